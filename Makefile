@@ -1,0 +1,79 @@
+# make            the compiler and the runtime, in build/
+# make check      all tests that need no PyTorch (test.sh calls it)
+# make B=DIR      builds elsewhere;  make SAN=1 B=build-san  with address and undefined sanitizers
+B ?= build
+CC ?= cc
+WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+OPT ?= -O2 -g
+CPPFLAGS += -D_GNU_SOURCE -I. -I$(B)/gen
+CFLAGS += -std=c11 $(WARN) $(OPT) -MMD -MP
+ifdef SAN
+CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=address,undefined
+endif
+# Kernels keep to the rules under Numbers of docs/design.md: no contraction, fixed trees.
+RTFLAGS = -O3 -march=$(MARCH) -ffp-contract=off -fopenmp
+MARCH ?= native
+
+STAGES = base ir frontend analyzer lower solver generator driver
+src = $(wildcard $(1)/*.c $(1)/*/*.c)
+obj = $(patsubst %.c,$(B)/%.o,$(call src,$(1)))
+
+# The libraries, in link order: each needs only those after it.
+LIBS = generator solver lower analyzer frontend ir base
+ARCHIVES = $(foreach s,$(LIBS),$(if $(call src,$(s)),$(B)/lib$(s).a))
+RT_FILE = $(B)/runtime/rt_file.o
+LDLIBS_COMPILER = -lprotobuf-c -lm
+LDLIBS_RT = -ldnnl -lgomp -lpthread -lm
+
+all: $(B)/shardcc $(B)/libshardrt.a
+
+$(B)/shardcc: $(call obj,driver) $(ARCHIVES) $(RT_FILE)
+	$(CC) $(LDFLAGS) -o $@ $(call obj,driver) $(ARCHIVES) $(RT_FILE) $(LDLIBS_COMPILER)
+
+define archive
+$(B)/lib$(1).a: $(call obj,$(1))
+	rm -f $$@ && ar rcs $$@ $$^
+lib-$(1): $(B)/lib$(1).a
+.PHONY: lib-$(1)
+endef
+$(foreach s,$(filter-out driver,$(STAGES)),$(eval $(call archive,$(s))))
+
+$(B)/libshardrt.a: $(call obj,runtime)
+	rm -f $@ && ar rcs $@ $^
+$(B)/runtime/%.o: runtime/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(RTFLAGS) -c -o $@ $<
+
+$(B)/gen/onnx.pb-c.c: frontend/onnx.proto
+	@mkdir -p $(@D)
+	protoc-c --c_out=$(B)/gen --proto_path=frontend frontend/onnx.proto
+$(B)/frontend/%.o: | $(B)/gen/onnx.pb-c.c
+$(B)/gen/onnx.pb-c.o: $(B)/gen/onnx.pb-c.c
+	$(CC) $(CPPFLAGS) -std=gnu11 $(OPT) -w -c -o $@ $<
+$(B)/libfrontend.a: $(B)/gen/onnx.pb-c.o
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+# ---- tests: tests/STAGE/NAME_test.c is one program, linked with everything below the driver ----
+TESTS = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*/*_test.c))
+# A test of one stage alone, while others are being changed: make NEEDS="ir base" …
+NEEDS ?= $(LIBS)
+TEST_LIBS = $(foreach s,$(NEEDS),$(if $(call src,$(s)),$(B)/lib$(s).a))
+$(B)/tests/runtime/%_test: tests/runtime/%_test.c $(TEST_LIBS) $(B)/libshardrt.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -ffp-contract=off -o $@ $< $(TEST_LIBS) $(B)/libshardrt.a -lcmocka $(LDLIBS_COMPILER) $(LDLIBS_RT)
+$(B)/tests/%_test: tests/%_test.c $(TEST_LIBS) $(RT_FILE)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_LIBS) $(RT_FILE) -lcmocka $(LDLIBS_COMPILER)
+
+tests: $(TESTS)
+check: all tests
+	tests/run $(B)
+clean:
+	rm -rf $(B)
+.PHONY: all tests check clean
+.SECONDARY:
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,194 @@
+// What a generated trainer sees of the runtime: its own description (RtModel), the kernels, and
+// rt_main, which does the rest. The compiler includes this header too, for RtModel's layout and for
+// the workspace formulas; it includes nothing of the compiler.
+//
+// Kernels are prepared once, in RtModel.init, under a small number (an enum of the generated text),
+// and then called with pointers into the arena. Sizes and strides are in elements unless they say
+// bytes. A kernel's result does not depend on the number of threads where the library's doesn't.
+#ifndef SHARDCC_RT_H
+#define SHARDCC_RT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rt_math.h"
+
+typedef enum RtType {
+    RT_NONE, RT_F32, RT_F64, RT_F16, RT_BF16, RT_I8, RT_I16, RT_I32, RT_I64,
+    RT_U8, RT_U16, RT_U32, RT_U64, RT_BOOL
+} RtType;
+
+typedef struct Rt Rt;
+struct Rt {
+    char *arena;      // RtModel.arena_bytes, aligned to 64
+    void **kernel;    // prepared kernels by number
+    int threads;
+    char *workspace;  // in the arena: RtModel.workspace_bytes
+    struct RtPrivate *self;
+};
+
+// ---- the model ----
+
+typedef enum RtRole {
+    RT_PARAMETER, RT_BUFFER,  // loaded and saved
+    RT_STATE,      // optimizer state: set to `fill` at start
+    RT_ZERO,       // set to `fill` before each step
+    RT_HYPER,      // scalars set before each step; `fill` is the default
+    RT_CONSTANT,   // RtTensor.data copied in at start
+    RT_INPUT, RT_OUTPUT,
+    RT_GRADIENT,   // name is the parameter's; whole after RtModel.reduce
+    RT_LOSS_SUM, RT_LOSS_COUNT, RT_GRAD_NORM, RT_BAD_LABEL
+} RtRole;
+
+typedef enum RtInit { RT_INIT_NONE, RT_INIT_NORMAL, RT_INIT_ONE, RT_INIT_ZERO } RtInit;
+
+// One tensor in the arena, or `layers` alike ones `step` bytes apart.
+typedef struct RtTensor {
+    RtRole role;
+    RtType type;
+    const char *name;          // "h.{}.attn.weight": {} stands for first + layer * by; UTF-8
+    const char *const *names;  // or one name per layer, where they follow no pattern
+    int layers, first, by;     // layers 0: a single tensor
+    int rank;
+    int64_t dim[8];            // towards the user
+    int64_t offset, step;      // bytes in the arena
+    double fill;
+    RtInit init;
+    const void *data;          // RT_CONSTANT
+} RtTensor;
+
+typedef struct RtModel {
+    const char *name, *options, *plan;  // base name; canonical options; the plan in one line
+    int64_t arena_bytes, workspace, workspace_bytes;  // workspace: byte offset
+    int n_kernels;
+    int accumulate;                 // micro-batches per step
+    double init_std;                // of RT_INIT_NORMAL; 0: the program needs a weights file
+    double flops, micro_flops;      // of a whole step
+    const RtTensor *tensors;        // parameters, buffers, states, zeros, hypers, constants: both sets
+    int n_tensors;
+    const RtTensor *train;          // inputs, outputs, gradients, losses of the training set
+    int n_train;
+    const RtTensor *predict;        // inputs and outputs of the forward-only set
+    int n_predict;
+    void (*init)(Rt *rt);           // prepares kernels
+    void (*micro)(Rt *rt, char *m);      // forward and backward of one micro-batch; NULL: cannot train
+    void (*reduce)(Rt *rt, char *m);     // gradients' mean and norm
+    void (*update)(Rt *rt, char *m);     // optimizer
+    void (*forward)(Rt *rt, char *m);    // forward only
+} RtModel;
+
+// The trainer: options, data, step loop, logs, checkpoints. Returns the exit status.
+int rt_main(const RtModel *model, int argc, char **argv);
+
+// ---- loops ----
+// A fused group over rows [first, last) of `layer`; static partition over the threads.
+typedef void RtRows(char *m, int64_t layer, int64_t first, int64_t last);
+void rt_rows(Rt *rt, RtRows *f, char *m, int64_t layer, int64_t rows);
+
+// ---- kernels ----
+enum { RT_MAX_DIMS = 12, RT_MAX_BATCH = 4 };
+
+// y[batch, m, n] = Σ_k a[batch, m, k] · b[batch, k, n], any strides.
+typedef struct RtDot {
+    int64_t m, n, k;
+    int n_batch;
+    int64_t batch[RT_MAX_BATCH];
+    int64_t a_m, a_k, a_batch[RT_MAX_BATCH];
+    int64_t b_k, b_n, b_batch[RT_MAX_BATCH];
+    int64_t y_m, y_n, y_batch[RT_MAX_BATCH];
+} RtDot;
+void rt_dot_init(Rt *rt, int kernel, const RtDot *p);
+void rt_dot(Rt *rt, int kernel, void *y, const void *a, const void *b);
+
+typedef struct RtWindow {
+    int n;  // spatial dims, 1 to 3
+    int64_t size[3], stride[3], low[3], high[3], dilation[3];
+} RtWindow;
+
+// Convolution and its gradients. Dims: x [n, c, x_dim…], w [o, c / groups, window.size…],
+// y [n, o, y_dim…]; x and y dense in this order or with channels last (n, spatial…, c).
+typedef struct RtConv {
+    RtWindow window;
+    int64_t n, c, o, groups, x_dim[3], y_dim[3];
+    bool x_last, y_last;  // channels last
+} RtConv;
+void rt_conv_init(Rt *rt, int kernel, const RtConv *p);
+void rt_conv(Rt *rt, int kernel, void *y, const void *x, const void *w);
+void rt_conv_input_grad_init(Rt *rt, int kernel, const RtConv *p);
+void rt_conv_input_grad(Rt *rt, int kernel, void *dx, const void *dy, const void *w);
+void rt_conv_weight_grad_init(Rt *rt, int kernel, const RtConv *p);
+void rt_conv_weight_grad(Rt *rt, int kernel, void *dw, const void *x, const void *dy);
+
+// Pooling over a window; layout as RtConv's, x_last and y_last equal; w, o and groups unused.
+void rt_max_pool(Rt *rt, const RtConv *p, void *y, const void *x);
+void rt_max_pool_grad(Rt *rt, const RtConv *p, void *dx, const void *x, const void *dy);
+void rt_sum_pool(Rt *rt, const RtConv *p, void *y, const void *x);
+void rt_sum_pool_grad(Rt *rt, const RtConv *p, void *dx, const void *dy);
+
+// Reduction of a strided tensor to a dense one. Dims where `reduced` are gone in y; the others keep
+// their order. Fixed tree by index.
+typedef enum RtReduceOp { RT_SUM, RT_MAX, RT_MIN } RtReduceOp;
+typedef struct RtReduce {
+    RtReduceOp op;
+    RtType type;
+    int rank;
+    int64_t dim[RT_MAX_DIMS], stride[RT_MAX_DIMS];
+    bool reduced[RT_MAX_DIMS];
+} RtReduce;
+void rt_reduce(Rt *rt, const RtReduce *p, void *y, const void *x);
+
+// Strided copy: y[i] = x[i] over dim; strides may be 0 or negative for x. `bytes`: of one element.
+typedef struct RtCopy {
+    int bytes, rank;
+    int64_t dim[RT_MAX_DIMS], x_stride[RT_MAX_DIMS], y_stride[RT_MAX_DIMS];
+} RtCopy;
+void rt_copy(Rt *rt, const RtCopy *p, void *y, const void *x);
+void rt_fill(Rt *rt, RtType t, void *y, int64_t count, double value);
+
+// Gather and scatter-add on dense tensors seen as table [batch, outer, n, inner], index
+// [batch, index], rows [batch, outer, index, inner]; index type I32 or I64. offset and whole: the
+// table is rows [offset, offset + n) of whole; an index outside gives zero (is skipped).
+typedef struct RtGather {
+    RtType type, index_type;
+    int64_t batch, outer, n, index, inner;
+    int64_t offset, whole;
+} RtGather;
+void rt_gather(Rt *rt, const RtGather *p, void *y, const void *table, const void *index);
+void rt_scatter_add(Rt *rt, const RtGather *p, void *table, const void *rows, const void *index);
+
+// Along one dim of a dense tensor seen as [outer, n, inner].
+void rt_arg_max(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, void *y, const void *x);
+void rt_cumsum(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, bool exclusive,
+               bool reverse, void *y, const void *x);
+void rt_top_k(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, int64_t k, void *values,
+              void *indices, const void *x);
+
+// Attention: softmax(scale · q·k + bias) · v over dims [batch, group, s, e] for q, [batch, t, e] for
+// k, [batch, t, f] for v, [batch, group, s, f] for y, any strides; up to RT_MAX_BATCH batch dims and
+// group dims. lse f32, dense in the order of its own strides. bias strides may be 0.
+typedef struct RtAttention {
+    int n_batch, n_group;
+    int64_t batch[RT_MAX_BATCH], group[RT_MAX_BATCH], s, t, e, f;
+    struct {
+        int64_t batch[RT_MAX_BATCH], group[RT_MAX_BATCH], row, col;  // row: s or t; col: e, f or t
+    } q, k, v, y, lse, bias, dy, dq, dk, dv;  // gradients: of rt_attention_grad only
+    bool has_bias, bool_bias, causal;
+    int64_t offset, window;  // causal: s sees t ≤ s + offset and, where window > 0, t > s + offset - window
+    float scale;
+} RtAttention;
+void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *q, const void *k,
+                  const void *v, const void *bias);
+void rt_attention_grad(Rt *rt, const RtAttention *p, void *dq, void *dk, void *dv, const void *q,
+                       const void *k, const void *v, const void *bias, const void *y,
+                       const void *lse, const void *dy);
+
+// ---- workspace: bytes a kernel may use of Rt.workspace, planned by the compiler ----
+// Prepared kernels ask the library at start and refuse to run if it wants more.
+enum { RT_MAX_THREADS = 64 };
+int64_t rt_dot_workspace(const RtDot *p);
+int64_t rt_conv_workspace(const RtConv *p);  // the largest of the three directions
+int64_t rt_attention_workspace(const RtAttention *p);
+int64_t rt_scatter_workspace(const RtGather *p);
+int64_t rt_reduce_workspace(const RtReduce *p);
+
+#endif
