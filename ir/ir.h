@@ -290,6 +290,19 @@ typedef struct AttrDef {
     double missing; // what an absent int or float stands for
 } AttrDef;
 
+// A call of runtime/rt.h on operands (inputs, then outputs) at given strides: rt_NAME(rt, ARGS,
+// outputs…, inputs…). A prepared kernel has rt_NAME_init(rt, number, &(TYPE)ARGS) too and is called
+// with the number instead.
+typedef struct Kernel {
+    const char *name;
+    const char *type;   // of the parameters of a prepared kernel, "RtDot"; NULL if not prepared
+    Text args;          // "{.m = 4, .n = 8}" if prepared; "&(RtGather){…}" or "RT_F32, 4, 8" if not
+    int64_t workspace;  // bytes
+    // Operands that it can't take as they are: bit i, and the strides that it needs of a copy.
+    uint64_t copies;
+    int64_t (*want)[MAX_RANK];  // [operand]
+} Kernel;
+
 // All that shardcc knows about an operator. One const OpDef per file of ir/ops/; ops.def lists them.
 struct OpDef {
     const char *name;
@@ -312,8 +325,12 @@ struct OpDef {
     double (*scalar)(const Node *n, const double *x);           // floats and comparisons of them
     int64_t (*scalar_int)(const Node *n, const int64_t *x);     // integers and booleans
     double flops;         // per element of the rule's volume; 0 for what only moves bytes
-    bool is_view;         // the output may be the input's bytes under other strides
-    bool takes_strides;   // its kernel reads inputs of any strides
+    // The output as a view of the input's bytes: given the input's strides (elements), sets the
+    // output's and the place of its first element; false if it takes a copy. NULL: never a view.
+    bool (*view)(const Graph *g, const Node *n, const int64_t *in_stride, int64_t *out_stride,
+                 int64_t *offset);
+    // How its kernel is called; NULL where `expr` or `view` serves. See Kernel.
+    void (*kernel)(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
     const char *no_grad;  // why it has no gradient where one could be expected; listed by the tests
     const char *no_split; // why factors are blocked; listed by the tests
 };
