@@ -3,7 +3,7 @@
 # make B=DIR      builds elsewhere;  make SAN=1 B=build-san  with address and undefined sanitizers
 B ?= build
 CC ?= cc
-WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+WARN = -Wall -Wextra -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 OPT ?= -O2 -g
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(B)/gen
 CFLAGS += -std=c11 $(WARN) $(OPT) -MMD -MP
