@@ -27,6 +27,8 @@ char *arena_copy(Arena *a, const char *s, size_t n);  // n bytes and a 0
 
 // Makes room for one more element in an array of `n` with room for `*cap`; returns its place.
 void *arena_grow(Arena *a, void *array, int n, int *cap, size_t size);
+// Gives the memory of an array that nobody reads any more back early, if it is large.
+void arena_drop(Arena *a, void *array, size_t count, size_t size);
 #define arena_push(a, array, n, cap)                                                               \
     ((array) = arena_grow(a, array, n, &(cap), sizeof *(array)), &(array)[(n)++])
 
@@ -55,6 +57,7 @@ typedef struct Diag {
 
 enum { MAX_ERRORS = 50 };  // more are counted, not printed
 
+// All take a NULL `d`: nobody listens. Control characters in a message become \xHH.
 void diag_error(Diag *d, const char *fmt, ...) PRINTF(2, 3);
 void diag_verror(Diag *d, const char *fmt, va_list args);
 void diag_note(Diag *d, const char *fmt, ...) PRINTF(2, 3);  // one line below the last error

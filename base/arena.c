@@ -1,0 +1,143 @@
+// Small pieces come out of shared chunks. A large one is a chunk of its own, so that a growing array
+// can give its old place back instead of leaving it behind.
+#include "base/base.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 16, FIRST_CHUNK = 1 << 14, LAST_CHUNK = 1 << 20, LARGE = 1 << 17 };
+
+typedef struct Chunk Chunk;
+struct Chunk {
+    Chunk *next, *prev;
+    size_t used, size;
+};
+
+struct Arena {
+    Chunk *small, *large;
+    size_t next_size;
+};
+
+_Static_assert(sizeof(Chunk) % ALIGN == 0, "the bytes after a chunk's head are aligned");
+
+static _Noreturn void out_of_memory(void)
+{
+    fprintf(stderr, "shardcc: out of memory\n");
+    exit(1);
+}
+
+static Chunk *chunk_new(Chunk **list, size_t size)
+{
+    Chunk *c = size > SIZE_MAX - sizeof(Chunk) ? NULL : calloc(1, sizeof(Chunk) + size);
+
+    if (!c)
+        out_of_memory();
+    c->size = size;
+    c->next = *list;
+    if (*list)
+        (*list)->prev = c;
+    *list = c;
+    return c;
+}
+
+Arena *arena_new(void)
+{
+    Arena *a = calloc(1, sizeof *a);
+
+    if (!a)
+        out_of_memory();
+    a->next_size = FIRST_CHUNK;
+    return a;
+}
+
+static void chunks_free(Chunk *c)
+{
+    while (c) {
+        Chunk *next = c->next;
+        free(c);
+        c = next;
+    }
+}
+
+void arena_free(Arena *a)
+{
+    if (!a)
+        return;
+    chunks_free(a->small);
+    chunks_free(a->large);
+    free(a);
+}
+
+void *arena_alloc(Arena *a, size_t count, size_t size)
+{
+    if (size && count > (SIZE_MAX - ALIGN) / size)
+        out_of_memory();
+    size_t n = (count * size + ALIGN - 1) / ALIGN * ALIGN;
+    if (n >= LARGE)
+        return chunk_new(&a->large, n) + 1;
+    Chunk *c = a->small;
+    if (!c || c->size - c->used < n) {
+        while (a->next_size < n)
+            a->next_size *= 2;
+        c = chunk_new(&a->small, a->next_size);
+        if (a->next_size < LAST_CHUNK)
+            a->next_size *= 2;
+    }
+    void *p = (char *)(c + 1) + c->used;
+    c->used += n;
+    return p;
+}
+
+void arena_drop(Arena *a, void *array, size_t count, size_t size)
+{
+    if (!array || (count * size + ALIGN - 1) / ALIGN * ALIGN < LARGE)
+        return;
+    Chunk *c = (Chunk *)array - 1;
+    if (c->next)
+        c->next->prev = c->prev;
+    if (c->prev)
+        c->prev->next = c->next;
+    else
+        a->large = c->next;
+    free(c);
+}
+
+void *arena_grow(Arena *a, void *array, int n, int *cap, size_t size)
+{
+    if (n < *cap)
+        return array;
+    if (*cap > INT_MAX / 2)
+        out_of_memory();
+    int room = *cap ? 2 * *cap : 16;
+    void *grown = arena_alloc(a, (size_t)room, size);
+    if (n)
+        memcpy(grown, array, (size_t)n * size);
+    arena_drop(a, array, (size_t)*cap, size);
+    *cap = room;
+    return grown;
+}
+
+char *arena_copy(Arena *a, const char *s, size_t n)
+{
+    char *copy = arena_alloc(a, n + 1, 1);
+
+    if (n)
+        memcpy(copy, s, n);
+    return copy;
+}
+
+char *arena_string(Arena *a, const char *fmt, ...)
+{
+    va_list args, again;
+
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    char *s = arena_alloc(a, n < 0 ? 1 : (size_t)n + 1, 1);
+    if (n > 0)
+        vsnprintf(s, (size_t)n + 1, fmt, again);
+    va_end(again);
+    return s;
+}

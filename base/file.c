@@ -1,0 +1,115 @@
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool file_map(const char *path, File *f, Diag *d)
+{
+    struct stat s;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not make us wait
+
+    *f = (File){0};
+    if (fd < 0 || fstat(fd, &s)) {
+        diag_error(d, "cannot read '%s': %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    if (!S_ISREG(s.st_mode)) {
+        diag_error(d, "cannot read '%s': not a regular file", path);
+        close(fd);
+        return false;
+    }
+    f->data = (const uint8_t *)"";
+    f->size = (size_t)s.st_size;
+    void *data = f->size ? mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+    int error = errno;
+    close(fd);
+    if (data == MAP_FAILED) {
+        diag_error(d, "cannot read '%s': %s", path, strerror(error));
+        *f = (File){0};
+        return false;
+    }
+    if (data)
+        f->data = data;
+    return true;
+}
+
+void file_unmap(File *f)
+{
+    if (f->size)
+        munmap((void *)(uintptr_t)f->data, f->size);
+    *f = (File){0};
+}
+
+static void out_clear(OutFile *o)
+{
+    free(o->path);
+    free(o->temp);
+    *o = (OutFile){0};
+}
+
+bool out_open(OutFile *o, const char *path, Diag *d)
+{
+    int fd = -1;
+
+    *o = (OutFile){0};
+    // O_EXCL follows no link that somebody put there; a left-over of a killed run is stepped over.
+    for (int i = 0; i < 100 && fd < 0; i++) {
+        Text temp = {0};
+        text_printf(&temp, "%s.%ld-%d.part", path, (long)getpid(), i);
+        fd = open(temp.s, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0)
+            o->temp = temp.s;
+        else
+            text_free(&temp);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    o->path = strdup(path);
+    o->f = fd < 0 || !o->path ? NULL : fdopen(fd, "wb");
+    if (o->f)
+        return true;
+    diag_error(d, "cannot write '%s': %s", path, strerror(errno));
+    if (fd >= 0) {
+        close(fd);
+        unlink(o->temp);
+    }
+    out_clear(o);
+    return false;
+}
+
+bool out_commit(OutFile *o, Diag *d)
+{
+    bool failed = fflush(o->f) || ferror(o->f);
+    int error = errno;
+
+    if (fclose(o->f) && !failed) {
+        failed = true;
+        error = errno;
+    }
+    if (!failed && rename(o->temp, o->path)) {
+        failed = true;
+        error = errno;
+    }
+    if (failed) {
+        diag_error(d, "cannot write '%s': %s", o->path, strerror(error));
+        unlink(o->temp);
+    }
+    out_clear(o);
+    return !failed;
+}
+
+void out_cancel(OutFile *o)
+{
+    if (!o->f)
+        return;
+    fclose(o->f);
+    unlink(o->temp);
+    out_clear(o);
+}
