@@ -70,11 +70,13 @@ typedef enum AttrType { ATTR_INT, ATTR_FLOAT, ATTR_INTS, ATTR_TEXT } AttrType;
 
 // One attribute; which member counts is the OpDef's to say. Absent ints are the OpDef's default.
 typedef struct Attr {
-    int64_t i;   // ATTR_INT; a DType is an int printed by name
-    double f;    // ATTR_FLOAT
-    int n;       // ATTR_INTS
-    const int64_t *v;
-    const char *s;  // ATTR_TEXT
+    union {
+        int64_t i;         // ATTR_INT; a DType is an int printed by name
+        double f;          // ATTR_FLOAT
+        const int64_t *v;  // ATTR_INTS: n of them
+        const char *s;     // ATTR_TEXT
+    };
+    int n;
 } Attr;
 
 typedef struct OpDef OpDef;
@@ -157,7 +159,7 @@ ValueId graph_value(Graph *g, ValueKind kind, const char *name, DType t, int ran
 
 // Appends a node with `n_in` inputs and attributes `attr` (one per op->attrs, NULL: all zero), makes
 // its outputs by the operator's shape inference, and returns the first. Phase, block and source are
-// the graph's current ones. On a mistake in shapes or dtypes: reports it to g->diag and returns 0.
+// the graph's current ones; lists and texts of `attr` are copied. On a mistake in shapes or dtypes: reports it to g->diag and returns 0.
 // If a required input is 0, returns 0 without a message: whoever made the 0 has reported it. So a
 // chain of builders needs one check, at its end.
 ValueId graph_node(Graph *g, const OpDef *op, int n_in, const ValueId *in, const Attr *attr);
@@ -247,7 +249,8 @@ typedef struct Rule {
     int64_t size[MAX_FACTORS];
     FactorKind kind[MAX_FACTORS];
     int n_in, n_out;
-    int8_t (*dim)[MAX_RANK];  // [operand][dim] → factor
+    char letter[MAX_FACTORS];  // of rule_set's text
+    int8_t (*dim)[MAX_RANK];   // [operand][dim] → factor
     uint64_t joint;           // inputs in which the operator is linear together (add: both)
     uint64_t single;          // inputs in each of which it is linear, the others held (mul, dot)
 } Rule;
@@ -257,9 +260,10 @@ void node_rule(const Graph *g, const Node *n, Arena *a, Rule *r);
 
 // Sets a rule from text: operands' factors as letters, "mk,kn->mn"; sizes are taken from the node.
 // Letters only in inputs are sums, all others parallel; rule_kind changes that. A '.' before a
-// letter changes nothing; an absent input is an empty operand.
+// letter changes nothing; an absent input is an empty operand. Where a letter's dims differ (windows,
+// blocked ones) its size is the first one's.
 void rule_set(const Graph *g, const Node *n, Rule *r, const char *text);
-void rule_kind(Rule *r, char letter_index, FactorKind kind);
+void rule_kind(Rule *r, char letter, FactorKind kind);
 void rule_print(const Rule *r, Text *t);  // "mk,kn->mn sum:k linear:0|1"
 
 // A piece of a node's whole: by factor of its rule. NULL stands for the whole.
@@ -288,6 +292,7 @@ typedef struct AttrDef {
     AttrType type;
     bool is_dtype;  // an int printed as a dtype
     double missing; // what an absent int or float stands for
+    bool is_affine; // ints that may grow evenly from iteration to iteration of a block (slice's start)
 } AttrDef;
 
 // A call of runtime/rt.h on operands (inputs, then outputs) at given strides: rt_NAME(rt, ARGS,
@@ -307,7 +312,8 @@ typedef struct Kernel {
 struct OpDef {
     const char *name;
     int n_in;         // inputs; MIN_INPUTS(k) for k and more
-    int n_optional;   // of n_in, the last ones may be absent (0)
+    int n_optional;   // of n_in, so many may be absent (0) …
+    int optional_at;  // … from this one on; 0: the last ones
     int n_out;        // 0 means 1
     AttrDef attrs[MAX_ATTRS];
     // Sets dtype and dims of all outputs, or reports what is wrong.
@@ -329,6 +335,11 @@ struct OpDef {
     // output's and the place of its first element; false if it takes a copy. NULL: never a view.
     bool (*view)(const Graph *g, const Node *n, const int64_t *in_stride, int64_t *out_stride,
                  int64_t *offset);
+    // An operator that only lays its inputs into its output: where input i lies, given the output's
+    // strides. `fill`: what the rest of the output holds; NULL if the inputs cover it.
+    void (*place)(const Graph *g, const Node *n, int i, const int64_t *out_stride,
+                  int64_t *in_stride, int64_t *offset);
+    double (*fill)(const Node *n);
     // How its kernel is called; NULL where `expr` or `view` serves. See Kernel.
     void (*kernel)(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
     const char *no_grad;  // why it has no gradient where one could be expected; listed by the tests
