@@ -1,0 +1,56 @@
+// Arithmetic on one element where C's own operators are undefined, trap, or treat NaN otherwise
+// than the graph's operators do. The compiler's reference evaluation and generated code both use
+// it.
+#ifndef SHARDCC_RT_SCALAR_H
+#define SHARDCC_RT_SCALAR_H
+
+#include <stdint.h>
+
+// ---- integers: overflow wraps, x / 0 and x % 0 are 0 ----
+
+static inline int64_t rt_add_int(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t rt_sub_int(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static inline int64_t rt_mul_int(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+static inline int64_t rt_neg_int(int64_t a) { return rt_sub_int(0, a); }
+static inline int64_t rt_abs_int(int64_t a) { return a < 0 ? rt_neg_int(a) : a; }
+static inline int64_t rt_sign_int(int64_t a) { return (a > 0) - (a < 0); }
+static inline int64_t rt_max_int(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t rt_min_int(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// Truncates towards zero. -1 apart: INT64_MIN / -1 traps.
+static inline int64_t rt_div_int(int64_t a, int64_t b)
+{
+    return b == 0 ? 0 : b == -1 ? rt_neg_int(a) : a / b;
+}
+
+static inline int64_t rt_mod_int(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+
+// Truncates towards zero; numbers out of range, and NaN, give INT64_MIN as x86's own conversion
+// does.
+static inline int64_t rt_to_int(double x)
+{
+    return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN;
+}
+
+// ---- floats: NaN comes through; the sign of 0 is 0 ----
+
+static inline float rt_maxf(float a, float b) { return a > b || a != a ? a : b; }
+static inline float rt_minf(float a, float b) { return a < b || a != a ? a : b; }
+static inline float rt_signf(float a) { return a != a ? a : (float)((a > 0) - (a < 0)); }
+static inline double rt_max(double a, double b) { return a > b || a != a ? a : b; }
+static inline double rt_min(double a, double b) { return a < b || a != a ? a : b; }
+static inline double rt_sign(double a) { return a != a ? a : (double)((a > 0) - (a < 0)); }
+
+#endif
