@@ -12,13 +12,55 @@ bool infer_compare(Graph *g, Node *n, Diag *d);    // all inputs alike; the outp
 bool infer_logical(Graph *g, Node *n, Diag *d);    // all inputs BOOL and alike; the output too
 // Sets output i's dtype and dims after checking that their product is in bounds (2^48 elements).
 bool infer_set(Graph *g, Node *n, int i, DType t, int rank, const int64_t *dim, Diag *d);
+bool infer_number(const Graph *g, const Node *n, int i, Diag *d);  // is input i of floats or ints?
+bool infer_number_like(Graph *g, Node *n, Diag *d);                // infer_like of floats or ints
+// Is `axis` (attribute `name`) a dim of rank `rank`?
+bool infer_axis(const Graph *g, const Node *n, const char *name, int64_t axis, int rank, Diag *d);
 
 // ---- rules ----
 void rule_elementwise(const Graph *g, const Node *n, Rule *r);  // "abc,abc->abc"
+void rule_linear(const Graph *g, const Node *n, Rule *r);  // … linear in its one or two inputs
+
+// ---- C expressions of one element ----
+// Operands are to be parenthesised where they aren't names; the expression itself isn't. u64 is
+// ordered, divided and converted as if it were i64, here and in evaluation.
+const char *expr_call(const Graph *g, const Node *n, const char *name);  // rt_NAMEf($0, $1)
+const char *expr_number(const Graph *g, const Node *n, const char *name, const char *floats);
+const char *expr_order(const Graph *g, const Node *n, const char *sign);  // a comparison
 
 // ---- evaluation ----
 // The next index of a row-major walk over dims; false at the end.
 bool index_next(int64_t *index, int rank, const int64_t *dim);
 int64_t index_at(const int64_t *index, int rank, const int64_t *dim);  // its row-major place
+
+// ---- equations: the dims of dot's and attention's operands as letters ----
+enum { MAX_OPERANDS = 4, N_LETTERS = 128 };
+
+// "bmk,bkn->bmn": one string per operand, the result last. Sizes and indices of dims are arrays of
+// N_LETTERS, by letter.
+typedef struct Equation {
+    int n;  // operands, the result included
+    char dims[MAX_OPERANDS][MAX_RANK + 1];
+} Equation;
+
+// Splits a text that is known to be well-formed.
+void equation_read(const char *text, int n_in, Equation *e);
+// Splits `text` and sets the letters' sizes (-1: no such letter) from the node's inputs. False after
+// an error: malformed, other ranks, a letter twice in an operand or of two sizes, a letter of the
+// result that no input has.
+bool equation_infer(const Graph *g, const Node *n, const char *text, int n_in, Equation *e,
+                    int64_t *size, Diag *d);
+// Parts of that, for an operand outside the equation.
+bool letters_check(const Graph *g, const Node *n, const char *dims, Diag *d);
+bool letters_bind(const Graph *g, const Node *n, const char *dims, const Value *v, int64_t *size,
+                  Diag *d);
+
+void letters_dims(const char *dims, const int64_t *size, int64_t *dim);     // dims by sizes
+void letters_sizes(const char *dims, const Tensor *t, int64_t *size);       // sizes by dims
+// A walk over all indices of some letters: for (bool more = letters_begin(…); more; more =
+// letters_next(…)). begin is false if a size is 0.
+bool letters_begin(int64_t *index, const char *letters, const int64_t *size);
+bool letters_next(int64_t *index, const char *letters, const int64_t *size);
+int64_t letters_at(const int64_t *index, const char *dims, const Tensor *t);  // row-major place
 
 #endif

@@ -25,6 +25,7 @@ typedef enum DType {
 const char *dtype_name(DType t);        // "f32"
 DType dtype_find(const char *name);     // DT_NONE if there is none
 int dtype_size(DType t);                // bytes of one element
+const char *dtype_c_type(DType t);      // "int32_t"; "float" for F16 and BF16, "uint8_t" for BOOL
 bool dtype_is_float(DType t);
 bool dtype_is_int(DType t);             // signed or unsigned, not BOOL
 
@@ -325,7 +326,9 @@ struct OpDef {
     // Reference evaluation: plain scalar loops. `out` is allocated with the piece's dims.
     void (*eval)(const Graph *g, const Node *n, const Place *p, const Tensor *in, Tensor *out);
     // Elementwise: the C expression of one element; $0 $1 $2 are the operands, in C types of the
-    // inputs' dtypes. Functions it calls are in runtime/rt_math.h. NULL: a kernel does it.
+    // inputs' dtypes; $i0, $i1 … the element's index along the output's dims (iota, random). Operands
+    // are to be parenthesised unless they are names; the expression isn't. Functions it calls are in
+    // runtime/rt_math.h. NULL: a kernel does it.
     const char *(*expr)(const Graph *g, const Node *n);
     bool is_elementwise;  // all operands have one shape; `scalar` is its eval
     double (*scalar)(const Node *n, const double *x);           // floats and comparisons of them

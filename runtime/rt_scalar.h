@@ -4,6 +4,7 @@
 #ifndef SHARDCC_RT_SCALAR_H
 #define SHARDCC_RT_SCALAR_H
 
+#include <math.h>
 #include <stdint.h>
 
 // ---- integers: overflow wraps, x / 0 and x % 0 are 0 ----
@@ -44,13 +45,22 @@ static inline int64_t rt_to_int(double x)
     return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN;
 }
 
-// ---- floats: NaN comes through; the sign of 0 is 0 ----
+// ---- floats: NaN comes through; the sign of 0 is 0; of two nearest, round takes the even one ----
 
 static inline float rt_maxf(float a, float b) { return a > b || a != a ? a : b; }
 static inline float rt_minf(float a, float b) { return a < b || a != a ? a : b; }
 static inline float rt_signf(float a) { return a != a ? a : (float)((a > 0) - (a < 0)); }
+static inline float rt_absf(float a) { return fabsf(a); }
+static inline float rt_floorf(float a) { return floorf(a); }
+static inline float rt_roundf(float a) { return rintf(a); }
+static inline float rt_modf(float a, float b) { return fmodf(a, b); }
+
 static inline double rt_max(double a, double b) { return a > b || a != a ? a : b; }
 static inline double rt_min(double a, double b) { return a < b || a != a ? a : b; }
 static inline double rt_sign(double a) { return a != a ? a : (double)((a > 0) - (a < 0)); }
+static inline double rt_abs(double a) { return fabs(a); }
+static inline double rt_floor(double a) { return floor(a); }
+static inline double rt_round(double a) { return rint(a); }
+static inline double rt_mod(double a, double b) { return fmod(a, b); }
 
 #endif

@@ -1,0 +1,63 @@
+// What the elementwise operators share: dtype checks and the text of their C expressions.
+#include "ir/internal.h"
+
+bool infer_number(const Graph *g, const Node *n, int i, Diag *d)
+{
+    DType t = in(g, n, i)->dtype;
+
+    if (!dtype_is_float(t) && !dtype_is_int(t))
+        return node_error(g, n, d, "needs floats or integers, not %s", dtype_name(t));
+    return true;
+}
+
+bool infer_number_like(Graph *g, Node *n, Diag *d)
+{
+    return infer_like(g, n, d) && infer_number(g, n, 0, d);
+}
+
+bool infer_axis(const Graph *g, const Node *n, const char *name, int64_t axis, int rank, Diag *d)
+{
+    if (axis < 0 || axis >= rank)
+        return node_error(g, n, d, "%s %" PRId64 " of rank %d", name, axis, rank);
+    return true;
+}
+
+void rule_linear(const Graph *g, const Node *n, Rule *r)
+{
+    rule_elementwise(g, n, r);
+    r->joint = n->n_in == 1 ? 1 : 3;
+}
+
+const char *dtype_c_type(DType t)
+{
+    static const char *const name[N_DTYPES] = {
+        [F32] = "float",    [F64] = "double",   [F16] = "float",    [BF16] = "float",
+        [I8] = "int8_t",    [I16] = "int16_t",  [I32] = "int32_t",  [I64] = "int64_t",
+        [U8] = "uint8_t",   [U16] = "uint16_t", [U32] = "uint32_t", [U64] = "uint64_t",
+        [BOOL] = "uint8_t",
+    };
+    return name[t];
+}
+
+static const char *operands(const Node *n) { return n->n_in == 1 ? "$0" : "$0, $1"; }
+
+const char *expr_call(const Graph *g, const Node *n, const char *name)
+{
+    DType t = in(g, n, 0)->dtype;
+
+    if (dtype_is_int(t))
+        return arena_string(g->arena, "(%s)rt_%s_int(%s)", dtype_c_type(t), name, operands(n));
+    return arena_string(g->arena, "rt_%s%s(%s)", name, t == F64 ? "" : "f", operands(n));
+}
+
+const char *expr_number(const Graph *g, const Node *n, const char *name, const char *floats)
+{
+    return dtype_is_int(in(g, n, 0)->dtype) ? expr_call(g, n, name) : floats;
+}
+
+const char *expr_order(const Graph *g, const Node *n, const char *sign)
+{
+    const char *cast = in(g, n, 0)->dtype == U64 ? "(int64_t)" : "";
+
+    return arena_string(g->arena, "%s$0 %s %s$1", cast, sign, cast);
+}

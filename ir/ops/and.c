@@ -1,0 +1,18 @@
+// and: logical and.
+#include "ir/internal.h"
+
+static int64_t and_int(const Node *n, const int64_t *x) { return x[0] & x[1]; }
+
+static const char *and_expr(const Graph *g, const Node *n) { return "$0 & $1"; }
+
+const OpDef op_and = {
+    .name = "and",
+    .n_in = 2,
+    .infer = infer_logical,
+    .rule = rule_elementwise,
+    .expr = and_expr,
+    .is_elementwise = true,
+    .scalar_int = and_int,
+    .flops = 1,
+    .no_grad = "its result is a truth value",
+};

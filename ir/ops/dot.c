@@ -1,0 +1,83 @@
+// dot: contraction of two tensors with several batch, free and contracted dims, as an einsum text.
+#include <string.h>
+
+#include "ir/internal.h"
+
+enum { EQ };
+
+static void equation_of(const Node *n, Equation *e) { equation_read(n->attr[EQ].s, 2, e); }
+
+static bool dot_infer(Graph *g, Node *n, Diag *d)
+{
+    const Value *a = in(g, n, 0), *b = in(g, n, 1);
+    int64_t size[N_LETTERS], dim[MAX_RANK];
+    Equation e;
+
+    if (a->dtype != b->dtype || !dtype_is_float(a->dtype))
+        return node_error(g, n, d, "needs two operands of one float type, not %s and %s",
+                          dtype_name(a->dtype), dtype_name(b->dtype));
+    if (!equation_infer(g, n, n->attr[EQ].s, 2, &e, size, d))
+        return false;
+    for (int i = 0; i < 2; i++)
+        for (const char *s = e.dims[i]; *s; s++)
+            if (!strchr(e.dims[1 - i], *s) && !strchr(e.dims[2], *s))
+                return node_error(g, n, d, "dim '%c' is in one operand only: reduce it first", *s);
+    letters_dims(e.dims[2], size, dim);
+    return infer_set(g, n, 0, a->dtype, (int)strlen(e.dims[2]), dim, d);
+}
+
+// Letters of a and b alone are sum factors, which is what rule_set makes of them.
+static void dot_rule(const Graph *g, const Node *n, Rule *r)
+{
+    rule_set(g, n, r, n->attr[EQ].s);
+    r->single = 1 << 0 | 1 << 1;
+}
+
+// Every letter of a is in b or y, and every letter of b in a or y: so each gradient is a dot.
+static void dot_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)
+{
+    ValueId a = n->in[0], b = n->in[1];
+    Equation e;
+
+    equation_of(n, &e);
+    const char *ea = e.dims[0], *eb = e.dims[1], *ey = e.dims[2];
+    if (want[0])
+        dx[0] = make_dot(g, dy[0], b, arena_string(g->arena, "%s,%s->%s", ey, eb, ea));
+    if (want[1])
+        dx[1] = make_dot(g, a, dy[0], arena_string(g->arena, "%s,%s->%s", ea, ey, eb));
+}
+
+static void dot_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+{
+    int64_t size[N_LETTERS], at[N_LETTERS] = {0};
+    char contracted[MAX_RANK + 1] = "";
+    Equation e;
+
+    equation_of(n, &e);
+    letters_sizes(e.dims[0], &x[0], size);
+    letters_sizes(e.dims[1], &x[1], size);
+    for (const char *s = e.dims[0]; *s; s++)
+        if (!strchr(e.dims[2], *s))
+            strncat(contracted, s, 1);
+    for (bool row = letters_begin(at, e.dims[2], size); row;
+         row = letters_next(at, e.dims[2], size)) {
+        double sum = 0;
+
+        for (bool k = letters_begin(at, contracted, size); k;
+             k = letters_next(at, contracted, size))
+            sum +=
+                x[0].f[letters_at(at, e.dims[0], &x[0])] * x[1].f[letters_at(at, e.dims[1], &x[1])];
+        y->f[letters_at(at, e.dims[2], y)] = sum;
+    }
+}
+
+const OpDef op_dot = {
+    .name = "dot",
+    .n_in = 2,
+    .attrs = {{"eq", ATTR_TEXT}},
+    .infer = dot_infer,
+    .rule = dot_rule,
+    .grad = dot_grad,
+    .eval = dot_eval,
+    .flops = 2,
+};

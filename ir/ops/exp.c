@@ -1,0 +1,25 @@
+// exp: e^x.
+#include <math.h>
+
+#include "ir/internal.h"
+
+static void exp_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)
+{
+    dx[0] = make_mul(g, dy[0], n->out[0]);
+}
+
+static double exp_scalar(const Node *n, const double *x) { return exp(x[0]); }
+
+static const char *exp_expr(const Graph *g, const Node *n) { return expr_call(g, n, "exp"); }
+
+const OpDef op_exp = {
+    .name = "exp",
+    .n_in = 1,
+    .infer = infer_float_like,
+    .rule = rule_elementwise,
+    .grad = exp_grad,
+    .expr = exp_expr,
+    .is_elementwise = true,
+    .scalar = exp_scalar,
+    .flops = 10,
+};
