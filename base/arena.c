@@ -1,5 +1,5 @@
-// Small pieces come out of shared chunks. A large one is a chunk of its own, so that a growing array
-// can give its old place back instead of leaving it behind.
+// Small pieces come out of shared chunks. A large one is a chunk of its own, so that a growing
+// array can give its old place back instead of leaving it behind.
 #include "base/base.h"
 
 #include <limits.h>

@@ -13,10 +13,7 @@ static int place_of(const Map *m, const char *key)
     return i;
 }
 
-int32_t map_get(const Map *m, const char *key)
-{
-    return m->cap ? m->value[place_of(m, key)] : 0;
-}
+int32_t map_get(const Map *m, const char *key) { return m->cap ? m->value[place_of(m, key)] : 0; }
 
 static void map_resize(Map *m, int cap)
 {

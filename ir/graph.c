@@ -1,0 +1,164 @@
+// Values and nodes are appended here and nowhere else.
+#include "ir/internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+Graph *graph_new(Arena *a, const char *name)
+{
+    Graph *g = arena_array(a, Graph, 1);
+
+    g->arena = a;
+    g->name = name;
+    *arena_push(a, g->values, g->n_values, g->cap_values) = (Value){.own_rank = -1};
+    *arena_push(a, g->nodes, g->n_nodes, g->cap_nodes) = (Node){0};
+    *arena_push(a, g->classes, g->n_classes, g->cap_classes) = (BlockClass){0};
+    return g;
+}
+
+static ValueId append_value(Graph *g, Value v)
+{
+    *arena_push(g->arena, g->values, g->n_values, g->cap_values) = v;
+    return g->n_values - 1;
+}
+
+ValueId graph_value(Graph *g, ValueKind kind, const char *name, DType t, int rank,
+                    const int64_t *dim)
+{
+    Value v = {.name = name, .dtype = t, .rank = rank, .kind = kind, .own_rank = -1};
+    const char *problem = shape_problem(rank, dim);
+
+    if (problem) {
+        diag_error(g->diag, "value '%s': %s", name ? name : "", problem);
+        return 0;
+    }
+    if (rank)
+        memcpy(v.dim, dim, (size_t)rank * sizeof *dim);
+    return append_value(g, v);
+}
+
+bool input_is_optional(const OpDef *op, int i)
+{
+    int first = op->optional_at ? op->optional_at : op->n_in - op->n_optional;
+
+    return op->n_optional && i >= first && i < first + op->n_optional;
+}
+
+static void copy_attrs(Graph *g, Node *n, const Attr *attr)
+{
+    for (int i = 0; attr && i < MAX_ATTRS && n->op->attrs[i].name; i++) {
+        Attr *a = &n->attr[i];
+        *a = attr[i];
+        if (n->op->attrs[i].type == ATTR_INTS) {
+            int64_t *v = arena_array(g->arena, int64_t, a->n);
+            if (a->n)
+                memcpy(v, attr[i].v, (size_t)a->n * sizeof *v);
+            a->v = v;
+        } else if (n->op->attrs[i].type == ATTR_TEXT && a->s) {
+            a->s = arena_copy(g->arena, a->s, strlen(a->s));
+        }
+    }
+}
+
+static bool check_input_count(const Graph *g, const Node *n)
+{
+    int need = n->op->n_in;
+
+    if (n->n_in > MAX_INPUTS)
+        return node_error(g, n, g->diag, "has more than %d inputs", MAX_INPUTS);
+    if (need >= 0 && n->n_in != need)
+        return node_error(g, n, g->diag, "takes %d inputs, not %d", need, n->n_in);
+    if (need < 0 && n->n_in < -need)
+        return node_error(g, n, g->diag, "takes at least %d inputs, not %d", -need, n->n_in);
+    return true;
+}
+
+ValueId graph_node(Graph *g, const OpDef *op, int n_in, const ValueId *inputs, const Attr *attr)
+{
+    int values = g->n_values;
+
+    for (int i = 0; i < n_in; i++) {
+        assert(inputs[i] >= 0 && inputs[i] < g->n_values);
+        if (!inputs[i] && !input_is_optional(op, i))
+            return 0;
+    }
+    Node *n = arena_push(g->arena, g->nodes, g->n_nodes, g->cap_nodes);
+    *n = (Node){.op = op,
+                .n_in = n_in,
+                .n_out = op->n_out ? op->n_out : 1,
+                .phase = g->phase,
+                .block = g->block,
+                .source = g->source};
+    n->in = arena_array(g->arena, ValueId, n_in);
+    if (n_in)
+        memcpy(n->in, inputs, (size_t)n_in * sizeof *inputs);
+    copy_attrs(g, n, attr);
+    for (int i = 0; i < n->n_out; i++)
+        n->out[i] = append_value(g, (Value){.producer = g->n_nodes - 1, .own_rank = -1});
+    if (check_input_count(g, n) && op->infer(g, n, g->diag))
+        return n->out[0];
+    g->n_nodes--;
+    g->n_values = values;
+    return 0;
+}
+
+ValueId graph_output_of(const Graph *g, ValueId v, int i) { return v ? producer(g, v)->out[i] : 0; }
+
+void graph_carry(Graph *g, ValueId from, ValueId to, Scope scope)
+{
+    *arena_push(g->arena, g->carries, g->n_carries, g->cap_carries) = (Carry){from, to, scope};
+}
+
+void graph_output(Graph *g, const char *name, ValueId v, OutputRole role)
+{
+    *arena_push(g->arena, g->outputs, g->n_outputs, g->cap_outputs) = (Output){name, v, role};
+}
+
+ValueId graph_constant(Graph *g, DType t, int rank, const int64_t *dim, const void *data)
+{
+    ValueId v = graph_value(g, VALUE_CONSTANT, NULL, t, rank, dim);
+
+    if (v)
+        value_of(g, v)->data = data;
+    return v;
+}
+
+ValueId graph_scalar(Graph *g, DType t, double x)
+{
+    Tensor one = tensor_new(g->arena, t, 0, NULL);
+
+    if (one.f)
+        one.f[0] = x;
+    else
+        one.i[0] = int_of_float(t, x);
+    tensor_round(&one);
+    return graph_constant(g, t, 0, NULL, tensor_pack(g->arena, &one));
+}
+
+bool node_error(const Graph *g, const Node *n, Diag *d, const char *fmt, ...)
+{
+    enum { MOST_INPUTS = 8 };
+    va_list args;
+
+    if (!d)
+        return false;
+    va_start(args, fmt);
+    int length = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    char *text = arena_array(g->arena, char, length + 1);
+    va_start(args, fmt);
+    vsnprintf(text, (size_t)length + 1, fmt, args);
+    va_end(args);
+    const char *name = n->source && n->source->name ? n->source->name : NULL;
+    if (!name)
+        name = value_label(g->arena, g, n->out[0]);
+    diag_error(d, "node '%s' (%s): %s", name, n->op->name, text);
+    for (int i = 0; i < n->n_in && i < MOST_INPUTS; i++) {
+        if (n->in[i])
+            diag_note(d, "in %d  %s %s", i, value_label(g->arena, g, n->in[i]),
+                      type_text(g->arena, in(g, n, i)));
+    }
+    if (n->source && n->source->scope && n->source->scope[0])
+        diag_note(d, "from  %s", n->source->scope);
+    return false;
+}
