@@ -1,0 +1,198 @@
+// The arena: buffers that are not in use at the same time share bytes.
+#include <stdlib.h>
+
+#include "lower/internal.h"
+
+// ---- in place ----
+
+static const Operand *output_at(const Item *it, int k)
+{
+    return &it->operands[it->n_in + k];
+}
+
+static bool is_whole(const Set *s, const Item *it, const Operand *o)
+{
+    const Storage *st = &s->storage[o->base];
+    return !st->step && !st->ring && !o->offset && !o->step &&
+           operand_is_dense(o, it->rank, it->dim);
+}
+
+// Can the group write output `to` over input `from`, which is read for the last time here?
+static bool can_overwrite(const Program *p, const Set *s, int item, const Operand *from,
+                          const Operand *to)
+{
+    const Item *it = &s->items[item];
+    int32_t old = s->storage[from->base].buffer, new = s->storage[to->base].buffer;
+    const Buffer *a = &p->buffers[old], *b = &p->buffers[new];
+
+    if (old == new || a->kind != BUFFER_LOCAL || b->kind != BUFFER_LOCAL || a->last != item ||
+        b->first != item || a->bytes != b->bytes || !is_whole(s, it, from) || !is_whole(s, it, to))
+        return false;
+    if (dtype_size(value_of(s->g, from->base)->dtype) != dtype_size(value_of(s->g, to->base)->dtype))
+        return false;
+    for (int k = 0; k < it->n_in + it->n_out; k++) {
+        const Operand *o = &it->operands[k];
+        if (o != from && s->storage[o->base].buffer == old)
+            return false;
+    }
+    return true;
+}
+
+static void share(Program *p, Set *s, int32_t from, int32_t to)
+{
+    for (ValueId v = 1; v < s->g->n_values; v++)
+        if (s->storage[v].buffer == to)
+            s->storage[v].buffer = from;
+    p->buffers[from].last = p->buffers[to].last;
+    p->buffers[to].bytes = 0;
+    p->buffers[to].first = -1;
+}
+
+static void write_in_place(Program *p, Set *s)
+{
+    for (int i = 0; i < s->n_items; i++) {
+        const Item *it = &s->items[i];
+        for (int k = 0; it->kind == ITEM_GROUP && k < it->n_out; k++)
+            for (int j = 0; j < it->n_in; j++) {
+                const Operand *from = &it->operands[j], *to = output_at(it, k);
+                if (can_overwrite(p, s, i, from, to)) {
+                    share(p, s, s->storage[from->base].buffer, s->storage[to->base].buffer);
+                    break;
+                }
+            }
+    }
+}
+
+// ---- packing ----
+
+static bool is_placed(const Buffer *b, int set)
+{
+    return b->kind == BUFFER_LOCAL && b->set == set && b->first >= 0;
+}
+
+typedef struct Key {
+    int64_t bytes;
+    int32_t buffer;
+} Key;
+
+static int by_size(const void *a, const void *b)
+{
+    const Key *x = a, *y = b;
+
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->buffer - y->buffer;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const Buffer *x = *(Buffer *const *)a, *y = *(Buffer *const *)b;
+
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+// The lowest place from `base` on where `b` meets none of `placed` (sorted by offset) in its time.
+static int64_t first_fit(const Buffer *b, Buffer *const *placed, int n, int64_t base)
+{
+    int64_t at = base;
+
+    for (int i = 0; i < n; i++) {
+        const Buffer *o = placed[i];
+        if (o->last < b->first || b->last < o->first)
+            continue;
+        if (at + b->bytes <= o->offset)
+            return at;
+        if (o->offset + o->bytes > at)
+            at = o->offset + o->bytes;
+    }
+    return at;
+}
+
+// Largest first, each in the lowest place that is free for its time. Returns the end.
+static int64_t pack(Program *p, int set, int64_t base)
+{
+    Key *key = arena_array(p->arena, Key, p->n_buffers);
+    Buffer **placed = arena_array(p->arena, Buffer *, p->n_buffers);
+    int64_t end = base;
+    int n = 0, n_placed = 0;
+
+    for (int i = 1; i < p->n_buffers; i++)
+        if (is_placed(&p->buffers[i], set))
+            key[n++] = (Key){p->buffers[i].bytes, i};
+    qsort(key, (size_t)n, sizeof *key, by_size);
+    for (int i = 0; i < n; i++) {
+        Buffer *b = &p->buffers[key[i].buffer];
+        b->offset = first_fit(b, placed, n_placed, base);
+        placed[n_placed++] = b;
+        qsort(placed, (size_t)n_placed, sizeof *placed, by_offset);
+        if (b->offset + b->bytes > end)
+            end = b->offset + b->bytes;
+    }
+    return end;
+}
+
+// The largest sum of bytes in use at once.
+static int64_t largest_live(const Program *p, int set, int n_items)
+{
+    int64_t *change = arena_array(p->arena, int64_t, n_items + 2), live = 0, largest = 0;
+
+    for (int i = 1; i < p->n_buffers; i++)
+        if (is_placed(&p->buffers[i], set)) {
+            change[p->buffers[i].first] += p->buffers[i].bytes;
+            change[p->buffers[i].last + 1] -= p->buffers[i].bytes;
+        }
+    for (int i = 0; i <= n_items; i++) {
+        live += change[i];
+        largest = live > largest ? live : largest;
+    }
+    return largest;
+}
+
+static int64_t place_persistent(Program *p)
+{
+    int64_t at = 0;
+
+    for (int i = 1; i < p->n_buffers; i++)
+        if (p->buffers[i].kind != BUFFER_LOCAL) {
+            p->buffers[i].offset = at;
+            at += p->buffers[i].bytes;
+        }
+    return at;
+}
+
+static void add_workspace(Program *p)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < N_SETS; i++)
+        for (int k = 0; k < p->set[i].n_items; k++)
+            if (p->set[i].items[k].kernel.workspace > bytes)
+                bytes = p->set[i].items[k].kernel.workspace;
+    if (!bytes)
+        return;
+    Buffer *b = arena_push(p->arena, p->buffers, p->n_buffers, p->cap_buffers);
+    *b = (Buffer){.kind = BUFFER_WORKSPACE, .bytes = (bytes + 63) / 64 * 64};
+    p->workspace = p->n_buffers - 1;
+}
+
+bool lower_arena(Program *p, Diag *d)
+{
+    add_workspace(p);
+    for (int i = 0; i < N_SETS; i++)
+        if (p->set[i].g)
+            write_in_place(p, &p->set[i]);
+    int64_t base = place_persistent(p);
+    p->arena_bytes = base;
+    p->bound = base;
+    for (int i = 0; i < N_SETS; i++) {
+        if (!p->set[i].g)
+            continue;
+        int64_t end = pack(p, i, base), live = base + largest_live(p, i, p->set[i].n_items);
+        p->arena_bytes = end > p->arena_bytes ? end : p->arena_bytes;
+        p->bound = live > p->bound ? live : p->bound;
+    }
+    if (p->arena_bytes < (int64_t)1 << 50)
+        return true;
+    diag_error(d, "the program needs %" PRId64 " GiB of memory", p->arena_bytes >> 30);
+    return false;
+}

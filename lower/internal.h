@@ -1,0 +1,83 @@
+// What the passes of lower/ share: one set while it is being lowered.
+#ifndef SHARDCC_LOWER_INTERNAL_H
+#define SHARDCC_LOWER_INTERNAL_H
+
+#include "lower/lower.h"
+
+// How a value lies in its base, the value that has the bytes.
+typedef struct View {
+    ValueId base;
+    int64_t offset;  // elements
+    int64_t stride[MAX_RANK];
+} View;
+
+// All iterations of one block class in one phase and part: a loop. `rep` is the iteration whose
+// nodes stand for all; its neighbour inputs come from within the loop, so it is the second to run.
+typedef struct Region {
+    int32_t cls;
+    Phase phase;
+    Part part;
+    bool is_reverse;
+    int rep, other;  // `other`: one more iteration, to tell what depends on the iteration
+    NodeId *nodes;   // of rep, in order of execution
+    int n_nodes;
+} Region;
+
+// The nodes and producer-less values of a class by (iteration, position).
+typedef struct ClassTable {
+    int n_nodes, n_values;  // per iteration
+    NodeId *nodes;          // [iter * n_nodes + pos]
+    ValueId *values;
+} ClassTable;
+
+typedef struct Lowering {
+    Program *p;
+    Set *s;
+    Graph *g;
+    Diag *d;
+    const LowerOptions *o;
+    View *view;          // by ValueId
+    Part *part;          // by NodeId
+    ClassTable *table;   // by class
+    Region *regions;     // [0] is unused: no loop
+    int n_regions, cap_regions;
+    int32_t *region;     // by NodeId
+    int32_t *order;      // nodes (positive) and regions (negative) of the top level, in order
+    int n_order;
+    bool *is_cheap;      // by NodeId: elementwise over scalars and indices only
+    bool *needs_memory;  // by ValueId: read otherwise than element by element
+    int32_t *item_of;    // by ValueId (bases): 1 + the item that makes it, a loop's end from outside
+    bool *is_copied;     // by ValueId: a carry's `out` that has bytes of its own
+    int cap_values;      // room in arrays by ValueId: lower_items adds values for copies
+} Lowering;
+
+// The value or node that stands at `iter` where `v` stands in its iteration.
+ValueId twin_value(const Lowering *l, ValueId v, int iter);
+NodeId twin_node(const Lowering *l, NodeId n, int iter);
+
+bool is_view_node(const Lowering *l, const Node *n);  // no item: its output is a view
+
+// Value `v` as seen by a node of region `r` (0: top level); `other` is what its twin at
+// regions[r].other sees in its place.
+Operand operand_of(const Lowering *l, int r, ValueId v, ValueId other);
+Operand input_operand(const Lowering *l, int r, NodeId n, int k);
+Operand output_operand(const Lowering *l, int r, NodeId n, int k);
+
+// Is `v` made again by every group that reads it, rather than stored?
+bool is_inlined(const Lowering *l, ValueId v);
+
+void dense_strides(int rank, const int64_t *dim, int64_t *stride);
+
+// Takes the labels of a class away and sets `again`; false.
+bool dissolve(Lowering *l, int32_t cls, bool *again);
+
+// The passes, in this order. False after reporting errors; or with `again` set, when a class of
+// repeated blocks can't be a loop: its labels are gone and the set is to be lowered anew.
+bool lower_views(Lowering *l);
+bool lower_order(Lowering *l, bool *again);
+bool lower_items(Lowering *l);
+void finish_groups(Lowering *l);
+bool lower_storage(Lowering *l, bool *again);
+bool lower_arena(Program *p, Diag *d);
+
+#endif

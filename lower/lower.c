@@ -1,0 +1,83 @@
+// The passes of lowering, in their order, over both sets.
+#include "lower/internal.h"
+
+static void count_flops(Lowering *l)
+{
+    const Graph *g = l->g;
+    Arena *scratch = arena_new();
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        if (n->op->flops == 0)
+            continue;
+        Rule r = {0};
+        double volume = n->op->flops;
+        node_rule(g, n, scratch, &r);
+        for (int k = 0; k < r.n_factors; k++)
+            volume *= (double)r.size[k];
+        l->s->flops += n->phase == UPDATE ? volume : volume * l->p->accumulate;
+    }
+    arena_free(scratch);
+}
+
+// Kernels want copies of some operands: values that no node makes. So many at most.
+static int count_inputs(const Graph *g)
+{
+    int n = 0;
+
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        n += g->nodes[i].n_in;
+    return n;
+}
+
+static bool lower_once(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d, bool *again)
+{
+    Lowering l = {.p = p, .s = &p->set[set], .g = g, .d = d, .o = o};
+
+    *l.s = (Set){.g = g};
+    l.cap_values = g->n_values + count_inputs(g);
+    l.needs_memory = arena_array(p->arena, bool, l.cap_values);
+    l.is_copied = arena_array(p->arena, bool, l.cap_values);
+    l.item_of = arena_array(p->arena, int32_t, l.cap_values);
+    if (!lower_views(&l) || !lower_order(&l, again) || !lower_items(&l) ||
+        !lower_storage(&l, again))
+        return false;
+    count_flops(&l);
+    return true;
+}
+
+static bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
+{
+    int n_buffers = p->n_buffers, n_places = p->n_places;
+    int n_values = g->n_values;
+    bool again = false;
+
+    while (!lower_once(p, set, g, o, d, &again)) {
+        if (!again)
+            return false;
+        again = false;
+        p->n_buffers = n_buffers;
+        g->n_values = n_values;
+        if (p->n_places != n_places) {  // only the first set makes places
+            p->n_places = n_places;
+            p->places = (Map){.arena = p->arena};
+        }
+    }
+    return true;
+}
+
+Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d)
+{
+    Program *p = arena_array(a, Program, 1);
+
+    p->arena = a;
+    p->accumulate = o->accumulate;
+    p->places.arena = a;
+    arena_push(a, p->buffers, p->n_buffers, p->cap_buffers);
+    arena_push(a, p->place, p->n_places, p->cap_places);
+    if (train && !lower_set(p, SET_TRAIN, train, o, d))
+        return NULL;
+    if (predict && !lower_set(p, SET_PREDICT, predict, o, d))
+        return NULL;
+    return lower_arena(p, d) ? p : NULL;
+}

@@ -1,0 +1,132 @@
+// Graph → one rank's program: order, fused groups, storage, arena. No text, no search.
+//
+// A Program has two sets of functions, training and forward only, in one arena. A set is a list of
+// items in the order of execution; repeated blocks are loops over one iteration's items.
+#ifndef SHARDCC_LOWER_H
+#define SHARDCC_LOWER_H
+
+#include "ir/ir.h"
+
+// Where a value lies. Iteration i of a repeated block finds it at
+// offset + step * i, or, where `ring` is set, offset + step * (i mod ring): the last two of
+// a chain are enough where only the neighbour iteration reads.
+typedef struct Storage {
+    int32_t buffer;  // 0: none
+    int32_t ring;
+    int64_t offset, step;  // bytes, from the buffer's start
+} Storage;
+
+// What the generator and the trainer know a buffer as.
+typedef enum BufferKind {
+    BUFFER_LOCAL,       // in use between two places of one set
+    BUFFER_PERSISTENT,  // parameters, states, constants …: always, in both sets
+    BUFFER_WORKSPACE,   // scratch of the kernels
+} BufferKind;
+
+typedef struct Buffer {
+    BufferKind kind;
+    int set;             // BUFFER_LOCAL: in which set
+    int64_t bytes;       // a multiple of 64
+    int first, last;     // BUFFER_LOCAL: items between which it is in use, both included
+    int64_t offset;      // in the arena
+    ValueKind of;        // kind of the value that it was made for
+} Buffer;
+
+// A place that an item reads or writes: `value`, which is `base` or a view of it. Where is_twin, in a
+// loop over base's own block, it is base's twin of iteration layer + delta; else of base's own
+// iteration + delta (-1 and the class's length are where a loop's initial values are put).
+typedef struct Operand {
+    ValueId value, base;
+    bool is_twin;
+    int delta;
+    // The view: place of its first element from base's, at iteration 0, and what each iteration adds.
+    int64_t offset, step;      // elements
+    int64_t stride[MAX_RANK];  // elements
+} Operand;
+
+// An operand's place in the arena: of iteration `layer`, at + step * layer, or where ring is set
+// at + step * ((layer + shift) mod ring) (shift ≥ 0). Bytes.
+typedef struct Address {
+    int64_t at, step;
+    int ring, shift;
+} Address;
+
+typedef enum ItemKind {
+    ITEM_GROUP,   // elementwise nodes over one domain
+    ITEM_KERNEL,  // one node
+    ITEM_COPY,    // operand 1 := operand 0, over `dim`
+    ITEM_FILL,    // operand 0 := fill, densely
+    ITEM_LOOP,    // the items up to its ITEM_END once per iteration
+    ITEM_END,
+} ItemKind;
+
+enum { SOURCE_NODE = -1, SOURCE_SPLAT = -2 };  // made in the group itself; a constant
+
+typedef struct Item {
+    ItemKind kind;
+    NodeId *nodes;  // in order; one for a kernel
+    int n_nodes;
+    Operand *operands;  // inputs (a group's: those read from memory), then outputs
+    int n_in, n_out;
+    int *source;  // group: for each input of each node, in order: an operand, or SOURCE_…
+    int32_t cls;       // loop: class; item of a loop: its class
+    Phase phase;
+    bool is_reverse;   // loop: from the last iteration to the first
+    int match;         // loop: index of its end; end: of its loop
+    int region;        // the loop that the item is in, 0: none
+    Kernel kernel;     // kernel: how it is called
+    int rank;          // group and copy: the dims walked over
+    int64_t dim[MAX_RANK];
+    double fill;
+} Item;
+
+// Where a part of a set begins; the parts of the forward-only set are all but the first empty.
+typedef enum Part { PART_MICRO, PART_REDUCE, PART_UPDATE, N_PARTS } Part;
+
+typedef struct Set {
+    Graph *g;
+    Item *items;
+    int n_items, cap_items;
+    int part[N_PARTS + 1];  // items [part[p], part[p + 1])
+    Storage *storage;       // by ValueId, of bases; for all twins the same: iteration 0's place
+    double flops;           // of one pass over all items; loops counted
+} Set;
+
+enum { SET_TRAIN, SET_PREDICT, N_SETS };
+
+typedef struct Program {
+    Arena *arena;
+    Set set[N_SETS];     // set[SET_TRAIN].g is NULL in a program that only predicts
+    Map places;          // names of parameters, states … → index in `place`: both sets find them so
+    Storage *place;
+    int n_places, cap_places;
+    Buffer *buffers;     // [0] is unused
+    int n_buffers, cap_buffers;
+    int64_t arena_bytes;
+    int32_t workspace;   // buffer; 0: none
+    int64_t bound;       // the largest live sum: no packing can be smaller
+    int accumulate;
+    int64_t by_kind[N_VALUE_KINDS];  // bytes at the fullest moment
+} Program;
+
+typedef struct LowerOptions {
+    bool fuse;        // false: every elementwise node is an item of its own
+    bool redzones;
+    int accumulate;
+} LowerOptions;
+
+// Lowers the two graphs (`train` may be NULL). NULL after reporting errors.
+Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d);
+
+void program_print(const Program *p, Text *t);
+
+// The place of operand `o` of an item of `s`.
+Address operand_address(const Program *p, const Set *s, const Operand *o);
+
+// Does the operand, over dims (rank of them), lie densely in row-major order?
+bool operand_is_dense(const Operand *o, int rank, const int64_t *dim);
+
+// The place of value v of `s` when it is read from outside of all loops; false if it has none.
+bool value_address(const Program *p, const Set *s, ValueId v, Address *a);
+
+#endif

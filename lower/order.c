@@ -1,0 +1,335 @@
+// Order of execution: which nodes make up loops over repeated blocks, and a topological order of
+// loops and of what is outside of them.
+#include <string.h>
+
+#include "lower/internal.h"
+
+// ---- parts ----
+
+// The nodes of the update that the gradients and their norm depend on come first: after them the
+// trainer may look at the gradients.
+static void find_parts(Lowering *l)
+{
+    const Graph *g = l->g;
+
+    l->part = arena_array(l->p->arena, Part, g->n_nodes);
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        l->part[i] = g->nodes[i].phase == UPDATE ? PART_UPDATE : PART_MICRO;
+    for (int i = 0; i < g->n_outputs; i++) {
+        NodeId n = value_of(g, g->outputs[i].value)->producer;
+        if (l->part[n] == PART_UPDATE)
+            l->part[n] = PART_REDUCE;
+    }
+    for (NodeId i = g->n_nodes - 1; i > 0; i--)
+        for (int k = 0; l->part[i] == PART_REDUCE && k < g->nodes[i].n_in; k++) {
+            NodeId n = value_of(g, g->nodes[i].in[k])->producer;
+            if (l->part[n] == PART_UPDATE)
+                l->part[n] = PART_REDUCE;
+        }
+}
+
+// ---- classes ----
+
+static void make_tables(Lowering *l)
+{
+    const Graph *g = l->g;
+    Arena *a = l->p->arena;
+
+    l->table = arena_array(a, ClassTable, g->n_classes);
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        Block b = g->nodes[i].block;
+        if (b.cls && b.pos >= l->table[b.cls].n_nodes)
+            l->table[b.cls].n_nodes = b.pos + 1;
+    }
+    for (ValueId v = 1; v < g->n_values; v++) {
+        const Value *x = value_of(g, v);
+        if (!x->producer && x->block.cls && x->block.pos >= l->table[x->block.cls].n_values)
+            l->table[x->block.cls].n_values = x->block.pos + 1;
+    }
+    for (int c = 1; c < g->n_classes; c++) {
+        ClassTable *t = &l->table[c];
+        t->nodes = arena_array(a, NodeId, (int64_t)t->n_nodes * g->classes[c].length);
+        t->values = arena_array(a, ValueId, (int64_t)t->n_values * g->classes[c].length);
+    }
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        Block b = g->nodes[i].block;
+        if (b.cls)
+            l->table[b.cls].nodes[(int64_t)b.iter * l->table[b.cls].n_nodes + b.pos] = i;
+    }
+    for (ValueId v = 1; v < g->n_values; v++) {
+        const Value *x = value_of(g, v);
+        Block b = x->block;
+        if (!x->producer && b.cls)
+            l->table[b.cls].values[(int64_t)b.iter * l->table[b.cls].n_values + b.pos] = v;
+    }
+}
+
+NodeId twin_node(const Lowering *l, NodeId n, int iter)
+{
+    Block b = l->g->nodes[n].block;
+    const ClassTable *t = &l->table[b.cls];
+
+    return b.cls ? t->nodes[(int64_t)iter * t->n_nodes + b.pos] : n;
+}
+
+ValueId twin_value(const Lowering *l, ValueId v, int iter)
+{
+    const Value *x = value_of(l->g, v);
+    Block b = value_block(l->g, v);
+
+    if (!b.cls)
+        return v;
+    if (!x->producer)
+        return l->table[b.cls].values[(int64_t)iter * l->table[b.cls].n_values + b.pos];
+    const Node *n = &l->g->nodes[x->producer], *twin = &l->g->nodes[twin_node(l, x->producer, iter)];
+    for (int i = 0; i < n->n_out; i++)
+        if (n->out[i] == v)
+            return twin->out[i];
+    return 0;
+}
+
+// ---- regions ----
+
+static int find_region(Lowering *l, const Node *n, Part part)
+{
+    for (int r = 1; r < l->n_regions; r++) {
+        const Region *x = &l->regions[r];
+        if (x->cls == n->block.cls && x->phase == n->phase && x->part == part)
+            return r;
+    }
+    Region *x = arena_push(l->p->arena, l->regions, l->n_regions, l->cap_regions);
+    *x = (Region){.cls = n->block.cls, .phase = n->phase, .part = part};
+    return l->n_regions - 1;
+}
+
+// Which way a loop runs: neighbours are made before they are read. False if both ways would be.
+static bool find_direction(Lowering *l, int r)
+{
+    const Graph *g = l->g;
+    bool up = false, down = false;
+    Region *x = &l->regions[r];
+    const ClassTable *t = &l->table[x->cls];
+
+    for (NodeId i = 0; i < t->n_nodes * g->classes[x->cls].length; i++) {
+        const Node *n = &g->nodes[t->nodes[i]];
+        if (l->region[t->nodes[i]] != r)
+            continue;
+        for (int k = 0; k < n->n_in; k++) {
+            NodeId from = value_of(g, n->in[k])->producer;
+            if (from && l->region[from] == r) {
+                up |= g->nodes[from].block.iter < n->block.iter;
+                down |= g->nodes[from].block.iter > n->block.iter;
+            }
+        }
+    }
+    int last = g->classes[x->cls].length - 1;
+    x->is_reverse = down;
+    x->rep = down ? last - 1 : 1;
+    x->other = last < 2 ? 1 - x->rep : down ? last - 2 : 2;
+    return !(up && down);
+}
+
+bool dissolve(Lowering *l, int32_t cls, bool *again)
+{
+    Graph *g = l->g;
+
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        if (g->nodes[i].block.cls == cls)
+            g->nodes[i].block = (Block){0};
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (value_of(g, v)->block.cls == cls)
+            value_of(g, v)->block = (Block){0};
+    diag_warn(l->d, "the %d repetitions of %s can't run as a loop: written out one by one",
+              g->classes[cls].length, g->classes[cls].name ? g->classes[cls].name : "a block");
+    *again = true;
+    return false;
+}
+
+static bool make_regions(Lowering *l, bool *again)
+{
+    const Graph *g = l->g;
+
+    l->region = arena_array(l->p->arena, int32_t, g->n_nodes);
+    arena_push(l->p->arena, l->regions, l->n_regions, l->cap_regions);
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        if (g->nodes[i].block.cls)
+            l->region[i] = find_region(l, &g->nodes[i], l->part[i]);
+    for (int r = 1; r < l->n_regions; r++)
+        if (!find_direction(l, r))
+            return dissolve(l, l->regions[r].cls, again);
+    return true;
+}
+
+// ---- topological order ----
+
+// Units (nodes or loops) and what must come before what; each list of successors is a chain.
+typedef struct Order {
+    Arena *arena;
+    int n_units;
+    int *head, *degree;   // by unit
+    int64_t *key;         // ready units run in the order of their keys
+    struct Edge {
+        int to, next;
+    } *edges;
+    int n_edges, cap_edges;
+} Order;
+
+static void order_add(Order *o, int from, int to)
+{
+    if (from == to || from < 0 || to < 0)
+        return;
+    struct Edge *e = arena_push(o->arena, o->edges, o->n_edges, o->cap_edges);
+    *e = (struct Edge){to, o->head[from]};
+    o->head[from] = o->n_edges - 1;
+    o->degree[to]++;
+}
+
+static void heap_push(int *heap, int *n, const int64_t *key, int unit)
+{
+    int i = (*n)++;
+
+    for (; i > 0 && key[heap[(i - 1) / 2]] > key[unit]; i = (i - 1) / 2)
+        heap[i] = heap[(i - 1) / 2];
+    heap[i] = unit;
+}
+
+static int heap_pop(int *heap, int *n, const int64_t *key)
+{
+    int top = heap[0], last = heap[--*n], i = 0;
+
+    for (int c = 1; c < *n; i = c, c = 2 * i + 1) {
+        if (c + 1 < *n && key[heap[c + 1]] < key[heap[c]])
+            c++;
+        if (key[heap[c]] >= key[last])
+            break;
+        heap[i] = heap[c];
+    }
+    heap[i] = last;
+    return top;
+}
+
+// Fills `units` with all units in order; returns how many could be placed (fewer: a cycle).
+static int order_run(Order *o, int *units)
+{
+    int *heap = arena_array(o->arena, int, o->n_units + 1), n_heap = 0, n = 0;
+
+    for (int u = 0; u < o->n_units; u++)
+        if (!o->degree[u])
+            heap_push(heap, &n_heap, o->key, u);
+    while (n_heap) {
+        int u = heap_pop(heap, &n_heap, o->key);
+        units[n++] = u;
+        for (int e = o->head[u]; e >= 0; e = o->edges[e].next)
+            if (--o->degree[o->edges[e].to] == 0)
+                heap_push(heap, &n_heap, o->key, o->edges[e].to);
+    }
+    return n;
+}
+
+static Order order_new(Arena *a, int n_units)
+{
+    Order o = {.arena = a, .n_units = n_units};
+
+    o.head = arena_array(a, int, n_units + 1);
+    o.degree = arena_array(a, int, n_units + 1);
+    o.key = arena_array(a, int64_t, n_units + 1);
+    memset(o.head, -1, sizeof(int) * (size_t)(n_units + 1));
+    return o;
+}
+
+// What reads a carried value comes before what overwrites it. Readers see it through views too.
+// `unit` gives the unit of a node, -1: not in this order.
+static void add_carry_edges(const Lowering *l, Order *o, const int *unit)
+{
+    const Graph *g = l->g;
+    int *writer = arena_array(o->arena, int, g->n_values);
+
+    for (int i = 0; i < g->n_carries; i++) {
+        NodeId w = value_of(g, g->carries[i].out)->producer;
+        if (w && unit[w] >= 0)
+            writer[g->carries[i].in] = 1 + unit[w];
+    }
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        for (int k = 0; unit[i] >= 0 && k < g->nodes[i].n_in; k++) {
+            ValueId base = l->view[g->nodes[i].in[k]].base;
+            if (writer[base])
+                order_add(o, unit[i], writer[base] - 1);
+        }
+}
+
+// The nodes of the loop's representative iteration, in order.
+static void order_body(Lowering *l, int r)
+{
+    const Graph *g = l->g;
+    Region *x = &l->regions[r];
+    const ClassTable *t = &l->table[x->cls];
+    int *unit = arena_array(l->p->arena, int, g->n_nodes), n = 0;
+    NodeId *body = arena_array(l->p->arena, NodeId, t->n_nodes + 1);
+
+    memset(unit, -1, sizeof(int) * (size_t)g->n_nodes);
+    for (int pos = 0; pos < t->n_nodes; pos++) {
+        NodeId i = t->nodes[(int64_t)x->rep * t->n_nodes + pos];
+        if (i && l->region[i] == r) {
+            unit[i] = n;
+            body[n++] = i;
+        }
+    }
+    Order o = order_new(l->p->arena, n);
+    for (int u = 0; u < n; u++) {
+        const Node *node = &g->nodes[body[u]];
+        o.key[u] = body[u];
+        for (int k = 0; k < node->n_in; k++)
+            order_add(&o, unit[value_of(g, node->in[k])->producer], u);
+    }
+    add_carry_edges(l, &o, unit);
+    int *units = arena_array(l->p->arena, int, n + 1);
+    x->n_nodes = order_run(&o, units);
+    x->nodes = arena_array(l->p->arena, NodeId, n + 1);
+    for (int u = 0; u < x->n_nodes; u++)
+        x->nodes[u] = body[units[u]];
+}
+
+// Units of the top level: loops first (r - 1), then the nodes outside of loops.
+static bool order_top(Lowering *l, bool *again)
+{
+    const Graph *g = l->g;
+    Arena *a = l->p->arena;
+    int *unit = arena_array(a, int, g->n_nodes), n = l->n_regions - 1;
+    NodeId *node = arena_array(a, NodeId, g->n_nodes + l->n_regions);
+
+    unit[0] = -1;
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        unit[i] = l->region[i] ? l->region[i] - 1 : n;
+        if (!l->region[i])
+            node[n++] = i;
+    }
+    Order o = order_new(a, n);
+    for (NodeId i = g->n_nodes - 1; i > 0; i--) {
+        o.key[unit[i]] = ((int64_t)l->part[i] << 32) + i;
+        for (int k = 0; k < g->nodes[i].n_in; k++)
+            order_add(&o, unit[value_of(g, g->nodes[i].in[k])->producer], unit[i]);
+    }
+    add_carry_edges(l, &o, unit);
+    int *units = arena_array(a, int, n + 1);
+    l->n_order = order_run(&o, units);
+    l->order = arena_array(a, int32_t, n + 1);
+    for (int u = 0; u < l->n_order; u++)
+        l->order[u] = units[u] < l->n_regions - 1 ? -(units[u] + 1) : node[units[u]];
+    if (l->n_order == n)
+        return true;
+    for (int r = 1; r < l->n_regions; r++)  // a cycle goes through a loop that still waits
+        if (o.degree[r - 1])
+            return dissolve(l, l->regions[r].cls, again);
+    return true;
+}
+
+bool lower_order(Lowering *l, bool *again)
+{
+    find_parts(l);
+    make_tables(l);
+    if (!make_regions(l, again))
+        return false;
+    for (int r = 1; r < l->n_regions; r++)
+        order_body(l, r);
+    return order_top(l, again);
+}

@@ -1,0 +1,303 @@
+// Storage: which buffer a value's bytes are in, for how long, and where in it each iteration's are.
+#include <string.h>
+
+#include "lower/internal.h"
+
+enum { ALIGN = 64, REDZONE = 64 };  // bytes; every buffer ends in a red zone that nobody writes
+
+// The twins of one value, known by the ValueId of iteration 0.
+typedef struct Family {
+    bool is_used;
+    bool is_stack;  // some iteration is read after the next has run
+    bool is_ring;   // … while the next runs
+    bool has_before, has_after;  // the places of iterations -1 and `length` are in use
+    int region;     // the loop that writes it, 0: none
+    int32_t buffer;
+    ValueId same;   // shares that family's storage
+} Family;
+
+typedef struct Storing {
+    Lowering *l;
+    Family *family;  // by ValueId
+} Storing;
+
+static ValueId canon(const Lowering *l, ValueId v)
+{
+    return twin_value(l, v, 0);
+}
+
+static bool is_persistent(ValueKind k)
+{
+    return k == VALUE_PARAMETER || k == VALUE_BUFFER || k == VALUE_STATE || k == VALUE_ZERO ||
+           k == VALUE_HYPER || k == VALUE_CONSTANT;
+}
+
+// ---- how long each iteration's bytes are needed ----
+
+static int last_iteration(const Lowering *l, int region)
+{
+    const Region *r = &l->regions[region];
+    return r->is_reverse ? 0 : l->g->classes[r->cls].length - 1;
+}
+
+static void note_use(Storing *st, const Item *it, const Operand *o)
+{
+    const Lowering *l = st->l;
+    Family *f = &st->family[canon(l, o->base)];
+    Block b = value_block(l->g, o->base);
+    NodeId from = value_of(l->g, o->base)->producer;
+    int made_in = from ? l->region[from] : 0;
+
+    f->is_used = true;
+    if (!b.cls)
+        return;
+    f->has_before |= o->delta < 0;
+    f->has_after |= o->delta > 0;
+    if (!from || (o->is_twin && made_in != it->region))
+        f->is_stack = true;
+    else if (o->is_twin)
+        f->is_ring |= o->delta != 0;
+    else if (!o->delta && b.iter != last_iteration(l, made_in))
+        f->is_stack = true;
+}
+
+static void find_families(Storing *st)
+{
+    Lowering *l = st->l;
+    const Set *s = l->s;
+
+    for (int i = 0; i < s->n_items; i++)
+        for (int k = 0; k < s->items[i].n_in + s->items[i].n_out; k++)
+            if (s->items[i].operands[k].base) {
+                note_use(st, &s->items[i], &s->items[i].operands[k]);
+                if (k >= s->items[i].n_in)
+                    st->family[canon(l, s->items[i].operands[k].base)].region = s->items[i].region;
+            }
+    for (ValueId v = 1; v < l->g->n_values; v++) {
+        const Value *x = value_of(l->g, v);
+        Family *f = &st->family[canon(l, v)];
+        if (!x->producer && x->kind != VALUE_ACTIVATION && x->kind != VALUE_CONSTANT)
+            f->is_used = true;
+        if (x->block.cls && !x->producer)
+            f->is_stack = true;
+    }
+    for (int i = 0; i < l->g->n_outputs; i++) {
+        ValueId v = l->g->outputs[i].value;
+        Block b = value_block(l->g, v);
+        Family *f = &st->family[canon(l, v)];
+        f->is_used = true;
+        f->is_stack |= b.cls != 0;
+    }
+    for (int i = 0; i < l->g->n_carries; i++) {
+        const Carry *c = &l->g->carries[i];
+        if (!l->is_copied[c->out])
+            st->family[canon(l, c->out)].same = canon(l, c->in);
+    }
+}
+
+// ---- buffers ----
+
+static int32_t add_buffer(Storing *st, const Value *v, int64_t slots)
+{
+    Program *p = st->l->p;
+    int64_t bytes = (value_bytes(v) + ALIGN - 1) / ALIGN * ALIGN;
+    Buffer *b = arena_push(p->arena, p->buffers, p->n_buffers, p->cap_buffers);
+
+    *b = (Buffer){.kind = is_persistent(v->kind) ? BUFFER_PERSISTENT : BUFFER_LOCAL,
+                  .set = (int)(st->l->s - p->set),
+                  .bytes = bytes * slots + REDZONE,
+                  .first = -1,
+                  .of = v->kind};
+    return p->n_buffers - 1;
+}
+
+static void store(Storing *st, ValueId v)
+{
+    Lowering *l = st->l;
+    Family *f = &st->family[v];
+    const Value *x = value_of(l->g, v);
+    int64_t bytes = (value_bytes(x) + ALIGN - 1) / ALIGN * ALIGN;
+    Storage *s = &l->s->storage[v];
+    Block b = value_block(l->g, v);
+
+    if (f->is_stack) {
+        int64_t slots = l->g->classes[b.cls].length + f->has_before + f->has_after;
+        f->buffer = add_buffer(st, x, slots);
+        *s = (Storage){.step = bytes, .offset = f->has_before ? bytes : 0};
+    } else if (f->is_ring) {
+        f->buffer = add_buffer(st, x, 2);
+        *s = (Storage){.ring = 2, .step = bytes};
+    } else {
+        f->buffer = add_buffer(st, x, 1);
+        *s = (Storage){0};
+    }
+    s->buffer = f->buffer;
+}
+
+// Parameters and the like have one place for both sets, found by name. The first set that is lowered
+// decides; false if the places of a block's iterations are not evenly apart for this set.
+static bool store_named(Storing *st, ValueId v)
+{
+    Lowering *l = st->l;
+    Program *p = l->p;
+    const Value *x = value_of(l->g, v);
+    Block b = value_block(l->g, v);
+    int length = b.cls ? l->g->classes[b.cls].length : 1;
+    int32_t at = map_get(&p->places, x->name);
+
+    if (!at) {
+        store(st, v);
+        for (int i = 0; i < length; i++) {
+            Storage *s = arena_push(p->arena, p->place, p->n_places, p->cap_places);
+            *s = l->s->storage[v];
+            s->offset += s->step * i;
+            map_set(&p->places, value_of(l->g, twin_value(l, v, i))->name, p->n_places - 1);
+        }
+        return true;
+    }
+    Storage *s = &l->s->storage[v];
+    *s = p->place[at];
+    st->family[v].buffer = s->buffer;
+    for (int i = 1; i < length; i++) {
+        int32_t next = map_get(&p->places, value_of(l->g, twin_value(l, v, i))->name);
+        if (i == 1)
+            s->step = p->place[next].offset - s->offset;
+        if (!next || p->place[next].buffer != s->buffer ||
+            p->place[next].offset != s->offset + s->step * i)
+            return false;
+    }
+    return true;
+}
+
+static bool store_all(Storing *st, int32_t *uneven)
+{
+    Lowering *l = st->l;
+    int n = l->g->n_values;
+
+    for (ValueId v = 1; v < n; v++) {
+        const Family *f = &st->family[v];
+        const Value *x = value_of(l->g, v);
+        if (!f->is_used || f->same || canon(l, v) != v)
+            continue;
+        if (!is_persistent(x->kind) || x->kind == VALUE_CONSTANT)
+            store(st, v);
+        else if (!store_named(st, v)) {
+            *uneven = value_block(l->g, v).cls;
+            return false;
+        }
+    }
+    for (ValueId v = 1; v < n; v++)
+        if (st->family[v].same && canon(l, v) == v) {
+            l->s->storage[v] = l->s->storage[st->family[v].same];
+            st->family[v].buffer = l->s->storage[v].buffer;
+        }
+    for (ValueId v = 1; v < n; v++)
+        l->s->storage[v] = l->s->storage[canon(l, v)];
+    return true;
+}
+
+// ---- lifetimes ----
+
+static void extend(Buffer *b, int item)
+{
+    if (b->first < 0 || item < b->first)
+        b->first = item;
+    if (item > b->last)
+        b->last = item;
+}
+
+static void find_lifetimes(Storing *st)
+{
+    const Lowering *l = st->l;
+    const Set *s = l->s;
+    int loop = -1;
+
+    for (int i = 0; i < s->n_items; i++) {
+        const Item *it = &s->items[i];
+        loop = it->kind == ITEM_LOOP ? i : it->kind == ITEM_END ? -1 : loop;
+        for (int k = 0; k < it->n_in + it->n_out; k++) {
+            if (!it->operands[k].base)
+                continue;
+            const Family *f = &st->family[canon(l, it->operands[k].base)];
+            Buffer *b = &l->p->buffers[f->buffer];
+            extend(b, i);
+            bool is_own = !f->is_stack && !f->is_ring && it->region && f->region == it->region;
+            if (loop >= 0 && !is_own) {
+                extend(b, loop);
+                extend(b, s->items[loop].match);
+            }
+        }
+    }
+}
+
+// What the trainer writes before the items run or reads after them.
+static void find_outer_lifetimes(Storing *st)
+{
+    const Lowering *l = st->l;
+    const Set *s = l->s;
+
+    for (ValueId v = 1; v < l->g->n_values; v++)
+        if (value_of(l->g, v)->kind == VALUE_INPUT)
+            extend(&l->p->buffers[s->storage[v].buffer], 0);
+    for (int i = 0; i < l->g->n_outputs; i++) {
+        const Output *o = &l->g->outputs[i];
+        bool is_early = o->role == OUTPUT_GRADIENT;
+        extend(&l->p->buffers[s->storage[o->value].buffer],
+               is_early ? s->part[PART_UPDATE] : s->n_items);
+    }
+}
+
+bool lower_storage(Lowering *l, bool *again)
+{
+    Storing st = {.l = l};
+    int32_t uneven = 0;
+
+    st.family = arena_array(l->p->arena, Family, l->cap_values);
+    l->s->storage = arena_array(l->p->arena, Storage, l->cap_values);
+    find_families(&st);
+    if (!store_all(&st, &uneven))
+        return dissolve(l, uneven, again);
+    find_lifetimes(&st);
+    find_outer_lifetimes(&st);
+    return true;
+}
+
+// ---- addresses ----
+
+static int64_t in_ring(const Storage *s, int iter)
+{
+    return s->ring ? ((iter % s->ring) + s->ring) % s->ring : iter;
+}
+
+Address operand_address(const Program *p, const Set *s, const Operand *o)
+{
+    const Storage *st = &s->storage[o->base];
+    const Value *v = value_of(s->g, o->base);
+    int64_t size = dtype_size(v->dtype);
+    Address a = {.at = p->buffers[st->buffer].offset + st->offset + o->offset * size,
+                 .step = o->step * size};
+
+    if (!o->is_twin) {
+        a.at += st->step * in_ring(st, value_block(s->g, o->base).iter + o->delta);
+        return a;
+    }
+    a.step += st->step;
+    if (st->ring) {
+        a.ring = st->ring;
+        a.shift = (int)in_ring(st, o->delta);
+    } else {
+        a.at += st->step * o->delta;
+    }
+    return a;
+}
+
+bool value_address(const Program *p, const Set *s, ValueId v, Address *a)
+{
+    const Storage *st = &s->storage[v];
+
+    if (!st->buffer)
+        return false;
+    *a = (Address){.at = p->buffers[st->buffer].offset + st->offset};
+    a->at += st->step * in_ring(st, value_block(s->g, v).iter);
+    return true;
+}
