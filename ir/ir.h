@@ -81,6 +81,8 @@ typedef struct Attr {
 } Attr;
 
 typedef struct OpDef OpDef;
+typedef struct Split Split;
+struct Relation;
 
 // Where a node came from, for messages, comments and reports.
 typedef struct Source {
@@ -334,6 +336,7 @@ struct OpDef {
     double (*scalar)(const Node *n, const double *x);           // floats and comparisons of them
     int64_t (*scalar_int)(const Node *n, const int64_t *x);     // integers and booleans
     double flops;         // per element of the rule's volume; 0 for what only moves bytes
+    double (*work)(const Graph *g, const Node *n);  // flops of the node where that product isn't it
     // The output as a view of the input's bytes: given the input's strides (elements), sets the
     // output's and the place of its first element; false if it takes a copy. NULL: never a view.
     bool (*view)(const Graph *g, const Node *n, const int64_t *in_stride, int64_t *out_stride,
@@ -343,6 +346,12 @@ struct OpDef {
     void (*place)(const Graph *g, const Node *n, int i, const int64_t *out_stride,
                   int64_t *in_stride, int64_t *offset);
     double (*fill)(const Node *n);
+    // For refine. `relate`: which parts of dims are one, where the rule blocks or says too little. Where
+    // it is NULL, dims of parallel and reduced factors may be split, others not.
+    void (*relate)(const Graph *g, const Node *n, struct Relation *r);
+    // Builds the node over split dims and returns its first output; 0: it can't be. NULL: the same
+    // attributes serve (elementwise operators), or its dims are never split.
+    ValueId (*split)(Graph *g, const Node *n, const Split *s);
     // How its kernel is called; NULL where `expr` or `view` serves. See Kernel.
     void (*kernel)(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
     const char *no_grad;  // why it has no gradient where one could be expected; listed by the tests
