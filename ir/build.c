@@ -1,0 +1,281 @@
+// One builder per operator: its attributes in the operator's order, then graph_node.
+#include "ir/build.h"
+
+static Attr ints(int n, const int64_t *v) { return (Attr){.n = n, .v = v}; }
+
+// ---- elementwise ----
+
+#define UNARY(name)                                                                                \
+    ValueId make_##name(Graph *g, ValueId x) { return graph_node(g, &op_##name, 1, &x, NULL); }
+UNARY(neg)
+UNARY(abs)
+UNARY(sign)
+UNARY(exp)
+UNARY(log)
+UNARY(sqrt)
+UNARY(sin)
+UNARY(cos)
+UNARY(tanh)
+UNARY(erf)
+UNARY(floor)
+UNARY(round)
+UNARY(not )
+UNARY(is_nan)
+#undef UNARY
+
+#define BINARY(name)                                                                               \
+    ValueId make_##name(Graph *g, ValueId a, ValueId b)                                            \
+    {                                                                                              \
+        return graph_node(g, &op_##name, 2, (ValueId[]){a, b}, NULL);                              \
+    }
+BINARY(add)
+BINARY(sub)
+BINARY(mul)
+BINARY(div)
+BINARY(pow)
+BINARY(mod)
+BINARY(max)
+BINARY(min)
+BINARY(eq)
+BINARY(lt)
+BINARY(le)
+BINARY(and)
+BINARY(or)
+#undef BINARY
+
+ValueId make_cast(Graph *g, ValueId x, DType to)
+{
+    if (value_of(g, x)->dtype == to)
+        return x;
+    return graph_node(g, &op_cast, 1, &x, &(Attr){.i = to});
+}
+
+ValueId make_select(Graph *g, ValueId c, ValueId a, ValueId b)
+{
+    return graph_node(g, &op_select, 3, (ValueId[]){c, a, b}, NULL);
+}
+
+// ---- sources ----
+
+ValueId make_iota(Graph *g, DType t, int rank, const int64_t *dim, int axis)
+{
+    Attr attr[] = {ints(rank, dim), {.i = axis}, {.i = t}};
+
+    return graph_node(g, &op_iota, 0, NULL, attr);
+}
+
+ValueId make_random(Graph *g, ValueId seed, ValueId step, ValueId micro, int rank,
+                    const int64_t *dim, int64_t site, int64_t layer, int micro_axis,
+                    int64_t micro_batches)
+{
+    Attr attr[] = {
+        ints(rank, dim), {.i = site}, {.i = layer}, {.i = micro_axis}, {.i = micro_batches}};
+
+    return graph_node(g, &op_random, 3, (ValueId[]){seed, step, micro}, attr);
+}
+
+// ---- shape ----
+
+ValueId make_broadcast(Graph *g, ValueId x, int rank, const int64_t *dim, const int64_t *dims)
+{
+    Attr attr[] = {ints(rank, dim), ints(value_of(g, x)->rank, dims)};
+
+    return graph_node(g, &op_broadcast, 1, &x, attr);
+}
+
+ValueId make_reshape(Graph *g, ValueId x, int rank, const int64_t *dim)
+{
+    return graph_node(g, &op_reshape, 1, &x, &(Attr){.n = rank, .v = dim});
+}
+
+ValueId make_transpose(Graph *g, ValueId x, const int64_t *perm)
+{
+    return graph_node(g, &op_transpose, 1, &x, &(Attr){.n = value_of(g, x)->rank, .v = perm});
+}
+
+ValueId make_slice(Graph *g, ValueId x, const int64_t *start, const int64_t *size,
+                   const int64_t *stride)
+{
+    int rank = value_of(g, x)->rank;
+    Attr attr[] = {ints(rank, start), ints(rank, size), ints(rank, stride)};
+
+    return graph_node(g, &op_slice, 1, &x, attr);
+}
+
+ValueId make_pad(Graph *g, ValueId x, const int64_t *low, const int64_t *high, const int64_t *inner,
+                 double value)
+{
+    int rank = value_of(g, x)->rank;
+    Attr attr[] = {ints(rank, low), ints(rank, high), ints(rank, inner), {.f = value}};
+
+    return graph_node(g, &op_pad, 1, &x, attr);
+}
+
+ValueId make_concat(Graph *g, int n, const ValueId *x, int axis)
+{
+    return graph_node(g, &op_concat, n, x, &(Attr){.i = axis});
+}
+
+// ---- reductions and orders ----
+
+ValueId make_reduce_sum(Graph *g, ValueId x, int n_axes, const int64_t *axes)
+{
+    return graph_node(g, &op_reduce_sum, 1, &x, &(Attr){.n = n_axes, .v = axes});
+}
+
+ValueId make_reduce_max(Graph *g, ValueId x, int n_axes, const int64_t *axes)
+{
+    return graph_node(g, &op_reduce_max, 1, &x, &(Attr){.n = n_axes, .v = axes});
+}
+
+ValueId make_reduce_min(Graph *g, ValueId x, int n_axes, const int64_t *axes)
+{
+    return graph_node(g, &op_reduce_min, 1, &x, &(Attr){.n = n_axes, .v = axes});
+}
+
+ValueId make_arg_max(Graph *g, ValueId x, int axis)
+{
+    return graph_node(g, &op_arg_max, 1, &x, &(Attr){.i = axis});
+}
+
+ValueId make_cumsum(Graph *g, ValueId x, int axis, bool exclusive, bool reverse)
+{
+    Attr attr[] = {{.i = axis}, {.i = exclusive}, {.i = reverse}};
+
+    return graph_node(g, &op_cumsum, 1, &x, attr);
+}
+
+ValueId make_top_k(Graph *g, ValueId x, int axis, int64_t k)
+{
+    return graph_node(g, &op_top_k, 1, &x, (Attr[]){{.i = axis}, {.i = k}});
+}
+
+// ---- indexing ----
+
+ValueId make_gather(Graph *g, ValueId table, ValueId index, int axis, int batch)
+{
+    Attr attr[] = {{.i = axis}, {.i = batch}};
+
+    return graph_node(g, &op_gather, 2, (ValueId[]){table, index}, attr);
+}
+
+ValueId make_scatter_add(Graph *g, ValueId x, ValueId index, int axis, int batch, int64_t n)
+{
+    Attr attr[] = {{.i = axis}, {.i = batch}, {.i = n}};
+
+    return graph_node(g, &op_scatter_add, 2, (ValueId[]){x, index}, attr);
+}
+
+// ---- contractions ----
+
+ValueId make_dot(Graph *g, ValueId a, ValueId b, const char *eq)
+{
+    return graph_node(g, &op_dot, 2, (ValueId[]){a, b}, &(Attr){.s = eq});
+}
+
+// stride, low, high, dilation
+static void put_window(Attr *attr, const Window *win)
+{
+    attr[0] = ints(win->n, win->stride);
+    attr[1] = ints(win->n, win->low);
+    attr[2] = ints(win->n, win->high);
+    attr[3] = ints(win->n, win->dilation);
+}
+
+ValueId make_conv(Graph *g, ValueId x, ValueId w, const Window *win, int64_t groups)
+{
+    Attr attr[5] = {[4] = {.i = groups}};
+
+    put_window(attr, win);
+    return graph_node(g, &op_conv, 2, (ValueId[]){x, w}, attr);
+}
+
+ValueId make_conv_input_grad(Graph *g, ValueId dy, ValueId w, const int64_t *x_dim,
+                             const Window *win, int64_t groups)
+{
+    Attr attr[6] = {[0] = ints(win->n + 2, x_dim), [5] = {.i = groups}};
+
+    put_window(attr + 1, win);
+    return graph_node(g, &op_conv_input_grad, 2, (ValueId[]){dy, w}, attr);
+}
+
+ValueId make_conv_weight_grad(Graph *g, ValueId x, ValueId dy, const int64_t *w_dim,
+                              const Window *win, int64_t groups)
+{
+    Attr attr[6] = {[0] = ints(win->n + 2, w_dim), [5] = {.i = groups}};
+
+    put_window(attr + 1, win);
+    return graph_node(g, &op_conv_weight_grad, 2, (ValueId[]){x, dy}, attr);
+}
+
+enum { ATTENTION_ATTRS = 7 };
+
+static void put_attention(Attr *attr, const Attention *a)
+{
+    attr[0] = (Attr){.s = a->eq};
+    attr[1] = (Attr){.s = a->bias_eq};
+    attr[2] = (Attr){.i = a->query};
+    attr[3] = (Attr){.f = a->scale};
+    attr[4] = (Attr){.i = a->causal};
+    attr[5] = (Attr){.i = a->offset};
+    attr[6] = (Attr){.i = a->window};
+}
+
+ValueId make_attention(Graph *g, ValueId q, ValueId k, ValueId v, ValueId bias, const Attention *a)
+{
+    Attr attr[ATTENTION_ATTRS];
+
+    put_attention(attr, a);
+    return graph_node(g, &op_attention, 4, (ValueId[]){q, k, v, bias}, attr);
+}
+
+ValueId make_attention_grad(Graph *g, ValueId q, ValueId k, ValueId v, ValueId bias, ValueId y,
+                            ValueId lse, ValueId dy, const Attention *a)
+{
+    Attr attr[ATTENTION_ATTRS];
+
+    put_attention(attr, a);
+    return graph_node(g, &op_attention_grad, 7, (ValueId[]){q, k, v, bias, y, lse, dy}, attr);
+}
+
+// ---- windows ----
+
+enum { POOL_ATTRS = 5 };
+
+static void put_pool(Attr *attr, const Window *win)
+{
+    attr[0] = ints(win->n, win->size);
+    put_window(attr + 1, win);
+}
+
+ValueId make_max_pool(Graph *g, ValueId x, const Window *win)
+{
+    Attr attr[POOL_ATTRS];
+
+    put_pool(attr, win);
+    return graph_node(g, &op_max_pool, 1, &x, attr);
+}
+
+ValueId make_max_pool_grad(Graph *g, ValueId x, ValueId dy, const Window *win)
+{
+    Attr attr[POOL_ATTRS];
+
+    put_pool(attr, win);
+    return graph_node(g, &op_max_pool_grad, 2, (ValueId[]){x, dy}, attr);
+}
+
+ValueId make_sum_pool(Graph *g, ValueId x, const Window *win)
+{
+    Attr attr[POOL_ATTRS];
+
+    put_pool(attr, win);
+    return graph_node(g, &op_sum_pool, 1, &x, attr);
+}
+
+ValueId make_sum_pool_grad(Graph *g, ValueId dy, const int64_t *x_dim, const Window *win)
+{
+    Attr attr[1 + POOL_ATTRS] = {ints(win->n + 2, x_dim)};
+
+    put_pool(attr + 1, win);
+    return graph_node(g, &op_sum_pool_grad, 1, &dy, attr);
+}

@@ -1,0 +1,121 @@
+// Compositions of operators that several stages need.
+#include "ir/build.h"
+#include "ir/internal.h"
+
+// x's value may move while nodes are appended: shapes are read through this copy.
+static Value copy_of(const Graph *g, ValueId x) { return *value_of(g, x); }
+
+ValueId broadcast_like(Graph *g, ValueId s, ValueId x)
+{
+    Value like = copy_of(g, x);
+
+    if (!s || !x || !like.rank)
+        return x ? s : 0;
+    return make_broadcast(g, s, like.rank, like.dim, NULL);
+}
+
+ValueId scalar_like(Graph *g, ValueId x, double c)
+{
+    return x ? broadcast_like(g, graph_scalar(g, value_of(g, x)->dtype, c), x) : 0;
+}
+
+ValueId broadcast_over(Graph *g, ValueId s, ValueId x, int n_axes, const int64_t *axes)
+{
+    Value like = copy_of(g, x);
+    int64_t dims[MAX_RANK];
+    int n = 0, next = 0;
+
+    if (!s || !x || !n_axes)
+        return x ? s : 0;
+    for (int i = 0; i < like.rank; i++) {
+        if (next < n_axes && axes[next] == i)
+            next++;
+        else
+            dims[n++] = i;
+    }
+    return make_broadcast(g, s, like.rank, like.dim, dims);
+}
+
+static ValueId broadcast_clash(Graph *g, ValueId x, int rank, const int64_t *dim)
+{
+    Value wanted = {.dtype = value_of(g, x)->dtype, .rank = rank};
+
+    for (int i = 0; i < rank; i++)
+        wanted.dim[i] = dim[i];
+    diag_error(g->diag, "node '%s': '%s' does not broadcast from %s to %s",
+               g->source && g->source->name ? g->source->name : "", value_label(g->arena, g, x),
+               type_text(g->arena, value_of(g, x)), type_text(g->arena, &wanted));
+    if (g->source && g->source->scope && g->source->scope[0])
+        diag_note(g->diag, "from  %s", g->source->scope);
+    return 0;
+}
+
+ValueId broadcast_to(Graph *g, ValueId x, int rank, const int64_t *dim)
+{
+    Value from = copy_of(g, x);
+    int64_t kept[MAX_RANK], dims[MAX_RANK];
+    int n = 0, shift = rank - from.rank;
+
+    if (!x)
+        return 0;
+    if (shift < 0 || rank > MAX_RANK)
+        return broadcast_clash(g, x, rank < MAX_RANK ? rank : MAX_RANK, dim);
+    for (int i = 0; i < from.rank; i++) {
+        if (from.dim[i] != dim[shift + i] && from.dim[i] != 1)
+            return broadcast_clash(g, x, rank, dim);
+        if (from.dim[i] != dim[shift + i])
+            continue;
+        kept[n] = from.dim[i];
+        dims[n++] = shift + i;
+    }
+    if (n == rank)
+        return x;
+    if (n < from.rank)  // dims of 1 that repeat go first: broadcast's dims are equal in size
+        x = make_reshape(g, x, n, kept);
+    return make_broadcast(g, x, rank, dim, dims);
+}
+
+// 1 / (1 + exp(-x)) as a tanh: neither it nor its gradient overflows.
+ValueId make_sigmoid(Graph *g, ValueId x)
+{
+    ValueId half = scalar_like(g, x, 0.5);
+
+    return make_add(g, half, make_mul(g, half, make_tanh(g, make_mul(g, half, x))));
+}
+
+ValueId make_square(Graph *g, ValueId x) { return make_mul(g, x, x); }
+
+ValueId make_reciprocal(Graph *g, ValueId x) { return make_div(g, scalar_like(g, x, 1), x); }
+
+// x less its largest along the axis, so that exp does not overflow.
+static ValueId less_max(Graph *g, ValueId x, const int64_t *axis)
+{
+    return make_sub(g, x, broadcast_over(g, make_reduce_max(g, x, 1, axis), x, 1, axis));
+}
+
+ValueId make_softmax(Graph *g, ValueId x, int axis)
+{
+    int64_t axes[] = {axis};
+    ValueId e = make_exp(g, less_max(g, x, axes));
+
+    return make_div(g, e, broadcast_over(g, make_reduce_sum(g, e, 1, axes), x, 1, axes));
+}
+
+ValueId make_log_softmax(Graph *g, ValueId x, int axis)
+{
+    int64_t axes[] = {axis};
+    ValueId low = less_max(g, x, axes);
+    ValueId sum = make_reduce_sum(g, make_exp(g, low), 1, axes);
+
+    return make_sub(g, low, broadcast_over(g, make_log(g, sum), x, 1, axes));
+}
+
+ValueId make_mean(Graph *g, ValueId x, int n_axes, const int64_t *axes)
+{
+    ValueId sum = make_reduce_sum(g, x, n_axes, axes);
+    double count = 1;
+
+    for (int i = 0; i < n_axes; i++)
+        count *= (double)value_of(g, x)->dim[axes[i]];
+    return make_mul(g, sum, scalar_like(g, sum, 1 / count));
+}
