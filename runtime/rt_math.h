@@ -1,0 +1,249 @@
+// Mathematical functions of one element, for generated code, kernels and the compiler's tests.
+//
+// Those of f32 have no branch and call nothing, so that a loop over them becomes vector code (gcc
+// -O3 -fno-math-errno -fno-trapping-math; the same bits in the vector body and in the tail), and
+// use no fused multiply-add, so that they give the same bits on every machine. They are within 2
+// units in the last place of the true value, everywhere: tests/runtime/math_test.c. Polynomials are
+// minimax fits by Remez's exchange algorithm. Those of f64 are the C library's.
+#ifndef SHARDCC_RT_MATH_H
+#define SHARDCC_RT_MATH_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "rt_philox.h"
+#include "rt_scalar.h"
+
+// Adding and subtracting 3·2^22 (3·2^51) rounds to the nearest integer, ties to even, and leaves
+// it in the low bits of the sum.
+#define RT_ROUND 12582912.0f
+#define RT_ROUND_DOUBLE 6755399441055744.0
+
+static inline uint32_t rt_bits(float x)
+{
+    uint32_t u;
+
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+static inline float rt_from_bits(uint32_t u)
+{
+    float x;
+
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+static inline uint64_t rt_bits_double(double x)
+{
+    uint64_t u;
+
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+static inline double rt_from_bits_double(uint64_t u)
+{
+    double x;
+
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+static inline float rt_sqrtf(float x) { return sqrtf(x); }
+
+// |x| with the sign bit of `s`.
+static inline float rt_copy_signf(float x, float s)
+{
+    return rt_from_bits((rt_bits(x) & 0x7fffffff) | (rt_bits(s) & 0x80000000));
+}
+
+// e^x = 2^n e^r with r = x - n ln 2, |r| ≤ ln 2 / 2; ln 2 in two parts, the first short enough for
+// n times it to be exact. 2^n in two factors, for results that overflow or are subnormal.
+static inline float rt_expf(float x)
+{
+    float low = x < -104.0f ? -104.0f : x;
+    float c = low > 89.0f ? 89.0f : low;
+    float t = c * 1.44269504f + RT_ROUND, n = t - RT_ROUND;
+    float r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
+    float p = 0.00139517128f;
+    p = p * r + 0.00836959761f;
+    p = p * r + 0.0416661873f;
+    p = p * r + 0.166665122f;
+    p = p * r + 0.5f;
+    float y = 1 + (r + r * r * p);
+    uint32_t k = rt_bits(t) - rt_bits(RT_ROUND) + 512, half = k >> 1;  // 512: both stay positive
+
+    return y * rt_from_bits((half - 256 + 127) << 23) * rt_from_bits((k - half - 256 + 127) << 23);
+}
+
+// ln x = e ln 2 + ln m with m in [√½, √2), ln m = f - f²/2 + f³ p(f), f = m - 1.
+static inline float rt_logf(float x)
+{
+    float wide = x * 8388608.0f;  // 2^23: subnormal numbers become normal
+    float scaled = x < 0x1p-126f ? wide : x;
+    float bias = x < 0x1p-126f ? 127 + 23 : 127;
+    uint32_t u = rt_bits(scaled) + (0x3f800000 - 0x3f3504f3);
+    float e = (float)(int32_t)(u >> 23) - bias;
+    float f = rt_from_bits((u & 0x007fffff) + 0x3f3504f3) - 1, z = f * f;
+    float p = 0.0674663782f;
+    p = p * f - 0.116756506f;
+    p = p * f + 0.118881628f;
+    p = p * f - 0.1240559f;
+    p = p * f + 0.142195523f;
+    p = p * f - 0.166679963f;
+    p = p * f + 0.200021192f;
+    p = p * f - 0.250000089f;
+    p = p * f + 0.333333135f;
+    float y = (f + (f * z * p + e * -2.12194440e-4f - 0.5f * z)) + e * 0.693359375f;
+    float special = x == 0 ? -INFINITY : NAN;
+    float large = x < INFINITY ? y : x;
+
+    return x > 0 ? large : special;
+}
+
+// Near 0 a polynomial; elsewhere 1 - 2 / (e^2x + 1).
+static inline float rt_tanhf(float x)
+{
+    float a = rt_absf(x), z = x * x;
+    float p = -0.00570498453f;
+    p = p * z + 0.0206390843f;
+    p = p * z - 0.0537397154f;
+    p = p * z + 0.133314416f;
+    p = p * z - 0.333332807f;
+    float small = x + x * z * p;
+    float large = 1 - 2 / (rt_expf(2 * a) + 1);
+
+    return rt_copy_signf(a < 0.625f ? small : large, x);
+}
+
+// Near 0 a polynomial; elsewhere 1 - e^(-a q(a)), which is 1 from 4 on.
+static inline float rt_erff(float x)
+{
+    float a = rt_absf(x), z = x * x;
+    float p = 8.21543363e-05f;
+    p = p * z - 0.000810596801f;
+    p = p * z + 0.00519779744f;
+    p = p * z - 0.0268581044f;
+    p = p * z + 0.112836726f;
+    p = p * z - 0.376126319f;
+    p = p * z + 0.128379166f;
+    float c = a > 4 ? 4 : a;
+    float q = 5.2968926e-06f;
+    q = q * c - 4.99393682e-05f;
+    q = q * c - 2.74398608e-05f;
+    q = q * c + 0.00286913174f;
+    q = q * c - 0.0225756299f;
+    q = q * c + 0.105169505f;
+    q = q * c + 0.635673165f;
+    q = q * c + 1.12854147f;
+    float small = x + x * p, large = rt_copy_signf(1 - rt_expf(-c * q), x);
+
+    return a < 0.92f ? small : large;
+}
+
+// x = n π/2 + r, |r| ≤ π/4: gives r, and n modulo 4. n and π/2 are cut into pieces of at most 27
+// bits whose products are exact in double (Cody and Waite 1980); good for |x| ≤ 2^40. Beyond it,
+// where neighbouring floats are 10^4 periods apart, less so, and from 2^50 on all count as 2^50.
+static inline float rt_quarter(float x, uint32_t *n_mod_4)
+{
+    double low = x < -0x1p50 ? -0x1p50 : x;
+    double d = low > 0x1p50 ? 0x1p50 : low;
+    double t = d * 0.63661977236758134308 + RT_ROUND_DOUBLE, n = t - RT_ROUND_DOUBLE;
+    double high = (n * 0x1p-26 + RT_ROUND_DOUBLE - RT_ROUND_DOUBLE) * 0x1p26, rest = n - high;
+    double r = (d - high * 0x1.921fb54p+0) - rest * 0x1.921fb54p+0;
+    r = (r - high * 0x1.10b461p-30) - rest * 0x1.10b461p-30;
+    r = (r - high * 0x1.a62633145c06ep-58) - rest * 0x1.a62633145c06ep-58;
+    *n_mod_4 = (uint32_t)rt_bits_double(t) & 3;
+    return (float)(x - x == 0 ? r : NAN);
+}
+
+// The sine of n π/2 + r.
+static inline float rt_sin_quarter(float r, uint32_t n)
+{
+    float z = r * r;
+    float s = r + r * z * ((-0.000195169778f * z + 0.00833217613f) * z - 0.166666552f);
+    float c = 1 - (0.5f * z - z * z * ((2.44380917e-05f * z - 0.00138873642f) * z + 0.0416666456f));
+    float y = n & 1 ? c : s;
+
+    return rt_from_bits(rt_bits(y) ^ (n & 2) << 30);
+}
+
+static inline float rt_sinf(float x)
+{
+    uint32_t n;
+    float r = rt_quarter(x, &n);
+
+    return rt_sin_quarter(r, n);
+}
+
+static inline float rt_cosf(float x)
+{
+    uint32_t n;
+    float r = rt_quarter(x, &n);
+
+    return rt_sin_quarter(r, n + 1);
+}
+
+// ln x to 1e-15, x > 0 a normal double: with s = (m - 1) / (m + 1), ln m = 2 atanh s.
+static inline double rt_log_wide(double x)
+{
+    uint64_t u = rt_bits_double(x) + (0x3ff0000000000000 - 0x3fe6a09e667f3bcd);
+    double e = rt_from_bits_double(u >> 52 | 0x4330000000000000) - (0x1p52 + 1023);
+    double m = rt_from_bits_double((u & 0x000fffffffffffff) + 0x3fe6a09e667f3bcd);
+    double s = (m - 1) / (m + 1), z = s * s;
+    double p = 0.16823032163032728;
+    p = p * z + 0.18123387188193005;
+    p = p * z + 0.22223379174374355;
+    p = p * z + 0.2857141703113697;
+    p = p * z + 0.40000000052832624;
+    p = p * z + 0.666666666665862;
+    return e * 0.69314718055994530942 + (2 * s + s * z * p);
+}
+
+// e^x to 1e-13, |x| ≤ 200.
+static inline double rt_exp_wide(double x)
+{
+    double t = x * 1.4426950408889634074 + RT_ROUND_DOUBLE, n = t - RT_ROUND_DOUBLE;
+    double r = x - n * 0.69314718055994530942;
+    double p = 2.7643920306596755e-06;
+    p = p * r + 2.4882258629955922e-05;
+    p = p * r + 0.0001984116258995788;
+    p = p * r + 0.0013888807621010304;
+    p = p * r + 0.008333333388949142;
+    p = p * r + 0.04166666698876858;
+    p = p * r + 0.1666666666656712;
+    p = p * r + 0.4999999999960458;
+    return (1 + (r + r * r * p)) * rt_from_bits_double((rt_bits_double(t) + 1023) << 52);
+}
+
+// a^b = e^(b ln |a|), in double, and the special cases of C's Annex F.
+static inline float rt_powf(float a, float b)
+{
+    float half = 0.5f * b, size = rt_absf(a), b_size = rt_absf(b);
+    int whole = rt_roundf(b) == b, even = rt_roundf(half) == half, negative = rt_bits(a) >> 31;
+    double l = rt_log_wide((double)size);
+    double l0 = size == 0 ? -INFINITY : l, l1 = size == INFINITY ? INFINITY : l0;
+    double w = (double)b * l1;
+    double low = w < -200 ? -200 : w, c = low > 200 ? 200 : low;
+    float y = (float)rt_exp_wide(c);
+    float of_nan = size == size ? y : size;
+    float odd = (negative & whole) & !even ? -of_nan : of_nan;
+    float real = (a < 0) & !whole & (size < INFINITY) & (b == b) ? NAN : odd;
+    int is_one = (b == 0) | (a == 1) | ((size == 1) & (b_size == INFINITY));
+
+    return is_one ? 1 : real;
+}
+
+static inline double rt_sqrt(double x) { return sqrt(x); }
+static inline double rt_exp(double x) { return exp(x); }
+static inline double rt_log(double x) { return log(x); }
+static inline double rt_sin(double x) { return sin(x); }
+static inline double rt_cos(double x) { return cos(x); }
+static inline double rt_tanh(double x) { return tanh(x); }
+static inline double rt_erf(double x) { return erf(x); }
+static inline double rt_pow(double a, double b) { return pow(a, b); }
+
+#endif
