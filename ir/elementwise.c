@@ -1,12 +1,12 @@
 // What the elementwise operators share: dtype checks and the text of their C expressions.
-#include "ir/internal.h"
+#include "ir/operator.h"
 
 bool infer_number(const Graph *g, const Node *n, int i, Diag *d)
 {
     DType t = in(g, n, i)->dtype;
 
     if (!dtype_is_float(t) && !dtype_is_int(t))
-        return node_error(g, n, d, "needs floats or integers, not %s", dtype_name(t));
+        return node_error(g, n, d, "takes floats or integers, not %s", dtype_name(t));
     return true;
 }
 
@@ -22,10 +22,33 @@ bool infer_axis(const Graph *g, const Node *n, const char *name, int64_t axis, i
     return true;
 }
 
+bool infer_ascending(const Graph *g, const Node *n, int attr, int limit, Diag *d)
+{
+    const Attr *a = &n->attr[attr];
+    int64_t last = -1;
+
+    for (int i = 0; i < a->n; i++) {
+        if (a->v[i] <= last || a->v[i] >= limit)
+            return node_error(g, n, d, "%s must be ascending and below %d", n->op->attrs[attr].name,
+                              limit);
+        last = a->v[i];
+    }
+    return true;
+}
+
 void rule_linear(const Graph *g, const Node *n, Rule *r)
 {
     rule_elementwise(g, n, r);
     r->joint = n->n_in == 1 ? 1 : 3;
+}
+
+void rule_source(const Graph *g, const Node *n, Rule *r)
+{
+    char text[RULE_TEXT];
+
+    snprintf(text, sizeof text, "%.*s->%.*s", n->n_in > 1 ? n->n_in - 1 : 0, ",,", out(g, n)->rank,
+             LETTERS);
+    rule_set(g, n, r, text);
 }
 
 const char *dtype_c_type(DType t)

@@ -38,11 +38,15 @@ static inline int64_t rt_div_int(int64_t a, int64_t b)
 
 static inline int64_t rt_mod_int(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
 
-// Truncates towards zero; numbers out of range, and NaN, give INT64_MIN as x86's own conversion
-// does.
-static inline int64_t rt_to_int(double x)
+// Truncates towards zero; numbers out of range give the nearest that is in range, NaN gives 0.
+static inline int64_t rt_to_int(double x, int64_t least, int64_t most)
 {
-    return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN;
+    return x != x ? 0 : x <= (double)least ? least : x >= (double)most ? most : (int64_t)x;
+}
+
+static inline uint64_t rt_to_u64(double x)
+{
+    return x > 0 ? x >= 0x1p64 ? UINT64_MAX : (uint64_t)x : 0;
 }
 
 // ---- floats: NaN comes through; the sign of 0 is 0; of two nearest, round takes the even one ----

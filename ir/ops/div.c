@@ -1,5 +1,5 @@
 // div: a / b; whole numbers are truncated towards zero, and x / 0 of them is 0.
-#include "ir/internal.h"
+#include "ir/operator.h"
 #include "runtime/rt_scalar.h"
 
 static void div_rule(const Graph *g, const Node *n, Rule *r)

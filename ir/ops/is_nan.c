@@ -1,12 +1,12 @@
 // is_nan: is x not a number?
-#include "ir/internal.h"
+#include "ir/operator.h"
 
 static bool is_nan_infer(Graph *g, Node *n, Diag *d)
 {
     const Value *x = in(g, n, 0);
 
     if (!dtype_is_float(x->dtype))
-        return node_error(g, n, d, "needs floats, not %s", dtype_name(x->dtype));
+        return node_error(g, n, d, "takes floats, not %s", dtype_name(x->dtype));
     return infer_set(g, n, 0, BOOL, x->rank, x->dim, d);
 }
 

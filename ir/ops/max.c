@@ -1,5 +1,5 @@
 // max: the larger of two; NaN if either is.
-#include "ir/internal.h"
+#include "ir/operator.h"
 #include "runtime/rt_scalar.h"
 
 // All of dy goes to the larger one; equal ones get half each.

@@ -1,5 +1,5 @@
 // mod: C's % and fmod: the remainder has the dividend's sign, and x % 0 of whole numbers is 0.
-#include "ir/internal.h"
+#include "ir/operator.h"
 #include "runtime/rt_scalar.h"
 
 // y = a - b · trunc(a / b) gives db = -dy · trunc(a / b) = -dy · (a - y) / b.

@@ -1,7 +1,7 @@
 // pow: a to the power of b.
 #include <math.h>
 
-#include "ir/internal.h"
+#include "ir/operator.h"
 
 // b · a^(b - 1), which is 0 where b is 0, whatever a^-1 is.
 static ValueId by_base(Graph *g, const Node *n)

@@ -1,0 +1,92 @@
+// What the operators' files share beyond internal.h: checks, rules, C expressions and kernel calls
+// that several operators have in common.
+#ifndef SHARDCC_IR_OPERATOR_H
+#define SHARDCC_IR_OPERATOR_H
+
+#include "ir/internal.h"
+
+// ---- shape inference ----
+bool infer_number(const Graph *g, const Node *n, int i, Diag *d);  // is input i of floats or ints?
+bool infer_number_like(Graph *g, Node *n, Diag *d);                // infer_like of floats or ints
+// Is `axis` (attribute `name`) a dim of rank `rank`?
+bool infer_axis(const Graph *g, const Node *n, const char *name, int64_t axis, int rank, Diag *d);
+// Are the entries of an ints attribute ascending and below `limit`?
+bool infer_ascending(const Graph *g, const Node *n, int attr, int limit, Diag *d);
+
+// ---- rules ----
+// Factors of a rule's text are named by these, in the order in which they are first seen.
+#define LETTERS "abcdefghijklmnopqrstuvwx"
+enum { RULE_TEXT = 64 };  // room for the text of a rule of three operands
+
+void rule_linear(const Graph *g, const Node *n, Rule *r);  // rule_elementwise, linear in all inputs
+void rule_source(const Graph *g, const Node *n, Rule *r);  // of an output that no input is like
+
+// ---- C expressions of one element ----
+// u64 is ordered and divided as if it were i64, here and in evaluation.
+const char *expr_call(const Graph *g, const Node *n, const char *name);  // rt_NAMEf($0, $1)
+const char *expr_number(const Graph *g, const Node *n, const char *name, const char *floats);
+const char *expr_order(const Graph *g, const Node *n, const char *sign);  // a comparison
+
+// ---- evaluation ----
+static inline void element_copy(Tensor *y, int64_t k, const Tensor *x, int64_t j)
+{
+    if (y->f)
+        y->f[k] = x->f[j];
+    else
+        y->i[k] = x->i[j];
+}
+
+// ---- views and kernels ----
+void dense_strides(int rank, const int64_t *dim, int64_t *stride);
+const char *dtype_rt(DType t);  // "RT_F32"
+// Marks the operands (inputs, then outputs) that aren't dense as to be copied.
+void kernel_dense(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
+
+// ---- reductions ----
+enum { REDUCE_AXES };  // their attribute
+
+typedef struct Fold {  // how two elements become one, and what an empty sum is
+    double first;
+    double (*join)(double a, double b);
+    int64_t first_int;
+    int64_t (*join_int)(int64_t a, int64_t b);
+} Fold;
+
+bool infer_reduce(Graph *g, Node *n, Diag *d);
+void rule_reduce(const Graph *g, const Node *n, Rule *r, FactorKind kind);
+void eval_reduce(const Node *n, const Fold *fold, const Tensor *x, Tensor *y);
+// dx of the largest or smallest: equal ones share dy evenly.
+void grad_extremum(Graph *g, const Node *n, ValueId dy, ValueId *dx);
+void kernel_reduce(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k,
+                   const char *op);
+// The smallest and largest number of an integer dtype or BOOL.
+int64_t dtype_least(DType t);
+int64_t dtype_most(DType t);
+
+// A tensor seen as [outer, n, inner] around one dim.
+typedef struct Along {
+    int64_t outer, n, inner;
+} Along;
+
+Along along(int rank, const int64_t *dim, int axis);
+// "ab->ab", with the axis blocked; for operators along one dim that keep the rank.
+void rule_along(const Graph *g, const Node *n, Rule *r, int axis);
+
+// ---- indexing: gather and scatter_add ----
+enum { GATHER_AXIS, GATHER_BATCH, SCATTER_N };  // their attributes
+
+// A table [batch, outer, n, inner], an index [batch, index], rows [batch, outer, index, inner].
+typedef struct GatherDims {
+    int64_t batch, outer, n, index, inner;
+} GatherDims;
+
+GatherDims gather_dims(const Node *n, int table_rank, const int64_t *table, int index_rank,
+                       const int64_t *index);
+bool infer_index(const Graph *g, const Node *n, int table_rank, Diag *d);
+// Letters of table, index and rows.
+void gather_letters(const Graph *g, const Node *n, int table_rank, char *table, char *index,
+                    char *rows);
+void kernel_gather(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k,
+                   const Value *table, const Value *index);
+
+#endif
