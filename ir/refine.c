@@ -1,0 +1,336 @@
+// refine: every dim becomes the product of its atoms.
+//
+// Dims are related through every node: by the factors of its rule, and by what reshape, slice and
+// concat say in OpDef.relate. Then the graph is built anew over atoms, each node by its
+// OpDef.split. A node that can't be built over atoms gets its own dims back from reshapes around
+// it, so what is said about dims decides only how far atoms reach, never what is computed.
+#include <string.h>
+
+#include "ir/atoms.h"
+
+// A dim that would take a value above MAX_RANK, or a node above MAX_FACTORS: it isn't split.
+typedef struct Limits {
+    bool *is_whole;  // by ValueId * MAX_RANK + dim
+    bool changed;
+} Limits;
+
+static ValueId operand(const Node *n, int i)
+{
+    return i < n->n_in ? n->in[i] : n->out[i - n->n_in];
+}
+
+// ---- relating ----
+
+static void terms_new(const Graph *g, const Limits *l, Relation *r)
+{
+    r->first = arena_array(r->arena, int32_t, g->n_values);
+    term_new(r, 1);
+    for (ValueId v = 1; v < g->n_values; v++) {
+        const Value *x = value_of(g, v);
+
+        r->first[v] = r->n_terms;
+        for (int i = 0; i < x->rank; i++) {
+            int32_t t = term_new(r, x->dim[i]);
+            if (x->dim[i] == 0 || l->is_whole[(size_t)v * MAX_RANK + (size_t)i])
+                term_keep(r, t);
+        }
+    }
+}
+
+// Dims of one factor are one. Where nothing more is said, those of blocked factors are never split,
+// nor any of an operator that doesn't say how it is built over split dims.
+static void relate_by_rule(const Graph *g, Relation *r)
+{
+    const Node *n = r->node;
+    int32_t term[MAX_FACTORS] = {0};
+    Rule rule;
+
+    node_rule(g, n, r->arena, &rule);
+    for (int o = 0; o < rule.n_in + rule.n_out; o++) {
+        for (int i = 0; operand(n, o) && i < value_of(g, operand(n, o))->rank; i++) {
+            int f = rule.dim[o][i];
+            int32_t t = term_of(r, o, i);
+            bool is_free = rule.kind[f] == FACTOR_PARALLEL || rule.kind[f] == FACTOR_SUM ||
+                           rule.kind[f] == FACTOR_MAX || rule.kind[f] == FACTOR_MIN;
+
+            if (term[f])
+                term_join(r, term[f], t);
+            term[f] = t;
+            if (!n->op->split && !n->op->is_elementwise)
+                term_keep(r, t);
+            else if (!is_free && !n->op->relate)
+                term_keep(r, t);
+        }
+    }
+}
+
+// Relates until nothing changes: what one node splits, another passes on.
+static void relate_all(const Graph *g, Relation *r)
+{
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        r->node = &g->nodes[i];
+        relate_by_rule(g, r);
+    }
+    r->only_whole = true;
+    do {
+        r->changed = false;
+        for (NodeId i = 1; i < g->n_nodes; i++) {
+            r->node = &g->nodes[i];
+            if (r->node->op->relate)
+                r->node->op->relate(g, r->node, r);
+        }
+        r->changed |= r->only_whole;
+        r->only_whole = false;
+    } while (r->changed);
+}
+
+// The dims of value v over atoms. False if they are too many.
+static bool refined_of(const Graph *g, Relation *r, ValueId v, Refined *f)
+{
+    const Value *x = value_of(g, v);
+    int n = 0;
+
+    for (int i = 0; i < x->rank; i++) {
+        f->first[i] = (int8_t)n;
+        n += term_sizes(r, r->first[v] + i, f->dim + n, MAX_RANK - n);
+        if (n > MAX_RANK)
+            return false;
+    }
+    f->first[x->rank] = (int8_t)n;
+    f->rank = n;
+    return true;
+}
+
+static void limit_value(const Graph *g, ValueId v, Limits *l)
+{
+    for (int i = 0; i < value_of(g, v)->rank; i++)
+        l->is_whole[(size_t)v * MAX_RANK + (size_t)i] = true;
+    l->changed = true;
+}
+
+// Atoms of a node's factors; those of a reshape are counted twice, which is its way to have
+// factors.
+static int factor_count(const Graph *g, const Node *n, const Refined *refined, Arena *a)
+{
+    bool seen[MAX_FACTORS] = {false};
+    int count = 0;
+    Rule rule;
+
+    node_rule(g, n, a, &rule);
+    for (int o = 0; o < rule.n_in + rule.n_out; o++) {
+        ValueId v = operand(n, o);
+
+        for (int i = 0; v && i < value_of(g, v)->rank; i++) {
+            int f = rule.dim[o][i];
+            if (!seen[f])
+                count += refined[v].first[i + 1] - refined[v].first[i];
+            seen[f] = true;
+        }
+    }
+    return count;
+}
+
+// The dims of all values over atoms, by ValueId. Sets limits where they are too many.
+static Refined *refined_all(const Graph *g, Relation *r, Limits *l)
+{
+    Refined *refined = arena_array(r->arena, Refined, g->n_values);
+
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (!refined_of(g, r, v, &refined[v]))
+            limit_value(g, v, l);
+    for (NodeId i = 1; i < g->n_nodes && !l->changed; i++) {
+        const Node *n = &g->nodes[i];
+
+        if (factor_count(g, n, refined, r->arena) > MAX_FACTORS)
+            for (int o = 0; o < n->n_in + n->n_out; o++)
+                if (operand(n, o))
+                    limit_value(g, operand(n, o), l);
+    }
+    return refined;
+}
+
+static Refined *refined_within_limits(const Graph *g, Arena *a)
+{
+    Limits l = {.is_whole = arena_array(a, bool, (size_t)g->n_values *MAX_RANK)};
+    Refined *refined;
+
+    do {
+        Relation r = {.arena = a};
+
+        l.changed = false;
+        terms_new(g, &l, &r);
+        relate_all(g, &r);
+        refined = refined_all(g, &r, &l);
+    } while (l.changed);
+    return refined;
+}
+
+// ---- rebuilding ----
+
+static bool is_refined(const Value *v, const Refined *f)
+{
+    return v->rank != f->rank || memcmp(v->dim, f->dim, sizeof *v->dim * (size_t)v->rank) != 0;
+}
+
+// Have all dims of a factor the same atoms? They have not where relating them met a conflict.
+static bool is_consistent(const Graph *g, const Node *n, const Split *s, Arena *a)
+{
+    const Refined *first[MAX_FACTORS] = {NULL};
+    int at[MAX_FACTORS];
+    Rule rule;
+
+    node_rule(g, n, a, &rule);
+    for (int o = 0; o < rule.n_in + rule.n_out; o++) {
+        const Refined *v = &s->operand[o];
+
+        for (int i = 0; operand(n, o) && i < value_of(g, operand(n, o))->rank; i++) {
+            int f = rule.dim[o][i], count = v->first[i + 1] - v->first[i];
+
+            if (!first[f]) {
+                first[f] = v;
+                at[f] = i;
+                continue;
+            }
+            const Refined *w = first[f];
+            if (w->first[at[f] + 1] - w->first[at[f]] != count ||
+                memcmp(w->dim + w->first[at[f]], v->dim + v->first[i],
+                       sizeof *v->dim * (size_t)count))
+                return false;
+        }
+    }
+    return true;
+}
+
+// The node over its own dims, between reshapes.
+static ValueId build_merged(Rewrite *r, const Node *n, const Split *s, Arena *a)
+{
+    ValueId *x = arena_array(a, ValueId, n->n_in + 1);
+
+    for (int i = 0; i < n->n_in; i++) {
+        x[i] = s->in[i];
+        if (x[i] && is_refined(in(r->from, n, i), &s->operand[i]))
+            x[i] = make_reshape(r->to, x[i], in(r->from, n, i)->rank, in(r->from, n, i)->dim);
+    }
+    return graph_node(r->to, n->op, n->n_in, x, n->attr);
+}
+
+static ValueId build_node(Rewrite *r, const Node *n, const Split *s, Arena *a)
+{
+    ValueId y = 0;
+
+    if (is_consistent(r->from, n, s, a)) {
+        if (n->op->split)
+            y = n->op->split(r->to, n, s);
+        else if (n->op->is_elementwise)
+            y = graph_node(r->to, n->op, n->n_in, s->in, n->attr);
+    }
+    return y ? y : build_merged(r, n, s, a);
+}
+
+// Maps the outputs of an old node to those of the node that made y.
+static void map_outputs(Rewrite *r, const Node *n, const Refined *refined, ValueId y)
+{
+    for (int i = 0; i < n->n_out; i++) {
+        ValueId v = n->out[i], w = i ? graph_output_of(r->to, y, i) : y;
+
+        if (is_refined(value_of(r->to, w), &refined[v]))
+            w = make_reshape(r->to, w, refined[v].rank, refined[v].dim);
+        Value *x = value_of(r->to, w);
+        if (!x->name && x->producer)
+            x->name = value_of(r->from, v)->name;
+        r->map[v] = w;
+    }
+}
+
+static bool refine_node(Rewrite *r, NodeId i, const Refined *refined, Arena *a, Diag *d)
+{
+    const Node *n = &r->from->nodes[i];
+    int count = n->n_in + n->n_out;
+    Refined *o = arena_array(a, Refined, count);
+    ValueId *x = arena_array(a, ValueId, n->n_in + 1);
+    bool any = false;
+
+    for (int k = 0; k < count; k++) {
+        ValueId v = operand(n, k);
+
+        if (k < n->n_in)
+            x[k] = r->map[v];
+        if (!v)
+            continue;
+        o[k] = refined[v];
+        any |= is_refined(value_of(r->from, v), &o[k]);
+    }
+    if (!any)
+        return rewrite_copy(r, i, d) != 0;
+    rewrite_at(r, i);
+    ValueId y = build_node(r, n, &(Split){.in = x, .operand = o}, a);
+    if (!y)
+        return false;
+    map_outputs(r, n, refined, y);
+    return true;
+}
+
+// Gives `v` the shape `own` towards the user. False if it has another one already.
+static bool set_own(Value *v, const Value *own)
+{
+    int rank = own->own_rank < 0 ? own->rank : own->own_rank;
+    const int64_t *dim = own->own_rank < 0 ? own->dim : own->own_dim;
+    bool is_same = v->rank == rank && memcmp(v->dim, dim, sizeof *dim * (size_t)rank) == 0;
+
+    if (v->own_rank >= 0)
+        return v->own_rank == rank && memcmp(v->own_dim, dim, sizeof *dim * (size_t)rank) == 0;
+    if (is_same)
+        return true;
+    v->own_rank = rank;
+    memcpy(v->own_dim, dim, sizeof *dim * (size_t)rank);
+    return true;
+}
+
+static void refine_sources(Rewrite *r, const Refined *refined)
+{
+    for (ValueId v = 1; v < r->from->n_values; v++) {
+        const Value *x = value_of(r->from, v);
+
+        if (!r->map[v] || !is_refined(x, &refined[v]))
+            continue;
+        Value *y = value_of(r->to, r->map[v]);
+        if (x->kind != VALUE_CONSTANT)
+            set_own(y, x);
+        y->rank = refined[v].rank;
+        memcpy(y->dim, refined[v].dim, sizeof y->dim);
+    }
+}
+
+// Outputs keep their own shapes. Where one value is two outputs of different shapes, or an output's
+// shape is that of the refined value but another output's isn't, the second gets a copy.
+static void refine_outputs(Rewrite *r)
+{
+    for (int i = 0; i < r->from->n_outputs; i++) {
+        ValueId v = r->from->outputs[i].value, w = r->map[v];
+        const Value *x = value_of(r->from, v);
+        bool is_shared = false;
+
+        for (int k = 0; k < i; k++)
+            is_shared |= r->map[r->from->outputs[k].value] == w &&
+                         !same_shape(value_of(r->from, r->from->outputs[k].value), x);
+        if (!is_shared && set_own(value_of(r->to, w), x))
+            continue;
+        r->map[v] = make_reshape(r->to, w, x->rank, x->dim);
+    }
+}
+
+bool refine(Graph *g, Diag *d)
+{
+    Arena *a = arena_new();
+    Refined *refined = refined_within_limits(g, a);
+    Rewrite r = rewrite_begin(g);
+    bool ok = true;
+
+    refine_sources(&r, refined);
+    for (NodeId i = 1; ok && i < g->n_nodes; i++)
+        ok = refine_node(&r, i, refined, a, d);
+    if (ok)
+        refine_outputs(&r);
+    arena_free(a);
+    return rewrite_end(&r, d) && ok;
+}
