@@ -9,6 +9,7 @@
 #define SHARDCC_RT_MATH_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -223,16 +224,18 @@ static inline double rt_exp_wide(double x)
 static inline float rt_powf(float a, float b)
 {
     float half = 0.5f * b, size = rt_absf(a), b_size = rt_absf(b);
-    int whole = rt_roundf(b) == b, even = rt_roundf(half) == half, negative = rt_bits(a) >> 31;
+    bool whole = rt_roundf(b) == b, odd = whole & (rt_roundf(half) != half);
     double l = rt_log_wide((double)size);
     double l0 = size == 0 ? -INFINITY : l, l1 = size == INFINITY ? INFINITY : l0;
     double w = (double)b * l1;
     double low = w < -200 ? -200 : w, c = low > 200 ? 200 : low;
     float y = (float)rt_exp_wide(c);
     float of_nan = size == size ? y : size;
-    float odd = (negative & whole) & !even ? -of_nan : of_nan;
-    float real = (a < 0) & !whole & (size < INFINITY) & (b == b) ? NAN : odd;
-    int is_one = (b == 0) | (a == 1) | ((size == 1) & (b_size == INFINITY));
+    bool negative = odd & (rt_bits(a) >> 31 != 0);
+    float with_sign = negative ? -of_nan : of_nan;
+    bool is_nan = (a < 0) & !whole & (size < INFINITY) & (b == b);
+    float real = is_nan ? NAN : with_sign;
+    bool is_one = (b == 0) | (a == 1) | ((size == 1) & (b_size == INFINITY));
 
     return is_one ? 1 : real;
 }
