@@ -64,12 +64,16 @@ typedef struct RtModel {
     int accumulate;                 // micro-batches per step
     double init_std;                // of RT_INIT_NORMAL; 0: the program needs a weights file
     double flops, micro_flops;      // of a whole step
+    int64_t vocabulary;             // tokens that the model knows; 0: its inputs aren't tokens
+    const char *labels;             // the input that only the loss reads; NULL: there is none
     const RtTensor *tensors;        // parameters, buffers, states, zeros, hypers, constants: both sets
     int n_tensors;
     const RtTensor *train;          // inputs, outputs, gradients, losses of the training set
     int n_train;
     const RtTensor *predict;        // inputs and outputs of the forward-only set
     int n_predict;
+    const int64_t (*redzones)[2];   // byte ranges of the arena that nothing may write
+    int n_redzones;
     void (*init)(Rt *rt);           // prepares kernels
     void (*micro)(Rt *rt, char *m);      // forward and backward of one micro-batch; NULL: cannot train
     void (*reduce)(Rt *rt, char *m);     // gradients' mean and norm

@@ -1,0 +1,371 @@
+#include "rt_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files' numbers are used in place");
+
+void rt_printable(char *to, size_t room, const char *s)
+{
+    size_t n = 0;
+
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        bool plain = c >= 0x20 && c != 0x7f;
+
+        if (n + 4 + 4 > room)
+            break;
+        if (plain)
+            to[n++] = (char)c;
+        else
+            n += (size_t)snprintf(to + n, 5, "\\x%02x", c);
+    }
+    snprintf(to + n, room - n, "%s", *s ? "..." : "");
+}
+
+// What a file says may be part of the message.
+bool rt_file_fail(RtFileError *e, const char *fmt, ...)
+{
+    char text[sizeof e->text];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    rt_printable(e->text, sizeof e->text, text);
+    return false;
+}
+
+// ---- files ----
+
+bool rt_map(RtMap *m, const char *path, RtFileError *e)
+{
+    *m = (RtMap){0};
+    // Not to wait for a writer, should the path be a pipe.
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return rt_file_fail(e, "%s", strerror(errno));
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return rt_file_fail(e, "not a regular file");
+    }
+    void *p = NULL;
+    if (st.st_size > 0)
+        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    int error = errno;
+    close(fd);
+    if (p == MAP_FAILED)
+        return rt_file_fail(e, "%s", strerror(error));
+    *m = (RtMap){p, (size_t)st.st_size};
+    return true;
+}
+
+void rt_unmap(RtMap *m)
+{
+    if (m->size > 0)
+        munmap((void *)m->data, m->size);
+    *m = (RtMap){0};
+}
+
+bool rt_out_open(RtOut *o, const char *path, RtFileError *e)
+{
+    struct stat st;
+
+    o->fd = -1;
+    o->at = 0;
+    o->error = 0;
+    if (strlen(path) >= sizeof o->path)
+        return rt_file_fail(e, "%s", strerror(ENAMETOOLONG));
+    // A link stays a link: what it points to is replaced.
+    char real[PATH_MAX];
+    const char *place = realpath(path, real) && strlen(real) < sizeof o->path ? real : path;
+    if (stat(place, &st) == 0 && !S_ISREG(st.st_mode))
+        return rt_file_fail(e, "not a regular file");
+    memcpy(o->path, place, strlen(place) + 1);
+    snprintf(o->temp, sizeof o->temp, "%s.%ld.tmp", o->path, (long)getpid());
+    unlink(o->temp);
+    o->fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (o->fd < 0)
+        return rt_file_fail(e, "%s", strerror(errno));
+    return true;
+}
+
+void rt_out_write_at(RtOut *o, int64_t at, const void *data, size_t n)
+{
+    const char *p = data;
+
+    while (n > 0 && !o->error) {
+        ssize_t k = pwrite(o->fd, p, n < 1 << 30 ? n : 1 << 30, at);
+
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0) {
+            o->error = k < 0 ? errno : ENOSPC;
+            return;
+        }
+        p += k;
+        at += k;
+        n -= (size_t)k;
+    }
+}
+
+void rt_out_write(RtOut *o, const void *data, size_t n)
+{
+    rt_out_write_at(o, o->at, data, n);
+    o->at += (int64_t)n;
+}
+
+// The rename itself is on disk only once the folder is. Not all file systems can do that, and the
+// file is whole without it: no error.
+static void sync_folder(const char *path)
+{
+    char folder[sizeof((RtOut *)0)->path];
+    const char *slash = strrchr(path, '/');
+    int n = slash ? (int)(slash - path) : 0;
+
+    snprintf(folder, sizeof folder, "%.*s%s", n, path, !slash ? "." : n == 0 ? "/" : "");
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+}
+
+bool rt_out_commit(RtOut *o, RtFileError *e)
+{
+    if (!o->error && fsync(o->fd) != 0)
+        o->error = errno;
+    if (close(o->fd) != 0 && !o->error)
+        o->error = errno;
+    o->fd = -1;
+    if (!o->error && rename(o->temp, o->path) != 0)
+        o->error = errno;
+    if (o->error) {
+        unlink(o->temp);
+        return rt_file_fail(e, "%s", strerror(o->error));
+    }
+    sync_folder(o->path);
+    return true;
+}
+
+void rt_out_cancel(RtOut *o)
+{
+    if (o->fd >= 0)
+        close(o->fd);
+    o->fd = -1;
+    unlink(o->temp);
+}
+
+// ---- tensors ----
+
+// numpy has no bfloat16; packages that add it call it two bytes of no known kind.
+static const struct {
+    const char *name, *npy;
+    int bytes;
+} dtypes[] = {
+    {"F32", "f4", 4}, {"F64", "f8", 8}, {"F16", "f2", 2},  {"BF16", "V2", 2}, {"I8", "i1", 1},
+    {"I16", "i2", 2}, {"I32", "i4", 4}, {"I64", "i8", 8},  {"U8", "u1", 1},   {"U16", "u2", 2},
+    {"U32", "u4", 4}, {"U64", "u8", 8}, {"BOOL", "b1", 1},
+};
+enum { N_DTYPES = sizeof dtypes / sizeof *dtypes };
+
+const char *rt_dtype_find(const char *name)
+{
+    for (int i = 0; i < N_DTYPES; i++)
+        if (strcmp(dtypes[i].name, name) == 0)
+            return dtypes[i].name;
+    return NULL;
+}
+
+int rt_dtype_bytes(const char *dtype)
+{
+    for (int i = 0; i < N_DTYPES; i++)
+        if (strcmp(dtypes[i].name, dtype) == 0)
+            return dtypes[i].bytes;
+    return 0;
+}
+
+void rt_stored_print(char *to, size_t room, const RtStored *t)
+{
+    size_t n = (size_t)snprintf(to, room, "%s[", t->dtype);
+
+    for (int i = 0; i < t->rank && n < room; i++)
+        n += (size_t)snprintf(to + n, room - n, "%s%lld", i ? "," : "", (long long)t->dim[i]);
+    if (n < room)
+        snprintf(to + n, room - n, "]");
+}
+
+// ---- npy ----
+
+// The text of the header, a Python dict; `at` walks to `end`.
+typedef struct Cursor {
+    const char *at, *end;
+} Cursor;
+
+static char peek(Cursor *c)
+{
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\n'))
+        c->at++;
+    return c->at < c->end ? *c->at : 0;
+}
+
+static bool take(Cursor *c, char what)
+{
+    if (peek(c) != what)
+        return false;
+    c->at++;
+    return true;
+}
+
+// A string in single or double quotes without escapes.
+static bool take_string(Cursor *c, char *to, size_t room)
+{
+    char quote = peek(c);
+    size_t n = 0;
+
+    if (quote != '\'' && quote != '"')
+        return false;
+    for (c->at++; c->at < c->end && *c->at != quote; c->at++) {
+        if (n + 1 >= room || *c->at == '\\')
+            return false;
+        to[n++] = *c->at;
+    }
+    to[n] = 0;
+    return c->at++ < c->end;
+}
+
+static bool take_word(Cursor *c, const char *word)
+{
+    size_t n = strlen(word);
+
+    if (peek(c) != *word || (size_t)(c->end - c->at) < n || memcmp(c->at, word, n) != 0)
+        return false;
+    c->at += n;
+    return true;
+}
+
+static bool take_shape(Cursor *c, RtStored *t)
+{
+    if (!take(c, '('))
+        return false;
+    for (t->rank = 0; !take(c, ')'); t->rank++) {
+        int64_t v = 0;
+
+        if (t->rank == RT_FILE_RANK || peek(c) < '0' || peek(c) > '9')
+            return false;
+        for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
+            if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *c->at - '0', &v))
+                return false;
+        t->dim[t->rank] = v;
+        if (!take(c, ',') && peek(c) != ')')
+            return false;
+    }
+    return true;
+}
+
+static bool set_dtype(RtStored *t, const char *descr, RtFileError *e)
+{
+    if (*descr == '>')
+        return rt_file_fail(e, "npy: numbers are big-endian ('%.10s'); little-endian ones are read",
+                            descr);
+    for (int i = 0; i < N_DTYPES && strchr("<|=", *descr); i++)
+        if (strcmp(dtypes[i].npy, descr + 1) == 0)
+            t->dtype = dtypes[i].name;
+    return t->dtype || rt_file_fail(e, "npy: elements of type '%.10s' are not supported", descr);
+}
+
+static bool parse_dict(Cursor *c, RtStored *t, RtFileError *e)
+{
+    static const char malformed[] = "npy: malformed header";
+    bool has_order = false, has_shape = false;
+
+    if (!take(c, '{'))
+        return rt_file_fail(e, malformed);
+    while (!take(c, '}')) {
+        char key[16], descr[16];
+
+        if (!take_string(c, key, sizeof key) || !take(c, ':'))
+            return rt_file_fail(e, malformed);
+        if (strcmp(key, "descr") == 0) {
+            if (!take_string(c, descr, sizeof descr))
+                return rt_file_fail(
+                    e, "npy: elements are records, or of a type that is not supported");
+            if (!set_dtype(t, descr, e))
+                return false;
+        } else if (strcmp(key, "fortran_order") == 0) {
+            if (take_word(c, "True"))
+                return rt_file_fail(e,
+                                    "npy: in Fortran order; save it with numpy.ascontiguousarray");
+            has_order = take_word(c, "False");
+        } else if (strcmp(key, "shape") == 0) {
+            has_shape = take_shape(c, t);
+        }
+        if (!take(c, ',') && peek(c) != '}')
+            return rt_file_fail(e, malformed);
+    }
+    return (t->dtype && has_order && has_shape) || rt_file_fail(e, malformed);
+}
+
+bool rt_npy_parse(RtStored *t, const uint8_t *data, size_t size, RtFileError *e)
+{
+    *t = (RtStored){.name = ""};
+    if (size < 12 || memcmp(data, "\x93NUMPY", 6) != 0)
+        return rt_file_fail(e, "not an npy file");
+    bool is_short = data[6] == 1;
+    size_t start = is_short ? 10 : 12, n = data[8] | (size_t)data[9] << 8;
+    if (!is_short)
+        n |= (size_t)data[10] << 16 | (size_t)data[11] << 24;
+    if (data[6] < 1 || data[6] > 3)
+        return rt_file_fail(e, "npy: version %d is not supported", data[6]);
+    if (n > size - start)
+        return rt_file_fail(e, "npy: its header says %zu bytes, %zu are there", n, size - start);
+    Cursor c = {(const char *)data + start, (const char *)data + start + n};
+    if (!parse_dict(&c, t, e))
+        return false;
+
+    t->data = data + start + n;
+    t->bytes = rt_dtype_bytes(t->dtype);
+    bool overflow = false;
+    for (int i = 0; i < t->rank; i++)
+        overflow |= __builtin_mul_overflow(t->bytes, t->dim[i], &t->bytes);
+    int64_t there = (int64_t)(size - start - n);
+    char shape[200];
+    rt_stored_print(shape, sizeof shape, t);
+    if (overflow)
+        return rt_file_fail(e, "npy: its header says %s, too large", shape);
+    return t->bytes == there ||
+           rt_file_fail(e, "npy: its header says %s, %lld bytes; %lld are there", shape,
+                        (long long)t->bytes, (long long)there);
+}
+
+size_t rt_npy_header(char *to, size_t room, const RtStored *t)
+{
+    const char *npy = "";
+    for (int i = 0; i < N_DTYPES; i++)
+        if (strcmp(dtypes[i].name, t->dtype) == 0)
+            npy = dtypes[i].npy;
+    char order = npy[1] == '1' ? '|' : '<';
+
+    size_t n = 10;
+    n += (size_t)snprintf(to + n, room - n, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+                          order, npy);
+    for (int i = 0; i < t->rank; i++)
+        n += (size_t)snprintf(to + n, room - n, "%lld, ", (long long)t->dim[i]);
+    n += (size_t)snprintf(to + n, room - n, "), }");
+    while (n % 64 != 63)
+        to[n++] = ' ';
+    to[n++] = '\n';
+    memcpy(to, "\x93NUMPY\1\0", 8);
+    to[8] = (char)((n - 10) & 0xff);
+    to[9] = (char)((n - 10) >> 8);
+    return n;
+}
