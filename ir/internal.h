@@ -49,34 +49,4 @@ const char *value_label(Arena *a, const Graph *g, ValueId v);  // its name, or "
 bool same_shape(const Value *a, const Value *b);
 bool same_type(const Value *a, const Value *b);  // dtype and shape
 
-// ---- equations: the dims of dot's and attention's operands as letters ----
-enum { MAX_OPERANDS = 4, N_LETTERS = 128 };
-
-// "bmk,bkn->bmn": one string per operand, the result last. Sizes and indices of dims are arrays of
-// N_LETTERS, by letter.
-typedef struct Equation {
-    int n;  // operands, the result included
-    char dims[MAX_OPERANDS][MAX_RANK + 1];
-} Equation;
-
-// Splits a text that is known to be well-formed.
-void equation_read(const char *text, int n_in, Equation *e);
-// Splits `text` and sets the letters' sizes (-1: no such letter) from the node's inputs. False after
-// an error: malformed, other ranks, a letter twice in an operand or of two sizes, a letter of the
-// result that no input has.
-bool equation_infer(const Graph *g, const Node *n, const char *text, int n_in, Equation *e,
-                    int64_t *size, Diag *d);
-// Parts of that, for an operand outside the equation.
-bool letters_check(const Graph *g, const Node *n, const char *dims, Diag *d);
-bool letters_bind(const Graph *g, const Node *n, const char *dims, const Value *v, int64_t *size,
-                  Diag *d);
-
-void letters_dims(const char *dims, const int64_t *size, int64_t *dim);     // dims by sizes
-void letters_sizes(const char *dims, const Tensor *t, int64_t *size);       // sizes by dims
-// A walk over all indices of some letters: for (bool more = letters_begin(…); more; more =
-// letters_next(…)). begin is false if a size is 0.
-bool letters_begin(int64_t *index, const char *letters, const int64_t *size);
-bool letters_next(int64_t *index, const char *letters, const int64_t *size);
-int64_t letters_at(const int64_t *index, const char *dims, const Tensor *t);  // row-major place
-
 #endif

@@ -1,7 +1,8 @@
 // dot: contraction of two tensors with several batch, free and contracted dims, as an einsum text.
 #include <string.h>
 
-#include "ir/internal.h"
+#include "ir/atoms.h"
+#include "ir/contract.h"
 
 enum { EQ };
 
@@ -71,12 +72,26 @@ static void dot_eval(const Graph *g, const Node *n, const Place *p, const Tensor
     }
 }
 
+static ValueId dot_split(Graph *g, const Node *n, const Split *s)
+{
+    char to[3][MAX_RANK + 1];
+    Equation e;
+
+    equation_of(n, &e);
+    if (!split_letters(s, 3, (const char *[]){e.dims[0], e.dims[1], e.dims[2]}, (int[]){0, 1, 2},
+                       to))
+        return 0;
+    return make_dot(g, s->in[0], s->in[1],
+                    arena_string(g->arena, "%s,%s->%s", to[0], to[1], to[2]));
+}
+
 const OpDef op_dot = {
     .name = "dot",
     .n_in = 2,
     .attrs = {{"eq", ATTR_TEXT}},
     .infer = dot_infer,
     .rule = dot_rule,
+    .split = dot_split,
     .grad = dot_grad,
     .eval = dot_eval,
     .flops = 2,

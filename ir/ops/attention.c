@@ -1,0 +1,117 @@
+// attention: softmax(scale · q·k + bias) · v, with causal and sliding-window masks by position.
+#include <math.h>
+#include <string.h>
+
+#include "ir/contract.h"
+
+enum { EQ, BIAS_EQ, QUERY, SCALE, CAUSAL, OFFSET, WINDOW };
+
+static bool attention_infer(Graph *g, Node *n, Diag *d)
+{
+    DType t = in(g, n, 0)->dtype;
+    int64_t size[N_LETTERS], dim[MAX_RANK];
+    AttentionDims a;
+
+    if (!infer_attention(g, n, &a, size, d))
+        return false;
+    letters_dims(a.eq.dims[3], size, dim);
+    if (!infer_set(g, n, 0, t, (int)strlen(a.eq.dims[3]), dim, d))
+        return false;
+    letters_dims(a.rows, size, dim);
+    return infer_set(g, n, 1, t == F64 ? F64 : F32, (int)strlen(a.rows), dim, d);
+}
+
+static void attention_rule(const Graph *g, const Node *n, Rule *r)
+{
+    AttentionDims a;
+    char text[16 * MAX_RANK];
+
+    attention_read(n, &a);
+    const char *q = a.eq.dims[0], *k = a.eq.dims[1], *v = a.eq.dims[2], *y = a.eq.dims[3];
+    snprintf(text, sizeof text, "%s,%s,%s,%s->%s,%s", q, k, v, a.bias, y, a.rows);
+    rule_attention(g, n, text, r);
+}
+
+static void attention_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want,
+                           ValueId *dx)
+{
+    const Attr *a = n->attr;
+    Attention options = {a[EQ].s,     a[BIAS_EQ].s, (int)a[QUERY].i, a[SCALE].f,
+                         a[CAUSAL].i, a[OFFSET].i,  a[WINDOW].i};
+
+    if (dy[1]) {
+        node_error(g, n, g->diag, "the rows' log-sum-exp has no gradient");
+        return;
+    }
+    if (want[3]) {
+        node_error(g, n, g->diag, "the bias has no gradient");
+        return;
+    }
+    ValueId dq = make_attention_grad(g, n->in[0], n->in[1], n->in[2], n->in[3], n->out[0],
+                                     n->out[1], dy[0], &options);
+    for (int i = 0; i < 3; i++)
+        dx[i] = graph_output_of(g, dq, i);
+}
+
+// The weights of a row of scores, in their place, and its log-sum-exp. All masked: zeros, -inf.
+static double softmax(double *p, int64_t count)
+{
+    double most = -INFINITY, sum = 0;
+
+    for (int64_t t = 0; t < count; t++)
+        most = p[t] > most ? p[t] : most;
+    for (int64_t t = 0; t < count; t++) {
+        p[t] = most == -INFINITY ? 0 : exp(p[t] - most);
+        sum += p[t];
+    }
+    for (int64_t t = 0; t < count; t++)
+        p[t] = sum > 0 ? p[t] / sum : 0;
+    return most + log(sum);
+}
+
+static void attention_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+                           Tensor *y)
+{
+    Arena *a = arena_new();
+    AttentionRow r = attention_row(g, n, p, a, x);
+    const char *values = r.dims.values, *rows = r.dims.rows;
+    const char *v_dims = r.dims.eq.dims[2], *y_dims = r.dims.eq.dims[3];
+    int64_t *t = &r.at[(int)*r.dims.keys];
+
+    for (bool row = letters_begin(r.at, rows, r.size); row;
+         row = letters_next(r.at, rows, r.size)) {
+        attention_scores(&r, n, x);
+        y[1].f[letters_at(r.at, rows, &y[1])] = softmax(r.p, r.count);
+        for (bool f = letters_begin(r.at, values, r.size); f;
+             f = letters_next(r.at, values, r.size)) {
+            double sum = 0;
+
+            for (*t = 0; *t < r.count; ++*t)
+                sum += r.p[*t] * x[2].f[letters_at(r.at, v_dims, &x[2])];
+            y[0].f[letters_at(r.at, y_dims, &y[0])] = sum;
+        }
+    }
+    arena_free(a);
+}
+
+static double attention_work(const Graph *g, const Node *n) { return work_attention(g, n, 1, 1); }
+
+const OpDef op_attention = {
+    .name = "attention",
+    .n_in = 4,
+    .n_optional = 1,
+    .n_out = 2,
+    .attrs = {{"eq", ATTR_TEXT},
+              {"bias_eq", ATTR_TEXT},
+              {"query", ATTR_INT},
+              {"scale", ATTR_FLOAT, .missing = 1},
+              {"causal", ATTR_INT},
+              {"offset", ATTR_INT},
+              {"window", ATTR_INT}},
+    .infer = attention_infer,
+    .rule = attention_rule,
+    .grad = attention_grad,
+    .eval = attention_eval,
+    .work = attention_work,
+    .no_split = ATTENTION_NO_SPLIT,
+};

@@ -1,0 +1,128 @@
+// attention_grad: the gradients of attention's q, k and v. The weights are made again from the
+// scores and the rows' log-sum-exp, as in FlashAttention (Dao et al. 2022), algorithm 4.
+#include <math.h>
+#include <string.h>
+
+#include "ir/contract.h"
+
+enum { EQ, BIAS_EQ, QUERY, SCALE };
+enum { Q, K, V, BIAS, Y, LSE, DY };
+
+static bool like(const Graph *g, const Node *n, int i, DType t, const char *dims,
+                 const int64_t *size, Diag *d)
+{
+    static const char *const name[] = {[Y] = "y", [LSE] = "lse", [DY] = "dy"};
+    Value want = {.dtype = t, .rank = (int)strlen(dims)};
+
+    letters_dims(dims, size, want.dim);
+    if (same_type(&want, in(g, n, i)))
+        return true;
+    return node_error(g, n, d, "%s must be %s, not %s", name[i], type_text(g->arena, &want),
+                      type_text(g->arena, in(g, n, i)));
+}
+
+static bool attention_grad_infer(Graph *g, Node *n, Diag *d)
+{
+    DType t = in(g, n, Q)->dtype;
+    int64_t size[N_LETTERS];
+    AttentionDims a;
+
+    if (!infer_attention(g, n, &a, size, d))
+        return false;
+    if (!like(g, n, Y, t, a.eq.dims[3], size, d) || !like(g, n, DY, t, a.eq.dims[3], size, d) ||
+        !like(g, n, LSE, t == F64 ? F64 : F32, a.rows, size, d))
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (!infer_set(g, n, i, t, in(g, n, i)->rank, in(g, n, i)->dim, d))
+            return false;
+    return true;
+}
+
+// A piece of the queries gives its part of dq and adds to dk and dv.
+static void attention_grad_rule(const Graph *g, const Node *n, Rule *r)
+{
+    AttentionDims a;
+    char text[16 * MAX_RANK];
+
+    attention_read(n, &a);
+    const char *q = a.eq.dims[0], *k = a.eq.dims[1], *v = a.eq.dims[2], *y = a.eq.dims[3];
+    snprintf(text, sizeof text, "%s,%s,%s,%s,%s,%s,%s->%s,%s,%s", q, k, v, a.bias, y, a.rows, y, q,
+             k, v);
+    rule_attention(g, n, text, r);
+    for (const char *s = a.queries; *s; s++)
+        rule_kind(r, *s, FACTOR_SUM);
+    r->single = 1 << DY;
+}
+
+// One row: p = exp(score - lse), dp = dy·v, ds = p (dp - dy·y); dv += p dy, dq += ds k, dk += ds q.
+static void eval_row(AttentionRow *r, const Node *n, const Tensor *x, Tensor *y)
+{
+    const char *dq = r->dims.eq.dims[0], *dk = r->dims.eq.dims[1], *dv = r->dims.eq.dims[2];
+    const char *dy = r->dims.eq.dims[3], *inner = r->dims.inner, *values = r->dims.values;
+    double lse = x[LSE].f[letters_at(r->at, r->dims.rows, &x[LSE])], delta = 0;
+    int64_t *at = r->at, *size = r->size, *t = &at[(int)*r->dims.keys];
+
+    attention_scores(r, n, x);
+    for (bool f = letters_begin(at, values, size); f; f = letters_next(at, values, size)) {
+        int64_t i = letters_at(at, dy, &x[DY]);
+
+        delta += x[DY].f[i] * x[Y].f[i];
+    }
+    for (*t = 0; *t < r->count; ++*t) {
+        double p = r->p[*t] == -INFINITY ? 0 : exp(r->p[*t] - lse), dp = 0;
+
+        for (bool f = letters_begin(at, values, size); f; f = letters_next(at, values, size)) {
+            double dyf = x[DY].f[letters_at(at, dy, &x[DY])];
+            int64_t i = letters_at(at, dv, &x[V]);
+
+            dp += dyf * x[V].f[i];
+            y[V].f[i] += p * dyf;
+        }
+        double ds = n->attr[SCALE].f * p * (dp - delta);
+        for (bool e = letters_begin(at, inner, size); e; e = letters_next(at, inner, size)) {
+            int64_t i = letters_at(at, dq, &x[Q]), j = letters_at(at, dk, &x[K]);
+
+            y[Q].f[i] += ds * x[K].f[j];
+            y[K].f[j] += ds * x[Q].f[i];
+        }
+    }
+}
+
+static void attention_grad_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+                                Tensor *y)
+{
+    Arena *a = arena_new();
+    AttentionRow r = attention_row(g, n, p, a, x);
+    const char *rows = r.dims.rows;
+
+    for (bool row = letters_begin(r.at, rows, r.size); row; row = letters_next(r.at, rows, r.size))
+        eval_row(&r, n, x, y);
+    arena_free(a);
+}
+
+// Scores, dq and dk; dp and dv.
+static double attention_grad_work(const Graph *g, const Node *n)
+{
+    return work_attention(g, n, 3, 2);
+}
+
+const OpDef op_attention_grad = {
+    .name = "attention_grad",
+    .n_in = 7,
+    .n_optional = 1,
+    .optional_at = BIAS,
+    .n_out = 3,
+    .attrs = {{"eq", ATTR_TEXT},
+              {"bias_eq", ATTR_TEXT},
+              {"query", ATTR_INT},
+              {"scale", ATTR_FLOAT, .missing = 1},
+              {"causal", ATTR_INT},
+              {"offset", ATTR_INT},
+              {"window", ATTR_INT}},
+    .infer = attention_grad_infer,
+    .rule = attention_grad_rule,
+    .eval = attention_grad_eval,
+    .work = attention_grad_work,
+    .no_grad = "a gradient itself: only gradients of gradients would need it",
+    .no_split = ATTENTION_NO_SPLIT,
+};

@@ -1,0 +1,36 @@
+// conv: convolution over one to three spatial dims, with padding, strides, dilation and groups.
+#include "ir/contract.h"
+
+static const ConvPart order[] = {CONV_X, CONV_W, CONV_Y};
+
+static bool conv_infer(Graph *g, Node *n, Diag *d) { return infer_conv(g, n, order, d); }
+
+static void conv_rule(const Graph *g, const Node *n, Rule *r) { rule_conv(g, n, order, r); }
+
+static void conv_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)
+{
+    grad_conv(g, n, order, dy[0], want, dx);
+}
+
+static void conv_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+{
+    eval_conv(n, order, x, y);
+}
+
+static double conv_work(const Graph *g, const Node *n) { return work_conv(g, n, order); }
+
+const OpDef op_conv = {
+    .name = "conv",
+    .n_in = 2,
+    .attrs = {{"stride", ATTR_INTS},
+              {"low", ATTR_INTS},
+              {"high", ATTR_INTS},
+              {"dilation", ATTR_INTS},
+              {"groups", ATTR_INT, .missing = 1}},
+    .infer = conv_infer,
+    .rule = conv_rule,
+    .grad = conv_grad,
+    .eval = conv_eval,
+    .work = conv_work,
+    .no_split = CONV_NO_SPLIT,
+};

@@ -1,0 +1,43 @@
+// conv_input_grad: what conv's input gets of its result's gradient; also the transposed
+// convolution.
+#include "ir/contract.h"
+
+static const ConvPart order[] = {CONV_Y, CONV_W, CONV_X};
+
+static bool conv_input_grad_infer(Graph *g, Node *n, Diag *d) { return infer_conv(g, n, order, d); }
+
+static void conv_input_grad_rule(const Graph *g, const Node *n, Rule *r)
+{
+    rule_conv(g, n, order, r);
+}
+
+static void conv_input_grad_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want,
+                                 ValueId *dx)
+{
+    grad_conv(g, n, order, dy[0], want, dx);
+}
+
+static void conv_input_grad_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+                                 Tensor *y)
+{
+    eval_conv(n, order, x, y);
+}
+
+static double conv_input_grad_work(const Graph *g, const Node *n) { return work_conv(g, n, order); }
+
+const OpDef op_conv_input_grad = {
+    .name = "conv_input_grad",
+    .n_in = 2,
+    .attrs = {{"shape", ATTR_INTS},
+              {"stride", ATTR_INTS},
+              {"low", ATTR_INTS},
+              {"high", ATTR_INTS},
+              {"dilation", ATTR_INTS},
+              {"groups", ATTR_INT, .missing = 1}},
+    .infer = conv_input_grad_infer,
+    .rule = conv_input_grad_rule,
+    .grad = conv_input_grad_grad,
+    .eval = conv_input_grad_eval,
+    .work = conv_input_grad_work,
+    .no_split = CONV_NO_SPLIT,
+};

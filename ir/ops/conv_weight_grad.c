@@ -1,0 +1,48 @@
+// conv_weight_grad: what conv's weight gets of its result's gradient.
+#include "ir/contract.h"
+
+static const ConvPart order[] = {CONV_X, CONV_Y, CONV_W};
+
+static bool conv_weight_grad_infer(Graph *g, Node *n, Diag *d)
+{
+    return infer_conv(g, n, order, d);
+}
+
+static void conv_weight_grad_rule(const Graph *g, const Node *n, Rule *r)
+{
+    rule_conv(g, n, order, r);
+}
+
+static void conv_weight_grad_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want,
+                                  ValueId *dx)
+{
+    grad_conv(g, n, order, dy[0], want, dx);
+}
+
+static void conv_weight_grad_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+                                  Tensor *y)
+{
+    eval_conv(n, order, x, y);
+}
+
+static double conv_weight_grad_work(const Graph *g, const Node *n)
+{
+    return work_conv(g, n, order);
+}
+
+const OpDef op_conv_weight_grad = {
+    .name = "conv_weight_grad",
+    .n_in = 2,
+    .attrs = {{"shape", ATTR_INTS},
+              {"stride", ATTR_INTS},
+              {"low", ATTR_INTS},
+              {"high", ATTR_INTS},
+              {"dilation", ATTR_INTS},
+              {"groups", ATTR_INT, .missing = 1}},
+    .infer = conv_weight_grad_infer,
+    .rule = conv_weight_grad_rule,
+    .grad = conv_weight_grad_grad,
+    .eval = conv_weight_grad_eval,
+    .work = conv_weight_grad_work,
+    .no_split = CONV_NO_SPLIT,
+};
