@@ -36,11 +36,17 @@ static inline void element_copy(Tensor *y, int64_t k, const Tensor *x, int64_t j
         y->i[k] = x->i[j];
 }
 
+// Does element a stand before element b in descending order? NaN is above all.
+bool element_above(const Tensor *x, int64_t a, int64_t b);
+
 // ---- views and kernels ----
 void dense_strides(int rank, const int64_t *dim, int64_t *stride);
 const char *dtype_rt(DType t);  // "RT_F32"
 // Marks the operands (inputs, then outputs) that aren't dense as to be copied.
 void kernel_dense(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
+// … only one of them.
+void kernel_dense_operand(const Graph *g, const Node *n, int operand,
+                          const int64_t (*stride)[MAX_RANK], Kernel *k);
 
 // ---- reductions ----
 enum { REDUCE_AXES };  // their attribute
@@ -69,6 +75,9 @@ typedef struct Along {
 } Along;
 
 Along along(int rank, const int64_t *dim, int axis);
+// Arguments "RT_F32, outer, n, inner".
+void kernel_along(const Graph *g, const Node *n, int axis, const int64_t (*stride)[MAX_RANK],
+                  Kernel *k);
 // "ab->ab", with the axis blocked; for operators along one dim that keep the rank.
 void rule_along(const Graph *g, const Node *n, Rule *r, int axis);
 
@@ -83,10 +92,7 @@ typedef struct GatherDims {
 GatherDims gather_dims(const Node *n, int table_rank, const int64_t *table, int index_rank,
                        const int64_t *index);
 bool infer_index(const Graph *g, const Node *n, int table_rank, Diag *d);
-// Letters of table, index and rows.
-void gather_letters(const Graph *g, const Node *n, int table_rank, char *table, char *index,
-                    char *rows);
-void kernel_gather(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k,
-                   const Value *table, const Value *index);
+void kernel_gather(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
+                   const Value *table, Kernel *k);
 
 #endif

@@ -1,0 +1,123 @@
+// scatter_add: gather's transpose. A table of zeros to which rows are added by number; rows whose
+// number is not in the table are left out.
+#include "ir/atoms.h"
+#include "ir/operator.h"
+#include "runtime/rt_scalar.h"
+
+// The ranks add up: x is gather's result, so the table has the index's own dims less and one more.
+static int table_rank(const Graph *g, const Node *n)
+{
+    return in(g, n, 0)->rank - (in(g, n, 1)->rank - (int)n->attr[GATHER_BATCH].i) + 1;
+}
+
+static bool check_index_dims(const Graph *g, const Node *n, Diag *d)
+{
+    const Value *x = in(g, n, 0), *index = in(g, n, 1);
+    int64_t axis = n->attr[GATHER_AXIS].i, batch = n->attr[GATHER_BATCH].i;
+
+    for (int64_t i = batch; i < index->rank; i++)
+        if (index->dim[i] != x->dim[axis + i - batch])
+            return node_error(g, n, d, "index dim %d differs: %" PRId64 " and %" PRId64, (int)i,
+                              index->dim[i], x->dim[axis + i - batch]);
+    return true;
+}
+
+static bool scatter_add_infer(Graph *g, Node *n, Diag *d)
+{
+    const Value *x = in(g, n, 0), *index = in(g, n, 1);
+    int64_t axis = n->attr[GATHER_AXIS].i, batch = n->attr[GATHER_BATCH].i, dim[MAX_RANK];
+
+    if (!infer_number(g, n, 0, d))
+        return false;
+    if (batch < 0 || batch > index->rank || axis < 0 || axis > x->rank - (index->rank - batch))
+        return node_error(g, n, d,
+                          "axis %" PRId64 ", batch %" PRId64 " and an index of rank %d for %s",
+                          axis, batch, index->rank, type_text(g->arena, x));
+    int rank = table_rank(g, n);
+    if (rank > MAX_RANK)
+        return node_error(g, n, d, "the result has more than %d dims", MAX_RANK);
+    if (!infer_index(g, n, rank, d) || !check_index_dims(g, n, d))
+        return false;
+    if (n->attr[SCATTER_N].i < 0)
+        return node_error(g, n, d, "n is %" PRId64, n->attr[SCATTER_N].i);
+    for (int i = 0; i < rank; i++)
+        dim[i] = i < axis    ? x->dim[i]
+                 : i == axis ? n->attr[SCATTER_N].i
+                             : x->dim[x->rank - rank + i];
+    return infer_set(g, n, 0, x->dtype, rank, dim, d);
+}
+
+// A piece of the table takes the rows that are its own; pieces of the rows make tables to be added.
+static void scatter_add_rule(const Graph *g, const Node *n, Rule *r)
+{
+    int rank = in(g, n, 0)->rank, axis = (int)n->attr[GATHER_AXIS].i;
+    int batch = (int)n->attr[GATHER_BATCH].i, own = in(g, n, 1)->rank - batch;
+    char text[RULE_TEXT];
+
+    snprintf(text, sizeof text, "%.*s,%.*s%.*s->%.*s%c%.*s", rank, LETTERS, batch, LETTERS, own,
+             LETTERS + axis, axis, LETTERS, LETTERS[rank], rank - axis - own, LETTERS + axis + own);
+    rule_set(g, n, r, text);
+    r->single = 1;
+}
+
+static void scatter_add_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want,
+                             ValueId *dx)
+{
+    if (want[0])
+        dx[0] = make_gather(g, dy[0], n->in[1], (int)n->attr[GATHER_AXIS].i,
+                            (int)n->attr[GATHER_BATCH].i);
+}
+
+// The factor of the table's rows is the rule's last one.
+static void scatter_add_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+                             Tensor *y)
+{
+    const Tensor *rows = &x[0], *index = &x[1];
+    GatherDims d = gather_dims(n, y->rank, y->dim, index->rank, index->dim);
+    int64_t offset = p ? p->offset[rows->rank] : 0;
+
+    for (int64_t k = 0; k < tensor_count(rows); k++) {
+        int64_t col = k % d.inner, i = k / d.inner % d.index, outer = k / d.inner / d.index;
+        int64_t row = index->i[outer / d.outer * d.index + i] - offset;
+        int64_t to = (outer * d.n + row) * d.inner + col;
+
+        if (row < 0 || row >= d.n)
+            continue;
+        if (y->f)
+            y->f[to] += rows->f[k];
+        else
+            y->i[to] = rt_add_int(y->i[to], rows->i[k]);
+    }
+}
+
+static void scatter_add_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
+                               Kernel *k)
+{
+    k->name = "scatter_add";
+    kernel_gather(g, n, stride, out(g, n), k);
+}
+
+// The dim that the indices count is one dim of the result.
+static void scatter_add_relate(const Graph *g, const Node *n, Relation *r)
+{
+    relate_whole(r, 2, (int)n->attr[GATHER_AXIS].i);
+}
+
+static ValueId scatter_add_split(Graph *g, const Node *n, const Split *s)
+{
+    return make_scatter_add(g, s->in[0], s->in[1], s->operand[2].first[n->attr[GATHER_AXIS].i],
+                            s->operand[1].first[n->attr[GATHER_BATCH].i], n->attr[SCATTER_N].i);
+}
+
+const OpDef op_scatter_add = {
+    .name = "scatter_add",
+    .n_in = 2,
+    .attrs = {{"axis", ATTR_INT}, {"batch", ATTR_INT}, {"n", ATTR_INT}},
+    .infer = scatter_add_infer,
+    .rule = scatter_add_rule,
+    .relate = scatter_add_relate,
+    .split = scatter_add_split,
+    .grad = scatter_add_grad,
+    .eval = scatter_add_eval,
+    .kernel = scatter_add_kernel,
+};
