@@ -26,7 +26,13 @@ RT_FILE = $(B)/runtime/rt_file.o $(B)/runtime/rt_safe.o
 LDLIBS_COMPILER = -lprotobuf-c -lm
 LDLIBS_RT = -ldnnl -lgomp -lpthread -lm
 
-all: $(B)/shardcc $(B)/libshardrt.a
+all: $(B)/shardcc $(B)/rt/libshardrt.a
+
+# What a trainer is built from, beside shardcc: the library, and the sources for --emit source.
+$(B)/rt/libshardrt.a: $(B)/libshardrt.a $(wildcard runtime/*.[ch] runtime/cpu/*.[ch])
+	@mkdir -p $(B)/rt/cpu
+	cp runtime/*.[ch] $(B)/rt/ && cp runtime/cpu/*.[ch] $(B)/rt/cpu/
+	cp $(B)/libshardrt.a $@
 
 $(B)/shardcc: $(call obj,driver) $(ARCHIVES) $(RT_FILE)
 	$(CC) $(LDFLAGS) -o $@ $(call obj,driver) $(ARCHIVES) $(RT_FILE) $(LDLIBS_COMPILER)

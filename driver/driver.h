@@ -1,0 +1,45 @@
+// The command line of shardcc.
+#ifndef SHARDCC_DRIVER_H
+#define SHARDCC_DRIVER_H
+
+#include "base/base.h"
+
+#define SHARDCC_VERSION "0.1"
+
+enum { EXIT_USER = 1, EXIT_OPTION = 2 };
+
+typedef enum Emit { EMIT_PROGRAM_FILE, EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_SOURCE } Emit;
+
+typedef struct Strings {
+    const char **s;
+    int n, cap;
+} Strings;
+
+typedef struct Options {
+    const char *input;
+    const char *output;       // -o; NULL: the input's base name, or stdout for a text
+    Strings bind, shape, freeze, no_decay;
+    const char *loss, *optimizer;
+    const char *dump_after;
+    const char *march, *cc;
+    double clip_norm;
+    double init_std;          // --init normal(STD); 0: none
+    int accumulate;
+    Emit emit;
+    bool frozen_batch_norm, no_weights, no_fuse;
+} Options;
+
+// Reads the command line into `o`. False, with the exit status in `*status`, when there is nothing
+// (more) to do: help was asked for, or a mistake was reported.
+bool options_read(Arena *a, int argc, char **argv, Options *o, int *status);
+
+// The options in canonical form, base names only.
+char *options_text(Arena *a, const Options *o);
+
+// Compiles o->input; returns the exit status.
+int compile(Arena *a, const Options *o);
+
+// The part of a path after its last slash.
+const char *base_name(const char *path);
+
+#endif

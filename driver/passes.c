@@ -1,0 +1,156 @@
+// The passes over a graph, in their one order.
+#include <string.h>
+
+#include "driver/passes.h"
+
+typedef struct Run {
+    Arena *a;
+    const Options *o;
+    OptimizerOptions optimizer;
+    Graph *g;
+    Diag *d;
+} Run;
+
+static bool run_fold(Run *r) { return fold(r->g, r->d); }
+static bool run_loss(Run *r) { return loss_add(r->g, r->o->loss, r->d); }
+static bool run_patterns(Run *r) { return patterns(r->g, r->d); }
+static bool run_refine(Run *r) { return refine(r->g, r->d); }
+static bool run_blocks(Run *r) { return blocks(r->g, r->d); }
+static bool run_autodiff(Run *r) { return autodiff(r->g, r->o->accumulate, r->d); }
+static bool run_clip(Run *r) { return clip_add(r->g, &r->optimizer, r->d); }
+static bool run_optimizer(Run *r) { return optimizer_add(r->g, &r->optimizer, r->d); }
+
+static const struct {
+    const char *name;
+    bool (*run)(Run *r);  // NULL: import itself
+    bool needs_loss, needs_training;
+} passes[] = {
+    {"import", NULL, false, false},
+    {"fold", run_fold, false, false},
+    {"loss", run_loss, true, false},
+    {"patterns", run_patterns, false, false},
+    {"refine", run_refine, false, false},
+    {"simplify", run_fold, false, false},  // what refining made needless
+    {"blocks", run_blocks, false, false},
+    {"autodiff", run_autodiff, true, true},
+    {"clip", run_clip, true, true},
+    {"optimizer", run_optimizer, true, true},
+};
+
+const char *const *pass_names(int *n)
+{
+    static const char *const names[] = {"import", "fold",   "loss",     "patterns", "refine",
+                                        "simplify", "blocks", "autodiff", "clip",     "optimizer"};
+    *n = COUNT(names);
+    return names;
+}
+
+bool pass_exists(const char *name)
+{
+    for (int i = 0; i < COUNT(passes); i++)
+        if (!strcmp(name, passes[i].name))
+            return true;
+    return false;
+}
+
+// ---- input ----
+
+static bool is_ir(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 3 && !strcmp(path + n - 3, ".ir");
+}
+
+static Graph *read_ir(Run *r, bool training)
+{
+    File f;
+
+    if (!file_map(r->o->input, &f, r->d))
+        return NULL;
+    Graph *g = graph_parse(r->a, (const char *)f.data, f.size, r->d);
+    file_unmap(&f);
+    if (g && g->n_carries && (r->o->loss || r->o->optimizer)) {
+        diag_error(r->d, "the graph has its updates already: --loss and --optimizer don't apply");
+        return NULL;
+    }
+    if (g)
+        g->training = training;
+    return g;
+}
+
+// The forward-only part of a graph that has its updates: what its own outputs need.
+static void drop_training(Graph *g)
+{
+    int n = 0;
+
+    for (int i = 0; i < g->n_outputs; i++) {
+        OutputRole role = g->outputs[i].role;
+        if (role != OUTPUT_GRADIENT && role != OUTPUT_GRAD_NORM)
+            g->outputs[n++] = g->outputs[i];
+    }
+    g->n_outputs = n;
+    g->n_carries = 0;
+    g->training = false;
+    graph_prune(g);
+    graph_number_blocks(g);
+}
+
+static Graph *import(Run *r, bool training, Weights *w)
+{
+    const Options *o = r->o;
+    ImportOptions i = {.path = o->input,
+                       .bind = o->bind.s,
+                       .n_bind = o->bind.n,
+                       .shape = o->shape.s,
+                       .n_shape = o->shape.n,
+                       .accumulate = o->accumulate,
+                       .training = training,
+                       .frozen_batch_norm = o->frozen_batch_norm,
+                       .freeze = o->freeze.s,
+                       .n_freeze = o->freeze.n};
+
+    return is_ir(o->input) ? read_ir(r, training) : frontend_import(r->a, &i, w, r->d);
+}
+
+// ---- running ----
+
+static bool dump(const Run *r, const char *name, bool *dumped)
+{
+    Text t = {0};
+
+    if (!r->o->dump_after || strcmp(r->o->dump_after, name))
+        return false;
+    graph_print(r->g, &t);
+    fwrite(t.s, 1, t.n, stdout);
+    text_free(&t);
+    *dumped = true;
+    return true;
+}
+
+Graph *passes_run(Arena *a, const Options *o, bool training, Weights *w, Diag *d, bool *dumped)
+{
+    Run r = {.a = a, .o = o, .d = d};
+
+    r.optimizer = (OptimizerOptions){.text = o->optimizer,
+                                     .clip_norm = o->clip_norm,
+                                     .no_decay = o->no_decay.s,
+                                     .n_no_decay = o->no_decay.n};
+    r.g = import(&r, training, w);
+    if (!r.g || dump(&r, "import", dumped))
+        return NULL;
+    r.g->diag = d;
+    if (r.g->n_carries && is_ir(o->input)) {
+        if (!training)
+            drop_training(r.g);
+        return r.g;
+    }
+    for (int i = 1; i < COUNT(passes); i++) {
+        if ((passes[i].needs_loss && !o->loss) || (passes[i].needs_training && !training))
+            continue;
+        if (!passes[i].run(&r) || d->errors)
+            return NULL;
+        if (dump(&r, passes[i].name, dumped))
+            return NULL;
+    }
+    return r.g;
+}

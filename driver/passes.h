@@ -1,0 +1,16 @@
+// The passes over a graph, in their one order.
+#ifndef SHARDCC_PASSES_H
+#define SHARDCC_PASSES_H
+
+#include "driver/driver.h"
+#include "frontend/frontend.h"
+
+// Imports the model and runs the passes that apply. `training` false: the forward-only graph. NULL
+// after errors, or when --dump-after's pass was printed (`*dumped`).
+Graph *passes_run(Arena *a, const Options *o, bool training, Weights *w, Diag *d, bool *dumped);
+
+// Is this the name of a pass? If not, exit status 2 is due.
+bool pass_exists(const char *name);
+const char *const *pass_names(int *n);
+
+#endif

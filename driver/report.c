@@ -1,0 +1,89 @@
+// What shardcc says about a compilation.
+#include "driver/report.h"
+
+#include <stdio.h>
+
+static void print_count(double n)
+{
+    static const char *const units[] = {"", " k", " M", " G", " T"};
+    int u = 0;
+
+    for (; n >= 1000 && u < COUNT(units) - 1; u++)
+        n /= 1000;
+    printf(u ? "%.1f%s" : "%.0f%s", n, units[u]);
+}
+
+static void print_layers(const Graph *g)
+{
+    for (int c = 1; c < g->n_classes; c++) {
+        int n = 0;
+        for (NodeId i = 1; i < g->n_nodes; i++)
+            n += g->nodes[i].block.cls == c && g->nodes[i].block.iter == 0 &&
+                 g->nodes[i].phase == FORWARD;
+        if (n)
+            printf(", %d layers of %d operators", g->classes[c].length, n);
+    }
+}
+
+void report_model(const char *file, const Graph *g)
+{
+    double parameters = 0;
+
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (value_of(g, v)->kind == VALUE_PARAMETER)
+            parameters += (double)value_count(value_of(g, v));
+    printf("%-13s ", file);
+    print_count(parameters);
+    printf(" parameters");
+    print_layers(g);
+    for (ValueId v = 1; v < g->n_values; v++) {
+        const Value *x = value_of(g, v);
+        Value own = *x;
+        Text t = {0};
+        if (x->kind != VALUE_INPUT)
+            continue;
+        if (x->own_rank >= 0) {
+            own.rank = x->own_rank;
+            for (int i = 0; i < own.rank; i++)
+                own.dim[i] = x->own_dim[i];
+        }
+        value_print_type(&own, &t);
+        Text name = {0};
+        text_quote(&name, x->name);
+        printf(", %.*s %s", (int)name.n - 2, name.s + 1, t.s);
+        text_free(&name);
+        text_free(&t);
+    }
+    printf("\n");
+}
+
+static double mib(int64_t bytes) { return (double)bytes / (1 << 20); }
+
+void report_program(const Program *p)
+{
+    const Set *s = &p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT];
+    int64_t by[N_VALUE_KINDS] = {0}, gradients = 0, persistent = 0, workspace = 0;
+
+    for (int i = 1; i < p->n_buffers; i++) {
+        const Buffer *b = &p->buffers[i];
+        by[b->of] += b->kind == BUFFER_PERSISTENT ? b->bytes : 0;
+        persistent += b->kind == BUFFER_PERSISTENT ? b->bytes : 0;
+        workspace += b->kind == BUFFER_WORKSPACE ? b->bytes : 0;
+    }
+    for (int i = 0; i < s->g->n_outputs; i++)
+        if (s->g->outputs[i].role == OUTPUT_GRADIENT)
+            gradients += value_bytes(value_of(s->g, s->g->outputs[i].value));
+    int64_t rest = p->arena_bytes - persistent - workspace - gradients;
+    printf("%-13s ", s == &p->set[SET_TRAIN] ? "step" : "forward");
+    print_count(s->flops);
+    printf("FLOP; arena %.1f MiB: parameters %.1f, gradients %.1f, optimizer %.1f, "
+           "activations %.1f, workspace %.1f\n",
+           mib(p->arena_bytes), mib(by[VALUE_PARAMETER] + by[VALUE_BUFFER]), mib(gradients),
+           mib(by[VALUE_STATE]), mib(rest > 0 ? rest : 0), mib(workspace));
+}
+
+char *plan_line(Arena *a, const Program *p)
+{
+    return arena_string(a, "1 rank, arena %" PRId64 " bytes, bound %" PRId64, p->arena_bytes,
+                        p->bound);
+}

@@ -1,0 +1,84 @@
+// The trainer's text: head, places, functions, tables, main.
+#include <string.h>
+
+#include "generator/internal.h"
+
+static void print_head(const Gen *g, Text *t)
+{
+    text_printf(t,
+                "// Made by shardcc. Changes here are lost when it is made again.\n"
+                "//   %s\n"
+                "//   plan: %s\n"
+                "//\n"
+                "// `m` is the arena. A place in it is an offset with a name: W parameter, B buffer, S state,\n"
+                "// I input, H number set by the trainer, C constant, Z accumulator, A anything made on the\n"
+                "// way; of repeated layers, layer 0's place. micro is one micro-batch's forward and backward,\n"
+                "// reduce completes the gradients, update is the optimizer, forward is without training.\n"
+                "#include <math.h>\n"
+                "#include <stddef.h>\n\n"
+                "#include \"rt.h\"\n\n",
+                g->o->options, g->o->plan);
+}
+
+static void print_model(const Gen *g, Text *t)
+{
+    const Program *p = g->p;
+    const Graph *train = p->set[SET_TRAIN].g;
+    const Buffer *w = &p->buffers[p->workspace];
+
+    text_printf(t, "static const RtModel model = {\n    .name = ");
+    print_string(t, g->o->name, 12);
+    text_printf(t, ",\n    .options = ");
+    print_string(t, g->o->options, 15);
+    text_printf(t, ",\n    .plan = ");
+    print_string(t, g->o->plan, 12);
+    text_printf(t, ",\n    .arena_bytes = %" PRId64 ",\n", p->arena_bytes);
+    if (p->workspace)
+        text_printf(t, "    .workspace = %" PRId64 ",\n    .workspace_bytes = %" PRId64 ",\n",
+                    w->offset, w->bytes);
+    text_printf(t, "    .n_kernels = %d,\n    .accumulate = %d,\n    .init_std = %.9g,\n",
+                g->n_kernels, p->accumulate, g->o->init_std);
+    text_printf(t, "    .flops = %.17g,\n    .vocabulary = %" PRId64 ",\n",
+                p->set[train ? SET_TRAIN : SET_PREDICT].flops, g->o->vocabulary);
+    text_printf(t, "    .tensors = tensors,\n    .n_tensors = sizeof tensors / sizeof *tensors,\n");
+    if (train)
+        text_printf(t, "    .train = train_tensors,\n"
+                       "    .n_train = sizeof train_tensors / sizeof *train_tensors,\n");
+    if (p->set[SET_PREDICT].g)
+        text_printf(t, "    .predict = predict_tensors,\n"
+                       "    .n_predict = sizeof predict_tensors / sizeof *predict_tensors,\n");
+    text_printf(t, "    .init = init,\n");
+    if (train)
+        text_printf(t, "    .micro = micro,\n    .reduce = reduce,\n    .update = update,\n");
+    if (p->set[SET_PREDICT].g)
+        text_printf(t, "    .forward = forward,\n");
+    text_printf(t, "};\n\nint main(int argc, char **argv)\n{\n"
+                   "    return rt_main(&model, argc, argv);\n}\n");
+}
+
+void generate_c(const Program *p, const GenerateOptions *o, Text *t)
+{
+    Text places = {0}, groups = {0}, bodies = {0}, init = {0}, tables = {0};
+    Gen g = {.p = p, .o = o, .places = &places, .groups = &groups, .bodies = &bodies,
+             .init = &init, .tables = &tables};
+
+    g.arena = g.names.arena = g.kernels.arena = arena_new();
+    for (g.set = 0; g.set < N_SETS; g.set++) {
+        g.s = &p->set[g.set];
+        if (g.s->g)
+            generate_items(&g);
+    }
+    generate_tensors(&g);
+    print_head(&g, t);
+    text_put(t, places.s ? places.s : "", places.n);
+    text_printf(t, "\n");
+    text_put(t, groups.s ? groups.s : "", groups.n);
+    text_put(t, bodies.s ? bodies.s : "", bodies.n);
+    text_printf(t, "static void init(Rt *rt)\n{\n%s%s}\n\n", init.n ? "" : "    (void)rt;\n",
+                init.s ? init.s : "");
+    text_put(t, tables.s, tables.n);
+    print_model(&g, t);
+    for (Text *x[] = {&places, &groups, &bodies, &init, &tables}, **i = x; i < x + 5; i++)
+        text_free(*i);
+    arena_free(g.arena);
+}

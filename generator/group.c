@@ -1,0 +1,277 @@
+// A fused group as a C function over a range of rows.
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator/internal.h"
+
+// The dims that the function walks: neighbouring ones that lie alike in all operands are merged.
+typedef struct Walk {
+    int rank;
+    int64_t dim[MAX_RANK];
+    int64_t (*stride)[MAX_RANK];  // [operand]
+    bool has_index;               // expressions speak of places: dims are kept
+} Walk;
+
+static bool has_index(const Gen *g, const Item *it)
+{
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *n = &g->s->g->nodes[it->nodes[i]];
+        if (strstr(n->op->expr(g->s->g, n), "$i"))
+            return true;
+    }
+    return false;
+}
+
+static bool can_merge(const Walk *w, int n, int at, int64_t dim, const Item *it, int i)
+{
+    for (int k = 0; k < n; k++)
+        if (w->stride[k][at] != it->operands[k].stride[i] * dim)
+            return false;
+    return true;
+}
+
+static Walk make_walk(const Gen *g, const Item *it)
+{
+    Walk w = {.has_index = has_index(g, it)};
+    int n = it->n_in + it->n_out;
+
+    w.stride = arena_alloc(g->arena, (size_t)n + 1, sizeof *w.stride);
+    for (int i = 0; i < it->rank; i++) {
+        if (it->dim[i] == 1 && !w.has_index)
+            continue;
+        bool merge = w.rank && !w.has_index && can_merge(&w, n, w.rank - 1, it->dim[i], it, i);
+        if (!merge)
+            w.dim[w.rank++] = 1;
+        w.dim[w.rank - 1] *= it->dim[i];
+        for (int k = 0; k < n; k++)
+            w.stride[k][w.rank - 1] = it->operands[k].stride[i];
+    }
+    return w;
+}
+
+// ---- one element ----
+
+typedef struct Body {
+    Gen *g;
+    const Item *it;
+    const Walk *w;
+    int *local;  // by NodeId: the number of its variable
+    Text text;
+    bool uses_layer;
+} Body;
+
+static void print_operand(Body *b, int k)
+{
+    int64_t stride = b->w->rank ? b->w->stride[k][b->w->rank - 1] : 0;
+    const char *name = k < b->it->n_in ? "x" : "y";
+    int i = k < b->it->n_in ? k : k - b->it->n_in;
+
+    if (stride == 0 && k < b->it->n_in)
+        text_printf(&b->text, "%s%d", name, i);
+    else if (stride == 0)
+        text_printf(&b->text, "%s%d[0]", name, i);
+    else if (stride == 1)
+        text_printf(&b->text, "%s%d[i]", name, i);
+    else
+        text_printf(&b->text, "%s%d[i * %" PRId64 "]", name, i, stride);
+}
+
+static void print_source(Body *b, const Node *n, int k, int source)
+{
+    const Graph *g = b->g->s->g;
+    double c = 0;
+
+    if (source >= 0) {
+        print_operand(b, source);
+    } else if (source == SOURCE_SPLAT) {
+        value_splat(g, n->in[k], &c);
+        print_number(&b->text, in(g, n, k)->dtype, c);
+    } else {
+        text_printf(&b->text, "v%d", b->local[value_of(g, n->in[k])->producer]);
+    }
+}
+
+// An attribute that grows with the iteration, as an expression of `layer`.
+static void print_layer_attr(Body *b, const Node *n, int k)
+{
+    int64_t at = n->attr[k].i;
+
+    if (!b->it->region) {
+        text_printf(&b->text, "%" PRId64, at);
+        return;
+    }
+    text_printf(&b->text, "layer + %" PRId64, at - n->block.iter);
+    b->uses_layer = true;
+}
+
+// The node's expression with its operands put in; `source` are the group's, from this node's on.
+static void print_expr(Body *b, const Node *n, const int *source)
+{
+    const Walk *w = b->w;
+
+    for (const char *s = n->op->expr(b->g->s->g, n); *s; s++) {
+        if (*s != '$') {
+            text_put(&b->text, s, 1);
+        } else if (s[1] == 'i') {
+            int dim = (int)strtol(s + 2, (char **)&s, 10);
+            text_printf(&b->text, dim == w->rank - 1 ? "i" : "i%d", dim);
+            s--;
+        } else if (s[1] == 'a') {
+            print_layer_attr(b, n, s[2] - '0');
+            s += 2;
+        } else {
+            s++;
+            print_source(b, n, *s - '0', source[*s - '0']);
+        }
+    }
+}
+
+static int output_of(const Item *it, ValueId v)
+{
+    for (int k = 0; k < it->n_out; k++)
+        if (it->operands[it->n_in + k].value == v)
+            return k;
+    return -1;
+}
+
+static void print_element(Body *b, int indent)
+{
+    const Graph *g = b->g->s->g;
+    const int *source = b->it->source;
+
+    for (int i = 0; i < b->it->n_nodes; i++) {
+        const Node *n = &g->nodes[b->it->nodes[i]];
+        int k = output_of(b->it, n->out[0]);
+        b->local[b->it->nodes[i]] = i + 1;
+        text_printf(&b->text, "%*sconst %s v%d = ", indent, "",
+                    dtype_c_type(out(g, n)->dtype), i + 1);
+        print_expr(b, n, source);
+        text_printf(&b->text, ";\n");
+        if (k >= 0) {
+            text_printf(&b->text, "%*s", indent, "");
+            print_operand(b, b->it->n_in + k);
+            text_printf(&b->text, " = v%d;\n", i + 1);
+        }
+        source += n->n_in;
+    }
+}
+
+// ---- the function ----
+
+static void print_pointer(Body *b, int k, int indent)
+{
+    const Item *it = b->it;
+    const Walk *w = b->w;
+    const Operand *o = &it->operands[k];
+    const char *type = dtype_c_type(value_of(b->g->s->g, o->value)->dtype);
+    bool is_in = k < it->n_in;
+    int i = is_in ? k : k - it->n_in;
+    bool is_scalar = is_in && (!w->rank || w->stride[k][w->rank - 1] == 0);
+    const char *place = place_text(b->g, o);
+    Text at = {0};
+
+    if (strstr(place, "layer"))
+        b->uses_layer = true;
+    for (int d = 0; d + 1 < w->rank; d++) {
+        int64_t stride = w->stride[k][d];
+        if (stride == 1)
+            text_printf(&at, " + i%d", d);
+        else if (stride)
+            text_printf(&at, " + i%d * %" PRId64, d, stride);
+    }
+    text_printf(&b->text, "%*s%s%s %s%c%d = ", indent, "", is_in ? "const " : "", type,
+                is_scalar ? "" : "*", is_in ? 'x' : 'y', i);
+    if (is_scalar)
+        text_printf(&b->text, "((const %s *)(%s))[%s];\n", type, place, at.n ? at.s + 3 : "0");
+    else
+        text_printf(&b->text, "(%s%s *)(%s)%s;\n", is_in ? "const " : "", type, place,
+                    at.n ? at.s : "");
+    text_free(&at);
+}
+
+static void print_indices(Body *b)
+{
+    const Walk *w = b->w;
+    int64_t below = 1;
+    Text t = {0};
+
+    for (int d = w->rank - 2; d >= 0; d--) {
+        Text one = {0};
+        text_printf(&one, "i%d = r", d);
+        if (below > 1)
+            text_printf(&one, " / %" PRId64, below);
+        if (d)
+            text_printf(&one, " %% %" PRId64, w->dim[d]);
+        text_printf(&t, "        const int64_t %s;\n", one.s);
+        text_free(&one);
+        below *= w->dim[d];
+    }
+    text_put(&b->text, t.s, t.n);
+    text_free(&t);
+}
+
+static void print_flat(Body *b)
+{
+    for (int k = 0; k < b->it->n_in + b->it->n_out; k++)
+        print_pointer(b, k, 4);
+    text_printf(&b->text, "\n");
+    if (b->w->rank == 0) {
+        text_printf(&b->text, "    if (first == last)\n        return;\n");
+        print_element(b, 4);
+        return;
+    }
+    text_printf(&b->text, "#pragma omp simd\n    for (int64_t i = first; i < last; i++) {\n");
+    print_element(b, 8);
+    text_printf(&b->text, "    }\n");
+}
+
+static void print_rows(Body *b)
+{
+    text_printf(&b->text, "    for (int64_t r = first; r < last; r++) {\n");
+    print_indices(b);
+    for (int k = 0; k < b->it->n_in + b->it->n_out; k++)
+        print_pointer(b, k, 8);
+    text_printf(&b->text, "#pragma omp simd\n        for (int64_t i = 0; i < %" PRId64 "; i++) {\n",
+                b->w->dim[b->w->rank - 1]);
+    print_element(b, 12);
+    text_printf(&b->text, "        }\n    }\n");
+}
+
+static void print_comment(Gen *g, const Item *it, Text *t)
+{
+    const Graph *graph = g->s->g;
+    const Node *n = &graph->nodes[it->nodes[it->n_nodes - 1]];
+    Text ops = {0};
+
+    for (int i = 0; i < it->n_nodes && ops.n < 40; i++)
+        text_printf(&ops, "%s%s", i ? " " : "", graph->nodes[it->nodes[i]].op->name);
+    text_printf(t, "// %s: %s%s, ", node_label(g, n, 30), ops.s, ops.n < 40 ? "" : " ...");
+    text_free(&ops);
+    print_type(out(graph, n), t);
+    text_printf(t, "\n");
+}
+
+void generate_group(Gen *g, const Item *it, Text *call)
+{
+    Walk w = make_walk(g, it);
+    Body b = {.g = g, .it = it, .w = &w};
+    int64_t rows = 1;
+    int number = ++g->n_groups;
+
+    b.local = arena_array(g->arena, int, g->s->g->n_nodes);
+    for (int d = 0; d < (w.rank > 1 ? w.rank - 1 : w.rank); d++)
+        rows *= w.dim[d];
+    if (w.rank < 2)
+        print_flat(&b);
+    else
+        print_rows(&b);
+    print_comment(g, it, g->groups);
+    text_printf(g->groups, "static void rows%d(char *m, int64_t layer, int64_t first, "
+                           "int64_t last)\n{\n%s",
+                number, b.uses_layer ? "" : "    (void)layer;\n");
+    text_put(g->groups, b.text.s, b.text.n);
+    text_printf(g->groups, "}\n\n");
+    text_free(&b.text);
+    text_printf(call, "rt_rows(rt, rows%d, m, %s, %" PRId64 ");", number,
+                it->region ? "layer" : "0", rows);
+}

@@ -1,0 +1,42 @@
+// What the parts of the C text share.
+#ifndef SHARDCC_GENERATOR_INTERNAL_H
+#define SHARDCC_GENERATOR_INTERNAL_H
+
+#include "generator/generator.h"
+
+enum { COLUMNS = 100 };
+
+typedef struct Gen {
+    const Program *p;
+    const GenerateOptions *o;
+    Arena *arena;
+    const Set *s;      // the set being printed
+    int set;
+    Text *places;      // names of offsets into the arena
+    Text *groups;      // functions of fused groups
+    Text *bodies;      // functions of blocks and parts
+    Text *init;        // preparation of kernels
+    Text *tables;      // tensors
+    Map names;         // offset texts that have a name already
+    Map kernels;       // prepared kernels by their text
+    int n_names, n_groups, n_kernels, n_copies;
+} Gen;
+
+// "h.{layer}.attn.c_attn", from a node's scope or name: printable, at most `room` characters.
+char *node_label(const Gen *g, const Node *n, int room);
+void print_type(const Value *v, Text *t);  // "f32[8,128]"
+
+// "m + A12 + layer * 96": gives the place a name (and a line in the table) when it is new.
+char *place_text(Gen *g, const Operand *o);
+
+// A string literal, escaped; broken over lines indented by `indent` columns.
+void print_string(Text *t, const char *s, int indent);
+void print_number(Text *t, DType type, double x);
+
+// Prints the group's function into g->groups and its call into `call`.
+void generate_group(Gen *g, const Item *it, Text *call);
+
+void generate_items(Gen *g);                 // all functions of one set
+void generate_tensors(Gen *g);               // of both sets
+
+#endif

@@ -1,0 +1,243 @@
+// The functions of one set: a function per loop body, and one per part that calls them in order.
+#include <string.h>
+
+#include "generator/internal.h"
+
+static const char *const part_names[N_SETS][N_PARTS] = {{"micro", "reduce", "update"},
+                                                        {"forward", NULL, NULL}};
+
+static void print_dims(Text *t, const char *name, int rank, const int64_t *dim)
+{
+    text_printf(t, ".%s = {", name);
+    for (int i = 0; i < rank; i++)
+        text_printf(t, "%s%" PRId64, i ? ", " : "", dim[i]);
+    text_printf(t, "}");
+}
+
+// Breaks `s` after commas so that no line is longer than COLUMNS.
+static void print_wrapped(Text *t, int indent, const char *s)
+{
+    int column = indent;
+
+    text_printf(t, "%*s", indent, "");
+    while (*s) {
+        size_t n = strcspn(s, ",");
+        n += s[n] == ',';
+        if (column + (int)n > COLUMNS - 2 && column > indent) {
+            text_printf(t, "\n%*s", indent + 4, "");
+            column = indent + 4;
+            s += *s == ' ';
+            n = strcspn(s, ",");
+            n += s[n] == ',';
+        }
+        text_put(t, s, n);
+        column += (int)n;
+        s += n;
+    }
+    text_printf(t, "\n");
+}
+
+// ---- kernels ----
+
+static void print_comment(Gen *g, const Item *it, Text *t, int indent)
+{
+    const Node *n = &g->s->g->nodes[it->nodes[0]];
+    char *label = node_label(g, n, 50);
+
+    text_printf(t, "%*s// %s%s%s ", indent, "", label, *label ? ": " : "", n->op->name);
+    print_type(out(g->s->g, n), t);
+    text_printf(t, "\n");
+}
+
+static void add_places(Gen *g, const Item *it, Text *call)
+{
+    for (int k = 0; k < it->n_out; k++)
+        text_printf(call, ", %s", place_text(g, &it->operands[it->n_in + k]));
+    for (int k = 0; k < it->n_in; k++)
+        text_printf(call, ", %s",
+                    it->operands[k].base ? place_text(g, &it->operands[k]) : "NULL");
+}
+
+static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
+{
+    const Kernel *k = &it->kernel;
+    Text call = {0};
+
+    print_comment(g, it, t, indent);
+    text_printf(&call, "rt_%s(rt, ", k->name);
+    if (k->type) {
+        char *key = arena_string(g->arena, "rt_%s_init(rt, %%, &(%s)%s);", k->name, k->type,
+                                 k->args.s);
+        int number = map_get(&g->kernels, key);
+        if (!number) {
+            number = ++g->n_kernels;
+            map_set(&g->kernels, key, number);
+            const char *percent = strchr(key, '%');
+            print_wrapped(g->init, 4,
+                          arena_string(g->arena, "%.*s%d%s", (int)(percent - key), key, number - 1,
+                                       percent + 1));
+        }
+        text_printf(&call, "%d", number - 1);
+    } else {
+        text_printf(&call, "%s", k->args.s);
+    }
+    add_places(g, it, &call);
+    text_printf(&call, ");");
+    print_wrapped(t, indent, call.s);
+    text_free(&call);
+}
+
+// ---- copies ----
+
+static void merge_copy(const Item *it, int *rank, int64_t *dim, int64_t *from, int64_t *to)
+{
+    const Operand *x = &it->operands[0], *y = &it->operands[1];
+    int n = 0;
+
+    for (int i = 0; i < it->rank; i++) {
+        if (it->dim[i] == 1)
+            continue;
+        bool merge = n && from[n - 1] == x->stride[i] * it->dim[i] &&
+                     to[n - 1] == y->stride[i] * it->dim[i];
+        if (!merge)
+            dim[n++] = 1;
+        dim[n - 1] *= it->dim[i];
+        from[n - 1] = x->stride[i];
+        to[n - 1] = y->stride[i];
+    }
+    *rank = n;
+}
+
+static void generate_copy(Gen *g, const Item *it, Text *t, int indent)
+{
+    int64_t dim[MAX_RANK], from[MAX_RANK], to[MAX_RANK];
+    int size = dtype_size(value_of(g->s->g, it->operands[0].value)->dtype), rank;
+    Text call = {0};
+
+    merge_copy(it, &rank, dim, from, to);
+    text_printf(&call, "rt_copy(rt, &(RtCopy){.bytes = %d, .rank = %d", size, rank);
+    if (rank) {
+        text_printf(&call, ", ");
+        print_dims(&call, "dim", rank, dim);
+        text_printf(&call, ", ");
+        print_dims(&call, "x_stride", rank, from);
+        text_printf(&call, ", ");
+        print_dims(&call, "y_stride", rank, to);
+    }
+    text_printf(&call, "}, %s, %s);", place_text(g, &it->operands[1]),
+                place_text(g, &it->operands[0]));
+    print_wrapped(t, indent, call.s);
+    text_free(&call);
+}
+
+static void generate_fill(Gen *g, const Item *it, Text *t, int indent)
+{
+    const Value *v = value_of(g->s->g, it->operands[0].value);
+    Text call = {0};
+
+    text_printf(&call, "rt_fill(rt, RT_");
+    for (const char *s = dtype_name(v->dtype); *s; s++)
+        text_printf(&call, "%c", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
+    text_printf(&call, ", %s, %" PRId64 ", ", place_text(g, &it->operands[0]), value_count(v));
+    print_number(&call, F64, it->fill);
+    text_printf(&call, ");");
+    print_wrapped(t, indent, call.s);
+    text_free(&call);
+}
+
+// ---- functions ----
+
+static void generate_item(Gen *g, const Item *it, Text *t, int indent)
+{
+    Text call = {0};
+
+    switch (it->kind) {
+    case ITEM_GROUP:
+        generate_group(g, it, &call);
+        print_wrapped(t, indent, call.s);
+        text_free(&call);
+        break;
+    case ITEM_KERNEL: generate_kernel(g, it, t, indent); break;
+    case ITEM_COPY: generate_copy(g, it, t, indent); break;
+    case ITEM_FILL: generate_fill(g, it, t, indent); break;
+    case ITEM_LOOP:
+    case ITEM_END: break;
+    }
+}
+
+static const char *body_name(Gen *g, const Item *loop, int part)
+{
+    const char *phase = part == PART_REDUCE                ? "reduce"
+                        : loop->phase == UPDATE            ? "update"
+                        : loop->phase == BACKWARD          ? "backward"
+                        : g->set == SET_PREDICT            ? "predict"
+                                                           : "forward";
+    return arena_string(g->arena, "block%d_%s", loop->cls, phase);
+}
+
+static void print_for(Gen *g, const Item *loop, Text *t)
+{
+    int length = g->s->g->classes[loop->cls].length;
+
+    if (loop->is_reverse)
+        text_printf(t, "    for (int64_t layer = %d; layer >= 0; layer--)", length - 1);
+    else
+        text_printf(t, "    for (int64_t layer = 0; layer < %d; layer++)", length);
+}
+
+// A loop over one iteration's items: a function of its own, unless it is a copy only.
+static void generate_loop(Gen *g, int begin, int part, Text *t)
+{
+    const Item *loop = &g->s->items[begin];
+    const BlockClass *c = &g->s->g->classes[loop->cls];
+    const char *name = body_name(g, loop, part);
+
+    print_for(g, loop, t);
+    if (!loop->region) {
+        text_printf(t, " {\n");
+        for (int i = begin + 1; i < loop->match; i++)
+            generate_item(g, &g->s->items[i], t, 8);
+        text_printf(t, "    }\n");
+        return;
+    }
+    text_printf(t, "\n        %s(rt, m, layer);\n", name);
+    Text body = {0};
+    for (int i = begin + 1; i < loop->match; i++)
+        generate_item(g, &g->s->items[i], &body, 4);
+    Node label = {.source = &(Source){.name = c->name ? c->name : "", .scope = ""}};
+    text_printf(g->bodies, "// %s.{layer}, %d times\nstatic void %s(Rt *rt, char *m, int64_t layer)\n{\n",
+                node_label(g, &label, 60), c->length, name);
+    if (!strstr(body.s ? body.s : "", "layer"))
+        text_printf(g->bodies, "    (void)layer;\n");
+    text_put(g->bodies, body.s ? body.s : "", body.n);
+    text_printf(g->bodies, "}\n\n");
+    text_free(&body);
+}
+
+static void generate_part(Gen *g, int part)
+{
+    Text t = {0};
+    const Set *s = g->s;
+
+    for (int i = s->part[part]; i < s->part[part + 1]; i++) {
+        if (s->items[i].kind == ITEM_LOOP) {
+            generate_loop(g, i, part, &t);
+            i = s->items[i].match;
+        } else {
+            generate_item(g, &s->items[i], &t, 4);
+        }
+    }
+    text_printf(g->bodies, "static void %s(Rt *rt, char *m)\n{\n", part_names[g->set][part]);
+    if (!t.n)
+        text_printf(g->bodies, "    (void)rt;\n    (void)m;\n");
+    text_put(g->bodies, t.s ? t.s : "", t.n);
+    text_printf(g->bodies, "}\n\n");
+    text_free(&t);
+}
+
+void generate_items(Gen *g)
+{
+    for (int part = 0; part < N_PARTS; part++)
+        if (part_names[g->set][part])
+            generate_part(g, part);
+}

@@ -1,0 +1,140 @@
+// Names, literals and comments. Names of the model reach the text only through here.
+#include <math.h>
+#include <string.h>
+
+#include "generator/internal.h"
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           strchr("_.-/:,[]{}()@ ", c);
+}
+
+// The iteration's own number in a scope, "h.1.attn", becomes {layer}.
+static char *layered(const Gen *g, const Node *n, const char *s)
+{
+    const char *prefix = n->block.cls ? g->s->g->classes[n->block.cls].name : NULL;
+    char number[16];
+    size_t at = prefix ? strlen(prefix) : 0;
+
+    snprintf(number, sizeof number, ".%d", n->block.iter);
+    size_t digits = strlen(number);
+    if (!at || strncmp(s, prefix, at) || strncmp(s + at, number, digits) ||
+        (s[at + digits] && s[at + digits] != '.'))
+        return arena_copy(g->arena, s, strlen(s));
+    return arena_string(g->arena, "%s.{layer}%s", prefix, s + at + digits);
+}
+
+char *node_label(const Gen *g, const Node *n, int room)
+{
+    const Source *from = n->source;
+    const char *s = !from ? "" : from->scope && *from->scope ? from->scope : from->name;
+    char *label = layered(g, n, s ? s : "");
+    size_t length = strlen(label);
+
+    if ((int)length > room)
+        label += length - (size_t)room;
+    for (char *c = label; *c; c++)
+        if (!is_plain(*c))
+            *c = '_';
+    return label;
+}
+
+void print_type(const Value *v, Text *t)
+{
+    text_printf(t, "%s[", dtype_name(v->dtype));
+    for (int i = 0; i < v->rank; i++)
+        text_printf(t, "%s%" PRId64, i ? "," : "", v->dim[i]);
+    text_printf(t, "]");
+}
+
+void print_string(Text *t, const char *s, int indent)
+{
+    size_t start = t->n;
+
+    text_printf(t, "\"");
+    for (; *s; s++) {
+        if (t->n - start > 64) {
+            text_printf(t, "\"\n%*s\"", indent, "");
+            start = t->n;
+        }
+        unsigned char c = (unsigned char)*s;
+        if (c >= ' ' && c < 127 && c != '"' && c != '\\' && c != '?')
+            text_put(t, s, 1);
+        else
+            text_printf(t, "\\%03o", c);
+    }
+    text_printf(t, "\"");
+}
+
+void print_number(Text *t, DType type, double x)
+{
+    const char *suffix = type == F64 ? "" : "f";
+
+    if (!dtype_is_float(type))
+        text_printf(t, type == I64 || type == U64 ? "INT64_C(%" PRId64 ")" : "%" PRId64,
+                    (int64_t)x);
+    else if (isnan(x))
+        text_printf(t, "NAN");
+    else if (isinf(x))
+        text_printf(t, x < 0 ? "-INFINITY" : "INFINITY");
+    else {
+        char s[40];
+        snprintf(s, sizeof s, "%.*g", type == F64 ? 17 : 9, x);
+        text_printf(t, "%s%s%s", s, strpbrk(s, ".e") ? "" : ".0", suffix);
+    }
+}
+
+static char kind_letter(const Value *v)
+{
+    switch (v->kind) {
+    case VALUE_PARAMETER: return 'W';
+    case VALUE_BUFFER: return 'B';
+    case VALUE_STATE: return 'S';
+    case VALUE_INPUT: return 'I';
+    case VALUE_HYPER: return 'H';
+    case VALUE_CONSTANT: return 'C';
+    case VALUE_ZERO: return 'Z';
+    default: return 'A';
+    }
+}
+
+// A place in a buffer has one name, that of iteration 0 for the twins of a block.
+static const char *base_name(Gen *g, const Operand *o)
+{
+    const Storage *st = &g->s->storage[o->base];
+    const Value *v = value_of(g->s->g, o->base);
+    int64_t at = g->p->buffers[st->buffer].offset + st->offset;
+    char *key = arena_string(g->arena, "%d.%" PRId64, st->buffer, at);
+    int known = map_get(&g->names, key);
+    char *name = arena_string(g->arena, "%c%d", kind_letter(v), known ? known : g->n_names + 1);
+
+    if (known)
+        return name;
+    map_set(&g->names, key, ++g->n_names);
+    text_printf(g->places, "static const int64_t %s = %" PRId64 ";  // ", name, at);
+    print_type(v, g->places);
+    text_printf(g->places, "\n");
+    return name;
+}
+
+char *place_text(Gen *g, const Operand *o)
+{
+    Address a = operand_address(g->p, g->s, o);
+    const Storage *st = &g->s->storage[o->base];
+    int64_t rest = a.at - g->p->buffers[st->buffer].offset - st->offset;
+    char *s = arena_string(g->arena, "m + %s", base_name(g, o));
+
+    if (rest)
+        s = arena_string(g->arena, "%s %c %" PRId64, s, rest < 0 ? '-' : '+',
+                         rest < 0 ? -rest : rest);
+    if (a.ring && a.shift)
+        return arena_string(g->arena, "%s + (layer + %d) %% %d * %" PRId64, s, a.shift, a.ring,
+                            a.step);
+    if (a.ring)
+        return arena_string(g->arena, "%s + layer %% %d * %" PRId64, s, a.ring, a.step);
+    if (a.step)
+        return arena_string(g->arena, "%s %c layer * %" PRId64, s, a.step < 0 ? '-' : '+',
+                            a.step < 0 ? -a.step : a.step);
+    return s;
+}

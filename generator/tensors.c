@@ -1,0 +1,319 @@
+// The tables of tensors that the trainer loads, sets, reads and saves.
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator/internal.h"
+
+// ---- names of a block's twins ----
+
+// The values that stand where `v` (of iteration 0) stands in the other iterations.
+typedef struct Twins {
+    ValueId *value;
+    int n;
+} Twins;
+
+// "h.3.w" as "h." 3 ".w": the first number by which `a` and `b` differ.
+static bool split_number(const char *a, const char *b, size_t *before, size_t *after, long *first,
+                         long *next)
+{
+    size_t i = 0;
+    char *end_a, *end_b;
+
+    while (a[i] && a[i] == b[i])
+        i++;
+    while (i > 0 && a[i - 1] >= '0' && a[i - 1] <= '9')
+        i--;
+    if (a[i] < '0' || a[i] > '9' || b[i] < '0' || b[i] > '9' || strstr(a, "{}"))
+        return false;
+    *first = strtol(a + i, &end_a, 10);
+    *next = strtol(b + i, &end_b, 10);
+    *before = i;
+    *after = (size_t)(end_a - a);
+    return !strcmp(end_a, end_b) && *first < 1 << 24 && *next < 1 << 24;
+}
+
+// The pattern of the twins' names, with the number's first value and step; NULL if there is none.
+static char *name_pattern(Gen *g, const Twins *t, const char *const *names, long *first, long *by)
+{
+    size_t before, after;
+    long next;
+
+    if (!split_number(names[0], names[1], &before, &after, first, &next))
+        return NULL;
+    *by = next - *first;
+    for (int i = 0; i < t->n; i++) {
+        char *s = arena_string(g->arena, "%.*s%ld%s", (int)before, names[0], *first + i * *by,
+                               names[0] + after);
+        if (strcmp(s, names[i]))
+            return NULL;
+    }
+    return arena_string(g->arena, "%.*s{}%s", (int)before, names[0], names[0] + after);
+}
+
+static void print_names(Gen *g, Text *t, const Twins *twins, const char *const *names)
+{
+    long first = 0, by = 0;
+    char *pattern = twins->n > 1 ? name_pattern(g, twins, names, &first, &by) : NULL;
+
+    text_printf(t, "     .name = ");
+    print_string(t, pattern ? pattern : names[0], 13);
+    if (twins->n > 1)
+        text_printf(t, ", .layers = %d, .first = %ld, .by = %ld", twins->n, first, by);
+    if (twins->n > 1 && !pattern) {
+        text_printf(t, ",\n     .names = (const char *const[]){");
+        for (int i = 0; i < twins->n; i++) {
+            text_printf(t, "%s", i ? ",\n                                    " : "");
+            print_string(t, names[i], 36);
+        }
+        text_printf(t, "}");
+    }
+}
+
+// ---- one tensor ----
+
+static const char *init_of(const Gen *g, ValueId v)
+{
+    const Graph *graph = g->s->g;
+    const Value *x = value_of(graph, v);
+    int rank = x->own_rank < 0 ? x->rank : x->own_rank;
+    bool *seen = arena_array(g->arena, bool, graph->n_values);
+
+    if (x->kind != VALUE_PARAMETER)
+        return "RT_INIT_NONE";
+    if (rank >= 2)
+        return "RT_INIT_NORMAL";
+    seen[v] = true;
+    for (NodeId i = 1; i < graph->n_nodes; i++) {
+        const Node *n = &graph->nodes[i];
+        for (int k = 0; k < n->n_in; k++) {
+            if (!seen[n->in[k]])
+                continue;
+            if (n->op->view) {
+                seen[n->out[0]] = true;
+                continue;
+            }
+            Rule r = {0};
+            node_rule(graph, n, g->arena, &r);
+            return r.single >> k & 1 ? "RT_INIT_ONE" : "RT_INIT_ZERO";
+        }
+    }
+    return "RT_INIT_ZERO";
+}
+
+static void print_bytes(Text *t, const Value *v)
+{
+    const uint8_t *data = v->data;
+    int64_t n = value_bytes(v);
+
+    text_printf(t, ",\n     .data = \"");
+    for (int64_t i = 0; i < n; i++)
+        text_printf(t, "%s\\%03o", i && i % 20 == 0 ? "\"\n             \"" : "", data[i]);
+    text_printf(t, "\"");
+}
+
+static void print_tensor(Gen *g, Text *t, const char *role, const char *const *names,
+                         const Twins *twins)
+{
+    ValueId id = twins->value[0];
+    const Value *v = value_of(g->s->g, id);
+    int rank = v->own_rank < 0 ? v->rank : v->own_rank;
+    const int64_t *dim = v->own_rank < 0 ? v->dim : v->own_dim;
+    Address a = {0}, next = {0};
+    char type[8];
+
+    value_address(g->p, g->s, id, &a);
+    if (twins->n > 1)
+        value_address(g->p, g->s, twins->value[1], &next);
+    snprintf(type, sizeof type, "%s", dtype_name(v->dtype));
+    for (char *c = type; *c; c++)
+        *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
+    text_printf(t, "    {.role = %s, .type = RT_%s,\n", role, type);
+    print_names(g, t, twins, names);
+    text_printf(t, ",\n     .rank = %d, .dim = {", rank);
+    for (int i = 0; i < rank; i++)
+        text_printf(t, "%s%" PRId64, i ? ", " : "", dim[i]);
+    text_printf(t, "%s}, .offset = %" PRId64, rank ? "" : "0", a.at);
+    if (twins->n > 1)
+        text_printf(t, ", .step = %" PRId64, next.at - a.at);
+    if (v->fill != 0) {
+        text_printf(t, ", .fill = ");
+        print_number(t, F64, v->fill);
+    }
+    if (v->kind == VALUE_PARAMETER)
+        text_printf(t, ",\n     .init = %s", init_of(g, id));
+    if (v->kind == VALUE_CONSTANT)
+        print_bytes(t, v);
+    text_printf(t, "},\n");
+}
+
+// ---- tables ----
+
+static Twins twins_of(Gen *g, ValueId v, const ValueId *by_place, int stride)
+{
+    const Graph *graph = g->s->g;
+    Block b = value_of(graph, v)->block;
+    Twins t = {.n = b.cls ? graph->classes[b.cls].length : 1};
+
+    t.value = arena_array(g->arena, ValueId, t.n);
+    t.value[0] = v;
+    for (int i = 1; i < t.n; i++)
+        t.value[i] = by_place[(int64_t)i * stride + b.pos];
+    return t;
+}
+
+// Producer-less values of a class by iteration and position, and how many positions there are.
+static ValueId *class_values(Gen *g, int cls, int *stride)
+{
+    const Graph *graph = g->s->g;
+    ValueId *by_place;
+
+    *stride = 0;
+    for (ValueId v = 1; v < graph->n_values; v++) {
+        const Value *x = value_of(graph, v);
+        if (!x->producer && x->block.cls == cls && x->block.pos >= *stride)
+            *stride = x->block.pos + 1;
+    }
+    by_place = arena_array(g->arena, ValueId, (int64_t)*stride * graph->classes[cls].length);
+    for (ValueId v = 1; v < graph->n_values; v++) {
+        const Value *x = value_of(graph, v);
+        if (!x->producer && x->block.cls == cls)
+            by_place[(int64_t)x->block.iter * *stride + x->block.pos] = v;
+    }
+    return by_place;
+}
+
+static const char *persistent_role(ValueKind k)
+{
+    switch (k) {
+    case VALUE_PARAMETER: return "RT_PARAMETER";
+    case VALUE_BUFFER: return "RT_BUFFER";
+    case VALUE_STATE: return "RT_STATE";
+    case VALUE_ZERO: return "RT_ZERO";
+    case VALUE_HYPER: return "RT_HYPER";
+    case VALUE_CONSTANT: return "RT_CONSTANT";
+    default: return NULL;
+    }
+}
+
+static const char **value_names(Gen *g, const Twins *t)
+{
+    const char **names = arena_array(g->arena, const char *, t->n);
+
+    for (int i = 0; i < t->n; i++) {
+        const char *name = value_of(g->s->g, t->value[i])->name;
+        names[i] = name ? name : "";
+    }
+    return names;
+}
+
+// Persistent tensors of the set that the sets before it don't have.
+static int print_persistent(Gen *g, Map *done)
+{
+    const Graph *graph = g->s->g;
+    ValueId **by_place = arena_array(g->arena, ValueId *, graph->n_classes + 1);
+    int *stride = arena_array(g->arena, int, graph->n_classes + 1), n = 0;
+
+    for (int c = 1; c < graph->n_classes; c++)
+        by_place[c] = class_values(g, c, &stride[c]);
+    for (ValueId v = 1; v < graph->n_values; v++) {
+        const Value *x = value_of(graph, v);
+        const char *role = x->producer ? NULL : persistent_role(x->kind);
+        Address a;
+        if (!role || x->block.iter || !value_address(g->p, g->s, v, &a) ||
+            (x->kind != VALUE_CONSTANT && x->name && map_get(done, x->name)))
+            continue;
+        Twins t = twins_of(g, v, by_place[x->block.cls], stride[x->block.cls]);
+        const char **names = value_names(g, &t);
+        print_tensor(g, g->tables, role, names, &t);
+        for (int i = 0; i < t.n; i++)
+            if (x->kind != VALUE_CONSTANT && *names[i])
+                map_set(done, names[i], 1);
+        n++;
+    }
+    return n;
+}
+
+static const char *output_role(OutputRole r)
+{
+    static const char *const names[] = {
+        [OUTPUT_MODEL] = "RT_OUTPUT",           [OUTPUT_LOSS_SUM] = "RT_LOSS_SUM",
+        [OUTPUT_LOSS_COUNT] = "RT_LOSS_COUNT",  [OUTPUT_GRADIENT] = "RT_GRADIENT",
+        [OUTPUT_GRAD_NORM] = "RT_GRAD_NORM",    [OUTPUT_BAD_LABEL] = "RT_BAD_LABEL",
+    };
+    return names[r];
+}
+
+// Gradients of a block's twins are one tensor: outputs at the same place of all iterations.
+static Twins output_twins(Gen *g, int at, const char ***names, bool *done)
+{
+    const Graph *graph = g->s->g;
+    const Output *o = &graph->outputs[at];
+    Block b = value_block(graph, o->value);
+    Twins t = {.n = 1};
+    int length = b.cls && o->role == OUTPUT_GRADIENT && !b.iter ? graph->classes[b.cls].length : 1;
+
+    t.value = arena_array(g->arena, ValueId, length);
+    *names = arena_array(g->arena, const char *, length);
+    for (int i = at; i < graph->n_outputs; i++) {
+        Block x = value_block(graph, graph->outputs[i].value);
+        bool is_twin = length > 1 && x.cls == b.cls && x.pos == b.pos &&
+                       graph->outputs[i].role == OUTPUT_GRADIENT && x.iter < length;
+        if (i != at && !is_twin)
+            continue;
+        int k = is_twin ? x.iter : 0;
+        if (!t.value[k]) {
+            t.value[k] = graph->outputs[i].value;
+            (*names)[k] = graph->outputs[i].name ? graph->outputs[i].name : "";
+            done[i] = true;
+        }
+    }
+    for (int i = 0; i < length && t.value[i]; i++)
+        t.n = i + 1;
+    return t;
+}
+
+static int print_own(Gen *g)
+{
+    const Graph *graph = g->s->g;
+    bool *done = arena_array(g->arena, bool, graph->n_outputs + 1);
+    int n = 0;
+
+    for (ValueId v = 1; v < graph->n_values; v++)
+        if (value_of(graph, v)->kind == VALUE_INPUT) {
+            Twins t = {.value = &v, .n = 1};
+            print_tensor(g, g->tables, "RT_INPUT", value_names(g, &t), &t);
+            n++;
+        }
+    for (int pass = 0; pass < 2; pass++)  // gradients of first iterations lead their twins
+        for (int i = 0; i < graph->n_outputs; i++) {
+            if (done[i] || (!pass && value_block(graph, graph->outputs[i].value).iter))
+                continue;
+            const char **names;
+            Twins t = output_twins(g, i, &names, done);
+            print_tensor(g, g->tables, output_role(graph->outputs[i].role), names, &t);
+            n++;
+        }
+    return n;
+}
+
+void generate_tensors(Gen *g)
+{
+    static const char *const own[] = {"train", "predict"};
+    Map done = {.arena = g->arena};
+    int n = 0;
+
+    text_printf(g->tables, "static const RtTensor tensors[] = {\n");
+    for (int i = 0; i < N_SETS; i++) {
+        g->s = &g->p->set[i];
+        n += g->s->g ? print_persistent(g, &done) : 0;
+    }
+    text_printf(g->tables, "%s};\n\n", n ? "" : "    {.role = RT_CONSTANT},\n");
+    for (int i = 0; i < N_SETS; i++) {
+        g->s = &g->p->set[i];
+        if (!g->s->g)
+            continue;
+        text_printf(g->tables, "static const RtTensor %s_tensors[] = {\n", own[i]);
+        print_own(g);
+        text_printf(g->tables, "};\n\n");
+    }
+}
