@@ -1,0 +1,222 @@
+// Rewriting: a new graph beside the old one, moved into its place. Also what renumbers a graph.
+#include "ir/internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+Rewrite rewrite_begin(Graph *g)
+{
+    Rewrite r = {.from = g, .to = graph_new(g->arena, g->name)};
+
+    r.map = arena_array(g->arena, ValueId, g->n_values);
+    r.to->training = g->training;
+    r.to->diag = g->diag;
+    for (int i = 1; i < g->n_classes; i++)
+        *arena_push(g->arena, r.to->classes, r.to->n_classes, r.to->cap_classes) = g->classes[i];
+    for (ValueId v = 1; v < g->n_values; v++) {
+        Value *x = value_of(g, v);
+        if (x->producer)
+            continue;
+        r.map[v] = graph_value(r.to, x->kind, x->name, x->dtype, x->rank, x->dim);
+        *value_of(r.to, r.map[v]) = *x;
+    }
+    return r;
+}
+
+void rewrite_at(Rewrite *r, NodeId n)
+{
+    const Node *old = &r->from->nodes[n];
+
+    r->to->phase = old->phase;
+    r->to->block = old->block;
+    r->to->source = old->source;
+}
+
+// The name and the user's shape of `v` pass to its successor, where that has none of its own.
+static void inherit(const Value *old, Value *v)
+{
+    if (!v->name)
+        v->name = old->name;
+    if (v->own_rank < 0 && old->own_rank >= 0) {
+        v->own_rank = old->own_rank;
+        memcpy(v->own_dim, old->own_dim, sizeof v->own_dim);
+    }
+}
+
+NodeId rewrite_copy(Rewrite *r, NodeId n, Diag *d)
+{
+    const Node *old = &r->from->nodes[n];
+    Diag *listener = r->to->diag;
+    Arena *scratch = arena_new();
+    ValueId *inputs = arena_array(scratch, ValueId, old->n_in);
+
+    for (int i = 0; i < old->n_in; i++)
+        inputs[i] = r->map[old->in[i]];
+    rewrite_at(r, n);
+    r->to->diag = d;
+    ValueId first = graph_node(r->to, old->op, old->n_in, inputs, old->attr);
+    r->to->diag = listener;
+    arena_free(scratch);
+    if (!first)
+        return 0;
+    for (int i = 0; i < old->n_out; i++) {
+        ValueId v = graph_output_of(r->to, first, i);
+        r->map[old->out[i]] = v;
+        inherit(value_of(r->from, old->out[i]), value_of(r->to, v));
+    }
+    return value_of(r->to, first)->producer;
+}
+
+// Outputs and carries of the old graph come first, then those that the pass made itself. False if
+// one of their values was not carried over, which a pass lets happen only after an error.
+static bool translate_ends(Rewrite *r)
+{
+    Graph *from = r->from, *to = r->to, made = *to;
+    bool whole = true;
+
+    to->outputs = NULL;
+    to->carries = NULL;
+    to->n_outputs = to->cap_outputs = to->n_carries = to->cap_carries = 0;
+    for (int i = 0; i < from->n_outputs; i++) {
+        const Output *o = &from->outputs[i];
+        graph_output(to, o->name, r->map[o->value], o->role);
+        whole &= r->map[o->value] != 0;
+    }
+    for (int i = 0; i < from->n_carries; i++) {
+        const Carry *c = &from->carries[i];
+        graph_carry(to, r->map[c->in], r->map[c->out], c->scope);
+        whole &= r->map[c->in] && r->map[c->out];
+    }
+    for (int i = 0; i < made.n_outputs; i++)
+        graph_output(to, made.outputs[i].name, made.outputs[i].value, made.outputs[i].role);
+    for (int i = 0; i < made.n_carries; i++)
+        graph_carry(to, made.carries[i].in, made.carries[i].out, made.carries[i].scope);
+    return whole;
+}
+
+bool rewrite_end(Rewrite *r, Diag *d)
+{
+    Graph *g = r->from, *to = r->to;
+    bool whole = translate_ends(r);
+
+    arena_drop(g->arena, r->map, (size_t)g->n_values, sizeof *r->map);
+    if (d && d->errors)
+        return false;
+    assert(whole);
+    if (!whole)
+        return false;
+    arena_drop(g->arena, g->values, (size_t)g->cap_values, sizeof *g->values);
+    arena_drop(g->arena, g->nodes, (size_t)g->cap_nodes, sizeof *g->nodes);
+    *g = *to;
+    g->phase = FORWARD;
+    g->block = (Block){0};
+    g->source = NULL;
+    graph_prune(g);
+    return true;
+}
+
+// ---- pruning ----
+
+// What outputs and carries need, directly or through nodes.
+static bool *needed_values(const Graph *g, Arena *a)
+{
+    bool *needed = arena_array(a, bool, g->n_values);
+
+    for (int i = 0; i < g->n_outputs; i++)
+        needed[g->outputs[i].value] = true;
+    for (int i = 0; i < g->n_carries; i++)
+        needed[g->carries[i].in] = needed[g->carries[i].out] = true;
+    for (NodeId i = g->n_nodes - 1; i > 0; i--) {
+        const Node *n = &g->nodes[i];
+        bool live = false;
+        for (int j = 0; j < n->n_out; j++)
+            live |= needed[n->out[j]];
+        for (int j = 0; live && j < n->n_out; j++)
+            needed[n->out[j]] = true;
+        for (int j = 0; live && j < n->n_in; j++)
+            needed[n->in[j]] = true;
+    }
+    return needed;
+}
+
+static void renumber(Graph *g, const ValueId *value, const NodeId *node)
+{
+    for (ValueId v = 1; v < g->n_values; v++)
+        g->values[v].producer = node[g->values[v].producer];
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        Node *n = &g->nodes[i];
+        for (int j = 0; j < n->n_in; j++)
+            n->in[j] = value[n->in[j]];
+        for (int j = 0; j < n->n_out; j++)
+            n->out[j] = value[n->out[j]];
+    }
+    for (int i = 0; i < g->n_outputs; i++)
+        g->outputs[i].value = value[g->outputs[i].value];
+    for (int i = 0; i < g->n_carries; i++) {
+        g->carries[i].in = value[g->carries[i].in];
+        g->carries[i].out = value[g->carries[i].out];
+    }
+}
+
+void graph_prune(Graph *g)
+{
+    Arena *a = arena_new();
+    bool *needed = needed_values(g, a);
+    ValueId *value = arena_array(a, ValueId, g->n_values);
+    NodeId *node = arena_array(a, NodeId, g->n_nodes);
+    int n_values = 1, n_nodes = 1;
+
+    for (ValueId v = 1; v < g->n_values; v++) {
+        const Value *x = value_of(g, v);
+        bool is_source = !x->producer && x->kind != VALUE_CONSTANT;
+        if (!needed[v] && !is_source)
+            continue;
+        value[v] = n_values;
+        g->values[n_values++] = *x;
+    }
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        if (!needed[g->nodes[i].out[0]])
+            continue;
+        node[i] = n_nodes;
+        g->nodes[n_nodes++] = g->nodes[i];
+    }
+    g->n_values = n_values;
+    g->n_nodes = n_nodes;
+    renumber(g, value, node);
+    arena_free(a);
+}
+
+// ---- blocks ----
+
+void graph_number_blocks(Graph *g)
+{
+    Arena *a = arena_new();
+    int32_t *first = arena_array(a, int32_t, g->n_classes), total = 0;
+
+    for (int c = 1; c < g->n_classes; c++) {
+        first[c] = total;
+        total += g->classes[c].length;
+    }
+    // By class and iteration, the next position of a node and of a value.
+    int32_t *next_node = arena_array(a, int32_t, total),
+            *next_value = arena_array(a, int32_t, total);
+    bool *done = arena_array(a, bool, g->n_values);
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        Node *n = &g->nodes[i];
+        if (n->block.cls)
+            n->block.pos = next_node[first[n->block.cls] + n->block.iter]++;
+        for (int j = 0; j < n->n_in; j++) {
+            Value *x = in(g, n, j);
+            if (x->producer || !x->block.cls || done[n->in[j]])
+                continue;
+            x->block.pos = next_value[first[x->block.cls] + x->block.iter]++;
+            done[n->in[j]] = true;
+        }
+    }
+    for (ValueId v = 1; v < g->n_values; v++) {
+        Value *x = value_of(g, v);
+        if (!x->producer && x->block.cls && !done[v])
+            x->block.pos = next_value[first[x->block.cls] + x->block.iter]++;
+    }
+    arena_free(a);
+}
