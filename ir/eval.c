@@ -34,18 +34,23 @@ static void eval_elementwise(const Node *n, const Tensor *x, Tensor *y)
     }
 }
 
+void node_eval_piece(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+{
+    if (n->op->is_elementwise)
+        eval_elementwise(n, x, y);
+    else
+        n->op->eval(g, n, p, x, y);
+    for (int i = 0; i < n->n_out; i++)
+        tensor_round(&y[i]);
+}
+
 void node_eval(const Graph *g, const Node *n, Arena *a, const Tensor *x, Tensor *y)
 {
     for (int i = 0; i < n->n_out; i++) {
         const Value *v = value_of(g, n->out[i]);
         y[i] = tensor_new(a, v->dtype, v->rank, v->dim);
     }
-    if (n->op->is_elementwise)
-        eval_elementwise(n, x, y);
-    else
-        n->op->eval(g, n, NULL, x, y);
-    for (int i = 0; i < n->n_out; i++)
-        tensor_round(&y[i]);
+    node_eval_piece(g, n, NULL, x, y);
 }
 
 static Tensor filled(Arena *a, const Value *v)

@@ -370,6 +370,9 @@ extern const OpDef *const op_table[];    // all, in the order of ops.def; NULL e
 // Evaluates one node on whole inputs. in and out as OpDef.eval; out is allocated in `a`.
 void node_eval(const Graph *g, const Node *n, Arena *a, const Tensor *in, Tensor *out);
 
+// … one node on the piece at `p`; `out` is allocated with the piece's dims.
+void node_eval_piece(const Graph *g, const Node *n, const Place *p, const Tensor *in, Tensor *out);
+
 // Evaluates the graph: `values` (by ValueId) holds a tensor for every value without a producer
 // (constants are filled in); afterwards for every value.
 void graph_eval(const Graph *g, Arena *a, Tensor *values);
