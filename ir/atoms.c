@@ -255,7 +255,7 @@ void relate_inner(Relation *r, int a, int a_dim, int b, int b_dim, int64_t size,
     int32_t s = term_of(r, a, a_dim), t = term_of(r, b, b_dim);
     int64_t at = size;
 
-    if (r->only_whole || size < 1)
+    if (r->only_whole || size < 1 || r->terms[s].size == 0 || r->terms[t].size == 0)
         return;
     if (!cut) {
         int64_t x = term_cut(r, s, size, size + 1), y = term_cut(r, t, size, size + 1);

@@ -52,7 +52,9 @@ struct Split {
     const Refined *operand;
 };
 
-// For OpDef.split: writes the dims `dims` (ascending) of v over atoms; returns how many there are.
+bool refined_equal(const Refined *x, const Refined *y);  // have both the same dims?
+
+// For OpDef.split: writes the dims `dims` of v over atoms; returns how many there are.
 int split_dims(const Refined *v, int n, const int64_t *dims, int64_t *split);
 
 // For OpDef.split: an equation's operands over atoms, in `text`. dims[i] are the letters of operand
@@ -60,5 +62,8 @@ int split_dims(const Refined *v, int n, const int64_t *dims, int64_t *split);
 // letters run out.
 bool split_letters(const Split *s, int n, const char *const *dims, const int *operand,
                    char (*text)[MAX_RANK + 1]);
+
+// The OpDef.split of reductions, whose first attribute is the axes.
+ValueId split_reduce(Graph *g, const Node *n, const Split *s);
 
 #endif

@@ -96,8 +96,14 @@ ValueId make_transpose(Graph *g, ValueId x, const int64_t *perm)
 ValueId make_slice(Graph *g, ValueId x, const int64_t *start, const int64_t *size,
                    const int64_t *stride)
 {
+    return make_slice_drop(g, x, start, size, stride, 0, NULL);
+}
+
+ValueId make_slice_drop(Graph *g, ValueId x, const int64_t *start, const int64_t *size,
+                        const int64_t *stride, int n_drop, const int64_t *drop)
+{
     int rank = value_of(g, x)->rank;
-    Attr attr[] = {ints(rank, start), ints(rank, size), ints(rank, stride)};
+    Attr attr[] = {ints(rank, start), ints(rank, size), ints(rank, stride), ints(n_drop, drop)};
 
     return graph_node(g, &op_slice, 1, &x, attr);
 }

@@ -66,6 +66,9 @@ ValueId make_transpose(Graph *g, ValueId x, const int64_t *perm);  // out dim i 
 // input; stride may be negative, not 0.
 ValueId make_slice(Graph *g, ValueId x, const int64_t *start, const int64_t *size,
                    const int64_t *stride);
+// … without the dims `drop` (ascending, of size 1 after slicing), which are attribute drop.
+ValueId make_slice_drop(Graph *g, ValueId x, const int64_t *start, const int64_t *size,
+                        const int64_t *stride, int n_drop, const int64_t *drop);
 // Attributes low, high, inner (≥ 0) per dim, and value: `inner` elements go between neighbours.
 ValueId make_pad(Graph *g, ValueId x, const int64_t *low, const int64_t *high,
                  const int64_t *inner, double value);

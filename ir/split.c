@@ -2,6 +2,12 @@
 #include <string.h>
 
 #include "ir/atoms.h"
+#include "ir/contract.h"
+
+bool refined_equal(const Refined *x, const Refined *y)
+{
+    return x->rank == y->rank && memcmp(x->dim, y->dim, sizeof *x->dim * (size_t)x->rank) == 0;
+}
 
 int split_dims(const Refined *v, int n, const int64_t *dims, int64_t *split)
 {
@@ -75,4 +81,12 @@ bool split_letters(const Split *s, int n, const char *const *dims, const int *op
         text[i][v->rank] = 0;
     }
     return true;
+}
+
+ValueId split_reduce(Graph *g, const Node *n, const Split *s)
+{
+    int64_t axes[MAX_RANK];
+    int count = split_dims(&s->operand[0], n->attr[0].n, n->attr[0].v, axes);
+
+    return count ? graph_node(g, n->op, 1, s->in, &(Attr){.n = count, .v = axes}) : s->in[0];
 }

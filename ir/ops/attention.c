@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/atoms.h"
 #include "ir/contract.h"
 
 enum { EQ, BIAS_EQ, QUERY, SCALE, CAUSAL, OFFSET, WINDOW };
@@ -96,6 +97,45 @@ static void attention_eval(const Graph *g, const Node *n, const Place *p, const 
 
 static double attention_work(const Graph *g, const Node *n) { return work_attention(g, n, 1, 1); }
 
+// Keys are one dim with places, which masks go by. So is the causal query.
+static void attention_relate(const Graph *g, const Node *n, Relation *r)
+{
+    AttentionDims a;
+
+    attention_read(n, &a);
+    for (int o = 0; o < 3; o++)
+        for (int i = 0; a.eq.dims[o][i]; i++) {
+            char c = a.eq.dims[o][i];
+            bool has_place = c == *a.keys || (c == a.query && n->attr[CAUSAL].i);
+            bool has_role = c == a.query || strchr(a.inner, c) || strchr(a.values, c);
+
+            if (has_place || (has_role && in(g, n, o)->dim[i] == 1))
+                relate_whole(r, o, i);
+        }
+}
+
+static ValueId attention_split(Graph *g, const Node *n, const Split *s)
+{
+    int at[] = {0, 1, 2, n->n_in, 3}, n_texts = n->in[3] ? 5 : 4;
+    char to[5][MAX_RANK + 1] = {""};
+    AttentionDims a;
+
+    attention_read(n, &a);
+    const char *dims[] = {a.eq.dims[0], a.eq.dims[1], a.eq.dims[2], a.eq.dims[3], a.bias};
+    if (!split_letters(s, n_texts, dims, at, to))
+        return 0;
+    Attention options = {
+        .eq = arena_string(g->arena, "%s,%s,%s->%s", to[0], to[1], to[2], to[3]),
+        .bias_eq = to[4],
+        .query = s->operand[0].first[n->attr[QUERY].i],
+        .scale = n->attr[SCALE].f,
+        .causal = n->attr[CAUSAL].i,
+        .offset = n->attr[OFFSET].i,
+        .window = n->attr[WINDOW].i,
+    };
+    return make_attention(g, s->in[0], s->in[1], s->in[2], s->in[3], &options);
+}
+
 const OpDef op_attention = {
     .name = "attention",
     .n_in = 4,
@@ -110,6 +150,8 @@ const OpDef op_attention = {
               {"window", ATTR_INT}},
     .infer = attention_infer,
     .rule = attention_rule,
+    .relate = attention_relate,
+    .split = attention_split,
     .grad = attention_grad,
     .eval = attention_eval,
     .work = attention_work,
