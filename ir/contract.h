@@ -5,7 +5,7 @@
 #include "ir/operator.h"
 
 // ---- equations: the dims of dot's and attention's operands as letters ----
-enum { MAX_OPERANDS = 4, N_LETTERS = 128 };
+enum { MAX_OPERANDS = 4 };
 
 // "bmk,bkn->bmn": one string per operand, the result last. Sizes and indices of dims are arrays of
 // N_LETTERS, by letter.

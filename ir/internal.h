@@ -49,4 +49,6 @@ const char *value_label(Arena *a, const Graph *g, ValueId v);  // its name, or "
 bool same_shape(const Value *a, const Value *b);
 bool same_type(const Value *a, const Value *b);  // dtype and shape
 
+enum { N_LETTERS = 128 };  // arrays by letter of an einsum text
+
 #endif
