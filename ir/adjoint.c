@@ -1,0 +1,244 @@
+// Sums of gradients. Where iterations of a class would differ in what they add (the last one gets
+// nothing from a next one, the first adds to nothing yet) zeros made outside take the place.
+#include "ir/adjoint.h"
+
+#include <stdlib.h>
+
+// The label of a node made for `b`: positions are numbered at the end.
+static Block label(Block b) { return (Block){b.cls, b.iter, 0}; }
+
+static bool is_same_block(Block a, Block b) { return a.cls == b.cls && a.iter == b.iter; }
+
+static ValueId sum(Graph *g, ValueId a, ValueId b, Block block)
+{
+    if (!a || !b)
+        return a ? a : b;
+    g->block = label(block);
+    return make_add(g, a, b);
+}
+
+static ValueId filled(Graph *g, Value like, Block block)
+{
+    g->block = label(block);
+    ValueId zero = graph_scalar(g, like.dtype, 0);
+    return like.rank ? make_broadcast(g, zero, like.rank, like.dim, NULL) : zero;
+}
+
+static ValueId zeros(Graph *g, ValueId v) { return filled(g, *value_of(g, v), (Block){0}); }
+
+// ---- where a gradient goes ----
+
+typedef enum Lane { LOCAL, CARRIED, SHARED, LEAKED } Lane;
+
+// Does a node outside of v's class read it of several iterations?
+static bool is_leak(const Adjoint *a, const Node *n, ValueId v)
+{
+    const Graph *g = a->g;
+    Block b = value_block(g, v);
+
+    if (!b.cls || !value_of(g, v)->producer)
+        return false;
+    const ClassNodes *c = &a->classes[b.cls];
+    int other = b.iter + 1 < c->length ? b.iter + 1 : b.iter - 1;
+    const Node *twin = &g->nodes[class_twin(a->classes, producer(g, v), other)];
+    for (int k = 0; k < n->n_in; k++)
+        for (int o = 0; o < twin->n_out; o++)
+            if (twin->out[o] == n->in[k] && producer(g, v)->out[o] == v)
+                return true;
+    return false;
+}
+
+static Lane lane_of(const Adjoint *a, const Node *n, int i)
+{
+    const Graph *g = a->g;
+    ValueId v = n->in[i];
+
+    if (value_block(g, v).cls == n->block.cls)
+        return LOCAL;
+    if (!n->block.cls)
+        return is_leak(a, n, v) ? LEAKED : LOCAL;
+    NodeId twin = class_twin(a->classes, n, class_other(a->classes, n));
+    return g->nodes[twin].in[i] == v ? SHARED : CARRIED;
+}
+
+// Is `v` in the last iteration, where others get a gradient from the next one?
+static bool is_last(const Adjoint *a, ValueId v)
+{
+    Block b = value_block(a->g, v);
+
+    return a->returns[v] && b.iter == a->classes[b.cls].length - 1;
+}
+
+// What other classes gave becomes part of the sum, outside of all blocks.
+static void settle(Adjoint *a, ValueId v)
+{
+    Sums *s = &a->sums[v];
+
+    s->local = sum(a->g, s->local, s->carried, (Block){0});
+    s->local = sum(a->g, s->local, s->chain, (Block){0});
+    s->carried = s->chain = 0;
+}
+
+static void add_to(Adjoint *a, const Node *n, ValueId v, Lane lane, ValueId dx)
+{
+    Graph *g = a->g;
+    Sums *s = &a->sums[v];
+
+    switch (lane) {
+    case LOCAL:
+        s->local = sum(g, s->local, dx, n->block);
+        return;
+    case CARRIED:
+        s->carried = sum(g, s->carried, dx, n->block);
+        return;
+    case SHARED:
+        if (!s->chain) {
+            s->chain = s->local ? s->local : zeros(g, v);
+            s->local = 0;
+        }
+        s->chain = sum(g, s->chain, dx, n->block);
+        return;
+    case LEAKED:
+        s->leaked = sum(g, s->leaked, dx, value_block(g, v));
+    }
+}
+
+// ---- pieces ----
+
+// Is `dx` zero but for a range of one dim? Then it was padded.
+static bool read_piece(const Graph *g, ValueId dx, Piece *p)
+{
+    enum { LOW, HIGH, INNER, FILL };
+    const Node *n = producer(g, dx);
+    int n_padded = 0;
+
+    if (n->op != &op_pad || n->attr[FILL].f != 0)
+        return false;
+    for (int i = 0; i < n->attr[LOW].n; i++) {
+        if (n->attr[INNER].v[i])
+            return false;
+        if (n->attr[LOW].v[i] || n->attr[HIGH].v[i]) {
+            p->axis = i;
+            p->low = n->attr[LOW].v[i];
+            n_padded++;
+        }
+    }
+    p->part = n->in[0];
+    p->padded = dx;
+    return n_padded == 1;
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+    const Piece *p = a, *q = b;
+
+    return p->low < q->low ? -1 : p->low > q->low;
+}
+
+// The pieces of a value by place: false if they overlap or lie along several dims.
+static bool sort_pieces(const Adjoint *a, Piece *p, int n)
+{
+    qsort(p, (size_t)n, sizeof *p, compare_pieces);
+    for (int i = 0; i + 1 < n; i++)
+        if (p[i].axis != p[i + 1].axis ||
+            p[i].low + value_of(a->g, p[i].part)->dim[p[i].axis] > p[i + 1].low)
+            return false;
+    return n > 1;
+}
+
+static ValueId join_pieces(Adjoint *a, ValueId v, const Piece *p, int n, Block block)
+{
+    Graph *g = a->g;
+    Value gap = *value_of(g, v);
+    int axis = p[0].axis, n_parts = 0;
+    int64_t at = 0, whole = gap.dim[axis];
+    ValueId *part = arena_array(g->arena, ValueId, 2 * n + 1);
+
+    for (int i = 0; i <= n; i++) {
+        gap.dim[axis] = (i < n ? p[i].low : whole) - at;
+        if (gap.dim[axis])
+            part[n_parts++] = filled(g, gap, block);
+        if (i == n)
+            break;
+        part[n_parts++] = p[i].part;
+        at = p[i].low + value_of(g, p[i].part)->dim[axis];
+    }
+    g->block = label(block);
+    return make_concat(g, n_parts, part, axis);
+}
+
+// Adds the pieces to the sum: joined where they are disjoint, else padded one by one.
+static void take_pieces(Adjoint *a, ValueId v)
+{
+    Graph *g = a->g;
+    Sums *s = &a->sums[v];
+    Block own = value_block(g, v), block = a->pieces[s->piece].block;
+    int n = 0;
+
+    for (int i = s->piece; i; i = a->pieces[i].next)
+        n++;
+    Piece *p = arena_array(g->arena, Piece, n), *sorted = arena_array(g->arena, Piece, n);
+    for (int i = s->piece, k = n - 1; i; i = a->pieces[i].next, k--) {
+        p[k] = a->pieces[i];
+        sorted[k] = p[k];
+        if (!is_same_block(p[k].block, block))
+            block = (Block){0};
+    }
+    s->piece = 0;
+    if (!sort_pieces(a, sorted, n)) {
+        for (int k = 0; k < n; k++)
+            s->local = sum(g, s->local, p[k].padded, p[k].block);
+        return;
+    }
+    ValueId joined = join_pieces(a, v, sorted, n, block);
+    s->local = sum(g, s->local, joined, block.cls && own.cls == block.cls ? own : block);
+}
+
+// Before the first contribution of v's own class: what came from outside is summed outside, and the
+// last iteration starts from zeros if nothing did.
+static void enter_class(Adjoint *a, ValueId v)
+{
+    Sums *s = &a->sums[v];
+
+    settle(a, v);
+    if (s->piece && a->pieces[s->piece].block.cls != value_block(a->g, v).cls)
+        take_pieces(a, v);
+    if (!s->local && is_last(a, v))
+        s->local = zeros(a->g, v);
+}
+
+// ---- the interface ----
+
+void adjoint_add(Adjoint *a, const Node *n, int i, ValueId dx, NodeId first)
+{
+    Graph *g = a->g;
+    ValueId v = n->in[i];
+    Lane lane = lane_of(a, n, i);
+    Block own = value_block(g, v);
+
+    if (own.cls && own.cls == n->block.cls)
+        enter_class(a, v);
+    Piece piece = {.block = label(n->block), .next = a->sums[v].piece};
+    if (lane == LEAKED) {
+        if (value_of(g, dx)->producer >= first)
+            producer(g, dx)->block = label(own);
+    } else if (value_of(g, dx)->producer >= first && read_piece(g, dx, &piece)) {
+        *arena_push(g->arena, a->pieces, a->n_pieces, a->cap_pieces) = piece;
+        a->sums[v].piece = a->n_pieces - 1;
+        return;
+    }
+    add_to(a, n, v, lane, dx);
+}
+
+ValueId adjoint_take(Adjoint *a, ValueId v)
+{
+    Sums *s = &a->sums[v];
+
+    a->g->source = value_of(a->g, v)->producer ? producer(a->g, v)->source : NULL;
+    settle(a, v);
+    if (s->piece)
+        take_pieces(a, v);
+    if (!s->local && is_last(a, v))
+        s->local = zeros(a->g, v);
+    return sum(a->g, s->local, s->leaked, value_block(a->g, v));
+}

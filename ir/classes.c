@@ -1,0 +1,97 @@
+// Labels of repeated blocks: looking them up, splitting classes and taking labels away.
+#include "ir/classes.h"
+
+ClassNodes *class_nodes(const Graph *g, Arena *a)
+{
+    ClassNodes *c = arena_array(a, ClassNodes, g->n_classes + 1);
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        Block b = g->nodes[i].block;
+        if (b.cls && b.pos >= c[b.cls].n_pos)
+            c[b.cls].n_pos = b.pos + 1;
+    }
+    for (int k = 1; k < g->n_classes; k++) {
+        c[k].length = g->classes[k].length;
+        c[k].node = arena_array(a, NodeId, (int64_t)c[k].length * c[k].n_pos);
+    }
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        Block b = g->nodes[i].block;
+        if (b.cls)
+            c[b.cls].node[(int64_t)b.iter * c[b.cls].n_pos + b.pos] = i;
+    }
+    return c;
+}
+
+NodeId class_twin(const ClassNodes *classes, const Node *n, int iter)
+{
+    const ClassNodes *c = &classes[n->block.cls];
+
+    return c->node[(int64_t)iter * c->n_pos + n->block.pos];
+}
+
+int class_other(const ClassNodes *classes, const Node *n)
+{
+    int iter = n->block.iter;
+
+    return iter + 1 < classes[n->block.cls].length ? iter + 1 : iter - 1;
+}
+
+static void cut_label(Block *b, int32_t cls, int first, int end)
+{
+    if (b->cls != cls || b->iter < first)
+        return;
+    if (b->iter < end)
+        *b = (Block){0};
+    else
+        b->iter -= end - first;
+}
+
+void class_cut(Graph *g, int32_t cls, int first, int end)
+{
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        cut_label(&g->nodes[i].block, cls, first, end);
+    for (ValueId v = 1; v < g->n_values; v++)
+        cut_label(&value_of(g, v)->block, cls, first, end);
+    g->classes[cls].length -= end - first;
+}
+
+void class_drop(Graph *g, int32_t cls) { class_cut(g, cls, 0, g->classes[cls].length); }
+
+static void split_label(Block *b, int32_t cls, int first, int32_t to)
+{
+    if (b->cls == cls && b->iter >= first)
+        *b = (Block){to, b->iter - first, b->pos};
+}
+
+void class_split(Graph *g, int32_t cls, int first)
+{
+    int32_t to = g->n_classes;
+    BlockClass part = g->classes[cls];
+
+    part.length -= first;
+    *arena_push(g->arena, g->classes, g->n_classes, g->cap_classes) = part;
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        split_label(&g->nodes[i].block, cls, first, to);
+    for (ValueId v = 1; v < g->n_values; v++)
+        split_label(&value_of(g, v)->block, cls, first, to);
+    g->classes[cls].length = first;
+}
+
+void class_compact(Graph *g)
+{
+    int32_t *to = arena_array(g->arena, int32_t, g->n_classes), n = 1;
+
+    for (int32_t c = 1; c < g->n_classes; c++) {
+        if (g->classes[c].length < 2) {
+            class_drop(g, c);
+            continue;
+        }
+        g->classes[n] = g->classes[c];
+        to[c] = n++;
+    }
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        g->nodes[i].block.cls = to[g->nodes[i].block.cls];
+    for (ValueId v = 1; v < g->n_values; v++)
+        value_of(g, v)->block.cls = to[value_of(g, v)->block.cls];
+    g->n_classes = n;
+}
