@@ -139,13 +139,12 @@ static bool check_values(const Iterations *it)
 
 // ---- attributes ----
 
-// Is x[k] = first + k * (second - first)?
+// Is x = first + k * (second - first)? Unsigned, as the numbers are anybody's.
 static bool is_affine(int64_t x, int64_t first, int64_t second, int32_t k)
 {
-    int64_t step, rise, wanted;
+    uint64_t step = (uint64_t)second - (uint64_t)first;
 
-    return add_size(second, first ? -first : 0, &step) && mul_size(step, k, &rise) &&
-           add_size(first, rise, &wanted) && x == wanted;
+    return (uint64_t)x == (uint64_t)first + step * (uint64_t)k;
 }
 
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }

@@ -5,7 +5,12 @@
 #include "ir/build.h"
 #include "ir/ir.h"
 
-enum { MAX_INPUTS = 1 << 16, MAX_NODES = 1 << 22, MAX_VALUES = 1 << 22 };
+enum {
+    MAX_INPUTS = 1 << 16,
+    MAX_NODES = 1 << 22,
+    MAX_VALUES = 1 << 22,
+    MAX_CONSTANT_BYTES = 1 << 20,
+};
 
 // ---- shape inference (ops) ----
 bool infer_like(Graph *g, Node *n, Diag *d);       // all inputs alike; the output too

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MAX_CLASSES = 1 << 10, MAX_CONSTANT_BYTES = 1 << 20 };
+enum { MAX_CLASSES = 1 << 10 };
 
 static int find_word(const Parser *p, const char *const *words, int n)
 {

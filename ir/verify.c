@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { MAX_CONSTANT_BYTES = 1 << 20 };
-
 static bool bad_value(const Graph *g, ValueId v, Diag *d, const char *what)
 {
     diag_error(d, "value '%s' %s", value_label(g->arena, g, v), what);
@@ -124,7 +122,7 @@ static bool check_outputs_of(const Graph *g, NodeId id, Diag *d)
     const Node *n = &g->nodes[id];
 
     for (int i = 0; i < n->n_out; i++) {
-        if (n->out[i] <= 0 || n->out[i] >= g->n_values || out(g, n)->producer != id) {
+        if (n->out[i] <= 0 || n->out[i] >= g->n_values || value_of(g, n->out[i])->producer != id) {
             diag_error(d, "node %d has a result that isn't its own", (int)id);
             return false;
         }
