@@ -33,10 +33,10 @@ void rule_set(const Graph *g, const Node *n, Rule *r, const char *text)
         if (*s == '.')
             continue;
         if (*s == ',' || *s == '-') {
-            assert(dim == value_of(g, operand(n, at))->rank);
             // A source has no inputs: its text begins with the arrow.
-            if (*s == ',' || n->n_in)
-                at++;
+            bool is_first = s == text && !n->n_in;
+            assert(is_first || dim == value_of(g, operand(n, at))->rank);
+            at += !is_first;
             dim = 0;
             s += *s == '-';
             continue;
