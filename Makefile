@@ -12,7 +12,7 @@ CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame
 LDFLAGS += -fsanitize=address,undefined
 endif
 # Kernels keep to the rules under Numbers of docs/design.md: no contraction, fixed trees.
-RTFLAGS = -O3 -march=$(MARCH) -ffp-contract=off -fopenmp
+RTFLAGS = -O3 -march=$(MARCH) -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp
 MARCH ?= native
 
 STAGES = base ir frontend analyzer lower solver generator driver
@@ -54,7 +54,7 @@ $(B)/runtime/%.o: runtime/%.c
 $(B)/gen/onnx.pb-c.c: frontend/onnx.proto
 	@mkdir -p $(@D)
 	protoc-c --c_out=$(B)/gen --proto_path=frontend frontend/onnx.proto
-$(B)/frontend/%.o: | $(B)/gen/onnx.pb-c.c
+$(call obj,frontend): | $(B)/gen/onnx.pb-c.c
 $(B)/gen/onnx.pb-c.o: $(B)/gen/onnx.pb-c.c
 	$(CC) $(CPPFLAGS) -std=gnu11 $(OPT) -w -c -o $@ $<
 $(B)/libfrontend.a: $(B)/gen/onnx.pb-c.o
