@@ -16,7 +16,7 @@ bool infer_ascending(const Graph *g, const Node *n, int attr, int limit, Diag *d
 // ---- rules ----
 // Factors of a rule's text are named by these, in the order in which they are first seen.
 #define LETTERS "abcdefghijklmnopqrstuvwx"
-enum { RULE_TEXT = 64 };  // room for the text of a rule of three operands
+enum { RULE_TEXT = 96 };  // room for the text of a rule of three operands
 
 void rule_linear(const Graph *g, const Node *n, Rule *r);  // rule_elementwise, linear in all inputs
 void rule_source(const Graph *g, const Node *n, Rule *r);  // of an output that no input is like
