@@ -22,7 +22,8 @@ obj = $(patsubst %.c,$(B)/%.o,$(call src,$(1)))
 # The libraries, in link order: each needs only those after it.
 LIBS = generator solver lower analyzer frontend ir base
 ARCHIVES = $(foreach s,$(LIBS),$(if $(call src,$(s)),$(B)/lib$(s).a))
-RT_FILE = $(B)/runtime/rt_file.o $(B)/runtime/rt_safe.o
+# What the compiler has of the runtime: files, formulas of workspaces.
+RT_FILE = $(patsubst %.c,$(B)/%.o,$(wildcard runtime/rt_*.c)) $(B)/runtime/rt_safe.o
 LDLIBS_COMPILER = -lprotobuf-c -lm
 LDLIBS_RT = -ldnnl -lgomp -lpthread -lm
 

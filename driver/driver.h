@@ -17,13 +17,13 @@ typedef struct Strings {
 
 typedef struct Options {
     const char *input;
-    const char *output;       // -o; NULL: the input's base name, or stdout for a text
+    const char *output;  // -o; NULL: the input's base name, or stdout for a text
     Strings bind, shape, freeze, no_decay;
     const char *loss, *optimizer;
     const char *dump_after;
     const char *march, *cc;
     double clip_norm;
-    double init_std;          // --init normal(STD); 0: none
+    double init_std;  // --init normal(STD); 0: none
     int accumulate;
     Emit emit;
     bool frozen_batch_norm, no_weights, no_fuse;

@@ -7,8 +7,25 @@
 #include "driver/driver.h"
 
 typedef enum OptionId {
-    O_OUTPUT, O_LOSS, O_OPTIMIZER, O_CLIP, O_ACCUMULATE, O_FREEZE, O_NO_DECAY, O_FROZEN_BN, O_BIND,
-    O_SHAPE, O_NO_WEIGHTS, O_INIT, O_EMIT, O_DUMP, O_NO_FUSE, O_MARCH, O_CC, O_HELP, O_VERSION
+    O_OUTPUT,
+    O_LOSS,
+    O_OPTIMIZER,
+    O_CLIP,
+    O_ACCUMULATE,
+    O_FREEZE,
+    O_NO_DECAY,
+    O_FROZEN_BN,
+    O_BIND,
+    O_SHAPE,
+    O_NO_WEIGHTS,
+    O_INIT,
+    O_EMIT,
+    O_DUMP,
+    O_NO_FUSE,
+    O_MARCH,
+    O_CC,
+    O_HELP,
+    O_VERSION
 } OptionId;
 
 static const struct {
@@ -156,25 +173,60 @@ static void push(Arena *a, Strings *list, const char *s)
 static bool set(Arena *a, Options *o, OptionId id, const char *s, int *status)
 {
     switch (id) {
-    case O_OUTPUT: o->output = s; break;
-    case O_LOSS: o->loss = s; break;
-    case O_OPTIMIZER: o->optimizer = s; break;
-    case O_CLIP: return read_number("--clip-norm", s, 0, &o->clip_norm, status);
-    case O_ACCUMULATE: return read_accumulate(s, &o->accumulate, status);
-    case O_FREEZE: push(a, &o->freeze, s); break;
-    case O_NO_DECAY: push(a, &o->no_decay, s); break;
-    case O_FROZEN_BN: o->frozen_batch_norm = true; break;
-    case O_BIND: push(a, &o->bind, s); break;
-    case O_SHAPE: push(a, &o->shape, s); break;
-    case O_NO_WEIGHTS: o->no_weights = true; break;
-    case O_INIT: return read_init(s, &o->init_std, status);
-    case O_EMIT: return read_emit(s, &o->emit, status);
-    case O_DUMP: o->dump_after = s; break;
-    case O_NO_FUSE: o->no_fuse = true; break;
-    case O_MARCH: return read_march(s, &o->march, status);
-    case O_CC: o->cc = s; break;
-    case O_HELP: print_help(); *status = 0; return false;
-    case O_VERSION: printf("shardcc %s\n", SHARDCC_VERSION); *status = 0; return false;
+    case O_OUTPUT:
+        o->output = s;
+        break;
+    case O_LOSS:
+        o->loss = s;
+        break;
+    case O_OPTIMIZER:
+        o->optimizer = s;
+        break;
+    case O_CLIP:
+        return read_number("--clip-norm", s, 0, &o->clip_norm, status);
+    case O_ACCUMULATE:
+        return read_accumulate(s, &o->accumulate, status);
+    case O_FREEZE:
+        push(a, &o->freeze, s);
+        break;
+    case O_NO_DECAY:
+        push(a, &o->no_decay, s);
+        break;
+    case O_FROZEN_BN:
+        o->frozen_batch_norm = true;
+        break;
+    case O_BIND:
+        push(a, &o->bind, s);
+        break;
+    case O_SHAPE:
+        push(a, &o->shape, s);
+        break;
+    case O_NO_WEIGHTS:
+        o->no_weights = true;
+        break;
+    case O_INIT:
+        return read_init(s, &o->init_std, status);
+    case O_EMIT:
+        return read_emit(s, &o->emit, status);
+    case O_DUMP:
+        o->dump_after = s;
+        break;
+    case O_NO_FUSE:
+        o->no_fuse = true;
+        break;
+    case O_MARCH:
+        return read_march(s, &o->march, status);
+    case O_CC:
+        o->cc = s;
+        break;
+    case O_HELP:
+        print_help();
+        *status = 0;
+        return false;
+    case O_VERSION:
+        printf("shardcc %s\n", SHARDCC_VERSION);
+        *status = 0;
+        return false;
     }
     return true;
 }

@@ -39,7 +39,7 @@ static const struct {
 
 const char *const *pass_names(int *n)
 {
-    static const char *const names[] = {"import", "fold",   "loss",     "patterns", "refine",
+    static const char *const names[] = {"import",   "fold",   "loss",     "patterns", "refine",
                                         "simplify", "blocks", "autodiff", "clip",     "optimizer"};
     *n = COUNT(names);
     return names;

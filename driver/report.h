@@ -4,8 +4,8 @@
 
 #include "lower/lower.h"
 
-void report_model(const char *file, const Graph *g);   // parameters, layers, inputs
-void report_program(const Program *p);                 // flops, arena and what it holds
-char *plan_line(Arena *a, const Program *p);           // the plan in one line
+void report_model(const char *file, const Graph *g);  // parameters, layers, inputs
+void report_program(const Program *p);                // flops, arena and what it holds
+char *plan_line(Arena *a, const Program *p);          // the plan in one line
 
 #endif

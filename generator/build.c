@@ -40,8 +40,8 @@ bool build_program(const char *c_path, const char *path, const BuildOptions *o, 
     char *include = arena_string(a, "-I%s", o->runtime);
     char *library = arena_string(a, "%s/libshardrt.a", o->runtime);
     char *march = arena_string(a, "-march=%s", o->march);
-    const char *argv[] = {o->cc, FLAGS, march, include, "-o", temp, c_path, library,
-                          "-ldnnl", "-lpthread", "-lm", NULL};
+    const char *argv[] = {o->cc,  FLAGS,   march,    include,     "-o",  temp,
+                          c_path, library, "-ldnnl", "-lpthread", "-lm", NULL};
     bool ok = run((char *const *)argv, d);
 
     if (ok && rename(temp, path)) {

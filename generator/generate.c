@@ -5,19 +5,23 @@
 
 static void print_head(const Gen *g, Text *t)
 {
-    text_printf(t,
-                "// Made by shardcc. Changes here are lost when it is made again.\n"
-                "//   %s\n"
-                "//   plan: %s\n"
-                "//\n"
-                "// `m` is the arena. A place in it is an offset with a name: W parameter, B buffer, S state,\n"
-                "// I input, H number set by the trainer, C constant, Z accumulator, A anything made on the\n"
-                "// way; of repeated layers, layer 0's place. micro is one micro-batch's forward and backward,\n"
-                "// reduce completes the gradients, update is the optimizer, forward is without training.\n"
-                "#include <math.h>\n"
-                "#include <stddef.h>\n\n"
-                "#include \"rt.h\"\n\n",
-                g->o->options, g->o->plan);
+    text_printf(
+        t,
+        "// Made by shardcc. Changes here are lost when it is made again.\n"
+        "//   %s\n"
+        "//   plan: %s\n"
+        "//\n"
+        "// `m` is the arena. A place in it is an offset with a name: W parameter, B buffer, S "
+        "state,\n"
+        "// I input, H number set by the trainer, C constant, Z accumulator, A anything made on "
+        "the\n"
+        "// way; of repeated layers, layer 0's place. micro is one micro-batch's forward and "
+        "backward,\n"
+        "// reduce completes the gradients, update is the optimizer, forward is without training.\n"
+        "#include <math.h>\n"
+        "#include <stddef.h>\n\n"
+        "#include \"rt.h\"\n\n",
+        g->o->options, g->o->plan);
 }
 
 static void print_model(const Gen *g, Text *t)
@@ -59,8 +63,13 @@ static void print_model(const Gen *g, Text *t)
 void generate_c(const Program *p, const GenerateOptions *o, Text *t)
 {
     Text places = {0}, groups = {0}, bodies = {0}, init = {0}, tables = {0};
-    Gen g = {.p = p, .o = o, .places = &places, .groups = &groups, .bodies = &bodies,
-             .init = &init, .tables = &tables};
+    Gen g = {.p = p,
+             .o = o,
+             .places = &places,
+             .groups = &groups,
+             .bodies = &bodies,
+             .init = &init,
+             .tables = &tables};
 
     g.arena = g.names.arena = g.kernels.arena = arena_new();
     for (g.set = 0; g.set < N_SETS; g.set++) {

@@ -9,7 +9,8 @@ typedef struct GenerateOptions {
     const char *options;  // canonical options that made it, base names only
     const char *plan;     // the plan in one line
     double init_std;      // > 0: parameters are drawn when there is no weights file
-    int64_t vocabulary;   // size of the last dim of the first output, where the input is tokens; or 0
+    int64_t
+        vocabulary;  // size of the last dim of the first output, where the input is tokens; or 0
 } GenerateOptions;
 
 // The trainer's C text. It depends on nothing but its arguments.

@@ -143,8 +143,8 @@ static void print_element(Body *b, int indent)
         const Node *n = &g->nodes[b->it->nodes[i]];
         int k = output_of(b->it, n->out[0]);
         b->local[b->it->nodes[i]] = i + 1;
-        text_printf(&b->text, "%*sconst %s v%d = ", indent, "",
-                    dtype_c_type(out(g, n)->dtype), i + 1);
+        text_printf(&b->text, "%*sconst %s v%d = ", indent, "", dtype_c_type(out(g, n)->dtype),
+                    i + 1);
         print_expr(b, n, source);
         text_printf(&b->text, ";\n");
         if (k >= 0) {
@@ -266,8 +266,9 @@ void generate_group(Gen *g, const Item *it, Text *call)
     else
         print_rows(&b);
     print_comment(g, it, g->groups);
-    text_printf(g->groups, "static void rows%d(char *m, int64_t layer, int64_t first, "
-                           "int64_t last)\n{\n%s",
+    text_printf(g->groups,
+                "static void rows%d(char *m, int64_t layer, int64_t first, "
+                "int64_t last)\n{\n%s",
                 number, b.uses_layer ? "" : "    (void)layer;\n");
     text_put(g->groups, b.text.s, b.text.n);
     text_printf(g->groups, "}\n\n");

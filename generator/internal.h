@@ -10,15 +10,15 @@ typedef struct Gen {
     const Program *p;
     const GenerateOptions *o;
     Arena *arena;
-    const Set *s;      // the set being printed
+    const Set *s;  // the set being printed
     int set;
-    Text *places;      // names of offsets into the arena
-    Text *groups;      // functions of fused groups
-    Text *bodies;      // functions of blocks and parts
-    Text *init;        // preparation of kernels
-    Text *tables;      // tensors
-    Map names;         // offset texts that have a name already
-    Map kernels;       // prepared kernels by their text
+    Text *places;  // names of offsets into the arena
+    Text *groups;  // functions of fused groups
+    Text *bodies;  // functions of blocks and parts
+    Text *init;    // preparation of kernels
+    Text *tables;  // tensors
+    Map names;     // offset texts that have a name already
+    Map kernels;   // prepared kernels by their text
     int n_names, n_groups, n_kernels, n_copies;
 } Gen;
 
@@ -36,7 +36,7 @@ void print_number(Text *t, DType type, double x);
 // Prints the group's function into g->groups and its call into `call`.
 void generate_group(Gen *g, const Item *it, Text *call);
 
-void generate_items(Gen *g);                 // all functions of one set
-void generate_tensors(Gen *g);               // of both sets
+void generate_items(Gen *g);    // all functions of one set
+void generate_tensors(Gen *g);  // of both sets
 
 #endif

@@ -54,8 +54,7 @@ static void add_places(Gen *g, const Item *it, Text *call)
     for (int k = 0; k < it->n_out; k++)
         text_printf(call, ", %s", place_text(g, &it->operands[it->n_in + k]));
     for (int k = 0; k < it->n_in; k++)
-        text_printf(call, ", %s",
-                    it->operands[k].base ? place_text(g, &it->operands[k]) : "NULL");
+        text_printf(call, ", %s", it->operands[k].base ? place_text(g, &it->operands[k]) : "NULL");
 }
 
 static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
@@ -66,8 +65,8 @@ static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
     print_comment(g, it, t, indent);
     text_printf(&call, "rt_%s(rt, ", k->name);
     if (k->type) {
-        char *key = arena_string(g->arena, "rt_%s_init(rt, %%, &(%s)%s);", k->name, k->type,
-                                 k->args.s);
+        char *key =
+            arena_string(g->arena, "rt_%s_init(rt, %%, &(%s)%s);", k->name, k->type, k->args.s);
         int number = map_get(&g->kernels, key);
         if (!number) {
             number = ++g->n_kernels;
@@ -97,8 +96,8 @@ static void merge_copy(const Item *it, int *rank, int64_t *dim, int64_t *from, i
     for (int i = 0; i < it->rank; i++) {
         if (it->dim[i] == 1)
             continue;
-        bool merge = n && from[n - 1] == x->stride[i] * it->dim[i] &&
-                     to[n - 1] == y->stride[i] * it->dim[i];
+        bool merge =
+            n && from[n - 1] == x->stride[i] * it->dim[i] && to[n - 1] == y->stride[i] * it->dim[i];
         if (!merge)
             dim[n++] = 1;
         dim[n - 1] *= it->dim[i];
@@ -157,21 +156,28 @@ static void generate_item(Gen *g, const Item *it, Text *t, int indent)
         print_wrapped(t, indent, call.s);
         text_free(&call);
         break;
-    case ITEM_KERNEL: generate_kernel(g, it, t, indent); break;
-    case ITEM_COPY: generate_copy(g, it, t, indent); break;
-    case ITEM_FILL: generate_fill(g, it, t, indent); break;
+    case ITEM_KERNEL:
+        generate_kernel(g, it, t, indent);
+        break;
+    case ITEM_COPY:
+        generate_copy(g, it, t, indent);
+        break;
+    case ITEM_FILL:
+        generate_fill(g, it, t, indent);
+        break;
     case ITEM_LOOP:
-    case ITEM_END: break;
+    case ITEM_END:
+        break;
     }
 }
 
 static const char *body_name(Gen *g, const Item *loop, int part)
 {
-    const char *phase = part == PART_REDUCE                ? "reduce"
-                        : loop->phase == UPDATE            ? "update"
-                        : loop->phase == BACKWARD          ? "backward"
-                        : g->set == SET_PREDICT            ? "predict"
-                                                           : "forward";
+    const char *phase = part == PART_REDUCE       ? "reduce"
+                        : loop->phase == UPDATE   ? "update"
+                        : loop->phase == BACKWARD ? "backward"
+                        : g->set == SET_PREDICT   ? "predict"
+                                                  : "forward";
     return arena_string(g->arena, "block%d_%s", loop->cls, phase);
 }
 
@@ -205,7 +211,8 @@ static void generate_loop(Gen *g, int begin, int part, Text *t)
     for (int i = begin + 1; i < loop->match; i++)
         generate_item(g, &g->s->items[i], &body, 4);
     Node label = {.source = &(Source){.name = c->name ? c->name : "", .scope = ""}};
-    text_printf(g->bodies, "// %s.{layer}, %d times\nstatic void %s(Rt *rt, char *m, int64_t layer)\n{\n",
+    text_printf(g->bodies,
+                "// %s.{layer}, %d times\nstatic void %s(Rt *rt, char *m, int64_t layer)\n{\n",
                 node_label(g, &label, 60), c->length, name);
     if (!strstr(body.s ? body.s : "", "layer"))
         text_printf(g->bodies, "    (void)layer;\n");

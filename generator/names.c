@@ -88,14 +88,22 @@ void print_number(Text *t, DType type, double x)
 static char kind_letter(const Value *v)
 {
     switch (v->kind) {
-    case VALUE_PARAMETER: return 'W';
-    case VALUE_BUFFER: return 'B';
-    case VALUE_STATE: return 'S';
-    case VALUE_INPUT: return 'I';
-    case VALUE_HYPER: return 'H';
-    case VALUE_CONSTANT: return 'C';
-    case VALUE_ZERO: return 'Z';
-    default: return 'A';
+    case VALUE_PARAMETER:
+        return 'W';
+    case VALUE_BUFFER:
+        return 'B';
+    case VALUE_STATE:
+        return 'S';
+    case VALUE_INPUT:
+        return 'I';
+    case VALUE_HYPER:
+        return 'H';
+    case VALUE_CONSTANT:
+        return 'C';
+    case VALUE_ZERO:
+        return 'Z';
+    default:
+        return 'A';
     }
 }
 

@@ -185,13 +185,20 @@ static ValueId *class_values(Gen *g, int cls, int *stride)
 static const char *persistent_role(ValueKind k)
 {
     switch (k) {
-    case VALUE_PARAMETER: return "RT_PARAMETER";
-    case VALUE_BUFFER: return "RT_BUFFER";
-    case VALUE_STATE: return "RT_STATE";
-    case VALUE_ZERO: return "RT_ZERO";
-    case VALUE_HYPER: return "RT_HYPER";
-    case VALUE_CONSTANT: return "RT_CONSTANT";
-    default: return NULL;
+    case VALUE_PARAMETER:
+        return "RT_PARAMETER";
+    case VALUE_BUFFER:
+        return "RT_BUFFER";
+    case VALUE_STATE:
+        return "RT_STATE";
+    case VALUE_ZERO:
+        return "RT_ZERO";
+    case VALUE_HYPER:
+        return "RT_HYPER";
+    case VALUE_CONSTANT:
+        return "RT_CONSTANT";
+    default:
+        return NULL;
     }
 }
 
@@ -236,9 +243,9 @@ static int print_persistent(Gen *g, Map *done)
 static const char *output_role(OutputRole r)
 {
     static const char *const names[] = {
-        [OUTPUT_MODEL] = "RT_OUTPUT",           [OUTPUT_LOSS_SUM] = "RT_LOSS_SUM",
-        [OUTPUT_LOSS_COUNT] = "RT_LOSS_COUNT",  [OUTPUT_GRADIENT] = "RT_GRADIENT",
-        [OUTPUT_GRAD_NORM] = "RT_GRAD_NORM",    [OUTPUT_BAD_LABEL] = "RT_BAD_LABEL",
+        [OUTPUT_MODEL] = "RT_OUTPUT",          [OUTPUT_LOSS_SUM] = "RT_LOSS_SUM",
+        [OUTPUT_LOSS_COUNT] = "RT_LOSS_COUNT", [OUTPUT_GRADIENT] = "RT_GRADIENT",
+        [OUTPUT_GRAD_NORM] = "RT_GRAD_NORM",   [OUTPUT_BAD_LABEL] = "RT_BAD_LABEL",
     };
     return names[r];
 }

@@ -105,4 +105,12 @@ int64_t pool_at(const Pool *p, int64_t y,
                 int64_t k);  // x's element under tap k of y's; -1: padding
 int64_t pool_max(const Pool *p, const double *x, int64_t y);  // … of the first largest one
 
+// ---- kernel calls: see Kernel ----
+void kernel_dot(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
+void kernel_attention(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
+void kernel_conv(const Graph *g, const Node *n, const ConvPart *order,
+                 const int64_t (*stride)[MAX_RANK], Kernel *k);
+void kernel_pool(const Graph *g, const Node *n, int size, const Value *x, const Value *y,
+                 const int64_t (*stride)[MAX_RANK], Kernel *k);
+
 #endif

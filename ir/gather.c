@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ir/operator.h"
+#include "runtime/rt.h"
 
 GatherDims gather_dims(const Node *n, int table_rank, const int64_t *table, int index_rank,
                        const int64_t *index)
@@ -49,7 +50,17 @@ void kernel_gather(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RA
     const Value *index = in(g, n, 1);
     GatherDims d = gather_dims(n, table->rank, table->dim, index->rank, index->dim);
 
+    RtGather p = {.type = (RtType)table->dtype,
+                  .batch = d.batch,
+                  .outer = d.outer,
+                  .n = d.n,
+                  .index = d.index,
+                  .inner = d.inner,
+                  .whole = d.n};
+
     kernel_dense(g, n, stride, k);
+    if (table != in(g, n, 0))  // scatter_add
+        k->workspace = rt_scatter_workspace(&p);
     text_printf(&k->args, "&(RtGather){.type = %s, .index_type = %s, ", dtype_rt(table->dtype),
                 dtype_rt(index->dtype));
     text_printf(&k->args, ".batch = %" PRId64 ", .outer = %" PRId64 ", .n = %" PRId64, d.batch,

@@ -328,7 +328,8 @@ struct OpDef {
     // Reference evaluation: plain scalar loops. `out` is allocated with the piece's dims.
     void (*eval)(const Graph *g, const Node *n, const Place *p, const Tensor *in, Tensor *out);
     // Elementwise: the C expression of one element; $0 $1 $2 are the operands, in C types of the
-    // inputs' dtypes; $i0, $i1 … the element's index along the output's dims (iota, random). Operands
+    // inputs' dtypes; $i0, $i1 … the element's index along the output's dims (iota, random); $a2: attribute 2,
+    // an int that may grow with the iteration. Operands
     // are to be parenthesised unless they are names; the expression isn't. Functions it calls are in
     // runtime/rt_math.h. NULL: a kernel does it.
     const char *(*expr)(const Graph *g, const Node *n);

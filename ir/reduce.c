@@ -1,5 +1,6 @@
 // What reductions and other operators along dims share.
 #include "ir/operator.h"
+#include "runtime/rt.h"
 
 static bool is_reduced(const Node *n, int dim)
 {
@@ -80,8 +81,16 @@ void kernel_reduce(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RA
 {
     const Value *x = in(g, n, 0);
 
+    RtReduce p = {.type = (RtType)x->dtype, .rank = x->rank};
+
+    for (int i = 0; i < x->rank; i++) {
+        p.dim[i] = x->dim[i];
+        p.stride[i] = stride[0][i];
+        p.reduced[i] = is_reduced(n, i);
+    }
     kernel_dense_operand(g, n, 1, stride, k);
     k->name = "reduce";
+    k->workspace = rt_reduce_workspace(&p);
     text_printf(&k->args, "&(RtReduce){.op = %s, .type = %s, .rank = %d, .dim = {", op,
                 dtype_rt(x->dtype), x->rank);
     for (int i = 0; i < x->rank; i++)

@@ -5,10 +5,7 @@
 
 // ---- in place ----
 
-static const Operand *output_at(const Item *it, int k)
-{
-    return &it->operands[it->n_in + k];
-}
+static const Operand *output_at(const Item *it, int k) { return &it->operands[it->n_in + k]; }
 
 static bool is_whole(const Set *s, const Item *it, const Operand *o)
 {
@@ -28,7 +25,8 @@ static bool can_overwrite(const Program *p, const Set *s, int item, const Operan
     if (old == new || a->kind != BUFFER_LOCAL || b->kind != BUFFER_LOCAL || a->last != item ||
         b->first != item || a->bytes != b->bytes || !is_whole(s, it, from) || !is_whole(s, it, to))
         return false;
-    if (dtype_size(value_of(s->g, from->base)->dtype) != dtype_size(value_of(s->g, to->base)->dtype))
+    if (dtype_size(value_of(s->g, from->base)->dtype) !=
+        dtype_size(value_of(s->g, to->base)->dtype))
         return false;
     for (int k = 0; k < it->n_in + it->n_out; k++) {
         const Operand *o = &it->operands[k];

@@ -36,19 +36,19 @@ typedef struct Lowering {
     Graph *g;
     Diag *d;
     const LowerOptions *o;
-    View *view;          // by ValueId
-    Part *part;          // by NodeId
-    ClassTable *table;   // by class
-    Region *regions;     // [0] is unused: no loop
+    View *view;         // by ValueId
+    Part *part;         // by NodeId
+    ClassTable *table;  // by class
+    Region *regions;    // [0] is unused: no loop
     int n_regions, cap_regions;
-    int32_t *region;     // by NodeId
-    int32_t *order;      // nodes (positive) and regions (negative) of the top level, in order
+    int32_t *region;  // by NodeId
+    int32_t *order;   // nodes (positive) and regions (negative) of the top level, in order
     int n_order;
     bool *is_cheap;      // by NodeId: elementwise over scalars and indices only
     bool *needs_memory;  // by ValueId: read otherwise than element by element
-    int32_t *item_of;    // by ValueId (bases): 1 + the item that makes it, a loop's end from outside
-    bool *is_copied;     // by ValueId: a carry's `out` that has bytes of its own
-    int cap_values;      // room in arrays by ValueId: lower_items adds values for copies
+    int32_t *item_of;  // by ValueId (bases): 1 + the item that makes it, a loop's end from outside
+    bool *is_copied;   // by ValueId: a carry's `out` that has bytes of its own
+    int cap_values;    // room in arrays by ValueId: lower_items adds values for copies
 } Lowering;
 
 // The value or node that stands at `iter` where `v` stands in its iteration.

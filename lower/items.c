@@ -7,11 +7,11 @@ enum { MAX_GROUP = 96 };  // nodes of one group, so that its function stays read
 
 typedef struct Emit {
     Lowering *l;
-    int r;              // region being emitted, 0: top level
-    int loop;           // item of its ITEM_LOOP, or the part's first item
-    int *read_at;       // by ValueId (bases): 1 + last item that reads it
-    int *strict_at;     // … other than element by element
-    int *carried_in;    // by ValueId: the carry's `in` if the value is a carry's `out`
+    int r;            // region being emitted, 0: top level
+    int loop;         // item of its ITEM_LOOP, or the part's first item
+    int *read_at;     // by ValueId (bases): 1 + last item that reads it
+    int *strict_at;   // … other than element by element
+    int *carried_in;  // by ValueId: the carry's `in` if the value is a carry's `out`
 } Emit;
 
 // ---- what is made again rather than stored ----
@@ -153,7 +153,8 @@ static void add_copy(Emit *e, const Operand *from, const Operand *to, int rank, 
 
 // ---- groups ----
 
-// The last item whose result `v` needs, as seen element by element (`*at`) and otherwise (`*before`).
+// The last item whose result `v` needs, as seen element by element (`*at`) and otherwise
+// (`*before`).
 static void find_needs(const Emit *e, ValueId v, bool is_direct, int *at, int *before)
 {
     const Lowering *l = e->l;
@@ -195,7 +196,7 @@ static int find_group(const Emit *e, NodeId n)
         return -1;
     const Item *it = &l->s->items[at];
     return it->kind == ITEM_GROUP && it->n_nodes < MAX_GROUP && same_dims(it, out(l->g, x)) ? at
-                                                                                              : -1;
+                                                                                            : -1;
 }
 
 static void lower_elementwise(Emit *e, NodeId n)
@@ -400,8 +401,8 @@ static void lower_kernel(Emit *e, NodeId n)
     note_outputs(e, n, l->s->n_items - 1);
 }
 
-// A carried value is written over the one that it replaces, unless its own item reads that one other
-// than element by element: then it is copied there.
+// A carried value is written over the one that it replaces, unless its own item reads that one
+// other than element by element: then it is copied there.
 static void lower_carry(Emit *e, NodeId n)
 {
     const Lowering *l = e->l;
@@ -443,8 +444,8 @@ static bool lower_node(Emit *e, NodeId n)
 // ---- loops ----
 
 // Follows an input of the loop's node back through the views of its own iteration, and in step with
-// it the same input at the first iteration: `*v` is made by the neighbour, `*w` is what stands for it
-// before there is one.
+// it the same input at the first iteration: `*v` is made by the neighbour, `*w` is what stands for
+// it before there is one.
 static void find_initial(const Lowering *l, ValueId *v, ValueId *w)
 {
     const Graph *g = l->g;
@@ -459,7 +460,8 @@ static void find_initial(const Lowering *l, ValueId *v, ValueId *w)
     }
 }
 
-// Before a loop: its neighbour inputs' first values go to the place of an iteration before the first.
+// Before a loop: its neighbour inputs' first values go to the place of an iteration before the
+// first.
 static void add_initial(Emit *e, int r, ValueId v, ValueId w, bool *done)
 {
     const Lowering *l = e->l;
@@ -528,7 +530,6 @@ static bool lower_region(Emit *e, int r)
     e->loop = outer;
     return true;
 }
-
 
 bool lower_items(Lowering *l)
 {

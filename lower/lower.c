@@ -1,6 +1,21 @@
 // The passes of lowering, in their order, over both sets.
 #include "lower/internal.h"
 
+static double node_flops(const Graph *g, const Node *n, Arena *scratch)
+{
+    double flops = n->op->flops;
+    Rule r = {0};
+
+    if (n->op->work)
+        return n->op->work(g, n);
+    if (flops == 0)
+        return 0;
+    node_rule(g, n, scratch, &r);
+    for (int k = 0; k < r.n_factors; k++)
+        flops *= (double)r.size[k];
+    return flops;
+}
+
 static void count_flops(Lowering *l)
 {
     const Graph *g = l->g;
@@ -8,14 +23,8 @@ static void count_flops(Lowering *l)
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
-        if (n->op->flops == 0)
-            continue;
-        Rule r = {0};
-        double volume = n->op->flops;
-        node_rule(g, n, scratch, &r);
-        for (int k = 0; k < r.n_factors; k++)
-            volume *= (double)r.size[k];
-        l->s->flops += n->phase == UPDATE ? volume : volume * l->p->accumulate;
+        double flops = node_flops(g, n, scratch);
+        l->s->flops += n->phase == UPDATE ? flops : flops * l->p->accumulate;
     }
     arena_free(scratch);
 }

@@ -25,21 +25,22 @@ typedef enum BufferKind {
 
 typedef struct Buffer {
     BufferKind kind;
-    int set;             // BUFFER_LOCAL: in which set
-    int64_t bytes;       // a multiple of 64
-    int first, last;     // BUFFER_LOCAL: items between which it is in use, both included
-    int64_t offset;      // in the arena
-    ValueKind of;        // kind of the value that it was made for
+    int set;          // BUFFER_LOCAL: in which set
+    int64_t bytes;    // a multiple of 64
+    int first, last;  // BUFFER_LOCAL: items between which it is in use, both included
+    int64_t offset;   // in the arena
+    ValueKind of;     // kind of the value that it was made for
 } Buffer;
 
-// A place that an item reads or writes: `value`, which is `base` or a view of it. Where is_twin, in a
-// loop over base's own block, it is base's twin of iteration layer + delta; else of base's own
+// A place that an item reads or writes: `value`, which is `base` or a view of it. Where is_twin, in
+// a loop over base's own block, it is base's twin of iteration layer + delta; else of base's own
 // iteration + delta (-1 and the class's length are where a loop's initial values are put).
 typedef struct Operand {
     ValueId value, base;
     bool is_twin;
     int delta;
-    // The view: place of its first element from base's, at iteration 0, and what each iteration adds.
+    // The view: place of its first element from base's, at iteration 0, and what each iteration
+    // adds.
     int64_t offset, step;      // elements
     int64_t stride[MAX_RANK];  // elements
 } Operand;
@@ -69,13 +70,13 @@ typedef struct Item {
     Operand *operands;  // inputs (a group's: those read from memory), then outputs
     int n_in, n_out;
     int *source;  // group: for each input of each node, in order: an operand, or SOURCE_…
-    int32_t cls;       // loop: class; item of a loop: its class
+    int32_t cls;  // loop: class; item of a loop: its class
     Phase phase;
-    bool is_reverse;   // loop: from the last iteration to the first
-    int match;         // loop: index of its end; end: of its loop
-    int region;        // the loop that the item is in, 0: none
-    Kernel kernel;     // kernel: how it is called
-    int rank;          // group and copy: the dims walked over
+    bool is_reverse;  // loop: from the last iteration to the first
+    int match;        // loop: index of its end; end: of its loop
+    int region;       // the loop that the item is in, 0: none
+    Kernel kernel;    // kernel: how it is called
+    int rank;         // group and copy: the dims walked over
     int64_t dim[MAX_RANK];
     double fill;
 } Item;
@@ -96,21 +97,21 @@ enum { SET_TRAIN, SET_PREDICT, N_SETS };
 
 typedef struct Program {
     Arena *arena;
-    Set set[N_SETS];     // set[SET_TRAIN].g is NULL in a program that only predicts
-    Map places;          // names of parameters, states … → index in `place`: both sets find them so
+    Set set[N_SETS];  // set[SET_TRAIN].g is NULL in a program that only predicts
+    Map places;  // names of parameters, states … → index in `place`: both sets find them so
     Storage *place;
     int n_places, cap_places;
-    Buffer *buffers;     // [0] is unused
+    Buffer *buffers;  // [0] is unused
     int n_buffers, cap_buffers;
     int64_t arena_bytes;
-    int32_t workspace;   // buffer; 0: none
-    int64_t bound;       // the largest live sum: no packing can be smaller
+    int32_t workspace;  // buffer; 0: none
+    int64_t bound;      // the largest live sum: no packing can be smaller
     int accumulate;
     int64_t by_kind[N_VALUE_KINDS];  // bytes at the fullest moment
 } Program;
 
 typedef struct LowerOptions {
-    bool fuse;        // false: every elementwise node is an item of its own
+    bool fuse;  // false: every elementwise node is an item of its own
     bool redzones;
     int accumulate;
 } LowerOptions;

@@ -81,7 +81,8 @@ ValueId twin_value(const Lowering *l, ValueId v, int iter)
         return v;
     if (!x->producer)
         return l->table[b.cls].values[(int64_t)iter * l->table[b.cls].n_values + b.pos];
-    const Node *n = &l->g->nodes[x->producer], *twin = &l->g->nodes[twin_node(l, x->producer, iter)];
+    const Node *n = &l->g->nodes[x->producer],
+               *twin = &l->g->nodes[twin_node(l, x->producer, iter)];
     for (int i = 0; i < n->n_out; i++)
         if (n->out[i] == v)
             return twin->out[i];
@@ -166,11 +167,11 @@ static bool make_regions(Lowering *l, bool *again)
 typedef struct Order {
     Arena *arena;
     int n_units;
-    int *head, *degree;   // by unit
-    int64_t *key;         // ready units run in the order of their keys
+    int *head, *degree;  // by unit
+    int64_t *key;        // ready units run in the order of their keys
     struct Edge {
         int to, next;
-    } *edges;
+    } * edges;
     int n_edges, cap_edges;
 } Order;
 

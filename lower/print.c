@@ -58,7 +58,7 @@ static void print_item(const Program *p, const Set *s, const Item *it, Text *t)
 void program_print(const Program *p, Text *t)
 {
     static const char *const sets[] = {"train", "predict"}, *const parts[] = {"micro", "reduce",
-                                                                             "update"};
+                                                                              "update"};
 
     text_printf(t, "program arena %" PRId64 " bound %" PRId64 "\n", p->arena_bytes, p->bound);
     for (int i = 0; i < N_SETS; i++) {

@@ -8,12 +8,12 @@ enum { ALIGN = 64, REDZONE = 64 };  // bytes; every buffer ends in a red zone th
 // The twins of one value, known by the ValueId of iteration 0.
 typedef struct Family {
     bool is_used;
-    bool is_stack;  // some iteration is read after the next has run
-    bool is_ring;   // … while the next runs
+    bool is_stack;               // some iteration is read after the next has run
+    bool is_ring;                // … while the next runs
     bool has_before, has_after;  // the places of iterations -1 and `length` are in use
-    int region;     // the loop that writes it, 0: none
+    int region;                  // the loop that writes it, 0: none
     int32_t buffer;
-    ValueId same;   // shares that family's storage
+    ValueId same;  // shares that family's storage
 } Family;
 
 typedef struct Storing {
@@ -21,10 +21,7 @@ typedef struct Storing {
     Family *family;  // by ValueId
 } Storing;
 
-static ValueId canon(const Lowering *l, ValueId v)
-{
-    return twin_value(l, v, 0);
-}
+static ValueId canon(const Lowering *l, ValueId v) { return twin_value(l, v, 0); }
 
 static bool is_persistent(ValueKind k)
 {
@@ -134,8 +131,8 @@ static void store(Storing *st, ValueId v)
     s->buffer = f->buffer;
 }
 
-// Parameters and the like have one place for both sets, found by name. The first set that is lowered
-// decides; false if the places of a block's iterations are not evenly apart for this set.
+// Parameters and the like have one place for both sets, found by name. The first set that is
+// lowered decides; false if the places of a block's iterations are not evenly apart for this set.
 static bool store_named(Storing *st, ValueId v)
 {
     Lowering *l = st->l;

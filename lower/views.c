@@ -22,10 +22,7 @@ bool operand_is_dense(const Operand *o, int rank, const int64_t *dim)
     return true;
 }
 
-bool is_view_node(const Lowering *l, const Node *n)
-{
-    return l->view[n->out[0]].base != n->out[0];
-}
+bool is_view_node(const Lowering *l, const Node *n) { return l->view[n->out[0]].base != n->out[0]; }
 
 static void set_own(Lowering *l, ValueId v)
 {

@@ -154,6 +154,7 @@ const OpDef op_attention = {
     .split = attention_split,
     .grad = attention_grad,
     .eval = attention_eval,
+    .kernel = kernel_attention,
     .work = attention_work,
     .no_split = ATTENTION_NO_SPLIT,
 };

@@ -122,6 +122,7 @@ const OpDef op_attention_grad = {
     .infer = attention_grad_infer,
     .rule = attention_grad_rule,
     .eval = attention_grad_eval,
+    .kernel = kernel_attention,
     .work = attention_grad_work,
     .no_grad = "a gradient itself: only gradients of gradients would need it",
     .no_split = ATTENTION_NO_SPLIT,

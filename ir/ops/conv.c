@@ -19,6 +19,11 @@ static void conv_eval(const Graph *g, const Node *n, const Place *p, const Tenso
 
 static double conv_work(const Graph *g, const Node *n) { return work_conv(g, n, order); }
 
+static void conv_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k)
+{
+    kernel_conv(g, n, order, stride, k);
+}
+
 const OpDef op_conv = {
     .name = "conv",
     .n_in = 2,
@@ -31,6 +36,7 @@ const OpDef op_conv = {
     .rule = conv_rule,
     .grad = conv_grad,
     .eval = conv_eval,
+    .kernel = conv_kernel,
     .work = conv_work,
     .no_split = CONV_NO_SPLIT,
 };

@@ -25,6 +25,12 @@ static void conv_input_grad_eval(const Graph *g, const Node *n, const Place *p, 
 
 static double conv_input_grad_work(const Graph *g, const Node *n) { return work_conv(g, n, order); }
 
+static void conv_input_grad_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
+                                   Kernel *k)
+{
+    kernel_conv(g, n, order, stride, k);
+}
+
 const OpDef op_conv_input_grad = {
     .name = "conv_input_grad",
     .n_in = 2,
@@ -38,6 +44,7 @@ const OpDef op_conv_input_grad = {
     .rule = conv_input_grad_rule,
     .grad = conv_input_grad_grad,
     .eval = conv_input_grad_eval,
+    .kernel = conv_input_grad_kernel,
     .work = conv_input_grad_work,
     .no_split = CONV_NO_SPLIT,
 };

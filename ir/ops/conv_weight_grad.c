@@ -30,6 +30,12 @@ static double conv_weight_grad_work(const Graph *g, const Node *n)
     return work_conv(g, n, order);
 }
 
+static void conv_weight_grad_kernel(const Graph *g, const Node *n,
+                                    const int64_t (*stride)[MAX_RANK], Kernel *k)
+{
+    kernel_conv(g, n, order, stride, k);
+}
+
 const OpDef op_conv_weight_grad = {
     .name = "conv_weight_grad",
     .n_in = 2,
@@ -43,6 +49,7 @@ const OpDef op_conv_weight_grad = {
     .rule = conv_weight_grad_rule,
     .grad = conv_weight_grad_grad,
     .eval = conv_weight_grad_eval,
+    .kernel = conv_weight_grad_kernel,
     .work = conv_weight_grad_work,
     .no_split = CONV_NO_SPLIT,
 };

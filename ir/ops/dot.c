@@ -59,7 +59,7 @@ static void dot_eval(const Graph *g, const Node *n, const Place *p, const Tensor
     letters_sizes(e.dims[1], &x[1], size);
     for (const char *s = e.dims[0]; *s; s++)
         if (!strchr(e.dims[2], *s))
-            strncat(contracted, s, 1);
+            contracted[strlen(contracted)] = *s;
     for (bool row = letters_begin(at, e.dims[2], size); row;
          row = letters_next(at, e.dims[2], size)) {
         double sum = 0;
@@ -94,5 +94,6 @@ const OpDef op_dot = {
     .split = dot_split,
     .grad = dot_grad,
     .eval = dot_eval,
+    .kernel = kernel_dot,
     .flops = 2,
 };

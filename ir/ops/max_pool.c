@@ -26,6 +26,12 @@ static void max_pool_eval(const Graph *g, const Node *n, const Place *p, const T
 
 static double max_pool_work(const Graph *g, const Node *n) { return work_pool(n, SIZE, out(g, n)); }
 
+static void max_pool_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
+                            Kernel *k)
+{
+    kernel_pool(g, n, SIZE, in(g, n, 0), out(g, n), stride, k);
+}
+
 const OpDef op_max_pool = {
     .name = "max_pool",
     .n_in = 1,
@@ -38,6 +44,7 @@ const OpDef op_max_pool = {
     .rule = rule_pool,
     .grad = max_pool_grad,
     .eval = max_pool_eval,
+    .kernel = max_pool_kernel,
     .work = max_pool_work,
     .no_split = POOL_NO_SPLIT,
 };

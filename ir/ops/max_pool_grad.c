@@ -33,6 +33,12 @@ static double max_pool_grad_work(const Graph *g, const Node *n)
     return work_pool(n, SIZE, in(g, n, 1));
 }
 
+static void max_pool_grad_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
+                                 Kernel *k)
+{
+    kernel_pool(g, n, SIZE, in(g, n, 0), in(g, n, 1), stride, k);
+}
+
 const OpDef op_max_pool_grad = {
     .name = "max_pool_grad",
     .n_in = 2,
@@ -44,6 +50,7 @@ const OpDef op_max_pool_grad = {
     .infer = max_pool_grad_infer,
     .rule = max_pool_grad_rule,
     .eval = max_pool_grad_eval,
+    .kernel = max_pool_grad_kernel,
     .work = max_pool_grad_work,
     .no_grad = "a gradient itself: only gradients of gradients would need it",
     .no_split = POOL_NO_SPLIT,

@@ -68,8 +68,7 @@ static const char *random_expr(const Graph *g, const Node *n)
 {
     Text t = {0};
 
-    text_printf(&t, "rt_uniform($0, $1, %" PRId64 ", %" PRId64 ", ", n->attr[SITE].i,
-                n->attr[LAYER].i);
+    text_printf(&t, "rt_uniform($0, $1, %" PRId64 ", $a%d, ", n->attr[SITE].i, LAYER);
     print_element(n, &t);
     text_printf(&t, ")");
     const char *s = arena_copy(g->arena, t.s, t.n);

@@ -33,6 +33,12 @@ static void sum_pool_eval(const Graph *g, const Node *n, const Place *p, const T
 
 static double sum_pool_work(const Graph *g, const Node *n) { return work_pool(n, SIZE, out(g, n)); }
 
+static void sum_pool_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
+                            Kernel *k)
+{
+    kernel_pool(g, n, SIZE, in(g, n, 0), out(g, n), stride, k);
+}
+
 const OpDef op_sum_pool = {
     .name = "sum_pool",
     .n_in = 1,
@@ -45,6 +51,7 @@ const OpDef op_sum_pool = {
     .rule = sum_pool_rule,
     .grad = sum_pool_grad,
     .eval = sum_pool_eval,
+    .kernel = sum_pool_kernel,
     .work = sum_pool_work,
     .no_split = POOL_NO_SPLIT,
 };

@@ -43,6 +43,12 @@ static double sum_pool_grad_work(const Graph *g, const Node *n)
     return work_pool(n, SIZE, in(g, n, 0));
 }
 
+static void sum_pool_grad_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
+                                 Kernel *k)
+{
+    kernel_pool(g, n, SIZE, out(g, n), in(g, n, 0), stride, k);
+}
+
 const OpDef op_sum_pool_grad = {
     .name = "sum_pool_grad",
     .n_in = 1,
@@ -56,6 +62,7 @@ const OpDef op_sum_pool_grad = {
     .rule = sum_pool_grad_rule,
     .grad = sum_pool_grad_grad,
     .eval = sum_pool_grad_eval,
+    .kernel = sum_pool_grad_kernel,
     .work = sum_pool_grad_work,
     .no_split = POOL_NO_SPLIT,
 };

@@ -1,0 +1,373 @@
+// Contractions as nested loops over operands of any strides, and as parameters of their kernels.
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/contract.h"
+#include "runtime/rt.h"
+
+enum { MAX_LOOP_OPERANDS = 10 };
+
+// One loop: its length and how far each operand moves with it.
+typedef struct Loop {
+    int64_t size, stride[MAX_LOOP_OPERANDS];
+} Loop;
+
+typedef struct Loops {
+    Loop loop[N_LETTERS];
+    int n;
+} Loops;
+
+// The operands of a kernel call: their dims' letters (NULL: absent), strides and sizes by letter.
+typedef struct Operands {
+    const char *dims[MAX_LOOP_OPERANDS];
+    const int64_t *stride[MAX_LOOP_OPERANDS];
+    int n;
+    int64_t size[N_LETTERS];
+} Operands;
+
+static bool has(const char *dims, char c) { return dims && strchr(dims, c); }
+
+// Appends the loop over letter c; loops of one turn are none.
+static void add_loop(Loops *l, const Operands *o, char c)
+{
+    Loop *x = &l->loop[l->n];
+
+    if (o->size[(int)c] == 1)
+        return;
+    *x = (Loop){.size = o->size[(int)c]};
+    for (int i = 0; i < o->n; i++)
+        if (has(o->dims[i], c))
+            x->stride[i] = o->stride[i][strchr(o->dims[i], c) - o->dims[i]];
+    l->n++;
+}
+
+static bool is_nested(const Loop *outer, const Loop *inner, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (outer->stride[i] != inner->stride[i] * inner->size)
+            return false;
+    return true;
+}
+
+// Sorts the loops from outer to inner by operand `by` and joins those that are one in all operands.
+static void join_loops(Loops *l, int n_operands, int by)
+{
+    int n = 0;
+
+    for (int i = 1; i < l->n; i++)
+        for (int k = i; k > 0 && l->loop[k].stride[by] > l->loop[k - 1].stride[by]; k--) {
+            Loop t = l->loop[k];
+            l->loop[k] = l->loop[k - 1];
+            l->loop[k - 1] = t;
+        }
+    for (int i = 0; i < l->n; i++) {
+        if (n && is_nested(&l->loop[n - 1], &l->loop[i], n_operands)) {
+            int64_t size = l->loop[n - 1].size * l->loop[i].size;
+            l->loop[n - 1] = l->loop[i];
+            l->loop[n - 1].size = size;
+        } else {
+            l->loop[n++] = l->loop[i];
+        }
+    }
+    l->n = n;
+}
+
+// Takes the longest loop out; one of a single turn if there is none.
+static Loop take_longest(Loops *l)
+{
+    Loop longest = {.size = 1};
+    int at = -1;
+
+    for (int i = 0; i < l->n; i++)
+        if (at < 0 || l->loop[i].size > l->loop[at].size)
+            at = i;
+    if (at < 0)
+        return longest;
+    longest = l->loop[at];
+    l->n--;
+    memmove(&l->loop[at], &l->loop[at + 1], sizeof(Loop) * (size_t)(l->n - at));
+    return longest;
+}
+
+static void print_list(Text *t, const char *name, const int64_t *v, int n)
+{
+    text_printf(t, ", .%s = {", name);
+    for (int i = 0; i < n; i++)
+        text_printf(t, "%s%" PRId64, i ? ", " : "", v[i]);
+    text_printf(t, "}");
+}
+
+// Wants a copy of operand i with the dims in the order of `dims`.
+static void want_order(const Graph *g, const Node *n, int i, const Operands *o, const char *dims,
+                       Kernel *k)
+{
+    int64_t step = 1;
+
+    if (!k->want)
+        k->want = arena_alloc(g->arena, (size_t)(n->n_in + n->n_out), sizeof *k->want);
+    for (int c = (int)strlen(dims) - 1; c >= 0; c--) {
+        k->want[i][strchr(o->dims[i], dims[c]) - o->dims[i]] = step;
+        step *= o->size[(int)dims[c]];
+    }
+    k->copies |= (uint64_t)1 << i;
+}
+
+// ---- dot ----
+
+enum { A, B, Y };
+
+typedef struct DotLoops {
+    Loops m, n, k, batch;
+    char contracted[MAX_RANK + 1];  // letters
+} DotLoops;
+
+static void sort_letters(const Operands *o, DotLoops *d)
+{
+    int at = 0;
+
+    for (int c = 0; c < N_LETTERS; c++) {
+        bool a = has(o->dims[A], (char)c), b = has(o->dims[B], (char)c);
+        bool y = has(o->dims[Y], (char)c);
+        if (!a && !b)
+            continue;
+        add_loop(a && b && y ? &d->batch : a && y ? &d->m : b && y ? &d->n : &d->k, o, (char)c);
+        if (!y)
+            d->contracted[at++] = (char)c;
+    }
+    join_loops(&d->m, 3, A);
+    join_loops(&d->n, 3, B);
+    join_loops(&d->k, 3, B);
+    join_loops(&d->batch, 3, Y);
+}
+
+// Operand i's letters with the contracted ones last, in b's order.
+static void contracted_last(const Operands *o, const DotLoops *d, int i, char *order)
+{
+    int at = 0;
+
+    for (const char *s = o->dims[i]; *s; s++)
+        if (!strchr(d->contracted, *s))
+            order[at++] = *s;
+    for (const char *s = o->dims[B]; *s; s++)
+        if (strchr(d->contracted, *s))
+            order[at++] = *s;
+    order[at] = 0;
+}
+
+// Contracted dims that aren't one dim in both operands: copies where they are.
+static void want_contracted(const Graph *g, const Node *n, const Operands *o, const DotLoops *d,
+                            Kernel *k)
+{
+    char order[MAX_RANK + 1];
+
+    for (int i = A; i <= B; i++) {
+        contracted_last(o, d, i, order);
+        want_order(g, n, i, o, order, k);
+    }
+}
+
+static void print_dot(const RtDot *p, Text *t)
+{
+    text_printf(t, "{.m = %" PRId64 ", .n = %" PRId64 ", .k = %" PRId64, p->m, p->n, p->k);
+    text_printf(t, ", .a_m = %" PRId64 ", .a_k = %" PRId64, p->a_m, p->a_k);
+    text_printf(t, ", .b_k = %" PRId64 ", .b_n = %" PRId64, p->b_k, p->b_n);
+    text_printf(t, ", .y_m = %" PRId64 ", .y_n = %" PRId64, p->y_m, p->y_n);
+    if (p->n_batch) {
+        text_printf(t, ", .n_batch = %d", p->n_batch);
+        print_list(t, "batch", p->batch, p->n_batch);
+        print_list(t, "a_batch", p->a_batch, p->n_batch);
+        print_list(t, "b_batch", p->b_batch, p->n_batch);
+        print_list(t, "y_batch", p->y_batch, p->n_batch);
+    }
+    text_printf(t, p->type == RT_F64 ? ", .type = RT_F64}" : "}");
+}
+
+static void add_batch(RtDot *p, const Loops *l)
+{
+    for (int i = 0; i < l->n; i++) {
+        p->batch[p->n_batch] = l->loop[i].size;
+        p->a_batch[p->n_batch] = l->loop[i].stride[A];
+        p->b_batch[p->n_batch] = l->loop[i].stride[B];
+        p->y_batch[p->n_batch++] = l->loop[i].stride[Y];
+    }
+}
+
+void kernel_dot(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k)
+{
+    Operands o = {.n = 3};
+    DotLoops d = {0};
+    Equation e;
+
+    equation_read(n->attr[0].s, 2, &e);
+    for (int i = 0; i < 3; i++) {
+        const Value *v = i < Y ? in(g, n, i) : out(g, n);
+        o.dims[i] = e.dims[i];
+        o.stride[i] = stride[i];
+        for (int c = 0; c < v->rank; c++)
+            o.size[(int)e.dims[i][c]] = v->dim[c];
+    }
+    sort_letters(&o, &d);
+    if (d.k.n > 1) {
+        want_contracted(g, n, &o, &d, k);
+        return;
+    }
+    Loop m = take_longest(&d.m), cols = take_longest(&d.n), sum = take_longest(&d.k);
+    if (d.m.n + d.n.n + d.batch.n > RT_MAX_BATCH)
+        return;
+    RtDot p = {.m = m.size,
+               .n = cols.size,
+               .k = sum.size,
+               .a_m = m.stride[A],
+               .a_k = sum.stride[A],
+               .b_k = sum.stride[B],
+               .b_n = cols.stride[B],
+               .y_m = m.stride[Y],
+               .y_n = cols.stride[Y],
+               .type = out(g, n)->dtype == F64 ? RT_F64 : RT_F32};
+    add_batch(&p, &d.batch);
+    add_batch(&p, &d.m);
+    add_batch(&p, &d.n);
+    k->name = "dot";
+    k->type = "RtDot";
+    k->workspace = rt_dot_workspace(&p);
+    print_dot(&p, &k->args);
+}
+
+// ---- attention ----
+
+enum { EQ, BIAS_EQ, QUERY, SCALE, CAUSAL, OFFSET, WINDOW };
+enum { Q, K, V, BIAS, OUT, LSE, D_OUT, D_Q, D_K, D_V };
+
+static const char *const operand_names[] = {"q",   "k",  "v",  "bias", "y",
+                                            "lse", "dy", "dq", "dk",   "dv"};
+
+static Operands attention_operands(const Graph *g, const Node *n, const AttentionDims *a,
+                                   const int64_t (*stride)[MAX_RANK])
+{
+    const char *dims[] = {a->eq.dims[0], a->eq.dims[1], a->eq.dims[2], a->bias,
+                          a->eq.dims[3], a->rows,       a->eq.dims[3], a->eq.dims[0],
+                          a->eq.dims[1], a->eq.dims[2]};
+    Operands o = {.n = n->n_in + n->n_out};
+
+    for (int i = 0; i < o.n; i++) {
+        const Value *v = i < n->n_in ? in(g, n, i) : value_of(g, n->out[i - n->n_in]);
+        if (i < n->n_in && !n->in[i])
+            continue;
+        o.dims[i] = dims[i];
+        o.stride[i] = stride[i];
+        for (int c = 0; c < v->rank; c++)
+            o.size[(int)dims[i][c]] = v->dim[c];
+    }
+    return o;
+}
+
+static Loops loops_of(const Operands *o, const char *letters, int by)
+{
+    Loops l = {0};
+
+    for (const char *s = letters; *s; s++)
+        add_loop(&l, o, *s);
+    join_loops(&l, o->n, by);
+    return l;
+}
+
+static void print_strides(const Loops *batch, const Loops *group, int i, int64_t row, int64_t col,
+                          Text *t)
+{
+    text_printf(t, ", .%s = {{", operand_names[i]);
+    for (int k = 0; k < batch->n; k++)
+        text_printf(t, "%s%" PRId64, k ? ", " : "", batch->loop[k].stride[i]);
+    text_printf(t, "%s}, {", batch->n ? "" : "0");
+    for (int k = 0; k < group->n; k++)
+        text_printf(t, "%s%" PRId64, k ? ", " : "", group->loop[k].stride[i]);
+    text_printf(t, "%s}, %" PRId64 ", %" PRId64 "}", group->n ? "" : "0", row, col);
+}
+
+static void print_sizes(Text *t, const char *name, const Loops *l)
+{
+    text_printf(t, ".n_%s = %d", name, l->n);
+    if (l->n) {
+        text_printf(t, ", .%s = {", name);
+        for (int k = 0; k < l->n; k++)
+            text_printf(t, "%s%" PRId64, k ? ", " : "", l->loop[k].size);
+        text_printf(t, "}");
+    }
+    text_printf(t, ", ");
+}
+
+static void print_options(const Graph *g, const Node *n, Text *t)
+{
+    if (n->in[BIAS])
+        text_printf(t, ", .has_bias = true");
+    if (n->in[BIAS] && in(g, n, BIAS)->dtype == BOOL)
+        text_printf(t, ", .bool_bias = true");
+    if (n->attr[CAUSAL].i)
+        text_printf(t, ", .causal = true");
+    text_printf(t, ", .offset = %" PRId64 ", .window = %" PRId64 ", .scale = %.9g}",
+                n->attr[OFFSET].i, n->attr[WINDOW].i, n->attr[SCALE].f);
+}
+
+// Any of these dims as one loop in all operands; false if they are several.
+static bool single_loop(const Operands *o, const char *letters, int by, Loop *l)
+{
+    Loops loops = loops_of(o, letters, by);
+
+    if (loops.n > 1)
+        return false;
+    *l = take_longest(&loops);
+    return true;
+}
+
+static const Loop *row_of(int i, const Loop *s, const Loop *t)
+{
+    return i == K || i == V || i == D_K || i == D_V ? t : s;
+}
+
+static const Loop *column_of(int i, const Loop *t, const Loop *e, const Loop *f)
+{
+    bool is_inner = i == Q || i == K || i == D_Q || i == D_K;
+    return is_inner ? e : i == BIAS ? t : f;
+}
+
+void kernel_attention(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k)
+{
+    char batch_letters[MAX_RANK + 1] = "", group_letters[MAX_RANK + 1] = "";
+    Loop s, t, e, f;
+    AttentionDims a;
+
+    attention_read(n, &a);
+    Operands o = attention_operands(g, n, &a, stride);
+    for (const char *c = a.rows; *c; c++) {
+        if (!strchr(a.queries, *c))
+            batch_letters[strlen(batch_letters)] = *c;
+        else if (*c != a.query)
+            group_letters[strlen(group_letters)] = *c;
+    }
+    Loops batch = loops_of(&o, batch_letters, OUT), group = loops_of(&o, group_letters, OUT);
+    if (batch.n > RT_MAX_BATCH || group.n > RT_MAX_BATCH ||
+        !single_loop(&o, (char[]){a.query, 0}, Q, &s) || !single_loop(&o, a.keys, K, &t))
+        return;
+    if (!single_loop(&o, a.inner, K, &e) || !single_loop(&o, a.values, V, &f)) {
+        for (int i = Q; i <= V; i++)
+            kernel_dense_operand(g, n, i, stride, k);
+        return;
+    }
+    RtAttention p = {
+        .n_batch = batch.n, .n_group = group.n, .s = s.size, .t = t.size, .e = e.size, .f = f.size};
+    for (int i = 0; i < batch.n; i++)
+        p.batch[i] = batch.loop[i].size;
+    for (int i = 0; i < group.n; i++)
+        p.group[i] = group.loop[i].size;
+    k->name = n->op->name;
+    k->workspace = rt_attention_workspace(&p);
+    text_printf(&k->args, "&(RtAttention){");
+    print_sizes(&k->args, "batch", &batch);
+    print_sizes(&k->args, "group", &group);
+    text_printf(&k->args, ".s = %" PRId64 ", .t = %" PRId64 ", .e = %" PRId64 ", .f = %" PRId64,
+                s.size, t.size, e.size, f.size);
+    for (int i = 0; i < o.n; i++)
+        if (o.dims[i])
+            print_strides(&batch, &group, i, row_of(i, &s, &t)->stride[i],
+                          column_of(i, &t, &e, &f)->stride[i], &k->args);
+    print_options(g, n, &k->args);
+}
