@@ -91,6 +91,7 @@ void rt_rows(Rt *rt, RtRows *f, char *m, int64_t layer, int64_t rows);
 
 // ---- kernels ----
 enum { RT_MAX_DIMS = 12, RT_MAX_BATCH = 4 };
+void rt_kernels_free(Rt *rt, int n);  // all that were prepared, numbers [0, n)
 
 // y[batch, m, n] = Σ_k a[batch, m, k] · b[batch, k, n], any strides.
 typedef struct RtDot {
@@ -100,6 +101,7 @@ typedef struct RtDot {
     int64_t a_m, a_k, a_batch[RT_MAX_BATCH];
     int64_t b_k, b_n, b_batch[RT_MAX_BATCH];
     int64_t y_m, y_n, y_batch[RT_MAX_BATCH];
+    RtType type;  // RT_F32 (or RT_NONE) or RT_F64
 } RtDot;
 void rt_dot_init(Rt *rt, int kernel, const RtDot *p);
 void rt_dot(Rt *rt, int kernel, void *y, const void *a, const void *b);

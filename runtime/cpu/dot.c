@@ -1,0 +1,168 @@
+// y[batch, m, n] = Σ_k a[batch, m, k] · b[batch, k, n].
+//
+// The product of matrices is ours, not the library's: oneDNN 2.6 has no fast path for strided
+// operands, its fallback allocates at every call, and on dense ones it isn't faster.
+#include "runtime/cpu/internal.h"
+
+typedef struct Dot {
+    RtKernel base;
+    RtDot p;
+    int64_t batches;
+    bool is_turned;
+} Dot;
+
+void rt_dot_init(Rt *rt, int kernel, const RtDot *p)
+{
+    Dot *d = rt_kernel_new(rt, kernel, sizeof *d);
+
+    if (p->type != RT_NONE && p->type != RT_F32 && p->type != RT_F64)
+        rt_kernel_fail(kernel, "dot", "the type must be f32 or f64");
+    d->p = rt_dot_fold(p, &d->is_turned);
+    d->batches = rt_product(d->p.batch, d->p.n_batch);
+}
+
+// Where batch entry `b` begins in each operand.
+typedef struct Start {
+    int64_t a, b, y;
+} Start;
+
+static Start batch_start(const RtDot *p, int64_t b)
+{
+    Start s = {0};
+
+    for (int i = p->n_batch - 1; i >= 0; i--) {
+        int64_t at = b % p->batch[i];
+
+        b /= p->batch[i];
+        s.a += at * p->a_batch[i];
+        s.b += at * p->b_batch[i];
+        s.y += at * p->y_batch[i];
+    }
+    return s;
+}
+
+static void dot_double(Rt *rt, const Dot *d, double *y, const double *a, const double *b)
+{
+    const RtDot *p = &d->p;
+    int team = rt_team(rt, d->batches * p->m * p->n * (p->k + 1));
+
+#pragma omp parallel for num_threads(team) schedule(static)
+    for (int64_t row = 0; row < d->batches * p->m; row++) {
+        Start s = batch_start(p, row / p->m);
+        int64_t i = row % p->m;
+
+        for (int64_t j = 0; j < p->n; j++) {
+            double sum = 0;
+            for (int64_t k = 0; k < p->k; k++)
+                sum += a[s.a + i * p->a_m + k * p->a_k] * b[s.b + k * p->b_k + j * p->b_n];
+            y[s.y + i * p->y_m + j * p->y_n] = sum;
+        }
+    }
+}
+
+enum { LANES = 32 };
+
+// The inner product of two vectors, the first with unit stride, in 32 interleaved sums.
+static float inner(const float *a, const float *x, int64_t x_k, int64_t k)
+{
+    float s[LANES] = {0}, rest = 0;
+    int64_t p = 0;
+
+    for (; p + LANES <= k; p += LANES)
+#pragma omp simd
+        for (int l = 0; l < LANES; l++)
+            s[l] = RT_FMA(a[p + l], x[(p + l) * x_k], s[l]);
+    for (; p < k; p++)
+        rest = RT_FMA(a[p], x[p * x_k], rest);
+    for (int w = LANES / 2; w > 0; w /= 2)
+        for (int l = 0; l < w; l++)
+            s[l] += s[l + w];
+    return s[0] + rest;
+}
+
+enum { STRIP = 512 };  // rows of a matrix-vector product that are summed side by side
+
+// Rows [0, m) of a matrix times a vector, m ≤ STRIP.
+static void strip(const RtDot *p, int64_t m, float *y, const float *a, const float *b)
+{
+    if (p->a_k == 1) {
+        for (int64_t i = 0; i < m; i++)
+            y[i * p->y_m] = p->b_k == 1 ? inner(a + i * p->a_m, b, 1, p->k)
+                                        : inner(a + i * p->a_m, b, p->b_k, p->k);
+        return;
+    }
+    float s[STRIP] = {0};
+
+    for (int64_t k = 0; k < p->k; k++) {
+        const float *column = a + k * p->a_k;
+        float x = b[k * p->b_k];
+
+        if (p->a_m == 1)
+#pragma omp simd
+            for (int64_t i = 0; i < m; i++)
+                s[i] = RT_FMA(column[i], x, s[i]);
+        else
+            for (int64_t i = 0; i < m; i++)
+                s[i] = RT_FMA(column[i * p->a_m], x, s[i]);
+    }
+    for (int64_t i = 0; i < m; i++)
+        y[i * p->y_m] = s[i];
+}
+
+static void matrix_vector(Rt *rt, const Dot *d, float *y, const float *a, const float *b)
+{
+    const RtDot *p = &d->p;
+    int64_t strips = rt_ceil_div(p->m, STRIP);
+
+#pragma omp parallel for num_threads(rt_team(rt, d->batches * p->m * p->k)) schedule(static)
+    for (int64_t i = 0; i < d->batches * strips; i++) {
+        Start s = batch_start(p, i / strips);
+        int64_t row = i % strips * STRIP;
+
+        strip(p, rt_least(STRIP, p->m - row), y + s.y + row * p->y_m, a + s.a + row * p->a_m,
+              b + s.b);
+    }
+}
+
+// Many products: each thread takes its share, with a pack of its own. Few: all work on each.
+static void matrices(Rt *rt, const Dot *d, float *y, const float *a, const float *b)
+{
+    const RtDot *p = &d->p;
+    RtGemm g = {p->m, p->n, p->k, p->a_m, p->a_k, p->b_k, p->b_n, p->y_m, p->y_n};
+    int team = rt_team(rt, d->batches * p->m * p->n * p->k / 16);
+    bool is_shared = d->batches < 2 * team;
+    float *pack = (float *)rt->workspace;
+
+#pragma omp parallel num_threads(team)
+    {
+        int rank = omp_get_thread_num();
+        int64_t first = is_shared ? 0 : rt_share(d->batches, rank, team);
+        int64_t last = is_shared ? d->batches : rt_share(d->batches, rank + 1, team);
+
+        for (int64_t i = first; i < last; i++) {
+            Start s = batch_start(p, i);
+            rt_gemm(&g, y + s.y, a + s.a, b + s.b,
+                    is_shared ? pack : pack + rank * rt_gemm_pack(&g), is_shared ? team : 1,
+                    is_shared ? rank : 0);
+        }
+    }
+}
+
+void rt_dot(Rt *rt, int kernel, void *y, const void *left, const void *right)
+{
+    const Dot *d = rt->kernel[kernel];
+    const RtDot *p = &d->p;
+    const void *a = d->is_turned ? right : left, *b = d->is_turned ? left : right;
+
+    if (d->batches == 0 || p->m == 0 || p->n == 0)
+        return;
+    if (p->type == RT_F64)
+        dot_double(rt, d, y, a, b);
+    else if (p->n == 1 || p->k == 0)
+        for (int64_t j = 0; j < p->n; j++) {
+            float *column = (float *)y + j * p->y_n;
+            matrix_vector(rt, d, column, a, b);
+        }
+    else
+        matrices(rt, d, y, a, b);
+}

@@ -1,0 +1,105 @@
+// Bytes of Rt.workspace that a kernel uses. Both sides call these: the compiler, to plan the
+// memory, and the kernels. They depend on the shape only.
+#include "runtime/rt_workspace.h"
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
+
+int64_t rt_product(const int64_t *dim, int n)
+{
+    int64_t p = 1;
+
+    for (int i = 0; i < n; i++)
+        p *= dim[i];
+    return p;
+}
+
+static void drop_batch(RtDot *p, int at)
+{
+    p->n_batch--;
+    for (int i = at; i < p->n_batch; i++) {
+        p->batch[i] = p->batch[i + 1];
+        p->a_batch[i] = p->a_batch[i + 1];
+        p->b_batch[i] = p->b_batch[i + 1];
+        p->y_batch[i] = p->y_batch[i + 1];
+    }
+}
+
+// Makes one dim of a free dim (count, strides in its operand and in y) and a batch dim that the
+// other operand lacks: the batch dim may be outside, inside, or alone.
+static bool fold(int64_t *n, int64_t *x, int64_t *y, int64_t batch, int64_t x_batch,
+                 int64_t y_batch)
+{
+    bool outside = x_batch == *n * *x && y_batch == *n * *y;
+    bool inside = *x == batch * x_batch && *y == batch * y_batch;
+
+    if (*n != 1 && !outside && !inside)
+        return false;
+    if (*n == 1 || !outside) {
+        *x = x_batch;
+        *y = y_batch;
+    }
+    *n *= batch;
+    return true;
+}
+
+static bool fold_batch(RtDot *p, int i)
+{
+    int64_t n = p->batch[i];
+
+    return n == 1 ||
+           (p->b_batch[i] == 0 && fold(&p->m, &p->a_m, &p->y_m, n, p->a_batch[i], p->y_batch[i])) ||
+           (p->a_batch[i] == 0 && fold(&p->n, &p->b_n, &p->y_n, n, p->b_batch[i], p->y_batch[i]));
+}
+
+// y' = b' a'.
+static RtDot turned(const RtDot *p)
+{
+    RtDot t = {.type = p->type,
+               .m = p->n,
+               .n = p->m,
+               .k = p->k,
+               .n_batch = p->n_batch,
+               .a_m = p->b_n,
+               .a_k = p->b_k,
+               .b_k = p->a_k,
+               .b_n = p->a_m,
+               .y_m = p->y_n,
+               .y_n = p->y_m};
+
+    for (int i = 0; i < p->n_batch; i++) {
+        t.batch[i] = p->batch[i];
+        t.a_batch[i] = p->b_batch[i];
+        t.b_batch[i] = p->a_batch[i];
+        t.y_batch[i] = p->y_batch[i];
+    }
+    return t;
+}
+
+RtDot rt_dot_fold(const RtDot *p, bool *is_turned)
+{
+    RtDot d = *p;
+
+    for (int i = d.n_batch - 1; i >= 0; i--)
+        if (fold_batch(&d, i)) {
+            drop_batch(&d, i);
+            i = d.n_batch;  // a dim that couldn't be folded before may be now
+        }
+    bool is_row = d.m == 1 && d.n != 1;
+    bool is_column_major = d.n != 1 && d.y_n != 1 && d.y_m == 1;
+    *is_turned = is_row || is_column_major;
+    return *is_turned ? turned(&d) : d;
+}
+
+// One packed block of b; where there are several products, one for each thread.
+int64_t rt_dot_workspace(const RtDot *p)
+{
+    bool is_turned;
+    RtDot d = rt_dot_fold(p, &is_turned);
+    int64_t batches = rt_product(d.batch, d.n_batch);
+
+    if (d.n == 1 || d.type == RT_F64)
+        return 0;
+    return 4 * least(d.k, RT_BLOCK_K) * round_up(least(d.n, RT_BLOCK_N), RT_PANEL) *
+           least(batches, RT_MAX_THREADS);
+}

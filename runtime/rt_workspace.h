@@ -1,0 +1,25 @@
+// What kernels and the formulas of their workspace share: sizes of blocks, and how a product is
+// seen. They are the same on every machine, because the compiler plans for machines it never sees.
+#ifndef SHARDCC_RT_WORKSPACE_H
+#define SHARDCC_RT_WORKSPACE_H
+
+#include "runtime/rt.h"
+
+enum {
+    RT_BLOCK_K = 256,   // matrix product: the part of k …
+    RT_BLOCK_N = 2048,  // … and of n that is packed at once
+    RT_PANEL = 32,      // packed columns come in multiples of this
+    RT_ROWS = 192,      // attention: queries of one task …
+    RT_KEYS = 128,      // … and keys of one block
+    RT_CHUNKS = 64,     // reductions: parts of a long sum, at most
+    RT_COLUMNS = 4096,  // … where there are fewer results than this
+};
+
+int64_t rt_product(const int64_t *dim, int n);
+
+// The same product with as few batch dims as possible: they are folded into m or n where the
+// strides allow. It is turned around (y' = b' a', which the caller must
+// see to) where m is 1 or y's unit stride is m's.
+RtDot rt_dot_fold(const RtDot *p, bool *is_turned);
+
+#endif

@@ -1,0 +1,145 @@
+// rt_dot against three nested loops: random shapes and strides, all layouts of the operands, batch
+// dims that can and cannot be folded; one thread against two, bit by bit.
+#include "tests/runtime/kernels.h"
+
+static int64_t batches(const RtDot *p)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < p->n_batch; i++)
+        n *= p->batch[i];
+    return n;
+}
+
+// Where batch entry `b` begins, given the batch strides of an operand.
+static int64_t start(const RtDot *p, int64_t b, const int64_t *stride)
+{
+    int64_t at = 0;
+
+    for (int i = p->n_batch - 1; i >= 0; i--) {
+        at += b % p->batch[i] * stride[i];
+        b /= p->batch[i];
+    }
+    return at;
+}
+
+static void naive(const RtDot *p, float *y, const float *a, const float *b)
+{
+    for (int64_t e = 0; e < batches(p); e++)
+        for (int64_t i = 0; i < p->m; i++)
+            for (int64_t j = 0; j < p->n; j++) {
+                double s = 0;
+                for (int64_t k = 0; k < p->k; k++)
+                    s += (double)a[start(p, e, p->a_batch) + i * p->a_m + k * p->a_k] *
+                         (double)b[start(p, e, p->b_batch) + k * p->b_k + j * p->b_n];
+                y[start(p, e, p->y_batch) + i * p->y_m + j * p->y_n] = (float)s;
+            }
+}
+
+// Strides for one operand; a batch dim it lacks has stride 0.
+static int64_t operand(Random *r, RtDot *p, int64_t d0, int64_t d1, int64_t *s0, int64_t *s1,
+                       int64_t *batch, bool may_lack)
+{
+    int64_t dim[RT_MAX_BATCH + 2], *stride[RT_MAX_BATCH + 2];
+    int n = 0;
+
+    for (int i = 0; i < p->n_batch; i++) {
+        if (may_lack && draw(r, 3) == 0)
+            continue;
+        dim[n] = p->batch[i];
+        stride[n++] = &batch[i];
+    }
+    dim[n] = d0;
+    stride[n++] = s0;
+    dim[n] = d1;
+    stride[n++] = s1;
+    return draw_strides(r, n, dim, stride);
+}
+
+static void check(Random *r, RtDot *p)
+{
+    int64_t na = operand(r, p, p->m, p->k, &p->a_m, &p->a_k, p->a_batch, true);
+    int64_t nb = operand(r, p, p->k, p->n, &p->b_k, &p->b_n, p->b_batch, true);
+    int64_t ny = operand(r, p, p->m, p->n, &p->y_m, &p->y_n, p->y_batch, false);
+    float *a = draw_floats(r, na), *b = draw_floats(r, nb), *want = draw_floats(r, ny);
+    float *y[2];
+
+    for (int t = 0; t < 2; t++) {
+        Rt rt = rt_new(t + 1, rt_dot_workspace(p));
+        y[t] = malloc(sizeof(float) * (size_t)(ny + 1));
+        memcpy(y[t], want, sizeof(float) * (size_t)ny);
+        rt_dot_init(&rt, 1, p);
+        rt_dot(&rt, 1, y[t], a, b);
+        rt_delete(&rt);
+    }
+    naive(p, want, a, b);
+    check_floats("dot", y[0], want, ny, 1e-6 * sqrt((double)p->k + 1));
+    assert_memory_equal(y[0], y[1], sizeof(float) * (size_t)ny);
+    free(a);
+    free(b);
+    free(want);
+    free(y[0]);
+    free(y[1]);
+}
+
+static void test_random_shapes(void **state)
+{
+    Random r = {1};
+
+    for (int i = 0; i < 400; i++) {
+        RtDot p = {.m = draw_size(&r, 70), .n = draw_size(&r, 70), .k = draw_size(&r, 90)};
+        p.n_batch = (int)draw(&r, 4);
+        for (int j = 0; j < p.n_batch; j++)
+            p.batch[j] = draw_size(&r, 4);
+        check(&r, &p);
+    }
+}
+
+static void test_large_shapes(void **state)
+{
+    static const int64_t size[][4] = {{1, 130, 300, 700}, {1, 25, 2500, 260}, {1, 2100, 33, 513},
+                                      {1, 1, 5000, 300},  {1, 5000, 1, 300},  {1, 3, 3, 20000},
+                                      {40, 40, 40, 40},   {3, 200, 100, 257}, {1, 257, 2049, 1},
+                                      {1, 1, 1, 100003},  {7, 1, 300, 64}};
+    Random r = {2};
+
+    for (size_t i = 0; i < sizeof size / sizeof *size; i++)
+        for (int again = 0; again < 3; again++) {
+            RtDot p = {.m = size[i][1], .n = size[i][2], .k = size[i][3]};
+            p.n_batch = 1;
+            p.batch[0] = size[i][0];
+            check(&r, &p);
+        }
+}
+
+static void test_double(void **state)
+{
+    RtDot p = {.m = 2,
+               .n = 2,
+               .k = 3,
+               .a_m = 3,
+               .a_k = 1,
+               .b_k = 2,
+               .b_n = 1,
+               .y_m = 1,
+               .y_n = 2,
+               .type = RT_F64};
+    double a[] = {1, 2, 3, 4, 5, 6}, b[] = {1, 2, 3, 4, 5, 6 + 1e-12}, y[4];
+    Rt rt = rt_new(1, rt_dot_workspace(&p));
+
+    rt_dot_init(&rt, 0, &p);
+    rt_dot(&rt, 0, y, a, b);
+    assert_true(y[0] == 22 && y[1] == 49 && y[2] == 28 + 3e-12 && y[3] == 64 + 6e-12);
+    rt_delete(&rt);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_shapes),
+        cmocka_unit_test(test_large_shapes),
+        cmocka_unit_test(test_double),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
