@@ -6,41 +6,42 @@
 #include "ir/ir.h"
 
 typedef struct ImportOptions {
-    const char *path;             // of the .onnx file
-    const char *const *bind;      // "batch=4"
+    const char *path;         // of the .onnx file
+    const char *const *bind;  // "batch=4"
     int n_bind;
-    const char *const *shape;     // "input_ids=4,64"
+    const char *const *shape;  // "input_ids=4,64"
     int n_shape;
-    int accumulate;               // the bound batch (dim 0 of the inputs) is split into so many
-                                  // micro-batches; ≥ 1
-    bool training;                // dropout live, batch norm on batch statistics
-    bool frozen_batch_norm;       // batch norm on running statistics even so
-    const char *const *freeze;    // globs: parameters that become buffers
+    int accumulate;             // the bound batch (dim 0 of the inputs) is split into so many
+                                // micro-batches; ≥ 1
+    bool training;              // dropout live, batch norm on batch statistics
+    bool frozen_batch_norm;     // batch norm on running statistics even so
+    const char *const *freeze;  // globs: parameters that become buffers
     int n_freeze;
 } ImportOptions;
 
 // Where a parameter's or buffer's initial bytes are: in the model's own file or in another.
 typedef struct Weight {
-    const char *name;   // of the parameter
+    const char *name;  // of the parameter
     DType dtype;
-    const char *path;   // file, opened beneath the model's folder; NULL: `data`
+    const char *path;  // file beneath the model's folder, "" the model itself; NULL: `data`
     int64_t offset, bytes;
-    const void *data;   // bytes computed or decoded by the importer (typed data fields)
+    const void *data;  // bytes computed or decoded by the importer (typed data fields)
 } Weight;
 
 typedef struct Weights {
     Weight *weight;
     int n;
+    const char *model;  // path of the .onnx file
 } Weights;
 
-// Reads a model into a canonical forward graph: passes import and fold, batch-dependent shapes bound.
-// Inputs, parameters, buffers, outputs (OUTPUT_MODEL) bear the model's names. `w` (may be NULL) gets
-// where the weights are, in the order of the graph's parameters and buffers; no weight is read.
-// NULL after reporting all that is wrong.
+// Reads a model into a canonical forward graph: passes import and fold, batch-dependent shapes
+// bound. Inputs, parameters, buffers, outputs (OUTPUT_MODEL) bear the model's names. `w` (may be
+// NULL) gets where the weights are, in the order of the graph's parameters and buffers; no weight
+// is read. NULL after reporting all that is wrong.
 Graph *frontend_import(Arena *a, const ImportOptions *o, Weights *w, Diag *d);
 
-// Copies the weights into a new safetensors file. External data is checked here: beneath the model's
-// folder, a regular file with one link, long enough.
+// Copies the weights into a new safetensors file. External data is checked here: beneath the
+// model's folder, a regular file with one link, long enough.
 bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d);
 
 #endif

@@ -1,0 +1,246 @@
+// The model's inputs: every dim becomes a number, by the file, --shape or --bind; dim 0 is the
+// batch, of which a micro-batch is one part.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "frontend/internal.h"
+
+enum { MAX_DIM = 1 << 30 };
+
+static bool parse_number(const char *s, const char **end, int64_t *v)
+{
+    char *e;
+
+    errno = 0;
+    long long n = strtoll(s, &e, 10);
+    *end = e;
+    *v = n;
+    return e != s && !errno && *s >= '0' && *s <= '9' && n <= MAX_DIM;
+}
+
+// The text after "name=" in one of n options, NULL if none has that name. Sets its place.
+static const char *option_find(const char *const *option, int n, const char *name, int *place)
+{
+    size_t length = strlen(name);
+
+    for (int i = 0; i < n; i++) {
+        const char *equals = strrchr(option[i], '=');
+        if (!equals || (size_t)(equals - option[i]) != length || memcmp(option[i], name, length))
+            continue;
+        *place = i;
+        return equals + 1;
+    }
+    return NULL;
+}
+
+typedef struct Binding {
+    Import *x;
+    bool *bind_used, *shape_used;
+    Text dims, inputs;  // names that exist, for messages
+} Binding;
+
+static bool read_shape(Binding *b, const char *name, Dims *d, bool *given)
+{
+    const ImportOptions *o = b->x->o;
+    int place;
+    const char *s = option_find(o->shape, o->n_shape, name, &place), *end;
+
+    *given = s != NULL;
+    d->rank = 0;
+    while (s) {
+        if (d->rank == MAX_RANK || !parse_number(s, &end, &d->dim[d->rank++]) ||
+            (*end && *end != ',')) {
+            diag_error(b->x->diag, "--shape '%.200s': expected NAME=N,N,…, at most %d numbers",
+                       o->shape[place], MAX_RANK);
+            return false;
+        }
+        b->shape_used[place] = true;
+        s = *end ? end + 1 : NULL;
+    }
+    return true;
+}
+
+// One dim of an input, from the file or --bind. -1 after an error.
+static int64_t read_dim(Binding *b, const char *input, int i,
+                        const Onnx__TensorShapeProto__Dimension *dim, int64_t shape)
+{
+    const ImportOptions *o = b->x->o;
+    Diag *d = b->x->diag;
+    const char *name = dim->dim_param ? dim->dim_param : "", *end;
+    int64_t v = 0;
+    int place = 0;
+
+    if (dim->has_dim_value) {
+        if (dim->dim_value >= 0 && dim->dim_value <= MAX_DIM &&
+            (shape < 0 || shape == dim->dim_value))
+            return dim->dim_value;
+        if (shape >= 0)
+            diag_error(d,
+                       "input '%.200s': dim %d is %" PRId64 " in the model, --shape says %" PRId64,
+                       input, i, dim->dim_value, shape);
+        else
+            diag_error(d, "input '%.200s': dim %d is %" PRId64, input, i, dim->dim_value);
+        return -1;
+    }
+    if (*name)
+        text_printf(&b->dims, "%s'%.200s'", b->dims.n ? ", " : "", name);
+    const char *s = *name ? option_find(o->bind, o->n_bind, name, &place) : NULL;
+    if (!s) {
+        if (shape >= 0)
+            return shape;
+        diag_error(d, "input '%.200s': dim %d %s%.200s%s is not bound", input, i,
+                   *name ? "('" : "(no name", name, *name ? "')" : ")");
+        if (*name)
+            diag_note(d, "say --bind %.200s=N or --shape %.200s=N,…", name, input);
+        else
+            diag_note(d, "say --shape %.200s=N,…", input);
+        return -1;
+    }
+    b->bind_used[place] = true;
+    if (!parse_number(s, &end, &v) || *end) {
+        diag_error(d, "--bind '%.200s': expected NAME=N", o->bind[place]);
+        return -1;
+    }
+    if (shape >= 0 && shape != v) {
+        diag_error(d, "input '%.200s': dim %d is %" PRId64 " by --bind, %" PRId64 " by --shape",
+                   input, i, v, shape);
+        return -1;
+    }
+    return v;
+}
+
+// Reads the input's dims; false after an error.
+static bool read_dims(Binding *b, const char *name, const Onnx__TypeProto__Tensor *type, Dims *d)
+{
+    const Onnx__TensorShapeProto *shape = type->shape;
+    Diag *diag = b->x->diag;
+    Dims given;
+    bool is_given, ok = true;
+
+    if (!read_shape(b, name, &given, &is_given))
+        return false;
+    if (!shape) {
+        if (!is_given)
+            diag_error(diag, "input '%.200s' has no shape: say --shape %.200s=N,…", name, name);
+        *d = given;
+        return is_given;
+    }
+    if (shape->n_dim > MAX_RANK || (is_given && (int)shape->n_dim != given.rank)) {
+        diag_error(diag, "input '%.200s' has %zu dims, expected %d%s", name, shape->n_dim,
+                   is_given ? given.rank : MAX_RANK, is_given ? " by --shape" : " at most");
+        return false;
+    }
+    d->rank = (int)shape->n_dim;
+    for (int i = 0; i < d->rank; i++) {
+        d->dim[i] = read_dim(b, name, i, shape->dim[i], is_given ? given.dim[i] : -1);
+        ok &= d->dim[i] >= 0;
+    }
+    return ok;
+}
+
+static bool split_batch(Import *x, const char *name, Dims *d)
+{
+    int k = x->o->accumulate > 1 ? x->o->accumulate : 1;
+
+    if (!d->rank)
+        return true;
+    if (d->dim[0] % k) {
+        diag_error(x->diag,
+                   "input '%.200s': batch of %" PRId64 " can't be split into %d micro-batches",
+                   name, d->dim[0], k);
+        return false;
+    }
+    d->dim[0] /= k;
+    x->batch = x->batch ? x->batch : d->dim[0];
+    return true;
+}
+
+static void bind_input(Binding *b, Frame *f, const Onnx__ValueInfoProto *v)
+{
+    Import *x = b->x;
+    const char *name = v->name ? v->name : "";
+    const Onnx__TypeProto__Tensor *type = v->type ? v->type->tensor_type : NULL;
+    DType t = type ? dtype_of_onnx(type->elem_type) : DT_NONE;
+    Dims d = {0};
+    int64_t count = 1;
+
+    text_printf(&b->inputs, "%s'%.200s'", b->inputs.n ? ", " : "", name);
+    if (!t) {
+        diag_error(x->diag, "input '%.200s' is no tensor of numbers", name);
+        return;
+    }
+    if (!read_dims(b, name, type, &d) || !split_batch(x, name, &d))
+        return;
+    for (int i = 0; i < d.rank; i++)
+        if (!mul_size(count, d.dim[i], &count) || count > (int64_t)1 << 40) {
+            diag_error(x->diag, "input '%.200s' is too large", name);
+            return;
+        }
+    Item *item = frame_define(x, f, name);
+    if (item)
+        item->value =
+            graph_value(x->g, VALUE_INPUT, arena_string(x->arena, "%s", name), t, d.rank, d.dim);
+    map_set(&x->taken, arena_string(x->scratch, "%s", name), 1);
+}
+
+static void check_unused(Binding *b)
+{
+    const ImportOptions *o = b->x->o;
+
+    for (int i = 0; i < o->n_bind; i++)
+        if (!b->bind_used[i])
+            diag_error(b->x->diag, "--bind '%.200s': the model has no dim of that name, only %s",
+                       o->bind[i], b->dims.n ? b->dims.s : "numbers");
+    for (int i = 0; i < o->n_shape; i++)
+        if (!b->shape_used[i])
+            diag_error(b->x->diag, "--shape '%.200s': the model has no input of that name, only %s",
+                       o->shape[i], b->inputs.n ? b->inputs.s : "initializers");
+}
+
+void bind_inputs(Import *x, Frame *f)
+{
+    const Onnx__GraphProto *m = x->model->graph;
+    int errors = x->diag->errors;
+    Binding b = {.x = x};
+
+    b.bind_used = arena_array(x->scratch, bool, x->o->n_bind + 1);
+    b.shape_used = arena_array(x->scratch, bool, x->o->n_shape + 1);
+    x->taken.arena = x->scratch;
+    x->hints.arena = x->scratch;
+    for (size_t i = 0; i < m->n_input; i++)
+        // Up to IR version 3, initializers are listed among the inputs.
+        if (!m->input[i]->name || !map_get(&f->names, m->input[i]->name))
+            bind_input(&b, f, m->input[i]);
+    if (x->diag->errors == errors)
+        check_unused(&b);
+    for (size_t i = 0; i < m->n_value_info; i++)
+        if (m->value_info[i]->name)
+            map_set(&x->hints, m->value_info[i]->name, (int32_t)i + 1);
+    text_free(&b.dims);
+    text_free(&b.inputs);
+}
+
+void bind_check(Import *x, const char *name, ValueId v)
+{
+    int32_t i = map_get(&x->hints, name);
+    const Onnx__TypeProto *type = i ? x->model->graph->value_info[i - 1]->type : NULL;
+    const Onnx__TensorShapeProto *shape =
+        type && type->tensor_type ? type->tensor_type->shape : NULL;
+    const Value *value = value_of(x->g, v);
+
+    // A micro-batch differs from what the file says on purpose.
+    if (!shape || x->o->accumulate > 1)
+        return;
+    bool same = (int)shape->n_dim == value->rank;
+    for (int d = 0; d < value->rank && same; d++)
+        same = !shape->dim[d]->has_dim_value || shape->dim[d]->dim_value == value->dim[d];
+    if (same)
+        return;
+    Text t = {0};
+    value_print_type(value, &t);
+    text_printf(&t, ", in the file [");
+    for (size_t d = 0; d < shape->n_dim; d++)
+        text_printf(&t, "%s%" PRId64, d ? "," : "", shape->dim[d]->dim_value);
+    diag_warn(x->diag, "'%.200s' is %s]", name, t.s);
+    text_free(&t);
+}

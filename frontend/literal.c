@@ -1,0 +1,136 @@
+// Tensors of the file: their types, dims and bytes.
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "frontend/internal.h"
+
+DType dtype_of_onnx(int32_t t)
+{
+    static const DType table[] = {
+        DT_NONE, F32, U8,  I8,  U16, I16,     I32,     I64,  DT_NONE,
+        BOOL,    F16, F64, U32, U64, DT_NONE, DT_NONE, BF16,
+    };
+    return t > 0 && t < COUNT(table) ? table[t] : DT_NONE;
+}
+
+// Typed fields hold one element in each entry, wider than the dtype for the small ones.
+static const void *pack_typed(Import *x, const Onnx__TensorProto *t, DType type, int64_t count)
+{
+    size_t n = (size_t)count, size = (size_t)dtype_size(type);
+    char *data = arena_alloc(x->arena, n + 1, size);
+
+    if (type == F32 && t->n_float_data == n)
+        memcpy(data, t->float_data, n * size);
+    else if (type == F64 && t->n_double_data == n)
+        memcpy(data, t->double_data, n * size);
+    else if (type == I64 && t->n_int64_data == n)
+        memcpy(data, t->int64_data, n * size);
+    else if ((type == U64 || type == U32) && t->n_uint64_data == n)
+        for (size_t i = 0; i < n; i++)
+            memcpy(data + i * size, &t->uint64_data[i], size);  // the low bytes come first
+    else if (t->n_int32_data == n && size <= 4 && type != F32 && type != U32)
+        for (size_t i = 0; i < n; i++)
+            memcpy(data + i * size, &t->int32_data[i], size);
+    else
+        return NULL;
+    return data;
+}
+
+static int64_t entry_number(const Onnx__TensorProto *t, const char *key, int64_t missing)
+{
+    for (size_t i = 0; i < t->n_external_data; i++) {
+        const Onnx__StringStringEntryProto *e = t->external_data[i];
+        char *end;
+        if (!e->key || !e->value || strcmp(e->key, key))
+            continue;
+        long long v = strtoll(e->value, &end, 10);
+        return *end || v < 0 ? -1 : v;
+    }
+    return missing;
+}
+
+static bool read_external(Import *x, const Onnx__TensorProto *t, const char *name, Literal *l)
+{
+    for (size_t i = 0; i < t->n_external_data; i++)
+        if (t->external_data[i]->key && !strcmp(t->external_data[i]->key, "location"))
+            l->location = t->external_data[i]->value;
+    l->offset = entry_number(t, "offset", 0);
+    int64_t length = entry_number(t, "length", l->bytes);
+    if (l->location && *l->location && l->offset >= 0 && length == l->bytes)
+        return true;
+    diag_error(x->diag, "tensor '%.200s': its place in external data makes no sense", name);
+    return false;
+}
+
+bool literal_read(Import *x, const Onnx__TensorProto *t, const char *name, Literal *l)
+{
+    enum { EXTERNAL = 1 };
+    int64_t count = 1;
+
+    *l = (Literal){.dtype = dtype_of_onnx(t->data_type), .rank = (int)t->n_dims, .origin = t};
+    if (!l->dtype) {
+        diag_error(x->diag, "tensor '%.200s': element type %d is not supported", name,
+                   t->data_type);
+        return false;
+    }
+    bool ok = t->n_dims <= MAX_RANK;
+    for (size_t i = 0; i < t->n_dims && ok; i++) {
+        l->dim[i] = t->dims[i];
+        ok = t->dims[i] >= 0 && mul_size(count, t->dims[i], &count) && count <= (int64_t)1 << 40;
+    }
+    if (!ok) {
+        diag_error(x->diag, "tensor '%.200s': its dims make no sense", name);
+        return false;
+    }
+    l->bytes = count * dtype_size(l->dtype);
+    if (t->data_location == EXTERNAL)
+        return read_external(x, t, name, l);
+    if (t->has_raw_bytes) {
+        ok = (int64_t)t->raw_bytes == l->bytes;
+        l->data = x->data + t->raw_offset;
+    } else {
+        // The fields are in memory already: so many elements can't be more than the file has bytes.
+        ok = (size_t)count <= x->size && (l->data = pack_typed(x, t, l->dtype, count));
+    }
+    if (!ok)
+        diag_error(x->diag, "tensor '%.200s': its data are not as long as its dims say", name);
+    return ok;
+}
+
+static const void *read_small(Import *x, const Literal *l, const char *name)
+{
+    char *data = arena_alloc(x->arena, (size_t)l->bytes + 1, 1);
+    int fd = x->o->path ? open_beneath(x->o->path, l->location, x->diag) : -1;
+
+    if (fd < 0)
+        return NULL;
+    ssize_t n = pread(fd, data, (size_t)l->bytes, l->offset);
+    close(fd);
+    if (n == l->bytes)
+        return data;
+    diag_error(x->diag, "tensor '%.200s': '%.200s' is too short", name, l->location);
+    return NULL;
+}
+
+ValueId literal_value(Import *x, const Onnx__TensorProto *t, const char *name)
+{
+    Literal l;
+
+    if (!literal_read(x, t, name, &l))
+        return 0;
+    if (l.bytes > MAX_CONSTANT)
+        return params_add(x, VALUE_BUFFER, name, &l);
+    if (l.location) {
+        l.data = read_small(x, &l, name);
+        if (!l.data)
+            return 0;
+    }
+    // A copy: the file's bytes may be unaligned.
+    char *data = arena_copy(x->arena, l.data, (size_t)l.bytes);
+    if (l.dtype == BOOL)
+        for (int64_t i = 0; i < l.bytes; i++)
+            data[i] = data[i] != 0;
+    ValueId v = graph_constant(x->g, l.dtype, l.rank, l.dim, data);
+    return known_canonical(x, v);
+}

@@ -1,0 +1,251 @@
+// Normalisations: mean and variance over some dims, then a scale and a shift.
+#include "frontend/internal.h"
+
+typedef struct Moments {
+    ValueId mean, variance;  // without the reduced dims
+    ValueId centred;
+} Moments;
+
+static Moments moments(Graph *g, ValueId x, int n, const int64_t *axes)
+{
+    Moments m = {.mean = make_mean(g, x, n, axes)};
+
+    m.centred = make_sub(g, x, broadcast_over(g, m.mean, x, n, axes));
+    m.variance = make_mean(g, make_square(g, m.centred), n, axes);
+    return m;
+}
+
+static ValueId inverse_deviation(Graph *g, ValueId variance, double epsilon)
+{
+    ValueId v = make_add(g, variance, scalar_like(g, variance, epsilon));
+
+    return make_reciprocal(g, make_sqrt(g, v));
+}
+
+// The dims from `axis` on; false after an error.
+static bool trailing_axes(Op *o, int *n, int64_t *axes)
+{
+    int rank = arg_value(o, 0)->rank;
+    int64_t axis = attr_int(o, "axis", -1);
+
+    if (!op_axis(o, &axis, rank))
+        return false;
+    *n = 0;
+    for (int64_t i = axis; i < rank; i++)
+        axes[(*n)++] = i;
+    return true;
+}
+
+// An input broadcast to x's shape and dtype.
+static ValueId spread(Op *o, int i, ValueId x)
+{
+    Dims d = dims_of(o->g, x);
+
+    return make_cast(o->g, broadcast_to(o->g, arg(o, i), d.rank, d.dim), value_of(o->g, x)->dtype);
+}
+
+static void give_kept(Op *o, int i, ValueId v, int n, const int64_t *axes)
+{
+    if (wants(o, i))
+        give(o, i, insert_dims(o->g, v, n, axes));
+}
+
+static void lower_layer_norm(Op *o)
+{
+    Graph *g = o->g;
+    int64_t axes[MAX_RANK];
+    int n;
+    DType t = arg_value(o, 0)->dtype;
+
+    if (!trailing_axes(o, &n, axes))
+        return;
+    ValueId x = make_cast(g, arg(o, 0), t == F16 || t == BF16 ? F32 : t);
+    Moments m = moments(g, x, n, axes);
+    ValueId inverse = inverse_deviation(g, m.variance, attr_float(o, "epsilon", (float)1e-5));
+    ValueId y = make_mul(g, m.centred, broadcast_over(g, inverse, x, n, axes));
+    y = make_mul(g, make_cast(g, y, t), spread(o, 1, arg(o, 0)));
+    give(o, 0, has(o, 2) ? make_add(g, y, spread(o, 2, arg(o, 0))) : y);
+    give_kept(o, 1, m.mean, n, axes);
+    give_kept(o, 2, inverse, n, axes);
+}
+
+static void lower_rms_norm(Op *o)
+{
+    Graph *g = o->g;
+    int64_t axes[MAX_RANK];
+    int n;
+    DType t = arg_value(o, 0)->dtype;
+
+    if (!trailing_axes(o, &n, axes))
+        return;
+    ValueId x = make_cast(g, arg(o, 0), t == F16 || t == BF16 ? F32 : t);
+    ValueId square = make_mean(g, make_square(g, x), n, axes);
+    ValueId inverse = inverse_deviation(g, square, attr_float(o, "epsilon", (float)1e-5));
+    ValueId y = make_mul(g, x, broadcast_over(g, inverse, x, n, axes));
+    give(o, 0, make_mul(g, make_cast(g, y, t), spread(o, 1, arg(o, 0))));
+}
+
+// ---- batch norm ----
+
+// The running statistics are no parameters, whatever the file says of them.
+static void make_buffer(Graph *g, ValueId v)
+{
+    if (value_of(g, v)->kind == VALUE_PARAMETER)
+        value_of(g, v)->kind = VALUE_BUFFER;
+}
+
+static ValueId per_channel(Graph *g, ValueId v, ValueId x) { return vector_at(g, v, x, 1); }
+
+// old · momentum + new · (1 - momentum), carried to the next step.
+static ValueId update(Graph *g, ValueId old, ValueId new, double momentum)
+{
+    ValueId kept = make_mul(g, old, scalar_like(g, old, momentum));
+    ValueId y = make_add(g, kept, make_mul(g, new, scalar_like(g, new, 1 - momentum)));
+
+    if (y && value_of(g, old)->kind == VALUE_BUFFER)
+        graph_carry(g, old, y, SCOPE_STEP);
+    return y;
+}
+
+// PyTorch's running variance is the unbiased one. The model's own training mode keeps the biased
+// one, as ONNX has it.
+static ValueId running_variance(Op *o, ValueId variance, int64_t count)
+{
+    if (attr_int(o, "training_mode", 0) || count < 2)
+        return variance;
+    return make_mul(o->g, variance,
+                    scalar_like(o->g, variance, (double)count / (double)(count - 1)));
+}
+
+// Models are exported for inference; while training, batch statistics are used all the same.
+static void lower_batch_norm(Op *o)
+{
+    Graph *g = o->g;
+    const ImportOptions *options = o->x->o;
+    ValueId x = arg(o, 0), mean = arg(o, 3), variance = arg(o, 4), centred;
+    int rank = arg_value(o, 0)->rank, n = 0;
+    int64_t axes[MAX_RANK], count = 1;
+    double momentum = attr_float(o, "momentum", (float)0.9);
+
+    if (rank < 2) {
+        op_error(o, "a batch of channels is expected");
+        return;
+    }
+    make_buffer(g, mean);
+    make_buffer(g, variance);
+    if (options->training && !options->frozen_batch_norm) {
+        for (int i = 0; i < rank; i++)
+            if (i != 1) {
+                axes[n++] = i;
+                count *= value_of(g, x)->dim[i];
+            }
+        Moments m = moments(g, x, n, axes);
+        ValueId new_mean = update(g, mean, m.mean, momentum);
+        ValueId new_variance =
+            update(g, variance, running_variance(o, m.variance, count), momentum);
+        if (wants(o, 1))
+            give(o, 1, new_mean);
+        if (wants(o, 2))
+            give(o, 2, new_variance);
+        centred = m.centred;
+        variance = m.variance;
+    } else {
+        centred = make_sub(g, x, per_channel(g, mean, x));
+        if (wants(o, 1))
+            give(o, 1, mean);
+        if (wants(o, 2))
+            give(o, 2, variance);
+    }
+    ValueId inverse = inverse_deviation(g, variance, attr_float(o, "epsilon", (float)1e-5));
+    ValueId scale = make_mul(g, inverse, arg(o, 1));
+    ValueId y = make_mul(g, centred, per_channel(g, scale, x));
+    give(o, 0, make_add(g, y, per_channel(g, arg(o, 2), x)));
+}
+
+// ---- per sample ----
+
+// x [n, c, rest…] as [n, groups, c / groups, rest…], normalised over all but the first two dims.
+static ValueId normalize_groups(Op *o, int64_t groups)
+{
+    Graph *g = o->g;
+    Dims d = dims_of(g, arg(o, 0)), split = {.rank = d.rank + 1};
+    int64_t axes[MAX_RANK];
+    int n = 0;
+
+    if (d.rank < 2 || split.rank > MAX_RANK || groups < 1 || d.dim[1] % groups) {
+        op_error(o, "%" PRId64 " groups of %" PRId64 " channels", groups, d.dim[1]);
+        return 0;
+    }
+    split.dim[0] = d.dim[0];
+    split.dim[1] = groups;
+    split.dim[2] = d.dim[1] / groups;
+    for (int i = 2; i < d.rank; i++)
+        split.dim[i + 1] = d.dim[i];
+    for (int i = 2; i < split.rank; i++)
+        axes[n++] = i;
+    ValueId x = reshape_to(g, arg(o, 0), &split);
+    Moments m = moments(g, x, n, axes);
+    ValueId inverse = inverse_deviation(g, m.variance, attr_float(o, "epsilon", (float)1e-5));
+    return reshape_to(g, make_mul(g, m.centred, broadcast_over(g, inverse, x, n, axes)), &d);
+}
+
+static void scale_and_shift(Op *o, ValueId y, ValueId scale, ValueId shift)
+{
+    Graph *g = o->g;
+
+    if (y)
+        give(o, 0, make_add(g, make_mul(g, y, per_channel(g, scale, y)), per_channel(g, shift, y)));
+}
+
+static void lower_instance_norm(Op *o)
+{
+    scale_and_shift(o, normalize_groups(o, arg_value(o, 0)->dim[1]), arg(o, 1), arg(o, 2));
+}
+
+// One value per group as one per channel: opset 18 has the former, 21 the latter.
+static ValueId per_group(Op *o, ValueId v, int64_t groups, int64_t channels)
+{
+    const Value *value = value_of(o->g, v);
+    Dims wide = {2, {groups, channels / groups}}, flat = {1, {channels}};
+
+    if (value->rank != 1 || value->dim[0] == channels)
+        return v;
+    return reshape_to(o->g, make_broadcast(o->g, v, 2, wide.dim, &(int64_t){0}), &flat);
+}
+
+static void lower_group_norm(Op *o)
+{
+    int64_t groups = attr_int(o, "num_groups", 0), channels = arg_value(o, 0)->dim[1];
+    ValueId y = normalize_groups(o, groups);
+
+    if (y)
+        scale_and_shift(o, y, per_group(o, arg(o, 1), groups, channels),
+                        per_group(o, arg(o, 2), groups, channels));
+}
+
+static void lower_lp_norm(Op *o)
+{
+    Graph *g = o->g;
+    ValueId x = arg(o, 0);
+    int64_t axis = attr_int(o, "axis", -1), p = attr_int(o, "p", 2);
+
+    if (!op_axis(o, &axis, arg_value(o, 0)->rank))
+        return;
+    if (p != 1 && p != 2) {
+        op_error(o, "p is %" PRId64 ", expected 1 or 2", p);
+        return;
+    }
+    ValueId s = make_reduce_sum(g, p == 1 ? make_abs(g, x) : make_square(g, x), 1, &axis);
+    ValueId norm = p == 1 ? s : make_sqrt(g, s);
+    give(o, 0, make_div(g, x, broadcast_over(g, norm, x, 1, &axis)));
+}
+
+const Lowering lower_norm[] = {
+    {"BatchNormalization", 5, 5, .lower = lower_batch_norm},
+    {"GroupNormalization", 3, 3, .lower = lower_group_norm},
+    {"InstanceNormalization", 3, 3, .lower = lower_instance_norm},
+    {"LayerNormalization", 2, 3, .lower = lower_layer_norm},
+    {"LpNormalization", 1, 1, .lower = lower_lp_norm},
+    {"RMSNormalization", 2, 2, .lower = lower_rms_norm},
+    {0},
+};

@@ -1,0 +1,133 @@
+// Sequences of tensors, which exporters use to split: they are lists at compile time.
+#include "frontend/internal.h"
+
+static void give_sequence(Op *o, int n, const ValueId *v)
+{
+    o->out[0] = (Item){.is_sequence = true, .n = n, .element = v};
+}
+
+static bool sequence_of(Op *o, int i)
+{
+    return o->in[i].is_sequence || op_error(o, "input %d must be a sequence", i);
+}
+
+static void lower_split(Op *o)
+{
+    const Value *x = arg_value(o, 0);
+    int64_t axis = attr_int(o, "axis", 0);
+    bool keep_dims = has(o, 1) || attr_int(o, "keepdims", 1);
+
+    if (!op_axis(o, &axis, x->rank))
+        return;
+    int64_t whole = x->dim[axis], each = 1;
+    if (whole > MAX_OPERANDS) {
+        op_error(o, "splits into too many");
+        return;
+    }
+    int64_t *size = arena_array(o->x->scratch, int64_t, whole + 1);
+    bool is_list = has(o, 1) && arg_value(o, 1)->rank == 1;
+    int n = 0;
+    if (has(o, 1) && !arg_ints(o, 1, "split", is_list ? (int)whole : 1, &n, size))
+        return;
+    if (!is_list) {
+        each = has(o, 1) ? size[0] : 1;
+        if (each < 1) {
+            op_error(o, "parts of %" PRId64, each);
+            return;
+        }
+        n = (int)((whole + each - 1) / each);
+    }
+    ValueId *part = arena_array(o->x->scratch, ValueId, n + 1);
+    int64_t start = 0;
+    for (int i = 0; i < n; i++) {
+        int64_t left = whole - start, k = is_list ? size[i] : each < left ? each : left;
+        if (k < 0 || k > left) {
+            op_error(o, "its parts don't add up to %" PRId64, whole);
+            return;
+        }
+        part[i] = slice_axis(o->g, arg(o, 0), (int)axis, start, k, 1);
+        if (!keep_dims)
+            part[i] = drop_dim(o->g, part[i], (int)axis);
+        start += k;
+    }
+    give_sequence(o, n, part);
+}
+
+static void lower_at(Op *o)
+{
+    double i;
+
+    if (!sequence_of(o, 0) || !arg_number(o, 1, "the position", &i))
+        return;
+    int n = o->in[0].n;
+    if (!(i >= -n && i < n))
+        op_error(o, "position %g of a sequence of %d", i, n);
+    else
+        give(o, 0, o->in[0].element[(int)i < 0 ? (int)i + n : (int)i]);
+}
+
+static void lower_construct(Op *o)
+{
+    ValueId *v = arena_array(o->x->scratch, ValueId, o->n_in + 1);
+
+    for (int i = 0; i < o->n_in; i++)
+        v[i] = arg(o, i);
+    give_sequence(o, o->n_in, v);
+}
+
+static void lower_empty(Op *o) { give_sequence(o, 0, NULL); }
+
+static void lower_insert(Op *o)
+{
+    if (!sequence_of(o, 0))
+        return;
+    int n = o->in[0].n;
+    double at = n;
+    if (has(o, 2) && !arg_number(o, 2, "the position", &at))
+        return;
+    at += at < 0 ? n : 0;
+    if (!(at >= 0 && at <= n)) {
+        op_error(o, "position %g of a sequence of %d", at, n);
+        return;
+    }
+    ValueId *v = arena_array(o->x->scratch, ValueId, n + 1);
+    for (int i = 0; i <= n; i++)
+        v[i] = i == (int)at ? arg(o, 1) : o->in[0].element[i > (int)at ? i - 1 : i];
+    give_sequence(o, n + 1, v);
+}
+
+static void lower_length(Op *o)
+{
+    if (sequence_of(o, 0))
+        give(o, 0, graph_scalar(o->g, I64, o->in[0].n));
+}
+
+static void lower_concat(Op *o)
+{
+    if (!sequence_of(o, 0))
+        return;
+    int n = o->in[0].n;
+    if (!n) {
+        op_error(o, "the sequence is empty");
+        return;
+    }
+    bool is_new = attr_int(o, "new_axis", 0) != 0;
+    int64_t axis = attr_int(o, "axis", 0);
+    ValueId *v = arena_array(o->x->scratch, ValueId, n);
+    if (!op_axis(o, &axis, value_of(o->g, o->in[0].element[0])->rank + is_new))
+        return;
+    for (int i = 0; i < n; i++)
+        v[i] = is_new ? insert_dims(o->g, o->in[0].element[i], 1, &axis) : o->in[0].element[i];
+    give(o, 0, make_concat(o->g, n, v, (int)axis));
+}
+
+const Lowering lower_sequence[] = {
+    {"ConcatFromSequence", 1, 1, .lower = lower_concat},
+    {"SequenceAt", 2, 2, .lower = lower_at},
+    {"SequenceConstruct", 1, MAX_OPERANDS, .lower = lower_construct},
+    {"SequenceEmpty", 0, 0, .lower = lower_empty},
+    {"SequenceInsert", 2, 3, .lower = lower_insert},
+    {"SequenceLength", 1, 1, .lower = lower_length},
+    {"SplitToSequence", 1, 2, .lower = lower_split},
+    {0},
+};

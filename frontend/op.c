@@ -1,0 +1,106 @@
+// What a lowering sees of its node: inputs, outputs, messages.
+#include "frontend/internal.h"
+
+bool has(const Op *o, int i) { return i < o->n_in && (o->in[i].value || o->in[i].is_sequence); }
+
+ValueId arg(const Op *o, int i) { return i < o->n_in ? o->in[i].value : 0; }
+
+Value *arg_value(const Op *o, int i) { return value_of(o->g, arg(o, i)); }
+
+const char *arg_name(const Op *o, int i)
+{
+    return i < (int)o->node->n_input ? o->node->input[i] : "";
+}
+
+bool wants(const Op *o, int i) { return i < o->n_out && *o->node->output[i]; }
+
+void give(Op *o, int i, ValueId v)
+{
+    if (i >= o->n_out)
+        return;
+    if (!v)
+        o->failed = true;
+    o->out[i].value = v ? known_canonical(o->x, v) : 0;
+}
+
+const Tensor *arg_known(const Op *o, int i) { return has(o, i) ? known_of(o->x, arg(o, i)) : NULL; }
+
+bool arg_ints(Op *o, int i, const char *what, int max, int *n, int64_t *v)
+{
+    const Tensor *t = arg_known(o, i);
+    const Value *value = arg_value(o, i);
+
+    if (!t)
+        return op_error(o, "%s must be known when compiling, '%s' is not", what, arg_name(o, i));
+    if (dtype_is_float(t->dtype) || t->rank > 1)
+        return op_error(o, "%s must be a vector of integers", what);
+    int64_t count = value_count(value);
+    if (count > max)
+        return op_error(o, "%s has %" PRId64 " elements, more than %d", what, count, max);
+    *n = (int)count;
+    for (int k = 0; k < *n; k++)
+        v[k] = t->i[t->rank && t->dim[0] > 1 ? k : 0];
+    return true;
+}
+
+bool arg_number(Op *o, int i, const char *what, double *v)
+{
+    const Tensor *t = arg_known(o, i);
+
+    if (!t)
+        return op_error(o, "%s must be known when compiling, '%s' is not", what, arg_name(o, i));
+    if (!known_is_splat(t))
+        return op_error(o, "%s must be a single number", what);
+    *v = known_number(t, 0);
+    return true;
+}
+
+bool op_error(Op *o, const char *fmt, ...)
+{
+    Text t = {0};
+    Diag *d = o->x->diag;
+    char message[1024];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    diag_error(d, "node '%.200s' (%.100s): %s", o->g->source->name, o->node->op_type, message);
+    for (int i = 0; i < o->n_in && i < 8; i++) {
+        if (!arg(o, i))
+            continue;
+        t.n = 0;
+        value_print_type(arg_value(o, i), &t);
+        diag_note(d, "in %d  %.200s %s", i, arg_name(o, i), t.s);
+    }
+    if (*o->g->source->scope)
+        diag_note(d, "from  %.200s", o->g->source->scope);
+    text_free(&t);
+    o->failed = true;
+    return false;
+}
+
+bool op_axis(Op *o, int64_t *axis, int rank)
+{
+    if (*axis < -rank || *axis >= rank)
+        return op_error(o, "axis %" PRId64 " of a value of rank %d", *axis, rank);
+    *axis += *axis < 0 ? rank : 0;
+    return true;
+}
+
+bool op_axes(Op *o, int n, int64_t *axes, int rank)
+{
+    bool taken[MAX_RANK] = {false};
+
+    for (int i = 0; i < n; i++) {
+        if (!op_axis(o, &axes[i], rank))
+            return false;
+        if (taken[axes[i]])
+            return op_error(o, "axis %" PRId64 " occurs twice", axes[i]);
+        taken[axes[i]] = true;
+    }
+    for (int axis = 0, i = 0; axis < rank; axis++)
+        if (taken[axis])
+            axes[i++] = axis;
+    return true;
+}

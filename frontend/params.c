@@ -1,0 +1,114 @@
+// Which initializers are learned. A float initializer is a parameter unless the exporter marked it
+// as a buffer (torch.export's graph signature), --freeze names it, or it is a number that the
+// exporter made up; batch norm takes its running statistics out itself. Two initializers at the
+// same place of the same external file are one.
+#include "frontend/internal.h"
+
+typedef enum Mark { MARK_NONE, MARK_PARAMETER, MARK_BUFFER } Mark;
+
+static void scan_mark(Import *x, const char *name, size_t n, Onnx__StringStringEntryProto **prop)
+{
+    for (size_t i = 0; i < n && name; i++) {
+        if (!prop[i]->key || !prop[i]->value ||
+            strcmp(prop[i]->key, "pkg.torch.export.graph_signature.InputSpec.kind"))
+            continue;
+        bool is_parameter = !strcmp(prop[i]->value, "PARAMETER");
+        if (is_parameter || !strcmp(prop[i]->value, "BUFFER") ||
+            !strcmp(prop[i]->value, "CONSTANT_TENSOR"))
+            map_set(&x->marks, name, is_parameter ? MARK_PARAMETER : MARK_BUFFER);
+        x->has_marks = true;
+    }
+}
+
+void params_scan(Import *x)
+{
+    const Onnx__GraphProto *m = x->model->graph;
+
+    x->marks.arena = x->scratch;
+    x->places.arena = x->scratch;
+    for (size_t i = 0; i < m->n_value_info; i++)
+        scan_mark(x, m->value_info[i]->name, m->value_info[i]->n_metadata_props,
+                  m->value_info[i]->metadata_props);
+    for (size_t i = 0; i < m->n_initializer; i++)
+        scan_mark(x, m->initializer[i]->name, m->initializer[i]->n_metadata_props,
+                  m->initializer[i]->metadata_props);
+}
+
+// Names that an exporter gives to numbers of its own: "onnx::Mul_12", "/h.0/Constant_output_0".
+static bool is_made_up(const char *name)
+{
+    return strstr(name, "::") || name[0] == '/' || !strncmp(name, "val_", 4) ||
+           !strncmp(name, "_val_", 5);
+}
+
+static bool is_number(const Import *x, const Literal *l, const char *name)
+{
+    if (l->bytes != dtype_size(l->dtype) || map_get(&x->marks, name))
+        return false;
+    return x->has_marks || is_made_up(name);
+}
+
+static bool is_frozen(const Import *x, const char *name)
+{
+    for (int i = 0; i < x->o->n_freeze; i++)
+        if (glob_match(x->o->freeze[i], name))
+            return true;
+    return false;
+}
+
+static const char *free_name(Import *x, const char *name)
+{
+    const char *s = arena_string(x->arena, "%s", name);
+
+    for (int i = 2; map_get(&x->taken, s); i++)
+        s = arena_string(x->arena, "%s.%d", name, i);
+    map_set(&x->taken, s, 1);
+    return s;
+}
+
+// What tells where the bytes are: the external file's place, or the initializer itself (which the
+// body of a Loop uses once per trip).
+static const char *place_of(Import *x, const Literal *l)
+{
+    return l->location ? arena_string(x->scratch, "%s\n%" PRId64 "\n%" PRId64, l->location,
+                                      l->offset, l->bytes)
+                       : arena_string(x->scratch, "%p", (const void *)l->origin);
+}
+
+ValueId params_add(Import *x, ValueKind kind, const char *name, const Literal *l)
+{
+    const char *place = place_of(x, l);
+    ValueId v = map_get(&x->places, place);
+
+    if (v && !memcmp(value_of(x->g, v)->dim, l->dim, sizeof l->dim) &&
+        value_of(x->g, v)->dtype == l->dtype)
+        return v;
+    Weight *w = arena_push(x->arena, x->weights, x->n_weights, x->cap_weights);
+    x->n_weights++;
+    *w = (Weight){.name = free_name(x, name), .dtype = l->dtype, .bytes = l->bytes};
+    const uint8_t *data = l->data;
+    if (l->location) {
+        w->path = arena_string(x->arena, "%s", l->location);
+        w->offset = l->offset;
+    } else if (data >= x->data && data < x->data + x->size) {
+        w->path = "";
+        w->offset = data - x->data;
+    } else {
+        w->data = data;
+    }
+    v = graph_value(x->g, kind, w->name, l->dtype, l->rank, l->dim);
+    map_set(&x->places, place, v);
+    return v;
+}
+
+ValueId params_value(Import *x, const Onnx__TensorProto *t)
+{
+    Literal l;
+
+    if (!literal_read(x, t, t->name, &l))
+        return 0;
+    if (!dtype_is_float(l.dtype) || is_number(x, &l, t->name))
+        return literal_value(x, t, t->name);
+    bool is_buffer = map_get(&x->marks, t->name) == MARK_BUFFER || is_frozen(x, t->name);
+    return params_add(x, is_buffer ? VALUE_BUFFER : VALUE_PARAMETER, t->name, &l);
+}

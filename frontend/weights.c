@@ -1,0 +1,143 @@
+// Copies the weights from where the model keeps them into a new safetensors file. Only maps and one
+// buffer: weights are never all in memory.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "frontend/internal.h"
+#include "runtime/rt_file.h"
+
+static const char *stored_type(DType t)
+{
+    static const char *const names[N_DTYPES] = {
+        [F32] = "F32", [F64] = "F64", [F16] = "F16",   [BF16] = "BF16", [I8] = "I8",
+        [I16] = "I16", [I32] = "I32", [I64] = "I64",   [U8] = "U8",     [U16] = "U16",
+        [U32] = "U32", [U64] = "U64", [BOOL] = "BOOL",
+    };
+    return names[t];
+}
+
+// Describes the tensors as the user knows them: own shapes, in the order of the weights.
+static bool describe(const Weights *w, const Graph *g, RtStored *t, Diag *d)
+{
+    Arena *a = arena_new();
+    Map value = {.arena = a};
+    bool ok = true;
+
+    for (ValueId v = 1; v < g->n_values; v++) {
+        ValueKind kind = g->values[v].kind;
+        if (kind == VALUE_PARAMETER || kind == VALUE_BUFFER)
+            map_set(&value, g->values[v].name, v);
+    }
+    for (int i = 0; i < w->n && ok; i++) {
+        const Value *v = value_of(g, map_get(&value, w->weight[i].name));
+        bool is_own = v->own_rank >= 0;
+        int rank = is_own ? v->own_rank : v->rank;
+        ok = rank <= RT_FILE_RANK;
+        if (!ok) {
+            diag_error(d, "weight '%.200s' has %d dims, the file takes %d", w->weight[i].name, rank,
+                       RT_FILE_RANK);
+            break;
+        }
+        t[i] = (RtStored){.name = w->weight[i].name,
+                          .dtype = stored_type(w->weight[i].dtype),
+                          .rank = rank,
+                          .bytes = w->weight[i].bytes};
+        memcpy(t[i].dim, is_own ? v->own_dim : v->dim, (size_t)rank * sizeof *t[i].dim);
+    }
+    arena_free(a);
+    return ok;
+}
+
+// The file that weights are being copied from: the model or a file beside it.
+typedef struct Opened {
+    const char *path;
+    uint8_t *data;
+    size_t size;
+} Opened;
+
+static void close_source(Opened *s)
+{
+    if (s->data)
+        munmap(s->data, s->size);
+    *s = (Opened){0};
+}
+
+static bool open_source(const Weights *w, const char *path, Opened *s, Diag *d)
+{
+    struct stat st;
+
+    if (s->data && !strcmp(s->path, path))
+        return true;
+    close_source(s);
+    int fd = *path ? open_beneath(w->model, path, d) : open(w->model, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st)) {
+        if (!*path)
+            diag_error(d, "'%.200s': %s", w->model, strerror(errno));
+        return false;
+    }
+    void *data = st.st_size ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0) : NULL;
+    close(fd);
+    if (data == MAP_FAILED) {
+        diag_error(d, "'%.200s': %s", *path ? path : w->model, strerror(errno));
+        return false;
+    }
+    *s = (Opened){path, data, (size_t)st.st_size};
+    return true;
+}
+
+static bool copy_weight(const Weights *w, const Weight *weight, Opened *s, RtOut *out, Diag *d)
+{
+    if (!weight->path) {
+        rt_out_write(out, weight->data, (size_t)weight->bytes);
+        return true;
+    }
+    if (!weight->bytes)
+        return true;
+    if (!open_source(w, weight->path, s, d))
+        return false;
+    if (weight->offset > (int64_t)s->size || weight->bytes > (int64_t)s->size - weight->offset) {
+        diag_error(d,
+                   "weight '%.200s': bytes %" PRId64 " to %" PRId64 " of '%.200s', which has %zu",
+                   weight->name, weight->offset, weight->offset + weight->bytes,
+                   *weight->path ? weight->path : "the model", s->size);
+        return false;
+    }
+    rt_out_write(out, s->data + weight->offset, (size_t)weight->bytes);
+    // The pages won't be wanted again.
+    (void)madvise(s->data, s->size, MADV_DONTNEED);
+    return true;
+}
+
+bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d)
+{
+    RtStored *t = calloc((size_t)w->n + 1, sizeof *t);
+    Opened source = {0};
+    RtFileError error;
+    RtOut out;
+    int64_t bytes = 0;
+    char *header = NULL;
+    bool ok = t && describe(w, g, t, d) && (header = rt_safe_header(t, w->n, &bytes));
+
+    if (ok && !rt_out_open(&out, path, &error)) {
+        diag_error(d, "'%.200s': %s", path, error.text);
+        ok = false;
+    } else if (ok) {
+        rt_out_write(&out, header, (size_t)bytes);
+        for (int i = 0; i < w->n && ok; i++)
+            ok = copy_weight(w, &w->weight[i], &source, &out, d);
+        if (!ok) {
+            rt_out_cancel(&out);
+        } else if (!rt_out_commit(&out, &error)) {
+            diag_error(d, "'%.200s': %s", path, error.text);
+            ok = false;
+        }
+    }
+    close_source(&source);
+    free(header);
+    free(t);
+    return ok;
+}
