@@ -178,6 +178,7 @@ static inline Value *in(const Graph *g, const Node *n, int i) { return &g->value
 static inline Value *out(const Graph *g, const Node *n) { return &g->values[n->out[0]]; }
 static inline Node *producer(const Graph *g, ValueId v) { return &g->nodes[g->values[v].producer]; }
 
+void dense_strides(int rank, const int64_t *dim, int64_t *stride);  // row-major, in elements
 int64_t value_count(const Value *v);  // elements; checked when the value was made
 int64_t value_bytes(const Value *v);
 Block value_block(const Graph *g, ValueId v);  // its producer's, or its own

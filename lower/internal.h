@@ -66,8 +66,6 @@ Operand output_operand(const Lowering *l, int r, NodeId n, int k);
 // Is `v` made again by every group that reads it, rather than stored?
 bool is_inlined(const Lowering *l, ValueId v);
 
-void dense_strides(int rank, const int64_t *dim, int64_t *stride);
-
 // Takes the labels of a class away and sets `again`; false.
 bool dissolve(Lowering *l, int32_t cls, bool *again);
 

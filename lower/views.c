@@ -1,16 +1,6 @@
 // Which values are views of others, and how they lie in them.
 #include "lower/internal.h"
 
-void dense_strides(int rank, const int64_t *dim, int64_t *stride)
-{
-    int64_t s = 1;
-
-    for (int i = rank - 1; i >= 0; i--) {
-        stride[i] = s;
-        s *= dim[i] > 0 ? dim[i] : 1;
-    }
-}
-
 bool operand_is_dense(const Operand *o, int rank, const int64_t *dim)
 {
     int64_t dense[MAX_RANK];
