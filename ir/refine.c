@@ -172,30 +172,37 @@ static bool is_refined(const Value *v, const Refined *f)
     return v->rank != f->rank || memcmp(v->dim, f->dim, sizeof *v->dim * (size_t)v->rank) != 0;
 }
 
-// Have all dims of a factor the same atoms? They have not where relating them met a conflict.
+static bool same_atoms(const Refined *x, int i, const Refined *y, int j)
+{
+    int n = x->first[i + 1] - x->first[i];
+
+    return y->first[j + 1] - y->first[j] == n &&
+           memcmp(x->dim + x->first[i], y->dim + y->first[j], sizeof *x->dim * (size_t)n) == 0;
+}
+
+// Have all dims of a factor the same atoms, if they are of one size? They have not where relating
+// them met a conflict.
 static bool is_consistent(const Graph *g, const Node *n, const Split *s, Arena *a)
 {
-    const Refined *first[MAX_FACTORS] = {NULL};
-    int at[MAX_FACTORS];
+    int operand_of[MAX_FACTORS], dim_of[MAX_FACTORS];
+    bool seen[MAX_FACTORS] = {false};
     Rule rule;
 
     node_rule(g, n, a, &rule);
     for (int o = 0; o < rule.n_in + rule.n_out; o++) {
-        const Refined *v = &s->operand[o];
+        const Value *v = value_of(g, operand(n, o));
 
-        for (int i = 0; operand(n, o) && i < value_of(g, operand(n, o))->rank; i++) {
-            int f = rule.dim[o][i], count = v->first[i + 1] - v->first[i];
+        for (int i = 0; i < v->rank; i++) {
+            int f = rule.dim[o][i];
 
-            if (!first[f]) {
-                first[f] = v;
-                at[f] = i;
-                continue;
-            }
-            const Refined *w = first[f];
-            if (w->first[at[f] + 1] - w->first[at[f]] != count ||
-                memcmp(w->dim + w->first[at[f]], v->dim + v->first[i],
-                       sizeof *v->dim * (size_t)count))
+            if (!seen[f]) {
+                seen[f] = true;
+                operand_of[f] = o;
+                dim_of[f] = i;
+            } else if (v->dim[i] == value_of(g, operand(n, operand_of[f]))->dim[dim_of[f]] &&
+                       !same_atoms(&s->operand[o], i, &s->operand[operand_of[f]], dim_of[f])) {
                 return false;
+            }
         }
     }
     return true;
@@ -294,10 +301,10 @@ static void refine_sources(Rewrite *r, const Refined *refined)
         if (!r->map[v] || !is_refined(x, &refined[v]))
             continue;
         Value *y = value_of(r->to, r->map[v]);
-        if (x->kind != VALUE_CONSTANT)
-            set_own(y, x);
         y->rank = refined[v].rank;
         memcpy(y->dim, refined[v].dim, sizeof y->dim);
+        if (x->kind != VALUE_CONSTANT)
+            set_own(y, x);
     }
 }
 

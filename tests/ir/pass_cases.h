@@ -1,0 +1,145 @@
+// Golden cases of a pass: a file of graphs, each with what the pass makes of it.
+//
+//     === a name, and why the case is there
+//     graph "g" { … }
+//     ---
+//     graph "g" { … }
+//
+// The pass must give that text, keep what graph_verify checks, give the same text when it is run
+// again, and leave what the graph computes as it was. UPDATE=1 rewrites the file.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ir/internal.h"
+
+typedef bool (*Pass)(Graph *g, Diag *d);
+
+// Numbers that depend on the value's name and the element's row-major index alone, so that they are
+// the same before and after a pass. Integers are below 3.
+static Tensor case_numbers(Arena *a, const Value *v)
+{
+    Tensor t = tensor_new(a, v->dtype, v->rank, v->dim);
+    uint64_t seed = v->name ? hash_bytes(v->name, strlen(v->name), 1) : 1;
+
+    for (int64_t i = 0; i < tensor_count(&t); i++) {
+        uint64_t key[2] = {seed, (uint64_t)i};
+        uint64_t x = hash_bytes(key, sizeof key, 2);
+        if (t.f)
+            t.f[i] = (double)(x % 4001) / 1000 - 2.0003;
+        else
+            t.i[i] = v->dtype == BOOL ? x % 4 != 0 : (int64_t)(x % 3);
+    }
+    tensor_round(&t);
+    return t;
+}
+
+// Evaluates the graph; the result is by ValueId.
+static Tensor *case_eval(const Graph *g, Arena *a)
+{
+    Tensor *t = arena_array(a, Tensor, g->n_values);
+
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (!value_of(g, v)->producer && value_of(g, v)->kind != VALUE_CONSTANT)
+            t[v] = case_numbers(a, value_of(g, v));
+    graph_eval(g, a, t);
+    return t;
+}
+
+static bool is_near(const Tensor *x, const Tensor *y, int64_t i)
+{
+    double near = x->dtype == F64 ? 1e-12 : 2e-5;
+
+    if (!x->f)
+        return x->i[i] == y->i[i];
+    if (isnan(x->f[i]) || isinf(x->f[i]))
+        return isnan(x->f[i]) ? isnan(y->f[i]) : x->f[i] == y->f[i];
+    return fabs(x->f[i] - y->f[i]) <= near * fmax(1, fabs(x->f[i]));
+}
+
+static void case_same_results(const Graph *g, const Graph *h, Arena *a)
+{
+    Tensor *x = case_eval(g, a), *y = case_eval(h, a);
+
+    assert_int_equal(g->n_outputs, h->n_outputs);
+    for (int i = 0; i < g->n_outputs; i++) {
+        const Tensor *s = &x[g->outputs[i].value], *t = &y[h->outputs[i].value];
+
+        assert_int_equal(tensor_count(s), tensor_count(t));
+        for (int64_t k = 0; k < tensor_count(s); k++)
+            if (!is_near(s, t, k)) {
+                if (s->f)
+                    fail_msg("output %s[%d] was %.17g, is %.17g", g->outputs[i].name, (int)k,
+                             s->f[k], t->f[k]);
+                fail_msg("output %s[%d] differs", g->outputs[i].name, (int)k);
+            }
+    }
+}
+
+static Graph *case_parse(Arena *a, const char *s, size_t n, Diag *d)
+{
+    Graph *g = graph_parse(a, s, n, d);
+
+    if (!g)
+        fail_msg("%.*s", (int)n, s);
+    g->diag = d;
+    return g;
+}
+
+// Runs the pass on the graph in `s`; appends the result to `to`.
+static void case_run(Pass pass, const char *s, size_t n, Text *to)
+{
+    Arena *a = arena_new();
+    Diag d = {.file = "case"};
+    Graph *before = case_parse(a, s, n, &d), *g = case_parse(a, s, n, &d);
+    size_t start = to->n;
+    Text again = {0};
+
+    assert_true(graph_verify(before, &d));
+    assert_true(pass(g, &d));
+    assert_true(graph_verify(g, &d));
+    graph_print(g, to);
+    case_same_results(before, g, a);
+    assert_true(pass(g, &d));
+    graph_print(g, &again);
+    assert_string_equal(to->s + start, again.s);
+    assert_int_equal(d.errors, 0);
+    text_free(&again);
+    arena_free(a);
+}
+
+static void cases_check(const char *path, Pass pass)
+{
+    Diag d = {0};
+    File f;
+    Text is = {0}, was = {0};
+
+    assert_true(file_map(path, &f, &d));
+    text_put(&was, (const char *)f.data, f.size);
+    file_unmap(&f);
+    for (const char *s = was.s; *s;) {
+        const char *body = strchr(s, '\n') + 1, *end = strstr(body, "\n---\n");
+
+        assert_true(strncmp(s, "=== ", 4) == 0 && end);
+        printf("# %.*s\n", (int)(body - s - 5), s + 4);
+        text_put(&is, s, (size_t)(end + 5 - s));
+        case_run(pass, body, (size_t)(end + 1 - body), &is);
+        const char *next = strstr(end, "\n=== ");
+        s = next ? next + 1 : was.s + was.n;
+    }
+    if (getenv("UPDATE")) {
+        FILE *to = fopen(path, "w");
+        assert_non_null(to);
+        fputs(is.s, to);
+        assert_int_equal(fclose(to), 0);
+    } else {
+        assert_string_equal(was.s, is.s);
+    }
+    text_free(&is);
+    text_free(&was);
+}
