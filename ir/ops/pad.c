@@ -11,7 +11,7 @@ static bool pad_infer(Graph *g, Node *n, Diag *d)
 
     for (int i = LOW; i <= INNER; i++)
         if (n->attr[i].n != x->rank)
-            return node_error(g, n, d, "low, high and inner must have %d entries each", x->rank);
+            return node_error(g, n, d, "low, high and inner must be lists of %d", x->rank);
     for (int i = 0; i < x->rank; i++) {
         int64_t low = n->attr[LOW].v[i], high = n->attr[HIGH].v[i], inner = n->attr[INNER].v[i];
 

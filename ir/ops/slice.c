@@ -43,7 +43,7 @@ static bool slice_infer(Graph *g, Node *n, Diag *d)
 
     for (int i = START; i <= STRIDE; i++)
         if (n->attr[i].n != x->rank)
-            return node_error(g, n, d, "start, size and stride must have %d entries each", x->rank);
+            return node_error(g, n, d, "start, size and stride must be lists of %d", x->rank);
     for (int i = 0; i < x->rank; i++)
         if (!check_dim(g, n, i, d))
             return false;
