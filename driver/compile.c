@@ -50,7 +50,7 @@ static char *output_path(Arena *a, const Options *o)
 {
     const char *base = base_name(o->input), *dot = strrchr(base, '.');
 
-    if (o->output)
+    if (o->output && o->emit != EMIT_C)
         return arena_copy(a, o->output, strlen(o->output));
     return arena_copy(a, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
 }
@@ -178,12 +178,9 @@ int compile(Arena *a, const Options *o)
 
     if (!check_dump(o, &status))
         return status;
-    Graph *train = NULL, *predict;
-    if (o->loss || o->emit == EMIT_IR) {
-        train = passes_run(a, o, true, &w, &d, &dumped);
-        if (!train)
-            return dumped ? 0 : EXIT_USER;
-    }
+    Graph *train = passes_run(a, o, true, &w, &d, &dumped), *predict;
+    if (!train)
+        return dumped ? 0 : EXIT_USER;
     if (o->emit == EMIT_IR) {
         Text t = {0};
         graph_print(train, &t);
@@ -191,9 +188,11 @@ int compile(Arena *a, const Options *o)
         text_free(&t);
         return ok ? 0 : EXIT_USER;
     }
-    predict = passes_run(a, o, false, train ? NULL : &w, &d, &dumped);
+    if (!o->loss && !train->n_carries)  // it only predicts
+        train = NULL;
+    predict = passes_run(a, o, false, NULL, &d, &dumped);
     if (!predict)
-        return dumped ? 0 : EXIT_USER;
+        return EXIT_USER;
     LowerOptions lo = {.fuse = !o->no_fuse, .accumulate = o->accumulate};
     bool to_stdout = !o->output && (o->emit == EMIT_PROGRAM || o->emit == EMIT_C);
     Program *p = lower(a, train, predict, &lo, &d);

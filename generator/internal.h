@@ -17,9 +17,10 @@ typedef struct Gen {
     Text *bodies;  // functions of blocks and parts
     Text *init;    // preparation of kernels
     Text *tables;  // tensors
-    Map names;     // offset texts that have a name already
+    Map names;     // places in buffers → 1 + index in `name`
+    const char **name;
     Map kernels;   // prepared kernels by their text
-    int n_names, n_groups, n_kernels, n_copies;
+    int n_names, cap_names, n_groups, n_kernels;
 } Gen;
 
 // "h.{layer}.attn.c_attn", from a node's scope or name: printable, at most `room` characters.

@@ -115,11 +115,12 @@ static const char *base_name(Gen *g, const Operand *o)
     int64_t at = g->p->buffers[st->buffer].offset + st->offset;
     char *key = arena_string(g->arena, "%d.%" PRId64, st->buffer, at);
     int known = map_get(&g->names, key);
-    char *name = arena_string(g->arena, "%c%d", kind_letter(v), known ? known : g->n_names + 1);
 
     if (known)
-        return name;
-    map_set(&g->names, key, ++g->n_names);
+        return g->name[known - 1];
+    char *name = arena_string(g->arena, "%c%d", kind_letter(v), g->n_names + 1);
+    *arena_push(g->arena, g->name, g->n_names, g->cap_names) = name;
+    map_set(&g->names, key, g->n_names);
     text_printf(g->places, "static const int64_t %s = %" PRId64 ";  // ", name, at);
     print_type(v, g->places);
     text_printf(g->places, "\n");

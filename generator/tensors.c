@@ -139,9 +139,9 @@ static void print_tensor(Gen *g, Text *t, const char *role, const char *const *n
         text_printf(t, ", .fill = ");
         print_number(t, F64, v->fill);
     }
-    if (v->kind == VALUE_PARAMETER)
+    if (!strcmp(role, "RT_PARAMETER"))
         text_printf(t, ",\n     .init = %s", init_of(g, id));
-    if (v->kind == VALUE_CONSTANT)
+    if (!strcmp(role, "RT_CONSTANT"))
         print_bytes(t, v);
     text_printf(t, "},\n");
 }

@@ -125,7 +125,7 @@ static void sort_letters(const Operands *o, DotLoops *d)
 {
     int at = 0;
 
-    for (int c = 0; c < N_LETTERS; c++) {
+    for (int c = 1; c < N_LETTERS; c++) {
         bool a = has(o->dims[A], (char)c), b = has(o->dims[B], (char)c);
         bool y = has(o->dims[Y], (char)c);
         if (!a && !b)
