@@ -230,8 +230,6 @@ ValueId transpose_to(Graph *g, ValueId x, const int64_t *perm);  // x itself if 
 ValueId full(Graph *g, DType t, const Dims *d, double v);
 ValueId vector_at(Graph *g, ValueId v, ValueId like, int axis);  // rank 1 along an axis of `like`
 
-// ---- windows (lower_window.c) ----
-bool window_read(Op *o, const Value *x, const int64_t *size, Window *w, bool *ceil_mode);
 
 // ---- files (beneath.c) ----
 

@@ -168,7 +168,6 @@ void known_update(Import *x)
         }
         const Tensor **place = arena_push(x->scratch, x->known, x->n_known, x->cap_known);
         *place = t;
-        x->n_known++;
     }
 }
 

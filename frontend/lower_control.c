@@ -34,7 +34,6 @@ static void push(Op *o, Stack *s, ValueId v)
     if (!v)
         o->failed = true;
     ValueId *place = arena_push(o->x->scratch, s->v, s->n, s->cap);
-    s->n++;
     *place = v;
 }
 

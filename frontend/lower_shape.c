@@ -265,7 +265,7 @@ static void lower_slice(Op *o)
     Dims x = dims_of(o->g, arg(o, 0));
     int64_t start[MAX_RANK], end[MAX_RANK], axes[MAX_RANK], step[MAX_RANK];
     int64_t first[MAX_RANK] = {0}, stride[MAX_RANK];
-    int n;
+    int n = 0;
     bool changes = false;
 
     if (!read_slice(o, &n, start, end, axes, step))

@@ -28,7 +28,7 @@ static bool is_sane(const Window *w)
 
 // strides, dilations, pads and auto_pad of a window of `size` over the spatial dims of x. With
 // ceil_mode (may be NULL) the padding at the end grows so that a last, partial window fits.
-bool window_read(Op *o, const Value *x, const int64_t *size, Window *w, bool *ceil_mode)
+static bool read_window(Op *o, const Value *x, const int64_t *size, Window *w, bool *ceil_mode)
 {
     const char *auto_pad = attr_text(o, "auto_pad", "NOTSET");
     int64_t pads[6];
@@ -99,7 +99,7 @@ static void lower_conv(Op *o)
         op_error(o, "ranks differ: %d and %d", x->rank, weight->rank);
         return;
     }
-    if (read_kernel(o, weight, size) && window_read(o, x, size, &w, NULL))
+    if (read_kernel(o, weight, size) && read_window(o, x, size, &w, NULL))
         give(o, 0, with_bias(o, make_conv(o->g, arg(o, 0), arg(o, 1), &w, group)));
 }
 
@@ -114,7 +114,7 @@ static void lower_conv_transpose(Op *o)
         op_error(o, "ranks differ: %d and %d", x->rank, weight->rank);
         return;
     }
-    if (!read_kernel(o, weight, size) || !window_read(o, x, size, &w, NULL) ||
+    if (!read_kernel(o, weight, size) || !read_window(o, x, size, &w, NULL) ||
         !attr_ints_of(o, "output_padding", w.n, 0, more) ||
         !attr_ints_of(o, "output_shape", w.n, 0, shape))
         return;
@@ -162,7 +162,7 @@ static bool read_pool(Op *o, Window *w, bool *ceil_mode)
     if (n < 1 || n > 3)
         return op_error(o, "a value of rank 3 to 5 is expected");
     return attr_ints_of(o, "kernel_shape", n, 0, size) &&
-           window_read(o, arg_value(o, 0), size, w, ceil_mode);
+           read_window(o, arg_value(o, 0), size, w, ceil_mode);
 }
 
 static void lower_max_pool(Op *o)

@@ -84,7 +84,6 @@ ValueId params_add(Import *x, ValueKind kind, const char *name, const Literal *l
         value_of(x->g, v)->dtype == l->dtype)
         return v;
     Weight *w = arena_push(x->arena, x->weights, x->n_weights, x->cap_weights);
-    x->n_weights++;
     *w = (Weight){.name = free_name(x, name), .dtype = l->dtype, .bytes = l->bytes};
     const uint8_t *data = l->data;
     if (l->location) {
