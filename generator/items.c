@@ -167,6 +167,7 @@ static void generate_item(Gen *g, const Item *it, Text *t, int indent)
         break;
     case ITEM_LOOP:
     case ITEM_END:
+    case ITEM_NONE:
         break;
     }
 }

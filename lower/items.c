@@ -66,20 +66,36 @@ bool is_inlined(const Lowering *l, ValueId v)
 
 // ---- operands ----
 
-Operand operand_of(const Lowering *l, int r, ValueId v, ValueId other)
+static Operand seen_as(const View *view, ValueId v)
 {
-    const View *view = &l->view[v];
     Operand o = {.value = v, .base = view->base, .offset = view->offset};
 
     memcpy(o.stride, view->stride, sizeof o.stride);
+    return o;
+}
+
+// At one of the two iterations the input may be what stands for a neighbour that isn't there.
+Operand operand_of(const Lowering *l, int r, ValueId v, ValueId other)
+{
+    const Region *x = &l->regions[r];
+    const View *at_rep = &l->view[v], *at_other = &l->view[other];
+    Operand o = seen_as(at_rep, v);
+
     if (!r || v == other)
         return o;
-    const Region *x = &l->regions[r];
-    o.step = (l->view[other].offset - view->offset) / (x->other - x->rep);
-    o.offset -= o.step * x->rep;
-    if (l->view[other].base != view->base) {
+    Block b = value_block(l->g, at_rep->base), c = value_block(l->g, at_other->base);
+    bool is_shared = at_rep->base == at_other->base;
+    if (!is_shared && b.cls != x->cls) {
+        o = seen_as(at_other, v);
         o.is_twin = true;
-        o.delta = value_block(l->g, view->base).iter - x->rep;
+        o.delta = c.iter - x->other;
+        return o;
+    }
+    o.is_twin = !is_shared;
+    o.delta = is_shared ? 0 : b.iter - x->rep;
+    if (is_shared || (c.cls == b.cls && c.iter - x->other == o.delta)) {
+        o.step = (at_other->offset - at_rep->offset) / (x->other - x->rep);
+        o.offset -= o.step * x->rep;
     }
     return o;
 }
@@ -178,9 +194,24 @@ static bool same_dims(const Item *it, const Value *v)
     return it->rank == v->rank && !memcmp(it->dim, v->dim, sizeof(int64_t) * (size_t)v->rank);
 }
 
-// The group that node n can join: the last one that it needs, if nothing that it needs comes later.
+static bool reads_same(const Lowering *l, const Item *it, const Node *x)
+{
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *y = &l->g->nodes[it->nodes[i]];
+        for (int k = 0; k < x->n_in * y->n_in; k++) {
+            ValueId a = l->view[x->in[k / y->n_in]].base, b = l->view[y->in[k % y->n_in]].base;
+            if (a == b && value_count(value_of(l->g, a)) > 1)
+                return true;
+        }
+    }
+    return false;
+}
+
+// The group that node n can join: the last one whose results it needs, if nothing else that it
+// needs comes later; or a later one that reads the same. -1: none.
 static int find_group(const Emit *e, NodeId n)
 {
+    enum { LOOK_AHEAD = 32 };
     const Lowering *l = e->l;
     const Node *x = &l->g->nodes[n];
     int at = -1, before = -1;
@@ -192,11 +223,17 @@ static int find_group(const Emit *e, NodeId n)
         at = e->read_at[in] - 1;
     if (in && e->strict_at[in] - 1 > before)
         before = e->strict_at[in] - 1;
-    if (!l->o->fuse || at <= before || at < e->loop)
+    if (!l->o->fuse)
         return -1;
-    const Item *it = &l->s->items[at];
-    return it->kind == ITEM_GROUP && it->n_nodes < MAX_GROUP && same_dims(it, out(l->g, x)) ? at
-                                                                                            : -1;
+    int first = at > before ? at : before + 1;
+    first = first < e->loop ? e->loop : first;
+    for (int i = first; i < l->s->n_items && i < first + LOOK_AHEAD; i++) {
+        const Item *it = &l->s->items[i];
+        if (it->kind == ITEM_GROUP && it->region == e->r && it->n_nodes < MAX_GROUP &&
+            same_dims(it, out(l->g, x)) && (i == at || reads_same(l, it, x)))
+            return i;
+    }
+    return -1;
 }
 
 static void lower_elementwise(Emit *e, NodeId n)

@@ -37,8 +37,10 @@ static void print_nodes(const Set *s, const Item *it, Text *t)
 
 static void print_item(const Program *p, const Set *s, const Item *it, Text *t)
 {
-    static const char *const names[] = {"group", "kernel", "copy", "fill", "loop", "end"};
+    static const char *const names[] = {"group", "kernel", "copy", "fill", "loop", "end", "none"};
 
+    if (it->kind == ITEM_NONE)
+        return;
     text_printf(t, "%s%s", it->region && it->kind != ITEM_LOOP && it->kind != ITEM_END ? "  " : "",
                 names[it->kind]);
     if (it->kind == ITEM_LOOP)

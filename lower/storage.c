@@ -13,7 +13,9 @@ typedef struct Family {
     bool has_before, has_after;  // the places of iterations -1 and `length` are in use
     int region;                  // the loop that writes it, 0: none
     int32_t buffer;
-    ValueId same;  // shares that family's storage
+    ValueId same;  // shares that family's storage: all of it, or …
+    bool is_slot;  // … the place of its iteration `slot`
+    int slot;
 } Family;
 
 typedef struct Storing {
@@ -90,6 +92,48 @@ static void find_families(Storing *st)
         if (!l->is_copied[c->out])
             st->family[canon(l, c->out)].same = canon(l, c->in);
     }
+}
+
+static bool is_read_after(const Set *s, int item, ValueId v)
+{
+    for (int i = item + 1; i < s->n_items; i++)
+        for (int k = 0; k < s->items[i].n_in; k++)
+            if (s->items[i].operands[k].base == v)
+                return true;
+    return false;
+}
+
+// A loop's initial value is made right in its place, where nothing else binds it: no copy.
+static void elide_copies(Storing *st)
+{
+    Lowering *l = st->l;
+    Set *s = l->s;
+
+    for (int i = 0; i < s->n_items; i++) {
+        Item *it = &s->items[i];
+        const Operand *from = &it->operands[0], *to = &it->operands[1];
+        if (it->kind != ITEM_COPY || !to->delta || it->region || from->offset || to->offset)
+            continue;
+        const Value *v = value_of(l->g, from->base), *w = value_of(l->g, to->base);
+        Family *f = &st->family[from->base];
+        if (!v->producer || l->region[v->producer] || f->same || from->value != from->base ||
+            !operand_is_dense(to, w->rank, w->dim) || value_bytes(v) != value_bytes(w))
+            continue;
+        const Family *loop = &st->family[canon(l, to->base)];
+        if (!loop->is_stack && is_read_after(s, i, from->base))
+            continue;
+        f->same = canon(l, to->base);
+        f->is_slot = true;
+        f->slot = value_block(l->g, to->base).iter + to->delta;
+        it->kind = ITEM_NONE;
+    }
+}
+
+// ---- addresses in a ring ----
+
+static int64_t in_ring(const Storage *s, int iter)
+{
+    return s->ring ? ((iter % s->ring) + s->ring) % s->ring : iter;
 }
 
 // ---- buffers ----
@@ -185,8 +229,13 @@ static bool store_all(Storing *st, int32_t *uneven)
     }
     for (ValueId v = 1; v < n; v++)
         if (st->family[v].same && canon(l, v) == v) {
-            l->s->storage[v] = l->s->storage[st->family[v].same];
-            st->family[v].buffer = l->s->storage[v].buffer;
+            Storage *s = &l->s->storage[v];
+            const Family *f = &st->family[v];
+            *s = l->s->storage[f->same];
+            st->family[v].buffer = s->buffer;
+            if (f->is_slot)
+                *s = (Storage){.buffer = s->buffer,
+                               .offset = s->offset + s->step * in_ring(s, f->slot)};
         }
     for (ValueId v = 1; v < n; v++)
         l->s->storage[v] = l->s->storage[canon(l, v)];
@@ -252,6 +301,7 @@ bool lower_storage(Lowering *l, bool *again)
     st.family = arena_array(l->p->arena, Family, l->cap_values);
     l->s->storage = arena_array(l->p->arena, Storage, l->cap_values);
     find_families(&st);
+    elide_copies(&st);
     if (!store_all(&st, &uneven))
         return dissolve(l, uneven, again);
     find_lifetimes(&st);
@@ -260,11 +310,6 @@ bool lower_storage(Lowering *l, bool *again)
 }
 
 // ---- addresses ----
-
-static int64_t in_ring(const Storage *s, int iter)
-{
-    return s->ring ? ((iter % s->ring) + s->ring) % s->ring : iter;
-}
 
 Address operand_address(const Program *p, const Set *s, const Operand *o)
 {
