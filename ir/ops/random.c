@@ -11,7 +11,7 @@ static bool in_word(int64_t x) { return x >= 0 && x <= UINT32_MAX; }
 static bool random_infer(Graph *g, Node *n, Diag *d)
 {
     const Attr *shape = &n->attr[SHAPE];
-    int64_t axis = n->attr[MICRO_AXIS].i;
+    int64_t axis = n->attr[MICRO_AXIS].i, whole;
 
     for (int i = 0; i < n->n_in; i++)
         if (in(g, n, i)->dtype != I64 || in(g, n, i)->rank != 0)
@@ -22,7 +22,11 @@ static bool random_infer(Graph *g, Node *n, Diag *d)
     if (!in_word(n->attr[SITE].i) || !in_word(n->attr[LAYER].i) || n->attr[MICRO].i < 1 ||
         n->attr[MICRO].i > INT32_MAX)
         return node_error(g, n, d, "site, layer or micro is out of range");
-    return infer_set(g, n, 0, F32, shape->n, shape->v, d);
+    if (!infer_set(g, n, 0, F32, shape->n, shape->v, d))
+        return false;
+    if (!mul_size(value_count(out(g, n)), n->attr[MICRO].i, &whole))
+        return node_error(g, n, d, "the whole batch has too many elements");
+    return true;
 }
 
 static void random_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
@@ -100,7 +104,7 @@ const OpDef op_random = {
     .n_in = 3,
     .attrs = {{"shape", ATTR_INTS},
               {"site", ATTR_INT},
-              {"layer", ATTR_INT},
+              {"layer", ATTR_INT, .is_affine = true},
               {"micro_axis", ATTR_INT, .missing = -1},
               {"micro", ATTR_INT, .missing = 1}},
     .infer = random_infer,
