@@ -79,8 +79,14 @@ $(B)/tests/%_test: tests/%_test.c $(TEST_LIBS) $(RT_FILE)
 tests: $(TESTS)
 check: all tests
 	tests/run $(B)
+# Fuzz targets need clang; run one as: build-fuzz/ir_text_fuzz -dict=tests/fuzz/ir_text.dict DIR tests/fuzz/ir_text
+FUZZ = -O1 -g -fno-sanitize-recover=all -fsanitize=address,undefined
+FUZZ_LIBS = $(foreach l,ir base,build-fuzz/lib$(l).a)
+fuzz-ir:
+	$(MAKE) CC=clang B=build-fuzz OPT="$(FUZZ),fuzzer-no-link" lib-ir lib-base
+	clang $(CPPFLAGS) $(CFLAGS) $(FUZZ),fuzzer -o build-fuzz/ir_text_fuzz tests/fuzz/ir_text_fuzz.c $(FUZZ_LIBS) runtime/rt_workspace.c -lm
 clean:
-	rm -rf $(B)
-.PHONY: all tests check clean
+	rm -rf $(B) build-fuzz
+.PHONY: all tests check clean fuzz-ir
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,532 @@
+// Building, rewriting, pruning, verifying; block labels; the evaluator's numbers.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "ir/build.h"
+#include "ir/internal.h"
+
+static Graph *parse(Arena *a, const char *text, Diag *d)
+{
+    Graph *g = graph_parse(a, text, strlen(text), d);
+
+    if (!g)
+        fail_msg("%s\n%s", text, d->to->s);
+    return g;
+}
+
+static void check_print(const Graph *g, const char *expected)
+{
+    Text t = {0};
+
+    graph_print(g, &t);
+    assert_string_equal(t.s, expected);
+    text_free(&t);
+}
+
+// ---- verification ----
+
+#define GRAPH(lines) "graph \"g\" {\n" lines "}\n"
+
+static const struct {
+    const char *text, *message;  // "": it is in order
+} verified[] = {
+    {GRAPH("  input %x f32[2]\n  state %m f32[2] = 0\n  %y f32[2] = add(%x, %m)\n"
+           "  output model \"y\" %y\n  carry step %m %y\n"),
+     ""},
+    {GRAPH("  state %m f32[2] = 0\n  %y f32[2] = neg(%m)\n  %z f32[2] = neg(%m)\n"
+           "  carry step %m %y\n"),
+     "error: carry of 'y' to 'm' comes before the old value's last use\n"},
+    {GRAPH("  state %m f32[2] = 0\n  input %x f32[3]\n  carry step %m %x\n"),
+     "error: carry of 'x' to 'm' changes the type\n"},
+    {GRAPH("  state %m f32[2] = 0\n  carry step %m %m\n  carry micro %m %m\n"),
+     "error: carry of 'm' to 'm' is the second one\n"},
+    {GRAPH("  input %x f32[2]\n  carry step %x %x\n"),
+     "error: carry of 'x' to 'x' writes what does not live on\n"},
+    {GRAPH("  hyper %lr f32[2] = 0\n"), "error: value 'lr' is a hyper-parameter but no scalar\n"},
+    {GRAPH("  input %x f32[2]\n  output loss_sum \"loss\" %x\n"),
+     "error: output 'loss' is f32[2], not f32[]\n"},
+    {GRAPH("  input %x f32[]\n  output bad_label \"bad\" %x\n"),
+     "error: output 'bad' is f32[], not i64[]\n"},
+    {GRAPH("  input %x f32[2]\n  %y f32[2] = neg(%x) update\n  %z f32[2] = neg(%y)\n"),
+     "error: node 'z' (neg): input 0 is of a later phase\n  in 0  y f32[2]\n"},
+};
+
+static void test_verify(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(verified); i++) {
+        Arena *a = arena_new();
+        Text messages = {0};
+        Diag d = {.to = &messages};
+        Graph *g = parse(a, verified[i].text, &d);
+        assert_int_equal(graph_verify(g, &d), !verified[i].message[0]);
+        assert_string_equal(messages.n ? messages.s : "", verified[i].message);
+        text_free(&messages);
+        arena_free(a);
+    }
+}
+
+// What no text can say: broken by hand.
+static void test_verify_broken(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        Arena *a = arena_new();
+        Text messages = {0};
+        Diag d = {.to = &messages};
+        Graph *g = parse(a,
+                         GRAPH("  input %x f32[2]\n  constant %c f32[] = 1\n"
+                               "  %y f32[2] = neg(%x)\n  %z f32[2] = neg(%y)\n"),
+                         &d);
+        Value *y = &g->values[3];
+        Node *first = &g->nodes[1];
+        const char *expected[] = {
+            "error: value 'y' has no valid type\n",
+            "error: value 'y' and its producer disagree\n",
+            "error: value 'v1' has no name\n",
+            "error: value 'c' is a constant without data or larger than 1 MiB\n",
+            "error: value 'y' is in a block that isn't there\n",
+            "error: node 'y' (neg): input 0 is made later\n  in 0  z f32[2]\n",
+            "error: node 'y' (neg): result 0 is f32[2], not f32[3]\n  in 0  x f32[2]\n"
+            "error: node 'z' (neg): result 0 is f32[3], not f32[2]\n  in 0  y f32[3]\n",
+            "error: node 1 has an input that isn't there\n",
+        };
+        switch (i) {
+        case 0:
+            y->dim[0] = -1;
+            break;
+        case 1:
+            y->producer = 2;
+            break;
+        case 2:
+            g->values[1].name = NULL;
+            break;
+        case 3:
+            g->values[2].data = NULL;
+            break;
+        case 4:
+            y->block.cls = 1;
+            break;
+        case 5:
+            first->in[0] = 4;
+            break;
+        case 6:
+            y->dim[0] = 3;
+            break;
+        case 7:
+            first->in[0] = 99;
+            break;
+        }
+        assert_false(graph_verify(g, &d));
+        assert_string_equal(messages.s, expected[i]);
+        text_free(&messages);
+        arena_free(a);
+    }
+}
+
+static void test_unique_names(void **state)
+{
+    (void)state;
+    Arena *a = arena_new();
+    Text messages = {0};
+    Diag d = {.to = &messages};
+    Graph *g = graph_new(a, "g");
+    graph_value(g, VALUE_PARAMETER, "w", F32, 0, NULL);
+    graph_value(g, VALUE_CONSTANT, "w", F32, 0, NULL);
+    graph_value(g, VALUE_STATE, "w", F32, 0, NULL);
+    value_of(g, 2)->data = &(float){1};
+    assert_false(graph_verify(g, &d));
+    assert_string_equal(messages.s, "error: value 'w' has the name of another one\n");
+    text_free(&messages);
+    arena_free(a);
+}
+
+// ---- rewriting ----
+
+static void test_prune(void **state)
+{
+    (void)state;
+    Arena *a = arena_new();
+    Diag d = {0};
+    Graph *g = parse(a,
+                     GRAPH("  input %x f32[2]\n  input %unused f32[1]\n"
+                           "  state %m f32[2] = 0\n"
+                           "  constant %c f32[2] = [1, 2]\n  constant %dead f32[] = 1\n"
+                           "  %a f32[2] = neg(%x)\n  %b f32[2] = add(%x, %c)\n"
+                           "  %e f32[2] = neg(%a)\n  %k f32[2] = neg(%m)\n"
+                           "  output model \"b\" %b\n  carry step %m %k\n"),
+                     &d);
+    graph_prune(g);
+    assert_true(graph_verify(g, &d));
+    check_print(g, GRAPH("  input %x f32[2]\n  input %unused f32[1]\n  state %m f32[2] = 0\n"
+                         "  constant %c f32[2] = [1, 2]\n"
+                         "  %b f32[2] = add(%x, %c)\n  %k f32[2] = neg(%m)\n"
+                         "  output model \"b\" %b\n  carry step %m %k\n"));
+    arena_free(a);
+}
+
+// Every neg of a neg becomes its operand; the rest is copied, with all that nodes bear.
+static void test_rewrite(void **state)
+{
+    (void)state;
+    Arena *a = arena_new();
+    Diag d = {0};
+    Graph *g = parse(a,
+                     GRAPH("  class 1 \"h\" 1\n  input %x f32[2]\n"
+                           "  %y f32[2] = neg(%x)\n  %z f32[2] = neg(%y)\n"
+                           "  %w f32[2] own [2,1] = abs(%z) from \"n\" \"s\" backward block "
+                           "1.0.0\n"
+                           "  %s f32[2], %i i64[2] = top_k(%w) k=2 backward\n"
+                           "  output model \"w\" %w\n  output model \"s\" %s\n"),
+                     &d);
+    Rewrite r = rewrite_begin(g);
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i], *before = producer(g, n->in[0]);
+        if (n->op == &op_neg && before->op == &op_neg)
+            r.map[n->out[0]] = r.map[before->in[0]];
+        else
+            rewrite_copy(&r, i, &d);
+    }
+    assert_true(rewrite_end(&r, &d));
+    assert_true(graph_verify(g, &d));
+    check_print(g, GRAPH("  class 1 \"h\" 1\n  input %x f32[2]\n"
+                         "  %w f32[2] own [2,1] = abs(%x) from \"n\" \"s\" backward block 1.0.0\n"
+                         "  %s f32[2], %i i64[2] = top_k(%w) k=2 backward\n"
+                         "  output model \"w\" %w\n  output model \"s\" %s\n"));
+    arena_free(a);
+}
+
+// After an error the old graph is left as it was.
+static void test_rewrite_error(void **state)
+{
+    (void)state;
+    Arena *a = arena_new();
+    Text messages = {0};
+    Diag d = {.to = &messages};
+    const char *text = GRAPH("  input %x f32[2]\n  %y f32[2] = neg(%x)\n"
+                             "  %z f32[2] = add(%x, %y)\n  output model \"z\" %z\n");
+    Graph *g = parse(a, text, &d);
+    Rewrite r = rewrite_begin(g);
+    r.map[2] = graph_scalar(r.to, F32, 1);  // another shape for y
+    assert_int_equal(rewrite_copy(&r, 2, &d), 0);
+    assert_false(rewrite_end(&r, &d));
+    assert_string_equal(messages.s, "error: node 'v3' (add): operands differ: f32[2] and f32[]\n"
+                                    "  in 0  x f32[2]\n  in 1  v2 f32[]\n");
+    check_print(g, text);
+    text_free(&messages);
+    arena_free(a);
+}
+
+// A chain of builders behind a mistake says it once.
+static void test_builders_pass_errors_on(void **state)
+{
+    (void)state;
+    Arena *a = arena_new();
+    Text messages = {0};
+    Diag d = {.to = &messages};
+    Graph *g = graph_new(a, "g");
+    g->diag = &d;
+    ValueId x = graph_value(g, VALUE_INPUT, "x", F32, 1, (int64_t[]){2});
+    ValueId y = graph_value(g, VALUE_INPUT, "y", F32, 1, (int64_t[]){3});
+    int nodes = g->n_nodes, values = g->n_values;
+    ValueId bad = make_add(g, x, y);
+    assert_int_equal(make_softmax(g, make_sigmoid(g, bad), 0), 0);
+    assert_int_equal(make_attention(g, x, bad, x, 0, &(Attention){.eq = ""}), 0);
+    assert_int_equal(make_concat(g, 2, (ValueId[]){x, bad}, 0), 0);
+    assert_int_equal(graph_output_of(g, make_top_k(g, bad, 0, 1), 1), 0);
+    assert_int_equal(broadcast_to(g, bad, 1, (int64_t[]){2}), 0);
+    assert_int_equal(d.errors, 1);
+    assert_int_equal(g->n_nodes, nodes);
+    assert_int_equal(g->n_values, values);
+    assert_int_equal(broadcast_to(g, x, 1, (int64_t[]){4}), 0);
+    assert_int_equal(d.errors, 2);
+    text_free(&messages);
+    arena_free(a);
+}
+
+// ---- blocks ----
+
+#define CLASS3(lines) "graph \"g\" {\n  class 1 \"h\" 3\n  input %x f32[4]\n" lines "}\n"
+
+static const struct {
+    const char *text, *why;  // "": isomorphic
+} classes[] = {
+    // A chain with a parameter each, something shared, and the chain's way back.
+    {CLASS3("  parameter %w0 f32[4] block 1.0.0\n  parameter %w1 f32[4] block 1.1.0\n"
+            "  parameter %w2 f32[4] block 1.2.0\n"
+            "  %a0 f32[4] = mul(%x, %w0) block 1.0.0\n  %b0 f32[4] = add(%a0, %x) block 1.0.1\n"
+            "  %a1 f32[4] = mul(%b0, %w1) block 1.1.0\n  %b1 f32[4] = add(%a1, %x) block 1.1.1\n"
+            "  %a2 f32[4] = mul(%b1, %w2) block 1.2.0\n  %b2 f32[4] = add(%a2, %x) block 1.2.1\n"
+            "  %d f32[4] = neg(%b2) backward\n"
+            "  %d2 f32[4] = mul(%d, %a2) backward block 1.2.2\n"
+            "  %d1 f32[4] = mul(%d2, %a1) backward block 1.1.2\n"
+            "  %d0 f32[4] = mul(%d1, %a0) backward block 1.0.2\n"),
+     ""},
+    {CLASS3("  %a0 f32[4] = neg(%x) block 1.0.0\n  %a1 f32[4] = neg(%a0) block 1.1.0\n"
+            "  %a2 f32[4] = abs(%a1) block 1.2.0\n"),
+     "iteration 2, position 0 (abs): another operator, phase or number of inputs than iteration "
+     "0"},
+    {CLASS3("  %a0 f32[4] = neg(%x) block 1.0.0\n  %a1 f32[4] = neg(%a0) block 1.1.0\n"),
+     "iteration 2 has 0 nodes, iteration 0 has 1"},
+    {CLASS3("  %a0 f32[4] = neg(%x) block 1.0.0\n  %a1 f32[4] = neg(%a0) block 1.1.0\n"
+            "  %a2 f32[4] = neg(%a0) block 1.2.0\n"),
+     "iteration 2, position 0 (neg): an input from another place than in its fellows"},
+    {CLASS3("  input %y f32[4]\n  %a0 f32[4] = neg(%x) block 1.0.0\n"
+            "  %a1 f32[4] = neg(%y) block 1.1.0\n  %a2 f32[4] = neg(%x) block 1.2.0\n"),
+     "iteration 1, position 0 (neg): an input from another place than in its fellows"},
+    {CLASS3("  %a0 f32[4] = neg(%x) block 1.0.1\n  %a1 f32[4] = neg(%a0) block 1.1.0\n"
+            "  %a2 f32[4] = neg(%a1) block 1.2.0\n"),
+     "iteration 0, position 1 (neg): is out of order"},
+    {CLASS3("  parameter %w0 f32[4] block 1.0.0\n  parameter %w1 f32[4] block 1.1.1\n"
+            "  parameter %w2 f32[4] block 1.2.0\n  %a0 f32[4] = mul(%x, %w0) block 1.0.0\n"
+            "  %a1 f32[4] = mul(%x, %w1) block 1.1.0\n  %a2 f32[4] = mul(%x, %w2) block 1.2.0\n"),
+     "value 'w1' has position 1, which is too large"},
+    {CLASS3("  parameter %w0 f32[4] block 1.0.0\n  parameter %w1 f32[4] block 1.1.0\n"
+            "  buffer %w2 f32[4] block 1.2.0\n  %a0 f32[4] = mul(%x, %w0) block 1.0.0\n"
+            "  %a1 f32[4] = mul(%x, %w1) block 1.1.0\n  %a2 f32[4] = mul(%x, %w2) block 1.2.0\n"),
+     "value 'w2' differs from 'w0' in kind, type or fill"},
+    // A slice's start may move evenly, its stride may not.
+    {CLASS3("  %a0 f32[2] = slice(%x) start=[0] size=[2] stride=[1] block 1.0.0\n"
+            "  %a1 f32[2] = slice(%x) start=[1] size=[2] stride=[1] block 1.1.0\n"
+            "  %a2 f32[2] = slice(%x) start=[2] size=[2] stride=[1] block 1.2.0\n"),
+     ""},
+    {CLASS3("  %a0 f32[2] = slice(%x) start=[0] size=[2] stride=[1] block 1.0.0\n"
+            "  %a1 f32[2] = slice(%x) start=[1] size=[2] stride=[1] block 1.1.0\n"
+            "  %a2 f32[2] = slice(%x) start=[0] size=[2] stride=[1] block 1.2.0\n"),
+     "iteration 2, position 0 (slice): other attributes than iteration 0"},
+    {CLASS3("  %a0 f32[2] = slice(%x) start=[0] size=[2] stride=[1] block 1.0.0\n"
+            "  %a1 f32[2] = slice(%x) start=[0] size=[2] stride=[2] block 1.1.0\n"
+            "  %a2 f32[2] = slice(%x) start=[0] size=[2] stride=[3] block 1.2.0\n"),
+     "iteration 1, position 0 (slice): other attributes than iteration 0"},
+};
+
+static void test_blocks(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(classes); i++) {
+        Arena *a = arena_new();
+        Text messages = {0}, why = {0};
+        Diag d = {.to = &messages};
+        const char *text = classes[i].text;
+        Graph *g = parse(a, text, &d);
+        assert_int_equal(block_check(g, 1, &why), !classes[i].why[0]);
+        assert_string_equal(why.n ? why.s : "", classes[i].why);
+        assert_int_equal(graph_verify(g, &d), !classes[i].why[0]);
+        text_free(&messages);
+        text_free(&why);
+        arena_free(a);
+    }
+}
+
+static void test_number_blocks(void **state)
+{
+    (void)state;
+    Arena *a = arena_new();
+    Diag d = {0};
+    Graph *g = parse(a,
+                     "graph \"g\" {\n  class 1 \"h\" 2\n  input %x f32[4]\n"
+                     "  state %s0 f32[4] = 0 block 1.0.0\n  state %s1 f32[4] = 0 block 1.1.0\n"
+                     "  parameter %w1 f32[4] block 1.1.0\n  parameter %w0 f32[4] block 1.0.0\n"
+                     "  %a0 f32[4] = neg(%x) block 1.0.0\n"
+                     "  %b0 f32[4] = mul(%a0, %w0) block 1.0.0\n"
+                     "  %a1 f32[4] = neg(%b0) block 1.1.0\n"
+                     "  %b1 f32[4] = mul(%a1, %w1) block 1.1.0\n}\n",
+                     &d);
+    graph_number_blocks(g);
+    check_print(g, "graph \"g\" {\n  class 1 \"h\" 2\n  input %x f32[4]\n"
+                   "  state %s0 f32[4] = 0 block 1.0.1\n  state %s1 f32[4] = 0 block 1.1.1\n"
+                   "  parameter %w1 f32[4] block 1.1.0\n  parameter %w0 f32[4] block 1.0.0\n"
+                   "  %a0 f32[4] = neg(%x) block 1.0.0\n"
+                   "  %b0 f32[4] = mul(%a0, %w0) block 1.0.1\n"
+                   "  %a1 f32[4] = neg(%b0) block 1.1.0\n"
+                   "  %b1 f32[4] = mul(%a1, %w1) block 1.1.1\n}\n");
+    assert_true(graph_verify(g, &d));
+    arena_free(a);
+}
+
+// ---- values and numbers ----
+
+static const struct {
+    DType type;
+    double x, y;  // x as an element of the type
+} rounded[] = {
+    {F32, 0.1, 0.1f},
+    {F64, 0.1, 0.1},
+    {F16, 0.1, 0.0999755859375},
+    {F16, 65519, 65504},
+    {F16, 65520, INFINITY},
+    {F16, -65520, -INFINITY},
+    {F16, 0x1p-24, 0x1p-24},
+    {F16, 0x1p-25, 0},
+    {F16, 0x1.8p-24, 0x1p-23},
+    {F16, 2049, 2048},
+    {F16, 2051, 2052},
+    {BF16, 257, 256},
+    {BF16, 259, 260},
+    {BF16, 3.4e38, INFINITY},
+    {BF16, 0x1p-133, 0x1p-133},
+    {BF16, 0x1p-134, 0},
+    {I8, 1e9, 127},
+    {I8, -1e9, -128},
+    {U8, -1, 0},
+    {U8, 300, 255},
+    {I64, 1e300, 9223372036854775807.0},
+    {U64, 1e300, 0x1p64},
+    {I32, -1.9, -1},
+    {I32, NAN, 0},
+    {BOOL, 0.5, 1},
+    {BOOL, 0, 0},
+    {BOOL, -3, 1},
+};
+
+// A scalar constant keeps its number, through a cast, a reshape and a broadcast too.
+static void test_splat(void **state)
+{
+    (void)state;
+    Arena *a = arena_new();
+    Graph *g = graph_new(a, "g");
+    double x;
+
+    for (int i = 0; i < COUNT(rounded); i++) {
+        ValueId v = graph_scalar(g, rounded[i].type, rounded[i].x);
+        v = make_broadcast(g, make_reshape(g, v, 1, (int64_t[]){1}), 2, (int64_t[]){3, 1},
+                           (int64_t[]){1});
+        assert_true(value_splat(g, v, &x));
+        assert_true(x == rounded[i].y);
+    }
+    ValueId v = scalar_like(g, graph_value(g, VALUE_INPUT, "x", F64, 1, (int64_t[]){7}), 2.75);
+    assert_true(value_splat(g, make_cast(g, v, I32), &x));
+    assert_true(x == 2);
+    assert_false(value_splat(g, make_neg(g, v), &x));
+    assert_false(value_splat(g, 0, &x));
+    arena_free(a);
+}
+
+// Every half is packed into the bits that it was read from.
+static void test_halves(void **state)
+{
+    (void)state;
+    static uint16_t bits[65536];
+    int64_t dim[] = {65536};
+
+    for (int i = 0; i < 65536; i++)
+        bits[i] = (uint16_t)i;
+    for (int t = F16; t <= BF16; t++) {
+        Arena *a = arena_new();
+        Tensor x =
+            tensor_of(a, &(Value){.dtype = (DType)t, .rank = 1, .dim = {65536}, .data = bits});
+        Tensor y = tensor_new(a, (DType)t, 1, dim);
+        memcpy(y.f, x.f, sizeof *x.f * 65536);
+        tensor_round(&y);
+        const uint16_t *packed = tensor_pack(a, &y);
+        for (int i = 0; i < 65536; i++) {
+            if (isnan(x.f[i]))
+                assert_true(isnan(y.f[i]));
+            else
+                assert_int_equal(packed[i], bits[i]);
+        }
+        arena_free(a);
+    }
+}
+
+static void test_eval(void **state)
+{
+    (void)state;
+    Arena *a = arena_new();
+    Diag d = {0};
+    Graph *g = parse(a,
+                     GRAPH("  input %x f32[2]\n  state %m f32[2] = 0.1\n"
+                           "  constant %c f32[2] = [1, 2]\n"
+                           "  %y f32[2] = add(%x, %c)\n  %z f32[2] = mul(%y, %m)\n"
+                           "  %b bool[2] = lt(%z, %c)\n  %i i32[2] = cast(%z) to=i32\n"),
+                     &d);
+    Tensor *values = arena_array(a, Tensor, g->n_values);
+    values[1] = tensor_new(a, F32, 1, (int64_t[]){2});
+    values[1].f[0] = 9;
+    values[1].f[1] = 28;
+    graph_eval(g, a, values);
+    const Tensor *z = &values[producer(g, g->n_values - 1)->in[0]];
+    assert_true(z->f[0] == (float)(10 * (double)0.1f) && z->f[1] == (float)(30 * (double)0.1f));
+    assert_int_equal(z[1].i[0], 0);
+    assert_int_equal(z[1].i[1], 0);
+    assert_int_equal(z[2].i[0], 1);
+    assert_int_equal(z[2].i[1], 3);
+    arena_free(a);
+}
+
+// ---- size ----
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// 50,000 nodes, all of one name and of one class, go through everything in linear time.
+static void test_large(void **state)
+{
+    enum { NODES = 50000 };
+    (void)state;
+    Arena *a = arena_new();
+    Text messages = {0}, printed = {0}, again = {0};
+    Diag d = {.to = &messages};
+    Graph *g = graph_new(a, "large");
+    double start = seconds();
+
+    *arena_push(a, g->classes, g->n_classes, g->cap_classes) = (BlockClass){"h", NODES / 2};
+    ValueId x = graph_value(g, VALUE_INPUT, "x", F32, 2, (int64_t[]){4, 8});
+    for (int i = 0; i < NODES / 2; i++) {
+        g->block = (Block){1, i, 0};
+        x = make_add(g, x, make_neg(g, x));
+        value_of(g, x)->name = "x";
+    }
+    graph_output(g, "x", x, OUTPUT_MODEL);
+    graph_number_blocks(g);
+    graph_print(g, &printed);
+    Graph *h = graph_parse(a, printed.s, printed.n, &d);
+    assert_non_null(h);
+    Rewrite r = rewrite_begin(h);
+    for (NodeId i = 1; i < h->n_nodes; i++)
+        rewrite_copy(&r, i, &d);
+    assert_true(rewrite_end(&r, &d));
+    assert_true(graph_verify(h, &d));
+    graph_print(h, &again);
+    print_message("%d nodes: %.3f s\n", NODES, seconds() - start);
+    assert_string_equal(again.s, printed.s);
+    assert_int_equal(h->n_nodes, NODES + 1);
+    assert_true(seconds() - start < 5);  // quadratic would be minutes
+    text_free(&messages);
+    text_free(&printed);
+    text_free(&again);
+    arena_free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_verify),
+        cmocka_unit_test(test_verify_broken),
+        cmocka_unit_test(test_unique_names),
+        cmocka_unit_test(test_prune),
+        cmocka_unit_test(test_rewrite),
+        cmocka_unit_test(test_rewrite_error),
+        cmocka_unit_test(test_builders_pass_errors_on),
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_number_blocks),
+        cmocka_unit_test(test_splat),
+        cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_eval),
+        cmocka_unit_test(test_large),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
