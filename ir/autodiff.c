@@ -30,7 +30,8 @@ static void find_needs(Autodiff *a)
         for (int k = 0; k < n->n_in; k++)
             any |= a->needs[n->in[k]];
         for (int k = 0; k < n->n_out; k++)
-            a->needs[n->out[k]] = any && dtype_is_float(value_of(g, n->out[k])->dtype);
+            a->needs[n->out[k]] =
+                any && !n->op->is_flat && dtype_is_float(value_of(g, n->out[k])->dtype);
     }
 }
 

@@ -356,6 +356,7 @@ struct OpDef {
     ValueId (*split)(Graph *g, const Node *n, const Split *s);
     // How its kernel is called; NULL where `expr` or `view` serves. See Kernel.
     void (*kernel)(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
+    bool is_flat;         // its gradient is zero wherever it has one: nothing flows back through it
     const char *no_grad;  // why it has no gradient where one could be expected; listed by the tests
     const char *no_split; // why factors are blocked; listed by the tests
 };
@@ -389,6 +390,9 @@ bool blocks(Graph *g, Diag *d);    // labels repeated blocks
 // The loss: adds OUTPUT_LOSS_SUM and OUTPUT_LOSS_COUNT (and OUTPUT_BAD_LABEL). `text` is as the user
 // wrote it: "cross_entropy(logits, labels)".
 bool loss_add(Graph *g, const char *text, Diag *d);
+// Is the text alone right, whatever the model is: known name, options, values?
+bool loss_check(const char *text, Diag *d);
+bool optimizer_check(const char *text, Diag *d);
 
 // Gradients of OUTPUT_LOSS_SUM / OUTPUT_LOSS_COUNT (summed over `accumulate` micro-batches) with
 // respect to every parameter, as OUTPUT_GRADIENT.

@@ -15,5 +15,6 @@ const OpDef op_round = {
     .is_elementwise = true,
     .scalar = round_scalar,
     .flops = 1,
+    .is_flat = true,
     .no_grad = "its gradient is zero wherever it has one",
 };

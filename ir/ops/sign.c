@@ -18,5 +18,6 @@ const OpDef op_sign = {
     .scalar = sign_scalar,
     .scalar_int = sign_int,
     .flops = 1,
+    .is_flat = true,
     .no_grad = "its gradient is zero wherever it has one",
 };
