@@ -103,3 +103,23 @@ int64_t rt_dot_workspace(const RtDot *p)
     return 4 * least(d.k, RT_BLOCK_K) * round_up(least(d.n, RT_BLOCK_N), RT_PANEL) *
            least(batches, RT_MAX_THREADS);
 }
+
+// Partial sums in f64 of up to RT_CHUNKS chunks, where there are few results: at most 2 * RT_CHUNKS
+// blocks of 512 of them.
+int64_t rt_reduce_workspace(const RtReduce *p)
+{
+    int64_t results = 1;
+
+    for (int i = 0; i < p->rank; i++)
+        results *= p->reduced[i] ? 1 : p->dim[i];
+    if (p->type != RT_F32 || results >= RT_CHUNKS * 512)
+        return 0;
+    return 8 * least(results * RT_CHUNKS, 2 * RT_CHUNKS * 512);
+}
+
+// The threads share the table: nothing is kept aside.
+int64_t rt_scatter_workspace(const RtGather *p)
+{
+    (void)p;
+    return 0;
+}

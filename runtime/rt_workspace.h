@@ -12,7 +12,6 @@ enum {
     RT_ROWS = 192,      // attention: queries of one task …
     RT_KEYS = 128,      // … and keys of one block
     RT_CHUNKS = 64,     // reductions: parts of a long sum, at most
-    RT_COLUMNS = 4096,  // … where there are fewer results than this
 };
 
 int64_t rt_product(const int64_t *dim, int n);

@@ -23,6 +23,14 @@ static inline int rt_team(const Rt *rt, int64_t work) { return work < 32768 ? 1 
 
 int rt_type_bytes(RtType t);
 
+// The row of the table's piece that element `i` of the index means; -1 if it is outside.
+static inline int64_t rt_index(const RtGather *p, const void *index, int64_t i)
+{
+    int64_t x = p->index_type == RT_I32 ? ((const int32_t *)index)[i] : ((const int64_t *)index)[i];
+
+    return x >= p->offset && x - p->offset < p->n ? x - p->offset : -1;
+}
+
 // ---- prepared kernels ----
 
 // What RtKernel is the first member of; `release` frees what the library gave, not the struct.

@@ -1,0 +1,177 @@
+// Strided copies and fills.
+#include <string.h>
+
+#include "runtime/cpu/internal.h"
+
+enum { ROWS = 32, COLUMNS = 4096, TILE = 16 };  // of one piece of work; of one turned-around tile
+
+// A copy of few dims, the last two being rows and columns of blocks.
+typedef struct Plan {
+    int rank;
+    int64_t dim[RT_MAX_DIMS + 2], x[RT_MAX_DIMS + 2], y[RT_MAX_DIMS + 2];
+} Plan;
+
+static void exchange(Plan *p, int i, int j)
+{
+    int64_t dim = p->dim[i], x = p->x[i], y = p->y[i];
+
+    p->dim[i] = p->dim[j];
+    p->x[i] = p->x[j];
+    p->y[i] = p->y[j];
+    p->dim[j] = dim;
+    p->x[j] = x;
+    p->y[j] = y;
+}
+
+static void put_dim(Plan *p, int64_t dim, int64_t x, int64_t y)
+{
+    p->dim[p->rank] = dim;
+    p->x[p->rank] = x;
+    p->y[p->rank++] = y;
+}
+
+// Dims of size 1 go, the others are ordered by y's strides and merged; the dim along which x is
+// contiguous becomes the rows if it isn't the columns.
+static Plan make_plan(const RtCopy *c)
+{
+    Plan p = {0}, q = {.rank = 2, .dim = {1, 1}};
+
+    for (int i = 0; i < c->rank; i++)
+        if (c->dim[i] != 1)
+            put_dim(&p, c->dim[i], c->x_stride[i], c->y_stride[i]);
+    for (int i = 1; i < p.rank; i++)
+        for (int j = i; j > 0 && llabs(p.y[j]) > llabs(p.y[j - 1]); j--)
+            exchange(&p, j, j - 1);
+    for (int i = 0; i < p.rank; i++) {
+        int last = q.rank - 1;
+        if (q.x[last] == p.dim[i] * p.x[i] && q.y[last] == p.dim[i] * p.y[i]) {
+            q.dim[last] *= p.dim[i];
+            q.x[last] = p.x[i];
+            q.y[last] = p.y[i];
+        } else {
+            put_dim(&q, p.dim[i], p.x[i], p.y[i]);
+        }
+    }
+    for (int i = 0; i < q.rank - 2; i++)
+        if (q.x[i] == 1 && q.dim[i] > 1)
+            exchange(&q, i, q.rank - 2);
+    return q;
+}
+
+#define BLOCK(T, name)                                                                             \
+    static void name(T *y, int64_t y_r, int64_t y_c, const T *x, int64_t x_r, int64_t x_c,         \
+                     int64_t rows, int64_t columns)                                                \
+    {                                                                                              \
+        if (x_c == 1 && y_c == 1) {                                                                \
+            for (int64_t r = 0; r < rows; r++)                                                     \
+                memcpy(y + r * y_r, x + r * x_r, sizeof(T) * (size_t)columns);                     \
+            return;                                                                                \
+        }                                                                                          \
+        for (int64_t first = 0; first < columns; first += TILE)                                    \
+            for (int64_t r = 0; r < rows; r++)                                                     \
+                for (int64_t c = first; c < rt_least(columns, first + TILE); c++)                  \
+                    y[r * y_r + c * y_c] = x[r * x_r + c * x_c];                                   \
+    }
+BLOCK(uint8_t, block_1)
+BLOCK(uint16_t, block_2)
+BLOCK(uint32_t, block_4)
+BLOCK(uint64_t, block_8)
+
+static void block(int bytes, char *y, int64_t y_r, int64_t y_c, const char *x, int64_t x_r,
+                  int64_t x_c, int64_t rows, int64_t columns)
+{
+    switch (bytes) {
+    case 1:
+        block_1((uint8_t *)y, y_r, y_c, (const uint8_t *)x, x_r, x_c, rows, columns);
+        break;
+    case 2:
+        block_2((uint16_t *)y, y_r, y_c, (const uint16_t *)x, x_r, x_c, rows, columns);
+        break;
+    case 4:
+        block_4((uint32_t *)y, y_r, y_c, (const uint32_t *)x, x_r, x_c, rows, columns);
+        break;
+    default:
+        block_8((uint64_t *)y, y_r, y_c, (const uint64_t *)x, x_r, x_c, rows, columns);
+    }
+}
+
+void rt_copy(Rt *rt, const RtCopy *c, void *y, const void *x)
+{
+    Plan p = make_plan(c);
+    int outer = p.rank - 2, r = p.rank - 2, k = p.rank - 1;
+    int64_t down = rt_ceil_div(p.dim[r], ROWS), across = rt_ceil_div(p.dim[k], COLUMNS);
+    int64_t blocks = rt_product(p.dim, outer) * down * across;
+
+#pragma omp parallel for num_threads(rt_team(rt, rt_product(p.dim, p.rank))) schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t column = b % across * COLUMNS, row = b / across % down * ROWS;
+        int64_t at_x = row * p.x[r] + column * p.x[k], at_y = row * p.y[r] + column * p.y[k];
+
+        for (int64_t i = outer - 1, rest = b / across / down; i >= 0; i--) {
+            at_x += rest % p.dim[i] * p.x[i];
+            at_y += rest % p.dim[i] * p.y[i];
+            rest /= p.dim[i];
+        }
+        block(c->bytes, (char *)y + at_y * c->bytes, p.y[r], p.y[k],
+              (const char *)x + at_x * c->bytes, p.x[r], p.x[k], rt_least(ROWS, p.dim[r] - row),
+              rt_least(COLUMNS, p.dim[k] - column));
+    }
+}
+
+// The nearest half-precision number, ties to even.
+static uint16_t half_of(float x)
+{
+    uint32_t u = rt_bits(x), sign = u >> 16 & 0x8000, a = u & 0x7fffffff;
+
+    if (x != x)
+        return 0x7e00;
+    if (rt_absf(x) >= 65520)
+        return (uint16_t)(sign | 0x7c00);
+    if (rt_absf(x) < 0x1p-14f)
+        return (uint16_t)(sign | (uint32_t)rintf(rt_absf(x) * 0x1p24f));
+    return (uint16_t)(sign | (a + 0xfff + (a >> 13 & 1) - (112u << 23)) >> 13);
+}
+
+// The upper half of the nearest f32 that has only that, ties to even.
+static uint16_t bfloat_of(float x)
+{
+    uint32_t u = rt_bits(x);
+
+    return (uint16_t)(x != x ? 0x7fc0 : (u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+
+static uint64_t element(RtType t, double value)
+{
+    switch (t) {
+    case RT_F64:
+        return rt_bits_double(value);
+    case RT_F32:
+        return rt_bits((float)value);
+    case RT_F16:
+        return half_of((float)value);
+    case RT_BF16:
+        return bfloat_of((float)value);
+    case RT_BOOL:
+        return value != 0;
+    case RT_U64:
+        return rt_to_u64(value);
+    default:
+        return (uint64_t)rt_to_int(value, INT64_MIN, INT64_MAX);
+    }
+}
+
+void rt_fill(Rt *rt, RtType t, void *y, int64_t count, double value)
+{
+    uint64_t x = element(t, value);
+    uint8_t x1 = (uint8_t)x;
+    uint16_t x2 = (uint16_t)x;
+    uint32_t x4 = (uint32_t)x;
+    int bytes = rt_type_bytes(t);
+    RtCopy c = {.bytes = bytes, .rank = 1, .dim = {count}, .x_stride = {0}, .y_stride = {1}};
+
+    rt_copy(rt, &c, y,
+            bytes == 1   ? (const void *)&x1
+            : bytes == 2 ? (const void *)&x2
+            : bytes == 4 ? (const void *)&x4
+                         : (const void *)&x);
+}

@@ -1,0 +1,339 @@
+// Sums, maxima and minima over dims of a strided tensor.
+//
+// Results are made one by one, or a block of neighbours at a time where they are contiguous in x.
+// Where there are few of them the reduced elements are cut into chunks. Everything is cut by the
+// shape alone, so the tree of additions is the same for any number of threads: floats are summed
+// over at most 32 elements, and those sums in double.
+#include "runtime/cpu/internal.h"
+
+enum { WIDTH = 512, LANES = 32, RUN = 32 * LANES, DEPTH = 32, LEAST_CHUNK = 8192 };
+
+typedef struct Dims {
+    int n;
+    int64_t dim[RT_MAX_DIMS], x[RT_MAX_DIMS], y[RT_MAX_DIMS];
+} Dims;
+
+typedef struct Plan {
+    RtReduceOp op;
+    Dims kept, reduced;                   // by falling x strides, neighbours merged
+    int64_t width, results;               // of a block of contiguous results; all results
+    int64_t units, chunks;                // blocks of results; parts of what is reduced
+    int64_t inner, inner_stride, length;  // the innermost reduced dim; all that is reduced
+} Plan;
+
+// A walk over all but the innermost reduced dim.
+typedef struct Walk {
+    const Dims *d;
+    int64_t at[RT_MAX_DIMS], offset;
+} Walk;
+
+static void walk_to(Walk *w, int64_t i)
+{
+    w->offset = 0;
+    for (int k = w->d->n - 2; k >= 0; k--) {
+        w->at[k] = i % w->d->dim[k];
+        i /= w->d->dim[k];
+        w->offset += w->at[k] * w->d->x[k];
+    }
+}
+
+static void walk_on(Walk *w)
+{
+    for (int k = w->d->n - 2; k >= 0; k--) {
+        w->offset += w->d->x[k];
+        if (++w->at[k] < w->d->dim[k])
+            return;
+        w->offset -= w->at[k] * w->d->x[k];
+        w->at[k] = 0;
+    }
+}
+
+static void dims_add(Dims *d, int64_t dim, int64_t x, int64_t y)
+{
+    int i = d->n++;
+
+    for (; i > 0 && llabs(d->x[i - 1]) < llabs(x); i--) {
+        d->dim[i] = d->dim[i - 1];
+        d->x[i] = d->x[i - 1];
+        d->y[i] = d->y[i - 1];
+    }
+    d->dim[i] = dim;
+    d->x[i] = x;
+    d->y[i] = y;
+}
+
+static void dims_merge(Dims *d)
+{
+    int n = 0;
+
+    for (int i = 0; i < d->n; i++) {
+        if (n && d->x[n - 1] == d->dim[i] * d->x[i] && d->y[n - 1] == d->dim[i] * d->y[i]) {
+            d->dim[n - 1] *= d->dim[i];
+            d->x[n - 1] = d->x[i];
+            d->y[n - 1] = d->y[i];
+        } else {
+            d->dim[n] = d->dim[i];
+            d->x[n] = d->x[i];
+            d->y[n++] = d->y[i];
+        }
+    }
+    d->n = n;
+}
+
+static Plan make_plan(const RtReduce *p)
+{
+    Plan q = {.op = p->op, .width = 1};
+    int64_t y = 1;
+
+    for (int i = p->rank - 1; i >= 0; i--) {
+        if (p->dim[i] != 1)
+            dims_add(p->reduced[i] ? &q.reduced : &q.kept, p->dim[i], p->stride[i],
+                     p->reduced[i] ? 0 : y);
+        y *= p->reduced[i] ? 1 : p->dim[i];
+    }
+    if (q.reduced.n == 0)
+        dims_add(&q.reduced, 1, 0, 0);
+    dims_merge(&q.kept);
+    dims_merge(&q.reduced);
+    q.results = rt_product(q.kept.dim, q.kept.n);
+    q.length = rt_product(q.reduced.dim, q.reduced.n);
+    q.inner = q.reduced.dim[q.reduced.n - 1];
+    q.inner_stride = q.reduced.x[q.reduced.n - 1];
+    q.units = q.results;
+    int last = q.kept.n - 1;
+    if (q.results && last >= 0 && q.kept.x[last] == 1 && q.kept.y[last] == 1) {
+        q.width = rt_least(WIDTH, q.kept.dim[last]);
+        q.units = q.results / q.kept.dim[last] * rt_ceil_div(q.kept.dim[last], q.width);
+    }
+    q.chunks = rt_most(
+        1, rt_least(rt_ceil_div(RT_CHUNKS, rt_most(1, q.units)), q.length * q.width / LEAST_CHUNK));
+    return q;
+}
+
+static inline double identity(RtReduceOp op)
+{
+    return op == RT_SUM ? 0 : op == RT_MAX ? -INFINITY : INFINITY;
+}
+
+static inline float join(RtReduceOp op, float a, float b)
+{
+    return op == RT_SUM ? a + b : op == RT_MAX ? rt_maxf(a, b) : rt_minf(a, b);
+}
+
+static inline double join_double(RtReduceOp op, double a, double b)
+{
+    return op == RT_SUM ? a + b : op == RT_MAX ? rt_max(a, b) : rt_min(a, b);
+}
+
+// n ≤ RUN elements, in LANES interleaved parts.
+static inline float run(RtReduceOp op, const float *x, int64_t stride, int64_t n)
+{
+    float s[LANES], rest = (float)identity(op);
+    int64_t i = 0;
+
+    for (int l = 0; l < LANES; l++)
+        s[l] = (float)identity(op);
+    for (; i + LANES <= n; i += LANES)
+#pragma omp simd
+        for (int l = 0; l < LANES; l++)
+            s[l] = join(op, s[l], x[(i + l) * stride]);
+    for (; i < n; i++)
+        rest = join(op, rest, x[i * stride]);
+    for (int w = LANES / 2; w > 0; w /= 2)
+        for (int l = 0; l < w; l++)
+            s[l] = join(op, s[l], s[l + w]);
+    return join(op, s[0], rest);
+}
+
+// One result: elements [first, last) of what is reduced.
+static inline double single(const Plan *q, RtReduceOp op, const float *x, int64_t first,
+                            int64_t last)
+{
+    Walk w = {.d = &q->reduced};
+    double total = identity(op);
+    int64_t i = first % q->inner;
+
+    walk_to(&w, first / q->inner);
+    for (int64_t r = first; r < last;) {
+        int64_t n = rt_least(rt_least(RUN, q->inner - i), last - r);
+        const float *from = x + w.offset + i * q->inner_stride;
+
+        total = join_double(op, total,
+                            (double)(q->inner_stride == 1 ? run(op, from, 1, n)
+                                                          : run(op, from, q->inner_stride, n)));
+        r += n;
+        i += n;
+        if (i == q->inner) {
+            i = 0;
+            walk_on(&w);
+        }
+    }
+    return total;
+}
+
+// `width` contiguous results, side by side.
+static inline void block(const Plan *q, RtReduceOp op, const float *x, int64_t first, int64_t last,
+                         int64_t width, double *total)
+{
+    Walk w = {.d = &q->reduced};
+    int64_t i = first % q->inner;
+    float s[WIDTH];
+
+    for (int64_t c = 0; c < width; c++)
+        total[c] = identity(op);
+    walk_to(&w, first / q->inner);
+    for (int64_t r = first; r < last; r += DEPTH) {
+        for (int64_t c = 0; c < width; c++)
+            s[c] = (float)identity(op);
+        for (int64_t k = r; k < rt_least(last, r + DEPTH); k++) {
+            const float *from = x + w.offset + i * q->inner_stride;
+
+#pragma omp simd
+            for (int64_t c = 0; c < width; c++)
+                s[c] = join(op, s[c], from[c]);
+            if (++i == q->inner) {
+                i = 0;
+                walk_on(&w);
+            }
+        }
+        for (int64_t c = 0; c < width; c++)
+            total[c] = join_double(op, total[c], (double)s[c]);
+    }
+}
+
+// Where a unit's results begin in x and y, and how many they are.
+typedef struct Unit {
+    int64_t x, y, width;
+} Unit;
+
+static Unit unit_at(const Plan *q, int64_t i)
+{
+    Unit u = {0, 0, q->width};
+    int k = q->kept.n - 1;
+
+    if (q->width > 1) {
+        int64_t blocks = rt_ceil_div(q->kept.dim[k], q->width);
+        u.x = u.y = i % blocks * q->width;
+        u.width = rt_least(q->width, q->kept.dim[k] - u.x);
+        i /= blocks;
+        k--;
+    }
+    for (; k >= 0; k--) {
+        u.x += i % q->kept.dim[k] * q->kept.x[k];
+        u.y += i % q->kept.dim[k] * q->kept.y[k];
+        i /= q->kept.dim[k];
+    }
+    return u;
+}
+
+static void reduce_unit(const Plan *q, int64_t unit, int64_t chunk, float *y, double *partial,
+                        const float *x)
+{
+    Unit u = unit_at(q, unit);
+    int64_t first = rt_share(q->length, chunk, q->chunks);
+    int64_t last = rt_share(q->length, chunk + 1, q->chunks);
+    double total[WIDTH];
+
+    if (u.width > 1 && q->op == RT_SUM)
+        block(q, RT_SUM, x + u.x, first, last, u.width, total);
+    else if (u.width > 1)
+        block(q, q->op, x + u.x, first, last, u.width, total);
+    else if (q->op == RT_SUM)
+        total[0] = single(q, RT_SUM, x + u.x, first, last);
+    else
+        total[0] = single(q, q->op, x + u.x, first, last);
+    for (int64_t c = 0; c < u.width; c++)
+        if (q->chunks == 1)
+            y[u.y + c] = (float)total[c];
+        else
+            partial[chunk * q->results + u.y + c] = total[c];
+}
+
+static void reduce_f32(Rt *rt, const RtReduce *p, float *y, const float *x)
+{
+    Plan q = make_plan(p);
+    double *partial = (double *)rt->workspace;
+
+    if (q.length == 0 || q.results == 0) {
+        rt_fill(rt, RT_F32, y, q.results, identity(q.op));
+        return;
+    }
+#pragma omp parallel for num_threads(rt_team(rt, q.results *q.length)) schedule(static)
+    for (int64_t i = 0; i < q.units * q.chunks; i++)
+        reduce_unit(&q, i % q.units, i / q.units, y, partial, x);
+    for (int64_t i = 0; i < q.results && q.chunks > 1; i++) {
+        double total = partial[i];
+        for (int64_t k = 1; k < q.chunks; k++)
+            total = join_double(q.op, total, partial[k * q.results + i]);
+        y[i] = (float)total;
+    }
+}
+
+// Other types, one result after the other. Unsigned sums, where U is: they wrap.
+#define REDUCE(T, U, name, low, high)                                                              \
+    static void name(Rt *rt, const RtReduce *p, T *y, const T *x)                                  \
+    {                                                                                              \
+        Plan q = make_plan(p);                                                                     \
+                                                                                                   \
+        q.width = 1;                                                                               \
+        for (int64_t i = 0; i < q.results; i++) {                                                  \
+            Unit u = unit_at(&q, i);                                                               \
+            T s = p->op == RT_SUM ? 0 : p->op == RT_MAX ? (T)(low) : (T)(high);                    \
+            Walk w = {.d = &q.reduced};                                                            \
+                                                                                                   \
+            for (int64_t r = 0; r < q.length; r++) {                                               \
+                T v = x[u.x + w.offset + r % q.inner * q.inner_stride];                            \
+                s = p->op == RT_SUM   ? (T)((U)s + (U)v)                                           \
+                    : p->op == RT_MAX ? (v > s || v != v ? v : s)                                  \
+                                      : (v < s || v != v ? v : s);                                 \
+                if (r % q.inner == q.inner - 1)                                                    \
+                    walk_on(&w);                                                                   \
+            }                                                                                      \
+            y[u.y] = s;                                                                            \
+        }                                                                                          \
+    }
+REDUCE(double, double, reduce_f64, -INFINITY, INFINITY)
+REDUCE(int8_t, uint8_t, reduce_i8, INT8_MIN, INT8_MAX)
+REDUCE(int16_t, uint16_t, reduce_i16, INT16_MIN, INT16_MAX)
+REDUCE(int32_t, uint32_t, reduce_i32, INT32_MIN, INT32_MAX)
+REDUCE(int64_t, uint64_t, reduce_i64, INT64_MIN, INT64_MAX)
+REDUCE(uint8_t, uint8_t, reduce_u8, 0, UINT8_MAX)
+REDUCE(uint16_t, uint16_t, reduce_u16, 0, UINT16_MAX)
+REDUCE(uint32_t, uint32_t, reduce_u32, 0, UINT32_MAX)
+REDUCE(uint64_t, uint64_t, reduce_u64, 0, UINT64_MAX)
+
+void rt_reduce(Rt *rt, const RtReduce *p, void *y, const void *x)
+{
+    switch (p->type) {
+    case RT_F64:
+        reduce_f64(rt, p, y, x);
+        break;
+    case RT_I8:
+        reduce_i8(rt, p, y, x);
+        break;
+    case RT_I16:
+        reduce_i16(rt, p, y, x);
+        break;
+    case RT_I32:
+        reduce_i32(rt, p, y, x);
+        break;
+    case RT_I64:
+        reduce_i64(rt, p, y, x);
+        break;
+    case RT_U8:
+    case RT_BOOL:
+        reduce_u8(rt, p, y, x);
+        break;
+    case RT_U16:
+        reduce_u16(rt, p, y, x);
+        break;
+    case RT_U32:
+        reduce_u32(rt, p, y, x);
+        break;
+    case RT_U64:
+        reduce_u64(rt, p, y, x);
+        break;
+    default:
+        reduce_f32(rt, p, y, x);
+    }
+}
