@@ -115,7 +115,7 @@ int64_t dtype_most(DType t)
 {
     if (t == BOOL)
         return 1;
-    if (t == I64 || t == U64)
+    if (dtype_size(t) == 8)
         return INT64_MAX;
     bool is_signed = t >= I8 && t <= I64;
     return ((int64_t)1 << (8 * dtype_size(t) - is_signed)) - 1;
