@@ -41,7 +41,8 @@ typedef struct Item {
     bool failed;                           // it could not be made, which has been reported
     const Onnx__TensorProto *initializer;  // becomes `value` at its first use
     bool is_sequence;
-    int n;  // elements of a sequence
+    // The elements of a sequence; or of a tensor that was joined, its parts along `axis`.
+    int n, axis;
     const ValueId *element;
 } Item;
 
@@ -209,6 +210,8 @@ double known_number(const Tensor *t, int64_t i);
 bool known_is_splat(const Tensor *t);
 // Is it first + i * step along one dim, repeated along all others? axis is -1 for a splat.
 bool known_affine(const Tensor *t, int *axis, int64_t *first, int64_t *step);
+// The elements that t keeps, as a vector.
+ValueId known_vector(Import *x, const Tensor *t);
 // v, or the same values in a plainer form: a scalar broadcast, or iota.
 ValueId known_canonical(Import *x, ValueId v);
 

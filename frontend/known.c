@@ -7,7 +7,7 @@
 // positions of a large batch cost what one sample costs.
 #include "frontend/internal.h"
 
-enum { MAX_KNOWN = 1 << 18 };  // elements of the space that one evaluation walks
+enum { MAX_KNOWN = 1 << 14 };  // elements of the space that one evaluation walks
 
 double known_number(const Tensor *t, int64_t i)
 {
@@ -230,4 +230,11 @@ ValueId known_canonical(Import *x, ValueId v)
     if (first != 0)
         i = make_add(x->g, i, scalar_like(x->g, i, (double)first));
     return d.rank == 1 ? i : make_broadcast(x->g, i, d.rank, d.dim, &(int64_t){axis});
+}
+
+ValueId known_vector(Import *x, const Tensor *t)
+{
+    int64_t count = tensor_count(t);
+
+    return known_canonical(x, graph_constant(x->g, t->dtype, 1, &count, tensor_pack(x->arena, t)));
 }

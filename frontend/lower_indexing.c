@@ -134,8 +134,7 @@ static bool has_own_dims(const Tensor *const *part, int k, int rank)
 
 // x [n0, …, nk-1, R…] at the parts of the index, each along one dim of the result: gathered dim by
 // dim, then put where the index's dims are.
-static ValueId gather_outer(Op *o, const ValueId *part, const Tensor *const *known, int k,
-                            const Dims *index)
+static ValueId gather_outer(Op *o, const Tensor *const *known, int k, const Dims *index)
 {
     Graph *g = o->g;
     ValueId y = arg(o, 0);
@@ -147,12 +146,7 @@ static ValueId gather_outer(Op *o, const ValueId *part, const Tensor *const *kno
         along[i] = -1;
         for (int p = 0; p < index->rank; p++)
             along[i] = known[i]->dim[p] != 1 ? p : along[i];
-        int64_t count = along[i] < 0 ? 1 : index->dim[along[i]];
-        // The part as a vector: the first place of every dim but its own.
-        ValueId v = part[i];
-        for (int p = 0; p < index->rank; p++)
-            v = p == along[i] ? v : slice_axis(g, v, p, 0, 1, 1);
-        y = gather(o, y, reshape_to(g, v, &(Dims){1, {count}}), i);
+        y = gather(o, y, known_vector(o->x, known[i]), i);
     }
     // Gathered dims in the order of the index's dims, those of one place first.
     for (int p = -1; p < index->rank; p++)
@@ -196,6 +190,19 @@ static ValueId gather_flat(Op *o, const ValueId *part, int k, int batch)
     return make_gather(g, reshape_to(g, arg(o, 0), &flat), at, batch, batch);
 }
 
+// Part i of k of the index. Where it was joined from parts they are at hand, and known even if all
+// together would be too large.
+static ValueId index_part(Op *o, int i, int64_t k)
+{
+    const Item *index = &o->in[1];
+    int last = arg_value(o, 1)->rank - 1;
+    ValueId v = index->n == k && index->axis == last ? index->element[i] : 0;
+
+    if (!v || value_of(o->g, v)->dim[last] != 1)
+        v = slice_axis(o->g, arg(o, 1), last, i, 1, 1);
+    return drop_dim(o->g, v, last);
+}
+
 static void lower_gather_nd(Op *o)
 {
     Graph *g = o->g;
@@ -213,13 +220,13 @@ static void lower_gather_nd(Op *o)
         return;
     }
     for (int i = 0; i < k; i++) {
-        part[i] = drop_dim(g, slice_axis(g, arg(o, 1), index.rank - 1, i, 1, 1), index.rank - 1);
+        part[i] = index_part(o, i, k);
         known[i] = known_of(o->x, part[i]);
         all_known &= known[i] != NULL;
     }
     index.rank--;
     if (all_known && has_own_dims(known, (int)k, index.rank))
-        give(o, 0, gather_outer(o, part, known, (int)k, &index));
+        give(o, 0, gather_outer(o, known, (int)k, &index));
     else
         give(o, 0, gather_flat(o, part, (int)k, (int)batch));
 }

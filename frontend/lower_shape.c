@@ -188,10 +188,16 @@ static void lower_concat(Op *o)
     for (int i = 0; i < o->n_in; i++)
         if (arg(o, i))
             x[n++] = arg(o, i);
-    if (!n)
+    if (!n) {
         op_error(o, "has no inputs");
-    else if (op_axis(o, &axis, value_of(o->g, x[0])->rank))
-        give(o, 0, n == 1 ? x[0] : make_concat(o->g, n, x, (int)axis));
+        return;
+    }
+    if (!op_axis(o, &axis, value_of(o->g, x[0])->rank))
+        return;
+    give(o, 0, n == 1 ? x[0] : make_concat(o->g, n, x, (int)axis));
+    o->out[0].n = n;
+    o->out[0].axis = (int)axis;
+    o->out[0].element = x;
 }
 
 static void lower_split(Op *o)
