@@ -1,0 +1,31 @@
+// What max_pool's input gets of its result's gradient: the first of the largest elements under a
+// window gets it all.
+#include "runtime/cpu/window.h"
+
+static void step(const RtPlace *p, float *dx, const float *x, float *dy)
+{
+    float best[RT_LANES];
+    int64_t place[RT_LANES];
+
+    for (int64_t c = 0; c < p->lanes; c++) {
+        best[c] = -INFINITY;
+        place[c] = -1;
+    }
+    RT_EACH_TAP(p, at, {
+        for (int64_t c = 0; c < p->lanes; c++) {
+            float v = x[at + c];
+            bool is_better = (v > best[c]) | ((v != v) & (best[c] == best[c])) | (place[c] < 0);
+            best[c] = is_better ? v : best[c];
+            place[c] = is_better ? at + c : place[c];
+        }
+    })
+    for (int64_t c = 0; c < p->lanes; c++)
+        if (place[c] >= 0)
+            dx[place[c]] += dy[c];
+}
+
+void rt_max_pool_grad(Rt *rt, const RtConv *p, void *dx, const void *x, const void *dy)
+{
+    rt_pool_zero(rt, p, dx);
+    rt_pool_each(rt, p, step, dx, x, (void *)dy);
+}
