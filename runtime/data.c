@@ -1,0 +1,205 @@
+// Data as samples: a folder with one npy file for each input, whose first axis is the samples.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "runtime/internal.h"
+
+enum { PATH = 4096 };
+
+static bool is_labels(const RtModel *m, const RtTensor *t)
+{
+    return m->labels && strcmp(m->labels, t->name) == 0;
+}
+
+// "I64[samples,16]": what the file of that input should hold.
+static void print_expected(const RtColumn *c, char *to, size_t room)
+{
+    const RtTensor *t = c->input;
+    size_t n =
+        (size_t)snprintf(to, room, "%s[%s", rt_type_name(t->type), c->is_whole ? "" : "samples");
+
+    for (int i = c->is_whole ? 0 : 1; i < t->rank && n < room; i++)
+        n += (size_t)snprintf(to + n, room - n, "%s%lld", i ? "," : "", (long long)t->dim[i]);
+    if (n < room)
+        snprintf(to + n, room - n, "]");
+}
+
+// Does what was found fit the input? Sets the rest of the column.
+static bool use_file(RtColumn *c, const RtModel *m, const char *path, const RtStored *found,
+                     int64_t *samples)
+{
+    const RtTensor *t = c->input;
+    bool fits = rt_type_find(found->dtype, &c->type) && rt_type_converts(c->type, t->type) &&
+                found->rank == t->rank;
+
+    for (int i = c->is_whole ? 0 : 1; i < t->rank && fits; i++)
+        fits = found->dim[i] == t->dim[i];
+    if (!fits) {
+        char is[200], should[200];
+        rt_stored_print(is, sizeof is, found);
+        print_expected(c, should, sizeof should);
+        return rt_error(m, "%s: found %s, expected %s", path, is, should);
+    }
+    c->rows = found->data;
+    c->row_bytes = c->count * rt_dtype_bytes(found->dtype);
+    *samples = c->is_whole ? -1 : found->dim[0];
+    return true;
+}
+
+static bool open_file(RtColumn *c, const RtModel *m, const char *path, int64_t *samples)
+{
+    RtFileError e;
+    RtStored found;
+
+    if (!rt_map(&c->file, path, &e) || !rt_npy_parse(&found, c->file.data, c->file.size, &e))
+        return rt_error(m, "%s: %s", path, e.text);
+    return use_file(c, m, path, &found, samples);
+}
+
+// Two inputs whose names differ only in what a file name can't have would read the same file.
+static bool check_names(const RtData *d, const RtModel *m)
+{
+    char a[256], b[256];
+
+    for (int i = 0; i < d->n; i++)
+        for (int j = 0; j < i; j++) {
+            rt_file_name(d->column[i].input, a, sizeof a);
+            rt_file_name(d->column[j].input, b, sizeof b);
+            if (strcmp(a, b) == 0)
+                return rt_error(m, "inputs '%s' and '%s' would both be read from %s.npy",
+                                d->column[j].input->name, d->column[i].input->name, a);
+        }
+    return true;
+}
+
+static bool open_folder(RtData *d, const RtModel *m, const char *folder)
+{
+    char path[PATH], file[256], first[256] = "";
+    bool ok = check_names(d, m);
+
+    d->samples = -1;
+    for (int i = 0; i < d->n && ok; i++) {
+        int64_t samples = -1;
+
+        rt_file_name(d->column[i].input, file, sizeof file);
+        snprintf(path, sizeof path, "%s/%s.npy", folder, file);
+        ok = open_file(&d->column[i], m, path, &samples);
+        if (!ok || samples < 0)
+            continue;
+        if (d->samples >= 0 && samples != d->samples)
+            return rt_error(m, "%s: %lld samples, but %s.npy has %lld", path, (long long)samples,
+                            first, (long long)d->samples);
+        d->samples = samples;
+        memcpy(first, file, sizeof first);
+    }
+    return ok;
+}
+
+// One .npy file serves a program with one input.
+static bool open_single(RtData *d, const RtModel *m, const char *path)
+{
+    if (d->n != 1)
+        return rt_error(m, "%s: the model has %d inputs: give a folder with a file for each", path,
+                        d->n);
+    return open_file(&d->column[0], m, path, &d->samples);
+}
+
+// The inputs to be read, and how many samples a batch has: what the labels' first dim says, or the
+// first input's. An input with another first dim is the same for all samples.
+static void list_columns(RtData *d, const RtModel *m, RtUse use)
+{
+    const RtTensor *t = use == RT_TRAIN ? m->train : m->predict;
+    int n = use == RT_TRAIN ? m->n_train : m->n_predict;
+    const RtTensor *batch = NULL;
+
+    d->column = rt_alloc((size_t)n, sizeof *d->column);
+    for (int i = 0; i < n; i++) {
+        if (t[i].role != RT_INPUT)
+            continue;
+        if (is_labels(m, &t[i]) || (!batch && t[i].rank > 0))
+            batch = &t[i];
+        if (use != RT_PREDICT || !is_labels(m, &t[i]))
+            d->column[d->n++].input = &t[i];
+    }
+    d->batch = batch && batch->rank > 0 ? batch->dim[0] : 1;
+    for (int i = 0; i < d->n; i++) {
+        RtColumn *c = &d->column[i];
+
+        c->is_whole = c->input->rank == 0 || c->input->dim[0] != d->batch;
+        c->count = rt_count(c->input) / (c->is_whole || d->batch == 0 ? 1 : d->batch);
+        c->staged_at = d->staged_bytes;
+        d->staged_bytes += (rt_bytes(c->input) + 63) / 64 * 64;
+    }
+}
+
+static bool open_any(RtData *d, const RtModel *m, RtUse use, const char *path, int64_t token_bytes)
+{
+    struct stat st;
+    size_t n = strlen(path);
+
+    if (d->n == 0 || d->batch == 0)
+        return rt_error(m, "%s: the model has no inputs", path);
+    if (stat(path, &st) != 0)
+        return rt_error(m, "%s: %s", path, strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return open_folder(d, m, path);
+    if (n > 4 && strcmp(path + n - 4, ".npy") == 0)
+        return open_single(d, m, path);
+    return rt_tokens_open(d, m, use, path, token_bytes);
+}
+
+bool rt_data_open(RtData *d, const RtModel *m, RtUse use, const char *path, int64_t token_bytes)
+{
+    *d = (RtData){0};
+    list_columns(d, m, use);
+    if (!open_any(d, m, use, path, token_bytes)) {
+        rt_data_close(d);
+        return false;
+    }
+    d->samples = d->samples < 0 ? d->batch : d->samples;
+    // Predictions are made for a last batch that isn't full, too.
+    int64_t least = use == RT_PREDICT ? 1 : use == RT_EVAL ? d->batch : d->batch * m->accumulate;
+    if (d->samples < least) {
+        rt_error(m, "%s: %lld samples are too few: %s takes %lld", path, (long long)d->samples,
+                 use == RT_TRAIN ? "a step" : "a batch", (long long)least);
+        rt_data_close(d);
+        return false;
+    }
+    d->stage = rt_alloc((size_t)d->staged_bytes, 1);
+    d->sample = rt_alloc((size_t)d->batch, sizeof *d->sample);
+    return true;
+}
+
+void rt_data_close(RtData *d)
+{
+    for (int i = 0; i < d->n; i++)
+        rt_unmap(&d->column[i].file);
+    free(d->column);
+    free(d->stage);
+    free(d->sample);
+    *d = (RtData){0};
+}
+
+void rt_data_stage(const RtData *d, const int64_t *sample, char *stage)
+{
+    for (int i = 0; i < d->n; i++) {
+        const RtColumn *c = &d->column[i];
+        int64_t rows = c->is_whole ? 1 : d->batch, bytes = rt_bytes(c->input) / rows;
+
+        for (int64_t r = 0; r < rows; r++) {
+            const uint8_t *from = c->rows + (c->is_whole ? 0 : sample[r]) * c->row_bytes;
+            rt_convert(c->input->type, stage + c->staged_at + r * bytes, c->type, from, c->count);
+        }
+    }
+}
+
+void rt_data_place(const RtData *d, const char *stage, char *arena)
+{
+    for (int i = 0; i < d->n; i++) {
+        const RtColumn *c = &d->column[i];
+        memcpy(rt_place(c->input, 0, arena), stage + c->staged_at, (size_t)rt_bytes(c->input));
+    }
+}

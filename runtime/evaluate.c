@@ -1,0 +1,54 @@
+// The loss on held-out data, and labels that no class has.
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+
+bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const int64_t *sample)
+{
+    const RtModel *m = run->model;
+    const RtTensor *bad = rt_find(set, n, RT_BAD_LABEL), *labels = NULL;
+    int64_t at = bad ? rt_get_int(bad->type, rt_place(bad, 0, run->arena.base)) - 1 : -1;
+
+    if (at < 0)
+        return true;
+    for (int i = 0; i < n && m->labels; i++)
+        if (set[i].role == RT_INPUT && strcmp(set[i].name, m->labels) == 0)
+            labels = &set[i];
+    if (!labels || at >= rt_count(labels))
+        return rt_error(m, "step %lld: a label is out of range", (long long)run->step + 1);
+    int64_t each = rt_count(labels) / labels->dim[0], bytes = rt_bytes(labels) / rt_count(labels);
+    int64_t value = rt_get_int(labels->type, rt_place(labels, 0, run->arena.base) + at * bytes);
+    char where[48] = "";
+    if (each > 1)
+        snprintf(where, sizeof where, ", place %lld", (long long)(at % each));
+    return rt_error(m, "step %lld: sample %lld%s: label %lld is out of range",
+                    (long long)run->step + 1, (long long)sample[at / each], where,
+                    (long long)value);
+}
+
+bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
+{
+    const RtModel *m = run->model;
+    const RtTensor *sum = rt_find(m->predict, m->n_predict, RT_LOSS_SUM);
+    const RtTensor *count = rt_find(m->predict, m->n_predict, RT_LOSS_COUNT);
+    char *base = run->arena.base;
+    double total = 0, counted = 0;
+
+    for (int64_t b = 0; b < d->samples / d->batch; b++) {
+        if (rt_interrupted())
+            return false;
+        rt_arena_poison(&run->arena);
+        for (int64_t r = 0; r < d->batch; r++)
+            d->sample[r] = b * d->batch + r;
+        rt_data_stage(d, d->sample, d->stage);
+        rt_data_place(d, d->stage, base);
+        m->forward(&run->rt, base);
+        if (!rt_check_labels(run, m->predict, m->n_predict, d->sample))
+            return false;
+        total += rt_get(sum->type, rt_place(sum, 0, base));
+        counted += rt_get(count->type, rt_place(count, 0, base));
+    }
+    *loss = total / counted;
+    return rt_arena_check(&run->arena, m);
+}

@@ -1,0 +1,256 @@
+// What the files of the trainer share. Everything hangs on one RtRun; functions that can fail say
+// why on stderr and give false.
+#ifndef SHARDCC_RT_INTERNAL_H
+#define SHARDCC_RT_INTERNAL_H
+
+#include "runtime/rt.h"
+#include "runtime/rt_file.h"
+
+// ---- messages: say.c ----
+
+// "nanogpt: error: …" on stderr, unprintable bytes as \xHH; gives false.
+__attribute__((format(printf, 2, 3))) bool rt_error(const RtModel *m, const char *fmt, ...);
+// One indented line that belongs to the error before it.
+__attribute__((format(printf, 1, 2))) void rt_note(const char *fmt, ...);
+// The nearest of `names` to `word` by edit distance, NULL if none is near.
+const char *rt_nearest(const char *word, const char *const *names, int n);
+
+// ---- options: options.c, help.c ----
+
+typedef enum RtSchedule { RT_CONSTANT_LR, RT_LINEAR, RT_COSINE } RtSchedule;
+
+typedef struct RtOptions {
+    const char *data, *eval_data, *log, *save, *load, *save_gradients, *predict, *out, *prompt;
+    int64_t steps, epochs, eval_every, warmup, schedule, seed, generate, threads;
+    int64_t token_choice, token_bytes;  // the word's number, -1 if not given; 1, 2 or 4
+    double temperature;
+    bool no_shuffle, info, check_arena, quiet, help;
+    double *hyper;  // by place in RtModel.tensors; NaN: the model's own number
+} RtOptions;
+
+// 0, or the exit status 2 after a message.
+int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv);
+void rt_options_free(RtOptions *o);
+
+// Times the samples of a step, still a number.
+#define RT_MOST_STEPS ((int64_t)1 << 40)
+
+typedef enum RtOptionKind { RT_FLAG, RT_TEXT, RT_WHOLE, RT_REAL, RT_WORD } RtOptionKind;
+
+typedef struct RtOption {
+    const char *name;
+    RtOptionKind kind;
+    size_t at;            // in RtOptions
+    int64_t least, most;  // RT_WHOLE
+    const char *value, *help;
+} RtOption;
+
+extern const RtOption rt_options[];
+extern const int rt_n_options;
+
+// Does the trainer let the user set this hyper-parameter? Not those that it counts itself.
+bool rt_is_option(const RtTensor *t);
+// "--weight-decay" for weight_decay.
+void rt_option_name(const RtTensor *t, char *to, size_t room);
+void rt_help(const RtModel *m);
+void rt_info(const RtModel *m);
+
+// ---- tensors: tensor.c ----
+
+const char *rt_type_name(RtType t);  // as in files: "F32"
+bool rt_type_find(const char *name, RtType *t);
+bool rt_type_is_float(RtType t);
+// May every element of one type be put into the other, rounded at most as f64 to f32 is?
+bool rt_type_converts(RtType from, RtType to);
+void rt_convert(RtType to, void *y, RtType from, const void *x, int64_t n);  // x unaligned
+
+double rt_get(RtType t, const void *p);
+int64_t rt_get_int(RtType t, const void *p);
+void rt_set(RtType t, void *p, double value);
+void rt_set_int(RtType t, void *p, int64_t value);
+
+int rt_layers(const RtTensor *t);     // at least 1
+int64_t rt_count(const RtTensor *t);  // elements of one layer
+int64_t rt_bytes(const RtTensor *t);  // of one layer
+char *rt_place(const RtTensor *t, int layer, char *arena);
+void rt_fill_tensor(const RtTensor *t, char *arena, double value);
+// The first of that role; NULL if there is none.
+const RtTensor *rt_find(const RtTensor *t, int n, RtRole role);
+// "input_ids I64[4,16]"; cut to fit.
+void rt_tensor_print(const RtTensor *t, char *to, size_t room);
+// The name of a file for that tensor: what a file system might not take becomes '_'.
+void rt_file_name(const RtTensor *t, char *to, size_t room);
+
+// Tensors as files know them: one for each layer; `data` in the arena.
+typedef struct RtEntries {
+    RtStored *item;
+    int n;
+    char *names;
+} RtEntries;
+
+// All of `t` whose role is in `roles`, a sum of 1 << role. Ends the program when memory runs out.
+RtEntries rt_entries(const RtTensor *t, int n, unsigned roles, char *arena);
+void rt_entries_free(RtEntries *e);
+
+void *rt_alloc(size_t count, size_t size);  // zeroed; ends the program when memory runs out
+
+// ---- arena: arena.c ----
+
+typedef struct RtArena {
+    char *base;
+    int64_t bytes;
+    bool is_checked;
+    int64_t (*kept)[2];  // byte ranges of what lives on from step to step, rising
+    int n_kept;
+} RtArena;
+
+bool rt_arena_open(RtArena *a, const RtModel *m, bool is_checked);
+void rt_arena_close(RtArena *a);
+// When checked: fills all that doesn't live on with NaN.
+void rt_arena_poison(RtArena *a);
+// When checked: is what nothing may write still as it was?
+bool rt_arena_check(const RtArena *a, const RtModel *m);
+
+// ---- a run: trainer.c ----
+
+typedef struct RtRun {
+    const RtModel *model;
+    RtOptions o;
+    RtArena arena;
+    Rt rt;
+    int64_t step;  // those done
+} RtRun;
+
+// The signal that asks to stop, 0 if none did.
+int rt_interrupted(void);
+double rt_seconds(void);  // since some moment
+
+// Sets the hyper-parameters of step `step` (from 0) and micro-batch `micro`.
+void rt_set_hypers(RtRun *run, int64_t step, int64_t micro, double lr);
+
+// ---- weights: weights.c, init.c ----
+
+// Parameters and buffers from that file: the same names, types and shapes, or a list of what isn't.
+bool rt_weights_load(RtRun *run, const char *path);
+// From --load, from the file beside the program, or drawn.
+bool rt_weights_start(RtRun *run);
+bool rt_weights_draw(RtRun *run);
+
+// A file of tensors, its header made in advance, so that saving allocates nothing.
+typedef struct RtSaver {
+    RtEntries entries;
+    char *header;
+    int64_t header_bytes;
+    const char *path;
+} RtSaver;
+
+// Checks at once that a file can be written there.
+bool rt_saver_open(RtSaver *s, const RtModel *m, RtEntries entries, const char *path);
+bool rt_saver_write(RtSaver *s, const RtModel *m);
+void rt_saver_close(RtSaver *s);
+
+// ---- data: data.c, tokens.c, loader.c, shuffle.c ----
+
+// Where the rows of an input come from.
+typedef struct RtColumn {
+    const RtTensor *input;
+    RtMap file;
+    RtType type;  // in the file
+    const uint8_t *rows;
+    int64_t row_bytes;  // of a sample, in the file
+    int64_t count;      // elements of a sample
+    bool is_whole;      // the same in every batch: it has no axis of samples
+    int64_t staged_at;
+} RtColumn;
+
+typedef struct RtData {
+    RtColumn *column;
+    int n;
+    int64_t samples, batch;  // all; those of a micro-batch
+    int64_t staged_bytes;
+    int64_t window;   // tokens in a sample; 0: not a file of tokens
+    char *stage;      // room for one batch, for readers without a thread
+    int64_t *sample;  // the samples of that batch
+} RtData;
+
+typedef enum RtUse { RT_TRAIN, RT_EVAL, RT_PREDICT } RtUse;  // RT_PREDICT needs no labels
+
+bool rt_data_open(RtData *d, const RtModel *m, RtUse use, const char *path, int64_t token_bytes);
+void rt_data_close(RtData *d);
+// Gathers the rows of d->batch samples, side by side; puts such a stage into the arena.
+void rt_data_stage(const RtData *d, const int64_t *sample, char *stage);
+void rt_data_place(const RtData *d, const char *stage, char *arena);
+// Cuts a file of tokens into windows: the columns of `d`, whose inputs are known.
+bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, int64_t token_bytes);
+// Is `t` the input of tokens, [batch, time]?
+bool rt_is_tokens(const RtTensor *t);
+int64_t rt_token_bytes(const RtModel *m);  // the default of --token-bytes
+
+// A permutation of [0, n): where `i` goes in that epoch.
+int64_t rt_shuffle(int64_t i, int64_t n, int64_t seed, int64_t epoch);
+
+// Stages micro-batches in a thread of its own, one ahead of the step that runs.
+typedef struct RtLoader RtLoader;
+// `micros` are read in all; an epoch ends after `per_epoch` samples.
+RtLoader *rt_loader_start(const RtData *d, int64_t micros, int64_t per_epoch, bool shuffle,
+                          int64_t seed);
+// Puts the next micro-batch into the arena; its samples, valid until the next call.
+const int64_t *rt_loader_next(RtLoader *l, char *arena);
+void rt_loader_stop(RtLoader *l);
+
+// ---- the loop: train.c, evaluate.c, schedule.c, log.c, progress.c ----
+
+// True, too, when a signal ended it early: what was done is saved.
+bool rt_train(RtRun *run, const RtData *data, const RtData *eval);
+
+// The mean loss over the whole batches of `d`. False after a message, or when interrupted.
+bool rt_evaluate(RtRun *run, const RtData *d, double *loss);
+// Reports a label out of range, if there is one. `sample`: the samples of the micro-batch.
+bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const int64_t *sample);
+
+// The learning rate of step `step` (from 0) of `steps`.
+double rt_schedule(const RtOptions *o, double lr, int64_t step, int64_t steps);
+
+typedef struct RtReport {
+    int64_t step, steps;  // from 1
+    double loss, lr, grad_norm, seconds;
+    bool has_norm;
+} RtReport;
+
+// JSON lines; fd -1: none.
+typedef struct RtLog {
+    int fd;
+    int error;  // errno of the first failure
+} RtLog;
+
+bool rt_log_open(RtLog *l, const RtModel *m, const char *path);
+void rt_log_step(RtLog *l, const RtReport *r);
+void rt_log_eval(RtLog *l, int64_t step, double loss, int64_t samples, double seconds);
+bool rt_log_close(RtLog *l, const RtModel *m, const char *path);
+
+typedef struct RtProgress {
+    bool is_quiet, is_terminal;
+    double items, flops;  // of a step
+    const char *unit;     // of items
+    double mean_seconds;  // of a step, the latest counting most
+    double last;          // when a line was last written
+} RtProgress;
+
+RtProgress rt_progress_start(const RtRun *run, const RtData *d);
+void rt_progress_step(RtProgress *p, const RtReport *r);
+void rt_progress_eval(RtProgress *p, int64_t step, double loss);
+void rt_progress_end(RtProgress *p);
+// 2300 as "2.3k".
+enum { RT_SHORT = 16 };
+void rt_short_number(double v, char to[RT_SHORT]);
+
+// ---- forward only: predict.c, generate.c ----
+
+bool rt_predict(RtRun *run, const RtData *d);
+bool rt_generate(RtRun *run);
+
+// ---- of runtime/cpu ----
+
+void rt_kernels_free(Rt *rt, int n);
+
+#endif

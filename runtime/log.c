@@ -1,0 +1,71 @@
+// The log: a JSON object a line. Written without buffers, so that it is whole up to the last step
+// however the program ends.
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/internal.h"
+
+bool rt_log_open(RtLog *l, const RtModel *m, const char *path)
+{
+    *l = (RtLog){.fd = -1};
+    if (!path)
+        return true;
+    l->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    return l->fd >= 0 || rt_error(m, "%s: %s", path, strerror(errno));
+}
+
+static void write_line(RtLog *l, const char *line)
+{
+    size_t n = strlen(line);
+
+    while (l->fd >= 0 && n > 0 && !l->error) {
+        ssize_t k = write(l->fd, line, n);
+
+        if (k < 0 && errno != EINTR)
+            l->error = errno;
+        if (k > 0) {
+            line += k;
+            n -= (size_t)k;
+        }
+    }
+}
+
+// JSON has no NaN and no infinity.
+static const char *number(char to[32], double v)
+{
+    snprintf(to, 32, "%.9g", v);
+    return isfinite(v) ? to : "null";
+}
+
+void rt_log_step(RtLog *l, const RtReport *r)
+{
+    char line[256], loss[32], lr[32], norm[32], seconds[32];
+
+    snprintf(line, sizeof line,
+             "{\"step\": %lld, \"loss\": %s, \"lr\": %s, \"grad_norm\": %s, \"seconds\": %s}\n",
+             (long long)r->step, number(loss, r->loss), number(lr, r->lr),
+             r->has_norm ? number(norm, r->grad_norm) : "null", number(seconds, r->seconds));
+    write_line(l, line);
+}
+
+void rt_log_eval(RtLog *l, int64_t step, double loss, int64_t samples, double seconds)
+{
+    char line[256], text[32], time[32];
+
+    snprintf(line, sizeof line,
+             "{\"step\": %lld, \"eval_loss\": %s, \"samples\": %lld, \"seconds\": %s}\n",
+             (long long)step, number(text, loss), (long long)samples, number(time, seconds));
+    write_line(l, line);
+}
+
+bool rt_log_close(RtLog *l, const RtModel *m, const char *path)
+{
+    if (l->fd >= 0 && close(l->fd) != 0 && !l->error)
+        l->error = errno;
+    l->fd = -1;
+    return !l->error || rt_error(m, "%s: %s", path, strerror(l->error));
+}

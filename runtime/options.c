@@ -1,0 +1,273 @@
+// The trainer's command line: one table, and an option for each hyper-parameter of the model.
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+
+#define AT(field) offsetof(RtOptions, field)
+#define MOST RT_MOST_STEPS
+
+const RtOption rt_options[] = {
+    {"--data", RT_TEXT, AT(data), 0, 0, "PATH",
+     "train on this: a folder with INPUT.npy for each input of the model (first axis: samples), or "
+     "a flat file of tokens, which is cut into windows"},
+    {"--eval-data", RT_TEXT, AT(eval_data), 0, 0, "PATH",
+     "evaluate on this; without --data: evaluate and end. Samples that don't fill a batch are left "
+     "out"},
+    {"--eval-every", RT_WHOLE, AT(eval_every), 1, MOST, "N",
+     "evaluate every N steps, and at the end in any case"},
+    {"--token-bytes", RT_WORD, AT(token_choice), 0, 0, "1|2|4",
+     "bytes of a token in a file of tokens (1 where the vocabulary is at most 256, else 2)"},
+    {"--steps", RT_WHOLE, AT(steps), 0, MOST, "N", "how many steps to train"},
+    {"--epochs", RT_WHOLE, AT(epochs), 1, MOST, "N",
+     "how often to go through the data (1); with --steps, whichever ends first"},
+    {"--schedule", RT_WORD, AT(schedule), 0, 0, "constant|linear|cosine",
+     "how the learning rate falls: not, or to 0 at the end"},
+    {"--warmup", RT_WHOLE, AT(warmup), 0, MOST, "N",
+     "steps in which the learning rate rises to its full height (0)"},
+    {"--seed", RT_WHOLE, AT(seed), 0, INT64_MAX, "N",
+     "of the order of samples, dropout, initial weights and sampling (0)"},
+    {"--no-shuffle", RT_FLAG, AT(no_shuffle), 0, 0, NULL, "take the samples as they come"},
+    {"--threads", RT_WHOLE, AT(threads), 1, RT_MAX_THREADS, "N", "(all cores)"},
+    {"--load", RT_TEXT, AT(load), 0, 0, "FILE",
+     "weights to start from (NAME.safetensors beside the program)"},
+    {"--save", RT_TEXT, AT(save), 0, 0, "FILE",
+     "write parameters and buffers at the end, also after Ctrl-C"},
+    {"--save-gradients", RT_TEXT, AT(save_gradients), 0, 0, "FILE",
+     "write the gradients of the first step: the mean over its micro-batches, before clipping; "
+     "without --steps and --epochs that step is the only one"},
+    {"--log", RT_TEXT, AT(log), 0, 0, "FILE", "write a JSON object a line for each step"},
+    {"--predict", RT_TEXT, AT(predict), 0, 0, "PATH",
+     "write the outputs for these inputs to the file of -o; data as for --data, or the .npy of the "
+     "only input"},
+    {"-o", RT_TEXT, AT(out), 0, 0, "FILE.npz", "see --predict"},
+    {"--generate", RT_WHOLE, AT(generate), 1, MOST, "N", "print N more tokens after the prompt"},
+    {"--prompt", RT_TEXT, AT(prompt), 0, 0, "TEXT",
+     "what to go on from: text where the vocabulary is at most 256, else numbers of tokens"},
+    {"--temperature", RT_REAL, AT(temperature), 0, 0, "T",
+     "how freely to sample (1); 0: always the likeliest"},
+    {"--info", RT_FLAG, AT(info), 0, 0, NULL, "describe the program and end"},
+    {"--check-arena", RT_FLAG, AT(check_arena), 0, 0, NULL,
+     "fill memory with NaN where nothing lives: a value read too late shows"},
+    {"--quiet", RT_FLAG, AT(quiet), 0, 0, NULL, "say nothing but what goes wrong"},
+    {"--help", RT_FLAG, AT(help), 0, 0, NULL, "this"},
+};
+const int rt_n_options = sizeof rt_options / sizeof *rt_options;
+
+bool rt_is_option(const RtTensor *t)
+{
+    static const char *const own[] = {"step", "step_index", "seed", "micro"};
+
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(own[i], t->name) == 0)
+            return false;
+    return t->role == RT_HYPER;
+}
+
+void rt_option_name(const RtTensor *t, char *to, size_t room)
+{
+    snprintf(to, room, "--%s", t->name);
+    for (char *c = to; *c; c++)
+        *c = *c == '_' ? '-' : *c;
+}
+
+// ---- values ----
+
+static bool set_whole(const RtModel *m, const RtOption *x, const char *text, int64_t *to)
+{
+    char *end;
+
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    if (end != text && !*end && !errno && v >= x->least && v <= x->most) {
+        *to = v;
+        return true;
+    }
+    if (x->most < MOST)
+        return rt_error(m, "%s: '%s' is not a whole number from %lld to %lld", x->name, text,
+                        (long long)x->least, (long long)x->most);
+    return rt_error(m, "%s: '%s' is not a whole number of at least %lld", x->name, text,
+                    (long long)x->least);
+}
+
+static bool set_real(const RtModel *m, const char *name, const char *text, double *to)
+{
+    char *end;
+    double v = strtod(text, &end);
+
+    if (end == text || *end || !isfinite(v))
+        return rt_error(m, "%s: '%s' is not a number", name, text);
+    *to = v;
+    return true;
+}
+
+// The number of the word among those of x->value, "constant|linear|cosine".
+static bool set_word(const RtModel *m, const RtOption *x, const char *text, int64_t *to)
+{
+    enum { WORDS = 4, ROOM = 16 };
+    char words[WORDS][ROOM];
+    const char *names[WORDS];
+    int n = 0;
+
+    for (const char *at = x->value; *at && n < WORDS; n++) {
+        int length = (int)strcspn(at, "|");
+
+        snprintf(words[n], ROOM, "%.*s", length, at);
+        names[n] = words[n];
+        if (strcmp(words[n], text) == 0) {
+            *to = n;
+            return true;
+        }
+        at += length + (at[length] == '|');
+    }
+    const char *near = rt_nearest(text, names, n);
+    if (near)
+        return rt_error(m, "%s: '%s' is not one of %s (did you mean '%s'?)", x->name, text,
+                        x->value, near);
+    return rt_error(m, "%s: '%s' is not one of %s", x->name, text, x->value);
+}
+
+static bool set_option(const RtModel *m, RtOptions *o, const RtOption *x, const char *text)
+{
+    void *field = (char *)o + x->at;
+
+    switch (x->kind) {
+    case RT_FLAG:
+        *(bool *)field = true;
+        return true;
+    case RT_TEXT:
+        *(const char **)field = text;
+        return true;
+    case RT_WHOLE:
+        return set_whole(m, x, text, field);
+    case RT_WORD:
+        return set_word(m, x, text, field);
+    case RT_REAL:
+        return set_real(m, x->name, text, field) &&
+               (*(double *)field >= 0 || rt_error(m, "%s: '%s' is less than 0", x->name, text));
+    }
+    return false;
+}
+
+// ---- names ----
+
+static bool unknown(const RtModel *m, const char *name)
+{
+    enum { ROOM = 48 };
+    const char **names = rt_alloc((size_t)(rt_n_options + m->n_tensors), sizeof *names);
+    char(*hyper)[ROOM] = rt_alloc((size_t)m->n_tensors, ROOM);
+    int n = 0;
+
+    for (int i = 0; i < rt_n_options; i++)
+        names[n++] = rt_options[i].name;
+    for (int i = 0; i < m->n_tensors; i++)
+        if (rt_is_option(&m->tensors[i])) {
+            rt_option_name(&m->tensors[i], hyper[i], ROOM);
+            names[n++] = hyper[i];
+        }
+    const char *near = rt_nearest(name, names, n);
+    if (name[0] != '-')
+        rt_error(m, "unexpected argument '%s'", name);
+    else if (near)
+        rt_error(m, "unknown option '%s' (did you mean '%s'?)", name, near);
+    else
+        rt_error(m, "unknown option '%s'; --help lists them", name);
+    free(names);
+    free(hyper);
+    return false;
+}
+
+// The option or, as its place in the model's tensors, the hyper-parameter of that name.
+static const RtOption *find_option(const RtModel *m, const char *name, int *hyper)
+{
+    *hyper = -1;
+    for (int i = 0; i < rt_n_options; i++)
+        if (strcmp(rt_options[i].name, name) == 0)
+            return &rt_options[i];
+    for (int i = 0; i < m->n_tensors; i++) {
+        char own[64];
+
+        if (!rt_is_option(&m->tensors[i]))
+            continue;
+        rt_option_name(&m->tensors[i], own, sizeof own);
+        if (strcmp(own, name) == 0)
+            *hyper = i;
+    }
+    return NULL;
+}
+
+// Reads argv[*i], "--name value" or "--name=value".
+static bool parse_one(RtOptions *o, const RtModel *m, int argc, char **argv, int *i)
+{
+    char name[64];
+    const char *arg = argv[*i], *equals = strncmp(arg, "--", 2) == 0 ? strchr(arg, '=') : NULL;
+    int hyper;
+
+    snprintf(name, sizeof name, "%.*s", (int)(equals ? equals - arg : 63), arg);
+    const RtOption *x = find_option(m, name, &hyper);
+    if (!x && hyper < 0)
+        return unknown(m, name);
+    bool is_flag = x && x->kind == RT_FLAG;
+    if (is_flag && equals)
+        return rt_error(m, "%s takes no value", name);
+    const char *text = equals ? equals + 1 : NULL;
+    if (!is_flag && !equals) {
+        if (*i + 1 >= argc)
+            return rt_error(m, "%s needs a value", name);
+        text = argv[++*i];
+    }
+    return x ? set_option(m, o, x, text) : set_real(m, name, text, &o->hyper[hyper]);
+}
+
+// Options that make no sense without one another.
+static bool check_options(const RtOptions *o, const RtModel *m)
+{
+    bool has_lr = false;
+
+    for (int i = 0; i < m->n_tensors; i++)
+        has_lr |= m->tensors[i].role == RT_HYPER && strcmp(m->tensors[i].name, "lr") == 0;
+    if (!o->data && !o->eval_data && !o->predict && !o->generate)
+        return rt_error(m, "nothing to do: give --data, --eval-data, --predict or --generate; "
+                           "--help lists all options");
+    if (!o->predict != !o->out)
+        return rt_error(m, o->out ? "-o needs --predict" : "--predict needs -o FILE.npz");
+    if (o->prompt && !o->generate)
+        return rt_error(m, "--prompt needs --generate");
+    if (o->eval_every && !o->eval_data)
+        return rt_error(m, "--eval-every needs --eval-data");
+    if ((o->save || o->save_gradients || o->log) && !o->data)
+        return rt_error(m, "%s needs --data",
+                        o->save  ? "--save"
+                        : o->log ? "--log"
+                                 : "--save-gradients");
+    if ((o->schedule || o->warmup) && !has_lr)
+        return rt_error(m, "%s: the model has no learning rate",
+                        o->schedule ? "--schedule" : "--warmup");
+    return true;
+}
+
+int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv)
+{
+    *o = (RtOptions){.steps = -1, .temperature = 1, .token_choice = -1};
+    o->hyper = rt_alloc((size_t)m->n_tensors, sizeof *o->hyper);
+    for (int i = 0; i < m->n_tensors; i++)
+        o->hyper[i] = NAN;
+    for (int i = 1; i < argc; i++)
+        if (!parse_one(o, m, argc, argv, &i))
+            return 2;
+    if (!o->help && !o->info && !check_options(o, m))
+        return 2;
+    o->token_bytes = o->token_choice < 0 ? rt_token_bytes(m) : (int64_t)1 << o->token_choice;
+    if (o->save_gradients && o->steps < 0 && !o->epochs)
+        o->steps = 1;
+    return 0;
+}
+
+void rt_options_free(RtOptions *o)
+{
+    free(o->hyper);
+    o->hyper = NULL;
+}

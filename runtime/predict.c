@@ -1,0 +1,95 @@
+// The outputs for given inputs, as an npz with an array for each output.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+
+typedef struct Output {
+    const RtTensor *tensor;
+    int64_t each;  // bytes of a sample; 0: it has no axis of samples, one row for each batch
+    char name[256];
+} Output;
+
+static void describe(Output *o, RtNpzEntry *x, const RtTensor *t, const RtData *d)
+{
+    int64_t batches = (d->samples + d->batch - 1) / d->batch;
+    bool has_samples = t->rank > 0 && t->dim[0] % d->batch == 0 && t->dim[0] > 0;
+
+    o->tensor = t;
+    o->each = has_samples ? rt_bytes(t) / d->batch : 0;
+    rt_file_name(t, o->name, sizeof o->name);
+    x->t = (RtStored){.name = o->name, .dtype = rt_type_name(t->type), .rank = t->rank};
+    memcpy(x->t.dim, t->dim, sizeof t->dim);
+    if (has_samples) {
+        x->t.dim[0] = t->dim[0] / d->batch * d->samples;
+        return;
+    }
+    // An axis of batches in front; the last of eight dims is dropped into the one before.
+    if (t->rank == RT_FILE_RANK)
+        x->t.dim[RT_FILE_RANK - 2] *= x->t.dim[RT_FILE_RANK - 1];
+    memmove(x->t.dim + 1, x->t.dim, (RT_FILE_RANK - 1) * sizeof *x->t.dim);
+    x->t.dim[0] = batches;
+    x->t.rank = t->rank < RT_FILE_RANK ? t->rank + 1 : RT_FILE_RANK;
+}
+
+static void predict_batch(RtRun *run, const RtData *d, int64_t first)
+{
+    rt_arena_poison(&run->arena);
+    // A last batch that isn't full is filled up with its last sample.
+    for (int64_t r = 0; r < d->batch; r++)
+        d->sample[r] = first + r < d->samples ? first + r : d->samples - 1;
+    rt_data_stage(d, d->sample, d->stage);
+    for (int i = 0; i < run->model->n_predict; i++)  // labels, which nobody reads
+        if (run->model->predict[i].role == RT_INPUT)
+            rt_fill_tensor(&run->model->predict[i], run->arena.base, 0);
+    rt_data_place(d, d->stage, run->arena.base);
+    run->model->forward(&run->rt, run->arena.base);
+}
+
+static bool write_all(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry, int n)
+{
+    RtOut out;
+    RtFileError e;
+
+    if (!rt_npz_begin(&out, entry, n, run->o.out, &e))
+        return rt_error(run->model, "%s: %s", run->o.out, e.text);
+    for (int64_t first = 0; first < d->samples; first += d->batch) {
+        int64_t rows = d->samples - first < d->batch ? d->samples - first : d->batch;
+
+        predict_batch(run, d, first);
+        if (rt_interrupted() || !rt_arena_check(&run->arena, run->model)) {
+            rt_out_cancel(&out);
+            return false;
+        }
+        for (int i = 0; i < n; i++) {
+            const RtTensor *t = o[i].tensor;
+            int64_t bytes = o[i].each ? rows * o[i].each : rt_bytes(t);
+            rt_npz_write(&out, &entry[i], rt_place(t, 0, run->arena.base), (size_t)bytes);
+        }
+    }
+    return rt_npz_end(&out, entry, n, &e) ||
+           rt_error(run->model, "%s: not saved: %s", run->o.out, e.text);
+}
+
+bool rt_predict(RtRun *run, const RtData *d)
+{
+    const RtModel *m = run->model;
+    Output *o = rt_alloc((size_t)m->n_predict, sizeof *o);
+    RtNpzEntry *entry = rt_alloc((size_t)m->n_predict, sizeof *entry);
+    int n = 0;
+
+    rt_set_hypers(run, 0, 0, 0);
+    for (int i = 0; i < m->n_predict; i++)
+        if (m->predict[i].role == RT_OUTPUT) {
+            describe(&o[n], &entry[n], &m->predict[i], d);
+            n++;
+        }
+    bool ok = write_all(run, d, o, entry, n);
+    if (ok && !run->o.quiet)
+        fprintf(stderr, "wrote %s: %d output%s of %lld samples\n", run->o.out, n, n == 1 ? "" : "s",
+                (long long)d->samples);
+    free(o);
+    free(entry);
+    return ok;
+}

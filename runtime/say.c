@@ -1,0 +1,73 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/internal.h"
+
+bool rt_error(const RtModel *m, const char *fmt, ...)
+{
+    char text[2048], clean[2560];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    rt_printable(clean, sizeof clean, text);
+    // A progress line may stand there.
+    fprintf(stderr, "%s%s: error: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", m->name, clean);
+    return false;
+}
+
+void rt_note(const char *fmt, ...)
+{
+    char text[1024], clean[1280];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    rt_printable(clean, sizeof clean, text);
+    fprintf(stderr, "  %s\n", clean);
+}
+
+enum { LONGEST_WORD = 40 };
+
+// Insertions, deletions and replacements that make one word the other (Wagner and Fischer 1974).
+static int distance(const char *a, const char *b)
+{
+    int row[LONGEST_WORD + 1], n = (int)strlen(b);
+
+    if (strlen(a) > LONGEST_WORD || n > LONGEST_WORD)
+        return LONGEST_WORD;
+    for (int j = 0; j <= n; j++)
+        row[j] = j;
+    for (int i = 1; a[i - 1]; i++) {
+        int corner = row[0];
+
+        row[0] = i;
+        for (int j = 1; j <= n; j++) {
+            int best = corner + (a[i - 1] != b[j - 1]);
+            corner = row[j];
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+        }
+    }
+    return row[n];
+}
+
+const char *rt_nearest(const char *word, const char *const *names, int n)
+{
+    const char *found = NULL;
+    int best = (int)strlen(word) / 3 + 2;
+
+    for (int i = 0; i < n; i++) {
+        int k = distance(word, names[i]);
+
+        if (k < best) {
+            best = k;
+            found = names[i];
+        }
+    }
+    return found;
+}

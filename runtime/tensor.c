@@ -1,0 +1,280 @@
+// What a model's tensors are called, where they are, and how their elements are read and written.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+
+static const struct {
+    const char *name;
+    int bits;  // of whole numbers without the sign's; of floats 0
+    bool is_signed;
+} types[] = {
+    [RT_F32] = {"F32", 0, true},    [RT_F64] = {"F64", 0, true},   [RT_F16] = {"F16", 0, true},
+    [RT_BF16] = {"BF16", 0, true},  [RT_I8] = {"I8", 7, true},     [RT_I16] = {"I16", 15, true},
+    [RT_I32] = {"I32", 31, true},   [RT_I64] = {"I64", 63, true},  [RT_U8] = {"U8", 8, false},
+    [RT_U16] = {"U16", 16, false},  [RT_U32] = {"U32", 32, false}, [RT_U64] = {"U64", 64, false},
+    [RT_BOOL] = {"BOOL", 1, false},
+};
+
+const char *rt_type_name(RtType t) { return types[t].name; }
+
+bool rt_type_find(const char *name, RtType *t)
+{
+    for (int i = RT_F32; i <= RT_BOOL; i++)
+        if (strcmp(types[i].name, name) == 0) {
+            *t = (RtType)i;
+            return true;
+        }
+    return false;
+}
+
+bool rt_type_is_float(RtType t) { return types[t].bits == 0; }
+
+bool rt_type_converts(RtType from, RtType to)
+{
+    if (from == to)
+        return true;
+    if (to == RT_F32 || to == RT_F64)
+        return from == RT_F32 || from == RT_F64 ||
+               (!rt_type_is_float(from) && types[from].bits <= (to == RT_F32 ? 24 : 53));
+    return !rt_type_is_float(to) && !rt_type_is_float(from) && to != RT_BOOL &&
+           types[from].bits <= types[to].bits && (types[to].is_signed || !types[from].is_signed);
+}
+
+// ---- elements ----
+
+#define ALL_NUMBERS(X)                                                                             \
+    X(F32, float)                                                                                  \
+    X(F64, double) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(U8, uint8_t)    \
+        X(U16, uint16_t) X(U32, uint32_t) X(U64, uint64_t) X(BOOL, uint8_t)
+
+// The loops of rt_convert: from any type to one that holds all of them, and back.
+#define LOAD(T, C)                                                                                 \
+    case RT_##T:                                                                                   \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            C v;                                                                                   \
+            memcpy(&v, (const char *)x + i * (int64_t)sizeof v, sizeof v);                         \
+            y[i] = (Wide)v;                                                                        \
+        }                                                                                          \
+        break;
+#define STORE(T, C)                                                                                \
+    case RT_##T:                                                                                   \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            ((C *)y)[i] = (C)x[i];                                                                 \
+        break;
+
+// Bits of half floats: the trainer moves them but doesn't count with them.
+static void load_doubles(double *y, RtType t, const void *x, int64_t n)
+{
+    typedef double Wide;
+    switch (t) {
+        ALL_NUMBERS(LOAD)
+    default:
+        abort();
+    }
+}
+
+static void store_doubles(RtType t, void *y, const double *x, int64_t n)
+{
+    switch (t) {
+        ALL_NUMBERS(STORE)
+    default:
+        abort();
+    }
+}
+
+static void load_ints(int64_t *y, RtType t, const void *x, int64_t n)
+{
+    typedef int64_t Wide;
+    switch (t) {
+        ALL_NUMBERS(LOAD)
+    default:
+        abort();
+    }
+}
+
+static void store_ints(RtType t, void *y, const int64_t *x, int64_t n)
+{
+    switch (t) {
+        ALL_NUMBERS(STORE)
+    default:
+        abort();
+    }
+}
+
+void rt_convert(RtType to, void *y, RtType from, const void *x, int64_t n)
+{
+    enum { PIECE = 256 };
+    int y_bytes = rt_dtype_bytes(rt_type_name(to)), x_bytes = rt_dtype_bytes(rt_type_name(from));
+    union {
+        double d[PIECE];
+        int64_t i[PIECE];
+    } wide;
+
+    if (from == to) {
+        memcpy(y, x, (size_t)(n * y_bytes));
+        return;
+    }
+    for (int64_t at = 0; at < n; at += PIECE) {
+        int64_t k = n - at < PIECE ? n - at : PIECE;
+        void *piece = (char *)y + at * y_bytes;
+        const void *of = (const char *)x + at * x_bytes;
+
+        if (rt_type_is_float(to)) {
+            load_doubles(wide.d, from, of, k);
+            store_doubles(to, piece, wide.d, k);
+        } else {
+            load_ints(wide.i, from, of, k);
+            store_ints(to, piece, wide.i, k);
+        }
+    }
+}
+
+double rt_get(RtType t, const void *p)
+{
+    double v;
+
+    load_doubles(&v, t, p, 1);
+    return v;
+}
+
+int64_t rt_get_int(RtType t, const void *p)
+{
+    int64_t v;
+
+    load_ints(&v, t, p, 1);
+    return v;
+}
+
+void rt_set(RtType t, void *p, double value) { store_doubles(t, p, &value, 1); }
+void rt_set_int(RtType t, void *p, int64_t value) { store_ints(t, p, &value, 1); }
+
+// ---- tensors ----
+
+int rt_layers(const RtTensor *t) { return t->layers > 0 ? t->layers : 1; }
+
+int64_t rt_count(const RtTensor *t)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < t->rank; i++)
+        n *= t->dim[i];
+    return n;
+}
+
+int64_t rt_bytes(const RtTensor *t) { return rt_count(t) * rt_dtype_bytes(types[t->type].name); }
+
+char *rt_place(const RtTensor *t, int layer, char *arena)
+{
+    return arena + t->offset + layer * t->step;
+}
+
+void rt_fill_tensor(const RtTensor *t, char *arena, double value)
+{
+    int64_t n = rt_count(t), bytes = n ? rt_bytes(t) / n : 0;
+
+    for (int l = 0; l < rt_layers(t); l++) {
+        char *p = rt_place(t, l, arena);
+
+        if (value == 0)  // of every type: zero bytes
+            memset(p, 0, (size_t)rt_bytes(t));
+        else
+            for (int64_t i = 0; i < n; i++)
+                rt_set(t->type, p + i * bytes, value);
+    }
+}
+
+const RtTensor *rt_find(const RtTensor *t, int n, RtRole role)
+{
+    for (int i = 0; i < n; i++)
+        if (t[i].role == role)
+            return &t[i];
+    return NULL;
+}
+
+// The name of one layer; its length, as snprintf.
+static int print_name(const RtTensor *t, int layer, char *to, size_t room)
+{
+    const char *hole = t->layers > 0 && !t->names ? strstr(t->name, "{}") : NULL;
+
+    if (t->layers > 0 && t->names)
+        return snprintf(to, room, "%s", t->names[layer]);
+    if (!hole)
+        return snprintf(to, room, "%s", t->name);
+    return snprintf(to, room, "%.*s%d%s", (int)(hole - t->name), t->name, t->first + layer * t->by,
+                    hole + 2);
+}
+
+static RtStored stored(const RtTensor *t)
+{
+    RtStored s = {.name = t->name, .dtype = types[t->type].name, .rank = t->rank};
+
+    memcpy(s.dim, t->dim, sizeof s.dim);
+    s.bytes = rt_bytes(t);
+    return s;
+}
+
+void rt_tensor_print(const RtTensor *t, char *to, size_t room)
+{
+    RtStored s = stored(t);
+    size_t n = (size_t)snprintf(to, room, "%s ", t->name);
+
+    if (n < room)
+        rt_stored_print(to + n, room - n, &s);
+}
+
+void rt_file_name(const RtTensor *t, char *to, size_t room)
+{
+    size_t n = 0;
+
+    for (const char *c = t->name; *c && n + 1 < room; c++) {
+        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                     (*c >= '0' && *c <= '9') || strchr("_-", *c) || (*c == '.' && n > 0);
+        to[n++] = plain ? *c : '_';
+    }
+    to[n] = 0;
+}
+
+void *rt_alloc(size_t count, size_t size)
+{
+    void *p = calloc(count ? count : 1, size ? size : 1);
+
+    if (!p) {
+        fprintf(stderr, "error: out of memory\n");
+        exit(1);
+    }
+    return p;
+}
+
+RtEntries rt_entries(const RtTensor *t, int n, unsigned roles, char *arena)
+{
+    RtEntries e = {0};
+    size_t room = 0;
+
+    for (int i = 0; i < n; i++)
+        if (roles >> t[i].role & 1) {
+            e.n += rt_layers(&t[i]);
+            for (int l = 0; l < rt_layers(&t[i]); l++)
+                room += (size_t)print_name(&t[i], l, NULL, 0) + 1;
+        }
+    e.item = rt_alloc((size_t)e.n, sizeof *e.item);
+    e.names = rt_alloc(room, 1);
+    char *name = e.names;
+    RtStored *x = e.item;
+    for (int i = 0; i < n; i++)
+        for (int l = 0; l < rt_layers(&t[i]) && roles >> t[i].role & 1; l++, x++) {
+            *x = stored(&t[i]);
+            x->name = name;
+            x->data = (uint8_t *)(arena ? rt_place(&t[i], l, arena) : NULL);
+            name += print_name(&t[i], l, name, (size_t)(e.names + room - name)) + 1;
+        }
+    return e;
+}
+
+void rt_entries_free(RtEntries *e)
+{
+    free(e->item);
+    free(e->names);
+    *e = (RtEntries){0};
+}

@@ -1,0 +1,183 @@
+// The loop over steps.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+
+typedef struct Train {
+    RtRun *run;
+    const RtData *data, *eval;
+    int64_t steps;
+    double lr;  // the full height
+    const RtTensor *loss_sum, *loss_count, *grad_norm;
+    RtLoader *loader;
+    RtLog log;
+    RtProgress progress;
+    RtSaver weights, gradients;
+} Train;
+
+// The number in a scalar of the training set.
+static double scalar(const Train *t, const RtTensor *x)
+{
+    return rt_get(x->type, rt_place(x, 0, t->run->arena.base));
+}
+
+static double full_rate(const RtRun *run)
+{
+    const RtModel *m = run->model;
+
+    for (int i = 0; i < m->n_tensors; i++)
+        if (m->tensors[i].role == RT_HYPER && strcmp(m->tensors[i].name, "lr") == 0)
+            return isnan(run->o.hyper[i]) ? m->tensors[i].fill : run->o.hyper[i];
+    return 0;
+}
+
+static bool open_files(Train *t)
+{
+    RtRun *run = t->run;
+    const RtModel *m = run->model;
+    char *base = run->arena.base;
+    unsigned weights = 1u << RT_PARAMETER | 1u << RT_BUFFER;
+
+    if (run->o.save &&
+        !rt_saver_open(&t->weights, m, rt_entries(m->tensors, m->n_tensors, weights, base),
+                       run->o.save))
+        return false;
+    if (run->o.save_gradients &&
+        !rt_saver_open(&t->gradients, m, rt_entries(m->train, m->n_train, 1u << RT_GRADIENT, base),
+                       run->o.save_gradients))
+        return false;
+    return rt_log_open(&t->log, m, run->o.log);
+}
+
+static bool open_train(Train *t)
+{
+    const RtRun *run = t->run;
+    const RtModel *m = run->model;
+    const RtOptions *o = &run->o;
+    int64_t step = t->data->batch * m->accumulate, an_epoch = t->data->samples / step;
+
+    t->loss_sum = rt_find(m->train, m->n_train, RT_LOSS_SUM);
+    t->loss_count = rt_find(m->train, m->n_train, RT_LOSS_COUNT);
+    t->grad_norm = rt_find(m->train, m->n_train, RT_GRAD_NORM);
+    int64_t epochs = o->epochs > 0 ? o->epochs : 1;
+    if (__builtin_mul_overflow(an_epoch, epochs, &t->steps) || t->steps > RT_MOST_STEPS)
+        t->steps = RT_MOST_STEPS;
+    if (o->steps >= 0 && (!o->epochs || o->steps < t->steps))
+        t->steps = o->steps;
+    t->lr = full_rate(run);
+    if (!open_files(t))
+        return false;
+    t->progress = rt_progress_start(run, t->data);
+    t->loader = rt_loader_start(t->data, t->steps * m->accumulate, an_epoch * step, !o->no_shuffle,
+                                o->seed);
+    return true;
+}
+
+static bool close_train(Train *t)
+{
+    if (t->loader)
+        rt_loader_stop(t->loader);
+    rt_saver_close(&t->weights);
+    rt_saver_close(&t->gradients);
+    return rt_log_close(&t->log, t->run->model, t->run->o.log);
+}
+
+// Forward and backward of all micro-batches; the loss, before anything is updated.
+static bool run_micros(Train *t, RtReport *r)
+{
+    RtRun *run = t->run;
+    const RtModel *m = run->model;
+    char *base = run->arena.base;
+
+    rt_arena_poison(&run->arena);
+    for (int i = 0; i < m->n_tensors; i++)
+        if (m->tensors[i].role == RT_ZERO)
+            rt_fill_tensor(&m->tensors[i], base, m->tensors[i].fill);
+    for (int k = 0; k < m->accumulate; k++) {
+        const int64_t *sample = rt_loader_next(t->loader, base);
+
+        rt_set_hypers(run, run->step, k, r->lr);
+        m->micro(&run->rt, base);
+        if (!rt_check_labels(run, m->train, m->n_train, sample))
+            return false;
+    }
+    m->reduce(&run->rt, base);
+    r->loss = scalar(t, t->loss_sum) / scalar(t, t->loss_count);
+    r->has_norm = t->grad_norm != NULL;
+    r->grad_norm = t->grad_norm ? scalar(t, t->grad_norm) : 0;
+    return true;
+}
+
+static bool run_step(Train *t)
+{
+    RtRun *run = t->run;
+    const RtModel *m = run->model;
+    RtReport r = {.step = run->step + 1, .steps = t->steps};
+    double start = rt_seconds();
+
+    r.lr = rt_schedule(&run->o, t->lr, run->step, t->steps);
+    if (!run_micros(t, &r))
+        return false;
+    if (run->step == 0 && t->gradients.path && !rt_saver_write(&t->gradients, m))
+        return false;
+    bool is_finite = isfinite(r.loss);
+    if (is_finite)
+        m->update(&run->rt, run->arena.base);
+    r.seconds = rt_seconds() - start;
+    rt_log_step(&t->log, &r);
+    if (!is_finite)
+        return rt_error(m, "step %lld: the loss is %s; stopped, nothing is saved",
+                        (long long)r.step, isnan(r.loss) ? "NaN" : "infinite");
+    rt_progress_step(&t->progress, &r);
+    run->step++;
+    return rt_arena_check(&run->arena, m);
+}
+
+static bool evaluate(Train *t)
+{
+    double loss, start = rt_seconds();
+    int64_t batches = t->eval->samples / t->eval->batch;
+
+    if (!rt_evaluate(t->run, t->eval, &loss))
+        return rt_interrupted() != 0;
+    rt_progress_eval(&t->progress, t->run->step, loss);
+    rt_log_eval(&t->log, t->run->step, loss, batches * t->eval->batch, rt_seconds() - start);
+    return true;
+}
+
+static bool run_steps(Train *t)
+{
+    RtRun *run = t->run;
+    int64_t every = run->o.eval_every;
+
+    while (run->step < t->steps && !rt_interrupted()) {
+        if (!run_step(t))
+            return false;
+        bool is_last = run->step == t->steps || rt_interrupted();
+        if (t->eval && every > 0 && run->step % every == 0 && !is_last && !evaluate(t))
+            return false;
+    }
+    return !t->eval || rt_interrupted() || evaluate(t);
+}
+
+bool rt_train(RtRun *run, const RtData *data, const RtData *eval)
+{
+    Train t = {.run = run, .data = data, .eval = eval, .log.fd = -1};
+    const RtModel *m = run->model;
+    bool ok = open_train(&t);
+
+    if (eval && eval->samples % eval->batch && !run->o.quiet && ok)
+        fprintf(stderr, "eval: %lld of %lld samples don't fill a batch and are left out\n",
+                (long long)(eval->samples % eval->batch), (long long)eval->samples);
+    ok = ok && run_steps(&t);
+    if (ok)
+        rt_progress_end(&t.progress);
+    if (ok && run->o.save) {
+        ok = rt_saver_write(&t.weights, m);
+        if (ok && !run->o.quiet)
+            fprintf(stderr, "wrote %s\n", run->o.save);
+    }
+    return close_train(&t) && ok;
+}

@@ -1,0 +1,162 @@
+// Parameters and buffers, from and to safetensors.
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/internal.h"
+
+enum { MAX_NAMED = 12 };  // names in one message
+
+static const unsigned WEIGHTS = 1u << RT_PARAMETER | 1u << RT_BUFFER;
+
+// A list of what is wrong, cut after a dozen.
+typedef struct Faults {
+    const RtModel *m;
+    const char *path;
+    int n;
+} Faults;
+
+__attribute__((format(printf, 2, 3))) static void add_fault(Faults *f, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (f->n++ == 0)
+        rt_error(f->m, "%s: these are not the weights of this model", f->path);
+    if (f->n <= MAX_NAMED)
+        rt_note("%s", text);
+}
+
+static bool same_shape(const RtStored *a, const RtStored *b)
+{
+    bool same = strcmp(a->dtype, b->dtype) == 0 && a->rank == b->rank;
+
+    for (int i = 0; i < a->rank && same; i++)
+        same = a->dim[i] == b->dim[i];
+    return same;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const RtStored *)a)->name, ((const RtStored *)b)->name);
+}
+
+// Both lists rise by name.
+static int compare(const RtEntries *e, const RtSafe *s, Faults *f)
+{
+    int i = 0, j = 0;
+
+    while (i < e->n || j < s->n) {
+        const RtStored *want = &e->item[i], *have = &s->tensor[j];
+        int order = i == e->n ? 1 : j == s->n ? -1 : strcmp(want->name, have->name);
+        char a[200], b[200];
+
+        if (order < 0) {
+            rt_stored_print(a, sizeof a, want);
+            add_fault(f, "missing     %.120s %s", want->name, a);
+        } else if (order > 0) {
+            rt_stored_print(b, sizeof b, have);
+            add_fault(f, "unexpected  %.120s %s", have->name, b);
+        } else if (!same_shape(want, have)) {
+            rt_stored_print(a, sizeof a, want);
+            rt_stored_print(b, sizeof b, have);
+            add_fault(f, "different   %.120s: found %s, expected %s", want->name, b, a);
+        }
+        i += order <= 0;
+        j += order >= 0;
+    }
+    if (f->n > MAX_NAMED)
+        rt_note("and %d more", f->n - MAX_NAMED);
+    return f->n;
+}
+
+bool rt_weights_load(RtRun *run, const char *path)
+{
+    const RtModel *m = run->model;
+    RtFileError error;
+    RtSafe s;
+
+    if (!rt_safe_open(&s, path, &error))
+        return rt_error(m, "%s: %s", path, error.text);
+    RtEntries e = rt_entries(m->tensors, m->n_tensors, WEIGHTS, run->arena.base);
+    Faults f = {.m = m, .path = path};
+    qsort(e.item, (size_t)e.n, sizeof *e.item, by_name);
+    if (compare(&e, &s, &f) == 0)
+        for (int i = 0; i < e.n; i++)
+            memcpy((void *)e.item[i].data, s.tensor[i].data, (size_t)e.item[i].bytes);
+    rt_entries_free(&e);
+    rt_safe_close(&s);
+    return f.n == 0;
+}
+
+// "NAME.safetensors" beside the program, wherever that is run from.
+static bool find_beside(const RtModel *m, char *to, size_t room)
+{
+    char exe[4096];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+
+    if (n < 0)
+        return false;
+    exe[n] = 0;
+    char *slash = strrchr(exe, '/');
+    if (slash)
+        slash[1] = 0;
+    return (size_t)snprintf(to, room, "%s%s.safetensors", exe, m->name) < room;
+}
+
+bool rt_weights_start(RtRun *run)
+{
+    const RtModel *m = run->model;
+    char path[4352];
+
+    if (run->o.load)
+        return rt_weights_load(run, run->o.load);
+    if (!find_beside(m, path, sizeof path))
+        return rt_error(m, "the program's own place isn't known; give --load");
+    if (access(path, F_OK) == 0)
+        return rt_weights_load(run, path);
+    if (m->init_std > 0)
+        return rt_weights_draw(run);
+    return rt_error(m, "%s: %s; give --load", path, strerror(errno));
+}
+
+// ---- saving ----
+
+bool rt_saver_open(RtSaver *s, const RtModel *m, RtEntries entries, const char *path)
+{
+    RtFileError e;
+    RtOut out;
+
+    *s = (RtSaver){.entries = entries, .path = path};
+    if (!rt_out_open(&out, path, &e))
+        return rt_error(m, "%s: %s", path, e.text);
+    rt_out_cancel(&out);
+    s->header = rt_safe_header(entries.item, entries.n, &s->header_bytes);
+    return s->header || rt_error(m, "out of memory");
+}
+
+bool rt_saver_write(RtSaver *s, const RtModel *m)
+{
+    RtFileError e;
+    RtOut out;
+
+    if (!rt_out_open(&out, s->path, &e))
+        return rt_error(m, "%s: %s", s->path, e.text);
+    rt_out_write(&out, s->header, (size_t)s->header_bytes);
+    for (int i = 0; i < s->entries.n; i++)
+        rt_out_write(&out, s->entries.item[i].data, (size_t)s->entries.item[i].bytes);
+    return rt_out_commit(&out, &e) || rt_error(m, "%s: not saved: %s", s->path, e.text);
+}
+
+void rt_saver_close(RtSaver *s)
+{
+    rt_entries_free(&s->entries);
+    free(s->header);
+    *s = (RtSaver){0};
+}

@@ -1,0 +1,304 @@
+// Training, evaluation, weights and logs, on two models small enough to know what must come out.
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "tests/runtime/small.h"
+
+static void assert_ran(const Said *s)
+{
+    if (s->status)
+        print_error("%s", s->err);
+    assert_int_equal(s->status, 0);
+}
+
+static void read_tensor(const char *path, const char *name, void *to, size_t bytes)
+{
+    RtSafe s;
+    RtFileError e;
+
+    assert_true(rt_safe_open(&s, path, &e));
+    const RtStored *t = rt_safe_find(&s, name);
+    assert_non_null(t);
+    assert_int_equal(t->bytes, bytes);
+    memcpy(to, t->data, bytes);
+    rt_safe_close(&s);
+}
+
+// The loss of the last line of a log.
+static double last_loss(const char *path, const char *key)
+{
+    char text[65536], *at = NULL;
+    double v = NAN;
+
+    read_text(path, text, sizeof text);
+    for (char *p = text; (p = strstr(p, key)); p++)
+        at = p;
+    if (at)
+        sscanf(at + strlen(key), "%lf", &v);
+    return v;
+}
+
+static bool same_files(const char *a, const char *b)
+{
+    char command[128];
+
+    snprintf(command, sizeof command, "cmp -s %s %s", a, b);
+    return system(command) == 0;
+}
+
+static void learns_a_line(void **state)
+{
+    float w[LD];
+
+    write_linear("data", 24);
+    Said s = run_trainer(&linear, "--data data --steps 600 --save w.safetensors --log log.jsonl");
+    assert_ran(&s);
+    assert_string_equal(s.out, "");
+    read_tensor("w.safetensors", "weight", w, sizeof w);
+    assert_float_equal(w[0], 1, 1e-3);
+    assert_float_equal(w[1], -2, 1e-3);
+    assert_float_equal(w[2], 3, 1e-3);
+    assert_true(last_loss("log.jsonl", "\"loss\": ") < 1e-6);
+    assert_non_null(strstr(s.err, "step 600/600  loss 0.0000  "));
+    assert_non_null(strstr(s.err, " samples/s"));
+    assert_non_null(strstr(s.err, "wrote w.safetensors\n"));
+}
+
+// Two micro-batches of 4 are one batch of 8: gradients to the last bits but the order of the sums.
+static void accumulates(void **state)
+{
+    RtModel two = linear;
+    float g[LD], expected[LD] = {0}, bias;
+
+    two.accumulate = 2;
+    write_linear("data8", 8);
+    Said s = run_trainer(&linear, "--data data8 --steps 0 --save w0.safetensors --seed 3");
+    assert_ran(&s);
+    s = run_trainer(&two, "--data data8 --no-shuffle --load w0.safetensors --log log.jsonl"
+                          " --save-gradients g.safetensors --save w1.safetensors");
+    assert_ran(&s);
+    float w[LD], w1[LD], x[8 * LD], y[8];
+    char file[4096];
+    read_text("data8/x.npy", file, sizeof file);
+    memcpy(x, file + 128, sizeof x);
+    read_text("data8/labels.npy", file, sizeof file);
+    memcpy(y, file + 128, sizeof y);
+    read_tensor("w0.safetensors", "weight", w, sizeof w);
+    for (int b = 0; b < 8; b++) {
+        float e = -y[b];
+        for (int i = 0; i < LD; i++)
+            e += x[b * LD + i] * w[i];
+        for (int i = 0; i < LD; i++)
+            expected[i] += 2 * e * x[b * LD + i] / 8;
+    }
+    read_tensor("g.safetensors", "weight", g, sizeof g);
+    read_tensor("g.safetensors", "bias", &bias, sizeof bias);
+    read_tensor("w1.safetensors", "weight", w1, sizeof w1);
+    for (int i = 0; i < LD; i++) {
+        assert_float_equal(g[i], expected[i], 1e-5);
+        assert_float_equal(w1[i], w[i] - 0.1f * g[i], 1e-6);
+    }
+    assert_float_equal(last_loss("log.jsonl", "\"step\": "), 1, 0);  // without --steps: one
+}
+
+// Every window of the text follows the same rule, so the loss falls to nothing.
+static void learns_text(void **state)
+{
+    char text[1200];
+
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = "abcde"[i % 5];
+    write_file("text.bin", text, sizeof text);
+    Said s = run_trainer(&bigram, "--data text.bin --eval-data text.bin --eval-every 50 --steps 100"
+                                  " --save t.safetensors --log log.jsonl --generate 8"
+                                  " --prompt bcd --temperature 0");
+    assert_ran(&s);
+    assert_string_equal(s.out, "bcdeabcdeab\n");
+    assert_true(last_loss("log.jsonl", "\"eval_loss\": ") < 0.05);
+    assert_non_null(strstr(s.err, " tokens/s"));
+    assert_non_null(strstr(s.err, "step 50  eval loss "));
+    assert_non_null(strstr(s.err, "eval: 1 of 299 samples don't fill a batch and are left out\n"));
+    s = run_trainer(&bigram, "--load t.safetensors --eval-data text.bin --quiet");
+    assert_ran(&s);
+    assert_float_equal(atof(s.out + strlen("eval_loss ")),
+                       last_loss("log.jsonl", "\"eval_loss\": "), 1e-7);
+    assert_string_equal(s.err, "");
+
+    // Layers have names of their own, in one tensor.
+    float a[BV * BV], b[BV * BV];
+    read_tensor("t.safetensors", "h.3.weight", a, sizeof a);
+    read_tensor("t.safetensors", "h.5.weight", b, sizeof b);
+    assert_memory_not_equal(a, b, sizeof a);
+}
+
+// The same seed gives the same bits, another one others; looking at the arena changes nothing.
+static void repeats(void **state)
+{
+    static const struct {
+        const char *args;
+        bool same;
+    } cases[] = {
+        {"", true},
+        {" --seed 0 --threads 1", true},
+        {" --check-arena", true},
+        {" --schedule constant --lr=8", true},
+        {" --seed 1", false},
+        {" --no-shuffle", false},
+        {" --warmup 3", false},
+        {" --schedule cosine", false},
+        {" --lr 7.5", false},
+        {" --steps 29", false},
+    };
+    char text[400], args[256];
+
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)(i * i * 7 % 101);
+    write_file("noise.bin", text, sizeof text);
+    for (int i = -1; i < N(cases); i++) {
+        snprintf(args, sizeof args,
+                 "--data noise.bin --eval-data noise.bin --eval-every 7 --steps 120 --quiet"
+                 " --save %s.safetensors%s",
+                 i < 0 ? "a" : "b", i < 0 ? "" : cases[i].args);
+        Said s = run_trainer(&bigram, args);
+        assert_ran(&s);
+        if (i >= 0 && same_files("a.safetensors", "b.safetensors") != cases[i].same)
+            fail_msg("options '%s': the same bits %s", cases[i].args,
+                     cases[i].same ? "expected" : "were not expected");
+    }
+}
+
+static void predicts(void **state)
+{
+    RtMap map;
+    RtStored y;
+    RtFileError e;
+
+    write_linear("ten", 10);  // two batches and a half
+    Said s = run_trainer(&linear, "--data ten --steps 500 --save w.safetensors --quiet");
+    assert_ran(&s);
+    unlink("ten/labels.npy");
+    s = run_trainer(&linear, "--load w.safetensors --predict ten -o y.npz --check-arena");
+    assert_ran(&s);
+    assert_string_equal(s.err, "wrote y.npz: 1 output of 10 samples\n");
+    assert_true(rt_map(&map, "y.npz", &e));
+    assert_true(rt_npz_find(&map, "y", &y, &e));
+    assert_int_equal(y.rank, 1);
+    assert_int_equal(y.dim[0], 10);
+    rt_unmap(&map);
+    s = run_trainer(&linear, "--load w.safetensors --predict ten/x.npy -o z.npz --quiet");
+    assert_ran(&s);
+    assert_true(same_files("y.npz", "z.npz"));
+    s = run_trainer(&linear, "--load w.safetensors --predict gone -o y.npz");
+    assert_int_equal(s.status, 1);
+    assert_true(same_files("y.npz", "z.npz"));
+}
+
+// ---- what goes wrong on the way ----
+
+static void interrupt_at_3(Rt *rt, char *m)
+{
+    linear_update(rt, m);
+    if (*F(m, L_STEP) == 3)
+        raise(SIGINT);
+}
+
+static void saves_when_interrupted(void **state)
+{
+    RtModel m = linear;
+
+    m.update = interrupt_at_3;
+    write_linear("data", 24);
+    Said s =
+        run_trainer(&m, "--data data --steps 600 --save i.safetensors --log log.jsonl --quiet");
+    assert_int_equal(s.status, 130);
+    assert_float_equal(last_loss("log.jsonl", "\"step\": "), 3, 0);
+    s = run_trainer(&linear, "--data data --steps 3 --save j.safetensors --quiet");
+    assert_ran(&s);
+    assert_true(same_files("i.safetensors", "j.safetensors"));
+}
+
+static void diverges(void **state)
+{
+    write_linear("data", 24);
+    write_file("old.safetensors", "old", 3);
+    Said s = run_trainer(&linear, "--data data --steps 600 --lr 1e18 --save old.safetensors"
+                                  " --log log.jsonl --quiet");
+    assert_int_equal(s.status, 1);
+    assert_string_equal(s.err,
+                        "linear: error: step 3: the loss is infinite; stopped, nothing is saved\n");
+    char text[4096];
+    read_text("old.safetensors", text, sizeof text);
+    assert_string_equal(text, "old");
+    read_text("log.jsonl", text, sizeof text);
+    assert_non_null(strstr(text, "{\"step\": 3, \"loss\": null, "));
+}
+
+static void fill_disk(Rt *rt, char *m)
+{
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){1000, 1000});
+    bigram_update(rt, m);
+}
+
+static void keeps_the_old_file(void **state)
+{
+    RtModel m = bigram;
+    char text[64];
+
+    m.update = fill_disk;
+    memset(text, 'x', sizeof text);
+    write_file("x.bin", text, sizeof text);
+    write_file("old.safetensors", "old", 3);
+    Said s = run_trainer(&m, "--data x.bin --steps 1 --save old.safetensors --quiet");
+    assert_int_equal(s.status, 1);
+    assert_string_equal(s.err, "bigram: error: old.safetensors: not saved: File too large\n");
+    read_text("old.safetensors", text, sizeof text);
+    assert_string_equal(text, "old");
+    assert_int_not_equal(system("ls old.safetensors.*.tmp 2>/dev/null"), 0);
+}
+
+static void touch_zone(Rt *rt, char *m)
+{
+    linear_micro(rt, m);
+    if (*I(m, L_INDEX) == 1)
+        m[L_ZONE + 5] = 0;
+}
+
+static void read_stale(Rt *rt, char *m)
+{
+    linear_micro(rt, m);
+    if (*I(m, L_INDEX) == 0)
+        *F(m, L_NORM + 8) = 0;  // nobody's; gone in the next step
+    *F(m, L_SUM) += *F(m, L_NORM + 8);
+}
+
+static void checks_the_arena(void **state)
+{
+    RtModel m = linear;
+
+    write_linear("data", 24);
+    m.micro = touch_zone;
+    Said s = run_trainer(&m, "--data data --steps 3 --quiet");
+    assert_ran(&s);
+    s = run_trainer(&m, "--data data --steps 3 --quiet --check-arena");
+    assert_int_equal(s.status, 1);
+    assert_string_equal(s.err, "linear: error: arena: byte 773, which belongs to nothing, was "
+                               "written; the tensor before it: micro I64[]\n");
+    m.micro = read_stale;
+    s = run_trainer(&m, "--data data --steps 3 --quiet --check-arena");
+    assert_int_equal(s.status, 1);
+    assert_string_equal(s.err,
+                        "linear: error: step 2: the loss is NaN; stopped, nothing is saved\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(learns_a_line),    cmocka_unit_test(accumulates),
+        cmocka_unit_test(learns_text),      cmocka_unit_test(repeats),
+        cmocka_unit_test(predicts),         cmocka_unit_test(saves_when_interrupted),
+        cmocka_unit_test(diverges),         cmocka_unit_test(keeps_the_old_file),
+        cmocka_unit_test(checks_the_arena),
+    };
+
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
