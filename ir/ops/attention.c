@@ -6,6 +6,7 @@
 #include "ir/contract.h"
 
 enum { EQ, BIAS_EQ, QUERY, SCALE, CAUSAL, OFFSET, WINDOW };
+enum { BIAS = 3 };
 
 static bool attention_infer(Graph *g, Node *n, Diag *d)
 {
@@ -40,12 +41,8 @@ static void attention_grad(Graph *g, const Node *n, const ValueId *dy, const boo
     Attention options = {a[EQ].s,     a[BIAS_EQ].s, (int)a[QUERY].i, a[SCALE].f,
                          a[CAUSAL].i, a[OFFSET].i,  a[WINDOW].i};
 
-    if (dy[1]) {
-        node_error(g, n, g->diag, "the rows' log-sum-exp has no gradient");
-        return;
-    }
-    if (want[3]) {
-        node_error(g, n, g->diag, "the bias has no gradient");
+    if (dy[1] || want[BIAS]) {
+        node_error(g, n, g->diag, "%s has no gradient", dy[1] ? "the log-sum-exp" : "the bias");
         return;
     }
     ValueId dq = make_attention_grad(g, n->in[0], n->in[1], n->in[2], n->in[3], n->out[0],
@@ -156,5 +153,8 @@ const OpDef op_attention = {
     .eval = attention_eval,
     .kernel = kernel_attention,
     .work = attention_work,
+    .no_grad_in = 1 << BIAS,
+    .no_grad_out = 1 << 1,
+    .no_grad = "of the bias and of the log-sum-exp: the pattern leaves such biases alone",
     .no_split = ATTENTION_NO_SPLIT,
 };
