@@ -1,11 +1,10 @@
-// Building, rewriting, pruning, verifying; block labels; the evaluator's numbers.
+// Building, rewriting, pruning, verifying; block labels.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -74,10 +73,45 @@ static void test_verify(void **state)
 }
 
 // What no text can say: broken by hand.
+static const char *const broken[] = {
+    "error: value 'y' has no valid type\n",
+    "error: value 'y' and its producer disagree\n",
+    "error: value 'v1' has no name\n",
+    "error: value 'c' is a constant without data or larger than 1 MiB\n",
+    "error: value 'y' is in a block that isn't there\n",
+    "error: node 'y' (neg): input 0 is made later\n  in 0  z f32[2]\n",
+    "error: node 'y' (neg): result 0 is f32[2], not f32[3]\n  in 0  x f32[2]\n"
+    "error: node 'z' (neg): result 0 is f32[3], not f32[2]\n  in 0  y f32[3]\n",
+    "error: node 1 has an input that isn't there\n",
+};
+
+static void break_graph(Graph *g, int how)
+{
+    Value *y = value_of(g, 3);
+    Node *first = &g->nodes[1];
+
+    if (how == 0)
+        y->dim[0] = -1;
+    else if (how == 1)
+        y->producer = 2;
+    else if (how == 2)
+        g->values[1].name = NULL;
+    else if (how == 3)
+        g->values[2].data = NULL;
+    else if (how == 4)
+        y->block.cls = 1;
+    else if (how == 5)
+        first->in[0] = 4;
+    else if (how == 6)
+        y->dim[0] = 3;
+    else
+        first->in[0] = 99;
+}
+
 static void test_verify_broken(void **state)
 {
     (void)state;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < COUNT(broken); i++) {
         Arena *a = arena_new();
         Text messages = {0};
         Diag d = {.to = &messages};
@@ -85,47 +119,9 @@ static void test_verify_broken(void **state)
                          GRAPH("  input %x f32[2]\n  constant %c f32[] = 1\n"
                                "  %y f32[2] = neg(%x)\n  %z f32[2] = neg(%y)\n"),
                          &d);
-        Value *y = &g->values[3];
-        Node *first = &g->nodes[1];
-        const char *expected[] = {
-            "error: value 'y' has no valid type\n",
-            "error: value 'y' and its producer disagree\n",
-            "error: value 'v1' has no name\n",
-            "error: value 'c' is a constant without data or larger than 1 MiB\n",
-            "error: value 'y' is in a block that isn't there\n",
-            "error: node 'y' (neg): input 0 is made later\n  in 0  z f32[2]\n",
-            "error: node 'y' (neg): result 0 is f32[2], not f32[3]\n  in 0  x f32[2]\n"
-            "error: node 'z' (neg): result 0 is f32[3], not f32[2]\n  in 0  y f32[3]\n",
-            "error: node 1 has an input that isn't there\n",
-        };
-        switch (i) {
-        case 0:
-            y->dim[0] = -1;
-            break;
-        case 1:
-            y->producer = 2;
-            break;
-        case 2:
-            g->values[1].name = NULL;
-            break;
-        case 3:
-            g->values[2].data = NULL;
-            break;
-        case 4:
-            y->block.cls = 1;
-            break;
-        case 5:
-            first->in[0] = 4;
-            break;
-        case 6:
-            y->dim[0] = 3;
-            break;
-        case 7:
-            first->in[0] = 99;
-            break;
-        }
+        break_graph(g, i);
         assert_false(graph_verify(g, &d));
-        assert_string_equal(messages.s, expected[i]);
+        assert_string_equal(messages.s, broken[i]);
         text_free(&messages);
         arena_free(a);
     }
@@ -351,116 +347,6 @@ static void test_number_blocks(void **state)
     arena_free(a);
 }
 
-// ---- values and numbers ----
-
-static const struct {
-    DType type;
-    double x, y;  // x as an element of the type
-} rounded[] = {
-    {F32, 0.1, 0.1f},
-    {F64, 0.1, 0.1},
-    {F16, 0.1, 0.0999755859375},
-    {F16, 65519, 65504},
-    {F16, 65520, INFINITY},
-    {F16, -65520, -INFINITY},
-    {F16, 0x1p-24, 0x1p-24},
-    {F16, 0x1p-25, 0},
-    {F16, 0x1.8p-24, 0x1p-23},
-    {F16, 2049, 2048},
-    {F16, 2051, 2052},
-    {BF16, 257, 256},
-    {BF16, 259, 260},
-    {BF16, 3.4e38, INFINITY},
-    {BF16, 0x1p-133, 0x1p-133},
-    {BF16, 0x1p-134, 0},
-    {I8, 1e9, 127},
-    {I8, -1e9, -128},
-    {U8, -1, 0},
-    {U8, 300, 255},
-    {I64, 1e300, 9223372036854775807.0},
-    {U64, 1e300, 0x1p64},
-    {I32, -1.9, -1},
-    {I32, NAN, 0},
-    {BOOL, 0.5, 1},
-    {BOOL, 0, 0},
-    {BOOL, -3, 1},
-};
-
-// A scalar constant keeps its number, through a cast, a reshape and a broadcast too.
-static void test_splat(void **state)
-{
-    (void)state;
-    Arena *a = arena_new();
-    Graph *g = graph_new(a, "g");
-    double x;
-
-    for (int i = 0; i < COUNT(rounded); i++) {
-        ValueId v = graph_scalar(g, rounded[i].type, rounded[i].x);
-        v = make_broadcast(g, make_reshape(g, v, 1, (int64_t[]){1}), 2, (int64_t[]){3, 1},
-                           (int64_t[]){1});
-        assert_true(value_splat(g, v, &x));
-        assert_true(x == rounded[i].y);
-    }
-    ValueId v = scalar_like(g, graph_value(g, VALUE_INPUT, "x", F64, 1, (int64_t[]){7}), 2.75);
-    assert_true(value_splat(g, make_cast(g, v, I32), &x));
-    assert_true(x == 2);
-    assert_false(value_splat(g, make_neg(g, v), &x));
-    assert_false(value_splat(g, 0, &x));
-    arena_free(a);
-}
-
-// Every half is packed into the bits that it was read from.
-static void test_halves(void **state)
-{
-    (void)state;
-    static uint16_t bits[65536];
-    int64_t dim[] = {65536};
-
-    for (int i = 0; i < 65536; i++)
-        bits[i] = (uint16_t)i;
-    for (int t = F16; t <= BF16; t++) {
-        Arena *a = arena_new();
-        Tensor x =
-            tensor_of(a, &(Value){.dtype = (DType)t, .rank = 1, .dim = {65536}, .data = bits});
-        Tensor y = tensor_new(a, (DType)t, 1, dim);
-        memcpy(y.f, x.f, sizeof *x.f * 65536);
-        tensor_round(&y);
-        const uint16_t *packed = tensor_pack(a, &y);
-        for (int i = 0; i < 65536; i++) {
-            if (isnan(x.f[i]))
-                assert_true(isnan(y.f[i]));
-            else
-                assert_int_equal(packed[i], bits[i]);
-        }
-        arena_free(a);
-    }
-}
-
-static void test_eval(void **state)
-{
-    (void)state;
-    Arena *a = arena_new();
-    Diag d = {0};
-    Graph *g = parse(a,
-                     GRAPH("  input %x f32[2]\n  state %m f32[2] = 0.1\n"
-                           "  constant %c f32[2] = [1, 2]\n"
-                           "  %y f32[2] = add(%x, %c)\n  %z f32[2] = mul(%y, %m)\n"
-                           "  %b bool[2] = lt(%z, %c)\n  %i i32[2] = cast(%z) to=i32\n"),
-                     &d);
-    Tensor *values = arena_array(a, Tensor, g->n_values);
-    values[1] = tensor_new(a, F32, 1, (int64_t[]){2});
-    values[1].f[0] = 9;
-    values[1].f[1] = 28;
-    graph_eval(g, a, values);
-    const Tensor *z = &values[producer(g, g->n_values - 1)->in[0]];
-    assert_true(z->f[0] == (float)(10 * (double)0.1f) && z->f[1] == (float)(30 * (double)0.1f));
-    assert_int_equal(z[1].i[0], 0);
-    assert_int_equal(z[1].i[1], 0);
-    assert_int_equal(z[2].i[0], 1);
-    assert_int_equal(z[2].i[1], 3);
-    arena_free(a);
-}
-
 // ---- size ----
 
 static double seconds(void)
@@ -522,9 +408,6 @@ int main(void)
         cmocka_unit_test(test_builders_pass_errors_on),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_number_blocks),
-        cmocka_unit_test(test_splat),
-        cmocka_unit_test(test_halves),
-        cmocka_unit_test(test_eval),
         cmocka_unit_test(test_large),
     };
 
