@@ -14,12 +14,11 @@ static void print_wrapped(const char *text)
     while (*text) {
         int word = (int)strcspn(text, " ");
 
-        if (column + word > WIDTH) {
+        if (column > INDENT && column + 1 + word > WIDTH) {
             printf("\n%*s", INDENT, "");
             column = INDENT;
         }
-        printf("%.*s ", word, text);
-        column += word + 1;
+        column += printf("%s%.*s", column > INDENT ? " " : "", word, text);
         text += word;
         text += strspn(text, " ");
     }
@@ -52,8 +51,8 @@ void rt_help(const RtModel *m)
         snprintf(text, sizeof text, "(%g)", m->tensors[i].fill);
         print_option(name, "X", text);
     }
-    printf("\nExit status: 0 done, 1 it failed, 2 wrong options, 130 after Ctrl-C (the step is "
-           "finished and --save done;\na second Ctrl-C ends at once).\n");
+    printf("\nExit status: 0 done, 1 it failed, 2 wrong options, 130 after Ctrl-C: the step is\n"
+           "finished and --save done; a second Ctrl-C ends at once.\n");
 }
 
 static double mebibytes(int64_t bytes) { return (double)bytes / (1 << 20); }

@@ -59,7 +59,7 @@ static int distance(const char *a, const char *b)
 const char *rt_nearest(const char *word, const char *const *names, int n)
 {
     const char *found = NULL;
-    int best = (int)strlen(word) / 3 + 2;
+    int best = (int)strlen(word) / 3 + 1;
 
     for (int i = 0; i < n; i++) {
         int k = distance(word, names[i]);

@@ -159,6 +159,7 @@ static bool run_steps(Train *t)
         if (t->eval && every > 0 && run->step % every == 0 && !is_last && !evaluate(t))
             return false;
     }
+    rt_progress_end(&t->progress);
     return !t->eval || rt_interrupted() || evaluate(t);
 }
 
@@ -172,8 +173,6 @@ bool rt_train(RtRun *run, const RtData *data, const RtData *eval)
         fprintf(stderr, "eval: %lld of %lld samples don't fill a batch and are left out\n",
                 (long long)(eval->samples % eval->batch), (long long)eval->samples);
     ok = ok && run_steps(&t);
-    if (ok)
-        rt_progress_end(&t.progress);
     if (ok && run->o.save) {
         ok = rt_saver_write(&t.weights, m);
         if (ok && !run->o.quiet)

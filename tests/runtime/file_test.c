@@ -1,0 +1,282 @@
+// Files of tensors: what is read of good ones, and what is said of bad ones.
+#include "tests/runtime/small.h"
+
+// ---- npy: the header's text, padded; 16 bytes of data follow ----
+
+static const struct {
+    const char *dict, *says;  // "F32[4]" or the error
+} npys[] = {
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", "F32[4]"},
+    {"{\"shape\":(2,2),\"descr\":\"<f4\",\"fortran_order\":False}", "F32[2,2]"},
+    {"{'descr': '<i8', 'fortran_order': False, 'shape': (2, 1)}", "I64[2,1]"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", "F64[2]"},
+    {"{'descr': '|b1', 'fortran_order': False, 'shape': (16,)}", "BOOL[16]"},
+    {"{'descr': '|u1', 'fortran_order': False, 'shape': (4, 4)}", "U8[4,4]"},
+    {"{'descr': '<V2', 'fortran_order': False, 'shape': (8,)}", "BF16[8]"},
+    {"{'descr': '>f4', 'fortran_order': False, 'shape': (4,)}",
+     "npy: numbers are big-endian ('>f4'); little-endian ones are read"},
+    {"{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}",
+     "npy: elements of type '<c8' are not supported"},
+    {"{'descr': '', 'fortran_order': False, 'shape': (2,)}",
+     "npy: elements of type '' are not supported"},
+    {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4,)}",
+     "npy: elements are records, or of a type that is not supported"},
+    {"{'descr': '<f4', 'fortran_order': True, 'shape': (4,)}",
+     "npy: in Fortran order; save it with numpy.ascontiguousarray"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (5,)}",
+     "npy: its header says F32[5], 20 bytes; 16 are there"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}",
+     "npy: its header says F32[3], 12 bytes; 16 are there"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': ()}",
+     "npy: its header says F32[], 4 bytes; 16 are there"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}",
+     "npy: its header says F32[4294967296,4294967296], too large"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+     "npy: malformed header"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (-4,)}", "npy: malformed header"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,4)}",
+     "npy: malformed header"},
+    {"{'descr': '<f4', 'fortran_order': Maybe, 'shape': (4,)}", "npy: malformed header"},
+    {"{'descr': '<f4', 'shape': (4,)}", "npy: malformed header"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,)", "npy: malformed header"},
+    {"", "npy: malformed header"},
+};
+
+static void reads_npy(void **state)
+{
+    for (int i = 0; i < N(npys); i++) {
+        uint8_t file[256] = "\x93NUMPY\1";
+        size_t n = strlen(npys[i].dict);
+        RtStored t;
+        RtFileError e;
+        char says[400];
+
+        file[8] = (uint8_t)(n + 1);
+        memcpy(file + 10, npys[i].dict, n);
+        file[10 + n] = '\n';
+        if (rt_npy_parse(&t, file, 11 + n + 16, &e))
+            rt_stored_print(says, sizeof says, &t);
+        else
+            snprintf(says, sizeof says, "%s", e.text);
+        assert_string_equal(says, npys[i].says);
+    }
+}
+
+// Every prefix of a good file is an error.
+static void refuses_prefixes(void **state)
+{
+    uint8_t file[512];
+    RtStored t = {.dtype = "F32", .rank = 2, .dim = {2, 3}}, u;
+    RtFileError e;
+    size_t n = rt_npy_header((char *)file, sizeof file, &t) + 24;
+
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *part = malloc(i ? i : 1);
+        memcpy(part, file, i);
+        assert_false(rt_npy_parse(&u, part, i, &e));
+        free(part);
+    }
+    assert_true(rt_npy_parse(&u, file, n, &e));
+}
+
+// ---- safetensors: the header's text; 8 bytes of data follow ----
+
+static const struct {
+    const char *json, *says;  // names and shapes, or the error
+} safes[] = {
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", "a F32[2];"},
+    {" { \"b\" : { \"shape\" : [ ] , \"data_offsets\" : [ 4 , 8 ] , \"dtype\" : \"F32\" } , "
+     "\"a\":{\"dtype\":\"I16\",\"shape\":[1,2],\"data_offsets\":[0,4]},"
+     "\"__metadata__\":{\"x\":\"y\"}}  ",
+     "a I16[1,2];b F32[];"},
+    {"{\"\\u00e4\\uD83D\\ude00\\n\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]}}",
+     "\xc3\xa4\xf0\x9f\x98\x80\n U8[8];"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,9]}}",
+     "safetensors: tensor 'a' lies at bytes 0 to 9 of 8: truncated?"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}",
+     "safetensors: tensor 'a' lies at bytes 8 to 0 of 8: truncated?"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]}}",
+     "safetensors: tensor 'a' is F32[3] but has 8 bytes"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,0]}}",
+     "safetensors: tensor 'a' is F32[4294967296,4294967296] but has 0 bytes"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}",
+     "safetensors: 4 bytes follow the last tensor"},
+    {"{\"a\":{\"dtype\":\"Q4\\u001b\",\"shape\":[2],\"data_offsets\":[0,8]}}",
+     "safetensors: type 'Q4\\x1b' is not supported"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
+     "\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
+     "safetensors: tensor 'a' is there twice"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", "safetensors: malformed header"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[-2],\"data_offsets\":[0,8]}}",
+     "safetensors: malformed header"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8,8]}}",
+     "safetensors: malformed header"},
+    {"{\"a\\u0000\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
+     "safetensors: malformed header"},
+    {"{\"\\ud83d\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
+     "safetensors: malformed header"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}} x",
+     "safetensors: malformed header"},
+    {"[]", "safetensors: malformed header"},
+    {"{}", "safetensors: 8 bytes follow the last tensor"},
+};
+
+static void reads_safetensors(void **state)
+{
+    for (int i = 0; i < N(safes); i++) {
+        uint64_t n = strlen(safes[i].json);
+        uint8_t *file = calloc(n + 16, 1);
+        char says[400] = "";
+        RtSafe s;
+        RtFileError e;
+
+        memcpy(file, &n, 8);
+        memcpy(file + 8, safes[i].json, n);
+        if (!rt_safe_parse(&s, file, n + 16, &e))
+            snprintf(says, sizeof says, "%s", e.text);
+        for (int k = 0; k < s.n; k++) {
+            char shape[100];
+            rt_stored_print(shape, sizeof shape, &s.tensor[k]);
+            sprintf(says + strlen(says), "%s %s;", s.tensor[k].name, shape);
+        }
+        assert_string_equal(says, safes[i].says);
+        rt_safe_close(&s);
+        free(file);
+    }
+}
+
+// Names come back as they were, whatever they are.
+static void writes_safetensors(void **state)
+{
+    static const RtStored t[] = {
+        {.name = "a\"b\\c\n\x1b/\x7f", .dtype = "F32", .rank = 1, .dim = {2}},
+        {.name = "\xc3\xa4\xe2\x80\xae", .dtype = "I64"},
+        {.name = "__metadata", .dtype = "BF16", .rank = 2, .dim = {0, 3}},
+        {.name = "", .dtype = "BOOL", .rank = 1, .dim = {5}},
+    };
+    int64_t bytes;
+    char *header = rt_safe_header(t, N(t), &bytes);
+    uint8_t *file = calloc((size_t)bytes + 21, 1);
+    RtSafe s;
+    RtFileError e;
+
+    assert_int_equal(bytes % 8, 0);
+    memcpy(file, header, (size_t)bytes);
+    for (size_t n = 0; n < (size_t)bytes + 21; n++)  // no prefix of it is a file
+        assert_false(rt_safe_parse(&s, file, n, &e));
+    assert_true(rt_safe_parse(&s, file, (size_t)bytes + 21, &e));
+    assert_int_equal(s.n, N(t));
+    for (int i = 0; i < N(t); i++) {
+        const RtStored *found = rt_safe_find(&s, t[i].name);
+        assert_non_null(found);
+        assert_string_equal(found->dtype, t[i].dtype);
+        assert_int_equal(found->rank, t[i].rank);
+        assert_memory_equal(found->dim, t[i].dim, (size_t)t[i].rank * sizeof *t[i].dim);
+    }
+    assert_null(rt_safe_find(&s, "b"));
+    rt_safe_close(&s);
+    free(header);
+    free(file);
+}
+
+static const struct {
+    const char *text, *json;
+} strings[] = {
+    {"a b", "\"a b\""},
+    {"\"\\\n\x01", "\"\\\"\\\\\\u000a\\u0001\""},
+    {"\xc3\xa4", "\"\xc3\xa4\""},
+    {"\xc3", "\"\\u00c3\""},                        // cut off
+    {"\xc0\xaf", "\"\\u00c0\\u00af\""},             // longer than need be
+    {"\xed\xa0\x80", "\"\\u00ed\\u00a0\\u0080\""},  // half of a pair
+    {"", "\"\""},
+};
+
+static void writes_json(void **state)
+{
+    for (int i = 0; i < N(strings); i++) {
+        char to[64];
+        size_t n = strlen(strings[i].json);
+
+        assert_int_equal(rt_json_string(NULL, 0, strings[i].text), n);
+        assert_int_equal(rt_json_string(to, n + 1, strings[i].text), n);
+        assert_string_equal(to, strings[i].json);
+    }
+}
+
+// ---- npz ----
+
+static void writes_npz(void **state)
+{
+    float a[6] = {1, 2, 3, 4, 5, 6};
+    int64_t b[2] = {7, 8};
+    RtNpzEntry entry[] = {{.t = {.name = "a", .dtype = "F32", .rank = 2, .dim = {2, 3}}},
+                          {.t = {.name = "b/c", .dtype = "I64", .rank = 1, .dim = {2}}}};
+    RtOut o;
+    RtFileError e;
+    RtMap m;
+    RtStored t;
+
+    assert_true(rt_npz_begin(&o, entry, 2, "x.npz", &e));
+    for (int i = 0; i < 2; i++) {  // side by side
+        rt_npz_write(&o, &entry[0], a + 3 * i, 12);
+        rt_npz_write(&o, &entry[1], b + i, 8);
+    }
+    assert_true(rt_npz_end(&o, entry, 2, &e));
+    assert_true(rt_map(&m, "x.npz", &e));
+    assert_true(rt_npz_find(&m, "a", &t, &e));
+    assert_int_equal(t.dim[1], 3);
+    assert_memory_equal(t.data, a, sizeof a);
+    assert_true(rt_npz_find(&m, "b/c", &t, &e));
+    assert_memory_equal(t.data, b, sizeof b);
+    assert_false(rt_npz_find(&m, "b", &t, &e));
+    assert_string_equal(e.text, "npz: has no 'b'");
+
+    // Any byte of it may be wrong: then it is an error, or not a byte that counts.
+    uint8_t *copy = malloc(m.size);
+    for (size_t i = 0; i < m.size; i++) {
+        memcpy(copy, m.data, m.size);
+        copy[i] ^= 0x55;
+        if (rt_npz_find(&(RtMap){copy, m.size}, "a", &t, &e))
+            assert_memory_equal(t.data, a, sizeof a);
+        assert_false(rt_npz_find(&(RtMap){copy, i}, "a", &t, &e));
+    }
+    free(copy);
+    rt_unmap(&m);
+}
+
+// ---- places ----
+
+static void writes_beside(void **state)
+{
+    RtOut o;
+    RtFileError e;
+    char text[16];
+
+    write_file("old", "old", 3);
+    assert_int_equal(symlink("old", "link"), 0);
+    assert_true(rt_out_open(&o, "link", &e));
+    rt_out_write(&o, "new", 3);
+    read_text("old", text, sizeof text);
+    assert_string_equal(text, "old");
+    assert_true(rt_out_commit(&o, &e));
+    read_text("old", text, sizeof text);
+    assert_string_equal(text, "new");
+    assert_int_equal(readlink("link", text, sizeof text), 3);
+
+    assert_false(rt_out_open(&o, "/dev/null", &e));
+    assert_string_equal(e.text, "not a regular file");
+    assert_false(rt_out_open(&o, "gone/x", &e));
+    assert_string_equal(e.text, "No such file or directory");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_npy),         cmocka_unit_test(refuses_prefixes),
+        cmocka_unit_test(reads_safetensors), cmocka_unit_test(writes_safetensors),
+        cmocka_unit_test(writes_json),       cmocka_unit_test(writes_npz),
+        cmocka_unit_test(writes_beside),
+    };
+
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
