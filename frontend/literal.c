@@ -100,11 +100,14 @@ bool literal_read(Import *x, const Onnx__TensorProto *t, const char *name, Liter
 
 static const void *read_small(Import *x, const Literal *l, const char *name)
 {
-    char *data = arena_alloc(x->arena, (size_t)l->bytes + 1, 1);
-    int fd = x->o->path ? open_beneath(x->o->path, l->location, x->diag) : -1;
-
+    if (!x->o->path) {
+        diag_error(x->diag, "tensor '%.200s': is in another file", name);
+        return NULL;
+    }
+    int fd = open_beneath(x->o->path, l->location, x->diag);
     if (fd < 0)
         return NULL;
+    char *data = arena_alloc(x->arena, (size_t)l->bytes + 1, 1);
     ssize_t n = pread(fd, data, (size_t)l->bytes, l->offset);
     close(fd);
     if (n == l->bytes)
