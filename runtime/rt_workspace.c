@@ -123,3 +123,24 @@ int64_t rt_scatter_workspace(const RtGather *p)
     (void)p;
     return 0;
 }
+
+// The larger of the two directions, for one thread: packed blocks, sums and probabilities. The
+// gradient's are listed in runtime/cpu/attention_grad.c.
+int64_t rt_attention_thread(const RtAttention *p)
+{
+    int64_t e = round_up(p->e, RT_PANEL), f = round_up(p->f, RT_PANEL);
+    int64_t forward = (RT_ROWS + RT_KEYS) * (e + f) + 2 * RT_ROWS;
+    int64_t grad =
+        (3 * RT_KEYS + RT_ROWS) * e + (2 * RT_KEYS + RT_ROWS) * f + RT_ROWS * RT_KEYS + RT_ROWS;
+
+    return 4 * (forward > grad ? forward : grad);
+}
+
+int64_t rt_attention_workspace(const RtAttention *p)
+{
+    int64_t groups = rt_product(p->group, p->n_group), chunks = (p->s + RT_ROWS - 1) / RT_ROWS;
+    int64_t pieces = groups * chunks > 0 ? groups * chunks : 1;
+
+    pieces *= rt_product(p->batch, p->n_batch);
+    return rt_attention_thread(p) * least(pieces, RT_MAX_THREADS);
+}
