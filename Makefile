@@ -88,8 +88,11 @@ fuzz-ir:
 fuzz-onnx:
 	$(MAKE) CC=clang B=build-fuzz OPT="$(FUZZ),fuzzer-no-link" lib-frontend lib-ir lib-base
 	clang $(CPPFLAGS) -Ibuild-fuzz/gen $(CFLAGS) $(FUZZ),fuzzer -o build-fuzz/onnx_fuzz tests/fuzz/onnx_fuzz.c build-fuzz/libfrontend.a $(FUZZ_LIBS) $(wildcard runtime/rt_*.c) -lprotobuf-c -lm
+fuzz-file:
+	@mkdir -p build-fuzz
+	for t in safetensors npy; do clang $(CPPFLAGS) -std=c11 $(WARN) $(FUZZ),fuzzer -o build-fuzz/$${t}_fuzz tests/fuzz/$${t}_fuzz.c runtime/rt_file.c runtime/rt_safe.c runtime/rt_npz.c || exit 1; done
 clean:
 	rm -rf $(B) build-fuzz
-.PHONY: all tests check clean fuzz-ir fuzz-onnx
+.PHONY: all tests check clean fuzz-ir fuzz-onnx fuzz-file
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
