@@ -1,0 +1,177 @@
+// What makes a run of the canonical order a class of blocks: where iterations begin, whether they
+// are alike, whether a loop over them is worth it.
+#include <string.h>
+
+#include "ir/blocks.h"
+
+enum { FEW_NODES = 8 };  // iterations of fewer nodes are only a class if one follows from the other
+
+// ---- rotation ----
+
+// Bytes of `n`'s outputs that iterations before a cut hand on to those after it: each is added to
+// the cuts from `first` on that it crosses.
+static void add_crossing(const Finder *f, int at, int first, int n_cuts, int64_t *bytes)
+{
+    const Node *n = &f->g->nodes[f->order[at]];
+
+    for (int k = 0; k < n->n_out; k++) {
+        int last = f->last_reader[n->out[k]];
+        int from = at + 1 - first, to = last - first;
+        if (last < 0)
+            continue;
+        from = from < 0 ? 0 : from;
+        to = to >= n_cuts ? n_cuts - 1 : to;
+        if (from > to)
+            continue;
+        int64_t size = value_bytes(value_of(f->g, n->out[k]));
+        bytes[from] += size;
+        bytes[to + 1] -= size;
+    }
+}
+
+int block_rotation(const Finder *f, const Run *r)
+{
+    int n_iter = (r->end - r->begin) / r->period, n_cuts = (r->end - r->begin) % r->period + 1;
+    int first = r->begin + n_iter / 2 * r->period, best = 0;
+    int64_t *bytes = arena_array(f->arena, int64_t, n_cuts + 1), now = 0, least = INT64_MAX;
+    int *last_reader = f->last_reader;
+    int end = first + n_cuts + r->period < r->end ? first + n_cuts + r->period : r->end;
+
+    for (int i = first - r->period; i < end; i++) {
+        const Node *n = &f->g->nodes[f->order[i]];
+        for (int k = 0; k < n->n_out; k++)
+            last_reader[n->out[k]] = -1;
+        for (int k = 0; k < n->n_in; k++)
+            last_reader[n->in[k]] = i;
+    }
+    for (int i = first - r->period; i < first + n_cuts - 1; i++)
+        add_crossing(f, i, first, n_cuts, bytes);
+    for (int i = 0; i < n_cuts; i++) {
+        now += bytes[i];
+        if (now < least) {
+            least = now;
+            best = i;
+        }
+    }
+    return best;
+}
+
+// ---- are two iterations alike? ----
+
+// Is `v`, without producer, read in iteration k only?
+static bool is_own(const Finder *f, const Series *s, ValueId v, int k)
+{
+    const Readers *r = &f->readers[v];
+    int begin = s->begin + k * s->period;
+
+    return !value_of(f->g, v)->producer && r->first > begin && r->last <= begin + s->period;
+}
+
+static int output_index(const Graph *g, ValueId v)
+{
+    const Node *n = producer(g, v);
+    int i = 0;
+
+    while (n->out[i] != v)
+        i++;
+    return i;
+}
+
+// Values read at one place of iterations k and k + 1.
+static bool same_input(const Finder *f, Series *s, ValueId a, ValueId b, int k)
+{
+    const Graph *g = f->g;
+    int from = s->begin + k * s->period, to = from + s->period;
+
+    if (!a || !b)
+        return a == b;
+    NodeId p = value_of(g, a)->producer, q = value_of(g, b)->producer;
+    int at_a = p ? f->place[p] : -1, at_b = q ? f->place[q] : -1;
+    if (at_b >= to || at_a >= from)  // within the iteration
+        return at_a >= from && at_b - at_a == s->period && output_index(g, a) == output_index(g, b);
+    if (at_b >= from) {  // of the iteration before; the first one's is from outside
+        s->is_chained = true;
+        if (k == s->first)
+            return at_a < from;
+        return at_b - at_a == s->period && output_index(g, a) == output_index(g, b);
+    }
+    if (a == b)
+        return at_a < s->begin + s->first * s->period;
+    if (!is_own(f, s, a, k) || !is_own(f, s, b, k + 1))
+        return false;
+    const Readers *x = &f->readers[a], *y = &f->readers[b];
+    const Value *v = value_of(g, a), *w = value_of(g, b);
+    return x->first + s->period == y->first && x->slot == y->slot && v->kind == w->kind &&
+           v->own_rank == w->own_rank && !memcmp(v->own_dim, w->own_dim, sizeof v->own_dim) &&
+           !memcmp(&v->fill, &w->fill, sizeof v->fill);
+}
+
+static bool same_list(const Attr *a, const Attr *b, const Attr *before)
+{
+    if (a->n != b->n)
+        return false;
+    for (int i = 0; i < a->n; i++) {
+        int64_t step, step_before;
+        if (!add_size(b->v[i], -a->v[i], &step))
+            return false;
+        if (before && (!add_size(a->v[i], -before->v[i], &step_before) || step != step_before))
+            return false;
+    }
+    return true;
+}
+
+// Affine attributes go in even steps. Random's layer is set here and not looked at.
+static bool same_steps(const Node *a, const Node *b, const Node *before)
+{
+    for (int i = 0; i < MAX_ATTRS && a->op->attrs[i].name; i++)
+        if (a->op->attrs[i].is_affine && a->op->attrs[i].type == ATTR_INTS &&
+            !same_list(&a->attr[i], &b->attr[i], before ? &before->attr[i] : NULL))
+            return false;
+    return true;
+}
+
+bool block_matches(const Finder *f, Series *s, int k)
+{
+    for (int pos = 0; pos < s->period; pos++) {
+        int at = s->begin + k * s->period + pos;
+        const Node *a = &f->g->nodes[f->order[at]], *b = &f->g->nodes[f->order[at + s->period]];
+        const Node *before = k > s->first ? &f->g->nodes[f->order[at - s->period]] : NULL;
+        if (a->op != b->op || a->n_in != b->n_in || !same_steps(a, b, before))
+            return false;
+        for (int i = 0; i < a->n_in; i++)
+            if (!same_input(f, s, a->in[i], b->in[i], k))
+                return false;
+    }
+    return true;
+}
+
+// ---- is it worth a class? ----
+
+static bool is_contraction(const Finder *f, const Node *n)
+{
+    Arena *a = arena_new();
+    bool has_sum = false;
+    Rule r;
+
+    node_rule(f->g, n, a, &r);
+    for (int i = 0; i < r.n_factors; i++)
+        has_sum |= r.kind[i] == FACTOR_SUM;
+    arena_free(a);
+    return has_sum && (r.single & (r.single - 1));
+}
+
+bool block_is_worth(const Finder *f, const Series *s)
+{
+    if (!s->is_chained && s->period < FEW_NODES)
+        return false;
+    for (int i = 0; i < s->period; i++) {
+        const Node *n = &f->g->nodes[f->order[s->begin + s->first * s->period + i]];
+        for (int k = 0; k < n->n_in; k++)
+            if (value_of(f->g, n->in[k])->kind == VALUE_PARAMETER &&
+                is_own(f, s, n->in[k], s->first))
+                return true;
+        if (is_contraction(f, n))
+            return true;
+    }
+    return false;
+}

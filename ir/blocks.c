@@ -1,0 +1,271 @@
+// Repeated blocks: periodic runs in the canonical order of the nodes, those that save most first.
+// What the hashes of nodes suggest is checked exactly, by where every input comes from.
+#include "ir/blocks.h"
+
+#include <string.h>
+
+#include "ir/classes.h"
+
+// ---- the queue of runs ----
+
+static int saving(const Run *r) { return ((r->end - r->begin) / r->period - 1) * r->period; }
+
+static bool is_better(const Run *a, const Run *b)
+{
+    if (saving(a) != saving(b))
+        return saving(a) > saving(b);
+    return a->begin != b->begin ? a->begin < b->begin : a->period < b->period;
+}
+
+static void queue_put(Finder *f, Run r)
+{
+    int i = f->n_heap;
+
+    if (r.end - r.begin < 2 * r.period)
+        return;
+    arena_push(f->arena, f->heap, f->n_heap, f->cap_heap);
+    for (; i > 0 && is_better(&r, &f->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        f->heap[i] = f->heap[(i - 1) / 2];
+    f->heap[i] = r;
+}
+
+static Run queue_take(Finder *f)
+{
+    Run best = f->heap[0], last = f->heap[--f->n_heap];
+    int i = 0;
+
+    for (int c = 1; c < f->n_heap; i = c, c = 2 * i + 1) {
+        if (c + 1 < f->n_heap && is_better(&f->heap[c + 1], &f->heap[c]))
+            c++;
+        if (is_better(&last, &f->heap[c]))
+            break;
+        f->heap[i] = f->heap[c];
+    }
+    f->heap[i] = last;
+    return best;
+}
+
+// ---- names ----
+
+static bool is_boundary(char c) { return c == '.' || c == '/'; }
+
+// The beginning that the scopes of all nodes have in common.
+static const char *common_scope(const Finder *f, int begin, int end)
+{
+    const char *scope = NULL;
+    int n = 0;
+
+    for (int i = begin; i < end; i++) {
+        const Node *x = &f->g->nodes[f->order[i]];
+        const char *other = x->source ? x->source->scope : NULL;
+        if (!other || !other[0])
+            continue;
+        if (!scope) {
+            scope = other;
+            n = (int)strlen(other);
+        }
+        int same = 0;
+        while (same < n && other[same] == scope[same])
+            same++;
+        bool whole =
+            (same == n || is_boundary(scope[same])) && (!other[same] || is_boundary(other[same]));
+        while (!whole && same > 0 && !is_boundary(scope[same - 1]))
+            same--;
+        n = same;
+    }
+    while (n > 0 && is_boundary(scope[n - 1]))
+        n--;
+    return arena_copy(f->g->arena, scope ? scope : "", (size_t)n);
+}
+
+// ---- labelling ----
+
+static void put_class(Finder *f, const Series *s, int n_iter)
+{
+    int begin = s->begin + s->first * s->period;
+    const char *name = common_scope(f, begin, begin + n_iter * s->period);
+
+    for (int i = 0; i < n_iter * s->period; i++)
+        f->block[begin + i] = (Block){f->n_found, i / s->period, i % s->period};
+    *arena_push(f->arena, f->found, f->n_found, f->cap_found) =
+        (Found){name, begin, s->period, n_iter};
+}
+
+// Makes classes of the iterations of a run, as long ones as are alike.
+static void take_run(Finder *f, const Run *r)
+{
+    Series s = {.begin = r->begin + block_rotation(f, r), .period = r->period};
+    int n_iter = (r->end - s.begin) / r->period;
+
+    for (int k = 0; k + 1 < n_iter;) {
+        int end = k;
+        s.first = k;
+        s.is_chained = false;
+        while (end + 1 < n_iter && block_matches(f, &s, end))
+            end++;
+        if (end > k && block_is_worth(f, &s))
+            put_class(f, &s, end + 1 - k);
+        k = end > k ? end + 1 : k + 1;
+    }
+}
+
+// Is a run free of other classes? If not, its free parts go back into the queue.
+static bool is_free(Finder *f, const Run *r)
+{
+    int begin = r->begin;
+    bool all = true;
+
+    for (int i = r->begin; i < r->end; i++)
+        all &= f->block[i].cls == 0;
+    for (int i = r->begin; !all && i <= r->end; i++) {
+        if (i < r->end && !f->block[i].cls)
+            continue;
+        queue_put(f, (Run){begin, i, r->period});
+        begin = i + 1;
+    }
+    return all;
+}
+
+static void find_classes(Finder *f)
+{
+    enum { NEAR = 2, FAR = 8 };
+    const Graph *g = f->g;
+    uint64_t *hash = node_hashes(g, f->arena), *s[3];
+    uint64_t *by_node[] = {hash, cone_hashes(g, hash, NEAR, f->arena),
+                           cone_hashes(g, hash, FAR, f->arena)};
+    int n_runs;
+
+    for (int k = 0; k < 3; k++) {
+        s[k] = arena_array(f->arena, uint64_t, f->n);
+        for (int i = 0; i < f->n; i++)
+            s[k][i] = by_node[k][f->order[i]];
+    }
+    const uint64_t *hint[] = {s[1], s[2]};
+    Run *runs = find_runs(s[0], f->n, hint, 2, f->arena, &n_runs);
+    for (int i = 0; i < n_runs; i++)
+        queue_put(f, runs[i]);
+    while (f->n_heap) {
+        Run r = queue_take(f);
+        if (is_free(f, &r))
+            take_run(f, &r);
+    }
+}
+
+// ---- the graph in its new order ----
+
+// Labels values that one iteration alone reads, where its neighbour reads such a one of its own.
+static void label_values(const Finder *f, Rewrite *r)
+{
+    const Graph *g = f->g;
+
+    for (int i = 0; i < f->n; i++) {
+        Block b = f->block[i];
+        const Node *n = &g->nodes[f->order[i]];
+        for (int k = 0; b.cls && k < n->n_in; k++) {
+            const Readers *readers = &f->readers[n->in[k]];
+            const Found *c = &f->found[b.cls];
+            Block last = f->block[readers->last - 1];
+            if (value_of(g, n->in[k])->producer || readers->first != i + 1 || last.cls != b.cls ||
+                last.iter != b.iter)
+                continue;
+            int twin = b.iter + 1 < c->n_iter ? i + c->period : i - c->period;
+            ValueId other = g->nodes[f->order[twin]].in[k];
+            if (other != n->in[k] && !value_of(g, other)->producer)
+                value_of(r->to, r->map[n->in[k]])->block = b;
+        }
+    }
+}
+
+// A random node's site is its ordinal, once per place of a class; its layer is the iteration.
+static void number_random(Graph *g, NodeId i, int *n_sites, int *site)
+{
+    enum { SITE = 1, LAYER };
+    Node *n = &g->nodes[i];
+
+    if (n->op != &op_random)
+        return;
+    if (n->block.iter == 0)
+        *site = (*n_sites)++;
+    n->attr[SITE].i = *site;
+    n->attr[LAYER].i = n->block.iter;
+}
+
+static bool reorder(const Finder *f, Graph *g, Diag *d)
+{
+    Rewrite r = rewrite_begin(g);
+    int *site = arena_array(f->arena, int, f->n + 1), n_sites = 0;
+
+    r.to->n_classes = 1;
+    for (int c = 1; c < f->n_found; c++)
+        *arena_push(g->arena, r.to->classes, r.to->n_classes, r.to->cap_classes) =
+            (BlockClass){f->found[c].name, f->found[c].n_iter};
+    for (int i = 0; i < f->n; i++) {
+        NodeId made = rewrite_copy(&r, f->order[i], d);
+        Block b = f->block[i];
+        if (!made)
+            return false;
+        r.to->nodes[made].block = b;
+        number_random(r.to, made, &n_sites, &site[b.cls ? f->found[b.cls].begin + b.pos : i]);
+    }
+    label_values(f, &r);
+    return rewrite_end(&r, d);
+}
+
+// ---- the pass ----
+
+static Finder finder_new(const Graph *g)
+{
+    Finder f = {.g = g, .arena = arena_new()};
+
+    f.order = canonical_order(g, f.arena, &f.n);
+    f.place = arena_array(f.arena, int, g->n_nodes);
+    f.readers = arena_array(f.arena, Readers, g->n_values);
+    f.last_reader = arena_array(f.arena, int, g->n_values);
+    f.block = arena_array(f.arena, Block, f.n + 1);
+    for (int i = 0; i < f.n; i++) {
+        const Node *n = &g->nodes[f.order[i]];
+        f.place[f.order[i]] = i;
+        for (int k = 0; k < n->n_in; k++) {
+            Readers *r = &f.readers[n->in[k]];
+            if (!r->first) {
+                r->first = i + 1;
+                r->slot = k;
+            }
+            r->last = i + 1;
+        }
+    }
+    arena_push(f.arena, f.found, f.n_found, f.cap_found);
+    return f;
+}
+
+// What block_check doesn't confirm is no class.
+static void drop_wrong(Graph *g, Diag *d)
+{
+    for (int32_t c = 1; c < g->n_classes; c++) {
+        Text why = {0};
+        if (!block_check(g, c, &why)) {
+            diag_warn(d, "the %d repetitions of %s aren't alike: %s", (int)g->classes[c].length,
+                      g->classes[c].name, why.s ? why.s : "");
+            class_drop(g, c);
+        }
+        text_free(&why);
+    }
+    class_compact(g);
+}
+
+bool blocks(Graph *g, Diag *d)
+{
+    for (int32_t c = 1; c < g->n_classes; c++)
+        class_drop(g, c);
+    class_compact(g);
+    graph_prune(g);
+    Finder f = finder_new(g);
+    find_classes(&f);
+    bool ok = reorder(&f, g, d);
+    arena_free(f.arena);
+    if (!ok)
+        return false;
+    graph_number_blocks(g);
+    drop_wrong(g, d);
+    return true;
+}

@@ -1,0 +1,50 @@
+// What the files of the blocks pass share.
+#ifndef SHARDCC_IR_BLOCKS_H
+#define SHARDCC_IR_BLOCKS_H
+
+#include "ir/canonical.h"
+
+// Where a value without producer is read, in the canonical order.
+typedef struct Readers {
+    int first, last;  // 1 + index of the node; 0: none
+    int slot;         // input of the first one
+} Readers;
+
+// A class that was found: its iterations one behind the other in the canonical order.
+typedef struct Found {
+    const char *name;
+    int begin, period, n_iter;
+} Found;
+
+typedef struct Finder {
+    const Graph *g;
+    Arena *arena;
+    NodeId *order;
+    int n;
+    int *place;        // by NodeId: index in `order`
+    Readers *readers;  // by ValueId
+    Block *block;      // by index in `order`
+    int *last_reader;  // by ValueId: of block_rotation's own
+    Run *heap;         // runs that may become classes, the most saving first
+    int n_heap, cap_heap;
+    Found *found;  // by class
+    int n_found, cap_found;
+} Finder;
+
+// Iterations that may become a class.
+typedef struct Series {
+    int begin, period;  // iteration k is [begin + k · period, begin + (k + 1) · period)
+    int first;          // iteration: the one that the class would begin with
+    bool is_chained;    // a later one reads what an earlier one made
+} Series;
+
+// The offset in a run at which iterations hand on the fewest bytes; the first of equals.
+int block_rotation(const Finder *f, const Run *r);
+
+// Are iterations k and k + 1 alike, in a class that begins with s->first?
+bool block_matches(const Finder *f, Series *s, int k);
+
+// A loop of a few additions is no block. One with weights is, or one with a matrix product.
+bool block_is_worth(const Finder *f, const Series *s);
+
+#endif
