@@ -26,7 +26,7 @@ static void arg_max_rule(const Graph *g, const Node *n, Rule *r)
     char text[RULE_TEXT];
 
     snprintf(text, sizeof text, "%.*s->%.*s%.*s", rank, LETTERS, axis, LETTERS, rank - axis - 1,
-             LETTERS + axis + 1);
+             &LETTERS[axis + 1]);
     rule_set(g, n, r, text);
     rule_kind(r, LETTERS[axis], FACTOR_BLOCKED);
 }

@@ -29,8 +29,8 @@ static void gather_rule(const Graph *g, const Node *n, Rule *r)
     char text[RULE_TEXT];
 
     snprintf(text, sizeof text, "%.*s,%.*s%.*s->%.*s%.*s%.*s", rank, LETTERS, batch, LETTERS, own,
-             LETTERS + rank, axis, LETTERS, own, LETTERS + rank, rank - axis - 1,
-             LETTERS + axis + 1);
+             &LETTERS[rank], axis, LETTERS, own, &LETTERS[rank], rank - axis - 1,
+             &LETTERS[axis + 1]);
     rule_set(g, n, r, text);
     rule_kind(r, LETTERS[axis], FACTOR_MASKED);
     r->single = 1;

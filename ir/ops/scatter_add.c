@@ -55,7 +55,7 @@ static void scatter_add_rule(const Graph *g, const Node *n, Rule *r)
     char text[RULE_TEXT];
 
     snprintf(text, sizeof text, "%.*s,%.*s%.*s->%.*s%c%.*s", rank, LETTERS, batch, LETTERS, own,
-             LETTERS + axis, axis, LETTERS, LETTERS[rank], rank - axis - own, LETTERS + axis + own);
+             &LETTERS[axis], axis, LETTERS, LETTERS[rank], rank - axis - own, &LETTERS[axis + own]);
     rule_set(g, n, r, text);
     r->single = 1;
 }
