@@ -51,77 +51,82 @@ static Walk make_walk(const Gen *g, const Item *it)
 
 // ---- one element ----
 
+enum { INLINE = 60 };  // characters of an expression that is put into its only reader
+
 typedef struct Body {
     Gen *g;
     const Item *it;
     const Walk *w;
-    int *local;  // by NodeId: the number of its variable
+    const char **expr;  // by NodeId: the name or the expression of its element
+    int *uses;          // by NodeId: readers in the group
+    int n_variables;
     Text text;
     bool uses_layer;
 } Body;
 
-static void print_operand(Body *b, int k)
+static void print_operand(Body *b, int k, Text *t)
 {
     int64_t stride = b->w->rank ? b->w->stride[k][b->w->rank - 1] : 0;
     const char *name = k < b->it->n_in ? "x" : "y";
     int i = k < b->it->n_in ? k : k - b->it->n_in;
 
     if (stride == 0 && k < b->it->n_in)
-        text_printf(&b->text, "%s%d", name, i);
+        text_printf(t, "%s%d", name, i);
     else if (stride == 0)
-        text_printf(&b->text, "%s%d[0]", name, i);
+        text_printf(t, "%s%d[0]", name, i);
     else if (stride == 1)
-        text_printf(&b->text, "%s%d[i]", name, i);
+        text_printf(t, "%s%d[i]", name, i);
     else
-        text_printf(&b->text, "%s%d[i * %" PRId64 "]", name, i, stride);
+        text_printf(t, "%s%d[i * %" PRId64 "]", name, i, stride);
 }
 
-static void print_source(Body *b, const Node *n, int k, int source)
+static void print_source(Body *b, const Node *n, int k, int source, Text *t)
 {
     const Graph *g = b->g->s->g;
     double c = 0;
 
     if (source >= 0) {
-        print_operand(b, source);
+        print_operand(b, source, t);
     } else if (source == SOURCE_SPLAT) {
         value_splat(g, n->in[k], &c);
-        print_number(&b->text, in(g, n, k)->dtype, c);
+        print_number(t, in(g, n, k)->dtype, c);
     } else {
-        text_printf(&b->text, "v%d", b->local[value_of(g, n->in[k])->producer]);
+        text_printf(t, "%s", b->expr[value_of(g, n->in[k])->producer]);
     }
 }
 
 // An attribute that grows with the iteration, as an expression of `layer`.
-static void print_layer_attr(Body *b, const Node *n, int k)
+static void print_layer_attr(Body *b, const Node *n, int k, Text *t)
 {
-    int64_t at = n->attr[k].i;
+    int64_t first = n->attr[k].i - n->block.iter;
 
     if (!b->it->region) {
-        text_printf(&b->text, "%" PRId64, at);
+        text_printf(t, "%" PRId64, n->attr[k].i);
         return;
     }
-    text_printf(&b->text, "layer + %" PRId64, at - n->block.iter);
+    text_printf(t, first ? "layer + %" PRId64 : "layer", first);
     b->uses_layer = true;
 }
 
 // The node's expression with its operands put in; `source` are the group's, from this node's on.
-static void print_expr(Body *b, const Node *n, const int *source)
+static void print_expr(Body *b, const Node *n, const int *source, Text *t)
 {
     const Walk *w = b->w;
 
     for (const char *s = n->op->expr(b->g->s->g, n); *s; s++) {
         if (*s != '$') {
-            text_put(&b->text, s, 1);
+            text_put(t, s, 1);
         } else if (s[1] == 'i') {
-            int dim = (int)strtol(s + 2, (char **)&s, 10);
-            text_printf(&b->text, dim == w->rank - 1 ? "i" : "i%d", dim);
-            s--;
+            char *end;
+            int dim = (int)strtol(s + 2, &end, 10);
+            text_printf(t, dim == w->rank - 1 ? "i" : "i%d", dim);
+            s = end - 1;
         } else if (s[1] == 'a') {
-            print_layer_attr(b, n, s[2] - '0');
+            print_layer_attr(b, n, s[2] - '0', t);
             s += 2;
         } else {
             s++;
-            print_source(b, n, *s - '0', source[*s - '0']);
+            print_source(b, n, *s - '0', source[*s - '0'], t);
         }
     }
 }
@@ -134,26 +139,54 @@ static int output_of(const Item *it, ValueId v)
     return -1;
 }
 
-static void print_element(Body *b, int indent)
+static void count_uses(Body *b)
 {
     const Graph *g = b->g->s->g;
     const int *source = b->it->source;
 
     for (int i = 0; i < b->it->n_nodes; i++) {
         const Node *n = &g->nodes[b->it->nodes[i]];
-        int k = output_of(b->it, n->out[0]);
-        b->local[b->it->nodes[i]] = i + 1;
-        text_printf(&b->text, "%*sconst %s v%d = ", indent, "", dtype_c_type(out(g, n)->dtype),
-                    i + 1);
-        print_expr(b, n, source);
-        text_printf(&b->text, ";\n");
-        if (k >= 0) {
-            text_printf(&b->text, "%*s", indent, "");
-            print_operand(b, b->it->n_in + k);
-            text_printf(&b->text, " = v%d;\n", i + 1);
-        }
-        source += n->n_in;
+        for (int k = 0; k < n->n_in; k++, source++)
+            if (*source == SOURCE_NODE)
+                b->uses[value_of(g, n->in[k])->producer]++;
+        if (output_of(b->it, n->out[0]) >= 0)
+            b->uses[b->it->nodes[i]] += 2;  // it has a name to be stored by
     }
+}
+
+// Stores come last: an output may lie over an input.
+static void print_element(Body *b, int indent)
+{
+    const Graph *g = b->g->s->g;
+    const int *source = b->it->source;
+    Text stores = {0};
+
+    count_uses(b);
+    for (int i = 0; i < b->it->n_nodes; i++) {
+        const Node *n = &g->nodes[b->it->nodes[i]];
+        int k = output_of(b->it, n->out[0]);
+        Text t = {0};
+        print_expr(b, n, source, &t);
+        source += n->n_in;
+        if (b->uses[b->it->nodes[i]] == 1 && t.n < INLINE) {
+            b->expr[b->it->nodes[i]] = arena_string(b->g->arena, "(%s)", t.s);
+            text_free(&t);
+            continue;
+        }
+        const char *name = arena_string(b->g->arena, "v%d", ++b->n_variables);
+        char *line = arena_string(b->g->arena, "const %s %s = %s;", dtype_c_type(out(g, n)->dtype),
+                                  name, t.s);
+        print_wrapped(&b->text, indent, line);
+        b->expr[b->it->nodes[i]] = name;
+        text_free(&t);
+        if (k >= 0) {
+            text_printf(&stores, "%*s", indent, "");
+            print_operand(b, b->it->n_in + k, &stores);
+            text_printf(&stores, " = %s;\n", name);
+        }
+    }
+    text_put(&b->text, stores.s ? stores.s : "", stores.n);
+    text_free(&stores);
 }
 
 // ---- the function ----
@@ -215,11 +248,6 @@ static void print_flat(Body *b)
     for (int k = 0; k < b->it->n_in + b->it->n_out; k++)
         print_pointer(b, k, 4);
     text_printf(&b->text, "\n");
-    if (b->w->rank == 0) {
-        text_printf(&b->text, "    if (first == last)\n        return;\n");
-        print_element(b, 4);
-        return;
-    }
     text_printf(&b->text, "#pragma omp simd\n    for (int64_t i = first; i < last; i++) {\n");
     print_element(b, 8);
     text_printf(&b->text, "    }\n");
@@ -258,7 +286,8 @@ void generate_group(Gen *g, const Item *it, Text *call)
     int64_t rows = 1;
     int number = ++g->n_groups;
 
-    b.local = arena_array(g->arena, int, g->s->g->n_nodes);
+    b.expr = arena_array(g->arena, const char *, g->s->g->n_nodes);
+    b.uses = arena_array(g->arena, int, g->s->g->n_nodes);
     for (int d = 0; d < (w.rank > 1 ? w.rank - 1 : w.rank); d++)
         rows *= w.dim[d];
     if (w.rank < 2)

@@ -19,7 +19,7 @@ typedef struct Gen {
     Text *tables;  // tensors
     Map names;     // places in buffers → 1 + index in `name`
     const char **name;
-    Map kernels;   // prepared kernels by their text
+    Map kernels;  // prepared kernels by their text
     int n_names, cap_names, n_groups, n_kernels;
 } Gen;
 
@@ -32,6 +32,8 @@ char *place_text(Gen *g, const Operand *o);
 
 // A string literal, escaped; broken over lines indented by `indent` columns.
 void print_string(Text *t, const char *s, int indent);
+// A line, broken after commas so that none is longer than COLUMNS.
+void print_wrapped(Text *t, int indent, const char *s);
 void print_number(Text *t, DType type, double x);
 
 // Prints the group's function into g->groups and its call into `call`.

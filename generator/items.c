@@ -14,29 +14,6 @@ static void print_dims(Text *t, const char *name, int rank, const int64_t *dim)
     text_printf(t, "}");
 }
 
-// Breaks `s` after commas so that no line is longer than COLUMNS.
-static void print_wrapped(Text *t, int indent, const char *s)
-{
-    int column = indent;
-
-    text_printf(t, "%*s", indent, "");
-    while (*s) {
-        size_t n = strcspn(s, ",");
-        n += s[n] == ',';
-        if (column + (int)n > COLUMNS - 2 && column > indent) {
-            text_printf(t, "\n%*s", indent + 4, "");
-            column = indent + 4;
-            s += *s == ' ';
-            n = strcspn(s, ",");
-            n += s[n] == ',';
-        }
-        text_put(t, s, n);
-        column += (int)n;
-        s += n;
-    }
-    text_printf(t, "\n");
-}
-
 // ---- kernels ----
 
 static void print_comment(Gen *g, const Item *it, Text *t, int indent)

@@ -85,6 +85,28 @@ void print_number(Text *t, DType type, double x)
     }
 }
 
+void print_wrapped(Text *t, int indent, const char *s)
+{
+    int column = indent;
+
+    text_printf(t, "%*s", indent, "");
+    while (*s) {
+        size_t n = strcspn(s, ",");
+        n += s[n] == ',';
+        if (column + (int)n > COLUMNS - 2 && column > indent) {
+            text_printf(t, "\n%*s", indent + 4, "");
+            column = indent + 4;
+            s += *s == ' ';
+            n = strcspn(s, ",");
+            n += s[n] == ',';
+        }
+        text_put(t, s, n);
+        column += (int)n;
+        s += n;
+    }
+    text_printf(t, "\n");
+}
+
 static char kind_letter(const Value *v)
 {
     switch (v->kind) {

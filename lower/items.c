@@ -194,8 +194,11 @@ static bool same_dims(const Item *it, const Value *v)
     return it->rank == v->rank && !memcmp(it->dim, v->dim, sizeof(int64_t) * (size_t)v->rank);
 }
 
+// Scalars all go together: a call costs more than they do.
 static bool reads_same(const Lowering *l, const Item *it, const Node *x)
 {
+    if (it->rank == 0)
+        return true;
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *y = &l->g->nodes[it->nodes[i]];
         for (int k = 0; k < x->n_in * y->n_in; k++) {
@@ -207,11 +210,19 @@ static bool reads_same(const Lowering *l, const Item *it, const Node *x)
     return false;
 }
 
+static bool can_join(const Emit *e, int item, const Node *x)
+{
+    const Item *it = item < 0 ? NULL : &e->l->s->items[item];
+
+    return it && it->kind == ITEM_GROUP && it->region == e->r && it->n_nodes < MAX_GROUP &&
+           same_dims(it, out(e->l->g, x));
+}
+
 // The group that node n can join: the last one whose results it needs, if nothing else that it
 // needs comes later; or a later one that reads the same. -1: none.
 static int find_group(const Emit *e, NodeId n)
 {
-    enum { LOOK_AHEAD = 32 };
+    enum { LOOK_BACK = 64 };
     const Lowering *l = e->l;
     const Node *x = &l->g->nodes[n];
     int at = -1, before = -1;
@@ -227,12 +238,14 @@ static int find_group(const Emit *e, NodeId n)
         return -1;
     int first = at > before ? at : before + 1;
     first = first < e->loop ? e->loop : first;
-    for (int i = first; i < l->s->n_items && i < first + LOOK_AHEAD; i++) {
-        const Item *it = &l->s->items[i];
-        if (it->kind == ITEM_GROUP && it->region == e->r && it->n_nodes < MAX_GROUP &&
-            same_dims(it, out(l->g, x)) && (i == at || reads_same(l, it, x)))
+    int last = l->s->n_items - 1;
+    if (last - first > LOOK_BACK)
+        first = last - LOOK_BACK;
+    if (can_join(e, at, x) && at >= e->loop && at > before)
+        return at;
+    for (int i = last; i >= first; i--)
+        if (can_join(e, i, x) && reads_same(l, &l->s->items[i], x))
             return i;
-    }
     return -1;
 }
 

@@ -59,7 +59,7 @@ typedef enum ItemKind {
     ITEM_FILL,    // operand 0 := fill, densely
     ITEM_LOOP,    // the items up to its ITEM_END once per iteration
     ITEM_END,
-    ITEM_NONE,   // a copy that turned out to be needless
+    ITEM_NONE,  // a copy that turned out to be needless
 } ItemKind;
 
 enum { SOURCE_NODE = -1, SOURCE_SPLAT = -2 };  // made in the group itself; a constant

@@ -1,0 +1,69 @@
+"""What the end-to-end tests share: running shardcc and trainers, reading what they write, counting checks."""
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+TYPES = {"F32": np.float32, "F64": np.float64, "I64": np.int64, "I32": np.int32, "BOOL": np.bool_, "U8": np.uint8}
+
+
+class Checks:
+    """Prints one TAP line per check and counts them."""
+
+    def __init__(self):
+        self.passed, self.failed = 0, 0
+
+    def check(self, name, ok, detail=""):
+        self.passed, self.failed = self.passed + bool(ok), self.failed + (not ok)
+        print(f"{'ok' if ok else 'not ok'} - {name}{'  # ' + detail if detail else ''}", flush=True)
+        return ok
+
+    def close(self, name, found, expected, tolerance):
+        """Checks that the relative error is at most `tolerance`."""
+        error = relative(found, expected)
+        return self.check(name, error <= tolerance, f"{error:.1e} of {tolerance:.0e}")
+
+    def finish(self):
+        print(f"{self.passed} passed, {self.failed} failed")
+        sys.exit(self.failed > 0)
+
+
+def relative(found, expected):
+    """‖found − expected‖ / ‖expected‖; infinite where shapes differ or something isn't finite."""
+    found, expected = np.asarray(found, np.float64), np.asarray(expected, np.float64)
+    if found.shape != expected.shape or not np.isfinite(found).all():
+        return float("inf")
+    return float(np.linalg.norm(found - expected) / max(np.linalg.norm(expected), 1e-30))
+
+
+def run(*args, cwd=None, status=0, timeout=600, env=None):
+    """Runs a command; its output on success, an exception that shows it otherwise."""
+    done = subprocess.run([str(a) for a in args], cwd=cwd, capture_output=True, text=True, timeout=timeout, env=env)
+    if done.returncode != status:
+        raise RuntimeError(f"exit {done.returncode}, not {status}: {' '.join(map(str, args))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout + done.stderr
+
+
+def read_safetensors(path):
+    data = Path(path).read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header, body = json.loads(data[8 : 8 + size]), memoryview(data)[8 + size :]
+    return {
+        name: np.frombuffer(body[slice(*t["data_offsets"])], TYPES[t["dtype"]]).reshape(t["shape"])
+        for name, t in header.items()
+        if name != "__metadata__"
+    }
+
+
+def read_log(path):
+    """The steps of a run's log, as a list of objects."""
+    return [x for x in map(json.loads, Path(path).read_text().splitlines()) if "loss" in x]
+
+
+def write_data(folder, arrays):
+    """A data folder: one NAME.npy per array, first axis = samples."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, a in arrays.items():
+        np.save(folder / f"{name}.npy", np.ascontiguousarray(a))

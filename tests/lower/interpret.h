@@ -1,0 +1,194 @@
+// Runs a lowered set on an arena of bytes: items through the operators' own eval, values where the
+// program says that they lie. What it gives must be what graph_eval gives.
+#include <stdlib.h>
+#include <string.h>
+
+#include "lower/lower.h"
+
+typedef struct Machine {
+    const Program *p;
+    const Set *s;
+    char *bytes;
+    Arena *scratch;
+} Machine;
+
+static int64_t place_at(const Machine *m, const Operand *o, int layer)
+{
+    Address a = operand_address(m->p, m->s, o);
+
+    return a.at + a.step * (a.ring ? (layer + a.shift) % a.ring : layer);
+}
+
+static double load_one(DType t, const char *at)
+{
+    switch (t) {
+    case F32: return (double)*(const float *)at;
+    case F64: return *(const double *)at;
+    default: return 0;
+    }
+}
+
+static int64_t load_int(DType t, const char *at)
+{
+    int64_t x = 0;
+
+    switch (dtype_size(t)) {
+    case 1: return t == I8 ? *(const int8_t *)at : *(const uint8_t *)at;
+    case 4: return t == I32 ? *(const int32_t *)at : *(const uint32_t *)at;
+    case 8: memcpy(&x, at, 8); return x;
+    default: abort();
+    }
+}
+
+static void store_one(const Tensor *t, int64_t i, char *at)
+{
+    if (t->dtype == F32)
+        *(float *)at = (float)t->f[i];
+    else if (t->dtype == F64)
+        *(double *)at = t->f[i];
+    else
+        memcpy(at, &t->i[i], (size_t)dtype_size(t->dtype));
+}
+
+static int64_t strided(const int64_t *stride, int rank, const int64_t *dim, int64_t i)
+{
+    int64_t at = 0;
+
+    for (int d = rank - 1; d >= 0; d--) {
+        at += i % dim[d] * stride[d];
+        i /= dim[d];
+    }
+    return at;
+}
+
+static Tensor load(const Machine *m, const Operand *o, int layer, int rank, const int64_t *dim)
+{
+    DType type = value_of(m->s->g, o->base)->dtype;
+    Tensor t = tensor_new(m->scratch, type, rank, dim);
+    const char *base = m->bytes + place_at(m, o, layer);
+
+    for (int64_t i = 0; i < tensor_count(&t); i++) {
+        const char *at = base + strided(o->stride, rank, dim, i) * dtype_size(type);
+        if (t.f)
+            t.f[i] = load_one(type, at);
+        else
+            t.i[i] = load_int(type, at);
+    }
+    return t;
+}
+
+static void store(const Machine *m, const Operand *o, int layer, const Tensor *t)
+{
+    char *base = m->bytes + place_at(m, o, layer);
+
+    for (int64_t i = 0; i < tensor_count(t); i++)
+        store_one(t, i, base + strided(o->stride, t->rank, t->dim, i) * dtype_size(t->dtype));
+}
+
+// The node as it is at iteration `layer`: attributes that grow with it have done so.
+static Node node_at(const Node *n, const Item *it, int layer)
+{
+    Node at = *n;
+
+    for (int k = 0; it->region && k < MAX_ATTRS; k++)
+        if (n->op->attrs[k].is_affine && n->op->attrs[k].type == ATTR_INT)
+            at.attr[k].i += layer - n->block.iter;
+    return at;
+}
+
+static Tensor splat(const Machine *m, const Value *v, double x)
+{
+    Tensor t = tensor_new(m->scratch, v->dtype, v->rank, v->dim);
+
+    for (int64_t i = 0; i < tensor_count(&t); i++) {
+        if (t.f)
+            t.f[i] = x;
+        else
+            t.i[i] = (int64_t)x;
+    }
+    return t;
+}
+
+static void run_group(const Machine *m, const Item *it, int layer)
+{
+    const Graph *g = m->s->g;
+    Tensor *made = arena_array(m->scratch, Tensor, g->n_values);
+    const int *source = it->source;
+
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *x = &g->nodes[it->nodes[i]];
+        Node n = node_at(x, it, layer);
+        Tensor in_[8];
+        for (int k = 0; k < n.n_in; k++, source++) {
+            const Value *v = value_of(g, n.in[k]);
+            double c = 0;
+            if (*source >= 0)
+                in_[k] = load(m, &it->operands[*source], layer, v->rank, v->dim);
+            else if (*source == SOURCE_NODE)
+                in_[k] = made[n.in[k]];
+            else if (value_splat(g, n.in[k], &c))
+                in_[k] = splat(m, v, c);
+        }
+        node_eval(g, &n, m->scratch, in_, &made[n.out[0]]);
+    }
+    for (int k = it->n_in; k < it->n_in + it->n_out; k++)
+        store(m, &it->operands[k], layer, &made[it->operands[k].value]);
+}
+
+static void run_kernel(const Machine *m, const Item *it, int layer)
+{
+    const Graph *g = m->s->g;
+    const Node *n = &g->nodes[it->nodes[0]];
+    Tensor in_[16] = {0}, out_[MAX_OUTPUTS];
+
+    for (int k = 0; k < it->n_in; k++)
+        if (it->operands[k].base)
+            in_[k] = load(m, &it->operands[k], layer, in(g, n, k)->rank, in(g, n, k)->dim);
+    node_eval(g, n, m->scratch, in_, out_);
+    for (int k = 0; k < it->n_out; k++)
+        store(m, &it->operands[it->n_in + k], layer, &out_[k]);
+}
+
+static void run_item(const Machine *m, const Item *it, int layer)
+{
+    if (it->kind == ITEM_GROUP)
+        run_group(m, it, layer);
+    if (it->kind == ITEM_KERNEL)
+        run_kernel(m, it, layer);
+    if (it->kind == ITEM_COPY) {
+        Tensor t = load(m, &it->operands[0], layer, it->rank, it->dim);
+        store(m, &it->operands[1], layer, &t);
+    }
+    if (it->kind == ITEM_FILL) {
+        Value v = *value_of(m->s->g, it->operands[0].value);
+        Tensor t = splat(m, &v, it->fill);
+        store(m, &it->operands[0], layer, &t);
+    }
+}
+
+static void run_items(Machine *m, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        const Item *it = &m->s->items[i];
+        int length = it->kind == ITEM_LOOP ? m->s->g->classes[it->cls].length : 0;
+        for (int k = 0; k < length; k++)
+            for (int j = i + 1; j < it->match; j++)
+                run_item(m, &m->s->items[j], it->is_reverse ? length - 1 - k : k);
+        if (length)
+            i = it->match;
+        else
+            run_item(m, it, 0);
+        arena_free(m->scratch);
+        m->scratch = arena_new();
+    }
+}
+
+// Puts the tensor of a value without producer into its place; reads the place of an output.
+static Operand whole(const Machine *m, ValueId v)
+{
+    const Value *x = value_of(m->s->g, v);
+    Operand o = {.value = v, .base = v};
+
+    dense_strides(x->rank, x->dim, o.stride);
+    return o;
+}

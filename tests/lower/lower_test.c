@@ -1,0 +1,226 @@
+// Lowered programs compute what their graphs compute. The graphs are small models in IR text, taken
+// through the training passes first; the arena starts full of NaN.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/ir/pass_cases.h"
+#include "tests/lower/interpret.h"
+
+static const struct {
+    const char *name, *loss, *text;
+    int accumulate;
+} cases[] = {
+    {"one layer", "mse(y, t)",
+     "graph \"g\" training {\n"
+     "  input %x f32[4,6]\n"
+     "  parameter %w f32[6,5]\n"
+     "  parameter %b f32[5]\n"
+     "  %xw f32[4,5] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+     "  %bs f32[4,5] = broadcast(%b) shape=[4,5] dims=[1]\n"
+     "  %s f32[4,5] = add(%xw, %bs)\n"
+     "  %y f32[4,5] = tanh(%s)\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     1},
+    {"three equal layers with residuals", "mse(y3, t)",
+     "graph \"g\" training {\n"
+     "  input %x f32[4,6]\n"
+     "  parameter %w0 f32[6,6]\n"
+     "  parameter %w1 f32[6,6]\n"
+     "  parameter %w2 f32[6,6]\n"
+     "  %y0 f32[4,6] = sin(%x)\n"
+     "  %a1 f32[4,6] = dot(%y0, %w0) eq=\"mk,kn->mn\"\n"
+     "  %t1 f32[4,6] = tanh(%a1)\n"
+     "  %y1 f32[4,6] = add(%y0, %t1)\n"
+     "  %a2 f32[4,6] = dot(%y1, %w1) eq=\"mk,kn->mn\"\n"
+     "  %t2 f32[4,6] = tanh(%a2)\n"
+     "  %y2 f32[4,6] = add(%y1, %t2)\n"
+     "  %a3 f32[4,6] = dot(%y2, %w2) eq=\"mk,kn->mn\"\n"
+     "  %t3 f32[4,6] = tanh(%a3)\n"
+     "  %y3 f32[4,6] = add(%y2, %t3)\n"
+     "  output model \"y3\" %y3\n"
+     "}\n",
+     1},
+    {"a weight that all layers share, micro-batches", "mse(y3, t)",
+     "graph \"g\" training {\n"
+     "  input %x f32[4,6]\n"
+     "  parameter %w f32[6,6]\n"
+     "  %a1 f32[4,6] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+     "  %y1 f32[4,6] = tanh(%a1)\n"
+     "  %a2 f32[4,6] = dot(%y1, %w) eq=\"mk,kn->mn\"\n"
+     "  %y2 f32[4,6] = tanh(%a2)\n"
+     "  %a3 f32[4,6] = dot(%y2, %w) eq=\"mk,kn->mn\"\n"
+     "  %y3 f32[4,6] = tanh(%a3)\n"
+     "  output model \"y3\" %y3\n"
+     "}\n",
+     2},
+    {"time steps: slices in, a concat of all steps out", "mse(all, t)",
+     "graph \"g\" training {\n"
+     "  input %x f32[3,4,6]\n"
+     "  parameter %w f32[6,6]\n"
+     "  parameter %h0 f32[4,6]\n"
+     "  %x1 f32[4,6] = slice(%x) start=[0,0,0] size=[1,4,6] stride=[1,1,1] drop=[0]\n"
+     "  %a1 f32[4,6] = dot(%h0, %w) eq=\"mk,kn->mn\"\n"
+     "  %s1 f32[4,6] = add(%a1, %x1)\n"
+     "  %h1 f32[4,6] = tanh(%s1)\n"
+     "  %x2 f32[4,6] = slice(%x) start=[1,0,0] size=[1,4,6] stride=[1,1,1] drop=[0]\n"
+     "  %a2 f32[4,6] = dot(%h1, %w) eq=\"mk,kn->mn\"\n"
+     "  %s2 f32[4,6] = add(%a2, %x2)\n"
+     "  %h2 f32[4,6] = tanh(%s2)\n"
+     "  %x3 f32[4,6] = slice(%x) start=[2,0,0] size=[1,4,6] stride=[1,1,1] drop=[0]\n"
+     "  %a3 f32[4,6] = dot(%h2, %w) eq=\"mk,kn->mn\"\n"
+     "  %s3 f32[4,6] = add(%a3, %x3)\n"
+     "  %h3 f32[4,6] = tanh(%s3)\n"
+     "  %r1 f32[4,1,6] = reshape(%h1) shape=[4,1,6]\n"
+     "  %r2 f32[4,1,6] = reshape(%h2) shape=[4,1,6]\n"
+     "  %r3 f32[4,1,6] = reshape(%h3) shape=[4,1,6]\n"
+     "  %all f32[4,3,6] = concat(%r1, %r2, %r3) axis=1\n"
+     "  output model \"all\" %all\n"
+     "}\n",
+     1},
+    {"heads: slices of one product, transposes, a softmax", "mse(o, t)",
+     "graph \"g\" training {\n"
+     "  input %x f32[2,5,6]\n"
+     "  parameter %w f32[6,18]\n"
+     "  parameter %p f32[2,3,6]\n"
+     "  %qkv f32[2,5,18] = dot(%x, %w) eq=\"bsc,cd->bsd\"\n"
+     "  %q f32[2,5,6] = slice(%qkv) start=[0,0,0] size=[2,5,6] stride=[1,1,1]\n"
+     "  %k f32[2,5,6] = slice(%qkv) start=[0,0,6] size=[2,5,6] stride=[1,1,1]\n"
+     "  %v f32[2,5,6] = slice(%qkv) start=[0,0,12] size=[2,5,6] stride=[1,1,1]\n"
+     "  %q4 f32[2,5,2,3] = reshape(%q) shape=[2,5,2,3]\n"
+     "  %k4 f32[2,5,2,3] = reshape(%k) shape=[2,5,2,3]\n"
+     "  %v4 f32[2,5,2,3] = reshape(%v) shape=[2,5,2,3]\n"
+     "  %s f32[2,2,5,5] = dot(%q4, %k4) eq=\"bshe,bthe->bhst\"\n"
+     "  %m f32[2,2,5] = reduce_max(%s) axes=[3]\n"
+     "  %mb f32[2,2,5,5] = broadcast(%m) shape=[2,2,5,5] dims=[0,1,2]\n"
+     "  %d f32[2,2,5,5] = sub(%s, %mb)\n"
+     "  %e f32[2,2,5,5] = exp(%d)\n"
+     "  %z f32[2,2,5] = reduce_sum(%e) axes=[3]\n"
+     "  %zb f32[2,2,5,5] = broadcast(%z) shape=[2,2,5,5] dims=[0,1,2]\n"
+     "  %a f32[2,2,5,5] = div(%e, %zb)\n"
+     "  %y f32[2,2,5,3] = dot(%a, %v4) eq=\"bhst,bthe->bhse\"\n"
+     "  %o f32[2,5,6] = dot(%y, %p) eq=\"bhse,hec->bsc\"\n"
+     "  output model \"o\" %o\n"
+     "}\n",
+     1},
+};
+
+static void prepare(Machine *m, const Tensor *values)
+{
+    const Graph *g = m->s->g;
+
+    m->bytes = malloc((size_t)m->p->arena_bytes + 1);
+    memset(m->bytes, 0xff, (size_t)m->p->arena_bytes);
+    m->scratch = arena_new();
+    for (ValueId v = 1; v < g->n_values; v++) {
+        Address a;
+        if (value_of(g, v)->producer || !value_address(m->p, m->s, v, &a) ||
+            !(values[v].f || values[v].i))
+            continue;
+        Operand o = whole(m, v);
+        store(m, &o, 0, &values[v]);
+    }
+}
+
+static double difference(const Tensor *x, const Tensor *y)
+{
+    double worst = 0;
+
+    assert_int_equal(tensor_count(x), tensor_count(y));
+    for (int64_t i = 0; i < tensor_count(x); i++) {
+        double e = x->f ? fabs(x->f[i] - y->f[i]) : (double)llabs(x->i[i] - y->i[i]);
+        worst = !(e <= worst) ? e : worst;
+    }
+    return worst;
+}
+
+// Compares what lives on and what goes out with what the graph's own evaluation gives.
+static void compare(const Machine *m, const Tensor *values)
+{
+    const Graph *g = m->s->g;
+
+    for (int i = 0; i < g->n_outputs + g->n_carries; i++) {
+        bool is_out = i < g->n_outputs;
+        ValueId v = is_out ? g->outputs[i].value : g->carries[i - g->n_outputs].in;
+        ValueId w = is_out ? v : g->carries[i - g->n_outputs].out;
+        if (is_out && g->outputs[i].role == OUTPUT_GRADIENT)
+            continue;  // may be overwritten by the update
+        Operand o = whole(m, v);
+        Tensor t = load(m, &o, 0, value_of(g, v)->rank, value_of(g, v)->dim);
+        double e = difference(&values[w], &t);
+        if (!(e <= 1e-5))
+            fail_msg("%s differs by %g", is_out ? g->outputs[i].name : value_of(g, v)->name, e);
+    }
+}
+
+static Tensor *evaluate(const Graph *g, Arena *a)
+{
+    Tensor *t = arena_array(a, Tensor, g->n_values);
+
+    for (ValueId v = 1; v < g->n_values; v++) {
+        const Value *x = value_of(g, v);
+        if (x->producer || x->kind == VALUE_CONSTANT)
+            continue;
+        t[v] = case_numbers(a, x);
+        for (int64_t i = 0; x->kind == VALUE_STATE && i < tensor_count(&t[v]); i++)
+            t[v].f[i] = fabs(t[v].f[i]);
+        for (int64_t i = 0; x->kind == VALUE_HYPER && t[v].f && i < tensor_count(&t[v]); i++)
+            t[v].f[i] = x->fill != 0 ? x->fill : 1;
+    }
+    graph_eval(g, a, t);
+    return t;
+}
+
+static void check(int i, bool fuse)
+{
+    Arena *a = arena_new();
+    Diag d = {.file = "case"};
+    OptimizerOptions o = {.text = "adamw(lr=0.01)", .clip_norm = 1};
+    Graph *g = graph_parse(a, cases[i].text, strlen(cases[i].text), &d);
+
+    assert_non_null(g);
+    g->diag = &d;
+    assert_true(fold(g, &d) && loss_add(g, cases[i].loss, &d) && patterns(g, &d) && refine(g, &d) &&
+                fold(g, &d) && blocks(g, &d) && autodiff(g, cases[i].accumulate, &d) &&
+                clip_add(g, &o, &d) && optimizer_add(g, &o, &d) && graph_verify(g, &d));
+    int n_values = g->n_values;
+    LowerOptions lo = {.fuse = fuse, .accumulate = 1};
+    Program *p = lower(a, g, NULL, &lo, &d);
+    assert_non_null(p);
+    Machine m = {.p = p, .s = &p->set[SET_TRAIN]};
+    int added = g->n_values - n_values;
+    g->n_values = n_values;
+    Tensor *values = evaluate(g, a);
+    g->n_values += added;
+    Tensor *all = arena_array(a, Tensor, g->n_values);
+    memcpy(all, values, sizeof *values * (size_t)n_values);
+    prepare(&m, all);
+    run_items(&m, 0, m.s->n_items);
+    compare(&m, all);
+    arena_free(m.scratch);
+    free(m.bytes);
+    arena_free(a);
+}
+
+static void test_programs(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++)
+        for (int fuse = 0; fuse < 2; fuse++) {
+            printf("# %s%s\n", cases[i].name, fuse ? "" : ", not fused");
+            check(i, fuse);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
