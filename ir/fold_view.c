@@ -86,6 +86,8 @@ ValueId fold_broadcast(Folder *f, const Node *n)
 
 // ---- slice ----
 
+enum { DROP = 3 };  // an attribute of slice
+
 typedef struct Range {
     int64_t start[MAX_RANK], size[MAX_RANK], stride[MAX_RANK];
 } Range;
@@ -176,6 +178,8 @@ ValueId fold_slice(Folder *f, const Node *n)
     Range r = range_of(n);
     Node x = *producer(f->g, n->in[0]);
 
+    if (n->attr[DROP].n || (x.op == &op_slice && x.attr[DROP].n))
+        return 0;
     if (is_whole(&r, in(f->g, n, 0)))
         return n->in[0];
     if (x.op == &op_slice)
@@ -201,7 +205,7 @@ static ValueId concat_of_slices(Folder *f, const Node *n)
 
     for (int i = 0; i < n->n_in; i++) {
         const Node *s = made_by(f, n->in[i], &op_slice);
-        if (!s || (x && s->in[0] != x))
+        if (!s || s->attr[DROP].n || (x && s->in[0] != x))
             return 0;
         Range r = range_of(s);
         x = s->in[0];

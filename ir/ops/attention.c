@@ -123,7 +123,7 @@ static ValueId attention_split(Graph *g, const Node *n, const Split *s)
         return 0;
     Attention options = {
         .eq = arena_string(g->arena, "%s,%s,%s->%s", to[0], to[1], to[2], to[3]),
-        .bias_eq = to[4],
+        .bias_eq = n->in[3] ? to[4] : NULL,
         .query = s->operand[0].first[n->attr[QUERY].i],
         .scale = n->attr[SCALE].f,
         .causal = n->attr[CAUSAL].i,
