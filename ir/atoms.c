@@ -192,6 +192,27 @@ bool term_join(Relation *r, int32_t a, int32_t b)
     return true;
 }
 
+bool terms_join(Relation *r, int n_a, const int32_t *a, int n_b, const int32_t *b)
+{
+    Leaves x = {0}, y = {0};
+
+    for (int i = 0; i < n_a; i++)
+        leaves_add(r, a[i], &x);
+    for (int i = 0; i < n_b; i++)
+        leaves_add(r, b[i], &y);
+    return leaves_join(r, &x, &y);
+}
+
+int term_leaves(Relation *r, int32_t t, int32_t *leaf, int max)
+{
+    Leaves l = {0};
+
+    leaves_add(r, t, &l);
+    for (int i = 0; i < l.n && i < max; i++)
+        leaf[i] = l.at[i];
+    return l.n;
+}
+
 void term_keep(Relation *r, int32_t t)
 {
     t = term_root(r, t);
@@ -203,15 +224,15 @@ void relate_whole(Relation *r, int operand, int dim) { term_keep(r, term_of(r, o
 
 void relate_products(Relation *r, int a, int a0, int a1, int b, int b0, int b1)
 {
-    Leaves x = {0}, y = {0};
+    int32_t x[MAX_RANK], y[MAX_RANK];
 
     if (r->only_whole)
         return;
     for (int i = a0; i < a1; i++)
-        leaves_add(r, term_of(r, a, i), &x);
+        x[i - a0] = term_of(r, a, i);
     for (int i = b0; i < b1; i++)
-        leaves_add(r, term_of(r, b, i), &y);
-    leaves_join(r, &x, &y);
+        y[i - b0] = term_of(r, b, i);
+    terms_join(r, a1 - a0, x, b1 - b0, y);
 }
 
 // The last leaves of t, of product `size` in all; splits one if need be. False if there are none.

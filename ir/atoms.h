@@ -29,6 +29,10 @@ int32_t term_of(Relation *r, int operand, int dim);
 void term_keep(Relation *r, int32_t t);  // never to be split, nor dropped; unless it is split already
 // Makes two terms of one size one. False if they are split in ways that don't fit.
 bool term_join(Relation *r, int32_t a, int32_t b);
+// … two sequences of terms of one product. Does nothing if they can't be.
+bool terms_join(Relation *r, int n_a, const int32_t *a, int n_b, const int32_t *b);
+// The roots of t's atoms of size ≠ 1: at most `max` are set, all are counted.
+int term_leaves(Relation *r, int32_t t, int32_t *leaf, int max);
 // The sizes of t's atoms, without droppable ones of size 1: at most `max` are set, all are counted.
 int term_sizes(Relation *r, int32_t t, int64_t *size, int max);
 

@@ -1,0 +1,238 @@
+// Attention as exporters write it: two products with a softmax between them.
+//
+//     dot(guard(softmax(mask(scale · dot(q, k)))), v)
+//
+// with reshapes, transposes and repetitions anywhere, the scale on q, on k, on both as √s or behind
+// the product, masks added or selected, and the guard select(is_nan(p), 0, p) of newer exporters,
+// which attention's definition makes superfluous: a row with all masked gives 0. (Where a file
+// masks a whole row with a large finite number instead of -inf, it gives the mean of v there.)
+//
+// Nothing matches if the probabilities or the scores are used elsewhere (dropout on them, say), or
+// if a mask has parameters in it, which would need a gradient.
+#include <math.h>
+#include <string.h>
+
+#include "ir/contract.h"
+#include "ir/patterns/attention.h"
+
+// ---- softmax ----
+
+// Is v = exp(x - max x) / Σ exp(x - max x)? Then *x and its axis.
+static bool softmax_of(const Match *m, ValueId v, ValueId *x, int *axis)
+{
+    const Node *quotient = made_by(m, v, &op_div), *e, *low;
+    const Attr *sum_axes, *max_axes;
+    ValueId sum, max, of;
+
+    if (!quotient || !(e = made_by(m, quotient->in[0], &op_exp)))
+        return false;
+    const Node *spread = made_by(m, quotient->in[1], &op_broadcast);
+    if (!spread || !is_reduced(m, spread->in[0], &op_reduce_sum, &of, &sum_axes) ||
+        of != e->out[0] || !is_spread(m, quotient->in[1], sum_axes, &sum))
+        return false;
+    if (!(low = made_by(m, e->in[0], &op_sub)))
+        return false;
+    spread = made_by(m, low->in[1], &op_broadcast);
+    if (!spread || !is_reduced(m, spread->in[0], &op_reduce_max, &of, &max_axes) ||
+        of != low->in[0] || !is_spread(m, low->in[1], max_axes, &max))
+        return false;
+    if (sum_axes->n != 1 || !same_axes(sum_axes, max_axes))
+        return false;
+    *x = low->in[0];
+    *axis = (int)sum_axes->v[0];
+    // Who else looks inside would find nothing left.
+    return m->uses[*x] == 2 && m->uses[low->out[0]] == 1 && m->uses[e->out[0]] == 2 &&
+           m->uses[sum] == 1 && m->uses[max] == 1 && m->uses[quotient->in[1]] == 1 &&
+           m->uses[low->in[1]] == 1;
+}
+
+// Sees through select(is_nan(p), 0, p).
+static ValueId without_guard(const Match *m, ValueId v)
+{
+    const Node *n = made_by(m, v, &op_select), *is_nan;
+
+    if (!n || !(is_nan = made_by(m, n->in[0], &op_is_nan)))
+        return v;
+    ValueId p = n->in[2];
+    bool is_guard = is_nan->in[0] == p && is_number(m, n->in[1], 0) && m->uses[p] == 2 &&
+                    m->uses[n->in[0]] == 1;
+    return is_guard ? p : v;
+}
+
+// ---- from the softmax to the first product ----
+
+// Goes on to `v`, which has no other reader.
+static bool go_to(Found *f, ValueId v)
+{
+    f->inside = v;
+    return f->m->uses[v] == 1;
+}
+
+// A mask on the scores: which input of the node the scores are isn't told by the node, so the
+// product is looked for.
+static bool has_product(const Match *m, ValueId v, int depth)
+{
+    const Node *n = value_of(m->g, v)->producer ? producer(m->g, v) : NULL;
+
+    if (!n || depth == 0)
+        return false;
+    if (n->op == &op_dot)
+        return m->uses[v] == 1;
+    if (n->op == &op_select)
+        return has_product(m, n->in[1], depth - 1) || has_product(m, n->in[2], depth - 1);
+    if (n->op == &op_add)
+        return has_product(m, n->in[0], depth - 1) || has_product(m, n->in[1], depth - 1);
+    if (n->op == &op_mul || n->op == &op_div || n->op == &op_reshape || n->op == &op_transpose) {
+        double x;
+        ValueId of;
+
+        if (n->op == &op_reshape || n->op == &op_transpose)
+            return has_product(m, n->in[0], depth - 1);
+        return made_with_number(m, v, n->op, &of, &x) && has_product(m, of, depth - 1);
+    }
+    return false;
+}
+
+enum { MOST_STEPS = 8 };
+
+// One step from f->inside towards the product. False at a dead end.
+static bool step(Found *f)
+{
+    const Match *m = f->m;
+    const Node *n = producer(m->g, f->inside);
+    int32_t up[MAX_RANK];
+    double number;
+    ValueId x;
+
+    if (n->op == &op_add) {
+        int scores = has_product(m, n->in[0], MOST_STEPS) ? 0 : 1;
+        // A scale behind the mask would scale the mask too.
+        return f->scale == 1 && add_mask(f, n->in[1 - scores], false, false) &&
+               go_to(f, n->in[scores]);
+    }
+    if (n->op == &op_select) {
+        int scores = masks(m, n->in[1]) ? 2 : 1;
+        return masks(m, n->in[3 - scores]) && f->scale > 0 &&
+               add_mask(f, n->in[0], true, scores == 2) && go_to(f, n->in[scores]);
+    }
+    if (made_with_number(m, f->inside, &op_mul, &x, &number)) {
+        f->scale *= number;
+        return go_to(f, x);
+    }
+    if (made_with_number(m, f->inside, &op_div, &x, &number) && number != 0) {
+        f->scale /= number;
+        return go_to(f, x);
+    }
+    if (n->op == &op_broadcast || !view_through(m, &f->r, n, f->dim, up))
+        return false;
+    memcpy(f->dim, up, sizeof up);
+    return go_to(f, n->in[0]);
+}
+
+static bool find_product(Found *f)
+{
+    for (int i = 0; i < MOST_STEPS; i++) {
+        if (!value_of(f->m->g, f->inside)->producer)
+            return false;
+        if (producer(f->m->g, f->inside)->op == &op_dot)
+            return true;
+        if (!step(f))
+            return false;
+    }
+    return false;
+}
+
+// ---- the two products ----
+
+// Joins the terms of dims of the same letter.
+static bool join_letters(Relation *r, const char *a, const int32_t *a_dim, const char *b,
+                         const int32_t *b_dim)
+{
+    for (int i = 0; a[i]; i++) {
+        const char *c = strchr(b, a[i]);
+        if (c && !term_join(r, a_dim[i], b_dim[c - b]))
+            return false;
+    }
+    return true;
+}
+
+static bool has_leaf(Relation *r, const View *w, int32_t t)
+{
+    int32_t leaf[MAX_RANK], key = leaf_of(r, t);
+
+    for (int i = 0; i < w->base_rank; i++) {
+        int n = term_leaves(r, w->base_dim[i], leaf, MAX_RANK);
+        for (int k = 0; k < n && k < MAX_RANK; k++)
+            if (leaf[k] == key)
+                return true;
+    }
+    return false;
+}
+
+// The first product: its operands become q and k.
+static bool read_scores(Found *f)
+{
+    const Node *n = producer(f->m->g, f->inside);
+    View w[2];
+    Equation e;
+
+    equation_read(n->attr[0].s, 2, &e);
+    for (int i = 0; i < 2; i++) {
+        unsigned through = THROUGH_SCALE | THROUGH_BROADCAST;
+        if (!view_of(f->m, &f->r, n->in[i], through, &w[i]) ||
+            !join_letters(&f->r, e.dims[i], w[i].dim, e.dims[2], f->dim))
+            return false;
+    }
+    if (!join_letters(&f->r, e.dims[0], w[0].dim, e.dims[1], w[1].dim) || !leaf_of(&f->r, f->key))
+        return false;
+    int k = has_leaf(&f->r, &w[0], f->key) ? 0 : 1;
+    f->q = w[1 - k];
+    f->k = w[k];
+    f->scale *= w[0].scale * w[1].scale;
+    return true;
+}
+
+// The second product: the softmax on one side, v on the other. y: the terms of its dims.
+static bool read_product(Found *f, const Node *n, int p, int32_t *y)
+{
+    int axis;
+    View probabilities;
+    ValueId x;
+    Equation e;
+
+    equation_read(n->attr[0].s, 2, &e);
+    if (!view_of(f->m, &f->r, n->in[p], 0, &probabilities) || f->m->uses[n->in[p]] != 1)
+        return false;
+    ValueId guarded = probabilities.base, base = without_guard(f->m, guarded);
+    if (!softmax_of(f->m, base, &x, &axis) || (base == guarded && f->m->uses[base] != 1) ||
+        f->m->uses[guarded] != 1)
+        return false;
+    if (!view_of(f->m, &f->r, n->in[1 - p], THROUGH_BROADCAST, &f->v) ||
+        !join_letters(&f->r, e.dims[p], probabilities.dim, e.dims[1 - p], f->v.dim))
+        return false;
+    for (int i = 0; e.dims[2][i]; i++) {
+        const char *c = strchr(e.dims[p], e.dims[2][i]);
+        y[i] = c ? probabilities.dim[c - e.dims[p]]
+                 : f->v.dim[strchr(e.dims[1 - p], e.dims[2][i]) - e.dims[1 - p]];
+    }
+    f->inside = x;
+    f->key = probabilities.base_dim[axis];
+    memcpy(f->dim, probabilities.base_dim, sizeof f->dim);
+    return true;
+}
+
+bool match_attention(const Match *m, const Node *n)
+{
+    int32_t y[MAX_RANK];
+
+    if (n->op != &op_dot)
+        return false;
+    for (int p = 0; p < 2; p++) {
+        Found f = {.m = m, .r = {.arena = m->arena}, .scale = 1, .low = -FAR, .high = FAR};
+
+        term_new(&f.r, 1);
+        if (read_product(&f, n, p, y) && find_product(&f) && read_scores(&f) && isfinite(f.scale))
+            return attention_build(&f, n, y);
+    }
+    return false;
+}

@@ -1,0 +1,62 @@
+// patterns: what exporters spell out in many ways is put in one form, before autodiff.
+#include "ir/patterns/match.h"
+
+static Pattern *const patterns_in_order[] = {match_attention, match_rotary, match_norm};
+
+static int32_t *count_uses(const Graph *g, Arena *a)
+{
+    int32_t *uses = arena_array(a, int32_t, g->n_values);
+
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        for (int k = 0; k < g->nodes[i].n_in; k++)
+            uses[g->nodes[i].in[k]]++;
+    for (int i = 0; i < g->n_outputs; i++)
+        uses[g->outputs[i].value]++;
+    for (int i = 0; i < g->n_carries; i++) {
+        uses[g->carries[i].in]++;
+        uses[g->carries[i].out]++;
+    }
+    return uses;
+}
+
+static bool *find_learned(const Graph *g, Arena *a)
+{
+    bool *is_learned = arena_array(a, bool, g->n_values);
+
+    for (ValueId v = 1; v < g->n_values; v++)
+        is_learned[v] = value_of(g, v)->kind == VALUE_PARAMETER;
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        bool any = false;
+
+        for (int k = 0; k < n->n_in; k++)
+            any |= is_learned[n->in[k]];
+        for (int k = 0; k < n->n_out; k++)
+            is_learned[n->out[k]] = any;
+    }
+    return is_learned;
+}
+
+static bool apply(const Match *m, const Node *n)
+{
+    for (int i = 0; i < COUNT(patterns_in_order); i++)
+        if (patterns_in_order[i](m, n))
+            return true;
+    return false;
+}
+
+bool patterns(Graph *g, Diag *d)
+{
+    Arena *a = arena_new();
+    Rewrite r = rewrite_begin(g);
+    Folder facts = {.g = g, .d = d, .scratch = a};
+    Match m = {g, &r, count_uses(g, a), find_learned(g, a), &facts, a};
+    bool ok = true;
+
+    for (NodeId i = 1; ok && i < g->n_nodes; i++) {
+        rewrite_at(&r, i);
+        ok = apply(&m, &g->nodes[i]) || rewrite_copy(&r, i, d);
+    }
+    arena_free(a);
+    return rewrite_end(&r, d) && ok;
+}
