@@ -1,0 +1,237 @@
+// Where samples come from: files of several types, windows of tokens, their order, read ahead.
+#include "tests/runtime/small.h"
+
+// ---- types: what is in a file, what the input wants ----
+
+static const struct {
+    const char *from;
+    RtType to;
+    bool fits;
+} conversions[] = {
+    {"F32", RT_F32, true},  {"F64", RT_F32, true},  {"U8", RT_F32, true},   {"I16", RT_F32, true},
+    {"BOOL", RT_F32, true}, {"I32", RT_F32, false}, {"I64", RT_F32, false}, {"F16", RT_F32, false},
+    {"I32", RT_F64, true},  {"I32", RT_I64, true},  {"U32", RT_I64, true},  {"U64", RT_I64, false},
+    {"F32", RT_I64, false}, {"I64", RT_I32, false}, {"U16", RT_I32, true},  {"U32", RT_I32, false},
+    {"I8", RT_U8, false},   {"BOOL", RT_I64, true}, {"U8", RT_BOOL, false}, {"I64", RT_F64, false},
+};
+
+static void converts(void **state)
+{
+    for (int i = 0; i < N(conversions); i++) {
+        RtType from;
+
+        assert_true(rt_type_find(conversions[i].from, &from));
+        if (rt_type_converts(from, conversions[i].to) != conversions[i].fits)
+            fail_msg("%s to %s", conversions[i].from, rt_type_name(conversions[i].to));
+        if (!conversions[i].fits)
+            continue;
+        // More than one piece of the loop, and a source that isn't aligned.
+        unsigned char x[1 + 8 * 300], y[8 * 300];
+        for (int64_t k = 0; k < 300; k++)
+            rt_set_int(RT_U8, x + k, k % 2);
+        rt_convert(from, y, RT_U8, x, 300);
+        memcpy(x + 1, y, sizeof y);
+        rt_convert(conversions[i].to, y, from, x + 1, 300);
+        int bytes = rt_dtype_bytes(rt_type_name(conversions[i].to));
+        for (int64_t k = 0; k < 300; k++)
+            assert_float_equal(rt_get(conversions[i].to, y + k * bytes), (double)(k % 2), 0);
+    }
+}
+
+// ---- folders ----
+
+static const RtTensor inputs[] = {
+    {.role = RT_INPUT, .type = RT_F32, .name = "../a/b", .rank = 2, .dim = {2, 3}, .offset = 0},
+    {.role = RT_INPUT, .type = RT_I64, .name = "positions", .rank = 2, .dim = {1, 3}, .offset = 64},
+    {.role = RT_INPUT, .type = RT_I64, .name = "labels", .rank = 1, .dim = {2}, .offset = 128},
+};
+static const RtModel folder_model = {
+    .name = "folder", .accumulate = 1, .labels = "labels", .train = inputs, .n_train = N(inputs)};
+
+static void reads_folders(void **state)
+{
+    double a[4][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}};
+    int16_t positions[3] = {5, 6, 7};
+    int32_t labels[4] = {40, 41, 42, 43};
+    char arena[192];
+    RtData d;
+
+    mkdir("d", 0777);
+    write_npy("d/_._a_b.npy", "F64", 2, (int64_t[]){4, 3}, a);
+    write_npy("d/positions.npy", "I16", 2, (int64_t[]){1, 3}, positions);
+    write_npy("d/labels.npy", "I32", 1, (int64_t[]){4}, labels);
+    assert_true(rt_data_open(&d, &folder_model, RT_TRAIN, "d", 1));
+    assert_int_equal(d.samples, 4);
+    rt_data_stage(&d, (int64_t[]){3, 1}, d.stage);
+    rt_data_place(&d, d.stage, arena);
+    for (int i = 0; i < 3; i++) {
+        assert_float_equal(F(arena, 0)[i], a[3][i], 0);
+        assert_float_equal(F(arena, 0)[3 + i], a[1][i], 0);
+        assert_int_equal(I(arena, 64)[i], positions[i]);
+    }
+    assert_int_equal(I(arena, 128)[0], 43);
+    assert_int_equal(I(arena, 128)[1], 41);
+    rt_data_close(&d);
+}
+
+// ---- tokens ----
+
+static void reads_tokens(void **state)
+{
+    static const RtTensor set[] = {BIGRAM_INPUTS};
+    RtModel m = bigram;
+    char arena[B_BYTES];
+
+    m.train = m.predict = set;
+    m.n_train = m.n_predict = N(set);
+    for (int bytes = 1; bytes <= 4; bytes *= 2) {
+        uint8_t text[4 * 17] = {0};
+        RtData d;
+
+        for (int i = 0; i < 17; i++)
+            text[i * bytes] = (uint8_t)(100 + i);
+        write_file("t", text, (size_t)(17 * bytes));
+        assert_true(rt_data_open(&d, &m, RT_TRAIN, "t", bytes));
+        assert_int_equal(d.samples, 4);
+        rt_data_stage(&d, (int64_t[]){3, 0}, d.stage);
+        rt_data_place(&d, d.stage, arena);
+        for (int i = 0; i < BT; i++) {
+            assert_int_equal(I(arena, B_IDS)[i], 112 + i);
+            assert_int_equal(I(arena, B_LABELS)[i], 113 + i);
+            assert_int_equal(I(arena, B_IDS)[BT + i], 100 + i);
+        }
+        rt_data_close(&d);
+        // Without labels the last token is of use, too.
+        write_file("t", text, (size_t)(16 * bytes));
+        assert_true(rt_data_open(&d, &m, RT_TRAIN, "t", bytes));
+        assert_int_equal(d.samples, 3);
+        rt_data_close(&d);
+        assert_true(rt_data_open(&d, &m, RT_PREDICT, "t", bytes));
+        assert_int_equal(d.samples, 4);
+        rt_data_close(&d);
+    }
+}
+
+// ---- order ----
+
+static void shuffles(void **state)
+{
+    static const int64_t sizes[] = {1, 2, 3, 5, 16, 17, 1000};
+
+    for (int s = 0; s < N(sizes); s++)
+        for (int64_t seed = 0; seed < 3; seed++)
+            for (int64_t epoch = 0; epoch < 3; epoch++) {
+                bool seen[1000] = {0};
+                int64_t moved = 0, differs = 0;
+
+                for (int64_t i = 0; i < sizes[s]; i++) {
+                    int64_t k = rt_shuffle(i, sizes[s], seed, epoch);
+                    assert_true(k >= 0 && k < sizes[s] && !seen[k]);
+                    seen[k] = true;
+                    moved += k != i;
+                    differs += k != rt_shuffle(i, sizes[s], seed, epoch + 1);
+                }
+                if (sizes[s] == 1000)
+                    assert_true(moved > 950 && differs > 950);
+            }
+    // Where an element goes is even: of 4000 epochs about 1000 take it to each quarter.
+    int quarter[4] = {0};
+    for (int64_t epoch = 0; epoch < 4000; epoch++)
+        quarter[rt_shuffle(7, 100, 5, epoch) / 25]++;
+    for (int i = 0; i < 4; i++)
+        assert_in_range(quarter[i], 880, 1120);
+}
+
+// Each epoch brings every sample once, in another order, whatever the thread's pace.
+static void reads_ahead(void **state)
+{
+    enum { SAMPLES = 10, EPOCHS = 40, PER_EPOCH = SAMPLES / BB };
+    static const RtTensor set[] = {BIGRAM_INPUTS};
+    RtModel m = bigram;
+    char arena[B_BYTES];
+    uint8_t text[SAMPLES * BT + 1];
+    RtData d;
+    int64_t first[SAMPLES];
+    int same = 0;
+
+    for (int i = 0; i < N(text); i++)
+        text[i] = (uint8_t)(i / BT);
+    write_file("t", text, sizeof text);
+    m.train = set;
+    m.n_train = N(set);
+    assert_true(rt_data_open(&d, &m, RT_TRAIN, "t", 1));
+    RtLoader *l = rt_loader_start(&d, EPOCHS * PER_EPOCH, SAMPLES, true, 1);
+    for (int e = 0; e < EPOCHS; e++) {
+        bool seen[SAMPLES] = {0};
+        for (int i = 0; i < SAMPLES; i += BB) {
+            const int64_t *sample = rt_loader_next(l, arena);
+            for (int r = 0; r < BB; r++) {
+                assert_int_equal(I(arena, B_IDS)[r * BT], sample[r]);
+                assert_false(seen[sample[r]]);
+                seen[sample[r]] = true;
+                same += e > 0 && first[i + r] == sample[r];
+                first[i + r] = e > 0 ? first[i + r] : sample[r];
+            }
+        }
+    }
+    assert_true(same < SAMPLES * EPOCHS / 4);
+    rt_loader_stop(l);
+    l = rt_loader_start(&d, 1000, SAMPLES, true, 1);  // ended before all was read
+    rt_loader_next(l, arena);
+    rt_loader_stop(l);
+    rt_data_close(&d);
+}
+
+// ---- the learning rate ----
+
+static const struct {
+    RtSchedule schedule;
+    int64_t warmup, step, steps;
+    double rate;
+} rates[] = {
+    {RT_CONSTANT_LR, 0, 0, 10, 1},    {RT_CONSTANT_LR, 4, 0, 10, 0.25},
+    {RT_CONSTANT_LR, 4, 3, 10, 1},    {RT_CONSTANT_LR, 4, 9, 10, 1},
+    {RT_LINEAR, 0, 0, 10, 1},         {RT_LINEAR, 0, 9, 10, 0.1},
+    {RT_LINEAR, 2, 1, 10, 1},         {RT_LINEAR, 2, 2, 10, 1},
+    {RT_LINEAR, 2, 6, 10, 0.5},       {RT_COSINE, 0, 0, 10, 1},
+    {RT_COSINE, 0, 5, 10, 0.5},       {RT_COSINE, 5, 5, 10, 1},
+    {RT_COSINE, 0, 9, 10, 0.0244717}, {RT_LINEAR, 20, 9, 10, 0.5},
+};
+
+static void schedules(void **state)
+{
+    for (int i = 0; i < N(rates); i++) {
+        RtOptions o = {.schedule = rates[i].schedule, .warmup = rates[i].warmup};
+        assert_float_equal(rt_schedule(&o, 3, rates[i].step, rates[i].steps), 3 * rates[i].rate,
+                           1e-6);
+    }
+}
+
+static const struct {
+    double v;
+    const char *text;
+} numbers[] = {
+    {0, "0"},       {1.25, "1.2"},    {42.4, "42"},    {999.4, "999"},    {999.6, "1.0k"},
+    {2300, "2.3k"}, {163000, "163k"}, {1.5e9, "1.5G"}, {9.96e4, "99.6k"}, {9.999e5, "1.0M"},
+};
+
+static void shortens_numbers(void **state)
+{
+    for (int i = 0; i < N(numbers); i++) {
+        char text[RT_SHORT];
+        rt_short_number(numbers[i].v, text);
+        assert_string_equal(text, numbers[i].text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(converts),         cmocka_unit_test(reads_folders),
+        cmocka_unit_test(reads_tokens),     cmocka_unit_test(shuffles),
+        cmocka_unit_test(reads_ahead),      cmocka_unit_test(schedules),
+        cmocka_unit_test(shortens_numbers),
+    };
+
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
