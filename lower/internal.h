@@ -44,8 +44,9 @@ typedef struct Lowering {
     int32_t *region;  // by NodeId
     int32_t *order;   // nodes (positive) and regions (negative) of the top level, in order
     int n_order;
-    bool *is_cheap;      // by NodeId: elementwise over scalars and indices only
-    bool *needs_memory;  // by ValueId: read otherwise than element by element
+    ValueId *carried_in;  // by ValueId: the carry's `in`, of its `out`
+    bool *is_cheap;       // by NodeId: elementwise over scalars and indices only
+    bool *needs_memory;   // by ValueId: read otherwise than element by element
     int32_t *item_of;  // by ValueId (bases): 1 + the item that makes it, a loop's end from outside
     bool *is_copied;   // by ValueId: a carry's `out` that has bytes of its own
     int cap_values;    // room in arrays by ValueId: lower_items adds values for copies
@@ -74,6 +75,7 @@ bool dissolve(Lowering *l, int32_t cls, bool *again);
 bool lower_views(Lowering *l);
 bool lower_order(Lowering *l, bool *again);
 bool lower_items(Lowering *l);
+void merge_groups(Lowering *l);
 void finish_groups(Lowering *l);
 bool lower_storage(Lowering *l, bool *again);
 bool lower_arena(Program *p, Diag *d);

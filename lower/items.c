@@ -7,11 +7,10 @@ enum { MAX_GROUP = 96 };  // nodes of one group, so that its function stays read
 
 typedef struct Emit {
     Lowering *l;
-    int r;            // region being emitted, 0: top level
-    int loop;         // item of its ITEM_LOOP, or the part's first item
-    int *read_at;     // by ValueId (bases): 1 + last item that reads it
-    int *strict_at;   // … other than element by element
-    int *carried_in;  // by ValueId: the carry's `in` if the value is a carry's `out`
+    int r;           // region being emitted, 0: top level
+    int loop;        // item of its ITEM_LOOP, or the part's first item
+    int *read_at;    // by ValueId (bases): 1 + last item that reads it
+    int *strict_at;  // … other than element by element
 } Emit;
 
 // ---- what is made again rather than stored ----
@@ -229,7 +228,7 @@ static int find_group(const Emit *e, NodeId n)
 
     for (int k = 0; k < x->n_in; k++)
         find_needs(e, x->in[k], x->in[k] == l->view[x->in[k]].base, &at, &before);
-    ValueId in = e->carried_in[x->out[0]];
+    ValueId in = l->carried_in[x->out[0]];
     if (in && e->read_at[in] - 1 > at)
         at = e->read_at[in] - 1;
     if (in && e->strict_at[in] - 1 > before)
@@ -459,7 +458,7 @@ static void lower_carry(Emit *e, NodeId n)
     const Node *x = &l->g->nodes[n];
 
     for (int i = 0; i < x->n_out; i++) {
-        ValueId in = e->carried_in[x->out[i]];
+        ValueId in = l->carried_in[x->out[i]];
         if (!in || e->strict_at[in] != l->item_of[x->out[i]])
             continue;
         const Value *v = value_of(l->g, in);
@@ -590,9 +589,9 @@ bool lower_items(Lowering *l)
     l->is_cheap = arena_array(a, bool, l->g->n_nodes);
     e.read_at = arena_array(a, int, l->cap_values);
     e.strict_at = arena_array(a, int, l->cap_values);
-    e.carried_in = arena_array(a, int, l->cap_values);
+    l->carried_in = arena_array(a, int, l->cap_values);
     for (int i = 0; i < l->g->n_carries; i++)
-        e.carried_in[l->g->carries[i].out] = l->g->carries[i].in;
+        l->carried_in[l->g->carries[i].out] = l->g->carries[i].in;
     find_cheap(l);
     for (int i = 0; i < l->n_order; i++) {
         int32_t u = l->order[i];
@@ -606,6 +605,7 @@ bool lower_items(Lowering *l)
     }
     while (part < N_PARTS)
         l->s->part[++part] = l->s->n_items;
+    merge_groups(l);
     finish_groups(l);
     return true;
 }

@@ -1,0 +1,119 @@
+// Joins a group with a later one that reads its results, where nothing in between needs them: what
+// they pass on stays in registers.
+#include <string.h>
+
+#include "lower/internal.h"
+
+enum { LOOK_BACK = 64, MAX_MERGED = 96 };  // items; nodes of a group
+
+static bool reads(const Lowering *l, ValueId v, int item)
+{
+    ValueId b = l->view[v].base;
+
+    if (!v)
+        return false;
+    if (!is_inlined(l, b))
+        return l->item_of[b] == 1 + item;
+    const Node *n = producer(l->g, b);
+    for (int k = 0; k < n->n_in; k++)
+        if (reads(l, n->in[k], item))
+            return true;
+    return false;
+}
+
+// Other than element by element?
+static bool reads_strictly(const Lowering *l, const Item *it, int item)
+{
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *n = &l->g->nodes[it->nodes[i]];
+        for (int k = 0; k < n->n_in; k++)
+            if (l->view[n->in[k]].base != n->in[k] && reads(l, n->in[k], item))
+                return true;
+    }
+    return false;
+}
+
+static bool item_reads(const Lowering *l, const Item *it, int item)
+{
+    for (int k = 0; k < it->n_in; k++)
+        if (it->operands[k].base && l->item_of[it->operands[k].base] == 1 + item)
+            return true;
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *n = &l->g->nodes[it->nodes[i]];
+        for (int k = 0; k < n->n_in; k++)
+            if (reads(l, n->in[k], item))
+                return true;
+    }
+    return false;
+}
+
+// Does an item write over something that the group reads? In one group with it that matters only
+// where it is read other than element by element.
+static bool overwrites(const Lowering *l, const Item *it, const Item *group, bool in_one)
+{
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *w = &l->g->nodes[it->nodes[i]];
+        for (int o = 0; o < w->n_out; o++) {
+            ValueId in = l->carried_in[w->out[o]];
+            for (int j = 0; in && j < group->n_nodes; j++) {
+                const Node *n = &l->g->nodes[group->nodes[j]];
+                for (int k = 0; k < n->n_in; k++)
+                    if (l->view[n->in[k]].base == in && !(in_one && n->in[k] == in))
+                        return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool can_merge(const Lowering *l, int from, int to)
+{
+    const Item *a = &l->s->items[from], *b = &l->s->items[to];
+
+    if (a->kind != ITEM_GROUP || a->region != b->region || !a->rank || a->rank != b->rank ||
+        memcmp(a->dim, b->dim, sizeof(int64_t) * (size_t)a->rank) ||
+        a->n_nodes + b->n_nodes > MAX_MERGED || !item_reads(l, b, from) ||
+        reads_strictly(l, b, from) || overwrites(l, b, a, true))
+        return false;
+    for (int i = from + 1; i < to; i++)
+        if (item_reads(l, &l->s->items[i], from) || overwrites(l, &l->s->items[i], a, false))
+            return false;
+    return true;
+}
+
+static void merge(Lowering *l, int from, int to)
+{
+    Item *a = &l->s->items[from], *b = &l->s->items[to];
+    NodeId *nodes = arena_array(l->p->arena, NodeId, a->n_nodes + b->n_nodes);
+
+    memcpy(nodes, a->nodes, sizeof *nodes * (size_t)a->n_nodes);
+    memcpy(nodes + a->n_nodes, b->nodes, sizeof *nodes * (size_t)b->n_nodes);
+    for (int i = 0; i < a->n_nodes; i++)
+        l->item_of[l->g->nodes[a->nodes[i]].out[0]] = 1 + to;
+    b->nodes = nodes;
+    b->n_nodes += a->n_nodes;
+    a->kind = ITEM_NONE;
+    a->n_nodes = 0;
+}
+
+static int part_start(const Set *s, int item)
+{
+    int part = 0;
+
+    while (part + 1 < N_PARTS && s->part[part + 1] <= item)
+        part++;
+    return s->part[part];
+}
+
+void merge_groups(Lowering *l)
+{
+    for (int to = 0; l->o->fuse && to < l->s->n_items; to++) {
+        int first = part_start(l->s, to);
+        if (l->s->items[to].kind != ITEM_GROUP)
+            continue;
+        first = to - LOOK_BACK > first ? to - LOOK_BACK : first;
+        for (int from = to - 1; from >= first && l->s->items[from].kind != ITEM_LOOP; from--)
+            if (can_merge(l, from, to))
+                merge(l, from, to);
+    }
+}
