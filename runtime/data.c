@@ -163,7 +163,7 @@ bool rt_data_open(RtData *d, const RtModel *m, RtUse use, const char *path, int6
     // Predictions are made for a last batch that isn't full, too.
     int64_t least = use == RT_PREDICT ? 1 : use == RT_EVAL ? d->batch : d->batch * m->accumulate;
     if (d->samples < least) {
-        rt_error(m, "%s: %lld samples are too few: %s takes %lld", path, (long long)d->samples,
+        rt_error(m, "%s: samples found: %lld; %s takes %lld", path, (long long)d->samples,
                  use == RT_TRAIN ? "a step" : "a batch", (long long)least);
         rt_data_close(d);
         return false;

@@ -1,4 +1,5 @@
 // The loss on held-out data, and labels that no class has.
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +36,7 @@ bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
     char *base = run->arena.base;
     double total = 0, counted = 0;
 
+    assert(sum && count);
     for (int64_t b = 0; b < d->samples / d->batch; b++) {
         if (rt_interrupted())
             return false;

@@ -1,4 +1,5 @@
 // The loop over steps.
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,6 +61,7 @@ static bool open_train(Train *t)
 
     t->loss_sum = rt_find(m->train, m->n_train, RT_LOSS_SUM);
     t->loss_count = rt_find(m->train, m->n_train, RT_LOSS_COUNT);
+    assert(t->loss_sum && t->loss_count);
     t->grad_norm = rt_find(m->train, m->n_train, RT_GRAD_NORM);
     int64_t epochs = o->epochs > 0 ? o->epochs : 1;
     if (__builtin_mul_overflow(an_epoch, epochs, &t->steps) || t->steps > RT_MOST_STEPS)

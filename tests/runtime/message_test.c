@@ -44,8 +44,8 @@ static const Case wrong_data[] = {
     {"--data empty", "empty/x.npy: No such file or directory\n"},
     {"--data data/x.npy",
      "data/x.npy: the model has 2 inputs: give a folder with a file for each\n"},
-    {"--data few", "few: 3 samples are too few: a step takes 4\n"},
-    {"--eval-data few", "few: 3 samples are too few: a batch takes 4\n"},
+    {"--data few", "few: samples found: 3; a step takes 4\n"},
+    {"--eval-data few", "few: samples found: 3; a batch takes 4\n"},
     {"--data shape", "shape/x.npy: found F32[8,2], expected F32[samples,3]\n"},
     {"--data rank", "rank/labels.npy: found F32[8,1], expected F32[samples]\n"},
     {"--data dtype", "dtype/labels.npy: found I64[8], expected F32[samples]\n"},
@@ -82,7 +82,7 @@ static const Case wrong_data[] = {
 static const Case wrong_text[] = {
     {"--data x.bin --token-bytes 2", "x.bin: 13 bytes are no whole number of tokens of 2 bytes "
                                      "(--token-bytes)\n"},
-    {"--data few.bin", "few.bin: 1 samples are too few: a step takes 2\n"},
+    {"--data few.bin", "few.bin: samples found: 1; a step takes 2\n"},
     {"--data high.bin --no-shuffle", "step 2: sample 2, place 1: label 200 is out of range\n"},
     {"--eval-data high.bin", "step 1: sample 2, place 1: label 200 is out of range\n"},
     {"--generate 5 --prompt \xc3\xa4", "--prompt: token 195 is not below the vocabulary's 128\n"},
