@@ -8,7 +8,7 @@
 //     extern w f32[4] "w.bin" 16         external data at an offset
 //     y, z = Op(a, , b) axis=1 alpha=0.5f ints=[1,2] mode='x' body={ … } node="name" in domain
 //     output y
-//     function domain Name(a, b) -> (c) { … }
+//     function domain Name(a, b) -> c { … }
 //
 // A value of ref:NAME makes an attribute that names one of the function's.
 //
@@ -42,12 +42,12 @@ static void *copy_of(Reader *r, const void *init, size_t size)
     do {                                                                                           \
         void *old_ = (array);                                                                      \
         (array) = arena_alloc((r)->a, (n) + 1, sizeof *(array));                                   \
-        if (n)                                                                                     \
+        if ((n) && old_)                                                                           \
             memcpy((array), old_, (n) * sizeof *(array));                                          \
         (array)[(n)++] = (item);                                                                   \
     } while (0)
 
-static void skip(Reader *r)
+static void skip_blanks(Reader *r)
 {
     while (*r->s == ' ')
         r->s++;
@@ -63,7 +63,7 @@ static bool take(Reader *r, const char *word)
 {
     size_t n = strlen(word);
 
-    skip(r);
+    skip_blanks(r);
     if (strncmp(r->s, word, n) ||
         (isalnum((unsigned char)word[n - 1]) && isalnum((unsigned char)r->s[n])))
         return false;
@@ -73,9 +73,10 @@ static bool take(Reader *r, const char *word)
 
 static void expect(Reader *r, const char *word)
 {
-    bool found = take(r, word);
-    assert(found);
-    (void)found;
+    if (take(r, word))
+        return;
+    fprintf(stderr, "expected '%s' before '%s'\n", word, r->s);
+    abort();
 }
 
 static char *name(Reader *r)
@@ -83,7 +84,7 @@ static char *name(Reader *r)
     const char *start;
     size_t n;
 
-    skip(r);
+    skip_blanks(r);
     if (*r->s == '"' || *r->s == '\'') {
         char quote = *r->s++;
         start = r->s;
@@ -101,7 +102,7 @@ static double number(Reader *r)
 {
     char *end;
 
-    skip(r);
+    skip_blanks(r);
     double v = strtod(r->s, &end);
     assert(end != r->s);
     r->s = end;
@@ -130,7 +131,7 @@ static Onnx__ValueInfoProto *value_info(Reader *r)
     Onnx__ValueInfoProto *v = NEW(r, Onnx__ValueInfoProto, ONNX__VALUE_INFO_PROTO__INIT);
 
     v->name = name(r);
-    skip(r);
+    skip_blanks(r);
     if (!*r->s || strchr("\n;}", *r->s))
         return v;
     v->type = NEW(r, Onnx__TypeProto, ONNX__TYPE_PROTO__INIT);
@@ -198,7 +199,7 @@ static Onnx__TensorProto *tensor(Reader *r, bool is_external)
     Onnx__TensorProto *t = NEW(r, Onnx__TensorProto, ONNX__TENSOR_PROTO__INIT);
 
     t->name = name(r);
-    skip(r);
+    skip_blanks(r);
     t->has_data_type = true;
     t->data_type = element_type(r);
     int64_t count = read_dims(r, t);
@@ -211,7 +212,7 @@ static Onnx__TensorProto *tensor(Reader *r, bool is_external)
     }
     double v = 0;
     for (int64_t i = 0; i < count; i++) {
-        skip(r);
+        skip_blanks(r);
         if (*r->s && !strchr("\n;}", *r->s))
             v = number(r);
         add_number(r, t, v);
@@ -271,7 +272,7 @@ static Onnx__NodeProto *node(Reader *r)
         ADD(r, n->input, n->n_input, name(r));
         take(r, ",");
     }
-    for (skip(r); *r->s && !strchr("\n;}", *r->s); skip(r)) {
+    for (skip_blanks(r); *r->s && !strchr("\n;}", *r->s); skip_blanks(r)) {
         if (take(r, "in "))
             n->domain = name(r);
         else if (take(r, "node="))
@@ -307,7 +308,7 @@ static void function(Reader *r)
     expect(r, "->");
     f->output = NULL;
     ADD(r, f->output, f->n_output, name(r));
-    skip(r);
+    skip_blanks(r);
     Onnx__GraphProto *body = graph(r);
     f->node = body->node;
     f->n_node = body->n_node;
