@@ -166,10 +166,6 @@ bool block_is_worth(const Finder *f, const Series *s)
         return false;
     for (int i = 0; i < s->period; i++) {
         const Node *n = &f->g->nodes[f->order[s->begin + s->first * s->period + i]];
-        for (int k = 0; k < n->n_in; k++)
-            if (value_of(f->g, n->in[k])->kind == VALUE_PARAMETER &&
-                is_own(f, s, n->in[k], s->first))
-                return true;
         if (is_contraction(f, n))
             return true;
     }

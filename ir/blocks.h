@@ -44,7 +44,7 @@ int block_rotation(const Finder *f, const Run *r);
 // Are iterations k and k + 1 alike, in a class that begins with s->first?
 bool block_matches(const Finder *f, Series *s, int k);
 
-// A loop of a few additions is no block. One with weights is, or one with a matrix product.
+// A loop over a few additions is no block: there must be a matrix product in it.
 bool block_is_worth(const Finder *f, const Series *s);
 
 #endif

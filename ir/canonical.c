@@ -76,6 +76,25 @@ uint64_t *cone_hashes(const Graph *g, const uint64_t *hash, int radius, Arena *a
     return now;
 }
 
+// The same of a node and what is made from it.
+static uint64_t *reader_hashes(const Graph *g, const uint64_t *hash, int radius, Arena *a)
+{
+    size_t bytes = (size_t)g->n_nodes * sizeof *hash;
+    uint64_t *now = arena_array(a, uint64_t, g->n_nodes);
+    uint64_t *sum = arena_array(a, uint64_t, g->n_nodes);
+
+    memcpy(now, hash, bytes);
+    for (int r = 0; r < radius; r++) {
+        memset(sum, 0, bytes);
+        for (NodeId i = 1; i < g->n_nodes; i++)
+            for (int k = 0; k < g->nodes[i].n_in; k++)
+                sum[value_of(g, g->nodes[i].in[k])->producer] += mix(now[i], (uint64_t)k);
+        for (NodeId i = 1; i < g->n_nodes; i++)
+            now[i] = mix(hash[i], sum[i]);
+    }
+    return now;
+}
+
 // ---- the walk ----
 
 typedef struct Walk {
@@ -227,9 +246,11 @@ static bool same_affine(const Node *a, const Node *b)
 // steps share: a mask, an encoder's result, a sequence of which each step takes its slice.
 static void find_early(Walk *w)
 {
-    enum { RADIUS = 3 };
+    enum { BACK = 3, AHEAD = 2 };
     const Graph *g = w->g;
-    uint64_t *like = cone_hashes(g, node_hashes(g, w->arena), RADIUS, w->arena);
+    uint64_t *hash = node_hashes(g, w->arena);
+    uint64_t *back = cone_hashes(g, hash, BACK, w->arena);
+    uint64_t *ahead = reader_hashes(g, hash, AHEAD, w->arena);
     int n = 0, total = 0;
 
     for (NodeId i = 1; i < g->n_nodes; i++)
@@ -239,7 +260,7 @@ static void find_early(Walk *w)
         for (int k = 0; k < g->nodes[i].n_in; k++) {
             NodeId from = value_of(g, g->nodes[i].in[k])->producer;
             if (from)
-                r[n++] = (Reader){from, i, mix(like[i], (uint64_t)k)};
+                r[n++] = (Reader){from, i, mix(mix(back[i], ahead[i]), (uint64_t)k)};
         }
     if (n)
         qsort(r, (size_t)n, sizeof *r, compare_readers);
@@ -255,6 +276,7 @@ static void find_early(Walk *w)
 
 typedef struct Root {
     NodeId node;
+    bool is_end;
     int key, tie;
 } Root;
 
@@ -262,12 +284,14 @@ static int compare_roots(const void *a, const void *b)
 {
     const Root *p = a, *q = b;
 
+    if (p->is_end != q->is_end)
+        return p->is_end ? 1 : -1;
     return p->key != q->key ? (p->key < q->key ? -1 : 1) : p->tie - q->tie;
 }
 
-// Starts of the second walk: early values and ends, each at the place in the first walk of the last
-// node that it needs and that is on the way to the main end. So a side branch (running statistics)
-// stands beside what it branches off.
+// Starts of the second walk: early values, then ends, each at the place in the first walk of the
+// last node that it needs and that is on the way to the main end. So a side branch (running
+// statistics) stands beside what it branches off.
 static Root *list_roots(Walk *w, const NodeId *ends, int n_ends, int n_main, int *n)
 {
     const Graph *g = w->g;
@@ -282,11 +306,11 @@ static Root *list_roots(Walk *w, const NodeId *ends, int n_ends, int n_main, int
             if (key[value_of(g, x->in[k])->producer] > key[i])
                 key[i] = key[value_of(g, x->in[k])->producer];
         if (w->is_early[i] && w->place[i])
-            roots[(*n)++] = (Root){i, key[i], w->place[i]};
+            roots[(*n)++] = (Root){i, false, key[i], w->place[i]};
     }
     for (int i = 0; i < n_ends; i++)
         if (ends[i])
-            roots[(*n)++] = (Root){ends[i], key[ends[i]], w->place[ends[i]]};
+            roots[(*n)++] = (Root){ends[i], true, key[ends[i]], w->place[ends[i]]};
     if (*n)
         qsort(roots, (size_t)*n, sizeof *roots, compare_roots);
     return roots;
