@@ -54,7 +54,7 @@ typedef struct RtTensor {
     int64_t offset, step;      // bytes in the arena
     double fill;
     RtInit init;
-    const void *data;          // RT_CONSTANT
+    const void *data;          // RT_CONSTANT: all layers, one after the other
 } RtTensor;
 
 typedef struct RtModel {

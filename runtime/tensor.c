@@ -10,11 +10,11 @@ static const struct {
     int bits;  // of whole numbers without the sign's; of floats 0
     bool is_signed;
 } types[] = {
-    [RT_F32] = {"F32", 0, true},    [RT_F64] = {"F64", 0, true},   [RT_F16] = {"F16", 0, true},
-    [RT_BF16] = {"BF16", 0, true},  [RT_I8] = {"I8", 7, true},     [RT_I16] = {"I16", 15, true},
-    [RT_I32] = {"I32", 31, true},   [RT_I64] = {"I64", 63, true},  [RT_U8] = {"U8", 8, false},
-    [RT_U16] = {"U16", 16, false},  [RT_U32] = {"U32", 32, false}, [RT_U64] = {"U64", 64, false},
-    [RT_BOOL] = {"BOOL", 1, false},
+    [RT_NONE] = {"", 0, false},    [RT_F32] = {"F32", 0, true},    [RT_F64] = {"F64", 0, true},
+    [RT_F16] = {"F16", 0, true},   [RT_BF16] = {"BF16", 0, true},  [RT_I8] = {"I8", 7, true},
+    [RT_I16] = {"I16", 15, true},  [RT_I32] = {"I32", 31, true},   [RT_I64] = {"I64", 63, true},
+    [RT_U8] = {"U8", 8, false},    [RT_U16] = {"U16", 16, false},  [RT_U32] = {"U32", 32, false},
+    [RT_U64] = {"U64", 64, false}, [RT_BOOL] = {"BOOL", 1, false},
 };
 
 const char *rt_type_name(RtType t) { return types[t].name; }
@@ -46,8 +46,10 @@ bool rt_type_converts(RtType from, RtType to)
 
 #define ALL_NUMBERS(X)                                                                             \
     X(F32, float)                                                                                  \
-    X(F64, double) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(U8, uint8_t)    \
-        X(U16, uint16_t) X(U32, uint32_t) X(U64, uint64_t) X(BOOL, uint8_t)
+    X(F64, double)                                                                                 \
+    X(I8, int8_t)                                                                                  \
+    X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(U8, uint8_t) X(U16, uint16_t)                \
+        X(U32, uint32_t) X(U64, uint64_t) X(BOOL, uint8_t)
 
 // The loops of rt_convert: from any type to one that holds all of them, and back.
 #define LOAD(T, C)                                                                                 \
@@ -196,13 +198,14 @@ const RtTensor *rt_find(const RtTensor *t, int n, RtRole role)
 // The name of one layer; its length, as snprintf.
 static int print_name(const RtTensor *t, int layer, char *to, size_t room)
 {
-    const char *hole = t->layers > 0 && !t->names ? strstr(t->name, "{}") : NULL;
+    const char *name = t->name ? t->name : "";
+    const char *hole = t->layers > 0 && !t->names ? strstr(name, "{}") : NULL;
 
     if (t->layers > 0 && t->names)
         return snprintf(to, room, "%s", t->names[layer]);
     if (!hole)
-        return snprintf(to, room, "%s", t->name);
-    return snprintf(to, room, "%.*s%d%s", (int)(hole - t->name), t->name, t->first + layer * t->by,
+        return snprintf(to, room, "%s", name);
+    return snprintf(to, room, "%.*s%d%s", (int)(hole - name), name, t->first + layer * t->by,
                     hole + 2);
 }
 

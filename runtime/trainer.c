@@ -69,7 +69,7 @@ static void start_tensors(RtRun *run)
 
         if (t->role == RT_STATE || t->role == RT_ZERO)
             rt_fill_tensor(t, run->arena.base, t->fill);
-        for (int l = 0; l < rt_layers(t) && t->role == RT_CONSTANT; l++)
+        for (int l = 0; l < rt_layers(t) && t->role == RT_CONSTANT && t->data; l++)
             memcpy(rt_place(t, l, run->arena.base), (const char *)t->data + l * rt_bytes(t),
                    (size_t)rt_bytes(t));
     }
