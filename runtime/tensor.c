@@ -44,12 +44,11 @@ bool rt_type_converts(RtType from, RtType to)
 
 // ---- elements ----
 
+// clang-format off
 #define ALL_NUMBERS(X)                                                                             \
-    X(F32, float)                                                                                  \
-    X(F64, double)                                                                                 \
-    X(I8, int8_t)                                                                                  \
-    X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(U8, uint8_t) X(U16, uint16_t)                \
-        X(U32, uint32_t) X(U64, uint64_t) X(BOOL, uint8_t)
+    X(F32, float) X(F64, double) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t)     \
+    X(U8, uint8_t) X(U16, uint16_t) X(U32, uint32_t) X(U64, uint64_t) X(BOOL, uint8_t)
+// clang-format on
 
 // The loops of rt_convert: from any type to one that holds all of them, and back.
 #define LOAD(T, C)                                                                                 \
