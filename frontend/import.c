@@ -62,6 +62,7 @@ Item *frame_find(Import *x, const Frame *f, const char *name)
         Item *item = &f->items[i];
         if (item->initializer && !item->value) {
             item->value = params_value(x, item->initializer);
+            item->failed = !item->value;
             item->initializer = NULL;
         }
         return item;

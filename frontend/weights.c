@@ -101,8 +101,8 @@ static bool copy_weight(const Weights *w, const Weight *weight, Opened *s, RtOut
         return false;
     if (weight->offset > (int64_t)s->size || weight->bytes > (int64_t)s->size - weight->offset) {
         diag_error(d,
-                   "weight '%.200s': bytes %" PRId64 " to %" PRId64 " of '%.200s', which has %zu",
-                   weight->name, weight->offset, weight->offset + weight->bytes,
+                   "weight '%.200s': %" PRId64 " bytes at %" PRId64 " of '%.200s', which has %zu",
+                   weight->name, weight->bytes, weight->offset,
                    *weight->path ? weight->path : "the model", s->size);
         return false;
     }
