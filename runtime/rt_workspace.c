@@ -144,3 +144,20 @@ int64_t rt_attention_workspace(const RtAttention *p)
     pieces *= rt_product(p->batch, p->n_batch);
     return rt_attention_thread(p) * least(pieces, RT_MAX_THREADS);
 }
+
+// A copy of each operand in the library's layouts, whose channels come in blocks of 16, as much
+// again for the library's own scratch, eight partial sums of the weights' gradient, and 1 MiB.
+// Where the library wants more it is asked for its next best way, or to use fewer threads.
+int64_t rt_conv_workspace(const RtConv *p)
+{
+    int64_t groups = p->groups > 0 ? p->groups : 1, o = p->o / groups, c = p->c / groups;
+    int spatial = p->window.n;
+    int64_t taps = rt_product(p->window.size, spatial);
+    int64_t x = p->n * round_up(p->c, 16) * rt_product(p->x_dim, spatial);
+    int64_t y = p->n * round_up(p->o, 16) * rt_product(p->y_dim, spatial);
+    bool is_depthwise = o * c <= 4;
+    int64_t w = is_depthwise ? round_up(groups, 16) * o * c * taps
+                             : groups * round_up(o, 16) * round_up(c, 16) * taps;
+
+    return 4 * (2 * x + 2 * y + 9 * w) + 1048576;
+}

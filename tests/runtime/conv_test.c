@@ -1,0 +1,204 @@
+// The three directions of convolution against loops over all elements: random shapes, strides,
+// paddings, dilations, groups, both layouts; and empty dims.
+#include "tests/runtime/kernels.h"
+
+typedef struct Place {
+    int64_t at[3];
+} Place;
+
+static int64_t spatial(const RtConv *p, const int64_t *dim)
+{
+    int64_t n = 1;
+
+    for (int k = 0; k < p->window.n; k++)
+        n *= dim[k];
+    return n;
+}
+
+static Place place_at(const RtConv *p, const int64_t *dim, int64_t i)
+{
+    Place q = {{0}};
+
+    for (int k = p->window.n - 1; k >= 0; k--) {
+        q.at[k] = i % dim[k];
+        i /= dim[k];
+    }
+    return q;
+}
+
+// The place in x under tap `t` of the window at y; -1 if it is padding.
+static int64_t under(const RtConv *p, int64_t y, int64_t t)
+{
+    Place q = place_at(p, p->y_dim, y), tap = place_at(p, p->window.size, t);
+    int64_t i = 0;
+
+    for (int k = 0; k < p->window.n; k++) {
+        const RtWindow *w = &p->window;
+        int64_t x = q.at[k] * w->stride[k] - w->low[k] + tap.at[k] * w->dilation[k];
+        if (x < 0 || x >= p->x_dim[k])
+            return -1;
+        i = i * p->x_dim[k] + x;
+    }
+    return i;
+}
+
+static int64_t at(bool is_last, int64_t n, int64_t channels, int64_t c, int64_t places, int64_t i)
+{
+    return is_last ? (n * places + i) * channels + c : (n * channels + c) * places + i;
+}
+
+typedef struct Tensors {
+    float *x, *w, *y, *dx, *dw, *dy;
+    int64_t nx, nw, ny;
+} Tensors;
+
+// One product per tap, channel pair and place, added to all three results.
+static void naive(const RtConv *p, const Tensors *t)
+{
+    int64_t taps = spatial(p, p->window.size), places = spatial(p, p->y_dim);
+    int64_t per = p->c / p->groups, out = p->o / p->groups;
+    double *dx = calloc((size_t)t->nx + 1, sizeof *dx), *dw = calloc((size_t)t->nw + 1, sizeof *dw);
+
+    for (int64_t n = 0; n < p->n; n++)
+        for (int64_t o = 0; o < p->o; o++)
+            for (int64_t i = 0; i < places; i++) {
+                int64_t y = at(p->y_last, n, p->o, o, places, i);
+                double sum = 0;
+                for (int64_t k = 0; k < taps; k++)
+                    for (int64_t c = 0; c < per && under(p, i, k) >= 0; c++) {
+                        int64_t x = at(p->x_last, n, p->c, o / out * per + c, spatial(p, p->x_dim),
+                                       under(p, i, k));
+                        int64_t w = (o * per + c) * taps + k;
+                        sum += (double)t->x[x] * (double)t->w[w];
+                        dx[x] += (double)t->dy[y] * (double)t->w[w];
+                        dw[w] += (double)t->dy[y] * (double)t->x[x];
+                    }
+                t->y[y] = (float)sum;
+            }
+    for (int64_t i = 0; i < t->nx; i++)
+        t->dx[i] = (float)dx[i];
+    for (int64_t i = 0; i < t->nw; i++)
+        t->dw[i] = (float)dw[i];
+    free(dx);
+    free(dw);
+}
+
+static Tensors tensors_new(Random *r, const RtConv *p)
+{
+    Tensors t = {.nx = p->n * p->c * spatial(p, p->x_dim),
+                 .nw = p->o * (p->c / p->groups) * spatial(p, p->window.size),
+                 .ny = p->n * p->o * spatial(p, p->y_dim)};
+
+    t.x = draw_floats(r, t.nx);
+    t.dx = draw_floats(r, t.nx);
+    t.w = draw_floats(r, t.nw);
+    t.dw = draw_floats(r, t.nw);
+    t.y = draw_floats(r, t.ny);
+    t.dy = draw_floats(r, t.ny);
+    return t;
+}
+
+static void tensors_free(Tensors *t)
+{
+    float *all[] = {t->x, t->dx, t->w, t->dw, t->y, t->dy};
+
+    for (int i = 0; i < 6; i++)
+        free(all[i]);
+}
+
+static void check(Random *r, const RtConv *p)
+{
+    Tensors t = tensors_new(r, p), want = t;
+
+    want.y = malloc(sizeof(float) * (size_t)(t.ny + 1));
+    want.dx = malloc(sizeof(float) * (size_t)(t.nx + 1));
+    want.dw = malloc(sizeof(float) * (size_t)(t.nw + 1));
+    naive(p, &want);
+    for (int threads = 1; threads <= 2; threads++) {
+        Rt rt = rt_new(threads, rt_conv_workspace(p));
+        rt_conv_init(&rt, 1, p);
+        rt_conv_input_grad_init(&rt, 2, p);
+        rt_conv_weight_grad_init(&rt, 3, p);
+        for (int again = 0; again < 2; again++) {
+            rt_conv(&rt, 1, t.y, t.x, t.w);
+            rt_conv_input_grad(&rt, 2, t.dx, t.dy, t.w);
+            rt_conv_weight_grad(&rt, 3, t.dw, t.x, t.dy);
+        }
+        double length = (double)(p->c * spatial(p, p->window.size));
+        check_floats("conv", t.y, want.y, t.ny, 4e-6 * (1 + sqrt(length)));
+        length = (double)(p->o * spatial(p, p->window.size));
+        check_floats("conv_input_grad", t.dx, want.dx, t.nx, 4e-6 * (1 + sqrt(length)));
+        length = (double)(p->n * spatial(p, p->y_dim));
+        check_floats("conv_weight_grad", t.dw, want.dw, t.nw, 4e-6 * (1 + sqrt(length)));
+        rt_delete(&rt);
+    }
+    free(want.y);
+    free(want.dx);
+    free(want.dw);
+    tensors_free(&t);
+}
+
+static void test_random_shapes(void **state)
+{
+    Random r = {1};
+
+    for (int i = 0; i < 120; i++) {
+        RtConv p = {.n = draw_size(&r, 4), .groups = draw(&r, 2) ? 1 : 1 + draw(&r, 5)};
+        RtWindow *w = &p.window;
+        p.c = p.groups * (1 + draw(&r, 9));
+        p.o = p.groups * (1 + draw(&r, 20));
+        w->n = 1 + (int)draw(&r, 3);
+        p.x_last = draw(&r, 2);
+        p.y_last = draw(&r, 4) ? p.x_last : !p.x_last;
+        for (int k = 0; k < w->n; k++) {
+            w->size[k] = 1 + draw(&r, 4);
+            w->stride[k] = 1 + draw(&r, 3);
+            w->dilation[k] = draw(&r, 4) ? 1 : 2;
+            int64_t span = (w->size[k] - 1) * w->dilation[k] + 1;
+            w->low[k] = draw(&r, span);
+            w->high[k] = draw(&r, span);
+            p.x_dim[k] = span + draw(&r, w->n == 3 ? 4 : 12);
+            p.y_dim[k] = (p.x_dim[k] + w->low[k] + w->high[k] - span) / w->stride[k] + 1;
+        }
+        check(&r, &p);
+    }
+}
+
+static void test_kinds(void **state)
+{
+    static const int64_t kinds[][6] = {{8, 3, 16, 1, 7, 2},   {2, 64, 64, 1, 1, 1},
+                                       {2, 33, 17, 1, 3, 1},  {3, 24, 24, 24, 3, 1},
+                                       {2, 40, 40, 40, 5, 2}, {1, 3, 48, 1, 16, 16},
+                                       {9, 1, 1, 1, 1, 1}};  // n c o groups size stride
+    Random r = {2};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (int last = 0; last < 2; last++) {
+            RtConv p = {.n = kinds[i][0],
+                        .c = kinds[i][1],
+                        .o = kinds[i][2],
+                        .groups = kinds[i][3],
+                        .x_last = last,
+                        .y_last = last};
+            p.window.n = 2;
+            for (int k = 0; k < 2; k++) {
+                p.window.size[k] = kinds[i][4];
+                p.window.stride[k] = kinds[i][5];
+                p.window.dilation[k] = 1;
+                p.window.low[k] = p.window.high[k] = kinds[i][5] > 2 ? 0 : kinds[i][4] / 2;
+                p.x_dim[k] = 32 - k;
+                p.y_dim[k] = (p.x_dim[k] + 2 * p.window.low[k] - kinds[i][4]) / kinds[i][5] + 1;
+            }
+            check(&r, &p);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_shapes),
+        cmocka_unit_test(test_kinds),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
