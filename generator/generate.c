@@ -24,6 +24,32 @@ static void print_head(const Gen *g, Text *t)
         g->o->options, g->o->plan);
 }
 
+// The input that no output of the model depends on: only the loss reads it. NULL if there is none.
+static const char *find_labels(const Gen *g)
+{
+    const Graph *graph = g->p->set[SET_PREDICT].g;
+    bool *needed;
+
+    if (!graph)
+        return NULL;
+    needed = arena_array(g->arena, bool, graph->n_values);
+    for (int i = 0; i < graph->n_outputs; i++)
+        if (graph->outputs[i].role == OUTPUT_MODEL)
+            needed[graph->outputs[i].value] = true;
+    for (NodeId i = graph->n_nodes - 1; i > 0; i--) {
+        const Node *n = &graph->nodes[i];
+        bool is_needed = false;
+        for (int k = 0; k < n->n_out; k++)
+            is_needed |= needed[n->out[k]];
+        for (int k = 0; is_needed && k < n->n_in; k++)
+            needed[n->in[k]] = true;
+    }
+    for (ValueId v = 1; v < graph->n_values; v++)
+        if (value_of(graph, v)->kind == VALUE_INPUT && !needed[v])
+            return value_of(graph, v)->name;
+    return NULL;
+}
+
 static void print_model(const Gen *g, Text *t)
 {
     const Program *p = g->p;
@@ -44,6 +70,12 @@ static void print_model(const Gen *g, Text *t)
                 g->n_kernels, p->accumulate, g->o->init_std);
     text_printf(t, "    .flops = %.17g,\n    .vocabulary = %" PRId64 ",\n",
                 p->set[train ? SET_TRAIN : SET_PREDICT].flops, g->o->vocabulary);
+    const char *labels = find_labels(g);
+    if (labels) {
+        text_printf(t, "    .labels = ");
+        print_string(t, labels, 14);
+        text_printf(t, ",\n");
+    }
     text_printf(t, "    .tensors = tensors,\n    .n_tensors = sizeof tensors / sizeof *tensors,\n");
     if (train)
         text_printf(t, "    .train = train_tensors,\n"
