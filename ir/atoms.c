@@ -222,6 +222,14 @@ void term_keep(Relation *r, int32_t t)
 
 void relate_whole(Relation *r, int operand, int dim) { term_keep(r, term_of(r, operand, dim)); }
 
+void relate_unit(Relation *r, int operand, int dim)
+{
+    const Term *t = &r->terms[term_of(r, operand, dim)];
+
+    if (t->inner && r->terms[term_root(r, t->outer)].size == 1)
+        term_keep(r, t->outer);
+}
+
 void relate_products(Relation *r, int a, int a0, int a1, int b, int b0, int b1)
 {
     int32_t x[MAX_RANK], y[MAX_RANK];
@@ -271,6 +279,15 @@ static int64_t term_cut(Relation *r, int32_t t, int64_t size, int64_t below)
     return best;
 }
 
+// A dim that is all inner part gets an outer part of size 1: concat wants one before what it joins.
+static void add_unit(Relation *r, int32_t t, int64_t inner)
+{
+    const Term *x = &r->terms[t];
+
+    if (x->size == inner && !x->inner && !x->is_whole)
+        term_split(r, t, inner);
+}
+
 void relate_inner(Relation *r, int a, int a_dim, int b, int b_dim, int64_t size, bool cut)
 {
     int32_t s = term_of(r, a, a_dim), t = term_of(r, b, b_dim);
@@ -285,6 +302,8 @@ void relate_inner(Relation *r, int a, int a_dim, int b, int b_dim, int64_t size,
     while (at > 1) {
         Leaves x = {0}, y = {0};
 
+        add_unit(r, s, at);
+        add_unit(r, t, at);
         if (leaves_inner(r, s, at, &x) && leaves_inner(r, t, at, &y) && leaves_join(r, &x, &y))
             return;
         int64_t u = term_cut(r, s, size, at), v = term_cut(r, t, size, at);

@@ -37,6 +37,8 @@ int term_leaves(Relation *r, int32_t t, int32_t *leaf, int max);
 int term_sizes(Relation *r, int32_t t, int64_t *size, int max);
 
 void relate_whole(Relation *r, int operand, int dim);  // this dim is not to be split or dropped
+// If all of this dim is an inner part, as relate_inner makes them, it has a dim of size 1 before it.
+void relate_unit(Relation *r, int operand, int dim);
 // Dims a0 … a1-1 of operand a and b0 … b1-1 of operand b are the same elements in the same order.
 void relate_products(Relation *r, int a, int a0, int a1, int b, int b0, int b1);
 // The inner `size` elements of two dims are one where they are cut; `cut` says to cut them there.

@@ -83,7 +83,7 @@ static ValueId with_equations(Folder *f, const Node *n, const ValueId *x, const 
 
     memcpy(attr, n->attr, sizeof attr);
     attr[EQ].s = equation_text(f, e);
-    attr[BIAS_EQ].s = bias;
+    attr[BIAS_EQ].s = x[3] ? bias : NULL;
     attr[QUERY].i = strchr(e->dims[0], query) - e->dims[0];
     return fold_share(f, graph_node(f->g, n->op, n->n_in, x, attr));
 }

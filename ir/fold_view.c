@@ -106,6 +106,8 @@ static Range range_of(const Node *slice)
     return r;
 }
 
+enum { SLICE_DROP = 3 };  // attribute of slice: dims that are left out of the result
+
 static bool is_all(const Range *r, const Value *x, int i)
 {
     return r->size[i] == x->dim[i] && (r->size[i] < 2 || r->stride[i] == 1);
@@ -173,11 +175,40 @@ static ValueId slice_of_broadcast(Folder *f, const Range *r, const Node *x)
     return fold_value(f, make_broadcast(f->g, v, rank, r->size, x->attr[1].v));
 }
 
+// The same slice of what was transposed, transposed: transposes go down, where equations take them.
+static ValueId slice_of_transpose(Folder *f, const Node *n, const Node *x)
+{
+    const Attr *perm = &x->attr[0], *dropped = &n->attr[DROP];
+    int64_t drop[MAX_RANK], order[MAX_RANK];
+    bool is_gone[MAX_RANK] = {false};
+    int at[MAX_RANK], n_drop = 0, rank = 0;
+    Range r = range_of(n), y = r;
+
+    for (int i = 0; i < dropped->n; i++)
+        is_gone[perm->v[dropped->v[i]]] = true;
+    for (int i = 0; i < perm->n; i++) {
+        y.start[perm->v[i]] = r.start[i];
+        y.size[perm->v[i]] = r.size[i];
+        y.stride[perm->v[i]] = r.stride[i];
+        at[i] = i - n_drop;
+        if (is_gone[i])
+            drop[n_drop++] = i;
+    }
+    for (int i = 0; i < perm->n; i++)
+        if (!is_gone[perm->v[i]])
+            order[rank++] = at[perm->v[i]];
+    ValueId v =
+        fold_value(f, make_slice_drop(f->g, x->in[0], y.start, y.size, y.stride, n_drop, drop));
+    return fold_value(f, make_transpose(f->g, v, order));
+}
+
 ValueId fold_slice(Folder *f, const Node *n)
 {
     Range r = range_of(n);
     Node x = *producer(f->g, n->in[0]);
 
+    if (x.op == &op_transpose)
+        return slice_of_transpose(f, n, &x);
     if (n->attr[DROP].n || (x.op == &op_slice && x.attr[DROP].n))
         return 0;
     if (is_whole(&r, in(f->g, n, 0)))

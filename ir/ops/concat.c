@@ -85,18 +85,21 @@ static void concat_place(const Graph *g, const Node *n, int i, const int64_t *ou
 
 static int64_t gcd(int64_t a, int64_t b) { return b ? gcd(b, a % b) : a; }
 
-// An inner part that all operands have may be cut off the joined dim.
+// An inner part that all operands have may be cut off the joined dim. What is joined stays a dim of
+// each operand, even of size 1.
 static void concat_relate(const Graph *g, const Node *n, Relation *r)
 {
     int axis = (int)n->attr[AXIS].i;
-    int64_t first = 0;
+    int64_t first = 0, whole = out(g, n)->dim[axis];
 
     for (int i = 0; i < n->n_in; i++) {
         int64_t size = in(g, n, i)->dim[axis];
 
-        if (size != out(g, n)->dim[axis])
-            relate_inner(r, i, axis, n->n_in, axis, gcd(gcd(first, size), out(g, n)->dim[axis]),
-                         false);
+        if (size == 1)
+            relate_whole(r, i, axis);
+        else if (size != whole)
+            relate_inner(r, i, axis, n->n_in, axis, gcd(gcd(first, size), whole), false);
+        relate_unit(r, i, axis);
         first += size;
     }
 }

@@ -4,17 +4,41 @@
 //
 // becomes concat(x₁ · cos₁ - x₂ · sin₁, x₂ · cos₂ + x₁ · sin₂): the halves of x are views, and the
 // one concat is of results, which are written where they belong. Every product and sum is the same.
+// Where x is transposed, as q and k are, it is the result that becomes so: attention takes it as it
+// was before.
 #include <string.h>
 
 #include "ir/patterns/match.h"
 
-// Is v the part of *x from `start` on along the last dim, all else whole?
-static bool is_part(const Match *m, ValueId v, int64_t start, ValueId *x)
+// x is `base`, or its transpose by `perm`.
+typedef struct Turned {
+    ValueId x, base;
+    const Attr *perm;  // NULL: none
+    int64_t half;      // where the second half of its last dim begins
+    ValueId cos, sin;
+} Turned;
+
+// Takes off a transpose that leaves the last dim where it is.
+static ValueId without_transpose(const Match *m, ValueId v, const Attr **perm)
 {
-    const Node *n = made_by(m, v, &op_slice);
+    const Node *n = made_by(m, v, &op_transpose);
     int last = value_of(m->g, v)->rank - 1;
 
-    if (!n || n->attr[3].n)
+    *perm = n && n->attr[0].v[last] == last ? &n->attr[0] : NULL;
+    return *perm ? n->in[0] : v;
+}
+
+static bool same_perm(const Attr *a, const Attr *b) { return a && b ? same_axes(a, b) : a == b; }
+
+// Is v the part of base from `start` on along the last dim, all else whole, transposed by perm?
+static bool is_part(const Match *m, ValueId v, int64_t start, const Turned *t)
+{
+    const Attr *perm;
+    ValueId part = without_transpose(m, v, &perm);
+    const Node *n = made_by(m, part, &op_slice);
+    int last = value_of(m->g, v)->rank - 1;
+
+    if (!n || n->attr[3].n || n->in[0] != t->base || !same_perm(perm, t->perm))
         return false;
     for (int i = 0; i <= last; i++) {
         bool whole = n->attr[0].v[i] == 0 && n->attr[1].v[i] == in(m->g, n, 0)->dim[i];
@@ -22,37 +46,43 @@ static bool is_part(const Match *m, ValueId v, int64_t start, ValueId *x)
         if (n->attr[2].v[i] != 1 || (i < last ? !whole : n->attr[0].v[i] != start))
             return false;
     }
-    *x = n->in[0];
     return true;
 }
 
-// Is v = concat(-x₂, x₁)? Then *x, and where x₂ begins.
-static bool is_half_turn(const Match *m, ValueId v, ValueId *x, int64_t *half)
+// Is v = concat(-x₂, x₁)?
+static bool is_half_turn(const Match *m, ValueId v, Turned *t)
 {
     const Node *n = made_by(m, v, &op_concat), *negative;
     int last = value_of(m->g, v)->rank - 1;
-    ValueId y;
 
     if (!n || n->n_in != 2 || n->attr[0].i != last || !(negative = made_by(m, n->in[0], &op_neg)))
         return false;
-    *half = in(m->g, n, 1)->dim[last];
-    return is_part(m, n->in[1], 0, x) && is_part(m, negative->in[0], *half, &y) && *x == y &&
-           value_of(m->g, y)->dim[last] == value_of(m->g, v)->dim[last] &&
-           in(m->g, n, 0)->dim[last] == *half && m->uses[v] == 1;
+    t->half = in(m->g, n, 1)->dim[last];
+    return in(m->g, n, 0)->dim[last] == t->half && is_part(m, n->in[1], 0, t) &&
+           is_part(m, negative->in[0], t->half, t) && m->uses[v] == 1;
 }
 
-// x and what it is multiplied by, where v = x · factor.
-static bool is_product_of(const Match *m, ValueId v, ValueId x, ValueId *factor)
+// Is n = x · cos + turned · sin, in whatever order?
+static bool find_turn(const Match *m, const Node *n, Turned *t)
 {
-    const Node *n = made_by(m, v, &op_mul);
+    for (int way = 0; way < 8; way++) {
+        const Node *a = made_by(m, n->in[way & 1], &op_mul);
+        const Node *b = made_by(m, n->in[1 - (way & 1)], &op_mul);
 
-    if (!n || (n->in[0] != x && n->in[1] != x))
-        return false;
-    *factor = n->in[0] == x ? n->in[1] : n->in[0];
-    return true;
+        if (!a || !b)
+            return false;
+        int x = way >> 1 & 1, turned = way >> 2 & 1;
+        t->x = a->in[x];
+        t->base = without_transpose(m, t->x, &t->perm);
+        t->cos = a->in[1 - x];
+        t->sin = b->in[1 - turned];
+        if (is_half_turn(m, b->in[turned], t))
+            return true;
+    }
+    return false;
 }
 
-// The first (second) half of v along its last dim; of a broadcast, the broadcast of the half.
+// A half of v along its last dim; of a broadcast, the broadcast of the half.
 static ValueId half_of(const Match *m, ValueId v, int64_t start, int64_t size)
 {
     const Node *n = made_by(m, v, &op_broadcast);
@@ -69,31 +99,44 @@ static ValueId half_of(const Match *m, ValueId v, int64_t start, int64_t size)
     return make_slice(g, now(m, v), first, x.dim, stride);
 }
 
+// … of a factor of x, as one of base.
+static ValueId factor_half(const Match *m, const Turned *t, ValueId v, int64_t start)
+{
+    const Node *n = made_by(m, v, &op_broadcast);
+    const Value *base = value_of(m->g, t->base);
+    int64_t dims[MAX_RANK], dim[MAX_RANK], inverse[MAX_RANK];
+    bool ascends = n && n->attr[1].n;
+
+    if (!t->perm)
+        return half_of(m, v, start, t->half);
+    for (int i = 0; i < base->rank; i++) {
+        inverse[t->perm->v[i]] = i;
+        dim[i] = base->dim[i];
+    }
+    for (int i = 0; ascends && i < n->attr[1].n; i++) {
+        dims[i] = t->perm->v[n->attr[1].v[i]];
+        ascends = i == 0 || dims[i] > dims[i - 1];
+    }
+    if (!ascends || dims[n->attr[1].n - 1] != base->rank - 1)
+        return make_transpose(m->r->to, half_of(m, v, start, t->half), inverse);
+    dim[base->rank - 1] = t->half;
+    return make_broadcast(m->r->to, half_of(m, n->in[0], start, t->half), base->rank, dim, dims);
+}
+
 bool match_rotary(const Match *m, const Node *n)
 {
     Graph *g = m->r->to;
-    ValueId x, turned, sin, cos;
-    int64_t half;
+    Turned t;
 
-    if (n->op != &op_add || out(m->g, n)->rank < 1)
+    if (n->op != &op_add || out(m->g, n)->rank < 1 || !find_turn(m, n, &t))
         return false;
-    for (int i = 0; i < 2; i++) {
-        const Node *product = made_by(m, n->in[i], &op_mul);
-
-        for (int k = 0; product && k < 2; k++) {
-            turned = product->in[k];
-            sin = product->in[1 - k];
-            if (!is_half_turn(m, turned, &x, &half) || !is_product_of(m, n->in[1 - i], x, &cos))
-                continue;
-            ValueId x1 = half_of(m, x, 0, half), x2 = half_of(m, x, half, half);
-            ValueId y[2] = {
-                make_sub(g, make_mul(g, x1, half_of(m, cos, 0, half)),
-                         make_mul(g, x2, half_of(m, sin, 0, half))),
-                make_add(g, make_mul(g, x2, half_of(m, cos, half, half)),
-                         make_mul(g, x1, half_of(m, sin, half, half))),
-            };
-            return replace(m, n, make_concat(g, 2, y, out(m->g, n)->rank - 1));
-        }
-    }
-    return false;
+    ValueId x1 = half_of(m, t.base, 0, t.half), x2 = half_of(m, t.base, t.half, t.half);
+    ValueId y[2] = {
+        make_sub(g, make_mul(g, x1, factor_half(m, &t, t.cos, 0)),
+                 make_mul(g, x2, factor_half(m, &t, t.sin, 0))),
+        make_add(g, make_mul(g, x2, factor_half(m, &t, t.cos, t.half)),
+                 make_mul(g, x1, factor_half(m, &t, t.sin, t.half))),
+    };
+    ValueId v = make_concat(g, 2, y, out(m->g, n)->rank - 1);
+    return replace(m, n, t.perm ? make_transpose(g, v, t.perm->v) : v);
 }
