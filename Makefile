@@ -23,7 +23,7 @@ obj = $(patsubst %.c,$(B)/%.o,$(call src,$(1)))
 LIBS = generator solver lower analyzer frontend ir base
 ARCHIVES = $(foreach s,$(LIBS),$(if $(call src,$(s)),$(B)/lib$(s).a))
 # What the compiler has of the runtime: files, formulas of workspaces.
-RT_FILE = $(patsubst %.c,$(B)/%.o,$(wildcard runtime/rt_*.c)) $(B)/runtime/rt_safe.o
+RT_FILE = $(patsubst %.c,$(B)/%.o,$(wildcard runtime/rt_*.c))
 LDLIBS_COMPILER = -lprotobuf-c -lm
 LDLIBS_RT = -ldnnl -lgomp -lpthread -lm
 
