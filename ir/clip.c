@@ -12,8 +12,10 @@ bool clip_add(Graph *g, const OptimizerOptions *o, Diag *d)
     g->phase = UPDATE;
     g->block = (Block){0};
     g->source = NULL;
-    if (!n)
-        return diag_error(d, "the loss depends on no parameter"), false;
+    if (!n) {
+        diag_error(d, "the loss depends on no parameter");
+        return false;
+    }
     ValueId total = graph_scalar(g, F32, 0);
     for (int i = 0; i < n; i++) {
         g->block = list[i].block;

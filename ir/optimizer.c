@@ -101,8 +101,10 @@ static bool read_text(Arena *a, const char *text, Optimizer *o, Diag *d)
     }
     if (!o->def)
         return call_unknown(&c, "optimizer", names, COUNT(table), d);
-    if (c.n_args)
-        return diag_error(d, "--optimizer: '%s' is not of the form key=value", c.arg[0]), false;
+    if (c.n_args) {
+        diag_error(d, "--optimizer: '%s' is not of the form key=value", c.arg[0]);
+        return false;
+    }
     return call_options(&c, o->def->options, o->option, d) &&
            (!o->def->check || o->def->check(o->option, d));
 }

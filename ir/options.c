@@ -49,17 +49,23 @@ static bool add_argument(Arena *a, const char *s, const char *end, Call *c, Diag
 {
     const char *equals = equals_sign(s, end);
 
-    if (equals && c->n_options == MAX_OPTIONS)
-        return diag_error(d, "%s: too many options", c->flag), false;
+    if (equals && c->n_options == MAX_OPTIONS) {
+        diag_error(d, "%s: too many options", c->flag);
+        return false;
+    }
     if (equals) {
         c->key[c->n_options] = trimmed(a, s, equals);
         c->text[c->n_options++] = trimmed(a, equals + 1, end);
         return true;
     }
-    if (c->n_options)
-        return diag_error(d, "%s: '%s' after an option", c->flag, trimmed(a, s, end)), false;
-    if (c->n_args == MAX_ARGUMENTS)
-        return diag_error(d, "%s: too many arguments", c->flag), false;
+    if (c->n_options) {
+        diag_error(d, "%s: '%s' after an option", c->flag, trimmed(a, s, end));
+        return false;
+    }
+    if (c->n_args == MAX_ARGUMENTS) {
+        diag_error(d, "%s: too many arguments", c->flag);
+        return false;
+    }
     c->arg[c->n_args++] = trimmed(a, s, end);
     return true;
 }
@@ -74,15 +80,19 @@ bool call_parse(Arena *a, const char *flag, const char *text, Call *c, Diag *d)
     c->name = trimmed(a, text, open ? open : end);
     if (!open && *c->name)
         return true;
-    if (!*c->name || end[-1] != ')')
-        return diag_error(d, "%s: '%s' is not of the form name(…)", flag, text), false;
+    if (!*c->name || end[-1] != ')') {
+        diag_error(d, "%s: '%s' is not of the form name(…)", flag, text);
+        return false;
+    }
     end--;
     if (skip_space(open + 1) == end)
         return true;
     for (const char *s = open + 1, *stop;; s = stop + 1) {
         stop = argument_end(s, end);
-        if (!*trimmed(a, s, stop))
-            return diag_error(d, "%s: an empty argument in '%s'", flag, text), false;
+        if (!*trimmed(a, s, stop)) {
+            diag_error(d, "%s: an empty argument in '%s'", flag, text);
+            return false;
+        }
         if (!add_argument(a, s, stop, c, d))
             return false;
         if (stop == end)
