@@ -1,0 +1,20 @@
+// What fold, patterns, refine and fold again make of exporters' blocks, together.
+#include "tests/ir/pass_cases.h"
+
+static bool canonical(Graph *g, Diag *d)
+{
+    return fold(g, d) && patterns(g, d) && refine(g, d) && fold(g, d);
+}
+
+static void golden(void **state)
+{
+    (void)state;
+    cases_check("tests/cases/canonical.cases", canonical);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(golden)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
