@@ -8,47 +8,64 @@ enum { FEW_NODES = 8 };  // iterations of fewer nodes are only a class if one fo
 
 // ---- rotation ----
 
-// Bytes of `n`'s outputs that iterations before a cut hand on to those after it: each is added to
-// the cuts from `first` on that it crosses.
-static void add_crossing(const Finder *f, int at, int first, int n_cuts, int64_t *bytes)
-{
-    const Node *n = &f->g->nodes[f->order[at]];
+// What iterations hand on at a cut: bytes, and how often they are read.
+typedef struct Cut {
+    int64_t bytes, reads;
+} Cut;
 
-    for (int k = 0; k < n->n_out; k++) {
-        int last = f->last_reader[n->out[k]];
-        int from = at + 1 - first, to = last - first;
-        if (last < 0)
-            continue;
-        from = from < 0 ? 0 : from;
-        to = to >= n_cuts ? n_cuts - 1 : to;
-        if (from > to)
-            continue;
-        int64_t size = value_bytes(value_of(f->g, n->out[k]));
-        bytes[from] += size;
-        bytes[to + 1] -= size;
+// Adds to cuts (first, first + 1 …) `from` to `to`, as far as they are among the n_cuts; as steps.
+static void add_steps(Cut *step, int n_cuts, int from, int to, int64_t bytes, int64_t reads)
+{
+    from = from < 0 ? 0 : from;
+    to = to >= n_cuts ? n_cuts - 1 : to;
+    if (from > to)
+        return;
+    step[from].bytes += bytes;
+    step[from].reads += reads;
+    step[to + 1].bytes -= bytes;
+    step[to + 1].reads -= reads;
+}
+
+// The cuts that each value of the nodes [begin, end) crosses up to its last reader among them.
+static void add_crossings(const Finder *f, int begin, int end, int first, int n_cuts, Cut *step)
+{
+    const Graph *g = f->g;
+    int *last_reader = f->last_reader;
+
+    for (int i = begin; i < end; i++) {
+        const Node *n = &g->nodes[f->order[i]];
+        for (int k = 0; k < n->n_out; k++)
+            last_reader[n->out[k]] = -1;
+        for (int k = 0; k < n->n_in; k++) {
+            NodeId from = value_of(g, n->in[k])->producer;
+            last_reader[n->in[k]] = i;
+            if (from && f->place[from] >= begin)
+                add_steps(step, n_cuts, f->place[from] + 1 - first, i - first, 0, 1);
+        }
+    }
+    for (int i = begin; i < end; i++) {
+        const Node *n = &g->nodes[f->order[i]];
+        for (int k = 0; k < n->n_out; k++)
+            if (last_reader[n->out[k]] >= 0)
+                add_steps(step, n_cuts, i + 1 - first, last_reader[n->out[k]] - first,
+                          value_bytes(value_of(g, n->out[k])), 0);
     }
 }
 
+// Of two cuts with the same bytes, the one whose value is read more often: the stream that all
+// parts of a layer take up, not a step within one.
 int block_rotation(const Finder *f, const Run *r)
 {
     int n_iter = (r->end - r->begin) / r->period, n_cuts = (r->end - r->begin) % r->period + 1;
     int first = r->begin + n_iter / 2 * r->period, best = 0;
-    int64_t *bytes = arena_array(f->arena, int64_t, n_cuts + 1), now = 0, least = INT64_MAX;
-    int *last_reader = f->last_reader;
     int end = first + n_cuts + r->period < r->end ? first + n_cuts + r->period : r->end;
+    Cut *step = arena_array(f->arena, Cut, n_cuts + 1), now = {0}, least = {INT64_MAX, 0};
 
-    for (int i = first - r->period; i < end; i++) {
-        const Node *n = &f->g->nodes[f->order[i]];
-        for (int k = 0; k < n->n_out; k++)
-            last_reader[n->out[k]] = -1;
-        for (int k = 0; k < n->n_in; k++)
-            last_reader[n->in[k]] = i;
-    }
-    for (int i = first - r->period; i < first + n_cuts - 1; i++)
-        add_crossing(f, i, first, n_cuts, bytes);
+    add_crossings(f, first - r->period, end, first, n_cuts, step);
     for (int i = 0; i < n_cuts; i++) {
-        now += bytes[i];
-        if (now < least) {
+        now.bytes += step[i].bytes;
+        now.reads += step[i].reads;
+        if (now.bytes < least.bytes || (now.bytes == least.bytes && now.reads > least.reads)) {
             least = now;
             best = i;
         }
@@ -130,13 +147,15 @@ static bool same_steps(const Node *a, const Node *b, const Node *before)
     return true;
 }
 
+bool block_same_attrs(const Node *a, const Node *b) { return same_steps(a, b, a); }
+
 bool block_matches(const Finder *f, Series *s, int k)
 {
     for (int pos = 0; pos < s->period; pos++) {
         int at = s->begin + k * s->period + pos;
         const Node *a = &f->g->nodes[f->order[at]], *b = &f->g->nodes[f->order[at + s->period]];
         const Node *before = k > s->first ? &f->g->nodes[f->order[at - s->period]] : NULL;
-        if (a->op != b->op || a->n_in != b->n_in || !same_steps(a, b, before))
+        if (f->hash[f->order[at]] != f->hash[f->order[at + s->period]] || !same_steps(a, b, before))
             return false;
         for (int i = 0; i < a->n_in; i++)
             if (!same_input(f, s, a->in[i], b->in[i], k))

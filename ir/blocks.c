@@ -89,6 +89,7 @@ static void put_class(Finder *f, const Series *s, int n_iter)
         f->block[begin + i] = (Block){f->n_found, i / s->period, i % s->period};
     *arena_push(f->arena, f->found, f->n_found, f->cap_found) =
         (Found){name, begin, s->period, n_iter};
+    block_grow_back(f, f->n_found - 1);
 }
 
 // Makes classes of the iterations of a run, as long ones as are alike.
@@ -130,9 +131,8 @@ static void find_classes(Finder *f)
 {
     enum { NEAR = 2, FAR = 8 };
     const Graph *g = f->g;
-    uint64_t *hash = node_hashes(g, f->arena), *s[3];
-    uint64_t *by_node[] = {hash, cone_hashes(g, hash, NEAR, f->arena),
-                           cone_hashes(g, hash, FAR, f->arena)};
+    uint64_t *s[3], *by_node[] = {f->hash, cone_hashes(g, f->hash, NEAR, f->arena),
+                                  cone_hashes(g, f->hash, FAR, f->arena)};
     int n_runs;
 
     for (int k = 0; k < 3; k++) {
@@ -213,20 +213,13 @@ static bool reorder(const Finder *f, Graph *g, Diag *d)
 
 // ---- the pass ----
 
-static Finder finder_new(const Graph *g)
+void block_find_readers(Finder *f)
 {
-    Finder f = {.g = g, .arena = arena_new()};
-
-    f.order = canonical_order(g, f.arena, &f.n);
-    f.place = arena_array(f.arena, int, g->n_nodes);
-    f.readers = arena_array(f.arena, Readers, g->n_values);
-    f.last_reader = arena_array(f.arena, int, g->n_values);
-    f.block = arena_array(f.arena, Block, f.n + 1);
-    for (int i = 0; i < f.n; i++) {
-        const Node *n = &g->nodes[f.order[i]];
-        f.place[f.order[i]] = i;
+    memset(f->readers, 0, (size_t)f->g->n_values * sizeof *f->readers);
+    for (int i = 0; i < f->n; i++) {
+        const Node *n = &f->g->nodes[f->order[i]];
         for (int k = 0; k < n->n_in; k++) {
-            Readers *r = &f.readers[n->in[k]];
+            Readers *r = &f->readers[n->in[k]];
             if (!r->first) {
                 r->first = i + 1;
                 r->slot = k;
@@ -234,6 +227,21 @@ static Finder finder_new(const Graph *g)
             r->last = i + 1;
         }
     }
+}
+
+static Finder finder_new(const Graph *g)
+{
+    Finder f = {.g = g, .arena = arena_new()};
+
+    f.order = canonical_order(g, f.arena, &f.n);
+    f.hash = node_hashes(g, f.arena);
+    f.place = arena_array(f.arena, int, g->n_nodes);
+    f.readers = arena_array(f.arena, Readers, g->n_values);
+    f.last_reader = arena_array(f.arena, int, g->n_values);
+    f.block = arena_array(f.arena, Block, f.n + 1);
+    for (int i = 0; i < f.n; i++)
+        f.place[f.order[i]] = i;
+    block_find_readers(&f);
     arena_push(f.arena, f.found, f.n_found, f.cap_found);
     return f;
 }
@@ -261,6 +269,7 @@ bool blocks(Graph *g, Diag *d)
     graph_prune(g);
     Finder f = finder_new(g);
     find_classes(&f);
+    block_grow_out(&f);
     bool ok = reorder(&f, g, d);
     arena_free(f.arena);
     if (!ok)

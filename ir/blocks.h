@@ -21,6 +21,7 @@ typedef struct Finder {
     Arena *arena;
     NodeId *order;
     int n;
+    uint64_t *hash;    // by NodeId: see node_hashes
     int *place;        // by NodeId: index in `order`
     Readers *readers;  // by ValueId
     Block *block;      // by index in `order`
@@ -44,7 +45,19 @@ int block_rotation(const Finder *f, const Run *r);
 // Are iterations k and k + 1 alike, in a class that begins with s->first?
 bool block_matches(const Finder *f, Series *s, int k);
 
+// Have two nodes the same attributes, affine ones included?
+bool block_same_attrs(const Node *a, const Node *b);
+
 // A loop over a few additions is no block: there must be a matrix product in it.
 bool block_is_worth(const Finder *f, const Series *s);
+
+// Sets f->readers by the order.
+void block_find_readers(Finder *f);
+
+// Adds to a class the iterations before its first one that are in the graph, and moves them there.
+void block_grow_back(Finder *f, int32_t cls);
+
+// Adds to all classes what reads every iteration's values alike: what stacks them, side results.
+void block_grow_out(Finder *f);
 
 #endif

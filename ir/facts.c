@@ -234,6 +234,8 @@ static bool read_moves(const Graph *g, const Node *n, Moves *m)
         m->start[i] = 0;
         m->stride[i] = 1;
     }
+    if (n->op == &op_slice && n->attr[3].n)  // drops dims
+        return false;
     if (n->op == &op_reshape)
         return reshape_dims(x, out(g, n), m->to);
     for (int i = 0, k = 0; n->op == &op_slice && i < x->rank; i++) {
