@@ -7,7 +7,8 @@
 
 static_assert(RT_KEYS % RT_NR == 0 && RT_ROWS % (2 * RT_MR) == 0, "blocks are whole tiles");
 
-// Offset of entry `i` of dims `dim` under strides; entry 0 may be asked for even where there is none.
+// Offset of entry `i` of dims `dim` under strides; entry 0 may be asked for even where there is
+// none.
 static inline int64_t rt_entry(int n, const int64_t *dim, const int64_t *stride, int64_t i)
 {
     int64_t at = 0;
