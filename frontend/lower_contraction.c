@@ -39,7 +39,7 @@ static Side matmul_side(Op *o, ValueId v, const Dims *batch, int batch_rank, con
 static ValueId matmul(Op *o, ValueId a, ValueId b)
 {
     Dims da = dims_of(o->g, a), db = dims_of(o->g, b);
-    char eq[96], y[32] = "";
+    char eq[128], y[32] = "";
 
     if (!da.rank || !db.rank) {
         op_error(o, "a scalar can't be multiplied as a matrix");

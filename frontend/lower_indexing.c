@@ -47,9 +47,9 @@ static ValueId gather_slice(Op *o, ValueId x, ValueId index, int axis)
     bool repeats = false;
     for (int i = 0; i < d.rank - 1 + di.rank; i++) {
         bool is_index = i >= axis && i < axis + di.rank;
-        int64_t size = d.dim[i < axis ? i : i - di.rank + 1];
+        int64_t size = is_index ? di.dim[i - axis] : d.dim[i < axis ? i : i - di.rank + 1];
         narrow.dim[narrow.rank++] = !is_index ? size : i - axis == along ? count : 1;
-        wide.dim[wide.rank++] = is_index ? di.dim[i - axis] : size;
+        wide.dim[wide.rank++] = size;
         repeats |= narrow.dim[i] != wide.dim[i];
     }
     y = reshape_to(g, y, &narrow);
