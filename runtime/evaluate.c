@@ -5,27 +5,30 @@
 
 #include "runtime/internal.h"
 
-bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const int64_t *sample)
+bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const RtData *d,
+                     const int64_t *sample)
 {
     const RtModel *m = run->model;
-    const RtTensor *bad = rt_find(set, n, RT_BAD_LABEL), *labels = NULL;
+    const RtTensor *bad = rt_find(set, n, RT_BAD_LABEL);
     int64_t at = bad ? rt_get_int(bad->type, rt_place(bad, 0, run->arena.base)) - 1 : -1;
+    long long step = (long long)run->step + 1;
+    const RtColumn *c = NULL;
 
     if (at < 0)
         return true;
-    for (int i = 0; i < n && m->labels; i++)
-        if (set[i].role == RT_INPUT && strcmp(set[i].name, m->labels) == 0)
-            labels = &set[i];
-    if (!labels || at >= rt_count(labels))
-        return rt_error(m, "step %lld: a label is out of range", (long long)run->step + 1);
-    int64_t each = rt_count(labels) / labels->dim[0], bytes = rt_bytes(labels) / rt_count(labels);
-    int64_t value = rt_get_int(labels->type, rt_place(labels, 0, run->arena.base) + at * bytes);
+    for (int i = 0; i < d->n && m->labels; i++)
+        if (strcmp(d->column[i].input->name, m->labels) == 0)
+            c = &d->column[i];
+    if (!c || c->is_whole || at >= rt_count(c->input))
+        return rt_error(m, "step %lld: a label is out of range", step);
+    // From the file: in the arena something else may lie there by now.
+    int64_t row = sample[at / c->count], place = at % c->count;
+    const uint8_t *label = c->rows + row * c->row_bytes + place * (c->row_bytes / c->count);
     char where[48] = "";
-    if (each > 1)
-        snprintf(where, sizeof where, ", place %lld", (long long)(at % each));
-    return rt_error(m, "step %lld: sample %lld%s: label %lld is out of range",
-                    (long long)run->step + 1, (long long)sample[at / each], where,
-                    (long long)value);
+    if (c->count > 1)
+        snprintf(where, sizeof where, ", place %lld", (long long)place);
+    return rt_error(m, "step %lld: sample %lld%s: label %lld is out of range", step, (long long)row,
+                    where, (long long)rt_get_int(c->type, label));
 }
 
 bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
@@ -46,7 +49,7 @@ bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
         rt_data_stage(d, d->sample, d->stage);
         rt_data_place(d, d->stage, base);
         m->forward(&run->rt, base);
-        if (!rt_check_labels(run, m->predict, m->n_predict, d->sample))
+        if (!rt_check_labels(run, m->predict, m->n_predict, d, d->sample))
             return false;
         total += rt_get(sum->type, rt_place(sum, 0, base));
         counted += rt_get(count->type, rt_place(count, 0, base));

@@ -206,7 +206,8 @@ bool rt_train(RtRun *run, const RtData *data, const RtData *eval);
 // The mean loss over the whole batches of `d`. False after a message, or when interrupted.
 bool rt_evaluate(RtRun *run, const RtData *d, double *loss);
 // Reports a label out of range, if there is one. `sample`: the samples of the micro-batch.
-bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const int64_t *sample);
+bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const RtData *d,
+                     const int64_t *sample);
 
 // The learning rate of step `step` (from 0) of `steps`.
 double rt_schedule(const RtOptions *o, double lr, int64_t step, int64_t steps);

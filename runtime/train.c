@@ -102,7 +102,7 @@ static bool run_micros(Train *t, RtReport *r)
 
         rt_set_hypers(run, run->step, k, r->lr);
         m->micro(&run->rt, base);
-        if (!rt_check_labels(run, m->train, m->n_train, sample))
+        if (!rt_check_labels(run, m->train, m->n_train, t->data, sample))
             return false;
     }
     m->reduce(&run->rt, base);

@@ -272,6 +272,7 @@ static inline void bigram_micro(Rt *rt, char *m)
 
         if (loss < 0) {
             *I(m, B_BAD) = p + 1;
+            I(m, B_LABELS)[p] = -1;  // the place of an input is used for other things, later
             return;
         }
         probability[I(m, B_LABELS)[p]] -= 1;
