@@ -103,7 +103,7 @@ void generate_c(const Program *p, const GenerateOptions *o, Text *t)
              .init = &init,
              .tables = &tables};
 
-    g.arena = g.names.arena = g.kernels.arena = arena_new();
+    g.arena = g.names.arena = g.kernels.arena = g.functions.arena = arena_new();
     for (g.set = 0; g.set < N_SETS; g.set++) {
         g.s = &p->set[g.set];
         if (g.s->g)
@@ -111,7 +111,7 @@ void generate_c(const Program *p, const GenerateOptions *o, Text *t)
     }
     generate_tensors(&g);
     print_head(&g, t);
-    text_put(t, places.s ? places.s : "", places.n);
+    print_wrapped(t, 0, arena_string(g.arena, "static const int64_t%s;", places.s + 1));
     text_printf(t, "\n");
     text_put(t, groups.s ? groups.s : "", groups.n);
     text_put(t, bodies.s ? bodies.s : "", bodies.n);

@@ -198,13 +198,9 @@ static void print_pointer(Body *b, int k, int indent)
     const Operand *o = &it->operands[k];
     const char *type = dtype_c_type(value_of(b->g->s->g, o->value)->dtype);
     bool is_in = k < it->n_in;
-    int i = is_in ? k : k - it->n_in;
     bool is_scalar = is_in && (!w->rank || w->stride[k][w->rank - 1] == 0);
-    const char *place = place_text(b->g, o);
     Text at = {0};
 
-    if (strstr(place, "layer"))
-        b->uses_layer = true;
     for (int d = 0; d + 1 < w->rank; d++) {
         int64_t stride = w->stride[k][d];
         if (stride == 1)
@@ -213,11 +209,11 @@ static void print_pointer(Body *b, int k, int indent)
             text_printf(&at, " + i%d * %" PRId64, d, stride);
     }
     text_printf(&b->text, "%*s%s%s %s%c%d = ", indent, "", is_in ? "const " : "", type,
-                is_scalar ? "" : "*", is_in ? 'x' : 'y', i);
+                is_scalar ? "" : "*", is_in ? 'x' : 'y', is_in ? k : k - it->n_in);
     if (is_scalar)
-        text_printf(&b->text, "((const %s *)(%s))[%s];\n", type, place, at.n ? at.s + 3 : "0");
+        text_printf(&b->text, "((const %s *)p[%d])[%s];\n", type, k, at.n ? at.s + 3 : "0");
     else
-        text_printf(&b->text, "(%s%s *)(%s)%s;\n", is_in ? "const " : "", type, place,
+        text_printf(&b->text, "(%s%s *)p[%d]%s;\n", is_in ? "const " : "", type, k,
                     at.n ? at.s : "");
     text_free(&at);
 }
@@ -265,26 +261,44 @@ static void print_rows(Body *b)
     text_printf(&b->text, "        }\n    }\n");
 }
 
-static void print_comment(Gen *g, const Item *it, Text *t)
+static void print_comment(Gen *g, const Item *it, int indent, Text *t)
 {
     const Graph *graph = g->s->g;
     const Node *n = &graph->nodes[it->nodes[it->n_nodes - 1]];
+    const char *label = node_label(g, n, 40);
     Text ops = {0};
 
-    for (int i = 0; i < it->n_nodes && ops.n < 40; i++)
+    for (int i = 0; i < it->n_nodes && ops.n < 24; i++)
         text_printf(&ops, "%s%s", i ? " " : "", graph->nodes[it->nodes[i]].op->name);
-    text_printf(t, "// %s: %s%s, ", node_label(g, n, 30), ops.s, ops.n < 40 ? "" : " ...");
+    text_printf(t, "%*s// %s%s%s%s ", indent, "", label, *label ? ": " : "", ops.s,
+                ops.n < 24 ? "" : " ...");
     text_free(&ops);
     print_type(out(graph, n), t);
     text_printf(t, "\n");
 }
 
-void generate_group(Gen *g, const Item *it, Text *call)
+// Groups whose functions have the same text share one.
+static int function_of(Gen *g, const Body *b)
+{
+    char *text = arena_copy(g->arena, b->text.s, b->text.n);
+    int number = map_get(&g->functions, text);
+
+    if (number)
+        return number;
+    map_set(&g->functions, text, ++g->n_groups);
+    text_printf(g->groups,
+                "static void rows%d(char *const *p, int64_t layer, int64_t first, int64_t last)\n"
+                "{\n%s%s}\n\n",
+                g->n_groups, b->uses_layer ? "" : "    (void)layer;\n", text);
+    return g->n_groups;
+}
+
+void generate_group(Gen *g, const Item *it, Text *t, int indent)
 {
     Walk w = make_walk(g, it);
     Body b = {.g = g, .it = it, .w = &w};
     int64_t rows = 1;
-    int number = ++g->n_groups;
+    Text call = {0};
 
     b.expr = arena_array(g->arena, const char *, g->s->g->n_nodes);
     b.uses = arena_array(g->arena, int, g->s->g->n_nodes);
@@ -294,14 +308,12 @@ void generate_group(Gen *g, const Item *it, Text *call)
         print_flat(&b);
     else
         print_rows(&b);
-    print_comment(g, it, g->groups);
-    text_printf(g->groups,
-                "static void rows%d(char *m, int64_t layer, int64_t first, "
-                "int64_t last)\n{\n%s",
-                number, b.uses_layer ? "" : "    (void)layer;\n");
-    text_put(g->groups, b.text.s, b.text.n);
-    text_printf(g->groups, "}\n\n");
+    print_comment(g, it, indent, t);
+    text_printf(&call, "rt_rows(rt, rows%d, (char *[]){", function_of(g, &b));
+    for (int k = 0; k < it->n_in + it->n_out; k++)
+        text_printf(&call, "%s%s", k ? ", " : "", place_text(g, &it->operands[k]));
+    text_printf(&call, "}, %s, %" PRId64 ");", it->region ? "layer" : "0", rows);
+    print_wrapped(t, indent, call.s);
+    text_free(&call);
     text_free(&b.text);
-    text_printf(call, "rt_rows(rt, rows%d, m, %s, %" PRId64 ");", number,
-                it->region ? "layer" : "0", rows);
 }

@@ -19,7 +19,8 @@ typedef struct Gen {
     Text *tables;  // tensors
     Map names;     // places in buffers → 1 + index in `name`
     const char **name;
-    Map kernels;  // prepared kernels by their text
+    Map kernels;    // prepared kernels by their text
+    Map functions;  // groups' functions by their text
     int n_names, cap_names, n_groups, n_kernels;
 } Gen;
 
@@ -36,8 +37,8 @@ void print_string(Text *t, const char *s, int indent);
 void print_wrapped(Text *t, int indent, const char *s);
 void print_number(Text *t, DType type, double x);
 
-// Prints the group's function into g->groups and its call into `call`.
-void generate_group(Gen *g, const Item *it, Text *call);
+// Prints the group's function into g->groups, unless one of the same text is there, and its call.
+void generate_group(Gen *g, const Item *it, Text *t, int indent);
 
 void generate_items(Gen *g);    // all functions of one set
 void generate_tensors(Gen *g);  // of both sets

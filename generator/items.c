@@ -125,13 +125,9 @@ static void generate_fill(Gen *g, const Item *it, Text *t, int indent)
 
 static void generate_item(Gen *g, const Item *it, Text *t, int indent)
 {
-    Text call = {0};
-
     switch (it->kind) {
     case ITEM_GROUP:
-        generate_group(g, it, &call);
-        print_wrapped(t, indent, call.s);
-        text_free(&call);
+        generate_group(g, it, t, indent);
         break;
     case ITEM_KERNEL:
         generate_kernel(g, it, t, indent);

@@ -143,9 +143,7 @@ static const char *base_name(Gen *g, const Operand *o)
     char *name = arena_string(g->arena, "%c%d", kind_letter(v), g->n_names + 1);
     *arena_push(g->arena, g->name, g->n_names, g->cap_names) = name;
     map_set(&g->names, key, g->n_names);
-    text_printf(g->places, "static const int64_t %s = %" PRId64 ";  // ", name, at);
-    print_type(v, g->places);
-    text_printf(g->places, "\n");
+    text_printf(g->places, ", %s = %" PRId64, name, at);
     return name;
 }
 

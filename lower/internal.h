@@ -75,7 +75,8 @@ bool dissolve(Lowering *l, int32_t cls, bool *again);
 bool lower_views(Lowering *l);
 bool lower_order(Lowering *l, bool *again);
 bool lower_items(Lowering *l);
-void merge_groups(Lowering *l);
+// Of the items [begin, end): a loop's body before the loop ends, or a part's.
+void merge_groups(Lowering *l, int begin, int end);
 void finish_groups(Lowering *l);
 bool lower_storage(Lowering *l, bool *again);
 bool lower_arena(Program *p, Diag *d);

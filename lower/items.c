@@ -565,6 +565,7 @@ static bool lower_region(Emit *e, int r)
     for (int i = 0; i < x->n_nodes; i++)
         if (!lower_node(e, x->nodes[i]))
             return false;
+    merge_groups(l, begin + 1, l->s->n_items);
     it = add_item(e, ITEM_END);
     it->match = begin;
     l->s->items[begin].match = l->s->n_items - 1;
@@ -605,7 +606,8 @@ bool lower_items(Lowering *l)
     }
     while (part < N_PARTS)
         l->s->part[++part] = l->s->n_items;
-    merge_groups(l);
+    for (int k = 0; k < N_PARTS; k++)
+        merge_groups(l, l->s->part[k], l->s->part[k + 1]);
     finish_groups(l);
     return true;
 }

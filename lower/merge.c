@@ -96,22 +96,12 @@ static void merge(Lowering *l, int from, int to)
     a->n_nodes = 0;
 }
 
-static int part_start(const Set *s, int item)
+void merge_groups(Lowering *l, int begin, int end)
 {
-    int part = 0;
-
-    while (part + 1 < N_PARTS && s->part[part + 1] <= item)
-        part++;
-    return s->part[part];
-}
-
-void merge_groups(Lowering *l)
-{
-    for (int to = 0; l->o->fuse && to < l->s->n_items; to++) {
-        int first = part_start(l->s, to);
+    for (int to = begin; l->o->fuse && to < end; to++) {
+        int first = to - LOOK_BACK > begin ? to - LOOK_BACK : begin;
         if (l->s->items[to].kind != ITEM_GROUP)
             continue;
-        first = to - LOOK_BACK > first ? to - LOOK_BACK : first;
         for (int from = to - 1; from >= first && l->s->items[from].kind != ITEM_LOOP; from--)
             if (can_merge(l, from, to))
                 merge(l, from, to);
