@@ -8,6 +8,11 @@
 
 #include "ir/atoms.h"
 
+enum {
+    MOST_ROUNDS = 32,  // of relating: more would split a little more of a strange graph
+    MOST_LIMITS = 8,   // of limiting: then nothing is split at all
+};
+
 // A dim that would take a value above MAX_RANK, or a node above MAX_FACTORS: it isn't split.
 typedef struct Limits {
     bool *is_whole;  // by ValueId * MAX_RANK + dim
@@ -64,24 +69,44 @@ static void relate_by_rule(const Graph *g, Relation *r)
     }
 }
 
-// Relates until nothing changes: what one node splits, another passes on.
+static void relate_node(const Graph *g, Relation *r, NodeId i)
+{
+    r->node = &g->nodes[i];
+    if (r->node->op->relate)
+        r->node->op->relate(g, r->node, r);
+}
+
+// What is carried has the same dims where it is read and where it is written.
+static void relate_carries(const Graph *g, Relation *r)
+{
+    for (int i = 0; i < g->n_carries; i++) {
+        const Carry *c = &g->carries[i];
+
+        for (int k = 0; k < value_of(g, c->in)->rank; k++)
+            term_join(r, r->first[c->in] + k, r->first[c->out] + k);
+    }
+}
+
+// Relates until nothing changes, there and back: what one node splits, others pass on.
 static void relate_all(const Graph *g, Relation *r)
 {
     for (NodeId i = 1; i < g->n_nodes; i++) {
         r->node = &g->nodes[i];
         relate_by_rule(g, r);
     }
+    relate_carries(g, r);
     r->only_whole = true;
-    do {
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        relate_node(g, r, i);
+    r->only_whole = false;
+    r->changed = true;
+    for (int round = 0; round < MOST_ROUNDS && r->changed; round++) {
         r->changed = false;
-        for (NodeId i = 1; i < g->n_nodes; i++) {
-            r->node = &g->nodes[i];
-            if (r->node->op->relate)
-                r->node->op->relate(g, r->node, r);
-        }
-        r->changed |= r->only_whole;
-        r->only_whole = false;
-    } while (r->changed);
+        for (NodeId i = 1; i < g->n_nodes; i++)
+            relate_node(g, r, i);
+        for (NodeId i = g->n_nodes - 1; r->changed && i > 0; i--)
+            relate_node(g, r, i);
+    }
 }
 
 // The dims of value v over atoms. False if they are too many.
@@ -151,18 +176,22 @@ static Refined *refined_all(const Graph *g, Relation *r, Limits *l)
 
 static Refined *refined_within_limits(const Graph *g, Arena *a)
 {
-    Limits l = {.is_whole = arena_array(a, bool, (size_t)g->n_values *MAX_RANK)};
+    size_t n = (size_t)g->n_values * MAX_RANK;
+    Limits l = {.is_whole = arena_array(a, bool, n)};
     Refined *refined;
 
-    do {
+    for (int round = 1;; round++) {
         Relation r = {.arena = a};
 
         l.changed = false;
         terms_new(g, &l, &r);
         relate_all(g, &r);
         refined = refined_all(g, &r, &l);
-    } while (l.changed);
-    return refined;
+        if (!l.changed)
+            return refined;
+        if (round == MOST_LIMITS)
+            memset(l.is_whole, true, n);
+    }
 }
 
 // ---- rebuilding ----
@@ -326,6 +355,18 @@ static void refine_outputs(Rewrite *r)
     }
 }
 
+// Where relating the two ends of a carry met a conflict, the written one gets the other's dims.
+static void refine_carries(Rewrite *r)
+{
+    for (int i = 0; i < r->from->n_carries; i++) {
+        const Carry *c = &r->from->carries[i];
+        const Value *x = value_of(r->to, r->map[c->in]);
+
+        if (!same_shape(x, value_of(r->to, r->map[c->out])))
+            r->map[c->out] = make_reshape(r->to, r->map[c->out], x->rank, x->dim);
+    }
+}
+
 bool refine(Graph *g, Diag *d)
 {
     Arena *a = arena_new();
@@ -336,8 +377,10 @@ bool refine(Graph *g, Diag *d)
     refine_sources(&r, refined);
     for (NodeId i = 1; ok && i < g->n_nodes; i++)
         ok = refine_node(&r, i, refined, a, d);
-    if (ok)
+    if (ok) {
+        refine_carries(&r);
         refine_outputs(&r);
+    }
     arena_free(a);
     return rewrite_end(&r, d) && ok;
 }

@@ -18,6 +18,7 @@ typedef struct Found {
     // … and at most one other one: added, or selecting (`keeps`; the others, if `is_inverted`).
     View bias;
     bool has_bias, keeps, is_inverted;
+    int n_parts;  // of masks looked at
 } Found;
 
 enum { FAR = 1 << 30 };  // low = -FAR, high = FAR: no limit

@@ -5,7 +5,7 @@
 
 enum { OF_Q = 1, OF_K = 2, OF_V = 4, OF_Y = 8 };
 enum { BATCH = OF_Q | OF_K | OF_V | OF_Y, QUERY = OF_Q | OF_Y, KEY = OF_K | OF_V };
-enum { INNER = OF_Q | OF_K, VALUE = OF_V | OF_Y, MOST_LETTERS = 4 * MAX_RANK };
+enum { INNER = OF_Q | OF_K, VALUE = OF_V | OF_Y, MOST_LETTERS = 6 * MAX_RANK };
 
 typedef struct Operand {
     ValueId v;  // in the new graph
@@ -68,6 +68,8 @@ static bool name_letters(Found *f, Letters *l, int32_t query)
     const char *next = "bhgnmklopqruvwxyzacdijABCDEFGHIJKLMNOPQRSTUVWXYZ";
     int n_inner = 0, n_value = 0;
 
+    if (l->n > MAX_FACTORS)
+        return false;
     for (int i = 0; i < l->n; i++) {
         bool is_key = l->leaf[i] == leaf_of(&f->r, f->key);
 

@@ -100,6 +100,8 @@ static Keep keep_of(const Fact *fact, const Value *v, bool keeps, bool is_invert
     return y == 0 && is_masking(t, x) ? KEEP_OUTSIDE : KEEP_UNKNOWN;
 }
 
+enum { MOST_PARTS = 64 };  // a mask may have more parts than nodes
+
 // The one mask that isn't known by its indices.
 static bool add_bias(Found *f, ValueId v, const int32_t *dim, bool keeps, bool is_inverted)
 {
@@ -128,6 +130,8 @@ static bool add_parts(Found *f, ValueId v, const int32_t *dim, bool keeps, bool 
     const Fact *fact = fact_of(m->facts, v);
     int32_t up[MAX_RANK];
 
+    if (f->n_parts++ == MOST_PARTS)
+        return false;
     if (fact && add_known(f, fact, x, dim, keep_of(fact, x, keeps, is_inverted)))
         return true;
     if (n && !n->op->is_elementwise && view_through(m, &f->r, n, dim, up))

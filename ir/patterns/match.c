@@ -62,6 +62,8 @@ bool is_mean(const Match *m, ValueId v, ValueId *x, const Attr **axes)
 
     if (!divides && !made_with_number(m, v, &op_mul, &sum, &factor))
         return false;
+    if (!dtype_is_float(value_of(m->g, v)->dtype))
+        return false;
     if (!is_reduced(m, sum, &op_reduce_sum, x, axes))
         return false;
     for (int i = 0; i < (*axes)->n; i++)

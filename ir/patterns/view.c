@@ -4,6 +4,8 @@
 
 #include "ir/patterns/match.h"
 
+enum { MOST_STEPS = 64 };  // so that long chains don't take quadratic time
+
 static void terms_of(Relation *r, const Value *v, int32_t *dim)
 {
     for (int i = 0; i < v->rank; i++)
@@ -66,7 +68,7 @@ bool view_of(const Match *m, Relation *r, ValueId v, unsigned through, View *w)
     w->rank = value_of(m->g, v)->rank;
     terms_of(r, value_of(m->g, v), w->dim);
     memcpy(w->base_dim, w->dim, sizeof w->dim);
-    for (;;) {
+    for (int i = 0; i < MOST_STEPS; i++) {
         ValueId x = step_up(m, w->base, through, &w->scale);
 
         if (!x)
