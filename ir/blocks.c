@@ -151,6 +151,23 @@ static void find_classes(Finder *f)
     }
 }
 
+// Classes in the order in which they begin.
+static void sort_classes(Finder *f)
+{
+    int32_t *to = arena_array(f->arena, int32_t, f->n_found), n = 1;
+    Found *old = arena_array(f->arena, Found, f->n_found);
+
+    memcpy(old, f->found, (size_t)f->n_found * sizeof *old);
+    for (int i = 0; i < f->n; i++) {
+        int32_t *cls = &f->block[i].cls;
+        if (*cls && !to[*cls]) {
+            f->found[n] = old[*cls];
+            to[*cls] = n++;
+        }
+        *cls = to[*cls];
+    }
+}
+
 // ---- the graph in its new order ----
 
 // Labels values that one iteration alone reads, where its neighbour reads such a one of its own.
@@ -176,18 +193,27 @@ static void label_values(const Finder *f, Rewrite *r)
     }
 }
 
+enum { RANDOM_SITE = 1, RANDOM_LAYER };  // attributes
+
+// What an earlier pass numbered would tell nodes apart that are alike.
+static void clear_random(Graph *g)
+{
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        if (g->nodes[i].op == &op_random)
+            g->nodes[i].attr[RANDOM_SITE].i = g->nodes[i].attr[RANDOM_LAYER].i = 0;
+}
+
 // A random node's site is its ordinal, once per place of a class; its layer is the iteration.
 static void number_random(Graph *g, NodeId i, int *n_sites, int *site)
 {
-    enum { SITE = 1, LAYER };
     Node *n = &g->nodes[i];
 
     if (n->op != &op_random)
         return;
     if (n->block.iter == 0)
         *site = (*n_sites)++;
-    n->attr[SITE].i = *site;
-    n->attr[LAYER].i = n->block.iter;
+    n->attr[RANDOM_SITE].i = *site;
+    n->attr[RANDOM_LAYER].i = n->block.iter;
 }
 
 static bool reorder(const Finder *f, Graph *g, Diag *d)
@@ -267,9 +293,11 @@ bool blocks(Graph *g, Diag *d)
         class_drop(g, c);
     class_compact(g);
     graph_prune(g);
+    clear_random(g);
     Finder f = finder_new(g);
     find_classes(&f);
     block_grow_out(&f);
+    sort_classes(&f);
     bool ok = reorder(&f, g, d);
     arena_free(f.arena);
     if (!ok)
