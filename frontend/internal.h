@@ -17,6 +17,7 @@ enum {
     MAX_CONSTANT = 1 << 20,  // bytes of a constant; larger ones become buffers
     MAX_TRIPS = 1 << 14,     // of one Loop, Scan or recurrent layer
     MAX_GRAPH = 1 << 21,     // nodes of the graph
+    MAX_WALK = 1 << 20,      // nodes walked, those of a body once per trip
     MAX_OPERANDS = 1 << 16,  // inputs (or outputs) of one node
     FIRST_OPSET = 7,
     LAST_OPSET = 28,
@@ -87,6 +88,10 @@ typedef struct Import {
     int n_weights, cap_weights;
     const Tensor **known;  // by ValueId, see known.c
     int n_known, cap_known;
+    int64_t evaluated;          // elements, while finding out what is known
+    int64_t walked;             // nodes
+    int n_unmarked;             // parameters without a mark where others have one …
+    const char *unmarked;       // … the first of them
     ValueId seed, step, micro;  // made when the first random node needs them
     int n_random;
     Missing *missing;
@@ -155,21 +160,28 @@ const int64_t *attr_ints(const Op *o, const char *name, int *n);
 // Exactly n integers into v; those absent are `missing`. False after an error.
 bool attr_ints_of(Op *o, const char *name, int n, int64_t missing, int64_t *v);
 
-// ---- walking (import.c) ----
-
-Graph *import_model(Import *x, Weights *w);
+// ---- names (frame.c) ----
 
 // A frame for a subgraph of `outer`'s node (call NULL) or for a function body; false if too deep.
 bool frame_open(Import *x, Frame *f, const Frame *outer, const Onnx__FunctionProto *function,
                 const Op *call);
 Item *frame_define(Import *x, Frame *f, const char *name);      // NULL after an error
 Item *frame_find(Import *x, const Frame *f, const char *name);  // NULL if there is none
+bool frame_initializers(Import *x, Frame *f, const Onnx__GraphProto *g);
+char **names_of(Import *x, size_t n, Onnx__ValueInfoProto **v);
+
+// ---- walking (walk.c) ----
+
 bool walk_nodes(Import *x, Frame *f, size_t n, Onnx__NodeProto **node, size_t n_outputs,
                 char **outputs);
 // Lowers a subgraph whose inputs stand for `in`; its outputs go to `out`.
 bool walk_subgraph(Op *o, const Onnx__GraphProto *body, int n_in, const Item *in, int n_out,
                    Item *out);
-void walk_function(Op *o, const Onnx__FunctionProto *body);
+void walk_report(const Import *x);  // all operators that we lack, with their nodes
+
+// ---- the model (import.c) ----
+
+Graph *import_model(Import *x, Weights *w);
 
 // ---- inputs (bind.c) ----
 void bind_inputs(Import *x, Frame *f);
@@ -232,7 +244,6 @@ ValueId slice_axis(Graph *g, ValueId x, int axis, int64_t start, int64_t size, i
 ValueId transpose_to(Graph *g, ValueId x, const int64_t *perm);  // x itself if nothing moves
 ValueId full(Graph *g, DType t, const Dims *d, double v);
 ValueId vector_at(Graph *g, ValueId v, ValueId like, int axis);  // rank 1 along an axis of `like`
-
 
 // ---- files (beneath.c) ----
 

@@ -7,7 +7,10 @@
 // positions of a large batch cost what one sample costs.
 #include "frontend/internal.h"
 
-enum { MAX_KNOWN = 1 << 14 };  // elements of the space that one evaluation walks
+enum {
+    MAX_KNOWN = 1 << 14,      // elements of the space that one evaluation walks
+    MAX_EVALUATED = 1 << 28,  // … that all of them walk
+};
 
 double known_number(const Tensor *t, int64_t i)
 {
@@ -104,7 +107,8 @@ static bool piece_of(Import *x, const Node *n, const Rule *r, bool *is_one)
         if (!mul_size(volume, is_repeated ? 1 : r->size[f], &volume) || volume > MAX_KNOWN)
             return false;
     }
-    return true;
+    x->evaluated += volume;
+    return x->evaluated <= MAX_EVALUATED;
 }
 
 static int64_t dims_count(int rank, const int64_t *dim)

@@ -108,6 +108,9 @@ ValueId params_value(Import *x, const Onnx__TensorProto *t)
         return 0;
     if (!dtype_is_float(l.dtype) || is_number(x, &l, t->name))
         return literal_value(x, t, t->name);
-    bool is_buffer = map_get(&x->marks, t->name) == MARK_BUFFER || is_frozen(x, t->name);
+    Mark mark = (Mark)map_get(&x->marks, t->name);
+    bool is_buffer = mark == MARK_BUFFER || is_frozen(x, t->name);
+    if (x->has_marks && !mark && !is_buffer && !x->n_unmarked++)
+        x->unmarked = t->name;
     return params_add(x, is_buffer ? VALUE_BUFFER : VALUE_PARAMETER, t->name, &l);
 }

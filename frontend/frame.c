@@ -1,0 +1,80 @@
+// Names and what they stand for: of a graph, of the subgraphs in it, of calls of functions.
+#include "frontend/internal.h"
+
+bool frame_open(Import *x, Frame *f, const Frame *outer, const Onnx__FunctionProto *function,
+                const Op *call)
+{
+    *f = (Frame){.outer = outer, .function = function, .call = call};
+    f->names.arena = x->scratch;
+    const Frame *parent = call ? call->frame : outer;
+    f->depth = parent ? parent->depth + 1 : 1;
+    f->n_opset = function ? function->n_opset_import : x->model->n_opset_import;
+    f->opset = function ? function->opset_import : x->model->opset_import;
+    if (outer && !function) {  // the body of an If or a Loop inside a function
+        f->function = outer->function;
+        f->call = outer->call;
+        f->n_opset = outer->n_opset;
+        f->opset = outer->opset;
+    }
+    if (f->depth > MAX_NESTING) {
+        diag_error(x->diag, "subgraphs and functions are nested more than %d deep", MAX_NESTING);
+        return false;
+    }
+    return true;
+}
+
+Item *frame_define(Import *x, Frame *f, const char *name)
+{
+    if (map_get(&f->names, name)) {
+        diag_error(x->diag, "'%.200s' is defined twice", name);
+        return NULL;
+    }
+    if (!f->n_items)
+        (void)arena_push(x->scratch, f->items, f->n_items, f->cap_items);
+    map_set(&f->names, name, f->n_items);
+    Item *item = arena_push(x->scratch, f->items, f->n_items, f->cap_items);
+    *item = (Item){0};
+    return item;
+}
+
+Item *frame_find(Import *x, const Frame *f, const char *name)
+{
+    for (; f; f = f->outer) {
+        int32_t i = map_get(&f->names, name);
+        if (!i)
+            continue;
+        Item *item = &f->items[i];
+        if (item->initializer && !item->value) {
+            item->value = params_value(x, item->initializer);
+            item->failed = !item->value;
+            item->initializer = NULL;
+        }
+        return item;
+    }
+    return NULL;
+}
+
+bool frame_initializers(Import *x, Frame *f, const Onnx__GraphProto *g)
+{
+    for (size_t i = 0; i < g->n_initializer; i++) {
+        const char *name = g->initializer[i]->name;
+        if (!name || !*name) {
+            diag_error(x->diag, "initializer %zu has no name", i);
+            return false;
+        }
+        Item *item = frame_define(x, f, name);
+        if (!item)
+            return false;
+        item->initializer = g->initializer[i];
+    }
+    return true;
+}
+
+char **names_of(Import *x, size_t n, Onnx__ValueInfoProto **v)
+{
+    char **name = arena_array(x->scratch, char *, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        name[i] = v[i]->name ? v[i]->name : "";
+    return name;
+}

@@ -1,0 +1,328 @@
+// The walk over nodes: one lowering per node, subgraphs and functions in place, what is missing.
+#include "frontend/internal.h"
+
+static const Lowering *const tables[] = {
+    lower_elementwise, lower_shape, lower_reduce,  lower_norm,     lower_contraction, lower_window,
+    lower_indexing,    lower_rnn,   lower_control, lower_sequence, lower_attention,   lower_source,
+};
+
+static const Lowering *lowering_find(const char *type)
+{
+    for (int t = 0; t < COUNT(tables); t++)
+        for (const Lowering *l = tables[t]; l->type; l++)
+            if (!strcmp(l->type, type))
+                return l;
+    return NULL;
+}
+
+// ---- where a node came from ----
+
+// The exporter's module path: the last but one of "['', 'model', 'model.h.0', 'add']". Without it,
+// the folder of a name like "/model/h.0/Add".
+static const char *scope_of(Import *x, const Onnx__NodeProto *node)
+{
+    for (size_t i = 0; i < node->n_metadata_props; i++) {
+        const Onnx__StringStringEntryProto *p = node->metadata_props[i];
+        if (!p->key || !p->value || strcmp(p->key, "pkg.torch.onnx.name_scopes"))
+            continue;
+        const char *last = NULL, *before = NULL;
+        size_t n_last = 0, n_before = 0;
+        for (const char *s = strchr(p->value, '\''), *e; s && (e = strchr(s + 1, '\''));
+             s = strchr(e + 1, '\'')) {
+            before = last, n_before = n_last;
+            last = s + 1, n_last = (size_t)(e - s - 1);
+        }
+        return before ? arena_copy(x->arena, before, n_before) : "";
+    }
+    const char *name = node->name ? node->name : "", *slash = strrchr(name, '/');
+    if (name[0] != '/' || slash == name)
+        return "";
+    char *scope = arena_copy(x->arena, name + 1, (size_t)(slash - name - 1));
+    for (char *c = scope; *c; c++)
+        *c = *c == '/' ? '.' : *c;
+    return scope;
+}
+
+static const Source *source_of(Import *x, const Onnx__NodeProto *node)
+{
+    Source *s = arena_array(x->arena, Source, 1);
+    const char *name = node->name && *node->name ? node->name
+                       : node->n_output          ? node->output[0]
+                                                 : node->op_type;
+    s->name = arena_string(x->arena, "%s", name);
+    s->scope = scope_of(x, node);
+    return s;
+}
+
+// ---- graphs and functions ----
+
+bool walk_subgraph(Op *o, const Onnx__GraphProto *body, int n_in, const Item *in, int n_out,
+                   Item *out)
+{
+    Import *x = o->x;
+    Frame f;
+
+    o->failed = true;
+    if (body->n_input != (size_t)n_in || body->n_output != (size_t)n_out)
+        return op_error(o, "its subgraph has %zu inputs and %zu outputs, expected %d and %d",
+                        body->n_input, body->n_output, n_in, n_out);
+    if (!frame_open(x, &f, o->frame, NULL, NULL) || !frame_initializers(x, &f, body))
+        return false;
+    for (int i = 0; i < n_in; i++) {
+        Item *item = frame_define(x, &f, body->input[i]->name ? body->input[i]->name : "");
+        if (!item)
+            return false;
+        *item = in[i];
+    }
+    char **outputs = names_of(x, body->n_output, body->output);
+    bool is_whole = true;
+    if (!walk_nodes(x, &f, body->n_node, body->node, body->n_output, outputs))
+        return false;
+    for (int i = 0; i < n_out; i++) {
+        const Item *item = frame_find(x, &f, outputs[i]);
+        if (!item)
+            return op_error(o, "its subgraph's output '%.200s' is not defined", outputs[i]);
+        out[i] = *item;
+        is_whole &= !item->failed;
+    }
+    o->failed = !is_whole;
+    return is_whole;
+}
+
+static void walk_function(Op *o, const Onnx__FunctionProto *body)
+{
+    Import *x = o->x;
+    Frame f;
+
+    if ((size_t)o->n_in > body->n_input || (size_t)o->n_out > body->n_output) {
+        op_error(o, "function %.100s has %zu inputs and %zu outputs, the call %d and %d",
+                 o->node->op_type, body->n_input, body->n_output, o->n_in, o->n_out);
+        return;
+    }
+    o->failed = true;  // outputs that the body doesn't give were reported there
+    if (!frame_open(x, &f, NULL, body, o))
+        return;
+    for (size_t i = 0; i < body->n_input; i++) {
+        Item *item = frame_define(x, &f, body->input[i]);
+        if (!item)
+            return;
+        if (i < (size_t)o->n_in)
+            *item = o->in[i];
+    }
+    if (!walk_nodes(x, &f, body->n_node, body->node, body->n_output, body->output))
+        return;
+    for (int i = 0; i < o->n_out; i++) {
+        const Item *item = frame_find(x, &f, body->output[i]);
+        if (item)
+            o->out[i] = *item;
+        else if (wants(o, i))
+            op_error(o, "output '%.200s' of function %.100s is not defined", body->output[i],
+                     o->node->op_type);
+    }
+}
+
+// ---- nodes ----
+
+static bool is_default_domain(const char *domain)
+{
+    return !domain || !*domain || !strcmp(domain, "ai.onnx");
+}
+
+static int opset_of(const Frame *f)
+{
+    for (size_t i = 0; i < f->n_opset; i++)
+        if (is_default_domain(f->opset[i]->domain))
+            return (int)f->opset[i]->version;
+    return 0;
+}
+
+static void report_missing(Import *x, const Op *o, const char *domain)
+{
+    const char *name = arena_string(x->scratch, "%.100s%s%.100s (opset %d)", domain,
+                                    *domain ? "::" : "", o->node->op_type, o->opset);
+    Missing *m = NULL;
+
+    for (int i = 0; i < x->n_missing && !m; i++)
+        if (!strcmp(x->missing[i].operator, name))
+            m = &x->missing[i];
+    if (!m) {
+        m = arena_push(x->scratch, x->missing, x->n_missing, x->cap_missing);
+        *m = (Missing){.operator= name };
+    }
+    const char **node = arena_push(x->scratch, m->node, m->n, m->cap);
+    *node = o->g->source->name;
+}
+
+void walk_report(const Import *x)
+{
+    enum { SHOWN = 8 };
+
+    for (int i = 0; i < x->n_missing; i++) {
+        const Missing *m = &x->missing[i];
+        diag_error(x->diag, "operator %s is not supported", m->operator);
+        for (int k = 0; k < m->n && k < SHOWN; k++)
+            diag_note(x->diag, "node '%.200s'", m->node[k]);
+        if (m->n > SHOWN)
+            diag_note(x->diag, "and %d more", m->n - SHOWN);
+    }
+}
+
+static void lower_by_table(Op *o, const Lowering *l)
+{
+    if (o->n_in < l->min_in || o->n_in > l->max_in) {
+        op_error(o, "has %d inputs, expected %d to %d", o->n_in, l->min_in, l->max_in);
+        return;
+    }
+    for (int i = 0; i < l->min_in; i++)
+        if (!has(o, i)) {
+            op_error(o, "input %d is required", i);
+            return;
+        }
+    if (l->unary) {
+        give(o, 0, l->unary(o->g, arg(o, 0)));
+    } else if (l->binary) {
+        ValueId a = arg(o, 0), b = arg(o, 1);
+        broadcast_pair(o, &a, &b);
+        give(o, 0, l->binary(o->g, a, b));
+    } else {
+        l->lower(o);
+    }
+}
+
+static const Onnx__FunctionProto *function_of(Import *x, const Onnx__NodeProto *node)
+{
+    if (!x->model->n_functions)
+        return NULL;
+    const char *key = arena_string(x->scratch, "%s\n%s\n%s", node->domain ? node->domain : "",
+                                   node->op_type, node->overload ? node->overload : "");
+    int32_t i = map_get(&x->functions, key);
+    return i ? x->model->functions[i - 1] : NULL;
+}
+
+// Finds what the node's inputs are. False if one doesn't exist (reported) or could not be made.
+static bool find_inputs(Op *o)
+{
+    Item *in = arena_array(o->x->scratch, Item, o->n_in + 1);
+
+    o->in = in;
+    for (int i = 0; i < o->n_in; i++) {
+        const char *name = o->node->input[i];
+        if (!*name)
+            continue;
+        const Item *item = frame_find(o->x, o->frame, name);
+        if (!item)
+            return op_error(o, "input '%.200s' is not defined before it", name);
+        if (item->failed)
+            return false;
+        in[i] = *item;
+    }
+    return true;
+}
+
+// Leaves outputs empty where it fails, having reported why.
+static void lower_node(Op *o)
+{
+    const char *domain = is_default_domain(o->node->domain) ? "" : o->node->domain;
+    const Onnx__FunctionProto *f = function_of(o->x, o->node);
+    const Lowering *l = *domain ? NULL : lowering_find(o->node->op_type);
+
+    if (!f && !l) {
+        report_missing(o->x, o, domain);
+        o->failed = true;
+        return;
+    }
+    if (!find_inputs(o)) {
+        o->failed = true;
+        return;
+    }
+    if (f)
+        walk_function(o, f);
+    else
+        lower_by_table(o, l);
+}
+
+static bool is_nameless(const Op *o, int i)
+{
+    return o->out[i].value && !value_of(o->g, o->out[i].value)->name;
+}
+
+static bool walk_node(Import *x, Frame *f, const Onnx__NodeProto *node)
+{
+    Op o = {.x = x, .g = x->g, .node = node, .frame = f, .opset = opset_of(f)};
+
+    if (!node->op_type || node->n_input > MAX_OPERANDS || node->n_output > MAX_OPERANDS) {
+        diag_error(x->diag, "a node has no operator or too many inputs or outputs");
+        return false;
+    }
+    const Source *before = x->g->source;
+    x->g->source = source_of(x, node);
+    o.n_in = (int)node->n_input;
+    o.n_out = (int)node->n_output;
+    o.out = arena_array(x->scratch, Item, o.n_out + 1);
+    lower_node(&o);
+    for (int i = 0; i < o.n_out; i++) {
+        if (!*node->output[i])
+            continue;
+        Item *item = frame_define(x, f, node->output[i]);
+        if (!item)
+            return false;
+        *item = o.out[i];
+        if (!item->value && !item->is_sequence) {
+            if (!o.failed)
+                op_error(&o, "output '%.200s' is not supported", node->output[i]);
+            item->failed = true;
+        }
+        if (is_nameless(&o, i))
+            value_of(x->g, item->value)->name = arena_string(x->arena, "%s", node->output[i]);
+        if (f->depth == 1 && item->value)
+            bind_check(x, node->output[i], item->value);
+    }
+    x->g->source = before;
+    known_update(x);
+    if (x->g->n_nodes <= MAX_GRAPH && ++x->walked <= MAX_WALK)
+        return true;
+    diag_error(x->diag, "the model is too large once its loops are unrolled");
+    return false;
+}
+
+static void need_graph(Map *needed, const Onnx__GraphProto *g, int depth);
+
+static void need_node(Map *needed, const Onnx__NodeProto *node, int depth)
+{
+    for (size_t i = 0; i < node->n_input; i++)
+        map_set(needed, node->input[i], 1);
+    for (size_t i = 0; i < node->n_attribute; i++)
+        if (node->attribute[i]->g)
+            need_graph(needed, node->attribute[i]->g, depth + 1);
+}
+
+// A subgraph sees the names around it: all names it mentions are needed.
+static void need_graph(Map *needed, const Onnx__GraphProto *g, int depth)
+{
+    for (size_t i = 0; i < g->n_node && depth < MAX_NESTING; i++)
+        need_node(needed, g->node[i], depth);
+    for (size_t i = 0; i < g->n_output; i++)
+        if (g->output[i]->name)
+            map_set(needed, g->output[i]->name, 1);
+}
+
+// Lowers the nodes that the outputs need, in their order.
+bool walk_nodes(Import *x, Frame *f, size_t n, Onnx__NodeProto **node, size_t n_outputs,
+                char **outputs)
+{
+    Map needed = {.arena = x->scratch};
+    bool *is_needed = arena_array(x->scratch, bool, n + 1);
+
+    for (size_t i = 0; i < n_outputs; i++)
+        map_set(&needed, outputs[i], 1);
+    for (size_t i = n; i-- > 0;) {
+        for (size_t k = 0; k < node[i]->n_output; k++)
+            is_needed[i] |= *node[i]->output[k] && map_get(&needed, node[i]->output[k]);
+        if (is_needed[i])
+            need_node(&needed, node[i], 1);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (is_needed[i] && !walk_node(x, f, node[i]))
+            return false;
+    return true;
+}
