@@ -129,20 +129,19 @@ static void matrices(Rt *rt, const Dot *d, float *y, const float *a, const float
 {
     const RtDot *p = &d->p;
     RtGemm g = {p->m, p->n, p->k, p->a_m, p->a_k, p->b_k, p->b_n, p->y_m, p->y_n};
-    int team = rt_team(rt, d->batches * p->m * p->n * p->k / 16);
-    bool is_shared = d->batches < 2 * team;
-    float *pack = (float *)rt->workspace;
+    float *packs = (float *)rt->workspace;
 
-#pragma omp parallel num_threads(team)
+#pragma omp parallel num_threads(rt_team(rt, d->batches * p->m * p->n * p->k / 16))
     {
-        int rank = omp_get_thread_num();
+        int rank = omp_get_thread_num(), team = omp_get_num_threads();
+        bool is_shared = d->batches < 2 * team;
+        float *pack = is_shared ? packs : packs + rank * rt_gemm_pack(&g);
         int64_t first = is_shared ? 0 : rt_share(d->batches, rank, team);
         int64_t last = is_shared ? d->batches : rt_share(d->batches, rank + 1, team);
 
         for (int64_t i = first; i < last; i++) {
             Start s = batch_start(p, i);
-            rt_gemm(&g, y + s.y, a + s.a, b + s.b,
-                    is_shared ? pack : pack + rank * rt_gemm_pack(&g), is_shared ? team : 1,
+            rt_gemm(&g, y + s.y, a + s.a, b + s.b, pack, is_shared ? team : 1,
                     is_shared ? rank : 0);
         }
     }

@@ -23,11 +23,11 @@ void rt_pack_panel(float *to, const float *b, int64_t b_k, int64_t b_n, int64_t 
     if (b_n == 1 && n == RT_NR)
         for (int64_t p = 0; p < k; p++)
             memcpy(to + p * RT_NR, b + p * b_k, sizeof(float) * RT_NR);
-    else if (b_k == 1)
-        for (int64_t p = 0; p < k; p += 16)
-            for (int64_t j = 0; j < n; j++)
-                for (int64_t q = p; q < rt_least(k, p + 16); q++)
-                    to[q * RT_NR + j] = b[q + j * b_n];
+    else if (n == RT_NR)
+        for (int64_t p = 0; p < k; p++)
+#pragma omp simd
+            for (int64_t j = 0; j < RT_NR; j++)
+                to[p * RT_NR + j] = b[p * b_k + j * b_n];
     else
         for (int64_t p = 0; p < k; p++)
             for (int64_t j = 0; j < n; j++)
@@ -66,7 +66,7 @@ static void store(float *y, int64_t y_m, int64_t y_n, int64_t m, int64_t n, floa
                 y[i * y_m + j * y_n] = is_first ? c[i][j] : y[i * y_m + j * y_n] + c[i][j];
 }
 
-// A range of panels, and how many there are of full or partial width.
+// Panels [first, last).
 typedef struct Range {
     int64_t first, last;
 } Range;

@@ -56,11 +56,10 @@ ADD(uint64_t, add_i64)
 void rt_scatter_add(Rt *rt, const RtGather *p, void *table, const void *rows, const void *index)
 {
     int64_t work = p->batch * p->outer * (p->n + p->index) * p->inner;
-    int team = rt_team(rt, work);
 
-#pragma omp parallel num_threads(team)
+#pragma omp parallel num_threads(rt_team(rt, work))
     {
-        Part s = share_of(p, omp_get_thread_num(), team);
+        Part s = share_of(p, omp_get_thread_num(), omp_get_num_threads());
 
         if (p->type == RT_F32)
             add_f32(p, &s, table, rows, index);
