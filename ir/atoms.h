@@ -26,7 +26,8 @@ typedef struct Relation {
 
 int32_t term_new(Relation *r, int64_t size);
 int32_t term_of(Relation *r, int operand, int dim);
-void term_keep(Relation *r, int32_t t);  // never to be split, nor dropped; unless it is split already
+void term_keep(Relation *r,
+               int32_t t);  // never to be split, nor dropped; unless it is split already
 // Makes two terms of one size one. False if they are split in ways that don't fit.
 bool term_join(Relation *r, int32_t a, int32_t b);
 // … two sequences of terms of one product. Does nothing if they can't be.
@@ -37,7 +38,8 @@ int term_leaves(Relation *r, int32_t t, int32_t *leaf, int max);
 int term_sizes(Relation *r, int32_t t, int64_t *size, int max);
 
 void relate_whole(Relation *r, int operand, int dim);  // this dim is not to be split or dropped
-// If all of this dim is an inner part, as relate_inner makes them, it has a dim of size 1 before it.
+// If all of this dim is an inner part, as relate_inner makes them, it has a dim of size 1 before
+// it.
 void relate_unit(Relation *r, int operand, int dim);
 // Dims a0 … a1-1 of operand a and b0 … b1-1 of operand b are the same elements in the same order.
 void relate_products(Relation *r, int a, int a0, int a1, int b, int b0, int b1);
