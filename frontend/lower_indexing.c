@@ -1,5 +1,8 @@
 // Operators that pick elements by index. Indices known when compiling become slices; others are
 // brought into [0, n) first, since ONNX counts negative ones from the end.
+#include <stdlib.h>
+#include <string.h>
+
 #include "frontend/internal.h"
 
 // Is `index` known to be nowhere negative?
@@ -56,11 +59,30 @@ static ValueId gather_slice(Op *o, ValueId x, ValueId index, int axis)
     return repeats ? broadcast_to(g, y, wide.rank, wide.dim) : y;
 }
 
+// The padding_idx of an embedding, whose row gets no gradient: torch.export's node, in the
+// metadata, is the only place that tells, "…aten.embedding.default](args = (%weight, %input_ids,
+// 1), …". -1: none.
+static int64_t padding_index(const Op *o)
+{
+    for (size_t i = 0; i < o->node->n_metadata_props; i++) {
+        const Onnx__StringStringEntryProto *p = o->node->metadata_props[i];
+        const char *args, *s;
+        if (!p->key || !p->value || strcmp(p->key, "pkg.torch.onnx.fx_node"))
+            continue;
+        args = strstr(p->value, "aten.embedding.default](args = (");
+        s = args ? strchr(args, ',') : NULL;
+        s = s ? strchr(s + 1, ',') : NULL;
+        return s && strspn(s, ", 0123456789") > 2 ? strtoll(s + 1, NULL, 10) : -1;
+    }
+    return -1;
+}
+
 static ValueId gather(Op *o, ValueId x, ValueId index, int axis)
 {
-    ValueId y = gather_slice(o, x, index, axis);
+    int64_t n = value_of(o->g, x)->dim[axis], skip = axis == 0 ? padding_index(o) : -1;
+    ValueId y = skip < 0 ? gather_slice(o, x, index, axis) : 0;
 
-    return y ? y : make_gather(o->g, x, wrap(o->x, index, value_of(o->g, x)->dim[axis]), axis, 0);
+    return y ? y : make_gather_but(o->g, x, wrap(o->x, index, n), axis, 0, skip);
 }
 
 static bool is_index(Op *o, int i)

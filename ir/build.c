@@ -160,7 +160,12 @@ ValueId make_top_k(Graph *g, ValueId x, int axis, int64_t k)
 
 ValueId make_gather(Graph *g, ValueId table, ValueId index, int axis, int batch)
 {
-    Attr attr[] = {{.i = axis}, {.i = batch}};
+    return make_gather_but(g, table, index, axis, batch, -1);
+}
+
+ValueId make_gather_but(Graph *g, ValueId table, ValueId index, int axis, int batch, int64_t skip)
+{
+    Attr attr[] = {{.i = axis}, {.i = batch}, {.i = skip}};
 
     return graph_node(g, &op_gather, 2, (ValueId[]){table, index}, attr);
 }

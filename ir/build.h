@@ -89,6 +89,8 @@ ValueId make_top_k(Graph *g, ValueId x, int axis, int64_t k);
 // [B…, I…], the first `batch` (≤ axis) dims in common; result [B…, N…, I…, R…]. An index outside
 // [0, n) gives zero.
 ValueId make_gather(Graph *g, ValueId table, ValueId index, int axis, int batch);
+// … where row `skip` gets no gradient (attribute skip, -1: none), as PyTorch's padding_idx.
+ValueId make_gather_but(Graph *g, ValueId table, ValueId index, int axis, int batch, int64_t skip);
 // Gather's transpose: x has gather's result shape; result has the table's, `n` at axis: zero, plus
 // x's rows added where index says; indices outside [0, n) are skipped. Attributes axis, batch, n.
 ValueId make_scatter_add(Graph *g, ValueId x, ValueId index, int axis, int batch, int64_t n);

@@ -293,7 +293,7 @@ static bool read_index(Folder *f, const Node *n, const Fact *index, int *along)
 // Rows of a table in even steps are a slice, repeated along the index's other dims.
 ValueId fold_gather(Folder *f, const Node *n)
 {
-    const Fact *index = n->attr[1].i ? NULL : fact_of(f, n->in[1]);
+    const Fact *index = n->attr[1].i || n->attr[2].i >= 0 ? NULL : fact_of(f, n->in[1]);
     Value table = *in(f->g, n, 0), y = *out(f->g, n);
     int axis = (int)n->attr[0].i, along, n_index = in(f->g, n, 1)->rank, k = 0;
     int64_t dim[MAX_RANK], dims[MAX_RANK];

@@ -81,7 +81,7 @@ void kernel_along(const Graph *g, const Node *n, int axis, const int64_t (*strid
 void rule_along(const Graph *g, const Node *n, Rule *r, int axis);
 
 // ---- indexing: gather and scatter_add ----
-enum { GATHER_AXIS, GATHER_BATCH, SCATTER_N };  // their attributes
+enum { GATHER_AXIS, GATHER_BATCH, SCATTER_N, GATHER_SKIP = SCATTER_N };  // their attributes
 
 // A table [batch, outer, n, inner], an index [batch, index], rows [batch, outer, index, inner].
 typedef struct GatherDims {

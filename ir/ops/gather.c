@@ -39,9 +39,14 @@ static void gather_rule(const Graph *g, const Node *n, Rule *r)
 static void gather_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)
 {
     int axis = (int)n->attr[GATHER_AXIS].i, batch = (int)n->attr[GATHER_BATCH].i;
+    ValueId index = n->in[1];
 
+    if (n->attr[GATHER_SKIP].i >= 0) {
+        ValueId skip = scalar_like(g, index, (double)n->attr[GATHER_SKIP].i);
+        index = make_select(g, make_eq(g, index, skip), scalar_like(g, index, -1), index);
+    }
     if (want[0])
-        dx[0] = make_scatter_add(g, dy[0], n->in[1], axis, batch, in(g, n, 0)->dim[axis]);
+        dx[0] = make_scatter_add(g, dy[0], index, axis, batch, in(g, n, 0)->dim[axis]);
 }
 
 static void gather_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
@@ -68,14 +73,14 @@ static void gather_kernel(const Graph *g, const Node *n, const int64_t (*stride)
 
 static ValueId gather_split(Graph *g, const Node *n, const Split *s)
 {
-    return make_gather(g, s->in[0], s->in[1], s->operand[0].first[n->attr[GATHER_AXIS].i],
-                       s->operand[0].first[n->attr[GATHER_BATCH].i]);
+    return make_gather_but(g, s->in[0], s->in[1], s->operand[0].first[n->attr[GATHER_AXIS].i],
+                           s->operand[0].first[n->attr[GATHER_BATCH].i], n->attr[GATHER_SKIP].i);
 }
 
 const OpDef op_gather = {
     .name = "gather",
     .n_in = 2,
-    .attrs = {{"axis", ATTR_INT}, {"batch", ATTR_INT}},
+    .attrs = {{"axis", ATTR_INT}, {"batch", ATTR_INT}, {"skip", ATTR_INT, .missing = -1}},
     .infer = gather_infer,
     .rule = gather_rule,
     .split = gather_split,
