@@ -60,53 +60,62 @@ static bool read_shape(Binding *b, const char *name, Dims *d, bool *given)
     return true;
 }
 
-// One dim of an input, from the file or --bind. -1 after an error.
+static int64_t fixed_dim(const Binding *b, const char *input, int i, int64_t dim, int64_t shape)
+{
+    if (shape >= 0 && shape != dim)
+        diag_error(b->x->diag,
+                   "input '%.200s': dim %d is %" PRId64 " in the model, --shape says %" PRId64,
+                   input, i, dim, shape);
+    else if (dim < 0 || dim > MAX_DIM)
+        diag_error(b->x->diag, "input '%.200s': dim %d is %" PRId64, input, i, dim);
+    else
+        return dim;
+    return -1;
+}
+
+static void report_unbound(const Binding *b, const char *input, int i, const char *name)
+{
+    Diag *d = b->x->diag;
+
+    if (*name) {
+        diag_error(d, "input '%.200s': dim %d ('%.200s') is not bound", input, i, name);
+        diag_note(d, "say --bind %.200s=N or --shape %.200s=N,…", name, input);
+    } else {
+        diag_error(d, "input '%.200s': dim %d (no name) is not bound", input, i);
+        diag_note(d, "say --shape %.200s=N,…", input);
+    }
+}
+
+// One dim of an input, from the file, --bind or --shape (-1: not given). -1 after an error.
 static int64_t read_dim(Binding *b, const char *input, int i,
                         const Onnx__TensorShapeProto__Dimension *dim, int64_t shape)
 {
     const ImportOptions *o = b->x->o;
-    Diag *d = b->x->diag;
     const char *name = dim->dim_param ? dim->dim_param : "", *end;
     int64_t v = 0;
     int place = 0;
 
-    if (dim->has_dim_value) {
-        if (dim->dim_value >= 0 && dim->dim_value <= MAX_DIM &&
-            (shape < 0 || shape == dim->dim_value))
-            return dim->dim_value;
-        if (shape >= 0)
-            diag_error(d,
-                       "input '%.200s': dim %d is %" PRId64 " in the model, --shape says %" PRId64,
-                       input, i, dim->dim_value, shape);
-        else
-            diag_error(d, "input '%.200s': dim %d is %" PRId64, input, i, dim->dim_value);
-        return -1;
-    }
+    if (dim->has_dim_value)
+        return fixed_dim(b, input, i, dim->dim_value, shape);
     if (*name)
         text_printf(&b->dims, "%s'%.200s'", b->dims.n ? ", " : "", name);
     const char *s = *name ? option_find(o->bind, o->n_bind, name, &place) : NULL;
     if (!s) {
-        if (shape >= 0)
-            return shape;
-        diag_error(d, "input '%.200s': dim %d %s%.200s%s is not bound", input, i,
-                   *name ? "('" : "(no name", name, *name ? "')" : ")");
-        if (*name)
-            diag_note(d, "say --bind %.200s=N or --shape %.200s=N,…", name, input);
-        else
-            diag_note(d, "say --shape %.200s=N,…", input);
-        return -1;
+        if (shape < 0)
+            report_unbound(b, input, i, name);
+        return shape;
     }
     b->bind_used[place] = true;
     if (!parse_number(s, &end, &v) || *end) {
-        diag_error(d, "--bind '%.200s': expected NAME=N", o->bind[place]);
+        diag_error(b->x->diag, "--bind '%.200s': expected NAME=N", o->bind[place]);
         return -1;
     }
-    if (shape >= 0 && shape != v) {
-        diag_error(d, "input '%.200s': dim %d is %" PRId64 " by --bind, %" PRId64 " by --shape",
-                   input, i, v, shape);
-        return -1;
-    }
-    return v;
+    if (shape < 0 || shape == v)
+        return v;
+    diag_error(b->x->diag,
+               "input '%.200s': dim %d is %" PRId64 " by --bind, %" PRId64 " by --shape", input, i,
+               v, shape);
+    return -1;
 }
 
 // Reads the input's dims; false after an error.

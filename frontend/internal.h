@@ -121,9 +121,9 @@ typedef struct Lowering {
 } Lowering;
 
 // By theme, ended by an empty entry.
-extern const Lowering lower_elementwise[], lower_shape[], lower_reduce[], lower_norm[],
-    lower_contraction[], lower_window[], lower_indexing[], lower_rnn[], lower_control[],
-    lower_sequence[], lower_attention[], lower_source[];
+extern const Lowering lower_elementwise[], lower_activation[], lower_shape[], lower_part[],
+    lower_reduce[], lower_norm[], lower_contraction[], lower_window[], lower_indexing[],
+    lower_rnn[], lower_control[], lower_sequence[], lower_attention[], lower_source[];
 
 // ---- an Op's inputs and outputs (op.c) ----
 
@@ -244,6 +244,9 @@ ValueId slice_axis(Graph *g, ValueId x, int axis, int64_t start, int64_t size, i
 ValueId transpose_to(Graph *g, ValueId x, const int64_t *perm);  // x itself if nothing moves
 ValueId full(Graph *g, DType t, const Dims *d, double v);
 ValueId vector_at(Graph *g, ValueId v, ValueId like, int axis);  // rank 1 along an axis of `like`
+
+// ---- activations (lower_activation.c) ----
+ValueId relu(Graph *g, ValueId x);
 
 // ---- files (beneath.c) ----
 

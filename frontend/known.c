@@ -111,19 +111,17 @@ static bool piece_of(Import *x, const Node *n, const Rule *r, bool *is_one)
     return x->evaluated <= MAX_EVALUATED;
 }
 
-static int64_t dims_count(int rank, const int64_t *dim)
+// The dims of an operand's piece; false if it is too large.
+static bool piece_dims(const Value *v, const int8_t *factor, const bool *is_one, int64_t *dim)
 {
     int64_t count = 1;
 
-    for (int d = 0; d < rank; d++)
-        count *= dim[d];
-    return count;
-}
-
-static void piece_dims(const Value *v, const int8_t *factor, const bool *is_one, int64_t *dim)
-{
-    for (int d = 0; d < v->rank; d++)
+    for (int d = 0; d < v->rank; d++) {
         dim[d] = is_one[factor[d]] ? 1 : v->dim[d];
+        if (!mul_size(count, dim[d], &count) || count > MAX_KNOWN)
+            return false;
+    }
+    return true;
 }
 
 static const Tensor *evaluate(Import *x, const Node *n)
@@ -146,12 +144,12 @@ static const Tensor *evaluate(Import *x, const Node *n)
     Tensor *piece = arena_array(x->scratch, Tensor, n->n_in + 1);
     for (int i = 0; i < n->n_in; i++) {
         const Tensor *k = x->known[n->in[i]];
-        piece_dims(in(x->g, n, i), r.dim[i], is_one, dim);
+        if (!piece_dims(in(x->g, n, i), r.dim[i], is_one, dim))
+            return NULL;
         piece[i] =
             memcmp(dim, k->dim, (size_t)k->rank * sizeof *dim) ? stretch(x->scratch, k, dim) : *k;
     }
-    piece_dims(y, r.dim[n->n_in], is_one, dim);
-    if (dims_count(y->rank, dim) > MAX_KNOWN)
+    if (!piece_dims(y, r.dim[n->n_in], is_one, dim))
         return NULL;
     Tensor result = tensor_new(x->scratch, y->dtype, y->rank, dim);
     node_eval_piece(x->g, n, &p, piece, &result);

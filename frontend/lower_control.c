@@ -144,6 +144,29 @@ static bool read_scan_inputs(Op *o, int n_states, int n, ScanInput *input, int64
     return *trips <= MAX_TRIPS || op_error(o, "more than %d trips", MAX_TRIPS);
 }
 
+// Trip t takes its slice of every scanned input.
+static void scan_slices(Op *o, int n_states, int n, const ScanInput *input, int64_t t,
+                        int64_t trips, Item *in)
+{
+    for (int i = 0; i < n; i++) {
+        int axis = (int)input[i].axis;
+        int64_t at = input[i].reverse ? trips - 1 - t : t;
+        ValueId v = slice_axis(o->g, arg(o, n_states + i), axis, at, 1, 1);
+        in[n_states + i].value = drop_dim(o->g, v, axis);
+    }
+}
+
+static void give_stacks(Op *o, int n_states, int n_slices, const Stack *stack)
+{
+    for (int i = 0; i < n_slices; i++) {
+        int64_t axis, reverse;
+        if (!scan_number(o, "scan_output_axes", n_slices, i, &axis) ||
+            !scan_number(o, "scan_output_directions", n_slices, i, &reverse))
+            return;
+        give_stack(o, n_states + i, &stack[i], axis, reverse != 0);
+    }
+}
+
 // Inputs: states, then values to be scanned slice by slice. (Opset 8 had a batch and lengths.)
 static void lower_scan(Op *o)
 {
@@ -166,12 +189,7 @@ static void lower_scan(Op *o)
     Stack *stack = arena_array(x->scratch, Stack, n_slices + 1);
     memcpy(in, o->in, (size_t)n_states * sizeof *in);
     for (int64_t t = 0; t < trips; t++) {
-        for (int i = 0; i < n; i++) {
-            int axis = (int)input[i].axis;
-            ValueId v = slice_axis(o->g, arg(o, n_states + i), axis,
-                                   input[i].reverse ? trips - 1 - t : t, 1, 1);
-            in[n_states + i].value = drop_dim(o->g, v, axis);
-        }
+        scan_slices(o, n_states, (int)n, input, t, trips, in);
         if (!walk_subgraph(o, body, o->n_in, in, o->n_out, out))
             return;
         memcpy(in, out, (size_t)n_states * sizeof *in);
@@ -179,13 +197,7 @@ static void lower_scan(Op *o)
             return;
     }
     memcpy(o->out, in, (size_t)n_states * sizeof *in);
-    for (int i = 0; i < n_slices; i++) {
-        int64_t axis, reverse;
-        if (!scan_number(o, "scan_output_axes", n_slices, i, &axis) ||
-            !scan_number(o, "scan_output_directions", n_slices, i, &reverse))
-            return;
-        give_stack(o, n_states + i, &stack[i], axis, reverse != 0);
-    }
+    give_stacks(o, n_states, n_slices, stack);
 }
 
 const Lowering lower_control[] = {

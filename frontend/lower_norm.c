@@ -133,12 +133,12 @@ static void lower_batch_norm(Op *o)
     }
     make_buffer(g, mean);
     make_buffer(g, variance);
+    for (int i = 0; i < rank; i++)
+        if (i != 1) {
+            axes[n++] = i;
+            count *= value_of(g, x)->dim[i];
+        }
     if (options->training && !options->frozen_batch_norm) {
-        for (int i = 0; i < rank; i++)
-            if (i != 1) {
-                axes[n++] = i;
-                count *= value_of(g, x)->dim[i];
-            }
         Moments m = moments(g, x, n, axes);
         ValueId new_mean = update(g, mean, m.mean, momentum);
         ValueId new_variance =

@@ -23,13 +23,6 @@ typedef struct Cell {
     ValueId h, c;     // the state, [batch, hidden]
 } Cell;
 
-static ValueId relu(Graph *g, ValueId x)
-{
-    ValueId zero = scalar_like(g, x, 0);
-
-    return make_select(g, make_le(g, x, zero), zero, x);
-}
-
 static const struct {
     const char *name;
     Activation *f;
@@ -242,52 +235,61 @@ static void give_outputs(Op *o, const Cell *cell, int directions, ValueId *const
     }
 }
 
+static void read_cell(Cell *l, const Layer *layer, ValueId x, int k, bool batch_first)
+{
+    Op *o = l->o;
+    int first = k * layer->n_activations;
+
+    l->f = activation(o, first, layer->f);
+    l->g_act = layer->g_act ? activation(o, first + 1, layer->g_act) : NULL;
+    l->h_act = layer->h_act ? activation(o, first + 2, layer->h_act) : NULL;
+    l->couples = attr_int(o, "input_forget", 0) != 0;
+    l->late_reset = layer->gates == 3 && attr_int(o, "linear_before_reset", 0) != 0;
+    project(l, x, k);
+    l->recurrent = of_direction(o, 2, k);
+    l->peephole = has(o, 7) ? of_direction(o, 7, k) : 0;
+    l->h = first_state(l, 5, k, batch_first);
+    l->c = layer->gates == 4 ? first_state(l, 6, k, batch_first) : 0;
+}
+
+// May the layer be unrolled over so many steps?
+static bool check_layer(Op *o, int64_t steps)
+{
+    if (attr_float(o, "clip", 0) != 0)
+        return op_error(o, "attribute clip is not supported");
+    if (steps < 1 || steps > MAX_TRIPS)
+        return op_error(o, "%" PRId64 " steps, expected 1 to %d", steps, MAX_TRIPS);
+    return check_lengths(o, steps);
+}
+
 static void lower_layer(Op *o, const Layer *layer)
 {
     static const int64_t swap[] = {1, 0, 2};
     const char *direction = attr_text(o, "direction", "forward");
     int directions = strcmp(direction, "bidirectional") ? 1 : 2;
     bool batch_first = attr_int(o, "layout", 0) != 0;
-    int64_t hidden = attr_int(o, "hidden_size", arg_value(o, 2)->dim[arg_value(o, 2)->rank - 1]);
+    const Value *r = arg_value(o, 2);
+    int64_t hidden = attr_int(o, "hidden_size", r->rank ? r->dim[r->rank - 1] : 0);
     Cell cell[2];
     ValueId *y[2];
 
     if (!check_shapes(o, layer->gates, hidden, directions))
         return;
-    if (attr_float(o, "clip", 0) != 0) {
-        op_error(o, "attribute clip is not supported");
-        return;
-    }
     ValueId x = batch_first ? make_transpose(o->g, arg(o, 0), swap) : arg(o, 0);
     int64_t steps = value_of(o->g, x)->dim[0], batch = value_of(o->g, x)->dim[1];
-    if (!check_lengths(o, steps))
+    if (!check_layer(o, steps))
         return;
-    if (steps < 1 || steps > MAX_TRIPS) {
-        op_error(o, "%" PRId64 " steps, expected 1 to %d", steps, MAX_TRIPS);
-        return;
-    }
     for (int k = 0; k < directions; k++) {
-        Cell *l = &cell[k];
-        *l = (Cell){.o = o,
-                    .g = o->g,
-                    .gates = layer->gates,
-                    .steps = steps,
-                    .batch = batch,
-                    .hidden = hidden};
-        l->reverse = k == 1 || !strcmp(direction, "reverse");
-        int first = k * layer->n_activations;
-        l->f = activation(o, first, layer->f);
-        l->g_act = layer->g_act ? activation(o, first + 1, layer->g_act) : NULL;
-        l->h_act = layer->h_act ? activation(o, first + 2, layer->h_act) : NULL;
-        l->couples = attr_int(o, "input_forget", 0) != 0;
-        l->late_reset = layer->gates == 3 && attr_int(o, "linear_before_reset", 0) != 0;
-        project(l, x, k);
-        l->recurrent = of_direction(o, 2, k);
-        l->peephole = has(o, 7) ? of_direction(o, 7, k) : 0;
-        l->h = first_state(l, 5, k, batch_first);
-        l->c = layer->gates == 4 ? first_state(l, 6, k, batch_first) : 0;
+        cell[k] = (Cell){.o = o,
+                         .g = o->g,
+                         .gates = layer->gates,
+                         .steps = steps,
+                         .batch = batch,
+                         .hidden = hidden};
+        cell[k].reverse = k == 1 || !strcmp(direction, "reverse");
+        read_cell(&cell[k], layer, x, k, batch_first);
         y[k] = arena_array(o->x->scratch, ValueId, steps);
-        run(l, layer->step, y[k]);
+        run(&cell[k], layer->step, y[k]);
     }
     if (!o->failed)
         give_outputs(o, cell, directions, y, batch_first);

@@ -103,14 +103,37 @@ static void lower_conv(Op *o)
         give(o, 0, with_bias(o, make_conv(o->g, arg(o, 0), arg(o, 1), &w, group)));
 }
 
-// The transposed convolution is the gradient of a convolution with respect to its input.
+// Sets the pads and the output's size of spatial dim i of a transposed convolution.
+static bool transposed_dim(Op *o, const Value *x, int i, int64_t more, int64_t shape, Window *w,
+                           int64_t *dim)
+{
+    const char *auto_pad = attr_text(o, "auto_pad", "");
+    bool is_same = !strncmp(auto_pad, "SAME_", 5), upper = !strcmp(auto_pad, "SAME_UPPER");
+    int64_t span = (x->dim[2 + i] - 1) * w->stride[i] + (w->size[i] - 1) * w->dilation[i] + 1;
+
+    if (shape || is_same) {
+        int64_t total = span + more - (shape ? shape : x->dim[2 + i] * w->stride[i]);
+        w->low[i] = upper ? total / 2 : total - total / 2;
+        w->high[i] = total - w->low[i];
+    }
+    *dim = span + more - w->low[i] - w->high[i];
+    w->high[i] -= more;
+    if (*dim >= 1 && *dim <= 1 << 30 && w->low[i] >= 0 && more >= 0)
+        return true;
+    return op_error(o, "its window makes no sense");
+}
+
+// The transposed convolution is the gradient of a convolution with respect to its input. Positions
+// past the last window have no weight: they are padded on afterwards.
 static void lower_conv_transpose(Op *o)
 {
     const Value *x = arg_value(o, 0), *weight = arg_value(o, 1);
     int64_t size[3], group = attr_int(o, "group", 1), more[3], shape[3], dim[MAX_RANK];
+    int64_t none[MAX_RANK] = {0}, high[MAX_RANK] = {0};
+    bool pads = false;
     Window w;
 
-    if (x->rank != weight->rank || group < 1) {
+    if (x->rank != weight->rank || group < 1 || group > 1 << 24) {
         op_error(o, "ranks differ: %d and %d", x->rank, weight->rank);
         return;
     }
@@ -118,35 +141,18 @@ static void lower_conv_transpose(Op *o)
         !attr_ints_of(o, "output_padding", w.n, 0, more) ||
         !attr_ints_of(o, "output_shape", w.n, 0, shape))
         return;
-    bool is_same = !strncmp(attr_text(o, "auto_pad", ""), "SAME_", 5);
-    bool upper = !strcmp(attr_text(o, "auto_pad", ""), "SAME_UPPER");
     dim[0] = x->dim[0];
     dim[1] = weight->dim[1] * group;
     for (int i = 0; i < w.n; i++) {
-        int64_t span = (x->dim[2 + i] - 1) * w.stride[i] + (w.size[i] - 1) * w.dilation[i] + 1;
-        if (shape[i] || is_same) {
-            int64_t out = shape[i] ? shape[i] : x->dim[2 + i] * w.stride[i];
-            int64_t total = span + more[i] - out;
-            w.low[i] = upper ? total / 2 : total - total / 2;
-            w.high[i] = total - w.low[i];
-        }
-        dim[2 + i] = span + more[i] - w.low[i] - w.high[i];
-        w.high[i] -= more[i];
-        if (dim[2 + i] < 1 || dim[2 + i] > 1 << 30 || w.low[i] < 0) {
-            op_error(o, "its window makes no sense");
+        if (!transposed_dim(o, x, i, more[i], shape[i], &w, &dim[2 + i]))
             return;
-        }
+        if (w.high[i] >= 0)
+            continue;
+        high[2 + i] = -w.high[i];
+        dim[2 + i] += w.high[i];
+        w.high[i] = 0;
+        pads = true;
     }
-    // Positions past the last window have no weight: they are padded on afterwards.
-    int64_t none[MAX_RANK] = {0}, high[MAX_RANK] = {0};
-    bool pads = false;
-    for (int i = 0; i < w.n; i++)
-        if (w.high[i] < 0) {
-            high[2 + i] = -w.high[i];
-            dim[2 + i] += w.high[i];
-            w.high[i] = 0;
-            pads = true;
-        }
     ValueId y = make_conv_input_grad(o->g, arg(o, 0), arg(o, 1), dim, &w, group);
     give(o, 0, with_bias(o, pads ? make_pad(o->g, y, none, high, none, 0) : y));
 }

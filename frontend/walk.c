@@ -2,8 +2,9 @@
 #include "frontend/internal.h"
 
 static const Lowering *const tables[] = {
-    lower_elementwise, lower_shape, lower_reduce,  lower_norm,     lower_contraction, lower_window,
-    lower_indexing,    lower_rnn,   lower_control, lower_sequence, lower_attention,   lower_source,
+    lower_elementwise, lower_activation,  lower_shape,     lower_part,     lower_reduce,
+    lower_norm,        lower_contraction, lower_window,    lower_indexing, lower_rnn,
+    lower_control,     lower_sequence,    lower_attention, lower_source,
 };
 
 static const Lowering *lowering_find(const char *type)
