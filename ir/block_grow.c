@@ -58,6 +58,11 @@ static bool find_before(const Finder *f, const Found *c, NodeId *like)
     return true;
 }
 
+bool block_has_before(const Finder *f, const Found *c)
+{
+    return find_before(f, c, arena_array(f->arena, NodeId, c->period));
+}
+
 static void put_order(Finder *f, int at, NodeId n)
 {
     f->order[at] = n;

@@ -52,25 +52,35 @@ static void add_crossings(const Finder *f, int begin, int end, int first, int n_
     }
 }
 
-// Of two cuts with the same bytes, the one whose value is read more often: the stream that all
-// parts of a layer take up, not a step within one.
-int block_rotation(const Finder *f, const Run *r)
+// The cut that hands on the fewest bytes; of several the one whose value is read most often: the
+// stream that all parts of a layer take up, not a step within one.
+int block_rotations(const Finder *f, const Run *r, int *offset, int most)
 {
     int n_iter = (r->end - r->begin) / r->period, n_cuts = (r->end - r->begin) % r->period + 1;
-    int first = r->begin + n_iter / 2 * r->period, best = 0;
+    int first = r->begin + n_iter / 2 * r->period, n = 0;
     int end = first + n_cuts + r->period < r->end ? first + n_cuts + r->period : r->end;
-    Cut *step = arena_array(f->arena, Cut, n_cuts + 1), now = {0}, least = {INT64_MAX, 0};
+    Cut *cut = arena_array(f->arena, Cut, n_cuts + 1);
 
-    add_crossings(f, first - r->period, end, first, n_cuts, step);
+    add_crossings(f, first - r->period, end, first, n_cuts, cut);
     for (int i = 0; i < n_cuts; i++) {
-        now.bytes += step[i].bytes;
-        now.reads += step[i].reads;
-        if (now.bytes < least.bytes || (now.bytes == least.bytes && now.reads > least.reads)) {
-            least = now;
-            best = i;
+        int at = n < most ? n++ : most;
+        if (i) {
+            cut[i].bytes += cut[i - 1].bytes;
+            cut[i].reads += cut[i - 1].reads;
         }
+        for (; at > 0; at--) {
+            const Cut *c = &cut[offset[at - 1]];
+            if (c->bytes < cut[i].bytes || (c->bytes == cut[i].bytes && c->reads >= cut[i].reads))
+                break;
+            if (at < most)
+                offset[at] = offset[at - 1];
+        }
+        if (at < most)
+            offset[at] = i;
     }
-    return best;
+    while (n > 1 && cut[offset[n - 1]].bytes > cut[offset[0]].bytes)
+        n--;
+    return n;
 }
 
 // ---- are two iterations alike? ----

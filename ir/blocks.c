@@ -92,21 +92,52 @@ static void put_class(Finder *f, const Series *s, int n_iter)
     block_grow_back(f, f->n_found - 1);
 }
 
+// The next iterations of a series, from s->first on, that are alike: how many, 1 if none.
+static int count_alike(const Finder *f, Series *s, int n_iter)
+{
+    int n = 1;
+
+    s->is_chained = false;
+    while (s->first + n < n_iter && block_matches(f, s, s->first + n - 1))
+        n++;
+    return n;
+}
+
+// How many iterations classes that begin at `begin` would take from a run.
+static int count_taken(const Finder *f, const Run *r, int begin)
+{
+    Series s = {.begin = begin, .period = r->period};
+    int n_iter = (r->end - begin) / r->period, taken = 0;
+
+    for (int n; s.first + 1 < n_iter; s.first += n) {
+        n = count_alike(f, &s, n_iter);
+        if (n == 1 || !block_is_worth(f, &s))
+            continue;
+        Found c = {NULL, begin + s.first * r->period, r->period, n};
+        taken += n + block_has_before(f, &c);
+    }
+    return taken;
+}
+
 // Makes classes of the iterations of a run, as long ones as are alike.
 static void take_run(Finder *f, const Run *r)
 {
-    Series s = {.begin = r->begin + block_rotation(f, r), .period = r->period};
-    int n_iter = (r->end - s.begin) / r->period;
+    enum { MOST = 8 };
+    int offset[MOST], n_offsets = block_rotations(f, r, offset, MOST), best = 0, taken = 0;
 
-    for (int k = 0; k + 1 < n_iter;) {
-        int end = k;
-        s.first = k;
-        s.is_chained = false;
-        while (end + 1 < n_iter && block_matches(f, &s, end))
-            end++;
-        if (end > k && block_is_worth(f, &s))
-            put_class(f, &s, end + 1 - k);
-        k = end > k ? end + 1 : k + 1;
+    for (int i = 0; i < n_offsets && n_offsets > 1; i++) {
+        int n = count_taken(f, r, r->begin + offset[i]);
+        if (n > taken) {
+            best = i;
+            taken = n;
+        }
+    }
+    Series s = {.begin = r->begin + offset[best], .period = r->period};
+    int n_iter = (r->end - s.begin) / r->period;
+    for (int n; s.first + 1 < n_iter; s.first += n) {
+        n = count_alike(f, &s, n_iter);
+        if (n > 1 && block_is_worth(f, &s))
+            put_class(f, &s, n);
     }
 }
 

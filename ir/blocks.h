@@ -39,8 +39,9 @@ typedef struct Series {
     bool is_chained;    // a later one reads what an earlier one made
 } Series;
 
-// The offset in a run at which iterations hand on the fewest bytes; the first of equals.
-int block_rotation(const Finder *f, const Run *r);
+// Sets `offset` to up to `most` places in a run at which iterations may begin: those that hand on
+// the fewest bytes, the more natural ones first. Returns how many.
+int block_rotations(const Finder *f, const Run *r, int *offset, int most);
 
 // Are iterations k and k + 1 alike, in a class that begins with s->first?
 bool block_matches(const Finder *f, Series *s, int k);
@@ -53,6 +54,9 @@ bool block_is_worth(const Finder *f, const Series *s);
 
 // Sets f->readers by the order.
 void block_find_readers(Finder *f);
+
+// Are all nodes of an iteration before the first one in the graph?
+bool block_has_before(const Finder *f, const Found *c);
 
 // Adds to a class the iterations before its first one that are in the graph, and moves them there.
 void block_grow_back(Finder *f, int32_t cls);
