@@ -160,7 +160,6 @@ static bool split_batch(Import *x, const char *name, Dims *d)
         return false;
     }
     d->dim[0] /= k;
-    x->batch = x->batch ? x->batch : d->dim[0];
     return true;
 }
 

@@ -77,7 +77,6 @@ typedef struct Import {
     const Onnx__ModelProto *model;
     const uint8_t *data;  // the file
     size_t size;
-    int64_t batch;  // dim 0 of the inputs, of one micro-batch; 0: no inputs
     Map functions;  // "domain\nname\noverload" → 1 + place in model->functions
     Map marks;      // initializer → Mark
     bool has_marks;
@@ -94,6 +93,8 @@ typedef struct Import {
     const char *unmarked;       // … the first of them
     ValueId seed, step, micro;  // made when the first random node needs them
     int n_random;
+    int8_t *batch_axis;  // by ValueId: 1 + the dim that holds the batch
+    int n_batch_axis, cap_batch_axis;
     Missing *missing;
     int n_missing, cap_missing;
 } Import;
@@ -118,6 +119,7 @@ typedef struct Lowering {
     // Instead of `lower`: an elementwise builder of one operand, or of two, which are broadcast.
     ValueId (*unary)(Graph *g, ValueId x);
     ValueId (*binary)(Graph *g, ValueId a, ValueId b);
+    const char *attrs;  // the attributes that it knows; others are refused
 } Lowering;
 
 // By theme, ended by an empty entry.
@@ -186,6 +188,9 @@ Graph *import_model(Import *x, Weights *w);
 // ---- inputs (bind.c) ----
 void bind_inputs(Import *x, Frame *f);
 void bind_check(Import *x, const char *name, ValueId v);  // against the file's value_info
+
+// ---- the batch (batch.c) ----
+int batch_axis(Import *x, ValueId v);  // the dim of v that micro-batches split; -1: none
 
 // ---- initializers and constants (literal.c, params.c) ----
 

@@ -130,20 +130,20 @@ static void lower_swish(Op *o)
 }
 
 const Lowering lower_activation[] = {
-    {"Celu", 1, 1, .lower = lower_celu},
-    {"Elu", 1, 1, .lower = lower_elu},
-    {"Gelu", 1, 1, .lower = lower_gelu},
-    {"HardSigmoid", 1, 1, .lower = lower_hard_sigmoid},
+    {"Celu", 1, 1, .lower = lower_celu, .attrs = "alpha"},
+    {"Elu", 1, 1, .lower = lower_elu, .attrs = "alpha"},
+    {"Gelu", 1, 1, .lower = lower_gelu, .attrs = "approximate"},
+    {"HardSigmoid", 1, 1, .lower = lower_hard_sigmoid, .attrs = "alpha beta"},
     {"HardSwish", 1, 1, .unary = hard_swish},
-    {"LeakyRelu", 1, 1, .lower = lower_leaky_relu},
+    {"LeakyRelu", 1, 1, .lower = lower_leaky_relu, .attrs = "alpha"},
     {"Mish", 1, 1, .unary = mish},
     {"PRelu", 2, 2, .lower = lower_prelu},
     {"Relu", 1, 1, .unary = relu},
-    {"Selu", 1, 1, .lower = lower_selu},
+    {"Selu", 1, 1, .lower = lower_selu, .attrs = "alpha gamma"},
     {"Sigmoid", 1, 1, .unary = make_sigmoid},
     {"Softplus", 1, 1, .unary = softplus},
     {"Softsign", 1, 1, .unary = softsign},
-    {"Swish", 1, 1, .lower = lower_swish},
-    {"ThresholdedRelu", 1, 1, .lower = lower_thresholded_relu},
+    {"Swish", 1, 1, .lower = lower_swish, .attrs = "alpha"},
+    {"ThresholdedRelu", 1, 1, .lower = lower_thresholded_relu, .attrs = "alpha"},
     {0},
 };

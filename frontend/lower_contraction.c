@@ -174,8 +174,8 @@ static void lower_einsum(Op *o)
 }
 
 const Lowering lower_contraction[] = {
-    {"Einsum", 1, 2, .lower = lower_einsum},
-    {"Gemm", 2, 3, .lower = lower_gemm},
+    {"Einsum", 1, 2, .lower = lower_einsum, .attrs = "equation"},
+    {"Gemm", 2, 3, .lower = lower_gemm, .attrs = "alpha beta transA transB"},
     {"MatMul", 2, 2, .lower = lower_matmul},
     {0},
 };

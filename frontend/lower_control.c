@@ -201,8 +201,10 @@ static void lower_scan(Op *o)
 }
 
 const Lowering lower_control[] = {
-    {"If", 1, 1, .lower = lower_if},
-    {"Loop", 0, MAX_OPERANDS, .lower = lower_loop},
-    {"Scan", 1, MAX_OPERANDS, .lower = lower_scan},
+    {"If", 1, 1, .lower = lower_if, .attrs = "then_branch else_branch"},
+    {"Loop", 0, MAX_OPERANDS, .lower = lower_loop, .attrs = "body"},
+    {"Scan", 1, MAX_OPERANDS, .lower = lower_scan,
+     .attrs = "body num_scan_inputs scan_input_axes scan_input_directions scan_output_axes "
+              "scan_output_directions"},
     {0},
 };

@@ -285,9 +285,9 @@ static void lower_one_hot(Op *o)
 }
 
 const Lowering lower_indexing[] = {
-    {"Gather", 2, 2, .lower = lower_gather},
-    {"GatherElements", 2, 2, .lower = lower_gather_elements},
-    {"GatherND", 2, 2, .lower = lower_gather_nd},
-    {"OneHot", 3, 3, .lower = lower_one_hot},
+    {"Gather", 2, 2, .lower = lower_gather, .attrs = "axis"},
+    {"GatherElements", 2, 2, .lower = lower_gather_elements, .attrs = "axis"},
+    {"GatherND", 2, 2, .lower = lower_gather_nd, .attrs = "batch_dims"},
+    {"OneHot", 3, 3, .lower = lower_one_hot, .attrs = "axis"},
     {0},
 };

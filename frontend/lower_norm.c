@@ -237,15 +237,18 @@ static void lower_lp_norm(Op *o)
     }
     ValueId s = make_reduce_sum(g, p == 1 ? make_abs(g, x) : make_square(g, x), 1, &axis);
     ValueId norm = p == 1 ? s : make_sqrt(g, s);
-    give(o, 0, make_div(g, x, broadcast_over(g, norm, x, 1, &axis)));
+    ValueId all = broadcast_over(g, norm, x, 1, &axis), zero = scalar_like(g, x, 0);
+    give(o, 0, make_select(g, make_eq(g, all, zero), zero, make_div(g, x, all)));
 }
 
 const Lowering lower_norm[] = {
-    {"BatchNormalization", 5, 5, .lower = lower_batch_norm},
-    {"GroupNormalization", 3, 3, .lower = lower_group_norm},
-    {"InstanceNormalization", 3, 3, .lower = lower_instance_norm},
-    {"LayerNormalization", 2, 3, .lower = lower_layer_norm},
-    {"LpNormalization", 1, 1, .lower = lower_lp_norm},
-    {"RMSNormalization", 2, 2, .lower = lower_rms_norm},
+    {"BatchNormalization", 5, 5, .lower = lower_batch_norm,
+     .attrs = "epsilon momentum training_mode spatial"},
+    {"GroupNormalization", 3, 3, .lower = lower_group_norm,
+     .attrs = "epsilon num_groups stash_type"},
+    {"InstanceNormalization", 3, 3, .lower = lower_instance_norm, .attrs = "epsilon"},
+    {"LayerNormalization", 2, 3, .lower = lower_layer_norm, .attrs = "axis epsilon stash_type"},
+    {"LpNormalization", 1, 1, .lower = lower_lp_norm, .attrs = "axis p"},
+    {"RMSNormalization", 2, 2, .lower = lower_rms_norm, .attrs = "axis epsilon stash_type"},
     {0},
 };

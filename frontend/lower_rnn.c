@@ -308,8 +308,13 @@ static void lower_gru(Op *o)
 static void lower_plain(Op *o) { lower_layer(o, &(Layer){1, step_rnn, make_tanh, NULL, NULL, 1}); }
 
 const Lowering lower_rnn[] = {
-    {"GRU", 3, 6, .lower = lower_gru},
-    {"LSTM", 3, 8, .lower = lower_lstm},
-    {"RNN", 3, 6, .lower = lower_plain},
+    {"GRU", 3, 6, .lower = lower_gru,
+     .attrs = "activations activation_alpha activation_beta clip direction hidden_size layout "
+              "linear_before_reset"},
+    {"LSTM", 3, 8, .lower = lower_lstm,
+     .attrs = "activations activation_alpha activation_beta clip direction hidden_size "
+              "input_forget layout"},
+    {"RNN", 3, 6, .lower = lower_plain,
+     .attrs = "activations activation_alpha activation_beta clip direction hidden_size layout"},
     {0},
 };

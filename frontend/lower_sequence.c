@@ -122,12 +122,12 @@ static void lower_concat(Op *o)
 }
 
 const Lowering lower_sequence[] = {
-    {"ConcatFromSequence", 1, 1, .lower = lower_concat},
+    {"ConcatFromSequence", 1, 1, .lower = lower_concat, .attrs = "axis new_axis"},
     {"SequenceAt", 2, 2, .lower = lower_at},
     {"SequenceConstruct", 1, MAX_OPERANDS, .lower = lower_construct},
-    {"SequenceEmpty", 0, 0, .lower = lower_empty},
+    {"SequenceEmpty", 0, 0, .lower = lower_empty, .attrs = "dtype"},
     {"SequenceInsert", 2, 3, .lower = lower_insert},
     {"SequenceLength", 1, 1, .lower = lower_length},
-    {"SplitToSequence", 1, 2, .lower = lower_split},
+    {"SplitToSequence", 1, 2, .lower = lower_split, .attrs = "axis keepdims"},
     {0},
 };

@@ -244,7 +244,8 @@ static void lower_depth_to_space(Op *o)
 
 static void lower_space_to_depth(Op *o)
 {
-    static const int64_t perm[] = {0, 3, 5, 1, 2, 4};
+    static const int64_t dcr[] = {0, 3, 5, 1, 2, 4}, crd[] = {0, 1, 3, 5, 2, 4};
+    bool is_dcr = !strcmp(attr_text(o, "mode", "DCR"), "DCR");
     Dims x = dims_of(o->g, arg(o, 0));
     int64_t b = attr_int(o, "blocksize", 0);
 
@@ -254,22 +255,22 @@ static void lower_space_to_depth(Op *o)
     }
     Dims parts = {6, {x.dim[0], x.dim[1], x.dim[2] / b, b, x.dim[3] / b, b}};
     Dims y = {4, {x.dim[0], x.dim[1] * b * b, x.dim[2] / b, x.dim[3] / b}};
-    ValueId v = make_transpose(o->g, reshape_to(o->g, arg(o, 0), &parts), perm);
+    ValueId v = make_transpose(o->g, reshape_to(o->g, arg(o, 0), &parts), is_dcr ? dcr : crd);
     give(o, 0, reshape_to(o->g, v, &y));
 }
 
 const Lowering lower_shape[] = {
-    {"DepthToSpace", 1, 1, .lower = lower_depth_to_space},
+    {"DepthToSpace", 1, 1, .lower = lower_depth_to_space, .attrs = "blocksize mode"},
     {"Expand", 2, 2, .lower = lower_expand},
-    {"Flatten", 1, 1, .lower = lower_flatten},
-    {"Reshape", 2, 2, .lower = lower_reshape},
-    {"Shape", 1, 1, .lower = lower_shape_of},
+    {"Flatten", 1, 1, .lower = lower_flatten, .attrs = "axis"},
+    {"Reshape", 2, 2, .lower = lower_reshape, .attrs = "allowzero"},
+    {"Shape", 1, 1, .lower = lower_shape_of, .attrs = "start end"},
     {"Size", 1, 1, .lower = lower_size},
-    {"SpaceToDepth", 1, 1, .lower = lower_space_to_depth},
-    {"Squeeze", 1, 2, .lower = lower_squeeze},
+    {"SpaceToDepth", 1, 1, .lower = lower_space_to_depth, .attrs = "blocksize mode"},
+    {"Squeeze", 1, 2, .lower = lower_squeeze, .attrs = "axes"},
     {"Tile", 2, 2, .lower = lower_tile},
-    {"Transpose", 1, 1, .lower = lower_transpose},
-    {"Trilu", 1, 2, .lower = lower_trilu},
-    {"Unsqueeze", 1, 2, .lower = lower_unsqueeze},
+    {"Transpose", 1, 1, .lower = lower_transpose, .attrs = "perm"},
+    {"Trilu", 1, 2, .lower = lower_trilu, .attrs = "upper"},
+    {"Unsqueeze", 1, 2, .lower = lower_unsqueeze, .attrs = "axes"},
     {0},
 };

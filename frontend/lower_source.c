@@ -98,22 +98,19 @@ static ValueId hyper(Import *x, const char *name)
     return graph_value(x->g, VALUE_HYPER, name, I64, 0, NULL);
 }
 
-// Uniform numbers in [0, 1), other ones for every site, step and sample.
-static ValueId uniform(Import *x, const Dims *d)
+// Uniform numbers in [0, 1) in the shape of v, other ones for every site, step and sample.
+static ValueId uniform(Import *x, ValueId v)
 {
-    int k = x->o->accumulate > 1 ? x->o->accumulate : 1, axis = -1;
+    Dims d = dims_of(x->g, v);
+    int k = x->o->accumulate > 1 ? x->o->accumulate : 1;
 
     if (!x->seed) {
         x->seed = hyper(x, "seed");
         x->step = hyper(x, "step_index");
         x->micro = hyper(x, "micro");
     }
-    // The dim that holds the batch: the first that is a multiple of it.
-    for (int i = d->rank - 1; i >= 0; i--)
-        if (x->batch && d->dim[i] && d->dim[i] % x->batch == 0)
-            axis = i;
-    return make_random(x->g, x->seed, x->step, x->micro, d->rank, d->dim, x->n_random++, 0, axis,
-                       k);
+    return make_random(x->g, x->seed, x->step, x->micro, d.rank, d.dim, x->n_random++, 0,
+                       batch_axis(x, v), k);
 }
 
 // Kept with probability 1 - p and scaled by 1 / (1 - p), while training.
@@ -136,7 +133,7 @@ static void lower_dropout(Op *o)
             give(o, 1, full(g, BOOL, &d, 1));
         return;
     }
-    ValueId u = uniform(o->x, &d);
+    ValueId u = uniform(o->x, x);
     ValueId keep = make_le(g, scalar_like(g, u, p), u);
     ValueId scaled = make_mul(g, x, scalar_like(g, x, 1 / (1 - p)));
     give(o, 0, make_select(g, keep, scaled, scalar_like(g, x, 0)));
@@ -145,10 +142,11 @@ static void lower_dropout(Op *o)
 }
 
 const Lowering lower_source[] = {
-    {"Constant", 0, 0, .lower = lower_constant},
-    {"ConstantOfShape", 1, 1, .lower = lower_constant_of_shape},
-    {"Dropout", 1, 3, .lower = lower_dropout},
-    {"EyeLike", 1, 1, .lower = lower_eye_like},
-    {"Range", 3, 3, .lower = lower_range},
+    {"Constant", 0, 0, .lower = lower_constant,
+     .attrs = "value value_float value_floats value_int value_ints"},
+    {"ConstantOfShape", 1, 1, .lower = lower_constant_of_shape, .attrs = "value"},
+    {"Dropout", 1, 3, .lower = lower_dropout, .attrs = "ratio seed"},
+    {"EyeLike", 1, 1, .lower = lower_eye_like, .attrs = "dtype k"},
+    {"Range", 3, 3, .lower = lower_range, .attrs = "stash_type"},
     {0},
 };

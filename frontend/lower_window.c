@@ -234,11 +234,15 @@ static void lower_global_average(Op *o) { global_pool(o, make_mean); }
 static void lower_global_max(Op *o) { global_pool(o, make_reduce_max); }
 
 const Lowering lower_window[] = {
-    {"AveragePool", 1, 1, .lower = lower_average_pool},
-    {"Conv", 2, 3, .lower = lower_conv},
-    {"ConvTranspose", 2, 3, .lower = lower_conv_transpose},
+    {"AveragePool", 1, 1, .lower = lower_average_pool,
+     .attrs = "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides"},
+    {"Conv", 2, 3, .lower = lower_conv,
+     .attrs = "auto_pad dilations group kernel_shape pads strides"},
+    {"ConvTranspose", 2, 3, .lower = lower_conv_transpose,
+     .attrs = "auto_pad dilations group kernel_shape output_padding output_shape pads strides"},
     {"GlobalAveragePool", 1, 1, .lower = lower_global_average},
     {"GlobalMaxPool", 1, 1, .lower = lower_global_max},
-    {"MaxPool", 1, 1, .lower = lower_max_pool},
+    {"MaxPool", 1, 1, .lower = lower_max_pool,
+     .attrs = "auto_pad ceil_mode dilations kernel_shape pads storage_order strides"},
     {0},
 };

@@ -168,8 +168,31 @@ void walk_report(const Import *x)
     }
 }
 
+static bool has_word(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *s = words; n && s && (s = strstr(s, word)); s += n)
+        if ((s == words || s[-1] == ' ') && (!s[n] || s[n] == ' '))
+            return true;
+    return false;
+}
+
+// A newer operator set may give an operator an attribute that changes what it means.
+static bool check_attributes(Op *o, const Lowering *l)
+{
+    for (size_t i = 0; i < o->node->n_attribute; i++) {
+        const char *name = o->node->attribute[i]->name;
+        if (!name || !has_word(l->attrs, name))
+            return op_error(o, "attribute '%.100s' is not supported", name ? name : "");
+    }
+    return true;
+}
+
 static void lower_by_table(Op *o, const Lowering *l)
 {
+    if (!check_attributes(o, l))
+        return;
     if (o->n_in < l->min_in || o->n_in > l->max_in) {
         op_error(o, "has %d inputs, expected %d to %d", o->n_in, l->min_in, l->max_in);
         return;

@@ -203,7 +203,9 @@ static void test_training(void **state)
     static const char norm[] =
         "input x f32[4,2]; init s f32[2] 1; init b f32[2] 0; init m f32[2] 0; "
         "init v f32[2] 1; y = BatchNormalization(x, s, b, m, v); output y";
-    static const char drop[] = "input x f32[4,2]; y = Dropout(x); z = Dropout(y); output z";
+    static const char drop[] =
+        "input x f32[b,2,3]; y = Dropout(x); init s i64[2] -1 3; r = Reshape(y, s); q = Relu(r); "
+        "init n i64[3] -1 2 3; u = Reshape(q, n); t = Transpose(u); z = Dropout(t); output z";
     Text t = {0};
 
     assert_int_equal(count_carries(norm, (ImportOptions){.training = true}, &t), 2);
@@ -212,8 +214,10 @@ static void test_training(void **state)
     assert_int_equal(
         count_carries(norm, (ImportOptions){.training = true, .frozen_batch_norm = true}, &t), 0);
     t.n = 0;
-    count_carries(drop, (ImportOptions){.training = true, .accumulate = 2}, &t);
-    assert_non_null(strstr(t.s, "site=1"));
+    const char *bind[] = {"b=4"};
+    ImportOptions micro = {.training = true, .accumulate = 2, .bind = bind, .n_bind = 1};
+    count_carries(drop, micro, &t);
+    assert_non_null(strstr(t.s, "shape=[3,2,2] site=1 micro_axis=2 micro=2"));
     assert_non_null(strstr(t.s, "hyper %seed i64[]"));
     text_free(&t);
 }
