@@ -20,6 +20,8 @@ static const void *pack_typed(Import *x, const Onnx__TensorProto *t, DType type,
     size_t n = (size_t)count, size = (size_t)dtype_size(type);
     char *data = arena_alloc(x->arena, n + 1, size);
 
+    if (!n)
+        return data;
     if (type == F32 && t->n_float_data == n)
         memcpy(data, t->float_data, n * size);
     else if (type == F64 && t->n_double_data == n)
