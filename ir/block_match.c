@@ -133,15 +133,20 @@ static bool same_input(const Finder *f, Series *s, ValueId a, ValueId b, int k)
            !memcmp(&v->fill, &w->fill, sizeof v->fill);
 }
 
+static bool step_of(int64_t a, int64_t b, int64_t *step)
+{
+    return a != INT64_MIN && add_size(b, -a, step);
+}
+
 static bool same_list(const Attr *a, const Attr *b, const Attr *before)
 {
     if (a->n != b->n)
         return false;
     for (int i = 0; i < a->n; i++) {
         int64_t step, step_before;
-        if (!add_size(b->v[i], -a->v[i], &step))
+        if (!step_of(a->v[i], b->v[i], &step))
             return false;
-        if (before && (!add_size(a->v[i], -before->v[i], &step_before) || step != step_before))
+        if (before && (!step_of(before->v[i], a->v[i], &step_before) || step != step_before))
             return false;
     }
     return true;

@@ -56,7 +56,7 @@ static bool two_numbers(const Tensor *t, int64_t count, double *yes, double *no)
         if (x != *yes && x != *no)
             *(x > *yes ? yes : no) = x;
     }
-    return !isnan(*yes) && *yes != *no && fabs(*yes) != EXACT;
+    return !isnan(*yes) && *yes != *no && (t->f || (is_whole(*yes) && is_whole(*no)));
 }
 
 // The band of the last two dims outside of which no `yes` is: i + high - j ≥ 0 and j - i - low ≥ 0,

@@ -410,6 +410,23 @@ bool fact_splat(Folder *f, ValueId v, double *x)
     return true;
 }
 
+// Evaluation is slow: is a node small enough for it?
+static bool is_affordable(Folder *f, const Node *n)
+{
+    enum { MOST_WORK = 1 << 23 };
+    int64_t work = 1;
+    Rule r;
+
+    for (int i = 0; i < n->n_out; i++)
+        if (value_bytes(value_of(f->g, n->out[i])) > MOST_BYTES)
+            return false;
+    node_rule(f->g, n, f->scratch, &r);
+    for (int i = 0; i < r.n_factors; i++)
+        if (!mul_size(work, r.size[i] > 1 ? r.size[i] : 1, &work) || work > MOST_WORK)
+            return false;
+    return true;
+}
+
 const Tensor *tensor_value(Folder *f, ValueId v)
 {
     const Value *x = value_of(f->g, v);
@@ -425,6 +442,8 @@ const Tensor *tensor_value(Folder *f, ValueId v)
         return t;
     }
     const Node *n = producer(f->g, v);
+    if (!is_affordable(f, n))
+        return NULL;
     Tensor *operand = arena_array(f->scratch, Tensor, n->n_in);
     for (int i = 0; i < n->n_in; i++) {
         const Tensor *o = n->in[i] ? tensor_value(f, n->in[i]) : &(Tensor){0};
@@ -432,9 +451,6 @@ const Tensor *tensor_value(Folder *f, ValueId v)
             return NULL;
         operand[i] = *o;
     }
-    for (int i = 0; i < n->n_out; i++)
-        if (value_bytes(value_of(f->g, n->out[i])) > MOST_BYTES)
-            return NULL;
     node_eval(f->g, n, f->scratch, operand, t);
     for (int i = 0; i < n->n_out; i++)
         known_of(f, n->out[i])->tensor = &t[i];

@@ -132,9 +132,9 @@ static ValueId slice_of_slice(Folder *f, const Range *r, const Node *x)
 {
     Range inner = range_of(x);
 
-    for (int i = 0; i < x->attr[0].n; i++) {
-        inner.start[i] += r->start[i] * inner.stride[i];
-        inner.stride[i] *= r->stride[i];
+    for (int i = 0; i < x->attr[0].n; i++) {  // of one element, any stride is allowed
+        inner.start[i] += r->start[i] * (inner.size[i] > 1 ? inner.stride[i] : 1);
+        inner.stride[i] = r->size[i] > 1 ? inner.stride[i] * r->stride[i] : 1;
         inner.size[i] = r->size[i];
     }
     return sliced(f, x->in[0], &inner);
