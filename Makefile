@@ -85,6 +85,7 @@ FUZZ_LIBS = $(foreach l,ir base,build-fuzz/lib$(l).a)
 fuzz-ir:
 	$(MAKE) CC=clang B=build-fuzz OPT="$(FUZZ),fuzzer-no-link" lib-ir lib-base
 	clang $(CPPFLAGS) $(CFLAGS) $(FUZZ),fuzzer -o build-fuzz/ir_text_fuzz tests/fuzz/ir_text_fuzz.c $(FUZZ_LIBS) runtime/rt_workspace.c -lm
+# Seeds: tests/frontend/import_test DIR writes some; models/tiny are others.
 fuzz-onnx:
 	$(MAKE) CC=clang B=build-fuzz OPT="$(FUZZ),fuzzer-no-link" lib-frontend lib-ir lib-base
 	clang $(CPPFLAGS) -Ibuild-fuzz/gen $(CFLAGS) $(FUZZ),fuzzer -o build-fuzz/onnx_fuzz tests/fuzz/onnx_fuzz.c build-fuzz/libfrontend.a $(FUZZ_LIBS) $(wildcard runtime/rt_*.c) -lprotobuf-c -lm

@@ -251,8 +251,26 @@ static void test_operators(void **state)
     assert_int_equal(failed, 0);
 }
 
-int main(void)
+// The models as files: seeds for tests/fuzz/onnx_fuzz.c.
+static int write_models(const char *folder)
+{
+    for (int i = 0; i < COUNT(cases); i++) {
+        Arena *a = arena_new();
+        size_t size;
+        uint8_t *bytes = model_from_text(a, cases[i].model, &size);
+        FILE *f = fopen(arena_string(a, "%s/%d.onnx", folder, i), "wb");
+        bool ok = f && fwrite(bytes, 1, size, f) == size && !fclose(f);
+        arena_free(a);
+        if (!ok)
+            return 1;
+    }
+    return 0;
+}
+
+// With a folder: writes the models there instead.
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_operators)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+
+    return argc > 1 ? write_models(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
 }
