@@ -9,7 +9,8 @@
 #include "generator/generator.h"
 
 // Of generated and kernel code alike; see Numbers in docs/design.md.
-#define FLAGS "-std=c11", "-O3", "-ffp-contract=off", "-fopenmp"
+#define FLAGS                                                                                      \
+    "-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fopenmp"
 
 static bool run(char *const argv[], Diag *d)
 {
@@ -115,7 +116,8 @@ static const char makefile[] =
     "# Needs a C compiler, OpenMP and oneDNN (Debian: libdnnl-dev).\n"
     "CC ?= cc\n"
     "MARCH ?= %s\n"
-    "CFLAGS = -std=c11 -O3 -march=$(MARCH) -ffp-contract=off -fopenmp -D_GNU_SOURCE\n"
+    "CFLAGS = -std=c11 -O3 -march=$(MARCH) -ffp-contract=off -fno-math-errno \\\n"
+    "         -fno-trapping-math -fopenmp -D_GNU_SOURCE\n"
     "SOURCES = %s.c $(wildcard runtime/*.c runtime/cpu/*.c)\n\n"
     "%s: $(SOURCES:.c=.o)\n"
     "\t$(CC) $(CFLAGS) -o $@ $^ -ldnnl -lpthread -lm\n\n"

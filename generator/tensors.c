@@ -100,14 +100,16 @@ static const char *init_of(const Gen *g, ValueId v)
     return "RT_INIT_ZERO";
 }
 
-static void print_bytes(Text *t, const Value *v)
+// All layers one after the other.
+static void print_bytes(const Gen *g, Text *t, const Twins *twins)
 {
-    const uint8_t *data = v->data;
-    int64_t n = value_bytes(v);
+    int64_t n = value_bytes(value_of(g->s->g, twins->value[0]));
 
     text_printf(t, ",\n     .data = \"");
-    for (int64_t i = 0; i < n; i++)
-        text_printf(t, "%s\\%03o", i && i % 20 == 0 ? "\"\n             \"" : "", data[i]);
+    for (int64_t i = 0; i < n * twins->n; i++) {
+        const uint8_t *data = value_of(g->s->g, twins->value[i / n])->data;
+        text_printf(t, "%s\\%03o", i && i % 20 == 0 ? "\"\n             \"" : "", data[i % n]);
+    }
     text_printf(t, "\"");
 }
 
@@ -142,7 +144,7 @@ static void print_tensor(Gen *g, Text *t, const char *role, const char *const *n
     if (!strcmp(role, "RT_PARAMETER"))
         text_printf(t, ",\n     .init = %s", init_of(g, id));
     if (!strcmp(role, "RT_CONSTANT"))
-        print_bytes(t, v);
+        print_bytes(g, t, twins);
     text_printf(t, "},\n");
 }
 

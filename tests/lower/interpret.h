@@ -34,7 +34,7 @@ static int64_t load_int(DType t, const char *at)
 
     switch (dtype_size(t)) {
     case 1: return t == I8 ? *(const int8_t *)at : *(const uint8_t *)at;
-    case 4: return t == I32 ? *(const int32_t *)at : *(const uint32_t *)at;
+    case 4: return t == I32 ? (int64_t) * (const int32_t *)at : (int64_t) * (const uint32_t *)at;
     case 8: memcpy(&x, at, 8); return x;
     default: abort();
     }

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tests/ir/pass_cases.h"
+#include "tests/ir/case_numbers.h"
 #include "tests/lower/interpret.h"
 
 static const struct {
