@@ -224,31 +224,51 @@ void bind_inputs(Import *x, Frame *f)
     for (size_t i = 0; i < m->n_value_info; i++)
         if (m->value_info[i]->name)
             map_set(&x->hints, m->value_info[i]->name, (int32_t)i + 1);
+    for (size_t i = 0; i < m->n_output; i++)
+        if (m->output[i]->name)
+            map_set(&x->hints, m->output[i]->name, (int32_t)(m->n_value_info + i) + 1);
     text_free(&b.dims);
     text_free(&b.inputs);
 }
 
+// What the file says of a value: in its value infos, or of an output.
+static const Onnx__TypeProto__Tensor *hint_of(const Import *x, const char *name)
+{
+    const Onnx__GraphProto *m = x->model->graph;
+    size_t i = (size_t)map_get(&x->hints, name);
+
+    if (!i)
+        return NULL;
+    const Onnx__ValueInfoProto *v =
+        i <= m->n_value_info ? m->value_info[i - 1] : m->output[i - 1 - m->n_value_info];
+    return v->type ? v->type->tensor_type : NULL;
+}
+
 void bind_check(Import *x, const char *name, ValueId v)
 {
-    int32_t i = map_get(&x->hints, name);
-    const Onnx__TypeProto *type = i ? x->model->graph->value_info[i - 1]->type : NULL;
-    const Onnx__TensorShapeProto *shape =
-        type && type->tensor_type ? type->tensor_type->shape : NULL;
+    const Onnx__TypeProto__Tensor *hint = hint_of(x, name);
+    const Onnx__TensorShapeProto *shape = hint ? hint->shape : NULL;
     const Value *value = value_of(x->g, v);
 
     // A micro-batch differs from what the file says on purpose.
     if (!shape || x->o->accumulate > 1)
         return;
-    bool same = (int)shape->n_dim == value->rank;
+    DType t = dtype_of_onnx(hint->elem_type);
+    bool same = (int)shape->n_dim == value->rank && (!t || t == value->dtype);
     for (int d = 0; d < value->rank && same; d++)
         same = !shape->dim[d]->has_dim_value || shape->dim[d]->dim_value == value->dim[d];
     if (same)
         return;
-    Text t = {0};
-    value_print_type(value, &t);
-    text_printf(&t, ", in the file [");
-    for (size_t d = 0; d < shape->n_dim; d++)
-        text_printf(&t, "%s%" PRId64, d ? "," : "", shape->dim[d]->dim_value);
-    diag_warn(x->diag, "'%.200s' is %s]", name, t.s);
-    text_free(&t);
+    Text text = {0};
+    value_print_type(value, &text);
+    text_printf(&text, ", the file says %s[", t ? dtype_name(t) : "");
+    for (size_t d = 0; d < shape->n_dim; d++) {
+        text_printf(&text, "%s", d ? "," : "");
+        if (shape->dim[d]->has_dim_value)
+            text_printf(&text, "%" PRId64, shape->dim[d]->dim_value);
+        else
+            text_printf(&text, "?");
+    }
+    diag_warn(x->diag, "'%.200s' is %s]", name, text.s);
+    text_free(&text);
 }

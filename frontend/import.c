@@ -26,6 +26,27 @@ static void add_outputs(Import *x, const Frame *f, size_t n, char **outputs)
     }
 }
 
+// Parameters of which only the shape was wanted are none. (What isn't needed and constant is pruned.)
+static void drop_unused(Import *x)
+{
+    Graph *g = x->g;
+    bool *used = arena_array(x->scratch, bool, g->n_values);
+
+    for (NodeId n = 1; n < g->n_nodes; n++)
+        for (int i = 0; i < g->nodes[n].n_in; i++)
+            used[g->nodes[n].in[i]] = true;
+    for (int i = 0; i < g->n_outputs; i++)
+        used[g->outputs[i].value] = true;
+    for (int i = 0; i < g->n_carries; i++)
+        used[g->carries[i].in] = true;
+    for (ValueId v = 1; v < g->n_values; v++) {
+        ValueKind kind = g->values[v].kind;
+        if (!used[v] && (kind == VALUE_PARAMETER || kind == VALUE_BUFFER))
+            g->values[v].kind = VALUE_CONSTANT;
+    }
+    graph_prune(g);
+}
+
 // The weights of the graph's parameters and buffers, in its order.
 static void list_weights(const Import *x, Weights *w)
 {
@@ -73,6 +94,7 @@ Graph *import_model(Import *x, Weights *w)
     x->g->source = NULL;
     if (x->diag->errors != errors || !fold(x->g, x->diag))
         return NULL;
+    drop_unused(x);
     if (w)
         list_weights(x, w);
     return x->g;

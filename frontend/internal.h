@@ -81,7 +81,7 @@ typedef struct Import {
     Map marks;      // initializer → Mark
     bool has_marks;
     Map places;  // where a parameter's bytes are → value
-    Map hints;   // value → 1 + place in model->graph->value_info
+    Map hints;   // value → 1 + place in value_info, then output
     Map taken;   // names of parameters, buffers and inputs
     Weight *weights;
     int n_weights, cap_weights;

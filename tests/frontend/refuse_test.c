@@ -86,6 +86,11 @@ static const struct {
      .message = "m: error: subgraphs and functions are nested more than 64 deep\n"},
     {"input x f32[4]; extern w i64[4] w.bin 0; y = Reshape(x, w); output y",
      .message = "m: error: tensor 'w': is in another file\n"},
+    {"input x f32[2]; info y f32[3]; y = Relu(x); output y i64[?]",
+     .message = "m: warning: 'y' is f32[2], the file says i64[?]\n"},
+    {"input x f32[2]; y = SpaceToDepth(x) magic=1; output y",
+     .message = "m: error: node 'y' (SpaceToDepth): attribute 'magic' is not supported\n"
+                "  in 0  x f32[2]\n"},
     {"input x f32[4]; init w f32[-1] 1; y = Add(x, w); output y",
      .message = "m: error: tensor 'w': its dims make no sense\n"},
 };
@@ -166,7 +171,8 @@ static void test_parameters(void **state)
     Weights w;
     Graph *g = import(a,
                       "input x f32[2]; init w1 f32[2] 1 2; init b f32[2] 3 4; init onnx::Mul_7 "
-                      "f32[] 2; init unused f32[9]; a = Mul(x, w1); c = Mul(a, onnx::Mul_7); "
+                      "f32[] 2; init shape f32[2]; n = Shape(shape); e = Expand(x, n); a = Mul(e, "
+                      "w1); c = Mul(a, onnx::Mul_7); "
                       "y = Add(c, b); output y",
                       &o, &w, &d);
 
