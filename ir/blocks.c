@@ -89,7 +89,8 @@ static void put_class(Finder *f, const Series *s, int n_iter)
         f->block[begin + i] = (Block){f->n_found, i / s->period, i % s->period};
     *arena_push(f->arena, f->found, f->n_found, f->cap_found) =
         (Found){name, begin, s->period, n_iter};
-    block_grow_back(f, f->n_found - 1);
+    if (f->grows)
+        block_grow_back(f, f->n_found - 1);
 }
 
 // The next iterations of a series, from s->first on, that are alike: how many, 1 if none.
@@ -286,9 +287,22 @@ void block_find_readers(Finder *f)
     }
 }
 
-static Finder finder_new(const Graph *g)
+// Does every carried value's overwriter come after all of its readers?
+static bool carries_hold(const Finder *f)
 {
-    Finder f = {.g = g, .arena = arena_new()};
+    const Graph *g = f->g;
+
+    for (int i = 0; i < g->n_carries; i++) {
+        NodeId writer = value_of(g, g->carries[i].out)->producer;
+        if (writer && f->readers[g->carries[i].in].last > f->place[writer] + 1)
+            return false;
+    }
+    return true;
+}
+
+static Finder finder_new(const Graph *g, bool grows)
+{
+    Finder f = {.g = g, .arena = arena_new(), .grows = grows};
 
     f.order = canonical_order(g, f.arena, &f.n);
     f.hash = node_hashes(g, f.arena);
@@ -325,9 +339,14 @@ bool blocks(Graph *g, Diag *d)
     class_compact(g);
     graph_prune(g);
     clear_random(g);
-    Finder f = finder_new(g);
+    Finder f = finder_new(g, true);
     find_classes(&f);
     block_grow_out(&f);
+    if (!carries_hold(&f)) {  // a node was moved too far
+        arena_free(f.arena);
+        f = finder_new(g, false);
+        find_classes(&f);
+    }
     sort_classes(&f);
     bool ok = reorder(&f, g, d);
     arena_free(f.arena);

@@ -19,6 +19,7 @@ typedef struct Found {
 typedef struct Finder {
     const Graph *g;
     Arena *arena;
+    bool grows;  // may classes grow beyond their runs?
     NodeId *order;
     int n;
     uint64_t *hash;    // by NodeId: see node_hashes

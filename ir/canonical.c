@@ -104,6 +104,10 @@ typedef struct Walk {
     int64_t *richness;  // by NodeId: how many paths lead to it, as a logarithm
     int *depth;         // … and the longest
     int *place;         // 1 + index in `order`
+    // What must come before a node beside its inputs: who else reads the value that it is carried
+    // to.
+    NodeId *reader;  // of node i: entries [first_reader[i], first_reader[i + 1])
+    int *first_reader;
     NodeId *order;
     int n;
     // The nodes being visited, each with its inputs in the order of their visit.
@@ -153,15 +157,18 @@ static bool visits_before(const Walk *w, NodeId a, NodeId b)
     return w->depth[a] > w->depth[b];
 }
 
+// The nodes that must come before node i and aren't there yet.
 static struct Frame frame_of(Walk *w, NodeId i)
 {
     const Node *n = &w->g->nodes[i];
-    struct Frame f = {.node = i, .from = arena_array(w->arena, NodeId, n->n_in)};
+    int n_readers = w->first_reader[i + 1] - w->first_reader[i];
+    struct Frame f = {.node = i, .from = arena_array(w->arena, NodeId, n->n_in + n_readers)};
 
-    for (int k = 0; k < n->n_in; k++) {
-        NodeId from = value_of(w->g, n->in[k])->producer;
+    for (int k = 0; k < n->n_in + n_readers; k++) {
+        NodeId from = k < n->n_in ? value_of(w->g, n->in[k])->producer
+                                  : w->reader[w->first_reader[i] + k - n->n_in];
         int at = f.n;
-        if (!from || w->place[from])
+        if (!from || from == i || w->place[from])
             continue;
         for (; at > 0 && visits_before(w, from, f.from[at - 1]); at--)
             f.from[at] = f.from[at - 1];
@@ -169,6 +176,31 @@ static struct Frame frame_of(Walk *w, NodeId i)
         f.n++;
     }
     return f;
+}
+
+// Lists the readers of carried values by the nodes that overwrite them.
+static void list_readers(Walk *w)
+{
+    const Graph *g = w->g;
+    NodeId *writer = arena_array(w->arena, NodeId, g->n_values);
+
+    w->first_reader = arena_array(w->arena, int, g->n_nodes + 2);
+    for (int i = 0; i < g->n_carries; i++)
+        writer[g->carries[i].in] = value_of(g, g->carries[i].out)->producer;
+    for (int fill = 0; fill < 2; fill++) {
+        for (NodeId i = 1; i < g->n_nodes; i++)
+            for (int k = 0; k < g->nodes[i].n_in; k++) {
+                NodeId to = writer[g->nodes[i].in[k]];
+                if (to && fill)
+                    w->reader[--w->first_reader[to]] = i;
+                else if (to)
+                    w->first_reader[to]++;
+            }
+        for (NodeId i = 1; i <= g->n_nodes && !fill; i++)
+            w->first_reader[i] += w->first_reader[i - 1];
+        if (!fill)
+            w->reader = arena_array(w->arena, NodeId, w->first_reader[g->n_nodes]);
+    }
 }
 
 static void visit(Walk *w, NodeId root)
@@ -327,6 +359,7 @@ NodeId *canonical_order(const Graph *g, Arena *a, int *n)
     w.place = arena_array(w.arena, int, g->n_nodes);
     w.order = arena_array(a, NodeId, g->n_nodes);
     NodeId *ends = list_ends(g, w.arena, &n_ends);
+    list_readers(&w);
     walk_reset(&w);
     for (int i = 0; i < n_ends; i++) {
         visit(&w, ends[i]);

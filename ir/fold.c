@@ -134,6 +134,25 @@ ValueId fold_share(Folder *f, ValueId v)
     return v;
 }
 
+// Is `v` overwritten at some place of the order? Then what reads it stays where it is.
+static bool is_carried(const Folder *f, ValueId v)
+{
+    return v && v < f->n_carried && f->carried[v];
+}
+
+// Does an operand come from a node that reads a carried value? A rule that looks through that node
+// would read the value later, maybe too late.
+static bool is_fixed(const Folder *f, const Node *n)
+{
+    for (int i = 0; i < n->n_in && f->n_carried; i++) {
+        const Node *x = producer(f->g, n->in[i]);
+        for (int k = 0; k < x->n_in; k++)
+            if (is_carried(f, x->in[k]))
+                return true;
+    }
+    return false;
+}
+
 ValueId fold_value(Folder *f, ValueId v)
 {
     v = fold_share(f, v);
@@ -145,8 +164,8 @@ ValueId fold_value(Folder *f, ValueId v)
             return constant;
     }
     Node n = *producer(f->g, v);
-    ValueId simpler = n.n_out == 1 ? fold_identity(f, &n) : 0;
-    return simpler ? simpler : v;
+    ValueId simpler = n.n_out == 1 && !is_fixed(f, &n) ? fold_identity(f, &n) : 0;
+    return simpler && !is_carried(f, simpler) ? simpler : v;
 }
 
 // ---- one run ----
@@ -205,8 +224,11 @@ static bool fold_node(Folder *f, Rewrite *r, NodeId i, const int *uses)
     if (!first)
         return false;
     Node made = *producer(g, first);
-    ValueId whole = is_only_reader(r->from, &old, uses) ? fold_into_equation(f, &made) : 0;
-    if (!whole && old.op == &op_attention)
+    bool fixed = is_fixed(f, &made);
+    ValueId whole = 0;
+    if (!fixed && is_only_reader(r->from, &old, uses))
+        whole = fold_into_equation(f, &made);
+    if (!fixed && !whole && old.op == &op_attention)
         whole = fold_attention(f, &made);
     if (whole)
         made = *producer(g, whole);
@@ -226,6 +248,10 @@ static bool fold_run(Graph *g, Diag *d)
     bool ok = true;
 
     r.to->diag = d;
+    f.n_carried = g->n_carries ? r.to->n_values : 0;
+    f.carried = arena_array(f.scratch, bool, f.n_carried);
+    for (int i = 0; i < g->n_carries; i++)
+        f.carried[r.map[g->carries[i].in]] = true;
     for (ValueId v = 1; v < g->n_values; v++)
         if (value_of(g, v)->kind == VALUE_CONSTANT)
             r.map[v] = fold_constant(&f, fold_share(&f, r.map[v]));

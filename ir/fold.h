@@ -34,6 +34,8 @@ typedef struct Folder {
         const Tensor *tensor;        // NULL: not evaluated yet
     } * known;                       // by ValueId of the new graph
     int n_known, cap_known;
+    bool *carried;  // by ValueId, the first n_carried: overwritten by a carry
+    int n_carried;
     int32_t *table;  // hash table of nodes (positive) and constants (negative)
     int n_table, cap_table;
 } Folder;
