@@ -179,6 +179,7 @@ static void bind_input(Binding *b, Frame *f, const Onnx__ValueInfoProto *v)
     }
     if (!read_dims(b, name, type, &d) || !split_batch(x, name, &d))
         return;
+    x->has_fixed_batch |= d.rank && type->shape && type->shape->dim[0]->has_dim_value;
     for (int i = 0; i < d.rank; i++)
         if (!mul_size(count, d.dim[i], &count) || count > (int64_t)1 << 40) {
             diag_error(x->diag, "input '%.200s' is too large", name);

@@ -15,6 +15,8 @@ static void scan_functions(Import *x)
 
 static void add_outputs(Import *x, const Frame *f, size_t n, char **outputs)
 {
+    if (!n)
+        diag_error(x->diag, "the model has no outputs");
     for (size_t i = 0; i < n; i++) {
         const Item *item = frame_find(x, f, outputs[i]);
         if (!item)
@@ -26,7 +28,8 @@ static void add_outputs(Import *x, const Frame *f, size_t n, char **outputs)
     }
 }
 
-// Parameters of which only the shape was wanted are none. (What isn't needed and constant is pruned.)
+// Parameters of which only the shape was wanted are none. (What isn't needed and constant is
+// pruned.)
 static void drop_unused(Import *x)
 {
     Graph *g = x->g;
@@ -83,8 +86,11 @@ Graph *import_model(Import *x, Weights *w)
     char **outputs = names_of(x, m->n_output, m->output);
     bool walked = walk_nodes(x, &f, m->n_node, m->node, m->n_output, outputs);
     walk_report(x);
-    if (!walked || x->diag->errors != errors)
+    if (!walked || x->diag->errors != errors) {
+        if (x->o->accumulate > 1 && x->has_fixed_batch)
+            diag_note(x->diag, "micro-batches need a model exported with a dynamic batch");
         return NULL;
+    }
     if (x->n_unmarked)
         diag_warn(x->diag,
                   "%d of the parameters, '%.200s' the first, are no parameters of the module: the "

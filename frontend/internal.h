@@ -80,9 +80,10 @@ typedef struct Import {
     Map functions;  // "domain\nname\noverload" → 1 + place in model->functions
     Map marks;      // initializer → Mark
     bool has_marks;
-    Map places;  // where a parameter's bytes are → value
-    Map hints;   // value → 1 + place in value_info, then output
-    Map taken;   // names of parameters, buffers and inputs
+    bool has_fixed_batch;  // of an input, in the file
+    Map places;            // where a parameter's bytes are → value
+    Map hints;             // value → 1 + place in value_info, then output
+    Map taken;             // names of parameters, buffers and inputs
     Weight *weights;
     int n_weights, cap_weights;
     const Tensor **known;  // by ValueId, see known.c

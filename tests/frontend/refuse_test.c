@@ -47,6 +47,10 @@ static const struct {
      .message = "m: error: input 'x' has 1 dims, expected 2 by --shape\n"},
     {"input x f32[4]; output x", .accumulate = 3,
      .message = "m: error: input 'x': batch of 4 can't be split into 3 micro-batches\n"},
+    {"input x f32[4]; init s i64[1] 4; y = Reshape(x, s); output y", .accumulate = 2,
+     .message = "m: error: node 'y' (Reshape): 2 elements can't take the shape [4]\n"
+                "  in 0  x f32[2]\n  in 1  s i64[1]\n"
+                "  micro-batches need a model exported with a dynamic batch\n"},
     {"input x f32[-5]; output x", .message = "m: error: input 'x': dim 0 is -5\n"},
     {"input x f32[1000000000,1000000000]; output x",
      .message = "m: error: input 'x' is too large\n"},
@@ -54,6 +58,7 @@ static const struct {
     {"input x f32[4]; y = Relu(z); output y",
      .message = "m: error: node 'y' (Relu): input 'z' is not defined before it\n"},
     {"input x f32[4]; x = Relu(x); output x", .message = "m: error: 'x' is defined twice\n"},
+    {"input x f32[4]; y = Relu(x)", .message = "m: error: the model has no outputs\n"},
     {"input x f32[4]; output y", .message = "m: error: the model's output 'y' is not defined\n"},
     {"input x f32[2,3]; input w f32[2,3]; y = MatMul(x, w) node='/blk/mm'; output y",
      .message = "m: error: node '/blk/mm' (dot): dim 'k' differs: 3 and 2\n"
