@@ -184,8 +184,11 @@ def place_initializers(name, plan, module, model, folder):
 
 
 def keep(metadata, kept):
-    for key in [key for key in metadata if key not in kept]:
-        del metadata[key]
+    """Drops other keys, but not the call of an embedding: nothing else names its padding row."""
+    for key, value in list(metadata.items()):
+        is_embedding = key == "pkg.torch.onnx.fx_node" and "aten.embedding.default" in value
+        if key not in kept and not is_embedding:
+            del metadata[key]
 
 
 def clean(model):

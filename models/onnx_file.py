@@ -16,7 +16,7 @@ KEPT_METADATA = (
 
 
 def write_onnx(module, inputs, path, options):
-    """Exports `module` as `options` say: exporter, opset, optimize, training_graph, dynamic_batch."""
+    """Exports `module` as `options` say."""
     write = write_dynamo if options.exporter == "dynamo" else write_legacy
     names = list(inputs)
     common = dict(input_names=names, output_names=["logits"], opset_version=options.opset)
@@ -62,9 +62,15 @@ def subgraphs(node):
     return [a.g for a in node.attribute if a.type == onnx.AttributeProto.GRAPH]
 
 
+def is_kept(key, value):
+    """Also kept: the call of an embedding, as nothing else names its padding row."""
+    is_embedding = key == "pkg.torch.onnx.fx_node" and "aten.embedding.default" in value
+    return key in KEPT_METADATA or is_embedding
+
+
 def clean(message):
     """Drops what depends on the exporting machine, such as stack traces with file names."""
-    kept = [(e.key, e.value) for e in message.metadata_props if e.key in KEPT_METADATA]
+    kept = [(e.key, e.value) for e in message.metadata_props if is_kept(e.key, e.value)]
     del message.metadata_props[:]
     for key, value in kept:
         message.metadata_props.add(key=key, value=value)

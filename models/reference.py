@@ -85,6 +85,16 @@ def set_mode(module, train, keep_dropout=False):
     return module
 
 
+def forget_padding(module):
+    """Lets the padding rows of embeddings train like others.
+
+    The legacy exporter's files have no word of padding_idx, so that nobody can do as PyTorch does.
+    """
+    for part in module.modules():
+        if isinstance(part, nn.Embedding):
+            part.padding_idx = None
+
+
 def has_batch_norm(module):
     return any(isinstance(part, nn.modules.batchnorm._BatchNorm) for part in module.modules())
 

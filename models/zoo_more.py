@@ -231,8 +231,9 @@ def branches():
 
 LOOP = """
 loop (float[8,16] x) => (float[8,10] logits)
-<int64 trips = {4}, bool go = {1}, float one = {1}>
+<int64 trips = {4}, bool go = {1}>
 {
+    one = Constant <value = float {1}> ()
     start = Gemm <transB = 1> (x, w1, b1)
     last, seen = Loop (trips, go, start) <
         body = step (int64 i, bool more, float[8,24] h)
