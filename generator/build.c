@@ -1,8 +1,9 @@
 // From C text to a program: the C compiler is run with an argument vector, never through a shell.
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
+#include <spawn.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,63 +13,69 @@
 #define FLAGS                                                                                      \
     "-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fopenmp"
 
+// Ctrl-C ends the compiler, and us once we have cleaned up.
+static bool spawn(char *const argv[], int *status, Diag *d)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    posix_spawnattr_t attr;
+    sigset_t defaults;
+    pid_t pid;
+
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGINT);
+    sigaddset(&defaults, SIGXFSZ);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setsigdefault(&attr, &defaults);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
+    sigaction(SIGINT, &ignore, &before);
+    int error = posix_spawnp(&pid, argv[0], NULL, &attr, argv, environ);
+    while (!error && waitpid(pid, status, 0) < 0)
+        error = errno == EINTR ? 0 : errno;
+    sigaction(SIGINT, &before, NULL);
+    posix_spawnattr_destroy(&attr);
+    if (error)
+        diag_error(d, "cannot run the C compiler '%s': %s; --cc names another", argv[0],
+                   strerror(error));
+    return !error;
+}
+
 static bool run(char *const argv[], Diag *d)
 {
     int status;
-    pid_t pid = fork();
 
-    if (pid == 0) {
-        execvp(argv[0], argv);
-        _exit(127);
-    }
-    if (pid < 0 || waitpid(pid, &status, 0) < 0) {
-        diag_error(d, "can't run the C compiler %s: %s", argv[0], strerror(errno));
+    if (!spawn(argv, &status, d))
         return false;
-    }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        diag_error(d, "can't run the C compiler %s: is it installed?", argv[0]);
-    else
-        diag_error(d, "the C compiler %s failed on the generated text", argv[0]);
+    if (WIFSIGNALED(status)) {
+        diag_error(d, "the C compiler '%s' was stopped: %s", argv[0], strsignal(WTERMSIG(status)));
+        return false;
+    }
+    diag_error(d, "the C compiler '%s' failed, nothing is written", argv[0]);
+    diag_note(d, "it needs OpenMP and oneDNN (Debian: gcc, libdnnl-dev); --emit c shows the text");
     return false;
 }
 
-bool build_program(const char *c_path, const char *path, const BuildOptions *o, Diag *d)
+bool build_program(Stage *s, const Text *c, const BuildOptions *o, Diag *d)
 {
-    Arena *a = arena_new();
-    char *temp = arena_string(a, "%s.%ld.tmp", path, (long)getpid());
+    Arena *a = s->arena;
     char *include = arena_string(a, "-I%s", o->runtime);
     char *library = arena_string(a, "%s/libshardrt.a", o->runtime);
     char *march = arena_string(a, "-march=%s", o->march);
-    const char *argv[] = {o->cc,  FLAGS,   march,    include,     "-o",  temp,
+    const char *c_path = stage_file(s, arena_string(a, "%s.c", o->name));
+    const char *path = stage_file(s, o->name);
+    const char *argv[] = {o->cc,  FLAGS,   march,    include,     "-o",  path,
                           c_path, library, "-ldnnl", "-lpthread", "-lm", NULL};
-    bool ok = run((char *const *)argv, d);
 
-    if (ok && rename(temp, path)) {
-        diag_error(d, "can't write %s: %s", path, strerror(errno));
-        ok = false;
+    if (access(library, R_OK)) {
+        diag_error(d, "the runtime that belongs to shardcc isn't there: '%s': %s", library,
+                   strerror(errno));
+        return false;
     }
-    if (!ok)
-        unlink(temp);
-    arena_free(a);
-    return ok;
+    return out_write(c_path, c->s, c->n, d) && run((char *const *)argv, d);
 }
 
 // ---- a folder of sources ----
-
-static bool write_text(const char *path, const char *s, size_t n, Diag *d)
-{
-    OutFile f;
-
-    if (!out_open(&f, path, d))
-        return false;
-    if (fwrite(s, 1, n, f.f) == n)
-        return out_commit(&f, d);
-    diag_error(d, "can't write %s: %s", path, strerror(errno));
-    out_cancel(&f);
-    return false;
-}
 
 static bool copy_file(const char *from, const char *to, Diag *d)
 {
@@ -76,17 +83,9 @@ static bool copy_file(const char *from, const char *to, Diag *d)
 
     if (!file_map(from, &f, d))
         return false;
-    bool ok = write_text(to, (const char *)f.data, f.size, d);
+    bool ok = out_write(to, (const char *)f.data, f.size, d);
     file_unmap(&f);
     return ok;
-}
-
-static bool make_folder(const char *path, Diag *d)
-{
-    if (!mkdir(path, 0777) || errno == EEXIST)
-        return true;
-    diag_error(d, "can't make the folder %s: %s", path, strerror(errno));
-    return false;
 }
 
 static bool is_source(const char *name)
@@ -95,20 +94,22 @@ static bool is_source(const char *name)
     return n > 2 && name[n - 2] == '.' && (name[n - 1] == 'c' || name[n - 1] == 'h');
 }
 
-static bool copy_sources(Arena *a, const char *from, const char *to, Diag *d)
+// Copies the runtime's sources in a folder to one of the same name in the stage.
+static bool copy_sources(Stage *s, const char *from, const char *name, Diag *d)
 {
+    Arena *a = s->arena;
     DIR *dir = opendir(from);
-    bool ok = make_folder(to, d);
+    bool ok = dir && stage_folder(s, name, d);
 
-    if (!dir) {
-        diag_error(d, "can't read the runtime's sources in %s: %s", from, strerror(errno));
-        return false;
-    }
+    if (!dir)
+        diag_error(d, "the runtime that belongs to shardcc isn't there: '%s': %s", from,
+                   strerror(errno));
     for (struct dirent *e; ok && (e = readdir(dir));)
         if (is_source(e->d_name))
             ok = copy_file(arena_string(a, "%s/%s", from, e->d_name),
-                           arena_string(a, "%s/%s", to, e->d_name), d);
-    closedir(dir);
+                           stage_file(s, arena_string(a, "%s/%s", name, e->d_name)), d);
+    if (dir)
+        closedir(dir);
     return ok;
 }
 
@@ -126,20 +127,13 @@ static const char makefile[] =
     "clean:\n"
     "\trm -f %s $(SOURCES:.c=.o)\n";
 
-bool build_folder(const char *folder, const char *name, const Text *c, const BuildOptions *o,
-                  Diag *d)
+bool build_folder(Stage *s, const Text *c, const BuildOptions *o, Diag *d)
 {
-    Arena *a = arena_new();
-    Text make = {0};
+    Arena *a = s->arena;
+    char *make = arena_string(a, makefile, o->march, o->name, o->name, o->name);
 
-    text_printf(&make, makefile, o->march, name, name, name);
-    bool ok = make_folder(folder, d) &&
-              write_text(arena_string(a, "%s/%s.c", folder, name), c->s, c->n, d) &&
-              write_text(arena_string(a, "%s/Makefile", folder), make.s, make.n, d) &&
-              copy_sources(a, o->runtime, arena_string(a, "%s/runtime", folder), d) &&
-              copy_sources(a, arena_string(a, "%s/cpu", o->runtime),
-                           arena_string(a, "%s/runtime/cpu", folder), d);
-    text_free(&make);
-    arena_free(a);
-    return ok;
+    return out_write(stage_file(s, arena_string(a, "%s.c", o->name)), c->s, c->n, d) &&
+           out_write(stage_file(s, "Makefile"), make, strlen(make), d) &&
+           copy_sources(s, o->runtime, "runtime", d) &&
+           copy_sources(s, arena_string(a, "%s/cpu", o->runtime), "runtime/cpu", d);
 }

@@ -3,25 +3,37 @@
 
 #include "generator/internal.h"
 
+// The options as comment lines, broken before options.
+static void print_options(const char *s, Text *t)
+{
+    int column = 5;
+
+    text_printf(t, "//  ");
+    while (*s) {
+        const char *next = strstr(s + 1, " --");
+        size_t n = next ? (size_t)(next - s) : strlen(s);
+        if (column + (int)n > COLUMNS && column > 5) {
+            text_printf(t, "\n//     ");
+            column = 8;
+        }
+        text_printf(t, "%s%.*s", *s == ' ' ? "" : " ", (int)n, s);
+        column += (int)n;
+        s += n;
+    }
+    text_printf(t, "\n");
+}
+
 static void print_head(const Gen *g, Text *t)
 {
-    text_printf(
-        t,
-        "// Made by shardcc. Changes here are lost when it is made again.\n"
-        "//   %s\n"
-        "//   plan: %s\n"
-        "//\n"
-        "// `m` is the arena. A place in it is an offset with a name: W parameter, B buffer, S "
-        "state,\n"
-        "// I input, H number set by the trainer, C constant, Z accumulator, A anything made on "
-        "the\n"
-        "// way; of repeated layers, layer 0's place. micro is one micro-batch's forward and "
-        "backward,\n"
-        "// reduce completes the gradients, update is the optimizer, forward is without training.\n"
-        "#include <math.h>\n"
-        "#include <stddef.h>\n\n"
-        "#include \"rt.h\"\n\n",
-        g->o->options, g->o->plan);
+    text_printf(t, "// Made by shardcc. Changes here are lost when it is made again.\n");
+    print_options(g->o->options, t);
+    text_printf(t, "//   plan: %s\n//\n", g->o->plan);
+    text_printf(t, "// `m` is the arena. A place in it is an offset with a name: W parameter, B "
+                   "buffer, S state,\n// I input, H number set by the trainer, C constant, Z "
+                   "accumulator, A anything made on the\n// way; of repeated layers, layer 0's "
+                   "place. micro is one micro-batch's forward and backward,\n// reduce completes "
+                   "the gradients, update is the optimizer, forward is without training.\n");
+    text_printf(t, "#include <math.h>\n#include <stddef.h>\n\n#include \"rt.h\"\n\n");
 }
 
 // The input that no output of the model depends on: only the loss reads it. NULL if there is none.

@@ -16,17 +16,33 @@ typedef struct GenerateOptions {
 // The trainer's C text. It depends on nothing but its arguments.
 void generate_c(const Program *p, const GenerateOptions *o, Text *t);
 
+// Results appear whole or not at all: they are written into a folder of their own beside their
+// place and moved there at the end.
+typedef struct Stage {
+    Arena *arena;
+    const char *place;
+    char *folder;
+    const char **name;  // of what is in it; a folder's ends in a slash
+    int n, cap;
+} Stage;
+
+bool stage_open(Stage *s, Arena *a, const char *place, Diag *d);  // `place` is a folder
+const char *stage_file(Stage *s, const char *name);               // the path to write it to
+const char *stage_folder(Stage *s, const char *name, Diag *d);    // makes it; NULL after an error
+// Moves all into place if `ok`; the stage is gone either way. False unless it was moved.
+bool stage_close(Stage *s, bool ok, Diag *d);
+
 typedef struct BuildOptions {
+    const char *name;     // of the trainer; base name
     const char *runtime;  // folder with rt.h, the runtime's sources and libshardrt.a
     const char *cc;       // C compiler, "cc"
     const char *march;    // "native", "x86-64-v3" …
 } BuildOptions;
 
-// Compiles `c_path` and links it with the runtime into `path`, by way of a file beside it.
-bool build_program(const char *c_path, const char *path, const BuildOptions *o, Diag *d);
+// Adds NAME.c and the program, compiled from it and linked with the runtime.
+bool build_program(Stage *s, const Text *c, const BuildOptions *o, Diag *d);
 
-// Writes a folder with the program's text, the runtime's sources and a Makefile.
-bool build_folder(const char *folder, const char *name, const Text *c, const BuildOptions *o,
-                  Diag *d);
+// Adds the program's text, the runtime's sources and a Makefile.
+bool build_folder(Stage *s, const Text *c, const BuildOptions *o, Diag *d);
 
 #endif

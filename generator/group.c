@@ -7,6 +7,7 @@
 // The dims that the function walks: neighbouring ones that lie alike in all operands are merged.
 typedef struct Walk {
     int rank;
+    int rows;  // the first dims that make up a row's number; the others are walked in a row
     int64_t dim[MAX_RANK];
     int64_t (*stride)[MAX_RANK];  // [operand]
     bool has_index;               // expressions speak of places: dims are kept
@@ -16,7 +17,7 @@ static bool has_index(const Gen *g, const Item *it)
 {
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *n = &g->s->g->nodes[it->nodes[i]];
-        if (strstr(n->op->expr(g->s->g, n), "$i"))
+        if (n->op->expr && strstr(n->op->expr(g->s->g, n), "$i"))
             return true;
     }
     return false;
@@ -30,6 +31,14 @@ static bool can_merge(const Walk *w, int n, int at, int64_t dim, const Item *it,
     return true;
 }
 
+static void add_dim(Walk *w, const Item *it, int i, int64_t size)
+{
+    w->dim[w->rank++] = size;
+    for (int k = 0; k < it->n_in + it->n_out; k++)
+        w->stride[k][w->rank - 1] = i < it->rank ? it->operands[k].stride[i] : 0;
+}
+
+// Sums need a dim to sum over, and keep it apart from the rows.
 static Walk make_walk(const Gen *g, const Item *it)
 {
     Walk w = {.has_index = has_index(g, it)};
@@ -37,15 +46,26 @@ static Walk make_walk(const Gen *g, const Item *it)
 
     w.stride = arena_alloc(g->arena, (size_t)n + 1, sizeof *w.stride);
     for (int i = 0; i < it->rank; i++) {
+        if (it->has_sum && i == it->row_rank)
+            w.rows = w.rank;
         if (it->dim[i] == 1 && !w.has_index)
             continue;
-        bool merge = w.rank && !w.has_index && can_merge(&w, n, w.rank - 1, it->dim[i], it, i);
-        if (!merge)
-            w.dim[w.rank++] = 1;
-        w.dim[w.rank - 1] *= it->dim[i];
-        for (int k = 0; k < n; k++)
-            w.stride[k][w.rank - 1] = it->operands[k].stride[i];
+        bool is_apart = it->has_sum && i >= it->row_rank && w.rank == w.rows;
+        if (w.rank && !w.has_index && !is_apart &&
+            can_merge(&w, n, w.rank - 1, it->dim[i], it, i)) {
+            w.dim[w.rank - 1] *= it->dim[i];
+            for (int k = 0; k < n; k++)
+                w.stride[k][w.rank - 1] = it->operands[k].stride[i];
+        } else {
+            add_dim(&w, it, i, it->dim[i]);
+        }
     }
+    if (it->has_sum && it->row_rank == it->rank)
+        w.rows = w.rank;
+    if (it->has_sum && w.rows == w.rank)
+        add_dim(&w, it, it->rank, 1);
+    if (!it->has_sum)
+        w.rows = w.rank > 1 ? w.rank - 1 : w.rank;
     return w;
 }
 
@@ -60,6 +80,8 @@ typedef struct Body {
     const char **expr;  // by NodeId: the name or the expression of its element
     int *uses;          // by NodeId: readers in the group
     int n_variables;
+    int *sum, n_sums;  // operands that the row's sums go to
+    int *slot;         // operand → which place of those passed: equal ones are passed once
     Text text;
     bool uses_layer;
 } Body;
@@ -154,6 +176,17 @@ static void count_uses(Body *b)
     }
 }
 
+// The sum's variable and, after the row, its place.
+static void add_sum(Body *b, const Node *n, const int *source, int indent)
+{
+    int k = output_of(b->it, n->out[0]), number = b->n_sums++;
+
+    text_printf(&b->text, "%*ss%d += ", indent, "", number);
+    print_source(b, n, 0, source[0], &b->text);
+    text_printf(&b->text, ";\n");
+    b->sum[number] = k < 0 ? -1 : b->it->n_in + k;
+}
+
 // Stores come last: an output may lie over an input.
 static void print_element(Body *b, int indent)
 {
@@ -166,6 +199,11 @@ static void print_element(Body *b, int indent)
         const Node *n = &g->nodes[b->it->nodes[i]];
         int k = output_of(b->it, n->out[0]);
         Text t = {0};
+        if (!n->op->expr) {
+            add_sum(b, n, source, indent);
+            source += n->n_in;
+            continue;
+        }
         print_expr(b, n, source, &t);
         source += n->n_in;
         if (b->uses[b->it->nodes[i]] == 1 && t.n < INLINE) {
@@ -191,52 +229,63 @@ static void print_element(Body *b, int indent)
 
 // ---- the function ----
 
+// " + i0 * 768 + i1": operand k's place along the dims [0, n).
+static char *index_text(const Body *b, int k, int n)
+{
+    Text t = {0};
+
+    for (int d = 0; d < n; d++) {
+        int64_t stride = b->w->stride[k][d];
+        if (stride == 1)
+            text_printf(&t, " + i%d", d);
+        else if (stride)
+            text_printf(&t, " + i%d * %" PRId64, d, stride);
+    }
+    char *s = arena_copy(b->g->arena, t.s ? t.s : "", t.n);
+    text_free(&t);
+    return s;
+}
+
+static bool is_sum_operand(const Body *b, int k)
+{
+    const Value *v = value_of(b->g->s->g, b->it->operands[k].value);
+    return k >= b->it->n_in && v->producer &&
+           producer(b->g->s->g, b->it->operands[k].value)->op->is_sum;
+}
+
 static void print_pointer(Body *b, int k, int indent)
 {
     const Item *it = b->it;
     const Walk *w = b->w;
-    const Operand *o = &it->operands[k];
-    const char *type = dtype_c_type(value_of(b->g->s->g, o->value)->dtype);
+    const char *type = dtype_c_type(value_of(b->g->s->g, it->operands[k].value)->dtype);
     bool is_in = k < it->n_in;
     bool is_scalar = is_in && (!w->rank || w->stride[k][w->rank - 1] == 0);
-    Text at = {0};
+    const char *at = index_text(b, k, w->rank - 1);
 
-    for (int d = 0; d + 1 < w->rank; d++) {
-        int64_t stride = w->stride[k][d];
-        if (stride == 1)
-            text_printf(&at, " + i%d", d);
-        else if (stride)
-            text_printf(&at, " + i%d * %" PRId64, d, stride);
-    }
+    if (is_sum_operand(b, k))
+        return;
     text_printf(&b->text, "%*s%s%s %s%c%d = ", indent, "", is_in ? "const " : "", type,
                 is_scalar ? "" : "*", is_in ? 'x' : 'y', is_in ? k : k - it->n_in);
     if (is_scalar)
-        text_printf(&b->text, "((const %s *)p[%d])[%s];\n", type, k, at.n ? at.s + 3 : "0");
+        text_printf(&b->text, "((const %s *)p[%d])[%s];\n", type, b->slot[k], *at ? at + 3 : "0");
     else
-        text_printf(&b->text, "(%s%s *)p[%d]%s;\n", is_in ? "const " : "", type, k,
-                    at.n ? at.s : "");
-    text_free(&at);
+        text_printf(&b->text, "(%s%s *)p[%d]%s;\n", is_in ? "const " : "", type, b->slot[k], at);
 }
 
 static void print_indices(Body *b)
 {
     const Walk *w = b->w;
     int64_t below = 1;
-    Text t = {0};
 
-    for (int d = w->rank - 2; d >= 0; d--) {
-        Text one = {0};
-        text_printf(&one, "i%d = r", d);
+    for (int d = w->rows - 1; w->rows > 1 && d >= 0; d--) {
+        text_printf(&b->text, "        const int64_t i%d = r", d);
         if (below > 1)
-            text_printf(&one, " / %" PRId64, below);
+            text_printf(&b->text, " / %" PRId64, below);
         if (d)
-            text_printf(&one, " %% %" PRId64, w->dim[d]);
-        text_printf(&t, "        const int64_t %s;\n", one.s);
-        text_free(&one);
+            text_printf(&b->text, " %% %" PRId64, w->dim[d]);
+        text_printf(&b->text, ";\n");
         below *= w->dim[d];
     }
-    text_put(&b->text, t.s, t.n);
-    text_free(&t);
 }
 
 static void print_flat(Body *b)
@@ -249,32 +298,65 @@ static void print_flat(Body *b)
     text_printf(&b->text, "    }\n");
 }
 
-static void print_rows(Body *b)
+// The loop over the last dim, in one of the others that a row has beside it.
+static void print_inner(Body *b, int indent)
 {
-    text_printf(&b->text, "    for (int64_t r = first; r < last; r++) {\n");
-    print_indices(b);
+    Text before = b->text;
+
+    b->text = (Text){0};
+    print_element(b, indent + 4);
+    Text element = b->text;
+    b->text = before;
     for (int k = 0; k < b->it->n_in + b->it->n_out; k++)
-        print_pointer(b, k, 8);
-    text_printf(&b->text, "#pragma omp simd\n        for (int64_t i = 0; i < %" PRId64 "; i++) {\n",
+        print_pointer(b, k, indent);
+    text_printf(&b->text, "#pragma omp simd");
+    for (int i = 0; i < b->n_sums; i++)
+        text_printf(&b->text, "%ss%d%s", i ? ", " : " reduction(+ : ", i,
+                    i + 1 < b->n_sums ? "" : ")");
+    text_printf(&b->text, "\n%*sfor (int64_t i = 0; i < %" PRId64 "; i++) {\n", indent, "",
                 b->w->dim[b->w->rank - 1]);
-    print_element(b, 12);
-    text_printf(&b->text, "        }\n    }\n");
+    text_put(&b->text, element.s, element.n);
+    text_printf(&b->text, "%*s}\n", indent, "");
+    text_free(&element);
 }
 
-static void print_comment(Gen *g, const Item *it, int indent, Text *t)
+static int count_sums(const Body *b, const char **type)
 {
-    const Graph *graph = g->s->g;
-    const Node *n = &graph->nodes[it->nodes[it->n_nodes - 1]];
-    const char *label = node_label(g, n, 40);
-    Text ops = {0};
+    int n = 0;
 
-    for (int i = 0; i < it->n_nodes && ops.n < 24; i++)
-        text_printf(&ops, "%s%s", i ? " " : "", graph->nodes[it->nodes[i]].op->name);
-    text_printf(t, "%*s// %s%s%s%s ", indent, "", label, *label ? ": " : "", ops.s,
-                ops.n < 24 ? "" : " ...");
-    text_free(&ops);
-    print_type(out(graph, n), t);
-    text_printf(t, "\n");
+    for (int i = 0; i < b->it->n_nodes; i++) {
+        const Node *x = &b->g->s->g->nodes[b->it->nodes[i]];
+        n += x->op->is_sum;
+        if (x->op->is_sum)
+            type[n - 1] = dtype_c_type(out(b->g->s->g, x)->dtype);
+    }
+    return n;
+}
+
+static void print_rows(Body *b)
+{
+    const Walk *w = b->w;
+    const char *type[128];
+    int indent = 8, n = count_sums(b, type);
+
+    const char *row = w->rows == 1 ? "i0" : "r";
+    text_printf(&b->text, "    for (int64_t %s = first; %s < last; %s++) {\n", row, row, row);
+    print_indices(b);
+    for (int i = 0; i < n; i++)
+        text_printf(&b->text, "        %s s%d = 0;\n", type[i], i);
+    for (int d = w->rows; d < w->rank - 1; d++, indent += 4)
+        text_printf(&b->text, "%*sfor (int64_t i%d = 0; i%d < %" PRId64 "; i%d++) {\n", indent, "",
+                    d, d, w->dim[d], d);
+    print_inner(b, indent);
+    for (int d = w->rows; d < w->rank - 1; d++)
+        text_printf(&b->text, "%*s}\n", indent -= 4, "");
+    for (int i = 0; i < n; i++) {
+        const char *at = b->sum[i] < 0 ? "" : index_text(b, b->sum[i], w->rows);
+        if (b->sum[i] >= 0)
+            text_printf(&b->text, "        ((%s *)p[%d])[%s] = s%d;\n", type[i], b->slot[b->sum[i]],
+                        *at ? at + 3 : "0", i);
+    }
+    text_printf(&b->text, "    }\n");
 }
 
 // Groups whose functions have the same text share one.
@@ -287,10 +369,26 @@ static int function_of(Gen *g, const Body *b)
         return number;
     map_set(&g->functions, text, ++g->n_groups);
     text_printf(g->groups,
-                "static void rows%d(char *const *p, int64_t layer, int64_t first, int64_t last)\n"
-                "{\n%s%s}\n\n",
-                g->n_groups, b->uses_layer ? "" : "    (void)layer;\n", text);
+                "static void rows%d(char *const *p, int64_t first, int64_t last)\n{\n%s}\n\n",
+                g->n_groups, text);
     return g->n_groups;
+}
+
+// The places to pass; returns how many.
+static int find_slots(Body *b, const char **place)
+{
+    int n = 0;
+
+    for (int k = 0; k < b->it->n_in + b->it->n_out; k++) {
+        const char *s = place_text(b->g, &b->it->operands[k]);
+        int i = 0;
+        while (i < n && strcmp(place[i], s))
+            i++;
+        place[i] = s;
+        n += i == n;
+        b->slot[k] = i;
+    }
+    return n;
 }
 
 void generate_group(Gen *g, const Item *it, Text *t, int indent)
@@ -302,18 +400,28 @@ void generate_group(Gen *g, const Item *it, Text *t, int indent)
 
     b.expr = arena_array(g->arena, const char *, g->s->g->n_nodes);
     b.uses = arena_array(g->arena, int, g->s->g->n_nodes);
-    for (int d = 0; d < (w.rank > 1 ? w.rank - 1 : w.rank); d++)
+    b.sum = arena_array(g->arena, int, it->n_nodes);
+    b.slot = arena_array(g->arena, int, it->n_in + it->n_out);
+    const char **place = arena_array(g->arena, const char *, it->n_in + it->n_out);
+    int n_places = find_slots(&b, place);
+    for (int d = 0; d < w.rows; d++)
         rows *= w.dim[d];
-    if (w.rank < 2)
+    if (w.rank < 2 && !it->has_sum)
         print_flat(&b);
     else
         print_rows(&b);
-    print_comment(g, it, indent, t);
+    if (b.uses_layer) {
+        Text body = b.text;
+        b.text = (Text){0};
+        text_printf(&b.text, "    const int64_t layer = *(const int64_t *)p[%d];\n%s", n_places,
+                    body.s);
+        text_free(&body);
+    }
     text_printf(&call, "rt_rows(rt, rows%d, (char *[]){", function_of(g, &b));
-    for (int k = 0; k < it->n_in + it->n_out; k++)
-        text_printf(&call, "%s%s", k ? ", " : "", place_text(g, &it->operands[k]));
-    text_printf(&call, "}, %s, %" PRId64 ");", it->region ? "layer" : "0", rows);
-    print_wrapped(t, indent, call.s);
+    for (int k = 0; k < n_places; k++)
+        text_printf(&call, "%s%s", k ? ", " : "", place[k]);
+    text_printf(&call, "%s}, %" PRId64 ");", b.uses_layer ? ", (char *)&layer" : "", rows);
+    print_statement(g, it, t, indent, call.s);
     text_free(&call);
     text_free(&b.text);
 }

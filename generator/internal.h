@@ -35,6 +35,8 @@ char *place_text(Gen *g, const Operand *o);
 void print_string(Text *t, const char *s, int indent);
 // A line, broken after commas so that none is longer than COLUMNS.
 void print_wrapped(Text *t, int indent, const char *s);
+// The call of a group or kernel with what it does in a comment, beside it or above.
+void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *call);
 void print_number(Text *t, DType type, double x);
 
 // Prints the group's function into g->groups, unless one of the same text is there, and its call.

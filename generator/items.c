@@ -16,16 +16,6 @@ static void print_dims(Text *t, const char *name, int rank, const int64_t *dim)
 
 // ---- kernels ----
 
-static void print_comment(Gen *g, const Item *it, Text *t, int indent)
-{
-    const Node *n = &g->s->g->nodes[it->nodes[0]];
-    char *label = node_label(g, n, 50);
-
-    text_printf(t, "%*s// %s%s%s ", indent, "", label, *label ? ": " : "", n->op->name);
-    print_type(out(g->s->g, n), t);
-    text_printf(t, "\n");
-}
-
 static void add_places(Gen *g, const Item *it, Text *call)
 {
     for (int k = 0; k < it->n_out; k++)
@@ -39,7 +29,6 @@ static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
     const Kernel *k = &it->kernel;
     Text call = {0};
 
-    print_comment(g, it, t, indent);
     text_printf(&call, "rt_%s(rt, ", k->name);
     if (k->type) {
         char *key =
@@ -59,7 +48,7 @@ static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
     }
     add_places(g, it, &call);
     text_printf(&call, ");");
-    print_wrapped(t, indent, call.s);
+    print_statement(g, it, t, indent, call.s);
     text_free(&call);
 }
 

@@ -85,26 +85,75 @@ void print_number(Text *t, DType type, double x)
     }
 }
 
+// The length of `s` up to and with its first comma outside of string literals, or its first
+// newline.
+static size_t piece(const char *s)
+{
+    bool quoted = false;
+    size_t n = 0;
+
+    for (; s[n]; n++) {
+        if (quoted && s[n] == '\\')
+            n++;
+        else if (s[n] == '"')
+            quoted = !quoted;
+        else if (s[n] == '\n' || (s[n] == ',' && !quoted))
+            return n + 1;
+    }
+    return n;
+}
+
+// Where to break `s` so that it fits into `room`: at its last space there, if it has one.
+static size_t fit(const char *s, size_t n, int room)
+{
+    for (int i = room; n > (size_t)room && i > 20; i--)
+        if (s[i] == ' ')
+            return (size_t)i;
+    return n;
+}
+
 void print_wrapped(Text *t, int indent, const char *s)
 {
     int column = indent;
 
     text_printf(t, "%*s", indent, "");
     while (*s) {
-        size_t n = strcspn(s, ",");
-        n += s[n] == ',';
-        if (column + (int)n > COLUMNS - 2 && column > indent) {
+        size_t n = piece(s);
+        if (column + (int)n > COLUMNS - 1 && column > indent) {
             text_printf(t, "\n%*s", indent + 4, "");
             column = indent + 4;
             s += *s == ' ';
-            n = strcspn(s, ",");
-            n += s[n] == ',';
+            n = piece(s);
         }
+        if (*s != '"' && !memchr(s, '"', n))
+            n = fit(s, n, COLUMNS - column);
         text_put(t, s, n);
-        column += (int)n;
+        column = s[n - 1] == '\n' ? 0 : column + (int)n;
         s += n;
     }
     text_printf(t, "\n");
+}
+
+void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *call)
+{
+    const Graph *graph = g->s->g;
+    const Node *n = &graph->nodes[it->nodes[it->n_nodes - 1]];
+    const char *label = node_label(g, n, 40);
+    Text comment = {0};
+    size_t length = strlen(label);
+
+    text_printf(&comment, "// %s%s", label, *label ? ":" : "");
+    for (int i = 0; i < it->n_nodes && comment.n < length + 28; i++)
+        text_printf(&comment, " %s", graph->nodes[it->nodes[i]].op->name);
+    text_printf(&comment, comment.n < length + 28 ? " " : " ... ");
+    print_type(out(graph, n), &comment);
+    if (indent + strlen(call) + 2 + comment.n <= COLUMNS) {
+        text_printf(t, "%*s%s  %s\n", indent, "", call, comment.s);
+    } else {
+        text_printf(t, "%*s%s\n", indent, "", comment.s);
+        print_wrapped(t, indent, call);
+    }
+    text_free(&comment);
 }
 
 static char kind_letter(const Value *v)

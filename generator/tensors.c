@@ -55,15 +55,15 @@ static void print_names(Gen *g, Text *t, const Twins *twins, const char *const *
     long first = 0, by = 0;
     char *pattern = twins->n > 1 ? name_pattern(g, twins, names, &first, &by) : NULL;
 
-    text_printf(t, "     .name = ");
-    print_string(t, pattern ? pattern : names[0], 13);
+    text_printf(t, ", .name = ");
+    print_string(t, pattern ? pattern : names[0], 4);
     if (twins->n > 1)
         text_printf(t, ", .layers = %d, .first = %ld, .by = %ld", twins->n, first, by);
     if (twins->n > 1 && !pattern) {
-        text_printf(t, ",\n     .names = (const char *const[]){");
+        text_printf(t, ", .names = (const char *const[]){");
         for (int i = 0; i < twins->n; i++) {
-            text_printf(t, "%s", i ? ",\n                                    " : "");
-            print_string(t, names[i], 36);
+            text_printf(t, "%s", i ? ", " : "");
+            print_string(t, names[i], 4);
         }
         text_printf(t, "}");
     }
@@ -105,10 +105,10 @@ static void print_bytes(const Gen *g, Text *t, const Twins *twins)
 {
     int64_t n = value_bytes(value_of(g->s->g, twins->value[0]));
 
-    text_printf(t, ",\n     .data = \"");
+    text_printf(t, ", .data = \"");
     for (int64_t i = 0; i < n * twins->n; i++) {
         const uint8_t *data = value_of(g->s->g, twins->value[i / n])->data;
-        text_printf(t, "%s\\%03o", i && i % 20 == 0 ? "\"\n             \"" : "", data[i % n]);
+        text_printf(t, "%s\\%03o", i && i % 20 == 0 ? "\"\n    \"" : "", data[i % n]);
     }
     text_printf(t, "\"");
 }
@@ -129,23 +129,26 @@ static void print_tensor(Gen *g, Text *t, const char *role, const char *const *n
     snprintf(type, sizeof type, "%s", dtype_name(v->dtype));
     for (char *c = type; *c; c++)
         *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
-    text_printf(t, "    {.role = %s, .type = RT_%s,\n", role, type);
-    print_names(g, t, twins, names);
-    text_printf(t, ",\n     .rank = %d, .dim = {", rank);
+    Text line = {0};
+    text_printf(&line, "{.role = %s, .type = RT_%s", role, type);
+    print_names(g, &line, twins, names);
+    text_printf(&line, ", .rank = %d, .dim = {", rank);
     for (int i = 0; i < rank; i++)
-        text_printf(t, "%s%" PRId64, i ? ", " : "", dim[i]);
-    text_printf(t, "%s}, .offset = %" PRId64, rank ? "" : "0", a.at);
+        text_printf(&line, "%s%" PRId64, i ? ", " : "", dim[i]);
+    text_printf(&line, "%s}, .offset = %" PRId64, rank ? "" : "0", a.at);
     if (twins->n > 1)
-        text_printf(t, ", .step = %" PRId64, next.at - a.at);
+        text_printf(&line, ", .step = %" PRId64, next.at - a.at);
     if (v->fill != 0) {
-        text_printf(t, ", .fill = ");
-        print_number(t, F64, v->fill);
+        text_printf(&line, ", .fill = ");
+        print_number(&line, F64, v->fill);
     }
     if (!strcmp(role, "RT_PARAMETER"))
-        text_printf(t, ",\n     .init = %s", init_of(g, id));
+        text_printf(&line, ", .init = %s", init_of(g, id));
     if (!strcmp(role, "RT_CONSTANT"))
-        print_bytes(g, t, twins);
-    text_printf(t, "},\n");
+        print_bytes(g, &line, twins);
+    text_printf(&line, "},");
+    print_wrapped(t, 4, line.s);
+    text_free(&line);
 }
 
 // ---- tables ----

@@ -1,6 +1,18 @@
 // The norm of all gradients, and clipping by it as torch.nn.utils.clip_grad_norm_ does.
 #include "ir/training.h"
 
+// Row by row first: those sums are made where the squares are.
+static ValueId sum_squares(Graph *g, ValueId x)
+{
+    int rank = x ? value_of(g, x)->rank : 0;
+    int64_t axes[MAX_RANK];
+
+    for (int i = 1; i < rank; i++)
+        axes[i - 1] = i;
+    ValueId rows = make_square(g, x);
+    return reduce_all(g, rank > 1 ? make_reduce_sum(g, rows, rank - 1, axes) : rows);
+}
+
 // The squares are added in one fixed chain. Where parameters are of a repeated block, the running
 // total goes from iteration to iteration, so that the iterations stay alike.
 bool clip_add(Graph *g, const OptimizerOptions *o, Diag *d)
@@ -20,7 +32,7 @@ bool clip_add(Graph *g, const OptimizerOptions *o, Diag *d)
     for (int i = 0; i < n; i++) {
         g->block = list[i].block;
         ValueId gradient = make_cast(g, list[i].gradient, F32);
-        total = make_add(g, total, reduce_all(g, make_square(g, gradient)));
+        total = make_add(g, total, sum_squares(g, gradient));
     }
     g->block = (Block){0};
     ValueId norm = make_sqrt(g, total);

@@ -334,6 +334,7 @@ struct OpDef {
     // are to be parenthesised unless they are names; the expression isn't. Functions it calls are in
     // runtime/rt_math.h. NULL: a kernel does it.
     const char *(*expr)(const Graph *g, const Node *n);
+    bool is_sum;          // sums over dims (attribute 0); a group's rows can end in it
     bool is_elementwise;  // all operands have one shape; `scalar` is its eval
     double (*scalar)(const Node *n, const double *x);           // floats and comparisons of them
     int64_t (*scalar_int)(const Node *n, const int64_t *x);     // integers and booleans

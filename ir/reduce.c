@@ -76,32 +76,46 @@ void grad_extremum(Graph *g, const Node *n, ValueId dy, ValueId *dx)
     dx[0] = make_select(g, is_it, share, scalar_like(g, x, 0));
 }
 
+// Neighbouring dims of one kind that lie in one another are one dim to the kernel.
+static RtReduce join_dims(const Node *n, const Value *x, const int64_t *stride)
+{
+    RtReduce p = {.type = (RtType)x->dtype};
+
+    for (int i = 0; i < x->rank; i++) {
+        int last = p.rank - 1;
+        bool reduced = is_reduced(n, i);
+        if (x->dim[i] == 1)
+            continue;
+        if (last >= 0 && p.reduced[last] == reduced && p.stride[last] == stride[i] * x->dim[i]) {
+            p.dim[last] *= x->dim[i];
+            p.stride[last] = stride[i];
+        } else {
+            p.dim[p.rank] = x->dim[i];
+            p.stride[p.rank] = stride[i];
+            p.reduced[p.rank++] = reduced;
+        }
+    }
+    return p;
+}
+
 void kernel_reduce(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k,
                    const char *op)
 {
     const Value *x = in(g, n, 0);
+    RtReduce p = join_dims(n, x, stride[0]);
 
-    RtReduce p = {.type = (RtType)x->dtype, .rank = x->rank};
-
-    for (int i = 0; i < x->rank; i++) {
-        p.dim[i] = x->dim[i];
-        p.stride[i] = stride[0][i];
-        p.reduced[i] = is_reduced(n, i);
-    }
     kernel_dense_operand(g, n, 1, stride, k);
     k->name = "reduce";
     k->workspace = rt_reduce_workspace(&p);
-    text_printf(&k->args, "&(RtReduce){.op = %s, .type = %s, .rank = %d, .dim = {", op,
-                dtype_rt(x->dtype), x->rank);
-    for (int i = 0; i < x->rank; i++)
-        text_printf(&k->args, "%s%" PRId64, i ? ", " : "", x->dim[i]);
-    text_printf(&k->args, "}, .stride = {");
-    for (int i = 0; i < x->rank; i++)
-        text_printf(&k->args, "%s%" PRId64, i ? ", " : "", stride[0][i]);
-    text_printf(&k->args, "}, .reduced = {");
-    for (int i = 0; i < x->rank; i++)
-        text_printf(&k->args, "%s%d", i ? ", " : "", is_reduced(n, i));
-    text_printf(&k->args, "}}");
+    text_printf(&k->args, "&(RtReduce){.op = %s, .type = %s, .rank = %d", op, dtype_rt(x->dtype),
+                p.rank);
+    for (int i = 0; i < p.rank; i++)
+        text_printf(&k->args, "%s%" PRId64, i ? ", " : ", .dim = {", p.dim[i]);
+    for (int i = 0; i < p.rank; i++)
+        text_printf(&k->args, "%s%" PRId64, i ? ", " : "}, .stride = {", p.stride[i]);
+    for (int i = 0; i < p.rank; i++)
+        text_printf(&k->args, "%s%d", i ? ", " : "}, .reduced = {", p.reduced[i]);
+    text_printf(&k->args, p.rank ? "}}" : "}");
 }
 
 int64_t dtype_least(DType t)

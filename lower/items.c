@@ -265,6 +265,42 @@ static void lower_elementwise(Emit *e, NodeId n)
     note_outputs(e, n, at);
 }
 
+// How many leading dims of its input a sum leaves; -1 if they aren't the leading ones.
+static int rows_of_sum(const Node *n, int rank)
+{
+    int kept = rank - n->attr[0].n;
+
+    for (int i = 0; i < n->attr[0].n; i++)
+        if (n->attr[0].v[i] != kept + i)
+            return -1;
+    return kept;
+}
+
+// A sum over the last dims of what a group makes becomes part of it, if its rows are enough for the
+// threads (or few elements altogether).
+static bool join_sum(Emit *e, NodeId n)
+{
+    enum { MIN_ROWS = 64, FEW = 1 << 15 };
+    const Lowering *l = e->l;
+    const Node *x = &l->g->nodes[n];
+    const Value *v = in(l->g, x, 0);
+    int kept = rows_of_sum(x, v->rank), at = l->item_of[x->in[0]] - 1;
+
+    if (!l->o->fuse || kept < 0 || l->view[x->in[0]].base != x->in[0] || at < e->loop)
+        return false;
+    Item *it = &l->s->items[at];
+    if (it->kind != ITEM_GROUP || it->region != e->r || it->n_nodes >= MAX_GROUP ||
+        !same_dims(it, v) || (it->has_sum && it->row_rank != kept) ||
+        (value_count(out(l->g, x)) < MIN_ROWS && value_count(v) > FEW))
+        return false;
+    it->has_sum = true;
+    it->row_rank = kept;
+    it->nodes[it->n_nodes++] = n;
+    note_reads(e, n, at);
+    note_outputs(e, n, at);
+    return true;
+}
+
 // ---- copies and kernels ----
 
 // Moves an operand by a view's offset, which may depend on the loop's iteration.
@@ -482,6 +518,8 @@ static bool lower_node(Emit *e, NodeId n)
         lower_elementwise(e, n);
     else if (x->op->place)
         lower_place(e, n);
+    else if (x->op->is_sum && join_sum(e, n))
+        return true;
     else if (x->op->kernel)
         lower_kernel(e, n);
     else

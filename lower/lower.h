@@ -79,6 +79,8 @@ typedef struct Item {
     Kernel kernel;    // kernel: how it is called
     int rank;         // group and copy: the dims walked over
     int64_t dim[MAX_RANK];
+    bool has_sum;  // group: some nodes are sums over the dims from `row_rank` on
+    int row_rank;
     double fill;
 } Item;
 

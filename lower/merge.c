@@ -72,7 +72,8 @@ static bool can_merge(const Lowering *l, int from, int to)
 
     if (a->kind != ITEM_GROUP || a->region != b->region || !a->rank || a->rank != b->rank ||
         memcmp(a->dim, b->dim, sizeof(int64_t) * (size_t)a->rank) ||
-        a->n_nodes + b->n_nodes > MAX_MERGED || !item_reads(l, b, from) ||
+        a->n_nodes + b->n_nodes > MAX_MERGED ||
+        (a->has_sum && b->has_sum && a->row_rank != b->row_rank) || !item_reads(l, b, from) ||
         reads_strictly(l, b, from) || overwrites(l, b, a, true))
         return false;
     for (int i = from + 1; i < to; i++)
@@ -90,6 +91,9 @@ static void merge(Lowering *l, int from, int to)
     memcpy(nodes + a->n_nodes, b->nodes, sizeof *nodes * (size_t)b->n_nodes);
     for (int i = 0; i < a->n_nodes; i++)
         l->item_of[l->g->nodes[a->nodes[i]].out[0]] = 1 + to;
+    if (a->has_sum)
+        b->row_rank = a->row_rank;
+    b->has_sum |= a->has_sum;
     b->nodes = nodes;
     b->n_nodes += a->n_nodes;
     a->kind = ITEM_NONE;

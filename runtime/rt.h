@@ -85,10 +85,10 @@ typedef struct RtModel {
 int rt_main(const RtModel *model, int argc, char **argv);
 
 // ---- loops ----
-// A fused group over rows [first, last), of `layer` where it is in a loop; p holds the places of its
-// operands, so that groups alike share a function. Static partition over the threads.
-typedef void RtRows(char *const *p, int64_t layer, int64_t first, int64_t last);
-void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t layer, int64_t rows);
+// A fused group over rows [first, last); p holds the places of its operands, so that groups alike
+// share a function. Static partition over the threads.
+typedef void RtRows(char *const *p, int64_t first, int64_t last);
+void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows);
 
 // ---- kernels ----
 enum { RT_MAX_DIMS = 12, RT_MAX_BATCH = 4 };

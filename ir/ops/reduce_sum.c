@@ -46,5 +46,6 @@ const OpDef op_reduce_sum = {
     .grad = reduce_sum_grad,
     .eval = reduce_sum_eval,
     .kernel = reduce_sum_kernel,
+    .is_sum = true,
     .flops = 1,
 };
