@@ -106,5 +106,6 @@ typedef struct OutFile {
 bool out_open(OutFile *o, const char *path, Diag *d);
 bool out_commit(OutFile *o, Diag *d);  // flushes, checks for write errors, renames
 void out_cancel(OutFile *o);
+bool out_write(const char *path, const char *s, size_t n, Diag *d);  // a whole file at once
 
 #endif

@@ -113,3 +113,13 @@ void out_cancel(OutFile *o)
     unlink(o->temp);
     out_clear(o);
 }
+
+bool out_write(const char *path, const char *s, size_t n, Diag *d)
+{
+    OutFile o;
+
+    if (!out_open(&o, path, d))
+        return false;
+    fwrite(s, 1, n, o.f);  // out_commit looks for errors
+    return out_commit(&o, d);
+}

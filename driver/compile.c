@@ -1,36 +1,13 @@
 // From a model to a trainer: passes, lowering, text, C compiler, weights.
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "driver/passes.h"
 #include "driver/report.h"
 #include "generator/generator.h"
 #include "lower/lower.h"
-
-// ---- outputs ----
-
-static bool write_file(const char *path, const Text *t, Diag *d)
-{
-    OutFile f;
-
-    if (!out_open(&f, path, d))
-        return false;
-    if (fwrite(t->s, 1, t->n, f.f) == t->n)
-        return out_commit(&f, d);
-    diag_error(d, "can't write %s: %s", path, strerror(errno));
-    out_cancel(&f);
-    return false;
-}
-
-// To -o, or to stdout without one.
-static bool emit_text(const Options *o, const Text *t, Diag *d)
-{
-    if (o->output)
-        return write_file(o->output, t, d);
-    return fwrite(t->s, 1, t->n, stdout) == t->n;
-}
 
 // The folder with the runtime's headers, sources and library, beside the program itself.
 static char *runtime_folder(Arena *a)
@@ -43,27 +20,6 @@ static char *runtime_folder(Arena *a)
     path[n] = 0;
     char *slash = strrchr(path, '/');
     return arena_string(a, "%.*s/rt", slash ? (int)(slash - path) : 0, path);
-}
-
-// The trainer's path: -o, or the model's base name without its ending, here.
-static char *output_path(Arena *a, const Options *o)
-{
-    const char *base = base_name(o->input), *dot = strrchr(base, '.');
-
-    if (o->output && o->emit != EMIT_C)
-        return arena_copy(a, o->output, strlen(o->output));
-    return arena_copy(a, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
-}
-
-// Names of files and of make's targets come from it.
-static bool check_name(const char *name, Diag *d)
-{
-    if (*name && *name != '-' && *name != '.' &&
-        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+") ==
-            strlen(name))
-        return true;
-    diag_error(d, "-o: the program's name may have letters, digits, '-', '_', '.' and '+' only");
-    return false;
 }
 
 // ---- the trainer ----
@@ -92,36 +48,65 @@ static int count_lines(const Text *t)
     return n;
 }
 
-static bool write_weights(Arena *a, const Options *o, const char *path, const Weights *w,
-                          const Graph *g, bool *wrote, Diag *d)
+// What the model keeps its weights in may lie where they are about to be written.
+static bool check_weights(Arena *a, const Weights *w, const char *path, Diag *d)
 {
-    *wrote = !o->no_weights && w->n;
-    return !*wrote || weights_write(w, g, arena_string(a, "%s.safetensors", path), d);
+    const char *last = "";
+
+    for (int i = 0; i < w->n; i++) {
+        const char *from = w->weight[i].path;
+        if (!from || !strcmp(from, last))
+            continue;
+        last = from;
+        char *full =
+            arena_string(a, "%.*s%s", (int)(base_name(w->model) - w->model), w->model, from);
+        if (*from && is_same_file(full, path)) {
+            diag_error(d, "cannot write '%s': the model's weights are in it; give another -o",
+                       path);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool write_all(Arena *a, const Options *o, const Program *p, const Text *c, const Weights *w,
+                      Stage *s, Diag *d)
+{
+    const char *name = base_name(output_path(a, o));
+    BuildOptions b = {.name = name, .runtime = runtime_folder(a), .cc = o->cc, .march = o->march};
+    const Graph *g = p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT].g;
+    char *weights = arena_string(a, "%s.safetensors", name);
+
+    if (!o->no_weights && w->n &&
+        (!check_weights(a, w, arena_string(a, "%s/%s", s->place, weights), d) ||
+         !weights_write(w, g, stage_file(s, weights), d)))
+        return false;
+    return o->emit == EMIT_SOURCE ? build_folder(s, c, &b, d) : build_program(s, c, &b, d);
 }
 
 static bool write_program(Arena *a, const Options *o, const Program *p, const Text *c,
                           const Weights *w, Diag *d)
 {
-    char *path = output_path(a, o), *c_path = arena_string(a, "%s.c", path);
+    char *path = output_path(a, o);
     const char *name = base_name(path);
-    BuildOptions b = {.runtime = runtime_folder(a), .cc = o->cc, .march = o->march};
-    const Graph *g = p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT].g;
-    bool has_weights;
+    bool is_folder = o->emit == EMIT_SOURCE, is_new = false;
+    char *place = is_folder ? path : output_folder(a, path);
+    Stage s;
 
-    if (o->emit == EMIT_SOURCE) {
-        char *inside = arena_string(a, "%s/%s", path, name);
-        if (!build_folder(path, name, c, &b, d) ||
-            !write_weights(a, o, inside, w, g, &has_weights, d))
-            return false;
-        printf("%-13s %s/ (make builds it), %s.c (%d lines)\n", "wrote", path, name,
-               count_lines(c));
-        return true;
-    }
-    if (!write_weights(a, o, path, w, g, &has_weights, d) || !write_file(c_path, c, d) ||
-        !build_program(c_path, path, &b, d))
+    if (is_folder && !(is_new = !mkdir(place, 0777)) && errno != EEXIST) {
+        diag_error(d, "cannot make the folder '%s': %s", place, strerror(errno));
         return false;
-    printf("%-13s %s (1 rank), %s.c (%d lines)", "wrote", name, name, count_lines(c));
-    if (has_weights)
+    }
+    if (!stage_open(&s, a, place, d) || !stage_close(&s, write_all(a, o, p, c, w, &s, d), d)) {
+        if (is_new)
+            rmdir(place);
+        return false;
+    }
+    if (is_folder)
+        printf("%-13s %s/ (make builds it), %s.c (%d lines)", "wrote", path, name, count_lines(c));
+    else
+        printf("%-13s %s (1 rank), %s.c (%d lines)", "wrote", name, name, count_lines(c));
+    if (!o->no_weights && w->n)
         printf(", %s.safetensors", name);
     printf("\n");
     return true;
@@ -134,7 +119,7 @@ static bool finish(Arena *a, const Options *o, Program *p, const Weights *w, Dia
 
     if (o->emit == EMIT_PROGRAM) {
         program_print(p, &t);
-        ok = emit_text(o, &t, d);
+        ok = output_text(o, &t, d);
     } else {
         char *path = output_path(a, o);
         GenerateOptions go = {.name = base_name(path),
@@ -142,31 +127,11 @@ static bool finish(Arena *a, const Options *o, Program *p, const Weights *w, Dia
                               .plan = plan_line(a, p),
                               .init_std = o->init_std,
                               .vocabulary = find_vocabulary(p->set[SET_PREDICT].g)};
-        ok = check_name(go.name, d);
-        if (ok)
-            generate_c(p, &go, &t);
-        if (ok && o->emit == EMIT_C)
-            ok = emit_text(o, &t, d);
-        else if (ok)
-            ok = write_program(a, o, p, &t, w, d);
+        generate_c(p, &go, &t);
+        ok = o->emit == EMIT_C ? output_text(o, &t, d) : write_program(a, o, p, &t, w, d);
     }
     text_free(&t);
     return ok;
-}
-
-static bool check_dump(const Options *o, int *status)
-{
-    int n;
-    const char *const *names = pass_names(&n);
-
-    if (!o->dump_after || pass_exists(o->dump_after))
-        return true;
-    fprintf(stderr, "shardcc: error: --dump-after: expected one of");
-    for (int i = 0; i < n; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", names[i]);
-    fprintf(stderr, "; found '%s'\n", o->dump_after);
-    *status = EXIT_OPTION;
-    return false;
 }
 
 int compile(Arena *a, const Options *o)
@@ -174,17 +139,16 @@ int compile(Arena *a, const Options *o)
     Diag d = {.file = base_name(o->input)};
     Weights w = {0};
     bool dumped = false;
-    int status = EXIT_USER;
 
-    if (!check_dump(o, &status))
-        return status;
+    if (!output_check(a, o, &d))
+        return EXIT_USER;
     Graph *train = passes_run(a, o, true, &w, &d, &dumped), *predict;
     if (!train)
         return dumped ? 0 : EXIT_USER;
     if (o->emit == EMIT_IR) {
         Text t = {0};
         graph_print(train, &t);
-        bool ok = emit_text(o, &t, &d);
+        bool ok = output_text(o, &t, &d);
         text_free(&t);
         return ok ? 0 : EXIT_USER;
     }

@@ -18,7 +18,7 @@ typedef struct Strings {
 typedef struct Options {
     const char *input;
     const char *output;  // -o; NULL: the input's base name, or stdout for a text
-    Strings bind, shape, freeze, no_decay;
+    Strings bind, shape, freeze, no_decay, padding;
     const char *loss, *optimizer;
     const char *dump_after;
     const char *march, *cc;
@@ -39,7 +39,24 @@ char *options_text(Arena *a, const Options *o);
 // Compiles o->input; returns the exit status.
 int compile(Arena *a, const Options *o);
 
+bool input_is_ir(const Options *o);  // a graph's text, by the ending of its name
+
+// ---- where results go (output.c) ----
+
 // The part of a path after its last slash.
 const char *base_name(const char *path);
+
+// The trainer's path: -o, or the model's base name without its ending, here.
+char *output_path(Arena *a, const Options *o);
+
+char *output_folder(Arena *a, const char *path);  // the folder that it lies in
+
+// Looks before anything is computed: nothing that is written may be a folder or the model itself.
+bool output_check(Arena *a, const Options *o, Diag *d);
+
+bool is_same_file(const char *a, const char *b);
+
+// To -o, or to stdout without one.
+bool output_text(const Options *o, const Text *t, Diag *d);
 
 #endif

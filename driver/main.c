@@ -1,4 +1,8 @@
 // shardcc: reads the command line and compiles.
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
 #include "driver/driver.h"
 
 int main(int argc, char **argv)
@@ -7,8 +11,13 @@ int main(int argc, char **argv)
     Options o;
     int status = 0;
 
+    signal(SIGXFSZ, SIG_IGN);  // a file at the limit is an error of write, like a full disk
     if (options_read(a, argc, argv, &o, &status))
         status = compile(a, &o);
     arena_free(a);
+    if (fflush(stdout) && !status) {
+        fprintf(stderr, "shardcc: error: cannot write to stdout: %s\n", strerror(errno));
+        status = EXIT_USER;
+    }
     return status;
 }

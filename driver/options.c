@@ -1,10 +1,7 @@
 // The command line: one table of options serves parsing, help and suggestions.
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "driver/driver.h"
+#include "driver/internal.h"
 
 typedef enum OptionId {
     O_OUTPUT,
@@ -14,6 +11,7 @@ typedef enum OptionId {
     O_ACCUMULATE,
     O_FREEZE,
     O_NO_DECAY,
+    O_PADDING,
     O_FROZEN_BN,
     O_BIND,
     O_SHAPE,
@@ -28,141 +26,85 @@ typedef enum OptionId {
     O_VERSION
 } OptionId;
 
+// A heading of the help has no name.
 static const struct {
     const char *name;
     OptionId id;
     const char *value;  // what it takes; NULL: nothing
     const char *help;
 } table[] = {
-    {"-o", O_OUTPUT, "NAME", "the trainer to write (with --emit source: the folder)"},
+    {NULL, 0, NULL, "Training"},
     {"--loss", O_LOSS, "TEXT",
      "cross_entropy(x, labels, ignore_index=-100, label_smoothing=0),\n"
-     "mse(x, y), l1(x, y), bce_with_logits(x, y), or a scalar output"},
+     "mse(x, y), l1(x, y), bce_with_logits(x, y), or a scalar output;\n"
+     "x is a value of the model, labels and y are inputs that it lacks"},
     {"--optimizer", O_OPTIMIZER, "TEXT",
-     "sgd(lr, momentum, nesterov, weight_decay), adam, adamw, adagrad,\n"
-     "lamb: NAME or NAME(option=value, ...)"},
+     "sgd, adam, adamw, adagrad or lamb, with options as\n"
+     "adamw(lr=3e-4, weight_decay=0.1)"},
     {"--clip-norm", O_CLIP, "X", "scale gradients so that their 2-norm is at most X"},
     {"--accumulate", O_ACCUMULATE, "K", "split the batch into K micro-batches"},
+    {"--freeze", O_FREEZE, "GLOB", "parameters that are not trained (* any text, ? any letter)"},
+    {"--no-decay", O_NO_DECAY, "GLOB", "parameters without weight decay"},
+    {"--padding-index", O_PADDING, "GLOB=K",
+     "row K of these embedding tables gets no gradient, as PyTorch's\n"
+     "padding_idx, where the exporter doesn't tell"},
+    {"--frozen-batch-norm", O_FROZEN_BN, NULL, "batch norm on its running statistics"},
+    {NULL, 0, NULL, "Shapes"},
     {"--bind", O_BIND, "DIM=N", "the size of a named dim: batch=4"},
     {"--shape", O_SHAPE, "INPUT=N,N", "the shape of an input: input_ids=4,64"},
-    {"--freeze", O_FREEZE, "GLOB", "parameters that are not trained"},
-    {"--no-decay", O_NO_DECAY, "GLOB", "parameters without weight decay"},
-    {"--frozen-batch-norm", O_FROZEN_BN, NULL, "batch norm on its running statistics"},
-    {"--no-weights", O_NO_WEIGHTS, NULL, "write no NAME.safetensors"},
+    {NULL, 0, NULL, "What is written"},
+    {"-o", O_OUTPUT, "NAME",
+     "the trainer, with NAME.c and NAME.safetensors beside it\n"
+     "(the model's name, here); see --emit for what else it is"},
+    {"--emit", O_EMIT, "WHAT",
+     "ir, program, c: that text instead, to -o or to stdout;\n"
+     "source: a folder that make builds where shardcc isn't"},
+    {"--no-weights", O_NO_WEIGHTS, NULL, "no NAME.safetensors"},
     {"--init", O_INIT, "normal(STD)", "the trainer draws weights when there is no file of them"},
-    {"--emit", O_EMIT, "WHAT", "ir, program, c: that text instead; source: a folder to build"},
-    {"--dump-after", O_DUMP, "PASS", "print the graph after a pass, and stop"},
+    {"--dump-after", O_DUMP, "PASS", "the graph after a pass, to -o or to stdout, and no more"},
+    {NULL, 0, NULL, "The C compiler"},
+    {"--cc", O_CC, "PROGRAM", "which one (cc)"},
+    {"--march", O_MARCH, "CPU", "what to compile for: native (this one), x86-64-v3, ..."},
     {"--no-fuse", O_NO_FUSE, NULL, "every operator on its own"},
-    {"--march", O_MARCH, "CPU", "native (default), x86-64-v3, ..."},
-    {"--cc", O_CC, "PROGRAM", "the C compiler (default cc)"},
+    {NULL, 0, NULL, "This program"},
     {"--help", O_HELP, NULL, "this text"},
-    {"--version", O_VERSION, NULL, "the version"},
+    {"--version", O_VERSION, NULL, "its version"},
 };
-
-const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 static void print_help(void)
 {
-    printf("usage: shardcc MODEL.onnx [-o NAME] --loss TEXT --optimizer TEXT [options]\n\n"
+    printf("shardcc MODEL.onnx [-o NAME] --loss TEXT --optimizer TEXT [OPTIONS]\n\n"
            "Compiles a traced model into a trainer: one program, its C text, its weights.\n"
-           "Without --loss the program only predicts.\n\n");
+           "Without --loss and --optimizer the program only predicts. MODEL.ir, a graph as\n"
+           "--emit ir prints it, is an input like any other.\n");
     for (int i = 0; i < COUNT(table); i++) {
         char left[40];
-        snprintf(left, sizeof left, "%s %s", table[i].name, table[i].value ? table[i].value : "");
         const char *s = table[i].help, *end;
+        if (!table[i].name) {
+            printf("\n%s:\n", s);
+            continue;
+        }
+        snprintf(left, sizeof left, "%s %s", table[i].name, table[i].value ? table[i].value : "");
         printf("  %-24s", left);
         for (; (end = strchr(s, '\n')); s = end + 1)
             printf("%.*s\n%26s", (int)(end - s), s, "");
         printf("%s\n", s);
     }
-}
-
-static bool complain(int *status, const char *fmt, ...) PRINTF(2, 3);
-static bool complain(int *status, const char *fmt, ...)
-{
-    va_list args;
-
-    va_start(args, fmt);
-    fprintf(stderr, "shardcc: error: ");
-    vfprintf(stderr, fmt, args);
-    fprintf(stderr, "\n");
-    va_end(args);
-    *status = EXIT_OPTION;
-    return false;
+    printf("\nExit status: 0 done, 2 wrong options, 1 anything else that is wrong.\n");
 }
 
 static bool unknown(const char *word, int *status)
 {
     const char *names[COUNT(table)];
+    int n = 0;
 
     for (int i = 0; i < COUNT(table); i++)
-        names[i] = table[i].name;
-    const char *near = nearest_name(word, names, COUNT(table));
-    if (near)
-        return complain(status, "unknown option %s: did you mean %s?", word, near);
-    return complain(status, "unknown option %s (see shardcc --help)", word);
-}
-
-static bool read_number(const char *name, const char *s, double low, double *x, int *status)
-{
-    char *end;
-
-    errno = 0;
-    *x = strtod(s, &end);
-    if (*s && !*end && !errno && isfinite(*x) && *x >= low)
-        return true;
-    return complain(status, "%s: expected a number of at least %g, found '%s'", name, low, s);
-}
-
-static bool read_accumulate(const char *s, int *k, int *status)
-{
-    char *end;
-    long n = strtol(s, &end, 10);
-
-    if (!*s || *end || n < 1 || n > 1 << 20)
-        return complain(status, "--accumulate: expected a number from 1 to 1048576, found '%s'", s);
-    *k = (int)n;
-    return true;
-}
-
-static bool read_init(const char *s, double *std, int *status)
-{
-    char *end;
-    size_t n = strlen(s);
-
-    if (strncmp(s, "normal(", 7) == 0 && n > 8 && s[n - 1] == ')') {
-        *std = strtod(s + 7, &end);
-        if (end == s + n - 1 && isfinite(*std) && *std > 0)
-            return true;
-    }
-    return complain(status, "--init: expected normal(STD) with STD > 0, found '%s'", s);
-}
-
-static bool read_emit(const char *s, Emit *e, int *status)
-{
-    static const char *const names[] = {"ir", "program", "c", "source"};
-    static const Emit what[] = {EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_SOURCE};
-
-    for (int i = 0; i < COUNT(names); i++)
-        if (!strcmp(s, names[i])) {
-            *e = what[i];
-            return true;
-        }
-    return complain(status, "--emit: expected ir, program, c or source, found '%s'", s);
-}
-
-static bool read_march(const char *s, const char **march, int *status)
-{
-    if (*s && strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+") ==
-                  strlen(s)) {
-        *march = s;
-        return true;
-    }
-    return complain(status, "--march: expected a CPU's name, found '%s'", s);
+        if (table[i].name)
+            names[n++] = table[i].name;
+    const char *near = nearest_name(word, names, n);
+    if (near && word[1] && word[2])  // any letter is near any other
+        return complain(status, "unknown option '%s' (did you mean '%s'?)", word, near);
+    return complain(status, "unknown option '%s'; --help lists them", word);
 }
 
 static void push(Arena *a, Strings *list, const char *s)
@@ -175,13 +117,13 @@ static bool set(Arena *a, Options *o, OptionId id, const char *s, int *status)
     switch (id) {
     case O_OUTPUT:
         o->output = s;
-        break;
+        return *s || complain(status, "-o: an empty name");
     case O_LOSS:
         o->loss = s;
-        break;
+        return check_loss(s, status);
     case O_OPTIMIZER:
         o->optimizer = s;
-        break;
+        return check_optimizer(s, status);
     case O_CLIP:
         return read_number("--clip-norm", s, 0, &o->clip_norm, status);
     case O_ACCUMULATE:
@@ -192,15 +134,18 @@ static bool set(Arena *a, Options *o, OptionId id, const char *s, int *status)
     case O_NO_DECAY:
         push(a, &o->no_decay, s);
         break;
+    case O_PADDING:
+        push(a, &o->padding, s);
+        return check_padding(s, status);
     case O_FROZEN_BN:
         o->frozen_batch_norm = true;
         break;
     case O_BIND:
         push(a, &o->bind, s);
-        break;
+        return check_bind(s, status);
     case O_SHAPE:
         push(a, &o->shape, s);
-        break;
+        return check_shape(s, status);
     case O_NO_WEIGHTS:
         o->no_weights = true;
         break;
@@ -210,7 +155,7 @@ static bool set(Arena *a, Options *o, OptionId id, const char *s, int *status)
         return read_emit(s, &o->emit, status);
     case O_DUMP:
         o->dump_after = s;
-        break;
+        return check_pass(s, status);
     case O_NO_FUSE:
         o->no_fuse = true;
         break;
@@ -218,7 +163,7 @@ static bool set(Arena *a, Options *o, OptionId id, const char *s, int *status)
         return read_march(s, &o->march, status);
     case O_CC:
         o->cc = s;
-        break;
+        return *s || complain(status, "--cc: an empty name");
     case O_HELP:
         print_help();
         *status = 0;
@@ -238,7 +183,7 @@ static bool read_one(Arena *a, int argc, char **argv, int *i, Options *o, int *s
     char *name = equals ? arena_copy(a, word, (size_t)(equals - word)) : argv[*i];
 
     for (int k = 0; k < COUNT(table); k++) {
-        if (strcmp(name, table[k].name))
+        if (!table[k].name || strcmp(name, table[k].name))
             continue;
         if (!table[k].value && equals)
             return complain(status, "%s takes no value", name);
@@ -259,18 +204,12 @@ bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)
             if (!read_one(a, argc, argv, &i, o, status))
                 return false;
         } else if (o->input) {
-            return complain(status, "one model at a time: %s and %s", o->input, argv[i]);
+            return complain(status, "one model at a time: '%s' and '%s'", o->input, argv[i]);
         } else {
             o->input = argv[i];
         }
     }
-    if (!o->input)
-        return complain(status, "no model given (see shardcc --help)");
-    if (o->optimizer && !o->loss)
-        return complain(status, "--optimizer needs --loss");
-    if (o->loss && !o->optimizer)
-        return complain(status, "--loss needs --optimizer");
-    return true;
+    return check_together(a, o, status);
 }
 
 static void add(Text *t, const char *name, const char *value)
@@ -305,10 +244,14 @@ char *options_text(Arena *a, const Options *o)
     add_all(&t, "--shape", &o->shape);
     add_all(&t, "--freeze", &o->freeze);
     add_all(&t, "--no-decay", &o->no_decay);
+    add_all(&t, "--padding-index", &o->padding);
     if (o->frozen_batch_norm)
         text_printf(&t, " --frozen-batch-norm");
     if (o->no_fuse)
         text_printf(&t, " --no-fuse");
+    snprintf(number, sizeof number, "normal(%.9g)", o->init_std);
+    if (o->init_std > 0)
+        add(&t, "--init", number);
     add(&t, "--march", o->march);
     char *s = arena_copy(a, t.s, t.n);
     text_free(&t);

@@ -1,4 +1,5 @@
 // The passes over a graph, in their one order.
+#include <assert.h>
 #include <string.h>
 
 #include "driver/passes.h"
@@ -41,24 +42,25 @@ const char *const *pass_names(int *n)
 {
     static const char *const names[] = {"import",   "fold",   "loss",     "patterns", "refine",
                                         "simplify", "blocks", "autodiff", "clip",     "optimizer"};
+    static_assert(COUNT(names) == COUNT(passes), "one name for each pass");
     *n = COUNT(names);
     return names;
 }
 
-bool pass_exists(const char *name)
+bool pass_needs_loss(const char *name)
 {
     for (int i = 0; i < COUNT(passes); i++)
         if (!strcmp(name, passes[i].name))
-            return true;
+            return passes[i].needs_loss;
     return false;
 }
 
 // ---- input ----
 
-static bool is_ir(const char *path)
+bool input_is_ir(const Options *o)
 {
-    size_t n = strlen(path);
-    return n > 3 && !strcmp(path + n - 3, ".ir");
+    size_t n = strlen(o->input);
+    return n > 3 && !strcmp(o->input + n - 3, ".ir");
 }
 
 static Graph *read_ir(Run *r, bool training)
@@ -69,7 +71,7 @@ static Graph *read_ir(Run *r, bool training)
         return NULL;
     Graph *g = graph_parse(r->a, (const char *)f.data, f.size, r->d);
     file_unmap(&f);
-    if (g && g->n_carries && (r->o->loss || r->o->optimizer)) {
+    if (g && g->n_carries && r->o->loss) {
         diag_error(r->d, "the graph has its updates already: --loss and --optimizer don't apply");
         return NULL;
     }
@@ -107,13 +109,16 @@ static Graph *import(Run *r, bool training, Weights *w)
                        .training = training,
                        .frozen_batch_norm = o->frozen_batch_norm,
                        .freeze = o->freeze.s,
-                       .n_freeze = o->freeze.n};
+                       .n_freeze = o->freeze.n,
+                       .padding = o->padding.s,
+                       .n_padding = o->padding.n};
 
-    return is_ir(o->input) ? read_ir(r, training) : frontend_import(r->a, &i, w, r->d);
+    return input_is_ir(o) ? read_ir(r, training) : frontend_import(r->a, &i, w, r->d);
 }
 
 // ---- running ----
 
+// Prints the graph if it is the one that --dump-after asks for, which ends the run.
 static bool dump(const Run *r, const char *name, bool *dumped)
 {
     Text t = {0};
@@ -121,9 +126,8 @@ static bool dump(const Run *r, const char *name, bool *dumped)
     if (!r->o->dump_after || strcmp(r->o->dump_after, name))
         return false;
     graph_print(r->g, &t);
-    fwrite(t.s, 1, t.n, stdout);
+    *dumped = output_text(r->o, &t, r->d);
     text_free(&t);
-    *dumped = true;
     return true;
 }
 
@@ -139,7 +143,11 @@ Graph *passes_run(Arena *a, const Options *o, bool training, Weights *w, Diag *d
     if (!r.g || dump(&r, "import", dumped))
         return NULL;
     r.g->diag = d;
-    if (r.g->n_carries && is_ir(o->input)) {
+    if (r.g->n_carries && input_is_ir(o)) {
+        if (o->dump_after) {
+            diag_error(d, "--dump-after: the graph has its updates already, no pass follows");
+            return NULL;
+        }
         if (!training)
             drop_training(r.g);
         return r.g;

@@ -9,8 +9,7 @@
 // after errors, or when --dump-after's pass was printed (`*dumped`).
 Graph *passes_run(Arena *a, const Options *o, bool training, Weights *w, Diag *d, bool *dumped);
 
-// Is this the name of a pass? If not, exit status 2 is due.
-bool pass_exists(const char *name);
 const char *const *pass_names(int *n);
+bool pass_needs_loss(const char *name);
 
 #endif

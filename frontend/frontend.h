@@ -17,6 +17,8 @@ typedef struct ImportOptions {
     bool frozen_batch_norm;     // batch norm on running statistics even so
     const char *const *freeze;  // globs: parameters that become buffers
     int n_freeze;
+    const char *const *padding;  // "GLOB=K": row K of these embedding tables gets no gradient
+    int n_padding;
 } ImportOptions;
 
 // Where a parameter's or buffer's initial bytes are: in the model's own file or in another.

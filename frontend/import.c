@@ -66,6 +66,14 @@ static void list_weights(const Import *x, Weights *w)
     }
 }
 
+static void warn_padding(const Import *x)
+{
+    for (int i = 0; i < x->o->n_padding; i++)
+        if (!x->padding_used[i] && x->o->training)
+            diag_warn(x->diag, "--padding-index '%.200s': no embedding table has such a name",
+                      x->o->padding[i]);
+}
+
 Graph *import_model(Import *x, Weights *w)
 {
     const Onnx__GraphProto *m = x->model->graph;
@@ -76,6 +84,7 @@ Graph *import_model(Import *x, Weights *w)
         graph_new(x->arena, m->name && *m->name ? arena_string(x->arena, "%s", m->name) : "model");
     x->g->training = x->o->training;
     x->g->diag = x->diag;
+    x->padding_used = arena_array(x->scratch, bool, x->o->n_padding + 1);
     scan_functions(x);
     params_scan(x);
     if (!frame_open(x, &f, NULL, NULL, NULL) || !frame_initializers(x, &f, m))
@@ -96,6 +105,7 @@ Graph *import_model(Import *x, Weights *w)
                   "%d of the parameters, '%.200s' the first, are no parameters of the module: the "
                   "exporter has folded some into constants (torch.onnx.export: optimize=False)",
                   x->n_unmarked, x->unmarked);
+    warn_padding(x);
     add_outputs(x, &f, m->n_output, outputs);
     x->g->source = NULL;
     if (x->diag->errors != errors || !fold(x->g, x->diag))

@@ -94,6 +94,7 @@ typedef struct Import {
     const char *unmarked;       // … the first of them
     ValueId seed, step, micro;  // made when the first random node needs them
     int n_random;
+    bool *padding_used;  // by place in o->padding: does a table's name match it?
     int8_t *batch_axis;  // by ValueId: 1 + the dim that holds the batch
     int n_batch_axis, cap_batch_axis;
     Missing *missing;

@@ -77,9 +77,31 @@ static int64_t padding_index(const Op *o)
     return -1;
 }
 
+// The padding index of a table: as --padding-index says, else as the exporter does.
+static int64_t padding_of(Op *o, const Value *table)
+{
+    Import *x = o->x;
+    bool is_table = table->kind == VALUE_PARAMETER || table->kind == VALUE_BUFFER;
+
+    for (int i = 0; i < x->o->n_padding && is_table; i++) {
+        const char *text = x->o->padding[i], *equals = strrchr(text, '=');
+        if (!equals ||
+            !glob_match(arena_copy(x->scratch, text, (size_t)(equals - text)), table->name))
+            continue;
+        int64_t k = strtoll(equals + 1, NULL, 10);
+        x->padding_used[i] = true;
+        if (k >= 0 && k < table->dim[0])
+            return k;
+        op_error(o, "--padding-index '%.200s': the table has %" PRId64 " rows", text,
+                 table->dim[0]);
+    }
+    return padding_index(o);
+}
+
 static ValueId gather(Op *o, ValueId x, ValueId index, int axis)
 {
-    int64_t n = value_of(o->g, x)->dim[axis], skip = axis == 0 ? padding_index(o) : -1;
+    Value table = *value_of(o->g, x);
+    int64_t n = table.dim[axis], skip = axis == 0 ? padding_of(o, &table) : -1;
     ValueId y = skip < 0 ? gather_slice(o, x, index, axis) : 0;
 
     return y ? y : make_gather_but(o->g, x, wrap(o->x, index, n), axis, 0, skip);

@@ -1,0 +1,216 @@
+// The values of options: each is looked at before the model is.
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/internal.h"
+#include "driver/passes.h"
+
+static const char safe_letters[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+";
+
+bool complain(int *status, const char *fmt, ...)
+{
+    Diag d = {.file = "shardcc"};
+    va_list args;
+
+    va_start(args, fmt);
+    diag_verror(&d, fmt, args);
+    va_end(args);
+    *status = EXIT_OPTION;
+    return false;
+}
+
+bool read_number(const char *name, const char *s, double low, double *x, int *status)
+{
+    char *end;
+
+    errno = 0;
+    *x = strtod(s, &end);
+    if (*s && !*end && !errno && isfinite(*x) && *x >= low)
+        return true;
+    return complain(status, "%s: '%s' is not a number of at least %g", name, s, low);
+}
+
+// A number in decimal digits, and what follows it.
+static bool read_whole(const char *s, const char **end, int64_t most, int64_t *n)
+{
+    char *stop;
+
+    errno = 0;
+    *n = strtoll(s, &stop, 10);
+    *end = stop;
+    return *s >= '0' && *s <= '9' && !errno && *n <= most;
+}
+
+bool read_accumulate(const char *s, int *k, int *status)
+{
+    enum { MOST = 1 << 20 };
+    const char *end;
+    int64_t n;
+
+    if (!read_whole(s, &end, MOST, &n) || *end || n < 1)
+        return complain(status, "--accumulate: '%s' is not a whole number from 1 to %d", s, MOST);
+    *k = (int)n;
+    return true;
+}
+
+bool read_init(const char *s, double *std, int *status)
+{
+    char *end;
+    size_t n = strlen(s);
+
+    if (strncmp(s, "normal(", 7) == 0 && n > 8 && s[n - 1] == ')') {
+        *std = strtod(s + 7, &end);
+        if (end == s + n - 1 && isfinite(*std) && *std > 0)
+            return true;
+    }
+    return complain(status, "--init: '%s' is not normal(STD) with STD > 0", s);
+}
+
+bool read_emit(const char *s, Emit *e, int *status)
+{
+    static const char *const names[] = {"ir", "program", "c", "source"};
+    static const Emit what[] = {EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_SOURCE};
+
+    for (int i = 0; i < COUNT(names); i++)
+        if (!strcmp(s, names[i])) {
+            *e = what[i];
+            return true;
+        }
+    return complain(status, "--emit: '%s' is not one of ir, program, c, source", s);
+}
+
+bool read_march(const char *s, const char **march, int *status)
+{
+    *march = s;
+    return (*s && !s[strspn(s, safe_letters)]) ||
+           complain(status, "--march: '%s' is not the name of a CPU", s);
+}
+
+static bool option_text(bool (*check)(const char *, Diag *), const char *s, int *status)
+{
+    Diag d = {.file = "shardcc"};
+
+    if (check(s, &d))
+        return true;
+    *status = EXIT_OPTION;
+    return false;
+}
+
+bool check_loss(const char *s, int *status) { return option_text(loss_check, s, status); }
+
+bool check_optimizer(const char *s, int *status) { return option_text(optimizer_check, s, status); }
+
+// NAME=N or, up to `most`, NAME=N,N,…: a name may have an equals sign itself.
+static bool is_binding(const char *s, int most)
+{
+    const char *at = strrchr(s, '=');
+    int64_t n;
+
+    if (!at || at == s)
+        return false;
+    for (int i = 0; i < most; i++) {
+        if (!read_whole(at + 1, &at, 1 << 30, &n))
+            return false;
+        if (!*at)
+            return true;
+        if (*at != ',')
+            return false;
+    }
+    return false;
+}
+
+bool check_bind(const char *s, int *status)
+{
+    return is_binding(s, 1) || complain(status, "--bind: '%s' is not of the form DIM=N", s);
+}
+
+bool check_shape(const char *s, int *status)
+{
+    return is_binding(s, MAX_RANK) ||
+           complain(status, "--shape: '%s' is not of the form INPUT=N,N", s);
+}
+
+bool check_padding(const char *s, int *status)
+{
+    return is_binding(s, 1) ||
+           complain(status, "--padding-index: '%s' is not of the form GLOB=K", s);
+}
+
+bool check_pass(const char *s, int *status)
+{
+    Text all = {0};
+    int n;
+    const char *const *names = pass_names(&n);
+
+    for (int i = 0; i < n; i++) {
+        if (!strcmp(names[i], s)) {
+            text_free(&all);
+            return true;
+        }
+        text_printf(&all, "%s%s", i ? ", " : "", names[i]);
+    }
+    complain(status, "--dump-after: '%s' is not one of %s", s, all.s);
+    text_free(&all);
+    return false;
+}
+
+// Names of files, of make's targets and in C text come from the program's name.
+static bool check_name(Arena *a, const Options *o, int *status)
+{
+    enum { MOST = 200 };
+    const char *name = base_name(output_path(a, o));
+
+    if (o->emit == EMIT_IR || o->emit == EMIT_PROGRAM || o->dump_after)
+        return true;
+    if (strlen(name) <= MOST && *name && *name != '-' && *name != '.' &&
+        !name[strspn(name, safe_letters)])
+        return true;
+    return complain(status,
+                    "'%.*s' can't be a program's name, which has letters, digits, '-', '_', '.' "
+                    "and '+' only: give %s with -o",
+                    MOST, name, o->output ? "another" : "one");
+}
+
+// An option that does nothing without --loss, NULL if none is given.
+static const char *needs_loss(const Options *o)
+{
+    if (o->clip_norm > 0)
+        return "--clip-norm";
+    if (o->no_decay.n)
+        return "--no-decay";
+    if (o->dump_after && pass_needs_loss(o->dump_after))
+        return "that pass of --dump-after";
+    return NULL;
+}
+
+// An option that says how an ONNX file is read, NULL if none is given.
+static const char *needs_onnx(const Options *o)
+{
+    return o->bind.n              ? "--bind"
+           : o->shape.n           ? "--shape"
+           : o->freeze.n          ? "--freeze"
+           : o->padding.n         ? "--padding-index"
+           : o->frozen_batch_norm ? "--frozen-batch-norm"
+                                  : NULL;
+}
+
+bool check_together(Arena *a, const Options *o, int *status)
+{
+    if (!o->input)
+        return complain(status, "no model given; --help tells more");
+    if (!*o->input)
+        return complain(status, "an empty name of a model");
+    if (!o->loss != !o->optimizer)
+        return complain(status, o->loss ? "--loss needs --optimizer" : "--optimizer needs --loss");
+    if (!o->loss && needs_loss(o))
+        return complain(status, "%s needs --loss and --optimizer", needs_loss(o));
+    if (input_is_ir(o) && needs_onnx(o))
+        return complain(status, "%s: a graph's text has its shapes and parameters already",
+                        needs_onnx(o));
+    if (o->dump_after && o->emit != EMIT_PROGRAM_FILE)
+        return complain(status, "--dump-after prints a graph: it doesn't go with --emit");
+    return check_name(a, o, status);
+}
