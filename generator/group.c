@@ -374,14 +374,17 @@ static int function_of(Gen *g, const Body *b)
     return g->n_groups;
 }
 
-// The places to pass; returns how many.
+// The places to pass; returns how many. What is updated in place is passed once; other places may
+// coincide by chance, which is no reason for another function.
 static int find_slots(Body *b, const char **place)
 {
+    const Gen *g = b->g;
     int n = 0;
 
     for (int k = 0; k < b->it->n_in + b->it->n_out; k++) {
         const char *s = place_text(b->g, &b->it->operands[k]);
-        int i = 0;
+        int32_t buffer = g->s->storage[b->it->operands[k].base].buffer;
+        int i = g->p->buffers[buffer].kind == BUFFER_PERSISTENT ? 0 : n;
         while (i < n && strcmp(place[i], s))
             i++;
         place[i] = s;
