@@ -56,13 +56,23 @@ static void out_clear(OutFile *o)
 
 bool out_open(OutFile *o, const char *path, Diag *d)
 {
+    struct stat s;
+    bool is_link = !lstat(path, &s) && S_ISLNK(s.st_mode);
     int fd = -1;
 
     *o = (OutFile){0};
+    // A link stays a link: what it points to is replaced.
+    o->path = is_link ? realpath(path, NULL) : strdup(path);
+    // /dev/stdout and its like must not be renamed over.
+    if (!o->path || (!stat(o->path, &s) && !S_ISREG(s.st_mode))) {
+        diag_error(d, "cannot write '%s': not a regular file", path);
+        out_clear(o);
+        return false;
+    }
     // O_EXCL follows no link that somebody put there; a left-over of a killed run is stepped over.
     for (int i = 0; i < 100 && fd < 0; i++) {
         Text temp = {0};
-        text_printf(&temp, "%s.%ld-%d.part", path, (long)getpid(), i);
+        text_printf(&temp, "%s.%ld-%d.part", o->path, (long)getpid(), i);
         fd = open(temp.s, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0)
             o->temp = temp.s;
@@ -71,8 +81,7 @@ bool out_open(OutFile *o, const char *path, Diag *d)
         if (fd < 0 && errno != EEXIST)
             break;
     }
-    o->path = strdup(path);
-    o->f = fd < 0 || !o->path ? NULL : fdopen(fd, "wb");
+    o->f = fd < 0 ? NULL : fdopen(fd, "wb");
     if (o->f)
         return true;
     diag_error(d, "cannot write '%s': %s", path, strerror(errno));

@@ -46,8 +46,9 @@ static bool check_file(Arena *a, const Options *o, const char *path, Diag *d)
         diag_error(d, "cannot write into '%s': %s", folder, strerror(errno));
         return false;
     }
-    if (!stat(path, &s) && S_ISDIR(s.st_mode))
-        diag_error(d, "cannot write '%s': it is a folder", path);
+    if (!stat(path, &s) && !S_ISREG(s.st_mode))
+        diag_error(d, "cannot write '%s': it is %s", path,
+                   S_ISDIR(s.st_mode) ? "a folder" : "no regular file");
     else if (is_same_file(path, o->input))
         diag_error(d, "cannot write '%s': it is the model", path);
     else

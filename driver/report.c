@@ -3,14 +3,15 @@
 
 #include <stdio.h>
 
-static void print_count(double n)
+// "12 parameters", "3.5 k parameters"; "12 FLOP", "3.5 kFLOP".
+static void print_count(double n, const char *what)
 {
-    static const char *const units[] = {"", " k", " M", " G", " T"};
+    static const char *const units[] = {"", "k", "M", "G", "T"};
     int u = 0;
 
     for (; n >= 1000 && u < COUNT(units) - 1; u++)
         n /= 1000;
-    printf(u ? "%.1f%s" : "%.0f%s", n, units[u]);
+    printf(u ? "%.1f %s%s" : "%.0f %s%s", n, units[u], what + (u == 0 && *what == ' '));
 }
 
 static void print_layers(const Graph *g)
@@ -33,8 +34,7 @@ void report_model(const char *file, const Graph *g)
         if (value_of(g, v)->kind == VALUE_PARAMETER)
             parameters += (double)value_count(value_of(g, v));
     printf("%-13s ", file);
-    print_count(parameters);
-    printf(" parameters");
+    print_count(parameters, " parameters");
     print_layers(g);
     for (ValueId v = 1; v < g->n_values; v++) {
         const Value *x = value_of(g, v);
@@ -75,8 +75,8 @@ void report_program(const Program *p)
             gradients += value_bytes(value_of(s->g, s->g->outputs[i].value));
     int64_t rest = p->arena_bytes - persistent - workspace - gradients;
     printf("%-13s ", s == &p->set[SET_TRAIN] ? "step" : "forward");
-    print_count(s->flops);
-    printf("FLOP; arena %.1f MiB: parameters %.1f, gradients %.1f, optimizer %.1f, "
+    print_count(s->flops, "FLOP");
+    printf("; arena %.1f MiB: parameters %.1f, gradients %.1f, optimizer %.1f, "
            "activations %.1f, workspace %.1f\n",
            mib(p->arena_bytes), mib(by[VALUE_PARAMETER] + by[VALUE_BUFFER]), mib(gradients),
            mib(by[VALUE_STATE]), mib(rest > 0 ? rest : 0), mib(workspace));

@@ -72,7 +72,8 @@ static bool add_argument(Arena *a, const char *s, const char *end, Call *c, Diag
 
 bool call_parse(Arena *a, const char *flag, const char *text, Call *c, Diag *d)
 {
-    const char *open = strchr(text, '('), *end = text + strlen(text);
+    // A name that has parentheses itself stands between quotes.
+    const char *open = *text == '"' ? NULL : strchr(text, '('), *end = text + strlen(text);
 
     *c = (Call){.flag = flag, .is_plain = !open};
     while (end > text && isspace((unsigned char)end[-1]))

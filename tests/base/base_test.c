@@ -275,11 +275,16 @@ static void test_out_file(void **state)
     assert_false(out_open(&o, "none/out", &d));
     assert_string_equal(t.s, "error: cannot write 'none/out': No such file or directory\n");
     t.n = 0;
-    // A folder in the file's place: renaming fails, and nothing is left beside it.
+    // What isn't a file is not replaced by one; a link stays a link.
     assert_int_equal(mkdir("folder", 0700), 0);
-    assert_true(out_open(&o, "folder", &d));
-    assert_false(out_commit(&o, &d));
-    assert_string_equal(t.s, "error: cannot write 'folder': Is a directory\n");
+    assert_false(out_open(&o, "folder", &d));
+    assert_false(out_open(&o, "/dev/null", &d));
+    assert_string_equal(t.s, "error: cannot write 'folder': not a regular file\n"
+                             "error: cannot write '/dev/null': not a regular file\n");
+    assert_int_equal(symlink("out", "link"), 0);
+    assert_true(out_write("link", "by a link", 9, &d));
+    check_content("out", "by a link");
+    assert_int_equal(unlink("link"), 0);
     text_free(&t);
     unlink("out");
     rmdir("folder");

@@ -284,6 +284,7 @@ static void texts_are_checked_alone(void **state)
 
     assert_true(loss_check("cross_entropy(any, thing, ignore_index=3)", &d));
     assert_true(loss_check("anything", &d));
+    assert_true(loss_check("\"mean(x)\"", &d));
     assert_int_equal(said.n, 0);
     assert_false(loss_check("huber(x, y)", &d));
     assert_false(loss_check("mse(x, y, z=1)", &d));
