@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Two micro-batches against one batch: the same gradients and curves but for the order of sums.
+
+  accumulate_test.py --shardcc build/shardcc [--models models/tiny_dynamic] [NAME ...]
+
+The models' batch is a named dim. Models with batch norm don't take part: it sees the micro-batch. The
+encoder's labels are ignored in places, so that its micro-batches weigh differently.
+"""
+from harness import read_safetensors, relative
+from model import REPOSITORY, Model, for_models, parser
+
+
+def test(checks, model):
+    gradients, curves = {}, {}
+    for k in (1, 2):
+        trainer = model.compile(f"by_{k}", None, "--accumulate", k)
+        file = model.work / f"gradients_{k}.safetensors"
+        curves[k] = model.train(trainer, None, "--save-gradients", file)
+        gradients[k] = read_safetensors(file)
+    checks.check(f"{model.name}: names", set(gradients[1]) == set(gradients[2]))
+    worst = max(relative(gradients[2][n], g) for n, g in gradients[1].items() if has_size(model, n))
+    checks.check(f"{model.name}: gradients", worst <= 1e-5, f"{worst:.1e}")
+    worst = max(abs(a - b) / abs(a) for a, b in zip(curves[1], curves[2]))
+    same_length = len(curves[1]) == len(curves[2]) == model.info["steps"]
+    checks.check(f"{model.name}: curves", same_length and worst <= 1e-5, f"{worst:.1e}")
+
+
+def has_size(model, name):
+    """Is the gradient more than rounding?"""
+    return (model.ref[f"grad/{name}"].astype(float) ** 2).sum() >= 1e-12
+
+
+def main():
+    p = parser(__doc__)
+    p.set_defaults(models=REPOSITORY / "models/tiny_dynamic")
+    options = p.parse_args()
+
+    def one(checks, path, work):
+        npz = path.with_suffix(".npz")
+        reference = npz if npz.exists() else REPOSITORY / "models/tiny" / npz.name
+        model = Model(path, options.shardcc, work, reference)
+        if not model.info["batch_norm"]:
+            test(checks, model)
+
+    for_models(options, one)
+
+
+if __name__ == "__main__":
+    main()
