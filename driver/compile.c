@@ -134,13 +134,22 @@ static bool finish(Arena *a, const Options *o, Program *p, const Weights *w, Dia
     return ok;
 }
 
+static bool is_readable(const char *path, Diag *d)
+{
+    File f;
+    bool ok = file_map(path, &f, d);
+
+    file_unmap(&f);
+    return ok;
+}
+
 int compile(Arena *a, const Options *o)
 {
     Diag d = {.file = base_name(o->input)};
     Weights w = {0};
     bool dumped = false;
 
-    if (!output_check(a, o, &d))
+    if (!is_readable(o->input, &d) || !output_check(a, o, &d))
         return EXIT_USER;
     Graph *train = passes_run(a, o, true, &w, &d, &dumped), *predict;
     if (!train)

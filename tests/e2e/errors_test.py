@@ -257,6 +257,9 @@ class Errors:
     def run(self, command, **more):
         return subprocess.run([str(c) for c in command], cwd=self.work, capture_output=True, text=True, timeout=120, **more)
 
+    def check(self, name, ok, detail=""):
+        return self.checks.check(name, ok, "" if ok else str(detail).replace("\n", " | "))
+
     def expect(self, command, status, message):
         """Checks the exit status, the whole of stderr, and that no file came or went."""
         before = sorted(os.listdir(self.work))
@@ -264,7 +267,7 @@ class Errors:
         said = done.stderr
         ok = done.returncode == status and said == message + "\n" and sorted(os.listdir(self.work)) == before
         name = " ".join(map(str, [Path(command[0]).name, *command[1:]]))
-        if not self.checks.check(name, ok, "" if ok else f"exit {done.returncode}"):
+        if not self.check(name, ok, f"exit {done.returncode}"):
             found = sorted(set(os.listdir(self.work)) - set(before))
             print(f"# expected {message!r}\n# found    {said!r}\n# files    {found}")
 
@@ -297,27 +300,27 @@ class Errors:
             lengths = range(0, path.stat().st_size, step)
             with ThreadPoolExecutor(2) as pool:
                 wrong = [x for x in pool.map(one, [(path, n) for n in lengths]) if x]
-            self.checks.check(f"{len(lengths)} prefixes of {path.name}", not wrong, "; ".join(wrong[:3]))
+            self.check(f"{len(lengths)} prefixes of {path.name}", not wrong, "; ".join(wrong[:3]))
 
     def weights_unwanted(self):
         """Weights that nobody wants may be missing."""
         done = self.run([self.shardcc, "missing.onnx", "--no-weights", "--emit", "source", "-o", "unwanted"])
-        self.checks.check("--no-weights without external data", done.returncode == 0, done.stderr)
+        self.check("--no-weights without external data", done.returncode == 0, done.stderr)
 
     def padding(self):
         """--padding-index: a table's row without gradient; a glob that matches none is warned of."""
         done = self.run([self.shardcc, "other.onnx", *TRAIN, "--padding-index", "tabel=3", "--emit", "ir", "-o", "p.ir"])
         warning = "other.onnx: warning: --padding-index 'tabel=3': no embedding table has such a name\n"
-        self.checks.check("--padding-index of no table", done.returncode == 0 and done.stderr == warning, done.stderr)
+        self.check("--padding-index of no table", done.returncode == 0 and done.stderr == warning, done.stderr)
         command = [self.shardcc, "other.onnx", *TRAIN, "-o", "padded", "--padding-index", "tab*=3"]
         done = self.run([*command[:-1], "tab*=16"])
-        self.checks.check("--padding-index beyond the table", done.returncode == 1 and "the table has 16 rows" in done.stderr, done.stderr)
+        self.check("--padding-index beyond the table", done.returncode == 1 and "the table has 16 rows" in done.stderr, done.stderr)
         run(*command, cwd=self.work)
         ids = np.arange(8).reshape(2, 4)
         write_data(self.work / "ids", {"ids": ids, "labels": (ids + 1) % 16})
         run("./padded", "--data", "ids", "--save-gradients", "g.safetensors", cwd=self.work)
         rows = np.abs(read_safetensors(self.work / "g.safetensors")["table"]).sum(1)
-        self.checks.check("--padding-index: no gradient", rows[3] == 0 and (rows[[0, 1, 2, 4, 5, 6, 7]] > 0).all())
+        self.check("--padding-index: no gradient", rows[3] == 0 and (rows[[0, 1, 2, 4, 5, 6, 7]] > 0).all())
 
     # ---- saving ----
 
@@ -331,15 +334,15 @@ class Errors:
 
         done = self.run(["./linear", "--data", "good", "--save", "kept", "--quiet"], preexec_fn=limit)
         said = done.stderr == "linear: error: kept: not saved: File too large\n"
-        self.checks.check("no room to save", done.returncode == 1 and said, done.stderr)
+        self.check("no room to save", done.returncode == 1 and said, done.stderr)
         same = (self.work / "kept").read_bytes() == old and sorted(os.listdir(self.work)) == files
-        self.checks.check("no room to save: the old file is whole", same)
+        self.check("no room to save: the old file is whole", same)
         done = self.run(["./linear", "--data", "not_finite", "--save", "kept"])
         same = (self.work / "kept").read_bytes() == old
-        self.checks.check("the loss becomes NaN: the old file is whole", done.returncode == 1 and same, done.stderr)
+        self.check("the loss becomes NaN: the old file is whole", done.returncode == 1 and same, done.stderr)
         done = self.run([self.shardcc, "linear.onnx", "-o", "large"], preexec_fn=limit)
         clean = sorted(os.listdir(self.work)) == files
-        self.checks.check("no room to compile", done.returncode == 1 and clean, done.stderr)
+        self.check("no room to compile", done.returncode == 1 and clean, done.stderr)
 
     def killed(self):
         """Killed in the middle of saving: the old file is whole, and the next save works."""
@@ -363,9 +366,9 @@ class Errors:
                 break
             if caught == 3:
                 break
-        self.checks.check("killed while saving: the old file is whole", (self.work / "saved").read_bytes() == old and caught > 0, f"{caught} times")
+        self.check("killed while saving: the old file is whole", (self.work / "saved").read_bytes() == old and caught > 0, f"{caught} times")
         run(*command, cwd=self.work)
-        self.checks.check("killed while saving: the next save works", (self.work / "saved").read_bytes() == old)
+        self.check("killed while saving: the next save works", (self.work / "saved").read_bytes() == old)
 
     def interrupted(self):
         """Ctrl-C: the step is finished and saved, as after so many steps without it."""
@@ -381,8 +384,8 @@ class Errors:
             steps = len(read_log(log))
             run("./linear", *more, "--steps", steps, "--save", "whole", cwd=self.work)
             same = (self.work / "stopped").read_bytes() == (self.work / "whole").read_bytes()
-            self.checks.check(f"{sig.name}: exit {status}", p.returncode == status, f"exit {p.returncode}")
-            self.checks.check(f"{sig.name}: saved as after {steps} steps", same)
+            self.check(f"{sig.name}: exit {status}", p.returncode == status, f"exit {p.returncode}")
+            self.check(f"{sig.name}: saved as after {steps} steps", same)
 
 
 def main():
