@@ -62,7 +62,7 @@ static bool check_weights(Arena *a, const Weights *w, const char *path, Diag *d)
             arena_string(a, "%.*s%s", (int)(base_name(w->model) - w->model), w->model, from);
         if (*from && is_same_file(full, path)) {
             diag_error(d, "cannot write '%s': the model's weights are in it; give another -o",
-                       path);
+                       base_name(path));
             return false;
         }
     }

@@ -80,11 +80,27 @@ static Graph *read_ir(Run *r, bool training)
     return g;
 }
 
+// Does the model behave otherwise when it is trained: batch statistics, dropout?
+static bool has_training_mode(const Graph *g)
+{
+    for (int i = 0; i < g->n_carries; i++)
+        if (value_of(g, g->carries[i].in)->kind == VALUE_BUFFER)
+            return true;
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        for (int k = 0; g->nodes[i].phase == FORWARD && k < g->nodes[i].n_in; k++)
+            if (in(g, &g->nodes[i], k)->kind == VALUE_HYPER)  // of random numbers
+                return true;
+    return false;
+}
+
 // The forward-only part of a graph that has its updates: what its own outputs need.
-static void drop_training(Graph *g)
+static void drop_training(Graph *g, Diag *d)
 {
     int n = 0;
 
+    if (has_training_mode(g))
+        diag_warn(d, "predictions are made as in training, with dropout and batch statistics: the "
+                     "graph's text holds no other form of the model");
     for (int i = 0; i < g->n_outputs; i++) {
         OutputRole role = g->outputs[i].role;
         if (role != OUTPUT_GRADIENT && role != OUTPUT_GRAD_NORM)
@@ -149,7 +165,7 @@ Graph *passes_run(Arena *a, const Options *o, bool training, Weights *w, Diag *d
             return NULL;
         }
         if (!training)
-            drop_training(r.g);
+            drop_training(r.g, d);
         return r.g;
     }
     for (int i = 1; i < COUNT(passes); i++) {

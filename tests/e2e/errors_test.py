@@ -116,6 +116,7 @@ MODELS = [
     ("hardlink.onnx", [], "external data 'hardlink.bin': is no regular file of one name"),
     ("missing.onnx", [], "external data 'missing.bin': No such file or directory"),
     ("short.onnx", [], "weight 'weight': 48 bytes at 8 of 'short.bin', which has 48"),
+    ("same.onnx", [], "cannot write 'same.safetensors': the model's weights are in it; give another -o"),
     ("linear.onnx", ["-o", "none/it"], "cannot write into 'none': No such file or directory"),
     ("linear.onnx", ["-o", "folder"], "cannot write 'folder': it is a folder"),
     ("linear.onnx", ["-o", "linear.onnx"], "cannot write 'linear.onnx': it is the model"),
@@ -206,6 +207,7 @@ def write_models(work):
     places = {name: f"{name}.bin" for name in ("missing", "symlink", "hardlink")}
     for name, place in {**places, "outside": "../outside.bin", "absolute": "/etc/passwd"}.items():
         files[f"{name}.onnx"] = linear(weight=external("weight", [4, 3], place))
+    files["same.onnx"] = linear(weight=external("weight", [4, 3], "same.safetensors"))
     files["short.onnx"] = linear(weight=external("weight", [4, 3], "short.bin", 8))
     table = np.eye(16, dtype=np.float32)
     files["other.onnx"] = model(
@@ -216,7 +218,7 @@ def write_models(work):
     )
     for name, data in files.items():
         (work / name).write_bytes(data)
-    for name in ("short.bin", "target.bin", "../outside.bin"):
+    for name in ("short.bin", "target.bin", "same.safetensors", "../outside.bin"):
         (work / name).write_bytes(bytes(48))
     os.symlink("target.bin", work / "symlink.bin")
     os.link(work / "target.bin", work / "hardlink.bin")
@@ -370,6 +372,23 @@ class Errors:
         run(*command, cwd=self.work)
         self.check("killed while saving: the next save works", (self.work / "saved").read_bytes() == old)
 
+    def compiler_interrupted(self):
+        """Ctrl-C while the C compiler runs: both end, nothing is left."""
+        (self.work / "slow").write_text("#!/bin/sh\ntouch started\nexec sleep 60\n")
+        (self.work / "slow").chmod(0o755)
+        files = sorted(os.listdir(self.work))
+        command = [self.shardcc, "linear.onnx", "-o", "never", "--cc", "./slow"]
+        p = subprocess.Popen(command, cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        while p.poll() is None and not (self.work / "started").exists():
+            time.sleep(0.01)
+        time.sleep(0.1)
+        os.killpg(p.pid, signal.SIGINT)
+        said = p.communicate(timeout=60)[1]
+        (self.work / "started").unlink()
+        message = "linear.onnx: error: the C compiler './slow' was stopped: Interrupt\n"
+        clean = sorted(os.listdir(self.work)) == files
+        self.check("Ctrl-C in the C compiler", p.returncode == 1 and said == message and clean, said)
+
     def interrupted(self):
         """Ctrl-C: the step is finished and saved, as after so many steps without it."""
         more = ["--no-shuffle", "--data", "good", "--quiet"]
@@ -409,6 +428,7 @@ def main():
         t.disk_full()
         t.killed()
         t.interrupted()
+        t.compiler_interrupted()
     checks.finish()
 
 

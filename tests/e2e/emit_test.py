@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""What shardcc writes beside a trainer: texts, and folders that build elsewhere.
+
+  emit_test.py --shardcc build/shardcc
+"""
+import argparse
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from harness import Checks, read_log, read_safetensors, run, write_data
+
+TINY = Path(__file__).parents[2] / "models/tiny"
+ADAMW = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
+PASSES = ["import", "fold", "loss", "patterns", "refine", "simplify", "blocks", "autodiff", "clip", "optimizer"]
+# Name, and whether predictions are made otherwise than in training, of which a graph's text has no other form.
+MODELS = [("mlp", False), ("nanogpt", False), ("lstm", False), ("resnet", True)]
+
+
+class Emit:
+    def __init__(self, shardcc, work, checks):
+        self.shardcc, self.work, self.checks = shardcc, work, checks
+
+    def compile(self, *args):
+        return run(self.shardcc, *args, cwd=self.work)
+
+    def text(self, name):
+        return (self.work / name).read_text()
+
+    def round_trip(self, name, has_training_mode):
+        """A graph with its updates, printed and compiled again: the same graph, the same program."""
+        model = TINY / f"{name}.onnx"
+        self.compile(model, *ADAMW, "--emit", "ir", "-o", f"{name}.ir")
+        self.compile(f"{name}.ir", "--emit", "ir", "-o", "again.ir")
+        self.checks.check(f"{name}: the graph of its text", self.text("again.ir") == self.text(f"{name}.ir"))
+        self.compile(model, *ADAMW, "--emit", "program", "-o", "a")
+        said = self.compile(f"{name}.ir", "--emit", "program", "-o", "b")
+        a, b = (self.text(x).partition("\npredict ")[0] for x in "ab")
+        self.checks.check(f"{name}: the step of its text", a == b)
+        warned = "warning: predictions are made as in training" in said
+        self.checks.check(f"{name}: {'a' if has_training_mode else 'no'} warning of predictions", warned == has_training_mode)
+
+    def passes(self):
+        """--dump-after: what each pass leaves can be read, and is read as it was written."""
+        model, seen = TINY / "nanogpt.onnx", set()
+        for name in PASSES:
+            self.compile(model, *ADAMW, "--clip-norm", "1", "--dump-after", name, "-o", "after.ir")
+            self.compile("after.ir", "--dump-after", "import", "-o", "again.ir")
+            self.checks.check(f"--dump-after {name}", self.text("after.ir") == self.text("again.ir"))
+            seen.add(self.text("after.ir"))
+        self.checks.check("passes change the graph", len(seen) >= 7, f"{len(seen)} texts")
+        self.compile(model, *ADAMW, "--clip-norm", "1", "--emit", "ir", "-o", "last.ir")
+        self.checks.check("--emit ir is what the last pass leaves", self.text("last.ir") == self.text("after.ir"))
+
+    def texts(self):
+        """To stdout and to a file: the same."""
+        for what in "ir", "program", "c":
+            self.compile(TINY / "mlp.onnx", *ADAMW, "--emit", what, "-o", "text")
+            said = self.compile(TINY / "mlp.onnx", *ADAMW, "--emit", what)
+            self.checks.check(f"--emit {what}", said == self.text("text") and len(said) > 1000)
+        self.compile(TINY / "mlp.onnx", *ADAMW)
+        self.checks.check("--emit c is what is compiled", self.text("mlp.c") == self.compile(TINY / "mlp.onnx", *ADAMW, "--emit", "c"))
+
+    def train(self, program, *more, steps=3):
+        log = self.work / "run.jsonl"
+        run(program, "--data", "data", "--no-shuffle", "--quiet", "--steps", steps, "--log", log, *more, cwd=self.work)
+        return [x["loss"] for x in read_log(log)]
+
+    def forward_text(self):
+        """A forward graph's text is trained like the model that it comes from."""
+        self.compile(TINY / "mlp.onnx", "--emit", "ir", "-o", "forward.ir")
+        self.compile("forward.ir", *ADAMW, "-o", "from_text")
+        self.compile(TINY / "mlp.onnx", *ADAMW, "-o", "from_model")
+        weights = ["--load", "from_model.safetensors"]
+        self.checks.check("no weights beside a text's trainer", not (self.work / "from_text.safetensors").exists())
+        losses = self.train("./from_text", *weights), self.train("./from_model")
+        self.checks.check("trained from a text", losses[0] == losses[1], str(losses))
+
+    def weights(self):
+        """--no-weights and --init."""
+        self.compile(TINY / "mlp.onnx", *ADAMW, "--no-weights", "-o", "bare")
+        self.checks.check("--no-weights", not (self.work / "bare.safetensors").exists())
+        said = run("./bare", "--data", "data", cwd=self.work, status=1)
+        self.checks.check("--no-weights: the trainer says so", "bare.safetensors: No such file or directory; give --load" in said, said.strip())
+        self.compile(TINY / "mlp.onnx", *ADAMW, "--no-weights", "--init", "normal(0.02)", "-o", "drawn")
+        for name, seed in ("a", 1), ("b", 1), ("c", 2):
+            self.train("./drawn", "--seed", seed, "--save", name, steps=0)
+        a, b, c = ((self.work / x).read_bytes() for x in "abc")
+        self.checks.check("--init: by the seed", a == b and a != c)
+        w = read_safetensors(self.work / "a")
+        matrices = np.concatenate([x.ravel() for x in w.values() if x.ndim >= 2])
+        good = abs(matrices.std() / 0.02 - 1) < 0.05 and abs(matrices.mean()) < 0.001
+        self.checks.check("--init: matrices", good, f"{matrices.mean():.4f} ± {matrices.std():.4f}")
+        self.checks.check("--init: biases", all((x == 0).all() for x in w.values() if x.ndim < 2))
+
+    def source(self):
+        """--emit source: a folder that builds where nothing of shardcc is, again over an old one, and trains alike."""
+        folder = self.work / "there"
+        for _ in range(2):
+            self.compile(TINY / "mlp.onnx", *ADAMW, "--emit", "source", "-o", "there/")
+        files = sorted(os.listdir(folder))
+        self.checks.check("--emit source: files", files == ["Makefile", "runtime", "there.c", "there.safetensors"], str(files))
+        elsewhere = self.work.parent / "elsewhere"
+        shutil.move(folder, elsewhere)
+        said = run("make", "-j2", cwd=elsewhere)
+        self.checks.check("--emit source: no warnings", "warning" not in said)
+        self.compile(TINY / "mlp.onnx", *ADAMW, "-o", "here")
+        losses = self.train(elsewhere / "there", steps=1), self.train("./here", steps=1)
+        self.checks.check("--emit source: trains alike", losses[0] == losses[1], str(losses))
+        self.checks.check("nothing else is left", not list(self.work.glob(".shardcc*")) and not list(self.work.glob("*.part")))
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--shardcc", type=Path, required=True)
+    o = p.parse_args()
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as temp:
+        work = Path(temp) / "work"
+        work.mkdir()
+        ref, info = np.load(TINY / "mlp.npz"), json.loads((TINY / "mlp.json").read_text())
+        arrays = {n: ref[f"data/{n}"] for n in [*info["inputs"], "labels"]}
+        write_data(work / "data", {n: np.concatenate([x.reshape(-1, *x.shape[2:])] * 3) for n, x in arrays.items()})
+        t = Emit(o.shardcc.resolve(), work, checks)
+        for name, has_training_mode in MODELS:
+            t.round_trip(name, has_training_mode)
+        t.passes()
+        t.texts()
+        t.forward_text()
+        t.weights()
+        t.source()
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
