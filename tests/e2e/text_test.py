@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""The C text of trainers: no warning of gcc or clang, the same bytes wherever it is made, short lines.
+
+  text_test.py --shardcc build/shardcc [--models models/tiny] [--plan DIR] [NAME ...]
+
+--plan DIR holds gpt2_small.onnx and gpt2_48.onnx (models/export_plan.py): the length of their texts is
+compared too.
+"""
+import re
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+from harness import run
+from model import Model, curves_of, for_models, parser
+
+WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
+BUILT = ("cnn", "mlp", "nanogpt")  # also as --emit source
+WIDTH = 100
+
+
+def text_of(model, folder):
+    """Makes the C text of the training program from within `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(model.onnx, folder)
+    name = model.onnx.name
+    args = model.arguments(curves_of(model.info)["adamw"])
+    run(model.shardcc, name, "-o", "trainer.c", "--emit", "c", *args, cwd=folder)
+    return (folder / "trainer.c").read_bytes()
+
+
+def check_text(checks, name, text):
+    lines = text.decode("ascii", "replace").split("\n")
+    longest = max(map(len, lines))
+    checks.check(f"{name}: lines", longest <= WIDTH, f"at most {longest} columns")
+    checks.check(f"{name}: ASCII", text.isascii())
+
+
+def warnings_of(compiler, flags, file, shardcc):
+    """How often each warning is given: "2 unused-variable"; "" if there is none."""
+    command = [compiler, *WARNINGS, *flags, "-I", shardcc.parent / "rt", "-c", "-o", "/dev/null", file]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode == 0:
+        return ""
+    counts = Counter(re.findall(r"\[-W(?:error[=,])?(?:-W)?([^\]]*)\]", done.stderr))
+    return ", ".join(f"{n} {name}" for name, n in counts.items()) or done.stderr[:500].replace("\n", " | ")
+
+
+def check_compilers(checks, name, file, shardcc):
+    """Some warnings need the optimizer's analyses, others that OpenMP is off."""
+    for compiler in filter(shutil.which, ("gcc", "clang")):
+        for flags in ([], ["-O2", "-fopenmp"]):
+            text = warnings_of(compiler, flags, file, shardcc)
+            checks.check(f"{name}: {' '.join([compiler, *flags])}", not text, text)
+
+
+def check_source(checks, model):
+    """The folder of --emit source builds elsewhere, and trains as the trainer does."""
+    folder = model.work / "elsewhere"
+    made = model.work / f"{model.name}_source"
+    args = model.arguments(curves_of(model.info)["adamw"])
+    run(model.shardcc, model.onnx, "-o", made, "--emit", "source", *args)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.move(made, folder)
+    run("make", "-s", cwd=folder, env={"PATH": "/usr/local/bin:/usr/bin:/bin", "MAKEFLAGS": ""})
+    losses = model.train(folder / made.name)
+    expected = model.train(model.compile("built"))
+    checks.check(f"{model.name}: --emit source", losses == expected and losses)
+
+
+def test(checks, model):
+    first = text_of(model, model.work / "one")
+    checks.check(f"{model.name}: two runs", text_of(model, model.work / "one") == first)
+    checks.check(f"{model.name}: two folders", text_of(model, model.work / "other") == first)
+    check_text(checks, model.name, first)
+    check_compilers(checks, model.name, model.work / "one" / "trainer.c", model.shardcc)
+    if model.name in BUILT:
+        check_source(checks, model)
+
+
+def plan_lines(path, shardcc, work):
+    """How many lines the trainer of a GPT-2 has."""
+    file = work / f"{path.stem}.c"
+    args = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw", "--bind", "batch=4"]
+    run(shardcc, path, "-o", file, "--emit", "c", "--no-weights", *args)
+    return len(file.read_text().splitlines())
+
+
+def check_plans(checks, folder, shardcc, work):
+    """Depth costs no text."""
+    small, deep = (plan_lines(folder / f"{n}.onnx", shardcc, work) for n in ("gpt2_small", "gpt2_48"))
+    checks.check("12 and 48 layers", abs(small - deep) <= 5, f"{small} and {deep} lines")
+    checks.check("GPT-2's length", small <= 1500, f"{small} lines")
+
+
+def main():
+    p = parser(__doc__)
+    p.add_argument("--plan", type=Path)
+    options = p.parse_args()
+    models = sorted(options.models.glob("*.onnx"))
+
+    def one(checks, path, work):
+        test(checks, Model(path, options.shardcc, work))
+        if options.plan and path == models[0]:
+            check_plans(checks, options.plan, options.shardcc, work)
+
+    for_models(options, one)
+
+
+if __name__ == "__main__":
+    main()
