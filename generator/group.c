@@ -75,6 +75,7 @@ enum { INLINE = 60 };  // characters of an expression that is put into its only 
 
 typedef struct Body {
     Gen *g;
+    bool after;  // printing what follows the row: one number a row
     const Item *it;
     const Walk *w;
     const char **expr;  // by NodeId: the name or the expression of its element
@@ -86,12 +87,47 @@ typedef struct Body {
     bool uses_layer;
 } Body;
 
+static const char *operand_type(const Body *b, int k)
+{
+    return dtype_c_type(value_of(b->g->s->g, b->it->operands[k].value)->dtype);
+}
+
+// " + i0 * 768 + i1": operand k's place along the dims [0, n).
+static char *index_text(const Body *b, int k, int n)
+{
+    Text t = {0};
+
+    for (int d = 0; d < n; d++) {
+        int64_t stride = b->w->stride[k][d];
+        if (stride == 1)
+            text_printf(&t, " + i%d", d);
+        else if (stride)
+            text_printf(&t, " + i%d * %" PRId64, d, stride);
+    }
+    char *s = arena_copy(b->g->arena, t.s ? t.s : "", t.n);
+    text_free(&t);
+    return s;
+}
+
+// An operand that has one number a row, without a pointer of its own.
+static void print_row_operand(const Body *b, int k, Text *t)
+{
+    const char *at = index_text(b, k, b->w->rows);
+
+    text_printf(t, "((%s%s *)p[%d])[%s]", k < b->it->n_in ? "const " : "", operand_type(b, k),
+                b->slot[k], *at ? at + 3 : "0");
+}
+
 static void print_operand(Body *b, int k, Text *t)
 {
     int64_t stride = b->w->rank ? b->w->stride[k][b->w->rank - 1] : 0;
     const char *name = k < b->it->n_in ? "x" : "y";
     int i = k < b->it->n_in ? k : k - b->it->n_in;
 
+    if (b->after) {
+        print_row_operand(b, k, t);
+        return;
+    }
     if (stride == 0 && k < b->it->n_in)
         text_printf(t, "%s%d", name, i);
     else if (stride == 0)
@@ -180,11 +216,19 @@ static void count_uses(Body *b)
 static void add_sum(Body *b, const Node *n, const int *source, int indent)
 {
     int k = output_of(b->it, n->out[0]), number = b->n_sums++;
+    const Graph *g = b->g->s->g;
 
     text_printf(&b->text, "%*ss%d += ", indent, "", number);
     print_source(b, n, 0, source[0], &b->text);
     text_printf(&b->text, ";\n");
     b->sum[number] = k < 0 ? -1 : b->it->n_in + k;
+    b->expr[value_of(g, n->out[0])->producer] = arena_string(b->g->arena, "s%d", number);
+}
+
+// Is the node one number a row, made after the row's sums?
+static bool is_after(const Body *b, const Node *n)
+{
+    return b->it->has_sum && n->op->expr && out(b->g->s->g, n)->rank != b->it->rank;
 }
 
 // Stores come last: an output may lie over an input.
@@ -194,11 +238,14 @@ static void print_element(Body *b, int indent)
     const int *source = b->it->source;
     Text stores = {0};
 
-    count_uses(b);
     for (int i = 0; i < b->it->n_nodes; i++) {
         const Node *n = &g->nodes[b->it->nodes[i]];
         int k = output_of(b->it, n->out[0]);
         Text t = {0};
+        if (is_after(b, n) != b->after || (b->after && !n->op->expr)) {
+            source += n->n_in;
+            continue;
+        }
         if (!n->op->expr) {
             add_sum(b, n, source, indent);
             source += n->n_in;
@@ -229,43 +276,37 @@ static void print_element(Body *b, int indent)
 
 // ---- the function ----
 
-// " + i0 * 768 + i1": operand k's place along the dims [0, n).
-static char *index_text(const Body *b, int k, int n)
+// Is the operand used within the row, other than by what follows it?
+static bool is_used(const Body *b, int k)
 {
-    Text t = {0};
+    const Graph *g = b->g->s->g;
+    const int *source = b->it->source;
 
-    for (int d = 0; d < n; d++) {
-        int64_t stride = b->w->stride[k][d];
-        if (stride == 1)
-            text_printf(&t, " + i%d", d);
-        else if (stride)
-            text_printf(&t, " + i%d * %" PRId64, d, stride);
+    for (int i = 0; i < b->it->n_nodes; i++) {
+        const Node *n = &g->nodes[b->it->nodes[i]];
+        bool here = !is_after(b, n);
+        if (here && n->op->expr && k >= b->it->n_in && n->out[0] == b->it->operands[k].value)
+            return true;
+        for (int j = 0; j < n->n_in; j++, source++)
+            if (here && *source == k && k < b->it->n_in)
+                return true;
     }
-    char *s = arena_copy(b->g->arena, t.s ? t.s : "", t.n);
-    text_free(&t);
-    return s;
-}
-
-static bool is_sum_operand(const Body *b, int k)
-{
-    const Value *v = value_of(b->g->s->g, b->it->operands[k].value);
-    return k >= b->it->n_in && v->producer &&
-           producer(b->g->s->g, b->it->operands[k].value)->op->is_sum;
+    return false;
 }
 
 static void print_pointer(Body *b, int k, int indent)
 {
     const Item *it = b->it;
     const Walk *w = b->w;
-    const char *type = dtype_c_type(value_of(b->g->s->g, it->operands[k].value)->dtype);
+    const char *type = operand_type(b, k);
     bool is_in = k < it->n_in;
     bool is_scalar = is_in && (!w->rank || w->stride[k][w->rank - 1] == 0);
     const char *at = index_text(b, k, w->rank - 1);
 
-    if (is_sum_operand(b, k))
+    if (!is_used(b, k))
         return;
-    text_printf(&b->text, "%*s%s%s %s%c%d = ", indent, "", is_in ? "const " : "", type,
-                is_scalar ? "" : "*", is_in ? 'x' : 'y', is_in ? k : k - it->n_in);
+    text_printf(&b->text, "%*s%s%s %s%s%d = ", indent, "", is_in ? "const " : "", type,
+                is_scalar ? "" : "*", is_in ? "x" : "y", is_in ? k : k - it->n_in);
     if (is_scalar)
         text_printf(&b->text, "((const %s *)p[%d])[%s];\n", type, b->slot[k], *at ? at + 3 : "0");
     else
@@ -350,11 +391,15 @@ static void print_rows(Body *b)
     print_inner(b, indent);
     for (int d = w->rows; d < w->rank - 1; d++)
         text_printf(&b->text, "%*s}\n", indent -= 4, "");
+    b->after = true;
+    print_element(b, 8);
+    b->after = false;
     for (int i = 0; i < n; i++) {
-        const char *at = b->sum[i] < 0 ? "" : index_text(b, b->sum[i], w->rows);
-        if (b->sum[i] >= 0)
-            text_printf(&b->text, "        ((%s *)p[%d])[%s] = s%d;\n", type[i], b->slot[b->sum[i]],
-                        *at ? at + 3 : "0", i);
+        if (b->sum[i] < 0)
+            continue;
+        text_printf(&b->text, "        ");
+        print_row_operand(b, b->sum[i], &b->text);
+        text_printf(&b->text, " = s%d;\n", i);
     }
     text_printf(&b->text, "    }\n");
 }
@@ -404,6 +449,7 @@ void generate_group(Gen *g, const Item *it, Text *t, int indent)
     b.expr = arena_array(g->arena, const char *, g->s->g->n_nodes);
     b.uses = arena_array(g->arena, int, g->s->g->n_nodes);
     b.sum = arena_array(g->arena, int, it->n_nodes);
+    count_uses(&b);
     b.slot = arena_array(g->arena, int, it->n_in + it->n_out);
     const char **place = arena_array(g->arena, const char *, it->n_in + it->n_out);
     int n_places = find_slots(&b, place);

@@ -91,7 +91,7 @@ static void find_outputs(Groups *gr, Item *it)
     it->operands = ops;
     for (int i = 0; i < it->n_nodes; i++) {
         ValueId v = l->g->nodes[it->nodes[i]].out[0];
-        if (gr->is_read[twin_value(l, v, 0)] && !is_inlined(l, v))
+        if (gr->is_read[twin_value(l, l->view[v].base, 0)] && !is_inlined(l, v))
             ops[it->n_in + it->n_out++] = output_operand(l, it->region, it->nodes[i], 0);
     }
 }

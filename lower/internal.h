@@ -37,6 +37,7 @@ typedef struct Lowering {
     Diag *d;
     const LowerOptions *o;
     View *view;         // by ValueId
+    NodeId *placed_in;   // by ValueId: the node (a concat) in whose result the value is made
     Part *part;         // by NodeId
     ClassTable *table;  // by class
     Region *regions;    // [0] is unused: no loop

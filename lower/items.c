@@ -41,8 +41,10 @@ static void find_cheap(Lowering *l)
         if (is_view_node(l, n))
             continue;
         for (int k = 0; k < n->n_in; k++)
-            if (n->in[k] != l->view[n->in[k]].base || !n->op->expr)
+            if (n->in[k] != l->view[n->in[k]].base || !n->op->expr) {
                 l->needs_memory[l->view[n->in[k]].base] = true;
+                l->needs_memory[n->in[k]] = true;
+            }
     }
     for (int i = 0; i < g->n_outputs; i++)
         l->needs_memory[g->outputs[i].value] = true;
@@ -144,8 +146,11 @@ static void note_outputs(Emit *e, NodeId n, int item)
 {
     const Node *x = &e->l->g->nodes[n];
 
-    for (int k = 0; k < x->n_out; k++)
+    for (int k = 0; k < x->n_out; k++) {
+        int32_t *base = &e->l->item_of[e->l->view[x->out[k]].base];
         e->l->item_of[x->out[k]] = 1 + item;
+        *base = *base > 1 + item ? *base : 1 + item;  // a concat's: when all of it is made
+    }
 }
 
 static void set_dims(Item *it, const Value *v)
@@ -209,12 +214,20 @@ static bool reads_same(const Lowering *l, const Item *it, const Node *x)
     return false;
 }
 
+static bool same_rows(const Item *it, const Value *v)
+{
+    return it->has_sum && it->row_rank == v->rank &&
+           !memcmp(it->dim, v->dim, sizeof(int64_t) * (size_t)v->rank);
+}
+
+// Of the group's domain, or one number a row of what its sums made.
 static bool can_join(const Emit *e, int item, const Node *x)
 {
     const Item *it = item < 0 ? NULL : &e->l->s->items[item];
+    const Value *y = out(e->l->g, x);
 
     return it && it->kind == ITEM_GROUP && it->region == e->r && it->n_nodes < MAX_GROUP &&
-           same_dims(it, out(e->l->g, x));
+           (same_dims(it, y) || same_rows(it, y));
 }
 
 // The group that node n can join: the last one whose results it needs, if nothing else that it
@@ -243,7 +256,8 @@ static int find_group(const Emit *e, NodeId n)
     if (can_join(e, at, x) && at >= e->loop && at > before)
         return at;
     for (int i = last; i >= first; i--)
-        if (can_join(e, i, x) && reads_same(l, &l->s->items[i], x))
+        if (can_join(e, i, x) && same_dims(&l->s->items[i], out(l->g, x)) &&
+            reads_same(l, &l->s->items[i], x))
             return i;
     return -1;
 }
@@ -406,6 +420,18 @@ static void place_loop(Emit *e, NodeId n, int k)
     it->match = begin;
 }
 
+// Is input k already where the node puts it? (The same value may be put into two places.)
+static bool is_placed(const Lowering *l, const Node *x, int k)
+{
+    const View *whole = &l->view[x->out[0]], *view = &l->view[x->in[k]];
+    int64_t stride[MAX_RANK], offset;
+
+    if (view->base != x->out[0])
+        return false;
+    x->op->place(l->g, x, k, whole->stride, stride, &offset);
+    return view->offset == whole->offset + offset;
+}
+
 static void lower_place(Emit *e, NodeId n)
 {
     const Graph *g = e->l->g;
@@ -415,6 +441,10 @@ static void lower_place(Emit *e, NodeId n)
         add_fill(e, n, x->op->fill(x));
     for (int k = 0; k < x->n_in;) {
         int run = place_run(e, n, k);
+        if (is_placed(e->l, x, k)) {
+            k++;
+            continue;
+        }
         if (run > 1) {
             place_loop(e, n, k);
             k += run;

@@ -89,8 +89,12 @@ static void merge(Lowering *l, int from, int to)
 
     memcpy(nodes, a->nodes, sizeof *nodes * (size_t)a->n_nodes);
     memcpy(nodes + a->n_nodes, b->nodes, sizeof *nodes * (size_t)b->n_nodes);
-    for (int i = 0; i < a->n_nodes; i++)
-        l->item_of[l->g->nodes[a->nodes[i]].out[0]] = 1 + to;
+    for (int i = 0; i < a->n_nodes; i++) {
+        ValueId v = l->g->nodes[a->nodes[i]].out[0];
+        l->item_of[v] = 1 + to;
+        if (l->item_of[l->view[v].base] == 1 + from)
+            l->item_of[l->view[v].base] = 1 + to;
+    }
     if (a->has_sum)
         b->row_rank = a->row_rank;
     b->has_sum |= a->has_sum;

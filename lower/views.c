@@ -1,4 +1,6 @@
 // Which values are views of others, and how they lie in them.
+#include <string.h>
+
 #include "lower/internal.h"
 
 bool operand_is_dense(const Operand *o, int rank, const int64_t *dim)
@@ -12,7 +14,10 @@ bool operand_is_dense(const Operand *o, int rank, const int64_t *dim)
     return true;
 }
 
-bool is_view_node(const Lowering *l, const Node *n) { return l->view[n->out[0]].base != n->out[0]; }
+bool is_view_node(const Lowering *l, const Node *n)
+{
+    return l->view[n->out[0]].base != n->out[0] && !l->placed_in[n->out[0]];
+}
 
 static void set_own(Lowering *l, ValueId v)
 {
@@ -50,17 +55,124 @@ static bool *find_pinned(Lowering *l)
     return pinned;
 }
 
+// ---- values made right in their place in another ----
+
+// Can the operator's code write its output `k` with these strides?
+static bool writes_strided(const Lowering *l, const Node *n, int k, const int64_t *stride)
+{
+    int count = n->n_in + n->n_out;
+    Arena *a = arena_new();
+    int64_t(*all)[MAX_RANK] = arena_alloc(a, (size_t)count, sizeof *all);
+    Kernel kernel = {.want = arena_alloc(a, (size_t)count, sizeof *all)};
+
+    if (n->op->expr || !n->op->kernel) {
+        arena_free(a);
+        return n->op->expr != NULL;
+    }
+    for (int i = 0; i < count; i++) {
+        const Value *v = i < n->n_in ? in(l->g, n, i) : value_of(l->g, n->out[i - n->n_in]);
+        dense_strides(v->rank, v->dim, all[i]);
+    }
+    memcpy(all[n->n_in + k], stride, sizeof all[0]);
+    n->op->kernel(l->g, n, (const int64_t(*)[MAX_RANK])all, &kernel);
+    bool ok = kernel.name && !(kernel.copies >> (n->n_in + k) & 1);
+    text_free(&kernel.args);
+    arena_free(a);
+    return ok;
+}
+
+static int output_index(const Node *n, ValueId v)
+{
+    int k = 0;
+
+    while (n->out[k] != v)
+        k++;
+    return k;
+}
+
+static bool is_same_region(const Node *a, const Node *b)
+{
+    return a->phase == b->phase && a->block.cls == b->block.cls && a->block.iter == b->block.iter;
+}
+
+// Does node `n` only add or drop dims of size 1? If so, turns strides of its output into those of
+// its input. Asked of the operator's own view: each dim must come out where it went in.
+static bool unsqueeze(const Lowering *l, const Node *n, int64_t *stride)
+{
+    const Value *x = in(l->g, n, 0), *y = out(l->g, n);
+    int64_t probe[MAX_RANK] = {0}, seen[MAX_RANK], result[MAX_RANK] = {0}, offset = 0;
+
+    for (int i = 0; i < x->rank; i++)
+        probe[i] = (int64_t)1 << (4 * i + 8);
+    if (!n->op->view(l->g, n, probe, seen, &offset) || offset || value_count(x) != value_count(y))
+        return false;
+    for (int i = 0; i < x->rank; i++) {
+        int at = 0;
+        if (x->dim[i] == 1)
+            continue;
+        while (at < y->rank && (seen[at] != probe[i] || y->dim[at] != x->dim[i]))
+            at++;
+        if (at == y->rank)
+            return false;
+        result[i] = stride[at];
+    }
+    memcpy(stride, result, sizeof result);
+    return true;
+}
+
+// Input k of node `i` is to be made right in its place, if what makes it can: it, or what it is a
+// view of, becomes a view of the node's result.
+static void place_input(Lowering *l, NodeId i, int k, const bool *pinned)
+{
+    const Graph *g = l->g;
+    const Node *n = &g->nodes[i], *from;
+    int64_t whole[MAX_RANK], offset;
+    View view = {.base = n->out[0]};
+    ValueId v = n->in[k];
+
+    dense_strides(out(g, n)->rank, out(g, n)->dim, whole);
+    n->op->place(g, n, k, whole, view.stride, &offset);
+    view.offset = offset;
+    for (;; v = from->in[0]) {
+        from = producer(g, v);
+        if (!value_of(g, v)->producer || pinned[v] || l->placed_in[v] || !is_same_region(from, n))
+            return;
+        if (!from->op->view)
+            break;
+        if (!unsqueeze(l, from, view.stride))
+            return;
+    }
+    if (from->op->place || !writes_strided(l, from, output_index(from, v), view.stride))
+        return;
+    l->placed_in[v] = i;
+    l->view[v] = view;
+}
+
+// Finds the values that concats lay into their results and that can be made there. An operator with
+// a fill writes all of its output first.
+static void place_inputs(Lowering *l, const bool *pinned)
+{
+    for (NodeId i = 1; i < l->g->n_nodes; i++) {
+        const Node *n = &l->g->nodes[i];
+        for (int k = 0; n->op->place && !n->op->fill && k < n->n_in; k++)
+            place_input(l, i, k, pinned);
+    }
+}
+
 bool lower_views(Lowering *l)
 {
     const Graph *g = l->g;
     const bool *pinned = find_pinned(l);
 
     l->view = arena_array(l->p->arena, View, g->n_values);
+    l->placed_in = arena_array(l->p->arena, NodeId, g->n_values);
+    place_inputs(l, pinned);
     for (ValueId v = 1; v < g->n_values; v++)
-        set_own(l, v);
+        if (!l->placed_in[v])
+            set_own(l, v);
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
-        if (!pinned[n->out[0]])
+        if (!pinned[n->out[0]] && !l->placed_in[n->out[0]])
             if (!set_view(l, n))
                 set_own(l, n->out[0]);
     }
