@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Names from a model reach neither the C text unescaped nor the file system.
+
+  names_test.py --shardcc build/shardcc
+
+The committed mlp.onnx with other names in it: quotes, ends of comments, formats, newlines, right-to-left marks,
+words of C, paths. And nanogpt.onnx with meaningless names of its nodes: the same program but for comments.
+"""
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+
+from harness import read_safetensors, run, write_data
+from model import REPOSITORY, Model, curves_of, for_models, parser
+from text_test import warnings_of
+from wire import rename
+
+HOSTILE = {
+    "0.weight": 'quote " and \\',
+    "0.bias": "*/ int i; /*",
+    "2.weight": "two\nlines\r\t",
+    "2.bias": "%s%n%999999d ??/",
+    "4.weight": "\u202eright to left\u2028",
+    "4.bias": "int",
+    "logits": "return",
+    "x": "while",
+    "node": '*/ #include "/etc/passwd"\n#error %s \u202e ??/',
+    "other": "../../escape/",
+}
+# Inputs are files of a data folder, so that these names are paths.
+PATHS = ["../outside", "/tmp/outside", "a/b", "", ".", "nul\u0001", "x" * 300]
+
+
+def hostile_model(work, **more):
+    """mlp.onnx with hostile names in `work`, with `more` changed."""
+    names = {**HOSTILE, **more}
+    data = (REPOSITORY / "models/tiny/mlp.onnx").read_bytes()
+
+    def value(name):
+        return names.get(name, names["other"] + name + names["node"])
+
+    work.mkdir(parents=True, exist_ok=True)
+    path = work / "hostile.onnx"
+    path.write_bytes(rename(data, value, lambda s: names["node"] + s, lambda s: names["node"]))
+    return path
+
+
+def arguments(loss):
+    return ["--loss", loss, "--optimizer", "adamw(lr=0.001)"]
+
+
+def test_hostile(checks, model):
+    """The trainer is the same as with plain names."""
+    folder = model.work / "hostile"
+    path = hostile_model(folder)
+    run(model.shardcc, path, "-o", folder / "trainer", *arguments("cross_entropy(return, labels)"))
+    made = {f.name for f in folder.iterdir()}
+    expected = {"hostile.onnx", "trainer", "trainer.c", "trainer.safetensors"}
+    checks.check("hostile names: files", made == expected, str(sorted(made - expected)))
+    text = (folder / "trainer.c").read_bytes()
+    checks.check("hostile names: ASCII", text.isascii() and not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", text))
+    checks.check("hostile names: lines", max(map(len, text.split(b"\n"))) <= 100)
+    for compiler in filter(shutil.which, ("gcc", "clang")):
+        found = warnings_of(compiler, ["-fopenmp"], folder / "trainer.c", model.shardcc)
+        checks.check(f"hostile names: {compiler}", not found, found)
+    names = {HOSTILE[n] for n in model.info["initializer_is"]}
+    found = set(read_safetensors(folder / "trainer.safetensors"))
+    checks.check("hostile names: weights", found == names, f"{sorted(found)}")
+    write_data(folder / "data", {"while": model.batches("x"), "labels": model.batches("labels")})
+    log = folder / "log.jsonl"
+    options = ["--steps", model.info["steps"], "--no-shuffle", "--quiet", "--log", log]
+    run(folder / "trainer", "--data", folder / "data", *options)
+    plain = model.compile("plain")
+    model.train(plain)
+    same = losses(log) == losses(plain.with_suffix(".jsonl"))
+    checks.check("hostile names: losses", same)
+    write_data(folder / "in", {"while": model.ref["data/x"][0]})
+    run(folder / "trainer", "--predict", folder / "in", "-o", folder / "out.npz", "--quiet")
+    out = np.load(folder / "out.npz")
+    checks.check("hostile names: output", list(out) == ["return"], str(list(out)))
+
+
+def losses(log):
+    return re.findall(r'"loss": ?[^,}]*', log.read_text())
+
+
+def test_paths(checks, model):
+    """An input that is no plain file name is refused, or read under another name."""
+    for i, name in enumerate(PATHS):
+        folder = model.work / f"path_{i}" / "inner"
+        path = hostile_model(folder, x=name)
+        before = listing(model.work)
+        try:
+            run(model.shardcc, path, "-o", folder / "trainer", *arguments("cross_entropy(return, labels)"))
+            write_data(folder / "data", {"labels": model.batches("labels")})
+            write_data(folder, {"outside": model.batches("x")})  # what "../outside" would find
+            run(folder / "trainer", "--data", folder / "data", "--steps", 1, "--quiet", status=1)
+        except RuntimeError as e:
+            refused = str(e).startswith("exit 1,") and "error: " in str(e)
+            checks.check(f"input {name[:20]!r}: refused", refused, str(e).replace("\n", " | ")[:300])
+        else:
+            checks.check(f"input {name[:20]!r}: no such file", True)
+        more = {f for f in listing(model.work) - before if folder not in f.parents}
+        checks.check(f"input {name[:20]!r}: files", not more, str(more))
+
+
+def listing(folder):
+    return set(Path(folder).rglob("*"))
+
+
+def without_comments(text):
+    """The lines of C text that are not empty, less comments and the spaces before them."""
+    text = re.sub(r"[ \t]*(//[^\n]*|/\*.*?\*/)", "", text, flags=re.S)
+    return [line for line in text.split("\n") if line]
+
+
+def test_meaningless(checks, model):
+    """Names of nodes and of what they make are comments."""
+    keep = set(model.info["initializer_is"]) | set(model.info["inputs"]) | {model.info["output"]}
+    numbers = {}
+
+    def value(name):
+        return name if name in keep else f"q{numbers.setdefault(name, len(numbers)) * 7919 % 10007}"
+
+    texts = []
+    for tag, data in (
+        ("plain", model.onnx.read_bytes()),
+        ("meaningless", rename(model.onnx.read_bytes(), value, lambda s: "n", lambda s: "")),
+    ):
+        folder = model.work / tag
+        folder.mkdir()
+        (folder / "model.onnx").write_bytes(data)
+        args = model.arguments(curves_of(model.info)["adamw"])
+        run(model.shardcc, folder / "model.onnx", "-o", folder / "t.c", "--emit", "c", *args)
+        texts.append((folder / "t.c").read_text())
+    same = without_comments(texts[0]) == without_comments(texts[1])
+    checks.check(f"{model.name}: meaningless names", same and texts[0] != texts[1])
+
+
+def main():
+    options = parser(__doc__).parse_args()
+    options.names = options.names or ["mlp", "nanogpt", "resnet"]
+
+    def one(checks, path, work):
+        model = Model(path, options.shardcc, work)
+        test_meaningless(checks, model)
+        if model.name == "mlp":
+            test_hostile(checks, model)
+            test_paths(checks, model)
+
+    for_models(options, one)
+
+
+if __name__ == "__main__":
+    main()
