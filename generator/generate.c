@@ -88,6 +88,7 @@ static void print_model(const Gen *g, Text *t)
         print_string(t, labels, 14);
         text_printf(t, ",\n");
     }
+    text_printf(t, "    .redzone = %d,\n", REDZONE);
     text_printf(t, "    .tensors = tensors,\n    .n_tensors = sizeof tensors / sizeof *tensors,\n");
     if (train)
         text_printf(t, "    .train = train_tensors,\n"

@@ -39,6 +39,21 @@ static int count_inputs(const Graph *g)
     return n;
 }
 
+// Trainers count in these types; half precision they can only store.
+static bool check_types(const Graph *g, Diag *d)
+{
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        for (int k = 0; k < g->nodes[i].n_out; k++) {
+            DType t = value_of(g, g->nodes[i].out[k])->dtype;
+            if (t == F16 || t == BF16)
+                return node_error(g, &g->nodes[i], d,
+                                  "trainers don't compute in %s yet: export the "
+                                  "model in f32",
+                                  dtype_name(t));
+        }
+    return true;
+}
+
 static bool lower_once(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d, bool *again)
 {
     Lowering l = {.p = p, .s = &p->set[set], .g = g, .d = d, .o = o};
@@ -84,6 +99,8 @@ Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Di
     p->places.arena = a;
     arena_push(a, p->buffers, p->n_buffers, p->cap_buffers);
     arena_push(a, p->place, p->n_places, p->cap_places);
+    if ((train && !check_types(train, d)) || (predict && !check_types(predict, d)))
+        return NULL;
     if (train && !lower_set(p, SET_TRAIN, train, o, d))
         return NULL;
     if (predict && !lower_set(p, SET_PREDICT, predict, o, d))

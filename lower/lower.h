@@ -62,6 +62,9 @@ typedef enum ItemKind {
     ITEM_NONE,  // a copy that turned out to be needless
 } ItemKind;
 
+// Every buffer ends in so many bytes that nobody writes.
+enum { REDZONE = 64 };
+
 enum { SOURCE_NODE = -1, SOURCE_SPLAT = -2 };  // made in the group itself; a constant
 
 typedef struct Item {
@@ -110,12 +113,10 @@ typedef struct Program {
     int32_t workspace;  // buffer; 0: none
     int64_t bound;      // the largest live sum: no packing can be smaller
     int accumulate;
-    int64_t by_kind[N_VALUE_KINDS];  // bytes at the fullest moment
 } Program;
 
 typedef struct LowerOptions {
     bool fuse;  // false: every elementwise node is an item of its own
-    bool redzones;
     int accumulate;
 } LowerOptions;
 

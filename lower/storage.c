@@ -3,7 +3,7 @@
 
 #include "lower/internal.h"
 
-enum { ALIGN = 64, REDZONE = 64 };  // bytes; every buffer ends in a red zone that nobody writes
+enum { ALIGN = 64 };  // bytes
 
 // The twins of one value, known by the ValueId of iteration 0.
 typedef struct Family {

@@ -92,18 +92,30 @@ static void neighbour(const RtModel *m, int64_t offset, char *to, size_t room)
         }
 }
 
+// The first byte of [from, from + n) that was written; -1 if none was.
+static int64_t first_written(const RtArena *a, int64_t from, int64_t n)
+{
+    for (int64_t i = from; i < from + n && i < a->bytes; i++)
+        if ((unsigned char)a->base[i] != 0xff)
+            return i;
+    return -1;
+}
+
 bool rt_arena_check(const RtArena *a, const RtModel *m)
 {
-    for (int z = 0; z < m->n_redzones && a->is_checked; z++)
-        for (int64_t i = m->redzones[z][0]; i < m->redzones[z][1]; i++)
-            if ((unsigned char)a->base[i] != 0xff) {
-                char name[200];
+    for (int i = 0; i < m->n_tensors && a->is_checked; i++) {
+        const RtTensor *t = &m->tensors[i];
+        int64_t end = t->offset + (rt_layers(t) - 1) * t->step + rt_bytes(t);
+        int64_t at = first_written(a, (end + 63) / 64 * 64, m->redzone);
+        char name[200];
 
-                neighbour(m, i, name, sizeof name);
-                return rt_error(m,
-                                "arena: byte %lld, which belongs to nothing, was written; "
-                                "the tensor before it: %s",
-                                (long long)i, name[0] ? name : "none");
-            }
+        if (at < 0)
+            continue;
+        neighbour(m, at, name, sizeof name);
+        return rt_error(m,
+                        "arena: byte %lld, which belongs to nothing, was written; "
+                        "the tensor before it: %s",
+                        (long long)at, name[0] ? name : "none");
+    }
     return true;
 }

@@ -63,7 +63,7 @@ typedef struct RtModel {
     int n_kernels;
     int accumulate;                 // micro-batches per step
     double init_std;                // of RT_INIT_NORMAL; 0: the program needs a weights file
-    double flops, micro_flops;      // of a whole step
+    double flops;                   // of a whole step
     int64_t vocabulary;             // tokens that the model knows; 0: its inputs aren't tokens
     const char *labels;             // the input that only the loss reads; NULL: there is none
     const RtTensor *tensors;        // parameters, buffers, states, zeros, hypers, constants: both sets
@@ -72,8 +72,8 @@ typedef struct RtModel {
     int n_train;
     const RtTensor *predict;        // inputs and outputs of the forward-only set
     int n_predict;
-    const int64_t (*redzones)[2];   // byte ranges of the arena that nothing may write
-    int n_redzones;
+    int redzone;                    // so many bytes behind each of `tensors` (its end rounded up to
+                                    // 64) are nobody's: --check-arena looks
     void (*init)(Rt *rt);           // prepares kernels
     void (*micro)(Rt *rt, char *m);      // forward and backward of one micro-batch; NULL: cannot train
     void (*reduce)(Rt *rt, char *m);     // gradients' mean and norm

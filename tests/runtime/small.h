@@ -27,23 +27,23 @@
 enum { LB = 4, LD = 3 };
 enum {
     L_W = 0,
-    L_BIAS = 64,
-    L_DW = 128,
-    L_DBIAS = 192,
-    L_SUM = 256,
-    L_COUNT = 320,
-    L_LR = 384,
-    L_DECAY = 448,
-    L_STEP = 512,
-    L_INDEX = 576,
-    L_SEED = 640,
-    L_MICRO = 704,
-    L_ZONE = 768,
-    L_X = 832,
-    L_LABELS = 896,
-    L_Y = 960,
-    L_NORM = 1024,
-    L_BYTES = 1088
+    L_BIAS = 128,
+    L_DW = 256,
+    L_DBIAS = 384,
+    L_SUM = 512,
+    L_COUNT = 640,
+    L_LR = 768,
+    L_DECAY = 896,
+    L_STEP = 1024,
+    L_INDEX = 1152,
+    L_SEED = 1280,
+    L_MICRO = 1408,
+    L_ZONE = L_MICRO + 64,
+    L_X = 1536,
+    L_LABELS = 1600,
+    L_Y = 1664,
+    L_NORM = 1728,
+    L_BYTES = 1792
 };
 
 static const RtTensor linear_tensors[] = {
@@ -144,8 +144,6 @@ static inline void linear_update(Rt *rt, char *m)
         F(m, L_W)[i] -= *F(m, L_LR) * (F(m, L_DW)[i] + *F(m, L_DECAY) * F(m, L_W)[i]);
 }
 
-static const int64_t linear_zones[][2] = {{L_ZONE, L_ZONE + 64}};
-
 static const RtModel linear = {
     .name = "linear",
     .options = "linear.onnx --loss mse(y, labels)",
@@ -162,8 +160,7 @@ static const RtModel linear = {
     .n_train = N(linear_train),
     .predict = linear_predict,
     .n_predict = N(linear_predict),
-    .redzones = linear_zones,
-    .n_redzones = 1,
+    .redzone = 64,
     .micro = linear_micro,
     .reduce = linear_reduce,
     .update = linear_update,

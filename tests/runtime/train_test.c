@@ -281,7 +281,7 @@ static void checks_the_arena(void **state)
     assert_ran(&s);
     s = run_trainer(&m, "--data data --steps 3 --quiet --check-arena");
     assert_int_equal(s.status, 1);
-    assert_string_equal(s.err, "linear: error: arena: byte 773, which belongs to nothing, was "
+    assert_string_equal(s.err, "linear: error: arena: byte 1477, which belongs to nothing, was "
                                "written; the tensor before it: micro I64[]\n");
     m.micro = read_stale;
     s = run_trainer(&m, "--data data --steps 3 --quiet --check-arena");
