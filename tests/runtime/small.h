@@ -152,7 +152,6 @@ static const RtModel linear = {
     .accumulate = 1,
     .init_std = 0.02,
     .flops = 48,
-    .micro_flops = 48,
     .labels = "labels",
     .tensors = linear_tensors,
     .n_tensors = N(linear_tensors),
