@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: running shardcc and trainers, reading what they write, counting checks."""
+"""What the end-to-end tests share: running programs, reading what they write, counting checks."""
 import json
 import subprocess
 import sys
@@ -6,7 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-TYPES = {"F32": np.float32, "F64": np.float64, "I64": np.int64, "I32": np.int32, "BOOL": np.bool_, "U8": np.uint8}
+TYPES = {
+    "F32": np.float32,
+    "F64": np.float64,
+    "I64": np.int64,
+    "I32": np.int32,
+    "BOOL": np.bool_,
+    "U8": np.uint8,
+}
 
 
 class Checks:
@@ -17,7 +24,9 @@ class Checks:
 
     def check(self, name, ok, detail=""):
         self.passed, self.failed = self.passed + bool(ok), self.failed + (not ok)
-        print(f"{'ok' if ok else 'not ok'} - {name}{'  # ' + detail if detail else ''}", flush=True)
+        # One write a line: models are tested by several threads.
+        sys.stdout.write(f"{'ok' if ok else 'not ok'} - {name}{'  # ' + detail if detail else ''}\n")
+        sys.stdout.flush()
         return ok
 
     def close(self, name, found, expected, tolerance):
@@ -40,9 +49,11 @@ def relative(found, expected):
 
 def run(*args, cwd=None, status=0, timeout=600, env=None):
     """Runs a command; its output on success, an exception that shows it otherwise."""
-    done = subprocess.run([str(a) for a in args], cwd=cwd, capture_output=True, text=True, timeout=timeout, env=env)
+    args = [str(a) for a in args]
+    done = subprocess.run(args, cwd=cwd, capture_output=True, text=True, timeout=timeout, env=env)
     if done.returncode != status:
-        raise RuntimeError(f"exit {done.returncode}, not {status}: {' '.join(map(str, args))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        said = done.stdout[-2000:] + done.stderr[-2000:]
+        raise RuntimeError(f"exit {done.returncode}, not {status}: {' '.join(args)}\n{said}")
     return done.stdout + done.stderr
 
 

@@ -74,7 +74,8 @@ class Model:
     def compile(self, tag, curve=None, *more):
         """Makes the trainer NAME_TAG; by default with AdamW."""
         trainer = self.work / f"{self.name}_{tag}"
-        run(self.shardcc, self.onnx, "-o", trainer, *self.arguments(curve or curves_of(self.info)["adamw"]), *more)
+        args = self.arguments(curve or curves_of(self.info)["adamw"])
+        run(self.shardcc, self.onnx, "-o", trainer, *args, *more)
         return trainer
 
     def data(self, curve=None):
