@@ -102,7 +102,7 @@ static void print_model(const Gen *g, Text *t)
     if (p->set[SET_PREDICT].g)
         text_printf(t, "    .forward = forward,\n");
     text_printf(t, "};\n\nint main(int argc, char **argv)\n{\n"
-                   "    return rt_main(&model, argc, argv);\n}\n");
+                   "    rt_settle(argv);\n    return rt_main(&model, argc, argv);\n}\n");
 }
 
 void generate_c(const Program *p, const GenerateOptions *o, Text *t)

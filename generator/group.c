@@ -469,7 +469,11 @@ void generate_group(Gen *g, const Item *it, Text *t, int indent)
     text_printf(&call, "rt_rows(rt, rows%d, (char *[]){", function_of(g, &b));
     for (int k = 0; k < n_places; k++)
         text_printf(&call, "%s%s", k ? ", " : "", place[k]);
-    text_printf(&call, "%s}, %" PRId64 ");", b.uses_layer ? ", (char *)&layer" : "", rows);
+    int64_t elements = 1;
+    for (int d = 0; d < w.rank; d++)
+        elements *= w.dim[d];
+    text_printf(&call, "%s}, %" PRId64 ", %" PRId64 ");", b.uses_layer ? ", (char *)&layer" : "",
+                rows, elements * it->n_nodes);
     print_statement(g, it, t, indent, call.s);
     text_free(&call);
     text_free(&b.text);

@@ -81,14 +81,20 @@ typedef struct RtModel {
     void (*forward)(Rt *rt, char *m);    // forward only
 } RtModel;
 
+// To be called first by a program of its own: starts it again with threads that don't spin for long
+// while they wait, unless the environment says how they should. libgomp reads that before main only;
+// by default it spins for milliseconds, which on a shared machine made steps ten times slower.
+void rt_settle(char **argv);
+
 // The trainer: options, data, step loop, logs, checkpoints. Returns the exit status.
 int rt_main(const RtModel *model, int argc, char **argv);
 
 // ---- loops ----
 // A fused group over rows [first, last); p holds the places of its operands, so that groups alike
-// share a function. Static partition over the threads.
+// share a function. Static partition over the threads; `work` (elements times operations) tells
+// whether they are worth waking.
 typedef void RtRows(char *const *p, int64_t first, int64_t last);
-void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows);
+void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work);
 
 // ---- kernels ----
 enum { RT_MAX_DIMS = 12, RT_MAX_BATCH = 4 };
