@@ -71,7 +71,7 @@ static Walk make_walk(const Gen *g, const Item *it)
 
 // ---- one element ----
 
-enum { INLINE = 60 };  // characters of an expression that is put into its only reader
+enum { INLINE = 76 };  // characters of an expression that is put into its only reader
 
 typedef struct Body {
     Gen *g;
@@ -231,7 +231,28 @@ static bool is_after(const Body *b, const Node *n)
     return b->it->has_sum && n->op->expr && out(b->g->s->g, n)->rank != b->it->rank;
 }
 
-// Stores come last: an output may lie over an input.
+// Is node i of the group the last expression of this part of the row?
+static bool is_last(const Body *b, int i)
+{
+    for (int k = i + 1; k < b->it->n_nodes; k++) {
+        const Node *n = &b->g->s->g->nodes[b->it->nodes[k]];
+        if (n->op->expr && is_after(b, n) == b->after)
+            return false;
+    }
+    return true;
+}
+
+static void print_store(Body *b, int k, const char *value, int indent)
+{
+    Text t = {0};
+
+    print_operand(b, b->it->n_in + k, &t);
+    text_printf(&t, " = %s;", value);
+    print_wrapped(&b->text, indent, t.s);
+    text_free(&t);
+}
+
+// Stores come last: an output may lie over an input. The last expression is stored as it is.
 static void print_element(Body *b, int indent)
 {
     const Graph *g = b->g->s->g;
@@ -253,6 +274,11 @@ static void print_element(Body *b, int indent)
         }
         print_expr(b, n, source, &t);
         source += n->n_in;
+        if (k >= 0 && b->uses[b->it->nodes[i]] == 2 && is_last(b, i)) {
+            print_store(b, k, t.s, indent);
+            text_free(&t);
+            continue;
+        }
         if (b->uses[b->it->nodes[i]] == 1 && t.n < INLINE) {
             b->expr[b->it->nodes[i]] = arena_string(b->g->arena, "(%s)", t.s);
             text_free(&t);
@@ -334,7 +360,7 @@ static void print_flat(Body *b)
     for (int k = 0; k < b->it->n_in + b->it->n_out; k++)
         print_pointer(b, k, 4);
     text_printf(&b->text, "\n");
-    text_printf(&b->text, "#pragma omp simd\n    for (int64_t i = first; i < last; i++) {\n");
+    text_printf(&b->text, "    RT_SIMD\n    for (int64_t i = first; i < last; i++) {\n");
     print_element(b, 8);
     text_printf(&b->text, "    }\n");
 }
@@ -350,10 +376,9 @@ static void print_inner(Body *b, int indent)
     b->text = before;
     for (int k = 0; k < b->it->n_in + b->it->n_out; k++)
         print_pointer(b, k, indent);
-    text_printf(&b->text, "#pragma omp simd");
+    text_printf(&b->text, "%*sRT_SIMD", indent, "");
     for (int i = 0; i < b->n_sums; i++)
-        text_printf(&b->text, "%ss%d%s", i ? ", " : " reduction(+ : ", i,
-                    i + 1 < b->n_sums ? "" : ")");
+        text_printf(&b->text, "%ss%d%s", i ? ", " : "_SUM(", i, i + 1 < b->n_sums ? "" : ")");
     text_printf(&b->text, "\n%*sfor (int64_t i = 0; i < %" PRId64 "; i++) {\n", indent, "",
                 b->w->dim[b->w->rank - 1]);
     text_put(&b->text, element.s, element.n);

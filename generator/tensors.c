@@ -58,7 +58,11 @@ static void print_names(Gen *g, Text *t, const Twins *twins, const char *const *
     text_printf(t, ", .name = ");
     print_string(t, pattern ? pattern : names[0], 4);
     if (twins->n > 1)
-        text_printf(t, ", .layers = %d, .first = %ld, .by = %ld", twins->n, first, by);
+        text_printf(t, ", .layers = %d", twins->n);
+    if (first)
+        text_printf(t, ", .first = %ld", first);
+    if (pattern && by != 1)
+        text_printf(t, ", .by = %ld", by);
     if (twins->n > 1 && !pattern) {
         text_printf(t, ", .names = (const char *const[]){");
         for (int i = 0; i < twins->n; i++) {

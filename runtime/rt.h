@@ -46,7 +46,7 @@ typedef enum RtInit { RT_INIT_NONE, RT_INIT_NORMAL, RT_INIT_ONE, RT_INIT_ZERO } 
 typedef struct RtTensor {
     RtRole role;
     RtType type;
-    const char *name;          // "h.{}.attn.weight": {} stands for first + layer * by; UTF-8
+    const char *name;          // "h.{}.attn.weight": {} stands for first + layer * by (0: 1); UTF-8
     const char *const *names;  // or one name per layer, where they follow no pattern
     int layers, first, by;     // layers 0: a single tensor
     int rank;
@@ -90,6 +90,19 @@ void rt_settle(char **argv);
 int rt_main(const RtModel *model, int argc, char **argv);
 
 // ---- loops ----
+// Before a loop whose turns don't depend on each other, and one that adds to the named variables.
+#ifdef _OPENMP
+#define RT_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define RT_SIMD RT_PRAGMA(omp simd)
+#define RT_SIMD_SUM(...) RT_PRAGMA(omp simd reduction(+ : __VA_ARGS__))
+#else
+#define RT_SIMD
+#define RT_SIMD_SUM(...)
+#endif
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"  // a loop that it leaves scalar is no mistake
+#endif
+
 // A fused group over rows [first, last); p holds the places of its operands, so that groups alike
 // share a function. Static partition over the threads; `work` (elements times operations) tells
 // whether they are worth waking.

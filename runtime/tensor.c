@@ -204,8 +204,8 @@ static int print_name(const RtTensor *t, int layer, char *to, size_t room)
         return snprintf(to, room, "%s", t->names[layer]);
     if (!hole)
         return snprintf(to, room, "%s", name);
-    return snprintf(to, room, "%.*s%d%s", (int)(hole - name), name, t->first + layer * t->by,
-                    hole + 2);
+    return snprintf(to, room, "%.*s%d%s", (int)(hole - name), name,
+                    t->first + layer * (t->by ? t->by : 1), hole + 2);
 }
 
 static RtStored stored(const RtTensor *t)
