@@ -37,7 +37,7 @@ typedef struct Lowering {
     Diag *d;
     const LowerOptions *o;
     View *view;         // by ValueId
-    NodeId *placed_in;   // by ValueId: the node (a concat) in whose result the value is made
+    NodeId *placed_in;  // by ValueId: the node (a concat) in whose result the value is made
     Part *part;         // by NodeId
     ClassTable *table;  // by class
     Region *regions;    // [0] is unused: no loop
@@ -65,7 +65,8 @@ Operand operand_of(const Lowering *l, int r, ValueId v, ValueId other);
 Operand input_operand(const Lowering *l, int r, NodeId n, int k);
 Operand output_operand(const Lowering *l, int r, NodeId n, int k);
 
-// Is `v` made again by every group that reads it, rather than stored?
+// Finds what is made again by every group that reads it, rather than stored: is `v`?
+void find_cheap(Lowering *l);
 bool is_inlined(const Lowering *l, ValueId v);
 
 // Takes the labels of a class away and sets `again`; false.

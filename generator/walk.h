@@ -1,0 +1,18 @@
+// The loops of a fused group's function.
+#ifndef SHARDCC_GENERATOR_WALK_H
+#define SHARDCC_GENERATOR_WALK_H
+
+#include "generator/internal.h"
+
+// The dims that the function walks: neighbouring ones that lie alike in all operands are merged.
+typedef struct Walk {
+    int rank;
+    int rows;  // the first dims that make up a row's number; the others are walked in a row
+    int64_t dim[MAX_RANK];
+    int64_t (*stride)[MAX_RANK];  // [operand]
+    bool has_index;               // expressions speak of places: dims are kept
+} Walk;
+
+Walk make_walk(const Gen *g, const Item *it);
+
+#endif

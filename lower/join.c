@@ -1,0 +1,148 @@
+// Elementwise nodes join groups, and sums over rows the groups that make the rows.
+#include <string.h>
+
+#include "lower/emit.h"
+
+enum { MAX_GROUP = 96 };  // nodes of one group, so that its function stays readable
+
+// The last item whose result `v` needs, as seen element by element (`*at`) and otherwise
+// (`*before`).
+static void find_needs(const Emit *e, ValueId v, bool is_direct, int *at, int *before)
+{
+    const Lowering *l = e->l;
+    ValueId b = l->view[v].base;
+
+    if (is_inlined(l, b)) {
+        const Node *n = producer(l->g, b);
+        for (int k = 0; k < n->n_in; k++)
+            find_needs(e, n->in[k], is_direct && n->in[k] == l->view[n->in[k]].base, at, before);
+        return;
+    }
+    int item = l->item_of[b] - 1;
+    if (is_direct && item > *at)
+        *at = item;
+    if (!is_direct && item > *before)
+        *before = item;
+}
+
+static bool same_dims(const Item *it, const Value *v)
+{
+    return it->rank == v->rank && !memcmp(it->dim, v->dim, sizeof(int64_t) * (size_t)v->rank);
+}
+
+// Scalars all go together: a call costs more than they do.
+static bool reads_same(const Lowering *l, const Item *it, const Node *x)
+{
+    if (it->rank == 0)
+        return true;
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *y = &l->g->nodes[it->nodes[i]];
+        for (int k = 0; k < x->n_in * y->n_in; k++) {
+            ValueId a = l->view[x->in[k / y->n_in]].base, b = l->view[y->in[k % y->n_in]].base;
+            if (a == b && value_count(value_of(l->g, a)) > 1)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool same_rows(const Item *it, const Value *v)
+{
+    return it->has_sum && it->row_rank == v->rank &&
+           !memcmp(it->dim, v->dim, sizeof(int64_t) * (size_t)v->rank);
+}
+
+// Of the group's domain, or one number a row of what its sums made.
+static bool can_join(const Emit *e, int item, const Node *x)
+{
+    const Item *it = item < 0 ? NULL : &e->l->s->items[item];
+    const Value *y = out(e->l->g, x);
+
+    return it && it->kind == ITEM_GROUP && it->region == e->r && it->n_nodes < MAX_GROUP &&
+           (same_dims(it, y) || same_rows(it, y));
+}
+
+// The group that node n can join: the last one whose results it needs, if nothing else that it
+// needs comes later; or a later one that reads the same. -1: none.
+static int find_group(const Emit *e, NodeId n)
+{
+    enum { LOOK_BACK = 64 };
+    const Lowering *l = e->l;
+    const Node *x = &l->g->nodes[n];
+    int at = -1, before = -1;
+
+    for (int k = 0; k < x->n_in; k++)
+        find_needs(e, x->in[k], x->in[k] == l->view[x->in[k]].base, &at, &before);
+    ValueId in = l->carried_in[x->out[0]];
+    if (in && e->read_at[in] - 1 > at)
+        at = e->read_at[in] - 1;
+    if (in && e->strict_at[in] - 1 > before)
+        before = e->strict_at[in] - 1;
+    if (!l->o->fuse)
+        return -1;
+    int first = at > before ? at : before + 1;
+    first = first < e->loop ? e->loop : first;
+    int last = l->s->n_items - 1;
+    if (last - first > LOOK_BACK)
+        first = last - LOOK_BACK;
+    if (can_join(e, at, x) && at >= e->loop && at > before)
+        return at;
+    for (int i = last; i >= first; i--)
+        if (can_join(e, i, x) && same_dims(&l->s->items[i], out(l->g, x)) &&
+            reads_same(l, &l->s->items[i], x))
+            return i;
+    return -1;
+}
+
+void emit_elementwise(Emit *e, NodeId n)
+{
+    Arena *a = e->l->p->arena;
+    int at = find_group(e, n);
+
+    if (at < 0) {
+        Item *it = add_item(e, ITEM_GROUP);
+        set_dims(it, out(e->l->g, &e->l->g->nodes[n]));
+        it->nodes = arena_array(a, NodeId, MAX_GROUP);
+        at = e->l->s->n_items - 1;
+    }
+    Item *it = &e->l->s->items[at];
+    it->nodes[it->n_nodes++] = n;
+    note_reads(e, n, at);
+    note_outputs(e, n, at);
+}
+
+// How many leading dims of its input a sum leaves; -1 if they aren't the leading ones.
+static int rows_of_sum(const Node *n, int rank)
+{
+    int kept = rank - n->attr[0].n;
+
+    for (int i = 0; i < n->attr[0].n; i++)
+        if (n->attr[0].v[i] != kept + i)
+            return -1;
+    return kept;
+}
+
+// A sum over the last dims of what a group makes becomes part of it, if its rows are enough for the
+// threads (or few elements altogether).
+bool emit_sum(Emit *e, NodeId n)
+{
+    enum { MIN_ROWS = 64, FEW = 1 << 15 };
+    const Lowering *l = e->l;
+    const Node *x = &l->g->nodes[n];
+    const Value *v = in(l->g, x, 0);
+    int kept = rows_of_sum(x, v->rank), at = l->item_of[x->in[0]] - 1;
+
+    if (!l->o->fuse || kept < 0 || l->view[x->in[0]].base != x->in[0] || at < e->loop)
+        return false;
+    Item *it = &l->s->items[at];
+    if (it->kind != ITEM_GROUP || it->region != e->r || it->n_nodes >= MAX_GROUP ||
+        !same_dims(it, v) || (it->has_sum && it->row_rank != kept) ||
+        (value_count(out(l->g, x)) < MIN_ROWS && value_count(v) > FEW))
+        return false;
+    it->has_sum = true;
+    it->row_rank = kept;
+    it->nodes[it->n_nodes++] = n;
+    note_reads(e, n, at);
+    note_outputs(e, n, at);
+    return true;
+}

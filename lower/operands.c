@@ -1,0 +1,106 @@
+// How nodes see values: bases, views, twins; and which values are made again by each reader.
+#include <string.h>
+
+#include "lower/internal.h"
+
+// ---- what is made again rather than stored ----
+
+static bool is_scalar_source(const Graph *g, ValueId v)
+{
+    const Value *x = value_of(g, v);
+    return !x->producer && value_count(x) == 1 &&
+           (x->kind == VALUE_CONSTANT || x->kind == VALUE_HYPER);
+}
+
+// Elementwise nodes over nothing but scalars and indices (masks, dropout's random numbers).
+void find_cheap(Lowering *l)
+{
+    const Graph *g = l->g;
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        bool cheap = n->op->expr && value_of(g, n->out[0])->rank > 0;
+        for (int k = 0; cheap && k < n->n_in; k++) {
+            ValueId b = l->view[n->in[k]].base;
+            cheap = is_scalar_source(g, b) || l->is_cheap[value_of(g, b)->producer];
+        }
+        l->is_cheap[i] = cheap;
+    }
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        if (is_view_node(l, n))
+            continue;
+        for (int k = 0; k < n->n_in; k++)
+            if (n->in[k] != l->view[n->in[k]].base || !n->op->expr) {
+                l->needs_memory[l->view[n->in[k]].base] = true;
+                l->needs_memory[n->in[k]] = true;
+            }
+    }
+    for (int i = 0; i < g->n_outputs; i++)
+        l->needs_memory[g->outputs[i].value] = true;
+    for (int i = 0; i < g->n_carries; i++)
+        l->needs_memory[g->carries[i].out] = true;
+    // Twins are treated alike: what one iteration needs in memory (outputs), all keep there.
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (l->needs_memory[v] && value_block(g, v).cls)
+            l->needs_memory[twin_value(l, v, 0)] = true;
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (value_block(g, v).cls && l->needs_memory[twin_value(l, v, 0)])
+            l->needs_memory[v] = true;
+}
+
+bool is_inlined(const Lowering *l, ValueId v)
+{
+    const Value *x = value_of(l->g, v);
+    return x->producer && l->is_cheap[x->producer] && !l->needs_memory[v];
+}
+
+// ---- operands ----
+
+static Operand seen_as(const View *view, ValueId v)
+{
+    Operand o = {.value = v, .base = view->base, .offset = view->offset};
+
+    memcpy(o.stride, view->stride, sizeof o.stride);
+    return o;
+}
+
+// At one of the two iterations the input may be what stands for a neighbour that isn't there.
+Operand operand_of(const Lowering *l, int r, ValueId v, ValueId other)
+{
+    const Region *x = &l->regions[r];
+    const View *at_rep = &l->view[v], *at_other = &l->view[other];
+    Operand o = seen_as(at_rep, v);
+
+    if (!r || v == other)
+        return o;
+    Block b = value_block(l->g, at_rep->base), c = value_block(l->g, at_other->base);
+    bool is_shared = at_rep->base == at_other->base;
+    if (!is_shared && b.cls != x->cls) {
+        o = seen_as(at_other, v);
+        o.is_twin = true;
+        o.delta = c.iter - x->other;
+        return o;
+    }
+    o.is_twin = !is_shared;
+    o.delta = is_shared ? 0 : b.iter - x->rep;
+    if (is_shared || (c.cls == b.cls && c.iter - x->other == o.delta)) {
+        o.step = (at_other->offset - at_rep->offset) / (x->other - x->rep);
+        o.offset -= o.step * x->rep;
+    }
+    return o;
+}
+
+Operand input_operand(const Lowering *l, int r, NodeId n, int k)
+{
+    NodeId other = r ? twin_node(l, n, l->regions[r].other) : n;
+
+    return operand_of(l, r, l->g->nodes[n].in[k], l->g->nodes[other].in[k]);
+}
+
+Operand output_operand(const Lowering *l, int r, NodeId n, int k)
+{
+    NodeId other = r ? twin_node(l, n, l->regions[r].other) : n;
+
+    return operand_of(l, r, l->g->nodes[n].out[k], l->g->nodes[other].out[k]);
+}

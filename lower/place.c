@@ -1,0 +1,203 @@
+// Items that move values: copies, what a concat puts together, kernels with the copies they need.
+#include <string.h>
+
+#include "lower/emit.h"
+
+// Moves an operand by a view's offset, which may depend on the loop's iteration.
+static void shift_view(const Emit *e, NodeId n, Operand *o, int64_t offset)
+{
+    const Lowering *l = e->l;
+    int64_t stride[MAX_RANK], at_other = offset;
+
+    if (e->r) {
+        const Region *x = &l->regions[e->r];
+        const Node *twin = &l->g->nodes[twin_node(l, n, x->other)];
+        twin->op->view(l->g, twin, o->stride, stride, &at_other);
+        int64_t step = (at_other - offset) / (x->other - x->rep);
+        o->step += step;
+        offset -= step * x->rep;
+    }
+    o->offset += offset;
+}
+
+// A view that must have bytes of its own, or that strides can't express.
+void emit_copy(Emit *e, NodeId n)
+{
+    const Graph *g = e->l->g;
+    const Node *x = &g->nodes[n];
+    Operand from = input_operand(e->l, e->r, n, 0), to = output_operand(e->l, e->r, n, 0);
+    const Value *walked = in(g, x, 0);
+    int64_t stride[MAX_RANK], offset = 0;
+
+    if (x->op->view(g, x, from.stride, stride, &offset)) {
+        shift_view(e, n, &from, offset);
+        memcpy(from.stride, stride, sizeof stride);
+        walked = out(g, x);
+    }
+    dense_strides(walked->rank, walked->dim, to.stride);
+    add_copy(e, &from, &to, walked->rank, walked->dim);
+    note_reads(e, n, e->l->s->n_items - 1);
+    note_outputs(e, n, e->l->s->n_items - 1);
+}
+
+static void add_fill(Emit *e, NodeId n, double fill)
+{
+    Item *it = add_item(e, ITEM_FILL);
+
+    it->operands = arena_array(e->l->p->arena, Operand, 1);
+    it->operands[0] = output_operand(e->l, e->r, n, 0);
+    it->n_out = 1;
+    it->fill = fill;
+    set_dims(it, out(e->l->g, &e->l->g->nodes[n]));
+}
+
+// Inputs k, k + 1 … that are all iterations of one value, in order up or down, become one loop.
+static int place_run(Emit *e, NodeId n, int k)
+{
+    const Lowering *l = e->l;
+    const Graph *g = l->g;
+    const Node *x = &g->nodes[n];
+    Block b = value_block(g, x->in[k]);
+    int length = b.cls ? g->classes[b.cls].length : 0;
+
+    if (e->r || l->view[x->in[k]].base != x->in[k] || k + length > x->n_in ||
+        (b.iter != 0 && b.iter != length - 1))
+        return 0;
+    int by = b.iter ? -1 : 1;
+    for (int i = 1; i < length; i++)
+        if (x->in[k + i] != twin_value(l, x->in[k], b.iter + by * i))
+            return 0;
+    return length;
+}
+
+static Operand placed(Emit *e, NodeId n, int k)
+{
+    const Node *x = &e->l->g->nodes[n];
+    Operand to = output_operand(e->l, e->r, n, 0);
+    int64_t stride[MAX_RANK], offset;
+
+    x->op->place(e->l->g, x, k, to.stride, stride, &offset);
+    memcpy(to.stride, stride, sizeof stride);
+    to.offset += offset;
+    return to;
+}
+
+static void place_loop(Emit *e, NodeId n, int k)
+{
+    const Graph *g = e->l->g;
+    const Node *x = &g->nodes[n];
+    Block b = value_block(g, x->in[k]);
+    int by = b.iter ? -1 : 1;
+    Operand to = placed(e, n, k), next = placed(e, n, k + 1);
+    Operand from = operand_of(e->l, 0, x->in[k], x->in[k]);
+    int begin = e->l->s->n_items;
+
+    Item *it = add_item(e, ITEM_LOOP);
+    it->cls = b.cls;
+    it->match = begin + 2;
+    from.is_twin = true;
+    from.delta = 0;
+    to.step = by * (next.offset - to.offset);
+    to.offset -= to.step * b.iter;
+    add_copy(e, &from, &to, in(g, x, k)->rank, in(g, x, k)->dim);
+    e->l->s->items[begin + 1].cls = b.cls;
+    it = add_item(e, ITEM_END);
+    it->cls = b.cls;
+    it->match = begin;
+}
+
+// Is input k already where the node puts it? (The same value may be put into two places.)
+static bool is_placed(const Lowering *l, const Node *x, int k)
+{
+    const View *whole = &l->view[x->out[0]], *view = &l->view[x->in[k]];
+    int64_t stride[MAX_RANK], offset;
+
+    if (view->base != x->out[0])
+        return false;
+    x->op->place(l->g, x, k, whole->stride, stride, &offset);
+    return view->offset == whole->offset + offset;
+}
+
+void emit_place(Emit *e, NodeId n)
+{
+    const Graph *g = e->l->g;
+    const Node *x = &g->nodes[n];
+
+    if (x->op->fill)
+        add_fill(e, n, x->op->fill(x));
+    for (int k = 0; k < x->n_in;) {
+        int run = place_run(e, n, k);
+        if (is_placed(e->l, x, k)) {
+            k++;
+            continue;
+        }
+        if (run > 1) {
+            place_loop(e, n, k);
+            k += run;
+            continue;
+        }
+        Operand from = input_operand(e->l, e->r, n, k), to = placed(e, n, k);
+        add_copy(e, &from, &to, in(g, x, k)->rank, in(g, x, k)->dim);
+        k++;
+    }
+    note_reads(e, n, e->l->s->n_items - 1);
+    note_outputs(e, n, e->l->s->n_items - 1);
+}
+
+// A dense (or as the kernel wants it) copy of an operand in a value of its own.
+static Operand copied(Emit *e, const Operand *from, const int64_t *want)
+{
+    Lowering *l = e->l;
+    const Value *x = value_of(l->g, from->value);
+    ValueId v = graph_value(l->g, VALUE_ACTIVATION, NULL, x->dtype, x->rank, x->dim);
+    Operand to = {.value = v, .base = v};
+
+    x = value_of(l->g, from->value);
+    memcpy(to.stride, want, sizeof(int64_t) * (size_t)x->rank);
+    add_copy(e, from, &to, x->rank, x->dim);
+    return to;
+}
+
+void emit_kernel(Emit *e, NodeId n)
+{
+    Lowering *l = e->l;
+    const Node *x = &l->g->nodes[n];
+    Arena *a = l->p->arena;
+    int count = x->n_in + x->n_out;
+    Operand *ops = arena_array(a, Operand, count);
+    int64_t(*stride)[MAX_RANK] = arena_alloc(a, (size_t)count, sizeof *stride);
+    Kernel k = {.want = arena_alloc(a, (size_t)count, sizeof *stride)};
+
+    for (int i = 0; i < count; i++) {
+        if (i >= x->n_in)
+            ops[i] = output_operand(e->l, e->r, n, i - x->n_in);
+        else if (x->in[i])
+            ops[i] = input_operand(e->l, e->r, n, i);
+        memcpy(stride[i], ops[i].stride, sizeof stride[i]);
+    }
+    x->op->kernel(l->g, x, (const int64_t(*)[MAX_RANK])stride, &k);
+    for (int i = 0; i < x->n_in; i++)
+        if (k.copies >> i & 1) {
+            ops[i] = copied(e, &ops[i], k.want[i]);
+            memcpy(stride[i], ops[i].stride, sizeof stride[i]);
+        }
+    x = &l->g->nodes[n];
+    if (k.copies) {
+        text_free(&k.args);
+        k = (Kernel){.want = k.want};
+        x->op->kernel(l->g, x, (const int64_t(*)[MAX_RANK])stride, &k);
+    }
+    char *args = arena_copy(a, k.args.s ? k.args.s : "", k.args.n);
+    text_free(&k.args);
+    k.args = (Text){.s = args};
+    Item *it = add_item(e, ITEM_KERNEL);
+    it->nodes = arena_array(a, NodeId, 1);
+    it->nodes[0] = n;
+    it->n_nodes = 1;
+    it->operands = ops;
+    it->n_in = x->n_in;
+    it->n_out = x->n_out;
+    it->kernel = k;
+    note_reads(e, n, l->s->n_items - 1);
+    note_outputs(e, n, l->s->n_items - 1);
+}
