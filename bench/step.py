@@ -5,7 +5,9 @@
 
 float32, AdamW (PyTorch's with fused=True), random weights, the same batch each step. Both sides run in turn,
 several times, in processes of their own; the first two steps of a run don't count. The ratio is of the
-medians over all rounds; best times stand beside it.
+medians over all rounds; best times stand beside it. A row is marked noisy where a side's median is well above
+its best: the machine did something else, which slows PyTorch's spinning threads most, and the ratio says
+little.
 """
 import argparse
 import json
@@ -30,6 +32,7 @@ MODELS = {
 }
 WARM_UP = 2
 LEARNING_RATE = 1e-4
+NOISY = 1.25  # median over best
 
 
 class Failure(Exception):
@@ -151,7 +154,12 @@ def cell(seconds):
     return f"{1e3 * statistics.median(seconds):9.1f} {1e3 * min(seconds):8.1f}"
 
 
+def is_noisy(seconds):
+    return not isinstance(seconds, str) and statistics.median(seconds) > NOISY * min(seconds)
+
+
 def row(name, times):
+    """A model's line, and a line for each side that failed."""
     text = f"{MODELS[name]:20s}" + "".join(f"  {cell(t)}" for t in times.values())
     ours = times.pop("ours")
     for seconds in times.values():
@@ -159,6 +167,8 @@ def row(name, times):
             text += f"  {'-':>8s}"
         else:
             text += f"  {statistics.median(ours) / statistics.median(seconds):8.2f}"
+    if any(is_noisy(seconds) for seconds in (ours, *times.values())):
+        text += "  noisy"
     for problem in (ours, *times.values()):
         if isinstance(problem, str):
             text += f"\n    {problem}"
