@@ -117,6 +117,27 @@ static void print_bytes(const Gen *g, Text *t, const Twins *twins)
     text_printf(t, "\"");
 }
 
+static void print_range(Text *t, const Graph *g, ValueId input)
+{
+    IndexRange r = input_range(g, input);
+
+    if (r.least)
+        text_printf(t, ", .least = %" PRId64, r.least);
+    if (r.bound)
+        text_printf(t, ", .bound = %" PRId64, r.bound);
+}
+
+// What only tensors of that role have.
+static void print_special(const Gen *g, Text *t, const char *role, const Twins *twins)
+{
+    if (!strcmp(role, "RT_PARAMETER"))
+        text_printf(t, ", .init = %s", init_of(g, twins->value[0]));
+    if (!strcmp(role, "RT_INPUT"))
+        print_range(t, g->s->g, twins->value[0]);
+    if (!strcmp(role, "RT_CONSTANT"))
+        print_bytes(g, t, twins);
+}
+
 static void print_tensor(Gen *g, Text *t, const char *role, const char *const *names,
                          const Twins *twins)
 {
@@ -146,10 +167,7 @@ static void print_tensor(Gen *g, Text *t, const char *role, const char *const *n
         text_printf(&line, ", .fill = ");
         print_number(&line, F64, v->fill);
     }
-    if (!strcmp(role, "RT_PARAMETER"))
-        text_printf(&line, ", .init = %s", init_of(g, id));
-    if (!strcmp(role, "RT_CONSTANT"))
-        print_bytes(g, &line, twins);
+    print_special(g, &line, role, twins);
     text_printf(&line, "},");
     print_wrapped(t, 4, line.s);
     text_free(&line);

@@ -187,6 +187,14 @@ Block value_block(const Graph *g, ValueId v);  // its producer's, or its own
 // cast, broadcast and reshape.
 bool value_splat(const Graph *g, ValueId v, double *x);
 
+// The numbers [least, bound) that the elements of an input may be, because they index parameters,
+// buffers or constants as they are; bound 0: any.
+typedef struct IndexRange {
+    int64_t least, bound;
+} IndexRange;
+
+IndexRange input_range(const Graph *g, ValueId input);
+
 // A constant scalar of dtype `t`; equal ones are shared only by the fold pass.
 ValueId graph_scalar(Graph *g, DType t, double x);
 

@@ -1,35 +1,7 @@
-// The loss on held-out data, and labels that no class has.
+// The loss on held-out data.
 #include <assert.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "runtime/internal.h"
-
-bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const RtData *d,
-                     const int64_t *sample)
-{
-    const RtModel *m = run->model;
-    const RtTensor *bad = rt_find(set, n, RT_BAD_LABEL);
-    int64_t at = bad ? rt_get_int(bad->type, rt_place(bad, 0, run->arena.base)) - 1 : -1;
-    long long step = (long long)run->step + 1;
-    const RtColumn *c = NULL;
-
-    if (at < 0)
-        return true;
-    for (int i = 0; i < d->n && m->labels; i++)
-        if (strcmp(d->column[i].input->name, m->labels) == 0)
-            c = &d->column[i];
-    if (!c || c->is_whole || at >= rt_count(c->input))
-        return rt_error(m, "step %lld: a label is out of range", step);
-    // From the file: in the arena something else may lie there by now.
-    int64_t row = sample[at / c->count], place = at % c->count;
-    const uint8_t *label = c->rows + row * c->row_bytes + place * (c->row_bytes / c->count);
-    char where[48] = "";
-    if (c->count > 1)
-        snprintf(where, sizeof where, ", place %lld", (long long)place);
-    return rt_error(m, "step %lld: sample %lld%s: label %lld is out of range", step, (long long)row,
-                    where, (long long)rt_get_int(c->type, label));
-}
 
 bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
 {
@@ -48,6 +20,8 @@ bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
             d->sample[r] = b * d->batch + r;
         rt_data_stage(d, d->sample, d->stage);
         rt_data_place(d, d->stage, base);
+        if (!rt_check_indices(run, d, d->sample))
+            return false;
         m->forward(&run->rt, base);
         if (!rt_check_labels(run, m->predict, m->n_predict, d, d->sample))
             return false;

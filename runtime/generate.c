@@ -43,6 +43,8 @@ static bool find_tensors(Text *x)
                            "an output [batch, time, vocabulary]");
     x->window = x->input->dim[1];
     x->vocabulary = x->logits->dim[2];
+    if (x->input->bound && x->input->bound < x->vocabulary)  // the last ones are nobody's
+        x->vocabulary = x->input->bound;
     x->is_bytes = x->vocabulary <= 256;
     return true;
 }

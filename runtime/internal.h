@@ -149,7 +149,7 @@ bool rt_saver_open(RtSaver *s, const RtModel *m, RtEntries entries, const char *
 bool rt_saver_write(RtSaver *s, const RtModel *m);
 void rt_saver_close(RtSaver *s);
 
-// ---- data: data.c, tokens.c, loader.c, shuffle.c ----
+// ---- data: data.c, tokens.c, check.c, loader.c, shuffle.c ----
 
 // Where the rows of an input come from.
 typedef struct RtColumn {
@@ -186,6 +186,12 @@ bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, in
 bool rt_is_tokens(const RtTensor *t);
 int64_t rt_token_bytes(const RtModel *m);  // the default of --token-bytes
 
+// check.c: both report what is out of range; `sample`: the samples of the micro-batch. Indices are
+// looked at when their data is in the arena, labels when it has been run.
+bool rt_check_indices(const RtRun *run, const RtData *d, const int64_t *sample);
+bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const RtData *d,
+                     const int64_t *sample);
+
 // A permutation of [0, n): where `i` goes in that epoch.
 int64_t rt_shuffle(int64_t i, int64_t n, int64_t seed, int64_t epoch);
 
@@ -205,9 +211,6 @@ bool rt_train(RtRun *run, const RtData *data, const RtData *eval);
 
 // The mean loss over the whole batches of `d`. False after a message, or when interrupted.
 bool rt_evaluate(RtRun *run, const RtData *d, double *loss);
-// Reports a label out of range, if there is one. `sample`: the samples of the micro-batch.
-bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const RtData *d,
-                     const int64_t *sample);
 
 // The learning rate of step `step` (from 0) of `steps`.
 double rt_schedule(const RtOptions *o, double lr, int64_t step, int64_t steps);

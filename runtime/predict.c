@@ -33,7 +33,7 @@ static void describe(Output *o, RtNpzEntry *x, const RtTensor *t, const RtData *
     x->t.rank = t->rank < RT_FILE_RANK ? t->rank + 1 : RT_FILE_RANK;
 }
 
-static void predict_batch(RtRun *run, const RtData *d, int64_t first)
+static bool predict_batch(RtRun *run, const RtData *d, int64_t first)
 {
     rt_arena_poison(&run->arena);
     // A last batch that isn't full is filled up with its last sample.
@@ -44,7 +44,10 @@ static void predict_batch(RtRun *run, const RtData *d, int64_t first)
         if (run->model->predict[i].role == RT_INPUT)
             rt_fill_tensor(&run->model->predict[i], run->arena.base, 0);
     rt_data_place(d, d->stage, run->arena.base);
+    if (!rt_check_indices(run, d, d->sample))
+        return false;
     run->model->forward(&run->rt, run->arena.base);
+    return rt_arena_check(&run->arena, run->model);
 }
 
 static bool write_all(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry, int n)
@@ -57,8 +60,7 @@ static bool write_all(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry,
     for (int64_t first = 0; first < d->samples; first += d->batch) {
         int64_t rows = d->samples - first < d->batch ? d->samples - first : d->batch;
 
-        predict_batch(run, d, first);
-        if (rt_interrupted() || !rt_arena_check(&run->arena, run->model)) {
+        if (!predict_batch(run, d, first) || rt_interrupted()) {
             rt_out_cancel(&out);
             return false;
         }

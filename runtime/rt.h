@@ -53,6 +53,7 @@ typedef struct RtTensor {
     int64_t dim[8];            // towards the user
     int64_t offset, step;      // bytes in the arena
     double fill;
+    int64_t least, bound;      // RT_INPUT: its elements index tables of rows [least, bound); 0: no
     RtInit init;
     const void *data;          // RT_CONSTANT: all layers, one after the other
 } RtTensor;

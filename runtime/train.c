@@ -100,6 +100,8 @@ static bool run_micros(Train *t, RtReport *r)
     for (int k = 0; k < m->accumulate; k++) {
         const int64_t *sample = rt_loader_next(t->loader, base);
 
+        if (!rt_check_indices(run, t->data, sample))
+            return false;
         rt_set_hypers(run, run->step, k, r->lr);
         m->micro(&run->rt, base);
         if (!rt_check_labels(run, m->train, m->n_train, t->data, sample))

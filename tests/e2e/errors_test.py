@@ -175,7 +175,10 @@ DATA = [
 TOKENS = [
     (["few.bin"], "few.bin: samples found: 1; a step takes 2"),
     (["odd.bin", "--token-bytes", "2"], "odd.bin: 1001 bytes are no whole number of tokens of 2 bytes (--token-bytes)"),
-    (["high.bin", "--no-shuffle"], "step 41: sample 80, place 0: label 200 is out of range"),
+    (["high.bin", "--no-shuffle"], "input 'ids': sample 80, place 1: 200 is out of range, -16 to 15"),
+    (["high_label", "--no-shuffle"], "step 2: sample 3, place 2: label 16 is out of range"),
+    (["high", "--no-shuffle"], "input 'ids': sample 3, place 2: 16 is out of range, -16 to 15"),
+    (["low", "--no-shuffle"], "input 'ids': sample 3, place 2: -17 is out of range, -16 to 15"),
 ]
 
 
@@ -246,6 +249,11 @@ def write_folders(work):
     }
     for name, arrays in folders.items():
         write_data(work / name, {"x": x, "labels": labels, **arrays})
+    ids = rng.integers(-16, 16, (6, 4))
+    for name, (column, x) in {"high": ("ids", 16), "low": ("ids", -17), "high_label": ("labels", 16)}.items():
+        arrays = {"ids": ids.copy(), "labels": ids % 16}
+        arrays[column][3, 2] = x
+        write_data(work / name, arrays)
     (work / "no_labels/labels.npy").unlink()
     whole = (work / "cut/x.npy").read_bytes()
     (work / "cut/x.npy").write_bytes(whole[:-1])
@@ -284,6 +292,9 @@ class Errors:
             self.expect(["./linear", "--quiet", "--data", *args], 1, f"linear: error: {message}")
         for args, message in TOKENS:
             self.expect(["./other", "--quiet", "--data", *args], 1, f"other: error: {message}")
+        for option in (["--eval-data"], ["-o", "out.npz", "--predict"]):
+            message = "input 'ids': sample 3, place 2: 16 is out of range, -16 to 15"
+            self.expect(["./other", "--quiet", *option, "high"], 1, f"other: error: {message}")
 
     def prefixes(self):
         """Every prefix of a small model, and some of a real one: one message each, no crash."""

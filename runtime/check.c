@@ -1,0 +1,77 @@
+// What data may not hold: indices of rows that no table has, labels that no class has.
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+
+enum { WHERE = 80 };
+
+// "sample 5, place 2: ", as far as the input has samples and places.
+static void print_where(char to[WHERE], const RtColumn *c, int64_t sample, int64_t place)
+{
+    size_t n = 0;
+
+    *to = 0;
+    if (!c->is_whole)
+        n = (size_t)snprintf(to, WHERE, "sample %lld%s", (long long)sample,
+                             c->count > 1 ? ", " : ": ");
+    if (c->count > 1)
+        snprintf(to + n, WHERE - n, "place %lld: ", (long long)place);
+}
+
+// The first element that is no index; -1 if all are.
+static int64_t find_bad(const RtTensor *t, const char *p)
+{
+    int64_t n = rt_count(t), bytes = n ? rt_bytes(t) / n : 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        int64_t x = rt_get_int(t->type, p + i * bytes);
+        if (x < t->least || x >= t->bound)
+            return i;
+    }
+    return -1;
+}
+
+bool rt_check_indices(const RtRun *run, const RtData *d, const int64_t *sample)
+{
+    for (int i = 0; i < d->n; i++) {
+        const RtColumn *c = &d->column[i];
+        const RtTensor *t = c->input;
+        const char *p = rt_place(t, 0, run->arena.base);
+        int64_t at = t->bound ? find_bad(t, p) : -1;
+
+        if (at < 0)
+            continue;
+        char where[WHERE];
+        print_where(where, c, sample[at / c->count], at % c->count);
+        return rt_error(run->model, "input '%s': %s%lld is out of range, %lld to %lld", t->name,
+                        where, (long long)rt_get_int(t->type, p + at * (rt_bytes(t) / rt_count(t))),
+                        (long long)t->least, (long long)t->bound - 1);
+    }
+    return true;
+}
+
+bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const RtData *d,
+                     const int64_t *sample)
+{
+    const RtModel *m = run->model;
+    const RtTensor *bad = rt_find(set, n, RT_BAD_LABEL);
+    int64_t at = bad ? rt_get_int(bad->type, rt_place(bad, 0, run->arena.base)) - 1 : -1;
+    long long step = (long long)run->step + 1;
+    const RtColumn *c = NULL;
+
+    if (at < 0)
+        return true;
+    for (int i = 0; i < d->n && m->labels; i++)
+        if (strcmp(d->column[i].input->name, m->labels) == 0)
+            c = &d->column[i];
+    if (!c || c->is_whole || at >= rt_count(c->input))
+        return rt_error(m, "step %lld: a label is out of range", step);
+    // From the file: in the arena something else may lie there by now.
+    int64_t row = sample[at / c->count], place = at % c->count;
+    const uint8_t *label = c->rows + row * c->row_bytes + place * (c->row_bytes / c->count);
+    char where[WHERE];
+    print_where(where, c, row, place);
+    return rt_error(m, "step %lld: %slabel %lld is out of range", step, where,
+                    (long long)rt_get_int(c->type, label));
+}
