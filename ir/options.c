@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/text.h"
 #include "ir/training.h"
 
 static const char *skip_space(const char *s)
@@ -18,19 +19,44 @@ static const char *argument_end(const char *s, const char *end)
 {
     bool is_quoted = false;
 
-    for (; s < end && (is_quoted || *s != ','); s++)
-        is_quoted ^= *s == '"';
+    for (; s < end && (is_quoted || *s != ','); s++) {
+        if (is_quoted && *s == '\\' && s + 1 < end)
+            s++;
+        else
+            is_quoted ^= *s == '"';
+    }
     return s;
 }
 
+// What the quoted text [s, end) stands for; NULL if it isn't written as text_quote does.
+static const char *unquoted(Arena *a, const char *s, const char *end)
+{
+    Lexer l = lexer_new(s, (size_t)(end - s));
+    bool ok = l.kind == TOKEN_TEXT && l.s == end;
+    const char *text = ok ? arena_copy(a, l.text, strlen(l.text)) : NULL;
+
+    lexer_free(&l);
+    return text;
+}
+
+// Without blanks around it and quotes; NULL if the quotes aren't right.
 static const char *trimmed(Arena *a, const char *s, const char *end)
 {
     s = skip_space(s);
     while (end > s && isspace((unsigned char)end[-1]))
         end--;
-    if (end - s >= 2 && *s == '"' && end[-1] == '"')
-        return arena_copy(a, s + 1, (size_t)(end - s - 2));
+    if (s < end && *s == '"')
+        return unquoted(a, s, end);
     return arena_copy(a, s, end > s ? (size_t)(end - s) : 0);
+}
+
+static bool bad_quotes(const Call *c, const char *text, Diag *d)
+{
+    diag_error(d,
+               "%s: '%s': between double quotes \\\" stands for a quote, \\\\ for a backslash, "
+               "\\xHH for any other byte",
+               c->flag, text);
+    return false;
 }
 
 // The equals sign of "key=value", NULL if the argument isn't of that form.
@@ -45,28 +71,36 @@ static const char *equals_sign(const char *s, const char *end)
     return s < end && *s == '=' ? s : NULL;
 }
 
-static bool add_argument(Arena *a, const char *s, const char *end, Call *c, Diag *d)
+static bool too_many(const Call *c, const char *what, Diag *d)
+{
+    diag_error(d, "%s: too many %s", c->flag, what);
+    return false;
+}
+
+// The argument at [s, end) of `text`.
+static bool add_argument(Arena *a, const char *text, const char *s, const char *end, Call *c,
+                         Diag *d)
 {
     const char *equals = equals_sign(s, end);
+    const char *value = trimmed(a, equals ? equals + 1 : s, end);
 
-    if (equals && c->n_options == MAX_OPTIONS) {
-        diag_error(d, "%s: too many options", c->flag);
-        return false;
-    }
+    if (!value)
+        return bad_quotes(c, text, d);
+    if (equals && c->n_options == MAX_OPTIONS)
+        return too_many(c, "options", d);
     if (equals) {
         c->key[c->n_options] = trimmed(a, s, equals);
-        c->text[c->n_options++] = trimmed(a, equals + 1, end);
+        c->text[c->n_options++] = value;
         return true;
     }
-    if (c->n_options) {
-        diag_error(d, "%s: '%s' after an option", c->flag, trimmed(a, s, end));
+    if (!*value || c->n_options) {
+        diag_error(d, *value ? "%s: '%s' after an option" : "%s: an empty argument in '%s'",
+                   c->flag, *value ? value : text);
         return false;
     }
-    if (c->n_args == MAX_ARGUMENTS) {
-        diag_error(d, "%s: too many arguments", c->flag);
-        return false;
-    }
-    c->arg[c->n_args++] = trimmed(a, s, end);
+    if (c->n_args == MAX_ARGUMENTS)
+        return too_many(c, "arguments", d);
+    c->arg[c->n_args++] = value;
     return true;
 }
 
@@ -79,6 +113,8 @@ bool call_parse(Arena *a, const char *flag, const char *text, Call *c, Diag *d)
     while (end > text && isspace((unsigned char)end[-1]))
         end--;
     c->name = trimmed(a, text, open ? open : end);
+    if (!c->name)
+        return bad_quotes(c, text, d);
     if (!open && *c->name)
         return true;
     if (!*c->name || end[-1] != ')') {
@@ -90,11 +126,7 @@ bool call_parse(Arena *a, const char *flag, const char *text, Call *c, Diag *d)
         return true;
     for (const char *s = open + 1, *stop;; s = stop + 1) {
         stop = argument_end(s, end);
-        if (!*trimmed(a, s, stop)) {
-            diag_error(d, "%s: an empty argument in '%s'", flag, text);
-            return false;
-        }
-        if (!add_argument(a, s, stop, c, d))
+        if (!add_argument(a, text, s, stop, c, d))
             return false;
         if (stop == end)
             return true;

@@ -177,6 +177,7 @@ static void bad_labels_are_found(void **state)
     "  %one f32[1,1] = reshape(%total) shape=[1,1]\n"                                              \
     "  output model \"logits\" %\"lm head\"\n"                                                     \
     "  output model \"f(x)\" %total\n"                                                             \
+    "  output model \"a\\\"b\\\\(c, d\" %\"lm head\"\n"                                            \
     "}\n"
 
 static const struct {
@@ -187,6 +188,7 @@ static const struct {
     {"cross_entropy(logits, ids)", ""},
     {"mse(logits, target)", "target f32[2,4,5]"},
     {"l1(weights, y)", "y f32[2,4]"},
+    {"mse(\"a\\\"b\\\\(c, d\", \"e\\\"f\\x0a\\x2c,\")", "e\"f\n,, f32[2,4,5]"},
     {"total", ""},
     {"one", ""},
     {"f(x)", ""},
@@ -215,6 +217,10 @@ static void texts_name_tensors(void **state)
     }
 }
 
+#define BAD_QUOTES(text)                                                                           \
+    "g: error: --loss: '" text "': between double quotes \\\" stands for a quote, \\\\ for a "     \
+    "backslash, \\xHH for any other byte\n"
+
 static const struct {
     const char *loss, *message;
 } refused[] = {
@@ -222,6 +228,7 @@ static const struct {
      "g: error: --loss: the model has no value 'logitz' (did you mean 'logits'?)\n"
      "  output  logits f32[2,4,5]\n"
      "  output  f(x) f32[]\n"
+     "  output  a\"b\\(c, d f32[2,4,5]\n"
      "  value  one f32[1,1]\n"
      "  value  total f32[]\n"
      "  value  lm head f32[2,4,5]\n"
@@ -252,6 +259,9 @@ static const struct {
     {"", "g: error: --loss: '' is not of the form name(…)\n"},
     {"mse(logits,, t)", "g: error: --loss: an empty argument in 'mse(logits,, t)'\n"},
     {"mse(a, b, c, d, e)", "g: error: --loss: too many arguments\n"},
+    {"l1(logits, \"a\\nb\")", BAD_QUOTES("l1(logits, \"a\\nb\")")},
+    {"l1(logits, \"a, b)", BAD_QUOTES("l1(logits, \"a, b)")},
+    {"\"a\" b", BAD_QUOTES("\"a\" b")},
     {"mse(logits, x=1, t)", "g: error: --loss: 't' after an option\n"},
     {"mse(logits, ids)", "g: error: --loss: 'ids' is i64[2,4], not f32[2,4,5]\n"},
     {"cross_entropy(logits, weights)", "g: error: --loss: 'weights' is f32[2,4], not i64[2,4]\n"},
