@@ -6,6 +6,25 @@
 
 enum { LOOK_BACK = 64, MAX_MERGED = 96 };  // items; nodes of a group
 
+// Does the item make the value or, of a concat, something that is made right in it?
+static bool makes(const Lowering *l, int item, ValueId base)
+{
+    const Node *n = producer(l->g, base);
+
+    if (!value_of(l->g, base)->producer)
+        return false;
+    if (l->item_of[base] == 1 + item)
+        return true;
+    for (int k = 0; n->op->place && k < n->n_in; k++) {
+        ValueId v = n->in[k];
+        while (l->view[v].base == base && !l->placed_in[v])
+            v = producer(l->g, v)->in[0];
+        if (l->view[v].base == base && l->item_of[v] == 1 + item)
+            return true;
+    }
+    return false;
+}
+
 static bool reads(const Lowering *l, ValueId v, int item)
 {
     ValueId b = l->view[v].base;
@@ -13,7 +32,7 @@ static bool reads(const Lowering *l, ValueId v, int item)
     if (!v)
         return false;
     if (!is_inlined(l, b))
-        return l->item_of[b] == 1 + item;
+        return makes(l, item, b);
     const Node *n = producer(l->g, b);
     for (int k = 0; k < n->n_in; k++)
         if (reads(l, n->in[k], item))
@@ -36,7 +55,7 @@ static bool reads_strictly(const Lowering *l, const Item *it, int item)
 static bool item_reads(const Lowering *l, const Item *it, int item)
 {
     for (int k = 0; k < it->n_in; k++)
-        if (it->operands[k].base && l->item_of[it->operands[k].base] == 1 + item)
+        if (it->operands[k].base && makes(l, item, it->operands[k].base))
             return true;
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *n = &l->g->nodes[it->nodes[i]];

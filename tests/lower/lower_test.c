@@ -84,6 +84,22 @@ static const struct {
      "  output model \"all\" %all\n"
      "}\n",
      1},
+    {"a concat made by two items, read before the first one's group is", "mse(y, t)",
+     "graph \"g\" training {\n"
+     "  input %x f32[4,6]\n"
+     "  parameter %w f32[6,6]\n"
+     "  %u f32[4,6] = exp(%x)\n"
+     "  %p f32[4,6] = tanh(%x)\n"
+     "  %q f32[4,6] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+     "  %c f32[8,6] = concat(%p, %q) axis=0\n"
+     "  %d f32[8,6] = dot(%c, %w) eq=\"mk,kn->mn\"\n"
+     "  %r f32[4,6] = slice(%d) start=[0,0] size=[4,6] stride=[1,1]\n"
+     "  %s f32[4,6] = slice(%d) start=[4,0] size=[4,6] stride=[1,1]\n"
+     "  %a f32[4,6] = mul(%r, %s)\n"
+     "  %y f32[4,6] = add(%u, %a)\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     1},
     {"heads: slices of one product, transposes, a softmax", "mse(o, t)",
      "graph \"g\" training {\n"
      "  input %x f32[2,5,6]\n"
