@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "driver/passes.h"
+#include "lower/lower.h"
 
 typedef struct Run {
     Arena *a;
@@ -21,6 +22,12 @@ static bool run_autodiff(Run *r) { return autodiff(r->g, r->o->accumulate, r->d)
 static bool run_clip(Run *r) { return clip_add(r->g, &r->optimizer, r->d); }
 static bool run_optimizer(Run *r) { return optimizer_add(r->g, &r->optimizer, r->d); }
 
+// The first of lowering: --emit ir gives what comes before it.
+static bool run_recompute(Run *r)
+{
+    return r->o->no_fuse || r->o->emit == EMIT_IR || recompute(r->g, r->d);
+}
+
 static const struct {
     const char *name;
     bool (*run)(Run *r);  // NULL: import itself
@@ -36,12 +43,14 @@ static const struct {
     {"autodiff", run_autodiff, true, true},
     {"clip", run_clip, true, true},
     {"optimizer", run_optimizer, true, true},
+    {"recompute", run_recompute, true, true},
 };
 
 const char *const *pass_names(int *n)
 {
-    static const char *const names[] = {"import",   "fold",   "loss",     "patterns", "refine",
-                                        "simplify", "blocks", "autodiff", "clip",     "optimizer"};
+    static const char *const names[] = {"import", "fold",      "loss",     "patterns",
+                                        "refine", "simplify",  "blocks",   "autodiff",
+                                        "clip",   "optimizer", "recompute"};
     static_assert(COUNT(names) == COUNT(passes), "one name for each pass");
     *n = COUNT(names);
     return names;
@@ -166,7 +175,7 @@ Graph *passes_run(Arena *a, const Options *o, bool training, Weights *w, Diag *d
         }
         if (!training)
             drop_training(r.g, d);
-        return r.g;
+        return !training || run_recompute(&r) ? r.g : NULL;
     }
     for (int i = 1; i < COUNT(passes); i++) {
         if ((passes[i].needs_loss && !o->loss) || (passes[i].needs_training && !training))

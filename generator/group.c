@@ -166,12 +166,12 @@ static bool is_after(const Body *b, const Node *n)
     return b->it->has_sum && n->op->expr && out(b->g->s->g, n)->rank != b->it->rank;
 }
 
-// Is node i of the group the last expression of this part of the row?
+// Is node i of the group the last of this part of the row? A sum is of the row itself.
 static bool is_last(const Body *b, int i)
 {
     for (int k = i + 1; k < b->it->n_nodes; k++) {
         const Node *n = &b->g->s->g->nodes[b->it->nodes[k]];
-        if (n->op->expr && is_after(b, n) == b->after)
+        if ((n->op->expr || !b->after) && is_after(b, n) == b->after)
             return false;
     }
     return true;

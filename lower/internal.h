@@ -76,6 +76,9 @@ bool dissolve(Lowering *l, int32_t cls, bool *again);
 // repeated blocks can't be a loop: its labels are gone and the set is to be lowered anew.
 bool lower_views(Lowering *l);
 bool lower_order(Lowering *l, bool *again);
+// Rewrites the graph, once views and order are known: the backward part makes again what needn't be
+// kept. What was known of the graph before is void.
+bool lower_recompute(Lowering *l);
 bool lower_items(Lowering *l);
 // Of the items [begin, end): a loop's body before the loop ends, or a part's.
 void merge_groups(Lowering *l, int begin, int end);

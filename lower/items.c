@@ -200,7 +200,6 @@ bool lower_items(Lowering *l)
     Emit e = {.l = l};
     Part part = PART_MICRO;
 
-    l->is_cheap = arena_array(a, bool, l->g->n_nodes);
     e.read_at = arena_array(a, int, l->cap_values);
     e.strict_at = arena_array(a, int, l->cap_values);
     l->carried_in = arena_array(a, int, l->cap_values);

@@ -52,6 +52,14 @@ static bool same_rows(const Item *it, const Value *v)
            !memcmp(it->dim, v->dim, sizeof(int64_t) * (size_t)v->rank);
 }
 
+// A group that is joined for what it reads only is of the same phase: what the backward part makes
+// again is not to be made early and stored.
+static bool is_alike(const Lowering *l, const Item *it, const Node *x)
+{
+    return l->g->nodes[it->nodes[0]].phase == x->phase && same_dims(it, out(l->g, x)) &&
+           reads_same(l, it, x);
+}
+
 // Of the group's domain, or one number a row of what its sums made.
 static bool can_join(const Emit *e, int item, const Node *x)
 {
@@ -88,8 +96,7 @@ static int find_group(const Emit *e, NodeId n)
     if (can_join(e, at, x) && at >= e->loop && at > before)
         return at;
     for (int i = last; i >= first; i--)
-        if (can_join(e, i, x) && same_dims(&l->s->items[i], out(l->g, x)) &&
-            reads_same(l, &l->s->items[i], x))
+        if (can_join(e, i, x) && is_alike(l, &l->s->items[i], x))
             return i;
     return -1;
 }

@@ -1,32 +1,15 @@
 // The passes of lowering, in their order, over both sets.
 #include "lower/internal.h"
 
-static double node_flops(const Graph *g, const Node *n, Arena *scratch)
-{
-    double flops = n->op->flops;
-    Rule r = {0};
-
-    if (n->op->work)
-        return n->op->work(g, n);
-    if (flops == 0)
-        return 0;
-    node_rule(g, n, scratch, &r);
-    for (int k = 0; k < r.n_factors; k++)
-        flops *= (double)r.size[k];
-    return flops;
-}
-
 static void count_flops(Lowering *l)
 {
     const Graph *g = l->g;
-    Arena *scratch = arena_new();
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
-        double flops = node_flops(g, n, scratch);
+        double flops = n->op->is_product ? node_flops(g, n) : 0;
         l->s->flops += n->phase == UPDATE ? flops : flops * l->p->accumulate;
     }
-    arena_free(scratch);
 }
 
 // Kernels want copies of some operands: values that no node makes. So many at most.
@@ -54,7 +37,8 @@ static bool check_types(const Graph *g, Diag *d)
     return true;
 }
 
-static bool lower_once(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d, bool *again)
+// What the passes over a set start from.
+static Lowering lowering_new(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
 {
     Lowering l = {.p = p, .s = &p->set[set], .g = g, .d = d, .o = o};
 
@@ -63,6 +47,13 @@ static bool lower_once(Program *p, int set, Graph *g, const LowerOptions *o, Dia
     l.needs_memory = arena_array(p->arena, bool, l.cap_values);
     l.is_copied = arena_array(p->arena, bool, l.cap_values);
     l.item_of = arena_array(p->arena, int32_t, l.cap_values);
+    return l;
+}
+
+static bool lower_once(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d, bool *again)
+{
+    Lowering l = lowering_new(p, set, g, o, d);
+
     if (!lower_views(&l) || !lower_order(&l, again) || !lower_items(&l) ||
         !lower_storage(&l, again))
         return false;
@@ -88,6 +79,21 @@ static bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag
         }
     }
     return true;
+}
+
+bool recompute(Graph *g, Diag *d)
+{
+    const LowerOptions o = {.fuse = true, .accumulate = 1};
+    bool again, ok;
+
+    do {
+        Program p = {.arena = arena_new()};
+        Lowering l = lowering_new(&p, SET_TRAIN, g, &o, d);
+        again = false;
+        ok = lower_views(&l) && lower_order(&l, &again) && lower_recompute(&l);
+        arena_free(p.arena);
+    } while (!ok && again);
+    return ok;
 }
 
 Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d)

@@ -5,7 +5,7 @@
 #ifndef SHARDCC_LOWER_H
 #define SHARDCC_LOWER_H
 
-#include "ir/ir.h"
+#include "analyzer/analyzer.h"
 
 // Where a value lies. Iteration i of a repeated block finds it at
 // offset + step * i, or, where `ring` is set, offset + step * (i mod ring): the last two of
@@ -96,7 +96,7 @@ typedef struct Set {
     int n_items, cap_items;
     int part[N_PARTS + 1];  // items [part[p], part[p + 1])
     Storage *storage;       // by ValueId, of bases; for all twins the same: iteration 0's place
-    double flops;           // of one pass over all items; loops counted
+    double flops;           // of a step's products, all loops and micro-batches counted
 } Set;
 
 enum { SET_TRAIN, SET_PREDICT, N_SETS };
@@ -120,8 +120,15 @@ typedef struct LowerOptions {
     int accumulate;
 } LowerOptions;
 
+// Rewrites a training graph so that its backward part makes again by elementwise work what needn't
+// be kept from the forward part: the bytes kept are the least. Changes no number.
+bool recompute(Graph *g, Diag *d);
+
 // Lowers the two graphs (`train` may be NULL). NULL after reporting errors.
 Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d);
+
+// What one call of the item does; zero for a loop's begin and end.
+Work item_work(const Set *s, const Item *it);
 
 void program_print(const Program *p, Text *t);
 

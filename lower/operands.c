@@ -17,6 +17,7 @@ void find_cheap(Lowering *l)
 {
     const Graph *g = l->g;
 
+    l->is_cheap = arena_array(l->p->arena, bool, g->n_nodes);
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
         bool cheap = n->op->expr && value_of(g, n->out[0])->rank > 0;

@@ -193,6 +193,20 @@ static Tensor *evaluate(const Graph *g, Arena *a)
     return t;
 }
 
+// Making values again changes no bit of what goes out.
+static void check_recompute(Graph *g, Arena *a, Diag *d)
+{
+    Tensor *before = evaluate(g, a);
+    ValueId *out = arena_array(a, ValueId, g->n_outputs);
+
+    for (int i = 0; i < g->n_outputs; i++)
+        out[i] = g->outputs[i].value;
+    assert_true(recompute(g, d) && graph_verify(g, d));
+    Tensor *after = evaluate(g, a);
+    for (int i = 0; i < g->n_outputs; i++)
+        assert_true(difference(&before[out[i]], &after[g->outputs[i].value]) == 0);
+}
+
 static void check(int i, bool fuse)
 {
     Arena *a = arena_new();
@@ -205,6 +219,8 @@ static void check(int i, bool fuse)
     assert_true(fold(g, &d) && loss_add(g, cases[i].loss, &d) && patterns(g, &d) && refine(g, &d) &&
                 fold(g, &d) && blocks(g, &d) && autodiff(g, cases[i].accumulate, &d) &&
                 clip_add(g, &o, &d) && optimizer_add(g, &o, &d) && graph_verify(g, &d));
+    if (fuse)
+        check_recompute(g, a, &d);
     int n_values = g->n_values;
     LowerOptions lo = {.fuse = fuse, .accumulate = 1};
     Program *p = lower(a, g, NULL, &lo, &d);

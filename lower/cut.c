@@ -1,0 +1,117 @@
+// Minimum cuts by maximum flows.
+#include <string.h>
+
+#include "lower/cut.h"
+
+Cut cut_new(Arena *a, int n_nodes)
+{
+    Cut c = {.arena = a, .n_nodes = n_nodes, .head = arena_array(a, int, n_nodes)};
+
+    memset(c.head, -1, sizeof(int) * (size_t)n_nodes);
+    return c;
+}
+
+static void add_edge(Cut *c, int from, int to, int64_t room)
+{
+    CutEdge *e = arena_push(c->arena, c->edges, c->n_edges, c->cap_edges);
+
+    *e = (CutEdge){to, c->head[from], room};
+    c->head[from] = c->n_edges - 1;
+}
+
+void cut_edge(Cut *c, int from, int to, int64_t capacity)
+{
+    add_edge(c, from, to, capacity);
+    add_edge(c, to, from, 0);
+}
+
+// Distances from the source along edges with room, -1: out of reach. Is the sink within reach?
+static bool find_levels(const Cut *c, int source, int sink, int *level, int *queue)
+{
+    int n = 0;
+
+    memset(level, -1, sizeof(int) * (size_t)c->n_nodes);
+    level[source] = 0;
+    queue[n++] = source;
+    for (int i = 0; i < n; i++)
+        for (int e = c->head[queue[i]]; e >= 0; e = c->edges[e].next)
+            if (c->edges[e].room && level[c->edges[e].to] < 0) {
+                level[c->edges[e].to] = level[queue[i]] + 1;
+                queue[n++] = c->edges[e].to;
+            }
+    return level[sink] >= 0;
+}
+
+// Pushes what one path can take along its edges; returns it, and in `keep` how many of the path's
+// edges lie before the first full one.
+static int64_t push(Cut *c, const int *path, int n, int *keep)
+{
+    int64_t flow = CUT_NEVER;
+
+    for (int i = 0; i < n; i++)
+        flow = c->edges[path[i]].room < flow ? c->edges[path[i]].room : flow;
+    *keep = n;
+    for (int i = n - 1; i >= 0; i--) {
+        c->edges[path[i]].room -= flow;
+        c->edges[path[i] ^ 1].room += flow;
+        if (!c->edges[path[i]].room)
+            *keep = i;
+    }
+    return flow;
+}
+
+// Flow along all shortest paths. `next` holds by node the first edge not yet given up.
+static int64_t fill_paths(Cut *c, int source, int sink, const int *level, int *next, int *path)
+{
+    int64_t flow = 0;
+    int at = source, n = 0;
+
+    memcpy(next, c->head, sizeof(int) * (size_t)c->n_nodes);
+    for (;;) {
+        if (at == sink) {
+            flow += push(c, path, n, &n);
+            at = c->edges[path[n] ^ 1].to;
+        }
+        int e = next[at];
+        if (e < 0) {  // a dead end: one step back
+            if (!n)
+                return flow;
+            at = c->edges[path[--n] ^ 1].to;
+            next[at] = c->edges[next[at]].next;
+        } else if (c->edges[e].room && level[c->edges[e].to] == level[at] + 1) {
+            path[n++] = e;
+            at = c->edges[e].to;
+        } else {
+            next[at] = c->edges[e].next;
+        }
+    }
+}
+
+// What can still reach the sink lies below the cut.
+static void find_below(const Cut *c, int sink, bool *is_below, int *queue)
+{
+    int n = 0;
+
+    memset(is_below, 0, sizeof(bool) * (size_t)c->n_nodes);
+    is_below[sink] = true;
+    queue[n++] = sink;
+    for (int i = 0; i < n; i++)
+        for (int e = c->head[queue[i]]; e >= 0; e = c->edges[e].next)
+            if (c->edges[e ^ 1].room && !is_below[c->edges[e].to]) {
+                is_below[c->edges[e].to] = true;
+                queue[n++] = c->edges[e].to;
+            }
+}
+
+int64_t cut_solve(Cut *c, int source, int sink, bool *is_below)
+{
+    int *level = arena_array(c->arena, int, c->n_nodes),
+        *queue = arena_array(c->arena, int, c->n_nodes),
+        *next = arena_array(c->arena, int, c->n_nodes);
+    int64_t flow = 0;
+
+    while (find_levels(c, source, sink, level, queue))
+        flow += fill_paths(c, source, sink, level, next, queue);
+    find_below(c, sink, is_below, queue);
+    return flow;
+}

@@ -1,0 +1,383 @@
+// What the backward part needs of the forward part, and how it gets it: a minimum of bytes is kept,
+// the rest is made again from that by cheap elementwise work, in the groups that read it. What is
+// kept is a minimum cut between what only kernels can make and what the backward part reads (the
+// form of AOTAutograd's min-cut partitioner, PyTorch 2022).
+//
+// A value is spoken of by its home: the twin of iteration 0 of the value that has its bytes. All
+// iterations of a block keep the same.
+#include <stdlib.h>
+#include <string.h>
+
+#include "lower/cut.h"
+#include "lower/internal.h"
+
+typedef struct Recompute {
+    Lowering l;  // of the graph as it is: views, twins, what is cheap
+    Arena *arena;
+    Graph *g;
+    int *kernels;  // by NodeId: so many kernels of the forward part up to here
+    // By home.
+    bool *is_source;   // is made again by nobody
+    bool *is_stored;   // forward needs it in memory
+    bool *is_chained;  // … and an elementwise node of the forward part reads it
+    bool *is_pinned;   // lives on anyway
+    bool *is_wanted;   // the backward part reads it
+    bool *is_kept;
+} Recompute;
+
+static ValueId home_of(const Recompute *r, ValueId v)
+{
+    ValueId b = v ? r->l.view[v].base : 0;
+
+    if (!b || !value_of(r->g, b)->producer || producer(r->g, b)->phase != FORWARD ||
+        is_inlined(&r->l, b))
+        return 0;
+    return twin_value(&r->l, b, 0);
+}
+
+static bool is_same_block(Block a, Block b) { return a.cls == b.cls && a.iter == b.iter; }
+
+static bool is_cheap_again(const Node *n) { return n->op->expr || n->op->view; }
+
+// All iterations are alike but for what stands for a neighbour at the ends.
+static bool stands_for_all(const Recompute *r, const Node *n)
+{
+    Block b = n->block;
+
+    return !b.cls || b.iter < 2 || b.iter == r->g->classes[b.cls].length - 1;
+}
+
+// ---- facts ----
+
+static void count_kernels(Recompute *r)
+{
+    int n = 0;
+
+    for (NodeId i = 1; i < r->g->n_nodes; i++) {
+        const Node *x = &r->g->nodes[i];
+        n += x->phase == FORWARD && x->op->kernel && !x->op->is_sum && !is_cheap_again(x);
+        r->kernels[i] = n;
+    }
+}
+
+// Is input k of node i made in another iteration or, at an end of the loop, in place of one?
+static bool is_handed_on(const Recompute *r, NodeId i, int k)
+{
+    const Graph *g = r->g;
+    const Node *n = &g->nodes[i];
+    Block b = n->block, from = value_block(g, r->l.view[n->in[k]].base);
+
+    if (from.cls && !is_same_block(from, b))
+        return true;
+    if (!b.cls)
+        return false;
+    const Node *twin = &g->nodes[twin_node(&r->l, i, b.iter ? b.iter - 1 : 1)];
+    return value_block(g, r->l.view[twin->in[k]].base).cls != from.cls;
+}
+
+static void note_input(Recompute *r, NodeId i, int k)
+{
+    const Node *n = &r->g->nodes[i];
+    ValueId b = r->l.view[n->in[k]].base, h = home_of(r, n->in[k]);
+
+    if (!h)
+        return;
+    r->is_source[h] |= is_handed_on(r, i, k);
+    if (n->phase != FORWARD) {
+        r->is_wanted[h] = true;
+        return;
+    }
+    bool is_direct = n->op->expr && b == n->in[k];
+    r->is_chained[h] |= n->op->expr != NULL;
+    r->is_stored[h] |=
+        (!is_direct && !n->op->is_sum) || r->kernels[i] > r->kernels[value_of(r->g, b)->producer];
+}
+
+static void find_facts(Recompute *r)
+{
+    const Graph *g = r->g;
+
+    count_kernels(r);
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        if (is_view_node(&r->l, n) || !stands_for_all(r, n))
+            continue;
+        for (int k = 0; k < n->n_in; k++)
+            if (n->in[k])
+                note_input(r, i, k);
+    }
+    for (int i = 0; i < g->n_outputs; i++)
+        r->is_pinned[home_of(r, g->outputs[i].value)] = true;
+    for (int i = 0; i < g->n_carries; i++)
+        r->is_pinned[home_of(r, g->carries[i].out)] = true;
+    // Nothing is made again through a value that forward stores for other reasons too: chains stay
+    // as short as forward's own groups.
+    for (ValueId h = 1; h < g->n_values; h++)
+        r->is_source[h] |= r->is_stored[h] && r->is_chained[h];
+}
+
+// ---- the cut ----
+
+static int upper(ValueId h) { return 2 * h; }
+static int lower_end(ValueId h) { return 2 * h + 1; }
+
+// Bytes over all iterations; a little more where forward would have to write them only for this.
+static int64_t keeping_cost(const Recompute *r, ValueId h)
+{
+    Block b = value_block(r->g, h);
+    int64_t bytes = value_bytes(value_of(r->g, h)) * (b.cls ? r->g->classes[b.cls].length : 1);
+    const Node *n = producer(r->g, h);
+
+    if (r->is_pinned[h])
+        return 0;
+    return 16 * bytes + (r->is_stored[h] || !is_cheap_again(n) ? 0 : bytes);
+}
+
+static void add_node(const Recompute *r, Cut *c, NodeId i)
+{
+    enum { SOURCE = 0 };
+    const Node *n = &r->g->nodes[i];
+
+    for (int o = 0; o < n->n_out; o++) {
+        ValueId h = home_of(r, n->out[o]);
+        bool is_source = !is_cheap_again(n) || r->is_source[h];
+        if (!h)
+            continue;
+        if (h == n->out[o])
+            cut_edge(c, upper(h), lower_end(h), keeping_cost(r, h));
+        if (is_source)
+            cut_edge(c, SOURCE, upper(h), CUT_NEVER);
+        for (int k = 0; k < n->n_in && !is_source; k++)
+            if (home_of(r, n->in[k]))
+                cut_edge(c, lower_end(home_of(r, n->in[k])), upper(h), CUT_NEVER);
+    }
+}
+
+static void find_kept(Recompute *r)
+{
+    enum { SOURCE = 0, SINK = 1 };
+    const Graph *g = r->g;
+    Cut c = cut_new(r->arena, 2 * g->n_values);
+    bool *is_below = arena_array(r->arena, bool, c.n_nodes);
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        if (n->phase == FORWARD && !is_view_node(&r->l, n) && stands_for_all(r, n))
+            add_node(r, &c, i);
+    }
+    for (ValueId h = 1; h < g->n_values; h++)
+        if (r->is_wanted[h])
+            cut_edge(&c, lower_end(h), SINK, CUT_NEVER);
+    cut_solve(&c, SOURCE, SINK, is_below);
+    for (ValueId h = 1; h < g->n_values; h++)
+        r->is_kept[h] = is_below[lower_end(h)] && !is_below[upper(h)];
+}
+
+// Is `v` there when the backward part reads it? If not, it is to be made again.
+static bool is_there(const Recompute *r, ValueId v)
+{
+    ValueId h = home_of(r, v);
+
+    return !h || r->is_kept[h];
+}
+
+// ---- when ----
+
+// By NodeId: does a kernel of the backward part need what the node makes? If not, it may wait.
+static bool *find_urgent(const Recompute *r)
+{
+    const Graph *g = r->g;
+    bool *urgent = arena_array(r->arena, bool, g->n_nodes);
+
+    for (NodeId i = g->n_nodes - 1; i > 0; i--) {
+        const Node *n = &g->nodes[i];
+        bool asks = n->phase == BACKWARD && (urgent[i] || (n->op->kernel && !n->op->is_sum));
+        for (int k = 0; k < n->n_in && asks; k++)
+            urgent[value_of(g, n->in[k])->producer] = true;
+    }
+    return urgent;
+}
+
+typedef struct Waiting {
+    const Recompute *r;
+    NodeId *reader;  // by base: the last elementwise node of the backward part that reads it, in
+                     // its own block
+    NodeId *latest;  // by value to be made again: the last of the readers of what it is made from
+} Waiting;
+
+static void find_readers(Waiting *w)
+{
+    const Recompute *r = w->r;
+    const Graph *g = r->g;
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        for (int k = 0; k < n->n_in && n->phase == BACKWARD && n->op->expr; k++) {
+            ValueId b = r->l.view[n->in[k]].base;
+            if (b == n->in[k] && is_same_block(value_block(g, b), n->block))
+                w->reader[b] = i;
+        }
+    }
+}
+
+// Values stand in the order of their making, so those that `v` is made from are done first.
+static void find_latest(Waiting *w)
+{
+    const Recompute *r = w->r;
+    const Graph *g = r->g;
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        if (n->phase != FORWARD || !is_cheap_again(n) || is_there(r, n->out[0]))
+            continue;
+        NodeId last = w->reader[n->out[0]];
+        for (int k = 0; k < n->n_in; k++) {
+            ValueId v = n->in[k];
+            NodeId at = is_there(r, v) ? w->reader[v] : w->latest[v];
+            if (value_count(value_of(g, v)) == value_count(out(g, n)) && at > last)
+                last = at;
+        }
+        w->latest[n->out[0]] = last;
+    }
+}
+
+// The place of each node in the new order. A kernel that reads what is made again, and that nobody
+// waits for (a weight's gradient), comes after the elementwise work that reads the same: one group
+// then does both.
+static int64_t *find_places(const Recompute *r)
+{
+    const Graph *g = r->g;
+    const bool *urgent = find_urgent(r);
+    int64_t *place = arena_array(r->arena, int64_t, g->n_nodes);
+    Waiting w = {.r = r,
+                 .reader = arena_array(r->arena, NodeId, g->n_values),
+                 .latest = arena_array(r->arena, NodeId, g->n_values)};
+
+    find_readers(&w);
+    find_latest(&w);
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        place[i] = 2 * (int64_t)i;
+        for (int k = 0; k < n->n_in; k++) {
+            NodeId from = value_of(g, n->in[k])->producer;
+            NodeId last = is_there(r, n->in[k]) ? 0 : w.latest[n->in[k]];
+            if (from && place[from] > place[i])
+                place[i] = place[from];
+            if (n->phase == BACKWARD && n->op->kernel && !urgent[i] && 2 * (int64_t)last > place[i])
+                place[i] = 2 * (int64_t)last + 1;
+        }
+    }
+    return place;
+}
+
+typedef struct Turn {
+    int64_t place;
+    NodeId node;
+} Turn;
+
+static int by_place(const void *a, const void *b)
+{
+    const Turn *x = a, *y = b;
+
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return x->node - y->node;
+}
+
+// ---- the new graph ----
+
+typedef struct Making {
+    const Recompute *r;
+    Rewrite *to;
+    ValueId *again;  // by old ValueId: its second making; 0: not yet
+    ValueId *stack;
+    int n_stack, cap_stack;
+} Making;
+
+static ValueId made(const Making *m, ValueId v)
+{
+    return is_there(m->r, v) ? m->to->map[v] : m->again[v];
+}
+
+static void make_again(Making *m, ValueId v)
+{
+    Graph *g = m->r->g;
+    Node *n = producer(g, v);
+    ValueId *inputs = arena_array(m->r->arena, ValueId, n->n_in);
+
+    for (int k = 0; k < n->n_in; k++)
+        inputs[k] = made(m, n->in[k]);
+    rewrite_at(m->to, value_of(g, v)->producer);
+    m->to->to->phase = BACKWARD;
+    m->again[v] = graph_node(m->to->to, n->op, n->n_in, inputs, n->attr);
+}
+
+// Makes again all that `v` is made from and isn't there, then `v`.
+static void want(Making *m, ValueId v)
+{
+    const Graph *g = m->r->g;
+
+    *arena_push(m->r->arena, m->stack, m->n_stack, m->cap_stack) = v;
+    while (m->n_stack) {
+        ValueId x = m->stack[m->n_stack - 1];
+        const Node *n = producer(g, x);
+        int before = m->n_stack;
+        for (int k = 0; k < n->n_in && !m->again[x]; k++)
+            if (n->in[k] && !made(m, n->in[k]))
+                *arena_push(m->r->arena, m->stack, m->n_stack, m->cap_stack) = n->in[k];
+        if (m->n_stack > before)
+            continue;
+        if (!m->again[x])
+            make_again(m, x);
+        m->n_stack--;
+    }
+}
+
+static void rebuild(const Recompute *r, Diag *d)
+{
+    Graph *g = r->g;
+    const int64_t *place = find_places(r);
+    Turn *order = arena_array(r->arena, Turn, g->n_nodes);
+    Rewrite to = rewrite_begin(g);
+    Making m = {.r = r, .to = &to, .again = arena_array(r->arena, ValueId, g->n_values)};
+
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        order[i - 1] = (Turn){place[i], i};
+    qsort(order, (size_t)(g->n_nodes - 1), sizeof *order, by_place);
+    for (int i = 0; i < g->n_nodes - 1; i++) {
+        const Node *n = &g->nodes[order[i].node];
+        ValueId *kept = arena_array(r->arena, ValueId, n->n_in);
+        for (int k = 0; k < n->n_in && n->phase != FORWARD; k++)
+            if (!is_there(r, n->in[k])) {
+                if (!m.again[n->in[k]])
+                    want(&m, n->in[k]);
+                kept[k] = to.map[n->in[k]];
+                to.map[n->in[k]] = m.again[n->in[k]];
+            }
+        rewrite_copy(&to, order[i].node, d);
+        for (int k = n->n_in - 1; k >= 0; k--)
+            if (kept[k])
+                to.map[n->in[k]] = kept[k];
+    }
+    rewrite_end(&to, d);
+    graph_number_blocks(g);
+}
+
+bool lower_recompute(Lowering *l)
+{
+    Graph *g = l->g;
+    Recompute r = {.l = *l, .arena = l->p->arena, .g = g};
+
+    find_cheap(&r.l);
+    r.kernels = arena_array(r.arena, int, g->n_nodes);
+    r.is_source = arena_array(r.arena, bool, g->n_values);
+    r.is_stored = arena_array(r.arena, bool, g->n_values);
+    r.is_chained = arena_array(r.arena, bool, g->n_values);
+    r.is_pinned = arena_array(r.arena, bool, g->n_values);
+    r.is_wanted = arena_array(r.arena, bool, g->n_values);
+    r.is_kept = arena_array(r.arena, bool, g->n_values);
+    find_facts(&r);
+    find_kept(&r);
+    rebuild(&r, l->d);
+    return l->d->errors == 0;
+}
