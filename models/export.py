@@ -22,7 +22,8 @@ NAME.npz (float32, int64):
 Real sizes have gradnorm/INITIALIZER and gradsample/INITIALIZER (64 evenly spaced elements) for grad/.
 Models with live dropout have output (dropout off) and curves_adamw [seeds, steps].
 
-NAME.json: loss, optimizer settings, inputs, which initializer is which parameter, operators, versions.
+NAME.json: loss, optimizer settings, inputs, which initializer is which parameter, operators, versions; of
+the legacy exporter, whose files don't say so, the rows of embeddings that never train (padding).
 
 Weights, data and their order come from fixed seeds: the same versions give the same files.
 """
@@ -98,6 +99,7 @@ def write_model(case, inputs, path, options):
 def facts(name, case, model, matching, options):
     """NAME.json."""
     where = matching.parameters.items()
+    padding = matching.padding_rows(case.module) if options.exporter == "legacy" else {}
     return dict(
         name=name,
         loss=case.loss,
@@ -119,6 +121,7 @@ def facts(name, case, model, matching, options):
         other_float_initializers=matching.others,
         parameters_folded_away=matching.lost,
         tied=matching.tied(),
+        **(dict(padding=padding) if padding else {}),
         versions=dict(
             torch=torch.__version__,
             onnx=onnx.__version__,
@@ -146,8 +149,6 @@ def export(name, build, options):
     """Writes NAME.onnx, NAME.npz, NAME.json."""
     torch.manual_seed(0)
     case = build()
-    if options.exporter == "legacy":
-        reference.forget_padding(case.module)
     reference.randomize(case.module)
     folder = Path(options.out)
     folder.mkdir(parents=True, exist_ok=True)

@@ -85,16 +85,6 @@ def set_mode(module, train, keep_dropout=False):
     return module
 
 
-def forget_padding(module):
-    """Lets the padding rows of embeddings train like others.
-
-    The legacy exporter's files have no word of padding_idx, so that nobody can do as PyTorch does.
-    """
-    for part in module.modules():
-        if isinstance(part, nn.Embedding):
-            part.padding_idx = None
-
-
 def has_batch_norm(module):
     return any(isinstance(part, nn.modules.batchnorm._BatchNorm) for part in module.modules())
 
@@ -166,6 +156,17 @@ class Matching:
         for name, (parameter, _) in self.parameters.items():
             holders.setdefault(parameter, []).append(name)
         return {parameter: names for parameter, names in holders.items() if len(names) > 1}
+
+    def padding_rows(self, module):
+        """The rows of embeddings' initializers that never train."""
+        names = {id(p): name for name, p in module.named_parameters()}
+        rows = {
+            names[id(part.weight)]: part.padding_idx
+            for part in module.modules()
+            if isinstance(part, nn.Embedding) and part.padding_idx is not None
+        }
+        found = self.parameters.items()
+        return {name: rows[parameter] for name, (parameter, _) in found if parameter in rows}
 
     def arrays(self, by_parameter):
         """(initializer, array) pairs, of a function from parameter names to arrays."""

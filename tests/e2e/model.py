@@ -67,6 +67,8 @@ class Model:
         args = ["--loss", loss_text(self.info, curve), "--optimizer", optimizer_text(curve)]
         if curve.get("clip_norm"):
             args += ["--clip-norm", curve["clip_norm"]]
+        for table, row in self.info.get("padding", {}).items():
+            args += ["--padding-index", f"{table}={row}"]
         if self.has_named_batch():
             args += ["--bind", f"batch={self.ref['data/labels'].shape[1]}"]
         return args
