@@ -4,6 +4,7 @@
 #define SHARDCC_BASE_H
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,5 +108,15 @@ bool out_open(OutFile *o, const char *path, Diag *d);
 bool out_commit(OutFile *o, Diag *d);  // flushes, checks for write errors, renames
 void out_cancel(OutFile *o);
 bool out_write(const char *path, const char *s, size_t n, Diag *d);  // a whole file at once
+
+// ---- being asked to end ----
+// Ctrl-C and its like wait while something half-made would stay behind.
+typedef struct Hold {
+    sigset_t held, before;
+} Hold;
+
+void hold_begin(Hold *h);
+bool hold_asked(void);         // has one come? Then what takes long gives up
+void hold_end(const Hold *h);  // one that came ends the program here
 
 #endif

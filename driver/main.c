@@ -11,6 +11,7 @@ int main(int argc, char **argv)
     Options o;
     int status = 0;
 
+    signal(SIGCHLD, SIG_DFL);  // whoever started us may not have wanted to hear of its children
     signal(SIGXFSZ, SIG_IGN);  // a file at the limit is an error of write, like a full disk
     if (options_read(a, argc, argv, &o, &status))
         status = compile(a, &o);

@@ -91,6 +91,10 @@ static bool open_source(const Weights *w, const char *path, Opened *s, Diag *d)
 
 static bool copy_weight(const Weights *w, const Weight *weight, Opened *s, RtOut *out, Diag *d)
 {
+    if (hold_asked()) {
+        diag_error(d, "stopped, nothing is written");
+        return false;
+    }
     if (!weight->path) {
         rt_out_write(out, weight->data, (size_t)weight->bytes);
         return true;

@@ -13,25 +13,44 @@
 #define FLAGS                                                                                      \
     "-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fopenmp"
 
-// Ctrl-C ends the compiler, and us once we have cleaned up.
-static bool spawn(char *const argv[], int *status, Diag *d)
+// Waits for the compiler. A signal that comes meanwhile is handed on to it, and is ours again when
+// it has ended.
+static int wait_for(pid_t pid, const sigset_t *held, int *status)
 {
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    int asked = 0, signal;
+    pid_t ended;
+    sigset_t set = *held;
+
+    sigaddset(&set, SIGCHLD);
+    while (!(ended = waitpid(pid, status, WNOHANG))) {
+        if (sigwait(&set, &signal) || signal == SIGCHLD)
+            continue;
+        asked = signal;
+        kill(pid, signal);
+    }
+    if (asked)
+        raise(asked);
+    return ended < 0 ? errno : 0;
+}
+
+static bool spawn(const Stage *s, char *const argv[], int *status, Diag *d)
+{
     posix_spawnattr_t attr;
-    sigset_t defaults;
+    sigset_t defaults, child;
     pid_t pid;
 
     sigemptyset(&defaults);
-    sigaddset(&defaults, SIGINT);
     sigaddset(&defaults, SIGXFSZ);
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, NULL);
     posix_spawnattr_init(&attr);
     posix_spawnattr_setsigdefault(&attr, &defaults);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
-    sigaction(SIGINT, &ignore, &before);
+    posix_spawnattr_setsigmask(&attr, &s->hold.before);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     int error = posix_spawnp(&pid, argv[0], NULL, &attr, argv, environ);
-    while (!error && waitpid(pid, status, 0) < 0)
-        error = errno == EINTR ? 0 : errno;
-    sigaction(SIGINT, &before, NULL);
+    if (!error)
+        error = wait_for(pid, &s->hold.held, status);
     posix_spawnattr_destroy(&attr);
     if (error)
         diag_error(d, "cannot run the C compiler '%s': %s; --cc names another", argv[0],
@@ -39,11 +58,11 @@ static bool spawn(char *const argv[], int *status, Diag *d)
     return !error;
 }
 
-static bool run(char *const argv[], Diag *d)
+static bool run(const Stage *s, char *const argv[], Diag *d)
 {
     int status;
 
-    if (!spawn(argv, &status, d))
+    if (!spawn(s, argv, &status, d))
         return false;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
@@ -72,7 +91,7 @@ bool build_program(Stage *s, const Text *c, const BuildOptions *o, Diag *d)
                    strerror(errno));
         return false;
     }
-    return out_write(c_path, c->s, c->n, d) && run((char *const *)argv, d);
+    return out_write(c_path, c->s, c->n, d) && run(s, (char *const *)argv, d);
 }
 
 // ---- a folder of sources ----

@@ -17,16 +17,19 @@ typedef struct GenerateOptions {
 void generate_c(const Program *p, const GenerateOptions *o, Text *t);
 
 // Results appear whole or not at all: they are written into a folder of their own beside their
-// place and moved there at the end.
+// place and moved there at the end. Signals that would end the program wait so long.
 typedef struct Stage {
     Arena *arena;
     const char *place;
     char *folder;
+    int lock;           // on the folder; -1: none
+    Hold hold;
     const char **name;  // of what is in it; a folder's ends in a slash
     int n, cap;
 } Stage;
 
-bool stage_open(Stage *s, Arena *a, const char *place, Diag *d);  // `place` is a folder
+// `place` is a folder; stages that killed programs left in it are cleared away.
+bool stage_open(Stage *s, Arena *a, const char *place, Diag *d);
 const char *stage_file(Stage *s, const char *name);               // the path to write it to
 const char *stage_folder(Stage *s, const char *name, Diag *d);    // makes it; NULL after an error
 // Moves all into place if `ok`; the stage is gone either way. False unless it was moved.

@@ -1,19 +1,77 @@
 // A folder in which results are written before they are moved into place.
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "generator/generator.h"
 
+static const char prefix[] = ".shardcc-";
+
+// ---- the lock ----
+// The kernel lets go of it whatever ends its owner: a stage without one is nobody's.
+
+static int lock(const char *folder, int how)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd >= 0 && flock(fd, how)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static int remove_one(const char *path, const struct stat *s, int type, struct FTW *f)
+{
+    return remove(path);
+}
+
+static void remove_all(const char *folder) { nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
+
+// Clears away what killed programs of this user left in `place`.
+static void remove_old(Arena *a, const char *place)
+{
+    DIR *dir = opendir(place);
+    struct stat s;
+
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        if (strncmp(e->d_name, prefix, sizeof prefix - 1))
+            continue;
+        char *folder = arena_string(a, "%s/%s", place, e->d_name);
+        int fd = lock(folder, LOCK_EX | LOCK_NB);
+        if (fd >= 0 && !fstat(fd, &s) && s.st_uid == geteuid())
+            remove_all(folder);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+// ---- stages ----
+
 bool stage_open(Stage *s, Arena *a, const char *place, Diag *d)
 {
-    *s = (Stage){.arena = a, .place = place};
-    s->folder = arena_string(a, "%s/.shardcc-XXXXXX", place);
-    if (mkdtemp(s->folder))
-        return true;
+    *s = (Stage){.arena = a, .place = place, .lock = -1};
+    hold_begin(&s->hold);
+    remove_old(a, place);
+    for (;;) {
+        s->folder = arena_string(a, "%s/%sXXXXXX", place, prefix);
+        if (!mkdtemp(s->folder))
+            break;
+        s->lock = lock(s->folder, LOCK_EX);
+        if (!access(s->folder, F_OK))
+            return true;
+        close(s->lock);  // another program took it for an old one before it had its lock
+    }
     diag_error(d, "cannot write into '%s': %s", place, strerror(errno));
+    hold_end(&s->hold);
     return false;
 }
 
@@ -48,13 +106,9 @@ bool stage_close(Stage *s, bool ok, Diag *d)
     for (int i = 0; i < s->n && ok; i++)
         ok = move(s->name[i], arena_string(s->arena, "%s/%s", s->folder, s->name[i]),
                   arena_string(s->arena, "%s/%s", s->place, s->name[i]), d);
-    for (int i = s->n - 1; i >= 0; i--) {  // what is left: folders, all if it failed
-        const char *path = arena_string(s->arena, "%s/%s", s->folder, s->name[i]);
-        if (is_folder(path))
-            rmdir(path);
-        else
-            unlink(path);
-    }
-    rmdir(s->folder);
+    remove_all(s->folder);
+    if (s->lock >= 0)
+        close(s->lock);
+    hold_end(&s->hold);
     return ok;
 }

@@ -383,22 +383,69 @@ class Errors:
         run(*command, cwd=self.work)
         self.check("killed while saving: the next save works", (self.work / "saved").read_bytes() == old)
 
-    def compiler_interrupted(self):
-        """Ctrl-C while the C compiler runs: both end, nothing is left."""
+    # ---- compiling ----
+
+    def start(self, *args):
+        """shardcc in a session of its own, once it has begun to write beside `never`; and what was there before."""
+        files = set(os.listdir(self.work))
+        command = [self.shardcc, *args, "-o", "never"]
+        p = subprocess.Popen(command, cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        while p.poll() is None and not set(self.work.glob(".shardcc-*")) - {self.work / f for f in files}:
+            time.sleep(0.001)
+        return p, files
+
+    def start_compiler(self):
+        """… once the C compiler runs, which takes a minute."""
         (self.work / "slow").write_text("#!/bin/sh\ntouch started\nexec sleep 60\n")
         (self.work / "slow").chmod(0o755)
-        files = sorted(os.listdir(self.work))
-        command = [self.shardcc, "linear.onnx", "-o", "never", "--cc", "./slow"]
-        p = subprocess.Popen(command, cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        p, files = self.start("linear.onnx", "--cc", "./slow")
         while p.poll() is None and not (self.work / "started").exists():
             time.sleep(0.01)
-        time.sleep(0.1)
-        os.killpg(p.pid, signal.SIGINT)
-        said = p.communicate(timeout=60)[1]
         (self.work / "started").unlink()
-        message = "linear.onnx: error: the C compiler './slow' was stopped: Interrupt\n"
-        clean = sorted(os.listdir(self.work)) == files
-        self.check("Ctrl-C in the C compiler", p.returncode == 1 and said == message and clean, said)
+        return p, files
+
+    def compiler_interrupted(self):
+        """Asked to end while the C compiler runs: both do, nothing is left."""
+        message = "linear.onnx: error: the C compiler './slow' was stopped: "
+        for sig, what in (signal.SIGINT, "Interrupt"), (signal.SIGTERM, "Terminated"):
+            p, files = self.start_compiler()
+            (os.killpg if sig == signal.SIGINT else os.kill)(p.pid, sig)
+            said = p.communicate(timeout=60)[1]
+            self.check(f"{sig.name} in the C compiler", p.returncode == -sig and said == f"{message}{what}\n", (p.returncode, said))
+            self.check(f"{sig.name} in the C compiler: nothing is left", set(os.listdir(self.work)) == files)
+
+    def copy_interrupted(self):
+        """Asked to end while weights are copied: nothing is left."""
+        size, n = 4096, 8
+        nodes = [node("Add", [f"x{i}", f"w{i}"], [f"x{i + 1}"], "add") for i in range(n)]
+        weights = [external(f"w{i}", [size, size], "sparse.bin", 4 * size * size * i) for i in range(n)]
+        data = model(nodes, [value("x0", "f32", [size, size])], [value(f"x{n}", "f32", [size, size])], weights)
+        (self.work / "sparse.onnx").write_bytes(data)
+        with open(self.work / "sparse.bin", "wb") as f:
+            f.truncate(4 * size * size * n)
+        for sig in signal.SIGINT, signal.SIGTERM:
+            p, files = self.start("sparse.onnx")
+            p.send_signal(sig)
+            said = p.communicate(timeout=60)[1]
+            stopped = p.returncode == -sig and said == "sparse.onnx: error: stopped, nothing is written\n"
+            self.check(f"{sig.name} while copying weights", stopped, (p.returncode, said))
+            self.check(f"{sig.name} while copying weights: nothing is left", set(os.listdir(self.work)) == files)
+
+    def compiler_killed(self):
+        """What a killed shardcc leaves the next one clears away, but not what a running one works in."""
+        p, files = self.start_compiler()
+        other, _ = self.start_compiler()
+        stages = set(self.work.glob(".shardcc-*"))
+        p.kill()
+        p.wait()
+        run(self.shardcc, "linear.onnx", cwd=self.work)
+        left = set(self.work.glob(".shardcc-*"))
+        self.check("a killed shardcc's folder is cleared away", len(stages) == 2 and len(left) == 1, (stages, left))
+        os.killpg(p.pid, signal.SIGKILL)  # its C compiler
+        os.killpg(other.pid, signal.SIGINT)
+        said = p.communicate(timeout=60), other.communicate(timeout=60)
+        self.check("a running one's is not", "was stopped: Interrupt" in said[1][1], said)
+        self.check("nothing is left", set(os.listdir(self.work)) == files, set(os.listdir(self.work)) - files)
 
     def interrupted(self):
         """Ctrl-C: the step is finished and saved, as after so many steps without it."""
@@ -440,6 +487,8 @@ def main():
         t.killed()
         t.interrupted()
         t.compiler_interrupted()
+        t.compiler_killed()
+        t.copy_interrupted()
     checks.finish()
 
 

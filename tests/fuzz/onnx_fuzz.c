@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Arena *a = arena_new();
     Text messages = {0};
     Diag d = {.file = "fuzz", .to = &messages};
-    ImportOptions o = {.accumulate = 1, .training = size & 1, .bind = bind};
+    ImportOptions o = {
+        .accumulate = 1, .training = size & 1, .bind = bind, .n_bind = size >> 1 & 1};
     Weights w;
 
     Graph *g = import_bytes(a, data, size, &o, &w, &d);
