@@ -5,10 +5,11 @@
 #include "lower/lower.h"
 
 typedef struct GenerateOptions {
-    const char *name;     // of the trainer; base name
-    const char *options;  // canonical options that made it, base names only
-    const char *plan;     // the plan in one line
-    double init_std;      // > 0: parameters are drawn when there is no weights file
+    const char *name;        // of the trainer; base name
+    const char *options;     // canonical options that made it, base names only
+    const char *plan;        // the plan in one line
+    const Cluster *cluster;  // calls say how long they take on it; NULL: they don't
+    double init_std;         // > 0: parameters are drawn when there is no weights file
     int64_t
         vocabulary;  // size of the last dim of the first output, where the input is tokens; or 0
 } GenerateOptions;

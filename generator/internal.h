@@ -24,7 +24,7 @@ typedef struct Gen {
     int n_names, cap_names, n_groups, n_kernels;
 } Gen;
 
-// "h.{layer}.attn.c_attn", from a node's scope or name: printable, at most `room` characters.
+// "h.{}.attn.c_attn", from a node's scope or name: printable, at most `room` characters.
 char *node_label(const Gen *g, const Node *n, int room);
 void print_type(const Value *v, Text *t);  // "f32[8,128]"
 
@@ -35,7 +35,7 @@ char *place_text(Gen *g, const Operand *o);
 void print_string(Text *t, const char *s, int indent);
 // A line, broken after commas so that none is longer than COLUMNS.
 void print_wrapped(Text *t, int indent, const char *s);
-// The call of a group or kernel with what it does in a comment, beside it or above.
+// The call of an item, behind a statement that says what it does: see RT_AT in rt.h.
 void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *call);
 void print_number(Text *t, DType type, double x);
 

@@ -91,7 +91,7 @@ static void generate_copy(Gen *g, const Item *it, Text *t, int indent)
     }
     text_printf(&call, "}, %s, %s);", place_text(g, &it->operands[1]),
                 place_text(g, &it->operands[0]));
-    print_wrapped(t, indent, call.s);
+    print_statement(g, it, t, indent, call.s);
     text_free(&call);
 }
 
@@ -106,7 +106,7 @@ static void generate_fill(Gen *g, const Item *it, Text *t, int indent)
     text_printf(&call, ", %s, %" PRId64 ", ", place_text(g, &it->operands[0]), value_count(v));
     print_number(&call, F64, it->fill);
     text_printf(&call, ");");
-    print_wrapped(t, indent, call.s);
+    print_statement(g, it, t, indent, call.s);
     text_free(&call);
 }
 
@@ -175,7 +175,7 @@ static void generate_loop(Gen *g, int begin, int part, Text *t)
         generate_item(g, &g->s->items[i], &body, 4);
     Node label = {.source = &(Source){.name = c->name ? c->name : "", .scope = ""}};
     text_printf(g->bodies,
-                "// %s.{layer}, %d times\nstatic void %s(Rt *rt, char *m, int64_t layer)\n{\n",
+                "// %s.{}, %d times\nstatic void %s(Rt *rt, char *m, int64_t layer)\n{\n",
                 node_label(g, &label, 60), c->length, name);
     if (!strstr(body.s ? body.s : "", "layer"))
         text_printf(g->bodies, "    (void)layer;\n");

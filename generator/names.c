@@ -10,7 +10,7 @@ static bool is_plain(char c)
            strchr("_.-/:,[]{}()@ ", c);
 }
 
-// The iteration's own number in a scope, "h.1.attn", becomes {layer}.
+// The iteration's own number in a scope, "h.1.attn", becomes {}.
 static char *layered(const Gen *g, const Node *n, const char *s)
 {
     const char *prefix = n->block.cls ? g->s->g->classes[n->block.cls].name : NULL;
@@ -22,7 +22,7 @@ static char *layered(const Gen *g, const Node *n, const char *s)
     if (!at || strncmp(s, prefix, at) || strncmp(s + at, number, digits) ||
         (s[at + digits] && s[at + digits] != '.'))
         return arena_copy(g->arena, s, strlen(s));
-    return arena_string(g->arena, "%s.{layer}%s", prefix, s + at + digits);
+    return arena_string(g->arena, "%s.{}%s", prefix, s + at + digits);
 }
 
 char *node_label(const Gen *g, const Node *n, int room)
@@ -134,26 +134,66 @@ void print_wrapped(Text *t, int indent, const char *s)
     text_printf(t, "\n");
 }
 
-void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *call)
+// "1.93e10": three digits, as short as C takes them.
+static char *short_number(Gen *g, double x)
+{
+    char *s = arena_string(g->arena, "%.3g", x), *e = strchr(s, 'e');
+
+    if (!e)
+        return s;
+    const char *digits = e + 1 + strspn(e + 1, "+-0");
+    return arena_string(g->arena, "%.*se%s%s", (int)(e - s), s, e[1] == '-' ? "-" : "", digits);
+}
+
+// What the item makes, and its last node; NULL for a copy or fill.
+static const Value *result_of(const Gen *g, const Item *it, const Node **n)
 {
     const Graph *graph = g->s->g;
-    const Node *n = &graph->nodes[it->nodes[it->n_nodes - 1]];
-    const char *label = node_label(g, n, 40);
-    Text comment = {0};
-    size_t length = strlen(label);
 
-    text_printf(&comment, "// %s%s", label, *label ? ":" : "");
-    for (int i = 0; i < it->n_nodes && comment.n < length + 28; i++)
-        text_printf(&comment, " %s", graph->nodes[it->nodes[i]].op->name);
-    text_printf(&comment, comment.n < length + 28 ? " " : " ... ");
-    print_type(out(graph, n), &comment);
-    if (indent + strlen(call) + 2 + comment.n <= COLUMNS) {
-        text_printf(t, "%*s%s  %s\n", indent, "", call, comment.s);
-    } else {
-        text_printf(t, "%*s%s\n", indent, "", comment.s);
-        print_wrapped(t, indent, call);
+    *n = it->n_nodes ? &graph->nodes[it->nodes[it->n_nodes - 1]] : NULL;
+    return *n ? out(graph, *n) : value_of(graph, it->operands[0].value);
+}
+
+// "h.{}.mlp.act: add mul ... f32[4,16]", in `room` columns if that can be.
+static char *call_text(Gen *g, const Item *it, int room)
+{
+    const Node *n;
+    const Value *v = result_of(g, it, &n);
+    const char *label = n ? node_label(g, n, 40) : "";
+    Text t = {0}, type = {0};
+
+    print_type(v, &type);
+    room -= (int)type.n + 6;  // with " ..." and a space
+    text_printf(&t, "%s%s", label, *label ? ": " : "");
+    if (!n)
+        text_printf(&t, it->kind == ITEM_COPY ? "copy " : "fill ");
+    for (int i = 0; i < it->n_nodes; i++) {
+        const char *name = g->s->g->nodes[it->nodes[i]].op->name;
+        if (i && (int)(t.n + strlen(name)) > room) {
+            text_printf(&t, "... ");
+            break;
+        }
+        text_printf(&t, "%s ", name);
     }
-    text_free(&comment);
+    char *s = arena_string(g->arena, "%s%s", t.s, type.s);
+    text_free(&t);
+    text_free(&type);
+    return s;
+}
+
+void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *call)
+{
+    Work w = item_work(g->s, it);
+    char *numbers =
+        arena_string(g->arena, ", %s, %s", short_number(g, w.flops), short_number(g, w.bytes));
+
+    if (g->o->cluster)
+        numbers = arena_string(g->arena, "%s, %s", numbers,
+                               short_number(g, work_seconds(g->o->cluster, &w)));
+    int room = COLUMNS - indent - (int)strlen("RT_AT(rt, \"\");") - (int)strlen(numbers);
+    print_wrapped(t, indent,
+                  arena_string(g->arena, "RT_AT(rt, \"%s\"%s);", call_text(g, it, room), numbers));
+    print_wrapped(t, indent, call);
 }
 
 static char kind_letter(const Value *v)

@@ -346,8 +346,9 @@ struct OpDef {
     bool is_elementwise;  // all operands have one shape; `scalar` is its eval
     double (*scalar)(const Node *n, const double *x);           // floats and comparisons of them
     int64_t (*scalar_int)(const Node *n, const int64_t *x);     // integers and booleans
+    bool is_product;      // its flops are those of matrix products: dot, convolution, attention
     double flops;         // per element of the rule's volume; 0 for what only moves bytes
-    double (*work)(const Graph *g, const Node *n);  // flops of the node where that product isn't it
+    double (*work)(const Graph *g, const Node *n);  // flops of the node where that volume isn't it
     // The output as a view of the input's bytes: given the input's strides (elements), sets the
     // output's and the place of its first element; false if it takes a copy. NULL: never a view.
     bool (*view)(const Graph *g, const Node *n, const int64_t *in_stride, int64_t *out_stride,

@@ -24,7 +24,8 @@ typedef struct RtOptions {
     int64_t steps, epochs, eval_every, warmup, schedule, seed, generate, threads;
     int64_t token_choice, token_bytes;  // the word's number, -1 if not given; 1, 2 or 4
     double temperature;
-    bool no_shuffle, info, check_arena, quiet, help;
+    const char *trace;
+    bool no_shuffle, info, check_arena, profile, quiet, help;
     double *hyper;  // by place in RtModel.tensors; NaN: the model's own number
 } RtOptions;
 
@@ -254,6 +255,36 @@ bool rt_predict(RtRun *run, const RtData *d);
 bool rt_generate(RtRun *run);
 
 // ---- of runtime/cpu ----
+
+// ---- how long calls take: profile.c, trace.c ----
+
+// A call of a step, as it comes in every step.
+typedef struct RtEvent {
+    RtCall call;
+    const char *part;       // "micro"
+    double start, seconds;  // of the latest step
+    double total;           // of the steps that count
+} RtEvent;
+
+// Steps' calls in their order. The first step doesn't count, unless it is the only one: it is
+// slower.
+typedef struct RtProfile {
+    RtEvent *event;
+    int n, cap, at;  // calls of a step; those begun
+    bool is_running;  // the latest of them
+    const char *part;
+    int64_t steps;   // seen, the first one included
+    double seconds;  // of the steps that count
+} RtProfile;
+
+// The calls from now on are of that part of a step; NULL: there are none for now.
+void rt_profile_part(RtProfile *p, const char *part);
+void rt_profile_step(RtProfile *p, double seconds);  // a step is done, and took so long
+void rt_profile_print(const RtProfile *p);           // tables by module and by call, to stdout
+void rt_profile_close(RtProfile *p);
+// The latest step as Chrome trace events. Checks first that a file can be written there.
+bool rt_trace_check(const RtModel *m, const char *path);
+bool rt_trace_write(const RtProfile *p, const RtModel *m, const char *path);
 
 void rt_kernels_free(Rt *rt, int n);
 

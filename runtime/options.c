@@ -53,6 +53,10 @@ const RtOption rt_options[] = {
     {"--info", RT_FLAG, AT(info), 0, 0, NULL, "describe the program and end"},
     {"--check-arena", RT_FLAG, AT(check_arena), 0, 0, NULL,
      "fill memory with NaN where nothing lives: a value read too late shows"},
+    {"--profile", RT_FLAG, AT(profile), 0, 0, NULL,
+     "print at the end how long each module and each call takes in a step"},
+    {"--trace", RT_TEXT, AT(trace), 0, 0, "FILE.json",
+     "write the calls of the last step as Chrome trace events (ui.perfetto.dev shows them)"},
     {"--quiet", RT_FLAG, AT(quiet), 0, 0, NULL, "say nothing but what goes wrong"},
     {"--help", RT_FLAG, AT(help), 0, 0, NULL, "this"},
 };
@@ -239,11 +243,14 @@ static bool check_options(const RtOptions *o, const RtModel *m)
         return rt_error(m, "--prompt needs --generate");
     if (o->eval_every && !o->eval_data)
         return rt_error(m, "--eval-every needs --eval-data");
-    if ((o->save || o->save_gradients || o->log) && !o->data)
-        return rt_error(m, "%s needs --data",
-                        o->save  ? "--save"
-                        : o->log ? "--log"
-                                 : "--save-gradients");
+    const char *training = o->save             ? "--save"
+                           : o->log            ? "--log"
+                           : o->save_gradients ? "--save-gradients"
+                           : o->profile        ? "--profile"
+                           : o->trace          ? "--trace"
+                                               : NULL;
+    if (training && !o->data)
+        return rt_error(m, "%s needs --data", training);
     if ((o->schedule || o->warmup) && !has_lr)
         return rt_error(m, "%s: the model has no learning rate",
                         o->schedule ? "--schedule" : "--warmup");

@@ -24,7 +24,8 @@ struct Rt {
     void **kernel;    // prepared kernels by number
     int threads;
     char *workspace;  // in the arena: RtModel.workspace_bytes
-    struct RtPrivate *self;
+    struct RtProfile *profile;  // NULL: nobody asks how long calls take
+    struct RtWatch *watch;  // of --check-arena, NULL without
 };
 
 // ---- the model ----
@@ -111,6 +112,19 @@ typedef void RtRows(char *const *p, int64_t first, int64_t last);
 void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work);
 
 // ---- kernels ----
+// ---- calls ----
+// What the call in the next statement does: "h.{}.mlp.c_fc: dot f32[4,64,3072]" is its module, its
+// operators and the type of what it makes; then its flops, the bytes that it has to move, and the
+// seconds that shardcc foresaw (absent: it was given no cluster). --profile and --trace listen;
+// without them this is a look at a pointer.
+typedef struct RtCall {
+    const char *what;
+    double flops, bytes, seconds;
+} RtCall;
+#define RT_AT(rt, ...)                                                                             \
+    ((rt)->profile ? rt_profile_call(rt, &(RtCall){.what = __VA_ARGS__}) : (void)0)
+void rt_profile_call(Rt *rt, const RtCall *call);
+
 enum { RT_MAX_DIMS = 12, RT_MAX_BATCH = 4 };
 void rt_kernels_free(Rt *rt, int n);  // all that were prepared, numbers [0, n)
 

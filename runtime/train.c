@@ -16,6 +16,7 @@ typedef struct Train {
     RtLog log;
     RtProgress progress;
     RtSaver weights, gradients;
+    RtProfile profile;
 } Train;
 
 // The number in a scalar of the training set.
@@ -48,6 +49,8 @@ static bool open_files(Train *t)
     if (run->o.save_gradients &&
         !rt_saver_open(&t->gradients, m, rt_entries(m->train, m->n_train, 1u << RT_GRADIENT, base),
                        run->o.save_gradients))
+        return false;
+    if (run->o.trace && !rt_trace_check(m, run->o.trace))
         return false;
     return rt_log_open(&t->log, m, run->o.log);
 }
@@ -83,7 +86,18 @@ static bool close_train(Train *t)
         rt_loader_stop(t->loader);
     rt_saver_close(&t->weights);
     rt_saver_close(&t->gradients);
+    rt_profile_close(&t->profile);
+    t->run->rt.profile = NULL;
     return rt_log_close(&t->log, t->run->model, t->run->o.log);
+}
+
+static void run_part(Train *t, void (*part)(Rt *rt, char *m), const char *name)
+{
+    Rt *rt = &t->run->rt;
+
+    rt_profile_part(rt->profile, name);
+    part(rt, rt->arena);
+    rt_profile_part(rt->profile, NULL);
 }
 
 // Forward and backward of all micro-batches; the loss, before anything is updated.
@@ -103,11 +117,11 @@ static bool run_micros(Train *t, RtReport *r)
         if (!rt_check_indices(run, t->data, sample))
             return false;
         rt_set_hypers(run, run->step, k, r->lr);
-        m->micro(&run->rt, base);
+        run_part(t, m->micro, "micro");
         if (!rt_check_labels(run, m->train, m->n_train, t->data, sample))
             return false;
     }
-    m->reduce(&run->rt, base);
+    run_part(t, m->reduce, "reduce");
     r->loss = scalar(t, t->loss_sum) / scalar(t, t->loss_count);
     r->has_norm = t->grad_norm != NULL;
     r->grad_norm = t->grad_norm ? scalar(t, t->grad_norm) : 0;
@@ -128,8 +142,9 @@ static bool run_step(Train *t)
         return false;
     bool is_finite = isfinite(r.loss);
     if (is_finite)
-        m->update(&run->rt, run->arena.base);
+        run_part(t, m->update, "update");
     r.seconds = rt_seconds() - start;
+    rt_profile_step(run->rt.profile, r.seconds);
     rt_log_step(&t->log, &r);
     if (!is_finite)
         return rt_error(m, "step %lld: the loss is %s; stopped, nothing is saved",
@@ -166,21 +181,32 @@ static bool run_steps(Train *t)
     rt_progress_end(&t->progress);
     return !t->eval || rt_interrupted() || evaluate(t);
 }
+// What was asked for at the end of all steps.
+static bool write_results(Train *t)
+{
+    const RtRun *run = t->run;
+    const RtModel *m = run->model;
+
+    if (run->o.save && !rt_saver_write(&t->weights, m))
+        return false;
+    if (run->o.save && !run->o.quiet)
+        fprintf(stderr, "wrote %s\n", run->o.save);
+    if (run->o.profile)
+        rt_profile_print(&t->profile);
+    return !run->o.trace || rt_trace_write(&t->profile, m, run->o.trace);
+}
+
 
 bool rt_train(RtRun *run, const RtData *data, const RtData *eval)
 {
     Train t = {.run = run, .data = data, .eval = eval, .log.fd = -1};
-    const RtModel *m = run->model;
     bool ok = open_train(&t);
 
     if (eval && eval->samples % eval->batch && !run->o.quiet && ok)
         fprintf(stderr, "eval: %lld of %lld samples don't fill a batch and are left out\n",
                 (long long)(eval->samples % eval->batch), (long long)eval->samples);
-    ok = ok && run_steps(&t);
-    if (ok && run->o.save) {
-        ok = rt_saver_write(&t.weights, m);
-        if (ok && !run->o.quiet)
-            fprintf(stderr, "wrote %s\n", run->o.save);
-    }
+    if (run->o.profile || run->o.trace)
+        run->rt.profile = &t.profile;
+    ok = ok && run_steps(&t) && write_results(&t);
     return close_train(&t) && ok;
 }

@@ -152,6 +152,7 @@ const OpDef op_attention = {
     .grad = attention_grad,
     .eval = attention_eval,
     .kernel = kernel_attention,
+    .is_product = true,
     .work = attention_work,
     .no_grad_in = 1 << BIAS,
     .no_grad_out = 1 << 1,

@@ -100,10 +100,10 @@ static void attention_grad_eval(const Graph *g, const Node *n, const Place *p, c
     arena_free(a);
 }
 
-// Scores, dq and dk; dp and dv.
+// dq and dk; dp and dv. The scores are made again, which doesn't count as work.
 static double attention_grad_work(const Graph *g, const Node *n)
 {
-    return work_attention(g, n, 3, 2);
+    return work_attention(g, n, 2, 2);
 }
 
 const OpDef op_attention_grad = {
@@ -123,6 +123,7 @@ const OpDef op_attention_grad = {
     .rule = attention_grad_rule,
     .eval = attention_grad_eval,
     .kernel = kernel_attention,
+    .is_product = true,
     .work = attention_grad_work,
     .no_grad = "a gradient itself: only gradients of gradients would need it",
     .no_split = ATTENTION_NO_SPLIT,

@@ -37,6 +37,7 @@ const OpDef op_conv = {
     .grad = conv_grad,
     .eval = conv_eval,
     .kernel = conv_kernel,
+    .is_product = true,
     .work = conv_work,
     .no_split = CONV_NO_SPLIT,
 };

@@ -95,5 +95,6 @@ const OpDef op_dot = {
     .grad = dot_grad,
     .eval = dot_eval,
     .kernel = kernel_dot,
+    .is_product = true,
     .flops = 2,
 };

@@ -92,6 +92,10 @@ static void work_is_counted(void **state)
         {{"attention(f32[2,3,4], f32[2,5,4], f32[2,5,6], _) eq=\"bse,bte,btf->bsf\" query=1",
           "f32[2,3,6], f32[2,3]", ""},
          2.0 * 2 * 3 * 5 * (4 + 6)},
+        {{"attention_grad(f32[2,3,4], f32[2,5,4], f32[2,5,6], _, f32[2,3,6], f32[2,3], f32[2,3,6]) "
+          "eq=\"bse,bte,btf->bsf\" query=1",
+          "f32[2,3,4], f32[2,5,4], f32[2,5,6]", ""},
+         2.0 * 2 * 3 * 5 * 2 * (4 + 6)},
         {{"max_pool(f32[1,2,6]) size=[3] stride=[3]", "f32[1,2,2]", ""}, 12},
         {{"sum_pool_grad(f32[1,2,2]) shape=[1,2,6] size=[3] stride=[3]", "f32[1,2,6]", ""}, 12},
     };

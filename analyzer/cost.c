@@ -1,0 +1,124 @@
+// The work of nodes, and the time that it takes.
+#include <math.h>
+
+#include "analyzer/analyzer.h"
+
+double node_flops(const Graph *g, const Node *n)
+{
+    double flops = n->op->flops;
+    Rule r = {0};
+
+    if (n->op->work)
+        return n->op->work(g, n);
+    if (flops == 0)
+        return 0;
+    Arena *a = arena_new();
+    node_rule(g, n, a, &r);
+    for (int k = 0; k < r.n_factors; k++)
+        flops *= (double)r.size[k];
+    arena_free(a);
+    return flops;
+}
+
+// ---- bytes ----
+
+// Is a dim of operand `i` indexed: are only some of its rows touched?
+static bool is_table(const Graph *g, const Node *n, const Rule *r, int i)
+{
+    const Value *v = value_of(g, n->in[i]);
+
+    for (int k = 0; k < v->rank; k++)
+        if (r->kind[r->dim[i][k]] == FACTOR_MASKED)
+            return true;
+    return false;
+}
+
+double node_bytes(const Graph *g, const Node *n, int i)
+{
+    ValueId id = i < n->n_in ? n->in[i] : n->out[i - n->n_in];
+    double bytes = id ? (double)value_bytes(value_of(g, id)) : 0, of_rows = 0;
+    Rule r = {0};
+
+    if (!id || i >= n->n_in)
+        return bytes;
+    Arena *a = arena_new();
+    node_rule(g, n, a, &r);
+    if (is_table(g, n, &r, i))
+        of_rows = (double)value_bytes(out(g, n));
+    arena_free(a);
+    return of_rows > 0 && of_rows < bytes ? of_rows : bytes;
+}
+
+// ---- products ----
+
+static bool has_factor(const Graph *g, const Node *n, const Rule *r, int operand, int factor)
+{
+    const Value *v = value_of(g, operand < n->n_in ? n->in[operand] : n->out[0]);
+
+    for (int k = 0; k < v->rank; k++)
+        if (r->dim[operand][k] == factor)
+            return true;
+    return false;
+}
+
+// m: what only the first operand has, n: what only the second has, batch: what the result has with
+// both. All else is summed over, and so often that the flops come out.
+static void find_product(const Graph *g, const Node *n, Work *w)
+{
+    Rule r = {0};
+    Arena *a = arena_new();
+
+    w->batch = w->m = w->n = 1;
+    node_rule(g, n, a, &r);
+    for (int f = 0; f < r.n_factors; f++) {
+        bool in_a = has_factor(g, n, &r, 0, f), in_b = has_factor(g, n, &r, 1, f);
+        bool in_y = has_factor(g, n, &r, n->n_in, f);
+        double size = (double)r.size[f];
+        if (in_a && in_b)
+            w->batch *= in_y ? size : 1;
+        else if (in_a)
+            w->m *= size;
+        else if (in_b && in_y)
+            w->n *= size;
+    }
+    double sums = w->flops / (2 * w->batch * w->m * w->n);
+    w->k = sums > 1 ? sums : 1;
+    arena_free(a);
+}
+
+Work node_work(const Graph *g, const Node *n)
+{
+    Work w = {.flops = node_flops(g, n), .type = out(g, n)->dtype};
+
+    w.is_product = n->op->is_product;
+    if (w.is_product)
+        find_product(g, n, &w);
+    return w;
+}
+
+// ---- time ----
+
+// How far two sizes are apart: the sum of the ratios, as logarithms.
+static double distance(const GemmRate *r, const Work *w)
+{
+    return fabs(log(r->m / w->m)) + fabs(log(r->n / w->n)) + fabs(log(r->k / w->k));
+}
+
+static double flop_rate(const Cluster *c, const Work *w)
+{
+    const GemmRate *best = NULL;
+
+    for (int i = 0; i < c->n_gemm && w->is_product; i++) {
+        const GemmRate *r = &c->gemm[i];
+        if (r->type == w->type && (!best || distance(r, w) < distance(best, w)))
+            best = r;
+    }
+    return best ? best->flops : c->vector;
+}
+
+double work_seconds(const Cluster *c, const Work *w)
+{
+    double by_flops = w->flops / flop_rate(c, w), by_bytes = w->bytes / c->bandwidth;
+
+    return (by_flops > by_bytes ? by_flops : by_bytes) + c->launch;
+}

@@ -1,0 +1,188 @@
+// How long the calls of a step take, by module and by call.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+
+// ---- collecting ----
+
+static void end_call(RtProfile *p, double now)
+{
+    if (p->is_running)
+        p->event[p->at - 1].seconds = now - p->event[p->at - 1].start;
+    p->is_running = false;
+}
+
+// Room for one more; only the first step comes here.
+static void grow(RtProfile *p)
+{
+    int cap = p->cap ? 2 * p->cap : 1024;
+    RtEvent *event = rt_alloc((size_t)cap, sizeof *event);
+
+    if (p->n)
+        memcpy(event, p->event, sizeof *event * (size_t)p->n);
+    free(p->event);
+    p->event = event;
+    p->cap = cap;
+}
+
+void rt_profile_call(Rt *rt, const RtCall *call)
+{
+    RtProfile *p = rt->profile;
+
+    if (!p->part)  // evaluation isn't part of a step
+        return;
+    if (p->at == p->cap)
+        grow(p);
+    double now = rt_seconds();
+    end_call(p, now);
+    RtEvent *e = &p->event[p->at++];
+    p->n = p->at > p->n ? p->at : p->n;
+    e->call = *call;
+    e->part = p->part;
+    e->start = now;
+    p->is_running = true;
+}
+
+void rt_profile_part(RtProfile *p, const char *part)
+{
+    if (!p)
+        return;
+    end_call(p, rt_seconds());
+    p->part = part;
+}
+
+void rt_profile_step(RtProfile *p, double seconds)
+{
+    if (!p)
+        return;
+    bool is_fresh = p->steps++ < 2;  // the second step takes the place of the first
+
+    for (int i = 0; i < p->n; i++)
+        p->event[i].total = (is_fresh ? 0 : p->event[i].total) + p->event[i].seconds;
+    p->seconds = (is_fresh ? 0 : p->seconds) + seconds;
+    p->at = 0;
+}
+
+void rt_profile_close(RtProfile *p)
+{
+    free(p->event);
+    *p = (RtProfile){0};
+}
+
+// ---- tables ----
+
+enum { NAME = 72 };
+
+// Calls of one name: sums of a step.
+typedef struct Row {
+    char name[NAME];
+    int calls;
+    double seconds, flops, bytes, predicted;
+} Row;
+
+// "h.{}.mlp" of "h.{}.mlp.c_fc: dot f32[4,64]": the scope, of repeated layers without what is below
+// a layer's modules. "(update)" where there is no scope.
+static void module_name(char to[NAME], const RtEvent *e)
+{
+    const char *what = e->call.what, *end = strstr(what, ": "), *layer = strstr(what, "{}.");
+
+    if (!end) {
+        snprintf(to, NAME, "(%s)", e->part);
+        return;
+    }
+    if (layer && layer < end)
+        end = layer + 3 + strcspn(layer + 3, ".:");
+    snprintf(to, NAME, "%.*s", (int)(end - what), what);
+}
+
+static void call_name(char to[NAME], const RtEvent *e) { snprintf(to, NAME, "%s", e->call.what); }
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const Row *)a)->name, ((const Row *)b)->name);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const Row *x = a, *y = b;
+
+    return x->seconds != y->seconds ? (x->seconds < y->seconds ? 1 : -1) : by_name(a, b);
+}
+
+// The step's calls by name, the longest first; returns how many names there are.
+static int add_up(const RtProfile *p, void (*name)(char to[NAME], const RtEvent *e), Row *row)
+{
+    double steps = (double)(p->steps > 1 ? p->steps - 1 : 1);
+    int n = 0;
+
+    for (int i = 0; i < p->n; i++) {
+        const RtEvent *e = &p->event[i];
+        name(row[i].name, e);
+        row[i].calls = 1;
+        row[i].seconds = e->total / steps;
+        row[i].flops = e->call.flops;
+        row[i].bytes = e->call.bytes;
+        row[i].predicted = e->call.seconds;
+    }
+    qsort(row, (size_t)p->n, sizeof *row, by_name);
+    for (int i = 0; i < p->n; i++) {
+        if (n == 0 || strcmp(row[n - 1].name, row[i].name) != 0) {
+            row[n++] = row[i];
+            continue;
+        }
+        Row *to = &row[n - 1];
+        to->calls++;
+        to->seconds += row[i].seconds;
+        to->flops += row[i].flops;
+        to->bytes += row[i].bytes;
+        to->predicted += row[i].predicted;
+    }
+    qsort(row, (size_t)n, sizeof *row, by_time);
+    return n;
+}
+
+static void print_row(const Row *r, double step)
+{
+    double seconds = r->seconds > 1e-9 ? r->seconds : 1e-9;
+
+    printf("%-*s %5d %9.3f %6.1f%% %8.1f %8.1f", NAME - 1, r->name, r->calls, 1e3 * r->seconds,
+           100 * r->seconds / step, 1e-9 * r->flops / seconds, 1e-9 * r->bytes / seconds);
+    if (r->predicted > 0)
+        printf(" %9.3f", 1e3 * r->predicted);
+    printf("\n");
+}
+
+static void print_table(const RtProfile *p, const char *title,
+                        void (*name)(char to[NAME], const RtEvent *e))
+{
+    double steps = (double)(p->steps > 1 ? p->steps - 1 : 1), step = p->seconds / steps;
+    Row *row = rt_alloc((size_t)p->n, sizeof *row), all = {.name = "all calls"};
+    int n = add_up(p, name, row);
+
+    for (int i = 0; i < n; i++) {
+        all.calls += row[i].calls;
+        all.seconds += row[i].seconds;
+        all.flops += row[i].flops;
+        all.bytes += row[i].bytes;
+        all.predicted += row[i].predicted;
+    }
+    printf("\n%-*s %5s %9s %7s %8s %8s%s\n", NAME - 1, title, "calls", "ms", "share", "GFLOP/s",
+           "GB/s", all.predicted > 0 ? " predicted" : "");
+    for (int i = 0; i < n; i++)
+        print_row(&row[i], step);
+    print_row(&all, step);
+    free(row);
+}
+
+void rt_profile_print(const RtProfile *p)
+{
+    long long steps = p->steps > 1 ? p->steps - 1 : p->steps;
+
+    if (steps == 0)
+        return;
+    printf("%.3f ms a step, mean of %lld\n", 1e3 * p->seconds / (double)steps, steps);
+    print_table(p, "module", module_name);
+    print_table(p, "call", call_name);
+}

@@ -1,0 +1,52 @@
+// A step's calls as Chrome trace events ("Trace Event Format": complete events, times in µs).
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+
+bool rt_trace_check(const RtModel *m, const char *path)
+{
+    RtFileError error;
+    RtOut o;
+
+    if (!rt_out_open(&o, path, &error))
+        return rt_error(m, "%s: %s", path, error.text);
+    rt_out_cancel(&o);
+    return true;
+}
+
+static void write_event(RtOut *o, const RtEvent *e, double from, bool is_last)
+{
+    char line[1024], name[512];
+
+    rt_json_string(name, sizeof name, e->call.what);
+    int n = snprintf(line, sizeof line,
+                     "{\"name\":%s,\"cat\":\"%s\",\"ph\":\"X\",\"pid\":0,\"tid\":0,"
+                     "\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"flops\":%.9g,\"bytes\":%.9g",
+                     name, e->part, 1e6 * (e->start - from), 1e6 * e->seconds, e->call.flops,
+                     e->call.bytes);
+
+    rt_out_write(o, line, (size_t)n);
+    if (e->call.seconds > 0) {
+        n = snprintf(line, sizeof line, ",\"predicted_us\":%.3f", 1e6 * e->call.seconds);
+        rt_out_write(o, line, (size_t)n);
+    }
+    const char *end = is_last ? "}}\n" : "}},\n";
+    rt_out_write(o, end, strlen(end));
+}
+
+bool rt_trace_write(const RtProfile *p, const RtModel *m, const char *path)
+{
+    static const char head[] = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+    RtFileError error;
+    RtOut o;
+
+    if (!rt_out_open(&o, path, &error))
+        return rt_error(m, "%s: %s", path, error.text);
+    rt_out_write(&o, head, strlen(head));
+    for (int i = 0; i < p->n; i++)
+        write_event(&o, &p->event[i], p->event[0].start, i + 1 == p->n);
+    rt_out_write(&o, "]}\n", 3);
+    return rt_out_commit(&o, &error) || rt_error(m, "%s: %s", path, error.text);
+}
