@@ -70,14 +70,17 @@ int open_beneath(const char *model, const char *path, Diag *d)
         errno = error;
     }
     if (fd < 0) {
-        bool is_outside = errno == EXDEV || errno == ELOOP;
+        int error = errno;
+        bool is_outside = error == EXDEV || error == ELOOP;
         diag_error(d, "external data '%.200s': %s", path,
-                   is_outside ? "is not beneath the model's folder" : strerror(errno));
+                   is_outside ? "is not beneath the model's folder" : strerror(error));
+        errno = error;
         return -1;
     }
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_nlink == 1)
         return fd;
     diag_error(d, "external data '%.200s': is no regular file of one name", path);
     close(fd);
+    errno = EACCES;
     return -1;
 }

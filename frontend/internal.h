@@ -258,7 +258,7 @@ ValueId relu(Graph *g, ValueId x);
 // ---- files (beneath.c) ----
 
 // Opens `path` beneath the folder of the file `model`: no step outside, no link on the way, a
-// regular file with one name. -1 after an error.
+// regular file with one name. -1 after an error, errno telling which.
 int open_beneath(const char *model, const char *path, Diag *d);
 
 #endif

@@ -77,6 +77,8 @@ static bool open_source(const Weights *w, const char *path, Opened *s, Diag *d)
     if (fd < 0 || fstat(fd, &st)) {
         if (!*path)
             diag_error(d, "'%.200s': %s", w->model, strerror(errno));
+        else if (fd < 0 && errno == ENOENT)
+            diag_note(d, "--no-weights does without; with --init the trainer draws them");
         return false;
     }
     void *data = st.st_size ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0) : NULL;

@@ -38,7 +38,7 @@ OPTIONS = [
     (["linear.onnx", "--dump-after", "autodiff"], "that pass of --dump-after needs --loss and --optimizer"),
     (["--emit", "asm"], "--emit: 'asm' is not one of ir, program, c, source"),
     (["--emit", "c", "--dump-after", "fold", "linear.onnx"], "--dump-after prints a graph: it doesn't go with --emit"),
-    (["--dump-after", "fuse"], "--dump-after: 'fuse' is not one of import, fold, loss, patterns, refine, simplify, blocks, autodiff, clip, optimizer"),
+    (["--dump-after", "fuse"], "--dump-after: 'fuse' is not one of import, fold, loss, patterns, refine, simplify, blocks, autodiff, clip, optimizer, recompute"),
     (["--clip-norm", "-1"], "--clip-norm: '-1' is not a number of at least 0"),
     (["--clip-norm", "nan"], "--clip-norm: 'nan' is not a number of at least 0"),
     (["--accumulate", "0"], "--accumulate: '0' is not a whole number from 1 to 1048576"),
@@ -114,7 +114,12 @@ MODELS = [
     ("absolute.onnx", [], "external data '/etc/passwd': is not beneath the model's folder"),
     ("symlink.onnx", [], "external data 'symlink.bin': is not beneath the model's folder"),
     ("hardlink.onnx", [], "external data 'hardlink.bin': is no regular file of one name"),
-    ("missing.onnx", [], "external data 'missing.bin': No such file or directory"),
+    (
+        "missing.onnx",
+        [],
+        "external data 'missing.bin': No such file or directory\n"
+        "  --no-weights does without; with --init the trainer draws them",
+    ),
     ("short.onnx", [], "weight 'weight': 48 bytes at 8 of 'short.bin', which has 48"),
     ("same.onnx", [], "cannot write 'same.safetensors': the model's weights are in it; give another -o"),
     ("linear.onnx", ["-o", "none/it"], "cannot write into 'none': No such file or directory"),

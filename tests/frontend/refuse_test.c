@@ -319,7 +319,8 @@ static const struct {
     {"w.bin 9223372036854775807",
      "m: error: weight 'w': 12 bytes at 9223372036854775807 of 'w.bin', which has 16\n"},
     {"../w.bin 0", "m: error: external data '../w.bin': is not beneath the model's folder\n"},
-    {"gone.bin 0", "m: error: external data 'gone.bin': No such file or directory\n"},
+    {"gone.bin 0", "m: error: external data 'gone.bin': No such file or directory\n"
+                   "  --no-weights does without; with --init the trainer draws them\n"},
     {"hard 0", "m: error: external data 'hard': is no regular file of one name\n"},
 };
 
