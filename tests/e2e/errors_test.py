@@ -136,6 +136,8 @@ MODELS = [
     ("updated.ir", TRAIN, "the graph has its updates already: --loss and --optimizer don't apply"),
     ("updated.ir", ["--dump-after", "fold"], "--dump-after: the graph has its updates already, no pass follows"),
     ("bad.ir", [], "line 1: 'graph' expected, not 'grpah'"),
+    ("carry.ir", [], "carry of 'x' to 'm' changes the type"),
+    ("carry.ir", TRAIN, "carry of 'x' to 'm' changes the type"),
 ]
 
 # ---- trainers: arguments, message; exit status 2 ----
@@ -205,6 +207,7 @@ def write_models(work):
             [value("c", "f32", [2, 4])],
         ),
         "bad.ir": b'grpah "x" {\n}\n',
+        "carry.ir": b'graph "x" {\n  state %m f32[2] = 0\n  input %x f32[3]\n  carry step %m %x\n}\n',
         "few.bin": bytes(5),
         "odd.bin": bytes(1001),
         "high.bin": bytes(321) + bytes([200]) + bytes(700),
