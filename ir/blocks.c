@@ -12,6 +12,8 @@ static int saving(const Run *r) { return ((r->end - r->begin) / r->period - 1) *
 
 static bool is_better(const Run *a, const Run *b)
 {
+    if (a->is_late != b->is_late)
+        return b->is_late;
     if (saving(a) != saving(b))
         return saving(a) > saving(b);
     return a->begin != b->begin ? a->begin < b->begin : a->period < b->period;
@@ -153,10 +155,29 @@ static bool is_free(Finder *f, const Run *r)
     for (int i = r->begin; !all && i <= r->end; i++) {
         if (i < r->end && !f->block[i].cls)
             continue;
-        queue_put(f, (Run){begin, i, r->period});
+        queue_put(f, (Run){begin, i, r->period, false});
         begin = i + 1;
     }
     return all;
+}
+
+// Do runs within the iterations of a run save more than it? Two layers are alike, but the time
+// steps in each are more: classes don't nest.
+static bool is_outdone(const Finder *f, const Run *r)
+{
+    int *saved = arena_array(f->arena, int, r->period);  // by period
+
+    for (int i = 0; i < f->n_heap; i++) {
+        Run q = f->heap[i];
+        q.begin = q.begin > r->begin ? q.begin : r->begin;
+        q.end = q.end < r->end ? q.end : r->end;
+        if (q.period >= r->period || q.end - q.begin < 2 * q.period)
+            continue;
+        saved[q.period] += saving(&q);
+        if (saved[q.period] > saving(r))
+            return true;
+    }
+    return false;
 }
 
 static void find_classes(Finder *f)
@@ -178,7 +199,10 @@ static void find_classes(Finder *f)
         queue_put(f, runs[i]);
     while (f->n_heap) {
         Run r = queue_take(f);
-        if (is_free(f, &r))
+        if (!r.is_late && is_outdone(f, &r)) {
+            r.is_late = true;  // taken yet if those turn out to be no classes
+            queue_put(f, r);
+        } else if (is_free(f, &r))
             take_run(f, &r);
     }
 }

@@ -63,7 +63,7 @@ Run *find_runs(const uint64_t *s, int length, const uint64_t *const *hint, int n
             if (i + p < length && s[i] == s[i + p])
                 continue;
             if (i - begin >= p)
-                *arena_push(a, runs, *n, cap) = (Run){begin, i + p, p};
+                *arena_push(a, runs, *n, cap) = (Run){begin, i + p, p, false};
             begin = i + 1;
         }
     }
