@@ -205,24 +205,33 @@ typedef struct Layer {
     int n_activations;
 } Layer;
 
-// Y [steps, directions, batch, hidden], or [batch, steps, directions, hidden] with layout 1.
+// Y [steps, directions, batch, hidden] of the steps' outputs. Each direction is put together by
+// itself: the blocks pass and the gradients know a value of all iterations by its one reader.
+static ValueId whole_sequence(const Op *o, const Cell *cell, int directions, ValueId *const *y)
+{
+    static const int64_t front[] = {0, 1};
+    Graph *g = o->g;
+    int steps = (int)cell->steps;
+    ValueId *row = arena_array(o->x->scratch, ValueId, steps), all[2];
+
+    for (int k = 0; k < directions; k++) {
+        for (int t = 0; t < steps; t++)
+            row[t] = insert_dims(g, y[k][t], 2, front);
+        all[k] = steps == 1 ? row[0] : make_concat(g, steps, row, 0);
+    }
+    return directions == 1 ? all[0] : make_concat(g, 2, all, 1);
+}
+
+// Y, and the last states; with layout 1 the batch comes first: [batch, steps, directions, hidden].
 static void give_outputs(Op *o, const Cell *cell, int directions, ValueId *const *y,
                          bool batch_first)
 {
-    static const int64_t perm[] = {2, 0, 1, 3}, swap[] = {1, 0, 2};
-    static const int64_t front[] = {0, 1}, first[] = {0};
+    static const int64_t perm[] = {2, 0, 1, 3}, swap[] = {1, 0, 2}, first[] = {0};
     Graph *g = o->g;
-    ValueId *row = arena_array(o->x->scratch, ValueId, directions * cell->steps);
     ValueId state[2][2];
 
-    for (int64_t t = 0; t < cell->steps; t++)
-        for (int k = 0; k < directions; k++)
-            row[t * directions + k] = insert_dims(g, y[k][t], 2, front);
     if (wants(o, 0)) {
-        ValueId *step = arena_array(o->x->scratch, ValueId, cell->steps);
-        for (int64_t t = 0; t < cell->steps; t++)
-            step[t] = directions == 1 ? row[t] : make_concat(g, 2, &row[2 * t], 1);
-        ValueId all = cell->steps == 1 ? step[0] : make_concat(g, (int)cell->steps, step, 0);
+        ValueId all = whole_sequence(o, cell, directions, y);
         give(o, 0, batch_first ? make_transpose(g, all, perm) : all);
     }
     for (int i = 0; i < 2; i++) {

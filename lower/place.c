@@ -51,21 +51,30 @@ static void add_fill(Emit *e, NodeId n, double fill)
     set_dims(it, out(e->l->g, &e->l->g->nodes[n]));
 }
 
+// Does `w` lie in its base as `v` in that base's twin of iteration `iter`?
+static bool is_twin_view(const Lowering *l, ValueId v, ValueId w, int iter)
+{
+    const View *a = &l->view[v], *b = &l->view[w];
+    int rank = value_of(l->g, v)->rank;
+
+    return b->base == twin_value(l, a->base, iter) && a->offset == b->offset &&
+           rank == value_of(l->g, w)->rank &&
+           !memcmp(a->stride, b->stride, sizeof(int64_t) * (size_t)rank);
+}
+
 // Inputs k, k + 1 … that are all iterations of one value, in order up or down, become one loop.
 static int place_run(Emit *e, NodeId n, int k)
 {
     const Lowering *l = e->l;
-    const Graph *g = l->g;
-    const Node *x = &g->nodes[n];
-    Block b = value_block(g, x->in[k]);
-    int length = b.cls ? g->classes[b.cls].length : 0;
+    const Node *x = &l->g->nodes[n];
+    Block b = value_block(l->g, l->view[x->in[k]].base);
+    int length = b.cls ? l->g->classes[b.cls].length : 0;
 
-    if (e->r || l->view[x->in[k]].base != x->in[k] || k + length > x->n_in ||
-        (b.iter != 0 && b.iter != length - 1))
+    if (e->r || k + length > x->n_in || (b.iter != 0 && b.iter != length - 1))
         return 0;
     int by = b.iter ? -1 : 1;
     for (int i = 1; i < length; i++)
-        if (x->in[k + i] != twin_value(l, x->in[k], b.iter + by * i))
+        if (!is_twin_view(l, x->in[k], x->in[k + i], b.iter + by * i))
             return 0;
     return length;
 }
@@ -86,7 +95,7 @@ static void place_loop(Emit *e, NodeId n, int k)
 {
     const Graph *g = e->l->g;
     const Node *x = &g->nodes[n];
-    Block b = value_block(g, x->in[k]);
+    Block b = value_block(g, e->l->view[x->in[k]].base);
     int by = b.iter ? -1 : 1;
     Operand to = placed(e, n, k), next = placed(e, n, k + 1);
     Operand from = operand_of(e->l, 0, x->in[k], x->in[k]);
