@@ -3,7 +3,7 @@
 // 2018; tiled: Dao et al., "FlashAttention", 2022).
 #include <string.h>
 
-#include "runtime/cpu/attention.h"
+#include "runtime/cpu/scores.h"
 
 // One thread's memory, in rt->workspace.
 typedef struct Work {

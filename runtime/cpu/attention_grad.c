@@ -4,7 +4,7 @@
 // A thread has a head of k and v to itself, with all queries that read it, in a fixed order.
 #include <string.h>
 
-#include "runtime/cpu/attention.h"
+#include "runtime/cpu/scores.h"
 
 enum { QUERIES = RT_ROWS / 2 };  // packed at once
 

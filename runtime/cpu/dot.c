@@ -2,7 +2,7 @@
 //
 // The product of matrices is ours, not the library's: oneDNN 2.6 has no fast path for strided
 // operands, its fallback allocates at every call, and on dense ones it isn't faster.
-#include "runtime/cpu/internal.h"
+#include "runtime/cpu/gemm.h"
 
 typedef struct Dot {
     RtKernel base;

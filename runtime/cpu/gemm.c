@@ -4,7 +4,7 @@
 // panels. Packing takes any strides. The sum over k is cut at fixed places.
 #include <string.h>
 
-#include "runtime/cpu/internal.h"
+#include "runtime/cpu/gemm.h"
 
 enum {
     MC = 8 * RT_MR

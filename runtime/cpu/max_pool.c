@@ -1,5 +1,5 @@
 // The largest element under a window; padding counts as -inf, NaN is larger than all.
-#include "runtime/cpu/window.h"
+#include "runtime/cpu/pool.h"
 
 static void step(const RtPlace *p, float *dx, const float *x, float *y)
 {

@@ -1,6 +1,6 @@
 // What max_pool's input gets of its result's gradient: the first of the largest elements under a
 // window gets it all.
-#include "runtime/cpu/window.h"
+#include "runtime/cpu/pool.h"
 
 static void step(const RtPlace *p, float *dx, const float *x, float *dy)
 {

@@ -1,5 +1,5 @@
 // The loops of the pooling kernels.
-#include "runtime/cpu/window.h"
+#include "runtime/cpu/pool.h"
 
 static void each_place(const RtPool *q, RtPlace *place, RtStep *step, float *dx, const float *x,
                        float *y)

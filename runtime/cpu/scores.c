@@ -1,7 +1,7 @@
 // The scores of attention: a tile of queries by keys, scaled, biased and masked.
 #include <string.h>
 
-#include "runtime/cpu/attention.h"
+#include "runtime/cpu/scores.h"
 
 void rt_pack_rows(float *to, const float *a, int64_t row, int64_t col, int64_t rows,
                   int64_t columns)

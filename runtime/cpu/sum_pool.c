@@ -1,5 +1,5 @@
 // The sum of the elements under a window; padding counts as 0.
-#include "runtime/cpu/window.h"
+#include "runtime/cpu/pool.h"
 
 static void step(const RtPlace *p, float *dx, const float *x, float *y)
 {

@@ -1,6 +1,6 @@
 // What sum_pool's input gets of its result's gradient: each element of it goes to all that were
 // under its window.
-#include "runtime/cpu/window.h"
+#include "runtime/cpu/pool.h"
 
 static void step(const RtPlace *p, float *dx, const float *x, float *dy)
 {

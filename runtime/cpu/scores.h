@@ -1,9 +1,9 @@
 // What attention and its gradient share: the scores of a few queries against a block of keys, which
 // keys a query sees, and packed operands.
-#ifndef SHARDCC_RT_CPU_ATTENTION_H
-#define SHARDCC_RT_CPU_ATTENTION_H
+#ifndef SHARDCC_RT_CPU_SCORES_H
+#define SHARDCC_RT_CPU_SCORES_H
 
-#include "runtime/cpu/internal.h"
+#include "runtime/cpu/gemm.h"
 
 static_assert(RT_KEYS % RT_NR == 0 && RT_ROWS % (2 * RT_MR) == 0, "blocks are whole tiles");
 

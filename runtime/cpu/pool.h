@@ -1,7 +1,7 @@
 // How the pooling kernels see their tensors: three spatial dims and channels with strides, and the
 // elements under the window at one place.
-#ifndef SHARDCC_RT_CPU_WINDOW_H
-#define SHARDCC_RT_CPU_WINDOW_H
+#ifndef SHARDCC_RT_CPU_POOL_H
+#define SHARDCC_RT_CPU_POOL_H
 
 #include "runtime/cpu/internal.h"
 

@@ -1,0 +1,52 @@
+// Matrix products: a tile of the size of the vector registers, and the product itself.
+#ifndef SHARDCC_RT_CPU_GEMM_H
+#define SHARDCC_RT_CPU_GEMM_H
+
+#include "runtime/cpu/internal.h"
+
+// The fused multiply-add, where the machine has one: products are the one place where it is used.
+#if defined(__FMA__) || defined(__FP_FAST_FMAF)
+#define RT_FMA(a, b, c) __builtin_fmaf(a, b, c)
+#else
+#define RT_FMA(a, b, c) ((a) * (b) + (c))
+#endif
+
+// A tile of the result that fills the vector registers: 24 of 32 with AVX-512, 12 of 16 with AVX2.
+#ifdef __AVX512F__
+enum { RT_MR = 12, RT_NR = 32 };
+#else
+enum { RT_MR = 6, RT_NR = 16 };
+#endif
+
+// c[i][j] = Σ_p a[i a_i + p a_p] · b[p b_p + j]. The sums stay in registers; gcc sees to that.
+static inline void rt_tile(float c[RT_MR][RT_NR], int64_t k, const float *a, int64_t a_i,
+                           int64_t a_p, const float *b, int64_t b_p)
+{
+    float s[RT_MR][RT_NR] = {{0}};
+
+    for (int64_t p = 0; p < k; p++)
+        for (int i = 0; i < RT_MR; i++) {
+            float x = a[p * a_p + i * a_i];
+#pragma omp simd
+            for (int j = 0; j < RT_NR; j++)
+                s[i][j] = RT_FMA(x, b[p * b_p + j], s[i][j]);
+        }
+    for (int i = 0; i < RT_MR; i++)
+        for (int j = 0; j < RT_NR; j++)
+            c[i][j] = s[i][j];
+}
+
+// Puts k rows of n ≤ RT_NR columns of b side by side, [k][RT_NR], zeros after the last column.
+void rt_pack_panel(float *to, const float *b, int64_t b_k, int64_t b_n, int64_t k, int64_t n);
+
+// y[m, n] = Σ_k a[m, k] · b[k, n], any strides. All `team` threads of the parallel region call it,
+// each with its `rank`, and with the same `pack`: rt_gemm_pack(g) floats. The bits do not depend on
+// `team`. k > 0.
+typedef struct RtGemm {
+    int64_t m, n, k, a_m, a_k, b_k, b_n, y_m, y_n;
+} RtGemm;
+int64_t rt_gemm_pack(const RtGemm *g);
+void rt_gemm(const RtGemm *g, float *y, const float *a, const float *b, float *pack, int team,
+             int rank);
+
+#endif
