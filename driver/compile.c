@@ -81,7 +81,7 @@ static bool write_all(Arena *a, const Options *o, const Program *p, const Text *
         (!check_weights(a, w, arena_string(a, "%s/%s", s->place, weights), d) ||
          !weights_write(w, g, stage_file(s, weights), d)))
         return false;
-    return o->emit == EMIT_SOURCE ? build_folder(s, c, &b, d) : build_program(s, c, &b, d);
+    return o->emit == EMIT_SOURCE ? build_folder(s, p, c, &b, d) : build_program(s, c, &b, d);
 }
 
 static bool write_program(Arena *a, const Options *o, const Program *p, const Text *c,

@@ -1,5 +1,4 @@
 // From C text to a program: the C compiler is run with an argument vector, never through a shell.
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
@@ -92,67 +91,4 @@ bool build_program(Stage *s, const Text *c, const BuildOptions *o, Diag *d)
         return false;
     }
     return out_write(c_path, c->s, c->n, d) && run(s, (char *const *)argv, d);
-}
-
-// ---- a folder of sources ----
-
-static bool copy_file(const char *from, const char *to, Diag *d)
-{
-    File f;
-
-    if (!file_map(from, &f, d))
-        return false;
-    bool ok = out_write(to, (const char *)f.data, f.size, d);
-    file_unmap(&f);
-    return ok;
-}
-
-static bool is_source(const char *name)
-{
-    size_t n = strlen(name);
-    return n > 2 && name[n - 2] == '.' && (name[n - 1] == 'c' || name[n - 1] == 'h');
-}
-
-// Copies the runtime's sources in a folder to one of the same name in the stage.
-static bool copy_sources(Stage *s, const char *from, const char *name, Diag *d)
-{
-    Arena *a = s->arena;
-    DIR *dir = opendir(from);
-    bool ok = dir && stage_folder(s, name, d);
-
-    if (!dir)
-        diag_error(d, "the runtime that belongs to shardcc isn't there: '%s': %s", from,
-                   strerror(errno));
-    for (struct dirent *e; ok && (e = readdir(dir));)
-        if (is_source(e->d_name))
-            ok = copy_file(arena_string(a, "%s/%s", from, e->d_name),
-                           stage_file(s, arena_string(a, "%s/%s", name, e->d_name)), d);
-    if (dir)
-        closedir(dir);
-    return ok;
-}
-
-static const char makefile[] =
-    "# Needs a C compiler, OpenMP and oneDNN (Debian: libdnnl-dev).\n"
-    "CC ?= cc\n"
-    "MARCH ?= %s\n"
-    "CFLAGS = -std=c11 -O3 -march=$(MARCH) -ffp-contract=off -fno-math-errno \\\n"
-    "         -fno-trapping-math -fopenmp -D_GNU_SOURCE\n"
-    "SOURCES = %s.c $(wildcard runtime/*.c runtime/cpu/*.c)\n\n"
-    "%s: $(SOURCES:.c=.o)\n"
-    "\t$(CC) $(CFLAGS) -o $@ $^ -ldnnl -lpthread -lm\n\n"
-    "%%.o: %%.c\n"
-    "\t$(CC) $(CFLAGS) -I. -Iruntime -c -o $@ $<\n\n"
-    "clean:\n"
-    "\trm -f %s $(SOURCES:.c=.o)\n";
-
-bool build_folder(Stage *s, const Text *c, const BuildOptions *o, Diag *d)
-{
-    Arena *a = s->arena;
-    char *make = arena_string(a, makefile, o->march, o->name, o->name, o->name);
-
-    return out_write(stage_file(s, arena_string(a, "%s.c", o->name)), c->s, c->n, d) &&
-           out_write(stage_file(s, "Makefile"), make, strlen(make), d) &&
-           copy_sources(s, o->runtime, "runtime", d) &&
-           copy_sources(s, arena_string(a, "%s/cpu", o->runtime), "runtime/cpu", d);
 }

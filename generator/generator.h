@@ -46,7 +46,7 @@ typedef struct BuildOptions {
 // Adds NAME.c and the program, compiled from it and linked with the runtime.
 bool build_program(Stage *s, const Text *c, const BuildOptions *o, Diag *d);
 
-// Adds the program's text, the runtime's sources and a Makefile.
-bool build_folder(Stage *s, const Text *c, const BuildOptions *o, Diag *d);
+// Adds the program's text, the runtime's sources that it uses and a Makefile.
+bool build_folder(Stage *s, const Program *p, const Text *c, const BuildOptions *o, Diag *d);
 
 #endif

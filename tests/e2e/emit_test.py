@@ -6,6 +6,7 @@
 import argparse
 import json
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -114,6 +115,32 @@ class Emit:
         self.checks.check("nothing else is left", not list(self.work.glob(".shardcc*")) and not list(self.work.glob("*.part")))
 
 
+    def kernels(self):
+        """--emit source copies the kernels that the program calls and what these need: all of it, and no more."""
+        objects = {f.stem: symbols(f) for f in (self.shardcc.parent / "runtime").rglob("*.o")}
+        for model in sorted(TINY.glob("*.onnx")):
+            name, folder = model.stem, self.work / f"{model.stem}_source"
+            info = json.loads(model.with_suffix(".json").read_text())
+            loss = f"{info['loss']}({info['output']}, labels)"
+            self.compile(model, "--loss", loss, "--optimizer", "sgd", "--no-weights", "--emit", "source", "-o", folder)
+            sources = [f.stem for f in (folder / "runtime").rglob("*.c")]
+            called = set(re.findall(r"\brt_\w+(?=\()", self.text(folder / f"{folder.name}.c")))
+            has = set().union(*(objects[f][0] for f in sources))
+            needs = called.union(*(objects[f][1] for f in sources)) & set().union(*(o[0] for o in objects.values()))
+            self.checks.check(f"{name}: nothing is missing", needs <= has, str(needs - has))
+            kernels = [f.stem for f in (folder / "runtime/cpu").glob("*.c") if f.stem != "kernel"]
+            idle = [f for f in kernels if not needs & objects[f][0]]
+            self.checks.check(f"{name}: {len(kernels)} files of kernels, none without use", not idle, str(idle))
+            made = (folder / "Makefile").read_text()
+            self.checks.check(f"{name}: oneDNN is asked for if needed", ("dnnl" in made) == ("onednn" in kernels))
+
+
+def symbols(path):
+    """Functions that an object file defines, and those that it calls."""
+    lines = run("nm", path).splitlines()
+    return {x.split()[-1] for x in lines if " T " in x}, {x.split()[-1] for x in lines if " U " in x}
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--shardcc", type=Path, required=True)
@@ -133,6 +160,7 @@ def main():
         t.forward_text()
         t.weights()
         t.source()
+        t.kernels()
     checks.finish()
 
 

@@ -1,0 +1,146 @@
+// A folder of sources: the program's text, what it needs of the runtime, a Makefile.
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "generator/generator.h"
+
+typedef struct Sources {
+    Stage *s;
+    const char *runtime;  // where they are copied from
+    Map done;             // by path beneath it
+    Diag *d;
+} Sources;
+
+static bool ends_in(const char *name, const char *end)
+{
+    size_t n = strlen(name), k = strlen(end);
+    return n > k && !strcmp(name + n - k, end);
+}
+
+// The text between the quotes of a line `#include "runtime/…"` at `at`, after "runtime/"; NULL if
+// it is no such line.
+static char *included(Arena *a, const char *at, const char *end)
+{
+    static const char begin[] = "#include \"runtime/";
+    const size_t n = sizeof begin - 1;
+    const char *quote;
+
+    if ((size_t)(end - at) < n || memcmp(at, begin, n))
+        return NULL;
+    quote = memchr(at + n, '"', (size_t)(end - at) - n);
+    return quote ? arena_copy(a, at + n, (size_t)(quote - at) - n) : NULL;
+}
+
+static bool copy(Sources *x, const char *name);
+
+// Copies a header and, as it declares what others need, the .c of its name.
+static bool copy_header(Sources *x, const char *name)
+{
+    char *c = arena_string(x->s->arena, "%.*s.c", (int)strlen(name) - 2, name);
+    bool has_c = !access(arena_string(x->s->arena, "%s/%s", x->runtime, c), F_OK);
+
+    return copy(x, name) && (!has_c || copy(x, c));
+}
+
+// Copies a file of the runtime and the headers that it includes.
+static bool copy(Sources *x, const char *name)
+{
+    Arena *a = x->s->arena;
+    File f;
+
+    if (map_get(&x->done, name))
+        return true;
+    map_set(&x->done, name, 1);
+    if (!file_map(arena_string(a, "%s/%s", x->runtime, name), &f, x->d))
+        return false;
+    const char *text = (const char *)f.data, *end = text + f.size;
+    bool ok = out_write(stage_file(x->s, arena_string(a, "runtime/%s", name)), text, f.size, x->d);
+    for (const char *line = text; ok && line && line < end;) {
+        char *header = included(a, line, end);
+        ok = !header || copy_header(x, header);
+        line = memchr(line, '\n', (size_t)(end - line));
+        line += line != NULL;
+    }
+    file_unmap(&f);
+    return ok;
+}
+
+// All but the kernels.
+static bool copy_trainer(Sources *x)
+{
+    DIR *dir = opendir(x->runtime);
+    bool ok = dir;
+
+    if (!dir)
+        diag_error(x->d, "the runtime that belongs to shardcc isn't there: '%s': %s", x->runtime,
+                   strerror(errno));
+    for (struct dirent *e; ok && (e = readdir(dir));)
+        if (ends_in(e->d_name, ".c") || ends_in(e->d_name, ".h"))
+            ok = copy(x, arena_copy(x->s->arena, e->d_name, strlen(e->d_name)));
+    if (dir)
+        closedir(dir);
+    return ok;
+}
+
+// The kernels that the program calls; copy.c has what all programs and many kernels call.
+static bool copy_kernels(Sources *x, const Program *p)
+{
+    bool ok = copy(x, "cpu/kernel.c") && copy(x, "cpu/copy.c");
+
+    for (int k = 0; k < N_SETS; k++)
+        for (int i = 0; ok && i < p->set[k].n_items; i++) {
+            const Item *it = &p->set[k].items[i];
+            if (it->kind == ITEM_KERNEL)
+                ok = copy(x, arena_string(x->s->arena, "cpu/%s.c", it->kernel.name));
+        }
+    return ok;
+}
+
+static const char makefile[] =
+    "# Needs a C compiler%s.\n"
+    "CC ?= cc\n"
+    "MARCH ?= %s\n"
+    "CFLAGS = -std=c11 -O3 -march=$(MARCH) -ffp-contract=off -fno-math-errno \\\n"
+    "         -fno-trapping-math -fopenmp -D_GNU_SOURCE\n"
+    "SOURCES =%s\n\n"
+    "%s: $(SOURCES:.c=.o)\n"
+    "\t$(CC) $(CFLAGS) -o $@ $^%s -lpthread -lm\n\n"
+    "%%.o: %%.c\n"
+    "\t$(CC) $(CFLAGS) -I. -Iruntime -c -o $@ $<\n\n"
+    "clean:\n"
+    "\trm -f %s $(SOURCES:.c=.o)\n";
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool write_makefile(Sources *x, const BuildOptions *o)
+{
+    bool has_onednn = map_get(&x->done, "cpu/onednn.c");
+    Text sources = {0}, make = {0};
+
+    qsort(x->s->name, (size_t)x->s->n, sizeof *x->s->name, by_name);  // folders before their files
+    for (int i = 0; i < x->s->n; i++)
+        if (ends_in(x->s->name[i], ".c"))
+            text_printf(&sources, " \\\n    %s", x->s->name[i]);
+    text_printf(&make, makefile,
+                has_onednn ? ", OpenMP and oneDNN (Debian: libdnnl-dev)" : " and OpenMP", o->march,
+                sources.s, o->name, has_onednn ? " -ldnnl" : "", o->name);
+    bool ok = out_write(stage_file(x->s, "Makefile"), make.s, make.n, x->d);
+    text_free(&sources);
+    text_free(&make);
+    return ok;
+}
+
+bool build_folder(Stage *s, const Program *p, const Text *c, const BuildOptions *o, Diag *d)
+{
+    Sources x = {.s = s, .runtime = o->runtime, .done.arena = s->arena, .d = d};
+
+    return out_write(stage_file(s, arena_string(s->arena, "%s.c", o->name)), c->s, c->n, d) &&
+           stage_folder(s, "runtime", d) && stage_folder(s, "runtime/cpu", d) && copy_trainer(&x) &&
+           copy_kernels(&x, p) && write_makefile(&x, o);
+}
