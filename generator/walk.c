@@ -36,11 +36,11 @@ Walk make_walk(const Gen *g, const Item *it)
 
     w.stride = arena_alloc(g->arena, (size_t)n + 1, sizeof *w.stride);
     for (int i = 0; i < it->rank; i++) {
-        if (it->has_sum && i == it->row_rank)
+        if (it->has_rows && i == it->row_rank)
             w.rows = w.rank;
         if (it->dim[i] == 1 && !w.has_index)
             continue;
-        bool is_apart = it->has_sum && i >= it->row_rank && w.rank == w.rows;
+        bool is_apart = it->has_rows && i >= it->row_rank && w.rank == w.rows;
         if (w.rank && !w.has_index && !is_apart &&
             can_merge(&w, n, w.rank - 1, it->dim[i], it, i)) {
             w.dim[w.rank - 1] *= it->dim[i];
@@ -50,11 +50,11 @@ Walk make_walk(const Gen *g, const Item *it)
             add_dim(&w, it, i, it->dim[i]);
         }
     }
-    if (it->has_sum && it->row_rank == it->rank)
+    if (it->has_rows && it->row_rank == it->rank)
         w.rows = w.rank;
-    if (it->has_sum && w.rows == w.rank)
+    if (it->has_rows && w.rows == w.rank)
         add_dim(&w, it, it->rank, 1);
-    if (!it->has_sum)
+    if (!it->has_rows)
         w.rows = w.rank > 1 ? w.rank - 1 : w.rank;
     return w;
 }

@@ -14,6 +14,15 @@ static bool is_whole(const Set *s, const Item *it, const Operand *o)
            operand_is_dense(o, it->rank, it->dim);
 }
 
+// Is output k of the group written in the last turn through a row?
+static bool is_written_last(const Set *s, const Item *it, const Operand *to)
+{
+    for (int i = 0; i < it->n_nodes; i++)
+        if (s->g->nodes[it->nodes[i]].out[0] == to->value)
+            return it->stage[i] == it->n_stages - 1;
+    return false;
+}
+
 // Can the group write output `to` over input `from`, which is read for the last time here?
 static bool can_overwrite(const Program *p, const Set *s, int item, const Operand *from,
                           const Operand *to)
@@ -23,7 +32,8 @@ static bool can_overwrite(const Program *p, const Set *s, int item, const Operan
     const Buffer *a = &p->buffers[old], *b = &p->buffers[new];
 
     if (old == new || a->kind != BUFFER_LOCAL || b->kind != BUFFER_LOCAL || a->last != item ||
-        b->first != item || a->bytes != b->bytes || !is_whole(s, it, from) || !is_whole(s, it, to))
+        b->first != item || a->bytes != b->bytes || !is_whole(s, it, from) ||
+        !is_whole(s, it, to) || !is_written_last(s, it, to))
         return false;
     if (dtype_size(value_of(s->g, from->base)->dtype) !=
         dtype_size(value_of(s->g, to->base)->dtype))
@@ -169,7 +179,7 @@ static void add_workspace(Program *p)
     if (!bytes)
         return;
     Buffer *b = arena_push(p->arena, p->buffers, p->n_buffers, p->cap_buffers);
-    *b = (Buffer){.kind = BUFFER_WORKSPACE, .bytes = (bytes + 63) / 64 * 64};
+    *b = (Buffer){.kind = BUFFER_WORKSPACE, .bytes = (bytes + 63) / 64 * 64 + REDZONE};
     p->workspace = p->n_buffers - 1;
 }
 

@@ -3,9 +3,25 @@
 
 #include "lower/internal.h"
 
+bool is_number_of_row(const Graph *g, const Item *it, const Node *n)
+{
+    int rank = out(g, n)->rank;
+
+    return it->has_rows && n->op->expr && rank == it->row_rank && rank != it->rank;
+}
+
+NodeId group_source(const Graph *g, const Item *it, ValueId v)
+{
+    for (;; v = producer(g, v)->in[0])
+        for (int i = 0; i < it->n_nodes; i++)
+            if (it->nodes[i] == value_of(g, v)->producer)
+                return it->nodes[i];
+}
+
 typedef struct Groups {
     Lowering *l;
     int *mark;      // by NodeId: 1 + the last item that the node was put into
+    int *at;        // by NodeId: its place in the last group that it was put into
     bool *is_read;  // by ValueId of iteration 0: read by some item, or from outside
     int cap_nodes;
 } Groups;
@@ -56,6 +72,18 @@ static int find_operand(Groups *gr, Item *it, const Operand *o, int *cap)
     return j;
 }
 
+// Is the value made in the group itself: as an element, or as the number of a row?
+static bool is_own(const Groups *gr, const Item *it, ValueId v, int item)
+{
+    const Lowering *l = gr->l;
+    ValueId b = l->view[v].base;
+    NodeId from = value_of(l->g, b)->producer;
+
+    return from && gr->mark[from] == 1 + item &&
+           (b == v || (it->has_rows && value_of(l->g, v)->rank == it->rank &&
+                       is_row_number(l, v, it->row_rank)));
+}
+
 static void find_inputs(Groups *gr, Item *it, int item)
 {
     const Lowering *l = gr->l;
@@ -65,11 +93,9 @@ static void find_inputs(Groups *gr, Item *it, int item)
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *x = &g->nodes[it->nodes[i]];
         for (int k = 0; k < x->n_in; k++) {
-            ValueId b = l->view[x->in[k]].base;
-            NodeId from = value_of(g, b)->producer;
             int *source = arena_push(l->p->arena, it->source, n, cap_source);
             double c;
-            if (b == x->in[k] && from && gr->mark[from] == 1 + item) {
+            if (is_own(gr, it, x->in[k], item)) {
                 *source = SOURCE_NODE;
             } else if (value_splat(g, x->in[k], &c)) {
                 *source = SOURCE_SPLAT;
@@ -78,6 +104,43 @@ static void find_inputs(Groups *gr, Item *it, int item)
                 *source = find_operand(gr, it, &o, &cap);
             }
         }
+    }
+}
+
+static bool is_sum_or_number(const Lowering *l, const Item *it, const Node *n)
+{
+    return n->op->is_sum || is_number_of_row(l->g, it, n);
+}
+
+// When each node's turn is: see Item. What is written over a value that the group reads is written
+// in the last turn through the row.
+static void find_stages(Groups *gr, Item *it)
+{
+    const Lowering *l = gr->l;
+    const int *source = it->source;
+
+    it->n_stages = 1;
+    it->stage = arena_array(l->p->arena, int, it->n_nodes);
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *x = &l->g->nodes[it->nodes[i]];
+        bool is_number = is_number_of_row(l->g, it, x);
+        int stage = is_number ? -1 : 0;
+        for (int k = 0; k < x->n_in; k++, source++) {
+            if (*source != SOURCE_NODE)
+                continue;
+            NodeId n = group_source(l->g, it, x->in[k]);
+            int from = it->stage[gr->at[n]];
+            from += !is_number && is_sum_or_number(l, it, &l->g->nodes[n]);
+            stage = from > stage ? from : stage;
+        }
+        it->stage[i] = stage;
+        gr->at[it->nodes[i]] = i;
+        it->n_stages = stage >= it->n_stages ? stage + 1 : it->n_stages;
+    }
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *x = &l->g->nodes[it->nodes[i]];
+        if (!is_sum_or_number(l, it, x) && l->carried_in[x->out[0]])
+            it->stage[i] = it->n_stages - 1;
     }
 }
 
@@ -103,6 +166,7 @@ void finish_groups(Lowering *l)
     Groups gr = {.l = l};
 
     gr.mark = arena_array(l->p->arena, int, g->n_nodes);
+    gr.at = arena_array(l->p->arena, int, g->n_nodes);
     gr.is_read = arena_array(l->p->arena, bool, l->cap_values);
     for (int i = 0; i < g->n_outputs; i++)
         gr.is_read[twin_value(l, g->outputs[i].value, 0)] = true;
@@ -113,6 +177,7 @@ void finish_groups(Lowering *l)
         if (it->kind == ITEM_GROUP) {
             expand(&gr, it, i);
             find_inputs(&gr, it, i);
+            find_stages(&gr, it);
         }
         for (int k = 0; k < it->n_in; k++)
             gr.is_read[twin_value(l, it->operands[k].base, 0)] = true;

@@ -80,6 +80,8 @@ bool lower_order(Lowering *l, bool *again);
 // kept. What was known of the graph before is void.
 bool lower_recompute(Lowering *l);
 bool lower_items(Lowering *l);
+bool are_good_rows(const Item *it, int rows);
+bool is_row_number(const Lowering *l, ValueId v, int rows);
 // Of the items [begin, end): a loop's body before the loop ends, or a part's.
 void merge_groups(Lowering *l, int begin, int end);
 void finish_groups(Lowering *l);

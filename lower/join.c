@@ -48,7 +48,7 @@ static bool reads_same(const Lowering *l, const Item *it, const Node *x)
 
 static bool same_rows(const Item *it, const Value *v)
 {
-    return it->has_sum && it->row_rank == v->rank &&
+    return it->has_rows && it->row_rank == v->rank &&
            !memcmp(it->dim, v->dim, sizeof(int64_t) * (size_t)v->rank);
 }
 
@@ -101,17 +101,22 @@ static int find_group(const Emit *e, NodeId n)
     return -1;
 }
 
+// An empty group over v's dims.
+static int add_group(Emit *e, const Value *v)
+{
+    Item *it = add_item(e, ITEM_GROUP);
+
+    set_dims(it, v);
+    it->nodes = arena_array(e->l->p->arena, NodeId, MAX_GROUP);
+    return e->l->s->n_items - 1;
+}
+
 void emit_elementwise(Emit *e, NodeId n)
 {
-    Arena *a = e->l->p->arena;
     int at = find_group(e, n);
 
-    if (at < 0) {
-        Item *it = add_item(e, ITEM_GROUP);
-        set_dims(it, out(e->l->g, &e->l->g->nodes[n]));
-        it->nodes = arena_array(a, NodeId, MAX_GROUP);
-        at = e->l->s->n_items - 1;
-    }
+    if (at < 0)
+        at = add_group(e, out(e->l->g, &e->l->g->nodes[n]));
     Item *it = &e->l->s->items[at];
     it->nodes[it->n_nodes++] = n;
     note_reads(e, n, at);
@@ -129,24 +134,33 @@ static int rows_of_sum(const Node *n, int rank)
     return kept;
 }
 
-// A sum over the last dims of what a group makes becomes part of it, if its rows are enough for the
-// threads (or few elements altogether).
+// Can the sum be part of the group that makes what it adds?
+static bool can_end(const Emit *e, int at, const Node *x, int kept)
+{
+    const Lowering *l = e->l;
+    const Item *it = &l->s->items[at];
+
+    return l->view[x->in[0]].base == x->in[0] && at >= e->loop && it->kind == ITEM_GROUP &&
+           it->region == e->r && it->n_nodes < MAX_GROUP && same_dims(it, in(l->g, x, 0)) &&
+           (!it->has_rows || it->row_rank == kept);
+}
+
+// A sum over the last dims is part of a group: of the one that makes what it adds, else a new one.
 bool emit_sum(Emit *e, NodeId n)
 {
-    enum { MIN_ROWS = 64, FEW = 1 << 15 };
     const Lowering *l = e->l;
     const Node *x = &l->g->nodes[n];
     const Value *v = in(l->g, x, 0);
     int kept = rows_of_sum(x, v->rank), at = l->item_of[x->in[0]] - 1;
+    Item like = {0};
 
-    if (!l->o->fuse || kept < 0 || l->view[x->in[0]].base != x->in[0] || at < e->loop)
+    set_dims(&like, v);
+    if (!l->o->fuse || kept < 0 || !are_good_rows(&like, kept))
         return false;
+    if (at < 0 || !can_end(e, at, x, kept))
+        at = add_group(e, v);
     Item *it = &l->s->items[at];
-    if (it->kind != ITEM_GROUP || it->region != e->r || it->n_nodes >= MAX_GROUP ||
-        !same_dims(it, v) || (it->has_sum && it->row_rank != kept) ||
-        (value_count(out(l->g, x)) < MIN_ROWS && value_count(v) > FEW))
-        return false;
-    it->has_sum = true;
+    it->has_rows = true;
     it->row_rank = kept;
     it->nodes[it->n_nodes++] = n;
     note_reads(e, n, at);

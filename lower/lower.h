@@ -82,8 +82,12 @@ typedef struct Item {
     Kernel kernel;    // kernel: how it is called
     int rank;         // group and copy: the dims walked over
     int64_t dim[MAX_RANK];
-    bool has_sum;  // group: some nodes are sums over the dims from `row_rank` on
+    // Group: the dims before `row_rank` make rows. Sums go over a row; nodes of rank `row_rank` are
+    // one number a row. What needs such a number comes in a later turn through the row: `stage`
+    // says of each node in which; of a row's number, after which (-1: before the first).
+    bool has_rows;
     int row_rank;
+    int *stage, n_stages;
     double fill;
 } Item;
 
@@ -131,6 +135,13 @@ Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Di
 Work item_work(const Set *s, const Item *it);
 
 void program_print(const Program *p, Text *t);
+
+// Does elementwise node `n` of group `it` make one number for each row?
+bool is_number_of_row(const Graph *g, const Item *it, const Node *n);
+
+// The node of the group that made `v`, which it reads as SOURCE_NODE: as an element or, through
+// views, as the number of a row.
+NodeId group_source(const Graph *g, const Item *it, ValueId v);
 
 // The place of operand `o` of an item of `s`.
 Address operand_address(const Program *p, const Set *s, const Operand *o);

@@ -6,6 +6,36 @@
 
 enum { LOOK_BACK = 64, MAX_MERGED = 96 };  // items; nodes of a group
 
+// Rows enough for the threads, or few elements altogether.
+bool are_good_rows(const Item *it, int rows)
+{
+    enum { MIN_ROWS = 64, FEW = 1 << 15 };
+    int64_t n = 1, all = 1;
+
+    for (int i = 0; i < it->rank; i++) {
+        n *= i < rows ? it->dim[i] : 1;
+        all *= it->dim[i];
+    }
+    return n >= MIN_ROWS || all <= FEW;
+}
+
+// Is `v`, of all dims, a value of the first `rows` of them repeated over the others?
+bool is_row_number(const Lowering *l, ValueId v, int rows)
+{
+    const View *view = &l->view[v];
+    const Value *x = value_of(l->g, v), *b = value_of(l->g, view->base);
+    int64_t dense[MAX_RANK];
+
+    if (b->rank != rows || x->rank < rows || view->offset ||
+        memcmp(b->dim, x->dim, sizeof(int64_t) * (size_t)rows))
+        return false;
+    dense_strides(rows, b->dim, dense);
+    for (int i = 0; i < x->rank; i++)
+        if (x->dim[i] > 1 && view->stride[i] != (i < rows ? dense[i] : 0))
+            return false;
+    return true;
+}
+
 // Does the item make the value or, of a concat, something that is made right in it?
 static bool makes(const Lowering *l, int item, ValueId base)
 {
@@ -40,13 +70,14 @@ static bool reads(const Lowering *l, ValueId v, int item)
     return false;
 }
 
-// Other than element by element?
-static bool reads_strictly(const Lowering *l, const Item *it, int item)
+// Other than element by element, or as the number of its row?
+static bool reads_strictly(const Lowering *l, const Item *it, int item, int row_rank)
 {
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *n = &l->g->nodes[it->nodes[i]];
         for (int k = 0; k < n->n_in; k++)
-            if (l->view[n->in[k]].base != n->in[k] && reads(l, n->in[k], item))
+            if (l->view[n->in[k]].base != n->in[k] && reads(l, n->in[k], item) &&
+                !is_row_number(l, n->in[k], row_rank))
                 return true;
     }
     return false;
@@ -85,15 +116,39 @@ static bool overwrites(const Lowering *l, const Item *it, const Item *group, boo
     return false;
 }
 
+static bool is_led_by(const Item *it, const Item *rows, int n)
+{
+    return it->rank >= n && !memcmp(it->dim, rows->dim, sizeof(int64_t) * (size_t)n);
+}
+
+// How many leading dims make the rows of a group of both; -1: they don't go together. Either both
+// walk the same dims, or one of them makes one number for each row of the other.
+static int common_rows(const Item *a, const Item *b)
+{
+    const Item *large = a->rank > b->rank ? a : b, *small = a->rank > b->rank ? b : a;
+    int rows = a->rank == b->rank ? (a->has_rows ? a->row_rank : b->row_rank) : small->rank;
+
+    if (!is_led_by(large, small, small->rank) ||
+        (a->rank == b->rank && a->has_rows && b->has_rows && a->row_rank != b->row_rank))
+        return -1;
+    if (a->rank == b->rank)
+        return rows;
+    return small->has_rows || (large->has_rows && large->row_rank != rows) ||
+                   !are_good_rows(large, rows)
+               ? -1
+               : rows;
+}
+
 static bool can_merge(const Lowering *l, int from, int to)
 {
     const Item *a = &l->s->items[from], *b = &l->s->items[to];
 
-    if (a->kind != ITEM_GROUP || a->region != b->region || !a->rank || a->rank != b->rank ||
-        memcmp(a->dim, b->dim, sizeof(int64_t) * (size_t)a->rank) ||
-        a->n_nodes + b->n_nodes > MAX_MERGED ||
-        (a->has_sum && b->has_sum && a->row_rank != b->row_rank) || !item_reads(l, b, from) ||
-        reads_strictly(l, b, from) || overwrites(l, b, a, true))
+    if (a->kind != ITEM_GROUP || a->region != b->region || !a->rank || !b->rank ||
+        a->n_nodes + b->n_nodes > MAX_MERGED || !item_reads(l, b, from))
+        return false;
+    int rows = common_rows(a, b);
+    bool has_rows = a->has_rows || b->has_rows || a->rank != b->rank;
+    if (rows < 0 || reads_strictly(l, b, from, has_rows ? rows : -1) || overwrites(l, b, a, true))
         return false;
     for (int i = from + 1; i < to; i++)
         if (item_reads(l, &l->s->items[i], from) || overwrites(l, &l->s->items[i], a, false))
@@ -114,9 +169,12 @@ static void merge(Lowering *l, int from, int to)
         if (l->item_of[l->view[v].base] == 1 + from)
             l->item_of[l->view[v].base] = 1 + to;
     }
-    if (a->has_sum)
-        b->row_rank = a->row_rank;
-    b->has_sum |= a->has_sum;
+    b->row_rank = common_rows(a, b);
+    b->has_rows |= a->has_rows || a->rank != b->rank;
+    if (a->rank > b->rank) {
+        b->rank = a->rank;
+        memcpy(b->dim, a->dim, sizeof b->dim);
+    }
     b->nodes = nodes;
     b->n_nodes += a->n_nodes;
     a->kind = ITEM_NONE;

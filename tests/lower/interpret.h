@@ -22,9 +22,12 @@ static int64_t place_at(const Machine *m, const Operand *o, int layer)
 static double load_one(DType t, const char *at)
 {
     switch (t) {
-    case F32: return (double)*(const float *)at;
-    case F64: return *(const double *)at;
-    default: return 0;
+    case F32:
+        return (double)*(const float *)at;
+    case F64:
+        return *(const double *)at;
+    default:
+        return 0;
     }
 }
 
@@ -33,10 +36,15 @@ static int64_t load_int(DType t, const char *at)
     int64_t x = 0;
 
     switch (dtype_size(t)) {
-    case 1: return t == I8 ? *(const int8_t *)at : *(const uint8_t *)at;
-    case 4: return t == I32 ? (int64_t) * (const int32_t *)at : (int64_t) * (const uint32_t *)at;
-    case 8: memcpy(&x, at, 8); return x;
-    default: abort();
+    case 1:
+        return t == I8 ? *(const int8_t *)at : *(const uint8_t *)at;
+    case 4:
+        return t == I32 ? (int64_t) * (const int32_t *)at : (int64_t) * (const uint32_t *)at;
+    case 8:
+        memcpy(&x, at, 8);
+        return x;
+    default:
+        abort();
     }
 }
 
@@ -109,6 +117,20 @@ static Tensor splat(const Machine *m, const Value *v, double x)
     return t;
 }
 
+// What a node of a group reads of another one: its result, seen through views.
+static Tensor seen(const Machine *m, const Item *it, const Tensor *made, ValueId v)
+{
+    const Graph *g = m->s->g;
+    const Node *n = producer(g, v);
+    Tensor x, y;
+
+    if (group_source(g, it, v) == value_of(g, v)->producer)
+        return made[v];
+    x = seen(m, it, made, n->in[0]);
+    node_eval(g, n, m->scratch, &x, &y);
+    return y;
+}
+
 static void run_group(const Machine *m, const Item *it, int layer)
 {
     const Graph *g = m->s->g;
@@ -125,7 +147,7 @@ static void run_group(const Machine *m, const Item *it, int layer)
             if (*source >= 0)
                 in_[k] = load(m, &it->operands[*source], layer, v->rank, v->dim);
             else if (*source == SOURCE_NODE)
-                in_[k] = made[n.in[k]];
+                in_[k] = seen(m, it, made, n.in[k]);
             else if (value_splat(g, n.in[k], &c))
                 in_[k] = splat(m, v, c);
         }

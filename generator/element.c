@@ -1,0 +1,290 @@
+// Expressions and statements of a fused group.
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator/element.h"
+
+enum { INLINE = 76 };  // characters of an expression that is put into its only reader
+
+static const Node *node_of(const Body *b, int i) { return &b->g->s->g->nodes[b->it->nodes[i]]; }
+
+const char *operand_type(const Body *b, int k)
+{
+    return dtype_c_type(value_of(b->g->s->g, b->it->operands[k].value)->dtype);
+}
+
+char *index_text(const Body *b, int k, int n)
+{
+    Text t = {0};
+
+    for (int d = 0; d < n; d++) {
+        int64_t stride = b->w->stride[k][d];
+        if (stride == 1)
+            text_printf(&t, " + i%d", d);
+        else if (stride)
+            text_printf(&t, " + i%d * %" PRId64, d, stride);
+    }
+    char *s = arena_copy(b->g->arena, t.s ? t.s : "", t.n);
+    text_free(&t);
+    return s;
+}
+
+int output_of(const Item *it, ValueId v)
+{
+    for (int k = 0; k < it->n_out; k++)
+        if (it->operands[it->n_in + k].value == v)
+            return k;
+    return -1;
+}
+
+// ---- what is asked for ----
+
+static bool is_number(const Body *b, int i)
+{
+    return is_number_of_row(b->g->s->g, b->it, node_of(b, i));
+}
+
+static bool is_element(const Body *b, int i) { return node_of(b, i)->op->expr && !is_number(b, i); }
+
+// Was it stored in an earlier turn? Then it is read back.
+static bool is_stored(const Body *b, int i)
+{
+    return is_element(b, i) && !b->of_row && b->it->stage[i] < b->stage &&
+           output_of(b->it, node_of(b, i)->out[0]) >= 0;
+}
+
+static int index_of(const Body *b, NodeId n)
+{
+    int i = 0;
+
+    while (b->it->nodes[i] != n)
+        i++;
+    return i;
+}
+
+// Where the sources of node i begin.
+static const int *sources_of(const Body *b, int i)
+{
+    const int *source = b->it->source;
+
+    for (int j = 0; j < i; j++)
+        source += node_of(b, j)->n_in;
+    return source;
+}
+
+// Is node i read after what is being printed?
+static bool is_read_later(const Body *b, int i)
+{
+    for (int k = i + 1; k < b->it->n_nodes; k++) {
+        const Node *n = node_of(b, k);
+        const int *source = sources_of(b, k);
+        if (is_number(b, k) && b->it->stage[k] == b->stage)
+            continue;
+        for (int j = 0; j < n->n_in; j++)
+            if (source[j] == SOURCE_NODE &&
+                group_source(b->g->s->g, b->it, n->in[j]) == b->it->nodes[i])
+                return true;
+    }
+    return false;
+}
+
+// What the row's numbers are made of is there for the whole row, elements for their turn only.
+void ask(Body *b, int stage, bool of_row)
+{
+    const Graph *g = b->g->s->g;
+
+    b->stage = stage;
+    b->of_row = of_row;
+    memset(b->uses, 0, sizeof *b->uses * (size_t)b->it->n_nodes);
+    for (int i = b->it->n_nodes - 1; i >= 0; i--) {
+        const Node *n = node_of(b, i);
+        const int *source = sources_of(b, i);
+        bool is_now = is_number(b, i) == of_row && b->it->stage[i] == stage;
+        bool is_out = output_of(b->it, n->out[0]) >= 0;
+        b->is_asked[i] = of_row ? is_now
+                                : (is_now && (n->op->is_sum || is_out)) ||
+                                      (b->uses[i] && is_element(b, i) && !is_stored(b, i));
+        if (b->is_asked[i] && !n->op->is_sum &&
+            ((is_now && is_out) || (of_row && is_read_later(b, i))))
+            b->uses[i] += 2;
+        for (int k = 0; b->is_asked[i] && k < n->n_in; k++)
+            if (source[k] == SOURCE_NODE)
+                b->uses[index_of(b, group_source(g, b->it, n->in[k]))]++;
+    }
+}
+
+bool is_used(const Body *b, int k)
+{
+    for (int i = 0; i < b->it->n_nodes; i++) {
+        const Node *n = node_of(b, i);
+        const int *source = sources_of(b, i);
+        if (k >= b->it->n_in && n->op->expr && n->out[0] == b->it->operands[k].value &&
+            (b->is_asked[i] ? b->it->stage[i] == b->stage : b->uses[i] && is_stored(b, i)))
+            return true;
+        for (int j = 0; j < n->n_in && b->is_asked[i]; j++)
+            if (source[j] == k && k < b->it->n_in)
+                return true;
+    }
+    return false;
+}
+
+// ---- expressions ----
+
+void print_row_operand(const Body *b, int k, Text *t)
+{
+    const char *at = index_text(b, k, b->w->rows);
+
+    text_printf(t, "((%s%s *)p[%d])[%s]", k < b->it->n_in ? "const " : "", operand_type(b, k),
+                b->slot[k], *at ? at + 3 : "0");
+}
+
+static void print_operand(const Body *b, int k, Text *t)
+{
+    int64_t stride = b->w->rank ? b->w->stride[k][b->w->rank - 1] : 0;
+    const char *name = k < b->it->n_in ? "x" : "y";
+    int i = k < b->it->n_in ? k : k - b->it->n_in;
+
+    if (b->of_row) {
+        print_row_operand(b, k, t);
+        return;
+    }
+    if (stride == 0 && k < b->it->n_in)
+        text_printf(t, "%s%d", name, i);
+    else if (stride == 0)
+        text_printf(t, "%s%d[0]", name, i);
+    else if (stride == 1)
+        text_printf(t, "%s%d[i]", name, i);
+    else
+        text_printf(t, "%s%d[i * %" PRId64 "]", name, i, stride);
+}
+
+static void print_source(const Body *b, const Node *n, int k, int source, Text *t)
+{
+    const Graph *g = b->g->s->g;
+    double c = 0;
+
+    if (source >= 0) {
+        print_operand(b, source, t);
+    } else if (source == SOURCE_SPLAT) {
+        value_splat(g, n->in[k], &c);
+        print_number(t, in(g, n, k)->dtype, c);
+    } else {
+        NodeId from = group_source(g, b->it, n->in[k]);
+        int i = index_of(b, from);
+        if (is_stored(b, i))
+            print_operand(b, b->it->n_in + output_of(b->it, g->nodes[from].out[0]), t);
+        else
+            text_printf(t, "%s", b->expr[from]);
+    }
+}
+
+// An attribute that grows with the iteration, as an expression of `layer`.
+static void print_layer_attr(Body *b, const Node *n, int k, Text *t)
+{
+    int64_t first = n->attr[k].i - n->block.iter;
+
+    if (!b->it->region) {
+        text_printf(t, "%" PRId64, n->attr[k].i);
+        return;
+    }
+    text_printf(t, first ? "layer + %" PRId64 : "layer", first);
+    b->uses_layer = true;
+}
+
+// The node's expression with its operands put in.
+static void print_expr(Body *b, const Node *n, const int *source, Text *t)
+{
+    const Walk *w = b->w;
+
+    for (const char *s = n->op->expr(b->g->s->g, n); *s; s++) {
+        if (*s != '$') {
+            text_put(t, s, 1);
+        } else if (s[1] == 'i') {
+            char *end;
+            int dim = (int)strtol(s + 2, &end, 10);
+            text_printf(t, dim == w->rank - 1 ? "i" : "i%d", dim);
+            s = end - 1;
+        } else if (s[1] == 'a') {
+            print_layer_attr(b, n, s[2] - '0', t);
+            s += 2;
+        } else {
+            s++;
+            print_source(b, n, *s - '0', source[*s - '0'], t);
+        }
+    }
+}
+
+// ---- statements ----
+
+static void print_sum(Body *b, int i, int indent)
+{
+    const Node *n = node_of(b, i);
+    Text t = {0};
+
+    text_printf(&t, "s%d += ", b->sum[i]);
+    print_source(b, n, 0, sources_of(b, i)[0], &t);
+    text_printf(&t, ";");
+    print_wrapped(&b->text, indent, t.s);
+    text_free(&t);
+}
+
+static void print_store(const Body *b, int k, const char *value, int indent, Text *to)
+{
+    Text t = {0};
+
+    print_operand(b, b->it->n_in + k, &t);
+    text_printf(&t, " = %s;", value);
+    print_wrapped(to, indent, t.s);
+    text_free(&t);
+}
+
+// Is node i the last that is asked for?
+static bool is_last(const Body *b, int i)
+{
+    for (int k = i + 1; k < b->it->n_nodes; k++)
+        if (b->is_asked[k])
+            return false;
+    return true;
+}
+
+// A node's expression goes to its place, into its only reader, or gets a name.
+static void print_node(Body *b, int i, int indent, Text *stores)
+{
+    const Node *n = node_of(b, i);
+    bool is_now = b->it->stage[i] == b->stage;
+    int k = is_now ? output_of(b->it, n->out[0]) : -1;
+    Text t = {0};
+
+    print_expr(b, n, sources_of(b, i), &t);
+    if (k >= 0 && b->uses[i] == 2 && is_last(b, i) && !b->of_row) {
+        print_store(b, k, t.s, indent, &b->text);
+    } else if (b->uses[i] == 1 && t.n < INLINE) {
+        b->expr[b->it->nodes[i]] = arena_string(b->g->arena, "(%s)", t.s);
+    } else {
+        const char *name = arena_string(b->g->arena, "v%d", ++b->n_variables);
+        print_wrapped(&b->text, indent,
+                      arena_string(b->g->arena, "const %s %s = %s;",
+                                   dtype_c_type(out(b->g->s->g, n)->dtype), name, t.s));
+        b->expr[b->it->nodes[i]] = name;
+        if (k >= 0)
+            print_store(b, k, name, indent, stores);
+    }
+    text_free(&t);
+}
+
+// Stores come last: an output may lie over an input.
+void print_element(Body *b, int indent)
+{
+    Text stores = {0};
+
+    for (int i = 0; i < b->it->n_nodes; i++) {
+        if (!b->is_asked[i])
+            continue;
+        if (node_of(b, i)->op->is_sum)
+            print_sum(b, i, indent);
+        else
+            print_node(b, i, indent, &stores);
+    }
+    text_put(&b->text, stores.s ? stores.s : "", stores.n);
+    text_free(&stores);
+}
