@@ -67,6 +67,19 @@ typedef struct Loss {
 
 enum { IGNORE_INDEX, LABEL_SMOOTHING };
 
+// The element of x at each label. A sum of zeros but for it, rather than a gather: it is made in one
+// turn through the row with all else, and its gradient is a choice, not a scatter.
+static ValueId pick(Loss *l, ValueId x, int axis)
+{
+    Graph *g = l->g;
+    int64_t axes[] = {axis};
+    Value like = *value_of(g, x);
+    ValueId index = make_iota(g, value_of(g, l->target)->dtype, like.rank, like.dim, axis);
+    ValueId hit = make_eq(g, index, broadcast_over(g, l->target, x, 1, axes));
+
+    return make_reduce_sum(g, make_select(g, hit, x, scalar_like(g, x, 0)), 1, axes);
+}
+
 // The largest element is taken off before exp, rounded down: any number near it does, and that of
 // floor has no gradient, which for the largest itself would be a sum of zeros.
 static void cross_entropy(Loss *l)
@@ -79,7 +92,7 @@ static void cross_entropy(Loss *l)
     ValueId most = make_floor(g, make_reduce_max(g, l->x, 1, axis));
     ValueId z = make_sub(g, l->x, broadcast_over(g, most, l->x, 1, axis));
     ValueId total = make_log(g, make_reduce_sum(g, make_exp(g, z), 1, axis));
-    ValueId each = make_sub(g, total, make_gather(g, z, l->target, last, last));
+    ValueId each = make_sub(g, total, pick(l, z, last));
     if (smooth > 0) {
         ValueId even = make_sub(g, total, make_mean(g, z, 1, axis));
 
