@@ -24,15 +24,15 @@ LIBS = generator solver lower analyzer frontend ir base
 ARCHIVES = $(foreach s,$(LIBS),$(if $(call src,$(s)),$(B)/lib$(s).a))
 # What the compiler has of the runtime: files, formulas of workspaces.
 RT_FILE = $(patsubst %.c,$(B)/%.o,$(wildcard runtime/rt_*.c))
-LDLIBS_COMPILER = -lprotobuf-c -lm
+LDLIBS_COMPILER = -lprotobuf-c -lcjson -lm
 LDLIBS_RT = -ldnnl -lgomp -lpthread -lm
 
-all: $(B)/shardcc $(B)/rt/libshardrt.a
+all: $(B)/shardcc $(B)/rt/libshardrt.a $(B)/rt/probe
 
 # What a trainer is built from, beside shardcc: the library, and the sources for --emit source.
 $(B)/rt/libshardrt.a: $(B)/libshardrt.a $(wildcard runtime/*.[ch] runtime/cpu/*.[ch])
 	@mkdir -p $(B)/rt/cpu
-	cp runtime/*.[ch] $(B)/rt/ && cp runtime/cpu/*.[ch] $(B)/rt/cpu/
+	cp $(filter-out runtime/probe.c,$(wildcard runtime/*.[ch])) $(B)/rt/ && cp runtime/cpu/*.[ch] $(B)/rt/cpu/
 	cp $(B)/libshardrt.a $@
 
 $(B)/shardcc: $(call obj,driver) $(ARCHIVES) $(RT_FILE)
@@ -46,8 +46,12 @@ lib-$(1): $(B)/lib$(1).a
 endef
 $(foreach s,$(filter-out driver,$(STAGES)),$(eval $(call archive,$(s))))
 
-$(B)/libshardrt.a: $(call obj,runtime)
+$(B)/libshardrt.a: $(filter-out $(B)/runtime/probe.o,$(call obj,runtime))
 	rm -f $@ && ar rcs $@ $^
+# What shardcc detect runs.
+$(B)/rt/probe: $(B)/runtime/probe.o $(B)/libshardrt.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS_RT)
 $(B)/runtime/%.o: runtime/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(RTFLAGS) -c -o $@ $<

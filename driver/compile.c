@@ -2,25 +2,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "driver/passes.h"
 #include "driver/report.h"
 #include "generator/generator.h"
 #include "lower/lower.h"
-
-// The folder with the runtime's headers, sources and library, beside the program itself.
-static char *runtime_folder(Arena *a)
-{
-    char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-
-    if (n < 0)
-        return arena_string(a, "rt");
-    path[n] = 0;
-    char *slash = strrchr(path, '/');
-    return arena_string(a, "%.*s/rt", slash ? (int)(slash - path) : 0, path);
-}
 
 // ---- the trainer ----
 
@@ -112,7 +98,8 @@ static bool write_program(Arena *a, const Options *o, const Program *p, const Te
     return true;
 }
 
-static bool finish(Arena *a, const Options *o, Program *p, const Weights *w, Diag *d)
+static bool finish(Arena *a, const Options *o, Program *p, const Weights *w, const Cluster *c,
+                   Diag *d)
 {
     Text t = {0};
     bool ok;
@@ -125,6 +112,7 @@ static bool finish(Arena *a, const Options *o, Program *p, const Weights *w, Dia
         GenerateOptions go = {.name = base_name(path),
                               .options = options_text(a, o),
                               .plan = plan_line(a, p),
+                              .cluster = o->cluster ? c : NULL,
                               .init_std = o->init_std,
                               .vocabulary = find_vocabulary(p->set[SET_PREDICT].g)};
         generate_c(p, &go, &t);
@@ -143,13 +131,22 @@ static bool is_readable(const char *path, Diag *d)
     return ok;
 }
 
-int compile(Arena *a, const Options *o)
+static bool read_cluster(Arena *a, const char *path, Cluster *c)
+{
+    Diag d = {.file = base_name(path)};
+
+    return cluster_read(a, path, c, &d);
+}
+
+static int compile_model(Arena *a, const Options *o)
 {
     Diag d = {.file = base_name(o->input)};
     Weights w = {0};
+    Cluster c = {0};
     bool dumped = false;
 
-    if (!is_readable(o->input, &d) || !output_check(a, o, &d))
+    if (!is_readable(o->input, &d) || !output_check(a, o, &d) ||
+        (o->cluster && !read_cluster(a, o->cluster, &c)))
         return EXIT_USER;
     Graph *train = passes_run(a, o, true, &w, &d, &dumped), *predict;
     if (!train)
@@ -175,5 +172,13 @@ int compile(Arena *a, const Options *o)
         report_model(d.file, train ? train : predict);
         report_program(p);
     }
-    return finish(a, o, p, &w, &d) ? 0 : EXIT_USER;
+    return finish(a, o, p, &w, &c, &d) ? 0 : EXIT_USER;
+}
+
+int compile(Arena *a, int argc, char **argv)
+{
+    Options o;
+    int status = 0;
+
+    return options_read(a, argc, argv, &o, &status) ? compile_model(a, &o) : status;
 }

@@ -22,6 +22,7 @@ typedef struct Options {
     const char *loss, *optimizer;
     const char *dump_after;
     const char *march, *cc;
+    const char *cluster;  // a file; NULL: nothing is predicted
     double clip_norm;
     double init_std;  // --init normal(STD); 0: none
     int accumulate;
@@ -36,8 +37,9 @@ bool options_read(Arena *a, int argc, char **argv, Options *o, int *status);
 // The options in canonical form, base names only.
 char *options_text(Arena *a, const Options *o);
 
-// Compiles o->input; returns the exit status.
-int compile(Arena *a, const Options *o);
+// The commands; each returns the exit status. argv[0] is the command's name.
+int compile(Arena *a, int argc, char **argv);
+int detect(Arena *a, int argc, char **argv);
 
 bool input_is_ir(const Options *o);  // a graph's text, by the ending of its name
 
@@ -53,6 +55,9 @@ char *output_folder(Arena *a, const char *path);  // the folder that it lies in
 
 // Looks before anything is computed: nothing that is written may be a folder or the model itself.
 bool output_check(Arena *a, const Options *o, Diag *d);
+
+// The folder with the runtime's headers, sources, library and probe, beside shardcc itself.
+char *runtime_folder(Arena *a);
 
 bool is_same_file(const char *a, const char *b);
 

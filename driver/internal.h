@@ -5,10 +5,34 @@
 
 #include "driver/driver.h"
 
+// An option of a command. A heading of the help has no name.
+typedef struct OptionDef {
+    const char *name;
+    int id;
+    const char *value;  // what it takes; NULL: nothing
+    const char *help;
+} OptionDef;
+
+enum { OPTION_HELP = -1 };  // the id of --help
+
+// A command: how it is called, its options, and what is done with those and with other words.
+typedef struct Command {
+    const char *usage;
+    const OptionDef *options;
+    int n_options;
+    bool (*set)(Arena *a, void *to, int id, const char *value, int *status);
+    bool (*word)(void *to, const char *word, int *status);
+} Command;
+
+// Reads argv[1 …] into `to`. False, with the exit status in `*status`, when there is nothing (more)
+// to do.
+bool command_read(const Command *c, Arena *a, int argc, char **argv, void *to, int *status);
+
 bool complain(int *status, const char *fmt, ...) PRINTF(2, 3);
 
 bool read_number(const char *name, const char *s, double low, double *x, int *status);
-bool read_accumulate(const char *s, int *k, int *status);
+// A whole number from 1 to `most`.
+bool read_count(const char *name, const char *s, int most, int *k, int *status);
 bool read_init(const char *s, double *std, int *status);
 bool read_emit(const char *s, Emit *e, int *status);
 bool read_march(const char *s, const char **march, int *status);

@@ -1,20 +1,32 @@
-// shardcc: reads the command line and compiles.
+// shardcc: finds the command and runs it.
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 
 #include "driver/driver.h"
 
+// Compiling needs no word: a command's name comes first, or it is none.
+static const struct {
+    const char *name;
+    int (*run)(Arena *a, int argc, char **argv);
+} commands[] = {
+    {"detect", detect},
+};
+
+static int run(Arena *a, int argc, char **argv)
+{
+    for (int i = 0; i < COUNT(commands); i++)
+        if (argc > 1 && !strcmp(argv[1], commands[i].name))
+            return commands[i].run(a, argc - 1, argv + 1);
+    return compile(a, argc, argv);
+}
+
 int main(int argc, char **argv)
 {
     Arena *a = arena_new();
-    Options o;
-    int status = 0;
 
-    signal(SIGCHLD, SIG_DFL);  // whoever started us may not have wanted to hear of its children
     signal(SIGXFSZ, SIG_IGN);  // a file at the limit is an error of write, like a full disk
-    if (options_read(a, argc, argv, &o, &status))
-        status = compile(a, &o);
+    int status = run(a, argc, argv);
     arena_free(a);
     if (fflush(stdout) && !status) {
         fprintf(stderr, "shardcc: error: cannot write to stdout: %s\n", strerror(errno));

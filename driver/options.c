@@ -1,4 +1,4 @@
-// The command line: one table of options serves parsing, help and suggestions.
+// The options of a compilation: one table serves parsing, help and suggestions.
 #include <string.h>
 
 #include "driver/internal.h"
@@ -22,17 +22,12 @@ typedef enum OptionId {
     O_NO_FUSE,
     O_MARCH,
     O_CC,
-    O_HELP,
-    O_VERSION
+    O_CLUSTER,
+    O_VERSION,
+    O_HELP = OPTION_HELP
 } OptionId;
 
-// A heading of the help has no name.
-static const struct {
-    const char *name;
-    OptionId id;
-    const char *value;  // what it takes; NULL: nothing
-    const char *help;
-} table[] = {
+static const OptionDef table[] = {
     {NULL, 0, NULL, "Training"},
     {"--loss", O_LOSS, "TEXT",
      "cross_entropy(x, labels, ignore_index=-100, label_smoothing=0),\n"
@@ -66,55 +61,25 @@ static const struct {
     {"--cc", O_CC, "PROGRAM", "which one (cc)"},
     {"--march", O_MARCH, "CPU", "what to compile for: native (this one), x86-64-v3, ..."},
     {"--no-fuse", O_NO_FUSE, NULL, "every operator on its own"},
+    {NULL, 0, NULL, "The machine"},
+    {"--cluster", O_CLUSTER, "FILE.json",
+     "what it can do, as shardcc detect wrote it: --profile of the trainer\n"
+     "then prints how long each call was to take beside how long it took"},
     {NULL, 0, NULL, "This program"},
     {"--help", O_HELP, NULL, "this text"},
     {"--version", O_VERSION, NULL, "its version"},
 };
-
-static void print_help(void)
-{
-    printf("shardcc MODEL.onnx [-o NAME] --loss TEXT --optimizer TEXT [OPTIONS]\n\n"
-           "Compiles a traced model into a trainer: one program, its C text, its weights.\n"
-           "Without --loss and --optimizer the program only predicts. MODEL.ir, a graph as\n"
-           "--emit ir prints it, is an input like any other.\n");
-    for (int i = 0; i < COUNT(table); i++) {
-        char left[40];
-        const char *s = table[i].help, *end;
-        if (!table[i].name) {
-            printf("\n%s:\n", s);
-            continue;
-        }
-        snprintf(left, sizeof left, "%s %s", table[i].name, table[i].value ? table[i].value : "");
-        printf("  %-24s", left);
-        for (; (end = strchr(s, '\n')); s = end + 1)
-            printf("%.*s\n%26s", (int)(end - s), s, "");
-        printf("%s\n", s);
-    }
-    printf("\nExit status: 0 done, 2 wrong options, 1 anything else that is wrong.\n");
-}
-
-static bool unknown(const char *word, int *status)
-{
-    const char *names[COUNT(table)];
-    int n = 0;
-
-    for (int i = 0; i < COUNT(table); i++)
-        if (table[i].name)
-            names[n++] = table[i].name;
-    const char *near = nearest_name(word, names, n);
-    if (near && word[1] && word[2])  // any letter is near any other
-        return complain(status, "unknown option '%s' (did you mean '%s'?)", word, near);
-    return complain(status, "unknown option '%s'; --help lists them", word);
-}
 
 static void push(Arena *a, Strings *list, const char *s)
 {
     *arena_push(a, list->s, list->n, list->cap) = s;
 }
 
-static bool set(Arena *a, Options *o, OptionId id, const char *s, int *status)
+static bool set(Arena *a, void *to, int id, const char *s, int *status)
 {
-    switch (id) {
+    Options *o = to;
+
+    switch ((OptionId)id) {
     case O_OUTPUT:
         o->output = s;
         return *s || complain(status, "-o: an empty name");
@@ -127,7 +92,7 @@ static bool set(Arena *a, Options *o, OptionId id, const char *s, int *status)
     case O_CLIP:
         return read_number("--clip-norm", s, 0, &o->clip_norm, status);
     case O_ACCUMULATE:
-        return read_accumulate(s, &o->accumulate, status);
+        return read_count("--accumulate", s, 1 << 20, &o->accumulate, status);
     case O_FREEZE:
         push(a, &o->freeze, s);
         break;
@@ -164,10 +129,11 @@ static bool set(Arena *a, Options *o, OptionId id, const char *s, int *status)
     case O_CC:
         o->cc = s;
         return *s || complain(status, "--cc: an empty name");
+    case O_CLUSTER:
+        o->cluster = s;
+        return *s || complain(status, "--cluster: an empty name");
     case O_HELP:
-        print_help();
-        *status = 0;
-        return false;
+        break;
     case O_VERSION:
         printf("shardcc %s\n", SHARDCC_VERSION);
         *status = 0;
@@ -176,40 +142,28 @@ static bool set(Arena *a, Options *o, OptionId id, const char *s, int *status)
     return true;
 }
 
-// `--name value` or `--name=value`; moves `*i` on.
-static bool read_one(Arena *a, int argc, char **argv, int *i, Options *o, int *status)
+static bool word(void *to, const char *s, int *status)
 {
-    const char *word = argv[*i], *equals = word[1] == '-' ? strchr(word, '=') : NULL;
-    char *name = equals ? arena_copy(a, word, (size_t)(equals - word)) : argv[*i];
+    Options *o = to;
 
-    for (int k = 0; k < COUNT(table); k++) {
-        if (!table[k].name || strcmp(name, table[k].name))
-            continue;
-        if (!table[k].value && equals)
-            return complain(status, "%s takes no value", name);
-        if (!table[k].value)
-            return set(a, o, table[k].id, NULL, status);
-        if (!equals && *i + 1 >= argc)
-            return complain(status, "%s needs a value: %s", name, table[k].value);
-        return set(a, o, table[k].id, equals ? equals + 1 : argv[++*i], status);
-    }
-    return unknown(name, status);
+    if (o->input)
+        return complain(status, "one model at a time: '%s' and '%s'", o->input, s);
+    o->input = s;
+    return true;
 }
+
+static const Command command = {
+    "shardcc MODEL.onnx [-o NAME] --loss TEXT --optimizer TEXT [OPTIONS]\n"
+    "shardcc detect [-o FILE.json]\n\n"
+    "Compiles a traced model into a trainer: one program, its C text, its weights.\n"
+    "Without --loss and --optimizer the program only predicts. MODEL.ir, a graph as\n"
+    "--emit ir prints it, is an input like any other. detect measures this machine.\n",
+    table, COUNT(table), set, word};
 
 bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
     *o = (Options){.accumulate = 1, .march = "native", .cc = "cc"};
-    for (int i = 1; i < argc; i++) {
-        if (argv[i][0] == '-' && argv[i][1]) {
-            if (!read_one(a, argc, argv, &i, o, status))
-                return false;
-        } else if (o->input) {
-            return complain(status, "one model at a time: '%s' and '%s'", o->input, argv[i]);
-        } else {
-            o->input = argv[i];
-        }
-    }
-    return check_together(a, o, status);
+    return command_read(&command, a, argc, argv, o, status) && check_together(a, o, status);
 }
 
 static void add(Text *t, const char *name, const char *value)
@@ -253,6 +207,8 @@ char *options_text(Arena *a, const Options *o)
     if (o->init_std > 0)
         add(&t, "--init", number);
     add(&t, "--march", o->march);
+    if (o->cluster)
+        add(&t, "--cluster", base_name(o->cluster));
     char *s = arena_copy(a, t.s, t.n);
     text_free(&t);
     for (char *c = s; *c; c++)  // it goes into a comment

@@ -31,6 +31,18 @@ char *output_folder(Arena *a, const char *path)
     return n ? arena_copy(a, path, n > 1 ? n - 1 : n) : arena_copy(a, ".", 1);
 }
 
+char *runtime_folder(Arena *a)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+
+    if (n < 0)
+        return arena_string(a, "rt");
+    path[n] = 0;
+    char *slash = strrchr(path, '/');
+    return arena_string(a, "%.*s/rt", slash ? (int)(slash - path) : 0, path);
+}
+
 bool is_same_file(const char *a, const char *b)
 {
     struct stat s, t;

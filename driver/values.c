@@ -44,14 +44,13 @@ static bool read_whole(const char *s, const char **end, int64_t most, int64_t *n
     return *s >= '0' && *s <= '9' && !errno && *n <= most;
 }
 
-bool read_accumulate(const char *s, int *k, int *status)
+bool read_count(const char *name, const char *s, int most, int *k, int *status)
 {
-    enum { MOST = 1 << 20 };
     const char *end;
     int64_t n;
 
-    if (!read_whole(s, &end, MOST, &n) || *end || n < 1)
-        return complain(status, "--accumulate: '%s' is not a whole number from 1 to %d", s, MOST);
+    if (!read_whole(s, &end, most, &n) || *end || n < 1)
+        return complain(status, "%s: '%s' is not a whole number from 1 to %d", name, s, most);
     *k = (int)n;
     return true;
 }

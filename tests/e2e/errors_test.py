@@ -34,6 +34,10 @@ OPTIONS = [
     (["linear.onnx", "--no-weights=1"], "--no-weights takes no value"),
     (["linear.onnx", "--loss", "logits"], "--loss needs --optimizer"),
     (["linear.onnx", "--optimizer", "adam"], "--optimizer needs --loss"),
+    (["detect", "linear.onnx"], "detect takes no file: 'linear.onnx'"),
+    (["detect", "--thread", "2"], "unknown option '--thread' (did you mean '--threads'?)"),
+    (["detect", "--threads", "65"], "--threads: '65' is not a whole number from 1 to 64"),
+    (["detect", "-o"], "-o needs a value: FILE.json"),
     (["linear.onnx", "--clip-norm", "1"], "--clip-norm needs --loss and --optimizer"),
     (["linear.onnx", "--dump-after", "autodiff"], "that pass of --dump-after needs --loss and --optimizer"),
     (["--emit", "asm"], "--emit: 'asm' is not one of ir, program, c, source"),
@@ -140,6 +144,21 @@ MODELS = [
     ("carry.ir", TRAIN, "carry of 'x' to 'm' changes the type"),
 ]
 
+# ---- clusters: file, message; exit status 1 ----
+CLUSTERS = [
+    ("none.json", "cannot read 'none.json': No such file or directory"),
+    ("text.onnx", "not JSON: byte 0"),
+    ("list.json", "the whole must be an object"),
+    ("version.json", "version must be 1: shardcc detect makes such files"),
+    (
+        "device.json",
+        "devices_per_host is missing\ndevice.json: error: device.threads must be a whole number from 1 to 4096\n"
+        "device.json: error: device.memory is missing\ndevice.json: error: device.bandwidth is missing\n"
+        "device.json: error: device.launch is missing\ndevice.json: error: device.vector is missing\n"
+        "device.json: error: device.gemm is missing",
+    ),
+]
+
 # ---- trainers: arguments, message; exit status 2 ----
 TRAINER_OPTIONS = [
     ([], "nothing to do: give --data, --eval-data, --predict or --generate; --help lists all options"),
@@ -153,6 +172,8 @@ TRAINER_OPTIONS = [
     (["--data", "good", "--quiet=1"], "--quiet takes no value"),
     (["--predict", "good"], "--predict needs -o FILE.npz"),
     (["--save", "it.safetensors", "--eval-data", "good"], "--save needs --data"),
+    (["--profile", "--eval-data", "good"], "--profile needs --data"),
+    (["--trace", "it.json", "--predict", "good", "-o", "it.npz"], "--trace needs --data"),
 ]
 
 # ---- trainers: arguments after --data, message; exit status 1 ----
@@ -175,6 +196,7 @@ DATA = [
     (["good", "--save", "none/it"], "none/it: No such file or directory"),
     (["good", "--save", "folder"], "folder: not a regular file"),
     (["good", "--save", "/dev/full"], "/dev/full: not a regular file"),
+    (["good", "--trace", "none/it.json"], "none/it.json: No such file or directory"),
     (["good", "--log", "/dev/full"], "/dev/full: No space left on device"),
     (["not_finite", "--no-shuffle", "--save", "it"], "step 3: the loss is NaN; stopped, nothing is saved"),
 ]
@@ -208,6 +230,9 @@ def write_models(work):
         ),
         "bad.ir": b'grpah "x" {\n}\n',
         "carry.ir": b'graph "x" {\n  state %m f32[2] = 0\n  input %x f32[3]\n  carry step %m %x\n}\n',
+        "list.json": b"[]",
+        "version.json": b'{"version": 7}',
+        "device.json": b'{"version": 1, "device": {"threads": "many"}}',
         "few.bin": bytes(5),
         "odd.bin": bytes(1001),
         "high.bin": bytes(321) + bytes([200]) + bytes(700),
@@ -294,6 +319,9 @@ class Errors:
             self.expect([self.shardcc, *args], 2, f"shardcc: error: {message}")
         for name, args, message in MODELS:
             self.expect([self.shardcc, name, *args], 1, f"{name}: error: {message}")
+        for name, message in CLUSTERS:
+            self.expect([self.shardcc, "linear.onnx", "--cluster", name], 1, f"{name}: error: {message}")
+        self.expect([self.shardcc, "detect", "-o", "none/it"], 1, "shardcc: error: cannot write 'none/it': No such file or directory")
         for args, message in TRAINER_OPTIONS:
             self.expect(["./linear", *args], 2, f"linear: error: {message}")
         for args, message in DATA:

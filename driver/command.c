@@ -1,0 +1,81 @@
+// Reading a command line by a table of options: one for shardcc itself, one for each subcommand.
+#include <string.h>
+
+#include "driver/internal.h"
+
+static void print_help(const Command *c)
+{
+    printf("%s", c->usage);
+    for (int i = 0; i < c->n_options; i++) {
+        const OptionDef *o = &c->options[i];
+        char left[40];
+        const char *s = o->help, *end;
+        if (!o->name) {
+            printf("\n%s:\n", s);
+            continue;
+        }
+        snprintf(left, sizeof left, "%s %s", o->name, o->value ? o->value : "");
+        printf("  %-24s", left);
+        for (; (end = strchr(s, '\n')); s = end + 1)
+            printf("%.*s\n%26s", (int)(end - s), s, "");
+        printf("%s\n", s);
+    }
+    printf("\nExit status: 0 done, 2 wrong options, 1 anything else that is wrong.\n");
+}
+
+static bool unknown(const Command *c, const char *word, int *status)
+{
+    enum { MOST = 64 };
+    const char *names[MOST];
+    int n = 0;
+
+    for (int i = 0; i < c->n_options && n < MOST; i++)
+        if (c->options[i].name)
+            names[n++] = c->options[i].name;
+    const char *near = nearest_name(word, names, n);
+    if (near && word[1] && word[2])  // any letter is near any other
+        return complain(status, "unknown option '%s' (did you mean '%s'?)", word, near);
+    return complain(status, "unknown option '%s'; --help lists them", word);
+}
+
+static bool set(const Command *c, Arena *a, const OptionDef *o, const char *value, void *to,
+                int *status)
+{
+    if (o->id != OPTION_HELP)
+        return c->set(a, to, o->id, value, status);
+    print_help(c);
+    *status = 0;
+    return false;
+}
+
+// `--name value` or `--name=value`; moves `*i` on.
+static bool read_one(const Command *c, Arena *a, int argc, char **argv, int *i, void *to,
+                     int *status)
+{
+    const char *word = argv[*i], *equals = word[1] == '-' ? strchr(word, '=') : NULL;
+    char *name = equals ? arena_copy(a, word, (size_t)(equals - word)) : argv[*i];
+
+    for (int k = 0; k < c->n_options; k++) {
+        const OptionDef *o = &c->options[k];
+        if (!o->name || strcmp(name, o->name))
+            continue;
+        if (!o->value && equals)
+            return complain(status, "%s takes no value", name);
+        if (!o->value)
+            return set(c, a, o, NULL, to, status);
+        if (!equals && *i + 1 >= argc)
+            return complain(status, "%s needs a value: %s", name, o->value);
+        return set(c, a, o, equals ? equals + 1 : argv[++*i], to, status);
+    }
+    return unknown(c, name, status);
+}
+
+bool command_read(const Command *c, Arena *a, int argc, char **argv, void *to, int *status)
+{
+    for (int i = 1; i < argc; i++) {
+        bool is_option = argv[i][0] == '-' && argv[i][1];
+        if (is_option ? !read_one(c, a, argc, argv, &i, to, status) : !c->word(to, argv[i], status))
+            return false;
+    }
+    return true;
+}

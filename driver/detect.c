@@ -1,0 +1,116 @@
+// shardcc detect: what this machine can do. A program of the runtime measures it, as shardcc is not
+// linked with kernels; what it says is checked like any cluster's file.
+#include <errno.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analyzer/analyzer.h"
+#include "driver/internal.h"
+
+typedef struct DetectOptions {
+    const char *output;
+    int threads;  // 0: all
+} DetectOptions;
+
+typedef enum DetectId { D_OUTPUT, D_THREADS, D_HELP = OPTION_HELP } DetectId;
+
+static const OptionDef options[] = {
+    {"-o", D_OUTPUT, "FILE.json", "where to write it (stdout)"},
+    {"--threads", D_THREADS, "N", "that a trainer will have (one for each core)"},
+    {"--help", D_HELP, NULL, "this text"},
+};
+
+static bool set(Arena *a, void *to, int id, const char *value, int *status)
+{
+    DetectOptions *o = to;
+
+    if (id == D_THREADS)
+        return read_count("--threads", value, 64, &o->threads, status);
+    o->output = value;
+    return *value || complain(status, "-o: an empty name");
+}
+
+static bool word(void *to, const char *s, int *status)
+{
+    return complain(status, "detect takes no file: '%s'", s);
+}
+
+static const Command command = {
+    "shardcc detect [-o FILE.json]\n\n"
+    "Measures this machine: products of matrices, memory, the start of a call. The file serves\n"
+    "--cluster. It takes some seconds, in which the machine had better do nothing else.\n\n",
+    options, COUNT(options), set, word};
+
+// What the program prints, up to 1 MiB, and its exit status.
+static bool run_probe(const char *path, const DetectOptions *o, Text *t, Diag *d)
+{
+    enum { MOST = 1 << 20 };
+    char threads[16], buffer[4096];
+    char *argv[] = {(char *)path, o->threads ? threads : NULL, NULL};
+    posix_spawn_file_actions_t actions;
+    int fd[2], status = 0;
+    ssize_t n;
+    pid_t pid;
+
+    snprintf(threads, sizeof threads, "%d", o->threads);
+    if (pipe(fd)) {
+        diag_error(d, "cannot measure: %s", strerror(errno));
+        return false;
+    }
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fd[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addclose(&actions, fd[0]);
+    int error = posix_spawn(&pid, path, &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(fd[1]);
+    while (!error && ((n = read(fd[0], buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR)))
+        if (n > 0 && t->n < MOST)
+            text_put(t, buffer, (size_t)n);
+    close(fd[0]);
+    while (!error && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (error)
+        diag_error(d, "the runtime that belongs to shardcc isn't there: '%s': %s", path,
+                   strerror(error));
+    else if (status)
+        diag_error(d, "'%s' failed: nothing is measured", path);
+    return !error && !status;
+}
+
+static bool measure(Arena *a, const DetectOptions *o, Text *to, Diag *d)
+{
+    Text said = {0};
+    Cluster c;
+
+    bool ok = run_probe(arena_string(a, "%s/probe", runtime_folder(a)), o, &said, d) &&
+              cluster_parse(a, said.s ? said.s : "", said.n, &c, d);
+    text_free(&said);
+    if (ok)
+        cluster_print(&c, to);
+    return ok;
+}
+
+int detect(Arena *a, int argc, char **argv)
+{
+    DetectOptions o = {0};
+    Diag d = {.file = "shardcc"};
+    OutFile file = {0};
+    Text t = {0};
+    int status = 0;
+
+    if (!command_read(&command, a, argc, argv, &o, &status))
+        return status;
+    if (o.output && !out_open(&file, o.output, &d))
+        return EXIT_USER;
+    bool ok = measure(a, &o, &t, &d);
+    if (ok && o.output)
+        ok = fwrite(t.s, 1, t.n, file.f) == t.n && out_commit(&file, &d);
+    else if (o.output)
+        out_cancel(&file);
+    else if (ok)
+        fwrite(t.s, 1, t.n, stdout);
+    text_free(&t);
+    return ok ? 0 : EXIT_USER;
+}

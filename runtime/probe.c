@@ -1,0 +1,220 @@
+// Measures this machine with the kernels that trainers call, and prints it as JSON: shardcc detect
+// runs this program and reads what it says. Of several calls the fastest counts: what others do on
+// the machine meanwhile is not its rate.
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/rt.h"
+
+// Each thing is called so often, and on for so many seconds, in each of some rounds.
+enum { CALLS = 3, ROUNDS = 4 };
+static const double PATIENCE = 0.005;
+
+enum { STREAM = 1 << 25 };  // elements of an array: 128 MiB, beyond any cache here
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void *take(size_t bytes)
+{
+    void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
+
+    if (!p) {
+        fprintf(stderr, "no memory to measure with: %zu MiB\n", bytes >> 20);
+        exit(1);
+    }
+    memset(p, 0, bytes);
+    return p;
+}
+
+static double least_seconds(Rt *rt, void (*call)(Rt *rt, const void *p), const void *p)
+{
+    double begin = now(), best = 1e30;
+
+    for (int i = 0; i <= CALLS || now() - begin < PATIENCE; i++) {
+        double start = now();
+        call(rt, p);
+        double seconds = now() - start;
+        best = i && seconds < best ? seconds : best;  // the first warms up
+    }
+    return best;
+}
+
+// ---- products ----
+
+// c = a b, m by k and k by n.
+typedef struct Product {
+    char *y, *a, *b;
+} Product;
+
+static void multiply(Rt *rt, const void *p)
+{
+    const Product *x = p;
+
+    rt_dot(rt, 0, x->y, x->a, x->b);
+}
+
+static double gemm_rate(Rt *rt, RtType type, int64_t m, int64_t n, int64_t k)
+{
+    RtDot p = {.m = m, .n = n, .k = k, .a_m = k, .a_k = 1, .b_k = n, .b_n = 1, .y_m = n, .y_n = 1};
+    size_t each = type == RT_F64 ? 8 : 4;
+    void *kernel = NULL;
+    Product x = {take((size_t)(m * n) * each), take((size_t)(m * k) * each),
+                 take((size_t)(k * n) * each)};
+
+    p.type = type;
+    rt->kernel = &kernel;
+    rt->workspace = take((size_t)rt_dot_workspace(&p) + 64);
+    rt_dot_init(rt, 0, &p);
+    double seconds = least_seconds(rt, multiply, &x);
+    rt_kernels_free(rt, 1);
+    free(rt->workspace);
+    free(x.y);
+    free(x.a);
+    free(x.b);
+    return 2.0 * (double)m * (double)n * (double)k / seconds;
+}
+
+static const struct {
+    RtType type;
+    const char *name;
+    int n, size[4];
+} tables[] = {{RT_F32, "f32", 4, {32, 128, 512, 2048}}, {RT_F64, "f64", 2, {32, 256}}};
+
+enum { PRODUCTS = 4 * 4 * 4 + 2 * 2 * 2 };
+
+static void measure_products(Rt *rt, double rate[PRODUCTS])
+{
+    for (int t = 0; t < 2; t++) {
+        const int *size = tables[t].size, n = tables[t].n;
+        for (int i = 0; i < n * n * n; i++, rate++) {
+            double r =
+                gemm_rate(rt, tables[t].type, size[i / (n * n)], size[i / n % n], size[i % n]);
+            *rate = fmax(*rate, r);
+        }
+    }
+}
+
+static void print_products(const double rate[PRODUCTS])
+{
+    const char *comma = "";
+
+    for (int t = 0; t < 2; t++) {
+        const int *size = tables[t].size, n = tables[t].n;
+        for (int i = 0; i < n * n * n; i++, comma = ",\n")
+            printf("%s{\"type\": \"%s\", \"m\": %d, \"n\": %d, \"k\": %d, \"flops\": %.4g}", comma,
+                   tables[t].name, size[i / (n * n)], size[i / n % n], size[i % n], *rate++);
+    }
+}
+
+// ---- loops ----
+
+// As a fused group does it, each thread its rows. McCalpin's triad, "Memory bandwidth and machine
+// balance in current high performance computers" (1995).
+static void triad(char *const *p, int64_t first, int64_t last)
+{
+    float *y = (float *)p[0];
+    const float *a = (const float *)p[1], *b = (const float *)p[2];
+
+    RT_SIMD
+    for (int64_t i = first; i < last; i++)
+        y[i] = a[i] + 3 * b[i];
+}
+
+// Eight dependent additions and products an element, in cache: each thread has a vector of its own,
+// which its rows go through one after the other.
+enum { CHAIN = 16, VECTOR = 1 << 13, ROWS = 256 };
+
+static void chain(char *const *p, int64_t first, int64_t last)
+{
+    float *y = (float *)p[0] + first / ROWS * VECTOR;
+
+    for (int64_t r = first; r < last; r++) {
+        RT_SIMD
+        for (int64_t i = 0; i < VECTOR; i++) {
+            float v = y[i];
+            v = v * 0.5f + 1;
+            v = v * 0.5f + 1;
+            v = v * 0.5f + 1;
+            v = v * 0.5f + 1;
+            v = v * 0.5f + 1;
+            v = v * 0.5f + 1;
+            v = v * 0.5f + 1;
+            v = v * 0.5f + 1;
+            y[i] = v;
+        }
+    }
+}
+
+static void nothing(char *const *p, int64_t first, int64_t last)
+{
+    (void)p;
+    (void)first;
+    (void)last;
+}
+
+typedef struct Loop {
+    RtRows *rows;
+    char **p;
+    int64_t n;
+} Loop;
+
+static void loop(Rt *rt, const void *p)
+{
+    const int64_t much = (int64_t)1 << 40;  // all threads are to take part
+    const Loop *x = p;
+
+    rt_rows(rt, x->rows, x->p, x->n, much);
+}
+
+typedef struct Rates {
+    double bandwidth, launch, vector, product[PRODUCTS];
+} Rates;
+
+static void measure(Rt *rt, Rates *r)
+{
+    int64_t rows = ROWS * rt->threads;
+    char *p[3];
+
+    for (int i = 0; i < 3; i++)
+        p[i] = take(STREAM * sizeof(float));
+    double seconds = least_seconds(rt, loop, &(Loop){triad, p, STREAM});
+    r->bandwidth = fmax(r->bandwidth, 3.0 * STREAM * sizeof(float) / seconds);
+    r->launch = fmin(r->launch, least_seconds(rt, loop, &(Loop){nothing, p, rt->threads}));
+    seconds = least_seconds(rt, loop, &(Loop){chain, p, rows});
+    r->vector = fmax(r->vector, (double)CHAIN * VECTOR * (double)rows / seconds);
+    for (int i = 0; i < 3; i++)
+        free(p[i]);
+    measure_products(rt, r->product);
+}
+
+int main(int argc, char **argv)
+{
+    rt_settle(argv);
+    int threads = argc > 1 ? atoi(argv[1]) : omp_get_max_threads();
+    threads = threads < 1 ? 1 : threads > RT_MAX_THREADS ? RT_MAX_THREADS : threads;
+    omp_set_num_threads(threads);
+    Rt rt = {.threads = threads};
+    Rates r = {.launch = 1};
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
+
+    for (int i = 0; i < ROUNDS; i++)
+        measure(&rt, &r);
+    printf("{\"version\": 1, \"devices_per_host\": 1, \"device\": {\n");
+    printf("\"threads\": %d, \"memory\": %.15g, \"bandwidth\": %.4g, \"launch\": %.4g,\n", threads,
+           memory, r.bandwidth, r.launch);
+    printf("\"vector\": %.4g, \"gemm\": [", r.vector);
+    print_products(r.product);
+    printf("]}}\n");
+    return fflush(stdout) != 0;
+}

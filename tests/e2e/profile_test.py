@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""--profile and --trace of trainers, predictions of --cluster, and shardcc detect: what is written is whole.
+
+  profile_test.py --shardcc build/shardcc [--models models/tiny] [NAME ...]
+
+No time is compared with anything: the machine may be doing something else.
+"""
+import json
+import re
+
+from harness import run
+from model import Model, for_models, parser
+
+MODELS = ("cnn", "nanogpt")
+STEPS = ["--steps", "3", "--epochs", "9", "--no-shuffle", "--quiet"]
+NUMBER = r"\s+([\d.]+)"
+ROW = re.compile(rf"(.+?)\s+(\d+){NUMBER}{NUMBER}%{NUMBER}{NUMBER}(?:{NUMBER})?$")
+
+
+def read_profile(text):
+    """The tables, by title: for each name calls, milliseconds, share, GFLOP/s, GB/s, prediction or None."""
+    tables = {}
+    for block in text.split("\n\n")[1:]:
+        title, *rows = block.strip().splitlines()
+        matches = [ROW.match(row) for row in rows]
+        if None in matches:
+            raise ValueError(f"no row of a profile: {rows[matches.index(None)]!r}")
+        tables[title.split()[0]] = {m[1]: [x and float(x) for x in m.groups()[1:]] for m in matches}
+    return tables
+
+
+def check_profile(checks, name, text, is_predicted):
+    tables = read_profile(text)
+    checks.check(f"{name}: tables", set(tables) == {"module", "call"}, str(set(tables)))
+    for title, rows in tables.items():
+        whole = rows.pop("all calls")
+        for column, what in enumerate(["calls", "milliseconds", "share", None, None, "prediction"]):
+            if not what or whole[column] is None:
+                continue
+            found = sum(row[column] for row in rows.values())
+            slack = 0.01 * whole[column] + 0.1 * len(rows) * (column > 0)
+            checks.check(f"{name}: {what} by {title} add up", abs(found - whole[column]) <= slack)
+        checks.check(f"{name}: at most all of the step by {title}", whole[2] <= 100.1, f"{whole[2]} %")
+        predicted = sum(row[5] is not None for row in rows.values())
+        checks.check(f"{name}: predictions by {title}", predicted == (len(rows) if is_predicted else 0))
+    checks.check(f"{name}: calls", len(tables["call"]) > len(tables["module"]) > 3)
+    return whole[0]
+
+
+def check_trace(checks, name, path, calls):
+    events = json.loads(path.read_text())["traceEvents"]
+    checks.check(f"{name}: an event for each call", len(events) == calls, f"{len(events)} of {calls:.0f}")
+    checks.check(f"{name}: complete events", all(e["ph"] == "X" and e["name"] and e["dur"] >= 0 for e in events))
+    parts = list(dict.fromkeys(e["cat"] for e in events))
+    checks.check(f"{name}: parts", parts == ["micro", "reduce", "update"], str(parts))
+    ends = [e["ts"] + e["dur"] for e in events]
+    checks.check(f"{name}: one after the other", all(b["ts"] >= a - 0.01 for a, b in zip(ends, events[1:])))
+
+
+def detect(shardcc, work):
+    """A cluster's file, measured; of one thread, which takes least."""
+    path = work / "cluster.json"
+    run(shardcc, "detect", "--threads", "1", "-o", path)
+    return path
+
+
+def test(checks, model):
+    cluster = detect(model.shardcc, model.work)
+    device = json.loads(cluster.read_text())["device"]
+    checks.check(f"{model.name}: detect", device["threads"] == 1 and len(device["gemm"]) > 50)
+    losses = {}
+    for tag, more in (("plain", []), ("predicted", ["--cluster", cluster])):
+        trainer = model.compile(tag, None, *more)
+        trace = model.work / f"{tag}.json"
+        said = run(trainer, "--data", model.data(), *STEPS, "--profile", "--trace", trace)
+        calls = check_profile(checks, f"{model.name}, {tag}", said, tag == "predicted")
+        check_trace(checks, f"{model.name}, {tag}", trace, calls)
+        losses[tag] = model.train(trainer, None, "--profile")
+    losses["unwatched"] = model.train(trainer)
+    checks.check(f"{model.name}: the same losses", len(set(map(tuple, losses.values()))) == 1)
+
+
+def main():
+    options = parser(__doc__).parse_args()
+    options.names = options.names or MODELS
+    for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work)))
+
+
+if __name__ == "__main__":
+    main()
