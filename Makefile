@@ -3,7 +3,8 @@
 # make B=DIR      builds elsewhere;  make SAN=1 B=build-san  with address and undefined sanitizers
 B ?= build
 CC ?= cc
-WARN = -Wall -Wextra -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+# What an initializer leaves out is zero, and meant: clang warns of it where gcc doesn't.
+WARN = -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 OPT ?= -O2 -g
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(B)/gen
 CFLAGS += -std=c11 $(WARN) $(OPT) -MMD -MP
@@ -24,8 +25,13 @@ LIBS = generator solver lower analyzer frontend ir base
 ARCHIVES = $(foreach s,$(LIBS),$(if $(call src,$(s)),$(B)/lib$(s).a))
 # What the compiler has of the runtime: files, formulas of workspaces.
 RT_FILE = $(patsubst %.c,$(B)/%.o,$(wildcard runtime/rt_*.c))
+<<<<<<< Updated upstream
 LDLIBS_COMPILER = -lprotobuf-c -lcjson -lm
 LDLIBS_RT = -ldnnl -lgomp -lpthread -lm
+=======
+LDLIBS_COMPILER = -lprotobuf-c -lm
+LDLIBS_RT = -ldnnl -fopenmp -lpthread -lm
+>>>>>>> Stashed changes
 
 all: $(B)/shardcc $(B)/rt/libshardrt.a $(B)/rt/probe
 

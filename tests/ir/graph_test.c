@@ -80,8 +80,8 @@ static const char *const broken[] = {
     "error: value 'c' is a constant without data or larger than 1 MiB\n",
     "error: value 'y' is in a block that isn't there\n",
     "error: node 'y' (neg): input 0 is made later\n  in 0  z f32[2]\n",
-    "error: node 'y' (neg): result 0 is f32[2], not f32[3]\n  in 0  x f32[2]\n"
-    "error: node 'z' (neg): result 0 is f32[3], not f32[2]\n  in 0  y f32[3]\n",
+    ("error: node 'y' (neg): result 0 is f32[2], not f32[3]\n  in 0  x f32[2]\n"
+     "error: node 'z' (neg): result 0 is f32[3], not f32[2]\n  in 0  y f32[3]\n"),
     "error: node 1 has an input that isn't there\n",
 };
 
