@@ -2,6 +2,7 @@
 // What the hashes of nodes suggest is checked exactly, by where every input comes from.
 #include "ir/blocks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/classes.h"
@@ -272,11 +273,53 @@ static void number_random(Graph *g, NodeId i, int *n_sites, int *site)
     n->attr[RANDOM_LAYER].i = n->block.iter;
 }
 
+typedef struct SourcePlace {
+    int64_t key;
+    ValueId value;
+} SourcePlace;
+
+static int compare_sources(const void *a, const void *b)
+{
+    const SourcePlace *x = a, *y = b;
+
+    return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->value - y->value;
+}
+
+// Where a value stands among those without producer: first what the user or an earlier pass put in
+// order, then what the model's nodes read, by their order.
+static int64_t source_key(const Finder *f, ValueId v)
+{
+    ValueKind k = value_of(f->g, v)->kind;
+    bool is_ordered = k == VALUE_PARAMETER || k == VALUE_BUFFER || k == VALUE_CONSTANT;
+    const Readers *r = &f->readers[v];
+
+    return !is_ordered ? -1 : r->first ? (int64_t)r->first * INT32_MAX + r->slot : INT64_MAX;
+}
+
+static void order_sources(const Finder *f, Rewrite *r)
+{
+    Graph *to = r->to;
+    SourcePlace *s = arena_array(f->arena, SourcePlace, to->n_values);
+    Value *old = arena_array(f->arena, Value, to->n_values);
+    int n = 0;
+
+    for (ValueId v = 1; v < f->g->n_values; v++)
+        if (r->map[v])
+            s[n++] = (SourcePlace){source_key(f, v), v};
+    qsort(s, (size_t)n, sizeof *s, compare_sources);
+    memcpy(old, to->values, sizeof *old * (size_t)to->n_values);
+    for (int i = 0; i < n; i++) {
+        to->values[1 + i] = old[r->map[s[i].value]];
+        r->map[s[i].value] = 1 + i;
+    }
+}
+
 static bool reorder(const Finder *f, Graph *g, Diag *d)
 {
     Rewrite r = rewrite_begin(g);
     int *site = arena_array(f->arena, int, f->n + 1), n_sites = 0;
 
+    order_sources(f, &r);
     r.to->n_classes = 1;
     for (int c = 1; c < f->n_found; c++)
         *arena_push(g->arena, r.to->classes, r.to->n_classes, r.to->cap_classes) =
