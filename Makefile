@@ -25,13 +25,8 @@ LIBS = generator solver lower analyzer frontend ir base
 ARCHIVES = $(foreach s,$(LIBS),$(if $(call src,$(s)),$(B)/lib$(s).a))
 # What the compiler has of the runtime: files, formulas of workspaces.
 RT_FILE = $(patsubst %.c,$(B)/%.o,$(wildcard runtime/rt_*.c))
-<<<<<<< Updated upstream
 LDLIBS_COMPILER = -lprotobuf-c -lcjson -lm
-LDLIBS_RT = -ldnnl -lgomp -lpthread -lm
-=======
-LDLIBS_COMPILER = -lprotobuf-c -lm
 LDLIBS_RT = -ldnnl -fopenmp -lpthread -lm
->>>>>>> Stashed changes
 
 all: $(B)/shardcc $(B)/rt/libshardrt.a $(B)/rt/probe
 
