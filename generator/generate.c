@@ -77,7 +77,7 @@ static void print_model(const Gen *g, Text *t)
     text_printf(t, ",\n    .arena_bytes = %" PRId64 ",\n", p->arena_bytes);
     if (p->workspace)
         text_printf(t, "    .workspace = %" PRId64 ",\n    .workspace_bytes = %" PRId64 ",\n",
-                    w->offset, w->bytes);
+                    w->offset, w->bytes - REDZONE);
     text_printf(t, "    .n_kernels = %d,\n    .accumulate = %d,\n    .init_std = %.9g,\n",
                 g->n_kernels, p->accumulate, g->o->init_std);
     text_printf(t, "    .flops = %.17g,\n    .vocabulary = %" PRId64 ",\n",
@@ -88,7 +88,7 @@ static void print_model(const Gen *g, Text *t)
         print_string(t, labels, 14);
         text_printf(t, ",\n");
     }
-    text_printf(t, "    .redzone = %d,\n", REDZONE);
+    text_printf(t, "    .redzone = %d,\n    .lives = lives,\n", REDZONE);
     text_printf(t, "    .tensors = tensors,\n    .n_tensors = sizeof tensors / sizeof *tensors,\n");
     if (train)
         text_printf(t, "    .train = train_tensors,\n"
@@ -107,9 +107,10 @@ static void print_model(const Gen *g, Text *t)
 
 void generate_c(const Program *p, const GenerateOptions *o, Text *t)
 {
-    Text places = {0}, groups = {0}, bodies = {0}, init = {0}, tables = {0};
+    Text lives = {0}, places = {0}, groups = {0}, bodies = {0}, init = {0}, tables = {0};
     Gen g = {.p = p,
              .o = o,
+             .lives = &lives,
              .places = &places,
              .groups = &groups,
              .bodies = &bodies,
@@ -122,9 +123,12 @@ void generate_c(const Program *p, const GenerateOptions *o, Text *t)
         if (g.s->g)
             generate_items(&g);
     }
+    generate_lives(&g);
     generate_tensors(&g);
     print_head(&g, t);
-    print_wrapped(t, 0, arena_string(g.arena, "static const int64_t%s;", places.s + 1));
+    text_put(t, lives.s, lives.n);
+    if (places.n)
+        print_wrapped(t, 0, arena_string(g.arena, "static const int64_t%s;", places.s + 1));
     text_printf(t, "\n");
     text_put(t, groups.s ? groups.s : "", groups.n);
     text_put(t, bodies.s ? bodies.s : "", bodies.n);
@@ -132,7 +136,7 @@ void generate_c(const Program *p, const GenerateOptions *o, Text *t)
                 init.s ? init.s : "");
     text_put(t, tables.s, tables.n);
     print_model(&g, t);
-    for (Text *x[] = {&places, &groups, &bodies, &init, &tables}, **i = x; i < x + 5; i++)
+    for (Text *x[] = {&lives, &places, &groups, &bodies, &init, &tables}, **i = x; i < x + 6; i++)
         text_free(*i);
     arena_free(g.arena);
 }

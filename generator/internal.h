@@ -12,7 +12,8 @@ typedef struct Gen {
     Arena *arena;
     const Set *s;  // the set being printed
     int set;
-    Text *places;  // names of offsets into the arena
+    Text *lives;   // buffers in use for a while, with their places and times
+    Text *places;  // names of other offsets into the arena
     Text *groups;  // functions of fused groups
     Text *bodies;  // functions of blocks and parts
     Text *init;    // preparation of kernels
@@ -31,6 +32,9 @@ void print_type(const Value *v, Text *t);  // "f32[8,128]"
 // "m + A12 + layer * 96": gives the place a name (and a line in the table) when it is new.
 char *place_text(Gen *g, const Operand *o);
 
+// The name of a place in a buffer, new or known: that of iteration 0 for the twins of a block.
+const char *place_name(Gen *g, int32_t buffer, int64_t offset);
+
 // A string literal, escaped; broken over lines indented by `indent` columns.
 void print_string(Text *t, const char *s, int indent);
 // A line, broken after commas so that none is longer than COLUMNS.
@@ -43,6 +47,7 @@ void print_number(Text *t, DType type, double x);
 void generate_group(Gen *g, const Item *it, Text *t, int indent);
 
 void generate_items(Gen *g);    // all functions of one set
+void generate_lives(Gen *g);    // of both sets, after their items
 void generate_tensors(Gen *g);  // of both sets
 
 #endif

@@ -196,9 +196,9 @@ void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *ca
     print_wrapped(t, indent, call);
 }
 
-static char kind_letter(const Value *v)
+static char kind_letter(ValueKind k)
 {
-    switch (v->kind) {
+    switch (k) {
     case VALUE_PARAMETER:
         return 'W';
     case VALUE_BUFFER:
@@ -218,21 +218,19 @@ static char kind_letter(const Value *v)
     }
 }
 
-// A place in a buffer has one name, that of iteration 0 for the twins of a block.
-static const char *base_name(Gen *g, const Operand *o)
+const char *place_name(Gen *g, int32_t buffer, int64_t offset)
 {
-    const Storage *st = &g->s->storage[o->base];
-    const Value *v = value_of(g->s->g, o->base);
-    int64_t at = g->p->buffers[st->buffer].offset + st->offset;
-    char *key = arena_string(g->arena, "%d.%" PRId64, st->buffer, at);
+    const Buffer *b = &g->p->buffers[buffer];
+    char *key = arena_string(g->arena, "%d.%" PRId64, buffer, offset);
     int known = map_get(&g->names, key);
 
     if (known)
         return g->name[known - 1];
-    char *name = arena_string(g->arena, "%c%d", kind_letter(v), g->n_names + 1);
+    char *name = arena_string(g->arena, "%c%d", kind_letter(b->of), g->n_names + 1);
     *arena_push(g->arena, g->name, g->n_names, g->cap_names) = name;
     map_set(&g->names, key, g->n_names);
-    text_printf(g->places, ", %s = %" PRId64, name, at);
+    if (b->kind != BUFFER_LOCAL || offset)  // else it is in the list of lives
+        text_printf(g->places, ", %s = %" PRId64, name, b->offset + offset);
     return name;
 }
 
@@ -241,7 +239,7 @@ char *place_text(Gen *g, const Operand *o)
     Address a = operand_address(g->p, g->s, o);
     const Storage *st = &g->s->storage[o->base];
     int64_t rest = a.at - g->p->buffers[st->buffer].offset - st->offset;
-    char *s = arena_string(g->arena, "m + %s", base_name(g, o));
+    char *s = arena_string(g->arena, "m + %s", place_name(g, st->buffer, st->offset));
 
     if (rest)
         s = arena_string(g->arena, "%s %c %" PRId64, s, rest < 0 ? '-' : '+',

@@ -55,7 +55,7 @@ static void print_names(Gen *g, Text *t, const Twins *twins, const char *const *
     long first = 0, by = 0;
     char *pattern = twins->n > 1 ? name_pattern(g, twins, names, &first, &by) : NULL;
 
-    text_printf(t, ", .name = ");
+    text_printf(t, ", ");
     print_string(t, pattern ? pattern : names[0], 4);
     if (twins->n > 1)
         text_printf(t, ", .layers = %d", twins->n);
@@ -155,12 +155,13 @@ static void print_tensor(Gen *g, Text *t, const char *role, const char *const *n
     for (char *c = type; *c; c++)
         *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
     Text line = {0};
-    text_printf(&line, "{.role = %s, .type = RT_%s", role, type);
+    text_printf(&line, "{%s, RT_%s", role, type);
     print_names(g, &line, twins, names);
-    text_printf(&line, ", .rank = %d, .dim = {", rank);
+    if (rank)
+        text_printf(&line, ", .rank = %d, .dim = {", rank);
     for (int i = 0; i < rank; i++)
         text_printf(&line, "%s%" PRId64, i ? ", " : "", dim[i]);
-    text_printf(&line, "%s}, .offset = %" PRId64, rank ? "" : "0", a.at);
+    text_printf(&line, "%s, .offset = %" PRId64, rank ? "}" : "", a.at);
     if (twins->n > 1)
         text_printf(&line, ", .step = %" PRId64, next.at - a.at);
     if (v->fill != 0) {

@@ -133,7 +133,7 @@ static int64_t next_token(Text *x, int64_t i)
     int64_t bytes = rt_bytes(x->input) / rt_count(x->input);
     int64_t row_bytes = rt_bytes(x->logits) / x->logits->dim[0] / x->window;
 
-    rt_arena_poison(&run->arena);
+    rt_watch_begin(run->rt.watch, RT_FORWARD);
     for (int k = 0; k < run->model->n_predict; k++)  // the other rows, and labels
         if (run->model->predict[k].role == RT_INPUT)
             rt_fill_tensor(&run->model->predict[k], base, 0);
@@ -162,7 +162,7 @@ bool rt_generate(RtRun *run)
 
         push(&x, token);
         print_token(&x, token);
-        ok = rt_arena_check(&run->arena, run->model);
+        ok = rt_watch_end(run->rt.watch);
     }
     if (ok)
         putchar('\n');

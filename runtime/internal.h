@@ -100,17 +100,10 @@ void *rt_alloc(size_t count, size_t size);  // zeroed; ends the program when mem
 typedef struct RtArena {
     char *base;
     int64_t bytes;
-    bool is_checked;
-    int64_t (*kept)[2];  // byte ranges of what lives on from step to step, rising
-    int n_kept;
 } RtArena;
 
-bool rt_arena_open(RtArena *a, const RtModel *m, bool is_checked);
+bool rt_arena_open(RtArena *a, const RtModel *m);
 void rt_arena_close(RtArena *a);
-// When checked: fills all that doesn't live on with NaN.
-void rt_arena_poison(RtArena *a);
-// When checked: is what nothing may write still as it was?
-bool rt_arena_check(const RtArena *a, const RtModel *m);
 
 // ---- a run: trainer.c ----
 
@@ -128,6 +121,22 @@ double rt_seconds(void);  // since some moment
 
 // Sets the hyper-parameters of step `step` (from 0) and micro-batch `micro`.
 void rt_set_hypers(RtRun *run, int64_t step, int64_t micro, double lr);
+
+// ---- --check-arena: watch.c ----
+// All but the first do nothing without a watch.
+
+typedef struct RtWatch RtWatch;
+
+void rt_watch_open(RtRun *run);
+void rt_watch_close(RtWatch *w);
+// The call `what` comes next.
+void rt_watch_call(RtWatch *w, const char *what);
+// A pass of that set begins: fills all that doesn't live on with NaN. Then inputs are put in place.
+void rt_watch_begin(RtWatch *w, RtSet set);
+// Is all as it should be so far: untouched what nothing may write, and nothing read where nothing is?
+bool rt_watch_check(RtWatch *w);
+// The same, and all statements have been run.
+bool rt_watch_end(RtWatch *w);
 
 // ---- weights: weights.c, init.c ----
 
@@ -277,6 +286,8 @@ typedef struct RtProfile {
     double seconds;  // of the steps that count
 } RtProfile;
 
+// The call comes next.
+void rt_profile_call(RtProfile *p, const RtCall *call);
 // The calls from now on are of that part of a step; NULL: there are none for now.
 void rt_profile_part(RtProfile *p, const char *part);
 void rt_profile_step(RtProfile *p, double seconds);  // a step is done, and took so long

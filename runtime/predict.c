@@ -35,7 +35,7 @@ static void describe(Output *o, RtNpzEntry *x, const RtTensor *t, const RtData *
 
 static bool predict_batch(RtRun *run, const RtData *d, int64_t first)
 {
-    rt_arena_poison(&run->arena);
+    rt_watch_begin(run->rt.watch, RT_FORWARD);
     // A last batch that isn't full is filled up with its last sample.
     for (int64_t r = 0; r < d->batch; r++)
         d->sample[r] = first + r < d->samples ? first + r : d->samples - 1;
@@ -47,7 +47,7 @@ static bool predict_batch(RtRun *run, const RtData *d, int64_t first)
     if (!rt_check_indices(run, d, d->sample))
         return false;
     run->model->forward(&run->rt, run->arena.base);
-    return rt_arena_check(&run->arena, run->model);
+    return rt_watch_end(run->rt.watch);
 }
 
 static bool write_all(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry, int n)

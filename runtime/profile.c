@@ -27,10 +27,8 @@ static void grow(RtProfile *p)
     p->cap = cap;
 }
 
-void rt_profile_call(Rt *rt, const RtCall *call)
+void rt_profile_call(RtProfile *p, const RtCall *call)
 {
-    RtProfile *p = rt->profile;
-
     if (!p->part)  // evaluation isn't part of a step
         return;
     if (p->at == p->cap)

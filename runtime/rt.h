@@ -25,7 +25,7 @@ struct Rt {
     int threads;
     char *workspace;  // in the arena: RtModel.workspace_bytes
     struct RtProfile *profile;  // NULL: nobody asks how long calls take
-    struct RtWatch *watch;  // of --check-arena, NULL without
+    struct RtWatch *watch;      // NULL: nobody looks at the arena
 };
 
 // ---- the model ----
@@ -75,13 +75,32 @@ typedef struct RtModel {
     const RtTensor *predict;        // inputs and outputs of the forward-only set
     int n_predict;
     int redzone;                    // so many bytes behind each of `tensors` (its end rounded up to
-                                    // 64) are nobody's: --check-arena looks
+                                    // 64), each life and the workspace are nobody's
+    void (*lives)(Rt *rt);          // calls rt_lives for each set; NULL: nothing is known
     void (*init)(Rt *rt);           // prepares kernels
     void (*micro)(Rt *rt, char *m);      // forward and backward of one micro-batch; NULL: cannot train
     void (*reduce)(Rt *rt, char *m);     // gradients' mean and norm
     void (*update)(Rt *rt, char *m);     // optimizer
     void (*forward)(Rt *rt, char *m);    // forward only
 } RtModel;
+
+// ---- lives: what --check-arena knows of a set's buffers ----
+typedef enum RtSet { RT_TRAINING, RT_FORWARD } RtSet;
+
+// `bytes` at `offset` hold something from statement `first` to `last`, both included. Statements are
+// the calls of kernels in the order of the text, and the begin and end of each loop; the first is 0.
+typedef struct RtLife {
+    const char *name;
+    int64_t offset, bytes;
+    int first, last;
+} RtLife;
+
+typedef struct RtLoop {
+    int begin, end, turns;
+} RtLoop;
+
+// Both lists end with {0}.
+void rt_lives(Rt *rt, RtSet set, const RtLife *life, const RtLoop *loop);
 
 // To be called first by a program of its own: starts it again with threads that don't spin for long
 // while they wait, unless the environment says how they should. libgomp reads that before main only;
@@ -115,15 +134,15 @@ void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work);
 // ---- calls ----
 // What the call in the next statement does: "h.{}.mlp.c_fc: dot f32[4,64,3072]" is its module, its
 // operators and the type of what it makes; then its flops, the bytes that it has to move, and the
-// seconds that shardcc foresaw (absent: it was given no cluster). --profile and --trace listen;
-// without them this is a look at a pointer.
+// seconds that shardcc foresaw (absent: it was given no cluster). --profile, --trace and --check-arena
+// listen; without them this is a look at two pointers.
 typedef struct RtCall {
     const char *what;
     double flops, bytes, seconds;
 } RtCall;
 #define RT_AT(rt, ...)                                                                             \
-    ((rt)->profile ? rt_profile_call(rt, &(RtCall){.what = __VA_ARGS__}) : (void)0)
-void rt_profile_call(Rt *rt, const RtCall *call);
+    ((rt)->profile || (rt)->watch ? rt_call(rt, &(RtCall){.what = __VA_ARGS__}) : (void)0)
+void rt_call(Rt *rt, const RtCall *call);
 
 enum { RT_MAX_DIMS = 12, RT_MAX_BATCH = 4 };
 void rt_kernels_free(Rt *rt, int n);  // all that were prepared, numbers [0, n)

@@ -107,13 +107,12 @@ static bool run_micros(Train *t, RtReport *r)
     const RtModel *m = run->model;
     char *base = run->arena.base;
 
-    rt_arena_poison(&run->arena);
     for (int i = 0; i < m->n_tensors; i++)
         if (m->tensors[i].role == RT_ZERO)
             rt_fill_tensor(&m->tensors[i], base, m->tensors[i].fill);
     for (int k = 0; k < m->accumulate; k++) {
+        rt_watch_begin(run->rt.watch, RT_TRAINING);
         const int64_t *sample = rt_loader_next(t->loader, base);
-
         if (!rt_check_indices(run, t->data, sample))
             return false;
         rt_set_hypers(run, run->step, k, r->lr);
@@ -146,12 +145,14 @@ static bool run_step(Train *t)
     r.seconds = rt_seconds() - start;
     rt_profile_step(run->rt.profile, r.seconds);
     rt_log_step(&t->log, &r);
+    if (!is_finite && !rt_watch_check(run->rt.watch))
+        return false;
     if (!is_finite)
         return rt_error(m, "step %lld: the loss is %s; stopped, nothing is saved",
                         (long long)r.step, isnan(r.loss) ? "NaN" : "infinite");
     rt_progress_step(&t->progress, &r);
     run->step++;
-    return rt_arena_check(&run->arena, m);
+    return rt_watch_end(run->rt.watch);
 }
 
 static bool evaluate(Train *t)

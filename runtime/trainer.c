@@ -39,6 +39,14 @@ double rt_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+void rt_call(Rt *rt, const RtCall *call)
+{
+    if (rt->watch)
+        rt_watch_call(rt->watch, call->what);
+    if (rt->profile)
+        rt_profile_call(rt->profile, call);
+}
+
 void rt_set_hypers(RtRun *run, int64_t step, int64_t micro, double lr)
 {
     for (int i = 0; i < run->model->n_tensors; i++) {
@@ -99,7 +107,7 @@ static bool start(RtRun *run)
     const RtModel *m = run->model;
     int threads = run->o.threads > 0 ? (int)run->o.threads : omp_get_max_threads();
 
-    if (!rt_arena_open(&run->arena, m, run->o.check_arena))
+    if (!rt_arena_open(&run->arena, m))
         return false;
     threads = threads < RT_MAX_THREADS ? threads : RT_MAX_THREADS;
     omp_set_num_threads(threads);
@@ -109,7 +117,8 @@ static bool start(RtRun *run)
         .threads = threads,
         .workspace = run->arena.base + m->workspace,
     };
-    rt_arena_poison(&run->arena);
+    if (run->o.check_arena)
+        rt_watch_open(run);
     start_tensors(run);
     if (!rt_weights_start(run))
         return false;
@@ -170,6 +179,7 @@ int rt_main(const RtModel *model, int argc, char **argv)
     rt_data_close(&inputs.train);
     rt_data_close(&inputs.eval);
     rt_data_close(&inputs.predict);
+    rt_watch_close(run.rt.watch);
     rt_arena_close(&run.arena);
     rt_options_free(&run.o);
     return status;

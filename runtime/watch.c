@@ -1,0 +1,281 @@
+// --check-arena: the trainer watches its memory. What holds nothing is full of NaN, and before each
+// call of a kernel it looks at the bytes that nobody may write.
+//
+// A NaN put somewhere by the watch says whose place that was: it is all ones less the number of a
+// buffer. Arithmetic hands the bits of a NaN on, so the number is found in what comes out.
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+
+// Quiet NaNs, as floats and as upper halves of doubles: the first number is 1, 0 is nobody's.
+static const uint32_t ONES = 0xffffffff, NUMBERS = 0x7ffff;
+
+typedef struct Plan {
+    RtLife *life;  // number - 1 is the index; what lives always comes first
+    int n;
+    RtLoop *loop;
+    int n_loops;
+    int end;  // the statement after the last; 0: unknown
+} Plan;
+
+struct RtWatch {
+    const RtModel *model;
+    char *base;
+    int64_t (*kept)[2];  // byte ranges that live on from step to step, rising
+    int n_kept;
+    Plan plan[2];     // by RtSet
+    const Plan *now;  // of the set that runs, `at` this statement, -1 before the first
+    RtSet set;
+    int at, turn;      // of the loop that it is in
+    const char *call;  // that runs; NULL: none has
+    bool is_broken;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+
+    return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+static void list_kept(RtWatch *w)
+{
+    const RtModel *m = w->model;
+    unsigned kept = 1u << RT_PARAMETER | 1u << RT_BUFFER | 1u << RT_STATE | 1u << RT_ZERO |
+                    1u << RT_CONSTANT | 1u << RT_HYPER;
+    RtEntries e = rt_entries(m->tensors, m->n_tensors, kept, w->base);
+
+    w->kept = rt_alloc((size_t)e.n, sizeof *w->kept);
+    w->n_kept = e.n;
+    for (int i = 0; i < e.n; i++) {
+        w->kept[i][0] = (char *)e.item[i].data - w->base;
+        w->kept[i][1] = w->kept[i][0] + e.item[i].bytes;
+    }
+    qsort(w->kept, (size_t)e.n, sizeof *w->kept, by_start);
+    rt_entries_free(&e);
+}
+
+// ---- plans ----
+
+// The buffer that ends with this tensor; it may begin before it.
+static RtLife life_of(const RtTensor *t)
+{
+    int64_t end = t->offset + (rt_layers(t) - 1) * t->step + rt_bytes(t);
+
+    return (RtLife){t->name, t->offset, (end + 63) / 64 * 64 - t->offset, 0, INT_MAX};
+}
+
+void rt_lives(Rt *rt, RtSet set, const RtLife *life, const RtLoop *loop)
+{
+    RtWatch *w = rt->watch;
+    const RtModel *m = w->model;
+    Plan *p = &w->plan[set];
+    int n = 0;
+
+    while (life[n].name)
+        n++;
+    while (loop[p->n_loops].turns)
+        p->n_loops++;
+    p->life = rt_alloc((size_t)(m->n_tensors + 1 + n), sizeof *p->life);
+    p->loop = rt_alloc((size_t)p->n_loops, sizeof *p->loop);
+    memcpy(p->loop, loop, (size_t)p->n_loops * sizeof *loop);
+    for (int i = 0; i < m->n_tensors; i++)
+        p->life[p->n++] = life_of(&m->tensors[i]);
+    if (m->workspace_bytes)
+        p->life[p->n++] = (RtLife){"the workspace", m->workspace, m->workspace_bytes, 0, INT_MAX};
+    for (int i = 0; i < n; i++) {
+        p->life[p->n++] = life[i];
+        p->end = life[i].last > p->end ? life[i].last : p->end;
+    }
+}
+
+void rt_watch_open(RtRun *run)
+{
+    const RtModel *m = run->model;
+    RtWatch *w = rt_alloc(1, sizeof *w);
+
+    *w = (RtWatch){.model = m, .base = run->arena.base};
+    run->rt.watch = w;
+    list_kept(w);
+    memset(w->base, 0xff, (size_t)run->arena.bytes);
+    if (m->lives)
+        m->lives(&run->rt);
+    for (int s = 0; s < 2; s++)
+        if (!w->plan[s].life)
+            rt_lives(&run->rt, s, &(RtLife){0}, &(RtLoop){0});
+}
+
+void rt_watch_close(RtWatch *w)
+{
+    for (int s = 0; w && s < 2; s++) {
+        free(w->plan[s].life);
+        free(w->plan[s].loop);
+    }
+    if (w)
+        free(w->kept);
+    free(w);
+}
+
+// ---- places ----
+
+static uint32_t mark_of(const RtWatch *w, const RtLife *l)
+{
+    uint32_t number = (uint32_t)(l - w->now->life) + 1;
+
+    return ONES - (number < NUMBERS ? number : 0);
+}
+
+static void mark(const RtWatch *w, const RtLife *l, int64_t from, int64_t bytes)
+{
+    uint32_t *to = (uint32_t *)(w->base + l->offset + from), x = mark_of(w, l);
+
+    for (int64_t i = 0; i < bytes / 4; i++)
+        to[i] = x;
+}
+
+// Its bytes hold something at this statement; before the first one that is only what the trainer
+// puts there.
+static bool is_alive(const RtWatch *w, const RtLife *l)
+{
+    int at = w->at > 0 ? w->at : 0;
+
+    return l->first <= at && at <= l->last;
+}
+
+static void check_zones(RtWatch *w)
+{
+    for (int i = 0; i < w->now->n && !w->is_broken; i++) {
+        const RtLife *l = &w->now->life[i];
+        const uint32_t *zone = (const uint32_t *)(w->base + l->offset + l->bytes);
+
+        for (int k = 0; k < w->model->redzone / 4 && is_alive(w, l); k++)
+            w->is_broken |= zone[k] != mark_of(w, l);
+        if (w->is_broken && w->call)
+            rt_error(w->model, "arena: %s wrote behind %s", w->call, l->name);
+        else if (w->is_broken)
+            rt_error(w->model, "arena: something wrote behind %s", l->name);
+    }
+}
+
+void rt_watch_begin(RtWatch *w, RtSet set)
+{
+    int64_t at = 0;
+
+    if (!w)
+        return;
+    w->now = &w->plan[set];
+    w->set = set;
+    w->at = -1;
+    w->turn = 0;
+    w->call = NULL;
+    for (int i = 0; i <= w->n_kept; i++) {
+        int64_t next = i < w->n_kept ? w->kept[i][0] : w->model->arena_bytes;
+        if (next > at)
+            memset(w->base + at, 0xff, (size_t)(next - at));
+        at = i < w->n_kept && w->kept[i][1] > at ? w->kept[i][1] : at;
+    }
+    for (int i = 0; i < w->now->n; i++)
+        if (is_alive(w, &w->now->life[i]))
+            mark(w, &w->now->life[i], w->now->life[i].bytes, w->model->redzone);
+}
+
+// ---- time ----
+
+// The loop whose begin or end this statement is; NULL if it is a call.
+static const RtLoop *loop_at(const Plan *p, int statement)
+{
+    for (int i = 0; i < p->n_loops; i++)
+        if (p->loop[i].begin == statement || p->loop[i].end == statement)
+            return &p->loop[i];
+    return NULL;
+}
+
+// One statement on: what ended is filled, what begins is fenced.
+static void advance(RtWatch *w)
+{
+    const Plan *p = w->now;
+
+    for (int i = 0; i < p->n; i++)
+        if (p->life[i].last == w->at)
+            mark(w, &p->life[i], 0, p->life[i].bytes);
+    w->at++;
+    const RtLoop *loop = loop_at(p, w->at);
+    if (loop && loop->begin == w->at)
+        w->turn = 0;
+    else if (loop && ++w->turn < loop->turns)
+        w->at = loop->begin + 1;
+    for (int i = 0; i < p->n; i++)
+        if (p->life[i].first == w->at)
+            mark(w, &p->life[i], p->life[i].bytes, w->model->redzone);
+}
+
+void rt_watch_call(RtWatch *w, const char *what)
+{
+    check_zones(w);
+    do
+        advance(w);
+    while (loop_at(w->now, w->at));
+    if (w->model->workspace_bytes)
+        mark(w, &w->now->life[w->model->n_tensors], 0, w->model->workspace_bytes);
+    w->call = what;
+}
+
+// ---- values ----
+
+// The number of the buffer in whose place was read what came to be in this tensor; NUMBERS if none.
+static uint32_t stray_number(const RtTensor *t, char *base)
+{
+    int each = t->type == RT_F32 ? 1 : t->type == RT_F64 ? 2 : 0;
+
+    for (int layer = 0; layer < rt_layers(t) && each; layer++) {
+        const uint32_t *x = (const uint32_t *)rt_place(t, layer, base) + each - 1;
+        for (int64_t i = 0; i < rt_count(t); i++)
+            if (ONES - x[i * each] < NUMBERS)
+                return ONES - x[i * each];
+    }
+    return NUMBERS;
+}
+
+static void check_values(RtWatch *w, const RtTensor *t, int n, unsigned roles)
+{
+    for (int i = 0; i < n && !w->is_broken; i++) {
+        uint32_t number = roles >> t[i].role & 1 ? stray_number(&t[i], w->base) : NUMBERS;
+        if (number == NUMBERS)
+            continue;
+        w->is_broken = true;
+        bool is_known = number > 0 && number <= (uint32_t)w->now->n;
+        rt_error(w->model, "arena: %s holds what was read %s%s", t[i].name,
+                 is_known ? "before, after or behind " : "where nothing is",
+                 is_known ? w->now->life[number - 1].name : "");
+    }
+}
+
+bool rt_watch_check(RtWatch *w)
+{
+    static const unsigned kept = 1u << RT_PARAMETER | 1u << RT_BUFFER | 1u << RT_STATE;
+    static const unsigned made =
+        1u << RT_OUTPUT | 1u << RT_LOSS_SUM | 1u << RT_LOSS_COUNT | 1u << RT_GRAD_NORM;
+
+    if (!w)
+        return true;
+    const RtModel *m = w->model;
+    bool is_training = w->set == RT_TRAINING;
+    check_zones(w);
+    check_values(w, is_training ? m->train : m->predict, is_training ? m->n_train : m->n_predict,
+                 made);
+    check_values(w, m->tensors, m->n_tensors, kept);
+    return !w->is_broken;
+}
+
+bool rt_watch_end(RtWatch *w)
+{
+    if (!rt_watch_check(w))
+        return false;
+    while (w && w->now->end && loop_at(w->now, w->at + 1))
+        advance(w);
+    if (w && w->now->end && w->at + 1 != w->now->end)
+        return rt_error(w->model, "arena: %d statements were run, not %d", w->at + 1, w->now->end);
+    return true;
+}

@@ -1,0 +1,189 @@
+// --check-arena: a model whose buffers share bytes, run as it should be and with one mistake each.
+#include "tests/runtime/small.h"
+
+// Each with 64 bytes behind it. C lies where A was.
+enum {
+    SUM = 0,
+    COUNT = 128,
+    SPACE = 256,
+    X = 384,
+    A = 512,
+    B = 640,
+    C = 512,
+    W = 768,
+    BYTES = 896
+};
+
+typedef enum Fault { NONE, WRITE, READ_LATE, READ_PAST, SCRATCH, READ_SCRATCH, KEPT, SKIP } Fault;
+static Fault fault;
+
+static const RtTensor tensors[] = {
+    {RT_PARAMETER, RT_F32, "sum", .offset = SUM, .init = RT_INIT_ZERO},
+    {RT_PARAMETER, RT_F32, "count", .offset = COUNT, .init = RT_INIT_ZERO},
+    {RT_PARAMETER, RT_F32, "w", .rank = 1, .dim = {16}, .offset = W, .init = RT_INIT_ZERO},
+};
+static const RtTensor own[] = {
+    {RT_INPUT, RT_F32, "x", .rank = 2, .dim = {LB, LD}, .offset = X},
+    {RT_LOSS_SUM, RT_F32, "loss", .offset = SUM},
+    {RT_LOSS_COUNT, RT_F32, "count", .offset = COUNT},
+};
+
+static void add(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t i = first; i < last; i++)
+        *F(p[1], 0) += F(p[0], 0)[i];
+}
+
+static void copy(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t i = first; i < last; i++)
+        F(p[1], 0)[i] = F(p[0], 0)[i];
+}
+
+// Writes one byte behind.
+static void spill(char *const *p, int64_t first, int64_t last)
+{
+    copy(p, first, last);
+    p[1][64] = 1;
+}
+
+#define ROWS(f, from, to)                                                                          \
+    (RT_AT(rt, #f " " #from " " #to, 0, 0),                                                        \
+     rt_rows(rt, f, (char *[]){m + (from), m + (to)}, LB * LD, 1))
+
+static void statements(Rt *rt, char *m)
+{
+    RT_AT(rt, "fill SUM", 0, 0);
+    rt_fill(rt, RT_F32, m + SUM, 1, 0);
+    RT_AT(rt, "fill COUNT", 0, 0);
+    rt_fill(rt, RT_F32, m + COUNT, 1, LB);
+    ROWS(copy, X, A);
+    for (int layer = 0; layer < 2; layer++) {
+        if (fault == WRITE && layer == 1)
+            ROWS(spill, A, B);
+        else
+            ROWS(copy, A, B);
+        ROWS(add, B, SUM);
+    }
+    if (fault == SCRATCH)
+        ROWS(spill, X, SPACE);
+    else if (fault == KEPT)
+        ROWS(spill, X, W);
+    else
+        ROWS(copy, X, fault == READ_SCRATCH ? SPACE : C);
+    if (fault == SKIP)
+        return;
+    ROWS(add, fault == READ_LATE ? B : fault == READ_SCRATCH ? SPACE : C, SUM);
+    if (fault == READ_PAST)
+        *F(m, SUM) += *F(m, C + 64);
+}
+
+static void lives(Rt *rt)
+{
+    const RtLife life[] = {
+        {"X", X, 64, 0, 9}, {"A", A, 64, 2, 6}, {"B", B, 64, 4, 5}, {"C", C, 64, 7, 8}, {0}};
+    const RtLoop loop[] = {{3, 6, 2}, {0}};
+
+    rt_lives(rt, RT_TRAINING, life, loop);
+    rt_lives(rt, RT_FORWARD, life, loop);
+}
+
+static void nothing(Rt *rt, char *m) {}
+
+static const RtModel model = {
+    .name = "shared",
+    .arena_bytes = BYTES,
+    .workspace = SPACE,
+    .workspace_bytes = 64,
+    .accumulate = 1,
+    .init_std = 1,
+    .redzone = 64,
+    .lives = lives,
+    .tensors = tensors,
+    .n_tensors = N(tensors),
+    .train = own,
+    .n_train = N(own),
+    .predict = own,
+    .n_predict = N(own),
+    .micro = statements,
+    .reduce = nothing,
+    .update = nothing,
+    .forward = statements,
+};
+
+static const struct {
+    Fault fault;
+    const char *says;
+} cases[] = {
+    {NONE, ""},
+    {WRITE, "spill A B wrote behind B"},
+    {READ_LATE, "loss holds what was read before, after or behind B"},
+    {READ_PAST, "loss holds what was read before, after or behind C"},
+    {SCRATCH, "spill X SPACE wrote behind the workspace"},
+    {READ_SCRATCH, "loss holds what was read before, after or behind the workspace"},
+    {KEPT, "spill X W wrote behind w"},
+    {SKIP, "8 statements were run, not 9"},
+};
+
+static void finds_mistakes(void **state)
+{
+    static const char *const does[] = {"--data data --steps 2", "--eval-data data"};
+
+    write_linear("data", 24);
+    for (int i = 0; i < N(cases); i++)
+        for (int k = 0; k < N(does); k++) {
+            char args[80], expected[200];
+            fault = cases[i].fault;
+            snprintf(args, sizeof args, "%s --quiet", does[k]);
+            Said s = run_trainer(&model, args);
+            assert_int_equal(s.status, 0);
+            snprintf(args, sizeof args, "%s --quiet --check-arena", does[k]);
+            s = run_trainer(&model, args);
+            snprintf(expected, sizeof expected, "shared: error: arena: %s\n", cases[i].says);
+            assert_int_equal(s.status, fault != NONE);
+            assert_string_equal(s.err, fault == NONE ? "" : expected);
+        }
+}
+
+// Of a model that doesn't say how long its buffers live.
+static void touch_zone(Rt *rt, char *m)
+{
+    linear_micro(rt, m);
+    if (*I(m, L_INDEX) == 1)
+        m[L_ZONE + 5] = 0;
+}
+
+static void read_stale(Rt *rt, char *m)
+{
+    linear_micro(rt, m);
+    if (*I(m, L_INDEX) == 0)
+        *F(m, L_NORM + 8) = 0;  // nobody's; gone in the next step
+    *F(m, L_SUM) += *F(m, L_NORM + 8);
+}
+
+static void checks_between_steps(void **state)
+{
+    RtModel m = linear;
+
+    write_linear("data", 24);
+    m.micro = touch_zone;
+    Said s = run_trainer(&m, "--data data --steps 3 --quiet");
+    assert_int_equal(s.status, 0);
+    s = run_trainer(&m, "--data data --steps 3 --quiet --check-arena");
+    assert_int_equal(s.status, 1);
+    assert_string_equal(s.err, "linear: error: arena: something wrote behind micro\n");
+    m.micro = read_stale;
+    s = run_trainer(&m, "--data data --steps 3 --quiet --check-arena");
+    assert_int_equal(s.status, 1);
+    assert_string_equal(s.err, "linear: error: arena: sum holds what was read where nothing is\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_mistakes),
+        cmocka_unit_test(checks_between_steps),
+    };
+
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
