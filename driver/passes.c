@@ -22,6 +22,20 @@ static bool run_autodiff(Run *r) { return autodiff(r->g, r->o->accumulate, r->d)
 static bool run_clip(Run *r) { return clip_add(r->g, &r->optimizer, r->d); }
 static bool run_optimizer(Run *r) { return optimizer_add(r->g, &r->optimizer, r->d); }
 
+// A training step gives a loss: the model's own outputs needn't outlive their last reader. --emit
+// ir keeps them, as predictions are made from its text too.
+static bool run_outputs(Run *r)
+{
+    Graph *g = r->g;
+    int n = 0;
+
+    for (int i = 0; i < g->n_outputs && r->o->emit != EMIT_IR; i++)
+        if (g->outputs[i].role != OUTPUT_MODEL)
+            g->outputs[n++] = g->outputs[i];
+    g->n_outputs = r->o->emit != EMIT_IR ? n : g->n_outputs;
+    return true;
+}
+
 // The first of lowering: --emit ir gives what comes before it.
 static bool run_recompute(Run *r)
 {
@@ -43,14 +57,15 @@ static const struct {
     {"autodiff", run_autodiff, true, true},
     {"clip", run_clip, true, true},
     {"optimizer", run_optimizer, true, true},
+    {"outputs", run_outputs, true, true},
     {"recompute", run_recompute, true, true},
 };
 
 const char *const *pass_names(int *n)
 {
-    static const char *const names[] = {"import", "fold",      "loss",     "patterns",
-                                        "refine", "simplify",  "blocks",   "autodiff",
-                                        "clip",   "optimizer", "recompute"};
+    static const char *const names[] = {"import", "fold",      "loss",    "patterns",
+                                        "refine", "simplify",  "blocks",  "autodiff",
+                                        "clip",   "optimizer", "outputs", "recompute"};
     static_assert(COUNT(names) == COUNT(passes), "one name for each pass");
     *n = COUNT(names);
     return names;

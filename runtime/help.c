@@ -97,7 +97,6 @@ void rt_info(const RtModel *m)
            (long long)total(m, RT_STATE));
     printf("%s\n", m->micro ? "training" : "cannot train: compiled without a loss");
     print_set("input", m->train, m->n_train, RT_INPUT);
-    print_set("output", m->train, m->n_train, RT_OUTPUT);
     printf("forward only\n");
     print_set("input", m->predict, m->n_predict, RT_INPUT);
     print_set("output", m->predict, m->n_predict, RT_OUTPUT);
