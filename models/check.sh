@@ -83,6 +83,6 @@ for folder in "$exports"/*/; do
     run "models, $name" models_test --models "$folder"
 done
 run "accumulate, dynamic" accumulate_test --models "$exports/dynamic"
-run "text, plans" text_test --plan "$exports" mlp
+run "depth, plans" depth_test --plan "$exports"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -47,12 +47,16 @@ def value(name, dtype, dims):
     return field(1, name) + field(2, field(1, field(1, TYPES[dtype]) + field(2, shape)))
 
 
+def attribute(name, v):
+    """An integer, a text, or a list of integers."""
+    number, kind = {int: (3, 2), str: (4, 3), list: (8, 7)}[type(v)]
+    return field(1, name) + field(number, v) + field(20, kind)
+
+
 def node(op, inputs, outputs, name="", scope=None, domain="", **attributes):
-    """Attributes are integers or lists of them. `scope`: the module's path, as torch.export notes it."""
+    """`scope`: the module's path, as torch.export notes it."""
     out = field(1, inputs) + field(2, outputs) + field(3, name) + field(4, op) + field(7, domain)
-    for key, v in attributes.items():
-        kind = 7 if isinstance(v, list) else 2
-        out += field(5, field(1, key) + field(8 if kind == 7 else 3, v) + field(20, kind))
+    out += field(5, [attribute(key, v) for key, v in attributes.items()])
     if scope:
         out += pairs(9, {"pkg.torch.onnx.name_scopes": str(["", *scope, name])})
     return out

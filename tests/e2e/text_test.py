@@ -1,16 +1,12 @@
 #!/usr/bin/env python3
 """The C text of trainers: no warning of gcc or clang, the same bytes wherever it is made, short lines.
 
-  text_test.py --shardcc build/shardcc [--models models/tiny] [--plan DIR] [NAME ...]
-
---plan DIR holds gpt2_small.onnx and gpt2_48.onnx (models/export_plan.py): the length of their texts is
-compared too.
+  text_test.py --shardcc build/shardcc [--models models/tiny] [NAME ...]
 """
 import re
 import shutil
 import subprocess
 from collections import Counter
-from pathlib import Path
 
 from harness import run
 from model import Model, curves_of, for_models, parser
@@ -79,33 +75,9 @@ def test(checks, model):
         check_source(checks, model)
 
 
-def plan_lines(path, shardcc, work):
-    """How many lines the trainer of a GPT-2 has."""
-    file = work / f"{path.stem}.c"
-    args = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw", "--bind", "batch=4"]
-    run(shardcc, path, "-o", file, "--emit", "c", "--no-weights", *args)
-    return len(file.read_text().splitlines())
-
-
-def check_plans(checks, folder, shardcc, work):
-    """Depth costs no text."""
-    small, deep = (plan_lines(folder / f"{n}.onnx", shardcc, work) for n in ("gpt2_small", "gpt2_48"))
-    checks.check("12 and 48 layers", abs(small - deep) <= 5, f"{small} and {deep} lines")
-    checks.check("GPT-2's length", small <= 1500, f"{small} lines")
-
-
 def main():
-    p = parser(__doc__)
-    p.add_argument("--plan", type=Path)
-    options = p.parse_args()
-    models = sorted(options.models.glob("*.onnx"))
-
-    def one(checks, path, work):
-        test(checks, Model(path, options.shardcc, work))
-        if options.plan and path == models[0]:
-            check_plans(checks, options.plan, options.shardcc, work)
-
-    for_models(options, one)
+    options = parser(__doc__).parse_args()
+    for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Just enough of protobuf's wire format to give the names in an ONNX file other values."""
+"""Just enough of protobuf's wire format to change names and the order of nodes in an ONNX file."""
 
 MODEL_GRAPH = 7
 GRAPH_NODE, GRAPH_NAME, GRAPH_INITIALIZER, GRAPH_INPUT, GRAPH_OUTPUT, GRAPH_VALUE_INFO = 1, 2, 5, 11, 12, 13
@@ -74,4 +74,35 @@ def rename(model, value_name, node_name, scope=lambda s: s):
         GRAPH_OUTPUT=info,
         GRAPH_VALUE_INFO=info,
     )
+    return change(model, {MODEL_GRAPH: graph})
+
+
+def names_in(node, number):
+    return [value.decode() for n, _, value in fields(node) if n == number and value]
+
+
+def sorted_anew(nodes, choose):
+    """The nodes in another order in which inputs are made before they are read."""
+    maker = {name: i for i, node in enumerate(nodes) for name in names_in(node, NODE_OUTPUT)}
+    needs = [{maker[n] for n in names_in(node, NODE_INPUT) if n in maker} for node in nodes]
+    readers = [[j for j, need in enumerate(needs) if i in need] for i in range(len(nodes))]
+    ready, order = [i for i, need in enumerate(needs) if not need], []
+    while ready:
+        at = ready.pop(choose(len(ready)))
+        order.append(nodes[at])
+        for j in readers[at]:
+            needs[j].remove(at)
+            if not needs[j]:
+                ready.append(j)
+    return order
+
+
+def reorder(model, choose):
+    """The bytes of a model with its nodes in another valid order: choose(n) picks the next of n."""
+
+    def graph(data):
+        nodes = [value for number, _, value in fields(data) if number == GRAPH_NODE]
+        order = iter(sorted_anew(nodes, choose))
+        return change(data, {GRAPH_NODE: lambda _: next(order)})
+
     return change(model, {MODEL_GRAPH: graph})
