@@ -116,8 +116,9 @@ ValueId full(Graph *g, DType t, const Dims *d, double v)
 ValueId vector_at(Graph *g, ValueId v, ValueId like, int axis)
 {
     Dims d = dims_of(g, like);
+    int64_t dims[MAX_RANK] = {axis};  // of a model's v there may be more, which is an error
 
-    return make_broadcast(g, v, d.rank, d.dim, &(int64_t){axis});
+    return make_broadcast(g, v, d.rank, d.dim, dims);
 }
 
 ValueId constant_ints(Graph *g, int n, const int64_t *v)

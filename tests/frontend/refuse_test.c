@@ -96,6 +96,11 @@ static const struct {
     {"input x f32[2]; y = SpaceToDepth(x) magic=1; output y",
      .message = "m: error: node 'y' (SpaceToDepth): attribute 'magic' is not supported\n"
                 "  in 0  x f32[2]\n"},
+    {"input x f32[2,4]; init s f32[2,2] 1 2 3 4; y = InstanceNormalization(x, s, s); output y",
+     .message = "m: error: node 'y' (broadcast): dims must be ascending and below 2\n"
+                "  in 0  s f32[2,2]\n"
+                "m: error: node 'y' (broadcast): dims must be ascending and below 2\n"
+                "  in 0  s f32[2,2]\n"},
     {"input x f32[4]; init w f32[-1] 1; y = Add(x, w); output y",
      .message = "m: error: tensor 'w': its dims make no sense\n"},
 };
