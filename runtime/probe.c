@@ -1,6 +1,9 @@
 // Measures this machine with the kernels that trainers call, and prints it as JSON: shardcc detect
 // runs this program and reads what it says. Of several calls the fastest counts: what others do on
 // the machine meanwhile is not its rate.
+//
+//   probe [THREADS]             everything
+//   probe THREADS M N K …       the flop/s of these products of f32
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -198,6 +201,15 @@ static void measure(Rt *rt, Rates *r)
     measure_products(rt, r->product);
 }
 
+// The flop/s of products of the sizes M N K …, a line for each.
+static int print_rates(Rt *rt, int n, char **size)
+{
+    for (int i = 0; i + 2 < n; i += 3)
+        printf("%.4g\n",
+               gemm_rate(rt, RT_F32, atoll(size[i]), atoll(size[i + 1]), atoll(size[i + 2])));
+    return fflush(stdout) != 0;
+}
+
 int main(int argc, char **argv)
 {
     rt_settle(argv);
@@ -208,6 +220,8 @@ int main(int argc, char **argv)
     Rates r = {.launch = 1};
     double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
 
+    if (argc > 2)
+        return print_rates(&rt, argc - 2, argv + 2);
     for (int i = 0; i < ROUNDS; i++)
         measure(&rt, &r);
     printf("{\"version\": 1, \"devices_per_host\": 1, \"device\": {\n");
