@@ -3,7 +3,7 @@
 
   determinism_test.py --shardcc build/shardcc [--models models/tiny] [NAME ...]
 """
-from harness import read_safetensors, relative
+from harness import read_safetensors, relative, run
 from model import Model, for_models, parser
 
 
@@ -21,12 +21,21 @@ class Run:
         return self.losses == other.losses and self.bytes == other.bytes
 
 
+def forward(model, trainer, *options):
+    """What a trainer evaluates and predicts, as bytes."""
+    out = model.work / "predicted.npz"
+    said = run(trainer, "--eval-data", model.data(), "--predict", model.data(), "-o", out, *options)
+    return said.replace(str(out), ""), out.read_bytes()
+
+
 def test(checks, model):
     trainer = model.compile("adamw")
     first = Run(model, trainer, "first", "--threads", 2)
     checks.check(f"{model.name}: two runs", Run(model, trainer, "again", "--threads", 2).same(first))
     checked = Run(model, trainer, "checked", "--threads", 2, "--check-arena")
     checks.check(f"{model.name}: --check-arena", checked.same(first))
+    forwards = [forward(model, trainer, "--threads", 2, *more) for more in ((), ("--check-arena",))]
+    checks.check(f"{model.name}: --check-arena, forward only", forwards[0] == forwards[1])
     alone = Run(model, trainer, "alone", "--threads", 1)
     worst = worst_difference(model, first.gradients, alone.gradients)
     checks.check(f"{model.name}: 1 thread", worst <= 1e-5, f"{worst:.1e}")

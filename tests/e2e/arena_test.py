@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""--check-arena finds what is wrong in a trainer's memory: its text is given lives that are not true.
+
+  arena_test.py --shardcc build/shardcc [--models models/tiny] [NAME ...]
+
+A buffer whose end is moved 64 bytes down is written to behind its end; one whose life ends a statement
+early is read afterwards. That shows in floats; only the places of bad labels are integers throughout.
+"""
+import os
+import re
+import subprocess
+
+from harness import run
+from model import Model, curves_of, for_models, parser
+
+MODELS = ("mlp", "nanogpt", "lstm", "cnn")
+
+# The text calls this in the place of rt_lives.
+CHANGED_LIVES = r"""
+#include <stdlib.h>
+
+static void changed_lives(Rt *rt, RtSet set, RtLife *life, const RtLoop *loop)
+{
+    int number = atoi(getenv("LIFE"));
+
+    if (set == atoi(getenv("SET"))) {
+        life[number].bytes -= atoi(getenv("BYTES"));
+        life[number].last -= atoi(getenv("LAST"));
+    }
+    (rt_lives)(rt, set, life, loop);
+}
+#define rt_lives changed_lives
+"""
+
+
+class Changed:
+    """A trainer whose lives can be changed from outside."""
+
+    def __init__(self, model):
+        folder = model.work
+        text = folder / "changed.c"
+        args = model.arguments(curves_of(model.info)["adamw"])
+        run(model.shardcc, model.onnx, "--emit", "c", "-o", text, *args)
+        source = text.read_text()
+        self.lives = [self.read(source, name) for name in ("TRAINING", "FORWARD")]
+        text.write_text(source.replace('#include "rt.h"\n', '#include "rt.h"\n' + CHANGED_LIVES))
+        runtime = model.shardcc.parent / "rt"
+        self.program = folder / "changed"
+        libraries = [runtime / "libshardrt.a", "-ldnnl", "-lpthread", "-lm"]
+        run("cc", "-std=c11", "-O1", "-fopenmp", "-I", runtime, "-o", self.program, text, *libraries)
+        model.compile("whole")
+        weights = ["--load", model.work / f"{model.name}_whole.safetensors", "--quiet", "--threads", "1"]
+        out = folder / "changed.safetensors"
+        self.does = [
+            ["--data", model.data(), "--steps", "2", "--no-shuffle", "--save", out, *weights],
+            ["--eval-data", model.data(), *weights],
+        ]
+        self.out = out
+
+    @staticmethod
+    def read(source, name):
+        """The lives of a set: name, bytes, first and last statement."""
+        body = re.search(rf"#define {name}\(B\)(.*?[^\\])\n", source, re.S).group(1)
+        found = re.findall(r"B\((\w+), \d+, (\d+), (\d+), (\d+)\)", body)
+        return [(place, *map(int, numbers)) for place, *numbers in found]
+
+    def run(self, kind, life=0, size=0, last=0):
+        """Status, what it said and what it saved."""
+        env = {**os.environ, "SET": str(kind), "LIFE": str(life), "BYTES": str(size), "LAST": str(last)}
+        self.out.unlink(missing_ok=True)
+        args = [str(x) for x in [self.program, *self.does[kind], "--check-arena"]]
+        done = subprocess.run(args, env=env, capture_output=True, text=True, timeout=600)
+        return done.returncode, done.stdout + done.stderr, self.out.exists() and self.out.read_bytes()
+
+
+def test(checks, model):
+    trainer = Changed(model)
+    for kind, set_name in enumerate(("training", "forward")):
+        what = f"{model.name}, {set_name}"
+        lives = trainer.lives[kind]
+        end = max(last for *_, last in lives)
+        right = trainer.run(kind)
+        checks.check(f"{what}: as it is", right[0] == 0, right[1].strip())
+        large = [i for i, life in enumerate(lives) if life[1] > 64]
+        said = {i: trainer.run(kind, i, size=64) for i in large}
+        missed = [lives[i][0] for i in large if f"wrote behind {lives[i][0]}\n" not in said[i][1]]
+        checks.check(f"{what}: {len(large)} ends too low", large and not missed, str(missed))
+        early = [i for i, (_, _, first, last) in enumerate(lives) if first < last < end]
+        said = {i: trainer.run(kind, i, last=1) for i in early}
+        missed = [lives[i] for i in early if said[i] == right]
+        checks.check(f"{what}: {len(early)} ends too early", len(missed) <= 1, str(missed))
+        named = sum(f"behind {lives[i][0]}\n" in said[i][1] for i in early)
+        checks.check(f"{what}: they are named", 3 * named > len(early), f"{named} of {len(early)}")
+
+
+def main():
+    options = parser(__doc__).parse_args()
+    options.names = options.names or MODELS
+    for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work)))
+
+
+if __name__ == "__main__":
+    main()
