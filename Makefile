@@ -90,15 +90,25 @@ FUZZ_LIBS = $(foreach l,ir base,build-fuzz/lib$(l).a)
 fuzz-ir:
 	$(MAKE) CC=clang B=build-fuzz OPT="$(FUZZ),fuzzer-no-link" lib-ir lib-base
 	clang $(CPPFLAGS) $(CFLAGS) $(FUZZ),fuzzer -o build-fuzz/ir_text_fuzz tests/fuzz/ir_text_fuzz.c $(FUZZ_LIBS) runtime/rt_workspace.c -lm
-# Seeds: tests/frontend/import_test DIR writes some; models/tiny are others.
+# Seeds: tests/frontend/import_test DIR and tests/fuzz/onnx_seeds.py DIR write some; models/tiny are others.
 fuzz-onnx:
 	$(MAKE) CC=clang B=build-fuzz OPT="$(FUZZ),fuzzer-no-link" lib-frontend lib-ir lib-base
 	clang $(CPPFLAGS) -Ibuild-fuzz/gen $(CFLAGS) $(FUZZ),fuzzer -o build-fuzz/onnx_fuzz tests/fuzz/onnx_fuzz.c build-fuzz/libfrontend.a $(FUZZ_LIBS) $(wildcard runtime/rt_*.c) -lprotobuf-c -lm
 fuzz-file:
 	@mkdir -p build-fuzz
 	for t in safetensors npy; do clang $(CPPFLAGS) -std=c11 $(WARN) $(FUZZ),fuzzer -o build-fuzz/$${t}_fuzz tests/fuzz/$${t}_fuzz.c runtime/rt_file.c runtime/rt_safe.c runtime/rt_npz.c || exit 1; done
+# Line coverage of the readers over folders of inputs: make fuzz-coverage IR="DIR …" ONNX="DIR …"
+COVER = -O1 -g -fprofile-instr-generate -fcoverage-mapping
+fuzz-coverage:
+	$(MAKE) CC=clang B=build-fuzz/cover OPT="$(COVER)" lib-frontend lib-ir lib-base
+	cd build-fuzz/cover && for t in ir_text onnx; do clang $(CPPFLAGS) -I../.. -Igen -std=c11 $(COVER) -fsanitize=fuzzer -o $$t ../../tests/fuzz/$${t}_fuzz.c libfrontend.a libir.a libbase.a ../../runtime/rt_*.c -lprotobuf-c -lm || exit 1; done
+	LLVM_PROFILE_FILE=build-fuzz/cover/ir_text.raw build-fuzz/cover/ir_text -runs=0 $(IR)
+	LLVM_PROFILE_FILE=build-fuzz/cover/onnx.raw build-fuzz/cover/onnx -runs=0 $(ONNX)
+	cd build-fuzz/cover && for t in ir_text onnx; do llvm-profdata merge -o $$t.prof $$t.raw || exit 1; done
+	llvm-cov report build-fuzz/cover/ir_text -instr-profile=build-fuzz/cover/ir_text.prof ir/parse*.c ir/lexer.c ir/text_print.c ir/verify.c
+	llvm-cov report build-fuzz/cover/onnx -instr-profile=build-fuzz/cover/onnx.prof frontend/*.c
 clean:
 	rm -rf $(B) build-fuzz
-.PHONY: all tests check clean fuzz-ir fuzz-onnx fuzz-file
+.PHONY: all tests check clean fuzz-ir fuzz-onnx fuzz-file fuzz-coverage
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -42,7 +42,7 @@ OPTIONS = [
     (["linear.onnx", "--dump-after", "autodiff"], "that pass of --dump-after needs --loss and --optimizer"),
     (["--emit", "asm"], "--emit: 'asm' is not one of ir, program, c, source"),
     (["--emit", "c", "--dump-after", "fold", "linear.onnx"], "--dump-after prints a graph: it doesn't go with --emit"),
-    (["--dump-after", "fuse"], "--dump-after: 'fuse' is not one of import, fold, loss, patterns, refine, simplify, blocks, autodiff, clip, optimizer, recompute"),
+    (["--dump-after", "fuse"], "--dump-after: 'fuse' is not one of import, fold, loss, patterns, refine, simplify, blocks, autodiff, clip, optimizer, outputs, recompute"),
     (["--clip-norm", "-1"], "--clip-norm: '-1' is not a number of at least 0"),
     (["--clip-norm", "nan"], "--clip-norm: 'nan' is not a number of at least 0"),
     (["--accumulate", "0"], "--accumulate: '0' is not a whole number from 1 to 1048576"),
@@ -378,8 +378,8 @@ class Errors:
         run("./linear", "--data", "good", "--save", "kept", "--quiet", cwd=self.work)
         old, files = (self.work / "kept").read_bytes(), sorted(os.listdir(self.work))
 
-        def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+        def limit(size=64):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
         done = self.run(["./linear", "--data", "good", "--save", "kept", "--quiet"], preexec_fn=limit)
         said = done.stderr == "linear: error: kept: not saved: File too large\n"
@@ -389,9 +389,18 @@ class Errors:
         done = self.run(["./linear", "--data", "not_finite", "--save", "kept"])
         same = (self.work / "kept").read_bytes() == old
         self.check("the loss becomes NaN: the old file is whole", done.returncode == 1 and same, done.stderr)
-        done = self.run([self.shardcc, "linear.onnx", "-o", "large"], preexec_fn=limit)
-        clean = sorted(os.listdir(self.work)) == files
-        self.check("no room to compile", done.returncode == 1 and clean, done.stderr)
+        compiler = "the C compiler 'cc' failed, nothing is written\n  it needs OpenMP and oneDNN (Debian: gcc, libdnnl-dev); --emit c shows the text\n"
+        for what, size, more, message in (
+            ("the weights", 64, [], r"'\./\.shardcc-.{6}/large\.safetensors': File too large\n"),
+            ("the text", 64, ["--no-weights"], r"cannot write '\./\.shardcc-.{6}/large\.c': File too large\n"),
+            ("the program", 32768, [], re.escape(compiler)),
+            ("sources", 4096, ["--emit", "source"], r"cannot write 'large/\.shardcc-.{6}/.+': File too large\n"),
+            ("a graph's text", 64, ["--emit", "ir"], r"cannot write 'large': File too large\n"),
+        ):
+            done = self.run([self.shardcc, "linear.onnx", "-o", "large", *more], preexec_fn=lambda: limit(size))
+            said = re.search(rf"^linear\.onnx: error: {message}\Z", done.stderr, re.M)
+            clean = sorted(os.listdir(self.work)) == files
+            self.check(f"no room for {what}", done.returncode == 1 and said and clean, done.stderr)
 
     def killed(self):
         """Killed in the middle of saving: the old file is whole, and the next save works."""

@@ -1,5 +1,6 @@
 // Any bytes as a model: they are refused with a message, or become a graph that verifies.
 #include <stdlib.h>
+#include <string.h>
 
 #include "frontend/internal.h"
 
@@ -11,8 +12,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Arena *a = arena_new();
     Text messages = {0};
     Diag d = {.file = "fuzz", .to = &messages};
-    ImportOptions o = {
-        .accumulate = 1, .training = size & 1, .bind = bind, .n_bind = size >> 1 & 1};
+    ImportOptions o = {.accumulate = 1 + (size >> 1 & 1),
+                       .training = size & 1,
+                       .bind = bind,
+                       .n_bind = memmem(data, size, "batch", 5) != NULL};
     Weights w;
 
     Graph *g = import_bytes(a, data, size, &o, &w, &d);
