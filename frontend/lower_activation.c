@@ -20,7 +20,8 @@ static ValueId softplus(Graph *g, ValueId x)
 {
     ValueId e = make_exp(g, make_neg(g, make_abs(g, x)));
 
-    return make_add(g, relu(g, x), make_log(g, plus(g, e, 1)));
+    ValueId rest = make_log(g, plus(g, e, 1));
+    return make_add(g, relu(g, x), rest);
 }
 
 static ValueId softsign(Graph *g, ValueId x) { return make_div(g, x, plus(g, make_abs(g, x), 1)); }
@@ -31,7 +32,8 @@ static ValueId hard_sigmoid(Graph *g, ValueId x, double alpha, double beta)
 {
     ValueId y = plus(g, times(g, x, alpha), beta);
 
-    return make_min(g, make_max(g, y, number(g, y, 0)), number(g, y, 1));
+    ValueId one = number(g, y, 1);
+    return make_min(g, make_max(g, y, number(g, y, 0)), one);
 }
 
 static ValueId hard_swish(Graph *g, ValueId x)
@@ -102,8 +104,9 @@ static void lower_selu(Op *o)
 static void lower_thresholded_relu(Op *o)
 {
     ValueId x = arg(o, 0), a = number(o->g, x, attr_float(o, "alpha", 1));
+    ValueId zero = number(o->g, x, 0);
 
-    give(o, 0, make_select(o->g, make_lt(o->g, a, x), x, number(o->g, x, 0)));
+    give(o, 0, make_select(o->g, make_lt(o->g, a, x), x, zero));
 }
 
 // x / 2 · (1 + erf(x / √2)), or with tanh(√(2/π) · (x + 0.044715 x³)).
@@ -119,7 +122,8 @@ static void lower_gelu(Op *o)
     } else {
         t = make_erf(g, times(g, x, 0.70710678118654757));
     }
-    give(o, 0, make_mul(g, times(g, x, 0.5), plus(g, t, 1)));
+    t = plus(g, t, 1);
+    give(o, 0, make_mul(g, times(g, x, 0.5), t));
 }
 
 static void lower_swish(Op *o)

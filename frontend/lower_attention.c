@@ -122,7 +122,8 @@ static ValueId written_out(Op *o, const Heads *a, ValueId bias, const char *lett
     if (is_causal) {
         ValueId row = make_iota(g, I64, 5, d.dim, 3), column = make_iota(g, I64, 5, d.dim, 4);
         ValueId last = make_add(g, row, scalar_like(g, row, (double)(has(o, 4) ? a->t - a->s : 0)));
-        x = make_select(g, make_le(g, column, last), x, scalar_like(g, x, -INFINITY));
+        ValueId unseen = scalar_like(g, x, -INFINITY);
+        x = make_select(g, make_le(g, column, last), x, unseen);
     }
     return make_dot(g, make_softmax(g, x, 4), a->v, "bhgst,bhtf->bhgsf");
 }
@@ -230,8 +231,10 @@ static void lower_rotary(Op *o)
     int64_t step = is_interleaved ? 2 : 1;
     ValueId x1 = slice_axis(g, x, 3, 0, half, step);
     ValueId x2 = slice_axis(g, x, 3, is_interleaved ? 1 : half, half, step);
-    ValueId y[] = {make_sub(g, make_mul(g, x1, c), make_mul(g, x2, s)),
-                   make_add(g, make_mul(g, x1, s), make_mul(g, x2, c)), 0};
+    ValueId x2_s = make_mul(g, x2, s), x1_c = make_mul(g, x1, c);
+    ValueId first = make_sub(g, x1_c, x2_s);
+    ValueId x2_c = make_mul(g, x2, c), x1_s = make_mul(g, x1, s);
+    ValueId y[] = {first, make_add(g, x1_s, x2_c), 0};
     ValueId pair[2] = {y[0], y[1]};
     if (is_interleaved) {
         Dims one = {5, {d.dim[0], d.dim[1], d.dim[2], half, 1}};

@@ -31,7 +31,11 @@ static void lower_is_inf(Op *o)
 
 static ValueId ceiling(Graph *g, ValueId x) { return make_neg(g, make_floor(g, make_neg(g, x))); }
 
-static ValueId tangent(Graph *g, ValueId x) { return make_div(g, make_sin(g, x), make_cos(g, x)); }
+static ValueId tangent(Graph *g, ValueId x)
+{
+    ValueId cosine = make_cos(g, x);
+    return make_div(g, make_sin(g, x), cosine);
+}
 
 static ValueId power_of_known(Graph *g, ValueId x, double e)
 {
@@ -72,7 +76,8 @@ static void lower_pow(Op *o)
     }
     // Integers go through f64, as the reference implementation does.
     DType wide = dtype_is_float(t) ? t : F64;
-    ValueId y = make_pow(o->g, make_cast(o->g, a, wide), make_cast(o->g, b, wide));
+    ValueId exponent = make_cast(o->g, b, wide);
+    ValueId y = make_pow(o->g, make_cast(o->g, a, wide), exponent);
     give(o, 0, make_cast(o->g, y, t));
 }
 
@@ -90,7 +95,8 @@ static void lower_mod(Op *o)
         return;
     }
     ValueId zero = number(g, r, 0);
-    ValueId differs = exclusive_or(g, make_lt(g, r, zero), make_lt(g, b, zero));
+    ValueId is_below = make_lt(g, b, zero);
+    ValueId differs = exclusive_or(g, make_lt(g, r, zero), is_below);
     ValueId fix = make_and(g, differs, make_not(g, make_eq(g, r, zero)));
     give(o, 0, make_select(g, fix, make_add(g, r, b), r));
 }
@@ -144,10 +150,10 @@ static void lower_where(Op *o)
 
     if (!dims_broadcast(o, &d, &a) || !dims_broadcast(o, &d, &b))
         return;
-    give(o, 0,
-         make_select(o->g, broadcast_to(o->g, arg(o, 0), d.rank, d.dim),
-                     broadcast_to(o->g, arg(o, 1), d.rank, d.dim),
-                     broadcast_to(o->g, arg(o, 2), d.rank, d.dim)));
+    ValueId x[3];
+    for (int i = 2; i >= 0; i--)
+        x[i] = broadcast_to(o->g, arg(o, i), d.rank, d.dim);
+    give(o, 0, make_select(o->g, x[0], x[1], x[2]));
 }
 
 static void lower_cast(Op *o)

@@ -44,6 +44,14 @@ static ValueId spread(Op *o, int i, ValueId x)
     return make_cast(o->g, broadcast_to(o->g, arg(o, i), d.rank, d.dim), value_of(o->g, x)->dtype);
 }
 
+// y in the model's dtype, times the scale, which is input 1.
+static ValueId scaled(Op *o, ValueId y, DType t)
+{
+    ValueId scale = spread(o, 1, arg(o, 0));
+
+    return make_mul(o->g, make_cast(o->g, y, t), scale);
+}
+
 static void give_kept(Op *o, int i, ValueId v, int n, const int64_t *axes)
 {
     if (wants(o, i))
@@ -63,7 +71,7 @@ static void lower_layer_norm(Op *o)
     Moments m = moments(g, x, n, axes);
     ValueId inverse = inverse_deviation(g, m.variance, attr_float(o, "epsilon", (float)1e-5));
     ValueId y = make_mul(g, m.centred, broadcast_over(g, inverse, x, n, axes));
-    y = make_mul(g, make_cast(g, y, t), spread(o, 1, arg(o, 0)));
+    y = scaled(o, y, t);
     give(o, 0, has(o, 2) ? make_add(g, y, spread(o, 2, arg(o, 0))) : y);
     give_kept(o, 1, m.mean, n, axes);
     give_kept(o, 2, inverse, n, axes);
@@ -82,7 +90,7 @@ static void lower_rms_norm(Op *o)
     ValueId square = make_mean(g, make_square(g, x), n, axes);
     ValueId inverse = inverse_deviation(g, square, attr_float(o, "epsilon", (float)1e-5));
     ValueId y = make_mul(g, x, broadcast_over(g, inverse, x, n, axes));
-    give(o, 0, make_mul(g, make_cast(g, y, t), spread(o, 1, arg(o, 0))));
+    give(o, 0, scaled(o, y, t));
 }
 
 // ---- batch norm ----
@@ -193,8 +201,10 @@ static void scale_and_shift(Op *o, ValueId y, ValueId scale, ValueId shift)
 {
     Graph *g = o->g;
 
-    if (y)
-        give(o, 0, make_add(g, make_mul(g, y, per_channel(g, scale, y)), per_channel(g, shift, y)));
+    if (!y)
+        return;
+    ValueId shifts = per_channel(g, shift, y);
+    give(o, 0, make_add(g, make_mul(g, y, per_channel(g, scale, y)), shifts));
 }
 
 static void lower_instance_norm(Op *o)
@@ -218,9 +228,10 @@ static void lower_group_norm(Op *o)
     int64_t groups = attr_int(o, "num_groups", 0), channels = arg_value(o, 0)->dim[1];
     ValueId y = normalize_groups(o, groups);
 
-    if (y)
-        scale_and_shift(o, y, per_group(o, arg(o, 1), groups, channels),
-                        per_group(o, arg(o, 2), groups, channels));
+    if (!y)
+        return;
+    ValueId shift = per_group(o, arg(o, 2), groups, channels);
+    scale_and_shift(o, y, per_group(o, arg(o, 1), groups, channels), shift);
 }
 
 static void lower_lp_norm(Op *o)
@@ -238,7 +249,8 @@ static void lower_lp_norm(Op *o)
     ValueId s = make_reduce_sum(g, p == 1 ? make_abs(g, x) : make_square(g, x), 1, &axis);
     ValueId norm = p == 1 ? s : make_sqrt(g, s);
     ValueId all = broadcast_over(g, norm, x, 1, &axis), zero = scalar_like(g, x, 0);
-    give(o, 0, make_select(g, make_eq(g, all, zero), zero, make_div(g, x, all)));
+    ValueId y = make_div(g, x, all);
+    give(o, 0, make_select(g, make_eq(g, all, zero), zero, y));
 }
 
 const Lowering lower_norm[] = {

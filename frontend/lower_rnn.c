@@ -78,7 +78,8 @@ static void step_lstm(Cell *l, ValueId x)
     ValueId f = l->couples ? make_sub(g, scalar_like(g, i, 1), i)
                            : l->f(g, peep(l, gate(l, z, 2), 2, l->c));
     ValueId new = l->g_act(g, gate(l, z, 3));
-    l->c = make_add(g, make_mul(g, f, l->c), make_mul(g, i, new));
+    ValueId added = make_mul(g, i, new);
+    l->c = make_add(g, make_mul(g, f, l->c), added);
     ValueId o = l->f(g, peep(l, gate(l, z, 1), 1, l->c));
     l->h = make_mul(g, o, l->h_act(g, l->c));
 }
@@ -89,8 +90,8 @@ static void step_gru(Cell *l, ValueId x)
     Graph *g = l->g;
     ValueId r_rows = slice_axis(g, l->recurrent, 0, 0, 2 * l->hidden, 1);
     ValueId n_rows = slice_axis(g, l->recurrent, 0, 2 * l->hidden, l->hidden, 1);
-    ValueId zr = make_add(g, slice_axis(g, x, 1, 0, 2 * l->hidden, 1),
-                          make_dot(g, l->h, r_rows, "bh,gh->bg"));
+    ValueId zr = make_dot(g, l->h, r_rows, "bh,gh->bg");
+    zr = make_add(g, slice_axis(g, x, 1, 0, 2 * l->hidden, 1), zr);
     ValueId z = l->f(g, gate(l, zr, 0)), r = l->f(g, gate(l, zr, 1)), n;
 
     if (l->late_reset) {
@@ -103,7 +104,8 @@ static void step_gru(Cell *l, ValueId x)
     }
     n = l->g_act(g, make_add(g, gate(l, x, 2), n));
     ValueId kept = make_sub(g, scalar_like(g, z, 1), z);
-    l->h = make_add(g, make_mul(g, kept, n), make_mul(g, z, l->h));
+    ValueId old = make_mul(g, z, l->h);
+    l->h = make_add(g, make_mul(g, kept, n), old);
 }
 
 static void step_rnn(Cell *l, ValueId x)

@@ -89,8 +89,8 @@ static void generate_copy(Gen *g, const Item *it, Text *t, int indent)
         text_printf(&call, ", ");
         print_dims(&call, "y_stride", rank, to);
     }
-    text_printf(&call, "}, %s, %s);", place_text(g, &it->operands[1]),
-                place_text(g, &it->operands[0]));
+    const char *from_place = place_text(g, &it->operands[0]);
+    text_printf(&call, "}, %s, %s);", place_text(g, &it->operands[1]), from_place);
     print_statement(g, it, t, indent, call.s);
     text_free(&call);
 }

@@ -56,9 +56,11 @@ static ValueId emit_mask(Folder *f, const Value *like, const Fact *x)
 
     for (int i = 1; i < x->n_predicates; i++)
         mask = fold_share(f, make_and(f->g, mask, emit_predicate(f, like, &x->predicate[i])));
-    if (like->dtype != BOOL)
-        return fold_share(f, make_select(f->g, mask, splat(f, like->dtype, like, x->value.c),
-                                         splat(f, like->dtype, like, x->other)));
+    if (like->dtype != BOOL) {
+        ValueId other = splat(f, like->dtype, like, x->other);
+        ValueId value = splat(f, like->dtype, like, x->value.c);
+        return fold_share(f, make_select(f->g, mask, value, other));
+    }
     return x->value.c == 1 ? mask : fold_share(f, make_not(f->g, mask));
 }
 

@@ -67,8 +67,8 @@ typedef struct Loss {
 
 enum { IGNORE_INDEX, LABEL_SMOOTHING };
 
-// The element of x at each label. A sum of zeros but for it, rather than a gather: it is made in one
-// turn through the row with all else, and its gradient is a choice, not a scatter.
+// The element of x at each label. A sum of zeros but for it, rather than a gather: it is made in
+// one turn through the row with all else, and its gradient is a choice, not a scatter.
 static ValueId pick(Loss *l, ValueId x, int axis)
 {
     Graph *g = l->g;
@@ -96,8 +96,8 @@ static void cross_entropy(Loss *l)
     if (smooth > 0) {
         ValueId even = make_sub(g, total, make_mean(g, z, 1, axis));
 
-        each = make_add(g, make_mul(g, each, scalar_like(g, each, 1 - smooth)),
-                        make_mul(g, even, scalar_like(g, even, smooth)));
+        even = make_mul(g, even, scalar_like(g, even, smooth));
+        each = make_add(g, make_mul(g, each, scalar_like(g, each, 1 - smooth)), even);
     }
     ValueId ignored = scalar_like(g, l->target, l->option[IGNORE_INDEX]);
     l->counted = make_not(g, make_eq(g, l->target, ignored));

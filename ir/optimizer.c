@@ -21,7 +21,9 @@ ValueId optimizer_correction(const Optimizer *o, int option)
     ValueId beta = make_cast(g, optimizer_hyper(o, option), F64);
     ValueId step = make_cast(g, hyper_value(g, "step", 1), F64);
 
-    return make_sub(g, graph_scalar(g, F64, 1), make_pow(g, beta, step));
+    ValueId power = make_pow(g, beta, step);
+
+    return make_sub(g, graph_scalar(g, F64, 1), power);
 }
 
 static ValueId spread(Graph *g, ValueId scalar, ValueId x)

@@ -43,7 +43,8 @@ static void gather_grad(Graph *g, const Node *n, const ValueId *dy, const bool *
 
     if (n->attr[GATHER_SKIP].i >= 0) {
         ValueId skip = scalar_like(g, index, (double)n->attr[GATHER_SKIP].i);
-        index = make_select(g, make_eq(g, index, skip), scalar_like(g, index, -1), index);
+        ValueId none = scalar_like(g, index, -1);
+        index = make_select(g, make_eq(g, index, skip), none, index);
     }
     if (want[0])
         dx[0] = make_scatter_add(g, dy[0], index, axis, batch, in(g, n, 0)->dim[axis]);

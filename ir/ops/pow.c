@@ -17,7 +17,7 @@ static ValueId by_exponent(Graph *g, const Node *n)
 {
     ValueId a = n->in[0], b = n->in[1], zero = scalar_like(g, a, 0);
     ValueId slope = make_mul(g, n->out[0], make_log(g, a));
-    ValueId is_flat = make_and(g, make_eq(g, a, zero), make_le(g, zero, b));
+    ValueId is_up = make_le(g, zero, b), is_flat = make_and(g, make_eq(g, a, zero), is_up);
 
     return make_select(g, is_flat, zero, slope);
 }

@@ -19,7 +19,8 @@ static void adam_prepare(Optimizer *o)
 {
     Graph *g = o->g;
     ValueId lr = optimizer_hyper(o, LR);
-    ValueId step = make_div(g, make_cast(g, lr, F64), optimizer_correction(o, BETA1));
+    ValueId correction = optimizer_correction(o, BETA1);
+    ValueId step = make_div(g, make_cast(g, lr, F64), correction);
     ValueId root = make_sqrt(g, optimizer_correction(o, BETA2));
 
     o->scalar[STEP] = make_neg(g, make_cast(g, step, F32));

@@ -34,7 +34,9 @@ static void lamb_prepare(Optimizer *o)
 
 static ValueId average(Graph *g, ValueId old, ValueId x, ValueId keep, ValueId rest)
 {
-    return make_add(g, scaled(g, old, keep), scaled(g, x, rest));
+    ValueId new = scaled(g, x, rest);
+
+    return make_add(g, scaled(g, old, keep), new);
 }
 
 static ValueId norm(Graph *g, ValueId x) { return make_sqrt(g, reduce_all(g, make_square(g, x))); }
@@ -46,7 +48,7 @@ static ValueId trust(const Optimizer *o, ValueId p, ValueId r)
     ValueId a = norm(g, p), b = norm(g, r);
     DType t = value_of(g, p)->dtype;
     ValueId zero = make_cast(g, o->scalar[ZERO], t), one = make_cast(g, o->scalar[ONE], t);
-    ValueId has_both = make_and(g, make_lt(g, zero, a), make_lt(g, zero, b));
+    ValueId has_b = make_lt(g, zero, b), has_both = make_and(g, make_lt(g, zero, a), has_b);
 
     return make_select(g, has_both, make_div(g, a, b), one);
 }
@@ -66,7 +68,8 @@ static ValueId lamb_update(const Optimizer *o, Update *u)
     ValueId r = make_div(g, m, shifted(g, make_sqrt(g, v), s[SMALL]));
     if (u->decays)
         r = make_add(g, r, scaled(g, u->p, s[DECAY]));
-    ValueId step = make_mul(g, trust(o, u->p, r), make_cast(g, s[STEP], value_of(g, u->p)->dtype));
+    ValueId step = make_cast(g, s[STEP], value_of(g, u->p)->dtype);
+    step = make_mul(g, trust(o, u->p, r), step);
     return make_add(g, u->p, scaled(g, r, step));
 }
 

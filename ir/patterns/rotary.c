@@ -131,12 +131,12 @@ bool match_rotary(const Match *m, const Node *n)
     if (n->op != &op_add || out(m->g, n)->rank < 1 || !find_turn(m, n, &t))
         return false;
     ValueId x1 = half_of(m, t.base, 0, t.half), x2 = half_of(m, t.base, t.half, t.half);
-    ValueId y[2] = {
-        make_sub(g, make_mul(g, x1, factor_half(m, &t, t.cos, 0)),
-                 make_mul(g, x2, factor_half(m, &t, t.sin, 0))),
-        make_add(g, make_mul(g, x2, factor_half(m, &t, t.cos, t.half)),
-                 make_mul(g, x1, factor_half(m, &t, t.sin, t.half))),
-    };
+    ValueId x2_s = make_mul(g, x2, factor_half(m, &t, t.sin, 0));
+    ValueId x1_c = make_mul(g, x1, factor_half(m, &t, t.cos, 0)), y[2];
+    y[0] = make_sub(g, x1_c, x2_s);
+    ValueId x1_s = make_mul(g, x1, factor_half(m, &t, t.sin, t.half));
+    ValueId x2_c = make_mul(g, x2, factor_half(m, &t, t.cos, t.half));
+    y[1] = make_add(g, x2_c, x1_s);
     ValueId v = make_concat(g, 2, y, out(m->g, n)->rank - 1);
     return replace(m, n, t.perm ? make_transpose(g, v, t.perm->v) : v);
 }
