@@ -133,7 +133,8 @@ void rt_watch_close(RtWatch *w);
 void rt_watch_call(RtWatch *w, const char *what);
 // A pass of that set begins: fills all that doesn't live on with NaN. Then inputs are put in place.
 void rt_watch_begin(RtWatch *w, RtSet set);
-// Is all as it should be so far: untouched what nothing may write, and nothing read where nothing is?
+// Is all as it should be so far: untouched what nothing may write, and nothing read where nothing
+// is?
 bool rt_watch_check(RtWatch *w);
 // The same, and all statements have been run.
 bool rt_watch_end(RtWatch *w);
@@ -272,14 +273,14 @@ typedef struct RtEvent {
     RtCall call;
     const char *part;       // "micro"
     double start, seconds;  // of the latest step
-    double total;           // of the steps that count
+    double total, least;    // of the steps that count
 } RtEvent;
 
 // Steps' calls in their order. The first step doesn't count, unless it is the only one: it is
 // slower.
 typedef struct RtProfile {
     RtEvent *event;
-    int n, cap, at;  // calls of a step; those begun
+    int n, cap, at;   // calls of a step; those begun
     bool is_running;  // the latest of them
     const char *part;
     int64_t steps;   // seen, the first one included

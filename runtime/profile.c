@@ -51,6 +51,12 @@ void rt_profile_part(RtProfile *p, const char *part)
     p->part = part;
 }
 
+static void count(RtEvent *e, bool is_fresh)
+{
+    e->total = e->seconds + (is_fresh ? 0 : e->total);
+    e->least = is_fresh || e->seconds < e->least ? e->seconds : e->least;
+}
+
 void rt_profile_step(RtProfile *p, double seconds)
 {
     if (!p)
@@ -58,7 +64,7 @@ void rt_profile_step(RtProfile *p, double seconds)
     bool is_fresh = p->steps++ < 2;  // the second step takes the place of the first
 
     for (int i = 0; i < p->n; i++)
-        p->event[i].total = (is_fresh ? 0 : p->event[i].total) + p->event[i].seconds;
+        count(&p->event[i], is_fresh);
     p->seconds = (is_fresh ? 0 : p->seconds) + seconds;
     p->at = 0;
 }
@@ -77,7 +83,7 @@ enum { NAME = 72 };
 typedef struct Row {
     char name[NAME];
     int calls;
-    double seconds, flops, bytes, predicted;
+    double seconds, least, flops, bytes, predicted;
 } Row;
 
 // "h.{}.mlp" of "h.{}.mlp.c_fc: dot f32[4,64]": the scope, of repeated layers without what is below
@@ -120,6 +126,7 @@ static int add_up(const RtProfile *p, void (*name)(char to[NAME], const RtEvent 
         name(row[i].name, e);
         row[i].calls = 1;
         row[i].seconds = e->total / steps;
+        row[i].least = e->least;
         row[i].flops = e->call.flops;
         row[i].bytes = e->call.bytes;
         row[i].predicted = e->call.seconds;
@@ -133,6 +140,7 @@ static int add_up(const RtProfile *p, void (*name)(char to[NAME], const RtEvent 
         Row *to = &row[n - 1];
         to->calls++;
         to->seconds += row[i].seconds;
+        to->least += row[i].least;
         to->flops += row[i].flops;
         to->bytes += row[i].bytes;
         to->predicted += row[i].predicted;
@@ -145,8 +153,9 @@ static void print_row(const Row *r, double step)
 {
     double seconds = r->seconds > 1e-9 ? r->seconds : 1e-9;
 
-    printf("%-*s %5d %9.3f %6.1f%% %8.1f %8.1f", NAME - 1, r->name, r->calls, 1e3 * r->seconds,
-           100 * r->seconds / step, 1e-9 * r->flops / seconds, 1e-9 * r->bytes / seconds);
+    printf("%-*s %5d %9.3f %9.3f %6.1f%% %8.1f %8.1f", NAME - 1, r->name, r->calls,
+           1e3 * r->seconds, 1e3 * r->least, 100 * r->seconds / step, 1e-9 * r->flops / seconds,
+           1e-9 * r->bytes / seconds);
     if (r->predicted > 0)
         printf(" %9.3f", 1e3 * r->predicted);
     printf("\n");
@@ -162,12 +171,13 @@ static void print_table(const RtProfile *p, const char *title,
     for (int i = 0; i < n; i++) {
         all.calls += row[i].calls;
         all.seconds += row[i].seconds;
+        all.least += row[i].least;
         all.flops += row[i].flops;
         all.bytes += row[i].bytes;
         all.predicted += row[i].predicted;
     }
-    printf("\n%-*s %5s %9s %7s %8s %8s%s\n", NAME - 1, title, "calls", "ms", "share", "GFLOP/s",
-           "GB/s", all.predicted > 0 ? " predicted" : "");
+    printf("\n%-*s %5s %9s %9s %7s %8s %8s%s\n", NAME - 1, title, "calls", "ms", "best", "share",
+           "GFLOP/s", "GB/s", all.predicted > 0 ? " predicted" : "");
     for (int i = 0; i < n; i++)
         print_row(&row[i], step);
     print_row(&all, step);

@@ -105,16 +105,16 @@ int64_t rt_dot_workspace(const RtDot *p)
 }
 
 // Partial sums in f64 of up to RT_CHUNKS chunks, where there are few results: at most 2 * RT_CHUNKS
-// blocks of 512 of them.
+// blocks of RT_WIDTH of them.
 int64_t rt_reduce_workspace(const RtReduce *p)
 {
     int64_t results = 1;
 
     for (int i = 0; i < p->rank; i++)
         results *= p->reduced[i] ? 1 : p->dim[i];
-    if (p->type != RT_F32 || results >= RT_CHUNKS * 512)
+    if (p->type != RT_F32 || results >= RT_CHUNKS * RT_WIDTH)
         return 0;
-    return 8 * least(results * RT_CHUNKS, 2 * RT_CHUNKS * 512);
+    return 8 * least(results * RT_CHUNKS, 2 * RT_CHUNKS * RT_WIDTH);
 }
 
 // The threads share the table: nothing is kept aside.

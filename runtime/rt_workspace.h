@@ -11,7 +11,8 @@ enum {
     RT_PANEL = 32,      // packed columns come in multiples of this
     RT_ROWS = 192,      // attention: queries of one task …
     RT_KEYS = 128,      // … and keys of one block
-    RT_CHUNKS = 64,     // reductions: parts of a long sum, at most
+    RT_CHUNKS = 64,     // reductions: parts of a long sum, at most …
+    RT_WIDTH = 1024,  // … and neighbouring results made side by side: whole rows where that can be
 };
 
 int64_t rt_product(const int64_t *dim, int n);

@@ -6,7 +6,7 @@
 // over at most 32 elements, and those sums in double.
 #include "runtime/cpu/internal.h"
 
-enum { WIDTH = 512, LANES = 32, RUN = 32 * LANES, DEPTH = 32, LEAST_CHUNK = 8192 };
+enum { LANES = 32, RUN = 32 * LANES, DEPTH = 32, LEAST_CHUNK = 8192 };
 
 typedef struct Dims {
     int n;
@@ -102,7 +102,7 @@ static Plan make_plan(const RtReduce *p)
     q.units = q.results;
     int last = q.kept.n - 1;
     if (q.results && last >= 0 && q.kept.x[last] == 1 && q.kept.y[last] == 1) {
-        q.width = rt_least(WIDTH, q.kept.dim[last]);
+        q.width = rt_least(RT_WIDTH, q.kept.dim[last]);
         q.units = q.results / q.kept.dim[last] * rt_ceil_div(q.kept.dim[last], q.width);
     }
     q.chunks = rt_most(
@@ -177,7 +177,7 @@ static inline void block(const Plan *q, RtReduceOp op, const float *x, int64_t f
 {
     Walk w = {.d = &q->reduced};
     int64_t i = first % q->inner;
-    float s[WIDTH];
+    float s[RT_WIDTH];
 
     for (int64_t c = 0; c < width; c++)
         total[c] = identity(op);
@@ -232,7 +232,7 @@ static void reduce_unit(const Plan *q, int64_t unit, int64_t chunk, float *y, do
     Unit u = unit_at(q, unit);
     int64_t first = rt_share(q->length, chunk, q->chunks);
     int64_t last = rt_share(q->length, chunk + 1, q->chunks);
-    double total[WIDTH];
+    double total[RT_WIDTH];
 
     if (u.width > 1 && q->op == RT_SUM)
         block(q, RT_SUM, x + u.x, first, last, u.width, total);

@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""Kernels and fused groups against the machine: share of its flop/s or of its memory's bandwidth.
+
+  kernels.py --shardcc build/shardcc --work DIR [--rounds 3] [--steps 6] [--threads 2] [NAME ...]
+
+Each NAME is a small graph in IR text with operands beyond cache, compiled and trained with --profile: what is
+measured is what a trainer runs. Of all steps of all rounds a call's fastest counts. The roof of a matrix product,
+a convolution and attention is the fastest of the products that `shardcc detect` measures, before and after all
+else; of everything else it is detect's bandwidth, of an update in place. A call's bytes are its operands', each
+read or written once; what is written without being read costs memory twice that.
+"""
+import argparse
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+
+ROW = re.compile(r"(.+?)\s+(\d+)\s+([\d.]+)\s+([\d.]+)\s+[\d.]+%\s+([\d.]+)\s+([\d.]+)$")
+PRODUCT = re.compile(r": (dot|conv|conv_\w+_grad|attention|attention_grad) ")
+LEAST_BYTES = 150e6  # smaller calls live in cache, in part
+
+
+class Graph:
+    """A graph's text, line by line. Values are named as they come."""
+
+    def __init__(self, name):
+        self.name, self.lines, self.dims, self.inputs = name, [], {}, {}
+
+    def leaf(self, kind, name, *dims, type="f32"):
+        self.lines.append(f"  {kind} %{name} {self.type(dims, type)}")
+        self.dims[name] = dims
+        if kind == "input":
+            self.inputs[name] = (dims, type)
+        return name
+
+    def number(self, x):
+        name = f"c{len(self.lines)}"
+        self.lines.append(f"  constant %{name} f32[] = {x}")
+        self.dims[name] = ()
+        return name
+
+    @staticmethod
+    def type(dims, type="f32"):
+        return f"{type}[{','.join(map(str, dims))}]"
+
+    def add(self, op, *operands, dims=None, attrs="", type="f32", module=None):
+        """A node; operands of fewer dims are broadcast, by their number of dims from the right."""
+        dims = dims or self.dims[operands[0]]
+        name = f"v{len(self.lines)}"
+        source = f'from "{name}" "{module or self.name}"'
+        self.lines.append(
+            f"  %{name} {self.type(dims, type)} = {op}({', '.join('%' + x for x in operands)}) {attrs} {source}"
+        )
+        self.dims[name] = dims
+        return name
+
+    def spread(self, x, dims, at):
+        """x, whose dims are those of `dims` at the places `at`, broadcast."""
+        places = f" dims=[{','.join(map(str, at))}]" if at else ""
+        return self.add("broadcast", x, dims=dims, attrs=f"shape=[{','.join(map(str, dims))}]{places}")
+
+    def mean(self, x):
+        """Over the last dim."""
+        dims = self.dims[x][:-1]
+        total = self.add("reduce_sum", x, dims=dims, attrs=f"axes=[{len(dims)}]")
+        return self.add("mul", total, self.spread(self.number(1 / self.dims[x][-1]), dims, []))
+
+    def text(self, output):
+        return f'graph "{self.name}" {{\n' + "\n".join(self.lines) + f'\n  output model "y" %{output}\n}}\n'
+
+
+# ---- graphs: each gives its text's last value and the loss ----
+
+
+def gemm(g, m, n, k):
+    x, w = g.leaf("input", "x", m, k), g.leaf("parameter", "w", k, n)
+    u = g.leaf("parameter", "u", n, k)
+    y = g.add("dot", x, w, dims=(m, n), attrs='eq="mk,kn->mn"', module=f"{m}x{n}x{k}")
+    z = g.add("dot", y, u, dims=(m, k), attrs='eq="mn,nk->mk"', module=f"{m}x{k}x{n}")
+    return z, "mse(y, t)"
+
+
+def conv(g, batch, c, o, size, taps, groups=1):
+    low = taps // 2
+    module = f"{taps}x{taps} {c}-{o}@{size}" + (f" / {groups}" if groups > 1 else "")
+    x, scale = g.leaf("input", "x", batch, c, size, size), g.leaf("parameter", "s", c)
+    w = g.leaf("parameter", "w", o, c // groups, taps, taps)
+    # Scaled by a parameter, so that the input's gradient is needed.
+    scaled = g.add("mul", x, g.spread(scale, g.dims[x], [1]))
+    attrs = f"stride=[1,1] low=[{low},{low}] high=[{low},{low}] dilation=[1,1]"
+    attrs += f" groups={groups}" if groups > 1 else ""
+    return g.add("conv", scaled, w, dims=(batch, o, size, size), attrs=attrs, module=module), "mse(y, t)"
+
+
+def layer_norm(g, rows, width):
+    x = g.leaf("parameter", "x", rows, width)
+    w, b = g.leaf("parameter", "w", width), g.leaf("parameter", "b", width)
+    dims = (rows, width)
+    d = g.add("sub", x, g.spread(g.mean(x), dims, [0]))
+    variance = g.mean(g.add("mul", d, d))
+    deviation = g.add("sqrt", g.add("add", variance, g.spread(g.number(1e-5), (rows,), [])))
+    y = g.add("div", d, g.spread(deviation, dims, [0]))
+    return g.add("add", g.add("mul", y, g.spread(w, dims, [1])), g.spread(b, dims, [1])), "mse(y, t)"
+
+
+def rms_norm(g, rows, width):
+    x, w = g.leaf("parameter", "x", rows, width), g.leaf("parameter", "w", width)
+    square = g.add("add", g.mean(g.add("mul", x, x)), g.spread(g.number(1e-6), (rows,), []))
+    scale = g.add("div", g.spread(g.number(1), (rows,), []), g.add("sqrt", square))
+    y = g.add("mul", x, g.spread(scale, (rows, width), [0]))
+    return g.add("mul", y, g.spread(w, (rows, width), [1])), "mse(y, t)"
+
+
+def softmax(g, rows, width):
+    x = g.leaf("parameter", "x", rows, width)
+    most = g.add("reduce_max", x, dims=(rows,), attrs="axes=[1]")
+    e = g.add("exp", g.add("sub", x, g.spread(most, (rows, width), [0])))
+    total = g.add("reduce_sum", e, dims=(rows,), attrs="axes=[1]")
+    return g.add("div", e, g.spread(total, (rows, width), [0])), "mse(y, t)"
+
+
+def cross_entropy(g, rows, width):
+    x, shift = g.leaf("parameter", "x", rows, width), g.leaf("parameter", "b", width)
+    return g.add("add", x, g.spread(shift, (rows, width), [1])), "cross_entropy(y, labels)"
+
+
+def embedding(g, rows, width, tokens):
+    ids, table = g.leaf("input", "ids", tokens, type="i64"), g.leaf("parameter", "table", rows, width)
+    return g.add("gather", table, ids, dims=(tokens, width)), "mse(y, t)"
+
+
+def gelu(g, rows, width):
+    x, b = g.leaf("parameter", "x", rows, width), g.leaf("parameter", "b", width)
+    dims = (rows, width)
+    x = g.add("add", x, g.spread(b, dims, [1]))
+    e = g.add("erf", g.add("mul", x, g.spread(g.number(0.70710678), dims, [])))
+    half = g.add("mul", x, g.spread(g.number(0.5), dims, []))
+    return g.add("mul", half, g.add("add", e, g.spread(g.number(1), dims, []))), "mse(y, t)"
+
+
+GRAPHS = {
+    "gemm": (gemm, 4096, 3072, 768),
+    "gemm_few_rows": (gemm, 256, 3072, 768),
+    "gemm_head": (gemm, 512, 50257, 768),
+    "conv_3x3": (conv, 32, 64, 64, 56, 3),
+    "conv_1x1": (conv, 32, 256, 64, 56, 1),
+    "conv_deep": (conv, 32, 256, 256, 14, 3),
+    "conv_depthwise": (conv, 8, 120, 120, 56, 5, 120),
+    "layer_norm": (layer_norm, 65536, 768),
+    "rms_norm": (rms_norm, 65536, 768),
+    "softmax": (softmax, 8192, 8192),
+    "cross_entropy": (cross_entropy, 2048, 32000),
+    "gelu": (gelu, 16384, 3072),
+    "embedding": (embedding, 50257, 768, 65536),
+}
+
+# ---- running ----
+
+
+def run(*command):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def roofs(options):
+    """The most flop/s of a product, and bytes/s."""
+    device = json.loads(run(options.shardcc, "detect", "--threads", options.threads))["device"]
+    return max(g["flops"] for g in device["gemm"] if g["type"] == "f32"), device["bandwidth"]
+
+
+def write_data(folder, g, loss, output):
+    """One batch for the graph's inputs and labels: few numbers, over and over."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(0)
+    inputs = dict(g.inputs)
+    if "labels" in loss:
+        inputs["labels"] = (g.dims[output][:-1], "i64")
+    else:
+        inputs["t"] = (g.dims[output], "f32")
+    for name, (dims, type) in inputs.items():
+        size = int(np.prod(dims))
+        some = rng.integers(0, 5000, 65536) if type == "i64" else rng.standard_normal(65536, np.float32)
+        np.save(folder / f"{name}.npy", np.resize(some, size).reshape(dims))
+
+
+def build(name, options):
+    maker, *sizes = GRAPHS[name]
+    g = Graph(name)
+    output, loss = maker(g, *sizes)
+    work = options.work / name
+    write_data(work / "data", g, loss, output)
+    (work / "graph.ir").write_text(g.text(output))
+    args = ["--loss", loss, "--optimizer", "adamw", "--clip-norm", 1, "--init", "normal(0.02)"]
+    run(options.shardcc, work / "graph.ir", "-o", work / "trainer", *args)
+    return work
+
+
+def measure(work, options):
+    """For each call by its name: the best seconds, flops, bytes."""
+    calls = {}
+    for _ in range(options.rounds):
+        steps = ["--steps", options.steps, "--epochs", options.steps, "--quiet"]
+        said = run(work / "trainer", "--data", work / "data", *steps, "--threads", options.threads, "--profile")
+        for line in said.split("\n\n")[2].splitlines()[1:]:
+            name, _, mean, best, gflops, gbytes = ROW.match(line).groups()
+            mean, best = float(mean) / 1e3, float(best) / 1e3
+            old = calls.get(name, (best,))
+            calls[name] = (min(best, old[0]), float(gflops) * 1e9 * mean, float(gbytes) * 1e9 * mean)
+    calls.pop("all calls")
+    return calls
+
+
+def rows(name, calls, peak, bandwidth):
+    """A line for each call that is large enough, the longest first."""
+    for call, (seconds, flops, size) in sorted(calls.items(), key=lambda x: -x[1][0]):
+        is_product = bool(PRODUCT.search(call))
+        if seconds == 0 or (size < LEAST_BYTES and not is_product):
+            continue
+        share = flops / seconds / peak if is_product else size / seconds / bandwidth
+        rates = f"{1e-9 * flops / seconds:9.1f} {1e-9 * size / seconds:7.1f}"
+        yield f"{name:14s} {call[:64]:64s} {1e3 * seconds:9.2f} {rates} {100 * share:5.0f}% of {'peak' if is_product else 'memory'}"
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("names", nargs="*", metavar="NAME", help=" ".join(GRAPHS))
+    p.add_argument("--shardcc", type=lambda s: Path(s).resolve(), required=True)
+    p.add_argument("--work", type=lambda s: Path(s).resolve(), required=True)
+    p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--steps", type=int, default=6, help="of each round")
+    p.add_argument("--threads", type=int, default=2)
+    options = p.parse_args()
+    unknown = [name for name in options.names if name not in GRAPHS]
+    if unknown:
+        p.error(f"no graph named {unknown[0]}: there are {' '.join(GRAPHS)}")
+    found = [roofs(options)]
+    calls = {name: measure(build(name, options), options) for name in options.names or GRAPHS}
+    found.append(roofs(options))
+    peak, bandwidth = (max(x) for x in zip(*found))
+    print(f"roofs: {1e-9 * peak:.1f} GFLOP/s, {1e-9 * bandwidth:.1f} GB/s")
+    print(f"{'graph':14s} {'call':64s} {'ms':>9s} {'GFLOP/s':>9s} {'GB/s':>7s}  share")
+    for name, of_graph in calls.items():
+        print("\n".join(rows(name, of_graph, peak, bandwidth)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
