@@ -201,8 +201,10 @@ static void print_expr(Body *b, const Node *n, const int *source, Text *t)
             text_put(t, s, 1);
         } else if (s[1] == 'i') {
             char *end;
-            int dim = (int)strtol(s + 2, &end, 10);
-            text_printf(t, dim == w->rank - 1 ? "i" : "i%d", dim);
+            int dim = (int)strtol(s + 2, &end, 10), depth = 0;
+            while (w->axis[depth] != dim)
+                depth++;
+            text_printf(t, depth == w->rank - 1 ? "i" : "i%d", depth);
             s = end - 1;
         } else if (s[1] == 'a') {
             print_layer_attr(b, n, s[2] - '0', t);
@@ -221,7 +223,7 @@ static void print_sum(Body *b, int i, int indent)
     const Node *n = node_of(b, i);
     Text t = {0};
 
-    text_printf(&t, "s%d += ", b->sum[i]);
+    text_printf(&t, "%s += ", b->expr[b->it->nodes[i]]);
     print_source(b, n, 0, sources_of(b, i)[0], &t);
     text_printf(&t, ";");
     print_wrapped(&b->text, indent, t.s);

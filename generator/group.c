@@ -56,7 +56,9 @@ static void print_flat(Body *b)
 
 static bool is_sum_of(const Body *b, int i, int stage)
 {
-    return b->g->s->g->nodes[b->it->nodes[i]].op->is_sum && b->it->stage[i] == stage;
+    const Node *n = &b->g->s->g->nodes[b->it->nodes[i]];
+
+    return n->op->is_sum && b->it->stage[i] == stage && !is_column_sum(b->it, n);
 }
 
 // The loop over the last dim, in one of the others that a row has beside it.
@@ -105,7 +107,7 @@ static void print_sums(Body *b)
         Text line = {0};
         for (int i = 0; i < b->it->n_nodes; i++) {
             const Node *n = &g->nodes[b->it->nodes[i]];
-            if (n->op->is_sum && out(g, n)->dtype == t)
+            if (n->op->is_sum && !is_column_sum(b->it, n) && out(g, n)->dtype == t)
                 text_printf(&line, "%s s%d = 0", line.n ? "," : dtype_c_type(t), b->sum[i]);
         }
         if (line.n) {
@@ -130,7 +132,7 @@ static void print_rows(Body *b)
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *n = &g->nodes[it->nodes[i]];
         int k = output_of(it, n->out[0]);
-        if (!n->op->is_sum || k < 0)
+        if (!n->op->is_sum || is_column_sum(it, n) || k < 0)
             continue;
         text_printf(&b->text, "        ");
         print_row_operand(b, it->n_in + k, &b->text);
@@ -139,17 +141,23 @@ static void print_rows(Body *b)
     text_printf(&b->text, "    }\n");
 }
 
-// Sums get the numbers of their variables.
+// Sums get the numbers of their variables; those of columns are parts of one array.
 static void number_sums(Body *b)
 {
+    int64_t width = b->w->rank ? b->w->dim[b->w->rank - 1] : 1, column = 0;
     int n = 0;
 
     b->sum = arena_array(b->g->arena, int, b->it->n_nodes);
     for (int i = 0; i < b->it->n_nodes; i++) {
-        if (!b->g->s->g->nodes[b->it->nodes[i]].op->is_sum)
-            continue;
-        b->expr[b->it->nodes[i]] = arena_string(b->g->arena, "s%d", n);
-        b->sum[i] = n++;
+        const Node *x = &b->g->s->g->nodes[b->it->nodes[i]];
+        const char **expr = &b->expr[b->it->nodes[i]];
+        if (is_column_sum(b->it, x)) {
+            *expr = arena_string(b->g->arena, column ? "s[%" PRId64 " + i]" : "s[i]", column);
+            column += width;
+        } else if (x->op->is_sum) {
+            *expr = arena_string(b->g->arena, "s%d", n);
+            b->sum[i] = n++;
+        }
     }
 }
 
@@ -163,8 +171,8 @@ static int function_of(Gen *g, const Body *b)
         return number;
     map_set(&g->functions, text, ++g->n_groups);
     text_printf(g->groups,
-                "static void rows%d(char *const *p, int64_t first, int64_t last)\n{\n%s}\n\n",
-                g->n_groups, text);
+                "static void rows%d(char *const *p, int64_t first, int64_t last%s)\n{\n%s}\n\n",
+                g->n_groups, b->it->has_columns ? ", float *s" : "", text);
     return g->n_groups;
 }
 
@@ -176,6 +184,8 @@ static int find_slots(Body *b, const char **place)
     int n = 0;
 
     for (int k = 0; k < b->it->n_in + b->it->n_out; k++) {
+        if (is_column_output(g, b->it, k))
+            continue;
         const char *s = place_text(b->g, &b->it->operands[k]);
         int32_t buffer = g->s->storage[b->it->operands[k].base].buffer;
         int i = g->p->buffers[buffer].kind == BUFFER_PERSISTENT ? 0 : n;
@@ -188,12 +198,58 @@ static int find_slots(Body *b, const char **place)
     return n;
 }
 
+// Where the sums of columns go, in the order in which the function has them.
+static void print_sum_places(Gen *g, const Body *b, Text *t)
+{
+    bool is_first = true;
+
+    for (int i = 0; i < b->it->n_nodes; i++) {
+        const Node *n = &g->s->g->nodes[b->it->nodes[i]];
+        if (!is_column_sum(b->it, n))
+            continue;
+        int k = b->it->n_in + output_of(b->it, n->out[0]);
+        text_printf(t, "%s%s", is_first ? "" : ", ", place_text(g, &b->it->operands[k]));
+        is_first = false;
+    }
+}
+
+// The call: the places, how many rows there are or what the sums are like, and where those go.
+static char *call_text(Gen *g, const Body *b, int n_places, const char *const *place)
+{
+    const Item *it = b->it;
+    const Walk *w = b->w;
+    int64_t rows = 1, elements = 1;
+    Text t = {0};
+
+    for (int d = 0; d < w->rank; d++) {
+        rows *= d < w->rows ? w->dim[d] : 1;
+        elements *= w->dim[d];
+    }
+    text_printf(&t, "%s(rt, rows%d, (char *[]){", it->has_columns ? "rt_sums" : "rt_rows",
+                function_of(g, b));
+    for (int k = 0; k < n_places; k++)
+        text_printf(&t, "%s%s", k ? ", " : "", place[k]);
+    text_printf(&t, "%s}, ", b->uses_layer ? ", (char *)&layer" : "");
+    if (it->has_columns) {
+        RtSums s = column_sums(g->s->g, it);
+        text_printf(&t,
+                    "&(RtSums){.outer = %" PRId64 ", .rows = %" PRId64 ", .width = %" PRId64
+                    ", .n = %" PRId64 ", .work = %" PRId64 "}, (char *[]){",
+                    s.outer, s.rows, s.width, s.n, s.work);
+        print_sum_places(g, b, &t);
+        text_printf(&t, "});");
+    } else {
+        text_printf(&t, "%" PRId64 ", %" PRId64 ");", rows, elements * it->n_nodes);
+    }
+    char *call = arena_copy(g->arena, t.s, t.n);
+    text_free(&t);
+    return call;
+}
+
 void generate_group(Gen *g, const Item *it, Text *t, int indent)
 {
     Walk w = make_walk(g, it);
     Body b = {.g = g, .it = it, .w = &w};
-    int64_t rows = 1;
-    Text call = {0};
 
     b.expr = arena_array(g->arena, const char *, g->s->g->n_nodes);
     b.uses = arena_array(g->arena, int, it->n_nodes);
@@ -203,9 +259,7 @@ void generate_group(Gen *g, const Item *it, Text *t, int indent)
     b.slot = arena_array(g->arena, int, it->n_in + it->n_out);
     const char **place = arena_array(g->arena, const char *, it->n_in + it->n_out);
     int n_places = find_slots(&b, place);
-    for (int d = 0; d < w.rows; d++)
-        rows *= w.dim[d];
-    if (w.rank < 2 && !it->has_rows)
+    if (w.rank < 2 && !it->has_rows && !it->has_columns)
         print_flat(&b);
     else
         print_rows(&b);
@@ -216,15 +270,6 @@ void generate_group(Gen *g, const Item *it, Text *t, int indent)
                     body.s);
         text_free(&body);
     }
-    text_printf(&call, "rt_rows(rt, rows%d, (char *[]){", function_of(g, &b));
-    for (int k = 0; k < n_places; k++)
-        text_printf(&call, "%s%s", k ? ", " : "", place[k]);
-    int64_t elements = 1;
-    for (int d = 0; d < w.rank; d++)
-        elements *= w.dim[d];
-    text_printf(&call, "%s}, %" PRId64 ", %" PRId64 ");", b.uses_layer ? ", (char *)&layer" : "",
-                rows, elements * it->n_nodes);
-    print_statement(g, it, t, indent, call.s);
-    text_free(&call);
+    print_statement(g, it, t, indent, call_text(g, &b, n_places, place));
     text_free(&b.text);
 }

@@ -13,48 +13,63 @@ static bool has_index(const Gen *g, const Item *it)
     return false;
 }
 
-static bool can_merge(const Walk *w, int n, int at, int64_t dim, const Item *it, int i)
+bool is_column_output(const Gen *g, const Item *it, int k)
 {
-    for (int k = 0; k < n; k++)
-        if (w->stride[k][at] != it->operands[k].stride[i] * dim)
+    return k >= it->n_in && is_column_sum(it, producer(g->s->g, it->operands[k].value));
+}
+
+// Operand k's stride along the dim at depth i. One that has a number a row lacks the last dims,
+// sums of columns are not walked.
+static int64_t stride_at(const Gen *g, const Walk *w, const Item *it, int k, int i)
+{
+    return i < it->rank && !is_column_output(g, it, k) ? it->operands[k].stride[w->axis[i]] : 0;
+}
+
+static bool can_merge(const Gen *g, const Walk *w, int64_t dim, const Item *it, int i)
+{
+    for (int k = 0; k < it->n_in + it->n_out; k++)
+        if (w->stride[k][w->rank - 1] != stride_at(g, w, it, k, i) * dim)
             return false;
     return true;
 }
 
-static void add_dim(Walk *w, const Item *it, int i, int64_t size)
+static void add_dim(const Gen *g, Walk *w, const Item *it, int i, int64_t size)
 {
     w->dim[w->rank++] = size;
     for (int k = 0; k < it->n_in + it->n_out; k++)
-        w->stride[k][w->rank - 1] = i < it->rank ? it->operands[k].stride[i] : 0;
+        w->stride[k][w->rank - 1] = stride_at(g, w, it, k, i);
 }
 
-// Sums need a dim to sum over, and keep it apart from the rows.
+// Sums need a dim to sum over, or beside which, and keep it apart from the rows.
 Walk make_walk(const Gen *g, const Item *it)
 {
     Walk w = {.has_index = has_index(g, it)};
     int n = it->n_in + it->n_out;
+    bool has_rows = it->has_rows || it->has_columns;
+    int row_rank = it->has_columns ? it->rank - 1 : it->row_rank;
 
+    layout_axes(it->rank, it->is_last, w.axis);
     w.stride = arena_alloc(g->arena, (size_t)n + 1, sizeof *w.stride);
     for (int i = 0; i < it->rank; i++) {
-        if (it->has_rows && i == it->row_rank)
+        int64_t size = it->dim[w.axis[i]];
+        if (has_rows && i == row_rank)
             w.rows = w.rank;
-        if (it->dim[i] == 1 && !w.has_index)
+        if (size == 1 && !w.has_index)
             continue;
-        bool is_apart = it->has_rows && i >= it->row_rank && w.rank == w.rows;
-        if (w.rank && !w.has_index && !is_apart &&
-            can_merge(&w, n, w.rank - 1, it->dim[i], it, i)) {
-            w.dim[w.rank - 1] *= it->dim[i];
+        bool is_apart = has_rows && i >= row_rank && w.rank == w.rows;
+        if (w.rank && !w.has_index && !is_apart && can_merge(g, &w, size, it, i)) {
+            w.dim[w.rank - 1] *= size;
             for (int k = 0; k < n; k++)
-                w.stride[k][w.rank - 1] = it->operands[k].stride[i];
+                w.stride[k][w.rank - 1] = stride_at(g, &w, it, k, i);
         } else {
-            add_dim(&w, it, i, it->dim[i]);
+            add_dim(g, &w, it, i, size);
         }
     }
-    if (it->has_rows && it->row_rank == it->rank)
+    if (has_rows && row_rank == it->rank)
         w.rows = w.rank;
-    if (it->has_rows && w.rows == w.rank)
-        add_dim(&w, it, it->rank, 1);
-    if (!it->has_rows)
+    if (has_rows && w.rows == w.rank)
+        add_dim(g, &w, it, it->rank, 1);
+    if (!has_rows)
         w.rows = w.rank > 1 ? w.rank - 1 : w.rank;
     return w;
 }

@@ -10,8 +10,12 @@ typedef struct Walk {
     int rows;  // the first dims that make up a row's number; the others are walked in a row
     int64_t dim[MAX_RANK];
     int64_t (*stride)[MAX_RANK];  // [operand]
+    int axis[MAX_RANK];           // the item's dims from the outermost to the innermost
     bool has_index;               // expressions speak of places: dims are kept
 } Walk;
+
+// Does operand k take a sum of columns?
+bool is_column_output(const Gen *g, const Item *it, int k);
 
 Walk make_walk(const Gen *g, const Item *it);
 

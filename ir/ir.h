@@ -366,6 +366,7 @@ struct OpDef {
     ValueId (*split)(Graph *g, const Node *n, const Split *s);
     // How its kernel is called; NULL where `expr` or `view` serves. See Kernel.
     void (*kernel)(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
+    uint64_t channels_last;  // operands (inputs, then outputs) that it is fastest on with dim 1 last
     bool is_flat;         // its gradient is zero wherever it has one: nothing flows back through it
     uint64_t no_grad_in, no_grad_out;  // float inputs and outputs that have none; no_grad says why
     const char *no_grad;  // why it has no gradient where one could be expected; listed by the tests

@@ -10,8 +10,19 @@ static const Operand *output_at(const Item *it, int k) { return &it->operands[it
 static bool is_whole(const Set *s, const Item *it, const Operand *o)
 {
     const Storage *st = &s->storage[o->base];
-    return !st->step && !st->ring && !o->offset && !o->step &&
-           operand_is_dense(o, it->rank, it->dim);
+    int axis[MAX_RANK];
+    int64_t step = 1;
+
+    layout_axes(it->rank, it->is_last, axis);
+    if (st->step || st->ring || o->offset || o->step)
+        return false;
+    for (int i = it->rank - 1; i >= 0; i--) {  // densely, as the group walks?
+        int k = axis[i];
+        if (it->dim[k] > 1 && o->stride[k] != step)
+            return false;
+        step *= it->dim[k];
+    }
+    return true;
 }
 
 // Is output k of the group written in the last turn through a row?

@@ -159,6 +159,14 @@ static void find_outputs(Groups *gr, Item *it)
     }
 }
 
+static int64_t workspace_of_sums(const Graph *g, const Item *it)
+{
+    if (!it->has_columns)
+        return 0;
+    RtSums s = column_sums(g, it);
+    return rt_sums_workspace(&s);
+}
+
 void finish_groups(Lowering *l)
 {
     const Graph *g = l->g;
@@ -178,6 +186,7 @@ void finish_groups(Lowering *l)
             expand(&gr, it, i);
             find_inputs(&gr, it, i);
             find_stages(&gr, it);
+            it->kernel.workspace = workspace_of_sums(g, it);
         }
         for (int k = 0; k < it->n_in; k++)
             gr.is_read[twin_value(l, it->operands[k].base, 0)] = true;

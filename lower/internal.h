@@ -36,6 +36,8 @@ typedef struct Lowering {
     Graph *g;
     Diag *d;
     const LowerOptions *o;
+    bool *is_last;      // by ValueId: walked with channels (dim 1) last
+    bool *lies_last;    // by ValueId: also kept so, if its maker can
     View *view;         // by ValueId
     NodeId *placed_in;  // by ValueId: the node (a concat) in whose result the value is made
     Part *part;         // by NodeId
@@ -53,9 +55,14 @@ typedef struct Lowering {
     int cap_values;    // room in arrays by ValueId: lower_items adds values for copies
 } Lowering;
 
+// Fills `table`.
+void find_twins(Lowering *l);
 // The value or node that stands at `iter` where `v` stands in its iteration.
 ValueId twin_value(const Lowering *l, ValueId v, int iter);
 NodeId twin_node(const Lowering *l, NodeId n, int iter);
+
+// Strides of bytes that lie densely in that order.
+void layout_strides(int rank, const int64_t *dim, bool is_last, int64_t *stride);
 
 bool is_view_node(const Lowering *l, const Node *n);  // no item: its output is a view
 
@@ -72,6 +79,8 @@ bool is_inlined(const Lowering *l, ValueId v);
 // Takes the labels of a class away and sets `again`; false.
 bool dissolve(Lowering *l, int32_t cls, bool *again);
 
+// Finds the order of each value's dims in memory.
+void lower_layout(Lowering *l);
 // The passes, in this order. False after reporting errors; or with `again` set, when a class of
 // repeated blocks can't be a loop: its labels are gone and the set is to be lowered anew.
 bool lower_views(Lowering *l);

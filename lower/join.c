@@ -25,13 +25,17 @@ static void find_needs(const Emit *e, ValueId v, bool is_direct, int *at, int *b
         *before = item;
 }
 
-static bool same_dims(const Item *it, const Value *v)
+// Are v's dims walked by the group, and in the same order?
+bool same_walk(const Lowering *l, const Item *it, ValueId v)
 {
-    return it->rank == v->rank && !memcmp(it->dim, v->dim, sizeof(int64_t) * (size_t)v->rank);
+    const Value *x = value_of(l->g, v);
+
+    return it->rank == x->rank && !memcmp(it->dim, x->dim, sizeof(int64_t) * (size_t)x->rank) &&
+           it->is_last == l->is_last[v];
 }
 
 // Scalars all go together: a call costs more than they do.
-static bool reads_same(const Lowering *l, const Item *it, const Node *x)
+bool reads_same(const Lowering *l, const Item *it, const Node *x)
 {
     if (it->rank == 0)
         return true;
@@ -56,7 +60,7 @@ static bool same_rows(const Item *it, const Value *v)
 // again is not to be made early and stored.
 static bool is_alike(const Lowering *l, const Item *it, const Node *x)
 {
-    return l->g->nodes[it->nodes[0]].phase == x->phase && same_dims(it, out(l->g, x)) &&
+    return l->g->nodes[it->nodes[0]].phase == x->phase && same_walk(l, it, x->out[0]) &&
            reads_same(l, it, x);
 }
 
@@ -67,7 +71,7 @@ static bool can_join(const Emit *e, int item, const Node *x)
     const Value *y = out(e->l->g, x);
 
     return it && it->kind == ITEM_GROUP && it->region == e->r && it->n_nodes < MAX_GROUP &&
-           (same_dims(it, y) || same_rows(it, y));
+           (same_walk(e->l, it, x->out[0]) || same_rows(it, y));
 }
 
 // The group that node n can join: the last one whose results it needs, if nothing else that it
@@ -101,12 +105,12 @@ static int find_group(const Emit *e, NodeId n)
     return -1;
 }
 
-// An empty group over v's dims.
-static int add_group(Emit *e, const Value *v)
+int add_group(Emit *e, ValueId v)
 {
     Item *it = add_item(e, ITEM_GROUP);
 
-    set_dims(it, v);
+    set_dims(it, value_of(e->l->g, v));
+    it->is_last = e->l->is_last[v];
     it->nodes = arena_array(e->l->p->arena, NodeId, MAX_GROUP);
     return e->l->s->n_items - 1;
 }
@@ -116,7 +120,7 @@ void emit_elementwise(Emit *e, NodeId n)
     int at = find_group(e, n);
 
     if (at < 0)
-        at = add_group(e, out(e->l->g, &e->l->g->nodes[n]));
+        at = add_group(e, e->l->g->nodes[n].out[0]);
     Item *it = &e->l->s->items[at];
     it->nodes[it->n_nodes++] = n;
     note_reads(e, n, at);
@@ -141,7 +145,7 @@ static bool can_end(const Emit *e, int at, const Node *x, int kept)
     const Item *it = &l->s->items[at];
 
     return l->view[x->in[0]].base == x->in[0] && at >= e->loop && it->kind == ITEM_GROUP &&
-           it->region == e->r && it->n_nodes < MAX_GROUP && same_dims(it, in(l->g, x, 0)) &&
+           it->region == e->r && it->n_nodes < MAX_GROUP && same_walk(l, it, x->in[0]) &&
            (!it->has_rows || it->row_rank == kept);
 }
 
@@ -154,11 +158,13 @@ bool emit_sum(Emit *e, NodeId n)
     int kept = rows_of_sum(x, v->rank), at = l->item_of[x->in[0]] - 1;
     Item like = {0};
 
+    if (l->is_last[x->in[0]])
+        return emit_column_sum(e, n);
     set_dims(&like, v);
     if (!l->o->fuse || kept < 0 || !are_good_rows(&like, kept))
         return false;
     if (at < 0 || !can_end(e, at, x, kept))
-        at = add_group(e, v);
+        at = add_group(e, x->in[0]);
     Item *it = &l->s->items[at];
     it->has_rows = true;
     it->row_rank = kept;

@@ -47,6 +47,8 @@ static Lowering lowering_new(Program *p, int set, Graph *g, const LowerOptions *
     l.needs_memory = arena_array(p->arena, bool, l.cap_values);
     l.is_copied = arena_array(p->arena, bool, l.cap_values);
     l.item_of = arena_array(p->arena, int32_t, l.cap_values);
+    find_twins(&l);
+    lower_layout(&l);
     return l;
 }
 

@@ -6,6 +6,7 @@
 #define SHARDCC_LOWER_H
 
 #include "analyzer/analyzer.h"
+#include "runtime/rt.h"
 
 // Where a value lies. Iteration i of a repeated block finds it at
 // offset + step * i, or, where `ring` is set, offset + step * (i mod ring): the last two of
@@ -88,6 +89,10 @@ typedef struct Item {
     bool has_rows;
     int row_rank;
     int *stage, n_stages;
+    bool is_last;  // group: walked with dim 1 innermost, else in the order of the dims
+    // Group: some sums leave the innermost dim and, of those outside it, the first `column_rank`.
+    bool has_columns;
+    int column_rank;
     double fill;
 } Item;
 
@@ -138,6 +143,15 @@ void program_print(const Program *p, Text *t);
 
 // Does elementwise node `n` of group `it` make one number for each row?
 bool is_number_of_row(const Graph *g, const Item *it, const Node *n);
+
+// Is node `n` of group `it` a sum that leaves the innermost dim?
+bool is_column_sum(const Item *it, const Node *n);
+
+// How all such sums of the group are called.
+RtSums column_sums(const Graph *g, const Item *it);
+
+// The dims from the outermost to the innermost: in their order, or with dim 1 last.
+void layout_axes(int rank, bool is_last, int *axis);
 
 // The node of the group that made `v`, which it reads as SOURCE_NODE: as an element or, through
 // views, as the number of a row.

@@ -128,7 +128,9 @@ static int common_rows(const Item *a, const Item *b)
     const Item *large = a->rank > b->rank ? a : b, *small = a->rank > b->rank ? b : a;
     int rows = a->rank == b->rank ? (a->has_rows ? a->row_rank : b->row_rank) : small->rank;
 
-    if (!is_led_by(large, small, small->rank) ||
+    if (a->is_last != b->is_last || (a->is_last && a->rank != b->rank) ||
+        (a->has_columns && b->has_columns && a->column_rank != b->column_rank) ||
+        !is_led_by(large, small, small->rank) ||
         (a->rank == b->rank && a->has_rows && b->has_rows && a->row_rank != b->row_rank))
         return -1;
     if (a->rank == b->rank)
@@ -169,6 +171,9 @@ static void merge(Lowering *l, int from, int to)
         if (l->item_of[l->view[v].base] == 1 + from)
             l->item_of[l->view[v].base] = 1 + to;
     }
+    if (a->has_columns)
+        b->column_rank = a->column_rank;
+    b->has_columns |= a->has_columns;
     b->row_rank = common_rows(a, b);
     b->has_rows |= a->has_rows || a->rank != b->rank;
     if (a->rank > b->rank) {

@@ -30,7 +30,7 @@ static void find_parts(Lowering *l)
 
 // ---- classes ----
 
-static void make_tables(Lowering *l)
+void find_twins(Lowering *l)
 {
     const Graph *g = l->g;
     Arena *a = l->p->arena;
@@ -327,7 +327,6 @@ static bool order_top(Lowering *l, bool *again)
 bool lower_order(Lowering *l, bool *again)
 {
     find_parts(l);
-    make_tables(l);
     if (!make_regions(l, again))
         return false;
     for (int r = 1; r < l->n_regions; r++)

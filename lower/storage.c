@@ -103,6 +103,16 @@ static bool is_read_after(const Set *s, int item, ValueId v)
     return false;
 }
 
+// Are the two, as wholes, the same bytes in the same order?
+static bool lies_alike(const Operand *a, const Value *v, const Operand *b, const Value *w)
+{
+    if (value_bytes(v) != value_bytes(w))
+        return false;
+    if (v->rank == w->rank && !memcmp(v->dim, w->dim, sizeof(int64_t) * (size_t)v->rank))
+        return !memcmp(a->stride, b->stride, sizeof(int64_t) * (size_t)v->rank);
+    return operand_is_dense(a, v->rank, v->dim) && operand_is_dense(b, w->rank, w->dim);
+}
+
 // A loop's initial value is made right in its place, where nothing else binds it: no copy.
 static void elide_copies(Storing *st)
 {
@@ -117,7 +127,7 @@ static void elide_copies(Storing *st)
         const Value *v = value_of(l->g, from->base), *w = value_of(l->g, to->base);
         Family *f = &st->family[from->base];
         if (!v->producer || l->region[v->producer] || f->same || from->value != from->base ||
-            !operand_is_dense(to, w->rank, w->dim) || value_bytes(v) != value_bytes(w))
+            !lies_alike(from, v, to, w))
             continue;
         const Family *loop = &st->family[canon(l, to->base)];
         if (!loop->is_stack && is_read_after(s, i, from->base))

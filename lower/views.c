@@ -19,15 +19,6 @@ bool is_view_node(const Lowering *l, const Node *n)
     return l->view[n->out[0]].base != n->out[0] && !l->placed_in[n->out[0]];
 }
 
-static void set_own(Lowering *l, ValueId v)
-{
-    const Value *x = value_of(l->g, v);
-
-    l->view[v].base = v;
-    l->view[v].offset = 0;
-    dense_strides(x->rank, x->dim, l->view[v].stride);
-}
-
 static bool set_view(Lowering *l, const Node *n)
 {
     if (!n->op->view)
@@ -55,7 +46,7 @@ static bool *find_pinned(Lowering *l)
     return pinned;
 }
 
-// ---- values made right in their place in another ----
+// ---- values with bytes of their own ----
 
 // Can the operator's code write its output `k` with these strides?
 static bool writes_strided(const Lowering *l, const Node *n, int k, const int64_t *stride)
@@ -89,6 +80,23 @@ static int output_index(const Node *n, ValueId v)
         k++;
     return k;
 }
+
+// Bytes of their own are in the order of the region, where the operator can write them so.
+static void set_own(Lowering *l, ValueId v)
+{
+    const Value *x = value_of(l->g, v);
+    const Node *n = producer(l->g, v);
+    View *view = &l->view[v];
+    bool is_last = l->lies_last[v] && !n->op->view;
+
+    view->base = v;
+    view->offset = 0;
+    layout_strides(x->rank, x->dim, is_last, view->stride);
+    if (is_last && !n->op->place && !writes_strided(l, n, output_index(n, v), view->stride))
+        layout_strides(x->rank, x->dim, false, view->stride);
+}
+
+// ---- values made right in their place in another ----
 
 static bool is_same_region(const Node *a, const Node *b)
 {
@@ -130,7 +138,7 @@ static void place_input(Lowering *l, NodeId i, int k, const bool *pinned)
     View view = {.base = n->out[0]};
     ValueId v = n->in[k];
 
-    dense_strides(out(g, n)->rank, out(g, n)->dim, whole);
+    layout_strides(out(g, n)->rank, out(g, n)->dim, l->lies_last[n->out[0]], whole);
     n->op->place(g, n, k, whole, view.stride, &offset);
     view.offset = offset;
     for (;; v = from->in[0]) {

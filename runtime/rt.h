@@ -130,6 +130,15 @@ int rt_main(const RtModel *model, int argc, char **argv);
 typedef void RtRows(char *const *p, int64_t first, int64_t last);
 void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work);
 
+// One that also adds up columns: row r of `rows` at each of `outer` places is row outer * rows + r,
+// and its function adds to n sums of `width` elements. They go to y, each [outer, width]. The tree
+// of additions is fixed by these sizes.
+typedef void RtSumRows(char *const *p, int64_t first, int64_t last, float *s);
+typedef struct RtSums {
+    int64_t outer, rows, width, n, work;
+} RtSums;
+void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const *y);
+
 // ---- kernels ----
 // ---- calls ----
 // What the call in the next statement does: "h.{}.mlp.c_fc: dot f32[4,64,3072]" is its module, its
@@ -249,6 +258,7 @@ int64_t rt_dot_workspace(const RtDot *p);
 int64_t rt_conv_workspace(const RtConv *p);  // the largest of the three directions
 int64_t rt_attention_workspace(const RtAttention *p);
 int64_t rt_scatter_workspace(const RtGather *p);
+int64_t rt_sums_workspace(const RtSums *q);
 int64_t rt_reduce_workspace(const RtReduce *p);
 
 #endif

@@ -117,6 +117,22 @@ int64_t rt_reduce_workspace(const RtReduce *p)
     return 8 * least(results * RT_CHUNKS, 2 * RT_CHUNKS * RT_WIDTH);
 }
 
+int64_t rt_sums_chunks(const RtSums *q)
+{
+    enum { LEAST = 1 << 15 };  // elements
+    int64_t chunks = least(RT_CHUNKS / (q->outer > 0 ? q->outer : 1), q->rows * q->width / LEAST);
+
+    return chunks > 1 ? chunks : 1;
+}
+
+// A chunk's sums in double, a thread's in float.
+int64_t rt_sums_workspace(const RtSums *q)
+{
+    int64_t units = q->outer * rt_sums_chunks(q);
+
+    return q->n * q->width * (8 * units + 4 * least(units, RT_MAX_THREADS));
+}
+
 // The threads share the table: nothing is kept aside.
 int64_t rt_scatter_workspace(const RtGather *p)
 {

@@ -22,6 +22,7 @@ int64_t rt_product(const int64_t *dim, int n);
 // see to) where m is 1 or y's unit stride is m's.
 RtDot rt_dot_fold(const RtDot *p, bool *is_turned);
 
+int64_t rt_sums_chunks(const RtSums *q);  // parts of the rows at one outer place
 int64_t rt_attention_thread(const RtAttention *p);  // bytes of one thread
 
 #endif

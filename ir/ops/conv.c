@@ -37,6 +37,7 @@ const OpDef op_conv = {
     .grad = conv_grad,
     .eval = conv_eval,
     .kernel = conv_kernel,
+    .channels_last = 1 << 0 | 1 << 2,
     .is_product = true,
     .work = conv_work,
     .no_split = CONV_NO_SPLIT,

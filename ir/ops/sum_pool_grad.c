@@ -63,6 +63,7 @@ const OpDef op_sum_pool_grad = {
     .grad = sum_pool_grad_grad,
     .eval = sum_pool_grad_eval,
     .kernel = sum_pool_grad_kernel,
+    .channels_last = 1 << 0 | 1 << 1,
     .work = sum_pool_grad_work,
     .no_split = POOL_NO_SPLIT,
 };

@@ -87,6 +87,16 @@ static void describe_weights(const Conv *c, dnnl_memory_desc_t *d, const RtConv 
          "describe the weights");
 }
 
+static dnnl_memory_desc_t last_layout(const Conv *c, const dnnl_memory_desc_t *d)
+{
+    static const dnnl_format_tag_t tag[] = {dnnl_acb, dnnl_acdb, dnnl_acdeb};
+    dnnl_memory_desc_t last;
+
+    must(c, dnnl_memory_desc_init_by_tag(&last, d->ndims, d->dims, dnnl_f32, tag[d->ndims - 3]),
+         "describe a tensor");
+    return last;
+}
+
 static dnnl_memory_desc_t any_layout(const Conv *c, const dnnl_memory_desc_t *d)
 {
     dnnl_memory_desc_t any;
@@ -110,10 +120,12 @@ static dnnl_convolution_desc_t describe(const Conv *c, const RtConv *p, RtConvDi
         low[i] = w->low[i];
         high[i] = w->high[i];
     }
-    // Channels last is a layout that the library is fast in; channels first isn't.
-    m[X] = p->x_last ? c->operand[X].ours : any_layout(c, &c->operand[X].ours);
+    // Channels last is a layout that the library is fast in; channels first isn't. Mixed ones it
+    // has but slow loops for.
+    bool is_last = p->x_last || p->y_last;
+    m[X] = is_last ? last_layout(c, &c->operand[X].ours) : any_layout(c, &c->operand[X].ours);
     m[W] = any_layout(c, &c->operand[W].ours);
-    m[Y] = p->y_last ? c->operand[Y].ours : any_layout(c, &c->operand[Y].ours);
+    m[Y] = is_last ? last_layout(c, &c->operand[Y].ours) : any_layout(c, &c->operand[Y].ours);
     dnnl_status_t status = dnnl_success;
     if (direction == RT_CONV)
         status = dnnl_dilated_convolution_forward_desc_init(&d, dnnl_forward_training,

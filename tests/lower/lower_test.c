@@ -100,6 +100,38 @@ static const struct {
      "  output model \"y\" %y\n"
      "}\n",
      1},
+    {"a convolutional region: channels last, its edges not", "mse(o, t)",
+     "graph \"g\" training {\n"
+     "  input %x f32[2,3,6,6]\n"
+     "  parameter %w1 f32[4,3,3,3]\n"
+     "  parameter %w2 f32[4,4,1,1]\n"
+     "  parameter %g f32[4]\n"
+     "  parameter %p f32[144,5]\n"
+     "  %c1 f32[2,4,6,6] = conv(%x, %w1) stride=[1,1] low=[1,1] high=[1,1] dilation=[1,1] groups=1\n"
+     "  %m f32[4] = reduce_sum(%c1) axes=[0,2,3]\n"
+     "  %mb f32[2,4,6,6] = broadcast(%m) shape=[2,4,6,6] dims=[1]\n"
+     "  %d f32[2,4,6,6] = sub(%c1, %mb)\n"
+     "  %q f32[2,4,6,6] = mul(%d, %d)\n"
+     "  %v f32[4] = reduce_sum(%q) axes=[0,2,3]\n"
+     "  %vg f32[4] = mul(%v, %g)\n"
+     "  %vb f32[2,4,6,6] = broadcast(%vg) shape=[2,4,6,6] dims=[1]\n"
+     "  %n f32[2,4,6,6] = mul(%d, %vb)\n"
+     "  %h f32[2,4,6,6] = tanh(%n)\n"
+     "  %pool f32[2,4,3,3] = max_pool(%h) size=[2,2] stride=[2,2] low=[0,0] high=[0,0] "
+     "dilation=[1,1]\n"
+     "  %s f32[2,4] = reduce_sum(%pool) axes=[2,3]\n"
+     "  %sb f32[2,4,3,3] = broadcast(%s) shape=[2,4,3,3] dims=[0,1]\n"
+     "  %e f32[2,4,3,3] = mul(%pool, %sb)\n"
+     "  %c2 f32[2,4,3,3] = conv(%e, %w2) stride=[1,1] low=[0,0] high=[0,0] dilation=[1,1] groups=1\n"
+     "  %k f32[2,8,3,3] = concat(%c2, %e) axis=1\n"
+     "  %l f32[2,4,3,3] = slice(%k) start=[0,2,0,0] size=[2,4,3,3] stride=[1,1,1,1]\n"
+     "  %r f32[2,4,3,3] = mul(%l, %l)\n"
+     "  %kk f32[2,16,3,3] = concat(%k, %r, %c2) axis=1\n"
+     "  %f f32[2,144] = reshape(%kk) shape=[2,144]\n"
+     "  %o f32[2,5] = dot(%f, %p) eq=\"mk,kn->mn\"\n"
+     "  output model \"o\" %o\n"
+     "}\n",
+     1},
     {"heads: slices of one product, transposes, a softmax", "mse(o, t)",
      "graph \"g\" training {\n"
      "  input %x f32[2,5,6]\n"

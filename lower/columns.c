@@ -1,0 +1,93 @@
+// Sums down the columns of a fused group: over all that is walked around the innermost dim, or over
+// the dims next to it. In a convolutional region they are the sums of each channel.
+#include <string.h>
+
+#include "lower/emit.h"
+
+static bool sums_over(const Node *n, int dim)
+{
+    for (int i = 0; i < n->attr[0].n; i++)
+        if (n->attr[0].v[i] == dim)
+            return true;
+    return false;
+}
+
+bool is_column_sum(const Item *it, const Node *n)
+{
+    int axis[MAX_RANK];
+
+    if (!it->has_columns || !n->op->is_sum)
+        return false;
+    layout_axes(it->rank, it->is_last, axis);
+    return !sums_over(n, axis[it->rank - 1]);
+}
+
+RtSums column_sums(const Graph *g, const Item *it)
+{
+    RtSums s = {.outer = 1, .rows = 1};
+    int axis[MAX_RANK];
+
+    layout_axes(it->rank, it->is_last, axis);
+    for (int i = 0; i < it->rank - 1; i++)
+        *(i < it->column_rank ? &s.outer : &s.rows) *= it->dim[axis[i]];
+    s.width = it->dim[axis[it->rank - 1]];
+    for (int i = 0; i < it->n_nodes; i++)
+        s.n += is_column_sum(it, &g->nodes[it->nodes[i]]);
+    s.work = s.outer * s.rows * s.width * it->n_nodes;
+    return s;
+}
+
+// How many of the outermost dims the sum leaves, if it sums over all others but the innermost; -1:
+// it doesn't.
+static int dims_outside(const Node *n, int rank, const int *axis)
+{
+    int kept = rank - 1 - n->attr[0].n;
+
+    for (int i = kept; kept >= 0 && i < rank - 1; i++)
+        if (!sums_over(n, axis[i]))
+            return -1;
+    return kept;
+}
+
+// The group that makes what is summed, or a later one that reads it too; -1: there is none.
+static int find_columns(const Emit *e, const Node *x, int kept)
+{
+    enum { LOOK_BACK = 64, MAX_NODES = 96 };
+    const Lowering *l = e->l;
+    int from = l->item_of[l->view[x->in[0]].base] - 1;
+    int first = from > l->s->n_items - LOOK_BACK ? from : l->s->n_items - LOOK_BACK;
+
+    for (int i = l->s->n_items - 1; i >= first && i >= e->loop && i >= 0; i--) {
+        const Item *it = &l->s->items[i];
+        if (it->kind == ITEM_GROUP && it->region == e->r && it->n_nodes < MAX_NODES &&
+            same_walk(l, it, x->in[0]) && (!it->has_columns || it->column_rank == kept) &&
+            (i == from ? l->view[x->in[0]].base == x->in[0] : reads_same(l, it, x)) &&
+            l->g->nodes[it->nodes[0]].phase == x->phase)
+            return i;
+    }
+    return -1;
+}
+
+bool emit_column_sum(Emit *e, NodeId n)
+{
+    enum { NARROW = 8 };  // too few columns to fill a vector
+    const Lowering *l = e->l;
+    const Node *x = &l->g->nodes[n];
+    const Value *v = in(l->g, x, 0);
+    int axis[MAX_RANK];
+
+    layout_axes(v->rank, l->is_last[x->in[0]], axis);
+    int kept = dims_outside(x, v->rank, axis);
+    if (!l->o->fuse || kept < 0 || v->dtype != F32 || v->dim[axis[v->rank - 1]] < NARROW)
+        return false;
+    int at = find_columns(e, x, kept);
+    if (at < 0)
+        at = add_group(e, x->in[0]);
+    Item *it = &l->s->items[at];
+    it->has_columns = true;
+    it->column_rank = kept;
+    it->nodes[it->n_nodes++] = n;
+    note_reads(e, n, at);
+    note_outputs(e, n, at);
+    return true;
+}

@@ -1,0 +1,115 @@
+// The physical order of dims: convolutional regions keep channels last.
+//
+// Which operands a kernel is fastest on with channels last its operator says
+// (OpDef.channels_last). Values that are seen element by element together with such an operand form
+// a region with it, so that no pass over memory turns dims around; its groups are walked in that
+// order too. What the trainer sees keeps its own order and is read and written through strides, or
+// copied, at the region's edge.
+#include "lower/internal.h"
+
+typedef struct Regions {
+    const Lowering *l;
+    ValueId *parent;  // by ValueId: a forest whose trees are regions
+    bool *is_last;    // by ValueId, of roots
+} Regions;
+
+static ValueId root(Regions *r, ValueId v)
+{
+    while (r->parent[v] != v)
+        v = r->parent[v] = r->parent[r->parent[v]];
+    return v;
+}
+
+static void join(Regions *r, ValueId v, ValueId w)
+{
+    if (value_of(r->l->g, v)->rank == value_of(r->l->g, w)->rank)
+        r->parent[root(r, v)] = root(r, w);
+}
+
+// Is the output a part of the input, each dim in its place (a slice)? Asked of the operator's view.
+static bool keeps_places(const Graph *g, const Node *n)
+{
+    const Value *x = in(g, n, 0), *y = out(g, n);
+    int64_t probe[MAX_RANK] = {0}, seen[MAX_RANK], offset = 0;
+
+    for (int i = 0; i < x->rank; i++)
+        probe[i] = (int64_t)1 << (4 * i + 8);
+    if (x->rank != y->rank || !n->op->view(g, n, probe, seen, &offset))
+        return false;
+    for (int i = 0; i < x->rank; i++)
+        if (y->dim[i] > 1 && seen[i] != probe[i])
+            return false;
+    return true;
+}
+
+static void join_operands(Regions *r, const Node *n)
+{
+    const Graph *g = r->l->g;
+    bool is_one = n->op->expr || n->op->place || (n->op->view && keeps_places(g, n));
+
+    for (int k = 0; is_one && k < n->n_in; k++)
+        join(r, n->in[k], n->out[0]);
+    if (n->block.cls)
+        for (int k = 0; k < n->n_out; k++)
+            join(r, n->out[k], twin_value(r->l, n->out[k], 0));
+}
+
+// Values that must have their bytes as the user knows them: parameters, data, outputs, what lives
+// on.
+static void keep_own(Lowering *l)
+{
+    const Graph *g = l->g;
+    bool *is_own = arena_array(l->p->arena, bool, g->n_values);
+
+    for (int i = 0; i < g->n_outputs; i++)
+        is_own[twin_value(l, g->outputs[i].value, 0)] = true;
+    for (int i = 0; i < g->n_carries; i++)
+        is_own[twin_value(l, g->carries[i].out, 0)] = true;
+    for (ValueId v = 1; v < g->n_values; v++)
+        l->lies_last[v] = l->is_last[v] && value_of(g, v)->producer && !is_own[twin_value(l, v, 0)];
+}
+
+void lower_layout(Lowering *l)
+{
+    const Graph *g = l->g;
+    Arena *a = l->p->arena;
+    Regions r = {.l = l};
+
+    r.parent = arena_array(a, ValueId, g->n_values);
+    r.is_last = arena_array(a, bool, g->n_values);
+    l->is_last = arena_array(a, bool, l->cap_values);
+    l->lies_last = arena_array(a, bool, l->cap_values);
+    for (ValueId v = 1; v < g->n_values; v++)
+        r.parent[v] = v;
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        join_operands(&r, &g->nodes[i]);
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        for (int k = 0; k < n->n_in + n->n_out; k++)
+            if (n->op->channels_last >> k & 1)
+                r.is_last[root(&r, k < n->n_in ? n->in[k] : n->out[k - n->n_in])] = true;
+    }
+    for (ValueId v = 1; v < g->n_values; v++)
+        l->is_last[v] = r.is_last[root(&r, v)];
+    keep_own(l);
+}
+
+void layout_axes(int rank, bool is_last, int *axis)
+{
+    for (int i = 0; i < rank; i++)
+        axis[i] = i;
+    for (int i = 1; is_last && i < rank; i++)
+        axis[i] = i + 1 < rank ? i + 1 : 1;
+}
+
+void layout_strides(int rank, const int64_t *dim, bool is_last, int64_t *stride)
+{
+    int axis[MAX_RANK];
+    int64_t step = 1;
+
+    layout_axes(rank, is_last, axis);
+    for (int i = rank - 1; i >= 0; i--) {
+        stride[axis[i]] = step;
+        step *= dim[axis[i]];
+    }
+}

@@ -1,0 +1,130 @@
+// In which order the dims of named values lie in memory, and where copies turn them around.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lower/lower.h"
+
+#define CONV "stride=[1,1] low=[0,0] high=[0,0] dilation=[1,1] groups=1"
+#define POOL "size=[2,2] stride=[2,2] low=[0,0] high=[0,0] dilation=[1,1]"
+
+// Of every item that makes a value of four dims: its operators, the value, its strides.
+static const struct {
+    const char *name, *text, *made;
+} cases[] = {
+    {"channels lie last from the first convolution to the output, which the trainer reads",
+     "graph \"g\" {\n"
+     "  input %x f32[2,3,4,4]\n"
+     "  parameter %w f32[5,3,1,1]\n"
+     "  %c f32[2,5,4,4] = conv(%x, %w) " CONV "\n"
+     "  %t f32[2,5,4,4] = tanh(%c)\n"
+     "  %p f32[2,5,2,2] = max_pool(%t) " POOL "\n"
+     "  %y f32[2,5,2,2] = sin(%p)\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     "conv c 80,1,20,5\n"
+     "tanh t 80,1,20,5\n"
+     "max_pool p 20,1,10,5\n"
+     "sin y 20,4,2,1\n"},
+    {"without convolutions the order is that of the dims",
+     "graph \"g\" {\n"
+     "  input %x f32[2,5,4,4]\n"
+     "  %t f32[2,5,4,4] = tanh(%x)\n"
+     "  %m f32[2,4,4] = reduce_max(%t) axes=[1]\n"
+     "  output model \"m\" %m\n"
+     "}\n",
+     "tanh t 80,16,4,1\n"},
+    {"a transpose of channels to the end costs nothing",
+     "graph \"g\" {\n"
+     "  input %x f32[2,3,4,4]\n"
+     "  parameter %w f32[5,3,1,1]\n"
+     "  parameter %v f32[5,6]\n"
+     "  %c f32[2,5,4,4] = conv(%x, %w) " CONV "\n"
+     "  %r f32[2,5,16] = reshape(%c) shape=[2,5,16]\n"
+     "  %s f32[2,16,5] = transpose(%r) perm=[0,2,1]\n"
+     "  %y f32[2,16,6] = dot(%s, %v) eq=\"bmk,kn->bmn\"\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     "conv c 80,1,20,5\n"},
+    {"channels put together lie last too, slices are seen in place",
+     "graph \"g\" {\n"
+     "  input %x f32[2,3,4,4]\n"
+     "  parameter %w f32[5,3,1,1]\n"
+     "  %c f32[2,5,4,4] = conv(%x, %w) " CONV "\n"
+     "  %t f32[2,5,4,4] = tanh(%c)\n"
+     "  %k f32[2,10,4,4] = concat(%c, %t) axis=1\n"
+     "  %s f32[2,4,4,4] = slice(%k) start=[0,3,0,0] size=[2,4,4,4] stride=[1,1,1,1]\n"
+     "  %u f32[2,4,4,4] = mul(%s, %s)\n"
+     "  %p f32[2,4,2,2] = sum_pool(%u) " POOL "\n"
+     "  %y f32[2,4,2,2] = sin(%p)\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     "conv c 80,1,20,5\n"
+     "tanh t 160,1,40,10\n"
+     "copy k 160,1,40,10\n"
+     "mul u 64,1,16,4\n"
+     "sum_pool p 16,1,8,4\n"
+     "sin y 16,4,2,1\n"},
+    {"the sums of channels are made with what they add",
+     "graph \"g\" {\n"
+     "  input %x f32[2,3,4,4]\n"
+     "  parameter %w f32[8,3,1,1]\n"
+     "  %c f32[2,8,4,4] = conv(%x, %w) " CONV "\n"
+     "  %t f32[2,8,4,4] = tanh(%c)\n"
+     "  %s f32[8] = reduce_sum(%t) axes=[0,2,3]\n"
+     "  %q f32[2,8] = reduce_sum(%t) axes=[2,3]\n"
+     "  output model \"s\" %s\n"
+     "  output model \"q\" %q\n"
+     "}\n",
+     "conv c 128,1,32,8\n"
+     "tanh,reduce_sum t 128,1,32,8\n"},
+};
+
+static void list(const Set *s, Text *t)
+{
+    for (int i = 0; i < s->n_items; i++) {
+        const Item *it = &s->items[i];
+        for (int k = it->n_in; k < it->n_in + it->n_out; k++) {
+            const Operand *o = &it->operands[k];
+            if (value_of(s->g, o->value)->rank != 4)
+                continue;
+            for (int j = 0; j < it->n_nodes; j++)
+                text_printf(t, "%s%s", j ? "," : "", s->g->nodes[it->nodes[j]].op->name);
+            text_printf(t, "%s %s ", it->n_nodes ? "" : "copy", value_of(s->g, o->value)->name);
+            for (int d = 0; d < 4; d++)
+                text_printf(t, "%s%" PRId64, d ? "," : "", o->stride[d]);
+            text_printf(t, "\n");
+        }
+    }
+}
+
+static void test_orders(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Arena *a = arena_new();
+        Diag d = {.file = "case"};
+        Text made = {0};
+        Graph *g = graph_parse(a, cases[i].text, strlen(cases[i].text), &d);
+
+        printf("# %s\n", cases[i].name);
+        assert_non_null(g);
+        Program *p = lower(a, NULL, g, &(LowerOptions){.fuse = true, .accumulate = 1}, &d);
+        assert_non_null(p);
+        list(&p->set[SET_PREDICT], &made);
+        assert_string_equal(made.s ? made.s : "", cases[i].made);
+        text_free(&made);
+        arena_free(a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
