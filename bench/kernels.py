@@ -6,11 +6,13 @@
 Each NAME is a small graph in IR text with operands beyond cache, compiled and trained with --profile: what is
 measured is what a trainer runs. Of all steps of all rounds a call's fastest counts. The roof of a matrix product,
 a convolution and attention is the fastest of the products that `shardcc detect` measures, before and after all
-else; of everything else it is detect's bandwidth, of an update in place. A call's bytes are its operands', each
-read or written once; what is written without being read costs memory twice that.
+else; of everything else it is the bandwidth of an update in place, measured around each run: the fastest of both
+are compared. A call's bytes are its operands', each read or written once; what is written without being read
+costs memory twice that.
 """
 import argparse
 import json
+import math
 import re
 import subprocess
 from pathlib import Path
@@ -166,10 +168,15 @@ def run(*command):
     return done.stdout
 
 
-def roofs(options):
-    """The most flop/s of a product, and bytes/s."""
+def peak_rate(options):
+    """The most flop/s of a product."""
     device = json.loads(run(options.shardcc, "detect", "--threads", options.threads))["device"]
-    return max(g["flops"] for g in device["gemm"] if g["type"] == "f32"), device["bandwidth"]
+    return max(g["flops"] for g in device["gemm"] if g["type"] == "f32")
+
+
+def memory_rate(options):
+    """bytes/s"""
+    return float(run(options.shardcc.parent / "rt/probe", options.threads, "memory"))
 
 
 def write_data(folder, g, loss, output):
@@ -200,29 +207,31 @@ def build(name, options):
 
 
 def measure(work, options):
-    """For each call by its name: the best seconds, flops, bytes."""
-    calls = {}
+    """For each call the best seconds, flops, bytes; and the memory's best bytes/s meanwhile."""
+    calls, bandwidth = {}, memory_rate(options)
     for _ in range(options.rounds):
         steps = ["--steps", options.steps, "--epochs", options.steps, "--quiet"]
         said = run(work / "trainer", "--data", work / "data", *steps, "--threads", options.threads, "--profile")
         for line in said.split("\n\n")[2].splitlines()[1:]:
             name, _, mean, best, gflops, gbytes = ROW.match(line).groups()
             mean, best = float(mean) / 1e3, float(best) / 1e3
-            old = calls.get(name, (best,))
-            calls[name] = (min(best, old[0]), float(gflops) * 1e9 * mean, float(gbytes) * 1e9 * mean)
-    calls.pop("all calls")
-    return calls
+            flops, size = float(gflops) * 1e9 * mean, float(gbytes) * 1e9 * mean
+            key = name, round(10 * math.log(1 + size))  # calls of one name differ by their work
+            calls[key] = (min(best, calls.get(key, (best,))[0]), flops, size)
+        bandwidth = max(bandwidth, memory_rate(options))
+    return {key: value for key, value in calls.items() if key[0] != "all calls"}, bandwidth
 
 
 def rows(name, calls, peak, bandwidth):
     """A line for each call that is large enough, the longest first."""
-    for call, (seconds, flops, size) in sorted(calls.items(), key=lambda x: -x[1][0]):
+    for (call, _), (seconds, flops, size) in sorted(calls.items(), key=lambda x: -x[1][0]):
         is_product = bool(PRODUCT.search(call))
         if seconds == 0 or (size < LEAST_BYTES and not is_product):
             continue
         share = flops / seconds / peak if is_product else size / seconds / bandwidth
+        roof = f"{1e-9 * peak:.0f} GFLOP/s" if is_product else f"{1e-9 * bandwidth:.1f} GB/s"
         rates = f"{1e-9 * flops / seconds:9.1f} {1e-9 * size / seconds:7.1f}"
-        yield f"{name:14s} {call[:64]:64s} {1e3 * seconds:9.2f} {rates} {100 * share:5.0f}% of {'peak' if is_product else 'memory'}"
+        yield f"{name:14s} {call[:64]:64s} {1e3 * seconds:9.2f} {rates} {100 * share:5.0f}% of {roof}"
 
 
 def main():
@@ -237,14 +246,12 @@ def main():
     unknown = [name for name in options.names if name not in GRAPHS]
     if unknown:
         p.error(f"no graph named {unknown[0]}: there are {' '.join(GRAPHS)}")
-    found = [roofs(options)]
-    calls = {name: measure(build(name, options), options) for name in options.names or GRAPHS}
-    found.append(roofs(options))
-    peak, bandwidth = (max(x) for x in zip(*found))
-    print(f"roofs: {1e-9 * peak:.1f} GFLOP/s, {1e-9 * bandwidth:.1f} GB/s")
+    peak = peak_rate(options)
+    found = {name: measure(build(name, options), options) for name in options.names or GRAPHS}
+    peak = max(peak, peak_rate(options))
     print(f"{'graph':14s} {'call':64s} {'ms':>9s} {'GFLOP/s':>9s} {'GB/s':>7s}  share")
-    for name, of_graph in calls.items():
-        print("\n".join(rows(name, of_graph, peak, bandwidth)), flush=True)
+    for name, (calls, bandwidth) in found.items():
+        print("\n".join(rows(name, calls, peak, bandwidth)))
 
 
 if __name__ == "__main__":

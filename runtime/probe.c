@@ -4,6 +4,7 @@
 //
 //   probe [THREADS]             everything
 //   probe THREADS M N K …       the flop/s of these products of f32
+//   probe THREADS memory        the bytes/s of memory
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -180,6 +181,11 @@ static void loop(Rt *rt, const void *p)
     rt_rows(rt, x->rows, x->p, x->n, much);
 }
 
+static double memory_rate(Rt *rt, char **p)
+{
+    return 3.0 * STREAM * sizeof(float) / least_seconds(rt, loop, &(Loop){update, p, STREAM});
+}
+
 typedef struct Rates {
     double bandwidth, launch, vector, product[PRODUCTS];
 } Rates;
@@ -191,19 +197,24 @@ static void measure(Rt *rt, Rates *r)
 
     for (int i = 0; i < 2; i++)
         p[i] = take(STREAM * sizeof(float));
-    double seconds = least_seconds(rt, loop, &(Loop){update, p, STREAM});
-    r->bandwidth = fmax(r->bandwidth, 3.0 * STREAM * sizeof(float) / seconds);
+    r->bandwidth = fmax(r->bandwidth, memory_rate(rt, p));
     r->launch = fmin(r->launch, least_seconds(rt, loop, &(Loop){nothing, p, rt->threads}));
-    seconds = least_seconds(rt, loop, &(Loop){chain, p, rows});
+    double seconds = least_seconds(rt, loop, &(Loop){chain, p, rows});
     r->vector = fmax(r->vector, (double)CHAIN * VECTOR * (double)rows / seconds);
     for (int i = 0; i < 2; i++)
         free(p[i]);
     measure_products(rt, r->product);
 }
 
-// The flop/s of products of the sizes M N K …, a line for each.
+// The flop/s of products of the sizes M N K …, a line for each; or the memory's rate.
 static int print_rates(Rt *rt, int n, char **size)
 {
+    if (n == 1 && !strcmp(size[0], "memory")) {
+        char *p[2] = {take(STREAM * sizeof(float)), take(STREAM * sizeof(float))};
+        printf("%.4g\n", memory_rate(rt, p));
+        free(p[0]);
+        free(p[1]);
+    }
     for (int i = 0; i + 2 < n; i += 3)
         printf("%.4g\n",
                gemm_rate(rt, RT_F32, atoll(size[i]), atoll(size[i + 1]), atoll(size[i + 2])));

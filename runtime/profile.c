@@ -82,30 +82,39 @@ enum { NAME = 72 };
 // Calls of one name: sums of a step.
 typedef struct Row {
     char name[NAME];
+    double work;  // of each of them; 0: they may differ
     int calls;
     double seconds, least, flops, bytes, predicted;
 } Row;
 
 // "h.{}.mlp" of "h.{}.mlp.c_fc: dot f32[4,64]": the scope, of repeated layers without what is below
 // a layer's modules. "(update)" where there is no scope.
-static void module_name(char to[NAME], const RtEvent *e)
+static void name_module(Row *r, const RtEvent *e)
 {
     const char *what = e->call.what, *end = strstr(what, ": "), *layer = strstr(what, "{}.");
 
     if (!end) {
-        snprintf(to, NAME, "(%s)", e->part);
+        snprintf(r->name, NAME, "(%s)", e->part);
         return;
     }
     if (layer && layer < end)
         end = layer + 3 + strcspn(layer + 3, ".:");
-    snprintf(to, NAME, "%.*s", (int)(end - what), what);
+    snprintf(r->name, NAME, "%.*s", (int)(end - what), what);
 }
 
-static void call_name(char to[NAME], const RtEvent *e) { snprintf(to, NAME, "%s", e->call.what); }
+// Operators may be left out of a name: calls of different work are different ones.
+static void name_call(Row *r, const RtEvent *e)
+{
+    snprintf(r->name, NAME, "%s", e->call.what);
+    r->work = e->call.flops + e->call.bytes;
+}
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const Row *)a)->name, ((const Row *)b)->name);
+    const Row *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+
+    return order ? order : (x->work > y->work) - (x->work < y->work);
 }
 
 static int by_time(const void *a, const void *b)
@@ -116,14 +125,14 @@ static int by_time(const void *a, const void *b)
 }
 
 // The step's calls by name, the longest first; returns how many names there are.
-static int add_up(const RtProfile *p, void (*name)(char to[NAME], const RtEvent *e), Row *row)
+static int add_up(const RtProfile *p, void (*name)(Row *r, const RtEvent *e), Row *row)
 {
     double steps = (double)(p->steps > 1 ? p->steps - 1 : 1);
     int n = 0;
 
     for (int i = 0; i < p->n; i++) {
         const RtEvent *e = &p->event[i];
-        name(row[i].name, e);
+        name(&row[i], e);
         row[i].calls = 1;
         row[i].seconds = e->total / steps;
         row[i].least = e->least;
@@ -133,7 +142,7 @@ static int add_up(const RtProfile *p, void (*name)(char to[NAME], const RtEvent 
     }
     qsort(row, (size_t)p->n, sizeof *row, by_name);
     for (int i = 0; i < p->n; i++) {
-        if (n == 0 || strcmp(row[n - 1].name, row[i].name) != 0) {
+        if (n == 0 || by_name(&row[n - 1], &row[i]) != 0) {
             row[n++] = row[i];
             continue;
         }
@@ -162,7 +171,7 @@ static void print_row(const Row *r, double step)
 }
 
 static void print_table(const RtProfile *p, const char *title,
-                        void (*name)(char to[NAME], const RtEvent *e))
+                        void (*name)(Row *r, const RtEvent *e))
 {
     double steps = (double)(p->steps > 1 ? p->steps - 1 : 1), step = p->seconds / steps;
     Row *row = rt_alloc((size_t)p->n, sizeof *row), all = {.name = "all calls"};
@@ -191,6 +200,6 @@ void rt_profile_print(const RtProfile *p)
     if (steps == 0)
         return;
     printf("%.3f ms a step, mean of %lld\n", 1e3 * p->seconds / (double)steps, steps);
-    print_table(p, "module", module_name);
-    print_table(p, "call", call_name);
+    print_table(p, "module", name_module);
+    print_table(p, "call", name_call);
 }

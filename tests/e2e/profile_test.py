@@ -18,14 +18,14 @@ ROW = re.compile(rf"(.+?)\s+(\d+){NUMBER}{NUMBER}{NUMBER}%{NUMBER}{NUMBER}(?:{NU
 
 
 def read_profile(text):
-    """The tables, by title: for each name calls, milliseconds, best, share, GFLOP/s, GB/s, prediction or None."""
+    """The tables, by title: rows of name, calls, milliseconds, best, share, GFLOP/s, GB/s, prediction or None."""
     tables = {}
     for block in text.split("\n\n")[1:]:
         title, *rows = block.strip().splitlines()
         matches = [ROW.match(row) for row in rows]
         if None in matches:
             raise ValueError(f"no row of a profile: {rows[matches.index(None)]!r}")
-        tables[title.split()[0]] = {m[1]: [x and float(x) for x in m.groups()[1:]] for m in matches}
+        tables[title.split()[0]] = [[m[1], *(x and float(x) for x in m.groups()[1:])] for m in matches]
     return tables
 
 
@@ -33,18 +33,18 @@ def check_profile(checks, name, text, is_predicted):
     tables = read_profile(text)
     checks.check(f"{name}: tables", set(tables) == {"module", "call"}, str(set(tables)))
     for title, rows in tables.items():
-        whole = rows.pop("all calls")
-        for column, what in enumerate(["calls", "milliseconds", "best", "share", None, None, "prediction"]):
+        whole = rows.pop()
+        for column, what in enumerate([None, "calls", "milliseconds", "best", "share", None, None, "prediction"]):
             if not what or whole[column] is None:
                 continue
-            found = sum(row[column] for row in rows.values())
-            slack = 0.01 * whole[column] + 0.1 * len(rows) * (column > 0)
+            found = sum(row[column] for row in rows)
+            slack = 0.01 * whole[column] + 0.1 * len(rows) * (column > 1)
             checks.check(f"{name}: {what} by {title} add up", abs(found - whole[column]) <= slack)
-        checks.check(f"{name}: at most all of the step by {title}", whole[3] <= 100.1 and whole[2] <= whole[1], str(whole))
-        predicted = sum(row[6] is not None for row in rows.values())
+        checks.check(f"{name}: at most all of the step by {title}", whole[4] <= 100.1 and whole[3] <= whole[2], str(whole))
+        predicted = sum(row[7] is not None for row in rows)
         checks.check(f"{name}: predictions by {title}", predicted == (len(rows) if is_predicted else 0))
     checks.check(f"{name}: calls", len(tables["call"]) > len(tables["module"]) > 3)
-    return whole[0]
+    return whole[1]
 
 
 def check_trace(checks, name, path, calls):
