@@ -208,7 +208,8 @@ Graph *passes_run(Arena *a, const Options *o, bool training, Weights *w, Diag *d
         }
         if (!training)
             drop_training(r.g, d);
-        return (!training || run_recompute(&r)) && graph_verify(r.g, d) ? r.g : NULL;
+        return (!training || (run_outputs(&r) && run_recompute(&r))) && graph_verify(r.g, d) ? r.g
+                                                                                             : NULL;
     }
     return run_all(&r, training, dumped) ? r.g : NULL;
 }

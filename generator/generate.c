@@ -97,8 +97,11 @@ static void print_model(const Gen *g, Text *t)
         text_printf(t, "    .predict = predict_tensors,\n"
                        "    .n_predict = sizeof predict_tensors / sizeof *predict_tensors,\n");
     text_printf(t, "    .init = init,\n");
+    const int *part = p->set[SET_TRAIN].part;
     if (train)
-        text_printf(t, "    .micro = micro,\n    .reduce = reduce,\n    .update = update,\n");
+        text_printf(t, "    .micro = micro,\n%s%s",
+                    part[PART_REDUCE] < part[PART_UPDATE] ? "    .reduce = reduce,\n" : "",
+                    part[PART_UPDATE] < part[N_PARTS] ? "    .update = update,\n" : "");
     if (p->set[SET_PREDICT].g)
         text_printf(t, "    .forward = forward,\n");
     text_printf(t, "};\n\nint main(int argc, char **argv)\n{\n"
@@ -117,7 +120,7 @@ void generate_c(const Program *p, const GenerateOptions *o, Text *t)
              .init = &init,
              .tables = &tables};
 
-    g.arena = g.names.arena = g.kernels.arena = g.functions.arena = arena_new();
+    g.arena = g.names.arena = g.kernels.arena = g.functions.arena = g.gradients.arena = arena_new();
     for (g.set = 0; g.set < N_SETS; g.set++) {
         g.s = &p->set[g.set];
         if (g.s->g)

@@ -22,7 +22,8 @@ typedef struct Gen {
     const char **name;
     Map kernels;    // prepared kernels by their text
     Map functions;  // groups' functions by their text
-    int n_names, cap_names, n_groups, n_kernels;
+    Map gradients;  // gradients by their place in the graph → 1 + number in rt_gradient
+    int n_names, cap_names, n_groups, n_kernels, n_gradients;
 } Gen;
 
 // "h.{}.attn.c_attn", from a node's scope or name: printable, at most `room` characters.
@@ -45,6 +46,9 @@ void print_number(Text *t, DType type, double x);
 
 // Prints the group's function into g->groups, unless one of the same text is there, and its call.
 void generate_group(Gen *g, const Item *it, Text *t, int indent);
+
+// A gradient's number in rt_gradient's calls; twins have one.
+int gradient_number(Gen *g, ValueId v);
 
 void generate_items(Gen *g);    // all functions of one set
 void generate_lives(Gen *g);    // of both sets, after their items

@@ -110,6 +110,18 @@ static void generate_fill(Gen *g, const Item *it, Text *t, int indent)
     text_free(&call);
 }
 
+// ---- gradients ----
+
+static void generate_gradient(Gen *g, const Item *it, Text *t, int indent)
+{
+    const Operand *o = &it->operands[0];
+
+    print_wrapped(t, indent,
+                  arena_string(g->arena, "rt_gradient(rt, %d, %s, %s);",
+                               gradient_number(g, o->value), it->region ? "layer" : "0",
+                               place_text(g, o)));
+}
+
 // ---- functions ----
 
 static void generate_item(Gen *g, const Item *it, Text *t, int indent)
@@ -126,6 +138,9 @@ static void generate_item(Gen *g, const Item *it, Text *t, int indent)
         break;
     case ITEM_FILL:
         generate_fill(g, it, t, indent);
+        break;
+    case ITEM_GRADIENT:
+        generate_gradient(g, it, t, indent);
         break;
     case ITEM_LOOP:
     case ITEM_END:
@@ -197,6 +212,8 @@ static void generate_part(Gen *g, int part)
             generate_item(g, &s->items[i], &t, 4);
         }
     }
+    if (!t.n && part != PART_MICRO)
+        return;
     text_printf(g->bodies, "static void %s(Rt *rt, char *m)\n{\n", part_names[g->set][part]);
     if (!t.n)
         text_printf(g->bodies, "    (void)rt;\n    (void)m;\n");

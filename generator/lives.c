@@ -5,14 +5,16 @@
 
 static const char *const set_names[N_SETS] = {"TRAINING", "FORWARD"};
 
-// For each item the number of statements before it: items are statements unless they are needless.
+// For each item the number of statements before it. Needless items are none; nor is what shows a
+// gradient, which belongs to the statement before it.
 static int *count_statements(const Gen *g)
 {
     const Set *s = g->s;
     int *before = arena_array(g->arena, int, s->n_items + 1);
 
     for (int i = 0; i < s->n_items; i++)
-        before[i + 1] = before[i] + (s->items[i].kind != ITEM_NONE);
+        before[i + 1] =
+            before[i] + (s->items[i].kind != ITEM_NONE && s->items[i].kind != ITEM_GRADIENT);
     return before;
 }
 

@@ -127,11 +127,28 @@ static void print_range(Text *t, const Graph *g, ValueId input)
         text_printf(t, ", .bound = %" PRId64, r.bound);
 }
 
+int gradient_number(Gen *g, ValueId v)
+{
+    const Graph *graph = g->s->g;
+    Block b = value_block(graph, v);
+    int k = 0;
+
+    while (producer(graph, v)->out[k] != v)
+        k++;
+    const char *key = b.cls ? arena_string(g->arena, "%d.%d.%d", b.cls, b.pos, k)
+                            : arena_string(g->arena, "%d", v);
+    if (!map_get(&g->gradients, key))
+        map_set(&g->gradients, key, ++g->n_gradients);
+    return map_get(&g->gradients, key) - 1;
+}
+
 // What only tensors of that role have.
-static void print_special(const Gen *g, Text *t, const char *role, const Twins *twins)
+static void print_special(Gen *g, Text *t, const char *role, const Twins *twins)
 {
     if (!strcmp(role, "RT_PARAMETER"))
         text_printf(t, ", .init = %s", init_of(g, twins->value[0]));
+    if (!strcmp(role, "RT_GRADIENT"))
+        text_printf(t, ", .gradient = %d", gradient_number(g, twins->value[0]));
     if (!strcmp(role, "RT_INPUT"))
         print_range(t, g->s->g, twins->value[0]);
     if (!strcmp(role, "RT_CONSTANT"))
@@ -161,8 +178,11 @@ static void print_tensor(Gen *g, Text *t, const char *role, const char *const *n
         text_printf(&line, ", .rank = %d, .dim = {", rank);
     for (int i = 0; i < rank; i++)
         text_printf(&line, "%s%" PRId64, i ? ", " : "", dim[i]);
-    text_printf(&line, "%s, .offset = %" PRId64, rank ? "}" : "", a.at);
-    if (twins->n > 1)
+    bool has_place = strcmp(role, "RT_GRADIENT") != 0;
+    text_printf(&line, "%s", rank ? "}" : "");
+    if (has_place)
+        text_printf(&line, ", .offset = %" PRId64, a.at);
+    if (has_place && twins->n > 1)
         text_printf(&line, ", .step = %" PRId64, next.at - a.at);
     if (v->fill != 0) {
         text_printf(&line, ", .fill = ");

@@ -1,20 +1,43 @@
 // The norm of all gradients, and clipping by it as torch.nn.utils.clip_grad_norm_ does.
 #include "ir/training.h"
 
-// Row by row first: those sums are made where the squares are.
+// Row by row first, where there are enough for the threads: those sums are made where the squares
+// are.
 static ValueId sum_squares(Graph *g, ValueId x)
 {
-    int rank = x ? value_of(g, x)->rank : 0;
-    int64_t axes[MAX_RANK];
+    enum { ROWS = 64 };
+    Value v = *value_of(g, x);
+    int64_t axes[MAX_RANK], rows = 1;
+    int kept = 0;
 
-    for (int i = 1; i < rank; i++)
-        axes[i - 1] = i;
-    ValueId rows = make_square(g, x);
-    return reduce_all(g, rank > 1 ? make_reduce_sum(g, rows, rank - 1, axes) : rows);
+    while (kept < v.rank - 1 && rows < ROWS)
+        rows *= v.dim[kept++];
+    for (int i = kept; i < v.rank; i++)
+        axes[i - kept] = i;
+    ValueId squares = make_square(g, x);
+    return reduce_all(g, rows >= ROWS ? make_reduce_sum(g, squares, v.rank - kept, axes) : squares);
 }
 
-// The squares are added in one fixed chain. Where parameters are of a repeated block, the running
-// total goes from iteration to iteration, so that the iterations stay alike.
+// The sum of a block's squares: of each iteration in itself, so that those may run in any order,
+// then of all iterations. The parameters [first, end) of the list are the block's.
+static ValueId sum_block(Graph *g, const Trained *list, int first, int end)
+{
+    ValueId *part = arena_array(g->arena, ValueId, end - first);
+    int n = 0;
+
+    for (int i = first; i < end; i++) {
+        g->block = list[i].block;
+        ValueId squares = sum_squares(g, make_cast(g, list[i].gradient, F32));
+        bool is_new = i == first || list[i].block.iter != list[i - 1].block.iter;
+        n += is_new;
+        part[n - 1] = is_new ? squares : make_add(g, part[n - 1], squares);
+    }
+    g->block = (Block){0};
+    for (int i = 0; n > 1 && i < n; i++)
+        part[i] = make_reshape(g, part[i], 1, (int64_t[]){1});
+    return n > 1 ? reduce_all(g, make_concat(g, n, part, 0)) : part[0];
+}
+
 bool clip_add(Graph *g, const OptimizerOptions *o, Diag *d)
 {
     Trained *list;
@@ -29,12 +52,12 @@ bool clip_add(Graph *g, const OptimizerOptions *o, Diag *d)
         return false;
     }
     ValueId total = graph_scalar(g, F32, 0);
-    for (int i = 0; i < n; i++) {
-        g->block = list[i].block;
-        ValueId gradient = make_cast(g, list[i].gradient, F32);
-        total = make_add(g, total, sum_squares(g, gradient));
+    for (int i = 0, end; i < n; i = end) {
+        for (end = i + 1; list[i].block.cls && end < n; end++)
+            if (list[end].block.cls != list[i].block.cls)
+                break;
+        total = make_add(g, total, sum_block(g, list, i, end));
     }
-    g->block = (Block){0};
     ValueId norm = make_sqrt(g, total);
     g->phase = FORWARD;
     if (!norm)

@@ -80,7 +80,25 @@ static void lower_carry(Emit *e, NodeId n)
     }
 }
 
-static bool lower_node(Emit *e, NodeId n)
+// The trainer may save a parameter's gradient once it is made: before the update writes over it.
+static void show_gradients(Emit *e, NodeId n)
+{
+    const Lowering *l = e->l;
+    const Node *x = &l->g->nodes[n];
+
+    for (int k = 0; k < x->n_out; k++) {
+        if (!l->is_gradient[x->out[k]])
+            continue;
+        Item *it = add_item(e, ITEM_GRADIENT);
+        it->operands = arena_array(l->p->arena, Operand, 1);
+        it->operands[0] = output_operand(l, e->r, n, k);
+        it->n_in = 1;
+        e->read_at[l->view[x->out[k]].base] = l->s->n_items;
+        e->strict_at[l->view[x->out[k]].base] = l->s->n_items;
+    }
+}
+
+static bool emit_node(Emit *e, NodeId n)
 {
     const Lowering *l = e->l;
     const Node *x = &l->g->nodes[n];
@@ -100,6 +118,14 @@ static bool lower_node(Emit *e, NodeId n)
     else
         return node_error(l->g, x, l->d, "operator %s has no kernel", x->op->name);
     lower_carry(e, n);
+    return true;
+}
+
+static bool lower_node(Emit *e, NodeId n)
+{
+    if (!emit_node(e, n))
+        return false;
+    show_gradients(e, n);
     return true;
 }
 
@@ -205,6 +231,10 @@ bool lower_items(Lowering *l)
     l->carried_in = arena_array(a, int, l->cap_values);
     for (int i = 0; i < l->g->n_carries; i++)
         l->carried_in[l->g->carries[i].out] = l->g->carries[i].in;
+    l->is_gradient = arena_array(a, bool, l->cap_values);
+    for (int i = 0; i < l->g->n_outputs; i++)
+        if (l->g->outputs[i].role == OUTPUT_GRADIENT)
+            l->is_gradient[l->g->outputs[i].value] = true;
     find_cheap(l);
     for (int i = 0; i < l->n_order; i++) {
         int32_t u = l->order[i];

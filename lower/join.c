@@ -57,11 +57,12 @@ static bool same_rows(const Item *it, const Value *v)
 }
 
 // A group that is joined for what it reads only is of the same phase: what the backward part makes
-// again is not to be made early and stored.
+// again is not to be made early and stored. Updates keep apart from the sums of squares: without
+// rows to mind, parameters of all shapes share one function.
 static bool is_alike(const Lowering *l, const Item *it, const Node *x)
 {
-    return l->g->nodes[it->nodes[0]].phase == x->phase && same_walk(l, it, x->out[0]) &&
-           reads_same(l, it, x);
+    return l->g->nodes[it->nodes[0]].phase == x->phase && !(x->phase == UPDATE && it->has_rows) &&
+           same_walk(l, it, x->out[0]) && reads_same(l, it, x);
 }
 
 // Of the group's domain, or one number a row of what its sums made.
@@ -149,7 +150,8 @@ static bool can_end(const Emit *e, int at, const Node *x, int kept)
            (!it->has_rows || it->row_rank == kept);
 }
 
-// A sum over the last dims is part of a group: of the one that makes what it adds, else a new one.
+// A sum over the last dims is part of a group: of the one that makes what it adds, else, if there
+// are rows, a new one.
 bool emit_sum(Emit *e, NodeId n)
 {
     const Lowering *l = e->l;
@@ -163,7 +165,10 @@ bool emit_sum(Emit *e, NodeId n)
     set_dims(&like, v);
     if (!l->o->fuse || kept < 0 || !are_good_rows(&like, kept))
         return false;
-    if (at < 0 || !can_end(e, at, x, kept))
+    bool has_group = at >= 0 && can_end(e, at, x, kept);
+    if (!has_group && !kept)
+        return false;
+    if (!has_group)
         at = add_group(e, x->in[0]);
     Item *it = &l->s->items[at];
     it->has_rows = true;

@@ -60,6 +60,7 @@ typedef enum ItemKind {
     ITEM_FILL,    // operand 0 := fill, densely
     ITEM_LOOP,    // the items up to its ITEM_END once per iteration
     ITEM_END,
+    ITEM_GRADIENT,  // operand 0 is a parameter's gradient, whole
     ITEM_NONE,  // a copy that turned out to be needless
 } ItemKind;
 

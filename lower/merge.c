@@ -141,6 +141,21 @@ static int common_rows(const Item *a, const Item *b)
                : rows;
 }
 
+// Does a group read nothing of the other but numbers of rows?
+static bool reads_numbers_only(const Lowering *l, const Item *it, int item)
+{
+    const Item *from = &l->s->items[item];
+
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *n = &l->g->nodes[it->nodes[i]];
+        for (int k = 0; k < n->n_in; k++)
+            if (reads(l, n->in[k], item) &&
+                value_of(l->g, l->view[n->in[k]].base)->rank == from->rank)
+                return false;
+    }
+    return true;
+}
+
 static bool can_merge(const Lowering *l, int from, int to)
 {
     const Item *a = &l->s->items[from], *b = &l->s->items[to];
@@ -150,6 +165,8 @@ static bool can_merge(const Lowering *l, int from, int to)
         return false;
     int rows = common_rows(a, b);
     bool has_rows = a->has_rows || b->has_rows || a->rank != b->rank;
+    if (rows == 0 && has_rows && reads_numbers_only(l, b, from))  // totals, added up one by one
+        return false;
     if (rows < 0 || reads_strictly(l, b, from, has_rows ? rows : -1) || overwrites(l, b, a, true))
         return false;
     for (int i = from + 1; i < to; i++)

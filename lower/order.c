@@ -6,13 +6,40 @@
 
 // ---- parts ----
 
+// May each parameter be updated as soon as its gradient is there? Not where gradients are summed
+// over micro-batches, nor where an update waits for the norm of all of them.
+static bool updates_early(const Lowering *l)
+{
+    const Graph *g = l->g;
+    bool *waits = arena_array(l->p->arena, bool, g->n_nodes);
+    NodeId norm = 0;
+
+    if (l->o->accumulate > 1)
+        return false;
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i].role == OUTPUT_GRAD_NORM)
+            norm = value_of(g, g->outputs[i].value)->producer;
+    for (NodeId i = norm + 1; norm && i < g->n_nodes; i++)
+        for (int k = 0; k < g->nodes[i].n_in; k++) {
+            NodeId from = value_of(g, g->nodes[i].in[k])->producer;
+            waits[i] |= from && (from == norm || waits[from]);
+        }
+    for (int i = 0; i < g->n_carries; i++)
+        if (waits[value_of(g, g->carries[i].out)->producer])
+            return false;
+    return norm != 0;
+}
+
 // The nodes of the update that the gradients and their norm depend on come first: after them the
-// trainer may look at the gradients.
+// trainer may look at the norm. Where updates come early all is one part.
 static void find_parts(Lowering *l)
 {
     const Graph *g = l->g;
 
     l->part = arena_array(l->p->arena, Part, g->n_nodes);
+    l->is_eager = updates_early(l);
+    if (l->is_eager)
+        return;
     for (NodeId i = 1; i < g->n_nodes; i++)
         l->part[i] = g->nodes[i].phase == UPDATE ? PART_UPDATE : PART_MICRO;
     for (int i = 0; i < g->n_outputs; i++) {
@@ -93,13 +120,15 @@ ValueId twin_value(const Lowering *l, ValueId v, int iter)
 
 static int find_region(Lowering *l, const Node *n, Part part)
 {
+    Phase phase = l->is_eager && n->phase == UPDATE ? BACKWARD : n->phase;
+
     for (int r = 1; r < l->n_regions; r++) {
         const Region *x = &l->regions[r];
-        if (x->cls == n->block.cls && x->phase == n->phase && x->part == part)
+        if (x->cls == n->block.cls && x->phase == phase && x->part == part)
             return r;
     }
     Region *x = arena_push(l->p->arena, l->regions, l->n_regions, l->cap_regions);
-    *x = (Region){.cls = n->block.cls, .phase = n->phase, .part = part};
+    *x = (Region){.cls = n->block.cls, .phase = phase, .part = part};
     return l->n_regions - 1;
 }
 
@@ -258,6 +287,38 @@ static void add_carry_edges(const Lowering *l, Order *o, const int *unit)
         }
 }
 
+// By node, when it would like to run: in the graph's order; an early update right after the last
+// gradient that it needs or, if it needs none, with the first that reads it.
+static int64_t *find_turns(const Lowering *l)
+{
+    const Graph *g = l->g;
+    int64_t *turn = arena_array(l->p->arena, int64_t, g->n_nodes);
+    int64_t *reader = arena_array(l->p->arena, int64_t, g->n_nodes);
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        bool is_early = l->is_eager && n->phase == UPDATE;
+        turn[i] = is_early ? 0 : i;
+        for (int k = 0; k < n->n_in && is_early; k++) {
+            int64_t needs = turn[value_of(g, n->in[k])->producer];
+            turn[i] = needs > turn[i] ? needs : turn[i];
+        }
+    }
+    for (NodeId i = g->n_nodes - 1; i > 0; i--) {
+        const Node *n = &g->nodes[i];
+        if (l->is_eager && n->phase == UPDATE && !turn[i])
+            turn[i] = reader[i];
+        for (int k = 0; k < n->n_in; k++) {
+            NodeId from = value_of(g, n->in[k])->producer;
+            if (!reader[from] || turn[i] < reader[from])
+                reader[from] = turn[i];
+        }
+    }
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        turn[i] = turn[i] * g->n_nodes + i;
+    return turn;
+}
+
 // The nodes of the loop's representative iteration, in order.
 static void order_body(Lowering *l, int r)
 {
@@ -276,9 +337,10 @@ static void order_body(Lowering *l, int r)
         }
     }
     Order o = order_new(l->p->arena, n);
+    const int64_t *turn = find_turns(l);
     for (int u = 0; u < n; u++) {
         const Node *node = &g->nodes[body[u]];
-        o.key[u] = body[u];
+        o.key[u] = turn[body[u]];
         for (int k = 0; k < node->n_in; k++)
             order_add(&o, unit[value_of(g, node->in[k])->producer], u);
     }
@@ -305,8 +367,9 @@ static bool order_top(Lowering *l, bool *again)
             node[n++] = i;
     }
     Order o = order_new(a, n);
+    const int64_t *turn = find_turns(l);
     for (NodeId i = g->n_nodes - 1; i > 0; i--) {
-        o.key[unit[i]] = ((int64_t)l->part[i] << 32) + i;
+        o.key[unit[i]] = ((int64_t)l->part[i] << 48) + turn[i];
         for (int k = 0; k < g->nodes[i].n_in; k++)
             order_add(&o, unit[value_of(g, g->nodes[i].in[k])->producer], unit[i]);
     }

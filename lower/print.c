@@ -37,7 +37,8 @@ static void print_nodes(const Set *s, const Item *it, Text *t)
 
 static void print_item(const Program *p, const Set *s, const Item *it, Text *t)
 {
-    static const char *const names[] = {"group", "kernel", "copy", "fill", "loop", "end", "none"};
+    static const char *const names[] = {"group", "kernel", "copy",     "fill",
+                                        "loop",  "end",    "gradient", "none"};
 
     if (it->kind == ITEM_NONE)
         return;

@@ -85,7 +85,7 @@ static void find_families(Storing *st)
         Block b = value_block(l->g, v);
         Family *f = &st->family[canon(l, v)];
         f->is_used = true;
-        f->is_stack |= b.cls != 0;
+        f->is_stack |= b.cls != 0 && l->g->outputs[i].role != OUTPUT_GRADIENT;
     }
     for (int i = 0; i < l->g->n_carries; i++) {
         const Carry *c = &l->g->carries[i];
@@ -286,7 +286,7 @@ static void find_lifetimes(Storing *st)
     }
 }
 
-// What the trainer writes before the items run or reads after them.
+// What the trainer writes before the items run or reads after them. Gradients it sees in between.
 static void find_outer_lifetimes(Storing *st)
 {
     const Lowering *l = st->l;
@@ -297,9 +297,8 @@ static void find_outer_lifetimes(Storing *st)
             extend(&l->p->buffers[s->storage[v].buffer], 0);
     for (int i = 0; i < l->g->n_outputs; i++) {
         const Output *o = &l->g->outputs[i];
-        bool is_early = o->role == OUTPUT_GRADIENT;
-        extend(&l->p->buffers[s->storage[o->value].buffer],
-               is_early ? s->part[PART_UPDATE] : s->n_items);
+        if (o->role != OUTPUT_GRADIENT)
+            extend(&l->p->buffers[s->storage[o->value].buffer], s->n_items);
     }
 }
 

@@ -160,6 +160,19 @@ bool rt_saver_open(RtSaver *s, const RtModel *m, RtEntries entries, const char *
 bool rt_saver_write(RtSaver *s, const RtModel *m);
 void rt_saver_close(RtSaver *s);
 
+// ---- gradients of a step: gradients.c ----
+
+typedef struct RtGradients {
+    RtSaver saver;  // opened by the caller; its path is NULL if nobody asks
+    RtOut out;
+    const RtModel *model;  // NULL: no step is being saved
+} RtGradients;
+
+// From here on what rt_gradient is given is written to the file, which end puts in its place.
+bool rt_gradients_begin(RtGradients *g, const RtModel *m);
+bool rt_gradients_end(RtGradients *g);
+void rt_gradients_close(RtGradients *g);
+
 // ---- data: data.c, tokens.c, check.c, loader.c, shuffle.c ----
 
 // Where the rows of an input come from.

@@ -26,6 +26,7 @@ struct Rt {
     char *workspace;  // in the arena: RtModel.workspace_bytes
     struct RtProfile *profile;  // NULL: nobody asks how long calls take
     struct RtWatch *watch;      // NULL: nobody looks at the arena
+    struct RtGradients *gradients;  // NULL: nobody saves gradients
 };
 
 // ---- the model ----
@@ -37,7 +38,7 @@ typedef enum RtRole {
     RT_HYPER,      // scalars set before each step; `fill` is the default
     RT_CONSTANT,   // RtTensor.data copied in at start
     RT_INPUT, RT_OUTPUT,
-    RT_GRADIENT,   // name is the parameter's; whole after RtModel.reduce
+    RT_GRADIENT,   // name is the parameter's; without a place: see rt_gradient
     RT_LOSS_SUM, RT_LOSS_COUNT, RT_GRAD_NORM, RT_BAD_LABEL
 } RtRole;
 
@@ -53,6 +54,7 @@ typedef struct RtTensor {
     int rank;
     int64_t dim[8];            // towards the user
     int64_t offset, step;      // bytes in the arena
+    int gradient;              // RT_GRADIENT: its number in calls of rt_gradient
     double fill;
     int64_t least, bound;      // RT_INPUT: its elements index tables of rows [least, bound); 0: no
     RtInit init;
@@ -79,8 +81,8 @@ typedef struct RtModel {
     void (*lives)(Rt *rt);          // calls rt_lives for each set; NULL: nothing is known
     void (*init)(Rt *rt);           // prepares kernels
     void (*micro)(Rt *rt, char *m);      // forward and backward of one micro-batch; NULL: cannot train
-    void (*reduce)(Rt *rt, char *m);     // gradients' mean and norm
-    void (*update)(Rt *rt, char *m);     // optimizer
+    void (*reduce)(Rt *rt, char *m);     // gradients' mean and norm, NULL: micro does that
+    void (*update)(Rt *rt, char *m);     // optimizer, NULL: micro does that
     void (*forward)(Rt *rt, char *m);    // forward only
 } RtModel;
 
@@ -138,6 +140,10 @@ typedef struct RtSums {
     int64_t outer, rows, width, n, work;
 } RtSums;
 void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const *y);
+
+// To be called once a step for each parameter's gradient, when it is whole and before anything is
+// written over it: layer `layer` of the RT_GRADIENT tensor of that number. --save-gradients listens.
+void rt_gradient(Rt *rt, int gradient, int64_t layer, const void *data);
 
 // ---- kernels ----
 // ---- calls ----

@@ -15,7 +15,8 @@ typedef struct Train {
     RtLoader *loader;
     RtLog log;
     RtProgress progress;
-    RtSaver weights, gradients;
+    RtSaver weights;
+    RtGradients gradients;
     RtProfile profile;
 } Train;
 
@@ -47,7 +48,8 @@ static bool open_files(Train *t)
                        run->o.save))
         return false;
     if (run->o.save_gradients &&
-        !rt_saver_open(&t->gradients, m, rt_entries(m->train, m->n_train, 1u << RT_GRADIENT, base),
+        !rt_saver_open(&t->gradients.saver, m,
+                       rt_entries(m->train, m->n_train, 1u << RT_GRADIENT, NULL),
                        run->o.save_gradients))
         return false;
     if (run->o.trace && !rt_trace_check(m, run->o.trace))
@@ -85,7 +87,7 @@ static bool close_train(Train *t)
     if (t->loader)
         rt_loader_stop(t->loader);
     rt_saver_close(&t->weights);
-    rt_saver_close(&t->gradients);
+    rt_gradients_close(&t->gradients);
     rt_profile_close(&t->profile);
     t->run->rt.profile = NULL;
     return rt_log_close(&t->log, t->run->model, t->run->o.log);
@@ -95,6 +97,8 @@ static void run_part(Train *t, void (*part)(Rt *rt, char *m), const char *name)
 {
     Rt *rt = &t->run->rt;
 
+    if (!part)
+        return;
     rt_profile_part(rt->profile, name);
     part(rt, rt->arena);
     rt_profile_part(rt->profile, NULL);
@@ -135,10 +139,13 @@ static bool run_step(Train *t)
     double start = rt_seconds();
 
     r.lr = rt_schedule(&run->o, t->lr, run->step, t->steps);
-    if (!run_micros(t, &r))
+    bool saves = run->step == 0 && t->gradients.saver.path;
+    if (saves && !rt_gradients_begin(&t->gradients, m))
         return false;
-    if (run->step == 0 && t->gradients.path && !rt_saver_write(&t->gradients, m))
+    run->rt.gradients = saves ? &t->gradients : NULL;
+    if (!run_micros(t, &r) || (saves && !rt_gradients_end(&t->gradients)))
         return false;
+    run->rt.gradients = NULL;
     bool is_finite = isfinite(r.loss);
     if (is_finite)
         run_part(t, m->update, "update");
@@ -196,7 +203,6 @@ static bool write_results(Train *t)
         rt_profile_print(&t->profile);
     return !run->o.trace || rt_trace_write(&t->profile, m, run->o.trace);
 }
-
 
 bool rt_train(RtRun *run, const RtData *data, const RtData *eval)
 {

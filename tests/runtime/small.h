@@ -74,8 +74,8 @@ static const RtTensor linear_train[] = {
      .rank = 1,
      .dim = {LB},
      .offset = L_LABELS},
-    {.role = RT_GRADIENT, .type = RT_F32, .name = "weight", .rank = 1, .dim = {LD}, .offset = L_DW},
-    {.role = RT_GRADIENT, .type = RT_F32, .name = "bias", .offset = L_DBIAS},
+    {.role = RT_GRADIENT, .type = RT_F32, .name = "weight", .rank = 1, .dim = {LD}},
+    {.role = RT_GRADIENT, .type = RT_F32, .name = "bias", .gradient = 1},
     {.role = RT_LOSS_SUM, .type = RT_F32, .name = "sum", .offset = L_SUM},
     {.role = RT_LOSS_COUNT, .type = RT_F32, .name = "count", .offset = L_COUNT},
     {.role = RT_GRAD_NORM, .type = RT_F32, .name = "norm", .offset = L_NORM},
@@ -134,6 +134,8 @@ static inline void linear_reduce(Rt *rt, char *m)
         F(m, L_DW)[i] /= *F(m, L_COUNT);
         norm += F(m, L_DW)[i] * F(m, L_DW)[i];
     }
+    rt_gradient(rt, 0, 0, m + L_DW);
+    rt_gradient(rt, 1, 0, m + L_DBIAS);
     *F(m, L_NORM) = sqrtf(norm + *F(m, L_DBIAS) * *F(m, L_DBIAS));
 }
 
@@ -213,7 +215,7 @@ static const RtTensor bigram_tensors[] = {
     }
 static const RtTensor bigram_train[] = {
     BIGRAM_INPUTS,
-    {.role = RT_GRADIENT, BIGRAM_LAYERS, .offset = B_D},
+    {.role = RT_GRADIENT, BIGRAM_LAYERS},
 };
 static const RtTensor bigram_predict[] = {
     BIGRAM_INPUTS,
@@ -283,6 +285,8 @@ static inline void bigram_reduce(Rt *rt, char *m)
 {
     for (int i = 0; i < BV * BV; i++)
         F(m, B_D + B_TABLE)[i] = F(m, B_D)[i] /= *F(m, B_COUNT);
+    for (int i = 0; i < 2; i++)
+        rt_gradient(rt, 0, i, m + B_D + i * B_TABLE);
 }
 
 static inline void bigram_update(Rt *rt, char *m)
