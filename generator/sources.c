@@ -93,6 +93,8 @@ static bool copy_kernels(Sources *x, const Program *p)
     for (int k = 0; k < N_SETS; k++)
         for (int i = 0; ok && i < p->set[k].n_items; i++) {
             const Item *it = &p->set[k].items[i];
+            if (it->has_columns)
+                ok = copy(x, "cpu/sums.c");
             if (it->kind == ITEM_KERNEL)
                 ok = copy(x, arena_string(x->s->arena, "cpu/%s.c", it->kernel.name));
         }
