@@ -59,10 +59,34 @@ void report_model(const char *file, const Graph *g)
 
 static double mib(int64_t bytes) { return (double)bytes / (1 << 20); }
 
+// The most bytes that gradients take at once: early updates let go of each when it is used.
+static int64_t gradient_bytes(const Program *p, const Set *s)
+{
+    bool *is_one = arena_array(p->arena, bool, p->n_buffers);
+    int64_t *change = arena_array(p->arena, int64_t, s->n_items + 2), live = 0, most = 0;
+
+    for (int i = 0; i < s->g->n_outputs; i++)
+        if (s->g->outputs[i].role == OUTPUT_GRADIENT)
+            is_one[s->storage[s->g->outputs[i].value].buffer] = true;
+    for (int i = 1; i < p->n_buffers; i++) {
+        const Buffer *b = &p->buffers[i];
+        if (!is_one[i] || b->kind != BUFFER_LOCAL || b->first < 0)
+            continue;
+        change[b->first] += b->bytes;
+        change[b->last < s->n_items ? b->last + 1 : s->n_items + 1] -= b->bytes;
+    }
+    for (int i = 0; i <= s->n_items; i++) {
+        live += change[i];
+        most = live > most ? live : most;
+    }
+    return most;
+}
+
 void report_program(const Program *p)
 {
     const Set *s = &p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT];
-    int64_t by[N_VALUE_KINDS] = {0}, gradients = 0, persistent = 0, workspace = 0;
+    int64_t by[N_VALUE_KINDS] = {0}, persistent = 0, workspace = 0;
+    int64_t gradients = gradient_bytes(p, s);
 
     for (int i = 1; i < p->n_buffers; i++) {
         const Buffer *b = &p->buffers[i];
@@ -70,9 +94,6 @@ void report_program(const Program *p)
         persistent += b->kind == BUFFER_PERSISTENT ? b->bytes : 0;
         workspace += b->kind == BUFFER_WORKSPACE ? b->bytes : 0;
     }
-    for (int i = 0; i < s->g->n_outputs; i++)
-        if (s->g->outputs[i].role == OUTPUT_GRADIENT)
-            gradients += value_bytes(value_of(s->g, s->g->outputs[i].value));
     int64_t rest = p->arena_bytes - persistent - workspace - gradients;
     printf("%-13s ", s == &p->set[SET_TRAIN] ? "step" : "forward");
     print_count(s->flops, "FLOP");
