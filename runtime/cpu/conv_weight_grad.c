@@ -1,12 +1,21 @@
 // What convolution's weights get of its result's gradient.
+#include "runtime/cpu/depthwise.h"
 #include "runtime/cpu/onednn.h"
 
 void rt_conv_weight_grad_init(Rt *rt, int kernel, const RtConv *p)
 {
-    rt_conv_prepare(rt, kernel, p, RT_CONV_WEIGHT_GRAD);
+    if (rt_depthwise_fits(p))
+        rt_depthwise_prepare(rt, kernel, p);
+    else
+        rt_conv_prepare(rt, kernel, p, RT_CONV_WEIGHT_GRAD);
 }
 
 void rt_conv_weight_grad(Rt *rt, int kernel, void *dw, const void *x, const void *dy)
 {
-    rt_conv_run(rt, kernel, x, dw, dy);
+    const RtKernel *k = rt->kernel[kernel];
+
+    if (k->is_ours)
+        rt_depthwise_run(rt, kernel, dw, x, dy);
+    else
+        rt_conv_run(rt, kernel, x, dw, dy);
 }

@@ -36,6 +36,7 @@ static inline int64_t rt_index(const RtGather *p, const void *index, int64_t i)
 // What RtKernel is the first member of; `release` frees what the library gave, not the struct.
 typedef struct RtKernel {
     void (*release)(struct RtKernel *kernel);
+    bool is_ours;  // where an operator has more than one kernel: not the library's
 } RtKernel;
 
 // A zeroed struct of `size` bytes under that number.

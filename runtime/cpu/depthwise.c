@@ -1,0 +1,147 @@
+// A thread takes a block of channels and a chunk of y's rows, and goes along each row once for
+// every row of the window, with the sums of that row's taps in registers. Chunks are cut by the
+// shape alone and added in their order.
+#include "runtime/cpu/depthwise.h"
+
+#include <string.h>
+
+#include "runtime/cpu/window.h"
+
+enum { LANES = 16, MAX_TAPS = 128 };
+
+typedef float Lanes __attribute__((vector_size(LANES * sizeof(float))));
+
+typedef struct Depthwise {
+    RtKernel base;
+    RtPool pool;
+    int64_t c, taps;               // channels; taps of a window
+    int64_t blocks, rows, chunks;  // of channels; of y in all samples; of rows
+    int64_t first, last;           // places of a row under whose windows is no padding
+} Depthwise;
+
+bool rt_depthwise_fits(const RtConv *p)
+{
+    int64_t size = p->window.size[p->window.n - 1];
+
+    return p->groups == p->c && p->groups == p->o && p->x_last && p->y_last && p->c >= LANES &&
+           (size == 5 || size == 7) && rt_product(p->window.size, p->window.n) <= MAX_TAPS;
+}
+
+// The chunks' sums are fewer than rt_conv_workspace counts for the weights, or less than 1 MiB.
+void rt_depthwise_prepare(Rt *rt, int kernel, const RtConv *p)
+{
+    Depthwise *d = rt_kernel_new(rt, kernel, sizeof *d);
+    RtPool *q = &d->pool;
+
+    *q = rt_pool(p);
+    d->base.is_ours = true;
+    d->c = p->c;
+    d->taps = rt_product(q->size, 3);
+    d->blocks = rt_ceil_div(p->c, LANES);
+    d->rows = p->n * q->y_dim[0] * q->y_dim[1];
+    d->chunks = rt_most(1, rt_least(d->rows, rt_ceil_div(RT_CHUNKS, d->blocks)));
+    int64_t room = q->x_dim[2] - 1 + q->low[2] - (q->size[2] - 1) * q->dilation[2];
+    d->first = rt_least(rt_ceil_div(q->low[2], q->stride[2]), q->y_dim[2]);
+    d->last = room < 0 ? d->first : rt_least(room / q->stride[2] + 1, q->y_dim[2]);
+    d->last = rt_most(d->first, d->last);
+}
+
+static inline Lanes load(const float *x)
+{
+    Lanes v;
+
+    memcpy(&v, x, sizeof v);
+    return v;
+}
+
+// Adds to the sums of a window's row what one row of y gives; x is the row under tap 0 of place 0,
+// as it would be without padding. Inlined, so that `size` is a constant.
+static inline __attribute__((always_inline)) void add_row(const Depthwise *d, int size, float *sum,
+                                                          const float *x, const float *dy)
+{
+    static const float zeros[LANES];
+    const RtPool *q = &d->pool;
+    int64_t start = -q->low[2], tap = q->dilation[2] * d->c;
+    Lanes s[7];
+
+    for (int k = 0; k < size; k++)
+        s[k] = load(sum + k * LANES);
+    for (int64_t j = 0; j < q->y_dim[2]; j++, start += q->stride[2]) {
+        Lanes y = load(dy + j * d->c);
+        const float *at = x + start * d->c;
+        if (j >= d->first && j < d->last) {
+#pragma GCC unroll 7
+            for (int k = 0; k < size; k++)
+                s[k] += y * load(at + k * tap);
+            continue;
+        }
+#pragma GCC unroll 7
+        for (int k = 0; k < size; k++) {
+            int64_t i = start + k * q->dilation[2];
+            s[k] += y * load(i >= 0 && i < q->x_dim[2] ? at + k * tap : zeros);
+        }
+    }
+    for (int k = 0; k < size; k++)
+        memcpy(sum + k * LANES, &s[k], sizeof s[k]);
+}
+
+static void add_row_of(const Depthwise *d, float *sum, const float *x, const float *dy)
+{
+    if (d->pool.size[2] == 5)
+        add_row(d, 5, sum, x, dy);
+    else
+        add_row(d, 7, sum, x, dy);
+}
+
+// Row `r` of y, of all samples: all rows of the window.
+static void add_rows(const Depthwise *d, int64_t r, float *sum, const float *x, const float *dy)
+{
+    const RtPool *q = &d->pool;
+    int64_t j = r % q->y_dim[1], i = r / q->y_dim[1] % q->y_dim[0];
+    int64_t sample = r / q->y_dim[1] / q->y_dim[0];
+    RtTaps planes = rt_taps(q, 0, i), rows = rt_taps(q, 1, j);
+
+    x += sample * q->x_sample;
+    dy += sample * q->y_sample + i * q->y_step[0] + j * q->y_step[1];
+    for (int64_t a = planes.first; a < planes.last; a++)
+        for (int64_t b = rows.first; b < rows.last; b++)
+            add_row_of(d, sum + (a * q->size[1] + b) * q->size[2] * LANES,
+                       x + (planes.start + a * q->dilation[0]) * q->x_step[0] +
+                           (rows.start + b * q->dilation[1]) * q->x_step[1],
+                       dy);
+}
+
+// The last block may overlap the one before; it leaves out what that one gives.
+static void add_chunk(const Depthwise *d, int64_t block, int64_t chunk, float *to, const float *x,
+                      const float *dy)
+{
+    int64_t channel = rt_least(block * LANES, d->c - LANES);
+    float sum[MAX_TAPS * LANES];
+
+    memset(sum, 0, sizeof *sum * (size_t)(d->taps * LANES));
+    for (int64_t r = rt_share(d->rows, chunk, d->chunks);
+         r < rt_share(d->rows, chunk + 1, d->chunks); r++)
+        add_rows(d, r, sum, x + channel, dy + channel);
+    for (int64_t c = block * LANES; c < channel + LANES; c++)
+        for (int64_t t = 0; t < d->taps; t++)
+            to[c * d->taps + t] = sum[t * LANES + c - channel];
+}
+
+void rt_depthwise_run(Rt *rt, int kernel, float *dw, const float *x, const float *dy)
+{
+    const Depthwise *d = rt->kernel[kernel];
+    int64_t count = d->c * d->taps;
+    float *part = (float *)rt->workspace;
+
+#pragma omp parallel for num_threads(rt_team(rt, d->rows * d->pool.y_dim[2] * count))              \
+    schedule(static)
+    for (int64_t i = 0; i < d->blocks * d->chunks; i++)
+        add_chunk(d, i / d->chunks, i % d->chunks, part + i % d->chunks * count, x, dy);
+#pragma omp parallel for num_threads(rt_team(rt, count * d->chunks)) schedule(static)
+    for (int64_t i = 0; i < count; i++) {
+        double total = 0;
+        for (int64_t k = 0; k < d->chunks; k++)
+            total += (double)part[k * count + i];
+        dw[i] = (float)total;
+    }
+}
