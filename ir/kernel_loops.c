@@ -50,10 +50,17 @@ static bool is_nested(const Loop *outer, const Loop *inner, int n)
 }
 
 // Sorts the loops from outer to inner by operand `by` and joins those that are one in all operands.
+// Where one has no turns, all together are such a one.
 static void join_loops(Loops *l, int n_operands, int by)
 {
     int n = 0;
 
+    for (int i = 0; i < l->n; i++)
+        if (l->loop[i].size == 0) {
+            l->loop[0] = l->loop[i];
+            l->n = 1;
+            return;
+        }
     for (int i = 1; i < l->n; i++)
         for (int k = i; k > 0 && l->loop[k].stride[by] > l->loop[k - 1].stride[by]; k--) {
             Loop t = l->loop[k];
@@ -358,7 +365,7 @@ void kernel_attention(const Graph *g, const Node *n, const int64_t (*stride)[MAX
         p.batch[i] = batch.loop[i].size;
     for (int i = 0; i < group.n; i++)
         p.group[i] = group.loop[i].size;
-    k->name = n->op->name;
+    k->name = out(g, n)->dtype == F32 ? n->op->name : NULL;
     k->workspace = rt_attention_workspace(&p);
     text_printf(&k->args, "&(RtAttention){");
     print_sizes(&k->args, "batch", &batch);
