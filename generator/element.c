@@ -1,4 +1,5 @@
 // Expressions and statements of a fused group.
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +114,24 @@ void ask(Body *b, int stage, bool of_row)
     }
 }
 
+bool has_word(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (const char *s = text; (s = strstr(s, name)); s += n)
+        if ((s == text || !isalnum(s[-1])) && !isalnum(s[n]))
+            return true;
+    return false;
+}
+
+// Does the node's element depend on its input k? A random number needn't on the micro-batch.
+static bool reads_input(const Body *b, const Node *n, int k)
+{
+    const char *s = n->op->expr ? n->op->expr(b->g->s->g, n) : NULL;
+
+    return !s || has_word(s, (char[]){'$', (char)('0' + k), 0});
+}
+
 bool is_used(const Body *b, int k)
 {
     for (int i = 0; i < b->it->n_nodes; i++) {
@@ -122,7 +141,7 @@ bool is_used(const Body *b, int k)
             (b->is_asked[i] ? b->it->stage[i] == b->stage : b->uses[i] && is_stored(b, i)))
             return true;
         for (int j = 0; j < n->n_in && b->is_asked[i]; j++)
-            if (source[j] == k && k < b->it->n_in)
+            if (source[j] == k && k < b->it->n_in && reads_input(b, n, j))
                 return true;
     }
     return false;

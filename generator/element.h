@@ -36,6 +36,9 @@ int output_of(const Item *it, ValueId v);
 // Finds what is printed in turn `stage`, or of the row's numbers after it.
 void ask(Body *b, int stage, bool of_row);
 
+// Is `name` a word of the text?
+bool has_word(const char *text, const char *name);
+
 // Does operand k take part in what was asked for?
 bool is_used(const Body *b, int k);
 

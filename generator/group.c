@@ -28,19 +28,24 @@ static void print_pointers(Body *b, int indent)
     }
 }
 
-static void print_indices(Body *b)
+// The row's place along each dim that `body` speaks of. Of no rows there are no places to be wrong.
+static void print_indices(Body *b, const char *body)
 {
     const Walk *w = b->w;
     int64_t below = 1;
 
     for (int d = w->rows - 1; w->rows > 1 && d >= 0; d--) {
-        text_printf(&b->text, "        const int64_t i%d = r", d);
-        if (below > 1)
-            text_printf(&b->text, " / %" PRId64, below);
-        if (d)
-            text_printf(&b->text, " %% %" PRId64, w->dim[d]);
-        text_printf(&b->text, ";\n");
-        below *= w->dim[d];
+        int64_t size = w->dim[d] ? w->dim[d] : 1;
+        const char *name = arena_string(b->g->arena, "i%d", d);
+        if (has_word(body, name)) {
+            text_printf(&b->text, "        const int64_t %s = r", name);
+            if (below > 1)
+                text_printf(&b->text, " / %" PRId64, below);
+            if (d)
+                text_printf(&b->text, " %% %" PRId64, size);
+            text_printf(&b->text, ";\n");
+        }
+        below *= size;
     }
 }
 
@@ -118,14 +123,12 @@ static void print_sums(Body *b)
     }
 }
 
-static void print_rows(Body *b)
+// What is done for a row.
+static void print_row(Body *b)
 {
     const Graph *g = b->g->s->g;
     const Item *it = b->it;
-    const char *row = b->w->rows == 1 ? "i0" : "r";
 
-    text_printf(&b->text, "    for (int64_t %s = first; %s < last; %s++) {\n", row, row, row);
-    print_indices(b);
     print_sums(b);
     for (int stage = it->has_rows ? -1 : 0; stage < it->n_stages; stage++)
         print_turn(b, stage);
@@ -138,7 +141,21 @@ static void print_rows(Body *b)
         print_row_operand(b, it->n_in + k, &b->text);
         text_printf(&b->text, " = s%d;\n", b->sum[i]);
     }
-    text_printf(&b->text, "    }\n");
+}
+
+static void print_rows(Body *b)
+{
+    const char *r = b->w->rows == 1 ? "i0" : "r";
+    Text before = b->text;
+
+    b->text = (Text){0};
+    print_row(b);
+    Text row = b->text;
+    b->text = before;
+    text_printf(&b->text, "    for (int64_t %s = first; %s < last; %s++) {\n", r, r, r);
+    print_indices(b, row.s);
+    text_printf(&b->text, "%s    }\n", row.s);
+    text_free(&row);
 }
 
 // Sums get the numbers of their variables; those of columns are parts of one array.
