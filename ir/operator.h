@@ -64,7 +64,7 @@ void eval_reduce(const Node *n, const Fold *fold, const Tensor *x, Tensor *y);
 void grad_extremum(Graph *g, const Node *n, ValueId dy, ValueId *dx);
 void kernel_reduce(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k,
                    const char *op);
-// The smallest and largest number of an integer dtype or BOOL.
+// The smallest and largest number of an integer dtype or BOOL; of U64 those of I64, as it is ordered.
 int64_t dtype_least(DType t);
 int64_t dtype_most(DType t);
 

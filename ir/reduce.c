@@ -120,7 +120,7 @@ void kernel_reduce(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RA
 
 int64_t dtype_least(DType t)
 {
-    bool is_signed = t >= I8 && t <= I64;
+    bool is_signed = (t >= I8 && t <= I64) || t == U64;
 
     return is_signed ? INT64_MIN >> (64 - 8 * dtype_size(t)) : 0;
 }

@@ -3,8 +3,8 @@
 
 enum { COLUMNS = 64 };  // lines that are searched side by side
 
-#define SEARCH(T, name)                                                                            \
-    static void name(const T *x, int64_t n, int64_t inner, int64_t lines, int64_t *y)              \
+#define SEARCH(type, T, name)                                                                      \
+    static void search_##name(const T *x, int64_t n, int64_t inner, int64_t lines, int64_t *y)     \
     {                                                                                              \
         T best[COLUMNS];                                                                           \
                                                                                                    \
@@ -20,50 +20,18 @@ enum { COLUMNS = 64 };  // lines that are searched side by side
                 y[c] = is_better ? i : y[c];                                                       \
             }                                                                                      \
     }
-SEARCH(float, search_f32)
-SEARCH(double, search_f64)
-SEARCH(int8_t, search_i8)
-SEARCH(int16_t, search_i16)
-SEARCH(int32_t, search_i32)
-SEARCH(int64_t, search_i64)
-SEARCH(uint8_t, search_u8)
-SEARCH(uint16_t, search_u16)
-SEARCH(uint32_t, search_u32)
-SEARCH(uint64_t, search_u64)
+RT_EACH_NUMBER(SEARCH)
 
 static void search(RtType t, const char *x, int64_t n, int64_t inner, int64_t lines, int64_t *y)
 {
-    switch (t) {
-    case RT_F64:
-        search_f64((const double *)x, n, inner, lines, y);
+    switch (rt_plain(t)) {
+#define CASE(type, T, name)                                                                        \
+    case type:                                                                                     \
+        search_##name((const T *)x, n, inner, lines, y);                                           \
         break;
-    case RT_I8:
-        search_i8((const int8_t *)x, n, inner, lines, y);
-        break;
-    case RT_I16:
-        search_i16((const int16_t *)x, n, inner, lines, y);
-        break;
-    case RT_I32:
-        search_i32((const int32_t *)x, n, inner, lines, y);
-        break;
-    case RT_I64:
-        search_i64((const int64_t *)x, n, inner, lines, y);
-        break;
-    case RT_U8:
-    case RT_BOOL:
-        search_u8((const uint8_t *)x, n, inner, lines, y);
-        break;
-    case RT_U16:
-        search_u16((const uint16_t *)x, n, inner, lines, y);
-        break;
-    case RT_U32:
-        search_u32((const uint32_t *)x, n, inner, lines, y);
-        break;
-    case RT_U64:
-        search_u64((const uint64_t *)x, n, inner, lines, y);
-        break;
+        RT_EACH_NUMBER(CASE)
     default:
-        search_f32((const float *)x, n, inner, lines, y);
+        abort();
     }
 }
 

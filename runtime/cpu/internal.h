@@ -23,6 +23,20 @@ static inline int rt_team(const Rt *rt, int64_t work) { return work < 32768 ? 1 
 
 int rt_type_bytes(RtType t);
 
+// X(type, C type, name) for whole numbers. u64 counts as i64, here as everywhere, and bool as u8:
+// rt_plain(t) is one of these, or a float.
+#define RT_EACH_INT(X)                                                                             \
+    X(RT_I8, int8_t, i8)                                                                           \
+    X(RT_I16, int16_t, i16)                                                                        \
+    X(RT_I32, int32_t, i32)                                                                        \
+    X(RT_I64, int64_t, i64)                                                                        \
+    X(RT_U8, uint8_t, u8)                                                                          \
+    X(RT_U16, uint16_t, u16)                                                                       \
+    X(RT_U32, uint32_t, u32)
+#define RT_EACH_NUMBER(X) X(RT_F32, float, f32) X(RT_F64, double, f64) RT_EACH_INT(X)
+
+static inline RtType rt_plain(RtType t) { return t == RT_U64 ? RT_I64 : t == RT_BOOL ? RT_U8 : t; }
+
 // The row of the table's piece that element `i` of the index means; -1 if it is outside.
 static inline int64_t rt_index(const RtGather *p, const void *index, int64_t i)
 {

@@ -289,21 +289,21 @@ static void reduce_f32(Rt *rt, const RtReduce *p, float *y, const float *x)
     }
 }
 
-// Other types, one result after the other. Unsigned sums, where U is: they wrap.
-#define REDUCE(T, U, name, low, high)                                                              \
-    static void name(Rt *rt, const RtReduce *p, T *y, const T *x)                                  \
+// Other types, one result after the other, summed in S: whole ones wrap.
+#define REDUCE(T, S, name, least, most)                                                            \
+    static void reduce_##name(Rt *rt, const RtReduce *p, T *y, const T *x)                         \
     {                                                                                              \
         Plan q = make_plan(p);                                                                     \
                                                                                                    \
         q.width = 1;                                                                               \
         for (int64_t i = 0; i < q.results; i++) {                                                  \
             Unit u = unit_at(&q, i);                                                               \
-            T s = p->op == RT_SUM ? 0 : p->op == RT_MAX ? (T)(low) : (T)(high);                    \
+            T s = p->op == RT_SUM ? 0 : p->op == RT_MAX ? (T)(least) : (T)(most);                  \
             Walk w = {.d = &q.reduced};                                                            \
                                                                                                    \
             for (int64_t r = 0; r < q.length; r++) {                                               \
                 T v = x[u.x + w.offset + r % q.inner * q.inner_stride];                            \
-                s = p->op == RT_SUM   ? (T)((U)s + (U)v)                                           \
+                s = p->op == RT_SUM   ? (T)((S)s + (S)v)                                           \
                     : p->op == RT_MAX ? (v > s || v != v ? v : s)                                  \
                                       : (v < s || v != v ? v : s);                                 \
                 if (r % q.inner == q.inner - 1)                                                    \
@@ -312,48 +312,20 @@ static void reduce_f32(Rt *rt, const RtReduce *p, float *y, const float *x)
             y[u.y] = s;                                                                            \
         }                                                                                          \
     }
-REDUCE(double, double, reduce_f64, -INFINITY, INFINITY)
-REDUCE(int8_t, uint8_t, reduce_i8, INT8_MIN, INT8_MAX)
-REDUCE(int16_t, uint16_t, reduce_i16, INT16_MIN, INT16_MAX)
-REDUCE(int32_t, uint32_t, reduce_i32, INT32_MIN, INT32_MAX)
-REDUCE(int64_t, uint64_t, reduce_i64, INT64_MIN, INT64_MAX)
-REDUCE(uint8_t, uint8_t, reduce_u8, 0, UINT8_MAX)
-REDUCE(uint16_t, uint16_t, reduce_u16, 0, UINT16_MAX)
-REDUCE(uint32_t, uint32_t, reduce_u32, 0, UINT32_MAX)
-REDUCE(uint64_t, uint64_t, reduce_u64, 0, UINT64_MAX)
+REDUCE(double, double, f64, -INFINITY, INFINITY)
+#define LEAST(T) ((T)-1 < 1 ? (T)((uint64_t)1 << (8 * sizeof(T) - 1)) : (T)0)
+#define INT_REDUCE(type, T, name) REDUCE(T, uint64_t, name, LEAST(T), ~LEAST(T))
+RT_EACH_INT(INT_REDUCE)
 
 void rt_reduce(Rt *rt, const RtReduce *p, void *y, const void *x)
 {
-    switch (p->type) {
-    case RT_F64:
-        reduce_f64(rt, p, y, x);
+    switch (rt_plain(p->type)) {
+#define CASE(type, T, name)                                                                        \
+    case type:                                                                                     \
+        reduce_##name(rt, p, y, x);                                                                \
         break;
-    case RT_I8:
-        reduce_i8(rt, p, y, x);
-        break;
-    case RT_I16:
-        reduce_i16(rt, p, y, x);
-        break;
-    case RT_I32:
-        reduce_i32(rt, p, y, x);
-        break;
-    case RT_I64:
-        reduce_i64(rt, p, y, x);
-        break;
-    case RT_U8:
-    case RT_BOOL:
-        reduce_u8(rt, p, y, x);
-        break;
-    case RT_U16:
-        reduce_u16(rt, p, y, x);
-        break;
-    case RT_U32:
-        reduce_u32(rt, p, y, x);
-        break;
-    case RT_U64:
-        reduce_u64(rt, p, y, x);
-        break;
+        RT_EACH_NUMBER(CASE)
     default:
-        reduce_f32(rt, p, y, x);
+        abort();
     }
 }

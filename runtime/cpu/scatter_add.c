@@ -28,8 +28,10 @@ static Part share_of(const RtGather *p, int rank, int team)
     return s;
 }
 
-#define ADD(T, name)                                                                               \
-    static void name(const RtGather *p, const Part *s, T *table, const T *rows, const void *index) \
+// T elements, added in S.
+#define ADD(T, S, name)                                                                            \
+    static void add_##name(const RtGather *p, const Part *s, T *table, const T *rows,              \
+                           const void *index)                                                      \
     {                                                                                              \
         size_t bytes = sizeof(T) * (size_t)(s->column_end - s->column);                            \
                                                                                                    \
@@ -44,14 +46,14 @@ static Part share_of(const RtGather *p, int rank, int team)
                 T *to = table + (i * p->n + at) * p->inner;                                        \
                 const T *from = rows + (i * p->index + j) * p->inner;                              \
                 for (int64_t c = s->column; c < s->column_end; c++)                                \
-                    to[c] += from[c];                                                              \
+                    to[c] = (T)((S)to[c] + (S)from[c]);                                            \
             }                                                                                      \
         }                                                                                          \
     }
-ADD(float, add_f32)
-ADD(double, add_f64)
-ADD(uint32_t, add_i32)  // unsigned: sums wrap
-ADD(uint64_t, add_i64)
+ADD(float, float, f32)
+ADD(double, double, f64)
+#define INT_ADD(type, T, name) ADD(T, uint64_t, name)  // whole sums wrap
+RT_EACH_INT(INT_ADD)
 
 void rt_scatter_add(Rt *rt, const RtGather *p, void *table, const void *rows, const void *index)
 {
@@ -61,13 +63,14 @@ void rt_scatter_add(Rt *rt, const RtGather *p, void *table, const void *rows, co
     {
         Part s = share_of(p, omp_get_thread_num(), omp_get_num_threads());
 
-        if (p->type == RT_F32)
-            add_f32(p, &s, table, rows, index);
-        else if (p->type == RT_F64)
-            add_f64(p, &s, table, rows, index);
-        else if (rt_type_bytes(p->type) == 4)
-            add_i32(p, &s, table, rows, index);
-        else
-            add_i64(p, &s, table, rows, index);
+        switch (rt_plain(p->type)) {
+#define CASE(type, T, name)                                                                        \
+    case type:                                                                                     \
+        add_##name(p, &s, table, rows, index);                                                     \
+        break;
+            RT_EACH_NUMBER(CASE)
+        default:
+            abort();
+        }
     }
 }

@@ -3,8 +3,8 @@
 #include "runtime/cpu/internal.h"
 
 // One line: element i of the heap is at i * inner.
-#define LINE(T, name)                                                                              \
-    static bool name##_worse(const T *v, const int64_t *at, int64_t i, int64_t j)                  \
+#define LINE(type, T, name)                                                                        \
+    static bool worse_##name(const T *v, const int64_t *at, int64_t i, int64_t j)                  \
     {                                                                                              \
         bool nan_i = v[i] != v[i], nan_j = v[j] != v[j];                                           \
                                                                                                    \
@@ -13,7 +13,7 @@
         return nan_j || v[i] < v[j];                                                               \
     }                                                                                              \
                                                                                                    \
-    static void name##_swap(T *v, int64_t *at, int64_t i, int64_t j)                               \
+    static void swap_##name(T *v, int64_t *at, int64_t i, int64_t j)                               \
     {                                                                                              \
         T value = v[i];                                                                            \
         int64_t place = at[i];                                                                     \
@@ -24,44 +24,41 @@
         at[j] = place;                                                                             \
     }                                                                                              \
                                                                                                    \
-    static void name##_sink(T *v, int64_t *at, int64_t i, int64_t k, int64_t inner)                \
+    static void sink_##name(T *v, int64_t *at, int64_t i, int64_t k, int64_t inner)                \
     {                                                                                              \
         for (int64_t child; (child = 2 * i + 1) < k; i = child) {                                  \
-            if (child + 1 < k && name##_worse(v, at, (child + 1) * inner, child * inner))          \
+            if (child + 1 < k && worse_##name(v, at, (child + 1) * inner, child * inner))          \
                 child++;                                                                           \
-            if (name##_worse(v, at, i * inner, child * inner))                                     \
+            if (worse_##name(v, at, i * inner, child * inner))                                     \
                 return;                                                                            \
-            name##_swap(v, at, i *inner, child *inner);                                            \
+            swap_##name(v, at, i *inner, child *inner);                                            \
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    static void name(const T *x, int64_t n, int64_t inner, int64_t k, T *v, int64_t *at)           \
+    static void line_##name(const T *x, int64_t n, int64_t inner, int64_t k, T *v, int64_t *at)    \
     {                                                                                              \
         for (int64_t i = 0; i < k; i++) {                                                          \
             v[i * inner] = x[i * inner];                                                           \
             at[i * inner] = i;                                                                     \
         }                                                                                          \
         for (int64_t i = k / 2 - 1; i >= 0; i--)                                                   \
-            name##_sink(v, at, i, k, inner);                                                       \
+            sink_##name(v, at, i, k, inner);                                                       \
         for (int64_t i = k; i < n; i++) {                                                          \
             T pair[2] = {v[0], x[i * inner]};                                                      \
             int64_t place[2] = {at[0], i};                                                         \
                                                                                                    \
-            if (name##_worse(pair, place, 1, 0))                                                   \
+            if (worse_##name(pair, place, 1, 0))                                                   \
                 continue;                                                                          \
             v[0] = pair[1];                                                                        \
             at[0] = i;                                                                             \
-            name##_sink(v, at, 0, k, inner);                                                       \
+            sink_##name(v, at, 0, k, inner);                                                       \
         }                                                                                          \
         for (int64_t last = k - 1; last > 0; last--) {                                             \
-            name##_swap(v, at, 0, last *inner);                                                    \
-            name##_sink(v, at, 0, last, inner);                                                    \
+            swap_##name(v, at, 0, last *inner);                                                    \
+            sink_##name(v, at, 0, last, inner);                                                    \
         }                                                                                          \
     }
-LINE(float, line_f32)
-LINE(double, line_f64)
-LINE(int32_t, line_i32)
-LINE(int64_t, line_i64)
+RT_EACH_NUMBER(LINE)
 
 void rt_top_k(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, int64_t k, void *values,
               void *indices, const void *x)
@@ -73,13 +70,14 @@ void rt_top_k(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, int64_t
         int64_t from = i / inner * n * inner + i % inner, to = i / inner * k * inner + i % inner;
         int64_t *at = (int64_t *)indices + to;
 
-        if (t == RT_F32)
-            line_f32((const float *)x + from, n, inner, k, (float *)values + to, at);
-        else if (t == RT_F64)
-            line_f64((const double *)x + from, n, inner, k, (double *)values + to, at);
-        else if (t == RT_I32)
-            line_i32((const int32_t *)x + from, n, inner, k, (int32_t *)values + to, at);
-        else
-            line_i64((const int64_t *)x + from, n, inner, k, (int64_t *)values + to, at);
+        switch (rt_plain(t)) {
+#define CASE(type, T, name)                                                                        \
+    case type:                                                                                     \
+        line_##name((const T *)x + from, n, inner, k, (T *)values + to, at);                       \
+        break;
+            RT_EACH_NUMBER(CASE)
+        default:
+            abort();
+        }
     }
 }
