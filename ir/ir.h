@@ -311,7 +311,7 @@ typedef struct AttrDef {
 // outputs…, inputs…). A prepared kernel has rt_NAME_init(rt, number, &(TYPE)ARGS) too and is called
 // with the number instead.
 typedef struct Kernel {
-    const char *name;
+    const char *name;   // NULL: no kernel takes operands of these types and dims
     const char *type;   // of the parameters of a prepared kernel, "RtDot"; NULL if not prepared
     Text args;          // "{.m = 4, .n = 8}" if prepared; "&(RtGather){…}" or "RT_F32, 4, 8" if not
     int64_t workspace;  // bytes

@@ -35,7 +35,7 @@ static void print_conv(const RtConv *p, Text *t)
     print_list(t, "high", w->high, w->n);
     print_list(t, "dilation", w->dilation, w->n);
     text_printf(t, "}, .n = %" PRId64 ", .c = %" PRId64, p->n, p->c);
-    if (p->o)
+    if (p->groups)
         text_printf(t, ", .o = %" PRId64 ", .groups = %" PRId64, p->o, p->groups);
     print_list(t, "x_dim", p->x_dim, w->n);
     print_list(t, "y_dim", p->y_dim, w->n);
@@ -90,7 +90,7 @@ void kernel_conv(const Graph *g, const Node *n, const ConvPart *order,
                 .x_last = is_last[CONV_X],
                 .y_last = is_last[CONV_Y]};
     set_dims(&p, part[CONV_X], part[CONV_Y]);
-    k->name = n->op->name;
+    k->name = part[CONV_X]->dtype == F32 ? n->op->name : NULL;
     k->type = "RtConv";
     k->workspace = rt_conv_workspace(&p);
     print_conv(&p, &k->args);
@@ -129,7 +129,7 @@ void kernel_pool(const Graph *g, const Node *n, int size, const Value *x, const 
             want_channels_last(g, n, i, k);
     if (!is_last)
         kernel_dense_operand(g, n, n->n_in, stride, k);
-    k->name = n->op->name;
+    k->name = x->dtype == F32 ? n->op->name : NULL;
     text_printf(&k->args, "&(RtConv)");
     print_conv(&p, &k->args);
 }

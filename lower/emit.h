@@ -28,6 +28,6 @@ bool emit_column_sum(Emit *e, NodeId n);
 bool emit_sum(Emit *e, NodeId n);          // into the group that makes what it adds, if it can
 void emit_copy(Emit *e, NodeId n);         // a view that must have bytes of its own
 void emit_place(Emit *e, NodeId n);        // a concat, a pad
-void emit_kernel(Emit *e, NodeId n);
+bool emit_kernel(Emit *e, NodeId n);
 
 #endif

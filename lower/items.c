@@ -113,10 +113,10 @@ static bool emit_node(Emit *e, NodeId n)
         emit_place(e, n);
     else if (x->op->is_sum && emit_sum(e, n))
         return true;
-    else if (x->op->kernel)
-        emit_kernel(e, n);
-    else
+    else if (!x->op->kernel)
         return node_error(l->g, x, l->d, "operator %s has no kernel", x->op->name);
+    else if (!emit_kernel(e, n))
+        return false;
     lower_carry(e, n);
     return true;
 }

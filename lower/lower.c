@@ -22,18 +22,19 @@ static int count_inputs(const Graph *g)
     return n;
 }
 
-// Trainers count in these types; half precision they can only store.
+// Half precision can only be stored.
 static bool check_types(const Graph *g, Diag *d)
 {
-    for (NodeId i = 1; i < g->n_nodes; i++)
-        for (int k = 0; k < g->nodes[i].n_out; k++) {
-            DType t = value_of(g, g->nodes[i].out[k])->dtype;
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        for (int k = 0; k < n->n_in + n->n_out; k++) {
+            DType t = value_of(g, k < n->n_in ? n->in[k] : n->out[k - n->n_in])->dtype;
             if (t == F16 || t == BF16)
-                return node_error(g, &g->nodes[i], d,
-                                  "trainers don't compute in %s yet: export the "
-                                  "model in f32",
+                return node_error(g, n, d,
+                                  "trainers don't compute in %s yet: export the model in f32",
                                   dtype_name(t));
         }
+    }
     return true;
 }
 

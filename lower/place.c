@@ -167,7 +167,7 @@ static Operand copied(Emit *e, const Operand *from, const int64_t *want)
     return to;
 }
 
-void emit_kernel(Emit *e, NodeId n)
+bool emit_kernel(Emit *e, NodeId n)
 {
     Lowering *l = e->l;
     const Node *x = &l->g->nodes[n];
@@ -199,6 +199,8 @@ void emit_kernel(Emit *e, NodeId n)
     char *args = arena_copy(a, k.args.s ? k.args.s : "", k.args.n);
     text_free(&k.args);
     k.args = (Text){.s = args};
+    if (!k.name)
+        return node_error(l->g, x, l->d, "no kernel takes operands of these types and dims");
     Item *it = add_item(e, ITEM_KERNEL);
     it->nodes = arena_array(a, NodeId, 1);
     it->nodes[0] = n;
@@ -209,4 +211,5 @@ void emit_kernel(Emit *e, NodeId n)
     it->kernel = k;
     note_reads(e, n, l->s->n_items - 1);
     note_outputs(e, n, l->s->n_items - 1);
+    return true;
 }
