@@ -77,6 +77,10 @@ TEST_LIBS = $(foreach s,$(NEEDS),$(if $(call src,$(s)),$(B)/lib$(s).a))
 $(B)/tests/runtime/%_test: tests/runtime/%_test.c $(TEST_LIBS) $(B)/libshardrt.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -ffp-contract=off -o $@ $< $(TEST_LIBS) $(B)/libshardrt.a -lcmocka $(LDLIBS_COMPILER) $(LDLIBS_RT)
+# A program that such a test generates and loads calls the test's own copy of the runtime.
+$(B)/tests/generator/%_test: tests/generator/%_test.c $(TEST_LIBS) $(B)/libshardrt.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $< $(TEST_LIBS) -Wl,--whole-archive $(B)/libshardrt.a -Wl,--no-whole-archive -lcmocka $(LDLIBS_COMPILER) $(LDLIBS_RT)
 $(B)/tests/%_test: tests/%_test.c $(TEST_LIBS) $(RT_FILE)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_LIBS) $(RT_FILE) -lcmocka $(LDLIBS_COMPILER)

@@ -1,0 +1,306 @@
+// What a generated program does for each operator against the operator's own eval: kernels, fused
+// groups, views, copies. A graph of many nodes of one operator, of sizes 0, 1, odd and large, is
+// lowered, generated, compiled and run as a trainer would; what its outputs hold is compared.
+#include <dlfcn.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "generator/generator.h"
+#include "tests/generator/case.h"
+
+// Nodes of an operator and of a line, at least.
+enum { OP_NODES = 25, LINE_NODES = 2 * N_KINDS, OPS = 128 };
+
+// An output of a node, or a concat that it is put into.
+typedef struct Check {
+    ValueId v;
+    const Line *line;
+    int number;
+    double terms;  // added in each element
+} Check;
+
+typedef struct Test {
+    Cases cases;
+    Check *checks;
+    int n_checks, cap_checks;
+    bool zero, one, odd, large;  // sizes that came up
+} Test;
+
+// ---- the graph ----
+
+static void note_sizes(Test *t, const Value *v)
+{
+    for (int i = 0; i < v->rank; i++) {
+        t->zero |= v->dim[i] == 0;
+        t->one |= v->dim[i] == 1;
+        t->odd |= v->dim[i] % 2 && v->dim[i] > 1;
+        t->large |= v->dim[i] >= 1000;
+    }
+}
+
+// The product of the sizes of all dims that the inputs have and output `k` lacks.
+static double count_terms(const Graph *g, const Node *n, int k)
+{
+    Arena *a = arena_new();
+    double terms = 1;
+    Rule r;
+
+    node_rule(g, n, a, &r);
+    for (int f = 0; f < r.n_factors; f++) {
+        bool is_in = false, is_out = false;
+        for (int i = 0; i < n->n_in; i++)
+            for (int d = 0; n->in[i] && d < in(g, n, i)->rank; d++)
+                is_in |= r.dim[i][d] == f;
+        for (int d = 0; d < value_of(g, n->out[k])->rank; d++)
+            is_out |= r.dim[n->n_in + k][d] == f;
+        if (is_in && !is_out && r.size[f] > 1)
+            terms *= (double)r.size[f];
+    }
+    arena_free(a);
+    return terms;
+}
+
+// Makes a value an output, a third of them inside of a concat: there it has strides.
+static void add_output(Test *t, Check check)
+{
+    Cases *a = &t->cases;
+    Value y = *value_of(a->g, check.v);
+
+    if (y.rank && draw(&a->r, 3) == 0) {
+        int axis = (int)draw(&a->r, y.rank), place = (int)draw(&a->r, 2);
+        ValueId both[2];
+        y.dim[axis] = 1 + draw(&a->r, 2);
+        both[place] = check.v;
+        both[1 - place] = add_input(a, y.dtype, y.rank, y.dim, (Mark){0});
+        check.v = make_concat(a->g, 2, both, axis);
+    }
+    graph_output(a->g, arena_string(a->arena, "y%d", t->n_checks), check.v, OUTPUT_MODEL);
+    *arena_push(a->arena, t->checks, t->n_checks, t->cap_checks) = check;
+}
+
+static void add_node(Test *t, const Line *l, int number)
+{
+    Cases *a = &t->cases;
+    const Node *made = read_line(a, l, number);
+
+    if (!made)
+        fail_msg("node %d of %s", number, l->node);
+    Node n = *made;
+    for (int i = 0; i < n.n_in; i++)
+        if (n.in[i])
+            note_sizes(t, in(a->g, &n, i));
+    for (int i = 0; i < n.n_out; i++) {
+        note_sizes(t, value_of(a->g, n.out[i]));
+        add_output(t, (Check){n.out[i], l, number, count_terms(a->g, &n, i)});
+    }
+}
+
+static void make_graph(Test *t, const OpDef *op, Diag *d)
+{
+    const Line *line[COUNT(lines)];
+    int n = 0;
+
+    t->cases = (Cases){.arena = arena_new(), .r = {1}};
+    t->cases.g = graph_new(t->cases.arena, op->name);
+    t->cases.g->diag = d;
+    for (int i = 0; i < COUNT(lines); i++)
+        if (line_op(t->cases.arena, &lines[i]) == op)
+            line[n++] = &lines[i];
+    if (!n)
+        fail_msg("%s has no line in kernels.def", op->name);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < LINE_NODES || k * n < OP_NODES; k++)
+            add_node(t, line[i], k);
+    if (!t->zero || !t->one || !t->odd || !t->large)
+        fail_msg("%s isn't checked with sizes 0, 1, odd and large", op->name);
+    assert_true(graph_verify(t->cases.g, d));
+}
+
+// ---- the program ----
+
+// The program's text in dir/OP.c; a function of its own gives the model away.
+static void write_program(Test *t, const OpDef *op, const char *dir, Diag *d)
+{
+    Graph *g = t->cases.g;
+    GenerateOptions o = {.name = op->name, .options = "", .plan = "one rank"};
+    Program *p = lower(t->cases.arena, NULL, g, &(LowerOptions){.fuse = true, .accumulate = 1}, d);
+    char *path = arena_string(t->cases.arena, "%s/%s.c", dir, op->name);
+    Text c = {0};
+
+    assert_non_null(p);
+    generate_c(p, &o, &c);
+    text_printf(&c, "const RtModel *the_model(void);\n"
+                    "const RtModel *the_model(void) { return &model; }\n");
+    assert_true(out_write(path, c.s, c.n, d));
+    text_free(&c);
+}
+
+#ifdef __SANITIZE_ADDRESS__
+#define FLAGS "-fsanitize=address,undefined -fno-sanitize-recover=all"
+#else
+#define FLAGS "-march=native"
+#endif
+
+// Compiles all programs of a folder, several at a time, with the flags of generator/build.c but
+// -O3, which takes twice as long.
+static void compile_all(const char *dir)
+{
+    char command[512];
+
+    snprintf(command, sizeof command,
+             "ls %s/*.c | xargs -P $(nproc) -I FILE ${CC:-cc} -std=c11 -O1 " FLAGS
+             " -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp -Wall -Wextra -Werror "
+             "-Iruntime -shared -fPIC -o FILE.so FILE",
+             dir);
+    if (system(command))
+        fail_msg("what was generated doesn't compile: see %s", dir);
+}
+
+static const RtTensor *find_tensor(const RtModel *m, const char *name)
+{
+    for (int i = 0; i < m->n_predict; i++)
+        if (!strcmp(m->predict[i].name, name))
+            return &m->predict[i];
+    fail_msg("the program has no %s", name);
+    return NULL;
+}
+
+// Runs the program's forward part in an arena of NaN, which the caller frees.
+static char *run(const Test *t, const RtModel *m, const Tensor *values)
+{
+    size_t bytes = (size_t)m->arena_bytes + 1;
+    Rt rt = {.threads = 2, .kernel = calloc((size_t)m->n_kernels + 1, sizeof *rt.kernel)};
+
+    if (posix_memalign((void **)&rt.arena, 64, bytes))
+        abort();
+    memset(rt.arena, 0xff, bytes);
+    rt.workspace = rt.arena + m->workspace;
+    for (int i = 0; i < t->cases.n_inputs; i++) {
+        ValueId v = t->cases.inputs[i].v;
+        const RtTensor *to = find_tensor(m, value_of(t->cases.g, v)->name);
+        Arena *a = arena_new();
+        memcpy(rt.arena + to->offset, tensor_pack(a, &values[v]),
+               (size_t)value_bytes(value_of(t->cases.g, v)));
+        arena_free(a);
+    }
+    m->init(&rt);
+    m->forward(&rt, rt.arena);
+    rt_kernels_free(&rt, m->n_kernels);
+    free(rt.kernel);
+    return rt.arena;
+}
+
+// ---- comparing ----
+
+// Floats as integers in their order: neighbours differ by 1.
+static int64_t order_of(DType t, double x)
+{
+    float narrow = (float)x;
+    int64_t i = 0;
+    int32_t j;
+
+    memcpy(&i, &x, sizeof x);
+    memcpy(&j, &narrow, sizeof narrow);
+    if (t == F32)
+        return j < 0 ? INT32_MIN - (int64_t)j : j;
+    return i < 0 ? INT64_MIN - i : i;
+}
+
+static bool is_right(const Check *c, DType t, double got, double want)
+{
+    double unit = t == F64 ? 1e-14 : 1e-5;
+
+    if (got == want || (isnan(got) && isnan(want)))
+        return true;
+    if (isnan(got) || isnan(want) || c->line->bound == BOUND_EXACT)
+        return false;
+    if (c->line->bound == BOUND_ULPS)
+        return llabs(order_of(t, got) - order_of(t, want)) <= c->line->ulps;
+    return fabs(got - want) <= unit * sqrt(c->terms) * (1 + fabs(want));
+}
+
+static void compare(const Check *c, const Value *v, const void *data, const Tensor *want)
+{
+    Arena *a = arena_new();
+    Value from = *v;
+
+    from.data = data;
+    Tensor got = tensor_of(a, &from);
+    for (int64_t i = 0; i < tensor_count(&got); i++) {
+        double x = got.f ? got.f[i] : (double)got.i[i], y = got.f ? want->f[i] : (double)want->i[i];
+        if (got.f ? is_right(c, v->dtype, x, y) : got.i[i] == want->i[i])
+            continue;
+        Text type = {0};
+        value_print_type(v, &type);
+        fail_msg("%s, node %d, %s: element %" PRId64 " is %.9g, eval says %.9g", c->line->node,
+                 c->number, type.s, i, x, y);
+    }
+    arena_free(a);
+}
+
+static void check_program(Test *t, const OpDef *op, const char *dir)
+{
+    Graph *g = t->cases.g;
+    Arena *a = arena_new();
+    Tensor *values = arena_array(a, Tensor, g->n_values);
+    char *path = arena_string(a, "%s/%s.c.so", dir, op->name);
+    void *program = dlopen(path, RTLD_NOW);
+
+    if (!program)
+        fail_msg("%s", dlerror());
+    const RtModel *(*model)(void) = (const RtModel *(*)(void))dlsym(program, "the_model");
+    assert_true(model);
+    for (int i = 0; i < t->cases.n_inputs; i++) {
+        const Input *x = &t->cases.inputs[i];
+        values[x->v] = draw_tensor(&t->cases.r, a, value_of(g, x->v), x->mark);
+    }
+    graph_eval(g, a, values);
+    char *arena = run(t, model(), values);
+    for (int i = 0; i < t->n_checks; i++) {
+        const Check *c = &t->checks[i];
+        const RtTensor *y = find_tensor(model(), g->outputs[i].name);
+        compare(c, value_of(g, c->v), arena + y->offset, &values[c->v]);
+    }
+    free(arena);
+    arena_free(a);
+    dlclose(program);
+}
+
+static void remove_programs(const char *dir)
+{
+    char path[128];
+
+    for (int i = 0; op_table[i]; i++)
+        for (int k = 0; k < 2; k++) {
+            snprintf(path, sizeof path, "%s/%s.c%s", dir, op_table[i]->name, k ? ".so" : "");
+            unlink(path);
+        }
+    rmdir(dir);
+}
+
+static void kernels_are_eval(void **state)
+{
+    char dir[] = "/tmp/kernel_test.XXXXXX";
+    Test t[OPS] = {0};
+    Diag d = {.file = "kernels.def"};
+
+    assert_non_null(mkdtemp(dir));
+    for (int i = 0; op_table[i]; i++) {
+        assert_true(i < OPS);
+        make_graph(&t[i], op_table[i], &d);
+        write_program(&t[i], op_table[i], dir, &d);
+    }
+    compile_all(dir);
+    for (int i = 0; op_table[i]; i++) {
+        check_program(&t[i], op_table[i], dir);
+        arena_free(t[i].cases.arena);
+    }
+    remove_programs(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_eval)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
