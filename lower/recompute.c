@@ -118,24 +118,30 @@ static void find_facts(Recompute *r)
 
 // ---- the cut ----
 
-static int upper(ValueId h) { return 2 * h; }
-static int lower_end(ValueId h) { return 2 * h + 1; }
+// Nodes of the cut's graph: a value is an edge between its making and its readers.
+enum { SOURCE, SINK };
+
+static int making(ValueId h) { return 2 * h; }
+static int reading(ValueId h) { return 2 * h + 1; }
 
 // Bytes over all iterations; a little more where forward would have to write them only for this.
+// All of them together are less than CUT_NEVER.
 static int64_t keeping_cost(const Recompute *r, ValueId h)
 {
     Block b = value_block(r->g, h);
-    int64_t bytes = value_bytes(value_of(r->g, h)) * (b.cls ? r->g->classes[b.cls].length : 1);
+    int64_t most = CUT_NEVER / 32 / r->g->n_values, bytes = value_bytes(value_of(r->g, h));
     const Node *n = producer(r->g, h);
 
     if (r->is_pinned[h])
         return 0;
+    if (b.cls && !mul_size(bytes, r->g->classes[b.cls].length, &bytes))
+        bytes = most;
+    bytes = bytes < most ? bytes : most;
     return 16 * bytes + (r->is_stored[h] || !is_cheap_again(n) ? 0 : bytes);
 }
 
 static void add_node(const Recompute *r, Cut *c, NodeId i)
 {
-    enum { SOURCE = 0 };
     const Node *n = &r->g->nodes[i];
 
     for (int o = 0; o < n->n_out; o++) {
@@ -144,18 +150,17 @@ static void add_node(const Recompute *r, Cut *c, NodeId i)
         if (!h)
             continue;
         if (h == n->out[o])
-            cut_edge(c, upper(h), lower_end(h), keeping_cost(r, h));
+            cut_edge(c, making(h), reading(h), keeping_cost(r, h));
         if (is_source)
-            cut_edge(c, SOURCE, upper(h), CUT_NEVER);
+            cut_edge(c, SOURCE, making(h), CUT_NEVER);
         for (int k = 0; k < n->n_in && !is_source; k++)
             if (home_of(r, n->in[k]))
-                cut_edge(c, lower_end(home_of(r, n->in[k])), upper(h), CUT_NEVER);
+                cut_edge(c, reading(home_of(r, n->in[k])), making(h), CUT_NEVER);
     }
 }
 
 static void find_kept(Recompute *r)
 {
-    enum { SOURCE = 0, SINK = 1 };
     const Graph *g = r->g;
     Cut c = cut_new(r->arena, 2 * g->n_values);
     bool *is_below = arena_array(r->arena, bool, c.n_nodes);
@@ -167,10 +172,10 @@ static void find_kept(Recompute *r)
     }
     for (ValueId h = 1; h < g->n_values; h++)
         if (r->is_wanted[h])
-            cut_edge(&c, lower_end(h), SINK, CUT_NEVER);
+            cut_edge(&c, reading(h), SINK, CUT_NEVER);
     cut_solve(&c, SOURCE, SINK, is_below);
     for (ValueId h = 1; h < g->n_values; h++)
-        r->is_kept[h] = is_below[lower_end(h)] && !is_below[upper(h)];
+        r->is_kept[h] = is_below[reading(h)] && !is_below[making(h)];
 }
 
 // Is `v` there when the backward part reads it? If not, it is to be made again.
