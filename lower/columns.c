@@ -1,7 +1,5 @@
 // Sums down the columns of a fused group: over all that is walked around the innermost dim, or over
 // the dims next to it. In a convolutional region they are the sums of each channel.
-#include <string.h>
-
 #include "lower/emit.h"
 
 static bool sums_over(const Node *n, int dim)
