@@ -1,0 +1,277 @@
+"""What is given to shardcc and to trainers, what they must say of it, and the files that this takes."""
+import os
+
+import numpy as np
+
+from harness import write_data
+from onnx_bytes import external, linear, model, node, tensor, value
+
+TRAIN = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "sgd(lr=0.1)"]
+
+# ---- the command line: arguments, message; exit status 2 ----
+OPTIONS = [
+    ([], "no model given; --help tells more"),
+    (["a.onnx", "b.onnx"], "one model at a time: 'a.onnx' and 'b.onnx'"),
+    (["--optimiser", "adam"], "unknown option '--optimiser' (did you mean '--optimizer'?)"),
+    (["--zzz"], "unknown option '--zzz'; --help lists them"),
+    (["linear.onnx", "--loss"], "--loss needs a value: TEXT"),
+    (["linear.onnx", "--no-weights=1"], "--no-weights takes no value"),
+    (["linear.onnx", "--loss", "logits"], "--loss needs --optimizer"),
+    (["linear.onnx", "--optimizer", "adam"], "--optimizer needs --loss"),
+    (["detect", "linear.onnx"], "detect takes no file: 'linear.onnx'"),
+    (["detect", "--thread", "2"], "unknown option '--thread' (did you mean '--threads'?)"),
+    (["detect", "--threads", "65"], "--threads: '65' is not a whole number from 1 to 64"),
+    (["detect", "-o"], "-o needs a value: FILE.json"),
+    (["linear.onnx", "--clip-norm", "1"], "--clip-norm needs --loss and --optimizer"),
+    (["linear.onnx", "--dump-after", "autodiff"], "that pass of --dump-after needs --loss and --optimizer"),
+    (["--emit", "asm"], "--emit: 'asm' is not one of ir, program, c, source"),
+    (["--emit", "c", "--dump-after", "fold", "linear.onnx"], "--dump-after prints a graph: it doesn't go with --emit"),
+    (["--dump-after", "fuse"], "--dump-after: 'fuse' is not one of import, fold, loss, patterns, refine, simplify, blocks, autodiff, clip, optimizer, outputs, recompute"),
+    (["--clip-norm", "-1"], "--clip-norm: '-1' is not a number of at least 0"),
+    (["--clip-norm", "nan"], "--clip-norm: 'nan' is not a number of at least 0"),
+    (["--accumulate", "0"], "--accumulate: '0' is not a whole number from 1 to 1048576"),
+    (["--init", "normal(0)"], "--init: 'normal(0)' is not normal(STD) with STD > 0"),
+    (["--march", "a b"], "--march: 'a b' is not the name of a CPU"),
+    (["--bind", "batch"], "--bind: 'batch' is not of the form DIM=N"),
+    (["--bind", "batch=four"], "--bind: 'batch=four' is not of the form DIM=N"),
+    (["--shape", "x=4,"], "--shape: 'x=4,' is not of the form INPUT=N,N"),
+    (["--padding-index", "table"], "--padding-index: 'table' is not of the form GLOB=K"),
+    (["graph.ir", "--bind", "batch=4"], "--bind: a graph's text has its shapes and parameters already"),
+    (["linear.onnx", "-o", "my model"], "'my model' can't be a program's name, which has letters, digits, '-', '_', '.' and '+' only: give another with -o"),
+    (["my model.onnx"], "'my model' can't be a program's name, which has letters, digits, '-', '_', '.' and '+' only: give one with -o"),
+    (
+        ["linear.onnx", "--loss", "cross_entropie(logits, labels)", "--optimizer", "sgd"],
+        "--loss: unknown loss 'cross_entropie' (did you mean 'cross_entropy'?)\n  known  cross_entropy, mse, l1, bce_with_logits",
+    ),
+    (
+        ["linear.onnx", "--loss", "mse(logits, y, smoothing=1)", "--optimizer", "sgd"],
+        "--loss: mse has no option 'smoothing'",
+    ),
+    (["linear.onnx", "--loss", "mse(logits)", "--optimizer", "sgd"], "--loss: mse takes two tensors: mse(x, target)"),
+    (["linear.onnx", "--loss", "mse(logits, y", "--optimizer", "sgd"], "--loss: 'mse(logits, y' is not of the form name(…)"),
+    (
+        ["linear.onnx", "--loss", "logits", "--optimizer", "adamx"],
+        "--optimizer: unknown optimizer 'adamx' (did you mean 'adam'?)\n  known  sgd, adam, adamw, adagrad, lamb",
+    ),
+    (
+        ["linear.onnx", "--loss", "logits", "--optimizer", "adamw(rl=1e-3)"],
+        "--optimizer: adamw has no option 'rl' (did you mean 'lr'?)\n  options  lr, beta1, beta2, eps, weight_decay",
+    ),
+    (["linear.onnx", "--loss", "logits", "--optimizer", "sgd(lr=fast)"], "--optimizer: lr=fast: must be a number of at least 0"),
+]
+
+# ---- models: file, further arguments, message; exit status 1 ----
+MODELS = [
+    ("none.onnx", [], "cannot read 'none.onnx': No such file or directory"),
+    ("folder", [], "cannot read 'folder': not a regular file"),
+    ("text.onnx", [], "not an ONNX model, or damaged: byte 1: a field has an unknown wire type"),
+    ("empty.onnx", [], "the file is empty"),
+    (
+        "operators.onnx",
+        [],
+        "operator Frobnicate (opset 18) is not supported\n  node 'first'\n  node 'third'\n"
+        "operators.onnx: error: operator my.domain::Widget (opset 18) is not supported\n  node 'second'",
+    ),
+    ("dynamic.onnx", [], "input 'x': dim 0 ('batch') is not bound\n  say --bind batch=N or --shape x=N,…"),
+    ("dynamic.onnx", ["--bind", "time=4"], "input 'x': dim 0 ('batch') is not bound\n  say --bind batch=N or --shape x=N,…"),
+    ("dynamic.onnx", ["--bind", "batch=4", "--bind", "time=4"], "--bind 'time=4': the model has no dim of that name, only 'batch'"),
+    ("dynamic.onnx", ["--shape", "y=4,4"], "input 'x': dim 0 ('batch') is not bound\n  say --bind batch=N or --shape x=N,…"),
+    ("linear.onnx", ["--shape", "x=2,5"], "input 'x': dim 1 is 4 in the model, --shape says 5"),
+    ("linear.onnx", [*TRAIN, "--accumulate", "3"], "input 'x': batch of 2 can't be split into 3 micro-batches"),
+    (
+        "linear.onnx",
+        ["--loss", "cross_entropy(logit, labels)", "--optimizer", "sgd"],
+        "--loss: the model has no value 'logit' (did you mean 'logits'?)\n  output  logits f32[2,3]\n  value  logits f32[2,3]\n  value  x f32[2,4]",
+    ),
+    (
+        "linear.onnx",
+        ["--loss", "mse(logits, x)", "--optimizer", "sgd"],
+        "--loss: 'x' is f32[2,4], not f32[2,3]",
+    ),
+    (
+        "shapes.onnx",
+        [],
+        "node 'add_3' (Add): shapes [2,3] and [4] can't be broadcast to each other\n  in 0  a f32[2,3]\n  in 1  b f32[4]\n  from  net.block.0",
+    ),
+    (
+        "dtypes.onnx",
+        [],
+        "node 'add_3' (add): operands differ: f32[2,3] and i64[2,3]\n  in 0  a f32[2,3]\n  in 1  b i64[2,3]\n  from  net.block.0",
+    ),
+    ("outside.onnx", [], "external data '../outside.bin': is not beneath the model's folder"),
+    ("absolute.onnx", [], "external data '/etc/passwd': is not beneath the model's folder"),
+    ("symlink.onnx", [], "external data 'symlink.bin': is not beneath the model's folder"),
+    ("hardlink.onnx", [], "external data 'hardlink.bin': is no regular file of one name"),
+    (
+        "missing.onnx",
+        [],
+        "external data 'missing.bin': No such file or directory\n"
+        "  --no-weights does without; with --init the trainer draws them",
+    ),
+    ("short.onnx", [], "weight 'weight': 48 bytes at 8 of 'short.bin', which has 48"),
+    ("same.onnx", [], "cannot write 'same.safetensors': the model's weights are in it; give another -o"),
+    ("linear.onnx", ["-o", "none/it"], "cannot write into 'none': No such file or directory"),
+    ("linear.onnx", ["-o", "folder"], "cannot write 'folder': it is a folder"),
+    ("linear.onnx", ["-o", "linear.onnx"], "cannot write 'linear.onnx': it is the model"),
+    ("linear.onnx", ["--emit", "ir", "-o", "/dev/null"], "cannot write '/dev/null': it is no regular file"),
+    ("linear.onnx", ["--emit", "source", "-o", "text.onnx"], "cannot write into 'text.onnx': it is no folder"),
+    ("linear.onnx", ["--cc", "no-such-cc"], "cannot run the C compiler 'no-such-cc': No such file or directory; --cc names another"),
+    (
+        "linear.onnx",
+        ["--cc", "false"],
+        "the C compiler 'false' failed, nothing is written\n  it needs OpenMP and oneDNN (Debian: gcc, libdnnl-dev); --emit c shows the text",
+    ),
+    ("updated.ir", TRAIN, "the graph has its updates already: --loss and --optimizer don't apply"),
+    ("updated.ir", ["--dump-after", "fold"], "--dump-after: the graph has its updates already, no pass follows"),
+    ("bad.ir", [], "line 1: 'graph' expected, not 'grpah'"),
+    ("carry.ir", [], "carry of 'x' to 'm' changes the type"),
+    ("carry.ir", TRAIN, "carry of 'x' to 'm' changes the type"),
+]
+
+# ---- clusters: file, message; exit status 1 ----
+CLUSTERS = [
+    ("none.json", "cannot read 'none.json': No such file or directory"),
+    ("text.onnx", "not JSON: byte 0"),
+    ("list.json", "the whole must be an object"),
+    ("version.json", "version must be 1: shardcc detect makes such files"),
+    (
+        "device.json",
+        "devices_per_host is missing\ndevice.json: error: device.threads must be a whole number from 1 to 4096\n"
+        "device.json: error: device.memory is missing\ndevice.json: error: device.bandwidth is missing\n"
+        "device.json: error: device.launch is missing\ndevice.json: error: device.vector is missing\n"
+        "device.json: error: device.gemm is missing",
+    ),
+]
+
+# ---- trainers: arguments, message; exit status 2 ----
+TRAINER_OPTIONS = [
+    ([], "nothing to do: give --data, --eval-data, --predict or --generate; --help lists all options"),
+    (["--dat", "good"], "unknown option '--dat' (did you mean '--data'?)"),
+    (["--beta1", "0.9"], "unknown option '--beta1'; --help lists them"),
+    (["good"], "unexpected argument 'good'"),
+    (["--data"], "--data needs a value"),
+    (["--data", "good", "--steps", "-1"], "--steps: '-1' is not a whole number of at least 0"),
+    (["--data", "good", "--lr", "fast"], "--lr: 'fast' is not a number"),
+    (["--data", "good", "--schedule", "cosin"], "--schedule: 'cosin' is not one of constant|linear|cosine (did you mean 'cosine'?)"),
+    (["--data", "good", "--quiet=1"], "--quiet takes no value"),
+    (["--predict", "good"], "--predict needs -o FILE.npz"),
+    (["--save", "it.safetensors", "--eval-data", "good"], "--save needs --data"),
+    (["--profile", "--eval-data", "good"], "--profile needs --data"),
+    (["--trace", "it.json", "--predict", "good", "-o", "it.npz"], "--trace needs --data"),
+]
+
+# ---- trainers: arguments after --data, message; exit status 1 ----
+DATA = [
+    (["none"], "none: No such file or directory"),
+    (["wrong_shape"], "wrong_shape/x.npy: found F32[8,3], expected F32[samples,4]"),
+    (["wrong_type"], "wrong_type/labels.npy: found F32[8], expected I64[samples]"),
+    (["wrong_length"], "wrong_length/labels.npy: 5 samples, but x.npy has 8"),
+    (["too_few"], "too_few: samples found: 1; a step takes 2"),
+    (["no_labels"], "no_labels/labels.npy: No such file or directory"),
+    (["cut"], "cut/x.npy: npy: its header says F32[8,4], 128 bytes; 127 are there"),
+    (["no_npy"], "no_npy/x.npy: not an npy file"),
+    (["bad_label", "--no-shuffle"], "step 3: sample 5: label 7 is out of range"),
+    (["good", "--load", "none"], "none: No such file or directory"),
+    (["good", "--load", "text.onnx"], "text.onnx: safetensors: its header says 8030046917602012783 bytes, the file has 24: truncated?"),
+    (
+        ["good", "--load", "other.safetensors"],
+        "other.safetensors: these are not the weights of this model\n  unexpected  table F32[16,16]\n  missing     weight F32[4,3]",
+    ),
+    (["good", "--save", "none/it"], "none/it: No such file or directory"),
+    (["good", "--save", "folder"], "folder: not a regular file"),
+    (["good", "--save", "/dev/full"], "/dev/full: not a regular file"),
+    (["good", "--trace", "none/it.json"], "none/it.json: No such file or directory"),
+    (["good", "--log", "/dev/full"], "/dev/full: No space left on device"),
+    (["not_finite", "--no-shuffle", "--save", "it"], "step 3: the loss is NaN; stopped, nothing is saved"),
+]
+
+TOKENS = [
+    (["few.bin"], "few.bin: samples found: 1; a step takes 2"),
+    (["odd.bin", "--token-bytes", "2"], "odd.bin: 1001 bytes are no whole number of tokens of 2 bytes (--token-bytes)"),
+    (["high.bin", "--no-shuffle"], "input 'ids': sample 80, place 1: 200 is out of range, -16 to 15"),
+    (["high_label", "--no-shuffle"], "step 2: sample 3, place 2: label 16 is out of range"),
+    (["high", "--no-shuffle"], "input 'ids': sample 3, place 2: 16 is out of range, -16 to 15"),
+    (["low", "--no-shuffle"], "input 'ids': sample 3, place 2: -17 is out of range, -16 to 15"),
+]
+
+
+def write_models(work):
+    """The files that the tables name."""
+    x = value("x", "f32", [2, 4])
+    files = {
+        "linear.onnx": linear(),
+        "dynamic.onnx": linear(batch="batch"),
+        "text.onnx": b"once upon a time, no end",
+        "empty.onnx": b"",
+        "operators.onnx": model(
+            [
+                node("Frobnicate", ["x"], ["a"], "first"),
+                node("Widget", ["a"], ["b"], "second", domain="my.domain"),
+                node("Frobnicate", ["b"], ["c"], "third"),
+            ],
+            [x],
+            [value("c", "f32", [2, 4])],
+        ),
+        "bad.ir": b'grpah "x" {\n}\n',
+        "carry.ir": b'graph "x" {\n  state %m f32[2] = 0\n  input %x f32[3]\n  carry step %m %x\n}\n',
+        "list.json": b"[]",
+        "version.json": b'{"version": 7}',
+        "device.json": b'{"version": 1, "device": {"threads": "many"}}',
+        "few.bin": bytes(5),
+        "odd.bin": bytes(1001),
+        "high.bin": bytes(321) + bytes([200]) + bytes(700),
+    }
+    for name, b in ("shapes", value("b", "f32", [4])), ("dtypes", value("b", "i64", [2, 3])):
+        add = node("Add", ["a", "b"], ["y"], "add_3", scope=["net", "net.block.0"])
+        files[f"{name}.onnx"] = model([add], [value("a", "f32", [2, 3]), b], [value("y", "f32", [2, 3])])
+    places = {name: f"{name}.bin" for name in ("missing", "symlink", "hardlink")}
+    for name, place in {**places, "outside": "../outside.bin", "absolute": "/etc/passwd"}.items():
+        files[f"{name}.onnx"] = linear(weight=external("weight", [4, 3], place))
+    files["same.onnx"] = linear(weight=external("weight", [4, 3], "same.safetensors"))
+    files["short.onnx"] = linear(weight=external("weight", [4, 3], "short.bin", 8))
+    table = np.eye(16, dtype=np.float32)
+    files["other.onnx"] = model(
+        [node("Gather", ["table", "ids"], ["logits"], "embed")],
+        [value("ids", "i64", [2, 4])],
+        [value("logits", "f32", [2, 4, 16])],
+        [tensor("table", table)],
+    )
+    for name, data in files.items():
+        (work / name).write_bytes(data)
+    for name in ("short.bin", "target.bin", "same.safetensors", "../outside.bin"):
+        (work / name).write_bytes(bytes(48))
+    os.symlink("target.bin", work / "symlink.bin")
+    os.link(work / "target.bin", work / "hardlink.bin")
+    (work / "folder").mkdir()
+
+
+def write_folders(work):
+    """The data folders that the tables name."""
+    rng = np.random.default_rng(0)
+    x, labels = rng.standard_normal((8, 4)).astype(np.float32), rng.integers(0, 3, 8)
+    bad, huge = labels.copy(), x.copy()
+    bad[5] = 7
+    huge[5] = 3e38
+    folders = {
+        "good": {},
+        "wrong_shape": {"x": x[:, :3]},
+        "wrong_type": {"labels": labels.astype(np.float32)},
+        "wrong_length": {"labels": labels[:5]},
+        "too_few": {"x": x[:1], "labels": labels[:1]},
+        "bad_label": {"labels": bad},
+        "not_finite": {"x": huge},
+        "no_labels": {},
+        "cut": {},
+        "no_npy": {},
+    }
+    for name, arrays in folders.items():
+        write_data(work / name, {"x": x, "labels": labels, **arrays})
+    ids = rng.integers(-16, 16, (6, 4))
+    for name, (column, x) in {"high": ("ids", 16), "low": ("ids", -17), "high_label": ("labels", 16)}.items():
+        arrays = {"ids": ids.copy(), "labels": ids % 16}
+        arrays[column][3, 2] = x
+        write_data(work / name, arrays)
+    (work / "no_labels/labels.npy").unlink()
+    whole = (work / "cut/x.npy").read_bytes()
+    (work / "cut/x.npy").write_bytes(whole[:-1])
+    (work / "no_npy/x.npy").write_bytes(b"1, 2, 3\n")
