@@ -13,25 +13,28 @@ bool rt_gradients_begin(RtGradients *g, const RtModel *m)
     return true;
 }
 
+static void write_layer(RtGradients *g, int entry, const void *data)
+{
+    int64_t place = g->saver.header_bytes;
+
+    for (int k = 0; k < entry; k++)
+        place += g->saver.entries.item[k].bytes;
+    rt_out_write_at(&g->out, place, data, (size_t)g->saver.entries.item[entry].bytes);
+}
+
+// Parameters that are added up have one gradient.
 void rt_gradient(Rt *rt, int gradient, int64_t layer, const void *data)
 {
     RtGradients *g = rt->gradients;
-    const RtModel *m = g ? g->model : NULL;
-    int at = 0;
+    int entry = 0;
 
-    for (int i = 0; g && i < m->n_train; i++) {
-        const RtTensor *t = &m->train[i];
+    for (int i = 0; g && i < g->model->n_train; i++) {
+        const RtTensor *t = &g->model->train[i];
         if (t->role != RT_GRADIENT)
             continue;
-        if (t->gradient != gradient) {
-            at += rt_layers(t);
-            continue;
-        }
-        int64_t place = g->saver.header_bytes;
-        for (int k = 0; k < at + layer; k++)
-            place += g->saver.entries.item[k].bytes;
-        rt_out_write_at(&g->out, place, data, (size_t)rt_bytes(t));
-        return;
+        if (t->gradient == gradient)
+            write_layer(g, entry + (int)layer, data);
+        entry += rt_layers(t);
     }
 }
 

@@ -142,7 +142,7 @@ typedef struct RtSums {
 void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const *y);
 
 // To be called once a step for each parameter's gradient, when it is whole and before anything is
-// written over it: layer `layer` of the RT_GRADIENT tensor of that number. --save-gradients listens.
+// written over it: layer `layer` of the RT_GRADIENT tensors of that number. --save-gradients listens.
 void rt_gradient(Rt *rt, int gradient, int64_t layer, const void *data);
 
 // ---- kernels ----
