@@ -84,8 +84,6 @@ bool emit_column_sum(Emit *e, NodeId n)
     Item *it = &l->s->items[at];
     it->has_columns = true;
     it->column_rank = kept;
-    it->nodes[it->n_nodes++] = n;
-    note_reads(e, n, at);
-    note_outputs(e, n, at);
+    put_in_group(e, at, n);
     return true;
 }

@@ -20,14 +20,15 @@ void set_dims(Item *it, const Value *v);  // the dims walked over are v's
 void note_reads(Emit *e, NodeId n, int item);
 void note_outputs(Emit *e, NodeId n, int item);
 
-void emit_elementwise(Emit *e, NodeId n);  // into a group, an old or a new one
-int add_group(Emit *e, ValueId v);         // an empty one that walks v's dims
-bool same_walk(const Lowering *l, const Item *it, ValueId v);        // … as the group does
+void put_in_group(Emit *e, int at, NodeId n);  // node n becomes the last of group `at`
+void emit_elementwise(Emit *e, NodeId n);      // into a group, an old or a new one
+int add_group(Emit *e, ValueId v);             // an empty one that walks v's dims
+bool same_walk(const Lowering *l, const Item *it, ValueId v);       // … as the group does
 bool reads_same(const Lowering *l, const Item *it, const Node *x);  // something that it reads
 bool emit_column_sum(Emit *e, NodeId n);
-bool emit_sum(Emit *e, NodeId n);          // into the group that makes what it adds, if it can
-void emit_copy(Emit *e, NodeId n);         // a view that must have bytes of its own
-void emit_place(Emit *e, NodeId n);        // a concat, a pad
+bool emit_sum(Emit *e, NodeId n);    // into the group that makes what it adds, if it can
+void emit_copy(Emit *e, NodeId n);   // a view that must have bytes of its own
+void emit_place(Emit *e, NodeId n);  // a concat, a pad
 bool emit_kernel(Emit *e, NodeId n);
 
 #endif

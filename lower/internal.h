@@ -41,6 +41,7 @@ typedef struct Lowering {
     View *view;         // by ValueId
     NodeId *placed_in;  // by ValueId: the node (a concat) in whose result the value is made
     Part *part;         // by NodeId
+    int64_t *turn;      // by NodeId: when it would like to run
     bool is_eager;      // updates are in the backward part, each when its gradient is there
     ClassTable *table;  // by class
     Region *regions;    // [0] is unused: no loop
@@ -51,10 +52,10 @@ typedef struct Lowering {
     ValueId *carried_in;  // by ValueId: the carry's `in`, of its `out`
     bool *is_cheap;       // by NodeId: elementwise over scalars and indices only
     bool *needs_memory;   // by ValueId: read otherwise than element by element
-    int32_t *item_of;  // by ValueId (bases): 1 + the item that makes it, a loop's end from outside
-    bool *is_gradient; // by ValueId: an output of that role
-    bool *is_copied;   // by ValueId: a carry's `out` that has bytes of its own
-    int cap_values;    // room in arrays by ValueId: lower_items adds values for copies
+    int32_t *item_of;   // by ValueId (bases): 1 + the item that makes it, a loop's end from outside
+    bool *is_gradient;  // by ValueId: an output of that role
+    bool *is_copied;    // by ValueId: a carry's `out` that has bytes of its own
+    int cap_values;     // room in arrays by ValueId: lower_items adds values for copies
 } Lowering;
 
 // Fills `table`.

@@ -116,16 +116,22 @@ int add_group(Emit *e, ValueId v)
     return e->l->s->n_items - 1;
 }
 
+void put_in_group(Emit *e, int at, NodeId n)
+{
+    Item *it = &e->l->s->items[at];
+
+    it->nodes[it->n_nodes++] = n;
+    note_reads(e, n, at);
+    note_outputs(e, n, at);
+}
+
 void emit_elementwise(Emit *e, NodeId n)
 {
     int at = find_group(e, n);
 
     if (at < 0)
         at = add_group(e, e->l->g->nodes[n].out[0]);
-    Item *it = &e->l->s->items[at];
-    it->nodes[it->n_nodes++] = n;
-    note_reads(e, n, at);
-    note_outputs(e, n, at);
+    put_in_group(e, at, n);
 }
 
 // How many leading dims of its input a sum leaves; -1 if they aren't the leading ones.
@@ -173,8 +179,6 @@ bool emit_sum(Emit *e, NodeId n)
     Item *it = &l->s->items[at];
     it->has_rows = true;
     it->row_rank = kept;
-    it->nodes[it->n_nodes++] = n;
-    note_reads(e, n, at);
-    note_outputs(e, n, at);
+    put_in_group(e, at, n);
     return true;
 }

@@ -337,10 +337,9 @@ static void order_body(Lowering *l, int r)
         }
     }
     Order o = order_new(l->p->arena, n);
-    const int64_t *turn = find_turns(l);
     for (int u = 0; u < n; u++) {
         const Node *node = &g->nodes[body[u]];
-        o.key[u] = turn[body[u]];
+        o.key[u] = l->turn[body[u]];
         for (int k = 0; k < node->n_in; k++)
             order_add(&o, unit[value_of(g, node->in[k])->producer], u);
     }
@@ -367,9 +366,8 @@ static bool order_top(Lowering *l, bool *again)
             node[n++] = i;
     }
     Order o = order_new(a, n);
-    const int64_t *turn = find_turns(l);
     for (NodeId i = g->n_nodes - 1; i > 0; i--) {
-        o.key[unit[i]] = ((int64_t)l->part[i] << 48) + turn[i];
+        o.key[unit[i]] = ((int64_t)l->part[i] << 48) + l->turn[i];
         for (int k = 0; k < g->nodes[i].n_in; k++)
             order_add(&o, unit[value_of(g, g->nodes[i].in[k])->producer], unit[i]);
     }
@@ -392,6 +390,7 @@ bool lower_order(Lowering *l, bool *again)
     find_parts(l);
     if (!make_regions(l, again))
         return false;
+    l->turn = find_turns(l);
     for (int r = 1; r < l->n_regions; r++)
         order_body(l, r);
     return order_top(l, again);

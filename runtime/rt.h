@@ -145,7 +145,6 @@ void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const 
 // written over it: layer `layer` of the RT_GRADIENT tensors of that number. --save-gradients listens.
 void rt_gradient(Rt *rt, int gradient, int64_t layer, const void *data);
 
-// ---- kernels ----
 // ---- calls ----
 // What the call in the next statement does: "h.{}.mlp.c_fc: dot f32[4,64,3072]" is its module, its
 // operators and the type of what it makes; then its flops, the bytes that it has to move, and the
@@ -159,6 +158,7 @@ typedef struct RtCall {
     ((rt)->profile || (rt)->watch ? rt_call(rt, &(RtCall){.what = __VA_ARGS__}) : (void)0)
 void rt_call(Rt *rt, const RtCall *call);
 
+// ---- kernels ----
 enum { RT_MAX_DIMS = 12, RT_MAX_BATCH = 4 };
 void rt_kernels_free(Rt *rt, int n);  // all that were prepared, numbers [0, n)
 
