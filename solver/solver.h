@@ -1,0 +1,121 @@
+// Choices. The core is the assignment problem, which knows nothing of models: every node takes one
+// of its alternatives, which has a cost and holds bytes over intervals of time; every edge has a
+// cost for each pair of its ends' alternatives; the bytes held at any time stay within a limit; the
+// sum of the costs is least.
+#ifndef SHARDCC_SOLVER_H
+#define SHARDCC_SOLVER_H
+
+#include "base/base.h"
+
+// Costs are added up in 128 bits.
+__extension__ typedef __int128 Wide;
+
+// A cost of this much or more forbids what has it.
+#define COST_FORBIDDEN INT64_C(1000000000000000000)
+
+// Bytes held from `first` to before `last`; times are >= 0, bytes > 0.
+typedef struct Use {
+    int first, last;
+    int64_t bytes;
+} Use;
+
+// The cost of alternative k of node a with l of node b is cost[k * alternatives of b + l]. Edges
+// with equal matrices share one. a != b; two nodes have one edge at most.
+typedef struct Edge {
+    int a, b;
+    const int64_t *cost;
+} Edge;
+
+// Alternative k of node i has the index first[i] + k in what is kept by alternative. Zero is the
+// problem without nodes. Arrays are an arena's and aren't written to once the problem stands.
+typedef struct Problem {
+    const char *name;  // as the file has it; may be NULL
+    int n_nodes, n_edges;
+    int *first;      // [n_nodes + 1]
+    int64_t *cost;   // [first[n_nodes]]; negative ones are allowed
+    int *first_use;  // [first[n_nodes] + 1]: the uses of each alternative, by time, apart
+    Use *use;        // [first_use[first[n_nodes]]]
+    Edge *edge;      // [n_edges]
+    int64_t limit;   // bytes
+    uint64_t hash;   // of what was read; 0 for one that was made
+} Problem;
+
+static inline int n_alternatives(const Problem *p, int node)
+{
+    return p->first[node + 1] - p->first[node];
+}
+
+// Reads the JSON form of google/iopddl (see docs/solver.md), gzipped or not. What is wrong is one
+// error with its place; false then.
+bool problem_read(const char *path, Problem *p, Arena *a, Diag *d);
+
+// What a choice (an alternative for each node) costs and holds. A forbidden choice has no cost.
+typedef struct Price {
+    bool is_forbidden;
+    Wide cost;
+    int64_t peak;  // bytes at the fullest time
+    int at;        // the first such time
+} Price;
+Price problem_price(const Problem *p, const int *choice);
+
+// Multipliers that prove a bound (Lagrange; the dual of the local polytope: Wainwright and Jordan
+// 2008, section 4.1). With the unit u = 2^-shift of a cost, and everything in it an integer,
+//   bound = sum over nodes  of min over k    of cost[k] / u + sum of price[t] * bytes held at t -
+//   sum of its messages[k]
+//         + sum over edges  of min over k, l of cost[k, l] / u + message to a[k] + message to b[l]
+//         - limit * sum of price
+// is below the cost of every choice within the limit, whatever the numbers are, if prices are >= 0.
+typedef struct Dual {
+    int shift;  // 0 to 40
+    int n_times;
+    int *time;         // where memory has a price, ascending
+    int64_t *price;    // u a byte, > 0
+    int64_t *message;  // edge by edge in order: one for each alternative of a, then of b
+} Dual;
+
+// The bound of a dual, in whole units of cost (rounded down).
+Wide dual_bound(const Problem *p, const Dual *dual);
+
+typedef enum Outcome {
+    OUTCOME_PROVED,      // the cost is within the gap of the bound
+    OUTCOME_FOUND,       // a choice, not proved
+    OUTCOME_INFEASIBLE,  // proved: no choice stays within the limit
+    OUTCOME_NOTHING,     // stopped before a choice was found
+} Outcome;
+
+typedef enum Stop { STOP_DONE, STOP_WORK, STOP_TIME, STOP_ASKED } Stop;
+
+typedef struct SolveOptions {
+    double time_limit;  // seconds; 0: none
+    double gap;         // (cost - bound) / max(1, |cost|) that counts as proved
+    int threads;        // 1 or 2
+    uint64_t seed;
+    const char *engine;    // "cbc" or "glpk"
+    const char *programs;  // the folder of the engines' programs
+    bool is_verbose;
+} SolveOptions;
+
+// What a search found. The arrays are the caller's arena's.
+typedef struct Answer {
+    Outcome outcome;
+    Stop stop;
+    int *choice;       // [n_nodes]; NULL when none was found
+    Wide cost;         // of choice
+    Wide bound;        // no choice is cheaper
+    bool is_branched;  // bound rests on an engine's branching, not on `dual` alone
+    Dual dual;
+    Wide certified;       // dual_bound of it
+    int64_t peak;         // bytes of choice
+    int64_t least_bound;  // infeasible: no choice has a lower peak
+    int64_t least;        // the peak of `choice`, the lowest that was found (infeasible)
+    int at;               // the time of the peak
+    int n_left;           // nodes after presolve
+    double seconds[8];    // by Phase
+} Answer;
+
+// Finds the cheapest choice. False, with an error, only where no answer can be given at all (an
+// engine that isn't there, say). Progress goes to stderr with is_verbose, each improvement to
+// stdout.
+bool solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Diag *d);
+
+#endif
