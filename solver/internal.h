@@ -1,0 +1,55 @@
+// What the files of the solver share, one section a file. A Dual is the common coin: whatever
+// bounds a problem says so in exact integers, and fixing and branching read nothing else.
+#ifndef SHARDCC_SOLVER_INTERNAL_H
+#define SHARDCC_SOLVER_INTERNAL_H
+
+#include "solver/solver.h"
+
+static inline bool is_forbidden(int64_t cost) { return cost >= COST_FORBIDDEN; }
+
+// ---- watch.c: the clock and Ctrl-C ----
+// Searches count their work, so that a run repeats; the watch only ends them.
+typedef struct Watch {
+    double start;
+    double limit;  // seconds from start; 0: none
+} Watch;
+
+Watch watch_start(double limit);
+double watch_seconds(const Watch *w);  // since start
+Stop watch_stop(const Watch *w);       // STOP_DONE: go on
+
+// Who hears of a choice of a problem that is the cheapest until now.
+typedef struct Listener {
+    void (*found)(void *to, const int *choice, Wide cost);  // NULL: nobody
+    void *to;
+} Listener;
+
+// ---- presolve.c: a smaller problem with the same optimum ----
+typedef struct Undo Undo;
+typedef struct Presolved {
+    Problem problem;  // its last node may hold what is held whatever is chosen
+    Wide offset;      // cost of a choice of the original = cost of the choice of `problem` + offset
+    Undo *undo;
+} Presolved;
+
+// Every choice of r->problem stands for one of `p`, and p's optimum is among these, if it is
+// cheaper than `cutoff` (fixing by the reduced costs of `dual`, which may be NULL). False: no
+// choice within the limit is cheaper than the cutoff.
+bool presolve(const Problem *p, const Dual *dual, Wide cutoff, Presolved *r, Arena *a);
+// The choice of p that a choice of r->problem stands for.
+void presolve_undo(const Presolved *r, const int *choice, int *original);
+
+// ---- ascent.c: bounds of what is too large for an engine ----
+// Raises the bound of `dual` (empty, or of p) by at most `work` counted steps, and gives it. The
+// dual's arrays are then a's.
+Wide ascent(const Problem *p, Dual *dual, int64_t work, const Watch *w, Arena *a);
+
+// ---- search.c: cheap choices by local search ----
+// From choice (is_start), or from starts of its own guided by `dual` (may be NULL): the cheapest
+// choice that was found, and its cost. False: none within the limit.
+bool search(const Problem *p, const Dual *dual, bool is_start, int *choice, Wide *cost,
+            uint64_t seed, int64_t work, const Watch *w, Listener l);
+// Rounds x[first[i] + k], how much of alternative k a relaxation takes; then as search.
+bool search_round(const Problem *p, const double *x, int *choice, Wide *cost);
+
+#endif
