@@ -25,7 +25,7 @@ LIBS = generator solver lower analyzer frontend ir base
 ARCHIVES = $(foreach s,$(LIBS),$(if $(call src,$(s)),$(B)/lib$(s).a))
 # What the compiler has of the runtime: files, formulas of workspaces.
 RT_FILE = $(patsubst %.c,$(B)/%.o,$(wildcard runtime/rt_*.c))
-LDLIBS_COMPILER = -lprotobuf-c -lcjson -lm
+LDLIBS_COMPILER = -lprotobuf-c -lcjson -lz -lm
 LDLIBS_RT = -ldnnl -fopenmp -lpthread -lm
 
 all: $(B)/shardcc $(B)/rt/libshardrt.a $(B)/rt/probe

@@ -24,6 +24,53 @@ typedef struct Listener {
     void *to;
 } Listener;
 
+// ---- scan.c: JSON of a known form ----
+// One pass over a file of any size, gzipped or not. The first thing that is wrong is an error with
+// its place, and the end: whatever reads returns false from then on.
+struct z_stream_s;
+
+typedef struct Scan {
+    const uint8_t *at, *end;  // what is left of the piece of text that is at hand
+    const uint8_t *piece;     // its start
+    int64_t before;           // bytes of text before it
+    uint64_t hash;            // of the text up to its end
+    File raw;
+    size_t taken;  // bytes of raw
+    struct z_stream_s *zip;
+    uint8_t *buffer;
+    Diag *d;
+    bool is_wrong;
+} Scan;
+
+// A member of an object, and what reads its value.
+typedef struct Member {
+    const char *name;
+    bool (*read)(Scan *s, void *to);
+    bool is_optional;
+} Member;
+
+void scan_begin(Scan *s, File raw, Diag *d);  // the bytes stay the caller's
+void scan_end(Scan *s);
+bool scan_wrong(Scan *s, const char *fmt, ...) PRINTF(2, 3);  // false
+bool scan_object(Scan *s, void *to, const Member *members, int n);
+bool scan_list(Scan *s, void *to, bool (*item)(Scan *s, void *to));
+bool scan_whole(Scan *s, int64_t *x);  // from -(2^63 - 1) to 2^63 - 1
+bool scan_wide(Scan *s, Wide *x);      // from -(2^126 - 1) to 2^126 - 1
+// As they are written, a string without its quotes; up to `size` - 1 bytes.
+bool scan_string(Scan *s, char *text, size_t size);
+bool scan_number(Scan *s, char *text, size_t size);
+bool scan_nothing(Scan *s);  // only blanks are left
+
+// ---- instance.c ----
+// problem_read of the bytes of a file.
+bool problem_parse(File file, Problem *p, Arena *a, Diag *d);
+
+// ---- problem.c ----
+// Makes one edge of those between the same two nodes, and costs of those from a node to itself;
+// the first one's place and direction stay. Problems that are made come through here. False, with
+// an error, where a sum reaches COST_FORBIDDEN without being forbidden.
+bool problem_join_edges(Problem *p, Arena *a, Diag *d);
+
 // ---- presolve.c: a smaller problem with the same optimum ----
 typedef struct Undo Undo;
 typedef struct Presolved {

@@ -1,0 +1,372 @@
+// Reads the JSON form of google/iopddl. Edges may come before the nodes whose alternatives give
+// their matrices a shape, so all is read into lists first, and these are held against each other
+// then.
+#include <limits.h>
+#include <string.h>
+
+#include "solver/internal.h"
+
+// Far above anything real; indices of alternatives and within matrices stay ints, and sums of costs
+// within 128 bits.
+enum {
+    MOST_NODES = 1 << 24,
+    MOST_EDGES = 1 << 25,
+    MOST_ALTERNATIVES = 1 << 13,  // of a node: a matrix has its square at most
+    MOST_NUMBERS = 1 << 28,       // of all nodes
+};
+
+// Lists of numbers, one after the other: list i begins at x[first[i]].
+typedef struct Lists {
+    Arena *arena;
+    int most, most_numbers;
+    int *first;
+    int64_t *x;
+    int n, n_x, cap, cap_x;
+} Lists;
+
+typedef struct Matrix {
+    const int64_t *cost;
+    int n;
+    uint64_t hash;
+} Matrix;
+
+// What the file says. Equal matrices are kept once: `slot` is a hash table, by open addressing, of
+// indices + 1 of `matrix`.
+typedef struct Raw {
+    Arena *arena;  // of the problem
+    char *name;
+    int64_t limit;
+    Lists interval, cost, usage, end;
+    Lists row;  // the matrix that is being read
+    Matrix *matrix;
+    int n_matrices, cap_matrices;
+    int *slot, n_slots;
+    int *matrix_of;  // by edge
+    int n_edges, cap_edges;
+} Raw;
+
+// ---- lists ----
+
+static bool read_number(Scan *s, void *to)
+{
+    Lists *l = to;
+    int64_t x;
+
+    if (!scan_whole(s, &x))
+        return false;
+    if (l->n_x >= l->most_numbers)
+        return scan_wrong(s, "there are more than %d numbers", l->most_numbers);
+    *arena_push(l->arena, l->x, l->n_x, l->cap_x) = x;
+    return true;
+}
+
+static bool read_list(Scan *s, Lists *l)
+{
+    if (l->n >= l->most)
+        return scan_wrong(s, "there are more than %d lists", l->most);
+    *arena_push(l->arena, l->first, l->n, l->cap) = l->n_x;
+    return scan_list(s, l, read_number);
+}
+
+static int list_size(const Lists *l, int i)
+{
+    return (i + 1 < l->n ? l->first[i + 1] : l->n_x) - l->first[i];
+}
+
+static const int64_t *list_at(const Lists *l, int i) { return l->x + l->first[i]; }
+
+// Of the last list.
+static bool check_range(Scan *s, const Lists *l, int64_t least, int64_t most)
+{
+    for (int i = l->first[l->n - 1]; i < l->n_x; i++)
+        if (l->x[i] < least || l->x[i] > most)
+            return scan_wrong(s, "%" PRId64 " in list %d isn't from %" PRId64 " to %" PRId64,
+                              l->x[i], l->n - 1, least, most);
+    return true;
+}
+
+// Costs from -(10^18 - 1); all that forbid are made equal.
+static bool read_costs_of(Scan *s, Lists *l)
+{
+    if (!read_list(s, l) || !check_range(s, l, 1 - COST_FORBIDDEN, INT64_MAX))
+        return false;
+    for (int i = l->first[l->n - 1]; i < l->n_x; i++)
+        if (is_forbidden(l->x[i]))
+            l->x[i] = COST_FORBIDDEN;
+    return true;
+}
+
+// ---- nodes ----
+
+static bool read_interval(Scan *s, void *to)
+{
+    Lists *l = &((Raw *)to)->interval;
+
+    if (!read_list(s, l) || !check_range(s, l, 0, INT_MAX))
+        return false;
+    const int64_t *x = list_at(l, l->n - 1);
+    if (list_size(l, l->n - 1) != 2)
+        return scan_wrong(s, "the interval of node %d isn't two numbers", l->n - 1);
+    return x[0] <= x[1] || scan_wrong(s, "the interval of node %d is turned round", l->n - 1);
+}
+
+static bool read_cost(Scan *s, void *to) { return read_costs_of(s, &((Raw *)to)->cost); }
+
+static bool read_usage(Scan *s, void *to)
+{
+    Lists *l = &((Raw *)to)->usage;
+    return read_list(s, l) && check_range(s, l, 0, COST_FORBIDDEN);
+}
+
+static bool read_intervals(Scan *s, void *to) { return scan_list(s, to, read_interval); }
+static bool read_costs(Scan *s, void *to) { return scan_list(s, to, read_cost); }
+static bool read_usages(Scan *s, void *to) { return scan_list(s, to, read_usage); }
+
+static const Member node_members[] = {
+    {"intervals", read_intervals},
+    {"costs", read_costs},
+    {"usages", read_usages},
+};
+
+static bool read_nodes(Scan *s, void *to)
+{
+    return scan_object(s, to, node_members, COUNT(node_members));
+}
+
+// ---- edges ----
+
+static void grow_slots(Raw *r)
+{
+    int n = r->n_slots ? 2 * r->n_slots : 1 << 10;
+
+    arena_drop(r->row.arena, r->slot, (size_t)r->n_slots, sizeof *r->slot);
+    r->slot = arena_array(r->row.arena, int, n);
+    r->n_slots = n;
+    for (int m = 0; m < r->n_matrices; m++) {
+        uint64_t i = r->matrix[m].hash;
+        while (r->slot[i & (uint64_t)(n - 1)])
+            i++;
+        r->slot[i & (uint64_t)(n - 1)] = m + 1;
+    }
+}
+
+// Eight bytes a step: matrices are most of a file.
+static uint64_t hash_numbers(const int64_t *x, int n)
+{
+    uint64_t h = 0;
+
+    for (int i = 0; i < n; i++)
+        h = ((h ^ (uint64_t)x[i]) * 0x9e3779b97f4a7c15) ^ h >> 29;
+    return hash_bytes(&h, sizeof h, (uint64_t)n);
+}
+
+// The index of the matrix of the row that was read.
+static int share_matrix(Raw *r)
+{
+    size_t bytes = (size_t)r->row.n_x * sizeof *r->row.x;
+    Matrix m = {NULL, r->row.n_x, hash_numbers(r->row.x, r->row.n_x)};
+
+    if (2 * r->n_matrices >= r->n_slots)
+        grow_slots(r);
+    uint64_t i = m.hash, mask = (uint64_t)r->n_slots - 1;
+    for (; r->slot[i & mask]; i++) {
+        const Matrix *o = &r->matrix[r->slot[i & mask] - 1];
+        if (o->hash == m.hash && o->n == m.n && (!bytes || !memcmp(o->cost, r->row.x, bytes)))
+            return r->slot[i & mask] - 1;
+    }
+    int64_t *cost = arena_array(r->arena, int64_t, m.n);
+    if (bytes)
+        memcpy(cost, r->row.x, bytes);
+    m.cost = cost;
+    *arena_push(r->row.arena, r->matrix, r->n_matrices, r->cap_matrices) = m;
+    r->slot[i & mask] = r->n_matrices;
+    return r->n_matrices - 1;
+}
+
+static bool read_matrix(Scan *s, void *to)
+{
+    Raw *r = to;
+
+    if (r->n_edges >= MOST_EDGES)
+        return scan_wrong(s, "there are more than %d edges", MOST_EDGES);
+    r->row.n = r->row.n_x = 0;
+    if (!read_costs_of(s, &r->row))
+        return false;
+    *arena_push(r->row.arena, r->matrix_of, r->n_edges, r->cap_edges) = share_matrix(r);
+    return true;
+}
+
+static bool read_end(Scan *s, void *to)
+{
+    Lists *l = &((Raw *)to)->end;
+
+    if (!read_list(s, l) || !check_range(s, l, 0, MOST_NODES - 1))
+        return false;
+    return list_size(l, l->n - 1) == 2 ||
+           scan_wrong(s, "the nodes of edge %d aren't two numbers", l->n - 1);
+}
+
+static bool read_ends(Scan *s, void *to) { return scan_list(s, to, read_end); }
+static bool read_matrices(Scan *s, void *to) { return scan_list(s, to, read_matrix); }
+
+static const Member edge_members[] = {{"nodes", read_ends}, {"costs", read_matrices}};
+
+static bool read_edges(Scan *s, void *to)
+{
+    return scan_object(s, to, edge_members, COUNT(edge_members));
+}
+
+// ---- the whole ----
+
+static bool read_name(Scan *s, void *to)
+{
+    Raw *r = to;
+    char name[256];
+
+    if (!scan_string(s, name, sizeof name))
+        return false;
+    r->name = arena_copy(r->arena, name, strlen(name));
+    return true;
+}
+
+static bool read_limit(Scan *s, void *to)
+{
+    Raw *r = to;
+
+    return scan_whole(s, &r->limit) &&
+           (r->limit >= 0 || scan_wrong(s, "usage_limit is %" PRId64, r->limit));
+}
+
+static const Member problem_members[] = {
+    {"name", read_name, true},
+    {"nodes", read_nodes},
+    {"edges", read_edges},
+    {"usage_limit", read_limit},
+};
+
+static bool read_problem(Scan *s, void *to)
+{
+    return scan_object(s, to, problem_members, COUNT(problem_members));
+}
+
+static const Member whole[] = {{"problem", read_problem}};
+
+static bool wrong(Diag *d, const char *fmt, ...) PRINTF(2, 3);
+
+static bool wrong(Diag *d, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    diag_verror(d, fmt, args);
+    va_end(args);
+    return false;
+}
+
+static bool check_nodes(const Raw *r, Diag *d)
+{
+    int64_t total = 0;
+
+    if (r->cost.n != r->interval.n || r->usage.n != r->interval.n)
+        return wrong(d, "nodes: %d intervals, %d lists of costs, %d of usages", r->interval.n,
+                     r->cost.n, r->usage.n);
+    for (int i = 0; i < r->cost.n; i++) {
+        int n = list_size(&r->cost, i);
+        int64_t most = 0;
+        if (n < 1 || n > MOST_ALTERNATIVES)
+            return wrong(d, "node %d: %d costs, expected 1 to %d", i, n, MOST_ALTERNATIVES);
+        if (list_size(&r->usage, i) != n)
+            return wrong(d, "node %d: %d costs, but %d usages", i, n, list_size(&r->usage, i));
+        for (int k = 0; k < n; k++)
+            most = list_at(&r->usage, i)[k] > most ? list_at(&r->usage, i)[k] : most;
+        if (!add_size(total, most, &total))
+            return wrong(d, "node %d: the sum of all usages to here doesn't fit 64 bits", i);
+    }
+    return true;
+}
+
+static bool check_edges(const Raw *r, Diag *d)
+{
+    if (r->end.n != r->n_edges)
+        return wrong(d, "edges: %d pairs of nodes, but %d lists of costs", r->end.n, r->n_edges);
+    for (int e = 0; e < r->n_edges; e++) {
+        const int64_t *end = list_at(&r->end, e);
+        for (int i = 0; i < 2; i++)
+            if (end[i] >= r->cost.n)
+                return wrong(d, "edge %d: node %" PRId64 " isn't there, there are %d", e, end[i],
+                             r->cost.n);
+        int a = list_size(&r->cost, (int)end[0]), b = list_size(&r->cost, (int)end[1]);
+        int n = r->matrix[r->matrix_of[e]].n;
+        if (n != a * b)
+            return wrong(d, "edge %d: %d costs, expected %d x %d", e, n, a, b);
+    }
+    return true;
+}
+
+static void make_nodes(const Raw *r, Problem *p, Arena *a)
+{
+    int n_uses = 0;
+
+    p->n_nodes = r->cost.n;
+    p->first = arena_array(a, int, p->n_nodes + 1);
+    p->cost = arena_array(a, int64_t, r->cost.n_x);
+    p->first_use = arena_array(a, int, r->cost.n_x + 1);
+    p->use = arena_array(a, Use, r->cost.n_x);
+    for (int i = 0; i < p->n_nodes; i++) {
+        const int64_t *interval = list_at(&r->interval, i);
+        p->first[i] = r->cost.first[i];
+        for (int k = 0; k < list_size(&r->cost, i); k++) {
+            int64_t bytes = list_at(&r->usage, i)[k];
+            p->cost[p->first[i] + k] = list_at(&r->cost, i)[k];
+            p->first_use[p->first[i] + k] = n_uses;
+            if (bytes && interval[0] < interval[1])
+                p->use[n_uses++] = (Use){(int)interval[0], (int)interval[1], bytes};
+        }
+    }
+    p->first[p->n_nodes] = r->cost.n_x;
+    p->first_use[r->cost.n_x] = n_uses;
+}
+
+static void make_edges(const Raw *r, Problem *p, Arena *a)
+{
+    p->n_edges = r->n_edges;
+    p->edge = arena_array(a, Edge, p->n_edges);
+    for (int e = 0; e < p->n_edges; e++) {
+        const int64_t *end = list_at(&r->end, e);
+        p->edge[e] = (Edge){(int)end[0], (int)end[1], r->matrix[r->matrix_of[e]].cost};
+    }
+}
+
+bool problem_parse(File file, Problem *p, Arena *a, Diag *d)
+{
+    Arena *scratch = arena_new();
+    Lists of_nodes = {scratch, MOST_NODES, MOST_NUMBERS};
+    Raw r = {a, .interval = of_nodes, .cost = of_nodes, .usage = of_nodes};
+    Scan s;
+
+    r.end = (Lists){scratch, MOST_EDGES, 2 * MOST_EDGES};
+    r.row = (Lists){scratch, 1, MOST_ALTERNATIVES * MOST_ALTERNATIVES};
+    scan_begin(&s, file, d);
+    bool ok = scan_object(&s, &r, whole, COUNT(whole)) && scan_nothing(&s) && check_nodes(&r, d) &&
+              check_edges(&r, d);
+    if (ok) {
+        *p = (Problem){.name = r.name, .limit = r.limit, .hash = s.hash};
+        make_nodes(&r, p, a);
+        make_edges(&r, p, a);
+        ok = problem_join_edges(p, a, d);
+    }
+    scan_end(&s);
+    arena_free(scratch);
+    return ok;
+}
+
+bool problem_read(const char *path, Problem *p, Arena *a, Diag *d)
+{
+    File f;
+
+    if (!file_map(path, &f, d))
+        return false;
+    bool ok = problem_parse(f, p, a, d);
+    file_unmap(&f);
+    return ok;
+}
