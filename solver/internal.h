@@ -86,6 +86,45 @@ bool presolve(const Problem *p, const Dual *dual, Wide cutoff, Presolved *r, Are
 // The choice of p that a choice of r->problem stands for.
 void presolve_undo(const Presolved *r, const int *choice, int *original);
 
+// ---- field.c: what bounds and searches see of a problem ----
+typedef struct Link {
+    int edge, other;
+    bool is_a;  // the node whose link this is is the edge's a
+} Link;
+
+// Costs in doubles, a forbidden one as `forbidden`; the edges of each node; of the times only
+// those that can be the fullest: slots.
+typedef struct Field {
+    const Problem *p;
+    int widest;  // the most alternatives of a node
+    double forbidden;
+    double *cost;     // by alternative
+    double **matrix;  // by edge
+    int *first_link;  // [n_nodes + 1]
+    Link *link;       // in the order of the edges
+    int n_slots;
+    int *slot_time;
+    int *first_use;  // by alternative, as in Problem
+    Use *use;        // in slots
+} Field;
+
+Field *field_new(const Problem *p, Arena *a);
+int field_slot(const Field *f, int time);  // whose time this is, or the one before; may be -1
+// What the bytes of each alternative cost, at a price a byte for each slot. `sum`, of n_slots + 1,
+// is the prices added up.
+void field_rent(const Field *f, const double *price, double *sum, double *rent);
+void field_held(const Field *f, const int *choice, double *held);  // bytes, by slot
+// Adds to each alternative of the node what the edge costs with the other's alternative.
+void field_add_row(const Field *f, int node, Link l, int other, double sign, double *to);
+// to[l] = min over the node's k of from[k] + the edge's cost with alternative l of the other
+void field_pass(const Field *f, int node, Link l, const double *from, double *to);
+
+// ---- minplus.c: products of matrices and vectors, with min for + and + for * ----
+// out[l] = min over k of v[k] + m[k * n_b + l]
+void minplus_down(const double *m, int n_a, int n_b, const double *v, double *out);
+// out[k] = min over l of m[k * n_b + l] + v[l]
+void minplus_across(const double *m, int n_a, int n_b, const double *v, double *out);
+
 // ---- ascent.c: bounds of what is too large for an engine ----
 // Raises the bound of `dual` (empty, or of p) by at most `work` counted steps, and gives it. The
 // dual's arrays are then a's.
