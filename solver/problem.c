@@ -1,116 +1,148 @@
-// What follows from a problem's definition: edges between the same nodes are one.
+// What follows from a problem's definition: what a choice costs, and what a dual proves.
 #include <stdlib.h>
 
 #include "solver/internal.h"
 
-// ---- edges between the same nodes ----
+// ---- choices ----
 
-// Edge `e` in the order of its nodes.
-typedef struct Place {
-    int low, high, e;
-} Place;
+// Bytes that come (or, below 0, go) at a time.
+typedef struct Change {
+    int time;
+    int64_t bytes;
+} Change;
 
-static int compare_places(const void *x, const void *y)
+static int compare_changes(const void *x, const void *y)
 {
-    const Place *p = x, *q = y;
-
-    if (p->low != q->low)
-        return p->low < q->low ? -1 : 1;
-    if (p->high != q->high)
-        return p->high < q->high ? -1 : 1;
-    return p->e < q->e ? -1 : p->e > q->e;
+    const Change *p = x, *q = y;
+    return p->time < q->time ? -1 : p->time > q->time;
 }
 
-// False where two costs below COST_FORBIDDEN reach it together.
-static bool add_costs(int64_t *sum, int64_t x)
+// The largest sum after all changes of a time.
+static void find_peak(Change *change, int n, Price *price)
 {
-    if (is_forbidden(*sum) || is_forbidden(x)) {
-        *sum = COST_FORBIDDEN;
-        return true;
-    }
-    *sum += x;
-    return !is_forbidden(*sum) && *sum > -COST_FORBIDDEN;
-}
+    int64_t bytes = 0;
 
-// Adds edge `from` to `to`, whose matrix is its own.
-static bool add_edge(const Problem *p, int64_t *to, const Edge *like, const Edge *from)
-{
-    int n = n_alternatives(p, like->a), m = n_alternatives(p, like->b);
-
-    for (int k = 0; k < n; k++)
-        for (int l = 0; l < m; l++)
-            if (!add_costs(&to[k * m + l], from->cost[from->a == like->a ? k * m + l : l * n + k]))
-                return false;
-    return true;
-}
-
-static bool add_loop(Problem *p, const Edge *e)
-{
-    int n = n_alternatives(p, e->a);
-
-    for (int k = 0; k < n; k++)
-        if (!add_costs(&p->cost[p->first[e->a] + k], e->cost[k * n + k]))
-            return false;
-    return true;
-}
-
-// One matrix for the edges of place[0 … n), which have the same nodes.
-static bool join(Problem *p, const Place *place, int n, Arena *a)
-{
-    Edge *e = &p->edge[place[0].e];
-    int size = n_alternatives(p, e->a) * n_alternatives(p, e->b);
-    int64_t *cost = arena_array(a, int64_t, size);
-
-    for (int i = 0; i < n; i++)
-        if (!add_edge(p, cost, e, &p->edge[place[i].e]))
-            return false;
-    e->cost = cost;
-    return true;
-}
-
-// Marks by a == b what is to go.
-static bool join_all(Problem *p, const Place *place, Arena *a, Diag *d)
-{
-    for (int i = 0, n; i < p->n_edges; i += n) {
-        bool ok = true;
-        for (n = 1; i + n < p->n_edges && place[i + n].low == place[i].low &&
-                    place[i + n].high == place[i].high;)
-            n++;
-        if (place[i].low == place[i].high)
-            for (int k = 0; k < n && ok; k++)
-                ok = add_loop(p, &p->edge[place[i + k].e]);
-        else if (n > 1)
-            ok = join(p, place + i, n, a);
-        for (int k = 1; k < n; k++)
-            p->edge[place[i + k].e].b = p->edge[place[i + k].e].a;
-        if (!ok) {
-            diag_error(d, "edges between nodes %d and %d: a sum of costs reaches 10^18",
-                       place[i].low, place[i].high);
-            return false;
+    qsort(change, (size_t)n, sizeof *change, compare_changes);
+    for (int i = 0; i < n; i++) {
+        bytes += change[i].bytes;
+        bool is_last = i + 1 == n || change[i + 1].time != change[i].time;
+        if (is_last && bytes > price->peak) {
+            price->peak = bytes;
+            price->at = change[i].time;
         }
     }
+}
+
+Price problem_price(const Problem *p, const int *choice)
+{
+    Price price = {0};
+    int n = 0;
+
+    for (int i = 0; i < p->n_nodes; i++) {
+        int k = p->first[i] + choice[i];
+        price.is_forbidden |= is_forbidden(p->cost[k]);
+        price.cost += p->cost[k];
+        n += 2 * (p->first_use[k + 1] - p->first_use[k]);
+    }
+    for (int e = 0; e < p->n_edges; e++) {
+        int64_t cost = edge_cost(p, &p->edge[e], choice[p->edge[e].a], choice[p->edge[e].b]);
+        price.is_forbidden |= is_forbidden(cost);
+        price.cost += cost;
+    }
+    Arena *scratch = arena_new();
+    Change *change = arena_array(scratch, Change, n), *c = change;
+    for (int i = 0; i < p->n_nodes; i++) {
+        int k = p->first[i] + choice[i];
+        for (const Use *u = p->use + p->first_use[k]; u < p->use + p->first_use[k + 1]; u++) {
+            *c++ = (Change){u->first, u->bytes};
+            *c++ = (Change){u->last, -u->bytes};
+        }
+    }
+    find_peak(change, n, &price);
+    arena_free(scratch);
+    if (price.is_forbidden)
+        price.cost = 0;
+    return price;
+}
+
+// ---- duals ----
+
+// The sum of the prices at times before `time`; sum[i] is that of the first i.
+static Wide price_before(const Dual *dual, const Wide *sum, int time)
+{
+    int low = 0, high = dual->n_times;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (dual->time[middle] < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return sum[low];
+}
+
+// Node by node, adds the least of its terms. False where every alternative is forbidden.
+static bool add_nodes(const Problem *p, const Dual *dual, const Wide *sum, const Wide *received,
+                      Wide *bound)
+{
+    for (int i = 0; i < p->n_nodes; i++) {
+        Wide least = WIDE_MOST;
+        for (int k = p->first[i]; k < p->first[i + 1]; k++) {
+            Wide term = ((Wide)p->cost[k] * ((Wide)1 << dual->shift)) - received[k];
+            for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++)
+                term += p->use[u].bytes * (price_before(dual, sum, p->use[u].last) -
+                                           price_before(dual, sum, p->use[u].first));
+            if (!is_forbidden(p->cost[k]) && term < least)
+                least = term;
+        }
+        if (least == WIDE_MOST)
+            return false;
+        *bound += least;
+    }
     return true;
 }
 
-bool problem_join_edges(Problem *p, Arena *a, Diag *d)
+// The same for edges; adds up what each alternative receives.
+static bool add_edges(const Problem *p, const Dual *dual, Wide *received, Wide *bound)
 {
-    Place *place = calloc((size_t)p->n_edges + 1, sizeof *place);
-    int n = 0;
+    const int64_t *message = dual->message;
 
-    if (!place) {
-        fprintf(stderr, "shardcc: out of memory\n");
-        exit(1);
+    for (const Edge *e = p->edge; e < p->edge + p->n_edges; e++) {
+        int n = n_alternatives(p, e->a), m = n_alternatives(p, e->b);
+        Wide least = WIDE_MOST;
+        for (int k = 0; k < n; k++) {
+            received[p->first[e->a] + k] += message[k];
+            for (int l = 0; l < m; l++) {
+                int64_t cost = e->cost[k * m + l];
+                Wide term = (Wide)cost * ((Wide)1 << dual->shift) + message[k] + message[n + l];
+                if (!is_forbidden(cost) && term < least)
+                    least = term;
+            }
+        }
+        for (int l = 0; l < m; l++)
+            received[p->first[e->b] + l] += message[n + l];
+        if (least == WIDE_MOST)
+            return false;
+        *bound += least;
+        message += n + m;
     }
-    for (int e = 0; e < p->n_edges; e++) {
-        int x = p->edge[e].a, y = p->edge[e].b;
-        place[e] = (Place){x < y ? x : y, x < y ? y : x, e};
-    }
-    qsort(place, (size_t)p->n_edges, sizeof *place, compare_places);
-    bool ok = join_all(p, place, a, d);
-    free(place);
-    for (int e = 0; ok && e < p->n_edges; e++)
-        if (p->edge[e].a != p->edge[e].b)
-            p->edge[n++] = p->edge[e];
-    p->n_edges = ok ? n : p->n_edges;
-    return ok;
+    return true;
+}
+
+Wide dual_bound(const Problem *p, const Dual *dual)
+{
+    Arena *scratch = arena_new();
+    Wide *sum = arena_array(scratch, Wide, dual->n_times + 1);
+    Wide *received = arena_array(scratch, Wide, p->n_nodes ? p->first[p->n_nodes] : 0);
+    Wide bound = 0;
+
+    for (int i = 0; i < dual->n_times; i++)
+        sum[i + 1] = sum[i] + dual->price[i];
+    bool is_finite =
+        add_edges(p, dual, received, &bound) && add_nodes(p, dual, sum, received, &bound);
+    bound -= p->limit * sum[dual->n_times];
+    arena_free(scratch);
+    // An arithmetic shift rounds down.
+    return is_finite ? bound >> dual->shift : WIDE_MOST;
 }

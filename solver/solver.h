@@ -10,6 +10,8 @@
 // Costs are added up in 128 bits.
 __extension__ typedef __int128 Wide;
 
+#define WIDE_MOST ((((Wide)1 << 126) - 1) * 2 + 1)  // the largest
+
 // A cost of this much or more forbids what has it.
 #define COST_FORBIDDEN INT64_C(1000000000000000000)
 
@@ -45,9 +47,29 @@ static inline int n_alternatives(const Problem *p, int node)
     return p->first[node + 1] - p->first[node];
 }
 
+static inline int64_t edge_cost(const Problem *p, const Edge *e, int k, int l)
+{
+    return e->cost[k * n_alternatives(p, e->b) + l];
+}
+
 // Reads the JSON form of google/iopddl (see docs/solver.md), gzipped or not. What is wrong is one
 // error with its place; false then.
 bool problem_read(const char *path, Problem *p, Arena *a, Diag *d);
+
+// An edge whose cost is that of the cheapest path through a small graph of single steps, which is
+// what conversions are: each alternative of its ends is a point.
+typedef struct Step {
+    int from, to;  // points
+    int64_t cost;  // >= 0
+} Step;
+typedef struct Metric {
+    int n_points, n_steps;
+    const Step *step;
+} Metric;
+
+// The matrix of such an edge; of_a[k] is the point of alternative k of its node a.
+const int64_t *metric_matrix(const Metric *m, const int *of_a, int n_a, const int *of_b, int n_b,
+                             Arena *a);
 
 // What a choice (an alternative for each node) costs and holds. A forbidden choice has no cost.
 typedef struct Price {
@@ -73,7 +95,8 @@ typedef struct Dual {
     int64_t *message;  // edge by edge in order: one for each alternative of a, then of b
 } Dual;
 
-// The bound of a dual, in whole units of cost (rounded down).
+// The bound of a dual, in whole units of cost (rounded down). WIDE_MOST where all alternatives of a
+// node or all pairs of an edge are forbidden: then no choice has a cost.
 Wide dual_bound(const Problem *p, const Dual *dual);
 
 typedef enum Outcome {

@@ -1,0 +1,111 @@
+// Makes one edge of those between the same two nodes.
+#include <stdlib.h>
+
+#include "solver/internal.h"
+
+// Edge `e` in the order of its nodes.
+typedef struct Place {
+    int low, high, e;
+} Place;
+
+static int compare_places(const void *x, const void *y)
+{
+    const Place *p = x, *q = y;
+
+    if (p->low != q->low)
+        return p->low < q->low ? -1 : 1;
+    if (p->high != q->high)
+        return p->high < q->high ? -1 : 1;
+    return p->e < q->e ? -1 : p->e > q->e;
+}
+
+// False where two costs below COST_FORBIDDEN reach it together.
+static bool add_costs(int64_t *sum, int64_t x)
+{
+    if (is_forbidden(*sum) || is_forbidden(x)) {
+        *sum = COST_FORBIDDEN;
+        return true;
+    }
+    *sum += x;
+    return !is_forbidden(*sum) && *sum > -COST_FORBIDDEN;
+}
+
+// Adds edge `from` to `to`, whose matrix is its own.
+static bool add_edge(const Problem *p, int64_t *to, const Edge *like, const Edge *from)
+{
+    int n = n_alternatives(p, like->a), m = n_alternatives(p, like->b);
+
+    for (int k = 0; k < n; k++)
+        for (int l = 0; l < m; l++)
+            if (!add_costs(&to[k * m + l], from->cost[from->a == like->a ? k * m + l : l * n + k]))
+                return false;
+    return true;
+}
+
+static bool add_loop(Problem *p, const Edge *e)
+{
+    int n = n_alternatives(p, e->a);
+
+    for (int k = 0; k < n; k++)
+        if (!add_costs(&p->cost[p->first[e->a] + k], e->cost[k * n + k]))
+            return false;
+    return true;
+}
+
+// One matrix for the edges of place[0 … n), which have the same nodes.
+static bool join(Problem *p, const Place *place, int n, Arena *a)
+{
+    Edge *e = &p->edge[place[0].e];
+    int size = n_alternatives(p, e->a) * n_alternatives(p, e->b);
+    int64_t *cost = arena_array(a, int64_t, size);
+
+    for (int i = 0; i < n; i++)
+        if (!add_edge(p, cost, e, &p->edge[place[i].e]))
+            return false;
+    e->cost = cost;
+    return true;
+}
+
+// Marks by a == b what is to go.
+static bool join_all(Problem *p, const Place *place, Arena *a, Diag *d)
+{
+    for (int i = 0, n; i < p->n_edges; i += n) {
+        bool ok = true;
+        for (n = 1; i + n < p->n_edges && place[i + n].low == place[i].low &&
+                    place[i + n].high == place[i].high;)
+            n++;
+        if (place[i].low == place[i].high)
+            for (int k = 0; k < n && ok; k++)
+                ok = add_loop(p, &p->edge[place[i + k].e]);
+        else if (n > 1)
+            ok = join(p, place + i, n, a);
+        for (int k = 1; k < n; k++)
+            p->edge[place[i + k].e].b = p->edge[place[i + k].e].a;
+        if (!ok) {
+            diag_error(d, "edges between nodes %d and %d: a sum of costs reaches 10^18",
+                       place[i].low, place[i].high);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool problem_join_edges(Problem *p, Arena *a, Diag *d)
+{
+    Arena *scratch = arena_new();
+    Place *place = arena_array(scratch, Place, p->n_edges);
+    int n = 0;
+
+    for (int e = 0; e < p->n_edges; e++) {
+        int x = p->edge[e].a, y = p->edge[e].b;
+        place[e] = (Place){x < y ? x : y, x < y ? y : x, e};
+    }
+    qsort(place, (size_t)p->n_edges, sizeof *place, compare_places);
+    bool ok = join_all(p, place, a, d);
+    arena_free(scratch);
+    for (int e = 0; ok && e < p->n_edges; e++)
+        if (p->edge[e].a != p->edge[e].b)
+            p->edge[n++] = p->edge[e];
+    p->n_edges = ok ? n : p->n_edges;
+    return ok;
+}
