@@ -1,0 +1,323 @@
+// Small problems of all kinds, and what trying every choice says of them: what the tests of the
+// solver judge by. It shares nothing with the solver but the types, and the matrix of a metric.
+#ifndef SHARDCC_TESTS_SOLVER_RANDOM_H
+#define SHARDCC_TESTS_SOLVER_RANDOM_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "solver/internal.h"
+
+// ---- random numbers ----
+
+static inline uint64_t next_random(uint64_t *state)  // splitmix64 (Steele, Lea, Flood 2014)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static inline int below(uint64_t *state, int n) { return (int)(next_random(state) % (uint64_t)n); }
+
+static inline bool chance(uint64_t *state, int percent) { return below(state, 100) < percent; }
+
+#define PICK(state, ...)                                                                           \
+    (((const int64_t[]){__VA_ARGS__})[below(state, COUNT(((const int64_t[]){__VA_ARGS__})))])
+
+// ---- problems ----
+
+enum { MOST_RANDOM_NODES = 10, MOST_RANDOM_CHOICES = 1500 };
+
+// What one problem is like throughout.
+typedef struct Style {
+    enum { FOREST, CYCLE, DENSE, SPARSE, STAR, APART, SHAPES } shape;
+    int forbidden;       // percent of the costs
+    int64_t scale;       // of costs
+    bool has_negative;   // costs
+    int most_uses;       // of an alternative
+    bool shares_lives;   // all alternatives of a node hold bytes at the same times
+    int64_t tick, byte;  // units of time and bytes
+} Style;
+
+typedef struct Maker {
+    uint64_t random;
+    Style style;
+    Problem p;
+    Arena *a;
+    int n_uses, cap_uses, cap_edges;
+} Maker;
+
+static inline Style random_style(uint64_t *r)
+{
+    return (Style){
+        .shape = below(r, SHAPES),
+        .forbidden = (int)PICK(r, 0, 0, 0, 10, 30),
+        .scale = PICK(r, 1, 5, 30, 1000000, 10000000000000000),
+        .has_negative = chance(r, 20),
+        .most_uses = (int)PICK(r, 0, 1, 1, 1, 3),
+        .shares_lives = chance(r, 60),
+        .tick = PICK(r, 1, 1, 80000000),
+        .byte = PICK(r, 1, 1, 7, 1000000007, 100000000000000),
+    };
+}
+
+static inline int64_t random_cost(Maker *m)
+{
+    if (chance(&m->random, m->style.forbidden))
+        return COST_FORBIDDEN;
+    int64_t cost = below(&m->random, 9) * m->style.scale + below(&m->random, 2);
+    return m->style.has_negative && chance(&m->random, 40) ? -cost : cost;
+}
+
+// Up to most_uses intervals, one after the other, of which some hold nothing.
+static inline void random_uses(Maker *m, uint64_t *times)
+{
+    int n = m->style.most_uses ? below(&m->random, m->style.most_uses + 1) : 0, time = 0;
+
+    for (int i = 0; i < n; i++) {
+        int first = time + below(times, 5), last = first + below(times, 5);
+        int64_t bytes = below(&m->random, 6) * m->style.byte;
+        time = last;
+        if (first < last && bytes)
+            *arena_push(m->a, m->p.use, m->n_uses, m->cap_uses) =
+                (Use){first * (int)m->style.tick, last * (int)m->style.tick, bytes};
+    }
+}
+
+static inline void random_nodes(Maker *m)
+{
+    int sizes[MOST_RANDOM_NODES], n = 1 + below(&m->random, MOST_RANDOM_NODES), total = 0;
+
+    for (int i = 0, choices = 1; i < n; i++) {
+        sizes[i] = 1 + below(&m->random, 5);
+        if (choices * sizes[i] > MOST_RANDOM_CHOICES)
+            sizes[i] = 1;
+        choices *= sizes[i];
+        total += sizes[i];
+    }
+    m->p.n_nodes = n;
+    m->p.first = arena_array(m->a, int, n + 1);
+    m->p.cost = arena_array(m->a, int64_t, total);
+    m->p.first_use = arena_array(m->a, int, total + 1);
+    for (int i = 0; i < n; i++) {
+        uint64_t lives = next_random(&m->random);
+        m->p.first[i + 1] = m->p.first[i] + sizes[i];
+        for (int k = m->p.first[i]; k < m->p.first[i + 1]; k++) {
+            uint64_t same = lives;
+            m->p.cost[k] = chance(&m->random, 70) ? random_cost(m) : 0;
+            m->p.first_use[k] = m->n_uses;
+            random_uses(m, m->style.shares_lives ? &same : &m->random);
+        }
+    }
+    m->p.first_use[total] = m->n_uses;
+}
+
+// A metric over some points, of whose steps not every pair need be joined.
+static inline const int64_t *random_metric(Maker *m, int n_a, int n_b)
+{
+    Step step[12];
+    Metric metric = {1 + below(&m->random, 6), below(&m->random, COUNT(step) + 1), step};
+    int of_a[8], of_b[8];
+
+    for (int i = 0; i < metric.n_steps; i++)
+        step[i] = (Step){below(&m->random, metric.n_points), below(&m->random, metric.n_points),
+                         below(&m->random, 9) * m->style.scale};
+    for (int k = 0; k < n_a; k++)
+        of_a[k] = below(&m->random, metric.n_points);
+    for (int l = 0; l < n_b; l++)
+        of_b[l] = below(&m->random, metric.n_points);
+    return metric_matrix(&metric, of_a, n_a, of_b, n_b, m->a);
+}
+
+// Costs of all kinds: any, few that aren't 0, each alternative with one partner, a sum of the two
+// ends' own costs, a metric, an earlier edge's.
+static inline const int64_t *random_matrix(Maker *m, int n_a, int n_b)
+{
+    int64_t *cost = arena_array(m->a, int64_t, n_a * n_b), left[8], right[8];
+    int kind = below(&m->random, 6), shift = below(&m->random, 8);
+
+    if (kind == 4)
+        return random_metric(m, n_a, n_b);
+    for (int e = 0; e < m->p.n_edges && kind == 5; e++)
+        if (n_alternatives(&m->p, m->p.edge[e].a) == n_a &&
+            n_alternatives(&m->p, m->p.edge[e].b) == n_b)
+            return m->p.edge[e].cost;
+    for (int k = 0; k < 8; k++) {
+        left[k] = below(&m->random, 9) * m->style.scale;
+        right[k] = below(&m->random, 9) * m->style.scale;
+    }
+    for (int k = 0; k < n_a; k++)
+        for (int l = 0; l < n_b; l++) {
+            int64_t *c = &cost[k * n_b + l];
+            *c = random_cost(m);
+            if (kind == 1 && chance(&m->random, 70))
+                *c = 0;
+            if (kind == 2 && (k + shift) % n_b != l)
+                *c = COST_FORBIDDEN;
+            if (kind == 3)
+                *c = left[k] + right[l];
+        }
+    return cost;
+}
+
+static inline void random_edge(Maker *m, int x, int y)
+{
+    int a = chance(&m->random, 50) ? x : y, b = a == x ? y : x;
+    const int64_t *cost = random_matrix(m, n_alternatives(&m->p, a), n_alternatives(&m->p, b));
+
+    *arena_push(m->a, m->p.edge, m->p.n_edges, m->cap_edges) = (Edge){a, b, cost};
+}
+
+static inline void random_edges(Maker *m)
+{
+    int n = m->p.n_nodes, percent = m->style.shape == DENSE ? 70 : 25;
+
+    for (int i = 1; i < n; i++) {
+        if (m->style.shape == FOREST && chance(&m->random, 90))
+            random_edge(m, below(&m->random, i), i);
+        if (m->style.shape == CYCLE)
+            random_edge(m, i - 1, i);
+        if (m->style.shape == STAR)
+            random_edge(m, 0, i);
+        for (int j = 0; j < i && (m->style.shape == DENSE || m->style.shape == SPARSE); j++)
+            if (chance(&m->random, percent))
+                random_edge(m, j, i);
+    }
+    if (m->style.shape == CYCLE && n > 2)
+        random_edge(m, n - 1, 0);
+    if (chance(&m->random, 10)) {  // beside another, or from a node to itself
+        int i = below(&m->random, n);
+        random_edge(m, i, below(&m->random, n));
+    }
+}
+
+// ---- every choice ----
+
+typedef struct Best {
+    bool is_allowed;   // is there a choice without what is forbidden?
+    bool is_feasible;  // and within the limit?
+    Wide cost;         // the least of those
+    int64_t least;     // the lowest peak of those that are allowed
+    int64_t most;      // the highest
+} Best;
+
+typedef struct Trial {
+    const Problem *p;
+    int choice[MOST_RANDOM_NODES];
+    int *time, n_times;  // at which something comes or goes, ascending
+    int64_t *bytes;
+    Best best;
+} Trial;
+
+static inline int compare_ints(const void *x, const void *y)
+{
+    int i = *(const int *)x, j = *(const int *)y;
+    return i < j ? -1 : i > j;
+}
+
+static inline void hold(Trial *t, int k, int sign)
+{
+    for (int u = t->p->first_use[k]; u < t->p->first_use[k + 1]; u++)
+        for (int i = 0; i < t->n_times; i++)
+            if (t->time[i] >= t->p->use[u].first && t->time[i] < t->p->use[u].last)
+                t->bytes[i] += sign * t->p->use[u].bytes;
+}
+
+static inline void try_whole(Trial *t, Wide cost)
+{
+    Best *b = &t->best;
+    int64_t peak = 0;
+
+    for (int i = 0; i < t->n_times; i++)
+        peak = t->bytes[i] > peak ? t->bytes[i] : peak;
+    b->least = !b->is_allowed || peak < b->least ? peak : b->least;
+    b->most = peak > b->most ? peak : b->most;
+    b->is_allowed = true;
+    if (peak > t->p->limit)
+        return;
+    b->cost = !b->is_feasible || cost < b->cost ? cost : b->cost;
+    b->is_feasible = true;
+}
+
+// Every choice of the nodes from i on.
+static inline void try_all(Trial *t, int i, Wide cost)
+{
+    if (i == t->p->n_nodes) {
+        try_whole(t, cost);
+        return;
+    }
+    for (int k = 0; k < n_alternatives(t->p, i); k++) {
+        Wide more = t->p->cost[t->p->first[i] + k];
+        bool is_allowed = more < COST_FORBIDDEN;
+        t->choice[i] = k;
+        for (int e = 0; e < t->p->n_edges; e++) {
+            const Edge *x = &t->p->edge[e];
+            if ((x->a == i && x->b <= i) || (x->b == i && x->a < i)) {
+                int64_t c = x->cost[t->choice[x->a] * n_alternatives(t->p, x->b) + t->choice[x->b]];
+                is_allowed = is_allowed && c < COST_FORBIDDEN;
+                more += c;
+            }
+        }
+        if (!is_allowed)
+            continue;
+        hold(t, t->p->first[i] + k, 1);
+        try_all(t, i + 1, cost + more);
+        hold(t, t->p->first[i] + k, -1);
+    }
+}
+
+static inline Best brute_force(const Problem *p)
+{
+    Arena *a = arena_new();
+    Trial t = {p};
+    int n = p->first_use[p->first[p->n_nodes]], kept = 0;
+
+    t.time = arena_array(a, int, 2 * n);
+    t.bytes = arena_array(a, int64_t, 2 * n);
+    for (int u = 0; u < n; u++) {
+        t.time[2 * u] = p->use[u].first;
+        t.time[2 * u + 1] = p->use[u].last;
+    }
+    qsort(t.time, (size_t)(2 * n), sizeof *t.time, compare_ints);
+    for (int i = 0; i < 2 * n; i++)
+        if (!kept || t.time[i] != t.time[kept - 1])
+            t.time[kept++] = t.time[i];
+    t.n_times = kept;
+    try_all(&t, 0, 0);
+    arena_free(a);
+    return t.best;
+}
+
+// ---- the whole ----
+
+// A problem as it might be read, edges between the same nodes not yet joined.
+static inline Problem random_unjoined(uint64_t seed, Arena *a)
+{
+    Maker m = {.random = seed * 0x2545f4914f6cdd1d + 1, .a = a};
+
+    m.style = random_style(&m.random);
+    random_nodes(&m);
+    random_edges(&m);
+    m.p.limit = INT64_MAX;
+    Best b = brute_force(&m.p);
+    // From what can't be kept to what nothing exceeds.
+    int percent = (int)PICK(&m.random, -3, -1, 0, 0, 10, 30, 50, 80, 100, 130);
+    m.p.limit = b.least + (percent < 0 ? percent : (b.most - b.least) * percent / 100);
+    if (m.p.limit < 0 || chance(&m.random, 3))
+        m.p.limit = 0;
+    return m.p;
+}
+
+// Sums of these costs don't reach 10^18, so that joining doesn't fail.
+static inline Problem random_problem(uint64_t seed, Arena *a)
+{
+    Problem p = random_unjoined(seed, a);
+
+    if (!problem_join_edges(&p, a, NULL))
+        abort();
+    return p;
+}
+
+#endif
