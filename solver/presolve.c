@@ -1,0 +1,220 @@
+// Makes a problem smaller: rules in rounds until none finds anything, what is left as a problem,
+// and the way back.
+#include "solver/presolve.h"
+
+#include <string.h>
+
+// Are all sums that the rules can form far from an overflow, and from COST_FORBIDDEN?
+static bool is_tame(const Problem *p)
+{
+    const Wide most = COST_FORBIDDEN / 16;
+    Wide cost = 0, bytes = 0;
+
+    for (int i = 0; i < p->n_nodes; i++) {
+        int64_t c = 0, b = 0;
+        for (int k = p->first[i]; k < p->first[i + 1]; k++) {
+            int64_t x = p->cost[k] < 0 ? -p->cost[k] : p->cost[k], held = 0;
+            c = !is_forbidden(p->cost[k]) && x > c ? x : c;
+            for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++)
+                held = p->use[u].bytes > held ? p->use[u].bytes : held;
+            b = held > b ? held : b;
+        }
+        cost += c;
+        bytes += b;
+    }
+    for (int e = 0; e < p->n_edges; e++) {
+        size_t n =
+            (size_t)n_alternatives(p, p->edge[e].a) * (size_t)n_alternatives(p, p->edge[e].b);
+        int64_t c = 0;
+        for (size_t i = 0; i < n; i++) {
+            int64_t x = p->edge[e].cost[i] < 0 ? -p->edge[e].cost[i] : p->edge[e].cost[i];
+            c = !is_forbidden(p->edge[e].cost[i]) && x > c ? x : c;
+        }
+        cost += c;
+    }
+    return cost < most && bytes < most && p->limit < most;
+}
+
+static void net_reduce(Net *g)
+{
+    bool changed = true;
+
+    while (changed && !g->is_impossible) {
+        int before = g->n_times;
+        net_settle(g);
+        if (g->is_impossible)
+            return;
+        use_renew(g);
+        for (int i = 0; i < g->n_nodes && g->n_times < before; i++)
+            g->node[i].is_dirty = true;
+        changed = false;
+        while (!g->is_impossible && net_dominate(g))
+            changed = true;
+        changed |= g->n_queue > 0;
+    }
+}
+
+// Bytes by alternative as uses in the problem's times. Between two kept times that both belong to
+// a use, no more is held than at either.
+static void uses_write(const Net *g, const Vertex *v, Problem *q, int *n, int *cap)
+{
+    Arena *a = g->arena;
+
+    for (int k = 0; k < v->k; k++) {
+        *q->first_use++ = *n;
+        for (int r = 0; r < v->n_held; r++)
+            if (v->held[r].bytes[k])
+                *arena_push(a, q->use, *n, *cap) =
+                    (Use){g->time[v->held[r].first], g->time[v->held[r].last - 1] + 1,
+                          v->held[r].bytes[k]};
+    }
+}
+
+static void base_write(const Net *g, Problem *q, int *n, int *cap)
+{
+    *q->first_use++ = *n;
+    for (int t = 0, last; t < g->n_times; t = last) {
+        for (last = t + 1; last < g->n_times && g->base[last] == g->base[t]; last++)
+            ;
+        if (g->base[t])
+            *arena_push(g->arena, q->use, *n, *cap) =
+                (Use){g->time[t], g->time[last - 1] + 1, g->base[t]};
+    }
+}
+
+static void nodes_write(const Net *g, const int *kept, int n_kept, Problem *q)
+{
+    Arena *a = g->arena;
+    int n = 0, cap = 0, n_places = 0, *first_use;
+
+    for (int i = 0; i < n_kept; i++)
+        n_places += g->node[kept[i]].k;
+    q->n_nodes = n_kept + (g->n_times > 0);
+    q->first = arena_array(a, int, q->n_nodes + 1);
+    q->cost = arena_array(a, int64_t, n_places + 1);
+    q->first_use = first_use = arena_array(a, int, n_places + 2);
+    for (int i = 0; i < n_kept; i++) {
+        const Vertex *v = &g->node[kept[i]];
+        q->first[i + 1] = q->first[i] + v->k;
+        memcpy(q->cost + q->first[i], v->cost, (size_t)v->k * sizeof *v->cost);
+        uses_write(g, v, q, &n, &cap);
+    }
+    if (g->n_times > 0) {
+        q->first[n_kept + 1] = n_places + 1;
+        base_write(g, q, &n, &cap);
+    }
+    *q->first_use = n;
+    q->first_use = first_use;
+}
+
+static void edges_write(const Net *g, const int *number, Problem *q)
+{
+    int cap = 0;
+
+    for (int e = 0; e < g->n_ties; e++)
+        if (!g->tie[e].is_gone)
+            *arena_push(g->arena, q->edge, q->n_edges, cap) =
+                (Edge){number[g->tie[e].end[0]], number[g->tie[e].end[1]], g->tie[e].cost};
+}
+
+static void net_write(const Net *g, const Problem *p, Presolved *r)
+{
+    Arena *a = g->arena;
+    Undo *u = r->undo = arena_array(a, Undo, 1);
+    int *number = arena_array(a, int, g->n_nodes);
+
+    *u = (Undo){g->n_nodes,
+                g->n_leaves,
+                0,
+                g->leave,
+                arena_array(a, int, g->n_nodes),
+                arena_array(a, int *, g->n_nodes)};
+    for (int i = 0; i < g->n_nodes; i++)
+        if (g->node[i].state == LIVE) {
+            number[i] = u->n_kept;
+            u->kept[u->n_kept] = i;
+            u->id[u->n_kept++] = g->node[i].id;
+        }
+    r->problem = (Problem){.name = p->name, .limit = p->limit};
+    nodes_write(g, u->kept, u->n_kept, &r->problem);
+    edges_write(g, number, &r->problem);
+    r->offset = g->offset;
+}
+
+// The problem as it is.
+static void keep_all(const Problem *p, Presolved *r, Arena *a)
+{
+    Undo *u = r->undo = arena_array(a, Undo, 1);
+
+    *u = (Undo){.n_nodes = p->n_nodes, .n_kept = p->n_nodes};
+    u->kept = arena_array(a, int, p->n_nodes);
+    u->id = arena_array(a, int *, p->n_nodes);
+    for (int i = 0; i < p->n_nodes; i++) {
+        u->kept[i] = i;
+        u->id[i] = arena_array(a, int, n_alternatives(p, i));
+        for (int k = 0; k < n_alternatives(p, i); k++)
+            u->id[i][k] = k;
+    }
+    r->problem = *p;
+    r->offset = 0;
+}
+
+bool presolve(const Problem *p, const Dual *dual, Wide cutoff, Presolved *r, Arena *a)
+{
+    Net g;
+
+    if (!is_tame(p)) {
+        keep_all(p, r, a);
+        return true;
+    }
+    net_build(&g, p, a);
+    use_read(&g, p);
+    if (dual)
+        net_fix(&g, p, dual, cutoff);
+    net_reduce(&g);
+    if (!g.is_impossible)
+        net_write(&g, p, r);
+    arena_free(g.round);
+    return !g.is_impossible;
+}
+
+static int place_of(const struct Side *s, int id)
+{
+    int k = 0;
+
+    while (s->id[k] != id)
+        k++;
+    return k;
+}
+
+// The cheapest alternative of what left, with the neighbours' choices that are known by now.
+static int choose(const Leave *s, const int *choice)
+{
+    int at[2], best = 0;
+    int64_t least = INT64_MAX;
+
+    for (int i = 0; i < s->n; i++)
+        at[i] = place_of(&s->side[i], choice[s->side[i].node]);
+    for (int k = 0; k < s->k; k++) {
+        int64_t c = s->cost[k];
+        for (int i = 0; i < s->n; i++)
+            c = cost_add(c, s->side[i].is_turned
+                                ? s->side[i].cost[(size_t)k * (size_t)s->side[i].k + (size_t)at[i]]
+                                : s->side[i].cost[(size_t)at[i] * (size_t)s->k + (size_t)k]);
+        if (c < least) {
+            least = c;
+            best = k;
+        }
+    }
+    return s->id[best];
+}
+
+void presolve_undo(const Presolved *r, const int *choice, int *original)
+{
+    const Undo *u = r->undo;
+
+    for (int i = 0; i < u->n_kept; i++)
+        original[u->kept[i]] = u->id[i][choice[i]];
+    for (int s = u->n_leaves - 1; s >= 0; s--)
+        original[u->leave[s].node] = choose(&u->leave[s], original);
+}

@@ -1,0 +1,97 @@
+// What ties alone decide: alternatives without a partner, costs that belong to one end, nodes that
+// another's choice fixes. Runs until no tie is left to look at.
+#include "solver/presolve.h"
+
+#include <string.h>
+
+// Arc consistency (Mackworth 1977): an alternative without a finite partner goes.
+static bool drop_unsupported(Net *g, int tie)
+{
+    const Tie *e = &g->tie[tie];
+    bool dropped = false;
+
+    for (int s = 0; s < 2; s++) {
+        Vertex *v = &g->node[e->end[s]], *o = &g->node[e->end[!s]];
+        for (int k = 0; k < v->k; k++) {
+            bool finds = false;
+            for (int l = 0; l < o->k && !finds; l++)
+                finds = !is_forbidden(*tie_at(g, e, s, k, l));
+            v->is_dead[k] |= !finds;
+            dropped |= !finds;
+        }
+    }
+    if (dropped)
+        for (int s = 0; s < 2; s++)
+            vertex_compact(g, g->tie[tie].end[s]);
+    return dropped;
+}
+
+// A matrix that is x[k] + y[l] costs the same as x on one end and y on the other.
+static bool dissolve(Net *g, int tie)
+{
+    const Tie *e = &g->tie[tie];
+    Vertex *a = &g->node[e->end[0]], *b = &g->node[e->end[1]];
+    const int64_t *c = e->cost;
+
+    for (int k = 0; k < a->k; k++)
+        for (int l = 0; l < b->k; l++) {
+            int64_t x = c[(size_t)k * (size_t)b->k + (size_t)l];
+            if (is_forbidden(x) || x - c[l] != c[(size_t)k * (size_t)b->k] - c[0])
+                return false;
+        }
+    for (int k = 0; k < a->k; k++)
+        a->cost[k] += c[(size_t)k * (size_t)b->k];
+    for (int l = 0; l < b->k; l++)
+        b->cost[l] += c[l] - c[0];
+    tie_remove(g, tie);
+    return true;
+}
+
+// Is there exactly one finite partner over there for each place on side s? f tells it.
+static bool maps_uniquely(const Net *g, const Tie *e, int s, int *f)
+{
+    const Vertex *v = &g->node[e->end[s]], *o = &g->node[e->end[!s]];
+
+    for (int k = 0; k < v->k; k++) {
+        f[k] = -1;
+        for (int l = 0; l < o->k; l++)
+            if (!is_forbidden(*tie_at(g, e, s, k, l))) {
+                if (f[k] >= 0)
+                    return false;
+                f[k] = l;
+            }
+    }
+    return true;
+}
+
+static bool merge(Net *g, int tie)
+{
+    const Tie *e = &g->tie[tie];
+    int *f[2];
+    bool can[2];
+
+    for (int s = 0; s < 2; s++) {
+        f[s] = arena_array(g->arena, int, g->node[e->end[s]].k);
+        can[s] = maps_uniquely(g, e, s, f[s]);
+    }
+    if (!can[0] && !can[1])
+        return false;
+    // Where either may go, the one with less to move goes.
+    int into = can[0] && can[1] ? g->node[e->end[0]].n_edges < g->node[e->end[1]].n_edges : can[1];
+    vertex_merge(g, e->end[into], e->end[!into], tie, f[into]);
+    return true;
+}
+
+void net_settle(Net *g)
+{
+    for (int i = 0; i < g->n_nodes; i++)
+        if (g->node[i].state == LIVE)
+            vertex_compact(g, i);
+    for (int i = 0; i < g->n_queue && !g->is_impossible; i++) {
+        int tie = g->queue[i];
+        g->tie[tie].is_queued = false;
+        if (!g->tie[tie].is_gone && !drop_unsupported(g, tie) && !dissolve(g, tie))
+            merge(g, tie);
+    }
+    g->n_queue = 0;
+}

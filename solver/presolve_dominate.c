@@ -1,0 +1,218 @@
+// What costs and bytes decide together: alternatives and pairs that a better one replaces, nodes of
+// few neighbours whose bytes don't matter.
+//
+// A replacement makes a choice cheaper, or as cheap and earlier in the order of alternatives. So
+// the cheapest choice that comes first in that order never has what is replaced, and all that one
+// pass finds may go at once, whatever order it was found in (dead-end elimination: Goldstein 1994;
+// for pairs, Lecoutre et al. 2012 call it soft neighbourhood substitutability).
+#include "solver/presolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A tie as one of its ends sees it.
+typedef struct View {
+    Tie *tie;
+    int id, side, n;  // n: places over there
+    int64_t *least;   // by place here
+    int64_t most;     // that taking q instead of p can add
+} View;
+
+typedef struct Look {
+    const Net *g;
+    Vertex *v;
+    int n;
+    View *view;
+    int64_t *floor;  // of each place: its cost with the least of every tie
+} Look;
+
+static Look look(Net *g, int node, Arena *a)
+{
+    Vertex *v = &g->node[node];
+    Look o = {.g = g, .v = v};
+    int to = 0;
+
+    for (int i = 0; i < v->n_edges; i++)
+        if (!g->tie[v->edge[i]].is_gone)
+            v->edge[to++] = v->edge[i];
+    v->n_edges = to;
+    o.n = to;
+    o.view = arena_array(a, View, to);
+    o.floor = arena_array(a, int64_t, v->k);
+    memcpy(o.floor, v->cost, (size_t)v->k * sizeof *o.floor);
+    for (int i = 0; i < to; i++) {
+        Tie *e = &g->tie[v->edge[i]];
+        int side = e->end[1] == node;
+        View *w = &o.view[i];
+        *w = (View){e, v->edge[i], side, g->node[e->end[!side]].k, NULL, 0};
+        for (int k = 0; k < v->k; k++) {
+            int64_t least = COST_FORBIDDEN;
+            for (int l = 0; l < w->n; l++) {
+                int64_t c = *tie_at(g, e, side, k, l);
+                least = c < least ? c : least;
+            }
+            o.floor[k] = cost_add(o.floor[k], least);
+        }
+    }
+    return o;
+}
+
+static bool holds_no_more(const Vertex *v, int q, int p)
+{
+    for (int r = 0; r < v->n_held; r++)
+        if (v->held[r].bytes[q] > v->held[r].bytes[p])
+            return false;
+    return true;
+}
+
+// The most that taking q instead of p can add on one tie: forbidden if q lacks a partner of p's.
+static int64_t most_added(const Net *g, const View *w, int q, int p)
+{
+    int64_t most = -COST_FORBIDDEN;
+
+    for (int l = 0; l < w->n; l++) {
+        int64_t from = *tie_at(g, w->tie, w->side, p, l);
+        int64_t to = *tie_at(g, w->tie, w->side, q, l);
+        if (is_forbidden(from))
+            continue;
+        if (is_forbidden(to))
+            return COST_FORBIDDEN;
+        most = to - from > most ? to - from : most;
+    }
+    return most;
+}
+
+// Does q replace p, whatever the neighbours take?
+static bool replaces(const Look *o, int q, int p)
+{
+    int64_t sum = o->v->cost[q] - o->v->cost[p];
+
+    if (o->floor[q] > o->floor[p] || !holds_no_more(o->v, q, p))
+        return false;
+    for (int i = 0; i < o->n; i++) {
+        int64_t most = most_added(o->g, &o->view[i], q, p);
+        if (is_forbidden(most))
+            return false;
+        sum += most;
+    }
+    return sum < 0 || (sum == 0 && q < p);
+}
+
+static bool dominate(Net *g, int node)
+{
+    Arena *a = arena_new();
+    Look o = look(g, node, a);
+    Vertex *v = o.v;
+    bool changed = false;
+
+    for (int p = 0; p < v->k; p++)
+        for (int q = 0; q < v->k && !v->is_dead[p]; q++)
+            if (q != p && !v->is_dead[q] && replaces(&o, q, p))
+                changed = v->is_dead[p] = true;
+    if (changed)
+        vertex_compact(g, node);
+    arena_free(a);
+    return changed;
+}
+
+// The ties of a node that are still there, up to 3 of them.
+static int ties_of(const Net *g, int node, int *tie)
+{
+    const Vertex *v = &g->node[node];
+    int n = 0;
+
+    for (int i = 0; i < v->n_edges && n < 3; i++)
+        if (!g->tie[v->edge[i]].is_gone)
+            tie[n++] = v->edge[i];
+    return n;
+}
+
+static int other_end(const Net *g, int tie, int node)
+{
+    const Tie *e = &g->tie[tie];
+    return e->end[e->end[0] == node];
+}
+
+// Bucket elimination (Dechter 1999) of a node with one neighbour or none.
+static void eliminate_leaf(Net *g, int node, int n, int tie)
+{
+    Vertex *v = &g->node[node];
+    int64_t least = COST_FORBIDDEN;
+
+    if (n == 0) {
+        for (int k = 0; k < v->k; k++)
+            least = v->cost[k] < least ? v->cost[k] : least;
+        g->offset += least;
+        vertex_leave(g, node, 0, NULL);
+        return;
+    }
+    int to = other_end(g, tie, node);
+    Vertex *o = &g->node[to];
+    int side = g->tie[tie].end[1] == node;
+    for (int l = 0; l < o->k; l++) {
+        least = COST_FORBIDDEN;
+        for (int k = 0; k < v->k; k++) {
+            int64_t c = cost_add(v->cost[k], *tie_at(g, &g->tie[tie], side, k, l));
+            least = c < least ? c : least;
+        }
+        o->cost[l] += least;
+    }
+    vertex_leave(g, node, 1, &tie);
+}
+
+static void eliminate_inner(Net *g, int node, const int *tie)
+{
+    Vertex *v = &g->node[node];
+    const Tie *e = &g->tie[tie[0]], *f = &g->tie[tie[1]];
+    int a = other_end(g, tie[0], node), b = other_end(g, tie[1], node);
+    int ka = g->node[a].k, kb = g->node[b].k;
+    int64_t *cost = arena_array(g->arena, int64_t, (size_t)ka * (size_t)kb);
+
+    for (int i = 0; i < ka; i++)
+        for (int j = 0; j < kb; j++) {
+            int64_t least = COST_FORBIDDEN;
+            for (int k = 0; k < v->k; k++) {
+                int64_t c = cost_add(v->cost[k], cost_add(*tie_at(g, e, e->end[1] == node, k, i),
+                                                          *tie_at(g, f, f->end[1] == node, k, j)));
+                least = c < least ? c : least;
+            }
+            cost[(size_t)i * (size_t)kb + (size_t)j] = least;
+        }
+    vertex_leave(g, node, 2, tie);
+    tie_put(g, a, b, cost);
+}
+
+// Eliminates a node if that adds few pairs to what it takes away.
+static bool eliminate(Net *g, int node)
+{
+    int tie[3], n = ties_of(g, node, tie);
+    const Vertex *v = &g->node[node];
+
+    if (n > 2 || !use_is_flat(v))
+        return false;
+    if (n < 2) {
+        eliminate_leaf(g, node, n, tie[0]);
+        return true;
+    }
+    int64_t ka = g->node[other_end(g, tie[0], node)].k, k = v->k;
+    int64_t kb = g->node[other_end(g, tie[1], node)].k;
+    if (ka * kb > 2 * k * (ka + kb) || ka * kb * k > 100000000)
+        return false;
+    eliminate_inner(g, node, tie);
+    return true;
+}
+
+bool net_dominate(Net *g)
+{
+    bool changed = false;
+
+    for (int i = 0; i < g->n_nodes; i++) {
+        Vertex *v = &g->node[i];
+        if (v->state != LIVE || !v->is_dirty)
+            continue;
+        v->is_dirty = false;
+        changed |= dominate(g, i);
+        changed |= eliminate(g, i);
+    }
+    return changed;
+}
