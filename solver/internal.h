@@ -138,4 +138,15 @@ bool search(const Problem *p, const Dual *dual, bool is_start, int *choice, Wide
 // Rounds x[first[i] + k], how much of alternative k a relaxation takes; then as search.
 bool search_round(const Problem *p, const double *x, int *choice, Wide *cost);
 
+// ---- least.c: where nothing stays within the limit ----
+typedef struct Least {
+    int64_t bound;  // no choice that is allowed has a lower peak; INT64_MAX: none is allowed
+    bool is_found;
+    int64_t peak;  // of the choice that was found
+    int at;
+} Least;
+
+// The lowest peak, whatever the costs. `choice` is written where one was found.
+Least least_peak(const Problem *p, int *choice, uint64_t seed, int64_t work, const Watch *w);
+
 #endif
