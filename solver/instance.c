@@ -17,6 +17,7 @@ enum {
 
 // Lists of numbers, one after the other: list i begins at x[first[i]].
 typedef struct Lists {
+    const char *what;
     Arena *arena;
     int most, most_numbers;
     int *first;
@@ -55,7 +56,7 @@ static bool read_number(Scan *s, void *to)
     if (!scan_whole(s, &x))
         return false;
     if (l->n_x >= l->most_numbers)
-        return scan_wrong(s, "there are more than %d numbers", l->most_numbers);
+        return scan_wrong(s, "the %s: more than %d numbers", l->what, l->most_numbers);
     *arena_push(l->arena, l->x, l->n_x, l->cap_x) = x;
     return true;
 }
@@ -63,7 +64,7 @@ static bool read_number(Scan *s, void *to)
 static bool read_list(Scan *s, Lists *l)
 {
     if (l->n >= l->most)
-        return scan_wrong(s, "there are more than %d lists", l->most);
+        return scan_wrong(s, "the %s: more than %d lists", l->what, l->most);
     *arena_push(l->arena, l->first, l->n, l->cap) = l->n_x;
     return scan_list(s, l, read_number);
 }
@@ -75,20 +76,26 @@ static int list_size(const Lists *l, int i)
 
 static const int64_t *list_at(const Lists *l, int i) { return l->x + l->first[i]; }
 
-// Of the last list.
-static bool check_range(Scan *s, const Lists *l, int64_t least, int64_t most)
+// Of the last list, which is that of node or edge `id`.
+static bool check_range(Scan *s, const Lists *l, int id, int64_t least, int64_t most)
 {
     for (int i = l->first[l->n - 1]; i < l->n_x; i++)
         if (l->x[i] < least || l->x[i] > most)
-            return scan_wrong(s, "%" PRId64 " in list %d isn't from %" PRId64 " to %" PRId64,
-                              l->x[i], l->n - 1, least, most);
+            return scan_wrong(s, "the %s %d: %" PRId64 " isn't from %" PRId64 " to %" PRId64,
+                              l->what, id, l->x[i], least, most);
     return true;
 }
 
-// Costs from -(10^18 - 1); all that forbid are made equal.
-static bool read_costs_of(Scan *s, Lists *l)
+static bool check_pair(Scan *s, const Lists *l)
 {
-    if (!read_list(s, l) || !check_range(s, l, 1 - COST_FORBIDDEN, INT64_MAX))
+    int i = l->n - 1, n = list_size(l, i);
+    return n == 2 || scan_wrong(s, "the %s %d: expected two numbers, found %d", l->what, i, n);
+}
+
+// Costs from -(10^18 - 1); all that forbid are made equal.
+static bool read_costs_of(Scan *s, Lists *l, int id)
+{
+    if (!read_list(s, l) || !check_range(s, l, id, 1 - COST_FORBIDDEN, INT64_MAX))
         return false;
     for (int i = l->first[l->n - 1]; i < l->n_x; i++)
         if (is_forbidden(l->x[i]))
@@ -101,21 +108,24 @@ static bool read_costs_of(Scan *s, Lists *l)
 static bool read_interval(Scan *s, void *to)
 {
     Lists *l = &((Raw *)to)->interval;
+    int i = l->n;
 
-    if (!read_list(s, l) || !check_range(s, l, 0, INT_MAX))
+    if (!read_list(s, l) || !check_pair(s, l) || !check_range(s, l, i, 0, INT_MAX))
         return false;
-    const int64_t *x = list_at(l, l->n - 1);
-    if (list_size(l, l->n - 1) != 2)
-        return scan_wrong(s, "the interval of node %d isn't two numbers", l->n - 1);
-    return x[0] <= x[1] || scan_wrong(s, "the interval of node %d is turned round", l->n - 1);
+    const int64_t *x = list_at(l, i);
+    return x[0] <= x[1] || scan_wrong(s, "the interval of node %d is turned round", i);
 }
 
-static bool read_cost(Scan *s, void *to) { return read_costs_of(s, &((Raw *)to)->cost); }
+static bool read_cost(Scan *s, void *to)
+{
+    Lists *l = &((Raw *)to)->cost;
+    return read_costs_of(s, l, l->n);
+}
 
 static bool read_usage(Scan *s, void *to)
 {
     Lists *l = &((Raw *)to)->usage;
-    return read_list(s, l) && check_range(s, l, 0, COST_FORBIDDEN);
+    return read_list(s, l) && check_range(s, l, l->n - 1, 0, COST_FORBIDDEN);
 }
 
 static bool read_intervals(Scan *s, void *to) { return scan_list(s, to, read_interval); }
@@ -188,9 +198,9 @@ static bool read_matrix(Scan *s, void *to)
     Raw *r = to;
 
     if (r->n_edges >= MOST_EDGES)
-        return scan_wrong(s, "there are more than %d edges", MOST_EDGES);
+        return scan_wrong(s, "the costs of edges: more than %d lists", MOST_EDGES);
     r->row.n = r->row.n_x = 0;
-    if (!read_costs_of(s, &r->row))
+    if (!read_costs_of(s, &r->row, r->n_edges))
         return false;
     *arena_push(r->row.arena, r->matrix_of, r->n_edges, r->cap_edges) = share_matrix(r);
     return true;
@@ -200,10 +210,7 @@ static bool read_end(Scan *s, void *to)
 {
     Lists *l = &((Raw *)to)->end;
 
-    if (!read_list(s, l) || !check_range(s, l, 0, MOST_NODES - 1))
-        return false;
-    return list_size(l, l->n - 1) == 2 ||
-           scan_wrong(s, "the nodes of edge %d aren't two numbers", l->n - 1);
+    return read_list(s, l) && check_pair(s, l) && check_range(s, l, l->n - 1, 0, MOST_NODES - 1);
 }
 
 static bool read_ends(Scan *s, void *to) { return scan_list(s, to, read_end); }
@@ -340,12 +347,16 @@ static void make_edges(const Raw *r, Problem *p, Arena *a)
 bool problem_parse(File file, Problem *p, Arena *a, Diag *d)
 {
     Arena *scratch = arena_new();
-    Lists of_nodes = {scratch, MOST_NODES, MOST_NUMBERS};
-    Raw r = {a, .interval = of_nodes, .cost = of_nodes, .usage = of_nodes};
+    Raw r = {
+        .arena = a,
+        .interval = {"interval of node", scratch, MOST_NODES, MOST_NUMBERS},
+        .cost = {"costs of node", scratch, MOST_NODES, MOST_NUMBERS},
+        .usage = {"usages of node", scratch, MOST_NODES, MOST_NUMBERS},
+        .end = {"nodes of edge", scratch, MOST_EDGES, MOST_NUMBERS},
+        .row = {"costs of edge", scratch, 1, MOST_ALTERNATIVES * MOST_ALTERNATIVES},
+    };
     Scan s;
 
-    r.end = (Lists){scratch, MOST_EDGES, 2 * MOST_EDGES};
-    r.row = (Lists){scratch, 1, MOST_ALTERNATIVES * MOST_ALTERNATIVES};
     scan_begin(&s, file, d);
     bool ok = scan_object(&s, &r, whole, COUNT(whole)) && scan_nothing(&s) && check_nodes(&r, d) &&
               check_edges(&r, d);

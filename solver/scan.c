@@ -115,6 +115,8 @@ static bool expected(Scan *s, const char *what)
 
     if (c < 0)
         return scan_wrong(s, "expected %s, found the end of the file", what);
+    if (c < ' ' || c > '~')
+        return scan_wrong(s, "expected %s, found '\\x%02x'", what, (unsigned)c);
     return scan_wrong(s, "expected %s, found '%c'", what, c);
 }
 
