@@ -143,6 +143,6 @@ Wide dual_bound(const Problem *p, const Dual *dual)
         add_edges(p, dual, received, &bound) && add_nodes(p, dual, sum, received, &bound);
     bound -= p->limit * sum[dual->n_times];
     arena_free(scratch);
-    // An arithmetic shift rounds down.
-    return is_finite ? bound >> dual->shift : WIDE_MOST;
+    // An arithmetic shift rounds down: twice turned, up.
+    return is_finite ? -(-bound >> dual->shift) : WIDE_MOST;
 }
