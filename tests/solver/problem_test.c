@@ -106,10 +106,10 @@ static void a_bound(void **state)
     // Node 0: min(0 + 4 * 1 + 2, 8 - 1) = 6. Node 1: min(4 + 1 * 3, 24 - 3) = 7. The edge:
     // min(12 - 2 + 0, 0 - 2 + 3, 28 + 1 + 0) = 1. The limit: 2 * 3. In all 8 / 4.
     assert_true(dual_bound(&p, &d) == 2);
-    p.limit = 3;  // 5 / 4, rounded down
-    assert_true(dual_bound(&p, &d) == 1);
-    p.limit = 100;  // -286 / 4
-    assert_true(dual_bound(&p, &d) == -72);
+    p.limit = 3;  // 5 / 4, rounded up
+    assert_true(dual_bound(&p, &d) == 2);
+    p.limit = 100;  // -286 / 4, rounded up
+    assert_true(dual_bound(&p, &d) == -71);
 }
 
 // Paths by repeated steps, in another order of loops.
