@@ -15,16 +15,6 @@ enum {
     MOST_NUMBERS = 1 << 28,       // of all nodes
 };
 
-// Lists of numbers, one after the other: list i begins at x[first[i]].
-typedef struct Lists {
-    const char *what;
-    Arena *arena;
-    int most, most_numbers;
-    int *first;
-    int64_t *x;
-    int n, n_x, cap, cap_x;
-} Lists;
-
 typedef struct Matrix {
     const int64_t *cost;
     int n;
@@ -48,34 +38,6 @@ typedef struct Raw {
 
 // ---- lists ----
 
-static bool read_number(Scan *s, void *to)
-{
-    Lists *l = to;
-    int64_t x;
-
-    if (!scan_whole(s, &x))
-        return false;
-    if (l->n_x >= l->most_numbers)
-        return scan_wrong(s, "the %s: more than %d numbers", l->what, l->most_numbers);
-    *arena_push(l->arena, l->x, l->n_x, l->cap_x) = x;
-    return true;
-}
-
-static bool read_list(Scan *s, Lists *l)
-{
-    if (l->n >= l->most)
-        return scan_wrong(s, "the %s: more than %d lists", l->what, l->most);
-    *arena_push(l->arena, l->first, l->n, l->cap) = l->n_x;
-    return scan_list(s, l, read_number);
-}
-
-static int list_size(const Lists *l, int i)
-{
-    return (i + 1 < l->n ? l->first[i + 1] : l->n_x) - l->first[i];
-}
-
-static const int64_t *list_at(const Lists *l, int i) { return l->x + l->first[i]; }
-
 // Of the last list, which is that of node or edge `id`.
 static bool check_range(Scan *s, const Lists *l, int id, int64_t least, int64_t most)
 {
@@ -95,7 +57,7 @@ static bool check_pair(Scan *s, const Lists *l)
 // Costs from -(10^18 - 1); all that forbid are made equal.
 static bool read_costs_of(Scan *s, Lists *l, int id)
 {
-    if (!read_list(s, l) || !check_range(s, l, id, 1 - COST_FORBIDDEN, INT64_MAX))
+    if (!scan_numbers(s, l) || !check_range(s, l, id, 1 - COST_FORBIDDEN, INT64_MAX))
         return false;
     for (int i = l->first[l->n - 1]; i < l->n_x; i++)
         if (is_forbidden(l->x[i]))
@@ -110,7 +72,7 @@ static bool read_interval(Scan *s, void *to)
     Lists *l = &((Raw *)to)->interval;
     int i = l->n;
 
-    if (!read_list(s, l) || !check_pair(s, l) || !check_range(s, l, i, 0, INT_MAX))
+    if (!scan_numbers(s, l) || !check_pair(s, l) || !check_range(s, l, i, 0, INT_MAX))
         return false;
     const int64_t *x = list_at(l, i);
     return x[0] <= x[1] || scan_wrong(s, "the interval of node %d is turned round", i);
@@ -125,7 +87,7 @@ static bool read_cost(Scan *s, void *to)
 static bool read_usage(Scan *s, void *to)
 {
     Lists *l = &((Raw *)to)->usage;
-    return read_list(s, l) && check_range(s, l, l->n - 1, 0, COST_FORBIDDEN);
+    return scan_numbers(s, l) && check_range(s, l, l->n - 1, 0, COST_FORBIDDEN);
 }
 
 static bool read_intervals(Scan *s, void *to) { return scan_list(s, to, read_interval); }
@@ -140,7 +102,7 @@ static const Member node_members[] = {
 
 static bool read_nodes(Scan *s, void *to)
 {
-    return scan_object(s, to, node_members, COUNT(node_members));
+    return scan_object(s, to, node_members, COUNT(node_members), NULL);
 }
 
 // ---- edges ----
@@ -210,7 +172,7 @@ static bool read_end(Scan *s, void *to)
 {
     Lists *l = &((Raw *)to)->end;
 
-    return read_list(s, l) && check_pair(s, l) && check_range(s, l, l->n - 1, 0, MOST_NODES - 1);
+    return scan_numbers(s, l) && check_pair(s, l) && check_range(s, l, l->n - 1, 0, MOST_NODES - 1);
 }
 
 static bool read_ends(Scan *s, void *to) { return scan_list(s, to, read_end); }
@@ -220,7 +182,7 @@ static const Member edge_members[] = {{"nodes", read_ends}, {"costs", read_matri
 
 static bool read_edges(Scan *s, void *to)
 {
-    return scan_object(s, to, edge_members, COUNT(edge_members));
+    return scan_object(s, to, edge_members, COUNT(edge_members), NULL);
 }
 
 // ---- the whole ----
@@ -245,7 +207,7 @@ static bool read_limit(Scan *s, void *to)
 }
 
 static const Member problem_members[] = {
-    {"name", read_name, true},
+    {"name", read_name, 0, true},
     {"nodes", read_nodes},
     {"edges", read_edges},
     {"usage_limit", read_limit},
@@ -253,7 +215,7 @@ static const Member problem_members[] = {
 
 static bool read_problem(Scan *s, void *to)
 {
-    return scan_object(s, to, problem_members, COUNT(problem_members));
+    return scan_object(s, to, problem_members, COUNT(problem_members), NULL);
 }
 
 static const Member whole[] = {{"problem", read_problem}};
@@ -358,8 +320,8 @@ bool problem_parse(File file, Problem *p, Arena *a, Diag *d)
     Scan s;
 
     scan_begin(&s, file, d);
-    bool ok = scan_object(&s, &r, whole, COUNT(whole)) && scan_nothing(&s) && check_nodes(&r, d) &&
-              check_edges(&r, d);
+    bool ok = scan_object(&s, &r, whole, COUNT(whole), NULL) && scan_nothing(&s) &&
+              check_nodes(&r, d) && check_edges(&r, d);
     if (ok) {
         *p = (Problem){.name = r.name, .limit = r.limit, .hash = s.hash};
         make_nodes(&r, p, a);

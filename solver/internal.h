@@ -42,18 +42,38 @@ typedef struct Scan {
     bool is_wrong;
 } Scan;
 
-// A member of an object, and what reads its value.
+// A member of an object, and what reads its value: `read` is given `to` moved on by `offset`.
 typedef struct Member {
     const char *name;
     bool (*read)(Scan *s, void *to);
+    size_t offset;
     bool is_optional;
 } Member;
+
+// Lists of numbers, one after the other: list i begins at x[first[i]].
+typedef struct Lists {
+    const char *what;  // with its number, for messages: "costs of node"
+    Arena *arena;
+    int most, most_numbers;
+    int *first;
+    int64_t *x;
+    int n, n_x, cap, cap_x;
+} Lists;
+
+static inline int list_size(const Lists *l, int i)
+{
+    return (i + 1 < l->n ? l->first[i + 1] : l->n_x) - l->first[i];
+}
+
+static inline const int64_t *list_at(const Lists *l, int i) { return l->x + l->first[i]; }
 
 void scan_begin(Scan *s, File raw, Diag *d);  // the bytes stay the caller's
 void scan_end(Scan *s);
 bool scan_wrong(Scan *s, const char *fmt, ...) PRINTF(2, 3);  // false
-bool scan_object(Scan *s, void *to, const Member *members, int n);
+// Bit i of `seen` (may be NULL): member i was there.
+bool scan_object(Scan *s, void *to, const Member *members, int n, uint64_t *seen);
 bool scan_list(Scan *s, void *to, bool (*item)(Scan *s, void *to));
+bool scan_numbers(Scan *s, Lists *l);  // adds a list
 bool scan_whole(Scan *s, int64_t *x);  // from -(2^63 - 1) to 2^63 - 1
 bool scan_wide(Scan *s, Wide *x);      // from -(2^126 - 1) to 2^126 - 1
 // As they are written, a string without its quotes; up to `size` - 1 bytes.
@@ -70,6 +90,31 @@ bool problem_parse(File file, Problem *p, Arena *a, Diag *d);
 // the first one's place and direction stay. Problems that are made come through here. False, with
 // an error, where a sum reaches COST_FORBIDDEN without being forbidden.
 bool problem_join_edges(Problem *p, Arena *a, Diag *d);
+
+// ---- answer.c ----
+// What answer_write writes, into an empty text.
+void answer_print(Text *t, const Problem *p, const SolveOptions *o, const Answer *answer,
+                  const char *version);
+
+// ---- check_read.c: what the file of an answer says ----
+enum { STORED_TEXT = 256 };
+
+typedef struct Stored {
+    char version[STORED_TEXT], instance[STORED_TEXT], hash[STORED_TEXT], outcome[STORED_TEXT];
+    char stop[STORED_TEXT], bound_by[STORED_TEXT], gap[STORED_TEXT], gap_wanted[STORED_TEXT];
+    Wide seed, cost, bound, certified, peak, least_bound, least, at, shift;
+    Lists choice, times, prices, messages;  // one list each, messages one for each edge
+    char checksum[STORED_TEXT];
+    bool is_infeasible;
+} Stored;
+
+// The form of the file only. False, with an error, where it isn't kept, or where something doesn't
+// belong to the outcome or is lacking.
+bool stored_read(File file, Stored *s, Arena *a, Diag *d);
+
+// ---- check.c ----
+// answer_check of the bytes of a file.
+bool stored_check(File file, const Problem *p, Text *said, Diag *d);
 
 // ---- presolve.c: a smaller problem with the same optimum ----
 typedef struct Undo Undo;

@@ -162,7 +162,7 @@ bool scan_number(Scan *s, char *text, size_t size)
     size_t n = 0;
 
     for (int c = peek_token(s); is_digit(c) || (c > 0 && strchr("+-.eE", c));
-         c = peek(s), s->at++) {
+         s->at++, c = peek(s)) {
         if (n + 1 >= size)
             return scan_wrong(s, "the number has more than %zu characters", size - 1);
         text[n++] = (char)c;
@@ -229,6 +229,27 @@ bool scan_list(Scan *s, void *to, bool (*item)(Scan *s, void *to))
     return false;
 }
 
+static bool read_number(Scan *s, void *to)
+{
+    Lists *l = to;
+    int64_t x;
+
+    if (!scan_whole(s, &x))
+        return false;
+    if (l->n_x >= l->most_numbers)
+        return scan_wrong(s, "the %s: more than %d numbers", l->what, l->most_numbers);
+    *arena_push(l->arena, l->x, l->n_x, l->cap_x) = x;
+    return true;
+}
+
+bool scan_numbers(Scan *s, Lists *l)
+{
+    if (l->n >= l->most)
+        return scan_wrong(s, "the %s: more than %d lists", l->what, l->most);
+    *arena_push(l->arena, l->first, l->n, l->cap) = l->n_x;
+    return scan_list(s, l, read_number);
+}
+
 static bool read_member(Scan *s, void *to, const Member *members, int n, uint64_t *seen)
 {
     char name[64];
@@ -241,26 +262,29 @@ static bool read_member(Scan *s, void *to, const Member *members, int n, uint64_
         if (*seen >> i & 1)
             return scan_wrong(s, "'%s' is there twice", name);
         *seen |= UINT64_C(1) << i;
-        return members[i].read(s, to);
+        return members[i].read(s, (char *)to + members[i].offset);
     }
     return scan_wrong(s, "'%s' is not known here", name);
 }
 
-bool scan_object(Scan *s, void *to, const Member *members, int n)
+bool scan_object(Scan *s, void *to, const Member *members, int n, uint64_t *seen)
 {
-    uint64_t seen = 0;
+    uint64_t mine = 0;
 
+    if (!seen)
+        seen = &mine;
+    *seen = 0;
     if (!take(s, '{', "'{'"))
         return false;
     if (peek_token(s) != '}')
         do {
-            if (!read_member(s, to, members, n, &seen))
+            if (!read_member(s, to, members, n, seen))
                 return false;
         } while (peek_token(s) == ',' && take(s, ',', "','"));
     if (!take(s, '}', "',' or '}'"))
         return false;
     for (int i = 0; i < n; i++)
-        if (!(seen >> i & 1) && !members[i].is_optional)
+        if (!(*seen >> i & 1) && !members[i].is_optional)
             return scan_wrong(s, "'%s' is missing before here", members[i].name);
     return true;
 }

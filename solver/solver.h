@@ -95,8 +95,9 @@ typedef struct Dual {
     int64_t *message;  // edge by edge in order: one for each alternative of a, then of b
 } Dual;
 
-// The bound of a dual, in whole units of cost (rounded down). WIDE_MOST where all alternatives of a
-// node or all pairs of an edge are forbidden: then no choice has a cost.
+// The bound of a dual, in whole units of cost: rounded up, as every choice's cost is whole.
+// WIDE_MOST where all alternatives of a node or all pairs of an edge are forbidden: then no choice
+// has a cost.
 Wide dual_bound(const Problem *p, const Dual *dual);
 
 typedef enum Outcome {
@@ -106,7 +107,17 @@ typedef enum Outcome {
     OUTCOME_NOTHING,     // stopped before a choice was found
 } Outcome;
 
+// What ended a search: nothing was left to do, its work was used up, the clock, Ctrl-C.
 typedef enum Stop { STOP_DONE, STOP_WORK, STOP_TIME, STOP_ASKED } Stop;
+
+typedef enum Phase {
+    PHASE_PRESOLVE,
+    PHASE_RELAX,
+    PHASE_ASCENT,
+    PHASE_SEARCH,
+    PHASE_BRANCH,
+    PHASES,
+} Phase;
 
 typedef struct SolveOptions {
     double time_limit;  // seconds; 0: none
@@ -133,12 +144,27 @@ typedef struct Answer {
     int64_t least;        // the peak of `choice`, the lowest that was found (infeasible)
     int at;               // the time of the peak
     int n_left;           // nodes after presolve
-    double seconds[8];    // by Phase
+    double seconds[PHASES];
 } Answer;
 
 // Finds the cheapest choice. False, with an error, only where no answer can be given at all (an
 // engine that isn't there, say). Progress goes to stderr with is_verbose, each improvement to
 // stdout.
 bool solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Diag *d);
+
+double answer_gap(Wide cost, Wide bound);
+
+// The digits of x, in `text`.
+enum { WIDE_DIGITS = 48 };
+const char *wide_text(Wide x, char text[WIDE_DIGITS]);
+
+// Writes an answer that isn't OUTCOME_NOTHING (docs/solver.md has the form); `version` is the
+// program's.
+bool answer_write(const char *path, const Problem *p, const SolveOptions *o, const Answer *answer,
+                  const char *version, Diag *d);
+
+// Recomputes all that the file of an answer says of p, in code of its own; false, with an error,
+// where it differs. `said` is one line about it.
+bool answer_check(const char *path, const Problem *p, Text *said, Diag *d);
 
 #endif

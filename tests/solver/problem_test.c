@@ -69,24 +69,8 @@ static void bounds(void **state)
         Problem p = random_problem(seed, a);
         Best best = brute_force(&p);
         uint64_t r = seed;
-        int n = 0, n_messages = 0;
-        Dual d = {.shift = below(&r, 41)};
+        Dual d = random_dual(&p, &r, 60, a);
 
-        for (int e = 0; e < p.n_edges; e++)
-            n_messages += n_alternatives(&p, p.edge[e].a) + n_alternatives(&p, p.edge[e].b);
-        d.message = arena_array(a, int64_t, n_messages);
-        d.time = arena_array(a, int, 16);
-        d.price = arena_array(a, int64_t, 16);
-        for (int i = 0; i < n_messages; i++)
-            d.message[i] = (int64_t)next_random(&r) >> below(&r, 63);
-        int times = below(&r, 15);
-        for (int t = 0; t < times && chance(&r, 80); t++) {
-            d.time[n] = t * (chance(&r, 50) ? 80000000 : 1);
-            d.price[n] = (int64_t)(next_random(&r) >> (2 + below(&r, 60)));
-            if (d.price[n] && (!n || d.time[n] > d.time[n - 1]))
-                n++;
-        }
-        d.n_times = n;
         assert_true(!best.is_feasible || dual_bound(&p, &d) <= best.cost);
         arena_free(a);
     }

@@ -196,11 +196,13 @@ static inline void random_edges(Maker *m)
 // ---- every choice ----
 
 typedef struct Best {
-    bool is_allowed;   // is there a choice without what is forbidden?
-    bool is_feasible;  // and within the limit?
-    Wide cost;         // the least of those
-    int64_t least;     // the lowest peak of those that are allowed
-    int64_t most;      // the highest
+    bool is_allowed;                      // is there a choice without what is forbidden?
+    bool is_feasible;                     // and within the limit?
+    Wide cost;                            // the least of those
+    int64_t least;                        // the lowest peak of those that are allowed
+    int64_t most;                         // the highest
+    int choice[MOST_RANDOM_NODES];        // of the cost
+    int least_choice[MOST_RANDOM_NODES];  // of the lowest peak
 } Best;
 
 typedef struct Trial {
@@ -232,13 +234,17 @@ static inline void try_whole(Trial *t, Wide cost)
 
     for (int i = 0; i < t->n_times; i++)
         peak = t->bytes[i] > peak ? t->bytes[i] : peak;
-    b->least = !b->is_allowed || peak < b->least ? peak : b->least;
+    if (!b->is_allowed || peak < b->least) {
+        b->least = peak;
+        memcpy(b->least_choice, t->choice, sizeof b->choice);
+    }
     b->most = peak > b->most ? peak : b->most;
     b->is_allowed = true;
-    if (peak > t->p->limit)
+    if (peak > t->p->limit || (b->is_feasible && b->cost <= cost))
         return;
-    b->cost = !b->is_feasible || cost < b->cost ? cost : b->cost;
     b->is_feasible = true;
+    b->cost = cost;
+    memcpy(b->choice, t->choice, sizeof b->choice);
 }
 
 // Every choice of the nodes from i on.
@@ -288,6 +294,30 @@ static inline Best brute_force(const Problem *p)
     try_all(&t, 0, 0);
     arena_free(a);
     return t.best;
+}
+
+// ---- duals ----
+
+// Numbers of up to `bits` bits.
+static inline Dual random_dual(const Problem *p, uint64_t *r, int bits, Arena *a)
+{
+    Dual d = {.shift = below(r, 41)};
+    int n = 0, times = below(r, 15);
+
+    for (int e = 0; e < p->n_edges; e++)
+        n += n_alternatives(p, p->edge[e].a) + n_alternatives(p, p->edge[e].b);
+    d.message = arena_array(a, int64_t, n);
+    d.time = arena_array(a, int, times);
+    d.price = arena_array(a, int64_t, times);
+    for (int i = 0; i < n; i++)
+        d.message[i] = (int64_t)next_random(r) >> (64 - 1 - below(r, bits));
+    for (int t = 0, time = 0; t < times; t++) {
+        time += 1 + below(r, 3) * (chance(r, 20) ? 80000000 : 1);
+        d.time[t] = time;
+        d.price[t] = 1 + (int64_t)(next_random(r) >> (64 - 1 - below(r, bits)));
+    }
+    d.n_times = times;
+    return d;
 }
 
 // ---- the whole ----

@@ -1,0 +1,137 @@
+// Writes answer.json. All numbers but the gaps are integers, so that a checker can ask for
+// equality.
+#include <string.h>
+
+#include "solver/internal.h"
+
+double answer_gap(Wide cost, Wide bound)
+{
+    Wide size = cost < 0 ? -cost : cost;
+    return (double)(cost - bound) / (double)(size > 1 ? size : 1);
+}
+
+const char *wide_text(Wide x, char text[WIDE_DIGITS])
+{
+    char *c = text + WIDE_DIGITS - 1;
+
+    *c = 0;
+    for (Wide rest = x; rest || !*c; rest /= 10) {
+        int digit = (int)(rest % 10);
+        *--c = (char)('0' + (digit < 0 ? -digit : digit));
+    }
+    if (x < 0)
+        *--c = '-';
+    return c;
+}
+
+static void put_wide(Text *t, const char *name, Wide x)
+{
+    char text[WIDE_DIGITS];
+    text_printf(t, "  \"%s\": %s,\n", name, wide_text(x, text));
+}
+
+// In lines of up to 100 columns.
+static void put_numbers(Text *t, const char *indent, const int64_t *x, int n)
+{
+    size_t line = t->n;
+
+    text_put(t, "[", 1);
+    for (int i = 0; i < n; i++) {
+        if (i)
+            text_put(t, ",", 1);
+        if (t->n - line > 76) {
+            text_printf(t, "\n%s", indent);
+            line = t->n;
+        }
+        text_printf(t, "%" PRId64, x[i]);
+    }
+    text_put(t, "]", 1);
+}
+
+static void put_ints(Text *t, const char *indent, const int *x, int n)
+{
+    Arena *scratch = arena_new();
+    int64_t *y = arena_array(scratch, int64_t, n);
+
+    for (int i = 0; i < n; i++)
+        y[i] = x[i];
+    put_numbers(t, indent, y, n);
+    arena_free(scratch);
+}
+
+static void put_choice(Text *t, const Problem *p, const Answer *answer)
+{
+    text_printf(t, "  \"at\": %d,\n  \"choice\": ", answer->at);
+    put_ints(t, "    ", answer->choice, p->n_nodes);
+    text_put(t, ",\n", 2);
+}
+
+static void put_dual(Text *t, const Problem *p, const Dual *dual)
+{
+    const int64_t *message = dual->message;
+
+    text_printf(t, "  \"duals\": {\n    \"shift\": %d,\n    \"times\": ", dual->shift);
+    put_ints(t, "      ", dual->time, dual->n_times);
+    text_printf(t, ",\n    \"prices\": ");
+    put_numbers(t, "      ", dual->price, dual->n_times);
+    text_printf(t, ",\n    \"messages\": [");
+    for (int e = 0; e < p->n_edges; e++) {
+        int n = n_alternatives(p, p->edge[e].a) + n_alternatives(p, p->edge[e].b);
+        text_printf(t, "%s\n      ", e ? "," : "");
+        put_numbers(t, "        ", message, n);
+        message += n;
+    }
+    text_printf(t, "\n    ]\n  },\n");
+}
+
+static void put_head(Text *t, const Problem *p, const SolveOptions *o, const Answer *answer,
+                     const char *version)
+{
+    static const char *const outcomes[] = {"proved", "found", "infeasible", "nothing"};
+    static const char *const stops[] = {"done", "work", "time", "asked"};
+
+    text_printf(t, "{\n  \"version\": \"%s\",\n  \"instance\": \"%s\",\n", version,
+                p->name ? p->name : "");
+    text_printf(t, "  \"hash\": \"%016" PRIx64 "\",\n  \"seed\": %" PRIu64 ",\n", p->hash, o->seed);
+    text_printf(t, "  \"outcome\": \"%s\",\n  \"stop\": \"%s\",\n  \"gap_wanted\": %.17g,\n",
+                outcomes[answer->outcome], stops[answer->stop], o->gap);
+}
+
+static void put_body(Text *t, const Problem *p, const Answer *answer)
+{
+    if (answer->outcome == OUTCOME_INFEASIBLE) {
+        put_wide(t, "least_bound", answer->least_bound);
+        if (answer->choice) {
+            put_wide(t, "least", answer->least);
+            put_choice(t, p, answer);
+        }
+        return;
+    }
+    put_wide(t, "cost", answer->cost);
+    put_wide(t, "bound", answer->bound);
+    text_printf(t, "  \"bound_by\": \"%s\",\n", answer->is_branched ? "branching" : "duals");
+    put_wide(t, "certified", answer->certified);
+    text_printf(t, "  \"gap\": %.17g,\n", answer_gap(answer->cost, answer->bound));
+    put_wide(t, "peak", answer->peak);
+    put_choice(t, p, answer);
+    put_dual(t, p, &answer->dual);
+}
+
+void answer_print(Text *t, const Problem *p, const SolveOptions *o, const Answer *answer,
+                  const char *version)
+{
+    put_head(t, p, o, answer, version);
+    put_body(t, p, answer);
+    text_printf(t, "  \"checksum\": \"%016" PRIx64 "\"\n}\n", hash_bytes(t->s, t->n, 0));
+}
+
+bool answer_write(const char *path, const Problem *p, const SolveOptions *o, const Answer *answer,
+                  const char *version, Diag *d)
+{
+    Text t = {0};
+
+    answer_print(&t, p, o, answer, version);
+    bool ok = out_write(path, t.s, t.n, d);
+    text_free(&t);
+    return ok;
+}

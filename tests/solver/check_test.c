@@ -1,0 +1,378 @@
+// The files of answers: what is written is accepted, and whatever isn't so is refused.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/solver/random.h"
+
+enum { PROBLEMS = 2500 };
+
+typedef struct Case {
+    Problem p, written;  // what the answer is held against, what it was written for
+    SolveOptions o;
+    Answer answer;
+} Case;
+
+static Wide between(uint64_t *r, Wide low, Wide high)
+{
+    return low + (Wide)(next_random(r) % 101) * (high - low) / 100;
+}
+
+// An answer as a search might give it.
+static void make(Case *c, uint64_t seed, Arena *a)
+{
+    uint64_t r = seed;
+    Answer *x = &c->answer;
+
+    c->p = random_problem(seed, a);
+    c->p.name = "case";
+    c->p.hash = next_random(&r);
+    c->written = c->p;
+    Best b = brute_force(&c->p);
+    c->o = (SolveOptions){.gap = (double)PICK(&r, 0, 1, 100) / 100, .seed = seed};
+    *x = (Answer){.choice = arena_array(a, int, MOST_RANDOM_NODES)};
+    if (!b.is_feasible) {
+        x->outcome = OUTCOME_INFEASIBLE;
+        x->least = b.least;
+        x->least_bound = b.is_allowed ? b.least : INT64_MAX;
+        memcpy(x->choice, b.least_choice, sizeof b.choice);
+        x->at = problem_price(&c->p, b.least_choice).at;
+        if (!b.is_allowed)
+            x->choice = NULL;
+        return;
+    }
+    memcpy(x->choice, b.choice, sizeof b.choice);
+    x->dual = random_dual(&c->p, &r, 20, a);
+    x->cost = b.cost;
+    x->certified = dual_bound(&c->p, &x->dual);
+    x->is_branched = chance(&r, 50);
+    x->bound = x->is_branched ? between(&r, x->certified, x->cost) : x->certified;
+    x->outcome = answer_gap(x->cost, x->bound) <= c->o.gap ? OUTCOME_PROVED : OUTCOME_FOUND;
+    x->peak = problem_price(&c->p, x->choice).peak;
+    x->at = problem_price(&c->p, x->choice).at;
+}
+
+static bool check_text(const Problem *p, const char *s, size_t n, Text *said)
+{
+    Diag d = {.file = "a", .to = said};
+    Text line = {0};
+    bool ok = stored_check((File){(const uint8_t *)s, n}, p, &line, &d);
+
+    assert_int_equal(d.errors, !ok);
+    assert_int_equal(line.n > 0, ok);
+    text_free(&line);
+    return ok;
+}
+
+static bool check(const Case *c)
+{
+    Text t = {0}, said = {0};
+
+    answer_print(&t, &c->written, &c->o, &c->answer, "1");
+    bool ok = check_text(&c->p, t.s, t.n, &said);
+    text_free(&t);
+    text_free(&said);
+    return ok;
+}
+
+static void accepted(void **state)
+{
+    int proved = 0, found = 0, infeasible = 0;
+
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        Arena *a = arena_new();
+        Case c;
+        make(&c, seed, a);
+        assert_true(check(&c));
+        proved += c.answer.outcome == OUTCOME_PROVED;
+        found += c.answer.outcome == OUTCOME_FOUND;
+        infeasible += c.answer.outcome == OUTCOME_INFEASIBLE;
+        arena_free(a);
+    }
+    assert_true(proved > 100 && found > 100 && infeasible > 100);
+}
+
+// ---- alterations, with the checksum recomputed ----
+
+static const char *const fields[] = {
+    "choice", "cost",  "bound", "bound_by", "certified",   "peak",  "at",   "outcome",
+    "shift",  "times", "price", "message",  "least_bound", "least", "hash", "instance",
+};
+
+static int64_t change(uint64_t *r)
+{
+    return PICK(r, 1, -1, 2, -7, 1000, -1000000, 123456789) * (1 + below(r, 3));
+}
+
+static bool alter_dual(Case *c, const char *field, uint64_t *r)
+{
+    Dual *d = &c->answer.dual;
+    int n = 0;
+
+    for (int e = 0; e < c->p.n_edges; e++)
+        n += n_alternatives(&c->p, c->p.edge[e].a) + n_alternatives(&c->p, c->p.edge[e].b);
+    if (!strcmp(field, "shift"))
+        d->shift += (int)PICK(r, 1, -1, 2, 40);
+    else if (!strcmp(field, "message") && n)
+        d->message[below(r, n)] += change(r) * (INT64_C(1) << below(r, 30));
+    else if (!strcmp(field, "price") && d->n_times)
+        d->price[below(r, d->n_times)] += change(r);
+    else if (!strcmp(field, "times") && d->n_times)
+        d->time[below(r, d->n_times)] += (int)PICK(r, 1, -1, 5, -5, 80000000);
+    else
+        return false;
+    return true;
+}
+
+// False where the answer has no such field.
+static bool alter(Case *c, const char *field, uint64_t *r)
+{
+    Answer *x = &c->answer;
+    bool is_infeasible = x->outcome == OUTCOME_INFEASIBLE;
+
+    if (!strcmp(field, "hash"))
+        c->written.hash ^= UINT64_C(1) << below(r, 64);
+    else if (!strcmp(field, "instance"))
+        c->written.name = chance(r, 50) ? "" : "cases";
+    else if (!strcmp(field, "choice") && x->choice)
+        x->choice[below(r, c->p.n_nodes)] += (int)PICK(r, 1, -1, 2, -2, 9, 1000000);
+    else if (!strcmp(field, "at") && x->choice)
+        x->at += (int)PICK(r, 1, -1, 3, -5, 80000000, -80000000);
+    else if (!strcmp(field, "least") && x->choice && is_infeasible)
+        x->least += change(r);
+    else if (!strcmp(field, "least_bound") && is_infeasible)
+        x->least_bound = c->p.limit + change(r) % 100;
+    else if (is_infeasible)
+        return false;
+    else if (!strcmp(field, "cost"))
+        x->cost += change(r);
+    else if (!strcmp(field, "bound"))
+        x->bound = chance(r, 50) ? x->bound + change(r) : x->cost + below(r, 2);
+    else if (!strcmp(field, "bound_by"))
+        x->is_branched = !x->is_branched;
+    else if (!strcmp(field, "certified"))
+        x->certified += change(r);
+    else if (!strcmp(field, "peak"))
+        x->peak += change(r);
+    else if (!strcmp(field, "outcome"))
+        x->outcome = x->outcome == OUTCOME_PROVED ? OUTCOME_FOUND : OUTCOME_PROVED;
+    else
+        return alter_dual(c, field, r);
+    return true;
+}
+
+static int64_t bytes_at(const Problem *p, const int *choice, int time)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < p->n_nodes; i++)
+        for (int u = p->first_use[p->first[i] + choice[i]];
+             u < p->first_use[p->first[i] + choice[i] + 1]; u++)
+            if (p->use[u].first <= time && time < p->use[u].last)
+                bytes += p->use[u].bytes;
+    return bytes;
+}
+
+static bool is_dual(const Dual *d)
+{
+    for (int t = 0; t < d->n_times; t++)
+        if (d->price[t] <= 0 || d->time[t] < 0 || (t && d->time[t] <= d->time[t - 1]))
+            return false;
+    return d->shift >= 0 && d->shift <= 40;
+}
+
+// Is an altered answer one all the same?
+static bool is_right(const Case *c)
+{
+    const Answer *x = &c->answer;
+    const Problem *p = &c->p;
+
+    if (c->written.hash != p->hash || strcmp(c->written.name, p->name))
+        return false;
+    if (x->outcome == OUTCOME_INFEASIBLE && !x->choice)
+        return x->least_bound > p->limit;
+    for (int i = 0; i < p->n_nodes; i++)
+        if (x->choice[i] < 0 || x->choice[i] >= n_alternatives(p, i))
+            return false;
+    Price price = problem_price(p, x->choice);
+    if (price.is_forbidden || (price.peak && bytes_at(p, x->choice, x->at) != price.peak))
+        return false;
+    if (x->outcome == OUTCOME_INFEASIBLE)
+        return x->least == price.peak && x->least_bound <= x->least && x->least_bound > p->limit;
+    bool is_proved = answer_gap(x->cost, x->bound) <= c->o.gap;
+    return x->cost == price.cost && x->peak == price.peak && x->peak <= p->limit &&
+           is_dual(&x->dual) && x->certified == dual_bound(p, &x->dual) &&
+           x->certified <= x->bound && x->bound <= x->cost &&
+           (x->is_branched || x->bound == x->certified) &&
+           is_proved == (x->outcome == OUTCOME_PROVED);
+}
+
+static void altered(void **state)
+{
+    for (int f = 0; f < COUNT(fields); f++) {
+        int refused = 0;
+        for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+            Arena *a = arena_new();
+            uint64_t r = seed ^ (uint64_t)f << 32;
+            Case c;
+            make(&c, seed, a);
+            if (alter(&c, fields[f], &r)) {
+                bool ok = check(&c);
+                if (ok != is_right(&c))
+                    fail_msg("%s of problem %d: %s", fields[f], (int)seed,
+                             ok ? "accepted" : "refused");
+                refused += !ok;
+            }
+            arena_free(a);
+        }
+        assert_true(refused >= 100);
+    }
+}
+
+// ---- in the text ----
+
+static const char *find_tail(const Text *t)
+{
+    return t->s + t->n - strlen("  \"checksum\": \"0123456789abcdef\"\n}\n");
+}
+
+// The text with what follows `name` up to `end` replaced, and a checksum of its own.
+static bool check_with(const Case *c, const char *name, char end, const char *by, Text *said)
+{
+    Text t = {0}, u = {0};
+
+    answer_print(&t, &c->written, &c->o, &c->answer, "1");
+    const char *from = strstr(t.s, name);
+    assert_non_null(from);
+    from += strlen(name);
+    const char *to = strchr(from, end);
+    text_put(&u, t.s, (size_t)(from - t.s));
+    text_printf(&u, "%s", by);
+    text_put(&u, to, (size_t)(find_tail(&t) - to));
+    text_printf(&u, "  \"checksum\": \"%016" PRIx64 "\"\n}\n", hash_bytes(u.s, u.n, 0));
+    bool ok = check_text(&c->p, u.s, u.n, said);
+    text_free(&t);
+    text_free(&u);
+    return ok;
+}
+
+static void gaps(void **state)
+{
+    int refused = 0;
+
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        Arena *a = arena_new();
+        uint64_t r = seed;
+        Case c;
+        make(&c, seed, a);
+        if (c.answer.outcome != OUTCOME_INFEASIBLE) {
+            Text said = {0};
+            double gap = answer_gap(c.answer.cost, c.answer.bound);
+            double off = gap * (1 + (double)change(&r) * 0x1p-52) + (gap == 0 ? 1e-9 : 0);
+            assert_true(check_with(&c, "\"gap\": ", ',', arena_string(a, "%.17g", gap), NULL));
+            assert_false(check_with(&c, "\"gap\": ", ',', arena_string(a, "%.17g", off), &said));
+            refused++;
+            text_free(&said);
+        }
+        arena_free(a);
+    }
+    assert_true(refused >= 100);
+}
+
+static const struct {
+    const char *name;
+    char end;
+    const char *by, *message;
+} texts[] = {
+    {"\"seed\": ", ',', "-1", "'seed' is below 0"},
+    {"\"seed\": ", ',', "1.5", "byte 85: expected a whole number before here"},
+    {"\"outcome\": ", ',', "\"perfect\"", "'outcome' is 'perfect'"},
+    {"\"outcome\": ", ',', "\"infeasible\"",
+     "byte 799: 'cost' doesn't belong to outcome 'infeasible'"},
+    {"\"stop\": ", ',', "\"tired\"", "'stop' is 'tired'"},
+    {"\"bound_by\": ", ',', "\"guess\"", "'bound_by' is 'guess'"},
+    {"\"hash\": ", ',', "\"\"",
+     "it answers another instance: hash '', expected '910a2dec89025cc1'"},
+    {"\"choice\": ", '\n', "[0],", "'choice' has 1 nodes, the instance 10"},
+    {"\"choice\": ", '\n', "[0,0,0,0,0,0,0,0,0,0,0],", "'choice' has 11 nodes, the instance 10"},
+    {"\"choice\": ", '\n', "[[0]],", "byte 333: expected a whole number, found '['"},
+    {"\"peak\": ", '\n', "0, \"peak\": 0,", "byte 316: 'peak' is there twice"},
+    {"\"cost\": ", ',', "1000000000000000000000000000000000000000",
+     "byte 197: the number doesn't fit 126 bits"},
+    {"\"cost\": ", ',', "7e3", "byte 160: expected a whole number before here"},
+    {"\"version\"", '\n', ": \"2\", \"more\": 1,", "byte 27: 'more' is not known here"},
+    {"\"shift\": ", ',', "41", "the shift of the duals isn't from 0 to 40"},
+    {"\"times\": ", '\n', "[1,2,3],", "the duals have 3 times, but 5 prices"},
+    {"\"prices\": ", '\n', "[1,2,3],", "the duals have 5 times, but 3 prices"},
+    {"\"messages\": [", '[', "[1],", "the duals have messages of 9 edges, the instance has 8"},
+    {"\"gap\": ", ',', "nan", "byte 275: expected a number, found 'n'"},
+    {"\"gap_wanted\"", '\n', "", "byte 142: expected ':', found '\"'"},
+};
+
+static void malformed(void **state)
+{
+    Arena *a = arena_new();
+    Case c;
+
+    make(&c, 0, a);
+    for (uint64_t seed = 0; !c.answer.dual.n_times || c.p.n_edges < 2 || c.p.n_nodes < 2; seed++)
+        make(&c, seed, a);
+    for (int i = 0; i < COUNT(texts); i++) {
+        Text said = {0};
+        assert_false(check_with(&c, texts[i].name, texts[i].end, texts[i].by, &said));
+        assert_string_equal(said.s, arena_string(a, "a: error: %s\n", texts[i].message));
+        text_free(&said);
+    }
+    arena_free(a);
+}
+
+// Without the checksum: no byte may change, none be missing.
+static void damaged(void **state)
+{
+    Arena *a = arena_new();
+    Text t = {0};
+    Case c;
+
+    make(&c, 7, a);
+    answer_print(&t, &c.written, &c.o, &c.answer, "1");
+    for (size_t i = 0; i < t.n; i++) {
+        Text said = {0};
+        t.s[i] ^= 1;
+        assert_false(check_text(&c.p, t.s, t.n, &said));
+        t.s[i] ^= 1;
+        assert_false(check_text(&c.p, t.s, i, &said));
+        text_free(&said);
+    }
+    text_free(&t);
+    arena_free(a);
+}
+
+static void digits(void **state)
+{
+    static const struct {
+        Wide x;
+        const char *text;
+    } rows[] = {
+        {0, "0"},
+        {-1, "-1"},
+        {1000000000000000000, "1000000000000000000"},
+        {INT64_MIN, "-9223372036854775808"},
+        {(Wide)INT64_MAX * 4 + 3, "36893488147419103231"},
+        {WIDE_MOST, "170141183460469231731687303715884105727"},
+        {-WIDE_MOST - 1, "-170141183460469231731687303715884105728"},
+    };
+    char text[WIDE_DIGITS];
+
+    for (int i = 0; i < COUNT(rows); i++)
+        assert_string_equal(wide_text(rows[i].x, text), rows[i].text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(accepted), cmocka_unit_test(altered),
+                                       cmocka_unit_test(gaps),     cmocka_unit_test(malformed),
+                                       cmocka_unit_test(damaged),  cmocka_unit_test(digits)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
