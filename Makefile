@@ -17,7 +17,7 @@ RTFLAGS = -O3 -march=$(MARCH) -ffp-contract=off -fno-math-errno -fno-trapping-ma
 MARCH ?= native
 
 STAGES = base ir frontend analyzer lower solver generator driver
-src = $(wildcard $(1)/*.c $(1)/*/*.c)
+src = $(filter-out solver/engines/%,$(wildcard $(1)/*.c $(1)/*/*.c))
 obj = $(patsubst %.c,$(B)/%.o,$(call src,$(1)))
 
 # The libraries, in link order: each needs only those after it.
@@ -28,7 +28,10 @@ RT_FILE = $(patsubst %.c,$(B)/%.o,$(wildcard runtime/rt_*.c))
 LDLIBS_COMPILER = -lprotobuf-c -lcjson -lz -lm
 LDLIBS_RT = -ldnnl -fopenmp -lpthread -lm
 
-all: $(B)/shardcc $(B)/rt/libshardrt.a $(B)/rt/probe
+# The solver's engines: programs of their own, as their libraries print, hang and are licensed apart.
+ENGINES = $(B)/shardcc-cbc $(B)/shardcc-glpk
+
+all: $(B)/shardcc $(ENGINES) $(B)/rt/libshardrt.a $(B)/rt/probe
 
 # What a trainer is built from, beside shardcc: the library, and the sources for --emit source.
 $(B)/rt/libshardrt.a: $(B)/libshardrt.a $(wildcard runtime/*.[ch] runtime/cpu/*.[ch])
@@ -38,6 +41,11 @@ $(B)/rt/libshardrt.a: $(B)/libshardrt.a $(wildcard runtime/*.[ch] runtime/cpu/*.
 
 $(B)/shardcc: $(call obj,driver) $(ARCHIVES) $(RT_FILE)
 	$(CC) $(LDFLAGS) -o $@ $(call obj,driver) $(ARCHIVES) $(RT_FILE) $(LDLIBS_COMPILER)
+
+LDLIBS_cbc = -lCbcSolver -lCbc -lCgl -lOsiClp -lClp -lOsi -lCoinUtils -lstdc++ -lm
+LDLIBS_glpk = -lglpk -lm
+$(ENGINES): $(B)/shardcc-%: $(B)/solver/engines/%.o $(B)/solver/engines/engine.o $(B)/libsolver.a $(B)/libbase.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS_$*)
 
 define archive
 $(B)/lib$(1).a: $(call obj,$(1))
@@ -101,6 +109,10 @@ fuzz-onnx:
 fuzz-file:
 	@mkdir -p build-fuzz
 	for t in safetensors npy; do clang $(CPPFLAGS) -std=c11 $(WARN) $(FUZZ),fuzzer -o build-fuzz/$${t}_fuzz tests/fuzz/$${t}_fuzz.c runtime/rt_file.c runtime/rt_safe.c runtime/rt_npz.c || exit 1; done
+# Instances and answers of the solver, alike: build-fuzz/instance_fuzz -dict=tests/fuzz/instance.dict DIR tests/fuzz/instance
+fuzz-solver:
+	$(MAKE) CC=clang B=build-fuzz OPT="$(FUZZ),fuzzer-no-link" lib-solver lib-base
+	for t in instance answer; do clang $(CPPFLAGS) $(CFLAGS) $(FUZZ),fuzzer -o build-fuzz/$${t}_fuzz tests/fuzz/$${t}_fuzz.c build-fuzz/libsolver.a build-fuzz/libbase.a -lz -lm || exit 1; done
 # Line coverage of the readers over folders of inputs: make fuzz-coverage IR="DIR …" ONNX="DIR …"
 COVER = -O1 -g -fprofile-instr-generate -fcoverage-mapping
 fuzz-coverage:
@@ -113,6 +125,6 @@ fuzz-coverage:
 	llvm-cov report build-fuzz/cover/onnx -instr-profile=build-fuzz/cover/onnx.prof frontend/*.c
 clean:
 	rm -rf $(B) build-fuzz
-.PHONY: all tests check clean fuzz-ir fuzz-onnx fuzz-file fuzz-coverage
+.PHONY: all tests check clean fuzz-ir fuzz-onnx fuzz-file fuzz-solver fuzz-coverage
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,31 @@
+// The relaxation of a problem as a linear program in an engine.
+#ifndef SHARDCC_RELAX_H
+#define SHARDCC_RELAX_H
+
+#include "solver/mip.h"
+
+// Column first[i] + k says how much of alternative k node i takes: these add up to 1. From `pairs`
+// on, one column for each finite pair of an edge, whose rows and columns add up to its ends' (the
+// local polytope: Werner 2007). Rows: nodes, then for each edge a's alternatives and b's, then
+// times at which the bytes are held to the limit, added as they are needed.
+typedef struct Model {
+    const Problem *p;
+    Field *field;
+    Engine *engine;
+    Arena *arena;
+    int n_columns, pairs;
+    int *first_row;  // of each edge, in rows
+    int first_memory, n_memory, cap_memory;
+    int *memory;                  // times, in slots of the field
+    bool *has_memory;             // by slot
+    double cost_unit, byte_unit;  // costs and bytes are divided by these
+} Model;
+
+Model *model_new(const Problem *p, Engine *e, Arena *a);
+// Adds rows for the times at which x (by alternative) holds most over the limit, up to a dozen well
+// apart. How many were added.
+int model_cut(Model *m, const double *x);
+// The duals of the program's rows as a dual of the problem.
+Dual model_dual(const Model *m, const double *row_dual, Arena *a);
+
+#endif

@@ -1,0 +1,274 @@
+// Writes a problem as a linear program, and reads the program's duals as the problem's.
+#include "solver/relax.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void lines_alloc(Lines *l, int n, int entries, bool is_columns, Arena *a)
+{
+    l->low = arena_array(a, double, n);
+    l->high = arena_array(a, double, n);
+    l->first = arena_array(a, int, n + 1);
+    l->index = arena_array(a, int, entries);
+    l->value = arena_array(a, double, entries);
+    if (is_columns) {
+        l->cost = arena_array(a, double, n);
+        l->is_whole = arena_array(a, char, n);
+    }
+}
+
+// All rows but those of times; columns fill them.
+static void rows_send(Model *m)
+{
+    const Problem *p = m->p;
+    Arena *a = arena_new();
+    Lines l = {0};
+    int n = p->n_nodes;
+
+    m->first_row = arena_array(m->arena, int, p->n_edges + 1);
+    for (int e = 0; e < p->n_edges; e++) {
+        m->first_row[e] = n;
+        n += n_alternatives(p, p->edge[e].a) + n_alternatives(p, p->edge[e].b);
+    }
+    m->first_row[p->n_edges] = m->first_memory = n;
+    lines_alloc(&l, n, 0, false, a);
+    l.n = n;
+    for (int i = 0; i < p->n_nodes; i++)
+        l.low[i] = l.high[i] = 1;
+    engine_rows(m->engine, &l);
+    arena_free(a);
+}
+
+static void entry_put(Lines *l, int *n, int row, double value)
+{
+    l->index[*n] = row;
+    l->value[(*n)++] = value;
+}
+
+// One column for each alternative.
+static void nodes_send(Model *m)
+{
+    const Problem *p = m->p;
+    int n_all = p->first[p->n_nodes], n = 0, *degree;
+    Arena *a = arena_new();
+    Lines l = {0};
+
+    degree = arena_array(a, int, p->n_nodes);
+    for (int e = 0; e < p->n_edges; e++)
+        for (int s = 0; s < 2; s++)
+            degree[s ? p->edge[e].b : p->edge[e].a]++;
+    for (int i = 0; i < p->n_nodes; i++)
+        n += n_alternatives(p, i) * (1 + degree[i]);
+    lines_alloc(&l, n_all, n, true, a);
+    n = 0;
+    for (int i = 0; i < p->n_nodes; i++)
+        for (int k = p->first[i]; k < p->first[i + 1]; k++) {
+            l.first[k] = n;
+            l.high[k] = is_forbidden(p->cost[k]) ? 0 : MIP_FREE;
+            l.cost[k] = is_forbidden(p->cost[k]) ? 0 : (double)p->cost[k] / m->cost_unit;
+            l.is_whole[k] = 1;
+            entry_put(&l, &n, i, 1);
+            for (int j = m->field->first_link[i]; j < m->field->first_link[i + 1]; j++) {
+                Link link = m->field->link[j];
+                int row = m->first_row[link.edge] + k - p->first[i];
+                if (!link.is_a)
+                    row += n_alternatives(p, link.other);
+                entry_put(&l, &n, row, -1);
+            }
+        }
+    l.first[n_all] = n;
+    l.n = n_all;
+    engine_columns(m->engine, &l);
+    m->n_columns = m->pairs = n_all;
+    arena_free(a);
+}
+
+static void pairs_send(Model *m)
+{
+    const Problem *p = m->p;
+    int n_all = 0;
+    Arena *a = arena_new();
+    Lines l = {0};
+
+    for (int e = 0; e < p->n_edges; e++)
+        n_all += n_alternatives(p, p->edge[e].a) * n_alternatives(p, p->edge[e].b);
+    lines_alloc(&l, n_all, 2 * n_all, true, a);
+    int entries = 0;
+    for (int e = 0; e < p->n_edges; e++) {
+        int ka = n_alternatives(p, p->edge[e].a), kb = n_alternatives(p, p->edge[e].b);
+        for (int k = 0; k < ka; k++)
+            for (int b = 0; b < kb; b++) {
+                int64_t cost = edge_cost(p, &p->edge[e], k, b);
+                if (is_forbidden(cost))
+                    continue;
+                l.cost[l.n] = (double)cost / m->cost_unit;
+                l.high[l.n] = MIP_FREE;
+                entry_put(&l, &entries, m->first_row[e] + k, 1);
+                entry_put(&l, &entries, m->first_row[e] + ka + b, 1);
+                l.first[++l.n] = entries;
+            }
+    }
+    engine_columns(m->engine, &l);
+    m->n_columns += l.n;
+    arena_free(a);
+}
+
+Model *model_new(const Problem *p, Engine *e, Arena *a)
+{
+    Model *m = arena_array(a, Model, 1);
+    double most = 1;
+
+    *m = (Model){.p = p, .engine = e, .arena = a, .field = field_new(p, a)};
+    m->has_memory = arena_array(a, bool, m->field->n_slots);
+    for (int k = 0; k < p->first[p->n_nodes]; k++)
+        if (!is_forbidden(p->cost[k]))
+            most = fmax(most, fabs((double)p->cost[k]));
+    for (int i = 0; i < p->n_edges; i++)
+        for (int k = 0; k < n_alternatives(p, p->edge[i].a) * n_alternatives(p, p->edge[i].b); k++)
+            if (!is_forbidden(p->edge[i].cost[k]))
+                most = fmax(most, fabs((double)p->edge[i].cost[k]));
+    m->cost_unit = fmax(1, most / 1e6);
+    m->byte_unit = fmax(1, (double)p->limit / 1e5);
+    rows_send(m);
+    nodes_send(m);
+    pairs_send(m);
+    return m;
+}
+
+static void memory_send(Model *m, const int *slot, int n)
+{
+    const Problem *p = m->p;
+    const Field *f = m->field;
+    Arena *a = arena_new();
+    Lines l = {.n = n};
+    int entries = 0, cap = 0;
+    double *value = NULL;
+    int cap_value = 0;
+
+    lines_alloc(&l, n, 0, false, a);
+    for (int i = 0; i < n; i++) {
+        double limit = (double)p->limit;
+        for (int node = 0; node < p->n_nodes; node++)
+            for (int k = p->first[node]; k < p->first[node + 1]; k++)
+                for (int u = f->first_use[k]; u < f->first_use[k + 1]; u++) {
+                    if (f->use[u].first > slot[i] || f->use[u].last <= slot[i])
+                        continue;
+                    if (n_alternatives(p, node) == 1) {
+                        limit -= (double)f->use[u].bytes;
+                        continue;
+                    }
+                    int at = entries;
+                    *arena_push(a, l.index, at, cap) = k;
+                    *arena_push(a, value, entries, cap_value) =
+                        (double)f->use[u].bytes / m->byte_unit;
+                }
+        l.first[i + 1] = entries;
+        l.low[i] = -MIP_FREE;
+        l.high[i] = limit / m->byte_unit;
+        m->has_memory[slot[i]] = true;
+        *arena_push(m->arena, m->memory, m->n_memory, m->cap_memory) = slot[i];
+    }
+    l.value = value;
+    engine_rows(m->engine, &l);
+    arena_free(a);
+}
+
+// Bytes over the limit at each slot.
+static double *excess_find(const Model *m, const double *x, Arena *a)
+{
+    const Field *f = m->field;
+    double *over = arena_array(a, double, f->n_slots + 1);
+
+    for (int k = 0; k < m->pairs; k++)
+        for (int u = f->first_use[k]; u < f->first_use[k + 1] && x[k] != 0; u++) {
+            over[f->use[u].first] += x[k] * (double)f->use[u].bytes;
+            over[f->use[u].last] -= x[k] * (double)f->use[u].bytes;
+        }
+    for (int s = 1; s < f->n_slots; s++)
+        over[s] += over[s - 1];
+    for (int s = 0; s < f->n_slots; s++)
+        over[s] -= (double)m->p->limit;
+    return over;
+}
+
+int model_cut(Model *m, const double *x)
+{
+    enum { MOST = 12, APART = 64 };
+    Arena *a = arena_new();
+    int n_slots = m->field->n_slots, slot[MOST], n = 0;
+    double *over = excess_find(m, x, a);
+
+    while (n < MOST) {
+        int best = -1;
+        for (int s = 0; s < n_slots; s++)
+            if (over[s] > 1e-6 * m->byte_unit && !m->has_memory[s] &&
+                (best < 0 || over[s] > over[best]))
+                best = s;
+        if (best < 0)
+            break;
+        slot[n++] = best;
+        int apart = n_slots / APART;
+        for (int s = best - apart; s <= best + apart; s++)
+            if (s >= 0 && s < n_slots)
+                over[s] = 0;
+    }
+    if (n)
+        memory_send(m, slot, n);
+    arena_free(a);
+    return n;
+}
+
+// The unit of a dual such that the largest number in it stays below 2^60.
+static int shift_for(const Model *m, const double *row_dual)
+{
+    double most = 1;
+    int shift = 40;
+
+    for (int i = 0; i < m->first_memory; i++)
+        most = fmax(most, fabs(row_dual[i]) * m->cost_unit);
+    for (int i = 0; i < m->n_memory; i++)
+        most = fmax(most, fabs(row_dual[m->first_memory + i]) * m->cost_unit / m->byte_unit);
+    while (shift > 0 && ldexp(most, shift) > ldexp(1, 58))
+        shift--;
+    return shift;
+}
+
+typedef struct Priced {
+    int slot;
+    int64_t price;
+} Priced;
+
+static int by_slot(const void *x, const void *y)
+{
+    const Priced *a = x, *b = y;
+    return (a->slot > b->slot) - (a->slot < b->slot);
+}
+
+// A row's dual v means v for each unit of its right side. In the edges' rows the pairs have +1, so
+// that a pair costs its cost less both duals: messages are -v. Memory rows have v <= 0: prices -v.
+Dual model_dual(const Model *m, const double *row_dual, Arena *a)
+{
+    Dual d = {.shift = shift_for(m, row_dual)};
+    double unit = ldexp(m->cost_unit, d.shift);
+    Priced *priced = arena_array(a, Priced, m->n_memory);
+    int n = m->first_memory - m->p->n_nodes;
+
+    d.message = arena_array(a, int64_t, n);
+    for (int i = 0; i < n; i++)
+        d.message[i] = -llround(row_dual[m->p->n_nodes + i] * unit);
+    for (int i = 0; i < m->n_memory; i++) {
+        int64_t price = llround(-row_dual[m->first_memory + i] * unit / m->byte_unit);
+        if (price > 0)
+            priced[d.n_times++] = (Priced){m->memory[i], price};
+    }
+    if (d.n_times)
+        qsort(priced, (size_t)d.n_times, sizeof *priced, by_slot);
+    d.time = arena_array(a, int, d.n_times);
+    d.price = arena_array(a, int64_t, d.n_times);
+    for (int i = 0; i < d.n_times; i++) {
+        d.time[i] = m->field->slot_time[priced[i].slot];
+        d.price[i] = priced[i].price;
+    }
+    return d;
+}
