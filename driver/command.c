@@ -20,7 +20,8 @@ static void print_help(const Command *c)
             printf("%.*s\n%26s", (int)(end - s), s, "");
         printf("%s\n", s);
     }
-    printf("\nExit status: 0 done, 2 wrong options, 1 anything else that is wrong.\n");
+    printf("\nExit status: %s.\n",
+           c->statuses ? c->statuses : "0 done, 2 wrong options, 1 anything else that is wrong");
 }
 
 static bool unknown(const Command *c, const char *word, int *status)

@@ -56,6 +56,12 @@ char *output_folder(Arena *a, const char *path);  // the folder that it lies in
 // Looks before anything is computed: nothing that is written may be a folder or the model itself.
 bool output_check(Arena *a, const Options *o, Diag *d);
 
+// Can a file be written there, and is it not the input itself, which is `what`?
+bool output_check_file(Arena *a, const char *path, const char *input, const char *what, Diag *d);
+
+// The folder that shardcc itself lies in.
+char *program_folder(Arena *a);
+
 // The folder with the runtime's headers, sources, library and probe, beside shardcc itself.
 char *runtime_folder(Arena *a);
 

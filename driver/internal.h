@@ -22,6 +22,7 @@ typedef struct Command {
     int n_options;
     bool (*set)(Arena *a, void *to, int id, const char *value, int *status);
     bool (*word)(void *to, const char *word, int *status);
+    const char *statuses;  // what the exit status says; NULL: 0, 1 and 2 only
 } Command;
 
 // Reads argv[1 …] into `to`. False, with the exit status in `*status`, when there is nothing (more)

@@ -31,17 +31,15 @@ char *output_folder(Arena *a, const char *path)
     return n ? arena_copy(a, path, n > 1 ? n - 1 : n) : arena_copy(a, ".", 1);
 }
 
-char *runtime_folder(Arena *a)
+char *program_folder(Arena *a)
 {
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
 
-    if (n < 0)
-        return arena_string(a, "rt");
-    path[n] = 0;
-    char *slash = strrchr(path, '/');
-    return arena_string(a, "%.*s/rt", slash ? (int)(slash - path) : 0, path);
+    return n < 0 ? arena_copy(a, ".", 1) : output_folder(a, arena_copy(a, path, (size_t)n));
 }
+
+char *runtime_folder(Arena *a) { return arena_string(a, "%s/rt", program_folder(a)); }
 
 bool is_same_file(const char *a, const char *b)
 {
@@ -49,7 +47,7 @@ bool is_same_file(const char *a, const char *b)
     return !stat(a, &s) && !stat(b, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
 }
 
-static bool check_file(Arena *a, const Options *o, const char *path, Diag *d)
+bool output_check_file(Arena *a, const char *path, const char *input, const char *what, Diag *d)
 {
     const char *folder = output_folder(a, path);
     struct stat s;
@@ -61,11 +59,16 @@ static bool check_file(Arena *a, const Options *o, const char *path, Diag *d)
     if (!stat(path, &s) && !S_ISREG(s.st_mode))
         diag_error(d, "cannot write '%s': it is %s", path,
                    S_ISDIR(s.st_mode) ? "a folder" : "no regular file");
-    else if (is_same_file(path, o->input))
-        diag_error(d, "cannot write '%s': it is the model", path);
+    else if (is_same_file(path, input))
+        diag_error(d, "cannot write '%s': it is the %s", path, what);
     else
         return true;
     return false;
+}
+
+static bool check_file(Arena *a, const Options *o, const char *path, Diag *d)
+{
+    return output_check_file(a, path, o->input, "model", d);
 }
 
 bool output_check(Arena *a, const Options *o, Diag *d)
