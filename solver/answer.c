@@ -128,10 +128,16 @@ void answer_print(Text *t, const Problem *p, const SolveOptions *o, const Answer
 bool answer_write(const char *path, const Problem *p, const SolveOptions *o, const Answer *answer,
                   const char *version, Diag *d)
 {
-    Text t = {0};
+    Text t = {0}, said = {0};
+    Diag own = {.file = "answer", .to = &said};
 
     answer_print(&t, p, o, answer, version);
-    bool ok = out_write(path, t.s, t.n, d);
+    bool ok = stored_check((File){(const uint8_t *)t.s, t.n}, p, &said, &own);
+    if (!ok)
+        diag_error(d, "shardcc found an answer that isn't one, which is an error in it: %s",
+                   said.s);
+    ok = ok && (!path || out_write(path, t.s, t.n, d));
     text_free(&t);
+    text_free(&said);
     return ok;
 }

@@ -158,8 +158,8 @@ double answer_gap(Wide cost, Wide bound);
 enum { WIDE_DIGITS = 48 };
 const char *wide_text(Wide x, char text[WIDE_DIGITS]);
 
-// Writes an answer that isn't OUTCOME_NOTHING (docs/solver.md has the form); `version` is the
-// program's.
+// Checks an answer that isn't OUTCOME_NOTHING as answer_check does, and writes it to `path`, if
+// that isn't NULL (docs/solver.md has the form); `version` is the program's.
 bool answer_write(const char *path, const Problem *p, const SolveOptions *o, const Answer *answer,
                   const char *version, Diag *d);
 

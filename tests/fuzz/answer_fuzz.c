@@ -1,0 +1,31 @@
+// Any bytes as an answer of the example: its checksum is mended, so that what lies behind it is
+// reached. It is refused with one message, or its cost is what it says.
+#include <stdlib.h>
+#include <string.h>
+
+#include "solver/internal.h"
+#include "tests/solver/example.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const File file = {(const uint8_t *)example, sizeof example - 1};
+    Arena *a = arena_new();
+    Text t = {0}, messages = {0}, said = {0};
+    Diag d = {.file = "fuzz", .to = &messages};
+    Problem p;
+
+    if (!problem_parse(file, &p, a, NULL))
+        abort();
+    text_put(&t, (const char *)data, size);
+    text_printf(&t, "  \"checksum\": \"%016" PRIx64 "\"\n}\n", hash_bytes(data, size, 0));
+    bool ok = stored_check((File){(const uint8_t *)t.s, t.n}, &p, &said, &d);
+    if (d.errors != !ok || (said.n > 0) != ok)
+        abort();
+    text_free(&t);
+    text_free(&messages);
+    text_free(&said);
+    arena_free(a);
+    return 0;
+}
