@@ -1,0 +1,128 @@
+// The least possible peak. With costs forgotten but for what they forbid, and a node that leaves
+// out any part of the bytes below some peak at the cost of the rest, the bound of the cost is one
+// of the peak.
+#include <string.h>
+
+#include "solver/search.h"
+
+// Costs of nothing, or forbidden. Edges that follow each other share theirs if they did.
+static void forget_costs(const Problem *p, Problem *q, Arena *a)
+{
+    int n = p->first[p->n_nodes];
+
+    q->cost = arena_array(a, int64_t, n + 2);
+    q->edge = arena_array(a, Edge, p->n_edges);
+    for (int k = 0; k < n; k++)
+        q->cost[k] = is_forbidden(p->cost[k]) ? COST_FORBIDDEN : 0;
+    for (int e = 0; e < p->n_edges; e++) {
+        const Edge *d = &p->edge[e];
+        q->edge[e] = *d;
+        if (e && d->cost == d[-1].cost) {
+            q->edge[e].cost = q->edge[e - 1].cost;
+            continue;
+        }
+        int64_t n_pairs = (int64_t)n_alternatives(p, d->a) * n_alternatives(p, d->b);
+        int64_t *cost = arena_array(a, int64_t, n_pairs);
+        for (int64_t i = 0; i < n_pairs; i++)
+            cost[i] = is_forbidden(d->cost[i]) ? COST_FORBIDDEN : 0;
+        q->edge[e].cost = cost;
+    }
+}
+
+// q with one node more, which holds `peak` bytes all the time for nothing, or none for that price.
+static void leave_out(Problem *q, int64_t peak, Arena *a)
+{
+    int n = q->n_nodes, k = q->first[n], n_uses = q->first_use[k], last = 0;
+    int *first = arena_array(a, int, n + 2), *first_use = arena_array(a, int, k + 3);
+    Use *use = arena_array(a, Use, n_uses + 1);
+
+    memcpy(first, q->first, (size_t)(n + 1) * sizeof *first);
+    memcpy(first_use, q->first_use, (size_t)(k + 1) * sizeof *first_use);
+    for (int u = 0; u < n_uses; u++) {
+        use[u] = q->use[u];
+        last = use[u].last > last ? use[u].last : last;
+    }
+    use[n_uses] = (Use){0, last ? last : 1, peak};
+    first[n + 1] = k + 2;
+    first_use[k + 1] = first_use[k + 2] = n_uses + 1;
+    q->cost[k] = 0;
+    q->cost[k + 1] = peak;
+    q->n_nodes = n + 1;
+    q->first = first;
+    q->first_use = first_use;
+    q->use = use;
+    q->limit = peak;
+}
+
+// More than any choice holds.
+static int64_t all_bytes(const Problem *p)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < p->n_nodes; i++) {
+        int64_t most = 0;
+        for (int u = p->first_use[p->first[i]]; u < p->first_use[p->first[i + 1]]; u++)
+            most = p->use[u].bytes > most ? p->use[u].bytes : most;
+        if (!add_size(sum, most, &sum))
+            return INT64_MAX;
+    }
+    return sum + (sum < INT64_MAX);
+}
+
+// Lower and lower peaks, each made of what the fullest times' prices lead to.
+static void find_low(const Problem *q, const Dual *dual, Least *least, int *choice, uint64_t seed,
+                     int64_t work, const Watch *w)
+{
+    Arena *a = arena_new();
+    Field *f = field_new(q, a);
+    Search *s = search_new(f, seed, a);
+    double *price = arena_array(a, double, f->n_slots), total = 0;
+    int *start = arena_array(a, int, q->n_nodes);
+
+    s->work_limit = work;
+    s->watch = w;
+    search_dual_prices(f, dual, price);
+    for (int t = 0; t < f->n_slots; t++)
+        total += price[t];
+    // All bytes together cost less than one thing that is forbidden.
+    for (int t = 0; t < f->n_slots; t++)
+        price[t] = total > 0 ? price[t] / total / (double)all_bytes(q)
+                             : 1.0 / f->n_slots / (double)all_bytes(q);
+    search_price(s, price);
+    search_follow(s, &(Dual){0}, start);
+    search_start(s, start);
+    do {
+        search_relax(s, 3, 1);
+        search_repair(s);
+        Price now = problem_price(q, s->choice);
+        if (!now.is_forbidden && (!least->is_found || now.peak < least->peak)) {
+            *least =
+                (Least){.bound = least->bound, .is_found = true, .peak = now.peak, .at = now.at};
+            memcpy(choice, s->choice, (size_t)q->n_nodes * sizeof *choice);
+        }
+        if (!f->n_slots)
+            break;
+        price[profile_fullest(&s->profile)] += 0.1 / (double)all_bytes(q);
+        search_price(s, price);
+    } while (search_goes_on(s));
+    arena_free(a);
+}
+
+Least least_peak(const Problem *p, int *choice, uint64_t seed, int64_t work, const Watch *w)
+{
+    Arena *a = arena_new();
+    Problem q = *p, r;
+    Dual dual = {0};
+    Least least = {0};
+
+    forget_costs(p, &q, a);
+    q.limit = 0;
+    find_low(&q, &dual, &least, choice, seed, work / 4, w);
+    r = q;
+    leave_out(&r, least.is_found ? least.peak : all_bytes(p), a);
+    Wide bound = ascent(&r, &dual, work / 2, w, a);
+    find_low(&q, &dual, &least, choice, seed + 1, work / 4, w);
+    least.bound = bound > INT64_MAX ? INT64_MAX : (int64_t)bound;
+    arena_free(a);
+    return least;
+}

@@ -1,0 +1,168 @@
+// Cheap choices. Trees of nodes move together at prices of bytes (Lagrangian heuristics: a price
+// too low leaves too much held, one too high too much paid), then what is too full is repaired, and
+// steps that fit improve what is left.
+#include <math.h>
+#include <string.h>
+
+#include "solver/search.h"
+
+static const double TURNS = 3;                            // of each node, at prices alone
+static const double MOST_OVER = 0.2, FIRST_PRICE = 0.01;  // parts of the limit, and of the cost
+static const int64_t PATIENCE = 200000000, ROUNDED = 20000000;  // work: without a gain; in all
+
+typedef struct Hunt {
+    Search *s;
+    double *price, *held;  // the prices that it goes by, by slot
+    bool is_found;
+    int *best;
+    Wide cost;
+    double about;  // cost, in doubles
+    Listener l;
+} Hunt;
+
+// Keeps the choice if it is the cheapest until now.
+static void record(Hunt *h)
+{
+    const Search *s = h->s;
+    const Problem *p = s->f->p;
+
+    if (profile_peak(&s->profile) > s->limit || (h->is_found && s->cost >= h->about))
+        return;
+    Price now = problem_price(p, s->choice);
+    if (now.is_forbidden || (h->is_found && now.cost >= h->cost))
+        return;
+    h->is_found = true;
+    h->cost = now.cost;
+    h->about = (double)now.cost;
+    memcpy(h->best, s->choice, (size_t)p->n_nodes * sizeof *h->best);
+    if (h->l.found)
+        h->l.found(h->l.to, h->best, h->cost);
+}
+
+static const double scales[] = {0, 0.25, 0.5, 1, 1, 2, 4};
+
+static double random_scale(Search *s) { return scales[search_random(s, COUNT(scales))]; }
+
+// Around the nodes that changed since the mark.
+static void settle(Search *s, int rounds)
+{
+    for (int j = 0; j < rounds && s->n_undo; j++) {
+        int node = s->undo[search_random(s, (uint64_t)s->n_undo)].node;
+        search_tree(s, (Branch){node, 2 << search_random(s, 7), random_scale(s), -1, true});
+    }
+    for (int j = 0, n = s->n_undo; j < n; j++)
+        search_better(s, s->undo[j].node);
+}
+
+// Changes a part at a loss, mends what that does to the rest, and takes it back if it was no gain.
+static bool kick(Search *s)
+{
+    double before = s->cost;
+    int root = search_node(s), n = n_alternatives(s->f->p, root);
+    int forced = search_random(s, 2) ? (int)search_random(s, (uint64_t)n) : -1;
+    Branch b = {root, 1 << search_random(s, 8), random_scale(s), forced, false};
+
+    search_mark(s);
+    search_tree(s, b);
+    bool fits = search_repair(s);
+    if (fits)
+        settle(s, 4);
+    bool is_good = fits && s->cost <= before;
+    if (!is_good)
+        search_take_back(s);
+    s->is_marked = false;
+    return is_good && s->cost < before;
+}
+
+// Steps that fit, until a while has brought nothing.
+static void improve(Hunt *h, int64_t patience)
+{
+    Search *s = h->s;
+    int64_t until = s->work + patience;
+
+    search_descend(s);
+    while (s->work < until && search_goes_on(s))
+        if (kick(s)) {
+            until = s->work + patience;
+            record(h);
+        }
+}
+
+// Dearer where too much is held, cheaper where there is room.
+static void adapt(Hunt *h)
+{
+    Search *s = h->s;
+    const Field *f = s->f;
+    double limit = s->limit > 0 ? (double)s->limit : 1;
+
+    field_held(f, s->choice, h->held);
+    for (int t = 0; t < f->n_slots; t++) {
+        double over = h->held[t] / limit - 1;
+        h->price[t] *= exp(over < MOST_OVER ? over : MOST_OVER);
+    }
+    if (profile_peak(&s->profile) > s->limit)
+        h->price[profile_fullest(&s->profile)] += FIRST_PRICE * fabs(s->cost) / limit;
+    search_price(s, h->price);
+}
+
+static Hunt *hunt_new(const Problem *p, const Dual *dual, uint64_t seed, Arena *a)
+{
+    Hunt *h = arena_array(a, Hunt, 1);
+    Field *f = field_new(p, a);
+
+    h->s = search_new(f, seed, a);
+    h->price = arena_array(a, double, f->n_slots);
+    h->held = arena_array(a, double, f->n_slots);
+    h->best = arena_array(a, int, p->n_nodes);
+    if (dual)
+        search_dual_prices(f, dual, h->price);
+    search_price(h->s, h->price);
+    return h;
+}
+
+bool search(const Problem *p, const Dual *dual, bool is_start, int *choice, Wide *cost,
+            uint64_t seed, int64_t work, const Watch *w, Listener l)
+{
+    if (!p->n_nodes) {
+        *cost = 0;
+        return p->limit >= 0;
+    }
+    Arena *a = arena_new();
+    Hunt *h = hunt_new(p, dual, seed, a);
+    Search *s = h->s;
+
+    s->work_limit = work;
+    s->watch = w;
+    h->l = l;
+    if (!is_start)
+        search_follow(s, dual ? dual : &(Dual){0}, choice);
+    search_start(s, choice);
+    record(h);
+    do {
+        if (!is_start)
+            search_relax(s, TURNS, 1);
+        is_start = false;
+        adapt(h);
+        search_repair(s);
+        record(h);
+        improve(h, PATIENCE);
+    } while (search_goes_on(s));
+    *cost = h->cost;
+    if (h->is_found)
+        memcpy(choice, h->best, (size_t)p->n_nodes * sizeof *choice);
+    arena_free(a);
+    return h->is_found;
+}
+
+bool search_round(const Problem *p, const double *x, int *choice, Wide *cost)
+{
+    Watch w = watch_start(0);
+
+    for (int i = 0; i < p->n_nodes; i++) {
+        choice[i] = 0;
+        for (int k = 1; k < n_alternatives(p, i); k++)
+            if (x[p->first[i] + k] > x[p->first[i] + choice[i]])
+                choice[i] = k;
+    }
+    return search(p, NULL, true, choice, cost, 1, ROUNDED, &w, (Listener){0});
+}

@@ -1,0 +1,80 @@
+// Steps of one node.
+#include "solver/search.h"
+
+// Below what rounding can feign.
+static double little(double cost) { return 1e-12 * (cost < 0 ? -cost : cost); }
+
+bool search_better(Search *s, int i)
+{
+    int first = s->f->p->first[i], n = n_alternatives(s->f->p, i), best = s->choice[i];
+    double enough = little(s->cost);
+
+    for (int k = 0; k < n; k++)
+        if (s->given[first + k] < s->given[first + best] - enough && search_fits(s, i, k))
+            best = k;
+    s->work += n;
+    bool is_better = best != s->choice[i];
+    search_set(s, i, best);
+    return is_better;
+}
+
+bool search_descend(Search *s)
+{
+    int n = s->f->p->n_nodes, since = 0;
+    bool is_better = false;
+
+    for (int i = 0; since < n && search_goes_on(s); i = i + 1 < n ? i + 1 : 0, since++)
+        if (search_better(s, i))
+            is_better = true, since = 0;
+    return is_better;
+}
+
+static int64_t bytes_at(const Field *f, int alternative, int slot)
+{
+    for (int u = f->first_use[alternative]; u < f->first_use[alternative + 1]; u++)
+        if (f->use[u].first <= slot && slot < f->use[u].last)
+            return f->use[u].bytes;
+    return 0;
+}
+
+typedef struct Relief {
+    int node, k;
+    double rate;  // cost of a byte less
+} Relief;
+
+// Finds the cheapest relief of the slot that one node can give.
+static void relieve(Search *s, int i, int slot, int64_t excess, Relief *best)
+{
+    const Field *f = s->f;
+    int first = f->p->first[i], now = first + s->choice[i];
+    int64_t held = bytes_at(f, now, slot);
+
+    if (!held)
+        return;
+    for (int k = 0; k < n_alternatives(f->p, i); k++) {
+        int64_t less = held - bytes_at(f, first + k, slot);
+        if (less <= 0 || s->given[first + k] >= s->given[now] + f->forbidden / 2)
+            continue;
+        double rate =
+            (s->given[first + k] - s->given[now]) / (double)(less < excess ? less : excess);
+        if ((best->node < 0 || rate < best->rate) && search_fits(s, i, k))
+            *best = (Relief){i, k, rate};
+    }
+    s->work += 2 * n_alternatives(f->p, i);
+}
+
+bool search_repair(Search *s)
+{
+    int64_t excess;
+
+    while ((excess = profile_peak(&s->profile) - s->limit) > 0 && search_goes_on(s)) {
+        int slot = profile_fullest(&s->profile);
+        Relief best = {.node = -1};
+        for (int i = 0; i < s->f->p->n_nodes; i++)
+            relieve(s, i, slot, excess, &best);
+        if (best.node < 0)
+            return false;
+        search_set(s, best.node, best.k);
+    }
+    return excess <= 0;
+}

@@ -1,0 +1,177 @@
+// Bounds by ascent and choices by search, held against trying everything.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "solver/search.h"
+#include "tests/solver/random.h"
+
+enum { PROBLEMS = 500, WORK = 200000 };
+
+// No bound is above the optimum, it is its dual's, and more work doesn't lower it.
+static void bounds(void **state)
+{
+    Watch w = watch_start(0);
+
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        Arena *a = arena_new();
+        Problem p = random_problem(seed, a);
+        Best best = brute_force(&p);
+        Dual dual = {0};
+        Wide once = ascent(&p, &dual, WORK / 10, &w, a);
+
+        assert_true(dual_bound(&p, &dual) == once);
+        assert_true(!best.is_feasible || once <= best.cost);
+        Wide twice = ascent(&p, &dual, WORK, &w, a);
+        assert_true(dual_bound(&p, &dual) == twice);
+        assert_true(twice >= once && (!best.is_feasible || twice <= best.cost));
+        arena_free(a);
+    }
+}
+
+static int root_of(const int *above, int i)
+{
+    while (above[i] != i)
+        i = above[i];
+    return i;
+}
+
+static bool is_forest(const Problem *p)
+{
+    int above[MOST_RANDOM_NODES];
+
+    for (int i = 0; i < p->n_nodes; i++)
+        above[i] = i;
+    for (int e = 0; e < p->n_edges; e++) {
+        int a = root_of(above, p->edge[e].a), b = root_of(above, p->edge[e].b);
+        if (a == b)
+            return false;
+        above[a] = b;
+    }
+    return true;
+}
+
+// Of a tree whose bytes don't bind, the bound is the optimum but for rounding.
+static void trees(void **state)
+{
+    Watch w = watch_start(0);
+    int n_trees = 0;
+
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        Arena *a = arena_new();
+        Problem p = random_problem(seed, a);
+        Dual dual = {0};
+
+        p.limit = INT64_MAX;
+        Best best = brute_force(&p);
+        if (best.is_allowed && is_forest(&p)) {
+            double bound = (double)ascent(&p, &dual, WORK, &w, a), cost = (double)best.cost;
+            assert_true(bound >= cost - 1 - 1e-9 * (cost < 0 ? -cost : cost));
+            n_trees++;
+        }
+        arena_free(a);
+    }
+    assert_true(n_trees > PROBLEMS / 5);
+}
+
+// What a search finds is allowed and costs what it says; it mostly finds the cheapest, as far as
+// doubles tell; the same seed gives the same.
+static void searches(void **state)
+{
+    Watch w = watch_start(0);
+    int n_feasible = 0, n_found = 0, n_best = 0;
+
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        Arena *a = arena_new();
+        Problem p = random_problem(seed, a);
+        Best best = brute_force(&p);
+        int choice[MOST_RANDOM_NODES], again[MOST_RANDOM_NODES];
+        Wide cost, same;
+        Dual dual = {0};
+
+        ascent(&p, &dual, WORK / 10, &w, a);
+        bool is_found = search(&p, &dual, false, choice, &cost, seed, WORK, &w, (Listener){0});
+        n_feasible += best.is_feasible;
+        n_found += is_found;
+        assert_true(search(&p, &dual, false, again, &same, seed, WORK, &w, (Listener){0}) ==
+                    is_found);
+        if (is_found) {
+            Price price = problem_price(&p, choice);
+            assert_true(!price.is_forbidden && price.peak <= p.limit && price.cost == cost);
+            assert_true(best.is_feasible && cost >= best.cost);
+            assert_memory_equal(choice, again, (size_t)p.n_nodes * sizeof *choice);
+            n_best += (double)(cost - best.cost) <= 1e-12 * (double)(cost < 0 ? -cost : cost);
+        }
+        arena_free(a);
+    }
+    print_message("%d feasible, %d found, %d cheapest\n", n_feasible, n_found, n_best);
+    assert_true(n_found > n_feasible * 95 / 100 && n_best > n_feasible * 90 / 100);
+}
+
+// The least peak lies between the bound and what was found, and mostly is both.
+static void least_peaks(void **state)
+{
+    Watch w = watch_start(0);
+    int n_allowed = 0, n_found = 0, n_bound = 0, n_least = 0;
+
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        Arena *a = arena_new();
+        Problem p = random_problem(seed, a);
+        Best best = brute_force(&p);
+        int choice[MOST_RANDOM_NODES];
+        Least least = least_peak(&p, choice, seed, WORK, &w);
+
+        assert_true(!best.is_allowed || least.bound <= best.least);
+        if (least.is_found) {
+            Price price = problem_price(&p, choice);
+            assert_true(best.is_allowed && !price.is_forbidden && price.peak == least.peak);
+            assert_true(price.at == least.at && least.peak >= best.least);
+        }
+        n_allowed += best.is_allowed;
+        n_found += least.is_found;
+        n_least += least.is_found && least.peak == best.least;
+        n_bound += best.is_allowed && least.bound >= best.least - best.least / 100 - 1;
+        arena_free(a);
+    }
+    print_message("%d allowed, %d found, %d least, %d near\n", n_allowed, n_found, n_least,
+                  n_bound);
+    assert_true(n_found > n_allowed * 9 / 10 && n_least > n_allowed * 8 / 10);
+    assert_true(n_bound > n_allowed / 2);
+}
+
+// The segment tree against an array.
+static void profiles(void **state)
+{
+    uint64_t r = 1;
+
+    for (int n = 1; n < 40; n++) {
+        Arena *a = arena_new();
+        Profile p = profile_new(n, a);
+        int64_t held[40] = {0};
+        for (int i = 0; i < 200; i++) {
+            int first = below(&r, n), last = first + 1 + below(&r, n - first), peak = 0;
+            int64_t bytes = below(&r, 100) - 20;
+            profile_add(&p, first, last, bytes);
+            for (int t = first; t < last; t++)
+                held[t] += bytes;
+            for (int t = 0; t < n; t++)
+                peak = held[t] > held[peak] ? t : peak;
+            if (held[peak] > 0) {
+                assert_int_equal(profile_peak(&p), held[peak]);
+                assert_int_equal(profile_fullest(&p), peak);
+            }
+        }
+        arena_free(a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounds),      cmocka_unit_test(trees),    cmocka_unit_test(searches),
+        cmocka_unit_test(least_peaks), cmocka_unit_test(profiles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
