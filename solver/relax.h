@@ -25,7 +25,18 @@ Model *model_new(const Problem *p, Engine *e, Arena *a);
 // Adds rows for the times at which x (by alternative) holds most over the limit, up to a dozen well
 // apart. How many were added.
 int model_cut(Model *m, const double *x);
+// ---- relax_model.c ----
 // The duals of the program's rows as a dual of the problem.
 Dual model_dual(const Model *m, const double *row_dual, Arena *a);
+
+// ---- relax.c ----
+// Solves the linear program, adding times until none is over the limit. x, by column, is the
+// engine's until it is used again.
+MipStatus model_relax(Model *m, const double **x, Dual *dual, Arena *a);
+// The alternative of each node that x has most of.
+void model_round(const Model *m, const double *x, int *choice);
+// Branches, within `nodes`, adding times as choices break them; hears of every choice within the
+// limit. No choice is cheaper than *bound, which it raises, but not above the cutoff.
+MipStatus model_branch(Model *m, Wide cutoff, int64_t nodes, Listener l, Wide *bound);
 
 #endif

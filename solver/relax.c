@@ -1,0 +1,77 @@
+// Solving a model: the linear program until no time is over its limit, and by branching.
+#include "solver/relax.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+MipStatus model_relax(Model *m, const double **x, Dual *dual, Arena *a)
+{
+    enum { MOST_ROUNDS = 1000 };
+
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        Relaxed r = engine_relax(m->engine, INT64_MAX);
+        if (r.status != MIP_OPTIMAL)
+            return r.status;
+        *x = r.x;
+        if (model_cut(m, r.x))
+            continue;
+        *dual = model_dual(m, r.dual, a);
+        return MIP_OPTIMAL;
+    }
+    return MIP_LIMIT;
+}
+
+void model_round(const Model *m, const double *x, int *choice)
+{
+    const Problem *p = m->p;
+
+    for (int i = 0; i < p->n_nodes; i++) {
+        choice[i] = 0;
+        for (int k = 1; k < n_alternatives(p, i); k++)
+            if (x[p->first[i] + k] > x[p->first[i] + choice[i]])
+                choice[i] = k;
+    }
+}
+
+// What hears of the engine's points, and who hears of those that keep to the limit.
+typedef struct Hear {
+    const Model *m;
+    int *choice;
+    Listener l;
+} Hear;
+
+static void hear(void *to, double objective, const double *x)
+{
+    Hear *h = to;
+
+    model_round(h->m, x, h->choice);
+    Price price = problem_price(h->m->p, h->choice);
+    if (!price.is_forbidden && price.peak <= h->m->p->limit)
+        h->l.found(h->l.to, h->choice, price.cost);
+}
+
+// What an engine says of its bound is off by its tolerances.
+static Wide bound_of(const Model *m, double bound)
+{
+    double sure = (bound - 1e-6 - 1e-9 * fabs(bound)) * m->cost_unit;
+    return (Wide)ceil(sure);
+}
+
+MipStatus model_branch(Model *m, Wide cutoff, int64_t nodes, Listener l, Wide *bound)
+{
+    Hear h = {m, arena_array(m->arena, int, m->p->n_nodes), l};
+    // The engine must find a choice that is only just below the cutoff.
+    double limit = (double)cutoff / m->cost_unit;
+    limit += 1e-5 + 1e-8 * fabs(limit);
+
+    for (;;) {
+        Branched b = engine_branch(m->engine, limit, 0, nodes, (MipListener){hear, NULL, &h});
+        int added = b.x ? model_cut(m, b.x) : 0;
+        Wide said = b.status == MIP_INFEASIBLE ? cutoff : bound_of(m, b.bound);
+        if (said > *bound && b.bound > -MIP_FREE)
+            *bound = said < cutoff ? said : cutoff;
+        free(b.x);
+        if (!added || b.status == MIP_STOPPED || b.status == MIP_FAILED)
+            return b.status;
+    }
+}

@@ -1,0 +1,305 @@
+// The whole chain: presolve, a bound, cheap choices, what these two leave undecided as a smaller
+// problem, and so on until nothing more goes; then branching, or more of the same where the rest is
+// too large for that.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solver/relax.h"
+
+// Sizes beyond which an engine isn't asked, and the work of one turn of what is asked instead.
+enum { RELAX_PAIRS = 120000, BRANCH_PAIRS = 40000, MOST_LEVELS = 64 };
+static const int64_t FIRST_WORK = 100000000, LAST_WORK = 1000000000000, BRANCH_NODES = 1000000;
+static const int64_t CERTIFY_WORK = 2000000000, LEAST_WORK = 1000000000;
+
+typedef struct Chain {
+    const Problem *p;
+    const SolveOptions *o;
+    Answer *answer;
+    Watch watch;
+    Arena *arena;
+    Diag *d;
+    int n_levels;
+    Presolved level[MOST_LEVELS];
+    Wide offset;               // of the last level
+    int *at[MOST_LEVELS + 1];  // a choice on its way back: at[0] is of the original
+    Dual dual;                 // of the last level's problem; n_times may be 0
+    bool has_dual, has_bound;
+    bool is_exhausted;  // nothing is cheaper than the choice that is known
+    bool is_broken;     // an engine couldn't be started
+    int64_t work;
+    double began;  // the phase that runs
+} Chain;
+
+static const Problem *rest(const Chain *c) { return &c->level[c->n_levels - 1].problem; }
+
+static void phase_begin(Chain *c) { c->began = watch_seconds(&c->watch); }
+
+static void phase_end(Chain *c, Phase phase)
+{
+    c->answer->seconds[phase] += watch_seconds(&c->watch) - c->began;
+}
+
+// Is there nothing left to do, or no way to do it?
+static bool is_over(const Chain *c)
+{
+    const Answer *a = c->answer;
+
+    return c->is_exhausted || c->is_broken || watch_stop(&c->watch) != STOP_DONE ||
+           (a->choice && c->has_bound && answer_gap(a->cost, a->bound) <= c->o->gap);
+}
+
+static void report(const Chain *c)
+{
+    const Answer *a = c->answer;
+    char cost[WIDE_DIGITS], bound[WIDE_DIGITS];
+
+    printf("%7.2f s  cost %s  bound %s", watch_seconds(&c->watch),
+           a->choice ? wide_text(a->cost, cost) : "-",
+           c->has_bound ? wide_text(a->bound, bound) : "-");
+    if (a->choice && c->has_bound)
+        printf("  gap %.4f%%", 100 * answer_gap(a->cost, a->bound));
+    printf("\n");
+    fflush(stdout);
+}
+
+// A choice of the last level's problem.
+static void found(void *to, const int *choice, Wide cost)
+{
+    Chain *c = to;
+    Answer *a = c->answer;
+
+    if (a->choice && cost + c->offset >= a->cost)
+        return;
+    memcpy(c->at[c->n_levels], choice, (size_t)rest(c)->n_nodes * sizeof *choice);
+    for (int i = c->n_levels - 1; i >= 0; i--)
+        presolve_undo(&c->level[i], c->at[i + 1], c->at[i]);
+    Price price = problem_price(c->p, c->at[0]);
+    if (price.is_forbidden || price.peak > c->p->limit || (a->choice && price.cost >= a->cost))
+        return;
+    if (!a->choice)
+        a->choice = arena_array(c->arena, int, c->p->n_nodes);
+    memcpy(a->choice, c->at[0], (size_t)c->p->n_nodes * sizeof *a->choice);
+    a->cost = price.cost;
+    a->peak = price.peak;
+    a->at = price.at;
+    report(c);
+}
+
+// A bound of the last level's problem: no choice that isn't known yet is cheaper.
+static void bound_raise(Chain *c, Wide bound)
+{
+    Answer *a = c->answer;
+
+    bound += c->offset;
+    if (a->choice && bound > a->cost)
+        bound = a->cost;
+    if (c->has_bound && bound <= a->bound)
+        return;
+    a->bound = bound;
+    c->has_bound = true;
+    report(c);
+}
+
+// Presolves the last level's problem as one more.
+static void level_add(Chain *c)
+{
+    Answer *a = c->answer;
+    const Problem *p = c->n_levels ? rest(c) : c->p;
+    Presolved *r = &c->level[c->n_levels];
+    bool can_fix = c->has_dual && a->choice;
+
+    phase_begin(c);
+    bool is_left = presolve(p, can_fix ? &c->dual : NULL, a->cost - c->offset, r, c->arena);
+    phase_end(c, PHASE_PRESOLVE);
+    if (!is_left) {
+        c->is_exhausted = true;
+        return;
+    }
+    c->n_levels++;
+    c->offset += r->offset;
+    c->at[c->n_levels] = arena_array(c->arena, int, r->problem.n_nodes);
+    c->has_dual = false;
+    c->dual = (Dual){0};
+}
+
+static int64_t pairs_of(const Problem *p)
+{
+    int64_t n = 0;
+
+    for (int e = 0; e < p->n_edges; e++)
+        n += n_alternatives(p, p->edge[e].a) * n_alternatives(p, p->edge[e].b);
+    return n;
+}
+
+// The size that levels are to lower.
+static int64_t size_of(const Problem *p) { return pairs_of(p) + p->first[p->n_nodes]; }
+
+static Model *model_start(Chain *c, Arena *a)
+{
+    Engine *e = engine_start(c->o->programs, c->o->engine, &c->watch, c->d);
+
+    c->is_broken |= !e;
+    return e ? model_new(rest(c), e, a) : NULL;
+}
+
+static void bound_by_relaxing(Chain *c)
+{
+    const Problem *p = rest(c);
+    Arena *a = arena_new();
+    const double *x;
+    int *choice = arena_array(a, int, p->n_nodes);
+
+    phase_begin(c);
+    Model *m = model_start(c, a);
+    MipStatus status = m ? model_relax(m, &x, &c->dual, c->arena) : MIP_FAILED;
+    phase_end(c, PHASE_RELAX);
+    c->is_exhausted |= status == MIP_INFEASIBLE;
+    if (status == MIP_OPTIMAL) {
+        c->has_dual = true;
+        bound_raise(c, dual_bound(p, &c->dual));
+        model_round(m, x, choice);
+        found(c, choice, problem_price(p, choice).cost);
+    }
+    if (m)
+        engine_end(m->engine);
+    arena_free(a);
+}
+
+static void bound_by_ascent(Chain *c)
+{
+    phase_begin(c);
+    Wide bound = ascent(rest(c), &c->dual, c->work, &c->watch, c->arena);
+    phase_end(c, PHASE_ASCENT);
+    c->has_dual = true;
+    bound_raise(c, bound);
+}
+
+static void choices_search(Chain *c)
+{
+    const Problem *p = rest(c);
+    int *choice = malloc((size_t)p->n_nodes * sizeof *choice + 1);
+    Wide cost;
+
+    phase_begin(c);
+    if (choice && search(p, c->has_dual ? &c->dual : NULL, false, choice, &cost, c->o->seed,
+                         c->work, &c->watch, (Listener){found, c}))
+        found(c, choice, cost);
+    phase_end(c, PHASE_SEARCH);
+    free(choice);
+}
+
+// Bounds and choices, until what they leave undecided gets no smaller.
+static void levels_settle(Chain *c)
+{
+    int64_t before = INT64_MAX;
+
+    while (!is_over(c) && c->n_levels < MOST_LEVELS) {
+        int64_t size = size_of(rest(c));
+        if (size > before - before / 20)
+            return;
+        before = size;
+        if (pairs_of(rest(c)) <= RELAX_PAIRS)
+            bound_by_relaxing(c);
+        else
+            bound_by_ascent(c);
+        if (!is_over(c))
+            choices_search(c);
+        if (!is_over(c))
+            level_add(c);
+    }
+}
+
+static void branch(Chain *c)
+{
+    Arena *a = arena_new();
+    Answer *answer = c->answer;
+    Wide bound = answer->bound - c->offset;
+    Wide cutoff = answer->choice ? answer->cost - c->offset : (Wide)1 << 100;
+
+    phase_begin(c);
+    Model *m = model_start(c, a);
+    MipStatus status =
+        m ? model_branch(m, cutoff, BRANCH_NODES, (Listener){found, c}, &bound) : MIP_FAILED;
+    c->is_exhausted |= status == MIP_INFEASIBLE || status == MIP_OPTIMAL;
+    answer->is_branched |= c->is_exhausted || bound + c->offset > answer->bound;
+    bound_raise(c, bound);
+    if (m)
+        engine_end(m->engine);
+    arena_free(a);
+    phase_end(c, PHASE_BRANCH);
+}
+
+static void work_on(Chain *c)
+{
+    while (!is_over(c)) {
+        levels_settle(c);
+        if (!is_over(c) && pairs_of(rest(c)) <= BRANCH_PAIRS)
+            branch(c);
+        c->work *= 4;
+        if (!is_over(c) && c->work > LAST_WORK) {
+            c->answer->stop = STOP_WORK;
+            return;
+        }
+    }
+}
+
+// A bound that anyone can check, of the problem as it was given.
+static void certify(Chain *c)
+{
+    Answer *a = c->answer;
+
+    phase_begin(c);
+    a->certified = ascent(c->p, &a->dual, CERTIFY_WORK, &c->watch, c->arena);
+    phase_end(c, PHASE_ASCENT);
+    if (!c->has_bound || a->certified > a->bound)
+        a->bound = a->certified;
+}
+
+static void find_least(Chain *c)
+{
+    Answer *a = c->answer;
+    int *choice = arena_array(c->arena, int, c->p->n_nodes);
+    Least least = least_peak(c->p, choice, c->o->seed, LEAST_WORK, &c->watch);
+
+    a->least_bound = least.bound;
+    if (least.is_found) {
+        a->choice = choice;
+        a->least = a->peak = least.peak;
+        a->at = least.at;
+    }
+}
+
+static Outcome conclude(Chain *c)
+{
+    Answer *a = c->answer;
+
+    if (!a->choice && c->is_exhausted) {
+        find_least(c);
+        return OUTCOME_INFEASIBLE;
+    }
+    if (!a->choice)
+        return OUTCOME_NOTHING;
+    if (c->is_exhausted)
+        bound_raise(c, a->cost - c->offset);
+    certify(c);
+    return answer_gap(a->cost, a->bound) <= c->o->gap ? OUTCOME_PROVED : OUTCOME_FOUND;
+}
+
+bool solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Diag *d)
+{
+    Chain *c = arena_array(a, Chain, 1);
+
+    *answer = (Answer){0};
+    *c = (Chain){.p = p, .o = o, .answer = answer, .arena = a, .d = d, .work = FIRST_WORK};
+    c->watch = watch_start(o->time_limit);
+    c->at[0] = arena_array(a, int, p->n_nodes);
+    level_add(c);
+    answer->n_left = c->n_levels ? rest(c)->n_nodes : 0;
+    work_on(c);
+    Stop stop = watch_stop(&c->watch);
+    if (stop != STOP_DONE && !c->is_exhausted)
+        answer->stop = stop;
+    answer->outcome = conclude(c);
+    return !c->is_broken || answer->choice;
+}
