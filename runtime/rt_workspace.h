@@ -6,8 +6,8 @@
 #include "runtime/rt.h"
 
 enum {
-    RT_BLOCK_K = 256,   // matrix product: the part of k …
-    RT_BLOCK_N = 2048,  // … and of n that is packed at once
+    RT_BLOCK_K = 512,   // matrix product: the part of k …
+    RT_BLOCK_N = 1024,  // … and of n that is packed at once
     RT_PANEL = 32,      // packed columns come in multiples of this
     RT_ROWS = 192,      // attention: queries of one task …
     RT_KEYS = 128,      // … and keys of one block

@@ -54,8 +54,8 @@ static void add_values(const Work *w, float s[RT_MR][RT_KEYS], const float *keep
     float c[RT_MR][RT_NR];
 
     for (int64_t j = 0; j < f; j += RT_NR) {
-        rt_tile(c, end - first, &s[0][first], RT_KEYS, 1, w->v + j * RT_KEYS + first * RT_NR,
-                RT_NR);
+        rt_tile(c[0], RT_NR, false, end - first, &s[0][first], RT_KEYS, 1,
+                w->v + j * RT_KEYS + first * RT_NR, RT_NR);
         for (int i = 0; i < RT_MR; i++)
             for (int k = 0; k < RT_NR; k++)
                 y[i * w->f_room + j + k] = y[i * w->f_room + j + k] * keep[i] + c[i][k];

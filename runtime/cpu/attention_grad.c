@@ -88,7 +88,8 @@ static void probabilities(const RtAttention *p, const Work *w, const void *bias,
             continue;
         rt_scores(p, s, w->q_rows + i * p->e, w->k_t, bias, row + i, n, key, first, last);
         for (int64_t j = first; j < last; j += RT_NR) {
-            rt_tile(c, p->f, w->dy_rows + i * p->f, 1, RT_MR, w->v_t + j * p->f, RT_NR);
+            rt_tile(c[0], RT_NR, false, p->f, w->dy_rows + i * p->f, 1, RT_MR, w->v_t + j * p->f,
+                    RT_NR);
             for (int64_t r = 0; r < n; r++) {
                 float lse = w->lse[i + r], d = w->d[i + r];
 #pragma omp simd
@@ -116,7 +117,7 @@ static void add_over_queries(float *to, int64_t room, const float *left, const f
             // the one before has done already are left out.
             int64_t from = rt_least(i, RT_KEYS - RT_MR);
 
-            rt_tile(c, rows, left + from, 1, RT_KEYS, right + j * QUERIES, RT_NR);
+            rt_tile(c[0], RT_NR, false, rows, left + from, 1, RT_KEYS, right + j * QUERIES, RT_NR);
             for (int64_t r = i - from; r < RT_MR; r++)
                 for (int64_t k = 0; k < RT_NR; k++)
                     to[(from + r) * room + j + k] += c[r][k];
@@ -129,7 +130,8 @@ static void add_dq(const RtAttention *p, const Work *w, float *dq, int64_t rows,
 
     for (int64_t j = 0; j < p->e; j += RT_NR)
         for (int64_t i = 0; i < rows; i += RT_MR) {
-            rt_tile(c, keys, w->ds + i * RT_KEYS, RT_KEYS, 1, w->k + j * RT_KEYS, RT_NR);
+            rt_tile(c[0], RT_NR, false, keys, w->ds + i * RT_KEYS, RT_KEYS, 1, w->k + j * RT_KEYS,
+                    RT_NR);
             for (int64_t r = 0; r < rt_least(RT_MR, rows - i); r++)
                 for (int64_t k = 0; k < rt_least(RT_NR, p->e - j); k++)
                     dq[(i + r) * p->dq.row + (j + k) * p->dq.col] += c[r][k];

@@ -5,16 +5,31 @@
 #include <string.h>
 
 #include "runtime/cpu/gemm.h"
+#include "runtime/cpu/transpose.h"
 
 enum {
-    MC = 8 * RT_MR
-};  // rows of a packed at once: with RT_BLOCK_K a quarter of a second-level cache
+    PART = 256,      // of k in one chain of sums: the longer it is, the more is rounded off
+    MC = 8 * RT_MR,  // rows of a packed at once: with RT_BLOCK_K a fifth of a second-level cache
+};
 
 static int64_t block_k(const RtGemm *g) { return rt_ceil_div(g->k, rt_ceil_div(g->k, RT_BLOCK_K)); }
 
 static int64_t block_n(const RtGemm *g) { return rt_least(g->n, RT_BLOCK_N); }
 
 int64_t rt_gemm_pack(const RtGemm *g) { return block_k(g) * rt_round_up(block_n(g), RT_NR); }
+
+// Columns of b in one piece: turned over block by block.
+static void pack_columns(float *to, const float *b, int64_t b_n, int64_t k)
+{
+    int64_t p = 0;
+
+    for (; p + RT_BLOCK <= k; p += RT_BLOCK)
+        for (int64_t j = 0; j < RT_NR; j += RT_BLOCK)
+            rt_transpose_block(to + p * RT_NR + j, RT_NR, b + p + j * b_n, b_n);
+    for (; p < k; p++)
+        for (int64_t j = 0; j < RT_NR; j++)
+            to[p * RT_NR + j] = b[p + j * b_n];
+}
 
 void rt_pack_panel(float *to, const float *b, int64_t b_k, int64_t b_n, int64_t k, int64_t n)
 {
@@ -23,47 +38,51 @@ void rt_pack_panel(float *to, const float *b, int64_t b_k, int64_t b_n, int64_t 
     if (b_n == 1 && n == RT_NR)
         for (int64_t p = 0; p < k; p++)
             memcpy(to + p * RT_NR, b + p * b_k, sizeof(float) * RT_NR);
-    else if (n == RT_NR)
-        for (int64_t p = 0; p < k; p++)
-#pragma omp simd
-            for (int64_t j = 0; j < RT_NR; j++)
-                to[p * RT_NR + j] = b[p * b_k + j * b_n];
+    else if (b_k == 1 && n == RT_NR)
+        pack_columns(to, b, b_n, k);
     else
         for (int64_t p = 0; p < k; p++)
             for (int64_t j = 0; j < n; j++)
                 to[p * RT_NR + j] = b[p * b_k + j * b_n];
 }
 
-// The same for rows of a: [k][RT_MR].
-static void pack_rows(float *to, const float *a, int64_t a_m, int64_t a_k, int64_t m, int64_t k)
+// Where element (i, p) of a panel of RT_MR rows lies: as rows or as columns, whichever a's memory
+// has in one piece.
+typedef struct RowPanel {
+    int64_t i, p;
+} RowPanel;
+
+// Rows are some lines of the cache apart that no power of two divides.
+static RowPanel row_panel(const RtGemm *g, int64_t k)
+{
+    return g->a_k == 1 ? (RowPanel){rt_round_up(k, 16) + 16, 1} : (RowPanel){1, RT_MR};
+}
+
+// Rows of a as a panel; zeros after the last one.
+static void pack_rows(float *to, RowPanel at, const float *a, int64_t a_m, int64_t a_k, int64_t m,
+                      int64_t k)
 {
     if (m < RT_MR)
-        memset(to, 0, sizeof(float) * (size_t)(k * RT_MR));
-    if (a_m == 1 && m == RT_MR)
+        memset(to, 0, sizeof(float) * (size_t)(at.p == 1 ? RT_MR * at.i : RT_MR * k));
+    if (at.p == 1)
+        for (int64_t i = 0; i < m; i++)
+            memcpy(to + i * at.i, a + i * a_m, sizeof(float) * (size_t)k);
+    else if (a_m == 1 && m == RT_MR)
         for (int64_t p = 0; p < k; p++)
             memcpy(to + p * RT_MR, a + p * a_k, sizeof(float) * RT_MR);
-    else if (m == RT_MR)
-        for (int64_t p = 0; p < k; p++)
-            for (int64_t i = 0; i < RT_MR; i++)
-                to[p * RT_MR + i] = a[p * a_k + i * a_m];
     else
         for (int64_t p = 0; p < k; p++)
             for (int64_t i = 0; i < m; i++)
                 to[p * RT_MR + i] = a[p * a_k + i * a_m];
 }
 
-static void store(float *y, int64_t y_m, int64_t y_n, int64_t m, int64_t n, float c[RT_MR][RT_NR],
-                  bool is_first)
+// A tile at the edge, or of a y whose rows aren't in one piece.
+static void store(float *y, int64_t y_m, int64_t y_n, int64_t m, int64_t n,
+                  const float c[RT_MR * RT_NR], bool is_more)
 {
     for (int64_t i = 0; i < m; i++)
-        if (y_n == 1 && n == RT_NR && is_first)
-            memcpy(y + i * y_m, c[i], sizeof(float) * RT_NR);
-        else if (y_n == 1 && n == RT_NR)
-            for (int j = 0; j < RT_NR; j++)
-                y[i * y_m + j] += c[i][j];
-        else
-            for (int64_t j = 0; j < n; j++)
-                y[i * y_m + j * y_n] = is_first ? c[i][j] : y[i * y_m + j * y_n] + c[i][j];
+        for (int64_t j = 0; j < n; j++)
+            y[i * y_m + j * y_n] = c[i * RT_NR + j] + (is_more ? y[i * y_m + j * y_n] : 0);
 }
 
 // Panels [first, last).
@@ -71,25 +90,55 @@ typedef struct Range {
     int64_t first, last;
 } Range;
 
+// The tile of y is asked for while its sums are made.
+static void prefetch(const float *y, int64_t y_m)
+{
+    for (int64_t i = 0; i < RT_MR; i++)
+        for (int j = 0; j < RT_NR; j += 16)
+            __builtin_prefetch(y + i * y_m + j, 1);
+}
+
+// One tile of y, m by n, from a panel of rows and one of columns.
+static void multiply_tile(const RtGemm *g, float *y, int64_t m, int64_t n, int64_t k,
+                          const float *a, RowPanel at, const float *b, bool is_more)
+{
+    int64_t part = rt_ceil_div(k, rt_ceil_div(k, PART));
+    bool is_whole = m == RT_MR && n == RT_NR && g->y_n == 1;
+    float c[RT_MR * RT_NR] __attribute__((aligned(64)));
+
+    if (is_whole)
+        prefetch(y, g->y_m);
+    for (int64_t p = 0; p < k; p += part) {
+        bool is_added = is_more || p > 0;
+        int64_t length = rt_least(part, k - p);
+
+        if (is_whole) {
+            rt_tile(y, g->y_m, is_added, length, a + p * at.p, at.i, at.p, b + p * RT_NR, RT_NR);
+            continue;
+        }
+        rt_tile(c, RT_NR, false, length, a + p * at.p, at.i, at.p, b + p * RT_NR, RT_NR);
+        store(y, g->y_m, g->y_n, m, n, c, is_added);
+    }
+}
+
 // Rows `rows` (panels of RT_MR) times the packed panels `columns`; y, a: at this block's corner.
 static void multiply(const RtGemm *g, float *y, const float *a, const float *pack, Range rows,
-                     Range columns, int64_t k, int64_t n, bool is_first)
+                     Range columns, int64_t k, int64_t n, bool is_more)
 {
-    float a_pack[MC * RT_BLOCK_K] __attribute__((aligned(64)));
-    float c[RT_MR][RT_NR] __attribute__((aligned(64)));
+    float a_pack[MC * (RT_BLOCK_K + 32)] __attribute__((aligned(64)));
+    RowPanel at = row_panel(g, k);
+    int64_t panel = RT_MR * (at.p == 1 ? at.i : k);
 
     for (int64_t r = rows.first; r < rows.last; r += MC / RT_MR) {
         int64_t end = rt_least(rows.last, r + MC / RT_MR);
         for (int64_t i = r; i < end; i++)
-            pack_rows(a_pack + (i - r) * RT_MR * k, a + i * RT_MR * g->a_m, g->a_m, g->a_k,
+            pack_rows(a_pack + (i - r) * panel, at, a + i * RT_MR * g->a_m, g->a_m, g->a_k,
                       rt_least(RT_MR, g->m - i * RT_MR), k);
         for (int64_t j = columns.first; j < columns.last; j++)
-            for (int64_t i = r; i < end; i++) {
-                rt_tile(c, k, a_pack + (i - r) * RT_MR * k, 1, RT_MR, pack + j * RT_NR * k, RT_NR);
-                store(y + i * RT_MR * g->y_m + j * RT_NR * g->y_n, g->y_m, g->y_n,
-                      rt_least(RT_MR, g->m - i * RT_MR), rt_least(RT_NR, n - j * RT_NR), c,
-                      is_first);
-            }
+            for (int64_t i = r; i < end; i++)
+                multiply_tile(g, y + i * RT_MR * g->y_m + j * RT_NR * g->y_n,
+                              rt_least(RT_MR, g->m - i * RT_MR), rt_least(RT_NR, n - j * RT_NR), k,
+                              a_pack + (i - r) * panel, at, pack + j * RT_NR * k, is_more);
     }
 }
 
@@ -133,7 +182,7 @@ void rt_gemm(const RtGemm *g, float *y, const float *a, const float *b, float *p
             if (team > 1) {
 #pragma omp barrier
             }
-            multiply(g, y + j * g->y_n, a + p * g->a_k, pack, rows, columns, k, n, p == 0);
+            multiply(g, y + j * g->y_n, a + p * g->a_k, pack, rows, columns, k, n, p > 0);
             if (team > 1) {
 #pragma omp barrier
             }

@@ -18,9 +18,10 @@ enum { RT_MR = 12, RT_NR = 32 };
 enum { RT_MR = 6, RT_NR = 16 };
 #endif
 
-// c[i][j] = Σ_p a[i a_i + p a_p] · b[p b_p + j]. The sums stay in registers; gcc sees to that.
-static inline void rt_tile(float c[RT_MR][RT_NR], int64_t k, const float *a, int64_t a_i,
-                           int64_t a_p, const float *b, int64_t b_p)
+// c[i c_i + j] = Σ_p a[i a_i + p a_p] · b[p b_p + j], or more by that. The sums stay in registers;
+// gcc sees to that.
+static inline void rt_tile(float *c, int64_t c_i, bool is_more, int64_t k, const float *a,
+                           int64_t a_i, int64_t a_p, const float *b, int64_t b_p)
 {
     float s[RT_MR][RT_NR] = {{0}};
 
@@ -33,7 +34,7 @@ static inline void rt_tile(float c[RT_MR][RT_NR], int64_t k, const float *a, int
         }
     for (int i = 0; i < RT_MR; i++)
         for (int j = 0; j < RT_NR; j++)
-            c[i][j] = s[i][j];
+            c[i * c_i + j] = is_more ? c[i * c_i + j] + s[i][j] : s[i][j];
 }
 
 // Puts k rows of n ≤ RT_NR columns of b side by side, [k][RT_NR], zeros after the last column.

@@ -1,5 +1,6 @@
 // What all of the CPU's kernels share. What some of them share has a header and a .c of one name:
-// --emit source copies the kernels that a program calls, with the headers they include and their .c.
+// --emit source copies the kernels that a program calls, with the headers they include and their
+// .c.
 #ifndef SHARDCC_RT_CPU_INTERNAL_H
 #define SHARDCC_RT_CPU_INTERNAL_H
 

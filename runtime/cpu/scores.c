@@ -47,7 +47,7 @@ void rt_scores(const RtAttention *p, float scores[RT_MR][RT_KEYS], const float *
     float c[RT_MR][RT_NR];
 
     for (int64_t j = first; j < last; j += RT_NR) {
-        rt_tile(c, p->e, q_panel, 1, RT_MR, k_panels + j * p->e, RT_NR);
+        rt_tile(c[0], RT_NR, false, p->e, q_panel, 1, RT_MR, k_panels + j * p->e, RT_NR);
         for (int i = 0; i < RT_MR; i++)
             for (int k = 0; k < RT_NR; k++)
                 scores[i][j + k] = c[i][k] * p->scale;
