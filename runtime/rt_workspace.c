@@ -140,14 +140,13 @@ int64_t rt_scatter_workspace(const RtGather *p)
     return 0;
 }
 
-// The larger of the two directions, for one thread: packed blocks, sums and probabilities. The
-// gradient's are listed in runtime/cpu/attention_grad.c.
+// The larger of the two directions, for one thread: the operands, results and probabilities of a
+// block, as runtime/cpu/attention.c and attention_grad.c list them.
 int64_t rt_attention_thread(const RtAttention *p)
 {
     int64_t e = round_up(p->e, RT_PANEL), f = round_up(p->f, RT_PANEL);
-    int64_t forward = (RT_ROWS + RT_KEYS) * (e + f) + 2 * RT_ROWS;
-    int64_t grad =
-        (3 * RT_KEYS + RT_ROWS) * e + (2 * RT_KEYS + RT_ROWS) * f + RT_ROWS * RT_KEYS + RT_ROWS;
+    int64_t forward = (RT_ROWS + RT_KEYS) * (e + f) + RT_KEYS * RT_ROWS + 3 * RT_ROWS;
+    int64_t grad = 2 * (RT_ROWS + RT_KEYS) * (e + f) + 2 * RT_KEYS * RT_ROWS + 2 * RT_ROWS;
 
     return 4 * (forward > grad ? forward : grad);
 }

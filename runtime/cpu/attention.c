@@ -7,80 +7,92 @@
 
 // One thread's memory, in rt->workspace.
 typedef struct Work {
-    float *q, *k, *v;   // packed: RT_ROWS queries, RT_KEYS keys, RT_KEYS values
-    float *y;           // [RT_ROWS][f_room] sums of values
-    float *most, *sum;  // of each query
-    int64_t f_room;
+    float *q;                  // panels of RT_NR queries
+    float *k, *v;              // [RT_KEYS][e_room], [RT_KEYS][f_room]
+    float *p;                  // [RT_KEYS][RT_ROWS] scores, then probabilities up to a factor
+    float *y;                  // [RT_ROWS][f_room] sums of values
+    float *most, *sum, *keep;  // of each query; keep: what earlier sums are worth now
+    int64_t e_room, f_room;
 } Work;
 
 static Work work_at(const RtAttention *p, char *workspace, int rank)
 {
-    int64_t e_room = rt_round_up(p->e, RT_PANEL), f_room = rt_round_up(p->f, RT_PANEL);
-    Work w = {.f_room = f_room};
+    int64_t e = rt_round_up(p->e, RT_PANEL), f = rt_round_up(p->f, RT_PANEL);
+    Work w = {.e_room = e, .f_room = f};
 
     w.q = (float *)(workspace + rank * rt_attention_thread(p));
-    w.k = w.q + RT_ROWS * e_room;
-    w.v = w.k + RT_KEYS * e_room;
-    w.y = w.v + RT_KEYS * f_room;
-    w.most = w.y + RT_ROWS * f_room;
+    w.k = w.q + RT_ROWS * e;
+    w.v = w.k + RT_KEYS * e;
+    w.p = w.v + RT_KEYS * f;
+    w.y = w.p + RT_KEYS * RT_ROWS;
+    w.most = w.y + RT_ROWS * f;
     w.sum = w.most + RT_ROWS;
+    w.keep = w.sum + RT_ROWS;
     return w;
 }
 
-// Scores become probabilities up to a common factor; `keep` is what earlier sums are worth now.
-static float row_softmax(float *s, int64_t first, int64_t end, float *most, float *sum)
+// Softmax, so far, of RT_NR queries beginning at `first` over the keys in `seen`.
+static void softmax(const RtAttention *p, const Work *w, const RtScores *b, int64_t first,
+                    RtRange seen)
 {
-    float m = *most, total = 0;
+    float most[RT_NR], shift[RT_NR], sum[RT_NR] = {0};
 
-    for (int64_t j = first; j < end; j++)
-        m = rt_maxf(s[j], m);
-    float shift = m == -INFINITY ? 0 : m;
+    memcpy(most, w->most + first, sizeof most);
+    for (int64_t t = seen.first; t < seen.last; t++) {
+        float *s = w->p + t * RT_ROWS + first;
+
+        rt_mask(p, b, s, t, first);
 #pragma omp simd
-    for (int64_t j = first; j < end; j++)
-        s[j] = rt_expf(s[j] - shift);
-#pragma omp simd reduction(+ : total)
-    for (int64_t j = first; j < end; j++)
-        total += s[j];
-    float keep = rt_expf(*most - shift);
-    *most = m;
-    *sum = *sum * keep + total;
-    return keep;
-}
+        for (int l = 0; l < RT_NR; l++)
+            most[l] = rt_maxf(s[l], most[l]);
+    }
+    for (int l = 0; l < RT_NR; l++)
+        shift[l] = most[l] == -INFINITY ? 0 : most[l];
+    for (int64_t t = seen.first; t < seen.last; t++) {
+        float *s = w->p + t * RT_ROWS + first;
 
-// y[i] = y[i] keep[i] + Σ_j s[i][j] v[j].
-static void add_values(const Work *w, float s[RT_MR][RT_KEYS], const float *keep, float *y,
-                       int64_t f, int64_t first, int64_t end)
-{
-    float c[RT_MR][RT_NR];
+#pragma omp simd
+        for (int l = 0; l < RT_NR; l++) {
+            s[l] = rt_expf(s[l] - shift[l]);
+            sum[l] += s[l];
+        }
+    }
+    for (int l = 0; l < RT_NR; l++) {
+        float keep = rt_expf(w->most[first + l] - shift[l]);
 
-    for (int64_t j = 0; j < f; j += RT_NR) {
-        rt_tile(c[0], RT_NR, false, end - first, &s[0][first], RT_KEYS, 1,
-                w->v + j * RT_KEYS + first * RT_NR, RT_NR);
-        for (int i = 0; i < RT_MR; i++)
-            for (int k = 0; k < RT_NR; k++)
-                y[i * w->f_room + j + k] = y[i * w->f_room + j + k] * keep[i] + c[i][k];
+        w->keep[first + l] = keep;
+        w->sum[first + l] = w->sum[first + l] * keep + sum[l];
+        w->most[first + l] = most[l];
     }
 }
 
-// All queries [row, row + rows) of a chunk against the packed block of keys [key, key + keys).
-static void block(const RtAttention *p, const Work *w, const void *bias, int64_t row, int64_t rows,
-                  int64_t key, int64_t keys)
+// All queries of a chunk against a block of keys.
+static void block(const RtAttention *p, const Work *w, const RtScores *b)
 {
-    float s[RT_MR][RT_KEYS] __attribute__((aligned(64)));
+    for (int64_t i = 0; i < b->rows; i += RT_NR) {
+        int64_t rows = rt_least(RT_NR, b->rows - i);
+        RtRange seen = rt_within(rt_seen(p, b->row + i, rows), b->key, b->keys);
 
-    for (int64_t i = 0; i < rows; i += RT_MR) {
-        int64_t n = rt_least(RT_MR, rows - i);
-        RtKeys seen = rt_seen(p, row + i, n);
-        int64_t first = rt_most(seen.first - key, 0) / RT_NR * RT_NR;
-        int64_t last = rt_least(seen.last - key, keys), end = rt_round_up(last, RT_NR);
-        float keep[RT_MR] = {0};
+        rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q + i * p->e, p->e);
+        // Of the tiles at either end of what is seen, too, nothing else may stay.
+        for (int64_t t = seen.first / RT_MR * RT_MR; t < seen.first; t++)
+            memset(w->p + t * RT_ROWS + i, 0, sizeof(float) * RT_NR);
+        for (int64_t t = seen.last; t < rt_least(b->keys, rt_round_up(seen.last, RT_MR)); t++)
+            memset(w->p + t * RT_ROWS + i, 0, sizeof(float) * RT_NR);
+        softmax(p, w, b, i, seen);
+    }
+    for (int64_t i = 0; i < b->rows; i += RT_MR) {
+        RtRange seen = rt_seen(p, b->row + i, rt_least(RT_MR, b->rows - i));
+        float *y = w->y + i * w->f_room;
 
-        if (last <= first)
-            continue;
-        rt_scores(p, s, w->q + i * p->e, w->k, bias, row + i, n, key, first, last);
-        for (int64_t r = 0; r < RT_MR; r++)
-            keep[r] = row_softmax(s[r], first, end, &w->most[i + r], &w->sum[i + r]);
-        add_values(w, s, keep, w->y + i * w->f_room, p->f, first, end);
+        seen = rt_within(seen, b->key, b->keys);
+        for (int64_t r = 0; r < rt_least(RT_MR, b->rows - i); r++)
+#pragma omp simd
+            for (int64_t j = 0; j < w->f_room; j++)
+                y[r * w->f_room + j] *= w->keep[i + r];
+        for (int64_t j = 0; j < p->f; j += RT_NR)
+            rt_tile(y + j, w->f_room, true, seen.last - seen.first, w->p + seen.first * RT_ROWS + i,
+                    1, RT_ROWS, w->v + seen.first * w->f_room + j, w->f_room);
     }
 }
 
@@ -104,27 +116,23 @@ typedef struct Head {
 
 static void chunk(const RtAttention *p, const Work *w, const Head *h, int64_t row)
 {
-    int64_t rows = rt_least(RT_ROWS, p->s - row);
-    RtKeys seen = rt_seen(p, row, rows);
+    RtScores b = {.row = row, .rows = rt_least(RT_ROWS, p->s - row), .bias = h->bias};
+    RtRange seen = rt_seen(p, row, b.rows);
+    int64_t most = rt_block_keys(p);
 
-    rt_pack_rows(w->q, h->q + row * p->q.row, p->q.row, p->q.col, rows, p->e);
+    rt_pack_columns(w->q, h->q + row * p->q.row, p->q.col, p->q.row, p->e, b.rows);
     memset(w->y, 0, sizeof(float) * (size_t)(RT_ROWS * w->f_room));
     for (int64_t i = 0; i < RT_ROWS; i++) {
         w->most[i] = -INFINITY;
         w->sum[i] = 0;
     }
-    for (int64_t key = seen.first / RT_KEYS * RT_KEYS; key < seen.last; key += RT_KEYS) {
-        int64_t keys = rt_least(RT_KEYS, p->t - key);
-
-        // Columns of k' are keys; rows of v beyond the last key meet weights of 0, so must not be
-        // NaN.
-        rt_pack_columns(w->k, h->k + key * p->k.row, p->k.col, p->k.row, p->e, keys, p->e);
-        if (keys % RT_NR)
-            memset(w->v, 0, sizeof(float) * (size_t)(RT_KEYS * w->f_room));
-        rt_pack_columns(w->v, h->v + key * p->v.row, p->v.row, p->v.col, keys, p->f, RT_KEYS);
-        block(p, w, h->bias, row, rows, key, keys);
+    for (b.key = seen.first / most * most; b.key < seen.last; b.key += most) {
+        b.keys = rt_least(most, p->t - b.key);
+        rt_copy_rows(w->k, h->k + b.key * p->k.row, p->k.row, p->k.col, b.keys, p->e, w->e_room);
+        rt_copy_rows(w->v, h->v + b.key * p->v.row, p->v.row, p->v.col, b.keys, p->f, w->f_room);
+        block(p, w, &b);
     }
-    finish(p, w, h->y + row * p->y.row, h->lse + row * p->lse.row, rows);
+    finish(p, w, h->y + row * p->y.row, h->lse + row * p->lse.row, b.rows);
 }
 
 void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *q, const void *k,

@@ -6,17 +6,14 @@
 
 #include "runtime/cpu/scores.h"
 
-enum { QUERIES = RT_ROWS / 2 };  // packed at once
-
-// One thread's memory, in rt->workspace. Packed operands are named after what they are and which
-// side of a product they are on: rows of the left, columns of the right one.
+// One thread's memory, in rt->workspace.
 typedef struct Work {
-    float *k_t, *v_t, *k;     // right: k' and v' for the scores, k for dq
-    float *q_rows, *dy_rows;  // left, for the scores
-    float *q, *dy;            // right, for dk and dv
-    float *dk, *dv;           // [RT_KEYS][e_room], [RT_KEYS][f_room]
-    float *p, *ds;            // [QUERIES][RT_KEYS]
-    float *lse, *d;           // [QUERIES]
+    float *k, *v;                 // [RT_KEYS][e_room], [RT_KEYS][f_room]
+    float *q_turned, *dy_turned;  // panels of RT_NR queries
+    float *q, *dy;                // [RT_ROWS][e_room], [RT_ROWS][f_room]
+    float *dk, *dv;               // as k and v
+    float *p, *ds;                // [RT_KEYS][RT_ROWS]
+    float *lse, *d;               // of each query
     int64_t e_room, f_room;
 } Work;
 
@@ -25,19 +22,18 @@ static Work work_at(const RtAttention *p, char *workspace, int rank)
     int64_t e = rt_round_up(p->e, RT_PANEL), f = rt_round_up(p->f, RT_PANEL);
     Work w = {.e_room = e, .f_room = f};
 
-    w.k_t = (float *)(workspace + rank * rt_attention_thread(p));
-    w.v_t = w.k_t + RT_KEYS * e;
-    w.k = w.v_t + RT_KEYS * f;
-    w.q_rows = w.k + RT_KEYS * e;
-    w.dy_rows = w.q_rows + QUERIES * e;
-    w.q = w.dy_rows + QUERIES * f;
-    w.dy = w.q + QUERIES * e;
-    w.dk = w.dy + QUERIES * f;
+    w.k = (float *)(workspace + rank * rt_attention_thread(p));
+    w.v = w.k + RT_KEYS * e;
+    w.q_turned = w.v + RT_KEYS * f;
+    w.dy_turned = w.q_turned + RT_ROWS * e;
+    w.q = w.dy_turned + RT_ROWS * f;
+    w.dy = w.q + RT_ROWS * e;
+    w.dk = w.dy + RT_ROWS * f;
     w.dv = w.dk + RT_KEYS * e;
     w.p = w.dv + RT_KEYS * f;
-    w.ds = w.p + QUERIES * RT_KEYS;
-    w.lse = w.ds + QUERIES * RT_KEYS;
-    w.d = w.lse + QUERIES;
+    w.ds = w.p + RT_KEYS * RT_ROWS;
+    w.lse = w.ds + RT_KEYS * RT_ROWS;
+    w.d = w.lse + RT_ROWS;
     return w;
 }
 
@@ -54,103 +50,99 @@ static void pack_queries(const RtAttention *p, const Work *w, const Head *h, int
     const float *q = h->q + row * p->q.row, *dy = h->dy + row * p->dy.row;
     const float *y = h->y + row * p->y.row;
 
-    rt_pack_rows(w->q_rows, q, p->q.row, p->q.col, rows, p->e);
-    rt_pack_rows(w->dy_rows, dy, p->dy.row, p->dy.col, rows, p->f);
-    rt_pack_columns(w->q, q, p->q.row, p->q.col, rows, p->e, QUERIES);
-    rt_pack_columns(w->dy, dy, p->dy.row, p->dy.col, rows, p->f, QUERIES);
-    for (int64_t i = 0; i < rows; i++) {
-        float lse = h->lse[(row + i) * p->lse.row], d = 0;
+    rt_pack_columns(w->q_turned, q, p->q.col, p->q.row, p->e, rows);
+    rt_pack_columns(w->dy_turned, dy, p->dy.col, p->dy.row, p->f, rows);
+    rt_copy_rows(w->q, q, p->q.row, p->q.col, rows, p->e, w->e_room);
+    rt_copy_rows(w->dy, dy, p->dy.row, p->dy.col, rows, p->f, w->f_room);
+    for (int64_t i = 0; i < rt_round_up(rows, RT_NR); i++) {
+        float lse = i < rows ? h->lse[(row + i) * p->lse.row] : -INFINITY, d = 0;
 
-        for (int64_t j = 0; j < p->f; j++)
-            d += y[i * p->y.row + j * p->y.col] * dy[i * p->dy.row + j * p->dy.col];
+        if (i < rows)
+#pragma omp simd reduction(+ : d)
+            for (int64_t j = 0; j < p->f; j++)
+                d += y[i * p->y.row + j * p->y.col] * w->dy[i * w->f_room + j];
         w->d[i] = d;
         w->lse[i] = lse == -INFINITY ? INFINITY : lse;  // a query that sees nothing: p = 0
     }
 }
 
 // p and ds of the packed queries and keys; zero outside of what is seen.
-static void probabilities(const RtAttention *p, const Work *w, const void *bias, int64_t row,
-                          int64_t rows, int64_t key, int64_t keys)
+static void probabilities(const RtAttention *p, const Work *w, const RtScores *b)
 {
-    float c[RT_MR][RT_NR];
+    for (int64_t i = 0; i < b->rows; i += RT_NR) {
+        int64_t rows = rt_least(RT_NR, b->rows - i);
+        RtRange seen = rt_within(rt_seen(p, b->row + i, rows), b->key, b->keys);
 
-    memset(w->p, 0, sizeof(float) * QUERIES * RT_KEYS);
-    memset(w->ds, 0, sizeof(float) * QUERIES * RT_KEYS);
-    for (int64_t i = 0; i < rows; i += RT_MR) {
-        float(*s)[RT_KEYS] = (float(*)[RT_KEYS])(w->p + i * RT_KEYS);
-        float(*ds)[RT_KEYS] = (float(*)[RT_KEYS])(w->ds + i * RT_KEYS);
-        int64_t n = rt_least(RT_MR, rows - i);
-        RtKeys seen = rt_seen(p, row + i, n);
-        int64_t first = rt_most(seen.first - key, 0) / RT_NR * RT_NR;
-        int64_t last = rt_least(seen.last - key, keys);
+        rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q_turned + i * p->e, p->e);
+        rt_products(w->ds, i, seen, b->keys, w->v, w->f_room, w->dy_turned + i * p->f, p->f);
+        for (int64_t t = seen.first / RT_MR * RT_MR;
+             t < rt_least(b->keys, rt_round_up(seen.last, RT_MR)); t++) {
+            float *s = w->p + t * RT_ROWS + i, *ds = w->ds + t * RT_ROWS + i;
+            const float *lse = w->lse + i, *d = w->d + i;
 
-        if (last <= first)
-            continue;
-        rt_scores(p, s, w->q_rows + i * p->e, w->k_t, bias, row + i, n, key, first, last);
-        for (int64_t j = first; j < last; j += RT_NR) {
-            rt_tile(c[0], RT_NR, false, p->f, w->dy_rows + i * p->f, 1, RT_MR, w->v_t + j * p->f,
-                    RT_NR);
-            for (int64_t r = 0; r < n; r++) {
-                float lse = w->lse[i + r], d = w->d[i + r];
+            rt_mask(p, b, s, t, i);
 #pragma omp simd
-                for (int64_t k = 0; k < RT_NR; k++) {
-                    float x = rt_expf(s[r][j + k] - lse);
-                    s[r][j + k] = x;
-                    ds[r][j + k] = x * (c[r][k] - d) * p->scale;
-                }
+            for (int l = 0; l < RT_NR; l++) {
+                s[l] = rt_expf(s[l] - lse[l]);
+                ds[l] = s[l] * (ds[l] - d[l]) * p->scale;
             }
-            for (int64_t r = n; r < RT_MR; r++)
-                memset(&s[r][j], 0, sizeof(float) * RT_NR);
         }
     }
 }
 
-// to[i][j] += Σ_r left[r][i] right[r][j] over the packed queries: i a key, j a column.
-static void add_over_queries(float *to, int64_t room, const float *left, const float *right,
-                             int64_t rows, int64_t keys, int64_t columns)
+// to[key][j] += Σ_query left[key][query] right[query][j].
+static void add_over_queries(const RtAttention *p, const RtScores *b, float *to, int64_t room,
+                             const float *left, const float *right, int64_t columns)
 {
-    float c[RT_MR][RT_NR];
+    for (int64_t i = 0; i < b->keys; i += RT_MR) {
+        RtRange q = rt_seeing(p, b->key + i, rt_least(RT_MR, b->keys - i));
 
-    for (int64_t j = 0; j < columns; j += RT_NR)
-        for (int64_t i = 0; i < keys; i += RT_MR) {
-            // The last tile of keys may reach beyond the block: it is moved back, and the keys that
-            // the one before has done already are left out.
-            int64_t from = rt_least(i, RT_KEYS - RT_MR);
-
-            rt_tile(c[0], RT_NR, false, rows, left + from, 1, RT_KEYS, right + j * QUERIES, RT_NR);
-            for (int64_t r = i - from; r < RT_MR; r++)
-                for (int64_t k = 0; k < RT_NR; k++)
-                    to[(from + r) * room + j + k] += c[r][k];
-        }
+        q = rt_within(q, b->row, b->rows);
+        for (int64_t j = 0; j < columns && q.last > q.first; j += RT_NR)
+            rt_tile(to + i * room + j, room, true, q.last - q.first, left + i * RT_ROWS + q.first,
+                    RT_ROWS, 1, right + q.first * room + j, room);
+    }
 }
 
-static void add_dq(const RtAttention *p, const Work *w, float *dq, int64_t rows, int64_t keys)
+// dq[query][j] += Σ_key ds[key][query] k[key][j].
+static void add_dq(const RtAttention *p, const Work *w, const RtScores *b, float *dq)
 {
-    float c[RT_MR][RT_NR];
+    float c[RT_MR * RT_NR];
 
-    for (int64_t j = 0; j < p->e; j += RT_NR)
-        for (int64_t i = 0; i < rows; i += RT_MR) {
-            rt_tile(c[0], RT_NR, false, keys, w->ds + i * RT_KEYS, RT_KEYS, 1, w->k + j * RT_KEYS,
-                    RT_NR);
-            for (int64_t r = 0; r < rt_least(RT_MR, rows - i); r++)
-                for (int64_t k = 0; k < rt_least(RT_NR, p->e - j); k++)
-                    dq[(i + r) * p->dq.row + (j + k) * p->dq.col] += c[r][k];
+    for (int64_t i = 0; i < b->rows; i += RT_MR) {
+        int64_t rows = rt_least(RT_MR, b->rows - i);
+        RtRange seen = rt_within(rt_seen(p, b->row + i, rows), b->key, b->keys);
+        const float *ds = w->ds + seen.first * RT_ROWS + i, *k = w->k + seen.first * w->e_room;
+
+        for (int64_t j = 0; j < p->e && seen.last > seen.first; j += RT_NR) {
+            int64_t columns = rt_least(RT_NR, p->e - j);
+            float *to = dq + i * p->dq.row + j * p->dq.col;
+
+            if (rows == RT_MR && columns == RT_NR && p->dq.col == 1) {
+                rt_tile(to, p->dq.row, true, seen.last - seen.first, ds, 1, RT_ROWS, k + j,
+                        w->e_room);
+                continue;
+            }
+            rt_tile(c, RT_NR, false, seen.last - seen.first, ds, 1, RT_ROWS, k + j, w->e_room);
+            for (int64_t r = 0; r < rows; r++)
+                for (int64_t l = 0; l < columns; l++)
+                    to[r * p->dq.row + l * p->dq.col] += c[r * RT_NR + l];
         }
+    }
 }
 
 static void block(const RtAttention *p, const Work *w, const Head *h, int64_t key, int64_t keys)
 {
-    for (int64_t row = 0; row < p->s; row += QUERIES) {
-        int64_t rows = rt_least(QUERIES, p->s - row);
-        RtKeys seen = rt_seen(p, row, rows);
+    RtRange seeing = rt_seeing(p, key, keys);
+    RtScores b = {.key = key, .keys = keys, .bias = h->bias};
 
-        if (seen.last <= key || seen.first >= key + keys)
-            continue;
-        pack_queries(p, w, h, row, rows);
-        probabilities(p, w, h->bias, row, rows, key, keys);
-        add_over_queries(w->dv, w->f_room, w->p, w->dy, rows, keys, p->f);
-        add_over_queries(w->dk, w->e_room, w->ds, w->q, rows, keys, p->e);
-        add_dq(p, w, h->dq + row * p->dq.row, rows, keys);
+    for (b.row = seeing.first / RT_ROWS * RT_ROWS; b.row < seeing.last; b.row += RT_ROWS) {
+        b.rows = rt_least(RT_ROWS, p->s - b.row);
+        pack_queries(p, w, h, b.row, b.rows);
+        probabilities(p, w, &b);
+        add_over_queries(p, &b, w->dv, w->f_room, w->p, w->dy, p->f);
+        add_over_queries(p, &b, w->dk, w->e_room, w->ds, w->q, p->e);
+        add_dq(p, w, &b, h->dq + b.row * p->dq.row);
     }
 }
 
@@ -189,18 +181,17 @@ static Head head_at(const RtAttention *p, const Head *all, int64_t b, int64_t g)
 // One batch entry: k and v's head with all its groups of queries.
 static void entry(const RtAttention *p, const Work *w, const Head *all, int64_t b)
 {
-    int64_t groups = rt_product(p->group, p->n_group);
+    int64_t groups = rt_product(p->group, p->n_group), most = rt_block_keys(p);
     Head first = head_at(p, all, b, 0);
 
     for (int64_t g = 0; g < groups; g++)
         clear(head_at(p, all, b, g).dq, p->dq.row, p->dq.col, p->s, p->e);
-    for (int64_t key = 0; key < p->t; key += RT_KEYS) {
-        int64_t keys = rt_least(RT_KEYS, p->t - key);
+    for (int64_t key = 0; key < p->t; key += most) {
+        int64_t keys = rt_least(most, p->t - key);
         const float *k = first.k + key * p->k.row, *v = first.v + key * p->v.row;
 
-        rt_pack_columns(w->k_t, k, p->k.col, p->k.row, p->e, keys, p->e);
-        rt_pack_columns(w->v_t, v, p->v.col, p->v.row, p->f, keys, p->f);
-        rt_pack_columns(w->k, k, p->k.row, p->k.col, keys, p->e, RT_KEYS);
+        rt_copy_rows(w->k, k, p->k.row, p->k.col, keys, p->e, w->e_room);
+        rt_copy_rows(w->v, v, p->v.row, p->v.col, keys, p->f, w->f_room);
         memset(w->dk, 0, sizeof(float) * (size_t)(RT_KEYS * w->e_room));
         memset(w->dv, 0, sizeof(float) * (size_t)(RT_KEYS * w->f_room));
         for (int64_t g = 0; g < groups; g++) {

@@ -1,67 +1,56 @@
-// The scores of attention: a tile of queries by keys, scaled, biased and masked.
+// The scores of attention: a block of keys by queries, scaled, biased and masked.
 #include <string.h>
 
 #include "runtime/cpu/scores.h"
 
-void rt_pack_rows(float *to, const float *a, int64_t row, int64_t col, int64_t rows,
-                  int64_t columns)
+void rt_copy_rows(float *to, const float *a, int64_t row, int64_t col, int64_t rows,
+                  int64_t columns, int64_t room)
 {
-    for (int64_t i = 0; i < rows; i += RT_MR) {
-        float *panel = to + i * columns;
-        int64_t n = rt_least(RT_MR, rows - i);
+    for (int64_t i = 0; i < rows; i++) {
+        const float *from = a + i * row;
+        float *y = to + i * room;
 
-        if (n < RT_MR)
-            memset(panel, 0, sizeof(float) * (size_t)(columns * RT_MR));
-        for (int64_t c = 0; c < columns; c++)
-            for (int64_t k = 0; k < n; k++)
-                panel[c * RT_MR + k] = a[(i + k) * row + c * col];
+        if (col == 1)
+            memcpy(y, from, sizeof(float) * (size_t)columns);
+        else
+            for (int64_t j = 0; j < columns; j++)
+                y[j] = from[j * col];
+        if (room > columns)
+            memset(y + columns, 0, sizeof(float) * (size_t)(room - columns));
     }
 }
 
-void rt_pack_columns(float *to, const float *b, int64_t row, int64_t col, int64_t k, int64_t n,
-                     int64_t k_room)
+void rt_pack_columns(float *to, const float *b, int64_t row, int64_t col, int64_t k, int64_t n)
 {
     for (int64_t j = 0; j < n; j += RT_NR)
-        rt_pack_panel(to + j * k_room, b + j * col, row, col, k, rt_least(RT_NR, n - j));
+        rt_pack_panel(to + j * k, b + j * col, row, col, k, rt_least(RT_NR, n - j));
 }
 
-static void add_bias(const RtAttention *p, float *scores, const void *bias, int64_t at,
-                     int64_t first, int64_t last)
+void rt_products(float *y, int64_t first, RtRange seen, int64_t keys, const float *k, int64_t k_row,
+                 const float *q, int64_t length)
 {
-    const float *f = (const float *)bias + at;
-    const uint8_t *b = (const uint8_t *)bias + at;
+    for (int64_t i = 0; i < keys; i += RT_MR) {
+        float *to = y + i * RT_ROWS + first;
+
+        if (i < seen.last && i + RT_MR > seen.first)
+            rt_tile(to, RT_ROWS, false, length, k + i * k_row, k_row, 1, q, RT_NR);
+        else
+            for (int r = 0; r < RT_MR; r++)
+                memset(to + r * RT_ROWS, 0, sizeof(float) * RT_NR);
+    }
+}
+
+void rt_add_bias(const RtAttention *p, const RtScores *b, float *s, int64_t t, int64_t first)
+{
+    int64_t at = (b->row + first) * p->bias.row + (b->key + t) * p->bias.col;
+    int64_t n = rt_least(RT_NR, b->rows - first);
+    const float *f = (const float *)b->bias + at;
+    const uint8_t *is_seen = (const uint8_t *)b->bias + at;
 
     if (p->bool_bias)
-        for (int64_t j = first; j < last; j++)
-            scores[j] = b[j * p->bias.col] ? scores[j] : -INFINITY;
+        for (int64_t l = 0; l < n; l++)
+            s[l] = is_seen[l * p->bias.row] ? s[l] : -INFINITY;
     else
-        for (int64_t j = first; j < last; j++)
-            scores[j] += f[j * p->bias.col];
-}
-
-void rt_scores(const RtAttention *p, float scores[RT_MR][RT_KEYS], const float *q_panel,
-               const float *k_panels, const void *bias, int64_t row, int64_t rows, int64_t key,
-               int64_t first, int64_t last)
-{
-    int64_t end = rt_round_up(last, RT_NR);
-    float c[RT_MR][RT_NR];
-
-    for (int64_t j = first; j < last; j += RT_NR) {
-        rt_tile(c[0], RT_NR, false, p->e, q_panel, 1, RT_MR, k_panels + j * p->e, RT_NR);
-        for (int i = 0; i < RT_MR; i++)
-            for (int k = 0; k < RT_NR; k++)
-                scores[i][j + k] = c[i][k] * p->scale;
-    }
-    for (int64_t i = 0; i < RT_MR; i++) {
-        RtKeys seen = i < rows ? rt_seen(p, row + i, 1) : (RtKeys){0, 0};
-        int64_t low = rt_least(rt_most(seen.first - key, first), end);
-        int64_t high = rt_most(rt_least(seen.last - key, last), low);
-
-        if (p->has_bias && i < rows)
-            add_bias(p, scores[i], bias, (row + i) * p->bias.row + key * p->bias.col, low, high);
-        for (int64_t j = first; j < low; j++)
-            scores[i][j] = -INFINITY;
-        for (int64_t j = high; j < end; j++)
-            scores[i][j] = -INFINITY;
-    }
+        for (int64_t l = 0; l < n; l++)
+            s[l] += f[l * p->bias.row];
 }

@@ -1,11 +1,15 @@
-// What attention and its gradient share: the scores of a few queries against a block of keys, which
+// What attention and its gradient share: the scores of a block of keys against some queries, which
 // keys a query sees, and packed operands.
+//
+// Scores lie by key, [RT_KEYS][RT_ROWS]: what softmax does along the keys of a query is done for
+// RT_NR neighbouring queries at once, and either product with them finds its operand in place.
 #ifndef SHARDCC_RT_CPU_SCORES_H
 #define SHARDCC_RT_CPU_SCORES_H
 
 #include "runtime/cpu/gemm.h"
 
-static_assert(RT_KEYS % RT_NR == 0 && RT_ROWS % (2 * RT_MR) == 0, "blocks are whole tiles");
+static_assert(RT_ROWS % RT_NR == 0 && RT_ROWS % RT_MR == 0 && RT_KEYS % RT_MR == 0,
+              "blocks are whole tiles");
 
 // Offset of entry `i` of dims `dim` under strides; entry 0 may be asked for even where there is
 // none.
@@ -27,14 +31,15 @@ static inline int64_t rt_entry(int n, const int64_t *dim, const int64_t *stride,
     (rt_entry((p)->n_batch, (p)->batch, (p)->operand.batch, b) +                                   \
      rt_entry((p)->n_group, (p)->group, (p)->operand.group, g))
 
-// Keys [first, last) that some of the queries [row, row + rows) see.
-typedef struct RtKeys {
+// Keys [first, last), or queries.
+typedef struct RtRange {
     int64_t first, last;
-} RtKeys;
+} RtRange;
 
-static inline RtKeys rt_seen(const RtAttention *p, int64_t row, int64_t rows)
+// The keys that some of the queries [row, row + rows) see.
+static inline RtRange rt_seen(const RtAttention *p, int64_t row, int64_t rows)
 {
-    RtKeys k = {0, p->t};
+    RtRange k = {0, p->t};
 
     if (p->causal && p->window > 0)
         k.first = rt_most(0, row + p->offset - p->window + 1);
@@ -43,19 +48,73 @@ static inline RtKeys rt_seen(const RtAttention *p, int64_t row, int64_t rows)
     return k;
 }
 
-// Packs `rows` rows into panels of RT_MR, [panel][columns][RT_MR], zeros after the last row.
-void rt_pack_rows(float *to, const float *a, int64_t row, int64_t col, int64_t rows,
-                  int64_t columns);
+// The queries that see some of the keys [key, key + keys).
+static inline RtRange rt_seeing(const RtAttention *p, int64_t key, int64_t keys)
+{
+    RtRange q = {0, p->s};
 
-// Packs a matrix of k rows and n columns into panels of RT_NR columns, [panel][k_room][RT_NR].
-void rt_pack_columns(float *to, const float *b, int64_t row, int64_t col, int64_t k, int64_t n,
-                     int64_t k_room);
+    if (p->causal)
+        q.first = rt_most(0, key - p->offset);
+    if (p->causal && p->window > 0)
+        q.last = rt_least(p->s, key + keys - 1 - p->offset + p->window);
+    return q;
+}
 
-// scale · q·k + bias of the queries [row, row + rows), rows ≤ RT_MR, and the keys
-// key + [first, last) of a block; first is a multiple of RT_NR. -inf where a query doesn't see a
-// key, and from `last` to the next multiple of RT_NR. `bias` is that of the head.
-void rt_scores(const RtAttention *p, float scores[RT_MR][RT_KEYS], const float *q_panel,
-               const float *k_panels, const void *bias, int64_t row, int64_t rows, int64_t key,
-               int64_t first, int64_t last);
+// What of a range is in the block of `size` that begins at `start`, counted from there.
+static inline RtRange rt_within(RtRange r, int64_t start, int64_t size)
+{
+    RtRange w = {rt_most(r.first - start, 0), rt_least(r.last - start, size)};
+
+    w.last = rt_most(w.last, w.first);
+    return w;
+}
+
+// Keys of a block: as few blocks as there can be, of much the same size, in whole tiles.
+static inline int64_t rt_block_keys(const RtAttention *p)
+{
+    int64_t blocks = rt_most(rt_ceil_div(p->t, RT_KEYS), 1);
+
+    return rt_round_up(rt_most(rt_ceil_div(p->t, blocks), 1), RT_MR);
+}
+
+// Queries and keys of one block of scores.
+typedef struct RtScores {
+    int64_t row, rows, key, keys;
+    const void *bias;  // of the head
+} RtScores;
+
+// Copies rows side by side, [rows][room], zeros behind the columns.
+void rt_copy_rows(float *to, const float *a, int64_t row, int64_t col, int64_t rows,
+                  int64_t columns, int64_t room);
+
+// Packs a matrix of k rows and n columns into panels of RT_NR columns, [panel][k][RT_NR].
+void rt_pack_columns(float *to, const float *b, int64_t row, int64_t col, int64_t k, int64_t n);
+
+// y[key][query] = Σ k[key] q[query], of RT_NR queries beginning at `first` and the keys in `seen`
+// (counted within the block); zeros for the block's other keys. q: the panel of these queries.
+void rt_products(float *y, int64_t first, RtRange seen, int64_t keys, const float *k, int64_t k_row,
+                 const float *q, int64_t length);
+
+// Adds the bias of key `t` of the block to the scores of the RT_NR queries beginning at `first`.
+void rt_add_bias(const RtAttention *p, const RtScores *b, float *s, int64_t t, int64_t first);
+
+// Of the same: scores times scale, plus bias, -inf where a query doesn't see the key. `s`: those of
+// the key.
+static inline void rt_mask(const RtAttention *p, const RtScores *b, float *s, int64_t t,
+                           int64_t first)
+{
+#pragma omp simd
+    for (int l = 0; l < RT_NR; l++)
+        s[l] *= p->scale;
+    if (p->has_bias)
+        rt_add_bias(p, b, s, t, first);
+    if (!p->causal)
+        return;
+    RtRange seeing = rt_within(rt_seeing(p, b->key + t, 1), b->row + first, RT_NR);
+    if (seeing.last - seeing.first == RT_NR)
+        return;
+    for (int64_t l = 0; l < RT_NR; l++)
+        s[l] = l >= seeing.first && l < seeing.last ? s[l] : -INFINITY;
+}
 
 #endif
