@@ -12,16 +12,15 @@ double answer_gap(Wide cost, Wide bound)
 
 const char *wide_text(Wide x, char text[WIDE_DIGITS])
 {
-    char *c = text + WIDE_DIGITS - 1;
+    char digits[WIDE_DIGITS] = "", *c = digits + WIDE_DIGITS - 1;
 
-    *c = 0;
     for (Wide rest = x; rest || !*c; rest /= 10) {
         int digit = (int)(rest % 10);
         *--c = (char)('0' + (digit < 0 ? -digit : digit));
     }
     if (x < 0)
         *--c = '-';
-    return c;
+    return strcpy(text, c);
 }
 
 static void put_wide(Text *t, const char *name, Wide x)
@@ -97,6 +96,14 @@ static void put_head(Text *t, const Problem *p, const SolveOptions *o, const Ans
                 outcomes[answer->outcome], stops[answer->stop], o->gap);
 }
 
+// What the bound rests on: only duals can be checked.
+static const char *bound_by(const Answer *answer)
+{
+    if (answer->bound == answer->certified)
+        return "duals";
+    return answer->is_branched ? "branching" : "presolve";
+}
+
 static void put_body(Text *t, const Problem *p, const Answer *answer)
 {
     if (answer->outcome == OUTCOME_INFEASIBLE) {
@@ -109,7 +116,7 @@ static void put_body(Text *t, const Problem *p, const Answer *answer)
     }
     put_wide(t, "cost", answer->cost);
     put_wide(t, "bound", answer->bound);
-    text_printf(t, "  \"bound_by\": \"%s\",\n", answer->is_branched ? "branching" : "duals");
+    text_printf(t, "  \"bound_by\": \"%s\",\n", bound_by(answer));
     put_wide(t, "certified", answer->certified);
     text_printf(t, "  \"gap\": %.17g,\n", answer_gap(answer->cost, answer->bound));
     put_wide(t, "peak", answer->peak);

@@ -323,7 +323,7 @@ static bool check_gap(const Check *c)
 
 static bool check_bound(const Check *c)
 {
-    static const char *const words[] = {"duals", "branching", NULL};
+    static const char *const words[] = {"duals", "presolve", "branching", NULL};
     const Stored *s = c->s;
     Wide certified;
 

@@ -136,7 +136,7 @@ typedef struct Answer {
     int *choice;       // [n_nodes]; NULL when none was found
     Wide cost;         // of choice
     Wide bound;        // no choice is cheaper
-    bool is_branched;  // bound rests on an engine's branching, not on `dual` alone
+    bool is_branched;  // bound rests on an engine's branching, which is the engine's word
     Dual dual;
     Wide certified;       // dual_bound of it
     int64_t peak;         // bytes of choice
