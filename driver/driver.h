@@ -40,6 +40,7 @@ char *options_text(Arena *a, const Options *o);
 // The commands; each returns the exit status. argv[0] is the command's name.
 int compile(Arena *a, int argc, char **argv);
 int detect(Arena *a, int argc, char **argv);
+int solve_command(Arena *a, int argc, char **argv);
 
 bool input_is_ir(const Options *o);  // a graph's text, by the ending of its name
 

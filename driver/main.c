@@ -11,6 +11,7 @@ static const struct {
     int (*run)(Arena *a, int argc, char **argv);
 } commands[] = {
     {"detect", detect},
+    {"solve", solve_command},
 };
 
 static int run(Arena *a, int argc, char **argv)
