@@ -249,7 +249,12 @@ static bool check_request(const Request *r, int *status)
 
 int solve_command(Arena *a, int argc, char **argv)
 {
-    Request r = {.o = {.time_limit = 300, .gap = 1e-6, .threads = 2, .seed = 1, .engine = "cbc"}};
+    Request r = {.o = {.time_limit = 300,
+                       .gap = 1e-6,
+                       .threads = 2,
+                       .seed = 1,
+                       .engine = "cbc",
+                       .progress = stdout}};
     Diag d = {.file = "shardcc"};
     Problem p;
     Hold h;

@@ -53,14 +53,17 @@ static void report(const Chain *c)
 {
     const Answer *a = c->answer;
     char cost[WIDE_DIGITS], bound[WIDE_DIGITS];
+    FILE *to = c->o->progress;
 
-    printf("%7.2f s  cost %s  bound %s", watch_seconds(&c->watch),
-           a->choice ? wide_text(a->cost, cost) : "-",
-           c->has_bound ? wide_text(a->bound, bound) : "-");
+    if (!to)
+        return;
+    fprintf(to, "%7.2f s  cost %s  bound %s", watch_seconds(&c->watch),
+            a->choice ? wide_text(a->cost, cost) : "-",
+            c->has_bound ? wide_text(a->bound, bound) : "-");
     if (a->choice && c->has_bound)
-        printf("  gap %.4f%%", 100 * answer_gap(a->cost, a->bound));
-    printf("\n");
-    fflush(stdout);
+        fprintf(to, "  gap %.4f%%", 100 * answer_gap(a->cost, a->bound));
+    fprintf(to, "\n");
+    fflush(to);
 }
 
 // A choice of the last level's problem.

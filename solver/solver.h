@@ -126,6 +126,7 @@ typedef struct SolveOptions {
     uint64_t seed;
     const char *engine;    // "cbc" or "glpk"
     const char *programs;  // the folder of the engines' programs
+    FILE *progress;  // gets a line for each improvement; NULL: nobody does
     bool is_verbose;
 } SolveOptions;
 
@@ -148,8 +149,7 @@ typedef struct Answer {
 } Answer;
 
 // Finds the cheapest choice. False, with an error, only where no answer can be given at all (an
-// engine that isn't there, say). Progress goes to stderr with is_verbose, each improvement to
-// stdout.
+// engine that isn't there, say). With is_verbose, what it does goes to stderr.
 bool solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Diag *d);
 
 double answer_gap(Wide cost, Wide bound);
