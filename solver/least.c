@@ -113,16 +113,21 @@ Least least_peak(const Problem *p, int *choice, uint64_t seed, int64_t work, con
     Arena *a = arena_new();
     Problem q = *p, r;
     Dual dual = {0};
-    Least least = {0};
+    Least least = {.bound = INT64_MIN};
 
     forget_costs(p, &q, a);
     q.limit = 0;
-    find_low(&q, &dual, &least, choice, seed, work / 4, w);
-    r = q;
-    leave_out(&r, least.is_found ? least.peak : all_bytes(p), a);
-    Wide bound = ascent(&r, &dual, work / 2, w, a);
-    find_low(&q, &dual, &least, choice, seed + 1, work / 4, w);
-    least.bound = bound > INT64_MAX ? INT64_MAX : (int64_t)bound;
+    // Small problems need little of the work.
+    for (int64_t part = 100000; part <= work; part *= 8) {
+        find_low(&q, &dual, &least, choice, seed++, part / 2, w);
+        r = q;
+        leave_out(&r, least.is_found ? least.peak : all_bytes(p), a);
+        Wide bound = ascent(&r, &dual, part / 2, w, a);
+        if (bound > least.bound)
+            least.bound = bound > INT64_MAX ? INT64_MAX : (int64_t)bound;
+        if (least.bound == INT64_MAX || (least.is_found && least.peak <= least.bound))
+            break;
+    }
     arena_free(a);
     return least;
 }
