@@ -93,6 +93,8 @@ static bool replaces(const Look *o, int q, int p)
         int64_t most = most_added(o->g, &o->view[i], q, p);
         if (is_forbidden(most))
             return false;
+        if (most == -COST_FORBIDDEN)
+            return true;  // p has no partner left
         sum += most;
     }
     return sum < 0 || (sum == 0 && q < p);
@@ -155,9 +157,11 @@ static void eliminate_leaf(Net *g, int node, int n, int tie)
             int64_t c = cost_add(v->cost[k], *tie_at(g, &g->tie[tie], side, k, l));
             least = c < least ? c : least;
         }
+        o->is_dead[l] |= is_forbidden(least);
         o->cost[l] += least;
     }
     vertex_leave(g, node, 1, &tie);
+    vertex_compact(g, to);
 }
 
 static void eliminate_inner(Net *g, int node, const int *tie)

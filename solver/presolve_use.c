@@ -260,8 +260,10 @@ static void times_filter(Net *g, const int64_t *base, const int64_t *most)
 }
 
 // What a place holds must leave room for the least that all others hold.
-static void places_drop(Net *g, Vertex *v)
+static void places_drop(Net *g, int node)
 {
+    Vertex *v = &g->node[node];
+
     for (int r = 0; r < v->n_held; r++) {
         int64_t base = 0;
         for (int t = v->held[r].first; t < v->held[r].last; t++)
@@ -269,6 +271,7 @@ static void places_drop(Net *g, Vertex *v)
         for (int k = 0; k < v->k; k++)
             v->is_dead[k] |= base + v->held[r].bytes[k] > g->limit;
     }
+    vertex_compact(g, node);
 }
 
 void use_renew(Net *g)
@@ -283,6 +286,7 @@ void use_renew(Net *g)
     for (int i = 0; i < g->n_nodes; i++) {
         Vertex *v = &g->node[i];
         Event *event = NULL;
+        v->n_held = 0;
         if (v->state == MERGED)
             continue;
         Arena *own = arena_new();
@@ -293,6 +297,6 @@ void use_renew(Net *g)
     times_filter(g, base, most);
     for (int i = 0; i < g->n_nodes; i++)
         if (g->node[i].state == LIVE)
-            places_drop(g, &g->node[i]);
+            places_drop(g, i);
     arena_free(a);
 }

@@ -196,18 +196,18 @@ static inline void random_edges(Maker *m)
 // ---- every choice ----
 
 typedef struct Best {
-    bool is_allowed;                      // is there a choice without what is forbidden?
-    bool is_feasible;                     // and within the limit?
-    Wide cost;                            // the least of those
-    int64_t least;                        // the lowest peak of those that are allowed
-    int64_t most;                         // the highest
-    int choice[MOST_RANDOM_NODES];        // of the cost
-    int least_choice[MOST_RANDOM_NODES];  // of the lowest peak
+    bool is_allowed;                          // is there a choice without what is forbidden?
+    bool is_feasible;                         // and within the limit?
+    Wide cost;                                // the least of those
+    int64_t least;                            // the lowest peak of those that are allowed
+    int64_t most;                             // the highest
+    int choice[MOST_RANDOM_NODES + 1];        // of the cost
+    int least_choice[MOST_RANDOM_NODES + 1];  // of the lowest peak
 } Best;
 
 typedef struct Trial {
     const Problem *p;
-    int choice[MOST_RANDOM_NODES];
+    int choice[MOST_RANDOM_NODES + 1];
     int *time, n_times;  // at which something comes or goes, ascending
     int64_t *bytes;
     Best best;

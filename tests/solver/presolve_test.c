@@ -1,0 +1,85 @@
+// Presolve against every choice: what it leaves has the same optimum, and its choices are choices.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/solver/random.h"
+
+enum { PROBLEMS = 20000 };
+
+// What a choice of the smaller problem says must hold of the choice that it stands for.
+static void check_choice(uint64_t seed, const Problem *p, const Presolved *r, const int *choice)
+{
+    int original[MOST_RANDOM_NODES + 1] = {0};
+    Price small = problem_price(&r->problem, choice);
+
+    presolve_undo(r, choice, original);
+    Price price = problem_price(p, original);
+    if (small.is_forbidden || small.peak > r->problem.limit)
+        return;
+    if (price.is_forbidden || price.peak > p->limit || price.cost != small.cost + r->offset)
+        fail_msg("seed %d: a choice changes on its way back: %.0f, %.0f", (int)seed,
+                 (double)price.cost, (double)(small.cost + r->offset));
+}
+
+static void check(uint64_t seed, const Problem *p, const Dual *dual, Wide cutoff, Arena *a)
+{
+    Best best = brute_force(p);
+    Presolved r;
+    bool is_wanted = best.is_feasible && (!dual || best.cost < cutoff);
+
+    if (!presolve(p, dual, cutoff, &r, a)) {
+        if (is_wanted)
+            fail_msg("seed %d: a choice that costs %.0f is lost", (int)seed, (double)best.cost);
+        return;
+    }
+    Best left = brute_force(&r.problem);
+    if (is_wanted && (!left.is_feasible || left.cost + r.offset != best.cost))
+        fail_msg("seed %d: %.0f becomes %.0f", (int)seed, (double)best.cost,
+                 (double)(left.cost + r.offset));
+    if (!best.is_feasible && left.is_feasible)
+        fail_msg("seed %d: a choice appears", (int)seed);
+    if (left.is_feasible)
+        check_choice(seed, p, &r, left.choice);
+}
+
+static void keeps_the_optimum(void **state)
+{
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        Arena *a = arena_new();
+        Problem p = random_problem(seed, a);
+        check(seed, &p, NULL, 0, a);
+        arena_free(a);
+    }
+}
+
+// With cutoffs from above the optimum to what nothing is below.
+static void fixes_only_what_costs_too_much(void **state)
+{
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        Arena *a = arena_new();
+        uint64_t random = seed;
+        Problem p = random_problem(seed, a);
+        Best best = brute_force(&p);
+        Dual dual = {0};
+        Watch w = watch_start(0);
+        if (chance(&random, 50))
+            dual = random_dual(&p, &random, 8, a);
+        else
+            ascent(&p, &dual, 100000, &w, a);
+        check(seed, &p, &dual, best.cost + below(&random, 3) - (best.is_feasible ? 0 : 1), a);
+        arena_free(a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_the_optimum),
+        cmocka_unit_test(fixes_only_what_costs_too_much),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
