@@ -172,8 +172,16 @@ void minplus_across(const double *m, int n_a, int n_b, const double *v, double *
 
 // ---- ascent.c: bounds of what is too large for an engine ----
 // Raises the bound of `dual` (empty, or of p) by at most `work` counted steps, and gives it. The
-// dual's arrays are then a's.
+// dual's arrays are then a's. A fraction of a second bounds a reduced problem of thousands of nodes
+// as well as its relaxation by an engine does, so this comes first.
 Wide ascent(const Problem *p, Dual *dual, int64_t work, const Watch *w, Arena *a);
+
+// ---- branch.c: branch and bound by ascent ----
+// Looks for choices cheaper than the cutoff, of which `l` hears, and raises *bound to what no
+// choice of p is below (this rests on branching). `dual` may be NULL. True: the cheapest choice
+// heard of, or else the cutoff, is within the gap of *bound, and nothing is left to do.
+bool branch_by_ascent(const Problem *p, const Dual *dual, Wide cutoff, double gap, Wide *bound,
+                      uint64_t seed, int64_t work, const Watch *w, Listener l);
 
 // ---- search.c: cheap choices by local search ----
 // From choice (is_start), or from starts of its own guided by `dual` (may be NULL): the cheapest

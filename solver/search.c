@@ -54,8 +54,7 @@ static void settle(Search *s, int rounds)
         search_better(s, s->undo[j].node);
 }
 
-// Changes a part at a loss, mends what that does to the rest, and takes it back if it was no gain.
-static bool kick(Search *s)
+bool search_kick(Search *s)
 {
     double before = s->cost;
     int root = search_node(s), n = n_alternatives(s->f->p, root);
@@ -82,7 +81,7 @@ static void improve(Hunt *h, int64_t patience)
 
     search_descend(s);
     while (s->work < until && search_goes_on(s))
-        if (kick(s)) {
+        if (search_kick(s)) {
             until = s->work + patience;
             record(h);
         }

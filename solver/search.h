@@ -84,4 +84,8 @@ typedef struct Branch {
 // Takes the best choice for nodes that form a tree, all at once. The number of nodes in it.
 int search_tree(Search *s, Branch b);
 
+// ---- search.c ----
+// Changes a part at a loss, mends what that does to the rest, and takes it back if it was no gain.
+bool search_kick(Search *s);
+
 #endif

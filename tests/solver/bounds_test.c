@@ -110,6 +110,51 @@ static void searches(void **state)
     assert_true(n_found > n_feasible * 95 / 100 && n_best > n_feasible * 90 / 100);
 }
 
+typedef struct Heard {
+    const Problem *p;
+    bool is_any;
+    Wide cost;
+} Heard;
+
+static void listen(void *to, const int *choice, Wide cost)
+{
+    Heard *h = to;
+    Price price = problem_price(h->p, choice);
+
+    assert_true(!price.is_forbidden && price.peak <= h->p->limit && price.cost == cost);
+    assert_true(!h->is_any || cost < h->cost);
+    h->is_any = true;
+    h->cost = cost;
+}
+
+// Branching ends; what was heard last is within the gap of the bound, which no choice is below.
+static void branches(void **state)
+{
+    Watch w = watch_start(0);
+    int n_done = 0;
+
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        Arena *a = arena_new();
+        Problem p = random_problem(seed, a);
+        Best best = brute_force(&p);
+        Heard heard = {&p};
+        Wide cutoff = (Wide)1 << 80, bound = -cutoff;
+        bool is_done = branch_by_ascent(&p, NULL, cutoff, 1e-6, &bound, seed, 20 * WORK, &w,
+                                        (Listener){listen, &heard});
+
+        n_done += is_done;
+        assert_true(!best.is_feasible || bound <= best.cost);
+        assert_true(!is_done || heard.is_any == best.is_feasible);
+        if (is_done && heard.is_any) {
+            double cost = (double)heard.cost, size = cost < 0 ? -cost : cost;
+            assert_true((double)(heard.cost - bound) <= 1 + 1.01e-6 * size);
+        }
+        arena_free(a);
+    }
+    print_message("%d of %d done\n", n_done, PROBLEMS);
+    assert_true(n_done > PROBLEMS * 8 / 10);
+}
+
 // The least peak lies between the bound and what was found, and mostly is both.
 static void least_peaks(void **state)
 {
@@ -170,8 +215,8 @@ static void profiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds),      cmocka_unit_test(trees),    cmocka_unit_test(searches),
-        cmocka_unit_test(least_peaks), cmocka_unit_test(profiles),
+        cmocka_unit_test(bounds),   cmocka_unit_test(trees),       cmocka_unit_test(searches),
+        cmocka_unit_test(branches), cmocka_unit_test(least_peaks), cmocka_unit_test(profiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,55 @@
+// Dual ascent as bounds and branching use it: messages, prices, and the bound that they prove.
+#ifndef SHARDCC_SOLVER_ASCENT_H
+#define SHARDCC_SOLVER_ASCENT_H
+
+#include "solver/internal.h"
+
+typedef struct Ascent {
+    const Field *f;
+    int64_t *first_message;  // by edge: a's alternatives, then b's
+    double *message;         // what an edge gives to its ends' alternatives
+    double *price, *sum;     // of a byte, by slot
+    double *rent;            // of alternatives: what their bytes cost
+    double *into, *from;     // of one node
+    int *choice;             // made on the way of the last sweep
+    double *held, *mean;     // bytes of the choice, and over the last ones, by slot
+    double *taken;           // by alternative: how many of the last choices took it, 0 to 1
+    double *rest, *sent;     // by node: its part of the bound, what each edge ahead has of it
+    double *lower;           // by alternative: no choice with it is cheaper; NULL: isn't kept
+    bool *is_priced;
+    double size;  // of the numbers that bounds are made of
+    double bound;
+    double best;  // of the steps until now, with
+    double *best_message, *best_price;
+    int64_t work;
+} Ascent;
+
+// ---- ascent.c: messages ----
+Ascent *ascent_new(const Field *f, Arena *a);
+void ascent_rent(Ascent *s);  // after a change of prices
+// All nodes in order, or from the last to the first: new messages, bound and choice.
+void ascent_sweep(Ascent *s, bool is_forward);
+// The part of node i's cost that each edge ahead takes on.
+double ascent_share(const Ascent *s, int i, bool is_forward, int *n_ahead);
+double ascent_gather(const Ascent *s, int i, double *into);  // the least of them
+double *ascent_message(const Ascent *s, int node, Link l);   // to the node
+
+// ---- ascent_price.c: prices ----
+typedef struct Climb {
+    double gain;    // that the first step aims at, in parts of the bound
+    int64_t work;   // until the ascent's work is this
+    double enough;  // or the best bound this
+    const Watch *watch;
+} Climb;
+
+// Sweeps at the same prices until they give little.
+void ascent_settle(Ascent *s, Climb c);
+// Better and better prices, from the best ones, which it goes back to.
+void ascent_climb(Ascent *s, Climb c);
+void ascent_keep(Ascent *s);  // takes the present state for the best
+void ascent_back(Ascent *s);  // goes back to the best
+
+// ---- ascent_dual.c: in exact numbers ----
+void ascent_warm(Ascent *s, const Dual *d);  // takes a dual's prices and messages
+
+#endif

@@ -1,0 +1,148 @@
+// Prices of bytes at the fullest times, raised and lowered by the volume algorithm (Barahona and
+// Anbil, "The volume algorithm", Math. Programming 2000): along the mean of what the last choices
+// held too much, from the best prices until now.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "solver/ascent.h"
+
+enum {
+    PATIENCE = 6,    // steps without a better bound before they get shorter
+    NEW_SLOTS = 12,  // get a price in one step
+    APART = 1024,    // n_slots / APART lie between two that have one
+};
+static const double LAST_GAIN = 1e-6, SHORTER = 0.7, LONGER = 1.1;  // of the bound
+static const double WEIGHT = 0.1;                     // of the last choice in the mean
+static const double SETTLED = 1e-5;                   // two sweeps that give less are the last
+
+void ascent_keep(Ascent *s)
+{
+    const Field *f = s->f;
+
+    s->best = s->bound;
+    memcpy(s->best_price, s->price, (size_t)f->n_slots * sizeof *s->price);
+    memcpy(s->best_message, s->message,
+           (size_t)s->first_message[f->p->n_edges] * sizeof *s->message);
+}
+
+static void average(Ascent *s, double weight)
+{
+    const Problem *p = s->f->p;
+
+    field_held(s->f, s->choice, s->held);
+    for (int t = 0; t < s->f->n_slots; t++)
+        s->mean[t] += weight * (s->held[t] - s->mean[t]);
+    for (int k = 0; k < p->first[p->n_nodes]; k++)
+        s->taken[k] *= 1 - weight;
+    for (int i = 0; i < p->n_nodes; i++)
+        s->taken[p->first[i] + s->choice[i]] += weight;
+}
+
+// Prices for the times that are too full, well apart from those that have one.
+static void price_more(Ascent *s)
+{
+    int n = s->f->n_slots, apart = 1 + n / APART;
+    double limit = (double)s->f->p->limit;
+
+    for (int added = 0; added < NEW_SLOTS; added++) {
+        int worst = -1;
+        for (int t = 0, since = apart; t < n; t++, since++) {
+            since = s->is_priced[t] ? 0 : since;
+            bool is_near = since < apart;
+            for (int u = t; !is_near && u < n && u < t + apart; u++)
+                is_near = s->is_priced[u];
+            if (!is_near && s->mean[t] > limit && (worst < 0 || s->mean[t] > s->mean[worst]))
+                worst = t;
+        }
+        if (worst < 0)
+            return;
+        s->is_priced[worst] = true;
+    }
+}
+
+// From the best prices as far along the mean's excess as would raise the bound by `gain`.
+static void step(Ascent *s, double gain)
+{
+    double limit = (double)s->f->p->limit, square = 0;
+    int n = s->f->n_slots;
+
+    for (int t = 0; t < n; t++) {
+        double slope = s->is_priced[t] ? s->mean[t] - limit : 0;
+        square += slope > 0 || s->best_price[t] > 0 ? slope * slope : 0;
+    }
+    for (int t = 0; t < n; t++) {
+        double slope = s->is_priced[t] ? s->mean[t] - limit : 0;
+        double x = s->best_price[t] + (square > 0 ? gain * slope / square : 0);
+        s->price[t] = x > 0 ? x : 0;
+    }
+    ascent_rent(s);
+}
+
+static bool goes_on(const Ascent *s, Climb c)
+{
+    return s->work < c.work && s->best < c.enough && watch_stop(c.watch) == STOP_DONE;
+}
+
+static double twice(Ascent *s)
+{
+    ascent_sweep(s, false);
+    ascent_sweep(s, true);
+    return s->bound;
+}
+
+// The bound's own, or part of what the nodes' costs differ by where it is about 0.
+static double size_of(const Ascent *s)
+{
+    const Field *f = s->f;
+    double sum = 0;
+
+    for (int i = 0; i < f->p->n_nodes; i++) {
+        double least = DBL_MAX, most = -DBL_MAX;
+        for (int k = f->p->first[i]; k < f->p->first[i + 1]; k++) {
+            least = f->cost[k] < least ? f->cost[k] : least;
+            most = f->cost[k] > most && f->cost[k] < f->forbidden ? f->cost[k] : most;
+        }
+        sum += most > least ? most - least : 0;
+    }
+    return fabs(s->best) > sum / 64 ? fabs(s->best) : sum / 64;
+}
+
+void ascent_settle(Ascent *s, Climb c)
+{
+    for (double before = twice(s); goes_on(s, c); before = s->bound)
+        if (twice(s) - before <= SETTLED * fabs(before))
+            return;
+}
+
+void ascent_climb(Ascent *s, Climb c)
+{
+    s->size = size_of(s);
+    double gain = c.gain * s->size;
+
+    average(s, 1);
+    for (int failed = 0; goes_on(s, c) && gain > LAST_GAIN * s->size;) {
+        price_more(s);
+        step(s, gain);
+        twice(s);
+        average(s, WEIGHT);
+        failed = s->bound > s->best ? 0 : failed + 1;
+        if (s->bound > s->best) {
+            ascent_keep(s);
+            gain *= LONGER;
+        }
+        if (failed == PATIENCE) {
+            gain *= SHORTER;
+            failed = 0;
+        }
+    }
+}
+
+void ascent_back(Ascent *s)
+{
+    memcpy(s->price, s->best_price, (size_t)s->f->n_slots * sizeof *s->price);
+    memcpy(s->message, s->best_message,
+           (size_t)s->first_message[s->f->p->n_edges] * sizeof *s->message);
+    ascent_rent(s);
+    s->bound = s->best;
+}

@@ -1,0 +1,346 @@
+// Branch and bound by ascent. Where bytes bind, the relaxation mixes choices that hold too much
+// with others that hold too little, which no choice can: a node in which they differ most is
+// split in two by what its alternatives' bytes cost. Best bound first.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "solver/ascent.h"
+#include "solver/search.h"
+
+enum { SWEEPS = 40, KICKS = 20, MOST_PRICES = 256 };
+static const double GAIN = 0.01, CERTAIN = 1e-13;  // parts of the cost
+
+// What a part of the problem lacks of the one that it is a part of.
+typedef struct Part {
+    int parent;  // -1: of the whole
+    double bound;
+    int n_gone, *gone;  // alternatives
+    int n_prices, *slot;
+    double *price;
+} Part;
+
+typedef struct Branching {
+    Field *f;
+    double *cost;   // the field's own
+    double *lower;  // by alternative, of the part at hand
+    int *scratch;
+    Ascent *ascent;
+    Search *search;
+    int n_parts, cap_parts;
+    Part *part;
+    int n_open, cap_open;
+    int *open;  // a heap of parts, the least bound first
+    Wide best;  // only cheaper choices count
+    double gap;
+    Listener l;
+    Arena *arena;
+} Branching;
+
+// ---- open parts ----
+
+static bool is_lower(const Branching *b, int i, int j)
+{
+    const Part *x = &b->part[b->open[i]], *y = &b->part[b->open[j]];
+
+    return x->bound != y->bound ? x->bound < y->bound : b->open[i] < b->open[j];
+}
+
+static void swap_open(Branching *b, int i, int j)
+{
+    int x = b->open[i];
+
+    b->open[i] = b->open[j];
+    b->open[j] = x;
+}
+
+static void open_part(Branching *b, Part part)
+{
+    int i = b->n_open;
+
+    *arena_push(b->arena, b->part, b->n_parts, b->cap_parts) = part;
+    *arena_push(b->arena, b->open, b->n_open, b->cap_open) = b->n_parts - 1;
+    for (; i && is_lower(b, i, (i - 1) / 2); i = (i - 1) / 2)
+        swap_open(b, i, (i - 1) / 2);
+}
+
+static int close_part(Branching *b)
+{
+    int part = b->open[0], i = 0;
+
+    swap_open(b, 0, --b->n_open);
+    for (;;) {
+        int least = i;
+        for (int c = 2 * i + 1; c <= 2 * i + 2 && c < b->n_open; c++)
+            least = is_lower(b, c, least) ? c : least;
+        if (least == i)
+            return part;
+        swap_open(b, i, least);
+        i = least;
+    }
+}
+
+// ---- a part ----
+
+// A part whose bound is this much holds nothing that counts. Costs are whole numbers.
+static double enough(const Branching *b)
+{
+    double cost = (double)b->best, gap = b->gap * fabs(cost), whole = 0.99 - CERTAIN * fabs(cost);
+
+    return cost - (gap > whole ? gap : whole);
+}
+
+static void enter(Branching *b, int part)
+{
+    Field *f = b->f;
+    Ascent *s = b->ascent;
+    const Part *x = &b->part[part];
+
+    memcpy(f->cost, b->cost, (size_t)f->p->first[f->p->n_nodes] * sizeof *f->cost);
+    memset(s->price, 0, (size_t)f->n_slots * sizeof *s->price);
+    for (int i = 0; i < x->n_prices; i++)
+        s->price[x->slot[i]] = x->price[i];
+    for (int i = part; i >= 0; i = b->part[i].parent)
+        for (int j = 0; j < b->part[i].n_gone; j++)
+            f->cost[b->part[i].gone[j]] = f->forbidden;
+    ascent_rent(s);
+}
+
+static void bound_part(Branching *b, Climb c)
+{
+    Ascent *s = b->ascent;
+
+    s->lower = NULL;
+    ascent_sweep(s, false);
+    ascent_sweep(s, true);
+    ascent_keep(s);
+    ascent_climb(s, c);
+    ascent_back(s);
+    s->lower = b->lower;
+    ascent_sweep(s, false);
+    ascent_sweep(s, true);
+    s->best = s->bound > s->best ? s->bound : s->best;
+}
+
+static void hear(Branching *b, const int *choice)
+{
+    const Problem *p = b->f->p;
+    Price now = problem_price(p, choice);
+
+    if (now.is_forbidden || now.peak > p->limit || now.cost >= b->best)
+        return;
+    b->best = now.cost;
+    if (b->l.found)
+        b->l.found(b->l.to, choice, now.cost);
+}
+
+static void try_choice(Branching *b)
+{
+    Search *s = b->search;
+
+    search_price(s, b->ascent->price);
+    search_start(s, b->ascent->choice);
+    if (!search_repair(s))
+        return;
+    for (int i = 0; i < KICKS; i++)
+        search_kick(s);
+    hear(b, s->choice);
+}
+
+static bool is_left(const Branching *b, int k) { return b->f->cost[k] < b->f->forbidden; }
+
+// ---- splitting ----
+
+// How much what a node's alternatives cost in bytes differs from one of the last choices to
+// another; its mean.
+static double spread(const Branching *b, int i, double *mean)
+{
+    const Problem *p = b->f->p;
+    const double *taken = b->ascent->taken, *rent = b->ascent->rent;
+    double sum = 0;
+
+    *mean = 0;
+    for (int k = p->first[i]; k < p->first[i + 1]; k++)
+        *mean += taken[k] * rent[k];
+    for (int k = p->first[i]; k < p->first[i + 1]; k++)
+        sum += taken[k] * (rent[k] - *mean) * (rent[k] - *mean);
+    return sum;
+}
+
+// Splits the node's alternatives that are left by their bytes' cost, up to the mean or above it.
+// False if all lie on one side.
+static bool split_by_rent(const Branching *b, int i, double mean, bool *is_upper)
+{
+    const Problem *p = b->f->p;
+    int n[2] = {0};
+
+    for (int k = p->first[i]; k < p->first[i + 1]; k++) {
+        is_upper[k - p->first[i]] = b->ascent->rent[k] > mean;
+        n[is_upper[k - p->first[i]]] += is_left(b, k);
+    }
+    return n[0] && n[1];
+}
+
+// The alternative most taken of those left; -1: none is.
+static int most_taken(const Branching *b, int i)
+{
+    const Problem *p = b->f->p;
+    int best = -1;
+
+    for (int k = p->first[i]; k < p->first[i + 1]; k++)
+        if (is_left(b, k) && (best < 0 || b->ascent->taken[k] > b->ascent->taken[best]))
+            best = k;
+    return best < 0 ? -1 : best - p->first[i];
+}
+
+// The alternative most taken, or the others: for nodes where bytes make no difference.
+static bool split_by_choice(const Branching *b, int i, bool *is_upper)
+{
+    const Problem *p = b->f->p;
+    int most = most_taken(b, i), others = 0;
+
+    for (int k = 0; k < n_alternatives(p, i); k++) {
+        is_upper[k] = k != most;
+        others += is_upper[k] && is_left(b, p->first[i] + k);
+    }
+    return others > 0;
+}
+
+// The node to split, and how; -1 if one choice is left at most.
+static int find_split(const Branching *b, bool *is_upper)
+{
+    const Problem *p = b->f->p;
+    double widest = 0, mean = 0, doubt = -1;
+    int best = -1, any = -1;
+
+    for (int i = 0; i < p->n_nodes; i++) {
+        double at, width = spread(b, i, &at);
+        int most = most_taken(b, i);
+        if (most < 0)
+            return -1;
+        if (width > widest && split_by_rent(b, i, at, is_upper)) {
+            widest = width;
+            mean = at;
+            best = i;
+        }
+        double others = 1 - b->ascent->taken[p->first[i] + most];
+        if (others > doubt && split_by_choice(b, i, is_upper)) {
+            doubt = others;
+            any = i;
+        }
+    }
+    if (best >= 0 && split_by_rent(b, best, mean, is_upper))
+        return best;
+    return any >= 0 && split_by_choice(b, any, is_upper) ? any : -1;
+}
+
+static void keep_prices(Branching *b, Part *part)
+{
+    const Ascent *s = b->ascent;
+
+    part->slot = arena_array(b->arena, int, b->f->n_slots);
+    part->price = arena_array(b->arena, double, b->f->n_slots);
+    for (int t = 0; t < b->f->n_slots; t++)
+        if (s->price[t] > 0) {
+            part->slot[part->n_prices] = t;
+            part->price[part->n_prices++] = s->price[t];
+        }
+}
+
+// Both sides of the node; neither has what is proved to cost too much.
+static void split(Branching *b, int parent, int node, const bool *is_upper)
+{
+    const Problem *p = b->f->p;
+    int n = p->first[p->n_nodes];
+    Part part = {.parent = parent, .bound = b->ascent->best};
+
+    keep_prices(b, &part);
+    for (int side = 0; side < 2; side++) {
+        part.gone = b->scratch;
+        part.n_gone = 0;
+        for (int k = 0; k < n; k++) {
+            bool is_there = k >= p->first[node] && k < p->first[node + 1];
+            bool is_other = is_there && is_upper[k - p->first[node]] != side;
+            if (is_left(b, k) && (is_other || b->lower[k] >= enough(b)))
+                part.gone[part.n_gone++] = k;
+        }
+        part.gone = arena_array(b->arena, int, part.n_gone);
+        memcpy(part.gone, b->scratch, (size_t)part.n_gone * sizeof *part.gone);
+        open_part(b, part);
+    }
+}
+
+// The only choice that is left, if one is.
+static void try_last(Branching *b)
+{
+    for (int i = 0; i < b->f->p->n_nodes; i++) {
+        b->scratch[i] = most_taken(b, i);
+        if (b->scratch[i] < 0)
+            return;
+    }
+    hear(b, b->scratch);
+}
+
+// ---- the whole ----
+
+static Branching *branching_new(const Problem *p, const Dual *dual, uint64_t seed, Arena *a)
+{
+    Branching *b = arena_array(a, Branching, 1);
+    int n = p->first[p->n_nodes];
+
+    b->arena = a;
+    b->f = field_new(p, a);
+    b->cost = arena_array(a, double, n);
+    memcpy(b->cost, b->f->cost, (size_t)n * sizeof *b->cost);
+    b->lower = arena_array(a, double, n);
+    b->scratch = arena_array(a, int, n + p->n_nodes);
+    b->ascent = ascent_new(b->f, a);
+    b->search = search_new(b->f, seed, a);
+    if (dual)
+        ascent_warm(b->ascent, dual);
+    ascent_settle(b->ascent, (Climb){.enough = DBL_MAX});
+    Part whole = {.parent = -1, .bound = -DBL_MAX};
+    keep_prices(b, &whole);
+    open_part(b, whole);
+    return b;
+}
+
+bool branch_by_ascent(const Problem *p, const Dual *dual, Wide cutoff, double gap, Wide *bound,
+                      uint64_t seed, int64_t work, const Watch *w, Listener l)
+{
+    Arena *a = arena_new();
+    Branching *b = branching_new(p, dual, seed, a);
+    Ascent *s = b->ascent;
+    bool *is_upper = arena_array(a, bool, b->f->widest);
+    int64_t sweep = s->work / 2;
+
+    b->best = cutoff;
+    b->gap = gap;
+    b->l = l;
+    b->search->work_limit = INT64_MAX;
+    b->search->watch = w;
+    while (b->n_open && b->part[b->open[0]].bound < enough(b) && s->work < work &&
+           watch_stop(w) == STOP_DONE) {
+        int part = b->open[0];
+        enter(b, part);
+        bound_part(b, (Climb){GAIN, s->work + SWEEPS * sweep, enough(b), w});
+        close_part(b);
+        if (s->best < b->part[part].bound)
+            s->best = b->part[part].bound;
+        if (s->best < enough(b))
+            try_choice(b);
+        if (s->best >= enough(b))
+            continue;
+        int node = find_split(b, is_upper);
+        if (node >= 0)
+            split(b, part, node, is_upper);
+        else
+            try_last(b);
+    }
+    bool is_done = !b->n_open || b->part[b->open[0]].bound >= enough(b);
+    double least = is_done ? enough(b) : b->part[b->open[0]].bound;
+    Wide proved = (Wide)ceil(least - CERTAIN * fabs(least) - 0.001);
+    *bound = proved > *bound ? proved : *bound;
+    arena_free(a);
+    return is_done;
+}
