@@ -84,7 +84,7 @@ NEEDS ?= $(LIBS)
 TEST_LIBS = $(foreach s,$(NEEDS),$(if $(call src,$(s)),$(B)/lib$(s).a))
 $(B)/tests/runtime/%_test: tests/runtime/%_test.c $(TEST_LIBS) $(B)/libshardrt.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -ffp-contract=off -o $@ $< $(TEST_LIBS) $(B)/libshardrt.a -lcmocka $(LDLIBS_COMPILER) $(LDLIBS_RT)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -march=$(MARCH) -ffp-contract=off -o $@ $< $(TEST_LIBS) $(B)/libshardrt.a -lcmocka $(LDLIBS_COMPILER) $(LDLIBS_RT)
 # A program that such a test generates and loads calls the test's own copy of the runtime.
 $(B)/tests/generator/%_test: tests/generator/%_test.c $(TEST_LIBS) $(B)/libshardrt.a
 	@mkdir -p $(@D)

@@ -4,13 +4,6 @@
 
 #include "runtime/cpu/internal.h"
 
-// The fused multiply-add, where the machine has one: products are the one place where it is used.
-#if defined(__FMA__) || defined(__FP_FAST_FMAF)
-#define RT_FMA(a, b, c) __builtin_fmaf(a, b, c)
-#else
-#define RT_FMA(a, b, c) ((a) * (b) + (c))
-#endif
-
 // A tile of the result that fills the vector registers: 24 of 32 with AVX-512, 12 of 16 with AVX2.
 #ifdef __AVX512F__
 enum { RT_MR = 12, RT_NR = 32 };
