@@ -122,7 +122,7 @@ static void lower_log_sum_exp(Op *o)
         give(o, 0, x);
         return;
     }
-    ValueId max = make_reduce_max(g, x, a.n, a.axis);
+    ValueId max = make_floor(g, make_reduce_max(g, x, a.n, a.axis));
     ValueId e = make_exp(g, make_sub(g, x, broadcast_over(g, max, x, a.n, a.axis)));
     give_reduced(o, &a, make_add(g, max, make_log(g, sum(g, e, &a))));
 }

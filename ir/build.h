@@ -146,6 +146,9 @@ ValueId broadcast_like(Graph *g, ValueId s, ValueId x);  // a rank-0 s to x's sh
 ValueId broadcast_over(Graph *g, ValueId s, ValueId x, int n_axes, const int64_t *axes);
 // numpy's broadcasting of x to a shape: dims aligned at the end, 1 repeats. Reports a clash.
 ValueId broadcast_to(Graph *g, ValueId x, int rank, const int64_t *dim);
+// x less its largest along the axes, so that exp does not overflow. The largest is rounded down: any
+// number near it does, and floor has no gradient, which for the largest would be a sum of zeros.
+ValueId make_less_max(Graph *g, ValueId x, int n_axes, const int64_t *axes);
 ValueId make_sigmoid(Graph *g, ValueId x);
 ValueId make_square(Graph *g, ValueId x);
 ValueId make_reciprocal(Graph *g, ValueId x);

@@ -87,16 +87,17 @@ ValueId make_square(Graph *g, ValueId x) { return make_mul(g, x, x); }
 
 ValueId make_reciprocal(Graph *g, ValueId x) { return make_div(g, scalar_like(g, x, 1), x); }
 
-// x less its largest along the axis, so that exp does not overflow.
-static ValueId less_max(Graph *g, ValueId x, const int64_t *axis)
+ValueId make_less_max(Graph *g, ValueId x, int n_axes, const int64_t *axes)
 {
-    return make_sub(g, x, broadcast_over(g, make_reduce_max(g, x, 1, axis), x, 1, axis));
+    ValueId most = make_floor(g, make_reduce_max(g, x, n_axes, axes));
+
+    return make_sub(g, x, broadcast_over(g, most, x, n_axes, axes));
 }
 
 ValueId make_softmax(Graph *g, ValueId x, int axis)
 {
     int64_t axes[] = {axis};
-    ValueId e = make_exp(g, less_max(g, x, axes));
+    ValueId e = make_exp(g, make_less_max(g, x, 1, axes));
 
     return make_div(g, e, broadcast_over(g, make_reduce_sum(g, e, 1, axes), x, 1, axes));
 }
@@ -104,7 +105,7 @@ ValueId make_softmax(Graph *g, ValueId x, int axis)
 ValueId make_log_softmax(Graph *g, ValueId x, int axis)
 {
     int64_t axes[] = {axis};
-    ValueId low = less_max(g, x, axes);
+    ValueId low = make_less_max(g, x, 1, axes);
     ValueId sum = make_reduce_sum(g, make_exp(g, low), 1, axes);
 
     return make_sub(g, low, broadcast_over(g, make_log(g, sum), x, 1, axes));

@@ -80,8 +80,6 @@ static ValueId pick(Loss *l, ValueId x, int axis)
     return make_reduce_sum(g, make_select(g, hit, x, scalar_like(g, x, 0)), 1, axes);
 }
 
-// The largest element is taken off before exp, rounded down: any number near it does, and that of
-// floor has no gradient, which for the largest itself would be a sum of zeros.
 static void cross_entropy(Loss *l)
 {
     Graph *g = l->g;
@@ -89,8 +87,7 @@ static void cross_entropy(Loss *l)
     int last = (int)axis[0];
     double smooth = l->option[LABEL_SMOOTHING];
 
-    ValueId most = make_floor(g, make_reduce_max(g, l->x, 1, axis));
-    ValueId z = make_sub(g, l->x, broadcast_over(g, most, l->x, 1, axis));
+    ValueId z = make_less_max(g, l->x, 1, axis);
     ValueId total = make_log(g, make_reduce_sum(g, make_exp(g, z), 1, axis));
     ValueId each = make_sub(g, total, pick(l, z, last));
     if (smooth > 0) {

@@ -17,12 +17,12 @@
 
 // ---- softmax ----
 
-// Is v = exp(x - max x) / Σ exp(x - max x)? Then *x and its axis.
+// Is v = exp(x - max x) / Σ exp(x - max x)? Then *x and its axis. The largest may be rounded down.
 static bool softmax_of(const Match *m, ValueId v, ValueId *x, int *axis)
 {
     const Node *quotient = made_by(m, v, &op_div), *e, *low;
     const Attr *sum_axes, *max_axes;
-    ValueId sum, max, of;
+    ValueId sum, max, largest, of;
 
     if (!quotient || !(e = made_by(m, quotient->in[0], &op_exp)))
         return false;
@@ -32,9 +32,12 @@ static bool softmax_of(const Match *m, ValueId v, ValueId *x, int *axis)
         return false;
     if (!(low = made_by(m, e->in[0], &op_sub)))
         return false;
-    spread = made_by(m, low->in[1], &op_broadcast);
-    if (!spread || !is_reduced(m, spread->in[0], &op_reduce_max, &of, &max_axes) ||
-        of != low->in[0] || !is_spread(m, low->in[1], max_axes, &max))
+    if (!(spread = made_by(m, low->in[1], &op_broadcast)))
+        return false;
+    const Node *floor = made_by(m, spread->in[0], &op_floor);
+    largest = floor ? floor->in[0] : spread->in[0];
+    if (!is_reduced(m, largest, &op_reduce_max, &of, &max_axes) || of != low->in[0] ||
+        !is_spread(m, low->in[1], max_axes, &max))
         return false;
     if (sum_axes->n != 1 || !same_axes(sum_axes, max_axes))
         return false;
@@ -42,8 +45,8 @@ static bool softmax_of(const Match *m, ValueId v, ValueId *x, int *axis)
     *axis = (int)sum_axes->v[0];
     // Who else looks inside would find nothing left.
     return m->uses[*x] == 2 && m->uses[low->out[0]] == 1 && m->uses[e->out[0]] == 2 &&
-           m->uses[sum] == 1 && m->uses[max] == 1 && m->uses[quotient->in[1]] == 1 &&
-           m->uses[low->in[1]] == 1;
+           m->uses[sum] == 1 && m->uses[max] == 1 && m->uses[largest] == 1 &&
+           m->uses[quotient->in[1]] == 1 && m->uses[low->in[1]] == 1;
 }
 
 // Sees through select(is_nan(p), 0, p).

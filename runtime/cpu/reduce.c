@@ -3,7 +3,7 @@
 // Results are made one by one, or a block of neighbours at a time where they are contiguous in x.
 // Where there are few of them the reduced elements are cut into chunks. Everything is cut by the
 // shape alone, so the tree of additions is the same for any number of threads: floats are summed
-// over at most 32 elements, and those sums in double.
+// over at most 32 rows or 1024 neighbours, and those sums in double.
 #include "runtime/cpu/internal.h"
 
 enum { LANES = 32, RUN = 32 * LANES, DEPTH = 32, LEAST_CHUNK = 8192 };
@@ -125,12 +125,19 @@ static inline double join_double(RtReduceOp op, double a, double b)
     return op == RT_SUM ? a + b : op == RT_MAX ? rt_max(a, b) : rt_min(a, b);
 }
 
-// n ≤ RUN elements, in LANES interleaved parts.
+// n ≤ RUN elements. Sums are written as generated code writes those of its rows, so that both round
+// alike.
 static inline float run(RtReduceOp op, const float *x, int64_t stride, int64_t n)
 {
-    float s[LANES], rest = (float)identity(op);
+    float s[LANES], total = (float)identity(op);
     int64_t i = 0;
 
+    if (op == RT_SUM) {
+#pragma omp simd reduction(+ : total)
+        for (int64_t k = 0; k < n; k++)
+            total += x[k * stride];
+        return total;
+    }
     for (int l = 0; l < LANES; l++)
         s[l] = (float)identity(op);
     for (; i + LANES <= n; i += LANES)
@@ -138,11 +145,10 @@ static inline float run(RtReduceOp op, const float *x, int64_t stride, int64_t n
         for (int l = 0; l < LANES; l++)
             s[l] = join(op, s[l], x[(i + l) * stride]);
     for (; i < n; i++)
-        rest = join(op, rest, x[i * stride]);
-    for (int w = LANES / 2; w > 0; w /= 2)
-        for (int l = 0; l < w; l++)
-            s[l] = join(op, s[l], s[l + w]);
-    return join(op, s[0], rest);
+        total = join(op, total, x[i * stride]);
+    for (int l = 0; l < LANES; l++)
+        total = join(op, total, s[l]);
+    return total;
 }
 
 // One result: elements [first, last) of what is reduced.
