@@ -66,22 +66,74 @@ static bool is_sum_of(const Body *b, int i, int stage)
     return n->op->is_sum && b->it->stage[i] == stage && !is_column_sum(b->it, n);
 }
 
-// The loop over the last dim, in one of the others that a row has beside it.
-static void print_inner(Body *b, int indent)
+// What is printed for each sum of floats of this turn, its number in the place of each %d.
+static void print_each_sum(Body *b, int indent, const char *first, const char *next,
+                           const char *end)
+{
+    const Graph *g = b->g->s->g;
+    Text line = {0};
+
+    for (int i = 0; i < b->it->n_nodes; i++)
+        if (is_sum_of(b, i, b->stage) && out(g, &g->nodes[b->it->nodes[i]])->dtype == F32)
+            text_printf(&line, line.n ? next : first, b->sum[i], b->sum[i]);
+    text_printf(&line, "%s", end);
+    print_wrapped(&b->text, indent, line.s);
+    text_free(&line);
+}
+
+// The loop over elements [from, to) of the last dim.
+static void print_run(Body *b, int indent, const char *from, const char *to)
 {
     bool has_sum = false;
 
-    print_pointers(b, indent);
     text_printf(&b->text, "%*sRT_SIMD", indent, "");
     for (int i = 0; i < b->it->n_nodes; i++)
         if (is_sum_of(b, i, b->stage)) {
             text_printf(&b->text, "%ss%d", has_sum ? ", " : "_SUM(", b->sum[i]);
             has_sum = true;
         }
-    text_printf(&b->text, "%s\n%*sfor (int64_t i = 0; i < %" PRId64 "; i++) {\n",
-                has_sum ? ")" : "", indent, "", b->w->dim[b->w->rank - 1]);
+    text_printf(&b->text, "%s\n%*sfor (int64_t i = %s; i < %s; i++) {\n", has_sum ? ")" : "",
+                indent, "", from, to);
     print_element(b, indent + 4);
     text_printf(&b->text, "%*s}\n", indent, "");
+}
+
+static bool has_float_sum(const Body *b)
+{
+    const Graph *g = b->g->s->g;
+
+    for (int i = 0; i < b->it->n_nodes; i++)
+        if (is_sum_of(b, i, b->stage) && out(g, &g->nodes[b->it->nodes[i]])->dtype == F32)
+            return true;
+    return false;
+}
+
+// The loop over the last dim, in one of the others that a row has beside it. Floats are summed over
+// 1024 neighbours, and those sums in double, as rt_reduce does.
+static void print_inner(Body *b, int indent)
+{
+    enum { RUN = 1024 };
+    int64_t n = b->w->dim[b->w->rank - 1];
+    char length[24];
+
+    print_pointers(b, indent);
+    snprintf(length, sizeof length, "%" PRId64, n);
+    if (n <= RUN || !has_float_sum(b)) {
+        print_run(b, indent, "0", length);
+        return;
+    }
+    if (b->w->rows == b->w->rank - 1)
+        print_each_sum(b, indent, "double w%d = 0", ", w%d = 0", ";");
+    else
+        print_each_sum(b, indent, "double w%d = (double)s%d", ", w%d = (double)s%d", ";");
+    text_printf(&b->text, "%*sfor (int64_t c = 0; c < %s; c += %d) {\n", indent, "", length, RUN);
+    text_printf(&b->text, "%*sconst int64_t end = c + %d < %s ? c + %d : %s;\n", indent + 4, "",
+                RUN, length, RUN, length);
+    print_each_sum(b, indent + 4, "s%d = ", "s%d = ", "0;");
+    print_run(b, indent + 4, "c", "end");
+    print_each_sum(b, indent + 4, "w%d += (double)s%d;", " w%d += (double)s%d;", "");
+    text_printf(&b->text, "%*s}\n", indent, "");
+    print_each_sum(b, indent, "s%d = (float)w%d;", " s%d = (float)w%d;", "");
 }
 
 // One turn through the row, then the numbers that follow from it.
