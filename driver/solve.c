@@ -135,7 +135,7 @@ static void print_found(const Problem *p, const SolveOptions *o, const Answer *x
 
     printf("%-13s %s\n", "cost", wide_text(x->cost, text));
     printf("%-13s %s%s\n", "bound", wide_text(x->bound, text),
-           x->is_branched && x->bound > x->certified ? " (by branching: the engine's word)" : "");
+           x->is_branched && x->bound > x->certified ? " (rests on branching)" : "");
     printf("%-13s %s\n", "certified", wide_text(x->certified, text));
     printf("%-13s %.3g: %s\n", "gap", answer_gap(x->cost, x->bound),
            x->outcome == OUTCOME_PROVED ? "proved" : "not proved");
