@@ -27,7 +27,8 @@ typedef struct Ascent {
 // ---- ascent.c: messages ----
 Ascent *ascent_new(const Field *f, Arena *a);
 void ascent_rent(Ascent *s);  // after a change of prices
-// All nodes in order, or from the last to the first: new messages, bound and choice.
+// All nodes in order, or from the last to the first: new messages, bound and choice. `lower` is true
+// of a sweep that follows one the other way at the same prices.
 void ascent_sweep(Ascent *s, bool is_forward);
 // The part of node i's cost that each edge ahead takes on.
 double ascent_share(const Ascent *s, int i, bool is_forward, int *n_ahead);

@@ -13,8 +13,8 @@ enum {
     APART = 1024,    // n_slots / APART lie between two that have one
 };
 static const double LAST_GAIN = 1e-6, SHORTER = 0.7, LONGER = 1.1;  // of the bound
-static const double WEIGHT = 0.1;                     // of the last choice in the mean
-static const double SETTLED = 1e-5;                   // two sweeps that give less are the last
+static const double WEIGHT = 0.1;    // of the last choice in the mean
+static const double SETTLED = 1e-5;  // two sweeps that give less are the last
 
 void ascent_keep(Ascent *s)
 {

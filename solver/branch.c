@@ -24,6 +24,8 @@ typedef struct Branching {
     Field *f;
     double *cost;   // the field's own
     double *lower;  // by alternative, of the part at hand
+    double bound;   // of it
+    double doubt;   // what rounding may have added to these
     int *scratch;
     Ascent *ascent;
     Search *search;
@@ -106,9 +108,10 @@ static void enter(Branching *b, int part)
     ascent_rent(s);
 }
 
-static void bound_part(Branching *b, Climb c)
+static void bound_part(Branching *b, int part, Climb c)
 {
     Ascent *s = b->ascent;
+    double paid = 0, above = b->part[part].bound;
 
     s->lower = NULL;
     ascent_sweep(s, false);
@@ -119,7 +122,10 @@ static void bound_part(Branching *b, Climb c)
     s->lower = b->lower;
     ascent_sweep(s, false);
     ascent_sweep(s, true);
-    s->best = s->bound > s->best ? s->bound : s->best;
+    for (int t = 0; t < b->f->n_slots; t++)
+        paid += s->price[t] * (double)b->f->p->limit;
+    b->doubt = CERTAIN * (paid + fabs(s->bound));
+    b->bound = s->bound - b->doubt > above ? s->bound - b->doubt : above;
 }
 
 static void hear(Branching *b, const int *choice)
@@ -252,7 +258,7 @@ static void split(Branching *b, int parent, int node, const bool *is_upper)
 {
     const Problem *p = b->f->p;
     int n = p->first[p->n_nodes];
-    Part part = {.parent = parent, .bound = b->ascent->best};
+    Part part = {.parent = parent, .bound = b->bound};
 
     keep_prices(b, &part);
     for (int side = 0; side < 2; side++) {
@@ -261,7 +267,7 @@ static void split(Branching *b, int parent, int node, const bool *is_upper)
         for (int k = 0; k < n; k++) {
             bool is_there = k >= p->first[node] && k < p->first[node + 1];
             bool is_other = is_there && is_upper[k - p->first[node]] != side;
-            if (is_left(b, k) && (is_other || b->lower[k] >= enough(b)))
+            if (is_left(b, k) && (is_other || b->lower[k] - b->doubt >= enough(b)))
                 part.gone[part.n_gone++] = k;
         }
         part.gone = arena_array(b->arena, int, part.n_gone);
@@ -323,13 +329,11 @@ bool branch_by_ascent(const Problem *p, const Dual *dual, Wide cutoff, double ga
            watch_stop(w) == STOP_DONE) {
         int part = b->open[0];
         enter(b, part);
-        bound_part(b, (Climb){GAIN, s->work + SWEEPS * sweep, enough(b), w});
+        bound_part(b, part, (Climb){GAIN, s->work + SWEEPS * sweep, enough(b), w});
         close_part(b);
-        if (s->best < b->part[part].bound)
-            s->best = b->part[part].bound;
-        if (s->best < enough(b))
+        if (b->bound < enough(b))
             try_choice(b);
-        if (s->best >= enough(b))
+        if (b->bound >= enough(b))
             continue;
         int node = find_split(b, is_upper);
         if (node >= 0)

@@ -28,7 +28,13 @@ static Range range_of(const int64_t *cost, int64_t n)
     return r;
 }
 
-static double width(Range r) { return r.low > r.high ? 0 : (double)r.high - (double)r.low; }
+// 0 is in it too: forbidden costs are above all others.
+static double width(Range r)
+{
+    double low = r.low < 0 ? (double)r.low : 0, high = r.high > 0 ? (double)r.high : 0;
+
+    return r.low > r.high ? 0 : high - low;
+}
 
 static int64_t edge_size(const Problem *p, int e)
 {
