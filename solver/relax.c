@@ -62,13 +62,14 @@ MipStatus model_branch(Model *m, Wide cutoff, int64_t nodes, Listener l, Wide *b
     Hear h = {m, arena_array(m->arena, int, m->p->n_nodes), l};
     // The engine must find a choice that is only just below the cutoff.
     double limit = (double)cutoff / m->cost_unit;
-    limit += 1e-5 + 1e-8 * fabs(limit);
+    limit = cutoff == NO_CUTOFF ? MIP_FREE : limit + 1e-5 + 1e-8 * fabs(limit);
 
     for (;;) {
         Branched b = engine_branch(m->engine, limit, 0, nodes, (MipListener){hear, NULL, &h});
         int added = b.x ? model_cut(m, b.x) : 0;
-        Wide said = b.status == MIP_INFEASIBLE ? cutoff : bound_of(m, b.bound);
-        if (said > *bound && b.bound > -MIP_FREE)
+        double least = b.status == MIP_INFEASIBLE ? (double)cutoff / m->cost_unit : b.bound;
+        Wide said = least > -MIP_FREE ? bound_of(m, least) : *bound;
+        if (said > *bound)
             *bound = said < cutoff ? said : cutoff;
         free(b.x);
         if (!added || b.status == MIP_STOPPED || b.status == MIP_FAILED)

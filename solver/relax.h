@@ -30,13 +30,16 @@ int model_cut(Model *m, const double *x);
 Dual model_dual(const Model *m, const double *row_dual, Arena *a);
 
 // ---- relax.c ----
+#define NO_CUTOFF ((Wide)1 << 120)
+
 // Solves the linear program, adding times until none is over the limit. x, by column, is the
 // engine's until it is used again.
 MipStatus model_relax(Model *m, const double **x, Dual *dual, Arena *a);
 // The alternative of each node that x has most of.
 void model_round(const Model *m, const double *x, int *choice);
-// Branches, within `nodes`, adding times as choices break them; hears of every choice within the
-// limit. No choice is cheaper than *bound, which it raises, but not above the cutoff.
+// Branches for choices cheaper than the cutoff (NO_CUTOFF: any), within `nodes`, adding times as
+// choices break them; hears of every choice within the limit. No choice is cheaper than *bound,
+// which it raises, but not above the cutoff.
 MipStatus model_branch(Model *m, Wide cutoff, int64_t nodes, Listener l, Wide *bound);
 
 #endif

@@ -1,16 +1,18 @@
 // The whole chain: presolve, a bound, cheap choices, what these two leave undecided as a smaller
 // problem, and so on until nothing more goes; then branching, or more of the same where the rest is
 // too large for that.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "solver/relax.h"
 
-// Sizes beyond which an engine isn't asked, and the work of one turn of what is asked instead.
-enum { RELAX_PAIRS = 120000, BRANCH_PAIRS = 40000, MOST_LEVELS = 64 };
-static const int64_t FIRST_WORK = 100000000, LAST_WORK = 1000000000000, BRANCH_NODES = 1000000;
-static const int64_t CERTIFY_WORK = 2000000000, LEAST_WORK = 1000000000;
+// Sizes beyond which an engine isn't asked, and the nodes that it may branch on.
+enum { RELAX_PAIRS = 120000, BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODES = 1000000 };
+
+// The work of one turn of what isn't exact, for each alternative and pair.
+enum { FIRST_TURN = 1000, LAST_TURN = 1000000, CERTIFY_TURN = 300, LEAST_TURN = 1000 };
 
 typedef struct Chain {
     const Problem *p;
@@ -26,9 +28,10 @@ typedef struct Chain {
     Dual dual;                 // of the last level's problem; n_times may be 0
     bool has_dual, has_bound;
     bool is_exhausted;  // nothing is cheaper than the choice that is known
+    bool is_empty;      // nothing is within the limit, an engine or branching says
     bool is_broken;     // an engine couldn't be started
-    int64_t work;
-    double began;  // the phase that runs
+    int64_t turn;       // work for each alternative and pair
+    double began;       // the phase that runs
 } Chain;
 
 static const Problem *rest(const Chain *c) { return &c->level[c->n_levels - 1].problem; }
@@ -45,7 +48,7 @@ static bool is_over(const Chain *c)
 {
     const Answer *a = c->answer;
 
-    return c->is_exhausted || c->is_broken || watch_stop(&c->watch) != STOP_DONE ||
+    return c->is_exhausted || c->is_empty || c->is_broken || watch_stop(&c->watch) != STOP_DONE ||
            (a->choice && c->has_bound && answer_gap(a->cost, a->bound) <= c->o->gap);
 }
 
@@ -135,8 +138,10 @@ static int64_t pairs_of(const Problem *p)
     return n;
 }
 
-// The size that levels are to lower.
-static int64_t size_of(const Problem *p) { return pairs_of(p) + p->first[p->n_nodes]; }
+// The size that levels are to lower, and that work is counted by.
+static int64_t size_of(const Problem *p) { return pairs_of(p) + p->first[p->n_nodes] + 100; }
+
+static int64_t work_of(const Chain *c) { return c->turn * size_of(rest(c)); }
 
 static Model *model_start(Chain *c, Arena *a)
 {
@@ -157,7 +162,12 @@ static void bound_by_relaxing(Chain *c)
     Model *m = model_start(c, a);
     MipStatus status = m ? model_relax(m, &x, &c->dual, c->arena) : MIP_FAILED;
     phase_end(c, PHASE_RELAX);
-    c->is_exhausted |= status == MIP_INFEASIBLE;
+    if (status == MIP_INFEASIBLE) {
+        c->answer->is_branched = true;
+        c->is_empty = !c->answer->choice;
+        if (c->answer->choice)
+            bound_raise(c, c->answer->cost - c->offset);
+    }
     if (status == MIP_OPTIMAL) {
         c->has_dual = true;
         bound_raise(c, dual_bound(p, &c->dual));
@@ -172,7 +182,7 @@ static void bound_by_relaxing(Chain *c)
 static void bound_by_ascent(Chain *c)
 {
     phase_begin(c);
-    Wide bound = ascent(rest(c), &c->dual, c->work, &c->watch, c->arena);
+    Wide bound = ascent(rest(c), &c->dual, work_of(c), &c->watch, c->arena);
     phase_end(c, PHASE_ASCENT);
     c->has_dual = true;
     bound_raise(c, bound);
@@ -186,7 +196,7 @@ static void choices_search(Chain *c)
 
     phase_begin(c);
     if (choice && search(p, c->has_dual ? &c->dual : NULL, false, choice, &cost, c->o->seed,
-                         c->work, &c->watch, (Listener){found, c}))
+                         work_of(c), &c->watch, (Listener){found, c}))
         found(c, choice, cost);
     phase_end(c, PHASE_SEARCH);
     free(choice);
@@ -213,23 +223,42 @@ static void levels_settle(Chain *c)
     }
 }
 
-static void branch(Chain *c)
+// Branches by an engine. What it says is off by its tolerances: that may leave a gap.
+static void branch_by_engine(Chain *c)
 {
     Arena *a = arena_new();
     Answer *answer = c->answer;
     Wide bound = answer->bound - c->offset;
-    Wide cutoff = answer->choice ? answer->cost - c->offset : (Wide)1 << 100;
+    Wide cutoff = answer->choice ? answer->cost - c->offset : NO_CUTOFF;
 
     phase_begin(c);
     Model *m = model_start(c, a);
     MipStatus status =
         m ? model_branch(m, cutoff, BRANCH_NODES, (Listener){found, c}, &bound) : MIP_FAILED;
-    c->is_exhausted |= status == MIP_INFEASIBLE || status == MIP_OPTIMAL;
-    answer->is_branched |= c->is_exhausted || bound + c->offset > answer->bound;
-    bound_raise(c, bound);
+    c->is_empty = status == MIP_INFEASIBLE && !answer->choice;
+    answer->is_branched |= bound + c->offset > answer->bound;
+    if (answer->choice)
+        bound_raise(c, bound);
     if (m)
         engine_end(m->engine);
     arena_free(a);
+    phase_end(c, PHASE_BRANCH);
+}
+
+static void branch(Chain *c)
+{
+    Answer *a = c->answer;
+    Wide bound = a->bound - c->offset, cutoff = a->choice ? a->cost - c->offset : NO_CUTOFF;
+    double all = fmax(1, fabs((double)a->cost)), part = fmax(1, fabs((double)cutoff));
+
+    phase_begin(c);
+    bool is_done = branch_by_ascent(rest(c), c->has_dual ? &c->dual : NULL, cutoff,
+                                    a->choice ? c->o->gap * all / part : 0, &bound, c->o->seed,
+                                    work_of(c), &c->watch, (Listener){found, c});
+    c->is_empty = is_done && !a->choice;
+    a->is_branched |= bound + c->offset > a->bound;
+    if (a->choice)
+        bound_raise(c, bound);
     phase_end(c, PHASE_BRANCH);
 }
 
@@ -238,9 +267,11 @@ static void work_on(Chain *c)
     while (!is_over(c)) {
         levels_settle(c);
         if (!is_over(c) && pairs_of(rest(c)) <= BRANCH_PAIRS)
+            branch_by_engine(c);
+        if (!is_over(c))
             branch(c);
-        c->work *= 4;
-        if (!is_over(c) && c->work > LAST_WORK) {
+        c->turn *= 4;
+        if (!is_over(c) && c->turn > LAST_TURN) {
             c->answer->stop = STOP_WORK;
             return;
         }
@@ -253,7 +284,7 @@ static void certify(Chain *c)
     Answer *a = c->answer;
 
     phase_begin(c);
-    a->certified = ascent(c->p, &a->dual, CERTIFY_WORK, &c->watch, c->arena);
+    a->certified = ascent(c->p, &a->dual, CERTIFY_TURN * size_of(c->p), &c->watch, c->arena);
     phase_end(c, PHASE_ASCENT);
     if (!c->has_bound || a->certified > a->bound)
         a->bound = a->certified;
@@ -263,7 +294,7 @@ static void find_least(Chain *c)
 {
     Answer *a = c->answer;
     int *choice = arena_array(c->arena, int, c->p->n_nodes);
-    Least least = least_peak(c->p, choice, c->o->seed, LEAST_WORK, &c->watch);
+    Least least = least_peak(c->p, choice, c->o->seed, LEAST_TURN * size_of(c->p), &c->watch);
 
     a->least_bound = least.bound;
     if (least.is_found) {
@@ -277,7 +308,7 @@ static Outcome conclude(Chain *c)
 {
     Answer *a = c->answer;
 
-    if (!a->choice && c->is_exhausted) {
+    if (!a->choice && (c->is_exhausted || c->is_empty)) {
         find_least(c);
         return OUTCOME_INFEASIBLE;
     }
@@ -294,14 +325,14 @@ bool solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
     Chain *c = arena_array(a, Chain, 1);
 
     *answer = (Answer){0};
-    *c = (Chain){.p = p, .o = o, .answer = answer, .arena = a, .d = d, .work = FIRST_WORK};
+    *c = (Chain){.p = p, .o = o, .answer = answer, .arena = a, .d = d, .turn = FIRST_TURN};
     c->watch = watch_start(o->time_limit);
     c->at[0] = arena_array(a, int, p->n_nodes);
     level_add(c);
     answer->n_left = c->n_levels ? rest(c)->n_nodes : 0;
     work_on(c);
     Stop stop = watch_stop(&c->watch);
-    if (stop != STOP_DONE && !c->is_exhausted)
+    if (stop != STOP_DONE && !c->is_exhausted && !c->is_empty)
         answer->stop = stop;
     answer->outcome = conclude(c);
     return !c->is_broken || answer->choice;

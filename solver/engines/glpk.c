@@ -108,15 +108,17 @@ Relaxed library_relax(int64_t iterations)
     how.msg_lev = GLP_MSG_OFF;
     how.meth = GLP_DUALP;
     how.it_lim = (int)fmin((double)iterations, INT32_MAX);
-    int error = glp_simplex(problem, &how);
-    if (error == GLP_EBADB || error == GLP_ESING || error == GLP_ECOND) {
-        glp_std_basis(problem);  // what the last changes left wasn't a basis
+    int error = glp_simplex(problem, &how), got = glp_get_status(problem);
+    // From what the last changes left it may fail, or say wrongly that there is no solution.
+    if ((error && error != GLP_EITLIM) || got == GLP_NOFEAS || got == GLP_INFEAS) {
+        glp_std_basis(problem);
+        how.meth = GLP_PRIMAL;
         error = glp_simplex(problem, &how);
+        got = glp_get_status(problem);
     }
-    int got = glp_get_status(problem);
     if (!error && got == GLP_OPT)
         r.status = MIP_OPTIMAL;
-    else if (!error && (got == GLP_NOFEAS || glp_get_prim_stat(problem) == GLP_NOFEAS))
+    else if (!error && got == GLP_NOFEAS)
         r.status = MIP_INFEASIBLE;
     else if (error == GLP_EITLIM)
         r.status = MIP_LIMIT;
