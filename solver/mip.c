@@ -16,6 +16,7 @@ struct Engine {
     bool is_dead;
     int n_columns, n_rows;
     const Watch *watch;
+    Diag *d;
     Text got;
 };
 
@@ -65,6 +66,7 @@ Engine *engine_start(const char *programs, const char *name, const Watch *w, Dia
         e = NULL;
     } else {
         e->watch = w;
+        e->d = d;
     }
     text_free(&path);
     return e;
@@ -80,10 +82,18 @@ void engine_end(Engine *e)
     free(e);
 }
 
+// The engine is gone, or the watch says that it is to go.
+static void lost(Engine *e)
+{
+    if (!e->is_dead && watch_stop(e->watch) == STOP_DONE)
+        diag_warn(e->d, "an engine has died; the search goes on with what there is");
+    process_end(e);
+}
+
 static void ask(Engine *e, WireKind kind, Text *body)
 {
     if (!e->is_dead && !wire_send(e->fd, kind, body))
-        process_end(e);
+        lost(e);
     text_free(body);
 }
 
@@ -124,7 +134,7 @@ static int receive(Engine *e)
     int kind = e->is_dead ? 0 : wire_receive(e->fd, &e->got, e->watch);
 
     if (!kind)
-        process_end(e);
+        lost(e);
     return kind;
 }
 
