@@ -33,6 +33,7 @@ const RtOption rt_options[] = {
     {"--no-shuffle", RT_FLAG, AT(no_shuffle), 0, 0, NULL, "take the samples as they come"},
     {"--threads", RT_WHOLE, AT(threads), 1, RT_MAX_THREADS, "N",
      "how many threads to work with (one for each core)"},
+    {"--pin", RT_FLAG, AT(pin), 0, 0, NULL, "keep each thread on a CPU of its own"},
     {"--load", RT_TEXT, AT(load), 0, 0, "FILE",
      "weights to start from (NAME.safetensors beside the program)"},
     {"--save", RT_TEXT, AT(save), 0, 0, "FILE",

@@ -1,5 +1,6 @@
-// Threads: how they wait, and loops over the rows of a fused group.
+// Threads: how they wait, where they run, and loops over the rows of a fused group.
 #include <omp.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -11,6 +12,36 @@ void rt_settle(char **argv)
         return;
     if (setenv("GOMP_SPINCOUNT", "5000", 1) == 0)
         execv("/proc/self/exe", argv);  // if that fails, it goes on as it is
+}
+
+// The CPU of that number among those that the set has.
+static int nth_cpu(const cpu_set_t *set, int n)
+{
+    int cpu = 0;
+
+    for (; !CPU_ISSET(cpu, set) || n > 0; cpu++)
+        n -= CPU_ISSET(cpu, set) != 0;
+    return cpu;
+}
+
+int rt_pin(int threads)
+{
+    cpu_set_t all;
+    int failed = 0;
+
+    if (sched_getaffinity(0, sizeof all, &all))
+        return 0;
+    if (CPU_COUNT(&all) < threads)
+        return CPU_COUNT(&all);
+#pragma omp parallel num_threads(threads) reduction(+ : failed)
+    {
+        cpu_set_t one;
+
+        CPU_ZERO(&one);
+        CPU_SET(nth_cpu(&all, omp_get_thread_num()), &one);
+        failed += sched_setaffinity(0, sizeof one, &one) != 0;
+    }
+    return threads - failed;
 }
 
 void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work)

@@ -108,6 +108,9 @@ void rt_lives(Rt *rt, RtSet set, const RtLife *life, const RtLoop *loop);
 // while they wait, unless the environment says how they should. libgomp reads that before main only;
 // by default it spins for milliseconds, which on a shared machine made steps ten times slower.
 void rt_settle(char **argv);
+// Keeps each thread on a CPU of its own, of those that the process may use. Gives how many threads
+// have one: all, or there are no more CPUs.
+int rt_pin(int threads);
 
 // The trainer: options, data, step loop, logs, checkpoints. Returns the exit status.
 int rt_main(const RtModel *model, int argc, char **argv);

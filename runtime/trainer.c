@@ -106,11 +106,14 @@ static bool start(RtRun *run)
 {
     const RtModel *m = run->model;
     int threads = run->o.threads > 0 ? (int)run->o.threads : omp_get_max_threads();
+    int pinned;
 
     if (!rt_arena_open(&run->arena, m))
         return false;
     threads = threads < RT_MAX_THREADS ? threads : RT_MAX_THREADS;
     omp_set_num_threads(threads);
+    if (run->o.pin && (pinned = rt_pin(threads)) < threads)
+        return rt_error(m, "--pin: %d threads, but CPUs for %d", threads, pinned);
     run->rt = (Rt){
         .arena = run->arena.base,
         .kernel = rt_alloc((size_t)m->n_kernels, sizeof(void *)),

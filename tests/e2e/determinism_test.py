@@ -3,6 +3,9 @@
 
   determinism_test.py --shardcc build/shardcc [--models models/tiny] [NAME ...]
 """
+import os
+import subprocess
+
 from harness import read_safetensors, relative, run
 from model import Model, for_models, parser
 
@@ -32,6 +35,11 @@ def test(checks, model):
     trainer = model.compile("adamw")
     first = Run(model, trainer, "first", "--threads", 2)
     checks.check(f"{model.name}: two runs", Run(model, trainer, "again", "--threads", 2).same(first))
+    checks.check(f"{model.name}: --pin", Run(model, trainer, "pinned", "--threads", 2, "--pin").same(first))
+    narrow = ["taskset", "-c", str(min(os.sched_getaffinity(0))), trainer, "--data", model.data(), "--threads", "2"]
+    refused = subprocess.run([*narrow, "--pin"], capture_output=True, text=True)
+    message = f"{trainer.name}: error: --pin: 2 threads, but CPUs for 1\n"
+    checks.check(f"{model.name}: --pin on one CPU", (refused.returncode, refused.stderr) == (1, message), refused.stderr)
     checked = Run(model, trainer, "checked", "--threads", 2, "--check-arena")
     checks.check(f"{model.name}: --check-arena", checked.same(first))
     forwards = [forward(model, trainer, "--threads", 2, *more) for more in ((), ("--check-arena",))]
