@@ -176,6 +176,17 @@ static void cutoff_put(double cutoff)
     free(cost);
 }
 
+// The best point: of some the callback doesn't hear.
+static void say_best(void)
+{
+    size_t n = (size_t)glp_get_num_cols(problem);
+
+    x = memory(x, n, sizeof *x);
+    for (size_t j = 0; j < n; j++)
+        x[j] = glp_mip_col_val(problem, (int)j + 1);
+    engine_point(glp_mip_obj_val(problem), x, (int)n);
+}
+
 Branched library_branch(double cutoff, double gap, int64_t nodes)
 {
     Search s = {.nodes = nodes, .bound = -MIP_FREE};
@@ -195,6 +206,8 @@ Branched library_branch(double cutoff, double gap, int64_t nodes)
     if (root.status == MIP_OPTIMAL) {
         int error = glp_intopt(problem, &how);
         int got = glp_mip_status(problem);
+        if (got == GLP_OPT || got == GLP_FEAS)
+            say_best();
         if (!error && !s.is_over && (got == GLP_OPT || got == GLP_NOFEAS)) {
             b.status = got == GLP_OPT ? MIP_OPTIMAL : MIP_INFEASIBLE;
             b.bound = got == GLP_OPT ? glp_mip_obj_val(problem) : cutoff;
