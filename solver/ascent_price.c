@@ -8,9 +8,11 @@
 #include "solver/ascent.h"
 
 enum {
-    PATIENCE = 6,    // steps without a better bound before they get shorter
-    NEW_SLOTS = 12,  // get a price in one step
-    APART = 1024,    // n_slots / APART lie between two that have one
+    PATIENCE = 6,     // steps without a better bound before they get shorter
+    FEW = 5,          // times shorter, and there is a pair of sweeps more,
+    MOST_SWEEPS = 4,  // up to so many pairs
+    NEW_SLOTS = 12,   // get a price in one step
+    APART = 1024,     // n_slots / APART lie between two that have one
 };
 static const double LAST_GAIN = 1e-6, SHORTER = 0.7, LONGER = 1.1;  // of the bound
 static const double WEIGHT = 0.1;    // of the last choice in the mean
@@ -119,20 +121,25 @@ void ascent_climb(Ascent *s, Climb c)
 {
     s->size = size_of(s);
     double gain = c.gain * s->size;
+    int failed = 0, shorter = 0;
 
     average(s, 1);
-    for (int failed = 0; goes_on(s, c) && gain > LAST_GAIN * s->size;) {
+    while (goes_on(s, c) && gain > LAST_GAIN * s->size) {
         price_more(s);
         step(s, gain);
-        twice(s);
+        // The shorter the step, the more it is the messages that are behind.
+        for (int i = 0; i <= shorter / FEW && i < MOST_SWEEPS; i++)
+            twice(s);
         average(s, WEIGHT);
-        failed = s->bound > s->best ? 0 : failed + 1;
+        failed++;
         if (s->bound > s->best) {
             ascent_keep(s);
             gain *= LONGER;
+            failed = 0;
         }
         if (failed == PATIENCE) {
             gain *= SHORTER;
+            shorter++;
             failed = 0;
         }
     }
