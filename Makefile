@@ -96,6 +96,8 @@ $(B)/tests/%_test: tests/%_test.c $(TEST_LIBS) $(RT_FILE)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_LIBS) $(RT_FILE) -lcmocka $(LDLIBS_COMPILER)
 
+$(B)/tests/solver/solve_test: | $(ENGINES)
+
 tests: $(TESTS)
 check: all tests
 	tests/run $(B)
