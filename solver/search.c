@@ -146,11 +146,12 @@ bool search(const Problem *p, const Dual *dual, bool is_start, int *choice, Wide
         record(h);
         improve(h, PATIENCE);
     } while (search_goes_on(s));
+    bool is_found = h->is_found;
     *cost = h->cost;
-    if (h->is_found)
+    if (is_found)
         memcpy(choice, h->best, (size_t)p->n_nodes * sizeof *choice);
     arena_free(a);
-    return h->is_found;
+    return is_found;
 }
 
 bool search_round(const Problem *p, const double *x, int *choice, Wide *cost)
