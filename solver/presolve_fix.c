@@ -32,12 +32,15 @@ static Wide level(Wide *x, int n)
     return least;
 }
 
+// A cost of 1 in the dual's units.
+static Wide unit_of(const Dual *d) { return (Wide)1 << d->shift; }
+
 static Wide pair_cost(const Slack *s, const Edge *e, const int64_t *message, int k, int l)
 {
     int64_t cost = edge_cost(s->p, e, k, l);
     Wide sum = (Wide)message[k] + message[n_alternatives(s->p, e->a) + l];
 
-    return is_forbidden(cost) ? FAR : ((Wide)cost << s->dual->shift) + sum;
+    return is_forbidden(cost) ? FAR : cost * unit_of(s->dual) + sum;
 }
 
 // The bound of the edges. What their messages give leaves the nodes.
@@ -81,7 +84,7 @@ static Wide nodes_level(Slack *s)
     for (int t = 0; t < d->n_times; t++)
         sum[t + 1] = sum[t] + d->price[t];
     for (int k = 0; k < p->first[p->n_nodes]; k++) {
-        s->node[k] += (Wide)p->cost[k] << d->shift;
+        s->node[k] += p->cost[k] * unit_of(d);
         for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++)
             s->node[k] += (sum[lower(d->time, d->n_times, p->use[u].last)] -
                            sum[lower(d->time, d->n_times, p->use[u].first)]) *
@@ -161,7 +164,7 @@ void net_fix(Net *g, const Problem *p, const Dual *dual, Wide cutoff)
     s.beyond = arena_array(a, Wide *, p->n_edges);
     Wide bound = edges_level(&s);
     bound += nodes_level(&s);
-    s.room = ((cutoff - 1) << dual->shift) - bound;
+    s.room = (cutoff - 1) * unit_of(dual) - bound;
     g->is_impossible |= s.room < 0;
     if (!g->is_impossible) {
         slack_spread(&s);
