@@ -53,21 +53,21 @@ static void hear(void *to, double objective, const double *x)
 // What an engine says of its bound is off by its tolerances.
 static Wide bound_of(const Model *m, double bound)
 {
-    double sure = (bound - 1e-6 - 1e-9 * fabs(bound)) * m->cost_unit;
-    return (Wide)ceil(sure);
+    double sure = (bound - 1e-6 - 1e-9 * fabs(bound)) * m->cost_unit + m->base;
+    return (Wide)ceil(sure - 1e-15 * fabs(m->base));
 }
 
 MipStatus model_branch(Model *m, Wide cutoff, int64_t nodes, Listener l, Wide *bound)
 {
     Hear h = {m, arena_array(m->arena, int, m->p->n_nodes), l};
     // The engine must find a choice that is only just below the cutoff.
-    double limit = (double)cutoff / m->cost_unit;
+    double limit = ((double)cutoff - m->base) / m->cost_unit;
     limit = cutoff == NO_CUTOFF ? MIP_FREE : limit + 1e-5 + 1e-8 * fabs(limit);
 
     for (;;) {
         Branched b = engine_branch(m->engine, limit, 0, nodes, (MipListener){hear, NULL, &h});
         int added = b.x ? model_cut(m, b.x) : 0;
-        double least = b.status == MIP_INFEASIBLE ? (double)cutoff / m->cost_unit : b.bound;
+        double least = b.status == MIP_INFEASIBLE ? limit - 1e-5 - 1e-8 * fabs(limit) : b.bound;
         Wide said = least > -MIP_FREE ? bound_of(m, least) : *bound;
         if (said > *bound)
             *bound = said < cutoff ? said : cutoff;

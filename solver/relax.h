@@ -19,9 +19,18 @@ typedef struct Model {
     int *memory;                  // times, in slots of the field
     bool *has_memory;             // by slot
     double cost_unit, byte_unit;  // costs and bytes are divided by these
+    // Costs are those that a dual leaves, its least terms taken off: the program says only how
+    // much better it can be made, and its simplex starts from that dual.
+    Dual from;
+    double *cost;   // by alternative
+    double *least;  // by edge, taken off its pairs
+    double *price;  // by slot
+    double base;    // what was taken off in all
+    double most;    // the highest cost
 } Model;
 
-Model *model_new(const Problem *p, Engine *e, Arena *a);
+// From a dual of p; zero is one.
+Model *model_new(const Problem *p, Engine *e, const Dual *from, Arena *a);
 // Adds rows for the times at which x (by alternative) holds most over the limit, up to a dozen well
 // apart. How many were added.
 int model_cut(Model *m, const double *x);

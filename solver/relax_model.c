@@ -18,20 +18,104 @@ static void lines_alloc(Lines *l, int n, int entries, bool is_columns, Arena *a)
     }
 }
 
+static double of_unit(const Model *m, int64_t x) { return ldexp((double)x, -m->from.shift); }
+
+// What a pair of an edge costs with the messages to its ends.
+static double pair_cost(const Model *m, int e, const int64_t *message, int k, int l)
+{
+    const Edge *edge = &m->p->edge[e];
+    double cost = (double)edge_cost(m->p, edge, k, l);
+
+    if (message)
+        cost += of_unit(m, message[k] + message[n_alternatives(m->p, edge->a) + l]);
+    return cost;
+}
+
+// Messages of edge e, NULL where the dual has none; the edges come in order.
+static const int64_t *message_of(const Model *m, int e)
+{
+    return m->from.message ? m->from.message + (m->first_row[e] - m->p->n_nodes) : NULL;
+}
+
+// Levels an edge, and takes its messages from the nodes' costs.
+static void edge_level(Model *m, int e)
+{
+    const Problem *p = m->p;
+    const Edge *edge = &p->edge[e];
+    int ka = n_alternatives(p, edge->a), kb = n_alternatives(p, edge->b);
+    const int64_t *message = message_of(m, e);
+    double least = INFINITY, most = 0;
+
+    for (int k = 0; k < ka; k++)
+        for (int l = 0; l < kb; l++)
+            if (!is_forbidden(edge_cost(p, edge, k, l))) {
+                double cost = pair_cost(m, e, message, k, l);
+                least = fmin(least, cost);
+                most = fmax(most, cost);
+            }
+    m->least[e] = least < INFINITY ? least : 0;
+    m->most = fmax(m->most, most - m->least[e]);
+    m->base += m->least[e];
+    for (int k = 0; k < ka && message; k++)
+        m->cost[p->first[edge->a] + k] -= of_unit(m, message[k]);
+    for (int l = 0; l < kb && message; l++)
+        m->cost[p->first[edge->b] + l] -= of_unit(m, message[ka + l]);
+}
+
+static void node_level(Model *m, int node)
+{
+    const Problem *p = m->p;
+    double least = INFINITY;
+
+    for (int k = p->first[node]; k < p->first[node + 1]; k++) {
+        m->cost[k] += (double)p->cost[k];
+        if (!is_forbidden(p->cost[k]))
+            least = fmin(least, m->cost[k]);
+    }
+    least = least < INFINITY ? least : 0;
+    m->base += least;
+    for (int k = p->first[node]; k < p->first[node + 1]; k++) {
+        m->cost[k] -= least;
+        if (!is_forbidden(p->cost[k]))
+            m->most = fmax(m->most, m->cost[k]);
+    }
+}
+
+static void costs_level(Model *m)
+{
+    const Problem *p = m->p;
+    Arena *a = arena_new();
+    double *sum = arena_array(a, double, m->field->n_slots + 1);
+
+    m->cost = arena_array(m->arena, double, p->first[p->n_nodes]);
+    m->least = arena_array(m->arena, double, p->n_edges);
+    m->price = arena_array(m->arena, double, m->field->n_slots);
+    for (int t = 0; t < m->from.n_times; t++) {
+        int slot = field_slot(m->field, m->from.time[t]);
+        if (slot >= 0)
+            m->price[slot] += of_unit(m, m->from.price[t]);
+    }
+    field_rent(m->field, m->price, sum, m->cost);
+    for (int s = 0; s < m->field->n_slots; s++)
+        m->base -= m->price[s] * (double)p->limit;
+    for (int e = 0; e < p->n_edges; e++)
+        edge_level(m, e);
+    for (int i = 0; i < p->n_nodes; i++)
+        node_level(m, i);
+    m->cost_unit = fmax(1, m->most / 1e6);
+    m->byte_unit = fmax(1, (double)p->limit / 1e5);
+    arena_free(a);
+}
+
 // All rows but those of times; columns fill them.
 static void rows_send(Model *m)
 {
     const Problem *p = m->p;
     Arena *a = arena_new();
     Lines l = {0};
-    int n = p->n_nodes;
+    int n;
 
-    m->first_row = arena_array(m->arena, int, p->n_edges + 1);
-    for (int e = 0; e < p->n_edges; e++) {
-        m->first_row[e] = n;
-        n += n_alternatives(p, p->edge[e].a) + n_alternatives(p, p->edge[e].b);
-    }
-    m->first_row[p->n_edges] = m->first_memory = n;
+    n = m->first_memory;
     lines_alloc(&l, n, 0, false, a);
     l.n = n;
     for (int i = 0; i < p->n_nodes; i++)
@@ -66,7 +150,7 @@ static void nodes_send(Model *m)
         for (int k = p->first[i]; k < p->first[i + 1]; k++) {
             l.first[k] = n;
             l.high[k] = is_forbidden(p->cost[k]) ? 0 : MIP_FREE;
-            l.cost[k] = is_forbidden(p->cost[k]) ? 0 : (double)p->cost[k] / m->cost_unit;
+            l.cost[k] = is_forbidden(p->cost[k]) ? 0 : m->cost[k] / m->cost_unit;
             l.is_whole[k] = 1;
             entry_put(&l, &n, i, 1);
             for (int j = m->field->first_link[i]; j < m->field->first_link[i + 1]; j++) {
@@ -99,10 +183,10 @@ static void pairs_send(Model *m)
         int ka = n_alternatives(p, p->edge[e].a), kb = n_alternatives(p, p->edge[e].b);
         for (int k = 0; k < ka; k++)
             for (int b = 0; b < kb; b++) {
-                int64_t cost = edge_cost(p, &p->edge[e], k, b);
-                if (is_forbidden(cost))
+                if (is_forbidden(edge_cost(p, &p->edge[e], k, b)))
                     continue;
-                l.cost[l.n] = (double)cost / m->cost_unit;
+                double cost = pair_cost(m, e, message_of(m, e), k, b) - m->least[e];
+                l.cost[l.n] = cost / m->cost_unit;
                 l.high[l.n] = MIP_FREE;
                 entry_put(&l, &entries, m->first_row[e] + k, 1);
                 entry_put(&l, &entries, m->first_row[e] + ka + b, 1);
@@ -114,26 +198,23 @@ static void pairs_send(Model *m)
     arena_free(a);
 }
 
-Model *model_new(const Problem *p, Engine *e, Arena *a)
+// What is left below the limit at each of the last n rows costs the price that is paid for it.
+static void rests_send(Model *m, const int *slot, int n)
 {
-    Model *m = arena_array(a, Model, 1);
-    double most = 1;
+    Arena *a = arena_new();
+    Lines l = {0};
+    int entries = 0;
 
-    *m = (Model){.p = p, .engine = e, .arena = a, .field = field_new(p, a)};
-    m->has_memory = arena_array(a, bool, m->field->n_slots);
-    for (int k = 0; k < p->first[p->n_nodes]; k++)
-        if (!is_forbidden(p->cost[k]))
-            most = fmax(most, fabs((double)p->cost[k]));
-    for (int i = 0; i < p->n_edges; i++)
-        for (int k = 0; k < n_alternatives(p, p->edge[i].a) * n_alternatives(p, p->edge[i].b); k++)
-            if (!is_forbidden(p->edge[i].cost[k]))
-                most = fmax(most, fabs((double)p->edge[i].cost[k]));
-    m->cost_unit = fmax(1, most / 1e6);
-    m->byte_unit = fmax(1, (double)p->limit / 1e5);
-    rows_send(m);
-    nodes_send(m);
-    pairs_send(m);
-    return m;
+    lines_alloc(&l, n, n, true, a);
+    for (int i = 0; i < n; i++) {
+        l.cost[i] = m->price[slot[i]] * m->byte_unit / m->cost_unit;
+        l.high[i] = MIP_FREE;
+        entry_put(&l, &entries, m->first_memory + m->n_memory - n + i, 1);
+        l.first[++l.n] = entries;
+    }
+    engine_columns(m->engine, &l);
+    m->n_columns += n;
+    arena_free(a);
 }
 
 static void memory_send(Model *m, const int *slot, int n)
@@ -164,14 +245,49 @@ static void memory_send(Model *m, const int *slot, int n)
                         (double)f->use[u].bytes / m->byte_unit;
                 }
         l.first[i + 1] = entries;
-        l.low[i] = -MIP_FREE;
-        l.high[i] = limit / m->byte_unit;
+        l.low[i] = l.high[i] = limit / m->byte_unit;
         m->has_memory[slot[i]] = true;
         *arena_push(m->arena, m->memory, m->n_memory, m->cap_memory) = slot[i];
     }
     l.value = value;
     engine_rows(m->engine, &l);
+    rests_send(m, slot, n);
     arena_free(a);
+}
+
+// The times that have a price are rows from the start.
+static void prices_send(Model *m)
+{
+    Arena *a = arena_new();
+    int *slot = arena_array(a, int, m->field->n_slots), n = 0;
+
+    for (int s = 0; s < m->field->n_slots; s++)
+        if (m->price[s] > 0)
+            slot[n++] = s;
+    if (n)
+        memory_send(m, slot, n);
+    arena_free(a);
+}
+
+Model *model_new(const Problem *p, Engine *e, const Dual *from, Arena *a)
+{
+    Model *m = arena_array(a, Model, 1);
+    int n = p->n_nodes;
+
+    *m = (Model){.p = p, .engine = e, .arena = a, .field = field_new(p, a), .from = *from};
+    m->has_memory = arena_array(a, bool, m->field->n_slots);
+    m->first_row = arena_array(a, int, p->n_edges + 1);
+    for (int i = 0; i < p->n_edges; i++) {
+        m->first_row[i] = n;
+        n += n_alternatives(p, p->edge[i].a) + n_alternatives(p, p->edge[i].b);
+    }
+    m->first_row[p->n_edges] = m->first_memory = n;
+    costs_level(m);
+    rows_send(m);
+    nodes_send(m);
+    pairs_send(m);
+    prices_send(m);
+    return m;
 }
 
 // Bytes over the limit at each slot.
@@ -227,8 +343,11 @@ static int shift_for(const Model *m, const double *row_dual)
 
     for (int i = 0; i < m->first_memory; i++)
         most = fmax(most, fabs(row_dual[i]) * m->cost_unit);
+    for (int i = m->p->n_nodes; i < m->first_memory && m->from.message; i++)
+        most = fmax(most, fabs(of_unit(m, m->from.message[i - m->p->n_nodes])));
     for (int i = 0; i < m->n_memory; i++)
-        most = fmax(most, fabs(row_dual[m->first_memory + i]) * m->cost_unit / m->byte_unit);
+        most = fmax(most, m->price[m->memory[i]] +
+                              fabs(row_dual[m->first_memory + i]) * m->cost_unit / m->byte_unit);
     while (shift > 0 && ldexp(most, shift) > ldexp(1, 58))
         shift--;
     return shift;
@@ -255,10 +374,13 @@ Dual model_dual(const Model *m, const double *row_dual, Arena *a)
     int n = m->first_memory - m->p->n_nodes;
 
     d.message = arena_array(a, int64_t, n);
-    for (int i = 0; i < n; i++)
-        d.message[i] = -llround(row_dual[m->p->n_nodes + i] * unit);
+    for (int i = 0; i < n; i++) {
+        double from = m->from.message ? of_unit(m, m->from.message[i]) : 0;
+        d.message[i] = llround(ldexp(from, d.shift) - row_dual[m->p->n_nodes + i] * unit);
+    }
     for (int i = 0; i < m->n_memory; i++) {
-        int64_t price = llround(-row_dual[m->first_memory + i] * unit / m->byte_unit);
+        double less = row_dual[m->first_memory + i] * unit / m->byte_unit;
+        int64_t price = llround(ldexp(m->price[m->memory[i]], d.shift) - less);
         if (price > 0)
             priced[d.n_times++] = (Priced){m->memory[i], price};
     }

@@ -9,7 +9,7 @@
 #include "solver/relax.h"
 
 // Sizes beyond which an engine isn't asked, and the nodes that it may branch on.
-enum { RELAX_PAIRS = 120000, BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODES = 1000000 };
+enum { RELAX_PAIRS = 600000, BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODES = 1000000 };
 
 // The work of one turn of what isn't exact, for each alternative and pair.
 enum { FIRST_TURN = 1000, LAST_TURN = 1000000, CERTIFY_TURN = 300, LEAST_TURN = 1000 };
@@ -148,7 +148,7 @@ static Model *model_start(Chain *c, Arena *a)
     Engine *e = engine_start(c->o->programs, c->o->engine, &c->watch, c->d);
 
     c->is_broken |= !e;
-    return e ? model_new(rest(c), e, a) : NULL;
+    return e ? model_new(rest(c), e, &c->dual, a) : NULL;
 }
 
 static void bound_by_relaxing(Chain *c)
@@ -212,10 +212,9 @@ static void levels_settle(Chain *c)
         if (size > before - before / 20)
             return;
         before = size;
-        if (pairs_of(rest(c)) <= RELAX_PAIRS)
+        bound_by_ascent(c);
+        if (!is_over(c) && pairs_of(rest(c)) <= RELAX_PAIRS)
             bound_by_relaxing(c);
-        else
-            bound_by_ascent(c);
         if (!is_over(c))
             choices_search(c);
         if (!is_over(c))
@@ -296,7 +295,8 @@ static void find_least(Chain *c)
     int *choice = arena_array(c->arena, int, c->p->n_nodes);
     Least least = least_peak(c->p, choice, c->o->seed, LEAST_TURN * size_of(c->p), &c->watch);
 
-    a->least_bound = least.bound;
+    // Nothing keeps to the limit, whatever was found of peaks.
+    a->least_bound = least.bound > c->p->limit ? least.bound : c->p->limit + 1;
     if (least.is_found) {
         a->choice = choice;
         a->least = a->peak = least.peak;
