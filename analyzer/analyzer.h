@@ -9,7 +9,10 @@
 
 // What one call of a kernel or fused group does.
 typedef struct Work {
-    double flops, bytes;  // bytes: each operand's read or written once
+    double flops;
+    // Bytes that memory moves, each operand's once. What is written without having been read is
+    // fetched first, and counts as both: a cache holds whole lines.
+    double read, written;
     DType type;
     // Where is_product: it amounts to `batch` products of matrices m by k and k by n.
     bool is_product;
@@ -20,7 +23,7 @@ double node_flops(const Graph *g, const Node *n);
 // The bytes of operand i (inputs, then outputs) that the node touches: of an indexed table only the
 // rows that are taken.
 double node_bytes(const Graph *g, const Node *n, int i);
-// flops, type and product of the node; bytes are the caller's to add.
+// flops, type and product of the node; read and written are the caller's to add.
 Work node_work(const Graph *g, const Node *n);
 
 // ---- clusters ----
@@ -36,7 +39,8 @@ typedef struct Cluster {
     int devices_per_host;
     int threads;       // of a device, with which its rates were measured
     double memory;     // bytes of a device
-    double bandwidth;  // bytes/s of its memory
+    double bandwidth;  // bytes/s that its memory moves, read and written together …
+    double reading;    // … and those read alone
     double launch;     // seconds that a call takes before it does anything
     double vector;     // elementwise flop/s
     GemmRate *gemm;
@@ -50,8 +54,8 @@ void cluster_print(const Cluster *c, Text *t);
 
 // ---- cost ----
 
-// max(flops / flop rate, bytes / bandwidth) + launch. The rate of a product is that of the nearest
-// size that was measured.
+// max(flops / flop rate, read / reading, (read + written) / bandwidth) + launch. The rate of a
+// product is that of the nearest size that was measured.
 double work_seconds(const Cluster *c, const Work *w);
 
 #endif

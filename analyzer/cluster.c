@@ -23,6 +23,7 @@ static const Field device_fields[] = {
     {"threads", offsetof(Cluster, threads), true, 1, 4096},
     {"memory", offsetof(Cluster, memory), false, 1, 1e18},
     {"bandwidth", offsetof(Cluster, bandwidth), false, 1, 1e18},
+    {"reading", offsetof(Cluster, reading), false, 1, 1e18},
     {"launch", offsetof(Cluster, launch), false, 0, 1},
     {"vector", offsetof(Cluster, vector), false, 1, 1e21},
 };

@@ -118,7 +118,7 @@ static double flop_rate(const Cluster *c, const Work *w)
 
 double work_seconds(const Cluster *c, const Work *w)
 {
-    double by_flops = w->flops / flop_rate(c, w), by_bytes = w->bytes / c->bandwidth;
+    double by_memory = fmax(w->read / c->reading, (w->read + w->written) / c->bandwidth);
 
-    return (by_flops > by_bytes ? by_flops : by_bytes) + c->launch;
+    return fmax(w->flops / flop_rate(c, w), by_memory) + c->launch;
 }

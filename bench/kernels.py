@@ -4,11 +4,14 @@
   kernels.py --shardcc build/shardcc --work DIR [--rounds 3] [--steps 6] [--threads 2] [NAME ...]
 
 Each NAME is a small graph in IR text with operands beyond cache, compiled and trained with --profile: what is
-measured is what a trainer runs. Of all steps of all rounds a call's fastest counts. The roof of a matrix product,
-a convolution and attention is the fastest of the products that `shardcc detect` measures, before and after all
-else; of everything else it is the bandwidth of an update in place, measured around each run: the fastest of both
-are compared. A call's bytes are its operands', each read or written once; what is written without being read
-costs memory twice that.
+measured is what a trainer runs. Of all steps of all rounds a call's fastest counts. Its share is
+
+  roof time / time,    roof time = max(read / reading rate, (read + written) / rate of an update)
+
+of the bytes that memory has to bring and to take: operands once, and what is written without having been read is
+fetched before, so counts as both. Both rates are measured around each run, on an array of 256 MiB: a sum, and
+y = y / 2 + 1 in place, which moves most. The fastest count. Of matrix products, convolutions and attention the share is that of the fastest product that `shardcc
+detect` measures, before and after all else.
 """
 import argparse
 import json
@@ -19,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROW = re.compile(r"(.+?)\s+(\d+)\s+([\d.]+)\s+([\d.]+)\s+[\d.]+%\s+([\d.]+)\s+([\d.]+)$")
+ROW = re.compile(r"(.+?)\s+\d+\s+([\d.]+)\s+([\d.]+)\s+[\d.]+%\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)$")
 PRODUCT = re.compile(r": (dot|conv|conv_\w+_grad|attention|attention_grad) ")
 LEAST_BYTES = 150e6  # smaller calls live in cache, in part
 
@@ -30,11 +33,12 @@ class Graph:
     def __init__(self, name):
         self.name, self.lines, self.dims, self.inputs = name, [], {}, {}
 
-    def leaf(self, kind, name, *dims, type="f32"):
-        self.lines.append(f"  {kind} %{name} {self.type(dims, type)}")
+    def leaf(self, kind, name, *dims, below=None):
+        """Of indices below `below`, or of numbers."""
+        self.lines.append(f"  {kind} %{name} {self.type(dims, 'i64' if below else 'f32')}")
         self.dims[name] = dims
         if kind == "input":
-            self.inputs[name] = (dims, type)
+            self.inputs[name] = (dims, below)
         return name
 
     def number(self, x):
@@ -129,7 +133,7 @@ def cross_entropy(g, rows, width):
 
 
 def embedding(g, rows, width, tokens):
-    ids, table = g.leaf("input", "ids", tokens, type="i64"), g.leaf("parameter", "table", rows, width)
+    ids, table = g.leaf("input", "ids", tokens, below=rows), g.leaf("parameter", "table", rows, width)
     return g.add("gather", table, ids, dims=(tokens, width)), "mse(y, t)"
 
 
@@ -174,9 +178,9 @@ def peak_rate(options):
     return max(g["flops"] for g in device["gemm"] if g["type"] == "f32")
 
 
-def memory_rate(options):
-    """bytes/s"""
-    return float(run(options.shardcc.parent / "rt/probe", options.threads, "memory"))
+def memory_rates(options):
+    """bytes/s that memory moves, and those read alone"""
+    return np.array(run(options.shardcc.parent / "rt/probe", options.threads, "memory").split(), float)
 
 
 def write_data(folder, g, loss, output):
@@ -185,13 +189,13 @@ def write_data(folder, g, loss, output):
     rng = np.random.default_rng(0)
     inputs = dict(g.inputs)
     if "labels" in loss:
-        inputs["labels"] = (g.dims[output][:-1], "i64")
+        *dims, classes = g.dims[output]
+        inputs["labels"] = (dims, classes)
     else:
-        inputs["t"] = (g.dims[output], "f32")
-    for name, (dims, type) in inputs.items():
-        size = int(np.prod(dims))
-        some = rng.integers(0, 5000, 65536) if type == "i64" else rng.standard_normal(65536, np.float32)
-        np.save(folder / f"{name}.npy", np.resize(some, size).reshape(dims))
+        inputs["t"] = (g.dims[output], None)
+    for name, (dims, below) in inputs.items():
+        some = rng.integers(0, below, 65536) if below else rng.standard_normal(65536, np.float32)
+        np.save(folder / f"{name}.npy", np.resize(some, dims))
 
 
 def build(name, options):
@@ -207,34 +211,33 @@ def build(name, options):
 
 
 def measure(work, options):
-    """For each call the best seconds, flops, bytes; and the memory's best bytes/s meanwhile."""
-    calls, bandwidth = {}, memory_rate(options)
+    """For each call the best seconds, flops, bytes read and written; and the memory's best rates meanwhile."""
+    calls, rates = {}, memory_rates(options)
     for _ in range(options.rounds):
         steps = ["--steps", options.steps, "--epochs", options.steps, "--quiet"]
         said = run(work / "trainer", "--data", work / "data", *steps, "--threads", options.threads, "--profile")
         for line in said.split("\n\n")[2].splitlines()[1:]:
-            name, _, mean, best, gflops, gbytes = ROW.match(line).groups()
-            mean, best = float(mean) / 1e3, float(best) / 1e3
-            flops, size = float(gflops) * 1e9 * mean, float(gbytes) * 1e9 * mean
+            name, *numbers = ROW.match(line).groups()
+            mean, best, *giga = (float(x) for x in numbers)
+            done = [g * 1e6 * mean for g in giga]
             # Calls of one name differ by their work, of which three digits are known.
-            all_of = flops + size
-            known = (a for n, a in calls if n == name and math.isclose(a, all_of, rel_tol=0.1))
-            key = name, next(known, all_of)
-            calls[key] = (min(best, calls.get(key, (best,))[0]), flops, size)
-        bandwidth = max(bandwidth, memory_rate(options))
-    return {key: value for key, value in calls.items() if key[0] != "all calls"}, bandwidth
+            known = (a for n, a in calls if n == name and math.isclose(a, sum(done), rel_tol=0.1))
+            key = name, next(known, sum(done))
+            calls[key] = (min(best / 1e3, calls.get(key, (math.inf,))[0]), *done)
+        rates = np.maximum(rates, memory_rates(options))
+    return {key: value for key, value in calls.items() if key[0] != "all calls"}, rates
 
 
-def rows(name, calls, peak, bandwidth):
+def rows(name, calls, peak, rates):
     """A line for each call that is large enough, the longest first."""
-    for (call, _), (seconds, flops, size) in sorted(calls.items(), key=lambda x: -x[1][0]):
+    for (call, _), (seconds, flops, read, written) in sorted(calls.items(), key=lambda x: -x[1][0]):
         is_product = bool(PRODUCT.search(call))
-        if seconds == 0 or (size < LEAST_BYTES and not is_product):
+        if seconds == 0 or (read + written < LEAST_BYTES and not is_product):
             continue
-        share = flops / seconds / peak if is_product else size / seconds / bandwidth
-        roof = f"{1e-9 * peak:.0f} GFLOP/s" if is_product else f"{1e-9 * bandwidth:.1f} GB/s"
-        rates = f"{1e-9 * flops / seconds:9.1f} {1e-9 * size / seconds:7.1f}"
-        yield f"{name:14s} {call[:64]:64s} {1e3 * seconds:9.2f} {rates} {100 * share:5.0f}% of {roof}"
+        moving, reading = rates
+        share = (flops / peak if is_product else max(read / reading, (read + written) / moving)) / seconds
+        done = " ".join(f"{1e-9 * x / seconds:8.1f}" for x in (flops, read, written))
+        yield f"{name:14s} {call[:64]:64s} {1e3 * seconds:9.2f} {done} {100 * share:6.0f}%"
 
 
 def main():
@@ -252,9 +255,11 @@ def main():
     peak = peak_rate(options)
     found = {name: measure(build(name, options), options) for name in options.names or GRAPHS}
     peak = max(peak, peak_rate(options))
-    print(f"{'graph':14s} {'call':64s} {'ms':>9s} {'GFLOP/s':>9s} {'GB/s':>7s}  share")
-    for name, (calls, bandwidth) in found.items():
-        print("\n".join(rows(name, calls, peak, bandwidth)))
+    print(f"{'graph':14s} {'call':64s} {'ms':>9s} {'GFLOP/s':>8s} {'GB/s in':>8s} {'GB/s out':>8s}   share")
+    for name, (calls, rates) in found.items():
+        print("\n".join(rows(name, calls, peak, rates)))
+        moving, reading = 1e-9 * rates
+        print(f"{name:14s} memory moves {moving:.1f} GB/s, reads {reading:.1f}; products {1e-9 * peak:.0f} GFLOP/s")
 
 
 if __name__ == "__main__":

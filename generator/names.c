@@ -183,9 +183,9 @@ static char *call_text(Gen *g, const Item *it, int room)
 
 void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *call)
 {
-    Work w = item_work(g->s, it);
-    char *numbers =
-        arena_string(g->arena, ", %s, %s", short_number(g, w.flops), short_number(g, w.bytes));
+    Work w = item_work(g->p, g->s, it);
+    char *numbers = arena_string(g->arena, ", %s, %s, %s", short_number(g, w.flops),
+                                 short_number(g, w.read), short_number(g, w.written));
 
     if (g->o->cluster)
         numbers = arena_string(g->arena, "%s, %s", numbers,

@@ -138,7 +138,7 @@ bool recompute(Graph *g, Diag *d);
 Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d);
 
 // What one call of the item does; zero for a loop's begin and end.
-Work item_work(const Set *s, const Item *it);
+Work item_work(const Program *p, const Set *s, const Item *it);
 
 void program_print(const Program *p, Text *t);
 

@@ -12,14 +12,39 @@ static double operand_bytes(const Set *s, const Item *it, int k)
     return bytes;
 }
 
-static Work group_work(const Set *s, const Item *it)
+// Is result k of the group written over one of its operands?
+static bool is_update(const Program *p, const Set *s, const Item *it, int k)
+{
+    Address to = operand_address(p, s, &it->operands[it->n_in + k]);
+
+    for (int i = 0; i < it->n_in; i++) {
+        Address from = operand_address(p, s, &it->operands[i]);
+        if (from.at == to.at && from.step == to.step && from.shift == to.shift)
+            return true;
+    }
+    return false;
+}
+
+// What is written aside is fetched first.
+static void write_aside(Work *w, double bytes)
+{
+    w->read += bytes;
+    w->written += bytes;
+}
+
+static Work group_work(const Program *p, const Set *s, const Item *it)
 {
     Work w = {0};
 
     for (int i = 0; i < it->n_nodes; i++)
         w.flops += node_flops(s->g, &s->g->nodes[it->nodes[i]]);
-    for (int k = 0; k < it->n_in + it->n_out; k++)
-        w.bytes += operand_bytes(s, it, k);
+    for (int k = 0; k < it->n_in; k++)
+        w.read += operand_bytes(s, it, k);
+    for (int k = 0; k < it->n_out; k++)
+        if (is_update(p, s, it, k))
+            w.written += operand_bytes(s, it, it->n_in + k);
+        else
+            write_aside(&w, operand_bytes(s, it, it->n_in + k));
     return w;
 }
 
@@ -28,22 +53,40 @@ static Work kernel_work(const Set *s, const Item *it)
     const Node *n = &s->g->nodes[it->nodes[0]];
     Work w = node_work(s->g, n);
 
-    for (int k = 0; k < n->n_in + n->n_out; k++)
-        w.bytes += node_bytes(s->g, n, k);
+    for (int k = 0; k < n->n_in; k++)
+        w.read += node_bytes(s->g, n, k);
+    for (int k = 0; k < n->n_out; k++)
+        write_aside(&w, node_bytes(s->g, n, n->n_in + k));
     return w;
 }
 
-Work item_work(const Set *s, const Item *it)
+static Work copy_work(const Set *s, const Item *it)
+{
+    Work w = {.read = operand_bytes(s, it, 0)};
+
+    write_aside(&w, operand_bytes(s, it, 1));
+    return w;
+}
+
+static Work fill_work(const Set *s, const Item *it)
+{
+    Work w = {0};
+
+    write_aside(&w, (double)value_bytes(value_of(s->g, it->operands[0].value)));
+    return w;
+}
+
+Work item_work(const Program *p, const Set *s, const Item *it)
 {
     switch (it->kind) {
     case ITEM_GROUP:
-        return group_work(s, it);
+        return group_work(p, s, it);
     case ITEM_KERNEL:
         return kernel_work(s, it);
     case ITEM_COPY:
-        return (Work){.bytes = operand_bytes(s, it, 0) + operand_bytes(s, it, 1)};
+        return copy_work(s, it);
     case ITEM_FILL:
-        return (Work){.bytes = (double)value_bytes(value_of(s->g, it->operands[0].value))};
+        return fill_work(s, it);
     default:
         return (Work){0};
     }

@@ -84,7 +84,7 @@ typedef struct Row {
     char name[NAME];
     double work;  // of each of them; 0: they may differ
     int calls;
-    double seconds, least, flops, bytes, predicted;
+    double seconds, least, flops, read, written, predicted;
 } Row;
 
 // "h.{}.mlp" of "h.{}.mlp.c_fc: dot f32[4,64]": the scope, of repeated layers without what is below
@@ -106,7 +106,7 @@ static void name_module(Row *r, const RtEvent *e)
 static void name_call(Row *r, const RtEvent *e)
 {
     snprintf(r->name, NAME, "%s", e->call.what);
-    r->work = e->call.flops + e->call.bytes;
+    r->work = e->call.flops + e->call.read + e->call.written;
 }
 
 static int by_name(const void *a, const void *b)
@@ -137,7 +137,8 @@ static int add_up(const RtProfile *p, void (*name)(Row *r, const RtEvent *e), Ro
         row[i].seconds = e->total / steps;
         row[i].least = e->least;
         row[i].flops = e->call.flops;
-        row[i].bytes = e->call.bytes;
+        row[i].read = e->call.read;
+        row[i].written = e->call.written;
         row[i].predicted = e->call.seconds;
     }
     qsort(row, (size_t)p->n, sizeof *row, by_name);
@@ -151,7 +152,8 @@ static int add_up(const RtProfile *p, void (*name)(Row *r, const RtEvent *e), Ro
         to->seconds += row[i].seconds;
         to->least += row[i].least;
         to->flops += row[i].flops;
-        to->bytes += row[i].bytes;
+        to->read += row[i].read;
+        to->written += row[i].written;
         to->predicted += row[i].predicted;
     }
     qsort(row, (size_t)n, sizeof *row, by_time);
@@ -162,9 +164,9 @@ static void print_row(const Row *r, double step)
 {
     double seconds = r->seconds > 1e-9 ? r->seconds : 1e-9;
 
-    printf("%-*s %5d %9.3f %9.3f %6.1f%% %8.1f %8.1f", NAME - 1, r->name, r->calls,
+    printf("%-*s %5d %9.3f %9.3f %6.1f%% %8.1f %8.1f %8.1f", NAME - 1, r->name, r->calls,
            1e3 * r->seconds, 1e3 * r->least, 100 * r->seconds / step, 1e-9 * r->flops / seconds,
-           1e-9 * r->bytes / seconds);
+           1e-9 * r->read / seconds, 1e-9 * r->written / seconds);
     if (r->predicted > 0)
         printf(" %9.3f", 1e3 * r->predicted);
     printf("\n");
@@ -182,11 +184,12 @@ static void print_table(const RtProfile *p, const char *title,
         all.seconds += row[i].seconds;
         all.least += row[i].least;
         all.flops += row[i].flops;
-        all.bytes += row[i].bytes;
+        all.read += row[i].read;
+        all.written += row[i].written;
         all.predicted += row[i].predicted;
     }
-    printf("\n%-*s %5s %9s %9s %7s %8s %8s%s\n", NAME - 1, title, "calls", "ms", "best", "share",
-           "GFLOP/s", "GB/s", all.predicted > 0 ? " predicted" : "");
+    printf("\n%-*s %5s %9s %9s %7s %8s %8s %8s%s\n", NAME - 1, title, "calls", "ms", "best",
+           "share", "GFLOP/s", "GB/s in", "GB/s out", all.predicted > 0 ? " predicted" : "");
     for (int i = 0; i < n; i++)
         print_row(&row[i], step);
     print_row(&all, step);

@@ -150,12 +150,12 @@ void rt_gradient(Rt *rt, int gradient, int64_t layer, const void *data);
 
 // ---- calls ----
 // What the call in the next statement does: "h.{}.mlp.c_fc: dot f32[4,64,3072]" is its module, its
-// operators and the type of what it makes; then its flops, the bytes that it has to move, and the
-// seconds that shardcc foresaw (absent: it was given no cluster). --profile, --trace and --check-arena
-// listen; without them this is a look at two pointers.
+// operators and the type of what it makes; then its flops, the bytes that memory has to bring and to
+// take, and the seconds that shardcc foresaw (absent: it was given no cluster). --profile, --trace and
+// --check-arena listen; without them this is a look at two pointers.
 typedef struct RtCall {
     const char *what;
-    double flops, bytes, seconds;
+    double flops, read, written, seconds;
 } RtCall;
 #define RT_AT(rt, ...)                                                                             \
     ((rt)->profile || (rt)->watch ? rt_call(rt, &(RtCall){.what = __VA_ARGS__}) : (void)0)

@@ -21,11 +21,12 @@ static void write_event(RtOut *o, const RtEvent *e, double from, bool is_last)
     char line[1024], name[512];
 
     rt_json_string(name, sizeof name, e->call.what);
-    int n = snprintf(line, sizeof line,
-                     "{\"name\":%s,\"cat\":\"%s\",\"ph\":\"X\",\"pid\":0,\"tid\":0,"
-                     "\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"flops\":%.9g,\"bytes\":%.9g",
-                     name, e->part, 1e6 * (e->start - from), 1e6 * e->seconds, e->call.flops,
-                     e->call.bytes);
+    int n =
+        snprintf(line, sizeof line,
+                 "{\"name\":%s,\"cat\":\"%s\",\"ph\":\"X\",\"pid\":0,\"tid\":0,"
+                 "\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"flops\":%.9g,\"read\":%.9g,\"written\":%.9g",
+                 name, e->part, 1e6 * (e->start - from), 1e6 * e->seconds, e->call.flops,
+                 e->call.read, e->call.written);
 
     rt_out_write(o, line, (size_t)n);
     if (e->call.seconds > 0) {

@@ -14,7 +14,7 @@
 static const char good[] =
     "{\n  \"version\": 1,\n  \"devices_per_host\": 1,\n  \"device\": {\n"
     "    \"threads\": 2,\n    \"memory\": 16000000000,\n    \"bandwidth\": 20000000000,\n"
-    "    \"launch\": 5e-06,\n    \"vector\": 30000000000,\n    \"gemm\": [\n"
+    "    \"reading\": 16000000000,\n    \"launch\": 5e-06,\n    \"vector\": 30000000000,\n    \"gemm\": [\n"
     "      {\"m\": 32, \"n\": 32, \"k\": 32, \"flops\": 50000000000, \"type\": \"f32\"},\n"
     "      {\"m\": 1024, \"n\": 1024, \"k\": 1024, \"flops\": 200000000000, \"type\": \"f32\"},\n"
     "      {\"m\": 256, \"n\": 256, \"k\": 256, \"flops\": 1000000000, \"type\": \"f64\"}\n"
@@ -88,7 +88,8 @@ static void times_of_work(void **state)
         double seconds;
     } works[] = {
         {{.flops = 3e10, .type = F32}, 1},    // as fast as its arithmetic
-        {{.flops = 3e8, .bytes = 4e9}, 0.2},  // as memory
+        {{.flops = 3e8, .read = 2e9, .written = 2e9}, 0.2},  // as memory moves all
+        {{.flops = 3e8, .read = 3.2e9}, 0.2},                // as it is read
         {{.flops = 2e11,
           .type = F32,
           .is_product = true,

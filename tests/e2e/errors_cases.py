@@ -138,7 +138,7 @@ CLUSTERS = [
         "device.json",
         "devices_per_host is missing\ndevice.json: error: device.threads must be a whole number from 1 to 4096\n"
         "device.json: error: device.memory is missing\ndevice.json: error: device.bandwidth is missing\n"
-        "device.json: error: device.launch is missing\ndevice.json: error: device.vector is missing\n"
+        "device.json: error: device.reading is missing\ndevice.json: error: device.launch is missing\ndevice.json: error: device.vector is missing\n"
         "device.json: error: device.gemm is missing",
     ),
 ]

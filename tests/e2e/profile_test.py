@@ -14,11 +14,11 @@ from model import Model, for_models, parser
 MODELS = ("cnn", "nanogpt")
 STEPS = ["--steps", "3", "--epochs", "9", "--no-shuffle", "--quiet"]
 NUMBER = r"\s+([\d.]+)"
-ROW = re.compile(rf"(.+?)\s+(\d+){NUMBER}{NUMBER}{NUMBER}%{NUMBER}{NUMBER}(?:{NUMBER})?$")
+ROW = re.compile(rf"(.+?)\s+(\d+){NUMBER}{NUMBER}{NUMBER}%{NUMBER}{NUMBER}{NUMBER}(?:{NUMBER})?$")
 
 
 def read_profile(text):
-    """The tables, by title: rows of name, calls, milliseconds, best, share, GFLOP/s, GB/s, prediction or None."""
+    """The tables, by title: rows of name, calls, milliseconds, best, share, GFLOP/s, GB/s in and out, prediction or None."""
     tables = {}
     for block in text.split("\n\n")[1:]:
         title, *rows = block.strip().splitlines()
@@ -34,14 +34,14 @@ def check_profile(checks, name, text, is_predicted):
     checks.check(f"{name}: tables", set(tables) == {"module", "call"}, str(set(tables)))
     for title, rows in tables.items():
         whole = rows.pop()
-        for column, what in enumerate([None, "calls", "milliseconds", "best", "share", None, None, "prediction"]):
+        for column, what in enumerate([None, "calls", "milliseconds", "best", "share", None, None, None, "prediction"]):
             if not what or whole[column] is None:
                 continue
             found = sum(row[column] for row in rows)
             slack = 0.01 * whole[column] + 0.1 * len(rows) * (column > 1)
             checks.check(f"{name}: {what} by {title} add up", abs(found - whole[column]) <= slack)
         checks.check(f"{name}: at most all of the step by {title}", whole[4] <= 100.1 and whole[3] <= whole[2], str(whole))
-        predicted = sum(row[7] is not None for row in rows)
+        predicted = sum(row[8] is not None for row in rows)
         checks.check(f"{name}: predictions by {title}", predicted == (len(rows) if is_predicted else 0))
     checks.check(f"{name}: calls", len(tables["call"]) > len(tables["module"]) > 3)
     return whole[1]
