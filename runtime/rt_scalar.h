@@ -51,16 +51,41 @@ static inline uint64_t rt_to_u64(double x)
 
 // ---- floats: NaN comes through; the sign of 0 is 0; of two nearest, round takes the even one ----
 
-static inline float rt_maxf(float a, float b) { return a > b || a != a ? a : b; }
-static inline float rt_minf(float a, float b) { return a < b || a != a ? a : b; }
+// A comparison and NaN apart are an instruction each. Where maxima are chained b is the one so far.
+static inline float rt_maxf(float a, float b)
+{
+    float m = a > b ? a : b;
+
+    return a != a ? a : m;
+}
+
+static inline float rt_minf(float a, float b)
+{
+    float m = a < b ? a : b;
+
+    return a != a ? a : m;
+}
+
 static inline float rt_signf(float a) { return a != a ? a : (float)((a > 0) - (a < 0)); }
 static inline float rt_absf(float a) { return fabsf(a); }
 static inline float rt_floorf(float a) { return floorf(a); }
 static inline float rt_roundf(float a) { return rintf(a); }
 static inline float rt_modf(float a, float b) { return fmodf(a, b); }
 
-static inline double rt_max(double a, double b) { return a > b || a != a ? a : b; }
-static inline double rt_min(double a, double b) { return a < b || a != a ? a : b; }
+static inline double rt_max(double a, double b)
+{
+    double m = a > b ? a : b;
+
+    return a != a ? a : m;
+}
+
+static inline double rt_min(double a, double b)
+{
+    double m = a < b ? a : b;
+
+    return a != a ? a : m;
+}
+
 static inline double rt_sign(double a) { return a != a ? a : (double)((a > 0) - (a < 0)); }
 static inline double rt_abs(double a) { return fabs(a); }
 static inline double rt_floor(double a) { return floor(a); }

@@ -133,11 +133,11 @@ int64_t rt_sums_workspace(const RtSums *q)
     return q->n * q->width * (8 * units + 4 * least(units, RT_MAX_THREADS));
 }
 
-// The threads share the table: nothing is kept aside.
+// The index of one batch, sorted: where each row's segment ends, and the order. None where there are
+// so many slices that each is one thread's.
 int64_t rt_scatter_workspace(const RtGather *p)
 {
-    (void)p;
-    return 0;
+    return p->batch * p->outer >= RT_SLICES ? 0 : 8 * (p->n + p->index);
 }
 
 // The larger of the two directions, for one thread: the operands, results and probabilities of a

@@ -11,6 +11,7 @@ enum {
     RT_PANEL = 32,      // packed columns come in multiples of this
     RT_ROWS = 96,       // attention: queries of one task …
     RT_KEYS = 264,      // … and keys of one block
+    RT_SLICES = 256,    // scatter: so many tables are each one thread's
     RT_CHUNKS = 64,     // reductions: parts of a long sum, at most …
     RT_WIDTH = 1024,  // … and neighbouring results made side by side: whole rows where that can be
 };

@@ -46,6 +46,15 @@ static inline int64_t rt_index(const RtGather *p, const void *index, int64_t i)
     return x >= p->offset && x - p->offset < p->n ? x - p->offset : -1;
 }
 
+// Calls for a row that is read soon, the RT_AHEAD-th from now: the machine sees no order in an
+// index.
+enum { RT_AHEAD = 2 };
+static inline void rt_prefetch(const void *x, int64_t bytes)
+{
+    for (int64_t i = 0; i < bytes; i += 64)
+        __builtin_prefetch((const char *)x + i);
+}
+
 // ---- prepared kernels ----
 
 // What RtKernel is the first member of; `release` frees what the library gave, not the struct.

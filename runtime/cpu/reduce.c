@@ -143,7 +143,7 @@ static inline float run(RtReduceOp op, const float *x, int64_t stride, int64_t n
     for (; i + LANES <= n; i += LANES)
 #pragma omp simd
         for (int l = 0; l < LANES; l++)
-            s[l] = join(op, s[l], x[(i + l) * stride]);
+            s[l] = join(op, x[(i + l) * stride], s[l]);
     for (; i < n; i++)
         total = join(op, total, x[i * stride]);
     for (int l = 0; l < LANES; l++)

@@ -124,13 +124,13 @@ static void check_gather(Random *r, RtGather *p)
     int32_t *index32 = malloc(sizeof(int32_t) * (size_t)(n_index + 1));
 
     for (int64_t i = 0; i < n_index; i++) {
-        index[i] = draw(r, p->whole + 4) - 2;
+        index[i] = i % 3 ? draw(r, p->whole + 4) - 2 : p->offset;  // one row is drawn often
         index32[i] = (int32_t)index[i];
     }
     naive(p, table, want, index, false);
     naive(p, sum, rows, index, true);
     const void *by = p->index_type == RT_I32 ? (const void *)index32 : (const void *)index;
-    for (int t = 1; t <= 2; t++) {
+    for (int t = 1; t <= 3; t++) {
         Rt rt = rt_new(t, rt_scatter_workspace(p));
         float *got = draw_floats(r, n_rows), *got_sum = draw_floats(r, n_table);
         rt_gather(&rt, p, got, table, by);
@@ -166,9 +166,11 @@ static void test_gather(void **state)
         check_gather(&r, &p);
     }
     RtGather embedding = {RT_F32, RT_I64, 1, 1, 1000, 501, 130, 0, 1000};
+    RtGather outer = {RT_F32, RT_I64, 3, 5, 70, 50, 140, 0, 70};
     RtGather labels = {RT_F32, RT_I64, 400, 1, 300, 1, 1, 0, 300};
     RtGather narrow = {RT_F32, RT_I32, 1, 1, 20000, 30000, 2, 0, 20000};
     check_gather(&r, &embedding);
+    check_gather(&r, &outer);
     check_gather(&r, &labels);
     check_gather(&r, &narrow);
 }
