@@ -10,12 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A tie as one of its ends sees it.
+// A tie as one of its ends sees it: the cost of place k with l of n is cost[k * n + l].
 typedef struct View {
-    Tie *tie;
-    int id, side, n;  // n: places over there
-    int64_t *least;   // by place here
-    int64_t most;     // that taking q instead of p can add
+    int n;
+    const int64_t *cost;
 } View;
 
 typedef struct Look {
@@ -23,8 +21,34 @@ typedef struct Look {
     Vertex *v;
     int n;
     View *view;
-    int64_t *floor;  // of each place: its cost with the least of every tie
+    int64_t *screen;  // of each place: what it costs where the neighbours choose in some ways
 } Look;
+
+// Ways in which the neighbours may choose, tried before all are.
+enum { SCREENS = 8 };
+
+// The costs of a tie row by row as the node sees them.
+static void view_read(Look *o, int i, int node, Arena *a)
+{
+    const Tie *e = &o->g->tie[o->v->edge[i]];
+    int side = e->end[1] == node, n = o->g->node[e->end[!side]].k;
+    View *w = &o->view[i];
+
+    *w = (View){n, e->cost};
+    if (side) {
+        int64_t *turned = arena_array(a, int64_t, (size_t)o->v->k * (size_t)n);
+        for (int l = 0; l < n; l++)
+            for (int k = 0; k < o->v->k; k++)
+                turned[(size_t)k * (size_t)n + (size_t)l] =
+                    e->cost[(size_t)l * (size_t)o->v->k + (size_t)k];
+        w->cost = turned;
+    }
+    for (int k = 0; k < o->v->k; k++)
+        for (int j = 0; j < SCREENS; j++) {
+            int64_t *sum = &o->screen[k * SCREENS + j];
+            *sum = cost_add(*sum, w->cost[(size_t)k * (size_t)n + (size_t)(j * n / SCREENS)]);
+        }
+}
 
 static Look look(Net *g, int node, Arena *a)
 {
@@ -38,22 +62,12 @@ static Look look(Net *g, int node, Arena *a)
     v->n_edges = to;
     o.n = to;
     o.view = arena_array(a, View, to);
-    o.floor = arena_array(a, int64_t, v->k);
-    memcpy(o.floor, v->cost, (size_t)v->k * sizeof *o.floor);
-    for (int i = 0; i < to; i++) {
-        Tie *e = &g->tie[v->edge[i]];
-        int side = e->end[1] == node;
-        View *w = &o.view[i];
-        *w = (View){e, v->edge[i], side, g->node[e->end[!side]].k, NULL, 0};
-        for (int k = 0; k < v->k; k++) {
-            int64_t least = COST_FORBIDDEN;
-            for (int l = 0; l < w->n; l++) {
-                int64_t c = *tie_at(g, e, side, k, l);
-                least = c < least ? c : least;
-            }
-            o.floor[k] = cost_add(o.floor[k], least);
-        }
-    }
+    o.screen = arena_array(a, int64_t, (size_t)v->k * SCREENS);
+    for (int k = 0; k < v->k; k++)
+        for (int j = 0; j < SCREENS; j++)
+            o.screen[k * SCREENS + j] = v->cost[k];
+    for (int i = 0; i < to; i++)
+        view_read(&o, i, node, a);
     return o;
 }
 
@@ -66,20 +80,28 @@ static bool holds_no_more(const Vertex *v, int q, int p)
 }
 
 // The most that taking q instead of p can add on one tie: forbidden if q lacks a partner of p's.
-static int64_t most_added(const Net *g, const View *w, int q, int p)
+static int64_t most_added(const View *w, int q, int p)
 {
+    const int64_t *to = w->cost + (size_t)q * (size_t)w->n;
+    const int64_t *from = w->cost + (size_t)p * (size_t)w->n;
     int64_t most = -COST_FORBIDDEN;
 
     for (int l = 0; l < w->n; l++) {
-        int64_t from = *tie_at(g, w->tie, w->side, p, l);
-        int64_t to = *tie_at(g, w->tie, w->side, q, l);
-        if (is_forbidden(from))
+        if (is_forbidden(from[l]))
             continue;
-        if (is_forbidden(to))
+        if (is_forbidden(to[l]))
             return COST_FORBIDDEN;
-        most = to - from > most ? to - from : most;
+        most = to[l] - from[l] > most ? to[l] - from[l] : most;
     }
     return most;
+}
+
+static bool passes(const Look *o, int q, int p)
+{
+    for (int j = 0; j < SCREENS; j++)
+        if (o->screen[q * SCREENS + j] > o->screen[p * SCREENS + j])
+            return false;
+    return true;
 }
 
 // Does q replace p, whatever the neighbours take?
@@ -87,10 +109,10 @@ static bool replaces(const Look *o, int q, int p)
 {
     int64_t sum = o->v->cost[q] - o->v->cost[p];
 
-    if (o->floor[q] > o->floor[p] || !holds_no_more(o->v, q, p))
+    if (!passes(o, q, p) || !holds_no_more(o->v, q, p))
         return false;
     for (int i = 0; i < o->n; i++) {
-        int64_t most = most_added(o->g, &o->view[i], q, p);
+        int64_t most = most_added(&o->view[i], q, p);
         if (is_forbidden(most))
             return false;
         if (most == -COST_FORBIDDEN)
