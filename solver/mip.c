@@ -128,10 +128,11 @@ void engine_bounds(Engine *e, int n, const int *column, const double *low, const
     ask(e, WIRE_BOUNDS, &t);
 }
 
-// The next message; WIRE_KIND 0 means that the engine is gone.
+// The kind of the next message; 0: the engine is gone.
 static int receive(Engine *e)
 {
-    int kind = e->is_dead ? 0 : wire_receive(e->fd, &e->got, e->watch);
+    bool goes_on = !e->is_dead && watch_stop(e->watch) == STOP_DONE;
+    int kind = goes_on ? wire_receive(e->fd, &e->got, e->watch) : 0;
 
     if (!kind)
         lost(e);
