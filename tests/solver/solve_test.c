@@ -1,4 +1,4 @@
-// The whole chain against every choice, by each of its engines.
+// The whole chain against every choice, by each of its engines; and the engines without presolve.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,8 @@
 #include <libgen.h>
 #include <unistd.h>
 
+#include "solver/relax.h"
+#include "tests/solver/example.h"
 #include "tests/solver/random.h"
 
 enum { PROBLEMS = 3000 };
@@ -22,26 +24,70 @@ static const char *programs(Arena *a)
     return arena_string(a, "%s/../..", dirname(path));
 }
 
+// Costs so large that doubles don't tell neighbours apart: the optimum is met within the gap only.
+static bool is_large(const Problem *p)
+{
+    for (int k = 0; k < p->first[p->n_nodes]; k++)
+        if (!is_forbidden(p->cost[k]) && p->cost[k] > INT64_C(1000000000000))
+            return true;
+    for (int e = 0; e < p->n_edges; e++)
+        for (int i = 0; i < n_alternatives(p, p->edge[e].a) * n_alternatives(p, p->edge[e].b); i++)
+            if (!is_forbidden(p->edge[e].cost[i]) && p->edge[e].cost[i] > INT64_C(1000000000000))
+                return true;
+    return false;
+}
+
+// What the file of an answer says; it holds.
+static char *text_of(const Problem *p, const SolveOptions *o, const Answer *s, Arena *a)
+{
+    Text t = {0}, said = {0}, messages = {0};
+    Diag d = {.file = "answer", .to = &messages};
+
+    answer_print(&t, p, o, s, "1");
+    if (!stored_check((File){(const uint8_t *)t.s, t.n}, p, &said, &d))
+        fail_msg("%s", messages.s);
+    char *text = arena_copy(a, t.s, t.n);
+    text_free(&t);
+    text_free(&said);
+    return text;
+}
+
+static void judge(int seed, const SolveOptions *o, const Best *best, const Answer *s)
+{
+    if (!best->is_feasible) {
+        if (s->outcome != OUTCOME_INFEASIBLE)
+            fail_msg("seed %d: outcome %d", seed, s->outcome);
+        if (s->least_bound > (best->is_allowed ? best->least : INT64_MAX))
+            fail_msg("seed %d: a bound above the least peak", seed);
+        return;
+    }
+    if (s->outcome != OUTCOME_PROVED || s->cost < best->cost ||
+        answer_gap(s->cost, best->cost) > o->gap)
+        fail_msg("seed %d: outcome %d, cost %.0f, not %.0f", seed, s->outcome, (double)s->cost,
+                 (double)best->cost);
+    if (s->bound > best->cost || s->certified > s->bound)
+        fail_msg("seed %d: bounds %.0f, %.0f of %.0f", seed, (double)s->bound, (double)s->certified,
+                 (double)best->cost);
+}
+
 static void check(uint64_t seed, const char *engine)
 {
     Arena *a = arena_new();
     Problem p = random_problem(seed, a);
     Best best = brute_force(&p);
-    SolveOptions o = {.gap = 1e-6, .threads = 1, .seed = seed, .engine = engine};
-    Answer s;
+    SolveOptions o = {.threads = 1 + (int)(seed & 1), .seed = seed, .engine = engine};
+    Answer s, again;
     Diag d = {0};
 
+    o.gap = is_large(&p) ? 1e-6 : 0;
     o.programs = programs(a);
     assert_true(solve(&p, &o, &s, a, &d));
-    if (!best.is_feasible)
-        assert_int_equal(s.outcome, OUTCOME_INFEASIBLE);
-    else if (s.outcome != OUTCOME_PROVED || s.cost < best.cost ||
-             answer_gap(s.cost, best.cost) > o.gap)
-        fail_msg("seed %d: outcome %d, cost %.0f, not %.0f", (int)seed, s.outcome, (double)s.cost,
-                 (double)best.cost);
-    else if (s.bound > best.cost || s.certified > s.bound)
-        fail_msg("seed %d: bounds %.0f, %.0f of %.0f", (int)seed, (double)s.bound,
-                 (double)s.certified, (double)best.cost);
+    judge((int)seed, &o, &best, &s);
+    char *text = text_of(&p, &o, &s, a);
+    if (seed % 100 == 0) {
+        assert_true(solve(&p, &o, &again, a, &d));
+        assert_string_equal(text, text_of(&p, &o, &again, a));
+    }
     arena_free(a);
 }
 
@@ -57,11 +103,100 @@ static void solves_by_glpk(void **state)
         check(seed, "glpk");
 }
 
+// ---- without presolve ----
+
+typedef struct Found {
+    const Problem *p;
+    bool is_any;
+    Wide cost;
+} Found;
+
+static void hear(void *to, const int *choice, Wide cost)
+{
+    Found *f = to;
+    Price price = problem_price(f->p, choice);
+
+    assert_true(!price.is_forbidden && price.cost == cost && price.peak <= f->p->limit);
+    f->cost = f->is_any && f->cost < cost ? f->cost : cost;
+    f->is_any = true;
+}
+
+static void check_branching(uint64_t seed, const char *engine)
+{
+    Arena *a = arena_new();
+    Problem p = random_problem(seed, a);
+    Best best = brute_force(&p);
+    Watch w = watch_start(0);
+    Engine *e = engine_start(programs(a), engine, &w, NULL);
+    Model *m = model_new(&p, e, &(Dual){0}, a);
+    Found f = {&p};
+    Wide cutoff = NO_CUTOFF, bound = -cutoff;
+
+    if (!is_large(&p)) {
+        MipStatus status = model_branch(m, cutoff, 1000000, (Listener){hear, &f}, &bound);
+        if (f.is_any != best.is_feasible || (f.is_any && f.cost != best.cost))
+            fail_msg("seed %d: cost %.0f, not %.0f", (int)seed, (double)f.cost, (double)best.cost);
+        if (best.is_feasible && bound > best.cost)
+            fail_msg("seed %d: status %d, bound %.0f of %.0f", (int)seed, status, (double)bound,
+                     (double)best.cost);
+    }
+    engine_end(e);
+    arena_free(a);
+}
+
+static void branches_by_cbc(void **state)
+{
+    for (uint64_t seed = 0; seed < PROBLEMS; seed += 3)
+        check_branching(seed, "cbc");
+}
+
+static void branches_by_glpk(void **state)
+{
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++)
+        check_branching(seed, "glpk");
+}
+
+// ---- one problem ----
+
+static void the_example(void **state)
+{
+    static const char *const engines[] = {"cbc", "glpk"};
+
+    for (int i = 0; i < COUNT(engines); i++) {
+        Arena *a = arena_new();
+        SolveOptions o = {.threads = 1, .seed = 1, .engine = engines[i], .programs = programs(a)};
+        Problem p;
+        Answer s;
+
+        assert_true(problem_parse((File){(const uint8_t *)example, strlen(example)}, &p, a, NULL));
+        assert_true(solve(&p, &o, &s, a, NULL));
+        assert_true(s.outcome == OUTCOME_PROVED && s.cost == EXAMPLE_OPTIMUM);
+        p.limit = EXAMPLE_LEAST - 1;
+        assert_true(solve(&p, &o, &s, a, NULL));
+        assert_true(s.outcome == OUTCOME_INFEASIBLE && s.least_bound == EXAMPLE_LEAST);
+        assert_true(s.choice && s.least == EXAMPLE_LEAST);
+        arena_free(a);
+    }
+}
+
+static void no_nodes(void **state)
+{
+    Arena *a = arena_new();
+    SolveOptions o = {.threads = 1, .engine = "glpk", .programs = programs(a)};
+    Problem p = {.first = (int[]){0}, .first_use = (int[]){0}};
+    Answer s;
+
+    assert_true(solve(&p, &o, &s, a, NULL));
+    assert_true(s.outcome == OUTCOME_PROVED && s.cost == 0);
+    arena_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solves_by_cbc),
-        cmocka_unit_test(solves_by_glpk),
+        cmocka_unit_test(the_example),     cmocka_unit_test(no_nodes),
+        cmocka_unit_test(solves_by_cbc),   cmocka_unit_test(solves_by_glpk),
+        cmocka_unit_test(branches_by_cbc), cmocka_unit_test(branches_by_glpk),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
