@@ -27,8 +27,8 @@ typedef struct Ascent {
 // ---- ascent.c: messages ----
 Ascent *ascent_new(const Field *f, Arena *a);
 void ascent_rent(Ascent *s);  // after a change of prices
-// All nodes in order, or from the last to the first: new messages, bound and choice. `lower` is true
-// of a sweep that follows one the other way at the same prices.
+// All nodes in order, or from the last to the first: new messages, bound and choice. `lower` is
+// true of a sweep that follows one the other way at the same prices.
 void ascent_sweep(Ascent *s, bool is_forward);
 // The part of node i's cost that each edge ahead takes on.
 double ascent_share(const Ascent *s, int i, bool is_forward, int *n_ahead);
@@ -38,6 +38,7 @@ double *ascent_message(const Ascent *s, int node, Link l);   // to the node
 // ---- ascent_price.c: prices ----
 typedef struct Climb {
     double gain;    // that the first step aims at, in parts of the bound
+    double longer;  // how much more behind a step that succeeds
     int64_t work;   // until the ascent's work is this
     double enough;  // or the best bound this
     const Watch *watch;

@@ -95,11 +95,11 @@ Wide ascent(const Problem *p, Dual *dual, int64_t work, const Watch *w, Arena *a
     Dual found;
 
     ascent_warm(s, dual);
-    ascent_settle(s, (Climb){0, work / 2, DBL_MAX, w});
+    ascent_settle(s, (Climb){0, 0, work / 2, DBL_MAX, w});
     ascent_keep(s);
-    ascent_climb(s, (Climb){FIRST_GAIN, work, DBL_MAX, w});
+    ascent_climb(s, (Climb){FIRST_GAIN, 1, work, DBL_MAX, w});
     ascent_back(s);
-    ascent_settle(s, (Climb){FIRST_GAIN, work, DBL_MAX, w});
+    ascent_settle(s, (Climb){FIRST_GAIN, 1, work, DBL_MAX, w});
     to_dual(s, &found, a);
     arena_free(own);
 

@@ -9,14 +9,14 @@
 
 enum {
     PATIENCE = 6,     // steps without a better bound before they get shorter
-    FEW = 5,          // times shorter, and there is a pair of sweeps more,
+    FEW = 8,          // times shorter, and there is a pair of sweeps more,
     MOST_SWEEPS = 4,  // up to so many pairs
     NEW_SLOTS = 12,   // get a price in one step
     APART = 1024,     // n_slots / APART lie between two that have one
 };
-static const double LAST_GAIN = 1e-6, SHORTER = 0.7, LONGER = 1.1;  // of the bound
-static const double WEIGHT = 0.1;    // of the last choice in the mean
-static const double SETTLED = 1e-5;  // two sweeps that give less are the last
+static const double LAST_GAIN = 1e-6, SHORTER = 0.7;  // of the bound
+static const double WEIGHT = 0.1;                     // of the last choice in the mean
+static const double SETTLED = 1e-5;                   // two sweeps that give less are the last
 
 void ascent_keep(Ascent *s)
 {
@@ -134,7 +134,7 @@ void ascent_climb(Ascent *s, Climb c)
         failed++;
         if (s->bound > s->best) {
             ascent_keep(s);
-            gain *= LONGER;
+            gain *= c.longer;
             failed = 0;
         }
         if (failed == PATIENCE) {

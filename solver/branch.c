@@ -9,6 +9,7 @@
 #include "solver/search.h"
 
 enum { SWEEPS = 40, KICKS = 20, MOST_PRICES = 256 };
+static const double LONGER = 1.1;
 static const double GAIN = 0.01, CERTAIN = 1e-13;  // parts of the cost
 
 // What a part of the problem lacks of the one that it is a part of.
@@ -329,7 +330,7 @@ bool branch_by_ascent(const Problem *p, const Dual *dual, Wide cutoff, double ga
            watch_stop(w) == STOP_DONE) {
         int part = b->open[0];
         enter(b, part);
-        bound_part(b, part, (Climb){GAIN, s->work + SWEEPS * sweep, enough(b), w});
+        bound_part(b, part, (Climb){GAIN, LONGER, s->work + SWEEPS * sweep, enough(b), w});
         close_part(b);
         if (b->bound < enough(b))
             try_choice(b);

@@ -8,7 +8,9 @@
 
 static const double TURNS = 3;                            // of each node, at prices alone
 static const double MOST_OVER = 0.2, FIRST_PRICE = 0.01;  // parts of the limit, and of the cost
-static const int64_t PATIENCE = 200000000, ROUNDED = 20000000;  // work: without a gain; in all
+static const double LITTLE = 1e-5;                        // of the cost
+static const int64_t LEAST_PATIENCE = 20000000, ROUNDED = 20000000;  // work
+enum { PATIENCE = 16 };  // for each pair of alternatives
 
 typedef struct Hunt {
     Search *s;
@@ -16,7 +18,8 @@ typedef struct Hunt {
     bool is_found;
     int *best;
     Wide cost;
-    double about;  // cost, in doubles
+    double about;      // cost, in doubles
+    int64_t patience;  // work without a gain
     Listener l;
 } Hunt;
 
@@ -73,18 +76,34 @@ bool search_kick(Search *s)
     return is_good && s->cost < before;
 }
 
-// Steps that fit, until a while has brought nothing.
-static void improve(Hunt *h, int64_t patience)
+// Goes on a while from each time that the cost is clearly less.
+static bool is_worth(Hunt *h, double *before, int64_t *until)
+{
+    const Search *s = h->s;
+
+    if (s->cost < *before - LITTLE * fabs(*before)) {
+        *before = s->cost;
+        *until = s->work + h->patience;
+    }
+    return s->work < *until && search_goes_on(s);
+}
+
+// Steps that fit: at first trees wherever they are, and then what costs more to try.
+static void improve(Hunt *h)
 {
     Search *s = h->s;
-    int64_t until = s->work + patience;
+    double before = s->cost;
+    int64_t until = s->work + h->patience;
 
     search_descend(s);
-    while (s->work < until && search_goes_on(s))
-        if (search_kick(s)) {
-            until = s->work + patience;
-            record(h);
-        }
+    while (is_worth(h, &before, &until))
+        search_tree(s,
+                    (Branch){search_node(s), 2 << search_random(s, 10), random_scale(s), -1, true});
+    record(h);
+    until = s->work + h->patience;
+    while (is_worth(h, &before, &until))
+        search_kick(s);
+    record(h);
 }
 
 // Dearer where too much is held, cheaper where there is room.
@@ -113,6 +132,10 @@ static Hunt *hunt_new(const Problem *p, const Dual *dual, uint64_t seed, Arena *
     h->price = arena_array(a, double, f->n_slots);
     h->held = arena_array(a, double, f->n_slots);
     h->best = arena_array(a, int, p->n_nodes);
+    h->patience = LEAST_PATIENCE;
+    for (int e = 0; e < p->n_edges; e++)
+        h->patience +=
+            (int64_t)PATIENCE * n_alternatives(p, p->edge[e].a) * n_alternatives(p, p->edge[e].b);
     if (dual)
         search_dual_prices(f, dual, h->price);
     search_price(h->s, h->price);
@@ -144,7 +167,7 @@ bool search(const Problem *p, const Dual *dual, bool is_start, int *choice, Wide
         adapt(h);
         search_repair(s);
         record(h);
-        improve(h, PATIENCE);
+        improve(h);
     } while (search_goes_on(s));
     bool is_found = h->is_found;
     *cost = h->cost;

@@ -124,9 +124,9 @@ static void lower_bounds(void **state)
         Ascent *s = ascent_new(field_new(&p, a), a);
         int n = p.first[p.n_nodes];
 
-        ascent_settle(s, (Climb){0, WORK / 100, DBL_MAX, &w});
+        ascent_settle(s, (Climb){0, 0, WORK / 100, DBL_MAX, &w});
         ascent_keep(s);
-        ascent_climb(s, (Climb){0.03, WORK / 20, DBL_MAX, &w});
+        ascent_climb(s, (Climb){0.03, 1, WORK / 20, DBL_MAX, &w});
         s->lower = arena_array(a, double, n);
         ascent_sweep(s, false);  // behind one forward
         if (seed % 2)
