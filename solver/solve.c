@@ -30,6 +30,7 @@ typedef struct Chain {
     bool is_exhausted;  // nothing is cheaper than the choice that is known
     bool is_empty;      // nothing is within the limit, an engine or branching says
     bool is_broken;     // an engine couldn't be started
+    bool has_engine;    // none has failed
     int64_t turn;       // work for each alternative and pair
     double began;       // the phase that runs
 } Chain;
@@ -151,6 +152,14 @@ static Model *model_start(Chain *c, Arena *a)
     return e ? model_new(rest(c), e, &c->dual, a) : NULL;
 }
 
+// An engine that dies or gives up isn't asked again: the search goes on without.
+static void model_end(Chain *c, Model *m, MipStatus status)
+{
+    c->has_engine &= status != MIP_FAILED;
+    if (m)
+        engine_end(m->engine);
+}
+
 static void bound_by_relaxing(Chain *c)
 {
     const Problem *p = rest(c);
@@ -174,8 +183,7 @@ static void bound_by_relaxing(Chain *c)
         model_round(m, x, choice);
         found(c, choice, problem_price(p, choice).cost);
     }
-    if (m)
-        engine_end(m->engine);
+    model_end(c, m, status);
     arena_free(a);
 }
 
@@ -213,10 +221,10 @@ static void levels_settle(Chain *c)
             return;
         before = size;
         bound_by_ascent(c);
-        if (!is_over(c) && pairs_of(rest(c)) <= RELAX_PAIRS)
-            bound_by_relaxing(c);
         if (!is_over(c))
             choices_search(c);
+        if (!is_over(c) && c->has_engine && pairs_of(rest(c)) <= RELAX_PAIRS)
+            bound_by_relaxing(c);
         if (!is_over(c))
             level_add(c);
     }
@@ -238,8 +246,7 @@ static void branch_by_engine(Chain *c)
     answer->is_branched |= bound + c->offset > answer->bound;
     if (answer->choice)
         bound_raise(c, bound);
-    if (m)
-        engine_end(m->engine);
+    model_end(c, m, status);
     arena_free(a);
     phase_end(c, PHASE_BRANCH);
 }
@@ -265,7 +272,7 @@ static void work_on(Chain *c)
 {
     while (!is_over(c)) {
         levels_settle(c);
-        if (!is_over(c) && pairs_of(rest(c)) <= BRANCH_PAIRS)
+        if (!is_over(c) && c->has_engine && pairs_of(rest(c)) <= BRANCH_PAIRS)
             branch_by_engine(c);
         if (!is_over(c))
             branch(c);
@@ -325,7 +332,13 @@ bool solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
     Chain *c = arena_array(a, Chain, 1);
 
     *answer = (Answer){0};
-    *c = (Chain){.p = p, .o = o, .answer = answer, .arena = a, .d = d, .turn = FIRST_TURN};
+    *c = (Chain){.p = p,
+                 .o = o,
+                 .answer = answer,
+                 .arena = a,
+                 .d = d,
+                 .turn = FIRST_TURN,
+                 .has_engine = true};
     c->watch = watch_start(o->time_limit);
     c->at[0] = arena_array(a, int, p->n_nodes);
     level_add(c);

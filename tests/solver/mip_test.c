@@ -9,9 +9,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "solver/mip.h"
+#include "tests/solver/random.h"
 
 static const char *const names[] = {"cbc", "glpk"};
 
@@ -131,13 +133,52 @@ static void survives(void **state)
     text_free(&said);
 }
 
+// An engine that ends at once ends nothing: the search says so and goes on.
+static void goes_on_without(void **state)
+{
+    char folder[] = "/tmp/engine_test_XXXXXX", path[64];
+    Watch w = watch_start(0);
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/shardcc-cbc", folder);
+    FILE *f = fopen(path, "w");
+    fputs("#!/bin/sh\nexit 1\n", f);
+    fclose(f);
+    chmod(path, 0700);
+    Engine *e = engine_start(folder, "cbc", &w, NULL);
+    fill(e);
+    assert_int_equal(engine_relax(e, 1000).status, MIP_FAILED);
+    engine_end(e);
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        Arena *a = arena_new();
+        Problem p = random_problem(seed, a);
+        Best best = brute_force(&p);
+        SolveOptions o = {.gap = 1e-6, .threads = 1, .engine = "cbc", .programs = folder};
+        Text said = {0};
+        Diag d = {.file = "solve", .to = &said};
+        Answer s;
+        assert_true(solve(&p, &o, &s, a, &d));
+        if (best.is_feasible &&
+            (!s.choice || s.bound > best.cost || answer_gap(s.cost, best.cost) > o.gap))
+            fail_msg("seed %d: outcome %d, cost %.0f of %.0f", (int)seed, s.outcome, (double)s.cost,
+                     (double)best.cost);
+        assert_true(best.is_feasible || !s.choice || s.outcome == OUTCOME_INFEASIBLE);
+        if (said.n)
+            assert_string_equal(
+                said.s,
+                "solve: warning: an engine has died; the search goes on with what there is\n");
+        text_free(&said);
+        arena_free(a);
+    }
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(relaxes),
-        cmocka_unit_test(takes_more_rows),
-        cmocka_unit_test(branches),
-        cmocka_unit_test(survives),
+        cmocka_unit_test(relaxes),  cmocka_unit_test(takes_more_rows), cmocka_unit_test(branches),
+        cmocka_unit_test(survives), cmocka_unit_test(goes_on_without),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
