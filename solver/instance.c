@@ -320,6 +320,7 @@ bool problem_parse(File file, Problem *p, Arena *a, Diag *d)
     Scan s;
 
     scan_begin(&s, file, d);
+    s.stops = true;
     bool ok = scan_object(&s, &r, whole, COUNT(whole), NULL) && scan_nothing(&s) &&
               check_nodes(&r, d) && check_edges(&r, d);
     if (ok) {

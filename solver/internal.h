@@ -40,6 +40,7 @@ typedef struct Scan {
     uint8_t *buffer;
     Diag *d;
     bool is_wrong;
+    bool stops;  // when asked to (hold_asked)
 } Scan;
 
 // A member of an object, and what reads its value: `read` is given `to` moved on by `offset`.

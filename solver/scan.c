@@ -80,7 +80,9 @@ static bool next_piece(Scan *s)
     size_t left = s->raw.size - s->taken, n = left > PIECE ? PIECE : left;
     const uint8_t *piece = s->zip ? s->buffer : s->raw.data + s->taken;
 
-    if (s->is_wrong || (hold_asked() && !scan_wrong(s, "stopped before the end of the file")))
+    if (s->stops && hold_asked())
+        scan_wrong(s, "stopped before the end of the file");
+    if (s->is_wrong)
         return false;
     s->before += s->end - s->piece;
     s->piece = s->at = s->end = piece;

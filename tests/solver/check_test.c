@@ -350,6 +350,29 @@ static void damaged(void **state)
     arena_free(a);
 }
 
+// Asked to end, an instance is read no further, but an answer is still checked.
+static void asked(void **state)
+{
+    Arena *a = arena_new();
+    Text said = {0};
+    Diag d = {.file = "f", .to = &said};
+    Problem p;
+    Case c;
+    Hold h;
+
+    make(&c, 7, a);
+    hold_begin(&h);
+    raise(SIGINT);
+    assert_true(check(&c));
+    assert_false(problem_parse((File){(const uint8_t *)"{}", 2}, &p, a, &d));
+    assert_string_equal(said.s, "f: error: byte 0: stopped before the end of the file\n");
+    signal(SIGINT, SIG_IGN);
+    hold_end(&h);
+    signal(SIGINT, SIG_DFL);
+    text_free(&said);
+    arena_free(a);
+}
+
 static void digits(void **state)
 {
     static const struct {
@@ -374,6 +397,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(accepted), cmocka_unit_test(altered),
                                        cmocka_unit_test(gaps),     cmocka_unit_test(malformed),
-                                       cmocka_unit_test(damaged),  cmocka_unit_test(digits)};
+                                       cmocka_unit_test(damaged),  cmocka_unit_test(asked),
+                                       cmocka_unit_test(digits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
