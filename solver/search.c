@@ -118,8 +118,9 @@ static void adapt(Hunt *h)
         double over = h->held[t] / limit - 1;
         h->price[t] *= exp(over < MOST_OVER ? over : MOST_OVER);
     }
-    if (profile_peak(&s->profile) > s->limit)
-        h->price[profile_fullest(&s->profile)] += FIRST_PRICE * fabs(s->cost) / limit;
+    int fullest = profile_fullest(&s->profile);
+    if (profile_peak(&s->profile) > s->limit && h->price[fullest] <= 0)
+        h->price[fullest] = FIRST_PRICE * fabs(s->cost) / limit;
     search_price(s, h->price);
 }
 
