@@ -14,6 +14,9 @@ enum { RELAX_PAIRS = 600000, BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODE
 // The work of one turn of what isn't exact, for each alternative and pair.
 enum { FIRST_TURN = 1000, LAST_TURN = 1000000, CERTIFY_TURN = 300, LEAST_TURN = 1000 };
 
+// The part of the time limit after which only the certified bound is worked on.
+#define SEARCH_SHARE 0.95
+
 typedef struct Chain {
     const Problem *p;
     const SolveOptions *o;
@@ -26,6 +29,7 @@ typedef struct Chain {
     Wide offset;               // of the last level
     int *at[MOST_LEVELS + 1];  // a choice on its way back: at[0] is of the original
     Dual dual;                 // of the last level's problem; n_times may be 0
+    Dual first;                // of the first level's
     bool has_dual, has_bound;
     bool is_exhausted;  // nothing is cheaper than the choice that is known
     bool is_empty;      // nothing is within the limit, an engine or branching says
@@ -225,6 +229,8 @@ static void levels_settle(Chain *c)
             choices_search(c);
         if (!is_over(c) && c->has_engine && pairs_of(rest(c)) <= RELAX_PAIRS)
             bound_by_relaxing(c);
+        if (c->n_levels == 1)
+            c->first = c->dual;
         if (!is_over(c))
             level_add(c);
     }
@@ -284,13 +290,21 @@ static void work_on(Chain *c)
     }
 }
 
-// A bound that anyone can check, of the problem as it was given.
+// A bound that anyone can check, of the problem as it was given: prices of times are the same in
+// the first level's, messages aren't.
 static void certify(Chain *c)
 {
     Answer *a = c->answer;
+    Watch all = {c->watch.start, c->o->time_limit};
+    int64_t n = 0;
+
+    for (int e = 0; e < c->p->n_edges; e++)
+        n += n_alternatives(c->p, c->p->edge[e].a) + n_alternatives(c->p, c->p->edge[e].b);
+    a->dual = c->first;
+    a->dual.message = arena_array(c->arena, int64_t, n);
 
     phase_begin(c);
-    a->certified = ascent(c->p, &a->dual, CERTIFY_TURN * size_of(c->p), &c->watch, c->arena);
+    a->certified = ascent(c->p, &a->dual, CERTIFY_TURN * size_of(c->p), &all, c->arena);
     phase_end(c, PHASE_ASCENT);
     if (!c->has_bound || a->certified > a->bound)
         a->bound = a->certified;
@@ -339,7 +353,7 @@ bool solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
                  .d = d,
                  .turn = FIRST_TURN,
                  .has_engine = true};
-    c->watch = watch_start(o->time_limit);
+    c->watch = watch_start(SEARCH_SHARE * o->time_limit);
     c->at[0] = arena_array(a, int, p->n_nodes);
     level_add(c);
     answer->n_left = c->n_levels ? rest(c)->n_nodes : 0;
