@@ -6,21 +6,28 @@
 
 #include <stdint.h>
 
-// Encrypts the counter `c` under the key `k`, in place.
+// Encrypts the counter `c` under the key `k`, in place. Its words are held in 64 bits, which is what
+// products of vectors take and give.
 static inline void rt_philox(uint32_t c[4], uint32_t k0, uint32_t k1)
 {
+    const uint64_t low = UINT32_MAX;
+    uint64_t x0 = c[0], x1 = c[1], x2 = c[2], x3 = c[3];
+
 #pragma GCC unroll 10
     for (int round = 0; round < 10; round++) {
-        uint64_t a = (uint64_t)0xD2511F53 * c[0], b = (uint64_t)0xCD9E8D57 * c[2];
-        uint32_t c1 = c[1], c3 = c[3];
+        uint64_t a = 0xD2511F53 * x0, b = 0xCD9E8D57 * x2;
 
-        c[0] = (uint32_t)(b >> 32) ^ c1 ^ k0;
-        c[1] = (uint32_t)b;
-        c[2] = (uint32_t)(a >> 32) ^ c3 ^ k1;
-        c[3] = (uint32_t)a;
+        x0 = b >> 32 ^ x1 ^ k0;
+        x1 = b & low;
+        x2 = a >> 32 ^ x3 ^ k1;
+        x3 = a & low;
         k0 += 0x9E3779B9;
         k1 += 0xBB67AE85;
     }
+    c[0] = (uint32_t)x0;
+    c[1] = (uint32_t)x1;
+    c[2] = (uint32_t)x2;
+    c[3] = (uint32_t)x3;
 }
 
 // Spreads each bit of x over the word; one to one (the finaliser of SplitMix64, Steele et al.
@@ -32,15 +39,30 @@ static inline uint64_t rt_mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-// A number in [0, 1), a multiple of 2^-24. The key is one to one in `step` for each seed; site and
-// layer (both below 2^32) are words of the counter, so no two streams of a step meet.
+// One to one in `step` for each seed.
+static inline uint64_t rt_key(int64_t seed, int64_t step)
+{
+    return rt_mix(rt_mix((uint64_t)seed) + (uint64_t)step);
+}
+
+// The numbers of elements [4 block, 4 block + 4), times 2^32. Site and layer (both below 2^32) are
+// words of the counter, so no two streams of a step meet.
+static inline void rt_draw(uint32_t c[4], uint64_t key, int64_t site, int64_t layer, uint64_t block)
+{
+    c[0] = (uint32_t)block;
+    c[1] = (uint32_t)(block >> 32);
+    c[2] = (uint32_t)site;
+    c[3] = (uint32_t)layer;
+    rt_philox(c, (uint32_t)key, (uint32_t)(key >> 32));
+}
+
+// A number in [0, 1), a multiple of 2^-24.
 static inline float rt_uniform(int64_t seed, int64_t step, int64_t site, int64_t layer,
                                int64_t element)
 {
-    uint64_t key = rt_mix(rt_mix((uint64_t)seed) + (uint64_t)step), block = (uint64_t)element / 4;
-    uint32_t c[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)site, (uint32_t)layer};
+    uint32_t c[4];
 
-    rt_philox(c, (uint32_t)key, (uint32_t)(key >> 32));
+    rt_draw(c, rt_key(seed, step), site, layer, (uint64_t)element / 4);
     // No c[element & 3], so that loops over elements become vector code.
     uint32_t even = element & 2 ? c[2] : c[0], odd = element & 2 ? c[3] : c[1];
     return (float)((element & 1 ? odd : even) >> 8) * 0x1p-24f;
