@@ -82,7 +82,9 @@ for folder in "$exports"/*/; do
     name=$(basename "$folder")
     run "models, $name" models_test --models "$folder"
 done
-run "accumulate, dynamic" accumulate_test --models "$exports/dynamic"
+for set in dynamic dropout_dynamic; do
+    run "accumulate, $set" accumulate_test --models "$exports/$set"
+done
 run "depth, plans" depth_test --plan "$exports"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

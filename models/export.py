@@ -78,6 +78,7 @@ PRESETS = {
     "dropout": {
         "dropout": (DROPOUT, dict(training_graph=True)),
         "dropout_legacy": (DROPOUT, dict(exporter="legacy", training_graph=True)),
+        "dropout_dynamic": (DROPOUT, dict(dynamic_batch=True, training_graph=True)),
     },
     "control": {"control": (CONTROL, {})},
 }
