@@ -197,17 +197,16 @@ static void print_source(const Body *b, const Node *n, int k, int source, Text *
     }
 }
 
-// An attribute that grows with the iteration, as an expression of `layer`.
-static void print_layer_attr(Body *b, const Node *n, int k, Text *t)
+bool print_layer_attr(const Item *it, const Node *n, const char **s, Text *t)
 {
+    int k = (int)strtol(*s + 2, (char **)s, 10);
     int64_t first = n->attr[k].i - n->block.iter;
 
-    if (!b->it->region) {
+    if (it->region)
+        text_printf(t, first ? "layer + %" PRId64 : "layer", first);
+    else
         text_printf(t, "%" PRId64, n->attr[k].i);
-        return;
-    }
-    text_printf(t, first ? "layer + %" PRId64 : "layer", first);
-    b->uses_layer = true;
+    return it->region;
 }
 
 // The node's expression with its operands put in.
@@ -226,8 +225,8 @@ static void print_expr(Body *b, const Node *n, const int *source, Text *t)
             text_printf(t, depth == w->rank - 1 ? "i" : "i%d", depth);
             s = end - 1;
         } else if (s[1] == 'a') {
-            print_layer_attr(b, n, s[2] - '0', t);
-            s += 2;
+            b->uses_layer |= print_layer_attr(b->it, n, &s, t);
+            s--;
         } else {
             s++;
             print_source(b, n, *s - '0', source[*s - '0'], t);

@@ -44,6 +44,10 @@ void print_wrapped(Text *t, int indent, const char *s);
 void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *call);
 void print_number(Text *t, DType type, double x);
 
+// At `*s` is "$a2": prints the node's attribute 2, which may grow with the iteration, and goes on
+// behind it. True if that is an expression of `layer`.
+bool print_layer_attr(const Item *it, const Node *n, const char **s, Text *t);
+
 // Prints the group's function into g->groups, unless one of the same text is there, and its call.
 void generate_group(Gen *g, const Item *it, Text *t, int indent);
 

@@ -44,7 +44,11 @@ static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
         }
         text_printf(&call, "%d", number - 1);
     } else {
-        text_printf(&call, "%s", k->args.s);
+        for (const char *s = k->args.s; *s;)
+            if (s[0] == '$')
+                print_layer_attr(it, &g->s->g->nodes[it->nodes[0]], &s, &call);
+            else
+                text_put(&call, s++, 1);
     }
     add_places(g, it, &call);
     text_printf(&call, ");");

@@ -1,10 +1,16 @@
-// What attention and its gradient share: the roles of dims, and a row of probabilities.
+// What attention and its gradient share: the roles of dims, and a row of scores.
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "ir/contract.h"
+#include "runtime/rt_philox.h"
 
-enum { EQ, BIAS_EQ, QUERY, SCALE, CAUSAL, OFFSET, WINDOW };
+enum { EQ, BIAS_EQ, QUERY, SCALE, CAUSAL, OFFSET, WINDOW, DROP, DROP_EQ, SITE, LAYER };
+enum { MICRO_AXIS = LAYER + 1, MICROS };
+enum { BIAS = 3, SEED, STEP, MICRO };
+
+static_assert((int)SITE == (int)ATTENTION_SITE, "the order of ATTENTION_ATTRS");
 
 static bool has(const char *dims, char c) { return strchr(dims, c) != NULL; }
 
@@ -33,10 +39,28 @@ static void roles(AttentionDims *a)
     pick(v, (const char *[]){y, NULL}, q, a->values);
 }
 
+Attention attention_options(const Node *n)
+{
+    const Attr *a = n->attr;
+
+    return (Attention){
+        .eq = a[EQ].s,
+        .bias_eq = a[BIAS_EQ].s,
+        .query = (int)a[QUERY].i,
+        .scale = a[SCALE].f,
+        .causal = a[CAUSAL].i,
+        .offset = a[OFFSET].i,
+        .window = a[WINDOW].i,
+        .drop = {n->in[SEED], n->in[STEP], n->in[MICRO], a[DROP_EQ].s, a[DROP].f, a[SITE].i,
+                 a[LAYER].i, a[MICRO_AXIS].i, a[MICROS].i},
+    };
+}
+
 void attention_read(const Node *n, AttentionDims *a)
 {
     equation_read(n->attr[EQ].s, 3, &a->eq);
     snprintf(a->bias, sizeof a->bias, "%s", n->attr[BIAS_EQ].s ? n->attr[BIAS_EQ].s : "");
+    snprintf(a->drop, sizeof a->drop, "%s", n->attr[DROP_EQ].s ? n->attr[DROP_EQ].s : "");
     roles(a);
     a->query = a->eq.dims[0][n->attr[QUERY].i];
 }
@@ -73,18 +97,47 @@ static bool check_bias(const Graph *g, const Node *n, const AttentionDims *a, in
 {
     const char *text = n->attr[BIAS_EQ].s ? n->attr[BIAS_EQ].s : "";
 
-    if (!n->in[3]) {
+    if (!n->in[BIAS]) {
         if (*text)
             return node_error(g, n, d, "bias_eq=\"%s\" without a bias", text);
         return true;
     }
-    const Value *bias = in(g, n, 3);
+    const Value *bias = in(g, n, BIAS);
     if (bias->dtype != BOOL && bias->dtype != F32 && bias->dtype != in(g, n, 0)->dtype)
         return node_error(g, n, d, "the bias must be f32 or bool, not %s", dtype_name(bias->dtype));
     for (const char *s = text; *s; s++)
         if (!has(a->rows, *s) && !has(a->keys, *s))
             return node_error(g, n, d, "bias_eq=\"%s\": '%c' is no dim of the scores", text, *s);
     return letters_check(g, n, text, d) && letters_bind(g, n, text, bias, size, d);
+}
+
+// The random numbers have all dims of the scores.
+static bool check_drop(const Graph *g, const Node *n, const AttentionDims *a, const int64_t *size,
+                       Diag *d)
+{
+    const char *text = n->attr[DROP_EQ].s ? n->attr[DROP_EQ].s : "";
+    int64_t axis = n->attr[MICRO_AXIS].i, whole = n->attr[MICROS].i;
+    size_t rank = strlen(a->rows) + strlen(a->keys);
+    double rate = n->attr[DROP].f;
+
+    if (!n->in[SEED] || !n->in[STEP] || !n->in[MICRO])
+        return (!*text && rate == 0 && !n->in[SEED] && !n->in[STEP] && !n->in[MICRO]) ||
+               node_error(g, n, d, "dropout needs seed, step and micro");
+    if (!infer_draw(g, n, SEED, SITE, n->attr[MICROS].i, d) || !letters_check(g, n, text, d))
+        return false;
+    if (!(rate >= 0 && rate < 1))
+        return node_error(g, n, d, "drop=%g is not in [0, 1)", rate);
+    for (const char *s = text; *s; s++)
+        if (!has(a->rows, *s) && !has(a->keys, *s))
+            return node_error(g, n, d, "drop_eq=\"%s\": '%c' is no dim of the scores", text, *s);
+        else if (size[(int)*s] && !mul_size(whole, size[(int)*s], &whole))
+            return node_error(g, n, d, "the whole batch has too many elements");
+    if (strlen(text) != rank)
+        return node_error(g, n, d, "drop_eq=\"%s\" lacks a dim of the scores", text);
+    if (axis < -1 || axis > (int64_t)rank)
+        return node_error(g, n, d, "micro_axis=%" PRId64 " is no place in drop_eq=\"%s\"", axis,
+                          text);
+    return true;
 }
 
 static bool check_numbers(const Graph *g, const Node *n, Diag *d)
@@ -112,7 +165,8 @@ bool infer_attention(const Graph *g, const Node *n, AttentionDims *a, int64_t *s
     if (!equation_infer(g, n, n->attr[EQ].s, 3, &a->eq, size, d))
         return false;
     roles(a);
-    return check_roles(g, n, a, d) && check_bias(g, n, a, size, d) && check_numbers(g, n, d);
+    return check_roles(g, n, a, d) && check_bias(g, n, a, size, d) &&
+           check_drop(g, n, a, size, d) && check_numbers(g, n, d);
 }
 
 void rule_attention(const Graph *g, const Node *n, const char *text, Rule *r)
@@ -154,20 +208,19 @@ double work_attention(const Graph *g, const Node *n, int inner, int values)
 
 AttentionRow attention_row(const Graph *g, const Node *n, const Place *p, Arena *a, const Tensor *x)
 {
-    AttentionRow r = {.causal = n->attr[CAUSAL].i, .scale = n->attr[SCALE].f};
+    AttentionRow r = {.options = attention_options(n)};
+    Rule rule;
 
     attention_read(n, &r.dims);
     for (int i = 0; i < 3; i++)
         letters_sizes(r.dims.eq.dims[i], &x[i], r.size);
     r.count = r.size[(int)*r.dims.keys];
     r.p = arena_array(a, double, r.count);
-    r.last = n->attr[OFFSET].i;
-    r.window = n->attr[WINDOW].i;
-    if (p) {
-        Rule rule;
-
-        node_rule(g, n, a, &rule);
-        r.last += p->offset[rule.dim[0][n->attr[QUERY].i]];
+    r.keep = arena_array(a, double, r.count);
+    node_rule(g, n, a, &rule);
+    for (int i = 0; i < rule.n_factors; i++) {
+        r.offset[(int)rule.letter[i]] = p ? p->offset[i] : 0;
+        r.whole[(int)rule.letter[i]] = p ? p->whole[i] : rule.size[i];
     }
     return r;
 }
@@ -186,23 +239,46 @@ static double inner_product(AttentionRow *r, const Tensor *q, const Tensor *k)
 
 static double score(AttentionRow *r, const Tensor *x, bool has_bias)
 {
-    int64_t t = r->at[(int)*r->dims.keys], last = r->at[(int)r->dims.query] + r->last;
+    const Attention *o = &r->options;
+    int query = r->dims.query;
+    int64_t t = r->at[(int)*r->dims.keys], last = r->at[query] + r->offset[query] + o->offset;
 
-    if (r->causal && (t > last || (r->window && t <= last - r->window)))
+    if (o->causal && (t > last || (o->window && t <= last - o->window)))
         return -INFINITY;
-    double s = r->scale * inner_product(r, &x[0], &x[1]);
+    double s = o->scale * inner_product(r, &x[0], &x[1]);
     if (!has_bias)
         return s;
-    int64_t at = letters_at(r->at, r->dims.bias, &x[3]);
-    if (x[3].f)
-        return s + x[3].f[at];
-    return x[3].i[at] ? s : -INFINITY;
+    int64_t at = letters_at(r->at, r->dims.bias, &x[BIAS]);
+    if (x[BIAS].f)
+        return s + x[BIAS].f[at];
+    return x[BIAS].i[at] ? s : -INFINITY;
+}
+
+// What the weight of a score is multiplied by. The numbers behind micro_axis come in blocks, of
+// which a micro-batch has every one that is its own.
+static double kept(const AttentionRow *r, const Tensor *x)
+{
+    const Dropout *o = &r->options.drop;
+    int64_t element = 0;
+
+    if (!o->seed)
+        return 1;
+    for (int i = 0; i == 0 || r->dims.drop[i - 1]; i++) {
+        int c = r->dims.drop[i];
+        if (i == o->micro_axis)
+            element = element * o->micro_batches + x[MICRO].i[0];
+        if (c)
+            element = element * r->whole[c] + r->offset[c] + r->at[c];
+    }
+    float u = rt_uniform(x[SEED].i[0], x[STEP].i[0], o->site, o->layer, element);
+    return u < (float)o->rate ? 0 : 1 / (1 - o->rate);
 }
 
 void attention_scores(AttentionRow *r, const Node *n, const Tensor *x)
 {
     for (int64_t t = 0; t < r->count; t++) {
         r->at[(int)*r->dims.keys] = t;
-        r->p[t] = score(r, x, n->in[3] != 0);
+        r->p[t] = score(r, x, n->in[BIAS] != 0);
+        r->keep[t] = kept(r, x);
     }
 }

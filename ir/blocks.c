@@ -250,27 +250,29 @@ static void label_values(const Finder *f, Rewrite *r)
     }
 }
 
-enum { RANDOM_SITE = 1, RANDOM_LAYER };  // attributes
-
 // What an earlier pass numbered would tell nodes apart that are alike.
 static void clear_random(Graph *g)
 {
+    int site;
+
     for (NodeId i = 1; i < g->n_nodes; i++)
-        if (g->nodes[i].op == &op_random)
-            g->nodes[i].attr[RANDOM_SITE].i = g->nodes[i].attr[RANDOM_LAYER].i = 0;
+        if ((site = node_site(&g->nodes[i])))
+            g->nodes[i].attr[site].i = g->nodes[i].attr[site + 1].i = 0;
 }
 
-// A random node's site is its ordinal, once per place of a class; its layer is the iteration.
+// The site of a node that draws is its ordinal, once per place of a class; its layer is the
+// iteration.
 static void number_random(Graph *g, NodeId i, int *n_sites, int *site)
 {
     Node *n = &g->nodes[i];
+    int at = node_site(n);
 
-    if (n->op != &op_random)
+    if (!at)
         return;
     if (n->block.iter == 0)
         *site = (*n_sites)++;
-    n->attr[RANDOM_SITE].i = *site;
-    n->attr[RANDOM_LAYER].i = n->block.iter;
+    n->attr[at].i = *site;
+    n->attr[at + 1].i = n->block.iter;
 }
 
 typedef struct SourcePlace {

@@ -219,8 +219,6 @@ ValueId make_conv_weight_grad(Graph *g, ValueId x, ValueId dy, const int64_t *w_
     return graph_node(g, &op_conv_weight_grad, 2, (ValueId[]){x, dy}, attr);
 }
 
-enum { ATTENTION_ATTRS = 7 };
-
 static void put_attention(Attr *attr, const Attention *a)
 {
     attr[0] = (Attr){.s = a->eq};
@@ -230,23 +228,33 @@ static void put_attention(Attr *attr, const Attention *a)
     attr[4] = (Attr){.i = a->causal};
     attr[5] = (Attr){.i = a->offset};
     attr[6] = (Attr){.i = a->window};
+    attr[7] = (Attr){.f = a->drop.rate};
+    attr[8] = (Attr){.s = a->drop.eq};
+    attr[9] = (Attr){.i = a->drop.site};
+    attr[10] = (Attr){.i = a->drop.layer};
+    attr[11] = (Attr){.i = a->drop.seed ? a->drop.micro_axis : -1};
+    attr[12] = (Attr){.i = a->drop.seed ? a->drop.micro_batches : 1};
 }
 
 ValueId make_attention(Graph *g, ValueId q, ValueId k, ValueId v, ValueId bias, const Attention *a)
 {
-    Attr attr[ATTENTION_ATTRS];
+    const Dropout *d = &a->drop;
+    Attr attr[MAX_ATTRS];
 
     put_attention(attr, a);
-    return graph_node(g, &op_attention, 4, (ValueId[]){q, k, v, bias}, attr);
+    return graph_node(g, &op_attention, 7, (ValueId[]){q, k, v, bias, d->seed, d->step, d->micro},
+                      attr);
 }
 
 ValueId make_attention_grad(Graph *g, ValueId q, ValueId k, ValueId v, ValueId bias, ValueId y,
                             ValueId lse, ValueId dy, const Attention *a)
 {
-    Attr attr[ATTENTION_ATTRS];
+    const Dropout *d = &a->drop;
+    Attr attr[MAX_ATTRS];
 
     put_attention(attr, a);
-    return graph_node(g, &op_attention_grad, 7, (ValueId[]){q, k, v, bias, y, lse, dy}, attr);
+    return graph_node(g, &op_attention_grad, 10,
+                      (ValueId[]){q, k, v, bias, d->seed, d->step, d->micro, y, lse, dy}, attr);
 }
 
 // ---- windows ----

@@ -112,24 +112,36 @@ ValueId make_conv_input_grad(Graph *g, ValueId dy, ValueId w, const int64_t *x_d
                              const Window *win, int64_t groups);
 ValueId make_conv_weight_grad(Graph *g, ValueId x, ValueId dy, const int64_t *w_dim,
                               const Window *win, int64_t groups);
-// softmax(scale · q·k + bias, over t) · v. Attribute eq, "bhgse,bhte,bhtf->bhgsf": letters in q, k, v
-// and y are batch; in q and y only (g, s): queries, of which `query` is the one with positions;
+// dropout(softmax(scale · q·k + bias, over t)) · v. Attribute eq, "bhgse,bhte,bhtf->bhgsf": letters
+// in q, k, v and y are batch; in q and y only (g, s): queries, of which `query` is the one with positions;
 // in q and k only: e, contracted; t is in k and v only; f in v and y only. Any order of dims in each
 // operand. bias (optional, may be 0): letters of batch, queries and t, in attribute bias_eq, f32 added or BOOL
 // (false: masked out). Attributes eq, bias_eq, query (the letter's place in q's text), scale,
 // causal (s sees t ≤ s + offset), offset (usually T - S, 0 when equal), window (> 0: t > s + offset - window).
 // Outputs: y, and the rows' log-sum-exp, f32, dims of y without f. A row with all masked gives 0 and -inf.
+//
+// Dropout: a weight stays, times 1 / (1 - drop), where its random number is at least `drop`. It is
+// that of an element of make_random's result whose dims are the letters of drop_eq, all of batch, queries
+// and t; micro-batches split what is made of the letters behind the first micro_axis (-1: they split
+// nothing). Optional inputs seed, step, micro: absent where nothing is dropped.
+typedef struct Dropout {
+    ValueId seed, step, micro;
+    const char *eq;
+    double rate;
+    int64_t site, layer, micro_axis, micro_batches;
+} Dropout;
 typedef struct Attention {
     const char *eq, *bias_eq;
     int query;
     double scale;
     bool causal;
     int64_t offset, window;
+    Dropout drop;
 } Attention;
 ValueId make_attention(Graph *g, ValueId q, ValueId k, ValueId v, ValueId bias,
                        const Attention *a);
-// Inputs q k v bias y lse dy; outputs dq dk dv (and dbias is not given: a bias that needs a gradient
-// isn't matched by the pattern). Same attributes.
+// Inputs q k v bias seed step micro y lse dy; outputs dq dk dv (and dbias is not given: a bias that
+// needs a gradient isn't matched by the pattern). Same attributes.
 ValueId make_attention_grad(Graph *g, ValueId q, ValueId k, ValueId v, ValueId bias, ValueId y,
                             ValueId lse, ValueId dy, const Attention *a);
 

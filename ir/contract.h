@@ -34,10 +34,22 @@ bool letters_begin(int64_t *index, const char *letters, const int64_t *size);
 bool letters_next(int64_t *index, const char *letters, const int64_t *size);
 int64_t letters_at(const int64_t *index, const char *dims, const Tensor *t);  // row-major place
 
-// ---- attention and its gradient: inputs 0 to 3 are q, k, v and bias; same attributes ----
+// ---- attention and its gradient: inputs 0 to 6 are q, k, v, bias, seed, step and micro ----
+#define ATTENTION_ATTRS                                                                            \
+    {                                                                                              \
+        {"eq", ATTR_TEXT}, {"bias_eq", ATTR_TEXT}, {"query", ATTR_INT},                            \
+            {"scale", ATTR_FLOAT, .missing = 1}, {"causal", ATTR_INT}, {"offset", ATTR_INT},       \
+            {"window", ATTR_INT}, {"drop", ATTR_FLOAT}, {"drop_eq", ATTR_TEXT},                    \
+            {"site", ATTR_INT}, {"layer", ATTR_INT, .is_affine = true},                            \
+            {"micro_axis", ATTR_INT, .missing = -1}, {"micro", ATTR_INT, .missing = 1},            \
+    }
+enum { ATTENTION_SITE = 9, ATTENTION_LAYER };  // of these
+
+Attention attention_options(const Node *n);
+
 typedef struct AttentionDims {
     Equation eq;  // q, k, v, y
-    char bias[MAX_RANK + 1];
+    char bias[MAX_RANK + 1], drop[MAX_RANK + 1];
     char rows[MAX_RANK + 1];  // batch and query dims in y's order: the dims of lse
     char queries[MAX_RANK + 1], keys[MAX_RANK + 1], inner[MAX_RANK + 1], values[MAX_RANK + 1];
     char query;  // the one of queries that has positions
@@ -51,12 +63,14 @@ double work_attention(const Graph *g, const Node *n, int inner, int values);
 #define ATTENTION_NO_SPLIT                                                                         \
     "keys, because a row's weights sum to 1; head dims, because scores are sums"
 
-// One row of scores at a time: `at` is where, `p` gets them, masked ones are -inf.
+// One row of scores at a time: `at` is where, `p` gets them, masked ones are -inf; `keep` what
+// dropout multiplies their weights by.
 typedef struct AttentionRow {
     AttentionDims dims;
-    int64_t at[N_LETTERS], size[N_LETTERS], count, last, window;
-    bool causal;
-    double scale, *p;
+    Attention options;
+    int64_t at[N_LETTERS], size[N_LETTERS], count;
+    int64_t offset[N_LETTERS], whole[N_LETTERS];  // of the piece that is evaluated
+    double *p, *keep;
 } AttentionRow;
 AttentionRow attention_row(const Graph *g, const Node *n, const Place *p, Arena *a,
                            const Tensor *x);

@@ -22,6 +22,20 @@ bool infer_axis(const Graph *g, const Node *n, const char *name, int64_t axis, i
     return true;
 }
 
+static bool in_word(int64_t x) { return x >= 0 && x <= UINT32_MAX; }
+
+bool infer_draw(const Graph *g, const Node *n, int seed, int site, int64_t micro, Diag *d)
+{
+    for (int i = seed; i < seed + 3; i++)
+        if (in(g, n, i)->dtype != I64 || in(g, n, i)->rank != 0)
+            return node_error(g, n, d, "seed, step and micro must be i64[], not %s",
+                              type_text(g->arena, in(g, n, i)));
+    if (!in_word(n->attr[site].i) || !in_word(n->attr[site + 1].i) || micro < 1 ||
+        micro > INT32_MAX)
+        return node_error(g, n, d, "site, layer or micro is out of range");
+    return true;
+}
+
 bool infer_ascending(const Graph *g, const Node *n, int attr, int limit, Diag *d)
 {
     const Attr *a = &n->attr[attr];

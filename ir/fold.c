@@ -47,7 +47,7 @@ static bool same_attr(const AttrDef *def, const Attr *a, const Attr *b)
 // Random numbers are only told apart later: nodes that look alike draw different ones.
 static bool same_node(const Node *a, const Node *b)
 {
-    if (a->op != b->op || a->op == &op_random || a->n_in != b->n_in || a->phase != b->phase)
+    if (a->op != b->op || a->n_in != b->n_in || a->phase != b->phase || node_site(a))
         return false;
     if (a->n_in && memcmp(a->in, b->in, (size_t)a->n_in * sizeof *a->in))
         return false;

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { EQ, BIAS_EQ, QUERY };  // attributes of dot and attention
+enum { EQ, BIAS_EQ, QUERY };    // attributes of dot and attention
+enum { BIAS = 3, INPUTS = 7 };  // of attention
 enum { EQ_TEXT = 5 * (MAX_RANK + 2) };
 
 // The letters of what was transposed, given those of the result: out dim i is in dim perm[i].
@@ -83,7 +84,7 @@ static ValueId with_equations(Folder *f, const Node *n, const ValueId *x, const 
 
     memcpy(attr, n->attr, sizeof attr);
     attr[EQ].s = equation_text(f, e);
-    attr[BIAS_EQ].s = x[3] ? bias : NULL;
+    attr[BIAS_EQ].s = x[BIAS] ? bias : NULL;
     attr[QUERY].i = strchr(e->dims[0], query) - e->dims[0];
     return fold_share(f, graph_node(f->g, n->op, n->n_in, x, attr));
 }
@@ -91,17 +92,18 @@ static ValueId with_equations(Folder *f, const Node *n, const ValueId *x, const 
 // Of attention's two outputs only the first one goes by the order of inputs' letters.
 ValueId fold_attention(Folder *f, const Node *n)
 {
-    ValueId x[4] = {n->in[0], n->in[1], n->in[2], n->in[3]};
+    ValueId x[INPUTS];
     char *bias = arena_array(f->g->arena, char, MAX_RANK + 1);
     bool any = false;
     Equation e;
 
+    memcpy(x, n->in, sizeof x);
     equation_read(n->attr[EQ].s, 3, &e);
     char query = e.dims[0][n->attr[QUERY].i];
     if (n->attr[BIAS_EQ].s)
         snprintf(bias, MAX_RANK + 1, "%s", n->attr[BIAS_EQ].s);
-    for (int i = 0; i < 4; i++) {
-        ValueId v = x[i] ? without_transpose(f, x[i], i < 3 ? e.dims[i] : bias) : 0;
+    for (int i = 0; i <= BIAS; i++) {
+        ValueId v = x[i] ? without_transpose(f, x[i], i < BIAS ? e.dims[i] : bias) : 0;
         any |= v != 0;
         x[i] = v ? v : x[i];
     }

@@ -44,6 +44,16 @@ bool input_is_optional(const OpDef *op, int i)
     return op->n_optional && i >= first && i < first + op->n_optional;
 }
 
+// Optional inputs at the end may be left out.
+static int count_inputs(const OpDef *op, int n)
+{
+    int count = n;
+
+    while (count < op->n_in && input_is_optional(op, count))
+        count++;
+    return count == op->n_in ? count : n;
+}
+
 static void copy_attrs(Graph *g, Node *n, const Attr *attr)
 {
     for (int i = 0; attr && i < MAX_ATTRS && n->op->attrs[i].name; i++) {
@@ -84,12 +94,12 @@ ValueId graph_node(Graph *g, const OpDef *op, int n_in, const ValueId *inputs, c
     }
     Node *n = arena_push(g->arena, g->nodes, g->n_nodes, g->cap_nodes);
     *n = (Node){.op = op,
-                .n_in = n_in,
+                .n_in = count_inputs(op, n_in),
                 .n_out = op->n_out ? op->n_out : 1,
                 .phase = g->phase,
                 .block = g->block,
                 .source = g->source};
-    n->in = arena_array(g->arena, ValueId, n_in);
+    n->in = arena_array(g->arena, ValueId, n->n_in);
     if (n_in)
         memcpy(n->in, inputs, (size_t)n_in * sizeof *inputs);
     copy_attrs(g, n, attr);

@@ -10,7 +10,7 @@
 
 enum {
     MAX_RANK = 12,  // dims of a value, refined ones included
-    MAX_ATTRS = 8,
+    MAX_ATTRS = 13,
     MAX_FACTORS = 24,
     MAX_OUTPUTS = 4,
 };
@@ -160,9 +160,9 @@ Graph *graph_new(Arena *a, const char *name);
 ValueId graph_value(Graph *g, ValueKind kind, const char *name, DType t, int rank,
                     const int64_t *dim);
 
-// Appends a node with `n_in` inputs and attributes `attr` (one per op->attrs, NULL: all zero), makes
-// its outputs by the operator's shape inference, and returns the first. Phase, block and source are
-// the graph's current ones; lists and texts of `attr` are copied. On a mistake in shapes or dtypes: reports it to g->diag and returns 0.
+// Appends a node with `n_in` inputs (optional ones at the end may be left out) and attributes `attr`
+// (one per op->attrs, NULL: all zero), makes its outputs by the operator's shape inference, and returns
+// the first. Phase, block and source are the graph's current ones; lists and texts of `attr` are copied. On a mistake in shapes or dtypes: reports it to g->diag and returns 0.
 // If a required input is 0, returns 0 without a message: whoever made the 0 has reported it. So a
 // chain of builders needs one check, at its end.
 ValueId graph_node(Graph *g, const OpDef *op, int n_in, const ValueId *in, const Attr *attr);
@@ -313,7 +313,8 @@ typedef struct AttrDef {
 typedef struct Kernel {
     const char *name;   // NULL: no kernel takes operands of these types and dims
     const char *type;   // of the parameters of a prepared kernel, "RtDot"; NULL if not prepared
-    Text args;          // "{.m = 4, .n = 8}" if prepared; "&(RtGather){…}" or "RT_F32, 4, 8" if not
+    // "{.m = 4, .n = 8}" if prepared; "&(RtGather){…}" or "RT_F32, 4, 8", with $a2 as in `expr`, if not.
+    Text args;
     int64_t workspace;  // bytes
     // Operands that it can't take as they are: bit i, and the strides that it needs of a copy.
     uint64_t copies;
@@ -358,6 +359,9 @@ struct OpDef {
     void (*place)(const Graph *g, const Node *n, int i, const int64_t *out_stride,
                   int64_t *in_stride, int64_t *offset);
     double (*fill)(const Node *n);
+    // Which of its attributes is `site`, before `layer`: they tell a node that draws random numbers from
+    // all others. 0: this node draws none.
+    int (*site)(const Node *n);
     // For refine. `relate`: which parts of dims are one, where the rule blocks or says too little. Where
     // it is NULL, dims of parallel and reduced factors may be split, others not.
     void (*relate)(const Graph *g, const Node *n, struct Relation *r);
@@ -378,6 +382,8 @@ struct OpDef {
 #define OP(name) extern const OpDef op_##name;
 #include "ir/ops.def"
 #undef OP
+
+static inline int node_site(const Node *n) { return n->op->site ? n->op->site(n) : 0; }
 
 const OpDef *op_find(const char *name);  // NULL if there is none
 extern const OpDef *const op_table[];    // all, in the order of ops.def; NULL ends it

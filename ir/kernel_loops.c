@@ -5,7 +5,7 @@
 #include "ir/contract.h"
 #include "runtime/rt.h"
 
-enum { MAX_LOOP_OPERANDS = 10 };
+enum { MAX_LOOP_OPERANDS = 13 };
 
 // One loop: its length and how far each operand moves with it.
 typedef struct Loop {
@@ -242,23 +242,45 @@ void kernel_dot(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK]
 
 // ---- attention ----
 
-enum { EQ, BIAS_EQ, QUERY, SCALE, CAUSAL, OFFSET, WINDOW };
-enum { Q, K, V, BIAS, OUT, LSE, D_OUT, D_Q, D_K, D_V };
+// The operands of attention and of its gradient. In the place of seed, where there is no tensor,
+// are the random numbers, as if they lay in memory: a kernel finds their index as it finds an
+// element.
+enum { Q, K, V, BIAS, DROP, STEP, MICRO, OUT, LSE, D_OUT, D_Q, D_K, D_V };
 
-static const char *const operand_names[] = {"q",   "k",  "v",  "bias", "y",
-                                            "lse", "dy", "dq", "dk",   "dv"};
+static const char *const operand_names[] = {"q", "k",   "v",  "bias", "drop", NULL, NULL,
+                                            "y", "lse", "dy", "dq",   "dk",   "dv"};
+
+// Strides of the random numbers over all micro-batches; returns how far the next one's are.
+static int64_t drop_strides(const AttentionDims *a, const Dropout *d, Operands *o, int64_t *stride)
+{
+    int64_t step = 1, micro = 0;
+
+    for (int i = (int)strlen(a->drop); i >= 0; i--) {
+        if (a->drop[i]) {
+            stride[i] = step;
+            step *= o->size[(int)a->drop[i]];
+        }
+        if (i == d->micro_axis) {
+            micro = step;
+            step *= d->micro_batches;
+        }
+    }
+    o->dims[DROP] = a->drop;
+    o->stride[DROP] = stride;
+    return micro;
+}
 
 static Operands attention_operands(const Graph *g, const Node *n, const AttentionDims *a,
                                    const int64_t (*stride)[MAX_RANK])
 {
-    const char *dims[] = {a->eq.dims[0], a->eq.dims[1], a->eq.dims[2], a->bias,
-                          a->eq.dims[3], a->rows,       a->eq.dims[3], a->eq.dims[0],
-                          a->eq.dims[1], a->eq.dims[2]};
+    const char *dims[] = {a->eq.dims[0], a->eq.dims[1], a->eq.dims[2], a->bias, NULL,
+                          NULL,          NULL,          a->eq.dims[3], a->rows, a->eq.dims[3],
+                          a->eq.dims[0], a->eq.dims[1], a->eq.dims[2]};
     Operands o = {.n = n->n_in + n->n_out};
 
     for (int i = 0; i < o.n; i++) {
         const Value *v = i < n->n_in ? in(g, n, i) : value_of(g, n->out[i - n->n_in]);
-        if (i < n->n_in && !n->in[i])
+        if (!dims[i] || (i < n->n_in && !n->in[i]))
             continue;
         o.dims[i] = dims[i];
         o.stride[i] = stride[i];
@@ -302,16 +324,22 @@ static void print_sizes(Text *t, const char *name, const Loops *l)
     text_printf(t, ", ");
 }
 
-static void print_options(const Graph *g, const Node *n, Text *t)
+static void print_options(const Graph *g, const Node *n, const Attention *a, int64_t micro, Text *t)
 {
     if (n->in[BIAS])
         text_printf(t, ", .has_bias = true");
     if (n->in[BIAS] && in(g, n, BIAS)->dtype == BOOL)
         text_printf(t, ", .bool_bias = true");
-    if (n->attr[CAUSAL].i)
+    if (a->causal)
         text_printf(t, ", .causal = true");
-    text_printf(t, ", .offset = %" PRId64 ", .window = %" PRId64 ", .scale = %.9g}",
-                n->attr[OFFSET].i, n->attr[WINDOW].i, n->attr[SCALE].f);
+    text_printf(t, ", .offset = %" PRId64 ", .window = %" PRId64 ", .scale = %.9g", a->offset,
+                a->window, a->scale);
+    if (a->drop.seed)
+        text_printf(t,
+                    ", .drops = true, .rate = %.9g, .site = %" PRId64
+                    ", .layer = $a%d, .micro_step = %" PRId64,
+                    a->drop.rate, a->drop.site, ATTENTION_LAYER, micro);
+    text_printf(t, "}");
 }
 
 // Any of these dims as one loop in all operands; false if they are several.
@@ -333,17 +361,21 @@ static const Loop *row_of(int i, const Loop *s, const Loop *t)
 static const Loop *column_of(int i, const Loop *t, const Loop *e, const Loop *f)
 {
     bool is_inner = i == Q || i == K || i == D_Q || i == D_K;
-    return is_inner ? e : i == BIAS ? t : f;
+    return is_inner ? e : i == BIAS || i == DROP ? t : f;
 }
 
 void kernel_attention(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k)
 {
     char batch_letters[MAX_RANK + 1] = "", group_letters[MAX_RANK + 1] = "";
+    Attention options = attention_options(n);
+    int64_t drop[MAX_RANK], micro = 0;
     Loop s, t, e, f;
     AttentionDims a;
 
     attention_read(n, &a);
     Operands o = attention_operands(g, n, &a, stride);
+    if (options.drop.seed)
+        micro = drop_strides(&a, &options.drop, &o, drop);
     for (const char *c = a.rows; *c; c++) {
         if (!strchr(a.queries, *c))
             batch_letters[strlen(batch_letters)] = *c;
@@ -359,8 +391,13 @@ void kernel_attention(const Graph *g, const Node *n, const int64_t (*stride)[MAX
             kernel_dense_operand(g, n, i, stride, k);
         return;
     }
-    RtAttention p = {
-        .n_batch = batch.n, .n_group = group.n, .s = s.size, .t = t.size, .e = e.size, .f = f.size};
+    RtAttention p = {.n_batch = batch.n,
+                     .n_group = group.n,
+                     .s = s.size,
+                     .t = t.size,
+                     .e = e.size,
+                     .f = f.size,
+                     .drops = options.drop.seed != 0};
     for (int i = 0; i < batch.n; i++)
         p.batch[i] = batch.loop[i].size;
     for (int i = 0; i < group.n; i++)
@@ -376,5 +413,5 @@ void kernel_attention(const Graph *g, const Node *n, const int64_t (*stride)[MAX
         if (o.dims[i])
             print_strides(&batch, &group, i, row_of(i, &s, &t)->stride[i],
                           column_of(i, &t, &e, &f)->stride[i], &k->args);
-    print_options(g, n, &k->args);
+    print_options(g, n, &options, micro, &k->args);
 }

@@ -13,6 +13,10 @@ bool infer_axis(const Graph *g, const Node *n, const char *name, int64_t axis, i
 // Are the entries of an ints attribute ascending and below `limit`?
 bool infer_ascending(const Graph *g, const Node *n, int attr, int limit, Diag *d);
 
+// Of a node that draws random numbers: its inputs from `seed` on are seed, step and micro, its
+// attribute `site` is site, the next one layer; `micro` is the number of micro-batches.
+bool infer_draw(const Graph *g, const Node *n, int seed, int site, int64_t micro, Diag *d);
+
 // ---- rules ----
 // Factors of a rule's text are named by these, in the order in which they are first seen.
 #define LETTERS "abcdefghijklmnopqrstuvwx"

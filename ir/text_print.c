@@ -205,7 +205,10 @@ static void put_node(Printer *p, const Node *n)
         put_definition(p, n->out[i]);
     }
     text_printf(p->out, " = %s(", n->op->name);
-    for (int i = 0; i < n->n_in; i++) {
+    int n_in = n->n_in;
+    while (n_in && !n->in[n_in - 1])
+        n_in--;
+    for (int i = 0; i < n_in; i++) {
         text_printf(p->out, "%s", i ? ", " : "");
         if (n->in[i])
             put_name(p->out, p->name[n->in[i]]);

@@ -241,24 +241,31 @@ void rt_cumsum(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, bool e
 void rt_top_k(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, int64_t k, void *values,
               void *indices, const void *x);
 
-// Attention: softmax(scale · q·k + bias) · v over dims [batch, group, s, e] for q, [batch, t, e] for
-// k, [batch, t, f] for v, [batch, group, s, f] for y, any strides; up to RT_MAX_BATCH batch dims and
+// Attention: dropout(softmax(scale · q·k + bias)) · v over dims [batch, group, s, e] for q, [batch, t,
+// e] for k, [batch, t, f] for v, [batch, group, s, f] for y, any strides; up to RT_MAX_BATCH batch dims and
 // group dims. lse f32, dense in the order of its own strides. bias strides may be 0.
 typedef struct RtAttention {
     int n_batch, n_group;
     int64_t batch[RT_MAX_BATCH], group[RT_MAX_BATCH], s, t, e, f;
     struct {
         int64_t batch[RT_MAX_BATCH], group[RT_MAX_BATCH], row, col;  // row: s or t; col: e, f or t
-    } q, k, v, y, lse, bias, dy, dq, dk, dv;  // gradients: of rt_attention_grad only
-    bool has_bias, bool_bias, causal;
+    } q, k, v, y, lse, bias, drop, dy, dq, dk, dv;  // gradients: of rt_attention_grad only
+    bool has_bias, bool_bias, causal, drops;
     int64_t offset, window;  // causal: s sees t ≤ s + offset and, where window > 0, t > s + offset - window
     float scale;
+    // drops: a weight stays, times 1 / (1 - rate), where rt_uniform(seed, step, site, layer, i) is at
+    // least rate. i is micro · micro_step at the first score and goes on by the strides `drop`.
+    float rate;
+    int64_t site, layer, micro_step;
 } RtAttention;
+// seed, step, micro: i64; all NULL where nothing is dropped.
 void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *q, const void *k,
-                  const void *v, const void *bias);
+                  const void *v, const void *bias, const void *seed, const void *step,
+                  const void *micro);
 void rt_attention_grad(Rt *rt, const RtAttention *p, void *dq, void *dk, void *dv, const void *q,
-                       const void *k, const void *v, const void *bias, const void *y,
-                       const void *lse, const void *dy);
+                       const void *k, const void *v, const void *bias, const void *seed,
+                       const void *step, const void *micro, const void *y, const void *lse,
+                       const void *dy);
 
 // ---- workspace: bytes a kernel may use of Rt.workspace, planned by the compiler ----
 // Prepared kernels ask the library at start and refuse to run if it wants more.

@@ -148,7 +148,9 @@ int64_t rt_attention_thread(const RtAttention *p)
     int64_t forward = (RT_ROWS + RT_KEYS) * (e + f) + RT_KEYS * RT_ROWS + 3 * RT_ROWS;
     int64_t grad = 2 * (RT_ROWS + RT_KEYS) * (e + f) + 2 * RT_KEYS * RT_ROWS + 2 * RT_ROWS;
 
-    return 4 * (forward > grad ? forward : grad);
+    int64_t drop = p->drops ? (RT_KEYS + 4) * RT_PANEL : 0;
+
+    return 4 * ((forward > grad ? forward : grad) + drop);
 }
 
 int64_t rt_attention_workspace(const RtAttention *p)

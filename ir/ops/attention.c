@@ -1,12 +1,12 @@
-// attention: softmax(scale · q·k + bias) · v, with causal and sliding-window masks by position.
+// attention: dropout(softmax(scale · q·k + bias)) · v, with causal and sliding-window masks by
+// position.
 #include <math.h>
 #include <string.h>
 
 #include "ir/atoms.h"
 #include "ir/contract.h"
 
-enum { EQ, BIAS_EQ, QUERY, SCALE, CAUSAL, OFFSET, WINDOW };
-enum { BIAS = 3 };
+enum { BIAS = 3, SEED };
 
 static bool attention_infer(Graph *g, Node *n, Diag *d)
 {
@@ -30,16 +30,14 @@ static void attention_rule(const Graph *g, const Node *n, Rule *r)
 
     attention_read(n, &a);
     const char *q = a.eq.dims[0], *k = a.eq.dims[1], *v = a.eq.dims[2], *y = a.eq.dims[3];
-    snprintf(text, sizeof text, "%s,%s,%s,%s->%s,%s", q, k, v, a.bias, y, a.rows);
+    snprintf(text, sizeof text, "%s,%s,%s,%s,,,->%s,%s", q, k, v, a.bias, y, a.rows);
     rule_attention(g, n, text, r);
 }
 
 static void attention_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want,
                            ValueId *dx)
 {
-    const Attr *a = n->attr;
-    Attention options = {a[EQ].s,     a[BIAS_EQ].s, (int)a[QUERY].i, a[SCALE].f,
-                         a[CAUSAL].i, a[OFFSET].i,  a[WINDOW].i};
+    Attention options = attention_options(n);
 
     if (dy[1] || want[BIAS]) {
         node_error(g, n, g->diag, "%s has no gradient", dy[1] ? "the log-sum-exp" : "the bias");
@@ -85,7 +83,7 @@ static void attention_eval(const Graph *g, const Node *n, const Place *p, const 
             double sum = 0;
 
             for (*t = 0; *t < r.count; ++*t)
-                sum += r.p[*t] * x[2].f[letters_at(r.at, v_dims, &x[2])];
+                sum += r.p[*t] * r.keep[*t] * x[2].f[letters_at(r.at, v_dims, &x[2])];
             y[0].f[letters_at(r.at, y_dims, &y[0])] = sum;
         }
     }
@@ -99,11 +97,13 @@ static void attention_relate(const Graph *g, const Node *n, Relation *r)
 {
     AttentionDims a;
 
+    bool is_causal = attention_options(n).causal;
+
     attention_read(n, &a);
     for (int o = 0; o < 3; o++)
         for (int i = 0; a.eq.dims[o][i]; i++) {
             char c = a.eq.dims[o][i];
-            bool has_place = c == *a.keys || (c == a.query && n->attr[CAUSAL].i);
+            bool has_place = c == *a.keys || (c == a.query && is_causal);
             bool has_role = c == a.query || strchr(a.inner, c) || strchr(a.values, c);
 
             if (has_place || (has_role && in(g, n, o)->dim[i] == 1))
@@ -111,40 +111,58 @@ static void attention_relate(const Graph *g, const Node *n, Relation *r)
         }
 }
 
+// The letters of drop_eq over atoms, given those of q and k; returns where micro_axis has got to.
+static int64_t split_drop(const AttentionDims *a, const Split *s, char (*to)[MAX_RANK + 1],
+                          int64_t micro_axis, char *text)
+{
+    int64_t axis = micro_axis < 0 ? -1 : 0;
+    int n = 0;
+
+    for (int i = 0; a->drop[i]; i++) {
+        int from = a->drop[i] == *a->keys;  // 0: q, 1: k
+        const Refined *v = &s->operand[from];
+        int64_t k = strchr(a->eq.dims[from], a->drop[i]) - a->eq.dims[from];
+        for (int j = v->first[k]; j < v->first[k + 1]; j++)
+            text[n++] = to[from][j];
+        if (i < micro_axis)
+            axis = n;
+    }
+    text[n] = 0;
+    return axis;
+}
+
 static ValueId attention_split(Graph *g, const Node *n, const Split *s)
 {
-    int at[] = {0, 1, 2, n->n_in, 3}, n_texts = n->in[3] ? 5 : 4;
-    char to[5][MAX_RANK + 1] = {""};
+    int at[] = {0, 1, 2, n->n_in, BIAS}, n_texts = n->in[BIAS] ? 5 : 4;
+    char to[5][MAX_RANK + 1] = {""}, drop[MAX_RANK + 1];
+    Attention options = attention_options(n);
     AttentionDims a;
 
     attention_read(n, &a);
     const char *dims[] = {a.eq.dims[0], a.eq.dims[1], a.eq.dims[2], a.eq.dims[3], a.bias};
     if (!split_letters(s, n_texts, dims, at, to))
         return 0;
-    Attention options = {
-        .eq = arena_string(g->arena, "%s,%s,%s->%s", to[0], to[1], to[2], to[3]),
-        .bias_eq = n->in[3] ? to[4] : NULL,
-        .query = s->operand[0].first[n->attr[QUERY].i],
-        .scale = n->attr[SCALE].f,
-        .causal = n->attr[CAUSAL].i,
-        .offset = n->attr[OFFSET].i,
-        .window = n->attr[WINDOW].i,
-    };
-    return make_attention(g, s->in[0], s->in[1], s->in[2], s->in[3], &options);
+    options.eq = arena_string(g->arena, "%s,%s,%s->%s", to[0], to[1], to[2], to[3]);
+    options.bias_eq = n->in[BIAS] ? to[4] : NULL;
+    options.query = s->operand[0].first[options.query];
+    if (n->in[SEED]) {
+        options.drop.micro_axis = split_drop(&a, s, to, options.drop.micro_axis, drop);
+        options.drop.eq = drop;
+        options.drop.seed = s->in[SEED];
+        options.drop.step = s->in[SEED + 1];
+        options.drop.micro = s->in[SEED + 2];
+    }
+    return make_attention(g, s->in[0], s->in[1], s->in[2], s->in[BIAS], &options);
 }
+
+static int attention_site(const Node *n) { return n->in[SEED] ? ATTENTION_SITE : 0; }
 
 const OpDef op_attention = {
     .name = "attention",
-    .n_in = 4,
-    .n_optional = 1,
+    .n_in = 7,
+    .n_optional = 4,
     .n_out = 2,
-    .attrs = {{"eq", ATTR_TEXT},
-              {"bias_eq", ATTR_TEXT},
-              {"query", ATTR_INT},
-              {"scale", ATTR_FLOAT, .missing = 1},
-              {"causal", ATTR_INT},
-              {"offset", ATTR_INT},
-              {"window", ATTR_INT}},
+    .attrs = ATTENTION_ATTRS,
     .infer = attention_infer,
     .rule = attention_rule,
     .relate = attention_relate,
@@ -152,6 +170,7 @@ const OpDef op_attention = {
     .grad = attention_grad,
     .eval = attention_eval,
     .kernel = kernel_attention,
+    .site = attention_site,
     .is_product = true,
     .work = attention_work,
     .no_grad_in = 1 << BIAS,

@@ -5,8 +5,7 @@
 
 #include "ir/contract.h"
 
-enum { EQ, BIAS_EQ, QUERY, SCALE };
-enum { Q, K, V, BIAS, Y, LSE, DY };
+enum { Q, K, V, BIAS, Y = 7, LSE, DY };
 
 static bool like(const Graph *g, const Node *n, int i, DType t, const char *dims,
                  const int64_t *size, Diag *d)
@@ -46,15 +45,16 @@ static void attention_grad_rule(const Graph *g, const Node *n, Rule *r)
 
     attention_read(n, &a);
     const char *q = a.eq.dims[0], *k = a.eq.dims[1], *v = a.eq.dims[2], *y = a.eq.dims[3];
-    snprintf(text, sizeof text, "%s,%s,%s,%s,%s,%s,%s->%s,%s,%s", q, k, v, a.bias, y, a.rows, y, q,
-             k, v);
+    snprintf(text, sizeof text, "%s,%s,%s,%s,,,,%s,%s,%s->%s,%s,%s", q, k, v, a.bias, y, a.rows, y,
+             q, k, v);
     rule_attention(g, n, text, r);
     for (const char *s = a.queries; *s; s++)
         rule_kind(r, *s, FACTOR_SUM);
     r->single = 1 << DY;
 }
 
-// One row: p = exp(score - lse), dp = dy·v, ds = p (dp - dy·y); dv += p dy, dq += ds k, dk += ds q.
+// One row: p = exp(score - lse), dp = keep dy·v, ds = p (dp - dy·y); dv += p keep dy, dq += ds k,
+// dk += ds q. (With dropout too, the sum of p dp over the keys is dy·y: appendix B.4.)
 static void eval_row(AttentionRow *r, const Node *n, const Tensor *x, Tensor *y)
 {
     const char *dq = r->dims.eq.dims[0], *dk = r->dims.eq.dims[1], *dv = r->dims.eq.dims[2];
@@ -70,15 +70,16 @@ static void eval_row(AttentionRow *r, const Node *n, const Tensor *x, Tensor *y)
     }
     for (*t = 0; *t < r->count; ++*t) {
         double p = r->p[*t] == -INFINITY ? 0 : exp(r->p[*t] - lse), dp = 0;
+        double keep = r->keep[*t];
 
         for (bool f = letters_begin(at, values, size); f; f = letters_next(at, values, size)) {
             double dyf = x[DY].f[letters_at(at, dy, &x[DY])];
             int64_t i = letters_at(at, dv, &x[V]);
 
             dp += dyf * x[V].f[i];
-            y[V].f[i] += p * dyf;
+            y[V].f[i] += p * keep * dyf;
         }
-        double ds = n->attr[SCALE].f * p * (dp - delta);
+        double ds = r->options.scale * p * (keep * dp - delta);
         for (bool e = letters_begin(at, inner, size); e; e = letters_next(at, inner, size)) {
             int64_t i = letters_at(at, dq, &x[Q]), j = letters_at(at, dk, &x[K]);
 
@@ -108,17 +109,11 @@ static double attention_grad_work(const Graph *g, const Node *n)
 
 const OpDef op_attention_grad = {
     .name = "attention_grad",
-    .n_in = 7,
-    .n_optional = 1,
+    .n_in = 10,
+    .n_optional = 4,
     .optional_at = BIAS,
     .n_out = 3,
-    .attrs = {{"eq", ATTR_TEXT},
-              {"bias_eq", ATTR_TEXT},
-              {"query", ATTR_INT},
-              {"scale", ATTR_FLOAT, .missing = 1},
-              {"causal", ATTR_INT},
-              {"offset", ATTR_INT},
-              {"window", ATTR_INT}},
+    .attrs = ATTENTION_ATTRS,
     .infer = attention_grad_infer,
     .rule = attention_grad_rule,
     .eval = attention_grad_eval,

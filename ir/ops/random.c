@@ -6,22 +6,15 @@
 
 enum { SHAPE, SITE, LAYER, MICRO_AXIS, MICRO };
 
-static bool in_word(int64_t x) { return x >= 0 && x <= UINT32_MAX; }
-
 static bool random_infer(Graph *g, Node *n, Diag *d)
 {
     const Attr *shape = &n->attr[SHAPE];
     int64_t axis = n->attr[MICRO_AXIS].i, whole;
 
-    for (int i = 0; i < n->n_in; i++)
-        if (in(g, n, i)->dtype != I64 || in(g, n, i)->rank != 0)
-            return node_error(g, n, d, "seed, step and micro must be i64[], not %s",
-                              type_text(g->arena, in(g, n, i)));
     if (axis != -1 && !infer_axis(g, n, "micro_axis", axis, shape->n, d))
         return false;
-    if (!in_word(n->attr[SITE].i) || !in_word(n->attr[LAYER].i) || n->attr[MICRO].i < 1 ||
-        n->attr[MICRO].i > INT32_MAX)
-        return node_error(g, n, d, "site, layer or micro is out of range");
+    if (!infer_draw(g, n, 0, SITE, n->attr[MICRO].i, d))
+        return false;
     if (!infer_set(g, n, 0, F32, shape->n, shape->v, d))
         return false;
     if (!mul_size(value_count(out(g, n)), n->attr[MICRO].i, &whole))
@@ -99,6 +92,8 @@ static ValueId random_split(Graph *g, const Node *n, const Split *s)
                        n->attr[LAYER].i, axis < 0 ? -1 : y->first[axis], n->attr[MICRO].i);
 }
 
+static int random_site(const Node *n) { return SITE; }
+
 const OpDef op_random = {
     .name = "random",
     .n_in = 3,
@@ -113,6 +108,7 @@ const OpDef op_random = {
     .split = random_split,
     .eval = random_eval,
     .expr = random_expr,
+    .site = random_site,
     .flops = 30,
     .no_grad = "it has no float inputs",
 };

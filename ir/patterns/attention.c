@@ -1,14 +1,14 @@
 // Attention as exporters write it: two products with a softmax between them.
 //
-//     dot(guard(softmax(mask(scale · dot(q, k)))), v)
+//     dot(dropout(guard(softmax(mask(scale · dot(q, k))))), v)
 //
 // with reshapes, transposes and repetitions anywhere, the scale on q, on k, on both as √s or behind
 // the product, masks added or selected, and the guard select(is_nan(p), 0, p) of newer exporters,
 // which attention's definition makes superfluous: a row with all masked gives 0. (Where a file
 // masks a whole row with a large finite number instead of -inf, it gives the mean of v there.)
 //
-// Nothing matches if the probabilities or the scores are used elsewhere (dropout on them, say), or
-// if a mask has parameters in it, which would need a gradient.
+// Nothing matches if the probabilities or the scores are used elsewhere, or if a mask has
+// parameters in it, which would need a gradient.
 #include <math.h>
 #include <string.h>
 
@@ -60,6 +60,38 @@ static ValueId without_guard(const Match *m, ValueId v)
     bool is_guard = is_nan->in[0] == p && is_number(m, n->in[1], 0) && m->uses[p] == 2 &&
                     m->uses[n->in[0]] == 1;
     return is_guard ? p : v;
+}
+
+enum { SITE = 1, LAYER, MICRO_AXIS, MICRO };  // attributes of random
+
+// Sees through select(rate <= random, p / (1 - rate), 0), as the frontend writes dropout. `dim`:
+// the terms of its dims.
+static ValueId without_dropout(Found *f, ValueId v, const int32_t *dim)
+{
+    const Match *m = f->m;
+    const Node *n = made_by(m, v, &op_select), *keep, *u;
+    double rate, scale;
+    ValueId x;
+
+    if (!n || !(keep = made_by(m, n->in[0], &op_le)) || !is_number(m, n->in[2], 0) ||
+        !value_splat(m->g, keep->in[0], &rate) || !(u = made_by(m, keep->in[1], &op_random)) ||
+        !made_with_number(m, n->in[1], &op_mul, &x, &scale))
+        return v;
+    // Numbers that others see too would be drawn once more for them, at another site.
+    if (fabs(scale * (1 - rate) - 1) > 1e-6 || !(rate >= 0 && rate < 1) ||
+        m->uses[u->out[0]] != 1 || m->uses[n->in[0]] != 1 || m->uses[n->in[1]] != 1)
+        return v;
+    f->drop = (Dropout){.seed = now(m, u->in[0]),
+                        .step = now(m, u->in[1]),
+                        .micro = now(m, u->in[2]),
+                        .rate = rate,
+                        .site = u->attr[SITE].i,
+                        .layer = u->attr[LAYER].i,
+                        .micro_axis = u->attr[MICRO_AXIS].i,
+                        .micro_batches = u->attr[MICRO].i};
+    f->drop_rank = out(m->g, u)->rank;
+    memcpy(f->drop_dim, dim, sizeof f->drop_dim);
+    return x;
 }
 
 // ---- from the softmax to the first product ----
@@ -206,9 +238,11 @@ static bool read_product(Found *f, const Node *n, int p, int32_t *y)
     equation_read(n->attr[0].s, 2, &e);
     if (!view_of(f->m, &f->r, n->in[p], 0, &probabilities) || f->m->uses[n->in[p]] != 1)
         return false;
-    ValueId guarded = probabilities.base, base = without_guard(f->m, guarded);
-    if (!softmax_of(f->m, base, &x, &axis) || (base == guarded && f->m->uses[base] != 1) ||
-        f->m->uses[guarded] != 1)
+    ValueId dropped = probabilities.base;
+    ValueId guarded = without_dropout(f, dropped, probabilities.base_dim);
+    ValueId base = without_guard(f->m, guarded);
+    if (f->m->uses[dropped] != 1 || !softmax_of(f->m, base, &x, &axis) ||
+        (base == guarded && f->m->uses[base] != 1) || f->m->uses[guarded] != 1)
         return false;
     if (!view_of(f->m, &f->r, n->in[1 - p], THROUGH_BROADCAST, &f->v) ||
         !join_letters(&f->r, e.dims[p], probabilities.dim, e.dims[1 - p], f->v.dim))

@@ -18,7 +18,10 @@ typedef struct Found {
     // … and at most one other one: added, or selecting (`keeps`; the others, if `is_inverted`).
     View bias;
     bool has_bias, keeps, is_inverted;
-    int n_parts;  // of masks looked at
+    int n_parts;   // of masks looked at
+    Dropout drop;  // on the weights; micro_axis is the dim of the random numbers …
+    int drop_rank;
+    int32_t drop_dim[MAX_RANK];  // … which have these terms
 } Found;
 
 enum { FAR = 1 << 30 };  // low = -FAR, high = FAR: no limit

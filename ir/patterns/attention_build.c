@@ -166,6 +166,31 @@ static bool build_bias(Found *f, Letters *l, Operand *bias)
     return true;
 }
 
+// The letters of the random numbers' dims, and which of them micro-batches split.
+static bool name_drop(Found *f, Letters *l, Attention *a)
+{
+    Operand drop = {0};
+    int axis = -1;
+
+    a->drop = f->drop;
+    for (int i = 0; i < f->drop_rank; i++) {
+        if (i == f->drop.micro_axis)
+            axis = drop.n;
+        drop.n += term_leaves(&f->r, f->drop_dim[i], drop.leaf + drop.n, MAX_RANK - drop.n);
+        if (drop.n > MAX_RANK)
+            return false;
+    }
+    for (int i = 0; i < drop.n; i++) {
+        unsigned of = l->of[letter_at(l, drop.leaf[i])];
+        if (of != BATCH && of != QUERY && of != KEY)
+            return false;
+    }
+    letters_write(l, &drop);
+    a->drop.eq = f->drop.seed ? arena_string(f->m->arena, "%s", drop.letters) : NULL;
+    a->drop.micro_axis = axis;
+    return true;
+}
+
 // The result as the second product gave it.
 static ValueId arrange(const Match *m, const Node *n, ValueId v, const Operand *y,
                        const Operand *wanted)
@@ -206,7 +231,7 @@ bool attention_build(Found *f, const Node *n, const int32_t *dim)
     int32_t query = query_leaf(f, &l);
     Attention a = {.scale = f->scale};
     if (!query || !name_letters(f, &l, query) || !build_bias(f, &l, &bias) ||
-        !set_limits(f, query, &a))
+        !set_limits(f, query, &a) || !name_drop(f, &l, &a))
         return false;
     y = wanted;
     if (is_transposed_next(m, n->out[0]))

@@ -1,6 +1,6 @@
-// softmax(scale · q·k + bias) · v, without ever holding a row of scores: blocks of keys pass by,
-// and each query keeps its largest score and its sum so far (online softmax: Milakov and Gimelshein
-// 2018; tiled: Dao et al., "FlashAttention", 2022).
+// dropout(softmax(scale · q·k + bias)) · v, without ever holding a row of scores: blocks of keys
+// pass by, and each query keeps its largest score and its sum so far (online softmax: Milakov and
+// Gimelshein 2018; tiled: Dao et al., "FlashAttention", 2022).
 #include <string.h>
 
 #include "runtime/cpu/scores.h"
@@ -12,6 +12,7 @@ typedef struct Work {
     float *p;                  // [RT_KEYS][RT_ROWS] scores, then probabilities up to a factor
     float *y;                  // [RT_ROWS][f_room] sums of values
     float *most, *sum, *keep;  // of each query; keep: what earlier sums are worth now
+    float *drop;               // of RT_NR queries: rt_drop's room
     int64_t e_room, f_room;
 } Work;
 
@@ -28,6 +29,7 @@ static Work work_at(const RtAttention *p, char *workspace, int rank)
     w.most = w.y + RT_ROWS * f;
     w.sum = w.most + RT_ROWS;
     w.keep = w.sum + RT_ROWS;
+    w.drop = w.keep + RT_ROWS;
     return w;
 }
 
@@ -66,6 +68,21 @@ static void softmax(const RtAttention *p, const Work *w, const RtScores *b, int6
     }
 }
 
+// Drops some of the weights that softmax has made. The sums by which they are divided in the end
+// hold all.
+static void drop(const RtAttention *p, const Work *w, const RtScores *b, int64_t first,
+                 RtRange seen)
+{
+    const float *factor = rt_drop(p, b, first, seen, w->drop);
+
+    for (int64_t t = seen.first; t < seen.last; t++, factor += RT_NR) {
+        float *s = w->p + t * RT_ROWS + first;
+#pragma omp simd
+        for (int l = 0; l < RT_NR; l++)
+            s[l] *= factor[l];
+    }
+}
+
 // All queries of a chunk against a block of keys.
 static void block(const RtAttention *p, const Work *w, const RtScores *b)
 {
@@ -80,6 +97,8 @@ static void block(const RtAttention *p, const Work *w, const RtScores *b)
         for (int64_t t = seen.last; t < rt_least(b->keys, rt_round_up(seen.last, RT_MR)); t++)
             memset(w->p + t * RT_ROWS + i, 0, sizeof(float) * RT_NR);
         softmax(p, w, b, i, seen);
+        if (p->drops)
+            drop(p, w, b, i, seen);
     }
     for (int64_t i = 0; i < b->rows; i += RT_MR) {
         RtRange seen = rt_seen(p, b->row + i, rt_least(RT_MR, b->rows - i));
@@ -112,11 +131,13 @@ typedef struct Head {
     const float *q, *k, *v;
     const void *bias;
     float *y, *lse;
+    RtDraw draw;
 } Head;
 
 static void chunk(const RtAttention *p, const Work *w, const Head *h, int64_t row)
 {
-    RtScores b = {.row = row, .rows = rt_least(RT_ROWS, p->s - row), .bias = h->bias};
+    RtScores b = {
+        .row = row, .rows = rt_least(RT_ROWS, p->s - row), .bias = h->bias, .draw = h->draw};
     RtRange seen = rt_seen(p, row, b.rows);
     int64_t most = rt_block_keys(p);
 
@@ -136,10 +157,12 @@ static void chunk(const RtAttention *p, const Work *w, const Head *h, int64_t ro
 }
 
 void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *q, const void *k,
-                  const void *v, const void *bias)
+                  const void *v, const void *bias, const void *seed, const void *step,
+                  const void *micro)
 {
     int64_t batches = rt_product(p->batch, p->n_batch), groups = rt_product(p->group, p->n_group);
     int64_t chunks = rt_ceil_div(p->s, RT_ROWS);
+    RtDraw draw = rt_first_draw(p, seed, step, micro);
     int team = rt_team(rt, batches * groups * p->s * (p->t + 1) * (p->e + p->f + 1) / 16);
 
 #pragma omp parallel num_threads(team)
@@ -154,7 +177,8 @@ void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *
                       .k = (const float *)k + RT_HEAD(p, k, b, g),
                       .v = (const float *)v + RT_HEAD(p, v, b, g),
                       .y = (float *)y + RT_HEAD(p, y, b, g),
-                      .lse = (float *)lse + RT_HEAD(p, lse, b, g)};
+                      .lse = (float *)lse + RT_HEAD(p, lse, b, g),
+                      .draw = {draw.key, draw.element + RT_HEAD(p, drop, b, g)}};
 
             if (p->has_bias)
                 h.bias = (const char *)bias + RT_HEAD(p, bias, b, g) * (p->bool_bias ? 1 : 4);

@@ -1,6 +1,7 @@
 // Gradients of attention, probabilities computed anew from the log-sum-exp of each query (Dao et
 // al. 2022): with p = exp(scores - lse) and D = Σ dy y of a query,
-//     dv = p' dy,   ds = p (dy v' - D) scale,   dq = ds k,   dk = ds' q.
+//     dv = p' dy,   ds = p (dy v' - D) scale,   dq = ds k,   dk = ds' q,
+// and with dropout, which multiplies p by m,   dv = (p m)' dy,   ds = p (m dy v' - D) scale.
 // A thread has a head of k and v to itself, with all queries that read it, in a fixed order.
 #include <string.h>
 
@@ -14,6 +15,7 @@ typedef struct Work {
     float *dk, *dv;               // as k and v
     float *p, *ds;                // [RT_KEYS][RT_ROWS]
     float *lse, *d;               // of each query
+    float *drop;                  // of RT_NR queries: rt_drop's room
     int64_t e_room, f_room;
 } Work;
 
@@ -34,6 +36,7 @@ static Work work_at(const RtAttention *p, char *workspace, int rank)
     w.ds = w.p + RT_KEYS * RT_ROWS;
     w.lse = w.ds + RT_KEYS * RT_ROWS;
     w.d = w.lse + RT_ROWS;
+    w.drop = w.d + RT_ROWS;
     return w;
 }
 
@@ -42,6 +45,7 @@ typedef struct Head {
     const float *q, *k, *v, *y, *lse, *dy;
     const void *bias;
     float *dq, *dk, *dv;
+    RtDraw draw;
 } Head;
 
 static void pack_queries(const RtAttention *p, const Work *w, const Head *h, int64_t row,
@@ -66,7 +70,30 @@ static void pack_queries(const RtAttention *p, const Work *w, const Head *h, int
     }
 }
 
-// p and ds of the packed queries and keys; zero outside of what is seen.
+// p and ds of RT_NR queries from their scores and dy v'.
+static inline void whole(float *s, float *ds, const float *lse, const float *d, float scale)
+{
+#pragma omp simd
+    for (int l = 0; l < RT_NR; l++) {
+        s[l] = rt_expf(s[l] - lse[l]);
+        ds[l] = s[l] * (ds[l] - d[l]) * scale;
+    }
+}
+
+// … p m and ds where weights were multiplied by `factor`.
+static inline void dropped(float *s, float *ds, const float *lse, const float *d, float scale,
+                           const float *factor)
+{
+#pragma omp simd
+    for (int l = 0; l < RT_NR; l++) {
+        float p = rt_expf(s[l] - lse[l]);
+
+        s[l] = p * factor[l];
+        ds[l] = p * (factor[l] * ds[l] - d[l]) * scale;
+    }
+}
+
+// p (with dropout p m) and ds of the packed queries and keys; zero outside of what is seen.
 static void probabilities(const RtAttention *p, const Work *w, const RtScores *b)
 {
     for (int64_t i = 0; i < b->rows; i += RT_NR) {
@@ -75,17 +102,18 @@ static void probabilities(const RtAttention *p, const Work *w, const RtScores *b
 
         rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q_turned + i * p->e, p->e);
         rt_products(w->ds, i, seen, b->keys, w->v, w->f_room, w->dy_turned + i * p->f, p->f);
-        for (int64_t t = seen.first / RT_MR * RT_MR;
-             t < rt_least(b->keys, rt_round_up(seen.last, RT_MR)); t++) {
+        // Of the tiles at either end of what is seen, too, nothing else may stay.
+        seen.first = seen.first / RT_MR * RT_MR;
+        seen.last = rt_least(b->keys, rt_round_up(seen.last, RT_MR));
+        const float *factor = p->drops ? rt_drop(p, b, i, seen, w->drop) : NULL;
+        for (int64_t t = seen.first; t < seen.last; t++) {
             float *s = w->p + t * RT_ROWS + i, *ds = w->ds + t * RT_ROWS + i;
-            const float *lse = w->lse + i, *d = w->d + i;
 
             rt_mask(p, b, s, t, i);
-#pragma omp simd
-            for (int l = 0; l < RT_NR; l++) {
-                s[l] = rt_expf(s[l] - lse[l]);
-                ds[l] = s[l] * (ds[l] - d[l]) * p->scale;
-            }
+            if (factor)
+                dropped(s, ds, w->lse + i, w->d + i, p->scale, factor + (t - seen.first) * RT_NR);
+            else
+                whole(s, ds, w->lse + i, w->d + i, p->scale);
         }
     }
 }
@@ -134,7 +162,7 @@ static void add_dq(const RtAttention *p, const Work *w, const RtScores *b, float
 static void block(const RtAttention *p, const Work *w, const Head *h, int64_t key, int64_t keys)
 {
     RtRange seeing = rt_seeing(p, key, keys);
-    RtScores b = {.key = key, .keys = keys, .bias = h->bias};
+    RtScores b = {.key = key, .keys = keys, .bias = h->bias, .draw = h->draw};
 
     for (b.row = seeing.first / RT_ROWS * RT_ROWS; b.row < seeing.last; b.row += RT_ROWS) {
         b.rows = rt_least(RT_ROWS, p->s - b.row);
@@ -171,7 +199,8 @@ static Head head_at(const RtAttention *p, const Head *all, int64_t b, int64_t g)
               .dy = all->dy + RT_HEAD(p, dy, b, g),
               .dq = all->dq + RT_HEAD(p, dq, b, g),
               .dk = all->dk + RT_HEAD(p, dk, b, g),
-              .dv = all->dv + RT_HEAD(p, dv, b, g)};
+              .dv = all->dv + RT_HEAD(p, dv, b, g),
+              .draw = {all->draw.key, all->draw.element + RT_HEAD(p, drop, b, g)}};
 
     if (p->has_bias)
         h.bias = (const char *)all->bias + RT_HEAD(p, bias, b, g) * (p->bool_bias ? 1 : 4);
@@ -204,12 +233,13 @@ static void entry(const RtAttention *p, const Work *w, const Head *all, int64_t 
 }
 
 void rt_attention_grad(Rt *rt, const RtAttention *p, void *dq, void *dk, void *dv, const void *q,
-                       const void *k, const void *v, const void *bias, const void *y,
-                       const void *lse, const void *dy)
+                       const void *k, const void *v, const void *bias, const void *seed,
+                       const void *step, const void *micro, const void *y, const void *lse,
+                       const void *dy)
 {
     int64_t batches = rt_product(p->batch, p->n_batch), groups = rt_product(p->group, p->n_group);
     int team = rt_team(rt, batches * groups * p->s * (p->t + 1) * (p->e + p->f + 1) / 8);
-    Head all = {q, k, v, y, lse, dy, bias, dq, dk, dv};
+    Head all = {q, k, v, y, lse, dy, bias, dq, dk, dv, rt_first_draw(p, seed, step, micro)};
 
 #pragma omp parallel num_threads(team)
     {

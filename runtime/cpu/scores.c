@@ -1,4 +1,5 @@
-// The scores of attention: a block of keys by queries, scaled, biased and masked.
+// The scores of attention: a block of keys by queries, scaled, biased, masked, and dropped.
+#include <math.h>
 #include <string.h>
 
 #include "runtime/cpu/scores.h"
@@ -53,4 +54,79 @@ void rt_add_bias(const RtAttention *p, const RtScores *b, float *s, int64_t t, i
     else
         for (int64_t l = 0; l < n; l++)
             s[l] += f[l * p->bias.row];
+}
+
+// ---- dropout ----
+
+typedef struct Drop {
+    uint32_t least;  // a weight stays whose number's upper 24 bits are at least this
+    float factor;    // what those that stay are multiplied by
+} Drop;
+
+// Of the four elements of a block; a function of its own, as gcc makes no vectors of a loop with an
+// array in it.
+static inline void draw(const RtAttention *p, Drop d, uint64_t key, uint64_t block, float *to)
+{
+    uint32_t c[4];
+
+    rt_draw(c, key, p->site, p->layer, block);
+    to[0] = c[0] >> 8 < d.least ? 0 : d.factor;
+    to[RT_NR] = c[1] >> 8 < d.least ? 0 : d.factor;
+    to[2 * RT_NR] = c[2] >> 8 < d.least ? 0 : d.factor;
+    to[3 * RT_NR] = c[3] >> 8 < d.least ? 0 : d.factor;
+}
+
+// Where a query's numbers don't lie side by side.
+static void draw_apart(const RtAttention *p, Drop d, uint64_t key, int64_t element, int64_t keys,
+                       float *to)
+{
+    for (int64_t t = 0; t < keys; t++)
+        for (int l = 0; l < RT_NR; l++) {
+            uint64_t e = (uint64_t)(element + l * p->drop.row + t * p->drop.col);
+            uint32_t c[4];
+
+            rt_draw(c, key, p->site, p->layer, e / 4);
+            to[t * RT_NR + l] = c[e % 4] >> 8 < d.least ? 0 : d.factor;
+        }
+}
+
+// Rows of RT_NR, each column moved up by its own shift of 0 to 3.
+static void shift_columns(float *x, int64_t rows, const uint32_t *shift)
+{
+    for (int64_t t = 0; t < rows; t++, x += RT_NR)
+#pragma omp simd
+        for (int l = 0; l < RT_NR; l++) {
+            float even = shift[l] & 2 ? x[2 * RT_NR + l] : x[l];
+            float odd = shift[l] & 2 ? x[3 * RT_NR + l] : x[RT_NR + l];
+            x[l] = shift[l] & 1 ? odd : even;
+        }
+}
+
+const float *rt_drop(const RtAttention *p, const RtScores *b, int64_t first, RtRange seen,
+                     float *room)
+{
+    Drop d = {(uint32_t)ceil((double)p->rate * 0x1p24), 1 / (1 - p->rate)};
+    int64_t keys = seen.last - seen.first, row = b->row + first, key = b->key + seen.first;
+    int64_t element = b->draw.element + row * p->drop.row + key * p->drop.col;
+    uint64_t block[RT_NR];
+    uint32_t shift[RT_NR], all = 0;
+
+    if (p->drop.col != 1) {
+        draw_apart(p, d, b->draw.key, element, keys, room);
+        return room;
+    }
+    for (int l = 0; l < RT_NR; l++) {
+        uint64_t e = (uint64_t)(element + l * p->drop.row);
+        block[l] = e / 4;
+        shift[l] = e % 4;
+        all |= shift[l] ^ shift[0];
+    }
+    for (int64_t j = 0; j < keys + 3; j += 4)
+#pragma omp simd
+        for (int l = 0; l < RT_NR; l++)
+            draw(p, d, b->draw.key, block[l] + (uint64_t)j / 4, room + j * RT_NR + l);
+    if (!all)
+        return room + shift[0] * RT_NR;
+    shift_columns(room, keys, shift);
+    return room;
 }

@@ -1,5 +1,5 @@
 // What attention and its gradient share: the scores of a block of keys against some queries, which
-// keys a query sees, and packed operands.
+// keys a query sees, which weights dropout keeps, and packed operands.
 //
 // Scores lie by key, [RT_KEYS][RT_ROWS]: what softmax does along the keys of a query is done for
 // RT_NR neighbouring queries at once, and either product with them finds its operand in place.
@@ -7,8 +7,10 @@
 #define SHARDCC_RT_CPU_SCORES_H
 
 #include "runtime/cpu/gemm.h"
+#include "runtime/rt_philox.h"
 
-static_assert(RT_ROWS % RT_NR == 0 && RT_ROWS % RT_MR == 0 && RT_KEYS % RT_MR == 0,
+static_assert((int)RT_NR <= (int)RT_PANEL && RT_ROWS % RT_NR == 0 && RT_ROWS % RT_MR == 0 &&
+                  RT_KEYS % RT_MR == 0,
               "blocks are whole tiles");
 
 // Offset of entry `i` of dims `dim` under strides; entry 0 may be asked for even where there is
@@ -77,11 +79,25 @@ static inline int64_t rt_block_keys(const RtAttention *p)
     return rt_round_up(rt_most(rt_ceil_div(p->t, blocks), 1), RT_MR);
 }
 
+// A head's random numbers: their key, and the index of the first score's.
+typedef struct RtDraw {
+    uint64_t key;
+    int64_t element;
+} RtDraw;
+
 // Queries and keys of one block of scores.
 typedef struct RtScores {
     int64_t row, rows, key, keys;
     const void *bias;  // of the head
+    RtDraw draw;       // …
 } RtScores;
+
+// Those of the first head.
+static inline RtDraw rt_first_draw(const RtAttention *p, const int64_t *seed, const int64_t *step,
+                                   const int64_t *micro)
+{
+    return p->drops ? (RtDraw){rt_key(*seed, *step), *micro * p->micro_step} : (RtDraw){0};
+}
 
 // Copies rows side by side, [rows][room], zeros behind the columns.
 void rt_copy_rows(float *to, const float *a, int64_t row, int64_t col, int64_t rows,
@@ -97,6 +113,11 @@ void rt_products(float *y, int64_t first, RtRange seen, int64_t keys, const floa
 
 // Adds the bias of key `t` of the block to the scores of the RT_NR queries beginning at `first`.
 void rt_add_bias(const RtAttention *p, const RtScores *b, float *s, int64_t t, int64_t first);
+
+// What dropout multiplies the weights of the RT_NR queries beginning at `first` by: [key][RT_NR]
+// for the keys in `seen`. Returns where in `room`, of RT_KEYS + 4 keys, they are.
+const float *rt_drop(const RtAttention *p, const RtScores *b, int64_t first, RtRange seen,
+                     float *room);
 
 // Of the same: scores times scale, plus bias, -inf where a query doesn't see the key. `s`: those of
 // the key.

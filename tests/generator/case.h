@@ -30,7 +30,7 @@ static const Line lines[] = {
 // middling. All kinds come up in turn, and each letter has its turn in them.
 enum { ZERO, ONE, ODD, LARGE, MIDDLING, N_KINDS };
 enum { VOLUME = 1 << 16 };  // the product of all sizes is about as much, so that eval doesn't last
-enum { MOST_VALUES = 16 };
+enum { MOST_VALUES = 24 };
 
 // What stands behind a type.
 typedef struct Mark {

@@ -50,7 +50,7 @@ static void numbers_are_pytorch_s(void **state)
 // same.
 static void windows_slide(void **state)
 {
-    static const SampleText text = {"attention(f32[4,1], f32[4,1], f32[4,4], _) "
+    static const SampleText text = {"attention(f32[4,1], f32[4,1], f32[4,4]) "
                                     "eq=\"se,te,tf->sf\" causal=1 window=3",
                                     "f32[4,4], f32[4]", ""};
     Sample s = sample_read(&text, false);
@@ -89,10 +89,11 @@ static void work_is_counted(void **state)
          2.0 * 2 * 6 * 9 * 2 * 9},
         {{"conv_weight_grad(f32[2,3,5], f32[2,3,4]) shape=[3,1,2] groups=3", "f32[3,1,2]", ""},
          2.0 * 2 * 3 * 4 * 2},
-        {{"attention(f32[2,3,4], f32[2,5,4], f32[2,5,6], _) eq=\"bse,bte,btf->bsf\" query=1",
+        {{"attention(f32[2,3,4], f32[2,5,4], f32[2,5,6]) eq=\"bse,bte,btf->bsf\" query=1",
           "f32[2,3,6], f32[2,3]", ""},
          2.0 * 2 * 3 * 5 * (4 + 6)},
-        {{"attention_grad(f32[2,3,4], f32[2,5,4], f32[2,5,6], _, f32[2,3,6], f32[2,3], f32[2,3,6]) "
+        {{"attention_grad(f32[2,3,4], f32[2,5,4], f32[2,5,6], _, _, _, _, f32[2,3,6], f32[2,3], "
+          "f32[2,3,6]) "
           "eq=\"bse,bte,btf->bsf\" query=1",
           "f32[2,3,4], f32[2,5,4], f32[2,5,6]", ""},
          2.0 * 2 * 3 * 5 * 2 * (4 + 6)},

@@ -26,7 +26,7 @@ static const SampleText samples[] = {
 #undef BAD
 };
 
-enum { SAMPLE_INPUTS = 8 };
+enum { SAMPLE_INPUTS = 10 };
 
 // A graph of one node, number 1, and numbers for its inputs (`in`; zero where absent).
 typedef struct Sample {

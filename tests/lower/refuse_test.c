@@ -26,7 +26,7 @@ static const struct {
      "(sum_pool): no kernel takes operands of these types and dims"},
     {"  input %q f64[3,2]\n"
      "  input %k f64[4,2]\n"
-     "  %y f64[3,2], %lse f64[3] = attention(%q, %k, %k, _) eq=\"se,te,tf->sf\"\n",
+     "  %y f64[3,2], %lse f64[3] = attention(%q, %k, %k) eq=\"se,te,tf->sf\"\n",
      "(attention): no kernel takes operands of these types and dims"},
     {"  input %a f32[2,3,4,5,6,2,2]\n"
      "  input %b f32[6,5,4,3,2,2,2]\n"

@@ -171,9 +171,10 @@ static void run(const RtAttention *p, const Tensor *t, Tensor *to, int threads)
         for (int64_t i = 0; i < t[o].span && o >= DQ; i++)
             to[o].x[i] = 0;  // gaps between elements, which nobody writes
     }
-    rt_attention(&rt, p, to[Y].x, to[LSE].x, t[Q].x, t[K].x, t[V].x, bias);
-    rt_attention_grad(&rt, p, to[DQ].x, to[DK].x, to[DV].x, t[Q].x, t[K].x, t[V].x, bias, to[Y].x,
-                      to[LSE].x, t[DY].x);
+    rt_attention(&rt, p, to[Y].x, to[LSE].x, t[Q].x, t[K].x, t[V].x, bias, NULL, NULL,
+                 NULL);
+    rt_attention_grad(&rt, p, to[DQ].x, to[DK].x, to[DV].x, t[Q].x, t[K].x, t[V].x, bias, NULL,
+                      NULL, NULL, to[Y].x, to[LSE].x, t[DY].x);
     rt_delete(&rt);
 }
 
