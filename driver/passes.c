@@ -15,7 +15,7 @@ typedef struct Run {
 
 static bool run_fold(Run *r) { return fold(r->g, r->d); }
 static bool run_loss(Run *r) { return loss_add(r->g, r->o->loss, r->d); }
-static bool run_patterns(Run *r) { return patterns(r->g, r->d); }
+static bool run_patterns(Run *r) { return r->o->no_fuse || patterns(r->g, r->d); }
 static bool run_refine(Run *r) { return refine(r->g, r->d); }
 static bool run_blocks(Run *r) { return blocks(r->g, r->d); }
 static bool run_autodiff(Run *r) { return autodiff(r->g, r->o->accumulate, r->d); }

@@ -3,15 +3,18 @@
 
   fuse_test.py --shardcc build/shardcc [--models models/tiny] [NAME ...]
 
-Unfused, every operator is a call of its own, nothing is made again for the backward part, and gradients live to
-the end of the step.
+Unfused, every operator that the exporter wrote is a call of its own, attention's too, nothing is made again for the
+backward part, and gradients live to the end of the step. Dropout drops the same elements.
 """
+import re
+
 import numpy as np
 
-from harness import read_safetensors, relative
-from model import Model, for_models, parser
+from harness import read_safetensors, relative, run
+from model import Model, curves_of, for_models, parser
 
 TOLERANCE = 1e-6
+ATTENTION = 2e-6  # exp of scores less their log-sum-exp, instead of quotients
 BATCH_NORM = 5e-5  # its gradients are small differences of large sums
 
 
@@ -31,8 +34,19 @@ def test(checks, model):
     largest = max(np.linalg.norm(g.astype(float)) for g in plain.values())
     kept = {n: g for n, g in plain.items() if np.linalg.norm(g.astype(float)) >= TOLERANCE * largest}
     worst, at = max((relative(gradients[n], g), n) for n, g in kept.items())
-    bound = BATCH_NORM if model.info["batch_norm"] else TOLERANCE
+    has_attention = "Softmax" in model.info["operators"]
+    bound = BATCH_NORM if model.info["batch_norm"] else ATTENTION if has_attention else TOLERANCE
     checks.check(f"{model.name}: gradients", worst <= bound, f"{worst:.1e} {at}")
+    if has_attention and "input_ids" in model.info["inputs"]:
+        matrices = [score_matrices(model, *more) for more in ((), ("--no-fuse",))]
+        checks.check(f"{model.name}: no matrix of scores", matrices[0] == 0 < matrices[1], str(matrices))
+
+
+def score_matrices(model, *more):
+    """How often the program names a tensor of so many rows and columns as the sequence is long."""
+    length = model.batches("input_ids").shape[1]
+    text = run(model.shardcc, model.onnx, "--emit", "program", *model.arguments(curves_of(model.info)["adamw"]), *more)
+    return len(re.findall(rf",{length},{length}\]", text))
 
 
 def main():
