@@ -95,7 +95,8 @@ Wide ascent(const Problem *p, Dual *dual, int64_t work, const Watch *w, Arena *a
     Dual found;
 
     ascent_warm(s, dual);
-    ascent_settle(s, (Climb){0, 0, work / 2, DBL_MAX, w});
+    // Prices that are known wait for messages that go with them.
+    ascent_settle(s, (Climb){0, 0, dual->n_times ? work : work / 2, DBL_MAX, w});
     ascent_keep(s);
     ascent_climb(s, (Climb){FIRST_GAIN, 1, work, DBL_MAX, w});
     ascent_back(s);

@@ -12,7 +12,7 @@
 enum { RELAX_PAIRS = 600000, BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODES = 1000000 };
 
 // The work of one turn of what isn't exact, for each alternative and pair.
-enum { FIRST_TURN = 1000, LAST_TURN = 1000000, CERTIFY_TURN = 300, LEAST_TURN = 1000 };
+enum { FIRST_TURN = 1000, LAST_TURN = 1000000, CERTIFY_TURN = 1000, LEAST_TURN = 1000 };
 
 // The part of the time limit after which only the certified bound is worked on.
 #define SEARCH_SHARE 0.95
@@ -30,6 +30,7 @@ typedef struct Chain {
     int *at[MOST_LEVELS + 1];  // a choice on its way back: at[0] is of the original
     Dual dual;                 // of the last level's problem; n_times may be 0
     Dual first;                // of the first level's
+    Dual prices;               // the last one that had some
     bool has_dual, has_bound;
     bool is_exhausted;  // nothing is cheaper than the choice that is known
     bool is_empty;      // nothing is within the limit, an engine or branching says
@@ -197,6 +198,8 @@ static void bound_by_ascent(Chain *c)
     Wide bound = ascent(rest(c), &c->dual, work_of(c), &c->watch, c->arena);
     phase_end(c, PHASE_ASCENT);
     c->has_dual = true;
+    if (c->dual.n_times)
+        c->prices = c->dual;
     bound_raise(c, bound);
 }
 
@@ -278,10 +281,10 @@ static void work_on(Chain *c)
 {
     while (!is_over(c)) {
         levels_settle(c);
-        if (!is_over(c) && c->has_engine && pairs_of(rest(c)) <= BRANCH_PAIRS)
-            branch_by_engine(c);
         if (!is_over(c))
             branch(c);
+        if (!is_over(c) && c->has_engine && pairs_of(rest(c)) <= BRANCH_PAIRS)
+            branch_by_engine(c);
         c->turn *= 4;
         if (!is_over(c) && c->turn > LAST_TURN) {
             c->answer->stop = STOP_WORK;
@@ -303,6 +306,9 @@ static void certify(Chain *c)
     a->dual = c->first;
     a->dual.message = arena_array(c->arena, int64_t, n);
 
+    // The prices of what was left serve the whole: only its messages are to be found.
+    a->dual = c->prices;
+    a->dual.message = NULL;
     phase_begin(c);
     a->certified = ascent(c->p, &a->dual, CERTIFY_TURN * size_of(c->p), &all, c->arena);
     phase_end(c, PHASE_ASCENT);
