@@ -3,6 +3,25 @@
 
 #include "generator/element.h"
 
+// Operand k, turned around: at the first row, and at each that begins new ones.
+static void print_turned(Body *b, int k, int indent)
+{
+    const Walk *w = b->w;
+    const char *at = index_text(b, k, w->rank - 2);
+    int d = w->rank - 2;
+    int64_t columns = w->dim[w->rank - 1];
+    char *turn = arena_string(b->g->arena,
+                              "rt_turn(t%d, (const float *)p[%d]%s, %" PRId64 ", i%d, %" PRId64
+                              ", %" PRId64 ");",
+                              k, b->slot[k], at, w->turned[k], d, w->dim[d], columns);
+
+    text_printf(&b->text, "%*sif (%s == first || i%d %% RT_TURN == 0)\n", indent, "",
+                w->rows == 1 ? "i0" : "r", d);
+    print_wrapped(&b->text, indent + 4, turn);
+    text_printf(&b->text, "%*sconst float *x%d = t%d + i%d %% RT_TURN * %" PRId64 ";\n", indent, "",
+                k, k, d, columns);
+}
+
 // The places of the operands that take part, or the numbers that they are for a whole row. Where
 // all of a row is one loop they are the same in each of its turns.
 static void print_pointers(Body *b, int indent)
@@ -17,6 +36,10 @@ static void print_pointers(Body *b, int indent)
         if (!is_used(b, k) || b->is_named[k])
             continue;
         b->is_named[k] = w->rank - 1 <= w->rows;
+        if (w->turned[k]) {
+            print_turned(b, k, indent);
+            continue;
+        }
         text_printf(&b->text, "%*s%s%s %s%s%d = ", indent, "", is_in ? "const " : "", type,
                     is_number ? "" : "*", is_in ? "x" : "y", is_in ? k : k - it->n_in);
         if (is_number)
@@ -204,6 +227,10 @@ static void print_rows(Body *b)
     print_row(b);
     Text row = b->text;
     b->text = before;
+    for (int k = 0; k < b->it->n_in; k++)
+        if (b->w->turned[k])
+            text_printf(&b->text, "    float t%d[RT_TURN * %" PRId64 "];\n", k,
+                        b->w->dim[b->w->rank - 1]);
     text_printf(&b->text, "    for (int64_t %s = first; %s < last; %s++) {\n", r, r, r);
     print_indices(b, row.s);
     text_printf(&b->text, "%s    }\n", row.s);

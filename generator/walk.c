@@ -40,6 +40,24 @@ static void add_dim(const Gen *g, Walk *w, const Item *it, int i, int64_t size)
         w->stride[k][w->rank - 1] = stride_at(g, w, it, k, i);
 }
 
+// A row whose elements are lines apart costs a line each: the next rows need the same lines.
+static void find_turned(const Gen *g, Walk *w, const Item *it)
+{
+    enum { MOST = 4096 };  // columns: its place is on the stack
+    int last = w->rank - 1;
+
+    w->turned = arena_array(g->arena, int64_t, it->n_in + it->n_out + 1);
+    for (int k = 0; k < it->n_in && last > 0 && w->rows == last; k++) {
+        const Value *v = value_of(g->s->g, it->operands[k].value);
+        int64_t *stride = w->stride[k];
+        if (stride[last - 1] != 1 || stride[last] < RT_TURN || v->dtype != F32 ||
+            w->dim[last] < RT_TURN || w->dim[last] > MOST || w->dim[last - 1] < RT_TURN)
+            continue;
+        w->turned[k] = stride[last];
+        stride[last] = 1;
+    }
+}
+
 // Sums need a dim to sum over, or beside which, and keep it apart from the rows.
 Walk make_walk(const Gen *g, const Item *it)
 {
@@ -71,5 +89,6 @@ Walk make_walk(const Gen *g, const Item *it)
         add_dim(g, &w, it, it->rank, 1);
     if (!has_rows)
         w.rows = w.rank > 1 ? w.rank - 1 : w.rank;
+    find_turned(g, &w, it);
     return w;
 }

@@ -10,8 +10,11 @@ typedef struct Walk {
     int rows;  // the first dims that make up a row's number; the others are walked in a row
     int64_t dim[MAX_RANK];
     int64_t (*stride)[MAX_RANK];  // [operand]
-    int axis[MAX_RANK];           // the item's dims from the outermost to the innermost
-    bool has_index;               // expressions speak of places: dims are kept
+    // By operand: 0, or its stride along the row where it lies densely along the last dim of the
+    // rows instead. It is turned around, some rows at a time, into a place of stride 1.
+    int64_t *turned;
+    int axis[MAX_RANK];  // the item's dims from the outermost to the innermost
+    bool has_index;      // expressions speak of places: dims are kept
 } Walk;
 
 // Does operand k take a sum of columns?

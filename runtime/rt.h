@@ -223,6 +223,11 @@ typedef struct RtCopy {
 void rt_copy(Rt *rt, const RtCopy *p, void *y, const void *x);
 void rt_fill(Rt *rt, RtType t, void *y, int64_t count, double value);
 
+// For groups that read x a column at a time: of the rows [at, at + RT_TURN) with `at` the multiple of
+// RT_TURN up to i, as far as there are `rows`, y[r - at, c] = x[c * stride + r], c below `columns`.
+enum { RT_TURN = 16 };
+void rt_turn(float *y, const float *x, int64_t stride, int64_t i, int64_t rows, int64_t columns);
+
 // Gather and scatter-add on dense tensors seen as table [batch, outer, n, inner], index
 // [batch, index], rows [batch, outer, index, inner]; index type I32 or I64. offset and whole: the
 // table is rows [offset, offset + n) of whole; an index outside gives zero (is skipped).

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "runtime/cpu/internal.h"
+#include "runtime/cpu/transpose.h"
 
 enum { ROWS = 32, COLUMNS = 4096, TILE = 16 };  // of one piece of work; of one turned-around tile
 
@@ -116,6 +117,21 @@ void rt_copy(Rt *rt, const RtCopy *c, void *y, const void *x)
               (const char *)x + at_x * c->bytes, p.x[r], p.x[k], rt_least(ROWS, p.dim[r] - row),
               rt_least(COLUMNS, p.dim[k] - column));
     }
+}
+
+void rt_turn(float *y, const float *x, int64_t stride, int64_t i, int64_t rows, int64_t columns)
+{
+    int64_t at = i / RT_TURN * RT_TURN, n = rt_least(RT_TURN, rows - at), c = 0;
+
+    x += at;
+    // What comes next is so many lines apart that the machine doesn't foresee it.
+    for (int64_t k = 0; k < columns && at + n < rows; k++)
+        __builtin_prefetch(x + k * stride + RT_TURN, 0, 2);
+    for (; n == RT_BLOCK && c + RT_BLOCK <= columns; c += RT_BLOCK)
+        rt_transpose_block(y + c, columns, x + c * stride, stride);
+    for (; c < columns; c++)
+        for (int64_t r = 0; r < n; r++)
+            y[r * columns + c] = x[c * stride + r];
 }
 
 // The nearest half-precision number, ties to even.

@@ -62,6 +62,35 @@ static void test_copy(void **state)
     check_copy(&r, &line);
 }
 
+static void check_turn(Random *r, int64_t rows, int64_t columns)
+{
+    int64_t stride = rows + 3;
+    float *x = draw_floats(r, stride * columns);
+
+    for (int64_t i = 0; i < rows; i++) {
+        float y[(RT_TURN + 1) * 40] = {0};
+        int64_t at = i / RT_TURN * RT_TURN;
+
+        rt_turn(y, x, stride, i, rows, columns);
+        for (int64_t j = 0; j <= RT_TURN; j++)
+            for (int64_t c = 0; c < columns; c++)
+                assert_true(y[j * columns + c] ==
+                            (j < RT_TURN && at + j < rows ? x[c * stride + at + j] : 0));
+    }
+    free(x);
+}
+
+static void test_turn(void **state)
+{
+    Random r = {5};
+
+    check_turn(&r, 16, 16);
+    check_turn(&r, 48, 32);
+    check_turn(&r, 49, 35);
+    check_turn(&r, 7, 40);
+    check_turn(&r, 33, 5);
+}
+
 static void test_fill(void **state)
 {
     static const struct {
@@ -197,10 +226,8 @@ static void test_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy),
-        cmocka_unit_test(test_fill),
-        cmocka_unit_test(test_gather),
-        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_copy),   cmocka_unit_test(test_turn), cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_gather), cmocka_unit_test(test_rows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
