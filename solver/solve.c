@@ -30,7 +30,7 @@ typedef struct Chain {
     int *at[MOST_LEVELS + 1];  // a choice on its way back: at[0] is of the original
     Dual dual;                 // of the last level's problem; n_times may be 0
     Dual first;                // of the first level's
-    Dual prices;               // the last one that had some
+    Dual prices;               // the first level's, where costs have fixed nothing yet
     bool has_dual, has_bound;
     bool is_exhausted;  // nothing is cheaper than the choice that is known
     bool is_empty;      // nothing is within the limit, an engine or branching says
@@ -198,7 +198,7 @@ static void bound_by_ascent(Chain *c)
     Wide bound = ascent(rest(c), &c->dual, work_of(c), &c->watch, c->arena);
     phase_end(c, PHASE_ASCENT);
     c->has_dual = true;
-    if (c->dual.n_times)
+    if (c->n_levels == 1 && c->dual.n_times)
         c->prices = c->dual;
     bound_raise(c, bound);
 }
@@ -306,7 +306,7 @@ static void certify(Chain *c)
     a->dual = c->first;
     a->dual.message = arena_array(c->arena, int64_t, n);
 
-    // The prices of what was left serve the whole: only its messages are to be found.
+    // The prices of the first level serve the whole: only messages are to be found.
     a->dual = c->prices;
     a->dual.message = NULL;
     phase_begin(c);
