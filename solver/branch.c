@@ -8,7 +8,7 @@
 #include "solver/ascent.h"
 #include "solver/search.h"
 
-enum { SWEEPS = 40, KICKS = 20, MOST_PRICES = 256 };
+enum { SWEEPS = 40, KICKS = 20 };
 static const double LONGER = 1.1;
 static const double GAIN = 0.01, CERTAIN = 1e-13;  // parts of the cost
 
