@@ -40,11 +40,13 @@ static Work group_work(const Program *p, const Set *s, const Item *it)
         w.flops += node_flops(s->g, &s->g->nodes[it->nodes[i]]);
     for (int k = 0; k < it->n_in; k++)
         w.read += operand_bytes(s, it, k);
-    for (int k = 0; k < it->n_out; k++)
+    for (int k = 0; k < it->n_out; k++) {
+        double bytes = (double)value_bytes(value_of(s->g, it->operands[it->n_in + k].value));
         if (is_update(p, s, it, k))
-            w.written += operand_bytes(s, it, it->n_in + k);
+            w.written += bytes;
         else
-            write_aside(&w, operand_bytes(s, it, it->n_in + k));
+            write_aside(&w, bytes);
+    }
     return w;
 }
 
