@@ -10,8 +10,9 @@ measured is what a trainer runs. Of all steps of all rounds a call's fastest cou
 
 of the bytes that memory has to bring and to take: operands once, and what is written without having been read is
 fetched before, so counts as both. Both rates are measured around each run, on an array of 256 MiB: a sum, and
-y = y / 2 + 1 in place, which moves most. The fastest count. Of matrix products, convolutions and attention the share is that of the fastest product that `shardcc
-detect` measures, before and after all else.
+y = y / 2 + 1 in place, which moves most. The faster ones count; a share is the median of the rounds', as a memory that
+others use too changes its speed. Of matrix products, convolutions and attention the share is that of the fastest
+product that `shardcc detect` measures, before and after all else.
 """
 import argparse
 import json
@@ -211,31 +212,38 @@ def build(name, options):
 
 
 def measure(work, options):
-    """For each call the best seconds, flops, bytes read and written; and the memory's best rates meanwhile."""
-    calls, rates = {}, memory_rates(options)
+    """For each call the best seconds, flops, bytes read and written, and its roof time's share in each round; and
+    each round's rates of memory."""
+    calls, rates, before = {}, [], memory_rates(options)
     for _ in range(options.rounds):
         steps = ["--steps", options.steps, "--epochs", options.steps, "--quiet"]
         said = run(work / "trainer", "--data", work / "data", *steps, "--threads", options.threads, "--profile")
+        after = memory_rates(options)
+        rates.append(np.maximum(before, after))
+        before = after
         for line in said.split("\n\n")[2].splitlines()[1:]:
             name, *numbers = ROW.match(line).groups()
             mean, best, *giga = (float(x) for x in numbers)
-            done = [g * 1e6 * mean for g in giga]
+            if name == "all calls" or best == 0:
+                continue
+            flops, read, written = done = [g * 1e6 * mean for g in giga]
             # Calls of one name differ by their work, of which three digits are known.
             known = (a for n, a in calls if n == name and math.isclose(a, sum(done), rel_tol=0.1))
             key = name, next(known, sum(done))
-            calls[key] = (min(best / 1e3, calls.get(key, (math.inf,))[0]), *done)
-        rates = np.maximum(rates, memory_rates(options))
-    return {key: value for key, value in calls.items() if key[0] != "all calls"}, rates
+            least, *_, shares = calls.get(key, (math.inf, []))
+            moving, reading = rates[-1]
+            share = max(read / reading, (read + written) / moving) / (best / 1e3)
+            calls[key] = (min(best / 1e3, least), flops, read, written, shares + [share])
+    return calls, np.median(rates, axis=0)
 
 
-def rows(name, calls, peak, rates):
+def rows(name, calls, peak):
     """A line for each call that is large enough, the longest first."""
-    for (call, _), (seconds, flops, read, written) in sorted(calls.items(), key=lambda x: -x[1][0]):
+    for (call, _), (seconds, flops, read, written, shares) in sorted(calls.items(), key=lambda x: -x[1][0]):
         is_product = bool(PRODUCT.search(call))
-        if seconds == 0 or (read + written < LEAST_BYTES and not is_product):
+        if read + written < LEAST_BYTES and not is_product:
             continue
-        moving, reading = rates
-        share = (flops / peak if is_product else max(read / reading, (read + written) / moving)) / seconds
+        share = flops / peak / seconds if is_product else np.median(shares)
         done = " ".join(f"{1e-9 * x / seconds:8.1f}" for x in (flops, read, written))
         yield f"{name:14s} {call[:64]:64s} {1e3 * seconds:9.2f} {done} {100 * share:6.0f}%"
 
@@ -257,7 +265,7 @@ def main():
     peak = max(peak, peak_rate(options))
     print(f"{'graph':14s} {'call':64s} {'ms':>9s} {'GFLOP/s':>8s} {'GB/s in':>8s} {'GB/s out':>8s}   share")
     for name, (calls, rates) in found.items():
-        print("\n".join(rows(name, calls, peak, rates)))
+        print("\n".join(rows(name, calls, peak)))
         moving, reading = 1e-9 * rates
         print(f"{name:14s} memory moves {moving:.1f} GB/s, reads {reading:.1f}; products {1e-9 * peak:.0f} GFLOP/s")
 
