@@ -90,15 +90,16 @@ static inline float rt_exp_near(float x)
     return y * rt_from_bits((rt_bits(t) << 23) + rt_bits(1));
 }
 
-// 2^n in two factors, for results that overflow or are subnormal.
+// 2^n in two factors, for results that overflow or are subnormal. Of what becomes 0 (masked scores)
+// nothing subnormal is made on the way, which takes many times as long.
 static inline float rt_expf(float x)
 {
-    float t, y = rt_exp_rest(x < -104.0f ? -104.0f : x, &t);
+    float t, y = rt_exp_rest(x < -104.0f ? 0 : x, &t);
     uint32_t k = rt_bits(t) - rt_bits(RT_ROUND) + 512, half = k >> 1;  // 512: both stay positive
     float e =
         y * rt_from_bits((half - 256 + 127) << 23) * rt_from_bits((k - half - 256 + 127) << 23);
 
-    return x > 89.0f ? INFINITY : e;
+    return x > 89.0f ? INFINITY : x < -104.0f ? 0 : e;
 }
 
 // ln x = e ln 2 + ln m with m in [√½, √2), ln m = f - f²/2 + f³ p(f), f = m - 1.
