@@ -397,7 +397,9 @@ void kernel_attention(const Graph *g, const Node *n, const int64_t (*stride)[MAX
                      .t = t.size,
                      .e = e.size,
                      .f = f.size,
-                     .drops = options.drop.seed != 0};
+                     .drops = options.drop.seed != 0,
+                     .has_bias = n->in[BIAS] != 0,
+                     .bool_bias = n->in[BIAS] && in(g, n, BIAS)->dtype == BOOL};
     for (int i = 0; i < batch.n; i++)
         p.batch[i] = batch.loop[i].size;
     for (int i = 0; i < group.n; i++)

@@ -140,6 +140,8 @@ int64_t rt_scatter_workspace(const RtGather *p)
     return p->batch * p->outer >= RT_SLICES ? 0 : 8 * (p->n + p->index);
 }
 
+int64_t rt_drop_room(const RtAttention *p) { return p->drops ? (RT_KEYS + 4) * RT_PANEL : 0; }
+
 // The larger of the two directions, for one thread: the operands, results and probabilities of a
 // block, as runtime/cpu/attention.c and attention_grad.c list them.
 int64_t rt_attention_thread(const RtAttention *p)
@@ -148,9 +150,9 @@ int64_t rt_attention_thread(const RtAttention *p)
     int64_t forward = (RT_ROWS + RT_KEYS) * (e + f) + RT_KEYS * RT_ROWS + 3 * RT_ROWS;
     int64_t grad = 2 * (RT_ROWS + RT_KEYS) * (e + f) + 2 * RT_KEYS * RT_ROWS + 2 * RT_ROWS;
 
-    int64_t drop = p->drops ? (RT_KEYS + 4) * RT_PANEL : 0;
+    int64_t bias = p->has_bias ? (p->bool_bias ? 2 : 1) * RT_KEYS * RT_PANEL : 0;
 
-    return 4 * ((forward > grad ? forward : grad) + drop);
+    return 4 * ((forward > grad ? forward : grad) + rt_drop_room(p) + bias);
 }
 
 int64_t rt_attention_workspace(const RtAttention *p)

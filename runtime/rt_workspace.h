@@ -24,6 +24,7 @@ int64_t rt_product(const int64_t *dim, int n);
 RtDot rt_dot_fold(const RtDot *p, bool *is_turned);
 
 int64_t rt_sums_chunks(const RtSums *q);  // parts of the rows at one outer place
+int64_t rt_drop_room(const RtAttention *p);  // floats for dropout of one thread
 int64_t rt_attention_thread(const RtAttention *p);  // bytes of one thread
 
 #endif

@@ -12,7 +12,7 @@ typedef struct Work {
     float *p;                  // [RT_KEYS][RT_ROWS] scores, then probabilities up to a factor
     float *y;                  // [RT_ROWS][f_room] sums of values
     float *most, *sum, *keep;  // of each query; keep: what earlier sums are worth now
-    float *drop;               // of RT_NR queries: rt_drop's room
+    float *drop, *bias;        // of RT_NR queries: rt_drop's room, rt_bias's
     int64_t e_room, f_room;
 } Work;
 
@@ -30,6 +30,7 @@ static Work work_at(const RtAttention *p, char *workspace, int rank)
     w.sum = w.most + RT_ROWS;
     w.keep = w.sum + RT_ROWS;
     w.drop = w.keep + RT_ROWS;
+    w.bias = w.drop + rt_drop_room(p);
     return w;
 }
 
@@ -37,13 +38,14 @@ static Work work_at(const RtAttention *p, char *workspace, int rank)
 static void softmax(const RtAttention *p, const Work *w, const RtScores *b, int64_t first,
                     RtRange seen)
 {
+    const float *bias = rt_bias(p, b, first, seen, w->bias);
     float most[RT_NR], shift[RT_NR], sum[RT_NR] = {0};
 
     memcpy(most, w->most + first, sizeof most);
     for (int64_t t = seen.first; t < seen.last; t++) {
         float *s = w->p + t * RT_ROWS + first;
 
-        rt_mask(p, b, s, t, first);
+        rt_mask(p, b, s, t, first, bias ? bias + (t - seen.first) * RT_NR : NULL);
 #pragma omp simd
         for (int l = 0; l < RT_NR; l++)
             most[l] = rt_maxf(s[l], most[l]);

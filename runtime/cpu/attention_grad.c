@@ -15,7 +15,7 @@ typedef struct Work {
     float *dk, *dv;               // as k and v
     float *p, *ds;                // [RT_KEYS][RT_ROWS]
     float *lse, *d;               // of each query
-    float *drop;                  // of RT_NR queries: rt_drop's room
+    float *drop, *bias;           // of RT_NR queries: rt_drop's room, rt_bias's
     int64_t e_room, f_room;
 } Work;
 
@@ -37,6 +37,7 @@ static Work work_at(const RtAttention *p, char *workspace, int rank)
     w.lse = w.ds + RT_KEYS * RT_ROWS;
     w.d = w.lse + RT_ROWS;
     w.drop = w.d + RT_ROWS;
+    w.bias = w.drop + rt_drop_room(p);
     return w;
 }
 
@@ -106,12 +107,14 @@ static void probabilities(const RtAttention *p, const Work *w, const RtScores *b
         seen.first = seen.first / RT_MR * RT_MR;
         seen.last = rt_least(b->keys, rt_round_up(seen.last, RT_MR));
         const float *factor = p->drops ? rt_drop(p, b, i, seen, w->drop) : NULL;
+        const float *bias = rt_bias(p, b, i, seen, w->bias);
         for (int64_t t = seen.first; t < seen.last; t++) {
             float *s = w->p + t * RT_ROWS + i, *ds = w->ds + t * RT_ROWS + i;
+            int64_t at = (t - seen.first) * RT_NR;
 
-            rt_mask(p, b, s, t, i);
+            rt_mask(p, b, s, t, i, bias ? bias + at : NULL);
             if (factor)
-                dropped(s, ds, w->lse + i, w->d + i, p->scale, factor + (t - seen.first) * RT_NR);
+                dropped(s, ds, w->lse + i, w->d + i, p->scale, factor + at);
             else
                 whole(s, ds, w->lse + i, w->d + i, p->scale);
         }

@@ -41,19 +41,39 @@ void rt_products(float *y, int64_t first, RtRange seen, int64_t keys, const floa
     }
 }
 
-void rt_add_bias(const RtAttention *p, const RtScores *b, float *s, int64_t t, int64_t first)
+// A row of a mask as what is added to scores.
+static void widen(float *to, const uint8_t *is_seen, int64_t step, int64_t n)
 {
-    int64_t at = (b->row + first) * p->bias.row + (b->key + t) * p->bias.col;
-    int64_t n = rt_least(RT_NR, b->rows - first);
-    const float *f = (const float *)b->bias + at;
-    const uint8_t *is_seen = (const uint8_t *)b->bias + at;
-
-    if (p->bool_bias)
-        for (int64_t l = 0; l < n; l++)
-            s[l] = is_seen[l * p->bias.row] ? s[l] : -INFINITY;
+    if (step == 1)
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            to[i] = is_seen[i] ? 0 : -INFINITY;
     else
-        for (int64_t l = 0; l < n; l++)
-            s[l] += f[l * p->bias.row];
+        for (int64_t i = 0; i < n; i++)
+            to[i] = is_seen[i * step] ? 0 : -INFINITY;
+}
+
+const float *rt_bias(const RtAttention *p, const RtScores *b, int64_t first, RtRange seen,
+                     float *room)
+{
+    int64_t row = p->bias.row, col = p->bias.col, keys = seen.last - seen.first;
+    int64_t at = (b->row + first) * row + (b->key + seen.first) * col;
+    int64_t rows = rt_least(RT_NR, b->rows - first);
+    const float *bias = (const float *)b->bias + at;
+
+    if (!p->has_bias || row == 0)
+        return NULL;
+    if (p->bool_bias) {
+        const uint8_t *is_seen = (const uint8_t *)b->bias + at;
+        float *to = room + RT_KEYS * RT_NR;
+        for (int64_t l = 0; l < rows; l++)
+            widen(to + l * keys, is_seen + l * row, col, keys);
+        bias = to;
+        row = keys;
+        col = 1;
+    }
+    rt_pack_panel(room, bias, col, row, keys, rows);
+    return room;
 }
 
 // ---- dropout ----

@@ -111,24 +111,44 @@ void rt_pack_columns(float *to, const float *b, int64_t row, int64_t col, int64_
 void rt_products(float *y, int64_t first, RtRange seen, int64_t keys, const float *k, int64_t k_row,
                  const float *q, int64_t length);
 
-// Adds the bias of key `t` of the block to the scores of the RT_NR queries beginning at `first`.
-void rt_add_bias(const RtAttention *p, const RtScores *b, float *s, int64_t t, int64_t first);
+// The bias of the RT_NR queries beginning at `first`, [key][RT_NR] for the keys in `seen`, in
+// `room`; NULL where each key has one for all queries.
+const float *rt_bias(const RtAttention *p, const RtScores *b, int64_t first, RtRange seen,
+                     float *room);
 
 // What dropout multiplies the weights of the RT_NR queries beginning at `first` by: [key][RT_NR]
 // for the keys in `seen`. Returns where in `room`, of RT_KEYS + 4 keys, they are.
 const float *rt_drop(const RtAttention *p, const RtScores *b, int64_t first, RtRange seen,
                      float *room);
 
+// … which a key has for all queries.
+static inline float rt_bias_of_key(const RtAttention *p, const RtScores *b, int64_t t)
+{
+    int64_t at = (b->key + t) * p->bias.col;
+
+    if (p->bool_bias)
+        return ((const uint8_t *)b->bias)[at] ? 0 : -INFINITY;
+    return ((const float *)b->bias)[at];
+}
+
 // Of the same: scores times scale, plus bias, -inf where a query doesn't see the key. `s`: those of
-// the key.
+// the key, `bias`: rt_bias's.
 static inline void rt_mask(const RtAttention *p, const RtScores *b, float *s, int64_t t,
-                           int64_t first)
+                           int64_t first, const float *bias)
 {
 #pragma omp simd
     for (int l = 0; l < RT_NR; l++)
         s[l] *= p->scale;
-    if (p->has_bias)
-        rt_add_bias(p, b, s, t, first);
+    if (bias) {
+#pragma omp simd
+        for (int l = 0; l < RT_NR; l++)
+            s[l] = bias[l] == -INFINITY ? -INFINITY : s[l] + bias[l];
+    } else if (p->has_bias) {
+        float of_key = rt_bias_of_key(p, b, t);
+#pragma omp simd
+        for (int l = 0; l < RT_NR; l++)
+            s[l] = of_key == -INFINITY ? -INFINITY : s[l] + of_key;
+    }
     if (!p->causal)
         return;
     RtRange seeing = rt_within(rt_seeing(p, b->key + t, 1), b->row + first, RT_NR);
