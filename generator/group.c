@@ -132,10 +132,10 @@ static bool has_float_sum(const Body *b)
 }
 
 // The loop over the last dim, in one of the others that a row has beside it. Floats are summed over
-// 1024 neighbours, and those sums in double, as rt_reduce does.
+// 256 neighbours, and those sums in double, as rt_reduce does.
 static void print_inner(Body *b, int indent)
 {
-    enum { RUN = 1024 };
+    enum { RUN = 256 };
     int64_t n = b->w->dim[b->w->rank - 1];
     char length[24];
 
