@@ -1,12 +1,9 @@
 // What a generated program does for each operator against the operator's own eval: kernels, fused
 // groups, views, copies. A graph of many nodes of one operator, of sizes 0, 1, odd and large, is
 // lowered, generated, compiled and run as a trainer would; what its outputs hold is compared.
-#include <dlfcn.h>
 #include <math.h>
-#include <unistd.h>
 
-#include "generator/generator.h"
-#include "tests/generator/case.h"
+#include "tests/generator/program.h"
 
 // Nodes of an operator and of a line, at least.
 enum { OP_NODES = 25, LINE_NODES = 2 * N_KINDS, OPS = 128 };
@@ -116,80 +113,6 @@ static void make_graph(Test *t, const OpDef *op, Diag *d)
     assert_true(graph_verify(t->cases.g, d));
 }
 
-// ---- the program ----
-
-// The program's text in dir/OP.c; a function of its own gives the model away.
-static void write_program(Test *t, const OpDef *op, const char *dir, Diag *d)
-{
-    Graph *g = t->cases.g;
-    GenerateOptions o = {.name = op->name, .options = "", .plan = "one rank"};
-    Program *p = lower(t->cases.arena, NULL, g, &(LowerOptions){.fuse = true, .accumulate = 1}, d);
-    char *path = arena_string(t->cases.arena, "%s/%s.c", dir, op->name);
-    Text c = {0};
-
-    assert_non_null(p);
-    generate_c(p, &o, &c);
-    text_printf(&c, "const RtModel *the_model(void);\n"
-                    "const RtModel *the_model(void) { return &model; }\n");
-    assert_true(out_write(path, c.s, c.n, d));
-    text_free(&c);
-}
-
-#ifdef __SANITIZE_ADDRESS__
-#define FLAGS "-fsanitize=address,undefined -fno-sanitize-recover=all"
-#else
-#define FLAGS "-march=native"
-#endif
-
-// Compiles all programs of a folder, several at a time, with the flags of generator/build.c but
-// -O3, which takes twice as long.
-static void compile_all(const char *dir)
-{
-    char command[512];
-
-    snprintf(command, sizeof command,
-             "ls %s/*.c | xargs -P $(nproc) -I FILE ${CC:-cc} -std=c11 -O1 " FLAGS
-             " -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp -Wall -Wextra -Werror "
-             "-Iruntime -shared -fPIC -o FILE.so FILE",
-             dir);
-    if (system(command))
-        fail_msg("what was generated doesn't compile: see %s", dir);
-}
-
-static const RtTensor *find_tensor(const RtModel *m, const char *name)
-{
-    for (int i = 0; i < m->n_predict; i++)
-        if (!strcmp(m->predict[i].name, name))
-            return &m->predict[i];
-    fail_msg("the program has no %s", name);
-    return NULL;
-}
-
-// Runs the program's forward part in an arena of NaN, which the caller frees.
-static char *run(const Test *t, const RtModel *m, const Tensor *values)
-{
-    size_t bytes = (size_t)m->arena_bytes + 1;
-    Rt rt = {.threads = 2, .kernel = calloc((size_t)m->n_kernels + 1, sizeof *rt.kernel)};
-
-    if (posix_memalign((void **)&rt.arena, 64, bytes))
-        abort();
-    memset(rt.arena, 0xff, bytes);
-    rt.workspace = rt.arena + m->workspace;
-    for (int i = 0; i < t->cases.n_inputs; i++) {
-        ValueId v = t->cases.inputs[i].v;
-        const RtTensor *to = find_tensor(m, value_of(t->cases.g, v)->name);
-        Arena *a = arena_new();
-        memcpy(rt.arena + to->offset, tensor_pack(a, &values[v]),
-               (size_t)value_bytes(value_of(t->cases.g, v)));
-        arena_free(a);
-    }
-    m->init(&rt);
-    m->forward(&rt, rt.arena);
-    rt_kernels_free(&rt, m->n_kernels);
-    free(rt.kernel);
-    return rt.arena;
-}
-
 // ---- comparing ----
 
 // Floats as integers in their order: neighbours differ by 1.
@@ -242,40 +165,18 @@ static void check_program(Test *t, const OpDef *op, const char *dir)
 {
     Graph *g = t->cases.g;
     Arena *a = arena_new();
-    Tensor *values = arena_array(a, Tensor, g->n_values);
-    char *path = arena_string(a, "%s/%s.c.so", dir, op->name);
-    void *program = dlopen(path, RTLD_NOW);
+    Loaded p = load_program(dir, op->name);
+    Tensor *values = eval_values(&t->cases, a);
+    char *arena = run_program(&t->cases, p.model, values, 2);
 
-    if (!program)
-        fail_msg("%s", dlerror());
-    const RtModel *(*model)(void) = (const RtModel *(*)(void))dlsym(program, "the_model");
-    assert_true(model);
-    for (int i = 0; i < t->cases.n_inputs; i++) {
-        const Input *x = &t->cases.inputs[i];
-        values[x->v] = draw_tensor(&t->cases.r, a, value_of(g, x->v), x->mark);
-    }
-    graph_eval(g, a, values);
-    char *arena = run(t, model(), values);
     for (int i = 0; i < t->n_checks; i++) {
         const Check *c = &t->checks[i];
-        const RtTensor *y = find_tensor(model(), g->outputs[i].name);
+        const RtTensor *y = find_tensor(p.model, g->outputs[i].name);
         compare(c, value_of(g, c->v), arena + y->offset, &values[c->v]);
     }
     free(arena);
     arena_free(a);
-    dlclose(program);
-}
-
-static void remove_programs(const char *dir)
-{
-    char path[128];
-
-    for (int i = 0; op_table[i]; i++)
-        for (int k = 0; k < 2; k++) {
-            snprintf(path, sizeof path, "%s/%s.c%s", dir, op_table[i]->name, k ? ".so" : "");
-            unlink(path);
-        }
-    rmdir(dir);
+    dlclose(p.handle);
 }
 
 static void kernels_are_eval(void **state)
@@ -288,14 +189,15 @@ static void kernels_are_eval(void **state)
     for (int i = 0; op_table[i]; i++) {
         assert_true(i < OPS);
         make_graph(&t[i], op_table[i], &d);
-        write_program(&t[i], op_table[i], dir, &d);
+        write_program(&t[i].cases, op_table[i]->name, dir, &d);
     }
-    compile_all(dir);
+    compile_all(dir, "-O1");
     for (int i = 0; op_table[i]; i++) {
         check_program(&t[i], op_table[i], dir);
         arena_free(t[i].cases.arena);
+        remove_program(dir, op_table[i]->name);
     }
-    remove_programs(dir);
+    rmdir(dir);
 }
 
 int main(void)

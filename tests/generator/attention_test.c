@@ -1,0 +1,239 @@
+// Attention and its gradient: what a generated program gives for every kind of mask, limit, group,
+// layout and dropout against `eval`, and with one thread against two, bit by bit.
+//
+// The bound is on the norm of the difference, relative to the norm of what eval gives and of as
+// many ones (a query that sees one key has no gradient: it is a difference of numbers of about 1).
+// A score is a sum of up to 16 such products, so that it and its exp are some 10 units of 2^-24
+// off.
+#include <math.h>
+
+#include "ir/internal.h"
+#include "tests/generator/program.h"
+
+static const double bound = 1e-6;
+
+// Letters: b batch, h heads, g queries' heads that share one of k and v, s queries, t keys.
+static const struct Mask {
+    const char *name, *eq;
+    DType type;
+} masks[] = {
+    {"none", "", DT_NONE},   {"bool_t", "t", BOOL},        {"bool_bt", "bt", BOOL},
+    {"bool_st", "st", BOOL}, {"bool_full", "bhgst", BOOL}, {"f32_t", "t", F32},
+    {"f32_bs", "bs", F32},   {"f32_st", "st", F32},        {"f32_ts", "ts", F32},
+    {"f32_hst", "hst", F32}, {"f32_full", "bhgst", F32},
+};
+
+static const struct Limit {
+    int causal, offset, window;
+} limits[] = {{0, 0, 0}, {1, 0, 0}, {1, 5, 0}, {1, -2, 0}, {1, 0, 3}, {1, 9, 14}};
+
+static const struct Drop {
+    const char *eq;
+    double rate;
+    int micro_axis;
+} drops[] = {{NULL, 0, 0}, {"bhgst", 0.3, 0}, {"tsbhg", 0.5, -1}, {"hbgst", 0.1, 1}};
+
+// Operands as they lie in memory: heads in front; keys' and values' elements apart; all slices of
+// one tensor, heads behind the sequence.
+enum { DENSE, TURNED, QKV, N_LAYOUTS };
+
+typedef struct Sizes {
+    int64_t b, h, s, t, e, f;
+} Sizes;
+
+// Around the kernels' tiles: 32 queries, 12 keys, blocks of 96 and 264.
+static const Sizes sizes[] = {{1, 1, 1, 1, 1, 1},     {2, 1, 5, 7, 3, 2},    {1, 2, 33, 35, 8, 5},
+                              {2, 2, 12, 96, 16, 16}, {1, 1, 97, 265, 4, 3}, {1, 1, 130, 40, 5, 8},
+                              {1, 3, 64, 64, 9, 7}};
+
+// One combination, and its dims by letter.
+typedef struct Form {
+    const struct Mask *mask;
+    const struct Limit *limit;
+    const struct Drop *drop;
+    int groups, layout;
+    int64_t size[N_LETTERS];
+} Form;
+
+typedef struct Head {
+    ValueId v;
+    const char *dims;
+} Head;
+
+static ValueId input(Cases *c, const Form *f, const char *dims, DType t)
+{
+    int64_t dim[MAX_RANK];
+
+    for (int i = 0; dims[i]; i++)
+        dim[i] = f->size[(int)dims[i]];
+    return add_input(c, t, (int)strlen(dims), dim, (Mark){0});
+}
+
+// Some heads of x, [b, s, heads, e].
+static ValueId heads_of(Cases *c, const Form *f, ValueId x, int64_t first, const char *dims)
+{
+    bool has_groups = strchr(dims, 'g');
+    int64_t h = f->size['h'], g = has_groups ? f->size['g'] : 1, b = f->size['b'];
+    int64_t s = f->size['s'], e = f->size['e'];
+    ValueId v = make_slice(c->g, x, (int64_t[]){0, 0, first, 0}, (int64_t[]){b, s, h * g, e},
+                           (int64_t[]){1, 1, 1, 1});
+
+    return has_groups ? make_reshape(c->g, v, 5, (int64_t[]){b, s, h, g, e}) : v;
+}
+
+// q, k and v.
+static void add_operands(Cases *c, Form *f, Head *o)
+{
+    static const char *const dims[N_LAYOUTS][3] = {
+        {"bhgse", "bhte", "bhtf"}, {"bgshe", "hbet", "bfht"}, {"bshge", "bthe", "bthf"}};
+
+    for (int i = 0; i < 3; i++)
+        o[i].dims = dims[f->layout][i];
+    if (f->layout != QKV) {
+        for (int i = 0; i < 3; i++)
+            o[i].v = input(c, f, o[i].dims, F32);
+        return;
+    }
+    int64_t h = f->size['h'], g = f->size['g'];
+    f->size['t'] = f->size['s'];
+    f->size['f'] = f->size['e'];
+    f->size['x'] = h * (g + 2);
+    ValueId x = input(c, f, "bsxe", F32);
+    for (int i = 0; i < 3; i++)
+        o[i].v = heads_of(c, f, x, i ? h * (g + i - 1) : 0, o[i].dims);
+}
+
+static void add_output(Cases *c, int form, int k, ValueId v)
+{
+    graph_output(c->g, arena_string(c->arena, "y%d_%d", form, k), v, OUTPUT_MODEL);
+}
+
+enum { OUTPUTS = 5 };  // y, lse, dq, dk, dv
+
+static void add_form(Cases *c, Form *f, int number)
+{
+    const char *y_dims = f->layout == DENSE ? "bhgsf" : "bshgf";
+    Attention a = {.bias_eq = f->mask->type ? f->mask->eq : NULL,
+                   .scale = 0.4,
+                   .causal = f->limit->causal,
+                   .offset = f->limit->offset,
+                   .window = f->limit->window};
+    ValueId bias = 0;
+    Head o[3];
+
+    add_operands(c, f, o);
+    if (f->mask->type)
+        bias = input(c, f, f->mask->eq, f->mask->type);
+    a.eq = arena_string(c->arena, "%s,%s,%s->%s", o[0].dims, o[1].dims, o[2].dims, y_dims);
+    a.query = (int)(strchr(o[0].dims, 's') - o[0].dims);
+    if (f->drop->eq) {
+        a.drop = (Dropout){.eq = f->drop->eq,
+                           .rate = f->drop->rate,
+                           .site = 5,
+                           .layer = 2,
+                           .micro_axis = f->drop->micro_axis,
+                           .micro_batches = 3};
+        a.drop.seed = add_input(c, I64, 0, NULL, (Mark){'=', number});
+        a.drop.step = add_input(c, I64, 0, NULL, (Mark){'=', 7});
+        a.drop.micro = add_input(c, I64, 0, NULL, (Mark){'=', number % 3});
+    }
+    ValueId y = make_attention(c->g, o[0].v, o[1].v, o[2].v, bias, &a);
+    ValueId lse = graph_output_of(c->g, y, 1), dy = input(c, f, y_dims, F32);
+    ValueId dq = make_attention_grad(c->g, o[0].v, o[1].v, o[2].v, bias, y, lse, dy, &a);
+    for (int k = 0; k < OUTPUTS; k++)
+        add_output(c, number, k,
+                   k < 2 ? graph_output_of(c->g, y, k) : graph_output_of(c->g, dq, k - 2));
+}
+
+// All forms that a mask takes part in.
+static int make_graph(Cases *c, const struct Mask *mask, Form *form)
+{
+    int n = 0;
+
+    for (int i = 0; i < COUNT(limits); i++)
+        for (int k = 0; k < COUNT(drops); k++)
+            for (int layout = 0; layout < N_LAYOUTS; layout++)
+                for (int groups = 1; groups <= 2; groups++, n++) {
+                    const Sizes *z = &sizes[(n + (int)(mask - masks)) % COUNT(sizes)];
+                    form[n] = (Form){mask, &limits[i], &drops[k], groups, layout, {0}};
+                    int64_t *size = form[n].size;
+                    size['b'] = z->b, size['h'] = z->h, size['g'] = groups;
+                    size['s'] = z->s, size['t'] = z->t, size['e'] = z->e, size['f'] = z->f;
+                    add_form(c, &form[n], n);
+                }
+    return n;
+}
+
+static double distance(const float *got, const Tensor *want)
+{
+    double sum = 0, norm = (double)tensor_count(want);
+
+    for (int64_t i = 0; i < tensor_count(want); i++) {
+        double x = (double)got[i], y = want->f[i];
+        sum += x == y ? 0 : (x - y) * (x - y);
+        norm += isfinite(y) ? y * y : 0;
+    }
+    return sum == 0 ? 0 : sqrt(sum / norm);
+}
+
+static void check(const Cases *c, const RtModel *m, const Tensor *values, const Form *form)
+{
+    static const char *const names[OUTPUTS] = {"y", "lse", "dq", "dk", "dv"};
+    char *arena[2];
+
+    for (int i = 0; i < 2; i++)
+        arena[i] = run_program(c, m, values, i + 1);
+    for (int i = 0; i < c->g->n_outputs; i++) {
+        const Form *f = &form[i / OUTPUTS];
+        ValueId v = c->g->outputs[i].value;
+        int64_t at = find_tensor(m, c->g->outputs[i].name)->offset;
+        double d = distance((const float *)(arena[0] + at), &values[v]);
+        bool same = !memcmp(arena[0] + at, arena[1] + at, (size_t)value_bytes(value_of(c->g, v)));
+        if (!(d <= bound) || !same)
+            fail_msg(
+                "%s of mask %s, causal %d offset %d window %d, dropout %s, %d groups, layout %d, "
+                "s %d t %d: %.1e from eval, 2 threads %s",
+                names[i % OUTPUTS], f->mask->name, f->limit->causal, f->limit->offset,
+                f->limit->window, f->drop->eq ? f->drop->eq : "none", f->groups, f->layout,
+                (int)f->size['s'], (int)f->size['t'], d, same ? "the same" : "other bits");
+    }
+    free(arena[0]);
+    free(arena[1]);
+}
+
+static void attention_is_eval(void **state)
+{
+    enum { FORMS = COUNT(limits) * COUNT(drops) * N_LAYOUTS * 2 };
+    char dir[] = "/tmp/attention_test.XXXXXX";
+    static Form form[COUNT(masks)][FORMS];
+    Cases c[COUNT(masks)];
+    Diag d = {.file = "attention"};
+
+    assert_non_null(mkdtemp(dir));
+    for (int i = 0; i < COUNT(masks); i++) {
+        c[i] = (Cases){.arena = arena_new(), .r = {(uint64_t)i + 1}};
+        c[i].g = graph_new(c[i].arena, masks[i].name);
+        c[i].g->diag = &d;
+        assert_int_equal(make_graph(&c[i], &masks[i], form[i]), FORMS);
+        assert_true(graph_verify(c[i].g, &d));
+        write_program(&c[i], masks[i].name, dir, &d);
+    }
+    compile_all(dir, "-O0");  // calls only, but long lists of them
+    for (int i = 0; i < COUNT(masks); i++) {
+        Arena *a = arena_new();
+        Loaded p = load_program(dir, masks[i].name);
+        check(&c[i], p.model, eval_values(&c[i], a), form[i]);
+        dlclose(p.handle);
+        remove_program(dir, masks[i].name);
+        arena_free(a);
+        arena_free(c[i].arena);
+    }
+    rmdir(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(attention_is_eval)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
