@@ -122,7 +122,7 @@ def rms_norm(g, rows, width):
 
 def softmax(g, rows, width):
     x = g.leaf("parameter", "x", rows, width)
-    most = g.add("reduce_max", x, dims=(rows,), attrs="axes=[1]")
+    most = g.add("floor", g.add("reduce_max", x, dims=(rows,), attrs="axes=[1]"))  # as make_softmax does
     e = g.add("exp", g.add("sub", x, g.spread(most, (rows, width), [0])))
     total = g.add("reduce_sum", e, dims=(rows,), attrs="axes=[1]")
     return g.add("div", e, g.spread(total, (rows, width), [0])), "mse(y, t)"
