@@ -75,7 +75,7 @@ static void put_dual(Text *t, const Problem *p, const Dual *dual)
     put_numbers(t, "      ", dual->price, dual->n_times);
     text_printf(t, ",\n    \"messages\": [");
     for (int e = 0; e < p->n_edges; e++) {
-        int n = n_alternatives(p, p->edge[e].a) + n_alternatives(p, p->edge[e].b);
+        int n = edge_messages(p, e);
         text_printf(t, "%s\n      ", e ? "," : "");
         put_numbers(t, "        ", message, n);
         message += n;

@@ -137,8 +137,7 @@ Ascent *ascent_new(const Field *f, Arena *a)
     s->f = f;
     s->first_message = arena_array(a, int64_t, p->n_edges + 1);
     for (int e = 0; e < p->n_edges; e++)
-        s->first_message[e + 1] =
-            s->first_message[e] + n_alternatives(p, p->edge[e].a) + n_alternatives(p, p->edge[e].b);
+        s->first_message[e + 1] = s->first_message[e] + edge_messages(p, e);
     s->message = arena_array(a, double, s->first_message[p->n_edges]);
     s->best_message = arena_array(a, double, s->first_message[p->n_edges]);
     s->price = arena_array(a, double, f->n_slots);

@@ -36,11 +36,6 @@ static double width(Range r)
     return r.low > r.high ? 0 : high - low;
 }
 
-static int64_t edge_size(const Problem *p, int e)
-{
-    return (int64_t)n_alternatives(p, p->edge[e].a) * n_alternatives(p, p->edge[e].b);
-}
-
 static int by_matrix(const void *a, const void *b)
 {
     const Edge *x = *(const Edge *const *)a, *y = *(const Edge *const *)b;
@@ -62,7 +57,7 @@ static double penalty(const Problem *p)
     }
     for (int e = 0; e < p->n_edges; e++) {
         bool is_new = !e || p->edge[e].cost != p->edge[e - 1].cost;
-        Range r = is_new ? range_of(p->edge[e].cost, edge_size(p, e)) : (Range){0};
+        Range r = is_new ? range_of(p->edge[e].cost, edge_pairs(p, e)) : (Range){0};
         sum += width(r);
         most = width(r) > most ? width(r) : most;
     }
@@ -89,7 +84,7 @@ static void copy_matrices(Field *f, Arena *a)
             f->matrix[e] = f->matrix[order[j - 1] - p->edge];
             continue;
         }
-        int64_t n = edge_size(p, e);
+        int64_t n = edge_pairs(p, e);
         f->matrix[e] = arena_array(a, double, n);
         for (int64_t i = 0; i < n; i++)
             f->matrix[e][i] = image(p->edge[e].cost[i], f->forbidden);

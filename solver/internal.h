@@ -7,6 +7,17 @@
 
 static inline bool is_forbidden(int64_t cost) { return cost >= COST_FORBIDDEN; }
 
+// The numbers in an edge's matrix; the alternatives of its ends, which have a message each.
+static inline int64_t edge_pairs(const Problem *p, int e)
+{
+    return (int64_t)n_alternatives(p, p->edge[e].a) * n_alternatives(p, p->edge[e].b);
+}
+
+static inline int edge_messages(const Problem *p, int e)
+{
+    return n_alternatives(p, p->edge[e].a) + n_alternatives(p, p->edge[e].b);
+}
+
 // ---- watch.c: the clock and Ctrl-C ----
 // Searches count their work, so that a run repeats; the watch only ends them.
 typedef struct Watch {
@@ -189,8 +200,6 @@ bool branch_by_ascent(const Problem *p, const Dual *dual, Wide cutoff, double ga
 // choice that was found, and its cost. False: none within the limit.
 bool search(const Problem *p, const Dual *dual, bool is_start, int *choice, Wide *cost,
             uint64_t seed, int64_t work, const Watch *w, Listener l);
-// Rounds x[first[i] + k], how much of alternative k a relaxation takes; then as search.
-bool search_round(const Problem *p, const double *x, int *choice, Wide *cost);
 
 // ---- least.c: where nothing stays within the limit ----
 typedef struct Least {

@@ -56,8 +56,7 @@ static bool add_loop(Problem *p, const Edge *e)
 static bool join(Problem *p, const Place *place, int n, Arena *a)
 {
     Edge *e = &p->edge[place[0].e];
-    int size = n_alternatives(p, e->a) * n_alternatives(p, e->b);
-    int64_t *cost = arena_array(a, int64_t, size);
+    int64_t *cost = arena_array(a, int64_t, edge_pairs(p, place[0].e));
 
     for (int i = 0; i < n; i++)
         if (!add_edge(p, cost, e, &p->edge[place[i].e]))

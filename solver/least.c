@@ -21,7 +21,7 @@ static void forget_costs(const Problem *p, Problem *q, Arena *a)
             q->edge[e].cost = q->edge[e - 1].cost;
             continue;
         }
-        int64_t n_pairs = (int64_t)n_alternatives(p, d->a) * n_alternatives(p, d->b);
+        int64_t n_pairs = edge_pairs(p, e);
         int64_t *cost = arena_array(a, int64_t, n_pairs);
         for (int64_t i = 0; i < n_pairs; i++)
             cost[i] = is_forbidden(d->cost[i]) ? COST_FORBIDDEN : 0;

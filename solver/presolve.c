@@ -23,10 +23,9 @@ static bool is_tame(const Problem *p)
         bytes += b;
     }
     for (int e = 0; e < p->n_edges; e++) {
-        size_t n =
-            (size_t)n_alternatives(p, p->edge[e].a) * (size_t)n_alternatives(p, p->edge[e].b);
+        int64_t n = edge_pairs(p, e);
         int64_t c = 0;
-        for (size_t i = 0; i < n; i++) {
+        for (int64_t i = 0; i < n; i++) {
             int64_t x = p->edge[e].cost[i] < 0 ? -p->edge[e].cost[i] : p->edge[e].cost[i];
             c = !is_forbidden(p->edge[e].cost[i]) && x > c ? x : c;
         }

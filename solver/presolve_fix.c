@@ -170,7 +170,7 @@ void net_fix(Net *g, const Problem *p, const Dual *dual, Wide cutoff)
         slack_spread(&s);
         for (int e = 0; e < p->n_edges; e++) {
             pairs_drop(&s, g, e, message);
-            message += n_alternatives(p, p->edge[e].a) + n_alternatives(p, p->edge[e].b);
+            message += edge_messages(p, e);
         }
         for (int i = 0; i < p->n_nodes; i++)
             for (int k = 0; k < n_alternatives(p, i); k++)

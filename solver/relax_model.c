@@ -176,7 +176,7 @@ static void pairs_send(Model *m)
     Lines l = {0};
 
     for (int e = 0; e < p->n_edges; e++)
-        n_all += n_alternatives(p, p->edge[e].a) * n_alternatives(p, p->edge[e].b);
+        n_all += (int)edge_pairs(p, e);  // solve() sees to it that they are few
     lines_alloc(&l, n_all, 2 * n_all, true, a);
     int entries = 0;
     for (int e = 0; e < p->n_edges; e++) {
@@ -279,7 +279,7 @@ Model *model_new(const Problem *p, Engine *e, const Dual *from, Arena *a)
     m->first_row = arena_array(a, int, p->n_edges + 1);
     for (int i = 0; i < p->n_edges; i++) {
         m->first_row[i] = n;
-        n += n_alternatives(p, p->edge[i].a) + n_alternatives(p, p->edge[i].b);
+        n += edge_messages(p, i);
     }
     m->first_row[p->n_edges] = m->first_memory = n;
     costs_level(m);

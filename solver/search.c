@@ -9,8 +9,8 @@
 static const double TURNS = 3;                            // of each node, at prices alone
 static const double MOST_OVER = 0.2, FIRST_PRICE = 0.01;  // parts of the limit, and of the cost
 static const double LITTLE = 1e-5;                        // of the cost
-static const int64_t LEAST_PATIENCE = 20000000, ROUNDED = 20000000;  // work
-enum { PATIENCE = 16 };  // for each pair of alternatives
+static const int64_t LEAST_PATIENCE = 20000000;           // work
+enum { PATIENCE = 16 };                                   // for each pair of alternatives
 
 typedef struct Hunt {
     Search *s;
@@ -135,8 +135,7 @@ static Hunt *hunt_new(const Problem *p, const Dual *dual, uint64_t seed, Arena *
     h->best = arena_array(a, int, p->n_nodes);
     h->patience = LEAST_PATIENCE;
     for (int e = 0; e < p->n_edges; e++)
-        h->patience +=
-            (int64_t)PATIENCE * n_alternatives(p, p->edge[e].a) * n_alternatives(p, p->edge[e].b);
+        h->patience += PATIENCE * edge_pairs(p, e);
     if (dual)
         search_dual_prices(f, dual, h->price);
     search_price(h->s, h->price);
@@ -176,17 +175,4 @@ bool search(const Problem *p, const Dual *dual, bool is_start, int *choice, Wide
         memcpy(choice, h->best, (size_t)p->n_nodes * sizeof *choice);
     arena_free(a);
     return is_found;
-}
-
-bool search_round(const Problem *p, const double *x, int *choice, Wide *cost)
-{
-    Watch w = watch_start(0);
-
-    for (int i = 0; i < p->n_nodes; i++) {
-        choice[i] = 0;
-        for (int k = 1; k < n_alternatives(p, i); k++)
-            if (x[p->first[i] + k] > x[p->first[i] + choice[i]])
-                choice[i] = k;
-    }
-    return search(p, NULL, true, choice, cost, 1, ROUNDED, &w, (Listener){0});
 }

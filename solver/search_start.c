@@ -41,7 +41,7 @@ void search_follow(Search *s, const Dual *d, int *choice)
     scratch[0] = arena_array(a, double, f->widest);
     scratch[1] = arena_array(a, double, f->widest);
     for (int e = 0; e < p->n_edges; e++)
-        first[e + 1] = first[e] + n_alternatives(p, p->edge[e].a) + n_alternatives(p, p->edge[e].b);
+        first[e + 1] = first[e] + edge_messages(p, e);
     for (int i = p->n_nodes - 1; i >= 0; i--) {
         hear(s, d, first, i, choice, scratch, cost);
         choice[i] = 0;

@@ -29,7 +29,6 @@ typedef struct Chain {
     Wide offset;               // of the last level
     int *at[MOST_LEVELS + 1];  // a choice on its way back: at[0] is of the original
     Dual dual;                 // of the last level's problem; n_times may be 0
-    Dual first;                // of the first level's
     Dual prices;               // the first level's, where costs have fixed nothing yet
     bool has_dual, has_bound;
     bool is_exhausted;  // nothing is cheaper than the choice that is known
@@ -140,7 +139,7 @@ static int64_t pairs_of(const Problem *p)
     int64_t n = 0;
 
     for (int e = 0; e < p->n_edges; e++)
-        n += n_alternatives(p, p->edge[e].a) * n_alternatives(p, p->edge[e].b);
+        n += edge_pairs(p, e);
     return n;
 }
 
@@ -232,8 +231,6 @@ static void levels_settle(Chain *c)
             choices_search(c);
         if (!is_over(c) && c->has_engine && pairs_of(rest(c)) <= RELAX_PAIRS)
             bound_by_relaxing(c);
-        if (c->n_levels == 1)
-            c->first = c->dual;
         if (!is_over(c))
             level_add(c);
     }
@@ -299,14 +296,7 @@ static void certify(Chain *c)
 {
     Answer *a = c->answer;
     Watch all = {c->watch.start, c->o->time_limit};
-    int64_t n = 0;
 
-    for (int e = 0; e < c->p->n_edges; e++)
-        n += n_alternatives(c->p, c->p->edge[e].a) + n_alternatives(c->p, c->p->edge[e].b);
-    a->dual = c->first;
-    a->dual.message = arena_array(c->arena, int64_t, n);
-
-    // The prices of the first level serve the whole: only messages are to be found.
     a->dual = c->prices;
     a->dual.message = NULL;
     phase_begin(c);
