@@ -7,8 +7,6 @@
 // The label of a node made for `b`: positions are numbered at the end.
 static Block label(Block b) { return (Block){b.cls, b.iter, 0}; }
 
-static bool is_same_block(Block a, Block b) { return a.cls == b.cls && a.iter == b.iter; }
-
 static ValueId sum(Graph *g, ValueId a, ValueId b, Block block)
 {
     if (!a || !b)

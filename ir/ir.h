@@ -49,6 +49,9 @@ typedef struct Block {
     int32_t cls, iter, pos;
 } Block;
 
+// The same iteration of the same class.
+static inline bool is_same_block(Block a, Block b) { return a.cls == b.cls && a.iter == b.iter; }
+
 typedef struct Value {
     const char *name;  // any bytes; unique among inputs, parameters, buffers and states
     DType dtype;

@@ -35,8 +35,6 @@ static ValueId home_of(const Recompute *r, ValueId v)
     return twin_value(&r->l, b, 0);
 }
 
-static bool is_same_block(Block a, Block b) { return a.cls == b.cls && a.iter == b.iter; }
-
 static bool is_cheap_again(const Node *n) { return n->op->expr || n->op->view; }
 
 // All iterations are alike but for what stands for a neighbour at the ends.
