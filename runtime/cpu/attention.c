@@ -93,11 +93,7 @@ static void block(const RtAttention *p, const Work *w, const RtScores *b)
         RtRange seen = rt_within(rt_seen(p, b->row + i, rows), b->key, b->keys);
 
         rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q + i * p->e, p->e);
-        // Of the tiles at either end of what is seen, too, nothing else may stay.
-        for (int64_t t = seen.first / RT_MR * RT_MR; t < seen.first; t++)
-            memset(w->p + t * RT_ROWS + i, 0, sizeof(float) * RT_NR);
-        for (int64_t t = seen.last; t < rt_least(b->keys, rt_round_up(seen.last, RT_MR)); t++)
-            memset(w->p + t * RT_ROWS + i, 0, sizeof(float) * RT_NR);
+        seen = rt_tiles(seen, b->keys);
         softmax(p, w, b, i, seen);
         if (p->drops)
             drop(p, w, b, i, seen);

@@ -103,9 +103,7 @@ static void probabilities(const RtAttention *p, const Work *w, const RtScores *b
 
         rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q_turned + i * p->e, p->e);
         rt_products(w->ds, i, seen, b->keys, w->v, w->f_room, w->dy_turned + i * p->f, p->f);
-        // Of the tiles at either end of what is seen, too, nothing else may stay.
-        seen.first = seen.first / RT_MR * RT_MR;
-        seen.last = rt_least(b->keys, rt_round_up(seen.last, RT_MR));
+        seen = rt_tiles(seen, b->keys);
         const float *factor = p->drops ? rt_drop(p, b, i, seen, w->drop) : NULL;
         const float *bias = rt_bias(p, b, i, seen, w->bias);
         for (int64_t t = seen.first; t < seen.last; t++) {

@@ -85,6 +85,13 @@ typedef struct RtDraw {
     int64_t element;
 } RtDraw;
 
+// The block's tiles of keys that hold some of `seen`, of which rt_products makes all: what of them
+// isn't seen, rt_mask hides.
+static inline RtRange rt_tiles(RtRange seen, int64_t keys)
+{
+    return (RtRange){seen.first / RT_MR * RT_MR, rt_least(keys, rt_round_up(seen.last, RT_MR))};
+}
+
 // Queries and keys of one block of scores.
 typedef struct RtScores {
     int64_t row, rows, key, keys;
