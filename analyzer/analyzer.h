@@ -52,6 +52,34 @@ bool cluster_parse(Arena *a, const char *text, size_t n, Cluster *c, Diag *d);
 bool cluster_read(Arena *a, const char *path, Cluster *c, Diag *d);
 void cluster_print(const Cluster *c, Text *t);
 
+// ---- meshes and specs ----
+
+enum { MAX_AXES = 4 };
+
+// The ranks as a grid: rank r has coordinate r / (product of the sizes after axis a) % size[a] along
+// axis a. Axes stand from slow links to fast ones. A message of n bytes along axis a takes
+// alpha[a] + beta[a] · n.
+typedef struct Mesh {
+    int n_axes;
+    int size[MAX_AXES];
+    const char *name[MAX_AXES];  // letters, digits and '_'; x0, x1 … unless the user named them
+    double alpha[MAX_AXES];      // s
+    double beta[MAX_AXES];       // s/byte
+} Mesh;
+
+// What a mesh axis does to a value where it doesn't split one of its dims.
+enum { SPEC_WHOLE = -1, SPEC_SUM = -2, SPEC_MAX = -3, SPEC_MIN = -4 };
+
+// How a value lies on a mesh: for each axis the dim (refined) that it splits, or SPEC_…: every rank
+// along it has the whole, or a part, and the value is the sum (max, min) of them. Where axes
+// share a dim, level 0 is the outermost; of all others the level is 0. Chunks nest: c = ceil(n / p),
+// then ceil(c / q); a rank's extent is what is left of the dim, maybe 0. Specs are equal where
+// their bytes are; axes that the mesh lacks are SPEC_WHOLE.
+typedef struct Spec {
+    int8_t at[MAX_AXES];
+    int8_t level[MAX_AXES];
+} Spec;
+
 // ---- cost ----
 
 // max(flops / flop rate, read / reading, (read + written) / bandwidth) + launch. The rate of a
