@@ -80,6 +80,85 @@ typedef struct Spec {
     int8_t level[MAX_AXES];
 } Spec;
 
+int mesh_ranks(const Mesh *m);
+int mesh_stride(const Mesh *m, int axis);  // ranks r and r + stride are neighbours along the axis
+int mesh_coordinate(const Mesh *m, int axis, int rank);
+
+Spec spec_whole(void);  // every rank has the whole
+bool spec_equal(const Spec *a, const Spec *b);
+// SPEC_SUM, SPEC_MAX or SPEC_MIN if an axis of it is; otherwise SPEC_WHOLE.
+int spec_partial(const Spec *s);
+// Can values of that rank lie so? Dims and axes are there, levels are dense, and of SPEC_SUM, SPEC_MAX
+// and SPEC_MIN there is but one: a maximum of sums isn't the sum of maxima.
+bool spec_is_valid(const Mesh *m, int rank, const Spec *s);
+// The axes that split a dim, outermost first; returns how many.
+int spec_axes(const Spec *s, int dim, int axis[MAX_AXES]);
+
+// Of a dim of n elements: how many a rank's buffer has room for.
+int64_t spec_chunk(const Mesh *m, const Spec *s, int dim, int64_t n);
+// … and which of them are a rank's: from offset on (n at most), so many (0: none).
+void spec_piece(const Mesh *m, const Spec *s, int dim, int64_t n, int rank, int64_t *offset,
+                int64_t *extent);
+// The bytes of a rank's buffer: all dims at their chunks.
+int64_t spec_bytes(const Mesh *m, const Spec *s, const Value *v);
+
+// "[dp+tp,-] sum:pp": a dim's axes, outermost first, or '-'; then those that leave parts. A value
+// that has an own shape has an entry for each own dim; if that was split into several, they stand
+// with '.' between them, and axes without '.' split the outermost that isn't 1.
+void spec_print(const Mesh *m, const Value *v, const Spec *s, Text *t);
+// The text is not trusted; false after an error.
+bool spec_parse(const Mesh *m, const Value *v, const char *text, Spec *s, Diag *d);
+
+// ---- from spec to spec ----
+
+typedef enum StepKind {
+    STEP_ALL_GATHER,      // split → whole
+    STEP_SLICE,           // whole → split: each rank keeps its piece
+    STEP_ALL_TO_ALL,      // split → split on another dim
+    STEP_ALL_REDUCE,      // parts → whole
+    STEP_REDUCE_SCATTER,  // parts → split
+    STEP_PERMUTE,         // two axes change places
+    STEP_MASK,            // whole → parts: coordinate 0 keeps it, the others take the identity
+    N_STEP_KINDS
+} StepKind;
+
+// A step along one axis, all other axes staying as they are. It takes the innermost axis from a
+// dim, and puts it onto a dim as the innermost: so pieces that are joined or cut are the nested
+// chunks, exactly, whatever the sizes. Joined and cut pieces lie at multiples of the inner chunk
+// from the outer piece's begin, as spec_piece says.
+//   STEP_PERMUTE: with p ranks along `axis` and q along `other`, rank (i, j) gets all that rank
+// (k / q, k % q) has, where k = j · p + i. Either p = q, and what the two axes do is exchanged; or
+// `axis` stands just outside `other` on a dim whose p · q pieces are all full or at its end, and then
+// just inside.
+typedef struct Step {
+    StepKind kind;
+    int axis, other;       // other: of STEP_PERMUTE; otherwise -1
+    int from_dim, to_dim;  // what Spec.at says of the axis before and after: a dim, or SPEC_…
+    Spec after;
+    int64_t picoseconds;
+    int64_t bytes;    // that each rank hands to the collective; 0 of STEP_SLICE and STEP_MASK
+    int64_t staging;  // where pieces can't be sent, or received, where they lie: bytes to pack them in
+} Step;
+
+// One way from spec to spec.
+typedef struct Way {
+    int n_steps;
+    const Step *step;
+    int64_t picoseconds;
+    // The most bytes at any time beside the way's source and its result: what lies between two steps,
+    // and staging.
+    int64_t transient;
+} Way;
+
+// The cheapest ways on a mesh, each found once per shape.
+typedef struct Layouts Layouts;
+
+Layouts *layouts_new(Arena *a, const Mesh *m);
+// All ways of which no other is faster with as few transient bytes, fastest first: of a value of
+// these dims, from one valid spec to another. There is always one; of equal specs it has no steps.
+// They live as long as the arena.
+int layout_ways(Layouts *l, const Value *v, Spec from, Spec to, const Way **way);
+
 // ---- cost ----
 
 // max(flops / flop rate, read / reading, (read + written) / bandwidth) + launch. The rate of a

@@ -1,0 +1,94 @@
+// How a value lies on a mesh: which specs there are, and what they leave to each rank.
+#include <string.h>
+
+#include "analyzer/analyzer.h"
+
+Spec spec_whole(void)
+{
+    Spec s = {0};
+
+    for (int a = 0; a < MAX_AXES; a++)
+        s.at[a] = SPEC_WHOLE;
+    return s;
+}
+
+bool spec_equal(const Spec *a, const Spec *b) { return !memcmp(a, b, sizeof *a); }
+
+int spec_partial(const Spec *s)
+{
+    for (int a = 0; a < MAX_AXES; a++)
+        if (s->at[a] < SPEC_WHOLE)
+            return s->at[a];
+    return SPEC_WHOLE;
+}
+
+bool spec_is_valid(const Mesh *m, int rank, const Spec *s)
+{
+    unsigned levels[MAX_RANK] = {0};  // of each dim, as bits
+
+    for (int a = 0; a < MAX_AXES; a++) {
+        int at = s->at[a], level = s->level[a];
+        if (at < SPEC_MIN || at >= rank || level < 0 || level >= MAX_AXES)
+            return false;
+        if ((a >= m->n_axes && at != SPEC_WHOLE) || (at < 0 && level))
+            return false;
+        if (at < SPEC_WHOLE && at != spec_partial(s))
+            return false;
+        if (at >= 0 && levels[at] & 1U << level)
+            return false;
+        if (at >= 0)
+            levels[at] |= 1U << level;
+    }
+    for (int k = 0; k < rank; k++)
+        if (levels[k] & (levels[k] + 1))  // a gap
+            return false;
+    return true;
+}
+
+int spec_axes(const Spec *s, int dim, int axis[MAX_AXES])
+{
+    int n = 0;
+
+    for (int a = 0; a < MAX_AXES; a++)
+        if (s->at[a] == dim) {
+            axis[s->level[a]] = a;
+            n++;
+        }
+    return n;
+}
+
+static int64_t divide_up(int64_t n, int64_t p) { return n / p + (n % p != 0); }
+
+int64_t spec_chunk(const Mesh *m, const Spec *s, int dim, int64_t n)
+{
+    for (int a = 0; a < m->n_axes; a++)
+        if (s->at[a] == dim)
+            n = divide_up(n, m->size[a]);  // in any order: ⌈⌈n/p⌉/q⌉ = ⌈n/(p·q)⌉
+    return n;
+}
+
+void spec_piece(const Mesh *m, const Spec *s, int dim, int64_t n, int rank, int64_t *offset,
+                int64_t *extent)
+{
+    int axis[MAX_AXES], n_axes = spec_axes(s, dim, axis);
+    int64_t chunk = n;
+
+    *offset = 0;
+    *extent = n;
+    for (int i = 0; i < n_axes; i++) {
+        chunk = divide_up(chunk, m->size[axis[i]]);
+        int64_t before = chunk * mesh_coordinate(m, axis[i], rank);
+        before = before < *extent ? before : *extent;
+        *offset += before;
+        *extent = *extent - before < chunk ? *extent - before : chunk;
+    }
+}
+
+int64_t spec_bytes(const Mesh *m, const Spec *s, const Value *v)
+{
+    int64_t bytes = dtype_size(v->dtype);
+
+    for (int k = 0; k < v->rank; k++)
+        bytes *= spec_chunk(m, s, k, v->dim[k]);
+    return bytes;
+}
