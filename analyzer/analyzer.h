@@ -140,10 +140,14 @@ typedef struct Step {
     int64_t staging;  // where pieces can't be sent, or received, where they lie: bytes to pack them in
 } Step;
 
+// Seconds of a collective along `axes` together (bit a: axis a), to which each rank hands so many
+// bytes.
+double collective_seconds(const Mesh *m, StepKind kind, unsigned axes, double bytes);
+
 // One way from spec to spec.
 typedef struct Way {
     int n_steps;
-    const Step *step;
+    const Step *const *step;
     int64_t picoseconds;
     // The most bytes at any time beside the way's source and its result: what lies between two steps,
     // and staging.

@@ -1,7 +1,7 @@
 // How a value lies on a mesh: which specs there are, and what they leave to each rank.
 #include <string.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/internal.h"
 
 Spec spec_whole(void)
 {
@@ -56,8 +56,6 @@ int spec_axes(const Spec *s, int dim, int axis[MAX_AXES])
         }
     return n;
 }
-
-static int64_t divide_up(int64_t n, int64_t p) { return n / p + (n % p != 0); }
 
 int64_t spec_chunk(const Mesh *m, const Spec *s, int dim, int64_t n)
 {

@@ -97,11 +97,11 @@ void spec_print(const Mesh *m, const Value *v, const Spec *s, Text *t)
         print_entry(m, v, s, first[e], first[e + 1], t);
     }
     text_put(t, "]", 1);
-    for (int i = 0, n = 0; i < COUNT(kinds); i++, n = 0)
-        for (int a = 0; a < m->n_axes; a++)
+    for (int i = 0; i < COUNT(kinds); i++)
+        for (int a = 0, found = 0; a < m->n_axes; a++)
             if (s->at[a] == kinds[i].at)
-                n++ ? text_printf(t, "+%s", m->name[a])
-                    : text_printf(t, " %s:%s", kinds[i].name, m->name[a]);
+                found++ ? text_printf(t, "+%s", m->name[a])
+                        : text_printf(t, " %s:%s", kinds[i].name, m->name[a]);
 }
 
 // ---- parsing ----

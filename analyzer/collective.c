@@ -1,0 +1,70 @@
+// How long collectives take: α for each round of messages, β for each byte that a rank sends.
+//
+// With p ranks, n bytes and lg = ⌈log2 p⌉, after Thakur, Rabenseifner and Gropp, "Optimization of
+// Collective Communication Operations in MPICH", 2005, each the faster of its algorithms:
+//   all-gather      lg·α + (p−1)/p·n·β         Bruck; n: of all ranks together
+//   reduce-scatter  lg·α + (p−1)/p·n·β         the same rounds backwards
+//   all-reduce      r·(α + n·β)                recursive doubling in r rounds: log2 p, or
+//                                              ⌊log2 p⌋ + 2 where p is no power of two
+//                   2·lg·α + 2·(p−1)/p·n·β     reduce-scatter, then all-gather
+//   all-to-all      lg·α + n/p·b·β             Bruck; b: the ones in 0 … p−1 as binary numbers
+//                   (p−1)·α + (p−1)/p·n·β      each rank with each other
+//   permute         α + n·β
+// Arithmetic of the reductions is left out. Along several axes the slowest link counts.
+#include <math.h>
+
+#include "analyzer/analyzer.h"
+
+static int log2_down(int p) { return 31 - __builtin_clz((unsigned)p); }
+
+static int log2_up(int p) { return log2_down(p) + ((p & (p - 1)) != 0); }
+
+static int ones(int p)
+{
+    int n = 0;
+
+    for (int i = 0; i < p; i++)
+        n += __builtin_popcount((unsigned)i);
+    return n;
+}
+
+static double all_reduce(int p, double alpha, double n_beta)
+{
+    int rounds = log2_down(p) + 2 * ((p & (p - 1)) != 0);
+
+    return fmin(rounds * (alpha + n_beta), 2 * (log2_up(p) * alpha + (p - 1.0) / p * n_beta));
+}
+
+static double all_to_all(int p, double alpha, double n_beta)
+{
+    return fmin(log2_up(p) * alpha + n_beta / p * ones(p),
+                (p - 1) * alpha + (p - 1.0) / p * n_beta);
+}
+
+double collective_seconds(const Mesh *m, StepKind kind, unsigned axes, double bytes)
+{
+    double alpha = 0, beta = 0;
+    int p = 1;
+
+    for (int a = 0; a < m->n_axes; a++)
+        if (axes & 1U << a) {
+            p *= m->size[a];
+            alpha = fmax(alpha, m->alpha[a]);
+            beta = fmax(beta, m->beta[a]);
+        }
+    double lg = log2_up(p), n_beta = bytes * beta;
+    switch (kind) {
+    case STEP_ALL_GATHER:
+        return lg * alpha + (p - 1) * n_beta;
+    case STEP_REDUCE_SCATTER:
+        return lg * alpha + (p - 1.0) / p * n_beta;
+    case STEP_ALL_REDUCE:
+        return all_reduce(p, alpha, n_beta);
+    case STEP_ALL_TO_ALL:
+        return all_to_all(p, alpha, n_beta);
+    case STEP_PERMUTE:
+        return alpha + n_beta;
+    default:
+        return 0;
+    }
+}

@@ -1,0 +1,184 @@
+// Single steps from a spec: which there are, what they move, how long they take.
+#include <math.h>
+
+#include "analyzer/internal.h"
+
+static const double MANY_PICOSECONDS = 1e17;  // safe to add up
+
+static int64_t times(int64_t a, int64_t b)
+{
+    int64_t product;
+
+    return mul_size(a, b, &product) && product < MANY_BYTES ? product : MANY_BYTES;
+}
+
+// ---- specs ----
+
+// Are its pieces the innermost of their dim?
+static bool is_innermost(const Spec *s, int axis)
+{
+    for (int a = 0; a < MAX_AXES; a++)
+        if (s->at[a] == s->at[axis] && s->level[a] > s->level[axis])
+            return false;
+    return true;
+}
+
+// The spec in which an axis that was innermost, or split nothing, does `to`.
+static Spec moved(const Spec *s, int axis, int to)
+{
+    int axes[MAX_AXES];
+    Spec after = *s;
+
+    after.level[axis] = (int8_t)(to >= 0 ? spec_axes(s, to, axes) : 0);
+    after.at[axis] = (int8_t)to;
+    return after;
+}
+
+static Spec exchanged(const Spec *s, int a, int b)
+{
+    Spec after = *s;
+
+    after.at[a] = s->at[b];
+    after.level[a] = s->level[b];
+    after.at[b] = s->at[a];
+    after.level[b] = s->level[a];
+    return after;
+}
+
+// ---- bytes ----
+
+// Of a buffer that has, of each dim, the smaller of the chunks under two specs: what one rank sends
+// another.
+static int64_t common_bytes(const Mesh *m, const Value *v, const Spec *a, const Spec *b)
+{
+    int64_t bytes = dtype_size(v->dtype);
+
+    for (int k = 0; k < v->rank; k++) {
+        int64_t x = spec_chunk(m, a, k, v->dim[k]), y = spec_chunk(m, b, k, v->dim[k]);
+        bytes = times(bytes, x < y ? x : y);
+    }
+    return bytes;
+}
+
+// Are the pieces into which an axis splits a dim one after the other in a buffer of the whole, each
+// of the same size?
+static bool is_in_place(const Mesh *m, const Value *v, const Spec *whole, const Spec *split,
+                        int axis)
+{
+    int dim = split->at[axis];
+    int64_t size = spec_chunk(m, whole, dim, v->dim[dim]);
+
+    for (int k = 0; k < dim; k++)
+        if (spec_chunk(m, whole, k, v->dim[k]) != 1)
+            return false;
+    return size == m->size[axis] * spec_chunk(m, split, dim, v->dim[dim]);
+}
+
+// ---- steps ----
+
+static StepKind kind_of(int from, int to)
+{
+    if (from == SPEC_WHOLE)
+        return to >= 0 ? STEP_SLICE : STEP_MASK;
+    if (from >= 0)
+        return to >= 0 ? STEP_ALL_TO_ALL : STEP_ALL_GATHER;
+    return to >= 0 ? STEP_REDUCE_SCATTER : STEP_ALL_REDUCE;
+}
+
+static void set_cost(const Mesh *m, Step *s, unsigned axes)
+{
+    double seconds = collective_seconds(m, s->kind, axes, (double)s->bytes);
+
+    s->picoseconds = (int64_t)(fmin(seconds * 1e12, MANY_PICOSECONDS) + 0.5);
+}
+
+static Step step_move(const Mesh *m, const Value *v, const Spec *before, int axis, int to)
+{
+    int from = before->at[axis], p = m->size[axis];
+    Step s = {.kind = kind_of(from, to),
+              .axis = axis,
+              .other = -1,
+              .from_dim = from,
+              .to_dim = to,
+              .after = moved(before, axis, to)};
+    int64_t piece = common_bytes(m, v, before, &s.after), all = times(piece, p);
+
+    if (s.kind == STEP_ALL_GATHER || s.kind == STEP_ALL_REDUCE)
+        s.bytes = piece;
+    else if (s.kind == STEP_ALL_TO_ALL || s.kind == STEP_REDUCE_SCATTER)
+        s.bytes = all;
+    bool packs = s.kind == STEP_ALL_TO_ALL || s.kind == STEP_REDUCE_SCATTER;
+    bool unpacks = s.kind == STEP_ALL_TO_ALL || s.kind == STEP_ALL_GATHER;
+    if (packs && !is_in_place(m, v, before, &s.after, axis))
+        s.staging += all;
+    if (unpacks && !is_in_place(m, v, &s.after, before, axis))
+        s.staging += all;
+    set_cost(m, &s, 1U << axis);
+    return s;
+}
+
+// Do a dim's pieces stay what they are if axis `a` goes from just outside `b` to just inside? With
+// p and q ranks, they do if both ways p · q chunks of one size stand in a row.
+static bool commutes(const Mesh *m, const Value *v, const Spec *s, int a, int b)
+{
+    int dim = s->at[a], p = m->size[a], q = m->size[b];
+
+    if (dim < 0 || s->at[b] != dim || s->level[b] != s->level[a] + 1)
+        return false;
+    int64_t n = v->dim[dim];
+    for (int o = 0; o < m->n_axes; o++)
+        if (s->at[o] == dim && s->level[o] < s->level[a])
+            n = divide_up(n, m->size[o]);
+    int64_t chunk = divide_up(n, (int64_t)p * q);
+    return n <= 1 || (divide_up(n, p) == q * chunk && divide_up(n, q) == p * chunk);
+}
+
+static Step step_permute(const Mesh *m, const Value *v, const Spec *s, int a, int b)
+{
+    Step step = {.kind = STEP_PERMUTE,
+                 .axis = a,
+                 .other = b,
+                 .from_dim = s->at[a],
+                 .to_dim = s->at[b],
+                 .after = exchanged(s, a, b),
+                 .bytes = spec_bytes(m, s, v)};
+
+    set_cost(m, &step, 1U << a | 1U << b);
+    return step;
+}
+
+static int permutes_from(const Mesh *m, const Value *v, const Spec *s, Step *step)
+{
+    int n = 0;
+
+    for (int a = 0; a < m->n_axes; a++)
+        for (int b = a + 1; b < m->n_axes; b++) {
+            bool differ = s->at[a] != s->at[b] || s->level[a] != s->level[b];
+            if (differ && (m->size[a] == m->size[b] || commutes(m, v, s, a, b)))
+                step[n++] = step_permute(m, v, s, a, b);
+            else if (commutes(m, v, s, b, a))
+                step[n++] = step_permute(m, v, s, b, a);
+        }
+    return n;
+}
+
+int steps_from(const Mesh *m, const Value *v, const Spec *s, unsigned partials,
+               Step step[MAX_STEPS])
+{
+    int n = 0, parts = spec_partial(s);
+
+    for (int a = 0; a < m->n_axes; a++) {
+        int from = s->at[a];
+        if (from >= 0 && !is_innermost(s, a))
+            continue;
+        if (from != SPEC_WHOLE)
+            step[n++] = step_move(m, v, s, a, SPEC_WHOLE);
+        for (int to = 0; to < v->rank; to++)
+            if (to != from)
+                step[n++] = step_move(m, v, s, a, to);
+        for (int to = SPEC_MIN; from == SPEC_WHOLE && to <= SPEC_SUM; to++)
+            if (partials & PARTIAL_BIT(to) && (parts == SPEC_WHOLE || parts == to))
+                step[n++] = step_move(m, v, s, a, to);
+    }
+    return n + permutes_from(m, v, s, step + n);
+}
