@@ -1,4 +1,5 @@
 // What convolution's weights get of its result's gradient.
+#include "runtime/cpu/conv_product.h"
 #include "runtime/cpu/depthwise.h"
 #include "runtime/cpu/onednn.h"
 
@@ -6,6 +7,8 @@ void rt_conv_weight_grad_init(Rt *rt, int kernel, const RtConv *p)
 {
     if (rt_depthwise_fits(p))
         rt_depthwise_prepare(rt, kernel, p);
+    else if (rt_conv_product_fits(p))
+        rt_conv_product_prepare(rt, kernel, p);
     else
         rt_conv_prepare(rt, kernel, p, RT_CONV_WEIGHT_GRAD);
 }
@@ -14,8 +17,8 @@ void rt_conv_weight_grad(Rt *rt, int kernel, void *dw, const void *x, const void
 {
     const RtKernel *k = rt->kernel[kernel];
 
-    if (k->is_ours)
-        rt_depthwise_run(rt, kernel, dw, x, dy);
+    if (k->weight_grad)
+        k->weight_grad(rt, kernel, dw, x, dy);
     else
         rt_conv_run(rt, kernel, x, dw, dy);
 }

@@ -34,7 +34,7 @@ void rt_depthwise_prepare(Rt *rt, int kernel, const RtConv *p)
     RtPool *q = &d->pool;
 
     *q = rt_pool(p);
-    d->base.is_ours = true;
+    d->base.weight_grad = rt_depthwise_run;
     d->c = p->c;
     d->taps = rt_product(q->size, 3);
     d->blocks = rt_ceil_div(p->c, LANES);

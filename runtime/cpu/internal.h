@@ -60,7 +60,8 @@ static inline void rt_prefetch(const void *x, int64_t bytes)
 // What RtKernel is the first member of; `release` frees what the library gave, not the struct.
 typedef struct RtKernel {
     void (*release)(struct RtKernel *kernel);
-    bool is_ours;  // where an operator has more than one kernel: not the library's
+    // rt_conv_weight_grad has several: this one of ours; NULL: the library's.
+    void (*weight_grad)(Rt *rt, int kernel, float *dw, const float *x, const float *dy);
 } RtKernel;
 
 // A zeroed struct of `size` bytes under that number.

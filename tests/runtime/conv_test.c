@@ -110,9 +110,11 @@ static void tensors_free(Tensors *t)
 static bool is_ours(const RtConv *p)
 {
     int64_t size = p->window.size[p->window.n - 1];
+    bool is_depthwise = p->groups == p->c && p->groups == p->o && p->c >= 16;
+    bool is_product = p->groups == 1 && p->c >= 32 && p->c % 8 == 0 && p->o >= 32;
 
-    return p->groups == p->c && p->groups == p->o && p->c >= 16 && p->x_last && p->y_last &&
-           (size == 5 || size == 7);
+    return p->x_last && p->y_last &&
+           ((is_depthwise && (size == 5 || size == 7)) || (is_product && p->o % 32 == 0));
 }
 
 static void check(Random *r, const RtConv *p)
@@ -153,30 +155,52 @@ static void check(Random *r, const RtConv *p)
     tensors_free(&t);
 }
 
+static void draw_window(Random *r, RtConv *p, int64_t most, int64_t room)
+{
+    RtWindow *w = &p->window;
+
+    for (int k = 0; k < w->n; k++) {
+        w->size[k] = 1 + draw(r, most);
+        w->stride[k] = 1 + draw(r, 3);
+        w->dilation[k] = draw(r, 4) ? 1 : 2;
+        int64_t span = (w->size[k] - 1) * w->dilation[k] + 1;
+        w->low[k] = draw(r, span);
+        w->high[k] = draw(r, span);
+        p->x_dim[k] = span + draw(r, room);
+        p->y_dim[k] = (p->x_dim[k] + w->low[k] + w->high[k] - span) / w->stride[k] + 1;
+    }
+}
+
 static void test_random_shapes(void **state)
 {
     Random r = {1};
 
     for (int i = 0; i < 120; i++) {
         RtConv p = {.n = draw_size(&r, 4), .groups = draw(&r, 2) ? 1 : 1 + draw(&r, 5)};
-        RtWindow *w = &p.window;
         p.c = p.groups * (1 + draw(&r, 9));
         p.o = p.groups * (1 + draw(&r, 20));
         if (draw(&r, 4) == 0)  // depthwise
             p.c = p.o = p.groups = 1 + draw(&r, 40);
-        w->n = 1 + (int)draw(&r, 3);
+        p.window.n = 1 + (int)draw(&r, 3);
         p.x_last = draw(&r, 2);
         p.y_last = draw(&r, 4) ? p.x_last : !p.x_last;
-        for (int k = 0; k < w->n; k++) {
-            w->size[k] = 1 + draw(&r, 7);
-            w->stride[k] = 1 + draw(&r, 3);
-            w->dilation[k] = draw(&r, 4) ? 1 : 2;
-            int64_t span = (w->size[k] - 1) * w->dilation[k] + 1;
-            w->low[k] = draw(&r, span);
-            w->high[k] = draw(&r, span);
-            p.x_dim[k] = span + draw(&r, w->n == 3 ? 4 : 12);
-            p.y_dim[k] = (p.x_dim[k] + w->low[k] + w->high[k] - span) / w->stride[k] + 1;
-        }
+        draw_window(&r, &p, 7, p.window.n == 3 ? 4 : 12);
+        check(&r, &p);
+    }
+}
+
+// Those whose weights' gradient is a product of ours; each third one's rows are cut into blocks.
+static void test_products(void **state)
+{
+    static const int64_t out[] = {32, 61, 64, 96};
+    Random r = {3};
+
+    for (int i = 0; i < 36; i++) {
+        RtConv p = {.n = 1 + draw(&r, 3), .groups = 1, .x_last = true, .y_last = true};
+        p.c = 32 + 8 * draw(&r, 4);
+        p.o = out[draw(&r, 4)];
+        p.window.n = i % 3 + 1;
+        draw_window(&r, &p, 3, p.window.n == 1 ? 800 : p.window.n == 2 ? 20 : 4);
         check(&r, &p);
     }
 }
@@ -214,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_shapes),
+        cmocka_unit_test(test_products),
         cmocka_unit_test(test_kinds),
     };
 
