@@ -298,3 +298,54 @@ ValueId make_sum_pool_grad(Graph *g, ValueId dy, const int64_t *x_dim, const Win
     put_pool(attr + 1, win);
     return graph_node(g, &op_sum_pool_grad, 1, &dy, attr);
 }
+
+// ---- communication ----
+
+ValueId make_all_gather(Graph *g, ValueId x, const Ranks *r, int dim, int64_t size)
+{
+    Attr attr[] = {ints(r->n, r->axis), ints(r->n, r->size), {.i = dim}, {.i = size}};
+
+    return graph_node(g, &op_all_gather, 1, &x, attr);
+}
+
+ValueId make_all_reduce(Graph *g, ValueId x, const Ranks *r, const char *op)
+{
+    Attr attr[] = {ints(r->n, r->axis), ints(r->n, r->size), {.s = op}};
+
+    return graph_node(g, &op_all_reduce, 1, &x, attr);
+}
+
+ValueId make_all_to_all(Graph *g, ValueId x, const Ranks *r, int join, int cut, int64_t size)
+{
+    Attr attr[] = {ints(r->n, r->axis), ints(r->n, r->size), {.i = join}, {.i = cut}, {.i = size}};
+
+    return graph_node(g, &op_all_to_all, 1, &x, attr);
+}
+
+ValueId make_keep_one(Graph *g, ValueId x, const Ranks *r, const char *op)
+{
+    Attr attr[] = {ints(r->n, r->axis), ints(r->n, r->size), {.s = op}};
+
+    return graph_node(g, &op_keep_one, 1, &x, attr);
+}
+
+ValueId make_permute(Graph *g, ValueId x, const Ranks *r)
+{
+    Attr attr[] = {ints(r->n, r->axis), ints(r->n, r->size)};
+
+    return graph_node(g, &op_permute, 1, &x, attr);
+}
+
+ValueId make_reduce_scatter(Graph *g, ValueId x, const Ranks *r, int dim, const char *op)
+{
+    Attr attr[] = {ints(r->n, r->axis), ints(r->n, r->size), {.i = dim}, {.s = op}};
+
+    return graph_node(g, &op_reduce_scatter, 1, &x, attr);
+}
+
+ValueId make_shard(Graph *g, ValueId x, const Ranks *r, int dim)
+{
+    Attr attr[] = {ints(r->n, r->axis), ints(r->n, r->size), {.i = dim}};
+
+    return graph_node(g, &op_shard, 1, &x, attr);
+}

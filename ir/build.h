@@ -151,6 +151,23 @@ ValueId make_max_pool_grad(Graph *g, ValueId x, ValueId dy, const Window *win); 
 ValueId make_sum_pool(Graph *g, ValueId x, const Window *win);  // padding counts as 0
 ValueId make_sum_pool_grad(Graph *g, ValueId dy, const int64_t *x_dim, const Window *win);
 
+// ---- communication ----
+// Between the ranks along some axes of a mesh, each of which has its piece of the value: of n elements
+// of the split dim ceil(n / ranks), and so on for the next axis, the last ones what is left.
+// Attributes axes, ranks and: dim and size (of all pieces together); op ("sum", "max", "min"); join,
+// cut and size. See their files.
+typedef struct Ranks {
+    int n;
+    int64_t axis[4], size[4];  // outermost first
+} Ranks;
+ValueId make_all_gather(Graph *g, ValueId x, const Ranks *r, int dim, int64_t size);
+ValueId make_all_reduce(Graph *g, ValueId x, const Ranks *r, const char *op);
+ValueId make_all_to_all(Graph *g, ValueId x, const Ranks *r, int join, int cut, int64_t size);
+ValueId make_keep_one(Graph *g, ValueId x, const Ranks *r, const char *op);
+ValueId make_permute(Graph *g, ValueId x, const Ranks *r);
+ValueId make_reduce_scatter(Graph *g, ValueId x, const Ranks *r, int dim, const char *op);
+ValueId make_shard(Graph *g, ValueId x, const Ranks *r, int dim);
+
 // ---- compositions ----
 ValueId scalar_like(Graph *g, ValueId x, double c);  // c in x's dtype, broadcast to x's shape
 ValueId broadcast_like(Graph *g, ValueId s, ValueId x);  // a rank-0 s to x's shape

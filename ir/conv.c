@@ -100,6 +100,18 @@ void rule_conv(const Graph *g, const Node *n, const ConvPart *order, Rule *r)
     r->single = 1 << 0 | 1 << 1;
 }
 
+// A piece of a depthwise convolution has fewer groups; all others that are split have one.
+void localise_conv(const Node *n, const ConvPart *order, const Rule *r, const int64_t *size,
+                   Arena *a, Attr *attr)
+{
+    int y = order[0] == CONV_Y ? 0 : order[1] == CONV_Y ? 1 : 2, channels = r->dim[y][1];
+
+    if (order[2] != CONV_Y)
+        localise_shape(n, r, size, a, attr);
+    if (groups_of(n, order) > 1 && r->kind[channels] == FACTOR_PARALLEL)
+        attr[first_attr(order) + GROUPS].i = size[channels];
+}
+
 // Makes part `p` from the other two of `v`.
 static ValueId make_part(Graph *g, ConvPart p, const ValueId *v, const int64_t *dim,
                          const Window *win, int64_t groups)

@@ -380,7 +380,7 @@ static bool compute_constant(Folder *f, ValueId v)
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i] && !is_constant(f, n->in[i]))
             return false;
-    return !node_site(n);
+    return !node_site(n) && !n->op->exchange;
 }
 
 static struct Known *ask(Folder *f, ValueId v)

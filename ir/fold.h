@@ -29,10 +29,11 @@ typedef struct Folder {
     Diag *d;
     Arena *scratch;  // of this run of the pass
     struct Known {
-        bool is_asked, is_constant;  // is_constant: depends on no input, parameter or random number
-        const Fact *fact;            // NULL: none
-        const Tensor *tensor;        // NULL: not evaluated yet
-    } * known;                       // by ValueId of the new graph
+        bool is_asked;
+        bool is_constant;      // depends on no input, parameter, random number or rank
+        const Fact *fact;      // NULL: none
+        const Tensor *tensor;  // NULL: not evaluated yet
+    } * known;                 // by ValueId of the new graph
     int n_known, cap_known;
     bool *carried;  // by ValueId, the first n_carried: overwritten by a carry
     int n_carried;

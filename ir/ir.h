@@ -371,6 +371,13 @@ struct OpDef {
     // Builds the node over split dims and returns its first output; 0: it can't be. NULL: the same
     // attributes serve (elementwise operators), or its dims are never split.
     ValueId (*split)(Graph *g, const Node *n, const Split *s);
+    // Sets the attributes that are sizes, or follow from them, to those of a piece, whose sizes by
+    // factor of `r` are `size`; lists in `a`. NULL: it has none.
+    void (*localise)(const Node *n, const Rule *r, const int64_t *size, Arena *a, Attr *attr);
+    // Communication: evaluates the node for all ranks along its mesh axes at once, which `eval`
+    // can't. `in` and `out` are by rank, row-major over the axes (attribute 0); `out` is allocated
+    // with each rank's own dims.
+    void (*exchange)(const Node *n, int ranks, const Tensor *in, Tensor *out);
     // How its kernel is called; NULL where `expr` or `view` serves. See Kernel.
     void (*kernel)(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
     uint64_t channels_last;  // operands (inputs, then outputs) that it is fastest on with dim 1 last

@@ -68,7 +68,8 @@ void eval_reduce(const Node *n, const Fold *fold, const Tensor *x, Tensor *y);
 void grad_extremum(Graph *g, const Node *n, ValueId dy, ValueId *dx);
 void kernel_reduce(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k,
                    const char *op);
-// The smallest and largest number of an integer dtype or BOOL; of U64 those of I64, as it is ordered.
+// The smallest and largest number of an integer dtype or BOOL; of U64 those of I64, as it is
+// ordered.
 int64_t dtype_least(DType t);
 int64_t dtype_most(DType t);
 
@@ -97,5 +98,35 @@ GatherDims gather_dims(const Node *n, int table_rank, const int64_t *table, int 
 bool infer_index(const Graph *g, const Node *n, int table_rank, Diag *d);
 void kernel_gather(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
                    const Value *table, Kernel *k);
+
+// ---- pieces ----
+// Attribute 0 is the dims of the output; `size` is that of each factor (see OpDef.localise).
+void localise_shape(const Node *n, const Rule *r, const int64_t *size, Arena *a, Attr *attr);
+// An attribute that lists the dims of an operand (inputs, then outputs).
+void localise_dims(const Rule *r, int operand, const int64_t *size, Arena *a, Attr *attr);
+
+// ---- communication: between the ranks along some mesh axes, each with its piece ----
+// Attributes of all: the axes and how many ranks stand along each; the operator's own follow.
+#define EXCHANGE_ATTRS                                                                             \
+    {"axes", ATTR_INTS}, { "ranks", ATTR_INTS }
+enum { EXCHANGE_AXES, EXCHANGE_RANKS, EXCHANGE_OWN };
+#define EXCHANGE_NO_SPLIT "it joins pieces of a graph that is split already"
+#define EXCHANGE_NO_GRAD "gradients are made before a graph is split"
+
+bool infer_exchange(const Graph *g, const Node *n, Diag *d);
+// … whose attribute `attr` is a dim of the input.
+bool infer_exchange_dim(const Graph *g, const Node *n, int attr, Diag *d);
+// Is `size`, of the dim that attribute `attr` names, what pieces like the input's make up?
+bool infer_exchange_size(const Graph *g, const Node *n, int attr, int64_t size, Diag *d);
+void rule_exchange(const Graph *g, const Node *n, Rule *r);
+int64_t exchange_piece(const Node *n, int64_t size);  // the largest of so many elements' pieces
+// The reduction that attribute `attr` names: sum, max or min.
+bool infer_reduction(const Graph *g, const Node *n, int attr, Diag *d);
+Fold exchange_fold(const Node *n, int attr, DType t);
+// Where rank `rank`'s piece begins among those of all, in dim `dim`.
+int64_t exchange_offset(const Tensor *piece, int rank, int dim);
+// y[y_at + i] = x[x_at + i], or what `fold` makes of both, for all i below `size`.
+void tensor_box(const Tensor *x, const int64_t *x_at, Tensor *y, const int64_t *y_at,
+                const int64_t *size, const Fold *fold);
 
 #endif

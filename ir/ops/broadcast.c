@@ -93,6 +93,7 @@ const OpDef op_broadcast = {
     .rule = broadcast_rule,
     .split = broadcast_split,
     .grad = broadcast_grad,
+    .localise = localise_shape,
     .eval = broadcast_eval,
     .view = broadcast_view,
 };

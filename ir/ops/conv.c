@@ -7,6 +7,11 @@ static bool conv_infer(Graph *g, Node *n, Diag *d) { return infer_conv(g, n, ord
 
 static void conv_rule(const Graph *g, const Node *n, Rule *r) { rule_conv(g, n, order, r); }
 
+static void conv_localise(const Node *n, const Rule *r, const int64_t *size, Arena *a, Attr *attr)
+{
+    localise_conv(n, order, r, size, a, attr);
+}
+
 static void conv_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)
 {
     grad_conv(g, n, order, dy[0], want, dx);
@@ -35,6 +40,7 @@ const OpDef op_conv = {
     .infer = conv_infer,
     .rule = conv_rule,
     .grad = conv_grad,
+    .localise = conv_localise,
     .eval = conv_eval,
     .kernel = conv_kernel,
     .channels_last = 1 << 0 | 1 << 2,

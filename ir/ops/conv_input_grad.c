@@ -11,6 +11,12 @@ static void conv_input_grad_rule(const Graph *g, const Node *n, Rule *r)
     rule_conv(g, n, order, r);
 }
 
+static void conv_input_grad_localise(const Node *n, const Rule *r, const int64_t *size, Arena *a,
+                                     Attr *attr)
+{
+    localise_conv(n, order, r, size, a, attr);
+}
+
 static void conv_input_grad_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want,
                                  ValueId *dx)
 {
@@ -43,6 +49,7 @@ const OpDef op_conv_input_grad = {
     .infer = conv_input_grad_infer,
     .rule = conv_input_grad_rule,
     .grad = conv_input_grad_grad,
+    .localise = conv_input_grad_localise,
     .eval = conv_input_grad_eval,
     .kernel = conv_input_grad_kernel,
     .channels_last = 1 << 0 | 1 << 2,

@@ -54,6 +54,7 @@ const OpDef op_iota = {
     .rule = rule_source,
     .relate = iota_relate,
     .split = iota_split,
+    .localise = localise_shape,
     .eval = iota_eval,
     .expr = iota_expr,
     .no_grad = "it has no inputs",

@@ -106,6 +106,7 @@ const OpDef op_random = {
     .rule = rule_source,
     .relate = random_relate,
     .split = random_split,
+    .localise = localise_shape,
     .eval = random_eval,
     .expr = random_expr,
     .site = random_site,

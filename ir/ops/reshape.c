@@ -159,6 +159,7 @@ const OpDef op_reshape = {
     .relate = reshape_relate,
     .split = reshape_split,
     .grad = reshape_grad,
+    .localise = localise_shape,
     .eval = reshape_eval,
     .view = reshape_view,
     .no_split = "a piece of a dim that is split or merged is no range of the dims it becomes",

@@ -60,6 +60,12 @@ static void scatter_add_rule(const Graph *g, const Node *n, Rule *r)
     r->single = 1;
 }
 
+static void scatter_add_localise(const Node *n, const Rule *r, const int64_t *size, Arena *a,
+                                 Attr *attr)
+{
+    attr[SCATTER_N].i = size[(int)r->dim[2][n->attr[GATHER_AXIS].i]];
+}
+
 static void scatter_add_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want,
                              ValueId *dx)
 {
@@ -118,6 +124,7 @@ const OpDef op_scatter_add = {
     .relate = scatter_add_relate,
     .split = scatter_add_split,
     .grad = scatter_add_grad,
+    .localise = scatter_add_localise,
     .eval = scatter_add_eval,
     .kernel = scatter_add_kernel,
 };

@@ -81,6 +81,11 @@ static void slice_rule(const Graph *g, const Node *n, Rule *r)
     r->joint = 1;
 }
 
+static void slice_localise(const Node *n, const Rule *r, const int64_t *size, Arena *a, Attr *attr)
+{
+    localise_dims(r, 0, size, a, &attr[SIZE]);
+}
+
 // Flips dy where the stride is negative: then its elements ascend in x.
 static ValueId ascending(Graph *g, const Node *n, ValueId dy)
 {
@@ -216,6 +221,7 @@ const OpDef op_slice = {
     .relate = slice_relate,
     .split = slice_split,
     .grad = slice_grad,
+    .localise = slice_localise,
     .eval = slice_eval,
     .view = slice_view,
     .no_split = "the ranks of a sliced dim's pieces would hold different parts of the slice",

@@ -61,6 +61,7 @@ const OpDef op_sum_pool_grad = {
     .infer = sum_pool_grad_infer,
     .rule = sum_pool_grad_rule,
     .grad = sum_pool_grad_grad,
+    .localise = localise_shape,
     .eval = sum_pool_grad_eval,
     .kernel = sum_pool_grad_kernel,
     .channels_last = 1 << 0 | 1 << 1,

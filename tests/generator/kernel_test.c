@@ -179,6 +179,9 @@ static void check_program(Test *t, const OpDef *op, const char *dir)
     dlclose(p.handle);
 }
 
+// Operators of several ranks have no kernel that a rank could run alone.
+static bool is_alone(const OpDef *op) { return !op->exchange; }
+
 static void kernels_are_eval(void **state)
 {
     char dir[] = "/tmp/kernel_test.XXXXXX";
@@ -188,11 +191,15 @@ static void kernels_are_eval(void **state)
     assert_non_null(mkdtemp(dir));
     for (int i = 0; op_table[i]; i++) {
         assert_true(i < OPS);
+        if (!is_alone(op_table[i]))
+            continue;
         make_graph(&t[i], op_table[i], &d);
         write_program(&t[i].cases, op_table[i]->name, dir, &d);
     }
     compile_all(dir, "-O1");
     for (int i = 0; op_table[i]; i++) {
+        if (!is_alone(op_table[i]))
+            continue;
         check_program(&t[i], op_table[i], dir);
         arena_free(t[i].cases.arena);
         remove_program(dir, op_table[i]->name);

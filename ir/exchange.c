@@ -1,0 +1,135 @@
+// What operators on pieces share: attributes of a piece, and communication between ranks.
+#include <math.h>
+#include <string.h>
+
+#include "ir/operator.h"
+#include "runtime/rt_scalar.h"
+
+// ---- attributes of pieces ----
+
+// Where factors can't be split, the operand's size may be another than the factor's.
+void localise_dims(const Rule *r, int operand, const int64_t *size, Arena *a, Attr *attr)
+{
+    int64_t *v = arena_array(a, int64_t, attr->n);
+
+    for (int i = 0; i < attr->n; i++) {
+        int f = r->dim[operand][i];
+        v[i] = r->kind[f] < FACTOR_WINDOW ? size[f] : attr->v[i];
+    }
+    attr->v = v;
+}
+
+void localise_shape(const Node *n, const Rule *r, const int64_t *size, Arena *a, Attr *attr)
+{
+    localise_dims(r, n->n_in, size, a, &attr[0]);
+}
+
+// ---- types and rules of communication ----
+
+bool infer_exchange(const Graph *g, const Node *n, Diag *d)
+{
+    enum { MOST_AXES = 16, MOST_RANKS = 1 << 20 };
+    const Attr *axes = &n->attr[EXCHANGE_AXES], *ranks = &n->attr[EXCHANGE_RANKS];
+    int64_t all = 1;
+    unsigned seen = 0;
+
+    if (!axes->n || axes->n != ranks->n)
+        return node_error(g, n, d, "axes and ranks must be lists of one length");
+    for (int i = 0; i < axes->n; i++) {
+        if (axes->v[i] < 0 || axes->v[i] >= MOST_AXES || seen >> axes->v[i] & 1)
+            return node_error(g, n, d, "axis %" PRId64 " is out of range or named twice",
+                              axes->v[i]);
+        if (ranks->v[i] < 1 || !mul_size(all, ranks->v[i], &all) || all > MOST_RANKS)
+            return node_error(g, n, d, "%" PRId64 " ranks are out of range", ranks->v[i]);
+        seen |= 1u << axes->v[i];
+    }
+    return true;
+}
+
+bool infer_exchange_dim(const Graph *g, const Node *n, int attr, Diag *d)
+{
+    return infer_axis(g, n, n->op->attrs[attr].name, n->attr[attr].i, in(g, n, 0)->rank, d);
+}
+
+int64_t exchange_piece(const Node *n, int64_t size)
+{
+    const Attr *ranks = &n->attr[EXCHANGE_RANKS];
+
+    for (int i = 0; i < ranks->n; i++)
+        size = size / ranks->v[i] + (size % ranks->v[i] != 0);
+    return size;
+}
+
+bool infer_exchange_size(const Graph *g, const Node *n, int attr, int64_t size, Diag *d)
+{
+    int64_t piece = in(g, n, 0)->dim[n->attr[attr].i];
+
+    if (size < 0 || exchange_piece(n, size) != piece)
+        return node_error(g, n, d, "%" PRId64 " elements have no pieces of %" PRId64, size, piece);
+    return true;
+}
+
+bool infer_reduction(const Graph *g, const Node *n, int attr, Diag *d)
+{
+    const char *op = n->attr[attr].s ? n->attr[attr].s : "";
+
+    if (strcmp(op, "sum") && strcmp(op, "max") && strcmp(op, "min"))
+        return node_error(g, n, d, "op is none of sum, max and min");
+    return true;
+}
+
+void rule_exchange(const Graph *g, const Node *n, Rule *r)
+{
+    rule_elementwise(g, n, r);
+    for (int i = 0; i < r->n_factors; i++)
+        r->kind[i] = FACTOR_BLOCKED;
+}
+
+// ---- evaluation ----
+
+static double add(double a, double b) { return a + b; }
+
+Fold exchange_fold(const Node *n, int attr, DType t)
+{
+    if (!strcmp(n->attr[attr].s, "max"))
+        return (Fold){-INFINITY, rt_max, dtype_least(t), rt_max_int};
+    if (!strcmp(n->attr[attr].s, "min"))
+        return (Fold){INFINITY, rt_min, dtype_most(t), rt_min_int};
+    return (Fold){.join = add, .join_int = rt_add_int};
+}
+
+int64_t exchange_offset(const Tensor *piece, int rank, int dim)
+{
+    int64_t offset = 0;
+
+    for (int i = 0; i < rank; i++)
+        offset += piece[i].dim[dim];
+    return offset;
+}
+
+static void element_fold(Tensor *y, int64_t k, const Tensor *x, int64_t j, const Fold *fold)
+{
+    if (!fold)
+        element_copy(y, k, x, j);
+    else if (y->f)
+        y->f[k] = fold->join(y->f[k], x->f[j]);
+    else
+        y->i[k] = fold->join_int(y->i[k], x->i[j]);
+}
+
+void tensor_box(const Tensor *x, const int64_t *x_at, Tensor *y, const int64_t *y_at,
+                const int64_t *size, const Fold *fold)
+{
+    int64_t index[MAX_RANK] = {0}, from[MAX_RANK], to[MAX_RANK];
+
+    for (int i = 0; i < y->rank; i++)
+        if (size[i] == 0)
+            return;
+    do {
+        for (int i = 0; i < y->rank; i++) {
+            from[i] = x_at[i] + index[i];
+            to[i] = y_at[i] + index[i];
+        }
+        element_fold(y, index_at(to, y->rank, y->dim), x, index_at(from, x->rank, x->dim), fold);
+    } while (index_next(index, y->rank, size));
+}

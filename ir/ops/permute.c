@@ -1,0 +1,38 @@
+// permute: two mesh axes change places. With p ranks along the first and q along the second, rank
+// (i, j) gets what rank (k / q, k % q) has, where k = j · p + i.
+#include "ir/operator.h"
+
+static bool permute_infer(Graph *g, Node *n, Diag *d)
+{
+    const Value *x = in(g, n, 0);
+
+    if (!infer_exchange(g, n, d))
+        return false;
+    if (n->attr[EXCHANGE_AXES].n != 2)
+        return node_error(g, n, d, "%d axes instead of two", n->attr[EXCHANGE_AXES].n);
+    return infer_set(g, n, 0, x->dtype, x->rank, x->dim, d);
+}
+
+static void permute_exchange(const Node *n, int ranks, const Tensor *x, Tensor *y)
+{
+    int64_t p = n->attr[EXCHANGE_RANKS].v[0], q = n->attr[EXCHANGE_RANKS].v[1];
+
+    for (int64_t i = 0; i < p; i++)
+        for (int64_t j = 0; j < q; j++) {
+            int64_t zero[MAX_RANK] = {0};
+            Tensor *to = &y[i * q + j];
+
+            tensor_box(&x[j * p + i], zero, to, zero, to->dim, NULL);
+        }
+}
+
+const OpDef op_permute = {
+    .name = "permute",
+    .n_in = 1,
+    .attrs = {EXCHANGE_ATTRS},
+    .infer = permute_infer,
+    .rule = rule_exchange,
+    .exchange = permute_exchange,
+    .no_grad = EXCHANGE_NO_GRAD,
+    .no_split = EXCHANGE_NO_SPLIT,
+};
