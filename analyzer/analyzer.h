@@ -163,6 +163,41 @@ Layouts *layouts_new(Arena *a, const Mesh *m);
 // They live as long as the arena.
 int layout_ways(Layouts *l, const Value *v, Spec from, Spec to, const Way **way);
 
+// ---- strategies ----
+
+// How a node's work is spread: a Spec over the factors of its rule in place of dims. An axis along
+// which every rank does the same is FACTOR_NONE. Where the operator is linear, parts whose sum an
+// input is give parts whose sum the output is: LINEAR_JOINT, the inputs of Rule.joint all are such
+// parts; LINEAR_SINGLE + i, input i alone is.
+typedef Spec Strategy;
+enum { FACTOR_NONE = SPEC_WHOLE, LINEAR_JOINT = SPEC_SUM, LINEAR_SINGLE = MAX_FACTORS };
+
+// At most so many strategies are tried of one node.
+enum { MAX_STRATEGIES = 4096 };
+
+// All strategies of a node, in `a`, the one that splits nothing first. Where there would be too
+// many, the smallest factors are left whole.
+int strategies_of(const Rule *r, const Mesh *m, Arena *a, Strategy **to);
+bool strategy_is_legal(const Rule *r, const Mesh *m, const Strategy *s);
+// What the strategy needs of an input, or makes of an output: operands are counted as in Rule.dim.
+Spec strategy_spec(const Rule *r, const Strategy *s, int operand);
+
+// ---- plans ----
+
+// Where everything of a graph is: by id, ids of that graph. A node's inputs are converted from
+// where they are at rest to what its strategy needs, its outputs from what it makes to where they
+// rest.
+typedef struct Plan {
+    Mesh mesh;
+    Spec *spec;          // by ValueId: at rest
+    Strategy *strategy;  // by NodeId
+} Plan;
+
+// Can the plan be carried out? Specs and strategies are legal; constants and hyper-parameters are
+// whole; parts of sums are nodes' results and zeros only, and no outputs; both ends of a carried
+// pair are alike, and so are the iterations of a repeated block.
+bool plan_check(const Graph *g, const Plan *p, Diag *d);
+
 // ---- cost ----
 
 // max(flops / flop rate, read / reading, (read + written) / bandwidth) + launch. The rate of a
