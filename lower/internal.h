@@ -58,8 +58,7 @@ typedef struct Lowering {
     int cap_values;     // room in arrays by ValueId: lower_items adds values for copies
 } Lowering;
 
-// Fills `table`.
-void find_twins(Lowering *l);
+ClassTable *class_tables(const Graph *g, Arena *a);  // by class
 // The value or node that stands at `iter` where `v` stands in its iteration.
 ValueId twin_value(const Lowering *l, ValueId v, int iter);
 NodeId twin_node(const Lowering *l, NodeId n, int iter);

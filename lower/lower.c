@@ -48,7 +48,7 @@ static Lowering lowering_new(Program *p, int set, Graph *g, const LowerOptions *
     l.needs_memory = arena_array(p->arena, bool, l.cap_values);
     l.is_copied = arena_array(p->arena, bool, l.cap_values);
     l.item_of = arena_array(p->arena, int32_t, l.cap_values);
-    find_twins(&l);
+    l.table = class_tables(g, p->arena);
     lower_layout(&l);
     return l;
 }

@@ -134,6 +134,41 @@ typedef struct LowerOptions {
 // be kept from the forward part: the bytes kept are the least. Changes no number.
 bool recompute(Graph *g, Diag *d);
 
+// What a value of a split graph holds: the value `of` of the whole one, lying as `spec`.
+typedef struct ShardedValue {
+    ValueId of;
+    Spec spec;
+} ShardedValue;
+
+// … and a node: a piece of the node `of` of the whole one (0: communication), whose rule has factors
+// of these sizes.
+typedef struct ShardedNode {
+    NodeId of;
+    int n_factors;
+    const int64_t *size;
+} ShardedNode;
+
+// A graph split over a mesh: the one text that every rank runs on its pieces. Dims are chunks, what
+// room a rank's buffer has; how many of its elements there are, and where in the whole, is the
+// rank's own.
+typedef struct Sharded {
+    const Graph *whole;
+    const Plan *plan;     // of it
+    Graph *g;             // nodes on pieces, and communication between them
+    ShardedValue *value;  // by ValueId of g
+    int n_values, cap_values;
+    ShardedNode *node;    // by NodeId of g
+    int n_nodes, cap_nodes;
+} Sharded;
+
+// Splits a graph as the plan says; both are kept. Repeated blocks stay alike. NULL after reporting
+// that the plan doesn't fit.
+Sharded *partition(Arena *a, const Graph *g, const Plan *p, Diag *d);
+
+// The true dims of a rank's piece of a value, and the place of its piece of a node.
+void sharded_dims(const Sharded *s, ValueId v, int rank, int64_t *dim);
+void sharded_place(const Sharded *s, NodeId n, int rank, Place *p);
+
 // Lowers the two graphs (`train` may be NULL). NULL after reporting errors.
 Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d);
 

@@ -57,38 +57,37 @@ static void find_parts(Lowering *l)
 
 // ---- classes ----
 
-void find_twins(Lowering *l)
+ClassTable *class_tables(const Graph *g, Arena *a)
 {
-    const Graph *g = l->g;
-    Arena *a = l->p->arena;
+    ClassTable *table = arena_array(a, ClassTable, g->n_classes);
 
-    l->table = arena_array(a, ClassTable, g->n_classes);
     for (NodeId i = 1; i < g->n_nodes; i++) {
         Block b = g->nodes[i].block;
-        if (b.cls && b.pos >= l->table[b.cls].n_nodes)
-            l->table[b.cls].n_nodes = b.pos + 1;
+        if (b.cls && b.pos >= table[b.cls].n_nodes)
+            table[b.cls].n_nodes = b.pos + 1;
     }
     for (ValueId v = 1; v < g->n_values; v++) {
         const Value *x = value_of(g, v);
-        if (!x->producer && x->block.cls && x->block.pos >= l->table[x->block.cls].n_values)
-            l->table[x->block.cls].n_values = x->block.pos + 1;
+        if (!x->producer && x->block.cls && x->block.pos >= table[x->block.cls].n_values)
+            table[x->block.cls].n_values = x->block.pos + 1;
     }
     for (int c = 1; c < g->n_classes; c++) {
-        ClassTable *t = &l->table[c];
+        ClassTable *t = &table[c];
         t->nodes = arena_array(a, NodeId, (int64_t)t->n_nodes * g->classes[c].length);
         t->values = arena_array(a, ValueId, (int64_t)t->n_values * g->classes[c].length);
     }
     for (NodeId i = 1; i < g->n_nodes; i++) {
         Block b = g->nodes[i].block;
         if (b.cls)
-            l->table[b.cls].nodes[(int64_t)b.iter * l->table[b.cls].n_nodes + b.pos] = i;
+            table[b.cls].nodes[(int64_t)b.iter * table[b.cls].n_nodes + b.pos] = i;
     }
     for (ValueId v = 1; v < g->n_values; v++) {
         const Value *x = value_of(g, v);
         Block b = x->block;
         if (!x->producer && b.cls)
-            l->table[b.cls].values[(int64_t)b.iter * l->table[b.cls].n_values + b.pos] = v;
+            table[b.cls].values[(int64_t)b.iter * table[b.cls].n_values + b.pos] = v;
     }
+    return table;
 }
 
 NodeId twin_node(const Lowering *l, NodeId n, int iter)

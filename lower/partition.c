@@ -1,0 +1,318 @@
+// One text for all ranks: each node on its piece, between nodes the communication that takes values
+// from where they are at rest to where they are needed. Cf. GSPMD (Xu et al. 2021), section 4.
+#include <assert.h>
+#include <string.h>
+
+#include "ir/build.h"
+#include "lower/internal.h"
+
+// A value that was converted, for all who read it in one phase and iteration. Readers in a block
+// share it where they do in every iteration: where the inputs that are the same value in theirs are
+// so in the first, second and last iteration too.
+typedef struct Copy {
+    struct Copy *next;
+    Spec spec;
+    Phase phase;
+    Block block;
+    ValueId fellow[3];
+    ValueId value;
+} Copy;
+
+typedef struct Partition {
+    const Graph *from;
+    const Plan *plan;
+    Sharded *to;
+    Arena *arena, *scratch;
+    Layouts *layouts;
+    ClassTable *table;  // of `from`
+    ValueId *at_rest;   // by ValueId of `from`
+    Copy **copies;      // … of it; those of its pieces elsewhere than at rest
+} Partition;
+
+// ---- appending ----
+
+static Graph *graph_of(Partition *p) { return p->to->g; }
+
+// What is known of the values and nodes that were appended last.
+static void note_value(Partition *p, ValueId v, ValueId of, const Spec *spec)
+{
+    Sharded *s = p->to;
+
+    assert(v == s->n_values);
+    *arena_push(p->arena, s->value, s->n_values, s->cap_values) = (ShardedValue){of, *spec};
+}
+
+static void note_node(Partition *p, NodeId n, NodeId of, const Rule *r)
+{
+    Sharded *s = p->to;
+    ShardedNode known = {.of = of};
+
+    assert(n == s->n_nodes);
+    if (r) {
+        int64_t *size = arena_array(p->arena, int64_t, r->n_factors);
+        memcpy(size, r->size, (size_t)r->n_factors * sizeof *size);
+        known = (ShardedNode){of, r->n_factors, size};
+    }
+    *arena_push(p->arena, s->node, s->n_nodes, s->cap_nodes) = known;
+}
+
+// ---- conversions ----
+
+static const char *const reductions[] = {"sum", "max", "min"};
+
+static const char *reduction_of(int at) { return reductions[SPEC_SUM - at]; }
+
+// The node of a step from `x`, which holds `of`.
+static ValueId make_step(Partition *p, ValueId x, const Value *of, const Step *s)
+{
+    const Mesh *m = &p->plan->mesh;
+    Ranks r = {1, {s->axis}, {m->size[s->axis]}};
+    Graph *g = graph_of(p);
+    int from = s->from_dim, to = s->to_dim;
+    int64_t size = from >= 0 ? spec_chunk(m, &s->after, from, of->dim[from]) : 0;
+
+    switch (s->kind) {
+    case STEP_ALL_GATHER:
+        return make_all_gather(g, x, &r, from, size);
+    case STEP_SLICE:
+        return make_shard(g, x, &r, to);
+    case STEP_ALL_TO_ALL:
+        return make_all_to_all(g, x, &r, from, to, size);
+    case STEP_ALL_REDUCE:
+        return make_all_reduce(g, x, &r, reduction_of(from));
+    case STEP_REDUCE_SCATTER:
+        return make_reduce_scatter(g, x, &r, to, reduction_of(from));
+    case STEP_MASK:
+        return make_keep_one(g, x, &r, reduction_of(to));
+    default:
+        r = (Ranks){2, {s->axis, s->other}, {m->size[s->axis], m->size[s->other]}};
+        return make_permute(g, x, &r);
+    }
+}
+
+// `x` as `to`, by the fastest way, in the graph's current phase and block.
+static ValueId convert(Partition *p, ValueId x, const Spec *to)
+{
+    ShardedValue known = p->to->value[x];
+    const Value *of = value_of(p->from, known.of);
+    const Way *way;
+
+    if (spec_equal(&known.spec, to))
+        return x;
+    layout_ways(p->layouts, of, known.spec, *to, &way);
+    for (int i = 0; i < way->n_steps; i++) {
+        x = make_step(p, x, of, way->step[i]);
+        assert(x);
+        note_value(p, x, known.of, &way->step[i]->after);
+        note_node(p, value_of(graph_of(p), x)->producer, 0, NULL);
+    }
+    return x;
+}
+
+// ---- operands ----
+
+// Where an input's value comes from in the first, second and last iteration of the node's block.
+static void find_fellows(const Partition *p, const Node *n, int i, ValueId fellow[3])
+{
+    const ClassTable *t = &p->table[n->block.cls];
+    int last = p->from->classes[n->block.cls].length - 1;
+    int iter[] = {0, last > 0, last};
+
+    for (int k = 0; k < 3; k++) {
+        NodeId twin = t->nodes[(int64_t)iter[k] * t->n_nodes + n->block.pos];
+        fellow[k] = p->from->nodes[twin].in[i];
+    }
+}
+
+static ValueId find_copy(const Partition *p, ValueId v, const Copy *like)
+{
+    for (const Copy *c = p->copies[v]; c; c = c->next)
+        if (spec_equal(&c->spec, &like->spec) && c->phase == like->phase &&
+            is_same_block(c->block, like->block) &&
+            !memcmp(c->fellow, like->fellow, sizeof c->fellow))
+            return c->value;
+    return 0;
+}
+
+// Value `v` (at rest, `x`) as `like` says, made there unless it was before.
+static ValueId copy_of(Partition *p, ValueId v, ValueId x, const Copy *like)
+{
+    ValueId found = find_copy(p, v, like);
+    Copy *c;
+
+    if (found || spec_equal(&p->to->value[x].spec, &like->spec))
+        return found ? found : x;
+    c = arena_array(p->scratch, Copy, 1);
+    *c = *like;
+    graph_of(p)->phase = like->phase;
+    graph_of(p)->block = like->block;
+    c->value = convert(p, x, &like->spec);
+    c->next = p->copies[v];
+    p->copies[v] = c;
+    return c->value;
+}
+
+// Input i of a node as `need`. What all iterations of a block read is converted once, outside of
+// it; what only the first (or last) reads from outside is first brought to where the other ones'
+// values are at rest, so that iterations stay alike.
+static ValueId operand(Partition *p, const Node *n, int i, const Spec *need)
+{
+    ValueId v = n->in[i], x = p->at_rest[v];
+    Copy like = {.spec = *need, .phase = n->phase};
+
+    if (n->block.cls) {
+        find_fellows(p, n, i, like.fellow);
+        bool is_shared = like.fellow[0] == like.fellow[1] && like.fellow[1] == like.fellow[2];
+        if (is_shared) {
+            memset(like.fellow, 0, sizeof like.fellow);
+            return copy_of(p, v, x, &like);
+        }
+        // Of the first two iterations one reads what an iteration of the class made.
+        bool is_first_outside = value_block(p->from, like.fellow[0]).cls != n->block.cls;
+        Copy outside = {.spec = p->plan->spec[like.fellow[is_first_outside]], .phase = n->phase};
+        x = copy_of(p, v, x, &outside);
+        like.block = n->block;
+    }
+    return copy_of(p, v, x, &like);
+}
+
+// ---- nodes ----
+
+// Attributes for a piece of the node: chunks of its factors.
+static void localise(Partition *p, const Node *n, const Rule *r, const Strategy *s, Attr *attr)
+{
+    int64_t size[MAX_FACTORS];
+
+    memcpy(attr, n->attr, sizeof n->attr);
+    for (int f = 0; f < r->n_factors; f++)
+        size[f] = spec_chunk(&p->plan->mesh, s, f, r->size[f]);
+    if (n->op->localise)
+        n->op->localise(n, r, size, p->scratch, attr);
+}
+
+static void add_node(Partition *p, NodeId id)
+{
+    const Node *n = &p->from->nodes[id];
+    const Strategy *s = &p->plan->strategy[id];
+    Graph *g = graph_of(p);
+    ValueId *inputs = arena_array(p->scratch, ValueId, n->n_in);
+    Attr attr[MAX_ATTRS];
+    Rule r;
+
+    node_rule(p->from, n, p->scratch, &r);
+    g->source = n->source;
+    for (int i = 0; i < n->n_in; i++) {
+        Spec need = strategy_spec(&r, s, i);
+        inputs[i] = n->in[i] ? operand(p, n, i, &need) : 0;
+    }
+    localise(p, n, &r, s, attr);
+    g->phase = n->phase;
+    g->block = n->block;
+    ValueId first = graph_node(g, n->op, n->n_in, inputs, attr);
+    assert(first);
+    note_node(p, value_of(g, first)->producer, id, &r);
+    for (int i = 0; i < n->n_out; i++) {
+        Spec made = strategy_spec(&r, s, n->n_in + i);
+        note_value(p, graph_output_of(g, first, i), n->out[i], &made);
+    }
+    for (int i = 0; i < n->n_out; i++)
+        p->at_rest[n->out[i]] = convert(p, graph_output_of(g, first, i), &p->plan->spec[n->out[i]]);
+}
+
+// ---- the rest ----
+
+// A value without producer. Its own shape is that of the whole, which a piece hasn't.
+static void add_value(Partition *p, ValueId id)
+{
+    const Value *x = value_of(p->from, id);
+    Value piece = *x;
+    bool is_split = false;
+
+    for (int i = 0; i < x->rank; i++) {
+        piece.dim[i] = spec_chunk(&p->plan->mesh, &p->plan->spec[id], i, x->dim[i]);
+        is_split |= piece.dim[i] != x->dim[i];
+    }
+    if (is_split)
+        piece.own_rank = -1;
+    ValueId v = graph_value(graph_of(p), x->kind, x->name, x->dtype, x->rank, piece.dim);
+    *value_of(graph_of(p), v) = piece;
+    note_value(p, v, id, &p->plan->spec[id]);
+    p->at_rest[id] = v;
+}
+
+static void add_ends(Partition *p)
+{
+    const Graph *from = p->from;
+
+    for (int i = 0; i < from->n_outputs; i++)
+        graph_output(graph_of(p), from->outputs[i].name, p->at_rest[from->outputs[i].value],
+                     from->outputs[i].role);
+    for (int i = 0; i < from->n_carries; i++)
+        graph_carry(graph_of(p), p->at_rest[from->carries[i].in], p->at_rest[from->carries[i].out],
+                    from->carries[i].scope);
+}
+
+static Sharded *sharded_new(Arena *a, const Graph *g, const Plan *plan, Diag *d)
+{
+    Sharded *s = arena_array(a, Sharded, 1);
+
+    s->whole = g;
+    s->plan = plan;
+    s->g = graph_new(a, g->name);
+    s->g->training = g->training;
+    s->g->diag = d;
+    for (int i = 1; i < g->n_classes; i++)
+        *arena_push(a, s->g->classes, s->g->n_classes, s->g->cap_classes) = g->classes[i];
+    *arena_push(a, s->value, s->n_values, s->cap_values) = (ShardedValue){0};
+    *arena_push(a, s->node, s->n_nodes, s->cap_nodes) = (ShardedNode){0};
+    return s;
+}
+
+Sharded *partition(Arena *a, const Graph *g, const Plan *plan, Diag *d)
+{
+    if (!plan_check(g, plan, d))
+        return NULL;
+    Arena *scratch = arena_new();
+    Partition p = {.from = g,
+                   .plan = plan,
+                   .to = sharded_new(a, g, plan, d),
+                   .arena = a,
+                   .scratch = scratch,
+                   .layouts = layouts_new(scratch, &plan->mesh),
+                   .table = class_tables(g, scratch),
+                   .at_rest = arena_array(scratch, ValueId, g->n_values),
+                   .copies = arena_array(scratch, Copy *, g->n_values)};
+
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (!value_of(g, v)->producer)
+            add_value(&p, v);
+    for (NodeId n = 1; n < g->n_nodes; n++)
+        add_node(&p, n);
+    add_ends(&p);
+    graph_number_blocks(p.to->g);
+    arena_free(scratch);
+    return p.to;
+}
+
+// ---- where a rank is ----
+
+void sharded_dims(const Sharded *s, ValueId v, int rank, int64_t *dim)
+{
+    const Value *of = value_of(s->whole, s->value[v].of);
+    int64_t offset;
+
+    for (int i = 0; i < of->rank; i++)
+        spec_piece(&s->plan->mesh, &s->value[v].spec, i, of->dim[i], rank, &offset, &dim[i]);
+}
+
+void sharded_place(const Sharded *s, NodeId n, int rank, Place *p)
+{
+    const ShardedNode *x = &s->node[n];
+    int64_t extent;
+
+    for (int f = 0; f < x->n_factors; f++) {
+        p->whole[f] = x->size[f];
+        spec_piece(&s->plan->mesh, &s->plan->strategy[x->of], f, x->size[f], rank, &p->offset[f],
+                   &extent);
+    }
+}

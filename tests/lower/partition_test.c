@@ -1,0 +1,338 @@
+// Split graphs compute what the whole ones compute: nodes of every operator under every strategy,
+// and training steps of the tiny models under random plans, on meshes whose axes divide nothing
+// evenly. `partition_test N` tries N plans of each model and mesh instead of the few that always
+// run.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "frontend/frontend.h"
+#include "tests/ir/sample.h"
+#include "tests/lower/plans.h"
+#include "tests/lower/ranks.h"
+
+static const struct {
+    int n_axes, size[MAX_AXES];
+} meshes[] = {{1, {2}}, {1, {3}},    {2, {2, 2}}, {1, {4}},      {2, {2, 3}},
+              {1, {6}}, {2, {2, 4}}, {1, {8}},    {3, {2, 2, 2}}};
+
+// ---- nodes ----
+
+static void fail_at(const char *what, const Plan *p, const Graph *g, ValueId v)
+{
+    Text t = {0};
+
+    for (int a = 0; a < p->mesh.n_axes; a++)
+        text_printf(&t, "%s%d", a ? "x" : "mesh ", p->mesh.size[a]);
+    text_printf(&t, ", value %d of", (int)v);
+    for (int a = 0; v && a < p->mesh.n_axes; a++)
+        text_printf(&t, " %d/%d", p->spec[v].at[a], p->spec[v].level[a]);
+    fail_msg("%s: %s", what, t.s);
+}
+
+// A plan for the sample's graph with that strategy.
+static void check_strategy(const Sample *s, const char *text, const Mesh *m,
+                           const Strategy *strategy, Dice *d)
+{
+    Arena *a = arena_new();
+    Diag diag = {.file = text};
+    Plan p = roll_plan(s->g, m, d, a, 1, strategy);
+    Sharded *sharded = partition(a, s->g, &p, &diag);
+    Tensor *whole = arena_array(a, Tensor, s->g->n_values);
+
+    if (!sharded || !graph_verify(sharded->g, &diag))
+        fail_at(text, &p, s->g, s->node.out[0]);
+    for (int i = 0; i < s->node.n_in; i++)
+        whole[s->node.in[i]] = s->in[i];
+    graph_eval(s->g, a, whole);
+    Crowd c = crowd_eval(sharded, a, whole);
+    for (ValueId v = 1; v < sharded->g->n_values; v++) {
+        bool same = true;
+        Tensor got = join_pieces(&c, v, &same);
+        ValueId of = sharded->value[v].of;
+        if (!same || !is_near(&got, &whole[of], whole[of].dtype == BF16 ? 1e-2 : 2e-5))
+            fail_at(text, &p, s->g, of);
+    }
+    arena_free(a);
+}
+
+// All strategies of a sample, at most about `most` of them.
+static int check_sample(const SampleText *t, const Mesh *m, int most, Dice *d)
+{
+    Sample s = sample_read(t, false);
+    Strategy *all;
+    Rule r;
+
+    node_rule(s.g, &s.node, s.arena, &r);
+    int n = s.node.op->exchange ? 0 : strategies_of(&r, m, s.arena, &all);
+    int step = n / most + 1, tried = 0;
+    for (int i = 0; i < n; i += step, tried++) {
+        int k = i + roll(d, n - i < step ? n - i : step);
+        assert_true(strategy_is_legal(&r, m, &all[k]));
+        check_strategy(&s, t->node, m, &all[k], d);
+    }
+    sample_free(&s);
+    return tried;
+}
+
+static int samples_tried = 24;
+
+static void nodes_of_every_operator(void **state)
+{
+    Dice d = {1};
+    int tried = 0;
+
+    for (int k = 0; k < COUNT(samples); k++)
+        for (int i = 0; i < COUNT(meshes) && samples[k].rule; i++) {
+            Mesh m = mesh_of(meshes[i].n_axes, meshes[i].size);
+            tried += check_sample(&samples[k], &m, samples_tried, &d);
+        }
+    print_message("%d splits of nodes\n", tried);
+}
+
+// ---- models ----
+
+static const struct {
+    const char *name, *optimizer;
+    int accumulate;
+} models[] = {
+    {"bert", "adamw", 1},
+    {"cnn", "sgd(momentum=0.9)", 1},
+    {"encoder", "sgd", 2},
+    {"gpt2", "adamw", 1},
+    {"gpt_dropout", "adamw", 2},
+    {"llama", "sgd(momentum=0.9)", 1},
+    {"lstm", "adamw", 1},
+    {"mixer", "sgd", 1},
+    {"mlp", "lamb", 2},
+    {"mobilenet", "adamw", 1},
+    {"nanogpt", "adagrad", 1},
+    {"opt", "adamw", 1},
+    {"qwen3", "adamw", 1},
+    {"regress", "sgd", 1},
+    {"resnet", "sgd(momentum=0.9)", 1},
+    {"vit", "adamw", 1},
+};
+
+// A training step, and its values on one rank.
+typedef struct Model {
+    const char *name;
+    bool is_smooth;  // are its updates proportional to the gradients?
+    Arena *arena;
+    Graph *g;
+    Tensor *value;
+} Model;
+
+static Graph *training_graph(Arena *a, const char *name, const char *optimizer, int accumulate)
+{
+    Diag *d = arena_array(a, Diag, 1);
+    const char *folder = accumulate > 1 ? "tiny_dynamic" : "tiny", *bind = "batch=4";
+    const char *path = arena_string(a, "models/%s/%s.onnx", folder, name);
+    const char *loss =
+        strcmp(name, "regress") ? "cross_entropy(logits, labels)" : "mse(logits, labels)";
+    ImportOptions o = {.path = path,
+                       .bind = &bind,
+                       .n_bind = accumulate > 1,
+                       .accumulate = accumulate,
+                       .training = true};
+    OptimizerOptions update = {.text = optimizer, .clip_norm = 1};
+    Weights w;
+
+    d->file = path;
+    Graph *g = frontend_import(a, &o, &w, d);
+    if (!g)
+        return NULL;
+    g->diag = d;
+    bool ok = fold(g, d) && loss_add(g, loss, d) && patterns(g, d) && refine(g, d) && fold(g, d) &&
+              blocks(g, d) && autodiff(g, accumulate, d) && clip_add(g, &update, d) &&
+              optimizer_add(g, &update, d) && graph_verify(g, d);
+    return ok ? g : NULL;
+}
+
+// How many classes the labels have: the last dim of the model's output.
+static int64_t count_classes(const Graph *g)
+{
+    const Value *y = value_of(g, g->outputs[0].value);
+
+    return y->rank ? y->dim[y->rank - 1] : 2;
+}
+
+static Tensor model_numbers(const Graph *g, ValueId id, Dice *d, Arena *a)
+{
+    const Value *v = value_of(g, id);
+    Tensor t = tensor_new(a, v->dtype, v->rank, v->dim);
+    int64_t bound = input_range(g, id).bound, count = tensor_count(&t);
+
+    if (!bound)
+        bound = v->name && !strcmp(v->name, "labels") ? count_classes(g) : 2;
+    for (int64_t i = 0; i < count; i++) {
+        if (t.f)
+            t.f[i] = (roll(d, 2001) - 1000) * (v->kind == VALUE_PARAMETER ? 2e-4 : 1e-3);
+        else
+            t.i[i] = roll(d, (int)bound);
+    }
+    tensor_round(&t);
+    return t;
+}
+
+static Model model_new(int i)
+{
+    Model m = {.name = models[i].name,
+               .is_smooth = !strncmp(models[i].optimizer, "sgd", 3),
+               .arena = arena_new()};
+    Dice d = {7};
+
+    m.g = training_graph(m.arena, m.name, models[i].optimizer, models[i].accumulate);
+    assert_non_null(m.g);
+    m.value = arena_array(m.arena, Tensor, m.g->n_values);
+    for (ValueId v = 1; v < m.g->n_values; v++) {
+        ValueKind kind = value_of(m.g, v)->kind;
+        if (kind == VALUE_INPUT || kind == VALUE_PARAMETER || kind == VALUE_BUFFER)
+            m.value[v] = model_numbers(m.g, v, &d, m.arena);
+    }
+    graph_eval(m.g, m.arena, m.value);
+    return m;
+}
+
+// ---- comparing ----
+
+static double norm(const Tensor *t)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < tensor_count(t); i++)
+        sum += t->f[i] * t->f[i];
+    return sqrt(sum);
+}
+
+static double distance(const Tensor *a, const Tensor *b)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < tensor_count(a); i++)
+        sum += (a->f[i] - b->f[i]) * (a->f[i] - b->f[i]);
+    return sqrt(sum);
+}
+
+// What the ranks have of a split step.
+typedef struct Result {
+    const Crowd *crowd;
+    const Model *model;
+    double most;  // the largest gradient's norm
+    bool same;    // have ranks the same bits where they have the same?
+} Result;
+
+// How far a value of the split graph is from the whole one's, of that one's norm. What is next to
+// nothing, as the gradients of keys' biases, is rounding errors and doesn't count.
+static double error_of(Result *r, ValueId v)
+{
+    const Tensor *want = &r->model->value[r->crowd->s->value[v].of];
+    Tensor got = join_pieces(r->crowd, v, &r->same);
+    double size = norm(want);
+
+    return size < 1e-6 * r->most ? 0 : distance(&got, want) / size;
+}
+
+static double largest(double a, double b) { return a > b || a != a ? a : b; }
+
+static double loss_of(Result *r)
+{
+    const Graph *g = r->crowd->s->g;
+    double loss = 1;
+
+    for (int i = 0; i < g->n_outputs; i++) {
+        Tensor t = join_pieces(r->crowd, g->outputs[i].value, &r->same);
+        if (g->outputs[i].role == OUTPUT_LOSS_SUM)
+            loss *= t.f[0];
+        if (g->outputs[i].role == OUTPUT_LOSS_COUNT)
+            loss /= t.f[0];
+    }
+    return loss;
+}
+
+static double whole_loss(const Model *m)
+{
+    double loss = 1;
+
+    for (int i = 0; i < m->g->n_outputs; i++) {
+        const Output *o = &m->g->outputs[i];
+        if (o->role == OUTPUT_LOSS_SUM)
+            loss *= m->value[o->value].f[0];
+        if (o->role == OUTPUT_LOSS_COUNT)
+            loss /= m->value[o->value].f[0];
+    }
+    return loss;
+}
+
+static void compare(const Crowd *c, const Model *m, uint64_t dice)
+{
+    const Graph *g = c->s->g;
+    Result r = {c, m, 0, true};
+    double loss = fabs(loss_of(&r) / whole_loss(m) - 1), gradient = 0, carried = 0;
+
+    for (int i = 0; i < m->g->n_outputs; i++)
+        if (m->g->outputs[i].role == OUTPUT_GRADIENT)
+            r.most = fmax(r.most, norm(&m->value[m->g->outputs[i].value]));
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i].role == OUTPUT_GRADIENT)
+            gradient = largest(gradient, error_of(&r, g->outputs[i].value));
+    for (int i = 0; i < g->n_carries && m->is_smooth; i++)
+        if (dtype_is_float(value_of(g, g->carries[i].out)->dtype))
+            carried = largest(carried, error_of(&r, g->carries[i].out));
+    if (!r.same || !(loss <= 2e-6) || !(gradient <= 1e-5) || !(carried <= 1e-5))
+        fail_msg("%s on %d ranks, dice %" PRIu64 ": loss is off by %.2g, a gradient by %.2g, what "
+                 "lives on by %.2g%s",
+                 m->name, c->n, dice, loss, gradient, carried, r.same ? "" : "; ranks differ");
+}
+
+static void check_plan(const Model *m, const Mesh *mesh, Dice *d)
+{
+    Arena *a = arena_new();
+    uint64_t dice = d->state;
+    Diag diag = {.file = m->name};
+    Plan p = roll_plan(m->g, mesh, d, a, 0, NULL);
+    Sharded *s = partition(a, m->g, &p, &diag);
+
+    if (!s || !graph_verify(s->g, &diag))
+        fail_msg("%s, dice %" PRIu64, m->name, dice);
+    Crowd c = crowd_eval(s, a, m->value);
+    compare(&c, m, dice);
+    arena_free(a);
+}
+
+static int plans_tried = 1;    // of each model
+static const char *one_model;  // NULL: all
+
+static void steps_of_models(void **state)
+{
+    int tried = 0;
+
+    for (int i = 0; i < COUNT(models); i++) {
+        if (one_model && strcmp(one_model, models[i].name))
+            continue;
+        Model m = model_new(i);
+        Dice d = {1 + (uint64_t)i};
+        for (int k = 0; k < plans_tried; k++, tried++) {
+            int at = (i + k) % COUNT(meshes);
+            Mesh mesh = mesh_of(meshes[at].n_axes, meshes[at].size);
+            check_plan(&m, &mesh, &d);
+        }
+        arena_free(m.arena);
+    }
+    print_message("%d plans\n", tried);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nodes_of_every_operator),
+                                       cmocka_unit_test(steps_of_models)};
+
+    if (argc > 1) {
+        samples_tried = MAX_STRATEGIES;
+        plans_tried = atoi(argv[1]);
+        one_model = argv[2];
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

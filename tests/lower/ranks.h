@@ -1,0 +1,178 @@
+// All ranks of a split graph in one process: nodes through the operators' own eval, each rank's on
+// its piece of true size, collectives as plain loops. What the ranks have together must be what
+// graph_eval gives of the whole graph.
+#ifndef SHARDCC_TESTS_LOWER_RANKS_H
+#define SHARDCC_TESTS_LOWER_RANKS_H
+
+#include <math.h>
+#include <string.h>
+
+#include "ir/operator.h"
+#include "lower/lower.h"
+
+typedef struct Crowd {
+    const Sharded *s;
+    const Mesh *mesh;
+    int n;           // ranks
+    Tensor **value;  // [rank][ValueId of s->g]
+    Arena *arena;
+} Crowd;
+
+// ---- pieces of values ----
+
+static inline Tensor piece_new(const Crowd *c, ValueId v, int rank)
+{
+    const Value *of = value_of(c->s->whole, c->s->value[v].of);
+    int64_t dim[MAX_RANK] = {0};
+
+    sharded_dims(c->s, v, rank, dim);
+    return tensor_new(c->arena, of->dtype, of->rank, dim);
+}
+
+static inline void piece_offset(const Crowd *c, ValueId v, int rank, int64_t *offset)
+{
+    const Value *of = value_of(c->s->whole, c->s->value[v].of);
+    int64_t extent;
+
+    for (int i = 0; i < of->rank; i++)
+        spec_piece(c->mesh, &c->s->value[v].spec, i, of->dim[i], rank, &offset[i], &extent);
+}
+
+static inline Tensor cut_piece(const Crowd *c, ValueId v, int rank, const Tensor *whole)
+{
+    Tensor t = piece_new(c, v, rank);
+    int64_t offset[MAX_RANK] = {0}, zero[MAX_RANK] = {0};
+
+    piece_offset(c, v, rank, offset);
+    tensor_box(whole, offset, &t, zero, t.dim, NULL);
+    return t;
+}
+
+static inline double plus(double a, double b) { return a + b; }
+static inline int64_t plus_int(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static inline int64_t more_int(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t less_int(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline double more(double a, double b) { return a > b || a != a ? a : b; }
+static inline double less(double a, double b) { return a < b || a != a ? a : b; }
+
+// Puts the ranks' pieces of a value together: parts are added up; of ranks that have the same the
+// first counts, and the others must have its bits.
+static inline Tensor join_pieces(const Crowd *c, ValueId v, bool *same)
+{
+    const Spec *s = &c->s->value[v].spec;
+    const Value *of = value_of(c->s->whole, c->s->value[v].of);
+    Tensor t = tensor_new(c->arena, of->dtype, of->rank, of->dim);
+    const Fold sum = {0, plus, 0, plus_int}, max = {0, more, 0, more_int},
+               min = {0, less, 0, less_int};
+    int partial = spec_partial(s);
+    const Fold *fold = partial == SPEC_MAX ? &max : partial == SPEC_MIN ? &min : &sum;
+
+    for (int rank = 0; rank < c->n; rank++) {
+        int64_t offset[MAX_RANK] = {0}, zero[MAX_RANK] = {0};
+        const Tensor *piece = &c->value[rank][v];
+        bool is_first = true;
+        int twin = rank;  // the first rank with the same piece
+        for (int a = 0; a < c->mesh->n_axes; a++) {
+            int at = mesh_coordinate(c->mesh, a, rank);
+            if (s->at[a] == SPEC_WHOLE)
+                twin -= at * mesh_stride(c->mesh, a);
+            is_first &= s->at[a] >= SPEC_WHOLE || at == 0;
+        }
+        size_t bytes = (size_t)tensor_count(piece) * 8;
+        const Tensor *like = &c->value[twin][v];
+        if (bytes && memcmp(piece->f ? (void *)piece->f : piece->i,
+                            piece->f ? (void *)like->f : like->i, bytes))
+            *same = false;
+        piece_offset(c, v, rank, offset);
+        if (twin == rank)
+            tensor_box(piece, zero, &t, offset, piece->dim, is_first ? NULL : fold);
+    }
+    tensor_round(&t);
+    return t;
+}
+
+// ---- nodes ----
+
+static inline void eval_pieces(Crowd *c, NodeId id)
+{
+    const Node *n = &c->s->g->nodes[id];
+
+    for (int rank = 0; rank < c->n; rank++) {
+        Tensor *x = arena_array(c->arena, Tensor, n->n_in), y[MAX_OUTPUTS];
+        Place p = {{0}, {0}};
+        sharded_place(c->s, id, rank, &p);
+        for (int i = 0; i < n->n_in; i++)
+            x[i] = n->in[i] ? c->value[rank][n->in[i]] : (Tensor){0};
+        for (int i = 0; i < n->n_out; i++)
+            y[i] = piece_new(c, n->out[i], rank);
+        node_eval_piece(c->s->g, n, &p, x, y);
+        for (int i = 0; i < n->n_out; i++)
+            c->value[rank][n->out[i]] = y[i];
+    }
+}
+
+// The ranks that differ from `first` in the node's axes alone, row-major; 0 if `first` isn't their
+// first one.
+static inline int find_group(const Crowd *c, const Node *n, int first, int *rank)
+{
+    const Attr *axes = &n->attr[EXCHANGE_AXES], *ranks = &n->attr[EXCHANGE_RANKS];
+    int count = 1;
+
+    rank[0] = first;
+    for (int i = 0; i < axes->n; i++) {
+        int axis = (int)axes->v[i], stride = mesh_stride(c->mesh, axis);
+        if (mesh_coordinate(c->mesh, axis, first))
+            return 0;
+        for (int k = count * (int)ranks->v[i] - 1; k >= 0; k--)
+            rank[k] = rank[k / ranks->v[i]] + k % (int)ranks->v[i] * stride;
+        count *= (int)ranks->v[i];
+    }
+    return count;
+}
+
+static inline void eval_exchange(Crowd *c, const Node *n)
+{
+    int *rank = arena_array(c->arena, int, c->n);
+
+    for (int first = 0; first < c->n; first++) {
+        int count = find_group(c, n, first, rank);
+        Tensor *x = arena_array(c->arena, Tensor, count), *y = arena_array(c->arena, Tensor, count);
+        for (int k = 0; k < count; k++) {
+            x[k] = c->value[rank[k]][n->in[0]];
+            y[k] = piece_new(c, n->out[0], rank[k]);
+        }
+        if (count)
+            n->op->exchange(n, count, x, y);
+        for (int k = 0; k < count; k++) {
+            tensor_round(&y[k]);
+            c->value[rank[k]][n->out[0]] = y[k];
+        }
+    }
+}
+
+// Runs all ranks; `whole`, by ValueId of s->whole, holds the values without producer.
+static inline Crowd crowd_eval(const Sharded *s, Arena *a, const Tensor *whole)
+{
+    Crowd c = {.s = s, .mesh = &s->plan->mesh, .n = mesh_ranks(&s->plan->mesh), .arena = a};
+    const Graph *g = s->g;
+
+    c.value = arena_array(a, Tensor *, c.n);
+    for (int rank = 0; rank < c.n; rank++)
+        c.value[rank] = arena_array(a, Tensor, g->n_values);
+    for (int rank = 0; rank < c.n; rank++)
+        for (ValueId v = 1; v < g->n_values; v++)
+            if (!value_of(g, v)->producer)
+                c.value[rank][v] = cut_piece(&c, v, rank, &whole[s->value[v].of]);
+    for (NodeId n = 1; n < g->n_nodes; n++) {
+        if (g->nodes[n].op->exchange)
+            eval_exchange(&c, &g->nodes[n]);
+        else
+            eval_pieces(&c, n);
+    }
+    return c;
+}
+
+#endif
