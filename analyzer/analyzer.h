@@ -34,6 +34,15 @@ typedef struct GemmRate {
     double m, n, k, flops;
 } GemmRate;
 
+// What joins groups of devices: those of so many devices that stand in a row (of the level below;
+// of one device, if there is none). A message of n bytes takes alpha + beta · n.
+typedef struct Link {
+    const char *name;
+    int devices;         // that it joins, all levels below included
+    int shared_by;       // so many devices in a row share one link …
+    double alpha, beta;  // … on which one message takes that: s, s/byte
+} Link;
+
 // A kind of machine, its numbers measured (`shardcc detect`). All devices are alike.
 typedef struct Cluster {
     int devices_per_host;
@@ -45,6 +54,8 @@ typedef struct Cluster {
     double vector;     // elementwise flop/s
     GemmRate *gemm;
     int n_gemm;
+    Link *link;  // from the fastest on; each joins a multiple of what the one before does
+    int n_links;
 } Cluster;
 
 // The text form: JSON, see docs/cluster.md. Untrusted; false after an error.
@@ -52,12 +63,17 @@ bool cluster_parse(Arena *a, const char *text, size_t n, Cluster *c, Diag *d);
 bool cluster_read(Arena *a, const char *path, Cluster *c, Diag *d);
 void cluster_print(const Cluster *c, Text *t);
 
+// What `--cluster` names: "local" (this machine, shared by so many ranks), "a100xN", "h100xN", or
+// else a file. False after an error.
+bool cluster_open(Arena *a, const char *name, int ranks, Cluster *c, Diag *d);
+int cluster_devices(const Cluster *c);
+
 // ---- meshes and specs ----
 
 enum { MAX_AXES = 4 };
 
-// The ranks as a grid: rank r has coordinate r / (product of the sizes after axis a) % size[a] along
-// axis a. Axes stand from slow links to fast ones. A message of n bytes along axis a takes
+// The ranks as a grid: rank r has coordinate r / (product of the sizes after axis a) % size[a]
+// along axis a. Axes stand from slow links to fast ones. A message of n bytes along axis a takes
 // alpha[a] + beta[a] · n.
 typedef struct Mesh {
     int n_axes;
@@ -72,13 +88,22 @@ enum { SPEC_WHOLE = -1, SPEC_SUM = -2, SPEC_MAX = -3, SPEC_MIN = -4 };
 
 // How a value lies on a mesh: for each axis the dim (refined) that it splits, or SPEC_…: every rank
 // along it has the whole, or a part, and the value is the sum (max, min) of them. Where axes
-// share a dim, level 0 is the outermost; of all others the level is 0. Chunks nest: c = ceil(n / p),
-// then ceil(c / q); a rank's extent is what is left of the dim, maybe 0. Specs are equal where
+// share a dim, level 0 is the outermost; of all others the level is 0. Chunks nest: c = ceil(n /
+// p), then ceil(c / q); a rank's extent is what is left of the dim, maybe 0. Specs are equal where
 // their bytes are; axes that the mesh lacks are SPEC_WHOLE.
 typedef struct Spec {
     int8_t at[MAX_AXES];
     int8_t level[MAX_AXES];
 } Spec;
+
+// All meshes of so many ranks, the first devices of the cluster: up to 4 axes, above 64 ranks
+// 3. Where groups of devices are joined by slower links, some axis begins. Returns how many; 0
+// after an error: there are not so many devices.
+int mesh_shapes(Arena *a, const Cluster *c, int ranks, const Mesh **mesh, Diag *d);
+// The mesh of that text: "2x4", or "dp=2,tp=4"; it needn't begin an axis anywhere. The text is not
+// trusted; false after an error.
+bool mesh_parse(Arena *a, const Cluster *c, int ranks, const char *text, Mesh *m, Diag *d);
+void mesh_print(const Mesh *m, Text *t);
 
 int mesh_ranks(const Mesh *m);
 int mesh_stride(const Mesh *m, int axis);  // ranks r and r + stride are neighbours along the axis
@@ -88,8 +113,8 @@ Spec spec_whole(void);  // every rank has the whole
 bool spec_equal(const Spec *a, const Spec *b);
 // SPEC_SUM, SPEC_MAX or SPEC_MIN if an axis of it is; otherwise SPEC_WHOLE.
 int spec_partial(const Spec *s);
-// Can values of that rank lie so? Dims and axes are there, levels are dense, and of SPEC_SUM, SPEC_MAX
-// and SPEC_MIN there is but one: a maximum of sums isn't the sum of maxima.
+// Can values of that rank lie so? Dims and axes are there, levels are dense, and of SPEC_SUM,
+// SPEC_MAX and SPEC_MIN there is but one: a maximum of sums isn't the sum of maxima.
 bool spec_is_valid(const Mesh *m, int rank, const Spec *s);
 // The axes that split a dim, outermost first; returns how many.
 int spec_axes(const Spec *s, int dim, int axis[MAX_AXES]);
@@ -128,8 +153,8 @@ typedef enum StepKind {
 // from the outer piece's begin, as spec_piece says.
 //   STEP_PERMUTE: with p ranks along `axis` and q along `other`, rank (i, j) gets all that rank
 // (k / q, k % q) has, where k = j · p + i. Either p = q, and what the two axes do is exchanged; or
-// `axis` stands just outside `other` on a dim whose p · q pieces are all full or at its end, and then
-// just inside.
+// `axis` stands just outside `other` on a dim, then just inside, and both cut it into the same row
+// of p · q pieces.
 typedef struct Step {
     StepKind kind;
     int axis, other;       // other: of STEP_PERMUTE; otherwise -1
@@ -137,7 +162,7 @@ typedef struct Step {
     Spec after;
     int64_t picoseconds;
     int64_t bytes;    // that each rank hands to the collective; 0 of STEP_SLICE and STEP_MASK
-    int64_t staging;  // where pieces can't be sent, or received, where they lie: bytes to pack them in
+    int64_t staging;  // bytes to pack pieces in that can't be sent, or received, where they lie
 } Step;
 
 // Seconds of a collective along `axes` together (bit a: axis a), to which each rank hands so many
@@ -149,8 +174,8 @@ typedef struct Way {
     int n_steps;
     const Step *const *step;
     int64_t picoseconds;
-    // The most bytes at any time beside the way's source and its result: what lies between two steps,
-    // and staging.
+    // The most bytes at any time beside the way's source and its result: what lies between two
+    // steps, and staging.
     int64_t transient;
 } Way;
 

@@ -5,7 +5,7 @@
 
 #include "analyzer/analyzer.h"
 
-enum { VERSION = 1, MOST_BYTES = 1 << 20, MOST_RATES = 4096 };
+enum { VERSION = 2, MOST_BYTES = 1 << 20, MOST_RATES = 4096, MOST_LINKS = 8, LONGEST_NAME = 40 };
 
 // A number of the file: where it is kept, and what it may be.
 typedef struct Field {
@@ -35,6 +35,15 @@ static const Field gemm_fields[] = {
     {"flops", offsetof(GemmRate, flops), false, 1, 1e21},
 };
 
+static const Field link_fields[] = {
+    {"devices", offsetof(Link, devices), true, 2, 1 << 20},
+    {"shared_by", offsetof(Link, shared_by), true, 1, 1 << 20},
+    {"alpha", offsetof(Link, alpha), false, 0, 1},
+    {"beta", offsetof(Link, beta), false, 0, 1},
+};
+
+int cluster_devices(const Cluster *c) { return c->n_links ? c->link[c->n_links - 1].devices : 1; }
+
 // ---- reading ----
 
 typedef struct Reader {
@@ -61,7 +70,7 @@ static bool read_number(const Reader *r, const cJSON *object, const char *path, 
         return false;
     double v = cJSON_IsNumber(x) ? x->valuedouble : NAN;
     if (!(v >= f->least && v <= f->most) || (f->is_whole && v != floor(v))) {
-        diag_error(r->d, "%s%s must be a %snumber from %g to %g", path, f->name,
+        diag_error(r->d, "%s%s must be a %snumber from %.15g to %.15g", path, f->name,
                    f->is_whole ? "whole " : "", f->least, f->most);
         return false;
     }
@@ -120,18 +129,90 @@ static bool read_rates(const Reader *r, const cJSON *device, Cluster *c)
     return true;
 }
 
-static bool read_cluster(const Reader *r, const cJSON *root, Cluster *c)
+// The name is printed as it is.
+static bool read_name(const Reader *r, const cJSON *x, const char *path, const char **name)
 {
-    if (!is_object(r, root, "the whole"))
+    const cJSON *text = member(r, x, path, "name");
+    const char *s = text && cJSON_IsString(text) ? text->valuestring : "";
+    size_t n = 0;
+
+    if (!text)
         return false;
-    const cJSON *version = member(r, root, "", "version");
-    if (!version)
-        return false;
-    if (!cJSON_IsNumber(version) || version->valuedouble != VERSION) {
-        diag_error(r->d, "version must be %d: shardcc detect makes such files", VERSION);
+    while (n <= LONGEST_NAME && s[n] >= ' ' && s[n] < 127 && s[n] != '"' && s[n] != '\\')
+        n++;
+    if (!n || n > LONGEST_NAME || s[n]) {
+        diag_error(r->d, "%sname must be of 1 to %d letters, digits and the like", path,
+                   LONGEST_NAME);
         return false;
     }
+    *name = arena_copy(r->a, s, n);
+    return true;
+}
+
+// `below`: the devices that the level before joins.
+static bool read_link(const Reader *r, const cJSON *x, int i, int below, Link *to)
+{
+    char *path = arena_string(r->a, "links[%d]", i);
+    const char *dot = arena_string(r->a, "%s.", path);
+
+    if (!is_object(r, x, path) || !read_name(r, x, dot, &to->name) ||
+        !read_numbers(r, x, dot, link_fields, COUNT(link_fields), to))
+        return false;
+    if (to->devices <= below || to->devices % below) {
+        diag_error(r->d, "%sdevices must be a multiple of the %d that are joined before", dot,
+                   below);
+        return false;
+    }
+    return true;
+}
+
+static bool read_links(const Reader *r, const cJSON *root, Cluster *c)
+{
+    const cJSON *list = member(r, root, "", "links"), *x;
+    int n = list && cJSON_IsArray(list) ? cJSON_GetArraySize(list) : -1;
+    bool is_host = c->devices_per_host == 1;
+
+    if (!list)
+        return false;
+    if (n < 0 || n > MOST_LINKS) {
+        diag_error(r->d, "links must be a list of 0 to %d objects", MOST_LINKS);
+        return false;
+    }
+    c->link = arena_array(r->a, Link, n);
+    cJSON_ArrayForEach(x, list)
+    {
+        Link *to = &c->link[c->n_links];
+        if (!read_link(r, x, c->n_links, cluster_devices(c), to))
+            return false;
+        is_host |= to->devices == c->devices_per_host;
+        c->n_links++;
+    }
+    if (!is_host)
+        diag_error(r->d, "devices_per_host must be 1 or the devices of one of the links");
+    return is_host;
+}
+
+static bool is_version(const Reader *r, const cJSON *root)
+{
+    const cJSON *x = member(r, root, "", "version");
+    double version = x && cJSON_IsNumber(x) ? x->valuedouble : 0;
+
+    if (version == 1)
+        diag_error(r->d,
+                   "version 1 says nothing of links: make the file again with shardcc "
+                   "detect, or add \"links\": [] and set version %d",
+                   VERSION);
+    else if (x && version != VERSION)
+        diag_error(r->d, "version must be %d: shardcc detect makes such files", VERSION);
+    return version == VERSION;
+}
+
+static bool read_cluster(const Reader *r, const cJSON *root, Cluster *c)
+{
+    if (!is_object(r, root, "the whole") || !is_version(r, root))
+        return false;
     bool ok = read_numbers(r, root, "", host_fields, COUNT(host_fields), c);
+    ok = ok && read_links(r, root, c);
     const cJSON *device = member(r, root, "", "device");
     if (!is_object(r, device, "device"))
         return false;
@@ -186,7 +267,13 @@ void cluster_print(const Cluster *c, Text *t)
 {
     text_printf(t, "{\n  \"version\": %d,\n  ", VERSION);
     print_numbers(t, ",\n  ", host_fields, COUNT(host_fields), c);
-    text_printf(t, "\"device\": {\n    ");
+    text_printf(t, "\"links\": [%s", c->n_links ? "\n" : "");
+    for (int i = 0; i < c->n_links; i++) {
+        text_printf(t, "    {");
+        print_numbers(t, ", ", link_fields, COUNT(link_fields), &c->link[i]);
+        text_printf(t, "\"name\": \"%s\"}%s\n", c->link[i].name, i + 1 < c->n_links ? "," : "");
+    }
+    text_printf(t, "%s],\n  \"device\": {\n    ", c->n_links ? "  " : "");
     print_numbers(t, ",\n    ", device_fields, COUNT(device_fields), c);
     text_printf(t, "\"gemm\": [\n");
     for (int i = 0; i < c->n_gemm; i++) {

@@ -1,5 +1,14 @@
 // Meshes: where a rank stands, which shapes there are, and what links the ranks of an axis.
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "analyzer/analyzer.h"
+
+static const char *const names[MAX_AXES] = {"x0", "x1", "x2", "x3"};
+
+enum { LONGEST_NAME = 16, FEW_RANKS = 64 };
 
 int mesh_stride(const Mesh *m, int axis)
 {
@@ -15,4 +24,208 @@ int mesh_ranks(const Mesh *m) { return mesh_stride(m, -1); }
 int mesh_coordinate(const Mesh *m, int axis, int rank)
 {
     return rank / mesh_stride(m, axis) % m->size[axis];
+}
+
+// ---- links ----
+
+// The level of links that joins two devices.
+static int level_between(const Cluster *c, int a, int b)
+{
+    int i = 0;
+
+    while (a / c->link[i].devices != b / c->link[i].devices)
+        i++;
+    return i;
+}
+
+// Every rank sends to the next along the axis, the last one to the first, as in a ring: of those
+// that share a link of that level, the most that use it at once. 0: the axis doesn't cross that
+// level.
+static int senders(const Cluster *c, const Mesh *m, int axis, int level)
+{
+    int stride = mesh_stride(m, axis), n = mesh_ranks(m), last = m->size[axis] - 1;
+    int most = 0, here = 0;
+    bool crosses = false;
+
+    for (int r = 0; r < n; r++) {
+        bool is_last = mesh_coordinate(m, axis, r) == last;
+        int between = level_between(c, r, is_last ? r - last * stride : r + stride);
+        here = r % c->link[level].shared_by ? here : 0;
+        here += between >= level;
+        most = here > most ? here : most;
+        crosses |= between == level;
+    }
+    return crosses ? most : 0;
+}
+
+static void set_links(const Cluster *c, Mesh *m)
+{
+    for (int a = 0; a < m->n_axes; a++)
+        for (int i = 0; i < c->n_links; i++) {
+            int n = senders(c, m, a, i);
+            if (!n)
+                continue;
+            m->alpha[a] = fmax(m->alpha[a], c->link[i].alpha);
+            m->beta[a] = fmax(m->beta[a], n * c->link[i].beta);
+        }
+}
+
+static bool has_devices(const Cluster *c, int ranks, Diag *d)
+{
+    int n = cluster_devices(c);
+
+    if (ranks > n)
+        diag_error(d, "%d ranks, but the cluster has %d device%s", ranks, n, n == 1 ? "" : "s");
+    return ranks <= n;
+}
+
+// ---- shapes ----
+
+typedef struct Shapes {
+    Arena *arena;
+    Mesh *mesh;
+    int n, cap, most_axes;
+} Shapes;
+
+// All that begin with the axes of `m`, and have `left` ranks along the others.
+static void add_shapes(Shapes *s, Mesh m, int left)
+{
+    if (left == 1)
+        *arena_push(s->arena, s->mesh, s->n, s->cap) = m;
+    if (m.n_axes == s->most_axes)
+        return;
+    m.name[m.n_axes] = names[m.n_axes];
+    m.n_axes++;
+    for (int size = 2; size <= left; size++)
+        if (left % size == 0) {
+            m.size[m.n_axes - 1] = size;
+            add_shapes(s, m, left / size);
+        }
+}
+
+// Does an axis begin wherever groups of devices end?
+static bool is_aligned(const Cluster *c, const Mesh *m)
+{
+    int ranks = mesh_ranks(m);
+
+    for (int i = 0; i < c->n_links; i++) {
+        bool found = c->link[i].devices >= ranks || ranks % c->link[i].devices;
+        for (int a = 0; a < m->n_axes; a++)
+            found |= mesh_stride(m, a) == c->link[i].devices;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+int mesh_shapes(Arena *a, const Cluster *c, int ranks, const Mesh **mesh, Diag *d)
+{
+    Shapes s = {.arena = a, .most_axes = ranks > FEW_RANKS ? MAX_AXES - 1 : MAX_AXES};
+    int n = 0;
+
+    if (!has_devices(c, ranks, d))
+        return 0;
+    add_shapes(&s, (Mesh){0}, ranks);
+    for (int i = 0; i < s.n; i++)
+        if (is_aligned(c, &s.mesh[i]))
+            s.mesh[n++] = s.mesh[i];
+    n = n ? n : s.n;  // of more levels than axes
+    for (int i = 0; i < n; i++)
+        set_links(c, &s.mesh[i]);
+    *mesh = s.mesh;
+    return n;
+}
+
+// ---- text ----
+
+typedef struct Reader {
+    Arena *a;
+    const char *text, *at;
+    Diag *d;
+} Reader;
+
+static const char form[] = "sizes as in 2x4, or names and sizes as in dp=2,tp=4";
+
+static bool wrong(const Reader *r, const char *what)
+{
+    diag_error(r->d, "mesh '%.200s': %s", r->text, what);
+    return false;
+}
+
+static bool read_size(Reader *r, int *size)
+{
+    if (!isdigit((unsigned char)*r->at))
+        return wrong(r, form);
+    for (*size = 0; isdigit((unsigned char)*r->at); r->at++)
+        *size = *size < 1 << 20 ? *size * 10 + (*r->at - '0') : *size;
+    return *size >= 2 || wrong(r, "an axis has 2 ranks or more");
+}
+
+static bool read_name(Reader *r, Mesh *m)
+{
+    size_t n = 0;
+
+    while (isalnum((unsigned char)r->at[n]) || r->at[n] == '_')
+        n++;
+    if (r->at[n] != '=' || !isalpha((unsigned char)*r->at) || n > LONGEST_NAME)
+        return wrong(r, "a name of letters, digits and '_' before each '='");
+    const char *name = arena_copy(r->a, r->at, n);
+    for (int a = 0; a < m->n_axes; a++)
+        if (!strcmp(m->name[a], name))
+            return wrong(r, "two axes have the same name");
+    m->name[m->n_axes] = name;
+    r->at += n + 1;
+    return true;
+}
+
+static bool read_axes(Reader *r, Mesh *m)
+{
+    bool has_names = strchr(r->text, '=') != NULL;
+    const char between = has_names ? ',' : 'x';
+
+    for (;; m->n_axes++) {
+        if (m->n_axes == MAX_AXES)
+            return wrong(r, "a mesh has 4 axes at most");
+        m->name[m->n_axes] = names[m->n_axes];
+        if ((has_names && !read_name(r, m)) || !read_size(r, &m->size[m->n_axes]))
+            return false;
+        if (*r->at != between)
+            break;
+        r->at++;
+    }
+    m->n_axes++;
+    return !*r->at || wrong(r, form);
+}
+
+bool mesh_parse(Arena *a, const Cluster *c, int ranks, const char *text, Mesh *m, Diag *d)
+{
+    Reader r = {a, text, text, d};
+    int64_t product = 1;
+
+    *m = (Mesh){0};
+    if (!has_devices(c, ranks, d) || !read_axes(&r, m))
+        return false;
+    for (int i = 0; i < m->n_axes; i++)
+        if (!mul_size(product, m->size[i], &product))
+            product = INT64_MAX;
+    if (product != ranks) {
+        diag_error(d, "mesh '%.200s' is of %" PRId64 " ranks, not of %d", text, product, ranks);
+        return false;
+    }
+    set_links(c, m);
+    return true;
+}
+
+void mesh_print(const Mesh *m, Text *t)
+{
+    bool has_names = false;
+
+    for (int a = 0; a < m->n_axes; a++)
+        has_names |= strcmp(m->name[a], names[a]) != 0;
+    for (int a = 0; a < m->n_axes; a++) {
+        text_put(t, has_names ? "," : "x", a > 0);
+        if (has_names)
+            text_printf(t, "%s=", m->name[a]);
+        text_printf(t, "%d", m->size[a]);
+    }
 }

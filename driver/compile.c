@@ -131,11 +131,11 @@ static bool is_readable(const char *path, Diag *d)
     return ok;
 }
 
-static bool read_cluster(Arena *a, const char *path, Cluster *c)
+static bool open_cluster(Arena *a, const char *name, Cluster *c)
 {
-    Diag d = {.file = base_name(path)};
+    Diag d = {.file = base_name(name)};
 
-    return cluster_read(a, path, c, &d);
+    return cluster_open(a, name, 1, c, &d);
 }
 
 static int compile_model(Arena *a, const Options *o)
@@ -146,7 +146,7 @@ static int compile_model(Arena *a, const Options *o)
     bool dumped = false;
 
     if (!is_readable(o->input, &d) || !output_check(a, o, &d) ||
-        (o->cluster && !read_cluster(a, o->cluster, &c)))
+        (o->cluster && !open_cluster(a, o->cluster, &c)))
         return EXIT_USER;
     Graph *train = passes_run(a, o, true, &w, &d, &dumped), *predict;
     if (!train)

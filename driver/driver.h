@@ -22,7 +22,7 @@ typedef struct Options {
     const char *loss, *optimizer;
     const char *dump_after;
     const char *march, *cc;
-    const char *cluster;  // a file; NULL: nothing is predicted
+    const char *cluster;  // a file or a known one; NULL: nothing is predicted
     double clip_norm;
     double init_std;  // --init normal(STD); 0: none
     int accumulate;

@@ -63,8 +63,8 @@ static const OptionDef table[] = {
     {"--no-fuse", O_NO_FUSE, NULL, "every operator on its own"},
     {NULL, 0, NULL, "The machine"},
     {"--cluster", O_CLUSTER, "FILE.json",
-     "what it can do, as shardcc detect wrote it: --profile of the trainer\n"
-     "then prints how long each call was to take beside how long it took"},
+     "what it can do, as shardcc detect wrote it, or local, a100xN, h100xN: --profile\n"
+     "of the trainer then prints how long each call was to take beside how long it took"},
     {NULL, 0, NULL, "This program"},
     {"--help", O_HELP, NULL, "this text"},
     {"--version", O_VERSION, NULL, "its version"},

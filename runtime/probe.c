@@ -251,7 +251,7 @@ int main(int argc, char **argv)
         return print_rates(&rt, argc - 2, argv + 2);
     for (int i = 0; i < ROUNDS; i++)
         measure(&rt, &r);
-    printf("{\"version\": 1, \"devices_per_host\": 1, \"device\": {\n");
+    printf("{\"version\": 2, \"devices_per_host\": 1, \"links\": [], \"device\": {\n");
     printf("\"threads\": %d, \"memory\": %.15g, \"bandwidth\": %.4g, \"reading\": %.4g,\n", threads,
            memory, r.bandwidth, r.reading);
     printf("\"launch\": %.4g, \"vector\": %.4g, \"gemm\": [", r.launch, r.vector);

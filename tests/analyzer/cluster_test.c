@@ -12,9 +12,17 @@
 #include "analyzer/analyzer.h"
 
 static const char good[] =
-    "{\n  \"version\": 1,\n  \"devices_per_host\": 1,\n  \"device\": {\n"
+    "{\n  \"version\": 2,\n  \"devices_per_host\": 8,\n  \"links\": [\n"
+    "    {\"devices\": 4, \"shared_by\": 1, \"alpha\": 1e-06, \"beta\": 1e-11, \"name\": "
+    "\"fast\"},\n"
+    "    {\"devices\": 8, \"shared_by\": 2, \"alpha\": 2e-06, \"beta\": 5e-11, \"name\": "
+    "\"bus\"},\n"
+    "    {\"devices\": 48, \"shared_by\": 8, \"alpha\": 3e-05, \"beta\": 1e-09, \"name\": "
+    "\"wire\"}\n"
+    "  ],\n  \"device\": {\n"
     "    \"threads\": 2,\n    \"memory\": 16000000000,\n    \"bandwidth\": 20000000000,\n"
-    "    \"reading\": 16000000000,\n    \"launch\": 5e-06,\n    \"vector\": 30000000000,\n    \"gemm\": [\n"
+    "    \"reading\": 16000000000,\n    \"launch\": 5e-06,\n    \"vector\": 30000000000,\n"
+    "    \"gemm\": [\n"
     "      {\"m\": 32, \"n\": 32, \"k\": 32, \"flops\": 50000000000, \"type\": \"f32\"},\n"
     "      {\"m\": 1024, \"n\": 1024, \"k\": 1024, \"flops\": 200000000000, \"type\": \"f32\"},\n"
     "      {\"m\": 256, \"n\": 256, \"k\": 256, \"flops\": 1000000000, \"type\": \"f64\"}\n"
@@ -41,12 +49,36 @@ static const struct {
     {"{", "{} {", "not JSON: byte 3"},
     {"{", "7", "not JSON: byte 4"},
     {good, "7", "the whole must be an object"},
-    {"\"threads\": 2,", "\"threads\": 2 2,", "not JSON: byte 74"},
-    {"\"version\": 1", "\"version\": 2", "version must be 1: shardcc detect makes such files"},
-    {"\"version\": 1", "\"version\": \"1\"", "version must be 1: shardcc detect makes such files"},
+    {"\"threads\": 2,", "\"threads\": 2 2,", "not JSON: byte 340"},
+    {"\"version\": 2", "\"version\": 3", "version must be 2: shardcc detect makes such files"},
+    {"\"version\": 2", "\"version\": \"2\"", "version must be 2: shardcc detect makes such files"},
+    {"\"version\": 2", "\"version\": 1",
+     "version 1 says nothing of links: make the file again with shardcc detect, or add "
+     "\"links\": [] and set version 2"},
     {"\"version\"", "\"vision\"", "version is missing"},
-    {"\"devices_per_host\": 1", "\"devices_per_host\": 0",
+    {"\"devices_per_host\": 8", "\"devices_per_host\": 0",
      "devices_per_host must be a whole number from 1 to 1024"},
+    {"\"devices_per_host\": 8", "\"devices_per_host\": 16",
+     "devices_per_host must be 1 or the devices of one of the links"},
+    {"\"links\"", "\"lynx\"", "links is missing"},
+    {"\"links\": [", "\"links\": 3, \"l\": [", "links must be a list of 0 to 8 objects"},
+    {"\"links\": [", "\"links\": [7,", "links[0] must be an object"},
+    {"\"links\": [", "\"links\": [1,1,1,1,1,1,1,1,1], \"l\": [",
+     "links must be a list of 0 to 8 objects"},
+    {"\"devices\": 4", "\"devices\": 1",
+     "links[0].devices must be a whole number from 2 to 1048576"},
+    {"\"devices\": 4", "\"devices\": 8",
+     "links[1].devices must be a multiple of the 8 that are joined before"},
+    {"\"devices\": 48", "\"devices\": 12",
+     "links[2].devices must be a multiple of the 8 that are joined before"},
+    {"\"shared_by\": 2", "\"shared_by\": 0",
+     "links[1].shared_by must be a whole number from 1 to 1048576"},
+    {"\"alpha\": 3e-05", "\"alpha\": -1", "links[2].alpha must be a number from 0 to 1"},
+    {"\"beta\": 1e-09", "\"beta\": 2", "links[2].beta must be a number from 0 to 1"},
+    {"\"bus\"", "7", "links[1].name must be of 1 to 40 letters, digits and the like"},
+    {"\"bus\"", "\"\\n\"", "links[1].name must be of 1 to 40 letters, digits and the like"},
+    {"\"bus\"", "\"a bus of more than forty letters, it seems\"",
+     "links[1].name must be of 1 to 40 letters, digits and the like"},
     {"\"threads\": 2", "\"threads\": 2.5", "device.threads must be a whole number from 1 to 4096"},
     {"\"threads\": 2", "\"threads\": 1e300",
      "device.threads must be a whole number from 1 to 4096"},
@@ -58,7 +90,7 @@ static const struct {
     {"\"device\": {", "\"device\": 3, \"d\": {", "device must be an object"},
     {"\"gemm\": [", "\"gemm\": [], \"g\": [", "device.gemm must be a list of 1 to 4096 objects"},
     {"\"gemm\": [", "\"gemm\": [7,", "device.gemm[0] must be an object"},
-    {"\"m\": 1024", "\"m\": null", "device.gemm[1].m must be a number from 1 to 1e+09"},
+    {"\"m\": 1024", "\"m\": null", "device.gemm[1].m must be a number from 1 to 1000000000"},
     {"\"f64\"", "\"i64\"", "device.gemm[2].type must be f32, f64, f16 or bf16"},
     {"\"f64\"", "64", "device.gemm[2].type must be f32, f64, f16 or bf16"},
 };
@@ -87,7 +119,7 @@ static void times_of_work(void **state)
         Work work;
         double seconds;
     } works[] = {
-        {{.flops = 3e10, .type = F32}, 1},    // as fast as its arithmetic
+        {{.flops = 3e10, .type = F32}, 1},                   // as fast as its arithmetic
         {{.flops = 3e8, .read = 2e9, .written = 2e9}, 0.2},  // as memory moves all
         {{.flops = 3e8, .read = 3.2e9}, 0.2},                // as it is read
         {{.flops = 2e11,
@@ -111,9 +143,55 @@ static void times_of_work(void **state)
     arena_free(a);
 }
 
+static const struct {
+    const char *name;
+    int ranks, devices, per_host, n_links;
+    const char *message;  // NULL: there is such a cluster
+} known[] = {
+    {"local", 1, 1, 1, 0, NULL},
+    {"local", 6, 6, 6, 1, NULL},
+    {"a100x1", 1, 1, 1, 0, NULL},
+    {"a100x4", 4, 4, 4, 1, NULL},
+    {"h100x8", 8, 8, 8, 1, NULL},
+    {"h100x1024", 64, 1024, 8, 2, NULL},
+    {"h100x0", 1, 0, 0, 0, "1 to 7 devices, or a multiple of 8 up to 65536"},
+    {"h100x12", 1, 0, 0, 0, "1 to 7 devices, or a multiple of 8 up to 65536"},
+    {"h100x99999999999999999999", 1, 0, 0, 0, "1 to 7 devices, or a multiple of 8 up to 65536"},
+    {"h100x8.json", 1, 0, 0, 0, "cannot read 'h100x8.json': No such file or directory"},
+};
+
+// What is known is as a file could say it.
+static void without_file(void **state)
+{
+    for (int i = 0; i < COUNT(known); i++) {
+        Arena *a = arena_new();
+        Text said = {0}, t = {0}, again = {0};
+        Diag d = {.file = "c", .to = &said};
+        Cluster c, copy;
+
+        assert_int_equal(cluster_open(a, known[i].name, known[i].ranks, &c, &d), !known[i].message);
+        if (known[i].message) {
+            assert_string_equal(said.s, arena_string(a, "c: error: %s\n", known[i].message));
+        } else {
+            assert_int_equal(cluster_devices(&c), known[i].devices);
+            assert_int_equal(c.devices_per_host, known[i].per_host);
+            assert_int_equal(c.n_links, known[i].n_links);
+            cluster_print(&c, &t);
+            assert_true(cluster_parse(a, t.s, t.n, &copy, &d));
+            cluster_print(&copy, &again);
+            assert_string_equal(again.s, t.s);
+        }
+        text_free(&said);
+        text_free(&t);
+        text_free(&again);
+        arena_free(a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(read_and_printed),
-                                       cmocka_unit_test(refused), cmocka_unit_test(times_of_work)};
+                                       cmocka_unit_test(refused), cmocka_unit_test(times_of_work),
+                                       cmocka_unit_test(without_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,7 +133,9 @@ CLUSTERS = [
     ("none.json", "cannot read 'none.json': No such file or directory"),
     ("text.onnx", "not JSON: byte 0"),
     ("list.json", "the whole must be an object"),
-    ("version.json", "version must be 1: shardcc detect makes such files"),
+    ("version.json", "version must be 2: shardcc detect makes such files"),
+    ("old.json", 'version 1 says nothing of links: make the file again with shardcc detect, or add "links": [] and set version 2'),
+    ("h100x9", "1 to 7 devices, or a multiple of 8 up to 65536"),
     (
         "device.json",
         "devices_per_host is missing\ndevice.json: error: device.threads must be a whole number from 1 to 4096\n"
@@ -216,7 +218,8 @@ def write_models(work):
         "carry.ir": b'graph "x" {\n  state %m f32[2] = 0\n  input %x f32[3]\n  carry step %m %x\n}\n',
         "list.json": b"[]",
         "version.json": b'{"version": 7}',
-        "device.json": b'{"version": 1, "device": {"threads": "many"}}',
+        "old.json": b'{"version": 1}',
+        "device.json": b'{"version": 2, "device": {"threads": "many"}}',
         "few.bin": bytes(5),
         "odd.bin": bytes(1001),
         "high.bin": bytes(321) + bytes([200]) + bytes(700),

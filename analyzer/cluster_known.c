@@ -1,0 +1,117 @@
+// Clusters that need no file.
+//
+// Rates of GPUs are those of the data sheets ("NVIDIA A100 Tensor Core GPU", 2021, 80 GB SXM;
+// "NVIDIA H100 Tensor Core GPU", 2023, SXM5; dense, without sparsity) times the share that is taken
+// to be reached; the links between hosts are those of DGX A100 and DGX H100: one adapter for each
+// GPU. docs/cluster.md says what is assumed.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/analyzer.h"
+
+// Of the published rate: memory, arithmetic in it, links.
+static const double MEMORY_SHARE = 0.85, VECTOR_SHARE = 0.7, LINK_SHARE = 0.85;
+
+// Of products, by their size.
+static const struct {
+    double size, share;
+} products[] = {{256, 0.1}, {1024, 0.5}, {4096, 0.7}};
+
+typedef struct Gpu {
+    const char *name;
+    double memory, bandwidth, vector;
+    double half, single, twice;  // flop/s of products of 16, 32, 64 bits
+    double inside, between;      // bytes/s that a device sends
+    const char *inside_name, *between_name;
+} Gpu;
+
+static const Gpu gpus[] = {
+    {"a100x", 80e9, 2.039e12, 19.5e12, 312e12, 19.5e12, 19.5e12, 300e9, 25e9, "NVLink",
+     "200 Gbit/s InfiniBand"},
+    {"h100x", 80e9, 3.35e12, 67e12, 989.4e12, 67e12, 67e12, 450e9, 50e9, "NVLink",
+     "400 Gbit/s InfiniBand"},
+};
+
+enum { PER_HOST = 8, MOST_GPUS = 1 << 16 };
+
+static void add_products(Arena *a, Cluster *c, DType type, double peak)
+{
+    int cap = c->n_gemm;
+
+    for (int i = 0; i < COUNT(products); i++) {
+        double n = products[i].size;
+        *arena_push(a, c->gemm, c->n_gemm, cap) =
+            (GemmRate){type, n, n, n, products[i].share * peak};
+    }
+}
+
+static Link link_of(const char *name, int devices, double alpha, double rate)
+{
+    return (Link){name, devices, 1, alpha, 1 / (LINK_SHARE * rate)};
+}
+
+static Cluster gpu_cluster(Arena *a, const Gpu *g, int n)
+{
+    Cluster c = {.devices_per_host = n < PER_HOST ? n : PER_HOST,
+                 .threads = 1,
+                 .memory = g->memory,
+                 .bandwidth = MEMORY_SHARE * g->bandwidth,
+                 .reading = MEMORY_SHARE * g->bandwidth,
+                 .launch = 3e-6,
+                 .vector = VECTOR_SHARE * g->vector,
+                 .link = arena_array(a, Link, 2)};
+
+    add_products(a, &c, F32, g->single);
+    add_products(a, &c, F64, g->twice);
+    add_products(a, &c, F16, g->half);
+    add_products(a, &c, BF16, g->half);
+    if (n > 1)
+        c.link[c.n_links++] = link_of(g->inside_name, c.devices_per_host, 3e-6, g->inside);
+    if (n > PER_HOST)
+        c.link[c.n_links++] = link_of(g->between_name, n, 8e-6, g->between);
+    return c;
+}
+
+// Ranks of one core each, that hand each other messages through memory: round numbers of a server
+// of the time. All that is sent passes through the one memory.
+static Cluster local_cluster(Arena *a, int ranks)
+{
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
+    Cluster c = {.devices_per_host = ranks,
+                 .threads = 1,
+                 .memory = floor(memory / ranks),
+                 .bandwidth = 2e10,
+                 .reading = 1.5e10,
+                 .launch = 1e-6,
+                 .vector = 5e10,
+                 .link = arena_array(a, Link, 1)};
+
+    add_products(a, &c, F32, 2e11);
+    add_products(a, &c, F64, 1e11);
+    if (ranks > 1)
+        c.link[c.n_links++] = (Link){"shared memory", ranks, ranks, 2e-6, 1e-10};
+    return c;
+}
+
+bool cluster_open(Arena *a, const char *name, int ranks, Cluster *c, Diag *d)
+{
+    if (!strcmp(name, "local")) {
+        *c = local_cluster(a, ranks);
+        return true;
+    }
+    for (int i = 0; i < COUNT(gpus); i++) {
+        size_t n = strlen(gpus[i].name);
+        if (strncmp(name, gpus[i].name, n) || strspn(name + n, "0123456789") != strlen(name + n))
+            continue;
+        long count = strtol(name + n, NULL, 10);
+        if (count < 1 || count > MOST_GPUS || (count > PER_HOST && count % PER_HOST)) {
+            diag_error(d, "1 to 7 devices, or a multiple of %d up to %d", PER_HOST, MOST_GPUS);
+            return false;
+        }
+        *c = gpu_cluster(a, &gpus[i], (int)count);
+        return true;
+    }
+    return cluster_read(a, name, c, d);
+}
