@@ -38,7 +38,7 @@ static void check_strategy(const Sample *s, const char *text, const Mesh *m,
 {
     Arena *a = arena_new();
     Diag diag = {.file = text};
-    Plan p = roll_plan(s->g, m, d, a, 1, strategy);
+    Plan p = roll_plan(s->g, m, d, a, NULL, 0, strategy);
     Sharded *sharded = partition(a, s->g, &p, &diag);
     Tensor *whole = arena_array(a, Tensor, s->g->n_values);
 
@@ -287,18 +287,69 @@ static void compare(const Crowd *c, const Model *m, uint64_t dice)
                  m->name, c->n, dice, loss, gradient, carried, r.same ? "" : "; ranks differ");
 }
 
-static void check_plan(const Model *m, const Mesh *mesh, Dice *d)
+// ---- random plans ----
+
+// A model's plans so far: of its factors that can be split, along which axes of which mesh they
+// were (a bit for each axis of each mesh), and of its flops, how many in nodes that were split.
+typedef struct Tried {
+    Seen *seen;
+    double flops, split;
+} Tried;
+
+static void count_flops(const Graph *g, const Plan *p, Tried *t)
+{
+    for (NodeId n = 1; n < g->n_nodes; n++) {
+        double flops = node_flops(g, &g->nodes[n]);
+        bool is_split = false;
+        for (int a = 0; a < p->mesh.n_axes; a++)
+            is_split |= p->strategy[n].at[a] >= 0 && p->strategy[n].at[a] < MAX_FACTORS;
+        t->flops += flops;
+        t->split += is_split ? flops : 0;
+    }
+}
+
+// Splits of factors by axes that came up, and all that there are.
+static void count_seen(const Graph *g, const Tried *t, int *seen, int *all)
 {
     Arena *a = arena_new();
+    ValueId *root = arena_array(a, ValueId, g->n_values);
+    NodeId *first = find_alike(g, a, root);
+
+    for (NodeId n = 1; n < g->n_nodes; n++) {
+        const Mesh m = {.n_axes = 1, .size = {2}};
+        Strategy *one;
+        Rule r;
+        if (first[n] != n)
+            continue;
+        node_rule(g, &g->nodes[n], a, &r);
+        for (int k = strategies_of(&r, &m, a, &one) - 1; k >= 0; k--)
+            for (int i = 0, bit = 0; i < COUNT(meshes); i++)
+                for (int axis = 0; axis < meshes[i].n_axes; axis++, bit++) {
+                    bool is_factor = one[k].at[0] >= 0 && one[k].at[0] < MAX_FACTORS;
+                    *all += is_factor;
+                    *seen += is_factor && t->seen[n].axis[one[k].at[0]] >> bit & 1;
+                }
+    }
+    arena_free(a);
+}
+
+static void check_plan(const Model *m, int at, Dice *d, Tried *t)
+{
+    Arena *a = arena_new();
+    Mesh mesh = mesh_of(meshes[at].n_axes, meshes[at].size);
     uint64_t dice = d->state;
     Diag diag = {.file = m->name};
-    Plan p = roll_plan(m->g, mesh, d, a, 0, NULL);
-    Sharded *s = partition(a, m->g, &p, &diag);
+    int bit = 0;
 
+    for (int i = 0; i < at; i++)
+        bit += meshes[i].n_axes;
+    Plan p = roll_plan(m->g, &mesh, d, a, t->seen, bit, NULL);
+    Sharded *s = partition(a, m->g, &p, &diag);
     if (!s || !graph_verify(s->g, &diag))
         fail_msg("%s, dice %" PRIu64, m->name, dice);
     Crowd c = crowd_eval(s, a, m->value);
     compare(&c, m, dice);
+    count_flops(m->g, &p, t);
     arena_free(a);
 }
 
@@ -313,12 +364,14 @@ static void steps_of_models(void **state)
         if (one_model && strcmp(one_model, models[i].name))
             continue;
         Model m = model_new(i);
+        Tried t = {.seen = arena_array(m.arena, Seen, m.g->n_nodes)};
         Dice d = {1 + (uint64_t)i};
-        for (int k = 0; k < plans_tried; k++, tried++) {
-            int at = (i + k) % COUNT(meshes);
-            Mesh mesh = mesh_of(meshes[at].n_axes, meshes[at].size);
-            check_plan(&m, &mesh, &d);
-        }
+        int seen = 0, all = 0;
+        for (int k = 0; k < plans_tried; k++, tried++)
+            check_plan(&m, (i + k) % COUNT(meshes), &d, &t);
+        count_seen(m.g, &t, &seen, &all);
+        print_message("%s: %d of %d splits of factors by axes; %.0f %% of the flops split\n",
+                      m.name, seen, all, 100 * t.split / t.flops);
         arena_free(m.arena);
     }
     print_message("%d plans\n", tried);
@@ -332,7 +385,7 @@ int main(int argc, char **argv)
     if (argc > 1) {
         samples_tried = MAX_STRATEGIES;
         plans_tried = atoi(argv[1]);
-        one_model = argv[2];
+        one_model = argc > 2 ? argv[2] : NULL;
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

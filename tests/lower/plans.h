@@ -142,9 +142,47 @@ static inline void roll_rest(const Graph *g, Dice *d, Plan *p, ValueId *root, Ar
     }
 }
 
-// Every node's strategy is drawn from all that it has; NodeId `fixed` (0: none) gets `strategy`.
-static inline Plan roll_plan(const Graph *g, const Mesh *m, Dice *d, Arena *a, NodeId fixed,
-                             const Strategy *strategy)
+// ---- strategies ----
+
+// By node and factor: along which axes (bits) it was split in some plan.
+typedef struct Seen {
+    uint32_t axis[MAX_FACTORS];
+} Seen;
+
+// The bits of a mesh's axes begin at `bit`. How many pairs of factor and axis would be new?
+static inline int count_new(const Mesh *m, const Strategy *s, const Seen *seen, int bit)
+{
+    int n = 0;
+
+    for (int a = 0; a < m->n_axes; a++)
+        n += s->at[a] >= 0 && s->at[a] < MAX_FACTORS && !(seen->axis[s->at[a]] >> (bit + a) & 1);
+    return n;
+}
+
+// Of a few drawn ones that with the most new splits, which are noted.
+static inline Strategy roll_strategy(const Rule *r, const Mesh *m, Dice *d, Seen *seen, int bit)
+{
+    enum { DRAWS = 6 };
+    Arena *a = arena_new();
+    Strategy *all, best;
+    int count = strategies_of(r, m, a, &all), most = -1;
+
+    for (int i = 0; i < DRAWS; i++) {
+        const Strategy *s = &all[roll(d, count)];
+        int n = count_new(m, s, seen, bit);
+        best = n > most ? *s : best;
+        most = n > most ? n : most;
+    }
+    for (int k = 0; k < m->n_axes; k++)
+        if (best.at[k] >= 0 && best.at[k] < MAX_FACTORS)
+            seen->axis[best.at[k]] |= 1u << (bit + k);
+    arena_free(a);
+    return best;
+}
+
+// Any plan; `seen` is by NodeId. `only` (may be NULL) is what all nodes do.
+static inline Plan roll_plan(const Graph *g, const Mesh *m, Dice *d, Arena *a, Seen *seen, int bit,
+                             const Strategy *only)
 {
     Plan p = {*m, arena_array(a, Spec, g->n_values), arena_array(a, Strategy, g->n_nodes)};
     ValueId *root = arena_array(a, ValueId, g->n_values);
@@ -153,13 +191,11 @@ static inline Plan roll_plan(const Graph *g, const Mesh *m, Dice *d, Arena *a, N
     for (NodeId n = 1; n < g->n_nodes; n++) {
         const Node *x = &g->nodes[n];
         Arena *scratch = arena_new();
-        Strategy *all;
         Rule r;
         node_rule(g, x, scratch, &r);
-        int count = strategies_of(&r, m, scratch, &all);
-        p.strategy[n] = first[n] != n ? p.strategy[first[n]]
-                        : n == fixed  ? *strategy
-                                      : all[roll(d, count)];
+        p.strategy[n] = only            ? *only
+                        : first[n] != n ? p.strategy[first[n]]
+                                        : roll_strategy(&r, m, d, &seen[n], bit);
         for (int i = 0; i < x->n_out; i++)
             p.spec[x->out[i]] = strategy_spec(&r, &p.strategy[n], x->n_in + i);
         arena_free(scratch);
