@@ -215,8 +215,11 @@ static void add_node(Partition *p, NodeId id)
         Spec made = strategy_spec(&r, s, n->n_in + i);
         note_value(p, graph_output_of(g, first, i), n->out[i], &made);
     }
-    for (int i = 0; i < n->n_out; i++)
-        p->at_rest[n->out[i]] = convert(p, graph_output_of(g, first, i), &p->plan->spec[n->out[i]]);
+    for (int i = 0; i < n->n_out; i++) {
+        ValueId v = convert(p, graph_output_of(g, first, i), &p->plan->spec[n->out[i]]);
+        value_of(g, v)->name = value_of(p->from, n->out[i])->name;
+        p->at_rest[n->out[i]] = v;
+    }
 }
 
 // ---- the rest ----

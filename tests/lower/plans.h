@@ -162,7 +162,7 @@ static inline int count_new(const Mesh *m, const Strategy *s, const Seen *seen, 
 // Of a few drawn ones that with the most new splits, which are noted.
 static inline Strategy roll_strategy(const Rule *r, const Mesh *m, Dice *d, Seen *seen, int bit)
 {
-    enum { DRAWS = 6 };
+    enum { DRAWS = 16 };
     Arena *a = arena_new();
     Strategy *all, best;
     int count = strategies_of(r, m, a, &all), most = -1;

@@ -1,0 +1,273 @@
+// The text that all ranks run, for plans that people know; and plans that can't be carried out.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lower/lower.h"
+#include "tests/lower/plans.h"
+
+// A plan is words: `NAME=[x0,-]`, where a value rests, and `NAME:xy`, what each axis does in the
+// node that makes it: a letter of its rule, `-` nothing, `+` parts of all inputs go through, `0`
+// those of input 0; `_` is a blank. What isn't named is whole, or rests as it is made.
+typedef struct Case {
+    const char *name, *graph, *plan, *result;  // the split graph, or the message
+} Case;
+
+#define LAYER                                                                                      \
+    "graph \"g\" training {\n"                                                                     \
+    "  input %x f32[4,6]\n"                                                                        \
+    "  parameter %w f32[6,2]\n"                                                                    \
+    "  constant %k f32[2] = [1,2]\n"                                                               \
+    "  %c f32[4,6] = cumsum(%x) axis=1\n"                                                          \
+    "  %e f32[4,6] = exp(%c)\n"                                                                    \
+    "  %y f32[4,2] = dot(%e, %w) eq=\"mk,kn->mn\"\n"                                               \
+    "  %b f32[6,2] = broadcast(%k) shape=[6,2] dims=[1] update\n"                                  \
+    "  %u f32[6,2] = add(%w, %b) update\n"                                                         \
+    "  output model \"y\" %y\n"                                                                    \
+    "  carry step %w %u\n"                                                                         \
+    "}\n"
+
+static const Case cases[] = {
+    {"a linear layer split by columns, the next by rows: one sum",
+     "graph \"g\" {\n"
+     "  input %x f32[4,6]\n"
+     "  parameter %v f32[6,7]\n"
+     "  parameter %w f32[7,5]\n"
+     "  %h f32[4,7] = dot(%x, %v) eq=\"mk,kn->mn\"\n"
+     "  %t f32[4,7] = tanh(%h)\n"
+     "  %y f32[4,5] = dot(%t, %w) eq=\"mk,kn->mn\"\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     "v=[-,x1] w=[x1,-] x=[x0,-] h:mn t:ab y:mk y=[x0,-]",
+     "graph \"g\" {\n"
+     "  input %x f32[2,6]\n"
+     "  parameter %v f32[6,3]\n"
+     "  parameter %w f32[3,5]\n"
+     "  %h f32[2,3] = dot(%x, %v) eq=\"mk,kn->mn\"\n"
+     "  %t f32[2,3] = tanh(%h)\n"
+     "  %v6 f32[2,5] = dot(%t, %w) eq=\"mk,kn->mn\"\n"
+     "  %y f32[2,5] = all_reduce(%v6) axes=[1] ranks=[3] op=\"sum\"\n"
+     "  output model \"y\" %y\n"
+     "}\n"},
+    {"a parameter that rests split is gathered once for two readers",
+     "graph \"g\" {\n"
+     "  input %x f32[4,6]\n"
+     "  parameter %w f32[6,6]\n"
+     "  %h f32[4,6] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+     "  %y f32[4,6] = dot(%h, %w) eq=\"mk,nk->mn\"\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     "w=[x0+x1,-] x=[x0+x1,-] h:mm y:mm",
+     "graph \"g\" {\n"
+     "  input %x f32[1,6]\n"
+     "  parameter %w f32[1,6]\n"
+     "  %v3 f32[3,6] = all_gather(%w) axes=[1] ranks=[3] size=3\n"
+     "  %v4 f32[6,6] = all_gather(%v3) axes=[0] ranks=[2] size=6\n"
+     "  %h f32[1,6] = dot(%x, %v4) eq=\"mk,kn->mn\"\n"
+     "  %y f32[1,6] = dot(%h, %v4) eq=\"mk,nk->mn\"\n"
+     "  output model \"y\" %y\n"
+     "}\n"},
+    {"rows of a table that is split: the pieces' rows add up, and so do they through a product",
+     "graph \"g\" {\n"
+     "  input %i i64[4]\n"
+     "  input %s f32[4,3]\n"
+     "  parameter %e f32[97,3]\n"
+     "  %r f32[4,3] = gather(%e, %i)\n"
+     "  %y f32[4,3] = mul(%r, %s)\n"
+     "  %b f32[2,4,3] = broadcast(%y) shape=[2,4,3] dims=[1,2]\n"
+     "  output model \"b\" %b\n"
+     "}\n",
+     "e=[x1,-] r:-a y:-0 b:c+ b=[x0,x1,-]",
+     "graph \"g\" {\n"
+     "  input %i i64[4]\n"
+     "  input %s f32[4,3]\n"
+     "  parameter %e f32[33,3]\n"
+     "  %r f32[4,3] = gather(%e, %i)\n"
+     "  %y f32[4,3] = mul(%r, %s)\n"
+     "  %v6 f32[1,4,3] = broadcast(%y) shape=[1,4,3] dims=[1,2]\n"
+     "  %b f32[1,2,3] = reduce_scatter(%v6) axes=[1] ranks=[3] dim=1 op=\"sum\"\n"
+     "  output model \"b\" %b\n"
+     "}\n"},
+    {"attributes of pieces; what has fewer elements than there are ranks",
+     "graph \"g\" {\n"
+     "  %i i64[5,3] = iota() shape=[5,3] axis=0 dtype=i64\n"
+     "  %s i64[5,2] = slice(%i) start=[0,1] size=[5,2] stride=[1,1]\n"
+     "  %r i64[5,2,1] = reshape(%s) shape=[5,2,1]\n"
+     "  %m i64[2,1] = reduce_max(%r) axes=[0]\n"
+     "  output model \"m\" %m\n"
+     "}\n",
+     "i:aa s:aa r:aa m:aa m=[-,-]",
+     "graph \"g\" {\n"
+     "  %i i64[1,3] = iota() shape=[1,3] dtype=i64\n"
+     "  %s i64[1,2] = slice(%i) start=[0,1] size=[1,2] stride=[1,1]\n"
+     "  %r i64[1,2,1] = reshape(%s) shape=[1,2,1]\n"
+     "  %v4 i64[2,1] = reduce_max(%r) axes=[0]\n"
+     "  %v5 i64[2,1] = all_reduce(%v4) axes=[0] ranks=[2] op=\"max\"\n"
+     "  %m i64[2,1] = all_reduce(%v5) axes=[1] ranks=[3] op=\"max\"\n"
+     "  output model \"m\" %m\n"
+     "}\n"},
+    {"layers: what begins the chain is brought to where the layers' results are, outside of the "
+     "loop",
+     "graph \"g\" {\n"
+     "  input %x f32[4,6]\n"
+     "  input %c f32[4,6]\n"
+     "  parameter %w0 f32[6,6]\n"
+     "  parameter %w1 f32[6,6]\n"
+     "  parameter %w2 f32[6,6]\n"
+     "  %h0 f32[4,6] = dot(%x, %w0) eq=\"mk,kn->mn\"\n"
+     "  %y0 f32[4,6] = add(%h0, %c)\n"
+     "  %h1 f32[4,6] = dot(%y0, %w1) eq=\"mk,kn->mn\"\n"
+     "  %y1 f32[4,6] = add(%h1, %c)\n"
+     "  %h2 f32[4,6] = dot(%y1, %w2) eq=\"mk,kn->mn\"\n"
+     "  %y2 f32[4,6] = add(%h2, %c)\n"
+     "  output model \"y2\" %y2\n"
+     "}\n",
+     "h0:-k h1:-k h2:-k y0:ab y1:ab y2:ab",
+     "graph \"g\" {\n"
+     "  class 1 \"\" 3\n"
+     "  input %x f32[4,6]\n"
+     "  input %c f32[4,6]\n"
+     "  parameter %w0 f32[6,6] block 1.0.0\n"
+     "  parameter %w1 f32[6,6] block 1.1.0\n"
+     "  parameter %w2 f32[6,6] block 1.2.0\n"
+     "  %v6 f32[4,2] = shard(%x) axes=[1] ranks=[3] dim=1\n"
+     "  %v7 f32[2,2] = shard(%v6) axes=[0] ranks=[2]\n"
+     "  %v8 f32[4,2] = all_gather(%v7) axes=[0] ranks=[2] size=4 block 1.0.0\n"
+     "  %v9 f32[2,6] = shard(%w0) axes=[1] ranks=[3] block 1.0.1\n"
+     "  %h0 f32[4,6] = dot(%v8, %v9) eq=\"mk,kn->mn\" block 1.0.2\n"
+     "  %v11 f32[2,6] = shard(%h0) axes=[0] ranks=[2] block 1.0.3\n"
+     "  %v12 f32[2,2] = reduce_scatter(%v11) axes=[1] ranks=[3] dim=1 op=\"sum\" block 1.0.4\n"
+     "  %v13 f32[4,2] = shard(%c) axes=[1] ranks=[3] dim=1\n"
+     "  %v14 f32[2,2] = shard(%v13) axes=[0] ranks=[2]\n"
+     "  %y0 f32[2,2] = add(%v12, %v14) block 1.0.5\n"
+     "  %v16 f32[4,2] = all_gather(%y0) axes=[0] ranks=[2] size=4 block 1.1.0\n"
+     "  %v17 f32[2,6] = shard(%w1) axes=[1] ranks=[3] block 1.1.1\n"
+     "  %h1 f32[4,6] = dot(%v16, %v17) eq=\"mk,kn->mn\" block 1.1.2\n"
+     "  %v19 f32[2,6] = shard(%h1) axes=[0] ranks=[2] block 1.1.3\n"
+     "  %v20 f32[2,2] = reduce_scatter(%v19) axes=[1] ranks=[3] dim=1 op=\"sum\" block 1.1.4\n"
+     "  %y1 f32[2,2] = add(%v20, %v14) block 1.1.5\n"
+     "  %v22 f32[4,2] = all_gather(%y1) axes=[0] ranks=[2] size=4 block 1.2.0\n"
+     "  %v23 f32[2,6] = shard(%w2) axes=[1] ranks=[3] block 1.2.1\n"
+     "  %h2 f32[4,6] = dot(%v22, %v23) eq=\"mk,kn->mn\" block 1.2.2\n"
+     "  %v25 f32[2,6] = shard(%h2) axes=[0] ranks=[2] block 1.2.3\n"
+     "  %v26 f32[2,2] = reduce_scatter(%v25) axes=[1] ranks=[3] dim=1 op=\"sum\" block 1.2.4\n"
+     "  %y2 f32[2,2] = add(%v26, %v14) block 1.2.5\n"
+     "  output model \"y2\" %y2\n"
+     "}\n"},
+    {"parts can't rest where no node makes them", LAYER, "x=[-,-]_sum:x0",
+     "plan: error: value 'x' would be parts of what no node makes\n"},
+    {"a factor that can't be split", LAYER, "c:b",
+     "plan: error: node 'c' (cumsum): its strategy splits what can't be split\n"
+     "  in 0  x f32[4,6]\n"},
+    {"an operator that isn't linear", LAYER, "e:+",
+     "plan: error: node 'e' (exp): its strategy splits what can't be split\n"
+     "  in 0  c f32[4,6]\n"},
+    {"an output in parts", LAYER, "y:k",
+     "plan: error: value 'y' is an output, which can't be parts\n"},
+    {"a constant is everywhere", LAYER, "k=[x0]",
+     "plan: error: value 'k' is a constant or a hyper-parameter, which every rank has\n"},
+    {"what lives on changes its spec", LAYER, "w=[x0,-]",
+     "plan: error: value 'w' lives on as another spec\n"},
+};
+
+// ---- plans from words ----
+
+static ValueId find_value(const Graph *g, const char *name, size_t n)
+{
+    for (ValueId v = 1; v < g->n_values; v++) {
+        const char *s = value_of(g, v)->name;
+        if (s && strlen(s) == n && !memcmp(s, name, n))
+            return v;
+    }
+    fail_msg("no value %.*s", (int)n, name);
+    return 0;
+}
+
+static Strategy read_strategy(const Graph *g, const Node *n, const char *word, Arena *a)
+{
+    Strategy s = spec_whole();
+    Rule r;
+
+    node_rule(g, n, a, &r);
+    for (int axis = 0; word[axis] && word[axis] != ' '; axis++) {
+        char c = word[axis];
+        if (c == '+')
+            s.at[axis] = LINEAR_JOINT;
+        else if (c >= '0' && c <= '9')
+            s.at[axis] = (int8_t)(LINEAR_SINGLE + c - '0');
+        for (int8_t f = 0; f < r.n_factors; f++)
+            if (r.letter[f] == c)
+                s.at[axis] = f;
+        for (int b = 0; b < axis; b++)
+            s.level[axis] += s.at[b] == s.at[axis] && s.at[axis] >= 0;
+    }
+    return s;
+}
+
+static Plan read_plan(const Graph *g, const char *words, Arena *a, Diag *d)
+{
+    Plan p = {mesh_of(2, (int[]){2, 3}), arena_array(a, Spec, g->n_values),
+              arena_array(a, Strategy, g->n_nodes)};
+
+    for (ValueId v = 1; v < g->n_values; v++)
+        p.spec[v] = spec_whole();
+    for (NodeId n = 1; n < g->n_nodes; n++)
+        p.strategy[n] = spec_whole();
+    for (const char *w = words; *w; w += strspn(w, " ")) {
+        size_t name = strcspn(w, ":="), n = strcspn(w, " ");
+        ValueId v = find_value(g, w, name);
+        const Node *made = producer(g, v);
+        Rule r;
+        if (w[name] == ':') {
+            p.strategy[value_of(g, v)->producer] = read_strategy(g, made, w + name + 1, a);
+            node_rule(g, made, a, &r);
+            p.spec[v] = strategy_spec(&r, &p.strategy[value_of(g, v)->producer], r.n_in);
+        } else {
+            char *text = arena_copy(a, w + name + 1, n - name - 1);
+            for (char *blank = text; (blank = strchr(blank, '_'));)
+                *blank = ' ';
+            assert_true(spec_parse(&p.mesh, value_of(g, v), text, &p.spec[v], d));
+        }
+        w += n;
+    }
+    return p;
+}
+
+static void check_case(const Case *c)
+{
+    Arena *a = arena_new();
+    Text got = {0};
+    Diag d = {.file = "plan", .to = &got};
+    Graph *g = graph_parse(a, c->graph, strlen(c->graph), &d);
+
+    assert_non_null(g);
+    g->diag = &d;
+    assert_true(blocks(g, &d));
+    Plan p = read_plan(g, c->plan, a, &d);
+    Sharded *s = partition(a, g, &p, &d);
+    if (s) {
+        assert_true(graph_verify(s->g, &d));
+        graph_print(s->g, &got);
+    }
+    if (strcmp(got.s, c->result))
+        fail_msg("%s:\n%s", c->name, got.s);
+    text_free(&got);
+    arena_free(a);
+}
+
+static void known_plans(void **state)
+{
+    for (int i = 0; i < COUNT(cases); i++)
+        check_case(&cases[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_plans)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
