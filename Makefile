@@ -118,6 +118,10 @@ fuzz-file:
 fuzz-solver:
 	$(MAKE) CC=clang B=build-fuzz OPT="$(FUZZ),fuzzer-no-link" lib-solver lib-base
 	for t in instance answer; do clang $(CPPFLAGS) $(CFLAGS) $(FUZZ),fuzzer -o build-fuzz/$${t}_fuzz tests/fuzz/$${t}_fuzz.c build-fuzz/libsolver.a build-fuzz/libbase.a -lz -lm || exit 1; done
+# Specs, meshes and clusters, alike: build-fuzz/spec_fuzz -dict=tests/fuzz/spec.dict DIR tests/fuzz/spec
+fuzz-spec:
+	$(MAKE) CC=clang B=build-fuzz OPT="$(FUZZ),fuzzer-no-link" lib-analyzer lib-ir lib-base
+	clang $(CPPFLAGS) $(CFLAGS) $(FUZZ),fuzzer -o build-fuzz/spec_fuzz tests/fuzz/spec_fuzz.c build-fuzz/libanalyzer.a $(FUZZ_LIBS) $(wildcard runtime/rt_*.c) -lcjson -lz -lm
 # Line coverage of the readers over folders of inputs: make fuzz-coverage IR="DIR …" ONNX="DIR …"
 COVER = -O1 -g -fprofile-instr-generate -fcoverage-mapping
 fuzz-coverage:
@@ -130,6 +134,6 @@ fuzz-coverage:
 	llvm-cov report build-fuzz/cover/onnx -instr-profile=build-fuzz/cover/onnx.prof frontend/*.c
 clean:
 	rm -rf $(B) build-fuzz
-.PHONY: all tests check clean fuzz-ir fuzz-onnx fuzz-file fuzz-solver fuzz-coverage
+.PHONY: all tests check clean fuzz-ir fuzz-onnx fuzz-file fuzz-solver fuzz-spec fuzz-coverage
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
