@@ -192,12 +192,13 @@ static bool read_entry(Reader *r, int first, int end)
 
 static bool read_entries(Reader *r)
 {
-    int first[MAX_RANK + 1], n = entries_of(r->v, first), found = r->text[1] != ']';
+    int first[MAX_RANK + 1], n = entries_of(r->v, first);
 
-    for (const char *c = r->text; *c && *c != ']'; c++)
-        found += *c == ',';
     if (!expect(r, '['))
         return false;
+    int found = *r->at != ']';
+    for (const char *c = r->at; *c && *c != ']'; c++)
+        found += *c == ',';
     if (found != n)
         return wrong(r, "it is of %d dims, the value has %d", found, n);
     for (int e = 0; e < n; e++)
