@@ -117,10 +117,13 @@ static void element_fold(Tensor *y, int64_t k, const Tensor *x, int64_t j, const
         y->i[k] = fold->join_int(y->i[k], x->i[j]);
 }
 
+// Row by row of the last dim.
 void tensor_box(const Tensor *x, const int64_t *x_at, Tensor *y, const int64_t *y_at,
                 const int64_t *size, const Fold *fold)
 {
+    int rows = y->rank ? y->rank - 1 : 0;
     int64_t index[MAX_RANK] = {0}, from[MAX_RANK], to[MAX_RANK];
+    int64_t length = y->rank ? size[rows] : 1;
 
     for (int i = 0; i < y->rank; i++)
         if (size[i] == 0)
@@ -130,6 +133,8 @@ void tensor_box(const Tensor *x, const int64_t *x_at, Tensor *y, const int64_t *
             from[i] = x_at[i] + index[i];
             to[i] = y_at[i] + index[i];
         }
-        element_fold(y, index_at(to, y->rank, y->dim), x, index_at(from, x->rank, x->dim), fold);
-    } while (index_next(index, y->rank, size));
+        int64_t k = index_at(to, y->rank, y->dim), j = index_at(from, x->rank, x->dim);
+        for (int64_t i = 0; i < length; i++)
+            element_fold(y, k + i, x, j + i, fold);
+    } while (index_next(index, rows, size));
 }

@@ -382,10 +382,11 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {cmocka_unit_test(nodes_of_every_operator),
                                        cmocka_unit_test(steps_of_models)};
 
-    if (argc > 1) {
-        samples_tried = MAX_STRATEGIES;
+    if (argc > 1)
         plans_tried = atoi(argv[1]);
-        one_model = argc > 2 ? argv[2] : NULL;
-    }
+    if (argc > 2)
+        one_model = argv[2];
+    else if (argc > 1)
+        samples_tried = MAX_STRATEGIES;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
