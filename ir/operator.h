@@ -64,6 +64,8 @@ typedef struct Fold {  // how two elements become one, and what an empty sum is
 bool infer_reduce(Graph *g, Node *n, Diag *d);
 void rule_reduce(const Graph *g, const Node *n, Rule *r, FactorKind kind);
 void eval_reduce(const Node *n, const Fold *fold, const Tensor *x, Tensor *y);
+// Σ dy, what a broadcast's input gets of the gradient of its copies.
+ValueId gradient_sum(Graph *g, ValueId dy, int n_axes, const int64_t *axes);
 // dx of the largest or smallest: equal ones share dy evenly.
 void grad_extremum(Graph *g, const Node *n, ValueId dy, ValueId *dx);
 void kernel_reduce(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k,

@@ -51,7 +51,7 @@ static void broadcast_grad(Graph *g, const Node *n, const ValueId *dy, const boo
     for (int i = 0; i < out(g, n)->rank; i++)
         if (dim_from(n, i) < 0)
             axes[n_axes++] = i;
-    dx[0] = n_axes ? make_reduce_sum(g, dy[0], n_axes, axes) : dy[0];
+    dx[0] = n_axes ? gradient_sum(g, dy[0], n_axes, axes) : dy[0];
 }
 
 static void broadcast_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
