@@ -50,7 +50,7 @@ typedef struct Lowering {
     int32_t *order;   // nodes (positive) and regions (negative) of the top level, in order
     int n_order;
     ValueId *carried_in;  // by ValueId: the carry's `in`, of its `out`
-    bool *is_cheap;       // by NodeId: elementwise over scalars and indices only
+    bool *is_cheap;       // by NodeId: made again by each reader where no other needs it in memory
     bool *needs_memory;   // by ValueId: read otherwise than element by element
     int32_t *item_of;   // by ValueId (bases): 1 + the item that makes it, a loop's end from outside
     bool *is_gradient;  // by ValueId: an output of that role
@@ -74,8 +74,11 @@ Operand operand_of(const Lowering *l, int r, ValueId v, ValueId other);
 Operand input_operand(const Lowering *l, int r, NodeId n, int k);
 Operand output_operand(const Lowering *l, int r, NodeId n, int k);
 
-// Finds what is made again by every group that reads it, rather than stored: is `v`?
+// Finds what is made again by every group that reads it, rather than stored: what is elementwise
+// over scalars and indices only, and once it is known what the backward part makes again, also what
+// is as quickly made as read. Is `v`?
 void find_cheap(Lowering *l);
+void find_quick(Lowering *l);
 bool is_inlined(const Lowering *l, ValueId v);
 
 // Takes the labels of a class away and sets `again`; false.

@@ -236,6 +236,7 @@ bool lower_items(Lowering *l)
         if (l->g->outputs[i].role == OUTPUT_GRADIENT)
             l->is_gradient[l->g->outputs[i].value] = true;
     find_cheap(l);
+    find_quick(l);
     for (int i = 0; i < l->n_order; i++) {
         int32_t u = l->order[i];
         Part next = u < 0 ? l->regions[-u].part : l->part[u];

@@ -71,15 +71,25 @@ static bool reads(const Lowering *l, ValueId v, int item)
 }
 
 // Other than element by element, or as the number of its row?
+static bool node_reads_strictly(const Lowering *l, const Node *n, int item, int row_rank)
+{
+    for (int k = 0; k < n->n_in; k++) {
+        ValueId v = n->in[k];
+        bool is_direct = l->view[v].base == v;
+        if (is_direct && is_inlined(l, v) &&
+            node_reads_strictly(l, producer(l->g, v), item, row_rank))
+            return true;
+        if (!is_direct && reads(l, v, item) && !is_row_number(l, v, row_rank))
+            return true;
+    }
+    return false;
+}
+
 static bool reads_strictly(const Lowering *l, const Item *it, int item, int row_rank)
 {
-    for (int i = 0; i < it->n_nodes; i++) {
-        const Node *n = &l->g->nodes[it->nodes[i]];
-        for (int k = 0; k < n->n_in; k++)
-            if (l->view[n->in[k]].base != n->in[k] && reads(l, n->in[k], item) &&
-                !is_row_number(l, n->in[k], row_rank))
-                return true;
-    }
+    for (int i = 0; i < it->n_nodes; i++)
+        if (node_reads_strictly(l, &l->g->nodes[it->nodes[i]], item, row_rank))
+            return true;
     return false;
 }
 

@@ -50,6 +50,62 @@ void find_cheap(Lowering *l)
             l->needs_memory[v] = true;
 }
 
+// Is v in memory for other readers than n too: from a kernel, or from another iteration?
+static bool is_elsewhere(const Lowering *l, const Node *n, ValueId v)
+{
+    const Node *from = producer(l->g, v);
+
+    return value_of(l->g, v)->producer && !l->carried_in[v] &&
+           (from->op->kernel || !is_same_block(from->block, n->block));
+}
+
+// One flop of an element that is in memory and of numbers that are repeated: c = x - m of a norm.
+// To read x is no more than to read c, and c needn't be written.
+static bool is_quick(const Lowering *l, const Node *n)
+{
+    enum { MANY = 16 };  // copies of a number
+    const Graph *g = l->g;
+    int64_t count = value_count(out(g, n));
+    ValueId x = 0;
+
+    if (!n->op->expr || n->op->flops != 1 || l->carried_in[n->out[0]])
+        return false;
+    for (int k = 0; k < n->n_in; k++) {
+        ValueId b = l->view[n->in[k]].base;
+        if (b == n->in[k] && is_elsewhere(l, n, b) && (!x || x == b))
+            x = b;
+        else if (b == n->in[k] || !value_of(g, b)->producer || l->carried_in[b] ||
+                 value_count(value_of(g, b)) > count / MANY)
+            return false;
+    }
+    return x != 0;
+}
+
+// Of these, the ones that only their own iteration reads.
+void find_quick(Lowering *l)
+{
+    const Graph *g = l->g;
+    bool *is_kept = arena_array(l->p->arena, bool, g->n_values);
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        for (int k = 0; k < n->n_in; k++) {
+            NodeId from = value_of(g, n->in[k])->producer;
+            if (from &&
+                (!is_same_block(g->nodes[from].block, n->block) || l->region[from] != l->region[i]))
+                is_kept[n->in[k]] = true;
+        }
+    }
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        if (is_kept[n->out[0]] || !is_quick(l, n))
+            is_kept[twin_value(l, n->out[0], 0)] = true;
+    }
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        if (!is_kept[twin_value(l, g->nodes[i].out[0], 0)])
+            l->is_cheap[i] = true;
+}
+
 bool is_inlined(const Lowering *l, ValueId v)
 {
     const Value *x = value_of(l->g, v);

@@ -82,6 +82,26 @@ static const struct {
      "}\n",
      "conv c 128,1,32,8\n"
      "tanh,reduce_sum t 128,1,32,8\n"},
+    {"deviations from a mean are made again by each group that reads them",
+     "graph \"g\" {\n"
+     "  input %x f32[2,3,4,4]\n"
+     "  parameter %w f32[8,3,1,1]\n"
+     "  %c f32[2,8,4,4] = conv(%x, %w) " CONV "\n"
+     "  %m f32[8] = reduce_sum(%c) axes=[0,2,3]\n"
+     "  %mb f32[2,8,4,4] = broadcast(%m) shape=[2,8,4,4] dims=[1]\n"
+     "  %d f32[2,8,4,4] = sub(%c, %mb)\n"
+     "  %q f32[2,8,4,4] = mul(%d, %d)\n"
+     "  %v f32[8] = reduce_sum(%q) axes=[0,2,3]\n"
+     "  %vb f32[2,8,4,4] = broadcast(%v) shape=[2,8,4,4] dims=[1]\n"
+     "  %n f32[2,8,4,4] = mul(%d, %vb)\n"
+     "  %p f32[2,8,2,2] = max_pool(%n) " POOL "\n"
+     "  %y f32[2,8,2,2] = sin(%p)\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     "conv c 128,1,32,8\n"
+     "sub,mul n 128,1,32,8\n"
+     "max_pool p 32,1,16,8\n"
+     "sin y 32,4,2,1\n"},
 };
 
 static void list(const Set *s, Text *t)
