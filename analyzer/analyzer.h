@@ -67,6 +67,10 @@ void cluster_print(const Cluster *c, Text *t);
 // else a file. False after an error.
 bool cluster_open(Arena *a, const char *name, int ranks, Cluster *c, Diag *d);
 int cluster_devices(const Cluster *c);
+// The levels of links among n ranks, n > 0, from the messages of each to each: that from r to s takes
+// alpha[r · n + s] + beta[r · n + s] · bytes. As long as the levels differ by a factor of 2, it may
+// be off by 15 %. Returns how many; nothing is known of what shares a link.
+int links_fit(Arena *a, int n, const double *alpha, const double *beta, Link **link);
 
 // ---- meshes and specs ----
 

@@ -34,8 +34,7 @@ static const struct {
     {two, 2, 8, " 2x2x2 2x4"},
     {two, 2, 12, " 3x2x2 3x4"},
     {two, 2, 16, " 2x2x2x2 2x2x4 4x2x2 4x4"},
-    {own, 2, 64,
-     " 2x2x2x8 2x4x2x4 2x4x4x2 2x4x8 4x2x2x4 4x2x4x2 4x2x8 8x2x2x2 8x2x4 8x4x2 8x8"},
+    {own, 2, 64, " 2x2x2x8 2x4x2x4 2x4x4x2 2x4x8 4x2x2x4 4x2x4x2 4x2x8 8x2x2x2 8x2x4 8x4x2 8x8"},
     {own, 2, 128, " 2x8x8 4x4x8 8x2x8 16x2x4 16x4x2 16x8"},
     // More levels than axes: then none is asked for.
     {deep, 5, 32,
