@@ -25,7 +25,7 @@ LIBS = generator solver lower analyzer frontend ir base
 ARCHIVES = $(foreach s,$(LIBS),$(if $(call src,$(s)),$(B)/lib$(s).a))
 # What the compiler has of the runtime: files, formulas of workspaces.
 RT_FILE = $(patsubst %.c,$(B)/%.o,$(wildcard runtime/rt_*.c))
-LDLIBS_COMPILER = -lprotobuf-c -lcjson -lz -lm
+LDLIBS_COMPILER = -lprotobuf-c -lcjson -lz -lpthread -lm
 LDLIBS_RT = -ldnnl -fopenmp -lpthread -lm
 
 # The solver's engines: programs of their own, as their libraries print, hang and are licensed apart.
@@ -96,7 +96,7 @@ $(B)/tests/%_test: tests/%_test.c $(TEST_LIBS) $(RT_FILE)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_LIBS) $(RT_FILE) -lcmocka $(LDLIBS_COMPILER)
 
-$(B)/tests/solver/solve_test: | $(ENGINES)
+$(B)/tests/solver/solve_test $(B)/tests/solver/middle_test: | $(ENGINES)
 
 tests: $(TESTS)
 check: all tests

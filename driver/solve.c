@@ -112,8 +112,8 @@ static void print_problem(const Problem *p)
 
 static void print_times(const Answer *x)
 {
-    static const char *const phases[PHASES] = {"presolve", "relaxation", "ascent", "search",
-                                               "branching"};
+    static const char *const phases[PHASES] = {"presolve", "relaxation", "ascent",
+                                               "search",   "branching",  "certificate"};
 
     printf("%-13s", "seconds");
     for (int i = 0; i < PHASES; i++)
@@ -135,8 +135,8 @@ static void print_found(const Problem *p, const SolveOptions *o, const Answer *x
 
     printf("%-13s %s\n", "cost", wide_text(x->cost, text));
     printf("%-13s %s%s\n", "bound", wide_text(x->bound, text),
-           x->is_branched && x->bound > x->certified ? " (rests on branching)" : "");
-    printf("%-13s %s\n", "certified", wide_text(x->certified, text));
+           x->is_branched && x->bound > x->proof.bound ? " (rests on branching)" : "");
+    printf("%-13s %s\n", "certified", wide_text(x->proof.bound, text));
     printf("%-13s %.3g: %s\n", "gap", answer_gap(x->cost, x->bound),
            x->outcome == OUTCOME_PROVED ? "proved" : "not proved");
     printf("%-13s %" PRId64 " bytes at time %d, %.1f %% of the limit\n", "memory", x->peak, x->at,
@@ -228,8 +228,7 @@ static int solve_it(const Request *r, const Problem *p, Arena *a)
     Answer x = {0};
 
     print_problem(p);
-    if (!solve(p, &r->o, &x, a, &d))
-        return EXIT_USER;
+    solve(p, &r->o, &x, a, &d);
     print_answer(p, &r->o, &x);
     if (x.outcome == OUTCOME_NOTHING)
         return EXIT_NOTHING;

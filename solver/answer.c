@@ -65,22 +65,60 @@ static void put_choice(Text *t, const Problem *p, const Answer *answer)
     text_put(t, ",\n", 2);
 }
 
-static void put_dual(Text *t, const Problem *p, const Dual *dual)
+static void put_steps(Text *t, const Round *r)
 {
-    const int64_t *message = dual->message;
+    Arena *scratch = arena_new();
+    int *x = arena_array(scratch, int, 3 * (size_t)r->n_steps);
 
-    text_printf(t, "  \"duals\": {\n    \"shift\": %d,\n    \"times\": ", dual->shift);
-    put_ints(t, "      ", dual->time, dual->n_times);
-    text_printf(t, ",\n    \"prices\": ");
-    put_numbers(t, "      ", dual->price, dual->n_times);
-    text_printf(t, ",\n    \"messages\": [");
-    for (int e = 0; e < p->n_edges; e++) {
-        int n = edge_messages(p, e);
-        text_printf(t, "%s\n      ", e ? "," : "");
-        put_numbers(t, "        ", message, n);
-        message += n;
+    for (int i = 0; i < r->n_steps; i++) {
+        x[3 * i] = r->step[i].kind;
+        x[3 * i + 1] = r->step[i].node;
+        x[3 * i + 2] = r->step[i].other;
     }
-    text_printf(t, "\n    ]\n  },\n");
+    put_ints(t, "        ", x, 3 * r->n_steps);
+    arena_free(scratch);
+}
+
+static void put_edges(Text *t, const Round *r)
+{
+    const int64_t *message = r->dual.message;
+
+    text_printf(t, ",\n      \"edges\": [");
+    for (int e = 0; e < r->n_edges; e++)
+        text_printf(t, "%s%d,%d",
+                    !e      ? ""
+                    : e % 8 ? ","
+                            : ",\n        ",
+                    r->edge[e].a, r->edge[e].b);
+    text_printf(t, "],\n      \"messages\": [");
+    for (int e = 0; e < r->n_edges; e++) {
+        text_printf(t, "%s\n        ", e ? "," : "");
+        put_numbers(t, "          ", message, r->edge[e].n_messages);
+        message += r->edge[e].n_messages;
+    }
+    text_printf(t, "]");
+}
+
+static void put_round(Text *t, const Round *r)
+{
+    text_printf(t, "    {\n      \"steps\": ");
+    put_steps(t, r);
+    text_printf(t, ",\n      \"shift\": %d,\n      \"times\": ", r->dual.shift);
+    put_ints(t, "        ", r->dual.time, r->dual.n_times);
+    text_printf(t, ",\n      \"prices\": ");
+    put_numbers(t, "        ", r->dual.price, r->dual.n_times);
+    put_edges(t, r);
+    text_printf(t, "\n    }");
+}
+
+static void put_rounds(Text *t, const Certificate *c)
+{
+    text_printf(t, "  \"duals\": [");
+    for (int i = 0; i < c->n_rounds; i++) {
+        text_put(t, i ? ",\n" : "\n", i ? 2 : 1);
+        put_round(t, &c->round[i]);
+    }
+    text_printf(t, "\n  ],\n");
 }
 
 static void put_head(Text *t, const Problem *p, const SolveOptions *o, const Answer *answer,
@@ -99,7 +137,7 @@ static void put_head(Text *t, const Problem *p, const SolveOptions *o, const Ans
 // What the bound rests on: only duals can be checked.
 static const char *bound_by(const Answer *answer)
 {
-    if (answer->bound == answer->certified)
+    if (answer->bound == answer->proof.bound)
         return "duals";
     return answer->is_branched ? "branching" : "presolve";
 }
@@ -117,11 +155,11 @@ static void put_body(Text *t, const Problem *p, const Answer *answer)
     put_wide(t, "cost", answer->cost);
     put_wide(t, "bound", answer->bound);
     text_printf(t, "  \"bound_by\": \"%s\",\n", bound_by(answer));
-    put_wide(t, "certified", answer->certified);
+    put_wide(t, "certified", answer->proof.bound);
     text_printf(t, "  \"gap\": %.17g,\n", answer_gap(answer->cost, answer->bound));
     put_wide(t, "peak", answer->peak);
     put_choice(t, p, answer);
-    put_dual(t, p, &answer->dual);
+    put_rounds(t, &answer->proof);
 }
 
 void answer_print(Text *t, const Problem *p, const SolveOptions *o, const Answer *answer,

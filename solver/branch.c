@@ -26,7 +26,7 @@ typedef struct Branching {
     double *cost;   // the field's own
     double *lower;  // by alternative, of the part at hand
     double bound;   // of it
-    double doubt;   // what rounding may have added to these
+    double doubt;   // what rounding may have added to these, at most
     int *scratch;
     Ascent *ascent;
     Search *search;
@@ -109,10 +109,24 @@ static void enter(Branching *b, int part)
     ascent_rent(s);
 }
 
+// A sum of so many terms is off by an ulp of all their sizes for each at most.
+static double doubt_of(const Branching *b)
+{
+    const Problem *p = b->f->p;
+    const Ascent *s = b->ascent;
+    double size = 0;
+
+    for (int t = 0; t < b->f->n_slots; t++)
+        size += s->price[t] * (double)p->limit;
+    for (int i = 0; i < p->n_nodes; i++)
+        size += fabs(s->rest[i]) + fabs(s->sent[i]);
+    return DBL_EPSILON * (p->n_nodes + p->n_edges + b->f->n_slots) * size;
+}
+
 static void bound_part(Branching *b, int part, Climb c)
 {
     Ascent *s = b->ascent;
-    double paid = 0, above = b->part[part].bound;
+    double above = b->part[part].bound;
 
     s->lower = NULL;
     ascent_sweep(s, false);
@@ -123,9 +137,7 @@ static void bound_part(Branching *b, int part, Climb c)
     s->lower = b->lower;
     ascent_sweep(s, false);
     ascent_sweep(s, true);
-    for (int t = 0; t < b->f->n_slots; t++)
-        paid += s->price[t] * (double)b->f->p->limit;
-    b->doubt = CERTAIN * (paid + fabs(s->bound));
+    b->doubt = doubt_of(b);
     b->bound = s->bound - b->doubt > above ? s->bound - b->doubt : above;
 }
 

@@ -1,6 +1,5 @@
 // Holds the file of an answer against its instance. It recomputes everything in code of its own and
 // shares with the solver only what reads files: an error of the solver must not hide itself.
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,139 +169,6 @@ static Wide choice_peak(const Check *c)
     return peak;
 }
 
-// ---- the duals ----
-
-// With these sums below 2^62 no term of the bound leaves 128 bits: usages sum to less than 2^63,
-// costs of 2^60 are shifted by 40 at most and there are less than 2^26 of them.
-static bool check_prices(const Check *c)
-{
-    const Lists *times = &c->s->times, *prices = &c->s->prices;
-    Wide sum = 0;
-
-    if (times->n_x != prices->n_x)
-        return wrong(c, "the duals have %d times, but %d prices", times->n_x, prices->n_x);
-    for (int t = 0; t < times->n_x; t++) {
-        if (times->x[t] < 0 || times->x[t] > INT_MAX || (t && times->x[t] <= times->x[t - 1]))
-            return wrong(c, "the times of the duals don't ascend at %" PRId64, times->x[t]);
-        if (prices->x[t] <= 0)
-            return wrong(c, "a price of the duals is %" PRId64, prices->x[t]);
-        sum += prices->x[t];
-    }
-    return sum < (Wide)1 << 62 || wrong(c, "the prices of the duals sum to 2^62 or more");
-}
-
-static bool check_duals(const Check *c)
-{
-    const Problem *p = c->p;
-    const Lists *m = &c->s->messages;
-
-    if (c->s->shift < 0 || c->s->shift > 40)
-        return wrong(c, "the shift of the duals isn't from 0 to 40");
-    if (m->n != p->n_edges)
-        return wrong(c, "the duals have messages of %d edges, the instance has %d", m->n,
-                     p->n_edges);
-    for (int e = 0; e < p->n_edges; e++) {
-        int a = p->edge[e].a, b = p->edge[e].b;
-        int expected = p->first[a + 1] - p->first[a] + p->first[b + 1] - p->first[b];
-        if (list_size(m, e) != expected)
-            return wrong(c, "edge %d has %d messages, expected %d", e, list_size(m, e), expected);
-    }
-    return check_prices(c);
-}
-
-// The sum of the prices from `first` to before `last`, times bytes.
-static Wide rent(const Check *c, const Wide *before, const Use *u)
-{
-    const Lists *times = &c->s->times;
-    int at[2];
-
-    for (int i = 0; i < 2; i++) {
-        int64_t time = i ? u->last : u->first;
-        int from = 0, to = times->n_x;
-        while (from < to) {
-            int middle = from + (to - from) / 2;
-            if (times->x[middle] >= time)
-                to = middle;
-            else
-                from = middle + 1;
-        }
-        at[i] = from;
-    }
-    return (before[at[1]] - before[at[0]]) * u->bytes;
-}
-
-// The edges' part of the bound; received[k] becomes the sum of what alternative k is sent.
-static bool edges_part(const Check *c, Wide *received, Wide *sum)
-{
-    const Problem *p = c->p;
-    const Wide unit = (Wide)1 << c->s->shift;
-
-    for (int e = 0; e < p->n_edges; e++) {
-        const int64_t *to_a = list_at(&c->s->messages, e), *cost = p->edge[e].cost;
-        int a = p->first[p->edge[e].a], b = p->first[p->edge[e].b];
-        int n = p->first[p->edge[e].a + 1] - a, m = p->first[p->edge[e].b + 1] - b;
-        const int64_t *to_b = to_a + n;
-        bool is_any = false;
-        Wide least = 0;
-        for (int k = 0; k < n; k++)
-            for (int l = 0; l < m; l++) {
-                if (cost[k * m + l] >= COST_FORBIDDEN)
-                    continue;
-                Wide x = unit * cost[k * m + l] + to_a[k] + to_b[l];
-                least = is_any && least < x ? least : x;
-                is_any = true;
-            }
-        for (int k = 0; k < n; k++)
-            received[a + k] += to_a[k];
-        for (int l = 0; l < m; l++)
-            received[b + l] += to_b[l];
-        if (!is_any)
-            return wrong(c, "edge %d forbids everything", e);
-        *sum += least;
-    }
-    return true;
-}
-
-static Wide nodes_part(const Check *c, const Wide *received, const Wide *before)
-{
-    const Problem *p = c->p;
-    const Wide unit = (Wide)1 << c->s->shift;
-    Wide sum = 0;
-
-    for (int i = 0; i < p->n_nodes; i++) {
-        bool is_any = false;
-        Wide least = 0;
-        for (int k = p->first[i]; k < p->first[i + 1]; k++) {
-            if (p->cost[k] >= COST_FORBIDDEN)
-                continue;
-            Wide x = unit * p->cost[k] - received[k];
-            for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++)
-                x += rent(c, before, &p->use[u]);
-            least = is_any && least < x ? least : x;
-            is_any = true;
-        }
-        sum += least;  // the choice has shown that one is allowed
-    }
-    return sum;
-}
-
-static bool certify(const Check *c, Wide *bound)
-{
-    const Problem *p = c->p;
-    int n = c->s->times.n_x;
-    Wide *received = arena_array(c->a, Wide, p->n_nodes ? p->first[p->n_nodes] : 0);
-    Wide *before = arena_array(c->a, Wide, n + 1), sum = 0;
-
-    if (!check_duals(c) || !edges_part(c, received, &sum))
-        return false;
-    for (int t = 0; t < n; t++)
-        before[t + 1] = before[t] + c->s->prices.x[t];
-    sum += nodes_part(c, received, before) - before[n] * p->limit;
-    Wide unit = (Wide)1 << c->s->shift;
-    *bound = sum / unit + (sum % unit > 0);  // rounded up, as costs are whole
-    return true;
-}
-
 // ---- the whole ----
 
 static bool check_gap(const Check *c)
@@ -327,7 +193,8 @@ static bool check_bound(const Check *c)
     const Stored *s = c->s;
     Wide certified;
 
-    if (!certify(c, &certified) || !same(c, "certified", s->certified, certified))
+    if (!stored_bound(c->p, s, s->cost, &certified, c->d) ||
+        !same(c, "certified", s->certified, certified))
         return false;
     if (s->certified > s->bound)
         return wrong(c, "'certified' is above 'bound'");

@@ -13,14 +13,33 @@ static bool read_lists(Scan *s, void *to) { return scan_list(s, to, read_numbers
 
 #define AT(member) offsetof(Stored, member)
 
-static const Member duals[] = {
-    {"shift", read_wide, AT(shift)},
-    {"times", read_numbers, AT(times)},
-    {"prices", read_numbers, AT(prices)},
-    {"messages", read_lists, AT(messages)},
+#define OF_ROUND(member) offsetof(StoredRound, member)
+
+static const Member rounds[] = {
+    {"steps", read_numbers, OF_ROUND(steps)}, {"shift", read_wide, OF_ROUND(shift)},
+    {"times", read_numbers, OF_ROUND(times)}, {"prices", read_numbers, OF_ROUND(prices)},
+    {"edges", read_numbers, OF_ROUND(edges)}, {"messages", read_lists, OF_ROUND(messages)},
 };
 
-static bool read_duals(Scan *s, void *to) { return scan_object(s, to, duals, COUNT(duals), NULL); }
+static bool read_round(Scan *s, void *to)
+{
+    Stored *t = to;
+    Arena *a = t->choice.arena;
+
+    if (t->n_rounds == PROOF_ROUNDS)
+        return scan_wrong(s, "more than %d rounds of duals", PROOF_ROUNDS);
+    StoredRound *r = arena_push(a, t->round, t->n_rounds, t->cap_rounds);
+    *r = (StoredRound){
+        .steps = {"steps", a, 1, MOST_STORED},
+        .times = {"times", a, 1, MOST_STORED},
+        .prices = {"prices", a, 1, MOST_STORED},
+        .edges = {"edges", a, 1, MOST_STORED},
+        .messages = {"messages", a, MOST_STORED, MOST_STORED},
+    };
+    return scan_object(s, r, rounds, COUNT(rounds), NULL);
+}
+
+static bool read_rounds(Scan *s, void *to) { return scan_list(s, to, read_round); }
 
 typedef enum Id {
     CHOICE = 8,  // after those of every outcome
@@ -53,7 +72,7 @@ static const Member members[] = {
     [CERTIFIED] = {"certified", read_wide, AT(certified), true},
     [GAP] = {"gap", read_decimal, AT(gap), true},
     [PEAK] = {"peak", read_wide, AT(peak), true},
-    [DUALS] = {"duals", read_duals, 0, true},
+    [DUALS] = {"duals", read_rounds, 0, true},
     [LEAST_BOUND] = {"least_bound", read_wide, AT(least_bound), true},
     [LEAST] = {"least", read_wide, AT(least), true},
 };
@@ -82,12 +101,7 @@ bool stored_read(File file, Stored *t, Arena *a, Diag *d)
     Scan s;
     uint64_t seen;
 
-    *t = (Stored){
-        .choice = {"choice", a, 1, MOST_STORED},
-        .times = {"times", a, 1, MOST_STORED},
-        .prices = {"prices", a, 1, MOST_STORED},
-        .messages = {"messages", a, MOST_STORED, MOST_STORED},
-    };
+    *t = (Stored){.choice = {"choice", a, 1, MOST_STORED}};
     scan_begin(&s, file, d);
     bool ok = scan_object(&s, t, members, COUNT(members), &seen) && scan_nothing(&s);
     t->is_infeasible = !strcmp(t->outcome, "infeasible");

@@ -13,6 +13,21 @@ static inline int64_t edge_pairs(const Problem *p, int e)
     return (int64_t)n_alternatives(p, p->edge[e].a) * n_alternatives(p, p->edge[e].b);
 }
 
+static inline int64_t problem_pairs(const Problem *p)
+{
+    int64_t n = 0;
+
+    for (int e = 0; e < p->n_edges; e++)
+        n += edge_pairs(p, e);
+    return n;
+}
+
+// The size that work is counted by.
+static inline int64_t problem_size(const Problem *p)
+{
+    return problem_pairs(p) + (p->n_nodes ? p->first[p->n_nodes] : 0) + 100;
+}
+
 static inline int edge_messages(const Problem *p, int e)
 {
     return n_alternatives(p, p->edge[e].a) + n_alternatives(p, p->edge[e].b);
@@ -109,13 +124,21 @@ void answer_print(Text *t, const Problem *p, const SolveOptions *o, const Answer
                   const char *version);
 
 // ---- check_read.c: what the file of an answer says ----
-enum { STORED_TEXT = 256 };
+enum { STORED_TEXT = 256, PROOF_ROUNDS = 12 };  // rounds of a certificate
+
+typedef struct StoredRound {
+    Wide shift;
+    // One list each; steps by threes, edges by twos; messages one list for each edge.
+    Lists steps, times, prices, edges, messages;
+} StoredRound;
 
 typedef struct Stored {
     char version[STORED_TEXT], instance[STORED_TEXT], hash[STORED_TEXT], outcome[STORED_TEXT];
     char stop[STORED_TEXT], bound_by[STORED_TEXT], gap[STORED_TEXT], gap_wanted[STORED_TEXT];
-    Wide seed, cost, bound, certified, peak, least_bound, least, at, shift;
-    Lists choice, times, prices, messages;  // one list each, messages one for each edge
+    Wide seed, cost, bound, certified, peak, least_bound, least, at;
+    Lists choice;  // one list
+    StoredRound *round;
+    int n_rounds, cap_rounds;
     char checksum[STORED_TEXT];
     bool is_infeasible;
 } Stored;
@@ -123,6 +146,11 @@ typedef struct Stored {
 // The form of the file only. False, with an error, where it isn't kept, or where something doesn't
 // belong to the outcome or is lacking.
 bool stored_read(File file, Stored *s, Arena *a, Diag *d);
+
+// ---- check_dual.c ----
+// The bound that the rounds prove, if there is a choice of that cost. False, with an error, where
+// they don't fit the problem.
+bool stored_bound(const Problem *p, const Stored *s, Wide cost, Wide *bound, Diag *d);
 
 // ---- check.c ----
 // answer_check of the bytes of a file.
@@ -133,6 +161,7 @@ typedef struct Undo Undo;
 typedef struct Presolved {
     Problem problem;  // its last node may hold what is held whatever is chosen
     Wide offset;      // cost of a choice of the original = cost of the choice of `problem` + offset
+    int n_left;       // nodes of the original in it
     Undo *undo;
 } Presolved;
 
@@ -140,8 +169,22 @@ typedef struct Presolved {
 // cheaper than `cutoff` (fixing by the reduced costs of `dual`, which may be NULL). False: no
 // choice within the limit is cheaper than the cutoff.
 bool presolve(const Problem *p, const Dual *dual, Wide cutoff, Presolved *r, Arena *a);
+// The same by the steps of certificates alone, which are written down.
+typedef struct Replay {
+    int n, cap;
+    Reduction *step;
+} Replay;
+bool presolve_plain(const Problem *p, Replay *replay, Presolved *r, Arena *a);
+// The node of the original that is node i of r->problem (not the last one if that only holds what is
+// held whatever is chosen), and its alternatives' originals.
+int presolve_origin(const Presolved *r, int i, const int **alternative);
 // The choice of p that a choice of r->problem stands for.
 void presolve_undo(const Presolved *r, const int *choice, int *original);
+
+// ---- presolve_fix.c ----
+// Marks alternatives, and pairs of edges one after the other, that no choice cheaper than the cutoff
+// has, as Round says. False: the dual's bound alone is not below the cutoff.
+bool slack_mark(const Problem *p, const Dual *dual, Wide cutoff, bool *mark, bool *pair);
 
 // ---- field.c: what bounds and searches see of a problem ----
 typedef struct Link {
@@ -187,6 +230,11 @@ void minplus_across(const double *m, int n_a, int n_b, const double *v, double *
 // dual's arrays are then a's. A fraction of a second bounds a reduced problem of thousands of nodes
 // as well as its relaxation by an engine does, so this comes first.
 Wide ascent(const Problem *p, Dual *dual, int64_t work, const Watch *w, Arena *a);
+
+// ---- certify.c: rounds of bounds that anyone can check ----
+// `cost` is that of a choice; `prices` are of p's times and where it begins (messages aren't used).
+void certify(const Problem *p, const SolveOptions *o, Wide cost, const Dual *prices,
+             bool has_engine, const Watch *w, Certificate *to, Arena *a);
 
 // ---- branch.c: branch and bound by ascent ----
 // Looks for choices cheaper than the cutoff, of which `l` hears, and raises *bound to what no

@@ -60,8 +60,8 @@ Engine *engine_start(const char *programs, const char *name, const Watch *w, Dia
     text_printf(&path, "%s/shardcc-%s", programs, name);
     int error = e ? spawn(path.s, e) : ENOMEM;
     if (error) {
-        diag_error(d, "the engine that belongs to shardcc isn't there: '%s': %s", path.s,
-                   strerror(error));
+        diag_warn(d, "an engine that belongs to shardcc isn't there: '%s': %s", path.s,
+                  strerror(error));
         free(e);
         e = NULL;
     } else {

@@ -50,7 +50,7 @@ typedef struct MipListener {
 
 typedef struct Engine Engine;
 
-// NULL, with an error, if the program of that name isn't in the folder.
+// NULL, with a warning, if the program of that name isn't in the folder.
 Engine *engine_start(const char *programs, const char *name, const Watch *w, Diag *d);
 void engine_end(Engine *e);  // at once
 void engine_columns(Engine *e, const Lines *columns);

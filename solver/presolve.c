@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// Are all sums that the rules can form far from an overflow, and from COST_FORBIDDEN?
+// Are all sums of costs that the rules can form far from an overflow, and from COST_FORBIDDEN?
 static bool is_tame(const Problem *p)
 {
     const Wide most = COST_FORBIDDEN / 16;
@@ -138,43 +138,46 @@ static void net_write(const Net *g, const Problem *p, Presolved *r)
     nodes_write(g, u->kept, u->n_kept, &r->problem);
     edges_write(g, number, &r->problem);
     r->offset = g->offset;
+    r->n_left = u->n_kept;
 }
 
-// The problem as it is.
-static void keep_all(const Problem *p, Presolved *r, Arena *a)
+static bool net_run(Net *g, const Problem *p, Presolved *r)
 {
-    Undo *u = r->undo = arena_array(a, Undo, 1);
-
-    *u = (Undo){.n_nodes = p->n_nodes, .n_kept = p->n_nodes};
-    u->kept = arena_array(a, int, p->n_nodes);
-    u->id = arena_array(a, int *, p->n_nodes);
-    for (int i = 0; i < p->n_nodes; i++) {
-        u->kept[i] = i;
-        u->id[i] = arena_array(a, int, n_alternatives(p, i));
-        for (int k = 0; k < n_alternatives(p, i); k++)
-            u->id[i][k] = k;
-    }
-    r->problem = *p;
-    r->offset = 0;
+    net_reduce(g);
+    if (!g->is_impossible)
+        net_write(g, p, r);
+    arena_free(g->round);
+    return !g->is_impossible;
 }
 
 bool presolve(const Problem *p, const Dual *dual, Wide cutoff, Presolved *r, Arena *a)
 {
     Net g;
 
-    if (!is_tame(p)) {
-        keep_all(p, r, a);
-        return true;
-    }
     net_build(&g, p, a);
+    g.is_wild = !is_tame(p);
     use_read(&g, p);
-    if (dual)
+    if (dual && !g.is_wild)
         net_fix(&g, p, dual, cutoff);
-    net_reduce(&g);
-    if (!g.is_impossible)
-        net_write(&g, p, r);
-    arena_free(g.round);
-    return !g.is_impossible;
+    return net_run(&g, p, r);
+}
+
+bool presolve_plain(const Problem *p, Replay *replay, Presolved *r, Arena *a)
+{
+    Net g;
+
+    *replay = (Replay){0};
+    net_build(&g, p, a);
+    g.is_wild = !is_tame(p);
+    use_read(&g, p);
+    g.replay = replay;
+    return net_run(&g, p, r);
+}
+
+int presolve_origin(const Presolved *r, int i, const int **alternative)
+{
+    *alternative = r->undo->id[i];
+    return r->undo->kept[i];
 }
 
 static int place_of(const struct Side *s, int id)

@@ -65,6 +65,8 @@ typedef struct Net {
     int n_times, *time;  // kept times, in the problem's
     int64_t *base;       // [n_times]: held whatever is chosen
     bool is_impossible;
+    bool is_wild;    // sums of costs may overflow: only rules that form none
+    Replay *replay;  // only the rules of a certificate, written down here; NULL: all rules
 } Net;
 
 struct Undo {
@@ -123,6 +125,14 @@ void use_read(Net *g, const Problem *p);  // rows and the times worth keeping
 void use_renew(Net *g);                   // held, base, times that can still bind
 // No place of the node holds more anywhere than another: its bytes can't matter.
 static inline bool use_is_flat(const Vertex *v) { return v->n_held == 0; }
+
+// Writes down what a rule did, if anyone wants to know.
+static inline void net_note(Net *g, RuleKind kind, int node, int other)
+{
+    if (g->replay)
+        *arena_push(g->arena, g->replay->step, g->replay->n, g->replay->cap) =
+            (Reduction){kind, node, other};
+}
 
 // ---- presolve_dominate.c ----
 bool net_dominate(Net *g);  // also eliminates; did anything change?

@@ -43,6 +43,7 @@ static bool dissolve(Net *g, int tie)
         a->cost[k] += c[(size_t)k * (size_t)b->k];
     for (int l = 0; l < b->k; l++)
         b->cost[l] += c[l] - c[0];
+    net_note(g, RULE_SEPARATE, e->end[0], e->end[1]);
     tie_remove(g, tie);
     return true;
 }
@@ -90,7 +91,7 @@ void net_settle(Net *g)
     for (int i = 0; i < g->n_queue && !g->is_impossible; i++) {
         int tie = g->queue[i];
         g->tie[tie].is_queued = false;
-        if (!g->tie[tie].is_gone && !drop_unsupported(g, tie) && !dissolve(g, tie))
+        if (!g->tie[tie].is_gone && !drop_unsupported(g, tie) && !g->is_wild && !dissolve(g, tie))
             merge(g, tie);
     }
     g->n_queue = 0;

@@ -217,6 +217,7 @@ static bool eliminate(Net *g, int node)
     if (n > 2 || !use_is_flat(v))
         return false;
     if (n < 2) {
+        net_note(g, RULE_ELIMINATE, node, 0);
         eliminate_leaf(g, node, n, tie[0]);
         return true;
     }
@@ -224,6 +225,7 @@ static bool eliminate(Net *g, int node)
     int64_t kb = g->node[other_end(g, tie[1], node)].k;
     if (ka * kb > 2 * k * (ka + kb) || ka * kb * k > 100000000)
         return false;
+    net_note(g, RULE_ELIMINATE, node, 0);
     eliminate_inner(g, node, tie);
     return true;
 }
@@ -232,12 +234,12 @@ bool net_dominate(Net *g)
 {
     bool changed = false;
 
-    for (int i = 0; i < g->n_nodes; i++) {
+    for (int i = 0; i < g->n_nodes && !g->is_wild; i++) {
         Vertex *v = &g->node[i];
         if (v->state != LIVE || !v->is_dirty)
             continue;
         v->is_dirty = false;
-        changed |= dominate(g, i);
+        changed |= !g->replay && dominate(g, i);
         changed |= eliminate(g, i);
     }
     return changed;

@@ -128,8 +128,8 @@ static void slack_spread(Slack *s)
     }
 }
 
-// Forbids the pairs of an edge that cost too much with what is around one end or the other.
-static void pairs_drop(const Slack *s, Net *g, int e, const int64_t *message)
+// Marks the pairs of an edge that cost too much with what is around one end or the other.
+static void pairs_mark(const Slack *s, int e, const int64_t *message, bool *mark)
 {
     const Edge *edge = &s->p->edge[e];
     int ka = n_alternatives(s->p, edge->a), kb = n_alternatives(s->p, edge->b);
@@ -141,40 +141,72 @@ static void pairs_drop(const Slack *s, Net *g, int e, const int64_t *message)
             Wide x = pair_cost(s, edge, message, k, l) - s->least[e];
             Wide at_a = s->wide[a + k] - beyond[k] + s->thin[b + l] - row[ka + l];
             Wide at_b = s->wide[b + l] - beyond[ka + l] + s->thin[a + k] - row[k];
-            if (x + (at_a > at_b ? at_a : at_b) <= s->room ||
-                is_forbidden(edge_cost(s->p, edge, k, l)))
-                continue;
+            *mark++ = x + (at_a > at_b ? at_a : at_b) > s->room &&
+                      !is_forbidden(edge_cost(s->p, edge, k, l));
+        }
+}
+
+// All slacks of p; false where the bound alone is not below the cutoff. Arrays are the arena's.
+static bool slack_find(Slack *s, const Problem *p, const Dual *dual, Wide cutoff, Arena *a)
+{
+    int n = p->n_nodes ? p->first[p->n_nodes] : 0;
+
+    *s = (Slack){.p = p, .dual = dual, .arena = a};
+    s->node = arena_array(a, Wide, n);
+    s->thin = arena_array(a, Wide, n);
+    s->wide = arena_array(a, Wide, n);
+    s->least = arena_array(a, Wide, p->n_edges);
+    s->edge = arena_array(a, Wide *, p->n_edges);
+    s->beyond = arena_array(a, Wide *, p->n_edges);
+    Wide bound = edges_level(s);
+    bound += nodes_level(s);
+    s->room = (cutoff - 1) * unit_of(dual) - bound;
+    if (s->room >= 0)
+        slack_spread(s);
+    return s->room >= 0;
+}
+
+bool slack_mark(const Problem *p, const Dual *dual, Wide cutoff, bool *mark, bool *pair)
+{
+    const int64_t *message = dual->message;
+    Arena *a = arena_new();
+    Slack s;
+    bool is_room = slack_find(&s, p, dual, cutoff, a);
+
+    for (int k = 0; is_room && p->n_nodes && k < p->first[p->n_nodes]; k++)
+        mark[k] = s.wide[k] > s.room;
+    for (int e = 0; is_room && e < p->n_edges; e++) {
+        pairs_mark(&s, e, message, pair);
+        message += edge_messages(p, e);
+        pair += edge_pairs(p, e);
+    }
+    arena_free(a);
+    return is_room;
+}
+
+// Forbids the marked pairs of an edge.
+static void pairs_drop(Net *g, int e, const bool *pair, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (pair[i]) {
             tie_own(g, &g->tie[e]);
-            *tie_at(g, &g->tie[e], 0, k, l) = COST_FORBIDDEN;
+            g->tie[e].cost[i] = COST_FORBIDDEN;
         }
 }
 
 void net_fix(Net *g, const Problem *p, const Dual *dual, Wide cutoff)
 {
-    int n = p->n_nodes ? p->first[p->n_nodes] : 0;
-    const int64_t *message = dual->message;
     Arena *a = arena_new();
-    Slack s = {.p = p, .dual = dual, .arena = a};
+    bool *mark = arena_array(a, bool, p->n_nodes ? p->first[p->n_nodes] : 0);
+    bool *pair = arena_array(a, bool, problem_pairs(p));
 
-    s.node = arena_array(a, Wide, n);
-    s.thin = arena_array(a, Wide, n);
-    s.wide = arena_array(a, Wide, n);
-    s.least = arena_array(a, Wide, p->n_edges);
-    s.edge = arena_array(a, Wide *, p->n_edges);
-    s.beyond = arena_array(a, Wide *, p->n_edges);
-    Wide bound = edges_level(&s);
-    bound += nodes_level(&s);
-    s.room = (cutoff - 1) * unit_of(dual) - bound;
-    g->is_impossible |= s.room < 0;
-    if (!g->is_impossible) {
-        slack_spread(&s);
-        for (int e = 0; e < p->n_edges; e++) {
-            pairs_drop(&s, g, e, message);
-            message += edge_messages(p, e);
-        }
-        for (int i = 0; i < p->n_nodes; i++)
-            for (int k = 0; k < n_alternatives(p, i); k++)
-                g->node[i].is_dead[k] |= s.wide[p->first[i] + k] > s.room;
+    g->is_impossible |= !slack_mark(p, dual, cutoff, mark, pair);
+    for (int e = 0; e < p->n_edges && !g->is_impossible; e++) {
+        pairs_drop(g, e, pair, edge_pairs(p, e));
+        pair += edge_pairs(p, e);
     }
+    for (int i = 0; i < p->n_nodes; i++)
+        for (int k = 0; k < n_alternatives(p, i); k++)
+            g->node[i].is_dead[k] |= mark[p->first[i] + k];
     arena_free(a);
 }

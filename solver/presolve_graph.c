@@ -220,6 +220,7 @@ void vertex_merge(Net *g, int into, int gone, int tie, const int *f)
     const Tie *e = &g->tie[tie];
     int side = e->end[1] == into;
 
+    net_note(g, RULE_MERGE, gone, into);
     b->parent = into;
     b->map = arena_array(g->arena, int, a->n_ids);
     for (int k = 0; k < a->k; k++) {

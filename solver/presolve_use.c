@@ -295,6 +295,7 @@ void use_renew(Net *g)
         arena_free(own);
     }
     times_filter(g, base, most);
+    net_note(g, RULE_FULL, 0, 0);
     for (int i = 0; i < g->n_nodes; i++)
         if (g->node[i].state == LIVE)
             places_drop(g, i);

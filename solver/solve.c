@@ -2,17 +2,19 @@
 // problem, and so on until nothing more goes; then branching, or more of the same where the rest is
 // too large for that.
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "solver/relax.h"
 
-// Sizes beyond which an engine isn't asked, and the nodes that it may branch on.
-enum { RELAX_PAIRS = 600000, BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODES = 1000000 };
+// The size beyond which an engine isn't asked to branch in the first turn, and the nodes that it
+// may branch on.
+enum { BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODES = 1000000 };
 
 // The work of one turn of what isn't exact, for each alternative and pair.
-enum { FIRST_TURN = 1000, LAST_TURN = 1000000, CERTIFY_TURN = 1000, LEAST_TURN = 1000 };
+enum { FIRST_TURN = 1000, LAST_TURN = 1000000, LEAST_TURN = 1000 };
 
 // The part of the time limit after which only the certified bound is worked on.
 #define SEARCH_SHARE 0.95
@@ -22,30 +24,29 @@ typedef struct Chain {
     const SolveOptions *o;
     Answer *answer;
     Watch watch;
-    Arena *arena;
+    Arena *arena, *bounds;  // bounds: of what is found beside a search
     Diag *d;
     int n_levels;
     Presolved level[MOST_LEVELS];
     Wide offset;               // of the last level
     int *at[MOST_LEVELS + 1];  // a choice on its way back: at[0] is of the original
+    int *known;                // where the answer's goes
     Dual dual;                 // of the last level's problem; n_times may be 0
     Dual prices;               // the first level's, where costs have fixed nothing yet
     bool has_dual, has_bound;
     bool is_exhausted;  // nothing is cheaper than the choice that is known
     bool is_empty;      // nothing is within the limit, an engine or branching says
-    bool is_broken;     // an engine couldn't be started
     bool has_engine;    // none has failed
     int64_t turn;       // work for each alternative and pair
-    double began;       // the phase that runs
 } Chain;
 
 static const Problem *rest(const Chain *c) { return &c->level[c->n_levels - 1].problem; }
 
-static void phase_begin(Chain *c) { c->began = watch_seconds(&c->watch); }
+static double phase_begin(const Chain *c) { return watch_seconds(&c->watch); }
 
-static void phase_end(Chain *c, Phase phase)
+static void phase_end(Chain *c, Phase phase, double began)
 {
-    c->answer->seconds[phase] += watch_seconds(&c->watch) - c->began;
+    c->answer->seconds[phase] += watch_seconds(&c->watch) - began;
 }
 
 // Is there nothing left to do, or no way to do it?
@@ -53,7 +54,7 @@ static bool is_over(const Chain *c)
 {
     const Answer *a = c->answer;
 
-    return c->is_exhausted || c->is_empty || c->is_broken || watch_stop(&c->watch) != STOP_DONE ||
+    return c->is_exhausted || c->is_empty || watch_stop(&c->watch) != STOP_DONE ||
            (a->choice && c->has_bound && answer_gap(a->cost, a->bound) <= c->o->gap);
 }
 
@@ -89,7 +90,7 @@ static void found(void *to, const int *choice, Wide cost)
     if (price.is_forbidden || price.peak > c->p->limit || (a->choice && price.cost >= a->cost))
         return;
     if (!a->choice)
-        a->choice = arena_array(c->arena, int, c->p->n_nodes);
+        a->choice = c->known;
     memcpy(a->choice, c->at[0], (size_t)c->p->n_nodes * sizeof *a->choice);
     a->cost = price.cost;
     a->peak = price.peak;
@@ -120,9 +121,9 @@ static void level_add(Chain *c)
     Presolved *r = &c->level[c->n_levels];
     bool can_fix = c->has_dual && a->choice;
 
-    phase_begin(c);
+    double began = phase_begin(c);
     bool is_left = presolve(p, can_fix ? &c->dual : NULL, a->cost - c->offset, r, c->arena);
-    phase_end(c, PHASE_PRESOLVE);
+    phase_end(c, PHASE_PRESOLVE, began);
     if (!is_left) {
         c->is_exhausted = true;
         return;
@@ -134,25 +135,12 @@ static void level_add(Chain *c)
     c->dual = (Dual){0};
 }
 
-static int64_t pairs_of(const Problem *p)
-{
-    int64_t n = 0;
-
-    for (int e = 0; e < p->n_edges; e++)
-        n += edge_pairs(p, e);
-    return n;
-}
-
-// The size that levels are to lower, and that work is counted by.
-static int64_t size_of(const Problem *p) { return pairs_of(p) + p->first[p->n_nodes] + 100; }
-
-static int64_t work_of(const Chain *c) { return c->turn * size_of(rest(c)); }
+static int64_t work_of(const Chain *c) { return c->turn * problem_size(rest(c)); }
 
 static Model *model_start(Chain *c, Arena *a)
 {
     Engine *e = engine_start(c->o->programs, c->o->engine, &c->watch, c->d);
 
-    c->is_broken |= !e;
     return e ? model_new(rest(c), e, &c->dual, a) : NULL;
 }
 
@@ -164,41 +152,78 @@ static void model_end(Chain *c, Model *m, MipStatus status)
         engine_end(m->engine);
 }
 
-static void bound_by_relaxing(Chain *c)
+// Times are the original's only at the first level.
+static void keep_prices(Chain *c)
+{
+    if (c->n_levels == 1 && c->dual.n_times)
+        c->prices = c->dual;
+}
+
+// What a second look at the bound finds, while choices are searched for.
+typedef struct Second {
+    MipStatus status;
+    Dual dual;
+    int *choice;  // of the relaxation, rounded; NULL: there is none
+} Second;
+
+static void look_by_relaxing(Chain *c, Second *s, Arena *a)
 {
     const Problem *p = rest(c);
-    Arena *a = arena_new();
     const double *x;
-    int *choice = arena_array(a, int, p->n_nodes);
+    double began = phase_begin(c);
 
-    phase_begin(c);
     Model *m = model_start(c, a);
-    MipStatus status = m ? model_relax(m, &x, &c->dual, c->arena) : MIP_FAILED;
-    phase_end(c, PHASE_RELAX);
-    if (status == MIP_INFEASIBLE) {
-        c->answer->is_branched = true;
-        c->is_empty = !c->answer->choice;
-        if (c->answer->choice)
-            bound_raise(c, c->answer->cost - c->offset);
+    s->status = m ? model_relax(m, &x, &s->dual, c->bounds) : MIP_FAILED;
+    if (s->status == MIP_OPTIMAL) {
+        s->choice = arena_array(a, int, p->n_nodes);
+        model_round(m, x, s->choice);
     }
-    if (status == MIP_OPTIMAL) {
-        c->has_dual = true;
-        bound_raise(c, dual_bound(p, &c->dual));
-        model_round(m, x, choice);
-        found(c, choice, problem_price(p, choice).cost);
+    model_end(c, m, s->status);
+    phase_end(c, PHASE_RELAX, began);
+}
+
+static Second look_again(Chain *c, Arena *a)
+{
+    Second s = {.status = MIP_OPTIMAL, .dual = c->dual};
+
+    if (c->has_engine && problem_pairs(rest(c)) <= RELAX_PAIRS) {
+        look_by_relaxing(c, &s, a);
+    } else {
+        double began = phase_begin(c);
+        ascent(rest(c), &s.dual, work_of(c), &c->watch, c->bounds);
+        phase_end(c, PHASE_ASCENT, began);
     }
-    model_end(c, m, status);
-    arena_free(a);
+    return s;
+}
+
+static void take_second(Chain *c, const Second *s)
+{
+    const Problem *p = rest(c);
+    Answer *a = c->answer;
+
+    if (s->status == MIP_INFEASIBLE) {
+        a->is_branched = true;  // an engine's word
+        c->is_empty = !a->choice;
+        if (a->choice)
+            bound_raise(c, a->cost - c->offset);
+    }
+    if (s->status != MIP_OPTIMAL)
+        return;
+    c->dual = s->dual;
+    c->has_dual = true;
+    keep_prices(c);
+    bound_raise(c, dual_bound(p, &c->dual));
+    if (s->choice)
+        found(c, s->choice, problem_price(p, s->choice).cost);
 }
 
 static void bound_by_ascent(Chain *c)
 {
-    phase_begin(c);
+    double began = phase_begin(c);
     Wide bound = ascent(rest(c), &c->dual, work_of(c), &c->watch, c->arena);
-    phase_end(c, PHASE_ASCENT);
+    phase_end(c, PHASE_ASCENT, began);
     c->has_dual = true;
-    if (c->n_levels == 1 && c->dual.n_times)
-        c->prices = c->dual;
+    keep_prices(c);
     bound_raise(c, bound);
 }
 
@@ -208,12 +233,46 @@ static void choices_search(Chain *c)
     int *choice = malloc((size_t)p->n_nodes * sizeof *choice + 1);
     Wide cost;
 
-    phase_begin(c);
+    double began = phase_begin(c);
     if (choice && search(p, c->has_dual ? &c->dual : NULL, false, choice, &cost, c->o->seed,
                          work_of(c), &c->watch, (Listener){found, c}))
         found(c, choice, cost);
-    phase_end(c, PHASE_SEARCH);
+    phase_end(c, PHASE_SEARCH, began);
     free(choice);
+}
+
+static void *search_apart(void *chain)
+{
+    choices_search(chain);
+    return NULL;
+}
+
+// One thread searches for choices, the other bounds. What comes of it doesn't depend on whether
+// there are two: neither reads what the other writes.
+static void choices_and_bound(Chain *c)
+{
+    Arena *a = arena_new();
+    pthread_t searcher;
+    bool is_apart = c->o->threads > 1 && !pthread_create(&searcher, NULL, search_apart, c);
+
+    if (!is_apart)
+        choices_search(c);
+    Second s = look_again(c, a);
+    if (is_apart)
+        pthread_join(searcher, NULL);
+    take_second(c, &s);
+    arena_free(a);
+}
+
+static void say_level(const Chain *c)
+{
+    const Problem *p = rest(c);
+
+    if (c->o->is_verbose)
+        fprintf(stderr,
+                "%7.2f s  level %d: %d nodes, %d alternatives, %d edges, %" PRId64 " pairs\n",
+                watch_seconds(&c->watch), c->n_levels, p->n_nodes, p->first[p->n_nodes], p->n_edges,
+                problem_pairs(p));
 }
 
 // Bounds and choices, until what they leave undecided gets no smaller.
@@ -222,15 +281,14 @@ static void levels_settle(Chain *c)
     int64_t before = INT64_MAX;
 
     while (!is_over(c) && c->n_levels < MOST_LEVELS) {
-        int64_t size = size_of(rest(c));
+        int64_t size = problem_size(rest(c));
         if (size > before - before / 20)
             return;
         before = size;
+        say_level(c);
         bound_by_ascent(c);
         if (!is_over(c))
-            choices_search(c);
-        if (!is_over(c) && c->has_engine && pairs_of(rest(c)) <= RELAX_PAIRS)
-            bound_by_relaxing(c);
+            choices_and_bound(c);
         if (!is_over(c))
             level_add(c);
     }
@@ -244,7 +302,7 @@ static void branch_by_engine(Chain *c)
     Wide bound = answer->bound - c->offset;
     Wide cutoff = answer->choice ? answer->cost - c->offset : NO_CUTOFF;
 
-    phase_begin(c);
+    double began = phase_begin(c);
     Model *m = model_start(c, a);
     MipStatus status =
         m ? model_branch(m, cutoff, BRANCH_NODES, (Listener){found, c}, &bound) : MIP_FAILED;
@@ -254,7 +312,7 @@ static void branch_by_engine(Chain *c)
         bound_raise(c, bound);
     model_end(c, m, status);
     arena_free(a);
-    phase_end(c, PHASE_BRANCH);
+    phase_end(c, PHASE_BRANCH, began);
 }
 
 static void branch(Chain *c)
@@ -263,7 +321,7 @@ static void branch(Chain *c)
     Wide bound = a->bound - c->offset, cutoff = a->choice ? a->cost - c->offset : NO_CUTOFF;
     double all = fmax(1, fabs((double)a->cost)), part = fmax(1, fabs((double)cutoff));
 
-    phase_begin(c);
+    double began = phase_begin(c);
     bool is_done = branch_by_ascent(rest(c), c->has_dual ? &c->dual : NULL, cutoff,
                                     a->choice ? c->o->gap * all / part : 0, &bound, c->o->seed,
                                     work_of(c), &c->watch, (Listener){found, c});
@@ -271,7 +329,15 @@ static void branch(Chain *c)
     a->is_branched |= bound + c->offset > a->bound;
     if (a->choice)
         bound_raise(c, bound);
-    phase_end(c, PHASE_BRANCH);
+    phase_end(c, PHASE_BRANCH, began);
+}
+
+// The larger the problem, the longer all else is tried first.
+static bool is_for_engine(const Chain *c)
+{
+    int64_t most = BRANCH_PAIRS * (c->turn / FIRST_TURN);
+
+    return problem_pairs(rest(c)) <= (most < RELAX_PAIRS ? most : RELAX_PAIRS);
 }
 
 static void work_on(Chain *c)
@@ -280,7 +346,7 @@ static void work_on(Chain *c)
         levels_settle(c);
         if (!is_over(c))
             branch(c);
-        if (!is_over(c) && c->has_engine && pairs_of(rest(c)) <= BRANCH_PAIRS)
+        if (!is_over(c) && c->has_engine && is_for_engine(c))
             branch_by_engine(c);
         c->turn *= 4;
         if (!is_over(c) && c->turn > LAST_TURN) {
@@ -290,27 +356,24 @@ static void work_on(Chain *c)
     }
 }
 
-// A bound that anyone can check, of the problem as it was given: prices of times are the same in
-// the first level's, messages aren't.
-static void certify(Chain *c)
+// The bound of what anyone can check, which may be better than the search's own.
+static void prove(Chain *c)
 {
     Answer *a = c->answer;
     Watch all = {c->watch.start, c->o->time_limit};
 
-    a->dual = c->prices;
-    a->dual.message = NULL;
-    phase_begin(c);
-    a->certified = ascent(c->p, &a->dual, CERTIFY_TURN * size_of(c->p), &all, c->arena);
-    phase_end(c, PHASE_ASCENT);
-    if (!c->has_bound || a->certified > a->bound)
-        a->bound = a->certified;
+    double began = phase_begin(c);
+    certify(c->p, c->o, a->cost, &c->prices, c->has_engine, &all, &a->proof, c->arena);
+    phase_end(c, PHASE_CERTIFY, began);
+    if (!c->has_bound || a->proof.bound > a->bound)
+        a->bound = a->proof.bound;
 }
 
 static void find_least(Chain *c)
 {
     Answer *a = c->answer;
     int *choice = arena_array(c->arena, int, c->p->n_nodes);
-    Least least = least_peak(c->p, choice, c->o->seed, LEAST_TURN * size_of(c->p), &c->watch);
+    Least least = least_peak(c->p, choice, c->o->seed, LEAST_TURN * problem_size(c->p), &c->watch);
 
     // Nothing keeps to the limit, whatever was found of peaks.
     a->least_bound = least.bound > c->p->limit ? least.bound : c->p->limit + 1;
@@ -333,11 +396,11 @@ static Outcome conclude(Chain *c)
         return OUTCOME_NOTHING;
     if (c->is_exhausted)
         bound_raise(c, a->cost - c->offset);
-    certify(c);
+    prove(c);
     return answer_gap(a->cost, a->bound) <= c->o->gap ? OUTCOME_PROVED : OUTCOME_FOUND;
 }
 
-bool solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Diag *d)
+void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Diag *d)
 {
     Chain *c = arena_array(a, Chain, 1);
 
@@ -346,17 +409,19 @@ bool solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
                  .o = o,
                  .answer = answer,
                  .arena = a,
+                 .bounds = arena_new(),
                  .d = d,
                  .turn = FIRST_TURN,
                  .has_engine = true};
     c->watch = watch_start(SEARCH_SHARE * o->time_limit);
     c->at[0] = arena_array(a, int, p->n_nodes);
+    c->known = arena_array(a, int, p->n_nodes);
     level_add(c);
-    answer->n_left = c->n_levels ? rest(c)->n_nodes : 0;
+    answer->n_left = c->n_levels ? c->level[0].n_left : 0;
     work_on(c);
     Stop stop = watch_stop(&c->watch);
     if (stop != STOP_DONE && !c->is_exhausted && !c->is_empty)
         answer->stop = stop;
     answer->outcome = conclude(c);
-    return !c->is_broken || answer->choice;
+    arena_free(c->bounds);
 }

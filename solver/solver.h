@@ -95,10 +95,49 @@ typedef struct Dual {
     int64_t *message;  // edge by edge in order: one for each alternative of a, then of b
 } Dual;
 
+// An edge by its nodes, and how many messages it has.
+typedef struct Ends {
+    int a, b;
+    int n_messages;
+} Ends;
+
 // The bound of a dual, in whole units of cost: rounded up, as every choice's cost is whole.
 // WIDE_MOST where all alternatives of a node or all pairs of an edge are forbidden: then no choice
 // has a cost.
 Wide dual_bound(const Problem *p, const Dual *dual);
+
+// Steps that make a problem smaller and that anyone can go again. Alternatives that an edge leaves
+// without a finite pair are out at every moment.
+typedef enum RuleKind {
+    RULE_MERGE,      // each alternative of `other` has one finite partner in `node`, which joins it
+    RULE_ELIMINATE,  // of `node`, which has two edges at most, the cheapest for its neighbours' choices
+    RULE_SEPARATE,   // the edge of `node` and `other` is the sum of a cost of each
+    RULE_FULL,       // out is what, with the least that all others hold, holds more than the limit
+} RuleKind;
+
+typedef struct Reduction {
+    RuleKind kind;
+    int node, other;
+} Reduction;
+
+// A bound of the problem without the alternatives that the rounds before have ruled out: a dual of
+// what its reductions leave, whose prices are those of the times of the problem. It rules out each
+// alternative, of a node that is left, which cost at least that of the answer's choice: the dual's
+// bound, the slack of that alternative, and for each of its edges the least slack of a pair with it
+// and of the alternative at the other end.
+typedef struct Round {
+    int n_steps;
+    Reduction *step;  // in order
+    int n_edges;      // that are left
+    Ends *edge;
+    Dual dual;  // messages edge by edge, only of the alternatives left
+} Round;
+
+typedef struct Certificate {
+    int n_rounds;
+    Round *round;
+    Wide bound;  // the best of the rounds', or the cost of the choice where that is less
+} Certificate;
 
 typedef enum Outcome {
     OUTCOME_PROVED,      // the cost is within the gap of the bound
@@ -116,6 +155,7 @@ typedef enum Phase {
     PHASE_ASCENT,
     PHASE_SEARCH,
     PHASE_BRANCH,
+    PHASE_CERTIFY,
     PHASES,
 } Phase;
 
@@ -138,8 +178,7 @@ typedef struct Answer {
     Wide cost;         // of choice
     Wide bound;        // no choice is cheaper
     bool is_branched;  // bound rests on an engine's branching, which is the engine's word
-    Dual dual;
-    Wide certified;       // dual_bound of it
+    Certificate proof;
     int64_t peak;         // bytes of choice
     int64_t least_bound;  // infeasible: no choice has a lower peak
     int64_t least;        // the peak of `choice`, the lowest that was found (infeasible)
@@ -148,9 +187,9 @@ typedef struct Answer {
     double seconds[PHASES];
 } Answer;
 
-// Finds the cheapest choice. False, with an error, only where no answer can be given at all (an
-// engine that isn't there, say). With is_verbose, what it does goes to stderr.
-bool solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Diag *d);
+// Finds the cheapest choice. An engine that isn't there is a warning. With is_verbose, what it does
+// goes to stderr.
+void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Diag *d);
 
 double answer_gap(Wide cost, Wide bound);
 

@@ -44,11 +44,10 @@ static void make(Case *c, uint64_t seed, Arena *a)
         return;
     }
     memcpy(x->choice, b.choice, sizeof b.choice);
-    x->dual = random_dual(&c->p, &r, 20, a);
+    x->proof = random_certificate(&c->p, &r, 20, a);
     x->cost = b.cost;
-    x->certified = dual_bound(&c->p, &x->dual);
     x->is_branched = chance(&r, 50);
-    x->bound = x->is_branched ? between(&r, x->certified, x->cost) : x->certified;
+    x->bound = x->is_branched ? between(&r, x->proof.bound, x->cost) : x->proof.bound;
     x->outcome = answer_gap(x->cost, x->bound) <= c->o.gap ? OUTCOME_PROVED : OUTCOME_FOUND;
     x->peak = problem_price(&c->p, x->choice).peak;
     x->at = problem_price(&c->p, x->choice).at;
@@ -108,11 +107,11 @@ static int64_t change(uint64_t *r)
 
 static bool alter_dual(Case *c, const char *field, uint64_t *r)
 {
-    Dual *d = &c->answer.dual;
+    Dual *d = &c->answer.proof.round->dual;
     int n = 0;
 
     for (int e = 0; e < c->p.n_edges; e++)
-        n += n_alternatives(&c->p, c->p.edge[e].a) + n_alternatives(&c->p, c->p.edge[e].b);
+        n += c->answer.proof.round->edge[e].n_messages;
     if (!strcmp(field, "shift"))
         d->shift += (int)PICK(r, 1, -1, 2, 40);
     else if (!strcmp(field, "message") && n)
@@ -151,7 +150,7 @@ static bool alter(Case *c, const char *field, uint64_t *r)
     else if (!strcmp(field, "bound"))
         x->bound = chance(r, 50) ? x->bound + change(r) : x->cost + below(r, 2);
     else if (!strcmp(field, "certified"))
-        x->certified += change(r);
+        x->proof.bound += change(r);
     else if (!strcmp(field, "peak"))
         x->peak += change(r);
     else if (!strcmp(field, "outcome"))
@@ -182,7 +181,7 @@ static bool is_dual(const Dual *d)
 }
 
 // Is an altered answer one all the same?
-static bool is_right(const Case *c)
+static bool is_right(const Case *c, Arena *a)
 {
     const Answer *x = &c->answer;
     const Problem *p = &c->p;
@@ -201,8 +200,8 @@ static bool is_right(const Case *c)
         return x->least == price.peak && x->least_bound <= x->least && x->least_bound > p->limit;
     bool is_proved = answer_gap(x->cost, x->bound) <= c->o.gap;
     return x->cost == price.cost && x->peak == price.peak && x->peak <= p->limit &&
-           is_dual(&x->dual) && x->certified == dual_bound(p, &x->dual) &&
-           x->certified <= x->bound && x->bound <= x->cost &&
+           is_dual(&x->proof.round->dual) && x->proof.bound == round_bound(p, x->proof.round, a) &&
+           x->proof.bound <= x->bound && x->bound <= x->cost &&
            is_proved == (x->outcome == OUTCOME_PROVED);
 }
 
@@ -217,7 +216,7 @@ static void altered(void **state)
             make(&c, seed, a);
             if (alter(&c, fields[f], &r)) {
                 bool ok = check(&c);
-                if (ok != is_right(&c))
+                if (ok != is_right(&c, a))
                     fail_msg("%s of problem %d: %s", fields[f], (int)seed,
                              ok ? "accepted" : "refused");
                 refused += !ok;
@@ -226,6 +225,96 @@ static void altered(void **state)
         }
         assert_true(refused >= 100);
     }
+}
+
+// ---- certificates of several rounds ----
+
+// What may be altered of a round: a step, which may go, the ends of an edge, a number of the dual.
+enum { STEP, DROP, END, NUMBER, PARTS };
+
+static void alter_number(Round *x, uint64_t *r)
+{
+    Dual *d = &x->dual;
+    int n = 0;
+
+    for (int e = 0; e < x->n_edges; e++)
+        n += x->edge[e].n_messages;
+    if (n && chance(r, 50))
+        d->message[below(r, n)] += change(r) * (INT64_C(1) << below(r, 30));
+    else if (d->n_times && chance(r, 50))
+        d->price[below(r, d->n_times)] += change(r);
+    else if (d->n_times)
+        d->time[below(r, d->n_times)] += (int)PICK(r, 1, -1, 5);
+    else
+        d->shift += (int)PICK(r, 1, -1, 2);
+}
+
+static void alter_round(Round *x, int part, uint64_t *r)
+{
+    int at = x->n_steps ? below(r, x->n_steps) : 0;
+
+    if (part == STEP && x->n_steps) {
+        *(chance(r, 50) ? &x->step[at].node : &x->step[at].other) += (int)PICK(r, 1, -1, 2, 100);
+        x->step[at].kind = chance(r, 80) ? x->step[at].kind : (RuleKind)below(r, 5);
+    } else if (part == DROP && x->n_steps) {
+        x->n_steps--;
+        memmove(x->step + at, x->step + at + 1, (size_t)(x->n_steps - at) * sizeof *x->step);
+    } else if (part == END && x->n_edges) {
+        Ends *e = &x->edge[below(r, x->n_edges)];
+        *(chance(r, 50) ? &e->a : &e->b) += (int)PICK(r, 1, -1, 2, -5);
+    } else if (part == NUMBER) {
+        alter_number(x, r);
+    }
+}
+
+// What the answer's duals prove where only choices below `cutoff` count.
+static Wide proved_below(const Case *c, Wide cutoff, Arena *a)
+{
+    Text t = {0}, said = {0};
+    Diag d = {.file = "a", .to = &said};
+    Stored s;
+    Wide bound = 0;
+
+    answer_print(&t, &c->written, &c->o, &c->answer, "1");
+    assert_true(stored_read((File){(const uint8_t *)t.s, t.n}, &s, a, &d));
+    if (!stored_bound(&c->p, &s, cutoff, &bound, &d))
+        bound = c->answer.cost;
+    text_free(&t);
+    text_free(&said);
+    return bound;
+}
+
+// Whatever is altered, no bound above the optimum is believed; and most of it is seen.
+static void rounds(void **state)
+{
+    int refused[PARTS] = {0}, several = 0;
+    Watch w = watch_start(0);
+
+    for (uint64_t seed = 0; seed < 8 * PROBLEMS; seed++) {
+        Arena *a = arena_new();
+        uint64_t r = seed;
+        int part = (int)(seed % PARTS);
+        Case c;
+        make(&c, seed, a);
+        Answer *x = &c.answer;
+        if (x->outcome != OUTCOME_INFEASIBLE) {
+            Dual none = {0};
+            certify(&c.p, &c.o, x->cost, &none, false, &w, &x->proof, a);
+            assert_true(x->proof.bound <= x->cost);
+            x->bound = x->proof.bound;
+            x->outcome = answer_gap(x->cost, x->bound) <= c.o.gap ? OUTCOME_PROVED : OUTCOME_FOUND;
+            several += x->proof.n_rounds > 1;
+            assert_true(check(&c));
+            alter_round(&x->proof.round[below(&r, x->proof.n_rounds)], part, &r);
+            refused[part] += !check(&c);
+            assert_true(proved_below(&c, x->cost + 1 + below(&r, 100), a) <= x->cost);
+        }
+        arena_free(a);
+    }
+    print_message("%d of several rounds\n", several);
+    for (int i = 0; i < PARTS; i++)
+        if (refused[i] < 100)
+            fail_msg("part %d: %d refused", i, refused[i]);
 }
 
 // ---- in the text ----
@@ -271,7 +360,7 @@ static void gaps(void **state)
             assert_true(check_with(&c, "\"gap\": ", ',', arena_string(a, "%.17g", gap), NULL));
             assert_false(check_with(&c, "\"gap\": ", ',', arena_string(a, "%.17g", off), &said));
             refused++;
-            if (c.answer.bound != c.answer.certified) {
+            if (c.answer.bound != c.answer.proof.bound) {
                 assert_false(check_with(&c, "\"bound_by\": ", ',', "\"duals\"", &said));
                 foreign++;
             }
@@ -307,7 +396,15 @@ static const struct {
     {"\"shift\": ", ',', "41", "the shift of the duals isn't from 0 to 40"},
     {"\"times\": ", '\n', "[1,2,3],", "the duals have 3 times, but 5 prices"},
     {"\"prices\": ", '\n', "[1,2,3],", "the duals have 5 times, but 3 prices"},
-    {"\"messages\": [", '[', "[1],", "the duals have messages of 9 edges, the instance has 8"},
+    {"\"messages\": [", '[', "[1],", "the duals have messages of 9 edges, but 16 ends of edges"},
+    {"\"edges\": [", ']', "", "the duals have messages of 8 edges, but 0 ends of edges"},
+    {"\"edges\": [", ',', "-1", "the duals have messages of nodes -1 and * without an edge"},
+    {"\"steps\": ", '\n', "[0,1],", "the steps of the duals are 2 numbers, not threes"},
+    {"\"steps\": ", '\n', "[4,1,0],",
+     "a step of the duals, of nodes 1 and 0: there is no such step"},
+    {"\"steps\": ", '\n', "[0,1,10],", "a step of the duals, of nodes 1 and 10: they aren't there"},
+    {"\"steps\": ", '\n', "[2,1,1],", "a step of the duals, of nodes 1 and 1: they aren't there"},
+    {"\"steps\": ", '\n', "[1,-1,0],", "a step of the duals, of nodes -1 and 0: they aren't there"},
     {"\"gap\": ", ',', "nan", "byte 275: expected a number, found 'n'"},
     {"\"gap_wanted\"", '\n', "", "byte 142: expected ':', found '\"'"},
 };
@@ -318,15 +415,20 @@ static void malformed(void **state)
     Case c;
 
     make(&c, 0, a);
-    for (uint64_t seed = 0; !c.answer.dual.n_times || c.p.n_edges < 2 || c.p.n_nodes < 2; seed++)
+    for (uint64_t seed = 0; !c.answer.proof.n_rounds || !c.answer.proof.round->dual.n_times ||
+                            c.p.n_edges < 2 || c.p.n_nodes < 2;
+         seed++)
         make(&c, seed, a);
     for (int i = 0; i < COUNT(texts); i++) {
         Text said = {0};
-        assert_false(check_with(&c, texts[i].name, texts[i].end, texts[i].by, &said));
+        if (check_with(&c, texts[i].name, texts[i].end, texts[i].by, &said))
+            fail_msg("accepted: %s%s", texts[i].name, texts[i].by);
         if (!glob_match(arena_string(a, "a: error: %s\n", texts[i].message), said.s))
             fail_msg("%s is not %s", said.s, texts[i].message);
         text_free(&said);
     }
+    c.answer.proof.n_rounds = 0;
+    assert_false(check(&c));
     arena_free(a);
 }
 
@@ -396,9 +498,9 @@ static void digits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(accepted), cmocka_unit_test(altered),
-                                       cmocka_unit_test(gaps),     cmocka_unit_test(malformed),
-                                       cmocka_unit_test(damaged),  cmocka_unit_test(asked),
-                                       cmocka_unit_test(digits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(accepted),  cmocka_unit_test(altered),
+                                       cmocka_unit_test(rounds),    cmocka_unit_test(gaps),
+                                       cmocka_unit_test(malformed), cmocka_unit_test(damaged),
+                                       cmocka_unit_test(asked),     cmocka_unit_test(digits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -320,6 +320,104 @@ static inline Dual random_dual(const Problem *p, uint64_t *r, int bits, Arena *a
     return d;
 }
 
+// Does alternative k of edge e's end a (or b) have a partner?
+static inline bool has_partner(const Problem *p, int e, bool is_b, int k)
+{
+    const Edge *d = &p->edge[e];
+
+    for (int l = 0; l < n_alternatives(p, is_b ? d->a : d->b); l++)
+        if (!is_forbidden(p->cost[p->first[is_b ? d->a : d->b] + l]) &&
+            !is_forbidden(edge_cost(p, d, is_b ? l : k, is_b ? k : l)))
+            return true;
+    return false;
+}
+
+// The problem with all that has no partner forbidden, and all its pairs.
+static inline Problem consistent(const Problem *p, Arena *a)
+{
+    Problem q = *p;
+    bool changed = true;
+
+    q.cost = arena_array(a, int64_t, p->first[p->n_nodes]);
+    memcpy(q.cost, p->cost, (size_t)p->first[p->n_nodes] * sizeof *q.cost);
+    while (changed) {
+        changed = false;
+        for (int e = 0; e < p->n_edges; e++)
+            for (int s = 0; s < 2; s++) {
+                int node = s ? p->edge[e].b : p->edge[e].a;
+                for (int k = 0; k < n_alternatives(p, node); k++)
+                    if (!is_forbidden(q.cost[p->first[node] + k]) && !has_partner(&q, e, s, k)) {
+                        q.cost[p->first[node] + k] = COST_FORBIDDEN;
+                        changed = true;
+                    }
+            }
+    }
+    q.edge = arena_array(a, Edge, p->n_edges);
+    for (int e = 0; e < p->n_edges; e++) {
+        int n = n_alternatives(p, p->edge[e].a), m = n_alternatives(p, p->edge[e].b);
+        int64_t *cost = arena_array(a, int64_t, n * m);
+        for (int i = 0; i < n * m; i++) {
+            bool is_out = is_forbidden(q.cost[p->first[p->edge[e].a] + i / m]) ||
+                          is_forbidden(q.cost[p->first[p->edge[e].b] + i % m]);
+            cost[i] = is_out ? COST_FORBIDDEN : p->edge[e].cost[i];
+        }
+        q.edge[e] = (Edge){p->edge[e].a, p->edge[e].b, cost};
+    }
+    return q;
+}
+
+// Messages of all alternatives and of those that aren't forbidden, one from the other; gives how many
+// of edge e are copied.
+static inline int messages_move(const Problem *q, int e, int64_t **all, int64_t **left, bool is_in)
+{
+    int n = 0;
+
+    for (int s = 0; s < 2; s++) {
+        int node = s ? q->edge[e].b : q->edge[e].a;
+        for (int k = q->first[node]; k < q->first[node + 1]; k++, ++*all)
+            if (!is_forbidden(q->cost[k])) {
+                if (is_in)
+                    **all = **left;
+                else
+                    **left = **all;
+                ++*left;
+                n++;
+            }
+    }
+    return n;
+}
+
+// What a round without steps proves.
+static inline Wide round_bound(const Problem *p, const Round *r, Arena *a)
+{
+    Problem q = consistent(p, a);
+    Dual full = r->dual;
+    int n = 0;
+
+    for (int e = 0; e < p->n_edges; e++)
+        n += edge_messages(p, e);
+    int64_t *all = full.message = arena_array(a, int64_t, n), *left = r->dual.message;
+    for (int e = 0; e < p->n_edges; e++)
+        messages_move(&q, e, &all, &left, true);
+    return dual_bound(&q, &full);
+}
+
+// A certificate of one round without steps.
+static inline Certificate random_certificate(const Problem *p, uint64_t *r, int bits, Arena *a)
+{
+    Certificate c = {1, arena_array(a, Round, 1), 0};
+    Problem q = consistent(p, a);
+
+    *c.round = (Round){.n_edges = p->n_edges, .edge = arena_array(a, Ends, p->n_edges)};
+    c.round->dual = random_dual(p, r, bits, a);
+    int64_t *all = c.round->dual.message, *left = all;
+    for (int e = 0; e < p->n_edges; e++)
+        c.round->edge[e] =
+            (Ends){p->edge[e].a, p->edge[e].b, messages_move(&q, e, &all, &left, false)};
+    c.bound = round_bound(p, c.round, a);
+    return c;
+}
+
 // ---- the whole ----
 
 // A problem as it might be read, edges between the same nodes not yet joined.

@@ -1,0 +1,184 @@
+// A bound that anyone can check, by rounds: steps that make the problem smaller, a dual of what
+// they leave, and the alternatives and pairs that cost too much ruled out for the next round. What
+// else the solver does (dominance, branching) is of no use here.
+#include <string.h>
+
+#include "solver/relax.h"
+
+enum { TURN = 1000 };  // work for each alternative and pair
+
+typedef struct Certify {
+    const Problem *p;
+    int64_t *cost;  // by alternative, forbidden where it is ruled out
+    Edge *edge;     // p's, then those that rule out pairs
+    int n_edges, cap_edges;
+    Wide best;  // cost of the choice
+    const SolveOptions *o;
+    const Watch *watch;
+    bool has_engine;
+    Dual prices;  // of the last round
+    Certificate *to;
+    int cap, best_round;
+    Arena *arena;
+} Certify;
+
+// Writes down the round: its arrays become the arena's.
+static void round_keep(Certify *c, const Replay *replay, const Presolved *left, const Dual *dual)
+{
+    Arena *a = c->arena;
+    Round *r = arena_push(a, c->to->round, c->to->n_rounds, c->cap);
+    const int *ids;
+
+    *r = (Round){.n_steps = replay->n, .dual = *dual};
+    r->step = arena_array(a, Reduction, replay->n);
+    if (replay->n)
+        memcpy(r->step, replay->step, (size_t)replay->n * sizeof *r->step);
+    if (!left)
+        return;
+    const Problem *q = &left->problem;
+    r->n_edges = q->n_edges;
+    r->edge = arena_array(a, Ends, q->n_edges);
+    for (int e = 0; e < q->n_edges; e++)
+        r->edge[e] = (Ends){presolve_origin(left, q->edge[e].a, &ids),
+                            presolve_origin(left, q->edge[e].b, &ids), edge_messages(q, e)};
+}
+
+// The best dual that ascent and, where it is small enough, the linear program find.
+static Wide bound_find(Certify *c, const Problem *q, Dual *dual)
+{
+    Wide bound = ascent(q, dual, TURN * problem_size(q), c->watch, c->arena);
+    const double *x;
+
+    if (!c->has_engine || problem_pairs(q) > RELAX_PAIRS)
+        return bound;
+    Arena *own = arena_new();
+    Dual better;
+    Engine *e = engine_start(c->o->programs, c->o->engine, c->watch, NULL);
+    c->has_engine =
+        e && model_relax(model_new(q, e, dual, own), &x, &better, c->arena) == MIP_OPTIMAL;
+    if (c->has_engine && dual_bound(q, &better) > bound) {
+        *dual = better;
+        bound = dual_bound(q, dual);
+    }
+    if (e)
+        engine_end(e);
+    arena_free(own);
+    return bound;
+}
+
+// Pairs of an edge that is left, ruled out: an edge more.
+static bool pairs_bar(Certify *c, const Presolved *left, const Edge *e, const bool *pair)
+{
+    const Problem *p = c->p, *q = &left->problem;
+    const int *of_a, *of_b;
+    int a = presolve_origin(left, e->a, &of_a), b = presolve_origin(left, e->b, &of_b);
+    int n = n_alternatives(q, e->a), m = n_alternatives(q, e->b);
+    int64_t *cost = NULL;
+
+    for (int k = 0; k < n; k++)
+        for (int l = 0; l < m; l++) {
+            if (!*pair++)
+                continue;
+            if (!cost)
+                cost = arena_array(c->arena, int64_t,
+                                   (size_t)n_alternatives(p, a) * (size_t)n_alternatives(p, b));
+            cost[(size_t)of_a[k] * (size_t)n_alternatives(p, b) + (size_t)of_b[l]] = COST_FORBIDDEN;
+        }
+    if (cost)
+        *arena_push(c->arena, c->edge, c->n_edges, c->cap_edges) = (Edge){a, b, cost};
+    return cost;
+}
+
+// Rules out what the dual says; was there anything?
+static bool rule_out(Certify *c, const Presolved *left, const Dual *dual)
+{
+    const Problem *q = &left->problem;
+    Arena *own = arena_new();
+    bool *mark = arena_array(own, bool, q->n_nodes ? q->first[q->n_nodes] : 0);
+    bool *pair = arena_array(own, bool, problem_pairs(q)), any = false;
+    const int *id;
+
+    slack_mark(q, dual, c->best - left->offset, mark, pair);
+    for (int i = 0; i < q->n_nodes; i++)
+        for (int k = 0; k < n_alternatives(q, i); k++)
+            if (mark[q->first[i] + k]) {
+                int node = presolve_origin(left, i, &id);
+                c->cost[c->p->first[node] + id[k]] = COST_FORBIDDEN;
+                any = true;
+            }
+    for (int e = 0; e < q->n_edges; e++) {
+        any |= pairs_bar(c, left, &q->edge[e], pair);
+        pair += edge_pairs(q, e);
+    }
+    arena_free(own);
+    return any;
+}
+
+// p without what is ruled out; its arrays are p's and the arena's.
+static Problem left_over(const Certify *c, Arena *a)
+{
+    Problem q = *c->p;
+
+    q.cost = c->cost;
+    q.n_edges = c->n_edges;
+    q.edge = arena_array(a, Edge, c->n_edges);
+    if (c->n_edges)
+        memcpy(q.edge, c->edge, (size_t)c->n_edges * sizeof *q.edge);
+    problem_join_edges(&q, a, NULL);
+    return q;
+}
+
+// One round; false when there is no more to gain.
+static bool round_run(Certify *c)
+{
+    Arena *own = arena_new();
+    Problem q = left_over(c, own);
+    Replay replay;
+    Presolved left;
+    Dual dual = c->prices;
+    Wide bound;
+
+    dual.message = NULL;
+    if (!presolve_plain(&q, &replay, &left, own)) {
+        round_keep(c, &replay, NULL, &(Dual){0});
+        c->to->bound = c->best;
+        c->best_round = c->to->n_rounds - 1;
+        arena_free(own);
+        return false;
+    }
+    bound = bound_find(c, &left.problem, &dual) + left.offset;
+    round_keep(c, &replay, &left, &dual);
+    bound = bound < c->best ? bound : c->best;
+    if (c->to->n_rounds == 1 || bound > c->to->bound) {
+        c->to->bound = bound;
+        c->best_round = c->to->n_rounds - 1;
+    }
+    c->prices = dual;
+    bool goes_on = bound < c->best && rule_out(c, &left, &dual);
+    arena_free(own);
+    return goes_on;
+}
+
+void certify(const Problem *p, const SolveOptions *o, Wide cost, const Dual *prices,
+             bool has_engine, const Watch *w, Certificate *to, Arena *a)
+{
+    int n = p->n_nodes ? p->first[p->n_nodes] : 0;
+    Certify c = {.p = p,
+                 .cost = arena_array(a, int64_t, n),
+                 .best = cost,
+                 .o = o,
+                 .watch = w,
+                 .has_engine = has_engine,
+                 .prices = *prices,
+                 .to = to,
+                 .arena = a};
+
+    *to = (Certificate){0};
+    if (n)
+        memcpy(c.cost, p->cost, (size_t)n * sizeof *c.cost);
+    for (int e = 0; e < p->n_edges; e++)
+        *arena_push(a, c.edge, c.n_edges, c.cap_edges) = p->edge[e];
+    while (round_run(&c) && to->n_rounds < PROOF_ROUNDS && watch_stop(w) == STOP_DONE)
+        ;
+    to->n_rounds = c.best_round + 1;
+}

@@ -1,0 +1,404 @@
+// The bound of a certificate, recomputed round by round from what the file of the answer says.
+#include <limits.h>
+#include <stdlib.h>
+
+#include "solver/check.h"
+
+// A round on its way.
+typedef struct Proof {
+    const Problem *p;
+    const StoredRound *s;
+    Wide cost;  // of the choice
+    // Ruled out by the rounds before: alternatives, and pairs.
+    bool *is_out;
+    Barred *barred;
+    int n_barred, cap_barred;
+    Remains left;
+    Bond **bond;         // by edge of the round
+    int **place;         // by node that is left: its alternatives that are left …
+    int *n_places;       // … how many
+    Wide *least;         // by edge of the round: of its pairs, with their messages
+    Wide bound;          // in the round's unit
+    Arena *arena, *all;  // of the round, of all rounds
+    bool is_tame;        // sums of costs don't overflow
+    Diag *d;
+} Proof;
+
+static bool wrong(const Proof *c, const char *fmt, ...) PRINTF(2, 3);
+
+static bool wrong(const Proof *c, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    diag_verror(c->d, fmt, args);
+    va_end(args);
+    return false;
+}
+
+// ---- what the numbers may be ----
+
+// With these sums below 2^62 no term of the bound leaves 128 bits: usages sum to less than 2^63,
+// costs of 2^60 are shifted by 40 at most and there are less than 2^26 of them.
+static bool check_prices(const Proof *c)
+{
+    const Lists *times = &c->s->times, *prices = &c->s->prices;
+    Wide sum = 0;
+
+    if (times->n_x != prices->n_x)
+        return wrong(c, "the duals have %d times, but %d prices", times->n_x, prices->n_x);
+    for (int t = 0; t < times->n_x; t++) {
+        if (times->x[t] < 0 || times->x[t] > INT_MAX || (t && times->x[t] <= times->x[t - 1]))
+            return wrong(c, "the times of the duals don't ascend at %" PRId64, times->x[t]);
+        if (prices->x[t] <= 0)
+            return wrong(c, "a price of the duals is %" PRId64, prices->x[t]);
+        sum += prices->x[t];
+    }
+    return sum < (Wide)1 << 62 || wrong(c, "the prices of the duals sum to 2^62 or more");
+}
+
+static bool check_shape(const Proof *c)
+{
+    const StoredRound *s = c->s;
+
+    if (s->shift < 0 || s->shift > 40)
+        return wrong(c, "the shift of the duals isn't from 0 to 40");
+    if (s->steps.n_x % 3)
+        return wrong(c, "the steps of the duals are %d numbers, not threes", s->steps.n_x);
+    if (s->edges.n_x % 2 || s->edges.n_x / 2 != s->messages.n)
+        return wrong(c, "the duals have messages of %d edges, but %d ends of edges", s->messages.n,
+                     s->edges.n_x);
+    return check_prices(c);
+}
+
+// ---- the problem at the round's prices ----
+
+// The sum of the prices from `first` to before `last`, times bytes.
+static Wide rent(const Proof *c, const Wide *before, const Use *u)
+{
+    const Lists *times = &c->s->times;
+    int at[2];
+
+    for (int i = 0; i < 2; i++) {
+        int64_t time = i ? u->last : u->first;
+        int from = 0, to = times->n_x;
+        while (from < to) {
+            int middle = from + (to - from) / 2;
+            if (times->x[middle] >= time)
+                to = middle;
+            else
+                from = middle + 1;
+        }
+        at[i] = from;
+    }
+    return (before[at[1]] - before[at[0]]) * u->bytes;
+}
+
+// Costs with rents; what the limit is worth begins the bound.
+static void build(Proof *c)
+{
+    const Problem *p = c->p;
+    const Wide unit = (Wide)1 << c->s->shift;
+    int n = p->n_nodes ? p->first[p->n_nodes] : 0, n_times = c->s->times.n_x;
+    Wide *cost = arena_array(c->arena, Wide, n), *before = arena_array(c->arena, Wide, n_times + 1);
+    bool *is_out = arena_array(c->arena, bool, n);
+
+    for (int t = 0; t < n_times; t++)
+        before[t + 1] = before[t] + c->s->prices.x[t];
+    for (int k = 0; k < n; k++) {
+        is_out[k] = c->is_out[k] || p->cost[k] >= COST_FORBIDDEN;
+        cost[k] = unit * p->cost[k];
+        for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++)
+            cost[k] += rent(c, before, &p->use[u]);
+    }
+    c->bound = -before[n_times] * p->limit;
+    remains_build(&c->left, p, unit, cost, is_out, c->barred, c->n_barred, c->arena, c->d);
+}
+
+static bool reduce(Proof *c)
+{
+    const int64_t *step = c->s->steps.x;
+
+    for (int i = 0; i < c->s->steps.n_x && !c->left.is_empty; i += 3) {
+        if (!c->is_tame && step[i] != RULE_FULL)
+            return wrong(c, "the duals have steps that add costs, which sum to 10^18 or more");
+        if (!remains_step(&c->left, step[i], step[i + 1], step[i + 2]))
+            return false;
+    }
+    return true;
+}
+
+// ---- the round's edges, and what is left of nodes ----
+
+static void places_find(Proof *c)
+{
+    int n = c->p->n_nodes;
+
+    c->place = arena_array(c->arena, int *, n);
+    c->n_places = arena_array(c->arena, int, n);
+    for (int i = 0; i < n; i++) {
+        const Point *x = &c->left.point[i];
+        if (x->is_gone)
+            continue;
+        c->place[i] = arena_array(c->arena, int, x->n);
+        for (int k = 0; k < x->n; k++)
+            if (!x->is_out[k])
+                c->place[i][c->n_places[i]++] = k;
+    }
+}
+
+// Each edge that is left has messages, once.
+static bool edges_match(Proof *c)
+{
+    const Lists *m = &c->s->messages;
+    int n_left = 0;
+
+    for (int i = 0; i < c->left.n_bonds; i++)
+        n_left += !c->left.bond[i].is_gone;
+    if (n_left != m->n)
+        return wrong(c, "the duals have messages of %d edges, but %d are left", m->n, n_left);
+    c->bond = arena_array(c->arena, Bond *, m->n);
+    for (int e = 0; e < m->n; e++) {
+        int64_t a = c->s->edges.x[2 * e], b = c->s->edges.x[2 * e + 1];
+        Bond *bond = c->bond[e] = remains_find(&c->left, a, b);
+        if (!bond || bond->is_waiting)
+            return wrong(c, "the duals have messages of nodes %" PRId64 " and %" PRId64 " %s", a, b,
+                         bond ? "twice" : "without an edge");
+        bond->is_waiting = true;  // once only
+        int expected = c->n_places[a] + c->n_places[b];
+        if (list_size(m, e) != expected)
+            return wrong(c, "edge %d has %d messages, expected %d", e, list_size(m, e), expected);
+    }
+    return true;
+}
+
+// Edge e of the round: its ends, and the messages to them.
+typedef struct Seen {
+    const Bond *bond;
+    int end[2];
+    const int64_t *to[2];
+} Seen;
+
+static Seen see(const Proof *c, int e)
+{
+    Seen x = {c->bond[e], {(int)c->s->edges.x[2 * e], (int)c->s->edges.x[2 * e + 1]}, {NULL}};
+
+    x.to[0] = list_at(&c->s->messages, e);
+    x.to[1] = x.to[0] + c->n_places[x.end[0]];
+    return x;
+}
+
+// The i-th of what is left of one end with the j-th of the other.
+static Wide pair_cost(const Proof *c, const Seen *x, int i, int j)
+{
+    Wide cost =
+        bond_cost(&c->left, x->bond, x->end[0], c->place[x->end[0]][i], c->place[x->end[1]][j]);
+
+    return cost >= BARRED ? BARRED : cost + x->to[0][i] + x->to[1][j];
+}
+
+// ---- the bound ----
+
+static void edges_bound(Proof *c)
+{
+    c->least = arena_array(c->arena, Wide, c->s->messages.n);
+    for (int e = 0; e < c->s->messages.n; e++) {
+        Seen x = see(c, e);
+        Wide least = WIDE_MOST;
+        for (int i = 0; i < c->n_places[x.end[0]]; i++)
+            for (int j = 0; j < c->n_places[x.end[1]]; j++) {
+                Wide cost = pair_cost(c, &x, i, j);
+                least = cost < least && cost < BARRED ? cost : least;
+            }
+        for (int s = 0; s < 2; s++)
+            for (int i = 0; i < c->n_places[x.end[s]]; i++)
+                c->left.point[x.end[s]].cost[c->place[x.end[s]][i]] -= x.to[s][i];
+        c->least[e] = least;
+        c->bound += least;
+    }
+}
+
+// What is above the least of a node is its slack.
+static void nodes_bound(Proof *c)
+{
+    for (int i = 0; i < c->p->n_nodes; i++) {
+        Wide *cost = c->left.point[i].cost, least = WIDE_MOST;
+        for (int k = 0; k < c->n_places[i]; k++)
+            least = cost[c->place[i][k]] < least ? cost[c->place[i][k]] : least;
+        for (int k = 0; k < c->n_places[i]; k++)
+            cost[c->place[i][k]] -= least;
+        c->bound += c->n_places[i] ? least : 0;
+    }
+}
+
+// ---- what is ruled out ----
+// A choice costs the bound and all its slack: of its alternatives, and of its pairs. What can't be
+// without more than there is room for is out.
+
+// What slack there is at least for an alternative: with pairs of its edges, and …
+typedef struct Around {
+    Wide *near;  // … nothing else
+    Wide *far;   // … the alternative beyond
+} Around;
+
+// The least of that on one edge, for each alternative left of end s, in order.
+static void edge_slack(const Proof *c, const Seen *x, Wide least, int s, Wide *near, Wide *far)
+{
+    int other = x->end[!s];
+
+    for (int i = 0; i < c->n_places[x->end[s]]; i++) {
+        near[i] = far[i] = WIDE_MOST;
+        for (int j = 0; j < c->n_places[other]; j++) {
+            Wide cost = s ? pair_cost(c, x, j, i) : pair_cost(c, x, i, j);
+            if (cost >= BARRED)
+                continue;
+            Wide beyond = cost - least + c->left.point[other].cost[c->place[other][j]];
+            near[i] = cost - least < near[i] ? cost - least : near[i];
+            far[i] = beyond < far[i] ? beyond : far[i];
+        }
+    }
+}
+
+static Around look_around(const Proof *c)
+{
+    const Problem *p = c->p;
+    int n = p->n_nodes ? p->first[p->n_nodes] : 0;
+    Around all = {arena_array(c->arena, Wide, n), arena_array(c->arena, Wide, n)};
+    Wide *near = arena_array(c->arena, Wide, n), *far = arena_array(c->arena, Wide, n);
+
+    for (int e = 0; e < c->s->messages.n; e++) {
+        Seen x = see(c, e);
+        for (int s = 0; s < 2; s++) {
+            edge_slack(c, &x, c->least[e], s, near, far);
+            for (int i = 0; i < c->n_places[x.end[s]]; i++) {
+                int k = p->first[x.end[s]] + c->place[x.end[s]][i];
+                all.near[k] += near[i];
+                all.far[k] += far[i];
+            }
+        }
+    }
+    for (int i = 0; i < p->n_nodes; i++)
+        for (int k = 0; k < c->left.point[i].n && c->n_places[i]; k++) {
+            all.near[p->first[i] + k] += c->left.point[i].cost[k];
+            all.far[p->first[i] + k] += c->left.point[i].cost[k];
+        }
+    return all;
+}
+
+// The slack of a pair, of all around one end, and of the edges of the other.
+static void pairs_rule_out(Proof *c, int e, const Around *all, Wide room)
+{
+    const Problem *p = c->p;
+    Seen x = see(c, e);
+    const int *n = c->n_places;
+    Wide *near[2], *far[2];
+    Barred out = {x.end[0], x.end[1], NULL};
+
+    for (int s = 0; s < 2; s++) {
+        near[s] = arena_array(c->arena, Wide, n[x.end[s]]);
+        far[s] = arena_array(c->arena, Wide, n[x.end[s]]);
+        edge_slack(c, &x, c->least[e], s, near[s], far[s]);
+    }
+    for (int i = 0; i < n[x.end[0]]; i++)
+        for (int j = 0; j < n[x.end[1]]; j++) {
+            Wide cost = pair_cost(c, &x, i, j);
+            int k = c->place[x.end[0]][i], l = c->place[x.end[1]][j];
+            int a = p->first[x.end[0]] + k, b = p->first[x.end[1]] + l;
+            Wide at_a = all->far[a] - far[0][i] + all->near[b] - near[1][j];
+            Wide at_b = all->far[b] - far[1][j] + all->near[a] - near[0][i];
+            if (cost >= BARRED || cost - c->least[e] + (at_a > at_b ? at_a : at_b) <= room)
+                continue;
+            if (!out.is_out)
+                out.is_out =
+                    arena_array(c->all, bool, c->left.point[out.a].n * c->left.point[out.b].n);
+            out.is_out[k * c->left.point[out.b].n + l] = true;
+        }
+    if (out.is_out)
+        *arena_push(c->all, c->barred, c->n_barred, c->cap_barred) = out;
+}
+
+static void rule_out(Proof *c)
+{
+    const Problem *p = c->p;
+    Wide room = (c->cost - 1) * c->left.unit - c->bound;
+    Around all = look_around(c);
+
+    for (int e = 0; e < c->s->messages.n; e++)
+        pairs_rule_out(c, e, &all, room);
+    for (int i = 0; i < p->n_nodes; i++)
+        for (int j = 0; j < c->n_places[i]; j++) {
+            int k = p->first[i] + c->place[i][j];
+            c->is_out[k] |= all.far[k] > room;
+        }
+}
+
+// ---- the whole ----
+
+// `bound` becomes what the round proves, the cost at most.
+static bool round_bound(Proof *c, Wide *bound)
+{
+    if (!check_shape(c))
+        return false;
+    build(c);
+    if (!reduce(c))
+        return false;
+    if (c->left.is_empty) {
+        *bound = c->cost;
+        return true;
+    }
+    places_find(c);
+    if (!edges_match(c))
+        return false;
+    c->bound += c->left.base;
+    edges_bound(c);
+    nodes_bound(c);
+    Wide unit = c->left.unit;
+    *bound = c->bound / unit + (c->bound % unit > 0);  // rounded up, as costs are whole
+    *bound = *bound < c->cost ? *bound : c->cost;
+    rule_out(c);
+    return true;
+}
+
+// Are all sums that steps form far from an overflow?
+static bool is_tame(const Problem *p)
+{
+    Wide sum = 0;
+
+    for (int i = 0; i < p->n_nodes; i++) {
+        int64_t most = 0;
+        for (int k = p->first[i]; k < p->first[i + 1]; k++)
+            if (p->cost[k] < COST_FORBIDDEN && llabs(p->cost[k]) > most)
+                most = llabs(p->cost[k]);
+        sum += most;
+    }
+    for (int e = 0; e < p->n_edges; e++) {
+        int64_t most = 0;
+        for (int64_t i = 0; i < edge_pairs(p, e); i++)
+            if (p->edge[e].cost[i] < COST_FORBIDDEN && llabs(p->edge[e].cost[i]) > most)
+                most = llabs(p->edge[e].cost[i]);
+        sum += most;
+    }
+    return sum < COST_FORBIDDEN;
+}
+
+bool stored_bound(const Problem *p, const Stored *s, Wide cost, Wide *bound, Diag *d)
+{
+    Arena *a = arena_new();
+    Proof c = {.p = p, .cost = cost, .all = a, .d = d};
+    bool ok = s->n_rounds > 0;
+
+    if (!ok)
+        wrong(&c, "there are no duals");
+    c.is_out = arena_array(a, bool, p->n_nodes ? p->first[p->n_nodes] : 0);
+    c.is_tame = is_tame(p);
+    for (int i = 0; i < s->n_rounds && ok; i++) {
+        Wide round = 0;
+        c.s = &s->round[i];
+        c.arena = arena_new();
+        ok = round_bound(&c, &round);
+        *bound = i == 0 || round > *bound ? round : *bound;
+        arena_free(c.arena);
+    }
+    arena_free(a);
+    return ok;
+}

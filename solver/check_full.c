@@ -1,0 +1,258 @@
+// What can't be for want of bytes: an alternative that, with the least that all others hold at the
+// time, holds more than the limit.
+#include <stdlib.h>
+#include <string.h>
+
+#include "solver/check.h"
+
+// What a point holds, with all that is merged into it, over spans of time: bytes[i * n + k] of its
+// alternative k from time[i] to before time[i + 1].
+typedef struct Holding {
+    int n_times, *time;
+    int64_t *bytes, *least;  // least of what is left, by span
+} Holding;
+
+// Shares of a point: itself, and what is merged into it, with their alternatives by the point's.
+typedef struct Share {
+    int node, *alternative;
+} Share;
+
+typedef struct Shares {
+    int n, cap;
+    Share *share;
+} Shares;
+
+typedef struct Change {
+    int time;
+    int64_t bytes;
+} Change;
+
+static int compare_times(const void *x, const void *y)
+{
+    int a = *(const int *)x, b = *(const int *)y;
+    return (a > b) - (a < b);
+}
+
+static int compare_changes(const void *x, const void *y)
+{
+    return compare_times(&((const Change *)x)->time, &((const Change *)y)->time);
+}
+
+// The shares of all points that aren't merged. A holder is gone later than what it holds, so ways
+// up end.
+static Shares *shares_find(const Remains *r, Arena *a)
+{
+    int n = r->p->n_nodes;
+    Shares *all = arena_array(a, Shares, n);
+
+    for (int i = 0; i < n; i++) {
+        int top = i;
+        while (r->point[top].holder >= 0)
+            top = r->point[top].holder;
+        int *alternative = arena_array(a, int, r->point[top].n);
+        for (int k = 0; k < r->point[top].n; k++)
+            alternative[k] = k;
+        *arena_push(a, all[top].share, all[top].n, all[top].cap) = (Share){i, alternative};
+    }
+    return all;
+}
+
+// From the point's alternatives down to the member's.
+static void share_trace(const Remains *r, int top, Share m, Arena *a)
+{
+    int depth = 0, *way;
+
+    for (int i = m.node; i != top; i = r->point[i].holder)
+        depth++;
+    way = arena_array(a, int, depth + 1);
+    for (int i = m.node, d = depth; i != top; i = r->point[i].holder)
+        way[--d] = i;
+    for (int k = 0; k < r->point[top].n; k++)
+        for (int d = 0; d < depth && !r->point[top].is_out[k]; d++)
+            m.alternative[k] = r->point[way[d]].partner[m.alternative[k]];
+}
+
+static int place_of(const Holding *h, int time)
+{
+    int low = 0, high = h->n_times;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (h->time[middle] < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// The uses of alternative k of the point, of all members.
+static void times_add(const Remains *r, const Shares *m, int k, int *time, int *n)
+{
+    const Problem *p = r->p;
+
+    for (int i = 0; i < m->n; i++) {
+        int at = p->first[m->share[i].node] + m->share[i].alternative[k];
+        for (int u = p->first_use[at]; u < p->first_use[at + 1]; u++) {
+            time[(*n)++] = p->use[u].first;
+            time[(*n)++] = p->use[u].last;
+        }
+    }
+}
+
+static void bytes_add(const Remains *r, const Shares *m, int k, int n, const Holding *h)
+{
+    const Problem *p = r->p;
+
+    for (int i = 0; i < m->n; i++) {
+        int at = p->first[m->share[i].node] + m->share[i].alternative[k];
+        for (int u = p->first_use[at]; u < p->first_use[at + 1]; u++) {
+            h->bytes[(int64_t)place_of(h, p->use[u].first) * n + k] += p->use[u].bytes;
+            h->bytes[(int64_t)place_of(h, p->use[u].last) * n + k] -= p->use[u].bytes;
+        }
+    }
+}
+
+static int count_times(const Remains *r, const Shares *m, int k)
+{
+    const Problem *p = r->p;
+    int n = 0;
+
+    for (int i = 0; i < m->n; i++) {
+        int at = p->first[m->share[i].node] + m->share[i].alternative[k];
+        n += 2 * (p->first_use[at + 1] - p->first_use[at]);
+    }
+    return n;
+}
+
+static Holding hold(const Remains *r, int node, const Shares *m, Arena *a)
+{
+    const Point *x = &r->point[node];
+    Holding h = {0};
+    int n = 0;
+
+    for (int k = 0; k < x->n; k++)
+        n += x->is_out[k] ? 0 : count_times(r, m, k);
+    h.time = arena_array(a, int, n);
+    n = 0;
+    for (int k = 0; k < x->n; k++)
+        if (!x->is_out[k])
+            times_add(r, m, k, h.time, &n);
+    if (n)
+        qsort(h.time, (size_t)n, sizeof *h.time, compare_times);
+    for (int i = 0; i < n; i++)
+        if (!h.n_times || h.time[i] != h.time[h.n_times - 1])
+            h.time[h.n_times++] = h.time[i];
+    h.bytes = arena_array(a, int64_t, (size_t)h.n_times * (size_t)x->n);
+    h.least = arena_array(a, int64_t, h.n_times);
+    for (int k = 0; k < x->n; k++)
+        if (!x->is_out[k])
+            bytes_add(r, m, k, x->n, &h);
+    for (int i = 0; i < h.n_times; i++) {
+        h.least[i] = INT64_MAX;
+        for (int k = 0; k < x->n; k++) {
+            int64_t *now = &h.bytes[(int64_t)i * x->n + k];
+            *now += i ? now[-x->n] : 0;
+            h.least[i] = !x->is_out[k] && *now < h.least[i] ? *now : h.least[i];
+        }
+    }
+    return h;
+}
+
+// ---- the least of all, and the most of it over a span ----
+
+// Sums at their times, ascending; most[j][i] is the largest of the 2^j from i on.
+typedef struct Base {
+    int n, *time;
+    int64_t **most;
+} Base;
+
+static Base base_new(Change *change, int n, Arena *a)
+{
+    Base b = {.time = arena_array(a, int, n), .most = arena_array(a, int64_t *, 32)};
+    int64_t sum = 0;
+
+    if (n)
+        qsort(change, (size_t)n, sizeof *change, compare_changes);
+    b.most[0] = arena_array(a, int64_t, n);
+    for (int i = 0; i < n; i++) {
+        sum += change[i].bytes;
+        if (i + 1 < n && change[i + 1].time == change[i].time)
+            continue;
+        b.time[b.n] = change[i].time;
+        b.most[0][b.n++] = sum;
+    }
+    for (int j = 1; 1 << j <= b.n; j++) {
+        b.most[j] = arena_array(a, int64_t, b.n);
+        for (int i = 0; i + (1 << j) <= b.n; i++) {
+            int64_t x = b.most[j - 1][i], y = b.most[j - 1][i + (1 << (j - 1))];
+            b.most[j][i] = x > y ? x : y;
+        }
+    }
+    return b;
+}
+
+// Over times that are among the base's.
+static int64_t base_most(const Base *b, int from, int to)
+{
+    Holding h = {.n_times = b->n, .time = b->time};
+    int i = place_of(&h, from), n = place_of(&h, to) - i, j = 0;
+
+    while (2 << j <= n)
+        j++;
+    int64_t x = b->most[j][i], y = b->most[j][i + n - (1 << j)];
+    return x > y ? x : y;
+}
+
+// ---- the whole ----
+
+static void drop(Remains *r, int node, const Holding *h, const Base *b)
+{
+    Point *x = &r->point[node];
+
+    for (int i = 0; i + 1 < h->n_times; i++) {
+        int64_t most = base_most(b, h->time[i], h->time[i + 1]) - h->least[i];
+        for (int k = 0; k < x->n; k++)
+            if (!x->is_out[k] && most + h->bytes[(int64_t)i * x->n + k] > r->p->limit)
+                x->is_out[k] = true;
+    }
+}
+
+static bool is_any_left(const Point *x)
+{
+    for (int k = 0; k < x->n; k++)
+        if (!x->is_out[k])
+            return true;
+    return false;
+}
+
+bool remains_full(Remains *r)
+{
+    int n = r->p->n_nodes, n_changes = 0, cap = 0;
+    Arena *a = arena_new();
+    Shares *all = shares_find(r, a);
+    Holding *h = arena_array(a, Holding, n);
+    Change *change = NULL;
+    bool ok = true;
+
+    for (int i = 0; i < n; i++) {
+        if (r->point[i].holder >= 0)
+            continue;
+        for (int m = 0; m < all[i].n; m++)
+            share_trace(r, i, all[i].share[m], a);
+        h[i] = hold(r, i, &all[i], a);
+        for (int t = 0; t < h[i].n_times; t++)
+            *arena_push(a, change, n_changes, cap) =
+                (Change){h[i].time[t], h[i].least[t] - (t ? h[i].least[t - 1] : 0)};
+    }
+    Base base = base_new(change, n_changes, a);
+    for (int t = 0; t < base.n; t++)
+        ok &= base.most[0][t] <= r->p->limit;
+    for (int i = 0; i < n && ok; i++)
+        if (r->point[i].holder < 0) {
+            drop(r, i, &h[i], &base);
+            ok &= is_any_left(&r->point[i]);
+        }
+    arena_free(a);
+    return ok;
+}
