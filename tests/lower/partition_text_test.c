@@ -158,6 +158,63 @@ static const Case cases[] = {
      "  %y2 f32[2,2] = add(%v26, %v14) block 1.2.5\n"
      "  output model \"y2\" %y2\n"
      "}\n"},
+    {"each phase has its own copy",
+     "graph \"g\" {\n"
+     "  input %x f32[4,6]\n"
+     "  parameter %w f32[6,6]\n"
+     "  %h f32[4,6] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+     "  %y f32[4,6] = dot(%h, %w) eq=\"mk,nk->mn\" backward\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     "w=[x1,-] x=[x0,-] h:m- y:m-",
+     "graph \"g\" {\n"
+     "  input %x f32[2,6]\n"
+     "  parameter %w f32[2,6]\n"
+     "  %v3 f32[6,6] = all_gather(%w) axes=[1] ranks=[3] size=6\n"
+     "  %h f32[2,6] = dot(%x, %v3) eq=\"mk,kn->mn\"\n"
+     "  %v5 f32[6,6] = all_gather(%w) axes=[1] ranks=[3] size=6 backward\n"
+     "  %y f32[2,6] = dot(%h, %v5) eq=\"mk,nk->mn\" backward\n"
+     "  output model \"y\" %y\n"
+     "}\n"},
+    {"two chains that begin with one value read it apart, as later iterations do",
+     "graph \"g\" {\n"
+     "  input %x f32[4,6]\n"
+     "  parameter %w0 f32[6,6]\n"
+     "  parameter %w1 f32[6,6]\n"
+     "  %a0 f32[4,6] = dot(%x, %w0) eq=\"mk,kn->mn\"\n"
+     "  %c0 f32[4,6] = mul(%x, %a0)\n"
+     "  %h0 f32[4,6] = tanh(%c0)\n"
+     "  %a1 f32[4,6] = dot(%h0, %w1) eq=\"mk,kn->mn\"\n"
+     "  %c1 f32[4,6] = mul(%c0, %a1)\n"
+     "  %h1 f32[4,6] = tanh(%c1)\n"
+     "  %y f32[4,6] = add(%c1, %h1)\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     "a0:m a1:m c0:a c1:a h0:a h1:a c0=[-,-] c1=[-,-] h0=[-,-] h1=[-,-]",
+     "graph \"g\" {\n"
+     "  class 1 \"\" 2\n"
+     "  input %x f32[4,6]\n"
+     "  parameter %w0 f32[6,6] block 1.0.0\n"
+     "  parameter %w1 f32[6,6] block 1.1.0\n"
+     "  %v4 f32[2,6] = shard(%x) axes=[0] ranks=[2] block 1.0.0\n"
+     "  %a0 f32[2,6] = dot(%v4, %w0) eq=\"mk,kn->mn\" block 1.0.1\n"
+     "  %v6 f32[2,6] = shard(%x) axes=[0] ranks=[2] block 1.0.2\n"
+     "  %v7 f32[2,6] = mul(%v6, %a0) block 1.0.3\n"
+     "  %c0 f32[4,6] = all_gather(%v7) axes=[0] ranks=[2] size=4 block 1.0.4\n"
+     "  %v9 f32[2,6] = shard(%c0) axes=[0] ranks=[2] block 1.0.5\n"
+     "  %v10 f32[2,6] = tanh(%v9) block 1.0.6\n"
+     "  %h0 f32[4,6] = all_gather(%v10) axes=[0] ranks=[2] size=4 block 1.0.7\n"
+     "  %v12 f32[2,6] = shard(%h0) axes=[0] ranks=[2] block 1.1.0\n"
+     "  %a1 f32[2,6] = dot(%v12, %w1) eq=\"mk,kn->mn\" block 1.1.1\n"
+     "  %v14 f32[2,6] = shard(%c0) axes=[0] ranks=[2] block 1.1.2\n"
+     "  %v15 f32[2,6] = mul(%v14, %a1) block 1.1.3\n"
+     "  %c1 f32[4,6] = all_gather(%v15) axes=[0] ranks=[2] size=4 block 1.1.4\n"
+     "  %v17 f32[2,6] = shard(%c1) axes=[0] ranks=[2] block 1.1.5\n"
+     "  %v18 f32[2,6] = tanh(%v17) block 1.1.6\n"
+     "  %h1 f32[4,6] = all_gather(%v18) axes=[0] ranks=[2] size=4 block 1.1.7\n"
+     "  %y f32[4,6] = add(%c1, %h1)\n"
+     "  output model \"y\" %y\n"
+     "}\n"},
     {"parts can't rest where no node makes them", LAYER, "x=[-,-]_sum:x0",
      "plan: error: value 'x' would be parts of what no node makes\n"},
     {"a factor that can't be split", LAYER, "c:b",
@@ -237,6 +294,20 @@ static Plan read_plan(const Graph *g, const char *words, Arena *a, Diag *d)
     return p;
 }
 
+// The text is read back as it is.
+static void check_text(const Text *t, Diag *d)
+{
+    Arena *a = arena_new();
+    Text again = {0};
+    Graph *g = graph_parse(a, t->s, t->n, d);
+
+    assert_non_null(g);
+    graph_print(g, &again);
+    assert_string_equal(again.s, t->s);
+    text_free(&again);
+    arena_free(a);
+}
+
 static void check_case(const Case *c)
 {
     Arena *a = arena_new();
@@ -252,6 +323,7 @@ static void check_case(const Case *c)
     if (s) {
         assert_true(graph_verify(s->g, &d));
         graph_print(s->g, &got);
+        check_text(&got, &d);
     }
     if (strcmp(got.s, c->result))
         fail_msg("%s:\n%s", c->name, got.s);
