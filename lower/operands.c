@@ -60,7 +60,9 @@ static bool is_elsewhere(const Lowering *l, const Node *n, ValueId v)
 }
 
 // One flop of an element that is in memory and of numbers that are repeated: c = x - m of a norm.
-// To read x is no more than to read c, and c needn't be written.
+// To read x is no more than to read c, and c needn't be written. That is where sums go down
+// columns, in a region with channels last: they part groups which elsewhere are turns through one
+// row.
 static bool is_quick(const Lowering *l, const Node *n)
 {
     enum { MANY = 16 };  // copies of a number
@@ -68,7 +70,7 @@ static bool is_quick(const Lowering *l, const Node *n)
     int64_t count = value_count(out(g, n));
     ValueId x = 0;
 
-    if (!n->op->expr || n->op->flops != 1 || l->carried_in[n->out[0]])
+    if (!n->op->expr || n->op->flops != 1 || !l->is_last[n->out[0]] || l->carried_in[n->out[0]])
         return false;
     for (int k = 0; k < n->n_in; k++) {
         ValueId b = l->view[n->in[k]].base;
