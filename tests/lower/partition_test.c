@@ -26,9 +26,8 @@ static void fail_at(const char *what, const Plan *p, const Graph *g, ValueId v)
 
     for (int a = 0; a < p->mesh.n_axes; a++)
         text_printf(&t, "%s%d", a ? "x" : "mesh ", p->mesh.size[a]);
-    text_printf(&t, ", value %d of", (int)v);
-    for (int a = 0; v && a < p->mesh.n_axes; a++)
-        text_printf(&t, " %d/%d", p->spec[v].at[a], p->spec[v].level[a]);
+    text_printf(&t, ", value %d as ", (int)v);
+    spec_print(&p->mesh, value_of(g, v), &p->spec[v], &t);
     fail_msg("%s: %s", what, t.s);
 }
 
@@ -84,11 +83,15 @@ static void nodes_of_every_operator(void **state)
     Dice d = {1};
     int tried = 0;
 
-    for (int k = 0; k < COUNT(samples); k++)
+    for (int k = 0; k < COUNT(samples); k++) {
+        const Mesh large = mesh_of(4, (int[]){2, 2, 3, 2});
         for (int i = 0; i < COUNT(meshes) && samples[k].rule; i++) {
             Mesh m = mesh_of(meshes[i].n_axes, meshes[i].size);
             tried += check_sample(&samples[k], &m, samples_tried, &d);
         }
+        if (samples[k].rule)
+            tried += check_sample(&samples[k], &large, samples_tried / 4, &d);
+    }
     print_message("%d splits of nodes\n", tried);
 }
 
@@ -216,75 +219,78 @@ static double distance(const Tensor *a, const Tensor *b)
     return sqrt(sum);
 }
 
-// What the ranks have of a split step.
-typedef struct Result {
-    const Crowd *crowd;
-    const Model *model;
-    double most;  // the largest gradient's norm
-    bool same;    // have ranks the same bits where they have the same?
-} Result;
-
-// How far a value of the split graph is from the whole one's, of that one's norm. What is next to
-// nothing, as the gradients of keys' biases, is rounding errors and doesn't count.
-static double error_of(Result *r, ValueId v)
-{
-    const Tensor *want = &r->model->value[r->crowd->s->value[v].of];
-    Tensor got = join_pieces(r->crowd, v, &r->same);
-    double size = norm(want);
-
-    return size < 1e-6 * r->most ? 0 : distance(&got, want) / size;
-}
-
 static double largest(double a, double b) { return a > b || a != a ? a : b; }
 
-static double loss_of(Result *r)
+// Of the values of a graph's outputs.
+static double loss_of(const Graph *g, const Tensor *output)
 {
-    const Graph *g = r->crowd->s->g;
     double loss = 1;
 
     for (int i = 0; i < g->n_outputs; i++) {
-        Tensor t = join_pieces(r->crowd, g->outputs[i].value, &r->same);
         if (g->outputs[i].role == OUTPUT_LOSS_SUM)
-            loss *= t.f[0];
+            loss *= output[i].f[0];
         if (g->outputs[i].role == OUTPUT_LOSS_COUNT)
-            loss /= t.f[0];
+            loss /= output[i].f[0];
     }
     return loss;
 }
 
-static double whole_loss(const Model *m)
+// How far from what was wanted, relatively; what is next to nothing beside `most`, as the gradients
+// of keys' biases, is rounding errors and doesn't count.
+static double error_of(const Tensor *got, const Tensor *want, double most)
 {
-    double loss = 1;
+    double size = norm(want);
 
-    for (int i = 0; i < m->g->n_outputs; i++) {
-        const Output *o = &m->g->outputs[i];
-        if (o->role == OUTPUT_LOSS_SUM)
-            loss *= m->value[o->value].f[0];
-        if (o->role == OUTPUT_LOSS_COUNT)
-            loss /= m->value[o->value].f[0];
+    return size < 1e-6 * most ? 0 : distance(got, want) / size;
+}
+
+static double outputs_error(const Graph *g, const Tensor *got, const Tensor *want, double *most)
+{
+    double error = 0;
+
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i].role == OUTPUT_GRADIENT)
+            *most = fmax(*most, norm(&want[i]));
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i].role == OUTPUT_GRADIENT)
+            error = largest(error, error_of(&got[i], &want[i], *most));
+    return error;
+}
+
+// Of what lives on: parameters, states, statistics.
+static double carried_error(const Crowd *c, const Model *m, double most, bool *same)
+{
+    const Graph *g = c->s->g;
+    double error = 0;
+
+    for (int i = 0; i < g->n_carries; i++) {
+        const Tensor *want = &m->value[m->g->carries[i].out];
+        Tensor got = join_pieces(c, g->carries[i].out, same);
+        if (want->f)
+            error = largest(error, error_of(&got, want, most));
     }
-    return loss;
+    return error;
 }
 
 static void compare(const Crowd *c, const Model *m, uint64_t dice)
 {
-    const Graph *g = c->s->g;
-    Result r = {c, m, 0, true};
-    double loss = fabs(loss_of(&r) / whole_loss(m) - 1), gradient = 0, carried = 0;
+    const Graph *g = m->g;
+    Tensor *got = arena_array(c->arena, Tensor, g->n_outputs);
+    Tensor *want = arena_array(c->arena, Tensor, g->n_outputs);
+    double most = 0;
+    bool same = true;
 
-    for (int i = 0; i < m->g->n_outputs; i++)
-        if (m->g->outputs[i].role == OUTPUT_GRADIENT)
-            r.most = fmax(r.most, norm(&m->value[m->g->outputs[i].value]));
-    for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i].role == OUTPUT_GRADIENT)
-            gradient = largest(gradient, error_of(&r, g->outputs[i].value));
-    for (int i = 0; i < g->n_carries && m->is_smooth; i++)
-        if (dtype_is_float(value_of(g, g->carries[i].out)->dtype))
-            carried = largest(carried, error_of(&r, g->carries[i].out));
-    if (!r.same || !(loss <= 2e-6) || !(gradient <= 1e-5) || !(carried <= 1e-5))
+    for (int i = 0; i < g->n_outputs; i++) {
+        got[i] = join_pieces(c, c->s->g->outputs[i].value, &same);
+        want[i] = m->value[g->outputs[i].value];
+    }
+    double loss = fabs(loss_of(g, got) / loss_of(g, want) - 1);
+    double gradient = outputs_error(g, got, want, &most);
+    double carried = carried_error(c, m, most, &same);
+    if (!same || !(loss <= 2e-6) || !(gradient <= 1e-5) || (m->is_smooth && !(carried <= 1e-5)))
         fail_msg("%s on %d ranks, dice %" PRIu64 ": loss is off by %.2g, a gradient by %.2g, what "
                  "lives on by %.2g%s",
-                 m->name, c->n, dice, loss, gradient, carried, r.same ? "" : "; ranks differ");
+                 m->name, c->n, dice, loss, gradient, carried, same ? "" : "; ranks differ");
 }
 
 // ---- random plans ----
