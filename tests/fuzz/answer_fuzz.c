@@ -1,5 +1,5 @@
 // Any bytes as an answer of the example: its checksum is mended, so that what lies behind it is
-// reached. It is refused with one message, or its cost is what it says.
+// reached. It is refused with one message, or it is one, whose bound holds.
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +22,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text_printf(&t, "  \"checksum\": \"%016" PRIx64 "\"\n}\n", hash_bytes(data, size, 0));
     bool ok = stored_check((File){(const uint8_t *)t.s, t.n}, &p, &said, &d);
     if (d.errors != !ok || (said.n > 0) != ok)
+        abort();
+    Stored s;
+    if (ok && stored_read((File){(const uint8_t *)t.s, t.n}, &s, a, NULL) && !s.is_infeasible &&
+        (s.cost < EXAMPLE_OPTIMUM || s.certified > EXAMPLE_OPTIMUM))
         abort();
     text_free(&t);
     text_free(&messages);
