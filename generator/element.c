@@ -5,7 +5,11 @@
 
 #include "generator/element.h"
 
-enum { INLINE = 76 };  // characters of an expression that is put into its only reader
+enum {
+    INLINE = 76,       // characters of an expression that is put into its only reader
+    DEAR = 10,         // flops that take longer than to store a float and to read it from the cache
+    MOST_KEPT = 8192,  // elements of a row
+};
 
 static const Node *node_of(const Body *b, int i) { return &b->g->s->g->nodes[b->it->nodes[i]]; }
 
@@ -51,7 +55,7 @@ static bool is_element(const Body *b, int i) { return node_of(b, i)->op->expr &&
 static bool is_stored(const Body *b, int i)
 {
     return is_element(b, i) && !b->of_row && b->it->stage[i] < b->stage &&
-           output_of(b->it, node_of(b, i)->out[0]) >= 0;
+           (b->is_kept[i] || output_of(b->it, node_of(b, i)->out[0]) >= 0);
 }
 
 static int index_of(const Body *b, NodeId n)
@@ -101,7 +105,7 @@ void ask(Body *b, int stage, bool of_row)
         const Node *n = node_of(b, i);
         const int *source = sources_of(b, i);
         bool is_now = is_number(b, i) == of_row && b->it->stage[i] == stage;
-        bool is_out = output_of(b->it, n->out[0]) >= 0;
+        bool is_out = output_of(b->it, n->out[0]) >= 0 || b->is_kept[i];
         b->is_asked[i] = of_row ? is_now
                                 : (is_now && (n->op->is_sum || is_out)) ||
                                       (b->uses[i] && is_element(b, i) && !is_stored(b, i));
@@ -111,6 +115,28 @@ void ask(Body *b, int stage, bool of_row)
         for (int k = 0; b->is_asked[i] && k < n->n_in; k++)
             if (source[k] == SOURCE_NODE)
                 b->uses[index_of(b, group_source(g, b->it, n->in[k]))]++;
+    }
+}
+
+// A row is one loop, and its elements go into an array of it.
+void find_kept(Body *b)
+{
+    const Walk *w = b->w;
+    bool *again = arena_array(b->g->arena, bool, b->it->n_nodes);
+
+    b->is_kept = arena_array(b->g->arena, bool, b->it->n_nodes);
+    if (!w->rank || w->rows != w->rank - 1 || w->dim[w->rank - 1] > MOST_KEPT)
+        return;
+    for (int stage = b->it->n_stages - 1; stage >= 0; stage--) {
+        ask(b, stage, false);
+        for (int i = 0; i < b->it->n_nodes; i++)
+            if (!b->is_asked[i])
+                continue;
+            else if (b->it->stage[i] < stage)
+                again[i] = true;
+            else
+                b->is_kept[i] = again[i] && node_of(b, i)->op->flops >= DEAR &&
+                                out(b->g->s->g, node_of(b, i))->dtype == F32;
     }
 }
 
@@ -190,7 +216,9 @@ static void print_source(const Body *b, const Node *n, int k, int source, Text *
     } else {
         NodeId from = group_source(g, b->it, n->in[k]);
         int i = index_of(b, from);
-        if (is_stored(b, i))
+        if (is_stored(b, i) && b->is_kept[i])
+            text_printf(t, "k%d[i]", i);
+        else if (is_stored(b, i))
             print_operand(b, b->it->n_in + output_of(b->it, g->nodes[from].out[0]), t);
         else
             text_printf(t, "%s", b->expr[from]);
@@ -288,6 +316,8 @@ static void print_node(Body *b, int i, int indent, Text *stores)
         b->expr[b->it->nodes[i]] = name;
         if (k >= 0)
             print_store(b, k, name, indent, stores);
+        if (b->is_kept[i])
+            text_printf(stores, "%*sk%d[i] = %s;\n", indent, "", i, name);
     }
     text_free(&t);
 }

@@ -12,6 +12,7 @@ typedef struct Body {
     int stage;          // the turn being printed …
     bool of_row;        // … or the row's numbers after it
     bool *is_asked;     // by node of the group: has a place in what is being printed
+    bool *is_kept;      // by node of the group: its turn leaves the row's elements to later ones
     int *uses;          // by node of the group: readers there; 2 more if it needs a name
     const char **expr;  // by NodeId: the name or the expression of its element
     int *sum;           // by node of the group: number of its variable
@@ -35,6 +36,9 @@ int output_of(const Item *it, ValueId v);
 
 // Finds what is printed in turn `stage`, or of the row's numbers after it.
 void ask(Body *b, int stage, bool of_row);
+
+// Finds what is rather left to later turns than made again in them.
+void find_kept(Body *b);
 
 // Is `name` a word of the text?
 bool has_word(const char *text, const char *name);

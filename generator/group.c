@@ -131,8 +131,8 @@ static bool has_float_sum(const Body *b)
     return false;
 }
 
-// The loop over the last dim, in one of the others that a row has beside it. Floats of long rows are
-// summed over 256 neighbours, and those sums in double, as rt_reduce does.
+// The loop over the last dim, in one of the others that a row has beside it. Floats of long rows
+// are summed over 256 neighbours, and those sums in double, as rt_reduce does.
 static void print_inner(Body *b, int indent)
 {
     enum { RUN = 256, LONG = 1024 };
@@ -231,6 +231,9 @@ static void print_rows(Body *b)
         if (b->w->turned[k])
             text_printf(&b->text, "    float t%d[RT_TURN * %" PRId64 "];\n", k,
                         b->w->dim[b->w->rank - 1]);
+    for (int i = 0; i < b->it->n_nodes; i++)
+        if (b->is_kept[i])
+            text_printf(&b->text, "    float k%d[%" PRId64 "];\n", i, b->w->dim[b->w->rank - 1]);
     text_printf(&b->text, "    for (int64_t %s = first; %s < last; %s++) {\n", r, r, r);
     print_indices(b, row.s);
     text_printf(&b->text, "%s    }\n", row.s);
@@ -351,6 +354,7 @@ void generate_group(Gen *g, const Item *it, Text *t, int indent)
     b.uses = arena_array(g->arena, int, it->n_nodes);
     b.is_asked = arena_array(g->arena, bool, it->n_nodes);
     b.is_named = arena_array(g->arena, bool, it->n_in + it->n_out);
+    find_kept(&b);
     number_sums(&b);
     b.slot = arena_array(g->arena, int, it->n_in + it->n_out);
     const char **place = arena_array(g->arena, const char *, it->n_in + it->n_out);
