@@ -36,7 +36,7 @@ all: $(B)/shardcc $(ENGINES) $(B)/rt/libshardrt.a $(B)/rt/probe
 # What a trainer is built from, beside shardcc: the library, and the sources for --emit source.
 $(B)/rt/libshardrt.a: $(B)/libshardrt.a $(wildcard runtime/*.[ch] runtime/cpu/*.[ch])
 	@mkdir -p $(B)/rt/cpu
-	cp $(filter-out runtime/probe.c,$(wildcard runtime/*.[ch])) $(B)/rt/ && cp runtime/cpu/*.[ch] $(B)/rt/cpu/
+	cp $(filter-out runtime/probe%,$(wildcard runtime/*.[ch])) $(B)/rt/ && cp runtime/cpu/*.[ch] $(B)/rt/cpu/
 	cp $(B)/libshardrt.a $@
 
 $(B)/shardcc: $(call obj,driver) $(ARCHIVES) $(RT_FILE)
@@ -55,12 +55,13 @@ lib-$(1): $(B)/lib$(1).a
 endef
 $(foreach s,$(filter-out driver,$(STAGES)),$(eval $(call archive,$(s))))
 
-$(B)/libshardrt.a: $(filter-out $(B)/runtime/probe.o,$(call obj,runtime))
+$(B)/libshardrt.a: $(filter-out $(B)/runtime/probe%,$(call obj,runtime))
 	rm -f $@ && ar rcs $@ $^
-# What shardcc detect runs.
-$(B)/rt/probe: $(B)/runtime/probe.o $(B)/libshardrt.a
+# What shardcc detect runs, on each of mpirun's ranks.
+$(B)/runtime/probe_ranks.o: CPPFLAGS += $(shell pkg-config --cflags ompi-c)
+$(B)/rt/probe: $(B)/runtime/probe.o $(B)/runtime/probe_ranks.o $(B)/libshardrt.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS_RT)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS_RT) $(shell pkg-config --libs ompi-c)
 $(B)/runtime/%.o: runtime/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(RTFLAGS) -c -o $@ $<

@@ -42,6 +42,18 @@ static const Field link_fields[] = {
     {"beta", offsetof(Link, beta), false, 0, 1},
 };
 
+// What the probe of a running job says in place of links. Row r of alpha and beta: from rank r to
+// each.
+typedef struct Messages {
+    int ranks;
+    double *alpha, *beta;
+    double *busy;  // by stride: beta where every rank sends to the one so far away; 0: unknown
+} Messages;
+
+static const Field messages_fields[] = {
+    {"ranks", offsetof(Messages, ranks), true, 2, 128},
+};
+
 int cluster_devices(const Cluster *c) { return c->n_links ? c->link[c->n_links - 1].devices : 1; }
 
 // ---- reading ----
@@ -166,11 +178,58 @@ static bool read_link(const Reader *r, const cJSON *x, int i, int below, Link *t
     return true;
 }
 
+static bool read_list(const Reader *r, const cJSON *object, const char *name, int n, double **to)
+{
+    const cJSON *list = member(r, object, "messages.", name), *x;
+    int i = 0;
+
+    *to = arena_array(r->a, double, n);
+    if (!list)
+        return false;
+    bool ok = cJSON_IsArray(list) && cJSON_GetArraySize(list) == n;
+    for (x = list->child; ok && x; x = x->next) {
+        ok = cJSON_IsNumber(x) && x->valuedouble >= 0 && x->valuedouble <= 1;
+        (*to)[i++] = ok ? x->valuedouble : 0;
+    }
+    if (!ok)
+        diag_error(r->d, "messages.%s must be a list of %d numbers from 0 to 1", name, n);
+    return ok;
+}
+
+// How many share a link of a level: how much longer messages take when all send over it at once.
+// They are of one block of the level below; in the first level, all may share.
+static void find_shared(const Messages *m, Link *link, int n)
+{
+    for (int i = 0; i < n; i++) {
+        int inner = i ? link[i - 1].devices : 1, most = i ? inner : link[i].devices;
+        double times = fmax(m->busy[inner] / link[i].beta, 1);
+        link[i].shared_by = 1;
+        for (int k = 2; k <= most; k++)
+            if (most % k == 0 && fabs(log(k / times)) < fabs(log(link[i].shared_by / times)))
+                link[i].shared_by = k;
+    }
+}
+
+static bool read_messages(const Reader *r, const cJSON *x, Cluster *c)
+{
+    Messages m = {0};
+
+    if (!is_object(r, x, "messages") ||
+        !read_numbers(r, x, "messages.", messages_fields, COUNT(messages_fields), &m))
+        return false;
+    if (!read_list(r, x, "alpha", m.ranks * m.ranks, &m.alpha) ||
+        !read_list(r, x, "beta", m.ranks * m.ranks, &m.beta) ||
+        !read_list(r, x, "busy", m.ranks, &m.busy))
+        return false;
+    c->n_links = links_fit(r->a, m.ranks, m.alpha, m.beta, &c->link);
+    find_shared(&m, c->link, c->n_links);
+    return true;
+}
+
 static bool read_links(const Reader *r, const cJSON *root, Cluster *c)
 {
     const cJSON *list = member(r, root, "", "links"), *x;
     int n = list && cJSON_IsArray(list) ? cJSON_GetArraySize(list) : -1;
-    bool is_host = c->devices_per_host == 1;
 
     if (!list)
         return false;
@@ -179,17 +238,23 @@ static bool read_links(const Reader *r, const cJSON *root, Cluster *c)
         return false;
     }
     c->link = arena_array(r->a, Link, n);
-    cJSON_ArrayForEach(x, list)
-    {
-        Link *to = &c->link[c->n_links];
-        if (!read_link(r, x, c->n_links, cluster_devices(c), to))
+    for (x = list->child; x; x = x->next, c->n_links++)
+        if (!read_link(r, x, c->n_links, cluster_devices(c), &c->link[c->n_links]))
             return false;
-        is_host |= to->devices == c->devices_per_host;
-        c->n_links++;
-    }
-    if (!is_host)
-        diag_error(r->d, "devices_per_host must be 1 or the devices of one of the links");
-    return is_host;
+    return true;
+}
+
+// Links as they are, or the messages that show them.
+static bool read_topology(const Reader *r, const cJSON *root, Cluster *c)
+{
+    const cJSON *messages = cJSON_GetObjectItemCaseSensitive(root, "messages");
+
+    if (messages ? !read_messages(r, messages, c) : !read_links(r, root, c))
+        return false;
+    int devices = cluster_devices(c);
+    if (devices % c->devices_per_host)
+        diag_error(r->d, "devices_per_host must divide the %d devices that are linked", devices);
+    return devices % c->devices_per_host == 0;
 }
 
 static bool is_version(const Reader *r, const cJSON *root)
@@ -212,7 +277,7 @@ static bool read_cluster(const Reader *r, const cJSON *root, Cluster *c)
     if (!is_object(r, root, "the whole") || !is_version(r, root))
         return false;
     bool ok = read_numbers(r, root, "", host_fields, COUNT(host_fields), c);
-    ok = ok && read_links(r, root, c);
+    ok = ok && read_topology(r, root, c);
     const cJSON *device = member(r, root, "", "device");
     if (!is_object(r, device, "device"))
         return false;

@@ -1,5 +1,6 @@
-// shardcc detect: what this machine can do. A program of the runtime measures it, as shardcc is not
-// linked with kernels; what it says is checked like any cluster's file.
+// shardcc detect: what this machine can do, and what links the ranks that mpirun started. A program
+// of the runtime measures it, as shardcc is linked neither with kernels nor with MPI; what it says
+// is checked like any cluster's file.
 #include <errno.h>
 #include <spawn.h>
 #include <string.h>
@@ -40,7 +41,8 @@ static bool word(void *to, const char *s, int *status)
 static const Command command = {
     "shardcc detect [-o FILE.json]\n\n"
     "Measures this machine: products of matrices, memory, the start of a call. The file serves\n"
-    "--cluster. It takes some seconds, in which the machine had better do nothing else.\n\n",
+    "--cluster. It takes some seconds, in which the machine had better do nothing else.\n"
+    "mpirun -n RANKS shardcc detect measures the links between ranks too.\n\n",
     options, COUNT(options), set, word};
 
 // What the program prints, up to 1 MiB, and its exit status.
@@ -79,16 +81,19 @@ static bool run_probe(const char *path, const DetectOptions *o, Text *t, Diag *d
     return !error && !status;
 }
 
+// Nothing is left in `to` by ranks but the first: their probes say null.
 static bool measure(Arena *a, const DetectOptions *o, Text *to, Diag *d)
 {
     Text said = {0};
     Cluster c;
 
-    bool ok = run_probe(arena_string(a, "%s/probe", runtime_folder(a)), o, &said, d) &&
-              cluster_parse(a, said.s ? said.s : "", said.n, &c, d);
+    bool ok = run_probe(arena_string(a, "%s/probe", runtime_folder(a)), o, &said, d);
+    if (ok && (!said.s || strcmp(said.s, "null\n"))) {
+        ok = cluster_parse(a, said.s ? said.s : "", said.n, &c, d);
+        if (ok)
+            cluster_print(&c, to);
+    }
     text_free(&said);
-    if (ok)
-        cluster_print(&c, to);
     return ok;
 }
 
@@ -105,11 +110,11 @@ int detect(Arena *a, int argc, char **argv)
     if (o.output && !out_open(&file, o.output, &d))
         return EXIT_USER;
     bool ok = measure(a, &o, &t, &d);
-    if (ok && o.output)
+    if (ok && t.n && o.output)
         ok = fwrite(t.s, 1, t.n, file.f) == t.n && out_commit(&file, &d);
     else if (o.output)
         out_cancel(&file);
-    else if (ok)
+    else if (t.n)
         fwrite(t.s, 1, t.n, stdout);
     text_free(&t);
     return ok ? 0 : EXIT_USER;

@@ -1,6 +1,6 @@
 // Measures this machine with the kernels that trainers call, and prints it as JSON: shardcc detect
 // runs this program and reads what it says. Of several calls the fastest counts: what others do on
-// the machine meanwhile is not its rate.
+// the machine meanwhile is not its rate. Started by mpirun, all ranks measure, and rank 0 prints.
 //
 //   probe [THREADS]             everything
 //   probe THREADS M N K …       the flop/s of these products of f32
@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/probe.h"
 #include "runtime/rt.h"
 
 // Each thing is called so often, and on for so many seconds, in each of some rounds.
@@ -237,25 +238,53 @@ static int print_rates(Rt *rt, int n, char **size)
     return fflush(stdout) != 0;
 }
 
+// Of a rank: the cores that it may use, shared with the other ranks of its host.
+static int threads_of(const Ranks *ranks, int asked)
+{
+    int all = omp_get_max_threads(), n = all;
+
+    if (all == sysconf(_SC_NPROCESSORS_ONLN))  // it isn't bound to some of them
+        n = all / ranks->per_host;
+    n = asked ? asked : n;
+    return n < 1 ? 1 : n > RT_MAX_THREADS ? RT_MAX_THREADS : n;
+}
+
+static void print_device(const Rt *rt, const Rates *r, int per_host)
+{
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
+
+    printf("\"device\": {\n");
+    printf("\"threads\": %d, \"memory\": %.15g, \"bandwidth\": %.4g, \"reading\": %.4g,\n",
+           rt->threads, floor(memory / per_host), r->bandwidth, r->reading);
+    printf("\"launch\": %.4g, \"vector\": %.4g, \"gemm\": [", r->launch, r->vector);
+    print_products(r->product);
+    printf("]}}\n");
+}
+
 int main(int argc, char **argv)
 {
     rt_settle(argv);
-    int threads = argc > 1 ? atoi(argv[1]) : omp_get_max_threads();
-    threads = threads < 1 ? 1 : threads > RT_MAX_THREADS ? RT_MAX_THREADS : threads;
-    omp_set_num_threads(threads);
-    Rt rt = {.threads = threads};
+    Ranks ranks = argc > 2 ? (Ranks){.n = 1, .per_host = 1} : ranks_begin();
+    Rt rt = {.threads = threads_of(&ranks, argc > 1 ? atoi(argv[1]) : 0)};
     Rates r = {.launch = 1};
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
 
+    omp_set_num_threads(rt.threads);
     if (argc > 2)
         return print_rates(&rt, argc - 2, argv + 2);
-    for (int i = 0; i < ROUNDS; i++)
+    for (int i = 0; i < ROUNDS; i++) {
+        ranks_wait(&ranks);  // a device's rates are those while the others of its host work too
         measure(&rt, &r);
-    printf("{\"version\": 2, \"devices_per_host\": 1, \"links\": [], \"device\": {\n");
-    printf("\"threads\": %d, \"memory\": %.15g, \"bandwidth\": %.4g, \"reading\": %.4g,\n", threads,
-           memory, r.bandwidth, r.reading);
-    printf("\"launch\": %.4g, \"vector\": %.4g, \"gemm\": [", r.launch, r.vector);
-    print_products(r.product);
-    printf("]}}\n");
+    }
+    if (!ranks.rank)
+        printf("{\"version\": 2, \"devices_per_host\": %d, ", ranks.per_host);
+    if (ranks.n > 1)
+        ranks_measure(&ranks);
+    else
+        printf("\"links\": [], ");
+    if (!ranks.rank)
+        print_device(&rt, &r, ranks.per_host);
+    else
+        printf("null\n");
+    ranks_end(&ranks);
     return fflush(stdout) != 0;
 }

@@ -58,8 +58,8 @@ static const struct {
     {"\"version\"", "\"vision\"", "version is missing"},
     {"\"devices_per_host\": 8", "\"devices_per_host\": 0",
      "devices_per_host must be a whole number from 1 to 1024"},
-    {"\"devices_per_host\": 8", "\"devices_per_host\": 16",
-     "devices_per_host must be 1 or the devices of one of the links"},
+    {"\"devices_per_host\": 8", "\"devices_per_host\": 32",
+     "devices_per_host must divide the 48 devices that are linked"},
     {"\"links\"", "\"lynx\"", "links is missing"},
     {"\"links\": [", "\"links\": 3, \"l\": [", "links must be a list of 0 to 8 objects"},
     {"\"links\": [", "\"links\": [7,", "links[0] must be an object"},
@@ -95,13 +95,19 @@ static const struct {
     {"\"f64\"", "64", "device.gemm[2].type must be f32, f64, f16 or bf16"},
 };
 
+// `text` with its first `from` replaced by `to`.
+static char *replaced(Arena *a, const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+
+    return arena_string(a, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+}
+
 static void refused(void **state)
 {
     for (int i = 0; i < COUNT(cases); i++) {
         Arena *a = arena_new();
-        const char *at = strstr(good, cases[i].from);
-        char *text = arena_string(a, "%.*s%s%s", (int)(at - good), good, cases[i].to,
-                                  at + strlen(cases[i].from));
+        char *text = replaced(a, good, cases[i].from, cases[i].to);
         Text said = {0};
         Diag d = {.file = "c.json", .to = &said};
         Cluster c;
@@ -141,6 +147,59 @@ static void times_of_work(void **state)
     for (int i = 0; i < COUNT(works); i++)
         assert_true(fabs(work_seconds(&c, &works[i].work) - works[i].seconds - 5e-6) < 1e-12);
     arena_free(a);
+}
+
+// Messages in place of links: two hosts of two ranks, each with one wire.
+static const char measured[] =
+    "\"messages\": {\"ranks\": 4,\n"
+    "\"alpha\": [0,1e-6,3e-5,3e-5, 1e-6,0,3e-5,3e-5, 3e-5,3e-5,0,1e-6, 3e-5,3e-5,1e-6,0],\n"
+    "\"beta\": [0,1e-10,1e-8,1e-8, 1e-10,0,1e-8,1e-8, 1e-8,1e-8,0,1e-10, 1e-8,1e-8,1e-10,0],\n"
+    "\"busy\": [0, 1.1e-10, 2.3e-8, 0]}, \"l\"";
+
+static const char found[] = "  \"links\": [\n"
+                            "    {\"devices\": 2, \"shared_by\": 1, \"alpha\": 1e-06, \"beta\": "
+                            "1e-10, \"name\": \"links of 2\"},\n"
+                            "    {\"devices\": 4, \"shared_by\": 2, \"alpha\": 3e-05, \"beta\": "
+                            "1e-08, \"name\": \"links of 4\"}\n"
+                            "  ],\n";
+
+static const struct {
+    const char *from, *to, *message;  // of the measured text; NULL: it is right
+} measurements[] = {
+    {"", "", NULL},
+    {"{", "3, \"m\": {", "messages must be an object"},
+    {"4", "1", "messages.ranks must be a whole number from 2 to 128"},
+    {"4", "3", "messages.alpha must be a list of 9 numbers from 0 to 1"},
+    {"\"alpha\"", "\"alfa\"", "messages.alpha is missing"},
+    {"1e-10", "-1", "messages.beta must be a list of 16 numbers from 0 to 1"},
+    {"1.1e-10", "\"?\"", "messages.busy must be a list of 4 numbers from 0 to 1"},
+    {"0, 1.1e-10", "0", "messages.busy must be a list of 4 numbers from 0 to 1"},
+    {"[0, 1.1e-10, 2.3e-8, 0]", "{\"a\": 0}",
+     "messages.busy must be a list of 4 numbers from 0 to 1"},
+};
+
+static void links_of_messages(void **state)
+{
+    for (int i = 0; i < COUNT(measurements); i++) {
+        Arena *a = arena_new();
+        const char *messages = replaced(a, measured, measurements[i].from, measurements[i].to);
+        const char *text = replaced(a, good, "\"devices_per_host\": 8", "\"devices_per_host\": 2");
+        Text said = {0}, t = {0};
+        Diag d = {.file = "c", .to = &said};
+        Cluster c;
+
+        text = replaced(a, text, "\"links\"", messages);
+        assert_int_equal(cluster_parse(a, text, strlen(text), &c, &d), !measurements[i].message);
+        if (measurements[i].message) {
+            assert_string_equal(said.s, arena_string(a, "c: error: %s\n", measurements[i].message));
+        } else {
+            cluster_print(&c, &t);
+            assert_non_null(strstr(t.s, found));
+        }
+        text_free(&said);
+        text_free(&t);
+        arena_free(a);
+    }
 }
 
 static const struct {
@@ -192,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(read_and_printed),
                                        cmocka_unit_test(refused), cmocka_unit_test(times_of_work),
+                                       cmocka_unit_test(links_of_messages),
                                        cmocka_unit_test(without_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

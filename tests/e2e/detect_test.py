@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""shardcc detect on the ranks that mpirun starts: one file, with the link between them.
+
+  detect_test.py --shardcc build/shardcc
+"""
+import argparse
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from harness import Checks, run
+
+# Open MPI doesn't start as root, in a container say, unless told so twice.
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def test(checks, shardcc, work):
+    path = work / "cluster.json"
+    mpirun = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "2"]
+    run(*mpirun, shardcc, "detect", "--threads", "1", "-o", path, env={**os.environ, **AS_ROOT})
+    checks.check("one file", os.listdir(work) == [path.name], str(os.listdir(work)))
+    cluster = json.loads(path.read_text())
+    checks.check("one host", cluster["devices_per_host"] == 2)
+    checks.check("one level of links", [link["devices"] for link in cluster["links"]] == [2], str(cluster["links"]))
+    checks.check("it takes time", all(link["alpha"] > 0 and link["beta"] > 0 for link in cluster["links"]))
+    checks.check("one device's rates", cluster["device"]["threads"] == 1 and len(cluster["device"]["gemm"]) > 50)
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--shardcc", type=Path, default=Path("build/shardcc"))
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as work:
+        test(checks, options.parse_args().shardcc.resolve(), Path(work))
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
