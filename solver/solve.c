@@ -44,7 +44,7 @@ static const Problem *rest(const Chain *c) { return &c->level[c->n_levels - 1].p
 
 static double phase_begin(const Chain *c) { return watch_seconds(&c->watch); }
 
-static void phase_end(Chain *c, Phase phase, double began)
+static void phase_end(Chain *c, SolvePhase phase, double began)
 {
     c->answer->seconds[phase] += watch_seconds(&c->watch) - began;
 }

@@ -58,13 +58,13 @@ bool problem_read(const char *path, Problem *p, Arena *a, Diag *d);
 
 // An edge whose cost is that of the cheapest path through a small graph of single steps, which is
 // what conversions are: each alternative of its ends is a point.
-typedef struct Step {
+typedef struct Hop {
     int from, to;  // points
     int64_t cost;  // >= 0
-} Step;
+} Hop;
 typedef struct Metric {
     int n_points, n_steps;
-    const Step *step;
+    const Hop *step;
 } Metric;
 
 // The matrix of such an edge; of_a[k] is the point of alternative k of its node a.
@@ -149,7 +149,7 @@ typedef enum Outcome {
 // What ended a search: nothing was left to do, its work was used up, the clock, Ctrl-C.
 typedef enum Stop { STOP_DONE, STOP_WORK, STOP_TIME, STOP_ASKED } Stop;
 
-typedef enum Phase {
+typedef enum SolvePhase {
     PHASE_PRESOLVE,
     PHASE_RELAX,
     PHASE_ASCENT,
@@ -157,7 +157,7 @@ typedef enum Phase {
     PHASE_BRANCH,
     PHASE_CERTIFY,
     PHASES,
-} Phase;
+} SolvePhase;
 
 typedef struct SolveOptions {
     double time_limit;  // seconds; 0: none

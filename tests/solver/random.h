@@ -117,12 +117,12 @@ static inline void random_nodes(Maker *m)
 // A metric over some points, of whose steps not every pair need be joined.
 static inline const int64_t *random_metric(Maker *m, int n_a, int n_b)
 {
-    Step step[12];
+    Hop step[12];
     Metric metric = {1 + below(&m->random, 6), below(&m->random, COUNT(step) + 1), step};
     int of_a[8], of_b[8];
 
     for (int i = 0; i < metric.n_steps; i++)
-        step[i] = (Step){below(&m->random, metric.n_points), below(&m->random, metric.n_points),
+        step[i] = (Hop){below(&m->random, metric.n_points), below(&m->random, metric.n_points),
                          below(&m->random, 9) * m->style.scale};
     for (int k = 0; k < n_a; k++)
         of_a[k] = below(&m->random, metric.n_points);
