@@ -43,13 +43,19 @@ static void round_keep(Certify *c, const Replay *replay, const Presolved *left, 
                             presolve_origin(left, q->edge[e].b, &ids), edge_messages(q, e)};
 }
 
-// The best dual that ascent and, where it is small enough, the linear program find.
-static Wide bound_find(Certify *c, const Problem *q, Dual *dual)
+static bool is_enough(const Certify *c, Wide bound)
 {
+    return answer_gap(c->best, bound) <= c->o->gap;
+}
+
+// The best dual that ascent and, where it is small enough, the linear program find.
+static Wide bound_find(Certify *c, const Presolved *left, Dual *dual)
+{
+    const Problem *q = &left->problem;
     Wide bound = ascent(q, dual, TURN * problem_size(q), c->watch, c->arena);
     const double *x;
 
-    if (!c->has_engine || problem_pairs(q) > RELAX_PAIRS)
+    if (!c->has_engine || problem_pairs(q) > RELAX_PAIRS || is_enough(c, bound + left->offset))
         return bound;
     Arena *own = arena_new();
     Dual better;
@@ -146,7 +152,7 @@ static bool round_run(Certify *c)
         arena_free(own);
         return false;
     }
-    bound = bound_find(c, &left.problem, &dual) + left.offset;
+    bound = bound_find(c, &left, &dual) + left.offset;
     round_keep(c, &replay, &left, &dual);
     bound = bound < c->best ? bound : c->best;
     if (c->to->n_rounds == 1 || bound > c->to->bound) {
@@ -154,7 +160,7 @@ static bool round_run(Certify *c)
         c->best_round = c->to->n_rounds - 1;
     }
     c->prices = dual;
-    bool goes_on = bound < c->best && rule_out(c, &left, &dual);
+    bool goes_on = !is_enough(c, bound) && rule_out(c, &left, &dual);
     arena_free(own);
     return goes_on;
 }

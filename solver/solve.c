@@ -159,62 +159,39 @@ static void keep_prices(Chain *c)
         c->prices = c->dual;
 }
 
-// What a second look at the bound finds, while choices are searched for.
-typedef struct Second {
-    MipStatus status;
-    Dual dual;
-    int *choice;  // of the relaxation, rounded; NULL: there is none
-} Second;
+static void take_bound(Chain *c, const Dual *dual)
+{
+    c->dual = *dual;
+    c->has_dual = true;
+    keep_prices(c);
+    bound_raise(c, dual_bound(rest(c), dual));
+}
 
-static void look_by_relaxing(Chain *c, Second *s, Arena *a)
+static void bound_by_relaxing(Chain *c)
 {
     const Problem *p = rest(c);
+    Arena *a = arena_new();
     const double *x;
+    int *choice = arena_array(a, int, p->n_nodes);
+    Dual dual;
     double began = phase_begin(c);
 
     Model *m = model_start(c, a);
-    s->status = m ? model_relax(m, &x, &s->dual, c->bounds) : MIP_FAILED;
-    if (s->status == MIP_OPTIMAL) {
-        s->choice = arena_array(a, int, p->n_nodes);
-        model_round(m, x, s->choice);
-    }
-    model_end(c, m, s->status);
+    MipStatus status = m ? model_relax(m, &x, &dual, c->arena) : MIP_FAILED;
     phase_end(c, PHASE_RELAX, began);
-}
-
-static Second look_again(Chain *c, Arena *a)
-{
-    Second s = {.status = MIP_OPTIMAL, .dual = c->dual};
-
-    if (c->has_engine && problem_pairs(rest(c)) <= RELAX_PAIRS) {
-        look_by_relaxing(c, &s, a);
-    } else {
-        double began = phase_begin(c);
-        ascent(rest(c), &s.dual, work_of(c), &c->watch, c->bounds);
-        phase_end(c, PHASE_ASCENT, began);
+    if (status == MIP_INFEASIBLE) {
+        c->answer->is_branched = true;  // an engine's word
+        c->is_empty = !c->answer->choice;
+        if (c->answer->choice)
+            bound_raise(c, c->answer->cost - c->offset);
     }
-    return s;
-}
-
-static void take_second(Chain *c, const Second *s)
-{
-    const Problem *p = rest(c);
-    Answer *a = c->answer;
-
-    if (s->status == MIP_INFEASIBLE) {
-        a->is_branched = true;  // an engine's word
-        c->is_empty = !a->choice;
-        if (a->choice)
-            bound_raise(c, a->cost - c->offset);
+    if (status == MIP_OPTIMAL) {
+        take_bound(c, &dual);
+        model_round(m, x, choice);
+        found(c, choice, problem_price(p, choice).cost);
     }
-    if (s->status != MIP_OPTIMAL)
-        return;
-    c->dual = s->dual;
-    c->has_dual = true;
-    keep_prices(c);
-    bound_raise(c, dual_bound(p, &c->dual));
-    if (s->choice)
-        found(c, s->choice, problem_price(p, s->choice).cost);
+    model_end(c, m, status);
+    arena_free(a);
 }
 
 static void bound_by_ascent(Chain *c)
@@ -251,17 +228,18 @@ static void *search_apart(void *chain)
 // there are two: neither reads what the other writes.
 static void choices_and_bound(Chain *c)
 {
-    Arena *a = arena_new();
     pthread_t searcher;
     bool is_apart = c->o->threads > 1 && !pthread_create(&searcher, NULL, search_apart, c);
+    Dual dual = c->dual;
 
     if (!is_apart)
         choices_search(c);
-    Second s = look_again(c, a);
+    double began = phase_begin(c);
+    ascent(rest(c), &dual, work_of(c), &c->watch, c->bounds);
+    phase_end(c, PHASE_ASCENT, began);
     if (is_apart)
         pthread_join(searcher, NULL);
-    take_second(c, &s);
-    arena_free(a);
+    take_bound(c, &dual);
 }
 
 static void say_level(const Chain *c)
@@ -289,6 +267,8 @@ static void levels_settle(Chain *c)
         bound_by_ascent(c);
         if (!is_over(c))
             choices_and_bound(c);
+        if (!is_over(c) && c->has_engine && problem_pairs(rest(c)) <= RELAX_PAIRS)
+            bound_by_relaxing(c);
         if (!is_over(c))
             level_add(c);
     }
@@ -396,7 +376,8 @@ static Outcome conclude(Chain *c)
         return OUTCOME_NOTHING;
     if (c->is_exhausted)
         bound_raise(c, a->cost - c->offset);
-    prove(c);
+    if (!c->o->is_quick)
+        prove(c);
     return answer_gap(a->cost, a->bound) <= c->o->gap ? OUTCOME_PROVED : OUTCOME_FOUND;
 }
 
