@@ -31,15 +31,15 @@ bool strategy_is_legal(const Rule *r, const Mesh *m, const Strategy *s)
 {
     for (int a = 0; a < MAX_AXES; a++) {
         bool is_factor = s->at[a] >= 0 && s->at[a] < LINEAR_SINGLE;
-        int others = 0, outer = 0;
+        int beside = 0, outer = 0;
 
         if (a >= m->n_axes ? s->at[a] != FACTOR_NONE : !is_choice(r, s->at[a]))
             return false;
         for (int b = 0; b < MAX_AXES && is_factor; b++) {
-            others += b != a && s->at[b] == s->at[a];
+            beside += b != a && s->at[b] == s->at[a] && s->level[b] == s->level[a];
             outer += s->at[b] == s->at[a] && s->level[b] < s->level[a];
         }
-        if (s->level[a] != outer || outer > others)
+        if (s->level[a] != outer || beside)
             return false;
     }
     return true;

@@ -67,9 +67,32 @@ static void strategies_come_from_factors(void **state)
     }
 }
 
+// Axes that split one factor do so one inside the other.
+static void levels_are_dense(void **state)
+{
+    static const struct {
+        Strategy s;
+        bool is_legal;
+    } ways[] = {
+        {{{0, 0, -1, -1}, {0, 1}}, true},  {{{0, 0, -1, -1}, {1, 0}}, true},
+        {{{0, 0, -1, -1}, {0, 0}}, false}, {{{0, 0, -1, -1}, {1, 1}}, false},
+        {{{0, 0, -1, -1}, {0, 2}}, false}, {{{0, -1, -1, -1}, {1, 0}}, false},
+    };
+    const SampleText text = {"exp(f32[5])", "f32[5]", ""};
+    const Mesh m = {.n_axes = 2, .size = {2, 3}};
+    Sample s = sample_read(&text, false);
+    Rule r;
+
+    node_rule(s.g, &s.node, s.arena, &r);
+    for (int i = 0; i < COUNT(ways); i++)
+        assert_int_equal(strategy_is_legal(&r, &m, &ways[i].s), ways[i].is_legal);
+    sample_free(&s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(strategies_come_from_factors)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(strategies_come_from_factors),
+                                       cmocka_unit_test(levels_are_dense)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
