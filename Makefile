@@ -97,7 +97,7 @@ $(B)/tests/%_test: tests/%_test.c $(TEST_LIBS) $(RT_FILE)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_LIBS) $(RT_FILE) -lcmocka $(LDLIBS_COMPILER)
 
-$(B)/tests/solver/solve_test $(B)/tests/solver/middle_test: | $(ENGINES)
+$(B)/tests/solver/solve_test $(B)/tests/solver/middle_test $(B)/tests/solver/plan_test: | $(ENGINES)
 
 tests: $(TESTS)
 check: all tests

@@ -67,9 +67,9 @@ void cluster_print(const Cluster *c, Text *t);
 // else a file. False after an error.
 bool cluster_open(Arena *a, const char *name, int ranks, Cluster *c, Diag *d);
 int cluster_devices(const Cluster *c);
-// The levels of links among n ranks, n > 0, from the messages of each to each: that from r to s takes
-// alpha[r · n + s] + beta[r · n + s] · bytes. As long as the levels differ by a factor of 2, it may
-// be off by 15 %. Returns how many; nothing is known of what shares a link.
+// The levels of links among n ranks, n > 0, from the messages of each to each: that from r to s
+// takes alpha[r · n + s] + beta[r · n + s] · bytes. As long as the levels differ by a factor of 2,
+// it may be off by 15 %. Returns how many; nothing is known of what shares a link.
 int links_fit(Arena *a, int n, const double *alpha, const double *beta, Link **link);
 
 // ---- meshes and specs ----
@@ -226,6 +226,22 @@ typedef struct Plan {
 // whole; parts of sums are nodes' results and zeros only, and no outputs; both ends of a carried
 // pair are alike, and so are the iterations of a repeated block.
 bool plan_check(const Graph *g, const Plan *p, Diag *d);
+
+// ---- what a piece takes ----
+
+// What goes through memory, as far as can be told before anything is fused: not what is made and
+// used within the same rows of elementwise work and sums, and not views.
+typedef struct Traffic {
+    bool *is_stored;  // by ValueId
+    ValueId *base;    // by ValueId: what it is a view of, or itself
+} Traffic;
+
+Traffic traffic_find(const Graph *g, Arena *a);
+
+// What a node does on a rank's largest piece under a strategy, `whole` being its node_work. Zero of
+// a view.
+Work piece_work(const Graph *g, const Node *n, const Work *whole, const Traffic *t, const Rule *r,
+                const Mesh *m, const Strategy *s);
 
 // ---- cost ----
 

@@ -112,12 +112,6 @@ bool scan_nothing(Scan *s);  // only blanks are left
 // problem_read of the bytes of a file.
 bool problem_parse(File file, Problem *p, Arena *a, Diag *d);
 
-// ---- join.c ----
-// Makes one edge of those between the same two nodes, and costs of those from a node to itself;
-// the first one's place and direction stay. Problems that are made come through here. False, with
-// an error, where a sum reaches COST_FORBIDDEN without being forbidden.
-bool problem_join_edges(Problem *p, Arena *a, Diag *d);
-
 // ---- answer.c ----
 // What answer_write writes, into an empty text.
 void answer_print(Text *t, const Problem *p, const SolveOptions *o, const Answer *answer,

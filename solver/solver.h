@@ -56,6 +56,11 @@ static inline int64_t edge_cost(const Problem *p, const Edge *e, int k, int l)
 // error with its place; false then.
 bool problem_read(const char *path, Problem *p, Arena *a, Diag *d);
 
+// Makes one edge of those between the same two nodes, and costs of those from a node to itself;
+// the first one's place and direction stay. Problems that are made come through here. False, with
+// an error, where a sum reaches COST_FORBIDDEN without being forbidden.
+bool problem_join_edges(Problem *p, Arena *a, Diag *d);
+
 // An edge whose cost is that of the cheapest path through a small graph of single steps, which is
 // what conversions are: each alternative of its ends is a point.
 typedef struct Hop {
@@ -168,6 +173,7 @@ typedef struct SolveOptions {
     const char *programs;  // the folder of the engines' programs
     FILE *progress;  // gets a line for each improvement; NULL: nobody does
     bool is_verbose;
+    bool is_quick;  // without a certificate: such an answer can't be written
 } SolveOptions;
 
 // What a search found. The arrays are the caller's arena's.

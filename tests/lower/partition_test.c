@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "frontend/frontend.h"
+#include "solver/plan.h"
 #include "tests/ir/sample.h"
 #include "tests/lower/plans.h"
 #include "tests/lower/ranks.h"
@@ -383,10 +384,64 @@ static void steps_of_models(void **state)
     print_message("%d plans\n", tried);
 }
 
+// ---- plans of the search ----
+
+// A machine so slow that splitting pays, even of tiny models.
+static const Cluster slow = {.devices_per_host = 8,
+                             .threads = 1,
+                             .memory = 1e9,
+                             .bandwidth = 1e7,
+                             .reading = 1e7,
+                             .vector = 1e7};
+
+// False if nothing fits.
+static bool check_searched(const Model *m, int at, int64_t limit, Tried *t, int64_t *peak)
+{
+    Arena *a = arena_new();
+    Mesh mesh = mesh_of(meshes[at].n_axes, meshes[at].size);
+    PlanOptions o = {.accumulate = 1, .memory = limit};
+    Diag diag = {.file = m->name};
+    Planned p;
+
+    o.solve = (SolveOptions){.gap = 0.05, .threads = 1, .engine = "cbc", .is_quick = true};
+    o.solve.programs = "/nowhere";  // bounds by ascent will do
+    assert_true(plan_find(m->g, &slow, &mesh, &o, &p, a, NULL));
+    bool is_found = p.answer.outcome == OUTCOME_PROVED || p.answer.outcome == OUTCOME_FOUND;
+    if (is_found) {
+        Sharded *s = partition(a, m->g, &p.plan, &diag);
+        if (!s || !graph_verify(s->g, &diag))
+            fail_msg("%s: the plan doesn't fit", m->name);
+        Crowd c = crowd_eval(s, a, m->value);
+        compare(&c, m, 0);
+        count_flops(m->g, &p.plan, t);
+        *peak = p.answer.peak;
+    }
+    arena_free(a);
+    return is_found;
+}
+
+static void searched_plans(void **state)
+{
+    int tight = 0;
+
+    for (int i = 0; i < COUNT(models); i++) {
+        Model m = model_new(i);
+        Tried t = {NULL};
+        int64_t peak = 0;
+        int at = i % COUNT(meshes);
+        assert_true(check_searched(&m, at, INT64_C(1) << 40, &t, &peak));
+        tight += check_searched(&m, at, peak * 9 / 10, &t, &peak);
+        print_message("%s: %.0f %% of the flops split\n", m.name, 100 * t.split / t.flops);
+        arena_free(m.arena);
+    }
+    print_message("%d at 90 %% of the bytes\n", tight);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nodes_of_every_operator),
-                                       cmocka_unit_test(steps_of_models)};
+                                       cmocka_unit_test(steps_of_models),
+                                       cmocka_unit_test(searched_plans)};
 
     if (argc > 1)
         plans_tried = atoi(argv[1]);

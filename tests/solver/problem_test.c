@@ -102,14 +102,14 @@ static void metrics(void **state)
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
         uint64_t r = seed;
-        Step step[20];
+        Hop step[20];
         Metric m = {1 + below(&r, 7), below(&r, COUNT(step) + 1), step};
         int point[7];
 
         for (int i = 0; i < m.n_points; i++)
             point[i] = i;
         for (int i = 0; i < m.n_steps; i++)
-            step[i] = (Step){below(&r, m.n_points), below(&r, m.n_points),
+            step[i] = (Hop){below(&r, m.n_points), below(&r, m.n_points),
                              (int64_t)next_random(&r) >> (4 + below(&r, 55))};
         for (int i = 0; i < m.n_steps; i++)
             step[i].cost = step[i].cost < 0 ? -step[i].cost : step[i].cost;

@@ -1,0 +1,302 @@
+// A graph on a mesh as an assignment problem. Decided are the strategy of each node, the spec of
+// each value at rest and, where several readers of one phase share a value, the spec in which they
+// do; iterations of a block are decided once. Nodes cost what their pieces take, edges the layout
+// manager's ways; values hold their bytes at rest while they live.
+#include <string.h>
+
+#include "solver/plan_build.h"
+
+// ---- variables ----
+
+static int variable_new(Builder *b, VariableKind kind, int32_t id, int room)
+{
+    PlanProblem *q = b->q;
+    int at = q->n_variables;
+
+    *arena_push(b->arena, q->variable, q->n_variables, q->cap_variables) =
+        (Variable){.kind = kind, .id = id, .spec = arena_array(b->arena, Spec, room)};
+    return at;
+}
+
+// Does it split what can't be smaller?
+static bool splits_one(const Rule *r, const Strategy *s)
+{
+    for (int a = 0; a < MAX_AXES; a++)
+        if (s->at[a] >= 0 && s->at[a] < r->n_factors && r->size[s->at[a]] == 1)
+            return true;
+    return false;
+}
+
+static void node_variable(Builder *b, NodeId n)
+{
+    Arena *own = arena_new();
+    Strategy *all;
+    Rule *r = &b->rule[n];
+
+    node_rule(b->g, &b->g->nodes[n], b->arena, r);
+    int count = strategies_of(r, b->mesh, own, &all), at = variable_new(b, VARIABLE_NODE, n, count);
+    Variable *v = &b->q->variable[at];
+    for (int i = 0; i < count; i++)
+        if (!splits_one(r, &all[i]))
+            v->spec[v->n++] = all[i];
+    b->q->of_node[n] = at;
+    arena_free(own);
+}
+
+static bool may_rest(Rest rest, const Spec *s)
+{
+    int partial = spec_partial(s);
+
+    if (rest == REST_WHOLE) {
+        Spec whole = spec_whole();
+        return spec_equal(s, &whole);
+    }
+    return partial == SPEC_WHOLE || rest == REST_ANY || (rest == REST_SUM && partial == SPEC_SUM);
+}
+
+void specs_add(Arena *a, Specs *l, Spec s)
+{
+    for (int i = 0; i < l->n; i++)
+        if (spec_equal(&l->spec[i], &s))
+            return;
+    *arena_push(a, l->spec, l->n, l->cap) = s;
+}
+
+// What the strategies of a node make of, or want of, an operand.
+static Specs operand_specs(Builder *b, NodeId n, int operand)
+{
+    const Variable *v = &b->q->variable[b->q->of_node[n]];
+    Specs l = {0};
+
+    for (int k = 0; k < v->n; k++)
+        specs_add(b->scratch, &l, strategy_spec(&b->rule[n], &v->spec[k], operand));
+    return l;
+}
+
+static void join_specs(Builder *b, Specs *to, const Specs *from, Rest rest)
+{
+    for (int i = 0; i < from->n; i++)
+        if (may_rest(rest, &from->spec[i]))
+            specs_add(b->scratch, to, from->spec[i]);
+}
+
+static int specs_variable(Builder *b, VariableKind kind, ValueId id, const Specs *l)
+{
+    int at = variable_new(b, kind, id, l->n);
+    Variable *v = &b->q->variable[at];
+
+    v->n = l->n;
+    memcpy(v->spec, l->spec, (size_t)l->n * sizeof *l->spec);
+    return at;
+}
+
+// Where values may rest: as some node makes or wants them, or whole.
+static void rest_variables(Builder *b)
+{
+    const Graph *g = b->g;
+    const Alike *k = &b->q->alike;
+    Specs *of = arena_array(b->scratch, Specs, g->n_values);
+
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (k->value[v] == v)
+            specs_add(b->scratch, &of[v], spec_whole());
+    for (NodeId n = 1; n < g->n_nodes; n++) {
+        const Node *x = &g->nodes[n];
+        if (k->node[n] != n)
+            continue;
+        for (int i = 0; i < x->n_in + x->n_out; i++) {
+            ValueId v = k->value[i < x->n_in ? x->in[i] : x->out[i - x->n_in]];
+            if (!v)
+                continue;
+            Specs l = operand_specs(b, n, i);
+            join_specs(b, &of[v], &l, k->rest[v]);
+        }
+    }
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (k->value[v] == v)
+            b->q->of_value[v] = specs_variable(b, VARIABLE_REST, v, &of[v]);
+}
+
+// Uses are for values that two nodes or more read in one phase.
+static void use_variables(Builder *b)
+{
+    const Graph *g = b->g;
+    const Alike *k = &b->q->alike;
+    Specs *of = arena_array(b->scratch, Specs, 3 * (size_t)g->n_values);
+    int *readers = arena_array(b->scratch, int, 3 * (size_t)g->n_values);
+
+    b->of_use = arena_array(b->scratch, int, 3 * (size_t)g->n_values);
+    for (NodeId n = 1; n < g->n_nodes; n++)
+        for (int i = 0; i < g->nodes[n].n_in && k->node[n] == n; i++) {
+            int at = 3 * k->value[g->nodes[n].in[i]] + (int)g->nodes[n].phase;
+            if (!g->nodes[n].in[i])
+                continue;
+            Specs l = operand_specs(b, n, i);
+            join_specs(b, &of[at], &l, REST_ANY);
+            readers[at]++;
+        }
+    for (int at = 0; at < 3 * g->n_values; at++) {
+        b->of_use[at] = -1;
+        if (readers[at] < 2)
+            continue;
+        b->of_use[at] = specs_variable(b, VARIABLE_USE, at / 3, &of[at]);
+        b->q->variable[b->of_use[at]].phase = (Phase)(at % 3);
+    }
+}
+
+// ---- pairings ----
+
+static size_t slot_of(const Builder *b, const Pairing *p)
+{
+    int key[4] = {(int)p->bond, p->a, p->b, p->operand};
+    size_t mask = (size_t)b->n_slots - 1, i = hash_bytes(key, sizeof key, 0) & mask;
+
+    for (; b->slot[i]; i = (i + 1) & mask) {
+        const Pairing *q = &b->pairing[b->slot[i] - 1];
+        if (q->bond == p->bond && q->a == p->a && q->b == p->b && q->operand == p->operand)
+            break;
+    }
+    return i;
+}
+
+static void slots_grow(Builder *b)
+{
+    b->n_slots = b->n_slots ? 2 * b->n_slots : 1024;
+    b->slot = arena_array(b->scratch, int, b->n_slots);
+    for (int i = 0; i < b->n_pairings; i++)
+        b->slot[slot_of(b, &b->pairing[i])] = i + 1;
+}
+
+static void pair_add(Builder *b, Pairing p)
+{
+    if (2 * b->n_pairings >= b->n_slots)
+        slots_grow(b);
+    size_t at = slot_of(b, &p);
+    if (!b->slot[at]) {
+        int64_t count = p.count;
+        p.count = 0;
+        *arena_push(b->scratch, b->pairing, b->n_pairings, b->cap_pairings) = p;
+        b->slot[at] = b->n_pairings;
+        p.count = count;
+    }
+    b->pairing[b->slot[at] - 1].count += p.count;
+}
+
+// ---- what costs something together ----
+
+static void made_pairings(Builder *b, NodeId n)
+{
+    const PlanProblem *q = b->q;
+    const Node *x = &b->g->nodes[n];
+
+    for (int i = 0; i < x->n_out; i++) {
+        ValueId v = q->alike.value[x->out[i]];
+        pair_add(b, (Pairing){BOND_MADE, q->of_node[q->alike.node[n]], q->of_value[v],
+                              b->rule[q->alike.node[n]].n_in + i, v, times_of(b, x->phase)});
+    }
+}
+
+// Where an input comes from in the first, second and last iteration of the node's block.
+typedef struct Fellows {
+    ValueId first, second, last;
+} Fellows;
+
+static Fellows fellows_of(const Builder *b, NodeId n, int i)
+{
+    const Alike *k = &b->q->alike;
+    NodeId first = k->node[n];
+
+    return (Fellows){b->g->nodes[first].in[i], b->g->nodes[k->second[first]].in[i],
+                     b->g->nodes[k->last[first]].in[i]};
+}
+
+// The first value like which an input lies when its block reads it: where one iteration alone reads
+// from outside, it is first brought to where the others' is (see lower/partition.c).
+static ValueId inner_value(const Builder *b, NodeId n, int i)
+{
+    const Node *x = &b->g->nodes[n];
+    Fellows f = fellows_of(b, n, i);
+
+    if (!x->block.cls || (f.first == f.second && f.second == f.last))
+        return b->q->alike.value[x->in[i]];
+    bool is_outside = value_block(b->g, f.first).cls != x->block.cls;
+    return b->q->alike.value[is_outside ? f.second : f.first];
+}
+
+// All iterations share one copy of what they all read.
+static bool is_again(const Builder *b, NodeId n, int i)
+{
+    const Node *x = &b->g->nodes[n];
+    Fellows f = fellows_of(b, n, i);
+
+    return x->block.cls && x->block.iter && f.first == f.second && f.second == f.last;
+}
+
+// Is this the first input, of all nodes', that reads the value in the phase? Its readers share what
+// it reads.
+static bool is_first_reader(const Builder *b, int *reader, NodeId n, int i, int at)
+{
+    int key = (int)b->q->alike.node[n] * 64 + i + 1;
+
+    if (!reader[at])
+        reader[at] = key;
+    return reader[at] == key;
+}
+
+static void need_pairings(Builder *b, NodeId n, int *reader)
+{
+    PlanProblem *q = b->q;
+    const Node *x = &b->g->nodes[n];
+    int64_t times = times_of(b, x->phase);
+
+    for (int i = 0; i < x->n_in; i++) {
+        if (!x->in[i] || is_again(b, n, i))
+            continue;
+        ValueId v = q->alike.value[x->in[i]], inner = inner_value(b, n, i);
+        int from = q->of_value[inner], at = 3 * inner + (int)x->phase, use = b->of_use[at];
+        if (inner != v)
+            pair_add(b, (Pairing){BOND_COPY, q->of_value[v], from, 0, v, times});
+        if (use >= 0 && is_first_reader(b, reader, n, i, at))
+            pair_add(b, (Pairing){BOND_COPY, from, use, 0, inner, times});
+        pair_add(b, (Pairing){BOND_NEED, use >= 0 ? use : from, q->of_node[q->alike.node[n]], i,
+                              inner, times});
+    }
+}
+
+// ---- the whole ----
+
+bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m, int accumulate,
+                int64_t memory, Arena *a, Diag *d)
+{
+    Arena *scratch = arena_new();
+    Builder b = {.q = q,
+                 .g = g,
+                 .cluster = c,
+                 .mesh = m,
+                 .layouts = layouts_new(scratch, m),
+                 .accumulate = accumulate,
+                 .arena = a,
+                 .scratch = scratch};
+
+    *q = (PlanProblem){.alike = alike_find(g, a)};
+    q->problem = (Problem){.name = g->name, .limit = memory};
+    q->of_node = arena_array(a, int, g->n_nodes);
+    q->of_value = arena_array(a, int, g->n_values);
+    b.rule = arena_array(a, Rule, g->n_nodes);
+    b.traffic = traffic_find(g, scratch);
+    for (NodeId n = 1; n < g->n_nodes; n++)
+        if (q->alike.node[n] == n)
+            node_variable(&b, n);
+    rest_variables(&b);
+    use_variables(&b);
+    int *reader = arena_array(scratch, int, 3 * (size_t)g->n_values);
+    for (NodeId n = 1; n < g->n_nodes; n++) {
+        made_pairings(&b, n);
+        need_pairings(&b, n, reader);
+    }
+    plan_nodes(&b);
+    plan_edges(&b);
+    bool ok = problem_join_edges(&q->problem, a, d);
+    arena_free(scratch);
+    return ok;
+}

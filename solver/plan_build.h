@@ -1,0 +1,102 @@
+// What the files of plans share: a graph on a mesh as an assignment problem.
+#ifndef SHARDCC_SOLVER_PLAN_BUILD_H
+#define SHARDCC_SOLVER_PLAN_BUILD_H
+
+#include "solver/plan.h"
+
+// ---- plan_alike.c ----
+// What a value may be where it rests.
+typedef enum Rest { REST_ANY, REST_SUM, REST_COMPLETE, REST_WHOLE } Rest;  // ever stricter
+
+// What must lie or be done alike: iterations of a block, both ends of a carried pair.
+typedef struct Alike {
+    ValueId *value;  // by ValueId: the first of those like it
+    NodeId *node;    // by NodeId: the same
+    // By first node of a block's place: the one of the second and of the last iteration.
+    NodeId *second, *last;
+    Rest *rest;  // by first value: the strictest of all like it
+} Alike;
+
+Alike alike_find(const Graph *g, Arena *a);
+
+// ---- plan_build.c ----
+typedef enum VariableKind {
+    VARIABLE_NODE,  // the strategy of a node
+    VARIABLE_REST,  // the spec of a value at rest
+    VARIABLE_USE,   // the spec in which several readers of one phase share a value
+} VariableKind;
+
+// A node of the problem: `id` is a first one.
+typedef struct Variable {
+    VariableKind kind;
+    int32_t id;
+    Phase phase;  // VARIABLE_USE
+    int n;
+    Spec *spec;  // [n]: its alternatives; of a node, strategies
+} Variable;
+
+typedef struct PlanProblem {
+    Problem problem;
+    Alike alike;
+    Variable *variable;  // by node of the problem
+    int n_variables, cap_variables;
+    int *of_node, *of_value;  // by id of a first one: its variable
+} PlanProblem;
+
+// A list of specs, each once.
+typedef struct Specs {
+    Spec *spec;
+    int n, cap;
+} Specs;
+
+void specs_add(Arena *a, Specs *l, Spec s);
+
+// Why two variables cost something together.
+typedef enum Bond {
+    BOND_MADE,  // a node, the rest of its output `operand`
+    BOND_NEED,  // a rest or use, the node whose input `operand` it is
+    BOND_COPY,  // a rest, a use or another rest
+} Bond;
+
+typedef struct Pairing {
+    Bond bond;
+    int a, b, operand;
+    ValueId value;  // of the ways
+    int64_t count;  // how often in a step
+} Pairing;
+
+typedef struct Builder {
+    PlanProblem *q;
+    const Graph *g;
+    const Cluster *cluster;
+    const Mesh *mesh;
+    Layouts *layouts;
+    Traffic traffic;
+    int accumulate;
+    Rule *rule;   // by first node
+    int *of_use;  // by 3 · first value + phase: its variable, or -1
+    Pairing *pairing;
+    int n_pairings, cap_pairings;
+    int *slot, n_slots;  // hash of pairings, + 1
+    int64_t **table;     // of ways, by hash of what they are from and to
+    uint64_t *table_key;
+    int n_tables;  // room, a power of two
+    Arena *arena, *scratch;
+} Builder;
+
+// How often what belongs to a phase is done in a step.
+static inline int64_t times_of(const Builder *b, Phase phase)
+{
+    return phase == UPDATE ? 1 : b->accumulate;
+}
+
+// Costs are picoseconds of a step of `accumulate` micro-batches. False after an error: sums of them
+// are too large.
+bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m, int accumulate,
+                int64_t memory, Arena *a, Diag *d);
+
+// ---- plan_price.c ----
+void plan_nodes(Builder *b);  // nodes of the problem, with their uses
+void plan_edges(Builder *b);
+
+#endif

@@ -1,0 +1,197 @@
+// What the decisions of a plan cost and hold: nodes what their pieces take, pairs of variables the
+// layout manager's ways, values their bytes at rest while they live.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solver/plan_build.h"
+
+// ---- ways ----
+
+// Picoseconds from each of some specs to each of others; tables of equal shapes and specs are one.
+static const int64_t *ways_table(Builder *b, ValueId v, const Spec *from, int n, const Spec *to,
+                                 int m)
+{
+    const Value *x = value_of(b->g, v);
+    const Way *way;
+    uint64_t key = hash_bytes(x->dim, (size_t)x->rank * sizeof *x->dim, (uint64_t)x->dtype);
+
+    key = hash_bytes(from, (size_t)n * sizeof *from, key ^ (uint64_t)n);
+    key = hash_bytes(to, (size_t)m * sizeof *to, key) | 1;
+    size_t mask = (size_t)b->n_tables - 1, at = key & mask;
+    for (; b->table_key[at]; at = (at + 1) & mask)
+        if (b->table_key[at] == key)
+            return b->table[at];
+    b->table_key[at] = key;
+    int64_t *t = b->table[at] = arena_array(b->scratch, int64_t, (size_t)n * (size_t)m);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+            layout_ways(b->layouts, x, from[i], to[j], &way);
+            t[(size_t)i * (size_t)m + (size_t)j] = way->picoseconds;
+        }
+    return t;
+}
+
+// What the alternatives of a variable mean at a pairing: specs, each once, and which is whose.
+typedef struct Meaning {
+    Specs specs;
+    int *of;  // by alternative
+} Meaning;
+
+static Meaning meaning_of(Builder *b, int variable, bool is_node, int operand)
+{
+    const Variable *v = &b->q->variable[variable];
+    Meaning x = {.of = arena_array(b->scratch, int, v->n)};
+
+    for (int k = 0; k < v->n; k++) {
+        Spec s = is_node ? strategy_spec(&b->rule[v->id], &v->spec[k], operand) : v->spec[k];
+        specs_add(b->scratch, &x.specs, s);
+        for (x.of[k] = 0; !spec_equal(&x.specs.spec[x.of[k]], &s); x.of[k]++)
+            ;
+    }
+    return x;
+}
+
+static void edge_write(Builder *b, const Pairing *p, Edge *e)
+{
+    const PlanProblem *q = b->q;
+    Meaning x = meaning_of(b, p->a, p->bond == BOND_MADE, p->operand);
+    Meaning y = meaning_of(b, p->b, p->bond == BOND_NEED, p->operand);
+    int n = q->variable[p->a].n, m = q->variable[p->b].n;
+    const int64_t *table =
+        ways_table(b, p->value, x.specs.spec, x.specs.n, y.specs.spec, y.specs.n);
+    int64_t *cost = arena_array(b->arena, int64_t, (size_t)n * (size_t)m);
+
+    for (int k = 0; k < n; k++)
+        for (int l = 0; l < m; l++)
+            cost[(size_t)k * (size_t)m + (size_t)l] =
+                p->count * table[(size_t)x.of[k] * (size_t)y.specs.n + (size_t)y.of[l]];
+    *e = (Edge){p->a, p->b, cost};
+}
+
+void plan_edges(Builder *b)
+{
+    Problem *p = &b->q->problem;
+
+    b->n_tables = 1024;
+    while (b->n_tables < 2 * b->n_pairings)
+        b->n_tables *= 2;
+    b->table = arena_array(b->scratch, int64_t *, b->n_tables);
+    b->table_key = arena_array(b->scratch, uint64_t, b->n_tables);
+    p->edge = arena_array(b->arena, Edge, b->n_pairings);
+    for (int i = 0; i < b->n_pairings; i++)
+        edge_write(b, &b->pairing[i], &p->edge[p->n_edges++]);
+}
+
+// ---- bytes ----
+
+// How many of a first value's fellows live from `time` on, changed by `by`.
+typedef struct Life {
+    ValueId first;
+    int time, by;
+} Life;
+
+static int compare_lives(const void *x, const void *y)
+{
+    const Life *a = x, *b = y;
+
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return (a->time > b->time) - (a->time < b->time);
+}
+
+// When each stored value lives: without a producer always, else from its node to its last reader.
+// What is written over another lives there.
+static Life *lives_find(Builder *b, int *n)
+{
+    const Graph *g = b->g;
+    int *end = arena_array(b->scratch, int, g->n_values);
+    Life *life = arena_array(b->scratch, Life, 2 * (size_t)g->n_values);
+
+    for (NodeId k = 1; k < g->n_nodes; k++)
+        for (int i = 0; i < g->nodes[k].n_in; i++)
+            end[b->traffic.base[g->nodes[k].in[i]]] = k + 1;
+    for (int i = 0; i < g->n_outputs; i++)
+        end[b->traffic.base[g->outputs[i].value]] = g->n_nodes;
+    for (int i = 0; i < g->n_carries; i++)
+        end[g->carries[i].out] = 0;
+    for (ValueId v = 1; v < g->n_values; v++) {
+        int made = value_of(g, v)->producer;
+        int last = made ? end[v] : g->n_nodes;
+        if (!b->traffic.is_stored[v] || b->traffic.base[v] != v || last <= made)
+            continue;
+        ValueId first = b->q->alike.value[v];
+        life[(*n)++] = (Life){first, made, 1};
+        life[(*n)++] = (Life){first, last, -1};
+    }
+    if (*n)
+        qsort(life, (size_t)*n, sizeof *life, compare_lives);
+    return life;
+}
+
+static void uses_write(Builder *b, const Variable *v, const Life *life, int n, int *n_uses,
+                       int *cap)
+{
+    Problem *p = &b->q->problem;
+
+    for (int k = 0; k < v->n; k++) {
+        int64_t bytes = spec_bytes(b->mesh, &v->spec[k], value_of(b->g, v->id)), count = 0;
+        *p->first_use++ = *n_uses;
+        for (int i = 0; i < n; i++) {
+            count += life[i].by;
+            if (i + 1 < n && life[i + 1].time > life[i].time && count * bytes > 0)
+                *arena_push(b->arena, p->use, *n_uses, *cap) =
+                    (Use){life[i].time, life[i + 1].time, count * bytes};
+        }
+    }
+}
+
+// ---- nodes ----
+
+static int64_t node_cost(Builder *b, NodeId n, const Work *whole, const Strategy *s, int64_t count)
+{
+    Work w = piece_work(b->g, &b->g->nodes[n], whole, &b->traffic, &b->rule[n], b->mesh, s);
+
+    double seconds = work_seconds(b->cluster, &w);
+
+    // What writes nothing to memory is part of a call that does.
+    return count * llround(1e12 * (w.written > 0 ? seconds : seconds - b->cluster->launch));
+}
+
+static void node_costs(Builder *b, const Variable *v, int64_t count, int64_t *cost)
+{
+    Work whole = node_work(b->g, &b->g->nodes[v->id]);
+
+    for (int k = 0; k < v->n; k++)
+        cost[k] = node_cost(b, v->id, &whole, &v->spec[k], count);
+}
+
+void plan_nodes(Builder *b)
+{
+    PlanProblem *q = b->q;
+    Problem *p = &q->problem;
+    int n_uses = 0, cap = 0, n_lives = 0, *first_use;
+    int64_t *count = arena_array(b->scratch, int64_t, b->g->n_nodes);
+    Life *life = lives_find(b, &n_lives), *end = life + n_lives;
+
+    for (NodeId n = 1; n < b->g->n_nodes; n++)
+        count[q->alike.node[n]] += times_of(b, b->g->nodes[n].phase);
+    p->n_nodes = q->n_variables;
+    p->first = arena_array(b->arena, int, q->n_variables + 1);
+    for (int i = 0; i < q->n_variables; i++)
+        p->first[i + 1] = p->first[i] + q->variable[i].n;
+    p->cost = arena_array(b->arena, int64_t, p->first[p->n_nodes]);
+    p->first_use = first_use = arena_array(b->arena, int, p->first[p->n_nodes] + 1);
+    for (int i = 0; i < q->n_variables; i++) {
+        const Variable *v = &q->variable[i];
+        int n = 0;
+        if (v->kind == VARIABLE_NODE)
+            node_costs(b, v, count[v->id], p->cost + p->first[i]);
+        while (v->kind == VARIABLE_REST && life + n < end && life[n].first == v->id)
+            n++;
+        uses_write(b, v, life, n, &n_uses, &cap);
+        life += n;
+    }
+    *p->first_use = n_uses;
+    p->first_use = first_use;
+}

@@ -1,0 +1,365 @@
+// Plans of small graphs against all plans there are: strategies and specs enumerated without the
+// search's own lists, costs and bytes added up as the cost model says.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <libgen.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "solver/plan.h"
+
+static const char *const graphs[] = {
+    "graph \"product\" {\n"
+    "  input %x f32[M,K]\n  parameter %w f32[K,N]\n"
+    "  %y f32[M,N] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+    "  output model \"y\" %y\n}\n",
+
+    "graph \"two\" {\n"
+    "  input %x f32[M,K]\n  parameter %w f32[K,N]\n  parameter %u f32[N,K]\n"
+    "  %y f32[M,N] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+    "  %z f32[M,K] = dot(%y, %u) eq=\"mn,nk->mk\"\n"
+    "  output model \"z\" %z\n}\n",
+
+    "graph \"shared\" {\n"
+    "  input %x f32[M,K]\n  parameter %w f32[K,N]\n  parameter %u f32[K,N]\n"
+    "  %a f32[M,N] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+    "  %b f32[M,N] = dot(%x, %u) eq=\"mk,kn->mn\"\n"
+    "  %c f32[M,N] = add(%a, %b)\n"
+    "  output model \"c\" %c\n}\n",
+
+    "graph \"rows\" {\n"
+    "  input %x f32[M,K]\n  parameter %w f32[K,N]\n"
+    "  %y f32[M,N] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+    "  %e f32[M,N] = exp(%y)\n"
+    "  %s f32[M] = reduce_sum(%e) axes=[1]\n"
+    "  output model \"s\" %s\n}\n",
+
+    "graph \"update\" training {\n"
+    "  input %x f32[M,K]\n  parameter %w f32[K,N]\n"
+    "  %y f32[M,N] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+    "  %g f32[K,N] = dot(%x, %y) eq=\"mk,mn->kn\" backward\n"
+    "  %v f32[K,N] = sub(%w, %g) update\n"
+    "  output model \"y\" %y\n"
+    "  carry step %w %v\n}\n",
+};
+
+static const struct {
+    int n_axes, size[MAX_AXES];
+} meshes[] = {{1, {2}}, {1, {3}}, {1, {4}}, {2, {2, 2}}};
+
+// The engines' programs lie above the folder of the tests.
+static const char *programs(Arena *a)
+{
+    char path[4096] = "";
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+
+    assert_true(n > 0);
+    return arena_string(a, "%s/../..", dirname(path));
+}
+
+static Graph *graph_with(Arena *a, const char *text, const int size[3])
+{
+    Text t = {0};
+    Diag d = {.file = "graph"};
+
+    for (const char *c = text; *c; c++) {
+        const char *at = (*c == 'M' || *c == 'N' || *c == 'K') ? strchr("MNK", *c) : NULL;
+        if (at)
+            text_printf(&t, "%d", size[at - "MNK"]);
+        else
+            text_put(&t, c, 1);
+    }
+    Graph *g = graph_parse(a, t.s, t.n, &d);
+    text_free(&t);
+    return g;
+}
+
+// ---- all there is ----
+
+typedef struct All {
+    const Graph *g;
+    const Cluster *c;
+    const Mesh *m;
+    Layouts *layouts;
+    Traffic traffic;
+    int64_t limit;
+    Rule rule[8];                 // by node
+    Strategy *strategy[8], s[8];  // by node: all, and the one that is tried
+    int n_strategies[8];
+    int like[12];       // by value: the one that it is carried from
+    Spec *spec[12];     // by value: all
+    int64_t *cost[12];  // … what it costs to rest so
+    int n_specs[12];
+    Spec at[12];
+    int64_t best;
+} All;
+
+enum { MOST_ENUMERATED = 4096 };
+
+// Every filling of a Spec with what axes can be, whatever it is a spec of.
+static int enumerate(const Mesh *m, int low, int high,
+                     bool (*is_right)(const All *, int, const Spec *), const All *all, int id,
+                     Spec *to)
+{
+    int n = 0, width = (high - low) * MAX_AXES;
+    int64_t total = (int64_t)pow(width, m->n_axes);
+
+    for (int64_t i = 0; i < total; i++) {
+        Spec s = spec_whole();
+        int64_t rest = i;
+        for (int a = 0; a < m->n_axes; a++, rest /= width) {
+            s.at[a] = (int8_t)(low + rest % width / MAX_AXES);
+            s.level[a] = (int8_t)(rest % width % MAX_AXES);
+        }
+        if (is_right(all, id, &s)) {
+            assert_true(n < MOST_ENUMERATED);
+            to[n++] = s;
+        }
+    }
+    return n;
+}
+
+static bool is_strategy(const All *all, int id, const Spec *s)
+{
+    return strategy_is_legal(&all->rule[id], all->m, s);
+}
+
+static bool is_spec(const All *all, int id, const Spec *s)
+{
+    const Value *v = value_of(all->g, id);
+    bool is_output = false;
+
+    for (int i = 0; i < all->g->n_outputs; i++)
+        is_output |= all->g->outputs[i].value == id;
+    for (int i = 0; i < all->g->n_carries; i++)
+        is_output |= all->g->carries[i].out == id;
+    return spec_is_valid(all->m, v->rank, s) &&
+           (spec_partial(s) == SPEC_WHOLE || (v->producer && !is_output));
+}
+
+static int64_t way(const All *all, ValueId v, Spec from, Spec to)
+{
+    const Way *w;
+
+    layout_ways(all->layouts, value_of(all->g, v), from, to, &w);
+    return w->picoseconds;
+}
+
+// What it costs that value v rests as `rest`: readers of a phase share what they read, if that is
+// cheaper by way of some spec.
+static int64_t rest_cost(const All *all, ValueId v, Spec rest)
+{
+    int64_t cost = 0;
+
+    for (int phase = 0; phase < 3; phase++) {
+        Spec need[8];
+        int n = 0;
+        for (NodeId k = 1; k < all->g->n_nodes; k++)
+            for (int i = 0; i < all->g->nodes[k].n_in; i++)
+                if (all->g->nodes[k].in[i] == v && (int)all->g->nodes[k].phase == phase)
+                    need[n++] = strategy_spec(&all->rule[k], &all->s[k], i);
+        int64_t least = n > 1 ? INT64_MAX : n ? way(all, v, rest, need[0]) : 0;
+        for (int u = 0; u < all->n_specs[v] && n > 1; u++) {
+            int64_t sum = way(all, v, rest, all->spec[v][u]);
+            for (int i = 0; i < n; i++)
+                sum += way(all, v, all->spec[v][u], need[i]);
+            least = sum < least ? sum : least;
+        }
+        cost += least;
+    }
+    NodeId made = value_of(all->g, v)->producer;
+    if (made)
+        cost +=
+            way(all, v, strategy_spec(&all->rule[made], &all->s[made], all->rule[made].n_in), rest);
+    return cost;
+}
+
+// Bytes at each node, of what isn't written over another.
+static bool fits(const All *all)
+{
+    for (NodeId now = 0; now < all->g->n_nodes; now++) {
+        int64_t bytes = 0;
+        for (ValueId v = 1; v < all->g->n_values; v++) {
+            NodeId made = value_of(all->g, v)->producer, last = made ? 0 : all->g->n_nodes;
+            for (NodeId k = 1; k < all->g->n_nodes; k++)
+                for (int i = 0; i < all->g->nodes[k].n_in; i++)
+                    last = all->g->nodes[k].in[i] == v && k > last ? k : last;
+            for (int i = 0; i < all->g->n_outputs; i++)
+                last = all->g->outputs[i].value == v ? all->g->n_nodes : last;
+            if (all->like[v] == v && all->traffic.is_stored[v] && made <= now && now <= last)
+                bytes += spec_bytes(all->m, &all->at[v], value_of(all->g, v));
+        }
+        if (bytes > all->limit)
+            return false;
+    }
+    return true;
+}
+
+static void try_values(All *all, ValueId v, int64_t cost)
+{
+    if (cost >= all->best)
+        return;
+    if (v == all->g->n_values) {
+        all->best = fits(all) ? cost : all->best;
+        return;
+    }
+    if (all->like[v] != v) {
+        try_values(all, v + 1, cost);
+        return;
+    }
+    for (int i = 0; i < all->n_specs[v]; i++) {
+        all->at[v] = all->spec[v][i];
+        try_values(all, v + 1, cost + all->cost[v][i]);
+    }
+}
+
+static void try_nodes(All *all, NodeId n, int64_t cost)
+{
+    if (n < all->g->n_nodes) {
+        Work whole = node_work(all->g, &all->g->nodes[n]);
+        for (int i = 0; i < all->n_strategies[n]; i++) {
+            all->s[n] = all->strategy[n][i];
+            Work w = piece_work(all->g, &all->g->nodes[n], &whole, &all->traffic, &all->rule[n],
+                                all->m, &all->s[n]);
+            double call = w.written > 0 ? 0 : all->c->launch;
+            try_nodes(all, n + 1, cost + llround(1e12 * (work_seconds(all->c, &w) - call)));
+        }
+        return;
+    }
+    int64_t least = cost;
+    for (ValueId v = 1; v < all->g->n_values; v++) {
+        int64_t cheapest = INT64_MAX;
+        for (int i = 0; i < all->n_specs[v]; i++) {
+            all->cost[v][i] = rest_cost(all, v, all->spec[v][i]);
+            for (ValueId u = v + 1; u < all->g->n_values; u++)
+                if (all->like[u] == v)
+                    all->cost[v][i] += rest_cost(all, u, all->spec[v][i]);
+            cheapest = all->cost[v][i] < cheapest ? all->cost[v][i] : cheapest;
+        }
+        least += all->like[v] == v ? cheapest : 0;
+    }
+    if (least < all->best)
+        try_values(all, 1, cost);
+}
+
+// The least cost, INT64_MAX if nothing fits.
+static int64_t enumerate_plans(const Graph *g, const Cluster *c, const Mesh *m, int64_t limit,
+                               Arena *a)
+{
+    All *all = arena_array(a, All, 1);
+
+    *all = (All){.g = g, .c = c, .m = m, .limit = limit, .best = INT64_MAX};
+    all->layouts = layouts_new(a, m);
+    all->traffic = traffic_find(g, a);
+    for (ValueId v = 1; v < g->n_values; v++) {
+        all->like[v] = v;
+        for (int i = 0; i < g->n_carries; i++)
+            all->like[v] = g->carries[i].out == v ? g->carries[i].in : all->like[v];
+        all->spec[v] = arena_array(a, Spec, MOST_ENUMERATED);
+        all->n_specs[v] =
+            enumerate(m, SPEC_MIN, value_of(g, v)->rank, is_spec, all, v, all->spec[v]);
+        all->cost[v] = arena_array(a, int64_t, all->n_specs[v]);
+    }
+    for (NodeId n = 1; n < g->n_nodes; n++) {
+        node_rule(g, &g->nodes[n], a, &all->rule[n]);
+        all->strategy[n] = arena_array(a, Strategy, MOST_ENUMERATED);
+        all->n_strategies[n] =
+            enumerate(m, LINEAR_JOINT, LINEAR_SINGLE + 3, is_strategy, all, n, all->strategy[n]);
+    }
+    try_nodes(all, 1, 0);
+    return all->best;
+}
+
+// ---- against the search ----
+
+static Cluster slow_links(double ratio)
+{
+    Cluster c = {.devices_per_host = 4,
+                 .threads = 1,
+                 .memory = 1e9,
+                 .bandwidth = 1e9,
+                 .reading = 1e9,
+                 .launch = 1e-7,
+                 .vector = 1e8 * ratio};
+    return c;
+}
+
+static Mesh mesh_of(int i, double beta)
+{
+    static const char *const names[] = {"x0", "x1", "x2", "x3"};
+    Mesh m = {.n_axes = meshes[i].n_axes};
+
+    for (int a = 0; a < m.n_axes; a++) {
+        m.size[a] = meshes[i].size[a];
+        m.name[a] = names[a];
+        m.alpha[a] = 1e-7 / (1 + a);
+        m.beta[a] = beta / (1 + a);
+    }
+    return m;
+}
+
+static bool find(const Graph *g, const Cluster *c, const Mesh *m, int64_t limit, Arena *a,
+                 Planned *to)
+{
+    PlanOptions o = {.accumulate = 1, .memory = limit};
+    Diag d = {.file = "plan"};
+
+    o.solve = (SolveOptions){
+        .threads = 1, .seed = 1, .engine = "cbc", .programs = programs(a), .is_quick = true};
+    assert_true(plan_find(g, c, m, &o, to, a, &d));
+    assert_true(!to->answer.choice || to->answer.outcome == OUTCOME_INFEASIBLE ||
+                plan_check(g, &to->plan, &d));
+    return to->answer.outcome != OUTCOME_INFEASIBLE;
+}
+
+static void as_cheap_as_all_plans(void **state)
+{
+    static const int sizes[][3] = {{8, 8, 8}, {5, 7, 3}, {16, 2, 6}};
+    int tried = 0, tight = 0, infeasible = 0;
+
+    for (int k = 0; k < COUNT(graphs) * COUNT(meshes) * COUNT(sizes) * 2; k++) {
+        int i = k % COUNT(graphs), j = k / COUNT(graphs) % COUNT(meshes);
+        int l = k / COUNT(graphs) / COUNT(meshes) % COUNT(sizes);
+        bool is_slow = k >= COUNT(graphs) * COUNT(meshes) * COUNT(sizes);
+        if (meshes[j].n_axes > 1 && i > 0)
+            continue;
+        Arena *a = arena_new();
+        Graph *g = graph_with(a, graphs[i], sizes[l]);
+        Cluster c = slow_links(is_slow ? 30 : 1);
+        Mesh m = mesh_of(j, is_slow ? 2e-8 : 1e-9);
+        Planned p;
+        assert_non_null(g);
+        assert_true(find(g, &c, &m, INT64_C(1) << 40, a, &p));
+        int64_t all = enumerate_plans(g, &c, &m, INT64_C(1) << 40, a);
+        if (p.answer.cost != all)
+            fail_msg("%s, mesh %d, sizes %d: %.0f, not %.0f", g->name, j, l, (double)p.answer.cost,
+                     (double)all);
+        for (int64_t limit = p.answer.peak - 1, step = 0; step < 3; step++, limit = limit * 4 / 5) {
+            int64_t least = enumerate_plans(g, &c, &m, limit, a);
+            bool is_there = find(g, &c, &m, limit, a, &p);
+            if (is_there != (least < INT64_MAX) || (is_there && p.answer.cost != least))
+                fail_msg("%s, mesh %d, sizes %d, limit %.0f: %d %.0f, not %.0f", g->name, j, l,
+                         (double)limit, is_there, (double)p.answer.cost, (double)least);
+            assert_true(!is_there || p.answer.peak <= limit);
+            tight += is_there;
+            infeasible += !is_there;
+        }
+        tried++;
+        arena_free(a);
+    }
+    print_message("%d without a limit, %d with one, %d where nothing fits\n", tried, tight,
+                  infeasible);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_cheap_as_all_plans)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
