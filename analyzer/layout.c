@@ -4,6 +4,7 @@
 // ways of which none is better in both: labels, which are settled in the order of their time
 // (Martins 1984; with one criterion it is Dijkstra's algorithm). The graph of a shape's specs and
 // steps is built once, and searched once for each spec from which somebody asks.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,7 @@ static int32_t spec_index(const Shape *h, const Spec *s)
 {
     const Spec *found = bsearch(s, h->spec, (size_t)h->n_specs, sizeof *s, compare_specs);
 
+    assert(found);  // the spec is valid
     return (int32_t)(found - h->spec);
 }
 

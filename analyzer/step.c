@@ -103,15 +103,12 @@ static Step step_move(const Mesh *m, const Value *v, const Spec *before, int axi
               .after = moved(before, axis, to)};
     int64_t piece = common_bytes(m, v, before, &s.after), all = times(piece, p);
 
-    if (s.kind == STEP_ALL_GATHER || s.kind == STEP_ALL_REDUCE)
-        s.bytes = piece;
-    else if (s.kind == STEP_ALL_TO_ALL || s.kind == STEP_REDUCE_SCATTER)
-        s.bytes = all;
-    bool packs = s.kind == STEP_ALL_TO_ALL || s.kind == STEP_REDUCE_SCATTER;
-    bool unpacks = s.kind == STEP_ALL_TO_ALL || s.kind == STEP_ALL_GATHER;
-    if (packs && !is_in_place(m, v, before, &s.after, axis))
+    bool sends_pieces = from != SPEC_WHOLE && to >= 0, gets_pieces = from >= 0;
+    if (from != SPEC_WHOLE)
+        s.bytes = sends_pieces ? all : piece;
+    if (sends_pieces && !is_in_place(m, v, before, &s.after, axis))
         s.staging += all;
-    if (unpacks && !is_in_place(m, v, &s.after, before, axis))
+    if (gets_pieces && !is_in_place(m, v, &s.after, before, axis))
         s.staging += all;
     set_cost(m, &s, 1U << axis);
     return s;
