@@ -53,13 +53,13 @@ typedef struct Shape {
     int n_edges, cap_edges;
     // By spec, of one search: its first label if others follow it, and if it is the last.
     int32_t *passing, *ending;
-    Ways **ways;  // by spec from which to go and spec to which; NULL: nobody has asked
+    int64_t *settled;  // … and the least transient bytes of a label that was settled
+    Ways **ways;       // by spec from which to go and spec to which; NULL: nobody has asked
 } Shape;
 
 struct Layouts {
     Arena *arena;
     const Mesh *m;
-    Map index;  // by key, from 1
     Shape **shape;
     int n_shapes, cap_shapes;
     Search search;
@@ -69,7 +69,7 @@ Layouts *layouts_new(Arena *a, const Mesh *m)
 {
     Layouts *l = arena_array(a, Layouts, 1);
 
-    l->arena = l->index.arena = a;
+    l->arena = a;
     l->m = m;
     return l;
 }
@@ -130,21 +130,25 @@ static void add_edges(Layouts *l, Shape *h)
     }
 }
 
+static bool is_of_shape(const Shape *h, const Value *v, unsigned partials)
+{
+    return h->partials == partials && h->v.rank == v->rank &&
+           dtype_size(h->v.dtype) == dtype_size(v->dtype) &&
+           !memcmp(h->v.dim, v->dim, (size_t)v->rank * sizeof *v->dim);
+}
+
 // Parts of a kind that neither end has don't lie on a cheapest way: they come of a whole by a mask,
-// and what takes them away again is no faster than nothing, or a slice. Sums are put in for all, so
-// that most share one graph.
+// and what takes them away again is no faster than nothing, or a slice. Where neither end has any,
+// sums are put in, so that most share one graph.
 static Shape *find_shape(Layouts *l, const Value *v, const Spec *from, const Spec *to)
 {
-    unsigned partials =
-        PARTIAL_BIT(SPEC_SUM) | PARTIAL_BIT(spec_partial(from)) | PARTIAL_BIT(spec_partial(to));
-    char key[(MAX_RANK + 1) * 24];
-    int n = snprintf(key, sizeof key, "%x/%d", partials >> 2, dtype_size(v->dtype));
+    unsigned partials = PARTIAL_BIT(spec_partial(from)) | PARTIAL_BIT(spec_partial(to));
 
-    for (int k = 0; k < v->rank; k++)
-        n += snprintf(key + n, sizeof key - (size_t)n, ",%" PRId64, v->dim[k]);
-    int32_t known = map_get(&l->index, key);
-    if (known)
-        return l->shape[known - 1];
+    partials &= ~PARTIAL_BIT(SPEC_WHOLE);
+    partials = partials ? partials : PARTIAL_BIT(SPEC_SUM);
+    for (int i = 0; i < l->n_shapes; i++)
+        if (is_of_shape(l->shape[i], v, partials))
+            return l->shape[i];
     Shape *h = arena_array(l->arena, Shape, 1);
     h->v = *v;
     h->partials = partials;
@@ -153,9 +157,9 @@ static Shape *find_shape(Layouts *l, const Value *v, const Spec *from, const Spe
     add_edges(l, h);
     h->passing = arena_array(l->arena, int32_t, h->n_specs);
     h->ending = arena_array(l->arena, int32_t, h->n_specs);
+    h->settled = arena_array(l->arena, int64_t, h->n_specs);
     h->ways = arena_array(l->arena, Ways *, h->n_specs);
     *arena_push(l->arena, l->shape, l->n_shapes, l->cap_shapes) = h;
-    map_set(&l->index, arena_copy(l->arena, key, (size_t)n), l->n_shapes);
     return h;
 }
 
@@ -230,7 +234,8 @@ static int32_t add_label(Arena *a, Search *s, int32_t *first, Label label)
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// Goes on from a label by one edge.
+// Goes on from a label by one edge. What was settled took no more time, so it is beaten in bytes or
+// not at all.
 static void follow(Arena *a, Shape *h, Search *s, int32_t label, int32_t edge)
 {
     const Label u = s->label[label];
@@ -243,8 +248,12 @@ static void follow(Arena *a, Shape *h, Search *s, int32_t label, int32_t edge)
                   .edge = edge,
                   .n_steps = (int16_t)(u.n_steps + 1)};
 
+    if (next.transient >= h->settled[e->to])
+        return;
     add_label(a, s, &h->ending[e->to], next);
     next.transient = most(u.transient, during + h->bytes[e->to]);
+    if (next.transient >= h->settled[e->to])
+        return;
     int32_t added = add_label(a, s, &h->passing[e->to], next);
     if (added >= 0)
         heap_put(a, s, added);
@@ -257,11 +266,16 @@ static void search_from(Arena *a, Shape *h, Search *s, int32_t from)
     s->n = s->n_heap = 0;
     memset(h->passing, -1, sizeof *h->passing * (size_t)h->n_specs);
     memset(h->ending, -1, sizeof *h->ending * (size_t)h->n_specs);
+    for (int i = 0; i < h->n_specs; i++)
+        h->settled[i] = INT64_MAX;
     add_label(a, s, &h->ending[from], start);
     heap_put(a, s, add_label(a, s, &h->passing[from], start));
     while (s->n_heap) {
         int32_t top = heap_take(s), u = s->label[top].spec;
-        for (int32_t e = h->first[u]; e < h->first[u + 1] && !s->label[top].is_dropped; e++)
+        if (s->label[top].is_dropped)
+            continue;
+        h->settled[u] = s->label[top].transient;  // the former ones took less time and more bytes
+        for (int32_t e = h->first[u]; e < h->first[u + 1]; e++)
             follow(a, h, s, top, e);
     }
 }

@@ -1,13 +1,15 @@
 // The layout manager against plain relaxation over all specs, with steps and costs of its own: the
 // time of every pair, and of a sample the whole trade between time and transient bytes.
 //
-//   layout_test all    the trade of every shape
+//   layout_test all     the trade of every shape
+//   layout_test time    prints the processor's time for all pairs of each shape
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -280,10 +282,39 @@ static void all_ways(void **state)
     }
 }
 
+// With parts that are summed only, and with those of all kinds.
+static void print_time(const Mesh *m, const Value *v, bool all_kinds)
+{
+    static Spec spec[MOST_SPECS];
+    int n = all_specs(m, v->rank, spec), kept = 0;
+    Arena *a = arena_new();
+    const Way *w;
+
+    for (int i = 0; i < n; i++)
+        if (all_kinds || spec_partial(&spec[i]) >= SPEC_SUM)
+            spec[kept++] = spec[i];
+    clock_t start = clock();
+    Layouts *l = layouts_new(a, m);
+    for (int k = 0; k < kept * kept; k++)
+        layout_ways(l, v, spec[k / kept], spec[k % kept], &w);
+    printf("%d axes, %d dims, %d specs%s: %.1f ms\n", m->n_axes, v->rank, kept,
+           all_kinds ? " with max and min" : "", 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC);
+    arena_free(a);
+}
+
+static int print_times(void)
+{
+    for (int i = 0; i < 2 * COUNT(meshes) * COUNT(shapes); i++)
+        print_time(&meshes[i / 2 / COUNT(shapes)], &shapes[i / 2 % COUNT(shapes)], i % 2);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(fastest), cmocka_unit_test(all_ways)};
 
+    if (argc > 1 && !strcmp(argv[1], "time"))
+        return print_times();
     is_thorough = argc > 1 && !strcmp(argv[1], "all");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
