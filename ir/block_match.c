@@ -8,24 +8,22 @@ enum { FEW_NODES = 8 };  // iterations of fewer nodes are only a class if one fo
 
 // ---- rotation ----
 
-// What iterations hand on at a cut: bytes, and how often they are read, and by kernels.
+// What iterations hand on at a cut: bytes, and how often they are read.
 typedef struct Cut {
-    int64_t bytes, reads, kernels;
+    int64_t bytes, reads;
 } Cut;
 
 // Adds to cuts (first, first + 1 …) `from` to `to`, as far as they are among the n_cuts; as steps.
-static void add_steps(Cut *step, int n_cuts, int from, int to, Cut more)
+static void add_steps(Cut *step, int n_cuts, int from, int to, int64_t bytes, int64_t reads)
 {
     from = from < 0 ? 0 : from;
     to = to >= n_cuts ? n_cuts - 1 : to;
     if (from > to)
         return;
-    step[from].bytes += more.bytes;
-    step[from].reads += more.reads;
-    step[from].kernels += more.kernels;
-    step[to + 1].bytes -= more.bytes;
-    step[to + 1].reads -= more.reads;
-    step[to + 1].kernels -= more.kernels;
+    step[from].bytes += bytes;
+    step[from].reads += reads;
+    step[to + 1].bytes -= bytes;
+    step[to + 1].reads -= reads;
 }
 
 // The cuts that each value of the nodes [begin, end) crosses up to its last reader among them.
@@ -42,8 +40,7 @@ static void add_crossings(const Finder *f, int begin, int end, int first, int n_
             NodeId from = value_of(g, n->in[k])->producer;
             last_reader[n->in[k]] = i;
             if (from && f->place[from] >= begin)
-                add_steps(step, n_cuts, f->place[from] + 1 - first, i - first,
-                          (Cut){.reads = 1, .kernels = n->op->kernel != NULL});
+                add_steps(step, n_cuts, f->place[from] + 1 - first, i - first, 0, 1);
         }
     }
     for (int i = begin; i < end; i++) {
@@ -51,21 +48,12 @@ static void add_crossings(const Finder *f, int begin, int end, int first, int n_
         for (int k = 0; k < n->n_out; k++)
             if (last_reader[n->out[k]] >= 0)
                 add_steps(step, n_cuts, i + 1 - first, last_reader[n->out[k]] - first,
-                          (Cut){.bytes = value_bytes(value_of(g, n->out[k]))});
+                          value_bytes(value_of(g, n->out[k])), 0);
     }
 }
 
 // The cut that hands on the fewest bytes; of several the one whose value is read most often: the
-// stream that all parts of a layer take up, not a step within one. Then one before kernels, not
-// before elementwise work that could be one with what made the value.
-static bool is_better(const Cut *a, const Cut *b)
-{
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes;
-    return a->reads != b->reads ? a->reads > b->reads : a->kernels > b->kernels;
-}
-
-// The best cuts first.
+// stream that all parts of a layer take up, not a step within one.
 int block_rotations(const Finder *f, const Run *r, int *offset, int most)
 {
     int n_iter = (r->end - r->begin) / r->period, n_cuts = (r->end - r->begin) % r->period + 1;
@@ -79,10 +67,10 @@ int block_rotations(const Finder *f, const Run *r, int *offset, int most)
         if (i) {
             cut[i].bytes += cut[i - 1].bytes;
             cut[i].reads += cut[i - 1].reads;
-            cut[i].kernels += cut[i - 1].kernels;
         }
         for (; at > 0; at--) {
-            if (!is_better(&cut[i], &cut[offset[at - 1]]))
+            const Cut *c = &cut[offset[at - 1]];
+            if (c->bytes < cut[i].bytes || (c->bytes == cut[i].bytes && c->reads >= cut[i].reads))
                 break;
             if (at < most)
                 offset[at] = offset[at - 1];
