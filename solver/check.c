@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver/internal.h"
+#include "solver/check.h"
 
 typedef struct Check {
     const Problem *p;
@@ -12,14 +12,12 @@ typedef struct Check {
     Diag *d;
 } Check;
 
-static bool wrong(const Check *c, const char *fmt, ...) PRINTF(2, 3);
-
-static bool wrong(const Check *c, const char *fmt, ...)
+bool answer_wrong(Diag *d, const char *fmt, ...)
 {
     va_list args;
 
     va_start(args, fmt);
-    diag_verror(c->d, fmt, args);
+    diag_verror(d, fmt, args);
     va_end(args);
     return false;
 }
@@ -29,8 +27,8 @@ static bool same(const Check *c, const char *name, Wide said, Wide found)
 {
     char x[WIDE_DIGITS], y[WIDE_DIGITS];
 
-    return said == found || wrong(c, "'%s' is %s, but it comes to %s", name, wide_text(said, x),
-                                  wide_text(found, y));
+    return said == found || answer_wrong(c->d, "'%s' is %s, but it comes to %s", name,
+                                         wide_text(said, x), wide_text(found, y));
 }
 
 static bool is_word(const char *s, const char *const *words)
@@ -53,14 +51,15 @@ static bool check_head(const Check *c)
 
     snprintf(hash, sizeof hash, "%016" PRIx64, c->p->hash);
     if (strcmp(s->hash, hash))
-        return wrong(c, "it answers another instance: hash '%s', expected '%s'", s->hash, hash);
+        return answer_wrong(c->d, "it answers another instance: hash '%s', expected '%s'", s->hash,
+                            hash);
     if (strcmp(s->instance, name))
-        return wrong(c, "'instance' is '%s', expected '%s'", s->instance, name);
+        return answer_wrong(c->d, "'instance' is '%s', expected '%s'", s->instance, name);
     if (!is_word(s->outcome, outcomes))
-        return wrong(c, "'outcome' is '%s'", s->outcome);
+        return answer_wrong(c->d, "'outcome' is '%s'", s->outcome);
     if (!is_word(s->stop, stops))
-        return wrong(c, "'stop' is '%s'", s->stop);
-    return s->seed >= 0 || wrong(c, "'seed' is below 0");
+        return answer_wrong(c->d, "'stop' is '%s'", s->stop);
+    return s->seed >= 0 || answer_wrong(c->d, "'seed' is below 0");
 }
 
 // The last line but one holds the hash of all before it.
@@ -71,12 +70,13 @@ static bool check_sum(const Check *c, File file)
 
     if (n >= COUNT(tail) || file.size < (size_t)n ||
         memcmp(file.data + file.size - (size_t)n, tail, (size_t)n))
-        return wrong(c, "the file doesn't end in its checksum");
+        return answer_wrong(c->d, "the file doesn't end in its checksum");
     char expected[17];
     snprintf(expected, sizeof expected, "%016" PRIx64,
              hash_bytes(file.data, file.size - (size_t)n, 0));
     return !strcmp(c->s->checksum, expected) ||
-           wrong(c, "the checksum is %s, but that of the text is %s", c->s->checksum, expected);
+           answer_wrong(c->d, "the checksum is %s, but that of the text is %s", c->s->checksum,
+                        expected);
 }
 
 // ---- the choice ----
@@ -86,18 +86,19 @@ static bool check_choice(const Check *c)
     const Problem *p = c->p;
 
     if (c->s->choice.n_x != p->n_nodes)
-        return wrong(c, "'choice' has %d nodes, the instance %d", c->s->choice.n_x, p->n_nodes);
+        return answer_wrong(c->d, "'choice' has %d nodes, the instance %d", c->s->choice.n_x,
+                            p->n_nodes);
     for (int i = 0; i < p->n_nodes; i++) {
         int64_t k = c->s->choice.x[i];
         if (k < 0 || k >= p->first[i + 1] - p->first[i])
-            return wrong(c, "node %d: alternative %" PRId64 " isn't there", i, k);
+            return answer_wrong(c->d, "node %d: alternative %" PRId64 " isn't there", i, k);
         if (p->cost[p->first[i] + k] >= COST_FORBIDDEN)
-            return wrong(c, "node %d: alternative %" PRId64 " is forbidden", i, k);
+            return answer_wrong(c->d, "node %d: alternative %" PRId64 " is forbidden", i, k);
     }
     for (int e = 0; e < p->n_edges; e++) {
         int a = p->edge[e].a, b = p->edge[e].b, n = p->first[b + 1] - p->first[b];
         if (p->edge[e].cost[c->s->choice.x[a] * n + c->s->choice.x[b]] >= COST_FORBIDDEN)
-            return wrong(c, "nodes %d and %d: what is chosen is forbidden", a, b);
+            return answer_wrong(c->d, "nodes %d and %d: what is chosen is forbidden", a, b);
     }
     return true;
 }
@@ -180,11 +181,11 @@ static bool check_gap(const Check *c)
 
     snprintf(text, sizeof text, "%.17g", gap);
     if (strcmp(s->gap, text))
-        return wrong(c, "'gap' is %s, but it comes to %s", s->gap, text);
+        return answer_wrong(c->d, "'gap' is %s, but it comes to %s", s->gap, text);
     bool is_proved = gap <= strtod(s->gap_wanted, NULL);
     return is_proved == !strcmp(s->outcome, "proved") ||
-           wrong(c, "'outcome' is '%s', but the gap is %s and wanted is %s", s->outcome, s->gap,
-                 s->gap_wanted);
+           answer_wrong(c->d, "'outcome' is '%s', but the gap is %s and wanted is %s", s->outcome,
+                        s->gap, s->gap_wanted);
 }
 
 static bool check_bound(const Check *c)
@@ -197,13 +198,13 @@ static bool check_bound(const Check *c)
         !same(c, "certified", s->certified, certified))
         return false;
     if (s->certified > s->bound)
-        return wrong(c, "'certified' is above 'bound'");
+        return answer_wrong(c->d, "'certified' is above 'bound'");
     if (s->bound > s->cost)
-        return wrong(c, "'bound' is above 'cost'");
+        return answer_wrong(c->d, "'bound' is above 'cost'");
     if (!is_word(s->bound_by, words))
-        return wrong(c, "'bound_by' is '%s'", s->bound_by);
+        return answer_wrong(c->d, "'bound_by' is '%s'", s->bound_by);
     if (!strcmp(s->bound_by, "duals") && s->bound != s->certified)
-        return wrong(c, "'bound' is said to come from the duals, but isn't 'certified'");
+        return answer_wrong(c->d, "'bound' is said to come from the duals, but isn't 'certified'");
     return check_gap(c);
 }
 
@@ -216,7 +217,7 @@ static bool check_found(const Check *c)
         return false;
     peak = choice_peak(c);
     if (peak > c->p->limit)
-        return wrong(c, "the choice holds more bytes than the limit");
+        return answer_wrong(c->d, "the choice holds more bytes than the limit");
     return same(c, "peak", s->peak, peak) &&
            (peak == 0 || same(c, "peak", s->peak, bytes_at(c, s->at))) && check_bound(c);
 }
@@ -226,11 +227,11 @@ static bool check_infeasible(const Check *c)
     const Stored *s = c->s;
 
     if (s->least_bound <= c->p->limit)
-        return wrong(c, "'least_bound' isn't above the limit of %" PRId64, c->p->limit);
+        return answer_wrong(c->d, "'least_bound' isn't above the limit of %" PRId64, c->p->limit);
     if (!s->choice.n)
         return true;
     if (s->least < s->least_bound)
-        return wrong(c, "'least' is below 'least_bound'");
+        return answer_wrong(c->d, "'least' is below 'least_bound'");
     return check_choice(c) && same(c, "least", s->least, choice_peak(c)) &&
            same(c, "least", s->least, bytes_at(c, s->at));
 }

@@ -50,6 +50,9 @@ void remains_build(Remains *r, const Problem *p, Wide unit, Wide *cost, bool *is
                    const Barred *barred, int n_barred, Arena *a, Diag *d);
 // One step of a certificate. False, with an error, where it can't be gone.
 bool remains_step(Remains *r, int64_t kind, int64_t node, int64_t other);
+// ---- check.c ----
+bool answer_wrong(Diag *d, const char *fmt, ...) PRINTF(2, 3);  // an error; false
+
 // ---- check_full.c ----
 // Marks what, with the least that all others hold, holds more than the limit at some time. False:
 // all choices do.

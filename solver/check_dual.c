@@ -24,18 +24,6 @@ typedef struct Proof {
     Diag *d;
 } Proof;
 
-static bool wrong(const Proof *c, const char *fmt, ...) PRINTF(2, 3);
-
-static bool wrong(const Proof *c, const char *fmt, ...)
-{
-    va_list args;
-
-    va_start(args, fmt);
-    diag_verror(c->d, fmt, args);
-    va_end(args);
-    return false;
-}
-
 // ---- what the numbers may be ----
 
 // With these sums below 2^62 no term of the bound leaves 128 bits: usages sum to less than 2^63,
@@ -46,15 +34,17 @@ static bool check_prices(const Proof *c)
     Wide sum = 0;
 
     if (times->n_x != prices->n_x)
-        return wrong(c, "the duals have %d times, but %d prices", times->n_x, prices->n_x);
+        return answer_wrong(c->d, "the duals have %d times, but %d prices", times->n_x,
+                            prices->n_x);
     for (int t = 0; t < times->n_x; t++) {
         if (times->x[t] < 0 || times->x[t] > INT_MAX || (t && times->x[t] <= times->x[t - 1]))
-            return wrong(c, "the times of the duals don't ascend at %" PRId64, times->x[t]);
+            return answer_wrong(c->d, "the times of the duals don't ascend at %" PRId64,
+                                times->x[t]);
         if (prices->x[t] <= 0)
-            return wrong(c, "a price of the duals is %" PRId64, prices->x[t]);
+            return answer_wrong(c->d, "a price of the duals is %" PRId64, prices->x[t]);
         sum += prices->x[t];
     }
-    return sum < (Wide)1 << 62 || wrong(c, "the prices of the duals sum to 2^62 or more");
+    return sum < (Wide)1 << 62 || answer_wrong(c->d, "the prices of the duals sum to 2^62 or more");
 }
 
 static bool check_shape(const Proof *c)
@@ -62,12 +52,13 @@ static bool check_shape(const Proof *c)
     const StoredRound *s = c->s;
 
     if (s->shift < 0 || s->shift > 40)
-        return wrong(c, "the shift of the duals isn't from 0 to 40");
+        return answer_wrong(c->d, "the shift of the duals isn't from 0 to 40");
     if (s->steps.n_x % 3)
-        return wrong(c, "the steps of the duals are %d numbers, not threes", s->steps.n_x);
+        return answer_wrong(c->d, "the steps of the duals are %d numbers, not threes",
+                            s->steps.n_x);
     if (s->edges.n_x % 2 || s->edges.n_x / 2 != s->messages.n)
-        return wrong(c, "the duals have messages of %d edges, but %d ends of edges", s->messages.n,
-                     s->edges.n_x);
+        return answer_wrong(c->d, "the duals have messages of %d edges, but %d ends of edges",
+                            s->messages.n, s->edges.n_x);
     return check_prices(c);
 }
 
@@ -121,7 +112,8 @@ static bool reduce(Proof *c)
 
     for (int i = 0; i < c->s->steps.n_x && !c->left.is_empty; i += 3) {
         if (!c->is_tame && step[i] != RULE_FULL)
-            return wrong(c, "the duals have steps that add costs, which sum to 10^18 or more");
+            return answer_wrong(c->d,
+                                "the duals have steps that add costs, which sum to 10^18 or more");
         if (!remains_step(&c->left, step[i], step[i + 1], step[i + 2]))
             return false;
     }
@@ -156,18 +148,21 @@ static bool edges_match(Proof *c)
     for (int i = 0; i < c->left.n_bonds; i++)
         n_left += !c->left.bond[i].is_gone;
     if (n_left != m->n)
-        return wrong(c, "the duals have messages of %d edges, but %d are left", m->n, n_left);
+        return answer_wrong(c->d, "the duals have messages of %d edges, but %d are left", m->n,
+                            n_left);
     c->bond = arena_array(c->arena, Bond *, m->n);
     for (int e = 0; e < m->n; e++) {
         int64_t a = c->s->edges.x[2 * e], b = c->s->edges.x[2 * e + 1];
         Bond *bond = c->bond[e] = remains_find(&c->left, a, b);
         if (!bond || bond->is_waiting)
-            return wrong(c, "the duals have messages of nodes %" PRId64 " and %" PRId64 " %s", a, b,
-                         bond ? "twice" : "without an edge");
+            return answer_wrong(c->d,
+                                "the duals have messages of nodes %" PRId64 " and %" PRId64 " %s",
+                                a, b, bond ? "twice" : "without an edge");
         bond->is_waiting = true;  // once only
         int expected = c->n_places[a] + c->n_places[b];
         if (list_size(m, e) != expected)
-            return wrong(c, "edge %d has %d messages, expected %d", e, list_size(m, e), expected);
+            return answer_wrong(c->d, "edge %d has %d messages, expected %d", e, list_size(m, e),
+                                expected);
     }
     return true;
 }
@@ -388,7 +383,7 @@ bool stored_bound(const Problem *p, const Stored *s, Wide cost, Wide *bound, Dia
     bool ok = s->n_rounds > 0;
 
     if (!ok)
-        wrong(&c, "there are no duals");
+        answer_wrong(d, "there are no duals");
     c.is_out = arena_array(a, bool, p->n_nodes ? p->first[p->n_nodes] : 0);
     c.is_tame = is_tame(p);
     for (int i = 0; i < s->n_rounds && ok; i++) {

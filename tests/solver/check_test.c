@@ -1,80 +1,7 @@
 // The files of answers: what is written is accepted, and whatever isn't so is refused.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "tests/solver/random.h"
+#include "tests/solver/answers.h"
 
 enum { PROBLEMS = 2500 };
-
-typedef struct Case {
-    Problem p, written;  // what the answer is held against, what it was written for
-    SolveOptions o;
-    Answer answer;
-} Case;
-
-static Wide between(uint64_t *r, Wide low, Wide high)
-{
-    return low + (Wide)(next_random(r) % 101) * (high - low) / 100;
-}
-
-// An answer as a search might give it.
-static void make(Case *c, uint64_t seed, Arena *a)
-{
-    uint64_t r = seed;
-    Answer *x = &c->answer;
-
-    c->p = random_problem(seed, a);
-    c->p.name = "case";
-    c->p.hash = next_random(&r);
-    c->written = c->p;
-    Best b = brute_force(&c->p);
-    c->o = (SolveOptions){.gap = (double)PICK(&r, 0, 1, 100) / 100, .seed = seed};
-    *x = (Answer){.choice = arena_array(a, int, MOST_RANDOM_NODES)};
-    if (!b.is_feasible) {
-        x->outcome = OUTCOME_INFEASIBLE;
-        x->least = b.least;
-        x->least_bound = b.is_allowed ? b.least : INT64_MAX;
-        memcpy(x->choice, b.least_choice, sizeof b.choice);
-        x->at = problem_price(&c->p, b.least_choice).at;
-        if (!b.is_allowed)
-            x->choice = NULL;
-        return;
-    }
-    memcpy(x->choice, b.choice, sizeof b.choice);
-    x->proof = random_certificate(&c->p, &r, 20, a);
-    x->cost = b.cost;
-    x->is_branched = chance(&r, 50);
-    x->bound = x->is_branched ? between(&r, x->proof.bound, x->cost) : x->proof.bound;
-    x->outcome = answer_gap(x->cost, x->bound) <= c->o.gap ? OUTCOME_PROVED : OUTCOME_FOUND;
-    x->peak = problem_price(&c->p, x->choice).peak;
-    x->at = problem_price(&c->p, x->choice).at;
-}
-
-static bool check_text(const Problem *p, const char *s, size_t n, Text *said)
-{
-    Diag d = {.file = "a", .to = said};
-    Text line = {0};
-    bool ok = stored_check((File){(const uint8_t *)s, n}, p, &line, &d);
-
-    assert_int_equal(d.errors, !ok);
-    assert_int_equal(line.n > 0, ok);
-    text_free(&line);
-    return ok;
-}
-
-static bool check(const Case *c)
-{
-    Text t = {0}, said = {0};
-
-    answer_print(&t, &c->written, &c->o, &c->answer, "1");
-    bool ok = check_text(&c->p, t.s, t.n, &said);
-    text_free(&t);
-    text_free(&said);
-    return ok;
-}
 
 static void accepted(void **state)
 {
@@ -99,11 +26,6 @@ static const char *const fields[] = {
     "choice", "cost",  "bound",   "certified",   "peak",  "at",   "outcome",  "shift",
     "times",  "price", "message", "least_bound", "least", "hash", "instance",
 };
-
-static int64_t change(uint64_t *r)
-{
-    return PICK(r, 1, -1, 2, -7, 1000, -1000000, 123456789) * (1 + below(r, 3));
-}
 
 static bool alter_dual(Case *c, const char *field, uint64_t *r)
 {
@@ -225,96 +147,6 @@ static void altered(void **state)
         }
         assert_true(refused >= 100);
     }
-}
-
-// ---- certificates of several rounds ----
-
-// What may be altered of a round: a step, which may go, the ends of an edge, a number of the dual.
-enum { STEP, DROP, END, NUMBER, PARTS };
-
-static void alter_number(Round *x, uint64_t *r)
-{
-    Dual *d = &x->dual;
-    int n = 0;
-
-    for (int e = 0; e < x->n_edges; e++)
-        n += x->edge[e].n_messages;
-    if (n && chance(r, 50))
-        d->message[below(r, n)] += change(r) * (INT64_C(1) << below(r, 30));
-    else if (d->n_times && chance(r, 50))
-        d->price[below(r, d->n_times)] += change(r);
-    else if (d->n_times)
-        d->time[below(r, d->n_times)] += (int)PICK(r, 1, -1, 5);
-    else
-        d->shift += (int)PICK(r, 1, -1, 2);
-}
-
-static void alter_round(Round *x, int part, uint64_t *r)
-{
-    int at = x->n_steps ? below(r, x->n_steps) : 0;
-
-    if (part == STEP && x->n_steps) {
-        *(chance(r, 50) ? &x->step[at].node : &x->step[at].other) += (int)PICK(r, 1, -1, 2, 100);
-        x->step[at].kind = chance(r, 80) ? x->step[at].kind : (RuleKind)below(r, 5);
-    } else if (part == DROP && x->n_steps) {
-        x->n_steps--;
-        memmove(x->step + at, x->step + at + 1, (size_t)(x->n_steps - at) * sizeof *x->step);
-    } else if (part == END && x->n_edges) {
-        Ends *e = &x->edge[below(r, x->n_edges)];
-        *(chance(r, 50) ? &e->a : &e->b) += (int)PICK(r, 1, -1, 2, -5);
-    } else if (part == NUMBER) {
-        alter_number(x, r);
-    }
-}
-
-// What the answer's duals prove where only choices below `cutoff` count.
-static Wide proved_below(const Case *c, Wide cutoff, Arena *a)
-{
-    Text t = {0}, said = {0};
-    Diag d = {.file = "a", .to = &said};
-    Stored s;
-    Wide bound = 0;
-
-    answer_print(&t, &c->written, &c->o, &c->answer, "1");
-    assert_true(stored_read((File){(const uint8_t *)t.s, t.n}, &s, a, &d));
-    if (!stored_bound(&c->p, &s, cutoff, &bound, &d))
-        bound = c->answer.cost;
-    text_free(&t);
-    text_free(&said);
-    return bound;
-}
-
-// Whatever is altered, no bound above the optimum is believed; and most of it is seen.
-static void rounds(void **state)
-{
-    int refused[PARTS] = {0}, several = 0;
-    Watch w = watch_start(0);
-
-    for (uint64_t seed = 0; seed < 8 * PROBLEMS; seed++) {
-        Arena *a = arena_new();
-        uint64_t r = seed;
-        int part = (int)(seed % PARTS);
-        Case c;
-        make(&c, seed, a);
-        Answer *x = &c.answer;
-        if (x->outcome != OUTCOME_INFEASIBLE) {
-            Dual none = {0};
-            certify(&c.p, &c.o, x->cost, &none, false, &w, &x->proof, a);
-            assert_true(x->proof.bound <= x->cost);
-            x->bound = x->proof.bound;
-            x->outcome = answer_gap(x->cost, x->bound) <= c.o.gap ? OUTCOME_PROVED : OUTCOME_FOUND;
-            several += x->proof.n_rounds > 1;
-            assert_true(check(&c));
-            alter_round(&x->proof.round[below(&r, x->proof.n_rounds)], part, &r);
-            refused[part] += !check(&c);
-            assert_true(proved_below(&c, x->cost + 1 + below(&r, 100), a) <= x->cost);
-        }
-        arena_free(a);
-    }
-    print_message("%d of several rounds\n", several);
-    for (int i = 0; i < PARTS; i++)
-        if (refused[i] < 100)
-            fail_msg("part %d: %d refused", i, refused[i]);
 }
 
 // ---- in the text ----
@@ -498,9 +330,9 @@ static void digits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(accepted),  cmocka_unit_test(altered),
-                                       cmocka_unit_test(rounds),    cmocka_unit_test(gaps),
-                                       cmocka_unit_test(malformed), cmocka_unit_test(damaged),
-                                       cmocka_unit_test(asked),     cmocka_unit_test(digits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(accepted), cmocka_unit_test(altered),
+                                       cmocka_unit_test(gaps),     cmocka_unit_test(malformed),
+                                       cmocka_unit_test(damaged),  cmocka_unit_test(asked),
+                                       cmocka_unit_test(digits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

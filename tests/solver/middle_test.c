@@ -6,25 +6,13 @@
 
 #include <cmocka.h>
 
-#include <libgen.h>
-#include <unistd.h>
-
 #include "solver/relax.h"
+#include "tests/solver/programs.h"
 #include "tests/solver/random.h"
 
 static int n_problems = 100;
 
 enum { MOST_PLACES = 5, REACH = 6 };
-
-// The engines' programs lie above the folder of the tests.
-static const char *programs(Arena *a)
-{
-    char path[4096] = "";
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-
-    assert_true(n > 0);
-    return arena_string(a, "%s/../..", dirname(path));
-}
 
 // Dear alternatives hold little; the fuller half of all together doesn't fit.
 static void middle_nodes(Maker *m, int n)

@@ -6,13 +6,12 @@
 
 #include <cmocka.h>
 
-#include <libgen.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "solver/plan.h"
+#include "tests/solver/programs.h"
 
 static const char *const graphs[] = {
     "graph \"product\" {\n"
@@ -52,16 +51,6 @@ static const char *const graphs[] = {
 static const struct {
     int n_axes, size[MAX_AXES];
 } meshes[] = {{1, {2}}, {1, {3}}, {1, {4}}, {2, {2, 2}}};
-
-// The engines' programs lie above the folder of the tests.
-static const char *programs(Arena *a)
-{
-    char path[4096] = "";
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-
-    assert_true(n > 0);
-    return arena_string(a, "%s/../..", dirname(path));
-}
 
 static Graph *graph_with(Arena *a, const char *text, const int size[3])
 {

@@ -110,7 +110,7 @@ static void metrics(void **state)
             point[i] = i;
         for (int i = 0; i < m.n_steps; i++)
             step[i] = (Hop){below(&r, m.n_points), below(&r, m.n_points),
-                             (int64_t)next_random(&r) >> (4 + below(&r, 55))};
+                            (int64_t)next_random(&r) >> (4 + below(&r, 55))};
         for (int i = 0; i < m.n_steps; i++)
             step[i].cost = step[i].cost < 0 ? -step[i].cost : step[i].cost;
         const int64_t *x = metric_matrix(&m, point, m.n_points, point, m.n_points, a);

@@ -123,7 +123,7 @@ static inline const int64_t *random_metric(Maker *m, int n_a, int n_b)
 
     for (int i = 0; i < metric.n_steps; i++)
         step[i] = (Hop){below(&m->random, metric.n_points), below(&m->random, metric.n_points),
-                         below(&m->random, 9) * m->style.scale};
+                        below(&m->random, 9) * m->style.scale};
     for (int k = 0; k < n_a; k++)
         of_a[k] = below(&m->random, metric.n_points);
     for (int l = 0; l < n_b; l++)
@@ -366,8 +366,8 @@ static inline Problem consistent(const Problem *p, Arena *a)
     return q;
 }
 
-// Messages of all alternatives and of those that aren't forbidden, one from the other; gives how many
-// of edge e are copied.
+// Messages of all alternatives and of those that aren't forbidden, one from the other; gives how
+// many of edge e are copied.
 static inline int messages_move(const Problem *q, int e, int64_t **all, int64_t **left, bool is_in)
 {
     int n = 0;

@@ -5,24 +5,12 @@
 
 #include <cmocka.h>
 
-#include <libgen.h>
-#include <unistd.h>
-
 #include "solver/relax.h"
 #include "tests/solver/example.h"
+#include "tests/solver/programs.h"
 #include "tests/solver/random.h"
 
 enum { PROBLEMS = 3000 };
-
-// The engines' programs lie above the folder of the tests.
-static const char *programs(Arena *a)
-{
-    char path[4096] = "";
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-
-    assert_true(n > 0);
-    return arena_string(a, "%s/../..", dirname(path));
-}
 
 // Costs so large that doubles don't tell neighbours apart: the optimum is met within the gap only.
 static bool is_large(const Problem *p)
@@ -66,8 +54,8 @@ static void judge(int seed, const SolveOptions *o, const Best *best, const Answe
         fail_msg("seed %d: outcome %d, cost %.0f, not %.0f", seed, s->outcome, (double)s->cost,
                  (double)best->cost);
     if (s->bound > best->cost || s->proof.bound > s->bound)
-        fail_msg("seed %d: bounds %.0f, %.0f of %.0f", seed, (double)s->bound, (double)s->proof.bound,
-                 (double)best->cost);
+        fail_msg("seed %d: bounds %.0f, %.0f of %.0f", seed, (double)s->bound,
+                 (double)s->proof.bound, (double)best->cost);
 }
 
 static void check(uint64_t seed, const char *engine)
