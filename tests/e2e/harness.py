@@ -1,10 +1,14 @@
 """What the end-to-end tests share: running programs, reading what they write, counting checks."""
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+
+# A shell's background jobs begin with Ctrl-C ignored, and so would what they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TYPES = {
     "F32": np.float32,
