@@ -136,16 +136,16 @@ class Errors:
 
     def killed(self):
         """Killed in the middle of saving: the old file is whole, and the next save works."""
-        big = np.zeros((4096, 4096), np.float32)
+        big = np.zeros((4096, 8192), np.float32)
         nodes = [node("MatMul", ["x", "weight"], ["logits"], "mm")]
-        data = model(nodes, [value("x", "f32", [1, 4096])], [value("logits", "f32", [1, 4096])], [tensor("weight", big)])
+        data = model(nodes, [value("x", "f32", [1, 4096])], [value("logits", "f32", [1, 8192])], [tensor("weight", big)])
         (self.work / "big.onnx").write_bytes(data)
         run(self.shardcc, "big.onnx", *TRAIN, cwd=self.work)
         write_data(self.work / "big_data", {"x": np.zeros((1, 4096), np.float32), "labels": np.zeros(1, np.int64)})
         command = ["./big", "--data", "big_data", "--steps", "0", "--quiet", "--save", "saved"]
         run(*command, cwd=self.work)
         old, caught = (self.work / "saved").read_bytes(), 0
-        for _ in range(60):
+        for _ in range(200):
             p = subprocess.Popen(command, cwd=self.work)
             while p.poll() is None and not list(self.work.glob("saved.*")):
                 pass
