@@ -350,7 +350,6 @@ static bool round_bound(Proof *c, Wide *bound)
     Wide unit = c->left.unit;
     *bound = c->bound / unit + (c->bound % unit > 0);  // rounded up, as costs are whole
     *bound = *bound < c->cost ? *bound : c->cost;
-    rule_out(c);
     return true;
 }
 
@@ -391,6 +390,8 @@ bool stored_bound(const Problem *p, const Stored *s, Wide cost, Wide *bound, Dia
         c.s = &s->round[i];
         c.arena = arena_new();
         ok = round_bound(&c, &round);
+        if (ok && !c.left.is_empty && i + 1 < s->n_rounds)
+            rule_out(&c);
         *bound = i == 0 || round > *bound ? round : *bound;
         arena_free(c.arena);
     }

@@ -1,7 +1,6 @@
 // What can't be for want of bytes: an alternative that, with the least that all others hold at the
 // time, holds more than the limit.
 #include <stdlib.h>
-#include <string.h>
 
 #include "solver/check.h"
 
@@ -72,13 +71,14 @@ static void share_trace(const Remains *r, int top, Share m, Arena *a)
             m.alternative[k] = r->point[way[d]].partner[m.alternative[k]];
 }
 
-static int place_of(const Holding *h, int time)
+// Where `at` is among n ascending times.
+static int place_of(const int *time, int n, int at)
 {
-    int low = 0, high = h->n_times;
+    int low = 0, high = n;
 
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (h->time[middle] < time)
+        if (time[middle] < at)
             low = middle + 1;
         else
             high = middle;
@@ -107,8 +107,10 @@ static void bytes_add(const Remains *r, const Shares *m, int k, int n, const Hol
     for (int i = 0; i < m->n; i++) {
         int at = p->first[m->share[i].node] + m->share[i].alternative[k];
         for (int u = p->first_use[at]; u < p->first_use[at + 1]; u++) {
-            h->bytes[(int64_t)place_of(h, p->use[u].first) * n + k] += p->use[u].bytes;
-            h->bytes[(int64_t)place_of(h, p->use[u].last) * n + k] -= p->use[u].bytes;
+            int64_t first = place_of(h->time, h->n_times, p->use[u].first);
+            int64_t last = place_of(h->time, h->n_times, p->use[u].last);
+            h->bytes[first * n + k] += p->use[u].bytes;
+            h->bytes[last * n + k] -= p->use[u].bytes;
         }
     }
 }
@@ -195,8 +197,7 @@ static Base base_new(Change *change, int n, Arena *a)
 // Over times that are among the base's.
 static int64_t base_most(const Base *b, int from, int to)
 {
-    Holding h = {.n_times = b->n, .time = b->time};
-    int i = place_of(&h, from), n = place_of(&h, to) - i, j = 0;
+    int i = place_of(b->time, b->n, from), n = place_of(b->time, b->n, to) - i, j = 0;
 
     while (2 << j <= n)
         j++;
