@@ -1,7 +1,7 @@
 // The work of nodes, and the time that it takes.
 #include <math.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/internal.h"
 
 double node_flops(const Graph *g, const Node *n)
 {
@@ -33,20 +33,25 @@ static bool is_table(const Graph *g, const Node *n, const Rule *r, int i)
     return false;
 }
 
-double node_bytes(const Graph *g, const Node *n, int i)
+double touched_bytes(const Graph *g, const Node *n, const Rule *r, int i)
 {
     ValueId id = i < n->n_in ? n->in[i] : n->out[i - n->n_in];
     double bytes = id ? (double)value_bytes(value_of(g, id)) : 0, of_rows = 0;
+
+    if (id && i < n->n_in && is_table(g, n, r, i))
+        of_rows = (double)value_bytes(out(g, n));
+    return of_rows > 0 && of_rows < bytes ? of_rows : bytes;
+}
+
+double node_bytes(const Graph *g, const Node *n, int i)
+{
+    Arena *a = arena_new();
     Rule r = {0};
 
-    if (!id || i >= n->n_in)
-        return bytes;
-    Arena *a = arena_new();
     node_rule(g, n, a, &r);
-    if (is_table(g, n, &r, i))
-        of_rows = (double)value_bytes(out(g, n));
+    double bytes = touched_bytes(g, n, &r, i);
     arena_free(a);
-    return of_rows > 0 && of_rows < bytes ? of_rows : bytes;
+    return bytes;
 }
 
 // ---- products ----

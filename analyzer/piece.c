@@ -1,5 +1,5 @@
 // What goes through memory, and what a node does on a piece.
-#include "analyzer/analyzer.h"
+#include "analyzer/internal.h"
 
 static bool is_view(const Node *n) { return n->op->view != NULL; }
 
@@ -79,7 +79,7 @@ static double operand_bytes(const Graph *g, const Node *n, const Traffic *t, con
     ValueId v = i < n->n_in ? n->in[i] : n->out[i - n->n_in];
     Spec spec = strategy_spec(r, s, i);
     double piece = (double)spec_bytes(m, &spec, value_of(g, v));
-    double whole = (double)value_bytes(value_of(g, v)), touched = node_bytes(g, n, i);
+    double whole = (double)value_bytes(value_of(g, v)), touched = touched_bytes(g, n, r, i);
     double base = (double)value_bytes(value_of(g, t->base[v]));
 
     piece *= whole > 0 ? touched / whole : 1;
