@@ -14,33 +14,74 @@
 #include "rt_math.h"
 
 typedef enum RtType {
-    RT_NONE, RT_F32, RT_F64, RT_F16, RT_BF16, RT_I8, RT_I16, RT_I32, RT_I64,
-    RT_U8, RT_U16, RT_U32, RT_U64, RT_BOOL
+    RT_NONE,
+    RT_F32,
+    RT_F64,
+    RT_F16,
+    RT_BF16,
+    RT_I8,
+    RT_I16,
+    RT_I32,
+    RT_I64,
+    RT_U8,
+    RT_U16,
+    RT_U32,
+    RT_U64,
+    RT_BOOL
 } RtType;
+
+// What a rank has of a dim that is split: `extent` elements from `offset` on (maybe 0).
+typedef struct RtPiece {
+    int64_t offset, extent;
+} RtPiece;
 
 typedef struct Rt Rt;
 struct Rt {
-    char *arena;      // RtModel.arena_bytes, aligned to 64
-    void **kernel;    // prepared kernels by number
+    char *arena;    // RtModel.arena_bytes, aligned to 64
+    void **kernel;  // prepared kernels by number
     int threads;
-    char *workspace;  // in the arena: RtModel.workspace_bytes
-    struct RtProfile *profile;  // NULL: nobody asks how long calls take
-    struct RtWatch *watch;      // NULL: nobody looks at the arena
+    char *workspace;                // in the arena: RtModel.workspace_bytes
+    struct RtProfile *profile;      // NULL: nobody asks how long calls take
+    struct RtWatch *watch;          // NULL: nobody looks at the arena
     struct RtGradients *gradients;  // NULL: nobody saves gradients
+    RtPiece *piece;                 // of this rank, one for each of RtModel.cuts
+    struct RtComm *comm;            // to the other ranks; NULL: there is one rank
 };
 
 // ---- the model ----
 
 typedef enum RtRole {
-    RT_PARAMETER, RT_BUFFER,  // loaded and saved
-    RT_STATE,      // optimizer state: set to `fill` at start
-    RT_ZERO,       // set to `fill` before each step
-    RT_HYPER,      // scalars set before each step; `fill` is the default
-    RT_CONSTANT,   // RtTensor.data copied in at start
-    RT_INPUT, RT_OUTPUT,
-    RT_GRADIENT,   // name is the parameter's; without a place: see rt_gradient
-    RT_LOSS_SUM, RT_LOSS_COUNT, RT_GRAD_NORM, RT_BAD_LABEL
+    RT_PARAMETER,
+    RT_BUFFER,    // loaded and saved
+    RT_STATE,     // optimizer state: set to `fill` at start
+    RT_ZERO,      // set to `fill` before each step
+    RT_HYPER,     // scalars set before each step; `fill` is the default
+    RT_CONSTANT,  // RtTensor.data copied in at start
+    RT_INPUT,
+    RT_OUTPUT,
+    RT_GRADIENT,  // name is the parameter's; without a place: see rt_gradient
+    RT_LOSS_SUM,
+    RT_LOSS_COUNT,
+    RT_GRAD_NORM,
+    RT_BAD_LABEL
 } RtRole;
+
+enum { RT_MAX_AXES = 4, RT_MAX_DIMS = 12 };
+
+// The ranks as a grid, its axes from slow links to fast ones: rank r has coordinate
+// r / (product of the sizes after axis a) % size[a] along axis a. No axes: one rank.
+typedef struct RtMesh {
+    int n_axes, size[RT_MAX_AXES];
+    const char *name[RT_MAX_AXES];
+} RtMesh;
+
+// A dim of `whole` elements that mesh axes split, outermost first. Chunks nest: c = ceil(n / p),
+// then ceil(c / q). A rank has room for a chunk, and in it what is left of the dim, its RtPiece;
+// the rest of the chunk is padding, which may hold anything.
+typedef struct RtCut {
+    int64_t whole;
+    int n_axes, axis[RT_MAX_AXES];
+} RtCut;
 
 typedef enum RtInit { RT_INIT_NONE, RT_INIT_NORMAL, RT_INIT_ONE, RT_INIT_ZERO } RtInit;
 
@@ -52,45 +93,55 @@ typedef struct RtTensor {
     const char *const *names;  // or one name per layer, where they follow no pattern
     int layers, first, by;     // layers 0: a single tensor
     int rank;
-    int64_t dim[8];            // towards the user
-    int64_t offset, step;      // bytes in the arena
-    int gradient;              // RT_GRADIENT: its number in calls of rt_gradient
+    int64_t dim[8];        // towards the user
+    int64_t offset, step;  // bytes in the arena
+    // Where ranks have pieces of it: the dims that are cut or not, finer than dim[] perhaps, but of
+    // the same bytes; and of each 1 + the number of its cut in RtModel.cuts, 0 for none. A rank's
+    // piece lies row-major in room for chunks. n_parts 0: every rank has the whole.
+    int n_parts;
+    int64_t part[RT_MAX_DIMS];
+    int cut[RT_MAX_DIMS];
+    int gradient;  // RT_GRADIENT: its number in calls of rt_gradient
     double fill;
-    int64_t least, bound;      // RT_INPUT: its elements index tables of rows [least, bound); 0: no
+    int64_t least, bound;  // RT_INPUT: its elements index tables of rows [least, bound); 0: no
     RtInit init;
-    const void *data;          // RT_CONSTANT: all layers, one after the other
+    const void *data;  // RT_CONSTANT: all layers, one after the other
 } RtTensor;
 
 typedef struct RtModel {
     const char *name, *options, *plan;  // base name; canonical options; the plan in one line
     int64_t arena_bytes, workspace, workspace_bytes;  // workspace: byte offset
     int n_kernels;
-    int accumulate;                 // micro-batches per step
-    double init_std;                // of RT_INIT_NORMAL; 0: the program needs a weights file
-    double flops;                   // of a whole step
-    int64_t vocabulary;             // tokens that the model knows; 0: its inputs aren't tokens
-    const char *labels;             // the input that only the loss reads; NULL: there is none
-    const RtTensor *tensors;        // parameters, buffers, states, zeros, hypers, constants: both sets
+    int accumulate;      // micro-batches per step
+    double init_std;     // of RT_INIT_NORMAL; 0: the program needs a weights file
+    double flops;        // of a whole step
+    int64_t vocabulary;  // tokens that the model knows; 0: its inputs aren't tokens
+    const char *labels;  // the input that only the loss reads; NULL: there is none
+    RtMesh mesh;
+    const RtCut *cuts;
+    int n_cuts;
+    const RtTensor *tensors;  // parameters, buffers, states, zeros, hypers, constants: both sets
     int n_tensors;
-    const RtTensor *train;          // inputs, outputs, gradients, losses of the training set
+    const RtTensor *train;  // inputs, outputs, gradients, losses of the training set
     int n_train;
-    const RtTensor *predict;        // inputs and outputs of the forward-only set
+    const RtTensor *predict;  // inputs and outputs of the forward-only set
     int n_predict;
-    int redzone;                    // so many bytes behind each of `tensors` (its end rounded up to
-                                    // 64), each life and the workspace are nobody's
-    void (*lives)(Rt *rt);          // calls rt_lives for each set; NULL: nothing is known
-    void (*init)(Rt *rt);           // prepares kernels
-    void (*micro)(Rt *rt, char *m);      // forward and backward of one micro-batch; NULL: cannot train
-    void (*reduce)(Rt *rt, char *m);     // gradients' mean and norm, NULL: micro does that
-    void (*update)(Rt *rt, char *m);     // optimizer, NULL: micro does that
-    void (*forward)(Rt *rt, char *m);    // forward only
+    int redzone;            // so many bytes behind each of `tensors` (its end rounded up to
+                            // 64), each life and the workspace are nobody's
+    void (*lives)(Rt *rt);  // calls rt_lives for each set; NULL: nothing is known
+    void (*init)(Rt *rt);   // prepares kernels
+    void (*micro)(Rt *rt, char *m);   // forward and backward of one micro-batch; NULL: cannot train
+    void (*reduce)(Rt *rt, char *m);  // gradients' mean and norm, NULL: micro does that
+    void (*update)(Rt *rt, char *m);  // optimizer, NULL: micro does that
+    void (*forward)(Rt *rt, char *m);  // forward only
 } RtModel;
 
 // ---- lives: what --check-arena knows of a set's buffers ----
 typedef enum RtSet { RT_TRAINING, RT_FORWARD } RtSet;
 
-// `bytes` at `offset` hold something from statement `first` to `last`, both included. Statements are
-// the calls of kernels in the order of the text, and the begin and end of each loop; the first is 0.
+// `bytes` at `offset` hold something from statement `first` to `last`, both included. Statements
+// are the calls of kernels in the order of the text, and the begin and end of each loop; the first
+// is 0.
 typedef struct RtLife {
     const char *name;
     int64_t offset, bytes;
@@ -105,8 +156,9 @@ typedef struct RtLoop {
 void rt_lives(Rt *rt, RtSet set, const RtLife *life, const RtLoop *loop);
 
 // To be called first by a program of its own: starts it again with threads that don't spin for long
-// while they wait, unless the environment says how they should. libgomp reads that before main only;
-// by default it spins for milliseconds, which on a shared machine made steps ten times slower.
+// while they wait, unless the environment says how they should. libgomp reads that before main
+// only; by default it spins for milliseconds, which on a shared machine made steps ten times
+// slower.
 void rt_settle(char **argv);
 // Keeps each thread on a CPU of its own, of those that the process may use. Gives how many threads
 // have one: all, or there are no more CPUs.
@@ -145,13 +197,15 @@ typedef struct RtSums {
 void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const *y);
 
 // To be called once a step for each parameter's gradient, when it is whole and before anything is
-// written over it: layer `layer` of the RT_GRADIENT tensors of that number. --save-gradients listens.
+// written over it: layer `layer` of the RT_GRADIENT tensors of that number. --save-gradients
+// listens.
 void rt_gradient(Rt *rt, int gradient, int64_t layer, const void *data);
 
 // ---- calls ----
 // What the call in the next statement does: "h.{}.mlp.c_fc: dot f32[4,64,3072]" is its module, its
-// operators and the type of what it makes; then its flops, the bytes that memory has to bring and to
-// take, and the seconds that shardcc foresaw (absent: it was given no cluster). --profile, --trace and
+// operators and the type of what it makes; then its flops, the bytes that memory has to bring and
+// to take, and the seconds that shardcc foresaw (absent: it was given no cluster). --profile,
+// --trace and
 // --check-arena listen; without them this is a look at two pointers.
 typedef struct RtCall {
     const char *what;
@@ -162,7 +216,7 @@ typedef struct RtCall {
 void rt_call(Rt *rt, const RtCall *call);
 
 // ---- kernels ----
-enum { RT_MAX_DIMS = 12, RT_MAX_BATCH = 4 };
+enum { RT_MAX_BATCH = 4 };
 void rt_kernels_free(Rt *rt, int n);  // all that were prepared, numbers [0, n)
 
 // y[batch, m, n] = Σ_k a[batch, m, k] · b[batch, k, n], any strides.
@@ -223,8 +277,9 @@ typedef struct RtCopy {
 void rt_copy(Rt *rt, const RtCopy *p, void *y, const void *x);
 void rt_fill(Rt *rt, RtType t, void *y, int64_t count, double value);
 
-// For groups that read x a column at a time: of the rows [at, at + RT_TURN) with `at` the multiple of
-// RT_TURN up to i, as far as there are `rows`, y[r - at, c] = x[c * stride + r], c below `columns`.
+// For groups that read x a column at a time: of the rows [at, at + RT_TURN) with `at` the multiple
+// of RT_TURN up to i, as far as there are `rows`, y[r - at, c] = x[c * stride + r], c below
+// `columns`.
 enum { RT_TURN = 16 };
 void rt_turn(float *y, const float *x, int64_t stride, int64_t i, int64_t rows, int64_t columns);
 
@@ -239,6 +294,42 @@ typedef struct RtGather {
 void rt_gather(Rt *rt, const RtGather *p, void *y, const void *table, const void *index);
 void rt_scatter_add(Rt *rt, const RtGather *p, void *table, const void *rows, const void *index);
 
+// ---- between ranks ----
+// All ranks that differ in their coordinate along mesh axis `axis` alone (of rt_permute: axis and
+// other) call these together; of n such ranks, number i has coordinate i. Tensors are dense, of
+// chunks; pieces of a dim of `whole` elements lie at multiples of piece = ceil(whole / n), the last
+// ones cut short. Padding moves as it comes. y may be x where both are of one size.
+typedef struct RtExchange {
+    RtType type;
+    RtReduceOp op;
+    int axis, other;  // other: of rt_permute
+    // The tensor is seen as [outer, whole, inner]; of rt_all_to_all as [outer, whole, middle,
+    // joined, inner], or, where joins_first, as [outer, joined, middle, whole, inner]: `whole` is
+    // split over the ranks, and the pieces of `joined` are put together. Of all-reduce, keep_one
+    // and permute, outer · whole · inner are the elements.
+    int64_t outer, whole, middle, joined, inner;
+    bool joins_first;
+} RtExchange;
+void rt_all_gather(Rt *rt, const RtExchange *p, void *y, const void *x);  // y has the whole dim
+void rt_all_reduce(Rt *rt, const RtExchange *p, void *y, const void *x);  // y: op of all x
+void rt_all_to_all(Rt *rt, const RtExchange *p, void *y, const void *x);
+void rt_reduce_scatter(Rt *rt, const RtExchange *p, void *y, const void *x);  // x has the whole dim
+void rt_shard(Rt *rt, const RtExchange *p, void *y, const void *x);           // x has the whole dim
+// Rank 0 along the axis keeps x, the others get op's identity.
+void rt_keep_one(Rt *rt, const RtExchange *p, void *y, const void *x);
+// With p ranks along `axis` and q along `other`, rank (i, j) gets what rank (k / q, k % q) has,
+// where k = j · p + i.
+void rt_permute(Rt *rt, const RtExchange *p, void *y, const void *x);
+
+// Sets the padding of dim `dim` of a strided tensor, from `piece`'s extent on, to op's identity.
+typedef struct RtPad {
+    RtType type;
+    RtReduceOp op;
+    int rank, dim;
+    int64_t size[RT_MAX_DIMS], stride[RT_MAX_DIMS];
+} RtPad;
+void rt_pad(Rt *rt, const RtPad *p, const RtPiece *piece, void *x);
+
 // Along one dim of a dense tensor seen as [outer, n, inner].
 void rt_arg_max(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, void *y, const void *x);
 void rt_cumsum(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, bool exclusive,
@@ -246,9 +337,9 @@ void rt_cumsum(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, bool e
 void rt_top_k(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, int64_t k, void *values,
               void *indices, const void *x);
 
-// Attention: dropout(softmax(scale · q·k + bias)) · v over dims [batch, group, s, e] for q, [batch, t,
-// e] for k, [batch, t, f] for v, [batch, group, s, f] for y, any strides; up to RT_MAX_BATCH batch dims and
-// group dims. lse f32, dense in the order of its own strides. bias strides may be 0.
+// Attention: dropout(softmax(scale · q·k + bias)) · v over dims [batch, group, s, e] for q, [batch,
+// t, e] for k, [batch, t, f] for v, [batch, group, s, f] for y, any strides; up to RT_MAX_BATCH
+// batch dims and group dims. lse f32, dense in the order of its own strides. bias strides may be 0.
 typedef struct RtAttention {
     int n_batch, n_group;
     int64_t batch[RT_MAX_BATCH], group[RT_MAX_BATCH], s, t, e, f;
@@ -256,10 +347,11 @@ typedef struct RtAttention {
         int64_t batch[RT_MAX_BATCH], group[RT_MAX_BATCH], row, col;  // row: s or t; col: e, f or t
     } q, k, v, y, lse, bias, drop, dy, dq, dk, dv;  // gradients: of rt_attention_grad only
     bool has_bias, bool_bias, causal, drops;
-    int64_t offset, window;  // causal: s sees t ≤ s + offset and, where window > 0, t > s + offset - window
+    int64_t offset,
+        window;  // causal: s sees t ≤ s + offset and, where window > 0, t > s + offset - window
     float scale;
-    // drops: a weight stays, times 1 / (1 - rate), where rt_uniform(seed, step, site, layer, i) is at
-    // least rate. i is micro · micro_step at the first score and goes on by the strides `drop`.
+    // drops: a weight stays, times 1 / (1 - rate), where rt_uniform(seed, step, site, layer, i) is
+    // at least rate. i is micro · micro_step at the first score and goes on by the strides `drop`.
     float rate;
     int64_t site, layer, micro_step;
 } RtAttention;
@@ -281,5 +373,7 @@ int64_t rt_attention_workspace(const RtAttention *p);
 int64_t rt_scatter_workspace(const RtGather *p);
 int64_t rt_sums_workspace(const RtSums *q);
 int64_t rt_reduce_workspace(const RtReduce *p);
+// `ranks`: along p->axis.
+int64_t rt_exchange_workspace(const RtExchange *p, int ranks);
 
 #endif
