@@ -237,21 +237,53 @@ bool print_layer_attr(const Item *it, const Node *n, const char **s, Text *t)
     return it->region;
 }
 
+// The number of rt->piece[piece] among those that the function is passed.
+static int passed_piece(Body *b, int piece)
+{
+    int k = 0;
+
+    while (k < b->n_pieces && b->piece[k] != piece)
+        k++;
+    b->piece[k] = piece;
+    b->n_pieces += k == b->n_pieces;
+    return k;
+}
+
+static const char *index_name(const Body *b, int dim)
+{
+    int depth = 0;
+
+    while (b->w->axis[depth] != dim)
+        depth++;
+    return depth == b->w->rank - 1 ? "i" : arena_string(b->g->arena, "i%d", depth);
+}
+
+// The element's index along a dim of a node that has no inputs of that shape: its factors are its
+// dims.
+static void print_index(Body *b, const Node *n, int dim, Text *t)
+{
+    int piece = node_piece(b->g, (NodeId)(n - b->g->s->g->nodes), dim);
+
+    if (piece < 0)
+        text_printf(t, "%s", index_name(b, dim));
+    else
+        text_printf(t, "(o%d + %s)", passed_piece(b, piece), index_name(b, dim));
+}
+
 // The node's expression with its operands put in.
 static void print_expr(Body *b, const Node *n, const int *source, Text *t)
 {
-    const Walk *w = b->w;
-
     for (const char *s = n->op->expr(b->g->s->g, n); *s; s++) {
         if (*s != '$') {
             text_put(t, s, 1);
-        } else if (s[1] == 'i') {
-            char *end;
-            int dim = (int)strtol(s + 2, &end, 10), depth = 0;
-            while (w->axis[depth] != dim)
-                depth++;
-            text_printf(t, depth == w->rank - 1 ? "i" : "i%d", depth);
-            s = end - 1;
+        } else if (s[1] == 'i' || s[1] == 'n') {
+            bool is_index = s[1] == 'i';
+            int dim = (int)strtol(s + 2, (char **)&s, 10);
+            if (is_index)
+                print_index(b, n, dim, t);
+            else
+                text_printf(t, "%" PRId64, whole_size(b->g, (NodeId)(n - b->g->s->g->nodes), dim));
+            s--;
         } else if (s[1] == 'a') {
             b->uses_layer |= print_layer_attr(b->it, n, &s, t);
             s--;
@@ -264,14 +296,34 @@ static void print_expr(Body *b, const Node *n, const int *source, Text *t)
 
 // ---- statements ----
 
+// Where a rank has less than the chunk of what is summed, the rest doesn't count. True if it is so.
+static bool print_limits(Body *b, int i, Text *t)
+{
+    const Attr *dims = &node_of(b, i)->attr[0];
+    bool is_part = false;
+
+    for (int k = 0; k < dims->n; k++) {
+        int dim = (int)dims->v[k], piece = sum_piece(b->g, b->it->nodes[i], dim);
+        if (piece < 0)
+            continue;
+        text_printf(t, "%s%s < e%d", is_part ? " && " : "", index_name(b, dim),
+                    passed_piece(b, piece));
+        is_part = true;
+    }
+    if (is_part)
+        text_printf(t, " ? ");
+    return is_part;
+}
+
 static void print_sum(Body *b, int i, int indent)
 {
     const Node *n = node_of(b, i);
     Text t = {0};
 
     text_printf(&t, "%s += ", b->expr[b->it->nodes[i]]);
+    bool is_part = print_limits(b, i, &t);
     print_source(b, n, 0, sources_of(b, i)[0], &t);
-    text_printf(&t, ";");
+    text_printf(&t, is_part ? " : 0;" : ";");
     print_wrapped(&b->text, indent, t.s);
     text_free(&t);
 }

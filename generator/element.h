@@ -21,6 +21,7 @@ typedef struct Body {
     bool *is_named;  // operand: has its pointer, or its number, in the row already
     Text text;
     bool uses_layer;
+    int piece[MAX_RANK], n_pieces;  // of rt->piece, those that it is passed: o0, e0 …
 } Body;
 
 const char *operand_type(const Body *b, int k);

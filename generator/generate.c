@@ -88,6 +88,7 @@ static void print_model(const Gen *g, Text *t)
         print_string(t, labels, 14);
         text_printf(t, ",\n");
     }
+    print_mesh(g, t);
     text_printf(t, "    .redzone = %d,\n    .lives = lives,\n", REDZONE);
     text_printf(t, "    .tensors = tensors,\n    .n_tensors = sizeof tensors / sizeof *tensors,\n");
     if (train)
@@ -137,6 +138,7 @@ void generate_c(const Program *p, const GenerateOptions *o, Text *t)
     text_put(t, bodies.s ? bodies.s : "", bodies.n);
     text_printf(t, "static void init(Rt *rt)\n{\n%s%s}\n\n", init.n ? "" : "    (void)rt;\n",
                 init.s ? init.s : "");
+    generate_cuts(&g, t);
     text_put(t, tables.s, tables.n);
     print_model(&g, t);
     for (Text *x[] = {&lives, &places, &groups, &bodies, &init, &tables}, **i = x; i < x + 6; i++)

@@ -23,7 +23,7 @@ typedef struct Stage {
     Arena *arena;
     const char *place;
     char *folder;
-    int lock;           // on the folder; -1: none
+    int lock;  // on the folder; -1: none
     Hold hold;
     const char **name;  // of what is in it; a folder's ends in a slash
     int n, cap;
@@ -31,8 +31,8 @@ typedef struct Stage {
 
 // `place` is a folder; stages that killed programs left in it are cleared away.
 bool stage_open(Stage *s, Arena *a, const char *place, Diag *d);
-const char *stage_file(Stage *s, const char *name);               // the path to write it to
-const char *stage_folder(Stage *s, const char *name, Diag *d);    // makes it; NULL after an error
+const char *stage_file(Stage *s, const char *name);             // the path to write it to
+const char *stage_folder(Stage *s, const char *name, Diag *d);  // makes it; NULL after an error
 // Moves all into place if `ok`; the stage is gone either way. False unless it was moved.
 bool stage_close(Stage *s, bool ok, Diag *d);
 

@@ -297,6 +297,29 @@ static int find_slots(Body *b, const char **place)
     return n;
 }
 
+// What the body speaks of that is passed behind the places.
+static void print_passed(Body *b, int n_places)
+{
+    Text body = b->text;
+
+    b->text = (Text){0};
+    for (int k = 0; k < b->n_pieces; k++) {
+        const char *first = arena_string(b->g->arena, "o%d", k);
+        const char *extent = arena_string(b->g->arena, "e%d", k);
+        if (has_word(body.s, first))
+            text_printf(&b->text, "    const int64_t %s = ((const RtPiece *)p[%d])->offset;\n",
+                        first, n_places + k);
+        if (has_word(body.s, extent))
+            text_printf(&b->text, "    const int64_t %s = ((const RtPiece *)p[%d])->extent;\n",
+                        extent, n_places + k);
+    }
+    if (b->uses_layer)
+        text_printf(&b->text, "    const int64_t layer = *(const int64_t *)p[%d];\n",
+                    n_places + b->n_pieces);
+    text_put(&b->text, body.s, body.n);
+    text_free(&body);
+}
+
 // Where the sums of columns go, in the order in which the function has them.
 static void print_sum_places(Gen *g, const Body *b, Text *t)
 {
@@ -328,6 +351,8 @@ static char *call_text(Gen *g, const Body *b, int n_places, const char *const *p
                 function_of(g, b));
     for (int k = 0; k < n_places; k++)
         text_printf(&t, "%s%s", k ? ", " : "", place[k]);
+    for (int k = 0; k < b->n_pieces; k++)
+        text_printf(&t, "%s(char *)&rt->piece[%d]", n_places + k ? ", " : "", b->piece[k]);
     text_printf(&t, "%s}, ", b->uses_layer ? ", (char *)&layer" : "");
     if (it->has_columns) {
         RtSums s = column_sums(g->s->g, it);
@@ -363,13 +388,7 @@ void generate_group(Gen *g, const Item *it, Text *t, int indent)
         print_flat(&b);
     else
         print_rows(&b);
-    if (b.uses_layer) {
-        Text body = b.text;
-        b.text = (Text){0};
-        text_printf(&b.text, "    const int64_t layer = *(const int64_t *)p[%d];\n%s", n_places,
-                    body.s);
-        text_free(&body);
-    }
+    print_passed(&b, n_places);
     print_statement(g, it, t, indent, call_text(g, &b, n_places, place));
     text_free(&b.text);
 }

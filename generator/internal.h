@@ -24,6 +24,8 @@ typedef struct Gen {
     Map functions;  // groups' functions by their text
     Map gradients;  // gradients by their place in the graph → 1 + number in rt_gradient
     int n_names, cap_names, n_groups, n_kernels, n_gradients;
+    RtCut *cut;  // of dims that are split over ranks: rt->piece[i] is the rank's of cut[i]
+    int n_cuts, cap_cuts;
 } Gen;
 
 // "h.{}.attn.c_attn", from a node's scope or name: printable, at most `room` characters.
@@ -47,6 +49,23 @@ void print_number(Text *t, DType type, double x);
 // At `*s` is "$a2": prints the node's attribute 2, which may grow with the iteration, and goes on
 // behind it. True if that is an expression of `layer`.
 bool print_layer_attr(const Item *it, const Node *n, const char **s, Text *t);
+
+// Which of rt->piece a node has of a factor; -1: the whole.
+int node_piece(Gen *g, NodeId n, int factor);
+// … a sum of the dim of its operand, where some ranks have less than a chunk; else -1.
+int sum_piece(Gen *g, NodeId n, int dim);
+// The size of an output's dim on all ranks together, of a node that has no inputs of that shape.
+int64_t whole_size(const Gen *g, NodeId n, int dim);
+// What the set is a part of: the graph before it was split over ranks, and its value.
+const Graph *whole_graph(const Set *s);
+ValueId whole_value(const Set *s, ValueId v);
+// ", .n_parts = …", where ranks have pieces of the value.
+void print_parts(Gen *g, ValueId v, Text *t);
+void generate_cuts(const Gen *g, Text *t);
+void print_mesh(const Gen *g, Text *t);
+// Of communication: what is sent over which axes, and how long it is to take; else NULL, 0.
+char *exchange_comment(const Gen *g, const Item *it);
+double exchange_seconds(const Gen *g, const Item *it);
 
 // Prints the group's function into g->groups, unless one of the same text is there, and its call.
 void generate_group(Gen *g, const Item *it, Text *t, int indent);

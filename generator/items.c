@@ -1,4 +1,5 @@
 // The functions of one set: a function per loop body, and one per part that calls them in order.
+#include <stdlib.h>
 #include <string.h>
 
 #include "generator/internal.h"
@@ -24,6 +25,21 @@ static void add_places(Gen *g, const Item *it, Text *call)
         text_printf(call, ", %s", it->operands[k].base ? place_text(g, &it->operands[k]) : "NULL");
 }
 
+// The arguments of a call: $a3 is an attribute that grows with the iteration, $o3 where the rank's
+// piece of a factor begins.
+static void print_args(Gen *g, const Item *it, Text *call)
+{
+    for (const char *s = it->kernel.args.s; *s;)
+        if (s[0] == '$' && s[1] == 'o') {
+            int piece = node_piece(g, it->nodes[0], (int)strtol(s + 2, (char **)&s, 10));
+            text_printf(call, piece < 0 ? "0" : "rt->piece[%d].offset", piece);
+        } else if (s[0] == '$') {
+            print_layer_attr(it, &g->s->g->nodes[it->nodes[0]], &s, call);
+        } else {
+            text_put(call, s++, 1);
+        }
+}
+
 static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
 {
     const Kernel *k = &it->kernel;
@@ -44,11 +60,7 @@ static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
         }
         text_printf(&call, "%d", number - 1);
     } else {
-        for (const char *s = k->args.s; *s;)
-            if (s[0] == '$')
-                print_layer_attr(it, &g->s->g->nodes[it->nodes[0]], &s, &call);
-            else
-                text_put(&call, s++, 1);
+        print_args(g, it, &call);
     }
     add_places(g, it, &call);
     text_printf(&call, ");");
@@ -104,13 +116,32 @@ static void generate_fill(Gen *g, const Item *it, Text *t, int indent)
     const Value *v = value_of(g->s->g, it->operands[0].value);
     Text call = {0};
 
-    text_printf(&call, "rt_fill(rt, RT_");
-    for (const char *s = dtype_name(v->dtype); *s; s++)
-        text_printf(&call, "%c", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
-    text_printf(&call, ", %s, %" PRId64 ", ", place_text(g, &it->operands[0]), value_count(v));
+    text_printf(&call, "rt_fill(rt, %s, %s, %" PRId64 ", ", dtype_rt(v->dtype),
+                place_text(g, &it->operands[0]), value_count(v));
     print_number(&call, F64, it->fill);
     text_printf(&call, ");");
     print_statement(g, it, t, indent, call.s);
+    text_free(&call);
+}
+
+// ---- padding ----
+
+static void generate_pad(Gen *g, const Item *it, Text *t, int indent)
+{
+    static const char *const ops[] = {
+        [RT_SUM] = "RT_SUM", [RT_MAX] = "RT_MAX", [RT_MIN] = "RT_MIN"};
+    const Operand *o = &it->operands[0];
+    const Value *v = value_of(g->s->g, o->value);
+    Text call = {0};
+
+    text_printf(&call, "rt_pad(rt, &(RtPad){.type = %s, .op = %s, .rank = %d, .dim = %d, ",
+                dtype_rt(v->dtype), ops[it->op], it->rank, it->axis);
+    print_dims(&call, "size", it->rank, it->dim);
+    text_printf(&call, ", ");
+    print_dims(&call, "stride", it->rank, o->stride);
+    text_printf(&call, "}, &rt->piece[%d], %s);", node_piece(g, it->nodes[0], it->factor),
+                place_text(g, o));
+    print_wrapped(t, indent, call.s);
     text_free(&call);
 }
 
@@ -145,6 +176,9 @@ static void generate_item(Gen *g, const Item *it, Text *t, int indent)
         break;
     case ITEM_GRADIENT:
         generate_gradient(g, it, t, indent);
+        break;
+    case ITEM_PAD:
+        generate_pad(g, it, t, indent);
         break;
     case ITEM_LOOP:
     case ITEM_END:

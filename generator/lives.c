@@ -6,7 +6,7 @@
 static const char *const set_names[N_SETS] = {"TRAINING", "FORWARD"};
 
 // For each item the number of statements before it. Needless items are none; nor is what shows a
-// gradient, which belongs to the statement before it.
+// gradient or fills padding, which belongs to the statement before it.
 static int *count_statements(const Gen *g)
 {
     const Set *s = g->s;
@@ -14,7 +14,8 @@ static int *count_statements(const Gen *g)
 
     for (int i = 0; i < s->n_items; i++)
         before[i + 1] =
-            before[i] + (s->items[i].kind != ITEM_NONE && s->items[i].kind != ITEM_GRADIENT);
+            before[i] + (s->items[i].kind != ITEM_NONE && s->items[i].kind != ITEM_PAD &&
+                         s->items[i].kind != ITEM_GRADIENT);
     return before;
 }
 

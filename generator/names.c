@@ -188,9 +188,13 @@ void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *ca
                                  short_number(g, w.read), short_number(g, w.written));
 
     if (g->o->cluster)
-        numbers = arena_string(g->arena, "%s, %s", numbers,
-                               short_number(g, work_seconds(g->o->cluster, &w)));
+        numbers = arena_string(
+            g->arena, "%s, %s", numbers,
+            short_number(g, exchange_seconds(g, it) + work_seconds(g->o->cluster, &w)));
     int room = COLUMNS - indent - (int)strlen("RT_AT(rt, \"\");") - (int)strlen(numbers);
+    const char *comment = exchange_comment(g, it);
+    if (comment)
+        print_wrapped(t, indent, comment);
     print_wrapped(t, indent,
                   arena_string(g->arena, "RT_AT(rt, \"%s\"%s);", call_text(g, it, room), numbers));
     print_wrapped(t, indent, call);

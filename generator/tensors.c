@@ -77,7 +77,8 @@ static void print_names(Gen *g, Text *t, const Twins *twins, const char *const *
 
 static const char *init_of(const Gen *g, ValueId v)
 {
-    const Graph *graph = g->s->g;
+    const Graph *graph = whole_graph(g->s);
+    v = whole_value(g->s, v);
     const Value *x = value_of(graph, v);
     int rank = x->own_rank < 0 ? x->rank : x->own_rank;
     bool *seen = arena_array(g->arena, bool, graph->n_values);
@@ -150,7 +151,7 @@ static void print_special(Gen *g, Text *t, const char *role, const Twins *twins)
     if (!strcmp(role, "RT_GRADIENT"))
         text_printf(t, ", .gradient = %d", gradient_number(g, twins->value[0]));
     if (!strcmp(role, "RT_INPUT"))
-        print_range(t, g->s->g, twins->value[0]);
+        print_range(t, whole_graph(g->s), whole_value(g->s, twins->value[0]));
     if (!strcmp(role, "RT_CONSTANT"))
         print_bytes(g, t, twins);
 }
@@ -159,20 +160,16 @@ static void print_tensor(Gen *g, Text *t, const char *role, const char *const *n
                          const Twins *twins)
 {
     ValueId id = twins->value[0];
-    const Value *v = value_of(g->s->g, id);
+    const Value *v = value_of(whole_graph(g->s), whole_value(g->s, id));
     int rank = v->own_rank < 0 ? v->rank : v->own_rank;
     const int64_t *dim = v->own_rank < 0 ? v->dim : v->own_dim;
     Address a = {0}, next = {0};
-    char type[8];
 
     value_address(g->p, g->s, id, &a);
     if (twins->n > 1)
         value_address(g->p, g->s, twins->value[1], &next);
-    snprintf(type, sizeof type, "%s", dtype_name(v->dtype));
-    for (char *c = type; *c; c++)
-        *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
     Text line = {0};
-    text_printf(&line, "{%s, RT_%s", role, type);
+    text_printf(&line, "{%s, %s", role, dtype_rt(v->dtype));
     print_names(g, &line, twins, names);
     if (rank)
         text_printf(&line, ", .rank = %d, .dim = {", rank);
@@ -180,6 +177,7 @@ static void print_tensor(Gen *g, Text *t, const char *role, const char *const *n
         text_printf(&line, "%s%" PRId64, i ? ", " : "", dim[i]);
     bool has_place = strcmp(role, "RT_GRADIENT") != 0;
     text_printf(&line, "%s", rank ? "}" : "");
+    print_parts(g, id, &line);
     if (has_place)
         text_printf(&line, ", .offset = %" PRId64, a.at);
     if (has_place && twins->n > 1)

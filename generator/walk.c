@@ -3,12 +3,15 @@
 
 #include "generator/walk.h"
 
-static bool has_index(const Gen *g, const Item *it)
+static bool has_index(Gen *g, const Item *it)
 {
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *n = &g->s->g->nodes[it->nodes[i]];
         if (n->op->expr && strstr(n->op->expr(g->s->g, n), "$i"))
             return true;
+        for (int k = 0; n->op->is_sum && k < n->attr[0].n; k++)
+            if (sum_piece(g, it->nodes[i], (int)n->attr[0].v[k]) >= 0)
+                return true;
     }
     return false;
 }
@@ -59,7 +62,7 @@ static void find_turned(const Gen *g, Walk *w, const Item *it)
 }
 
 // Sums need a dim to sum over, or beside which, and keep it apart from the rows.
-Walk make_walk(const Gen *g, const Item *it)
+Walk make_walk(Gen *g, const Item *it)
 {
     Walk w = {.has_index = has_index(g, it)};
     int n = it->n_in + it->n_out;

@@ -20,6 +20,6 @@ typedef struct Walk {
 // Does operand k take a sum of columns?
 bool is_column_output(const Gen *g, const Item *it, int k);
 
-Walk make_walk(const Gen *g, const Item *it);
+Walk make_walk(Gen *g, const Item *it);
 
 #endif

@@ -49,6 +49,8 @@ void kernel_gather(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RA
 {
     const Value *index = in(g, n, 1);
     GatherDims d = gather_dims(n, table->rank, table->dim, index->rank, index->dim);
+    // The factor of the table's rows: scatter_add's is the last one.
+    int rows = table == in(g, n, 0) ? (int)n->attr[GATHER_AXIS].i : in(g, n, 0)->rank;
 
     RtGather p = {.type = (RtType)table->dtype,
                   .batch = d.batch,
@@ -65,6 +67,9 @@ void kernel_gather(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RA
                 dtype_rt(index->dtype));
     text_printf(&k->args, ".batch = %" PRId64 ", .outer = %" PRId64 ", .n = %" PRId64, d.batch,
                 d.outer, d.n);
-    text_printf(&k->args, ", .index = %" PRId64 ", .inner = %" PRId64 ", .whole = %" PRId64 "}",
-                d.index, d.inner, d.n);
+    text_printf(&k->args, ", .index = %" PRId64 ", .inner = %" PRId64, d.index, d.inner);
+    if (k->whole)
+        text_printf(&k->args, ", .offset = $o%d, .whole = %" PRId64 "}", rows, k->whole[rows]);
+    else
+        text_printf(&k->args, ", .whole = %" PRId64 "}", d.n);
 }

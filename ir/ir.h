@@ -26,6 +26,7 @@ const char *dtype_name(DType t);        // "f32"
 DType dtype_find(const char *name);     // DT_NONE if there is none
 int dtype_size(DType t);                // bytes of one element
 const char *dtype_c_type(DType t);      // "int32_t"; "float" for F16 and BF16, "uint8_t" for BOOL
+const char *dtype_rt(DType t);  // in runtime/rt.h: "RT_F32"
 bool dtype_is_float(DType t);
 bool dtype_is_int(DType t);             // signed or unsigned, not BOOL
 
@@ -316,12 +317,15 @@ typedef struct AttrDef {
 typedef struct Kernel {
     const char *name;   // NULL: no kernel takes operands of these types and dims
     const char *type;   // of the parameters of a prepared kernel, "RtDot"; NULL if not prepared
-    // "{.m = 4, .n = 8}" if prepared; "&(RtGather){…}" or "RT_F32, 4, 8", with $a2 as in `expr`, if not.
+    // "{.m = 4, .n = 8}" if prepared; "&(RtGather){…}" or "RT_F32, 4, 8", with $a2 as in `expr`, if not;
+    // then $o3 is where the rank's piece of factor 3 begins.
     Text args;
     int64_t workspace;  // bytes
     // Operands that it can't take as they are: bit i, and the strides that it needs of a copy.
     uint64_t copies;
     int64_t (*want)[MAX_RANK];  // [operand]
+    // Given: of a piece of a node, the whole's size by factor of its rule; NULL: the node is whole.
+    const int64_t *whole;
 } Kernel;
 
 // All that shardcc knows about an operator. One const OpDef per file of ir/ops/; ops.def lists them.
@@ -341,8 +345,8 @@ struct OpDef {
     // Reference evaluation: plain scalar loops. `out` is allocated with the piece's dims.
     void (*eval)(const Graph *g, const Node *n, const Place *p, const Tensor *in, Tensor *out);
     // Elementwise: the C expression of one element; $0 $1 $2 are the operands, in C types of the
-    // inputs' dtypes; $i0, $i1 … the element's index along the output's dims (iota, random); $a2: attribute 2,
-    // an int that may grow with the iteration. Operands
+    // inputs' dtypes; $i0, $i1 … the element's index along the output's dims (iota, random), $n0, $n1 … their
+    // sizes, both in the whole where the node is a piece; $a2: attribute 2, an int that may grow with the iteration. Operands
     // are to be parenthesised unless they are names; the expression isn't. Functions it calls are in
     // runtime/rt_math.h. NULL: a kernel does it.
     const char *(*expr)(const Graph *g, const Node *n);

@@ -251,14 +251,15 @@ static const char *const operand_names[] = {"q", "k",   "v",  "bias", "drop", NU
                                             "y", "lse", "dy", "dq",   "dk",   "dv"};
 
 // Strides of the random numbers over all micro-batches; returns how far the next one's are.
-static int64_t drop_strides(const AttentionDims *a, const Dropout *d, Operands *o, int64_t *stride)
+static int64_t drop_strides(const AttentionDims *a, const Dropout *d, const int64_t *size,
+                            Operands *o, int64_t *stride)
 {
     int64_t step = 1, micro = 0;
 
     for (int i = (int)strlen(a->drop); i >= 0; i--) {
         if (a->drop[i]) {
             stride[i] = step;
-            step *= o->size[(int)a->drop[i]];
+            step *= size[(int)a->drop[i]];
         }
         if (i == d->micro_axis) {
             micro = step;
@@ -324,6 +325,35 @@ static void print_sizes(Text *t, const char *name, const Loops *l)
     text_printf(t, ", ");
 }
 
+static int factor_of(const Rule *r, char letter)
+{
+    int f = 0;
+
+    while (r->letter[f] != letter)
+        f++;
+    return f;
+}
+
+// Sizes by letter of what the node, if it is a piece, is a piece of.
+static void whole_sizes(const Rule *r, const Kernel *k, int64_t *size)
+{
+    for (int f = 0; f < r->n_factors; f++)
+        size[(int)r->letter[f]] = k->whole ? k->whole[f] : r->size[f];
+}
+
+// Where a piece begins: among the positions of the queries, which the mask goes by, and in random
+// numbers.
+static void print_begin(const Rule *r, const AttentionDims *a, const Attention *o,
+                        const int64_t *drop, Text *t)
+{
+    text_printf(t, ", .offset = %" PRId64 " + $o%d", o->offset, factor_of(r, a->query));
+    if (!o->drop.seed)
+        return;
+    text_printf(t, ", .drop_at = 0");
+    for (int i = 0; a->drop[i]; i++)
+        text_printf(t, " + $o%d * %" PRId64, factor_of(r, a->drop[i]), drop[i]);
+}
+
 static void print_options(const Graph *g, const Node *n, const Attention *a, int64_t micro, Text *t)
 {
     if (n->in[BIAS])
@@ -332,8 +362,7 @@ static void print_options(const Graph *g, const Node *n, const Attention *a, int
         text_printf(t, ", .bool_bias = true");
     if (a->causal)
         text_printf(t, ", .causal = true");
-    text_printf(t, ", .offset = %" PRId64 ", .window = %" PRId64 ", .scale = %.9g", a->offset,
-                a->window, a->scale);
+    text_printf(t, ", .window = %" PRId64 ", .scale = %.9g", a->window, a->scale);
     if (a->drop.seed)
         text_printf(t,
                     ", .drops = true, .rate = %.9g, .site = %" PRId64
@@ -368,14 +397,17 @@ void kernel_attention(const Graph *g, const Node *n, const int64_t (*stride)[MAX
 {
     char batch_letters[MAX_RANK + 1] = "", group_letters[MAX_RANK + 1] = "";
     Attention options = attention_options(n);
-    int64_t drop[MAX_RANK], micro = 0;
+    int64_t drop[MAX_RANK], size[N_LETTERS], micro = 0;
     Loop s, t, e, f;
     AttentionDims a;
+    Rule rule;
 
     attention_read(n, &a);
+    node_rule(g, n, g->arena, &rule);
+    whole_sizes(&rule, k, size);
     Operands o = attention_operands(g, n, &a, stride);
     if (options.drop.seed)
-        micro = drop_strides(&a, &options.drop, &o, drop);
+        micro = drop_strides(&a, &options.drop, size, &o, drop);
     for (const char *c = a.rows; *c; c++) {
         if (!strchr(a.queries, *c))
             batch_letters[strlen(batch_letters)] = *c;
@@ -415,5 +447,9 @@ void kernel_attention(const Graph *g, const Node *n, const int64_t (*stride)[MAX
         if (o.dims[i])
             print_strides(&batch, &group, i, row_of(i, &s, &t)->stride[i],
                           column_of(i, &t, &e, &f)->stride[i], &k->args);
+    if (k->whole)
+        print_begin(&rule, &a, &options, drop, &k->args);
+    else
+        text_printf(&k->args, ", .offset = %" PRId64, options.offset);
     print_options(g, n, &options, micro, &k->args);
 }

@@ -44,7 +44,6 @@ static inline void element_copy(Tensor *y, int64_t k, const Tensor *x, int64_t j
 bool element_above(const Tensor *x, int64_t a, int64_t b);
 
 // ---- views and kernels ----
-const char *dtype_rt(DType t);  // "RT_F32"
 // Marks the operands (inputs, then outputs) that aren't dense as to be copied.
 void kernel_dense(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
 // … only one of them.

@@ -1,9 +1,10 @@
 // The passes of lowering, in their order, over both sets.
 #include "lower/internal.h"
 
+// Of all ranks together.
 static void count_flops(Lowering *l)
 {
-    const Graph *g = l->g;
+    const Graph *g = l->s->sharded ? l->s->sharded->whole : l->g;
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
@@ -43,7 +44,7 @@ static Lowering lowering_new(Program *p, int set, Graph *g, const LowerOptions *
 {
     Lowering l = {.p = p, .s = &p->set[set], .g = g, .d = d, .o = o};
 
-    *l.s = (Set){.g = g};
+    *l.s = (Set){.g = g, .sharded = o->sharded[set]};
     l.cap_values = g->n_values + count_inputs(g);
     l.needs_memory = arena_array(p->arena, bool, l.cap_values);
     l.is_copied = arena_array(p->arena, bool, l.cap_values);

@@ -61,6 +61,7 @@ typedef enum ItemKind {
     ITEM_LOOP,    // the items up to its ITEM_END once per iteration
     ITEM_END,
     ITEM_GRADIENT,  // operand 0 is a parameter's gradient, whole
+    ITEM_PAD,  // operand 0's padding along `axis` becomes op's identity: node 0 sums over its factor
     ITEM_NONE,  // a copy that turned out to be needless
 } ItemKind;
 
@@ -95,6 +96,8 @@ typedef struct Item {
     bool has_columns;
     int column_rank;
     double fill;
+    int factor, axis;  // pad
+    RtReduceOp op;
 } Item;
 
 // Where a part of a set begins; the parts of the forward-only set are all but the first empty.
@@ -102,6 +105,7 @@ typedef enum Part { PART_MICRO, PART_REDUCE, PART_UPDATE, N_PARTS } Part;
 
 typedef struct Set {
     Graph *g;
+    const struct Sharded *sharded;  // NULL: one rank does it all
     Item *items;
     int n_items, cap_items;
     int part[N_PARTS + 1];  // items [part[p], part[p + 1])
@@ -128,6 +132,7 @@ typedef struct Program {
 typedef struct LowerOptions {
     bool fuse;  // false: every elementwise node is an item of its own
     int accumulate;
+    const struct Sharded *sharded[N_SETS];  // where the graphs are split ones; or NULL
 } LowerOptions;
 
 // Rewrites a training graph so that its backward part makes again by elementwise work what needn't
@@ -146,6 +151,8 @@ typedef struct ShardedNode {
     NodeId of;
     int n_factors;
     const int64_t *size;
+    // Communication: the bytes that each rank hands to it, and how long it is to take.
+    int64_t bytes, picoseconds;
 } ShardedNode;
 
 // A graph split over a mesh: the one text that every rank runs on its pieces. Dims are chunks, what
@@ -168,6 +175,12 @@ Sharded *partition(Arena *a, const Graph *g, const Plan *p, Diag *d);
 // The true dims of a rank's piece of a value, and the place of its piece of a node.
 void sharded_dims(const Sharded *s, ValueId v, int rank, int64_t *dim);
 void sharded_place(const Sharded *s, NodeId n, int rank, Place *p);
+
+// How the mesh cuts a factor of a node, or a dim of a value, of a split graph. False: it doesn't.
+bool node_cut(const Sharded *s, NodeId n, int factor, RtCut *c);
+bool value_cut(const Sharded *s, ValueId v, int dim, RtCut *c);
+// Have some ranks less than a chunk?
+bool cut_is_uneven(const Mesh *m, const RtCut *c);
 
 // Lowers the two graphs (`train` may be NULL). NULL after reporting errors.
 Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d);

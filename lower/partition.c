@@ -105,6 +105,9 @@ static ValueId convert(Partition *p, ValueId x, const Spec *to)
         assert(x);
         note_value(p, x, known.of, &way->step[i]->after);
         note_node(p, value_of(graph_of(p), x)->producer, 0, NULL);
+        ShardedNode *step = &p->to->node[p->to->n_nodes - 1];
+        step->bytes = way->step[i]->bytes;
+        step->picoseconds = way->step[i]->picoseconds;
     }
     return x;
 }
@@ -306,6 +309,36 @@ void sharded_dims(const Sharded *s, ValueId v, int rank, int64_t *dim)
 
     for (int i = 0; i < of->rank; i++)
         spec_piece(&s->plan->mesh, &s->value[v].spec, i, of->dim[i], rank, &offset, &dim[i]);
+}
+
+static bool find_cut(const Spec *s, int dim, int64_t whole, RtCut *c)
+{
+    *c = (RtCut){.whole = whole};
+    c->n_axes = spec_axes(s, dim, c->axis);
+    return c->n_axes > 0;
+}
+
+bool node_cut(const Sharded *s, NodeId n, int factor, RtCut *c)
+{
+    const ShardedNode *x = &s->node[n];
+
+    return x->of && find_cut(&s->plan->strategy[x->of], factor, x->size[factor], c);
+}
+
+bool value_cut(const Sharded *s, ValueId v, int dim, RtCut *c)
+{
+    const ShardedValue *x = &s->value[v];
+
+    return find_cut(&x->spec, dim, value_of(s->whole, x->of)->dim[dim], c);
+}
+
+bool cut_is_uneven(const Mesh *m, const RtCut *c)
+{
+    int64_t pieces = 1;
+
+    for (int i = 0; i < c->n_axes; i++)
+        pieces *= m->size[c->axis[i]];
+    return c->whole % pieces != 0;
 }
 
 void sharded_place(const Sharded *s, NodeId n, int rank, Place *p)

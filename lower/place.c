@@ -167,6 +167,61 @@ static Operand copied(Emit *e, const Operand *from, const int64_t *want)
     return to;
 }
 
+// ---- padding ----
+
+// Does some output lack the factor: is it summed over (or its maximum taken)?
+static bool is_reduced(const Rule *r, const Graph *g, const Node *n, int factor)
+{
+    for (int k = 0; k < n->n_out; k++) {
+        int rank = value_of(g, n->out[k])->rank, i = 0;
+        while (i < rank && r->dim[n->n_in + k][i] != factor)
+            i++;
+        if (i == rank)
+            return true;
+    }
+    return false;
+}
+
+static void add_pad(Emit *e, NodeId n, const Operand *o, int axis, int factor, FactorKind kind)
+{
+    Item *it = add_item(e, ITEM_PAD);
+    Arena *a = e->l->p->arena;
+
+    set_dims(it, value_of(e->l->g, o->value));
+    it->nodes = arena_array(a, NodeId, 1);
+    it->nodes[0] = n;
+    it->operands = arena_array(a, Operand, 1);
+    it->operands[0] = *o;
+    it->n_nodes = it->n_in = 1;
+    it->factor = factor;
+    it->axis = axis;
+    it->op = kind == FACTOR_MAX ? RT_MAX : kind == FACTOR_MIN ? RT_MIN : RT_SUM;
+}
+
+// A kernel goes over whole chunks. Where it sums over a dim of which some ranks have less, what
+// lies behind their pieces must not count.
+static void add_pads(Emit *e, NodeId n, const Operand *ops)
+{
+    const Sharded *s = e->l->s->sharded;
+    Graph *g = e->l->g;
+    const Node *x = &g->nodes[n];
+    Rule r;
+    RtCut c;
+
+    if (!s)
+        return;
+    node_rule(g, x, e->l->p->arena, &r);
+    for (int f = 0; f < r.n_factors; f++) {
+        if (!node_cut(s, n, f, &c) || !cut_is_uneven(&s->plan->mesh, &c) ||
+            !is_reduced(&r, g, x, f))
+            continue;
+        for (int k = 0; k < x->n_in; k++)
+            for (int i = 0; x->in[k] && i < in(g, x, k)->rank; i++)
+                if (r.dim[k][i] == f && ops[k].stride[i])
+                    add_pad(e, n, &ops[k], i, f, r.kind[f]);
+    }
+}
+
 bool emit_kernel(Emit *e, NodeId n)
 {
     Lowering *l = e->l;
@@ -175,7 +230,8 @@ bool emit_kernel(Emit *e, NodeId n)
     int count = x->n_in + x->n_out;
     Operand *ops = arena_array(a, Operand, count);
     int64_t(*stride)[MAX_RANK] = arena_alloc(a, (size_t)count, sizeof *stride);
-    Kernel k = {.want = arena_alloc(a, (size_t)count, sizeof *stride)};
+    Kernel k = {.want = arena_alloc(a, (size_t)count, sizeof *stride),
+                .whole = l->s->sharded ? l->s->sharded->node[n].size : NULL};
 
     for (int i = 0; i < count; i++) {
         if (i >= x->n_in)
@@ -193,7 +249,7 @@ bool emit_kernel(Emit *e, NodeId n)
     x = &l->g->nodes[n];
     if (k.copies) {
         text_free(&k.args);
-        k = (Kernel){.want = k.want};
+        k = (Kernel){.want = k.want, .whole = k.whole};
         x->op->kernel(l->g, x, (const int64_t(*)[MAX_RANK])stride, &k);
     }
     char *args = arena_copy(a, k.args.s ? k.args.s : "", k.args.n);
@@ -201,6 +257,7 @@ bool emit_kernel(Emit *e, NodeId n)
     k.args = (Text){.s = args};
     if (!k.name)
         return node_error(l->g, x, l->d, "no kernel takes operands of these types and dims");
+    add_pads(e, n, ops);
     Item *it = add_item(e, ITEM_KERNEL);
     it->nodes = arena_array(a, NodeId, 1);
     it->nodes[0] = n;

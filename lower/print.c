@@ -37,8 +37,8 @@ static void print_nodes(const Set *s, const Item *it, Text *t)
 
 static void print_item(const Program *p, const Set *s, const Item *it, Text *t)
 {
-    static const char *const names[] = {"group", "kernel", "copy",     "fill",
-                                        "loop",  "end",    "gradient", "none"};
+    static const char *const names[] = {"group", "kernel",   "copy", "fill", "loop",
+                                        "end",   "gradient", "pad",  "none"};
 
     if (it->kind == ITEM_NONE)
         return;

@@ -347,13 +347,14 @@ typedef struct RtAttention {
         int64_t batch[RT_MAX_BATCH], group[RT_MAX_BATCH], row, col;  // row: s or t; col: e, f or t
     } q, k, v, y, lse, bias, drop, dy, dq, dk, dv;  // gradients: of rt_attention_grad only
     bool has_bias, bool_bias, causal, drops;
-    int64_t offset,
-        window;  // causal: s sees t ≤ s + offset and, where window > 0, t > s + offset - window
+    // causal: s sees t ≤ s + offset and, where window > 0, t > s + offset - window
+    int64_t offset, window;
     float scale;
     // drops: a weight stays, times 1 / (1 - rate), where rt_uniform(seed, step, site, layer, i) is
-    // at least rate. i is micro · micro_step at the first score and goes on by the strides `drop`.
+    // at least rate. i is drop_at + micro · micro_step at the first score and goes on by the
+    // strides `drop`.
     float rate;
-    int64_t site, layer, micro_step;
+    int64_t site, layer, micro_step, drop_at;
 } RtAttention;
 // seed, step, micro: i64; all NULL where nothing is dropped.
 void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *q, const void *k,

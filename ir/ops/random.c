@@ -51,13 +51,15 @@ static void print_element(const Node *n, Text *t)
     for (int i = 1; i < shape->n; i++)
         text_printf(t, "(");
     for (int i = 0; i < shape->n; i++) {
-        bool split = i == n->attr[MICRO_AXIS].i;
+        bool split = i == n->attr[MICRO_AXIS].i && n->attr[MICRO].i > 1;
 
         if (i)
-            text_printf(t, ") * %" PRId64 " + ", shape->v[i] * (split ? n->attr[MICRO].i : 1));
-        text_printf(t, "$i%d", i);
+            text_printf(t, ") * $n%d", i);
+        if (i && split)
+            text_printf(t, " * %" PRId64, n->attr[MICRO].i);
+        text_printf(t, "%s$i%d", i ? " + " : "", i);
         if (split)
-            text_printf(t, " + $2 * %" PRId64, shape->v[i]);
+            text_printf(t, " + $2 * $n%d", i);
     }
 }
 

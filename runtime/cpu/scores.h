@@ -103,7 +103,8 @@ typedef struct RtScores {
 static inline RtDraw rt_first_draw(const RtAttention *p, const int64_t *seed, const int64_t *step,
                                    const int64_t *micro)
 {
-    return p->drops ? (RtDraw){rt_key(*seed, *step), *micro * p->micro_step} : (RtDraw){0};
+    return p->drops ? (RtDraw){rt_key(*seed, *step), p->drop_at + *micro * p->micro_step}
+                    : (RtDraw){0};
 }
 
 // Copies rows side by side, [rows][room], zeros behind the columns.
