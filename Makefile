@@ -31,7 +31,7 @@ LDLIBS_RT = -ldnnl -fopenmp -lpthread -lm
 # The solver's engines: programs of their own, as their libraries print, hang and are licensed apart.
 ENGINES = $(B)/shardcc-cbc $(B)/shardcc-glpk
 
-all: $(B)/shardcc $(ENGINES) $(B)/rt/libshardrt.a $(B)/rt/probe
+all: $(B)/shardcc $(ENGINES) $(B)/rt/libshardrt.a $(B)/rt/libshardrt_mpi.a $(B)/rt/probe
 
 # What a trainer is built from, beside shardcc: the library, and the sources for --emit source.
 $(B)/rt/libshardrt.a: $(B)/libshardrt.a $(wildcard runtime/*.[ch] runtime/cpu/*.[ch])
@@ -55,10 +55,15 @@ lib-$(1): $(B)/lib$(1).a
 endef
 $(foreach s,$(filter-out driver,$(STAGES)),$(eval $(call archive,$(s))))
 
-$(B)/libshardrt.a: $(filter-out $(B)/runtime/probe%,$(call obj,runtime))
+$(B)/libshardrt.a: $(filter-out $(B)/runtime/probe% $(B)/runtime/mpi/%,$(call obj,runtime))
+	rm -f $@ && ar rcs $@ $^
+# What a program of several ranks is linked with too, before the library: it needs MPI.
+$(B)/rt/libshardrt_mpi.a: $(B)/runtime/mpi/mpi.o
+	@mkdir -p $(@D)/mpi
+	cp runtime/mpi/*.c $(@D)/mpi/
 	rm -f $@ && ar rcs $@ $^
 # What shardcc detect runs, on each of mpirun's ranks.
-$(B)/runtime/probe_ranks.o: CPPFLAGS += $(shell pkg-config --cflags ompi-c)
+$(B)/runtime/probe_ranks.o $(B)/runtime/mpi/mpi.o: CPPFLAGS += $(shell pkg-config --cflags ompi-c)
 $(B)/rt/probe: $(B)/runtime/probe.o $(B)/runtime/probe_ranks.o $(B)/libshardrt.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS_RT) $(shell pkg-config --libs ompi-c)

@@ -83,6 +83,10 @@ typedef struct RtCut {
     int n_axes, axis[RT_MAX_AXES];
 } RtCut;
 
+// How the ranks reach each other: libshardrt_mpi.a has rt_mpi, which needs MPI.
+typedef struct RtTransport RtTransport;
+extern const RtTransport rt_mpi;
+
 typedef enum RtInit { RT_INIT_NONE, RT_INIT_NORMAL, RT_INIT_ONE, RT_INIT_ZERO } RtInit;
 
 // One tensor in the arena, or `layers` alike ones `step` bytes apart.
@@ -118,6 +122,7 @@ typedef struct RtModel {
     int64_t vocabulary;  // tokens that the model knows; 0: its inputs aren't tokens
     const char *labels;  // the input that only the loss reads; NULL: there is none
     RtMesh mesh;
+    const RtTransport *transport;  // &rt_mpi; NULL: there is one rank
     const RtCut *cuts;
     int n_cuts;
     const RtTensor *tensors;  // parameters, buffers, states, zeros, hypers, constants: both sets

@@ -1,0 +1,196 @@
+// The other ranks: who they are, and what they agree on.
+#include "runtime/comm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+#include "runtime/transport.h"
+
+// ---- coordinates ----
+
+int rt_mesh_ranks(const RtMesh *m) { return m->n_axes ? rt_mesh_stride(m, 0) * m->size[0] : 1; }
+
+int rt_mesh_stride(const RtMesh *m, int axis)
+{
+    int stride = 1;
+
+    for (int a = axis + 1; a < m->n_axes; a++)
+        stride *= m->size[a];
+    return stride;
+}
+
+int rt_mesh_coordinate(const RtMesh *m, int axis, int rank)
+{
+    return rank / rt_mesh_stride(m, axis) % m->size[axis];
+}
+
+// ---- who was started ----
+
+// What the first of these variables of the environment says, `none` if there is none: launchers
+// tell each process this much before it starts a library.
+static int launched(const char *const *name, int none)
+{
+    for (; *name; name++)
+        if (getenv(*name))
+            return atoi(getenv(*name));
+    return none;
+}
+
+static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
+static const char *const places[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL};
+
+// "4 ranks (dp=2, tp=2)"
+static void print_mesh(const RtMesh *m, char *to, size_t room)
+{
+    size_t n = (size_t)snprintf(to, room, "%d ranks", rt_mesh_ranks(m));
+
+    for (int a = 0; a < m->n_axes && n < room; a++)
+        n += (size_t)snprintf(to + n, room - n, "%s%s=%d", a ? ", " : " (", m->name[a], m->size[a]);
+    if (m->n_axes && n < room)
+        snprintf(to + n, room - n, ")");
+}
+
+// Rank 0 says it, if `is_wrong`.
+static bool check_count(const RtModel *m, int rank, int started)
+{
+    char mesh[160];
+
+    if (started == rt_mesh_ranks(&m->mesh))
+        return true;
+    print_mesh(&m->mesh, mesh, sizeof mesh);
+    if (rank)
+        return false;
+    if (!m->transport)
+        return rt_error(
+            m, "%d ranks were started, but the program has one: compile it with --ranks", started);
+    return rt_error(m, "%d rank%s started, but the program has %s: mpirun -n %d", started,
+                    started > 1 ? "s were" : " was", mesh, rt_mesh_ranks(&m->mesh));
+}
+
+// ---- groups ----
+
+// How many of the ranks along an axis stand on this host: so many in a row, in rows of as many
+// that begin at multiples of it; 1 if they stand otherwise.
+static int near_count(const RtComm *c, const RtGroup *all)
+{
+    int n = 0, first = -1;
+
+    for (int i = 0; i < all->n; i++)
+        if (c->board[rt_peer(c, all, i)]) {
+            first = first < 0 ? i : first;
+            n++;
+        }
+    bool is_row = all->n % n == 0 && first % n == 0;
+    for (int i = first; i < first + n && is_row; i++)
+        is_row = c->board[rt_peer(c, all, i)] != NULL;
+    return is_row ? n : 1;
+}
+
+// Hosts that stand otherwise make all ranks along the axis send messages: the ways must be alike.
+static void find_groups(RtComm *c)
+{
+    const RtMesh *m = &c->model->mesh;
+
+    for (int a = 0; a < m->n_axes; a++) {
+        RtGroup all = {a, m->size[a], rt_mesh_coordinate(m, a, c->rank), rt_mesh_stride(m, a)};
+        int n = near_count(c, &all);
+
+        if (rt_comm_most(c, n) != -rt_comm_most(c, -n))
+            n = 1;
+        c->near[a] = (RtGroup){a, n, all.me % n, all.stride};
+        c->far[a] = (RtGroup){a, all.n / n, all.me / n, all.stride * n};
+    }
+}
+
+bool rt_comm_open(RtComm **comm, const RtModel *m, double timeout)
+{
+    int rank = launched(places, 0),
+        started =
+            launched(sizes, m->transport && getenv("PMIX_RANK") ? rt_mesh_ranks(&m->mesh) : 1);
+
+    *comm = NULL;
+    if (!check_count(m, rank, started))
+        return false;
+    if (!m->transport)
+        return true;
+    RtComm *c = rt_alloc(1, sizeof *c);
+    *c = (RtComm){.transport = m->transport, .model = m, .timeout = timeout};
+    if (!c->transport->open(c) || !check_count(m, c->rank, c->ranks)) {
+        rt_comm_close(c);
+        return false;
+    }
+    c->waits = rt_alloc((size_t)c->ranks, sizeof *c->waits);
+    memset(c->waits, -1, sizeof *c->waits * (size_t)c->ranks);
+    find_groups(c);
+    *comm = c;
+    return true;
+}
+
+void rt_comm_close(RtComm *c)
+{
+    if (!c)
+        return;
+    c->transport->close(c);
+    free(c->waits);
+    free(c);
+}
+
+int rt_comm_rank(const RtComm *c) { return c ? c->rank : 0; }
+int rt_comm_ranks(const RtComm *c) { return c ? c->ranks : 1; }
+
+// ---- between all ranks ----
+
+// After round k each rank knows the largest of 2^k ranks up to its own (Hensgen, Finkel and Manber,
+// "Two algorithms for barrier synchronization", 1988).
+int64_t rt_comm_most(RtComm *c, int64_t x)
+{
+    for (int step = 1; c && step < c->ranks; step *= 2) {
+        int to = (c->rank + step) % c->ranks, from = (c->rank + c->ranks - step) % c->ranks;
+        int64_t other;
+
+        c->kind = "agreement";
+        c->axis = NULL;
+        int sent = c->transport->send(c, to, &x, sizeof x);
+        rt_await(c, c->transport->receive(c, from, &other, sizeof other), from);
+        rt_await(c, sent, to);
+        x = other > x ? other : x;
+    }
+    return x;
+}
+
+void rt_comm_collect(RtComm *c, int from, void *data, int64_t bytes)
+{
+    if (!c || from == 0 || (c->rank != 0 && c->rank != from))
+        return;
+    c->kind = "collection of results";
+    c->axis = NULL;
+    if (c->rank == from)
+        rt_await(c, c->transport->send(c, 0, data, bytes), 0);
+    else
+        rt_await(c, c->transport->receive(c, from, data, bytes), from);
+}
+
+void rt_comm_fail(RtComm *c)
+{
+    if (!c)
+        return;
+    rt_note("on rank %d of %d: the job ends", c->rank, c->ranks);
+    c->transport->end(c);
+}
+
+// ---- what was sent ----
+
+const char *rt_exchange_name(RtExchangeKind kind)
+{
+    static const char *const name[] = {"all_gather", "all_reduce", "all_to_all", "reduce_scatter",
+                                       "permute"};
+
+    return name[kind];
+}
+
+int64_t rt_comm_bytes(const RtComm *c, RtExchangeKind kind, int axis)
+{
+    return c ? c->bytes[kind][axis] : 0;
+}

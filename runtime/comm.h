@@ -1,0 +1,51 @@
+// The other ranks of a program, as the trainer sees them: agreeing, bringing bytes to rank 0,
+// ending together. A program of one rank has a NULL comm, and all but rt_comm_open take that: there
+// is nobody else then. Every wait for another rank ends: --timeout bounds it.
+#ifndef SHARDCC_RT_COMM_H
+#define SHARDCC_RT_COMM_H
+
+#include "runtime/rt.h"
+
+typedef struct RtComm RtComm;
+
+// ---- coordinates ----
+int rt_mesh_ranks(const RtMesh *m);
+int rt_mesh_stride(const RtMesh *m, int axis);  // between neighbours along that axis, in ranks
+int rt_mesh_coordinate(const RtMesh *m, int axis, int rank);
+
+// ---- the job ----
+// Starts the library and finds the others, if the model has several ranks. False after a message if
+// those that were started aren't the model's. `timeout`: seconds that a wait for a rank may take.
+bool rt_comm_open(RtComm **c, const RtModel *m, double timeout);
+// All ranks call it, having ended well; a rank that failed calls rt_comm_fail.
+void rt_comm_close(RtComm *c);
+int rt_comm_rank(const RtComm *c);
+int rt_comm_ranks(const RtComm *c);
+
+// ---- between all ranks, who all call it ----
+// The largest x of all: what they agree on.
+int64_t rt_comm_most(RtComm *c, int64_t x);
+// Brings the `bytes` at `data` of rank `from` to rank 0's `data`. Other ranks needn't call it.
+void rt_comm_collect(RtComm *c, int from, void *data, int64_t bytes);
+
+// ---- the end ----
+// This rank has said what is wrong and can't go on: says which one it is and ends the job, status
+// 1. With one rank it returns.
+void rt_comm_fail(RtComm *c);
+
+// ---- what was sent ----
+typedef enum RtExchangeKind {
+    RT_ALL_GATHER,
+    RT_ALL_REDUCE,
+    RT_ALL_TO_ALL,
+    RT_REDUCE_SCATTER,
+    RT_PERMUTE,
+    RT_N_EXCHANGES
+} RtExchangeKind;
+
+const char *rt_exchange_name(RtExchangeKind kind);  // "all_gather"
+// Bytes that this rank has handed to such calls along that axis since the start: of chunks, as
+// plans count them.
+int64_t rt_comm_bytes(const RtComm *c, RtExchangeKind kind, int axis);
+
+#endif

@@ -1,0 +1,164 @@
+// Messages and shared memory by MPI.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/internal.h"
+#include "runtime/transport.h"
+
+enum { DATA, WARNING };  // tags
+
+typedef struct Mpi {
+    MPI_Comm world;
+    MPI_Win boards;
+    MPI_Request *message;
+    int n_messages;
+    int peer;  // what warn sends
+} Mpi;
+
+// ---- start ----
+
+// The boards of this host's ranks, by rank.
+static void share_boards(RtComm *c, Mpi *s)
+{
+    MPI_Comm host;
+    MPI_Group world_group, host_group;
+    void *own;
+
+    MPI_Comm_split_type(s->world, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &host);
+    MPI_Win_allocate_shared(sizeof(RtBoard), 1, MPI_INFO_NULL, host, &own, &s->boards);
+    memset(own, 0, sizeof(RtBoard));
+    MPI_Comm_group(s->world, &world_group);
+    MPI_Comm_group(host, &host_group);
+    for (int r = 0; r < c->ranks; r++) {
+        int place, unit;
+        MPI_Aint bytes;
+
+        MPI_Group_translate_ranks(world_group, 1, &r, host_group, &place);
+        if (place != MPI_UNDEFINED)
+            MPI_Win_shared_query(s->boards, place, &bytes, &unit, &c->board[r]);
+    }
+    MPI_Barrier(host);
+    MPI_Group_free(&world_group);
+    MPI_Group_free(&host_group);
+    MPI_Comm_free(&host);
+}
+
+static bool mpi_open(RtComm *c)
+{
+    int level;
+    Mpi *s = rt_alloc(1, sizeof *s);
+
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+    MPI_Comm_dup(MPI_COMM_WORLD, &s->world);
+    MPI_Comm_set_errhandler(s->world, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(s->world, &c->rank);
+    MPI_Comm_size(s->world, &c->ranks);
+    c->state = s;
+    c->board = rt_alloc((size_t)c->ranks, sizeof *c->board);
+    // Sends and receives of two rounds with every other rank.
+    s->n_messages = 4 * c->ranks + 4;
+    s->message = rt_alloc((size_t)s->n_messages, sizeof(MPI_Request));
+    for (int i = 0; i < s->n_messages; i++)
+        s->message[i] = MPI_REQUEST_NULL;
+    share_boards(c, s);
+    return true;
+}
+
+static void mpi_close(RtComm *c)
+{
+    Mpi *s = c->state;
+
+    MPI_Win_free(&s->boards);
+    MPI_Comm_free(&s->world);
+    MPI_Finalize();
+    free(s->message);
+    free(s);
+    free(c->board);
+}
+
+// ---- messages ----
+
+static int free_number(const Mpi *s)
+{
+    int i = 0;
+
+    while (s->message[i] != MPI_REQUEST_NULL)
+        i++;
+    return i;
+}
+
+static int mpi_send(RtComm *c, int to, const void *data, int64_t bytes)
+{
+    Mpi *s = c->state;
+    int i = free_number(s);
+
+    MPI_Isend(data, (int)bytes, MPI_BYTE, to, DATA, s->world, &s->message[i]);
+    return i;
+}
+
+static int mpi_receive(RtComm *c, int from, void *data, int64_t bytes)
+{
+    Mpi *s = c->state;
+    int i = free_number(s);
+
+    MPI_Irecv(data, (int)bytes, MPI_BYTE, from, DATA, s->world, &s->message[i]);
+    return i;
+}
+
+static int mpi_test(RtComm *c, int message)
+{
+    Mpi *s = c->state;
+    int done = 0;
+
+    if (MPI_Test(&s->message[message], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        return -1;
+    return done;
+}
+
+// ---- trouble ----
+
+static void mpi_warn(RtComm *c, int peer)
+{
+    Mpi *s = c->state;
+    MPI_Request sent;
+
+    s->peer = peer;
+    for (int r = 0; r < c->ranks; r++)
+        if (r != c->rank &&
+            MPI_Isend(&s->peer, 1, MPI_INT, r, WARNING, s->world, &sent) == MPI_SUCCESS)
+            MPI_Request_free(&sent);
+}
+
+static int mpi_warned(RtComm *c, int *peer)
+{
+    Mpi *s = c->state;
+    MPI_Status status;
+    int is_there = 0;
+
+    if (MPI_Iprobe(MPI_ANY_SOURCE, WARNING, s->world, &is_there, &status) != MPI_SUCCESS ||
+        !is_there)
+        return -1;
+    MPI_Recv(peer, 1, MPI_INT, status.MPI_SOURCE, WARNING, s->world, MPI_STATUS_IGNORE);
+    return status.MPI_SOURCE;
+}
+
+static void mpi_end(RtComm *c)
+{
+    fflush(NULL);
+    alarm(2);  // where the others can't be reached the library may try for long
+    MPI_Abort(((Mpi *)c->state)->world, 1);
+}
+
+const RtTransport rt_mpi = {
+    .open = mpi_open,
+    .close = mpi_close,
+    .send = mpi_send,
+    .receive = mpi_receive,
+    .test = mpi_test,
+    .warn = mpi_warn,
+    .warned = mpi_warned,
+    .end = mpi_end,
+};

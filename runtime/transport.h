@@ -1,0 +1,79 @@
+// How messages and shared memory get from rank to rank, and what the collectives are made of. Of
+// what a library of messages can do this is all that is used: messages between two ranks, and
+// memory that the ranks of a host share. What order sums have is therefore ours alone.
+#ifndef SHARDCC_RT_TRANSPORT_H
+#define SHARDCC_RT_TRANSPORT_H
+
+#include <stdatomic.h>
+
+#include "runtime/comm.h"
+
+// Messages between two ranks arrive in the order in which they were sent. Buffers stay as they are
+// until `test` says that a message has gone.
+struct RtTransport {
+    // Sets rank, ranks and window. False after a message.
+    bool (*open)(RtComm *c);
+    void (*close)(RtComm *c);
+    // The number of a message on its way.
+    int (*send)(RtComm *c, int to, const void *data, int64_t bytes);
+    int (*receive)(RtComm *c, int from, void *data, int64_t bytes);
+    // 1: it has gone or come, and its number is free; 0: not yet; -1: the link broke.
+    int (*test)(RtComm *c, int message);
+    // Tells all others that this rank gives up waiting for rank `peer`.
+    void (*warn)(RtComm *c, int peer);
+    // A rank that said so and wasn't given yet, and whom it waits for; -1: none.
+    int (*warned)(RtComm *c, int *peer);
+    // Ends the job.
+    void (*end)(RtComm *c);
+};
+
+// What a rank shows the others of its host: how often it has come to meetings along each axis, and
+// two halves of bytes, used in turn.
+enum { RT_HALF_BYTES = 1 << 19 };
+typedef struct RtBoard {
+    struct {
+        _Alignas(64) atomic_uint_least64_t met;
+    } axis[RT_MAX_AXES];
+    _Alignas(64) char half[2][RT_HALF_BYTES];
+} RtBoard;
+
+// Ranks in a row with `stride` ranks between: number i of them is rank + (i - me) · stride.
+typedef struct RtGroup {
+    int axis, n, me, stride;
+} RtGroup;
+
+struct RtComm {
+    const RtTransport *transport;
+    void *state;  // the transport's
+    const RtModel *model;
+    double timeout;
+    int rank, ranks;
+    RtBoard **board;  // by rank; NULL: on another host
+    // The ranks along an axis: those of one host, which meet at their boards, and of these groups
+    // the ones in the same place, which send messages. A group of one has nothing to do.
+    RtGroup near[RT_MAX_AXES], far[RT_MAX_AXES];
+    const RtGroup *leaving;   // who may still be reading this rank's board
+    int turn;                 // the half to be written next
+    const char *at;           // what RT_AT said last; NULL
+    const char *kind, *axis;  // the call under way
+    int *waits;               // by rank: whom it gave up waiting for; -1: it didn't
+    int64_t bytes[RT_N_EXCHANGES][RT_MAX_AXES];
+};
+
+static inline int rt_peer(const RtComm *c, const RtGroup *g, int i)
+{
+    return c->rank + (i - g->me) * g->stride;
+}
+
+// ---- waiting: wait.c ----
+// Until the message has gone or come; until all of the group have come as often as this rank. If
+// that takes too long, the rank that is missing is named and the job ends.
+void rt_await(RtComm *c, int message, int peer);
+void rt_meet(RtComm *c, const RtGroup *g);
+// Before this rank's board is written for that group: waits until those of the one before left it.
+// Within a group the halves taken in turn and the meetings between do.
+void rt_board_claim(RtComm *c, const RtGroup *g);
+// After the last reading of the group's boards.
+void rt_board_leave(RtComm *c, const RtGroup *g);
+
+#endif

@@ -1,0 +1,139 @@
+// Waiting for other ranks, and what is done when one doesn't come. Ranks poll, and give the core
+// away meanwhile: there may be more ranks than cores.
+//
+// Who gives up tells all others whom it waited for; who hears of that gives up too, and says the
+// same of itself. So within GRACE seconds all know who still works, and the rank that is missing is
+// the one that nobody heard of at the end of a chain of waits. The first of those that were heard
+// says so.
+#include <math.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "runtime/internal.h"
+#include "runtime/transport.h"
+
+#define GRACE 2.0                  // seconds
+#define LISTEN 0.01                // between two looks whether anyone gave up
+enum { SPINS = 100, POLLS = 64 };  // before the core is given away; between two looks at the clock
+
+typedef struct Wait {
+    int64_t polls;
+    double start, heard;
+} Wait;
+
+// ---- giving up ----
+
+static void hear(RtComm *c)
+{
+    int peer, rank;
+
+    while ((rank = c->transport->warned(c, &peer)) >= 0)
+        c->waits[rank] = peer;
+}
+
+static void listen_to_all(RtComm *c)
+{
+    for (double end = rt_seconds() + GRACE; rt_seconds() < end; usleep(1000))
+        hear(c);
+}
+
+static int missing(const RtComm *c)
+{
+    int rank = c->waits[c->rank];
+
+    for (int i = 0; i < c->ranks && c->waits[rank] >= 0; i++)
+        rank = c->waits[rank];
+    return rank;
+}
+
+// "h.{}.mlp: all_reduce f32[4,64]", "all_reduce along dp"
+static void give_up(RtComm *c, int peer, double seconds)
+{
+    int first = 0, rank;
+    const char *axis = c->axis && !c->at ? c->axis : NULL;
+
+    c->waits[c->rank] = peer;
+    c->transport->warn(c, peer);
+    listen_to_all(c);
+    while (c->waits[first] < 0)
+        first++;
+    rank = missing(c);
+    if (first == c->rank)
+        rt_error(c->model,
+                 "%s%s%s: rank %d didn't come in %.0f s: it is dead, stuck or cut off, or "
+                 "slower than --timeout allows",
+                 c->at ? c->at : c->kind, axis ? " along " : "", axis ? axis : "", rank, seconds);
+    else
+        usleep((useconds_t)(1e6 * GRACE));  // for the one that speaks
+    c->transport->end(c);
+}
+
+// ---- polling ----
+
+static void pause_for(RtComm *c, Wait *w, int peer)
+{
+    if (++w->polls > SPINS)
+        sched_yield();
+    if (w->polls % POLLS)
+        return;
+    double now = rt_seconds();
+    w->start = w->start > 0 ? w->start : now;
+    if (now - w->heard < LISTEN)
+        return;
+    w->heard = now;
+    hear(c);
+    bool is_over = now - w->start > c->timeout;
+    for (int r = 0; r < c->ranks && !is_over; r++)
+        is_over = c->waits[r] >= 0;
+    if (is_over)
+        give_up(c, peer, now - w->start);
+}
+
+void rt_await(RtComm *c, int message, int peer)
+{
+    Wait w = {0};
+    int state;
+
+    while ((state = c->transport->test(c, message)) == 0)
+        pause_for(c, &w, peer);
+    if (state < 0)
+        give_up(c, peer, 0);
+}
+
+// ---- meetings ----
+
+static uint64_t met(const RtBoard *b, int axis)
+{
+    return atomic_load_explicit(&b->axis[axis].met, memory_order_acquire);
+}
+
+static void arrive(RtComm *c, const RtGroup *g)
+{
+    atomic_fetch_add_explicit(&c->board[c->rank]->axis[g->axis].met, 1, memory_order_release);
+}
+
+static void wait_for_all(RtComm *c, const RtGroup *g)
+{
+    uint64_t own = met(c->board[c->rank], g->axis);
+
+    for (int i = 0; i < g->n; i++) {
+        int peer = rt_peer(c, g, i);
+        for (Wait w = {0}; met(c->board[peer], g->axis) < own;)
+            pause_for(c, &w, peer);
+    }
+}
+
+void rt_meet(RtComm *c, const RtGroup *g)
+{
+    arrive(c, g);
+    wait_for_all(c, g);
+}
+
+void rt_board_claim(RtComm *c, const RtGroup *g)
+{
+    if (c->leaving && c->leaving != g)
+        wait_for_all(c, c->leaving);
+    c->leaving = g;
+}
+
+void rt_board_leave(RtComm *c, const RtGroup *g) { arrive(c, g); }
