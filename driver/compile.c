@@ -5,6 +5,7 @@
 
 #include "driver/passes.h"
 #include "driver/report.h"
+#include "driver/spread.h"
 #include "generator/generator.h"
 #include "lower/lower.h"
 
@@ -60,7 +61,8 @@ static bool write_all(Arena *a, const Options *o, const Program *p, const Text *
 {
     const char *name = base_name(output_path(a, o));
     BuildOptions b = {.name = name, .runtime = runtime_folder(a), .cc = o->cc, .march = o->march};
-    const Graph *g = p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT].g;
+    const Set *set = &p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT];
+    const Graph *g = set->sharded ? set->sharded->whole : set->g;
     char *weights = arena_string(a, "%s.safetensors", name);
 
     if (!o->no_weights && w->n &&
@@ -76,6 +78,7 @@ static bool write_program(Arena *a, const Options *o, const Program *p, const Te
     char *path = output_path(a, o);
     const char *name = base_name(path);
     bool is_folder = o->emit == EMIT_SOURCE, is_new = false;
+    int ranks = o->ranks ? o->ranks : 1;
     char *place = is_folder ? path : output_folder(a, path);
     Stage s;
 
@@ -91,15 +94,19 @@ static bool write_program(Arena *a, const Options *o, const Program *p, const Te
     if (is_folder)
         printf("%-13s %s/ (make builds it), %s.c (%d lines)", "wrote", path, name, count_lines(c));
     else
-        printf("%-13s %s (1 rank), %s.c (%d lines)", "wrote", name, name, count_lines(c));
+        printf("%-13s %s (%d rank%s), %s.c (%d lines)", "wrote", name, ranks, ranks == 1 ? "" : "s",
+               name, count_lines(c));
     if (!o->no_weights && w->n)
         printf(", %s.safetensors", name);
     printf("\n");
     return true;
 }
 
-static bool finish(Arena *a, const Options *o, Program *p, const Weights *w, const Cluster *c,
-                   Diag *d)
+// --cluster or --ranks say what calls take.
+static bool needs_cluster(const Options *o) { return o->cluster || o->ranks > 1; }
+
+static bool finish(Arena *a, const Options *o, Program *p, const Graph *predict, const Weights *w,
+                   const Cluster *c, Diag *d)
 {
     Text t = {0};
     bool ok;
@@ -112,9 +119,9 @@ static bool finish(Arena *a, const Options *o, Program *p, const Weights *w, con
         GenerateOptions go = {.name = base_name(path),
                               .options = options_text(a, o),
                               .plan = plan_line(a, p),
-                              .cluster = o->cluster ? c : NULL,
+                              .cluster = needs_cluster(o) ? c : NULL,
                               .init_std = o->init_std,
-                              .vocabulary = find_vocabulary(p->set[SET_PREDICT].g)};
+                              .vocabulary = find_vocabulary(predict)};
         generate_c(p, &go, &t);
         ok = o->emit == EMIT_C ? output_text(o, &t, d) : write_program(a, o, p, &t, w, d);
     }
@@ -131,12 +138,16 @@ static bool is_readable(const char *path, Diag *d)
     return ok;
 }
 
-static bool open_cluster(Arena *a, const char *name, Cluster *c)
+static bool open_cluster(Arena *a, const Options *o, Cluster *c)
 {
+    const char *name = o->cluster ? o->cluster : "local";
     Diag d = {.file = base_name(name)};
 
-    return cluster_open(a, name, 1, c, &d);
+    return cluster_open(a, name, o->ranks ? o->ranks : 1, c, &d);
 }
+
+// What a rank does of a graph.
+static Graph *part_of(Graph *g, const Sharded *s) { return s ? s->g : g; }
 
 static int compile_model(Arena *a, const Options *o)
 {
@@ -146,7 +157,7 @@ static int compile_model(Arena *a, const Options *o)
     bool dumped = false;
 
     if (!is_readable(o->input, &d) || !output_check(a, o, &d) ||
-        (o->cluster && !open_cluster(a, o->cluster, &c)))
+        (needs_cluster(o) && !open_cluster(a, o, &c)))
         return EXIT_USER;
     Graph *train = passes_run(a, o, true, &w, &d, &dumped), *predict;
     if (!train)
@@ -165,14 +176,19 @@ static int compile_model(Arena *a, const Options *o)
         return EXIT_USER;
     LowerOptions lo = {.fuse = !o->no_fuse, .accumulate = o->accumulate};
     bool to_stdout = !o->output && (o->emit == EMIT_PROGRAM || o->emit == EMIT_C);
-    Program *p = lower(a, train, predict, &lo, &d);
+    Spread s = {0};
+    if (o->ranks > 1 && !spread(a, o, &c, train, predict, &s, &d))
+        return EXIT_USER;
+    memcpy(lo.sharded, s.set, sizeof s.set);
+    Program *p =
+        lower(a, part_of(train, s.set[SET_TRAIN]), part_of(predict, s.set[SET_PREDICT]), &lo, &d);
     if (!p)
         return EXIT_USER;
     if (!to_stdout) {
         report_model(d.file, train ? train : predict);
         report_program(p);
     }
-    return finish(a, o, p, &w, &c, &d) ? 0 : EXIT_USER;
+    return finish(a, o, p, predict, &w, &c, &d) ? 0 : EXIT_USER;
 }
 
 int compile(Arena *a, int argc, char **argv)

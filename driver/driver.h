@@ -6,7 +6,7 @@
 
 #define SHARDCC_VERSION "0.1"
 
-enum { EXIT_USER = 1, EXIT_OPTION = 2 };
+enum { EXIT_USER = 1, EXIT_OPTION = 2, MOST_RANKS = 1 << 16 };
 
 typedef enum Emit { EMIT_PROGRAM_FILE, EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_SOURCE } Emit;
 
@@ -23,6 +23,9 @@ typedef struct Options {
     const char *dump_after;
     const char *march, *cc;
     const char *cluster;  // a file or a known one; NULL: nothing is predicted
+    const char *mesh;     // "2x4", "dp=2,tp=4"; NULL: the best one
+    int ranks;            // 0: not said
+    int64_t memory;       // bytes of a rank; 0: what the cluster's devices have
     double clip_norm;
     double init_std;  // --init normal(STD); 0: none
     int accumulate;

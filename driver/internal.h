@@ -34,6 +34,8 @@ bool complain(int *status, const char *fmt, ...) PRINTF(2, 3);
 bool read_number(const char *name, const char *s, double low, double *x, int *status);
 // A whole number from 1 to `most`.
 bool read_count(const char *name, const char *s, int most, int *k, int *status);
+// Bytes: a number with B, KiB, MiB, GiB, TiB or nothing behind it.
+bool read_bytes(const char *name, const char *s, int64_t *bytes, int *status);
 bool read_init(const char *s, double *std, int *status);
 bool read_emit(const char *s, Emit *e, int *status);
 bool read_march(const char *s, const char **march, int *status);

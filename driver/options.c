@@ -23,6 +23,9 @@ typedef enum OptionId {
     O_MARCH,
     O_CC,
     O_CLUSTER,
+    O_RANKS,
+    O_MESH,
+    O_MEMORY,
     O_VERSION,
     O_HELP = OPTION_HELP
 } OptionId;
@@ -61,7 +64,10 @@ static const OptionDef table[] = {
     {"--cc", O_CC, "PROGRAM", "which one (cc)"},
     {"--march", O_MARCH, "CPU", "what to compile for: native (this one), x86-64-v3, ..."},
     {"--no-fuse", O_NO_FUSE, NULL, "every operator on its own"},
-    {NULL, 0, NULL, "The machine"},
+    {NULL, 0, NULL, "Ranks and their machines"},
+    {"--ranks", O_RANKS, "N", "a program of N ranks, which mpirun -n N starts"},
+    {"--mesh", O_MESH, "MESH", "the ranks as a grid: 2x4, or dp=2,tp=4; else the best one"},
+    {"--memory", O_MEMORY, "SIZE", "of each rank, as 70GiB; else what the devices have"},
     {"--cluster", O_CLUSTER, "FILE.json",
      "what it can do, as shardcc detect wrote it, or local, a100xN, h100xN: --profile\n"
      "of the trainer then prints how long each call was to take beside how long it took"},
@@ -132,6 +138,13 @@ static bool set(Arena *a, void *to, int id, const char *s, int *status)
     case O_CLUSTER:
         o->cluster = s;
         return *s || complain(status, "--cluster: an empty name");
+    case O_RANKS:
+        return read_count("--ranks", s, MOST_RANKS, &o->ranks, status);
+    case O_MESH:
+        o->mesh = s;
+        return *s || complain(status, "--mesh: an empty mesh");
+    case O_MEMORY:
+        return read_bytes("--memory", s, &o->memory, status);
     case O_HELP:
         break;
     case O_VERSION:
@@ -206,6 +219,14 @@ char *options_text(Arena *a, const Options *o)
     snprintf(number, sizeof number, "normal(%.9g)", o->init_std);
     if (o->init_std > 0)
         add(&t, "--init", number);
+    snprintf(number, sizeof number, "%d", o->ranks);
+    if (o->ranks > 1)
+        add(&t, "--ranks", number);
+    if (o->mesh)
+        add(&t, "--mesh", o->mesh);
+    snprintf(number, sizeof number, "%" PRId64, o->memory);
+    if (o->memory)
+        add(&t, "--memory", number);
     add(&t, "--march", o->march);
     if (o->cluster)
         add(&t, "--cluster", base_name(o->cluster));

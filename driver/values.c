@@ -55,6 +55,23 @@ bool read_count(const char *name, const char *s, int most, int *k, int *status)
     return true;
 }
 
+bool read_bytes(const char *name, const char *s, int64_t *bytes, int *status)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    char *end;
+    double x = strtod(s, &end), scale = 1;
+    int u = *end ? -1 : 0;
+
+    for (int i = 0; i < COUNT(units) && u < 0; i++) {
+        u = strcmp(end, units[i]) ? -1 : i;
+        scale = ldexp(1, 10 * i);
+    }
+    if (end == s || u < 0 || !(x * scale >= 1) || !(x * scale < ldexp(1, 60)))
+        return complain(status, "%s: '%s' is no size, such as 70GiB", name, s);
+    *bytes = (int64_t)(x * scale);
+    return true;
+}
+
 bool read_init(const char *s, double *std, int *status)
 {
     char *end;

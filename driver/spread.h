@@ -1,0 +1,19 @@
+// From the graphs of one rank to those of many.
+#ifndef SHARDCC_SPREAD_H
+#define SHARDCC_SPREAD_H
+
+#include "driver/driver.h"
+#include "lower/lower.h"
+#include "solver/plan.h"
+
+typedef struct Spread {
+    const Sharded *set[N_SETS];
+    Planned planned;  // of the training graph
+} Spread;
+
+// Plans the training graph for the ranks, mesh and memory of the options, and splits both graphs;
+// `train` may be NULL, then the other one is planned. False after an error.
+bool spread(Arena *a, const Options *o, const Cluster *c, const Graph *train, const Graph *predict,
+            Spread *to, Diag *d);
+
+#endif
