@@ -60,7 +60,11 @@ static bool write_all(Arena *a, const Options *o, const Program *p, const Text *
                       Stage *s, Diag *d)
 {
     const char *name = base_name(output_path(a, o));
-    BuildOptions b = {.name = name, .runtime = runtime_folder(a), .cc = o->cc, .march = o->march};
+    BuildOptions b = {.name = name,
+                      .runtime = runtime_folder(a),
+                      .cc = o->cc,
+                      .march = o->march,
+                      .has_ranks = o->ranks > 1};
     const Set *set = &p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT];
     const Graph *g = set->sharded ? set->sharded->whole : set->g;
     char *weights = arena_string(a, "%s.safetensors", name);

@@ -70,7 +70,8 @@ static bool run(const Stage *s, char *const argv[], Diag *d)
         return false;
     }
     diag_error(d, "the C compiler '%s' failed, nothing is written", argv[0]);
-    diag_note(d, "it needs OpenMP and oneDNN (Debian: gcc, libdnnl-dev); --emit c shows the text");
+    diag_note(d, "it needs OpenMP and oneDNN, and MPI for several ranks (Debian: gcc, libdnnl-dev, "
+                 "libopenmpi-dev); --emit c shows the text");
     return false;
 }
 
@@ -79,11 +80,13 @@ bool build_program(Stage *s, const Text *c, const BuildOptions *o, Diag *d)
     Arena *a = s->arena;
     char *include = arena_string(a, "-I%s", o->runtime);
     char *library = arena_string(a, "%s/libshardrt.a", o->runtime);
+    const char *ranks = o->has_ranks ? arena_string(a, "%s/libshardrt_mpi.a", o->runtime) : library;
+    const char *mpi = o->has_ranks ? "-lmpi" : NULL;
     char *march = arena_string(a, "-march=%s", o->march);
     const char *c_path = stage_file(s, arena_string(a, "%s.c", o->name));
     const char *path = stage_file(s, o->name);
-    const char *argv[] = {o->cc,  FLAGS,   march,    include,     "-o",  path,
-                          c_path, library, "-ldnnl", "-lpthread", "-lm", NULL};
+    const char *argv[] = {o->cc, FLAGS,   march,    include,     "-o",  path, c_path,
+                          ranks, library, "-ldnnl", "-lpthread", "-lm", mpi,  NULL};
 
     if (access(library, R_OK)) {
         diag_error(d, "the runtime that belongs to shardcc isn't there: '%s': %s", library,

@@ -41,6 +41,7 @@ typedef struct BuildOptions {
     const char *runtime;  // folder with rt.h, the runtime's sources and libshardrt.a
     const char *cc;       // C compiler, "cc"
     const char *march;    // "native", "x86-64-v3" …
+    bool has_ranks;       // it is a program of several: needs MPI
 } BuildOptions;
 
 // Adds NAME.c and the program, compiled from it and linked with the runtime.

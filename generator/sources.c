@@ -69,7 +69,7 @@ static bool copy(Sources *x, const char *name)
 }
 
 // All but the kernels.
-static bool copy_trainer(Sources *x)
+static bool copy_trainer(Sources *x, bool has_ranks)
 {
     DIR *dir = opendir(x->runtime);
     bool ok = dir;
@@ -82,7 +82,7 @@ static bool copy_trainer(Sources *x)
             ok = copy(x, arena_copy(x->s->arena, e->d_name, strlen(e->d_name)));
     if (dir)
         closedir(dir);
-    return ok;
+    return ok && (!has_ranks || copy(x, "mpi/mpi.c"));
 }
 
 // The kernels that the program calls; copy.c has what all programs and many kernels call.
@@ -102,8 +102,8 @@ static bool copy_kernels(Sources *x, const Program *p)
 }
 
 static const char makefile[] =
-    "# Needs a C compiler%s.\n"
-    "CC ?= cc\n"
+    "# Needs a C compiler%s%s.\n"
+    "CC %s\n"
     "MARCH ?= %s\n"
     "CFLAGS = -std=c11 -O3 -march=$(MARCH) -ffp-contract=off -fno-math-errno \\\n"
     "         -fno-trapping-math -fopenmp -D_GNU_SOURCE\n"
@@ -129,9 +129,10 @@ static bool write_makefile(Sources *x, const BuildOptions *o)
     for (int i = 0; i < x->s->n; i++)
         if (ends_in(x->s->name[i], ".c"))
             text_printf(&sources, " \\\n    %s", x->s->name[i]);
-    text_printf(&make, makefile,
-                has_onednn ? ", OpenMP and oneDNN (Debian: libdnnl-dev)" : " and OpenMP", o->march,
-                sources.s, o->name, has_onednn ? " -ldnnl" : "", o->name);
+    text_printf(
+        &make, makefile, has_onednn ? ", OpenMP and oneDNN (Debian: libdnnl-dev)" : " and OpenMP",
+        o->has_ranks ? "; MPI (Debian: libopenmpi-dev)" : "", o->has_ranks ? "= mpicc" : "?= cc",
+        o->march, sources.s, o->name, has_onednn ? " -ldnnl" : "", o->name);
     bool ok = out_write(stage_file(x->s, "Makefile"), make.s, make.n, x->d);
     text_free(&sources);
     text_free(&make);
@@ -143,6 +144,7 @@ bool build_folder(Stage *s, const Program *p, const Text *c, const BuildOptions 
     Sources x = {.s = s, .runtime = o->runtime, .done.arena = s->arena, .d = d};
 
     return out_write(stage_file(s, arena_string(s->arena, "%s.c", o->name)), c->s, c->n, d) &&
-           stage_folder(s, "runtime", d) && stage_folder(s, "runtime/cpu", d) && copy_trainer(&x) &&
+           stage_folder(s, "runtime", d) && stage_folder(s, "runtime/cpu", d) &&
+           (!o->has_ranks || stage_folder(s, "runtime/mpi", d)) && copy_trainer(&x, o->has_ranks) &&
            copy_kernels(&x, p) && write_makefile(&x, o);
 }
