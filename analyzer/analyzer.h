@@ -211,20 +211,54 @@ bool strategy_is_legal(const Rule *r, const Mesh *m, const Strategy *s);
 // What the strategy needs of an input, or makes of an output: operands are counted as in Rule.dim.
 Spec strategy_spec(const Rule *r, const Strategy *s, int operand);
 
+// ---- what must be alike ----
+
+// What a value may be where it rests, ever stricter.
+typedef enum Rest {
+    REST_ANY,
+    REST_SUM,       // no parts but of a sum
+    REST_COMPLETE,  // no parts
+    REST_WHOLE,     // every rank has it
+} Rest;
+
+// What lies or is done alike in every plan: iterations of a block, both ends of a carried pair.
+typedef struct Alike {
+    ValueId *value;  // by ValueId: the first of those like it
+    NodeId *node;    // by NodeId: the one of the first iteration
+    // By node of the first iteration: those of the second and of the last.
+    NodeId *second, *last;
+    Rest *rest;  // by first value: the strictest of all like it
+} Alike;
+
+Alike alike_find(const Graph *g, Arena *a);
+bool rest_allows(Rest rest, const Spec *s);
+
+// Where an input comes from in the first, second and last iteration of its node's block.
+typedef struct Fellows {
+    ValueId first, second, last;
+} Fellows;
+
+Fellows alike_fellows(const Graph *g, const Alike *k, NodeId n, int i);
+// Outside of blocks, and where all iterations read the same.
+static inline bool fellows_are_one(Fellows f) { return f.first == f.second && f.second == f.last; }
+// The value like whose rest input i lies when it is read: itself, but where only one iteration
+// reads from outside of the block, what the other ones read, so that iterations stay alike.
+ValueId alike_source(const Graph *g, const Alike *k, NodeId n, int i);
+
 // ---- plans ----
 
 // Where everything of a graph is: by id, ids of that graph. A node's inputs are converted from
-// where they are at rest to what its strategy needs, its outputs from what it makes to where they
-// rest.
+// where they are at rest, by way of the spec in which its phase uses them, to what its strategy
+// needs, its outputs from what it makes to where they rest.
 typedef struct Plan {
     Mesh mesh;
     Spec *spec;          // by ValueId: at rest
     Strategy *strategy;  // by NodeId
+    Spec *use;           // by 3 · ValueId + phase; NULL: all as they rest
 } Plan;
 
 // Can the plan be carried out? Specs and strategies are legal; constants and hyper-parameters are
-// whole; parts of sums are nodes' results and zeros only, and no outputs; both ends of a carried
-// pair are alike, and so are the iterations of a repeated block.
+// whole; parts of sums are nodes' results and zeros only, and no outputs; what must be alike is.
 bool plan_check(const Graph *g, const Plan *p, Diag *d);
 
 // ---- what a piece takes ----

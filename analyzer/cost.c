@@ -56,12 +56,10 @@ double node_bytes(const Graph *g, const Node *n, int i)
 
 // ---- products ----
 
-static bool has_factor(const Graph *g, const Node *n, const Rule *r, int operand, int factor)
+bool has_factor(const Rule *r, int operand, int f)
 {
-    const Value *v = value_of(g, operand < n->n_in ? n->in[operand] : n->out[0]);
-
-    for (int k = 0; k < v->rank; k++)
-        if (r->dim[operand][k] == factor)
+    for (int i = 0; i < MAX_RANK; i++)
+        if (r->dim[operand][i] == f)
             return true;
     return false;
 }
@@ -76,8 +74,8 @@ static void find_product(const Graph *g, const Node *n, Work *w)
     w->batch = w->m = w->n = 1;
     node_rule(g, n, a, &r);
     for (int f = 0; f < r.n_factors; f++) {
-        bool in_a = has_factor(g, n, &r, 0, f), in_b = has_factor(g, n, &r, 1, f);
-        bool in_y = has_factor(g, n, &r, n->n_in, f);
+        bool in_a = has_factor(&r, 0, f), in_b = has_factor(&r, 1, f);
+        bool in_y = has_factor(&r, n->n_in, f);
         double size = (double)r.size[f];
         if (in_a && in_b)
             w->batch *= in_y ? size : 1;

@@ -23,5 +23,6 @@ int steps_from(const Mesh *m, const Value *v, const Spec *s, unsigned partials,
 // ---- cost.c ----
 // node_bytes, of a node with that rule.
 double touched_bytes(const Graph *g, const Node *n, const Rule *r, int i);
+bool has_factor(const Rule *r, int operand, int f);  // is a dim of the operand it?
 
 #endif

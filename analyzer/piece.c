@@ -49,14 +49,6 @@ static double part_of(const Rule *r, const Mesh *m, const Strategy *s, int f)
     return r->size[f] ? (double)spec_chunk(m, s, f, r->size[f]) / (double)r->size[f] : 1;
 }
 
-static bool has_factor(const Rule *r, int operand, int f)
-{
-    for (int i = 0; i < MAX_RANK; i++)
-        if (r->dim[operand][i] == f)
-            return true;
-    return false;
-}
-
 // As in node_work: m and n are of one input only, batch of all.
 static void scale_product(const Rule *r, int f, double part, Work *w)
 {

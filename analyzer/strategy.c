@@ -1,18 +1,14 @@
 // What a node can do on a mesh, derived from its factors alone.
-#include "analyzer/analyzer.h"
+#include "analyzer/internal.h"
 
 // A dim that a factor splits lies in all outputs, or the factor says how their parts are joined.
 static bool is_open(const Rule *r, int f)
 {
     if (r->kind[f] >= FACTOR_WINDOW)
         return false;
-    for (int o = r->n_in; o < r->n_in + r->n_out && r->kind[f] == FACTOR_PARALLEL; o++) {
-        bool is_there = false;
-        for (int i = 0; i < MAX_RANK; i++)
-            is_there |= r->dim[o][i] == f;
-        if (!is_there)
+    for (int o = r->n_in; o < r->n_in + r->n_out && r->kind[f] == FACTOR_PARALLEL; o++)
+        if (!has_factor(r, o, f))
             return false;
-    }
     return true;
 }
 

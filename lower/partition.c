@@ -14,7 +14,7 @@ typedef struct Copy {
     Spec spec;
     Phase phase;
     Block block;
-    ValueId fellow[3];
+    Fellows fellows;
     ValueId value;
 } Copy;
 
@@ -24,9 +24,9 @@ typedef struct Partition {
     Sharded *to;
     Arena *arena, *scratch;
     Layouts *layouts;
-    ClassTable *table;  // of `from`
-    ValueId *at_rest;   // by ValueId of `from`
-    Copy **copies;      // … of it; those of its pieces elsewhere than at rest
+    Alike alike;       // of `from`
+    ValueId *at_rest;  // by ValueId of `from`
+    Copy **copies;     // … of it; those of its pieces elsewhere than at rest
 } Partition;
 
 // ---- appending ----
@@ -114,25 +114,12 @@ static ValueId convert(Partition *p, ValueId x, const Spec *to)
 
 // ---- operands ----
 
-// Where an input's value comes from in the first, second and last iteration of the node's block.
-static void find_fellows(const Partition *p, const Node *n, int i, ValueId fellow[3])
-{
-    const ClassTable *t = &p->table[n->block.cls];
-    int last = p->from->classes[n->block.cls].length - 1;
-    int iter[] = {0, last > 0, last};
-
-    for (int k = 0; k < 3; k++) {
-        NodeId twin = t->nodes[(int64_t)iter[k] * t->n_nodes + n->block.pos];
-        fellow[k] = p->from->nodes[twin].in[i];
-    }
-}
-
 static ValueId find_copy(const Partition *p, ValueId v, const Copy *like)
 {
     for (const Copy *c = p->copies[v]; c; c = c->next)
         if (spec_equal(&c->spec, &like->spec) && c->phase == like->phase &&
             is_same_block(c->block, like->block) &&
-            !memcmp(c->fellow, like->fellow, sizeof c->fellow))
+            !memcmp(&c->fellows, &like->fellows, sizeof c->fellows))
             return c->value;
     return 0;
 }
@@ -155,27 +142,25 @@ static ValueId copy_of(Partition *p, ValueId v, ValueId x, const Copy *like)
     return c->value;
 }
 
-// Input i of a node as `need`. What all iterations of a block read is converted once, outside of
-// it; what only the first (or last) reads from outside is first brought to where the other ones'
-// values are at rest, so that iterations stay alike.
-static ValueId operand(Partition *p, const Node *n, int i, const Spec *need)
+// Input i of a node as `need`, by way of the spec that its phase uses. What all iterations of a
+// block read is converted once, outside of it; what only the first (or last) reads from outside is
+// first brought to where the other ones' values are at rest, so that iterations stay alike.
+static ValueId operand(Partition *p, NodeId id, int i, const Spec *need)
 {
-    ValueId v = n->in[i], x = p->at_rest[v];
-    Copy like = {.spec = *need, .phase = n->phase};
+    const Node *n = &p->from->nodes[id];
+    ValueId v = n->in[i], source = alike_source(p->from, &p->alike, id, i), x = p->at_rest[v];
+    Fellows fellows = alike_fellows(p->from, &p->alike, id, i);
+    Copy like = {.phase = n->phase, .spec = p->plan->spec[source]};
 
-    if (n->block.cls) {
-        find_fellows(p, n, i, like.fellow);
-        bool is_shared = like.fellow[0] == like.fellow[1] && like.fellow[1] == like.fellow[2];
-        if (is_shared) {
-            memset(like.fellow, 0, sizeof like.fellow);
-            return copy_of(p, v, x, &like);
-        }
-        // Of the first two iterations one reads what an iteration of the class made.
-        bool is_first_outside = value_block(p->from, like.fellow[0]).cls != n->block.cls;
-        Copy outside = {.spec = p->plan->spec[like.fellow[is_first_outside]], .phase = n->phase};
-        x = copy_of(p, v, x, &outside);
+    if (!fellows_are_one(fellows)) {
+        x = copy_of(p, v, x, &like);
         like.block = n->block;
+        like.fellows = fellows;
     }
+    if (p->plan->use)
+        like.spec = p->plan->use[3 * source + (int)n->phase];
+    x = copy_of(p, v, x, &like);
+    like.spec = *need;
     return copy_of(p, v, x, &like);
 }
 
@@ -206,7 +191,7 @@ static void add_node(Partition *p, NodeId id)
     g->source = n->source;
     for (int i = 0; i < n->n_in; i++) {
         Spec need = strategy_spec(&r, s, i);
-        inputs[i] = n->in[i] ? operand(p, n, i, &need) : 0;
+        inputs[i] = n->in[i] ? operand(p, id, i, &need) : 0;
     }
     localise(p, n, &r, s, attr);
     g->phase = n->phase;
@@ -285,7 +270,7 @@ Sharded *partition(Arena *a, const Graph *g, const Plan *plan, Diag *d)
                    .arena = a,
                    .scratch = scratch,
                    .layouts = layouts_new(scratch, &plan->mesh),
-                   .table = class_tables(g, scratch),
+                   .alike = alike_find(g, scratch),
                    .at_rest = arena_array(scratch, ValueId, g->n_values),
                    .copies = arena_array(scratch, Copy *, g->n_values)};
 

@@ -43,17 +43,6 @@ static void node_variable(Builder *b, NodeId n)
     arena_free(own);
 }
 
-static bool may_rest(Rest rest, const Spec *s)
-{
-    int partial = spec_partial(s);
-
-    if (rest == REST_WHOLE) {
-        Spec whole = spec_whole();
-        return spec_equal(s, &whole);
-    }
-    return partial == SPEC_WHOLE || rest == REST_ANY || (rest == REST_SUM && partial == SPEC_SUM);
-}
-
 void specs_add(Arena *a, Specs *l, Spec s)
 {
     for (int i = 0; i < l->n; i++)
@@ -76,7 +65,7 @@ static Specs operand_specs(Builder *b, NodeId n, int operand)
 static void join_specs(Builder *b, Specs *to, const Specs *from, Rest rest)
 {
     for (int i = 0; i < from->n; i++)
-        if (may_rest(rest, &from->spec[i]))
+        if (rest_allows(rest, &from->spec[i]))
             specs_add(b->scratch, to, from->spec[i]);
 }
 
@@ -196,40 +185,11 @@ static void made_pairings(Builder *b, NodeId n)
     }
 }
 
-// Where an input comes from in the first, second and last iteration of the node's block.
-typedef struct Fellows {
-    ValueId first, second, last;
-} Fellows;
-
-static Fellows fellows_of(const Builder *b, NodeId n, int i)
-{
-    const Alike *k = &b->q->alike;
-    NodeId first = k->node[n];
-
-    return (Fellows){b->g->nodes[first].in[i], b->g->nodes[k->second[first]].in[i],
-                     b->g->nodes[k->last[first]].in[i]};
-}
-
-// The first value like which an input lies when its block reads it: where one iteration alone reads
-// from outside, it is first brought to where the others' is (see lower/partition.c).
-static ValueId inner_value(const Builder *b, NodeId n, int i)
-{
-    const Node *x = &b->g->nodes[n];
-    Fellows f = fellows_of(b, n, i);
-
-    if (!x->block.cls || (f.first == f.second && f.second == f.last))
-        return b->q->alike.value[x->in[i]];
-    bool is_outside = value_block(b->g, f.first).cls != x->block.cls;
-    return b->q->alike.value[is_outside ? f.second : f.first];
-}
-
 // All iterations share one copy of what they all read.
 static bool is_again(const Builder *b, NodeId n, int i)
 {
-    const Node *x = &b->g->nodes[n];
-    Fellows f = fellows_of(b, n, i);
-
-    return x->block.cls && x->block.iter && f.first == f.second && f.second == f.last;
+    return b->g->nodes[n].block.cls && b->g->nodes[n].block.iter &&
+           fellows_are_one(alike_fellows(b->g, &b->q->alike, n, i));
 }
 
 // Is this the first input, of all nodes', that reads the value in the phase? Its readers share what
@@ -252,7 +212,8 @@ static void need_pairings(Builder *b, NodeId n, int *reader)
     for (int i = 0; i < x->n_in; i++) {
         if (!x->in[i] || is_again(b, n, i))
             continue;
-        ValueId v = q->alike.value[x->in[i]], inner = inner_value(b, n, i);
+        ValueId v = q->alike.value[x->in[i]];
+        ValueId inner = q->alike.value[alike_source(b->g, &q->alike, n, i)];
         int from = q->of_value[inner], at = 3 * inner + (int)x->phase, use = b->of_use[at];
         if (inner != v)
             pair_add(b, (Pairing){BOND_COPY, q->of_value[v], from, 0, v, times});

@@ -4,21 +4,6 @@
 
 #include "solver/plan.h"
 
-// ---- plan_alike.c ----
-// What a value may be where it rests.
-typedef enum Rest { REST_ANY, REST_SUM, REST_COMPLETE, REST_WHOLE } Rest;  // ever stricter
-
-// What must lie or be done alike: iterations of a block, both ends of a carried pair.
-typedef struct Alike {
-    ValueId *value;  // by ValueId: the first of those like it
-    NodeId *node;    // by NodeId: the same
-    // By first node of a block's place: the one of the second and of the last iteration.
-    NodeId *second, *last;
-    Rest *rest;  // by first value: the strictest of all like it
-} Alike;
-
-Alike alike_find(const Graph *g, Arena *a);
-
 // ---- plan_build.c ----
 typedef enum VariableKind {
     VARIABLE_NODE,  // the strategy of a node

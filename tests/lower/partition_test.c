@@ -319,14 +319,13 @@ static void count_flops(const Graph *g, const Plan *p, Tried *t)
 static void count_seen(const Graph *g, const Tried *t, int *seen, int *all)
 {
     Arena *a = arena_new();
-    ValueId *root = arena_array(a, ValueId, g->n_values);
-    NodeId *first = find_alike(g, a, root);
+    Alike alike = alike_find(g, a);
 
     for (NodeId n = 1; n < g->n_nodes; n++) {
         const Mesh m = {.n_axes = 1, .size = {2}};
         Strategy *one;
         Rule r;
-        if (first[n] != n)
+        if (alike.node[n] != n)
             continue;
         node_rule(g, &g->nodes[n], a, &r);
         for (int k = strategies_of(&r, &m, a, &one) - 1; k >= 0; k--)

@@ -53,92 +53,37 @@ static inline Spec roll_spec(Dice *d, const Mesh *m, int rank, int partial)
     return s;
 }
 
-// ---- values that lie alike: both ends of a carried pair, iterations of a block ----
-
-static inline ValueId root_of(ValueId *root, ValueId v)
-{
-    while (root[v] != v)
-        v = root[v] = root[root[v]];
-    return v;
-}
-
-static inline void unite(ValueId *root, ValueId a, ValueId b)
-{
-    a = root_of(root, a);
-    b = root_of(root, b);
-    root[a > b ? a : b] = a > b ? b : a;
-}
-
-static inline bool same_label(Block a, Block b) { return a.cls == b.cls && a.pos == b.pos; }
-
-// By NodeId the first node of its place in its block; unites their outputs and their own values.
-static inline NodeId *find_alike(const Graph *g, Arena *a, ValueId *root)
-{
-    NodeId *first = arena_array(a, NodeId, g->n_nodes);
-
-    for (ValueId v = 1; v < g->n_values; v++)
-        root[v] = v;
-    for (NodeId n = 1; n < g->n_nodes; n++) {
-        first[n] = n;
-        for (NodeId k = 1; k < n && g->nodes[n].block.cls; k++)
-            if (same_label(g->nodes[k].block, g->nodes[n].block)) {
-                first[n] = k;
-                break;
-            }
-        for (int i = 0; i < g->nodes[n].n_out; i++)
-            unite(root, g->nodes[n].out[i], g->nodes[first[n]].out[i]);
-    }
-    for (ValueId v = 1; v < g->n_values; v++)
-        for (ValueId k = 1; k < v && !value_of(g, v)->producer && value_of(g, v)->block.cls; k++)
-            if (!value_of(g, k)->producer &&
-                same_label(value_of(g, k)->block, value_of(g, v)->block))
-                unite(root, v, k);
-    for (int i = 0; i < g->n_carries; i++)
-        unite(root, g->carries[i].in, g->carries[i].out);
-    return first;
-}
-
-// How a value may lie; of values that lie alike the strictest counts.
-typedef enum Limit { LIMIT_NONE, LIMIT_SUM, LIMIT_COMPLETE, LIMIT_WHOLE } Limit;
-
-static inline void tighten(Limit *limit, Limit to) { *limit = *limit > to ? *limit : to; }
-
-// By root.
-static inline Limit *find_limits(const Graph *g, ValueId *root, Arena *a)
-{
-    Limit *limit = arena_array(a, Limit, g->n_values);
-
-    for (ValueId v = 1; v < g->n_values; v++) {
-        const Value *x = value_of(g, v);
-        bool is_zero = x->kind == VALUE_ZERO && x->fill == 0;
-        Limit own = x->kind == VALUE_CONSTANT || x->kind == VALUE_HYPER ? LIMIT_WHOLE
-                    : is_zero                                           ? LIMIT_SUM
-                                                                        : LIMIT_COMPLETE;
-        tighten(&limit[root_of(root, v)], x->producer ? LIMIT_NONE : own);
-    }
-    for (int i = 0; i < g->n_outputs; i++)
-        tighten(&limit[root_of(root, g->outputs[i].value)], LIMIT_COMPLETE);
-    return limit;
-}
+// ---- values ----
 
 // Of four values that could rest as they are made, three do.
-static inline void roll_rest(const Graph *g, Dice *d, Plan *p, ValueId *root, Arena *a)
+static inline void roll_rest(const Graph *g, Dice *d, Plan *p, const Alike *k)
 {
-    Limit *limit = find_limits(g, root, a);
-
     for (ValueId v = 1; v < g->n_values; v++) {
         const Value *x = value_of(g, v);
-        ValueId r = root_of(root, v);
-        int made = spec_partial(&p->spec[v]), part = SPEC_SUM - roll(d, 3);
-        bool fits =
-            made == SPEC_WHOLE || limit[r] < (made == SPEC_SUM ? LIMIT_COMPLETE : LIMIT_SUM);
-        part = limit[r] == LIMIT_NONE ? part : limit[r] == LIMIT_SUM ? SPEC_SUM : SPEC_WHOLE;
-        if (r != v)
-            p->spec[v] = p->spec[r];
-        else if (limit[r] == LIMIT_WHOLE)
+        Rest rest = k->rest[k->value[v]];
+        int part = SPEC_SUM - roll(d, 3);
+        part = rest == REST_ANY ? part : rest == REST_SUM ? SPEC_SUM : SPEC_WHOLE;
+        if (k->value[v] != v)
+            p->spec[v] = p->spec[k->value[v]];
+        else if (rest == REST_WHOLE)
             p->spec[v] = spec_whole();
-        else if (!x->producer || !fits || roll(d, 4) == 0)
+        else if (!x->producer || !rest_allows(rest, &p->spec[v]) || roll(d, 4) == 0)
             p->spec[v] = roll_spec(d, &p->mesh, x->rank, part);
+    }
+}
+
+// Of four uses, three are as the value rests.
+static inline void roll_use(const Graph *g, Dice *d, Plan *p, const Alike *k, Arena *a)
+{
+    p->use = arena_array(a, Spec, 3 * (size_t)g->n_values);
+    for (int at = 3; at < 3 * g->n_values; at++) {
+        ValueId first = k->value[at / 3];
+        if (first != at / 3)
+            p->use[at] = p->use[3 * first + at % 3];
+        else if (roll(d, 4) == 0)
+            p->use[at] = roll_spec(d, &p->mesh, value_of(g, first)->rank, SPEC_SUM - roll(d, 3));
+        else
+            p->use[at] = p->spec[first];
     }
 }
 
@@ -184,23 +129,24 @@ static inline Strategy roll_strategy(const Rule *r, const Mesh *m, Dice *d, Seen
 static inline Plan roll_plan(const Graph *g, const Mesh *m, Dice *d, Arena *a, Seen *seen, int bit,
                              const Strategy *only)
 {
-    Plan p = {*m, arena_array(a, Spec, g->n_values), arena_array(a, Strategy, g->n_nodes)};
-    ValueId *root = arena_array(a, ValueId, g->n_values);
-    NodeId *first = find_alike(g, a, root);
+    Plan p = {*m, arena_array(a, Spec, g->n_values), arena_array(a, Strategy, g->n_nodes), NULL};
+    Alike alike = alike_find(g, a);
+    Rule *rule = arena_array(a, Rule, g->n_nodes);
 
     for (NodeId n = 1; n < g->n_nodes; n++) {
-        const Node *x = &g->nodes[n];
-        Arena *scratch = arena_new();
-        Rule r;
-        node_rule(g, x, scratch, &r);
-        p.strategy[n] = only            ? *only
-                        : first[n] != n ? p.strategy[first[n]]
-                                        : roll_strategy(&r, m, d, &seen[n], bit);
-        for (int i = 0; i < x->n_out; i++)
-            p.spec[x->out[i]] = strategy_spec(&r, &p.strategy[n], x->n_in + i);
-        arena_free(scratch);
+        node_rule(g, &g->nodes[n], a, &rule[n]);
+        if (alike.node[n] == n)
+            p.strategy[n] = only ? *only : roll_strategy(&rule[n], m, d, &seen[n], bit);
     }
-    roll_rest(g, d, &p, root, a);
+    for (NodeId n = 1; n < g->n_nodes; n++) {
+        const Node *x = &g->nodes[n];
+        p.strategy[n] = p.strategy[alike.node[n]];
+        for (int i = 0; i < x->n_out; i++)
+            p.spec[x->out[i]] = strategy_spec(&rule[n], &p.strategy[n], x->n_in + i);
+    }
+    roll_rest(g, d, &p, &alike);
+    if (roll(d, 2))
+        roll_use(g, d, &p, &alike, a);
     return p;
 }
 
