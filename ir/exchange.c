@@ -85,6 +85,50 @@ void rule_exchange(const Graph *g, const Node *n, Rule *r)
         r->kind[i] = FACTOR_BLOCKED;
 }
 
+// ---- kernels ----
+
+RtExchange exchange_flat(const Value *v)
+{
+    return (RtExchange){.outer = 1, .whole = value_count(v), .inner = 1};
+}
+
+RtExchange exchange_around(const Value *v, int dim)
+{
+    Along a = along(v->rank, v->dim, dim);
+
+    return (RtExchange){.outer = a.outer, .whole = a.n, .inner = a.inner};
+}
+
+static const char *reduction_rt(const char *op)
+{
+    return !strcmp(op, "max") ? "RT_MAX" : !strcmp(op, "min") ? "RT_MIN" : "RT_SUM";
+}
+
+void kernel_exchange(const Graph *g, const Node *n, int axes, RtExchange p, int op,
+                     const int64_t (*stride)[MAX_RANK], Kernel *k)
+{
+    const Attr *along = &n->attr[EXCHANGE_AXES];
+
+    for (int i = 0; i < along->n; i++)
+        if (along->n != axes || along->v[i] >= RT_MAX_AXES)
+            return;
+    kernel_dense(g, n, stride, k);
+    p.type = (RtType)in(g, n, 0)->dtype;
+    k->name = n->op->name;
+    k->workspace = rt_exchange_workspace(&p, (int)n->attr[EXCHANGE_RANKS].v[0]);
+    text_printf(&k->args, "&(RtExchange){.type = %s", dtype_rt(in(g, n, 0)->dtype));
+    if (op)
+        text_printf(&k->args, ", .op = %s", reduction_rt(n->attr[op].s));
+    text_printf(&k->args, ", .axis = %" PRId64, along->v[0]);
+    if (axes > 1)
+        text_printf(&k->args, ", .other = %" PRId64, along->v[1]);
+    text_printf(&k->args, ", .outer = %" PRId64 ", .whole = %" PRId64, p.outer, p.whole);
+    if (p.middle)
+        text_printf(&k->args, ", .middle = %" PRId64 ", .joined = %" PRId64, p.middle, p.joined);
+    text_printf(&k->args, ", .inner = %" PRId64 "%s}", p.inner,
+                p.joins_first ? ", .joins_first = true" : "");
+}
+
 // ---- evaluation ----
 
 static double add(double a, double b) { return a + b; }

@@ -4,6 +4,7 @@
 #define SHARDCC_IR_OPERATOR_H
 
 #include "ir/internal.h"
+#include "runtime/rt.h"
 
 // ---- shape inference ----
 bool infer_number(const Graph *g, const Node *n, int i, Diag *d);  // is input i of floats or ints?
@@ -124,6 +125,12 @@ int64_t exchange_piece(const Node *n, int64_t size);  // the largest of so many 
 // The reduction that attribute `attr` names: sum, max or min.
 bool infer_reduction(const Graph *g, const Node *n, int attr, Diag *d);
 Fold exchange_fold(const Node *n, int attr, DType t);
+RtExchange exchange_flat(const Value *v);             // all elements in a row
+RtExchange exchange_around(const Value *v, int dim);  // [outer, whole, inner]
+// Calls rt_NAME, NAME being the operator's, along so many axes, with `p`, which it completes. `op`:
+// the attribute that names the reduction; 0: there is none.
+void kernel_exchange(const Graph *g, const Node *n, int axes, RtExchange p, int op,
+                     const int64_t (*stride)[MAX_RANK], Kernel *k);
 // Where rank `rank`'s piece begins among those of all, in dim `dim`.
 int64_t exchange_offset(const Tensor *piece, int rank, int dim);
 // y[y_at + i] = x[x_at + i], or what `fold` makes of both, for all i below `size`.

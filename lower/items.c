@@ -115,6 +115,8 @@ static bool emit_node(Emit *e, NodeId n)
         return true;
     else if (!x->op->kernel)
         return node_error(l->g, x, l->d, "operator %s has no kernel", x->op->name);
+    else if (x->op->exchange && !l->s->sharded)
+        return node_error(l->g, x, l->d, "it stands between ranks, and there is one");
     else if (!emit_kernel(e, n))
         return false;
     lower_carry(e, n);

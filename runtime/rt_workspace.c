@@ -14,6 +14,27 @@ int64_t rt_product(const int64_t *dim, int n)
     return p;
 }
 
+int rt_type_bytes(RtType t)
+{
+    switch (t) {
+    case RT_I8:
+    case RT_U8:
+    case RT_BOOL:
+        return 1;
+    case RT_F16:
+    case RT_BF16:
+    case RT_I16:
+    case RT_U16:
+        return 2;
+    case RT_F64:
+    case RT_I64:
+    case RT_U64:
+        return 8;
+    default:
+        return 4;
+    }
+}
+
 static void drop_batch(RtDot *p, int at)
 {
     p->n_batch--;
@@ -133,8 +154,8 @@ int64_t rt_sums_workspace(const RtSums *q)
     return q->n * q->width * (8 * units + 4 * least(units, RT_MAX_THREADS));
 }
 
-// The index of one batch, sorted: where each row's segment ends, and the order. None where there are
-// so many slices that each is one thread's.
+// The index of one batch, sorted: where each row's segment ends, and the order. None where there
+// are so many slices that each is one thread's.
 int64_t rt_scatter_workspace(const RtGather *p)
 {
     return p->batch * p->outer >= RT_SLICES ? 0 : 8 * (p->n + p->index);
@@ -179,4 +200,23 @@ int64_t rt_conv_workspace(const RtConv *p)
                              : groups * round_up(o, 16) * round_up(c, 16) * taps;
 
     return 4 * (2 * x + 2 * y + 9 * w) + 1048576;
+}
+
+// Messages are of one rank's piece for another, at most. Of an all-reduce, whose elements are
+// shared out as if they were one dim, no more than that and a line.
+int64_t rt_exchange_chunk(const RtExchange *p, int ranks)
+{
+    enum { MOST = 1 << 21, LEAST = 1 << 14 };  // of all messages at once; of one
+    int64_t piece = (p->whole + ranks - 1) / ranks, joined = (p->joined + ranks - 1) / ranks;
+    int64_t bytes = p->outer * piece * (p->middle > 0 ? p->middle : 1) * (joined > 0 ? joined : 1) *
+                    p->inner * rt_type_bytes(p->type);
+    int64_t most = round_up(MOST / ranks, 64);
+
+    return least(round_up(bytes, 64) + 64, most > LEAST ? most : LEAST);
+}
+
+// Two rounds at once, each with a message from and to every rank.
+int64_t rt_exchange_workspace(const RtExchange *p, int ranks)
+{
+    return 4 * ranks * rt_exchange_chunk(p, ranks);
 }

@@ -17,14 +17,17 @@ enum {
 };
 
 int64_t rt_product(const int64_t *dim, int n);
+int rt_type_bytes(RtType t);
 
 // The same product with as few batch dims as possible: they are folded into m or n where the
 // strides allow. It is turned around (y' = b' a', which the caller must
 // see to) where m is 1 or y's unit stride is m's.
 RtDot rt_dot_fold(const RtDot *p, bool *is_turned);
 
-int64_t rt_sums_chunks(const RtSums *q);  // parts of the rows at one outer place
-int64_t rt_drop_room(const RtAttention *p);  // floats for dropout of one thread
+int64_t rt_sums_chunks(const RtSums *q);            // parts of the rows at one outer place
+int64_t rt_drop_room(const RtAttention *p);         // floats for dropout of one thread
 int64_t rt_attention_thread(const RtAttention *p);  // bytes of one thread
+// Bytes of a message between two of `ranks` ranks that is packed at once, a multiple of 64.
+int64_t rt_exchange_chunk(const RtExchange *p, int ranks);
 
 #endif

@@ -31,6 +31,14 @@ static void all_gather_exchange(const Node *n, int ranks, const Tensor *x, Tenso
         }
 }
 
+static void all_gather_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
+                              Kernel *k)
+{
+    RtExchange p = exchange_around(out(g, n), (int)n->attr[DIM].i);
+
+    kernel_exchange(g, n, 1, p, 0, stride, k);
+}
+
 const OpDef op_all_gather = {
     .name = "all_gather",
     .n_in = 1,
@@ -38,6 +46,7 @@ const OpDef op_all_gather = {
     .infer = all_gather_infer,
     .rule = rule_exchange,
     .exchange = all_gather_exchange,
+    .kernel = all_gather_kernel,
     .no_grad = EXCHANGE_NO_GRAD,
     .no_split = EXCHANGE_NO_SPLIT,
 };

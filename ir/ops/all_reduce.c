@@ -21,6 +21,12 @@ static void all_reduce_exchange(const Node *n, int ranks, const Tensor *x, Tenso
             tensor_box(&x[from], zero, &y[to], zero, y[to].dim, from ? &fold : NULL);
 }
 
+static void all_reduce_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
+                              Kernel *k)
+{
+    kernel_exchange(g, n, 1, exchange_flat(in(g, n, 0)), REDUCTION, stride, k);
+}
+
 const OpDef op_all_reduce = {
     .name = "all_reduce",
     .n_in = 1,
@@ -28,6 +34,7 @@ const OpDef op_all_reduce = {
     .infer = all_reduce_infer,
     .rule = rule_exchange,
     .exchange = all_reduce_exchange,
+    .kernel = all_reduce_kernel,
     .no_grad = EXCHANGE_NO_GRAD,
     .no_split = EXCHANGE_NO_SPLIT,
 };

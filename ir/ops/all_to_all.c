@@ -37,6 +37,24 @@ static void all_to_all_exchange(const Node *n, int ranks, const Tensor *x, Tenso
         }
 }
 
+static void all_to_all_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
+                              Kernel *k)
+{
+    const Value *x = in(g, n, 0);
+    int joined = (int)n->attr[JOIN].i, cut = (int)n->attr[CUT].i;
+    int first = joined < cut ? joined : cut, last = joined < cut ? cut : joined;
+    RtExchange p = {.outer = exchange_around(x, first).outer,
+                    .whole = x->dim[cut],
+                    .middle = 1,
+                    .joined = n->attr[SIZE].i,
+                    .inner = exchange_around(x, last).inner,
+                    .joins_first = joined < cut};
+
+    for (int i = first + 1; i < last; i++)
+        p.middle *= x->dim[i];
+    kernel_exchange(g, n, 1, p, 0, stride, k);
+}
+
 const OpDef op_all_to_all = {
     .name = "all_to_all",
     .n_in = 1,
@@ -44,6 +62,7 @@ const OpDef op_all_to_all = {
     .infer = all_to_all_infer,
     .rule = rule_exchange,
     .exchange = all_to_all_exchange,
+    .kernel = all_to_all_kernel,
     .no_grad = EXCHANGE_NO_GRAD,
     .no_split = EXCHANGE_NO_SPLIT,
 };

@@ -27,6 +27,12 @@ static void keep_one_exchange(const Node *n, int ranks, const Tensor *x, Tensor 
         }
 }
 
+static void keep_one_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
+                            Kernel *k)
+{
+    kernel_exchange(g, n, 1, exchange_flat(in(g, n, 0)), REDUCTION, stride, k);
+}
+
 const OpDef op_keep_one = {
     .name = "keep_one",
     .n_in = 1,
@@ -34,6 +40,7 @@ const OpDef op_keep_one = {
     .infer = keep_one_infer,
     .rule = rule_exchange,
     .exchange = keep_one_exchange,
+    .kernel = keep_one_kernel,
     .no_grad = EXCHANGE_NO_GRAD,
     .no_split = EXCHANGE_NO_SPLIT,
 };

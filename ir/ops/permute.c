@@ -26,6 +26,12 @@ static void permute_exchange(const Node *n, int ranks, const Tensor *x, Tensor *
         }
 }
 
+static void permute_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
+                           Kernel *k)
+{
+    kernel_exchange(g, n, 2, exchange_flat(in(g, n, 0)), 0, stride, k);
+}
+
 const OpDef op_permute = {
     .name = "permute",
     .n_in = 1,
@@ -33,6 +39,7 @@ const OpDef op_permute = {
     .infer = permute_infer,
     .rule = rule_exchange,
     .exchange = permute_exchange,
+    .kernel = permute_kernel,
     .no_grad = EXCHANGE_NO_GRAD,
     .no_split = EXCHANGE_NO_SPLIT,
 };

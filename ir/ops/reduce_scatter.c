@@ -33,6 +33,14 @@ static void reduce_scatter_exchange(const Node *n, int ranks, const Tensor *x, T
     }
 }
 
+static void reduce_scatter_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
+                                  Kernel *k)
+{
+    RtExchange p = exchange_around(in(g, n, 0), (int)n->attr[DIM].i);
+
+    kernel_exchange(g, n, 1, p, REDUCTION, stride, k);
+}
+
 const OpDef op_reduce_scatter = {
     .name = "reduce_scatter",
     .n_in = 1,
@@ -40,6 +48,7 @@ const OpDef op_reduce_scatter = {
     .infer = reduce_scatter_infer,
     .rule = rule_exchange,
     .exchange = reduce_scatter_exchange,
+    .kernel = reduce_scatter_kernel,
     .no_grad = EXCHANGE_NO_GRAD,
     .no_split = EXCHANGE_NO_SPLIT,
 };

@@ -29,6 +29,14 @@ static void shard_exchange(const Node *n, int ranks, const Tensor *x, Tensor *y)
     }
 }
 
+static void shard_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
+                         Kernel *k)
+{
+    RtExchange p = exchange_around(in(g, n, 0), (int)n->attr[DIM].i);
+
+    kernel_exchange(g, n, 1, p, 0, stride, k);
+}
+
 const OpDef op_shard = {
     .name = "shard",
     .n_in = 1,
@@ -36,6 +44,7 @@ const OpDef op_shard = {
     .infer = shard_infer,
     .rule = rule_exchange,
     .exchange = shard_exchange,
+    .kernel = shard_kernel,
     .no_grad = EXCHANGE_NO_GRAD,
     .no_split = EXCHANGE_NO_SPLIT,
 };

@@ -22,8 +22,6 @@ static inline int64_t rt_share(int64_t count, int64_t i, int64_t n) { return cou
 // Threads for `work` elements or operations: one for what takes less time than waking the others.
 static inline int rt_team(const Rt *rt, int64_t work) { return work < 32768 ? 1 : rt->threads; }
 
-int rt_type_bytes(RtType t);
-
 // X(type, C type, name) for whole numbers. u64 counts as i64, here as everywhere, and bool as u8:
 // rt_plain(t) is one of these, or a float.
 #define RT_EACH_INT(X)                                                                             \

@@ -1,29 +1,8 @@
-// Prepared kernels by number, and other small things that all kernels need.
+// Prepared kernels by number.
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "runtime/cpu/internal.h"
-
-int rt_type_bytes(RtType t)
-{
-    switch (t) {
-    case RT_I8:
-    case RT_U8:
-    case RT_BOOL:
-        return 1;
-    case RT_F16:
-    case RT_BF16:
-    case RT_I16:
-    case RT_U16:
-        return 2;
-    case RT_F64:
-    case RT_I64:
-    case RT_U64:
-        return 8;
-    default:
-        return 4;
-    }
-}
 
 void *rt_kernel_new(Rt *rt, int kernel, size_t size)
 {
