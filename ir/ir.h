@@ -242,9 +242,12 @@ bool block_check(const Graph *g, int32_t cls, Text *why);
 // ---- text ----
 
 void graph_print(const Graph *g, Text *t);
+// By ValueId the names in that text, each once.
+const char **graph_names(const Graph *g, Arena *a);
 // NULL after reporting errors with line numbers. The text is not trusted.
 Graph *graph_parse(Arena *a, const char *text, size_t n, Diag *d);
 void value_print_type(const Value *v, Text *t);  // "f32[4,16]"
+extern const char *const value_kind_names[N_VALUE_KINDS];
 
 // ---- operators ----
 

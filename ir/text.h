@@ -4,7 +4,6 @@
 
 #include "ir/internal.h"
 
-extern const char *const value_kind_names[N_VALUE_KINDS];
 bool value_kind_has_fill(ValueKind k);  // is it printed with "= 0"?
 
 enum { N_OUTPUT_ROLES = OUTPUT_BAD_LABEL + 1 };

@@ -45,45 +45,44 @@ static void put_name(Text *out, const char *name)
 
 // ---- names ----
 
-typedef struct Printer {
-    const Graph *g;
-    Arena *arena;
-    const char **name;  // by ValueId
-    Map used;           // name → the number that its next namesake gets
-    Text *out;
-} Printer;
-
-static void choose_name(Printer *p, ValueId v)
+// Names that are taken: name → the number that its next namesake gets.
+static const char *choose_name(Map *used, const char *base)
 {
-    const char *base = value_label(p->arena, p->g, v);
-    int32_t next = map_get(&p->used, base);
+    int32_t next = map_get(used, base);
     const char *name = base;
 
     if (next) {
         do
-            name = arena_string(p->arena, "%s.%d", base, (int)++next);
-        while (map_get(&p->used, name));
-        map_set(&p->used, base, next);
+            name = arena_string(used->arena, "%s.%d", base, (int)++next);
+        while (map_get(used, name));
+        map_set(used, base, next);
     }
-    map_set(&p->used, name, 1);
-    p->name[v] = name;
+    map_set(used, name, 1);
+    return name;
 }
 
 // In the order of the text: what is defined first keeps its name.
-static void choose_names(Printer *p)
+const char **graph_names(const Graph *g, Arena *a)
 {
-    const Graph *g = p->g;
+    const char **name = arena_array(a, const char *, g->n_values);
+    Map used = {.arena = a};
 
-    p->name = arena_array(p->arena, const char *, g->n_values);
-    for (ValueId v = 1; v < g->n_values; v++) {
-        if (!g->values[v].producer)
-            choose_name(p, v);
-    }
-    for (NodeId i = 1; i < g->n_nodes; i++) {
-        for (int j = 0; j < g->nodes[i].n_out; j++)
-            choose_name(p, g->nodes[i].out[j]);
-    }
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (!value_of(g, v)->producer)
+            name[v] = choose_name(&used, value_label(a, g, v));
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        for (int j = 0; j < g->nodes[i].n_out; j++) {
+            ValueId v = g->nodes[i].out[j];
+            name[v] = choose_name(&used, value_label(a, g, v));
+        }
+    return name;
 }
+
+typedef struct Printer {
+    const Graph *g;
+    const char **name;  // by ValueId
+    Text *out;
+} Printer;
 
 // ---- definitions ----
 
@@ -253,10 +252,9 @@ static void put_ends(Printer *p)
 
 void graph_print(const Graph *g, Text *t)
 {
-    Printer p = {.g = g, .arena = arena_new(), .out = t};
+    Arena *a = arena_new();
+    Printer p = {g, graph_names(g, a), t};
 
-    p.used.arena = p.arena;
-    choose_names(&p);
     text_put(t, "graph ", 6);
     text_quote(t, g->name ? g->name : "");
     text_printf(t, "%s {\n", g->training ? " training" : "");
@@ -273,5 +271,5 @@ void graph_print(const Graph *g, Text *t)
         put_node(&p, &g->nodes[i]);
     put_ends(&p);
     text_put(t, "}\n", 2);
-    arena_free(p.arena);
+    arena_free(a);
 }
