@@ -109,6 +109,9 @@ int mesh_shapes(Arena *a, const Cluster *c, int ranks, const Mesh **mesh, Diag *
 bool mesh_parse(Arena *a, const Cluster *c, int ranks, const char *text, Mesh *m, Diag *d);
 void mesh_print(const Mesh *m, Text *t);
 
+// The name of the slowest link that an axis crosses.
+const char *mesh_link(const Cluster *c, const Mesh *m, int axis);
+
 int mesh_ranks(const Mesh *m);
 int mesh_stride(const Mesh *m, int axis);  // ranks r and r + stride are neighbours along the axis
 int mesh_coordinate(const Mesh *m, int axis, int rank);
@@ -211,6 +214,12 @@ bool strategy_is_legal(const Rule *r, const Mesh *m, const Strategy *s);
 // What the strategy needs of an input, or makes of an output: operands are counted as in Rule.dim.
 Spec strategy_spec(const Rule *r, const Strategy *s, int operand);
 
+// "m:dp+tp linear:pp": by letter of the rule, the axes that split a factor, outermost first; those
+// along which the node is linear, of input i alone as "linear.i"; "-" where nothing is split.
+void strategy_print(const Rule *r, const Mesh *m, const Strategy *s, Text *t);
+// The text is not trusted; false after an error.
+bool strategy_parse(const Rule *r, const Mesh *m, const char *text, Strategy *s, Diag *d);
+
 // ---- what must be alike ----
 
 // What a value may be where it rests, ever stricter.
@@ -282,5 +291,7 @@ Work piece_work(const Graph *g, const Node *n, const Work *whole, const Traffic 
 // max(flops / flop rate, read / reading, (read + written) / bandwidth) + launch. The rate of a
 // product is that of the nearest size that was measured.
 double work_seconds(const Cluster *c, const Work *w);
+// … of a piece_work: what writes nothing to memory is part of a call that does.
+double piece_seconds(const Cluster *c, const Work *w);
 
 #endif

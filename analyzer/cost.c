@@ -125,3 +125,10 @@ double work_seconds(const Cluster *c, const Work *w)
 
     return fmax(w->flops / flop_rate(c, w), by_memory) + c->launch;
 }
+
+double piece_seconds(const Cluster *c, const Work *w)
+{
+    double seconds = work_seconds(c, w);
+
+    return w->written > 0 ? seconds : seconds - c->launch;
+}

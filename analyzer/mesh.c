@@ -70,6 +70,16 @@ static void set_links(const Cluster *c, Mesh *m)
         }
 }
 
+const char *mesh_link(const Cluster *c, const Mesh *m, int axis)
+{
+    const char *name = NULL;
+
+    for (int i = 0; i < c->n_links; i++)
+        if (senders(c, m, axis, i))
+            name = c->link[i].name;
+    return name;
+}
+
 static bool has_devices(const Cluster *c, int ranks, Diag *d)
 {
     int n = cluster_devices(c);
