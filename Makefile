@@ -124,10 +124,10 @@ fuzz-file:
 fuzz-solver:
 	$(MAKE) CC=clang B=build-fuzz OPT="$(FUZZ),fuzzer-no-link" lib-solver lib-base
 	for t in instance answer; do clang $(CPPFLAGS) $(CFLAGS) $(FUZZ),fuzzer -o build-fuzz/$${t}_fuzz tests/fuzz/$${t}_fuzz.c build-fuzz/libsolver.a build-fuzz/libbase.a -lz -lm || exit 1; done
-# Specs, meshes and clusters, alike: build-fuzz/spec_fuzz -dict=tests/fuzz/spec.dict DIR tests/fuzz/spec
+# Specs, meshes and clusters; files of plans: build-fuzz/spec_fuzz -dict=tests/fuzz/spec.dict DIR tests/fuzz/spec
 fuzz-spec:
 	$(MAKE) CC=clang B=build-fuzz OPT="$(FUZZ),fuzzer-no-link" lib-analyzer lib-ir lib-base
-	clang $(CPPFLAGS) $(CFLAGS) $(FUZZ),fuzzer -o build-fuzz/spec_fuzz tests/fuzz/spec_fuzz.c build-fuzz/libanalyzer.a $(FUZZ_LIBS) $(wildcard runtime/rt_*.c) -lcjson -lz -lm
+	for t in spec plan; do clang $(CPPFLAGS) $(CFLAGS) $(FUZZ),fuzzer -o build-fuzz/$${t}_fuzz tests/fuzz/$${t}_fuzz.c build-fuzz/libanalyzer.a $(FUZZ_LIBS) $(wildcard runtime/rt_*.c) -lcjson -lz -lm || exit 1; done
 # Line coverage of the readers over folders of inputs: make fuzz-coverage IR="DIR …" ONNX="DIR …"
 COVER = -O1 -g -fprofile-instr-generate -fcoverage-mapping
 fuzz-coverage:

@@ -1,0 +1,166 @@
+// The text of a plan's file.
+#include <string.h>
+
+#include "analyzer/plan_file.h"
+#include "analyzer/record.h"
+
+enum { VERSION = 1, MOST_BYTES = 1 << 28 };
+
+#define TABLE(T, fields) fields, COUNT(fields), sizeof(T)
+#define NEEDED(T, kind, name) #name, FIELD_##kind, offsetof(T, name), 0, true, NULL
+#define MAYBE(T, kind, name) #name, FIELD_##kind, offsetof(T, name), 0, false, NULL
+#define LIST(T, kind, n, at) FIELD_##kind, offsetof(T, at), offsetof(T, n)
+
+static const Field axis_fields[] = {
+    {NEEDED(PlanAxis, TEXT, name)},
+    {NEEDED(PlanAxis, INT, size)},
+    {MAYBE(PlanAxis, TEXT, link)},
+};
+static const Field block_fields[] = {
+    {NEEDED(PlanBlock, TEXT, name)},
+    {NEEDED(PlanBlock, INT, layers)},
+};
+static const Field entry_fields[] = {
+    {NEEDED(PlanEntry, TEXT, name)},
+    {NEEDED(PlanEntry, TEXT, kind)},
+    {NEEDED(PlanEntry, TEXT, type)},
+    {MAYBE(PlanEntry, TEXT, phase)},
+    {"reads", LIST(PlanEntry, TEXTS, n_reads, reads), false, NULL},
+    {MAYBE(PlanEntry, TEXT, module)},
+    {MAYBE(PlanEntry, INT, block)},
+    {NEEDED(PlanEntry, TEXT, spec)},
+    {NEEDED(PlanEntry, TEXT, solved)},
+    {MAYBE(PlanEntry, FLAG, pin)},
+    {"forward", FIELD_TEXT, offsetof(PlanEntry, use[FORWARD]), 0, false, NULL},
+    {"backward", FIELD_TEXT, offsetof(PlanEntry, use[BACKWARD]), 0, false, NULL},
+    {"update", FIELD_TEXT, offsetof(PlanEntry, use[UPDATE]), 0, false, NULL},
+    {MAYBE(PlanEntry, TEXT, read)},
+    {MAYBE(PlanEntry, TEXT, next)},
+    {MAYBE(PlanEntry, SECONDS, next_seconds)},
+    {MAYBE(PlanEntry, SECONDS, seconds)},
+    {MAYBE(PlanEntry, BYTES, bytes)},
+};
+static const Field collective_fields[] = {
+    {NEEDED(PlanCollective, TEXT, kind)},      {NEEDED(PlanCollective, TEXT, value)},
+    {NEEDED(PlanCollective, TEXT, axis)},      {NEEDED(PlanCollective, TEXT, phase)},
+    {MAYBE(PlanCollective, TEXT, before)},     {MAYBE(PlanCollective, INT, block)},
+    {NEEDED(PlanCollective, BYTES, times)},    {MAYBE(PlanCollective, BYTES, bytes)},
+    {MAYBE(PlanCollective, SECONDS, seconds)},
+};
+static const Field holder_fields[] = {
+    {NEEDED(PlanHolder, TEXT, kind)},
+    {NEEDED(PlanHolder, BYTES, bytes)},
+};
+static const Field rival_fields[] = {
+    {NEEDED(PlanPreset, TEXT, name)},
+    {NEEDED(PlanPreset, FLAG, fits)},
+    {MAYBE(PlanPreset, SECONDS, seconds)},
+    {MAYBE(PlanPreset, BYTES, bytes)},
+};
+
+static const Table of_axis = {TABLE(PlanAxis, axis_fields)},
+                   of_block = {TABLE(PlanBlock, block_fields)},
+                   of_entry = {TABLE(PlanEntry, entry_fields)},
+                   of_collective = {TABLE(PlanCollective, collective_fields)},
+                   of_holder = {TABLE(PlanHolder, holder_fields)},
+                   of_rival = {TABLE(PlanPreset, rival_fields)};
+
+static const Field file_fields[] = {
+    {NEEDED(PlanFile, TEXT, model)},
+    {NEEDED(PlanFile, HASH, model_hash)},
+    {NEEDED(PlanFile, TEXT, cluster)},
+    {NEEDED(PlanFile, HASH, cluster_hash)},
+    {"options", LIST(PlanFile, TEXTS, n_options, option), true, NULL},
+    {NEEDED(PlanFile, INT, ranks)},
+    {NEEDED(PlanFile, BYTES, memory)},
+    {MAYBE(PlanFile, TEXT, preset)},
+    {"mesh", LIST(PlanFile, LIST, n_axes, axis), true, &of_axis},
+    {NEEDED(PlanFile, SECONDS, seconds)},
+    {NEEDED(PlanFile, SECONDS, compute)},
+    {NEEDED(PlanFile, SECONDS, communication)},
+    {NEEDED(PlanFile, SECONDS, bound)},
+    {NEEDED(PlanFile, INT, meshes)},
+    {MAYBE(PlanFile, INT, excluded)},
+    {NEEDED(PlanFile, BYTES, bytes)},
+    {MAYBE(PlanFile, TEXT, fullest)},
+    {"holders", LIST(PlanFile, LIST, n_holders, holder), true, &of_holder},
+    {"presets", LIST(PlanFile, LIST, n_rivals, rival), true, &of_rival},
+    {"blocks", LIST(PlanFile, LIST, n_blocks, block), true, &of_block},
+    {"values", LIST(PlanFile, LIST, n_values, value), true, &of_entry},
+    {"nodes", LIST(PlanFile, LIST, n_nodes, node), true, &of_entry},
+    {"collectives", LIST(PlanFile, LIST, n_collectives, collective), true, &of_collective},
+};
+
+static const Table whole = {TABLE(PlanFile, file_fields)};
+
+void plan_file_print(const PlanFile *f, Text *t)
+{
+    text_printf(t, "{\n  \"version\": %d,\n  ", VERSION);
+    record_print(&whole, f, ",\n  ", t);
+    text_printf(t, "\n}\n");
+}
+
+// ---- reading ----
+
+static bool check_blocks(const Reader *r, const char *list, int i, int block, int n)
+{
+    Reader inner = {r->a, r->d, list, i};
+
+    return block <= n || record_wrong(&inner, "block", "is %d, but there are %d blocks", block, n);
+}
+
+static bool check_file(const Reader *r, const PlanFile *f)
+{
+    bool ok = (f->n_axes >= 1 && f->n_axes <= MAX_AXES) ||
+              record_wrong(r, "mesh", "must have 1 to %d axes", MAX_AXES);
+
+    for (int i = 0; i < f->n_values && ok; i++)
+        ok = check_blocks(r, "values", i, f->value[i].block, f->n_blocks);
+    for (int i = 0; i < f->n_nodes && ok; i++)
+        ok = check_blocks(r, "nodes", i, f->node[i].block, f->n_blocks);
+    for (int i = 0; i < f->n_collectives && ok; i++)
+        ok = check_blocks(r, "collectives", i, f->collective[i].block, f->n_blocks);
+    return ok;
+}
+
+static bool is_version(const Reader *r, const cJSON *root)
+{
+    const cJSON *x = cJSON_GetObjectItemCaseSensitive(root, "version");
+
+    if (cJSON_IsObject(root) && (!cJSON_IsNumber(x) || x->valuedouble != VERSION))
+        return record_wrong(r, "version", "must be %d: shardcc plan makes such files", VERSION);
+    return true;
+}
+
+bool plan_file_parse(Arena *a, const char *text, size_t n, PlanFile *f, Diag *d)
+{
+    const Reader r = {a, d, NULL, 0};
+    const char *end = NULL;
+
+    *f = (PlanFile){0};
+    if (n > MOST_BYTES) {
+        diag_error(d, "%zu bytes are too many for a plan", n);
+        return false;
+    }
+    cJSON *root = cJSON_ParseWithLengthOpts(text, n, &end, false);
+    while (root && end < text + n && memchr(" \t\r\n", *end, 4))
+        end++;
+    bool is_json = root && end == text + n;
+    if (!is_json)
+        diag_error(d, "not JSON: byte %td", end ? end - text : 0);
+    bool ok =
+        is_json && is_version(&r, root) && record_read(&r, &whole, root, f) && check_file(&r, f);
+    cJSON_Delete(root);
+    return ok;
+}
+
+bool plan_file_open(Arena *a, const char *path, PlanFile *f, Diag *d)
+{
+    File file;
+
+    if (!file_map(path, &file, d))
+        return false;
+    bool ok = plan_file_parse(a, (const char *)file.data, file.size, f, d);
+    file_unmap(&file);
+    return ok;
+}

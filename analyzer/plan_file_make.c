@@ -1,0 +1,269 @@
+// From a plan to what its file says.
+#include <string.h>
+
+#include "analyzer/plan_file.h"
+
+const char *const phase_names[] = {"forward", "backward", "update"};
+
+typedef struct Maker {
+    const Graph *g;
+    const Plan *p;
+    const Cluster *cluster;
+    Arena *a;
+    const char **name;  // by ValueId
+    Alike alike;
+    Traffic traffic;
+    bool *is_over;   // by ValueId: it is written over another
+    int64_t *times;  // by first node: how often all like it are done in a step
+} Maker;
+
+char *printable_text(Arena *a, const char *s)
+{
+    Text t = {0};
+
+    text_quote(&t, s);
+    char *plain = arena_copy(a, t.s + 1, t.n - 2);
+    text_free(&t);
+    return plain;
+}
+
+static char *text_taken(Arena *a, Text *t)
+{
+    char *s = arena_copy(a, t->s ? t->s : "", t->n);
+
+    text_free(t);
+    return s;
+}
+
+static bool is_entry(const Graph *g, ValueId v) { return !value_block(g, v).iter; }
+
+char *plan_file_name(Arena *a, const Graph *g, const Alike *k, const char *const *name, ValueId v)
+{
+    return printable_text(a, name[is_entry(g, v) ? v : k->value[v]]);
+}
+
+int plan_file_values(const Graph *g, Arena *a, ValueId **value)
+{
+    int n = 0;
+
+    *value = arena_array(a, ValueId, g->n_values);
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (is_entry(g, v))
+            (*value)[n++] = v;
+    return n;
+}
+
+int plan_file_nodes(const Graph *g, Arena *a, NodeId **node)
+{
+    int n = 0;
+
+    *node = arena_array(a, NodeId, g->n_nodes);
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        if (!g->nodes[i].block.iter)
+            (*node)[n++] = i;
+    return n;
+}
+
+uint64_t graph_hash(const Graph *g)
+{
+    Text t = {0};
+
+    graph_print(g, &t);
+    uint64_t hash = hash_bytes(t.s, t.n, 0);
+    text_free(&t);
+    return hash;
+}
+
+uint64_t cluster_hash(const Cluster *c)
+{
+    Text t = {0};
+
+    cluster_print(c, &t);
+    uint64_t hash = hash_bytes(t.s, t.n, 0);
+    text_free(&t);
+    return hash;
+}
+
+// ---- values ----
+
+static const char *type_of(const Maker *m, ValueId v)
+{
+    Value x = *value_of(m->g, v);
+    Text t = {0};
+
+    if (x.own_rank >= 0) {
+        x.rank = x.own_rank;
+        memcpy(x.dim, x.own_dim, sizeof x.dim);
+    }
+    value_print_type(&x, &t);
+    return text_taken(m->a, &t);
+}
+
+static const char *spec_of(const Maker *m, ValueId v, const Spec *s)
+{
+    Text t = {0};
+
+    spec_print(&m->p->mesh, value_of(m->g, v), s, &t);
+    return text_taken(m->a, &t);
+}
+
+// As what readers of each phase get it, each spec once: by 3 · ValueId + phase, "" where as it
+// rests.
+static const char **find_reads(const Maker *m)
+{
+    const Graph *g = m->g;
+    const char **read = arena_array(m->a, const char *, 3 * (size_t)g->n_values);
+    Arena *a = arena_new();
+
+    for (NodeId n = 1; n < g->n_nodes; n++) {
+        const Node *x = &g->nodes[n];
+        Rule r;
+        node_rule(g, x, a, &r);
+        for (int i = 0; i < x->n_in; i++) {
+            int at = 3 * x->in[i] + (int)x->phase;
+            Spec s = strategy_spec(&r, &m->p->strategy[n], i);
+            if (!x->in[i] || !is_entry(g, x->in[i]) || spec_equal(&s, &m->p->spec[x->in[i]]))
+                continue;
+            const char *text = spec_of(m, x->in[i], &s);
+            if (!read[at])
+                read[at] = text;
+            else if (!strstr(read[at], text))
+                read[at] = arena_string(m->a, "%s %s", read[at], text);
+        }
+    }
+    arena_free(a);
+    return read;
+}
+
+// "fwd+bwd [-,tp], upd [dp,tp]"
+static const char *read_text(const Maker *m, const char *const read[3])
+{
+    static const char *const names[] = {"fwd", "bwd", "upd"};
+    Text t = {0};
+
+    for (int k = 0; k < 3; k++) {
+        if (!read[k] || (k && read[k - 1] && !strcmp(read[k], read[k - 1])))
+            continue;
+        text_printf(&t, "%s%s", t.n ? ", " : "", names[k]);
+        for (int l = k + 1; l < 3 && read[l] && !strcmp(read[k], read[l]); l++)
+            text_printf(&t, "+%s", names[l]);
+        text_printf(&t, " %s", read[k]);
+    }
+    return t.n ? text_taken(m->a, &t) : NULL;
+}
+
+static void make_values(const Maker *m, PlanFile *f)
+{
+    const Graph *g = m->g;
+    const char **read = find_reads(m);
+    ValueId *value;
+
+    f->n_values = plan_file_values(g, m->a, &value);
+    f->value = arena_array(m->a, PlanEntry, f->n_values);
+    for (int i = 0; i < f->n_values; i++) {
+        ValueId v = value[i];
+        bool is_kept = m->traffic.is_stored[v] && m->traffic.base[v] == v && !m->is_over[v];
+        const char *spec = spec_of(m, v, &m->p->spec[v]);
+        f->value[i] = (PlanEntry){
+            .name = printable_text(m->a, m->name[v]),
+            .kind = value_kind_names[value_of(g, v)->kind],
+            .type = type_of(m, v),
+            .block = value_block(g, v).cls,
+            .spec = spec,
+            .solved = spec,
+            .read = read_text(m, read + (size_t)3 * (size_t)v),
+            .bytes = is_kept ? spec_bytes(&m->p->mesh, &m->p->spec[v], value_of(g, v)) : 0};
+        for (int k = 0; k < 3 && m->p->use; k++)
+            if (!spec_equal(&m->p->use[3 * v + k], &m->p->spec[v]))
+                f->value[i].use[k] = spec_of(m, v, &m->p->use[3 * v + k]);
+    }
+}
+
+// ---- nodes ----
+
+static void make_node(const Maker *m, NodeId n, PlanEntry *e)
+{
+    const Node *x = &m->g->nodes[n];
+    const Strategy *s = &m->p->strategy[n];
+    Text rule = {0}, strategy = {0};
+    Rule r;
+
+    node_rule(m->g, x, m->a, &r);
+    Work whole = node_work(m->g, x);
+    Work w = piece_work(m->g, x, &whole, &m->traffic, &r, &m->p->mesh, s);
+    rule_print(&r, &rule);
+    strategy_print(&r, &m->p->mesh, s, &strategy);
+    *e = (PlanEntry){.name = printable_text(m->a, m->name[x->out[0]]),
+                     .kind = x->op->name,
+                     .type = text_taken(m->a, &rule),
+                     .phase = phase_names[x->phase],
+                     .block = x->block.cls,
+                     .spec = text_taken(m->a, &strategy),
+                     .seconds = (double)m->times[n] * piece_seconds(m->cluster, &w)};
+    e->solved = e->spec;
+    e->reads = arena_array(m->a, const char *, x->n_in);
+    for (int i = 0; i < x->n_in; i++)
+        if (x->in[i])
+            e->reads[e->n_reads++] = plan_file_name(m->a, m->g, &m->alike, m->name, x->in[i]);
+    if (x->source && x->source->scope && *x->source->scope)
+        e->module = printable_text(m->a, x->source->scope);
+}
+
+static void make_nodes(const Maker *m, PlanFile *f)
+{
+    NodeId *node;
+
+    f->n_nodes = plan_file_nodes(m->g, m->a, &node);
+    f->node = arena_array(m->a, PlanEntry, f->n_nodes);
+    for (int i = 0; i < f->n_nodes; i++)
+        make_node(m, node[i], &f->node[i]);
+}
+
+// ---- the whole ----
+
+static void make_axes(const Maker *m, PlanFile *f)
+{
+    const Mesh *mesh = &m->p->mesh;
+
+    f->n_axes = mesh->n_axes;
+    f->axis = arena_array(m->a, PlanAxis, mesh->n_axes);
+    for (int i = 0; i < mesh->n_axes; i++)
+        f->axis[i] = (PlanAxis){mesh->name[i], mesh->size[i], mesh_link(m->cluster, mesh, i)};
+    f->ranks = mesh_ranks(mesh);
+}
+
+static void make_blocks(const Maker *m, PlanFile *f)
+{
+    const Graph *g = m->g;
+
+    f->n_blocks = g->n_classes ? g->n_classes - 1 : 0;
+    f->block = arena_array(m->a, PlanBlock, f->n_blocks);
+    for (int i = 0; i < f->n_blocks; i++) {
+        const BlockClass *c = &g->classes[i + 1];
+        f->block[i] = (PlanBlock){printable_text(m->a, c->name ? c->name : ""), c->length};
+    }
+}
+
+void plan_file_make(PlanFile *f, const Graph *g, const Cluster *c, const Plan *p, int accumulate,
+                    Arena *a)
+{
+    Maker m = {.g = g,
+               .p = p,
+               .cluster = c,
+               .a = a,
+               .name = graph_names(g, a),
+               .alike = alike_find(g, a),
+               .traffic = traffic_find(g, a),
+               .is_over = arena_array(a, bool, g->n_values),
+               .times = arena_array(a, int64_t, g->n_nodes)};
+
+    for (int i = 0; i < g->n_carries; i++)
+        m.is_over[g->carries[i].out] = true;
+    for (NodeId n = 1; n < g->n_nodes; n++)
+        m.times[m.alike.node[n]] += g->nodes[n].phase == UPDATE ? 1 : accumulate;
+    *f = (PlanFile){.model_hash = graph_hash(g), .cluster_hash = cluster_hash(c)};
+    make_axes(&m, f);
+    make_blocks(&m, f);
+    make_values(&m, f);
+    make_nodes(&m, f);
+}

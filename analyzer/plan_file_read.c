@@ -1,0 +1,159 @@
+// From what a plan's file says to the plan: names are those of the graph, texts are specs.
+#include <string.h>
+
+#include "analyzer/plan_file.h"
+
+typedef struct Fit {
+    const PlanFile *f;
+    const Graph *g;
+    Plan *p;
+    PlanPins *pins;
+    const char **name;  // by ValueId
+    Arena *a;
+    Diag *d;
+} Fit;
+
+static bool check_hashes(const PlanFile *f, const Graph *g, const Cluster *c, Diag *d)
+{
+    uint64_t graph = graph_hash(g), cluster = cluster_hash(c);
+
+    if (f->model_hash != graph)
+        diag_error(d,
+                   "model_hash is %016" PRIx64 ", that of the graph %016" PRIx64
+                   ": the plan is of another model, or of another shardcc",
+                   f->model_hash, graph);
+    if (f->cluster_hash != cluster)
+        diag_error(d,
+                   "cluster_hash is %016" PRIx64 ", that of the cluster %016" PRIx64
+                   ": the plan is for another one",
+                   f->cluster_hash, cluster);
+    return f->model_hash == graph && f->cluster_hash == cluster;
+}
+
+// From the axes' names and sizes; the links are the cluster's.
+static bool read_mesh(const Fit *x, const Cluster *c)
+{
+    Mesh named = {.n_axes = x->f->n_axes};
+    Text t = {0};
+
+    for (int a = 0; a < named.n_axes; a++) {
+        named.name[a] = x->f->axis[a].name;
+        named.size[a] = x->f->axis[a].size;
+    }
+    mesh_print(&named, &t);
+    bool ok = mesh_parse(x->a, c, x->f->ranks, t.s, &x->p->mesh, x->d);
+    text_free(&t);
+    if (ok && x->p->mesh.n_axes != named.n_axes)
+        diag_error(x->d, "mesh has an axis of another name than letters, digits and '_'");
+    return ok && x->p->mesh.n_axes == named.n_axes;
+}
+
+static bool check_count(const Fit *x, const char *list, int found, int expected)
+{
+    if (found != expected)
+        diag_error(x->d, "%s has %d entries, the graph has %d", list, found, expected);
+    return found == expected;
+}
+
+static bool check_name(const Fit *x, const char *list, int i, const char *found, ValueId v)
+{
+    const char *expected = printable_text(x->a, x->name[v]);
+    bool ok = !strcmp(found, expected);
+
+    if (!ok)
+        diag_error(x->d, "%s[%d].name is '%.100s', the graph's is '%.100s'", list, i, found,
+                   expected);
+    return ok;
+}
+
+static bool is_pin(const PlanEntry *e) { return e->pin || strcmp(e->spec, e->solved) != 0; }
+
+// Names the entry below an error in it.
+static bool in_entry(const Fit *x, const char *list, int i, const PlanEntry *e, bool ok)
+{
+    if (!ok)
+        diag_note(x->d, "in  %s[%d], '%.100s'", list, i, e->name);
+    return ok;
+}
+
+static bool read_value(const Fit *x, const PlanEntry *e, ValueId v)
+{
+    const Mesh *m = &x->p->mesh;
+    bool ok = spec_parse(m, value_of(x->g, v), e->spec, &x->p->spec[v], x->d);
+
+    for (int k = 0; k < 3 && ok; k++)
+        ok = spec_parse(m, value_of(x->g, v), e->use[k] ? e->use[k] : e->spec,
+                        &x->p->use[3 * v + k], x->d);
+    return ok;
+}
+
+static bool read_values(const Fit *x)
+{
+    ValueId *value;
+    int n = plan_file_values(x->g, x->a, &value);
+    bool ok = check_count(x, "values", x->f->n_values, n);
+
+    x->pins->value = arena_array(x->a, ValueId, n);
+    for (int i = 0; i < n && ok; i++) {
+        const PlanEntry *e = &x->f->value[i];
+        ValueId v = value[i];
+        ok = check_name(x, "values", i, e->name, v) &&
+             in_entry(x, "values", i, e, read_value(x, e, v));
+        if (is_pin(e))
+            x->pins->value[x->pins->n_values++] = v;
+    }
+    return ok;
+}
+
+static bool read_nodes(const Fit *x)
+{
+    NodeId *node;
+    int n = plan_file_nodes(x->g, x->a, &node);
+    bool ok = check_count(x, "nodes", x->f->n_nodes, n);
+    Rule r;
+
+    x->pins->node = arena_array(x->a, NodeId, n);
+    for (int i = 0; i < n && ok; i++) {
+        const PlanEntry *e = &x->f->node[i];
+        NodeId k = node[i];
+        node_rule(x->g, &x->g->nodes[k], x->a, &r);
+        ok = check_name(x, "nodes", i, e->name, x->g->nodes[k].out[0]) &&
+             in_entry(x, "nodes", i, e,
+                      strategy_parse(&r, &x->p->mesh, e->spec, &x->p->strategy[k], x->d));
+        if (is_pin(e))
+            x->pins->node[x->pins->n_nodes++] = k;
+    }
+    return ok;
+}
+
+// From entries to all that is like them.
+static void spread(const Fit *x)
+{
+    const Graph *g = x->g;
+    Plan *p = x->p;
+    Alike alike = alike_find(g, x->a);
+
+    for (ValueId v = 1; v < g->n_values; v++) {
+        ValueId like = value_block(g, v).iter ? alike.value[v] : v;
+        p->spec[v] = p->spec[like];
+        for (int k = 0; k < 3; k++)
+            p->use[3 * v + k] = p->use[3 * like + k];
+    }
+    for (NodeId n = 1; n < g->n_nodes; n++)
+        p->strategy[n] = p->strategy[alike.node[n]];
+}
+
+bool plan_file_read(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p, PlanPins *pins,
+                    Arena *a, Diag *d)
+{
+    const Fit x = {f, g, p, pins, graph_names(g, a), a, d};
+
+    *pins = (PlanPins){0};
+    *p = (Plan){.spec = arena_array(a, Spec, g->n_values),
+                .use = arena_array(a, Spec, 3 * (size_t)g->n_values),
+                .strategy = arena_array(a, Strategy, g->n_nodes)};
+    if (!check_hashes(f, g, c, d) || !read_mesh(&x, c) || !read_values(&x) || !read_nodes(&x))
+        return false;
+    spread(&x);
+    return pins->n_values || pins->n_nodes || plan_check(g, p, d);
+}
