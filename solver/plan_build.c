@@ -31,7 +31,7 @@ static void node_variable(Builder *b, NodeId n)
 {
     Arena *own = arena_new();
     Strategy *all;
-    Rule *r = &b->rule[n];
+    Rule *r = &b->q->rule[n];
 
     node_rule(b->g, &b->g->nodes[n], b->arena, r);
     int count = strategies_of(r, b->mesh, own, &all), at = variable_new(b, VARIABLE_NODE, n, count);
@@ -58,7 +58,7 @@ static Specs operand_specs(Builder *b, NodeId n, int operand)
     Specs l = {0};
 
     for (int k = 0; k < v->n; k++)
-        specs_add(b->scratch, &l, strategy_spec(&b->rule[n], &v->spec[k], operand));
+        specs_add(b->scratch, &l, strategy_spec(&b->q->rule[n], &v->spec[k], operand));
     return l;
 }
 
@@ -79,6 +79,13 @@ static int specs_variable(Builder *b, VariableKind kind, ValueId id, const Specs
     return at;
 }
 
+static void given_pins(Builder *b, Specs *of)
+{
+    for (int i = 0; i < b->o->n_pins; i++)
+        if (b->o->pin[i].kind == PIN_REST && b->o->pin[i].is_given)
+            specs_add(b->scratch, &of[b->q->alike.value[b->o->pin[i].id]], b->o->pin[i].spec);
+}
+
 // Where values may rest: as some node makes or wants them, or whole.
 static void rest_variables(Builder *b)
 {
@@ -95,18 +102,26 @@ static void rest_variables(Builder *b)
             continue;
         for (int i = 0; i < x->n_in + x->n_out; i++) {
             ValueId v = k->value[i < x->n_in ? x->in[i] : x->out[i - x->n_in]];
+            ValueId source = i < x->n_in ? k->value[alike_source(g, k, n, i)] : v;
             if (!v)
                 continue;
             Specs l = operand_specs(b, n, i);
             join_specs(b, &of[v], &l, k->rest[v]);
+            join_specs(b, &of[source], &l, k->rest[source]);
         }
     }
+    given_pins(b, of);
     for (ValueId v = 1; v < g->n_values; v++)
         if (k->value[v] == v)
             b->q->of_value[v] = specs_variable(b, VARIABLE_REST, v, &of[v]);
 }
 
-// Uses are for values that two nodes or more read in one phase.
+int use_of_input(const PlanProblem *q, const Graph *g, NodeId n, int i)
+{
+    return 3 * q->alike.value[alike_source(g, &q->alike, n, i)] + (int)g->nodes[n].phase;
+}
+
+// Uses are for values that two nodes or more read in one phase, and for what is pinned.
 static void use_variables(Builder *b)
 {
     const Graph *g = b->g;
@@ -114,22 +129,25 @@ static void use_variables(Builder *b)
     Specs *of = arena_array(b->scratch, Specs, 3 * (size_t)g->n_values);
     int *readers = arena_array(b->scratch, int, 3 * (size_t)g->n_values);
 
-    b->of_use = arena_array(b->scratch, int, 3 * (size_t)g->n_values);
+    b->q->of_use = arena_array(b->arena, int, 3 * (size_t)g->n_values);
     for (NodeId n = 1; n < g->n_nodes; n++)
         for (int i = 0; i < g->nodes[n].n_in && k->node[n] == n; i++) {
-            int at = 3 * k->value[g->nodes[n].in[i]] + (int)g->nodes[n].phase;
             if (!g->nodes[n].in[i])
                 continue;
+            int at = use_of_input(b->q, g, n, i);
             Specs l = operand_specs(b, n, i);
             join_specs(b, &of[at], &l, REST_ANY);
             readers[at]++;
         }
+    for (int i = 0; i < b->o->n_pins; i++)
+        if (b->o->pin[i].kind == PIN_USE)
+            readers[3 * k->value[b->o->pin[i].id] + (int)b->o->pin[i].phase]++;
     for (int at = 0; at < 3 * g->n_values; at++) {
-        b->of_use[at] = -1;
-        if (readers[at] < 2)
+        b->q->of_use[at] = -1;
+        if (readers[at] < 2 || !of[at].n)
             continue;
-        b->of_use[at] = specs_variable(b, VARIABLE_USE, at / 3, &of[at]);
-        b->q->variable[b->of_use[at]].phase = (Phase)(at % 3);
+        b->q->of_use[at] = specs_variable(b, VARIABLE_USE, at / 3, &of[at]);
+        b->q->variable[b->q->of_use[at]].phase = (Phase)(at % 3);
     }
 }
 
@@ -181,7 +199,7 @@ static void made_pairings(Builder *b, NodeId n)
     for (int i = 0; i < x->n_out; i++) {
         ValueId v = q->alike.value[x->out[i]];
         pair_add(b, (Pairing){BOND_MADE, q->of_node[q->alike.node[n]], q->of_value[v],
-                              b->rule[q->alike.node[n]].n_in + i, v, times_of(b, x->phase)});
+                              b->q->rule[q->alike.node[n]].n_in + i, v, times_of(b, x->phase)});
     }
 }
 
@@ -212,9 +230,9 @@ static void need_pairings(Builder *b, NodeId n, int *reader)
     for (int i = 0; i < x->n_in; i++) {
         if (!x->in[i] || is_again(b, n, i))
             continue;
-        ValueId v = q->alike.value[x->in[i]];
-        ValueId inner = q->alike.value[alike_source(b->g, &q->alike, n, i)];
-        int from = q->of_value[inner], at = 3 * inner + (int)x->phase, use = b->of_use[at];
+        int at = use_of_input(q, b->g, n, i), use = q->of_use[at];
+        ValueId v = q->alike.value[x->in[i]], inner = at / 3;
+        int from = q->of_value[inner];
         if (inner != v)
             pair_add(b, (Pairing){BOND_COPY, q->of_value[v], from, 0, v, times});
         if (use >= 0 && is_first_reader(b, reader, n, i, at))
@@ -226,8 +244,8 @@ static void need_pairings(Builder *b, NodeId n, int *reader)
 
 // ---- the whole ----
 
-bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m, int accumulate,
-                int64_t memory, Arena *a, Diag *d)
+bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
+                const PlanOptions *o, Arena *a, Diag *d)
 {
     Arena *scratch = arena_new();
     Builder b = {.q = q,
@@ -235,15 +253,15 @@ bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
                  .cluster = c,
                  .mesh = m,
                  .layouts = layouts_new(scratch, m),
-                 .accumulate = accumulate,
+                 .o = o,
                  .arena = a,
                  .scratch = scratch};
 
     *q = (PlanProblem){.alike = alike_find(g, a)};
-    q->problem = (Problem){.name = g->name, .limit = memory};
+    q->problem = (Problem){.name = g->name, .limit = o->memory};
     q->of_node = arena_array(a, int, g->n_nodes);
     q->of_value = arena_array(a, int, g->n_values);
-    b.rule = arena_array(a, Rule, g->n_nodes);
+    q->rule = arena_array(a, Rule, g->n_nodes);
     b.traffic = traffic_find(g, scratch);
     for (NodeId n = 1; n < g->n_nodes; n++)
         if (q->alike.node[n] == n)

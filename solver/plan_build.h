@@ -26,6 +26,8 @@ typedef struct PlanProblem {
     Variable *variable;  // by node of the problem
     int n_variables, cap_variables;
     int *of_node, *of_value;  // by id of a first one: its variable
+    int *of_use;              // by 3 · first value + phase: its variable, or -1
+    Rule *rule;               // by first node
 } PlanProblem;
 
 // A list of specs, each once.
@@ -57,9 +59,7 @@ typedef struct Builder {
     const Mesh *mesh;
     Layouts *layouts;
     Traffic traffic;
-    int accumulate;
-    Rule *rule;   // by first node
-    int *of_use;  // by 3 · first value + phase: its variable, or -1
+    const PlanOptions *o;
     Pairing *pairing;
     int n_pairings, cap_pairings;
     int *slot, n_slots;  // hash of pairings, + 1
@@ -72,16 +72,29 @@ typedef struct Builder {
 // How often what belongs to a phase is done in a step.
 static inline int64_t times_of(const Builder *b, Phase phase)
 {
-    return phase == UPDATE ? 1 : b->accumulate;
+    return phase == UPDATE ? 1 : b->o->accumulate;
 }
 
-// Costs are picoseconds of a step of `accumulate` micro-batches. False after an error: sums of them
-// are too large.
-bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m, int accumulate,
-                int64_t memory, Arena *a, Diag *d);
+// What use by a node's input belongs to: 3 · first value + phase.
+int use_of_input(const PlanProblem *q, const Graph *g, NodeId n, int i);
+
+// Costs are picoseconds of a step of `accumulate` micro-batches. Pins have the variables and specs
+// that they need, but decide nothing. False after an error: sums of costs are too large.
+bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
+                const PlanOptions *o, Arena *a, Diag *d);
 
 // ---- plan_price.c ----
 void plan_nodes(Builder *b);  // nodes of the problem, with their uses
 void plan_edges(Builder *b);
+
+// ---- plan_pin.c ----
+// Takes the mark from all alternatives of pinned variables but the pinned ones. False, with errors,
+// where there is no such alternative.
+bool pins_apply(const PlanProblem *q, const Graph *g, const Mesh *m, const PlanOptions *o,
+                bool *keep, Diag *d);
+
+// ---- plan_report.c ----
+// What a plan that was found costs and holds, and what stands next to it.
+void plan_report(const PlanProblem *q, const Graph *g, Planned *to, Arena *a);
 
 #endif

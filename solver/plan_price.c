@@ -44,7 +44,7 @@ static Meaning meaning_of(Builder *b, int variable, bool is_node, int operand)
     Meaning x = {.of = arena_array(b->scratch, int, v->n)};
 
     for (int k = 0; k < v->n; k++) {
-        Spec s = is_node ? strategy_spec(&b->rule[v->id], &v->spec[k], operand) : v->spec[k];
+        Spec s = is_node ? strategy_spec(&b->q->rule[v->id], &v->spec[k], operand) : v->spec[k];
         specs_add(b->scratch, &x.specs, s);
         for (x.of[k] = 0; !spec_equal(&x.specs.spec[x.of[k]], &s); x.of[k]++)
             ;
@@ -150,7 +150,7 @@ static void uses_write(Builder *b, const Variable *v, const Life *life, int n, i
 
 static int64_t node_cost(Builder *b, NodeId n, const Work *whole, const Strategy *s, int64_t count)
 {
-    Work w = piece_work(b->g, &b->g->nodes[n], whole, &b->traffic, &b->rule[n], b->mesh, s);
+    Work w = piece_work(b->g, &b->g->nodes[n], whole, &b->traffic, &b->q->rule[n], b->mesh, s);
 
     double seconds = work_seconds(b->cluster, &w);
 

@@ -76,6 +76,10 @@ typedef struct Metric {
 const int64_t *metric_matrix(const Metric *m, const int *of_a, int n_a, const int *of_b, int n_b,
                              Arena *a);
 
+// The problem with the alternatives alone that `keep` marks, at least one of each node, as they were
+// ordered; (*original)[i] is what that of index i was of its node.
+Problem problem_restrict(const Problem *p, const bool *keep, int **original, Arena *a);
+
 // What a choice (an alternative for each node) costs and holds. A forbidden choice has no cost.
 typedef struct Price {
     bool is_forbidden;

@@ -78,6 +78,7 @@ typedef struct All {
     Layouts *layouts;
     Traffic traffic;
     int64_t limit;
+    Pin pin;                      // .id 0: none
     Rule rule[8];                 // by node
     Strategy *strategy[8], s[8];  // by node: all, and the one that is tried
     int n_strategies[8];
@@ -90,6 +91,8 @@ typedef struct All {
 } All;
 
 enum { MOST_ENUMERATED = 4096 };
+
+#define NOT_ALLOWED (INT64_C(1) << 50)
 
 // Every filling of a Spec with what axes can be, whatever it is a spec of.
 static int enumerate(const Mesh *m, int low, int high,
@@ -114,9 +117,16 @@ static int enumerate(const Mesh *m, int low, int high,
     return n;
 }
 
+static bool is_pinned(const All *all, PinKind kind, int id, int phase)
+{
+    return all->pin.id == id && all->pin.kind == kind &&
+           (kind != PIN_USE || phase == (int)all->pin.phase);
+}
+
 static bool is_strategy(const All *all, int id, const Spec *s)
 {
-    return strategy_is_legal(&all->rule[id], all->m, s);
+    return strategy_is_legal(&all->rule[id], all->m, s) &&
+           (!is_pinned(all, PIN_STRATEGY, id, 0) || spec_equal(s, &all->pin.spec));
 }
 
 static bool is_spec(const All *all, int id, const Spec *s)
@@ -146,6 +156,8 @@ static int64_t rest_cost(const All *all, ValueId v, Spec rest)
 {
     int64_t cost = 0;
 
+    if (is_pinned(all, PIN_REST, v, 0) && !spec_equal(&rest, &all->pin.spec))
+        return NOT_ALLOWED;
     for (int phase = 0; phase < 3; phase++) {
         Spec need[8];
         int n = 0;
@@ -153,11 +165,13 @@ static int64_t rest_cost(const All *all, ValueId v, Spec rest)
             for (int i = 0; i < all->g->nodes[k].n_in; i++)
                 if (all->g->nodes[k].in[i] == v && (int)all->g->nodes[k].phase == phase)
                     need[n++] = strategy_spec(&all->rule[k], &all->s[k], i);
-        int64_t least = n > 1 ? INT64_MAX : n ? way(all, v, rest, need[0]) : 0;
-        for (int u = 0; u < all->n_specs[v] && n > 1; u++) {
-            int64_t sum = way(all, v, rest, all->spec[v][u]);
+        bool pinned = is_pinned(all, PIN_USE, v, phase), is_free = n > 1 || pinned;
+        int64_t least = is_free ? INT64_MAX : n ? way(all, v, rest, need[0]) : 0;
+        for (int u = 0; u < (pinned ? 1 : all->n_specs[v]) && is_free; u++) {
+            Spec use = pinned ? all->pin.spec : all->spec[v][u];
+            int64_t sum = way(all, v, rest, use);
             for (int i = 0; i < n; i++)
-                sum += way(all, v, all->spec[v][u], need[i]);
+                sum += way(all, v, use, need[i]);
             least = sum < least ? sum : least;
         }
         cost += least;
@@ -239,11 +253,11 @@ static void try_nodes(All *all, NodeId n, int64_t cost)
 
 // The least cost, INT64_MAX if nothing fits.
 static int64_t enumerate_plans(const Graph *g, const Cluster *c, const Mesh *m, int64_t limit,
-                               Arena *a)
+                               Pin pin, Arena *a)
 {
     All *all = arena_array(a, All, 1);
 
-    *all = (All){.g = g, .c = c, .m = m, .limit = limit, .best = INT64_MAX};
+    *all = (All){.g = g, .c = c, .m = m, .limit = limit, .pin = pin, .best = INT64_MAX};
     all->layouts = layouts_new(a, m);
     all->traffic = traffic_find(g, a);
     for (ValueId v = 1; v < g->n_values; v++) {
@@ -262,7 +276,7 @@ static int64_t enumerate_plans(const Graph *g, const Cluster *c, const Mesh *m, 
             enumerate(m, LINEAR_JOINT, LINEAR_SINGLE + 3, is_strategy, all, n, all->strategy[n]);
     }
     try_nodes(all, 1, 0);
-    return all->best;
+    return all->best < NOT_ALLOWED ? all->best : INT64_MAX;
 }
 
 // ---- against the search ----
@@ -293,10 +307,10 @@ static Mesh mesh_of(int i, double beta)
     return m;
 }
 
-static bool find(const Graph *g, const Cluster *c, const Mesh *m, int64_t limit, Arena *a,
+static bool find(const Graph *g, const Cluster *c, const Mesh *m, int64_t limit, Pin pin, Arena *a,
                  Planned *to)
 {
-    PlanOptions o = {.accumulate = 1, .memory = limit};
+    PlanOptions o = {.accumulate = 1, .memory = limit, .pin = &pin, .n_pins = pin.id != 0};
     Diag d = {.file = "plan"};
 
     o.solve = (SolveOptions){
@@ -304,12 +318,15 @@ static bool find(const Graph *g, const Cluster *c, const Mesh *m, int64_t limit,
     assert_true(plan_find(g, c, m, &o, to, a, &d));
     assert_true(!to->answer.choice || to->answer.outcome == OUTCOME_INFEASIBLE ||
                 plan_check(g, &to->plan, &d));
+    assert_true(!to->answer.choice || to->compute + to->communication == to->answer.cost ||
+                to->answer.outcome == OUTCOME_INFEASIBLE);
     return to->answer.outcome != OUTCOME_INFEASIBLE;
 }
 
 static void as_cheap_as_all_plans(void **state)
 {
     static const int sizes[][3] = {{8, 8, 8}, {5, 7, 3}, {16, 2, 6}};
+    const Pin none = {0};
     int tried = 0, tight = 0, infeasible = 0;
 
     for (int k = 0; k < COUNT(graphs) * COUNT(meshes) * COUNT(sizes) * 2; k++) {
@@ -324,14 +341,14 @@ static void as_cheap_as_all_plans(void **state)
         Mesh m = mesh_of(j, is_slow ? 2e-8 : 1e-9);
         Planned p;
         assert_non_null(g);
-        assert_true(find(g, &c, &m, INT64_C(1) << 40, a, &p));
-        int64_t all = enumerate_plans(g, &c, &m, INT64_C(1) << 40, a);
+        assert_true(find(g, &c, &m, INT64_C(1) << 40, none, a, &p));
+        int64_t all = enumerate_plans(g, &c, &m, INT64_C(1) << 40, none, a);
         if (p.answer.cost != all)
             fail_msg("%s, mesh %d, sizes %d: %.0f, not %.0f", g->name, j, l, (double)p.answer.cost,
                      (double)all);
         for (int64_t limit = p.answer.peak - 1, step = 0; step < 3; step++, limit = limit * 4 / 5) {
-            int64_t least = enumerate_plans(g, &c, &m, limit, a);
-            bool is_there = find(g, &c, &m, limit, a, &p);
+            int64_t least = enumerate_plans(g, &c, &m, limit, none, a);
+            bool is_there = find(g, &c, &m, limit, none, a, &p);
             if (is_there != (least < INT64_MAX) || (is_there && p.answer.cost != least))
                 fail_msg("%s, mesh %d, sizes %d, limit %.0f: %d %.0f, not %.0f", g->name, j, l,
                          (double)limit, is_there, (double)p.answer.cost, (double)least);
@@ -346,9 +363,146 @@ static void as_cheap_as_all_plans(void **state)
                   infeasible);
 }
 
+// ---- pins ----
+
+typedef struct Pinning {
+    const Graph *g;
+    Cluster c;
+    Mesh m;
+    int64_t limit;
+    int tried;
+} Pinning;
+
+static int64_t cost_with(const Pinning *t, Pin pin, Arena *a)
+{
+    Planned p;
+
+    return find(t->g, &t->c, &t->m, t->limit, pin, a, &p) ? (int64_t)p.answer.cost : INT64_MAX;
+}
+
+static void try_pin(Pinning *t, Pin pin)
+{
+    Arena *a = arena_new();
+    int64_t all = enumerate_plans(t->g, &t->c, &t->m, t->limit, pin, a);
+    int64_t found = cost_with(t, pin, a);
+
+    if (found != all)
+        fail_msg("%s, pin %d of %d: %.0f, not %.0f", t->g->name, (int)pin.kind, (int)pin.id,
+                 (double)found, (double)all);
+    t->tried++;
+    arena_free(a);
+}
+
+// What stands next costs no less than the plan, and no more than the plan says.
+static void try_next(Pinning *t, const Planned *p, Pin pin, const Next *next)
+{
+    Arena *a = arena_new();
+    int64_t cost = (int64_t)p->answer.cost;
+
+    pin.spec = next->spec;
+    if (next->is_there) {
+        int64_t with = cost_with(t, pin, a);
+        assert_true(next->cost >= 0 && with >= cost && with <= cost + next->cost);
+    }
+    arena_free(a);
+}
+
+static void pin_value(Pinning *t, const Planned *p, ValueId v, Arena *a)
+{
+    All all = {.g = t->g, .m = &t->m};
+    Spec *spec = arena_array(a, Spec, MOST_ENUMERATED);
+    int n = enumerate(&t->m, SPEC_MIN, value_of(t->g, v)->rank, is_spec, &all, v, spec);
+
+    for (int i = 0; i < n; i++)
+        try_pin(t, (Pin){.kind = PIN_REST, .id = v, .spec = spec[i], .is_given = true});
+    try_next(t, p, (Pin){.kind = PIN_REST, .id = v}, &p->rest[v]);
+    for (NodeId k = 1; k < t->g->n_nodes; k++)
+        for (int i = 0; i < t->g->nodes[k].n_in; i++)
+            if (t->g->nodes[k].in[i] == v) {
+                Phase phase = t->g->nodes[k].phase;
+                Pin pin = {.kind = PIN_USE, .id = v, .phase = phase};
+                pin.spec = p->plan.use[3 * v + (int)phase];
+                try_pin(t, pin);
+                try_next(t, p, pin, &p->use[3 * v + (int)phase]);
+            }
+}
+
+static void pin_node(Pinning *t, const Planned *p, NodeId n, Arena *a)
+{
+    Strategy *s;
+    Rule r;
+
+    node_rule(t->g, &t->g->nodes[n], a, &r);
+    for (int i = strategies_of(&r, &t->m, a, &s) - 1; i >= 0; i--)
+        try_pin(t, (Pin){.kind = PIN_STRATEGY, .id = n, .spec = s[i]});
+    try_next(t, p, (Pin){.kind = PIN_STRATEGY, .id = n}, &p->strategy[n]);
+}
+
+// Every value at rest and every node pinned to all that it might be, every use to what it is; with
+// all the memory there is, and with less than the cheapest plan holds.
+static void pinned_plans(void **state)
+{
+    static const int sizes[] = {8, 4, 6};
+    const Pin none = {0};
+    int tried = 0;
+
+    for (int k = 0; k < 2 * COUNT(graphs); k++) {
+        Arena *a = arena_new();
+        Pinning t = {graph_with(a, graphs[k / 2], sizes), slow_links(1), mesh_of(0, 1e-9),
+                     INT64_C(1) << 40, 0};
+        Planned p;
+        assert_true(find(t.g, &t.c, &t.m, t.limit, none, a, &p));
+        t.limit = k % 2 ? p.answer.peak - 1 : t.limit;
+        bool is_there = find(t.g, &t.c, &t.m, t.limit, none, a, &p);
+        for (ValueId v = 1; v < t.g->n_values && is_there; v++)
+            pin_value(&t, &p, v, a);
+        for (NodeId n = 1; n < t.g->n_nodes && is_there; n++)
+            pin_node(&t, &p, n, a);
+        tried += t.tried;
+        arena_free(a);
+    }
+    print_message("%d with a pin\n", tried);
+}
+
+static void refused_pins(void **state)
+{
+    static const int sizes[] = {8, 8, 1};
+    const Spec columns = {{1, SPEC_WHOLE, SPEC_WHOLE, SPEC_WHOLE}, {0}};
+    const struct {
+        Pin pin;
+        const char *text;
+    } cases[] = {
+        {{.kind = PIN_REST, .id = 1, .spec = columns},
+         "plan: error: value 'x': no strategy has it as [-,x0] at rest; the nearest are [-,-], "
+         "[x0,-]\n"},
+        {{.kind = PIN_USE, .id = 1, .phase = UPDATE, .spec = columns},
+         "plan: error: value 'x' is pinned in use, but nothing reads it in the update\n"},
+        {{.kind = PIN_STRATEGY, .id = 1, .spec = {{5, SPEC_WHOLE, SPEC_WHOLE, SPEC_WHOLE}, {0}}},
+         "plan: error: node 'y' (dot): it has no such strategy as is pinned\n"
+         "  in 0  x f32[8,1]\n  in 1  w f32[1,8]\n"},
+    };
+
+    for (int i = 0; i < COUNT(cases); i++) {
+        Arena *a = arena_new();
+        Graph *g = graph_with(a, graphs[0], sizes);
+        Cluster c = slow_links(1);
+        Mesh m = mesh_of(0, 1e-9);
+        Text t = {0};
+        Diag d = {.file = "plan", .to = &t};
+        PlanOptions o = {.accumulate = 1, .memory = 1000, .pin = &cases[i].pin, .n_pins = 1};
+        Planned p;
+        assert_false(plan_find(g, &c, &m, &o, &p, a, &d));
+        assert_string_equal(t.s, cases[i].text);
+        text_free(&t);
+        arena_free(a);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_cheap_as_all_plans)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_cheap_as_all_plans),
+                                       cmocka_unit_test(pinned_plans),
+                                       cmocka_unit_test(refused_pins)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,171 @@
+// What a plan costs and holds, and what each of its decisions is worth.
+#include "solver/plan_build.h"
+
+// ---- memory ----
+
+// Bytes by time, with the largest over every 2^level times from each on: the largest of a range is
+// that of two such.
+enum { MOST_LEVELS = 32 };
+
+typedef struct Profile {
+    int n;
+    int64_t *most[MOST_LEVELS];
+} Profile;
+
+static Profile profile_of(const Problem *p, const int *choice, Arena *a)
+{
+    Profile f = {0};
+
+    for (int u = 0; u < p->first_use[p->first[p->n_nodes]]; u++)
+        f.n = p->use[u].last > f.n ? p->use[u].last : f.n;
+    f.most[0] = arena_array(a, int64_t, f.n + 1);
+    for (int i = 0; i < p->n_nodes; i++)
+        for (int k = p->first[i] + choice[i], u = p->first_use[k]; u < p->first_use[k + 1]; u++) {
+            f.most[0][p->use[u].first] += p->use[u].bytes;
+            f.most[0][p->use[u].last] -= p->use[u].bytes;
+        }
+    for (int t = 1; t < f.n; t++)
+        f.most[0][t] += f.most[0][t - 1];
+    for (int l = 1; 1 << l <= f.n; l++) {
+        f.most[l] = arena_array(a, int64_t, f.n);
+        for (int t = 0; t + (1 << l) <= f.n; t++) {
+            int64_t x = f.most[l - 1][t], y = f.most[l - 1][t + (1 << (l - 1))];
+            f.most[l][t] = x > y ? x : y;
+        }
+    }
+    return f;
+}
+
+static int64_t most_between(const Profile *f, int first, int last)
+{
+    int l = 0;
+
+    while (2 << l <= last - first)
+        l++;
+    int64_t x = f->most[l][first], y = f->most[l][last - (1 << l)];
+    return x > y ? x : y;
+}
+
+// The bytes that an alternative holds at a time.
+static int64_t held_at(const Problem *p, int k, int time)
+{
+    for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++)
+        if (p->use[u].first <= time && time < p->use[u].last)
+            return p->use[u].bytes;
+    return 0;
+}
+
+// Does alternative k fit in the place of alternative `chosen`, which holds at the same times?
+static bool fits(const Problem *p, const Profile *f, int k, int chosen)
+{
+    for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++) {
+        const Use *x = &p->use[u];
+        int64_t others = most_between(f, x->first, x->last) - held_at(p, chosen, x->first);
+        if (others + x->bytes > p->limit && x->bytes > held_at(p, chosen, x->first))
+            return false;
+    }
+    return true;
+}
+
+static Holder holder_of(const Graph *g, const bool *is_gradient, const Variable *v)
+{
+    ValueKind kind = value_of(g, v->id)->kind;
+
+    if (v->kind == VARIABLE_USE)
+        return HOLDS_COPIES;
+    if (kind == VALUE_PARAMETER || kind == VALUE_BUFFER)
+        return HOLDS_PARAMETERS;
+    if (kind == VALUE_STATE)
+        return HOLDS_STATES;
+    return is_gradient[v->id] ? HOLDS_GRADIENTS : HOLDS_ACTIVATIONS;
+}
+
+static void find_holders(const PlanProblem *q, const Graph *g, Planned *to, Arena *scratch)
+{
+    const Problem *p = &q->problem;
+    bool *is_gradient = arena_array(scratch, bool, g->n_values);
+
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i].role == OUTPUT_GRADIENT)
+            is_gradient[q->alike.value[g->outputs[i].value]] = true;
+    for (int i = 0; i < p->n_nodes; i++)
+        if (q->variable[i].kind != VARIABLE_NODE)
+            to->held[holder_of(g, is_gradient, &q->variable[i])] +=
+                held_at(p, p->first[i] + to->answer.choice[i], to->answer.at);
+}
+
+// ---- costs ----
+
+// By alternative: what a step costs with it, all else held, more than with what was chosen.
+static int64_t *find_changes(const Problem *p, const int *choice, Arena *a)
+{
+    int64_t *more = arena_array(a, int64_t, p->first[p->n_nodes]);
+
+    for (int i = 0; i < p->n_nodes; i++)
+        for (int k = p->first[i]; k < p->first[i + 1]; k++)
+            more[k] = p->cost[k] - p->cost[p->first[i] + choice[i]];
+    for (const Edge *e = p->edge; e < p->edge + p->n_edges; e++) {
+        int x = choice[e->a], y = choice[e->b];
+        int64_t now = edge_cost(p, e, x, y);
+        for (int k = 0; k < n_alternatives(p, e->a); k++)
+            more[p->first[e->a] + k] += edge_cost(p, e, k, y) - now;
+        for (int l = 0; l < n_alternatives(p, e->b); l++)
+            more[p->first[e->b] + l] += edge_cost(p, e, x, l) - now;
+    }
+    return more;
+}
+
+static Next find_next(const PlanProblem *q, int i, int chosen, const int64_t *more,
+                      const Profile *f)
+{
+    const Problem *p = &q->problem;
+    Next next = {0};
+
+    for (int k = 0; k < q->variable[i].n; k++) {
+        int at = p->first[i] + k;
+        if (k == chosen || (next.is_there && more[at] >= next.cost) ||
+            !fits(p, f, at, p->first[i] + chosen))
+            continue;
+        next = (Next){true, q->variable[i].spec[k], more[at]};
+    }
+    return next;
+}
+
+static void find_all_next(const PlanProblem *q, const Graph *g, Planned *to, Arena *a,
+                          Arena *scratch)
+{
+    const int *choice = to->answer.choice;
+    Profile f = profile_of(&q->problem, choice, scratch);
+    int64_t *more = find_changes(&q->problem, choice, scratch);
+    Next *next = arena_array(scratch, Next, q->n_variables);
+
+    for (int i = 0; i < q->n_variables; i++)
+        next[i] = find_next(q, i, choice[i], more, &f);
+    to->rest = arena_array(a, Next, g->n_values);
+    to->use = arena_array(a, Next, 3 * (size_t)g->n_values);
+    to->strategy = arena_array(a, Next, g->n_nodes);
+    for (ValueId v = 1; v < g->n_values; v++) {
+        to->rest[v] = next[q->of_value[q->alike.value[v]]];
+        for (int phase = 0; phase < 3; phase++) {
+            int use = q->of_use[3 * q->alike.value[v] + phase];
+            if (use >= 0)
+                to->use[3 * v + phase] = next[use];
+        }
+    }
+    for (NodeId n = 1; n < g->n_nodes; n++)
+        to->strategy[n] = next[q->of_node[q->alike.node[n]]];
+}
+
+void plan_report(const PlanProblem *q, const Graph *g, Planned *to, Arena *a)
+{
+    const Problem *p = &q->problem;
+    Arena *scratch = arena_new();
+
+    for (int i = 0; i < p->n_nodes; i++)
+        to->compute += p->cost[p->first[i] + to->answer.choice[i]];
+    for (const Edge *e = p->edge; e < p->edge + p->n_edges; e++)
+        to->communication += edge_cost(p, e, to->answer.choice[e->a], to->answer.choice[e->b]);
+    find_holders(q, g, to, scratch);
+    find_all_next(q, g, to, a, scratch);
+    arena_free(scratch);
+}

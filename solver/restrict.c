@@ -1,0 +1,57 @@
+// A problem with fewer alternatives.
+#include <string.h>
+
+#include "solver/internal.h"
+
+static void nodes_write(const Problem *p, const bool *keep, int *original, Problem *to, Arena *a)
+{
+    int n = 0, n_uses = 0;
+
+    to->first = arena_array(a, int, p->n_nodes + 1);
+    to->cost = arena_array(a, int64_t, p->first[p->n_nodes]);
+    to->first_use = arena_array(a, int, p->first[p->n_nodes] + 1);
+    to->use = arena_array(a, Use, p->first_use[p->first[p->n_nodes]]);
+    for (int i = 0; i < p->n_nodes; i++) {
+        for (int k = p->first[i]; k < p->first[i + 1]; k++) {
+            if (!keep[k])
+                continue;
+            int uses = p->first_use[k + 1] - p->first_use[k];
+            original[n] = k - p->first[i];
+            to->cost[n] = p->cost[k];
+            if (uses)
+                memcpy(to->use + n_uses, p->use + p->first_use[k], (size_t)uses * sizeof *p->use);
+            n_uses += uses;
+            to->first_use[++n] = n_uses;
+        }
+        to->first[i + 1] = n;
+    }
+}
+
+static const int64_t *matrix_write(const Problem *p, const Edge *e, const int *original,
+                                   const Problem *to, Arena *a)
+{
+    int n = n_alternatives(to, e->a), m = n_alternatives(to, e->b);
+    const int *k = original + to->first[e->a], *l = original + to->first[e->b];
+
+    if (n == n_alternatives(p, e->a) && m == n_alternatives(p, e->b))
+        return e->cost;
+    int64_t *cost = arena_array(a, int64_t, (size_t)n * (size_t)m);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            cost[i * m + j] = edge_cost(p, e, k[i], l[j]);
+    return cost;
+}
+
+Problem problem_restrict(const Problem *p, const bool *keep, int **original, Arena *a)
+{
+    Problem to = *p;
+
+    *original = arena_array(a, int, p->first[p->n_nodes]);
+    nodes_write(p, keep, *original, &to, a);
+    to.edge = arena_array(a, Edge, p->n_edges);
+    for (int e = 0; e < p->n_edges; e++) {
+        to.edge[e] = p->edge[e];
+        to.edge[e].cost = matrix_write(p, &p->edge[e], *original, &to, a);
+    }
+    return to;
+}
