@@ -34,6 +34,8 @@ static const Field entry_fields[] = {
     {"forward", FIELD_TEXT, offsetof(PlanEntry, use[FORWARD]), 0, false, NULL},
     {"backward", FIELD_TEXT, offsetof(PlanEntry, use[BACKWARD]), 0, false, NULL},
     {"update", FIELD_TEXT, offsetof(PlanEntry, use[UPDATE]), 0, false, NULL},
+    {MAYBE(PlanEntry, TEXT, over)},
+    {MAYBE(PlanEntry, TEXT, gradient)},
     {MAYBE(PlanEntry, TEXT, read)},
     {MAYBE(PlanEntry, TEXT, next)},
     {MAYBE(PlanEntry, SECONDS, next_seconds)},

@@ -26,15 +26,17 @@ typedef struct PlanEntry {
     const char *phase;   // of a node
     const char **reads;  // … its inputs, by name
     int n_reads;
-    const char *module;   // … whose it is; NULL: the compiler's
-    int block;            // by place in the list of blocks, from 1: it stands for all its layers
-    const char *spec;     // in force
-    const char *solved;   // what the search chose
-    bool pin;             // spec and uses were asked for
-    const char *use[3];   // of a value, by Phase: its Plan.use, where that isn't as it rests
-    const char *read;     // … for people: as what its readers get it, where that isn't
-    const char *next;     // the best alternative, all else held; NULL: there is none
-    double next_seconds;  // what that costs more
+    const char *module;    // … whose it is; NULL: the compiler's
+    int block;             // by place in the list of blocks, from 1: it stands for all its layers
+    const char *spec;      // in force
+    const char *solved;    // what the search chose
+    bool pin;              // spec and uses were asked for
+    const char *use[3];    // of a value, by Phase: its Plan.use, where that isn't as it rests
+    const char *over;      // … the value that it is written over, for the next step …
+    const char *gradient;  // … the parameter whose gradient it is
+    const char *read;      // … for people: as what its readers get it, where that isn't
+    const char *next;      // the best alternative, all else held; NULL: there is none
+    double next_seconds;   // what that costs more
     // Of a step, in all layers: a node's work, or what brings a value to where it rests and is
     // read.
     double seconds;
@@ -104,8 +106,7 @@ void plan_file_make(PlanFile *f, const Graph *g, const Cluster *c, const Plan *p
 // The ids of its entries, in their order; returns how many there are.
 int plan_file_values(const Graph *g, Arena *a, ValueId **value);
 int plan_file_nodes(const Graph *g, Arena *a, NodeId **node);
-// The name of the entry that stands for a value; `name` is graph_names.
-char *plan_file_name(Arena *a, const Graph *g, const Alike *k, const char *const *name, ValueId v);
+ValueId *plan_file_entries(const Graph *g, Arena *a);  // by ValueId, the one that stands for it
 // The words of a file: by Phase; a text whose other bytes than printable ASCII are \xHH.
 extern const char *const phase_names[];
 char *printable_text(Arena *a, const char *s);

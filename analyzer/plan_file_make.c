@@ -11,10 +11,11 @@ typedef struct Maker {
     const Cluster *cluster;
     Arena *a;
     const char **name;  // by ValueId
-    Alike alike;
+    ValueId *entry;
     Traffic traffic;
-    bool *is_over;   // by ValueId: it is written over another
-    int64_t *times;  // by first node: how often all like it are done in a step
+    ValueId *over;          // by ValueId: what it is written over
+    const char **gradient;  // by ValueId: the parameter whose gradient it is
+    int64_t *times;         // by first node: how often all like it are done in a step
 } Maker;
 
 char *printable_text(Arena *a, const char *s)
@@ -37,9 +38,23 @@ static char *text_taken(Arena *a, Text *t)
 
 static bool is_entry(const Graph *g, ValueId v) { return !value_block(g, v).iter; }
 
-char *plan_file_name(Arena *a, const Graph *g, const Alike *k, const char *const *name, ValueId v)
+ValueId *plan_file_entries(const Graph *g, Arena *a)
 {
-    return printable_text(a, name[is_entry(g, v) ? v : k->value[v]]);
+    ValueId *entry = arena_array(a, ValueId, g->n_values);
+    ValueId *kept = arena_array(a, ValueId, g->n_values);  // by first alike: without a producer
+    Alike alike = alike_find(g, a);
+
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (is_entry(g, v) && !value_of(g, v)->producer)
+            kept[alike.value[v]] = v;
+    for (ValueId v = 1; v < g->n_values; v++) {
+        NodeId n = value_of(g, v)->producer;
+        int i = 0;
+        while (n && g->nodes[n].out[i] != v)
+            i++;
+        entry[v] = is_entry(g, v) ? v : n ? g->nodes[alike.node[n]].out[i] : kept[alike.value[v]];
+    }
+    return entry;
 }
 
 int plan_file_values(const Graph *g, Arena *a, ValueId **value)
@@ -162,7 +177,7 @@ static void make_values(const Maker *m, PlanFile *f)
     f->value = arena_array(m->a, PlanEntry, f->n_values);
     for (int i = 0; i < f->n_values; i++) {
         ValueId v = value[i];
-        bool is_kept = m->traffic.is_stored[v] && m->traffic.base[v] == v && !m->is_over[v];
+        bool is_kept = m->traffic.is_stored[v] && m->traffic.base[v] == v && !m->over[v];
         const char *spec = spec_of(m, v, &m->p->spec[v]);
         f->value[i] = (PlanEntry){
             .name = printable_text(m->a, m->name[v]),
@@ -171,6 +186,8 @@ static void make_values(const Maker *m, PlanFile *f)
             .block = value_block(g, v).cls,
             .spec = spec,
             .solved = spec,
+            .over = m->over[v] ? printable_text(m->a, m->name[m->entry[m->over[v]]]) : NULL,
+            .gradient = m->gradient[v] ? printable_text(m->a, m->gradient[v]) : NULL,
             .read = read_text(m, read + (size_t)3 * (size_t)v),
             .bytes = is_kept ? spec_bytes(&m->p->mesh, &m->p->spec[v], value_of(g, v)) : 0};
         for (int k = 0; k < 3 && m->p->use; k++)
@@ -204,7 +221,7 @@ static void make_node(const Maker *m, NodeId n, PlanEntry *e)
     e->reads = arena_array(m->a, const char *, x->n_in);
     for (int i = 0; i < x->n_in; i++)
         if (x->in[i])
-            e->reads[e->n_reads++] = plan_file_name(m->a, m->g, &m->alike, m->name, x->in[i]);
+            e->reads[e->n_reads++] = printable_text(m->a, m->name[m->entry[x->in[i]]]);
     if (x->source && x->source->scope && *x->source->scope)
         e->module = printable_text(m->a, x->source->scope);
 }
@@ -252,15 +269,21 @@ void plan_file_make(PlanFile *f, const Graph *g, const Cluster *c, const Plan *p
                .cluster = c,
                .a = a,
                .name = graph_names(g, a),
-               .alike = alike_find(g, a),
+               .entry = plan_file_entries(g, a),
                .traffic = traffic_find(g, a),
-               .is_over = arena_array(a, bool, g->n_values),
+               .over = arena_array(a, ValueId, g->n_values),
+               .gradient = arena_array(a, const char *, g->n_values),
                .times = arena_array(a, int64_t, g->n_nodes)};
 
+    Alike alike = alike_find(g, a);
+
     for (int i = 0; i < g->n_carries; i++)
-        m.is_over[g->carries[i].out] = true;
+        m.over[g->carries[i].out] = g->carries[i].in;
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i].role == OUTPUT_GRADIENT)
+            m.gradient[g->outputs[i].value] = g->outputs[i].name;
     for (NodeId n = 1; n < g->n_nodes; n++)
-        m.times[m.alike.node[n]] += g->nodes[n].phase == UPDATE ? 1 : accumulate;
+        m.times[alike.node[n]] += g->nodes[n].phase == UPDATE ? 1 : accumulate;
     *f = (PlanFile){.model_hash = graph_hash(g), .cluster_hash = cluster_hash(c)};
     make_axes(&m, f);
     make_blocks(&m, f);

@@ -131,13 +131,13 @@ static void spread(const Fit *x)
 {
     const Graph *g = x->g;
     Plan *p = x->p;
+    ValueId *entry = plan_file_entries(g, x->a);
     Alike alike = alike_find(g, x->a);
 
     for (ValueId v = 1; v < g->n_values; v++) {
-        ValueId like = value_block(g, v).iter ? alike.value[v] : v;
-        p->spec[v] = p->spec[like];
+        p->spec[v] = p->spec[entry[v]];
         for (int k = 0; k < 3; k++)
-            p->use[3 * v + k] = p->use[3 * like + k];
+            p->use[3 * v + k] = p->use[3 * entry[v] + k];
     }
     for (NodeId n = 1; n < g->n_nodes; n++)
         p->strategy[n] = p->strategy[alike.node[n]];

@@ -126,6 +126,8 @@ static const char layers[] =
     "  %c f32[4,6] = dot(%b, %h.1.w) eq=\"mk,kn->mn\" from \"n\" \"h.1\" block 1.1.0\n"
     "  %d f32[4,6] = exp(%c) block 1.1.1\n"
     "  %y f32[4,2,3] = dot(%d, %u) eq=\"mk,kab->mab\"\n"
+    "  %e f32[4,6] = exp(%d) backward block 1.1.2\n"
+    "  %f f32[4,6] = exp(%b) backward block 1.0.2\n"
     "  %gu f32[6,2,3] = dot(%d, %y) eq=\"mk,mab->kab\" backward\n"
     "  %s f32[6,2,3] = broadcast(%lr) shape=[6,2,3] dims=[] update\n"
     "  %p f32[6,2,3] = mul(%gu, %s) update\n"
