@@ -10,6 +10,8 @@ static void print_help(const Command *c)
         const OptionDef *o = &c->options[i];
         char left[40];
         const char *s = o->help, *end;
+        if (!option_is_of(o, c))
+            continue;
         if (!o->name) {
             printf("\n%s:\n", s);
             continue;
@@ -31,7 +33,7 @@ static bool unknown(const Command *c, const char *word, int *status)
     int n = 0;
 
     for (int i = 0; i < c->n_options && n < MOST; i++)
-        if (c->options[i].name)
+        if (c->options[i].name && option_is_of(&c->options[i], c))
             names[n++] = c->options[i].name;
     const char *near = nearest_name(word, names, n);
     if (near && word[1] && word[2])  // any letter is near any other
@@ -58,7 +60,7 @@ static bool read_one(const Command *c, Arena *a, int argc, char **argv, int *i, 
 
     for (int k = 0; k < c->n_options; k++) {
         const OptionDef *o = &c->options[k];
-        if (!o->name || strcmp(name, o->name))
+        if (!o->name || !option_is_of(o, c) || strcmp(name, o->name))
             continue;
         if (!o->value && equals)
             return complain(status, "%s takes no value", name);

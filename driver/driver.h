@@ -36,6 +36,11 @@ typedef struct Options {
 // Reads the command line into `o`. False, with the exit status in `*status`, when there is nothing
 // (more) to do: help was asked for, or a mistake was reported.
 bool options_read(Arena *a, int argc, char **argv, Options *o, int *status);
+// … the command line of shardcc plan.
+bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status);
+
+// The words of those options from which the graphs follow, in canonical order.
+Strings options_words(Arena *a, const Options *o);
 
 // The options in canonical form, base names only.
 char *options_text(Arena *a, const Options *o);
@@ -43,6 +48,9 @@ char *options_text(Arena *a, const Options *o);
 // The commands; each returns the exit status. argv[0] is the command's name.
 int compile(Arena *a, int argc, char **argv);
 int detect(Arena *a, int argc, char **argv);
+int diff(Arena *a, int argc, char **argv);
+int inspect(Arena *a, int argc, char **argv);
+int plan_command(Arena *a, int argc, char **argv);
 int solve_command(Arena *a, int argc, char **argv);
 
 bool input_is_ir(const Options *o);  // a graph's text, by the ending of its name

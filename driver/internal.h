@@ -11,6 +11,7 @@ typedef struct OptionDef {
     int id;
     const char *value;  // what it takes; NULL: nothing
     const char *help;
+    int of;  // where commands share a table: of which it is, as bits; 0: of all
 } OptionDef;
 
 enum { OPTION_HELP = -1 };  // the id of --help
@@ -23,7 +24,13 @@ typedef struct Command {
     bool (*set)(Arena *a, void *to, int id, const char *value, int *status);
     bool (*word)(void *to, const char *word, int *status);
     const char *statuses;  // what the exit status says; NULL: 0, 1 and 2 only
+    int is;                // its bit in OptionDef.of
 } Command;
+
+static inline bool option_is_of(const OptionDef *o, const Command *c)
+{
+    return !o->of || o->of & c->is;
+}
 
 // Reads argv[1 …] into `to`. False, with the exit status in `*status`, when there is nothing (more)
 // to do.
@@ -48,7 +55,8 @@ bool check_shape(const char *s, int *status);    // INPUT=N,N
 bool check_padding(const char *s, int *status);  // GLOB=K
 bool check_pass(const char *s, int *status);
 
-// Do the options make sense together?
+// Do the options make sense together? check_graph: those from which the graph follows.
+bool check_graph(const Options *o, int *status);
 bool check_together(Arena *a, const Options *o, int *status);
 
 #endif

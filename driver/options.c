@@ -26,9 +26,13 @@ typedef enum OptionId {
     O_RANKS,
     O_MESH,
     O_MEMORY,
+    O_PLAN_OUTPUT,
     O_VERSION,
     O_HELP = OPTION_HELP
 } OptionId;
+
+// The commands that share the table.
+enum { COMPILE = 1, PLAN = 2 };
 
 static const OptionDef table[] = {
     {NULL, 0, NULL, "Training"},
@@ -51,26 +55,37 @@ static const OptionDef table[] = {
     {"--bind", O_BIND, "DIM=N", "the size of a named dim: batch=4"},
     {"--shape", O_SHAPE, "INPUT=N,N", "the shape of an input: input_ids=4,64"},
     {NULL, 0, NULL, "What is written"},
+    {"-o", O_PLAN_OUTPUT, "FILE", "the plan (NAME.plan.json, by the model's name, here)", PLAN},
     {"-o", O_OUTPUT, "NAME",
      "the trainer, with NAME.c and NAME.safetensors beside it\n"
-     "(the model's name, here); see --emit for what else it is"},
+     "(the model's name, here); see --emit for what else it is",
+     COMPILE},
     {"--emit", O_EMIT, "WHAT",
      "ir, program, c: that text instead, to -o or to stdout;\n"
-     "source: a folder that make builds where shardcc isn't"},
-    {"--no-weights", O_NO_WEIGHTS, NULL, "no NAME.safetensors"},
-    {"--init", O_INIT, "normal(STD)", "the trainer draws weights when there is no file of them"},
-    {"--dump-after", O_DUMP, "PASS", "the graph after a pass, to -o or to stdout, and no more"},
-    {NULL, 0, NULL, "The C compiler"},
-    {"--cc", O_CC, "PROGRAM", "which one (cc)"},
-    {"--march", O_MARCH, "CPU", "what to compile for: native (this one), x86-64-v3, ..."},
+     "source: a folder that make builds where shardcc isn't",
+     COMPILE},
+    {"--no-weights", O_NO_WEIGHTS, NULL, "no NAME.safetensors", COMPILE},
+    {"--init", O_INIT, "normal(STD)", "the trainer draws weights when there is no file of them",
+     COMPILE},
+    {"--dump-after", O_DUMP, "PASS", "the graph after a pass, to -o or to stdout, and no more",
+     COMPILE},
+    {NULL, 0, NULL, "The C compiler", COMPILE},
+    {"--cc", O_CC, "PROGRAM", "which one (cc)", COMPILE},
+    {"--march", O_MARCH, "CPU", "what to compile for: native (this one), x86-64-v3, ...", COMPILE},
     {"--no-fuse", O_NO_FUSE, NULL, "every operator on its own"},
     {NULL, 0, NULL, "Ranks and their machines"},
-    {"--ranks", O_RANKS, "N", "a program of N ranks, which mpirun -n N starts"},
+    {"--ranks", O_RANKS, "N", "a program of N ranks, which mpirun -n N starts", COMPILE},
+    {"--ranks", O_RANKS, "N", "how many (one for each device)", PLAN},
     {"--mesh", O_MESH, "MESH", "the ranks as a grid: 2x4, or dp=2,tp=4; else the best one"},
     {"--memory", O_MEMORY, "SIZE", "of each rank, as 70GiB; else what the devices have"},
     {"--cluster", O_CLUSTER, "FILE.json",
      "what it can do, as shardcc detect wrote it, or local, a100xN, h100xN: --profile\n"
-     "of the trainer then prints how long each call was to take beside how long it took"},
+     "of the trainer then prints how long each call was to take beside how long it took",
+     COMPILE},
+    {"--cluster", O_CLUSTER, "FILE.json",
+     "what it can do, as shardcc detect wrote it, or a100xN, h100xN,\n"
+     "local (this machine, a device for each core; if none is given)",
+     PLAN},
     {NULL, 0, NULL, "This program"},
     {"--help", O_HELP, NULL, "this text"},
     {"--version", O_VERSION, NULL, "its version"},
@@ -87,6 +102,7 @@ static bool set(Arena *a, void *to, int id, const char *s, int *status)
 
     switch ((OptionId)id) {
     case O_OUTPUT:
+    case O_PLAN_OUTPUT:
         o->output = s;
         return *s || complain(status, "-o: an empty name");
     case O_LOSS:
@@ -165,71 +181,97 @@ static bool word(void *to, const char *s, int *status)
     return true;
 }
 
-static const Command command = {
+static const Command compile_command = {
     "shardcc MODEL.onnx [-o NAME] --loss TEXT --optimizer TEXT [OPTIONS]\n"
-    "shardcc detect [-o FILE.json]\n\n"
+    "shardcc plan | inspect | diff | detect | solve [OPTIONS]: with --help each tells more\n\n"
     "Compiles a traced model into a trainer: one program, its C text, its weights.\n"
     "Without --loss and --optimizer the program only predicts. MODEL.ir, a graph as\n"
-    "--emit ir prints it, is an input like any other. detect measures this machine.\n",
-    table, COUNT(table), set, word};
+    "--emit ir prints it, is an input like any other.\n",
+    table,
+    COUNT(table),
+    set,
+    word,
+    .is = COMPILE};
 
 bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
     *o = (Options){.accumulate = 1, .march = "native", .cc = "cc"};
-    return command_read(&command, a, argc, argv, o, status) && check_together(a, o, status);
+    return command_read(&compile_command, a, argc, argv, o, status) && check_together(a, o, status);
 }
 
-static void add(Text *t, const char *name, const char *value)
+static const Command plan_options = {
+    "shardcc plan MODEL.onnx [-o FILE.json] --loss TEXT --optimizer TEXT [OPTIONS]\n\n"
+    "Finds how a training step is best spread over the ranks of a cluster, and writes it into a\n"
+    "file, which shardcc inspect shows. Neither the weights nor the cluster are needed.\n",
+    table,
+    COUNT(table),
+    set,
+    word,
+    "0 done, 4 no plan stays within the memory, 5 stopped before one was found, 2 wrong\n"
+    "options, 1 anything else that is wrong",
+    PLAN};
+
+bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
-    bool quote = strpbrk(value, " ()*?[]'\"$&;<>|\\") != NULL;
-    text_printf(t, quote ? " %s '%s'" : " %s %s", name, value);
+    *o = (Options){.accumulate = 1, .cluster = "local"};
+    return command_read(&plan_options, a, argc, argv, o, status) && check_graph(o, status);
 }
 
-static void add_all(Text *t, const char *name, const Strings *s)
+static void add(Arena *a, Strings *to, const char *name, const char *value)
+{
+    push(a, to, name);
+    push(a, to, value);
+}
+
+static void add_all(Arena *a, Strings *to, const char *name, const Strings *s)
 {
     for (int i = 0; i < s->n; i++)
-        add(t, name, s->s[i]);
+        add(a, to, name, s->s[i]);
+}
+
+Strings options_words(Arena *a, const Options *o)
+{
+    Strings to = {0};
+
+    if (o->loss)
+        add(a, &to, "--loss", o->loss);
+    if (o->optimizer)
+        add(a, &to, "--optimizer", o->optimizer);
+    if (o->clip_norm > 0)
+        add(a, &to, "--clip-norm", arena_string(a, "%.9g", o->clip_norm));
+    if (o->accumulate > 1)
+        add(a, &to, "--accumulate", arena_string(a, "%d", o->accumulate));
+    add_all(a, &to, "--bind", &o->bind);
+    add_all(a, &to, "--shape", &o->shape);
+    add_all(a, &to, "--freeze", &o->freeze);
+    add_all(a, &to, "--no-decay", &o->no_decay);
+    add_all(a, &to, "--padding-index", &o->padding);
+    if (o->frozen_batch_norm)
+        push(a, &to, "--frozen-batch-norm");
+    if (o->no_fuse)
+        push(a, &to, "--no-fuse");
+    return to;
 }
 
 char *options_text(Arena *a, const Options *o)
 {
+    Strings words = options_words(a, o);
     Text t = {0};
-    char number[32];
 
-    text_printf(&t, "shardcc %s", base_name(o->input));
-    if (o->loss)
-        add(&t, "--loss", o->loss);
-    if (o->optimizer)
-        add(&t, "--optimizer", o->optimizer);
-    snprintf(number, sizeof number, "%.9g", o->clip_norm);
-    if (o->clip_norm > 0)
-        add(&t, "--clip-norm", number);
-    snprintf(number, sizeof number, "%d", o->accumulate);
-    if (o->accumulate > 1)
-        add(&t, "--accumulate", number);
-    add_all(&t, "--bind", &o->bind);
-    add_all(&t, "--shape", &o->shape);
-    add_all(&t, "--freeze", &o->freeze);
-    add_all(&t, "--no-decay", &o->no_decay);
-    add_all(&t, "--padding-index", &o->padding);
-    if (o->frozen_batch_norm)
-        text_printf(&t, " --frozen-batch-norm");
-    if (o->no_fuse)
-        text_printf(&t, " --no-fuse");
-    snprintf(number, sizeof number, "normal(%.9g)", o->init_std);
     if (o->init_std > 0)
-        add(&t, "--init", number);
-    snprintf(number, sizeof number, "%d", o->ranks);
+        add(a, &words, "--init", arena_string(a, "normal(%.9g)", o->init_std));
     if (o->ranks > 1)
-        add(&t, "--ranks", number);
+        add(a, &words, "--ranks", arena_string(a, "%d", o->ranks));
     if (o->mesh)
-        add(&t, "--mesh", o->mesh);
-    snprintf(number, sizeof number, "%" PRId64, o->memory);
+        add(a, &words, "--mesh", o->mesh);
     if (o->memory)
-        add(&t, "--memory", number);
-    add(&t, "--march", o->march);
+        add(a, &words, "--memory", arena_string(a, "%" PRId64, o->memory));
+    add(a, &words, "--march", o->march);
     if (o->cluster)
-        add(&t, "--cluster", base_name(o->cluster));
+        add(a, &words, "--cluster", base_name(o->cluster));
+    text_printf(&t, "shardcc %s", base_name(o->input));
+    for (int i = 0; i < words.n; i++)
+        text_printf(&t, strpbrk(words.s[i], " ()*?[]'\"$&;<>|\\") ? " '%s'" : " %s", words.s[i]);
     char *s = arena_copy(a, t.s, t.n);
     text_free(&t);
     for (char *c = s; *c; c++)  // it goes into a comment

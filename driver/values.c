@@ -213,7 +213,7 @@ static const char *needs_onnx(const Options *o)
                                   : NULL;
 }
 
-bool check_together(Arena *a, const Options *o, int *status)
+bool check_graph(const Options *o, int *status)
 {
     if (!o->input)
         return complain(status, "no model given; --help tells more");
@@ -226,6 +226,13 @@ bool check_together(Arena *a, const Options *o, int *status)
     if (input_is_ir(o) && needs_onnx(o))
         return complain(status, "%s: a graph's text has its shapes and parameters already",
                         needs_onnx(o));
+    return true;
+}
+
+bool check_together(Arena *a, const Options *o, int *status)
+{
+    if (!check_graph(o, status))
+        return false;
     if (o->dump_after && o->emit != EMIT_PROGRAM_FILE)
         return complain(status, "--dump-after prints a graph: it doesn't go with --emit");
     return check_name(a, o, status);

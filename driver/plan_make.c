@@ -1,0 +1,73 @@
+// What was found, as a plan's file says it.
+#include "driver/plan_make.h"
+
+static double seconds_of(Wide picoseconds) { return 1e-12 * (double)picoseconds; }
+
+static const char *text_of(Arena *a, Text *t)
+{
+    char *s = arena_copy(a, t->s ? t->s : "", t->n);
+
+    text_free(t);
+    return s;
+}
+
+// The best alternatives, with all else held.
+static void make_next(PlanFile *f, const Graph *g, const Planned *p, Arena *a)
+{
+    const Mesh *m = &p->plan.mesh;
+    ValueId *value;
+    NodeId *node;
+
+    plan_file_values(g, a, &value);
+    for (int i = 0; i < f->n_values; i++) {
+        const Next *x = &p->rest[value[i]];
+        Text t = {0};
+        if (!x->is_there)
+            continue;
+        spec_print(m, value_of(g, value[i]), &x->spec, &t);
+        f->value[i].next = text_of(a, &t);
+        f->value[i].next_seconds = seconds_of(x->cost);
+    }
+    plan_file_nodes(g, a, &node);
+    for (int i = 0; i < f->n_nodes; i++) {
+        const Next *x = &p->strategy[node[i]];
+        Text t = {0};
+        Rule r;
+        if (!x->is_there)
+            continue;
+        node_rule(g, &g->nodes[node[i]], a, &r);
+        strategy_print(&r, m, &x->spec, &t);
+        f->node[i].next = text_of(a, &t);
+        f->node[i].next_seconds = seconds_of(x->cost);
+    }
+}
+
+void plan_make_memory(PlanFile *f, const Graph *g, const Planned *p, Arena *a)
+{
+    static const char *const kinds[HOLDERS] = {"parameters", "optimizer", "gradients",
+                                               "activations", "copies"};
+    const Node *n = &g->nodes[p->answer.at];
+    const char *scope = n->source && n->source->scope ? n->source->scope : "";
+
+    f->bytes = p->answer.outcome == OUTCOME_INFEASIBLE ? p->answer.least : p->answer.peak;
+    f->holder = arena_array(a, PlanHolder, HOLDERS);
+    f->n_holders = HOLDERS;
+    for (int i = 0; i < HOLDERS; i++)
+        f->holder[i] = (PlanHolder){kinds[i], p->held[i]};
+    if (p->answer.at > 0 && p->answer.at < g->n_nodes)
+        f->fullest = arena_string(a, "%s%s%s", phase_names[n->phase], *scope ? " of " : "",
+                                  printable_text(a, scope));
+}
+
+bool plan_make(PlanFile *f, const Graph *g, const Cluster *c, const Planned *p, int accumulate,
+               Arena *a, Diag *d)
+{
+    plan_file_make(f, g, c, &p->plan, accumulate, a);
+    f->seconds = seconds_of(p->answer.cost);
+    f->compute = seconds_of(p->compute);
+    f->communication = seconds_of(p->communication);
+    f->bound = seconds_of(p->answer.bound);
+    make_next(f, g, p, a);
+    plan_make_memory(f, g, p, a);
+    return plan_make_moves(f, g, &p->plan, accumulate, a, d);
+}

@@ -1,0 +1,141 @@
+// What is said of plans: numbers, tables, and what matters first.
+#include "driver/plan_text.h"
+
+#include <math.h>
+#include <string.h>
+
+char *time_text(Arena *a, double seconds)
+{
+    static const struct {
+        double unit;
+        const char *name;
+    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
+    int i = 0;
+
+    while (i + 1 < COUNT(units) && fabs(seconds) < units[i].unit)
+        i++;
+    double x = seconds / units[i].unit;
+    int decimals = fabs(x) >= 100 || x == 0 ? 0 : fabs(x) >= 10 ? 1 : 2;
+    return arena_string(a, "%.*f %s", decimals, x, units[i].name);
+}
+
+char *bytes_text(Arena *a, double bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    int i = 0;
+
+    for (; bytes >= 1024 && i + 1 < COUNT(units); i++)
+        bytes /= 1024;
+    return arena_string(a, "%.*f %s", i && bytes < 100 ? 1 : 0, bytes, units[i]);
+}
+
+// ---- what matters ----
+
+static void print_inputs(const PlanFile *f)
+{
+    for (int i = 0; i < f->n_values; i++)
+        if (!strcmp(f->value[i].kind, "input"))
+            printf(", %s %s", f->value[i].name, f->value[i].type);
+}
+
+static void print_mesh(const PlanFile *f)
+{
+    printf("%d ranks as ", f->ranks);
+    for (int i = 0; i < f->n_axes; i++) {
+        const PlanAxis *x = &f->axis[i];
+        printf("%s%s=%d", i ? " x " : "", x->name, x->size);
+        if (x->link)
+            printf(" (%s)", x->link);
+    }
+    print_inputs(f);
+    printf("\n");
+}
+
+static void print_step(Arena *a, const PlanFile *f)
+{
+    double gap = f->seconds > 0 ? (f->seconds - f->bound) / f->seconds : 0;
+
+    printf("%-9s %s predicted = compute %s + communication %s", "step", time_text(a, f->seconds),
+           time_text(a, f->compute), time_text(a, f->communication));
+    printf("     bound %s, gap %.2g %%", time_text(a, f->bound), 100 * gap);
+    if (f->meshes > 1)
+        printf(", of %d meshes", f->meshes);
+    if (f->excluded)
+        printf(" (%d by their bounds)", f->excluded);
+    printf("\n");
+}
+
+void plan_holders(Arena *a, const PlanFile *f, Text *t)
+{
+    const char *before = "";
+
+    text_printf(t, "%s: ", f->fullest ? f->fullest : "the step");
+    for (int i = 0; i < f->n_holders; i++)
+        if (f->holder[i].bytes) {
+            text_printf(t, "%s%s %s", before, f->holder[i].kind,
+                        bytes_text(a, (double)f->holder[i].bytes));
+            before = ", ";
+        }
+}
+
+static void print_memory(Arena *a, const PlanFile *f)
+{
+    Text t = {0};
+
+    plan_holders(a, f, &t);
+    printf("%-9s %s of %s a rank, fullest in %s\n", "memory", bytes_text(a, (double)f->bytes),
+           bytes_text(a, (double)f->memory), t.s);
+    text_free(&t);
+}
+
+static void print_rivals(Arena *a, const PlanFile *f)
+{
+    for (int i = 0; i < f->n_rivals; i++) {
+        const PlanPreset *r = &f->rival[i];
+        printf("%s%s ", i ? ", " : "against   ", r->name);
+        if (r->fits)
+            printf("%s", time_text(a, r->seconds));
+        else if (r->bytes)
+            printf("does not fit (%s)", bytes_text(a, (double)r->bytes));
+        else
+            printf("does not apply");
+    }
+    if (f->n_rivals)
+        printf("\n");
+}
+
+void plan_head(Arena *a, const char *name, const PlanFile *f)
+{
+    printf("%s   ", name);
+    print_mesh(f);
+    print_step(a, f);
+    print_memory(a, f);
+    print_rivals(a, f);
+}
+
+// ---- tables ----
+
+void columns_add(Columns *c, const char *text)
+{
+    *arena_push(c->arena, c->text, c->n_texts, c->cap_texts) = text ? text : "";
+}
+
+void columns_print(const Columns *c)
+{
+    int *width = arena_array(c->arena, int, c->n_columns), pad = 0;
+
+    for (int i = 0; i < c->n_texts; i++) {
+        int n = (int)strlen(c->text[i]), column = i % c->n_columns;
+        width[column] = n > width[column] ? n : width[column];
+    }
+    for (int i = 0; i < c->n_texts; i++) {
+        int column = i % c->n_columns, n = (int)strlen(c->text[i]);
+        if (n)
+            printf("%*s%s", pad, "", c->text[i]);
+        pad = n ? width[column] - n + 2 : pad + width[column] + 2;
+        if (column + 1 == c->n_columns) {
+            printf("\n");
+            pad = 0;
+        }
+    }
+}

@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+"""shardcc plan, inspect and diff as a user meets them: files, tables, messages.
+
+  plan_test.py --shardcc build/shardcc
+
+Plans of the tiny models have to add up; the tables are those of a plan that is written here.
+"""
+import argparse
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+from harness import Checks
+
+TINY = Path(__file__).parents[2] / "models/tiny"
+TRAIN = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
+
+# ---- tables ----
+
+PLAN = {
+    "version": 1,
+    "model": "two.onnx",
+    "model_hash": "0123456789abcdef",
+    "cluster": "h100x16",
+    "cluster_hash": "00000000000000ff",
+    "options": ["--loss", "mse(y, t)", "--optimizer", "adamw"],
+    "ranks": 16,
+    "memory": 80 << 30,
+    "mesh": [{"name": "dp", "size": 2, "link": "400 Gbit/s InfiniBand"}, {"name": "tp", "size": 8, "link": "NVLink"}],
+    "seconds": 2.31,
+    "compute": 2.12,
+    "communication": 0.19,
+    "bound": 2.26,
+    "meshes": 5,
+    "excluded": 3,
+    "bytes": 61 << 30,
+    "fullest": "backward of h.3",
+    "holders": [{"kind": "parameters", "bytes": 4 << 30}, {"kind": "activations", "bytes": 57 << 30}, {"kind": "copies", "bytes": 0}],
+    "presets": [
+        {"name": "fsdp", "fits": True, "seconds": 2.96, "bytes": 1 << 30},
+        {"name": "ddp", "fits": False, "bytes": 124 << 30},
+        {"name": "2d", "fits": False},
+    ],
+    "blocks": [{"name": "h", "layers": 4}],
+    "values": [
+        {"name": "x", "kind": "input", "type": "f32[64,32]", "spec": "[dp,-]", "solved": "[dp,-]", "bytes": 4096},
+        {
+            "name": "h.0.w", "kind": "parameter", "type": "f32[32,32]", "block": 1, "spec": "[-,tp]", "solved": "[-,tp]",
+            "read": "upd [dp,tp]", "next": "[tp,-]", "next_seconds": 0.0112, "seconds": 0.0005, "bytes": 512,
+        },
+        {"name": "h.0.b", "kind": "parameter", "type": "f32[32]", "block": 1, "spec": "[tp]", "solved": "[-]", "bytes": 16},
+        {"name": "h.0.w.exp_avg", "kind": "state", "type": "f32[32,32]", "block": 1, "spec": "[dp,tp]", "solved": "[dp,tp]", "bytes": 256},
+        {"name": "u", "kind": "parameter", "type": "f32[32,8]", "spec": "[-,-]", "solved": "[-,-]", "pin": True, "next": "[tp,-]", "next_seconds": 2e-6, "bytes": 1024},
+        {"name": "y", "kind": "activation", "type": "f32[64,32]", "block": 1, "spec": "[dp,tp]", "solved": "[dp,tp]", "next": "[dp,-]", "next_seconds": 0},
+        {"name": "v9", "kind": "activation", "type": "f32[32,32]", "block": 1, "spec": "[dp,tp]", "solved": "[dp,tp]", "gradient": "h.0.w"},
+        {"name": "v10", "kind": "activation", "type": "f32[32,32]", "block": 1, "spec": "[-,tp]", "solved": "[-,tp]", "over": "h.0.w"},
+    ],
+    "nodes": [
+        {
+            "name": "y", "kind": "dot", "type": "mk,kn->mn sum:k linear:0|1", "phase": "forward", "reads": ["x", "h.0.w"], "module": "h.0", "block": 1,
+            "spec": "m:dp n:tp", "solved": "m:dp n:tp", "next": "m:dp k:tp", "next_seconds": 0.25, "seconds": 1.5,
+        },
+    ],
+    "collectives": [
+        {"kind": "reduce_scatter", "value": "v9", "axis": "dp", "phase": "backward", "before": "v10", "block": 1, "times": 4, "bytes": 512, "seconds": 0.125},
+        {"kind": "all_gather", "value": "v10", "axis": "dp", "phase": "update", "block": 1, "times": 4, "bytes": 256, "seconds": 0.0649},
+        {"kind": "all_gather", "value": "u", "axis": "tp", "phase": "forward", "before": "y", "times": 1, "bytes": 128, "seconds": 0.0001},
+    ],
+}
+
+HEAD = """\
+two.plan.json   16 ranks as dp=2 (400 Gbit/s InfiniBand) x tp=8 (NVLink), x f32[64,32]
+step      2.31 s predicted = compute 2.12 s + communication 190 ms     bound 2.26 s, gap 2.2 %, of 5 meshes (3 by their bounds)
+memory    61.0 GiB of 80.0 GiB a rank, fullest in backward of h.3: parameters 4.0 GiB, activations 57.0 GiB
+against   fsdp 2.96 s, ddp does not fit (124 GiB), 2d does not apply
+"""
+
+# Arguments of inspect, what it prints.
+TABLES = [
+    (
+        [],
+        HEAD
+        + """
+h (x4)  shape       at rest  states   in use       next best
+w       f32[32,32]  [-,tp]   [dp,tp]  upd [dp,tp]  [tp,-] +11.2 ms
+b       f32[32]     [tp]                           none, pinned: [-] was best
+
+once  shape      at rest  states  in use  next best
+u     f32[32,8]  [-,-]                    [tp,-] +2.00 us, pinned
+
+communication   along  in        times  a rank hands to it  takes
+reduce_scatter  dp     backward  4      2.0 KiB             125 ms
+all_gather      dp     update    4      1.0 KiB             64.9 ms
+all_gather      tp     forward   1      128 B               100 us
+""",
+    ),
+    (
+        ["--values", "h.*"],
+        """\
+value          kind       shape       at rest  in use       bytes  moving  next best
+h.0.w          parameter  f32[32,32]  [-,tp]   upd [dp,tp]  512 B  500 us  [tp,-] +11.2 ms
+h.0.b          parameter  f32[32]     [tp]                  16 B           none, pinned: [-] was best
+h.0.w.exp_avg  state      f32[32,32]  [dp,tp]               256 B          none
+""",
+    ),
+    (
+        ["--block", "1"],
+        """\
+h (x4)  operator  rule                        phase    split      takes   next best
+y       dot       mk,kn->mn sum:k linear:0|1  forward  m:dp n:tp  1.50 s  m:dp k:tp +250 ms
+""",
+    ),
+    (
+        ["--explain", "h.0.w"],
+        """\
+h.0.w: parameter f32[32,32], alike in the 4 layers of h
+  at rest   [-,tp], 512 B a rank and layer
+  in use    upd [dp,tp]
+  read by   y: dot mk,kn->mn sum:k linear:0|1, forward, split m:dp n:tp, takes 1.50 s a step
+  gradient  v9: [dp,tp]
+            reduce_scatter along dp in backward, before v10: 4 times of 512 B, 125 ms a step
+  update    v10: [-,tp]
+            all_gather along dp in update: 4 times of 256 B, 64.9 ms a step
+  rests     [-,tp]: with all else held, the next best is [tp,-], at most 11.2 ms a step more
+""",
+    ),
+    (
+        ["--explain", "y"],
+        """\
+y: activation f32[64,32], alike in the 4 layers of h
+  at rest   [dp,tp]
+  in use    as it rests
+  made by   y: dot mk,kn->mn sum:k linear:0|1, forward, split m:dp n:tp, takes 1.50 s a step
+  rests     [dp,tp]: with all else held, [dp,-] takes no longer
+  split     m:dp n:tp: with all else held, the next best is m:dp k:tp, at most 250 ms a step more
+""",
+    ),
+    (
+        ["--explain", "h.0.b"],
+        """\
+h.0.b: parameter f32[32], alike in the 4 layers of h
+  at rest   [tp], 16 B a rank and layer
+  in use    as it rests
+  rests     [tp]: it is pinned; the search alone chose [-]
+  rests     [tp]: with all else held, there is no other choice that fits
+""",
+    ),
+]
+
+DIFF = """\
+               two.plan.json    other.plan.json
+mesh           dp=2,tp=8        dp=2,tp=8
+step           2.31 s           2.50 s
+compute        2.12 s           2.12 s
+communication  190 ms           190 ms
+bound          2.26 s           2.26 s
+memory         61.0 GiB         61.0 GiB
+parameters     4.0 GiB          4.0 GiB
+activations    57.0 GiB         57.0 GiB
+copies         0 B              0 B
+
+values
+h.0.w          [-,tp]           [-,tp], update [dp,tp]
+u              [-,-]            -- not there --
+new            -- not there --  [-,-]
+
+nodes
+y              m:dp n:tp        m:dp
+
+4 of 9 values and nodes differ
+"""
+
+# ---- what is refused: arguments, message ----
+
+OPTIONS = [
+    (["plan"], "no model given; --help tells more"),
+    (["plan", "a.onnx", "b.onnx"], "one model at a time: 'a.onnx' and 'b.onnx'"),
+    (["plan", "a.onnx", "--loss", "logits"], "--loss needs --optimizer"),
+    (["plan", "a.onnx", "--emit", "c"], "unknown option '--emit' (did you mean '--mesh'?)"),
+    (["plan", "a.onnx", "--ranks", "0"], "--ranks: '0' is not a whole number from 1 to 65536"),
+    (["plan", "a.onnx", "--memory", "lots"], "--memory: 'lots' is no size, such as 70GiB"),
+    (["inspect"], "no plan given; --help tells more"),
+    (["inspect", "a.json", "b.json"], "one plan at a time: 'a.json' and 'b.json'"),
+    (["inspect", "a.json", "--block", "0"], "--block: '0' is not a whole number from 1 to 1048576"),
+    (["inspect", "a.json", "--explian", "x"], "unknown option '--explian' (did you mean '--explain'?)"),
+    (["diff", "a.json"], "two plans are needed; --help tells more"),
+    (["diff", "a.json", "b.json", "c.json"], "two plans at a time: what of 'c.json'?"),
+]
+
+MLP = str(TINY / "mlp.onnx")
+FILES = [
+    (["plan", MLP, "--ranks", "4"], "mlp.onnx: error: a plan is of a training step: --loss and --optimizer say of which"),
+    (["plan", MLP, *TRAIN, "--ranks", "1"], "local: error: a plan is of 2 ranks or more, not of 1"),
+    (["plan", MLP, *TRAIN, "--cluster", "a100x1"], "a100x1: error: a plan is of 2 ranks or more, not of 1"),
+    (["plan", MLP, *TRAIN, "--cluster", "h100x9"], "h100x9: error: 1 to 7 devices, or a multiple of 8 up to 65536"),
+    (["plan", MLP, *TRAIN, "--cluster", "none.json"], "none.json: error: cannot read 'none.json': No such file or directory"),
+    (["plan", MLP, *TRAIN, "--cluster", "h100x8", "--ranks", "16"], "shardcc: error: 16 ranks, but the cluster has 8 devices"),
+    (["plan", MLP, *TRAIN, "--cluster", "h100x8", "--mesh", "3x2"], "shardcc: error: mesh '3x2' is of 6 ranks, not of 8"),
+    (["plan", MLP, *TRAIN, "--ranks", "4", "-o", "none/p.json"], "mlp.onnx: error: cannot write into 'none': No such file or directory"),
+    (["inspect", "none.json"], "none.json: error: cannot read 'none.json': No such file or directory"),
+    (["inspect", "empty.json"], "empty.json: error: not JSON: byte 0"),
+    (["inspect", "two.plan.json", "--block", "2"], "two.plan.json: error: there is no block 2: the plan has 1"),
+    (["inspect", "two.plan.json", "--explain", "h.0.v"], "two.plan.json: error: no value is named 'h.0.v' (did you mean 'h.0.w'?)"),
+    (["diff", "two.plan.json", "none.json"], "none.json: error: cannot read 'none.json': No such file or directory"),
+]
+
+
+class Plans:
+    def __init__(self, shardcc, work, checks):
+        self.shardcc, self.work, self.checks = shardcc, work, checks
+
+    def run(self, *args):
+        return subprocess.run([self.shardcc, *map(str, args)], cwd=self.work, capture_output=True, text=True, timeout=300)
+
+    def expect(self, args, status, said, printed=""):
+        done = self.run(*args)
+        ok = (done.returncode, done.stderr, done.stdout) == (status, said, printed)
+        if not self.checks.check(" ".join([*args]), ok):
+            print(f"# exit {done.returncode}\n# {done.stderr!r}\n# expected {said!r}\n{done.stdout}")
+
+    def tables(self):
+        (self.work / "two.plan.json").write_text(json.dumps(PLAN))
+        (self.work / "empty.json").write_text("")
+        for args, text in TABLES:
+            self.expect(["inspect", "two.plan.json", *args], 0, "", text)
+        other = json.loads(json.dumps(PLAN))
+        other["seconds"] = 2.5
+        other["values"][1]["update"] = "[dp,tp]"
+        other["values"][4]["name"] = "new"
+        other["nodes"][0]["spec"] = "m:dp"
+        (self.work / "other.plan.json").write_text(json.dumps(other))
+        self.expect(["diff", "two.plan.json", "other.plan.json"], 3, "", DIFF)
+        for args, message in OPTIONS:
+            self.expect(args, 2, f"shardcc: error: {message}\n")
+        for args, message in FILES:
+            self.expect(args, 1, f"{message}\n")
+        self.checks.check("nothing is left", sorted(p.name for p in self.work.iterdir()) == ["empty.json", "other.plan.json", "two.plan.json"])
+
+    def model(self, name, *options):
+        """A plan of a tiny model: its sums, its names, its tables."""
+        check, path = self.checks.check, f"{name}.plan.json"
+        loss = ["--loss", "mse(logits, labels)", "--optimizer", "adamw"] if name == "regress" else TRAIN
+        folder = TINY if "--accumulate" not in options else TINY.with_name("tiny_dynamic")
+        args = ["plan", folder / f"{name}.onnx", *loss, "--cluster", "h100x8", *options]
+        done = self.run(*args)
+        if not check(f"{name}: plan {' '.join(options)}", done.returncode == 0, done.stderr):
+            return
+        first = (self.work / path).read_bytes()
+        p = json.loads(first)
+        near = lambda x, y: abs(x - y) <= 1e-6 * p["seconds"]
+        check(f"{name}: work and communication are the step", near(p["compute"] + p["communication"], p["seconds"]))
+        check(f"{name}: nodes are the work", near(sum(n.get("seconds", 0) for n in p["nodes"]), p["compute"]))
+        check(f"{name}: collectives are the communication", near(sum(c.get("seconds", 0) for c in p["collectives"]), p["communication"]))
+        check(f"{name}: holders are the memory", sum(h["bytes"] for h in p["holders"]) == p["bytes"] <= p["memory"])
+        names = [v["name"] for v in p["values"]]
+        check(f"{name}: each name stands once", len(set(names)) == len(names))
+        check(f"{name}: all that is read is there", all(set(n.get("reads", [])) <= set(names) for n in p["nodes"]))
+        check(f"{name}: nothing is pinned", all(e["spec"] == e["solved"] for e in p["values"] + p["nodes"]))
+        said = self.run("inspect", path).stdout
+        check(f"{name}: plan prints what inspect does", said.startswith(done.stdout))
+        asked = [self.run("inspect", path, "--explain", v["name"]).returncode for v in p["values"] if v["kind"] == "parameter"]
+        check(f"{name}: {len(asked)} parameters are explained", asked and not any(asked))
+        self.run(*args, "-o", "again.json")
+        check(f"{name}: the same options, the same bytes", (self.work / "again.json").read_bytes() == first)
+        check(f"{name}: diff with itself", self.run("diff", path, path).returncode == 0)
+
+    def too_small(self):
+        """Too little memory: the least that was found, and what holds it."""
+        done = self.run("plan", TINY / "gpt2.onnx", *TRAIN, "--ranks", "4", "--mesh", "4", "--memory", "1KiB", "-o", "small.json")
+        words = ("no plan of 4 ranks fits 1.0 KiB a rank: the least that was found takes ", "none less than", "  most is held in ", "activations ")
+        ok = done.returncode == 4 and all(w in done.stderr for w in words) and not (self.work / "small.json").exists()
+        self.checks.check("too little memory", ok, done.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--shardcc", type=Path, required=True)
+    args = parser.parse_args()
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as work:
+        plans = Plans(args.shardcc.resolve(), Path(work), checks)
+        plans.tables()
+        plans.model("gpt2", "--mesh", "dp=2,tp=4")
+        plans.model("llama", "--ranks", "6", "--mesh", "2x3")
+        plans.model("gpt_dropout", "--ranks", "2", "--accumulate", "2", "--bind", "batch=4")
+        plans.model("resnet", "--ranks", "4", "--mesh", "4")
+        plans.model("bert", "--ranks", "4")
+        plans.model("regress", "--ranks", "3", "--memory", "1GiB")
+        plans.model("mlp", "--mesh", "2x2x2", "--clip-norm", "1")
+        plans.too_small()
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
