@@ -70,11 +70,11 @@ static inline float rt_copy_signf(float x, float s)
 #endif
 
 // e^x = 2^n e^r with r = x - n ln 2, |r| ≤ ln 2 / 2; ln 2 in two parts, the first short enough for
-// n times it to be exact. Gives e^r; t is n + RT_ROUND. |x| < 2^21.
-static inline float rt_exp_rest(float x, float *t)
+// n times it to be exact. Gives e^r; t is n + round, and n is as if x were `near`, |near| < 2^21.
+static inline float rt_exp_rest(float x, float near, float round, float *t)
 {
-    *t = RT_FMA(x, 1.44269504f, RT_ROUND);
-    float n = *t - RT_ROUND;
+    *t = RT_FMA(near, 1.44269504f, round);
+    float n = *t - round;
     float r = RT_FMA(n, 2.12194440e-4f, RT_FMA(n, -0.693359375f, x)), z = r * r;
     float low = RT_FMA(0.166665122f, r, 0.5f), high = RT_FMA(0.00836959761f, r, 0.0416661873f);
     float p = RT_FMA(RT_FMA(0.00139517128f, z, high), z, low);
@@ -82,24 +82,27 @@ static inline float rt_exp_rest(float x, float *t)
     return 1 + RT_FMA(z, p, r);
 }
 
-// -80 ≤ x ≤ 80: the result is normal. (What RT_ROUND itself adds to t's bits is shifted out.)
+// -80 ≤ x ≤ 80: the result is normal. t's low bits are 2^n's exponent; the others are shifted out.
 static inline float rt_exp_near(float x)
 {
-    float t, y = rt_exp_rest(x, &t);
+    float t, y = rt_exp_rest(x, x, RT_ROUND + 127, &t);
 
-    return y * rt_from_bits((rt_bits(t) << 23) + rt_bits(1));
+    return y * rt_from_bits(rt_bits(t) << 23);
 }
 
-// 2^n in two factors, for results that overflow or are subnormal. Of what becomes 0 (masked scores)
-// nothing subnormal is made on the way, which takes many times as long.
+// 2^n in two factors of half the exponent, for results that overflow or are subnormal. n is kept
+// within limits by its bits, in an instruction (floats above 0 are ordered as their bits are); inf
+// and NaN come through e^r. Of what becomes 0 (masked scores) nothing subnormal is made on the
+// way, which takes many times as long.
 static inline float rt_expf(float x)
 {
-    float t, y = rt_exp_rest(x < -104.0f ? 0 : x, &t);
-    uint32_t k = rt_bits(t) - rt_bits(RT_ROUND) + 512, half = k >> 1;  // 512: both stay positive
-    float e =
-        y * rt_from_bits((half - 256 + 127) << 23) * rt_from_bits((k - half - 256 + 127) << 23);
+    int32_t bits = x < -104.0f ? 0 : (int32_t)rt_bits(x), most = (int32_t)rt_bits(89.0f);
+    float near = rt_from_bits((uint32_t)(bits < most ? bits : most));
+    float t, y = rt_exp_rest(x, near, RT_ROUND + 254, &t);
+    uint32_t half = rt_bits(t) << 22 & 0xff800000;
+    float e = y * rt_from_bits((rt_bits(t) << 23) - half) * rt_from_bits(half);
 
-    return x > 89.0f ? INFINITY : x < -104.0f ? 0 : e;
+    return x < -104.0f ? 0 : e;
 }
 
 // ln x = e ln 2 + ln m with m in [√½, √2), ln m = f - f²/2 + f³ p(f), f = m - 1.
