@@ -112,17 +112,22 @@ RtDot rt_dot_fold(const RtDot *p, bool *is_turned)
     return *is_turned ? turned(&d) : d;
 }
 
-// One packed block of b; where there are several products, one for each thread.
+int64_t rt_dot_slab(int64_t batches) { return batches > 1 ? RT_BLOCK_K : RT_SLAB_K; }
+
+// Two packed slabs of b, if there are two; where there are several products, one for each thread.
 int64_t rt_dot_workspace(const RtDot *p)
 {
     bool is_turned;
     RtDot d = rt_dot_fold(p, &is_turned);
-    int64_t batches = rt_product(d.batch, d.n_batch);
+    int64_t batches = rt_product(d.batch, d.n_batch), slab_k = rt_dot_slab(batches);
+    bool is_one = d.k <= slab_k && d.n <= RT_SLAB_N && batches == 1;
 
     if (d.n == 1 || d.type == RT_F64)
         return 0;
-    return 4 * least(d.k, RT_BLOCK_K) * round_up(least(d.n, RT_BLOCK_N), RT_PANEL) *
-           least(batches, RT_MAX_THREADS);
+    return 4 * least(d.k, slab_k) * round_up(least(d.n, RT_SLAB_N), RT_PANEL) *
+           (is_one         ? 1
+            : batches == 1 ? 2
+                           : least(batches, RT_MAX_THREADS));
 }
 
 // Partial sums in f64 of up to RT_CHUNKS chunks, where there are few results: at most 2 * RT_CHUNKS

@@ -6,13 +6,14 @@
 #include "runtime/rt.h"
 
 enum {
-    RT_BLOCK_K = 512,   // matrix product: the part of k …
-    RT_BLOCK_N = 1024,  // … and of n that is packed at once
-    RT_PANEL = 32,      // packed columns come in multiples of this
-    RT_ROWS = 96,       // attention: queries of one task …
-    RT_KEYS = 264,      // … and keys of one block
-    RT_SLICES = 256,    // scatter: so many tables are each one thread's
-    RT_CHUNKS = 64,     // reductions: parts of a long sum, at most …
+    RT_BLOCK_K = 512,  // matrix product: rows of b that are multiplied at once, …
+    RT_SLAB_K = 2048,  // … that all threads pack at once, …
+    RT_SLAB_N = 1024,  // … and its columns
+    RT_PANEL = 32,     // packed columns come in multiples of this
+    RT_ROWS = 96,      // attention: queries of one task …
+    RT_KEYS = 264,     // … and keys of one block
+    RT_SLICES = 256,   // scatter: so many tables are each one thread's
+    RT_CHUNKS = 64,    // reductions: parts of a long sum, at most …
     RT_WIDTH = 1024,  // … and neighbouring results made side by side: whole rows where that can be
 };
 
@@ -24,6 +25,7 @@ int rt_type_bytes(RtType t);
 // see to) where m is 1 or y's unit stride is m's.
 RtDot rt_dot_fold(const RtDot *p, bool *is_turned);
 
+int64_t rt_dot_slab(int64_t batches);               // the most rows of b in a slab
 int64_t rt_sums_chunks(const RtSums *q);            // parts of the rows at one outer place
 int64_t rt_drop_room(const RtAttention *p);         // floats for dropout of one thread
 int64_t rt_attention_thread(const RtAttention *p);  // bytes of one thread

@@ -1,7 +1,8 @@
 // The matrix product of f32, in the manner of Goto and van de Geijn, "Anatomy of high-performance
-// matrix multiplication" (2008): a block of b, k by n, is packed once into panels of RT_NR columns,
+// matrix multiplication" (2008): a slab of b, k by n, is packed once into panels of RT_NR columns,
 // by all threads together; each thread packs blocks of its rows of a and multiplies them with its
-// panels. Packing takes any strides. The sum over k is cut at fixed places.
+// panels, block by block of k, while the rows of y are near. Packing takes any strides. The sum
+// over k is cut at fixed places.
 #include <string.h>
 
 #include "runtime/cpu/gemm.h"
@@ -12,11 +13,15 @@ enum {
     MC = 8 * RT_MR,  // rows of a packed at once: with RT_BLOCK_K a fifth of a second-level cache
 };
 
-static int64_t block_k(const RtGemm *g) { return rt_ceil_div(g->k, rt_ceil_div(g->k, RT_BLOCK_K)); }
+// The part of n when it is cut into as few alike as `most` allows.
+static int64_t part_of(int64_t n, int64_t most) { return rt_ceil_div(n, rt_ceil_div(n, most)); }
 
-static int64_t block_n(const RtGemm *g) { return rt_least(g->n, RT_BLOCK_N); }
+static int64_t slab_n(const RtGemm *g) { return rt_least(g->n, RT_SLAB_N); }
 
-int64_t rt_gemm_pack(const RtGemm *g) { return block_k(g) * rt_round_up(block_n(g), RT_NR); }
+int64_t rt_gemm_slab(const RtGemm *g)
+{
+    return part_of(g->k, g->slab_k) * rt_round_up(slab_n(g), RT_NR);
+}
 
 // Columns of b in one piece: turned over block by block.
 static void pack_columns(float *to, const float *b, int64_t b_n, int64_t k)
@@ -121,25 +126,47 @@ static void multiply_tile(const RtGemm *g, float *y, int64_t m, int64_t n, int64
     }
 }
 
-// Rows `rows` (panels of RT_MR) times the packed panels `columns`; y, a: at this block's corner.
-static void multiply(const RtGemm *g, float *y, const float *a, const float *pack, Range rows,
-                     Range columns, int64_t k, int64_t n, bool is_more)
+// Some rows of packed columns of b: n columns, a panel every `step` floats.
+typedef struct Block {
+    const float *pack;
+    int64_t k, n, step;
+    bool is_more;  // y has the sum over earlier rows
+} Block;
+
+// Rows `rows` (panels of RT_MR, at most MC in all) times the panels `columns`.
+static void multiply_block(const RtGemm *g, float *y, const float *a, Range rows, Range columns,
+                           const Block *b)
 {
     float a_pack[MC * (RT_BLOCK_K + 32)] __attribute__((aligned(64)));
-    RowPanel at = row_panel(g, k);
-    int64_t panel = RT_MR * (at.p == 1 ? at.i : k);
+    RowPanel at = row_panel(g, b->k);
+    int64_t panel = RT_MR * (at.p == 1 ? at.i : b->k);
 
-    for (int64_t r = rows.first; r < rows.last; r += MC / RT_MR) {
-        int64_t end = rt_least(rows.last, r + MC / RT_MR);
-        for (int64_t i = r; i < end; i++)
-            pack_rows(a_pack + (i - r) * panel, at, a + i * RT_MR * g->a_m, g->a_m, g->a_k,
-                      rt_least(RT_MR, g->m - i * RT_MR), k);
-        for (int64_t j = columns.first; j < columns.last; j++)
-            for (int64_t i = r; i < end; i++)
-                multiply_tile(g, y + i * RT_MR * g->y_m + j * RT_NR * g->y_n,
-                              rt_least(RT_MR, g->m - i * RT_MR), rt_least(RT_NR, n - j * RT_NR), k,
-                              a_pack + (i - r) * panel, at, pack + j * RT_NR * k, is_more);
-    }
+    for (int64_t i = rows.first; i < rows.last; i++)
+        pack_rows(a_pack + (i - rows.first) * panel, at, a + i * RT_MR * g->a_m, g->a_m, g->a_k,
+                  rt_least(RT_MR, g->m - i * RT_MR), b->k);
+    for (int64_t j = columns.first; j < columns.last; j++)
+        for (int64_t i = rows.first; i < rows.last; i++)
+            multiply_tile(g, y + i * RT_MR * g->y_m + j * RT_NR * g->y_n,
+                          rt_least(RT_MR, g->m - i * RT_MR), rt_least(RT_NR, b->n - j * RT_NR),
+                          b->k, a_pack + (i - rows.first) * panel, at, b->pack + j * b->step,
+                          b->is_more);
+}
+
+// … any number of rows times a slab. y, a: at its corner.
+static void multiply(const RtGemm *g, float *y, const float *a, Range rows, Range columns,
+                     const Block *slab)
+{
+    int64_t k = part_of(slab->k, RT_BLOCK_K);
+
+    for (int64_t r = rows.first; r < rows.last; r += MC / RT_MR)
+        for (int64_t p = 0; p < slab->k; p += k) {
+            Block b = *slab;
+            b.pack += p * RT_NR;
+            b.k = rt_least(k, slab->k - p);
+            b.is_more |= p > 0;
+            multiply_block(g, y, a + p * g->a_k, (Range){r, rt_least(rows.last, r + MC / RT_MR)},
+                           columns, &b);
+        }
 }
 
 // Into how many groups of rows to cut `rows` by `columns` panels for `team` threads, so that the
@@ -159,33 +186,48 @@ static int row_groups(int64_t rows, int64_t columns, int team)
     return best;
 }
 
+// A thread's share of the panels of a slab.
+static void pack_slab(const RtGemm *g, float *to, const float *b, const Block *slab, int team,
+                      int rank)
+{
+    int64_t panels = rt_ceil_div(slab->n, RT_NR), last = rt_share(panels, rank + 1, team);
+
+    for (int64_t q = rt_share(panels, rank, team); q < last; q++)
+        rt_pack_panel(to + q * slab->step, b + q * RT_NR * g->b_n, g->b_k, g->b_n, slab->k,
+                      rt_least(RT_NR, slab->n - q * RT_NR));
+}
+
+// What is packed for a slab is read until all have packed the next: there are two in turn.
 void rt_gemm(const RtGemm *g, float *y, const float *a, const float *b, float *pack, int team,
              int rank)
 {
-    int64_t kc = block_k(g), nc = block_n(g), row_panels = rt_ceil_div(g->m, RT_MR);
+    int64_t k = part_of(g->k, g->slab_k), n = slab_n(g), row_panels = rt_ceil_div(g->m, RT_MR);
+    float *to = pack, *next = team > 1 ? pack + rt_gemm_slab(g) : pack;
 
-    for (int64_t j = 0; j < g->n; j += nc) {
-        int64_t n = rt_least(nc, g->n - j), panels = rt_ceil_div(n, RT_NR);
+    for (int64_t j = 0; j < g->n; j += n) {
+        Block s = {.n = rt_least(n, g->n - j)};
+        int64_t panels = rt_ceil_div(s.n, RT_NR);
         int down = row_groups(row_panels, panels, team), across = team / down;
         int64_t row = rank / across, column = rank % across;
         Range rows = {rt_share(row_panels, row, down), rt_share(row_panels, row + 1, down)};
         Range columns = {rt_share(panels, column, across), rt_share(panels, column + 1, across)};
 
-        for (int64_t p = 0; p < g->k; p += kc) {
-            int64_t k = rt_least(kc, g->k - p);
-            const float *from = b + p * g->b_k + j * g->b_n;
-
-            for (int64_t q = rt_share(panels, rank, team); q < rt_share(panels, rank + 1, team);
-                 q++)
-                rt_pack_panel(pack + q * RT_NR * k, from + q * RT_NR * g->b_n, g->b_k, g->b_n, k,
-                              rt_least(RT_NR, n - q * RT_NR));
+        for (int64_t p = 0; p < g->k; p += k) {
+            float *packed = to;
+            s.pack = to;
+            s.k = rt_least(k, g->k - p);
+            s.step = s.k * RT_NR;
+            s.is_more = p > 0;
+            pack_slab(g, to, b + p * g->b_k + j * g->b_n, &s, team, rank);
             if (team > 1) {
 #pragma omp barrier
             }
-            multiply(g, y + j * g->y_n, a + p * g->a_k, pack, rows, columns, k, n, p > 0);
-            if (team > 1) {
-#pragma omp barrier
-            }
+            multiply(g, y + j * g->y_n, a + p * g->a_k, rows, columns, &s);
+            to = next;
+            next = packed;
         }
+    }
+    if (team > 1) {
+#pragma omp barrier
     }
 }
