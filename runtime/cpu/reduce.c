@@ -146,9 +146,10 @@ static inline float run(RtReduceOp op, const float *x, int64_t stride, int64_t n
             s[l] = join(op, x[(i + l) * stride], s[l]);
     for (; i < n; i++)
         total = join(op, total, x[i * stride]);
-    for (int l = 0; l < LANES; l++)
-        total = join(op, total, s[l]);
-    return total;
+    for (int w = LANES / 2; w > 0; w /= 2)
+        for (int l = 0; l < w; l++)
+            s[l] = join(op, s[l], s[l + w]);
+    return join(op, total, s[0]);
 }
 
 // One result: elements [first, last) of what is reduced.
