@@ -102,9 +102,15 @@ $(B)/tests/%_test: tests/%_test.c $(TEST_LIBS) $(RT_FILE)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_LIBS) $(RT_FILE) -lcmocka $(LDLIBS_COMPILER)
 
+# Programs that mpirun starts on several ranks, for tests/e2e/ranks_test.py.
+RANKS = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/ranks/*.c))
+$(RANKS): $(B)/tests/%: tests/%.c $(B)/rt/libshardrt_mpi.a $(B)/libshardrt.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -march=$(MARCH) -ffp-contract=off -o $@ $< $(B)/rt/libshardrt_mpi.a $(B)/libshardrt.a $(LDLIBS_RT) $(shell pkg-config --libs ompi-c)
+
 $(B)/tests/solver/solve_test $(B)/tests/solver/middle_test $(B)/tests/solver/plan_test: | $(ENGINES)
 
-tests: $(TESTS)
+tests: $(TESTS) $(RANKS)
 check: all tests
 	tests/run $(B)
 # Fuzz targets need clang; run one as: build-fuzz/ir_text_fuzz -dict=tests/fuzz/ir_text.dict DIR tests/fuzz/ir_text

@@ -123,6 +123,8 @@ bool rt_comm_open(RtComm **comm, const RtModel *m, double timeout)
     }
     c->waits = rt_alloc((size_t)c->ranks, sizeof *c->waits);
     memset(c->waits, -1, sizeof *c->waits * (size_t)c->ranks);
+    c->pending = rt_alloc(4 * (size_t)c->ranks, sizeof *c->pending);
+    c->source = rt_alloc((size_t)c->ranks, sizeof *c->source);
     find_groups(c);
     *comm = c;
     return true;
@@ -134,6 +136,8 @@ void rt_comm_close(RtComm *c)
         return;
     c->transport->close(c);
     free(c->waits);
+    free(c->pending);
+    free(c->source);
     free(c);
 }
 
@@ -142,19 +146,25 @@ int rt_comm_ranks(const RtComm *c) { return c ? c->ranks : 1; }
 
 // ---- between all ranks ----
 
+static void begin(RtComm *c, const char *kind)
+{
+    c->kind = kind;
+    c->at = c->axis = NULL;
+}
+
 // After round k each rank knows the largest of 2^k ranks up to its own (Hensgen, Finkel and Manber,
 // "Two algorithms for barrier synchronization", 1988).
 int64_t rt_comm_most(RtComm *c, int64_t x)
 {
+    if (c)
+        begin(c, "agreement");
     for (int step = 1; c && step < c->ranks; step *= 2) {
         int to = (c->rank + step) % c->ranks, from = (c->rank + c->ranks - step) % c->ranks;
         int64_t other;
 
-        c->kind = "agreement";
-        c->axis = NULL;
-        int sent = c->transport->send(c, to, &x, sizeof x);
-        rt_await(c, c->transport->receive(c, from, &other, sizeof other), from);
-        rt_await(c, sent, to);
+        RtPending sent = rt_send(c, to, &x, sizeof x);
+        rt_await(c, rt_receive(c, from, &other, sizeof other));
+        rt_await(c, sent);
         x = other > x ? other : x;
     }
     return x;
@@ -164,12 +174,12 @@ void rt_comm_collect(RtComm *c, int from, void *data, int64_t bytes)
 {
     if (!c || from == 0 || (c->rank != 0 && c->rank != from))
         return;
-    c->kind = "collection of results";
-    c->axis = NULL;
-    if (c->rank == from)
-        rt_await(c, c->transport->send(c, 0, data, bytes), 0);
-    else
-        rt_await(c, c->transport->receive(c, from, data, bytes), from);
+    begin(c, "collection of results");
+    for (int64_t at = 0; at < bytes; at += RT_MOST_BYTES) {
+        int64_t n = bytes - at < RT_MOST_BYTES ? bytes - at : RT_MOST_BYTES;
+        char *part = (char *)data + at;
+        rt_await(c, c->rank == from ? rt_send(c, 0, part, n) : rt_receive(c, from, part, n));
+    }
 }
 
 void rt_comm_fail(RtComm *c)
@@ -178,6 +188,12 @@ void rt_comm_fail(RtComm *c)
         return;
     rt_note("on rank %d of %d: the job ends", c->rank, c->ranks);
     c->transport->end(c);
+}
+
+void rt_comm_at(RtComm *c, const char *what)
+{
+    if (c)
+        c->at = what;
 }
 
 // ---- what was sent ----

@@ -33,6 +33,9 @@ void rt_comm_collect(RtComm *c, int from, void *data, int64_t bytes);
 // 1. With one rank it returns.
 void rt_comm_fail(RtComm *c);
 
+// The call that comes next, for a message about a rank that doesn't come.
+void rt_comm_at(RtComm *c, const char *what);
+
 // ---- what was sent ----
 typedef enum RtExchangeKind {
     RT_ALL_GATHER,

@@ -211,13 +211,15 @@ void rt_gradient(Rt *rt, int gradient, int64_t layer, const void *data);
 // operators and the type of what it makes; then its flops, the bytes that memory has to bring and
 // to take, and the seconds that shardcc foresaw (absent: it was given no cluster). --profile,
 // --trace and
-// --check-arena listen; without them this is a look at two pointers.
+// --check-arena listen, and of several ranks one that waits in vain for another tells it; else this
+// is a look at three pointers.
 typedef struct RtCall {
     const char *what;
     double flops, read, written, seconds;
 } RtCall;
 #define RT_AT(rt, ...)                                                                             \
-    ((rt)->profile || (rt)->watch ? rt_call(rt, &(RtCall){.what = __VA_ARGS__}) : (void)0)
+    ((rt)->profile || (rt)->watch || (rt)->comm ? rt_call(rt, &(RtCall){.what = __VA_ARGS__})      \
+                                                : (void)0)
 void rt_call(Rt *rt, const RtCall *call);
 
 // ---- kernels ----
@@ -303,7 +305,7 @@ void rt_scatter_add(Rt *rt, const RtGather *p, void *table, const void *rows, co
 // All ranks that differ in their coordinate along mesh axis `axis` alone (of rt_permute: axis and
 // other) call these together; of n such ranks, number i has coordinate i. Tensors are dense, of
 // chunks; pieces of a dim of `whole` elements lie at multiples of piece = ceil(whole / n), the last
-// ones cut short. Padding moves as it comes. y may be x where both are of one size.
+// ones cut short. Padding moves as it comes. Of all-reduce and keep_one y may be x.
 typedef struct RtExchange {
     RtType type;
     RtReduceOp op;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/comm.h"
 #include "runtime/internal.h"
 
 // The one thing that must be global: a signal handler is given nothing else to write to.
@@ -45,6 +46,7 @@ void rt_call(Rt *rt, const RtCall *call)
         rt_watch_call(rt->watch, call->what);
     if (rt->profile)
         rt_profile_call(rt->profile, call);
+    rt_comm_at(rt->comm, call->what);
 }
 
 void rt_set_hypers(RtRun *run, int64_t step, int64_t micro, double lr)

@@ -10,6 +10,7 @@
 
 // Messages between two ranks arrive in the order in which they were sent. Buffers stay as they are
 // until `test` says that a message has gone.
+enum { RT_MOST_BYTES = 1 << 30 };  // of one message
 struct RtTransport {
     // Sets rank, ranks and window. False after a message.
     bool (*open)(RtComm *c);
@@ -42,6 +43,11 @@ typedef struct RtGroup {
     int axis, n, me, stride;
 } RtGroup;
 
+// A message on its way, and to or from whom.
+typedef struct RtPending {
+    int message, peer;
+} RtPending;
+
 struct RtComm {
     const RtTransport *transport;
     void *state;  // the transport's
@@ -52,11 +58,13 @@ struct RtComm {
     // The ranks along an axis: those of one host, which meet at their boards, and of these groups
     // the ones in the same place, which send messages. A group of one has nothing to do.
     RtGroup near[RT_MAX_AXES], far[RT_MAX_AXES];
-    const RtGroup *leaving;   // who may still be reading this rank's board
+    RtGroup leaving;          // who may still be reading this rank's board
     int turn;                 // the half to be written next
     const char *at;           // what RT_AT said last; NULL
     const char *kind, *axis;  // the call under way
     int *waits;               // by rank: whom it gave up waiting for; -1: it didn't
+    RtPending *pending;       // room for two rounds of messages with all ranks
+    char **source;            // by rank: what is combined
     int64_t bytes[RT_N_EXCHANGES][RT_MAX_AXES];
 };
 
@@ -66,9 +74,11 @@ static inline int rt_peer(const RtComm *c, const RtGroup *g, int i)
 }
 
 // ---- waiting: wait.c ----
+RtPending rt_send(RtComm *c, int peer, const void *data, int64_t bytes);
+RtPending rt_receive(RtComm *c, int peer, void *data, int64_t bytes);
 // Until the message has gone or come; until all of the group have come as often as this rank. If
 // that takes too long, the rank that is missing is named and the job ends.
-void rt_await(RtComm *c, int message, int peer);
+void rt_await(RtComm *c, RtPending p);
 void rt_meet(RtComm *c, const RtGroup *g);
 // Before this rank's board is written for that group: waits until those of the one before left it.
 // Within a group the halves taken in turn and the meetings between do.

@@ -89,15 +89,25 @@ static void pause_for(RtComm *c, Wait *w, int peer)
         give_up(c, peer, now - w->start);
 }
 
-void rt_await(RtComm *c, int message, int peer)
+RtPending rt_send(RtComm *c, int peer, const void *data, int64_t bytes)
+{
+    return (RtPending){c->transport->send(c, peer, data, bytes), peer};
+}
+
+RtPending rt_receive(RtComm *c, int peer, void *data, int64_t bytes)
+{
+    return (RtPending){c->transport->receive(c, peer, data, bytes), peer};
+}
+
+void rt_await(RtComm *c, RtPending p)
 {
     Wait w = {0};
     int state;
 
-    while ((state = c->transport->test(c, message)) == 0)
-        pause_for(c, &w, peer);
+    while ((state = c->transport->test(c, p.message)) == 0)
+        pause_for(c, &w, p.peer);
     if (state < 0)
-        give_up(c, peer, 0);
+        give_up(c, p.peer, 0);
 }
 
 // ---- meetings ----
@@ -131,9 +141,9 @@ void rt_meet(RtComm *c, const RtGroup *g)
 
 void rt_board_claim(RtComm *c, const RtGroup *g)
 {
-    if (c->leaving && c->leaving != g)
-        wait_for_all(c, c->leaving);
-    c->leaving = g;
+    if (c->leaving.axis != g->axis)
+        wait_for_all(c, &c->leaving);
+    c->leaving = *g;
 }
 
 void rt_board_leave(RtComm *c, const RtGroup *g) { arrive(c, g); }

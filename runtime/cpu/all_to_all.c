@@ -1,0 +1,53 @@
+#include "runtime/cpu/exchange.h"
+
+// x has all of `whole` and a piece of `joined`, y a piece of `whole` and all of `joined`. Rows are
+// along outer, one of the two and middle; the other is in them.
+static void boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive)
+{
+    const RtExchange *p = m->p;
+    int64_t inner = p->inner * rt_type_bytes(p->type), joined = rt_ceil_div(p->joined, m->n);
+    int64_t sent = rt_piece_extent(p->whole, m->piece, peer);
+    int64_t own = rt_piece_extent(p->whole, m->piece, m->me);
+    int64_t mine = rt_piece_extent(p->joined, joined, m->me);
+    int64_t theirs = rt_piece_extent(p->joined, joined, peer);
+
+    if (p->joins_first) {
+        int64_t x_row = p->whole * inner, y_row = m->piece * inner;
+        *send = (RtBox){m->x + peer * m->piece * inner,
+                        {p->outer, mine, p->middle},
+                        {joined * p->middle * x_row, p->middle * x_row, x_row},
+                        sent * inner};
+        *receive = (RtBox){m->y + peer * joined * p->middle * y_row,
+                           {p->outer, theirs, p->middle},
+                           {p->joined * p->middle * y_row, p->middle * y_row, y_row},
+                           own * inner};
+    } else {
+        int64_t x_row = joined * inner, y_row = p->joined * inner;
+        *send = (RtBox){m->x + peer * m->piece * p->middle * x_row,
+                        {p->outer, sent, p->middle},
+                        {p->whole * p->middle * x_row, p->middle * x_row, x_row},
+                        mine * inner};
+        *receive = (RtBox){m->y + peer * joined * inner,
+                           {p->outer, own, p->middle},
+                           {m->piece * p->middle * y_row, p->middle * y_row, y_row},
+                           theirs * inner};
+    }
+}
+
+void rt_all_to_all(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    RtGroup all = rt_exchange_group(rt, p);
+    int64_t piece = rt_ceil_div(p->whole, all.n);
+    int64_t bytes = p->outer * piece * p->middle * rt_ceil_div(p->joined, all.n) * p->inner *
+                    rt_type_bytes(p->type);
+
+    rt_exchange_begin(rt, p, RT_ALL_TO_ALL, all.n * bytes);
+    rt_exchange(rt, &(RtMessages){.p = p,
+                                  .n = all.n,
+                                  .me = all.me,
+                                  .x = (char *)x,
+                                  .y = y,
+                                  .piece = piece,
+                                  .most = bytes,
+                                  .boxes = boxes});
+}

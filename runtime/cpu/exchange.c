@@ -1,0 +1,258 @@
+#include "runtime/cpu/exchange.h"
+
+#include <string.h>
+
+#include "runtime/cpu/combine.h"
+
+// ---- who takes part, with what ----
+
+RtGroup rt_near_group(const Rt *rt, const RtExchange *p)
+{
+    return rt->comm ? rt->comm->near[p->axis] : (RtGroup){.n = 1};
+}
+
+RtGroup rt_far_group(const Rt *rt, const RtExchange *p)
+{
+    return rt->comm ? rt->comm->far[p->axis] : (RtGroup){.n = 1};
+}
+
+RtGroup rt_exchange_group(const Rt *rt, const RtExchange *p)
+{
+    RtGroup near = rt_near_group(rt, p), far = rt_far_group(rt, p);
+
+    return (RtGroup){p->axis, near.n * far.n, far.me * near.n + near.me, near.stride};
+}
+
+int64_t rt_piece_extent(int64_t whole, int64_t piece, int i)
+{
+    return rt_most(0, rt_least(piece, whole - i * piece));
+}
+
+// Of pieces of [outer, whole, inner]: piece i in the whole, and alone.
+static void piece_boxes(const RtMessages *m, int i, char *whole, char *alone, RtBox *in_whole,
+                        RtBox *in_piece)
+{
+    const RtExchange *p = m->p;
+    int64_t inner = p->inner * rt_type_bytes(p->type);
+    int64_t length = rt_piece_extent(p->whole, m->piece, i) * inner;
+
+    *in_whole =
+        (RtBox){whole + i * m->piece * inner, {1, 1, p->outer}, {0, 0, p->whole * inner}, length};
+    *in_piece = (RtBox){alone, {1, 1, p->outer}, {0, 0, m->piece * inner}, length};
+}
+
+void rt_scatter_boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive)
+{
+    RtBox rest;
+
+    piece_boxes(m, peer, m->x, m->y, send, &rest);
+    piece_boxes(m, m->me, m->x, m->y, &rest, receive);
+}
+
+void rt_gather_boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive)
+{
+    RtBox rest;
+
+    piece_boxes(m, m->me, m->y, m->x, &rest, send);
+    piece_boxes(m, peer, m->y, m->x, receive, &rest);
+}
+
+void rt_exchange_begin(Rt *rt, const RtExchange *p, RtExchangeKind kind, int64_t bytes)
+{
+    RtComm *c = rt->comm;
+
+    if (!c)
+        return;
+    c->kind = rt_exchange_name(kind);
+    c->axis = c->model->mesh.name[p->axis];
+    c->bytes[kind][p->axis] += bytes;
+}
+
+// What the others sent, all of it being one value, as part [first, last) of the box `to`. It takes
+// the place of this rank's own.
+static void combine(Rt *rt, const RtMessages *m, const RtBox *to, int64_t first, int64_t last)
+{
+    char **from = rt->comm->source;
+    int64_t bytes = rt_least(last, rt_box_bytes(to)) - first;
+
+    if (bytes <= 0)
+        return;
+    rt_combine(rt, m->p->type, m->p->op, from[m->me], from, m->n,
+               bytes / rt_type_bytes(m->p->type));
+    rt_box_unpack(rt, to, first, last, from[m->me]);
+}
+
+// ---- on one host ----
+
+// Part [first, last) of all that this rank sends, to its board.
+static void show(Rt *rt, const RtMessages *m, char *board, int64_t slot, int64_t first,
+                 int64_t last)
+{
+    RtBox send, receive;
+
+    for (int k = 0; k < (m->to_all ? 1 : m->n); k++) {
+        int peer = m->to_all ? (m->me + 1) % m->n : k;
+        if (peer == m->me && !m->reduces)
+            continue;
+        m->boxes(m, peer, &send, &receive);
+        rt_box_pack(rt, board + k * slot, &send, first, last);
+    }
+}
+
+// The same part of what all ranks send this one, from theirs.
+static void take(Rt *rt, const RtGroup *g, const RtMessages *m, int64_t slot, int64_t first,
+                 int64_t last)
+{
+    RtComm *c = rt->comm;
+    RtBox send, receive;
+
+    for (int k = 0; k < m->n; k++) {
+        char *half = c->board[rt_peer(c, g, k)]->half[c->turn];
+        c->source[k] = half + (m->to_all ? 0 : m->me * slot);
+        m->boxes(m, k, &send, &receive);
+        if (k != m->me && !m->reduces)
+            rt_box_unpack(rt, &receive, first, last, c->source[k]);
+    }
+    if (m->reduces)
+        combine(rt, m, &receive, first, last);
+}
+
+static void keep_own(Rt *rt, const RtMessages *m)
+{
+    RtBox send, receive;
+
+    m->boxes(m, m->me, &send, &receive);
+    rt_box_copy(rt, &receive, &send, rt_type_bytes(m->p->type));
+}
+
+// Chunk by chunk: to a half of the board, a meeting, and from the others' halves. The next chunk
+// takes the other half: at its meeting all have read this one.
+void rt_exchange_near(Rt *rt, const RtGroup *g, const RtMessages *m)
+{
+    RtComm *c = rt->comm;
+    int64_t slot = RT_HALF_BYTES / (m->to_all ? 1 : m->n) / 64 * 64;
+
+    if (m->n == 1 || !m->reduces)
+        keep_own(rt, m);
+    if (m->n == 1 || !m->most)
+        return;
+    rt_board_claim(c, g);
+    for (int64_t at = 0; at < m->most; at += slot) {
+        show(rt, m, c->board[c->rank]->half[c->turn], slot, at, at + slot);
+        rt_meet(c, g);
+        take(rt, g, m, slot, at, at + slot);
+        c->turn ^= 1;
+    }
+    rt_board_leave(c, g);
+}
+
+// ---- by messages ----
+
+// A round: part [first, last) of all messages, on their way. Boxes that are no row have room in the
+// workspace, for each rank one to send from and one to receive in.
+typedef struct Round {
+    int64_t first, last, chunk;
+    char *room;
+    RtPending *pending;
+    int n;
+} Round;
+
+static int64_t part_bytes(const Round *r, const RtBox *b)
+{
+    return rt_most(0, rt_least(r->last, rt_box_bytes(b)) - r->first);
+}
+
+// Where the part of a merged box is sent from or received in.
+static char *place_of(const Round *r, const RtBox *b, bool is_direct, int peer, bool sends)
+{
+    return is_direct ? b->at + r->first : r->room + (2 * peer + sends) * r->chunk;
+}
+
+static void start_receiving(Rt *rt, const RtGroup *g, const RtMessages *m, Round *r, int peer)
+{
+    RtBox send, receive;
+
+    m->boxes(m, peer, &send, &receive);
+    int64_t bytes = part_bytes(r, &receive);
+    receive = rt_box_merged(&receive);
+    char *to = place_of(r, &receive, rt_box_is_row(&receive) && !m->reduces, peer, false);
+    if (bytes)
+        r->pending[r->n++] = rt_receive(rt->comm, rt_peer(rt->comm, g, peer), to, bytes);
+}
+
+static void start_sending(Rt *rt, const RtGroup *g, const RtMessages *m, Round *r, int peer)
+{
+    RtBox send, receive;
+
+    m->boxes(m, peer, &send, &receive);
+    int64_t bytes = part_bytes(r, &send);
+    send = rt_box_merged(&send);
+    char *from = place_of(r, &send, rt_box_is_row(&send), peer, true);
+    if (!rt_box_is_row(&send))
+        rt_box_pack(rt, from, &send, r->first, r->last);
+    if (bytes)
+        r->pending[r->n++] = rt_send(rt->comm, rt_peer(rt->comm, g, peer), from, bytes);
+}
+
+// Each rank begins with its next neighbour, so that no link has all messages at once.
+static void start_round(Rt *rt, const RtGroup *g, const RtMessages *m, Round *r)
+{
+    r->n = 0;
+    for (int i = 1; i < m->n; i++)
+        start_receiving(rt, g, m, r, (m->me + m->n - i) % m->n);
+    for (int i = 1; i < m->n; i++)
+        start_sending(rt, g, m, r, (m->me + i) % m->n);
+}
+
+static void end_round(Rt *rt, const RtMessages *m, const Round *r)
+{
+    RtBox send, receive;
+
+    for (int i = 0; i < r->n; i++)
+        rt_await(rt->comm, r->pending[i]);
+    for (int k = 0; k < m->n; k++) {
+        m->boxes(m, k, &send, &receive);
+        RtBox merged = rt_box_merged(&receive);
+        char *part = place_of(r, &merged, rt_box_is_row(&merged) && !m->reduces, k, false);
+        rt->comm->source[k] = part;
+        if (k == m->me && m->reduces)
+            rt_box_pack(rt, part, &send, r->first, r->last);
+        if (k != m->me && !m->reduces && !rt_box_is_row(&merged))
+            rt_box_unpack(rt, &merged, r->first, r->last, part);
+    }
+    if (m->reduces)
+        combine(rt, m, &receive, r->first, r->last);
+}
+
+// While a round is on its way the next one starts.
+void rt_exchange_far(Rt *rt, const RtGroup *g, const RtMessages *m)
+{
+    int ranks = rt_exchange_group(rt, m->p).n;
+    int64_t chunk = rt_exchange_chunk(m->p, ranks), rounds = rt_ceil_div(m->most, chunk);
+    Round round[2];
+
+    if (!m->reduces)
+        keep_own(rt, m);
+    for (int64_t i = 0; i <= rounds; i++) {
+        Round *r = &round[i % 2];
+        *r = (Round){.first = i * chunk,
+                     .last = (i + 1) * chunk,
+                     .chunk = chunk,
+                     .room = rt->workspace + i % 2 * 2 * ranks * chunk,
+                     .pending = rt->comm->pending + i % 2 * 2 * ranks};
+        if (i < rounds)
+            start_round(rt, g, m, r);
+        if (i > 0)
+            end_round(rt, m, &round[(i - 1) % 2]);
+    }
+}
+
+void rt_exchange(Rt *rt, const RtMessages *m)
+{
+    RtGroup all = rt_exchange_group(rt, m->p);
+
+    if (rt_far_group(rt, m->p).n == 1)
+        rt_exchange_near(rt, &all, m);
+    else
+        rt_exchange_far(rt, &all, m);
+}

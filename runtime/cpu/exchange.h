@@ -1,0 +1,43 @@
+// What the collectives share. All of them are messages between each two ranks of a group, boxes of
+// the tensors' bytes, and sums are taken in the order of the ranks. So results have the same bits
+// on all ranks, in every run, and for every size of chunks and number of threads.
+#ifndef SHARDCC_RT_CPU_EXCHANGE_H
+#define SHARDCC_RT_CPU_EXCHANGE_H
+
+#include "runtime/cpu/box.h"
+#include "runtime/transport.h"
+
+// What a rank of a group of n sends and gets. The boxes that rank i sends to j and j gets from i
+// have the same bytes in the same order.
+typedef struct RtMessages {
+    const RtExchange *p;
+    int n, me;
+    char *x, *y;
+    int64_t piece;  // of p->whole
+    bool to_all;    // all are sent the same
+    bool reduces;   // what is got is one value: p->op of all
+    int64_t most;   // bytes that no message exceeds: the same number on all ranks of the group
+    void (*boxes)(const struct RtMessages *m, int peer, RtBox *send, RtBox *receive);
+} RtMessages;
+
+// How many of `whole` elements the piece of rank i has.
+int64_t rt_piece_extent(int64_t whole, int64_t piece, int i);
+// Boxes where x is the whole of the dim and y a piece; where x is a piece and y the whole.
+void rt_scatter_boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive);
+void rt_gather_boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive);
+
+// The ranks along p->axis on this host; the rest of them, by host; all. Of one where the program
+// has one rank.
+RtGroup rt_near_group(const Rt *rt, const RtExchange *p);
+RtGroup rt_far_group(const Rt *rt, const RtExchange *p);
+RtGroup rt_exchange_group(const Rt *rt, const RtExchange *p);
+// Notes what is done, for messages about trouble, and that so many bytes are handed to it.
+void rt_exchange_begin(Rt *rt, const RtExchange *p, RtExchangeKind kind, int64_t bytes);
+// Ranks of one host: through their boards, without Rt.workspace.
+void rt_exchange_near(Rt *rt, const RtGroup *g, const RtMessages *m);
+// Any ranks: by the transport's messages.
+void rt_exchange_far(Rt *rt, const RtGroup *g, const RtMessages *m);
+// All ranks along the axis, m->n of them, in the faster of these ways.
+void rt_exchange(Rt *rt, const RtMessages *m);
+
+#endif

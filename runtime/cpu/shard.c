@@ -1,0 +1,16 @@
+#include "runtime/cpu/exchange.h"
+
+void rt_shard(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    RtGroup all = rt_exchange_group(rt, p);
+    RtMessages m = {.p = p,
+                    .n = all.n,
+                    .me = all.me,
+                    .x = (char *)x,
+                    .y = y,
+                    .piece = rt_ceil_div(p->whole, all.n)};
+    RtBox from, to;
+
+    rt_scatter_boxes(&m, all.me, &from, &to);
+    rt_box_copy(rt, &to, &from, rt_type_bytes(p->type));
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Ranks that mpirun starts: every collective on several meshes, and what happens when a rank fails.
+
+  ranks_test.py --shardcc build/shardcc
+"""
+import argparse
+import os
+import subprocess
+import time
+from pathlib import Path
+
+from harness import Checks
+
+# Open MPI doesn't start as root, in a container say, unless told so twice.
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+MESHES = {"1": 1, "2": 2, "3": 3, "4": 4, "2x2": 4, "2x3": 6}
+TIMEOUT = 2
+
+
+def start(ranks, *args):
+    """Runs a program on so many ranks: exit status, what it said on stdout and stderr, seconds."""
+    mpirun = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+    begin = time.monotonic()
+    done = subprocess.run([*mpirun, *map(str, args)], capture_output=True, text=True, timeout=300,
+                          env={**os.environ, **AS_ROOT})
+    return done.returncode, done.stdout, done.stderr, time.monotonic() - begin
+
+
+def test_exchange(checks, program):
+    for mesh, ranks in MESHES.items():
+        status, out, err, _ = start(ranks, program, mesh)
+        for line in out.splitlines():
+            if "ok - " in line:
+                checks.check(line.split("ok - ")[1], line.startswith("ok"))
+        checks.check(f"{mesh}: it ends well", status == 0 and out.count("ok - ") == 3, err[-300:])
+        if mesh == "2x2":
+            checks.check("the same bits again", start(ranks, program, mesh)[1] == out)
+
+
+def errors(err):
+    """What the program itself said."""
+    return [line for line in err.splitlines() if line.startswith(("trouble: ", "  on rank"))]
+
+
+def test_trouble(checks, program):
+    status, out, err, _ = start(4, program, "slow", 60)
+    checks.check("a slow rank is waited for", (status, out) == (0, "done, 6000000 bytes along tp\n"), err)
+    status, _, err, seconds = start(4, program, "stop", TIMEOUT)
+    said = errors(err)
+    checks.check("a stopped rank is named, once", len(said) == 1 and said[0].startswith(
+        f"trouble: error: all_reduce along tp: rank 1 didn't come in {TIMEOUT} s"), str(said))
+    checks.check("soon", status != 0 and seconds < TIMEOUT + 5, f"{seconds:.1f} s")
+    status, _, err, seconds = start(4, program, "kill", 60)
+    checks.check("a killed rank ends the job", status != 0 and seconds < 10, f"{seconds:.1f} s")
+    status, _, err, seconds = start(4, program, "fail", 60)
+    checks.check("one that fails says why", errors(err) == [
+        "trouble: error: data.bin: it is gone", "  on rank 1 of 4: the job ends"], err)
+    checks.check("and ends the job", status == 1 and seconds < 10, f"{status}, {seconds:.1f} s")
+
+
+def test_counts(checks, program):
+    status, _, err, _ = start(3, program, "slow", 60)
+    checks.check("too few ranks", (status, errors(err)) == (1, [
+        "trouble: error: 3 ranks were started, but the program has 4 ranks (dp=2, tp=2): mpirun -n 4"]), err)
+    done = subprocess.run([str(program), "slow", "60"], capture_output=True, text=True)
+    checks.check("no mpirun", (done.returncode, done.stderr) == (
+        1, "trouble: error: 1 rank was started, but the program has 4 ranks (dp=2, tp=2): mpirun -n 4\n"), done.stderr)
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--shardcc", type=Path, default=Path("build/shardcc"))
+    programs = options.parse_args().shardcc.resolve().parent / "tests/ranks"
+    checks = Checks()
+    test_exchange(checks, programs / "exchange")
+    test_trouble(checks, programs / "trouble")
+    test_counts(checks, programs / "trouble")
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,384 @@
+// Every collective on the ranks of a mesh, against plain loops over what all of them have, which
+// each rank knows: exchange 2x3. Prints a TAP line for each way in which ranks can be on hosts, and
+// a number made of all results' bits.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/cpu/internal.h"
+#include "runtime/transport.h"
+
+enum { MOST_RANKS = 8, GUARD = 64 };
+// As the ranks are: all on one host. As if each were on its own; as if hosts had two along an axis.
+typedef enum Hosts { ONE, APART, BY_TWO, N_HOSTS } Hosts;
+static const char *const host_names[] = {"one host", "a host each", "hosts of two"};
+
+typedef struct Test {
+    Rt rt;
+    RtExchange p;
+    int n, me, near, rank[MOST_RANKS];  // along the axis: how many, this one, on a host, which
+    char *x[MOST_RANKS], *y, *want;     // of all; this rank's
+    int64_t x_count, y_count;
+    uint64_t bits;  // of all results
+    int wrong, calls;
+} Test;
+
+// ---- elements ----
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+}
+
+// Numbers whose sums are rounded, and those of whole numbers wrap.
+static void draw(RtType t, char *x, int64_t count, int rank)
+{
+    uint64_t u = mix((uint64_t)rank + 1);
+    int bytes = rt_type_bytes(t);
+
+    for (int64_t i = 0; i < count; i++) {
+        u = u * 6364136223846793005 + 1442695040888963407;
+        float f = (float)((int64_t)u >> 34) * 1e-6f;
+        double d = (double)((int64_t)u >> 10) * 1e-9;
+        uint64_t w = u >> 32 ^ u << 16;
+        const void *from = t == RT_F32 ? (void *)&f : t == RT_F64 ? (void *)&d : (void *)&w;
+        memcpy(x + i * bytes, from, (size_t)bytes);
+    }
+}
+
+#define JOIN(T, sum)                                                                               \
+    {                                                                                              \
+        T a, b;                                                                                    \
+        memcpy(&a, to, sizeof a);                                                                  \
+        memcpy(&b, x, sizeof b);                                                                   \
+        a = op == RT_SUM ? (T)(sum) : (op == RT_MAX) == (a > b) ? a : b;                           \
+        memcpy(to, &a, sizeof a);                                                                  \
+        return;                                                                                    \
+    }
+static void join(RtType t, RtReduceOp op, char *to, const char *x)
+{
+    switch (t) {
+    case RT_F32:
+        JOIN(float, a + b)
+    case RT_F64:
+        JOIN(double, a + b)
+    case RT_I32:
+        JOIN(int32_t, (uint32_t)a + (uint32_t)b)
+    case RT_I64:
+        JOIN(int64_t, (uint64_t)a + (uint64_t)b)
+    default:
+        JOIN(uint8_t, a + b)
+    }
+}
+
+// Element `from` of all ranks' x as one, in their order, but those of one host first.
+static void want_joined(Test *t, int64_t to, int64_t from, int near)
+{
+    int64_t bytes = rt_type_bytes(t->p.type);
+    char part[8];
+
+    for (int k = 0; k < t->n; k += near) {
+        memcpy(part, t->x[k] + from * bytes, (size_t)bytes);
+        for (int j = k + 1; j < k + near; j++)
+            join(t->p.type, t->p.op, part, t->x[j] + from * bytes);
+        if (k)
+            join(t->p.type, t->p.op, t->want + to * bytes, part);
+        else
+            memcpy(t->want + to * bytes, part, (size_t)bytes);
+    }
+}
+
+static void want_copy(Test *t, int64_t to, int rank, int64_t from)
+{
+    int64_t bytes = rt_type_bytes(t->p.type);
+
+    memcpy(t->want + to * bytes, t->x[rank] + from * bytes, (size_t)bytes);
+}
+
+// ---- a call ----
+
+static char *tensor(const Test *t, int64_t count)
+{
+    size_t bytes = (size_t)(count * rt_type_bytes(t->p.type) + GUARD);
+
+    return memset(malloc(bytes), 0xa5, bytes);
+}
+
+// x of so many elements on every rank, y of so many with nothing in it yet.
+static void begin(Test *t, int64_t x_count, int64_t y_count)
+{
+    for (int k = 0; k < t->n; k++) {
+        t->x[k] = tensor(t, x_count);
+        draw(t->p.type, t->x[k], x_count, t->rank[k]);
+    }
+    t->y = tensor(t, y_count);
+    t->want = tensor(t, y_count);
+    t->x_count = x_count;
+    t->y_count = y_count;
+}
+
+// Nothing else than what is wanted may have been written.
+static void end(Test *t, const char *name)
+{
+    size_t bytes = (size_t)(t->y_count * rt_type_bytes(t->p.type) + GUARD);
+    const RtExchange *p = &t->p;
+
+    t->calls++;
+    if (memcmp(t->y, t->want, bytes) && t->wrong++ < 5)
+        printf("# %s type %d op %d axis %d: %lld %lld %lld %lld %lld %d\n", name, p->type, p->op,
+               p->axis, (long long)p->outer, (long long)p->whole, (long long)p->middle,
+               (long long)p->joined, (long long)p->inner, p->joins_first);
+    for (size_t i = 0; i < bytes; i++)
+        t->bits = t->bits * 6364136223846793005 + (unsigned char)t->y[i];
+    for (int k = 0; k < t->n; k++)
+        free(t->x[k]);
+    free(t->y);
+    free(t->want);
+}
+
+static int64_t extent(int64_t whole, int64_t piece, int i)
+{
+    return rt_most(0, rt_least(piece, whole - i * piece));
+}
+
+// ---- collectives ----
+
+static void all_gather(Test *t)
+{
+    const RtExchange *p = &t->p;
+    int64_t piece = rt_ceil_div(p->whole, t->n);
+
+    begin(t, p->outer * piece * p->inner, p->outer * p->whole * p->inner);
+    for (int k = 0; k < t->n; k++)
+        for (int64_t o = 0; o < p->outer; o++)
+            for (int64_t w = 0; w < extent(p->whole, piece, k); w++)
+                for (int64_t i = 0; i < p->inner; i++)
+                    want_copy(t, (o * p->whole + k * piece + w) * p->inner + i, k,
+                              (o * piece + w) * p->inner + i);
+    rt_all_gather(&t->rt, p, t->y, t->x[t->me]);
+    end(t, "all_gather");
+}
+
+// Of what all have, or of this rank's own.
+static void scatter(Test *t, bool reduces)
+{
+    const RtExchange *p = &t->p;
+    int64_t piece = rt_ceil_div(p->whole, t->n);
+
+    begin(t, p->outer * p->whole * p->inner, p->outer * piece * p->inner);
+    for (int64_t o = 0; o < p->outer; o++)
+        for (int64_t w = 0; w < extent(p->whole, piece, t->me); w++)
+            for (int64_t i = 0; i < p->inner; i++) {
+                int64_t from = (o * p->whole + t->me * piece + w) * p->inner + i;
+                int64_t to = (o * piece + w) * p->inner + i;
+                if (reduces)
+                    want_joined(t, to, from, 1);
+                else
+                    want_copy(t, to, t->me, from);
+            }
+    if (reduces)
+        rt_reduce_scatter(&t->rt, p, t->y, t->x[t->me]);
+    else
+        rt_shard(&t->rt, p, t->y, t->x[t->me]);
+    end(t, reduces ? "reduce_scatter" : "shard");
+}
+
+static void all_reduce(Test *t, bool in_place)
+{
+    int64_t count = t->p.outer * t->p.whole * t->p.inner;
+
+    begin(t, count, count);
+    for (int64_t i = 0; i < count; i++)
+        want_joined(t, i, i, t->near);
+    if (in_place)
+        memcpy(t->y, t->x[t->me], (size_t)(count * rt_type_bytes(t->p.type)));
+    rt_all_reduce(&t->rt, &t->p, t->y, in_place ? t->y : t->x[t->me]);
+    end(t, "all_reduce");
+}
+
+// Index of an element of [outer, a, middle, b, inner].
+static int64_t at(const RtExchange *p, const int64_t *i, int64_t a, int64_t b)
+{
+    return (((i[0] * a + i[1]) * p->middle + i[2]) * b + i[3]) * p->inner + i[4];
+}
+
+static void all_to_all(Test *t)
+{
+    const RtExchange *p = &t->p;
+    int64_t cut = rt_ceil_div(p->whole, t->n), part = rt_ceil_div(p->joined, t->n);
+    int64_t rest = p->outer * p->middle * p->inner;
+    // Dims 1 and 3 of x and y.
+    int64_t x1 = p->joins_first ? part : p->whole, x3 = p->joins_first ? p->whole : part;
+    int64_t y1 = p->joins_first ? p->joined : cut, y3 = p->joins_first ? cut : p->joined;
+    int split = p->joins_first ? 3 : 1, join_dim = 4 - split;
+    int64_t i[5];
+
+    begin(t, rest * p->whole * part, rest * cut * p->joined);
+    for (int k = 0; k < t->n; k++)
+        for (i[0] = 0; i[0] < p->outer; i[0]++)
+            for (i[1] = 0; i[1] < x1; i[1]++)
+                for (i[2] = 0; i[2] < p->middle; i[2]++)
+                    for (i[3] = 0; i[3] < x3; i[3]++)
+                        for (i[4] = 0; i[4] < p->inner; i[4]++) {
+                            int64_t to[5];
+                            memcpy(to, i, sizeof to);
+                            to[split] -= t->me * cut;
+                            to[join_dim] += k * part;
+                            if (to[split] >= 0 && to[split] < cut && to[join_dim] < p->joined)
+                                want_copy(t, at(p, to, y1, y3), k, at(p, i, x1, x3));
+                        }
+    rt_all_to_all(&t->rt, p, t->y, t->x[t->me]);
+    end(t, "all_to_all");
+}
+
+static void keep_one(Test *t)
+{
+    int64_t count = t->p.outer * t->p.whole * t->p.inner;
+
+    begin(t, count, count);
+    rt_keep_one(&t->rt, &t->p, t->y, t->x[t->me]);
+    // What rank 0 has must come back out of what all have now; the others' parts change nothing.
+    for (int64_t i = 0; i < count; i++) {
+        int64_t bytes = rt_type_bytes(t->p.type);
+        want_copy(t, i, 0, i);
+        if (t->me)
+            join(t->p.type, t->p.op, t->want + i * bytes, t->y + i * bytes);
+    }
+    if (t->me)
+        memcpy(t->y, t->x[0], (size_t)(count * rt_type_bytes(t->p.type)));
+    end(t, "keep_one");
+}
+
+// ---- all of them ----
+
+static void take_axis(Test *t, int axis)
+{
+    const RtMesh *m = &t->rt.comm->model->mesh;
+    int me = t->rt.comm->rank;
+
+    t->p.axis = axis;
+    t->n = m->size[axis];
+    t->me = rt_mesh_coordinate(m, axis, me);
+    for (int k = 0; k < t->n; k++)
+        t->rank[k] = me + (k - t->me) * rt_mesh_stride(m, axis);
+    t->near = t->rt.comm->near[axis].n;
+}
+
+static void call_all(Test *t, RtType type, int ops, int64_t outer, int64_t whole, int64_t inner)
+{
+    t->p = (RtExchange){
+        .type = type, .axis = t->p.axis, .outer = outer, .whole = whole, .inner = inner};
+    all_gather(t);
+    scatter(t, false);
+    for (t->p.op = RT_SUM; (int)t->p.op < ops; t->p.op++) {
+        scatter(t, true);
+        all_reduce(t, false);
+        all_reduce(t, true);
+        keep_one(t);
+    }
+}
+
+static void call_all_to_all(Test *t, RtType type)
+{
+    static const int64_t sizes[][5] = {{1, 8, 1, 8, 1}, {3, 5, 2, 7, 1}, {1, 1, 1, 5, 4},
+                                       {2, 7, 3, 1, 2}, {1, 0, 1, 3, 1}, {1, 700, 1, 700, 1}};
+
+    for (int i = 0; i < 2 * (int)(sizeof sizes / sizeof *sizes); i++) {
+        const int64_t *s = sizes[i / 2];
+        t->p = (RtExchange){type,           .axis = t->p.axis, .outer = s[0], .whole = s[1],
+                            .middle = s[2], .joined = s[3],    .inner = s[4], .joins_first = i % 2};
+        all_to_all(t);
+    }
+}
+
+static void permute(Test *t, int64_t count)
+{
+    const RtMesh *m = &t->rt.comm->model->mesh;
+    const int me = t->rt.comm->rank;
+    // Both axes as one: rank i · q + j gets what rank j · p + i has, in the order of the mesh.
+    int p = m->size[0], q = m->size[1], i = me / q, j = me % q;
+
+    t->p =
+        (RtExchange){.type = RT_F32, .axis = 0, .other = 1, .outer = 1, .whole = count, .inner = 1};
+    t->n = p * q;
+    t->me = me;
+    for (int k = 0; k < t->n; k++)
+        t->rank[k] = k;
+    begin(t, count, count);
+    for (int64_t e = 0; e < count; e++)
+        want_copy(t, e, j * p + i, e);
+    rt_permute(&t->rt, &t->p, t->y, t->x[me]);
+    end(t, "permute");
+}
+
+// As if the ranks were so on hosts; false where an axis doesn't allow it.
+static void move_hosts(RtComm *c, Hosts hosts)
+{
+    for (int a = 0; a < c->model->mesh.n_axes; a++) {
+        int n = c->model->mesh.size[a], me = rt_mesh_coordinate(&c->model->mesh, a, c->rank);
+        int stride = rt_mesh_stride(&c->model->mesh, a);
+        int near = hosts == ONE ? n : hosts == BY_TWO && n % 2 == 0 ? 2 : 1;
+
+        c->near[a] = (RtGroup){a, near, me % near, stride};
+        c->far[a] = (RtGroup){a, n / near, me / near, stride * near};
+    }
+}
+
+static void run(Test *t)
+{
+    static const RtType types[] = {RT_F32, RT_F64, RT_I32, RT_I64, RT_U8};
+    static const int64_t sizes[][3] = {{1, 1, 1}, {1, 5, 1}, {3, 7, 1}, {1, 8, 4},
+                                       {2, 5, 3}, {1, 7, 2}, {4, 1, 5}, {1, 0, 1}};
+    const RtMesh *m = &t->rt.comm->model->mesh;
+
+    for (int a = 0; a < m->n_axes; a++) {
+        take_axis(t, a);
+        for (int k = 0; k < 5; k++) {
+            for (int i = 0; i < 8; i++)
+                call_all(t, types[k], 3, sizes[i][0], sizes[i][1], sizes[i][2]);
+            call_all_to_all(t, types[k]);
+        }
+        call_all(t, RT_F32, 1, 1, 700001, 1);  // several rounds
+        call_all(t, RT_F32, 1, 3, 1001, 111);
+    }
+    for (int i = 0; i < 3 && m->n_axes == 2; i++)
+        permute(t, i * 50001);
+}
+
+int main(int argc, char **argv)
+{
+    RtModel m = {.name = "exchange", .transport = &rt_mpi};
+    const char *at = argc > 1 ? argv[1] : "1";
+    Test t = {.rt = {.threads = 1, .workspace = malloc(1 << 24)}};
+
+    for (char *end; m.mesh.n_axes < 2; at = end + 1) {
+        m.mesh.name[m.mesh.n_axes] = m.mesh.n_axes ? "tp" : "dp";
+        m.mesh.size[m.mesh.n_axes++] = (int)strtol(at, &end, 10);
+        if (*end != 'x')
+            break;
+    }
+    if (!rt_comm_open(&t.rt.comm, &m, 60))
+        return 1;
+    for (Hosts h = ONE; h < N_HOSTS; h++) {
+        t.wrong = t.calls = 0;
+        move_hosts(t.rt.comm, h);
+        run(&t);
+        int64_t wrong = rt_comm_most(t.rt.comm, t.wrong);
+        // Every rank's bits go through rank 0.
+        for (int r = 1; r < t.rt.comm->ranks; r++) {
+            uint64_t bits = t.bits;
+            rt_comm_collect(t.rt.comm, r, &bits, sizeof bits);
+            t.bits = t.rt.comm->rank ? t.bits : mix(t.bits ^ bits);
+        }
+        if (t.rt.comm->rank == 0)
+            printf("%sok - %s: %d calls on %s\n", wrong ? "not " : "", argv[1], t.calls,
+                   host_names[h]);
+    }
+    if (t.rt.comm->rank == 0)
+        printf("bits %016llx\n", (unsigned long long)t.bits);
+    rt_comm_close(t.rt.comm);
+    free(t.rt.workspace);
+    return 0;
+}

@@ -1,0 +1,57 @@
+// Two collectives in turn on four ranks (2x2), of which rank 1 makes trouble in the third round:
+// trouble stop|kill|fail|slow TIMEOUT. Along axis 0 ranks send messages, as if they were on
+// different hosts, along axis 1 they meet at their boards.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/internal.h"
+#include "runtime/transport.h"
+
+enum { N = 300000 };
+
+static void make_trouble(RtComm *c, const RtModel *m, const char *kind)
+{
+    if (!strcmp(kind, "stop"))
+        raise(SIGSTOP);
+    if (!strcmp(kind, "kill"))
+        raise(SIGKILL);
+    if (!strcmp(kind, "slow"))
+        sleep(1);
+    if (!strcmp(kind, "fail")) {
+        rt_error(m, "data.bin: it is gone");
+        rt_comm_fail(c);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const RtModel m = {.name = "trouble", .transport = &rt_mpi, .mesh = {2, {2, 2}, {"dp", "tp"}}};
+    const RtExchange p = {RT_F32, .outer = 1, .whole = N, .inner = 1};
+    Rt rt = {.threads = 1, .workspace = malloc((size_t)rt_exchange_workspace(&p, 2))};
+    float *x = calloc(N, sizeof *x);
+
+    if (argc < 3 || !rt_comm_open(&rt.comm, &m, atof(argv[2])))
+        return 1;
+    RtGroup *far = &rt.comm->far[0], *near = &rt.comm->near[0];
+    *far = *near;
+    near->n = 1;
+    near->me = 0;
+    for (int round = 0; round < 5; round++)
+        for (int axis = 0; axis < 2; axis++) {
+            RtExchange e = p;
+            e.axis = axis;
+            if (round == 2 && axis == 1 && rt_comm_rank(rt.comm) == 1)
+                make_trouble(rt.comm, &m, argv[1]);
+            rt_comm_at(rt.comm, round % 2 ? "h.{}.mlp: all_reduce f32[300000]" : NULL);
+            rt_all_reduce(&rt, &e, x, x);
+        }
+    if (rt_comm_most(rt.comm, 7) == 7 && rt_comm_rank(rt.comm) == 0)
+        printf("done, %lld bytes along tp\n", (long long)rt_comm_bytes(rt.comm, RT_ALL_REDUCE, 1));
+    rt_comm_close(rt.comm);
+    free(rt.workspace);
+    free(x);
+    return 0;
+}

@@ -1,0 +1,181 @@
+// What collectives are made of, in one process: boxes, reductions, padding; and what they do where
+// there is nobody else. tests/ranks/exchange.c has the rest.
+#include "runtime/cpu/box.h"
+#include "runtime/cpu/combine.h"
+#include "tests/runtime/kernels.h"
+
+// ---- boxes ----
+
+static RtBox draw_box(Random *r, int64_t *span)
+{
+    static const int64_t lengths[] = {1, 4, 8, 12, 100, 0};
+    RtBox b = {.length = lengths[draw(r, 6)]};
+
+    *span = b.length;
+    for (int i = 2; i >= 0; i--) {
+        b.dim[i] = draw_size(r, 9);
+        b.stride[i] = *span + (draw(r, 3) ? 0 : 4 * draw(r, 5));
+        *span = b.stride[i] * b.dim[i];
+    }
+    return b;
+}
+
+// The bytes of a box in their order.
+static int64_t list(const RtBox *b, int64_t *at)
+{
+    int64_t n = 0;
+
+    for (int64_t i = 0; i < b->dim[0]; i++)
+        for (int64_t j = 0; j < b->dim[1]; j++)
+            for (int64_t k = 0; k < b->dim[2]; k++)
+                for (int64_t l = 0; l < b->length; l++)
+                    at[n++] = i * b->stride[0] + j * b->stride[1] + k * b->stride[2] + l;
+    return n;
+}
+
+static void boxes(void **state)
+{
+    enum { ROOM = 1 << 19 };
+    static int64_t at[ROOM];
+    Random r = {1};
+    char *x = malloc(ROOM), *row = malloc(ROOM), *y = malloc(ROOM);
+
+    for (int i = 0; i < ROOM; i++)
+        x[i] = (char)draw(&r, 256);
+    for (int t = 0; t < 2000; t++) {
+        int64_t span;
+        RtBox b = draw_box(&r, &span);
+        int64_t n = list(&b, at), first = draw(&r, n + 1), last = first + draw(&r, n + 9);
+        Rt rt = {.threads = 1 + t % 2};
+
+        assert_true(span <= ROOM && n == rt_box_bytes(&b));
+        b.at = x;
+        rt_box_pack(&rt, row, &b, first, last);
+        b.at = memset(y, 0, (size_t)span + 1);
+        rt_box_unpack(&rt, &b, first, last, row);
+        for (int64_t k = 0; k < n; k++) {
+            bool is_in = k >= first && k < last;
+            if ((is_in && row[k - first] != x[at[k]]) || y[at[k]] != (is_in ? x[at[k]] : 0))
+                fail_msg("box %d: byte %" PRId64 " of %" PRId64, t, k, n);
+        }
+    }
+    free(x);
+    free(row);
+    free(y);
+}
+
+// ---- reductions ----
+
+// From left to right, whatever the length, the threads and the place of the result.
+static void combines(void **state)
+{
+    enum { N = 40000, TERMS = 5 };
+    Random r = {2};
+    float *x[TERMS], *y = malloc(sizeof(float) * N);
+    char *from[TERMS];
+
+    for (int k = 0; k < TERMS; k++) {
+        x[k] = draw_floats(&r, N);
+        x[k][draw(&r, N)] = NAN;
+        from[k] = (char *)x[k];
+    }
+    for (int t = 0; t < 60; t++) {
+        RtReduceOp op = (RtReduceOp)(t % 3);
+        int terms = 1 + (int)draw(&r, TERMS), into = (int)draw(&r, terms);
+        int64_t n = t % 2 ? N : draw(&r, 2000);
+        Rt rt = {.threads = 1 + t % 2};
+
+        memcpy(y, x[into], sizeof(float) * N);
+        from[into] = (char *)y;
+        rt_combine(&rt, RT_F32, op, y, from, terms, n);
+        from[into] = (char *)x[into];
+        for (int64_t i = 0; i < n; i++) {
+            float s = x[0][i];
+            for (int k = 1; k < terms; k++) {
+                float b = x[k][i];
+                s = op == RT_SUM                ? s + b
+                    : s != s || b != b          ? NAN
+                    : (op == RT_MAX) == (s > b) ? s
+                                                : b;
+            }
+            if (s != y[i] && !(isnan(s) && isnan(y[i])))
+                fail_msg("op %d of %d: element %" PRId64 " is %g, not %g", op, terms, i,
+                         (double)y[i], (double)s);
+        }
+    }
+    for (int k = 0; k < TERMS; k++)
+        free(x[k]);
+    free(y);
+}
+
+// ---- padding ----
+
+static void pads(void **state)
+{
+    // Of [3, 5, 4], dim 1 being the slowest in memory, 2 are there.
+    const RtPad p = {RT_I32, RT_MAX, 3, 1, {3, 5, 4}, {4, 12, 1}};
+    const RtPiece piece = {6, 2}, whole = {0, 5}, none = {15, 0};
+    Rt rt = {.threads = 1};
+    int32_t x[60];
+
+    for (int i = 0; i < 60; i++)
+        x[i] = i;
+    rt_pad(&rt, &p, &whole, x);
+    for (int i = 0; i < 60; i++)
+        assert_int_equal(x[i], i);
+    rt_pad(&rt, &p, &piece, x);
+    for (int i = 0; i < 60; i++)
+        assert_int_equal(x[i], i < 24 ? i : INT32_MIN);
+    rt_pad(&rt, &(RtPad){RT_I32, RT_SUM, 3, 1, {3, 5, 4}, {4, 12, 1}}, &none, x);
+    for (int i = 0; i < 60; i++)
+        assert_int_equal(x[i], 0);
+}
+
+// Reducing an identity with anything leaves that.
+static void identities(void **state)
+{
+    static const RtType types[] = {RT_I8,  RT_I16, RT_I32, RT_I64, RT_U8,
+                                   RT_U16, RT_U32, RT_U64, RT_F32, RT_F64};
+    Rt rt = {.threads = 1};
+
+    for (int i = 0; i < 10; i++)
+        for (RtReduceOp op = RT_SUM; op <= RT_MIN; op++)
+            for (int v = 0; v < 256; v++) {
+                uint64_t x = 0, y = 0, identity = 0;
+                memset(&x, v, (size_t)rt_type_bytes(types[i]));
+                char *from[] = {(char *)&x, (char *)&identity};
+                rt_fill(&rt, rt_plain(types[i]), &identity, 1, rt_identity(types[i], op));
+                rt_combine(&rt, types[i], op, &y, from, 2, 1);
+                assert_memory_equal(&x, &y, sizeof x);
+            }
+}
+
+// ---- nobody else ----
+
+static void alone(void **state)
+{
+    typedef void Collective(Rt * rt, const RtExchange *p, void *y, const void *x);
+    static Collective *const all[] = {rt_all_gather,     rt_all_reduce, rt_all_to_all, rt_keep_one,
+                                      rt_reduce_scatter, rt_shard,      rt_permute};
+    const RtExchange p = {RT_F32, .outer = 2, .whole = 5, .middle = 1, .joined = 1, .inner = 3};
+    Rt rt = {.threads = 1};
+    float x[30], y[30];
+
+    for (int i = 0; i < 30; i++)
+        x[i] = (float)i;
+    for (int i = 0; i < 7; i++) {
+        memset(y, 0, sizeof y);
+        all[i](&rt, &p, y, x);
+        assert_memory_equal(x, y, sizeof x);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(boxes),      cmocka_unit_test(combines), cmocka_unit_test(pads),
+        cmocka_unit_test(identities), cmocka_unit_test(alone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
