@@ -182,6 +182,41 @@ static bool is_reduced(const Rule *r, const Graph *g, const Node *n, int factor)
     return false;
 }
 
+// Is the factor one of which some ranks have less than a chunk, and not in every output?
+static bool needs_pads(const Emit *e, NodeId n, const Rule *r, int factor)
+{
+    const Sharded *s = e->l->s->sharded;
+    RtCut c;
+
+    return node_cut(s, n, factor, &c) && cut_is_uneven(&s->plan->mesh, &c) &&
+           is_reduced(r, e->l->g, &e->l->g->nodes[n], factor);
+}
+
+// What is repeated along the dim has no padding to fill. One operand of a product may be so; where
+// none has any, as where a sum's is, one is copied first.
+static void copy_repeated(const Emit *e, NodeId n, const int64_t (*stride)[MAX_RANK], Kernel *k)
+{
+    const Graph *g = e->l->g;
+    const Node *x = &g->nodes[n];
+    Rule r;
+
+    node_rule(g, x, e->l->p->arena, &r);
+    for (int f = 0; f < r.n_factors; f++) {
+        bool has_padding = !needs_pads(e, n, &r, f);
+        int first = -1;
+        for (int i = 0; i < x->n_in; i++)
+            for (int d = 0; x->in[i] && d < in(g, x, i)->rank; d++)
+                if (r.dim[i][d] == f) {
+                    has_padding |= stride[i][d] != 0 || k->copies >> i & 1;
+                    first = first < 0 ? i : first;
+                }
+        if (has_padding || first < 0)
+            continue;
+        k->copies |= (uint64_t)1 << first;
+        dense_strides(in(g, x, first)->rank, in(g, x, first)->dim, k->want[first]);
+    }
+}
+
 static void add_pad(Emit *e, NodeId n, const Operand *o, int axis, int factor, FactorKind kind)
 {
     Item *it = add_item(e, ITEM_PAD);
@@ -202,18 +237,13 @@ static void add_pad(Emit *e, NodeId n, const Operand *o, int axis, int factor, F
 // lies behind their pieces must not count.
 static void add_pads(Emit *e, NodeId n, const Operand *ops)
 {
-    const Sharded *s = e->l->s->sharded;
-    Graph *g = e->l->g;
+    const Graph *g = e->l->g;
     const Node *x = &g->nodes[n];
     Rule r;
-    RtCut c;
 
-    if (!s)
-        return;
     node_rule(g, x, e->l->p->arena, &r);
     for (int f = 0; f < r.n_factors; f++) {
-        if (!node_cut(s, n, f, &c) || !cut_is_uneven(&s->plan->mesh, &c) ||
-            !is_reduced(&r, g, x, f))
+        if (!needs_pads(e, n, &r, f))
             continue;
         for (int k = 0; k < x->n_in; k++)
             for (int i = 0; x->in[k] && i < in(g, x, k)->rank; i++)
@@ -241,6 +271,8 @@ bool emit_kernel(Emit *e, NodeId n)
         memcpy(stride[i], ops[i].stride, sizeof stride[i]);
     }
     x->op->kernel(l->g, x, (const int64_t(*)[MAX_RANK])stride, &k);
+    if (l->s->sharded)
+        copy_repeated(e, n, (const int64_t(*)[MAX_RANK])stride, &k);
     for (int i = 0; i < x->n_in; i++)
         if (k.copies >> i & 1) {
             ops[i] = copied(e, &ops[i], k.want[i]);
@@ -257,7 +289,8 @@ bool emit_kernel(Emit *e, NodeId n)
     k.args = (Text){.s = args};
     if (!k.name)
         return node_error(l->g, x, l->d, "no kernel takes operands of these types and dims");
-    add_pads(e, n, ops);
+    if (l->s->sharded)
+        add_pads(e, n, ops);
     Item *it = add_item(e, ITEM_KERNEL);
     it->nodes = arena_array(a, NodeId, 1);
     it->nodes[0] = n;

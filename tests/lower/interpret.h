@@ -1,8 +1,10 @@
 // Runs a lowered set on an arena of bytes: items through the operators' own eval, values where the
 // program says that they lie. What it gives must be what graph_eval gives.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/operator.h"
 #include "lower/lower.h"
 
 typedef struct Machine {
@@ -10,6 +12,7 @@ typedef struct Machine {
     const Set *s;
     char *bytes;
     Arena *scratch;
+    int rank;
 } Machine;
 
 static int64_t place_at(const Machine *m, const Operand *o, int layer)
@@ -131,6 +134,79 @@ static Tensor seen(const Machine *m, const Item *it, const Tensor *made, ValueId
     return y;
 }
 
+// ---- pieces of nodes ----
+
+// On whole chunks, as kernels do it.
+static void eval_on(const Machine *m, NodeId id, const Node *n, const Tensor *in, Tensor *out)
+{
+    const Graph *g = m->s->g;
+    Place p = {{0}, {0}};
+
+    if (!m->s->sharded) {
+        node_eval(g, n, m->scratch, in, out);
+        return;
+    }
+    sharded_place(m->s->sharded, id, m->rank, &p);
+    for (int k = 0; k < n->n_out; k++) {
+        const Value *y = value_of(g, n->out[k]);
+        out[k] = tensor_new(m->scratch, y->dtype, y->rank, y->dim);
+    }
+    node_eval_piece(g, n, &p, in, out);
+}
+
+// Where a rank has less than the chunk of a factor, what lies behind becomes op's identity.
+static void pad(const Machine *m, NodeId id, int factor, int axis, RtReduceOp op, Tensor *t)
+{
+    const Sharded *s = m->s->sharded;
+    double x = op == RT_SUM ? 0 : op == RT_MAX ? -INFINITY : INFINITY;
+    int64_t index[MAX_RANK] = {0}, offset, extent, i = 0;
+
+    spec_piece(&s->plan->mesh, &s->plan->strategy[s->node[id].of], factor, s->node[id].size[factor],
+               m->rank, &offset, &extent);
+    do {
+        if (index[axis] >= extent && i < tensor_count(t)) {
+            if (t->f)
+                t->f[i] = x;
+            else
+                t->i[i] = op == RT_SUM ? 0 : op == RT_MAX ? INT64_MIN : INT64_MAX;
+        }
+        i++;
+    } while (index_next(index, t->rank, t->dim));
+}
+
+// A group's sums leave out what isn't the rank's.
+static Tensor summed(const Machine *m, NodeId id, const Tensor *x)
+{
+    const Node *n = &m->s->g->nodes[id];
+    Tensor t = tensor_new(m->scratch, x->dtype, x->rank, x->dim);
+    RtCut c;
+    Rule r;
+
+    for (int64_t i = 0; i < tensor_count(x); i++) {
+        if (t.f)
+            t.f[i] = x->f[i];
+        else
+            t.i[i] = x->i[i];
+    }
+    node_rule(m->s->g, n, m->scratch, &r);
+    for (int i = 0; i < n->attr[0].n; i++) {
+        int axis = (int)n->attr[0].v[i], f = r.dim[0][axis];
+        if (node_cut(m->s->sharded, id, f, &c))
+            pad(m, id, f, axis, RT_SUM, &t);
+    }
+    return t;
+}
+
+static void run_pad(const Machine *m, const Item *it, int layer)
+{
+    Tensor t = load(m, &it->operands[0], layer, it->rank, it->dim);
+
+    pad(m, it->nodes[0], it->factor, it->axis, it->op, &t);
+    store(m, &it->operands[0], layer, &t);
+}
+
+// ---- items ----
+
 static void run_group(const Machine *m, const Item *it, int layer)
 {
     const Graph *g = m->s->g;
@@ -151,7 +227,9 @@ static void run_group(const Machine *m, const Item *it, int layer)
             else if (value_splat(g, n.in[k], &c))
                 in_[k] = splat(m, v, c);
         }
-        node_eval(g, &n, m->scratch, in_, &made[n.out[0]]);
+        if (n.op->is_sum && m->s->sharded)
+            in_[0] = summed(m, it->nodes[i], &in_[0]);
+        eval_on(m, it->nodes[i], &n, in_, &made[n.out[0]]);
     }
     for (int k = it->n_in; k < it->n_in + it->n_out; k++)
         store(m, &it->operands[k], layer, &made[it->operands[k].value]);
@@ -160,13 +238,13 @@ static void run_group(const Machine *m, const Item *it, int layer)
 static void run_kernel(const Machine *m, const Item *it, int layer)
 {
     const Graph *g = m->s->g;
-    const Node *n = &g->nodes[it->nodes[0]];
+    Node at = node_at(&g->nodes[it->nodes[0]], it, layer), *n = &at;
     Tensor in_[16] = {0}, out_[MAX_OUTPUTS];
 
     for (int k = 0; k < it->n_in; k++)
         if (it->operands[k].base)
             in_[k] = load(m, &it->operands[k], layer, in(g, n, k)->rank, in(g, n, k)->dim);
-    node_eval(g, n, m->scratch, in_, out_);
+    eval_on(m, it->nodes[0], n, in_, out_);
     for (int k = 0; k < it->n_out; k++)
         store(m, &it->operands[it->n_in + k], layer, &out_[k]);
 }
@@ -177,6 +255,8 @@ static void run_item(const Machine *m, const Item *it, int layer)
         run_group(m, it, layer);
     if (it->kind == ITEM_KERNEL)
         run_kernel(m, it, layer);
+    if (it->kind == ITEM_PAD)
+        run_pad(m, it, layer);
     if (it->kind == ITEM_COPY) {
         Tensor t = load(m, &it->operands[0], layer, it->rank, it->dim);
         store(m, &it->operands[1], layer, &t);
@@ -188,7 +268,7 @@ static void run_item(const Machine *m, const Item *it, int layer)
     }
 }
 
-static void run_items(Machine *m, int from, int to)
+static inline void run_items(Machine *m, int from, int to)
 {
     for (int i = from; i < to; i++) {
         const Item *it = &m->s->items[i];

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "frontend/frontend.h"
 #include "solver/plan.h"
 #include "tests/ir/sample.h"
+#include "tests/lower/models.h"
 #include "tests/lower/plans.h"
 #include "tests/lower/ranks.h"
 
@@ -97,153 +97,6 @@ static void nodes_of_every_operator(void **state)
 }
 
 // ---- models ----
-
-static const struct {
-    const char *name, *optimizer;
-    int accumulate;
-} models[] = {
-    {"bert", "adamw", 1},
-    {"cnn", "sgd(momentum=0.9)", 1},
-    {"encoder", "sgd", 2},
-    {"gpt2", "adamw", 1},
-    {"gpt_dropout", "adamw", 2},
-    {"llama", "sgd(momentum=0.9)", 1},
-    {"lstm", "adamw", 1},
-    {"mixer", "sgd", 1},
-    {"mlp", "lamb", 2},
-    {"mobilenet", "adamw", 1},
-    {"nanogpt", "adagrad", 1},
-    {"opt", "adamw", 1},
-    {"qwen3", "adamw", 1},
-    {"regress", "sgd", 1},
-    {"resnet", "sgd(momentum=0.9)", 1},
-    {"vit", "adamw", 1},
-};
-
-// A training step, and its values on one rank.
-typedef struct Model {
-    const char *name;
-    bool is_smooth;  // are its updates proportional to the gradients?
-    Arena *arena;
-    Graph *g;
-    Tensor *value;
-} Model;
-
-static Graph *training_graph(Arena *a, const char *name, const char *optimizer, int accumulate)
-{
-    Diag *d = arena_array(a, Diag, 1);
-    const char *folder = accumulate > 1 ? "tiny_dynamic" : "tiny", *bind = "batch=4";
-    const char *path = arena_string(a, "models/%s/%s.onnx", folder, name);
-    const char *loss =
-        strcmp(name, "regress") ? "cross_entropy(logits, labels)" : "mse(logits, labels)";
-    ImportOptions o = {.path = path,
-                       .bind = &bind,
-                       .n_bind = accumulate > 1,
-                       .accumulate = accumulate,
-                       .training = true};
-    OptimizerOptions update = {.text = optimizer, .clip_norm = 1};
-    Weights w;
-
-    d->file = path;
-    Graph *g = frontend_import(a, &o, &w, d);
-    if (!g)
-        return NULL;
-    g->diag = d;
-    bool ok = fold(g, d) && loss_add(g, loss, d) && patterns(g, d) && refine(g, d) && fold(g, d) &&
-              blocks(g, d) && autodiff(g, accumulate, d) && clip_add(g, &update, d) &&
-              optimizer_add(g, &update, d) && graph_verify(g, d);
-    return ok ? g : NULL;
-}
-
-// How many classes the labels have: the last dim of the model's output.
-static int64_t count_classes(const Graph *g)
-{
-    const Value *y = value_of(g, g->outputs[0].value);
-
-    return y->rank ? y->dim[y->rank - 1] : 2;
-}
-
-static Tensor model_numbers(const Graph *g, ValueId id, Dice *d, Arena *a)
-{
-    const Value *v = value_of(g, id);
-    Tensor t = tensor_new(a, v->dtype, v->rank, v->dim);
-    int64_t bound = input_range(g, id).bound, count = tensor_count(&t);
-
-    if (!bound)
-        bound = v->name && !strcmp(v->name, "labels") ? count_classes(g) : 2;
-    for (int64_t i = 0; i < count; i++) {
-        if (t.f)
-            t.f[i] = (roll(d, 2001) - 1000) * (v->kind == VALUE_PARAMETER ? 2e-4 : 1e-3);
-        else
-            t.i[i] = roll(d, (int)bound);
-    }
-    tensor_round(&t);
-    return t;
-}
-
-static Model model_new(int i)
-{
-    Model m = {.name = models[i].name,
-               .is_smooth = !strncmp(models[i].optimizer, "sgd", 3),
-               .arena = arena_new()};
-    Dice d = {7};
-
-    m.g = training_graph(m.arena, m.name, models[i].optimizer, models[i].accumulate);
-    assert_non_null(m.g);
-    m.value = arena_array(m.arena, Tensor, m.g->n_values);
-    for (ValueId v = 1; v < m.g->n_values; v++) {
-        ValueKind kind = value_of(m.g, v)->kind;
-        if (kind == VALUE_INPUT || kind == VALUE_PARAMETER || kind == VALUE_BUFFER)
-            m.value[v] = model_numbers(m.g, v, &d, m.arena);
-    }
-    graph_eval(m.g, m.arena, m.value);
-    return m;
-}
-
-// ---- comparing ----
-
-static double norm(const Tensor *t)
-{
-    double sum = 0;
-
-    for (int64_t i = 0; i < tensor_count(t); i++)
-        sum += t->f[i] * t->f[i];
-    return sqrt(sum);
-}
-
-static double distance(const Tensor *a, const Tensor *b)
-{
-    double sum = 0;
-
-    for (int64_t i = 0; i < tensor_count(a); i++)
-        sum += (a->f[i] - b->f[i]) * (a->f[i] - b->f[i]);
-    return sqrt(sum);
-}
-
-static double largest(double a, double b) { return a > b || a != a ? a : b; }
-
-// Of the values of a graph's outputs.
-static double loss_of(const Graph *g, const Tensor *output)
-{
-    double loss = 1;
-
-    for (int i = 0; i < g->n_outputs; i++) {
-        if (g->outputs[i].role == OUTPUT_LOSS_SUM)
-            loss *= output[i].f[0];
-        if (g->outputs[i].role == OUTPUT_LOSS_COUNT)
-            loss /= output[i].f[0];
-    }
-    return loss;
-}
-
-// How far from what was wanted, relatively; what is next to nothing beside `most`, as the gradients
-// of keys' biases, is rounding errors and doesn't count.
-static double error_of(const Tensor *got, const Tensor *want, double most)
-{
-    double size = norm(want);
-
-    return size < 1e-6 * most ? 0 : distance(got, want) / size;
-}
 
 static double outputs_error(const Graph *g, const Tensor *got, const Tensor *want, double *most)
 {

@@ -1,0 +1,197 @@
+// Lowered programs of several ranks compute what one rank does: all ranks run side by side, each on
+// an arena of its own that starts full of NaN, chunk by chunk and with their padding, under random
+// plans of the tiny models' training steps. `machines_test N` tries N plans of each model.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "tests/lower/interpret.h"
+#include "tests/lower/models.h"
+#include "tests/lower/plans.h"
+#include "tests/lower/ranks.h"
+
+static const struct {
+    int n_axes, size[MAX_AXES];
+} meshes[] = {{1, {2}}, {1, {3}},    {2, {2, 2}}, {1, {4}},      {2, {2, 3}},
+              {1, {6}}, {2, {2, 4}}, {1, {8}},    {3, {2, 2, 2}}};
+
+typedef struct Machines {
+    Machine *m;
+    Crowd crowd;  // the values that were asked for
+} Machines;
+
+// ---- memory ----
+
+// The piece of `v`, or of a copy of it, that lies in the rank's room for a chunk.
+static Tensor load_piece(const Machine *m, ValueId v, const Operand *o, int layer)
+{
+    int64_t dim[MAX_RANK];
+
+    sharded_dims(m->s->sharded, v, m->rank, dim);
+    return load(m, o, layer, value_of(m->s->g, v)->rank, dim);
+}
+
+static void machine_start(Machine *m, const Crowd *c, const Tensor *whole_value)
+{
+    const Graph *g = m->s->g;
+
+    m->bytes = malloc((size_t)m->p->arena_bytes + 1);
+    memset(m->bytes, 0xff, (size_t)m->p->arena_bytes);
+    m->scratch = arena_new();
+    for (ValueId v = 1; v < c->s->n_values; v++) {
+        Address at;
+        if (value_of(g, v)->producer || !value_address(m->p, m->s, v, &at))
+            continue;
+        Tensor t = cut_piece(c, v, m->rank, &whole_value[c->s->value[v].of]);
+        Operand o = whole(m, v);
+        store(m, &o, 0, &t);
+    }
+}
+
+// ---- running ----
+
+static void run_exchange(const Machines *x, const Item *it, int layer)
+{
+    const Node *n = &x->crowd.s->g->nodes[it->nodes[0]];
+    int *rank = arena_array(x->crowd.arena, int, x->crowd.n);
+
+    for (int first = 0; first < x->crowd.n; first++) {
+        int count = find_group(&x->crowd, n, first, rank);
+        Tensor *in_ = arena_array(x->m[0].scratch, Tensor, count + 1);
+        Tensor *out_ = arena_array(x->m[0].scratch, Tensor, count + 1);
+        for (int k = 0; k < count; k++) {
+            in_[k] = load_piece(&x->m[rank[k]], n->in[0], &it->operands[0], layer);
+            out_[k] = piece_new(&x->crowd, n->out[0], rank[k]);
+        }
+        if (count)
+            n->op->exchange(n, count, in_, out_);
+        for (int k = 0; k < count; k++) {
+            tensor_round(&out_[k]);
+            store(&x->m[rank[k]], &it->operands[1], layer, &out_[k]);
+        }
+    }
+}
+
+static void run_on_all(const Machines *x, const Item *it, int layer)
+{
+    const Graph *g = x->crowd.s->g;
+
+    if (it->kind == ITEM_KERNEL && g->nodes[it->nodes[0]].op->exchange) {
+        run_exchange(x, it, layer);
+        return;
+    }
+    for (int r = 0; r < x->crowd.n; r++)
+        run_item(&x->m[r], it, layer);
+}
+
+static void run_program(Machines *x)
+{
+    const Set *s = x->m[0].s;
+
+    for (int i = 0; i < s->n_items; i++) {
+        const Item *it = &s->items[i];
+        int length = it->kind == ITEM_LOOP ? s->g->classes[it->cls].length : 0;
+        for (int k = 0; k < length; k++)
+            for (int j = i + 1; j < it->match; j++)
+                run_on_all(x, &s->items[j], it->is_reverse ? length - 1 - k : k);
+        if (length)
+            i = it->match;
+        else
+            run_on_all(x, it, 0);
+        for (int r = 0; r < x->crowd.n; r++) {
+            arena_free(x->m[r].scratch);
+            x->m[r].scratch = arena_new();
+        }
+    }
+}
+
+// ---- comparing ----
+
+// What lives on, and what goes out but for gradients, which updates may write over.
+static void compare(Machines *x, const Model *m, uint64_t dice)
+{
+    const Graph *g = x->crowd.s->g;
+    bool same = true;
+    double most = 0;
+
+    for (int i = 0; i < m->g->n_outputs; i++)
+        if (m->g->outputs[i].role == OUTPUT_GRADIENT)
+            most = fmax(most, norm(&m->value[m->g->outputs[i].value]));
+    for (int i = 0; i < g->n_outputs + g->n_carries; i++) {
+        bool is_out = i < g->n_outputs;
+        ValueId v = is_out ? g->outputs[i].value : g->carries[i - g->n_outputs].in;
+        ValueId w = is_out ? v : g->carries[i - g->n_outputs].out;
+        const Tensor *want = &m->value[x->crowd.s->value[w].of];
+        if (!want->f || (is_out && g->outputs[i].role == OUTPUT_GRADIENT) ||
+            (!is_out && !m->is_smooth))
+            continue;
+        for (int r = 0; r < x->crowd.n; r++) {
+            Operand o = whole(&x->m[r], v);
+            x->crowd.value[r][v] = load_piece(&x->m[r], v, &o, 0);
+        }
+        Tensor got = join_pieces(&x->crowd, v, &same);
+        double error = error_of(&got, want, is_out ? 0 : most);
+        if (!(error <= 1e-5) || !same)
+            fail_msg("%s on %d ranks, dice %" PRIu64 ": %s is off by %.2g%s", m->name, x->crowd.n,
+                     dice, is_out ? g->outputs[i].name : value_of(g, v)->name, error,
+                     same ? "" : "; ranks differ");
+    }
+}
+
+static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
+{
+    Arena *a = arena_new();
+    Mesh mesh = mesh_of(meshes[at].n_axes, meshes[at].size);
+    uint64_t dice = d->state;
+    Diag diag = {.file = m->name};
+    Plan plan = roll_plan(m->g, &mesh, d, a, seen, 0, NULL);
+    Sharded *s = partition(a, m->g, &plan, &diag);
+    LowerOptions o = {.fuse = roll(d, 4) > 0, .accumulate = 1, .sharded = {s}};
+    Program *p = lower(a, s->g, NULL, &o, &diag);
+
+    assert_non_null(p);
+    Machines x = {.crowd = {.s = s, .mesh = &s->plan->mesh, .n = mesh_ranks(&mesh), .arena = a}};
+    x.m = arena_array(a, Machine, x.crowd.n);
+    x.crowd.value = arena_array(a, Tensor *, x.crowd.n);
+    for (int r = 0; r < x.crowd.n; r++) {
+        x.m[r] = (Machine){.p = p, .s = &p->set[SET_TRAIN], .rank = r};
+        x.crowd.value[r] = arena_array(a, Tensor, s->g->n_values);
+        machine_start(&x.m[r], &x.crowd, m->value);
+    }
+    run_program(&x);
+    compare(&x, m, dice);
+    for (int r = 0; r < x.crowd.n; r++) {
+        arena_free(x.m[r].scratch);
+        free(x.m[r].bytes);
+    }
+    arena_free(a);
+}
+
+static int plans_tried = 1;    // of each model
+static const char *one_model;  // NULL: all
+
+static void programs_of_models(void **state)
+{
+    for (int i = 0; i < COUNT(models); i++) {
+        if (one_model && strcmp(one_model, models[i].name))
+            continue;
+        Model m = model_new(i);
+        Dice d = {101 + (uint64_t)i};
+        Seen *seen = arena_array(m.arena, Seen, m.g->n_nodes);
+        for (int k = 0; k < plans_tried; k++)
+            check_plan(&m, (i + k) % COUNT(meshes), &d, seen);
+        arena_free(m.arena);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(programs_of_models)};
+
+    if (argc > 1)
+        plans_tried = atoi(argv[1]);
+    if (argc > 2)
+        one_model = argv[2];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
