@@ -76,13 +76,12 @@ void rt_unmap(RtMap *m)
     *m = (RtMap){0};
 }
 
-bool rt_out_open(RtOut *o, const char *path, RtFileError *e)
+// Sets the names of a file that this process makes.
+static bool name_out(RtOut *o, const char *path, int64_t process, RtFileError *e)
 {
     struct stat st;
 
-    o->fd = -1;
-    o->at = 0;
-    o->error = 0;
+    *o = (RtOut){.fd = -1};
     if (strlen(path) >= sizeof o->path)
         return rt_file_fail(e, "%s", strerror(ENAMETOOLONG));
     // A link stays a link: what it points to is replaced.
@@ -91,12 +90,25 @@ bool rt_out_open(RtOut *o, const char *path, RtFileError *e)
     if (stat(place, &st) == 0 && !S_ISREG(st.st_mode))
         return rt_file_fail(e, "not a regular file");
     memcpy(o->path, place, strlen(place) + 1);
-    snprintf(o->temp, sizeof o->temp, "%s.%ld.tmp", o->path, (long)getpid());
+    snprintf(o->temp, sizeof o->temp, "%s.%lld.tmp", o->path, (long long)process);
+    return true;
+}
+
+bool rt_out_open(RtOut *o, const char *path, RtFileError *e)
+{
+    if (!name_out(o, path, getpid(), e))
+        return false;
     unlink(o->temp);
     o->fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (o->fd < 0)
-        return rt_file_fail(e, "%s", strerror(errno));
-    return true;
+    return o->fd >= 0 || rt_file_fail(e, "%s", strerror(errno));
+}
+
+bool rt_out_join(RtOut *o, const char *path, int64_t process, RtFileError *e)
+{
+    if (!name_out(o, path, process, e))
+        return false;
+    o->fd = open(o->temp, O_WRONLY | O_CLOEXEC);
+    return o->fd >= 0 || rt_file_fail(e, "%s: %s", o->temp, strerror(errno));
 }
 
 void rt_out_write_at(RtOut *o, int64_t at, const void *data, size_t n)
@@ -140,22 +152,33 @@ static void sync_folder(const char *path)
     }
 }
 
-bool rt_out_commit(RtOut *o, RtFileError *e)
+static bool fail_out(RtOut *o, RtFileError *e)
+{
+    unlink(o->temp);
+    return rt_file_fail(e, "%s", strerror(o->error));
+}
+
+bool rt_out_finish(RtOut *o, RtFileError *e)
 {
     if (!o->error && fsync(o->fd) != 0)
         o->error = errno;
     if (close(o->fd) != 0 && !o->error)
         o->error = errno;
     o->fd = -1;
-    if (!o->error && rename(o->temp, o->path) != 0)
+    return !o->error || fail_out(o, e);
+}
+
+bool rt_out_place(RtOut *o, RtFileError *e)
+{
+    if (rename(o->temp, o->path) != 0) {
         o->error = errno;
-    if (o->error) {
-        unlink(o->temp);
-        return rt_file_fail(e, "%s", strerror(o->error));
+        return fail_out(o, e);
     }
     sync_folder(o->path);
     return true;
 }
+
+bool rt_out_commit(RtOut *o, RtFileError *e) { return rt_out_finish(o, e) && rt_out_place(o, e); }
 
 void rt_out_cancel(RtOut *o)
 {

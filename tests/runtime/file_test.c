@@ -269,13 +269,36 @@ static void writes_beside(void **state)
     assert_string_equal(e.text, "No such file or directory");
 }
 
+// Two that write one file; process ids are only names here.
+static void writes_together(void **state)
+{
+    RtOut a, b;
+    RtFileError e;
+    char text[16];
+
+    write_file("both", "old", 3);
+    assert_true(rt_out_open(&a, "both", &e));
+    assert_true(rt_out_join(&b, "both", getpid(), &e));
+    rt_out_write_at(&b, 2, "cd", 2);
+    rt_out_write_at(&a, 0, "ab", 2);
+    assert_true(rt_out_finish(&b, &e) && rt_out_finish(&a, &e));
+    read_text("both", text, sizeof text);
+    assert_string_equal(text, "old");
+    assert_true(rt_out_place(&a, &e));
+    read_text("both", text, sizeof text);
+    assert_string_equal(text, "abcd");
+    // Where it isn't seen it can't be joined.
+    assert_false(rt_out_join(&b, "both", 7, &e));
+    assert_non_null(strstr(e.text, "both.7.tmp: No such file or directory"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_npy),         cmocka_unit_test(refuses_prefixes),
         cmocka_unit_test(reads_safetensors), cmocka_unit_test(writes_safetensors),
         cmocka_unit_test(writes_json),       cmocka_unit_test(writes_npz),
-        cmocka_unit_test(writes_beside),
+        cmocka_unit_test(writes_beside),     cmocka_unit_test(writes_together),
     };
 
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
