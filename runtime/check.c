@@ -19,16 +19,18 @@ static void print_where(char to[WHERE], const RtColumn *c, int64_t sample, int64
         snprintf(to + n, WHERE - n, "place %lld: ", (long long)place);
 }
 
-// The first element that is no index; -1 if all are.
-static int64_t find_bad(const RtTensor *t, const char *p)
+// The first element that is no index, as its place in the batch; -1 if all are.
+static int64_t find_bad(const RtRun *run, const RtTensor *t, int64_t *found)
 {
-    int64_t n = rt_count(t), bytes = n ? rt_bytes(t) / n : 0;
+    const char *p = rt_place(t, 0, run->arena.base);
+    int64_t bytes = rt_element_bytes(t);
 
-    for (int64_t i = 0; i < n; i++) {
-        int64_t x = rt_get_int(t->type, p + i * bytes);
-        if (x < t->least || x >= t->bound)
-            return i;
-    }
+    for (RtRuns r = rt_runs(run->model, t, run->rt.piece); rt_runs_next(&r);)
+        for (int64_t i = 0; i < r.count; i++) {
+            *found = rt_get_int(t->type, p + (r.own + i) * bytes);
+            if (*found < t->least || *found >= t->bound)
+                return r.whole + i;
+        }
     return -1;
 }
 
@@ -37,16 +39,14 @@ bool rt_check_indices(const RtRun *run, const RtData *d, const int64_t *sample)
     for (int i = 0; i < d->n; i++) {
         const RtColumn *c = &d->column[i];
         const RtTensor *t = c->input;
-        const char *p = rt_place(t, 0, run->arena.base);
-        int64_t at = t->bound ? find_bad(t, p) : -1;
+        int64_t found, at = t->bound ? find_bad(run, t, &found) : -1;
 
         if (at < 0)
             continue;
         char where[WHERE];
         print_where(where, c, sample[at / c->count], at % c->count);
         return rt_error(run->model, "input '%s': %s%lld is out of range, %lld to %lld", t->name,
-                        where, (long long)rt_get_int(t->type, p + at * (rt_bytes(t) / rt_count(t))),
-                        (long long)t->least, (long long)t->bound - 1);
+                        where, (long long)found, (long long)t->least, (long long)t->bound - 1);
     }
     return true;
 }
@@ -65,7 +65,7 @@ bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const RtData 
     for (int i = 0; i < d->n && m->labels; i++)
         if (strcmp(d->column[i].input->name, m->labels) == 0)
             c = &d->column[i];
-    if (!c || c->is_whole || at >= rt_count(c->input))
+    if (!c || c->is_whole || at >= rt_whole_count(c->input))
         return rt_error(m, "step %lld: a label is out of range", step);
     // From the file: in the arena something else may lie there by now.
     int64_t row = sample[at / c->count], place = at % c->count;

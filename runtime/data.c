@@ -129,9 +129,9 @@ static void list_columns(RtData *d, const RtModel *m, RtUse use)
         RtColumn *c = &d->column[i];
 
         c->is_whole = c->input->rank == 0 || c->input->dim[0] != d->batch;
-        c->count = rt_count(c->input) / (c->is_whole || d->batch == 0 ? 1 : d->batch);
+        c->count = rt_whole_count(c->input) / (c->is_whole || d->batch == 0 ? 1 : d->batch);
         c->staged_at = d->staged_bytes;
-        d->staged_bytes += (rt_bytes(c->input) + 63) / 64 * 64;
+        d->staged_bytes += (rt_bytes(m, c->input) + 63) / 64 * 64;
     }
 }
 
@@ -151,9 +151,10 @@ static bool open_any(RtData *d, const RtModel *m, RtUse use, const char *path, i
     return rt_tokens_open(d, m, use, path, token_bytes);
 }
 
-bool rt_data_open(RtData *d, const RtModel *m, RtUse use, const char *path, int64_t token_bytes)
+bool rt_data_open(RtData *d, const RtModel *m, const RtPiece *piece, RtUse use, const char *path,
+                  int64_t token_bytes)
 {
-    *d = (RtData){0};
+    *d = (RtData){.model = m, .piece = piece};
     list_columns(d, m, use);
     if (!open_any(d, m, use, path, token_bytes)) {
         rt_data_close(d);
@@ -183,16 +184,26 @@ void rt_data_close(RtData *d)
     *d = (RtData){0};
 }
 
+// A run of the micro-batch's elements, which goes through one sample after the other.
+static void stage_run(const RtColumn *c, const int64_t *sample, const RtRuns *run, char *to)
+{
+    int64_t bytes = rt_element_bytes(c->input), stored = rt_dtype_bytes(rt_type_name(c->type)), n;
+
+    for (int64_t i = 0; i < run->count; i += n) {
+        int64_t row = (run->whole + i) / c->count, place = (run->whole + i) % c->count;
+        const uint8_t *from = c->rows + (c->is_whole ? 0 : sample[row]) * c->row_bytes;
+        n = c->count - place < run->count - i ? c->count - place : run->count - i;
+        rt_convert(c->input->type, to + (run->own + i) * bytes, c->type, from + place * stored, n);
+    }
+}
+
 void rt_data_stage(const RtData *d, const int64_t *sample, char *stage)
 {
     for (int i = 0; i < d->n; i++) {
         const RtColumn *c = &d->column[i];
-        int64_t rows = c->is_whole ? 1 : d->batch, bytes = rt_bytes(c->input) / rows;
 
-        for (int64_t r = 0; r < rows; r++) {
-            const uint8_t *from = c->rows + (c->is_whole ? 0 : sample[r]) * c->row_bytes;
-            rt_convert(c->input->type, stage + c->staged_at + r * bytes, c->type, from, c->count);
-        }
+        for (RtRuns r = rt_runs(d->model, c->input, d->piece); rt_runs_next(&r);)
+            stage_run(c, sample, &r, stage + c->staged_at);
     }
 }
 
@@ -200,6 +211,7 @@ void rt_data_place(const RtData *d, const char *stage, char *arena)
 {
     for (int i = 0; i < d->n; i++) {
         const RtColumn *c = &d->column[i];
-        memcpy(rt_place(c->input, 0, arena), stage + c->staged_at, (size_t)rt_bytes(c->input));
+        memcpy(rt_place(c->input, 0, arena), stage + c->staged_at,
+               (size_t)rt_bytes(d->model, c->input));
     }
 }

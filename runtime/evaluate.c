@@ -13,14 +13,12 @@ bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
 
     assert(sum && count);
     for (int64_t b = 0; b < d->samples / d->batch; b++) {
-        if (rt_interrupted())
-            return false;
         rt_watch_begin(run->rt.watch, RT_FORWARD);
         for (int64_t r = 0; r < d->batch; r++)
             d->sample[r] = b * d->batch + r;
         rt_data_stage(d, d->sample, d->stage);
         rt_data_place(d, d->stage, base);
-        if (!rt_check_indices(run, d, d->sample))
+        if (!rt_agree(run, rt_check_indices(run, d, d->sample)) || run->interrupted)
             return false;
         m->forward(&run->rt, base);
         if (!rt_check_labels(run, m->predict, m->n_predict, d, d->sample))

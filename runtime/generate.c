@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/comm.h"
 #include "runtime/internal.h"
 #include "runtime/rt_philox.h"
 
@@ -21,6 +22,7 @@ typedef struct Text {
     int64_t *token;  // the last `window` of them
     int64_t n;
     double *weight;  // of each token of the vocabulary
+    char *room;      // see rt_collect
 } Text;
 
 static bool find_tensors(Text *x)
@@ -63,6 +65,8 @@ static void push(Text *x, int64_t token)
 
 static void print_token(const Text *x, int64_t token)
 {
+    if (x->run->rank > 0)
+        return;
     if (x->is_bytes)
         putchar((int)token);
     else
@@ -105,7 +109,7 @@ static bool read_prompt(Text *x, const char *prompt)
 static int64_t choose(Text *x, const char *logits, int64_t i)
 {
     double temperature = x->run->o.temperature, total = 0;
-    int64_t best = 0, bytes = rt_dtype_bytes(rt_type_name(x->logits->type));
+    int64_t best = 0, bytes = rt_element_bytes(x->logits);
 
     for (int64_t v = 0; v < x->vocabulary; v++) {
         x->weight[v] = rt_get(x->logits->type, logits + v * bytes);
@@ -126,21 +130,34 @@ static int64_t choose(Text *x, const char *logits, int64_t i)
     return best;
 }
 
+// Puts the tokens into the first row of the input, as far as this rank has that.
+static void place_tokens(const Text *x)
+{
+    const RtRun *run = x->run;
+    char *place = rt_place(x->input, 0, run->arena.base);
+    int64_t bytes = rt_element_bytes(x->input);
+
+    for (int k = 0; k < run->model->n_predict; k++)  // the other rows, and labels
+        if (run->model->predict[k].role == RT_INPUT)
+            rt_fill_tensor(run->model, &run->model->predict[k], run->arena.base, 0);
+    for (RtRuns r = rt_runs(run->model, x->input, run->rt.piece); rt_runs_next(&r);)
+        for (int64_t i = 0; i < r.count && r.whole + i < x->n; i++)
+            rt_set_int(x->input->type, place + (r.own + i) * bytes, x->token[r.whole + i]);
+}
+
+// Rank 0 chooses for all.
 static int64_t next_token(Text *x, int64_t i)
 {
     RtRun *run = x->run;
-    char *base = run->arena.base, *row = rt_place(x->input, 0, base);
-    int64_t bytes = rt_bytes(x->input) / rt_count(x->input);
-    int64_t row_bytes = rt_bytes(x->logits) / x->logits->dim[0] / x->window;
+    int64_t row = x->logits->dim[2], token = 0;
 
     rt_watch_begin(run->rt.watch, RT_FORWARD);
-    for (int k = 0; k < run->model->n_predict; k++)  // the other rows, and labels
-        if (run->model->predict[k].role == RT_INPUT)
-            rt_fill_tensor(&run->model->predict[k], base, 0);
-    for (int64_t k = 0; k < x->n; k++)
-        rt_set_int(x->input->type, row + k * bytes, x->token[k]);
-    run->model->forward(&run->rt, base);
-    return choose(x, rt_place(x->logits, 0, base) + (x->n - 1) * row_bytes, i);
+    place_tokens(x);
+    run->model->forward(&run->rt, run->arena.base);
+    const char *logits = rt_collect(run, x->logits, (x->n - 1) * row, row, x->room);
+    if (run->rank == 0)
+        token = choose(x, logits, i);
+    return rt_comm_most(run->rt.comm, token);
 }
 
 bool rt_generate(RtRun *run)
@@ -152,21 +169,23 @@ bool rt_generate(RtRun *run)
         return false;
     x.token = rt_alloc((size_t)x.window, sizeof *x.token);
     x.weight = rt_alloc((size_t)x.vocabulary, sizeof *x.weight);
+    x.room = rt_alloc(2 * (size_t)x.logits->dim[2], (size_t)rt_element_bytes(x.logits));
     rt_set_hypers(run, 0, 0, 0);
     // Something has to stand there: a new line begins a text, as well as anything does.
     bool ok = read_prompt(&x, prompt ? prompt : x.is_bytes && x.vocabulary > '\n' ? "\n" : "");
     if (ok && x.n == 0)
         push(&x, 0);
-    for (int64_t i = 0; i < run->o.generate && ok && !rt_interrupted(); i++) {
+    for (int64_t i = 0; i < run->o.generate && rt_agree(run, ok) && !run->interrupted; i++) {
         int64_t token = next_token(&x, i);
 
         push(&x, token);
         print_token(&x, token);
         ok = rt_watch_end(run->rt.watch);
     }
-    if (ok)
+    if (ok && run->rank == 0)
         putchar('\n');
     free(x.token);
     free(x.weight);
+    free(x.room);
     return ok;
 }

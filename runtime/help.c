@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/comm.h"
 #include "runtime/internal.h"
 
 enum { INDENT = 26, WIDTH = 96 };
@@ -40,6 +41,10 @@ void rt_help(const RtModel *m)
 {
     char name[64], text[64];
 
+    int ranks = rt_mesh_ranks(&m->mesh);
+
+    if (ranks > 1)
+        printf("mpirun -n %d ", ranks);
     printf("%s OPTIONS\n\n", m->name);
     for (int i = 0; i < rt_n_options; i++)
         print_option(rt_options[i].name, rt_options[i].value, rt_options[i].help);
@@ -64,7 +69,7 @@ static int64_t total(const RtModel *m, RtRole role)
 
     for (int i = 0; i < m->n_tensors; i++)
         if (m->tensors[i].role == role)
-            n += rt_count(&m->tensors[i]) * rt_layers(&m->tensors[i]);
+            n += rt_whole_count(&m->tensors[i]) * rt_layers(&m->tensors[i]);
     return n;
 }
 
@@ -80,6 +85,16 @@ static void print_set(const char *what, const RtTensor *t, int n, RtRole role)
         }
 }
 
+static void print_mesh(const RtMesh *m)
+{
+    if (rt_mesh_ranks(m) == 1)
+        return;
+    printf("ranks       %d (", rt_mesh_ranks(m));
+    for (int a = 0; a < m->n_axes; a++)
+        printf("%s%s=%d", a ? ", " : "", m->name[a], m->size[a]);
+    printf(")\n");
+}
+
 void rt_info(const RtModel *m)
 {
     RtEntries e = rt_entries(m->tensors, m->n_tensors, 1u << RT_PARAMETER | 1u << RT_BUFFER, NULL);
@@ -88,6 +103,7 @@ void rt_info(const RtModel *m)
     printf("%s  %s\n", m->name, m->options ? m->options : "");
     if (m->plan)
         printf("plan        %s\n", m->plan);
+    print_mesh(&m->mesh);
     printf("arena       %.1f MiB, of which %.1f workspace\n", mebibytes(m->arena_bytes),
            mebibytes(m->workspace_bytes));
     printf("step        %.4g GFLOP, %d micro-batch%s\n", m->flops * 1e-9, m->accumulate,

@@ -18,19 +18,29 @@ static double normal(int64_t seed, int64_t tensor, int64_t layer, int64_t i)
     return i & 1 ? r * sin(2 * pi * v) : r * cos(2 * pi * v);
 }
 
+// By the place in the whole: the same weights however ranks share them.
+static void draw_layer(const RtRun *run, int tensor, int layer, char *to)
+{
+    const RtTensor *t = &run->model->tensors[tensor];
+    int64_t bytes = rt_element_bytes(t);
+
+    for (RtRuns r = rt_runs(run->model, t, run->rt.piece); rt_runs_next(&r);)
+        for (int64_t i = 0; i < r.count; i++)
+            rt_set(t->type, to + (r.own + i) * bytes,
+                   run->model->init_std * normal(run->o.seed, tensor, layer, r.whole + i));
+}
+
 static bool draw(const RtRun *run, int tensor)
 {
     const RtTensor *t = &run->model->tensors[tensor];
-    int64_t n = rt_count(t), bytes = n ? rt_bytes(t) / n : 0;
+    char *base = run->arena.base;
 
     if (t->init == RT_INIT_NONE)
         return rt_error(run->model, "'%s' can't be drawn; give --load", t->name);
     if (t->init != RT_INIT_NORMAL)
-        rt_fill_tensor(t, run->arena.base, t->init == RT_INIT_ONE ? 1 : 0);
+        rt_fill_tensor(run->model, t, base, t->init == RT_INIT_ONE ? 1 : 0);
     for (int l = 0; l < rt_layers(t) && t->init == RT_INIT_NORMAL; l++)
-        for (int64_t i = 0; i < n; i++)
-            rt_set(t->type, rt_place(t, l, run->arena.base) + i * bytes,
-                   run->model->init_std * normal(run->o.seed, tensor, l, i));
+        draw_layer(run, tensor, l, rt_place(t, l, base));
     return true;
 }
 

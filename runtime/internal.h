@@ -21,7 +21,7 @@ typedef enum RtSchedule { RT_CONSTANT_LR, RT_LINEAR, RT_COSINE } RtSchedule;
 
 typedef struct RtOptions {
     const char *data, *eval_data, *log, *save, *load, *save_gradients, *predict, *out, *prompt;
-    int64_t steps, epochs, eval_every, warmup, schedule, seed, generate, threads;
+    int64_t steps, epochs, eval_every, warmup, schedule, seed, generate, threads, timeout;
     int64_t token_choice, token_bytes;  // the word's number, -1 if not given; 1, 2 or 4
     double temperature;
     const char *trace;
@@ -70,11 +70,16 @@ int64_t rt_get_int(RtType t, const void *p);
 void rt_set(RtType t, void *p, double value);
 void rt_set_int(RtType t, void *p, int64_t value);
 
-int rt_layers(const RtTensor *t);     // at least 1
-int64_t rt_count(const RtTensor *t);  // elements of one layer
-int64_t rt_bytes(const RtTensor *t);  // of one layer
+int rt_layers(const RtTensor *t);  // at least 1
+int64_t rt_element_bytes(const RtTensor *t);
+int64_t rt_whole_count(const RtTensor *t);  // elements of one layer
+int64_t rt_whole_bytes(const RtTensor *t);
+// A layer as it lies in the arena, where a rank has room for chunks of it.
+int64_t rt_count(const RtModel *m, const RtTensor *t);
+int64_t rt_bytes(const RtModel *m, const RtTensor *t);
 char *rt_place(const RtTensor *t, int layer, char *arena);
-void rt_fill_tensor(const RtTensor *t, char *arena, double value);
+// All layers, padding and all.
+void rt_fill_tensor(const RtModel *m, const RtTensor *t, char *arena, double value);
 // The first of that role; NULL if there is none.
 const RtTensor *rt_find(const RtTensor *t, int n, RtRole role);
 // "input_ids I64[4,16]"; cut to fit.
@@ -82,9 +87,10 @@ void rt_tensor_print(const RtTensor *t, char *to, size_t room);
 // The name of a file for that tensor: what a file system might not take becomes '_'.
 void rt_file_name(const RtTensor *t, char *to, size_t room);
 
-// Tensors as files know them: one for each layer; `data` in the arena.
+// Tensors as files know them: whole, one for each layer; `data` is the place in the arena.
 typedef struct RtEntries {
     RtStored *item;
+    const RtTensor **tensor;  // that each is a layer of
     int n;
     char *names;
 } RtEntries;
@@ -94,6 +100,44 @@ RtEntries rt_entries(const RtTensor *t, int n, unsigned roles, char *arena);
 void rt_entries_free(RtEntries *e);
 
 void *rt_alloc(size_t count, size_t size);  // zeroed; ends the program when memory runs out
+
+// ---- pieces of tensors: piece.c ----
+
+int64_t rt_chunk(const RtMesh *m, const RtCut *c);
+RtPiece rt_piece(const RtMesh *m, const RtCut *c, int rank);
+// Of all cuts; freed by the caller.
+RtPiece *rt_pieces(const RtModel *m, int rank);
+// Is it the first of the ranks that have the same piece of the tensor?
+bool rt_is_first(const RtModel *m, const RtTensor *t, int rank);
+
+typedef struct RtRunsDim {
+    int64_t extent, whole, own, at;
+} RtRunsDim;
+
+// A walk over a piece of a tensor (one layer): `count` elements from element `whole` of the tensor
+// on lie in the rank's room from element `own` on. Rises in both.
+//     for (RtRuns r = rt_runs(m, t, piece); rt_runs_next(&r);)
+typedef struct RtRuns {
+    int64_t whole, own, count;
+    bool is_begun, is_ended;
+    int n;
+    RtRunsDim dim[RT_MAX_DIMS];  // the innermost first
+} RtRuns;
+
+RtRuns rt_runs(const RtModel *m, const RtTensor *t, const RtPiece *piece);
+bool rt_runs_next(RtRuns *r);
+// Copies the piece out of a whole layer.
+void rt_take_piece(const RtModel *m, const RtTensor *t, const RtPiece *piece, void *to,
+                   const void *whole);
+
+// ---- threads: share.c ----
+
+// Of the CPUs that this process may use: the default number of threads, and which of the processes
+// that share them it is, from 0.
+typedef struct RtShare {
+    int threads, place;
+} RtShare;
+RtShare rt_share(struct RtComm *c);
 
 // ---- arena: arena.c ----
 
@@ -112,15 +156,38 @@ typedef struct RtRun {
     RtOptions o;
     RtArena arena;
     Rt rt;
-    int64_t step;  // those done
+    int rank;
+    int64_t step;     // those done
+    int interrupted;  // the signal that asks to stop, 0 if none does; see rt_agree
+    bool has_failed;  // on any rank
+    char *held;       // what it says on stderr; NULL: that isn't held
 } RtRun;
 
-// The signal that asks to stop, 0 if none did.
-int rt_interrupted(void);
 double rt_seconds(void);  // since some moment
 
 // Sets the hyper-parameters of step `step` (from 0) and micro-batch `micro`.
 void rt_set_hypers(RtRun *run, int64_t step, int64_t micro, double lr);
+
+// ---- with the other ranks: agree.c ----
+
+// What failed on one rank ends all, with one message. So what is said on stderr is held from the
+// start, until rt_agree decides whose it is. Rank 0 says at once what it has to say.
+void rt_hold_messages(RtRun *run);
+void rt_release_messages(RtRun *run);
+void rt_catch_signals(void);
+// All ranks call it together: true if all are ok; then the same signal has interrupted all, or
+// none. After a failure it gives false at once: every function on the way up may ask. So a rank
+// that fails alone has only to return: its rt_main ends with the call that the others' next one
+// waits for. It must not do so where they first wait for another message.
+bool rt_agree(RtRun *run, bool ok);
+
+// ---- outputs: collect.c ----
+
+// Elements [first, first + count) of a tensor without layers, one after the other: on rank 0 those
+// of all ranks, who all call it; what others get is nothing. `room` for twice as many, where ranks
+// have pieces.
+const char *rt_collect(const RtRun *run, const RtTensor *t, int64_t first, int64_t count,
+                       char *room);
 
 // ---- --check-arena: watch.c ----
 // All but the first do nothing without a watch.
@@ -139,7 +206,7 @@ bool rt_watch_check(RtWatch *w);
 // The same, and all statements have been run.
 bool rt_watch_end(RtWatch *w);
 
-// ---- weights: weights.c, init.c ----
+// ---- weights: weights.c, init.c, save.c ----
 
 // Parameters and buffers from that file: the same names, types and shapes, or a list of what isn't.
 bool rt_weights_load(RtRun *run, const char *path);
@@ -149,29 +216,24 @@ bool rt_weights_draw(RtRun *run);
 
 // A file of tensors, its header made in advance, so that saving allocates nothing.
 typedef struct RtSaver {
+    RtRun *run;
     RtEntries entries;
     char *header;
     int64_t header_bytes;
     const char *path;
+    RtOut out;
+    bool is_begun;
 } RtSaver;
 
 // Checks at once that a file can be written there.
-bool rt_saver_open(RtSaver *s, const RtModel *m, RtEntries entries, const char *path);
-bool rt_saver_write(RtSaver *s, const RtModel *m);
+bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path);
+// All ranks together. The file is in its place, whole, when all have come to the end; on a failure
+// nothing is left.
+bool rt_saver_begin(RtSaver *s);
+void rt_saver_put(RtSaver *s, int entry, const char *data);  // this rank's piece
+bool rt_saver_end(RtSaver *s);
+bool rt_saver_write(RtSaver *s);  // all of these, from the arena
 void rt_saver_close(RtSaver *s);
-
-// ---- gradients of a step: gradients.c ----
-
-typedef struct RtGradients {
-    RtSaver saver;  // opened by the caller; its path is NULL if nobody asks
-    RtOut out;
-    const RtModel *model;  // NULL: no step is being saved
-} RtGradients;
-
-// From here on what rt_gradient is given is written to the file, which end puts in its place.
-bool rt_gradients_begin(RtGradients *g, const RtModel *m);
-bool rt_gradients_end(RtGradients *g);
-void rt_gradients_close(RtGradients *g);
 
 // ---- data: data.c, tokens.c, check.c, loader.c, shuffle.c ----
 
@@ -188,6 +250,8 @@ typedef struct RtColumn {
 } RtColumn;
 
 typedef struct RtData {
+    const RtModel *model;
+    const RtPiece *piece;  // what of each batch this rank reads
     RtColumn *column;
     int n;
     int64_t samples, batch;  // all; those of a micro-batch
@@ -199,9 +263,10 @@ typedef struct RtData {
 
 typedef enum RtUse { RT_TRAIN, RT_EVAL, RT_PREDICT } RtUse;  // RT_PREDICT needs no labels
 
-bool rt_data_open(RtData *d, const RtModel *m, RtUse use, const char *path, int64_t token_bytes);
+bool rt_data_open(RtData *d, const RtModel *m, const RtPiece *piece, RtUse use, const char *path,
+                  int64_t token_bytes);
 void rt_data_close(RtData *d);
-// Gathers the rows of d->batch samples, side by side; puts such a stage into the arena.
+// Gathers this rank's piece of d->batch samples; puts such a stage into the arena.
 void rt_data_stage(const RtData *d, const int64_t *sample, char *stage);
 void rt_data_place(const RtData *d, const char *stage, char *arena);
 // Cuts a file of tokens into windows: the columns of `d`, whose inputs are known.

@@ -51,6 +51,8 @@ const RtOption rt_options[] = {
      "what to go on from: text where the vocabulary is at most 256, else numbers of tokens"},
     {"--temperature", RT_REAL, AT(temperature), 0, 0, "T",
      "how freely to sample (1); 0: always the likeliest"},
+    {"--timeout", RT_WHOLE, AT(timeout), 1, MOST, "SECONDS",
+     "how long a rank may wait for another one before it ends the job (60)"},
     {"--info", RT_FLAG, AT(info), 0, 0, NULL, "describe the program and end"},
     {"--check-arena", RT_FLAG, AT(check_arena), 0, 0, NULL,
      "fill memory with NaN where nothing lives: a value read too late shows"},
@@ -260,7 +262,7 @@ static bool check_options(const RtOptions *o, const RtModel *m)
 
 int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv)
 {
-    *o = (RtOptions){.steps = -1, .temperature = 1, .token_choice = -1};
+    *o = (RtOptions){.steps = -1, .temperature = 1, .token_choice = -1, .timeout = 60};
     o->hyper = rt_alloc((size_t)m->n_tensors, sizeof *o->hyper);
     for (int i = 0; i < m->n_tensors; i++)
         o->hyper[i] = NAN;

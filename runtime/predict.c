@@ -7,7 +7,8 @@
 
 typedef struct Output {
     const RtTensor *tensor;
-    int64_t each;  // bytes of a sample; 0: it has no axis of samples, one row for each batch
+    int64_t each;  // elements of a sample; 0: it has no axis of samples, one row for each batch
+    char *room;    // see rt_collect
     char name[256];
 } Output;
 
@@ -17,7 +18,8 @@ static void describe(Output *o, RtNpzEntry *x, const RtTensor *t, const RtData *
     bool has_samples = t->rank > 0 && t->dim[0] % d->batch == 0 && t->dim[0] > 0;
 
     o->tensor = t;
-    o->each = has_samples ? rt_bytes(t) / d->batch : 0;
+    o->each = has_samples ? rt_whole_count(t) / d->batch : 0;
+    o->room = rt_alloc(t->n_parts ? 2 * (size_t)rt_whole_count(t) : 0, (size_t)rt_element_bytes(t));
     rt_file_name(t, o->name, sizeof o->name);
     x->t = (RtStored){.name = o->name, .dtype = rt_type_name(t->type), .rank = t->rank};
     memcpy(x->t.dim, t->dim, sizeof t->dim);
@@ -42,35 +44,40 @@ static bool predict_batch(RtRun *run, const RtData *d, int64_t first)
     rt_data_stage(d, d->sample, d->stage);
     for (int i = 0; i < run->model->n_predict; i++)  // labels, which nobody reads
         if (run->model->predict[i].role == RT_INPUT)
-            rt_fill_tensor(&run->model->predict[i], run->arena.base, 0);
+            rt_fill_tensor(run->model, &run->model->predict[i], run->arena.base, 0);
     rt_data_place(d, d->stage, run->arena.base);
-    if (!rt_check_indices(run, d, d->sample))
+    if (!rt_agree(run, rt_check_indices(run, d, d->sample)) || run->interrupted)
         return false;
     run->model->forward(&run->rt, run->arena.base);
     return rt_watch_end(run->rt.watch);
 }
 
+// All ranks run the model, rank 0 writes.
 static bool write_all(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry, int n)
 {
+    bool writes = run->rank == 0;
     RtOut out;
     RtFileError e;
 
-    if (!rt_npz_begin(&out, entry, n, run->o.out, &e))
+    if (writes && !rt_npz_begin(&out, entry, n, run->o.out, &e))
         return rt_error(run->model, "%s: %s", run->o.out, e.text);
     for (int64_t first = 0; first < d->samples; first += d->batch) {
         int64_t rows = d->samples - first < d->batch ? d->samples - first : d->batch;
 
-        if (!predict_batch(run, d, first) || rt_interrupted()) {
-            rt_out_cancel(&out);
+        if (!predict_batch(run, d, first)) {
+            if (writes)
+                rt_out_cancel(&out);
             return false;
         }
         for (int i = 0; i < n; i++) {
             const RtTensor *t = o[i].tensor;
-            int64_t bytes = o[i].each ? rows * o[i].each : rt_bytes(t);
-            rt_npz_write(&out, &entry[i], rt_place(t, 0, run->arena.base), (size_t)bytes);
+            int64_t count = o[i].each ? rows * o[i].each : rt_whole_count(t);
+            const char *y = rt_collect(run, t, 0, count, o[i].room);
+            if (writes)
+                rt_npz_write(&out, &entry[i], y, (size_t)(count * rt_element_bytes(t)));
         }
     }
-    return rt_npz_end(&out, entry, n, &e) ||
+    return !writes || rt_npz_end(&out, entry, n, &e) ||
            rt_error(run->model, "%s: not saved: %s", run->o.out, e.text);
 }
 
@@ -91,6 +98,8 @@ bool rt_predict(RtRun *run, const RtData *d)
     if (ok && !run->o.quiet)
         fprintf(stderr, "wrote %s: %d output%s of %lld samples\n", run->o.out, n, n == 1 ? "" : "s",
                 (long long)d->samples);
+    for (int i = 0; i < n; i++)
+        free(o[i].room);
     free(o);
     free(entry);
     return ok;

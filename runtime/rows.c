@@ -24,21 +24,22 @@ static int nth_cpu(const cpu_set_t *set, int n)
     return cpu;
 }
 
-int rt_pin(int threads)
+int rt_pin(int threads, int first)
 {
     cpu_set_t all;
     int failed = 0;
 
     if (sched_getaffinity(0, sizeof all, &all))
         return 0;
-    if (CPU_COUNT(&all) < threads)
-        return CPU_COUNT(&all);
+    int cpus = CPU_COUNT(&all) - first;
+    if (cpus < threads)
+        return cpus > 0 ? cpus : 0;
 #pragma omp parallel num_threads(threads) reduction(+ : failed)
     {
         cpu_set_t one;
 
         CPU_ZERO(&one);
-        CPU_SET(nth_cpu(&all, omp_get_thread_num()), &one);
+        CPU_SET(nth_cpu(&all, first + omp_get_thread_num()), &one);
         failed += sched_setaffinity(0, sizeof one, &one) != 0;
     }
     return threads - failed;

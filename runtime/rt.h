@@ -43,7 +43,7 @@ struct Rt {
     char *workspace;                // in the arena: RtModel.workspace_bytes
     struct RtProfile *profile;      // NULL: nobody asks how long calls take
     struct RtWatch *watch;          // NULL: nobody looks at the arena
-    struct RtGradients *gradients;  // NULL: nobody saves gradients
+    struct RtSaver *gradients;      // NULL: nobody saves gradients
     RtPiece *piece;                 // of this rank, one for each of RtModel.cuts
     struct RtComm *comm;            // to the other ranks; NULL: there is one rank
 };
@@ -165,9 +165,9 @@ void rt_lives(Rt *rt, RtSet set, const RtLife *life, const RtLoop *loop);
 // only; by default it spins for milliseconds, which on a shared machine made steps ten times
 // slower.
 void rt_settle(char **argv);
-// Keeps each thread on a CPU of its own, of those that the process may use. Gives how many threads
-// have one: all, or there are no more CPUs.
-int rt_pin(int threads);
+// Keeps each thread on a CPU of its own, of those that the process may use, from the first on.
+// Gives how many threads have one: all, or there are no more CPUs.
+int rt_pin(int threads, int first);
 
 // The trainer: options, data, step loop, logs, checkpoints. Returns the exit status.
 int rt_main(const RtModel *model, int argc, char **argv);

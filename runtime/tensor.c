@@ -155,7 +155,9 @@ void rt_set_int(RtType t, void *p, int64_t value) { store_ints(t, p, &value, 1);
 
 int rt_layers(const RtTensor *t) { return t->layers > 0 ? t->layers : 1; }
 
-int64_t rt_count(const RtTensor *t)
+int64_t rt_element_bytes(const RtTensor *t) { return rt_dtype_bytes(types[t->type].name); }
+
+int64_t rt_whole_count(const RtTensor *t)
 {
     int64_t n = 1;
 
@@ -164,22 +166,36 @@ int64_t rt_count(const RtTensor *t)
     return n;
 }
 
-int64_t rt_bytes(const RtTensor *t) { return rt_count(t) * rt_dtype_bytes(types[t->type].name); }
+int64_t rt_whole_bytes(const RtTensor *t) { return rt_whole_count(t) * rt_element_bytes(t); }
+
+int64_t rt_count(const RtModel *m, const RtTensor *t)
+{
+    int64_t n = t->n_parts ? 1 : rt_whole_count(t);
+
+    for (int i = 0; i < t->n_parts; i++)
+        n *= t->cut[i] ? rt_chunk(&m->mesh, &m->cuts[t->cut[i] - 1]) : t->part[i];
+    return n;
+}
+
+int64_t rt_bytes(const RtModel *m, const RtTensor *t)
+{
+    return rt_count(m, t) * rt_element_bytes(t);
+}
 
 char *rt_place(const RtTensor *t, int layer, char *arena)
 {
     return arena + t->offset + layer * t->step;
 }
 
-void rt_fill_tensor(const RtTensor *t, char *arena, double value)
+void rt_fill_tensor(const RtModel *m, const RtTensor *t, char *arena, double value)
 {
-    int64_t n = rt_count(t), bytes = n ? rt_bytes(t) / n : 0;
+    int64_t n = rt_count(m, t), bytes = rt_element_bytes(t);
 
     for (int l = 0; l < rt_layers(t); l++) {
         char *p = rt_place(t, l, arena);
 
         if (value == 0)  // of every type: zero bytes
-            memset(p, 0, (size_t)rt_bytes(t));
+            memset(p, 0, (size_t)(n * bytes));
         else
             for (int64_t i = 0; i < n; i++)
                 rt_set(t->type, p + i * bytes, value);
@@ -213,7 +229,7 @@ static RtStored stored(const RtTensor *t)
     RtStored s = {.name = t->name, .dtype = types[t->type].name, .rank = t->rank};
 
     memcpy(s.dim, t->dim, sizeof s.dim);
-    s.bytes = rt_bytes(t);
+    s.bytes = rt_whole_bytes(t);
     return s;
 }
 
@@ -261,12 +277,14 @@ RtEntries rt_entries(const RtTensor *t, int n, unsigned roles, char *arena)
                 room += (size_t)print_name(&t[i], l, NULL, 0) + 1;
         }
     e.item = rt_alloc((size_t)e.n, sizeof *e.item);
+    e.tensor = rt_alloc((size_t)e.n, sizeof *e.tensor);
     e.names = rt_alloc(room, 1);
     char *name = e.names;
     RtStored *x = e.item;
     for (int i = 0; i < n; i++)
         for (int l = 0; l < rt_layers(&t[i]) && roles >> t[i].role & 1; l++, x++) {
             *x = stored(&t[i]);
+            e.tensor[x - e.item] = &t[i];
             x->name = name;
             x->data = (uint8_t *)(arena ? rt_place(&t[i], l, arena) : NULL);
             name += print_name(&t[i], l, name, (size_t)(e.names + room - name)) + 1;
@@ -277,6 +295,7 @@ RtEntries rt_entries(const RtTensor *t, int n, unsigned roles, char *arena)
 void rt_entries_free(RtEntries *e)
 {
     free(e->item);
+    free(e->tensor);
     free(e->names);
     *e = (RtEntries){0};
 }

@@ -12,11 +12,11 @@ typedef struct Train {
     int64_t steps;
     double lr;  // the full height
     const RtTensor *loss_sum, *loss_count, *grad_norm;
+    double began;  // the step
     RtLoader *loader;
     RtLog log;
     RtProgress progress;
-    RtSaver weights;
-    RtGradients gradients;
+    RtSaver weights, gradients;
     RtProfile profile;
 } Train;
 
@@ -44,11 +44,11 @@ static bool open_files(Train *t)
     unsigned weights = 1u << RT_PARAMETER | 1u << RT_BUFFER;
 
     if (run->o.save &&
-        !rt_saver_open(&t->weights, m, rt_entries(m->tensors, m->n_tensors, weights, base),
+        !rt_saver_open(&t->weights, run, rt_entries(m->tensors, m->n_tensors, weights, base),
                        run->o.save))
         return false;
     if (run->o.save_gradients &&
-        !rt_saver_open(&t->gradients.saver, m,
+        !rt_saver_open(&t->gradients, run,
                        rt_entries(m->train, m->n_train, 1u << RT_GRADIENT, NULL),
                        run->o.save_gradients))
         return false;
@@ -87,7 +87,7 @@ static bool close_train(Train *t)
     if (t->loader)
         rt_loader_stop(t->loader);
     rt_saver_close(&t->weights);
-    rt_gradients_close(&t->gradients);
+    rt_saver_close(&t->gradients);
     rt_profile_close(&t->profile);
     t->run->rt.profile = NULL;
     return rt_log_close(&t->log, t->run->model, t->run->o.log);
@@ -104,8 +104,19 @@ static void run_part(Train *t, void (*part)(Rt *rt, char *m), const char *name)
     rt_profile_part(rt->profile, NULL);
 }
 
-// Forward and backward of all micro-batches; the loss, before anything is updated.
-static bool run_micros(Train *t, RtReport *r)
+// Puts the next micro-batch into the arena; its samples. NULL when any rank can't go on with it.
+static const int64_t *next_micro(Train *t)
+{
+    RtRun *run = t->run;
+
+    rt_watch_begin(run->rt.watch, RT_TRAINING);
+    const int64_t *sample = rt_loader_next(t->loader, run->arena.base);
+    return rt_agree(run, rt_check_indices(run, t->data, sample)) ? sample : NULL;
+}
+
+// Forward and backward of all micro-batches, of which the first has its data; the loss, before
+// anything is updated.
+static bool run_micros(Train *t, const int64_t *sample, RtReport *r)
 {
     RtRun *run = t->run;
     const RtModel *m = run->model;
@@ -113,11 +124,9 @@ static bool run_micros(Train *t, RtReport *r)
 
     for (int i = 0; i < m->n_tensors; i++)
         if (m->tensors[i].role == RT_ZERO)
-            rt_fill_tensor(&m->tensors[i], base, m->tensors[i].fill);
+            rt_fill_tensor(m, &m->tensors[i], base, m->tensors[i].fill);
     for (int k = 0; k < m->accumulate; k++) {
-        rt_watch_begin(run->rt.watch, RT_TRAINING);
-        const int64_t *sample = rt_loader_next(t->loader, base);
-        if (!rt_check_indices(run, t->data, sample))
+        if (k > 0 && !(sample = next_micro(t)))
             return false;
         rt_set_hypers(run, run->step, k, r->lr);
         run_part(t, m->micro, "micro");
@@ -131,25 +140,24 @@ static bool run_micros(Train *t, RtReport *r)
     return true;
 }
 
-static bool run_step(Train *t)
+static bool run_step(Train *t, const int64_t *sample)
 {
     RtRun *run = t->run;
     const RtModel *m = run->model;
     RtReport r = {.step = run->step + 1, .steps = t->steps};
-    double start = rt_seconds();
 
     r.lr = rt_schedule(&run->o, t->lr, run->step, t->steps);
-    bool saves = run->step == 0 && t->gradients.saver.path;
-    if (saves && !rt_gradients_begin(&t->gradients, m))
+    bool saves = run->step == 0 && t->gradients.path;
+    if (saves && !rt_saver_begin(&t->gradients))
         return false;
     run->rt.gradients = saves ? &t->gradients : NULL;
-    if (!run_micros(t, &r) || (saves && !rt_gradients_end(&t->gradients)))
+    if (!run_micros(t, sample, &r) || (saves && !rt_saver_end(&t->gradients)))
         return false;
     run->rt.gradients = NULL;
     bool is_finite = isfinite(r.loss);
     if (is_finite)
         run_part(t, m->update, "update");
-    r.seconds = rt_seconds() - start;
+    r.seconds = rt_seconds() - t->began;
     rt_profile_step(run->rt.profile, r.seconds);
     rt_log_step(&t->log, &r);
     if (!is_finite && !rt_watch_check(run->rt.watch))
@@ -168,7 +176,7 @@ static bool evaluate(Train *t)
     int64_t batches = t->eval->samples / t->eval->batch;
 
     if (!rt_evaluate(t->run, t->eval, &loss))
-        return rt_interrupted() != 0;
+        return t->run->interrupted != 0;
     rt_progress_eval(&t->progress, t->run->step, loss);
     rt_log_eval(&t->log, t->run->step, loss, batches * t->eval->batch, rt_seconds() - start);
     return true;
@@ -179,29 +187,33 @@ static bool run_steps(Train *t)
     RtRun *run = t->run;
     int64_t every = run->o.eval_every;
 
-    while (run->step < t->steps && !rt_interrupted()) {
-        if (!run_step(t))
+    while (run->step < t->steps && !run->interrupted) {
+        t->began = rt_seconds();
+        const int64_t *sample = next_micro(t);
+        if (sample && run->interrupted)
+            break;
+        if (!sample || !run_step(t, sample))
             return false;
-        bool is_last = run->step == t->steps || rt_interrupted();
-        if (t->eval && every > 0 && run->step % every == 0 && !is_last && !evaluate(t))
+        bool evaluates = t->eval && every > 0 && run->step % every == 0 && run->step < t->steps;
+        if (evaluates && !run->interrupted && !evaluate(t))
             return false;
     }
     rt_progress_end(&t->progress);
-    return !t->eval || rt_interrupted() || evaluate(t);
+    return !t->eval || run->interrupted || evaluate(t);
 }
+
 // What was asked for at the end of all steps.
 static bool write_results(Train *t)
 {
     const RtRun *run = t->run;
-    const RtModel *m = run->model;
 
-    if (run->o.save && !rt_saver_write(&t->weights, m))
+    if (run->o.save && !rt_saver_write(&t->weights))
         return false;
     if (run->o.save && !run->o.quiet)
         fprintf(stderr, "wrote %s\n", run->o.save);
     if (run->o.profile)
         rt_profile_print(&t->profile);
-    return !run->o.trace || rt_trace_write(&t->profile, m, run->o.trace);
+    return !run->o.trace || rt_trace_write(&t->profile, run->model, run->o.trace);
 }
 
 bool rt_train(RtRun *run, const RtData *data, const RtData *eval)
@@ -214,6 +226,6 @@ bool rt_train(RtRun *run, const RtData *data, const RtData *eval)
                 (long long)(eval->samples % eval->batch), (long long)eval->samples);
     if (run->o.profile || run->o.trace)
         run->rt.profile = &t.profile;
-    ok = ok && run_steps(&t) && write_results(&t);
+    ok = rt_agree(run, ok && run_steps(&t)) && write_results(&t);
     return close_train(&t) && ok;
 }

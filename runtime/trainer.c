@@ -2,7 +2,6 @@
 // train, evaluate, predict, generate, in this order.
 #include <math.h>
 #include <omp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,27 +9,6 @@
 
 #include "runtime/comm.h"
 #include "runtime/internal.h"
-
-// The one thing that must be global: a signal handler is given nothing else to write to.
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal) { interrupted = signal; }
-
-int rt_interrupted(void) { return interrupted; }
-
-// The first signal asks to stop after the step; the second finds the default action, and ends.
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = interrupt,
-                               .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
-
-    interrupted = 0;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    // A file that reaches the limit for files is an error of write, like a full disk.
-    signal(SIGXFSZ, SIG_IGN);
-}
 
 double rt_seconds(void)
 {
@@ -74,14 +52,18 @@ void rt_set_hypers(RtRun *run, int64_t step, int64_t micro, double lr)
 
 static void start_tensors(RtRun *run)
 {
-    for (int i = 0; i < run->model->n_tensors; i++) {
-        const RtTensor *t = &run->model->tensors[i];
+    const RtModel *m = run->model;
+
+    for (int i = 0; i < m->n_tensors; i++) {
+        const RtTensor *t = &m->tensors[i];
 
         if (t->role == RT_STATE || t->role == RT_ZERO)
-            rt_fill_tensor(t, run->arena.base, t->fill);
+            rt_fill_tensor(m, t, run->arena.base, t->fill);
+        else if (t->n_parts)  // what is behind a rank's piece
+            rt_fill_tensor(m, t, run->arena.base, 0);
         for (int l = 0; l < rt_layers(t) && t->role == RT_CONSTANT && t->data; l++)
-            memcpy(rt_place(t, l, run->arena.base), (const char *)t->data + l * rt_bytes(t),
-                   (size_t)rt_bytes(t));
+            rt_take_piece(m, t, run->rt.piece, rt_place(t, l, run->arena.base),
+                          (const char *)t->data + l * rt_whole_bytes(t));
     }
 }
 
@@ -89,6 +71,11 @@ static void start_tensors(RtRun *run)
 typedef struct Inputs {
     RtData train, eval, predict;
 } Inputs;
+
+static bool open_data(RtData *d, const RtRun *run, RtUse use, const char *path)
+{
+    return !path || rt_data_open(d, run->model, run->rt.piece, use, path, run->o.token_bytes);
+}
 
 static bool open_inputs(Inputs *x, const RtRun *run)
 {
@@ -99,29 +86,34 @@ static bool open_inputs(Inputs *x, const RtRun *run)
         return rt_error(m, "--data: it was compiled without a loss and can't be trained");
     if (o->eval_data && !rt_find(m->predict, m->n_predict, RT_LOSS_SUM))
         return rt_error(m, "--eval-data: it was compiled without a loss");
-    return (!o->data || rt_data_open(&x->train, m, RT_TRAIN, o->data, o->token_bytes)) &&
-           (!o->eval_data || rt_data_open(&x->eval, m, RT_EVAL, o->eval_data, o->token_bytes)) &&
-           (!o->predict || rt_data_open(&x->predict, m, RT_PREDICT, o->predict, o->token_bytes));
+    return open_data(&x->train, run, RT_TRAIN, o->data) &&
+           open_data(&x->eval, run, RT_EVAL, o->eval_data) &&
+           open_data(&x->predict, run, RT_PREDICT, o->predict);
+}
+
+static bool start_threads(RtRun *run)
+{
+    RtShare share = rt_share(run->rt.comm);
+    int threads = run->o.threads > 0 ? (int)run->o.threads : share.threads;
+    int pinned;
+
+    threads = threads < RT_MAX_THREADS ? threads : RT_MAX_THREADS;
+    omp_set_num_threads(threads);
+    run->rt.threads = threads;
+    if (run->o.pin && (pinned = rt_pin(threads, share.place * threads)) < threads)
+        return rt_error(run->model, "--pin: %d threads, but CPUs for %d", threads, pinned);
+    return true;
 }
 
 static bool start(RtRun *run)
 {
     const RtModel *m = run->model;
-    int threads = run->o.threads > 0 ? (int)run->o.threads : omp_get_max_threads();
-    int pinned;
 
-    if (!rt_arena_open(&run->arena, m))
+    if (!rt_arena_open(&run->arena, m) || !start_threads(run))
         return false;
-    threads = threads < RT_MAX_THREADS ? threads : RT_MAX_THREADS;
-    omp_set_num_threads(threads);
-    if (run->o.pin && (pinned = rt_pin(threads)) < threads)
-        return rt_error(m, "--pin: %d threads, but CPUs for %d", threads, pinned);
-    run->rt = (Rt){
-        .arena = run->arena.base,
-        .kernel = rt_alloc((size_t)m->n_kernels, sizeof(void *)),
-        .threads = threads,
-        .workspace = run->arena.base + m->workspace,
-    };
+    run->rt.arena = run->arena.base;
+    run->rt.kernel = rt_alloc((size_t)m->n_kernels, sizeof(void *));
+    run->rt.workspace = run->arena.base + m->workspace;
     if (run->o.check_arena)
         rt_watch_open(run);
     start_tensors(run);
@@ -139,41 +131,71 @@ static bool evaluate_only(RtRun *run, const RtData *d)
     rt_set_hypers(run, 0, 0, 0);
     if (!rt_evaluate(run, d, &loss))
         return false;
-    printf("eval_loss %.9g\n", loss);
+    if (run->rank == 0)
+        printf("eval_loss %.9g\n", loss);
     return true;
 }
 
-static int run_all(RtRun *run, Inputs *x)
+static bool run_all(RtRun *run, const Inputs *x)
 {
     const RtOptions *o = &run->o;
     bool ok = true;
 
-    if (!open_inputs(x, run) || !start(run))
-        return 1;
-    catch_signals();
     if (o->data && !rt_train(run, &x->train, o->eval_data ? &x->eval : NULL))
-        return 1;
+        return false;
     if (!o->data && o->eval_data)
         ok = evaluate_only(run, &x->eval);
-    if (ok && o->predict && !rt_interrupted())
+    if (ok && o->predict && !run->interrupted)
         ok = rt_predict(run, &x->predict);
-    if (ok && o->generate && !rt_interrupted())
+    if (ok && o->generate && !run->interrupted)
         ok = rt_generate(run);
-    return rt_interrupted() ? 128 + rt_interrupted() : !ok;
+    return ok || run->interrupted;
+}
+
+// What rank 0 does for all isn't asked of the others.
+static void follow(RtOptions *o)
+{
+    o->quiet = true;
+    o->profile = false;
+    o->log = o->trace = NULL;
+}
+
+// `status`: of this rank so far.
+static int run_rank(RtRun *run, Inputs *x, int status)
+{
+    const RtModel *m = run->model;
+
+    if (!rt_comm_open(&run->rt.comm, m, (double)run->o.timeout))
+        return status ? status : 1;
+    run->rank = rt_comm_rank(run->rt.comm);
+    run->rt.piece = rt_pieces(m, run->rank);
+    if (run->rank > 0)
+        follow(&run->o);
+    else
+        rt_release_messages(run);
+    if (!rt_agree(run, !status))
+        return status;
+    if (!rt_agree(run, open_inputs(x, run) && start(run)))
+        return 1;
+    rt_catch_signals();
+    bool ok = rt_agree(run, run_all(run, x));
+    return !ok ? 1 : run->interrupted ? 128 + run->interrupted : 0;
 }
 
 int rt_main(const RtModel *model, int argc, char **argv)
 {
     RtRun run = {.model = model};
     Inputs inputs = {0};
-    int status = rt_options_parse(&run.o, model, argc, argv);
 
+    if (rt_mesh_ranks(&model->mesh) > 1)
+        rt_hold_messages(&run);
+    int status = rt_options_parse(&run.o, model, argc, argv);
     if (!status && run.o.help)
         rt_help(model);
     else if (!status && run.o.info)
         rt_info(model);
-    else if (!status)
-        status = run_all(&run, &inputs);
+    else
+        status = run_rank(&run, &inputs, status);
     if (fflush(stdout) != 0 && !status) {
         rt_error(model, "stdout: can't be written to");
         status = 1;
@@ -186,6 +208,9 @@ int rt_main(const RtModel *model, int argc, char **argv)
     rt_data_close(&inputs.predict);
     rt_watch_close(run.rt.watch);
     rt_arena_close(&run.arena);
+    rt_comm_close(run.rt.comm);
+    free(run.rt.piece);
     rt_options_free(&run.o);
+    rt_release_messages(&run);
     return status;
 }

@@ -22,6 +22,7 @@ typedef struct Plan {
 
 struct RtWatch {
     const RtModel *model;
+    const RtPiece *piece;  // elsewhere tensors have padding, which may hold anything
     char *base;
     int64_t (*kept)[2];  // byte ranges that live on from step to step, rising
     int n_kept;
@@ -51,7 +52,7 @@ static void list_kept(RtWatch *w)
     w->n_kept = e.n;
     for (int i = 0; i < e.n; i++) {
         w->kept[i][0] = (char *)e.item[i].data - w->base;
-        w->kept[i][1] = w->kept[i][0] + e.item[i].bytes;
+        w->kept[i][1] = w->kept[i][0] + rt_bytes(m, e.tensor[i]);
     }
     qsort(w->kept, (size_t)e.n, sizeof *w->kept, by_start);
     rt_entries_free(&e);
@@ -60,9 +61,9 @@ static void list_kept(RtWatch *w)
 // ---- plans ----
 
 // The buffer that ends with this tensor; it may begin before it.
-static RtLife life_of(const RtTensor *t)
+static RtLife life_of(const RtModel *m, const RtTensor *t)
 {
-    int64_t end = t->offset + (rt_layers(t) - 1) * t->step + rt_bytes(t);
+    int64_t end = t->offset + (rt_layers(t) - 1) * t->step + rt_bytes(m, t);
 
     return (RtLife){t->name, t->offset, (end + 63) / 64 * 64 - t->offset, 0, INT_MAX};
 }
@@ -82,7 +83,7 @@ void rt_lives(Rt *rt, RtSet set, const RtLife *life, const RtLoop *loop)
     p->loop = rt_alloc((size_t)p->n_loops, sizeof *p->loop);
     memcpy(p->loop, loop, (size_t)p->n_loops * sizeof *loop);
     for (int i = 0; i < m->n_tensors; i++)
-        p->life[p->n++] = life_of(&m->tensors[i]);
+        p->life[p->n++] = life_of(m, &m->tensors[i]);
     if (m->workspace_bytes)
         p->life[p->n++] = (RtLife){"the workspace", m->workspace, m->workspace_bytes, 0, INT_MAX};
     for (int i = 0; i < n; i++) {
@@ -96,7 +97,7 @@ void rt_watch_open(RtRun *run)
     const RtModel *m = run->model;
     RtWatch *w = rt_alloc(1, sizeof *w);
 
-    *w = (RtWatch){.model = m, .base = run->arena.base};
+    *w = (RtWatch){.model = m, .piece = run->rt.piece, .base = run->arena.base};
     run->rt.watch = w;
     list_kept(w);
     memset(w->base, 0xff, (size_t)run->arena.bytes);
@@ -225,15 +226,16 @@ void rt_watch_call(RtWatch *w, const char *what)
 // ---- values ----
 
 // The number of the buffer in whose place was read what came to be in this tensor; NUMBERS if none.
-static uint32_t stray_number(const RtTensor *t, char *base)
+static uint32_t stray_number(const RtWatch *w, const RtTensor *t)
 {
     int each = t->type == RT_F32 ? 1 : t->type == RT_F64 ? 2 : 0;
 
     for (int layer = 0; layer < rt_layers(t) && each; layer++) {
-        const uint32_t *x = (const uint32_t *)rt_place(t, layer, base) + each - 1;
-        for (int64_t i = 0; i < rt_count(t); i++)
-            if (ONES - x[i * each] < NUMBERS)
-                return ONES - x[i * each];
+        const uint32_t *x = (const uint32_t *)rt_place(t, layer, w->base) + each - 1;
+        for (RtRuns r = rt_runs(w->model, t, w->piece); rt_runs_next(&r);)
+            for (int64_t i = r.own; i < r.own + r.count; i++)
+                if (ONES - x[i * each] < NUMBERS)
+                    return ONES - x[i * each];
     }
     return NUMBERS;
 }
@@ -241,7 +243,7 @@ static uint32_t stray_number(const RtTensor *t, char *base)
 static void check_values(RtWatch *w, const RtTensor *t, int n, unsigned roles)
 {
     for (int i = 0; i < n && !w->is_broken; i++) {
-        uint32_t number = roles >> t[i].role & 1 ? stray_number(&t[i], w->base) : NUMBERS;
+        uint32_t number = roles >> t[i].role & 1 ? stray_number(w, &t[i]) : NUMBERS;
         if (number == NUMBERS)
             continue;
         w->is_broken = true;

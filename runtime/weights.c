@@ -1,4 +1,4 @@
-// Parameters and buffers, from and to safetensors.
+// Parameters and buffers, from safetensors.
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,13 +47,17 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const RtStored *)a)->name, ((const RtStored *)b)->name);
 }
 
-// Both lists rise by name.
+// How many differ.
 static int compare(const RtEntries *e, const RtSafe *s, Faults *f)
 {
+    RtStored *wanted = rt_alloc((size_t)e->n, sizeof *wanted);
     int i = 0, j = 0;
 
+    // By name, as those of the file.
+    memcpy(wanted, e->item, (size_t)e->n * sizeof *wanted);
+    qsort(wanted, (size_t)e->n, sizeof *wanted, by_name);
     while (i < e->n || j < s->n) {
-        const RtStored *want = &e->item[i], *have = &s->tensor[j];
+        const RtStored *want = &wanted[i], *have = &s->tensor[j];
         int order = i == e->n ? 1 : j == s->n ? -1 : strcmp(want->name, have->name);
         char a[200], b[200];
 
@@ -73,6 +77,7 @@ static int compare(const RtEntries *e, const RtSafe *s, Faults *f)
     }
     if (f->n > MAX_NAMED)
         rt_note("and %d more", f->n - MAX_NAMED);
+    free(wanted);
     return f->n;
 }
 
@@ -86,10 +91,10 @@ bool rt_weights_load(RtRun *run, const char *path)
         return rt_error(m, "%s: %s", path, error.text);
     RtEntries e = rt_entries(m->tensors, m->n_tensors, WEIGHTS, run->arena.base);
     Faults f = {.m = m, .path = path};
-    qsort(e.item, (size_t)e.n, sizeof *e.item, by_name);
     if (compare(&e, &s, &f) == 0)
         for (int i = 0; i < e.n; i++)
-            memcpy((void *)e.item[i].data, s.tensor[i].data, (size_t)e.item[i].bytes);
+            rt_take_piece(m, e.tensor[i], run->rt.piece, (void *)e.item[i].data,
+                          rt_safe_find(&s, e.item[i].name)->data);
     rt_entries_free(&e);
     rt_safe_close(&s);
     return f.n == 0;
@@ -124,39 +129,4 @@ bool rt_weights_start(RtRun *run)
     if (m->init_std > 0)
         return rt_weights_draw(run);
     return rt_error(m, "%s: %s; give --load", path, strerror(errno));
-}
-
-// ---- saving ----
-
-bool rt_saver_open(RtSaver *s, const RtModel *m, RtEntries entries, const char *path)
-{
-    RtFileError e;
-    RtOut out;
-
-    *s = (RtSaver){.entries = entries, .path = path};
-    if (!rt_out_open(&out, path, &e))
-        return rt_error(m, "%s: %s", path, e.text);
-    rt_out_cancel(&out);
-    s->header = rt_safe_header(entries.item, entries.n, &s->header_bytes);
-    return s->header || rt_error(m, "out of memory");
-}
-
-bool rt_saver_write(RtSaver *s, const RtModel *m)
-{
-    RtFileError e;
-    RtOut out;
-
-    if (!rt_out_open(&out, s->path, &e))
-        return rt_error(m, "%s: %s", s->path, e.text);
-    rt_out_write(&out, s->header, (size_t)s->header_bytes);
-    for (int i = 0; i < s->entries.n; i++)
-        rt_out_write(&out, s->entries.item[i].data, (size_t)s->entries.item[i].bytes);
-    return rt_out_commit(&out, &e) || rt_error(m, "%s: not saved: %s", s->path, e.text);
-}
-
-void rt_saver_close(RtSaver *s)
-{
-    rt_entries_free(&s->entries);
-    free(s->header);
-    *s = (RtSaver){0};
 }

@@ -60,7 +60,7 @@ static void reads_folders(void **state)
     write_npy("d/_._a_b.npy", "F64", 2, (int64_t[]){4, 3}, a);
     write_npy("d/positions.npy", "I16", 2, (int64_t[]){1, 3}, positions);
     write_npy("d/labels.npy", "I32", 1, (int64_t[]){4}, labels);
-    assert_true(rt_data_open(&d, &folder_model, RT_TRAIN, "d", 1));
+    assert_true(rt_data_open(&d, &folder_model, NULL, RT_TRAIN, "d", 1));
     assert_int_equal(d.samples, 4);
     rt_data_stage(&d, (int64_t[]){3, 1}, d.stage);
     rt_data_place(&d, d.stage, arena);
@@ -91,7 +91,7 @@ static void reads_tokens(void **state)
         for (int i = 0; i < 17; i++)
             text[i * bytes] = (uint8_t)(100 + i);
         write_file("t", text, (size_t)(17 * bytes));
-        assert_true(rt_data_open(&d, &m, RT_TRAIN, "t", bytes));
+        assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "t", bytes));
         assert_int_equal(d.samples, 4);
         rt_data_stage(&d, (int64_t[]){3, 0}, d.stage);
         rt_data_place(&d, d.stage, arena);
@@ -103,10 +103,10 @@ static void reads_tokens(void **state)
         rt_data_close(&d);
         // Without labels the last token is of use, too.
         write_file("t", text, (size_t)(16 * bytes));
-        assert_true(rt_data_open(&d, &m, RT_TRAIN, "t", bytes));
+        assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "t", bytes));
         assert_int_equal(d.samples, 3);
         rt_data_close(&d);
-        assert_true(rt_data_open(&d, &m, RT_PREDICT, "t", bytes));
+        assert_true(rt_data_open(&d, &m, NULL, RT_PREDICT, "t", bytes));
         assert_int_equal(d.samples, 4);
         rt_data_close(&d);
     }
@@ -159,7 +159,7 @@ static void reads_ahead(void **state)
     write_file("t", text, sizeof text);
     m.train = set;
     m.n_train = N(set);
-    assert_true(rt_data_open(&d, &m, RT_TRAIN, "t", 1));
+    assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "t", 1));
     RtLoader *l = rt_loader_start(&d, EPOCHS * PER_EPOCH, SAMPLES, true, 1);
     for (int e = 0; e < EPOCHS; e++) {
         bool seen[SAMPLES] = {0};

@@ -332,38 +332,86 @@ static inline void read_text(const char *path, char *to, size_t room)
         fclose(f);
 }
 
-// Starts a trainer in a process of its own; `args` are divided at blanks.
-static inline pid_t start_trainer(const RtModel *m, const char *args)
+// Starts a trainer in a process of its own, which writes to files out and err in `folder`; `args`
+// are divided at blanks.
+static inline pid_t start_trainer_in(const char *folder, const RtModel *m, const char *args)
 {
     fflush(NULL);
     pid_t pid = fork();
     if (pid != 0)
         return pid;
-    char text[1024], *argv[64] = {(char *)m->name};
+    char text[1024], out[64], err[64], *argv[64] = {(char *)m->name};
     int argc = 1;
     snprintf(text, sizeof text, "%s", args);
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
         argv[argc++] = word;
-    if (!freopen("out", "w", stdout) || !freopen("err", "w", stderr))
+    snprintf(out, sizeof out, "%s/out", folder);
+    snprintf(err, sizeof err, "%s/err", folder);
+    if (!freopen(out, "w", stdout) || !freopen(err, "w", stderr))
         _exit(99);
     exit(rt_main(m, argc, argv));
 }
 
-static inline Said end_trainer(pid_t pid)
+static inline Said end_trainer_in(const char *folder, pid_t pid)
 {
     Said s = {0};
     int status = 0;
+    char path[64];
 
     waitpid(pid, &status, 0);
     s.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-    read_text("out", s.out, sizeof s.out);
-    read_text("err", s.err, sizeof s.err);
+    snprintf(path, sizeof path, "%s/out", folder);
+    read_text(path, s.out, sizeof s.out);
+    snprintf(path, sizeof path, "%s/err", folder);
+    read_text(path, s.err, sizeof s.err);
     return s;
 }
 
 static inline Said run_trainer(const RtModel *m, const char *args)
 {
-    return end_trainer(start_trainer(m, args));
+    return end_trainer_in(".", start_trainer_in(".", m, args));
+}
+
+static inline void assert_ran(const Said *s)
+{
+    if (s->status)
+        print_error("%s", s->err);
+    assert_int_equal(s->status, 0);
+}
+
+static inline void read_tensor(const char *path, const char *name, void *to, size_t bytes)
+{
+    RtSafe s;
+    RtFileError e;
+
+    assert_true(rt_safe_open(&s, path, &e));
+    const RtStored *t = rt_safe_find(&s, name);
+    assert_non_null(t);
+    assert_int_equal(t->bytes, bytes);
+    memcpy(to, t->data, bytes);
+    rt_safe_close(&s);
+}
+
+// The loss of the last line of a log.
+static inline double last_loss(const char *path, const char *key)
+{
+    char text[65536], *at = NULL;
+    double v = NAN;
+
+    read_text(path, text, sizeof text);
+    for (char *p = text; (p = strstr(p, key)); p++)
+        at = p;
+    if (at)
+        sscanf(at + strlen(key), "%lf", &v);
+    return v;
+}
+
+static inline bool same_files(const char *a, const char *b)
+{
+    char command[128];
+
+    snprintf(command, sizeof command, "cmp -s %s %s", a, b);
+    return system(command) == 0;
 }
 
 // Goes into a new, empty folder.

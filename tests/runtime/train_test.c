@@ -4,48 +4,6 @@
 
 #include "tests/runtime/small.h"
 
-static void assert_ran(const Said *s)
-{
-    if (s->status)
-        print_error("%s", s->err);
-    assert_int_equal(s->status, 0);
-}
-
-static void read_tensor(const char *path, const char *name, void *to, size_t bytes)
-{
-    RtSafe s;
-    RtFileError e;
-
-    assert_true(rt_safe_open(&s, path, &e));
-    const RtStored *t = rt_safe_find(&s, name);
-    assert_non_null(t);
-    assert_int_equal(t->bytes, bytes);
-    memcpy(to, t->data, bytes);
-    rt_safe_close(&s);
-}
-
-// The loss of the last line of a log.
-static double last_loss(const char *path, const char *key)
-{
-    char text[65536], *at = NULL;
-    double v = NAN;
-
-    read_text(path, text, sizeof text);
-    for (char *p = text; (p = strstr(p, key)); p++)
-        at = p;
-    if (at)
-        sscanf(at + strlen(key), "%lf", &v);
-    return v;
-}
-
-static bool same_files(const char *a, const char *b)
-{
-    char command[128];
-
-    snprintf(command, sizeof command, "cmp -s %s %s", a, b);
-    return system(command) == 0;
-}
-
 static void learns_a_line(void **state)
 {
     float w[LD];

@@ -1,0 +1,72 @@
+// What ranks have to agree on before they go on together: that nothing failed on any of them, and
+// that nobody asked to stop.
+#include <signal.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+
+#include "runtime/comm.h"
+#include "runtime/internal.h"
+
+// The one thing that must be global: a signal handler is given nothing else to write to.
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal) { interrupted = signal; }
+
+// The first signal asks to stop after the step; the second finds the default action, and ends.
+void rt_catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = interrupt,
+                               .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
+
+    interrupted = 0;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    // A file that reaches the limit for files is an error of write, like a full disk.
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+void rt_hold_messages(RtRun *run)
+{
+    enum { ROOM = 1 << 16 };
+
+    fflush(stderr);
+    run->held = rt_alloc(ROOM, 1);
+    setvbuf(stderr, run->held, _IOFBF, ROOM);
+}
+
+void rt_release_messages(RtRun *run)
+{
+    if (!run->held)
+        return;
+    fflush(stderr);
+    setvbuf(stderr, NULL, _IONBF, 0);
+    free(run->held);
+    run->held = NULL;
+}
+
+// The largest number wins: that of the first rank that failed, above all signals.
+bool rt_agree(RtRun *run, bool ok)
+{
+    enum { FAILED = 1 << 10 };
+    int ranks = rt_comm_ranks(run->rt.comm);
+
+    if (run->has_failed)
+        return false;
+    int64_t x = rt_comm_most(run->rt.comm, ok ? interrupted : FAILED + ranks - run->rank);
+    if (x < FAILED) {
+        run->interrupted = (int)x;
+        return true;
+    }
+    run->has_failed = true;
+    if (run->rank == 0)
+        return false;
+    if (run->rank == ranks + FAILED - x) {
+        rt_note("on rank %d of %d", run->rank, ranks);
+        fflush(stderr);
+    } else {
+        __fpurge(stderr);
+    }
+    return false;
+}

@@ -1,0 +1,149 @@
+// Several ranks of a hand-written program: processes that leave each other messages in shared
+// memory.
+#ifndef SHARDCC_TESTS_RANKS_H
+#define SHARDCC_TESTS_RANKS_H
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#include "runtime/comm.h"
+#include "runtime/transport.h"
+#include "tests/runtime/small.h"
+
+enum { MOST_RANKS = 8, BOX = 16, BOX_BYTES = 4096, SUM = 64 };
+
+// Messages from one rank to another: those sent, those taken, and the latest of them.
+typedef struct Box {
+    atomic_int sent, taken;
+    char message[BOX][BOX_BYTES];
+} Box;
+
+typedef struct Shared {
+    Box box[MOST_RANKS][MOST_RANKS];
+    RtBoard board[MOST_RANKS];
+    float part[MOST_RANKS][SUM];
+} Shared;
+
+static Shared *shared;
+
+// A process waits for one message at a time.
+typedef struct Waiting {
+    int from;
+    void *data;
+    int64_t bytes;
+} Waiting;
+
+static bool shared_open(RtComm *c)
+{
+    c->rank = atoi(getenv("OMPI_COMM_WORLD_RANK"));
+    c->ranks = atoi(getenv("OMPI_COMM_WORLD_SIZE"));
+    c->state = calloc(1, sizeof(Waiting));
+    c->board = calloc((size_t)c->ranks, sizeof *c->board);
+    for (int r = 0; r < c->ranks; r++)
+        c->board[r] = &shared->board[r];
+    return true;
+}
+
+static void shared_close(RtComm *c)
+{
+    free(c->state);
+    free(c->board);
+}
+
+static int shared_send(RtComm *c, int to, const void *data, int64_t bytes)
+{
+    Box *b = &shared->box[c->rank][to];
+
+    while (b->sent - b->taken == BOX)
+        sched_yield();
+    assert_true(bytes <= BOX_BYTES);
+    memcpy(b->message[b->sent % BOX], data, (size_t)bytes);
+    b->sent++;
+    return 0;
+}
+
+static int shared_receive(RtComm *c, int from, void *data, int64_t bytes)
+{
+    *(Waiting *)c->state = (Waiting){from, data, bytes};
+    return 1;
+}
+
+static int shared_test(RtComm *c, int message)
+{
+    Waiting *w = c->state;
+    Box *b = &shared->box[w->from][c->rank];
+
+    if (message == 0)
+        return 1;
+    if (b->sent == b->taken)
+        return 0;
+    memcpy(w->data, b->message[b->taken % BOX], (size_t)w->bytes);
+    b->taken++;
+    return 1;
+}
+
+static void shared_warn(RtComm *c, int peer) {}
+static int shared_warned(RtComm *c, int *peer) { return -1; }
+static void shared_end(RtComm *c) { exit(1); }
+
+static const RtTransport shared_memory = {
+    .open = shared_open,
+    .close = shared_close,
+    .send = shared_send,
+    .receive = shared_receive,
+    .test = shared_test,
+    .warn = shared_warn,
+    .warned = shared_warned,
+    .end = shared_end,
+};
+
+// Adds up what all ranks have, in the order of ranks.
+static inline void sum_over_ranks(Rt *rt, float *x, int n)
+{
+    int ranks = rt_comm_ranks(rt->comm);
+
+    assert_true(n <= SUM);
+    memcpy(shared->part[rt_comm_rank(rt->comm)], x, (size_t)n * sizeof *x);
+    rt_comm_most(rt->comm, 0);
+    for (int i = 0; i < n; i++) {
+        x[i] = 0;
+        for (int r = 0; r < ranks; r++)
+            x[i] += shared->part[r][i];
+    }
+    rt_comm_most(rt->comm, 0);
+}
+
+// What each rank said, and how it ended.
+typedef struct Ranks {
+    Said said[MOST_RANKS];
+} Ranks;
+
+// Starts all ranks of a program, whose transport is `shared_memory`.
+static inline void run_ranks(Ranks *x, const RtModel *m, const char *args)
+{
+    int n = rt_mesh_ranks(&m->mesh);
+    pid_t pid[MOST_RANKS];
+    char text[64];
+
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(shared != MAP_FAILED);
+    snprintf(text, sizeof text, "%d", n);
+    setenv("OMPI_COMM_WORLD_SIZE", text, 1);
+    for (int r = 0; r < n; r++) {
+        snprintf(text, sizeof text, "%d", r);
+        setenv("OMPI_COMM_WORLD_RANK", text, 1);
+        snprintf(text, sizeof text, "rank%d", r);
+        mkdir(text, 0777);
+        pid[r] = start_trainer_in(text, m, args);
+    }
+    for (int r = 0; r < n; r++) {
+        snprintf(text, sizeof text, "rank%d", r);
+        x->said[r] = end_trainer_in(text, pid[r]);
+    }
+    unsetenv("OMPI_COMM_WORLD_SIZE");
+    unsetenv("OMPI_COMM_WORLD_RANK");
+    munmap(shared, sizeof *shared);
+}
+
+#endif
