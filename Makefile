@@ -36,6 +36,7 @@ all: $(B)/shardcc $(ENGINES) $(B)/rt/libshardrt.a $(B)/rt/libshardrt_mpi.a $(B)/
 # What a trainer is built from, beside shardcc: the library, and the sources for --emit source.
 $(B)/rt/libshardrt.a: $(B)/libshardrt.a $(wildcard runtime/*.[ch] runtime/cpu/*.[ch])
 	@mkdir -p $(B)/rt/cpu
+	rm -f $(B)/rt/*.[ch] $(B)/rt/cpu/*.[ch]
 	cp $(filter-out runtime/probe%,$(wildcard runtime/*.[ch])) $(B)/rt/ && cp runtime/cpu/*.[ch] $(B)/rt/cpu/
 	cp $(B)/libshardrt.a $@
 
