@@ -105,6 +105,15 @@ void report_program(const Program *p)
 
 char *plan_line(Arena *a, const Program *p)
 {
-    return arena_string(a, "1 rank, arena %" PRId64 " bytes, bound %" PRId64, p->arena_bytes,
+    const Sharded *s = p->set[SET_PREDICT].sharded;
+    const char *ranks = "1 rank";
+    Text mesh = {0};
+
+    if (s) {
+        mesh_print(&s->plan->mesh, &mesh);
+        ranks = arena_string(a, "%d ranks as %s", mesh_ranks(&s->plan->mesh), mesh.s);
+        text_free(&mesh);
+    }
+    return arena_string(a, "%s, arena %" PRId64 " bytes, bound %" PRId64, ranks, p->arena_bytes,
                         p->bound);
 }

@@ -31,8 +31,8 @@ static void print_args(Gen *g, const Item *it, Text *call)
 {
     for (const char *s = it->kernel.args.s; *s;)
         if (s[0] == '$' && s[1] == 'o') {
-            int piece = node_piece(g, it->nodes[0], (int)strtol(s + 2, (char **)&s, 10));
-            text_printf(call, piece < 0 ? "0" : "rt->piece[%d].offset", piece);
+            int factor = (int)strtol(s + 2, (char **)&s, 10);
+            text_printf(call, "rt->piece[%d].offset", node_piece(g, it->nodes[0], factor));
         } else if (s[0] == '$') {
             print_layer_attr(it, &g->s->g->nodes[it->nodes[0]], &s, call);
         } else {

@@ -68,7 +68,7 @@ void kernel_gather(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RA
     text_printf(&k->args, ".batch = %" PRId64 ", .outer = %" PRId64 ", .n = %" PRId64, d.batch,
                 d.outer, d.n);
     text_printf(&k->args, ", .index = %" PRId64 ", .inner = %" PRId64, d.index, d.inner);
-    if (k->whole)
+    if (k->cut >> rows & 1)
         text_printf(&k->args, ", .offset = $o%d, .whole = %" PRId64 "}", rows, k->whole[rows]);
     else
         text_printf(&k->args, ", .whole = %" PRId64 "}", d.n);

@@ -327,8 +327,10 @@ typedef struct Kernel {
     // Operands that it can't take as they are: bit i, and the strides that it needs of a copy.
     uint64_t copies;
     int64_t (*want)[MAX_RANK];  // [operand]
-    // Given: of a piece of a node, the whole's size by factor of its rule; NULL: the node is whole.
+    // Given: of a piece of a node, the whole's size by factor of its rule, and which factors are cut
+    // (bit by factor); NULL: the node is whole.
     const int64_t *whole;
+    uint64_t cut;
 } Kernel;
 
 // All that shardcc knows about an operator. One const OpDef per file of ir/ops/; ops.def lists them.

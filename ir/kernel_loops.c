@@ -344,14 +344,20 @@ static void whole_sizes(const Rule *r, const Kernel *k, int64_t *size)
 // Where a piece begins: among the positions of the queries, which the mask goes by, and in random
 // numbers.
 static void print_begin(const Rule *r, const AttentionDims *a, const Attention *o,
-                        const int64_t *drop, Text *t)
+                        const int64_t *drop, uint64_t cut, Text *t)
 {
-    text_printf(t, ", .offset = %" PRId64 " + $o%d", o->offset, factor_of(r, a->query));
-    if (!o->drop.seed)
-        return;
-    text_printf(t, ", .drop_at = 0");
-    for (int i = 0; a->drop[i]; i++)
-        text_printf(t, " + $o%d * %" PRId64, factor_of(r, a->drop[i]), drop[i]);
+    int query = factor_of(r, a->query);
+    bool is_first = true;
+
+    text_printf(t, ", .offset = %" PRId64, o->offset);
+    if (cut >> query & 1)
+        text_printf(t, " + $o%d", query);
+    for (int i = 0; o->drop.seed && a->drop[i]; i++) {
+        int f = factor_of(r, a->drop[i]);
+        if (cut >> f & 1)
+            text_printf(t, "%s$o%d * %" PRId64, is_first ? ", .drop_at = " : " + ", f, drop[i]);
+        is_first &= !(cut >> f & 1);
+    }
 }
 
 static void print_options(const Graph *g, const Node *n, const Attention *a, int64_t micro, Text *t)
@@ -447,9 +453,6 @@ void kernel_attention(const Graph *g, const Node *n, const int64_t (*stride)[MAX
         if (o.dims[i])
             print_strides(&batch, &group, i, row_of(i, &s, &t)->stride[i],
                           column_of(i, &t, &e, &f)->stride[i], &k->args);
-    if (k->whole)
-        print_begin(&rule, &a, &options, drop, &k->args);
-    else
-        text_printf(&k->args, ", .offset = %" PRId64, options.offset);
+    print_begin(&rule, &a, &options, drop, k->cut, &k->args);
     print_options(g, n, &options, micro, &k->args);
 }

@@ -252,6 +252,16 @@ static void add_pads(Emit *e, NodeId n, const Operand *ops)
     }
 }
 
+static uint64_t cut_factors(const Sharded *s, NodeId n)
+{
+    uint64_t bits = 0;
+    RtCut c;
+
+    for (int f = 0; s && f < s->node[n].n_factors; f++)
+        bits |= (uint64_t)node_cut(s, n, f, &c) << f;
+    return bits;
+}
+
 bool emit_kernel(Emit *e, NodeId n)
 {
     Lowering *l = e->l;
@@ -261,7 +271,8 @@ bool emit_kernel(Emit *e, NodeId n)
     Operand *ops = arena_array(a, Operand, count);
     int64_t(*stride)[MAX_RANK] = arena_alloc(a, (size_t)count, sizeof *stride);
     Kernel k = {.want = arena_alloc(a, (size_t)count, sizeof *stride),
-                .whole = l->s->sharded ? l->s->sharded->node[n].size : NULL};
+                .whole = l->s->sharded ? l->s->sharded->node[n].size : NULL,
+                .cut = cut_factors(l->s->sharded, n)};
 
     for (int i = 0; i < count; i++) {
         if (i >= x->n_in)
@@ -281,7 +292,7 @@ bool emit_kernel(Emit *e, NodeId n)
     x = &l->g->nodes[n];
     if (k.copies) {
         text_free(&k.args);
-        k = (Kernel){.want = k.want, .whole = k.whole};
+        k = (Kernel){.want = k.want, .whole = k.whole, .cut = k.cut};
         x->op->kernel(l->g, x, (const int64_t(*)[MAX_RANK])stride, &k);
     }
     char *args = arena_copy(a, k.args.s ? k.args.s : "", k.args.n);
