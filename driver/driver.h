@@ -18,7 +18,7 @@ typedef struct Strings {
 typedef struct Options {
     const char *input;
     const char *output;  // -o; NULL: the input's base name, or stdout for a text
-    Strings bind, shape, freeze, no_decay, padding;
+    Strings bind, shape, freeze, no_decay, padding, pin;
     const char *loss, *optimizer;
     const char *dump_after;
     const char *march, *cc;

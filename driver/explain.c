@@ -69,7 +69,10 @@ static void print_why(Arena *a, const char *what, const PlanEntry *e)
         printf("the next best is %s, at most %s a step more\n", e->next,
                time_text(a, e->next_seconds));
     else
-        printf("%s takes no longer\n", e->next);
+        printf("%s takes %s\n", e->next,
+               e->next_seconds < 0
+                   ? arena_string(a, "at least %s a step less", time_text(a, -e->next_seconds))
+                   : "no longer");
 }
 
 bool explain(Arena *a, const PlanFile *f, const char *name, Diag *d)

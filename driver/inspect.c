@@ -75,7 +75,8 @@ static char *next_text(Arena *a, const PlanEntry *e)
 
     if (!e->next)
         return arena_string(a, "none%s", pin);
-    return arena_string(a, "%s +%s%s", e->next, time_text(a, e->next_seconds), pin);
+    return arena_string(a, "%s %s%s%s", e->next, e->next_seconds < 0 ? "" : "+",
+                        time_text(a, e->next_seconds), pin);
 }
 
 // How the optimizer's states of a parameter lie, where that is otherwise.

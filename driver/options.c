@@ -27,6 +27,7 @@ typedef enum OptionId {
     O_MESH,
     O_MEMORY,
     O_PLAN_OUTPUT,
+    O_PIN,
     O_VERSION,
     O_HELP = OPTION_HELP
 } OptionId;
@@ -77,6 +78,8 @@ static const OptionDef table[] = {
     {"--ranks", O_RANKS, "N", "a program of N ranks, which mpirun -n N starts", COMPILE},
     {"--ranks", O_RANKS, "N", "how many (one for each device)", PLAN},
     {"--mesh", O_MESH, "MESH", "the ranks as a grid: 2x4, or dp=2,tp=4; else the best one"},
+    {"--pin", O_PIN, "GLOB=SPEC",
+     "values of such names rest so: 'h.*.fc.weight=[-,tp]'; with the axes of --mesh", PLAN},
     {"--memory", O_MEMORY, "SIZE", "of each rank, as 70GiB; else what the devices have"},
     {"--cluster", O_CLUSTER, "FILE.json",
      "what it can do, as shardcc detect wrote it, or local, a100xN, h100xN: --profile\n"
@@ -159,6 +162,9 @@ static bool set(Arena *a, void *to, int id, const char *s, int *status)
     case O_MESH:
         o->mesh = s;
         return *s || complain(status, "--mesh: an empty mesh");
+    case O_PIN:
+        push(a, &o->pin, s);
+        return check_pin(s, status);
     case O_MEMORY:
         return read_bytes("--memory", s, &o->memory, status);
     case O_HELP:
@@ -214,7 +220,9 @@ static const Command plan_options = {
 bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
     *o = (Options){.accumulate = 1, .cluster = "local"};
-    return command_read(&plan_options, a, argc, argv, o, status) && check_graph(o, status);
+    if (!command_read(&plan_options, a, argc, argv, o, status) || !check_graph(o, status))
+        return false;
+    return !o->pin.n || o->mesh || complain(status, "--pin needs --mesh, whose axes it names");
 }
 
 static void add(Arena *a, Strings *to, const char *name, const char *value)

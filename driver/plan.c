@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "driver/passes.h"
+#include "driver/pins.h"
 #include "driver/plan_make.h"
 #include "driver/plan_text.h"
 
@@ -18,6 +19,8 @@ typedef struct Job {
     const Mesh *mesh;
     int n_meshes;
     Graph *g;
+    Pin *pin;
+    int n_pins;
     Diag *d;
 } Job;
 
@@ -57,7 +60,10 @@ static bool read_graph(Job *j)
     j->g = passes_run(j->a, j->o, true, &w, j->d, &dumped);
     if (j->g && !j->g->n_carries)
         diag_error(j->d, "a plan is of a training step: --loss and --optimizer say of which");
-    return j->g && j->g->n_carries;
+    if (!j->g || !j->g->n_carries)
+        return false;
+    j->n_pins = pins_read(j->a, j->o, j->g, &j->mesh[0], &j->pin, j->d);
+    return j->n_pins >= 0;
 }
 
 // The best plan of all meshes; if none has one that fits, the one that holds least.
@@ -65,7 +71,9 @@ static bool search(const Job *j, Planned *best)
 {
     PlanOptions o = {.accumulate = j->o->accumulate,
                      .memory = j->memory,
-                     .solve = {.time_limit = 300,
+                     .pin = j->pin,
+                     .n_pins = j->n_pins,
+                     .solve = {.time_limit = 60,
                                .gap = 1e-2,
                                .threads = 2,
                                .seed = 1,
@@ -134,6 +142,23 @@ static bool write_plan(const Job *j, const PlanFile *f)
     return ok;
 }
 
+static void mark_pins(const Job *j, PlanFile *f)
+{
+    ValueId *value;
+    NodeId *node;
+    Alike alike = alike_find(j->g, j->a);
+
+    plan_file_values(j->g, j->a, &value);
+    plan_file_nodes(j->g, j->a, &node);
+    for (int i = 0; i < j->n_pins; i++) {
+        const Pin *p = &j->pin[i];
+        for (int k = 0; k < f->n_values; k++)
+            f->value[k].pin |= p->kind == PIN_REST && alike.value[value[k]] == p->id;
+        for (int k = 0; k < f->n_nodes; k++)
+            f->node[k].pin |= p->kind == PIN_STRATEGY && node[k] == p->id;
+    }
+}
+
 static int finish(const Job *j, const Planned *p)
 {
     Strings words = options_words(j->a, j->o);
@@ -148,6 +173,7 @@ static int finish(const Job *j, const Planned *p)
     f.n_options = words.n;
     f.memory = j->memory;
     f.meshes = j->n_meshes;
+    mark_pins(j, &f);
     if (!write_plan(j, &f))
         return EXIT_USER;
     plan_head(j->a, base_name(j->path), &f);

@@ -155,6 +155,14 @@ bool check_padding(const char *s, int *status)
            complain(status, "--padding-index: '%s' is not of the form GLOB=K", s);
 }
 
+bool check_pin(const char *s, int *status)
+{
+    const char *equals = strrchr(s, '=');
+
+    return (equals && equals > s && equals[1]) ||
+           complain(status, "--pin: '%s' is not of the form GLOB=SPEC", s);
+}
+
 bool check_pass(const char *s, int *status)
 {
     Text all = {0};

@@ -179,6 +179,8 @@ OPTIONS = [
     (["plan", "a.onnx", "--loss", "logits"], "--loss needs --optimizer"),
     (["plan", "a.onnx", "--emit", "c"], "unknown option '--emit' (did you mean '--mesh'?)"),
     (["plan", "a.onnx", "--ranks", "0"], "--ranks: '0' is not a whole number from 1 to 65536"),
+    (["plan", "a.onnx", "--pin", "w"], "--pin: 'w' is not of the form GLOB=SPEC"),
+    (["plan", "a.onnx", "--pin", "w=[x0,-]"], "--pin needs --mesh, whose axes it names"),
     (["plan", "a.onnx", "--memory", "lots"], "--memory: 'lots' is no size, such as 70GiB"),
     (["inspect"], "no plan given; --help tells more"),
     (["inspect", "a.json", "b.json"], "one plan at a time: 'a.json' and 'b.json'"),
@@ -189,6 +191,7 @@ OPTIONS = [
 ]
 
 MLP = str(TINY / "mlp.onnx")
+PINNED = ["plan", MLP, *TRAIN, "--ranks", "4", "--mesh", "dp=2,tp=2", "--pin"]
 FILES = [
     (["plan", MLP, "--ranks", "4"], "mlp.onnx: error: a plan is of a training step: --loss and --optimizer say of which"),
     (["plan", MLP, *TRAIN, "--ranks", "1"], "local: error: a plan is of 2 ranks or more, not of 1"),
@@ -197,6 +200,13 @@ FILES = [
     (["plan", MLP, *TRAIN, "--cluster", "none.json"], "none.json: error: cannot read 'none.json': No such file or directory"),
     (["plan", MLP, *TRAIN, "--cluster", "h100x8", "--ranks", "16"], "shardcc: error: 16 ranks, but the cluster has 8 devices"),
     (["plan", MLP, *TRAIN, "--cluster", "h100x8", "--mesh", "3x2"], "shardcc: error: mesh '3x2' is of 6 ranks, not of 8"),
+    ([*PINNED, "*.weihgt=[-,-]"], "mlp.onnx: error: --pin: no value is named '*.weihgt' (did you mean '0.weight'?)"),
+    ([*PINNED, "2.weihgt=[-,-]"], "mlp.onnx: error: --pin: no value is named '2.weihgt' (did you mean '2.weight'?)"),
+    ([*PINNED, "2.weight=[-,ep]"], "mlp.onnx: error: spec '[-,ep]': the mesh has no axis 'ep'\n  in  --pin '2.weight=[-,ep]'"),
+    (
+        [*PINNED, "2.weight=[-,-] sum:tp"],
+        "mlp.onnx: error: value '2.weight': no strategy has it as [-,-] sum:tp at rest; the nearest are [-,-], [-,tp], [tp,-]",
+    ),
     (["plan", MLP, *TRAIN, "--ranks", "4", "-o", "none/p.json"], "mlp.onnx: error: cannot write into 'none': No such file or directory"),
     (["inspect", "none.json"], "none.json: error: cannot read 'none.json': No such file or directory"),
     (["inspect", "empty.json"], "empty.json: error: not JSON: byte 0"),
@@ -265,6 +275,22 @@ class Plans:
         check(f"{name}: the same options, the same bytes", (self.work / "again.json").read_bytes() == first)
         check(f"{name}: diff with itself", self.run("diff", path, path).returncode == 0)
 
+    def pins(self):
+        """What is next best costs, solved anew, at most what was said, and no less than the bound."""
+        args = ["plan", TINY / "gpt2.onnx", *TRAIN, "--cluster", "h100x8", "--ranks", "4", "--mesh", "dp=2,tp=2"]
+        self.run(*args, "-o", "free.json")
+        free = json.loads((self.work / "free.json").read_text())
+        chosen = [e for e in free["values"] if e["kind"] == "parameter" and "next" in e] + [e for e in free["nodes"] if e["kind"] == "dot"]
+        for e in chosen[::3]:
+            done = self.run(*args, "-o", "pinned.json", "--pin", f"{e['name']}={e['next']}")
+            if not self.checks.check(f"pin {e['name']}={e['next']}", done.returncode == 0, done.stderr):
+                continue
+            p = json.loads((self.work / "pinned.json").read_text())
+            most = free["seconds"] + e.get("next_seconds", 0)
+            self.checks.check("between bound and what was said", free["bound"] * (1 - 1e-8) <= p["seconds"] <= most * (1 + 1e-8), f"{p['seconds']} of {most}")
+            held = [x for x in p["values"] + p["nodes"] if x["name"] == e["name"] and x.get("pin")]
+            self.checks.check("it is a pin", held and held[0]["spec"] == e["next"], str(held))
+
     def too_small(self):
         """Too little memory: the least that was found, and what holds it."""
         done = self.run("plan", TINY / "gpt2.onnx", *TRAIN, "--ranks", "4", "--mesh", "4", "--memory", "1KiB", "-o", "small.json")
@@ -288,6 +314,7 @@ def main():
         plans.model("bert", "--ranks", "4")
         plans.model("regress", "--ranks", "3", "--memory", "1GiB")
         plans.model("mlp", "--mesh", "2x2x2", "--clip-norm", "1")
+        plans.pins()
         plans.too_small()
     checks.finish()
 

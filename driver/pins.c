@@ -1,0 +1,100 @@
+// --pin GLOB=SPEC: where values of such names rest; --pin GLOB=STRATEGY: what the nodes do that
+// make values of such names.
+#include "driver/pins.h"
+
+#include <string.h>
+
+#include "analyzer/plan_file.h"
+
+typedef struct Pinning {
+    Arena *a;
+    const Graph *g;
+    const Mesh *m;
+    const char *option;  // GLOB=TEXT
+    const char *glob, *text;
+    const char **name;  // by ValueId
+    const Alike *alike;
+    bool *is_pinned;  // by 2 · ValueId, + 1 for its node, by this option
+    Pin *pin;
+    int n, cap;
+    Diag *d;
+} Pinning;
+
+static bool in_option(const Pinning *p, bool ok)
+{
+    if (!ok)
+        diag_note(p->d, "in  --pin '%s'", p->option);
+    return ok;
+}
+
+static bool pin_value(Pinning *p, ValueId v)
+{
+    Pin pin = {.kind = PIN_REST, .id = p->alike->value[v]};
+    bool *is_pinned = &p->is_pinned[2 * pin.id];
+
+    if (*is_pinned)
+        return true;
+    if (!spec_parse(p->m, value_of(p->g, v), p->text, &pin.spec, p->d))
+        return false;
+    *arena_push(p->a, p->pin, p->n, p->cap) = pin;
+    return *is_pinned = true;
+}
+
+static bool pin_node(Pinning *p, NodeId n)
+{
+    Pin pin = {.kind = PIN_STRATEGY, .id = p->alike->node[n]};
+    bool *is_pinned = &p->is_pinned[2 * p->g->nodes[pin.id].out[0] + 1];
+    Rule r;
+
+    if (*is_pinned)
+        return true;
+    node_rule(p->g, &p->g->nodes[pin.id], p->a, &r);
+    if (!strategy_parse(&r, p->m, p->text, &pin.spec, p->d))
+        return false;
+    *arena_push(p->a, p->pin, p->n, p->cap) = pin;
+    return *is_pinned = true;
+}
+
+static bool no_such_name(const Pinning *p)
+{
+    const char *near = nearest_name(p->glob, p->name + 1, p->g->n_values - 1);
+
+    diag_error(p->d,
+               near ? "--pin: no value is named '%s' (did you mean '%s'?)"
+                    : "--pin: no value is named '%s'",
+               p->glob, near);
+    return false;
+}
+
+static bool read_pin(Pinning *p)
+{
+    const char *equals = strrchr(p->option, '=');
+    bool is_spec = equals[1] == '[', found = false;
+
+    p->glob = arena_copy(p->a, p->option, (size_t)(equals - p->option));
+    p->text = equals + 1;
+    p->is_pinned = arena_array(p->a, bool, 2 * (size_t)p->g->n_values);
+    for (ValueId v = 1; v < p->g->n_values; v++) {
+        NodeId n = value_of(p->g, v)->producer;
+        if (!glob_match(p->glob, p->name[v]) || !(is_spec || n))
+            continue;
+        found = true;
+        if (!in_option(p, is_spec ? pin_value(p, v) : pin_node(p, n)))
+            return false;
+    }
+    return found || no_such_name(p);
+}
+
+int pins_read(Arena *a, const Options *o, const Graph *g, const Mesh *m, Pin **pin, Diag *d)
+{
+    Alike alike = alike_find(g, a);
+    Pinning p = {.a = a, .g = g, .m = m, .name = graph_names(g, a), .alike = &alike, .d = d};
+
+    for (int i = 0; i < o->pin.n; i++) {
+        p.option = o->pin.s[i];
+        if (!read_pin(&p))
+            return -1;
+    }
+    *pin = p.pin;
+    return p.n;
+}
