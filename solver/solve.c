@@ -14,7 +14,7 @@
 enum { BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODES = 1000000 };
 
 // The work of one turn of what isn't exact, for each alternative and pair.
-enum { FIRST_TURN = 1000, LAST_TURN = 1000000, LEAST_TURN = 1000 };
+enum { QUICK_TURN = 300, FIRST_TURN = 1000, LAST_TURN = 1000000, LEAST_TURN = 1000 };
 
 // The part of the time limit after which only the certified bound is worked on.
 #define SEARCH_SHARE 0.95
@@ -381,6 +381,25 @@ static Outcome conclude(Chain *c)
     return answer_gap(a->cost, a->bound) <= c->o->gap ? OUTCOME_PROVED : OUTCOME_FOUND;
 }
 
+// A choice that is known fixes what costs more by itself, before anything is bounded.
+static void begin_with(Chain *c, const int *start)
+{
+    Price price = problem_price(c->p, start);
+    int64_t messages = 0;
+
+    if (price.is_forbidden || price.peak > c->p->limit)
+        return;
+    c->answer->choice = c->known;
+    memcpy(c->known, start, (size_t)c->p->n_nodes * sizeof *start);
+    c->answer->cost = price.cost;
+    c->answer->peak = price.peak;
+    c->answer->at = price.at;
+    for (int e = 0; e < c->p->n_edges; e++)
+        messages += edge_messages(c->p, e);
+    c->dual = (Dual){.message = arena_array(c->arena, int64_t, messages)};
+    c->has_dual = true;
+}
+
 void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Diag *d)
 {
     Chain *c = arena_array(a, Chain, 1);
@@ -392,11 +411,13 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
                  .arena = a,
                  .bounds = arena_new(),
                  .d = d,
-                 .turn = FIRST_TURN,
+                 .turn = o->is_quick ? QUICK_TURN : FIRST_TURN,
                  .has_engine = true};
     c->watch = watch_start(SEARCH_SHARE * o->time_limit);
     c->at[0] = arena_array(a, int, p->n_nodes);
     c->known = arena_array(a, int, p->n_nodes);
+    if (o->start)
+        begin_with(c, o->start);
     level_add(c);
     answer->n_left = c->n_levels ? c->level[0].n_left : 0;
     work_on(c);

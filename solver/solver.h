@@ -76,8 +76,8 @@ typedef struct Metric {
 const int64_t *metric_matrix(const Metric *m, const int *of_a, int n_a, const int *of_b, int n_b,
                              Arena *a);
 
-// The problem with the alternatives alone that `keep` marks, at least one of each node, as they were
-// ordered; (*original)[i] is what that of index i was of its node.
+// The problem with the alternatives alone that `keep` marks, at least one of each node, as they
+// were ordered; (*original)[i] is what that of index i was of its node.
 Problem problem_restrict(const Problem *p, const bool *keep, int **original, Arena *a);
 
 // What a choice (an alternative for each node) costs and holds. A forbidden choice has no cost.
@@ -119,7 +119,8 @@ Wide dual_bound(const Problem *p, const Dual *dual);
 // without a finite pair are out at every moment.
 typedef enum RuleKind {
     RULE_MERGE,      // each alternative of `other` has one finite partner in `node`, which joins it
-    RULE_ELIMINATE,  // of `node`, which has two edges at most, the cheapest for its neighbours' choices
+    RULE_ELIMINATE,  // of `node`, which has two edges at most, the cheapest for its neighbours'
+                     // choices
     RULE_SEPARATE,   // the edge of `node` and `other` is the sum of a cost of each
     RULE_FULL,       // out is what, with the least that all others hold, holds more than the limit
 } RuleKind;
@@ -175,9 +176,10 @@ typedef struct SolveOptions {
     uint64_t seed;
     const char *engine;    // "cbc" or "glpk"
     const char *programs;  // the folder of the engines' programs
-    FILE *progress;  // gets a line for each improvement; NULL: nobody does
+    FILE *progress;        // gets a line for each improvement; NULL: nobody does
     bool is_verbose;
-    bool is_quick;  // without a certificate: such an answer can't be written
+    bool is_quick;     // without a certificate: such an answer can't be written
+    const int *start;  // a choice to begin with; NULL: none is known
 } SolveOptions;
 
 // What a search found. The arrays are the caller's arena's.

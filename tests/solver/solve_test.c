@@ -91,6 +91,41 @@ static void solves_by_glpk(void **state)
         check(seed, "glpk");
 }
 
+// From any choice, within the limit or not, and with alternatives left out, among them not that
+// choice's: costs are the same ones, and so is what is found.
+static void begins_with_a_choice(void **state)
+{
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        Arena *a = arena_new();
+        uint64_t r = seed + 1;
+        Problem p = random_problem(seed, a);
+        bool *keep = arena_array(a, bool, p.first[p.n_nodes]);
+        int *start = arena_array(a, int, p.n_nodes), *original, *whole;
+        for (int i = 0; i < p.n_nodes; i++)
+            for (int k = p.first[i], chosen = below(&r, n_alternatives(&p, i)); k < p.first[i + 1];
+                 k++)
+                keep[k] = below(&r, 4) || k == p.first[i] + chosen;
+        Problem kept = problem_restrict(&p, keep, &original, a);
+        whole = arena_array(a, int, p.n_nodes);
+        for (int i = 0; i < p.n_nodes; i++) {
+            start[i] = below(&r, n_alternatives(&kept, i));
+            whole[i] = original[kept.first[i] + start[i]];
+        }
+        Price x = problem_price(&kept, start), y = problem_price(&p, whole);
+        assert_true(x.cost == y.cost && x.peak == y.peak && x.is_forbidden == y.is_forbidden);
+        SolveOptions o = {.threads = 1, .seed = seed, .engine = "cbc", .is_quick = true};
+        Best best = brute_force(&kept);
+        Answer s;
+        o.gap = is_large(&p) ? 1e-6 : 0;
+        o.programs = programs(a);
+        o.start = start;
+        solve(&kept, &o, &s, a, NULL);
+        s.proof.bound = s.bound;  // there is none
+        judge((int)seed, &o, &best, &s);
+        arena_free(a);
+    }
+}
+
 // ---- without presolve ----
 
 typedef struct Found {
@@ -182,9 +217,10 @@ static void no_nodes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_example),     cmocka_unit_test(no_nodes),
-        cmocka_unit_test(solves_by_cbc),   cmocka_unit_test(solves_by_glpk),
-        cmocka_unit_test(branches_by_cbc), cmocka_unit_test(branches_by_glpk),
+        cmocka_unit_test(the_example),          cmocka_unit_test(no_nodes),
+        cmocka_unit_test(solves_by_cbc),        cmocka_unit_test(solves_by_glpk),
+        cmocka_unit_test(begins_with_a_choice), cmocka_unit_test(branches_by_cbc),
+        cmocka_unit_test(branches_by_glpk),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
