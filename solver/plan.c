@@ -1,6 +1,7 @@
 // The cheapest plan of a graph on a mesh.
 #include "solver/plan_build.h"
 
+#include <math.h>
 #include <string.h>
 
 // What is decided by no variable: the use of a value with one reader is what that needs.
@@ -34,39 +35,137 @@ static void read_choice(const PlanProblem *q, const Graph *g, const int *choice,
     }
 }
 
-// The cheapest choice of the alternatives that are kept.
-static void solve_kept(const PlanProblem *q, const bool *keep, const SolveOptions *o, Answer *to,
-                       Arena *a, Diag *d)
+// ---- one mesh ----
+
+// What is proved of presets' plans, which are there to begin with and to compare.
+#define PRESET_GAP 5e-3
+
+typedef struct Finder {
+    const Mesh *m;
+    const PlanOptions *o;
+    PlanProblem q;
+    bool *keep;  // by alternative: pins allow it
+    int n;       // of alternatives
+    const unsigned *role;
+    Planned *to;
+    Arena *arena, *own;
+    Diag *d;
+} Finder;
+
+// By node, which of the alternatives that are kept was chosen.
+static int *kept_choice(const Problem *kept, const int *original, const int *choice, Arena *a)
+{
+    int *to = arena_array(a, int, kept->n_nodes);
+
+    for (int i = 0; i < kept->n_nodes; i++)
+        while (original[kept->first[i] + to[i]] != choice[i])
+            to[i]++;
+    return to;
+}
+
+// The cheapest choice of the alternatives that are kept, beginning with one of them (may be NULL).
+static Answer solve_kept(const Finder *f, const bool *keep, const int *start, double gap)
 {
     Arena *own = arena_new();
+    SolveOptions o = f->o->solve;
     int *original;
-    Problem kept = problem_restrict(&q->problem, keep, &original, own);
+    Problem kept = problem_restrict(&f->q.problem, keep, &original, own);
+    Answer answer;
 
-    solve(&kept, o, to, a, d);
-    for (int i = 0; i < kept.n_nodes && to->choice; i++)
-        to->choice[i] = original[kept.first[i] + to->choice[i]];
+    o.gap = fmax(o.gap, gap);
+    o.start = start ? kept_choice(&kept, original, start, own) : NULL;
+    solve(&kept, &o, &answer, own, f->d);
+    if (answer.choice) {
+        int *choice = arena_array(f->arena, int, kept.n_nodes);
+        for (int i = 0; i < kept.n_nodes; i++)
+            choice[i] = original[kept.first[i] + answer.choice[i]];
+        answer.choice = choice;
+    }
     arena_free(own);
+    answer.cost *= f->q.unit;
+    answer.bound *= f->q.unit;
+    return answer;
+}
+
+// What a preset leaves of the alternatives that are kept. False where it leaves nothing somewhere.
+static bool keep_preset(const Finder *f, const Preset *p, bool *keep)
+{
+    unsigned axes[MAX_AXES];
+    const Problem *q = &f->q.problem;
+
+    if (!preset_fits(p, f->m, axes))
+        return false;
+    memcpy(keep, f->keep, (size_t)f->n * sizeof *keep);
+    preset_apply(&f->q, f->role, axes, keep);
+    for (int i = 0; i < q->n_nodes; i++)
+        if (!memchr(keep + q->first[i], true, (size_t)n_alternatives(q, i)))
+            return false;
+    return true;
+}
+
+static bool is_found(const Answer *x)
+{
+    return x->outcome == OUTCOME_PROVED || x->outcome == OUTCOME_FOUND;
+}
+
+// The cheapest plan of all presets' (NULL: none fits).
+static const int *try_presets(Finder *f)
+{
+    Preset preset[MOST_PRESETS];
+    bool *keep = arena_array(f->own, bool, f->n);
+    Answer best = {0};
+    int n = presets_of(f->m, preset);
+
+    for (int i = 0; i < n; i++) {
+        if (!keep_preset(f, &preset[i], keep))
+            continue;
+        Answer x = solve_kept(f, keep, NULL, PRESET_GAP);
+        f->to->preset[f->to->n_presets++] =
+            (PresetPlan){preset[i], x.outcome, (int64_t)x.cost, x.peak};
+        if (is_found(&x) && (!best.choice || x.cost < best.cost))
+            best = x;
+    }
+    return best.choice;
+}
+
+static bool find_answer(Finder *f, const Graph *g)
+{
+    f->n = f->q.problem.first[f->q.problem.n_nodes];
+    f->keep = arena_array(f->own, bool, f->n);
+    f->role = preset_roles(&f->q, g, f->own);
+    memset(f->keep, true, (size_t)f->n * sizeof *f->keep);
+    if (!pins_apply(&f->q, g, f->m, f->o, f->keep, f->d))
+        return false;
+    if (!f->o->preset) {
+        f->to->answer = solve_kept(f, f->keep, try_presets(f), 0);
+        return true;
+    }
+    bool *keep = arena_array(f->own, bool, f->n);
+    if (keep_preset(f, f->o->preset, keep)) {
+        f->to->answer = solve_kept(f, keep, NULL, 0);
+        return true;
+    }
+    Text preset = {0}, mesh = {0};
+    preset_print(f->o->preset, &preset);
+    mesh_print(f->m, &mesh);
+    diag_error(f->d, "preset '%s' doesn't fit the mesh %s%s", preset.s, mesh.s,
+               f->o->n_pins ? ", or a pin" : "");
+    text_free(&preset);
+    text_free(&mesh);
+    return false;
 }
 
 bool plan_find(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o, Planned *to,
                Arena *a, Diag *d)
 {
     Arena *own = arena_new();
-    PlanProblem q;
+    Finder f = {.m = m, .o = o, .to = to, .arena = a, .own = own, .d = d};
 
     *to = (Planned){.plan.mesh = *m};
-    bool ok = plan_build(&q, g, c, m, o, own, d);
-    if (ok) {
-        int n = q.problem.first[q.problem.n_nodes];
-        bool *keep = arena_array(own, bool, n);
-        memset(keep, true, (size_t)n * sizeof *keep);
-        ok = pins_apply(&q, g, m, o, keep, d);
-        if (ok)
-            solve_kept(&q, keep, &o->solve, &to->answer, a, d);
-    }
+    bool ok = plan_build(&f.q, g, c, m, o, own, d) && find_answer(&f, g);
     if (ok && to->answer.choice) {
-        read_choice(&q, g, to->answer.choice, &to->plan, a);
-        plan_report(&q, g, to, a);
+        read_choice(&f.q, g, to->answer.choice, &to->plan, a);
+        plan_report(&f.q, g, to, a);
     }
     arena_free(own);
     return ok;

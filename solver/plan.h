@@ -20,12 +20,29 @@ typedef struct Pin {
     bool is_given;  // of PIN_REST: also where no strategy makes or wants it
 } Pin;
 
+// A known way to spread a step, or several, each over as many ranks as its size says (of one alone,
+// 0: all), from slow axes to fast ones. Each axis of the mesh may then split what that way splits.
+typedef struct PresetPart {
+    int preset;  // its number
+    int size;
+} PresetPart;
+
+typedef struct Preset {
+    int n;
+    PresetPart part[MAX_AXES];
+} Preset;
+
+// "fsdp", "ddp=2,megatron=4". The text is not trusted; false after an error.
+bool preset_parse(const char *text, Preset *p, Diag *d);
+void preset_print(const Preset *p, Text *t);
+
 typedef struct PlanOptions {
     int accumulate;  // micro-batches
     int64_t memory;  // bytes of a rank
     const Pin *pin;
     int n_pins;
-    SolveOptions solve;
+    const Preset *preset;  // that the plan keeps to; NULL: none
+    SolveOptions solve;    // start isn't read
 } PlanOptions;
 
 // What holds memory.
@@ -46,6 +63,16 @@ typedef struct Next {
     int64_t cost;
 } Next;
 
+// The cheapest plan that keeps to a preset.
+typedef struct PresetPlan {
+    Preset preset;
+    Outcome outcome;
+    int64_t cost;  // picoseconds a step, where there is one
+    int64_t peak;  // bytes; where none fits, the least
+} PresetPlan;
+
+enum { MOST_PRESETS = 16 };
+
 typedef struct Planned {
     Plan plan;      // where answer.choice isn't NULL
     Answer answer;  // costs are picoseconds a step; at: the node at which most is held
@@ -55,6 +82,9 @@ typedef struct Planned {
     Next *rest;                      // by ValueId
     Next *use;                       // by 3 · ValueId + phase, as Plan.use
     Next *strategy;                  // by NodeId
+    // Those that fit the mesh, single ones first; none where the plan has to keep to one.
+    PresetPlan preset[MOST_PRESETS];
+    int n_presets;
 } Planned;
 
 // The cheapest plan on the mesh under the cost model, with what is proved of it; where nothing

@@ -242,6 +242,46 @@ static void need_pairings(Builder *b, NodeId n, int *reader)
     }
 }
 
+// ---- units ----
+
+// Presolve adds costs up: the sum of the largest of all variables and pairs stays below this.
+#define MOST_COSTS (INT64_C(1) << 55)
+
+static double largest(const int64_t *cost, int64_t n)
+{
+    int64_t most = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        most = cost[i] > most ? cost[i] : most;
+    return (double)most;
+}
+
+static void scale(int64_t *cost, int64_t n, int64_t unit)
+{
+    for (int64_t i = 0; i < n; i++)
+        cost[i] = (cost[i] + unit / 2) / unit;
+}
+
+// Matrices are each an edge's own.
+static void costs_scale(PlanProblem *q)
+{
+    Problem *p = &q->problem;
+    double sum = 0;
+
+    for (int i = 0; i < p->n_nodes; i++)
+        sum += largest(p->cost + p->first[i], n_alternatives(p, i));
+    for (const Edge *e = p->edge; e < p->edge + p->n_edges; e++)
+        sum += largest(e->cost, (int64_t)n_alternatives(p, e->a) * n_alternatives(p, e->b));
+    for (q->unit = 1; sum / (double)q->unit > (double)MOST_COSTS;)
+        q->unit *= 10;
+    if (q->unit == 1)
+        return;
+    scale(p->cost, p->first[p->n_nodes], q->unit);
+    for (const Edge *e = p->edge; e < p->edge + p->n_edges; e++)
+        scale((int64_t *)e->cost, (int64_t)n_alternatives(p, e->a) * n_alternatives(p, e->b),
+              q->unit);
+}
+
 // ---- the whole ----
 
 bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
@@ -276,6 +316,8 @@ bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
     plan_nodes(&b);
     plan_edges(&b);
     bool ok = problem_join_edges(&q->problem, a, d);
+    if (ok)
+        costs_scale(q);
     arena_free(scratch);
     return ok;
 }

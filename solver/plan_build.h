@@ -22,6 +22,7 @@ typedef struct Variable {
 
 typedef struct PlanProblem {
     Problem problem;
+    int64_t unit;  // of its costs, in picoseconds
     Alike alike;
     Variable *variable;  // by node of the problem
     int n_variables, cap_variables;
@@ -92,6 +93,17 @@ void plan_edges(Builder *b);
 // where there is no such alternative.
 bool pins_apply(const PlanProblem *q, const Graph *g, const Mesh *m, const PlanOptions *o,
                 bool *keep, Diag *d);
+
+// ---- plan_preset.c ----
+// By MAX_FACTORS · variable + what an axis splits there: the roles in which it does (bits).
+unsigned *preset_roles(const PlanProblem *q, const Graph *g, Arena *a);
+// Does the preset fit the mesh? Then the roles that each axis may split.
+bool preset_fits(const Preset *p, const Mesh *m, unsigned axes[MAX_AXES]);
+// Takes the mark from all alternatives that split what has none of these roles.
+void preset_apply(const PlanProblem *q, const unsigned *role, const unsigned axes[MAX_AXES],
+                  bool *keep);
+// Those that are tried on a mesh, single ones first.
+int presets_of(const Mesh *m, Preset to[MOST_PRESETS]);
 
 // ---- plan_report.c ----
 // What a plan that was found costs and holds, and what stands next to it.

@@ -141,6 +141,8 @@ static void find_all_next(const PlanProblem *q, const Graph *g, Planned *to, Are
 
     for (int i = 0; i < q->n_variables; i++)
         next[i] = find_next(q, i, choice[i], more, &f);
+    for (int i = 0; i < q->n_variables; i++)
+        next[i].cost *= q->unit;
     to->rest = arena_array(a, Next, g->n_values);
     to->use = arena_array(a, Next, 3 * (size_t)g->n_values);
     to->strategy = arena_array(a, Next, g->n_nodes);
@@ -165,6 +167,8 @@ void plan_report(const PlanProblem *q, const Graph *g, Planned *to, Arena *a)
         to->compute += p->cost[p->first[i] + to->answer.choice[i]];
     for (const Edge *e = p->edge; e < p->edge + p->n_edges; e++)
         to->communication += edge_cost(p, e, to->answer.choice[e->a], to->answer.choice[e->b]);
+    to->compute *= q->unit;
+    to->communication *= q->unit;
     find_holders(q, g, to, scratch);
     find_all_next(q, g, to, a, scratch);
     arena_free(scratch);

@@ -498,11 +498,121 @@ static void refused_pins(void **state)
     }
 }
 
+// ---- presets ----
+
+static bool find_preset(const Graph *g, const Mesh *m, const char *text, Arena *a, Planned *to)
+{
+    Cluster c = slow_links(1);
+    Preset preset;
+    Diag d = {.file = "plan"};
+    PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40, .preset = &preset};
+
+    o.solve = (SolveOptions){
+        .threads = 1, .seed = 1, .engine = "cbc", .programs = programs(a), .is_quick = true};
+    assert_true(preset_parse(text, &preset, &d));
+    Text t = {0};
+    preset_print(&preset, &t);
+    assert_string_equal(t.s, text);
+    text_free(&t);
+    return plan_find(g, &c, m, &o, to, a, NULL);
+}
+
+// Where the parameter rests, and what the product and its gradient split, on one axis.
+static void kept_presets(void **state)
+{
+    static const struct {
+        const char *preset, *parameter, *made, *gradient;
+    } cases[] = {
+        {"ddp", "[-,-]", "[x0,-]", NULL},
+        {"zero1", "[-,-]", "[x0,-]", NULL},
+        {"fsdp", NULL, "[x0,-]", NULL},
+        {"megatron", "[-,x0]", "[-,x0]", "[-,x0]"},
+    };
+    static const int sizes[] = {64, 8, 16};
+
+    for (int i = 0; i < COUNT(cases); i++) {
+        Arena *a = arena_new();
+        Graph *g = graph_with(a, graphs[4], sizes);
+        Mesh m = mesh_of(0, 1e-9);
+        const char *want[] = {cases[i].parameter, cases[i].made, cases[i].gradient};
+        const ValueId of[] = {2, g->nodes[1].out[0], g->nodes[2].out[0]};
+        Planned p;
+        assert_true(find_preset(g, &m, cases[i].preset, a, &p));
+        for (int k = 0; k < COUNT(want); k++) {
+            Text t = {0};
+            spec_print(&m, value_of(g, of[k]), &p.plan.spec[of[k]], &t);
+            if (want[k] && strcmp(t.s, want[k]))
+                fail_msg("%s: value %d as %s", cases[i].preset, (int)of[k], t.s);
+            text_free(&t);
+        }
+        arena_free(a);
+    }
+}
+
+// What may do more costs no more, and the search never loses.
+static void presets_in_order(void **state)
+{
+    static const char *const order[][2] = {{"ddp", "zero1"},
+                                           {"zero1", "zero2"},
+                                           {"zero2", "fsdp"},
+                                           {"megatron", "megatron-sp"},
+                                           {"ddp=2,megatron=2", "zero1=2,megatron=2"},
+                                           {"ddp=4", "ddp"}};
+    static const int sizes[] = {16, 12, 6};
+    const Pin none = {0};
+
+    for (int i = 0; i < COUNT(graphs) * COUNT(order); i++) {
+        Arena *a = arena_new();
+        Graph *g = graph_with(a, graphs[i % COUNT(graphs)], sizes);
+        Cluster c = slow_links(1);
+        Mesh m = mesh_of(3, 1e-9);
+        Planned p, less, more;
+        assert_true(find_preset(g, &m, order[i / COUNT(graphs)][0], a, &less));
+        assert_true(find_preset(g, &m, order[i / COUNT(graphs)][1], a, &more));
+        assert_true(more.answer.cost <= less.answer.cost);
+        assert_true(find(g, &c, &m, INT64_C(1) << 40, none, a, &p));
+        assert_true(p.answer.cost <= more.answer.cost && p.n_presets > 6);
+        for (int k = 0; k < p.n_presets; k++)
+            assert_true(p.answer.cost <= p.preset[k].cost);
+        arena_free(a);
+    }
+}
+
+static void refused_presets(void **state)
+{
+    static const struct {
+        const char *text, *error;
+    } cases[] = {
+        {"fdsp", "a name of ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d and "
+                 "3d, or several with sizes, as in ddp=2,megatron=4"},
+        {"", "a name of ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d and "
+             "3d, or several with sizes, as in ddp=2,megatron=4"},
+        {"ddp;", "a name of ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d and "
+                 "3d, or several with sizes, as in ddp=2,megatron=4"},
+        {"ddp=2,megatron", "a size of 2 or more behind each name"},
+        {"ddp=", "a size of 2 or more behind each name"},
+        {"ddp=1", "a size of 2 or more behind each name"},
+        {"ddp=2,ddp=2,ddp=2,ddp=2,ddp=2", "at most 4 of them"},
+    };
+
+    for (int i = 0; i < COUNT(cases); i++) {
+        Text t = {0}, want = {0};
+        Diag d = {.file = "plan", .to = &t};
+        Preset p;
+        assert_false(preset_parse(cases[i].text, &p, &d));
+        text_printf(&want, "plan: error: preset '%s': %s\n", cases[i].text, cases[i].error);
+        assert_string_equal(t.s, want.s);
+        text_free(&t);
+        text_free(&want);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_cheap_as_all_plans),
-                                       cmocka_unit_test(pinned_plans),
-                                       cmocka_unit_test(refused_pins)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_cheap_as_all_plans), cmocka_unit_test(pinned_plans),
+        cmocka_unit_test(refused_pins),          cmocka_unit_test(kept_presets),
+        cmocka_unit_test(presets_in_order),      cmocka_unit_test(refused_presets)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,315 @@
+// Known ways to spread a training step: what each axis of a mesh may split.
+#include <ctype.h>
+#include <string.h>
+
+#include "solver/plan_build.h"
+
+// What a factor of a node, or a dim of a value at rest, is to a model.
+typedef enum Role {
+    ROLE_BATCH = 1,       // the inputs' first dim
+    ROLE_SEQUENCE = 2,    // their other dims
+    ROLE_HEAD = 4,        // of a product without weights, what else all of its operands have
+    ROLE_FEATURE = 8,     // all else: a weight's dims, free or summed over
+    ROLE_PARAMETER = 16,  // any dim of a parameter or buffer at rest …
+    ROLE_GRADIENT = 32,   // … of a gradient
+    ROLE_STATE = 64,      // … of the optimizer's state, and of what is done in the update
+} Role;
+
+enum {
+    ROLES_WEIGHT = ROLE_PARAMETER | ROLE_GRADIENT | ROLE_STATE,
+    ROLES_ROWS = ROLE_BATCH | ROLE_SEQUENCE | ROLES_WEIGHT,
+    ROLES_COLUMNS = ROLE_HEAD | ROLE_FEATURE | ROLES_WEIGHT,
+};
+
+// The roles of each axis, from slow to fast; with n_axes 0 those of the first are all axes'. The
+// axes from `first_equal` on have equal sizes.
+static const struct {
+    const char *name;
+    int n_axes, first_equal;
+    unsigned roles[MAX_AXES];
+} presets[] = {
+    {"ddp", 0, 0, {ROLE_BATCH}},
+    // Rajbhandari et al. 2020, sections 5.1 to 5.3; the third stage is known as FSDP.
+    {"zero1", 0, 0, {ROLE_BATCH | ROLE_STATE}},
+    {"zero2", 0, 0, {ROLE_BATCH | ROLE_STATE | ROLE_GRADIENT}},
+    {"fsdp", 0, 0, {ROLE_BATCH | ROLES_WEIGHT}},
+    // Shoeybi et al. 2019; with sequence parallelism, Korthikanti et al. 2022.
+    {"megatron", 0, 0, {ROLES_COLUMNS}},
+    {"megatron-sp", 0, 0, {ROLES_COLUMNS | ROLE_SEQUENCE}},
+    {"ulysses", 0, 0, {ROLE_SEQUENCE | ROLE_HEAD | ROLES_WEIGHT}},  // Jacobs et al. 2023
+    {"2d", 2, 0, {ROLES_ROWS, ROLES_COLUMNS}},                      // Optimus: Xu et al. 2021
+    {"2.5d", 3, 1, {ROLE_BATCH, ROLES_ROWS, ROLES_COLUMNS}},        // Wang et al. 2021
+    {"3d", 3, 0, {ROLES_ROWS, ROLES_COLUMNS, ROLES_COLUMNS}},       // Bian et al. 2021
+};
+
+enum { N_PRESETS = sizeof presets / sizeof *presets };
+
+// ---- text ----
+
+static bool wrong(const char *text, const char *what, Diag *d)
+{
+    diag_error(d, "preset '%.200s': %s", text, what);
+    return false;
+}
+
+static int name_find(const char *name, size_t n)
+{
+    for (int i = 0; i < N_PRESETS; i++)
+        if (strlen(presets[i].name) == n && !memcmp(presets[i].name, name, n))
+            return i;
+    return -1;
+}
+
+bool preset_parse(const char *text, Preset *p, Diag *d)
+{
+    static const char known[] =
+        "a name of ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, "
+        "2d, 2.5d and 3d, or several with sizes, as in ddp=2,megatron=4";
+    const char *at = text;
+
+    for (*p = (Preset){0};; at++) {
+        size_t n = strcspn(at, "=,");
+        PresetPart part = {.preset = name_find(at, n)};
+        if (part.preset < 0)
+            return wrong(text, known, d);
+        if (p->n == MAX_AXES)
+            return wrong(text, "at most 4 of them", d);
+        at += n;
+        bool has_size = *at == '=';
+        for (at += has_size; has_size && isdigit((unsigned char)*at); at++)
+            part.size = part.size < 1 << 20 ? 10 * part.size + (*at - '0') : part.size;
+        if ((has_size || p->n || *at == ',') && part.size < 2)
+            return wrong(text, "a size of 2 or more behind each name", d);
+        p->part[p->n++] = part;
+        if (*at != ',')
+            break;
+    }
+    return !*at || wrong(text, known, d);
+}
+
+void preset_print(const Preset *p, Text *t)
+{
+    for (int i = 0; i < p->n; i++) {
+        text_printf(t, "%s%s", i ? "," : "", presets[p->part[i].preset].name);
+        if (p->part[i].size)
+            text_printf(t, "=%d", p->part[i].size);
+    }
+}
+
+// ---- meshes ----
+
+// Writes the roles of the axes from `axis` on that are the part's; returns how many, 0: it doesn't
+// fit.
+static int part_roles(const PresetPart *part, const Mesh *m, int axis, unsigned *roles)
+{
+    int n = presets[part->preset].n_axes, first = presets[part->preset].first_equal, last = axis;
+
+    for (int64_t size = 1; last < m->n_axes && (!part->size || size < part->size); last++)
+        size *= m->size[last];
+    int64_t size = 1;
+    for (int a = axis; a < last; a++) {
+        size *= m->size[a];
+        roles[a] = presets[part->preset].roles[n ? (a - axis) % MAX_AXES : 0];
+        if (n && a - axis >= first && m->size[a] != m->size[axis + first])
+            return 0;
+    }
+    return (part->size && size != part->size) || (n && last - axis != n) ? 0 : last - axis;
+}
+
+bool preset_fits(const Preset *p, const Mesh *m, unsigned axes[MAX_AXES])
+{
+    int axis = 0;
+
+    for (int i = 0; i < p->n; i++) {
+        int n = part_roles(&p->part[i], m, axis, axes);
+        if (!n)
+            return false;
+        axis += n;
+    }
+    return axis == m->n_axes;
+}
+
+// ---- roles ----
+
+// Which dims are split together: those of one factor of a node.
+typedef struct Dims {
+    const PlanProblem *q;
+    const Graph *g;
+    int *of;  // by MAX_RANK · first value + dim: another one of its class, at last the first
+    unsigned *role;  // by first one of a class: ROLE_BATCH, ROLE_SEQUENCE or 0
+} Dims;
+
+static int class_of(const Dims *x, int at)
+{
+    while (x->of[at] != at)
+        at = x->of[at] = x->of[x->of[at]];
+    return at;
+}
+
+static int dim_at(const Dims *x, ValueId v, int dim)
+{
+    return MAX_RANK * x->q->alike.value[v] + dim;
+}
+
+static ValueId operand_of(const Node *n, int i)
+{
+    return i < n->n_in ? n->in[i] : n->out[i - n->n_in];
+}
+
+static void join_dims(Dims *x, NodeId n)
+{
+    const Rule *r = &x->q->rule[n];
+    int first[MAX_FACTORS];
+
+    memset(first, -1, sizeof first);
+    for (int i = 0; i < r->n_in + r->n_out; i++) {
+        ValueId v = operand_of(&x->g->nodes[n], i);
+        for (int k = 0; v && k < value_of(x->g, v)->rank; k++) {
+            int f = r->dim[i][k], at = class_of(x, dim_at(x, v, k));
+            first[f] = first[f] < 0 ? at : class_of(x, first[f]);
+            x->of[at] = first[f];
+        }
+    }
+}
+
+static Dims dims_find(const PlanProblem *q, const Graph *g, Arena *a)
+{
+    size_t n = (size_t)MAX_RANK * (size_t)g->n_values;
+    Dims x = {q, g, arena_array(a, int, n), arena_array(a, unsigned, n)};
+
+    for (size_t i = 0; i < n; i++)
+        x.of[i] = (int)i;
+    for (NodeId k = 1; k < g->n_nodes; k++)
+        if (q->alike.node[k] == k)
+            join_dims(&x, k);
+    for (ValueId v = 1; v < g->n_values; v++)
+        for (int k = 0; k < value_of(g, v)->rank && value_of(g, v)->kind == VALUE_INPUT; k++)
+            x.role[class_of(&x, dim_at(&x, v, k))] |= k ? ROLE_SEQUENCE : ROLE_BATCH;
+    return x;
+}
+
+// ROLE_BATCH, ROLE_SEQUENCE, or 0.
+static unsigned dim_role(const Dims *x, ValueId v, int dim)
+{
+    unsigned role = x->role[class_of(x, dim_at(x, v, dim))];
+
+    return role & ROLE_BATCH ? ROLE_BATCH : role;
+}
+
+static bool has_data(const Dims *x, ValueId v)
+{
+    for (int k = 0; k < value_of(x->g, v)->rank; k++)
+        if (dim_role(x, v, k))
+            return true;
+    return false;
+}
+
+// The roles in which an axis may split a dim of a value where it rests.
+static unsigned rest_role(const Dims *x, ValueId v, int dim)
+{
+    const Value *y = value_of(x->g, v);
+
+    if (y->kind == VALUE_PARAMETER || y->kind == VALUE_BUFFER)
+        return ROLE_PARAMETER;
+    if (y->kind == VALUE_STATE)
+        return ROLE_STATE;
+    if (has_data(x, v))
+        return dim_role(x, v, dim) ? dim_role(x, v, dim) : ROLE_HEAD | ROLE_FEATURE;
+    return y->producer && producer(x->g, v)->phase == UPDATE ? ROLE_STATE : ROLE_GRADIENT;
+}
+
+// Is it a dim of all operands, of a product that has others?
+static bool is_head(const Dims *x, NodeId n, int f)
+{
+    const Rule *r = &x->q->rule[n];
+
+    for (int i = 0; i < r->n_in + r->n_out; i++) {
+        bool is_there = !operand_of(&x->g->nodes[n], i);
+        for (int k = 0; k < MAX_RANK; k++)
+            is_there |= r->dim[i][k] == f;
+        if (!is_there)
+            return false;
+    }
+    return x->g->nodes[n].op->is_product;
+}
+
+// The roles in which an axis may split a factor of a node.
+static unsigned factor_role(const Dims *x, NodeId n, int f)
+{
+    const Rule *r = &x->q->rule[n];
+    bool is_data = false;
+
+    for (int i = 0; i < r->n_in + r->n_out; i++) {
+        ValueId v = operand_of(&x->g->nodes[n], i);
+        for (int k = 0; v && k < value_of(x->g, v)->rank; k++)
+            if (r->dim[i][k] == f && dim_role(x, v, k))
+                return dim_role(x, v, k);
+        is_data |= v && has_data(x, v);
+    }
+    if (is_data)
+        return is_head(x, n, f) ? ROLE_HEAD : ROLE_FEATURE;
+    return x->g->nodes[n].phase == UPDATE ? ROLE_STATE : ROLES_WEIGHT | ROLE_FEATURE;
+}
+
+unsigned *preset_roles(const PlanProblem *q, const Graph *g, Arena *a)
+{
+    unsigned *role = arena_array(a, unsigned, (size_t)MAX_FACTORS *(size_t)q->n_variables);
+    Arena *scratch = arena_new();
+    Dims x = dims_find(q, g, scratch);
+
+    for (int i = 0; i < q->n_variables; i++) {
+        const Variable *v = &q->variable[i];
+        int n = v->kind == VARIABLE_NODE ? q->rule[v->id].n_factors : value_of(g, v->id)->rank;
+        for (int k = 0; k < n; k++)
+            role[MAX_FACTORS * i + k] = v->kind == VARIABLE_NODE   ? factor_role(&x, v->id, k)
+                                        : v->kind == VARIABLE_REST ? rest_role(&x, v->id, k)
+                                                                   : ~0U;
+    }
+    arena_free(scratch);
+    return role;
+}
+
+static bool is_allowed(const unsigned *role, const Spec *s, const unsigned *axes)
+{
+    for (int a = 0; a < MAX_AXES; a++)
+        if (s->at[a] >= 0 && s->at[a] < LINEAR_SINGLE && !(axes[a] & role[s->at[a]]))
+            return false;
+    return true;
+}
+
+void preset_apply(const PlanProblem *q, const unsigned *role, const unsigned axes[MAX_AXES],
+                  bool *keep)
+{
+    for (int i = 0; i < q->n_variables; i++)
+        for (int k = 0; k < q->variable[i].n; k++)
+            keep[q->problem.first[i] + k] &=
+                is_allowed(role + MAX_FACTORS * i, &q->variable[i].spec[k], axes);
+}
+
+// ---- those that are tried ----
+
+// What goes well around others: the first axes' and the last one's.
+static const char *const outer[] = {"ddp", "zero1", "fsdp"}, *const inner[] = {"megatron",
+                                                                               "megatron-sp"};
+
+static void add_preset(const Mesh *m, Preset p, Preset *to, int *n)
+{
+    unsigned axes[MAX_AXES];
+
+    if (preset_fits(&p, m, axes))
+        to[(*n)++] = p;
+}
+
+int presets_of(const Mesh *m, Preset to[MOST_PRESETS])
+{
+    int n = 0;
+
+    for (int i = 0; i < N_PRESETS; i++)
+        add_preset(m, (Preset){1, {{i, 0}}}, to, &n);
+    for (int i = 0; i < 6 && m->n_axes > 1; i++) {
+        int last = m->size[m->n_axes - 1], x = name_find(outer[i % 3], strlen(outer[i % 3]));
+        int y = name_find(inner[i / 3], strlen(inner[i / 3]));
+        add_preset(m, (Preset){2, {{x, mesh_ranks(m) / last}, {y, last}}}, to, &n);
+    }
+    return n;
+}
