@@ -16,6 +16,11 @@ static PlanOptions plan_options(Arena *a, const Options *o, const Cluster *c)
                                    .is_quick = true}};
 }
 
+static bool fits(const Planned *p)
+{
+    return p->answer.outcome == OUTCOME_PROVED || p->answer.outcome == OUTCOME_FOUND;
+}
+
 // The cheapest plan of all meshes that the options allow.
 static bool find_plan(Arena *a, const Options *o, const Cluster *c, const Graph *g, Planned *best,
                       Diag *d)
@@ -36,7 +41,7 @@ static bool find_plan(Arena *a, const Options *o, const Cluster *c, const Graph 
         Planned p;
         if (!plan_find(g, c, &mesh[i], &po, &p, a, d))
             return false;
-        if (p.answer.choice && (!best->answer.choice || p.answer.cost < best->answer.cost))
+        if (fits(&p) && (!best->answer.choice || p.answer.cost < best->answer.cost))
             *best = p;
     }
     if (!best->answer.choice)
@@ -45,26 +50,42 @@ static bool find_plan(Arena *a, const Options *o, const Cluster *c, const Graph 
     return best->answer.choice;
 }
 
-// A plan of the forward-only graph: parameters and buffers rest as they do in training, all else is
-// every rank's.
-static Plan plan_like(Arena *a, const Graph *train, const Graph *predict, const Plan *p)
+// The forward-only graph's parameters and buffers rest as they do in training.
+static int pins_like(Arena *a, const Graph *train, const Graph *predict, const Plan *p, Pin **pin)
 {
-    Plan q = {p->mesh, arena_array(a, Spec, predict->n_values),
-              arena_array(a, Strategy, predict->n_nodes)};
     Map at = {.arena = a};
+    int n = 0;
 
+    *pin = arena_array(a, Pin, predict->n_values);
     for (ValueId v = 1; v < train->n_values; v++)
         if (value_of(train, v)->name && !value_of(train, v)->producer)
             map_set(&at, value_of(train, v)->name, v);
-    for (NodeId n = 1; n < predict->n_nodes; n++)
-        q.strategy[n] = spec_whole();
     for (ValueId v = 1; v < predict->n_values; v++) {
         const Value *x = value_of(predict, v);
         bool is_kept = x->kind == VALUE_PARAMETER || x->kind == VALUE_BUFFER;
         int like = is_kept && !x->producer && x->name ? map_get(&at, x->name) : 0;
-        q.spec[v] = like ? p->spec[like] : spec_whole();
+        if (like)
+            (*pin)[n++] = (Pin){.kind = PIN_REST, .id = v, .spec = p->spec[like], .is_given = true};
     }
-    return q;
+    return n;
+}
+
+// A plan of the forward-only graph on the mesh of the other's.
+static bool find_like(Arena *a, const Options *o, const Cluster *c, const Graph *train,
+                      const Graph *predict, const Plan *like, Plan *to, Diag *d)
+{
+    PlanOptions po = plan_options(a, o, c);
+    Planned p;
+    Pin *pin;
+
+    po.n_pins = pins_like(a, train, predict, like, &pin);
+    po.pin = pin;
+    if (!plan_find(predict, c, &like->mesh, &po, &p, a, d))
+        return false;
+    if (!fits(&p))
+        diag_error(d, "no plan of predictions that fits was found");
+    *to = p.plan;
+    return fits(&p);
 }
 
 bool spread(Arena *a, const Options *o, const Cluster *c, const Graph *train, const Graph *predict,
@@ -77,7 +98,9 @@ bool spread(Arena *a, const Options *o, const Cluster *c, const Graph *train, co
     p[0] = to->planned.plan;
     if (train && !(to->set[SET_TRAIN] = partition(a, train, &p[0], d)))
         return false;
-    p[1] = train ? plan_like(a, train, predict, &p[0]) : p[0];
+    p[1] = p[0];
+    if (train && !find_like(a, o, c, train, predict, &p[0], &p[1], d))
+        return false;
     to->set[SET_PREDICT] = partition(a, predict, &p[1], d);
     return to->set[SET_PREDICT];
 }
