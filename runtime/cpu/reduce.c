@@ -6,7 +6,7 @@
 // over at most 32 rows or 1024 neighbours, and those sums in double.
 #include "runtime/cpu/internal.h"
 
-enum { LANES = 32, RUN = 32 * LANES, DEPTH = 32, LEAST_CHUNK = 8192 };
+enum { LANES = 32, RUN = 32 * LANES, DEPTH = 32, LEAST_CHUNK = 1 << 14, JOINED = 256 };
 
 typedef struct Dims {
     int n;
@@ -276,6 +276,20 @@ static void reduce_unit(const Plan *q, int64_t unit, int64_t chunk, float *y, do
             partial[chunk * q->results + u.y + c] = total[c];
 }
 
+// Results [first, last) from those of the chunks, at most JOINED.
+static void join_chunks(const Plan *q, int64_t first, int64_t last, float *y, const double *partial)
+{
+    double total[JOINED];
+
+    for (int64_t k = 0; k < q->chunks; k++) {
+        const double *x = partial + k * q->results + first;
+        for (int64_t i = 0; i < last - first; i++)
+            total[i] = k == 0 ? x[i] : join_double(q->op, total[i], x[i]);
+    }
+    for (int64_t i = first; i < last; i++)
+        y[i] = (float)total[i - first];
+}
+
 static void reduce_f32(Rt *rt, const RtReduce *p, float *y, const float *x)
 {
     Plan q = make_plan(p);
@@ -285,14 +299,14 @@ static void reduce_f32(Rt *rt, const RtReduce *p, float *y, const float *x)
         rt_fill(rt, RT_F32, y, q.results, identity(q.op));
         return;
     }
-#pragma omp parallel for num_threads(rt_team(rt, q.results *q.length)) schedule(static)
-    for (int64_t i = 0; i < q.units * q.chunks; i++)
-        reduce_unit(&q, i % q.units, i / q.units, y, partial, x);
-    for (int64_t i = 0; i < q.results && q.chunks > 1; i++) {
-        double total = partial[i];
-        for (int64_t k = 1; k < q.chunks; k++)
-            total = join_double(q.op, total, partial[k * q.results + i]);
-        y[i] = (float)total;
+#pragma omp parallel num_threads(rt_team(rt, q.results *q.length))
+    {
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < q.units * q.chunks; i++)
+            reduce_unit(&q, i % q.units, i / q.units, y, partial, x);
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < (q.chunks > 1 ? q.results : 0); i += JOINED)
+            join_chunks(&q, i, rt_least(q.results, i + JOINED), y, partial);
     }
 }
 
