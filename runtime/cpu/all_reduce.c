@@ -1,5 +1,6 @@
 // All-reduce: reduce-scatter of the elements in a row, then all-gather; on each host first, then
 // between hosts what each rank has got.
+#include "runtime/cpu/combine.h"
 #include "runtime/cpu/exchange.h"
 
 // A piece of `count` elements for each of n ranks: whole lines, as far as they go.
@@ -45,6 +46,59 @@ static void gather(Rt *rt, Exchange *exchange, const RtGroup *g, const RtExchang
                            .boxes = rt_gather_boxes});
 }
 
+// Piece `i` of a chunk of so many elements on the boards of all; returns how many it has.
+static int64_t find_pieces(Rt *rt, const RtGroup *g, const RtExchange *p, int64_t count, int i)
+{
+    RtComm *c = rt->comm;
+    int64_t piece = piece_of(p, count, g->n);
+
+    for (int k = 0; k < g->n; k++)
+        c->source[k] =
+            c->board[rt_peer(c, g, k)]->half[c->turn] + i * piece * rt_type_bytes(p->type);
+    return rt_piece_extent(count, piece, i);
+}
+
+// A chunk that is on all boards: each rank makes its piece of it, on its board, and copies those of
+// the others.
+static void reduce_pieces(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, int64_t count)
+{
+    char **source = rt->comm->source;
+    int64_t bytes = rt_type_bytes(p->type), n = find_pieces(rt, g, p, count, g->me);
+
+    rt_combine(rt, p->type, p->op, source[g->me], source, g->n, n);
+    rt_meet(rt->comm, g);
+    for (int k = 0; k < g->n; k++) {
+        n = find_pieces(rt, g, p, count, k);
+        RtBox to = {y + k * piece_of(p, count, g->n) * bytes, {1, 1, 1}, {0}, n * bytes};
+        rt_box_unpack(rt, &to, 0, n * bytes, source[k]);
+    }
+}
+
+// On one host both at once, chunk by chunk, while it is in cache. Of two ranks, and of few bytes,
+// each rank makes the whole.
+static void reduce_near(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, const char *x)
+{
+    enum { FEW = 4096 };
+    RtComm *c = rt->comm;
+    int64_t bytes = rt_type_bytes(p->type), most = RT_HALF_BYTES / bytes;
+
+    rt_board_claim(c, g);
+    for (int64_t at = 0; at < p->whole; at += most) {
+        int64_t n = rt_least(most, p->whole - at);
+        RtBox from = {(char *)x + at * bytes, {1, 1, 1}, {0}, n * bytes};
+        rt_box_pack(rt, c->board[c->rank]->half[c->turn], &from, 0, n * bytes);
+        rt_meet(c, g);
+        if (g->n == 2 || n * bytes <= FEW) {
+            find_pieces(rt, g, p, n, 0);
+            rt_combine(rt, p->type, p->op, y + at * bytes, c->source, g->n, n);
+        } else {
+            reduce_pieces(rt, g, p, y + at * bytes, n);
+        }
+        c->turn ^= 1;
+    }
+    rt_board_leave(c, g);
+}
+
 void rt_all_reduce(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     RtGroup near = rt_near_group(rt, p), far = rt_far_group(rt, p);
@@ -57,6 +111,10 @@ void rt_all_reduce(Rt *rt, const RtExchange *p, void *y, const void *x)
     own.whole = rt_piece_extent(all.whole, piece, near.me);
     char *to = (char *)y + near.me * piece * bytes;
     rt_exchange_begin(rt, p, RT_ALL_REDUCE, all.whole * bytes);
+    if (far.n == 1 && near.n > 1) {
+        reduce_near(rt, &near, &all, y, x);
+        return;
+    }
     if (near.n > 1 || far.n == 1)
         scatter(rt, rt_exchange_near, &near, &all, y, x);
     if (far.n > 1) {
