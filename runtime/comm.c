@@ -123,7 +123,7 @@ bool rt_comm_open(RtComm **comm, const RtModel *m, double timeout)
     }
     c->waits = rt_alloc((size_t)c->ranks, sizeof *c->waits);
     memset(c->waits, -1, sizeof *c->waits * (size_t)c->ranks);
-    c->pending = rt_alloc(4 * (size_t)c->ranks, sizeof *c->pending);
+    c->pending = rt_alloc((size_t)RT_MOST_MESSAGES(c), sizeof *c->pending);
     c->source = rt_alloc((size_t)c->ranks, sizeof *c->source);
     find_groups(c);
     *comm = c;

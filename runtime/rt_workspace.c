@@ -207,21 +207,38 @@ int64_t rt_conv_workspace(const RtConv *p)
     return 4 * (2 * x + 2 * y + 9 * w) + 1048576;
 }
 
-// Messages are of one rank's piece for another, at most. Of an all-reduce, whose elements are
-// shared out as if they were one dim, no more than that and a line.
-int64_t rt_exchange_chunk(const RtExchange *p, int ranks)
+// Bytes of a message between two ranks, at most: a rank's piece for another. Of an all-reduce,
+// whose elements are shared out as if they were one dim, no more than that and a line.
+static int64_t message_bytes(const RtExchange *p, int ranks)
 {
-    enum { MOST = 1 << 21, LEAST = 1 << 14 };  // of all messages at once; of one
     int64_t piece = (p->whole + ranks - 1) / ranks, joined = (p->joined + ranks - 1) / ranks;
     int64_t bytes = p->outer * piece * (p->middle > 0 ? p->middle : 1) * (joined > 0 ? joined : 1) *
                     p->inner * rt_type_bytes(p->type);
-    int64_t most = round_up(MOST / ranks, 64);
 
-    return least(round_up(bytes, 64) + 64, most > LEAST ? most : LEAST);
+    return round_up(bytes, 64) + 64;
 }
 
-// Two rounds at once, each with a message from and to every rank.
+// Over TCP, Open MPI sends up to 64 KiB with its headers at once; of more the other side must have
+// said first that it waits, and links that are busy both ways then stand idle a third of the time.
+int64_t rt_exchange_chunk(const RtExchange *p, int ranks)
+{
+    enum { MOST = 60 << 10, LEAST = 16 << 10, ALL = 1 << 20 };
+    int64_t share = round_up(ALL / ranks, 64);
+
+    return least(message_bytes(p, ranks), least(MOST, share > LEAST ? share : LEAST));
+}
+
+// As many as a fast link with a long delay has room for.
+int rt_exchange_rounds(const RtExchange *p, int ranks)
+{
+    int64_t all = 32 / ranks, chunk = rt_exchange_chunk(p, ranks);
+    int64_t most = all < 2 ? 2 : least(all, RT_MOST_ROUNDS);
+
+    return (int)least(most, (message_bytes(p, ranks) + chunk - 1) / chunk);
+}
+
+// A message from and to every rank in each round.
 int64_t rt_exchange_workspace(const RtExchange *p, int ranks)
 {
-    return 4 * ranks * rt_exchange_chunk(p, ranks);
+    return 2 * ranks * rt_exchange_rounds(p, ranks) * rt_exchange_chunk(p, ranks);
 }

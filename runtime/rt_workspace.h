@@ -29,7 +29,10 @@ int64_t rt_dot_slab(int64_t batches);               // the most rows of b in a s
 int64_t rt_sums_chunks(const RtSums *q);            // parts of the rows at one outer place
 int64_t rt_drop_room(const RtAttention *p);         // floats for dropout of one thread
 int64_t rt_attention_thread(const RtAttention *p);  // bytes of one thread
-// Bytes of a message between two of `ranks` ranks that is packed at once, a multiple of 64.
+// Collectives send messages in chunks, each a round with all ranks: its bytes, and how many rounds
+// are on their way at once.
+enum { RT_MOST_ROUNDS = 8 };
 int64_t rt_exchange_chunk(const RtExchange *p, int ranks);
+int rt_exchange_rounds(const RtExchange *p, int ranks);
 
 #endif

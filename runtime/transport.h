@@ -63,10 +63,13 @@ struct RtComm {
     const char *at;           // what RT_AT said last; NULL
     const char *kind, *axis;  // the call under way
     int *waits;               // by rank: whom it gave up waiting for; -1: it didn't
-    RtPending *pending;       // room for two rounds of messages with all ranks
+    RtPending *pending;       // RT_MOST_MESSAGES
     char **source;            // by rank: what is combined
     int64_t bytes[RT_N_EXCHANGES][RT_MAX_AXES];
 };
+
+// On their way at once; see rt_exchange_rounds.
+#define RT_MOST_MESSAGES(c) (64 + 4 * (c)->ranks)
 
 static inline int rt_peer(const RtComm *c, const RtGroup *g, int i)
 {

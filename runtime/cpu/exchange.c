@@ -224,26 +224,27 @@ static void end_round(Rt *rt, const RtMessages *m, const Round *r)
         combine(rt, m, &receive, r->first, r->last);
 }
 
-// While a round is on its way the next one starts.
+// Several rounds are on their way while the first of them ends.
 void rt_exchange_far(Rt *rt, const RtGroup *g, const RtMessages *m)
 {
-    int ranks = rt_exchange_group(rt, m->p).n;
+    int ranks = rt_exchange_group(rt, m->p).n, most = rt_exchange_rounds(m->p, ranks);
     int64_t chunk = rt_exchange_chunk(m->p, ranks), rounds = rt_ceil_div(m->most, chunk);
-    Round round[2];
+    Round round[RT_MOST_ROUNDS];
 
     if (!m->reduces)
         keep_own(rt, m);
-    for (int64_t i = 0; i <= rounds; i++) {
-        Round *r = &round[i % 2];
-        *r = (Round){.first = i * chunk,
-                     .last = (i + 1) * chunk,
-                     .chunk = chunk,
-                     .room = rt->workspace + i % 2 * 2 * ranks * chunk,
-                     .pending = rt->comm->pending + i % 2 * 2 * ranks};
-        if (i < rounds)
+    for (int64_t i = 0; i < rounds + most - 1; i++) {
+        Round *r = &round[i % most];
+        if (i < rounds) {
+            *r = (Round){.first = i * chunk,
+                         .last = (i + 1) * chunk,
+                         .chunk = chunk,
+                         .room = rt->workspace + i % most * 2 * ranks * chunk,
+                         .pending = rt->comm->pending + i % most * 2 * ranks};
             start_round(rt, g, m, r);
-        if (i > 0)
-            end_round(rt, m, &round[(i - 1) % 2]);
+        }
+        if (i >= most - 1)
+            end_round(rt, m, &round[(i + 1) % most]);
     }
 }
 

@@ -14,8 +14,8 @@ typedef struct Mpi {
     MPI_Comm world;
     MPI_Win boards;
     MPI_Request *message;
-    int n_messages;
-    int peer;  // what warn sends
+    int n_messages, last;  // last: the number given last
+    int peer;              // what warn sends
 } Mpi;
 
 // ---- start ----
@@ -58,8 +58,7 @@ static bool mpi_open(RtComm *c)
     MPI_Comm_size(s->world, &c->ranks);
     c->state = s;
     c->board = rt_alloc((size_t)c->ranks, sizeof *c->board);
-    // Sends and receives of two rounds with every other rank.
-    s->n_messages = 4 * c->ranks + 4;
+    s->n_messages = RT_MOST_MESSAGES(c);
     s->message = rt_alloc((size_t)s->n_messages, sizeof(MPI_Request));
     for (int i = 0; i < s->n_messages; i++)
         s->message[i] = MPI_REQUEST_NULL;
@@ -81,13 +80,13 @@ static void mpi_close(RtComm *c)
 
 // ---- messages ----
 
-static int free_number(const Mpi *s)
+// The next one that is free: they are given back in the order in which they were taken, mostly.
+static int free_number(Mpi *s)
 {
-    int i = 0;
-
-    while (s->message[i] != MPI_REQUEST_NULL)
-        i++;
-    return i;
+    do
+        s->last = (s->last + 1) % s->n_messages;
+    while (s->message[s->last] != MPI_REQUEST_NULL);
+    return s->last;
 }
 
 static int mpi_send(RtComm *c, int to, const void *data, int64_t bytes)
