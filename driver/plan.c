@@ -103,11 +103,11 @@ static int say_infeasible(const Job *j, const Planned *p)
         return EXIT_NOTHING;
     }
     plan_make_memory(&f, j->g, p, j->a);
-    diag_error(
-        j->d,
-        "no plan of %d ranks fits %s a rank: the least that was found takes %s, none less than %s",
-        j->ranks, bytes_text(j->a, (double)j->memory), bytes_text(j->a, (double)f.bytes),
-        bytes_text(j->a, (double)p->answer.least_bound));
+    diag_error(j->d,
+               "no plan of %d ranks fits %s a rank: the least that was found takes %" PRId64
+               " bytes (%s), none less than %s",
+               j->ranks, bytes_text(j->a, (double)j->memory), f.bytes,
+               bytes_text(j->a, (double)f.bytes), bytes_text(j->a, (double)p->answer.least_bound));
     plan_holders(j->a, &f, &what);
     diag_note(j->d, "most is held in %s", what.s);
     text_free(&what);
