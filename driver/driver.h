@@ -23,6 +23,7 @@ typedef struct Options {
     const char *dump_after;
     const char *march, *cc;
     const char *cluster;  // a file or a known one; NULL: nothing is predicted
+    const char *preset;   // that a plan keeps to; NULL: none
     const char *mesh;     // "2x4", "dp=2,tp=4"; NULL: the best one
     int ranks;            // 0: not said
     int64_t memory;       // bytes of a rank; 0: what the cluster's devices have

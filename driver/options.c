@@ -28,6 +28,7 @@ typedef enum OptionId {
     O_MEMORY,
     O_PLAN_OUTPUT,
     O_PIN,
+    O_PRESET,
     O_VERSION,
     O_HELP = OPTION_HELP
 } OptionId;
@@ -80,6 +81,10 @@ static const OptionDef table[] = {
     {"--mesh", O_MESH, "MESH", "the ranks as a grid: 2x4, or dp=2,tp=4; else the best one"},
     {"--pin", O_PIN, "GLOB=SPEC",
      "values of such names rest so: 'h.*.fc.weight=[-,tp]'; with the axes of --mesh", PLAN},
+    {"--plan-preset", O_PRESET, "TEXT",
+     "keep to a known way: ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses,\n"
+     "2d, 2.5d, 3d, or several with their ranks: ddp=2,megatron=4",
+     PLAN},
     {"--memory", O_MEMORY, "SIZE", "of each rank, as 70GiB; else what the devices have"},
     {"--cluster", O_CLUSTER, "FILE.json",
      "what it can do, as shardcc detect wrote it, or local, a100xN, h100xN: --profile\n"
@@ -165,6 +170,9 @@ static bool set(Arena *a, void *to, int id, const char *s, int *status)
     case O_PIN:
         push(a, &o->pin, s);
         return check_pin(s, status);
+    case O_PRESET:
+        o->preset = s;
+        return check_preset(s, status);
     case O_MEMORY:
         return read_bytes("--memory", s, &o->memory, status);
     case O_HELP:

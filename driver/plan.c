@@ -21,6 +21,7 @@ typedef struct Job {
     Graph *g;
     Pin *pin;
     int n_pins;
+    Preset preset;
     Diag *d;
 } Job;
 
@@ -73,6 +74,7 @@ static bool search(const Job *j, Planned *best)
                      .memory = j->memory,
                      .pin = j->pin,
                      .n_pins = j->n_pins,
+                     .preset = j->o->preset ? &j->preset : NULL,
                      .solve = {.time_limit = 60,
                                .gap = 1e-2,
                                .threads = 2,
@@ -172,6 +174,7 @@ static int finish(const Job *j, const Planned *p)
     f.option = words.s;
     f.n_options = words.n;
     f.memory = j->memory;
+    f.preset = j->o->preset;
     f.meshes = j->n_meshes;
     mark_pins(j, &f);
     if (!write_plan(j, &f))
@@ -191,6 +194,8 @@ int plan_command(Arena *a, int argc, char **argv)
     Diag d = {.file = base_name(o.input)};
     const char *path = o.output ? o.output : arena_string(a, "%s.plan.json", output_path(a, &o));
     Job j = {.a = a, .o = &o, .path = path, .d = &d};
+    if (o.preset && !preset_parse(o.preset, &j.preset, &d))
+        return EXIT_OPTION;
     if (!output_check_file(a, path, o.input, "model", &d) || !open_cluster(&j) ||
         !find_meshes(&j) || !read_graph(&j) || !search(&j, &p))
         return EXIT_USER;

@@ -59,6 +59,19 @@ void plan_make_memory(PlanFile *f, const Graph *g, const Planned *p, Arena *a)
                                   printable_text(a, scope));
 }
 
+static void make_presets(PlanFile *f, const Planned *p, Arena *a)
+{
+    f->n_rivals = p->n_presets;
+    f->rival = arena_array(a, PlanPreset, p->n_presets);
+    for (int i = 0; i < p->n_presets; i++) {
+        const PresetPlan *x = &p->preset[i];
+        bool fits = x->outcome == OUTCOME_PROVED || x->outcome == OUTCOME_FOUND;
+        Text t = {0};
+        preset_print(&x->preset, &t);
+        f->rival[i] = (PlanPreset){text_of(a, &t), fits, fits ? seconds_of(x->cost) : 0, x->peak};
+    }
+}
+
 bool plan_make(PlanFile *f, const Graph *g, const Cluster *c, const Planned *p, int accumulate,
                Arena *a, Diag *d)
 {
@@ -68,6 +81,7 @@ bool plan_make(PlanFile *f, const Graph *g, const Cluster *c, const Planned *p, 
     f->communication = seconds_of(p->communication);
     f->bound = seconds_of(p->answer.bound);
     make_next(f, g, p, a);
+    make_presets(f, p, a);
     plan_make_memory(f, g, p, a);
     return plan_make_moves(f, g, &p->plan, accumulate, a, d);
 }

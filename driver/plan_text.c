@@ -2,6 +2,7 @@
 #include "driver/plan_text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 char *time_text(Arena *a, double seconds)
@@ -88,20 +89,37 @@ static void print_memory(Arena *a, const PlanFile *f)
     text_free(&t);
 }
 
+// Those that fit first, and the best of these.
+static int by_seconds(const void *x, const void *y)
+{
+    const PlanPreset *a = x, *b = y;
+    double one = a->fits ? a->seconds : (double)a->bytes;
+    double other = b->fits ? b->seconds : (double)b->bytes;
+
+    if (a->fits != b->fits)
+        return a->fits ? -1 : 1;
+    return one < other ? -1 : one > other;
+}
+
 static void print_rivals(Arena *a, const PlanFile *f)
 {
-    for (int i = 0; i < f->n_rivals; i++) {
-        const PlanPreset *r = &f->rival[i];
-        printf("%s%s ", i ? ", " : "against   ", r->name);
-        if (r->fits)
-            printf("%s", time_text(a, r->seconds));
-        else if (r->bytes)
-            printf("does not fit (%s)", bytes_text(a, (double)r->bytes));
-        else
-            printf("does not apply");
-    }
+    enum { ON_A_LINE = 4 };
+    PlanPreset *rival = arena_array(a, PlanPreset, f->n_rivals);
+
+    for (int i = 0; i < f->n_rivals; i++)
+        rival[i] = f->rival[i];
     if (f->n_rivals)
-        printf("\n");
+        qsort(rival, (size_t)f->n_rivals, sizeof *rival, by_seconds);
+    for (int i = 0; i < f->n_rivals; i++) {
+        if (i % ON_A_LINE == 0)
+            printf("%s%-10s", i ? "\n" : "", i ? "" : "against");
+        printf("%s ", rival[i].name);
+        if (rival[i].fits)
+            printf("%s", time_text(a, rival[i].seconds));
+        else
+            printf("does not fit (%s)", bytes_text(a, (double)rival[i].bytes));
+        printf("%s", i + 1 == f->n_rivals ? "\n" : (i + 1) % ON_A_LINE ? ", " : ",");
+    }
 }
 
 void plan_head(Arena *a, const char *name, const PlanFile *f)

@@ -6,6 +6,7 @@
 
 #include "driver/internal.h"
 #include "driver/passes.h"
+#include "solver/plan.h"
 
 static const char safe_letters[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+";
@@ -162,6 +163,15 @@ bool check_pin(const char *s, int *status)
     return (equals && equals > s && equals[1]) ||
            complain(status, "--pin: '%s' is not of the form GLOB=SPEC", s);
 }
+
+static bool is_preset(const char *s, Diag *d)
+{
+    Preset p;
+
+    return preset_parse(s, &p, d);
+}
+
+bool check_preset(const char *s, int *status) { return option_text(is_preset, s, status); }
 
 bool check_pass(const char *s, int *status)
 {

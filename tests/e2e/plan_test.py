@@ -38,9 +38,11 @@ PLAN = {
     "fullest": "backward of h.3",
     "holders": [{"kind": "parameters", "bytes": 4 << 30}, {"kind": "activations", "bytes": 57 << 30}, {"kind": "copies", "bytes": 0}],
     "presets": [
-        {"name": "fsdp", "fits": True, "seconds": 2.96, "bytes": 1 << 30},
         {"name": "ddp", "fits": False, "bytes": 124 << 30},
-        {"name": "2d", "fits": False},
+        {"name": "fsdp", "fits": True, "seconds": 2.96, "bytes": 1 << 30},
+        {"name": "megatron", "fits": False, "bytes": 90 << 30},
+        {"name": "zero2", "fits": True, "seconds": 2.5, "bytes": 1 << 30},
+        {"name": "ddp=2,megatron=8", "fits": True, "seconds": 10, "bytes": 1 << 30},
     ],
     "blocks": [{"name": "h", "layers": 4}],
     "values": [
@@ -73,7 +75,8 @@ HEAD = """\
 two.plan.json   16 ranks as dp=2 (400 Gbit/s InfiniBand) x tp=8 (NVLink), x f32[64,32]
 step      2.31 s predicted = compute 2.12 s + communication 190 ms     bound 2.26 s, gap 2.2 %, of 5 meshes (3 by their bounds)
 memory    61.0 GiB of 80.0 GiB a rank, fullest in backward of h.3: parameters 4.0 GiB, activations 57.0 GiB
-against   fsdp 2.96 s, ddp does not fit (124 GiB), 2d does not apply
+against   zero2 2.50 s, fsdp 2.96 s, ddp=2,megatron=8 10.0 s, megatron does not fit (90.0 GiB),
+          ddp does not fit (124 GiB)
 """
 
 # Arguments of inspect, what it prints.
@@ -173,6 +176,7 @@ y              m:dp n:tp        m:dp
 
 # ---- what is refused: arguments, message ----
 
+PRESETS = "a name of ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d and 3d, or several with sizes, as in ddp=2,megatron=4"
 OPTIONS = [
     (["plan"], "no model given; --help tells more"),
     (["plan", "a.onnx", "b.onnx"], "one model at a time: 'a.onnx' and 'b.onnx'"),
@@ -181,6 +185,7 @@ OPTIONS = [
     (["plan", "a.onnx", "--ranks", "0"], "--ranks: '0' is not a whole number from 1 to 65536"),
     (["plan", "a.onnx", "--pin", "w"], "--pin: 'w' is not of the form GLOB=SPEC"),
     (["plan", "a.onnx", "--pin", "w=[x0,-]"], "--pin needs --mesh, whose axes it names"),
+    (["plan", "a.onnx", "--plan-preset", "dpp"], f"preset 'dpp': {PRESETS}"),
     (["plan", "a.onnx", "--memory", "lots"], "--memory: 'lots' is no size, such as 70GiB"),
     (["inspect"], "no plan given; --help tells more"),
     (["inspect", "a.json", "b.json"], "one plan at a time: 'a.json' and 'b.json'"),
@@ -207,6 +212,7 @@ FILES = [
         [*PINNED, "2.weight=[-,-] sum:tp"],
         "mlp.onnx: error: value '2.weight': no strategy has it as [-,-] sum:tp at rest; the nearest are [-,-], [-,tp], [tp,-]",
     ),
+    (["plan", MLP, *TRAIN, "--ranks", "4", "--mesh", "4", "--plan-preset", "2d"], "mlp.onnx: error: preset '2d' doesn't fit the mesh 4"),
     (["plan", MLP, *TRAIN, "--ranks", "4", "-o", "none/p.json"], "mlp.onnx: error: cannot write into 'none': No such file or directory"),
     (["inspect", "none.json"], "none.json: error: cannot read 'none.json': No such file or directory"),
     (["inspect", "empty.json"], "empty.json: error: not JSON: byte 0"),
@@ -291,6 +297,21 @@ class Plans:
             held = [x for x in p["values"] + p["nodes"] if x["name"] == e["name"] and x.get("pin")]
             self.checks.check("it is a pin", held and held[0]["spec"] == e["next"], str(held))
 
+    def presets(self):
+        """Asked for alone, a preset takes what stands beside the best plan, which is never slower."""
+        args = ["plan", TINY / "llama.onnx", *TRAIN, "--cluster", "h100x8", "--ranks", "4", "--mesh", "2x2"]
+        self.run(*args, "-o", "free.json")
+        free = json.loads((self.work / "free.json").read_text())
+        names = [r["name"] for r in free["presets"]]
+        self.checks.check(f"presets: {', '.join(names)}", {"ddp", "zero1", "fsdp", "megatron", "2d"} <= set(names))
+        for r in free["presets"]:
+            self.checks.check(f"{r['name']} is no faster", r["fits"] and r["seconds"] >= free["seconds"] * (1 - 1e-9))
+        for name in ("zero1", "megatron", "ddp=2,megatron=2"):
+            done = self.run(*args, "-o", "kept.json", "--plan-preset", name)
+            kept = json.loads((self.work / "kept.json").read_text()) if done.returncode == 0 else {"seconds": 0, "bound": 0}
+            beside = [r["seconds"] for r in free["presets"] if r["name"] == name][0]
+            self.checks.check(f"--plan-preset {name}", kept["bound"] * (1 - 1e-9) <= beside <= kept["seconds"] * 1.011 and kept["preset"] == name, f"{beside} {kept['seconds']}")
+
     def too_small(self):
         """Too little memory: the least that was found, and what holds it."""
         done = self.run("plan", TINY / "gpt2.onnx", *TRAIN, "--ranks", "4", "--mesh", "4", "--memory", "1KiB", "-o", "small.json")
@@ -315,6 +336,7 @@ def main():
         plans.model("regress", "--ranks", "3", "--memory", "1GiB")
         plans.model("mlp", "--mesh", "2x2x2", "--clip-norm", "1")
         plans.pins()
+        plans.presets()
         plans.too_small()
     checks.finish()
 
