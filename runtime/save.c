@@ -90,8 +90,12 @@ bool rt_saver_write(RtSaver *s)
 {
     if (!rt_saver_begin(s))
         return false;
-    for (int i = 0; i < s->entries.n; i++)
+    // Who has nothing to write waits for no longer than a tensor takes: --timeout bounds it.
+    for (int i = 0; i < s->entries.n; i++) {
         rt_saver_put(s, i, (const char *)s->entries.item[i].data);
+        if (!rt_agree(s->run, true))
+            return false;
+    }
     return rt_saver_end(s);
 }
 
