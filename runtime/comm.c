@@ -1,9 +1,11 @@
 // The other ranks: who they are, and what they agree on.
 #include "runtime/comm.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/internal.h"
 #include "runtime/transport.h"
@@ -104,6 +106,23 @@ static void find_groups(RtComm *c)
     }
 }
 
+// By default mpirun binds each rank to a core, however many there are.
+static void advise(const RtComm *c)
+{
+    cpu_set_t own, launcher;
+    int here = 0;
+
+    if (c->rank || sched_getaffinity(0, sizeof own, &own) ||
+        sched_getaffinity(getppid(), sizeof launcher, &launcher))
+        return;
+    for (int r = 0; r < c->ranks; r++)
+        here += c->board[r] != NULL;
+    int all = CPU_COUNT(&launcher);
+    if (CPU_COUNT(&own) * here < all)
+        fprintf(stderr, "%s: mpirun binds each rank to %d of %d CPUs: --bind-to none is faster\n",
+                c->model->name, CPU_COUNT(&own), all);
+}
+
 bool rt_comm_open(RtComm **comm, const RtModel *m, double timeout)
 {
     int rank = launched(places, 0),
@@ -126,6 +145,7 @@ bool rt_comm_open(RtComm **comm, const RtModel *m, double timeout)
     c->pending = rt_alloc((size_t)RT_MOST_MESSAGES(c), sizeof *c->pending);
     c->source = rt_alloc((size_t)c->ranks, sizeof *c->source);
     find_groups(c);
+    advise(c);
     *comm = c;
     return true;
 }
