@@ -1,151 +1,88 @@
 #!/usr/bin/env python3
-"""A trainer of four ranks under mpirun: what it writes is what one rank writes, and one of them speaks for all.
+"""Ranks that mpirun starts: every collective on several meshes, and what happens when a rank fails.
 
   ranks_test.py --shardcc build/shardcc
 """
 import argparse
 import os
-import signal
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
-
-from harness import Checks, read_log, read_safetensors, write_data
-from model import REPOSITORY, Model
+from harness import Checks
 
 # Open MPI doesn't start as root, in a container say, unless told so twice.
-ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
-MESH, RANKS = "2x2", 4
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+MESHES = {"1": 1, "2": 2, "3": 3, "4": 4, "2x2": 4, "2x3": 6}
+TIMEOUT = 2
 
 
-class Runs:
-    """One program for one rank and one for several, and how they are run."""
-
-    def __init__(self, model):
-        self.model, self.work = model, model.work
-        init = ["--init", "normal(0.05)", "--no-weights"]
-        self.one = model.compile("one", None, *init)
-        self.all = model.compile("all", None, *init, "--ranks", RANKS, "--mesh", MESH)
-        self.folder = model.data()
-
-    def start(self, options, ranks=RANKS, program=None):
-        mpirun = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks] if ranks else []
-        args = [str(a) for a in [*mpirun, program or self.all, *options]]
-        return subprocess.Popen(args, cwd=self.work, env=ENV, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-    def run(self, *options, ranks=RANKS, program=None):
-        """Exit status, stdout, and what the program itself said."""
-        p = self.start(options, ranks, program)
-        out, err = p.communicate(timeout=300)
-        name = (program or self.all).name
-        said = [line for line in err.splitlines() if line.startswith((f"{name}: ", "  on rank "))]
-        return p.returncode, out, "\n".join(said)
-
-    def both(self, *options):
-        """What one rank and all of them print, with {} as the name of each."""
-        results = [self.run(*(str(o).format("one") for o in options), ranks=0, program=self.one)]
-        return results + [self.run(*(str(o).format("all") for o in options))]
+def start(ranks, *args, bind="none"):
+    """Runs a program on so many ranks: exit status, what it said on stdout and stderr, seconds."""
+    mpirun = ["mpirun", "--oversubscribe", "--bind-to", bind, "-n", str(ranks)]
+    begin = time.monotonic()
+    done = subprocess.run([*mpirun, *map(str, args)], capture_output=True, text=True, timeout=300,
+                          env={**os.environ, **AS_ROOT})
+    return done.returncode, done.stdout, done.stderr, time.monotonic() - begin
 
 
-def is_clean(runs):
-    return not list(runs.work.glob("*.tmp"))
+def test_exchange(checks, program):
+    for mesh, ranks in MESHES.items():
+        status, out, err, _ = start(ranks, program, mesh)
+        for line in out.splitlines():
+            if "ok - " in line:
+                checks.check(line.split("ok - ")[1], line.startswith("ok"))
+        checks.check(f"{mesh}: it ends well", status == 0 and out.count("ok - ") == 3, err[-300:])
+        if mesh == "2x2":
+            checks.check("the same bits again", start(ranks, program, mesh)[1] == out)
 
 
-def test_files(checks, runs):
-    """Saved and predicted as by one rank."""
-    data = ["--data", "data", "--no-shuffle", "--quiet"]
-    one, many = runs.both(*data, "--steps", 0, "--seed", 7, "--save", "start_{}")
-    same = (runs.work / "start_one").read_bytes() == (runs.work / "start_all").read_bytes()
-    checks.check("the same weights are drawn", one[0] == many[0] == 0 and same, many[2])
-    runs.both(*data, "--steps", 6, "--save", "{}.st", "--log", "{}.jsonl", "--check-arena")
-    a, b = (read_safetensors(runs.work / f"{n}.st") for n in ("one", "all"))
-    checks.check("one file, as one rank's", {n: x.shape for n, x in a.items()} == {n: x.shape for n, x in b.items()})
-    losses = [[x["loss"] for x in read_log(runs.work / f"{n}.jsonl")] for n in ("one", "all")]
-    checks.close("the losses", losses[1], losses[0], 1e-5)
-    one, many = runs.both("--load", "one.st", "--predict", "data", "-o", "{}.npz", "--eval-data", "data", "--quiet")
-    checks.check("the loss of evaluation, once", len(many[1].splitlines()) == 1, many[1].strip())
-    checks.close("its number", float(many[1].split()[1]), float(one[1].split()[1]), 1e-5)
-    a, b = (np.load(runs.work / f"{n}.npz") for n in ("one", "all"))
-    checks.close("predictions", b["logits"], a["logits"], 1e-5)
-    one, many = runs.both("--load", "one.st", "--generate", 12, "--prompt", "!?", "--temperature", 0)
-    checks.check("text", one == many and one[0] == 0, f"{one} {many}")
+def errors(err):
+    """What the program itself said."""
+    return [line for line in err.splitlines() if line.startswith(("trouble: ", "  on rank"))]
 
 
-def test_messages(checks, runs):
-    name = runs.all.name
-    bad = runs.work / "bad"
-    inputs = {n: np.load(runs.folder / f"{n}.npy") for n in ("input_ids", "labels")}
-    ids, labels = inputs["input_ids"].copy(), inputs["labels"].copy()
-    ids[2, 5], labels[3, 7] = 1000, 1001
-    write_data(bad, {"input_ids": ids, "labels": inputs["labels"]})
-    write_data(runs.work / "bad_labels", {"input_ids": inputs["input_ids"], "labels": labels})
-    train = ["--no-shuffle", "--quiet", "--save", "never", "--data"]
-    one = f"{name}: error: 1 rank was started, but the program has 4 ranks (x0=2, x1=2): mpirun -n 4"
-    cases = [
-        ("without mpirun", 0, 1, [*train, "data"], one),
-        ("too many ranks", 5, 1, [*train, "data"], one.replace("1 rank was", "5 ranks were")),
-        ("an option", 4, 2, ["--datum", "data"], f"{name}: error: unknown option '--datum' (did you mean '--data'?)"),
-        ("no data", 4, 1, [*train, "gone"], f"{name}: error: gone: No such file or directory"),
-        ("a label", 4, 1, [*train, "bad_labels"], f"{name}: error: step 1: sample 3, place 7: label 1001 is out of range"),
-    ]
-    for what, ranks, status, options, said in cases:
-        found = runs.run(*options, ranks=ranks)
-        checks.check(f"{what}: one message", (found[0], found[2]) == (status, said), str(found))
-    status, _, said = runs.run(*train, "bad")
-    text = f"{name}: error: input 'input_ids': sample 2, place 5: 1000 is out of range, -97 to 96"
-    checks.check("an index: one message", status == 1 and said.count("error") == 1 and said.startswith(text), said)
-    checks.check("nothing is written", is_clean(runs) and not (runs.work / "never").exists())
+def test_trouble(checks, program):
+    status, out, err, _ = start(4, program, "slow", 60)
+    checks.check("a slow rank is waited for", (status, out) == (0, "done, 6000000 bytes along tp\n"), err)
+    status, _, err, seconds = start(4, program, "stop", TIMEOUT)
+    said = errors(err)
+    checks.check("a stopped rank is named, once", len(said) == 1 and said[0].startswith(
+        f"trouble: error: all_reduce along tp: rank 1 didn't come in {TIMEOUT} s"), str(said))
+    checks.check("soon", status != 0 and seconds < TIMEOUT + 5, f"{seconds:.1f} s")
+    status, _, err, seconds = start(4, program, "kill", 60)
+    checks.check("a killed rank ends the job", status != 0 and seconds < 10, f"{seconds:.1f} s")
+    status, _, err, seconds = start(4, program, "fail", 60)
+    checks.check("one that fails says why", errors(err) == [
+        "trouble: error: data.bin: it is gone", "  on rank 1 of 4: the job ends"], err)
+    checks.check("and ends the job", status == 1 and seconds < 10, f"{status}, {seconds:.1f} s")
 
 
-def children(p):
-    return [int(x) for x in Path(f"/proc/{p.pid}/task/{p.pid}/children").read_text().split()]
+def test_counts(checks, program):
+    status, _, err, _ = start(3, program, "slow", 60)
+    checks.check("too few ranks", (status, errors(err)) == (1, [
+        "trouble: error: 3 ranks were started, but the program has 4 ranks (dp=2, tp=2): mpirun -n 4"]), err)
+    done = subprocess.run([str(program), "slow", "60"], capture_output=True, text=True)
+    checks.check("no mpirun", (done.returncode, done.stderr) == (
+        1, "trouble: error: 1 rank was started, but the program has 4 ranks (dp=2, tp=2): mpirun -n 4\n"), done.stderr)
 
 
-def start_endless(runs, saved):
-    """A long run that has done some steps; its ranks."""
-    log = runs.work / "endless.jsonl"
-    log.unlink(missing_ok=True)
-    options = ["--data", "data", "--epochs", 1 << 40, "--log", log.name, "--save", saved, "--quiet"]
-    p = runs.start(options)
-    for _ in range(600):
-        if log.exists() and log.stat().st_size > 1000:
-            break
-        time.sleep(0.05)
-    return p, children(p), log
-
-
-def test_signals(checks, runs):
-    p, ranks, log = start_endless(runs, "stopped")
-    os.kill(ranks[2], signal.SIGINT)
-    p.communicate(timeout=60)
-    steps = read_log(log)[-1]["step"]
-    checks.check("Ctrl-C to one rank ends all", p.returncode == 130, str(p.returncode))
-    runs.run("--data", "data", "--steps", steps, "--save", "again", "--quiet")
-    same = (runs.work / "stopped").read_bytes() == (runs.work / "again").read_bytes()
-    checks.check("after the same step, saved", same, f"{steps} steps")
-    p, ranks, log = start_endless(runs, "killed")
-    start = time.monotonic()
-    os.kill(ranks[1], signal.SIGKILL)
-    p.communicate(timeout=60)
-    seconds = time.monotonic() - start
-    checks.check("a rank that is killed ends all", p.returncode != 0 and seconds < 10, f"{seconds:.1f} s")
-    checks.check("nothing is left", is_clean(runs) and not (runs.work / "killed").exists())
+def test_binding(checks, program):
+    cpus = len(os.sched_getaffinity(0))
+    advice = f"binds each rank to 1 of {cpus} CPUs"
+    found = advice in start(1, program, "1", bind="core")[2]
+    checks.check("bound to a core", found == (cpus > 1), str(cpus))
 
 
 def main():
     options = argparse.ArgumentParser()
-    options.add_argument("--shardcc", type=lambda s: Path(s).resolve(), default=Path("build/shardcc"))
-    options.add_argument("--model", type=Path, default=REPOSITORY / "models/tiny/gpt2.onnx")
-    o = options.parse_args()
+    options.add_argument("--shardcc", type=Path, default=Path("build/shardcc"))
+    programs = options.parse_args().shardcc.resolve().parent / "tests/ranks"
     checks = Checks()
-    with tempfile.TemporaryDirectory() as work:
-        runs = Runs(Model(o.model, o.shardcc, Path(work)))
-        test_files(checks, runs)
-        test_messages(checks, runs)
-        test_signals(checks, runs)
+    test_exchange(checks, programs / "exchange")
+    test_trouble(checks, programs / "trouble")
+    test_counts(checks, programs / "trouble")
+    test_binding(checks, programs / "exchange")
     checks.finish()
 
 
