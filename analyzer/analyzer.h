@@ -85,6 +85,7 @@ typedef struct Mesh {
     const char *name[MAX_AXES];  // letters, digits and '_'; x0, x1 … unless the user named them
     double alpha[MAX_AXES];      // s
     double beta[MAX_AXES];       // s/byte
+    double launch, copy;         // s, s/byte: what a rank takes to move bytes in its own memory
 } Mesh;
 
 // What a mesh axis does to a value where it doesn't split one of its dims.

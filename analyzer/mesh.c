@@ -60,6 +60,8 @@ static int senders(const Cluster *c, const Mesh *m, int axis, int level)
 
 static void set_links(const Cluster *c, Mesh *m)
 {
+    m->launch = c->launch;
+    m->copy = c->bandwidth > 0 ? 1 / c->bandwidth : 0;
     for (int a = 0; a < m->n_axes; a++)
         for (int i = 0; i < c->n_links; i++) {
             int n = senders(c, m, a, i);

@@ -85,9 +85,14 @@ static StepKind kind_of(int from, int to)
     return to >= 0 ? STEP_REDUCE_SCATTER : STEP_ALL_REDUCE;
 }
 
-static void set_cost(const Mesh *m, Step *s, unsigned axes)
+// The links' time, and that of reading and writing the rank's own pieces, and staged ones once
+// more. What is written is fetched first.
+static void set_cost(const Mesh *m, const Value *v, const Spec *before, Step *s, unsigned axes)
 {
-    double seconds = collective_seconds(m, s->kind, axes, (double)s->bytes);
+    double read = (double)spec_bytes(m, before, v) + (double)s->staging;
+    double written = (double)spec_bytes(m, &s->after, v) + (double)s->staging;
+    double seconds = collective_seconds(m, s->kind, axes, (double)s->bytes) + m->launch +
+                     m->copy * (read + 2 * written);
 
     s->picoseconds = (int64_t)(fmin(seconds * 1e12, MANY_PICOSECONDS) + 0.5);
 }
@@ -110,7 +115,7 @@ static Step step_move(const Mesh *m, const Value *v, const Spec *before, int axi
         s.staging += all;
     if (gets_pieces && !is_in_place(m, v, &s.after, before, axis))
         s.staging += all;
-    set_cost(m, &s, 1U << axis);
+    set_cost(m, v, before, &s, 1U << axis);
     return s;
 }
 
@@ -140,7 +145,7 @@ static Step step_permute(const Mesh *m, const Value *v, const Spec *s, int a, in
                  .after = exchanged(s, a, b),
                  .bytes = spec_bytes(m, s, v)};
 
-    set_cost(m, &step, 1U << a | 1U << b);
+    set_cost(m, v, s, &step, 1U << a | 1U << b);
     return step;
 }
 
