@@ -30,7 +30,7 @@ typedef struct PlanEntry {
     int block;             // by place in the list of blocks, from 1: it stands for all its layers
     const char *spec;      // in force
     const char *solved;    // what the search chose
-    bool pin;              // spec and uses were asked for
+    bool pin;              // … and was asked for
     const char *use[3];    // of a value, by Phase: its Plan.use, where that isn't as it rests
     const char *over;      // … the value that it is written over, for the next step …
     const char *gradient;  // … the parameter whose gradient it is

@@ -23,6 +23,7 @@ typedef struct Options {
     const char *dump_after;
     const char *march, *cc;
     const char *cluster;  // a file or a known one; NULL: nothing is predicted
+    const char *plan;     // its file, which the program follows; NULL: one is searched for
     const char *preset;   // that a plan keeps to; NULL: none
     const char *mesh;     // "2x4", "dp=2,tp=4"; NULL: the best one
     int ranks;            // 0: not said
@@ -39,6 +40,9 @@ typedef struct Options {
 bool options_read(Arena *a, int argc, char **argv, Options *o, int *status);
 // … the command line of shardcc plan.
 bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status);
+
+// With --plan: takes the options of the file. False after an error: one that differs was given.
+bool plan_options_take(Arena *a, Options *o, int *status);
 
 // The words of those options from which the graphs follow, in canonical order.
 Strings options_words(Arena *a, const Options *o);

@@ -57,6 +57,9 @@ bool check_pin(const char *s, int *status);      // GLOB=SPEC
 bool check_preset(const char *s, int *status);
 bool check_pass(const char *s, int *status);
 
+// Options from words that another command line had.
+bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int *status);
+
 // Do the options make sense together? check_graph: those from which the graph follows.
 bool check_graph(const Options *o, int *status);
 bool check_together(Arena *a, const Options *o, int *status);

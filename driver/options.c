@@ -27,6 +27,7 @@ typedef enum OptionId {
     O_MESH,
     O_MEMORY,
     O_PLAN_OUTPUT,
+    O_PLAN_FILE,
     O_PIN,
     O_PRESET,
     O_VERSION,
@@ -77,6 +78,10 @@ static const OptionDef table[] = {
     {"--no-fuse", O_NO_FUSE, NULL, "every operator on its own"},
     {NULL, 0, NULL, "Ranks and their machines"},
     {"--ranks", O_RANKS, "N", "a program of N ranks, which mpirun -n N starts", COMPILE},
+    {"--plan", O_PLAN_FILE, "FILE.json",
+     "the plan of shardcc plan, with the options that it was made for; entries that\n"
+     "were edited are held to, all else is then chosen anew",
+     COMPILE},
     {"--ranks", O_RANKS, "N", "how many (one for each device)", PLAN},
     {"--mesh", O_MESH, "MESH", "the ranks as a grid: 2x4, or dp=2,tp=4; else the best one"},
     {"--pin", O_PIN, "GLOB=SPEC",
@@ -167,6 +172,9 @@ static bool set(Arena *a, void *to, int id, const char *s, int *status)
     case O_MESH:
         o->mesh = s;
         return *s || complain(status, "--mesh: an empty mesh");
+    case O_PLAN_FILE:
+        o->plan = s;
+        return *s || complain(status, "--plan: an empty name");
     case O_PIN:
         push(a, &o->pin, s);
         return check_pin(s, status);
@@ -210,7 +218,18 @@ static const Command compile_command = {
 bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
     *o = (Options){.accumulate = 1, .march = "native", .cc = "cc"};
-    return command_read(&compile_command, a, argc, argv, o, status) && check_together(a, o, status);
+    return command_read(&compile_command, a, argc, argv, o, status) &&
+           (!o->plan || plan_options_take(a, o, status)) && check_together(a, o, status);
+}
+
+bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int *status)
+{
+    char **argv = arena_array(a, char *, n + 1);
+
+    for (int i = 0; i < n; i++)
+        argv[i + 1] = arena_string(a, "%s", words[i]);
+    *o = (Options){.accumulate = 1};
+    return command_read(&compile_command, a, n + 1, argv, o, status);
 }
 
 static const Command plan_options = {

@@ -6,6 +6,7 @@
 #include "driver/pins.h"
 #include "driver/plan_make.h"
 #include "driver/plan_text.h"
+#include "driver/spread.h"
 
 enum { EXIT_INFEASIBLE = 4, EXIT_NOTHING = 5 };
 
@@ -70,19 +71,11 @@ static bool read_graph(Job *j)
 // The best plan of all meshes; if none has one that fits, the one that holds least.
 static bool search(const Job *j, Planned *best)
 {
-    PlanOptions o = {.accumulate = j->o->accumulate,
-                     .memory = j->memory,
-                     .pin = j->pin,
-                     .n_pins = j->n_pins,
-                     .preset = j->o->preset ? &j->preset : NULL,
-                     .solve = {.time_limit = 60,
-                               .gap = 1e-2,
-                               .threads = 2,
-                               .seed = 1,
-                               .engine = "cbc",
-                               .programs = program_folder(j->a),
-                               .is_quick = true}};
+    PlanOptions o = spread_options(j->a, j->o, &j->cluster);
 
+    o.pin = j->pin;
+    o.n_pins = j->n_pins;
+    o.preset = j->o->preset ? &j->preset : NULL;
     for (int i = 0; i < j->n_meshes; i++) {
         Planned p;
         if (!plan_find(j->g, &j->cluster, &j->mesh[i], &o, &p, j->a, j->d))

@@ -3,12 +3,14 @@
 
 #include <string.h>
 
-static PlanOptions plan_options(Arena *a, const Options *o, const Cluster *c)
+#include "analyzer/plan_file.h"
+
+PlanOptions spread_options(Arena *a, const Options *o, const Cluster *c)
 {
     return (PlanOptions){.accumulate = o->accumulate,
                          .memory = o->memory ? o->memory : (int64_t)c->memory,
                          .solve = {.time_limit = 60,
-                                   .gap = 1e-3,
+                                   .gap = 1e-2,
                                    .threads = 2,
                                    .seed = 1,
                                    .engine = "cbc",
@@ -25,7 +27,7 @@ static bool fits(const Planned *p)
 static bool find_plan(Arena *a, const Options *o, const Cluster *c, const Graph *g, Planned *best,
                       Diag *d)
 {
-    PlanOptions po = plan_options(a, o, c);
+    PlanOptions po = spread_options(a, o, c);
     const Mesh *mesh;
     Mesh given;
     int n = 1;
@@ -48,6 +50,36 @@ static bool find_plan(Arena *a, const Options *o, const Cluster *c, const Graph 
         diag_error(d, "no plan for %d ranks was found that fits %" PRId64 " bytes a rank", o->ranks,
                    po.memory);
     return best->answer.choice;
+}
+
+// The plan of a file; where entries of it are pins, the cheapest with these.
+static bool read_plan(Arena *a, const Options *o, const Cluster *c, const Graph *g, Planned *to,
+                      Diag *d)
+{
+    PlanOptions po = spread_options(a, o, c);
+    Diag at = {.file = base_name(o->plan)};
+    PlanPins pins;
+    PlanFile f;
+    Plan p;
+
+    if (!plan_file_open(a, o->plan, &f, &at) || !plan_file_read(&f, g, c, &p, &pins, a, &at))
+        return false;
+    *to = (Planned){.plan = p};
+    Pin *pin = arena_array(a, Pin, pins.n_values + pins.n_nodes);
+    for (int i = 0; i < pins.n_values; i++)
+        pin[po.n_pins++] =
+            (Pin){.kind = PIN_REST, .id = pins.value[i], .spec = p.spec[pins.value[i]]};
+    for (int i = 0; i < pins.n_nodes; i++)
+        pin[po.n_pins++] =
+            (Pin){.kind = PIN_STRATEGY, .id = pins.node[i], .spec = p.strategy[pins.node[i]]};
+    po.pin = pin;
+    if (!po.n_pins)
+        return true;
+    if (!plan_find(g, c, &p.mesh, &po, to, a, &at))
+        return false;
+    if (!fits(to))
+        diag_error(&at, "no plan with these pins fits %" PRId64 " bytes a rank", po.memory);
+    return fits(to);
 }
 
 // The forward-only graph's parameters and buffers rest as they do in training.
@@ -74,7 +106,7 @@ static int pins_like(Arena *a, const Graph *train, const Graph *predict, const P
 static bool find_like(Arena *a, const Options *o, const Cluster *c, const Graph *train,
                       const Graph *predict, const Plan *like, Plan *to, Diag *d)
 {
-    PlanOptions po = plan_options(a, o, c);
+    PlanOptions po = spread_options(a, o, c);
     Planned p;
     Pin *pin;
 
@@ -93,7 +125,7 @@ bool spread(Arena *a, const Options *o, const Cluster *c, const Graph *train, co
 {
     Plan *p = arena_array(a, Plan, 2);
 
-    if (!find_plan(a, o, c, train ? train : predict, &to->planned, d))
+    if (!(o->plan ? read_plan : find_plan)(a, o, c, train ? train : predict, &to->planned, d))
         return false;
     p[0] = to->planned.plan;
     if (train && !(to->set[SET_TRAIN] = partition(a, train, &p[0], d)))

@@ -11,6 +11,9 @@ typedef struct Spread {
     Planned planned;  // of the training graph
 } Spread;
 
+// How plans are searched for: the same options, the same plan.
+PlanOptions spread_options(Arena *a, const Options *o, const Cluster *c);
+
 // Plans the training graph for the ranks, mesh and memory of the options, and splits both graphs;
 // `train` may be NULL, then the other one is planned. False after an error.
 bool spread(Arena *a, const Options *o, const Cluster *c, const Graph *train, const Graph *predict,

@@ -312,6 +312,45 @@ class Plans:
             beside = [r["seconds"] for r in free["presets"] if r["name"] == name][0]
             self.checks.check(f"--plan-preset {name}", kept["bound"] * (1 - 1e-9) <= beside <= kept["seconds"] * 1.011 and kept["preset"] == name, f"{beside} {kept['seconds']}")
 
+    def followed(self):
+        """--plan: the program that compiling without it gives; edited entries are held to; what differs is refused."""
+        options = [*TRAIN, "--ranks", "2", "--mesh", "2", "--cluster", "local"]
+        gpt2 = TINY / "gpt2.onnx"
+        self.run("plan", gpt2, *options, "-o", "p.json")
+        self.run(gpt2, "--plan", "p.json", "--emit", "program", "-o", "by_plan.txt")
+        self.run(gpt2, *options, "--emit", "program", "-o", "searched.txt")
+        texts = [(self.work / f"{x}.txt").read_text() for x in ("by_plan", "searched")]
+        self.checks.check("the same program by plan and by search", texts[0] == texts[1] and "all_reduce" in texts[0])
+        plan = json.loads((self.work / "p.json").read_text())
+        w = next(v for v in plan["values"] if v["name"].endswith("h.0.mlp.c_fc.weight"))
+        rests = w["spec"]
+        for spec, name in (("[x0,-]" if rests != "[x0,-]" else "[-,x0]", "edited"), ("[-,-] sum:x0", "parts")):
+            w["spec"] = spec
+            (self.work / f"{name}.json").write_text(json.dumps(plan))
+        done = self.run(gpt2, "--plan", "edited.json", "--emit", "program", "-o", "edited.txt")
+        other = (self.work / "edited.txt").read_text() if done.returncode == 0 else texts[0]
+        self.checks.check("another program where an entry is edited", other != texts[0], done.stderr)
+        w["spec"] = rests
+        plan["options"].append("--help")
+        (self.work / "options.json").write_text(json.dumps(plan))
+        for args, message in (
+            (["--ranks", "3"], "--ranks: 3 isn't what the plan is for: 2"),
+            (["--memory", "1GiB"], f"--memory: 1073741824 isn't what the plan is for: {plan['memory']}"),
+            (["--mesh", "dp=2"], "--mesh: 'dp=2' isn't what the plan is for: '2'"),
+            (["--optimizer", "sgd"], "--optimizer: 'sgd' isn't what the plan is for: 'adamw'"),
+            (["--clip-norm", "1"], "--clip-norm: the plan is for a step without it"),
+        ):
+            self.expect([str(gpt2), "--plan", "p.json", *args], 2, f"shardcc: error: {message}\n")
+        self.expect([str(gpt2), "--plan", "options.json"], 2, "shardcc: error: --plan: '--help' is no option that a plan has\n")
+        self.expect([str(gpt2), "--plan", "none.json"], 1, "none.json: error: cannot read 'none.json': No such file or directory\n")
+        done = self.run(gpt2, "--plan", "parts.json")
+        said = "value 'model.transformer.h.0.mlp.c_fc.weight': no strategy has it as [-,-] sum:x0 at rest; the nearest are [-,-], "
+        self.checks.check("an edited entry that can't be", done.returncode == 1 and f"parts.json: error: {said}" in done.stderr, done.stderr)
+        for what, args in (("model", [TINY / "nanogpt.onnx"]), ("cluster", [gpt2, "--cluster", "h100x8"])):
+            done = self.run(*args, "--plan", "p.json")
+            said = f"p.json: error: {what}_hash is {plan[what + '_hash']}, that of the "
+            self.checks.check(f"the plan of another {what}", done.returncode == 1 and done.stderr.startswith(said), done.stderr)
+
     def too_small(self):
         """Too little memory: the least that was found, and what holds it."""
         done = self.run("plan", TINY / "gpt2.onnx", *TRAIN, "--ranks", "4", "--mesh", "4", "--memory", "1KiB", "-o", "small.json")
@@ -337,6 +376,7 @@ def main():
         plans.model("mlp", "--mesh", "2x2x2", "--clip-norm", "1")
         plans.pins()
         plans.presets()
+        plans.followed()
         plans.too_small()
     checks.finish()
 

@@ -1,0 +1,133 @@
+// --plan: a program for the options that the plan was made for.
+#include <string.h>
+
+#include "analyzer/plan_file.h"
+#include "driver/internal.h"
+
+// The values that stand behind an option, and how often it is there.
+static const char *values_of(Arena *a, const Strings *words, const char *name)
+{
+    Text t = {0};
+
+    for (int i = 0; i < words->n; i++) {
+        bool has_value = i + 1 < words->n && words->s[i + 1][0] != '-';
+        if (!strcmp(words->s[i], name))
+            text_printf(&t, " %s", has_value ? words->s[i + 1] : name);
+    }
+    char *s = arena_copy(a, t.n ? t.s + 1 : "", t.n ? t.n - 1 : 0);
+    text_free(&t);
+    return s;
+}
+
+static bool differs(const char *name, const char *given, const char *plan, int *status)
+{
+    if (*plan)
+        return complain(status, "%s: '%s' isn't what the plan is for: '%s'", name, given, plan);
+    return complain(status, "%s: the plan is for a step without it", name);
+}
+
+// What is given and in the plan too must be the same.
+static bool check_words(Arena *a, const Strings *given, const Strings *plan, int *status)
+{
+    for (int i = 0; i < given->n; i++) {
+        const char *name = given->s[i];
+        const char *one = values_of(a, given, name), *other = values_of(a, plan, name);
+        if (!strncmp(name, "--", 2) && strcmp(one, other))
+            return differs(name, one, other, status);
+    }
+    return true;
+}
+
+static bool check_number(const char *name, int64_t given, int64_t plan, int *status)
+{
+    return !given || given == plan ||
+           complain(status, "%s: %" PRId64 " isn't what the plan is for: %" PRId64, name, given,
+                    plan);
+}
+
+static char *mesh_of(Arena *a, const PlanFile *f)
+{
+    Mesh m = {.n_axes = f->n_axes};
+    Text t = {0};
+
+    for (int i = 0; i < f->n_axes; i++) {
+        m.name[i] = f->axis[i].name;
+        m.size[i] = f->axis[i].size;
+    }
+    mesh_print(&m, &t);
+    char *s = arena_copy(a, t.s, t.n);
+    text_free(&t);
+    return s;
+}
+
+// Is each word an option from which the graph follows, or the value of one?
+static bool check_names(const PlanFile *f, int *status)
+{
+    static const char *const valued[] = {"--loss",       "--optimizer", "--clip-norm",
+                                         "--accumulate", "--bind",      "--shape",
+                                         "--freeze",     "--no-decay",  "--padding-index"};
+    static const char *const flags[] = {"--frozen-batch-norm", "--no-fuse"};
+
+    for (int i = 0; i < f->n_options; i++) {
+        bool is_known = false;
+        for (int k = 0; k < COUNT(flags); k++)
+            is_known |= !strcmp(f->option[i], flags[k]);
+        for (int k = 0; k < COUNT(valued) && !is_known; k++)
+            if (!strcmp(f->option[i], valued[k])) {
+                is_known = true;
+                i++;
+            }
+        if (!is_known)
+            return complain(status, "--plan: '%.100s' is no option that a plan has", f->option[i]);
+    }
+    return true;
+}
+
+static bool read_words(Arena *a, const PlanFile *f, Options *o, Strings *words, int *status)
+{
+    if (!check_names(f, status) || !options_of_words(a, f->option, f->n_options, o, status))
+        return false;
+    *words = options_words(a, o);
+    return true;
+}
+
+static void take(Options *o, const Options *of, const PlanFile *f)
+{
+    o->loss = of->loss;
+    o->optimizer = of->optimizer;
+    o->clip_norm = of->clip_norm;
+    o->accumulate = of->accumulate;
+    o->bind = of->bind;
+    o->shape = of->shape;
+    o->freeze = of->freeze;
+    o->no_decay = of->no_decay;
+    o->padding = of->padding;
+    o->frozen_batch_norm = of->frozen_batch_norm;
+    o->no_fuse = of->no_fuse;
+    o->ranks = f->ranks;
+    o->memory = f->memory;
+    o->cluster = o->cluster ? o->cluster : f->cluster;
+}
+
+bool plan_options_take(Arena *a, Options *o, int *status)
+{
+    Diag d = {.file = base_name(o->plan)};
+    Strings words, given = options_words(a, o);
+    Options of;
+    PlanFile f;
+
+    if (!plan_file_open(a, o->plan, &f, &d)) {
+        *status = EXIT_USER;
+        return false;
+    }
+    const char *mesh = mesh_of(a, &f);
+    if (!read_words(a, &f, &of, &words, status) || !check_words(a, &given, &words, status) ||
+        !check_number("--ranks", o->ranks, f.ranks, status) ||
+        !check_number("--memory", o->memory, f.memory, status))
+        return false;
+    if (o->mesh && strcmp(o->mesh, mesh))
+        return differs("--mesh", o->mesh, mesh, status);
+    o->mesh = mesh;
+    take(o, &of, &f);
+    return true;
+}
