@@ -10,6 +10,7 @@
 #include "runtime/transport.h"
 
 enum { DATA, WARNING };  // tags
+enum { BOARD_ALIGN = _Alignof(RtBoard) };
 
 typedef struct Mpi {
     MPI_Comm world;
@@ -21,16 +22,23 @@ typedef struct Mpi {
 
 // ---- start ----
 
+// Windows begin anywhere in pages that all map.
+static RtBoard *board_in(void *window)
+{
+    return (RtBoard *)(((uintptr_t)window + BOARD_ALIGN - 1) / BOARD_ALIGN * BOARD_ALIGN);
+}
+
 // The boards of this host's ranks, by rank.
 static void share_boards(RtComm *c, Mpi *s)
 {
     MPI_Comm host;
     MPI_Group world_group, host_group;
-    void *own;
+    void *window;
 
     MPI_Comm_split_type(s->world, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &host);
-    MPI_Win_allocate_shared(sizeof(RtBoard), 1, MPI_INFO_NULL, host, &own, &s->boards);
-    memset(own, 0, sizeof(RtBoard));
+    MPI_Win_allocate_shared(sizeof(RtBoard) + BOARD_ALIGN, 1, MPI_INFO_NULL, host, &window,
+                            &s->boards);
+    memset(board_in(window), 0, sizeof(RtBoard));
     MPI_Comm_group(s->world, &world_group);
     MPI_Comm_group(host, &host_group);
     for (int r = 0; r < c->ranks; r++) {
@@ -38,8 +46,10 @@ static void share_boards(RtComm *c, Mpi *s)
         MPI_Aint bytes;
 
         MPI_Group_translate_ranks(world_group, 1, &r, host_group, &place);
-        if (place != MPI_UNDEFINED)
-            MPI_Win_shared_query(s->boards, place, &bytes, &unit, &c->board[r]);
+        if (place == MPI_UNDEFINED)
+            continue;
+        MPI_Win_shared_query(s->boards, place, &bytes, &unit, &window);
+        c->board[r] = board_in(window);
     }
     MPI_Barrier(host);
     MPI_Group_free(&world_group);
