@@ -44,6 +44,7 @@ typedef struct Finder {
     const Mesh *m;
     const PlanOptions *o;
     PlanProblem q;
+    Wide enough;
     bool *keep;  // by alternative: pins allow it
     int n;       // of alternatives
     const unsigned *role;
@@ -73,6 +74,7 @@ static Answer solve_kept(const Finder *f, const bool *keep, const int *start, do
     Answer answer;
 
     o.gap = fmax(o.gap, gap);
+    o.enough = gap > 0 ? 0 : (f->enough + f->q.unit - 1) / f->q.unit;
     o.start = start ? kept_choice(&kept, original, start, own) : NULL;
     solve(&kept, &o, &answer, own, f->d);
     if (answer.choice) {
@@ -103,18 +105,13 @@ static bool keep_preset(const Finder *f, const Preset *p, bool *keep)
     return true;
 }
 
-static bool is_found(const Answer *x)
-{
-    return x->outcome == OUTCOME_PROVED || x->outcome == OUTCOME_FOUND;
-}
-
 // The cheapest plan of all presets' (NULL: none fits).
 static const int *try_presets(Finder *f)
 {
     Preset preset[MOST_PRESETS];
     bool *keep = arena_array(f->own, bool, f->n);
     Answer best = {0};
-    int n = presets_of(f->m, preset);
+    int n = presets_of(f->m, !f->enough, preset);
 
     for (int i = 0; i < n; i++) {
         if (!keep_preset(f, &preset[i], keep))
@@ -122,7 +119,7 @@ static const int *try_presets(Finder *f)
         Answer x = solve_kept(f, keep, NULL, PRESET_GAP);
         f->to->preset[f->to->n_presets++] =
             (PresetPlan){preset[i], x.outcome, (int64_t)x.cost, x.peak};
-        if (is_found(&x) && (!best.choice || x.cost < best.cost))
+        if (is_found(x.outcome) && (!best.choice || x.cost < best.cost))
             best = x;
     }
     return best.choice;
@@ -145,23 +142,17 @@ static bool find_answer(Finder *f, const Graph *g)
         f->to->answer = solve_kept(f, keep, NULL, 0);
         return true;
     }
-    Text preset = {0}, mesh = {0};
-    preset_print(f->o->preset, &preset);
-    mesh_print(f->m, &mesh);
-    diag_error(f->d, "preset '%s' doesn't fit the mesh %s%s", preset.s, mesh.s,
-               f->o->n_pins ? ", or a pin" : "");
-    text_free(&preset);
-    text_free(&mesh);
+    diag_error(f->d, "no plan keeps to the preset and to what is pinned");
     return false;
 }
 
-bool plan_find(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o, Planned *to,
-               Arena *a, Diag *d)
+bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
+                     Wide enough, Planned *to, Arena *a, Diag *d)
 {
     Arena *own = arena_new();
-    Finder f = {.m = m, .o = o, .to = to, .arena = a, .own = own, .d = d};
+    Finder f = {.m = m, .o = o, .enough = enough, .to = to, .arena = a, .own = own, .d = d};
 
-    *to = (Planned){.plan.mesh = *m};
+    *to = (Planned){.plan.mesh = *m, .n_searched = 1};
     bool ok = plan_build(&f.q, g, c, m, o, own, d) && find_answer(&f, g);
     if (ok && to->answer.choice) {
         read_choice(&f.q, g, to->answer.choice, &to->plan, a);

@@ -42,7 +42,7 @@ typedef struct PlanOptions {
     const Pin *pin;
     int n_pins;
     const Preset *preset;  // that the plan keeps to; NULL: none
-    SolveOptions solve;    // start isn't read
+    SolveOptions solve;    // start and enough are the search's
 } PlanOptions;
 
 // What holds memory.
@@ -71,7 +71,7 @@ typedef struct PresetPlan {
     int64_t peak;  // bytes; where none fits, the least
 } PresetPlan;
 
-enum { MOST_PRESETS = 16 };
+enum { MOST_PRESETS = 64 };  // that are reported
 
 typedef struct Planned {
     Plan plan;      // where answer.choice isn't NULL
@@ -85,6 +85,9 @@ typedef struct Planned {
     // Those that fit the mesh, single ones first; none where the plan has to keep to one.
     PresetPlan preset[MOST_PRESETS];
     int n_presets;
+    // Meshes: searched; left out as none of their plans can be cheaper; and as they are too large,
+    // which the bound doesn't cover.
+    int n_searched, n_excluded, n_left_out;
 } Planned;
 
 // The cheapest plan on the mesh under the cost model, with what is proved of it; where nothing
@@ -92,5 +95,10 @@ typedef struct Planned {
 // that no strategy reaches.
 bool plan_find(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o, Planned *to,
                Arena *a, Diag *d);
+
+// The same over several meshes: the cheapest of all their plans. The bound is of all that weren't
+// left out as too large.
+bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, const PlanOptions *o,
+                 Planned *to, Arena *a, Diag *d);
 
 #endif

@@ -284,16 +284,16 @@ static void costs_scale(PlanProblem *q)
 
 // ---- the whole ----
 
-bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
-                const PlanOptions *o, Arena *a, Diag *d)
+static Builder builder_new(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
+                           const PlanOptions *o, Arena *a, Arena *scratch)
 {
-    Arena *scratch = arena_new();
     Builder b = {.q = q,
                  .g = g,
                  .cluster = c,
                  .mesh = m,
-                 .layouts = layouts_new(scratch, m),
                  .o = o,
+                 .layouts = layouts_new(scratch, m),
+                 .traffic = traffic_find(g, scratch),
                  .arena = a,
                  .scratch = scratch};
 
@@ -302,10 +302,18 @@ bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
     q->of_node = arena_array(a, int, g->n_nodes);
     q->of_value = arena_array(a, int, g->n_values);
     q->rule = arena_array(a, Rule, g->n_nodes);
-    b.traffic = traffic_find(g, scratch);
     for (NodeId n = 1; n < g->n_nodes; n++)
         if (q->alike.node[n] == n)
             node_variable(&b, n);
+    return b;
+}
+
+bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
+                const PlanOptions *o, Arena *a, Diag *d)
+{
+    Arena *scratch = arena_new();
+    Builder b = builder_new(q, g, c, m, o, a, scratch);
+
     rest_variables(&b);
     use_variables(&b);
     int *reader = arena_array(scratch, int, 3 * (size_t)g->n_values);
@@ -320,4 +328,25 @@ bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
         costs_scale(q);
     arena_free(scratch);
     return ok;
+}
+
+Floor plan_floor(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o)
+{
+    Arena *scratch = arena_new();
+    PlanProblem q;
+    Builder b = builder_new(&q, g, c, m, o, scratch, scratch);
+    Floor f = {0};
+
+    plan_nodes(&b);
+    for (int i = 0; i < q.problem.n_nodes; i++) {
+        const int64_t *cost = q.problem.cost + q.problem.first[i];
+        int n = n_alternatives(&q.problem, i);
+        int64_t least = cost[0];
+        for (int k = 1; k < n; k++)
+            least = cost[k] < least ? cost[k] : least;
+        f.cost += least;
+        f.pairs += (int64_t)n * n * (q.rule[q.variable[i].id].n_in + 1);
+    }
+    arena_free(scratch);
+    return f;
 }

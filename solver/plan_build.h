@@ -84,9 +84,24 @@ int use_of_input(const PlanProblem *q, const Graph *g, NodeId n, int i);
 bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
                 const PlanOptions *o, Arena *a, Diag *d);
 
+// What is known of a problem before it is built: no plan costs less than its nodes do, each for
+// itself; and about how many pairs it would have.
+typedef struct Floor {
+    Wide cost;
+    int64_t pairs;
+} Floor;
+
+Floor plan_floor(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o);
+
 // ---- plan_price.c ----
 void plan_nodes(Builder *b);  // nodes of the problem, with their uses
 void plan_edges(Builder *b);
+
+// ---- plan.c ----
+static inline bool is_found(Outcome x) { return x == OUTCOME_PROVED || x == OUTCOME_FOUND; }
+// plan_find, on a mesh that the preset fits; with `enough`, only what is cheaper is looked for.
+bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
+                     Wide enough, Planned *to, Arena *a, Diag *d);
 
 // ---- plan_pin.c ----
 // Takes the mark from all alternatives of pinned variables but the pinned ones. False, with errors,
@@ -102,8 +117,9 @@ bool preset_fits(const Preset *p, const Mesh *m, unsigned axes[MAX_AXES]);
 // Takes the mark from all alternatives that split what has none of these roles.
 void preset_apply(const PlanProblem *q, const unsigned *role, const unsigned axes[MAX_AXES],
                   bool *keep);
-// Those that are tried on a mesh, single ones first.
-int presets_of(const Mesh *m, Preset to[MOST_PRESETS]);
+// Those that are tried on a mesh, single ones first; those that do the same along all axes only on
+// the first mesh.
+int presets_of(const Mesh *m, bool is_first, Preset to[MOST_PRESETS]);
 
 // ---- plan_report.c ----
 // What a plan that was found costs and holds, and what stands next to it.

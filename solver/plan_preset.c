@@ -218,6 +218,14 @@ static unsigned rest_role(const Dims *x, ValueId v, int dim)
     return y->producer && producer(x->g, v)->phase == UPDATE ? ROLE_STATE : ROLE_GRADIENT;
 }
 
+// The roles in which an axis may split a dim of a value as a phase uses it.
+static unsigned use_role(const Dims *x, ValueId v, int dim, Phase phase)
+{
+    if (has_data(x, v))
+        return dim_role(x, v, dim) ? dim_role(x, v, dim) : ROLE_HEAD | ROLE_FEATURE;
+    return phase == UPDATE ? ROLE_STATE : ROLES_WEIGHT | ROLE_FEATURE;
+}
+
 // Is it a dim of all operands, of a product that has others?
 static bool is_head(const Dims *x, NodeId n, int f)
 {
@@ -261,19 +269,27 @@ unsigned *preset_roles(const PlanProblem *q, const Graph *g, Arena *a)
         const Variable *v = &q->variable[i];
         int n = v->kind == VARIABLE_NODE ? q->rule[v->id].n_factors : value_of(g, v->id)->rank;
         for (int k = 0; k < n; k++)
-            role[MAX_FACTORS * i + k] = v->kind == VARIABLE_NODE   ? factor_role(&x, v->id, k)
-                                        : v->kind == VARIABLE_REST ? rest_role(&x, v->id, k)
-                                                                   : ~0U;
+            role[MAX_FACTORS * i + k] = v->kind == VARIABLE_NODE ? factor_role(&x, v->id, k)
+                                        : v->kind == VARIABLE_REST
+                                            ? rest_role(&x, v->id, k)
+                                            : use_role(&x, v->id, k, v->phase);
     }
     arena_free(scratch);
     return role;
 }
 
+// Axes that share a dim do so in the mesh's order: presets know no other.
 static bool is_allowed(const unsigned *role, const Spec *s, const unsigned *axes)
 {
-    for (int a = 0; a < MAX_AXES; a++)
-        if (s->at[a] >= 0 && s->at[a] < LINEAR_SINGLE && !(axes[a] & role[s->at[a]]))
+    for (int a = 0; a < MAX_AXES; a++) {
+        int sharing = 0;
+        if (s->at[a] < 0 || s->at[a] >= LINEAR_SINGLE)
+            continue;
+        for (int b = 0; b < a; b++)
+            sharing += s->at[b] == s->at[a];
+        if (!(axes[a] & role[s->at[a]]) || s->level[a] != sharing)
             return false;
+    }
     return true;
 }
 
@@ -300,12 +316,13 @@ static void add_preset(const Mesh *m, Preset p, Preset *to, int *n)
         to[(*n)++] = p;
 }
 
-int presets_of(const Mesh *m, Preset to[MOST_PRESETS])
+int presets_of(const Mesh *m, bool is_first, Preset to[MOST_PRESETS])
 {
     int n = 0;
 
     for (int i = 0; i < N_PRESETS; i++)
-        add_preset(m, (Preset){1, {{i, 0}}}, to, &n);
+        if (is_first || presets[i].n_axes)
+            add_preset(m, (Preset){1, {{i, 0}}}, to, &n);
     for (int i = 0; i < 6 && m->n_axes > 1; i++) {
         int last = m->size[m->n_axes - 1], x = name_find(outer[i % 3], strlen(outer[i % 3]));
         int y = name_find(inner[i / 3], strlen(inner[i / 3]));

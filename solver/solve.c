@@ -49,13 +49,24 @@ static void phase_end(Chain *c, SolvePhase phase, double began)
     c->answer->seconds[phase] += watch_seconds(&c->watch) - began;
 }
 
+// Is there a cost that is of interest only if a choice falls below it?
+static bool has_cutoff(const Chain *c, Wide *cost)
+{
+    const Answer *a = c->answer;
+    Wide enough = c->o->enough;
+
+    *cost = a->choice && (!enough || a->cost < enough) ? a->cost : enough;
+    return a->choice || enough;
+}
+
 // Is there nothing left to do, or no way to do it?
 static bool is_over(const Chain *c)
 {
-    const Answer *a = c->answer;
+    Wide cost;
 
     return c->is_exhausted || c->is_empty || watch_stop(&c->watch) != STOP_DONE ||
-           (a->choice && c->has_bound && answer_gap(a->cost, a->bound) <= c->o->gap);
+           (has_cutoff(c, &cost) && c->has_bound &&
+            answer_gap(cost, c->answer->bound) <= c->o->gap);
 }
 
 static void report(const Chain *c)
@@ -116,13 +127,13 @@ static void bound_raise(Chain *c, Wide bound)
 // Presolves the last level's problem as one more.
 static void level_add(Chain *c)
 {
-    Answer *a = c->answer;
     const Problem *p = c->n_levels ? rest(c) : c->p;
     Presolved *r = &c->level[c->n_levels];
-    bool can_fix = c->has_dual && a->choice;
+    Wide cutoff;
+    bool can_fix = has_cutoff(c, &cutoff) && c->has_dual;
 
     double began = phase_begin(c);
-    bool is_left = presolve(p, can_fix ? &c->dual : NULL, a->cost - c->offset, r, c->arena);
+    bool is_left = presolve(p, can_fix ? &c->dual : NULL, cutoff - c->offset, r, c->arena);
     phase_end(c, PHASE_PRESOLVE, began);
     if (!is_left) {
         c->is_exhausted = true;
@@ -367,15 +378,16 @@ static void find_least(Chain *c)
 static Outcome conclude(Chain *c)
 {
     Answer *a = c->answer;
+    Wide cutoff;
 
-    if (!a->choice && (c->is_exhausted || c->is_empty)) {
+    if (c->is_exhausted && has_cutoff(c, &cutoff))
+        bound_raise(c, cutoff - c->offset);
+    if (!a->choice && !c->o->enough && (c->is_exhausted || c->is_empty)) {
         find_least(c);
         return OUTCOME_INFEASIBLE;
     }
     if (!a->choice)
         return OUTCOME_NOTHING;
-    if (c->is_exhausted)
-        bound_raise(c, a->cost - c->offset);
     if (!c->o->is_quick)
         prove(c);
     return answer_gap(a->cost, a->bound) <= c->o->gap ? OUTCOME_PROVED : OUTCOME_FOUND;

@@ -180,6 +180,7 @@ typedef struct SolveOptions {
     bool is_verbose;
     bool is_quick;     // without a certificate: such an answer can't be written
     const int *start;  // a choice to begin with; NULL: none is known
+    Wide enough;       // no choice is looked for that costs as much; 0: all are
 } SolveOptions;
 
 // What a search found. The arrays are the caller's arena's.
@@ -199,7 +200,8 @@ typedef struct Answer {
     double seconds[PHASES];
 } Answer;
 
-// Finds the cheapest choice. An engine that isn't there is a warning. With is_verbose, what it does
+// Finds the cheapest choice (with `enough`, OUTCOME_NOTHING may mean that none is cheaper: then the
+// bound says so). An engine that isn't there is a warning. With is_verbose, what it does
 // goes to stderr.
 void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Diag *d);
 

@@ -607,12 +607,52 @@ static void refused_presets(void **state)
     }
 }
 
+// ---- meshes ----
+
+// The cheapest of two meshes of 4 ranks, with limits too, and its bound is that of both.
+static void all_meshes(void **state)
+{
+    static const int sizes[][3] = {{8, 6, 4}, {4, 16, 8}, {12, 2, 3}};
+    const Pin none = {0};
+    int found = 0;
+
+    for (int i = 0; i < 4 * COUNT(sizes); i++) {
+        Arena *a = arena_new();
+        Graph *g = graph_with(a, graphs[0], sizes[i / 4]);
+        Cluster c = slow_links(1);
+        Mesh m[] = {mesh_of(2, 1e-9), mesh_of(3, 2e-9)};
+        PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40};
+        Diag d = {.file = "plan"};
+        Planned p;
+        o.solve = (SolveOptions){
+            .threads = 1, .seed = 1, .engine = "cbc", .programs = programs(a), .is_quick = true};
+        assert_true(plan_search(g, &c, m, 2, &o, &p, a, NULL));
+        o.memory = i % 4 ? p.answer.peak * (7 - i % 4) / 6 - 1 : o.memory;
+        assert_true(plan_search(g, &c, m, 2, &o, &p, a, NULL));
+        int64_t x = enumerate_plans(g, &c, &m[0], o.memory, none, a);
+        int64_t y = enumerate_plans(g, &c, &m[1], o.memory, none, a), least = x < y ? x : y;
+        bool is_there = p.answer.outcome != OUTCOME_INFEASIBLE;
+        if (is_there != (least < INT64_MAX) || (is_there && p.answer.cost != least))
+            fail_msg("limit %.0f: %.0f, not %.0f", (double)o.memory, (double)p.answer.cost,
+                     (double)least);
+        assert_true(!is_there || (p.answer.outcome == OUTCOME_PROVED && p.answer.bound == least &&
+                                  plan_check(g, &p.plan, &d)));
+        assert_true(p.n_searched + p.n_excluded == 2 && !p.n_left_out);
+        found += is_there;
+        arena_free(a);
+    }
+    print_message("%d found on two meshes\n", found);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_cheap_as_all_plans), cmocka_unit_test(pinned_plans),
-        cmocka_unit_test(refused_pins),          cmocka_unit_test(kept_presets),
-        cmocka_unit_test(presets_in_order),      cmocka_unit_test(refused_presets)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_cheap_as_all_plans),
+                                       cmocka_unit_test(pinned_plans),
+                                       cmocka_unit_test(refused_pins),
+                                       cmocka_unit_test(kept_presets),
+                                       cmocka_unit_test(presets_in_order),
+                                       cmocka_unit_test(refused_presets),
+                                       cmocka_unit_test(all_meshes)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

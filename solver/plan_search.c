@@ -1,0 +1,156 @@
+// The cheapest plan of several meshes.
+#include <stdlib.h>
+#include <string.h>
+
+#include "solver/plan_build.h"
+
+// Problems of more pairs aren't built.
+#define MOST_PAIRS INT64_C(20000000)
+
+typedef struct Candidate {
+    int mesh;
+    Floor floor;
+} Candidate;
+
+// Small ones first: what they find excludes large ones.
+static int compare_candidates(const void *x, const void *y)
+{
+    const Candidate *a = x, *b = y;
+
+    if (a->floor.pairs != b->floor.pairs)
+        return a->floor.pairs < b->floor.pairs ? -1 : 1;
+    return a->mesh - b->mesh;
+}
+
+static bool is_same_preset(const Preset *a, const Preset *b)
+{
+    Text x = {0}, y = {0};
+
+    preset_print(a, &x);
+    preset_print(b, &y);
+    bool same = !strcmp(x.s, y.s);
+    text_free(&x);
+    text_free(&y);
+    return same;
+}
+
+// Of each preset the cheapest plan, or else the lowest peak.
+static void join_presets(Planned *to, const Planned *from)
+{
+    for (int i = 0; i < from->n_presets; i++) {
+        const PresetPlan *x = &from->preset[i];
+        int k = 0;
+        while (k < to->n_presets && !is_same_preset(&to->preset[k].preset, &x->preset))
+            k++;
+        if (k == MOST_PRESETS)
+            continue;
+        PresetPlan *y = &to->preset[k];
+        bool is_better = is_found(x->outcome) && is_found(y->outcome)
+                             ? x->cost < y->cost
+                             : is_found(x->outcome) || (!is_found(y->outcome) && x->peak < y->peak);
+        if (k == to->n_presets || is_better)
+            *y = *x;
+        to->n_presets += k == to->n_presets;
+    }
+}
+
+// Is it better than what was found before?
+static bool is_better(const Planned *x, const Planned *best)
+{
+    if (!best->n_searched || !x->answer.choice)
+        return !best->n_searched;
+    if (is_found(x->answer.outcome) != is_found(best->answer.outcome))
+        return is_found(x->answer.outcome);
+    return is_found(x->answer.outcome) ? x->answer.cost < best->answer.cost
+                                       : x->answer.peak < best->answer.peak;
+}
+
+static void take(Planned *to, const Planned *x)
+{
+    Planned all = is_better(x, to) ? *x : *to;
+
+    all.n_searched = to->n_searched + 1;
+    all.n_excluded = to->n_excluded;
+    memcpy(all.preset, to->preset, sizeof all.preset);
+    all.n_presets = to->n_presets;
+    join_presets(&all, x);
+    *to = all;
+}
+
+// What is proved of all meshes.
+static void conclude(Planned *to, Wide bound, double gap)
+{
+    Answer *x = &to->answer;
+
+    if (!is_found(x->outcome))
+        return;
+    x->bound = bound < x->cost ? bound : x->cost;
+    x->outcome = answer_gap(x->cost, x->bound) <= gap ? OUTCOME_PROVED : OUTCOME_FOUND;
+}
+
+static bool no_preset(const Preset *p, const Mesh *m, int n, Diag *d)
+{
+    Text preset = {0}, mesh = {0};
+
+    preset_print(p, &preset);
+    mesh_print(m, &mesh);
+    if (n == 1)
+        diag_error(d, "preset '%s' doesn't fit the mesh %s", preset.s, mesh.s);
+    else
+        diag_error(d, "preset '%s' fits no mesh of %d ranks", preset.s, mesh_ranks(m));
+    text_free(&preset);
+    text_free(&mesh);
+    return false;
+}
+
+// Those that the preset fits, if there is one; returns how many.
+static int find_candidates(const Graph *g, const Cluster *c, const Mesh *mesh, int n,
+                           const PlanOptions *o, Candidate *to)
+{
+    unsigned axes[MAX_AXES];
+    int count = 0;
+
+    for (int i = 0; i < n; i++)
+        if (!o->preset || preset_fits(o->preset, &mesh[i], axes))
+            to[count++] = (Candidate){i, {0, 0}};
+    for (int i = 0; i < count && count > 1; i++)
+        to[i].floor = plan_floor(g, c, &mesh[to[i].mesh], o);
+    qsort(to, (size_t)count, sizeof *to, compare_candidates);
+    return count;
+}
+
+bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, const PlanOptions *o,
+                 Planned *to, Arena *a, Diag *d)
+{
+    Candidate *all = arena_array(a, Candidate, n);
+    int count = find_candidates(g, c, mesh, n, o, all);
+    Wide bound = WIDE_MOST;  // of the meshes on which something fits
+
+    *to = (Planned){.plan.mesh = mesh[0]};
+    for (int i = 0; i < count; i++) {
+        bool is_there = to->n_searched && is_found(to->answer.outcome);
+        Planned x;
+        if (is_there && all[i].floor.cost >= to->answer.cost) {
+            to->n_excluded++;
+        } else if (all[i].floor.pairs > MOST_PAIRS && to->n_searched) {
+            to->n_left_out++;
+        } else {
+            if (!plan_find_below(g, c, &mesh[all[i].mesh], o, is_there ? to->answer.cost : 0, &x, a,
+                                 d))
+                return false;
+            if (x.answer.outcome != OUTCOME_INFEASIBLE && x.answer.bound < bound)
+                bound = x.answer.bound;
+            take(to, &x);
+        }
+    }
+    if (!count)
+        return no_preset(o->preset, mesh, n, d);
+    conclude(to, bound, o->solve.gap);
+    return true;
+}
+
+bool plan_find(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o, Planned *to,
+               Arena *a, Diag *d)
+{
+    return plan_search(g, c, m, 1, o, to, a, d);
+}
