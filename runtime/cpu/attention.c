@@ -167,8 +167,8 @@ void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *
     {
         Work w = work_at(p, rt->workspace, omp_get_thread_num());
 
-        // Later queries may see more keys: pieces are handed out in turn.
-#pragma omp for schedule(static, 1)
+        // Pieces differ, by rows and by the keys that they see: whoever is free takes the next.
+#pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < batches * groups * chunks; i++) {
             int64_t b = i / chunks / groups, g = i / chunks % groups;
             Head h = {.q = (const float *)q + RT_HEAD(p, q, b, g),
