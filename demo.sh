@@ -17,34 +17,53 @@ read -r train held bigram < <($demo/demo_text $demo/train.txt $demo/held.txt "${
 echo "text: $train bytes of Debian's fortunes to train on, $held held out"
 echo
 
-build/shardcc models/demo_gpt.onnx -o $demo/gpt --bind batch=32 --no-weights --init 'normal(0.02)' \
-    --loss 'cross_entropy(logits, labels)' --optimizer 'adamw(lr=3e-3, weight_decay=0.1)' --clip-norm 1
+model=(models/demo_gpt.onnx --bind batch=32 --loss 'cross_entropy(logits, labels)'
+    --optimizer 'adamw(lr=3e-3, weight_decay=0.1)' --clip-norm 1)
+train=(--data $demo/train.txt --token-bytes 1 --eval-data $demo/held.txt --eval-every "${STEPS:-1200}"
+    --steps "${STEPS:-1200}" --schedule cosine --warmup 60)
+build/shardcc "${model[@]}" -o $demo/gpt --no-weights --init 'normal(0.02)'
 echo
-rm -f $demo/run.jsonl
-$demo/gpt --data $demo/train.txt --token-bytes 1 --eval-data $demo/held.txt --eval-every "${STEPS:-1200}" \
-    --steps "${STEPS:-1200}" --schedule cosine --warmup 60 --log $demo/run.jsonl --save $demo/trained.safetensors
+rm -f $demo/run.jsonl $demo/ranks.jsonl
+$demo/gpt "${train[@]}" --log $demo/run.jsonl --save $demo/trained.safetensors
 
-# The curve: mean loss of 64 equal parts of the run, 16 rows high.
 echo
-awk -F'"loss": ' '/"loss":/ {split($2, x, ","); y[n++] = x[1]}
+echo "the same on 2 ranks:"
+build/shardcc plan "${model[@]}" --cluster local --ranks 2 -o $demo/gpt.plan.json >/dev/null
+build/shardcc inspect $demo/gpt.plan.json
+build/shardcc models/demo_gpt.onnx --plan $demo/gpt.plan.json -o $demo/gpt2ranks --no-weights --init 'normal(0.02)'
+echo
+if [ "$(id -u)" = 0 ]; then  # Open MPI doesn't start as root unless told so twice
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+fi
+mpirun --oversubscribe --bind-to none -n 2 $demo/gpt2ranks "${train[@]}" --log $demo/ranks.jsonl
+
+# The curves: mean losses of 64 equal parts of the runs, 16 rows high.
+echo
+awk -F'"loss": ' 'FNR == 1 {run++}
+/"loss":/ {split($2, x, ","); y[run, n[run]++] = x[1]}
 END {
     w = 64; h = 16
-    for (c = 0; c < w; c++) {
-        s = k = 0
-        for (i = int(n * c / w); i < int(n * (c + 1) / w); i++) {s += y[i]; k++}
-        m[c] = k ? s / k : m[c - 1]
-        if (!c || m[c] > top) top = m[c]
-        if (!c || m[c] < low) low = m[c]
-    }
-    for (r = 0; r < h; r++) {
+    for (r = 1; r <= run; r++)
+        for (c = 0; c < w; c++) {
+            s = k = 0
+            i = int(n[r] * c / w); end = int(n[r] * (c + 1) / w)
+            do {s += y[r, i++]; k++} while (i < end)
+            m[r, c] = s / k
+            if (r + c == 1 || m[r, c] > top) top = m[r, c]
+            if (r + c == 1 || m[r, c] < low) low = m[r, c]
+        }
+    for (row = 0; row < h; row++) {
         line = ""
-        for (c = 0; c < w; c++) line = line (int((top - m[c]) / (top - low + 1e-9) * (h - 1) + 0.5) == r ? "*" : " ")
-        printf "%6.2f |%s\n", top - (top - low) * r / (h - 1), line
+        for (c = 0; c < w; c++) {
+            for (r = 1; r <= run; r++) at[r] = int((top - m[r, c]) / (top - low + 1e-9) * (h - 1) + 0.5) == row
+            line = line (at[1] && at[2] ? "#" : at[1] ? "1" : at[2] ? "2" : " ")
+        }
+        printf "%6.2f |%s\n", top - (top - low) * row / (h - 1), line
     }
     bar = ""
     for (c = 0; c < w; c++) bar = bar "-"
-    printf "loss   +%s\n        step 1%*s%d\n", bar, w - 6, "", n
-}' $demo/run.jsonl
+    printf "loss   +%s\n        step 1%*s%d      1: one rank, 2: two, #: both\n", bar, w - 6, "", n[1]
+}' $demo/run.jsonl $demo/ranks.jsonl
 echo
 eval_loss=$(sed -n 's/.*"eval_loss": *\([0-9.]*\).*/\1/p' $demo/run.jsonl | tail -n 1)
 awk -v m="$eval_loss" -v b="$bigram" 'BEGIN {

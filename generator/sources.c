@@ -95,7 +95,9 @@ static bool copy_kernels(Sources *x, const Program *p)
             const Item *it = &p->set[k].items[i];
             if (it->has_columns)
                 ok = copy(x, "cpu/sums.c");
-            if (it->kind == ITEM_KERNEL)
+            if (ok && it->kind == ITEM_PAD)
+                ok = copy(x, "cpu/pad.c");
+            if (ok && it->kind == ITEM_KERNEL)
                 ok = copy(x, arena_string(x->s->arena, "cpu/%s.c", it->kernel.name));
         }
     return ok;

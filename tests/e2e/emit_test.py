@@ -116,6 +116,12 @@ class Emit:
         self.checks.check("nothing else is left", not list(self.work.glob(".shardcc*")) and not list(self.work.glob("*.part")))
 
 
+    def ranks(self):
+        """Sources of several ranks, whose pieces are uneven."""
+        self.compile(TINY / "nanogpt.onnx", *ADAMW, "--ranks", "3", "--emit", "source", "-o", "three")
+        said = run("make", "-j2", cwd=self.work / "three")
+        self.checks.check("--emit source --ranks: builds without warnings", "warning" not in said)
+
     def kernels(self):
         """--emit source copies the kernels that the program calls and what these need: all of it, and no more."""
         objects = {f.stem: symbols(f) for f in (self.shardcc.parent / "runtime").rglob("*.o")}
@@ -161,6 +167,7 @@ def main():
         t.forward_text()
         t.weights()
         t.source()
+        t.ranks()
         t.kernels()
     checks.finish()
 
