@@ -1,19 +1,42 @@
 #include "runtime/cpu/exchange.h"
 
+// This rank's piece, to its place.
+static void place_own(Rt *rt, const RtMessages *m, const void *x)
+{
+    RtBox from, to;
+
+    m->boxes(m, m->me, &to, &from);
+    from.at = (char *)x;
+    from.stride[2] = m->piece * m->p->inner * rt_type_bytes(m->p->type);
+    rt_box_copy(rt, &to, &from, rt_type_bytes(m->p->type));
+}
+
+// Between hosts first; then those of a host hand on to each other what each of them has got. So
+// every byte crosses once.
 void rt_all_gather(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
-    RtGroup all = rt_exchange_group(rt, p);
-    int64_t piece = rt_ceil_div(p->whole, all.n);
-    int64_t bytes = p->outer * piece * p->inner * rt_type_bytes(p->type);
+    RtGroup near = rt_near_group(rt, p), far = rt_far_group(rt, p);
+    int64_t piece = rt_ceil_div(p->whole, near.n * far.n);
+    RtMessages m = {.p = p,
+                    .n = far.n,
+                    .me = far.me,
+                    .y = y,
+                    .piece = piece,
+                    .first = near.me,
+                    .step = near.n,
+                    .to_all = true,
+                    .most = p->outer * piece * p->inner * rt_type_bytes(p->type),
+                    .boxes = rt_gather_boxes};
 
-    rt_exchange_begin(rt, p, RT_ALL_GATHER, bytes);
-    rt_exchange(rt, &(RtMessages){.p = p,
-                                  .n = all.n,
-                                  .me = all.me,
-                                  .x = (char *)x,
-                                  .y = y,
-                                  .piece = piece,
-                                  .to_all = true,
-                                  .most = bytes,
-                                  .boxes = rt_gather_boxes});
+    rt_exchange_begin(rt, p, RT_ALL_GATHER, m.most);
+    place_own(rt, &m, x);
+    if (far.n > 1)
+        rt_exchange_far(rt, &far, &m);
+    m.n = near.n;
+    m.me = near.me;
+    m.step = 1;
+    for (int i = 0; i < far.n; i++) {
+        m.first = i * near.n;
+        rt_exchange_near(rt, &near, &m);
+    }
 }

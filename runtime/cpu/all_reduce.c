@@ -38,9 +38,9 @@ static void gather(Rt *rt, Exchange *exchange, const RtGroup *g, const RtExchang
              &(RtMessages){.p = p,
                            .n = g->n,
                            .me = g->me,
-                           .x = y + g->me * piece * bytes,
                            .y = y,
                            .piece = piece,
+                           .step = 1,
                            .to_all = true,
                            .most = rt_least(piece, p->whole) * bytes,
                            .boxes = rt_gather_boxes});

@@ -28,33 +28,36 @@ int64_t rt_piece_extent(int64_t whole, int64_t piece, int i)
     return rt_most(0, rt_least(piece, whole - i * piece));
 }
 
-// Of pieces of [outer, whole, inner]: piece i in the whole, and alone.
-static void piece_boxes(const RtMessages *m, int i, char *whole, char *alone, RtBox *in_whole,
-                        RtBox *in_piece)
+// Piece i of [outer, whole, inner], in the whole; alone.
+static RtBox box_in_whole(const RtMessages *m, int i, char *whole)
 {
-    const RtExchange *p = m->p;
-    int64_t inner = p->inner * rt_type_bytes(p->type);
-    int64_t length = rt_piece_extent(p->whole, m->piece, i) * inner;
+    int64_t inner = m->p->inner * rt_type_bytes(m->p->type);
 
-    *in_whole =
-        (RtBox){whole + i * m->piece * inner, {1, 1, p->outer}, {0, 0, p->whole * inner}, length};
-    *in_piece = (RtBox){alone, {1, 1, p->outer}, {0, 0, m->piece * inner}, length};
+    return (RtBox){whole + i * m->piece * inner,
+                   {1, 1, m->p->outer},
+                   {0, 0, m->p->whole * inner},
+                   rt_piece_extent(m->p->whole, m->piece, i) * inner};
+}
+
+static RtBox box_alone(const RtMessages *m, int i, char *piece)
+{
+    RtBox b = box_in_whole(m, i, piece);
+
+    b.at = piece;
+    b.stride[2] = m->piece * m->p->inner * rt_type_bytes(m->p->type);
+    return b;
 }
 
 void rt_scatter_boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive)
 {
-    RtBox rest;
-
-    piece_boxes(m, peer, m->x, m->y, send, &rest);
-    piece_boxes(m, m->me, m->x, m->y, &rest, receive);
+    *send = box_in_whole(m, peer, m->x);
+    *receive = box_alone(m, m->me, m->y);
 }
 
 void rt_gather_boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive)
 {
-    RtBox rest;
-
-    piece_boxes(m, m->me, m->y, m->x, &rest, send);
-    piece_boxes(m, peer, m->y, m->x, receive, &rest);
+    *send = box_in_whole(m, m->first + m->me * m->step, m->y);
+    *receive = box_in_whole(m, m->first + peer * m->step, m->y);
 }
 
 void rt_exchange_begin(Rt *rt, const RtExchange *p, RtExchangeKind kind, int64_t bytes)

@@ -13,17 +13,19 @@ typedef struct RtMessages {
     const RtExchange *p;
     int n, me;
     char *x, *y;
-    int64_t piece;  // of p->whole
-    bool to_all;    // all are sent the same
-    bool reduces;   // what is got is one value: p->op of all
-    int64_t most;   // bytes that no message exceeds: the same number on all ranks of the group
+    int64_t piece;    // of p->whole
+    int first, step;  // of rt_gather_boxes: rank i of the group has piece first + i · step
+    bool to_all;      // all are sent the same
+    bool reduces;     // what is got is one value: p->op of all
+    int64_t most;     // bytes that no message exceeds: the same number on all ranks of the group
     void (*boxes)(const struct RtMessages *m, int peer, RtBox *send, RtBox *receive);
 } RtMessages;
 
 // How many of `whole` elements the piece of rank i has.
 int64_t rt_piece_extent(int64_t whole, int64_t piece, int i);
-// Boxes where x is the whole of the dim and y a piece; where x is a piece and y the whole.
+// Boxes where x is the whole of the dim and y a piece.
 void rt_scatter_boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive);
+// Where all pieces have their places in y, this rank's being in it.
 void rt_gather_boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive);
 
 // The ranks along p->axis on this host; the rest of them, by host; all. Of one where the program
@@ -37,7 +39,7 @@ void rt_exchange_begin(Rt *rt, const RtExchange *p, RtExchangeKind kind, int64_t
 void rt_exchange_near(Rt *rt, const RtGroup *g, const RtMessages *m);
 // Any ranks: by the transport's messages.
 void rt_exchange_far(Rt *rt, const RtGroup *g, const RtMessages *m);
-// All ranks along the axis, m->n of them, in the faster of these ways.
+// All ranks along the axis, m->n of them: in the first way if they are on one host.
 void rt_exchange(Rt *rt, const RtMessages *m);
 
 #endif

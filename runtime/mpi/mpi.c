@@ -105,8 +105,8 @@ static int mpi_send(RtComm *c, int to, const void *data, int64_t bytes)
     Mpi *s = c->state;
     int i = free_number(s);
 
-    MPI_Isend(data, (int)bytes, MPI_BYTE, to, DATA, s->world, &s->message[i]);
-    return i;
+    int error = MPI_Isend(data, (int)bytes, MPI_BYTE, to, DATA, s->world, &s->message[i]);
+    return error == MPI_SUCCESS ? i : -1;
 }
 
 static int mpi_receive(RtComm *c, int from, void *data, int64_t bytes)
@@ -114,8 +114,8 @@ static int mpi_receive(RtComm *c, int from, void *data, int64_t bytes)
     Mpi *s = c->state;
     int i = free_number(s);
 
-    MPI_Irecv(data, (int)bytes, MPI_BYTE, from, DATA, s->world, &s->message[i]);
-    return i;
+    int error = MPI_Irecv(data, (int)bytes, MPI_BYTE, from, DATA, s->world, &s->message[i]);
+    return error == MPI_SUCCESS ? i : -1;
 }
 
 static int mpi_test(RtComm *c, int message)
@@ -123,7 +123,7 @@ static int mpi_test(RtComm *c, int message)
     Mpi *s = c->state;
     int done = 0;
 
-    if (MPI_Test(&s->message[message], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+    if (message < 0 || MPI_Test(&s->message[message], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
         return -1;
     return done;
 }

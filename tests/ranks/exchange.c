@@ -174,7 +174,7 @@ static void scatter(Test *t, bool reduces)
                 int64_t from = (o * p->whole + t->me * piece + w) * p->inner + i;
                 int64_t to = (o * piece + w) * p->inner + i;
                 if (reduces)
-                    want_joined(t, to, from, 1);
+                    want_joined(t, to, from, t->near);
                 else
                     want_copy(t, to, t->me, from);
             }
