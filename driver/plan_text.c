@@ -32,11 +32,14 @@ char *bytes_text(Arena *a, double bytes)
 
 // ---- what matters ----
 
-static void print_inputs(const PlanFile *f)
+// The first input tells of the batch.
+static void print_input(const PlanFile *f)
 {
     for (int i = 0; i < f->n_values; i++)
-        if (!strcmp(f->value[i].kind, "input"))
+        if (!strcmp(f->value[i].kind, "input")) {
             printf(", %s %s", f->value[i].name, f->value[i].type);
+            return;
+        }
 }
 
 static void print_mesh(const PlanFile *f)
@@ -48,7 +51,7 @@ static void print_mesh(const PlanFile *f)
         if (x->link)
             printf(" (%s)", x->link);
     }
-    print_inputs(f);
+    print_input(f);
     printf("\n");
 }
 
@@ -84,8 +87,9 @@ static void print_memory(Arena *a, const PlanFile *f)
     Text t = {0};
 
     plan_holders(a, f, &t);
-    printf("%-9s %s of %s a rank, fullest in %s\n", "memory", bytes_text(a, (double)f->bytes),
-           bytes_text(a, (double)f->memory), t.s);
+    printf("%-9s %s of %s a rank\n", "memory", bytes_text(a, (double)f->bytes),
+           bytes_text(a, (double)f->memory));
+    printf("%-9s in %s\n", "fullest", t.s);
     text_free(&t);
 }
 
@@ -103,14 +107,15 @@ static int by_seconds(const void *x, const void *y)
 
 static void print_rivals(Arena *a, const PlanFile *f)
 {
-    enum { ON_A_LINE = 4 };
+    enum { ON_A_LINE = 4, MOST = 8 };
     PlanPreset *rival = arena_array(a, PlanPreset, f->n_rivals);
 
     for (int i = 0; i < f->n_rivals; i++)
         rival[i] = f->rival[i];
     if (f->n_rivals)
         qsort(rival, (size_t)f->n_rivals, sizeof *rival, by_seconds);
-    for (int i = 0; i < f->n_rivals; i++) {
+    for (int i = 0; i < f->n_rivals && i < MOST; i++) {
+        bool is_last = i + 1 == f->n_rivals || i + 1 == MOST;
         if (i % ON_A_LINE == 0)
             printf("%s%-10s", i ? "\n" : "", i ? "" : "against");
         printf("%s ", rival[i].name);
@@ -118,8 +123,12 @@ static void print_rivals(Arena *a, const PlanFile *f)
             printf("%s", time_text(a, rival[i].seconds));
         else
             printf("does not fit (%s)", bytes_text(a, (double)rival[i].bytes));
-        printf("%s", i + 1 == f->n_rivals ? "\n" : (i + 1) % ON_A_LINE ? ", " : ",");
+        printf("%s", is_last ? "" : (i + 1) % ON_A_LINE ? ", " : ",");
     }
+    if (f->n_rivals > MOST)
+        printf(", %d more", f->n_rivals - MOST);
+    if (f->n_rivals)
+        printf("\n");
 }
 
 void plan_head(Arena *a, const char *name, const PlanFile *f)

@@ -74,7 +74,8 @@ PLAN = {
 HEAD = """\
 two.plan.json   16 ranks as dp=2 (400 Gbit/s InfiniBand) x tp=8 (NVLink), x f32[64,32]
 step      2.31 s predicted = compute 2.12 s + communication 190 ms     bound 2.26 s, gap 2.2 %, of 5 meshes (3 by their bounds)
-memory    61.0 GiB of 80.0 GiB a rank, fullest in backward of h.3: parameters 4.0 GiB, activations 57.0 GiB
+memory    61.0 GiB of 80.0 GiB a rank
+fullest   in backward of h.3: parameters 4.0 GiB, activations 57.0 GiB
 against   zero2 2.50 s, fsdp 2.96 s, ddp=2,megatron=8 10.0 s, megatron does not fit (90.0 GiB),
           ddp does not fit (124 GiB)
 """
