@@ -83,6 +83,7 @@ static const Field file_fields[] = {
     {NEEDED(PlanFile, SECONDS, bound)},
     {NEEDED(PlanFile, INT, meshes)},
     {MAYBE(PlanFile, INT, excluded)},
+    {MAYBE(PlanFile, INT, left_out)},
     {NEEDED(PlanFile, BYTES, bytes)},
     {MAYBE(PlanFile, TEXT, fullest)},
     {"holders", LIST(PlanFile, LIST, n_holders, holder), true, &of_holder},

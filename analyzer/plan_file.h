@@ -79,10 +79,11 @@ typedef struct PlanFile {
     int n_axes;
     double seconds, compute, communication;  // of a step
     double bound;                            // no plan takes less
-    int meshes, excluded;                    // that were looked at; … of which a bound sufficed
-    int64_t bytes;                           // of a rank, at the fullest moment
-    const char *fullest;                     // when that is
-    PlanHolder *holder;                      // what holds them
+    int meshes, excluded;  // that there were; … that hold nothing better by a bound
+    int left_out;          // … that were too large to look at, which the bound doesn't cover
+    int64_t bytes;         // of a rank, at the fullest moment
+    const char *fullest;   // when that is
+    PlanHolder *holder;    // what holds them
     int n_holders;
     PlanPreset *rival;
     int n_rivals;

@@ -43,14 +43,9 @@ static bool open_cluster(Job *j)
 
 static bool find_meshes(Job *j)
 {
-    Mesh *given = arena_array(j->a, Mesh, 1);
     Diag d = {.file = "shardcc"};
 
-    j->mesh = given;
-    j->n_meshes = 1;
-    if (j->o->mesh)
-        return mesh_parse(j->a, &j->cluster, j->ranks, j->o->mesh, given, &d);
-    j->n_meshes = mesh_shapes(j->a, &j->cluster, j->ranks, &j->mesh, &d);
+    j->n_meshes = spread_meshes(j->a, j->o, &j->cluster, j->ranks, &j->mesh, &d);
     return j->n_meshes;
 }
 
@@ -68,22 +63,14 @@ static bool read_graph(Job *j)
     return j->n_pins >= 0;
 }
 
-// The best plan of all meshes; if none has one that fits, the one that holds least.
-static bool search(const Job *j, Planned *best)
+static bool search(const Job *j, Planned *to)
 {
     PlanOptions o = spread_options(j->a, j->o, &j->cluster);
 
     o.pin = j->pin;
     o.n_pins = j->n_pins;
     o.preset = j->o->preset ? &j->preset : NULL;
-    for (int i = 0; i < j->n_meshes; i++) {
-        Planned p;
-        if (!plan_find(j->g, &j->cluster, &j->mesh[i], &o, &p, j->a, j->d))
-            return false;
-        if (!i || p.answer.cost < best->answer.cost)
-            *best = p;
-    }
-    return true;
+    return plan_search(j->g, &j->cluster, j->mesh, j->n_meshes, &o, to, j->a, j->d);
 }
 
 // ---- what is said ----
@@ -168,7 +155,6 @@ static int finish(const Job *j, const Planned *p)
     f.n_options = words.n;
     f.memory = j->memory;
     f.preset = j->o->preset;
-    f.meshes = j->n_meshes;
     mark_pins(j, &f);
     if (!write_plan(j, &f))
         return EXIT_USER;

@@ -80,6 +80,9 @@ bool plan_make(PlanFile *f, const Graph *g, const Cluster *c, const Planned *p, 
     f->compute = seconds_of(p->compute);
     f->communication = seconds_of(p->communication);
     f->bound = seconds_of(p->answer.bound);
+    f->meshes = p->n_searched + p->n_excluded + p->n_left_out;
+    f->excluded = p->n_excluded;
+    f->left_out = p->n_left_out;
     make_next(f, g, p, a);
     make_presets(f, p, a);
     plan_make_memory(f, g, p, a);

@@ -66,6 +66,8 @@ static void print_step(Arena *a, const PlanFile *f)
         printf(", of %d meshes", f->meshes);
     if (f->excluded)
         printf(" (%d by their bounds)", f->excluded);
+    if (f->left_out)
+        printf(", %d left out as too large", f->left_out);
     printf("\n");
 }
 
@@ -107,26 +109,27 @@ static int by_seconds(const void *x, const void *y)
 
 static void print_rivals(Arena *a, const PlanFile *f)
 {
-    enum { ON_A_LINE = 4, MOST = 8 };
+    enum { MOST = 8, WIDTH = 118 };
     PlanPreset *rival = arena_array(a, PlanPreset, f->n_rivals);
+    int column = printf(f->n_rivals ? "%-10s" : "", "against");
 
     for (int i = 0; i < f->n_rivals; i++)
         rival[i] = f->rival[i];
     if (f->n_rivals)
         qsort(rival, (size_t)f->n_rivals, sizeof *rival, by_seconds);
-    for (int i = 0; i < f->n_rivals && i < MOST; i++) {
-        bool is_last = i + 1 == f->n_rivals || i + 1 == MOST;
-        if (i % ON_A_LINE == 0)
-            printf("%s%-10s", i ? "\n" : "", i ? "" : "against");
-        printf("%s ", rival[i].name);
-        if (rival[i].fits)
-            printf("%s", time_text(a, rival[i].seconds));
-        else
-            printf("does not fit (%s)", bytes_text(a, (double)rival[i].bytes));
-        printf("%s", is_last ? "" : (i + 1) % ON_A_LINE ? ", " : ",");
+    for (int i = 0; i < f->n_rivals && i <= MOST; i++) {
+        const char *text = i == MOST       ? arena_string(a, "%d more", f->n_rivals - MOST)
+                           : rival[i].fits ? arena_string(a, "%s %s", rival[i].name,
+                                                          time_text(a, rival[i].seconds))
+                                           : arena_string(a, "%s does not fit (%s)", rival[i].name,
+                                                          bytes_text(a, (double)rival[i].bytes));
+        bool wraps = column + (int)strlen(text) > WIDTH;
+        if (i)
+            column += printf(wraps ? "," : ", ");
+        if (wraps)
+            column = printf("\n%10s", "");
+        column += printf("%s", text);
     }
-    if (f->n_rivals > MOST)
-        printf(", %d more", f->n_rivals - MOST);
     if (f->n_rivals)
         printf("\n");
 }

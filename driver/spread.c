@@ -23,33 +23,29 @@ static bool fits(const Planned *p)
     return p->answer.outcome == OUTCOME_PROVED || p->answer.outcome == OUTCOME_FOUND;
 }
 
+int spread_meshes(Arena *a, const Options *o, const Cluster *c, int ranks, const Mesh **mesh,
+                  Diag *d)
+{
+    Mesh *given = arena_array(a, Mesh, 1);
+
+    *mesh = given;
+    return o->mesh ? mesh_parse(a, c, ranks, o->mesh, given, d) : mesh_shapes(a, c, ranks, mesh, d);
+}
+
 // The cheapest plan of all meshes that the options allow.
-static bool find_plan(Arena *a, const Options *o, const Cluster *c, const Graph *g, Planned *best,
+static bool find_plan(Arena *a, const Options *o, const Cluster *c, const Graph *g, Planned *to,
                       Diag *d)
 {
     PlanOptions po = spread_options(a, o, c);
     const Mesh *mesh;
-    Mesh given;
-    int n = 1;
+    int n = spread_meshes(a, o, c, o->ranks, &mesh, d);
 
-    if (o->mesh && !mesh_parse(a, c, o->ranks, o->mesh, &given, d))
+    if (!n || !plan_search(g, c, mesh, n, &po, to, a, d))
         return false;
-    if (o->mesh)
-        mesh = &given;
-    else if (!(n = mesh_shapes(a, c, o->ranks, &mesh, d)))
-        return false;
-    *best = (Planned){0};
-    for (int i = 0; i < n; i++) {
-        Planned p;
-        if (!plan_find(g, c, &mesh[i], &po, &p, a, d))
-            return false;
-        if (fits(&p) && (!best->answer.choice || p.answer.cost < best->answer.cost))
-            *best = p;
-    }
-    if (!best->answer.choice)
+    if (!fits(to))
         diag_error(d, "no plan for %d ranks was found that fits %" PRId64 " bytes a rank", o->ranks,
                    po.memory);
-    return best->answer.choice;
+    return fits(to);
 }
 
 // The plan of a file; where entries of it are pins, the cheapest with these.

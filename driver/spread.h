@@ -14,6 +14,10 @@ typedef struct Spread {
 // How plans are searched for: the same options, the same plan.
 PlanOptions spread_options(Arena *a, const Options *o, const Cluster *c);
 
+// The meshes of so many ranks that the options allow; returns how many, 0 after an error.
+int spread_meshes(Arena *a, const Options *o, const Cluster *c, int ranks, const Mesh **mesh,
+                  Diag *d);
+
 // Plans the training graph for the ranks, mesh and memory of the options, and splits both graphs;
 // `train` may be NULL, then the other one is planned. False after an error.
 bool spread(Arena *a, const Options *o, const Cluster *c, const Graph *train, const Graph *predict,
