@@ -77,6 +77,7 @@ static void find_low(const Problem *q, const Dual *dual, Least *least, int *choi
     Field *f = field_new(q, a);
     Search *s = search_new(f, seed, a);
     double *price = arena_array(a, double, f->n_slots), total = 0;
+    double all = (double)all_bytes(q);
     int *start = arena_array(a, int, q->n_nodes);
 
     s->work_limit = work;
@@ -86,8 +87,7 @@ static void find_low(const Problem *q, const Dual *dual, Least *least, int *choi
         total += price[t];
     // All bytes together cost less than one thing that is forbidden.
     for (int t = 0; t < f->n_slots; t++)
-        price[t] = total > 0 ? price[t] / total / (double)all_bytes(q)
-                             : 1.0 / f->n_slots / (double)all_bytes(q);
+        price[t] = total > 0 ? price[t] / total / all : 1.0 / f->n_slots / all;
     search_price(s, price);
     search_follow(s, &(Dual){0}, start);
     search_start(s, start);
@@ -102,7 +102,7 @@ static void find_low(const Problem *q, const Dual *dual, Least *least, int *choi
         }
         if (!f->n_slots)
             break;
-        price[profile_fullest(&s->profile)] += 0.1 / (double)all_bytes(q);
+        price[profile_fullest(&s->profile)] += 0.1 / all;
         search_price(s, price);
     } while (search_goes_on(s));
     arena_free(a);

@@ -644,6 +644,33 @@ static void all_meshes(void **state)
     print_message("%d found on two meshes\n", found);
 }
 
+// ---- forward only ----
+
+// The parameter rests as in training, and what is done around it is the cheapest then.
+static void predicted_plans(void **state)
+{
+    static const int sizes[] = {64, 8, 16};
+    static const char *const presets[] = {"ddp", "fsdp", "megatron"};
+
+    for (int i = 0; i < COUNT(presets); i++) {
+        Arena *a = arena_new();
+        Graph *training = graph_with(a, graphs[4], sizes), *g = graph_with(a, graphs[0], sizes);
+        Cluster c = slow_links(1);
+        Mesh m = mesh_of(0, 1e-9);
+        Diag d = {.file = "plan"};
+        PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40};
+        Planned p, q;
+        assert_true(find_preset(training, &m, presets[i], a, &p));
+        o.solve = (SolveOptions){
+            .threads = 1, .seed = 1, .engine = "cbc", .programs = programs(a), .is_quick = true};
+        assert_true(plan_predict(g, training, &p.plan, &c, &o, &q, a, &d));
+        Pin pin = {.kind = PIN_REST, .id = 2, .spec = p.plan.spec[2], .is_given = true};
+        assert_true(spec_equal(&q.plan.spec[2], &pin.spec) && plan_check(g, &q.plan, &d));
+        assert_true(q.answer.cost == enumerate_plans(g, &c, &m, INT64_C(1) << 40, pin, a));
+        arena_free(a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(as_cheap_as_all_plans),
@@ -652,7 +679,8 @@ int main(void)
                                        cmocka_unit_test(kept_presets),
                                        cmocka_unit_test(presets_in_order),
                                        cmocka_unit_test(refused_presets),
-                                       cmocka_unit_test(all_meshes)};
+                                       cmocka_unit_test(all_meshes),
+                                       cmocka_unit_test(predicted_plans)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
