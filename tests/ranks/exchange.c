@@ -18,7 +18,7 @@ typedef struct Test {
     RtExchange p;
     int n, me, near, rank[MOST_RANKS];  // along the axis: how many, this one, on a host, which
     char *x[MOST_RANKS], *y, *want;     // of all; this rank's
-    int64_t x_count, y_count;
+    int64_t y_count;
     uint64_t bits;  // of all results
     int wrong, calls;
 } Test;
@@ -115,18 +115,25 @@ static void begin(Test *t, int64_t x_count, int64_t y_count)
     }
     t->y = tensor(t, y_count);
     t->want = tensor(t, y_count);
-    t->x_count = x_count;
     t->y_count = y_count;
+    memset(t->rt.workspace + rt_exchange_workspace(&t->p, t->n), 0xa5, GUARD);
 }
 
-// Nothing else than what is wanted may have been written.
+// Nothing else than what is wanted may have been written, and no more of the workspace than is
+// said.
 static void end(Test *t, const char *name)
 {
     size_t bytes = (size_t)(t->y_count * rt_type_bytes(t->p.type) + GUARD);
     const RtExchange *p = &t->p;
 
+    const char *behind = t->rt.workspace + rt_exchange_workspace(p, t->n);
+    bool is_wrong = memcmp(t->y, t->want, bytes) != 0;
+
+    for (int i = 0; i < GUARD; i++)
+        is_wrong |= behind[i] != (char)0xa5;
     t->calls++;
-    if (memcmp(t->y, t->want, bytes) && t->wrong++ < 5)
+    t->wrong += is_wrong;
+    if (is_wrong && t->wrong < 5)
         printf("# %s type %d op %d axis %d: %lld %lld %lld %lld %lld %d\n", name, p->type, p->op,
                p->axis, (long long)p->outer, (long long)p->whole, (long long)p->middle,
                (long long)p->joined, (long long)p->inner, p->joins_first);

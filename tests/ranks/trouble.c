@@ -1,6 +1,7 @@
-// Two collectives in turn on four ranks (2x2), of which rank 1 makes trouble in the third round:
-// trouble stop|kill|fail|slow TIMEOUT. Along axis 0 ranks send messages, as if they were on
-// different hosts, along axis 1 they meet at their boards.
+// Two collectives in turn on four ranks (2x2), of which rank 0's neighbour makes trouble in the
+// third round: trouble stop|kill|fail|slow TIMEOUT [AXIS], before it would be along that axis.
+// Along axis 0 ranks send messages, as if they were on different hosts, along axis 1 they meet at
+// their boards.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ int main(int argc, char **argv)
 
     if (argc < 3 || !rt_comm_open(&rt.comm, &m, atof(argv[2])))
         return 1;
+    int troubled = argc > 3 ? atoi(argv[3]) : 1;
     RtGroup *far = &rt.comm->far[0], *near = &rt.comm->near[0];
     *far = *near;
     near->n = 1;
@@ -43,9 +45,9 @@ int main(int argc, char **argv)
         for (int axis = 0; axis < 2; axis++) {
             RtExchange e = p;
             e.axis = axis;
-            if (round == 2 && axis == 1 && rt_comm_rank(rt.comm) == 1)
+            if (round == 2 && axis == troubled && rt_comm_rank(rt.comm) == (axis ? 1 : 2))
                 make_trouble(rt.comm, &m, argv[1]);
-            rt_comm_at(rt.comm, round % 2 ? "h.{}.mlp: all_reduce f32[300000]" : NULL);
+            rt_comm_at(rt.comm, axis ? "h.{}.mlp: all_reduce f32[300000]" : NULL);
             rt_all_reduce(&rt, &e, x, x);
         }
     if (rt_comm_most(rt.comm, 7) == 7 && rt_comm_rank(rt.comm) == 0)
