@@ -85,11 +85,10 @@ static const OptionDef table[] = {
     {"--ranks", O_RANKS, "N", "how many (one for each device)", PLAN},
     {"--mesh", O_MESH, "MESH", "the ranks as a grid: 2x4, or dp=2,tp=4; else the best one"},
     {"--pin", O_PIN, "GLOB=SPEC",
-     "values of such names rest so: 'h.*.fc.weight=[-,tp]'; with the axes of --mesh", PLAN},
+     "values of such names rest so: 'h.*.fc.weight=[-,tp]'; with the axes of --mesh"},
     {"--plan-preset", O_PRESET, "TEXT",
      "keep to a known way: ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses,\n"
-     "2d, 2.5d, 3d, or several with their ranks: ddp=2,megatron=4",
-     PLAN},
+     "2d, 2.5d, 3d, or several with their ranks: ddp=2,megatron=4"},
     {"--memory", O_MEMORY, "SIZE", "of each rank, as 70GiB; else what the devices have"},
     {"--cluster", O_CLUSTER, "FILE.json",
      "what it can do, as shardcc detect wrote it, or local, a100xN, h100xN: --profile\n"
@@ -247,9 +246,7 @@ static const Command plan_options = {
 bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
     *o = (Options){.accumulate = 1, .cluster = "local"};
-    if (!command_read(&plan_options, a, argc, argv, o, status) || !check_graph(o, status))
-        return false;
-    return !o->pin.n || o->mesh || complain(status, "--pin needs --mesh, whose axes it names");
+    return command_read(&plan_options, a, argc, argv, o, status) && check_graph(o, status);
 }
 
 static void add(Arena *a, Strings *to, const char *name, const char *value)
@@ -299,6 +296,9 @@ char *options_text(Arena *a, const Options *o)
         add(a, &words, "--ranks", arena_string(a, "%d", o->ranks));
     if (o->mesh)
         add(a, &words, "--mesh", o->mesh);
+    add_all(a, &words, "--pin", &o->pin);
+    if (o->preset)
+        add(a, &words, "--plan-preset", o->preset);
     if (o->memory)
         add(a, &words, "--memory", arena_string(a, "%" PRId64, o->memory));
     add(a, &words, "--march", o->march);

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "driver/passes.h"
-#include "driver/pins.h"
 #include "driver/plan_make.h"
 #include "driver/plan_text.h"
 #include "driver/spread.h"
@@ -20,9 +19,7 @@ typedef struct Job {
     const Mesh *mesh;
     int n_meshes;
     Graph *g;
-    Pin *pin;
-    int n_pins;
-    Preset preset;
+    PlanOptions wish;
     Diag *d;
 } Job;
 
@@ -57,20 +54,14 @@ static bool read_graph(Job *j)
     j->g = passes_run(j->a, j->o, true, &w, j->d, &dumped);
     if (j->g && !j->g->n_carries)
         diag_error(j->d, "a plan is of a training step: --loss and --optimizer say of which");
-    if (!j->g || !j->g->n_carries)
-        return false;
-    j->n_pins = pins_read(j->a, j->o, j->g, &j->mesh[0], &j->pin, j->d);
-    return j->n_pins >= 0;
+    return j->g && j->g->n_carries;
 }
 
-static bool search(const Job *j, Planned *to)
+static bool search(Job *j, Planned *to)
 {
-    PlanOptions o = spread_options(j->a, j->o, &j->cluster);
-
-    o.pin = j->pin;
-    o.n_pins = j->n_pins;
-    o.preset = j->o->preset ? &j->preset : NULL;
-    return plan_search(j->g, &j->cluster, j->mesh, j->n_meshes, &o, to, j->a, j->d);
+    j->wish = spread_options(j->a, j->o, &j->cluster);
+    return spread_wishes(j->a, j->o, j->g, j->mesh, &j->wish, j->d) &&
+           plan_search(j->g, &j->cluster, j->mesh, j->n_meshes, &j->wish, to, j->a, j->d);
 }
 
 // ---- what is said ----
@@ -132,8 +123,8 @@ static void mark_pins(const Job *j, PlanFile *f)
 
     plan_file_values(j->g, j->a, &value);
     plan_file_nodes(j->g, j->a, &node);
-    for (int i = 0; i < j->n_pins; i++) {
-        const Pin *p = &j->pin[i];
+    for (int i = 0; i < j->wish.n_pins; i++) {
+        const Pin *p = &j->wish.pin[i];
         for (int k = 0; k < f->n_values; k++)
             f->value[k].pin |= p->kind == PIN_REST && alike.value[value[k]] == p->id;
         for (int k = 0; k < f->n_nodes; k++)
@@ -173,8 +164,6 @@ int plan_command(Arena *a, int argc, char **argv)
     Diag d = {.file = base_name(o.input)};
     const char *path = o.output ? o.output : arena_string(a, "%s.plan.json", output_path(a, &o));
     Job j = {.a = a, .o = &o, .path = path, .d = &d};
-    if (o.preset && !preset_parse(o.preset, &j.preset, &d))
-        return EXIT_OPTION;
     if (!output_check_file(a, path, o.input, "model", &d) || !open_cluster(&j) ||
         !find_meshes(&j) || !read_graph(&j) || !search(&j, &p))
         return EXIT_USER;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/plan_file.h"
+#include "driver/pins.h"
 
 PlanOptions spread_options(Arena *a, const Options *o, const Cluster *c)
 {
@@ -32,6 +33,18 @@ int spread_meshes(Arena *a, const Options *o, const Cluster *c, int ranks, const
     return o->mesh ? mesh_parse(a, c, ranks, o->mesh, given, d) : mesh_shapes(a, c, ranks, mesh, d);
 }
 
+bool spread_wishes(Arena *a, const Options *o, const Graph *g, const Mesh *mesh, PlanOptions *po,
+                   Diag *d)
+{
+    Preset *preset = arena_array(a, Preset, 1);
+    Pin *pin = NULL;
+
+    po->n_pins = pins_read(a, o, g, mesh, &pin, d);
+    po->pin = pin;
+    po->preset = o->preset ? preset : NULL;
+    return po->n_pins >= 0 && (!o->preset || preset_parse(o->preset, preset, d));
+}
+
 // The cheapest plan of all meshes that the options allow.
 static bool find_plan(Arena *a, const Options *o, const Cluster *c, const Graph *g, Planned *to,
                       Diag *d)
@@ -40,7 +53,7 @@ static bool find_plan(Arena *a, const Options *o, const Cluster *c, const Graph 
     const Mesh *mesh;
     int n = spread_meshes(a, o, c, o->ranks, &mesh, d);
 
-    if (!n || !plan_search(g, c, mesh, n, &po, to, a, d))
+    if (!n || !spread_wishes(a, o, g, mesh, &po, d) || !plan_search(g, c, mesh, n, &po, to, a, d))
         return false;
     if (!fits(to))
         diag_error(d, "no plan for %d ranks was found that fits %" PRId64 " bytes a rank", o->ranks,

@@ -18,6 +18,10 @@ PlanOptions spread_options(Arena *a, const Options *o, const Cluster *c);
 int spread_meshes(Arena *a, const Options *o, const Cluster *c, int ranks, const Mesh **mesh,
                   Diag *d);
 
+// What --pin and --plan-preset ask for, into `po`. False after an error.
+bool spread_wishes(Arena *a, const Options *o, const Graph *g, const Mesh *mesh, PlanOptions *po,
+                   Diag *d);
+
 // Plans the training graph for the ranks, mesh and memory of the options, and splits both graphs;
 // `train` may be NULL, then the other one is planned. False after an error.
 bool spread(Arena *a, const Options *o, const Cluster *c, const Graph *train, const Graph *predict,

@@ -244,13 +244,26 @@ bool check_graph(const Options *o, int *status)
     if (input_is_ir(o) && needs_onnx(o))
         return complain(status, "%s: a graph's text has its shapes and parameters already",
                         needs_onnx(o));
+    if (o->pin.n && !o->mesh)
+        return complain(status, "--pin needs --mesh, whose axes it names");
     return true;
+}
+
+// An option that says how a step is spread over several ranks, NULL if none is given.
+static const char *needs_ranks(const Options *o)
+{
+    return o->ranks > 1 ? NULL : o->pin.n ? "--pin" : o->preset ? "--plan-preset" : NULL;
 }
 
 bool check_together(Arena *a, const Options *o, int *status)
 {
     if (!check_graph(o, status))
         return false;
+    if (needs_ranks(o))
+        return complain(status, "%s needs --ranks", needs_ranks(o));
+    if (o->plan && (o->pin.n || o->preset))
+        return complain(status, "%s: a plan's file has its own pins",
+                        o->pin.n ? "--pin" : "--plan-preset");
     if (o->dump_after && o->emit != EMIT_PROGRAM_FILE)
         return complain(status, "--dump-after prints a graph: it doesn't go with --emit");
     return check_name(a, o, status);

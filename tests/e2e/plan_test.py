@@ -188,6 +188,8 @@ OPTIONS = [
     (["plan", "a.onnx", "--pin", "w=[x0,-]"], "--pin needs --mesh, whose axes it names"),
     (["plan", "a.onnx", "--plan-preset", "dpp"], f"preset 'dpp': {PRESETS}"),
     (["plan", "a.onnx", "--memory", "lots"], "--memory: 'lots' is no size, such as 70GiB"),
+    (["a.onnx", "--mesh", "2", "--pin", "w=[x0]"], "--pin needs --ranks"),
+    (["a.onnx", "--plan-preset", "ddp"], "--plan-preset needs --ranks"),
     (["inspect"], "no plan given; --help tells more"),
     (["inspect", "a.json", "b.json"], "one plan at a time: 'a.json' and 'b.json'"),
     (["inspect", "a.json", "--block", "0"], "--block: '0' is not a whole number from 1 to 1048576"),
@@ -221,6 +223,10 @@ FILES = [
     (["inspect", "two.plan.json", "--explain", "h.0.v"], "two.plan.json: error: no value is named 'h.0.v' (did you mean 'h.0.w'?)"),
     (["diff", "two.plan.json", "none.json"], "none.json: error: cannot read 'none.json': No such file or directory"),
 ]
+
+
+def spec_of(path, name):
+    return next(v["spec"] for v in json.loads(path.read_text())["values"] if v["name"] == name)
 
 
 class Plans:
@@ -331,6 +337,10 @@ class Plans:
         done = self.run(gpt2, "--plan", "edited.json", "--emit", "program", "-o", "edited.txt")
         other = (self.work / "edited.txt").read_text() if done.returncode == 0 else texts[0]
         self.checks.check("another program where an entry is edited", other != texts[0], done.stderr)
+        pinned = self.run(gpt2, *options, "--pin", f"*.h.*.mlp.c_fc.weight={spec_of(self.work / 'edited.json', w['name'])}", "--emit", "program", "-o", "pinned.txt")
+        same = pinned.returncode == 0 and (self.work / "pinned.txt").read_text() == other
+        self.checks.check("--pin gives the same as the edited entry", same, pinned.stderr)
+        self.expect([str(gpt2), "--plan", "p.json", "--plan-preset", "ddp"], 2, "shardcc: error: --plan-preset: a plan's file has its own pins\n")
         w["spec"] = rests
         plan["options"].append("--help")
         (self.work / "options.json").write_text(json.dumps(plan))
