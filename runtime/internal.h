@@ -137,6 +137,7 @@ void rt_take_piece(const RtModel *m, const RtTensor *t, const RtPiece *piece, vo
 typedef struct RtShare {
     int threads, place;
 } RtShare;
+// All ranks call it.
 RtShare rt_share(struct RtComm *c);
 
 // ---- arena: arena.c ----
@@ -157,6 +158,7 @@ typedef struct RtRun {
     RtArena arena;
     Rt rt;
     int rank;
+    RtShare share;
     int64_t step;     // those done
     int interrupted;  // the signal that asks to stop, 0 if none does; see rt_agree
     bool has_failed;  // on any rank

@@ -93,7 +93,7 @@ static bool open_inputs(Inputs *x, const RtRun *run)
 
 static bool start_threads(RtRun *run)
 {
-    RtShare share = rt_share(run->rt.comm);
+    RtShare share = run->share;
     int threads = run->o.threads > 0 ? (int)run->o.threads : share.threads;
     int pinned;
 
@@ -169,6 +169,7 @@ static int run_rank(RtRun *run, Inputs *x, int status)
         return status ? status : 1;
     run->rank = rt_comm_rank(run->rt.comm);
     run->rt.piece = rt_pieces(m, run->rank);
+    run->share = rt_share(run->rt.comm);
     if (run->rank > 0)
         follow(&run->o);
     else

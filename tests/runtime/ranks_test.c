@@ -2,7 +2,6 @@
 // splits and whose numbers the second; the bigrams, whose places the first axis splits and whose
 // vocabulary the second.
 #include <signal.h>
-#include <sys/resource.h>
 
 #include "tests/runtime/ranks.h"
 
@@ -357,6 +356,25 @@ static void one_speaks_for_all(void **state)
     }
 }
 
+static void starts_together(void **state)
+{
+    Ranks said;
+    Split x;
+
+    write_linear("data", 24);
+    split_line(&x, 3, 1);
+    for (fileless = 0; fileless < 3; fileless++) {
+        char text[128];
+        int n = snprintf(text, sizeof text, "linear: error: data/x.npy: Too many open files\n");
+
+        if (fileless > 0)
+            snprintf(text + n, sizeof text - (size_t)n, "  on rank %d of 3\n", fileless);
+        run_ranks(&said, &x.m, "--data data --timeout 2");
+        assert_all(&said, 3, 1, fileless, text);
+    }
+    fileless = -1;
+}
+
 static void counts_ranks(void **state)
 {
     Ranks said;
@@ -426,6 +444,7 @@ int main(void)
         cmocka_unit_test(starts_as_one_rank),
         cmocka_unit_test(all_stop_after_the_same_step),
         cmocka_unit_test(one_speaks_for_all),
+        cmocka_unit_test(starts_together),
         cmocka_unit_test(counts_ranks),
         cmocka_unit_test(generates_as_one_rank),
     };
