@@ -49,7 +49,7 @@ static bool predict_batch(RtRun *run, const RtData *d, int64_t first)
     if (!rt_agree(run, rt_check_indices(run, d, d->sample)) || run->interrupted)
         return false;
     run->model->forward(&run->rt, run->arena.base);
-    return rt_watch_end(run->rt.watch);
+    return rt_agree(run, rt_watch_end(run->rt.watch));
 }
 
 // All ranks run the model, rank 0 writes.

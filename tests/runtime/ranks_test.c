@@ -284,6 +284,13 @@ static void write_behind_on_rank_1(Rt *rt, char *m)
         *F(m, L_W + 64) = 0;
 }
 
+static void write_behind_forward(Rt *rt, char *m)
+{
+    line_forward(rt, m);
+    if (rt_comm_rank(rt->comm) == 1)
+        *F(m, L_W + 64) = 0;
+}
+
 static void diverge(Rt *rt, char *m)
 {
     line_reduce(rt, m);
@@ -299,37 +306,46 @@ static void write_bad_index(void)
     write_npy("bad/x.npy", "F32", 2, (int64_t[]){8, LD}, x);
 }
 
-// A change of the program; p × q ranks; options; the status of all; who speaks and says what.
+// p × q ranks; options; the status of all; who speaks and says what; what the program does instead.
 static const struct {
-    void (*update)(Rt *rt, char *m), (*reduce)(Rt *rt, char *m);
     int p, q;
     const char *args;
     int status, speaker;
     const char *said;
+    void (*update)(Rt *rt, char *m), (*reduce)(Rt *rt, char *m), (*forward)(Rt *rt, char *m);
 } failures[] = {
-    {NULL, NULL, 2, 2, "--data data --bogus", 2, 0,
+    {2, 2, "--data data --bogus", 2, 0,
      "linear: error: unknown option '--bogus'; --help lists them\n"},
-    {NULL, NULL, 2, 1, "--data gone", 1, 0, "linear: error: gone: No such file or directory\n"},
-    {NULL, NULL, 2, 1, "--data data --save gone/w --quiet", 1, 0,
+    {2, 1, "--data gone", 1, 0, "linear: error: gone: No such file or directory\n"},
+    {2, 1, "--data data --save gone/w --quiet", 1, 0,
      "linear: error: gone/w: No such file or directory\n"},
-    {NULL, NULL, 2, 1, "--data data --log gone/l --quiet", 1, 0,
+    {2, 1, "--data data --log gone/l --quiet", 1, 0,
      "linear: error: gone/l: No such file or directory\n"},
-    {NULL, NULL, 1, 3, "--data data --load old --quiet", 1, 0,
+    {1, 3, "--data data --load old --quiet", 1, 0,
      "linear: error: old: safetensors: 3 bytes are too few\n"},
-    {NULL, NULL, 2, 2, "--data bad --no-shuffle --quiet", 1, 2,
+    {2, 2, "--data bad --no-shuffle --quiet", 1, 2,
      "linear: error: input 'x': sample 2, place 1: 7 is out of range, -3 to 2\n"
      "  on rank 2 of 4\n"},
-    {NULL, NULL, 1, 3, "--predict bad -o bad.npz --quiet", 1, 1,
+    {1, 3, "--predict bad -o bad.npz --quiet", 1, 1,
      "linear: error: input 'x': sample 2, place 1: 7 is out of range, -3 to 2\n"
      "  on rank 1 of 3\n"},
-    {NULL, diverge, 2, 1, "--data data --quiet", 1, 0,
-     "linear: error: step 1: the loss is NaN; stopped, nothing is saved\n"},
-    {fill_disk_of_rank_1, NULL, 1, 2, "--data data --steps 1 --save old --quiet", 1, 1,
-     "linear: error: old: not saved: File too large\n  on rank 1 of 2\n"},
-    {write_behind_on_rank_1, NULL, 1, 2, "--data data --check-arena --steps 1 --quiet", 1, 1,
-     "linear: error: arena: something wrote behind weight\n  on rank 1 of 2\n"},
-    {write_behind_on_rank_1, NULL, 2, 1, "--data data --check-arena --save old --quiet", 1, 1,
-     "linear: error: arena: something wrote behind weight\n  on rank 1 of 2\n"},
+    {2, 1, "--data data --quiet", 1, 0,
+     "linear: error: step 1: the loss is NaN; stopped, nothing is saved\n", .reduce = diverge},
+    {1, 2, "--data data --steps 1 --save old --quiet", 1, 1,
+     "linear: error: old: not saved: File too large\n  on rank 1 of 2\n",
+     .update = fill_disk_of_rank_1},
+    {1, 2, "--data data --check-arena --steps 1 --quiet", 1, 1,
+     "linear: error: arena: something wrote behind weight\n  on rank 1 of 2\n",
+     .update = write_behind_on_rank_1},
+    {2, 1, "--data data --check-arena --save old --quiet", 1, 1,
+     "linear: error: arena: something wrote behind weight\n  on rank 1 of 2\n",
+     .update = write_behind_on_rank_1},
+    {2, 1, "--predict data -o never --check-arena --timeout 2", 1, 1,
+     "linear: error: arena: something wrote behind weight\n  on rank 1 of 2\n",
+     .forward = write_behind_forward},
+    {2, 1, "--eval-data data --check-arena --timeout 2", 1, 1,
+     "linear: error: arena: something wrote behind weight\n  on rank 1 of 2\n",
+     .forward = write_behind_forward},
 };
 
 static void one_speaks_for_all(void **state)
@@ -349,6 +365,7 @@ static void one_speaks_for_all(void **state)
         x.train[0].bound = x.predict[0].bound = 3;
         x.m.update = failures[i].update ? failures[i].update : x.m.update;
         x.m.reduce = failures[i].reduce ? failures[i].reduce : x.m.reduce;
+        x.m.forward = failures[i].forward ? failures[i].forward : x.m.forward;
         run_ranks(&said, &x.m, failures[i].args);
         assert_all(&said, n, failures[i].status, failures[i].speaker, failures[i].said);
         read_text("old", text, sizeof text);
