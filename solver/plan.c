@@ -37,7 +37,7 @@ static void read_choice(const PlanProblem *q, const Graph *g, const int *choice,
 
 // ---- one mesh ----
 
-// What is proved of presets' plans, which are there to begin with and to compare.
+// What is proved of presets' plans, where that is quick.
 #define PRESET_GAP 5e-3
 
 typedef struct Finder {
@@ -65,7 +65,8 @@ static int *kept_choice(const Problem *kept, const int *original, const int *cho
 }
 
 // The cheapest choice of the alternatives that are kept, beginning with one of them (may be NULL).
-static Answer solve_kept(const Finder *f, const bool *keep, const int *start, double gap)
+// A brief search is for presets' plans, which are there to begin with and to compare.
+static Answer solve_kept(const Finder *f, const bool *keep, const int *start, bool is_brief)
 {
     Arena *own = arena_new();
     SolveOptions o = f->o->solve;
@@ -73,8 +74,9 @@ static Answer solve_kept(const Finder *f, const bool *keep, const int *start, do
     Problem kept = problem_restrict(&f->q.problem, keep, &original, own);
     Answer answer;
 
-    o.gap = fmax(o.gap, gap);
-    o.enough = gap > 0 ? 0 : (f->enough + f->q.unit - 1) / f->q.unit;
+    o.is_brief = is_brief;
+    o.gap = is_brief ? fmax(o.gap, PRESET_GAP) : o.gap;
+    o.enough = is_brief ? 0 : (f->enough + f->q.unit - 1) / f->q.unit;
     o.start = start ? kept_choice(&kept, original, start, own) : NULL;
     solve(&kept, &o, &answer, own, f->d);
     if (answer.choice) {
@@ -116,7 +118,7 @@ static const int *try_presets(Finder *f)
     for (int i = 0; i < n; i++) {
         if (!keep_preset(f, &preset[i], keep))
             continue;
-        Answer x = solve_kept(f, keep, NULL, PRESET_GAP);
+        Answer x = solve_kept(f, keep, NULL, true);
         f->to->preset[f->to->n_presets++] =
             (PresetPlan){preset[i], x.outcome, (int64_t)x.cost, x.peak};
         if (is_found(x.outcome) && (!best.choice || x.cost < best.cost))
@@ -134,12 +136,12 @@ static bool find_answer(Finder *f, const Graph *g)
     if (!pins_apply(&f->q, g, f->m, f->o, f->keep, f->d))
         return false;
     if (!f->o->preset) {
-        f->to->answer = solve_kept(f, f->keep, try_presets(f), 0);
+        f->to->answer = solve_kept(f, f->keep, try_presets(f), false);
         return true;
     }
     bool *keep = arena_array(f->own, bool, f->n);
     if (keep_preset(f, f->o->preset, keep)) {
-        f->to->answer = solve_kept(f, keep, NULL, 0);
+        f->to->answer = solve_kept(f, keep, NULL, false);
         return true;
     }
     diag_error(f->d, "no plan keeps to the preset and to what is pinned");

@@ -335,8 +335,12 @@ static void work_on(Chain *c)
 {
     while (!is_over(c)) {
         levels_settle(c);
-        if (!is_over(c))
+        if (!is_over(c) && !(c->o->is_brief && c->answer->choice))
             branch(c);
+        if (!is_over(c) && c->o->is_brief) {
+            c->answer->stop = STOP_WORK;
+            return;
+        }
         if (!is_over(c) && c->has_engine && is_for_engine(c))
             branch_by_engine(c);
         c->turn *= 4;
@@ -424,7 +428,7 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
                  .bounds = arena_new(),
                  .d = d,
                  .turn = o->is_quick ? QUICK_TURN : FIRST_TURN,
-                 .has_engine = true};
+                 .has_engine = !o->is_brief};
     c->watch = watch_start(SEARCH_SHARE * o->time_limit);
     c->at[0] = arena_array(a, int, p->n_nodes);
     c->known = arena_array(a, int, p->n_nodes);

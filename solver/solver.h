@@ -179,6 +179,7 @@ typedef struct SolveOptions {
     FILE *progress;        // gets a line for each improvement; NULL: nobody does
     bool is_verbose;
     bool is_quick;     // without a certificate: such an answer can't be written
+    bool is_brief;     // stops where proving would take more than a turn, and asks no engine
     const int *start;  // a choice to begin with; NULL: none is known
     Wide enough;       // no choice is looked for that costs as much; 0: all are
 } SolveOptions;
