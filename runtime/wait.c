@@ -5,7 +5,6 @@
 // same of itself. So within GRACE seconds all know who still works, and the rank that is missing is
 // the one that nobody heard of at the end of a chain of waits. The first of those that were heard
 // says so.
-#include <math.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -46,23 +45,34 @@ static int missing(const RtComm *c)
     return rank;
 }
 
-// "h.{}.mlp: all_reduce f32[4,64]", "all_reduce along dp"
-static void give_up(RtComm *c, int peer, double seconds)
+// "h.{}.mlp: all_reduce f32[4,64]: rank 2 …", "all_reduce along dp: rank 2 …"
+static void say_who(const RtComm *c, bool is_broken)
 {
-    int first = 0, rank;
-    const char *axis = c->axis && !c->at ? c->axis : NULL;
+    bool has_axis = c->axis && !c->at;
+    const char *call = c->at ? c->at : c->kind, *along = has_axis ? " along " : "",
+               *axis = has_axis ? c->axis : "";
+
+    if (is_broken)
+        rt_error(c->model, "%s%s%s: the link to rank %d broke", call, along, axis, missing(c));
+    else
+        rt_error(
+            c->model,
+            "%s%s%s: rank %d didn't come in %g s: it is dead, stuck or cut off, or slower than "
+            "--timeout allows",
+            call, along, axis, missing(c), c->timeout);
+}
+
+static void give_up(RtComm *c, int peer, bool is_broken)
+{
+    int first = 0;
 
     c->waits[c->rank] = peer;
     c->transport->warn(c, peer);
     listen_to_all(c);
     while (c->waits[first] < 0)
         first++;
-    rank = missing(c);
     if (first == c->rank)
-        rt_error(c->model,
-                 "%s%s%s: rank %d didn't come in %.0f s: it is dead, stuck or cut off, or "
-                 "slower than --timeout allows",
-                 c->at ? c->at : c->kind, axis ? " along " : "", axis ? axis : "", rank, seconds);
+        say_who(c, is_broken);
     else
         usleep((useconds_t)(1e6 * GRACE));  // for the one that speaks
     c->transport->end(c);
@@ -86,7 +96,7 @@ static void pause_for(RtComm *c, Wait *w, int peer)
     for (int r = 0; r < c->ranks && !is_over; r++)
         is_over = c->waits[r] >= 0;
     if (is_over)
-        give_up(c, peer, now - w->start);
+        give_up(c, peer, false);
 }
 
 RtPending rt_send(RtComm *c, int peer, const void *data, int64_t bytes)
@@ -107,7 +117,7 @@ void rt_await(RtComm *c, RtPending p)
     while ((state = c->transport->test(c, p.message)) == 0)
         pause_for(c, &w, p.peer);
     if (state < 0)
-        give_up(c, p.peer, 0);
+        give_up(c, p.peer, true);
 }
 
 // ---- meetings ----
