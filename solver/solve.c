@@ -14,7 +14,13 @@
 enum { BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODES = 1000000 };
 
 // The work of one turn of what isn't exact, for each alternative and pair.
-enum { QUICK_TURN = 300, FIRST_TURN = 1000, LAST_TURN = 1000000, LEAST_TURN = 1000 };
+enum {
+    BRIEF_TURN = 120,
+    QUICK_TURN = 300,
+    FIRST_TURN = 1000,
+    LAST_TURN = 1000000,
+    LEAST_TURN = 1000
+};
 
 // The part of the time limit after which only the certified bound is worked on.
 #define SEARCH_SHARE 0.95
@@ -427,7 +433,9 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
                  .arena = a,
                  .bounds = arena_new(),
                  .d = d,
-                 .turn = o->is_quick ? QUICK_TURN : FIRST_TURN,
+                 .turn = o->is_brief   ? BRIEF_TURN
+                         : o->is_quick ? QUICK_TURN
+                                       : FIRST_TURN,
                  .has_engine = !o->is_brief};
     c->watch = watch_start(SEARCH_SHARE * o->time_limit);
     c->at[0] = arena_array(a, int, p->n_nodes);
