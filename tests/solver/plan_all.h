@@ -1,0 +1,323 @@
+// Small graphs and all plans there are of them: strategies and specs enumerated without the
+// search's own lists, costs and bytes added up as the cost model says.
+#ifndef SHARDCC_TESTS_SOLVER_PLAN_ALL_H
+#define SHARDCC_TESTS_SOLVER_PLAN_ALL_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solver/plan.h"
+#include "tests/solver/programs.h"
+
+static const char *const graphs[] = {
+    "graph \"product\" {\n"
+    "  input %x f32[M,K]\n  parameter %w f32[K,N]\n"
+    "  %y f32[M,N] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+    "  output model \"y\" %y\n}\n",
+
+    "graph \"two\" {\n"
+    "  input %x f32[M,K]\n  parameter %w f32[K,N]\n  parameter %u f32[N,K]\n"
+    "  %y f32[M,N] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+    "  %z f32[M,K] = dot(%y, %u) eq=\"mn,nk->mk\"\n"
+    "  output model \"z\" %z\n}\n",
+
+    "graph \"shared\" {\n"
+    "  input %x f32[M,K]\n  parameter %w f32[K,N]\n  parameter %u f32[K,N]\n"
+    "  %a f32[M,N] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+    "  %b f32[M,N] = dot(%x, %u) eq=\"mk,kn->mn\"\n"
+    "  %c f32[M,N] = add(%a, %b)\n"
+    "  output model \"c\" %c\n}\n",
+
+    "graph \"rows\" {\n"
+    "  input %x f32[M,K]\n  parameter %w f32[K,N]\n"
+    "  %y f32[M,N] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+    "  %e f32[M,N] = exp(%y)\n"
+    "  %s f32[M] = reduce_sum(%e) axes=[1]\n"
+    "  output model \"s\" %s\n}\n",
+
+    "graph \"update\" training {\n"
+    "  input %x f32[M,K]\n  parameter %w f32[K,N]\n"
+    "  %y f32[M,N] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+    "  %g f32[K,N] = dot(%x, %y) eq=\"mk,mn->kn\" backward\n"
+    "  %v f32[K,N] = sub(%w, %g) update\n"
+    "  output model \"y\" %y\n"
+    "  carry step %w %v\n}\n",
+};
+
+static const struct {
+    int n_axes, size[MAX_AXES];
+} meshes[] = {{1, {2}}, {1, {3}}, {1, {4}}, {2, {2, 2}}};
+
+static inline Graph *graph_with(Arena *a, const char *text, const int size[3])
+{
+    Text t = {0};
+    Diag d = {.file = "graph"};
+
+    for (const char *c = text; *c; c++) {
+        const char *at = (*c == 'M' || *c == 'N' || *c == 'K') ? strchr("MNK", *c) : NULL;
+        if (at)
+            text_printf(&t, "%d", size[at - "MNK"]);
+        else
+            text_put(&t, c, 1);
+    }
+    Graph *g = graph_parse(a, t.s, t.n, &d);
+    text_free(&t);
+    return g;
+}
+
+// ---- all there is ----
+
+typedef struct All {
+    const Graph *g;
+    const Cluster *c;
+    const Mesh *m;
+    Layouts *layouts;
+    Traffic traffic;
+    int64_t limit;
+    Pin pin;                      // .id 0: none
+    Rule rule[8];                 // by node
+    Strategy *strategy[8], s[8];  // by node: all, and the one that is tried
+    int n_strategies[8];
+    int like[12];       // by value: the one that it is carried from
+    Spec *spec[12];     // by value: all
+    int64_t *cost[12];  // … what it costs to rest so
+    int n_specs[12];
+    Spec at[12];
+    int64_t best;
+} All;
+
+enum { MOST_ENUMERATED = 4096 };
+
+#define NOT_ALLOWED (INT64_C(1) << 50)
+
+// Every filling of a Spec with what axes can be, whatever it is a spec of.
+static inline int enumerate(const Mesh *m, int low, int high,
+                            bool (*is_right)(const All *, int, const Spec *), const All *all,
+                            int id, Spec *to)
+{
+    int n = 0, width = (high - low) * MAX_AXES;
+    int64_t total = (int64_t)pow(width, m->n_axes);
+
+    for (int64_t i = 0; i < total; i++) {
+        Spec s = spec_whole();
+        int64_t rest = i;
+        for (int a = 0; a < m->n_axes; a++, rest /= width) {
+            s.at[a] = (int8_t)(low + rest % width / MAX_AXES);
+            s.level[a] = (int8_t)(rest % width % MAX_AXES);
+        }
+        if (is_right(all, id, &s)) {
+            assert_true(n < MOST_ENUMERATED);
+            to[n++] = s;
+        }
+    }
+    return n;
+}
+
+static inline bool is_pinned(const All *all, PinKind kind, int id, int phase)
+{
+    return all->pin.id == id && all->pin.kind == kind &&
+           (kind != PIN_USE || phase == (int)all->pin.phase);
+}
+
+static inline bool is_strategy(const All *all, int id, const Spec *s)
+{
+    return strategy_is_legal(&all->rule[id], all->m, s) &&
+           (!is_pinned(all, PIN_STRATEGY, id, 0) || spec_equal(s, &all->pin.spec));
+}
+
+static inline bool is_spec(const All *all, int id, const Spec *s)
+{
+    const Value *v = value_of(all->g, id);
+    bool is_output = false;
+
+    for (int i = 0; i < all->g->n_outputs; i++)
+        is_output |= all->g->outputs[i].value == id;
+    for (int i = 0; i < all->g->n_carries; i++)
+        is_output |= all->g->carries[i].out == id;
+    return spec_is_valid(all->m, v->rank, s) &&
+           (spec_partial(s) == SPEC_WHOLE || (v->producer && !is_output));
+}
+
+static inline int64_t way(const All *all, ValueId v, Spec from, Spec to)
+{
+    const Way *w;
+
+    layout_ways(all->layouts, value_of(all->g, v), from, to, &w);
+    return w->picoseconds;
+}
+
+// What it costs that value v rests as `rest`: readers of a phase share what they read, if that is
+// cheaper by way of some spec.
+static inline int64_t rest_cost(const All *all, ValueId v, Spec rest)
+{
+    int64_t cost = 0;
+
+    if (is_pinned(all, PIN_REST, v, 0) && !spec_equal(&rest, &all->pin.spec))
+        return NOT_ALLOWED;
+    for (int phase = 0; phase < 3; phase++) {
+        Spec need[8];
+        int n = 0;
+        for (NodeId k = 1; k < all->g->n_nodes; k++)
+            for (int i = 0; i < all->g->nodes[k].n_in; i++)
+                if (all->g->nodes[k].in[i] == v && (int)all->g->nodes[k].phase == phase)
+                    need[n++] = strategy_spec(&all->rule[k], &all->s[k], i);
+        bool pinned = is_pinned(all, PIN_USE, v, phase), is_free = n > 1 || pinned;
+        int64_t least = is_free ? INT64_MAX : n ? way(all, v, rest, need[0]) : 0;
+        for (int u = 0; u < (pinned ? 1 : all->n_specs[v]) && is_free; u++) {
+            Spec use = pinned ? all->pin.spec : all->spec[v][u];
+            int64_t sum = way(all, v, rest, use);
+            for (int i = 0; i < n; i++)
+                sum += way(all, v, use, need[i]);
+            least = sum < least ? sum : least;
+        }
+        cost += least;
+    }
+    NodeId made = value_of(all->g, v)->producer;
+    if (made)
+        cost +=
+            way(all, v, strategy_spec(&all->rule[made], &all->s[made], all->rule[made].n_in), rest);
+    return cost;
+}
+
+// Bytes at each node, of what isn't written over another.
+static inline bool fits(const All *all)
+{
+    for (NodeId now = 0; now < all->g->n_nodes; now++) {
+        int64_t bytes = 0;
+        for (ValueId v = 1; v < all->g->n_values; v++) {
+            NodeId made = value_of(all->g, v)->producer, last = made ? 0 : all->g->n_nodes;
+            for (NodeId k = 1; k < all->g->n_nodes; k++)
+                for (int i = 0; i < all->g->nodes[k].n_in; i++)
+                    last = all->g->nodes[k].in[i] == v && k > last ? k : last;
+            for (int i = 0; i < all->g->n_outputs; i++)
+                last = all->g->outputs[i].value == v ? all->g->n_nodes : last;
+            if (all->like[v] == v && all->traffic.is_stored[v] && made <= now && now <= last)
+                bytes += spec_bytes(all->m, &all->at[v], value_of(all->g, v));
+        }
+        if (bytes > all->limit)
+            return false;
+    }
+    return true;
+}
+
+static inline void try_values(All *all, ValueId v, int64_t cost)
+{
+    if (cost >= all->best)
+        return;
+    if (v == all->g->n_values) {
+        all->best = fits(all) ? cost : all->best;
+        return;
+    }
+    if (all->like[v] != v) {
+        try_values(all, v + 1, cost);
+        return;
+    }
+    for (int i = 0; i < all->n_specs[v]; i++) {
+        all->at[v] = all->spec[v][i];
+        try_values(all, v + 1, cost + all->cost[v][i]);
+    }
+}
+
+static inline void try_nodes(All *all, NodeId n, int64_t cost)
+{
+    if (n < all->g->n_nodes) {
+        Work whole = node_work(all->g, &all->g->nodes[n]);
+        for (int i = 0; i < all->n_strategies[n]; i++) {
+            all->s[n] = all->strategy[n][i];
+            Work w = piece_work(all->g, &all->g->nodes[n], &whole, &all->traffic, &all->rule[n],
+                                all->m, &all->s[n]);
+            double call = w.written > 0 ? 0 : all->c->launch;
+            try_nodes(all, n + 1, cost + llround(1e12 * (work_seconds(all->c, &w) - call)));
+        }
+        return;
+    }
+    int64_t least = cost;
+    for (ValueId v = 1; v < all->g->n_values; v++) {
+        int64_t cheapest = INT64_MAX;
+        for (int i = 0; i < all->n_specs[v]; i++) {
+            all->cost[v][i] = rest_cost(all, v, all->spec[v][i]);
+            for (ValueId u = v + 1; u < all->g->n_values; u++)
+                if (all->like[u] == v)
+                    all->cost[v][i] += rest_cost(all, u, all->spec[v][i]);
+            cheapest = all->cost[v][i] < cheapest ? all->cost[v][i] : cheapest;
+        }
+        least += all->like[v] == v ? cheapest : 0;
+    }
+    if (least < all->best)
+        try_values(all, 1, cost);
+}
+
+// The least cost, INT64_MAX if nothing fits.
+static inline int64_t enumerate_plans(const Graph *g, const Cluster *c, const Mesh *m,
+                                      int64_t limit, Pin pin, Arena *a)
+{
+    All *all = arena_array(a, All, 1);
+
+    *all = (All){.g = g, .c = c, .m = m, .limit = limit, .pin = pin, .best = INT64_MAX};
+    all->layouts = layouts_new(a, m);
+    all->traffic = traffic_find(g, a);
+    for (ValueId v = 1; v < g->n_values; v++) {
+        all->like[v] = v;
+        for (int i = 0; i < g->n_carries; i++)
+            all->like[v] = g->carries[i].out == v ? g->carries[i].in : all->like[v];
+        all->spec[v] = arena_array(a, Spec, MOST_ENUMERATED);
+        all->n_specs[v] =
+            enumerate(m, SPEC_MIN, value_of(g, v)->rank, is_spec, all, v, all->spec[v]);
+        all->cost[v] = arena_array(a, int64_t, all->n_specs[v]);
+    }
+    for (NodeId n = 1; n < g->n_nodes; n++) {
+        node_rule(g, &g->nodes[n], a, &all->rule[n]);
+        all->strategy[n] = arena_array(a, Strategy, MOST_ENUMERATED);
+        all->n_strategies[n] =
+            enumerate(m, LINEAR_JOINT, LINEAR_SINGLE + 3, is_strategy, all, n, all->strategy[n]);
+    }
+    try_nodes(all, 1, 0);
+    return all->best < NOT_ALLOWED ? all->best : INT64_MAX;
+}
+
+// ---- against the search ----
+
+static inline Cluster slow_links(double ratio)
+{
+    Cluster c = {.devices_per_host = 4,
+                 .threads = 1,
+                 .memory = 1e9,
+                 .bandwidth = 1e9,
+                 .reading = 1e9,
+                 .launch = 1e-7,
+                 .vector = 1e8 * ratio};
+    return c;
+}
+
+static inline Mesh mesh_of(int i, double beta)
+{
+    static const char *const names[] = {"x0", "x1", "x2", "x3"};
+    Mesh m = {.n_axes = meshes[i].n_axes};
+
+    for (int a = 0; a < m.n_axes; a++) {
+        m.size[a] = meshes[i].size[a];
+        m.name[a] = names[a];
+        m.alpha[a] = 1e-7 / (1 + a);
+        m.beta[a] = beta / (1 + a);
+    }
+    return m;
+}
+
+static inline bool find(const Graph *g, const Cluster *c, const Mesh *m, int64_t limit, Pin pin,
+                        Arena *a, Planned *to)
+{
+    PlanOptions o = {.accumulate = 1, .memory = limit, .pin = &pin, .n_pins = pin.id != 0};
+    Diag d = {.file = "plan"};
+
+    o.solve = (SolveOptions){
+        .threads = 1, .seed = 1, .engine = "cbc", .programs = programs(a), .is_quick = true};
+    assert_true(plan_find(g, c, m, &o, to, a, &d));
+    assert_true(!to->answer.choice || to->answer.outcome == OUTCOME_INFEASIBLE ||
+                plan_check(g, &to->plan, &d));
+    assert_true(!to->answer.choice || to->compute + to->communication == to->answer.cost ||
+                to->answer.outcome == OUTCOME_INFEASIBLE);
+    return to->answer.outcome != OUTCOME_INFEASIBLE;
+}
+
+#endif

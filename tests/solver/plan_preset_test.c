@@ -1,0 +1,191 @@
+// Plans that keep to presets, of several meshes, and of forward-only graphs.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/solver/plan_all.h"
+
+// ---- presets ----
+
+static bool find_preset(const Graph *g, const Mesh *m, const char *text, Arena *a, Planned *to)
+{
+    Cluster c = slow_links(1);
+    Preset preset;
+    Diag d = {.file = "plan"};
+    PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40, .preset = &preset};
+
+    o.solve = (SolveOptions){
+        .threads = 1, .seed = 1, .engine = "cbc", .programs = programs(a), .is_quick = true};
+    assert_true(preset_parse(text, &preset, &d));
+    Text t = {0};
+    preset_print(&preset, &t);
+    assert_string_equal(t.s, text);
+    text_free(&t);
+    return plan_find(g, &c, m, &o, to, a, NULL);
+}
+
+// Where the parameter rests, and what the product and its gradient split, on one axis.
+static void kept_presets(void **state)
+{
+    static const struct {
+        const char *preset, *parameter, *made, *gradient;
+    } cases[] = {
+        {"ddp", "[-,-]", "[x0,-]", NULL},
+        {"zero1", "[-,-]", "[x0,-]", NULL},
+        {"fsdp", NULL, "[x0,-]", NULL},
+        {"megatron", "[-,x0]", "[-,x0]", "[-,x0]"},
+    };
+    static const int sizes[] = {64, 8, 16};
+
+    for (int i = 0; i < COUNT(cases); i++) {
+        Arena *a = arena_new();
+        Graph *g = graph_with(a, graphs[4], sizes);
+        Mesh m = mesh_of(0, 1e-9);
+        const char *want[] = {cases[i].parameter, cases[i].made, cases[i].gradient};
+        const ValueId of[] = {2, g->nodes[1].out[0], g->nodes[2].out[0]};
+        Planned p;
+        assert_true(find_preset(g, &m, cases[i].preset, a, &p));
+        for (int k = 0; k < COUNT(want); k++) {
+            Text t = {0};
+            spec_print(&m, value_of(g, of[k]), &p.plan.spec[of[k]], &t);
+            if (want[k] && strcmp(t.s, want[k]))
+                fail_msg("%s: value %d as %s", cases[i].preset, (int)of[k], t.s);
+            text_free(&t);
+        }
+        arena_free(a);
+    }
+}
+
+// What may do more costs no more, and the search never loses.
+static void presets_in_order(void **state)
+{
+    static const char *const order[][2] = {{"ddp", "zero1"},
+                                           {"zero1", "zero2"},
+                                           {"zero2", "fsdp"},
+                                           {"megatron", "megatron-sp"},
+                                           {"ddp=2,megatron=2", "zero1=2,megatron=2"},
+                                           {"ddp=4", "ddp"}};
+    static const int sizes[] = {16, 12, 6};
+    const Pin none = {0};
+
+    for (int i = 0; i < COUNT(graphs) * COUNT(order); i++) {
+        Arena *a = arena_new();
+        Graph *g = graph_with(a, graphs[i % COUNT(graphs)], sizes);
+        Cluster c = slow_links(1);
+        Mesh m = mesh_of(3, 1e-9);
+        Planned p, less, more;
+        assert_true(find_preset(g, &m, order[i / COUNT(graphs)][0], a, &less));
+        assert_true(find_preset(g, &m, order[i / COUNT(graphs)][1], a, &more));
+        assert_true(more.answer.cost <= less.answer.cost);
+        assert_true(find(g, &c, &m, INT64_C(1) << 40, none, a, &p));
+        assert_true(p.answer.cost <= more.answer.cost && p.n_presets > 6);
+        for (int k = 0; k < p.n_presets; k++)
+            assert_true(p.answer.cost <= p.preset[k].cost);
+        arena_free(a);
+    }
+}
+
+static void refused_presets(void **state)
+{
+    static const struct {
+        const char *text, *error;
+    } cases[] = {
+        {"fdsp", "a name of ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d and "
+                 "3d, or several with sizes, as in ddp=2,megatron=4"},
+        {"", "a name of ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d and "
+             "3d, or several with sizes, as in ddp=2,megatron=4"},
+        {"ddp;", "a name of ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d and "
+                 "3d, or several with sizes, as in ddp=2,megatron=4"},
+        {"ddp=2,megatron", "a size of 2 or more behind each name"},
+        {"ddp=", "a size of 2 or more behind each name"},
+        {"ddp=1", "a size of 2 or more behind each name"},
+        {"ddp=2,ddp=2,ddp=2,ddp=2,ddp=2", "at most 4 of them"},
+    };
+
+    for (int i = 0; i < COUNT(cases); i++) {
+        Text t = {0}, want = {0};
+        Diag d = {.file = "plan", .to = &t};
+        Preset p;
+        assert_false(preset_parse(cases[i].text, &p, &d));
+        text_printf(&want, "plan: error: preset '%s': %s\n", cases[i].text, cases[i].error);
+        assert_string_equal(t.s, want.s);
+        text_free(&t);
+        text_free(&want);
+    }
+}
+
+// ---- meshes ----
+
+// The cheapest of two meshes of 4 ranks, with limits too, and its bound is that of both.
+static void all_meshes(void **state)
+{
+    static const int sizes[][3] = {{8, 6, 4}, {4, 16, 8}, {12, 2, 3}};
+    const Pin none = {0};
+    int found = 0;
+
+    for (int i = 0; i < 4 * COUNT(sizes); i++) {
+        Arena *a = arena_new();
+        Graph *g = graph_with(a, graphs[0], sizes[i / 4]);
+        Cluster c = slow_links(1);
+        Mesh m[] = {mesh_of(2, 1e-9), mesh_of(3, 2e-9)};
+        PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40};
+        Diag d = {.file = "plan"};
+        Planned p;
+        o.solve = (SolveOptions){
+            .threads = 1, .seed = 1, .engine = "cbc", .programs = programs(a), .is_quick = true};
+        assert_true(plan_search(g, &c, m, 2, &o, &p, a, NULL));
+        o.memory = i % 4 ? p.answer.peak * (7 - i % 4) / 6 - 1 : o.memory;
+        assert_true(plan_search(g, &c, m, 2, &o, &p, a, NULL));
+        int64_t x = enumerate_plans(g, &c, &m[0], o.memory, none, a);
+        int64_t y = enumerate_plans(g, &c, &m[1], o.memory, none, a), least = x < y ? x : y;
+        bool is_there = p.answer.outcome != OUTCOME_INFEASIBLE;
+        if (is_there != (least < INT64_MAX) || (is_there && p.answer.cost != least))
+            fail_msg("limit %.0f: %.0f, not %.0f", (double)o.memory, (double)p.answer.cost,
+                     (double)least);
+        assert_true(!is_there || (p.answer.outcome == OUTCOME_PROVED && p.answer.bound == least &&
+                                  plan_check(g, &p.plan, &d)));
+        assert_true(p.n_searched + p.n_excluded == 2 && !p.n_left_out);
+        found += is_there;
+        arena_free(a);
+    }
+    print_message("%d found on two meshes\n", found);
+}
+
+// ---- forward only ----
+
+// The parameter rests as in training, and what is done around it is the cheapest then.
+static void predicted_plans(void **state)
+{
+    static const int sizes[] = {64, 8, 16};
+    static const char *const presets[] = {"ddp", "fsdp", "megatron"};
+
+    for (int i = 0; i < COUNT(presets); i++) {
+        Arena *a = arena_new();
+        Graph *training = graph_with(a, graphs[4], sizes), *g = graph_with(a, graphs[0], sizes);
+        Cluster c = slow_links(1);
+        Mesh m = mesh_of(0, 1e-9);
+        Diag d = {.file = "plan"};
+        PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40};
+        Planned p, q;
+        assert_true(find_preset(training, &m, presets[i], a, &p));
+        o.solve = (SolveOptions){
+            .threads = 1, .seed = 1, .engine = "cbc", .programs = programs(a), .is_quick = true};
+        assert_true(plan_predict(g, training, &p.plan, &c, &o, &q, a, &d));
+        Pin pin = {.kind = PIN_REST, .id = 2, .spec = p.plan.spec[2], .is_given = true};
+        assert_true(spec_equal(&q.plan.spec[2], &pin.spec) && plan_check(g, &q.plan, &d));
+        assert_true(q.answer.cost == enumerate_plans(g, &c, &m, INT64_C(1) << 40, pin, a));
+        arena_free(a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kept_presets), cmocka_unit_test(presets_in_order),
+        cmocka_unit_test(refused_presets), cmocka_unit_test(all_meshes),
+        cmocka_unit_test(predicted_plans)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
