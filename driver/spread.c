@@ -91,37 +91,49 @@ static bool read_plan(Arena *a, const Options *o, const Cluster *c, const Graph 
     return fits(to);
 }
 
-// The forward-only graph's parameters and buffers rest as they do in training.
-static int pins_like(Arena *a, const Graph *train, const Graph *predict, const Plan *p, Pin **pin)
+static void write_out(Graph *g, int cls)
 {
-    Map at = {.arena = a};
-    int n = 0;
+    for (NodeId n = 1; n < g->n_nodes; n++)
+        if (g->nodes[n].block.cls == cls)
+            g->nodes[n].block = (Block){0};
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (value_of(g, v)->block.cls == cls)
+            value_of(g, v)->block = (Block){0};
+}
 
-    *pin = arena_array(a, Pin, predict->n_values);
+// Layers whose parameters rest otherwise from layer to layer, as they may where the training
+// graph's layers aren't all alike, are no loop of predictions.
+static void part_layers(Arena *a, const Graph *train, const Plan *p, Graph *predict)
+{
+    Map at = {.arena = a}, first = {.arena = a};
+    bool *differs = arena_array(a, bool, predict->n_classes + 1);
+
     for (ValueId v = 1; v < train->n_values; v++)
         if (value_of(train, v)->name && !value_of(train, v)->producer)
             map_set(&at, value_of(train, v)->name, v);
     for (ValueId v = 1; v < predict->n_values; v++) {
         const Value *x = value_of(predict, v);
-        bool is_kept = x->kind == VALUE_PARAMETER || x->kind == VALUE_BUFFER;
-        int like = is_kept && !x->producer && x->name ? map_get(&at, x->name) : 0;
-        if (like)
-            (*pin)[n++] = (Pin){.kind = PIN_REST, .id = v, .spec = p->spec[like], .is_given = true};
+        int like = x->block.cls && x->name && !x->producer ? map_get(&at, x->name) : 0;
+        const char *place = arena_string(a, "%d.%d", x->block.cls, x->block.pos);
+        if (like && !map_get(&first, place))
+            map_set(&first, place, like);
+        if (like && !spec_equal(&p->spec[like], &p->spec[map_get(&first, place)]))
+            differs[x->block.cls] = true;
     }
-    return n;
+    for (int c = 1; c < predict->n_classes; c++)
+        if (differs[c])
+            write_out(predict, c);
 }
 
 // A plan of the forward-only graph on the mesh of the other's.
 static bool find_like(Arena *a, const Options *o, const Cluster *c, const Graph *train,
-                      const Graph *predict, const Plan *like, Plan *to, Diag *d)
+                      Graph *predict, const Plan *like, Plan *to, Diag *d)
 {
     PlanOptions po = spread_options(a, o, c);
     Planned p;
-    Pin *pin;
 
-    po.n_pins = pins_like(a, train, predict, like, &pin);
-    po.pin = pin;
-    if (!plan_find(predict, c, &like->mesh, &po, &p, a, d))
+    part_layers(a, train, like, predict);
+    if (!plan_predict(predict, train, like, c, &po, &p, a, d))
         return false;
     if (!fits(&p))
         diag_error(d, "no plan of predictions that fits was found");
@@ -129,7 +141,7 @@ static bool find_like(Arena *a, const Options *o, const Cluster *c, const Graph 
     return fits(&p);
 }
 
-bool spread(Arena *a, const Options *o, const Cluster *c, const Graph *train, const Graph *predict,
+bool spread(Arena *a, const Options *o, const Cluster *c, const Graph *train, Graph *predict,
             Spread *to, Diag *d)
 {
     Plan *p = arena_array(a, Plan, 2);

@@ -24,7 +24,7 @@ bool spread_wishes(Arena *a, const Options *o, const Graph *g, const Mesh *mesh,
 
 // Plans the training graph for the ranks, mesh and memory of the options, and splits both graphs;
 // `train` may be NULL, then the other one is planned. False after an error.
-bool spread(Arena *a, const Options *o, const Cluster *c, const Graph *train, const Graph *predict,
+bool spread(Arena *a, const Options *o, const Cluster *c, const Graph *train, Graph *predict,
             Spread *to, Diag *d);
 
 #endif
