@@ -1,0 +1,116 @@
+"""The models of the tables, in both forms: a trainer of ours, and a step of PyTorch's.
+
+float32, AdamW (PyTorch's with fused=True), random weights, the same batch each step. The first two steps of a run
+don't count.
+"""
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from measure import run
+
+ROOT = Path(__file__).resolve().parents[1]
+MODELS = {
+    "gpt2": "GPT-2 124M 4x64",
+    "nanogpt": "GPT 6 layers 8x256",
+    "llama": "LLaMA 55M 4x256",
+    "bert": "BERT-base 4x128",
+    "vit": "ViT-S/16 8",
+    "mixer": "MLP-Mixer-S 8",
+    "resnet": "ResNet-50 8",
+    "mobilenet": "MobileNetV3-L 8",
+}
+WARM_UP = 2
+LEARNING_RATE = 1e-4
+TRAINING = ["--loss", "cross_entropy(logits, labels)", "--optimizer", f"adamw(lr={LEARNING_RATE})"]
+
+
+def check_names(parser, names, known):
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        parser.error(f"no model named {unknown[0]}: there are {' '.join(known)}")
+
+
+# ---- our side ----
+
+
+def export(name, work):
+    """NAME.onnx with its weights in `work`, made once."""
+    path = work / f"{name}.onnx"
+    if not (work / f"{name}.json").exists():
+        script = ROOT / "models/export.py"
+        run([sys.executable, script, "--size", "real", "--steps", 1, "--out", work, name])
+    return path
+
+
+def write_batch(name, work):
+    """A folder with one batch for a model that was exported."""
+    data = work / f"{name}_data"
+    data.mkdir(exist_ok=True)
+    with np.load(work / f"{name}.npz") as arrays:
+        for key in arrays.files:
+            if key.startswith("data/"):
+                np.save(data / f"{key[5:]}.npy", arrays[key][0])
+    return data
+
+
+def build(name, shardcc, work, is_built=False):
+    """The trainer of a model, its weights beside it, and a folder with one batch for it."""
+    trainer = work / f"{name}_trainer"
+    if not is_built:
+        run([shardcc, export(name, work), "-o", trainer, *TRAINING])
+    return trainer, write_batch(name, work)
+
+
+def our_steps(command, data, steps, threads, *more, **options):
+    """Runs a trainer, the last word of a command: the seconds of each step that counts, and MiB."""
+    log = command[-1].with_suffix(".jsonl")
+    command = [*command, "--data", data, "--steps", WARM_UP + steps, "--no-shuffle", "--quiet", "--log", log]
+    _, most = run([*command, "--threads", threads, *more], **options)
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    return [line["seconds"] for line in lines if "loss" in line][WARM_UP:], most
+
+
+# ---- PyTorch's ----
+
+
+def torch_env(threads):
+    return {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": str(threads)}
+
+
+def torch_model(name, threads):
+    """A module in training mode, its inputs and labels, and the loss of its output."""
+    sys.path.insert(0, str(ROOT / "models"))
+    import torch
+
+    import reference
+    from zoo_real import REAL
+
+    torch.set_num_threads(threads)
+    torch.manual_seed(0)
+    case = REAL[name]()
+    reference.randomize(case.module)
+    inputs, labels = reference.draw_batches(case)[0]
+    module = reference.set_mode(case.module, True)
+    return module, inputs, labels, lambda y, t: reference.loss_of(case.loss, y, t)
+
+
+def torch_steps(module, inputs, labels, loss_of, steps):
+    """The seconds of each step that counts."""
+    import torch
+
+    optimizer = torch.optim.AdamW(module.parameters(), lr=LEARNING_RATE, fused=True)
+    seconds = []
+    for _ in range(WARM_UP + steps):
+        start = time.perf_counter()
+        optimizer.zero_grad(set_to_none=True)
+        loss = loss_of(module(*inputs.values()), labels)
+        loss.backward()
+        optimizer.step()
+        loss.item()
+        seconds.append(time.perf_counter() - start)
+    return seconds[WARM_UP:]
