@@ -20,6 +20,11 @@ def gpt2_real():  # 124 M
 
 
 @real
+def gpt2_long():  # one sample: what splits batches alone can't spread it
+    return causal_lm(tf.GPT2LMHeadModel, gpt2_config(), 1, 256)
+
+
+@real
 def gpt2_medium():  # 355 M
     config = gpt2_config(n_embd=1024, n_layer=24, n_head=16)
     return causal_lm(tf.GPT2LMHeadModel, config, 4, 64)

@@ -1,0 +1,41 @@
+"""Programs of several ranks: from a plan to a trainer, and how mpirun starts it."""
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from measure import run
+from models import TRAINING
+
+# Open MPI doesn't start as root, in a container say, unless told so twice.
+ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def mpirun(ranks):
+    return ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks]
+
+
+@dataclass
+class Job:
+    """A trainer of several ranks, its plan, and the bytes of its arena."""
+
+    trainer: Path
+    plan: dict
+    arena: int
+
+
+def make_plan(shardcc, model, path, cluster, *options):
+    """Writes the plan that the options ask for; what it says."""
+    path.unlink(missing_ok=True)
+    run([shardcc, "plan", model, "-o", path, *TRAINING, "--cluster", cluster, *options])
+    return json.loads(path.read_text())
+
+
+def compile_plan(shardcc, model, path, cluster, trainer):
+    run([shardcc, model, "--plan", path, "-o", trainer, "--no-weights", "--cluster", cluster])
+
+
+def read_job(trainer, path):
+    arena = re.search(r"arena (\d+) bytes", run([trainer, "--info"])[0])
+    return Job(trainer, json.loads(path.read_text()), int(arena[1]))
