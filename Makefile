@@ -103,9 +103,9 @@ $(B)/tests/%_test: tests/%_test.c $(TEST_LIBS) $(RT_FILE)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_LIBS) $(RT_FILE) -lcmocka $(LDLIBS_COMPILER)
 
-# Programs that mpirun starts on several ranks, for tests/e2e/ranks_test.py.
-RANKS = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/ranks/*.c))
-$(RANKS): $(B)/tests/%: tests/%.c $(B)/rt/libshardrt_mpi.a $(B)/libshardrt.a
+# Programs that mpirun starts on several ranks, for tests/e2e/ranks_test.py and bench/links.py.
+RANKS = $(patsubst %.c,$(B)/%,$(wildcard tests/ranks/*.c bench/*.c))
+$(RANKS): $(B)/%: %.c $(B)/rt/libshardrt_mpi.a $(B)/libshardrt.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -march=$(MARCH) -ffp-contract=off -o $@ $< $(B)/rt/libshardrt_mpi.a $(B)/libshardrt.a $(LDLIBS_RT) $(shell pkg-config --libs ompi-c)
 
