@@ -57,7 +57,7 @@ static bool spawn(const Stage *s, char *const argv[], int *status, Diag *d)
     return !error;
 }
 
-static bool run(const Stage *s, char *const argv[], Diag *d)
+static bool run(const Stage *s, char *const argv[], bool has_ranks, Diag *d)
 {
     int status;
 
@@ -70,8 +70,10 @@ static bool run(const Stage *s, char *const argv[], Diag *d)
         return false;
     }
     diag_error(d, "the C compiler '%s' failed, nothing is written", argv[0]);
-    diag_note(d, "it needs OpenMP and oneDNN, and MPI for several ranks (Debian: gcc, libdnnl-dev, "
-                 "libopenmpi-dev); --emit c shows the text");
+    diag_note(d, has_ranks ? "it needs OpenMP, oneDNN and MPI (Debian: gcc, libdnnl-dev, "
+                             "libopenmpi-dev); --emit c shows the text"
+                           : "it needs OpenMP and oneDNN (Debian: gcc, libdnnl-dev); --emit c "
+                             "shows the text");
     return false;
 }
 
@@ -93,5 +95,5 @@ bool build_program(Stage *s, const Text *c, const BuildOptions *o, Diag *d)
                    strerror(errno));
         return false;
     }
-    return out_write(c_path, c->s, c->n, d) && run(s, (char *const *)argv, d);
+    return out_write(c_path, c->s, c->n, d) && run(s, (char *const *)argv, o->has_ranks, d);
 }
