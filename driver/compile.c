@@ -153,6 +153,46 @@ static bool open_cluster(Arena *a, const Options *o, Cluster *c)
 // What a rank does of a graph.
 static Graph *part_of(Graph *g, const Sharded *s) { return s ? s->g : g; }
 
+static Program *lower_parts(Arena *a, const Options *o, Graph *train, Graph *predict,
+                            const Spread *s, Diag *d)
+{
+    LowerOptions lo = {.fuse = !o->no_fuse, .accumulate = o->accumulate};
+
+    if (s)
+        memcpy(lo.sharded, s->set, sizeof s->set);
+    return lower(a, part_of(train, lo.sharded[SET_TRAIN]),
+                 part_of(predict, lo.sharded[SET_PREDICT]), &lo, d);
+}
+
+// A plan doesn't count what kernels work in, nor what lies free between buffers. Where the program
+// takes more than it may, a plan is searched for that takes as much less. A plan that is given is
+// followed.
+static Program *lower_ranks(Arena *a, const Options *o, const Cluster *c, Graph *train,
+                            Graph *predict, Diag *d)
+{
+    enum { TRIES = 4 };
+    Options with = *o;
+    int64_t limit = o->memory ? o->memory : (int64_t)c->memory, excess = 0;
+
+    with.memory = limit;
+    for (int i = 0; i < TRIES && with.memory > 0; i++) {
+        Spread s = {0};
+        if (!spread(a, &with, c, train, predict, &s, d))
+            break;
+        Program *p = lower_parts(a, o, train, predict, &s, d);
+        if (!p || o->plan || p->arena_bytes <= limit)
+            return p;
+        excess = p->arena_bytes - limit;
+        with.memory -= excess;
+    }
+    if (excess)
+        diag_error(d,
+                   "no program of %d ranks that takes at most %" PRId64
+                   " bytes each was found: the last one would have taken %" PRId64 " more",
+                   o->ranks, limit, excess);
+    return NULL;
+}
+
 static int compile_model(Arena *a, const Options *o)
 {
     Diag d = {.file = base_name(o->input)};
@@ -178,14 +218,9 @@ static int compile_model(Arena *a, const Options *o)
     predict = passes_run(a, o, false, NULL, &d, &dumped);
     if (!predict)
         return EXIT_USER;
-    LowerOptions lo = {.fuse = !o->no_fuse, .accumulate = o->accumulate};
     bool to_stdout = !o->output && (o->emit == EMIT_PROGRAM || o->emit == EMIT_C);
-    Spread s = {0};
-    if (o->ranks > 1 && !spread(a, o, &c, train, predict, &s, &d))
-        return EXIT_USER;
-    memcpy(lo.sharded, s.set, sizeof s.set);
-    Program *p =
-        lower(a, part_of(train, s.set[SET_TRAIN]), part_of(predict, s.set[SET_PREDICT]), &lo, &d);
+    Program *p = o->ranks > 1 ? lower_ranks(a, o, &c, train, predict, &d)
+                              : lower_parts(a, o, train, predict, NULL, &d);
     if (!p)
         return EXIT_USER;
     if (!to_stdout) {
