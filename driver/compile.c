@@ -177,19 +177,24 @@ static Program *lower_ranks(Arena *a, const Options *o, const Cluster *c, Graph 
     with.memory = limit;
     for (int i = 0; i < TRIES && with.memory > 0; i++) {
         Spread s = {0};
-        if (!spread(a, &with, c, train, predict, &s, d))
-            break;
+        if (!spread(a, &with, c, train, predict, &s, d)) {
+            if (excess)
+                diag_note(d,
+                          "%" PRId64 " bytes are allowed; the others are the kernels' workspace "
+                          "and gaps between buffers",
+                          limit);
+            return NULL;
+        }
         Program *p = lower_parts(a, o, train, predict, &s, d);
         if (!p || o->plan || p->arena_bytes <= limit)
             return p;
         excess = p->arena_bytes - limit;
-        with.memory -= excess;
+        with.memory = s.planned.answer.peak - excess;
     }
-    if (excess)
-        diag_error(d,
-                   "no program of %d ranks that takes at most %" PRId64
-                   " bytes each was found: the last one would have taken %" PRId64 " more",
-                   o->ranks, limit, excess);
+    diag_error(d,
+               "no program of %d ranks that takes at most %" PRId64
+               " bytes each was found: the last one would have taken %" PRId64 " more",
+               o->ranks, limit, excess);
     return NULL;
 }
 
