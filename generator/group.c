@@ -132,16 +132,16 @@ static bool has_float_sum(const Body *b)
 }
 
 // The loop over the last dim, in one of the others that a row has beside it. Floats of long rows
-// are summed over 1024 neighbours, and those sums in double, as rt_reduce does.
+// are summed over 512 neighbours, and those sums in double, as rt_reduce does.
 static void print_inner(Body *b, int indent)
 {
-    enum { RUN = 1024 };
+    enum { RUN = 512, LONG = 1024 };
     int64_t n = b->w->dim[b->w->rank - 1];
     char length[24];
 
     print_pointers(b, indent);
     snprintf(length, sizeof length, "%" PRId64, n);
-    if (n <= RUN || !has_float_sum(b)) {
+    if (n <= LONG || !has_float_sum(b)) {
         print_run(b, indent, "0", length);
         return;
     }
