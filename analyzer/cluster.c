@@ -1,9 +1,9 @@
 // What is known of a cluster, from and to JSON.
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <string.h>
 
 #include "analyzer/analyzer.h"
+#include "analyzer/json.h"
 
 enum { VERSION = 2, MOST_BYTES = 1 << 20, MOST_RATES = 4096, MOST_LINKS = 8, LONGEST_NAME = 40 };
 
@@ -288,20 +288,10 @@ static bool read_cluster(const Reader *r, const cJSON *root, Cluster *c)
 bool cluster_parse(Arena *a, const char *text, size_t n, Cluster *c, Diag *d)
 {
     const Reader r = {a, d};
-    const char *end = NULL;
+    cJSON *root = json_parse(text, n, MOST_BYTES, "a cluster", d);
 
     *c = (Cluster){0};
-    if (n > MOST_BYTES) {
-        diag_error(d, "%zu bytes are too many for a cluster", n);
-        return false;
-    }
-    cJSON *root = cJSON_ParseWithLengthOpts(text, n, &end, false);
-    while (root && end < text + n && memchr(" \t\r\n", *end, 4))
-        end++;
-    bool is_json = root && end == text + n;
-    if (!is_json)
-        diag_error(d, "not JSON: byte %td", end ? end - text : 0);
-    bool ok = is_json && read_cluster(&r, root, c);
+    bool ok = root && read_cluster(&r, root, c);
     cJSON_Delete(root);
     return ok;
 }

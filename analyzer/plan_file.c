@@ -138,21 +138,10 @@ static bool is_version(const Reader *r, const cJSON *root)
 bool plan_file_parse(Arena *a, const char *text, size_t n, PlanFile *f, Diag *d)
 {
     const Reader r = {a, d, NULL, 0};
-    const char *end = NULL;
+    cJSON *root = json_parse(text, n, MOST_BYTES, "a plan", d);
 
     *f = (PlanFile){0};
-    if (n > MOST_BYTES) {
-        diag_error(d, "%zu bytes are too many for a plan", n);
-        return false;
-    }
-    cJSON *root = cJSON_ParseWithLengthOpts(text, n, &end, false);
-    while (root && end < text + n && memchr(" \t\r\n", *end, 4))
-        end++;
-    bool is_json = root && end == text + n;
-    if (!is_json)
-        diag_error(d, "not JSON: byte %td", end ? end - text : 0);
-    bool ok =
-        is_json && is_version(&r, root) && record_read(&r, &whole, root, f) && check_file(&r, f);
+    bool ok = root && is_version(&r, root) && record_read(&r, &whole, root, f) && check_file(&r, f);
     cJSON_Delete(root);
     return ok;
 }

@@ -79,14 +79,20 @@ int plan_file_nodes(const Graph *g, Arena *a, NodeId **node)
     return n;
 }
 
+static uint64_t hash_text(Text *t)
+{
+    uint64_t hash = hash_bytes(t->s, t->n, 0);
+
+    text_free(t);
+    return hash;
+}
+
 uint64_t graph_hash(const Graph *g)
 {
     Text t = {0};
 
     graph_print(g, &t);
-    uint64_t hash = hash_bytes(t.s, t.n, 0);
-    text_free(&t);
-    return hash;
+    return hash_text(&t);
 }
 
 uint64_t cluster_hash(const Cluster *c)
@@ -94,9 +100,7 @@ uint64_t cluster_hash(const Cluster *c)
     Text t = {0};
 
     cluster_print(c, &t);
-    uint64_t hash = hash_bytes(t.s, t.n, 0);
-    text_free(&t);
-    return hash;
+    return hash_text(&t);
 }
 
 // ---- values ----

@@ -2,9 +2,7 @@
 #ifndef SHARDCC_ANALYZER_RECORD_H
 #define SHARDCC_ANALYZER_RECORD_H
 
-#include <cjson/cJSON.h>
-
-#include "base/base.h"
+#include "analyzer/json.h"
 
 typedef enum FieldKind {
     FIELD_TEXT,     // of printable ASCII

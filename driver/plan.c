@@ -167,6 +167,5 @@ int plan_command(Arena *a, int argc, char **argv)
     if (!output_check_file(a, path, o.input, "model", &d) || !open_cluster(&j) ||
         !find_meshes(&j) || !read_graph(&j) || !search(&j, &p))
         return EXIT_USER;
-    bool fits = p.answer.outcome == OUTCOME_PROVED || p.answer.outcome == OUTCOME_FOUND;
-    return fits ? finish(&j, &p) : say_infeasible(&j, &p);
+    return is_found(p.answer.outcome) ? finish(&j, &p) : say_infeasible(&j, &p);
 }

@@ -65,7 +65,7 @@ static void make_presets(PlanFile *f, const Planned *p, Arena *a)
     f->rival = arena_array(a, PlanPreset, p->n_presets);
     for (int i = 0; i < p->n_presets; i++) {
         const PresetPlan *x = &p->preset[i];
-        bool fits = x->outcome == OUTCOME_PROVED || x->outcome == OUTCOME_FOUND;
+        bool fits = is_found(x->outcome);
         Text t = {0};
         preset_print(&x->preset, &t);
         f->rival[i] = (PlanPreset){text_of(a, &t), fits, fits ? seconds_of(x->cost) : 0, x->peak};

@@ -19,11 +19,6 @@ PlanOptions spread_options(Arena *a, const Options *o, const Cluster *c)
                                    .is_quick = true}};
 }
 
-static bool fits(const Planned *p)
-{
-    return p->answer.outcome == OUTCOME_PROVED || p->answer.outcome == OUTCOME_FOUND;
-}
-
 int spread_meshes(Arena *a, const Options *o, const Cluster *c, int ranks, const Mesh **mesh,
                   Diag *d)
 {
@@ -55,10 +50,10 @@ static bool find_plan(Arena *a, const Options *o, const Cluster *c, const Graph 
 
     if (!n || !spread_wishes(a, o, g, mesh, &po, d) || !plan_search(g, c, mesh, n, &po, to, a, d))
         return false;
-    if (!fits(to))
+    if (!is_found(to->answer.outcome))
         diag_error(d, "no plan for %d ranks was found that fits %" PRId64 " bytes a rank", o->ranks,
                    po.memory);
-    return fits(to);
+    return is_found(to->answer.outcome);
 }
 
 // The plan of a file; where entries of it are pins, the cheapest with these.
@@ -86,19 +81,9 @@ static bool read_plan(Arena *a, const Options *o, const Cluster *c, const Graph 
         return true;
     if (!plan_find(g, c, &p.mesh, &po, to, a, &at))
         return false;
-    if (!fits(to))
+    if (!is_found(to->answer.outcome))
         diag_error(&at, "no plan with these pins fits %" PRId64 " bytes a rank", po.memory);
-    return fits(to);
-}
-
-static void write_out(Graph *g, int cls)
-{
-    for (NodeId n = 1; n < g->n_nodes; n++)
-        if (g->nodes[n].block.cls == cls)
-            g->nodes[n].block = (Block){0};
-    for (ValueId v = 1; v < g->n_values; v++)
-        if (value_of(g, v)->block.cls == cls)
-            value_of(g, v)->block = (Block){0};
+    return is_found(to->answer.outcome);
 }
 
 // Layers whose parameters rest otherwise from layer to layer, as they may where the training
@@ -122,7 +107,7 @@ static void part_layers(Arena *a, const Graph *train, const Plan *p, Graph *pred
     }
     for (int c = 1; c < predict->n_classes; c++)
         if (differs[c])
-            write_out(predict, c);
+            graph_write_out(predict, c);
 }
 
 // A plan of the forward-only graph on the mesh of the other's.
@@ -135,10 +120,10 @@ static bool find_like(Arena *a, const Options *o, const Cluster *c, const Graph 
     part_layers(a, train, like, predict);
     if (!plan_predict(predict, train, like, c, &po, &p, a, d))
         return false;
-    if (!fits(&p))
+    if (!is_found(p.answer.outcome))
         diag_error(d, "no plan of predictions that fits was found");
     *to = p.plan;
-    return fits(&p);
+    return is_found(p.answer.outcome);
 }
 
 bool spread(Arena *a, const Options *o, const Cluster *c, const Graph *train, Graph *predict,

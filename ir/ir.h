@@ -226,6 +226,9 @@ bool rewrite_end(Rewrite *r, Diag *d);  // false if errors were reported; `from`
 // Drops nodes and constants that no output or carry needs.
 void graph_prune(Graph *g);
 
+// Takes the labels of a class away: its iterations are written out one by one.
+void graph_write_out(Graph *g, int32_t cls);
+
 // Numbers Block.pos anew, given cls and iter: nodes of an iteration in their order, values without a
 // producer in the order of their first use.
 void graph_number_blocks(Graph *g);

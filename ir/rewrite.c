@@ -220,3 +220,13 @@ void graph_number_blocks(Graph *g)
     }
     arena_free(a);
 }
+
+void graph_write_out(Graph *g, int32_t cls)
+{
+    for (NodeId n = 1; n < g->n_nodes; n++)
+        if (g->nodes[n].block.cls == cls)
+            g->nodes[n].block = (Block){0};
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (value_of(g, v)->block.cls == cls)
+            value_of(g, v)->block = (Block){0};
+}

@@ -162,12 +162,7 @@ bool dissolve(Lowering *l, int32_t cls, bool *again)
 {
     Graph *g = l->g;
 
-    for (NodeId i = 1; i < g->n_nodes; i++)
-        if (g->nodes[i].block.cls == cls)
-            g->nodes[i].block = (Block){0};
-    for (ValueId v = 1; v < g->n_values; v++)
-        if (value_of(g, v)->block.cls == cls)
-            value_of(g, v)->block = (Block){0};
+    graph_write_out(g, cls);
     diag_warn(l->d, "the %d repetitions of %s can't run as a loop: written out one by one",
               g->classes[cls].length, g->classes[cls].name ? g->classes[cls].name : "a block");
     *again = true;

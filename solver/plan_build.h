@@ -98,7 +98,6 @@ void plan_nodes(Builder *b);  // nodes of the problem, with their uses
 void plan_edges(Builder *b);
 
 // ---- plan.c ----
-static inline bool is_found(Outcome x) { return x == OUTCOME_PROVED || x == OUTCOME_FOUND; }
 // plan_find, on a mesh that the preset fits; with `enough`, only what is cheaper is looked for.
 bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
                      Wide enough, Planned *to, Arena *a, Diag *d);

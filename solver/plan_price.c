@@ -152,10 +152,7 @@ static int64_t node_cost(Builder *b, NodeId n, const Work *whole, const Strategy
 {
     Work w = piece_work(b->g, &b->g->nodes[n], whole, &b->traffic, &b->q->rule[n], b->mesh, s);
 
-    double seconds = work_seconds(b->cluster, &w);
-
-    // What writes nothing to memory is part of a call that does.
-    return count * llround(1e12 * (w.written > 0 ? seconds : seconds - b->cluster->launch));
+    return count * llround(1e12 * piece_seconds(b->cluster, &w));
 }
 
 static void node_costs(Builder *b, const Variable *v, int64_t count, int64_t *cost)

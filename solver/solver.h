@@ -156,6 +156,9 @@ typedef enum Outcome {
     OUTCOME_NOTHING,     // stopped before a choice was found
 } Outcome;
 
+// Is there a choice that keeps to the limit?
+static inline bool is_found(Outcome x) { return x == OUTCOME_PROVED || x == OUTCOME_FOUND; }
+
 // What ended a search: nothing was left to do, its work was used up, the clock, Ctrl-C.
 typedef enum Stop { STOP_DONE, STOP_WORK, STOP_TIME, STOP_ASKED } Stop;
 

@@ -11,11 +11,6 @@
 #include "tests/lower/plans.h"
 #include "tests/lower/ranks.h"
 
-static const struct {
-    int n_axes, size[MAX_AXES];
-} meshes[] = {{1, {2}}, {1, {3}},    {2, {2, 2}}, {1, {4}},      {2, {2, 3}},
-              {1, {6}}, {2, {2, 4}}, {1, {8}},    {3, {2, 2, 2}}};
-
 typedef struct Machines {
     Machine *m;
     Crowd crowd;  // the values that were asked for

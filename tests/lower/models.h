@@ -9,6 +9,12 @@
 #include "tests/ir/sample.h"
 #include "tests/lower/plans.h"
 
+// Meshes whose axes divide nothing evenly.
+static const struct {
+    int n_axes, size[MAX_AXES];
+} meshes[] = {{1, {2}}, {1, {3}},    {2, {2, 2}}, {1, {4}},      {2, {2, 3}},
+              {1, {6}}, {2, {2, 4}}, {1, {8}},    {3, {2, 2, 2}}};
+
 static const struct {
     const char *name, *optimizer;
     int accumulate;
