@@ -9,16 +9,12 @@ import os
 import tempfile
 from pathlib import Path
 
-from harness import Checks, run
-
-# Open MPI doesn't start as root, in a container say, unless told so twice.
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+from harness import MPI_ENV, Checks, mpirun, run
 
 
 def test(checks, shardcc, work):
     path = work / "cluster.json"
-    mpirun = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "2"]
-    run(*mpirun, shardcc, "detect", "--threads", "1", "-o", path, env={**os.environ, **AS_ROOT})
+    run(*mpirun(2), shardcc, "detect", "--threads", "1", "-o", path, env=MPI_ENV)
     checks.check("one file", os.listdir(work) == [path.name], str(os.listdir(work)))
     cluster = json.loads(path.read_text())
     checks.check("one host", cluster["devices_per_host"] == 2)

@@ -6,18 +6,14 @@ in a second run.
 
 Every model is spread over a mesh by the search; with --all, over all of them.
 """
-import os
-
 import numpy as np
 
-from harness import read_safetensors, relative, run
+from harness import MPI_ENV, mpirun, read_safetensors, relative
 from model import Model, for_models, parser
 
 MESHES = ["2", "3", "2x2", "4", "2x3", "6", "8", "2x4", "2x2x2"]
 SOME = 3  # from the front
-
-# Open MPI doesn't start as root, in a container say, unless told so twice; more ranks than CPUs must be asked for.
-ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
+ENV = {**MPI_ENV, "OMP_NUM_THREADS": "1"}
 
 
 def ranks_of(mesh):
@@ -27,7 +23,7 @@ def ranks_of(mesh):
 def train(model, trainer, ranks, tag):
     """Losses, gradients of the first step, weights at the end."""
     gradients, weights = model.work / f"gradients_{tag}", model.work / f"weights_{tag}"
-    launch = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks] if ranks > 1 else []
+    launch = mpirun(ranks) if ranks > 1 else []
     files = ["--save-gradients", gradients, "--save", weights, "--threads", 1]
     losses = model.train(trainer, None, *files, launch=launch, env=ENV)
     return losses, gradients, weights

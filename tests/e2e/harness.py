@@ -1,5 +1,6 @@
 """What the end-to-end tests share: running programs, reading what they write, counting checks."""
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -18,6 +19,15 @@ TYPES = {
     "BOOL": np.bool_,
     "U8": np.uint8,
 }
+
+
+# Open MPI doesn't start as root, in a container say, unless told so twice.
+MPI_ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def mpirun(ranks, bind="none"):
+    """What stands before a program of so many ranks, of which there may be more than CPUs."""
+    return ["mpirun", "--oversubscribe", "--bind-to", bind, "-n", str(ranks)]
 
 
 class Checks:

@@ -13,11 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from harness import Checks, read_log, read_safetensors, write_data
+from harness import MPI_ENV, Checks, mpirun, read_log, read_safetensors, write_data
 from model import REPOSITORY, Model
 
-# Open MPI doesn't start as root, in a container say, unless told so twice.
-ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
+ENV = {**MPI_ENV, "OMP_NUM_THREADS": "1"}
 MESH, RANKS = "2x2", 4
 
 
@@ -32,8 +31,8 @@ class Runs:
         self.folder = model.data()
 
     def start(self, options, ranks=RANKS, program=None):
-        mpirun = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks] if ranks else []
-        args = [str(a) for a in [*mpirun, program or self.all, *options]]
+        launch = mpirun(ranks) if ranks else []
+        args = [str(a) for a in [*launch, program or self.all, *options]]
         return subprocess.Popen(args, cwd=self.work, env=ENV, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def run(self, *options, ranks=RANKS, program=None):
