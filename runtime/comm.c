@@ -164,6 +164,8 @@ void rt_comm_close(RtComm *c)
 int rt_comm_rank(const RtComm *c) { return c ? c->rank : 0; }
 int rt_comm_ranks(const RtComm *c) { return c ? c->ranks : 1; }
 
+const char *rt_comm_axis(const RtComm *c, int axis) { return c->model->mesh.name[axis]; }
+
 // ---- between all ranks ----
 
 static void begin(RtComm *c, const char *kind)

@@ -21,6 +21,7 @@ bool rt_comm_open(RtComm **c, const RtModel *m, double timeout);
 void rt_comm_close(RtComm *c);
 int rt_comm_rank(const RtComm *c);
 int rt_comm_ranks(const RtComm *c);
+const char *rt_comm_axis(const RtComm *c, int axis);  // its name; of several ranks only
 
 // ---- between all ranks, who all call it ----
 // The largest x of all: what they agree on.

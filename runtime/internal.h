@@ -3,6 +3,7 @@
 #ifndef SHARDCC_RT_INTERNAL_H
 #define SHARDCC_RT_INTERNAL_H
 
+#include "runtime/comm.h"
 #include "runtime/rt.h"
 #include "runtime/rt_file.h"
 
@@ -365,6 +366,8 @@ typedef struct RtProfile {
     const char *part;
     int64_t steps;   // seen, the first one included
     double seconds;  // of the steps that count
+    const RtComm *comm;
+    int64_t sent[RT_N_EXCHANGES][RT_MAX_AXES];  // in the first step: all are alike
 } RtProfile;
 
 // The call comes next.
@@ -372,7 +375,8 @@ void rt_profile_call(RtProfile *p, const RtCall *call);
 // The calls from now on are of that part of a step; NULL: there are none for now.
 void rt_profile_part(RtProfile *p, const char *part);
 void rt_profile_step(RtProfile *p, double seconds);  // a step is done, and took so long
-void rt_profile_print(const RtProfile *p);           // tables by module and by call, to stdout
+// Tables by module and by call, and of what the rank sent, to stdout.
+void rt_profile_print(const RtProfile *p);
 void rt_profile_close(RtProfile *p);
 // The latest step as Chrome trace events. Checks first that a file can be written there.
 bool rt_trace_check(const RtModel *m, const char *path);

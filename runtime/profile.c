@@ -57,12 +57,22 @@ static void count(RtEvent *e, bool is_fresh)
     e->least = is_fresh || e->seconds < e->least ? e->seconds : e->least;
 }
 
+// Before the first step nothing is sent that counts.
+static void note_sent(RtProfile *p)
+{
+    for (int k = 0; k < RT_N_EXCHANGES; k++)
+        for (int a = 0; a < RT_MAX_AXES; a++)
+            p->sent[k][a] = rt_comm_bytes(p->comm, (RtExchangeKind)k, a);
+}
+
 void rt_profile_step(RtProfile *p, double seconds)
 {
     if (!p)
         return;
     bool is_fresh = p->steps++ < 2;  // the second step takes the place of the first
 
+    if (p->steps == 1)
+        note_sent(p);
     for (int i = 0; i < p->n; i++)
         count(&p->event[i], is_fresh);
     p->seconds = (is_fresh ? 0 : p->seconds) + seconds;
@@ -196,6 +206,23 @@ static void print_table(const RtProfile *p, const char *title,
     free(row);
 }
 
+// By collective and axis; nothing where there is nobody to send to.
+static void print_sent(const RtProfile *p)
+{
+    bool has_title = false;
+
+    for (int k = 0; k < RT_N_EXCHANGES; k++)
+        for (int a = 0; a < RT_MAX_AXES; a++) {
+            if (!p->sent[k][a])
+                continue;
+            if (!has_title)
+                printf("\n%-16s %-8s %15s\n", "sent in a step", "along", "bytes");
+            has_title = true;
+            printf("%-16s %-8s %15lld\n", rt_exchange_name((RtExchangeKind)k),
+                   rt_comm_axis(p->comm, a), (long long)p->sent[k][a]);
+        }
+}
+
 void rt_profile_print(const RtProfile *p)
 {
     long long steps = p->steps > 1 ? p->steps - 1 : p->steps;
@@ -205,4 +232,5 @@ void rt_profile_print(const RtProfile *p)
     printf("%.3f ms a step, mean of %lld\n", 1e3 * p->seconds / (double)steps, steps);
     print_table(p, "module", name_module);
     print_table(p, "call", name_call);
+    print_sent(p);
 }

@@ -218,7 +218,7 @@ static bool write_results(Train *t)
 
 bool rt_train(RtRun *run, const RtData *data, const RtData *eval)
 {
-    Train t = {.run = run, .data = data, .eval = eval, .log.fd = -1};
+    Train t = {.run = run, .data = data, .eval = eval, .log.fd = -1, .profile.comm = run->rt.comm};
     bool ok = open_train(&t);
 
     if (eval && eval->samples % eval->batch && !run->o.quiet && ok)
