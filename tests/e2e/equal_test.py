@@ -1,18 +1,26 @@
 #!/usr/bin/env python3
 """Programs of several ranks against that of one: the same gradients and curves but for the order of sums, the same bits
-in a second run.
+in a second run. And what their ranks hand to collectives, counted at the runtime's calls, is what the plan's file says.
 
   equal_test.py --shardcc build/shardcc [--all] [NAME ...]
 
-Every model is spread over a mesh by the search; with --all, over all of them.
+Every model is spread over a mesh by the search and by a known way; with --all, over all of them. Models with a dynamic
+batch take a step in two micro-batches. The machine that is planned for is so slow that splitting pays, even of tiny models.
 """
+import json
+from collections import Counter
+from pathlib import Path
+
 import numpy as np
 
-from harness import MPI_ENV, mpirun, read_safetensors, relative
-from model import Model, for_models, parser
+from harness import MPI_ENV, mpirun, read_safetensors, relative, run
+from model import REPOSITORY, Model, curves_of, for_models, parser
 
-MESHES = ["2", "3", "2x2", "4", "2x3", "6", "8", "2x4", "2x2x2"]
-SOME = 3  # from the front
+DYNAMIC = REPOSITORY / "models/tiny_dynamic"
+SLOW = Path(__file__).with_name("slow.json")
+SEARCHED = [(mesh, None) for mesh in ("2", "3", "2x2", "4", "2x3", "6", "8", "2x4", "2x2x2")]
+KNOWN = [("2", "megatron"), ("3", "fsdp"), ("2x2", "ulysses"), ("2x2", "zero2=2,megatron-sp=2")]
+SOME = 3  # meshes, from the front
 ENV = {**MPI_ENV, "OMP_NUM_THREADS": "1"}
 
 
@@ -44,16 +52,42 @@ def compare(checks, name, found, expected, info):
     checks.check(f"{name}: gradients", errors and errors[at] <= bound, f"{at} {errors.get(at, np.inf):.1e}")
 
 
-def test(checks, model, meshes):
-    alone = train(model, model.compile("alone"), 1, "alone")
-    for mesh in meshes:
-        ranks, tag = ranks_of(mesh), f"on_{mesh}"
-        trainer = model.compile(tag, None, "--ranks", ranks, "--mesh", mesh)
+def planned(path):
+    """Bytes of a step by collective and axis; what goes along two axes at once counts as the first one's."""
+    total = Counter()
+    for c in json.loads(path.read_text())["collectives"]:
+        total[c["kind"], c["axis"].split("+")[0]] += c.get("bytes", 0) * c["times"]
+    return total
+
+
+def counted(text):
+    """The last table of --profile."""
+    rows = map(str.split, text.partition("sent in a step")[2].splitlines()[1:])
+    return Counter({(kind, axis): int(n) for kind, axis, n in rows})
+
+
+def check_bytes(checks, name, model, trainer, ranks, plan):
+    train = ["--data", model.data(), "--steps", 1, "--threads", 1, "--quiet", "--profile"]
+    sent, expected = counted(run(*mpirun(ranks), trainer, *train, env=ENV)), planned(plan)
+    said = ", ".join(f"{kind} {axis} {n}" for (kind, axis), n in sent.items())
+    checks.check(f"{name}: bytes", sent == expected, said if sent == expected else f"{said}, not {dict(expected)}")
+
+
+def test(checks, model, ways, accumulate):
+    micro = ["--accumulate", accumulate]
+    alone = train(model, model.compile("alone", None, *micro), 1, "alone")
+    for k, (mesh, preset) in enumerate(ways):
+        ranks, tag, plan = ranks_of(mesh), f"way_{k}", model.work / f"way_{k}.plan.json"
+        spread = ["--ranks", ranks, "--mesh", mesh, "--cluster", SLOW, *(["--plan-preset", preset] if preset else [])]
+        run(model.shardcc, "plan", model.onnx, *model.arguments(curves_of(model.info)["adamw"]), *micro, *spread, "-o", plan)
+        trainer = model.compile(tag, None, *micro, "--cluster", SLOW, "--plan", plan)
+        name = f"{model.name} on {mesh}{' as ' + preset if preset else ''}"
         first = train(model, trainer, ranks, tag)
-        compare(checks, f"{model.name} on {mesh}", first, alone, model.info)
+        compare(checks, name, first, alone, model.info)
+        check_bytes(checks, name, model, trainer, ranks, plan)
     again = train(model, trainer, ranks, "again")
     same = again[0] == first[0] and all(a.read_bytes() == b.read_bytes() for a, b in zip(again[1:], first[1:]))
-    checks.check(f"{model.name} on {meshes[-1]}: same bits again", same)
+    checks.check(f"{name}: same bits again", same)
 
 
 def main():
@@ -63,8 +97,10 @@ def main():
     names = sorted(x.stem for x in options.models.glob("*.onnx"))
 
     def one(checks, path, work):
-        at = names.index(path.stem)
-        test(checks, Model(path, options.shardcc, work), MESHES if options.all else [MESHES[at % SOME]])
+        at, dynamic = names.index(path.stem), DYNAMIC / path.name
+        ways = SEARCHED + KNOWN if options.all else [SEARCHED[at % SOME], KNOWN[at % len(KNOWN)]]
+        model = Model(dynamic if dynamic.exists() else path, options.shardcc, work, path.with_suffix(".npz"))
+        test(checks, model, ways, 2 if dynamic.exists() else 1)
 
     for_models(options, one)
 
