@@ -1,5 +1,5 @@
-// Joins a group with a later one that reads its results, where nothing in between needs them: what
-// they pass on stays in registers.
+// Joins a group with a later one that reads its results, where nothing in between stands against
+// it: what they pass on stays in registers.
 #include <string.h>
 
 #include "lower/internal.h"
@@ -70,6 +70,20 @@ static bool reads(const Lowering *l, ValueId v, int item)
     return false;
 }
 
+// Is `v` made of `base`, or by nodes that the reader itself makes again?
+static bool value_uses(const Lowering *l, ValueId v, ValueId base)
+{
+    ValueId b = l->view[v].base;
+
+    if (!is_inlined(l, b))
+        return b == base;
+    const Node *n = producer(l->g, b);
+    for (int k = 0; k < n->n_in; k++)
+        if (value_uses(l, n->in[k], base))
+            return true;
+    return false;
+}
+
 // Other than element by element, or as the number of its row?
 static bool node_reads_strictly(const Lowering *l, const Node *n, int item, int row_rank)
 {
@@ -107,20 +121,31 @@ static bool item_reads(const Lowering *l, const Item *it, int item)
     return false;
 }
 
-// Does an item write over something that the group reads? In one group with it that matters only
+// Does the item read `base`? Not counted, where `but_directly` is set: element by element.
+static bool uses(const Lowering *l, const Item *it, ValueId base, bool but_directly)
+{
+    for (int k = 0; k < it->n_in; k++)
+        if (it->operands[k].base == base)
+            return true;
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *n = &l->g->nodes[it->nodes[i]];
+        for (int k = 0; k < n->n_in; k++)
+            if (value_uses(l, n->in[k], base) && !(but_directly && n->in[k] == base))
+                return true;
+    }
+    return false;
+}
+
+// Does an item write over something that another reads? In one group with it that matters only
 // where it is read other than element by element.
-static bool overwrites(const Lowering *l, const Item *it, const Item *group, bool in_one)
+static bool overwrites(const Lowering *l, const Item *it, const Item *other, bool in_one)
 {
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *w = &l->g->nodes[it->nodes[i]];
         for (int o = 0; o < w->n_out; o++) {
             ValueId in = l->carried_in[w->out[o]];
-            for (int j = 0; in && j < group->n_nodes; j++) {
-                const Node *n = &l->g->nodes[group->nodes[j]];
-                for (int k = 0; k < n->n_in; k++)
-                    if (l->view[n->in[k]].base == in && !(in_one && n->in[k] == in))
-                        return true;
-            }
+            if (in && uses(l, other, in, in_one))
+                return true;
         }
     }
     return false;
@@ -166,6 +191,34 @@ static bool reads_numbers_only(const Lowering *l, const Item *it, int item)
     return true;
 }
 
+// Can group `from` wait until `to`, as nothing in between needs it?
+static bool can_wait(const Lowering *l, int from, int to)
+{
+    const Item *a = &l->s->items[from];
+
+    for (int i = from + 1; i < to; i++)
+        if (item_reads(l, &l->s->items[i], from) || overwrites(l, &l->s->items[i], a, false))
+            return false;
+    return true;
+}
+
+// Can the update `to` run as early as `from`? The gradient that `from` makes may be looked at in
+// between, so `from` itself can't wait.
+static bool can_hurry(const Lowering *l, int from, int to)
+{
+    const Item *b = &l->s->items[to];
+
+    for (int i = 0; i < b->n_nodes; i++) {
+        const Node *n = &l->g->nodes[b->nodes[i]];
+        if (n->phase != UPDATE || l->view[n->out[0]].base != n->out[0])
+            return false;
+    }
+    for (int i = from + 1; i < to; i++)
+        if (item_reads(l, b, i) || overwrites(l, b, &l->s->items[i], false))
+            return false;
+    return true;
+}
+
 static bool can_merge(const Lowering *l, int from, int to)
 {
     const Item *a = &l->s->items[from], *b = &l->s->items[to];
@@ -177,50 +230,58 @@ static bool can_merge(const Lowering *l, int from, int to)
     bool has_rows = a->has_rows || b->has_rows || a->rank != b->rank;
     if (rows == 0 && has_rows && reads_numbers_only(l, b, from))  // totals, added up one by one
         return false;
-    if (rows < 0 || reads_strictly(l, b, from, has_rows ? rows : -1) || overwrites(l, b, a, true))
-        return false;
-    for (int i = from + 1; i < to; i++)
-        if (item_reads(l, &l->s->items[i], from) || overwrites(l, &l->s->items[i], a, false))
-            return false;
-    return true;
+    return rows >= 0 && !reads_strictly(l, b, from, has_rows ? rows : -1) &&
+           !overwrites(l, b, a, true);
 }
 
-static void merge(Lowering *l, int from, int to)
+// Puts both groups into the place of one of them, `at`.
+static void merge(Lowering *l, int from, int to, int at)
 {
-    Item *a = &l->s->items[from], *b = &l->s->items[to];
-    NodeId *nodes = arena_array(l->p->arena, NodeId, a->n_nodes + b->n_nodes);
+    Item *a = &l->s->items[from], *b = &l->s->items[to], all = *b;
 
-    memcpy(nodes, a->nodes, sizeof *nodes * (size_t)a->n_nodes);
-    memcpy(nodes + a->n_nodes, b->nodes, sizeof *nodes * (size_t)b->n_nodes);
-    for (int i = 0; i < a->n_nodes; i++) {
-        ValueId v = l->g->nodes[a->nodes[i]].out[0];
-        l->item_of[v] = 1 + to;
-        if (l->item_of[l->view[v].base] == 1 + from)
-            l->item_of[l->view[v].base] = 1 + to;
+    all.nodes = arena_array(l->p->arena, NodeId, a->n_nodes + b->n_nodes);
+    all.n_nodes = a->n_nodes + b->n_nodes;
+    memcpy(all.nodes, a->nodes, sizeof *all.nodes * (size_t)a->n_nodes);
+    memcpy(all.nodes + a->n_nodes, b->nodes, sizeof *all.nodes * (size_t)b->n_nodes);
+    for (int i = 0; i < all.n_nodes; i++) {
+        ValueId v = l->g->nodes[all.nodes[i]].out[0];
+        int32_t *base = &l->item_of[l->view[v].base];
+        l->item_of[v] = 1 + at;
+        if (*base == 1 + from || *base == 1 + to)
+            *base = 1 + at;
     }
     if (a->has_columns)
-        b->column_rank = a->column_rank;
-    b->has_columns |= a->has_columns;
-    b->row_rank = common_rows(a, b);
-    b->has_rows |= a->has_rows || a->rank != b->rank;
+        all.column_rank = a->column_rank;
+    all.has_columns |= a->has_columns;
+    all.row_rank = common_rows(a, b);
+    all.has_rows |= a->has_rows || a->rank != b->rank;
     if (a->rank > b->rank) {
-        b->rank = a->rank;
-        memcpy(b->dim, a->dim, sizeof b->dim);
+        all.rank = a->rank;
+        memcpy(all.dim, a->dim, sizeof all.dim);
     }
-    b->nodes = nodes;
-    b->n_nodes += a->n_nodes;
-    a->kind = ITEM_NONE;
-    a->n_nodes = 0;
+    a->kind = b->kind = ITEM_NONE;
+    a->n_nodes = b->n_nodes = 0;
+    l->s->items[at] = all;
+}
+
+// With one of the groups before it, where that can wait for it; else it may run as early as one.
+static void merge_back(Lowering *l, int first, int to)
+{
+    for (int from = to - 1; from >= first && l->s->items[from].kind != ITEM_LOOP; from--) {
+        if (!can_merge(l, from, to))
+            continue;
+        if (can_wait(l, from, to)) {
+            merge(l, from, to, to);
+        } else if (can_hurry(l, from, to)) {
+            merge(l, from, to, from);
+            return;
+        }
+    }
 }
 
 void merge_groups(Lowering *l, int begin, int end)
 {
-    for (int to = begin; l->o->fuse && to < end; to++) {
-        int first = to - LOOK_BACK > begin ? to - LOOK_BACK : begin;
-        if (l->s->items[to].kind != ITEM_GROUP)
-            continue;
-        for (int from = to - 1; from >= first && l->s->items[from].kind != ITEM_LOOP; from--)
-            if (can_merge(l, from, to))
-                merge(l, from, to);
-    }
+    for (int to = begin; l->o->fuse && to < end; to++)
+        if (l->s->items[to].kind == ITEM_GROUP)
+            merge_back(l, to - LOOK_BACK > begin ? to - LOOK_BACK : begin, to);
 }
