@@ -90,9 +90,11 @@ void report_program(const Program *p)
 
     for (int i = 1; i < p->n_buffers; i++) {
         const Buffer *b = &p->buffers[i];
-        by[b->of] += b->kind == BUFFER_PERSISTENT ? b->bytes : 0;
-        persistent += b->kind == BUFFER_PERSISTENT ? b->bytes : 0;
         workspace += b->kind == BUFFER_WORKSPACE ? b->bytes : 0;
+        if (b->kind != BUFFER_PERSISTENT)
+            continue;
+        by[buffer_value(p, b)->kind] += b->bytes;
+        persistent += b->bytes;
     }
     int64_t rest = p->arena_bytes - persistent - workspace - gradients;
     printf("%-13s ", s == &p->set[SET_TRAIN] ? "step" : "forward");

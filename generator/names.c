@@ -230,7 +230,7 @@ const char *place_name(Gen *g, int32_t buffer, int64_t offset)
 
     if (known)
         return g->name[known - 1];
-    char *name = arena_string(g->arena, "%c%d", kind_letter(b->of), g->n_names + 1);
+    char *name = arena_string(g->arena, "%c%d", kind_letter(buffer_value(g->p, b)->kind), g->n_names + 1);
     *arena_push(g->arena, g->name, g->n_names, g->cap_names) = name;
     map_set(&g->names, key, g->n_names);
     if (b->kind != BUFFER_LOCAL || offset)  // else it is in the list of lives

@@ -160,6 +160,10 @@ typedef struct Graph {
 
 Graph *graph_new(Arena *a, const char *name);
 
+// The same graph once more, whose labels can be taken away and which can get more values and nodes;
+// its lists and texts are those of `g`.
+Graph *graph_twin(const Graph *g, Arena *a);
+
 // A new value without producer; dims are copied. own_rank is -1.
 ValueId graph_value(Graph *g, ValueKind kind, const char *name, DType t, int rank,
                     const int64_t *dim);

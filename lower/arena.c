@@ -67,7 +67,7 @@ static void share(Program *p, Set *s, int32_t from, int32_t to)
     p->buffers[to].first = -1;
 }
 
-static void write_in_place(Program *p, Set *s)
+void lower_in_place(Program *p, Set *s)
 {
     for (int i = 0; i < s->n_items; i++) {
         const Item *it = &s->items[i];
@@ -190,7 +190,7 @@ static void add_workspace(Program *p)
     if (!bytes)
         return;
     Buffer *b = arena_push(p->arena, p->buffers, p->n_buffers, p->cap_buffers);
-    *b = (Buffer){.kind = BUFFER_WORKSPACE, .bytes = (bytes + 63) / 64 * 64 + REDZONE};
+    *b = (Buffer){.kind = BUFFER_WORKSPACE, .bytes = buffer_bytes(bytes, 1)};
     p->workspace = p->n_buffers - 1;
 }
 
@@ -199,7 +199,7 @@ bool lower_arena(Program *p, Diag *d)
     add_workspace(p);
     for (int i = 0; i < N_SETS; i++)
         if (p->set[i].g)
-            write_in_place(p, &p->set[i]);
+            lower_in_place(p, &p->set[i]);
     int64_t base = place_persistent(p);
     p->arena_bytes = base;
     p->bound = base;

@@ -58,6 +58,10 @@ typedef struct Lowering {
     int cap_values;     // room in arrays by ValueId: lower_items adds values for copies
 } Lowering;
 
+Program *program_new(Arena *a, int accumulate);  // without sets
+// All passes but the arena's over one set, until no class is in their way. False after errors.
+bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d);
+
 ClassTable *class_tables(const Graph *g, Arena *a);  // by class
 // The value or node that stands at `iter` where `v` stands in its iteration.
 ValueId twin_value(const Lowering *l, ValueId v, int iter);
@@ -100,6 +104,8 @@ bool is_row_number(const Lowering *l, ValueId v, int rows);
 void merge_groups(Lowering *l, int begin, int end);
 void finish_groups(Lowering *l);
 bool lower_storage(Lowering *l, bool *again);
+// A group's output takes over the place of an input that ends there.
+void lower_in_place(Program *p, Set *s);
 bool lower_arena(Program *p, Diag *d);
 
 #endif

@@ -65,7 +65,7 @@ static bool lower_once(Program *p, int set, Graph *g, const LowerOptions *o, Dia
     return true;
 }
 
-static bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
+bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
 {
     int n_buffers = p->n_buffers, n_places = p->n_places;
     int n_values = g->n_values;
@@ -100,15 +100,22 @@ bool recompute(Graph *g, Diag *d)
     return ok;
 }
 
-Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d)
+Program *program_new(Arena *a, int accumulate)
 {
     Program *p = arena_array(a, Program, 1);
 
     p->arena = a;
-    p->accumulate = o->accumulate;
+    p->accumulate = accumulate;
     p->places.arena = a;
     arena_push(a, p->buffers, p->n_buffers, p->cap_buffers);
     arena_push(a, p->place, p->n_places, p->cap_places);
+    return p;
+}
+
+Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d)
+{
+    Program *p = program_new(a, o->accumulate);
+
     if ((train && !check_types(train, d)) || (predict && !check_types(predict, d)))
         return NULL;
     if (train && !lower_set(p, SET_TRAIN, train, o, d))

@@ -26,11 +26,12 @@ typedef enum BufferKind {
 
 typedef struct Buffer {
     BufferKind kind;
-    int set;          // BUFFER_LOCAL: in which set
+    int set;          // which made it and, of a BUFFER_LOCAL, in which it is in use
     int64_t bytes;    // a multiple of 64
     int first, last;  // BUFFER_LOCAL: items between which it is in use, both included
     int64_t offset;   // in the arena
-    ValueKind of;     // kind of the value that it was made for
+    ValueId value;    // of that set, the first of those that it was made for …
+    int64_t slots;    // … so many of which it holds
 } Buffer;
 
 // A place that an item reads or writes: `value`, which is `base` or a view of it. Where is_twin, in
@@ -67,6 +68,13 @@ typedef enum ItemKind {
 
 // Every buffer ends in so many bytes that nobody writes.
 enum { REDZONE = 64 };
+
+// The bytes of a buffer with places for so many values of so many bytes, and of each place.
+static inline int64_t slot_bytes(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+static inline int64_t buffer_bytes(int64_t bytes, int64_t slots)
+{
+    return slot_bytes(bytes) * slots + REDZONE;
+}
 
 enum { SOURCE_NODE = -1, SOURCE_SPLAT = -2 };  // made in the group itself; a constant
 
@@ -184,6 +192,31 @@ bool cut_is_uneven(const Mesh *m, const RtCut *c);
 
 // Lowers the two graphs (`train` may be NULL). NULL after reporting errors.
 Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d);
+
+// The value that a buffer was made for; not of the workspace.
+static inline const Value *buffer_value(const Program *p, const Buffer *b)
+{
+    return value_of(p->set[b->set].g, b->value);
+}
+
+// That a value of a graph lies in memory of the program that one rank would run.
+typedef struct Life {
+    ValueId value;
+    int64_t slots;    // so many of its size
+    int first, last;  // items from first to before last
+} Life;
+
+typedef struct Lives {
+    Life *life;
+    int n, n_items;
+    int *item;           // by NodeId: which does its work; -1: none does
+    NodeId *node;        // by item: one of its nodes; 0: it has none
+    int64_t *workspace;  // by NodeId
+} Lives;
+
+// What the training program of the graph keeps, before it is known how it is spread. False after
+// reporting errors.
+bool lives_find(const Graph *g, int accumulate, Arena *a, Lives *to, Diag *d);
 
 // What one call of the item does; zero for a loop's begin and end.
 Work item_work(const Program *p, const Set *s, const Item *it);

@@ -3,8 +3,6 @@
 
 #include "lower/internal.h"
 
-enum { ALIGN = 64 };  // bytes
-
 // The twins of one value, known by the ValueId of iteration 0.
 typedef struct Family {
     bool is_used;
@@ -148,17 +146,18 @@ static int64_t in_ring(const Storage *s, int iter)
 
 // ---- buffers ----
 
-static int32_t add_buffer(Storing *st, const Value *v, int64_t slots)
+static int32_t add_buffer(Storing *st, ValueId v, int64_t slots)
 {
     Program *p = st->l->p;
-    int64_t bytes = (value_bytes(v) + ALIGN - 1) / ALIGN * ALIGN;
+    const Value *x = value_of(st->l->g, v);
     Buffer *b = arena_push(p->arena, p->buffers, p->n_buffers, p->cap_buffers);
 
-    *b = (Buffer){.kind = is_persistent(v->kind) ? BUFFER_PERSISTENT : BUFFER_LOCAL,
+    *b = (Buffer){.kind = is_persistent(x->kind) ? BUFFER_PERSISTENT : BUFFER_LOCAL,
                   .set = (int)(st->l->s - p->set),
-                  .bytes = bytes * slots + REDZONE,
+                  .bytes = buffer_bytes(value_bytes(x), slots),
                   .first = -1,
-                  .of = v->kind};
+                  .value = v,
+                  .slots = slots};
     return p->n_buffers - 1;
 }
 
@@ -167,19 +166,19 @@ static void store(Storing *st, ValueId v)
     Lowering *l = st->l;
     Family *f = &st->family[v];
     const Value *x = value_of(l->g, v);
-    int64_t bytes = (value_bytes(x) + ALIGN - 1) / ALIGN * ALIGN;
+    int64_t bytes = slot_bytes(value_bytes(x));
     Storage *s = &l->s->storage[v];
     Block b = value_block(l->g, v);
 
     if (f->is_stack) {
         int64_t slots = l->g->classes[b.cls].length + f->has_before + f->has_after;
-        f->buffer = add_buffer(st, x, slots);
+        f->buffer = add_buffer(st, v, slots);
         *s = (Storage){.step = bytes, .offset = f->has_before ? bytes : 0};
     } else if (f->is_ring) {
-        f->buffer = add_buffer(st, x, 2);
+        f->buffer = add_buffer(st, v, 2);
         *s = (Storage){.ring = 2, .step = bytes};
     } else {
-        f->buffer = add_buffer(st, x, 1);
+        f->buffer = add_buffer(st, v, 1);
         *s = (Storage){0};
     }
     s->buffer = f->buffer;
