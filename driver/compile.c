@@ -150,52 +150,15 @@ static bool open_cluster(Arena *a, const Options *o, Cluster *c)
     return cluster_open(a, name, o->ranks ? o->ranks : 1, c, &d);
 }
 
-// What a rank does of a graph.
-static Graph *part_of(Graph *g, const Sharded *s) { return s ? s->g : g; }
-
-static Program *lower_parts(Arena *a, const Options *o, Graph *train, Graph *predict,
-                            const Spread *s, Diag *d)
+static Program *make_program(Arena *a, const Options *o, const Cluster *c, Graph *train,
+                             Graph *predict, Diag *d)
 {
-    LowerOptions lo = {.fuse = !o->no_fuse, .accumulate = o->accumulate};
+    const LowerOptions lo = {.fuse = !o->no_fuse, .accumulate = o->accumulate};
+    Spread s;
 
-    if (s)
-        memcpy(lo.sharded, s->set, sizeof s->set);
-    return lower(a, part_of(train, lo.sharded[SET_TRAIN]),
-                 part_of(predict, lo.sharded[SET_PREDICT]), &lo, d);
-}
-
-// A plan doesn't count what kernels work in, nor what lies free between buffers. Where the program
-// takes more than it may, a plan is searched for that takes as much less. A plan that is given is
-// followed.
-static Program *lower_ranks(Arena *a, const Options *o, const Cluster *c, Graph *train,
-                            Graph *predict, Diag *d)
-{
-    enum { TRIES = 4 };
-    Options with = *o;
-    int64_t limit = o->memory ? o->memory : (int64_t)c->memory, excess = 0;
-
-    with.memory = limit;
-    for (int i = 0; i < TRIES && with.memory > 0; i++) {
-        Spread s = {0};
-        if (!spread(a, &with, c, train, predict, &s, d)) {
-            if (excess)
-                diag_note(d,
-                          "%" PRId64 " bytes are allowed; the others are the kernels' workspace "
-                          "and gaps between buffers",
-                          limit);
-            return NULL;
-        }
-        Program *p = lower_parts(a, o, train, predict, &s, d);
-        if (!p || o->plan || p->arena_bytes <= limit)
-            return p;
-        excess = p->arena_bytes - limit;
-        with.memory = s.planned.answer.peak - excess;
-    }
-    diag_error(d,
-               "no program of %d ranks that takes at most %" PRId64
-               " bytes each was found: the last one would have taken %" PRId64 " more",
-               o->ranks, limit, excess);
-    return NULL;
+    if (o->ranks < 2)
+        return lower(a, train, predict, &lo, d);
+    return spread(a, o, c, train, predict, &s, d) == SPREAD_DONE ? s.program : NULL;
 }
 
 static int compile_model(Arena *a, const Options *o)
@@ -224,8 +187,7 @@ static int compile_model(Arena *a, const Options *o)
     if (!predict)
         return EXIT_USER;
     bool to_stdout = !o->output && (o->emit == EMIT_PROGRAM || o->emit == EMIT_C);
-    Program *p = o->ranks > 1 ? lower_ranks(a, o, &c, train, predict, &d)
-                              : lower_parts(a, o, train, predict, NULL, &d);
+    Program *p = make_program(a, o, &c, train, predict, &d);
     if (!p)
         return EXIT_USER;
     if (!to_stdout) {

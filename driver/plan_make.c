@@ -42,23 +42,6 @@ static void make_next(PlanFile *f, const Graph *g, const Planned *p, Arena *a)
     }
 }
 
-void plan_make_memory(PlanFile *f, const Graph *g, const Planned *p, Arena *a)
-{
-    static const char *const kinds[HOLDERS] = {"parameters", "optimizer", "gradients",
-                                               "activations", "copies"};
-    const Node *n = &g->nodes[p->answer.at];
-    const char *scope = n->source && n->source->scope ? n->source->scope : "";
-
-    f->bytes = p->answer.outcome == OUTCOME_INFEASIBLE ? p->answer.least : p->answer.peak;
-    f->holder = arena_array(a, PlanHolder, HOLDERS);
-    f->n_holders = HOLDERS;
-    for (int i = 0; i < HOLDERS; i++)
-        f->holder[i] = (PlanHolder){kinds[i], p->held[i]};
-    if (p->answer.at > 0 && p->answer.at < g->n_nodes)
-        f->fullest = arena_string(a, "%s%s%s", phase_names[n->phase], *scope ? " of " : "",
-                                  printable_text(a, scope));
-}
-
 static void make_presets(PlanFile *f, const Planned *p, Arena *a)
 {
     f->n_rivals = p->n_presets;
@@ -72,9 +55,13 @@ static void make_presets(PlanFile *f, const Planned *p, Arena *a)
     }
 }
 
-bool plan_make(PlanFile *f, const Graph *g, const Cluster *c, const Planned *p, int accumulate,
-               Arena *a, Diag *d)
+void plan_make(PlanFile *f, const Cluster *c, const Spread *s, Arena *a)
 {
+    const Planned *p = &s->planned;
+    const Sharded *sharded = s->program->set[SET_TRAIN].sharded;
+    const Graph *g = sharded->whole;
+    int accumulate = s->program->accumulate;
+
     plan_file_make(f, g, c, &p->plan, accumulate, a);
     f->seconds = seconds_of(p->answer.cost);
     f->compute = seconds_of(p->compute);
@@ -83,8 +70,9 @@ bool plan_make(PlanFile *f, const Graph *g, const Cluster *c, const Planned *p, 
     f->meshes = p->n_searched + p->n_excluded + p->n_left_out;
     f->excluded = p->n_excluded;
     f->left_out = p->n_left_out;
+    f->memory = s->wish.memory;
     make_next(f, g, p, a);
     make_presets(f, p, a);
-    plan_make_memory(f, g, p, a);
-    return plan_make_moves(f, g, &p->plan, accumulate, a, d);
+    plan_make_memory(f, s->program, a);
+    plan_make_moves(f, sharded, accumulate, a);
 }

@@ -3,16 +3,15 @@
 #define SHARDCC_PLAN_MAKE_H
 
 #include "analyzer/plan_file.h"
-#include "solver/plan.h"
+#include "driver/spread.h"
 
 // All but the names of the files and what was asked for. False after an error.
-bool plan_make(PlanFile *f, const Graph *g, const Cluster *c, const Planned *p, int accumulate,
-               Arena *a, Diag *d);
+void plan_make(PlanFile *f, const Cluster *c, const Spread *s, Arena *a);
 
-// What holds memory, and when most is held: of any plan, also of one that doesn't fit.
-void plan_make_memory(PlanFile *f, const Graph *g, const Planned *p, Arena *a);
+// Of any program: the bytes of its arena, what they hold when most is held, and when that is.
+void plan_make_memory(PlanFile *f, const Program *p, Arena *a);
 
-// The collectives of the plan's program, and what they take for each value. False after an error.
-bool plan_make_moves(PlanFile *f, const Graph *g, const Plan *p, int accumulate, Arena *a, Diag *d);
+// The collectives of the plan's program, and what they take for each value.
+void plan_make_moves(PlanFile *f, const Sharded *s, int accumulate, Arena *a);
 
 #endif

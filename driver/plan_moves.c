@@ -73,23 +73,19 @@ static void add_seconds(PlanFile *f, Arena *a)
         f->value[map_get(&value, f->collective[i].value) - 1].seconds += f->collective[i].seconds;
 }
 
-bool plan_make_moves(PlanFile *f, const Graph *g, const Plan *p, int accumulate, Arena *a, Diag *d)
+void plan_make_moves(PlanFile *f, const Sharded *s, int accumulate, Arena *a)
 {
-    const Sharded *s = partition(a, g, p, d);
     Moves m = {.s = s,
-               .name = graph_names(g, a),
-               .entry = plan_file_entries(g, a),
-               .layouts = layouts_new(a, &p->mesh),
+               .name = graph_names(s->whole, a),
+               .entry = plan_file_entries(s->whole, a),
+               .layouts = layouts_new(a, &s->plan->mesh),
                .accumulate = accumulate,
                .arena = a};
 
-    if (!s)
-        return false;
     for (NodeId n = 1; n < s->n_nodes; n++)
         if (!s->node[n].of && !s->g->nodes[n].block.iter)
             add_move(&m, n);
     f->collective = m.to;
     f->n_collectives = m.n;
     add_seconds(f, a);
-    return true;
 }

@@ -1,90 +1,91 @@
-// From the graphs of one rank to those of many: a plan of each, and the graph split as it says.
+// From the graphs of one rank to the program of many: a plan of each graph, the graphs split as
+// they say, and lowered. The rows of a plan's memory don't know how buffers pack, nor what
+// communication needs in between: where the arena is larger than they say, the search gets less.
 #include "driver/spread.h"
 
 #include <string.h>
 
 #include "analyzer/plan_file.h"
 #include "driver/pins.h"
+#include "driver/plan_make.h"
+#include "driver/plan_text.h"
 
-PlanOptions spread_options(Arena *a, const Options *o, const Cluster *c)
+// ---- what is asked for ----
+
+typedef struct Job {
+    Arena *a;
+    const Options *o;
+    const Cluster *c;
+    const Graph *train, *predict;  // train may be NULL
+    const Graph *g;                // that is planned: train, if it is there
+    PlanOptions wish;
+    const Mesh *mesh;
+    int n_meshes;
+    Plan given;  // where `follows`: without a search
+    bool follows;
+    Diag *d, at;  // at: the plan's file, where there is one
+} Job;
+
+static PlanOptions options_of(const Job *j)
 {
-    return (PlanOptions){.accumulate = o->accumulate,
-                         .memory = o->memory ? o->memory : (int64_t)c->memory,
+    return (PlanOptions){.accumulate = j->o->accumulate,
+                         .memory = j->o->memory ? j->o->memory : (int64_t)j->c->memory,
                          .solve = {.time_limit = 60,
                                    .gap = 1e-2,
                                    .threads = 2,
                                    .seed = 1,
                                    .engine = "cbc",
-                                   .programs = program_folder(a),
+                                   .programs = program_folder(j->a),
                                    .is_quick = true}};
 }
 
-int spread_meshes(Arena *a, const Options *o, const Cluster *c, int ranks, const Mesh **mesh,
-                  Diag *d)
+static bool read_wishes(Job *j)
 {
-    Mesh *given = arena_array(a, Mesh, 1);
-
-    *mesh = given;
-    return o->mesh ? mesh_parse(a, c, ranks, o->mesh, given, d) : mesh_shapes(a, c, ranks, mesh, d);
-}
-
-bool spread_wishes(Arena *a, const Options *o, const Graph *g, const Mesh *mesh, PlanOptions *po,
-                   Diag *d)
-{
-    Preset *preset = arena_array(a, Preset, 1);
+    Mesh *given = arena_array(j->a, Mesh, 1);
+    Preset *preset = arena_array(j->a, Preset, 1);
+    Diag of_options = {.file = "shardcc", .to = j->d->to};
     Pin *pin = NULL;
 
-    po->n_pins = pins_read(a, o, g, mesh, &pin, d);
-    po->pin = pin;
-    po->preset = o->preset ? preset : NULL;
-    return po->n_pins >= 0 && (!o->preset || preset_parse(o->preset, preset, d));
-}
-
-// The cheapest plan of all meshes that the options allow.
-static bool find_plan(Arena *a, const Options *o, const Cluster *c, const Graph *g, Planned *to,
-                      Diag *d)
-{
-    PlanOptions po = spread_options(a, o, c);
-    const Mesh *mesh;
-    int n = spread_meshes(a, o, c, o->ranks, &mesh, d);
-
-    if (!n || !spread_wishes(a, o, g, mesh, &po, d) || !plan_search(g, c, mesh, n, &po, to, a, d))
+    j->n_meshes = 1;
+    j->mesh = given;
+    if (!j->o->mesh)
+        j->n_meshes = mesh_shapes(j->a, j->c, j->o->ranks, &j->mesh, &of_options);
+    else if (!mesh_parse(j->a, j->c, j->o->ranks, j->o->mesh, given, &of_options))
         return false;
-    if (!is_found(to->answer.outcome))
-        diag_error(d, "no plan for %d ranks was found that fits %" PRId64 " bytes a rank", o->ranks,
-                   po.memory);
-    return is_found(to->answer.outcome);
+    if (!j->n_meshes)
+        return false;
+    j->wish.n_pins = pins_read(j->a, j->o, j->g, j->mesh, &pin, j->d);
+    j->wish.pin = pin;
+    j->wish.preset = j->o->preset ? preset : NULL;
+    return j->wish.n_pins >= 0 && (!j->o->preset || preset_parse(j->o->preset, preset, j->d));
 }
 
-// The plan of a file; where entries of it are pins, the cheapest with these.
-static bool read_plan(Arena *a, const Options *o, const Cluster *c, const Graph *g, Planned *to,
-                      Diag *d)
+// The plan of a file, whose edited entries are pins.
+static bool read_plan(Job *j)
 {
-    PlanOptions po = spread_options(a, o, c);
-    Diag at = {.file = base_name(o->plan)};
+    Mesh *mesh = arena_array(j->a, Mesh, 1);
     PlanPins pins;
     PlanFile f;
-    Plan p;
 
-    if (!plan_file_open(a, o->plan, &f, &at) || !plan_file_read(&f, g, c, &p, &pins, a, &at))
+    if (!plan_file_open(j->a, j->o->plan, &f, &j->at) ||
+        !plan_file_read(&f, j->g, j->c, &j->given, &pins, j->a, &j->at))
         return false;
-    *to = (Planned){.plan = p};
-    Pin *pin = arena_array(a, Pin, pins.n_values + pins.n_nodes);
+    *mesh = j->given.mesh;
+    j->mesh = mesh;
+    j->n_meshes = 1;
+    Pin *pin = arena_array(j->a, Pin, pins.n_values + pins.n_nodes);
     for (int i = 0; i < pins.n_values; i++)
-        pin[po.n_pins++] =
-            (Pin){.kind = PIN_REST, .id = pins.value[i], .spec = p.spec[pins.value[i]]};
+        pin[j->wish.n_pins++] =
+            (Pin){.kind = PIN_REST, .id = pins.value[i], .spec = j->given.spec[pins.value[i]]};
     for (int i = 0; i < pins.n_nodes; i++)
-        pin[po.n_pins++] =
-            (Pin){.kind = PIN_STRATEGY, .id = pins.node[i], .spec = p.strategy[pins.node[i]]};
-    po.pin = pin;
-    if (!po.n_pins)
-        return true;
-    if (!plan_find(g, c, &p.mesh, &po, to, a, &at))
-        return false;
-    if (!is_found(to->answer.outcome))
-        diag_error(&at, "no plan with these pins fits %" PRId64 " bytes a rank", po.memory);
-    return is_found(to->answer.outcome);
+        pin[j->wish.n_pins++] = (Pin){
+            .kind = PIN_STRATEGY, .id = pins.node[i], .spec = j->given.strategy[pins.node[i]]};
+    j->wish.pin = pin;
+    j->follows = !j->wish.n_pins;
+    return true;
 }
+
+// ---- from a plan to a program ----
 
 // Layers whose parameters rest otherwise from layer to layer, as they may where the training
 // graph's layers aren't all alike, are no loop of predictions.
@@ -111,34 +112,131 @@ static void part_layers(Arena *a, const Graph *train, const Plan *p, Graph *pred
 }
 
 // A plan of the forward-only graph on the mesh of the other's.
-static bool find_like(Arena *a, const Options *o, const Cluster *c, const Graph *train,
-                      Graph *predict, const Plan *like, Plan *to, Diag *d)
+static bool plan_like(const Job *j, const Plan *like, int64_t limit, Graph *predict, Plan *to)
 {
-    PlanOptions po = spread_options(a, o, c);
+    PlanOptions o = options_of(j);
     Planned p;
 
-    part_layers(a, train, like, predict);
-    if (!plan_predict(predict, train, like, c, &po, &p, a, d))
+    o.memory = limit;
+    part_layers(j->a, j->train, like, predict);
+    if (!plan_predict(predict, j->train, like, j->c, &o, &p, j->a, j->d))
         return false;
-    if (!is_found(p.answer.outcome))
-        diag_error(d, "no plan of predictions that fits was found");
+    if (!p.answer.choice)
+        diag_error(j->d, "no plan of predictions was found in time");
     *to = p.plan;
-    return is_found(p.answer.outcome);
+    return p.answer.choice;
 }
 
-bool spread(Arena *a, const Options *o, const Cluster *c, const Graph *train, Graph *predict,
-            Spread *to, Diag *d)
+// The program of a plan, whatever it takes.
+static Program *make_program(const Job *j, const Plan *plan, int64_t limit)
 {
-    Plan *p = arena_array(a, Plan, 2);
+    LowerOptions o = {.fuse = !j->o->no_fuse, .accumulate = j->o->accumulate};
+    Plan *p = arena_array(j->a, Plan, 2);
+    Graph *predict = graph_twin(j->predict, j->a), *train = NULL;
 
-    if (!(o->plan ? read_plan : find_plan)(a, o, c, train ? train : predict, &to->planned, d))
-        return false;
-    p[0] = to->planned.plan;
-    if (train && !(to->set[SET_TRAIN] = partition(a, train, &p[0], d)))
-        return false;
-    p[1] = p[0];
-    if (train && !find_like(a, o, c, train, predict, &p[0], &p[1], d))
-        return false;
-    to->set[SET_PREDICT] = partition(a, predict, &p[1], d);
-    return to->set[SET_PREDICT];
+    p[0] = p[1] = *plan;
+    if (j->train) {
+        o.sharded[SET_TRAIN] = partition(j->a, j->train, &p[0], j->d);
+        if (!o.sharded[SET_TRAIN] || !plan_like(j, plan, limit, predict, &p[1]))
+            return NULL;
+        train = o.sharded[SET_TRAIN]->g;
+    }
+    o.sharded[SET_PREDICT] = partition(j->a, predict, &p[1], j->d);
+    return o.sharded[SET_PREDICT] ? lower(j->a, train, o.sharded[SET_PREDICT]->g, &o, j->d) : NULL;
+}
+
+// ---- as much memory as there is ----
+
+// A plan by rows of at most `limit` bytes, where there is one, or else of the least, and its
+// program.
+static Spreading make(Job *j, int64_t limit, Spread *to)
+{
+    PlanOptions o = j->wish;
+
+    *to = (Spread){.wish = j->wish};
+    o.memory = limit;
+    if (j->follows)
+        to->planned.plan = j->given;
+    else if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
+        return SPREAD_WRONG;
+    if (!j->follows && !to->planned.answer.choice)
+        return SPREAD_NOTHING;
+    to->program = make_program(j, &to->planned.plan, limit);
+    return to->program ? SPREAD_DONE : SPREAD_WRONG;
+}
+
+// A program that fits is better than one that doesn't, and then what is cheaper, or smaller.
+static bool is_better(const Spread *x, const Spread *best, int64_t limit)
+{
+    bool fits = x->program->arena_bytes <= limit;
+
+    if (!best->program || fits != (best->program->arena_bytes <= limit))
+        return !best->program || fits;
+    return fits ? x->planned.answer.cost < best->planned.answer.cost
+                : x->program->arena_bytes < best->program->arena_bytes;
+}
+
+// The search's limit is what an arena may be, less what the last one was larger than its rows. Last
+// comes the plan of the least rows.
+static Spreading find(Job *j, Spread *best)
+{
+    enum { TRIES = 4 };
+    int64_t limit = j->wish.memory, beyond = 0;
+
+    *best = (Spread){0};
+    for (int i = 0; i <= TRIES; i++) {
+        Spread x;
+        Spreading made = make(j, i < TRIES && beyond < limit ? limit - beyond : 1, &x);
+        if (made != SPREAD_DONE)
+            return made;
+        if (is_better(&x, best, limit))
+            *best = x;
+        bool fits = x.program->arena_bytes <= limit;
+        bool is_least = x.planned.answer.outcome == OUTCOME_INFEASIBLE;
+        int64_t next = x.program->arena_bytes - x.planned.answer.peak;
+        if (j->follows || (fits ? !is_least || next >= beyond : is_least))
+            break;
+        beyond = next;
+    }
+    return j->follows || best->program->arena_bytes <= limit ? SPREAD_DONE : SPREAD_INFEASIBLE;
+}
+
+static void say_infeasible(const Job *j, const Spread *s)
+{
+    int64_t bytes = s->program->arena_bytes;
+    PlanFile f = {0};
+    Text what = {0};
+
+    plan_make_memory(&f, s->program, j->a);
+    diag_error(j->d,
+               "no plan of %d ranks fits %s a rank: the least that was found takes %" PRId64
+               " bytes (%s)",
+               j->o->ranks, bytes_text(j->a, (double)j->wish.memory), bytes,
+               bytes_text(j->a, (double)bytes));
+    plan_holders(j->a, &f, &what);
+    diag_note(j->d, "most is held in %s", what.s);
+    text_free(&what);
+}
+
+Spreading spread(Arena *a, const Options *o, const Cluster *c, const Graph *train,
+                 const Graph *predict, Spread *to, Diag *d)
+{
+    Job j = {.a = a,
+             .o = o,
+             .c = c,
+             .train = train,
+             .predict = predict,
+             .g = train ? train : predict,
+             .d = d,
+             .at = {.file = o->plan ? base_name(o->plan) : d->file, .to = d->to}};
+
+    j.wish = options_of(&j);
+    if (!(o->plan ? read_plan : read_wishes)(&j))
+        return SPREAD_WRONG;
+    Spreading found = find(&j, to);
+    if (found == SPREAD_NOTHING)
+        diag_error(d, "no plan was found in time");
+    if (found == SPREAD_INFEASIBLE)
+        say_infeasible(&j, to);
+    return found;
 }

@@ -1,4 +1,4 @@
-// From the graphs of one rank to those of many.
+// From the graphs of one rank to the program of many.
 #ifndef SHARDCC_SPREAD_H
 #define SHARDCC_SPREAD_H
 
@@ -6,25 +6,23 @@
 #include "lower/lower.h"
 #include "solver/plan.h"
 
+typedef enum Spreading {
+    SPREAD_DONE,
+    SPREAD_WRONG,       // there were mistakes, or a plan's graph can't be lowered
+    SPREAD_INFEASIBLE,  // nothing was found that keeps to the memory
+    SPREAD_NOTHING,     // the search was stopped before it found a plan
+} Spreading;
+
 typedef struct Spread {
-    const Sharded *set[N_SETS];
-    Planned planned;  // of the training graph
+    Planned planned;   // of the training graph; of the other one, if there is none
+    PlanOptions wish;  // what was asked for: pins, preset, the bytes of a rank
+    Program *program;  // its arena is what the plan takes of a rank's memory
 } Spread;
 
-// How plans are searched for: the same options, the same plan.
-PlanOptions spread_options(Arena *a, const Options *o, const Cluster *c);
-
-// The meshes of so many ranks that the options allow; returns how many, 0 after an error.
-int spread_meshes(Arena *a, const Options *o, const Cluster *c, int ranks, const Mesh **mesh,
-                  Diag *d);
-
-// What --pin and --plan-preset ask for, into `po`. False after an error.
-bool spread_wishes(Arena *a, const Options *o, const Graph *g, const Mesh *mesh, PlanOptions *po,
-                   Diag *d);
-
-// Plans the training graph for the ranks, mesh and memory of the options, and splits both graphs;
-// `train` may be NULL, then the other one is planned. False after an error.
-bool spread(Arena *a, const Options *o, const Cluster *c, const Graph *train, Graph *predict,
-            Spread *to, Diag *d);
+// The cheapest plan for the ranks, mesh and memory of the options, or the one that they name, and
+// its program: both graphs (`train` may be NULL) split and lowered. What isn't SPREAD_DONE has been
+// reported.
+Spreading spread(Arena *a, const Options *o, const Cluster *c, const Graph *train,
+                 const Graph *predict, Spread *to, Diag *d);
 
 #endif

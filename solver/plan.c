@@ -149,13 +149,13 @@ static bool find_answer(Finder *f, const Graph *g)
 }
 
 bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
-                     Wide enough, Planned *to, Arena *a, Diag *d)
+                     const Lives *lives, Wide enough, Planned *to, Arena *a, Diag *d)
 {
     Arena *own = arena_new();
     Finder f = {.m = m, .o = o, .enough = enough, .to = to, .arena = a, .own = own, .d = d};
 
     *to = (Planned){.plan.mesh = *m, .n_searched = 1};
-    bool ok = plan_build(&f.q, g, c, m, o, own, d) && find_answer(&f, g);
+    bool ok = plan_build(&f.q, g, c, m, o, lives, own, d) && find_answer(&f, g);
     if (ok && to->answer.choice) {
         read_choice(&f.q, g, to->answer.choice, &to->plan, a);
         plan_report(&f.q, g, to, a);

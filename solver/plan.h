@@ -45,16 +45,6 @@ typedef struct PlanOptions {
     SolveOptions solve;    // start and enough are the search's
 } PlanOptions;
 
-// What holds memory.
-typedef enum Holder {
-    HOLDS_PARAMETERS,  // and buffers
-    HOLDS_STATES,      // of the optimizer
-    HOLDS_GRADIENTS,
-    HOLDS_ACTIVATIONS,  // all else that is made
-    HOLDS_COPIES,       // of values that are used otherwise than they rest
-    HOLDERS
-} Holder;
-
 // The best alternative to a decision with all others held, and what it costs more (picoseconds a
 // step; less than nothing only where the core hasn't proved its answer).
 typedef struct Next {
@@ -75,10 +65,9 @@ enum { MOST_PRESETS = 64 };  // that are reported
 
 typedef struct Planned {
     Plan plan;      // where answer.choice isn't NULL
-    Answer answer;  // costs are picoseconds a step; at: the node at which most is held
+    Answer answer;  // costs are picoseconds a step; bytes are those of lives_find
     // Where answer.choice isn't NULL:
     int64_t compute, communication;  // picoseconds a step, which add up to the cost
-    int64_t held[HOLDERS];           // bytes when most is held
     Next *rest;                      // by ValueId
     Next *use;                       // by 3 · ValueId + phase, as Plan.use
     Next *strategy;                  // by NodeId

@@ -285,12 +285,13 @@ static void costs_scale(PlanProblem *q)
 // ---- the whole ----
 
 static Builder builder_new(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
-                           const PlanOptions *o, Arena *a, Arena *scratch)
+                           const PlanOptions *o, const Lives *lives, Arena *a, Arena *scratch)
 {
     Builder b = {.q = q,
                  .g = g,
                  .cluster = c,
                  .mesh = m,
+                 .lives = lives,
                  .o = o,
                  .layouts = layouts_new(scratch, m),
                  .traffic = traffic_find(g, scratch),
@@ -309,10 +310,10 @@ static Builder builder_new(PlanProblem *q, const Graph *g, const Cluster *c, con
 }
 
 bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
-                const PlanOptions *o, Arena *a, Diag *d)
+                const PlanOptions *o, const Lives *lives, Arena *a, Diag *d)
 {
     Arena *scratch = arena_new();
-    Builder b = builder_new(q, g, c, m, o, a, scratch);
+    Builder b = builder_new(q, g, c, m, o, lives, a, scratch);
 
     rest_variables(&b);
     use_variables(&b);
@@ -334,7 +335,7 @@ Floor plan_floor(const Graph *g, const Cluster *c, const Mesh *m, const PlanOpti
 {
     Arena *scratch = arena_new();
     PlanProblem q;
-    Builder b = builder_new(&q, g, c, m, o, scratch, scratch);
+    Builder b = builder_new(&q, g, c, m, o, NULL, scratch, scratch);
     Floor f = {0};
 
     plan_nodes(&b);

@@ -2,6 +2,7 @@
 #ifndef SHARDCC_SOLVER_PLAN_BUILD_H
 #define SHARDCC_SOLVER_PLAN_BUILD_H
 
+#include "lower/lower.h"
 #include "solver/plan.h"
 
 // ---- plan_build.c ----
@@ -60,6 +61,7 @@ typedef struct Builder {
     const Mesh *mesh;
     Layouts *layouts;
     Traffic traffic;
+    const Lives *lives;  // NULL: memory doesn't count
     const PlanOptions *o;
     Pairing *pairing;
     int n_pairings, cap_pairings;
@@ -82,7 +84,7 @@ int use_of_input(const PlanProblem *q, const Graph *g, NodeId n, int i);
 // Costs are picoseconds of a step of `accumulate` micro-batches. Pins have the variables and specs
 // that they need, but decide nothing. False after an error: sums of costs are too large.
 bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
-                const PlanOptions *o, Arena *a, Diag *d);
+                const PlanOptions *o, const Lives *lives, Arena *a, Diag *d);
 
 // What is known of a problem before it is built: no plan costs less than its nodes do, each for
 // itself; and about how many pairs it would have.
@@ -100,7 +102,7 @@ void plan_edges(Builder *b);
 // ---- plan.c ----
 // plan_find, on a mesh that the preset fits; with `enough`, only what is cheaper is looked for.
 bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
-                     Wide enough, Planned *to, Arena *a, Diag *d);
+                     const Lives *lives, Wide enough, Planned *to, Arena *a, Diag *d);
 
 // ---- plan_pin.c ----
 // Takes the mark from all alternatives of pinned variables but the pinned ones. False, with errors,

@@ -85,63 +85,56 @@ void plan_edges(Builder *b)
 
 // ---- bytes ----
 
-// How many of a first value's fellows live from `time` on, changed by `by`.
-typedef struct Life {
+// That the values like a first one take so many places more (or fewer) from an item on, in so many
+// buffers more.
+typedef struct Change {
     ValueId first;
-    int time, by;
-} Life;
+    int item;
+    int64_t slots;
+    int buffers;
+} Change;
 
-static int compare_lives(const void *x, const void *y)
+static int compare_changes(const void *x, const void *y)
 {
-    const Life *a = x, *b = y;
+    const Change *a = x, *b = y;
 
     if (a->first != b->first)
         return a->first < b->first ? -1 : 1;
-    return (a->time > b->time) - (a->time < b->time);
+    return (a->item > b->item) - (a->item < b->item);
 }
 
-// When each stored value lives: without a producer always, else from its node to its last reader.
-// What is written over another lives there.
-static Life *lives_find(Builder *b, int *n)
+static Change *changes_find(Builder *b, int *n)
 {
-    const Graph *g = b->g;
-    int *end = arena_array(b->scratch, int, g->n_values);
-    Life *life = arena_array(b->scratch, Life, 2 * (size_t)g->n_values);
+    const Lives *l = b->lives;
+    Change *change = arena_array(b->scratch, Change, l ? 2 * l->n : 0);
 
-    for (NodeId k = 1; k < g->n_nodes; k++)
-        for (int i = 0; i < g->nodes[k].n_in; i++)
-            end[b->traffic.base[g->nodes[k].in[i]]] = k + 1;
-    for (int i = 0; i < g->n_outputs; i++)
-        end[b->traffic.base[g->outputs[i].value]] = g->n_nodes;
-    for (int i = 0; i < g->n_carries; i++)
-        end[g->carries[i].out] = 0;
-    for (ValueId v = 1; v < g->n_values; v++) {
-        int made = value_of(g, v)->producer;
-        int last = made ? end[v] : g->n_nodes;
-        if (!b->traffic.is_stored[v] || b->traffic.base[v] != v || last <= made)
-            continue;
-        ValueId first = b->q->alike.value[v];
-        life[(*n)++] = (Life){first, made, 1};
-        life[(*n)++] = (Life){first, last, -1};
+    for (int i = 0; l && i < l->n; i++) {
+        const Life *x = &l->life[i];
+        ValueId first = b->q->alike.value[x->value];
+        change[(*n)++] = (Change){first, x->first, x->slots, 1};
+        change[(*n)++] = (Change){first, x->last, -x->slots, -1};
     }
     if (*n)
-        qsort(life, (size_t)*n, sizeof *life, compare_lives);
-    return life;
+        qsort(change, (size_t)*n, sizeof *change, compare_changes);
+    return change;
 }
 
-static void uses_write(Builder *b, const Variable *v, const Life *life, int n, int *n_uses,
+static void uses_write(Builder *b, const Variable *v, const Change *change, int n, int *n_uses,
                        int *cap)
 {
     Problem *p = &b->q->problem;
 
     for (int k = 0; k < v->n; k++) {
-        int64_t bytes = spec_bytes(b->mesh, &v->spec[k], value_of(b->g, v->id)), count = 0;
+        int64_t bytes = n ? spec_bytes(b->mesh, &v->spec[k], value_of(b->g, v->id)) : 0;
+        int64_t slots = 0, buffers = 0;
         *p->first_use++ = *n_uses;
-        for (int i = 0; i < n; i++) {
-            count += life[i].by;
-            if (i + 1 < n && life[i + 1].time > life[i].time && count * bytes > 0)
+        for (int i = 0; i + 1 < n; i++) {
+            slots += change[i].slots;
+            buffers += change[i].buffers;
+            if (change[i + 1].item > change[i].item && buffers > 0)
                 *arena_push(b->arena, p->use, *n_uses, *cap) =
-                    (Use){life[i].time, life[i + 1].time, count * bytes};
+                    (Use){change[i].item, change[i + 1].item,
+                          slots * slot_bytes(bytes) + buffers * REDZONE};
         }
     }
 }
@@ -167,9 +160,9 @@ void plan_nodes(Builder *b)
 {
     PlanProblem *q = b->q;
     Problem *p = &q->problem;
-    int n_uses = 0, cap = 0, n_lives = 0, *first_use;
+    int n_uses = 0, cap = 0, n_changes = 0, *first_use;
     int64_t *count = arena_array(b->scratch, int64_t, b->g->n_nodes);
-    Life *life = lives_find(b, &n_lives), *end = life + n_lives;
+    Change *change = changes_find(b, &n_changes), *end = change + n_changes;
 
     for (NodeId n = 1; n < b->g->n_nodes; n++)
         count[q->alike.node[n]] += times_of(b, b->g->nodes[n].phase);
@@ -184,10 +177,10 @@ void plan_nodes(Builder *b)
         int n = 0;
         if (v->kind == VARIABLE_NODE)
             node_costs(b, v, count[v->id], p->cost + p->first[i]);
-        while (v->kind == VARIABLE_REST && life + n < end && life[n].first == v->id)
+        while (v->kind == VARIABLE_REST && change + n < end && change[n].first == v->id)
             n++;
-        uses_write(b, v, life, n, &n_uses, &cap);
-        life += n;
+        uses_write(b, v, change, n, &n_uses, &cap);
+        change += n;
     }
     *p->first_use = n_uses;
     p->first_use = first_use;

@@ -67,33 +67,6 @@ static bool fits(const Problem *p, const Profile *f, int k, int chosen)
     return true;
 }
 
-static Holder holder_of(const Graph *g, const bool *is_gradient, const Variable *v)
-{
-    ValueKind kind = value_of(g, v->id)->kind;
-
-    if (v->kind == VARIABLE_USE)
-        return HOLDS_COPIES;
-    if (kind == VALUE_PARAMETER || kind == VALUE_BUFFER)
-        return HOLDS_PARAMETERS;
-    if (kind == VALUE_STATE)
-        return HOLDS_STATES;
-    return is_gradient[v->id] ? HOLDS_GRADIENTS : HOLDS_ACTIVATIONS;
-}
-
-static void find_holders(const PlanProblem *q, const Graph *g, Planned *to, Arena *scratch)
-{
-    const Problem *p = &q->problem;
-    bool *is_gradient = arena_array(scratch, bool, g->n_values);
-
-    for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i].role == OUTPUT_GRADIENT)
-            is_gradient[q->alike.value[g->outputs[i].value]] = true;
-    for (int i = 0; i < p->n_nodes; i++)
-        if (q->variable[i].kind != VARIABLE_NODE)
-            to->held[holder_of(g, is_gradient, &q->variable[i])] +=
-                held_at(p, p->first[i] + to->answer.choice[i], to->answer.at);
-}
-
 // ---- costs ----
 
 // By alternative: what a step costs with it, all else held, more than with what was chosen.
@@ -169,7 +142,6 @@ void plan_report(const PlanProblem *q, const Graph *g, Planned *to, Arena *a)
         to->communication += edge_cost(p, e, to->answer.choice[e->a], to->answer.choice[e->b]);
     to->compute *= q->unit;
     to->communication *= q->unit;
-    find_holders(q, g, to, scratch);
     find_all_next(q, g, to, a, scratch);
     arena_free(scratch);
 }

@@ -82,10 +82,28 @@ static void conclude(Planned *to, Wide bound, double gap)
 {
     Answer *x = &to->answer;
 
-    if (!is_found(x->outcome))
-        return;
     x->bound = bound < x->cost ? bound : x->cost;
     x->outcome = answer_gap(x->cost, x->bound) <= gap ? OUTCOME_PROVED : OUTCOME_FOUND;
+}
+
+static Wide least_floor(const Graph *g, const Cluster *c, const Mesh *mesh, int n,
+                        const PlanOptions *o)
+{
+    Wide least = WIDE_MOST;
+
+    for (int i = 0; i < n; i++) {
+        Wide cost = plan_floor(g, c, &mesh[i], o).cost;
+        least = cost < least ? cost : least;
+    }
+    return least;
+}
+
+// Where nothing fits, the plan of the lowest peak costs what it does; none takes less than its
+// nodes' work.
+static void conclude_least(Planned *to, Wide floor)
+{
+    to->answer.cost = to->compute + to->communication;
+    to->answer.bound = floor < to->answer.cost ? floor : to->answer.cost;
 }
 
 static bool no_preset(const Preset *p, const Mesh *m, int n, Diag *d)
@@ -125,8 +143,11 @@ bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, cons
     Candidate *all = arena_array(a, Candidate, n);
     int count = find_candidates(g, c, mesh, n, o, all);
     Wide bound = WIDE_MOST;  // of the meshes on which something fits
+    Lives lives;
 
     *to = (Planned){.plan.mesh = mesh[0]};
+    if (!lives_find(g, o->accumulate, a, &lives, d))
+        return false;
     for (int i = 0; i < count; i++) {
         bool is_there = to->n_searched && is_found(to->answer.outcome);
         Planned x;
@@ -135,8 +156,8 @@ bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, cons
         } else if (all[i].floor.pairs > MOST_PAIRS && to->n_searched) {
             to->n_left_out++;
         } else {
-            if (!plan_find_below(g, c, &mesh[all[i].mesh], o, is_there ? to->answer.cost : 0, &x, a,
-                                 d))
+            if (!plan_find_below(g, c, &mesh[all[i].mesh], o, &lives,
+                                 is_there ? to->answer.cost : 0, &x, a, d))
                 return false;
             if (x.answer.outcome != OUTCOME_INFEASIBLE && x.answer.bound < bound)
                 bound = x.answer.bound;
@@ -145,7 +166,10 @@ bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, cons
     }
     if (!count)
         return no_preset(o->preset, mesh, n, d);
-    conclude(to, bound, o->solve.gap);
+    if (is_found(to->answer.outcome))
+        conclude(to, bound, o->solve.gap);
+    else if (to->answer.choice)
+        conclude_least(to, least_floor(g, c, mesh, n, o));
     return true;
 }
 

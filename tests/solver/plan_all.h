@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lower/lower.h"
 #include "solver/plan.h"
 #include "tests/solver/programs.h"
 
@@ -84,6 +85,8 @@ typedef struct All {
     int64_t *cost[12];  // … what it costs to rest so
     int n_specs[12];
     Spec at[12];
+    bool is_stored[12];               // by value: it has bytes of its own …
+    int begin[12], end[12], n_items;  // … from item to item of the program
     int64_t best;
 } All;
 
@@ -180,21 +183,51 @@ static inline int64_t rest_cost(const All *all, ValueId v, Spec rest)
     return cost;
 }
 
-// Bytes at each node, of what isn't written over another.
+// When each value is in memory, read off the items of one rank's program: of these graphs, which
+// have no loops, from the first item that names it to the last.
+static inline void find_items(All *all, Arena *a)
+{
+    const LowerOptions o = {.fuse = true, .accumulate = 1};
+    Diag d = {.file = "graph"};
+    Text t = {0};
+
+    graph_print(all->g, &t);
+    Graph *g = graph_parse(a, t.s, t.n, &d);
+    const Set *s = &lower(a, g, NULL, &o, &d)->set[SET_TRAIN];
+    text_free(&t);
+    all->n_items = s->n_items;
+    for (ValueId v = 1; v < all->g->n_values; v++) {
+        bool is_made = value_of(g, v)->producer, is_first = is_made;
+        bool is_kept = !is_made && value_of(g, v)->kind != VALUE_INPUT;
+        all->begin[v] = 0;
+        all->end[v] = is_kept ? s->n_items : 0;
+        for (int i = 0; i < s->n_items; i++)
+            for (int k = 0; k < s->items[i].n_in + s->items[i].n_out; k++) {
+                if (s->items[i].operands[k].base != v)
+                    continue;
+                all->begin[v] = is_first ? i : all->begin[v];
+                all->end[v] = i + 1 > all->end[v] ? i + 1 : all->end[v];
+                is_first = false;
+            }
+        for (int k = 0; k < s->items[all->begin[v]].n_in && is_made; k++) {
+            ValueId from = s->items[all->begin[v]].operands[k].base;
+            all->begin[v] += s->storage[from].buffer == s->storage[v].buffer;
+        }
+        for (int i = 0; i < g->n_outputs; i++)
+            if (g->outputs[i].value == v)
+                all->end[v] = s->n_items;
+        all->is_stored[v] = s->storage[v].buffer;
+    }
+}
+
+// Bytes at each item, of what isn't written over what lives on.
 static inline bool fits(const All *all)
 {
-    for (NodeId now = 0; now < all->g->n_nodes; now++) {
+    for (int now = 0; now < all->n_items; now++) {
         int64_t bytes = 0;
-        for (ValueId v = 1; v < all->g->n_values; v++) {
-            NodeId made = value_of(all->g, v)->producer, last = made ? 0 : all->g->n_nodes;
-            for (NodeId k = 1; k < all->g->n_nodes; k++)
-                for (int i = 0; i < all->g->nodes[k].n_in; i++)
-                    last = all->g->nodes[k].in[i] == v && k > last ? k : last;
-            for (int i = 0; i < all->g->n_outputs; i++)
-                last = all->g->outputs[i].value == v ? all->g->n_nodes : last;
-            if (all->like[v] == v && all->traffic.is_stored[v] && made <= now && now <= last)
-                bytes += spec_bytes(all->m, &all->at[v], value_of(all->g, v));
-        }
+        for (ValueId v = 1; v < all->g->n_values; v++)
+            if (all->like[v] == v && all->is_stored[v] && all->begin[v] <= now && now < all->end[v])
+                bytes += (spec_bytes(all->m, &all->at[v], value_of(all->g, v)) + 63) / 64 * 64 + 64;
         if (bytes > all->limit)
             return false;
     }
@@ -257,6 +290,7 @@ static inline int64_t enumerate_plans(const Graph *g, const Cluster *c, const Me
     *all = (All){.g = g, .c = c, .m = m, .limit = limit, .pin = pin, .best = INT64_MAX};
     all->layouts = layouts_new(a, m);
     all->traffic = traffic_find(g, a);
+    find_items(all, a);
     for (ValueId v = 1; v < g->n_values; v++) {
         all->like[v] = v;
         for (int i = 0; i < g->n_carries; i++)
