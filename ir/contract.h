@@ -33,6 +33,8 @@ void letters_sizes(const char *dims, const Tensor *t, int64_t *size);    // size
 bool letters_begin(int64_t *index, const char *letters, const int64_t *size);
 bool letters_next(int64_t *index, const char *letters, const int64_t *size);
 int64_t letters_at(const int64_t *index, const char *dims, const Tensor *t);  // row-major place
+// Between elements that are neighbours along that dim; 0 if there is no such dim.
+int64_t letters_stride(char letter, const char *dims, const Tensor *t);
 
 // ---- attention and its gradient: inputs 0 to 6 are q, k, v, bias, seed, step and micro ----
 #define ATTENTION_ATTRS                                                                            \

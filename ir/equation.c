@@ -135,6 +135,16 @@ bool letters_next(int64_t *index, const char *letters, const int64_t *size)
     return false;
 }
 
+int64_t letters_stride(char letter, const char *dims, const Tensor *t)
+{
+    int64_t stride = 1;
+
+    for (int i = t->rank - 1; i >= 0; stride *= t->dim[i--])
+        if (dims[i] == letter)
+            return stride;
+    return 0;
+}
+
 int64_t letters_at(const int64_t *index, const char *dims, const Tensor *t)
 {
     int64_t at = 0;

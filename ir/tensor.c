@@ -180,7 +180,9 @@ void tensor_round(Tensor *t)
     if (t->dtype == F64)
         return;
     for (int64_t i = 0; i < count; i++) {
-        if (t->f)
+        if (t->dtype == F32)
+            t->f[i] = (float)t->f[i];
+        else if (t->f)
             t->f[i] = round_float(t->dtype, t->f[i]);
         else
             t->i[i] = wrap_int(t->dtype, t->i[i]);

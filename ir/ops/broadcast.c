@@ -57,9 +57,9 @@ static void broadcast_grad(Graph *g, const Node *n, const ValueId *dy, const boo
 static void broadcast_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
                            Tensor *y)
 {
-    int64_t index[MAX_RANK] = {0}, from[MAX_RANK];
+    int64_t index[MAX_RANK] = {0}, from[MAX_RANK], count = tensor_count(y);
 
-    for (int64_t k = 0; k < tensor_count(y); k++, index_next(index, y->rank, y->dim)) {
+    for (int64_t k = 0; k < count; k++, index_next(index, y->rank, y->dim)) {
         for (int i = 0; i < x->rank; i++)
             from[i] = index[n->attr[DIMS].v[i]];
         element_copy(y, k, x, index_at(from, x->rank, x->dim));
