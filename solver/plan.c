@@ -16,7 +16,7 @@ static void read_uses(const PlanProblem *q, const Graph *g, Plan *p, Arena *a)
                 p->use[use_of_input(q, g, n, i)] = strategy_spec(&q->rule[n], &p->strategy[n], i);
 }
 
-static void read_choice(const PlanProblem *q, const Graph *g, const int *choice, Plan *p, Arena *a)
+void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Plan *p, Arena *a)
 {
     p->spec = arena_array(a, Spec, g->n_values);
     p->strategy = arena_array(a, Strategy, g->n_nodes);
@@ -95,16 +95,11 @@ static Answer solve_kept(const Finder *f, const bool *keep, const int *start, bo
 static bool keep_preset(const Finder *f, const Preset *p, bool *keep)
 {
     unsigned axes[MAX_AXES];
-    const Problem *q = &f->q.problem;
 
     if (!preset_fits(p, f->m, axes))
         return false;
     memcpy(keep, f->keep, (size_t)f->n * sizeof *keep);
-    preset_apply(&f->q, f->role, axes, keep);
-    for (int i = 0; i < q->n_nodes; i++)
-        if (!memchr(keep + q->first[i], true, (size_t)n_alternatives(q, i)))
-            return false;
-    return true;
+    return preset_apply(&f->q, f->role, axes, keep);
 }
 
 // The cheapest plan of all presets' (NULL: none fits).
@@ -157,7 +152,7 @@ bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const Plan
     *to = (Planned){.plan.mesh = *m, .n_searched = 1};
     bool ok = plan_build(&f.q, g, c, m, o, lives, own, d) && find_answer(&f, g);
     if (ok && to->answer.choice) {
-        read_choice(&f.q, g, to->answer.choice, &to->plan, a);
+        plan_of_choice(&f.q, g, to->answer.choice, &to->plan, a);
         plan_report(&f.q, g, to, a);
     }
     arena_free(own);

@@ -100,6 +100,8 @@ void plan_nodes(Builder *b);  // nodes of the problem, with their uses
 void plan_edges(Builder *b);
 
 // ---- plan.c ----
+// What a choice of the problem says, in the arena; the mesh stays.
+void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Plan *p, Arena *a);
 // plan_find, on a mesh that the preset fits; with `enough`, only what is cheaper is looked for.
 bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
                      const Lives *lives, Wide enough, Planned *to, Arena *a, Diag *d);
@@ -115,8 +117,9 @@ bool pins_apply(const PlanProblem *q, const Graph *g, const Mesh *m, const PlanO
 unsigned *preset_roles(const PlanProblem *q, const Graph *g, Arena *a);
 // Does the preset fit the mesh? Then the roles that each axis may split.
 bool preset_fits(const Preset *p, const Mesh *m, unsigned axes[MAX_AXES]);
-// Takes the mark from all alternatives that split what has none of these roles.
-void preset_apply(const PlanProblem *q, const unsigned *role, const unsigned axes[MAX_AXES],
+// Takes the mark from all alternatives that split what has none of these roles. False where that
+// leaves nothing somewhere.
+bool preset_apply(const PlanProblem *q, const unsigned *role, const unsigned axes[MAX_AXES],
                   bool *keep);
 // Those that are tried on a mesh, single ones first; those that do the same along all axes only on
 // the first mesh.

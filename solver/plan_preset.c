@@ -293,13 +293,17 @@ static bool is_allowed(const unsigned *role, const Spec *s, const unsigned *axes
     return true;
 }
 
-void preset_apply(const PlanProblem *q, const unsigned *role, const unsigned axes[MAX_AXES],
+bool preset_apply(const PlanProblem *q, const unsigned *role, const unsigned axes[MAX_AXES],
                   bool *keep)
 {
-    for (int i = 0; i < q->n_variables; i++)
+    for (int i = 0; i < q->n_variables; i++) {
+        bool *mark = keep + q->problem.first[i];
         for (int k = 0; k < q->variable[i].n; k++)
-            keep[q->problem.first[i] + k] &=
-                is_allowed(role + MAX_FACTORS * i, &q->variable[i].spec[k], axes);
+            mark[k] &= is_allowed(role + MAX_FACTORS * i, &q->variable[i].spec[k], axes);
+        if (!memchr(mark, true, (size_t)q->variable[i].n))
+            return false;
+    }
+    return true;
 }
 
 // ---- those that are tried ----
