@@ -182,11 +182,14 @@ static void check_searched(const Model *m, int at, int only, Tried *t)
     Arena *a = arena_new();
     Mesh mesh = mesh_of(meshes[at].n_axes, meshes[at].size);
     PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40};
+    Diag diag = {.file = m->name};
     PlanProblem q;
+    Lives lives;
     Preset preset[MOST_PRESETS];
     Text name = {0};
 
-    assert_true(plan_build(&q, m->g, &slow, &mesh, &o, a, NULL));
+    assert_true(lives_find(m->g, o.accumulate, a, &lives, &diag));
+    assert_true(plan_build(&q, m->g, &slow, &mesh, &o, &lives, a, NULL));
     size_t n = (size_t)q.problem.first[q.problem.n_nodes];
     bool *keep = arena_array(a, bool, n);
     const unsigned *role = preset_roles(&q, m->g, a);
