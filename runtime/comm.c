@@ -144,6 +144,7 @@ bool rt_comm_open(RtComm **comm, const RtModel *m, double timeout)
     memset(c->waits, -1, sizeof *c->waits * (size_t)c->ranks);
     c->pending = rt_alloc((size_t)RT_MOST_MESSAGES(c), sizeof *c->pending);
     c->source = rt_alloc((size_t)c->ranks, sizeof *c->source);
+    c->turn = rt_alloc(1, sizeof *c->turn);
     find_groups(c);
     advise(c);
     *comm = c;
@@ -158,6 +159,7 @@ void rt_comm_close(RtComm *c)
     free(c->waits);
     free(c->pending);
     free(c->source);
+    free(c->turn);
     free(c);
 }
 
@@ -170,6 +172,7 @@ const char *rt_comm_axis(const RtComm *c, int axis) { return c->model->mesh.name
 
 static void begin(RtComm *c, const char *kind)
 {
+    rt_courier_yield(c, -1);
     c->kind = kind;
     c->at = c->axis = NULL;
 }
@@ -230,5 +233,5 @@ const char *rt_exchange_name(RtExchangeKind kind)
 
 int64_t rt_comm_bytes(const RtComm *c, RtExchangeKind kind, int axis)
 {
-    return c ? c->bytes[kind][axis] : 0;
+    return c ? c->bytes[kind][axis] + rt_courier_bytes(c, kind, axis) : 0;
 }

@@ -37,6 +37,15 @@ void rt_comm_fail(RtComm *c);
 // The call that comes next, for a message about a rank that doesn't come.
 void rt_comm_at(RtComm *c, const char *what);
 
+// ---- communication beside computation: courier.c ----
+
+// A thread for what rt_start is given, if the model has such calls and there are other ranks; it
+// uses any of the CPUs that this process may use. Without it calls are carried out where they
+// start. False after a message.
+bool rt_courier_open(Rt *rt, const RtModel *m);
+// What was started has been waited for.
+void rt_courier_close(Rt *rt);
+
 // ---- what was sent ----
 typedef enum RtExchangeKind {
     RT_ALL_GATHER,

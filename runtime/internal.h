@@ -26,7 +26,7 @@ typedef struct RtOptions {
     int64_t token_choice, token_bytes;  // the word's number, -1 if not given; 1, 2 or 4
     double temperature;
     const char *trace;
-    bool no_shuffle, info, check_arena, pin, profile, quiet, help;
+    bool no_shuffle, no_overlap, info, check_arena, pin, profile, quiet, help;
     double *hyper;  // by place in RtModel.tensors; NaN: the model's own number
 } RtOptions;
 

@@ -51,6 +51,8 @@ const RtOption rt_options[] = {
      "what to go on from: text where the vocabulary is at most 256, else numbers of tokens"},
     {"--temperature", RT_REAL, AT(temperature), 0, 0, "T",
      "how freely to sample (1); 0: always the likeliest"},
+    {"--no-overlap", RT_FLAG, AT(no_overlap), 0, 0, NULL,
+     "end each exchange between ranks before going on, instead of computing meanwhile"},
     {"--timeout", RT_WHOLE, AT(timeout), 1, MOST, "SECONDS",
      "how long a rank may wait for another one before it ends the job (60)"},
     {"--info", RT_FLAG, AT(info), 0, 0, NULL, "describe the program and end"},

@@ -40,12 +40,13 @@ struct Rt {
     char *arena;    // RtModel.arena_bytes, aligned to 64
     void **kernel;  // prepared kernels by number
     int threads;
-    char *workspace;                // in the arena: RtModel.workspace_bytes
-    struct RtProfile *profile;      // NULL: nobody asks how long calls take
-    struct RtWatch *watch;          // NULL: nobody looks at the arena
-    struct RtSaver *gradients;      // NULL: nobody saves gradients
-    RtPiece *piece;                 // of this rank, one for each of RtModel.cuts
-    struct RtComm *comm;            // to the other ranks; NULL: there is one rank
+    char *workspace;            // in the arena: RtModel.workspace_bytes
+    char *staging;              // … RtModel.staging_bytes, of what rt_start starts
+    struct RtProfile *profile;  // NULL: nobody asks how long calls take
+    struct RtWatch *watch;      // NULL: nobody looks at the arena
+    struct RtSaver *gradients;  // NULL: nobody saves gradients
+    RtPiece *piece;             // of this rank, one for each of RtModel.cuts
+    struct RtComm *comm;        // to the other ranks; NULL: there is one rank
 };
 
 // ---- the model ----
@@ -115,6 +116,8 @@ typedef struct RtTensor {
 typedef struct RtModel {
     const char *name, *options, *plan;  // base name; canonical options; the plan in one line
     int64_t arena_bytes, workspace, workspace_bytes;  // workspace: byte offset
+    int slots;                                        // of rt_start
+    int64_t staging, staging_bytes;  // … the workspace of such calls: byte offset
     int n_kernels;
     int accumulate;      // micro-batches per step
     double init_std;     // of RT_INIT_NORMAL; 0: the program needs a weights file
@@ -327,6 +330,14 @@ void rt_keep_one(Rt *rt, const RtExchange *p, void *y, const void *x);
 // With p ranks along `axis` and q along `other`, rank (i, j) gets what rank (k / q, k % q) has,
 // where k = j · p + i.
 void rt_permute(Rt *rt, const RtExchange *p, void *y, const void *x);
+
+// One of these calls beside those that follow: it has ended when rt_wait for the same slot, a
+// number below RtModel.slots, gives back. Until then y is its own, and x is only read. Such calls
+// are carried out one after the other as they were started, which is in the same order on all
+// ranks.
+typedef void RtCollective(Rt *rt, const RtExchange *p, void *y, const void *x);
+void rt_start(Rt *rt, int slot, RtCollective *f, const RtExchange *p, void *y, const void *x);
+void rt_wait(Rt *rt, int slot);
 
 // Sets the padding of dim `dim` of a strided tensor, from `piece`'s extent on, to op's identity.
 typedef struct RtPad {

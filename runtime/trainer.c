@@ -109,9 +109,14 @@ static bool start(RtRun *run)
 {
     const RtModel *m = run->model;
 
-    if (!rt_arena_open(&run->arena, m) || !start_threads(run))
+    if (!rt_arena_open(&run->arena, m))
         return false;
     run->rt.arena = run->arena.base;
+    run->rt.staging = run->arena.base + m->staging;
+    if (!run->o.no_overlap && !rt_courier_open(&run->rt, m))
+        return false;
+    if (!start_threads(run))
+        return false;
     run->rt.kernel = rt_alloc((size_t)m->n_kernels, sizeof(void *));
     run->rt.workspace = run->arena.base + m->workspace;
     if (run->o.check_arena)
@@ -208,6 +213,7 @@ int rt_main(const RtModel *model, int argc, char **argv)
     rt_data_close(&inputs.eval);
     rt_data_close(&inputs.predict);
     rt_watch_close(run.rt.watch);
+    rt_courier_close(&run.rt);
     rt_arena_close(&run.arena);
     rt_comm_close(run.rt.comm);
     free(run.rt.piece);

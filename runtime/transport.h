@@ -4,6 +4,7 @@
 #ifndef SHARDCC_RT_TRANSPORT_H
 #define SHARDCC_RT_TRANSPORT_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "runtime/comm.h"
@@ -43,6 +44,12 @@ typedef struct RtGroup {
     int axis, n, me, stride;
 } RtGroup;
 
+// The use of this host's boards: of one call at a time.
+typedef struct RtTurn {
+    RtGroup leaving;  // who may still be reading this rank's board
+    int half;         // to be written next
+} RtTurn;
+
 // A message on its way, and to or from whom.
 typedef struct RtPending {
     int message, peer;
@@ -58,14 +65,18 @@ struct RtComm {
     // The ranks along an axis: those of one host, which meet at their boards, and of these groups
     // the ones in the same place, which send messages. A group of one has nothing to do.
     RtGroup near[RT_MAX_AXES], far[RT_MAX_AXES];
-    RtGroup leaving;          // who may still be reading this rank's board
-    int turn;                 // the half to be written next
+    RtTurn *turn;
     const char *at;           // what RT_AT said last; NULL
     const char *kind, *axis;  // the call under way
     int *waits;               // by rank: whom it gave up waiting for; -1: it didn't
     RtPending *pending;       // RT_MOST_MESSAGES
     char **source;            // by rank: what is combined
     int64_t bytes[RT_N_EXCHANGES][RT_MAX_AXES];
+    // Two threads may talk to other ranks, the rank's own and its courier (courier.c), which has an
+    // RtComm of its own. `lock` is for the transport and `waits`.
+    struct RtCourier *courier;      // NULL: there is none, or this is its RtComm
+    const atomic_bool *is_awaited;  // the courier's: does the rank's thread wait for it? Else NULL
+    pthread_mutex_t *lock;
 };
 
 // On their way at once; see rt_exchange_rounds.
@@ -75,6 +86,12 @@ static inline int rt_peer(const RtComm *c, const RtGroup *g, int i)
 {
     return c->rank + (i - g->me) * g->stride;
 }
+
+// Before a call on the rank's own thread that sends messages along `axis` (-1: between any ranks):
+// waits until nothing that was started needs the same links, or boards.
+void rt_courier_yield(RtComm *c, int axis);
+// What it has sent of rt_comm_bytes.
+int64_t rt_courier_bytes(const RtComm *c, RtExchangeKind kind, int axis);
 
 // ---- waiting: wait.c ----
 RtPending rt_send(RtComm *c, int peer, const void *data, int64_t bytes);

@@ -5,6 +5,9 @@
 // same of itself. So within GRACE seconds all know who still works, and the rank that is missing is
 // the one that nobody heard of at the end of a chain of waits. The first of those that were heard
 // says so.
+//
+// A courier (courier.c) waits beside its rank's own thread, which needs the core: it naps between
+// two looks until that thread has come to wait for it.
 #include <sched.h>
 #include <unistd.h>
 
@@ -13,12 +16,25 @@
 
 #define GRACE 2.0                  // seconds
 #define LISTEN 0.01                // between two looks whether anyone gave up
+#define NAP 5e-5                   // a round of messages takes longer on a link that is worth it
 enum { SPINS = 100, POLLS = 64 };  // before the core is given away; between two looks at the clock
 
 typedef struct Wait {
     int64_t polls;
     double start, heard;
 } Wait;
+
+static void enter(RtComm *c)
+{
+    if (c->lock)
+        pthread_mutex_lock(c->lock);
+}
+
+static void leave(RtComm *c)
+{
+    if (c->lock)
+        pthread_mutex_unlock(c->lock);
+}
 
 // ---- giving up ----
 
@@ -62,6 +78,7 @@ static void say_who(const RtComm *c, bool is_broken)
             call, along, axis, missing(c), c->timeout);
 }
 
+// Inside the lock, which nobody gets again.
 static void give_up(RtComm *c, int peer, bool is_broken)
 {
     int first = 0;
@@ -80,10 +97,18 @@ static void give_up(RtComm *c, int peer, bool is_broken)
 
 // ---- polling ----
 
+static void rest(const RtComm *c, const Wait *w)
+{
+    if (c->is_awaited && !atomic_load_explicit(c->is_awaited, memory_order_relaxed))
+        usleep((useconds_t)(1e6 * NAP));
+    else if (w->polls > SPINS)
+        sched_yield();
+}
+
 static void pause_for(RtComm *c, Wait *w, int peer)
 {
-    if (++w->polls > SPINS)
-        sched_yield();
+    w->polls++;
+    rest(c, w);
     if (w->polls % POLLS)
         return;
     double now = rt_seconds();
@@ -91,33 +116,43 @@ static void pause_for(RtComm *c, Wait *w, int peer)
     if (now - w->heard < LISTEN)
         return;
     w->heard = now;
+    enter(c);
     hear(c);
     bool is_over = now - w->start > c->timeout;
     for (int r = 0; r < c->ranks && !is_over; r++)
         is_over = c->waits[r] >= 0;
     if (is_over)
         give_up(c, peer, false);
+    leave(c);
 }
 
 RtPending rt_send(RtComm *c, int peer, const void *data, int64_t bytes)
 {
-    return (RtPending){c->transport->send(c, peer, data, bytes), peer};
+    enter(c);
+    RtPending p = {c->transport->send(c, peer, data, bytes), peer};
+    leave(c);
+    return p;
 }
 
 RtPending rt_receive(RtComm *c, int peer, void *data, int64_t bytes)
 {
-    return (RtPending){c->transport->receive(c, peer, data, bytes), peer};
+    enter(c);
+    RtPending p = {c->transport->receive(c, peer, data, bytes), peer};
+    leave(c);
+    return p;
 }
 
 void rt_await(RtComm *c, RtPending p)
 {
-    Wait w = {0};
-    int state;
-
-    while ((state = c->transport->test(c, p.message)) == 0)
-        pause_for(c, &w, p.peer);
-    if (state < 0)
-        give_up(c, p.peer, true);
+    for (Wait w = {0};; pause_for(c, &w, p.peer)) {
+        enter(c);
+        int state = c->transport->test(c, p.message);
+        if (state < 0)
+            give_up(c, p.peer, true);
+        leave(c);
+        if (state)
+            return;
+    }
 }
 
 // ---- meetings ----
@@ -151,9 +186,9 @@ void rt_meet(RtComm *c, const RtGroup *g)
 
 void rt_board_claim(RtComm *c, const RtGroup *g)
 {
-    if (c->leaving.axis != g->axis)
-        wait_for_all(c, &c->leaving);
-    c->leaving = *g;
+    if (c->turn->leaving.axis != g->axis)
+        wait_for_all(c, &c->turn->leaving);
+    c->turn->leaving = *g;
 }
 
 void rt_board_leave(RtComm *c, const RtGroup *g) { arrive(c, g); }

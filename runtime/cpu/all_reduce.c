@@ -54,7 +54,7 @@ static int64_t find_pieces(Rt *rt, const RtGroup *g, const RtExchange *p, int64_
 
     for (int k = 0; k < g->n; k++)
         c->source[k] =
-            c->board[rt_peer(c, g, k)]->half[c->turn] + i * piece * rt_type_bytes(p->type);
+            c->board[rt_peer(c, g, k)]->half[c->turn->half] + i * piece * rt_type_bytes(p->type);
     return rt_piece_extent(count, piece, i);
 }
 
@@ -86,7 +86,7 @@ static void reduce_near(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, 
     for (int64_t at = 0; at < p->whole; at += most) {
         int64_t n = rt_least(most, p->whole - at);
         RtBox from = {(char *)x + at * bytes, {1, 1, 1}, {0}, n * bytes};
-        rt_box_pack(rt, c->board[c->rank]->half[c->turn], &from, 0, n * bytes);
+        rt_box_pack(rt, c->board[c->rank]->half[c->turn->half], &from, 0, n * bytes);
         rt_meet(c, g);
         if (g->n == 2 || n * bytes <= FEW) {
             find_pieces(rt, g, p, n, 0);
@@ -94,7 +94,7 @@ static void reduce_near(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, 
         } else {
             reduce_pieces(rt, g, p, y + at * bytes, n);
         }
-        c->turn ^= 1;
+        c->turn->half ^= 1;
     }
     rt_board_leave(c, g);
 }

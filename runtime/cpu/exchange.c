@@ -66,6 +66,7 @@ void rt_exchange_begin(Rt *rt, const RtExchange *p, RtExchangeKind kind, int64_t
 
     if (!c)
         return;
+    rt_courier_yield(c, kind == RT_PERMUTE ? -1 : p->axis);
     c->kind = rt_exchange_name(kind);
     c->axis = c->model->mesh.name[p->axis];
     c->bytes[kind][p->axis] += bytes;
@@ -110,7 +111,7 @@ static void take(Rt *rt, const RtGroup *g, const RtMessages *m, int64_t slot, in
     RtBox send, receive;
 
     for (int k = 0; k < m->n; k++) {
-        char *half = c->board[rt_peer(c, g, k)]->half[c->turn];
+        char *half = c->board[rt_peer(c, g, k)]->half[c->turn->half];
         c->source[k] = half + (m->to_all ? 0 : m->me * slot);
         m->boxes(m, k, &send, &receive);
         if (k != m->me && !m->reduces)
@@ -141,10 +142,10 @@ void rt_exchange_near(Rt *rt, const RtGroup *g, const RtMessages *m)
         return;
     rt_board_claim(c, g);
     for (int64_t at = 0; at < m->most; at += slot) {
-        show(rt, m, c->board[c->rank]->half[c->turn], slot, at, at + slot);
+        show(rt, m, c->board[c->rank]->half[c->turn->half], slot, at, at + slot);
         rt_meet(c, g);
         take(rt, g, m, slot, at, at + slot);
-        c->turn ^= 1;
+        c->turn->half ^= 1;
     }
     rt_board_leave(c, g);
 }

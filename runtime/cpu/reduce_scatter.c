@@ -8,7 +8,7 @@ typedef struct Part {
 
 static char *slot_of(const RtComm *c, int rank, const Part *a, int piece)
 {
-    return c->board[rank]->half[c->turn] + piece * a->slot;
+    return c->board[rank]->half[c->turn->half] + piece * a->slot;
 }
 
 static int64_t part_bytes(const Part *a, const RtBox *b)
@@ -77,7 +77,7 @@ static void reduce_across(Rt *rt, const RtMessages *m)
         rt_meet(c, &near);
         combine_near(rt, m, &near, &a);
         combine_far(rt, m, &near, &far, &a);
-        c->turn ^= 1;
+        c->turn->half ^= 1;
     }
     rt_board_leave(c, &near);
 }

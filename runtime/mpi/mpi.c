@@ -62,7 +62,7 @@ static bool mpi_open(RtComm *c)
     int level;
     Mpi *s = rt_alloc(1, sizeof *s);
 
-    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     MPI_Comm_dup(MPI_COMM_WORLD, &s->world);
     MPI_Comm_set_errhandler(s->world, MPI_ERRORS_RETURN);
     MPI_Comm_rank(s->world, &c->rank);

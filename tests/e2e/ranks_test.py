@@ -28,7 +28,7 @@ def test_exchange(checks, program):
         for line in out.splitlines():
             if "ok - " in line:
                 checks.check(line.split("ok - ")[1], line.startswith("ok"))
-        checks.check(f"{mesh}: it ends well", status == 0 and out.count("ok - ") == 3, err[-300:])
+        checks.check(f"{mesh}: it ends well", status == 0 and out.count("ok - ") == 6, err[-300:])
         if mesh == "3":
             checks.check("the same bits again", start(ranks, program, mesh)[1] == out)
 
@@ -47,6 +47,10 @@ def test_trouble(checks, program):
         checks.check("a stopped rank is named, once", len(said) == 1 and said[0].startswith(
             f"trouble: error: {call}: rank {rank} didn't come in {TIMEOUT} s"), str(said))
         checks.check("soon", status != 0 and seconds < TIMEOUT + 5, f"{seconds:.1f} s")
+    status, _, err, seconds = start(4, program, "stop", TIMEOUT, 0, "beside")
+    said = errors(err)
+    checks.check("beside other work too", len(said) == 1 and f": rank 2 didn't come in {TIMEOUT} s" in said[0], str(said))
+    checks.check("as soon", status != 0 and seconds < TIMEOUT + 5, f"{seconds:.1f} s")
     status, _, err, seconds = start(4, program, "kill", 60)
     checks.check("a killed rank ends the job", status != 0 and seconds < 10, f"{seconds:.1f} s")
     status, _, err, seconds = start(4, program, "fail", 60)

@@ -1,6 +1,6 @@
 // Every collective on the ranks of a mesh, against plain loops over what all of them have, which
-// each rank knows: exchange 2x3. Prints a TAP line for each way in which ranks can be on hosts, and
-// a number made of all results' bits.
+// each rank knows: exchange 2x3. Prints a TAP line for each way in which ranks can be on hosts and
+// calls can be carried out, and a number made of all results' bits.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +21,7 @@ typedef struct Test {
     int64_t y_count;
     uint64_t bits;  // of all results
     int wrong, calls;
+    bool is_beside;  // the rank's own work
 } Test;
 
 // ---- elements ----
@@ -106,6 +107,8 @@ static char *tensor(const Test *t, int64_t count)
     return memset(malloc(bytes), 0xa5, bytes);
 }
 
+static char *workspace(const Test *t) { return t->is_beside ? t->rt.staging : t->rt.workspace; }
+
 // x of so many elements on every rank, y of so many with nothing in it yet.
 static void begin(Test *t, int64_t x_count, int64_t y_count)
 {
@@ -116,7 +119,7 @@ static void begin(Test *t, int64_t x_count, int64_t y_count)
     t->y = tensor(t, y_count);
     t->want = tensor(t, y_count);
     t->y_count = y_count;
-    memset(t->rt.workspace + rt_exchange_workspace(&t->p, t->n), 0xa5, GUARD);
+    memset(workspace(t) + rt_exchange_workspace(&t->p, t->n), 0xa5, GUARD);
 }
 
 // Nothing else than what is wanted may have been written, and no more of the workspace than is
@@ -126,7 +129,7 @@ static void end(Test *t, const char *name)
     size_t bytes = (size_t)(t->y_count * rt_type_bytes(t->p.type) + GUARD);
     const RtExchange *p = &t->p;
 
-    const char *behind = t->rt.workspace + rt_exchange_workspace(p, t->n);
+    const char *behind = workspace(t) + rt_exchange_workspace(p, t->n);
     bool is_wrong = memcmp(t->y, t->want, bytes) != 0;
 
     for (int i = 0; i < GUARD; i++)
@@ -152,6 +155,25 @@ static int64_t extent(int64_t whole, int64_t piece, int i)
 
 // ---- collectives ----
 
+// Right here, or on a thread of its own, beside one along the other axis.
+static void call(Test *t, RtCollective *f, const void *x)
+{
+    const RtMesh *m = &t->rt.comm->model->mesh;
+    RtExchange other = {RT_I64, .axis = 1 - t->p.axis, .outer = 1, .whole = 1000, .inner = 1};
+    int64_t count[1000] = {1};
+
+    if (!t->is_beside) {
+        f(&t->rt, &t->p, t->y, x);
+        return;
+    }
+    rt_start(&t->rt, 1, f, &t->p, t->y, x);
+    if (m->n_axes == 2) {
+        rt_all_reduce(&t->rt, &other, count, count);
+        t->wrong += count[0] != m->size[other.axis];
+    }
+    rt_wait(&t->rt, 1);
+}
+
 static void all_gather(Test *t)
 {
     const RtExchange *p = &t->p;
@@ -164,7 +186,7 @@ static void all_gather(Test *t)
                 for (int64_t i = 0; i < p->inner; i++)
                     want_copy(t, (o * p->whole + k * piece + w) * p->inner + i, k,
                               (o * piece + w) * p->inner + i);
-    rt_all_gather(&t->rt, p, t->y, t->x[t->me]);
+    call(t, rt_all_gather, t->x[t->me]);
     end(t, "all_gather");
 }
 
@@ -186,9 +208,9 @@ static void scatter(Test *t, bool reduces)
                     want_copy(t, to, t->me, from);
             }
     if (reduces)
-        rt_reduce_scatter(&t->rt, p, t->y, t->x[t->me]);
+        call(t, rt_reduce_scatter, t->x[t->me]);
     else
-        rt_shard(&t->rt, p, t->y, t->x[t->me]);
+        call(t, rt_shard, t->x[t->me]);
     end(t, reduces ? "reduce_scatter" : "shard");
 }
 
@@ -201,7 +223,7 @@ static void all_reduce(Test *t, bool in_place)
         want_joined(t, i, i, t->near);
     if (in_place)
         memcpy(t->y, t->x[t->me], (size_t)(count * rt_type_bytes(t->p.type)));
-    rt_all_reduce(&t->rt, &t->p, t->y, in_place ? t->y : t->x[t->me]);
+    call(t, rt_all_reduce, in_place ? t->y : t->x[t->me]);
     end(t, "all_reduce");
 }
 
@@ -236,7 +258,7 @@ static void all_to_all(Test *t)
                             if (to[split] >= 0 && to[split] < cut && to[join_dim] < p->joined)
                                 want_copy(t, at(p, to, y1, y3), k, at(p, i, x1, x3));
                         }
-    rt_all_to_all(&t->rt, p, t->y, t->x[t->me]);
+    call(t, rt_all_to_all, t->x[t->me]);
     end(t, "all_to_all");
 }
 
@@ -245,7 +267,7 @@ static void keep_one(Test *t)
     int64_t count = t->p.outer * t->p.whole * t->p.inner;
 
     begin(t, count, count);
-    rt_keep_one(&t->rt, &t->p, t->y, t->x[t->me]);
+    call(t, rt_keep_one, t->x[t->me]);
     // What rank 0 has must come back out of what all have now; the others' parts change nothing.
     for (int64_t i = 0; i < count; i++) {
         int64_t bytes = rt_type_bytes(t->p.type);
@@ -316,7 +338,7 @@ static void permute(Test *t, int64_t count)
     begin(t, count, count);
     for (int64_t e = 0; e < count; e++)
         want_copy(t, e, j * p + i, e);
-    rt_permute(&t->rt, &t->p, t->y, t->x[me]);
+    call(t, rt_permute, t->x[me]);
     end(t, "permute");
 }
 
@@ -356,9 +378,9 @@ static void run(Test *t)
 
 int main(int argc, char **argv)
 {
-    RtModel m = {.name = "exchange", .transport = &rt_mpi};
+    RtModel m = {.name = "exchange", .transport = &rt_mpi, .slots = 2};
     const char *at = argc > 1 ? argv[1] : "1";
-    Test t = {.rt = {.threads = 1, .workspace = malloc(1 << 24)}};
+    Test t = {.rt = {.threads = 1, .workspace = malloc(1 << 24), .staging = malloc(1 << 24)}};
 
     for (char *end; m.mesh.n_axes < 2; at = end + 1) {
         m.mesh.name[m.mesh.n_axes] = m.mesh.n_axes ? "tp" : "dp";
@@ -368,10 +390,15 @@ int main(int argc, char **argv)
     }
     if (!rt_comm_open(&t.rt.comm, &m, 60))
         return 1;
-    for (Hosts h = ONE; h < N_HOSTS; h++) {
+    for (int i = 0; i < 2 * N_HOSTS; i++) {
+        Hosts h = (Hosts)(i / 2);
         t.wrong = t.calls = 0;
+        t.is_beside = i % 2;
         move_hosts(t.rt.comm, h);
+        if (t.is_beside && !rt_courier_open(&t.rt, &m))
+            return 1;
         run(&t);
+        rt_courier_close(&t.rt);
         int64_t wrong = rt_comm_most(t.rt.comm, t.wrong);
         // Every rank's bits go through rank 0.
         for (int r = 1; r < t.rt.comm->ranks; r++) {
@@ -380,12 +407,13 @@ int main(int argc, char **argv)
             t.bits = t.rt.comm->rank ? t.bits : mix(t.bits ^ bits);
         }
         if (t.rt.comm->rank == 0)
-            printf("%sok - %s: %d calls on %s\n", wrong ? "not " : "", argv[1], t.calls,
-                   host_names[h]);
+            printf("%sok - %s: %d calls on %s%s\n", wrong ? "not " : "", argv[1], t.calls,
+                   host_names[h], t.is_beside ? ", beside others" : "");
     }
     if (t.rt.comm->rank == 0)
         printf("bits %016llx\n", (unsigned long long)t.bits);
     rt_comm_close(t.rt.comm);
     free(t.rt.workspace);
+    free(t.rt.staging);
     return 0;
 }

@@ -1,7 +1,7 @@
 // Two collectives in turn on four ranks (2x2), of which rank 0's neighbour makes trouble in the
-// third round: trouble stop|kill|fail|slow TIMEOUT [AXIS], before it would be along that axis.
-// Along axis 0 ranks send messages, as if they were on different hosts, along axis 1 they meet at
-// their boards.
+// third round: trouble stop|kill|fail|slow TIMEOUT [AXIS [beside]], before it would be along that
+// axis. Along axis 0 ranks send messages, as if they were on different hosts, along axis 1 they
+// meet at their boards, which can be beside.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,10 +29,11 @@ static void make_trouble(RtComm *c, const RtModel *m, const char *kind)
 
 int main(int argc, char **argv)
 {
-    const RtModel m = {.name = "trouble", .transport = &rt_mpi, .mesh = {2, {2, 2}, {"dp", "tp"}}};
+    const RtModel m = {
+        .name = "trouble", .transport = &rt_mpi, .mesh = {2, {2, 2}, {"dp", "tp"}}, .slots = 1};
     const RtExchange p = {RT_F32, .outer = 1, .whole = N, .inner = 1};
     Rt rt = {.threads = 1, .workspace = malloc((size_t)rt_exchange_workspace(&p, 2))};
-    float *x = calloc(N, sizeof *x);
+    float *x = calloc(N, sizeof *x), *y = calloc(N, sizeof *y);
 
     if (argc < 3 || !rt_comm_open(&rt.comm, &m, atof(argv[2])))
         return 1;
@@ -41,19 +42,29 @@ int main(int argc, char **argv)
     *far = *near;
     near->n = 1;
     near->me = 0;
-    for (int round = 0; round < 5; round++)
+    rt.staging = rt.workspace;
+    if (argc > 4 && !rt_courier_open(&rt, &m))
+        return 1;
+    for (int round = 0; round < 5; round++) {
         for (int axis = 0; axis < 2; axis++) {
             RtExchange e = p;
             e.axis = axis;
             if (round == 2 && axis == troubled && rt_comm_rank(rt.comm) == (axis ? 1 : 2))
                 make_trouble(rt.comm, &m, argv[1]);
             rt_comm_at(rt.comm, axis ? "h.{}.mlp: all_reduce f32[300000]" : NULL);
-            rt_all_reduce(&rt, &e, x, x);
+            if (axis)
+                rt_all_reduce(&rt, &e, x, x);
+            else
+                rt_start(&rt, 0, rt_all_reduce, &e, y, y);
         }
+        rt_wait(&rt, 0);
+    }
     if (rt_comm_most(rt.comm, 7) == 7 && rt_comm_rank(rt.comm) == 0)
         printf("done, %lld bytes along tp\n", (long long)rt_comm_bytes(rt.comm, RT_ALL_REDUCE, 1));
+    rt_courier_close(&rt);
     rt_comm_close(rt.comm);
     free(rt.workspace);
     free(x);
+    free(y);
     return 0;
 }
