@@ -130,7 +130,10 @@ static bool plan_like(const Job *j, const Plan *like, int64_t limit, Graph *pred
 // The program of a plan, whatever it takes.
 static Program *make_program(const Job *j, const Plan *plan, int64_t limit)
 {
-    LowerOptions o = {.fuse = !j->o->no_fuse, .accumulate = j->o->accumulate};
+    LowerOptions o = {.fuse = !j->o->no_fuse,
+                      .accumulate = j->o->accumulate,
+                      .cluster = j->c,
+                      .memory = j->wish.memory};
     Plan *p = arena_array(j->a, Plan, 2);
     Graph *predict = graph_twin(j->predict, j->a), *train = NULL;
 

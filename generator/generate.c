@@ -66,7 +66,7 @@ static void print_model(const Gen *g, Text *t)
 {
     const Program *p = g->p;
     const Graph *train = p->set[SET_TRAIN].g;
-    const Buffer *w = &p->buffers[p->workspace];
+    const Buffer *w = &p->buffers[p->workspace], *staging = &p->buffers[p->staging];
 
     text_printf(t, "static const RtModel model = {\n    .name = ");
     print_string(t, g->o->name, 12);
@@ -78,6 +78,11 @@ static void print_model(const Gen *g, Text *t)
     if (p->workspace)
         text_printf(t, "    .workspace = %" PRId64 ",\n    .workspace_bytes = %" PRId64 ",\n",
                     w->offset, w->bytes - REDZONE);
+    if (p->n_slots)
+        text_printf(t, "    .slots = %d,\n", p->n_slots);
+    if (p->staging)
+        text_printf(t, "    .staging = %" PRId64 ",\n    .staging_bytes = %" PRId64 ",\n",
+                    staging->offset, staging->bytes - REDZONE);
     text_printf(t, "    .n_kernels = %d,\n    .accumulate = %d,\n    .init_std = %.9g,\n",
                 g->n_kernels, p->accumulate, g->o->init_std);
     text_printf(t, "    .flops = %.17g,\n    .vocabulary = %" PRId64 ",\n",

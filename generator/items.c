@@ -45,7 +45,10 @@ static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
     const Kernel *k = &it->kernel;
     Text call = {0};
 
-    text_printf(&call, "rt_%s(rt, ", k->name);
+    if (it->slot)
+        text_printf(&call, "rt_start(rt, %d, rt_%s, ", it->slot - 1, k->name);
+    else
+        text_printf(&call, "rt_%s(rt, ", k->name);
     if (k->type) {
         char *key =
             arena_string(g->arena, "rt_%s_init(rt, %%, &(%s)%s);", k->name, k->type, k->args.s);
@@ -66,6 +69,11 @@ static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
     text_printf(&call, ");");
     print_statement(g, it, t, indent, call.s);
     text_free(&call);
+}
+
+static void generate_wait(Gen *g, const Item *it, Text *t, int indent)
+{
+    print_statement(g, it, t, indent, arena_string(g->arena, "rt_wait(rt, %d);", it->slot - 1));
 }
 
 // ---- copies ----
@@ -179,6 +187,9 @@ static void generate_item(Gen *g, const Item *it, Text *t, int indent)
         break;
     case ITEM_PAD:
         generate_pad(g, it, t, indent);
+        break;
+    case ITEM_WAIT:
+        generate_wait(g, it, t, indent);
         break;
     case ITEM_LOOP:
     case ITEM_END:

@@ -165,6 +165,8 @@ static char *call_text(Gen *g, const Item *it, int room)
     print_type(v, &type);
     room -= (int)type.n + 6;  // with " ..." and a space
     text_printf(&t, "%s%s", label, *label ? ": " : "");
+    if (it->slot)
+        text_printf(&t, it->kind == ITEM_WAIT ? "wait for " : "start ");
     if (!n)
         text_printf(&t, it->kind == ITEM_COPY ? "copy " : "fill ");
     for (int i = 0; i < it->n_nodes; i++) {

@@ -179,24 +179,28 @@ static int64_t place_persistent(Program *p)
     return at;
 }
 
-static void add_workspace(Program *p)
+// For the kernels that have slots, or for the others; 0 if they need none.
+static int32_t add_workspace(Program *p, bool has_slot)
 {
     int64_t bytes = 0;
 
     for (int i = 0; i < N_SETS; i++)
-        for (int k = 0; k < p->set[i].n_items; k++)
-            if (p->set[i].items[k].kernel.workspace > bytes)
-                bytes = p->set[i].items[k].kernel.workspace;
+        for (int k = 0; k < p->set[i].n_items; k++) {
+            const Item *it = &p->set[i].items[k];
+            if ((it->slot > 0) == has_slot && it->kernel.workspace > bytes)
+                bytes = it->kernel.workspace;
+        }
     if (!bytes)
-        return;
+        return 0;
     Buffer *b = arena_push(p->arena, p->buffers, p->n_buffers, p->cap_buffers);
     *b = (Buffer){.kind = BUFFER_WORKSPACE, .bytes = buffer_bytes(bytes, 1)};
-    p->workspace = p->n_buffers - 1;
+    return p->n_buffers - 1;
 }
 
 bool lower_arena(Program *p, Diag *d)
 {
-    add_workspace(p);
+    p->workspace = add_workspace(p, false);
+    p->staging = add_workspace(p, true);
     for (int i = 0; i < N_SETS; i++)
         if (p->set[i].g)
             lower_in_place(p, &p->set[i]);

@@ -103,6 +103,8 @@ bool is_row_number(const Lowering *l, ValueId v, int rows);
 // Of the items [begin, end): a loop's body before the loop ends, or a part's.
 void merge_groups(Lowering *l, int begin, int end);
 void finish_groups(Lowering *l);
+// Starts communication ahead of its first reader, and has what needs it wait for it.
+void lower_overlap(Lowering *l);
 bool lower_storage(Lowering *l, bool *again);
 // A group's output takes over the place of an input that ends there.
 void lower_in_place(Program *p, Set *s);

@@ -58,8 +58,10 @@ static bool lower_once(Program *p, int set, Graph *g, const LowerOptions *o, Dia
 {
     Lowering l = lowering_new(p, set, g, o, d);
 
-    if (!lower_views(&l) || !lower_order(&l, again) || !lower_items(&l) ||
-        !lower_storage(&l, again))
+    if (!lower_views(&l) || !lower_order(&l, again) || !lower_items(&l))
+        return false;
+    lower_overlap(&l);
+    if (!lower_storage(&l, again))
         return false;
     count_flops(&l);
     return true;
@@ -112,7 +114,7 @@ Program *program_new(Arena *a, int accumulate)
     return p;
 }
 
-Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d)
+static Program *lower_sets(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d)
 {
     Program *p = program_new(a, o->accumulate);
 
@@ -123,4 +125,20 @@ Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Di
     if (predict && !lower_set(p, SET_PREDICT, predict, o, d))
         return NULL;
     return lower_arena(p, d) ? p : NULL;
+}
+
+Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d)
+{
+    int n_train = train ? train->n_values : 0, n_predict = predict ? predict->n_values : 0;
+    Program *p = lower_sets(a, train, predict, o, d);
+
+    if (!p || !p->n_slots || !o->memory || p->arena_bytes <= o->memory)
+        return p;
+    LowerOptions without = *o;
+    without.cluster = NULL;
+    if (train)
+        train->n_values = n_train;
+    if (predict)
+        predict->n_values = n_predict;
+    return lower_sets(a, train, predict, &without, d);
 }

@@ -63,6 +63,7 @@ typedef enum ItemKind {
     ITEM_END,
     ITEM_GRADIENT,  // operand 0 is a parameter's gradient, whole
     ITEM_PAD,  // operand 0's padding along `axis` becomes op's identity: node 0 sums over its factor
+    ITEM_WAIT,  // until the kernel of the same slot, whose operands these are, has ended
     ITEM_NONE,  // a copy that turned out to be needless
 } ItemKind;
 
@@ -91,6 +92,7 @@ typedef struct Item {
     int match;        // loop: index of its end; end: of its loop
     int region;       // the loop that the item is in, 0: none
     Kernel kernel;    // kernel: how it is called
+    int slot;         // 1 + its number where it goes on beside the items up to its wait; else 0
     int rank;         // group and copy: the dims walked over
     int64_t dim[MAX_RANK];
     // Group: the dims before `row_rank` make rows. Sums go over a row; nodes of rank `row_rank` are
@@ -133,6 +135,8 @@ typedef struct Program {
     int n_buffers, cap_buffers;
     int64_t arena_bytes;
     int32_t workspace;  // buffer; 0: none
+    int32_t staging;    // the workspace of kernels that have slots; 0: none
+    int n_slots;
     int64_t bound;      // the largest live sum: no packing can be smaller
     int accumulate;
 } Program;
@@ -141,6 +145,10 @@ typedef struct LowerOptions {
     bool fuse;  // false: every elementwise node is an item of its own
     int accumulate;
     const struct Sharded *sharded[N_SETS];  // where the graphs are split ones; or NULL
+    // How long things take, so that communication goes on beside computation, if `memory` is enough
+    // for that too (0: it is). NULL: each call ends before the next.
+    const Cluster *cluster;
+    int64_t memory;
 } LowerOptions;
 
 // Rewrites a training graph so that its backward part makes again by elementwise work what needn't

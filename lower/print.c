@@ -38,12 +38,14 @@ static void print_nodes(const Set *s, const Item *it, Text *t)
 static void print_item(const Program *p, const Set *s, const Item *it, Text *t)
 {
     static const char *const names[] = {"group", "kernel",   "copy", "fill", "loop",
-                                        "end",   "gradient", "pad",  "none"};
+                                        "end",   "gradient", "pad",  "wait", "none"};
 
     if (it->kind == ITEM_NONE)
         return;
     text_printf(t, "%s%s", it->region && it->kind != ITEM_LOOP && it->kind != ITEM_END ? "  " : "",
-                names[it->kind]);
+                it->kind == ITEM_KERNEL && it->slot ? "start" : names[it->kind]);
+    if (it->slot)
+        text_printf(t, " %d", it->slot - 1);
     if (it->kind == ITEM_LOOP)
         text_printf(t, " class %d x %d%s", it->cls, s->g->classes[it->cls].length,
                     it->is_reverse ? " reverse" : "");

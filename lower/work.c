@@ -15,6 +15,8 @@ static double operand_bytes(const Set *s, const Item *it, int k)
 // Is result k of the group written over one of its operands?
 static bool is_update(const Program *p, const Set *s, const Item *it, int k)
 {
+    if (!s->storage)  // places aren't known yet
+        return false;
     Address to = operand_address(p, s, &it->operands[it->n_in + k]);
 
     for (int i = 0; i < it->n_in; i++) {
@@ -84,7 +86,7 @@ Work item_work(const Program *p, const Set *s, const Item *it)
     case ITEM_GROUP:
         return group_work(p, s, it);
     case ITEM_KERNEL:
-        return kernel_work(s, it);
+        return it->slot ? (Work){0} : kernel_work(s, it);
     case ITEM_COPY:
         return copy_work(s, it);
     case ITEM_FILL:

@@ -5,7 +5,8 @@ in a second run. And what their ranks hand to collectives, counted at the runtim
   equal_test.py --shardcc build/shardcc [--all] [NAME ...]
 
 Every model is spread over a mesh by the search and by a known way; with --all, over all of them. Models with a dynamic
-batch take a step in two micro-batches. The machine that is planned for is so slow that splitting pays, even of tiny models.
+batch take a step in two micro-batches. The machine that is planned for is so slow that splitting pays, even of tiny models;
+with slow links, too, messages are on their way while ranks compute, which changes no bit.
 """
 import json
 from collections import Counter
@@ -17,7 +18,7 @@ from harness import MPI_ENV, mpirun, read_safetensors, relative, run
 from model import REPOSITORY, Model, curves_of, for_models, parser
 
 DYNAMIC = REPOSITORY / "models/tiny_dynamic"
-SLOW = Path(__file__).with_name("slow.json")
+SLOW, SLOW_LINK = (Path(__file__).with_name(name) for name in ("slow.json", "slow_link.json"))
 SEARCHED = [(mesh, None) for mesh in ("2", "3", "2x2", "4", "2x3", "6", "8", "2x4", "2x2x2")]
 KNOWN = [("2", "megatron"), ("3", "fsdp"), ("2x2", "ulysses"), ("2x2", "zero2=2,megatron-sp=2")]
 SOME = 3  # meshes, from the front
@@ -28,11 +29,11 @@ def ranks_of(mesh):
     return int(np.prod([int(n) for n in mesh.split("x")]))
 
 
-def train(model, trainer, ranks, tag):
+def train(model, trainer, ranks, tag, *more):
     """Losses, gradients of the first step, weights at the end."""
     gradients, weights = model.work / f"gradients_{tag}", model.work / f"weights_{tag}"
     launch = mpirun(ranks) if ranks > 1 else []
-    files = ["--save-gradients", gradients, "--save", weights, "--threads", 1]
+    files = ["--save-gradients", gradients, "--save", weights, "--threads", 1, *more]
     losses = model.train(trainer, None, *files, launch=launch, env=ENV)
     return losses, gradients, weights
 
@@ -73,21 +74,31 @@ def check_bytes(checks, name, model, trainer, ranks, plan):
     checks.check(f"{name}: bytes", sent == expected, said if sent == expected else f"{said}, not {dict(expected)}")
 
 
+def is_same(a, b):
+    return a[0] == b[0] and all(x.read_bytes() == y.read_bytes() for x, y in zip(a[1:], b[1:]))
+
+
 def test(checks, model, ways, accumulate):
     micro = ["--accumulate", accumulate]
     alone = train(model, model.compile("alone", None, *micro), 1, "alone")
     for k, (mesh, preset) in enumerate(ways):
         ranks, tag, plan = ranks_of(mesh), f"way_{k}", model.work / f"way_{k}.plan.json"
-        spread = ["--ranks", ranks, "--mesh", mesh, "--cluster", SLOW, *(["--plan-preset", preset] if preset else [])]
-        run(model.shardcc, "plan", model.onnx, *model.arguments(curves_of(model.info)["adamw"]), *micro, *spread, "-o", plan)
+        spread = ["--ranks", ranks, "--mesh", mesh, *(["--plan-preset", preset] if preset else [])]
+        run(model.shardcc, "plan", model.onnx, *model.arguments(curves_of(model.info)["adamw"]), *micro, *spread,
+            "--cluster", SLOW, "-o", plan)
         trainer = model.compile(tag, None, *micro, "--cluster", SLOW, "--plan", plan)
         name = f"{model.name} on {mesh}{' as ' + preset if preset else ''}"
         first = train(model, trainer, ranks, tag)
         compare(checks, name, first, alone, model.info)
         check_bytes(checks, name, model, trainer, ranks, plan)
     again = train(model, trainer, ranks, "again")
-    same = again[0] == first[0] and all(a.read_bytes() == b.read_bytes() for a, b in zip(again[1:], first[1:]))
-    checks.check(f"{name}: same bits again", same)
+    checks.check(f"{name}: same bits again", is_same(first, again))
+    beside = model.compile("beside", None, *micro, *spread, "--cluster", SLOW_LINK)
+    first = train(model, beside, ranks, "beside")
+    compare(checks, f"{name} beside computation", first, alone, model.info)
+    for option in "--no-overlap", "--check-arena":
+        checks.check(f"{name}: same bits with {option}", is_same(first, train(model, beside, ranks, "again", option)))
+
 
 
 def main():
