@@ -177,6 +177,16 @@ typedef struct Step {
 // bytes.
 double collective_seconds(const Mesh *m, StepKind kind, unsigned axes, double bytes);
 
+// Picoseconds of a step along `axes` that reads and writes so many bytes of the rank's own memory:
+// the links' time and that of moving the bytes.
+int64_t step_picoseconds(const Mesh *m, StepKind kind, unsigned axes, double sent, double read,
+                         double written);
+
+// Small steps of these kinds along one axis are joined where they needn't wait for each other: those
+// that hand less to it than the bytes that take as long as a message's latency.
+bool step_joins(StepKind kind);
+int64_t bucket_bytes(const Mesh *m, int axis);
+
 // One way from spec to spec.
 typedef struct Way {
     int n_steps;

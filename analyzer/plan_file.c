@@ -43,11 +43,11 @@ static const Field entry_fields[] = {
     {MAYBE(PlanEntry, BYTES, bytes)},
 };
 static const Field collective_fields[] = {
-    {NEEDED(PlanCollective, TEXT, kind)},      {NEEDED(PlanCollective, TEXT, value)},
-    {NEEDED(PlanCollective, TEXT, axis)},      {NEEDED(PlanCollective, TEXT, phase)},
-    {MAYBE(PlanCollective, TEXT, before)},     {MAYBE(PlanCollective, INT, block)},
-    {NEEDED(PlanCollective, BYTES, times)},    {MAYBE(PlanCollective, BYTES, bytes)},
-    {MAYBE(PlanCollective, SECONDS, seconds)},
+    {NEEDED(PlanCollective, TEXT, kind)},  {NEEDED(PlanCollective, TEXT, value)},
+    {NEEDED(PlanCollective, TEXT, axis)},  {NEEDED(PlanCollective, TEXT, phase)},
+    {MAYBE(PlanCollective, TEXT, before)}, {MAYBE(PlanCollective, INT, block)},
+    {MAYBE(PlanCollective, INT, bucket)},  {NEEDED(PlanCollective, BYTES, times)},
+    {MAYBE(PlanCollective, BYTES, bytes)}, {MAYBE(PlanCollective, SECONDS, seconds)},
 };
 static const Field holder_fields[] = {
     {NEEDED(PlanHolder, TEXT, kind)},

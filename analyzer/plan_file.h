@@ -50,6 +50,7 @@ typedef struct PlanCollective {
     const char *phase;
     const char *before;  // the node that it stands before; NULL: none
     int block;           // in each of its layers
+    int bucket;          // sent together with others of that number; 0: alone
     int64_t times;       // in a step
     int64_t bytes;       // that each rank hands to it, each time
     double seconds;      // all times together

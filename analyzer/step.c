@@ -85,16 +85,23 @@ static StepKind kind_of(int from, int to)
     return to >= 0 ? STEP_REDUCE_SCATTER : STEP_ALL_REDUCE;
 }
 
-// The links' time, and that of reading and writing the rank's own pieces, and staged ones once
-// more. What is written is fetched first.
+// What is written is fetched first.
+int64_t step_picoseconds(const Mesh *m, StepKind kind, unsigned axes, double sent, double read,
+                         double written)
+{
+    double seconds =
+        collective_seconds(m, kind, axes, sent) + m->launch + m->copy * (read + 2 * written);
+
+    return (int64_t)(fmin(seconds * 1e12, MANY_PICOSECONDS) + 0.5);
+}
+
+// Staged pieces are read and written once more.
 static void set_cost(const Mesh *m, const Value *v, const Spec *before, Step *s, unsigned axes)
 {
     double read = (double)spec_bytes(m, before, v) + (double)s->staging;
     double written = (double)spec_bytes(m, &s->after, v) + (double)s->staging;
-    double seconds = collective_seconds(m, s->kind, axes, (double)s->bytes) + m->launch +
-                     m->copy * (read + 2 * written);
 
-    s->picoseconds = (int64_t)(fmin(seconds * 1e12, MANY_PICOSECONDS) + 0.5);
+    s->picoseconds = step_picoseconds(m, s->kind, axes, (double)s->bytes, read, written);
 }
 
 static Step step_move(const Mesh *m, const Value *v, const Spec *before, int axis, int to)

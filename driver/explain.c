@@ -38,8 +38,8 @@ static void print_moves(Arena *a, const PlanFile *f, const char *what, const cha
         printf("  %-9s %s along %s in %s", what, c->kind, c->axis, c->phase);
         if (c->before)
             printf(", before %s", c->before);
-        printf(": %" PRId64 " times of %s, %s a step\n", c->times, bytes_text(a, (double)c->bytes),
-               time_text(a, c->seconds));
+        printf("%s: %" PRId64 " times of %s, %s a step\n", c->bucket ? ", with others" : "",
+               c->times, bytes_text(a, (double)c->bytes), time_text(a, c->seconds));
     }
 }
 

@@ -151,7 +151,8 @@ static int add_up(const PlanFile *f, Sent *t)
             k++;
         n += k == n;
         t[k].of = t[k].of ? t[k].of : c;
-        t[k].times += c->times;
+        bool is_sent = !c->bucket || !i || f->collective[i - 1].bucket != c->bucket;
+        t[k].times += is_sent ? c->times : 0;
         t[k].bytes += (double)c->times * (double)c->bytes;
         t[k].seconds += c->seconds;
     }

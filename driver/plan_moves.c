@@ -6,7 +6,6 @@ typedef struct Moves {
     const Sharded *s;
     const char **name;  // by ValueId of the whole graph
     ValueId *entry;     // … the value that stands for it in the file
-    Layouts *layouts;
     int accumulate;
     Arena *arena;
     PlanCollective *to;
@@ -36,30 +35,45 @@ static const char *next_node(const Moves *m, NodeId n)
     return NULL;
 }
 
-static void add_move(Moves *m, NodeId n)
+// What node `n` moves of value `of` of the whole graph.
+static void add_move(Moves *m, NodeId n, const ShardedNode *known, ValueId of, int bucket)
 {
     const Sharded *s = m->s;
     const Node *x = &s->g->nodes[n];
-    const ShardedValue *from = &s->value[x->in[0]], *to = &s->value[x->out[0]];
-    const Way *way;
-    int64_t bytes = 0, times = x->phase == UPDATE ? 1 : m->accumulate;
+    int64_t times = x->phase == UPDATE ? 1 : m->accumulate;
 
-    layout_ways(m->layouts, value_of(s->whole, from->of), from->spec, to->spec, &way);
-    for (int i = 0; i < way->n_steps; i++)
-        bytes += way->step[i]->bytes;
-    if (!way->picoseconds && !bytes)  // each rank takes a part of what it has
+    if (!known->picoseconds && !known->bytes)  // each rank takes a part of what it has
         return;
     times *= x->block.cls ? s->g->classes[x->block.cls].length : 1;
     *arena_push(m->arena, m->to, m->n, m->cap) =
         (PlanCollective){.kind = x->op->name,
-                         .value = printable_text(m->arena, m->name[m->entry[from->of]]),
+                         .value = printable_text(m->arena, m->name[m->entry[of]]),
                          .axis = axes_of(m, x),
                          .phase = phase_names[x->phase],
                          .before = next_node(m, n),
                          .block = x->block.cls,
+                         .bucket = bucket,
                          .times = times,
-                         .bytes = bytes,
-                         .seconds = 1e-12 * (double)times * (double)way->picoseconds};
+                         .bytes = known->bytes,
+                         .seconds = 1e-12 * (double)times * (double)known->picoseconds};
+}
+
+static void add_moves(Moves *m)
+{
+    const Sharded *s = m->s;
+    int bucket = 0;
+
+    for (NodeId n = 1; n < s->n_nodes; n++) {
+        const Node *x = &s->g->nodes[n];
+        const ShardedNode *known = &s->node[n];
+        if (!x->op->exchange || x->block.iter)
+            continue;
+        if (!known->n_joined)
+            add_move(m, n, known, s->value[x->in[0]].of, 0);
+        bucket += known->n_joined > 0;
+        for (int i = 0; i < known->n_joined; i++)
+            add_move(m, n, &known->joined[i], known->joined[i].of, bucket);
+    }
 }
 
 // What the collectives of each value take.
@@ -78,13 +92,10 @@ void plan_make_moves(PlanFile *f, const Sharded *s, int accumulate, Arena *a)
     Moves m = {.s = s,
                .name = graph_names(s->whole, a),
                .entry = plan_file_entries(s->whole, a),
-               .layouts = layouts_new(a, &s->plan->mesh),
                .accumulate = accumulate,
                .arena = a};
 
-    for (NodeId n = 1; n < s->n_nodes; n++)
-        if (!s->node[n].of && !s->g->nodes[n].block.iter)
-            add_move(&m, n);
+    add_moves(&m);
     f->collective = m.to;
     f->n_collectives = m.n;
     add_seconds(f, a);

@@ -127,6 +127,13 @@ static bool plan_like(const Job *j, const Plan *like, int64_t limit, Graph *pred
     return p.answer.choice;
 }
 
+static const Sharded *split(const Job *j, const Graph *g, const Plan *p)
+{
+    const Sharded *s = partition(j->a, g, p, j->d);
+
+    return s ? bucket(j->a, s) : NULL;
+}
+
 // The program of a plan, whatever it takes.
 static Program *make_program(const Job *j, const Plan *plan, int64_t limit)
 {
@@ -139,12 +146,12 @@ static Program *make_program(const Job *j, const Plan *plan, int64_t limit)
 
     p[0] = p[1] = *plan;
     if (j->train) {
-        o.sharded[SET_TRAIN] = partition(j->a, j->train, &p[0], j->d);
+        o.sharded[SET_TRAIN] = split(j, j->train, &p[0]);
         if (!o.sharded[SET_TRAIN] || !plan_like(j, plan, limit, predict, &p[1]))
             return NULL;
         train = o.sharded[SET_TRAIN]->g;
     }
-    o.sharded[SET_PREDICT] = partition(j->a, predict, &p[1], j->d);
+    o.sharded[SET_PREDICT] = split(j, predict, &p[1]);
     return o.sharded[SET_PREDICT] ? lower(j->a, train, o.sharded[SET_PREDICT]->g, &o, j->d) : NULL;
 }
 

@@ -128,7 +128,7 @@ void print_mesh(const Gen *g, Text *t)
         text_printf(t, "    .cuts = cuts,\n    .n_cuts = sizeof cuts / sizeof *cuts,\n");
 }
 
-// "all_reduce on tp: 12.0 MiB, 310 us"
+// "all_reduce on tp: 12.0 MiB, 310 us", or of a bucket "all_reduce of 8 on tp: …"
 char *exchange_comment(const Gen *g, const Item *it)
 {
     const Sharded *s = g->s->sharded;
@@ -139,7 +139,10 @@ char *exchange_comment(const Gen *g, const Item *it)
     const ShardedNode *x = &s->node[it->nodes[0]];
     const Attr *axes = &n->attr[0];
     Text t = {0};
-    text_printf(&t, "// %s on ", n->op->name);
+    text_printf(&t, "// %s ", n->op->name);
+    if (x->n_joined)
+        text_printf(&t, "of %d ", x->n_joined);
+    text_printf(&t, "on ");
     for (int i = 0; i < axes->n; i++)
         text_printf(&t, "%s%s", i ? ", " : "", s->plan->mesh.name[axes->v[i]]);
     if (x->bytes)

@@ -88,6 +88,15 @@ bool is_inlined(const Lowering *l, ValueId v);
 // Takes the labels of a class away and sets `again`; false.
 bool dissolve(Lowering *l, int32_t cls, bool *again);
 
+// ---- partition.c ----
+Sharded *sharded_new(Arena *a, const Graph *whole, const Plan *plan, Diag *d);
+// What is known of the value and of the node that were appended last.
+void sharded_note_value(Arena *a, Sharded *s, ValueId v, ShardedValue known);
+void sharded_note_node(Arena *a, Sharded *s, NodeId n, ShardedNode known);
+// Outputs and carries are those of `from`, whose values stand in `map`.
+void sharded_add_ends(Sharded *s, const Graph *from, const ValueId *map);
+const char *reduction_name(int at);  // of SPEC_SUM, SPEC_MAX or SPEC_MIN
+
 // Finds the order of each value's dims in memory.
 void lower_layout(Lowering *l);
 // The passes, in this order. False after reporting errors; or with `again` set, when a class of

@@ -155,20 +155,25 @@ typedef struct LowerOptions {
 // be kept from the forward part: the bytes kept are the least. Changes no number.
 bool recompute(Graph *g, Diag *d);
 
-// What a value of a split graph holds: the value `of` of the whole one, lying as `spec`.
+// What a value of a split graph holds: the value `of` of the whole one, lying as `spec`; 0: what was
+// joined to be sent together.
 typedef struct ShardedValue {
     ValueId of;
     Spec spec;
 } ShardedValue;
 
-// … and a node: a piece of the node `of` of the whole one (0: communication), whose rule has factors
-// of these sizes.
+// … and a node: a piece of the node `of` of the whole one (0: communication, and what puts buckets
+// together), whose rule has factors of these sizes.
 typedef struct ShardedNode {
     NodeId of;
     int n_factors;
     const int64_t *size;
     // Communication: the bytes that each rank hands to it, and how long it is to take.
+    StepKind kind;
     int64_t bytes, picoseconds;
+    // … of a bucket: what it would be of each value alone, `of` being a value.
+    const struct ShardedNode *joined;
+    int n_joined;
 } ShardedNode;
 
 // A graph split over a mesh: the one text that every rank runs on its pieces. Dims are chunks, what
@@ -187,6 +192,9 @@ typedef struct Sharded {
 // Splits a graph as the plan says; both are kept. Repeated blocks stay alike. NULL after reporting
 // that the plan doesn't fit.
 Sharded *partition(Arena *a, const Graph *g, const Plan *p, Diag *d);
+
+// The same with small exchanges joined.
+Sharded *bucket(Arena *a, const Sharded *s);
 
 // The true dims of a rank's piece of a value, and the place of its piece of a node.
 void sharded_dims(const Sharded *s, ValueId v, int rank, int64_t *dim);

@@ -33,34 +33,36 @@ typedef struct Partition {
 
 static Graph *graph_of(Partition *p) { return p->to->g; }
 
-// What is known of the values and nodes that were appended last.
+void sharded_note_value(Arena *a, Sharded *s, ValueId v, ShardedValue known)
+{
+    assert(v == s->n_values);
+    *arena_push(a, s->value, s->n_values, s->cap_values) = known;
+}
+
+void sharded_note_node(Arena *a, Sharded *s, NodeId n, ShardedNode known)
+{
+    assert(n == s->n_nodes);
+    *arena_push(a, s->node, s->n_nodes, s->cap_nodes) = known;
+}
+
 static void note_value(Partition *p, ValueId v, ValueId of, const Spec *spec)
 {
-    Sharded *s = p->to;
-
-    assert(v == s->n_values);
-    *arena_push(p->arena, s->value, s->n_values, s->cap_values) = (ShardedValue){of, *spec};
+    sharded_note_value(p->arena, p->to, v, (ShardedValue){of, *spec});
 }
 
 static void note_node(Partition *p, NodeId n, NodeId of, const Rule *r)
 {
-    Sharded *s = p->to;
-    ShardedNode known = {.of = of};
+    int64_t *size = arena_array(p->arena, int64_t, r->n_factors);
 
-    assert(n == s->n_nodes);
-    if (r) {
-        int64_t *size = arena_array(p->arena, int64_t, r->n_factors);
-        memcpy(size, r->size, (size_t)r->n_factors * sizeof *size);
-        known = (ShardedNode){of, r->n_factors, size};
-    }
-    *arena_push(p->arena, s->node, s->n_nodes, s->cap_nodes) = known;
+    memcpy(size, r->size, (size_t)r->n_factors * sizeof *size);
+    sharded_note_node(p->arena, p->to, n, (ShardedNode){of, r->n_factors, size});
 }
 
 // ---- conversions ----
 
 static const char *const reductions[] = {"sum", "max", "min"};
 
-static const char *reduction_of(int at) { return reductions[SPEC_SUM - at]; }
+const char *reduction_name(int at) { return reductions[SPEC_SUM - at]; }
 
 // The node of a step from `x`, which holds `of`.
 static ValueId make_step(Partition *p, ValueId x, const Value *of, const Step *s)
@@ -79,11 +81,11 @@ static ValueId make_step(Partition *p, ValueId x, const Value *of, const Step *s
     case STEP_ALL_TO_ALL:
         return make_all_to_all(g, x, &r, from, to, size);
     case STEP_ALL_REDUCE:
-        return make_all_reduce(g, x, &r, reduction_of(from));
+        return make_all_reduce(g, x, &r, reduction_name(from));
     case STEP_REDUCE_SCATTER:
-        return make_reduce_scatter(g, x, &r, to, reduction_of(from));
+        return make_reduce_scatter(g, x, &r, to, reduction_name(from));
     case STEP_MASK:
-        return make_keep_one(g, x, &r, reduction_of(to));
+        return make_keep_one(g, x, &r, reduction_name(to));
     default:
         r = (Ranks){2, {s->axis, s->other}, {m->size[s->axis], m->size[s->other]}};
         return make_permute(g, x, &r);
@@ -104,10 +106,10 @@ static ValueId convert(Partition *p, ValueId x, const Spec *to)
         x = make_step(p, x, of, way->step[i]);
         assert(x);
         note_value(p, x, known.of, &way->step[i]->after);
-        note_node(p, value_of(graph_of(p), x)->producer, 0, NULL);
-        ShardedNode *step = &p->to->node[p->to->n_nodes - 1];
-        step->bytes = way->step[i]->bytes;
-        step->picoseconds = way->step[i]->picoseconds;
+        sharded_note_node(p->arena, p->to, value_of(graph_of(p), x)->producer,
+                          (ShardedNode){.kind = way->step[i]->kind,
+                                        .bytes = way->step[i]->bytes,
+                                        .picoseconds = way->step[i]->picoseconds});
     }
     return x;
 }
@@ -231,29 +233,27 @@ static void add_value(Partition *p, ValueId id)
     p->at_rest[id] = v;
 }
 
-static void add_ends(Partition *p)
+void sharded_add_ends(Sharded *s, const Graph *from, const ValueId *map)
 {
-    const Graph *from = p->from;
-
     for (int i = 0; i < from->n_outputs; i++)
-        graph_output(graph_of(p), from->outputs[i].name, p->at_rest[from->outputs[i].value],
+        graph_output(s->g, from->outputs[i].name, map[from->outputs[i].value],
                      from->outputs[i].role);
     for (int i = 0; i < from->n_carries; i++)
-        graph_carry(graph_of(p), p->at_rest[from->carries[i].in], p->at_rest[from->carries[i].out],
+        graph_carry(s->g, map[from->carries[i].in], map[from->carries[i].out],
                     from->carries[i].scope);
 }
 
-static Sharded *sharded_new(Arena *a, const Graph *g, const Plan *plan, Diag *d)
+Sharded *sharded_new(Arena *a, const Graph *whole, const Plan *plan, Diag *d)
 {
     Sharded *s = arena_array(a, Sharded, 1);
 
-    s->whole = g;
+    s->whole = whole;
     s->plan = plan;
-    s->g = graph_new(a, g->name);
-    s->g->training = g->training;
+    s->g = graph_new(a, whole->name);
+    s->g->training = whole->training;
     s->g->diag = d;
-    for (int i = 1; i < g->n_classes; i++)
-        *arena_push(a, s->g->classes, s->g->n_classes, s->g->cap_classes) = g->classes[i];
+    for (int i = 1; i < whole->n_classes; i++)
+        *arena_push(a, s->g->classes, s->g->n_classes, s->g->cap_classes) = whole->classes[i];
     *arena_push(a, s->value, s->n_values, s->cap_values) = (ShardedValue){0};
     *arena_push(a, s->node, s->n_nodes, s->cap_nodes) = (ShardedNode){0};
     return s;
@@ -279,7 +279,7 @@ Sharded *partition(Arena *a, const Graph *g, const Plan *plan, Diag *d)
             add_value(&p, v);
     for (NodeId n = 1; n < g->n_nodes; n++)
         add_node(&p, n);
-    add_ends(&p);
+    sharded_add_ends(p.to, g, p.at_rest);
     graph_number_blocks(p.to->g);
     arena_free(scratch);
     return p.to;
@@ -289,11 +289,12 @@ Sharded *partition(Arena *a, const Graph *g, const Plan *plan, Diag *d)
 
 void sharded_dims(const Sharded *s, ValueId v, int rank, int64_t *dim)
 {
-    const Value *of = value_of(s->whole, s->value[v].of);
+    const ShardedValue *x = &s->value[v];
+    const Value *of = x->of ? value_of(s->whole, x->of) : value_of(s->g, v);
     int64_t offset;
 
     for (int i = 0; i < of->rank; i++)
-        spec_piece(&s->plan->mesh, &s->value[v].spec, i, of->dim[i], rank, &offset, &dim[i]);
+        spec_piece(&s->plan->mesh, &x->spec, i, of->dim[i], rank, &offset, &dim[i]);
 }
 
 static bool find_cut(const Spec *s, int dim, int64_t whole, RtCut *c)
@@ -314,7 +315,7 @@ bool value_cut(const Sharded *s, ValueId v, int dim, RtCut *c)
 {
     const ShardedValue *x = &s->value[v];
 
-    return find_cut(&x->spec, dim, value_of(s->whole, x->of)->dim[dim], c);
+    return x->of && find_cut(&x->spec, dim, value_of(s->whole, x->of)->dim[dim], c);
 }
 
 bool cut_is_uneven(const Mesh *m, const RtCut *c)

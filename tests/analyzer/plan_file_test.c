@@ -32,7 +32,8 @@ static const char good[] =
     "\"forward\", \"reads\": [\"x\", \"w\"], \"module\": \"h.0\", \"spec\": \"m:dp\", "
     "\"solved\": \"m:dp\"}\n  ],\n"
     "  \"collectives\": [\n    {\"kind\": \"all_gather\", \"value\": \"w\", \"axis\": \"dp\", "
-    "\"phase\": \"forward\", \"before\": \"y\", \"block\": 1, \"times\": 12, \"bytes\": 24, "
+    "\"phase\": \"forward\", \"before\": \"y\", \"block\": 1, \"bucket\": 2, \"times\": 12, "
+    "\"bytes\": 24, "
     "\"seconds\": 1e-06}\n  ]\n}\n";
 
 static void read_and_printed(void **state)

@@ -177,7 +177,7 @@ static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
     uint64_t dice = d->state;
     Diag diag = {.file = m->name};
     Plan plan = roll_plan(m->g, &mesh, d, a, seen, 0, NULL);
-    Sharded *s = partition(a, m->g, &plan, &diag);
+    Sharded *s = bucket(a, partition(a, m->g, &plan, &diag));
     LowerOptions o = {.fuse = roll(d, 4) > 0, .accumulate = 1, .sharded = {s}, .cluster = &cluster};
     Program *p = lower(a, s->g, NULL, &o, &diag);
 

@@ -15,6 +15,7 @@
 // those of input 0; `_` is a blank. What isn't named is whole, or rests as it is made.
 typedef struct Case {
     const char *name, *graph, *plan, *result;  // the split graph, or the message
+    bool is_joined;                            // small exchanges are
 } Case;
 
 #define LAYER                                                                                      \
@@ -215,6 +216,49 @@ static const Case cases[] = {
      "  %y f32[4,6] = add(%c1, %h1)\n"
      "  output model \"y\" %y\n"
      "}\n"},
+    {"what is added up over the batch joins; so does what is gathered, if it is needed later too",
+     "graph \"g\" {\n"
+     "  input %x f32[4,6]\n"
+     "  parameter %w f32[6,2]\n"
+     "  parameter %b f32[4,2]\n"
+     "  %y f32[4,2] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+     "  %z f32[4,2] = add(%y, %b)\n"
+     "  %dw f32[6,2] = dot(%x, %z) eq=\"mk,mn->kn\" backward\n"
+     "  %db f32[2] = reduce_sum(%z) axes=[0] backward\n"
+     "  output model \"dw\" %dw\n"
+     "  output model \"db\" %db\n"
+     "}\n",
+     "w=[x0,-] b=[x0,-] x=[x0,-] y:m- z=[-,-] dw:m- dw=[-,-] db:a- db=[-]",
+     "graph \"g\" {\n"
+     "  input %x f32[2,6]\n"
+     "  parameter %w f32[3,2]\n"
+     "  parameter %b f32[2,2]\n"
+     "  %v4 f32[1,6] = reshape(%w) shape=[1,6]\n"
+     "  %v5 f32[1,4] = reshape(%b) shape=[1,4]\n"
+     "  %v6 f32[1,10] = concat(%v4, %v5) axis=1\n"
+     "  %v7 f32[2,10] = all_gather(%v6) axes=[0] ranks=[2] size=2\n"
+     "  %v8 f32[2,6] = slice(%v7) start=[0,0] size=[2,6] stride=[1,1]\n"
+     "  %v9 f32[6,2] = reshape(%v8) shape=[6,2]\n"
+     "  %v10 f32[2,4] = slice(%v7) start=[0,6] size=[2,4] stride=[1,1]\n"
+     "  %v11 f32[4,2] = reshape(%v10) shape=[4,2]\n"
+     "  %y f32[2,2] = dot(%x, %v9) eq=\"mk,kn->mn\"\n"
+     "  %v13 f32[4,2] = all_gather(%y) axes=[0] ranks=[2] size=4\n"
+     "  %z f32[4,2] = add(%v13, %v11)\n"
+     "  %v15 f32[2,2] = shard(%z) axes=[0] ranks=[2] backward\n"
+     "  %v16 f32[2] = reduce_sum(%v15) axes=[0] backward\n"
+     "  %v17 f32[6,2] = dot(%x, %v15) eq=\"mk,mn->kn\" backward\n"
+     "  %v18 f32[1,2] = reshape(%v16) shape=[1,2] backward\n"
+     "  %v19 f32[1,12] = reshape(%v17) shape=[1,12] backward\n"
+     "  %v20 f32[1,14] = concat(%v18, %v19) axis=1 backward\n"
+     "  %v21 f32[1,14] = all_reduce(%v20) axes=[0] ranks=[2] op=\"sum\" backward\n"
+     "  %v22 f32[1,2] = slice(%v21) start=[0,0] size=[1,2] stride=[1,1] backward\n"
+     "  %db f32[2] = reshape(%v22) shape=[2] backward\n"
+     "  %v24 f32[1,12] = slice(%v21) start=[0,2] size=[1,12] stride=[1,1] backward\n"
+     "  %dw f32[6,2] = reshape(%v24) shape=[6,2] backward\n"
+     "  output model \"dw\" %dw\n"
+     "  output model \"db\" %db\n"
+     "}\n",
+     true},
     {"parts can't rest where no node makes them", LAYER, "x=[-,-]_sum:x0",
      "plan: error: value 'x' would be parts of what no node makes\n"},
     {"a factor that can't be split", LAYER, "c:b",
@@ -320,6 +364,8 @@ static void check_case(const Case *c)
     assert_true(blocks(g, &d));
     Plan p = read_plan(g, c->plan, a, &d);
     Sharded *s = partition(a, g, &p, &d);
+    if (s && c->is_joined)
+        s = bucket(a, s);
     if (s) {
         assert_true(graph_verify(s->g, &d));
         graph_print(s->g, &got);

@@ -22,11 +22,11 @@ typedef struct Crowd {
 
 static inline Tensor piece_new(const Crowd *c, ValueId v, int rank)
 {
-    const Value *of = value_of(c->s->whole, c->s->value[v].of);
+    const Value *x = value_of(c->s->g, v);
     int64_t dim[MAX_RANK] = {0};
 
     sharded_dims(c->s, v, rank, dim);
-    return tensor_new(c->arena, of->dtype, of->rank, dim);
+    return tensor_new(c->arena, x->dtype, x->rank, dim);
 }
 
 static inline void piece_offset(const Crowd *c, ValueId v, int rank, int64_t *offset)

@@ -90,6 +90,7 @@ static void check_plan(const Model *m, const Plan *p, const char *what, Tried *t
     Arena *a = arena_new();
     Diag diag = {.file = m->name};
     Sharded *s = partition(a, m->g, p, &diag);
+    s = s ? bucket(a, s) : NULL;
 
     if (!s || !graph_verify(s->g, &diag))
         fail_msg("%s, %s: can't be split", m->name, what);

@@ -1,0 +1,445 @@
+// Small exchanges joined: those of one kind along one axis that can run at one place become one, of
+// all that they carry side by side, and share its latency. Cf. the buckets of gradients of Li et
+// al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", 2020.
+//
+// A reduction can run later, up to its first reader, and a gather sooner, from where its input is
+// there, both inside of their iteration: what can run at one place needs nothing of each other.
+// Iterations are alike, and so are their buckets.
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/build.h"
+#include "lower/internal.h"
+
+enum { KEYS = 7 };
+
+// An exchange that may join others: those that have the same key.
+typedef struct Mover {
+    int key[KEYS];
+    NodeId node;
+    NodeId ready, end;  // it can run behind the one and before the other
+} Mover;
+
+typedef struct Bucket {
+    struct Bucket *next;  // of those that run at the same place
+    const Mover **mover;
+    int n;
+} Bucket;
+
+typedef struct Bucketing {
+    const Sharded *from;
+    Sharded *to;
+    Arena *arena, *scratch;
+    Mover *mover;
+    int n_movers, cap_movers;
+    Bucket **before;  // by NodeId, those that run before it
+    Bucket **of;      // by NodeId, the bucket that it is in
+    bool *is_made;    // by NodeId
+    NodeId *waiting;  // the nodes that are being made, each for the one before
+    int n_waiting, cap_waiting;
+    ValueId *map;  // by ValueId of `from`
+} Bucketing;
+
+// ---- what may join ----
+
+static int axis_of(const Node *n) { return (int)n->attr[0].v[0]; }
+
+// SPEC_SUM, SPEC_MAX or SPEC_MIN of a reduction, of all else 0.
+static int reduction_at(const Sharded *s, NodeId id)
+{
+    const Node *n = &s->g->nodes[id];
+    int at = n->op && n->op->exchange ? s->value[n->in[0]].spec.at[axis_of(n)] : 0;
+
+    return at < SPEC_WHOLE ? at : 0;
+}
+
+// Is each rank's piece as large as any other's? What lies behind shorter ones is nobody's, and
+// couldn't be told from what is joined to it.
+static bool is_even(const Sharded *s, ValueId v)
+{
+    RtCut c;
+
+    for (int i = 0; i < value_of(s->g, v)->rank; i++)
+        if (value_cut(s, v, i, &c) && cut_is_uneven(&s->plan->mesh, &c))
+            return false;
+    return true;
+}
+
+// Are so many of the small value one behind the other in the large one?
+static bool is_row_of(const Value *large, const Value *small, int p)
+{
+    int dim = 0;
+
+    while (dim < large->rank && large->dim[dim] == small->dim[dim] && large->dim[dim] == 1)
+        dim++;
+    return value_count(large) == p * value_count(small) && dim < large->rank &&
+           large->dim[dim] == p * small->dim[dim];
+}
+
+static bool can_join(const Sharded *s, NodeId n)
+{
+    const Node *x = &s->g->nodes[n];
+    const ShardedNode *known = &s->node[n];
+    const Value *from = in(s->g, x, 0), *to = out(s->g, x);
+    int axis = axis_of(x), p = s->plan->mesh.size[axis];
+
+    if (!step_joins(known->kind) || known->bytes >= bucket_bytes(&s->plan->mesh, axis) ||
+        !value_count(from) || !is_even(s, x->in[0]) || !is_even(s, x->out[0]))
+        return false;
+    if (known->kind ==
+        STEP_ALL_GATHER)  // what waits for a reduction, which may come later, waits too
+        return is_row_of(to, from, p) && !reduction_at(s, from->producer);
+    return known->kind == STEP_ALL_REDUCE || is_row_of(from, to, p);
+}
+
+// By NodeId of a block: the last node of its iteration and phase.
+static NodeId *find_ends(const Graph *g, Arena *a)
+{
+    NodeId *end = arena_array(a, NodeId, g->n_nodes);
+    NodeId **last = arena_array(a, NodeId *, g->n_classes);
+
+    for (int c = 1; c < g->n_classes; c++)
+        last[c] = arena_array(a, NodeId, 3 * (size_t)g->classes[c].length);
+    for (NodeId i = g->n_nodes - 1; i > 0; i--) {
+        const Node *n = &g->nodes[i];
+        if (!n->block.cls)
+            continue;
+        NodeId *to = &last[n->block.cls][3 * n->block.iter + (int)n->phase];
+        *to = *to ? *to : i;
+        end[i] = *to;
+    }
+    return end;
+}
+
+static bool is_same_turn(const Node *a, const Node *b)
+{
+    return a->phase == b->phase && a->block.cls == b->block.cls && a->block.iter == b->block.iter;
+}
+
+// By ValueId, its first reader; what iterations make is read in the same iteration and phase.
+static NodeId *find_readers(const Graph *g, Arena *a)
+{
+    NodeId *reader = arena_array(a, NodeId, g->n_values);
+
+    for (NodeId i = g->n_nodes - 1; i > 0; i--)
+        for (int k = 0; k < g->nodes[i].n_in; k++) {
+            const Node *made = producer(g, g->nodes[i].in[k]);
+            if (!made->block.cls || is_same_turn(made, &g->nodes[i]))
+                reader[g->nodes[i].in[k]] = i;
+        }
+    return reader;
+}
+
+// What comes from elsewhere is there when an iteration begins, and is needed when it has ended.
+static void find_movers(Bucketing *b)
+{
+    const Graph *g = b->from->g;
+    NodeId *end = find_ends(g, b->scratch), *reader = find_readers(g, b->scratch);
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        if (!n->op->exchange || !can_join(b->from, i))
+            continue;
+        NodeId made = in(g, n, 0)->producer, read = reader[n->out[0]];
+        Mover m = {{(int)b->from->node[i].kind, axis_of(n), reduction_at(b->from, i),
+                    (int)in(g, n, 0)->dtype, (int)n->phase, n->block.cls, n->block.iter},
+                   .node = i,
+                   .ready = i,
+                   .end = read           ? read
+                          : n->block.cls ? end[i] + 1
+                                         : g->n_nodes};
+        if (!reduction_at(b->from, i)) {
+            m.ready = !n->block.cls || is_same_turn(&g->nodes[made], n) ? made : 0;
+            m.end = i;
+        }
+        *arena_push(b->scratch, b->mover, b->n_movers, b->cap_movers) = m;
+    }
+}
+
+// ---- who joins whom ----
+
+static int compare_keys(const Mover *a, const Mover *b)
+{
+    return memcmp(a->key, b->key, sizeof a->key);
+}
+
+static int compare_movers(const void *x, const void *y)
+{
+    const Mover *a = x, *b = y;
+    int by_key = compare_keys(a, b);
+
+    if (by_key)
+        return by_key;
+    return a->ready != b->ready ? (a->ready > b->ready) - (a->ready < b->ready)
+                                : (a->node > b->node) - (a->node < b->node);
+}
+
+// Those run where the last of their inputs is there, but not before the first of them did alone.
+static void add_bucket(Bucketing *b, const Mover **mover, int n)
+{
+    Bucket *k = arena_array(b->scratch, Bucket, 1);
+    NodeId first = mover[0]->node, ready = mover[n - 1]->ready;
+
+    for (int i = 0; i < n; i++) {
+        first = mover[i]->node < first ? mover[i]->node : first;
+        b->of[mover[i]->node] = k;
+    }
+    NodeId at = first > ready ? first : ready + 1;
+    *k = (Bucket){b->before[at], arena_array(b->scratch, const Mover *, n), n};
+    memcpy(k->mover, mover, (size_t)n * sizeof *mover);
+    b->before[at] = k;
+}
+
+// Of movers of one key, in the order in which they are ready, those that can run before the first
+// end of all, until the bucket is full; then the others.
+static void fill_buckets(Bucketing *b, const Mover **mover, int n)
+{
+    const Mover **taken = arena_array(b->scratch, const Mover *, n);
+    int64_t room = bucket_bytes(&b->from->plan->mesh, axis_of(&b->from->g->nodes[mover[0]->node]));
+
+    while (n) {
+        NodeId end = mover[0]->end;
+        int64_t bytes = 0;
+        int n_taken = 0, n_left = 0;
+        for (int i = 1; i < n; i++)
+            end = mover[i]->end < end ? mover[i]->end : end;
+        for (int i = 0; i < n; i++) {
+            if (mover[i]->ready >= end || bytes >= room) {
+                mover[n_left++] = mover[i];
+                continue;
+            }
+            taken[n_taken++] = mover[i];
+            bytes += b->from->node[mover[i]->node].bytes;
+        }
+        if (n_taken > 1)
+            add_bucket(b, taken, n_taken);
+        n = n_left;
+    }
+}
+
+static void find_buckets(Bucketing *b)
+{
+    const Mover **row = arena_array(b->scratch, const Mover *, b->n_movers);
+
+    if (b->n_movers)
+        qsort(b->mover, (size_t)b->n_movers, sizeof *b->mover, compare_movers);
+    for (int i = 0, n; i < b->n_movers; i += n) {
+        for (n = 0; i + n < b->n_movers && !compare_keys(&b->mover[i], &b->mover[i + n]); n++)
+            row[n] = &b->mover[i + n];
+        fill_buckets(b, row, n);
+    }
+}
+
+// ---- the new graph ----
+
+// The value that stands for `old`.
+static void carry_over(Bucketing *b, ValueId old, ValueId v)
+{
+    const Value *x = value_of(b->from->g, old);
+    Value *y = value_of(b->to->g, v);
+
+    y->name = x->name;
+    y->own_rank = x->own_rank;
+    memcpy(y->own_dim, x->own_dim, sizeof y->own_dim);
+    sharded_note_value(b->arena, b->to, v, b->from->value[old]);
+    b->map[old] = v;
+}
+
+static void copy_node(Bucketing *b, NodeId id)
+{
+    const Node *n = &b->from->g->nodes[id];
+    ValueId *inputs = arena_array(b->scratch, ValueId, n->n_in);
+    Graph *g = b->to->g;
+
+    for (int i = 0; i < n->n_in; i++)
+        inputs[i] = b->map[n->in[i]];
+    g->phase = n->phase;
+    g->block = n->block;
+    g->source = n->source;
+    ValueId first = graph_node(g, n->op, n->n_in, inputs, n->attr);
+    assert(first);
+    sharded_note_node(b->arena, b->to, value_of(g, first)->producer, b->from->node[id]);
+    for (int i = 0; i < n->n_out; i++)
+        carry_over(b, n->out[i], graph_output_of(g, first, i));
+}
+
+// A value of the new graph that is none of the whole one: every rank's is of this size.
+static ValueId noted(Bucketing *b, ValueId v)
+{
+    assert(v);
+    sharded_note_value(b->arena, b->to, v, (ShardedValue){.spec = spec_whole()});
+    sharded_note_node(b->arena, b->to, value_of(b->to->g, v)->producer, (ShardedNode){0});
+    return v;
+}
+
+// What is joined, as rows of `n_rows` pieces.
+static ValueId make_joined(Bucketing *b, const Bucket *k, int n_rows)
+{
+    Graph *g = b->to->g;
+    ValueId *part = arena_array(b->scratch, ValueId, k->n);
+
+    for (int i = 0; i < k->n; i++) {
+        ValueId x = b->from->g->nodes[k->mover[i]->node].in[0];
+        int64_t count = value_count(value_of(b->from->g, x));
+        part[i] = noted(b, make_reshape(g, b->map[x], 2, (int64_t[]){n_rows, count / n_rows}));
+    }
+    return noted(b, make_concat(g, k->n, part, 1));
+}
+
+static ValueId make_exchange(Bucketing *b, const Mover *m, ValueId x)
+{
+    Graph *g = b->to->g;
+    int axis = axis_of(&b->from->g->nodes[m->node]), p = b->from->plan->mesh.size[axis];
+    Ranks r = {1, {axis}, {p}};
+    StepKind kind = b->from->node[m->node].kind;
+    int reduction = reduction_at(b->from, m->node);
+
+    if (kind == STEP_ALL_GATHER)
+        return noted(b, make_all_gather(g, x, &r, 0, p));
+    if (kind == STEP_REDUCE_SCATTER)
+        return noted(b, make_reduce_scatter(g, x, &r, 0, reduction_name(reduction)));
+    return noted(b, make_all_reduce(g, x, &r, reduction_name(reduction)));
+}
+
+// What the exchange takes that stands for all in the bucket.
+static void note_exchange(Bucketing *b, const Bucket *k, ValueId x, ValueId y)
+{
+    const Mesh *m = &b->from->plan->mesh;
+    const Node *first = &b->from->g->nodes[k->mover[0]->node];
+    ShardedNode *to = &b->to->node[value_of(b->to->g, y)->producer];
+    ShardedNode *joined = arena_array(b->arena, ShardedNode, k->n);
+
+    to->kind = b->from->node[k->mover[0]->node].kind;
+    to->n_joined = k->n;
+    to->joined = joined;
+    for (int i = 0; i < k->n; i++) {
+        NodeId n = k->mover[i]->node;
+        joined[i] = b->from->node[n];
+        joined[i].of = b->from->value[b->from->g->nodes[n].in[0]].of;
+        to->bytes += joined[i].bytes;
+    }
+    to->picoseconds = step_picoseconds(m, to->kind, 1U << axis_of(first), (double)to->bytes,
+                                       (double)value_bytes(value_of(b->to->g, x)),
+                                       (double)value_bytes(value_of(b->to->g, y)));
+}
+
+static void make_bucket(Bucketing *b, const Bucket *k)
+{
+    const Node *first = &b->from->g->nodes[k->mover[0]->node];
+    StepKind kind = b->from->node[k->mover[0]->node].kind;
+    int p = b->from->plan->mesh.size[axis_of(first)];
+    Graph *g = b->to->g;
+    int64_t start[2] = {0}, stride[2] = {1, 1};
+
+    g->phase = first->phase;
+    g->block = first->block;
+    g->source = first->source;
+    ValueId x = make_joined(b, k, kind == STEP_REDUCE_SCATTER ? p : 1);
+    ValueId y = make_exchange(b, k->mover[0], x);
+    note_exchange(b, k, x, y);
+    int64_t n_rows = value_of(g, y)->dim[0];
+    for (int i = 0; i < k->n; i++) {
+        ValueId old = b->from->g->nodes[k->mover[i]->node].out[0];
+        const Value *of = value_of(b->from->g, old);
+        int64_t size[2] = {n_rows, value_count(of) / n_rows};
+        ValueId part = noted(b, make_slice(g, y, start, size, stride));
+        start[1] += size[1];
+        ValueId v = make_reshape(g, part, of->rank, of->dim);
+        sharded_note_node(b->arena, b->to, value_of(g, v)->producer, (ShardedNode){0});
+        carry_over(b, old, v);
+    }
+}
+
+// ---- order ----
+
+static NodeId unmade_input(const Bucketing *b, NodeId n)
+{
+    const Graph *g = b->from->g;
+    const Node *x = &g->nodes[n];
+
+    for (int i = 0; i < x->n_in; i++)
+        if (!b->is_made[value_of(g, x->in[i])->producer])
+            return value_of(g, x->in[i])->producer;
+    return 0;
+}
+
+// … of a node, or of those that are joined with it.
+static NodeId unmade_before(const Bucketing *b, NodeId n)
+{
+    const Bucket *k = b->of[n];
+    NodeId from = k ? 0 : unmade_input(b, n);
+
+    for (int i = 0; k && i < k->n && !from; i++)
+        from = unmade_input(b, k->mover[i]->node);
+    return from;
+}
+
+// Makes a node, or its bucket, and what of that has to come before and stands behind: conversions
+// outside of a loop stand where its first iteration reads them.
+static void make_node(Bucketing *b, NodeId n)
+{
+    *arena_push(b->scratch, b->waiting, b->n_waiting, b->cap_waiting) = n;
+    while (b->n_waiting) {
+        NodeId top = b->waiting[b->n_waiting - 1], from = unmade_before(b, top);
+        const Bucket *k = b->of[top];
+        assert(b->n_waiting < b->from->g->n_nodes);
+        if (from && !b->is_made[top]) {
+            *arena_push(b->scratch, b->waiting, b->n_waiting, b->cap_waiting) = from;
+            continue;
+        }
+        b->n_waiting--;
+        if (b->is_made[top])
+            continue;
+        for (int i = 0; k && i < k->n; i++)
+            b->is_made[k->mover[i]->node] = true;
+        b->is_made[top] = true;
+        if (k)
+            make_bucket(b, k);
+        else
+            copy_node(b, top);
+    }
+}
+
+static void add_values(Bucketing *b)
+{
+    const Graph *g = b->from->g;
+
+    for (ValueId v = 1; v < g->n_values; v++) {
+        const Value *x = value_of(g, v);
+        if (x->producer)
+            continue;
+        ValueId to = graph_value(b->to->g, x->kind, x->name, x->dtype, x->rank, x->dim);
+        *value_of(b->to->g, to) = *x;
+        carry_over(b, v, to);
+    }
+}
+
+Sharded *bucket(Arena *a, const Sharded *s)
+{
+    Arena *scratch = arena_new();
+    const Graph *g = s->g;
+    Bucketing b = {.from = s,
+                   .to = sharded_new(a, s->whole, s->plan, g->diag),
+                   .arena = a,
+                   .scratch = scratch,
+                   .before = arena_array(scratch, Bucket *, g->n_nodes + 1),
+                   .of = arena_array(scratch, Bucket *, g->n_nodes),
+                   .is_made = arena_array(scratch, bool, g->n_nodes),
+                   .map = arena_array(scratch, ValueId, g->n_values)};
+
+    b.is_made[0] = true;  // what no node makes
+    find_movers(&b);
+    find_buckets(&b);
+    add_values(&b);
+    for (NodeId n = 1; n <= g->n_nodes; n++) {
+        for (const Bucket *k = b.before[n]; k; k = k->next)
+            make_node(&b, k->mover[0]->node);
+        if (n < g->n_nodes && !b.of[n])
+            make_node(&b, n);
+    }
+    sharded_add_ends(b.to, g, b.map);
+    graph_number_blocks(b.to->g);
+    arena_free(scratch);
+    return b.to;
+}
