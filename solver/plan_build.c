@@ -2,6 +2,7 @@
 // each value at rest and, where several readers of one phase share a value, the spec in which they
 // do; iterations of a block are decided once. Nodes cost what their pieces take, edges the layout
 // manager's ways; values hold their bytes at rest while they live.
+#include <stdlib.h>
 #include <string.h>
 
 #include "solver/plan_build.h"
@@ -149,6 +150,81 @@ static void use_variables(Builder *b)
         b->q->of_use[at] = specs_variable(b, VARIABLE_USE, at / 3, &of[at]);
         b->q->variable[b->q->of_use[at]].phase = (Phase)(at % 3);
     }
+}
+
+// ---- their order ----
+
+// Where a variable stands: with the node that makes the value, or else with its first reader.
+typedef struct Standing {
+    int node, kind, variable;
+} Standing;
+
+static int compare_standings(const void *x, const void *y)
+{
+    const Standing *a = x, *b = y;
+
+    if (a->node != b->node)
+        return a->node < b->node ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return a->variable < b->variable ? -1 : a->variable > b->variable;
+}
+
+// By 3 · first value + phase: the first node that reads it there.
+static NodeId *first_readers(const Builder *b)
+{
+    NodeId *first = arena_array(b->scratch, NodeId, 3 * (size_t)b->g->n_values);
+
+    for (NodeId n = b->g->n_nodes - 1; n > 0; n--)
+        for (int i = 0; i < b->g->nodes[n].n_in && b->q->alike.node[n] == n; i++)
+            if (b->g->nodes[n].in[i])
+                first[use_of_input(b->q, b->g, n, i)] = n;
+    return first;
+}
+
+static Standing standing_of(const Builder *b, int variable, const NodeId *reader)
+{
+    const Variable *v = &b->q->variable[variable];
+    NodeId made = v->kind == VARIABLE_REST ? value_of(b->g, v->id)->producer : 0, first = 0;
+
+    if (v->kind == VARIABLE_NODE)
+        return (Standing){v->id, 1, variable};
+    if (made)
+        return (Standing){made, 2, variable};
+    for (int phase = 2; phase >= 0; phase--)
+        if (reader[3 * v->id + phase] && (v->kind == VARIABLE_REST || phase == (int)v->phase))
+            first = reader[3 * v->id + phase];
+    return (Standing){first, 0, variable};
+}
+
+static void renumber(int *of, int n, const int *to)
+{
+    for (int i = 0; i < n; i++)
+        of[i] = of[i] < 0 ? -1 : to[of[i]];
+}
+
+// Along the graph: bounds go from node to node, the farther in one sweep the more of the problem's
+// paths lie in its order.
+static void order_variables(Builder *b)
+{
+    PlanProblem *q = b->q;
+    const NodeId *reader = first_readers(b);
+    Standing *place = arena_array(b->scratch, Standing, q->n_variables);
+    Variable *variable = arena_array(b->arena, Variable, q->n_variables);
+    int *to = arena_array(b->scratch, int, q->n_variables);
+
+    for (int i = 0; i < q->n_variables; i++)
+        place[i] = standing_of(b, i, reader);
+    qsort(place, (size_t)q->n_variables, sizeof *place, compare_standings);
+    for (int i = 0; i < q->n_variables; i++) {
+        variable[i] = q->variable[place[i].variable];
+        to[place[i].variable] = i;
+    }
+    q->variable = variable;
+    q->cap_variables = q->n_variables;
+    renumber(q->of_node, b->g->n_nodes, to);
+    renumber(q->of_value, b->g->n_values, to);
+    renumber(q->of_use, 3 * b->g->n_values, to);
 }
 
 // ---- pairings ----
@@ -317,6 +393,7 @@ bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
 
     rest_variables(&b);
     use_variables(&b);
+    order_variables(&b);
     int *reader = arena_array(scratch, int, 3 * (size_t)g->n_values);
     for (NodeId n = 1; n < g->n_nodes; n++) {
         made_pairings(&b, n);

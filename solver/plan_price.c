@@ -103,19 +103,24 @@ static int compare_changes(const void *x, const void *y)
     return (a->item > b->item) - (a->item < b->item);
 }
 
-static Change *changes_find(Builder *b, int *n)
+// Those of first value v are from first[v] to before first[v + 1].
+static Change *changes_find(Builder *b, int *first)
 {
     const Lives *l = b->lives;
     Change *change = arena_array(b->scratch, Change, l ? 2 * l->n : 0);
+    int n = 0;
 
     for (int i = 0; l && i < l->n; i++) {
         const Life *x = &l->life[i];
-        ValueId first = b->q->alike.value[x->value];
-        change[(*n)++] = (Change){first, x->first, x->slots, 1};
-        change[(*n)++] = (Change){first, x->last, -x->slots, -1};
+        ValueId v = b->q->alike.value[x->value];
+        change[n++] = (Change){v, x->first, x->slots, 1};
+        change[n++] = (Change){v, x->last, -x->slots, -1};
+        first[v + 1] += 2;
     }
-    if (*n)
-        qsort(change, (size_t)*n, sizeof *change, compare_changes);
+    for (ValueId v = 0; v < b->g->n_values; v++)
+        first[v + 1] += first[v];
+    if (n)
+        qsort(change, (size_t)n, sizeof *change, compare_changes);
     return change;
 }
 
@@ -160,9 +165,10 @@ void plan_nodes(Builder *b)
 {
     PlanProblem *q = b->q;
     Problem *p = &q->problem;
-    int n_uses = 0, cap = 0, n_changes = 0, *first_use;
+    int n_uses = 0, cap = 0, *first_use;
     int64_t *count = arena_array(b->scratch, int64_t, b->g->n_nodes);
-    Change *change = changes_find(b, &n_changes), *end = change + n_changes;
+    int *first_change = arena_array(b->scratch, int, b->g->n_values + 1);
+    const Change *change = changes_find(b, first_change);
 
     for (NodeId n = 1; n < b->g->n_nodes; n++)
         count[q->alike.node[n]] += times_of(b, b->g->nodes[n].phase);
@@ -174,13 +180,11 @@ void plan_nodes(Builder *b)
     p->first_use = first_use = arena_array(b->arena, int, p->first[p->n_nodes] + 1);
     for (int i = 0; i < q->n_variables; i++) {
         const Variable *v = &q->variable[i];
-        int n = 0;
+        int from = v->kind == VARIABLE_REST ? first_change[v->id] : 0;
+        int n = v->kind == VARIABLE_REST ? first_change[v->id + 1] - from : 0;
         if (v->kind == VARIABLE_NODE)
             node_costs(b, v, count[v->id], p->cost + p->first[i]);
-        while (v->kind == VARIABLE_REST && change + n < end && change[n].first == v->id)
-            n++;
-        uses_write(b, v, change, n, &n_uses, &cap);
-        change += n;
+        uses_write(b, v, change + from, n, &n_uses, &cap);
     }
     *p->first_use = n_uses;
     p->first_use = first_use;

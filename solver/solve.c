@@ -13,8 +13,10 @@
 // may branch on.
 enum { BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODES = 1000000 };
 
-// The work of one turn of what isn't exact, for each alternative and pair.
+// The work of one turn of what isn't exact, for each alternative and pair. FOLLOW_TURN: of what a
+// new bound leads to.
 enum {
+    FOLLOW_TURN = 20,
     BRIEF_TURN = 120,
     QUICK_TURN = 300,
     FIRST_TURN = 1000,
@@ -148,8 +150,9 @@ static void level_add(Chain *c)
     c->n_levels++;
     c->offset += r->offset;
     c->at[c->n_levels] = arena_array(c->arena, int, r->problem.n_nodes);
+    // Messages are those of the problem before; prices are a good guess still.
     c->has_dual = false;
-    c->dual = (Dual){0};
+    c->dual.message = NULL;
 }
 
 static int64_t work_of(const Chain *c) { return c->turn * problem_size(rest(c)); }
@@ -221,7 +224,7 @@ static void bound_by_ascent(Chain *c)
     bound_raise(c, bound);
 }
 
-static void choices_search(Chain *c)
+static void choices_search(Chain *c, int64_t turn)
 {
     const Problem *p = rest(c);
     int *choice = malloc((size_t)p->n_nodes * sizeof *choice + 1);
@@ -229,7 +232,7 @@ static void choices_search(Chain *c)
 
     double began = phase_begin(c);
     if (choice && search(p, c->has_dual ? &c->dual : NULL, false, choice, &cost, c->o->seed,
-                         work_of(c), &c->watch, (Listener){found, c}))
+                         turn * problem_size(p), &c->watch, (Listener){found, c}))
         found(c, choice, cost);
     phase_end(c, PHASE_SEARCH, began);
     free(choice);
@@ -237,7 +240,9 @@ static void choices_search(Chain *c)
 
 static void *search_apart(void *chain)
 {
-    choices_search(chain);
+    Chain *c = chain;
+
+    choices_search(c, c->turn);
     return NULL;
 }
 
@@ -250,13 +255,15 @@ static void choices_and_bound(Chain *c)
     Dual dual = c->dual;
 
     if (!is_apart)
-        choices_search(c);
+        choices_search(c, c->turn);
     double began = phase_begin(c);
     ascent(rest(c), &dual, work_of(c), &c->watch, c->bounds);
     phase_end(c, PHASE_ASCENT, began);
     if (is_apart)
         pthread_join(searcher, NULL);
     take_bound(c, &dual);
+    if (!is_over(c))
+        choices_search(c, FOLLOW_TURN);
 }
 
 static void say_level(const Chain *c)
@@ -283,9 +290,13 @@ static void levels_settle(Chain *c)
         say_level(c);
         bound_by_ascent(c);
         if (!is_over(c))
+            choices_search(c, FOLLOW_TURN);
+        if (!is_over(c) && !c->o->is_brief)
             choices_and_bound(c);
         if (!is_over(c) && c->has_engine && problem_pairs(rest(c)) <= RELAX_PAIRS)
             bound_by_relaxing(c);
+        if (c->o->is_brief && c->answer->choice)
+            return;
         if (!is_over(c))
             level_add(c);
     }
