@@ -21,39 +21,46 @@ typedef struct Look {
     Vertex *v;
     int n;
     View *view;
-    int64_t *screen;  // of each place: what it costs where the neighbours choose in some ways
+    // What each place costs where the neighbours choose in one way or another: [place][SCREENS].
+    int64_t *screen;
+    int n_screens, last;  // last: the one that was written last
+    int *way;             // by tie: the neighbour's choice
 } Look;
 
-// Ways in which the neighbours may choose, tried before all are.
-enum { SCREENS = 8 };
+// Ways in which the neighbours may choose, tried before all are; FIRST_SCREENS of them from the
+// beginning on, the others as they are found to tell places apart.
+enum { SCREENS = 32, FIRST_SCREENS = 8 };
 
-// The costs of a tie row by row as the node sees them.
-static void view_read(Look *o, int i, int node, Arena *a)
+// The costs of a tie row by row as the node on that side sees them.
+static View view_of(const Net *g, const Tie *e, int side, Arena *a)
 {
-    const Tie *e = &o->g->tie[o->v->edge[i]];
-    int side = e->end[1] == node, n = o->g->node[e->end[!side]].k;
-    View *w = &o->view[i];
+    int k = g->node[e->end[side]].k, n = g->node[e->end[!side]].k;
 
-    *w = (View){n, e->cost};
-    if (side) {
-        int64_t *turned = arena_array(a, int64_t, (size_t)o->v->k * (size_t)n);
-        for (int l = 0; l < n; l++)
-            for (int k = 0; k < o->v->k; k++)
-                turned[(size_t)k * (size_t)n + (size_t)l] =
-                    e->cost[(size_t)l * (size_t)o->v->k + (size_t)k];
-        w->cost = turned;
+    if (!side)
+        return (View){n, e->cost};
+    int64_t *turned = arena_array(a, int64_t, (size_t)k * (size_t)n);
+    for (int l = 0; l < n; l++)
+        for (int i = 0; i < k; i++)
+            turned[(size_t)i * (size_t)n + (size_t)l] = e->cost[(size_t)l * (size_t)k + (size_t)i];
+    return (View){n, turned};
+}
+
+// Writes screen j from the way at hand.
+static void screen_write(Look *o, int j)
+{
+    for (int k = 0; k < o->v->k; k++) {
+        int64_t sum = o->v->cost[k];
+        for (int i = 0; i < o->n; i++)
+            sum = cost_add(sum,
+                           o->view[i].cost[(size_t)k * (size_t)o->view[i].n + (size_t)o->way[i]]);
+        o->screen[(size_t)k * SCREENS + (size_t)j] = sum;
     }
-    for (int k = 0; k < o->v->k; k++)
-        for (int j = 0; j < SCREENS; j++) {
-            int64_t *sum = &o->screen[k * SCREENS + j];
-            *sum = cost_add(*sum, w->cost[(size_t)k * (size_t)n + (size_t)(j * n / SCREENS)]);
-        }
 }
 
 static Look look(Net *g, int node, Arena *a)
 {
     Vertex *v = &g->node[node];
-    Look o = {.g = g, .v = v};
+    Look o = {.g = g, .v = v, .last = FIRST_SCREENS - 1};
     int to = 0;
 
     for (int i = 0; i < v->n_edges; i++)
@@ -63,11 +70,16 @@ static Look look(Net *g, int node, Arena *a)
     o.n = to;
     o.view = arena_array(a, View, to);
     o.screen = arena_array(a, int64_t, (size_t)v->k * SCREENS);
-    for (int k = 0; k < v->k; k++)
-        for (int j = 0; j < SCREENS; j++)
-            o.screen[k * SCREENS + j] = v->cost[k];
-    for (int i = 0; i < to; i++)
-        view_read(&o, i, node, a);
+    o.way = arena_array(a, int, to);
+    for (int i = 0; i < to; i++) {
+        const Tie *e = &g->tie[v->edge[i]];
+        o.view[i] = view_of(g, e, e->end[1] == node, a);
+    }
+    for (; o.n_screens < FIRST_SCREENS; o.n_screens++) {
+        for (int i = 0; i < to; i++)
+            o.way[i] = o.n_screens * o.view[i].n / FIRST_SCREENS;
+        screen_write(&o, o.n_screens);
+    }
     return o;
 }
 
@@ -79,8 +91,9 @@ static bool holds_no_more(const Vertex *v, int q, int p)
     return true;
 }
 
-// The most that taking q instead of p can add on one tie: forbidden if q lacks a partner of p's.
-static int64_t most_added(const View *w, int q, int p)
+// The most that taking q instead of p can add on one tie, and where: forbidden if q lacks a partner
+// of p's.
+static int64_t most_added(const View *w, int q, int p, int *at)
 {
     const int64_t *to = w->cost + (size_t)q * (size_t)w->n;
     const int64_t *from = w->cost + (size_t)p * (size_t)w->n;
@@ -89,37 +102,51 @@ static int64_t most_added(const View *w, int q, int p)
     for (int l = 0; l < w->n; l++) {
         if (is_forbidden(from[l]))
             continue;
+        if (to[l] - from[l] > most) {
+            *at = l;
+            most = to[l] - from[l];
+        }
         if (is_forbidden(to[l]))
             return COST_FORBIDDEN;
-        most = to[l] - from[l] > most ? to[l] - from[l] : most;
     }
     return most;
 }
 
 static bool passes(const Look *o, int q, int p)
 {
-    for (int j = 0; j < SCREENS; j++)
-        if (o->screen[q * SCREENS + j] > o->screen[p * SCREENS + j])
+    const int64_t *x = o->screen + (size_t)q * SCREENS, *y = o->screen + (size_t)p * SCREENS;
+
+    for (int j = 0; j < o->n_screens; j++)
+        if (x[j] > y[j])
             return false;
     return true;
 }
 
+// The way at hand tells two places apart that no screen did.
+static bool screen_add(Look *o)
+{
+    o->last = o->last + 1 < SCREENS ? o->last + 1 : FIRST_SCREENS;
+    o->n_screens += o->n_screens < SCREENS;
+    screen_write(o, o->last);
+    return false;
+}
+
 // Does q replace p, whatever the neighbours take?
-static bool replaces(const Look *o, int q, int p)
+static bool replaces(Look *o, int q, int p)
 {
     int64_t sum = o->v->cost[q] - o->v->cost[p];
 
     if (!passes(o, q, p) || !holds_no_more(o->v, q, p))
         return false;
     for (int i = 0; i < o->n; i++) {
-        int64_t most = most_added(&o->view[i], q, p);
+        int64_t most = most_added(&o->view[i], q, p, &o->way[i]);
         if (is_forbidden(most))
-            return false;
+            return screen_add(o);
         if (most == -COST_FORBIDDEN)
             return true;  // p has no partner left
         sum += most;
     }
-    return sum < 0 || (sum == 0 && q < p);
+    return sum < 0 || (sum == 0 && q < p) || (sum > 0 && screen_add(o));
 }
 
 static bool dominate(Net *g, int node)
@@ -186,6 +213,20 @@ static void eliminate_leaf(Net *g, int node, int n, int tie)
     vertex_compact(g, to);
 }
 
+// to[j] = the least over places k of v of the cost of k, row[k] and cost[k][j]. Costs are tame.
+static void least_sums(const Vertex *v, const int64_t *row, const int64_t *cost, int n, int64_t *to)
+{
+    for (int j = 0; j < n; j++)
+        to[j] = COST_FORBIDDEN;
+    for (int k = 0; k < v->k; k++, cost += n) {
+        int64_t before = cost_add(v->cost[k], row[k]);
+        for (int j = 0; j < n && !is_forbidden(before); j++) {
+            int64_t c = is_forbidden(cost[j]) ? COST_FORBIDDEN : before + cost[j];
+            to[j] = c < to[j] ? c : to[j];
+        }
+    }
+}
+
 static void eliminate_inner(Net *g, int node, const int *tie)
 {
     Vertex *v = &g->node[node];
@@ -194,16 +235,12 @@ static void eliminate_inner(Net *g, int node, const int *tie)
     int ka = g->node[a].k, kb = g->node[b].k;
     int64_t *cost = arena_array(g->arena, int64_t, (size_t)ka * (size_t)kb);
 
+    Arena *own = arena_new();
+    View from = view_of(g, e, e->end[0] == node, own), to = view_of(g, f, f->end[1] == node, own);
     for (int i = 0; i < ka; i++)
-        for (int j = 0; j < kb; j++) {
-            int64_t least = COST_FORBIDDEN;
-            for (int k = 0; k < v->k; k++) {
-                int64_t c = cost_add(v->cost[k], cost_add(*tie_at(g, e, e->end[1] == node, k, i),
-                                                          *tie_at(g, f, f->end[1] == node, k, j)));
-                least = c < least ? c : least;
-            }
-            cost[(size_t)i * (size_t)kb + (size_t)j] = least;
-        }
+        least_sums(v, from.cost + (size_t)i * (size_t)v->k, to.cost, kb,
+                   cost + (size_t)i * (size_t)kb);
+    arena_free(own);
     vertex_leave(g, node, 2, tie);
     tie_put(g, a, b, cost);
 }
