@@ -6,7 +6,7 @@
 // over at most 32 rows or 512 neighbours, and those sums in double.
 #include "runtime/cpu/internal.h"
 
-enum { LANES = 32, RUN = 16 * LANES, DEPTH = 32, LEAST_CHUNK = 1 << 14, JOINED = 256 };
+enum { RUN = 512, DEPTH = 32, LEAST_CHUNK = 1 << 14, JOINED = 256 };
 
 typedef struct Dims {
     int n;
@@ -125,31 +125,45 @@ static inline double join_double(RtReduceOp op, double a, double b)
     return op == RT_SUM ? a + b : op == RT_MAX ? rt_max(a, b) : rt_min(a, b);
 }
 
-// n ≤ RUN elements. Sums are written as generated code writes those of its rows, so that both round
-// alike.
-static inline float run(RtReduceOp op, const float *x, int64_t stride, int64_t n)
+// Written as generated code writes the sums of its rows, so that both round alike.
+static inline float sum_run(const float *x, int64_t stride, int64_t n)
 {
-    float s[LANES], total = (float)identity(op);
+    float total = 0;
+
+#pragma omp simd reduction(+ : total)
+    for (int64_t k = 0; k < n; k++)
+        total += x[k * stride];
+    return total;
+}
+
+// Comparisons alone pass over what isn't a number: that counts most, and is looked for apart.
+static inline float best_run(RtReduceOp op, const float *x, int64_t stride, int64_t n)
+{
+    float best = (float)identity(op);
+    int is_odd = 0;
     int64_t i = 0;
 
-    if (op == RT_SUM) {
-#pragma omp simd reduction(+ : total)
-        for (int64_t k = 0; k < n; k++)
-            total += x[k * stride];
-        return total;
-    }
-    for (int l = 0; l < LANES; l++)
-        s[l] = (float)identity(op);
-    for (; i + LANES <= n; i += LANES)
-#pragma omp simd
-        for (int l = 0; l < LANES; l++)
-            s[l] = join(op, x[(i + l) * stride], s[l]);
-    for (; i < n; i++)
-        total = join(op, total, x[i * stride]);
-    for (int w = LANES / 2; w > 0; w /= 2)
-        for (int l = 0; l < w; l++)
-            s[l] = join(op, s[l], s[l + w]);
-    return join(op, total, s[0]);
+    if (op == RT_MAX)
+#pragma omp simd reduction(max : best) reduction(| : is_odd)
+        for (int64_t k = 0; k < n; k++) {
+            best = x[k * stride] > best ? x[k * stride] : best;
+            is_odd |= x[k * stride] != x[k * stride];
+        }
+    else
+#pragma omp simd reduction(min : best) reduction(| : is_odd)
+        for (int64_t k = 0; k < n; k++) {
+            best = x[k * stride] < best ? x[k * stride] : best;
+            is_odd |= x[k * stride] != x[k * stride];
+        }
+    while (is_odd && x[i * stride] == x[i * stride])
+        i++;
+    return is_odd ? x[i * stride] : best;
+}
+
+// Neighbours in x: of a sum at most RUN, as longer chains round off more.
+static inline float run(RtReduceOp op, const float *x, int64_t stride, int64_t n)
+{
+    return op == RT_SUM ? sum_run(x, stride, n) : best_run(op, x, stride, n);
 }
 
 // One result: elements [first, last) of what is reduced.
@@ -158,11 +172,11 @@ static inline double single(const Plan *q, RtReduceOp op, const float *x, int64_
 {
     Walk w = {.d = &q->reduced};
     double total = identity(op);
-    int64_t i = first % q->inner;
+    int64_t i = first % q->inner, most = op == RT_SUM ? RUN : last - first;
 
     walk_to(&w, first / q->inner);
     for (int64_t r = first; r < last;) {
-        int64_t n = rt_least(rt_least(RUN, q->inner - i), last - r);
+        int64_t n = rt_least(rt_least(most, q->inner - i), last - r);
         const float *from = x + w.offset + i * q->inner_stride;
 
         total = join_double(op, total,
@@ -261,14 +275,17 @@ static void reduce_unit(const Plan *q, int64_t unit, int64_t chunk, float *y, do
     int64_t last = rt_share(q->length, chunk + 1, q->chunks);
     double total[RT_WIDTH];
 
+    // Each a loop of its own: what is done is known in it.
     if (u.width > 1 && q->op == RT_SUM)
         block(q, RT_SUM, x + u.x, first, last, u.width, total);
     else if (u.width > 1)
         block(q, q->op, x + u.x, first, last, u.width, total);
     else if (q->op == RT_SUM)
         total[0] = single(q, RT_SUM, x + u.x, first, last);
+    else if (q->op == RT_MAX)
+        total[0] = single(q, RT_MAX, x + u.x, first, last);
     else
-        total[0] = single(q, q->op, x + u.x, first, last);
+        total[0] = single(q, RT_MIN, x + u.x, first, last);
     for (int64_t c = 0; c < u.width; c++)
         if (q->chunks == 1)
             y[u.y + c] = (float)total[c];
