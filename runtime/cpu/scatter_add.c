@@ -12,15 +12,17 @@ enum { COLUMNS = 64 };  // of a part, at least
 // begins where the one before ends.
 typedef struct Segments {
     int64_t *end, *order;
+    int64_t longest;  // of the segments
 } Segments;
 
 static int64_t begin_of(const Segments *s, int64_t row) { return row ? s->end[row - 1] : 0; }
 
-static void sort_index(const RtGather *p, const void *index, int64_t batch, const Segments *s)
+static void sort_index(const RtGather *p, const void *index, int64_t batch, Segments *s)
 {
     int64_t first = batch * p->index, total = 0;
 
     memset(s->end, 0, sizeof *s->end * (size_t)p->n);
+    s->longest = 0;
     for (int64_t j = 0; j < p->index; j++) {
         int64_t at = rt_index(p, index, first + j);
         if (at >= 0)
@@ -29,6 +31,7 @@ static void sort_index(const RtGather *p, const void *index, int64_t batch, cons
     for (int64_t r = 0; r < p->n; r++) {
         int64_t count = s->end[r];
         s->end[r] = total;
+        s->longest = rt_most(s->longest, count);
         total += count;
     }
     for (int64_t j = 0; j < p->index; j++) {
@@ -58,34 +61,47 @@ typedef struct Part {
     int64_t row, row_end, column, column_end;
 } Part;
 
-// T elements, added in S.
+// Calls for the row that is added RT_AHEAD rows after the k-th.
+static inline void call_ahead(const Segments *s, int64_t k, int64_t last, const char *rows,
+                              int64_t stride, int64_t bytes)
+{
+    if (k + RT_AHEAD < last)
+        rt_prefetch(rows + s->order[k + RT_AHEAD] * stride, bytes);
+}
+
+// T elements, added in S. The first two rows of a segment are added as they are read: what is
+// copied without being looked at goes past the cache, and would come back from memory.
 #define ADD(T, S, name)                                                                            \
-    static void add_row_##name(T *to, const T *x, int64_t n)                                       \
+    static void add_##name(T *to, const T *a, const T *b, int64_t n)                               \
     {                                                                                              \
         RT_SIMD                                                                                    \
         for (int64_t c = 0; c < n; c++)                                                            \
-            to[c] = (T)((S)to[c] + (S)x[c]);                                                       \
+            to[c] = (T)((S)a[c] + (S)b[c]);                                                        \
     }                                                                                              \
                                                                                                    \
     static void add_segments_##name(const RtGather *p, const Segments *s, const Part *a,           \
                                     void *table, const void *rows)                                 \
     {                                                                                              \
         int64_t width = a->column_end - a->column, last = begin_of(s, a->row_end);                 \
-        size_t bytes = sizeof(T) * (size_t)width;                                                  \
+        int64_t bytes = (int64_t)sizeof(T) * width, stride = (int64_t)sizeof(T) * p->inner;        \
         const T *from = (const T *)rows + a->column;                                               \
                                                                                                    \
         for (int64_t r = a->row, k = begin_of(s, r); r < a->row_end; r++) {                        \
             T *to = (T *)table + r * p->inner + a->column;                                         \
+            int64_t n = s->end[r] - k;                                                             \
                                                                                                    \
-            if (k == s->end[r])                                                                    \
-                memset(to, 0, bytes);                                                              \
-            for (bool is_first = true; k < s->end[r]; k++, is_first = false) {                     \
-                if (k + RT_AHEAD < last)                                                           \
-                    rt_prefetch(from + s->order[k + RT_AHEAD] * p->inner, (int64_t)bytes);         \
-                if (is_first)                                                                      \
-                    memcpy(to, from + s->order[k] * p->inner, bytes);                              \
-                else                                                                               \
-                    add_row_##name(to, from + s->order[k] * p->inner, width);                      \
+            for (int64_t i = 0; i < rt_least(n, 2); i++)                                           \
+                call_ahead(s, k + i, last, (const char *)from, stride, bytes);                     \
+            if (n == 0)                                                                            \
+                memset(to, 0, (size_t)bytes);                                                      \
+            else if (n == 1)                                                                       \
+                memcpy(to, from + s->order[k] * p->inner, (size_t)bytes);                          \
+            else                                                                                   \
+                add_##name(to, from + s->order[k] * p->inner, from + s->order[k + 1] * p->inner,   \
+                           width);                                                                 \
+            for (k += rt_least(n, 2); k < s->end[r]; k++) {                                        \
+                call_ahead(s, k, last, (const char *)from, stride, bytes);                         \
+                add_##name(to, to, from + s->order[k] * p->inner, width);                          \
             }                                                                                      \
         }                                                                                          \
     }                                                                                              \
@@ -96,9 +112,9 @@ typedef struct Part {
         memset(table, 0, sizeof(T) * (size_t)(p->n * p->inner));                                   \
         for (int64_t j = 0; j < p->index; j++) {                                                   \
             int64_t at = rt_index(p, index, slice / p->outer * p->index + j);                      \
+            T *to = (T *)table + at * p->inner;                                                    \
             if (at >= 0)                                                                           \
-                add_row_##name((T *)table + at * p->inner, (const T *)rows + j * p->inner,         \
-                               p->inner);                                                          \
+                add_##name(to, to, (const T *)rows + j * p->inner, p->inner);                      \
         }                                                                                          \
     }
 ADD(float, float, f32)
@@ -126,12 +142,13 @@ static Adder adder_of(RtType t)
     }
 }
 
-// All slices of one batch, cut across the columns first, as far as that goes: segments may have any
-// length.
+// All slices of one batch. Memory likes whole rows, but a segment that is longer than a thread's
+// share is cut across the columns, as far as that goes.
 static void add_batch(Rt *rt, const RtGather *p, const Segments *s, char *table, const char *rows)
 {
     int64_t bytes = rt_type_bytes(p->type), team = rt_team(rt, (p->n + p->index) * p->inner);
-    int64_t across = rt_most(1, rt_least(team, p->inner / COLUMNS));
+    bool is_even = s->longest * team <= begin_of(s, p->n) + p->n;
+    int64_t across = is_even ? 1 : rt_most(1, rt_least(team, p->inner / COLUMNS));
     int64_t down = rt_ceil_div(team, across), parts = across * down;
 
 #pragma omp parallel for num_threads((int)team) schedule(static)
@@ -147,7 +164,7 @@ static void add_batch(Rt *rt, const RtGather *p, const Segments *s, char *table,
 void rt_scatter_add(Rt *rt, const RtGather *p, void *table, const void *rows, const void *index)
 {
     int64_t slices = p->batch * p->outer, bytes = rt_type_bytes(p->type) * p->inner;
-    Segments s = {(int64_t *)rt->workspace, (int64_t *)rt->workspace + p->n};
+    Segments s = {.end = (int64_t *)rt->workspace, .order = (int64_t *)rt->workspace + p->n};
 
     for (int64_t b = 0; b < p->batch && rt_scatter_workspace(p); b++) {
         int64_t slice = b * p->outer;
