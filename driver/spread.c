@@ -87,30 +87,6 @@ static bool read_plan(Job *j)
 
 // ---- from a plan to a program ----
 
-// Layers whose parameters rest otherwise from layer to layer, as they may where the training
-// graph's layers aren't all alike, are no loop of predictions.
-static void part_layers(Arena *a, const Graph *train, const Plan *p, Graph *predict)
-{
-    Map at = {.arena = a}, first = {.arena = a};
-    bool *differs = arena_array(a, bool, predict->n_classes + 1);
-
-    for (ValueId v = 1; v < train->n_values; v++)
-        if (value_of(train, v)->name && !value_of(train, v)->producer)
-            map_set(&at, value_of(train, v)->name, v);
-    for (ValueId v = 1; v < predict->n_values; v++) {
-        const Value *x = value_of(predict, v);
-        int like = x->block.cls && x->name && !x->producer ? map_get(&at, x->name) : 0;
-        const char *place = arena_string(a, "%d.%d", x->block.cls, x->block.pos);
-        if (like && !map_get(&first, place))
-            map_set(&first, place, like);
-        if (like && !spec_equal(&p->spec[like], &p->spec[map_get(&first, place)]))
-            differs[x->block.cls] = true;
-    }
-    for (int c = 1; c < predict->n_classes; c++)
-        if (differs[c])
-            graph_write_out(predict, c);
-}
-
 // A plan of the forward-only graph on the mesh of the other's.
 static bool plan_like(const Job *j, const Plan *like, int64_t limit, Graph *predict, Plan *to)
 {
@@ -118,7 +94,6 @@ static bool plan_like(const Job *j, const Plan *like, int64_t limit, Graph *pred
     Planned p;
 
     o.memory = limit;
-    part_layers(j->a, j->train, like, predict);
     if (!plan_predict(predict, j->train, like, j->c, &o, &p, j->a, j->d))
         return false;
     if (!p.answer.choice)

@@ -91,8 +91,9 @@ bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, cons
                  Planned *to, Arena *a, Diag *d);
 
 // The plan of the forward-only graph of a training graph that has a plan, on its mesh: parameters
-// and buffers, by their names, rest as they do there; all else is as is cheapest.
-bool plan_predict(const Graph *g, const Graph *training, const Plan *plan, const Cluster *c,
+// and buffers, by their names, rest as they do there; all else is as is cheapest. Layers that rest
+// otherwise from one to the next lose their labels.
+bool plan_predict(Graph *g, const Graph *training, const Plan *plan, const Cluster *c,
                   const PlanOptions *o, Planned *to, Arena *a, Diag *d);
 
 #endif
