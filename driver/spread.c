@@ -203,6 +203,17 @@ static void say_infeasible(const Job *j, const Spread *s)
     text_free(&what);
 }
 
+static void warn_idle(const Job *j, const Program *p)
+{
+    int idle = sharded_idle(p->set[j->train ? SET_TRAIN : SET_PREDICT].sharded);
+
+    if (idle)
+        diag_warn(
+            j->d,
+            "%d of %d ranks %s nothing to compute: what the plan cuts is too small for so many",
+            idle, j->o->ranks, idle == 1 ? "has" : "have");
+}
+
 Spreading spread(Arena *a, const Options *o, const Cluster *c, const Graph *train,
                  const Graph *predict, Spread *to, Diag *d)
 {
@@ -223,5 +234,7 @@ Spreading spread(Arena *a, const Options *o, const Cluster *c, const Graph *trai
         diag_error(d, "no plan was found in time");
     if (found == SPREAD_INFEASIBLE)
         say_infeasible(&j, to);
+    if (found == SPREAD_DONE)
+        warn_idle(&j, to->program);
     return found;
 }

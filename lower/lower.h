@@ -62,9 +62,10 @@ typedef enum ItemKind {
     ITEM_LOOP,    // the items up to its ITEM_END once per iteration
     ITEM_END,
     ITEM_GRADIENT,  // operand 0 is a parameter's gradient, whole
-    ITEM_PAD,  // operand 0's padding along `axis` becomes op's identity: node 0 sums over its factor
-    ITEM_WAIT,  // until the kernel of the same slot, whose operands these are, has ended
-    ITEM_NONE,  // a copy that turned out to be needless
+    ITEM_PAD,       // operand 0's padding along `axis` becomes op's identity: node 0 sums over its
+                    // factor
+    ITEM_WAIT,      // until the kernel of the same slot, whose operands these are, has ended
+    ITEM_NONE,      // a copy that turned out to be needless
 } ItemKind;
 
 // Every buffer ends in so many bytes that nobody writes.
@@ -137,7 +138,7 @@ typedef struct Program {
     int32_t workspace;  // buffer; 0: none
     int32_t staging;    // the workspace of kernels that have slots; 0: none
     int n_slots;
-    int64_t bound;      // the largest live sum: no packing can be smaller
+    int64_t bound;  // the largest live sum: no packing can be smaller
     int accumulate;
 } Program;
 
@@ -155,8 +156,8 @@ typedef struct LowerOptions {
 // be kept from the forward part: the bytes kept are the least. Changes no number.
 bool recompute(Graph *g, Diag *d);
 
-// What a value of a split graph holds: the value `of` of the whole one, lying as `spec`; 0: what was
-// joined to be sent together.
+// What a value of a split graph holds: the value `of` of the whole one, lying as `spec`; 0: what
+// was joined to be sent together.
 typedef struct ShardedValue {
     ValueId of;
     Spec spec;
@@ -185,7 +186,7 @@ typedef struct Sharded {
     Graph *g;             // nodes on pieces, and communication between them
     ShardedValue *value;  // by ValueId of g
     int n_values, cap_values;
-    ShardedNode *node;    // by NodeId of g
+    ShardedNode *node;  // by NodeId of g
     int n_nodes, cap_nodes;
 } Sharded;
 
@@ -199,6 +200,9 @@ Sharded *bucket(Arena *a, const Sharded *s);
 // The true dims of a rank's piece of a value, and the place of its piece of a node.
 void sharded_dims(const Sharded *s, ValueId v, int rank, int64_t *dim);
 void sharded_place(const Sharded *s, NodeId n, int rank, Place *p);
+
+// How many ranks have a piece of no product, where others have.
+int sharded_idle(const Sharded *s);
 
 // How the mesh cuts a factor of a node, or a dim of a value, of a split graph. False: it doesn't.
 bool node_cut(const Sharded *s, NodeId n, int factor, RtCut *c);

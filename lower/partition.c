@@ -327,6 +327,30 @@ bool cut_is_uneven(const Mesh *m, const RtCut *c)
     return c->whole % pieces != 0;
 }
 
+static bool has_piece(const Sharded *s, NodeId n, int rank)
+{
+    const ShardedNode *x = &s->node[n];
+    int64_t offset, extent = x->of != 0;
+
+    for (int f = 0; f < x->n_factors && extent; f++)
+        spec_piece(&s->plan->mesh, &s->plan->strategy[x->of], f, x->size[f], rank, &offset,
+                   &extent);
+    return extent;
+}
+
+int sharded_idle(const Sharded *s)
+{
+    int ranks = mesh_ranks(&s->plan->mesh), idle = 0;
+
+    for (int rank = 0; rank < ranks; rank++) {
+        bool works = false;
+        for (NodeId n = 1; n < s->n_nodes && !works; n++)
+            works = s->g->nodes[n].op->is_product && has_piece(s, n, rank);
+        idle += !works;
+    }
+    return idle < ranks ? idle : 0;
+}
+
 void sharded_place(const Sharded *s, NodeId n, int rank, Place *p)
 {
     const ShardedNode *x = &s->node[n];

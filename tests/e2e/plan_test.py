@@ -13,6 +13,7 @@ from pathlib import Path
 
 from harness import Checks
 
+SLOW = Path(__file__).with_name("slow.json")  # splitting pays there, even of tiny models
 TINY = Path(__file__).parents[2] / "models/tiny"
 TRAIN = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
 
@@ -369,6 +370,13 @@ class Plans:
         ok = done.returncode == 4 and all(w in done.stderr for w in words) and not (self.work / "small.json").exists()
         self.checks.check("too little memory", ok, done.stderr)
 
+    def idle(self):
+        """A batch of 4 is too small for 6 ranks that may split nothing else."""
+        args = [str(TINY / "nanogpt.onnx"), *TRAIN, "--ranks", "6", "--mesh", "6", "--cluster", str(SLOW), "--plan-preset", "ddp"]
+        said = "nanogpt.onnx: warning: 2 of 6 ranks have nothing to compute: what the plan cuts is too small for so many\n"
+        done = self.run("plan", *args, "-o", "idle.json")
+        self.checks.check("ranks without work", (done.returncode, done.stderr) == (0, said), done.stderr)
+
 
 def main():
     parser = argparse.ArgumentParser()
@@ -389,6 +397,7 @@ def main():
         plans.presets()
         plans.followed()
         plans.too_small()
+        plans.idle()
     checks.finish()
 
 
