@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """Planning of large models on h100xN, AdamW, f32: time and memory of the whole of `shardcc plan`, and what it found.
 
-  plan.py --shardcc build/shardcc --work DIR FOLDER [NAME ...]
+  plan.py --shardcc build/shardcc --work DIR [--presets] FOLDER [NAME ...]
 
 accumulate: the least power of two with which a plan fits. MiB: the most resident memory that shardcc and its
 engines had at once. step: as predicted; gap: (step - bound) / step. against: the fastest of the presets.
+
+--presets: the search against every preset, on 8 to 64 ranks: a preset's step over the search's, - where none of its
+plans fits. Nothing may be below 1, and where it is 1 the gap has to be 1 % at most: else the exit status is 1.
 """
 import argparse
 import json
 import re
+import sys
 from pathlib import Path
 
 from solve import run
@@ -23,8 +27,16 @@ MODELS = [
     ("llama_70b", 256, 256, "32x8"),
     ("gpt3_175b", 1536, 1024, "16x8x8"),
 ]
+AGAINST = ["gpt2_small", "resnet50", "bert_large", "vit_l", "llama_8b"]
+MESHES = {8: "2x4", 16: "2x8", 32: "4x8", 64: "8x8"}
+BATCH = 64
+EQUAL, MOST_GAP = 1e-6, 1  # of presets' steps; percent
 INFEASIBLE = 4
 MOST_ACCUMULATE = 64
+
+
+def gap_of(plan):
+    return 100 * (plan["seconds"] - plan["bound"]) / plan["seconds"]
 
 
 class Planner:
@@ -39,15 +51,24 @@ class Planner:
         self.path.unlink(missing_ok=True)
         return run([str(x) for x in [*self.command, *more]])
 
+    def least_accumulate(self, mesh):
+        k = 1
+        while self.plan("--mesh", mesh, "--accumulate", k)[0] == INFEASIBLE and k < MOST_ACCUMULATE:
+            k *= 2
+        return k
+
+    def read(self):
+        return json.loads(self.path.read_text())
+
     def row(self, what, *more):
         """Prints a row; False where nothing fits."""
         status, said, seconds, most = self.plan(*more)
         if status:
             print(f"{self.name:11s} {what:22s} {seconds:7.2f} {most:6.0f}  exit {status}: {said.strip()}", flush=True)
             return status != INFEASIBLE
-        p = json.loads(self.path.read_text())
+        p = self.read()
         mesh = "x".join(str(a["size"]) for a in p["mesh"])
-        gap = 100 * (p["seconds"] - p["bound"]) / p["seconds"]
+        gap = gap_of(p)
         best = min((r for r in p["presets"] if r["fits"]), key=lambda r: r["seconds"], default=None)
         against = f"{best['name']} {best['seconds']:.4g} s" if best else "-"
         text = f"{self.name:11s} {what:22s} {seconds:7.2f} {most:6.0f} {mesh:>9s} {p['bytes'] / 2**30:6.1f} of {p['memory'] / 2**30:6.1f}"
@@ -56,9 +77,8 @@ class Planner:
 
 
 def model(options, name, batch, ranks, mesh):
-    planner, k = Planner(options, name, batch, ranks), 1
-    while planner.plan("--mesh", mesh, "--accumulate", k)[0] == INFEASIBLE and k < MOST_ACCUMULATE:
-        k *= 2
+    planner = Planner(options, name, batch, ranks)
+    k = planner.least_accumulate(mesh)
     more = ["--accumulate", k]
     planner.row(f"accumulate {k}", "--mesh", mesh, *more)
     least = re.search(r"the least that was found takes (\d+) bytes", planner.plan("--mesh", mesh, *more, "--memory", "1")[1])
@@ -68,15 +88,44 @@ def model(options, name, batch, ranks, mesh):
         planner.row("all grids", *more)
 
 
+# ---- against presets ----
+
+
+def against(options, name, ranks, mesh):
+    """Prints a row. Is it as it should be?"""
+    planner = Planner(options, name, BATCH, ranks)
+    k = planner.least_accumulate(mesh)
+    if not planner.path.exists():
+        print(f"{name:11s} {mesh:>5s}  no plan", flush=True)
+        return False
+    plan = planner.read()
+    over = {p["name"]: p["seconds"] / plan["seconds"] for p in plan["presets"] if p["fits"]}
+    ratios = "  ".join(f"{p['name']} {over[p['name']]:.3f}" if p["fits"] else f"{p['name']} -" for p in plan["presets"])
+    print(f"{name:11s} {mesh:>5s} {k:4d} {plan['seconds']:9.4g} {gap_of(plan):7.3f}%  {ratios}", flush=True)
+    is_equal = any(x <= 1 + EQUAL for x in over.values())
+    return all(x >= 1 - EQUAL for x in over.values()) and not (is_equal and gap_of(plan) > MOST_GAP)
+
+
+def table_against(options):
+    print(f"{'':11s} {'mesh':>5s} {'acc':>4s} {'step s':>9s} {'gap':>8s}  presets' steps over it")
+    names = [n for n in options.names or AGAINST if (options.folder / f"{n}.onnx").exists()]
+    good = [against(options, name, ranks, mesh) for name in names for ranks, mesh in MESHES.items()]
+    print(f"{sum(good)} of {len(good)} as they should be")
+    return all(good)
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--shardcc", type=Path, required=True)
     p.add_argument("--work", type=Path, required=True)
     p.add_argument("--one-mesh", action="store_true", help="not all grids too")
+    p.add_argument("--presets", action="store_true", help="the search against each preset")
     p.add_argument("folder", type=Path)
     p.add_argument("names", nargs="*", help="models (all that are in the folder)")
     options = p.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
+    if options.presets:
+        sys.exit(not table_against(options))
     print(f"{'':11s} {'':22s} {'s':>7s} {'MiB':>6s} {'mesh':>9s} {'GiB a rank':>16s} {'step s':>9s} {'gap':>8s}  against")
     for name, batch, ranks, mesh in MODELS:
         if (not options.names or name in options.names) and (options.folder / f"{name}.onnx").exists():
