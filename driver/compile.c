@@ -161,6 +161,16 @@ static Program *make_program(Arena *a, const Options *o, const Cluster *c, Graph
     return spread(a, o, c, train, predict, &s, d) == SPREAD_DONE ? s.program : NULL;
 }
 
+static int print_graph(const Options *o, const Graph *g, Diag *d)
+{
+    Text t = {0};
+
+    graph_print(g, &t);
+    bool ok = output_text(o, &t, d);
+    text_free(&t);
+    return ok ? 0 : EXIT_USER;
+}
+
 static int compile_model(Arena *a, const Options *o)
 {
     Diag d = {.file = base_name(o->input)};
@@ -174,13 +184,8 @@ static int compile_model(Arena *a, const Options *o)
     Graph *train = passes_run(a, o, true, &w, &d, &dumped), *predict;
     if (!train)
         return dumped ? 0 : EXIT_USER;
-    if (o->emit == EMIT_IR) {
-        Text t = {0};
-        graph_print(train, &t);
-        bool ok = output_text(o, &t, &d);
-        text_free(&t);
-        return ok ? 0 : EXIT_USER;
-    }
+    if (o->emit == EMIT_IR)
+        return print_graph(o, train, &d);
     if (!o->loss && !train->n_carries)  // it only predicts
         train = NULL;
     predict = passes_run(a, o, false, NULL, &d, &dumped);
@@ -190,6 +195,8 @@ static int compile_model(Arena *a, const Options *o)
     Program *p = make_program(a, o, &c, train, predict, &d);
     if (!p)
         return EXIT_USER;
+    if (dumps_split(o))
+        return print_graph(o, p->set[train ? SET_TRAIN : SET_PREDICT].g, &d);
     if (!to_stdout) {
         report_model(d.file, train ? train : predict);
         report_program(p);

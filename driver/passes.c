@@ -44,7 +44,7 @@ static bool run_recompute(Run *r)
 
 static const struct {
     const char *name;
-    bool (*run)(Run *r);  // NULL: import itself
+    bool (*run)(Run *r);  // NULL: import itself, and partition, which the driver runs
     bool needs_loss, needs_training;
 } passes[] = {
     {"import", NULL, false, false},
@@ -59,13 +59,14 @@ static const struct {
     {"optimizer", run_optimizer, true, true},
     {"outputs", run_outputs, true, true},
     {"recompute", run_recompute, true, true},
+    {"partition", NULL, false, false},
 };
 
 const char *const *pass_names(int *n)
 {
-    static const char *const names[] = {"import", "fold",      "loss",    "patterns",
-                                        "refine", "simplify",  "blocks",  "autodiff",
-                                        "clip",   "optimizer", "outputs", "recompute"};
+    static const char *const names[] = {
+        "import",   "fold", "loss",      "patterns", "refine",    "simplify", "blocks",
+        "autodiff", "clip", "optimizer", "outputs",  "recompute", "partition"};
     static_assert(COUNT(names) == COUNT(passes), "one name for each pass");
     *n = COUNT(names);
     return names;
@@ -78,6 +79,8 @@ bool pass_needs_loss(const char *name)
             return passes[i].needs_loss;
     return false;
 }
+
+bool dumps_split(const Options *o) { return o->dump_after && !strcmp(o->dump_after, "partition"); }
 
 // ---- input ----
 
@@ -179,7 +182,8 @@ static bool run_all(Run *r, bool training, bool *dumped)
     const Options *o = r->o;
 
     for (int i = 1; i < COUNT(passes); i++) {
-        if ((passes[i].needs_loss && !o->loss) || (passes[i].needs_training && !training))
+        if (!passes[i].run || (passes[i].needs_loss && !o->loss) ||
+            (passes[i].needs_training && !training))
             continue;
         if (!passes[i].run(r) || r->d->errors || (o->dump_after && !graph_verify(r->g, r->d)))
             return false;
@@ -202,8 +206,8 @@ Graph *passes_run(Arena *a, const Options *o, bool training, Weights *w, Diag *d
         return NULL;
     r.g->diag = d;
     if (r.g->n_carries && input_is_ir(o)) {
-        if (o->dump_after) {
-            diag_error(d, "--dump-after: the graph has its updates already, no pass follows");
+        if (o->dump_after && !dumps_split(o)) {
+            diag_error(d, "--dump-after: the graph has its updates already, no such pass follows");
             return NULL;
         }
         if (!training)

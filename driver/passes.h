@@ -11,5 +11,7 @@ Graph *passes_run(Arena *a, const Options *o, bool training, Weights *w, Diag *d
 
 const char *const *pass_names(int *n);
 bool pass_needs_loss(const char *name);
+// Is it the split graph that --dump-after asks for?
+bool dumps_split(const Options *o);
 
 #endif

@@ -261,6 +261,8 @@ bool check_together(Arena *a, const Options *o, int *status)
         return false;
     if (needs_ranks(o))
         return complain(status, "%s needs --ranks", needs_ranks(o));
+    if (dumps_split(o) && o->ranks < 2)
+        return complain(status, "--dump-after partition needs --ranks");
     if (o->plan && (o->pin.n || o->preset))
         return complain(status, "%s: a plan's file has its own pins",
                         o->pin.n ? "--pin" : "--plan-preset");

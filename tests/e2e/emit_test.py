@@ -19,6 +19,7 @@ TINY = Path(__file__).parents[2] / "models/tiny"
 ADAMW = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
 PASSES = ["import", "fold", "loss", "patterns", "refine", "simplify", "blocks", "autodiff", "clip", "optimizer"]
 LOWERING = ["outputs", "recompute"]
+SPLIT, RANKS = ["partition"], ["--ranks", "2", "--mesh", "2"]
 # Name, and whether predictions are made otherwise than in training, of which a graph's text has no other form.
 MODELS = [("mlp", False), ("nanogpt", False), ("lstm", False), ("resnet", True)]
 
@@ -49,8 +50,9 @@ class Emit:
     def passes(self):
         """--dump-after: what each pass leaves can be read, and is read as it was written."""
         model, seen = TINY / "nanogpt.onnx", set()
-        for name in LOWERING + PASSES:
-            self.compile(model, *ADAMW, "--clip-norm", "1", "--dump-after", name, "-o", "after.ir")
+        for name in SPLIT + LOWERING + PASSES:
+            ranks = RANKS if name in SPLIT else []
+            self.compile(model, *ADAMW, "--clip-norm", "1", *ranks, "--dump-after", name, "-o", "after.ir")
             self.compile("after.ir", "--dump-after", "import", "-o", "again.ir")
             self.checks.check(f"--dump-after {name}", self.text("after.ir") == self.text("again.ir"))
             seen.add(self.text("after.ir"))
