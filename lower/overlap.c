@@ -22,6 +22,7 @@ typedef struct Unit {
     int n_touches;
     double seconds;  // of computation …
     double link;     // … or of an exchange that can go on beside it; else 0
+    double feeds;    // … of such an exchange of what it makes; else 0
     bool can_wait;
     int slot;  // of an exchange that does go on; 1 + its number
     int need;  // … the place in the order of what has to wait for it
@@ -32,6 +33,7 @@ typedef struct Unit {
 typedef struct State {
     double written, read;
     int writers, holders;
+    double feeds;  // seconds of the exchange that reads it
 } State;
 
 typedef struct Overlap {
@@ -244,22 +246,60 @@ static void hold_back(Stretch *s)
 
 // ---- starting and waiting ----
 
+static void find_feeders(Stretch *s)
+{
+    for (int i = 0; i < s->n_units; i++)
+        for (int k = 0; k < s->unit[i].n_touches; k++)
+            if (s->unit[i].link && !s->unit[i].touch[k].writes)
+                s->state[s->unit[i].touch[k].place].feeds = s->unit[i].link;
+    for (int i = 0; i < s->n_units; i++)
+        for (int k = 0; k < s->unit[i].n_touches; k++)
+            if (s->unit[i].first == s->unit[i].last && s->unit[i].touch[k].writes)
+                s->unit[i].feeds += s->state[s->unit[i].touch[k].place].feeds;
+}
+
+static void move_up(Stretch *s, int from, int to)
+{
+    int at = s->order[from];
+
+    memmove(s->order + to + 1, s->order + to, sizeof *s->order * (size_t)(from - to));
+    s->order[to] = at;
+}
+
+// What is to be exchanged is made before what else could be made, a weight's gradient before what
+// the layer before needs.
+static void make_early(Stretch *s)
+{
+    for (int i = 0; i < s->n_order; i++) {
+        const Unit *u = &s->unit[s->order[i]];
+        double passed = 0;
+        int to = i;
+        for (; to > 0 && passed < u->feeds && !u->link; to--) {
+            const Unit *before = &s->unit[s->order[to - 1]];
+            if (before->link || before->feeds || conflict(before, u))
+                break;
+            passed += before->seconds;
+        }
+        move_up(s, i, to);
+    }
+}
+
 // An exchange goes before the work that it is to hide behind, twice as much as should do, and what
 // else goes over the link meanwhile.
 static void start_ahead(Stretch *s)
 {
     for (int i = 0; i < s->n_order; i++) {
-        int at = s->order[i], to = i;
-        double passed = 0, needed = s->unit[at].link;
+        const Unit *u = &s->unit[s->order[i]];
+        double passed = 0, needed = u->link;
+        int to = i;
         for (; to > 0 && passed < 2 * needed; to--) {
             const Unit *before = &s->unit[s->order[to - 1]];
-            if (conflict(before, &s->unit[at]))
+            if (conflict(before, u))
                 break;
             passed += before->seconds;
             needed += before->link;
         }
-        memmove(s->order + to + 1, s->order + to, sizeof *s->order * (size_t)(i - to));
-        s->order[to] = at;
+        move_up(s, i, to);
     }
 }
 
@@ -337,6 +377,8 @@ static void arrange(Overlap *o, int begin, int end)
     for (int i = begin; i < end; i = s.unit[s.n_units++].last + 1)
         s.unit[s.n_units] = unit_at(o, i);
     hold_back(&s);
+    find_feeders(&s);
+    make_early(&s);
     start_ahead(&s);
     give_slots(&s);
     for (int i = 0; i < s.n_order; i++) {
