@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ranks on two hosts with a slow link between, all on this machine: three tables.
+"""Ranks on two hosts with a slow link between, all on this machine: four tables.
 
   links.py --shardcc build/shardcc --work DIR --hosts SCRIPT [--quick] [--steps 3] [--rounds 2] [PART ...]
 
@@ -10,12 +10,18 @@ plans: a model's step on each link, as the search spreads it and as known ways d
 what `shardcc detect` measured there. Median ms, and in brackets what was foreseen. Plans that are equal are run
 once. /best: the searched plan's median over the least of all.
 
+overlap: what it hides, for the searched plan and two known ways. Median ms of a step with --no-overlap and without; of
+the former, what --profile says of computation and of exchanges. hidden: the time gained over what could be, the lesser
+of the two.
+
 faults: seconds until mpirun has ended after a rank was killed, and after the link went down without a word; and
 what was said. A wait for a rank ends after TIMEOUT seconds.
 """
 import argparse
 import os
+import re
 import signal
+import statistics
 import subprocess
 import tempfile
 import time
@@ -24,7 +30,7 @@ from pathlib import Path
 
 from jobs import compile_plan, make_plan
 from measure import Failure, Side, run, what_went_wrong
-from models import build, our_steps
+from models import WARM_UP, build, our_steps
 
 PREFIX = "sl"
 HOSTS = 2
@@ -35,6 +41,7 @@ MEBIBYTES = [4, 16, 64]
 MODELS = {"nanogpt": "GPT 6 layers 8x256", "resnet": "ResNet-50 8"}
 WAYS = ["ddp", "zero1", "fsdp", "megatron"]
 TIMEOUT = 10
+EXCHANGE = re.compile(r"\b(all_gather|all_reduce|all_to_all|reduce_scatter|permute)\b")
 
 
 # ---- hosts ----
@@ -168,6 +175,51 @@ def table_plans(options):
             print(p.row(hosts, cluster), flush=True)
 
 
+# ---- overlap ----
+
+
+def exchanges(profile):
+    """Milliseconds of a step in calls that exchange, by the last table of calls."""
+    rows = profile.partition("\ncall ")[2].splitlines()[1:]
+    return sum(float(row[72:].split()[1]) for row in rows if EXCHANGE.search(row[:72]))
+
+
+class Overlapped(Planned):
+    def row(self, hosts, cluster, way):
+        with_it, without, talk = Side(), Side(), []
+        trainer, _ = self.plan(way, hosts, cluster)
+        for _ in range(self.options.rounds):
+            with_it.add(lambda: self.steps(hosts, trainer))
+            without.add(lambda: self.steps(hosts, trainer, "--no-overlap"))
+            talk.append(exchanges(run(self.command(hosts, trainer, "--no-overlap", "--profile"))[0]))
+        if with_it.problem or without.problem:
+            return f"{hosts!s:24s}  {way:10s}  {with_it.problem or without.problem}"
+        gained, talks = 1e3 * (without.median - with_it.median), statistics.median(talk)
+        computes = 1e3 * without.median - talks
+        text = f"{MODELS[self.name]:18s}  {hosts!s:24s}  {way:10s}{1e3 * without.median:9.0f}{1e3 * with_it.median:9.0f}"
+        hidden = f"{100 * gained / min(computes, talks):5.0f}%" if talks else "-"
+        return f"{text}{computes:9.0f}{talks:10.0f}  {hidden:>6s}"
+
+    def command(self, hosts, trainer, *more):
+        steps = ["--steps", WARM_UP + self.options.steps, "--threads", 1, "--quiet"]
+        return [*hosts.mpirun(), trainer, "--data", self.data, "--load", self.weights, *steps, *more]
+
+    def steps(self, hosts, trainer, *more):
+        more = "--load", self.weights, *more
+        return our_steps([*hosts.mpirun(), trainer], self.data, self.options.steps, 1, *more)
+
+
+def table_overlap(options):
+    models = [Overlapped(name, options) for name in (["nanogpt"] if options.quick else MODELS)]
+    heads = "".join(f"{head:>9s}" for head in ("without", "with", "compute", "exchange"))
+    print(f"{'ms a step':18s}  {'':24s}  {'':10s}{heads}  {'hidden':>7s}", flush=True)
+    for hosts in each_hosts(options):
+        cluster = detect(hosts, options)
+        for model in models:
+            for way in "search", "ddp", "fsdp":
+                print(model.row(hosts, cluster, way), flush=True)
+
+
 # ---- faults ----
 
 
@@ -221,7 +273,7 @@ def table_faults(options):
             print(f"{what:36s} {seconds:6.1f} s" + "".join(f"\n    {line}" for line in said), flush=True)
 
 
-PARTS = {"all_reduce": table_all_reduce, "plans": table_plans, "faults": table_faults}
+PARTS = {"all_reduce": table_all_reduce, "plans": table_plans, "overlap": table_overlap, "faults": table_faults}
 
 
 def read_options():
