@@ -182,10 +182,9 @@ double collective_seconds(const Mesh *m, StepKind kind, unsigned axes, double by
 int64_t step_picoseconds(const Mesh *m, StepKind kind, unsigned axes, double sent, double read,
                          double written);
 
-// Small steps of these kinds along one axis are joined where they needn't wait for each other: those
-// that hand less to it than the bytes that take as long as a message's latency.
-bool step_joins(StepKind kind);
-int64_t bucket_bytes(const Mesh *m, int axis);
+// Small steps of some kinds along one axis are joined where they needn't wait for each other. How much
+// of a bucket is one to which each rank hands so many bytes? 1: it stays alone.
+double bucket_share(const Mesh *m, StepKind kind, int axis, int64_t bytes);
 
 // One way from spec to spec.
 typedef struct Way {
@@ -201,6 +200,8 @@ typedef struct Way {
 typedef struct Layouts Layouts;
 
 Layouts *layouts_new(Arena *a, const Mesh *m);
+// The same of values whose small steps join others (values_join).
+Layouts *layouts_joining(Arena *a, const Mesh *m);
 // All ways of which no other is faster with as few transient bytes, fastest first: of a value of
 // these dims, from one valid spec to another. There is always one; of equal specs it has no steps.
 // They live as long as the arena.
@@ -264,6 +265,11 @@ static inline bool fellows_are_one(Fellows f) { return f.first == f.second && f.
 // The value like whose rest input i lies when it is read: itself, but where only one iteration
 // reads from outside of the block, what the other ones read, so that iterations stay alike.
 ValueId alike_source(const Graph *g, const Alike *k, NodeId n, int i);
+
+// By ValueId: do its small steps find others to join? Those of values that are read in a later
+// phase than they are made in, as gradients are, or that no node makes. Alike of all that are
+// alike.
+bool *values_join(const Graph *g, const Alike *k, Arena *a);
 
 // ---- plans ----
 

@@ -68,15 +68,3 @@ double collective_seconds(const Mesh *m, StepKind kind, unsigned axes, double by
         return 0;
     }
 }
-
-bool step_joins(StepKind kind)
-{
-    return kind == STEP_ALL_GATHER || kind == STEP_ALL_REDUCE || kind == STEP_REDUCE_SCATTER;
-}
-
-int64_t bucket_bytes(const Mesh *m, int axis)
-{
-    static const double MOST = 1 << 25;  // of links that are all latency
-
-    return (int64_t)fmin(m->alpha[axis] / fmax(m->beta[axis], 1e-30), MOST);
-}

@@ -20,6 +20,9 @@ enum { MAX_STEPS = MAX_AXES * (MAX_RANK + 3) + MAX_AXES * (MAX_AXES - 1) / 2 };
 int steps_from(const Mesh *m, const Value *v, const Spec *s, unsigned partials,
                Step step[MAX_STEPS]);
 
+// ---- bucket.c ----
+void step_join(const Mesh *m, Step *s);  // makes its time that of one that is joined to others
+
 // ---- cost.c ----
 // node_bytes, of a node with that rule.
 double touched_bytes(const Graph *g, const Node *n, const Rule *r, int i);

@@ -60,6 +60,7 @@ typedef struct Shape {
 struct Layouts {
     Arena *arena;
     const Mesh *m;
+    bool joins;
     Shape **shape;
     int n_shapes, cap_shapes;
     Search search;
@@ -71,6 +72,14 @@ Layouts *layouts_new(Arena *a, const Mesh *m)
 
     l->arena = a;
     l->m = m;
+    return l;
+}
+
+Layouts *layouts_joining(Arena *a, const Mesh *m)
+{
+    Layouts *l = layouts_new(a, m);
+
+    l->joins = true;
     return l;
 }
 
@@ -123,9 +132,12 @@ static void add_edges(Layouts *l, Shape *h)
         int n = steps_from(l->m, &h->v, &h->spec[s], h->partials, step);
         int64_t bytes = spec_bytes(l->m, &h->spec[s], &h->v);
         h->bytes[s] = bytes < MANY_BYTES ? bytes : MANY_BYTES;
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n; i++) {
+            if (l->joins)
+                step_join(l->m, &step[i]);
             *arena_push(l->arena, h->edge, h->n_edges, h->cap_edges) =
                 (Edge){spec_index(h, &step[i].after), step[i]};
+        }
         h->first[s + 1] = h->n_edges;
     }
 }

@@ -2,8 +2,9 @@
 // all that they carry side by side, and share its latency. Cf. the buckets of gradients of Li et
 // al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", 2020.
 //
-// A reduction can run later, up to its first reader, and a gather sooner, from where its input is
-// there, both inside of their iteration: what can run at one place needs nothing of each other.
+// A reduction can run later, up to its first reader, and so can what gathers its result; any other
+// gather can run sooner, from where its input is there; all inside of their iteration. What can run
+// at one place needs nothing of each other.
 // Iterations are alike, and so are their buckets.
 #include <assert.h>
 #include <stdlib.h>
@@ -77,6 +78,12 @@ static bool is_row_of(const Value *large, const Value *small, int p)
            large->dim[dim] == p * small->dim[dim];
 }
 
+static double share_of(const Sharded *s, NodeId n)
+{
+    return bucket_share(&s->plan->mesh, s->node[n].kind, axis_of(&s->g->nodes[n]),
+                        s->node[n].bytes);
+}
+
 static bool can_join(const Sharded *s, NodeId n)
 {
     const Node *x = &s->g->nodes[n];
@@ -84,12 +91,11 @@ static bool can_join(const Sharded *s, NodeId n)
     const Value *from = in(s->g, x, 0), *to = out(s->g, x);
     int axis = axis_of(x), p = s->plan->mesh.size[axis];
 
-    if (!step_joins(known->kind) || known->bytes >= bucket_bytes(&s->plan->mesh, axis) ||
-        !value_count(from) || !is_even(s, x->in[0]) || !is_even(s, x->out[0]))
+    if (share_of(s, n) >= 1 || !value_count(from) || !is_even(s, x->in[0]) ||
+        !is_even(s, x->out[0]))
         return false;
-    if (known->kind ==
-        STEP_ALL_GATHER)  // what waits for a reduction, which may come later, waits too
-        return is_row_of(to, from, p) && !reduction_at(s, from->producer);
+    if (known->kind == STEP_ALL_GATHER)
+        return is_row_of(to, from, p);
     return known->kind == STEP_ALL_REDUCE || is_row_of(from, to, p);
 }
 
@@ -136,6 +142,7 @@ static void find_movers(Bucketing *b)
 {
     const Graph *g = b->from->g;
     NodeId *end = find_ends(g, b->scratch), *reader = find_readers(g, b->scratch);
+    bool *runs_late = arena_array(b->scratch, bool, g->n_nodes);
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
@@ -149,7 +156,8 @@ static void find_movers(Bucketing *b)
                    .end = read           ? read
                           : n->block.cls ? end[i] + 1
                                          : g->n_nodes};
-        if (!reduction_at(b->from, i)) {
+        runs_late[i] = reduction_at(b->from, i) || runs_late[made];
+        if (!runs_late[i]) {
             m.ready = !n->block.cls || is_same_turn(&g->nodes[made], n) ? made : 0;
             m.end = i;
         }
@@ -196,21 +204,20 @@ static void add_bucket(Bucketing *b, const Mover **mover, int n)
 static void fill_buckets(Bucketing *b, const Mover **mover, int n)
 {
     const Mover **taken = arena_array(b->scratch, const Mover *, n);
-    int64_t room = bucket_bytes(&b->from->plan->mesh, axis_of(&b->from->g->nodes[mover[0]->node]));
 
     while (n) {
         NodeId end = mover[0]->end;
-        int64_t bytes = 0;
+        double full = 0;
         int n_taken = 0, n_left = 0;
         for (int i = 1; i < n; i++)
             end = mover[i]->end < end ? mover[i]->end : end;
         for (int i = 0; i < n; i++) {
-            if (mover[i]->ready >= end || bytes >= room) {
+            if (mover[i]->ready >= end || full >= 1) {
                 mover[n_left++] = mover[i];
                 continue;
             }
             taken[n_taken++] = mover[i];
-            bytes += b->from->node[mover[i]->node].bytes;
+            full += share_of(b->from, mover[i]->node);
         }
         if (n_taken > 1)
             add_bucket(b, taken, n_taken);

@@ -23,10 +23,11 @@ typedef struct Partition {
     const Plan *plan;
     Sharded *to;
     Arena *arena, *scratch;
-    Layouts *layouts;
-    Alike alike;       // of `from`
-    ValueId *at_rest;  // by ValueId of `from`
-    Copy **copies;     // … of it; those of its pieces elsewhere than at rest
+    Layouts *layouts[2];  // … of values that join
+    bool *joins;          // by ValueId of `from`
+    Alike alike;          // of `from`
+    ValueId *at_rest;     // by ValueId of `from`
+    Copy **copies;        // … of it; those of its pieces elsewhere than at rest
 } Partition;
 
 // ---- appending ----
@@ -101,7 +102,7 @@ static ValueId convert(Partition *p, ValueId x, const Spec *to)
 
     if (spec_equal(&known.spec, to))
         return x;
-    layout_ways(p->layouts, of, known.spec, *to, &way);
+    layout_ways(p->layouts[p->joins[known.of]], of, known.spec, *to, &way);
     for (int i = 0; i < way->n_steps; i++) {
         x = make_step(p, x, of, way->step[i]);
         assert(x);
@@ -264,16 +265,18 @@ Sharded *partition(Arena *a, const Graph *g, const Plan *plan, Diag *d)
     if (!plan_check(g, plan, d))
         return NULL;
     Arena *scratch = arena_new();
-    Partition p = {.from = g,
-                   .plan = plan,
-                   .to = sharded_new(a, g, plan, d),
-                   .arena = a,
-                   .scratch = scratch,
-                   .layouts = layouts_new(scratch, &plan->mesh),
-                   .alike = alike_find(g, scratch),
-                   .at_rest = arena_array(scratch, ValueId, g->n_values),
-                   .copies = arena_array(scratch, Copy *, g->n_values)};
+    Partition p = {
+        .from = g,
+        .plan = plan,
+        .to = sharded_new(a, g, plan, d),
+        .arena = a,
+        .scratch = scratch,
+        .layouts = {layouts_new(scratch, &plan->mesh), layouts_joining(scratch, &plan->mesh)},
+        .alike = alike_find(g, scratch),
+        .at_rest = arena_array(scratch, ValueId, g->n_values),
+        .copies = arena_array(scratch, Copy *, g->n_values)};
 
+    p.joins = values_join(g, &p.alike, scratch);
     for (ValueId v = 1; v < g->n_values; v++)
         if (!value_of(g, v)->producer)
             add_value(&p, v);

@@ -369,12 +369,13 @@ static Builder builder_new(PlanProblem *q, const Graph *g, const Cluster *c, con
                  .mesh = m,
                  .lives = lives,
                  .o = o,
-                 .layouts = layouts_new(scratch, m),
+                 .layouts = {layouts_new(scratch, m), layouts_joining(scratch, m)},
                  .traffic = traffic_find(g, scratch),
                  .arena = a,
                  .scratch = scratch};
 
     *q = (PlanProblem){.alike = alike_find(g, a)};
+    b.joins = values_join(g, &q->alike, scratch);
     q->problem = (Problem){.name = g->name, .limit = o->memory};
     q->of_node = arena_array(a, int, g->n_nodes);
     q->of_value = arena_array(a, int, g->n_values);

@@ -59,7 +59,8 @@ typedef struct Builder {
     const Graph *g;
     const Cluster *cluster;
     const Mesh *mesh;
-    Layouts *layouts;
+    Layouts *layouts[2];  // … of values that join
+    bool *joins;          // by ValueId
     Traffic traffic;
     const Lives *lives;  // NULL: memory doesn't count
     const PlanOptions *o;

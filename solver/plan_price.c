@@ -16,6 +16,7 @@ static const int64_t *ways_table(Builder *b, ValueId v, const Spec *from, int n,
     const Way *way;
     uint64_t key = hash_bytes(x->dim, (size_t)x->rank * sizeof *x->dim, (uint64_t)x->dtype);
 
+    key = hash_bytes(&b->joins[v], sizeof *b->joins, key);
     key = hash_bytes(from, (size_t)n * sizeof *from, key ^ (uint64_t)n);
     key = hash_bytes(to, (size_t)m * sizeof *to, key) | 1;
     size_t mask = (size_t)b->n_tables - 1, at = key & mask;
@@ -26,7 +27,7 @@ static const int64_t *ways_table(Builder *b, ValueId v, const Spec *from, int n,
     int64_t *t = b->table[at] = arena_array(b->scratch, int64_t, (size_t)n * (size_t)m);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++) {
-            layout_ways(b->layouts, x, from[i], to[j], &way);
+            layout_ways(b->layouts[b->joins[v]], x, from[i], to[j], &way);
             t[(size_t)i * (size_t)m + (size_t)j] = way->picoseconds;
         }
     return t;

@@ -73,7 +73,8 @@ typedef struct All {
     const Graph *g;
     const Cluster *c;
     const Mesh *m;
-    Layouts *layouts;
+    Layouts *layouts[2];  // … of values that join
+    bool *joins;
     Traffic traffic;
     int64_t limit;
     Pin pin;                      // .id 0: none
@@ -146,7 +147,7 @@ static inline int64_t way(const All *all, ValueId v, Spec from, Spec to)
 {
     const Way *w;
 
-    layout_ways(all->layouts, value_of(all->g, v), from, to, &w);
+    layout_ways(all->layouts[all->joins[v]], value_of(all->g, v), from, to, &w);
     return w->picoseconds;
 }
 
@@ -288,7 +289,10 @@ static inline int64_t enumerate_plans(const Graph *g, const Cluster *c, const Me
     All *all = arena_array(a, All, 1);
 
     *all = (All){.g = g, .c = c, .m = m, .limit = limit, .pin = pin, .best = INT64_MAX};
-    all->layouts = layouts_new(a, m);
+    all->layouts[false] = layouts_new(a, m);
+    all->layouts[true] = layouts_joining(a, m);
+    const Alike alike = alike_find(g, a);
+    all->joins = values_join(g, &alike, a);
     all->traffic = traffic_find(g, a);
     find_items(all, a);
     for (ValueId v = 1; v < g->n_values; v++) {
