@@ -80,6 +80,9 @@ typedef struct PlanFile {
     int n_axes;
     double seconds, compute, communication;  // of a step
     double bound;                            // no plan takes less
+    // Of the program's step: how long it takes, and of its communication what nothing hides, and what
+    // goes on beside computation.
+    double simulated, exposed, hidden;
     int meshes, excluded;  // that there were; … that hold nothing better by a bound
     int left_out;          // … that were too large to look at, which the bound doesn't cover
     int64_t bytes;         // of a rank, at the fullest moment

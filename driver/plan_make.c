@@ -61,12 +61,16 @@ void plan_make(PlanFile *f, const Cluster *c, const Spread *s, Arena *a)
     const Sharded *sharded = s->program->set[SET_TRAIN].sharded;
     const Graph *g = sharded->whole;
     int accumulate = s->program->accumulate;
+    Simulated simulated = program_simulate(s->program, SET_TRAIN, c);
 
     plan_file_make(f, g, c, &p->plan, accumulate, a);
     f->seconds = seconds_of(p->answer.cost);
     f->compute = seconds_of(p->compute);
     f->communication = seconds_of(p->communication);
     f->bound = seconds_of(p->answer.bound);
+    f->simulated = simulated.seconds;
+    f->exposed = simulated.seconds - simulated.compute;
+    f->hidden = simulated.communication - f->exposed;
     f->meshes = p->n_searched + p->n_excluded + p->n_left_out;
     f->excluded = p->n_excluded;
     f->left_out = p->n_left_out;

@@ -71,6 +71,16 @@ static void print_step(Arena *a, const PlanFile *f)
     printf("\n");
 }
 
+// Whatever goes on beside what: the longer of a plan's two times is no less than half their sum.
+static void print_schedule(Arena *a, const PlanFile *f)
+{
+    if (!f->simulated)
+        return;
+    printf("%-9s %s = compute %s + exposed communication %s (%s hidden)     bound %s\n",
+           "simulated", time_text(a, f->simulated), time_text(a, f->simulated - f->exposed),
+           time_text(a, f->exposed), time_text(a, f->hidden), time_text(a, f->bound / 2));
+}
+
 void plan_holders(Arena *a, const PlanFile *f, Text *t)
 {
     const char *before = "";
@@ -139,6 +149,7 @@ void plan_head(Arena *a, const char *name, const PlanFile *f)
     printf("%s   ", name);
     print_mesh(f);
     print_step(a, f);
+    print_schedule(a, f);
     print_memory(a, f);
     print_rivals(a, f);
 }

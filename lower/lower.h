@@ -241,6 +241,14 @@ bool lives_find(const Graph *g, int accumulate, Arena *a, Lives *to, Diag *d);
 // What one call of the item does; zero for a loop's begin and end.
 Work item_work(const Program *p, const Set *s, const Item *it);
 
+// Of a step, all micro-batches counted: how long the ranks compute, how long messages are under way,
+// and how long both take, the one beside the other where the program lets them.
+typedef struct Simulated {
+    double seconds, compute, communication;
+} Simulated;
+
+Simulated program_simulate(const Program *p, int set, const Cluster *c);
+
 void program_print(const Program *p, Text *t);
 
 // Does elementwise node `n` of group `it` make one number for each row?

@@ -167,6 +167,15 @@ static void run_and_compare(Machines *x, const Program *p, const Model *m, uint6
 
 static int slots;  // of all programs
 
+// Neither takes longer than both.
+static void check_time(Simulated t)
+{
+    double most = t.compute + t.communication;
+
+    assert_true(t.seconds <= most * (1 + 1e-9));
+    assert_true(t.seconds >= fmax(t.compute, t.communication) * (1 - 1e-9));
+}
+
 static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
 {
     Arena *a = arena_new();
@@ -182,6 +191,7 @@ static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
     Program *p = lower(a, s->g, NULL, &o, &diag);
 
     assert_non_null(p);
+    check_time(program_simulate(p, SET_TRAIN, &cluster));
     Machines x = {.crowd = {.s = s, .mesh = &s->plan->mesh, .n = mesh_ranks(&mesh), .arena = a}};
     x.m = arena_array(a, Machine, x.crowd.n);
     x.crowd.value = arena_array(a, Tensor *, x.crowd.n);

@@ -1,0 +1,76 @@
+// A step as it is foreseen: items one after the other, and beside them those exchanges that go on
+// until their waits, one after the other too. Iterations of a loop take equally long, and so do
+// micro-batches.
+#include "lower/lower.h"
+
+typedef struct Clock {
+    const Program *p;
+    const Set *s;
+    const Cluster *c;
+    double *done;  // by slot: when what was started will have ended
+    double now, link_free;
+    Simulated sum;
+} Clock;
+
+// A call ends before the next begins, unless it has a slot.
+static void exchange(Clock *k, const Item *it)
+{
+    const ShardedNode *n = &k->s->sharded->node[it->nodes[0]];
+    double seconds = 1e-12 * (double)n->picoseconds;
+
+    if (!n->bytes) {  // within the rank's own memory
+        k->now += seconds;
+        k->sum.compute += seconds;
+        return;
+    }
+    k->link_free = (k->now > k->link_free ? k->now : k->link_free) + seconds;
+    k->sum.communication += seconds;
+    if (it->slot)
+        k->done[it->slot] = k->link_free;
+    else
+        k->now = k->link_free;
+}
+
+static void work(Clock *k, const Item *it)
+{
+    Work w = item_work(k->p, k->s, it);
+    double seconds = w.read + w.written > 0 ? work_seconds(k->c, &w) : 0;
+
+    k->now += seconds;
+    k->sum.compute += seconds;
+}
+
+static void run(Clock *k, int begin, int end)
+{
+    for (int i = begin; i < end; i++) {
+        const Item *it = &k->s->items[i];
+        int length = it->kind == ITEM_LOOP ? k->s->g->classes[it->cls].length : 0;
+        for (int layer = 0; layer < length; layer++)
+            run(k, i + 1, it->match);
+        if (length)
+            i = it->match;
+        else if (it->kind == ITEM_KERNEL && k->s->g->nodes[it->nodes[0]].op->exchange)
+            exchange(k, it);
+        else if (it->kind == ITEM_WAIT)
+            k->now = k->done[it->slot] > k->now ? k->done[it->slot] : k->now;
+        else
+            work(k, it);
+    }
+}
+
+Simulated program_simulate(const Program *p, int set, const Cluster *c)
+{
+    Arena *scratch = arena_new();
+    Simulated sum = {0};
+
+    for (int part = 0; part < N_PARTS; part++) {
+        int times = part == PART_MICRO && set == SET_TRAIN ? p->accumulate : 1;
+        Clock k = {p, &p->set[set], c, arena_array(scratch, double, p->n_slots + 1)};
+        run(&k, k.s->part[part], k.s->part[part + 1]);
+        sum.seconds += times * k.now;
+        sum.compute += times * k.sum.compute;
+        sum.communication += times * k.sum.communication;
+    }
+    arena_free(scratch);
+    return sum;
+}
