@@ -64,9 +64,10 @@ static int *kept_choice(const Problem *kept, const int *original, const int *cho
     return to;
 }
 
-// The cheapest choice of the alternatives that are kept, beginning with one of them (may be NULL).
-// A brief search is for presets' plans, which are there to begin with and to compare.
-static Answer solve_kept(const Finder *f, const bool *keep, const int *start, bool is_brief)
+// The cheapest choice of the alternatives that are kept, beginning with the choice and the prices
+// of another answer (may be {0}). A brief search is for presets' plans, which are there to begin
+// with and to compare.
+static Answer solve_kept(const Finder *f, const bool *keep, const Answer *start, bool is_brief)
 {
     Arena *own = arena_new();
     SolveOptions o = f->o->solve;
@@ -77,7 +78,8 @@ static Answer solve_kept(const Finder *f, const bool *keep, const int *start, bo
     o.is_brief = is_brief;
     o.gap = is_brief ? fmax(o.gap, PRESET_GAP) : o.gap;
     o.enough = is_brief ? 0 : (f->enough + f->q.unit - 1) / f->q.unit;
-    o.start = start ? kept_choice(&kept, original, start, own) : NULL;
+    o.start = start->choice ? kept_choice(&kept, original, start->choice, own) : NULL;
+    o.prices = start->prices;
     solve(&kept, &o, &answer, own, f->d);
     if (answer.choice) {
         int *choice = arena_array(f->arena, int, kept.n_nodes);
@@ -85,6 +87,7 @@ static Answer solve_kept(const Finder *f, const bool *keep, const int *start, bo
             choice[i] = original[kept.first[i] + answer.choice[i]];
         answer.choice = choice;
     }
+    answer.prices = dual_prices(&answer.prices, f->arena);
     arena_free(own);
     answer.cost *= f->q.unit;
     answer.bound *= f->q.unit;
@@ -102,8 +105,8 @@ static bool keep_preset(const Finder *f, const Preset *p, bool *keep)
     return preset_apply(&f->q, f->role, axes, keep);
 }
 
-// The cheapest plan of all presets' (NULL: none fits).
-static const int *try_presets(Finder *f)
+// The cheapest plan of all presets' ({0}: none fits).
+static Answer try_presets(Finder *f)
 {
     Preset preset[MOST_PRESETS];
     bool *keep = arena_array(f->own, bool, f->n);
@@ -113,13 +116,13 @@ static const int *try_presets(Finder *f)
     for (int i = 0; i < n; i++) {
         if (!keep_preset(f, &preset[i], keep))
             continue;
-        Answer x = solve_kept(f, keep, NULL, true);
+        Answer x = solve_kept(f, keep, &(Answer){0}, true);
         f->to->preset[f->to->n_presets++] =
             (PresetPlan){preset[i], x.outcome, (int64_t)x.cost, x.peak};
         if (is_found(x.outcome) && (!best.choice || x.cost < best.cost))
             best = x;
     }
-    return best.choice;
+    return best;
 }
 
 static bool find_answer(Finder *f, const Graph *g)
@@ -131,12 +134,13 @@ static bool find_answer(Finder *f, const Graph *g)
     if (!pins_apply(&f->q, g, f->m, f->o, f->keep, f->d))
         return false;
     if (!f->o->preset) {
-        f->to->answer = solve_kept(f, f->keep, try_presets(f), false);
+        Answer start = try_presets(f);
+        f->to->answer = solve_kept(f, f->keep, &start, false);
         return true;
     }
     bool *keep = arena_array(f->own, bool, f->n);
     if (keep_preset(f, f->o->preset, keep)) {
-        f->to->answer = solve_kept(f, keep, NULL, false);
+        f->to->answer = solve_kept(f, keep, &(Answer){0}, false);
         return true;
     }
     diag_error(f->d, "no plan keeps to the preset and to what is pinned");

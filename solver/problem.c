@@ -130,6 +130,19 @@ static bool add_edges(const Problem *p, const Dual *dual, Wide *received, Wide *
     return true;
 }
 
+Dual dual_prices(const Dual *d, Arena *a)
+{
+    Dual to = {.shift = d->shift, .n_times = d->n_times};
+
+    to.time = arena_array(a, int, d->n_times);
+    to.price = arena_array(a, int64_t, d->n_times);
+    for (int t = 0; t < d->n_times; t++) {
+        to.time[t] = d->time[t];
+        to.price[t] = d->price[t];
+    }
+    return to;
+}
+
 Wide dual_bound(const Problem *p, const Dual *dual)
 {
     Arena *scratch = arena_new();

@@ -429,7 +429,7 @@ static void begin_with(Chain *c, const int *start)
     c->answer->at = price.at;
     for (int e = 0; e < c->p->n_edges; e++)
         messages += edge_messages(c->p, e);
-    c->dual = (Dual){.message = arena_array(c->arena, int64_t, messages)};
+    c->dual.message = arena_array(c->arena, int64_t, messages);
     c->has_dual = true;
 }
 
@@ -451,6 +451,7 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
     c->watch = watch_start(SEARCH_SHARE * o->time_limit);
     c->at[0] = arena_array(a, int, p->n_nodes);
     c->known = arena_array(a, int, p->n_nodes);
+    c->dual = o->prices;
     if (o->start)
         begin_with(c, o->start);
     level_add(c);
@@ -460,5 +461,6 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
     if (stop != STOP_DONE && !c->is_exhausted && !c->is_empty)
         answer->stop = stop;
     answer->outcome = conclude(c);
+    answer->prices = dual_prices(&c->prices, a);
     arena_free(c->bounds);
 }

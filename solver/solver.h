@@ -104,6 +104,9 @@ typedef struct Dual {
     int64_t *message;  // edge by edge in order: one for each alternative of a, then of b
 } Dual;
 
+// Without its messages, in the arena.
+Dual dual_prices(const Dual *d, Arena *a);
+
 // An edge by its nodes, and how many messages it has.
 typedef struct Ends {
     int a, b;
@@ -184,6 +187,7 @@ typedef struct SolveOptions {
     bool is_quick;     // without a certificate: such an answer can't be written
     bool is_brief;     // stops where proving would take more than a turn, and asks no engine
     const int *start;  // a choice to begin with; NULL: none is known
+    Dual prices;       // … and prices of bytes (messages aren't read); there may be none
     Wide enough;       // no choice is looked for that costs as much; 0: all are
 } SolveOptions;
 
@@ -196,6 +200,7 @@ typedef struct Answer {
     Wide bound;        // no choice is cheaper
     bool is_branched;  // bound rests on an engine's branching, which is the engine's word
     Certificate proof;
+    Dual prices;          // of bytes, that the bound has; without messages
     int64_t peak;         // bytes of choice
     int64_t least_bound;  // infeasible: no choice has a lower peak
     int64_t least;        // the peak of `choice`, the lowest that was found (infeasible)
