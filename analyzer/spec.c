@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyzer/internal.h"
+#include "runtime/rt_piece.h"
 
 Spec spec_whole(void)
 {
@@ -69,17 +70,13 @@ void spec_piece(const Mesh *m, const Spec *s, int dim, int64_t n, int rank, int6
                 int64_t *extent)
 {
     int axis[MAX_AXES], n_axes = spec_axes(s, dim, axis);
+    RtPiece p = {0, n};
     int64_t chunk = n;
 
-    *offset = 0;
-    *extent = n;
-    for (int i = 0; i < n_axes; i++) {
-        chunk = divide_up(chunk, m->size[axis[i]]);
-        int64_t before = chunk * mesh_coordinate(m, axis[i], rank);
-        before = before < *extent ? before : *extent;
-        *offset += before;
-        *extent = *extent - before < chunk ? *extent - before : chunk;
-    }
+    for (int i = 0; i < n_axes; i++)
+        chunk = rt_piece_cut(&p, chunk, m->size[axis[i]], mesh_coordinate(m, axis[i], rank));
+    *offset = p.offset;
+    *extent = p.extent;
 }
 
 int64_t spec_bytes(const Mesh *m, const Spec *s, const Value *v)

@@ -18,14 +18,9 @@ RtPiece rt_piece(const RtMesh *m, const RtCut *c, int rank)
     RtPiece p = {0, c->whole};
     int64_t chunk = c->whole;
 
-    for (int i = 0; i < c->n_axes; i++) {
-        int size = m->size[c->axis[i]];
-        chunk = (chunk + size - 1) / size;
-        int64_t before = chunk * rt_mesh_coordinate(m, c->axis[i], rank);
-        before = before < p.extent ? before : p.extent;
-        p.offset += before;
-        p.extent = p.extent - before < chunk ? p.extent - before : chunk;
-    }
+    for (int i = 0; i < c->n_axes; i++)
+        chunk =
+            rt_piece_cut(&p, chunk, m->size[c->axis[i]], rt_mesh_coordinate(m, c->axis[i], rank));
     return p;
 }
 

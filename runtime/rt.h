@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "rt_math.h"
+#include "rt_piece.h"
 
 typedef enum RtType {
     RT_NONE,
@@ -29,11 +30,6 @@ typedef enum RtType {
     RT_U64,
     RT_BOOL
 } RtType;
-
-// What a rank has of a dim that is split: `extent` elements from `offset` on (maybe 0).
-typedef struct RtPiece {
-    int64_t offset, extent;
-} RtPiece;
 
 typedef struct Rt Rt;
 struct Rt {
