@@ -109,6 +109,7 @@ int mesh_shapes(Arena *a, const Cluster *c, int ranks, const Mesh **mesh, Diag *
 // trusted; false after an error.
 bool mesh_parse(Arena *a, const Cluster *c, int ranks, const char *text, Mesh *m, Diag *d);
 void mesh_print(const Mesh *m, Text *t);
+void mesh_print_axes(const Mesh *m, const int *axis, int n, Text *t);  // "dp+tp"
 
 // The name of the slowest link that an axis crosses.
 const char *mesh_link(const Cluster *c, const Mesh *m, int axis);

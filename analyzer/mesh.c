@@ -241,3 +241,9 @@ void mesh_print(const Mesh *m, Text *t)
         text_printf(t, "%d", m->size[a]);
     }
 }
+
+void mesh_print_axes(const Mesh *m, const int *axis, int n, Text *t)
+{
+    for (int i = 0; i < n; i++)
+        text_printf(t, "%s%s", i ? "+" : "", m->name[axis[i]]);
+}

@@ -60,8 +60,7 @@ static void print_dim(const Mesh *m, const Spec *s, int dim, Text *t)
 {
     int axis[MAX_AXES], n = spec_axes(s, dim, axis);
 
-    for (int i = 0; i < n; i++)
-        text_printf(t, "%s%s", i ? "+" : "", m->name[axis[i]]);
+    mesh_print_axes(m, axis, n, t);
     if (!n)
         text_put(t, "-", 1);
 }

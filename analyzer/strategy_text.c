@@ -15,8 +15,7 @@ static void print_axes(const Mesh *m, const Strategy *s, int at, Text *t)
         for (int a = 0; a < m->n_axes; a++)
             if (s->at[a] == at && s->level[a] == level)
                 axis[n++] = a;
-    for (int i = 0; i < n; i++)
-        text_printf(t, "%s%s", i ? "+" : "", m->name[axis[i]]);
+    mesh_print_axes(m, axis, n, t);
 }
 
 static bool has_axis(const Strategy *s, int at)

@@ -83,12 +83,6 @@ static const Mesh *mesh_of(const Program *p)
     return NULL;
 }
 
-static void print_axes(Text *t, const Mesh *m, const RtCut *c)
-{
-    for (int i = 0; i < c->n_axes; i++)
-        text_printf(t, "%s%s", i ? "+" : "", m->name[c->axis[i]]);
-}
-
 void generate_cuts(const Gen *g, Text *t)
 {
     const Mesh *m = mesh_of(g->p);
@@ -103,7 +97,7 @@ void generate_cuts(const Gen *g, Text *t)
         for (int k = 0; k < c->n_axes; k++)
             text_printf(t, "%s%d", k ? ", " : "", c->axis[k]);
         text_printf(t, "}},  // %d: on ", i);
-        print_axes(t, m, c);
+        mesh_print_axes(m, c->axis, c->n_axes, t);
         text_printf(t, "\n");
     }
     text_printf(t, "};\n\n");
