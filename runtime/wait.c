@@ -14,7 +14,7 @@
 #include "runtime/internal.h"
 #include "runtime/transport.h"
 
-#define GRACE 2.0                  // seconds
+#define GRACE 1.5                  // seconds
 #define LISTEN 0.01                // between two looks whether anyone gave up
 #define NAP 5e-5                   // a round of messages takes longer on a link that is worth it
 enum { SPINS = 100, POLLS = 64 };  // before the core is given away; between two looks at the clock
