@@ -170,6 +170,7 @@ typedef struct Step {
     int from_dim, to_dim;  // what Spec.at says of the axis before and after: a dim, or SPEC_…
     Spec after;
     int64_t picoseconds;
+    int64_t spared;   // … less than it takes alone, as others join it
     int64_t bytes;    // that each rank hands to the collective; 0 of STEP_SLICE and STEP_MASK
     int64_t staging;  // bytes to pack pieces in that can't be sent, or received, where they lie
 } Step;
@@ -183,8 +184,8 @@ double collective_seconds(const Mesh *m, StepKind kind, unsigned axes, double by
 int64_t step_picoseconds(const Mesh *m, StepKind kind, unsigned axes, double sent, double read,
                          double written);
 
-// Small steps of some kinds along one axis are joined where they needn't wait for each other. How much
-// of a bucket is one to which each rank hands so many bytes? 1: it stays alone.
+// Small steps of some kinds along one axis are joined where they needn't wait for each other. How
+// much of a bucket is one to which each rank hands so many bytes? 1: it stays alone.
 double bucket_share(const Mesh *m, StepKind kind, int axis, int64_t bytes);
 
 // One way from spec to spec.

@@ -20,7 +20,8 @@ void step_join(const Mesh *m, Step *s)
     double latency = (double)step_picoseconds(m, s->kind, 1U << s->axis, 0, 0, 0);
     double share = bucket_share(m, s->kind, s->axis, s->bytes);
 
-    s->picoseconds -= llround(latency * (1 - fmax(share, 1.0 / 8)));
+    s->spared = llround(latency * (1 - fmax(share, 1.0 / 8)));
+    s->picoseconds -= s->spared;
 }
 
 // Readers of a later phase aren't waited for; nor is what no node makes waited with.

@@ -42,7 +42,7 @@ static void add_move(Moves *m, NodeId n, const ShardedNode *known, ValueId of, i
     const Node *x = &s->g->nodes[n];
     int64_t times = x->phase == UPDATE ? 1 : m->accumulate;
 
-    if (!known->picoseconds && !known->bytes)  // each rank takes a part of what it has
+    if (!known->price && !known->bytes)  // each rank takes a part of what it has
         return;
     times *= x->block.cls ? s->g->classes[x->block.cls].length : 1;
     *arena_push(m->arena, m->to, m->n, m->cap) =
@@ -55,7 +55,7 @@ static void add_move(Moves *m, NodeId n, const ShardedNode *known, ValueId of, i
                          .bucket = bucket,
                          .times = times,
                          .bytes = known->bytes,
-                         .seconds = 1e-12 * (double)times * (double)known->picoseconds};
+                         .seconds = 1e-12 * (double)times * (double)known->price};
 }
 
 static void add_moves(Moves *m)

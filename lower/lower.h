@@ -172,6 +172,7 @@ typedef struct ShardedNode {
     // Communication: the bytes that each rank hands to it, and how long it is to take.
     StepKind kind;
     int64_t bytes, picoseconds;
+    int64_t price;  // that the search counted, if it was to join others
     // … of a bucket: what it would be of each value alone, `of` being a value.
     const struct ShardedNode *joined;
     int n_joined;
@@ -241,8 +242,8 @@ bool lives_find(const Graph *g, int accumulate, Arena *a, Lives *to, Diag *d);
 // What one call of the item does; zero for a loop's begin and end.
 Work item_work(const Program *p, const Set *s, const Item *it);
 
-// Of a step, all micro-batches counted: how long the ranks compute, how long messages are under way,
-// and how long both take, the one beside the other where the program lets them.
+// Of a step, all micro-batches counted: how long the ranks compute, how long messages are under
+// way, and how long both take, the one beside the other where the program lets them.
 typedef struct Simulated {
     double seconds, compute, communication;
 } Simulated;

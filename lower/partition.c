@@ -107,10 +107,12 @@ static ValueId convert(Partition *p, ValueId x, const Spec *to)
         x = make_step(p, x, of, way->step[i]);
         assert(x);
         note_value(p, x, known.of, &way->step[i]->after);
-        sharded_note_node(p->arena, p->to, value_of(graph_of(p), x)->producer,
-                          (ShardedNode){.kind = way->step[i]->kind,
-                                        .bytes = way->step[i]->bytes,
-                                        .picoseconds = way->step[i]->picoseconds});
+        sharded_note_node(
+            p->arena, p->to, value_of(graph_of(p), x)->producer,
+            (ShardedNode){.kind = way->step[i]->kind,
+                          .bytes = way->step[i]->bytes,
+                          .price = way->step[i]->picoseconds,
+                          .picoseconds = way->step[i]->picoseconds + way->step[i]->spared});
     }
     return x;
 }
