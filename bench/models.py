@@ -3,6 +3,7 @@
 float32, AdamW (PyTorch's with fused=True), random weights, the same batch each step. The first two steps of a run
 don't count.
 """
+import argparse
 import json
 import os
 import sys
@@ -29,10 +30,24 @@ LEARNING_RATE = 1e-4
 TRAINING = ["--loss", "cross_entropy(logits, labels)", "--optimizer", f"adamw(lr={LEARNING_RATE})"]
 
 
-def check_names(parser, names, known):
-    unknown = [name for name in names if name not in known]
+def table_parser(doc, known):
+    """The options that tables of steps share; `known` are the models by name."""
+    p = argparse.ArgumentParser(description=doc.splitlines()[0])
+    p.add_argument("names", nargs="*", metavar="NAME", help=" ".join(known))
+    p.add_argument("--shardcc", type=lambda s: Path(s).resolve())
+    p.add_argument("--work", type=lambda s: Path(s).resolve())
+    p.add_argument("--steps", type=int, default=8, help="that count, of each run")
+    p.add_argument("--rounds", type=int, default=3)
+    return p
+
+
+def check_table(parser, options, known):
+    """Of a table, not of one of its sides that runs in a process of its own."""
+    unknown = [name for name in options.names if name not in known]
     if unknown:
         parser.error(f"no model named {unknown[0]}: there are {' '.join(known)}")
+    if not (options.shardcc and options.work):
+        parser.error("--shardcc and --work are needed")
 
 
 # ---- our side ----

@@ -13,11 +13,10 @@ foresaw that a rank would need, which the arena must not exceed.
 import argparse
 import json
 import sys
-from pathlib import Path
 
 from jobs import ENV, compile_plan, make_plan, mpirun, read_job
 from measure import Failure, Side, run
-from models import MODELS, build, check_names, our_steps, torch_env, torch_model, torch_steps
+from models import MODELS, build, check_table, our_steps, table_parser, torch_env, torch_model, torch_steps
 
 RANKS = 2
 ONE_SAMPLE = {"gpt2_long": "GPT-2 124M 1x256"}  # DDP can't split them
@@ -93,19 +92,13 @@ def head():
 
 
 def read_options():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("names", nargs="*", metavar="NAME", help=" ".join(NAMES))
-    p.add_argument("--shardcc", type=lambda s: Path(s).resolve())
-    p.add_argument("--work", type=lambda s: Path(s).resolve())
+    p = table_parser(__doc__, NAMES)
     p.add_argument("--cluster", default="local", help="what the machine can do, as for shardcc plan")
-    p.add_argument("--steps", type=int, default=8, help="that count, of each run")
-    p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--built", action="store_true", help="use what an earlier run has built")
     p.add_argument("--ddp", action="store_true", help=argparse.SUPPRESS)
     options = p.parse_args()
-    check_names(p, options.names, NAMES)
-    if not options.ddp and not (options.shardcc and options.work):
-        p.error("--shardcc and --work are needed")
+    if not options.ddp:
+        check_table(p, options, NAMES)
     return options
 
 

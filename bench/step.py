@@ -20,11 +20,10 @@ import json
 import re
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import products
 from measure import Failure, Side, run
-from models import MODELS, build, check_names, our_steps, torch_env, torch_model, torch_steps
+from models import MODELS, build, check_table, our_steps, table_parser, torch_env, torch_model, torch_steps
 
 
 # ---- our side ----
@@ -127,21 +126,14 @@ def head(kinds, options):
 
 
 def read_options():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("names", nargs="*", metavar="NAME", help=" ".join(MODELS))
-    p.add_argument("--shardcc", type=lambda s: Path(s).resolve())
-    p.add_argument("--work", type=lambda s: Path(s).resolve())
+    p = table_parser(__doc__, MODELS)
     p.add_argument("--compile", action="store_true", help="torch.compile too")
-    p.add_argument("--steps", type=int, default=8, help="that count, of each run")
-    p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--memory", action="store_true", help="the most memory too")
     p.add_argument("--torch", choices=["eager", "compile", "products"], help=argparse.SUPPRESS)
     options = p.parse_args()
-    if options.torch != "products":
-        check_names(p, options.names, MODELS)
-    if not options.torch and not (options.shardcc and options.work):
-        p.error("--shardcc and --work are needed")
+    if not options.torch:
+        check_table(p, options, MODELS)
     return options
 
 
