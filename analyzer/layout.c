@@ -5,6 +5,7 @@
 // (Martins 1984; with one criterion it is Dijkstra's algorithm). The graph of a shape's specs and
 // steps is built once, and searched once for each spec from which somebody asks.
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,8 +54,9 @@ typedef struct Shape {
     int n_edges, cap_edges;
     // By spec, of one search: its first label if others follow it, and if it is the last.
     int32_t *passing, *ending;
-    int64_t *settled;  // … and the least transient bytes of a label that was settled
-    Ways **ways;       // by spec from which to go and spec to which; NULL: nobody has asked
+    int64_t *settled;    // … and the least transient bytes of a label that was settled
+    Ways **ways;         // by spec from which to go and spec to which; NULL: nobody has asked
+    struct Shape *like;  // has the same ways but for the kinds of parts; NULL: is searched itself
 } Shape;
 
 struct Layouts {
@@ -149,15 +151,17 @@ static bool is_of_shape(const Shape *h, const Value *v, unsigned partials)
            !memcmp(h->v.dim, v->dim, (size_t)v->rank * sizeof *v->dim);
 }
 
-// Parts of a kind that neither end has don't lie on a cheapest way: they come of a whole by a mask,
-// and what takes them away again is no faster than nothing, or a slice. Where neither end has any,
-// sums are put in, so that most share one graph.
-static Shape *find_shape(Layouts *l, const Value *v, const Spec *from, const Spec *to)
+// The kinds in whose place others stand: a step takes as long whatever it joins. Specs and steps of
+// both are in the same order, as the kinds are.
+static unsigned common_kinds(unsigned partials)
 {
-    unsigned partials = PARTIAL_BIT(spec_partial(from)) | PARTIAL_BIT(spec_partial(to));
+    bool is_single = !(partials & (partials - 1));
 
-    partials &= ~PARTIAL_BIT(SPEC_WHOLE);
-    partials = partials ? partials : PARTIAL_BIT(SPEC_SUM);
+    return is_single ? PARTIAL_BIT(SPEC_SUM) : PARTIAL_BIT(SPEC_SUM) | PARTIAL_BIT(SPEC_MAX);
+}
+
+static Shape *shape_of(Layouts *l, const Value *v, unsigned partials)
+{
     for (int i = 0; i < l->n_shapes; i++)
         if (is_of_shape(l->shape[i], v, partials))
             return l->shape[i];
@@ -172,7 +176,20 @@ static Shape *find_shape(Layouts *l, const Value *v, const Spec *from, const Spe
     h->settled = arena_array(l->arena, int64_t, h->n_specs);
     h->ways = arena_array(l->arena, Ways *, h->n_specs);
     *arena_push(l->arena, l->shape, l->n_shapes, l->cap_shapes) = h;
+    if (common_kinds(partials) != partials)
+        h->like = shape_of(l, v, common_kinds(partials));
     return h;
+}
+
+// Parts of a kind that neither end has don't lie on a cheapest way: they come of a whole by a mask,
+// and what takes them away again is no faster than nothing, or a slice. Where neither end has any,
+// sums are put in, so that most share one graph.
+static Shape *find_shape(Layouts *l, const Value *v, const Spec *from, const Spec *to)
+{
+    unsigned partials = PARTIAL_BIT(spec_partial(from)) | PARTIAL_BIT(spec_partial(to));
+
+    partials &= ~PARTIAL_BIT(SPEC_WHOLE);
+    return shape_of(l, v, partials ? partials : PARTIAL_BIT(SPEC_SUM));
 }
 
 // ---- search ----
@@ -328,15 +345,44 @@ static Ways *ways_found(Arena *a, const Shape *h, const Search *s)
     return ways;
 }
 
+// The ways of the shape that h is like, by the steps of h.
+static Ways *ways_like(Arena *a, const Shape *h, const Ways *from)
+{
+    Ways *ways = arena_array(a, Ways, h->n_specs);
+
+    for (int t = 0; t < h->n_specs; t++) {
+        ways[t] = (Ways){from[t].n, arena_array(a, Way, from[t].n)};
+        for (int k = 0; k < from[t].n; k++) {
+            Way *w = &ways[t].way[k];
+            *w = from[t].way[k];
+            const Step **step = arena_array(a, const Step *, w->n_steps);
+            for (int i = 0; i < w->n_steps; i++) {
+                const char *edge = (const char *)w->step[i] - offsetof(Edge, step);
+                step[i] = &h->edge[(const Edge *)edge - h->like->edge].step;
+            }
+            w->step = step;
+        }
+    }
+    return ways;
+}
+
+static const Ways *ways_from(Layouts *l, Shape *h, int32_t from)
+{
+    if (!h->ways[from] && h->like) {
+        h->ways[from] = ways_like(l->arena, h, ways_from(l, h->like, from));
+    } else if (!h->ways[from]) {
+        search_from(l->arena, h, &l->search, from);
+        h->ways[from] = ways_found(l->arena, h, &l->search);
+    }
+    return h->ways[from];
+}
+
 int layout_ways(Layouts *l, const Value *v, Spec from, Spec to, const Way **way)
 {
     Shape *h = find_shape(l, v, &from, &to);
     int32_t f = spec_index(h, &from), t = spec_index(h, &to);
 
-    if (!h->ways[f]) {
-        search_from(l->arena, h, &l->search, f);
-        h->ways[f] = ways_found(l->arena, h, &l->search);
-    }
-    *way = h->ways[f][t].way;
-    return h->ways[f][t].n;
+    const Ways *ways = ways_from(l, h, f);
+    *way = ways[t].way;
+    return ways[t].n;
 }
