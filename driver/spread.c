@@ -94,6 +94,7 @@ static bool plan_like(const Job *j, const Plan *like, int64_t limit, Graph *pred
     Planned p;
 
     o.memory = limit;
+    o.is_brief = limit < j->wish.memory;
     if (!plan_predict(predict, j->train, like, j->c, &o, &p, j->a, j->d))
         return false;
     if (!p.answer.choice)
@@ -109,8 +110,7 @@ static const Sharded *split(const Job *j, const Graph *g, const Plan *p)
     return s ? bucket(j->a, s) : NULL;
 }
 
-// The program of a plan, whatever it takes.
-static Program *make_program(const Job *j, const Plan *plan, int64_t limit)
+static Program *lower_plan(const Job *j, const Plan *plan, int64_t predict_limit)
 {
     LowerOptions o = {.fuse = !j->o->no_fuse,
                       .accumulate = j->o->accumulate,
@@ -122,7 +122,7 @@ static Program *make_program(const Job *j, const Plan *plan, int64_t limit)
     p[0] = p[1] = *plan;
     if (j->train) {
         o.sharded[SET_TRAIN] = split(j, j->train, &p[0]);
-        if (!o.sharded[SET_TRAIN] || !plan_like(j, plan, limit, predict, &p[1]))
+        if (!o.sharded[SET_TRAIN] || !plan_like(j, plan, predict_limit, predict, &p[1]))
             return NULL;
         train = o.sharded[SET_TRAIN]->g;
     }
@@ -130,23 +130,32 @@ static Program *make_program(const Job *j, const Plan *plan, int64_t limit)
     return o.sharded[SET_PREDICT] ? lower(j->a, train, o.sharded[SET_PREDICT]->g, &o, j->d) : NULL;
 }
 
+// The program of a plan, whatever it takes. Where that is too much, it may be for the predictions:
+// then these are planned for the least rows.
+static Program *make_program(const Job *j, const Plan *plan)
+{
+    Program *p = lower_plan(j, plan, j->wish.memory);
+
+    if (!p || !j->train || p->arena_bytes <= j->wish.memory)
+        return p;
+    Program *least = lower_plan(j, plan, 1);
+    return !least || least->arena_bytes < p->arena_bytes ? least : p;
+}
+
 // ---- as much memory as there is ----
 
-// A plan by rows of at most `limit` bytes, where there is one, or else of the least, and its
+// A plan whose rows keep to the options, where there is one, or else of the least rows, and its
 // program.
-static Spreading make(Job *j, int64_t limit, Spread *to)
+static Spreading make(Job *j, PlanOptions o, Spread *to)
 {
-    PlanOptions o = j->wish;
-
     *to = (Spread){.wish = j->wish};
-    o.memory = limit;
     if (j->follows)
         to->planned.plan = j->given;
     else if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
         return SPREAD_WRONG;
     if (!j->follows && !to->planned.answer.choice)
         return SPREAD_NOTHING;
-    to->program = make_program(j, &to->planned.plan, limit);
+    to->program = make_program(j, &to->planned.plan);
     return to->program ? SPREAD_DONE : SPREAD_WRONG;
 }
 
@@ -161,29 +170,88 @@ static bool is_better(const Spread *x, const Spread *best, int64_t limit)
                 : x->program->arena_bytes < best->program->arena_bytes;
 }
 
-// The search's limit is what an arena may be, less what the last one was larger than its rows. Last
-// comes the plan of the least rows.
-static Spreading find(Job *j, Spread *best)
+// Presets and bound are those of the first search, whose limit was the memory itself.
+static void take(Spread *x, Spread *best, int64_t limit)
 {
-    enum { TRIES = 4 };
-    int64_t limit = j->wish.memory, beyond = 0;
+    if (best->program) {
+        memcpy(x->planned.preset, best->planned.preset, sizeof x->planned.preset);
+        x->planned.n_presets = best->planned.n_presets;
+        if (x->planned.answer.cost > best->planned.answer.bound)
+            x->planned.answer.bound = best->planned.answer.bound;
+        else
+            x->planned.answer.bound = x->planned.answer.cost;
+    }
+    if (is_better(x, best, limit))
+        *best = *x;
+}
 
-    *best = (Spread){0};
-    for (int i = 0; i <= TRIES; i++) {
+static int64_t workspace_bytes(const Program *p)
+{
+    return p->workspace ? p->buffers[p->workspace].bytes : 0;
+}
+
+// Mostly there is memory enough: the first search counts no copies. The next ones do, and their
+// limit is what an arena may be, less what the last one was larger than its rows.
+static Spreading find_within(Job *j, Spread *best, bool *is_tight)
+{
+    enum { TRIES = 3 };
+    PlanOptions o = j->wish;
+    int64_t memory = o.memory, beyond = 0;
+
+    for (int i = 0; i < TRIES && beyond < memory; i++) {
         Spread x;
-        Spreading made = make(j, i < TRIES && beyond < limit ? limit - beyond : 1, &x);
+        o.memory = memory - beyond;
+        o.counts_copies = o.is_alone = i > 0;
+        Spreading made = make(j, o, &x);
+        if (made == SPREAD_NOTHING && i)
+            break;
         if (made != SPREAD_DONE)
             return made;
-        if (is_better(&x, best, limit))
-            *best = x;
-        bool fits = x.program->arena_bytes <= limit;
-        bool is_least = x.planned.answer.outcome == OUTCOME_INFEASIBLE;
-        int64_t next = x.program->arena_bytes - x.planned.answer.peak;
-        if (j->follows || (fits ? !is_least || next >= beyond : is_least))
+        take(&x, best, memory);
+        if (j->follows || best->program->arena_bytes <= memory)
+            return SPREAD_DONE;
+        *is_tight = true;
+        if (x.planned.answer.outcome == OUTCOME_INFEASIBLE)
             break;
-        beyond = next;
+        beyond = i ? x.program->arena_bytes - x.planned.answer.peak : workspace_bytes(x.program);
     }
-    return j->follows || best->program->arena_bytes <= limit ? SPREAD_DONE : SPREAD_INFEASIBLE;
+    return SPREAD_INFEASIBLE;
+}
+
+// Plans of the least rows, without copies and with them, and of rows a little larger, as the least
+// ones needn't be the smallest arena.
+static Spreading find_least(Job *j, Spread *best)
+{
+    PlanOptions o = j->wish;
+
+    o.memory = 1;
+    o.is_brief = true;
+    for (int i = 0; i < 3; i++) {
+        Spread x;
+        o.counts_copies = i > 0;
+        Spreading made = make(j, o, &x);
+        if (made == SPREAD_WRONG)
+            return made;
+        if (made == SPREAD_NOTHING)
+            break;
+        take(&x, best, j->wish.memory);
+        if (i)
+            o.memory = x.planned.answer.peak + x.planned.answer.peak / 32;
+    }
+    return best->program->arena_bytes <= j->wish.memory ? SPREAD_DONE : SPREAD_INFEASIBLE;
+}
+
+// Rows with copies say too much rather than too little: where they were needed, what takes the
+// least may be cheaper too.
+static Spreading find(Job *j, Spread *best)
+{
+    bool is_tight = false;
+
+    *best = (Spread){0};
+    Spreading found = find_within(j, best, &is_tight);
+    if (!is_tight || found == SPREAD_WRONG)
+        return found;
+    return find_least(j, best);
 }
 
 static void say_infeasible(const Job *j, const Spread *s)

@@ -125,6 +125,24 @@ static Answer try_presets(Finder *f)
     return best;
 }
 
+// The cheapest choice of those that are kept; where nothing fits, of those with the lowest peak
+// that was found.
+static Answer find_cheapest(Finder *f, const bool *keep, const Answer *start)
+{
+    Answer answer = solve_kept(f, keep, start, f->o->is_brief);
+
+    if (answer.outcome != OUTCOME_INFEASIBLE || !answer.choice)
+        return answer;
+    f->q.problem.limit = answer.least;
+    Answer least = solve_kept(f, keep, &(Answer){.choice = answer.choice}, true);
+    if (!least.choice)
+        return answer;
+    answer.choice = least.choice;
+    answer.least = answer.peak = least.peak;
+    answer.at = least.at;
+    return answer;
+}
+
 static bool find_answer(Finder *f, const Graph *g)
 {
     f->n = f->q.problem.first[f->q.problem.n_nodes];
@@ -134,13 +152,15 @@ static bool find_answer(Finder *f, const Graph *g)
     if (!pins_apply(&f->q, g, f->m, f->o, f->keep, f->d))
         return false;
     if (!f->o->preset) {
-        Answer start = try_presets(f);
-        f->to->answer = solve_kept(f, f->keep, &start, false);
+        Answer start = {0};
+        if (!f->o->is_alone && !f->o->is_brief)
+            start = try_presets(f);
+        f->to->answer = find_cheapest(f, f->keep, &start);
         return true;
     }
     bool *keep = arena_array(f->own, bool, f->n);
     if (keep_preset(f, f->o->preset, keep)) {
-        f->to->answer = solve_kept(f, keep, &(Answer){0}, false);
+        f->to->answer = find_cheapest(f, keep, &(Answer){0});
         return true;
     }
     diag_error(f->d, "no plan keeps to the preset and to what is pinned");

@@ -37,11 +37,14 @@ bool preset_parse(const char *text, Preset *p, Diag *d);
 void preset_print(const Preset *p, Text *t);
 
 typedef struct PlanOptions {
-    int accumulate;  // micro-batches
-    int64_t memory;  // bytes of a rank
+    int accumulate;      // micro-batches
+    int64_t memory;      // bytes of a rank
+    bool counts_copies;  // in them: what is needed otherwise than it rests, rather too much
     const Pin *pin;
     int n_pins;
     const Preset *preset;  // that the plan keeps to; NULL: none
+    bool is_alone;         // without the plans of all presets beside it …
+    bool is_brief;         // … and the first one that is found
     SolveOptions solve;    // start and enough are the search's
 } PlanOptions;
 

@@ -100,6 +100,9 @@ Floor plan_floor(const Graph *g, const Cluster *c, const Mesh *m, const PlanOpti
 void plan_nodes(Builder *b);  // nodes of the problem, with their uses
 void plan_edges(Builder *b);
 
+// ---- plan_bytes.c ----
+void plan_bytes(Builder *b);  // uses of all alternatives
+
 // ---- plan.c ----
 // What a choice of the problem says, in the arena; the mesh stays.
 void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Plan *p, Arena *a);

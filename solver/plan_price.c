@@ -1,7 +1,6 @@
-// What the decisions of a plan cost and hold: nodes what their pieces take, pairs of variables the
-// layout manager's ways, values their bytes at rest while they live.
+// What the decisions of a plan cost: nodes what their pieces take, pairs of variables the layout
+// manager's ways.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "solver/plan_build.h"
@@ -84,67 +83,6 @@ void plan_edges(Builder *b)
         edge_write(b, &b->pairing[i], &p->edge[p->n_edges++]);
 }
 
-// ---- bytes ----
-
-// That the values like a first one take so many places more (or fewer) from an item on, in so many
-// buffers more.
-typedef struct Change {
-    ValueId first;
-    int item;
-    int64_t slots;
-    int buffers;
-} Change;
-
-static int compare_changes(const void *x, const void *y)
-{
-    const Change *a = x, *b = y;
-
-    if (a->first != b->first)
-        return a->first < b->first ? -1 : 1;
-    return (a->item > b->item) - (a->item < b->item);
-}
-
-// Those of first value v are from first[v] to before first[v + 1].
-static Change *changes_find(Builder *b, int *first)
-{
-    const Lives *l = b->lives;
-    Change *change = arena_array(b->scratch, Change, l ? 2 * l->n : 0);
-    int n = 0;
-
-    for (int i = 0; l && i < l->n; i++) {
-        const Life *x = &l->life[i];
-        ValueId v = b->q->alike.value[x->value];
-        change[n++] = (Change){v, x->first, x->slots, 1};
-        change[n++] = (Change){v, x->last, -x->slots, -1};
-        first[v + 1] += 2;
-    }
-    for (ValueId v = 0; v < b->g->n_values; v++)
-        first[v + 1] += first[v];
-    if (n)
-        qsort(change, (size_t)n, sizeof *change, compare_changes);
-    return change;
-}
-
-static void uses_write(Builder *b, const Variable *v, const Change *change, int n, int *n_uses,
-                       int *cap)
-{
-    Problem *p = &b->q->problem;
-
-    for (int k = 0; k < v->n; k++) {
-        int64_t bytes = n ? spec_bytes(b->mesh, &v->spec[k], value_of(b->g, v->id)) : 0;
-        int64_t slots = 0, buffers = 0;
-        *p->first_use++ = *n_uses;
-        for (int i = 0; i + 1 < n; i++) {
-            slots += change[i].slots;
-            buffers += change[i].buffers;
-            if (change[i + 1].item > change[i].item && buffers > 0)
-                *arena_push(b->arena, p->use, *n_uses, *cap) =
-                    (Use){change[i].item, change[i + 1].item,
-                          slots * slot_bytes(bytes) + buffers * REDZONE};
-        }
-    }
-}
-
 // ---- nodes ----
 
 static int64_t node_cost(Builder *b, NodeId n, const Work *whole, const Strategy *s, int64_t count)
@@ -166,10 +104,7 @@ void plan_nodes(Builder *b)
 {
     PlanProblem *q = b->q;
     Problem *p = &q->problem;
-    int n_uses = 0, cap = 0, *first_use;
     int64_t *count = arena_array(b->scratch, int64_t, b->g->n_nodes);
-    int *first_change = arena_array(b->scratch, int, b->g->n_values + 1);
-    const Change *change = changes_find(b, first_change);
 
     for (NodeId n = 1; n < b->g->n_nodes; n++)
         count[q->alike.node[n]] += times_of(b, b->g->nodes[n].phase);
@@ -178,15 +113,8 @@ void plan_nodes(Builder *b)
     for (int i = 0; i < q->n_variables; i++)
         p->first[i + 1] = p->first[i] + q->variable[i].n;
     p->cost = arena_array(b->arena, int64_t, p->first[p->n_nodes]);
-    p->first_use = first_use = arena_array(b->arena, int, p->first[p->n_nodes] + 1);
-    for (int i = 0; i < q->n_variables; i++) {
-        const Variable *v = &q->variable[i];
-        int from = v->kind == VARIABLE_REST ? first_change[v->id] : 0;
-        int n = v->kind == VARIABLE_REST ? first_change[v->id + 1] - from : 0;
-        if (v->kind == VARIABLE_NODE)
-            node_costs(b, v, count[v->id], p->cost + p->first[i]);
-        uses_write(b, v, change + from, n, &n_uses, &cap);
-    }
-    *p->first_use = n_uses;
-    p->first_use = first_use;
+    for (int i = 0; i < q->n_variables; i++)
+        if (q->variable[i].kind == VARIABLE_NODE)
+            node_costs(b, &q->variable[i], count[q->variable[i].id], p->cost + p->first[i]);
+    plan_bytes(b);
 }

@@ -7,6 +7,7 @@ Plans of the tiny models have to add up; the tables are those of a plan that is 
 """
 import argparse
 import json
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -363,6 +364,48 @@ class Plans:
             said = f"p.json: error: {what}_hash is {plan[what + '_hash']}, that of the "
             self.checks.check(f"the plan of another {what}", done.returncode == 1 and done.stderr.startswith(said), done.stderr)
 
+    def arenas(self):
+        """The memory of a plan is the arena of the program that follows it."""
+        for name, *options in (
+            ("gpt2", "--ranks", "2"),
+            ("gpt2", "--mesh", "2x2", "--ranks", "4", "--clip-norm", "1"),
+            ("llama", "--mesh", "2x3", "--ranks", "6"),
+            ("resnet", "--mesh", "3", "--ranks", "3"),
+            ("mixer", "--mesh", "2x2", "--ranks", "4", "--plan-preset", "fsdp"),
+            ("vit", "--mesh", "4", "--ranks", "4", "--plan-preset", "megatron"),
+            ("bert", "--mesh", "8", "--ranks", "8", "--plan-preset", "zero1"),
+            ("mobilenet", "--mesh", "2", "--ranks", "2", "--no-fuse"),
+        ):
+            what = f"{name} {' '.join(options)}"
+            done = self.run("plan", TINY / f"{name}.onnx", *TRAIN, "--cluster", "h100x8", *options, "-o", "p.json")
+            if self.checks.check(f"plan {what}", done.returncode == 0, done.stderr):
+                self.run(TINY / f"{name}.onnx", "--plan", "p.json", "--cluster", "h100x8", "--emit", "program", "-o", "p.txt")
+                arena = int((self.work / "p.txt").read_text().split()[2])
+                bytes_ = json.loads((self.work / "p.json").read_text())["bytes"]
+                self.checks.check(f"arena of {what}", arena == bytes_, f"{arena}, not {bytes_}")
+
+    def budgets(self):
+        """Every budget from the least on is kept to, and more memory costs no more time; what fits nowhere is refused
+        with the least, whatever was asked for."""
+        args = ["plan", TINY / "gpt2.onnx", *TRAIN, "--cluster", "h100x8", "--ranks", "2", "--mesh", "2"]
+
+        def plan(memory):
+            done = self.run(*args, "-o", "b.json", "--memory", memory)
+            if done.returncode == 0:
+                p = json.loads((self.work / "b.json").read_text())
+                return p["bytes"], p["seconds"]
+            return int(re.search(r"least that was found takes (\d+) bytes", done.stderr)[1]), None
+
+        most, last = plan(1 << 40)
+        least, none = plan(1)
+        self.checks.check("nothing fits one byte", none is None and least < most, f"{least} {most}")
+        self.checks.check("half the least", plan(least // 2) == (least, None), str(plan(least // 2)))
+        steps = [least + (most - least) * k // 4 for k in range(5)]
+        found = [plan(b) for b in steps]
+        self.checks.check("budgets are kept to", all(s and used <= b for b, (used, s) in zip(steps, found)), f"{steps} {found}")
+        times = [s for _, s in found if s] + [last]
+        self.checks.check("more memory costs no more", all(b <= a * 1.01 for a, b in zip(times, times[1:])), str(times))
+
     def too_small(self):
         """Too little memory: the least that was found, and what holds it."""
         done = self.run("plan", TINY / "gpt2.onnx", *TRAIN, "--ranks", "4", "--mesh", "4", "--memory", "1KiB", "-o", "small.json")
@@ -396,6 +439,8 @@ def main():
         plans.pins()
         plans.presets()
         plans.followed()
+        plans.arenas()
+        plans.budgets()
         plans.too_small()
         plans.idle()
     checks.finish()
