@@ -33,7 +33,8 @@ typedef struct Unit {
 typedef struct State {
     double written, read;
     int writers, holders;
-    double feeds;  // seconds of the exchange that reads it
+    bool is_read, is_written;  // later, by what can't wait
+    double feeds;              // seconds of the exchange that reads it
 } State;
 
 typedef struct Overlap {
@@ -185,6 +186,24 @@ static bool needs_held(const Stretch *s, const Unit *u)
             return true;
     }
     return false;
+}
+
+// What only those read that can wait can wait too: what is taken out of joined gradients.
+static void find_patient(Stretch *s)
+{
+    for (int i = s->n_units - 1; i >= 0; i--) {
+        Unit *u = &s->unit[i];
+        bool is_urgent = u->first < u->last || u->link;
+        for (int k = 0; k < u->n_touches; k++) {
+            const State *x = &s->state[u->touch[k].place];
+            is_urgent |= x->is_written || (u->touch[k].writes && x->is_read);
+        }
+        u->can_wait |= !is_urgent;
+        for (int k = 0; k < u->n_touches && !u->can_wait; k++) {
+            State *x = &s->state[u->touch[k].place];
+            *(u->touch[k].writes ? &x->is_written : &x->is_read) = true;
+        }
+    }
 }
 
 static void put(Stretch *s, int at)
@@ -376,6 +395,7 @@ static void arrange(Overlap *o, int begin, int end)
     s.state = arena_array(a, State, o->l->cap_values);
     for (int i = begin; i < end; i = s.unit[s.n_units++].last + 1)
         s.unit[s.n_units] = unit_at(o, i);
+    find_patient(&s);
     hold_back(&s);
     find_feeders(&s);
     make_early(&s);
