@@ -179,8 +179,8 @@ def table_plans(options):
 
 
 def exchanges(profile):
-    """Milliseconds of a step in calls that exchange, by the last table of calls."""
-    rows = profile.partition("\ncall ")[2].splitlines()[1:]
+    """Milliseconds of a step in calls that exchange, by the table of calls."""
+    rows = profile.partition("\ncall ")[2].partition("\n\n")[0].splitlines()[1:]
     return sum(float(row[72:].split()[1]) for row in rows if EXCHANGE.search(row[:72]))
 
 
