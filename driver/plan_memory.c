@@ -18,27 +18,6 @@ typedef struct Memory {
     int64_t holds[HOLDERS];
 } Memory;
 
-// The first of the items at which most is in use, and so many bytes of it.
-static int64_t find_fullest(const Program *p, int set, Arena *a, int *item)
-{
-    const Set *s = &p->set[set];
-    int64_t *change = arena_array(a, int64_t, s->n_items + 2), live = 0, most = -1;
-
-    for (int i = 1; i < p->n_buffers; i++) {
-        const Buffer *b = &p->buffers[i];
-        if (b->kind != BUFFER_LOCAL || b->set != set || b->first < 0)
-            continue;
-        change[b->first] += b->bytes;
-        change[b->last < s->n_items ? b->last + 1 : s->n_items + 1] -= b->bytes;
-    }
-    for (int i = 0; i <= s->n_items; i++) {
-        live += change[i];
-        *item = live > most ? i : *item;
-        most = live > most ? live : most;
-    }
-    return most;
-}
-
 // Is the value a copy: other than it rests, or one that a kernel wants?
 static bool is_copy(const Set *s, ValueId v)
 {
@@ -100,9 +79,9 @@ void plan_make_memory(PlanFile *f, const Program *p, Arena *a)
         "parameters", "optimizer", "gradients", "activations", "copies", "workspace", "gaps"};
     Memory m = {.p = p, .is_gradient = find_gradients(p, a)};
     int set = SET_PREDICT, item = 0, other = 0;
-    int64_t most = find_fullest(p, SET_PREDICT, a, &item);
+    int64_t most = program_fullest(p, SET_PREDICT, NULL, &item);
 
-    if (p->set[SET_TRAIN].g && find_fullest(p, SET_TRAIN, a, &other) >= most) {
+    if (p->set[SET_TRAIN].g && program_fullest(p, SET_TRAIN, NULL, &other) >= most) {
         set = SET_TRAIN;
         item = other;
     }

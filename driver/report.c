@@ -63,23 +63,11 @@ static double mib(int64_t bytes) { return (double)bytes / (1 << 20); }
 static int64_t gradient_bytes(const Program *p, const Set *s)
 {
     bool *is_one = arena_array(p->arena, bool, p->n_buffers);
-    int64_t *change = arena_array(p->arena, int64_t, s->n_items + 2), live = 0, most = 0;
 
     for (int i = 0; i < s->g->n_outputs; i++)
         if (s->g->outputs[i].role == OUTPUT_GRADIENT)
             is_one[s->storage[s->g->outputs[i].value].buffer] = true;
-    for (int i = 1; i < p->n_buffers; i++) {
-        const Buffer *b = &p->buffers[i];
-        if (!is_one[i] || b->kind != BUFFER_LOCAL || b->first < 0)
-            continue;
-        change[b->first] += b->bytes;
-        change[b->last < s->n_items ? b->last + 1 : s->n_items + 1] -= b->bytes;
-    }
-    for (int i = 0; i <= s->n_items; i++) {
-        live += change[i];
-        most = live > most ? live : most;
-    }
-    return most;
+    return program_fullest(p, (int)(s - p->set), is_one, NULL);
 }
 
 void report_program(const Program *p)

@@ -150,21 +150,24 @@ static int64_t pack(Program *p, int set, int64_t base)
     return end;
 }
 
-// The largest sum of bytes in use at once.
-static int64_t largest_live(const Program *p, int set, int n_items)
+int64_t program_fullest(const Program *p, int set, const bool *counts, int *item)
 {
-    int64_t *change = arena_array(p->arena, int64_t, n_items + 2), live = 0, largest = 0;
+    int n_items = p->set[set].n_items, at = 0;
+    int64_t *change = arena_array(p->arena, int64_t, n_items + 2), live = 0, most = -1;
 
     for (int i = 1; i < p->n_buffers; i++)
-        if (is_placed(&p->buffers[i], set)) {
+        if (is_placed(&p->buffers[i], set) && (!counts || counts[i])) {
             change[p->buffers[i].first] += p->buffers[i].bytes;
             change[p->buffers[i].last + 1] -= p->buffers[i].bytes;
         }
     for (int i = 0; i <= n_items; i++) {
         live += change[i];
-        largest = live > largest ? live : largest;
+        at = live > most ? i : at;
+        most = live > most ? live : most;
     }
-    return largest;
+    if (item)
+        *item = at;
+    return most;
 }
 
 static int64_t place_persistent(Program *p)
@@ -210,7 +213,7 @@ bool lower_arena(Program *p, Diag *d)
     for (int i = 0; i < N_SETS; i++) {
         if (!p->set[i].g)
             continue;
-        int64_t end = pack(p, i, base), live = base + largest_live(p, i, p->set[i].n_items);
+        int64_t end = pack(p, i, base), live = base + program_fullest(p, i, NULL, NULL);
         p->arena_bytes = end > p->arena_bytes ? end : p->arena_bytes;
         p->bound = live > p->bound ? live : p->bound;
     }

@@ -18,12 +18,8 @@ static void find_items(const Graph *g, const Set *s, Arena *a, Lives *to)
             NodeId n = s->items[i].nodes[k];
             Block b = g->nodes[n].block;
             int64_t step = b.cls ? table[b.cls].n_nodes : 0;
-            to->node[i] = n;
-            for (int j = 0; j < (b.cls ? g->classes[b.cls].length : 1); j++) {
-                NodeId twin = b.cls ? table[b.cls].nodes[j * step + b.pos] : n;
-                to->item[twin] = i;
-                to->workspace[twin] = s->items[i].kernel.workspace;
-            }
+            for (int j = 0; j < (b.cls ? g->classes[b.cls].length : 1); j++)
+                to->item[b.cls ? table[b.cls].nodes[j * step + b.pos] : n] = i;
         }
 }
 
@@ -85,9 +81,7 @@ bool lives_find(const Graph *g, int accumulate, Arena *a, Lives *to, Diag *d)
         lower_in_place(p, &p->set[SET_TRAIN]);
         *to = (Lives){.life = arena_array(a, Life, p->n_buffers),
                       .n_items = s->n_items,
-                      .item = arena_array(a, int, g->n_nodes),
-                      .node = arena_array(a, NodeId, s->n_items),
-                      .workspace = arena_array(a, int64_t, g->n_nodes)};
+                      .item = arena_array(a, int, g->n_nodes)};
         find_items(twin, s, own, to);
         find_lives(p, before, find_sources(twin, g->n_values, s, own), to);
     } else {

@@ -230,9 +230,7 @@ typedef struct Life {
 typedef struct Lives {
     Life *life;
     int n, n_items;
-    int *item;           // by NodeId: which does its work; -1: none does
-    NodeId *node;        // by item: one of its nodes; 0: it has none
-    int64_t *workspace;  // by NodeId
+    int *item;  // by NodeId: which does its work; -1: none does
 } Lives;
 
 // What the training program of the graph keeps, before it is known how it is spread. False after
@@ -241,6 +239,12 @@ bool lives_find(const Graph *g, int accumulate, Arena *a, Lives *to, Diag *d);
 
 // What one call of the item does; zero for a loop's begin and end.
 Work item_work(const Program *p, const Set *s, const Item *it);
+// How long the rank is busy with it; not with what is handed to others, nor where it does nothing.
+double item_seconds(const Program *p, const Set *s, const Item *it, const Cluster *c);
+
+// The most bytes that local buffers of a set take at once, and the first of the items at which they
+// do (may be NULL): of those for which counts[buffer] is set, or of all (NULL).
+int64_t program_fullest(const Program *p, int set, const bool *counts, int *item);
 
 // Of a step, all micro-batches counted: how long the ranks compute, how long messages are under
 // way, and how long both take, the one beside the other where the program lets them.

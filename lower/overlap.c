@@ -131,13 +131,6 @@ static double link_seconds(const Overlap *o, const Item *it)
     return 0;
 }
 
-static double item_seconds(const Overlap *o, const Item *it)
-{
-    Work w = item_work(o->l->p, o->l->s, it);
-
-    return w.read + w.written > 0 ? work_seconds(o->l->o->cluster, &w) : 0;
-}
-
 // Is it an update, or a look at a gradient?
 static bool can_wait(const Graph *g, const Item *it)
 {
@@ -157,7 +150,7 @@ static Unit unit_at(const Overlap *o, int first)
     find_touches(o, &u);
     u.link = link_seconds(o, it);
     for (int i = u.first; i <= u.last && !u.link; i++)
-        u.seconds += turns * item_seconds(o, &o->from[i]);
+        u.seconds += turns * item_seconds(o->l->p, o->l->s, &o->from[i], o->l->o->cluster);
     u.can_wait = can_wait(o->l->g, it);
     return u;
 }

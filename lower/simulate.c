@@ -33,8 +33,7 @@ static void exchange(Clock *k, const Item *it)
 
 static void work(Clock *k, const Item *it)
 {
-    Work w = item_work(k->p, k->s, it);
-    double seconds = w.read + w.written > 0 ? work_seconds(k->c, &w) : 0;
+    double seconds = item_seconds(k->p, k->s, it, k->c);
 
     k->now += seconds;
     k->sum.compute += seconds;

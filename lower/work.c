@@ -95,3 +95,10 @@ Work item_work(const Program *p, const Set *s, const Item *it)
         return (Work){0};
     }
 }
+
+double item_seconds(const Program *p, const Set *s, const Item *it, const Cluster *c)
+{
+    Work w = item_work(p, s, it);
+
+    return w.read + w.written > 0 ? work_seconds(c, &w) : 0;
+}
