@@ -118,30 +118,31 @@ static NodeId *find_ends(const Graph *g, Arena *a)
     return end;
 }
 
-static bool is_same_turn(const Node *a, const Node *b)
-{
-    return a->phase == b->phase && a->block.cls == b->block.cls && a->block.iter == b->block.iter;
-}
-
-// By ValueId, its first reader; what iterations make is read in the same iteration and phase.
-static NodeId *find_readers(const Graph *g, Arena *a)
+// By ValueId, its first reader; of what an iteration makes, before that has ended: it may wait for
+// what is outside of it and reads all iterations.
+static NodeId *find_readers(const Graph *g, const NodeId *end, Arena *a)
 {
     NodeId *reader = arena_array(a, NodeId, g->n_values);
 
     for (NodeId i = g->n_nodes - 1; i > 0; i--)
         for (int k = 0; k < g->nodes[i].n_in; k++) {
-            const Node *made = producer(g, g->nodes[i].in[k]);
-            if (!made->block.cls || is_same_turn(made, &g->nodes[i]))
+            NodeId made = value_of(g, g->nodes[i].in[k])->producer;
+            if (!end[made] || i <= end[made])
                 reader[g->nodes[i].in[k]] = i;
         }
     return reader;
+}
+
+static bool is_same_turn(const Node *a, const Node *b)
+{
+    return a->phase == b->phase && a->block.cls == b->block.cls && a->block.iter == b->block.iter;
 }
 
 // What comes from elsewhere is there when an iteration begins, and is needed when it has ended.
 static void find_movers(Bucketing *b)
 {
     const Graph *g = b->from->g;
-    NodeId *end = find_ends(g, b->scratch), *reader = find_readers(g, b->scratch);
+    NodeId *end = find_ends(g, b->scratch), *reader = find_readers(g, end, b->scratch);
     bool *runs_late = arena_array(b->scratch, bool, g->n_nodes);
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
