@@ -41,6 +41,7 @@ void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Pla
 #define PRESET_GAP 5e-3
 
 typedef struct Finder {
+    const Graph *g;
     const Mesh *m;
     const PlanOptions *o;
     PlanProblem q;
@@ -94,15 +95,32 @@ static Answer solve_kept(const Finder *f, const bool *keep, const Answer *start,
     return answer;
 }
 
-// What a preset leaves of the alternatives that are kept. False where it leaves nothing somewhere.
-static bool keep_preset(const Finder *f, const Preset *p, bool *keep)
+// What a preset that fits the mesh leaves of the alternatives that are kept. False where it leaves
+// nothing somewhere; `idle` is then an axis that has nothing to split, or -1.
+static bool keep_preset(const Finder *f, const Preset *p, bool *keep, int *idle)
 {
     unsigned axes[MAX_AXES];
 
-    if (!preset_fits(p, f->m, axes))
-        return false;
+    *idle = -1;
     memcpy(keep, f->keep, (size_t)f->n * sizeof *keep);
-    return preset_apply(&f->q, f->role, axes, keep);
+    if (!preset_fits(p, f->m, axes) || !preset_apply(&f->q, f->role, axes, keep))
+        return false;
+    *idle = preset_demand(&f->q, f->g, f->role, f->m, axes, keep);
+    return *idle < 0;
+}
+
+static bool no_preset(const Finder *f, int idle)
+{
+    Text t = {0};
+
+    preset_print(f->o->preset, &t);
+    if (idle < 0)
+        diag_error(f->d, "no plan keeps to the preset '%s' and to what is pinned", t.s);
+    else
+        diag_error(f->d, "preset '%s': no product has what it splits along axis %s", t.s,
+                   f->m->name[idle]);
+    text_free(&t);
+    return false;
 }
 
 // The cheapest plan of all presets' ({0}: none fits).
@@ -111,10 +129,10 @@ static Answer try_presets(Finder *f)
     Preset preset[MOST_PRESETS];
     bool *keep = arena_array(f->own, bool, f->n);
     Answer best = {0};
-    int n = presets_of(f->m, !f->enough, preset);
+    int n = presets_of(f->m, !f->enough, preset), idle;
 
     for (int i = 0; i < n; i++) {
-        if (!keep_preset(f, &preset[i], keep))
+        if (!keep_preset(f, &preset[i], keep, &idle))
             continue;
         Answer x = solve_kept(f, keep, &(Answer){0}, true);
         f->to->preset[f->to->n_presets++] =
@@ -143,8 +161,11 @@ static Answer find_cheapest(Finder *f, const bool *keep, const Answer *start)
     return answer;
 }
 
-static bool find_answer(Finder *f, const Graph *g)
+static bool find_answer(Finder *f)
 {
+    const Graph *g = f->g;
+    int idle;
+
     f->n = f->q.problem.first[f->q.problem.n_nodes];
     f->keep = arena_array(f->own, bool, f->n);
     f->role = preset_roles(&f->q, g, f->own);
@@ -159,22 +180,20 @@ static bool find_answer(Finder *f, const Graph *g)
         return true;
     }
     bool *keep = arena_array(f->own, bool, f->n);
-    if (keep_preset(f, f->o->preset, keep)) {
-        f->to->answer = find_cheapest(f, keep, &(Answer){0});
-        return true;
-    }
-    diag_error(f->d, "no plan keeps to the preset and to what is pinned");
-    return false;
+    if (!keep_preset(f, f->o->preset, keep, &idle))
+        return no_preset(f, idle);
+    f->to->answer = find_cheapest(f, keep, &(Answer){0});
+    return true;
 }
 
 bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
                      const Lives *lives, Wide enough, Planned *to, Arena *a, Diag *d)
 {
     Arena *own = arena_new();
-    Finder f = {.m = m, .o = o, .enough = enough, .to = to, .arena = a, .own = own, .d = d};
+    Finder f = {.g = g, .m = m, .o = o, .enough = enough, .to = to, .arena = a, .own = own, .d = d};
 
     *to = (Planned){.plan.mesh = *m, .n_searched = 1};
-    bool ok = plan_build(&f.q, g, c, m, o, lives, own, d) && find_answer(&f, g);
+    bool ok = plan_build(&f.q, g, c, m, o, lives, own, d) && find_answer(&f);
     if (ok && to->answer.choice) {
         plan_of_choice(&f.q, g, to->answer.choice, &to->plan, a);
         plan_report(&f.q, g, to, a);

@@ -125,6 +125,10 @@ bool preset_fits(const Preset *p, const Mesh *m, unsigned axes[MAX_AXES]);
 // leaves nothing somewhere.
 bool preset_apply(const PlanProblem *q, const unsigned *role, const unsigned axes[MAX_AXES],
                   bool *keep);
+// … and from those that don't split a product as the axes are to, where it can be. Returns an axis
+// along which no product can, or -1.
+int preset_demand(const PlanProblem *q, const Graph *g, const unsigned *role, const Mesh *m,
+                  const unsigned axes[MAX_AXES], bool *keep);
 // Those that are tried on a mesh, single ones first; those that do the same along all axes only on
 // the first mesh.
 int presets_of(const Mesh *m, bool is_first, Preset to[MOST_PRESETS]);

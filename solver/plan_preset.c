@@ -293,6 +293,33 @@ static bool is_allowed(const unsigned *role, const Spec *s, const unsigned *axes
     return true;
 }
 
+// What an axis with these roles is for: to split, in all products, the data or else the weights.
+static unsigned purpose_of(unsigned roles)
+{
+    if (roles & ROLE_BATCH)
+        return roles & (ROLE_BATCH | ROLE_SEQUENCE);
+    return roles & (ROLE_HEAD | (roles & ROLE_FEATURE ? ROLE_FEATURE : ROLE_SEQUENCE));
+}
+
+static bool splits(const unsigned *role, const Strategy *s, int axis, unsigned roles)
+{
+    int f = s->at[axis];
+
+    return f >= 0 && f < LINEAR_SINGLE && role[f] & roles;
+}
+
+// Leaves a product those strategies that split it as the axis is to. False where there are none.
+static bool demand(const Variable *v, const unsigned *role, int axis, unsigned roles, bool *mark)
+{
+    bool is_split = false;
+
+    for (int k = 0; k < v->n; k++)
+        is_split |= mark[k] && splits(role, &v->spec[k], axis, roles);
+    for (int k = 0; k < v->n && is_split; k++)
+        mark[k] &= splits(role, &v->spec[k], axis, roles);
+    return is_split;
+}
+
 bool preset_apply(const PlanProblem *q, const unsigned *role, const unsigned axes[MAX_AXES],
                   bool *keep)
 {
@@ -304,6 +331,23 @@ bool preset_apply(const PlanProblem *q, const unsigned *role, const unsigned axe
             return false;
     }
     return true;
+}
+
+int preset_demand(const PlanProblem *q, const Graph *g, const unsigned *role, const Mesh *m,
+                  const unsigned axes[MAX_AXES], bool *keep)
+{
+    for (int a = 0; a < m->n_axes; a++) {
+        bool is_split = false;
+        for (int i = 0; i < q->n_variables; i++) {
+            const Variable *v = &q->variable[i];
+            if (v->kind == VARIABLE_NODE && g->nodes[v->id].op->is_product)
+                is_split |= demand(v, role + MAX_FACTORS * i, a, purpose_of(axes[a]),
+                                   keep + q->problem.first[i]);
+        }
+        if (!is_split)
+            return a;
+    }
+    return -1;
 }
 
 // ---- those that are tried ----

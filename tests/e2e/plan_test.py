@@ -200,7 +200,7 @@ OPTIONS = [
     (["diff", "a.json", "b.json", "c.json"], "two plans at a time: what of 'c.json'?"),
 ]
 
-MLP = str(TINY / "mlp.onnx")
+MLP, DYNAMIC = str(TINY / "mlp.onnx"), str(TINY.with_name("tiny_dynamic") / "gpt_dropout.onnx")
 PINNED = ["plan", MLP, *TRAIN, "--ranks", "4", "--mesh", "dp=2,tp=2", "--pin"]
 FILES = [
     (["plan", MLP, "--ranks", "4"], "mlp.onnx: error: a plan is of a training step: --loss and --optimizer say of which"),
@@ -218,6 +218,10 @@ FILES = [
         "mlp.onnx: error: value '2.weight': no strategy has it as [-,-] sum:tp at rest; the nearest are [-,-], [-,tp], [tp,-]",
     ),
     (["plan", MLP, *TRAIN, "--ranks", "4", "--mesh", "4", "--plan-preset", "2d"], "mlp.onnx: error: preset '2d' doesn't fit the mesh 4"),
+    (
+        ["plan", DYNAMIC, "--bind", "batch=1", *TRAIN, "--ranks", "2", "--mesh", "2", "--plan-preset", "ddp"],
+        "gpt_dropout.onnx: error: preset 'ddp': no product has what it splits along axis x0",
+    ),
     (["plan", MLP, *TRAIN, "--ranks", "4", "-o", "none/p.json"], "mlp.onnx: error: cannot write into 'none': No such file or directory"),
     (["inspect", "none.json"], "none.json: error: cannot read 'none.json': No such file or directory"),
     (["inspect", "empty.json"], "empty.json: error: not JSON: byte 0"),

@@ -199,7 +199,8 @@ static void check_searched(const Model *m, int at, int only, Tried *t)
         unsigned axes[MAX_AXES];
         memset(keep, true, n);
         if ((only < 0 || only % n_presets == i) && preset_fits(&preset[i], &mesh, axes) &&
-            preset_apply(&q, role, axes, keep)) {
+            preset_apply(&q, role, axes, keep) &&
+            preset_demand(&q, m->g, role, &mesh, axes, keep) < 0) {
             name.n = 0;
             preset_print(&preset[i], &name);
             t->known += check_kept(m, &mesh, &q, keep, name.s, t) > 0;

@@ -58,6 +58,32 @@ static void kept_presets(void **state)
     }
 }
 
+// Products are split as a preset is there for, also where messages take longer than that saves.
+static void demanding_presets(void **state)
+{
+    static const struct {
+        const char *preset, *forward, *backward;
+    } cases[] = {{"ddp", "m:x0", "m:x0"}, {"fsdp", "m:x0", "m:x0"}, {"megatron", "n:x0", "n:x0"}};
+    static const int sizes[] = {16, 8, 8};
+
+    for (int i = 0; i < COUNT(cases); i++) {
+        Arena *a = arena_new();
+        Graph *g = graph_with(a, graphs[4], sizes);
+        Mesh m = mesh_of(0, 1);
+        Planned p;
+        assert_true(find_preset(g, &m, cases[i].preset, a, &p));
+        for (NodeId n = 1; n <= 2; n++) {
+            Text t = {0};
+            Rule r;
+            node_rule(g, &g->nodes[n], a, &r);
+            strategy_print(&r, &m, &p.plan.strategy[n], &t);
+            assert_string_equal(t.s, n == 1 ? cases[i].forward : cases[i].backward);
+            text_free(&t);
+        }
+        arena_free(a);
+    }
+}
+
 // What may do more costs no more, and the search never loses.
 static void presets_in_order(void **state)
 {
@@ -183,9 +209,9 @@ static void predicted_plans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kept_presets), cmocka_unit_test(presets_in_order),
-        cmocka_unit_test(refused_presets), cmocka_unit_test(all_meshes),
-        cmocka_unit_test(predicted_plans)};
+        cmocka_unit_test(kept_presets),     cmocka_unit_test(demanding_presets),
+        cmocka_unit_test(presets_in_order), cmocka_unit_test(refused_presets),
+        cmocka_unit_test(all_meshes),       cmocka_unit_test(predicted_plans)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
