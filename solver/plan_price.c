@@ -52,6 +52,24 @@ static Meaning meaning_of(Builder *b, int variable, bool is_node, int operand)
     return x;
 }
 
+// Does an input of the node before it need the same value alike? Both get it in one go.
+static bool comes_along(const Builder *b, const Pairing *p, const Strategy *s)
+{
+    NodeId n = b->q->variable[p->b].id;
+    const Rule *r = &b->q->rule[n];
+    Spec spec = strategy_spec(r, s, p->operand);
+    Fellows x = alike_fellows(b->g, &b->q->alike, n, p->operand);
+
+    for (int i = 0; i < p->operand; i++) {
+        Fellows y = alike_fellows(b->g, &b->q->alike, n, i);
+        Spec other = strategy_spec(r, s, i);
+        if (x.first == y.first && x.second == y.second && x.last == y.last &&
+            spec_equal(&spec, &other))
+            return true;
+    }
+    return false;
+}
+
 static void edge_write(Builder *b, const Pairing *p, Edge *e)
 {
     const PlanProblem *q = b->q;
@@ -62,10 +80,12 @@ static void edge_write(Builder *b, const Pairing *p, Edge *e)
         ways_table(b, p->value, x.specs.spec, x.specs.n, y.specs.spec, y.specs.n);
     int64_t *cost = arena_array(b->arena, int64_t, (size_t)n * (size_t)m);
 
-    for (int k = 0; k < n; k++)
-        for (int l = 0; l < m; l++)
+    for (int l = 0; l < m; l++) {
+        bool is_free = p->bond == BOND_NEED && comes_along(b, p, &q->variable[p->b].spec[l]);
+        for (int k = 0; k < n && !is_free; k++)
             cost[(size_t)k * (size_t)m + (size_t)l] =
                 p->count * table[(size_t)x.of[k] * (size_t)y.specs.n + (size_t)y.of[l]];
+    }
     *e = (Edge){p->a, p->b, cost};
 }
 
