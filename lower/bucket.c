@@ -3,8 +3,8 @@
 // al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", 2020.
 //
 // A reduction can run later, up to its first reader, and so can what gathers its result; any other
-// gather can run sooner, from where its input is there; all inside of their iteration. What can run
-// at one place needs nothing of each other.
+// gather can run sooner, from where its input is there; all inside of their lap. What can run at
+// one place needs nothing of each other.
 // Iterations are alike, and so are their buckets.
 #include <assert.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "ir/build.h"
 #include "lower/internal.h"
 
-enum { KEYS = 7 };
+enum { KEYS = 6 };
 
 // An exchange that may join others: those that have the same key.
 typedef struct Mover {
@@ -99,50 +99,29 @@ static bool can_join(const Sharded *s, NodeId n)
     return known->kind == STEP_ALL_REDUCE || is_row_of(from, to, p);
 }
 
-// By NodeId of a block: the last node of its iteration and phase.
-static NodeId *find_ends(const Graph *g, Arena *a)
-{
-    NodeId *end = arena_array(a, NodeId, g->n_nodes);
-    NodeId **last = arena_array(a, NodeId *, g->n_classes);
-
-    for (int c = 1; c < g->n_classes; c++)
-        last[c] = arena_array(a, NodeId, 3 * (size_t)g->classes[c].length);
-    for (NodeId i = g->n_nodes - 1; i > 0; i--) {
-        const Node *n = &g->nodes[i];
-        if (!n->block.cls)
-            continue;
-        NodeId *to = &last[n->block.cls][3 * n->block.iter + (int)n->phase];
-        *to = *to ? *to : i;
-        end[i] = *to;
-    }
-    return end;
-}
-
-// By ValueId, its first reader; of what an iteration makes, before that has ended: it may wait for
-// what is outside of it and reads all iterations.
-static NodeId *find_readers(const Graph *g, const NodeId *end, Arena *a)
+// By ValueId, its first reader; of what is made in a lap, in the same. What another lap reads is
+// there when that begins.
+static NodeId *find_readers(const Graph *g, Lap **lap, Arena *a)
 {
     NodeId *reader = arena_array(a, NodeId, g->n_values);
 
     for (NodeId i = g->n_nodes - 1; i > 0; i--)
         for (int k = 0; k < g->nodes[i].n_in; k++) {
-            NodeId made = value_of(g, g->nodes[i].in[k])->producer;
-            if (!end[made] || i <= end[made])
-                reader[g->nodes[i].in[k]] = i;
+            ValueId v = g->nodes[i].in[k];
+            NodeId made = value_of(g, v)->producer;
+            bool is_far = lap[i] && lap[i] != lap[made] && lap[i]->first > made;
+            NodeId at = is_far ? lap[i]->first : i;
+            if ((!lap[made] || lap[made] == lap[i]) && (!reader[v] || at < reader[v]))
+                reader[v] = at;
         }
     return reader;
 }
 
-static bool is_same_turn(const Node *a, const Node *b)
-{
-    return a->phase == b->phase && a->block.cls == b->block.cls && a->block.iter == b->block.iter;
-}
-
-// What comes from elsewhere is there when an iteration begins, and is needed when it has ended.
 static void find_movers(Bucketing *b)
 {
     const Graph *g = b->from->g;
-    NodeId *end = find_ends(g, b->scratch), *reader = find_readers(g, end, b->scratch);
+    Lap **lap = laps_find(g, b->scratch);
+    NodeId *reader = find_readers(g, lap, b->scratch);
     bool *runs_late = arena_array(b->scratch, bool, g->n_nodes);
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
@@ -150,16 +129,17 @@ static void find_movers(Bucketing *b)
         if (!n->op->exchange || !can_join(b->from, i))
             continue;
         NodeId made = in(g, n, 0)->producer, read = reader[n->out[0]];
+        bool is_here = !lap[i] || lap[i] == lap[made];
         Mover m = {{(int)b->from->node[i].kind, axis_of(n), reduction_at(b->from, i),
-                    (int)in(g, n, 0)->dtype, (int)n->phase, n->block.cls, n->block.iter},
+                    (int)in(g, n, 0)->dtype, (int)n->phase, lap[i] ? lap[i]->first : 0},
                    .node = i,
                    .ready = i,
-                   .end = read           ? read
-                          : n->block.cls ? end[i] + 1
-                                         : g->n_nodes};
-        runs_late[i] = reduction_at(b->from, i) || runs_late[made];
+                   .end = read     ? read
+                          : lap[i] ? lap[i]->last + 1
+                                   : g->n_nodes};
+        runs_late[i] = reduction_at(b->from, i) || (is_here && runs_late[made]);
         if (!runs_late[i]) {
-            m.ready = !n->block.cls || is_same_turn(&g->nodes[made], n) ? made : 0;
+            m.ready = is_here ? made : 0;
             m.end = i;
         }
         *arena_push(b->scratch, b->mover, b->n_movers, b->cap_movers) = m;

@@ -97,6 +97,13 @@ void sharded_note_node(Arena *a, Sharded *s, NodeId n, ShardedNode known);
 void sharded_add_ends(Sharded *s, const Graph *from, const ValueId *map);
 const char *reduction_name(int at);  // of SPEC_SUM, SPEC_MAX or SPEC_MIN
 
+// Nodes of one iteration and phase that can run in one go: the first and the last.
+typedef struct Lap {
+    NodeId first, last;
+} Lap;
+
+Lap **laps_find(const Graph *g, Arena *a);  // by NodeId, NULL outside of iterations
+
 // Finds the order of each value's dims in memory.
 void lower_layout(Lowering *l);
 // The passes, in this order. False after reporting errors; or with `again` set, when a class of
