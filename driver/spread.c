@@ -94,7 +94,8 @@ static bool plan_like(const Job *j, const Plan *like, int64_t limit, Graph *pred
     Planned p;
 
     o.memory = limit;
-    o.is_brief = limit < j->wish.memory;
+    o.is_alone = true;
+    o.is_brief = limit == 1;
     if (!plan_predict(predict, j->train, like, j->c, &o, &p, j->a, j->d))
         return false;
     if (!p.answer.choice)
@@ -110,12 +111,11 @@ static const Sharded *split(const Job *j, const Graph *g, const Plan *p)
     return s ? bucket(j->a, s) : NULL;
 }
 
-static Program *lower_plan(const Job *j, const Plan *plan, int64_t predict_limit)
+// The program of a plan, as quick as `memory` allows.
+static Program *lower_plan(const Job *j, const Plan *plan, int64_t memory, int64_t predict_limit)
 {
-    LowerOptions o = {.fuse = !j->o->no_fuse,
-                      .accumulate = j->o->accumulate,
-                      .cluster = j->c,
-                      .memory = j->wish.memory};
+    LowerOptions o = {
+        .fuse = !j->o->no_fuse, .accumulate = j->o->accumulate, .cluster = j->c, .memory = memory};
     Plan *p = arena_array(j->a, Plan, 2);
     Graph *predict = graph_twin(j->predict, j->a), *train = NULL;
 
@@ -130,97 +130,92 @@ static Program *lower_plan(const Job *j, const Plan *plan, int64_t predict_limit
     return o.sharded[SET_PREDICT] ? lower(j->a, train, o.sharded[SET_PREDICT]->g, &o, j->d) : NULL;
 }
 
-// The program of a plan, whatever it takes. Where that is too much, it may be for the predictions:
-// then these are planned for the least rows.
-static Program *make_program(const Job *j, const Plan *plan)
+// The program of a plan, whatever it takes. Where only predictions take too much, they are planned
+// for the least rows.
+static Program *make_program(const Job *j, const Plan *plan, int64_t memory)
 {
-    Program *p = lower_plan(j, plan, j->wish.memory);
+    Program *p = lower_plan(j, plan, memory, memory);
 
-    if (!p || !j->train || p->arena_bytes <= j->wish.memory)
+    if (!p || !j->train || p->arena_bytes <= memory || p->set[SET_TRAIN].end > memory)
         return p;
-    Program *least = lower_plan(j, plan, 1);
+    Program *least = lower_plan(j, plan, memory, 1);
     return !least || least->arena_bytes < p->arena_bytes ? least : p;
 }
 
 // ---- as much memory as there is ----
 
 // A plan whose rows keep to the options, where there is one, or else of the least rows, and its
-// program.
-static Spreading make(Job *j, PlanOptions o, Spread *to)
+// program for `memory`.
+static Spreading make(Job *j, const PlanOptions *o, int64_t memory, Spread *to)
 {
     *to = (Spread){.wish = j->wish};
     if (j->follows)
         to->planned.plan = j->given;
-    else if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
+    else if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, o, &to->planned, j->a, &j->at))
         return SPREAD_WRONG;
     if (!j->follows && !to->planned.answer.choice)
         return SPREAD_NOTHING;
-    to->program = make_program(j, &to->planned.plan);
+    to->program = make_program(j, &to->planned.plan, memory);
     return to->program ? SPREAD_DONE : SPREAD_WRONG;
 }
 
-// A program that fits is better than one that doesn't, and then what is cheaper, or smaller.
-static bool is_better(const Spread *x, const Spread *best, int64_t limit)
+// Takes what fits and is cheaper. Presets and bound are those of the first search, whose limit was
+// the memory itself.
+static void take(const Spread *x, Spread *best, int64_t memory)
 {
-    bool fits = x->program->arena_bytes <= limit;
+    Spread y = *x;
+    Answer *a = &y.planned.answer;
 
-    if (!best->program || fits != (best->program->arena_bytes <= limit))
-        return !best->program || fits;
-    return fits ? x->planned.answer.cost < best->planned.answer.cost
-                : x->program->arena_bytes < best->program->arena_bytes;
+    if (x->program->arena_bytes > memory ||
+        (best->program->arena_bytes <= memory && a->cost >= best->planned.answer.cost))
+        return;
+    memcpy(y.planned.preset, best->planned.preset, sizeof y.planned.preset);
+    y.planned.n_presets = best->planned.n_presets;
+    a->bound = a->cost > best->planned.answer.bound ? best->planned.answer.bound : a->cost;
+    *best = y;
 }
 
-// Presets and bound are those of the first search, whose limit was the memory itself.
-static void take(Spread *x, Spread *best, int64_t limit)
+// Plans with copies, under a limit that is lower than `memory` by what the last arena was larger
+// than its rows.
+static Spreading find_within(Job *j, const Spread *first, int64_t memory, Spread *best)
 {
-    if (best->program) {
-        memcpy(x->planned.preset, best->planned.preset, sizeof x->planned.preset);
-        x->planned.n_presets = best->planned.n_presets;
-        if (x->planned.answer.cost > best->planned.answer.bound)
-            x->planned.answer.bound = best->planned.answer.bound;
-        else
-            x->planned.answer.bound = x->planned.answer.cost;
-    }
-    if (is_better(x, best, limit))
-        *best = *x;
-}
-
-static int64_t workspace_bytes(const Program *p)
-{
-    return p->workspace ? p->buffers[p->workspace].bytes : 0;
-}
-
-// Mostly there is memory enough: the first search counts no copies. The next ones do, and their
-// limit is what an arena may be, less what the last one was larger than its rows.
-static Spreading find_within(Job *j, Spread *best, bool *is_tight)
-{
-    enum { TRIES = 3 };
+    enum { TRIES = 2 };
+    const Program *p = first->program;
+    int64_t beyond = p->workspace ? p->buffers[p->workspace].bytes : 0;
     PlanOptions o = j->wish;
-    int64_t memory = o.memory, beyond = 0;
 
+    o.counts_copies = o.is_alone = true;
     for (int i = 0; i < TRIES && beyond < memory; i++) {
         Spread x;
         o.memory = memory - beyond;
-        o.counts_copies = o.is_alone = i > 0;
-        Spreading made = make(j, o, &x);
-        if (made == SPREAD_NOTHING && i)
-            break;
+        Spreading made = make(j, &o, memory, &x);
         if (made != SPREAD_DONE)
-            return made;
+            return made == SPREAD_NOTHING ? SPREAD_DONE : made;
         take(&x, best, memory);
-        if (j->follows || best->program->arena_bytes <= memory)
-            return SPREAD_DONE;
-        *is_tight = true;
-        if (x.planned.answer.outcome == OUTCOME_INFEASIBLE)
+        if (x.program->arena_bytes <= memory || x.planned.answer.outcome == OUTCOME_INFEASIBLE)
             break;
-        beyond = i ? x.program->arena_bytes - x.planned.answer.peak : workspace_bytes(x.program);
+        beyond = x.program->arena_bytes - x.planned.answer.peak;
     }
-    return SPREAD_INFEASIBLE;
+    return SPREAD_DONE;
+}
+
+// A plan on the way to the least, and it is taken as any other.
+static Spreading make_small(Job *j, const PlanOptions *o, int64_t limit, Spread *x, Spread *least,
+                            Spread *best)
+{
+    Spreading made = make(j, o, limit, x);
+
+    if (made != SPREAD_DONE)
+        return made;
+    take(x, best, j->wish.memory);
+    if (!least->program || x->program->arena_bytes < least->program->arena_bytes)
+        *least = *x;
+    return made;
 }
 
 // Plans of the least rows, without copies and with them, and of rows a little larger, as the least
 // ones needn't be the smallest arena.
-static Spreading find_least(Job *j, Spread *best)
+static Spreading find_least_rows(Job *j, Spread *least, Spread *best)
 {
     PlanOptions o = j->wish;
 
@@ -229,29 +224,72 @@ static Spreading find_least(Job *j, Spread *best)
     for (int i = 0; i < 3; i++) {
         Spread x;
         o.counts_copies = i > 0;
-        Spreading made = make(j, o, &x);
-        if (made == SPREAD_WRONG)
-            return made;
-        if (made == SPREAD_NOTHING)
-            break;
-        take(&x, best, j->wish.memory);
+        Spreading made = make_small(j, &o, 1, &x, least, best);
+        if (made != SPREAD_DONE)
+            return i && made == SPREAD_NOTHING ? SPREAD_DONE : made;
         if (i)
             o.memory = x.planned.answer.peak + x.planned.answer.peak / 32;
     }
-    return best->program->arena_bytes <= j->wish.memory ? SPREAD_DONE : SPREAD_INFEASIBLE;
+    return SPREAD_DONE;
 }
 
-// Rows with copies say too much rather than too little: where they were needed, what takes the
-// least may be cheaper too.
+// A smaller arena than the least so far: of smaller rows with copies, or else as a search for one
+// byte less would begin.
+static Spreading find_smaller(Job *j, Spread *least, Spread *best)
+{
+    int64_t limit = least->program->arena_bytes - 1;
+    PlanOptions o = j->wish;
+    Spread x;
+
+    o.memory = least->planned.answer.peak - 1;
+    o.counts_copies = o.is_brief = true;
+    Spreading made = make_small(j, &o, limit, &x, least, best);
+    if (made == SPREAD_WRONG || least->program->arena_bytes <= limit)
+        return made;
+    o = j->wish;
+    o.memory = limit;
+    return make_small(j, &o, limit, &x, least, best);
+}
+
+// The smallest arena: one byte less finds nothing. What is searched doesn't depend on the memory
+// that was asked for, so that it is the same for all who ask for less; who asks for more needn't
+// know it.
+static Spreading find_least(Job *j, Spread *least, Spread *best)
+{
+    enum { TRIES = 16 };
+    Spreading made = find_least_rows(j, least, best);
+
+    for (int i = 0; i < TRIES && made == SPREAD_DONE; i++) {
+        int64_t bytes = least->program->arena_bytes;
+        if (bytes <= j->wish.memory)
+            break;
+        made = find_smaller(j, least, best);
+        if (least->program->arena_bytes == bytes)
+            break;
+    }
+    return made == SPREAD_NOTHING && least->program ? SPREAD_DONE : made;
+}
+
+// Mostly there is memory enough: the first search counts no copies. Otherwise what takes the least
+// is there for whatever nothing else fits, and may be cheaper too, as rows with copies say too much
+// rather than too little.
 static Spreading find(Job *j, Spread *best)
 {
-    bool is_tight = false;
+    int64_t memory = j->wish.memory;
+    Spread first, least = {0};
+    Spreading made = make(j, &j->wish, memory, &first);
 
-    *best = (Spread){0};
-    Spreading found = find_within(j, best, &is_tight);
-    if (!is_tight || found == SPREAD_WRONG)
-        return found;
-    return find_least(j, best);
+    *best = first;
+    if (made != SPREAD_DONE || j->follows || first.program->arena_bytes <= memory)
+        return made;
+    made = find_least(j, &least, best);
+    if (made != SPREAD_DONE)
+        return made;
+    if (least.program->arena_bytes > memory) {
+        *best = least;
+        return SPREAD_INFEASIBLE;
+    }
+    return find_within(j, &first, memory, best);
 }
 
 static void say_infeasible(const Job *j, const Spread *s)

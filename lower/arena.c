@@ -213,7 +213,8 @@ bool lower_arena(Program *p, Diag *d)
     for (int i = 0; i < N_SETS; i++) {
         if (!p->set[i].g)
             continue;
-        int64_t end = pack(p, i, base), live = base + program_fullest(p, i, NULL, NULL);
+        int64_t end = p->set[i].end = pack(p, i, base);
+        int64_t live = base + program_fullest(p, i, NULL, NULL);
         p->arena_bytes = end > p->arena_bytes ? end : p->arena_bytes;
         p->bound = live > p->bound ? live : p->bound;
     }

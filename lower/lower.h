@@ -122,6 +122,7 @@ typedef struct Set {
     int part[N_PARTS + 1];  // items [part[p], part[p + 1])
     Storage *storage;       // by ValueId, of bases; for all twins the same: iteration 0's place
     double flops;           // of a step's products, all loops and micro-batches counted
+    int64_t end;            // of its buffers in the arena
 } Set;
 
 enum { SET_TRAIN, SET_PREDICT, N_SETS };

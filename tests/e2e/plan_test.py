@@ -7,6 +7,7 @@ Plans of the tiny models have to add up; the tables are those of a plan that is 
 """
 import argparse
 import json
+import math
 import re
 import subprocess
 import tempfile
@@ -388,27 +389,33 @@ class Plans:
                 bytes_ = json.loads((self.work / "p.json").read_text())["bytes"]
                 self.checks.check(f"arena of {what}", arena == bytes_, f"{arena}, not {bytes_}")
 
+    def budget(self, name, mesh, memory):
+        """Bytes and seconds of the plan for it; None, None and the least that is named where nothing fits."""
+        ranks = str(math.prod(map(int, mesh.split("x"))))
+        args = ["plan", TINY / f"{name}.onnx", *TRAIN, "--cluster", "h100x8", "--ranks", ranks, "--mesh", mesh]
+        done = self.run(*args, "-o", "b.json", "--memory", memory)
+        if done.returncode == 0:
+            p = json.loads((self.work / "b.json").read_text())
+            return p["bytes"], p["seconds"], p["bound"]
+        said = re.search(r"least that was found takes (\d+) bytes", done.stderr)
+        return None, None, int(said[1]) if said else done.stderr
+
     def budgets(self):
         """Every budget from the least on is kept to, and more memory costs no more time; what fits nowhere is refused
         with the least, whatever was asked for."""
-        args = ["plan", TINY / "gpt2.onnx", *TRAIN, "--cluster", "h100x8", "--ranks", "2", "--mesh", "2"]
-
-        def plan(memory):
-            done = self.run(*args, "-o", "b.json", "--memory", memory)
-            if done.returncode == 0:
-                p = json.loads((self.work / "b.json").read_text())
-                return p["bytes"], p["seconds"]
-            return int(re.search(r"least that was found takes (\d+) bytes", done.stderr)[1]), None
-
-        most, last = plan(1 << 40)
-        least, none = plan(1)
-        self.checks.check("nothing fits one byte", none is None and least < most, f"{least} {most}")
-        self.checks.check("half the least", plan(least // 2) == (least, None), str(plan(least // 2)))
-        steps = [least + (most - least) * k // 4 for k in range(5)]
-        found = [plan(b) for b in steps]
-        self.checks.check("budgets are kept to", all(s and used <= b for b, (used, s) in zip(steps, found)), f"{steps} {found}")
-        times = [s for _, s in found if s] + [last]
-        self.checks.check("more memory costs no more", all(b <= a * 1.01 for a, b in zip(times, times[1:])), str(times))
+        for name, mesh, rungs in (("gpt2", "2", 3), ("llama", "2", 1), ("nanogpt", "4", 1), ("mixer", "2", 1)):
+            what = f"{name} on {mesh}"
+            most, last, _ = self.budget(name, mesh, 1 << 40)
+            least = self.budget(name, mesh, 1)[2]
+            self.checks.check(f"{what}: nothing fits one byte", 1 < least <= most, f"{least} {most}")
+            for memory in (least - 1, least * 9 // 10, least // 2):
+                found = self.budget(name, mesh, memory)
+                self.checks.check(f"{what}: {memory} bytes are {least - memory} too few", found == (None, None, least), str(found))
+            steps = [least + (most - least) * k // rungs for k in range(rungs + 1)]
+            found = [self.budget(name, mesh, b) for b in steps]
+            self.checks.check(f"{what}: budgets are kept to", all(s and used <= b for b, (used, s, _) in zip(steps, found)), f"{steps} {found}")
+            times = [s for _, s, _ in found] + [last]
+            self.checks.check(f"{what}: more memory costs no more", all(b <= a for a, b in zip(times, times[1:])), str(times))
 
     def too_small(self):
         """Too little memory: the least that was found, and what holds it."""
