@@ -1,64 +1,12 @@
 // Communication beside computation: an exchange over a slow link is started as soon as it can be,
-// and waited for where its result is first needed. What can wait, the update of a parameter whose
-// gradient is on its way, makes room for what can't.
+// and waited for where its result is first needed.
 //
 // Items change places only where neither writes what the other one touches. Times are foreseen
 // ones: they decide what is worth its memory, never what is right.
 #include <stdlib.h>
 #include <string.h>
 
-#include "lower/internal.h"
-
-// The bytes of an operand: the first of all values that lie there.
-typedef struct Touch {
-    ValueId place;
-    bool writes;
-} Touch;
-
-// What keeps together: an item, or a loop.
-typedef struct Unit {
-    int first, last;  // items
-    Touch *touch;     // places rising, each once
-    int n_touches;
-    double seconds;  // of computation …
-    double link;     // … or of an exchange that can go on beside it; else 0
-    double feeds;    // … of such an exchange of what it makes; else 0
-    bool can_wait;
-    int slot;  // of an exchange that does go on; 1 + its number
-    int need;  // … the place in the order of what has to wait for it
-} Unit;
-
-// Of each place: when what is under way will have written it, or read it; how many of those that
-// are held back will write it, or touch it.
-typedef struct State {
-    double written, read;
-    int writers, holders;
-    bool is_read, is_written;  // later, by what can't wait
-    double feeds;              // seconds of the exchange that reads it
-} State;
-
-typedef struct Overlap {
-    Lowering *l;
-    const Item *from;  // the items as they were
-    Item *items;       // … as they will be
-    int n_items, cap_items;
-    int n_slots;
-} Overlap;
-
-// The items of a loop's body, or of a part with its loops.
-typedef struct Stretch {
-    Overlap *o;
-    Unit *unit;
-    int n_units;
-    int *order;  // of the units
-    int n_order;
-    int *held;  // those that are held back, from the first …
-    int n_held, n_released;
-    int *started;  // exchanges that have slots
-    int n_started;
-    State *state;           // by place
-    double now, link_free;  // as foreseen, from the begin of the stretch
-} Stretch;
+#include "lower/overlap.h"
 
 // ---- what items touch ----
 
@@ -100,8 +48,7 @@ static void find_touches(const Overlap *o, Unit *u)
     }
 }
 
-// Must the two stay in their order?
-static bool conflict(const Unit *a, const Unit *b)
+bool units_conflict(const Unit *a, const Unit *b)
 {
     for (int i = 0, k = 0; i < a->n_touches && k < b->n_touches;) {
         const Touch *x = &a->touch[i], *y = &b->touch[k];
@@ -155,166 +102,6 @@ static Unit unit_at(const Overlap *o, int first)
     return u;
 }
 
-// ---- holding back ----
-
-// When all that the unit needs will have come.
-static double ready_at(const Stretch *s, const Unit *u)
-{
-    double ready = 0;
-
-    for (int i = 0; i < u->n_touches; i++) {
-        const State *x = &s->state[u->touch[i].place];
-        ready = x->written > ready ? x->written : ready;
-        ready = u->touch[i].writes && x->read > ready ? x->read : ready;
-    }
-    return ready;
-}
-
-// Must it come after one that is held back?
-static bool needs_held(const Stretch *s, const Unit *u)
-{
-    for (int i = 0; i < u->n_touches; i++) {
-        const State *x = &s->state[u->touch[i].place];
-        if (x->writers || (u->touch[i].writes && x->holders))
-            return true;
-    }
-    return false;
-}
-
-// What only those read that can wait can wait too: what is taken out of joined gradients.
-static void find_patient(Stretch *s)
-{
-    for (int i = s->n_units - 1; i >= 0; i--) {
-        Unit *u = &s->unit[i];
-        bool is_urgent = u->first < u->last || u->link;
-        for (int k = 0; k < u->n_touches; k++) {
-            const State *x = &s->state[u->touch[k].place];
-            is_urgent |= x->is_written || (u->touch[k].writes && x->is_read);
-        }
-        u->can_wait |= !is_urgent;
-        for (int k = 0; k < u->n_touches && !u->can_wait; k++) {
-            State *x = &s->state[u->touch[k].place];
-            *(u->touch[k].writes ? &x->is_written : &x->is_read) = true;
-        }
-    }
-}
-
-static void put(Stretch *s, int at)
-{
-    const Unit *u = &s->unit[at];
-    double ready = ready_at(s, u);
-
-    s->order[s->n_order++] = at;
-    s->now = (ready > s->now ? ready : s->now) + u->seconds;
-    if (!u->link)
-        return;
-    s->link_free = (s->now > s->link_free ? s->now : s->link_free) + u->link;
-    for (int i = 0; i < u->n_touches; i++) {
-        State *x = &s->state[u->touch[i].place];
-        *(u->touch[i].writes ? &x->written : &x->read) = s->link_free;
-    }
-}
-
-static void count_held(Stretch *s, const Unit *u, int by)
-{
-    for (int i = 0; i < u->n_touches; i++) {
-        s->state[u->touch[i].place].holders += by;
-        s->state[u->touch[i].place].writers += u->touch[i].writes ? by : 0;
-    }
-}
-
-static void hold(Stretch *s, int at)
-{
-    s->held[s->n_held++] = at;
-    count_held(s, &s->unit[at], 1);
-}
-
-static void release(Stretch *s)
-{
-    int at = s->held[s->n_released++];
-
-    count_held(s, &s->unit[at], -1);
-    put(s, at);
-}
-
-// What can wait for an exchange does, until that will have ended.
-static void hold_back(Stretch *s)
-{
-    for (int i = 0; i < s->n_units; i++) {
-        const Unit *u = &s->unit[i];
-        while (s->n_released < s->n_held && ready_at(s, &s->unit[s->held[s->n_released]]) <= s->now)
-            release(s);
-        if (u->can_wait && (needs_held(s, u) || ready_at(s, u) > s->now)) {
-            hold(s, i);
-            continue;
-        }
-        while (needs_held(s, u))
-            release(s);
-        put(s, i);
-    }
-    while (s->n_released < s->n_held)
-        release(s);
-}
-
-// ---- starting and waiting ----
-
-static void find_feeders(Stretch *s)
-{
-    for (int i = 0; i < s->n_units; i++)
-        for (int k = 0; k < s->unit[i].n_touches; k++)
-            if (s->unit[i].link && !s->unit[i].touch[k].writes)
-                s->state[s->unit[i].touch[k].place].feeds = s->unit[i].link;
-    for (int i = 0; i < s->n_units; i++)
-        for (int k = 0; k < s->unit[i].n_touches; k++)
-            if (s->unit[i].first == s->unit[i].last && s->unit[i].touch[k].writes)
-                s->unit[i].feeds += s->state[s->unit[i].touch[k].place].feeds;
-}
-
-static void move_up(Stretch *s, int from, int to)
-{
-    int at = s->order[from];
-
-    memmove(s->order + to + 1, s->order + to, sizeof *s->order * (size_t)(from - to));
-    s->order[to] = at;
-}
-
-// What is to be exchanged is made before what else could be made, a weight's gradient before what
-// the layer before needs.
-static void make_early(Stretch *s)
-{
-    for (int i = 0; i < s->n_order; i++) {
-        const Unit *u = &s->unit[s->order[i]];
-        double passed = 0;
-        int to = i;
-        for (; to > 0 && passed < u->feeds && !u->link; to--) {
-            const Unit *before = &s->unit[s->order[to - 1]];
-            if (before->link || before->feeds || conflict(before, u))
-                break;
-            passed += before->seconds;
-        }
-        move_up(s, i, to);
-    }
-}
-
-// An exchange goes before the work that it is to hide behind, twice as much as should do, and what
-// else goes over the link meanwhile.
-static void start_ahead(Stretch *s)
-{
-    for (int i = 0; i < s->n_order; i++) {
-        const Unit *u = &s->unit[s->order[i]];
-        double passed = 0, needed = u->link;
-        int to = i;
-        for (; to > 0 && passed < 2 * needed; to--) {
-            const Unit *before = &s->unit[s->order[to - 1]];
-            if (conflict(before, u))
-                break;
-            passed += before->seconds;
-            needed += before->link;
-        }
-        move_up(s, i, to);
-    }
-}
-
 // Where there is nothing to do meanwhile, an exchange is a call like others.
 static void give_slots(Stretch *s)
 {
@@ -325,7 +112,7 @@ static void give_slots(Stretch *s)
             continue;
         for (u->need = i + 1; u->need < s->n_order; u->need++) {
             const Unit *next = &s->unit[s->order[u->need]];
-            if (conflict(u, next))
+            if (units_conflict(u, next))
                 break;
             hidden += next->seconds;
         }
@@ -388,11 +175,7 @@ static void arrange(Overlap *o, int begin, int end)
     s.state = arena_array(a, State, o->l->cap_values);
     for (int i = begin; i < end; i = s.unit[s.n_units++].last + 1)
         s.unit[s.n_units] = unit_at(o, i);
-    find_patient(&s);
-    hold_back(&s);
-    find_feeders(&s);
-    make_early(&s);
-    start_ahead(&s);
+    hold_order(&s);
     give_slots(&s);
     for (int i = 0; i < s.n_order; i++) {
         add_waits(&s, i);

@@ -1,0 +1,174 @@
+// The order of units around exchanges that go on beside them. What can wait, the update of a
+// parameter whose gradient is on its way, makes room for what can't.
+#include <string.h>
+
+#include "lower/overlap.h"
+
+// ---- holding back ----
+
+// When all that the unit needs will have come.
+static double ready_at(const Stretch *s, const Unit *u)
+{
+    double ready = 0;
+
+    for (int i = 0; i < u->n_touches; i++) {
+        const State *x = &s->state[u->touch[i].place];
+        ready = x->written > ready ? x->written : ready;
+        ready = u->touch[i].writes && x->read > ready ? x->read : ready;
+    }
+    return ready;
+}
+
+// Must it come after one that is held back?
+static bool needs_held(const Stretch *s, const Unit *u)
+{
+    for (int i = 0; i < u->n_touches; i++) {
+        const State *x = &s->state[u->touch[i].place];
+        if (x->writers || (u->touch[i].writes && x->holders))
+            return true;
+    }
+    return false;
+}
+
+// What only those read that can wait can wait too: what is taken out of joined gradients.
+static void find_patient(Stretch *s)
+{
+    for (int i = s->n_units - 1; i >= 0; i--) {
+        Unit *u = &s->unit[i];
+        bool is_urgent = u->first < u->last || u->link;
+        for (int k = 0; k < u->n_touches; k++) {
+            const State *x = &s->state[u->touch[k].place];
+            is_urgent |= x->is_written || (u->touch[k].writes && x->is_read);
+        }
+        u->can_wait |= !is_urgent;
+        for (int k = 0; k < u->n_touches && !u->can_wait; k++) {
+            State *x = &s->state[u->touch[k].place];
+            *(u->touch[k].writes ? &x->is_written : &x->is_read) = true;
+        }
+    }
+}
+
+static void put(Stretch *s, int at)
+{
+    const Unit *u = &s->unit[at];
+    double ready = ready_at(s, u);
+
+    s->order[s->n_order++] = at;
+    s->now = (ready > s->now ? ready : s->now) + u->seconds;
+    if (!u->link)
+        return;
+    s->link_free = (s->now > s->link_free ? s->now : s->link_free) + u->link;
+    for (int i = 0; i < u->n_touches; i++) {
+        State *x = &s->state[u->touch[i].place];
+        *(u->touch[i].writes ? &x->written : &x->read) = s->link_free;
+    }
+}
+
+static void count_held(Stretch *s, const Unit *u, int by)
+{
+    for (int i = 0; i < u->n_touches; i++) {
+        s->state[u->touch[i].place].holders += by;
+        s->state[u->touch[i].place].writers += u->touch[i].writes ? by : 0;
+    }
+}
+
+static void hold(Stretch *s, int at)
+{
+    s->held[s->n_held++] = at;
+    count_held(s, &s->unit[at], 1);
+}
+
+static void release(Stretch *s)
+{
+    int at = s->held[s->n_released++];
+
+    count_held(s, &s->unit[at], -1);
+    put(s, at);
+}
+
+// What can wait for an exchange does, until that will have ended.
+static void hold_back(Stretch *s)
+{
+    for (int i = 0; i < s->n_units; i++) {
+        const Unit *u = &s->unit[i];
+        while (s->n_released < s->n_held && ready_at(s, &s->unit[s->held[s->n_released]]) <= s->now)
+            release(s);
+        if (u->can_wait && (needs_held(s, u) || ready_at(s, u) > s->now)) {
+            hold(s, i);
+            continue;
+        }
+        while (needs_held(s, u))
+            release(s);
+        put(s, i);
+    }
+    while (s->n_released < s->n_held)
+        release(s);
+}
+
+// ---- making early ----
+
+static void find_feeders(Stretch *s)
+{
+    for (int i = 0; i < s->n_units; i++)
+        for (int k = 0; k < s->unit[i].n_touches; k++)
+            if (s->unit[i].link && !s->unit[i].touch[k].writes)
+                s->state[s->unit[i].touch[k].place].feeds = s->unit[i].link;
+    for (int i = 0; i < s->n_units; i++)
+        for (int k = 0; k < s->unit[i].n_touches; k++)
+            if (s->unit[i].first == s->unit[i].last && s->unit[i].touch[k].writes)
+                s->unit[i].feeds += s->state[s->unit[i].touch[k].place].feeds;
+}
+
+static void move_up(Stretch *s, int from, int to)
+{
+    int at = s->order[from];
+
+    memmove(s->order + to + 1, s->order + to, sizeof *s->order * (size_t)(from - to));
+    s->order[to] = at;
+}
+
+// What is to be exchanged is made before what else could be made, a weight's gradient before what
+// the layer before needs.
+static void make_early(Stretch *s)
+{
+    for (int i = 0; i < s->n_order; i++) {
+        const Unit *u = &s->unit[s->order[i]];
+        double passed = 0;
+        int to = i;
+        for (; to > 0 && passed < u->feeds && !u->link; to--) {
+            const Unit *before = &s->unit[s->order[to - 1]];
+            if (before->link || before->feeds || units_conflict(before, u))
+                break;
+            passed += before->seconds;
+        }
+        move_up(s, i, to);
+    }
+}
+
+// An exchange goes before the work that it is to hide behind, twice as much as should do, and what
+// else goes over the link meanwhile.
+static void start_ahead(Stretch *s)
+{
+    for (int i = 0; i < s->n_order; i++) {
+        const Unit *u = &s->unit[s->order[i]];
+        double passed = 0, needed = u->link;
+        int to = i;
+        for (; to > 0 && passed < 2 * needed; to--) {
+            const Unit *before = &s->unit[s->order[to - 1]];
+            if (units_conflict(before, u))
+                break;
+            passed += before->seconds;
+            needed += before->link;
+        }
+        move_up(s, i, to);
+    }
+}
+
+void hold_order(Stretch *s)
+{
+    find_patient(s);
+    hold_back(s);
+    find_feeders(s);
+    make_early(s);
+    start_ahead(s);
+}
