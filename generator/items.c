@@ -40,13 +40,21 @@ static void print_args(Gen *g, const Item *it, Text *call)
         }
 }
 
+// "3", or of several that the iterations take in turns "3 + layer % 2".
+static const char *slot_text(Gen *g, const Item *it)
+{
+    if (it->n_slots == 1)
+        return arena_string(g->arena, "%d", it->slot - 1);
+    return arena_string(g->arena, "%d + layer %% %d", it->slot - 1, it->n_slots);
+}
+
 static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
 {
     const Kernel *k = &it->kernel;
     Text call = {0};
 
     if (it->slot)
-        text_printf(&call, "rt_start(rt, %d, rt_%s, ", it->slot - 1, k->name);
+        text_printf(&call, "rt_start(rt, %s, rt_%s, ", slot_text(g, it), k->name);
     else
         text_printf(&call, "rt_%s(rt, ", k->name);
     if (k->type) {
@@ -73,7 +81,7 @@ static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
 
 static void generate_wait(Gen *g, const Item *it, Text *t, int indent)
 {
-    print_statement(g, it, t, indent, arena_string(g->arena, "rt_wait(rt, %d);", it->slot - 1));
+    print_statement(g, it, t, indent, arena_string(g->arena, "rt_wait(rt, %s);", slot_text(g, it)));
 }
 
 // ---- copies ----
@@ -198,14 +206,39 @@ static void generate_item(Gen *g, const Item *it, Text *t, int indent)
     }
 }
 
-static const char *body_name(Gen *g, const Item *loop, int part)
+static const char *body_name(Gen *g, const Item *loop, int part, int late)
 {
     const char *phase = part == PART_REDUCE       ? "reduce"
                         : loop->phase == UPDATE   ? "update"
                         : loop->phase == BACKWARD ? "backward"
                         : g->set == SET_PREDICT   ? "predict"
                                                   : "forward";
+
+    if (late)
+        return arena_string(g->arena, "block%d_%s_late%d", loop->cls, phase, late);
     return arena_string(g->arena, "block%d_%s", loop->cls, phase);
+}
+
+// One iteration's items that are so late, as a function.
+static void generate_body(Gen *g, int begin, int late, const char *name)
+{
+    const Item *loop = &g->s->items[begin];
+    const BlockClass *c = &g->s->g->classes[loop->cls];
+    Node label = {.source = &(Source){.name = c->name ? c->name : "", .scope = ""}};
+    Text body = {0};
+
+    for (int i = begin + 1; i < loop->match; i++)
+        if (g->s->items[i].late == late)
+            generate_item(g, &g->s->items[i], &body, 4);
+    text_printf(g->bodies, "// %s.{}, %d times", node_label(g, &label, 60), c->length);
+    if (late)
+        text_printf(g->bodies, ", %d turn%s late", late, late > 1 ? "s" : "");
+    text_printf(g->bodies, "\nstatic void %s(Rt *rt, char *m, int64_t layer)\n{\n", name);
+    if (!strstr(body.s ? body.s : "", "layer"))
+        text_printf(g->bodies, "    (void)layer;\n");
+    text_put(g->bodies, body.s ? body.s : "", body.n);
+    text_printf(g->bodies, "}\n\n");
+    text_free(&body);
 }
 
 static void print_for(Gen *g, const Item *loop, Text *t)
@@ -213,17 +246,38 @@ static void print_for(Gen *g, const Item *loop, Text *t)
     int length = g->s->g->classes[loop->cls].length;
 
     if (loop->is_reverse)
-        text_printf(t, "    for (int64_t layer = %d; layer >= 0; layer--)", length - 1);
+        text_printf(t, "    for (int64_t layer = %d; layer >= %d; layer--)", length - 1,
+                    -loop->late);
     else
-        text_printf(t, "    for (int64_t layer = 0; layer < %d; layer++)", length);
+        text_printf(t, "    for (int64_t layer = 0; layer < %d; layer++)", length + loop->late);
 }
 
-// A loop over one iteration's items: a function of its own, unless it is a copy only.
+// What is late runs for an iteration before this one, where there is one.
+static void print_late(const Gen *g, const Item *loop, int late, const char *name, Text *t)
+{
+    int length = g->s->g->classes[loop->cls].length;
+    bool has_before = late > 0, has_after = late < loop->late;
+
+    text_printf(t, "        if (");
+    if (loop->is_reverse && has_before)
+        text_printf(t, "layer < %d%s", length - late, has_after ? " && " : "");
+    if (loop->is_reverse && has_after)
+        text_printf(t, "layer >= %d", -late);
+    if (!loop->is_reverse && has_before)
+        text_printf(t, "layer >= %d%s", late, has_after ? " && " : "");
+    if (!loop->is_reverse && has_after)
+        text_printf(t, "layer < %d", length + late);
+    text_printf(t, ")\n            %s(rt, m, layer", name);
+    if (late)
+        text_printf(t, " %c %d", loop->is_reverse ? '+' : '-', late);
+    text_printf(t, ");\n");
+}
+
+// A loop over one iteration's items: a function of its own, or one for each turn that they are
+// late, unless it is a copy only.
 static void generate_loop(Gen *g, int begin, int part, Text *t)
 {
     const Item *loop = &g->s->items[begin];
-    const BlockClass *c = &g->s->g->classes[loop->cls];
-    const char *name = body_name(g, loop, part);
 
     print_for(g, loop, t);
     if (!loop->region) {
@@ -233,19 +287,17 @@ static void generate_loop(Gen *g, int begin, int part, Text *t)
         text_printf(t, "    }\n");
         return;
     }
-    text_printf(t, "\n        %s(rt, m, layer);\n", name);
-    Text body = {0};
-    for (int i = begin + 1; i < loop->match; i++)
-        generate_item(g, &g->s->items[i], &body, 4);
-    Node label = {.source = &(Source){.name = c->name ? c->name : "", .scope = ""}};
-    text_printf(g->bodies,
-                "// %s.{}, %d times\nstatic void %s(Rt *rt, char *m, int64_t layer)\n{\n",
-                node_label(g, &label, 60), c->length, name);
-    if (!strstr(body.s ? body.s : "", "layer"))
-        text_printf(g->bodies, "    (void)layer;\n");
-    text_put(g->bodies, body.s ? body.s : "", body.n);
-    text_printf(g->bodies, "}\n\n");
-    text_free(&body);
+    text_printf(t, loop->late ? " {\n" : "\n");
+    for (int late = 0; late <= loop->late; late++) {
+        const char *name = body_name(g, loop, part, late);
+        if (loop->late)
+            print_late(g, loop, late, name, t);
+        else
+            text_printf(t, "        %s(rt, m, layer);\n", name);
+        generate_body(g, begin, late, name);
+    }
+    if (loop->late)
+        text_printf(t, "    }\n");
 }
 
 static void generate_part(Gen *g, int part)

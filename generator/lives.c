@@ -59,9 +59,14 @@ static void print_loops(const Gen *g, const int *before)
                 set_names[g->set], set_names[g->set]);
     for (int i = 0; i < g->s->n_items; i++) {
         const Item *it = &g->s->items[i];
-        if (it->kind == ITEM_LOOP)
-            text_printf(&call, "{%d, %d, %d}, ", before[i], before[it->match],
-                        g->s->g->classes[it->cls].length);
+        if (it->kind != ITEM_LOOP)
+            continue;
+        text_printf(&call, "{%d, %d, %d, {", before[i], before[it->match],
+                    g->s->g->classes[it->cls].length + it->late);
+        for (int k = i + 1, late = 0; k < it->match; k++)
+            for (; late < g->s->items[k].late; late++)
+                text_printf(&call, late ? ", %d" : "%d", before[k]);
+        text_printf(&call, it->late ? "}}, " : "0}}, ");
     }
     text_printf(&call, "{0}});");
     print_wrapped(g->tables, 4, call.s);

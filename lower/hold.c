@@ -86,11 +86,25 @@ static void release(Stretch *s)
     put(s, at);
 }
 
-// What can wait for an exchange does, until that will have ended.
-static void hold_back(Stretch *s)
+static void forget_times(Stretch *s)
 {
+    for (int i = 0; i < s->n_units; i++)
+        for (int k = 0; k < s->unit[i].n_touches; k++) {
+            State *x = &s->state[s->unit[i].touch[k].place];
+            x->written = x->read = 0;
+        }
+    s->now = s->link_free = 0;
+    s->n_held = s->n_released = 0;
+}
+
+// What can wait for an exchange does, until that will have ended; of the units that are so late.
+static void hold_back(Stretch *s, int late)
+{
+    forget_times(s);
     for (int i = 0; i < s->n_units; i++) {
         const Unit *u = &s->unit[i];
+        if (u->late != late)
+            continue;
         while (s->n_released < s->n_held && ready_at(s, &s->unit[s->held[s->n_released]]) <= s->now)
             release(s);
         if (u->can_wait && (needs_held(s, u) || ready_at(s, u) > s->now)) {
@@ -101,8 +115,10 @@ static void hold_back(Stretch *s)
             release(s);
         put(s, i);
     }
-    while (s->n_released < s->n_held)
-        release(s);
+    s->idle = -s->now;
+    for (; s->n_released < s->n_held; release(s))
+        s->idle -= s->unit[s->held[s->n_released]].seconds;
+    s->idle += s->now > s->link_free ? s->now : s->link_free;
 }
 
 // ---- making early ----
@@ -129,13 +145,13 @@ static void move_up(Stretch *s, int from, int to)
 
 // What is to be exchanged is made before what else could be made, a weight's gradient before what
 // the layer before needs.
-static void make_early(Stretch *s)
+static void make_early(Stretch *s, int begin)
 {
-    for (int i = 0; i < s->n_order; i++) {
+    for (int i = begin; i < s->n_order; i++) {
         const Unit *u = &s->unit[s->order[i]];
         double passed = 0;
         int to = i;
-        for (; to > 0 && passed < u->feeds && !u->link; to--) {
+        for (; to > begin && passed < u->feeds && !u->link; to--) {
             const Unit *before = &s->unit[s->order[to - 1]];
             if (before->link || before->feeds || units_conflict(before, u))
                 break;
@@ -147,13 +163,13 @@ static void make_early(Stretch *s)
 
 // An exchange goes before the work that it is to hide behind, twice as much as should do, and what
 // else goes over the link meanwhile.
-static void start_ahead(Stretch *s)
+static void start_ahead(Stretch *s, int begin)
 {
-    for (int i = 0; i < s->n_order; i++) {
+    for (int i = begin; i < s->n_order; i++) {
         const Unit *u = &s->unit[s->order[i]];
         double passed = 0, needed = u->link;
         int to = i;
-        for (; to > 0 && passed < 2 * needed; to--) {
+        for (; to > begin && passed < 2 * needed; to--) {
             const Unit *before = &s->unit[s->order[to - 1]];
             if (units_conflict(before, u))
                 break;
@@ -164,11 +180,27 @@ static void start_ahead(Stretch *s)
     }
 }
 
+static void order_late(Stretch *s, int late)
+{
+    int begin = s->n_order;
+
+    hold_back(s, late);
+    make_early(s, begin);
+    start_ahead(s, begin);
+    s->end[late + 1] = s->n_order;
+}
+
 void hold_order(Stretch *s)
 {
+    const double worth = 0.02;  // of an iteration's time, for memory of another one
+
     find_patient(s);
-    hold_back(s);
     find_feeders(s);
-    make_early(s);
-    start_ahead(s);
+    order_late(s, 0);
+    if (!s->is_loop || s->idle <= worth * s->now)
+        return;
+    s->most_late = find_late(s);
+    s->n_order = s->most_late ? 0 : s->n_order;
+    for (int late = 0; late <= s->most_late && s->most_late; late++)
+        order_late(s, late);
 }

@@ -134,11 +134,13 @@ Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Di
 
     if (!p || !p->n_slots || !o->memory || p->arena_bytes <= o->memory)
         return p;
-    LowerOptions without = *o;
-    without.cluster = NULL;
+    LowerOptions less = *o;
+    if (o->stays)
+        less.cluster = NULL;
+    less.stays = true;
     if (train)
         train->n_values = n_train;
     if (predict)
         predict->n_values = n_predict;
-    return lower_sets(a, train, predict, &without, d);
+    return lower(a, train, predict, &less, d);
 }

@@ -10,7 +10,7 @@
 
 // Where a value lies. Iteration i of a repeated block finds it at
 // offset + step * i, or, where `ring` is set, offset + step * (i mod ring): the last two of
-// a chain are enough where only the neighbour iteration reads.
+// a chain are enough where only the neighbour iteration reads; so many as are under way at once.
 typedef struct Storage {
     int32_t buffer;  // 0: none
     int32_t ring;
@@ -93,8 +93,11 @@ typedef struct Item {
     int match;        // loop: index of its end; end: of its loop
     int region;       // the loop that the item is in, 0: none
     Kernel kernel;    // kernel: how it is called
-    int slot;         // 1 + its number where it goes on beside the items up to its wait; else 0
-    int rank;         // group and copy: the dims walked over
+    // What goes on beside the items up to its wait: 1 + its number, else 0, of so many that the
+    // iterations take in turns.
+    int slot, n_slots;
+    int late;  // in a loop: turns after its iteration's; loop: so many at most
+    int rank;  // group and copy: the dims walked over
     int64_t dim[MAX_RANK];
     // Group: the dims before `row_rank` make rows. Sums go over a row; nodes of rank `row_rank` are
     // one number a row. What needs such a number comes in a later turn through the row: `stage`
@@ -110,6 +113,18 @@ typedef struct Item {
     int factor, axis;  // pad
     RtReduceOp op;
 } Item;
+
+// A loop of `length` iterations has length + loop->late turns. In each it runs its items one after
+// the other, each for the iteration `late` turns before. Gives that iteration for one of them; -1:
+// none, it is too soon or too late.
+static inline int item_layer(const Item *loop, int length, const Item *it, int turn)
+{
+    int i = turn - it->late;
+
+    if (i < 0 || i >= length)
+        return -1;
+    return loop->is_reverse ? length - 1 - i : i;
+}
 
 // Where a part of a set begins; the parts of the forward-only set are all but the first empty.
 typedef enum Part { PART_MICRO, PART_REDUCE, PART_UPDATE, N_PARTS } Part;
@@ -151,6 +166,7 @@ typedef struct LowerOptions {
     // for that too (0: it is). NULL: each call ends before the next.
     const Cluster *cluster;
     int64_t memory;
+    bool stays;  // … each in its iteration of a loop
 } LowerOptions;
 
 // Rewrites a training graph so that its backward part makes again by elementwise work what needn't

@@ -3,6 +3,7 @@
 //
 // Items change places only where neither writes what the other one touches. Times are foreseen
 // ones: they decide what is worth its memory, never what is right.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,15 @@ static ValueId place_of(const Lowering *l, ValueId base)
     ValueId in = l->carried_in[base];
 
     return twin_value(l, in && !l->is_copied[base] ? in : base, 0);
+}
+
+static Touch touch_of(const Lowering *l, const Item *it, int k)
+{
+    const Operand *o = &it->operands[k];
+
+    return (Touch){.place = place_of(l, o->base),
+                   .writes = k >= it->n_in || it->kind == ITEM_PAD,
+                   .is_own = o->is_twin && !o->delta};
 }
 
 static int by_place(const void *a, const void *b)
@@ -36,15 +46,17 @@ static void find_touches(const Overlap *o, Unit *u)
         const Item *it = &o->from[i];
         for (int k = 0; k < it->n_in + it->n_out; k++)
             if (it->operands[k].base)
-                u->touch[n++] = (Touch){place_of(o->l, it->operands[k].base),
-                                        k >= it->n_in || it->kind == ITEM_PAD};
+                u->touch[n++] = touch_of(o->l, it, k);
     }
     qsort(u->touch, (size_t)n, sizeof *u->touch, by_place);
     for (int i = 0; i < n; i++) {
-        if (!u->n_touches || u->touch[u->n_touches - 1].place != u->touch[i].place)
+        Touch *last = u->touch + u->n_touches - 1;
+        if (!u->n_touches || last->place != u->touch[i].place) {
             u->touch[u->n_touches++] = u->touch[i];
-        else
-            u->touch[u->n_touches - 1].writes |= u->touch[i].writes;
+            continue;
+        }
+        last->writes |= u->touch[i].writes;
+        last->is_own &= u->touch[i].is_own;
     }
 }
 
@@ -102,24 +114,32 @@ static Unit unit_at(const Overlap *o, int first)
     return u;
 }
 
+// Finds what in the order has to wait for the one at `i`: the first that conflicts, else the end of
+// what is as late as that would be. Gives the work that it can hide behind: in other turns, enough.
+static double find_need(const Stretch *s, int i)
+{
+    Unit *u = &s->unit[s->order[i]];
+    double hidden = 0;
+
+    for (u->need = i + 1; u->need < s->end[u->until + 1]; u->need++) {
+        const Unit *next = &s->unit[s->order[u->need]];
+        if (next->late == u->until && units_conflict(u, next))
+            break;
+        hidden += next->seconds;
+    }
+    return u->until > u->late ? INFINITY : hidden;
+}
+
 // Where there is nothing to do meanwhile, an exchange is a call like others.
 static void give_slots(Stretch *s)
 {
     for (int i = 0; i < s->n_order; i++) {
         Unit *u = &s->unit[s->order[i]];
-        double hidden = 0;
-        if (!u->link)
+        if (!u->link || find_need(s, i) <= 0)
             continue;
-        for (u->need = i + 1; u->need < s->n_order; u->need++) {
-            const Unit *next = &s->unit[s->order[u->need]];
-            if (units_conflict(u, next))
-                break;
-            hidden += next->seconds;
-        }
-        if (hidden > 0) {
-            u->slot = ++s->o->n_slots;
-            s->started[s->n_started++] = s->order[i];
-        }
+        u->slot = s->o->n_slots + 1;
+        s->o->n_slots += 1 + u->until - u->late;
+        s->started[s->n_started++] = s->order[i];
     }
 }
 
@@ -130,43 +150,49 @@ static void add(Overlap *o, const Item *it)
     *arena_push(o->l->p->arena, o->items, o->n_items, o->cap_items) = *it;
 }
 
-// For those that must have ended before what is at `need`.
-static void add_waits(const Stretch *s, int need)
+// For those that must have ended before what is at `need` and so late.
+static void add_waits(const Stretch *s, int need, int late)
 {
     for (int i = 0; i < s->n_started; i++) {
         const Unit *u = &s->unit[s->started[i]];
-        if (u->need != need)
+        if (u->need != need || u->until != late)
             continue;
         Item it = s->o->from[u->first];
         it.kind = ITEM_WAIT;
+        it.late = late;
         it.slot = u->slot;
+        it.n_slots = 1 + u->until - u->late;
         it.kernel = (Kernel){0};
         add(s->o, &it);
     }
 }
 
-static void arrange(Overlap *o, int begin, int end);
+static int arrange(Overlap *o, int begin, int end, bool is_loop);
 
 static void add_unit(Overlap *o, const Unit *u)
 {
     Item it = o->from[u->first];
     int begin = o->n_items;
 
+    it.late = u->late;
     it.slot = u->slot;
+    it.n_slots = u->slot ? 1 + u->until - u->late : 0;
     add(o, &it);
     if (it.kind != ITEM_LOOP)
         return;
-    arrange(o, u->first + 1, u->last);
+    int late = arrange(o, u->first + 1, u->last, true);
     it = o->from[u->last];
     it.match = begin;
     add(o, &it);
     o->items[begin].match = o->n_items - 1;
+    o->items[begin].late = late;
 }
 
-static void arrange(Overlap *o, int begin, int end)
+// Gives how late the last of it is.
+static int arrange(Overlap *o, int begin, int end, bool is_loop)
 {
     Arena *a = o->l->p->arena;
-    Stretch s = {.o = o};
+    Stretch s = {.o = o, .is_loop = is_loop && !o->l->o->stays};
 
     s.unit = arena_array(a, Unit, end - begin);
     s.order = arena_array(a, int, end - begin);
@@ -177,11 +203,14 @@ static void arrange(Overlap *o, int begin, int end)
         s.unit[s.n_units] = unit_at(o, i);
     hold_order(&s);
     give_slots(&s);
-    for (int i = 0; i < s.n_order; i++) {
-        add_waits(&s, i);
-        add_unit(o, &s.unit[s.order[i]]);
+    for (int late = 0; late <= s.most_late; late++) {
+        for (int i = s.end[late]; i < s.end[late + 1]; i++) {
+            add_waits(&s, i, late);
+            add_unit(o, &s.unit[s.order[i]]);
+        }
+        add_waits(&s, s.end[late + 1], late);
     }
-    add_waits(&s, s.n_order);
+    return s.most_late;
 }
 
 void lower_overlap(Lowering *l)
@@ -193,7 +222,7 @@ void lower_overlap(Lowering *l)
     if (!l->o->cluster || !s->sharded)
         return;
     for (int k = 0; k < N_PARTS; k++) {
-        arrange(&o, s->part[k], s->part[k + 1]);
+        arrange(&o, s->part[k], s->part[k + 1], false);
         part[k + 1] = o.n_items;
     }
     memcpy(s->part, part, sizeof part);

@@ -5,10 +5,13 @@
 
 #include "lower/internal.h"
 
+enum { MOST_LATE = RT_MOST_LATE };
+
 // The bytes of an operand: the first of all values that lie there.
 typedef struct Touch {
     ValueId place;
     bool writes;
+    bool is_own;  // each iteration of the loop has bytes of its own there
 } Touch;
 
 // What keeps together: an item, or a loop.
@@ -20,8 +23,10 @@ typedef struct Unit {
     double link;     // … or of an exchange that can go on beside it; else 0
     double feeds;    // … of such an exchange of what it makes; else 0
     bool can_wait;
-    int slot;  // of an exchange that does go on; 1 + its number
-    int need;  // … the place in the order of what has to wait for it
+    int late;   // turns of the loop after its iteration's
+    int slot;   // of an exchange that does go on; 1 + its number
+    int need;   // … the place in the order of what has to wait for it …
+    int until;  // … which is so late
 } Unit;
 
 // Of each place: when what is under way will have written it, or read it; how many of those that
@@ -30,6 +35,7 @@ typedef struct State {
     double written, read;
     int writers, holders;
     bool is_read, is_written;  // later, by what can't wait
+    bool is_made, is_shared;   // written in the loop; by another iteration too, or read
     double feeds;              // seconds of the exchange that reads it
 } State;
 
@@ -46,14 +52,18 @@ typedef struct Stretch {
     Overlap *o;
     Unit *unit;
     int n_units;
-    int *order;  // of the units
+    int *order;  // of the units, the later in turns the later
     int n_order;
-    int *held;  // those that are held back, from the first …
+    bool is_loop;
+    int most_late;
+    int end[MOST_LATE + 2];  // of what is so late, in the order; [0]: that begins
+    int *held;               // those that are held back, from the first …
     int n_held, n_released;
     int *started;  // exchanges that have slots
     int n_started;
     State *state;           // by place
     double now, link_free;  // as foreseen, from the begin of the stretch
+    double idle;            // … of that, at its end, with nothing to do
 } Stretch;
 
 // Must the two stay in their order?
@@ -62,5 +72,9 @@ bool units_conflict(const Unit *a, const Unit *b);
 // Finds an order of the units: what can wait for an exchange comes when that will have ended, what
 // is to be exchanged is made early, and exchanges go before the work that they hide behind.
 void hold_order(Stretch *s);
+
+// Has what waits for exchanges in a loop run a turn later, and what waits for exchanges of that
+// another turn. Gives how late the last of it is; 0: nothing may be.
+int find_late(Stretch *s);
 
 #endif

@@ -46,6 +46,10 @@ static void print_item(const Program *p, const Set *s, const Item *it, Text *t)
                 it->kind == ITEM_KERNEL && it->slot ? "start" : names[it->kind]);
     if (it->slot)
         text_printf(t, " %d", it->slot - 1);
+    if (it->n_slots > 1)
+        text_printf(t, "+layer%%%d", it->n_slots);
+    if (it->late)
+        text_printf(t, " late %d", it->late);
     if (it->kind == ITEM_LOOP)
         text_printf(t, " class %d x %d%s", it->cls, s->g->classes[it->cls].length,
                     it->is_reverse ? " reverse" : "");

@@ -12,8 +12,10 @@ typedef struct Clock {
     Simulated sum;
 } Clock;
 
+static int slot_of(const Item *it, int layer) { return it->slot + layer % it->n_slots; }
+
 // A call ends before the next begins, unless it has a slot.
-static void exchange(Clock *k, const Item *it)
+static void exchange(Clock *k, const Item *it, int layer)
 {
     const ShardedNode *n = &k->s->sharded->node[it->nodes[0]];
     double seconds = 1e-12 * (double)n->picoseconds;
@@ -26,7 +28,7 @@ static void exchange(Clock *k, const Item *it)
     k->link_free = (k->now > k->link_free ? k->now : k->link_free) + seconds;
     k->sum.communication += seconds;
     if (it->slot)
-        k->done[it->slot] = k->link_free;
+        k->done[slot_of(it, layer)] = k->link_free;
     else
         k->now = k->link_free;
 }
@@ -39,21 +41,40 @@ static void work(Clock *k, const Item *it)
     k->sum.compute += seconds;
 }
 
+static void run_item(Clock *k, const Item *it, int layer)
+{
+    if (it->kind == ITEM_KERNEL && k->s->g->nodes[it->nodes[0]].op->exchange) {
+        exchange(k, it, layer);
+    } else if (it->kind == ITEM_WAIT) {
+        double done = k->done[slot_of(it, layer)];
+        k->now = done > k->now ? done : k->now;
+    } else {
+        work(k, it);
+    }
+}
+
+static void run_loop(Clock *k, const Item *loop, int begin)
+{
+    int length = k->s->g->classes[loop->cls].length;
+
+    for (int turn = 0; turn < length + loop->late; turn++)
+        for (int i = begin + 1; i < loop->match; i++) {
+            int layer = item_layer(loop, length, &k->s->items[i], turn);
+            if (layer >= 0)
+                run_item(k, &k->s->items[i], layer);
+        }
+}
+
 static void run(Clock *k, int begin, int end)
 {
     for (int i = begin; i < end; i++) {
         const Item *it = &k->s->items[i];
-        int length = it->kind == ITEM_LOOP ? k->s->g->classes[it->cls].length : 0;
-        for (int layer = 0; layer < length; layer++)
-            run(k, i + 1, it->match);
-        if (length)
+        if (it->kind == ITEM_LOOP) {
+            run_loop(k, it, i);
             i = it->match;
-        else if (it->kind == ITEM_KERNEL && k->s->g->nodes[it->nodes[0]].op->exchange)
-            exchange(k, it);
-        else if (it->kind == ITEM_WAIT)
-            k->now = k->done[it->slot] > k->now ? k->done[it->slot] : k->now;
-        else
-            work(k, it);
+        } else {
+            run_item(k, it, 0);
+        }
     }
 }
 

@@ -8,6 +8,7 @@ typedef struct Family {
     bool is_used;
     bool is_stack;               // some iteration is read after the next has run
     bool is_ring;                // … while the next runs
+    unsigned late;               // bit k: its loop's items touch it k turns late
     bool has_before, has_after;  // the places of iterations -1 and `length` are in use
     int region;                  // the loop that writes it, 0: none
     int32_t buffer;
@@ -37,6 +38,16 @@ static int last_iteration(const Lowering *l, int region)
     return r->is_reverse ? 0 : l->g->classes[r->cls].length - 1;
 }
 
+// Of so many turns its items touch it, from the first to the last.
+static int count_late(const Family *f)
+{
+    int n = 0;
+
+    for (unsigned late = f->late; late; late >>= 1)
+        n += n > 0 || (late & 1);
+    return n;
+}
+
 static void note_use(Storing *st, const Item *it, const Operand *o)
 {
     const Lowering *l = st->l;
@@ -45,6 +56,8 @@ static void note_use(Storing *st, const Item *it, const Operand *o)
     NodeId from = value_of(l->g, o->base)->producer;
     int made_in = from ? l->region[from] : 0;
 
+    if (o->is_twin)
+        f->late |= 1U << it->late;
     f->is_used = true;
     if (!b.cls)
         return;
@@ -53,7 +66,7 @@ static void note_use(Storing *st, const Item *it, const Operand *o)
     if (!from || (o->is_twin && made_in != it->region))
         f->is_stack = true;
     else if (o->is_twin)
-        f->is_ring |= o->delta != 0;
+        f->is_ring |= o->delta != 0 || count_late(f) > 1;
     else if (!o->delta && b.iter != last_iteration(l, made_in))
         f->is_stack = true;
 }
@@ -175,8 +188,9 @@ static void store(Storing *st, ValueId v)
         f->buffer = add_buffer(st, v, slots);
         *s = (Storage){.step = bytes, .offset = f->has_before ? bytes : 0};
     } else if (f->is_ring) {
-        f->buffer = add_buffer(st, v, 2);
-        *s = (Storage){.ring = 2, .step = bytes};
+        int slots = count_late(f) > 2 ? count_late(f) : 2;
+        f->buffer = add_buffer(st, v, slots);
+        *s = (Storage){.ring = slots, .step = bytes};
     } else {
         f->buffer = add_buffer(st, v, 1);
         *s = (Storage){0};

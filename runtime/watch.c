@@ -195,6 +195,22 @@ static const RtLoop *loop_at(const Plan *p, int statement)
     return NULL;
 }
 
+// Is it a loop's begin or end, or of another turn?
+static bool is_skipped(const Plan *p, int statement, int turn)
+{
+    if (loop_at(p, statement))
+        return true;
+    for (int i = 0; i < p->n_loops; i++) {
+        const RtLoop *l = &p->loop[i];
+        int late = 0, most = 0;
+        for (int k = 0; k < RT_MOST_LATE && l->late[k]; k++, most++)
+            late += l->late[k] <= statement;
+        if (l->begin < statement && statement < l->end)
+            return turn < late || turn >= l->turns - most + late;
+    }
+    return false;
+}
+
 // One statement on: what ended is filled, what begins is fenced.
 static void advance(RtWatch *w)
 {
@@ -219,7 +235,7 @@ void rt_watch_call(RtWatch *w, const char *what)
     check_zones(w);
     do
         advance(w);
-    while (loop_at(w->now, w->at));
+    while (is_skipped(w->now, w->at, w->turn));
     if (w->model->workspace_bytes)
         mark(w, &w->now->life[w->model->n_tensors], 0, w->model->workspace_bytes);
     w->call = what;

@@ -104,9 +104,12 @@ static void run_program(Machines *x)
     for (int i = 0; i < s->n_items; i++) {
         const Item *it = &s->items[i];
         int length = it->kind == ITEM_LOOP ? s->g->classes[it->cls].length : 0;
-        for (int k = 0; k < length; k++)
-            for (int j = i + 1; j < it->match; j++)
-                run_on_all(x, &s->items[j], it->is_reverse ? length - 1 - k : k);
+        for (int turn = 0; length && turn < length + it->late; turn++)
+            for (int j = i + 1; j < it->match; j++) {
+                int layer = item_layer(it, length, &s->items[j], turn);
+                if (layer >= 0)
+                    run_on_all(x, &s->items[j], layer);
+            }
         if (length)
             i = it->match;
         else
@@ -165,7 +168,7 @@ static void run_and_compare(Machines *x, const Program *p, const Model *m, uint6
     }
 }
 
-static int slots;  // of all programs
+static int slots, late;  // of all programs, and loops that have something late
 
 // Neither takes longer than both.
 static void check_time(Simulated t)
@@ -201,6 +204,8 @@ static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
     x.is_late = true;
     run_and_compare(&x, p, m, dice);
     slots += p->n_slots;
+    for (int i = 0; i < p->set[SET_TRAIN].n_items; i++)
+        late += p->set[SET_TRAIN].items[i].kind == ITEM_LOOP && p->set[SET_TRAIN].items[i].late;
     arena_free(a);
 }
 
@@ -220,6 +225,7 @@ static void programs_of_models(void **state)
         arena_free(m.arena);
     }
     assert_true(slots > plans_tried);
+    assert_true(late > 0);
 }
 
 int main(int argc, char **argv)

@@ -16,6 +16,7 @@ enum {
 
 typedef enum Fault { NONE, WRITE, READ_LATE, READ_PAST, SCRATCH, READ_SCRATCH, KEPT, SKIP } Fault;
 static Fault fault;
+static bool is_late;  // the loop's second statement runs a turn later
 
 static const RtTensor tensors[] = {
     {RT_PARAMETER, RT_F32, "sum", .offset = SUM, .init = RT_INIT_ZERO},
@@ -58,12 +59,13 @@ static void statements(Rt *rt, char *m)
     RT_AT(rt, "fill COUNT", 0, 0);
     rt_fill(rt, RT_F32, m + COUNT, 1, LB);
     ROWS(copy, X, A);
-    for (int layer = 0; layer < 2; layer++) {
+    for (int layer = 0; layer < 2 + is_late; layer++) {
         if (fault == WRITE && layer == 1)
             ROWS(spill, A, B);
-        else
+        else if (layer < 2)
             ROWS(copy, A, B);
-        ROWS(add, B, SUM);
+        if (layer >= is_late)
+            ROWS(add, B, SUM);
     }
     if (fault == SCRATCH)
         ROWS(spill, X, SPACE);
@@ -80,9 +82,12 @@ static void statements(Rt *rt, char *m)
 
 static void lives(Rt *rt)
 {
-    const RtLife life[] = {
-        {"X", X, 64, 0, 9}, {"A", A, 64, 2, 6}, {"B", B, 64, 4, 5}, {"C", C, 64, 7, 8}, {0}};
-    const RtLoop loop[] = {{3, 6, 2}, {0}};
+    const RtLife life[] = {{"X", X, 64, 0, 9},
+                           {"A", A, 64, 2, 6},
+                           {"B", B, 64, 4 - is_late, 5 + is_late},
+                           {"C", C, 64, 7, 8},
+                           {0}};
+    const RtLoop loop[] = {{3, 6, 2 + is_late, {is_late ? 5 : 0}}, {0}};
 
     rt_lives(rt, RT_TRAINING, life, loop);
     rt_lives(rt, RT_FORWARD, life, loop);
@@ -125,7 +130,7 @@ static const struct {
     {SKIP, "8 statements were run, not 9"},
 };
 
-static void finds_mistakes(void **state)
+static void find_mistakes(void)
 {
     static const char *const does[] = {"--data data --steps 2", "--eval-data data"};
 
@@ -143,6 +148,14 @@ static void finds_mistakes(void **state)
             assert_int_equal(s.status, fault != NONE);
             assert_string_equal(s.err, fault == NONE ? "" : expected);
         }
+}
+
+static void finds_mistakes(void **state)
+{
+    find_mistakes();
+    is_late = true;
+    find_mistakes();
+    is_late = false;
 }
 
 // Of a model that doesn't say how long its buffers live.
