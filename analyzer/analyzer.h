@@ -191,11 +191,11 @@ double bucket_share(const Mesh *m, StepKind kind, int axis, int64_t bytes);
 // One way from spec to spec.
 typedef struct Way {
     int n_steps;
-    const Step *const *step;
     int64_t picoseconds;
     // The most bytes at any time beside the way's source and its result: what lies between two
     // steps, and staging.
     int64_t transient;
+    int32_t before, last;  // whence it was found: for layout_steps
 } Way;
 
 // The cheapest ways on a mesh, each found once per shape.
@@ -208,6 +208,8 @@ Layouts *layouts_joining(Arena *a, const Mesh *m);
 // these dims, from one valid spec to another. There is always one; of equal specs it has no steps.
 // They live as long as the arena.
 int layout_ways(Layouts *l, const Value *v, Spec from, Spec to, const Way **way);
+// Writes the steps of one of these, as many as it has.
+void layout_steps(Layouts *l, const Value *v, Spec from, Spec to, const Way *way, Step *step);
 
 // ---- strategies ----
 

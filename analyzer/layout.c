@@ -5,58 +5,82 @@
 // (Martins 1984; with one criterion it is Dijkstra's algorithm). The graph of a shape's specs and
 // steps is built once, and searched once for each spec from which somebody asks.
 #include <assert.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/internal.h"
 
-// To spec[to].
+// The kinds of parts that sums and maxima of a shape stand for.
+typedef struct Kinds {
+    int sum, max;  // max: SPEC_WHOLE where there is but one kind
+} Kinds;
+
+// To a spec. The rest of its step is read where it is on a way.
 typedef struct Edge {
     int32_t to;
-    Step step;
+    int64_t picoseconds, staging;
 } Edge;
 
 // How a spec is reached. `transient` is that of all steps so far, with the bytes of this spec if
 // others follow, and without if it is the last.
 typedef struct Label {
     int64_t picoseconds, transient;
-    int32_t spec;
-    int32_t before;  // the label whence it comes …
-    int32_t edge;    // … and by which edge
+    int32_t before;  // whence it comes, of what was settled …
+    int32_t edge;    // … and by which edge; -1: the search began here
     int32_t next;    // of the same list, -1: none
     int16_t n_steps;
     bool is_dropped;
 } Label;
 
-// The labels of one search, and those to be settled, the best on top.
+// What is left of a label that was settled.
+typedef struct Settled {
+    int32_t before, edge;
+} Settled;
+
+// What a search knows of a spec: its labels from fast to slow, if others follow and if it is the
+// last, and the least transient bytes of one that was settled.
+typedef struct Reached {
+    int32_t passing, ending;
+    int64_t transient;
+} Reached;
+
+typedef struct Waiting {
+    int64_t picoseconds, transient;
+    int32_t n_steps, label;
+} Waiting;
+
+// One search, with those to be settled in a heap, the best on top.
 typedef struct Search {
     Label *label;
     int n, cap;
-    int32_t *heap;
+    Waiting *heap;
     int n_heap, cap_heap;
+    Settled *settled;
+    int n_settled, cap_settled;
 } Search;
 
+// All ways from a spec, to spec t those from way[first[t]] to before way[first[t + 1]].
 typedef struct Ways {
-    int n;
+    int32_t *first;
     Way *way;
+    Settled *settled;
 } Ways;
 
-// The specs of values of equal dims and size of element.
+// The specs of values of equal dims and size of element, with one kind of parts or two. A step
+// takes as long whatever it joins, so a graph of sums, and one of sums and maxima, stand for all.
 typedef struct Shape {
     Value v;
     unsigned partials;
-    Spec *spec;  // in the order of their bytes
+    Spec *spec;  // in the order of their keys
+    uint64_t *key;
+    int64_t *bytes;
     int n_specs, cap_specs;
-    int64_t *bytes;  // by spec
-    int32_t *first;  // by spec: its first edge; one more at the end
-    Edge *edge;
-    int n_edges, cap_edges;
-    // By spec, of one search: its first label if others follow it, and if it is the last.
-    int32_t *passing, *ending;
-    int64_t *settled;    // … and the least transient bytes of a label that was settled
-    Ways **ways;         // by spec from which to go and spec to which; NULL: nobody has asked
-    struct Shape *like;  // has the same ways but for the kinds of parts; NULL: is searched itself
+    int32_t *first;  // by spec: its first step; one more at the end
+    Step *step;
+    Edge *edge;  // by step
+    int n_steps, cap_steps;
+    Reached *reached;  // of one search
+    Ways **ways;       // by spec from which to go; NULL: nobody has asked
 } Shape;
 
 struct Layouts {
@@ -87,14 +111,34 @@ Layouts *layouts_joining(Arena *a, const Mesh *m)
 
 // ---- the graph of a shape ----
 
-static int compare_specs(const void *a, const void *b) { return memcmp(a, b, sizeof(Spec)); }
-
-static int32_t spec_index(const Shape *h, const Spec *s)
+// Specs in the order of their bytes.
+static uint64_t key_of(const Spec *s)
 {
-    const Spec *found = bsearch(s, h->spec, (size_t)h->n_specs, sizeof *s, compare_specs);
+    uint64_t key = 0;
 
-    assert(found);  // the spec is valid
-    return (int32_t)(found - h->spec);
+    for (int a = 0; a < MAX_AXES; a++)
+        key = key << 8 | (uint8_t)s->at[a];
+    for (int a = 0; a < MAX_AXES; a++)
+        key = key << 8 | (uint8_t)s->level[a];
+    return key;
+}
+
+static int compare_specs(const void *a, const void *b)
+{
+    uint64_t x = key_of(a), y = key_of(b);
+
+    return (x > y) - (x < y);
+}
+
+static int32_t spec_index(const Shape *h, Spec s)
+{
+    uint64_t key = key_of(&s);
+    int32_t i = 0;
+
+    for (int n = h->n_specs; n > 1; n -= n / 2)
+        i += h->key[i + n / 2] <= key ? n / 2 : 0;
+    assert(h->key[i] == key);  // the spec is valid
+    return i;
 }
 
 // All specs that agree with `s` in the axes before `axis`, those of a dim in every order.
@@ -124,24 +168,53 @@ static void add_specs(Layouts *l, Shape *h, Spec s, int axis)
         }
 }
 
-static void add_edges(Layouts *l, Shape *h)
+static void add_steps(Layouts *l, Shape *h)
 {
     Step step[MAX_STEPS];
 
     h->first = arena_array(l->arena, int32_t, h->n_specs + 1);
-    h->bytes = arena_array(l->arena, int64_t, h->n_specs);
     for (int s = 0; s < h->n_specs; s++) {
         int n = steps_from(l->m, &h->v, &h->spec[s], h->partials, step);
-        int64_t bytes = spec_bytes(l->m, &h->spec[s], &h->v);
-        h->bytes[s] = bytes < MANY_BYTES ? bytes : MANY_BYTES;
         for (int i = 0; i < n; i++) {
             if (l->joins)
                 step_join(l->m, &step[i]);
-            *arena_push(l->arena, h->edge, h->n_edges, h->cap_edges) =
-                (Edge){spec_index(h, &step[i].after), step[i]};
+            *arena_push(l->arena, h->step, h->n_steps, h->cap_steps) = step[i];
         }
-        h->first[s + 1] = h->n_edges;
+        h->first[s + 1] = h->n_steps;
     }
+}
+
+static void build_graph(Layouts *l, Shape *h)
+{
+    add_specs(l, h, spec_whole(), 0);
+    qsort(h->spec, (size_t)h->n_specs, sizeof(Spec), compare_specs);
+    h->key = arena_array(l->arena, uint64_t, h->n_specs);
+    h->bytes = arena_array(l->arena, int64_t, h->n_specs);
+    for (int s = 0; s < h->n_specs; s++) {
+        int64_t bytes = spec_bytes(l->m, &h->spec[s], &h->v);
+        h->bytes[s] = bytes < MANY_BYTES ? bytes : MANY_BYTES;
+        h->key[s] = key_of(&h->spec[s]);
+    }
+    add_steps(l, h);
+    h->edge = arena_array(l->arena, Edge, h->n_steps);
+    for (int i = 0; i < h->n_steps; i++)
+        h->edge[i] =
+            (Edge){spec_index(h, h->step[i].after), h->step[i].picoseconds, h->step[i].staging};
+    h->reached = arena_array(l->arena, Reached, h->n_specs);
+    h->ways = arena_array(l->arena, Ways *, h->n_specs);
+}
+
+// ---- kinds of parts ----
+
+// Parts of a kind that neither end has don't lie on a cheapest way: they come of a whole by a mask,
+// and what takes them away again is no faster than nothing, or a slice.
+static Kinds kinds_of(const Spec *from, const Spec *to)
+{
+    int a = spec_partial(from), b = spec_partial(to);
+
+    if (a == SPEC_WHOLE)
+        return (Kinds){b == SPEC_WHOLE ? SPEC_SUM : b, SPEC_WHOLE};
+    return (Kinds){a, b == a ? SPEC_WHOLE : b};
 }
 
 static bool is_of_shape(const Shape *h, const Value *v, unsigned partials)
@@ -151,238 +224,212 @@ static bool is_of_shape(const Shape *h, const Value *v, unsigned partials)
            !memcmp(h->v.dim, v->dim, (size_t)v->rank * sizeof *v->dim);
 }
 
-// The kinds in whose place others stand: a step takes as long whatever it joins. Specs and steps of
-// both are in the same order, as the kinds are.
-static unsigned common_kinds(unsigned partials)
+static Shape *find_shape(Layouts *l, const Value *v, Kinds k)
 {
-    bool is_single = !(partials & (partials - 1));
+    unsigned partials = PARTIAL_BIT(SPEC_SUM);
 
-    return is_single ? PARTIAL_BIT(SPEC_SUM) : PARTIAL_BIT(SPEC_SUM) | PARTIAL_BIT(SPEC_MAX);
-}
-
-static Shape *shape_of(Layouts *l, const Value *v, unsigned partials)
-{
+    partials |= k.max == SPEC_WHOLE ? 0 : PARTIAL_BIT(SPEC_MAX);
     for (int i = 0; i < l->n_shapes; i++)
         if (is_of_shape(l->shape[i], v, partials))
             return l->shape[i];
     Shape *h = arena_array(l->arena, Shape, 1);
     h->v = *v;
     h->partials = partials;
-    add_specs(l, h, spec_whole(), 0);
-    qsort(h->spec, (size_t)h->n_specs, sizeof(Spec), compare_specs);
-    add_edges(l, h);
-    h->passing = arena_array(l->arena, int32_t, h->n_specs);
-    h->ending = arena_array(l->arena, int32_t, h->n_specs);
-    h->settled = arena_array(l->arena, int64_t, h->n_specs);
-    h->ways = arena_array(l->arena, Ways *, h->n_specs);
+    build_graph(l, h);
     *arena_push(l->arena, l->shape, l->n_shapes, l->cap_shapes) = h;
-    if (common_kinds(partials) != partials)
-        h->like = shape_of(l, v, common_kinds(partials));
     return h;
 }
 
-// Parts of a kind that neither end has don't lie on a cheapest way: they come of a whole by a mask,
-// and what takes them away again is no faster than nothing, or a slice. Where neither end has any,
-// sums are put in, so that most share one graph.
-static Shape *find_shape(Layouts *l, const Value *v, const Spec *from, const Spec *to)
+// With sums and maxima in place of the kinds that they stand for.
+static Spec standing_for(Spec s, Kinds k)
 {
-    unsigned partials = PARTIAL_BIT(spec_partial(from)) | PARTIAL_BIT(spec_partial(to));
+    for (int a = 0; a < MAX_AXES; a++)
+        if (s.at[a] < SPEC_WHOLE)
+            s.at[a] = s.at[a] == k.sum ? SPEC_SUM : SPEC_MAX;
+    return s;
+}
 
-    partials &= ~PARTIAL_BIT(SPEC_WHOLE);
-    return shape_of(l, v, partials ? partials : PARTIAL_BIT(SPEC_SUM));
+static int own_name(int at, Kinds k)
+{
+    return at == SPEC_SUM ? k.sum : at == SPEC_MAX ? k.max : at;
+}
+
+static Step named_step(Step s, Kinds k)
+{
+    s.from_dim = own_name(s.from_dim, k);
+    s.to_dim = own_name(s.to_dim, k);
+    for (int a = 0; a < MAX_AXES; a++)
+        s.after.at[a] = (int8_t)own_name(s.after.at[a], k);
+    return s;
 }
 
 // ---- search ----
 
 // Less time, then fewer bytes, then fewer steps; the older one if all are equal.
-static bool comes_before(const Search *s, int32_t a, int32_t b)
+static bool comes_before(Waiting a, Waiting b)
 {
-    const Label *x = &s->label[a], *y = &s->label[b];
-
-    if (x->picoseconds != y->picoseconds)
-        return x->picoseconds < y->picoseconds;
-    if (x->transient != y->transient)
-        return x->transient < y->transient;
-    return x->n_steps != y->n_steps ? x->n_steps < y->n_steps : a < b;
+    if (a.picoseconds != b.picoseconds)
+        return a.picoseconds < b.picoseconds;
+    if (a.transient != b.transient)
+        return a.transient < b.transient;
+    return a.n_steps != b.n_steps ? a.n_steps < b.n_steps : a.label < b.label;
 }
 
 static void heap_put(Arena *a, Search *s, int32_t label)
 {
+    const Label *x = &s->label[label];
+    Waiting w = {x->picoseconds, x->transient, x->n_steps, label};
     int i = s->n_heap;
 
     arena_push(a, s->heap, s->n_heap, s->cap_heap);
-    for (; i && comes_before(s, label, s->heap[(i - 1) / 2]); i = (i - 1) / 2)
+    for (; i && comes_before(w, s->heap[(i - 1) / 2]); i = (i - 1) / 2)
         s->heap[i] = s->heap[(i - 1) / 2];
-    s->heap[i] = label;
+    s->heap[i] = w;
 }
 
 static int32_t heap_take(Search *s)
 {
-    int32_t top = s->heap[0], last = s->heap[--s->n_heap];
+    Waiting top = s->heap[0], last = s->heap[--s->n_heap];
     int i = 0;
 
     for (int k; (k = 2 * i + 1) < s->n_heap; i = k) {
-        k += k + 1 < s->n_heap && comes_before(s, s->heap[k + 1], s->heap[k]);
-        if (!comes_before(s, s->heap[k], last))
+        k += k + 1 < s->n_heap && comes_before(s->heap[k + 1], s->heap[k]);
+        if (!comes_before(s->heap[k], last))
             break;
         s->heap[i] = s->heap[k];
     }
     s->heap[i] = last;
-    return top;
+    return top.label;
 }
 
-static bool is_as_good(const Label *a, const Label *b)
+static bool is_ahead(const Label *a, const Label *b)
 {
-    if (a->picoseconds > b->picoseconds || a->transient > b->transient)
-        return false;
-    return a->picoseconds < b->picoseconds || a->transient < b->transient ||
-           a->n_steps <= b->n_steps;
+    if (a->picoseconds != b->picoseconds)
+        return a->picoseconds < b->picoseconds;
+    if (a->transient != b->transient)
+        return a->transient < b->transient;
+    return a->n_steps <= b->n_steps;
 }
 
 // Adds a label to the list at *first unless one there is as good, and drops those that it beats.
-// Returns its number, or -1.
-static int32_t add_label(Arena *a, Search *s, int32_t *first, Label label)
+// Returns its number, or -1. As a list is sorted by time, its transient bytes fall.
+static int32_t add_label(Arena *a, Search *s, int32_t *first, const Label *label)
 {
-    for (int32_t i = *first; i >= 0; i = s->label[i].next)
-        if (is_as_good(&s->label[i], &label))
+    int32_t *at = first;
+
+    for (; *at >= 0 && is_ahead(&s->label[*at], label); at = &s->label[*at].next)
+        if (s->label[*at].transient <= label->transient)
             return -1;
-    for (int32_t *at = first; *at >= 0;) {
-        Label *old = &s->label[*at];
-        if (is_as_good(&label, old)) {
-            old->is_dropped = true;
-            *at = old->next;
-        } else {
-            at = &old->next;
-        }
-    }
-    label.next = *first;
-    *first = s->n;
-    *arena_push(a, s->label, s->n, s->cap) = label;
-    return *first;
+    int32_t after = *at, added = s->n;
+    for (; after >= 0 && s->label[after].transient >= label->transient;
+         after = s->label[after].next)
+        s->label[after].is_dropped = true;
+    *at = added;
+    *arena_push(a, s->label, s->n, s->cap) = *label;
+    s->label[added].next = after;
+    return added;
 }
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// Goes on from a label by one edge. What was settled took no more time, so it is beaten in bytes or
-// not at all.
-static void follow(Arena *a, Shape *h, Search *s, int32_t label, int32_t edge)
+// Goes on from the label that was settled last, that of `spec`, by one edge. What was settled took
+// no more time, so it is beaten in bytes or not at all.
+static void follow(Arena *a, const Shape *h, Search *s, const Label *u, int32_t spec, int32_t edge)
 {
-    const Label u = s->label[label];
     const Edge *e = &h->edge[edge];
-    int64_t during = (u.n_steps ? h->bytes[u.spec] : 0) + e->step.staging;
-    Label next = {.picoseconds = u.picoseconds + e->step.picoseconds,
-                  .transient = most(u.transient, during),
-                  .spec = e->to,
-                  .before = label,
+    Reached *to = &h->reached[e->to];
+    int64_t during = (u->n_steps ? h->bytes[spec] : 0) + e->staging;
+    Label next = {.picoseconds = u->picoseconds + e->picoseconds,
+                  .transient = most(u->transient, during),
+                  .before = s->n_settled - 1,
                   .edge = edge,
-                  .n_steps = (int16_t)(u.n_steps + 1)};
+                  .n_steps = (int16_t)(u->n_steps + 1)};
 
-    if (next.transient >= h->settled[e->to])
+    if (next.transient >= to->transient)
         return;
-    add_label(a, s, &h->ending[e->to], next);
-    next.transient = most(u.transient, during + h->bytes[e->to]);
-    if (next.transient >= h->settled[e->to])
+    add_label(a, s, &to->ending, &next);
+    next.transient = most(u->transient, during + h->bytes[e->to]);
+    if (next.transient >= to->transient)
         return;
-    int32_t added = add_label(a, s, &h->passing[e->to], next);
+    int32_t added = add_label(a, s, &to->passing, &next);
     if (added >= 0)
         heap_put(a, s, added);
 }
 
-static void search_from(Arena *a, Shape *h, Search *s, int32_t from)
+static void search_from(Arena *a, const Shape *h, Search *s, int32_t from)
 {
-    const Label start = {.spec = from};
+    const Label start = {.before = -1, .edge = -1};
 
-    s->n = s->n_heap = 0;
-    memset(h->passing, -1, sizeof *h->passing * (size_t)h->n_specs);
-    memset(h->ending, -1, sizeof *h->ending * (size_t)h->n_specs);
+    s->n = s->n_heap = s->n_settled = 0;
     for (int i = 0; i < h->n_specs; i++)
-        h->settled[i] = INT64_MAX;
-    add_label(a, s, &h->ending[from], start);
-    heap_put(a, s, add_label(a, s, &h->passing[from], start));
+        h->reached[i] = (Reached){-1, -1, INT64_MAX};
+    add_label(a, s, &h->reached[from].ending, &start);
+    heap_put(a, s, add_label(a, s, &h->reached[from].passing, &start));
     while (s->n_heap) {
-        int32_t top = heap_take(s), u = s->label[top].spec;
-        if (s->label[top].is_dropped)
+        const Label top = s->label[heap_take(s)];
+        if (top.is_dropped)
             continue;
-        h->settled[u] = s->label[top].transient;  // the former ones took less time and more bytes
+        int32_t u = top.edge < 0 ? from : h->edge[top.edge].to;
+        *arena_push(a, s->settled, s->n_settled, s->cap_settled) = (Settled){top.before, top.edge};
+        h->reached[u].transient = top.transient;  // the former took less time and more bytes
         for (int32_t e = h->first[u]; e < h->first[u + 1]; e++)
-            follow(a, h, s, top, e);
+            follow(a, h, s, &top, u, e);
     }
 }
 
 // ---- ways ----
 
-static Way way_of(Arena *a, const Shape *h, const Search *s, const Label *end)
+// What the search found.
+static Ways *keep_ways(Arena *a, const Shape *h, const Search *s)
 {
-    const Step **step = arena_array(a, const Step *, end->n_steps);
-    const Label *u = end;
+    Ways *w = arena_array(a, Ways, 1);
+    int n = 0;
 
-    for (int i = end->n_steps - 1; i >= 0; i--, u = &s->label[u->before])
-        step[i] = &h->edge[u->edge].step;
-    return (Way){end->n_steps, step, end->picoseconds, end->transient};
-}
-
-static int compare_ways(const void *a, const void *b)
-{
-    const Way *x = a, *y = b;
-
-    return (x->picoseconds > y->picoseconds) - (x->picoseconds < y->picoseconds);
-}
-
-// To each spec, from where the search began.
-static Ways *ways_found(Arena *a, const Shape *h, const Search *s)
-{
-    Ways *ways = arena_array(a, Ways, h->n_specs);
-
+    w->settled = arena_array(a, Settled, s->n_settled);
+    memcpy(w->settled, s->settled, (size_t)s->n_settled * sizeof *s->settled);
+    w->first = arena_array(a, int32_t, h->n_specs + 1);
     for (int t = 0; t < h->n_specs; t++) {
-        Ways *w = &ways[t];
-        for (int32_t i = h->ending[t]; i >= 0; i = s->label[i].next)
-            w->n++;
-        w->way = arena_array(a, Way, w->n);
-        for (int32_t i = h->ending[t], k = 0; i >= 0; i = s->label[i].next)
-            w->way[k++] = way_of(a, h, s, &s->label[i]);
-        qsort(w->way, (size_t)w->n, sizeof *w->way, compare_ways);
+        for (int32_t i = h->reached[t].ending; i >= 0; i = s->label[i].next)
+            n++;
+        w->first[t + 1] = n;
     }
-    return ways;
-}
-
-// The ways of the shape that h is like, by the steps of h.
-static Ways *ways_like(Arena *a, const Shape *h, const Ways *from)
-{
-    Ways *ways = arena_array(a, Ways, h->n_specs);
-
-    for (int t = 0; t < h->n_specs; t++) {
-        ways[t] = (Ways){from[t].n, arena_array(a, Way, from[t].n)};
-        for (int k = 0; k < from[t].n; k++) {
-            Way *w = &ways[t].way[k];
-            *w = from[t].way[k];
-            const Step **step = arena_array(a, const Step *, w->n_steps);
-            for (int i = 0; i < w->n_steps; i++) {
-                const char *edge = (const char *)w->step[i] - offsetof(Edge, step);
-                step[i] = &h->edge[(const Edge *)edge - h->like->edge].step;
-            }
-            w->step = step;
+    w->way = arena_array(a, Way, n);
+    for (int t = n = 0; t < h->n_specs; t++)
+        for (int32_t i = h->reached[t].ending; i >= 0; i = s->label[i].next) {
+            const Label *end = &s->label[i];
+            w->way[n++] =
+                (Way){end->n_steps, end->picoseconds, end->transient, end->before, end->edge};
         }
-    }
-    return ways;
+    return w;
 }
 
 static const Ways *ways_from(Layouts *l, Shape *h, int32_t from)
 {
-    if (!h->ways[from] && h->like) {
-        h->ways[from] = ways_like(l->arena, h, ways_from(l, h->like, from));
-    } else if (!h->ways[from]) {
+    if (!h->ways[from]) {
         search_from(l->arena, h, &l->search, from);
-        h->ways[from] = ways_found(l->arena, h, &l->search);
+        h->ways[from] = keep_ways(l->arena, h, &l->search);
     }
     return h->ways[from];
 }
 
 int layout_ways(Layouts *l, const Value *v, Spec from, Spec to, const Way **way)
 {
-    Shape *h = find_shape(l, v, &from, &to);
-    int32_t f = spec_index(h, &from), t = spec_index(h, &to);
+    Kinds k = kinds_of(&from, &to);
+    Shape *h = find_shape(l, v, k);
+    const Ways *ways = ways_from(l, h, spec_index(h, standing_for(from, k)));
+    int32_t t = spec_index(h, standing_for(to, k));
 
-    const Ways *ways = ways_from(l, h, f);
-    *way = ways[t].way;
-    return ways[t].n;
+    *way = &ways->way[ways->first[t]];
+    return ways->first[t + 1] - ways->first[t];
+}
+
+void layout_steps(Layouts *l, const Value *v, Spec from, Spec to, const Way *way, Step *step)
+{
+    Kinds k = kinds_of(&from, &to);
+    Shape *h = find_shape(l, v, k);
+    const Ways *ways = ways_from(l, h, spec_index(h, standing_for(from, k)));
+    Settled at = {way->before, way->last};
+
+    for (int i = way->n_steps - 1; i >= 0; i--, at = ways->settled[at.before])
+        step[i] = named_step(h->step[at.edge], k);
 }

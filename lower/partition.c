@@ -102,17 +102,19 @@ static ValueId convert(Partition *p, ValueId x, const Spec *to)
 
     if (spec_equal(&known.spec, to))
         return x;
-    layout_ways(p->layouts[p->joins[known.of]], of, known.spec, *to, &way);
-    for (int i = 0; i < way->n_steps; i++) {
-        x = make_step(p, x, of, way->step[i]);
+    Layouts *l = p->layouts[p->joins[known.of]];
+    layout_ways(l, of, known.spec, *to, &way);
+    Step *step = arena_array(p->arena, Step, way->n_steps);
+    layout_steps(l, of, known.spec, *to, way, step);
+    for (int i = 0; i < way->n_steps; i++, step++) {
+        x = make_step(p, x, of, step);
         assert(x);
-        note_value(p, x, known.of, &way->step[i]->after);
-        sharded_note_node(
-            p->arena, p->to, value_of(graph_of(p), x)->producer,
-            (ShardedNode){.kind = way->step[i]->kind,
-                          .bytes = way->step[i]->bytes,
-                          .price = way->step[i]->picoseconds,
-                          .picoseconds = way->step[i]->picoseconds + way->step[i]->spared});
+        note_value(p, x, known.of, &step->after);
+        sharded_note_node(p->arena, p->to, value_of(graph_of(p), x)->producer,
+                          (ShardedNode){.kind = step->kind,
+                                        .bytes = step->bytes,
+                                        .price = step->picoseconds,
+                                        .picoseconds = step->picoseconds + step->spared});
     }
     return x;
 }

@@ -275,15 +275,18 @@ static void ways_of(const Mesh *m, const Value *v, int first, int stride)
     Layouts *l = layouts_new(a, m);
     int n_specs = all_specs(m, v->rank, spec);
     const Way *way;
+    Step step[MOST_STEPS];
 
     w.m = m;
     w.v = *v;
     for (int k = first; k < n_specs * n_specs; k += stride) {
         const Spec *from = &spec[k / n_specs], *to = &spec[k % n_specs];
         for (int j = layout_ways(l, v, *from, *to, &way) - 1; j >= 0; j--) {
+            assert_true(way[j].n_steps <= MOST_STEPS);
+            layout_steps(l, v, *from, *to, &way[j], step);
             lay(&w, from);
             for (int x = 0; x < way[j].n_steps; x++)
-                perform(&w, way[j].step[x]);
+                perform(&w, &step[x]);
             check_all(&w, to);
         }
     }
