@@ -128,8 +128,9 @@ static void matrix_vector(Rt *rt, const Dot *d, float *y, const float *a, const 
 static void matrices(Rt *rt, const Dot *d, float *y, const float *a, const float *b)
 {
     const RtDot *p = &d->p;
-    RtGemm g = {p->m,   p->n,   p->k,   p->a_m, p->a_k,
-                p->b_k, p->b_n, p->y_m, p->y_n, rt_dot_slab(d->batches)};
+    RtGemm g = {p->m,     p->n,   p->k,   p->a_m, p->a_k,
+                p->b_k,   p->b_n, p->y_m, p->y_n, rt_dot_slab(d->batches),
+                RT_SLAB_N};
     float *packs = (float *)rt->workspace;
 
 #pragma omp parallel num_threads(rt_team(rt, d->batches * p->m * p->n * p->k / 16))

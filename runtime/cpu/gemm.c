@@ -16,7 +16,7 @@ enum {
 // The part of n when it is cut into as few alike as `most` allows.
 static int64_t part_of(int64_t n, int64_t most) { return rt_ceil_div(n, rt_ceil_div(n, most)); }
 
-static int64_t slab_n(const RtGemm *g) { return rt_least(g->n, RT_SLAB_N); }
+static int64_t slab_n(const RtGemm *g) { return rt_least(g->n, g->slab_n); }
 
 int64_t rt_gemm_slab(const RtGemm *g)
 {
@@ -198,8 +198,8 @@ static void pack_slab(const RtGemm *g, float *to, const float *b, const Block *s
 }
 
 // What is packed for a slab is read until all have packed the next: there are two in turn.
-void rt_gemm(const RtGemm *g, float *y, const float *a, const float *b, float *pack, int team,
-             int rank)
+static void multiply_slabs(const RtGemm *g, float *y, const float *a, const float *b, float *pack,
+                           int team, int rank)
 {
     int64_t k = part_of(g->k, g->slab_k), n = slab_n(g), row_panels = rt_ceil_div(g->m, RT_MR);
     float *to = pack, *next = team > 1 ? pack + rt_gemm_slab(g) : pack;
@@ -230,4 +230,40 @@ void rt_gemm(const RtGemm *g, float *y, const float *a, const float *b, float *p
     if (team > 1) {
 #pragma omp barrier
     }
+}
+
+// Where threads have columns of their own, each packs all of a, but of b only what it reads, and
+// waits for nobody. That is better where a is the smaller one, if the columns can be shared out
+// about as evenly as the rows.
+static bool has_own_columns(const RtGemm *g, int team)
+{
+    int64_t rows = rt_ceil_div(g->m, RT_MR), columns = rt_ceil_div(g->n, RT_NR);
+    int64_t by_columns = rows * rt_ceil_div(columns, team);
+    int64_t by_rows = rt_ceil_div(rows, team) * columns;
+
+    return team > 1 && g->m <= g->n && columns >= team && by_columns <= by_rows + by_rows / 16;
+}
+
+// The thread's columns are a product of its own, its part of the room for slabs its own slab.
+static void multiply_columns(const RtGemm *g, float *y, const float *a, const float *b, float *pack,
+                             int team, int rank)
+{
+    int64_t panels = rt_ceil_div(g->n, RT_NR);
+    int64_t room = g->n <= g->slab_n ? panels : rt_least(panels, 2 * g->slab_n / RT_NR);
+    int64_t first = rt_share(panels, rank, team) * RT_NR, at = rt_share(room, rank, team) * RT_NR;
+    RtGemm own = *g;
+
+    own.n = rt_least(g->n, rt_share(panels, rank + 1, team) * RT_NR) - first;
+    own.slab_n = rt_share(room, rank + 1, team) * RT_NR - at;
+    multiply_slabs(&own, y + first * g->y_n, a, b + first * g->b_n,
+                   pack + at * part_of(g->k, g->slab_k), 1, 0);
+}
+
+void rt_gemm(const RtGemm *g, float *y, const float *a, const float *b, float *pack, int team,
+             int rank)
+{
+    if (has_own_columns(g, team))
+        multiply_columns(g, y, a, b, pack, team, rank);
+    else
+        multiply_slabs(g, y, a, b, pack, team, rank);
 }

@@ -33,11 +33,12 @@ static inline void rt_tile(float *c, int64_t c_i, bool is_more, int64_t k, const
 // Puts k rows of n ≤ RT_NR columns of b side by side, [k][RT_NR], zeros after the last column.
 void rt_pack_panel(float *to, const float *b, int64_t b_k, int64_t b_n, int64_t k, int64_t n);
 
-// y[m, n] = Σ_k a[m, k] · b[k, n], any strides; up to slab_k rows of b are packed at once. All
-// `team` threads of the parallel region call it, each with its `rank`, and with the same `pack`:
-// rt_gemm_slab(g) floats, twice as many for a team. The bits do not depend on `team`. k > 0.
+// y[m, n] = Σ_k a[m, k] · b[k, n], any strides; slabs of b, up to slab_k by slab_n, are packed at
+// once. All `team` threads of the parallel region call it, each with its `rank`, and with the same
+// `pack`: rt_gemm_slab(g) floats, for a team twice as many, if b is more than a slab. The bits do
+// not depend on `team`. k > 0.
 typedef struct RtGemm {
-    int64_t m, n, k, a_m, a_k, b_k, b_n, y_m, y_n, slab_k;
+    int64_t m, n, k, a_m, a_k, b_k, b_n, y_m, y_n, slab_k, slab_n;
 } RtGemm;
 int64_t rt_gemm_slab(const RtGemm *g);
 void rt_gemm(const RtGemm *g, float *y, const float *a, const float *b, float *pack, int team,

@@ -1,5 +1,5 @@
 // rt_dot against three nested loops: random shapes and strides, all layouts of the operands, batch
-// dims that can and cannot be folded; one thread against two, bit by bit.
+// dims that can and cannot be folded; one thread against two and five, bit by bit.
 #include "tests/runtime/kernels.h"
 
 static int64_t batches(const RtDot *p)
@@ -58,14 +58,15 @@ static int64_t operand(Random *r, RtDot *p, int64_t d0, int64_t d1, int64_t *s0,
 
 static void check(Random *r, RtDot *p)
 {
+    static const int threads[] = {1, 2, 5};
     int64_t na = operand(r, p, p->m, p->k, &p->a_m, &p->a_k, p->a_batch, true);
     int64_t nb = operand(r, p, p->k, p->n, &p->b_k, &p->b_n, p->b_batch, true);
     int64_t ny = operand(r, p, p->m, p->n, &p->y_m, &p->y_n, p->y_batch, false);
     float *a = draw_floats(r, na), *b = draw_floats(r, nb), *want = draw_floats(r, ny);
-    float *y[2];
+    float *y[3];
 
-    for (int t = 0; t < 2; t++) {
-        Rt rt = rt_new(t + 1, rt_dot_workspace(p));
+    for (int t = 0; t < 3; t++) {
+        Rt rt = rt_new(threads[t], rt_dot_workspace(p));
         y[t] = malloc(sizeof(float) * (size_t)(ny + 1));
         memcpy(y[t], want, sizeof(float) * (size_t)ny);
         rt_dot_init(&rt, 1, p);
@@ -74,12 +75,13 @@ static void check(Random *r, RtDot *p)
     }
     naive(p, want, a, b);
     check_floats("dot", y[0], want, ny, 1e-6 * sqrt((double)p->k + 1));
-    assert_memory_equal(y[0], y[1], sizeof(float) * (size_t)ny);
+    for (int t = 1; t < 3; t++)
+        assert_memory_equal(y[0], y[t], sizeof(float) * (size_t)ny);
     free(a);
     free(b);
     free(want);
-    free(y[0]);
-    free(y[1]);
+    for (int t = 0; t < 3; t++)
+        free(y[t]);
 }
 
 static void test_random_shapes(void **state)
@@ -97,11 +99,11 @@ static void test_random_shapes(void **state)
 
 static void test_large_shapes(void **state)
 {
-    static const int64_t size[][4] = {{1, 130, 300, 700}, {1, 25, 2500, 260}, {1, 2100, 33, 513},
-                                      {1, 1, 5000, 300},  {1, 5000, 1, 300},  {1, 3, 3, 20000},
-                                      {40, 40, 40, 40},   {3, 200, 100, 257}, {1, 257, 2049, 1},
-                                      {1, 1, 1, 100003},  {7, 1, 300, 64},    {1, 70, 1100, 2100},
-                                      {2, 60, 1100, 1030}};
+    static const int64_t size[][4] = {{1, 130, 300, 700},  {1, 25, 2500, 260}, {1, 2100, 33, 513},
+                                      {1, 1, 5000, 300},   {1, 5000, 1, 300},  {1, 3, 3, 20000},
+                                      {40, 40, 40, 40},    {3, 200, 100, 257}, {1, 257, 2049, 1},
+                                      {1, 1, 1, 100003},   {7, 1, 300, 64},    {1, 70, 1100, 2100},
+                                      {2, 60, 1100, 1030}, {1, 30, 4700, 40}};
     Random r = {2};
 
     for (size_t i = 0; i < sizeof size / sizeof *size; i++)
