@@ -114,6 +114,10 @@ void mesh_print_axes(const Mesh *m, const int *axis, int n, Text *t);  // "dp+tp
 // The name of the slowest link that an axis crosses.
 const char *mesh_link(const Cluster *c, const Mesh *m, int axis);
 
+// Does its link take an exchange's time, and not the rank's own memory? Then something else can go
+// on meanwhile.
+static inline bool axis_is_slow(const Mesh *m, int axis) { return m->beta[axis] > 4 * m->copy; }
+
 int mesh_ranks(const Mesh *m);
 int mesh_stride(const Mesh *m, int axis);  // ranks r and r + stride are neighbours along the axis
 int mesh_coordinate(const Mesh *m, int axis, int rank);

@@ -54,9 +54,8 @@ static const Field holder_fields[] = {
     {NEEDED(PlanHolder, BYTES, bytes)},
 };
 static const Field rival_fields[] = {
-    {NEEDED(PlanPreset, TEXT, name)},
-    {NEEDED(PlanPreset, FLAG, fits)},
-    {MAYBE(PlanPreset, SECONDS, seconds)},
+    {NEEDED(PlanPreset, TEXT, name)},      {NEEDED(PlanPreset, FLAG, fits)},
+    {MAYBE(PlanPreset, SECONDS, seconds)}, {MAYBE(PlanPreset, SECONDS, simulated)},
     {MAYBE(PlanPreset, BYTES, bytes)},
 };
 
@@ -80,10 +79,12 @@ static const Field file_fields[] = {
     {NEEDED(PlanFile, SECONDS, seconds)},
     {NEEDED(PlanFile, SECONDS, compute)},
     {NEEDED(PlanFile, SECONDS, communication)},
+    {MAYBE(PlanFile, SECONDS, cheapest)},
     {NEEDED(PlanFile, SECONDS, bound)},
     {MAYBE(PlanFile, SECONDS, simulated)},
     {MAYBE(PlanFile, SECONDS, exposed)},
     {MAYBE(PlanFile, SECONDS, hidden)},
+    {MAYBE(PlanFile, SECONDS, least)},
     {NEEDED(PlanFile, INT, meshes)},
     {MAYBE(PlanFile, INT, excluded)},
     {MAYBE(PlanFile, INT, left_out)},

@@ -65,6 +65,7 @@ typedef struct PlanPreset {
     const char *name;
     bool fits;
     double seconds;
+    double simulated;  // of its program; 0: that wasn't made
     int64_t bytes;
 } PlanPreset;
 
@@ -79,10 +80,12 @@ typedef struct PlanFile {
     PlanAxis *axis;
     int n_axes;
     double seconds, compute, communication;  // of a step
+    double cheapest;                         // … of the plan of the least sum, if it isn't this
     double bound;                            // no plan takes less
-    // Of the program's step: how long it takes, and of its communication what nothing hides, and what
-    // goes on beside computation.
+    // Of the program's step: how long it takes, and of its communication what nothing hides, and
+    // what goes on beside computation.
     double simulated, exposed, hidden;
+    double least;          // no plan's step is priced at less, whatever goes on beside what
     int meshes, excluded;  // that there were; … that hold nothing better by a bound
     int left_out;          // … that were too large to look at, which the bound doesn't cover
     int64_t bytes;         // of a rank, at the fullest moment

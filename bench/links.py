@@ -7,7 +7,7 @@ all_reduce: a sum of f32 over all ranks. Mbit/s: the bytes that have to cross th
 are those of the tensor, over the median time; share: of the rate that the link was shaped to.
 
 plans: a model's step on each link, as the search spreads it and as known ways do, each the best plan of its way for
-what `shardcc detect` measured there. Median ms, and in brackets what was foreseen. Plans that are equal are run
+what `shardcc detect` measured there. Median ms, and in brackets the simulated step. Plans that are equal are run
 once. /best: the searched plan's median over the least of all.
 
 overlap: what it hides, for the searched plan and two known ways. Median ms of a step with --no-overlap and without; of
@@ -130,7 +130,7 @@ class Planned:
             trainer = o.work / f"{self.name}_links{len(self.trainers)}"
             compile_plan(o.shardcc, model, path, cluster, trainer)
             self.trainers[key] = trainer
-        return self.trainers[key], plan["seconds"]
+        return self.trainers[key], plan["simulated"]
 
     def row(self, hosts, cluster):
         found, sides, problems, o = {}, {}, [], self.options

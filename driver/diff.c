@@ -57,6 +57,8 @@ static void totals(Arena *a, Columns *c, const PlanFile *x, const PlanFile *y)
 {
     add(c, "mesh", mesh_text(a, x), mesh_text(a, y));
     add(c, "step", time_text(a, x->seconds), time_text(a, y->seconds));
+    if (x->simulated > 0 && y->simulated > 0)
+        add(c, "simulated", time_text(a, x->simulated), time_text(a, y->simulated));
     add(c, "compute", time_text(a, x->compute), time_text(a, y->compute));
     add(c, "communication", time_text(a, x->communication), time_text(a, y->communication));
     add(c, "bound", time_text(a, x->bound), time_text(a, y->bound));

@@ -71,7 +71,8 @@ static void print_why(Arena *a, const char *what, const PlanEntry *e)
     else
         printf("%s takes %s\n", e->next,
                e->next_seconds < 0
-                   ? arena_string(a, "at least %s a step less", time_text(a, -e->next_seconds))
+                   ? arena_string(a, "at least %s a step less, if nothing went on beside it",
+                                  time_text(a, -e->next_seconds))
                    : "no longer");
 }
 

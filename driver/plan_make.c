@@ -51,7 +51,8 @@ static void make_presets(PlanFile *f, const Planned *p, Arena *a)
         bool fits = is_found(x->outcome);
         Text t = {0};
         preset_print(&x->preset, &t);
-        f->rival[i] = (PlanPreset){text_of(a, &t), fits, fits ? seconds_of(x->cost) : 0, x->peak};
+        f->rival[i] = (PlanPreset){text_of(a, &t), fits, fits ? seconds_of(x->cost) : 0,
+                                   seconds_of(x->step), x->peak};
     }
 }
 
@@ -61,16 +62,18 @@ void plan_make(PlanFile *f, const Cluster *c, const Spread *s, Arena *a)
     const Sharded *sharded = s->program->set[SET_TRAIN].sharded;
     const Graph *g = sharded->whole;
     int accumulate = s->program->accumulate;
-    Simulated simulated = program_simulate(s->program, SET_TRAIN, c);
 
     plan_file_make(f, g, c, &p->plan, accumulate, a);
-    f->seconds = seconds_of(p->answer.cost);
+    f->seconds = seconds_of(p->compute + p->communication);
+    if (p->answer.cost < p->compute + p->communication)
+        f->cheapest = seconds_of(p->answer.cost);
     f->compute = seconds_of(p->compute);
     f->communication = seconds_of(p->communication);
     f->bound = seconds_of(p->answer.bound);
-    f->simulated = simulated.seconds;
-    f->exposed = simulated.seconds - simulated.compute;
-    f->hidden = simulated.communication - f->exposed;
+    f->least = seconds_of(p->least);
+    f->simulated = s->step.seconds;
+    f->exposed = s->step.seconds - s->step.compute;
+    f->hidden = s->step.communication - f->exposed;
     f->meshes = p->n_searched + p->n_excluded + p->n_left_out;
     f->excluded = p->n_excluded;
     f->left_out = p->n_left_out;

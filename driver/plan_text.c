@@ -57,11 +57,15 @@ static void print_mesh(const PlanFile *f)
 
 static void print_step(Arena *a, const PlanFile *f)
 {
-    double gap = f->seconds > 0 ? (f->seconds - f->bound) / f->seconds : 0;
+    double cheapest = f->cheapest > 0 ? f->cheapest : f->seconds;
+    double gap = cheapest > 0 ? (cheapest - f->bound) / cheapest : 0;
 
     printf("%-9s %s predicted = compute %s + communication %s", "step", time_text(a, f->seconds),
            time_text(a, f->compute), time_text(a, f->communication));
-    printf("     bound %s, gap %.2g %%", time_text(a, f->bound), 100 * gap);
+    printf("     ");
+    if (f->cheapest > 0)
+        printf("cheapest %s, ", time_text(a, f->cheapest));
+    printf("bound %s, gap %.2g %%", time_text(a, f->bound), 100 * gap);
     if (f->meshes > 1)
         printf(", of %d meshes", f->meshes);
     if (f->excluded)
@@ -71,14 +75,13 @@ static void print_step(Arena *a, const PlanFile *f)
     printf("\n");
 }
 
-// Whatever goes on beside what: the longer of a plan's two times is no less than half their sum.
 static void print_schedule(Arena *a, const PlanFile *f)
 {
     if (!f->simulated)
         return;
-    printf("%-9s %s = compute %s + exposed communication %s (%s hidden)     bound %s\n",
+    printf("%-9s %s = compute %s + exposed communication %s (%s hidden)     bound %s, of prices\n",
            "simulated", time_text(a, f->simulated), time_text(a, f->simulated - f->exposed),
-           time_text(a, f->exposed), time_text(a, f->hidden), time_text(a, f->bound / 2));
+           time_text(a, f->exposed), time_text(a, f->hidden), time_text(a, f->least));
 }
 
 void plan_holders(Arena *a, const PlanFile *f, Text *t)
@@ -117,6 +120,16 @@ static int by_seconds(const void *x, const void *y)
     return one < other ? -1 : one > other;
 }
 
+static const char *rival_text(Arena *a, const PlanPreset *x)
+{
+    if (!x->fits)
+        return arena_string(a, "%s does not fit (%s)", x->name, bytes_text(a, (double)x->bytes));
+    if (x->simulated > 0)
+        return arena_string(a, "%s %s (simulated %s)", x->name, time_text(a, x->seconds),
+                            time_text(a, x->simulated));
+    return arena_string(a, "%s %s", x->name, time_text(a, x->seconds));
+}
+
 static void print_rivals(Arena *a, const PlanFile *f)
 {
     enum { MOST = 8, WIDTH = 118 };
@@ -128,11 +141,8 @@ static void print_rivals(Arena *a, const PlanFile *f)
     if (f->n_rivals)
         qsort(rival, (size_t)f->n_rivals, sizeof *rival, by_seconds);
     for (int i = 0; i < f->n_rivals && i <= MOST; i++) {
-        const char *text = i == MOST       ? arena_string(a, "%d more", f->n_rivals - MOST)
-                           : rival[i].fits ? arena_string(a, "%s %s", rival[i].name,
-                                                          time_text(a, rival[i].seconds))
-                                           : arena_string(a, "%s does not fit (%s)", rival[i].name,
-                                                          bytes_text(a, (double)rival[i].bytes));
+        const char *text =
+            i == MOST ? arena_string(a, "%d more", f->n_rivals - MOST) : rival_text(a, &rival[i]);
         bool wraps = column + (int)strlen(text) > WIDTH;
         if (i)
             column += printf(wraps ? "," : ", ");

@@ -111,11 +111,16 @@ static const Sharded *split(const Job *j, const Graph *g, const Plan *p)
     return s ? bucket(j->a, s) : NULL;
 }
 
+static LowerOptions program_options(const Job *j, int64_t memory)
+{
+    return (LowerOptions){
+        .fuse = !j->o->no_fuse, .accumulate = j->o->accumulate, .cluster = j->c, .memory = memory};
+}
+
 // The program of a plan, as quick as `memory` allows.
 static Program *lower_plan(const Job *j, const Plan *plan, int64_t memory, int64_t predict_limit)
 {
-    LowerOptions o = {
-        .fuse = !j->o->no_fuse, .accumulate = j->o->accumulate, .cluster = j->c, .memory = memory};
+    LowerOptions o = program_options(j, memory);
     Plan *p = arena_array(j->a, Plan, 2);
     Graph *predict = graph_twin(j->predict, j->a), *train = NULL;
 
@@ -146,20 +151,27 @@ static Program *make_program(const Job *j, const Plan *plan, int64_t memory)
 
 // A plan whose rows keep to the options, where there is one, or else of the least rows, and its
 // program for `memory`.
-static Spreading make(Job *j, const PlanOptions *o, int64_t memory, Spread *to)
+static Spreading make(Job *j, const PlanOptions *wish, int64_t memory, Spread *to)
 {
+    LowerOptions program = program_options(j, memory);
+    PlanOptions o = *wish;
+
+    o.program = j->train ? &program : NULL;
     *to = (Spread){.wish = j->wish};
     if (j->follows)
         to->planned.plan = j->given;
-    else if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, o, &to->planned, j->a, &j->at))
+    else if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
         return SPREAD_WRONG;
     if (!j->follows && !to->planned.answer.choice)
         return SPREAD_NOTHING;
     to->program = make_program(j, &to->planned.plan, memory);
-    return to->program ? SPREAD_DONE : SPREAD_WRONG;
+    if (!to->program)
+        return SPREAD_WRONG;
+    to->step = program_simulate(to->program, j->train ? SET_TRAIN : SET_PREDICT, j->c);
+    return SPREAD_DONE;
 }
 
-// Takes what fits and is cheaper. Presets and bound are those of the first search, whose limit was
+// Takes what fits and is faster. Presets and bounds are those of the first search, whose limit was
 // the memory itself.
 static void take(const Spread *x, Spread *best, int64_t memory)
 {
@@ -167,10 +179,11 @@ static void take(const Spread *x, Spread *best, int64_t memory)
     Answer *a = &y.planned.answer;
 
     if (x->program->arena_bytes > memory ||
-        (best->program->arena_bytes <= memory && a->cost >= best->planned.answer.cost))
+        (best->program->arena_bytes <= memory && x->step.seconds >= best->step.seconds))
         return;
     memcpy(y.planned.preset, best->planned.preset, sizeof y.planned.preset);
     y.planned.n_presets = best->planned.n_presets;
+    y.planned.least = best->planned.least;
     a->bound = a->cost > best->planned.answer.bound ? best->planned.answer.bound : a->cost;
     *best = y;
 }

@@ -17,6 +17,7 @@ typedef struct Spread {
     Planned planned;   // of the training graph; of the other one, if there is none
     PlanOptions wish;  // what was asked for: pins, preset, the bytes of a rank
     Program *program;  // its arena is what the plan takes of a rank's memory
+    Simulated step;    // … of its training, if there is one
 } Spread;
 
 // The cheapest plan for the ranks, mesh and memory of the options, or the one that they name, and

@@ -74,9 +74,6 @@ bool units_conflict(const Unit *a, const Unit *b)
 
 // ---- how long they take ----
 
-// Along an axis whose link takes an exchange's time, and not the rank's own memory.
-static bool is_slow(const Mesh *m, int64_t axis) { return m->beta[axis] > 4 * m->copy; }
-
 static double link_seconds(const Overlap *o, const Item *it)
 {
     const Sharded *s = o->l->s->sharded;
@@ -85,7 +82,7 @@ static double link_seconds(const Overlap *o, const Item *it)
     if (!n || !n->op->exchange || !s->node[it->nodes[0]].bytes)
         return 0;
     for (int i = 0; i < n->attr[0].n; i++)
-        if (is_slow(&s->plan->mesh, n->attr[0].v[i]))
+        if (axis_is_slow(&s->plan->mesh, (int)n->attr[0].v[i]))
             return 1e-12 * (double)s->node[it->nodes[0]].picoseconds;
     return 0;
 }

@@ -40,15 +40,23 @@ void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Pla
 // What is proved of presets' plans, where that is quick.
 #define PRESET_GAP 5e-3
 
+enum {
+    HIDING = 2,          // so much more than what is sent counts what nodes do, where that can hide
+    NEAR_PERCENT = 105,  // of the nodes' least cost: a plan that hiding can't make much better
+};
+
 typedef struct Finder {
     const Graph *g;
     const Mesh *m;
     const PlanOptions *o;
     PlanProblem q;
     Wide enough;
+    bool hides;  // some of what is sent can go on beside computation
     bool *keep;  // by alternative: pins allow it
     int n;       // of alternatives
     const unsigned *role;
+    PlanChoice choice[MOST_PRESETS + 2];  // that were found
+    int n_choices;
     Planned *to;
     Arena *arena, *own;
     Diag *d;
@@ -66,14 +74,14 @@ static int *kept_choice(const Problem *kept, const int *original, const int *cho
 }
 
 // The cheapest choice of the alternatives that are kept, beginning with the choice and the prices
-// of another answer (may be {0}). A brief search is for presets' plans, which are there to begin
-// with and to compare.
-static Answer solve_kept(const Finder *f, const bool *keep, const Answer *start, bool is_brief)
+// of another answer (may be {0}). A brief search is for plans to begin with and to compare.
+static Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, const Answer *start,
+                         bool is_brief)
 {
     Arena *own = arena_new();
     SolveOptions o = f->o->solve;
     int *original;
-    Problem kept = problem_restrict(&f->q.problem, keep, &original, own);
+    Problem kept = problem_restrict(p, keep, &original, own);
     Answer answer;
 
     o.is_brief = is_brief;
@@ -123,6 +131,13 @@ static bool no_preset(const Finder *f, int idle)
     return false;
 }
 
+static void add_choice(Finder *f, const Answer *x, int preset)
+{
+    if (is_found(x->outcome))
+        f->choice[f->n_choices++] =
+            (PlanChoice){.choice = x->choice, .preset = preset, .peak = x->peak, .at = x->at};
+}
+
 // The cheapest plan of all presets' ({0}: none fits).
 static Answer try_presets(Finder *f)
 {
@@ -134,9 +149,10 @@ static Answer try_presets(Finder *f)
     for (int i = 0; i < n; i++) {
         if (!keep_preset(f, &preset[i], keep, &idle))
             continue;
-        Answer x = solve_kept(f, keep, &(Answer){0}, true);
-        f->to->preset[f->to->n_presets++] =
-            (PresetPlan){preset[i], x.outcome, (int64_t)x.cost, x.peak};
+        Answer x = solve_kept(f, &f->q.problem, keep, &(Answer){0}, true);
+        add_choice(f, &x, f->to->n_presets);
+        f->to->preset[f->to->n_presets++] = (PresetPlan){
+            .preset = preset[i], .outcome = x.outcome, .cost = (int64_t)x.cost, .peak = x.peak};
         if (is_found(x.outcome) && (!best.choice || x.cost < best.cost))
             best = x;
     }
@@ -147,12 +163,12 @@ static Answer try_presets(Finder *f)
 // that was found.
 static Answer find_cheapest(Finder *f, const bool *keep, const Answer *start)
 {
-    Answer answer = solve_kept(f, keep, start, f->o->is_brief);
+    Answer answer = solve_kept(f, &f->q.problem, keep, start, f->o->is_brief);
 
     if (answer.outcome != OUTCOME_INFEASIBLE || !answer.choice)
         return answer;
     f->q.problem.limit = answer.least;
-    Answer least = solve_kept(f, keep, &(Answer){.choice = answer.choice}, true);
+    Answer least = solve_kept(f, &f->q.problem, keep, &(Answer){.choice = answer.choice}, true);
     if (!least.choice)
         return answer;
     answer.choice = least.choice;
@@ -161,42 +177,130 @@ static Answer find_cheapest(Finder *f, const bool *keep, const Answer *start)
     return answer;
 }
 
-static bool find_answer(Finder *f)
+// What nodes cost at least, each for itself.
+static Wide least_compute(const Finder *f, const bool *keep)
 {
-    const Graph *g = f->g;
+    const Problem *p = &f->q.problem;
+    Wide sum = 0;
+
+    for (int i = 0; i < p->n_nodes; i++) {
+        int64_t least = INT64_MAX;
+        for (int k = p->first[i]; k < p->first[i + 1]; k++)
+            least = keep[k] && p->cost[k] < least ? p->cost[k] : least;
+        sum += least;
+    }
+    return sum * f->q.unit;
+}
+
+// The cheapest choice, if what is sent counted half, as some of it goes on beside computation.
+static Answer find_hiding(const Finder *f, const bool *keep)
+{
+    Problem p = f->q.problem;
+    int64_t *cost = arena_array(f->own, int64_t, f->n);
+
+    for (int k = 0; k < f->n; k++)
+        cost[k] = HIDING * p.cost[k];
+    p.cost = cost;
+    return solve_kept(f, &p, keep, &f->to->answer, true);
+}
+
+// Of a plan whose nodes cost c, and all that is sent m, a step takes x · c + (1 - x) · m at least,
+// for any x from 1/2 to 1, whatever of m goes on beside c: bounds of such sums are bounds of it.
+static void find_least(Finder *f, const bool *keep)
+{
+    Planned *to = f->to;
+    Wide compute = least_compute(f, keep), half = to->answer.bound / 2;
+
+    to->least = to->answer.outcome == OUTCOME_INFEASIBLE || compute > half ? compute : half;
+    if (!f->hides || f->o->is_brief || 100 * to->answer.cost <= NEAR_PERCENT * compute)
+        return;
+    Answer x = find_hiding(f, keep);
+    add_choice(f, &x, -1);
+    if (is_found(x.outcome) && x.bound / (HIDING + 1) > to->least)
+        to->least = x.bound / (HIDING + 1);
+}
+
+// Of what was found, the plan.
+static void choose(Finder *f)
+{
+    Planned *to = f->to;
+    int best = plan_choose(&f->q, f->g, f->m, f->o->program, f->choice, f->n_choices);
+
+    for (int i = 0; i < f->n_choices; i++)
+        if (f->choice[i].preset >= 0)
+            to->preset[f->choice[i].preset].step = f->choice[i].step;
+    to->answer.choice = f->choice[best].choice;
+    to->answer.peak = f->choice[best].peak;
+    to->answer.at = f->choice[best].at;
+    to->step = f->choice[best].step;
+}
+
+static bool find_answer(Finder *f, const bool *keep, const Answer *start)
+{
+    Answer *x = &f->to->answer;
+
+    *x = find_cheapest(f, keep, start);
+    find_least(f, keep);
+    f->choice[0] = (PlanChoice){.choice = x->choice, .preset = -1, .peak = x->peak, .at = x->at};
+    if (f->hides && is_found(x->outcome))
+        choose(f);
+    return true;
+}
+
+static bool find_plan(Finder *f)
+{
+    bool *keep = arena_array(f->own, bool, f->n);
+    Answer start = {0};
     int idle;
 
-    f->n = f->q.problem.first[f->q.problem.n_nodes];
-    f->keep = arena_array(f->own, bool, f->n);
-    f->role = preset_roles(&f->q, g, f->own);
-    memset(f->keep, true, (size_t)f->n * sizeof *f->keep);
-    if (!pins_apply(&f->q, g, f->m, f->o, f->keep, f->d))
+    if (!pins_apply(&f->q, f->g, f->m, f->o, f->keep, f->d))
         return false;
-    if (!f->o->preset) {
-        Answer start = {0};
-        if (!f->o->is_alone && !f->o->is_brief)
-            start = try_presets(f);
-        f->to->answer = find_cheapest(f, f->keep, &start);
-        return true;
-    }
-    bool *keep = arena_array(f->own, bool, f->n);
-    if (!keep_preset(f, f->o->preset, keep, &idle))
+    if (f->o->preset && !keep_preset(f, f->o->preset, keep, &idle))
         return no_preset(f, idle);
-    f->to->answer = find_cheapest(f, keep, &(Answer){0});
-    return true;
+    if (f->o->preset)
+        return find_answer(f, keep, &start);
+    if (!f->o->is_alone && !f->o->is_brief)
+        start = try_presets(f);
+    return find_answer(f, f->keep, &start);
+}
+
+static bool has_slow_axis(const Mesh *m)
+{
+    for (int a = 0; a < m->n_axes; a++)
+        if (axis_is_slow(m, a))
+            return true;
+    return false;
 }
 
 bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
                      const Lives *lives, Wide enough, Planned *to, Arena *a, Diag *d)
 {
     Arena *own = arena_new();
-    Finder f = {.g = g, .m = m, .o = o, .enough = enough, .to = to, .arena = a, .own = own, .d = d};
+    Finder f = {.g = g,
+                .m = m,
+                .o = o,
+                .enough = enough,
+                .hides = o->program && has_slow_axis(m),
+                .n_choices = 1,  // the cheapest comes first
+                .to = to,
+                .arena = a,
+                .own = own,
+                .d = d};
 
     *to = (Planned){.plan.mesh = *m, .n_searched = 1};
-    bool ok = plan_build(&f.q, g, c, m, o, lives, own, d) && find_answer(&f);
+    if (!plan_build(&f.q, g, c, m, o, lives, own, d)) {
+        arena_free(own);
+        return false;
+    }
+    f.n = f.q.problem.first[f.q.problem.n_nodes];
+    f.keep = arena_array(own, bool, f.n);
+    f.role = preset_roles(&f.q, g, own);
+    memset(f.keep, true, (size_t)f.n * sizeof *f.keep);
+    bool ok = find_plan(&f);
     if (ok && to->answer.choice) {
         plan_of_choice(&f.q, g, to->answer.choice, &to->plan, a);
         plan_report(&f.q, g, to, a);
+        to->step = to->step ? to->step : to->compute + to->communication;
     }
     arena_free(own);
     return ok;

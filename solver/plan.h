@@ -2,7 +2,7 @@
 #ifndef SHARDCC_SOLVER_PLAN_H
 #define SHARDCC_SOLVER_PLAN_H
 
-#include "analyzer/analyzer.h"
+#include "lower/lower.h"
 #include "solver/solver.h"
 
 typedef enum PinKind {
@@ -45,7 +45,10 @@ typedef struct PlanOptions {
     const Preset *preset;  // that the plan keeps to; NULL: none
     bool is_alone;         // without the plans of all presets beside it …
     bool is_brief;         // … and the first one that is found
-    SolveOptions solve;    // start and enough are the search's
+    // How programs are made of plans: where exchanges can go on beside computation, the plan is of
+    // those that were found the one whose program takes the shortest step. NULL: the cheapest.
+    const LowerOptions *program;
+    SolveOptions solve;  // start and enough are the search's
 } PlanOptions;
 
 // The best alternative to a decision with all others held, and what it costs more (picoseconds a
@@ -61,16 +64,21 @@ typedef struct PresetPlan {
     Preset preset;
     Outcome outcome;
     int64_t cost;  // picoseconds a step, where there is one
+    int64_t step;  // … as its program takes; 0: that wasn't made
     int64_t peak;  // bytes; where none fits, the least
 } PresetPlan;
 
 enum { MOST_PRESETS = 64 };  // that are reported
 
 typedef struct Planned {
-    Plan plan;      // where answer.choice isn't NULL
-    Answer answer;  // costs are picoseconds a step; bytes are those of lives_find
+    Plan plan;  // where answer.choice isn't NULL
+    // Costs are picoseconds a step, of the cheapest plan that was found; choice and bytes, which
+    // are those of lives_find, are the plan's.
+    Answer answer;
+    Wide least;  // picoseconds: whatever goes on beside what, no plan's step is priced at less
     // Where answer.choice isn't NULL:
-    int64_t compute, communication;  // picoseconds a step, which add up to the cost
+    int64_t compute, communication;  // picoseconds a step, as priced …
+    int64_t step;                    // … and as the program takes them, or else their sum
     Next *rest;                      // by ValueId
     Next *use;                       // by 3 · ValueId + phase, as Plan.use
     Next *strategy;                  // by NodeId

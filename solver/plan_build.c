@@ -320,8 +320,9 @@ static void need_pairings(Builder *b, NodeId n, int *reader)
 
 // ---- units ----
 
-// Presolve adds costs up: the sum of the largest of all variables and pairs stays below this.
-#define MOST_COSTS (INT64_C(1) << 55)
+// Presolve adds costs up: the sum of the largest of all variables and pairs stays below this, and
+// below the double where nodes count twice.
+#define MOST_COSTS (INT64_C(1) << 54)
 
 static double largest(const int64_t *cost, int64_t n)
 {

@@ -2,7 +2,6 @@
 #ifndef SHARDCC_SOLVER_PLAN_BUILD_H
 #define SHARDCC_SOLVER_PLAN_BUILD_H
 
-#include "lower/lower.h"
 #include "solver/plan.h"
 
 // ---- plan_build.c ----
@@ -133,7 +132,27 @@ int preset_demand(const PlanProblem *q, const Graph *g, const unsigned *role, co
 // the first mesh.
 int presets_of(const Mesh *m, bool is_first, Preset to[MOST_PRESETS]);
 
+// ---- plan_step.c ----
+// A choice of the problem that may be the plan.
+typedef struct PlanChoice {
+    int *choice;
+    int preset;  // its place among those reported; -1: it is of none
+    int64_t peak;
+    int at;
+    int64_t compute, communication;  // as priced
+    int64_t step;                    // of its program; 0: there was no use in making that
+    bool fits;                       // … into the memory of a rank
+} PlanChoice;
+
+// The place of the choice whose program takes the shortest step, of n. A choice is tried if prices
+// don't say that it takes longer than the best so far; the first always is.
+int plan_choose(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,
+                PlanChoice *c, int n);
+
 // ---- plan_report.c ----
+// Picoseconds of nodes, and of all that moves values.
+void choice_price(const PlanProblem *q, const int *choice, int64_t *compute,
+                  int64_t *communication);
 // What a plan that was found costs and holds, and what stands next to it.
 void plan_report(const PlanProblem *q, const Graph *g, Planned *to, Arena *a);
 

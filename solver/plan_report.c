@@ -131,17 +131,24 @@ static void find_all_next(const PlanProblem *q, const Graph *g, Planned *to, Are
         to->strategy[n] = next[q->of_node[q->alike.node[n]]];
 }
 
-void plan_report(const PlanProblem *q, const Graph *g, Planned *to, Arena *a)
+void choice_price(const PlanProblem *q, const int *choice, int64_t *compute, int64_t *communication)
 {
     const Problem *p = &q->problem;
+
+    *compute = *communication = 0;
+    for (int i = 0; i < p->n_nodes; i++)
+        *compute += p->cost[p->first[i] + choice[i]];
+    for (const Edge *e = p->edge; e < p->edge + p->n_edges; e++)
+        *communication += edge_cost(p, e, choice[e->a], choice[e->b]);
+    *compute *= q->unit;
+    *communication *= q->unit;
+}
+
+void plan_report(const PlanProblem *q, const Graph *g, Planned *to, Arena *a)
+{
     Arena *scratch = arena_new();
 
-    for (int i = 0; i < p->n_nodes; i++)
-        to->compute += p->cost[p->first[i] + to->answer.choice[i]];
-    for (const Edge *e = p->edge; e < p->edge + p->n_edges; e++)
-        to->communication += edge_cost(p, e, to->answer.choice[e->a], to->answer.choice[e->b]);
-    to->compute *= q->unit;
-    to->communication *= q->unit;
+    choice_price(q, to->answer.choice, &to->compute, &to->communication);
     find_all_next(q, g, to, a, scratch);
     arena_free(scratch);
 }

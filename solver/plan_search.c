@@ -61,14 +61,15 @@ static bool is_better(const Planned *x, const Planned *best)
         return !best->n_searched;
     if (is_found(x->answer.outcome) != is_found(best->answer.outcome))
         return is_found(x->answer.outcome);
-    return is_found(x->answer.outcome) ? x->answer.cost < best->answer.cost
-                                       : x->answer.peak < best->answer.peak;
+    return is_found(x->answer.outcome) ? x->step < best->step : x->answer.peak < best->answer.peak;
 }
 
 static void take(Planned *to, const Planned *x)
 {
     Planned all = is_better(x, to) ? *x : *to;
 
+    if (is_found(x->answer.outcome))  // only what is cheaper was looked for
+        all.answer.cost = x->answer.cost;
     all.n_searched = to->n_searched + 1;
     all.n_excluded = to->n_excluded;
     memcpy(all.preset, to->preset, sizeof all.preset);
@@ -78,10 +79,11 @@ static void take(Planned *to, const Planned *x)
 }
 
 // What is proved of all meshes.
-static void conclude(Planned *to, Wide bound, double gap)
+static void conclude(Planned *to, Wide bound, Wide least, double gap)
 {
     Answer *x = &to->answer;
 
+    to->least = least;
     x->bound = bound < x->cost ? bound : x->cost;
     x->outcome = answer_gap(x->cost, x->bound) <= gap ? OUTCOME_PROVED : OUTCOME_FOUND;
 }
@@ -103,7 +105,7 @@ static Wide least_floor(const Graph *g, const Cluster *c, const Mesh *mesh, int 
 static void conclude_least(Planned *to, Wide floor)
 {
     to->answer.cost = to->compute + to->communication;
-    to->answer.bound = floor < to->answer.cost ? floor : to->answer.cost;
+    to->least = to->answer.bound = floor < to->answer.cost ? floor : to->answer.cost;
 }
 
 static bool no_preset(const Preset *p, const Mesh *m, int n, Diag *d)
@@ -142,7 +144,7 @@ bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, cons
 {
     Candidate *all = arena_array(a, Candidate, n);
     int count = find_candidates(g, c, mesh, n, o, all);
-    Wide bound = WIDE_MOST;  // of the meshes on which something fits
+    Wide bound = WIDE_MOST, least = WIDE_MOST;  // of the meshes on which something fits
     Lives lives;
 
     *to = (Planned){.plan.mesh = mesh[0]};
@@ -159,15 +161,17 @@ bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, cons
             if (!plan_find_below(g, c, &mesh[all[i].mesh], o, &lives,
                                  is_there ? to->answer.cost : 0, &x, a, d))
                 return false;
-            if (x.answer.outcome != OUTCOME_INFEASIBLE && x.answer.bound < bound)
-                bound = x.answer.bound;
+            if (x.answer.outcome != OUTCOME_INFEASIBLE) {
+                bound = x.answer.bound < bound ? x.answer.bound : bound;
+                least = x.least < least ? x.least : least;
+            }
             take(to, &x);
         }
     }
     if (!count)
         return no_preset(o->preset, mesh, n, d);
     if (is_found(to->answer.outcome))
-        conclude(to, bound, o->solve.gap);
+        conclude(to, bound, least, o->solve.gap);
     else if (to->answer.choice)
         conclude_least(to, least_floor(g, c, mesh, n, o));
     return true;
