@@ -31,16 +31,18 @@ static bool needs_held(const Stretch *s, const Unit *u)
 }
 
 // What only those read that can wait can wait too: what is taken out of joined gradients.
+// Exchanges that can are noted.
 static void find_patient(Stretch *s)
 {
     for (int i = s->n_units - 1; i >= 0; i--) {
         Unit *u = &s->unit[i];
-        bool is_urgent = u->first < u->last || u->link;
+        bool is_urgent = false;
         for (int k = 0; k < u->n_touches; k++) {
             const State *x = &s->state[u->touch[k].place];
             is_urgent |= x->is_written || (u->touch[k].writes && x->is_read);
         }
-        u->can_wait |= !is_urgent;
+        u->is_awaited = is_urgent;
+        u->can_wait |= !is_urgent && u->first == u->last && !u->link;
         for (int k = 0; k < u->n_touches && !u->can_wait; k++) {
             State *x = &s->state[u->touch[k].place];
             *(u->touch[k].writes ? &x->is_written : &x->is_read) = true;
@@ -121,6 +123,25 @@ static void hold_back(Stretch *s, int late)
     s->idle += s->now > s->link_free ? s->now : s->link_free;
 }
 
+// What can't wait must not do so behind much longer exchanges that can, as these would then hide
+// behind nothing: it is a call, which shares the link with them.
+static void find_calls(Stretch *s)
+{
+    enum { MUCH = 8 };
+    double longest = 0;
+
+    for (int i = 0; i < s->n_units; i++)
+        if (!s->unit[i].is_awaited && s->unit[i].link > longest)
+            longest = s->unit[i].link;
+    for (int i = 0; i < s->n_units; i++) {
+        Unit *u = &s->unit[i];
+        if (!u->is_awaited || MUCH * u->link > longest)
+            continue;
+        u->seconds += u->link;
+        u->link = 0;
+    }
+}
+
 // ---- making early ----
 
 static void find_feeders(Stretch *s)
@@ -195,6 +216,7 @@ void hold_order(Stretch *s)
     const double worth = 0.02;  // of an iteration's time, for memory of another one
 
     find_patient(s);
+    find_calls(s);
     find_feeders(s);
     order_late(s, 0);
     if (!s->is_loop || s->idle <= worth * s->now)

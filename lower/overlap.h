@@ -23,10 +23,11 @@ typedef struct Unit {
     double link;     // … or of an exchange that can go on beside it; else 0
     double feeds;    // … of such an exchange of what it makes; else 0
     bool can_wait;
-    int late;   // turns of the loop after its iteration's
-    int slot;   // of an exchange that does go on; 1 + its number
-    int need;   // … the place in the order of what has to wait for it …
-    int until;  // … which is so late
+    bool is_awaited;  // by what can't wait
+    int late;         // turns of the loop after its iteration's
+    int slot;         // of an exchange that does go on; 1 + its number
+    int need;         // … the place in the order of what has to wait for it …
+    int until;        // … which is so late
 } Unit;
 
 // Of each place: when what is under way will have written it, or read it; how many of those that

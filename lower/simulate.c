@@ -14,6 +14,16 @@ typedef struct Clock {
 
 static int slot_of(const Item *it, int layer) { return it->slot + layer % it->n_slots; }
 
+// A call shares the link with what is on its way, which takes as much longer.
+static void delay(Clock *k, double seconds)
+{
+    for (int i = 1; i <= k->p->n_slots && k->link_free > k->now; i++)
+        if (k->done[i] > k->now)
+            k->done[i] += seconds;
+    k->link_free = (k->now > k->link_free ? k->now : k->link_free) + seconds;
+    k->now += seconds;
+}
+
 // A call ends before the next begins, unless it has a slot.
 static void exchange(Clock *k, const Item *it, int layer)
 {
@@ -25,12 +35,13 @@ static void exchange(Clock *k, const Item *it, int layer)
         k->sum.compute += seconds;
         return;
     }
-    k->link_free = (k->now > k->link_free ? k->now : k->link_free) + seconds;
     k->sum.communication += seconds;
-    if (it->slot)
-        k->done[slot_of(it, layer)] = k->link_free;
-    else
-        k->now = k->link_free;
+    if (!it->slot) {
+        delay(k, seconds);
+        return;
+    }
+    k->link_free = (k->now > k->link_free ? k->now : k->link_free) + seconds;
+    k->done[slot_of(it, layer)] = k->link_free;
 }
 
 static void work(Clock *k, const Item *it)

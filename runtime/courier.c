@@ -90,6 +90,7 @@ bool rt_courier_open(Rt *rt, const RtModel *m)
     c->lock = &k->transport;
     k->comm = *c;
     k->comm.is_awaited = &k->is_awaited;
+    k->comm.lane = 1;
     k->comm.pending = rt_alloc((size_t)RT_MOST_MESSAGES(c), sizeof *c->pending);
     k->comm.source = rt_alloc((size_t)c->ranks, sizeof *c->source);
     memset(k->comm.bytes, 0, sizeof k->comm.bytes);
@@ -146,8 +147,10 @@ void rt_courier_yield(RtComm *c, int axis)
 {
     RtCourier *k = c->courier;
 
-    if (k)
-        wait_for(k, axis >= 0 && c->far[axis].n == 1 ? k->boards : k->started);
+    if (k && axis < 0)
+        wait_for(k, k->started);
+    else if (k && c->near[axis].n > 1)
+        wait_for(k, k->boards);
 }
 
 int64_t rt_courier_bytes(const RtComm *c, RtExchangeKind kind, int axis)

@@ -9,7 +9,8 @@
 
 #include "runtime/comm.h"
 
-// Messages between two ranks arrive in the order in which they were sent. Buffers stay as they are
+// Messages between two ranks arrive in the order in which they were sent, those of each lane for
+// themselves. Buffers stay as they are
 // until `test` says that a message has gone.
 enum { RT_MOST_BYTES = 1 << 30 };  // of one message
 struct RtTransport {
@@ -75,11 +76,12 @@ struct RtComm {
     // Two threads may talk to other ranks, the rank's own and its courier (courier.c), which has an
     // RtComm of its own. `lock` is for the transport and `waits`.
     struct RtCourier *courier;      // NULL: there is none, or this is its RtComm
+    int lane;                       // the courier's is 1
     const atomic_bool *is_awaited;  // the courier's: does the rank's thread wait for it? Else NULL
     pthread_mutex_t *lock;
 };
 
-// On their way at once; see rt_exchange_rounds.
+// On their way at once in a lane; see rt_exchange_rounds.
 #define RT_MOST_MESSAGES(c) (64 + 4 * (c)->ranks)
 
 static inline int rt_peer(const RtComm *c, const RtGroup *g, int i)
@@ -87,8 +89,8 @@ static inline int rt_peer(const RtComm *c, const RtGroup *g, int i)
     return c->rank + (i - g->me) * g->stride;
 }
 
-// Before a call on the rank's own thread that sends messages along `axis` (-1: between any ranks):
-// waits until nothing that was started needs the same links, or boards.
+// Before a call on the rank's own thread along `axis`: waits until nothing that was started needs
+// the same boards; -1, between any ranks: until nothing is under way.
 void rt_courier_yield(RtComm *c, int axis);
 // What it has sent of rt_comm_bytes.
 int64_t rt_courier_bytes(const RtComm *c, RtExchangeKind kind, int axis);

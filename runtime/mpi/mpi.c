@@ -9,7 +9,7 @@
 #include "runtime/internal.h"
 #include "runtime/transport.h"
 
-enum { DATA, WARNING };  // tags
+enum { WARNING, DATA };  // tags; of a lane: DATA + its number
 enum { BOARD_ALIGN = _Alignof(RtBoard) };
 
 typedef struct Mpi {
@@ -69,7 +69,7 @@ static bool mpi_open(RtComm *c)
     MPI_Comm_size(s->world, &c->ranks);
     c->state = s;
     c->board = rt_alloc((size_t)c->ranks, sizeof *c->board);
-    s->n_messages = RT_MOST_MESSAGES(c);
+    s->n_messages = 2 * RT_MOST_MESSAGES(c);
     s->message = rt_alloc((size_t)s->n_messages, sizeof(MPI_Request));
     for (int i = 0; i < s->n_messages; i++)
         s->message[i] = MPI_REQUEST_NULL;
@@ -105,7 +105,7 @@ static int mpi_send(RtComm *c, int to, const void *data, int64_t bytes)
     Mpi *s = c->state;
     int i = free_number(s);
 
-    int error = MPI_Isend(data, (int)bytes, MPI_BYTE, to, DATA, s->world, &s->message[i]);
+    int error = MPI_Isend(data, (int)bytes, MPI_BYTE, to, DATA + c->lane, s->world, &s->message[i]);
     return error == MPI_SUCCESS ? i : -1;
 }
 
@@ -114,7 +114,8 @@ static int mpi_receive(RtComm *c, int from, void *data, int64_t bytes)
     Mpi *s = c->state;
     int i = free_number(s);
 
-    int error = MPI_Irecv(data, (int)bytes, MPI_BYTE, from, DATA, s->world, &s->message[i]);
+    int error =
+        MPI_Irecv(data, (int)bytes, MPI_BYTE, from, DATA + c->lane, s->world, &s->message[i]);
     return error == MPI_SUCCESS ? i : -1;
 }
 

@@ -155,21 +155,21 @@ static int64_t extent(int64_t whole, int64_t piece, int i)
 
 // ---- collectives ----
 
-// Right here, or on a thread of its own, beside one along the other axis.
+// Right here, or on a thread of its own, beside one along each axis.
 static void call(Test *t, RtCollective *f, const void *x)
 {
     const RtMesh *m = &t->rt.comm->model->mesh;
-    RtExchange other = {RT_I64, .axis = 1 - t->p.axis, .outer = 1, .whole = 1000, .inner = 1};
-    int64_t count[1000] = {1};
 
     if (!t->is_beside) {
         f(&t->rt, &t->p, t->y, x);
         return;
     }
     rt_start(&t->rt, 1, f, &t->p, t->y, x);
-    if (m->n_axes == 2) {
+    for (int axis = 0; axis < m->n_axes; axis++) {
+        RtExchange other = {RT_I64, .axis = axis, .outer = 1, .whole = 1000, .inner = 1};
+        int64_t count[1000] = {1};
         rt_all_reduce(&t->rt, &other, count, count);
-        t->wrong += count[0] != m->size[other.axis];
+        t->wrong += count[0] != m->size[axis];
     }
     rt_wait(&t->rt, 1);
 }
