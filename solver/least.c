@@ -5,6 +5,9 @@
 
 #include "solver/search.h"
 
+// Work for each alternative and pair that is much.
+enum { VAIN = 5 };
+
 // Costs of nothing, or forbidden. Edges that follow each other share theirs if they did.
 static void forget_costs(const Problem *p, Problem *q, Arena *a)
 {
@@ -117,8 +120,10 @@ Least least_peak(const Problem *p, int *choice, uint64_t seed, int64_t work, con
 
     forget_costs(p, &q, a);
     q.limit = 0;
-    // Small problems need little of the work.
+    // Small problems need little of the work; where much of it finds nothing, and the bound is far,
+    // more won't.
     for (int64_t part = 100000; part <= work; part *= 8) {
+        int64_t before = least.is_found ? least.peak : INT64_MAX;
         find_low(&q, &dual, &least, choice, seed++, part / 2, w);
         r = q;
         leave_out(&r, least.is_found ? least.peak : all_bytes(p), a);
@@ -126,6 +131,9 @@ Least least_peak(const Problem *p, int *choice, uint64_t seed, int64_t work, con
         if (bound > least.bound)
             least.bound = bound > INT64_MAX ? INT64_MAX : (int64_t)bound;
         if (least.bound == INT64_MAX || (least.is_found && least.peak <= least.bound))
+            break;
+        if (part > VAIN * problem_size(p) && least.is_found && least.peak == before &&
+            least.bound < least.peak / 2)
             break;
     }
     arena_free(a);
