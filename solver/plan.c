@@ -2,6 +2,8 @@
 #include "solver/plan_build.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 // What is decided by no variable: the use of a value with one reader is what that needs.
@@ -58,7 +60,7 @@ typedef struct Finder {
     PlanChoice choice[MOST_PRESETS + 2];  // that were found
     int n_choices;
     Planned *to;
-    Arena *arena, *own;
+    Arena *arena, *own, *beside;  // beside: of a second thread
     Diag *d;
 } Finder;
 
@@ -138,23 +140,62 @@ static void add_choice(Finder *f, const Answer *x, int preset)
             (PlanChoice){.choice = x->choice, .preset = preset, .peak = x->peak, .at = x->at};
 }
 
+typedef struct Trial {
+    bool is_there;
+    Answer answer;
+} Trial;
+
+// What tries presets: several threads, each on a copy with arenas of its own.
+typedef struct Trials {
+    const Finder *f;
+    int n;
+    const Preset *preset;
+    Trial *trial;
+    atomic_int *next;  // that nobody has begun with
+    Arena *arena;
+} Trials;
+
+static void *try_some(void *trials)
+{
+    Trials *t = trials;
+    Finder f = *t->f;
+    int idle;
+
+    f.arena = f.own = t->arena;
+    bool *keep = arena_array(f.own, bool, f.n);
+    for (int i; (i = atomic_fetch_add(t->next, 1)) < t->n;) {
+        t->trial[i].is_there = keep_preset(&f, &t->preset[i], keep, &idle);
+        if (t->trial[i].is_there)
+            t->trial[i].answer = solve_kept(&f, &f.q.problem, keep, &(Answer){0}, true);
+    }
+    return NULL;
+}
+
 // The cheapest plan of all presets' ({0}: none fits).
 static Answer try_presets(Finder *f)
 {
     Preset preset[MOST_PRESETS];
-    bool *keep = arena_array(f->own, bool, f->n);
+    Trial trial[MOST_PRESETS] = {0};
     Answer best = {0};
-    int n = presets_of(f->m, !f->enough, preset), idle;
+    atomic_int next = 0;
+    pthread_t other;
+    Trials all = {f, presets_of(f->m, !f->enough, preset), preset, trial, &next, f->own};
+    Trials apart = all;
 
-    for (int i = 0; i < n; i++) {
-        if (!keep_preset(f, &preset[i], keep, &idle))
+    apart.arena = f->beside;
+    bool is_apart = f->o->solve.threads > 1 && !pthread_create(&other, NULL, try_some, &apart);
+    try_some(&all);
+    if (is_apart)
+        pthread_join(other, NULL);
+    for (int i = 0; i < all.n; i++) {
+        const Answer *x = &trial[i].answer;
+        if (!trial[i].is_there)
             continue;
-        Answer x = solve_kept(f, &f->q.problem, keep, &(Answer){0}, true);
-        add_choice(f, &x, f->to->n_presets);
+        add_choice(f, x, f->to->n_presets);
         f->to->preset[f->to->n_presets++] = (PresetPlan){
-            .preset = preset[i], .outcome = x.outcome, .cost = (int64_t)x.cost, .peak = x.peak};
-        if (is_found(x.outcome) && (!best.choice || x.cost < best.cost))
-            best = x;
+            .preset = preset[i], .outcome = x->outcome, .cost = (int64_t)x->cost, .peak = x->peak};
+        if (is_found(x->outcome) && (!best.choice || x->cost < best.cost))
+            best = *x;
     }
     return best;
 }
@@ -229,7 +270,9 @@ static void choose(Finder *f)
     for (int i = 0; i < f->n_choices; i++)
         if (f->choice[i].preset >= 0)
             to->preset[f->choice[i].preset].step = f->choice[i].step;
-    to->answer.choice = f->choice[best].choice;
+    to->answer.choice = arena_array(f->arena, int, f->q.problem.n_nodes);
+    memcpy(to->answer.choice, f->choice[best].choice,
+           (size_t)f->q.problem.n_nodes * sizeof *to->answer.choice);
     to->answer.peak = f->choice[best].peak;
     to->answer.at = f->choice[best].at;
     to->step = f->choice[best].step;
@@ -285,10 +328,12 @@ bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const Plan
                 .to = to,
                 .arena = a,
                 .own = own,
+                .beside = arena_new(),
                 .d = d};
 
     *to = (Planned){.plan.mesh = *m, .n_searched = 1};
     if (!plan_build(&f.q, g, c, m, o, lives, own, d)) {
+        arena_free(f.beside);
         arena_free(own);
         return false;
     }
@@ -302,6 +347,7 @@ bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const Plan
         plan_report(&f.q, g, to, a);
         to->step = to->step ? to->step : to->compute + to->communication;
     }
+    arena_free(f.beside);
     arena_free(own);
     return ok;
 }
