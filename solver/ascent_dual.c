@@ -47,8 +47,7 @@ static int64_t whole(double x, int shift)
     return y > 0x1p60 ? INT64_C(1) << 60 : y < -0x1p60 ? -(INT64_C(1) << 60) : llround(y);
 }
 
-// Of the state behind a sweep forward.
-static void to_dual(Ascent *s, Dual *d, Arena *a)
+void ascent_to_dual(Ascent *s, Dual *d, Arena *a)
 {
     const Field *f = s->f;
     int64_t n = s->first_message[f->p->n_edges];
@@ -84,6 +83,16 @@ void ascent_warm(Ascent *s, const Dual *d)
     ascent_rent(s);
 }
 
+void ascent_raise(Ascent *s, bool has_prices, int64_t work, const Watch *w)
+{
+    // Prices that are known wait for messages that go with them.
+    ascent_settle(s, (Climb){0, 0, has_prices ? work : work / 2, DBL_MAX, w});
+    ascent_keep(s);
+    ascent_climb(s, (Climb){FIRST_GAIN, 1, work, DBL_MAX, w});
+    ascent_back(s);
+    ascent_settle(s, (Climb){FIRST_GAIN, 1, work, DBL_MAX, w});
+}
+
 Wide ascent(const Problem *p, Dual *dual, int64_t work, const Watch *w, Arena *a)
 {
     if (!p->n_nodes) {
@@ -95,13 +104,8 @@ Wide ascent(const Problem *p, Dual *dual, int64_t work, const Watch *w, Arena *a
     Dual found;
 
     ascent_warm(s, dual);
-    // Prices that are known wait for messages that go with them.
-    ascent_settle(s, (Climb){0, 0, dual->n_times ? work : work / 2, DBL_MAX, w});
-    ascent_keep(s);
-    ascent_climb(s, (Climb){FIRST_GAIN, 1, work, DBL_MAX, w});
-    ascent_back(s);
-    ascent_settle(s, (Climb){FIRST_GAIN, 1, work, DBL_MAX, w});
-    to_dual(s, &found, a);
+    ascent_raise(s, dual->n_times, work, w);
+    ascent_to_dual(s, &found, a);
     arena_free(own);
 
     Wide after = dual_bound(p, &found);

@@ -169,15 +169,15 @@ typedef struct Replay {
     Reduction *step;
 } Replay;
 bool presolve_plain(const Problem *p, Replay *replay, Presolved *r, Arena *a);
-// The node of the original that is node i of r->problem (not the last one if that only holds what is
-// held whatever is chosen), and its alternatives' originals.
+// The node of the original that is node i of r->problem (not the last one if that only holds what
+// is held whatever is chosen), and its alternatives' originals.
 int presolve_origin(const Presolved *r, int i, const int **alternative);
 // The choice of p that a choice of r->problem stands for.
 void presolve_undo(const Presolved *r, const int *choice, int *original);
 
 // ---- presolve_fix.c ----
-// Marks alternatives, and pairs of edges one after the other, that no choice cheaper than the cutoff
-// has, as Round says. False: the dual's bound alone is not below the cutoff.
+// Marks alternatives, and pairs of edges one after the other, that no choice cheaper than the
+// cutoff has, as Round says. False: the dual's bound alone is not below the cutoff.
 bool slack_mark(const Problem *p, const Dual *dual, Wide cutoff, bool *mark, bool *pair);
 
 // ---- field.c: what bounds and searches see of a problem ----
@@ -224,6 +224,17 @@ void minplus_across(const double *m, int n_a, int n_b, const double *v, double *
 // dual's arrays are then a's. A fraction of a second bounds a reduced problem of thousands of nodes
 // as well as its relaxation by an engine does, so this comes first.
 Wide ascent(const Problem *p, Dual *dual, int64_t work, const Watch *w, Arena *a);
+
+// ---- core.c: bounds and choices of what is too large for many sweeps ----
+typedef struct Aim {
+    Wide cost;    // of a choice that is known; WIDE_MOST: none is
+    double gap;   // between choice and bound that is small enough
+    int members;  // of each node, that a turn adds to the core
+} Aim;
+
+// As ascent; `l` hears of choices, each cheaper than the one before.
+Wide core_ascent(const Problem *p, Dual *dual, Aim aim, uint64_t seed, const Watch *w, Listener l,
+                 Arena *a);
 
 // ---- certify.c: rounds of bounds that anyone can check ----
 // `cost` is that of a choice; `prices` are of p's times and where it begins (messages aren't used).

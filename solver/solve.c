@@ -13,6 +13,10 @@
 // may branch on.
 enum { BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODES = 1000000 };
 
+// Where nothing needs to be certified: the pairs beyond which a bound begins with a core, how many
+// alternatives of a node it gets at a time, and the most work of one kind.
+enum { CORE_PAIRS = 2000000, CORE_MEMBERS = 16, QUICK_WORK = 2000000000 };
+
 // The work of one turn of what isn't exact, for each alternative and pair. FOLLOW_TURN: of what a
 // new bound leads to.
 enum {
@@ -43,12 +47,18 @@ typedef struct Chain {
     Dual prices;               // the first level's, where costs have fixed nothing yet
     bool has_dual, has_bound;
     bool is_exhausted;  // nothing is cheaper than the choice that is known
+    Wide floor;         // all that costs less is among the last level's choices
     bool is_empty;      // nothing is within the limit, an engine or branching says
     bool has_engine;    // none has failed
     int64_t turn;       // work for each alternative and pair
 } Chain;
 
 static const Problem *rest(const Chain *c) { return &c->level[c->n_levels - 1].problem; }
+
+static bool is_large(const Chain *c)
+{
+    return c->o->is_quick && !c->o->is_brief && c->n_levels && problem_pairs(rest(c)) > CORE_PAIRS;
+}
 
 static double phase_begin(const Chain *c) { return watch_seconds(&c->watch); }
 
@@ -125,6 +135,7 @@ static void bound_raise(Chain *c, Wide bound)
     bound += c->offset;
     if (a->choice && bound > a->cost)
         bound = a->cost;
+    bound = bound < c->floor ? bound : c->floor;
     if (c->has_bound && bound <= a->bound)
         return;
     a->bound = bound;
@@ -132,7 +143,8 @@ static void bound_raise(Chain *c, Wide bound)
     report(c);
 }
 
-// Presolves the last level's problem as one more.
+// Presolves the last level's problem as one more. Of a large one goes, too, what is cheaper than
+// the choice that is known by less than the gap.
 static void level_add(Chain *c)
 {
     const Problem *p = c->n_levels ? rest(c) : c->p;
@@ -141,6 +153,8 @@ static void level_add(Chain *c)
     bool can_fix = has_cutoff(c, &cutoff) && c->has_dual;
 
     double began = phase_begin(c);
+    if (can_fix && c->answer->choice && is_large(c))
+        c->floor = cutoff -= (Wide)(0.999 * c->o->gap * fabs((double)cutoff));
     bool is_left = presolve(p, can_fix ? &c->dual : NULL, cutoff - c->offset, r, c->arena);
     phase_end(c, PHASE_PRESOLVE, began);
     if (!is_left) {
@@ -155,7 +169,12 @@ static void level_add(Chain *c)
     c->dual.message = NULL;
 }
 
-static int64_t work_of(const Chain *c) { return c->turn * problem_size(rest(c)); }
+static int64_t work_of(const Chain *c, int64_t turn)
+{
+    int64_t work = turn * problem_size(rest(c));
+
+    return c->o->is_quick && work > QUICK_WORK ? QUICK_WORK : work;
+}
 
 static Model *model_start(Chain *c, Arena *a)
 {
@@ -216,8 +235,13 @@ static void bound_by_relaxing(Chain *c)
 
 static void bound_by_ascent(Chain *c)
 {
+    const Problem *p = rest(c);
+    const Answer *answer = c->answer;
+    Aim aim = {answer->choice ? answer->cost - c->offset : WIDE_MOST, c->o->gap, CORE_MEMBERS};
     double began = phase_begin(c);
-    Wide bound = ascent(rest(c), &c->dual, work_of(c), &c->watch, c->arena);
+    Wide bound = is_large(c) ? core_ascent(p, &c->dual, aim, c->o->seed, &c->watch,
+                                           (Listener){found, c}, c->arena)
+                             : ascent(p, &c->dual, work_of(c, c->turn), &c->watch, c->arena);
     phase_end(c, PHASE_ASCENT, began);
     c->has_dual = true;
     keep_prices(c);
@@ -232,7 +256,7 @@ static void choices_search(Chain *c, int64_t turn)
 
     double began = phase_begin(c);
     if (choice && search(p, c->has_dual ? &c->dual : NULL, false, choice, &cost, c->o->seed,
-                         turn * problem_size(p), &c->watch, (Listener){found, c}))
+                         work_of(c, turn), &c->watch, (Listener){found, c}))
         found(c, choice, cost);
     phase_end(c, PHASE_SEARCH, began);
     free(choice);
@@ -257,7 +281,7 @@ static void choices_and_bound(Chain *c)
     if (!is_apart)
         choices_search(c, c->turn);
     double began = phase_begin(c);
-    ascent(rest(c), &dual, work_of(c), &c->watch, c->bounds);
+    ascent(rest(c), &dual, work_of(c, c->turn), &c->watch, c->bounds);
     phase_end(c, PHASE_ASCENT, began);
     if (is_apart)
         pthread_join(searcher, NULL);
@@ -284,7 +308,7 @@ static void levels_settle(Chain *c)
 
     while (!is_over(c) && c->n_levels < MOST_LEVELS) {
         int64_t size = problem_size(rest(c));
-        if (size > before - before / 20)
+        if (size > before - before / (is_large(c) ? 4 : 20))
             return;
         before = size;
         say_level(c);
@@ -332,7 +356,7 @@ static void branch(Chain *c)
     double began = phase_begin(c);
     bool is_done = branch_by_ascent(rest(c), c->has_dual ? &c->dual : NULL, cutoff,
                                     a->choice ? c->o->gap * all / part : 0, &bound, c->o->seed,
-                                    work_of(c), &c->watch, (Listener){found, c});
+                                    work_of(c, c->turn), &c->watch, (Listener){found, c});
     c->is_empty = is_done && !a->choice;
     a->is_branched |= bound + c->offset > a->bound;
     if (a->choice)
@@ -352,7 +376,7 @@ static void work_on(Chain *c)
 {
     while (!is_over(c)) {
         levels_settle(c);
-        if (!is_over(c) && !(c->o->is_brief && c->answer->choice))
+        if (!is_over(c) && !is_large(c) && !(c->o->is_brief && c->answer->choice))
             branch(c);
         if (!is_over(c) && c->o->is_brief) {
             c->answer->stop = STOP_WORK;
@@ -360,8 +384,9 @@ static void work_on(Chain *c)
         }
         if (!is_over(c) && c->has_engine && is_for_engine(c))
             branch_by_engine(c);
+        bool is_enough = c->o->is_quick && work_of(c, c->turn) == QUICK_WORK;
         c->turn *= 4;
-        if (!is_over(c) && c->turn > LAST_TURN) {
+        if (!is_over(c) && (is_enough || c->turn > LAST_TURN)) {
             c->answer->stop = STOP_WORK;
             return;
         }
@@ -447,6 +472,7 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
                  .turn = o->is_brief   ? BRIEF_TURN
                          : o->is_quick ? QUICK_TURN
                                        : FIRST_TURN,
+                 .floor = WIDE_MOST,
                  .has_engine = !o->is_brief};
     c->watch = watch_start(SEARCH_SHARE * o->time_limit);
     c->at[0] = arena_array(a, int, p->n_nodes);

@@ -190,6 +190,33 @@ static void branches(void **state)
     assert_true(n_done > PROBLEMS * 8 / 10);
 }
 
+// Bounds by way of cores, of one or two alternatives a node to begin with; choices are found on the
+// way.
+static void cores(void **state)
+{
+    Watch w = watch_start(0);
+    int n_feasible = 0, n_found = 0, n_near = 0;
+
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        Arena *a = arena_new();
+        Problem p = random_problem(seed, a);
+        Best best = brute_force(&p);
+        Heard heard = {&p};
+        Dual dual = {0};
+        Wide bound = core_ascent(&p, &dual, (Aim){WIDE_MOST, 0, 1 + (int)(seed % 2)}, seed, &w,
+                                 (Listener){listen, &heard}, a);
+
+        assert_true(dual_bound(&p, &dual) == bound);
+        assert_true(!best.is_feasible || bound <= best.cost);
+        n_feasible += best.is_feasible;
+        n_found += best.is_feasible && heard.is_any;
+        n_near += best.is_feasible && heard.is_any && answer_gap(heard.cost, best.cost) < 0.01;
+        arena_free(a);
+    }
+    print_message("%d feasible, %d found, %d near\n", n_feasible, n_found, n_near);
+    assert_true(n_found > n_feasible * 3 / 4);
+}
+
 // The least peak lies between the bound and what was found, and mostly is both.
 static void least_peaks(void **state)
 {
@@ -250,9 +277,9 @@ static void profiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds),       cmocka_unit_test(trees),    cmocka_unit_test(searches),
-        cmocka_unit_test(lower_bounds), cmocka_unit_test(branches), cmocka_unit_test(least_peaks),
-        cmocka_unit_test(profiles),
+        cmocka_unit_test(bounds),      cmocka_unit_test(cores),        cmocka_unit_test(trees),
+        cmocka_unit_test(searches),    cmocka_unit_test(lower_bounds), cmocka_unit_test(branches),
+        cmocka_unit_test(least_peaks), cmocka_unit_test(profiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

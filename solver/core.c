@@ -1,0 +1,191 @@
+// Bounds and choices of a large problem by way of its core: of each node the few alternatives that
+// may be in a cheap choice (Balas and Zemel, "An algorithm for large zero-one knapsack problems",
+// Operations Research 1980). Prices and choices are looked for in the core, where a sweep takes a
+// small part of the time; what a few sweeps then prove of the whole at these prices is the bound,
+// and says which alternatives the core lacks.
+#include <float.h>
+#include <string.h>
+
+#include "solver/ascent.h"
+
+enum {
+    TURNS = 5,
+    FIRST_SWEEPS = 60,  // of the whole, in a turn
+    SWEEPS = 20,
+    LAST_SWEEPS = 150,
+    CORE_SWEEPS = 1500,
+    SEARCH_WORK = 300,  // for each alternative and pair of the core
+};
+
+typedef struct Core {
+    const Problem *p;
+    Ascent *whole;
+    double *lower;  // by alternative: no choice with it is cheaper
+    bool *keep;     // by alternative: is it in the core?
+    double *price;  // by slot of the whole: the core's
+    double part;    // of the way to them that the next prices are
+    Aim aim;
+    int *choice;
+    uint64_t seed;
+    const Watch *watch;
+    Listener l;
+} Core;
+
+// ---- the whole ----
+
+// What is proved at the present prices, and of each alternative.
+static void bound_whole(Core *c, int sweeps)
+{
+    Ascent *s = c->whole;
+
+    ascent_settle(s, (Climb){.work = s->work + sweeps * problem_size(c->p),
+                             .enough = DBL_MAX,
+                             .watch = c->watch});
+    s->lower = c->lower;
+    ascent_sweep(s, false);
+    ascent_sweep(s, true);
+    s->lower = NULL;
+}
+
+// From the best prices to the core's, as far as has been good until now.
+static void move_prices(Core *c)
+{
+    Ascent *s = c->whole;
+
+    for (int t = 0; t < s->f->n_slots; t++)
+        s->price[t] = s->best_price[t] + c->part * (c->price[t] - s->best_price[t]);
+    ascent_rent(s);
+}
+
+// ---- the core ----
+
+static void add_members(Core *c)
+{
+    const Problem *p = c->p;
+    const double *lower = c->lower;
+
+    for (int i = 0; i < p->n_nodes; i++)
+        for (int k = p->first[i]; k < p->first[i + 1]; k++) {
+            int before = 0;
+            for (int l = p->first[i]; l < p->first[i + 1]; l++)
+                before += lower[l] < lower[k] || (lower[l] == lower[k] && l < k);
+            c->keep[k] |= before < c->aim.members;
+        }
+}
+
+// What the whole knows: its best prices, and the messages to the core's members.
+static void warm(const Core *c, Ascent *s)
+{
+    const Problem *p = c->p;
+    const Ascent *whole = c->whole;
+    const double *from = whole->message;
+    double *to = s->message;
+
+    for (const Edge *e = p->edge; e < p->edge + p->n_edges; e++)
+        for (int side = 0; side < 2; side++) {
+            int i = side ? e->b : e->a;
+            for (int k = p->first[i]; k < p->first[i + 1]; k++, from++)
+                if (c->keep[k])
+                    *to++ = *from;
+        }
+    for (int t = 0; t < whole->f->n_slots; t++) {
+        int slot = field_slot(s->f, whole->f->slot_time[t]);
+        if (slot >= 0 && whole->best_price[t] > 0) {
+            s->price[slot] += whole->best_price[t];
+            s->is_priced[slot] = true;
+        }
+    }
+    ascent_rent(s);
+}
+
+static void take_prices(Core *c, const Ascent *s)
+{
+    const Field *f = c->whole->f;
+
+    memset(c->price, 0, (size_t)f->n_slots * sizeof *c->price);
+    for (int t = 0; t < s->f->n_slots; t++) {
+        int slot = field_slot(f, s->f->slot_time[t]);
+        if (slot >= 0)
+            c->price[slot] += s->price[t];
+    }
+}
+
+static void search_core(Core *c, const Problem *core, const Dual *dual, const int *original)
+{
+    Wide cost;
+
+    if (!search(core, dual, false, c->choice, &cost, c->seed++, SEARCH_WORK * problem_size(core),
+                c->watch, (Listener){0}) ||
+        cost >= c->aim.cost)
+        return;
+    for (int i = 0; i < core->n_nodes; i++)
+        c->choice[i] = original[core->first[i] + c->choice[i]];
+    c->aim.cost = cost;
+    c->l.found(c->l.to, c->choice, cost);
+}
+
+static void work_core(Core *c)
+{
+    Arena *own = arena_new();
+    int *original;
+    Problem core = problem_restrict(c->p, c->keep, &original, own);
+    Ascent *s = ascent_new(field_new(&core, own), own);
+    Dual dual;
+
+    warm(c, s);
+    ascent_raise(s, true, CORE_SWEEPS * problem_size(&core), c->watch);
+    take_prices(c, s);
+    ascent_to_dual(s, &dual, own);
+    search_core(c, &core, &dual, original);
+    arena_free(own);
+}
+
+// ---- both in turns ----
+
+static bool is_over(const Core *c)
+{
+    return watch_stop(c->watch) != STOP_DONE ||
+           (c->aim.cost < WIDE_MOST && answer_gap(c->aim.cost, (Wide)c->whole->best) <= c->aim.gap);
+}
+
+static void turn(Core *c, int number)
+{
+    Ascent *s = c->whole;
+
+    bound_whole(c, number ? SWEEPS : FIRST_SWEEPS);
+    bool is_better = !number || s->bound > s->best;
+    if (is_better)
+        ascent_keep(s);
+    c->part = is_better ? 1 : c->part / 2;
+    add_members(c);
+    if (is_over(c))
+        return;
+    work_core(c);
+    move_prices(c);
+}
+
+Wide core_ascent(const Problem *p, Dual *dual, Aim aim, uint64_t seed, const Watch *w, Listener l,
+                 Arena *a)
+{
+    Arena *own = arena_new();
+    int n = p->first[p->n_nodes];
+    Core c = {.p = p,
+              .whole = ascent_new(field_new(p, own), own),
+              .lower = arena_array(own, double, n),
+              .keep = arena_array(own, bool, n),
+              .choice = arena_array(own, int, p->n_nodes),
+              .aim = aim,
+              .seed = seed,
+              .watch = w,
+              .l = l};
+
+    c.price = arena_array(own, double, c.whole->f->n_slots);
+    ascent_warm(c.whole, dual);
+    for (int i = 0; i < TURNS && !(i && is_over(&c)); i++)
+        turn(&c, i);
+    ascent_back(c.whole);
+    bound_whole(&c, LAST_SWEEPS);
+    ascent_to_dual(c.whole, dual, a);
+    arena_free(own);
+    return dual_bound(p, dual);
+}
