@@ -3,6 +3,9 @@
 // share rows and columns of the table, so no bit depends on their number. Where there are many
 // slices [batch, outer] the threads share those, and nothing is sorted.
 #include <string.h>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
 
 #include "runtime/cpu/internal.h"
 
@@ -56,9 +59,43 @@ static int64_t cut(const RtGather *p, const Segments *s, int64_t i, int64_t n)
     return low;
 }
 
+// A table that no cache holds is written past them: memory then takes its rows without bringing
+// first what they are written over. They are lines of 64 bytes.
+static bool is_beyond_cache(const void *table, int64_t bytes, int64_t row)
+{
+    enum { CACHE = 64 << 20 };
+
+    return bytes > CACHE && row % 64 == 0 && (uintptr_t)table % 64 == 0;
+}
+
+// Writes a row; zeros where `from` is NULL. Others may read what is far after put_done.
+static inline void put_row(void *to, const void *from, int64_t bytes, bool is_far)
+{
+#ifdef __AVX512F__
+    for (int64_t i = 0; is_far && i < bytes; i += 64)
+        _mm512_stream_si512((__m512i *)((char *)to + i),
+                            from ? _mm512_loadu_si512((const char *)from + i)
+                                 : _mm512_setzero_si512());
+    if (is_far)
+        return;
+#endif
+    if (from)
+        memcpy(to, from, (size_t)bytes);
+    else
+        memset(to, 0, (size_t)bytes);
+}
+
+static void put_done(void)
+{
+#ifdef __AVX512F__
+    _mm_sfence();
+#endif
+}
+
 // What a thread makes of a slice: table rows, columns.
 typedef struct Part {
     int64_t row, row_end, column, column_end;
+    bool is_far;
 } Part;
 
 // Calls for the row that is added RT_AHEAD rows after the k-th.
@@ -79,6 +116,17 @@ static inline void call_ahead(const Segments *s, int64_t k, int64_t last, const 
             to[c] = (T)((S)a[c] + (S)b[c]);                                                        \
     }                                                                                              \
                                                                                                    \
+    static void add_far_##name(T *to, const T *a, const T *b, int64_t n)                           \
+    {                                                                                              \
+        enum { LINE = 64 / sizeof(T) };                                                            \
+                                                                                                   \
+        for (int64_t c = 0; c < n; c += LINE) {                                                    \
+            T sum[LINE];                                                                           \
+            add_##name(sum, a + c, b + c, LINE);                                                   \
+            put_row(to + c, sum, sizeof sum, true);                                                \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
     static void add_segments_##name(const RtGather *p, const Segments *s, const Part *a,           \
                                     void *table, const void *rows)                                 \
     {                                                                                              \
@@ -92,13 +140,11 @@ static inline void call_ahead(const Segments *s, int64_t k, int64_t last, const 
                                                                                                    \
             for (int64_t i = 0; i < rt_least(n, 2); i++)                                           \
                 call_ahead(s, k + i, last, (const char *)from, stride, bytes);                     \
-            if (n == 0)                                                                            \
-                memset(to, 0, (size_t)bytes);                                                      \
-            else if (n == 1)                                                                       \
-                memcpy(to, from + s->order[k] * p->inner, (size_t)bytes);                          \
+            if (n < 2)                                                                             \
+                put_row(to, n ? from + s->order[k] * p->inner : NULL, bytes, a->is_far);           \
             else                                                                                   \
-                add_##name(to, from + s->order[k] * p->inner, from + s->order[k + 1] * p->inner,   \
-                           width);                                                                 \
+                (a->is_far && n == 2 ? add_far_##name : add_##name)(                               \
+                    to, from + s->order[k] * p->inner, from + s->order[k + 1] * p->inner, width);  \
             for (k += rt_least(n, 2); k < s->end[r]; k++) {                                        \
                 call_ahead(s, k, last, (const char *)from, stride, bytes);                         \
                 add_##name(to, to, from + s->order[k] * p->inner, width);                          \
@@ -149,15 +195,16 @@ static void add_batch(Rt *rt, const RtGather *p, const Segments *s, char *table,
     int64_t bytes = rt_type_bytes(p->type), team = rt_team(rt, (p->n + p->index) * p->inner);
     bool is_even = s->longest * team <= begin_of(s, p->n) + p->n;
     int64_t across = is_even ? 1 : rt_most(1, rt_least(team, p->inner / COLUMNS));
-    int64_t down = rt_ceil_div(team, across), parts = across * down;
+    int64_t down = rt_ceil_div(team, across), parts = across * down, row = p->inner * bytes;
+    bool is_far = across == 1 && is_beyond_cache(table, p->outer * p->n * row, row);
 
 #pragma omp parallel for num_threads((int)team) schedule(static)
     for (int64_t i = 0; i < p->outer * parts; i++) {
         int64_t o = i / parts, y = i % parts / across, x = i % across;
         Part a = {cut(p, s, y, down), cut(p, s, y + 1, down), rt_share(p->inner, x, across),
-                  rt_share(p->inner, x + 1, across)};
-        adder_of(p->type).segments(p, s, &a, table + o * p->n * p->inner * bytes,
-                                   rows + o * p->index * p->inner * bytes);
+                  rt_share(p->inner, x + 1, across), is_far};
+        adder_of(p->type).segments(p, s, &a, table + o * p->n * row, rows + o * p->index * row);
+        put_done();
     }
 }
 

@@ -199,11 +199,13 @@ static void test_gather(void **state)
     RtGather labels = {RT_F32, RT_I64, 400, 1, 300, 1, 1, 0, 300};
     RtGather narrow = {RT_F32, RT_I32, 1, 1, 20000, 30000, 2, 0, 20000};
     RtGather single = {RT_F32, RT_I64, 1, 1, 1, 2000, 200, 0, 1};  // more than a thread's share
+    RtGather far = {RT_F32, RT_I32, 1, 1, 33000, 33000, 512, 0, 33000};  // larger than caches
     check_gather(&r, &embedding);
     check_gather(&r, &outer);
     check_gather(&r, &labels);
     check_gather(&r, &narrow);
     check_gather(&r, &single);
+    check_gather(&r, &far);
 }
 
 static void count_rows(char *const *p, int64_t first, int64_t last)

@@ -39,10 +39,14 @@ static inline int64_t draw_size(Random *r, int64_t most)
     return kind == 0 ? 0 : kind < 3 ? 1 : kind < 5 ? most : 1 + draw(r, most);
 }
 
+// Aligned as buffers of an arena are.
 static inline float *draw_floats(Random *r, int64_t n)
 {
-    float *x = malloc(sizeof(float) * (size_t)(n + 1));
+    void *room;
 
+    if (posix_memalign(&room, 64, sizeof(float) * (size_t)(n + 1)))
+        abort();
+    float *x = room;
     for (int64_t i = 0; i < n; i++)
         x[i] = draw_float(r);
     return x;
