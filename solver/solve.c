@@ -308,7 +308,7 @@ static void levels_settle(Chain *c)
 
     while (!is_over(c) && c->n_levels < MOST_LEVELS) {
         int64_t size = problem_size(rest(c));
-        if (size > before - before / (is_large(c) ? 4 : 20))
+        if (size > (is_large(c) ? before / 4 : before - before / 20))
             return;
         before = size;
         say_level(c);
