@@ -36,16 +36,19 @@ static void find_patient(Stretch *s)
 {
     for (int i = s->n_units - 1; i >= 0; i--) {
         Unit *u = &s->unit[i];
-        bool is_urgent = false;
+        bool is_urgent = false, is_wanted = false;
         for (int k = 0; k < u->n_touches; k++) {
             const State *x = &s->state[u->touch[k].place];
             is_urgent |= x->is_written || (u->touch[k].writes && x->is_read);
+            is_wanted |= u->touch[k].writes && x->is_wanted;
         }
         u->is_awaited = is_urgent;
-        u->can_wait |= !is_urgent && u->first == u->last && !u->link;
-        for (int k = 0; k < u->n_touches && !u->can_wait; k++) {
+        u->can_wait |= is_wanted && !is_urgent && u->first == u->last && !u->link;
+        for (int k = 0; k < u->n_touches; k++) {
             State *x = &s->state[u->touch[k].place];
-            *(u->touch[k].writes ? &x->is_written : &x->is_read) = true;
+            *(u->can_wait          ? &x->is_wanted
+              : u->touch[k].writes ? &x->is_written
+                                   : &x->is_read) = true;
         }
     }
 }
@@ -183,7 +186,8 @@ static void make_early(Stretch *s, int begin)
 }
 
 // An exchange goes before the work that it is to hide behind, twice as much as should do, and what
-// else goes over the link meanwhile.
+// else goes over the link meanwhile. They keep their order, but those that what can't wait needs
+// overtake others.
 static void start_ahead(Stretch *s, int begin)
 {
     for (int i = begin; i < s->n_order; i++) {
@@ -192,7 +196,8 @@ static void start_ahead(Stretch *s, int begin)
         int to = i;
         for (; to > begin && passed < 2 * needed; to--) {
             const Unit *before = &s->unit[s->order[to - 1]];
-            if (units_conflict(before, u))
+            bool is_due_first = before->link && (before->is_awaited || !u->is_awaited);
+            if (is_due_first || units_conflict(before, u))
                 break;
             passed += before->seconds;
             needed += before->link;
@@ -219,9 +224,9 @@ void hold_order(Stretch *s)
     find_calls(s);
     find_feeders(s);
     order_late(s, 0);
-    if (!s->is_loop || s->idle <= worth * s->now)
+    if (!s->is_loop)
         return;
-    s->most_late = find_late(s);
+    s->most_late = find_late(s, s->idle > worth * s->now);
     s->n_order = s->most_late ? 0 : s->n_order;
     for (int late = 0; late <= s->most_late && s->most_late; late++)
         order_late(s, late);

@@ -1,13 +1,16 @@
 // What waits in a loop, a turn later: the updates of a layer run while the layer before computes,
 // when its gradients have come, and what they send comes in yet another turn. Each turn runs, one
-// after the other, this iteration's units, those of the last one that are one turn late, and so on:
-// software pipelining; cf. Lam, "Software Pipelining: An Effective Scheduling Technique for VLIW
+// after the other, this iteration's units, those of the last one that are one turn late, and so on.
+// Parameters are gathered a turn ahead: all that isn't early is late then. This is software
+// pipelining; cf. Lam, "Software Pipelining: An Effective Scheduling Technique for VLIW
 // Machines", 1988.
 //
 // What is late runs behind all of the next iteration that is less late. So it may touch only what
 // each iteration has for itself, or what nobody in the loop writes; storage keeps bytes of as many
 // iterations as are under way at once.
 #include "lower/overlap.h"
+
+enum { MOST_WAITS = MOST_LATE - 1 };  // what is gathered early makes all else a turn later
 
 // Is a place of this unit written in the loop, and not by each iteration for itself?
 static bool is_bound(const Stretch *s, const Unit *u)
@@ -30,6 +33,61 @@ static void find_shared(Stretch *s)
         }
 }
 
+// ---- a turn early ----
+
+// Needs an exchange more time than there is in its iteration before its result is read?
+static bool is_short_of_time(const Stretch *s, int at)
+{
+    double work = 0;
+
+    for (int i = 0; i < s->n_units; i++) {
+        if (i > at && units_conflict(&s->unit[at], &s->unit[i]))
+            return work < s->unit[at].link;
+        work += s->unit[i].seconds;
+    }
+    return false;
+}
+
+// Can it run before all of its iteration that isn't early, without waiting? An exchange, or what
+// takes less time.
+static bool can_be_early(const Stretch *s, int at, const bool *is_early)
+{
+    const Unit *u = &s->unit[at];
+
+    if (is_bound(s, u) || (u->link ? !u->is_awaited : u->seconds > u->feeds))
+        return false;
+    for (int i = 0; i < at; i++)
+        if ((!is_early[i] || s->unit[i].link) && units_conflict(&s->unit[i], u))
+            return false;
+    return true;
+}
+
+// Is it made for one that is early?
+static bool feeds_early(const Stretch *s, int at, const bool *is_early)
+{
+    for (int i = at + 1; i < s->n_units; i++)
+        if (is_early[i] && units_conflict(&s->unit[at], &s->unit[i]))
+            return true;
+    return false;
+}
+
+// Finds exchanges that need nothing of their iteration, what gathers parameters, with what feeds
+// them. False: all of them have time enough.
+static bool find_early(const Stretch *s, bool *is_early)
+{
+    bool pays = false;
+
+    for (int i = 0; i < s->n_units; i++)
+        is_early[i] = can_be_early(s, i, is_early);
+    for (int i = s->n_units - 1; i >= 0; i--) {
+        is_early[i] = is_early[i] && (s->unit[i].link || feeds_early(s, i, is_early));
+        pays |= is_early[i] && s->unit[i].link && is_short_of_time(s, i);
+    }
+    return pays;
+}
+
+// ---- turns late ----
+
 // Does something that can't be late need what unit `at` does?
 static bool is_needed(const Stretch *s, int at, const bool *is_prompt)
 {
@@ -49,7 +107,7 @@ static int earliest(const Stretch *s, int at, const bool *crosses)
         if (after > late && units_conflict(&s->unit[i], &s->unit[at]))
             late = after;
     }
-    return late < MOST_LATE ? late : MOST_LATE;
+    return late < MOST_WAITS ? late : MOST_WAITS;
 }
 
 // The turn in which an exchange is waited for: that of the first unit that needs it or, if none
@@ -57,7 +115,7 @@ static int earliest(const Stretch *s, int at, const bool *crosses)
 static int find_until(const Stretch *s, int at)
 {
     const Unit *u = &s->unit[at];
-    int until = u->late < MOST_LATE ? u->late + 1 : MOST_LATE;
+    int until = u->late < MOST_WAITS ? u->late + 1 : MOST_WAITS;
     bool is_read = false;
 
     for (int i = at + 1; i < s->n_units; i++) {
@@ -70,13 +128,12 @@ static int find_until(const Stretch *s, int at)
     return until;
 }
 
-int find_late(Stretch *s)
+// Of what can wait.
+static void find_turns(Stretch *s)
 {
     bool *is_prompt = arena_array(s->o->l->p->arena, bool, s->n_units);
     bool *crosses = arena_array(s->o->l->p->arena, bool, s->n_units);
-    int most = 0;
 
-    find_shared(s);
     for (int i = s->n_units - 1; i >= 0; i--) {
         const Unit *u = &s->unit[i];
         bool stays = is_bound(s, u) || is_needed(s, i, is_prompt);
@@ -85,9 +142,23 @@ int find_late(Stretch *s)
     }
     for (int i = 0; i < s->n_units; i++)
         s->unit[i].late = is_prompt[i] ? 0 : earliest(s, i, crosses);
+    for (int i = 0; i < s->n_units; i++)
+        s->unit[i].until = crosses[i] ? find_until(s, i) : s->unit[i].late;
+}
+
+int find_late(Stretch *s, bool waits)
+{
+    bool *is_early = arena_array(s->o->l->p->arena, bool, s->n_units);
+    int most = 0;
+
+    find_shared(s);
+    bool has_early = find_early(s, is_early);
+    if (waits)
+        find_turns(s);
     for (int i = 0; i < s->n_units; i++) {
         Unit *u = &s->unit[i];
-        u->until = crosses[i] ? find_until(s, i) : u->late;
+        u->late += has_early && !is_early[i];
+        u->until += has_early && (!is_early[i] || u->link);
         most = u->until > most ? u->until : most;
     }
     return most;

@@ -36,6 +36,7 @@ typedef struct State {
     double written, read;
     int writers, holders;
     bool is_read, is_written;  // later, by what can't wait
+    bool is_wanted;            // … touched by what can
     bool is_made, is_shared;   // written in the loop; by another iteration too, or read
     double feeds;              // seconds of the exchange that reads it
 } State;
@@ -74,8 +75,9 @@ bool units_conflict(const Unit *a, const Unit *b);
 // is to be exchanged is made early, and exchanges go before the work that they hide behind.
 void hold_order(Stretch *s);
 
-// Has what waits for exchanges in a loop run a turn later, and what waits for exchanges of that
-// another turn. Gives how late the last of it is; 0: nothing may be.
-int find_late(Stretch *s);
+// Has exchanges in a loop that need nothing of their iteration go a turn ahead of it, if they have
+// not time enough in it. And, if it `waits`, what waits for exchanges run a turn later, and what
+// waits for exchanges of that another turn. Gives how late the last of it is; 0: nothing is.
+int find_late(Stretch *s, bool waits);
 
 #endif
