@@ -88,8 +88,7 @@ void plan_make_memory(PlanFile *f, const Program *p, Arena *a)
     f->bytes = m.holds[HOLDS_GAPS] = p->arena_bytes;
     for (int i = 1; i < p->n_buffers; i++) {
         const Buffer *b = &p->buffers[i];
-        bool is_live = b->kind != BUFFER_LOCAL ||
-                       (b->set == set && b->first >= 0 && b->first <= item && item <= b->last);
+        bool is_live = buffer_is_live(b, set, item);
         m.holds[holder_of(&m, b)] += is_live ? b->bytes : 0;
         m.holds[HOLDS_GAPS] -= is_live ? b->bytes : 0;
     }

@@ -72,20 +72,23 @@ static int64_t gradient_bytes(const Program *p, const Set *s)
 
 void report_program(const Program *p)
 {
-    const Set *s = &p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT];
+    int set = p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT, fullest;
+    const Set *s = &p->set[set];
     int64_t by[N_VALUE_KINDS] = {0}, persistent = 0, workspace = 0;
     int64_t gradients = gradient_bytes(p, s);
 
+    program_fullest(p, set, NULL, &fullest);
     for (int i = 1; i < p->n_buffers; i++) {
         const Buffer *b = &p->buffers[i];
-        workspace += b->kind == BUFFER_WORKSPACE ? b->bytes : 0;
+        if (b->kind == BUFFER_WORKSPACE && buffer_is_live(b, set, fullest))
+            workspace += b->bytes;
         if (b->kind != BUFFER_PERSISTENT)
             continue;
         by[buffer_value(p, b)->kind] += b->bytes;
         persistent += b->bytes;
     }
     int64_t rest = p->arena_bytes - persistent - workspace - gradients;
-    printf("%-13s ", s == &p->set[SET_TRAIN] ? "step" : "forward");
+    printf("%-13s ", set == SET_TRAIN ? "step" : "forward");
     print_count(s->flops, "FLOP");
     printf("; arena %.1f MiB: parameters %.1f, gradients %.1f, optimizer %.1f, "
            "activations %.1f, workspace %.1f\n",

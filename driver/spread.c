@@ -193,8 +193,7 @@ static void take(const Spread *x, Spread *best, int64_t memory)
 static Spreading find_within(Job *j, const Spread *first, int64_t memory, Spread *best)
 {
     enum { TRIES = 2 };
-    const Program *p = first->program;
-    int64_t beyond = p->workspace ? p->buffers[p->workspace].bytes : 0;
+    int64_t beyond = 0;
     PlanOptions o = j->wish;
 
     o.counts_copies = o.is_alone = true;

@@ -30,9 +30,10 @@ static void print_head(const Gen *g, Text *t)
     text_printf(t, "//   plan: %s\n//\n", g->o->plan);
     text_printf(t, "// `m` is the arena. A place in it is an offset with a name: W parameter, B "
                    "buffer, S state,\n// I input, H number set by the trainer, C constant, Z "
-                   "accumulator, A anything made on the\n// way; of repeated layers, layer 0's "
-                   "place. micro is one micro-batch's forward and backward,\n// reduce completes "
-                   "the gradients, update is the optimizer, forward is without training.\n");
+                   "accumulator, A anything made on the\n// way, T room for one call; of repeated "
+                   "layers, layer 0's place. micro is one micro-batch's\n// forward and backward, "
+                   "reduce completes the gradients, update is the optimizer, forward is\n// "
+                   "without training.\n");
     text_printf(t, "#include <math.h>\n#include <stddef.h>\n\n#include \"rt.h\"\n\n");
 }
 
@@ -66,7 +67,6 @@ static void print_model(const Gen *g, Text *t)
 {
     const Program *p = g->p;
     const Graph *train = p->set[SET_TRAIN].g;
-    const Buffer *w = &p->buffers[p->workspace], *staging = &p->buffers[p->staging];
 
     text_printf(t, "static const RtModel model = {\n    .name = ");
     print_string(t, g->o->name, 12);
@@ -75,14 +75,8 @@ static void print_model(const Gen *g, Text *t)
     text_printf(t, ",\n    .plan = ");
     print_string(t, g->o->plan, 12);
     text_printf(t, ",\n    .arena_bytes = %" PRId64 ",\n", p->arena_bytes);
-    if (p->workspace)
-        text_printf(t, "    .workspace = %" PRId64 ",\n    .workspace_bytes = %" PRId64 ",\n",
-                    w->offset, w->bytes - REDZONE);
     if (p->n_slots)
         text_printf(t, "    .slots = %d,\n", p->n_slots);
-    if (p->staging)
-        text_printf(t, "    .staging = %" PRId64 ",\n    .staging_bytes = %" PRId64 ",\n",
-                    staging->offset, staging->bytes - REDZONE);
     text_printf(t, "    .n_kernels = %d,\n    .accumulate = %d,\n    .init_std = %.9g,\n",
                 g->n_kernels, p->accumulate, g->o->init_std);
     text_printf(t, "    .flops = %.17g,\n    .vocabulary = %" PRId64 ",\n",

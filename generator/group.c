@@ -347,8 +347,8 @@ static char *call_text(Gen *g, const Body *b, int n_places, const char *const *p
         rows *= d < w->rows ? w->dim[d] : 1;
         elements *= w->dim[d];
     }
-    text_printf(&t, "%s(rt, rows%d, (char *[]){", it->has_columns ? "rt_sums" : "rt_rows",
-                function_of(g, b));
+    text_printf(&t, "%s(%s, rows%d, (char *[]){", it->has_columns ? "rt_sums" : "rt_rows",
+                rank_text(g, it), function_of(g, b));
     for (int k = 0; k < n_places; k++)
         text_printf(&t, "%s%s", k ? ", " : "", place[k]);
     for (int k = 0; k < b->n_pieces; k++)

@@ -32,6 +32,8 @@ typedef struct Gen {
 char *node_label(const Gen *g, const Node *n, int room);
 void print_type(const Value *v, Text *t);  // "f32[8,128]"
 
+// The first argument of an item's call.
+const char *rank_text(Gen *g, const Item *it);
 // "m + A12 + layer * 96": gives the place a name (and a line in the table) when it is new.
 char *place_text(Gen *g, const Operand *o);
 

@@ -54,9 +54,9 @@ static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
     Text call = {0};
 
     if (it->slot)
-        text_printf(&call, "rt_start(rt, %s, rt_%s, ", slot_text(g, it), k->name);
+        text_printf(&call, "rt_start(%s, %s, rt_%s, ", rank_text(g, it), slot_text(g, it), k->name);
     else
-        text_printf(&call, "rt_%s(rt, ", k->name);
+        text_printf(&call, "rt_%s(%s, ", k->name, rank_text(g, it));
     if (k->type) {
         char *key =
             arena_string(g->arena, "rt_%s_init(rt, %%, &(%s)%s);", k->name, k->type, k->args.s);

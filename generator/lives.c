@@ -40,7 +40,7 @@ static void print_lives(Gen *g, const int *before)
     text_printf(g->lives, "#define %s(B)", set_names[g->set]);
     for (int i = 1; i < g->p->n_buffers; i++) {
         const Buffer *b = &g->p->buffers[i];
-        if (b->kind != BUFFER_LOCAL || b->set != g->set || b->first < 0)
+        if (b->kind == BUFFER_PERSISTENT || b->set != g->set || b->first < 0)
             continue;
         int last = b->last < s->n_items ? before[b->last + 1] - 1 : before[s->n_items];
         add_word(g->lives, &column,

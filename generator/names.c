@@ -202,9 +202,11 @@ void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *ca
     print_wrapped(t, indent, call);
 }
 
-static char kind_letter(ValueKind k)
+static char kind_letter(const Program *p, const Buffer *b)
 {
-    switch (k) {
+    if (b->kind == BUFFER_WORKSPACE)
+        return 'T';
+    switch (buffer_value(p, b)->kind) {
     case VALUE_PARAMETER:
         return 'W';
     case VALUE_BUFFER:
@@ -232,12 +234,19 @@ const char *place_name(Gen *g, int32_t buffer, int64_t offset)
 
     if (known)
         return g->name[known - 1];
-    char *name = arena_string(g->arena, "%c%d", kind_letter(buffer_value(g->p, b)->kind), g->n_names + 1);
+    char *name = arena_string(g->arena, "%c%d", kind_letter(g->p, b), g->n_names + 1);
     *arena_push(g->arena, g->name, g->n_names, g->cap_names) = name;
     map_set(&g->names, key, g->n_names);
-    if (b->kind != BUFFER_LOCAL || offset)  // else it is in the list of lives
+    if (b->kind == BUFFER_PERSISTENT || offset)  // else it is in the list of lives
         text_printf(g->places, ", %s = %" PRId64, name, b->offset + offset);
     return name;
+}
+
+const char *rank_text(Gen *g, const Item *it)
+{
+    return it->scratch
+               ? arena_string(g->arena, "rt_with(rt, m + %s)", place_name(g, it->scratch, 0))
+               : "rt";
 }
 
 char *place_text(Gen *g, const Operand *o)

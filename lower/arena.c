@@ -86,7 +86,7 @@ void lower_in_place(Program *p, Set *s)
 
 static bool is_placed(const Buffer *b, int set)
 {
-    return b->kind == BUFFER_LOCAL && b->set == set && b->first >= 0;
+    return b->kind != BUFFER_PERSISTENT && b->set == set && b->first >= 0;
 }
 
 typedef struct Key {
@@ -175,38 +175,65 @@ static int64_t place_persistent(Program *p)
     int64_t at = 0;
 
     for (int i = 1; i < p->n_buffers; i++)
-        if (p->buffers[i].kind != BUFFER_LOCAL) {
+        if (p->buffers[i].kind == BUFFER_PERSISTENT) {
             p->buffers[i].offset = at;
             at += p->buffers[i].bytes;
         }
     return at;
 }
 
-// For the kernels that have slots, or for the others; 0 if they need none.
-static int32_t add_workspace(Program *p, bool has_slot)
+static int32_t add_scratch(Program *p, int set, int64_t bytes, int first, int last)
 {
+    Buffer *b = arena_push(p->arena, p->buffers, p->n_buffers, p->cap_buffers);
+
+    *b = (Buffer){.kind = BUFFER_WORKSPACE,
+                  .set = set,
+                  .bytes = buffer_bytes(bytes, 1),
+                  .first = first,
+                  .last = last};
+    return p->n_buffers - 1;
+}
+
+// One for all kernels that go on beside others, as one after the other is carried out: from where
+// the first may begin, with the loop that it is in, until the last has ended.
+static int32_t add_staging(Program *p, int set)
+{
+    const Set *s = &p->set[set];
+    int first = s->n_items, last = -1, loop = -1;
     int64_t bytes = 0;
 
-    for (int i = 0; i < N_SETS; i++)
-        for (int k = 0; k < p->set[i].n_items; k++) {
-            const Item *it = &p->set[i].items[k];
-            if ((it->slot > 0) == has_slot && it->kernel.workspace > bytes)
-                bytes = it->kernel.workspace;
-        }
-    if (!bytes)
-        return 0;
-    Buffer *b = arena_push(p->arena, p->buffers, p->n_buffers, p->cap_buffers);
-    *b = (Buffer){.kind = BUFFER_WORKSPACE, .bytes = buffer_bytes(bytes, 1)};
-    return p->n_buffers - 1;
+    for (int i = 0; i < s->n_items; i++) {
+        const Item *it = &s->items[i];
+        loop = it->kind == ITEM_LOOP ? i : it->kind == ITEM_END ? -1 : loop;
+        if (!it->slot)
+            continue;
+        int begin = loop >= 0 ? loop : i, end = loop >= 0 ? s->items[loop].match : i;
+        first = begin < first ? begin : first;
+        last = end;
+        bytes = it->kernel.workspace > bytes ? it->kernel.workspace : bytes;
+    }
+    return bytes ? add_scratch(p, set, bytes, first, last) : 0;
+}
+
+static void add_workspaces(Program *p, int set)
+{
+    const Set *s = &p->set[set];
+    int32_t staging = add_staging(p, set);
+
+    for (int i = 0; i < s->n_items; i++) {
+        Item *it = &s->items[i];
+        if (it->kernel.workspace)
+            it->scratch = it->slot ? staging : add_scratch(p, set, it->kernel.workspace, i, i);
+    }
 }
 
 bool lower_arena(Program *p, Diag *d)
 {
-    p->workspace = add_workspace(p, false);
-    p->staging = add_workspace(p, true);
     for (int i = 0; i < N_SETS; i++)
-        if (p->set[i].g)
+        if (p->set[i].g) {
             lower_in_place(p, &p->set[i]);
+            add_workspaces(p, i);
+        }
     int64_t base = place_persistent(p);
     p->arena_bytes = base;
     p->bound = base;

@@ -21,14 +21,14 @@ typedef struct Storage {
 typedef enum BufferKind {
     BUFFER_LOCAL,       // in use between two places of one set
     BUFFER_PERSISTENT,  // parameters, states, constants …: always, in both sets
-    BUFFER_WORKSPACE,   // scratch of the kernels
+    BUFFER_WORKSPACE,   // scratch of a kernel, while it runs
 } BufferKind;
 
 typedef struct Buffer {
     BufferKind kind;
-    int set;          // which made it and, of a BUFFER_LOCAL, in which it is in use
+    int set;          // which made it and, if it isn't persistent, in which it is in use
     int64_t bytes;    // a multiple of 64
-    int first, last;  // BUFFER_LOCAL: items between which it is in use, both included
+    int first, last;  // but persistent ones: items between which it is in use, both included
     int64_t offset;   // in the arena
     ValueId value;    // of that set, the first of those that it was made for …
     int64_t slots;    // … so many of which it holds
@@ -93,6 +93,7 @@ typedef struct Item {
     int match;        // loop: index of its end; end: of its loop
     int region;       // the loop that the item is in, 0: none
     Kernel kernel;    // kernel: how it is called
+    int32_t scratch;  // buffer: the kernel's, or the sums' of a group; 0: it needs none
     // What goes on beside the items up to its wait: 1 + its number, else 0, of so many that the
     // iterations take in turns.
     int slot, n_slots;
@@ -151,8 +152,6 @@ typedef struct Program {
     Buffer *buffers;  // [0] is unused
     int n_buffers, cap_buffers;
     int64_t arena_bytes;
-    int32_t workspace;  // buffer; 0: none
-    int32_t staging;    // the workspace of kernels that have slots; 0: none
     int n_slots;
     int64_t bound;  // the largest live sum: no packing can be smaller
     int accumulate;
@@ -259,8 +258,15 @@ Work item_work(const Program *p, const Set *s, const Item *it);
 // How long the rank is busy with it; not with what is handed to others, nor where it does nothing.
 double item_seconds(const Program *p, const Set *s, const Item *it, const Cluster *c);
 
-// The most bytes that local buffers of a set take at once, and the first of the items at which they
-// do (may be NULL): of those for which counts[buffer] is set, or of all (NULL).
+// Does a buffer hold something while the item of a set runs?
+static inline bool buffer_is_live(const Buffer *b, int set, int item)
+{
+    return b->kind == BUFFER_PERSISTENT ||
+           (b->set == set && b->first >= 0 && b->first <= item && item <= b->last);
+}
+
+// The most bytes that buffers of a set take at once, but persistent ones, and the first of the
+// items at which they do (may be NULL): of those for which counts[buffer] is set, or of all (NULL).
 int64_t program_fullest(const Program *p, int set, const bool *counts, int *item);
 
 // Of a step, all micro-batches counted: how long the ranks compute, how long messages are under

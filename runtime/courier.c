@@ -17,11 +17,12 @@ typedef struct Job {
     RtExchange p;
     void *y;
     const void *x;
+    char *workspace;
     const char *at;
 } Job;
 
 typedef struct RtCourier {
-    Rt rt;        // what collectives are called with: one thread, a workspace of its own
+    Rt rt;        // what collectives are called with: one thread, the workspace of the start
     RtComm comm;  // … and messages of its own
     int slots;
     Job *job;         // number n is in job[n % slots], the first is 0
@@ -68,7 +69,7 @@ static void *carry(void *courier)
         Job j = k->job[k->ended % k->slots];
         pthread_mutex_unlock(&k->lock);
         k->comm.at = j.at;
-        j.call(&k->rt, &j.p, j.y, j.x);
+        j.call(rt_with(&k->rt, j.workspace), &j.p, j.y, j.x);
         pthread_mutex_lock(&k->lock);
         k->ended++;
         pthread_cond_broadcast(&k->changed);
@@ -94,7 +95,7 @@ bool rt_courier_open(Rt *rt, const RtModel *m)
     k->comm.pending = rt_alloc((size_t)RT_MOST_MESSAGES(c), sizeof *c->pending);
     k->comm.source = rt_alloc((size_t)c->ranks, sizeof *c->source);
     memset(k->comm.bytes, 0, sizeof k->comm.bytes);
-    k->rt = (Rt){.threads = 1, .workspace = rt->staging, .comm = &k->comm};
+    k->rt = (Rt){.threads = 1, .comm = &k->comm};
     k->slots = m->slots;
     k->job = rt_alloc((size_t)k->slots, sizeof *k->job);
     k->number = rt_alloc((size_t)k->slots, sizeof *k->number);
@@ -164,13 +165,11 @@ void rt_start(Rt *rt, int slot, RtCollective *f, const RtExchange *p, void *y, c
     RtCourier *k = c ? c->courier : NULL;
 
     if (!k) {
-        Rt with = *rt;
-        with.workspace = rt->staging;
-        f(&with, p, y, x);
+        f(rt, p, y, x);
         return;
     }
     pthread_mutex_lock(&k->lock);
-    k->job[k->started % k->slots] = (Job){f, *p, y, x, c->at};
+    k->job[k->started % k->slots] = (Job){f, *p, y, x, rt->workspace, c->at};
     k->number[slot] = ++k->started;
     if (c->near[p->axis].n > 1)
         k->boards = k->started;

@@ -104,8 +104,7 @@ void rt_info(const RtModel *m)
     if (m->plan)
         printf("plan        %s\n", m->plan);
     print_mesh(&m->mesh);
-    printf("arena       %.1f MiB, of which %.1f workspace\n", mebibytes(m->arena_bytes),
-           mebibytes(m->workspace_bytes));
+    printf("arena       %.1f MiB\n", mebibytes(m->arena_bytes));
     printf("step        %.4g GFLOP, %d micro-batch%s\n", m->flops * 1e-9, m->accumulate,
            m->accumulate == 1 ? "" : "es");
     printf("parameters  %lld numbers, buffers %lld, optimizer %lld\n",

@@ -36,8 +36,7 @@ struct Rt {
     char *arena;    // RtModel.arena_bytes, aligned to 64
     void **kernel;  // prepared kernels by number
     int threads;
-    char *workspace;            // in the arena: RtModel.workspace_bytes
-    char *staging;              // … RtModel.staging_bytes, of what rt_start starts
+    char *workspace;            // in the arena: of the call, see rt_with
     struct RtProfile *profile;  // NULL: nobody asks how long calls take
     struct RtWatch *watch;      // NULL: nobody looks at the arena
     struct RtSaver *gradients;  // NULL: nobody saves gradients
@@ -111,9 +110,8 @@ typedef struct RtTensor {
 
 typedef struct RtModel {
     const char *name, *options, *plan;  // base name; canonical options; the plan in one line
-    int64_t arena_bytes, workspace, workspace_bytes;  // workspace: byte offset
-    int slots;                                        // of rt_start
-    int64_t staging, staging_bytes;  // … the workspace of such calls: byte offset
+    int64_t arena_bytes;
+    int slots;  // of rt_start
     int n_kernels;
     int accumulate;      // micro-batches per step
     double init_std;     // of RT_INIT_NORMAL; 0: the program needs a weights file
@@ -131,7 +129,7 @@ typedef struct RtModel {
     const RtTensor *predict;  // inputs and outputs of the forward-only set
     int n_predict;
     int redzone;            // so many bytes behind each of `tensors` (its end rounded up to
-                            // 64), each life and the workspace are nobody's
+                            // 64) and each life are nobody's
     void (*lives)(Rt *rt);  // calls rt_lives for each set; NULL: nothing is known
     void (*init)(Rt *rt);   // prepares kernels
     void (*micro)(Rt *rt, char *m);   // forward and backward of one micro-batch; NULL: cannot train
@@ -384,6 +382,13 @@ void rt_attention_grad(Rt *rt, const RtAttention *p, void *dq, void *dk, void *d
                        const void *dy);
 
 // ---- workspace: bytes a kernel may use of Rt.workspace, planned by the compiler ----
+// The rank, for a call that may write there meanwhile; of what rt_start starts, until it has ended.
+static inline Rt *rt_with(Rt *rt, char *workspace)
+{
+    rt->workspace = workspace;
+    return rt;
+}
+
 // Prepared kernels ask the library at start and refuse to run if it wants more.
 enum { RT_MAX_THREADS = 64 };
 int64_t rt_dot_workspace(const RtDot *p);

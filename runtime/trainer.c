@@ -112,13 +112,11 @@ static bool start(RtRun *run)
     if (!rt_arena_open(&run->arena, m))
         return false;
     run->rt.arena = run->arena.base;
-    run->rt.staging = run->arena.base + m->staging;
     if (!run->o.no_overlap && !rt_courier_open(&run->rt, m))
         return false;
     if (!start_threads(run))
         return false;
     run->rt.kernel = rt_alloc((size_t)m->n_kernels, sizeof(void *));
-    run->rt.workspace = run->arena.base + m->workspace;
     if (run->o.check_arena)
         rt_watch_open(run);
     start_tensors(run);

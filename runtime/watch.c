@@ -79,15 +79,11 @@ void rt_lives(Rt *rt, RtSet set, const RtLife *life, const RtLoop *loop)
         n++;
     while (loop[p->n_loops].turns)
         p->n_loops++;
-    p->life = rt_alloc((size_t)(m->n_tensors + 2 + n), sizeof *p->life);
+    p->life = rt_alloc((size_t)(m->n_tensors + n), sizeof *p->life);
     p->loop = rt_alloc((size_t)p->n_loops, sizeof *p->loop);
     memcpy(p->loop, loop, (size_t)p->n_loops * sizeof *loop);
     for (int i = 0; i < m->n_tensors; i++)
         p->life[p->n++] = life_of(m, &m->tensors[i]);
-    if (m->workspace_bytes)
-        p->life[p->n++] = (RtLife){"the workspace", m->workspace, m->workspace_bytes, 0, INT_MAX};
-    if (m->staging_bytes)
-        p->life[p->n++] = (RtLife){"the staging", m->staging, m->staging_bytes, 0, INT_MAX};
     for (int i = 0; i < n; i++) {
         p->life[p->n++] = life[i];
         p->end = life[i].last > p->end ? life[i].last : p->end;
@@ -236,8 +232,6 @@ void rt_watch_call(RtWatch *w, const char *what)
     do
         advance(w);
     while (is_skipped(w->now, w->at, w->turn));
-    if (w->model->workspace_bytes)
-        mark(w, &w->now->life[w->model->n_tensors], 0, w->model->workspace_bytes);
     w->call = what;
 }
 

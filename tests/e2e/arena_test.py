@@ -81,7 +81,8 @@ def test(checks, model):
         end = max(last for *_, last in lives)
         right = trainer.run(kind)
         checks.check(f"{what}: as it is", right[0] == 0, right[1].strip())
-        large = [i for i, life in enumerate(lives) if life[1] > 64]
+        # Not the room of calls, which may need less of it: it is for all threads that there could be.
+        large = [i for i, life in enumerate(lives) if life[1] > 64 and life[0][0] != "T"]
         said = {i: trainer.run(kind, i, size=64) for i in large}
         missed = [lives[i][0] for i in large if f"wrote behind {lives[i][0]}\n" not in said[i][1]]
         checks.check(f"{what}: {len(large)} ends too low", large and not missed, str(missed))

@@ -95,7 +95,6 @@ static inline char *run_program(const Cases *c, const RtModel *m, const Tensor *
     if (posix_memalign((void **)&rt.arena, 64, bytes))
         abort();
     memset(rt.arena, 0xff, bytes);
-    rt.workspace = rt.arena + m->workspace;
     for (int i = 0; i < c->n_inputs; i++) {
         ValueId v = c->inputs[i].v;
         const RtTensor *to = find_tensor(m, value_of(c->g, v)->name);

@@ -21,7 +21,8 @@ typedef struct Test {
     int64_t y_count;
     uint64_t bits;  // of all results
     int wrong, calls;
-    bool is_beside;  // the rank's own work
+    bool is_beside;  // the rank's own work, with a workspace of its own
+    char *workspace, *other;
 } Test;
 
 // ---- elements ----
@@ -107,8 +108,6 @@ static char *tensor(const Test *t, int64_t count)
     return memset(malloc(bytes), 0xa5, bytes);
 }
 
-static char *workspace(const Test *t) { return t->is_beside ? t->rt.staging : t->rt.workspace; }
-
 // x of so many elements on every rank, y of so many with nothing in it yet.
 static void begin(Test *t, int64_t x_count, int64_t y_count)
 {
@@ -119,7 +118,7 @@ static void begin(Test *t, int64_t x_count, int64_t y_count)
     t->y = tensor(t, y_count);
     t->want = tensor(t, y_count);
     t->y_count = y_count;
-    memset(workspace(t) + rt_exchange_workspace(&t->p, t->n), 0xa5, GUARD);
+    memset(t->workspace + rt_exchange_workspace(&t->p, t->n), 0xa5, GUARD);
 }
 
 // Nothing else than what is wanted may have been written, and no more of the workspace than is
@@ -129,7 +128,7 @@ static void end(Test *t, const char *name)
     size_t bytes = (size_t)(t->y_count * rt_type_bytes(t->p.type) + GUARD);
     const RtExchange *p = &t->p;
 
-    const char *behind = workspace(t) + rt_exchange_workspace(p, t->n);
+    const char *behind = t->workspace + rt_exchange_workspace(p, t->n);
     bool is_wrong = memcmp(t->y, t->want, bytes) != 0;
 
     for (int i = 0; i < GUARD; i++)
@@ -161,14 +160,14 @@ static void call(Test *t, RtCollective *f, const void *x)
     const RtMesh *m = &t->rt.comm->model->mesh;
 
     if (!t->is_beside) {
-        f(&t->rt, &t->p, t->y, x);
+        f(rt_with(&t->rt, t->workspace), &t->p, t->y, x);
         return;
     }
-    rt_start(&t->rt, 1, f, &t->p, t->y, x);
+    rt_start(rt_with(&t->rt, t->workspace), 1, f, &t->p, t->y, x);
     for (int axis = 0; axis < m->n_axes; axis++) {
         RtExchange other = {RT_I64, .axis = axis, .outer = 1, .whole = 1000, .inner = 1};
         int64_t count[1000] = {1};
-        rt_all_reduce(&t->rt, &other, count, count);
+        rt_all_reduce(rt_with(&t->rt, t->other), &other, count, count);
         t->wrong += count[0] != m->size[axis];
     }
     rt_wait(&t->rt, 1);
@@ -380,7 +379,7 @@ int main(int argc, char **argv)
 {
     RtModel m = {.name = "exchange", .transport = &rt_mpi, .slots = 2};
     const char *at = argc > 1 ? argv[1] : "1";
-    Test t = {.rt = {.threads = 1, .workspace = malloc(1 << 24), .staging = malloc(1 << 24)}};
+    Test t = {.rt = {.threads = 1}, .workspace = malloc(1 << 24), .other = malloc(1 << 24)};
 
     for (char *end; m.mesh.n_axes < 2; at = end + 1) {
         m.mesh.name[m.mesh.n_axes] = m.mesh.n_axes ? "tp" : "dp";
@@ -413,7 +412,7 @@ int main(int argc, char **argv)
     if (t.rt.comm->rank == 0)
         printf("bits %016llx\n", (unsigned long long)t.bits);
     rt_comm_close(t.rt.comm);
-    free(t.rt.workspace);
-    free(t.rt.staging);
+    free(t.workspace);
+    free(t.other);
     return 0;
 }

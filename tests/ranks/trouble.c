@@ -42,7 +42,6 @@ int main(int argc, char **argv)
     *far = *near;
     near->n = 1;
     near->me = 0;
-    rt.staging = rt.workspace;
     if (argc > 4 && !rt_courier_open(&rt, &m))
         return 1;
     for (int round = 0; round < 5; round++) {

@@ -219,7 +219,7 @@ static void info(void **state)
 
     assert_int_equal(s.status, 0);
     assert_string_equal(s.out, "bigram  \n"
-                               "arena       0.3 MiB, of which 0.0 workspace\n"
+                               "arena       0.3 MiB\n"
                                "step        1e-06 GFLOP, 1 micro-batch\n"
                                "parameters  32768 numbers, buffers 0, optimizer 0\n"
                                "training\n"

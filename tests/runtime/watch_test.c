@@ -1,7 +1,7 @@
 // --check-arena: a model whose buffers share bytes, run as it should be and with one mistake each.
 #include "tests/runtime/small.h"
 
-// Each with 64 bytes behind it. C lies where A was.
+// Each with 64 bytes behind it. C lies where A was, a kernel's workspace where nothing else does.
 enum {
     SUM = 0,
     COUNT = 128,
@@ -82,11 +82,9 @@ static void statements(Rt *rt, char *m)
 
 static void lives(Rt *rt)
 {
-    const RtLife life[] = {{"X", X, 64, 0, 9},
-                           {"A", A, 64, 2, 6},
-                           {"B", B, 64, 4 - is_late, 5 + is_late},
-                           {"C", C, 64, 7, 8},
-                           {0}};
+    const RtLife life[] = {
+        {"X", X, 64, 0, 9}, {"A", A, 64, 2, 6},         {"B", B, 64, 4 - is_late, 5 + is_late},
+        {"C", C, 64, 7, 8}, {"SPACE", SPACE, 64, 7, 7}, {0}};
     const RtLoop loop[] = {{3, 6, 2 + is_late, {is_late ? 5 : 0}}, {0}};
 
     rt_lives(rt, RT_TRAINING, life, loop);
@@ -98,8 +96,6 @@ static void nothing(Rt *rt, char *m) {}
 static const RtModel model = {
     .name = "shared",
     .arena_bytes = BYTES,
-    .workspace = SPACE,
-    .workspace_bytes = 64,
     .accumulate = 1,
     .init_std = 1,
     .redzone = 64,
@@ -124,8 +120,8 @@ static const struct {
     {WRITE, "spill A B wrote behind B"},
     {READ_LATE, "loss holds what was read before, after or behind B"},
     {READ_PAST, "loss holds what was read before, after or behind C"},
-    {SCRATCH, "spill X SPACE wrote behind the workspace"},
-    {READ_SCRATCH, "loss holds what was read before, after or behind the workspace"},
+    {SCRATCH, "spill X SPACE wrote behind SPACE"},
+    {READ_SCRATCH, "loss holds what was read before, after or behind SPACE"},
     {KEPT, "spill X W wrote behind w"},
     {SKIP, "8 statements were run, not 9"},
 };
