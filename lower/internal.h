@@ -95,6 +95,9 @@ void sharded_note_value(Arena *a, Sharded *s, ValueId v, ShardedValue known);
 void sharded_note_node(Arena *a, Sharded *s, NodeId n, ShardedNode known);
 // Outputs and carries are those of `from`, whose values stand in `map`.
 void sharded_add_ends(Sharded *s, const Graph *from, const ValueId *map);
+// Attributes for a piece of the node: chunks of its factors.
+void localise_node(const Node *n, const Rule *r, const Mesh *m, const Strategy *s, Arena *a,
+                   Attr *attr);
 const char *reduction_name(int at);  // of SPEC_SUM, SPEC_MAX or SPEC_MIN
 
 // Nodes of one iteration and phase that can run in one go: the first and the last.

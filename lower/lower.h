@@ -265,6 +265,10 @@ static inline bool buffer_is_live(const Buffer *b, int set, int item)
            (b->set == set && b->first >= 0 && b->first <= item && item <= b->last);
 }
 
+// The workspace of the kernel of a node's piece, if its operands lie densely: bytes.
+int64_t piece_workspace(const Graph *g, const Node *n, const Rule *r, const Mesh *m,
+                        const Strategy *s);
+
 // The most bytes that buffers of a set take at once, but persistent ones, and the first of the
 // items at which they do (may be NULL): of those for which counts[buffer] is set, or of all (NULL).
 int64_t program_fullest(const Program *p, int set, const bool *counts, int *item);

@@ -173,16 +173,16 @@ static ValueId operand(Partition *p, NodeId id, int i, const Spec *need)
 
 // ---- nodes ----
 
-// Attributes for a piece of the node: chunks of its factors.
-static void localise(Partition *p, const Node *n, const Rule *r, const Strategy *s, Attr *attr)
+void localise_node(const Node *n, const Rule *r, const Mesh *m, const Strategy *s, Arena *a,
+                   Attr *attr)
 {
     int64_t size[MAX_FACTORS];
 
     memcpy(attr, n->attr, sizeof n->attr);
     for (int f = 0; f < r->n_factors; f++)
-        size[f] = spec_chunk(&p->plan->mesh, s, f, r->size[f]);
+        size[f] = spec_chunk(m, s, f, r->size[f]);
     if (n->op->localise)
-        n->op->localise(n, r, size, p->scratch, attr);
+        n->op->localise(n, r, size, a, attr);
 }
 
 static void add_node(Partition *p, NodeId id)
@@ -200,7 +200,7 @@ static void add_node(Partition *p, NodeId id)
         Spec need = strategy_spec(&r, s, i);
         inputs[i] = n->in[i] ? operand(p, id, i, &need) : 0;
     }
-    localise(p, n, &r, s, attr);
+    localise_node(n, &r, &p->plan->mesh, s, p->scratch, attr);
     g->phase = n->phase;
     g->block = n->block;
     ValueId first = graph_node(g, n->op, n->n_in, inputs, attr);

@@ -1,5 +1,6 @@
 // What the decisions of a plan hold of memory, item by item of the program: values the bytes of
-// their pieces while they lie somewhere; where copies count, nodes and uses what they need beside.
+// their pieces while they lie somewhere; nodes their kernels' workspaces and, where copies count,
+// what they and uses need beside.
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,7 +93,7 @@ static void hold_places(Holding *h, ValueId first, int64_t bytes, int64_t more)
     }
 }
 
-// ---- copies ----
+// ---- while nodes run ----
 
 // That a value is at hand as some spec takes no bytes beside those at rest if it rests so. That
 // depends on two decisions, and rows know but one: counted are those that the smallest piece of it
@@ -120,6 +121,22 @@ static int64_t beside_node(const Holding *h, NodeId n, const Strategy *s)
     return bytes;
 }
 
+// What the program needs for the node alone, while it runs.
+static void hold_node(Holding *h, NodeId n, const Strategy *s)
+{
+    const Builder *b = h->b;
+    const Graph *g = b->g;
+    int item = b->lives ? b->lives->item[n] : -1;
+
+    if (item < 0)
+        return;
+    int64_t bytes = piece_workspace(g, &g->nodes[n], &b->q->rule[n], b->mesh, s);
+    bytes = bytes ? buffer_bytes(bytes, 1) : 0;
+    if (b->o->counts_copies)
+        bytes += beside_node(h, n, s);
+    hold(h, (Span){item, item + 1}, bytes);
+}
+
 static void find_least(Holding *h)
 {
     const PlanProblem *q = h->b->q;
@@ -134,14 +151,11 @@ static void find_least(Holding *h)
 }
 
 // A view that rests as what it is a view of doesn't is a view of a copy, which lives as long.
-static void hold_copies(Holding *h, const Variable *v, const Spec *s)
+static void hold_view(Holding *h, const Variable *v, const Spec *s)
 {
-    ValueId base = v->kind == VARIABLE_NODE ? 0 : h->b->traffic.base[v->id];
-    int item = v->kind == VARIABLE_NODE ? h->b->lives->item[v->id] : 0;
+    ValueId base = h->b->traffic.base[v->id];
 
-    if (v->kind == VARIABLE_NODE && item >= 0)
-        hold(h, (Span){item, item + 1}, beside_node(h, v->id, s));
-    else if (v->kind == VARIABLE_REST && base != v->id)
+    if (base != v->id)
         hold_places(h, h->b->q->alike.value[base], beside(h, v->id, s), 0);
 }
 
@@ -163,8 +177,10 @@ void plan_bytes(Builder *b)
             *first_use++ = h.n_uses;
             if (v->kind == VARIABLE_REST && is_stored(&h, v->id))
                 hold_places(&h, v->id, bytes_of(&h, v->id, &v->spec[k]), REDZONE);
-            if (has_copies)
-                hold_copies(&h, v, &v->spec[k]);
+            if (v->kind == VARIABLE_REST && has_copies)
+                hold_view(&h, v, &v->spec[k]);
+            if (v->kind == VARIABLE_NODE)
+                hold_node(&h, v->id, &v->spec[k]);
         }
     }
     *first_use = h.n_uses;
