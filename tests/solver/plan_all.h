@@ -81,13 +81,15 @@ typedef struct All {
     Rule rule[8];                 // by node
     Strategy *strategy[8], s[8];  // by node: all, and the one that is tried
     int n_strategies[8];
-    int like[12];       // by value: the one that it is carried from
-    Spec *spec[12];     // by value: all
-    int64_t *cost[12];  // … what it costs to rest so
+    int64_t *workspaces[8], workspace[8];  // … and the bytes of its workspace
+    int like[12];                          // by value: the one that it is carried from
+    Spec *spec[12];                        // by value: all
+    int64_t *cost[12];                     // … what it costs to rest so
     int n_specs[12];
     Spec at[12];
     bool is_stored[12];               // by value: it has bytes of its own …
     int begin[12], end[12], n_items;  // … from item to item of the program
+    int item[8];                      // by node: its own; -1: none
     int64_t best;
 } All;
 
@@ -184,8 +186,8 @@ static inline int64_t rest_cost(const All *all, ValueId v, Spec rest)
     return cost;
 }
 
-// When each value is in memory, read off the items of one rank's program: of these graphs, which
-// have no loops, from the first item that names it to the last.
+// When each value is in memory, and each node at work, read off the items of one rank's program: of
+// these graphs, which have no loops, from the first item that names it to the last.
 static inline void find_items(All *all, Arena *a)
 {
     const LowerOptions o = {.fuse = true, .accumulate = 1};
@@ -197,6 +199,12 @@ static inline void find_items(All *all, Arena *a)
     const Set *s = &lower(a, g, NULL, &o, &d)->set[SET_TRAIN];
     text_free(&t);
     all->n_items = s->n_items;
+    for (NodeId n = 1; n < all->g->n_nodes; n++) {
+        all->item[n] = -1;
+        for (int i = 0; i < s->n_items; i++)
+            for (int k = 0; k < s->items[i].n_nodes; k++)
+                all->item[n] = s->items[i].nodes[k] == n ? i : all->item[n];
+    }
     for (ValueId v = 1; v < all->g->n_values; v++) {
         bool is_made = value_of(g, v)->producer, is_first = is_made;
         bool is_kept = !is_made && value_of(g, v)->kind != VALUE_INPUT;
@@ -221,14 +229,18 @@ static inline void find_items(All *all, Arena *a)
     }
 }
 
-// Bytes at each item, of what isn't written over what lives on.
+static inline int64_t place(int64_t bytes) { return (bytes + 63) / 64 * 64 + 64; }
+
+// Bytes at each item, of what isn't written over what lives on, and of the node's workspace.
 static inline bool fits(const All *all)
 {
     for (int now = 0; now < all->n_items; now++) {
         int64_t bytes = 0;
         for (ValueId v = 1; v < all->g->n_values; v++)
             if (all->like[v] == v && all->is_stored[v] && all->begin[v] <= now && now < all->end[v])
-                bytes += (spec_bytes(all->m, &all->at[v], value_of(all->g, v)) + 63) / 64 * 64 + 64;
+                bytes += place(spec_bytes(all->m, &all->at[v], value_of(all->g, v)));
+        for (NodeId n = 1; n < all->g->n_nodes; n++)
+            bytes += all->item[n] == now && all->workspace[n] ? place(all->workspace[n]) : 0;
         if (bytes > all->limit)
             return false;
     }
@@ -259,6 +271,7 @@ static inline void try_nodes(All *all, NodeId n, int64_t cost)
         Work whole = node_work(all->g, &all->g->nodes[n]);
         for (int i = 0; i < all->n_strategies[n]; i++) {
             all->s[n] = all->strategy[n][i];
+            all->workspace[n] = all->workspaces[n][i];
             Work w = piece_work(all->g, &all->g->nodes[n], &whole, &all->traffic, &all->rule[n],
                                 all->m, &all->s[n]);
             double call = w.written > 0 ? 0 : all->c->launch;
@@ -309,6 +322,10 @@ static inline int64_t enumerate_plans(const Graph *g, const Cluster *c, const Me
         all->strategy[n] = arena_array(a, Strategy, MOST_ENUMERATED);
         all->n_strategies[n] =
             enumerate(m, LINEAR_JOINT, LINEAR_SINGLE + 3, is_strategy, all, n, all->strategy[n]);
+        all->workspaces[n] = arena_array(a, int64_t, all->n_strategies[n]);
+        for (int i = 0; i < all->n_strategies[n]; i++)
+            all->workspaces[n][i] =
+                piece_workspace(g, &g->nodes[n], &all->rule[n], m, &all->strategy[n][i]);
     }
     try_nodes(all, 1, 0);
     return all->best < NOT_ALLOWED ? all->best : INT64_MAX;
