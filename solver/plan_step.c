@@ -4,6 +4,9 @@
 
 #include "solver/plan_build.h"
 
+// What a program that doesn't fit counts more, as a plan that does will take longer.
+enum { UNFIT_PERCENT = 10 };
+
 typedef struct Chooser {
     const PlanProblem *q;
     const Graph *g;
@@ -43,9 +46,9 @@ static double least_step(const Chooser *x, const PlanChoice *c)
     return compute > communication ? compute : communication;
 }
 
-static bool is_better(const PlanChoice *c, const PlanChoice *best)
+static double weight(const PlanChoice *c)
 {
-    return c->fits != best->fits ? c->fits : c->step < best->step;
+    return (c->fits ? 1 : 1 + UNFIT_PERCENT / 100.0) * (double)c->step;
 }
 
 // Is it one of those before?
@@ -73,9 +76,9 @@ int plan_choose(const PlanProblem *q, const Graph *g, const Mesh *m, const Lower
     if (c[0].compute > 0)
         x.fused = 1e12 * s.compute / (double)c[0].compute;
     for (int i = 1; i < n; i++) {
-        bool is_hopeless = c[best].fits && least_step(&x, &c[i]) >= (double)c[best].step;
+        bool is_hopeless = least_step(&x, &c[i]) >= weight(&c[best]);
         if (!is_known(q, c, i) && !is_hopeless && try_choice(&x, &c[i], &s) &&
-            is_better(&c[i], &c[best]))
+            weight(&c[i]) < weight(&c[best]))
             best = i;
     }
     return best;
