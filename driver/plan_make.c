@@ -1,6 +1,8 @@
 // What was found, as a plan's file says it.
 #include "driver/plan_make.h"
 
+#include <math.h>
+
 static double seconds_of(Wide picoseconds) { return 1e-12 * (double)picoseconds; }
 
 static const char *text_of(Arena *a, Text *t)
@@ -73,7 +75,7 @@ void plan_make(PlanFile *f, const Cluster *c, const Spread *s, Arena *a)
     f->least = seconds_of(p->least);
     f->simulated = s->step.seconds;
     f->exposed = s->step.seconds - s->step.compute;
-    f->hidden = s->step.communication - f->exposed;
+    f->hidden = fmax(0, s->step.communication - f->exposed);  // sums, to rounding
     f->meshes = p->n_searched + p->n_excluded + p->n_left_out;
     f->excluded = p->n_excluded;
     f->left_out = p->n_left_out;
