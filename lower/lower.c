@@ -142,5 +142,8 @@ Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Di
         train->n_values = n_train;
     if (predict)
         predict->n_values = n_predict;
-    return lower(a, train, predict, &less, d);
+    Program *smaller = lower(a, train, predict, &less, d);
+    if (smaller)
+        smaller->eager_bytes = p->arena_bytes;
+    return smaller;
 }

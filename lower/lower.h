@@ -154,6 +154,9 @@ typedef struct Program {
     int64_t arena_bytes;
     int n_slots;
     int64_t bound;  // the largest live sum: no packing can be smaller
+    // Where calls end sooner than they had to, so as to keep within the memory: the arena if they
+    // didn't; else 0.
+    int64_t eager_bytes;
     int accumulate;
 } Program;
 
