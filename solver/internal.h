@@ -254,6 +254,11 @@ bool branch_by_ascent(const Problem *p, const Dual *dual, Wide cutoff, double ga
 bool search(const Problem *p, const Dual *dual, bool is_start, int *choice, Wide *cost,
             uint64_t seed, int64_t work, const Watch *w, Listener l);
 
+// ---- dive.c: a choice among what a bound says is cheap ----
+// `l` hears of one, or of none. `dual` is of p; `cost` is about that of a choice of the original.
+void dive(const Problem *p, const Dual *dual, Wide cost, const SolveOptions *o, const Watch *w,
+          Listener l);
+
 // ---- least.c: where nothing stays within the limit ----
 typedef struct Least {
     int64_t bound;  // no choice that is allowed has a lower peak; INT64_MAX: none is allowed

@@ -40,7 +40,7 @@ void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Pla
 // ---- one mesh ----
 
 // What is proved of presets' plans, where that is quick.
-#define PRESET_GAP 5e-3
+#define PRESET_GAP 1e-2
 
 enum {
     HIDING = 2,          // so much more than what is sent counts what nodes do, where that can hide

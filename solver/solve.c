@@ -17,8 +17,7 @@ enum { BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODES = 1000000 };
 // alternatives of a node it gets at a time, and the most work of one kind.
 enum { CORE_PAIRS = 2000000, CORE_MEMBERS = 16, QUICK_WORK = 2000000000 };
 
-// The work of one turn of what isn't exact, for each alternative and pair. FOLLOW_TURN: of what a
-// new bound leads to.
+// The work of one turn of what isn't exact, by alternative and pair; FOLLOW_TURN: behind a bound.
 enum {
     FOLLOW_TURN = 20,
     BRIEF_TURN = 120,
@@ -233,7 +232,7 @@ static void bound_by_relaxing(Chain *c)
     arena_free(a);
 }
 
-static void bound_by_ascent(Chain *c)
+static void bound_by_ascent(Chain *c, int64_t turn)
 {
     const Problem *p = rest(c);
     const Answer *answer = c->answer;
@@ -241,7 +240,7 @@ static void bound_by_ascent(Chain *c)
     double began = phase_begin(c);
     Wide bound = is_large(c) ? core_ascent(p, &c->dual, aim, c->o->seed, &c->watch,
                                            (Listener){found, c}, c->arena)
-                             : ascent(p, &c->dual, work_of(c, c->turn), &c->watch, c->arena);
+                             : ascent(p, &c->dual, work_of(c, turn), &c->watch, c->arena);
     phase_end(c, PHASE_ASCENT, began);
     c->has_dual = true;
     keep_prices(c);
@@ -290,6 +289,15 @@ static void choices_and_bound(Chain *c)
         choices_search(c, FOLLOW_TURN);
 }
 
+static void bound_and_choices(Chain *c, int64_t turn)
+{
+    bound_by_ascent(c, turn);
+    if (!is_over(c))
+        choices_search(c, FOLLOW_TURN);
+    if (!is_over(c) && c->o->is_quick)
+        dive(rest(c), &c->dual, c->answer->bound, c->o, &c->watch, (Listener){found, c});
+}
+
 static void say_level(const Chain *c)
 {
     const Problem *p = rest(c);
@@ -312,9 +320,10 @@ static void levels_settle(Chain *c)
             return;
         before = size;
         say_level(c);
-        bound_by_ascent(c);
+        if (c->o->is_quick && !c->o->is_brief && !is_large(c))
+            bound_and_choices(c, c->turn / 4);  // may do
         if (!is_over(c))
-            choices_search(c, FOLLOW_TURN);
+            bound_and_choices(c, c->turn);
         if (!is_over(c) && !c->o->is_brief)
             choices_and_bound(c);
         if (!is_over(c) && c->has_engine && problem_pairs(rest(c)) <= RELAX_PAIRS)
@@ -378,7 +387,7 @@ static void work_on(Chain *c)
         levels_settle(c);
         if (!is_over(c) && !is_large(c) && !(c->o->is_brief && c->answer->choice))
             branch(c);
-        if (!is_over(c) && c->o->is_brief) {
+        if (!is_over(c) && (c->o->is_brief || c->o->is_short)) {
             c->answer->stop = STOP_WORK;
             return;
         }
@@ -483,9 +492,8 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
     level_add(c);
     answer->n_left = c->n_levels ? c->level[0].n_left : 0;
     work_on(c);
-    Stop stop = watch_stop(&c->watch);
-    if (stop != STOP_DONE && !c->is_exhausted && !c->is_empty)
-        answer->stop = stop;
+    if (!c->is_exhausted && !c->is_empty && watch_stop(&c->watch) != STOP_DONE)
+        answer->stop = watch_stop(&c->watch);
     answer->outcome = conclude(c);
     answer->prices = dual_prices(&c->prices, a);
     arena_free(c->bounds);

@@ -1,0 +1,112 @@
+// A choice by and by: the alternatives go with which, as the messages say, all choices cost clearly
+// more than the bound (min-marginals: Savchynskyy, Discrete Graphical Models, 2019, chapter 5). At
+// first only the dearest do; the others' costs rise as they go. What is left is small and is
+// solved. Some of what went may be cheaper: this finds choices, and bounds nothing.
+#include <math.h>
+
+#include "solver/ascent.h"
+
+enum {
+    ROUNDS = 8,
+    SWEEPS = 2,    // pairs of them a round, until the messages have heard of what went
+    LEAST = 1000,  // pairs that are worth it
+    ENOUGH = 16,   // times smaller: then no more has to go
+    WORTH = 2      // times smaller: then what is left is solved
+};
+static const double FIRST = 0.01, LESS = 0.5;  // how much is clearly more, in parts of the cost
+static const double FINER = 0.1;               // the gap of what is left, beside that asked for
+
+typedef struct Dive {
+    const Problem *p;
+    Field *f;
+    Ascent *s;
+    bool *keep;  // by alternative
+} Dive;
+
+static Dive dive_new(const Problem *p, const Dual *dual, Arena *a)
+{
+    Dive d = {.p = p, .f = field_new(p, a)};
+
+    d.s = ascent_new(d.f, a);
+    d.s->lower = arena_array(a, double, p->first[p->n_nodes]);
+    d.keep = arena_array(a, bool, p->first[p->n_nodes]);
+    for (int k = 0; k < p->first[p->n_nodes]; k++)
+        d.keep[k] = true;
+    ascent_warm(d.s, dual);
+    return d;
+}
+
+static void drop_dear(Dive *d, double above)
+{
+    for (int i = 0; i < SWEEPS; i++) {
+        ascent_sweep(d->s, false);
+        ascent_sweep(d->s, true);
+    }
+    for (int k = 0; k < d->p->first[d->p->n_nodes]; k++)
+        if (d->s->lower[k] >= d->s->bound + above) {
+            d->keep[k] = false;
+            d->f->cost[k] = d->f->forbidden;
+        }
+}
+
+static int n_kept(const Dive *d, int node)
+{
+    int n = 0;
+
+    for (int k = d->p->first[node]; k < d->p->first[node + 1]; k++)
+        n += d->keep[k];
+    return n;
+}
+
+static int64_t pairs_kept(const Dive *d)
+{
+    int64_t n = 0;
+
+    for (const Edge *e = d->p->edge; e < d->p->edge + d->p->n_edges; e++)
+        n += (int64_t)n_kept(d, e->a) * n_kept(d, e->b);
+    return n;
+}
+
+static void solve_kept(const Dive *d, const SolveOptions *o, Listener l, Arena *a)
+{
+    const Problem *p = d->p;
+    SolveOptions small = *o;
+    int *original, *choice = arena_array(a, int, p->n_nodes);
+    Problem kept = problem_restrict(p, d->keep, &original, a);
+    Answer answer;
+
+    small.is_short = true;
+    small.gap = FINER * o->gap;
+    small.start = NULL;
+    small.prices = (Dual){0};
+    small.enough = 0;
+    small.progress = NULL;
+    small.is_verbose = false;
+    solve(&kept, &small, &answer, a, NULL);
+    if (answer.outcome == OUTCOME_INFEASIBLE || !answer.choice)
+        return;
+    for (int i = 0; i < p->n_nodes; i++)
+        choice[i] = original[kept.first[i] + answer.choice[i]];
+    l.found(l.to, choice, answer.cost);
+}
+
+void dive(const Problem *p, const Dual *dual, Wide cost, const SolveOptions *o, const Watch *w,
+          Listener l)
+{
+    int64_t all = problem_pairs(p), left = all;
+    double above = FIRST * fabs((double)cost);
+
+    if (all < LEAST)
+        return;
+    Arena *a = arena_new();
+    Dive d = dive_new(p, dual, a);
+
+    for (int i = 0; i < ROUNDS && left > all / ENOUGH && watch_stop(w) == STOP_DONE; i++) {
+        drop_dear(&d, above);
+        left = pairs_kept(&d);
+        above *= LESS;
+    }
+    if (left <= all / WORTH)
+        solve_kept(&d, o, l, a);
+    arena_free(a);
+}
