@@ -10,8 +10,7 @@
 #include "runtime/comm.h"
 
 // Messages between two ranks arrive in the order in which they were sent, those of each lane for
-// themselves. Buffers stay as they are
-// until `test` says that a message has gone.
+// themselves. Buffers stay as they are until `test` says that a message has gone.
 enum { RT_MOST_BYTES = 1 << 30 };  // of one message
 struct RtTransport {
     // Sets rank, ranks and window. False after a message.
