@@ -33,6 +33,15 @@ static void find_shared(Stretch *s)
         }
 }
 
+// Does a later unit that is marked need what unit `at` does?
+static bool is_needed(const Stretch *s, int at, const bool *mark)
+{
+    for (int i = at + 1; i < s->n_units; i++)
+        if (mark[i] && units_conflict(&s->unit[at], &s->unit[i]))
+            return true;
+    return false;
+}
+
 // ---- a turn early ----
 
 // Needs an exchange more time than there is in its iteration before its result is read?
@@ -62,15 +71,6 @@ static bool can_be_early(const Stretch *s, int at, const bool *is_early)
     return true;
 }
 
-// Is it made for one that is early?
-static bool feeds_early(const Stretch *s, int at, const bool *is_early)
-{
-    for (int i = at + 1; i < s->n_units; i++)
-        if (is_early[i] && units_conflict(&s->unit[at], &s->unit[i]))
-            return true;
-    return false;
-}
-
 // Finds exchanges that need nothing of their iteration, what gathers parameters, with what feeds
 // them. False: all of them have time enough.
 static bool find_early(const Stretch *s, bool *is_early)
@@ -80,22 +80,13 @@ static bool find_early(const Stretch *s, bool *is_early)
     for (int i = 0; i < s->n_units; i++)
         is_early[i] = can_be_early(s, i, is_early);
     for (int i = s->n_units - 1; i >= 0; i--) {
-        is_early[i] = is_early[i] && (s->unit[i].link || feeds_early(s, i, is_early));
+        is_early[i] = is_early[i] && (s->unit[i].link || is_needed(s, i, is_early));
         pays |= is_early[i] && s->unit[i].link && is_short_of_time(s, i);
     }
     return pays;
 }
 
 // ---- turns late ----
-
-// Does something that can't be late need what unit `at` does?
-static bool is_needed(const Stretch *s, int at, const bool *is_prompt)
-{
-    for (int i = at + 1; i < s->n_units; i++)
-        if (is_prompt[i] && units_conflict(&s->unit[at], &s->unit[i]))
-            return true;
-    return false;
-}
 
 // When it can run behind all that it needs. Exchanges that `crosses` says so need a turn.
 static int earliest(const Stretch *s, int at, const bool *crosses)

@@ -332,20 +332,20 @@ class Plans:
             beside = [r["seconds"] for r in free["presets"] if r["name"] == name][0]
             self.checks.check(f"--plan-preset {name}", kept["bound"] * (1 - 1e-9) <= beside <= cheapest(kept) * 1.011 and kept["preset"] == name, f"{beside} {cheapest(kept)}")
 
+    def planned(self, name, *options):
+        """A tiny model's plan; None where there is none."""
+        done = self.run("plan", TINY / f"{name}.onnx", *TRAIN, *options, "-o", "planned.json")
+        return json.loads((self.work / "planned.json").read_text()) if done.returncode == 0 else None
+
     def hidden(self):
         """Where messages can go on beside computation, the plan is the one whose program takes the shortest step."""
         slow = json.loads(SLOW_LINK.read_text())
         for name, beta in ("gpt2", 1e-6), ("llama", 2.5e-6):
             slow["links"][0]["beta"] = beta
             (self.work / "link.json").write_text(json.dumps(slow))
-            args = ["plan", TINY / f"{name}.onnx", *TRAIN, "--cluster", "link.json", "--ranks", "2", "-o", "hidden.json"]
-
-            def plan(*more):
-                done = self.run(*args, *more)
-                return json.loads((self.work / "hidden.json").read_text()) if done.returncode == 0 else None
-
-            free = plan()
-            steps = {way: plan("--plan-preset", way)["simulated"] for way in ("ddp", "zero1", "fsdp", "megatron")}
+            args = [name, "--cluster", "link.json", "--ranks", "2"]
+            free = self.planned(*args)
+            steps = {way: self.planned(*args, "--plan-preset", way)["simulated"] for way in ("ddp", "zero1", "fsdp", "megatron")}
             said = {r["name"]: r.get("simulated", free["simulated"]) for r in free["presets"]}
             self.checks.check(f"{name}: no way is faster", min([*steps.values(), *said.values()]) >= free["simulated"] * (1 - 1e-6), f"{free['simulated']} {steps} {said}")
             self.checks.check(f"{name}: another plan is cheaper", cheapest(free) < free["seconds"], f"{cheapest(free)} {free['seconds']}")
@@ -444,14 +444,9 @@ class Plans:
 
     def a_little_less(self):
         """Where the fastest plan just doesn't fit, it isn't given up for any that does."""
-        args = ["plan", TINY / "lstm.onnx", *TRAIN, "--cluster", "h100x16", "--ranks", "16", "--mesh", "16", "-o", "b.json"]
-
-        def plan(*more):
-            self.run(*args, *more)
-            return json.loads((self.work / "b.json").read_text())
-
-        free = plan()
-        less = plan("--memory", free["bytes"] - 1)
+        args = ["lstm", "--cluster", "h100x16", "--ranks", "16", "--mesh", "16"]
+        free = self.planned(*args)
+        less = self.planned(*args, "--memory", free["bytes"] - 1)
         steps = [p["simulated"] for p in (free, less)]
         self.checks.check("one byte less costs little", less["bytes"] < free["bytes"] and steps[1] < 1.5 * steps[0], str(steps))
 
