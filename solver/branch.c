@@ -8,7 +8,11 @@
 #include "solver/ascent.h"
 #include "solver/search.h"
 
-enum { SWEEPS = 40, KICKS = 20 };
+enum {
+    FIRST_PART = 3,  // of the work: messages of the whole
+    SWEEPS = 40,     // of a part
+    KICKS = 20
+};
 static const double LONGER = 1.1;
 static const double GAIN = 0.01, CERTAIN = 1e-13;  // parts of the cost
 
@@ -32,6 +36,8 @@ typedef struct Branching {
     Search *search;
     int n_parts, cap_parts;
     Part *part;
+    int last;         // part that was bounded
+    double *message;  // of the whole
     int n_open, cap_open;
     int *open;  // a heap of parts, the least bound first
     Wide best;  // only cheaper choices count
@@ -93,6 +99,8 @@ static double enough(const Branching *b)
     return cost - (gap > whole ? gap : whole);
 }
 
+// Messages that a part begins with are its parent's, where these are at hand, or the whole's: those
+// of any other part, above all of one that costs too much, may lead far away.
 static void enter(Branching *b, int part)
 {
     Field *f = b->f;
@@ -106,6 +114,10 @@ static void enter(Branching *b, int part)
     for (int i = part; i >= 0; i = b->part[i].parent)
         for (int j = 0; j < b->part[i].n_gone; j++)
             f->cost[b->part[i].gone[j]] = f->forbidden;
+    if (x->parent != b->last)
+        memcpy(s->message, b->message,
+               (size_t)s->first_message[f->p->n_edges] * sizeof *s->message);
+    b->last = part;
     ascent_rent(s);
 }
 
@@ -302,7 +314,8 @@ static void try_last(Branching *b)
 
 // ---- the whole ----
 
-static Branching *branching_new(const Problem *p, const Dual *dual, uint64_t seed, Arena *a)
+static Branching *branching_new(const Problem *p, const Dual *dual, uint64_t seed, Climb c,
+                                Arena *a)
 {
     Branching *b = arena_array(a, Branching, 1);
     int n = p->first[p->n_nodes];
@@ -317,7 +330,10 @@ static Branching *branching_new(const Problem *p, const Dual *dual, uint64_t see
     b->search = search_new(b->f, seed, a);
     if (dual)
         ascent_warm(b->ascent, dual);
-    ascent_settle(b->ascent, (Climb){.enough = DBL_MAX});
+    ascent_settle(b->ascent, c);
+    size_t n_messages = (size_t)b->ascent->first_message[p->n_edges];
+    b->message = arena_array(a, double, n_messages);
+    memcpy(b->message, b->ascent->message, n_messages * sizeof *b->message);
     Part whole = {.parent = -1, .bound = -DBL_MAX};
     keep_prices(b, &whole);
     open_part(b, whole);
@@ -328,10 +344,11 @@ bool branch_by_ascent(const Problem *p, const Dual *dual, Wide cutoff, double ga
                       uint64_t seed, int64_t work, const Watch *w, Listener l)
 {
     Arena *a = arena_new();
-    Branching *b = branching_new(p, dual, seed, a);
+    Climb first = {.work = work / FIRST_PART, .enough = DBL_MAX, .watch = w};
+    Branching *b = branching_new(p, dual, seed, first, a);
     Ascent *s = b->ascent;
     bool *is_upper = arena_array(a, bool, b->f->widest);
-    int64_t sweep = s->work / 2;
+    int64_t sweep = problem_pairs(p) + 4 * (int64_t)p->first[p->n_nodes];
 
     b->best = cutoff;
     b->gap = gap;

@@ -243,8 +243,9 @@ void certify(const Problem *p, const SolveOptions *o, Wide cost, const Dual *pri
 
 // ---- branch.c: branch and bound by ascent ----
 // Looks for choices cheaper than the cutoff, of which `l` hears, and raises *bound to what no
-// choice of p is below (this rests on branching). `dual` may be NULL. True: the cheapest choice
-// heard of, or else the cutoff, is within the gap of *bound, and nothing is left to do.
+// choice of p is below (this rests on branching). `dual` may be NULL, or lack messages. True: the
+// cheapest choice heard of, or else the cutoff, is within the gap of *bound, and nothing is left to
+// do.
 bool branch_by_ascent(const Problem *p, const Dual *dual, Wide cutoff, double gap, Wide *bound,
                       uint64_t seed, int64_t work, const Watch *w, Listener l);
 

@@ -14,18 +14,13 @@
 enum { BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODES = 1000000 };
 
 // Where nothing needs to be certified: the pairs beyond which a bound begins with a core, how many
-// alternatives of a node it gets at a time, and the most work of one kind.
-enum { CORE_PAIRS = 2000000, CORE_MEMBERS = 16, QUICK_WORK = 2000000000 };
+// alternatives of a node it gets at a time, the most work of one kind, how much more of it
+// branching gets then.
+enum { CORE_PAIRS = 2000000, CORE_MEMBERS = 16, QUICK_WORK = 2000000000, CORE_BRANCHING = 5 };
 
 // The work of one turn of what isn't exact, by alternative and pair; FOLLOW_TURN: behind a bound.
-enum {
-    FOLLOW_TURN = 20,
-    BRIEF_TURN = 120,
-    QUICK_TURN = 300,
-    FIRST_TURN = 1000,
-    LAST_TURN = 1000000,
-    LEAST_TURN = 1000
-};
+enum { FOLLOW_TURN = 20, BRIEF_TURN = 120, QUICK_TURN = 300, FIRST_TURN = 1000 };
+enum { LAST_TURN = 1000000, LEAST_TURN = 1000 };
 
 // The part of the time limit after which only the certified bound is worked on.
 #define SEARCH_SHARE 0.95
@@ -361,11 +356,12 @@ static void branch(Chain *c)
     Answer *a = c->answer;
     Wide bound = a->bound - c->offset, cutoff = a->choice ? a->cost - c->offset : NO_CUTOFF;
     double all = fmax(1, fabs((double)a->cost)), part = fmax(1, fabs((double)cutoff));
+    int64_t work = (is_large(c) ? CORE_BRANCHING : 1) * work_of(c, c->turn);
 
     double began = phase_begin(c);
-    bool is_done = branch_by_ascent(rest(c), c->has_dual ? &c->dual : NULL, cutoff,
-                                    a->choice ? c->o->gap * all / part : 0, &bound, c->o->seed,
-                                    work_of(c, c->turn), &c->watch, (Listener){found, c});
+    bool is_done =
+        branch_by_ascent(rest(c), &c->dual, cutoff, a->choice ? c->o->gap * all / part : 0, &bound,
+                         c->o->seed, work, &c->watch, (Listener){found, c});
     c->is_empty = is_done && !a->choice;
     a->is_branched |= bound + c->offset > a->bound;
     if (a->choice)
@@ -385,7 +381,7 @@ static void work_on(Chain *c)
 {
     while (!is_over(c)) {
         levels_settle(c);
-        if (!is_over(c) && !is_large(c) && !(c->o->is_brief && c->answer->choice))
+        if (!is_over(c) && !(c->o->is_brief && c->answer->choice))
             branch(c);
         if (!is_over(c) && (c->o->is_brief || c->o->is_short)) {
             c->answer->stop = STOP_WORK;
