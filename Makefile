@@ -64,8 +64,9 @@ $(B)/rt/libshardrt_mpi.a: $(B)/runtime/mpi/mpi.o
 	cp runtime/mpi/*.c $(@D)/mpi/
 	rm -f $@ && ar rcs $@ $^
 # What shardcc detect runs, on each of mpirun's ranks.
-$(B)/runtime/probe_ranks.o $(B)/runtime/mpi/mpi.o: CPPFLAGS += $(shell pkg-config --cflags ompi-c)
-$(B)/rt/probe: $(B)/runtime/probe.o $(B)/runtime/probe_ranks.o $(B)/libshardrt.a
+PROBE = $(addprefix $(B)/runtime/,probe.o probe_ranks.o probe_load.o)
+$(PROBE) $(B)/runtime/mpi/mpi.o: CPPFLAGS += $(shell pkg-config --cflags ompi-c)
+$(B)/rt/probe: $(PROBE) $(B)/libshardrt.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS_RT) $(shell pkg-config --libs ompi-c)
 $(B)/runtime/%.o: runtime/%.c

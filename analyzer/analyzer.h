@@ -41,6 +41,7 @@ typedef struct Link {
     int devices;         // that it joins, all levels below included
     int shared_by;       // so many devices in a row share one link …
     double alpha, beta;  // … on which one message takes that: s, s/byte
+    double overhead;     // s/byte that a device is kept from computing meanwhile
 } Link;
 
 // A kind of machine, its numbers measured (`shardcc detect`). All devices are alike.
@@ -67,10 +68,20 @@ void cluster_print(const Cluster *c, Text *t);
 // else a file. False after an error.
 bool cluster_open(Arena *a, const char *name, int ranks, Cluster *c, Diag *d);
 int cluster_devices(const Cluster *c);
-// The levels of links among n ranks, n > 0, from the messages of each to each: that from r to s
-// takes alpha[r · n + s] + beta[r · n + s] · bytes. As long as the levels differ by a factor of 2,
-// it may be off by 15 %. Returns how many; nothing is known of what shares a link.
-int links_fit(Arena *a, int n, const double *alpha, const double *beta, Link **link);
+
+// What the probe of a running job says of messages. Row r of alpha and beta: that from rank r to s
+// takes alpha[r · ranks + s] + beta[r · ranks + s] · bytes.
+typedef struct Messages {
+    int ranks, tries;
+    double *alpha, *beta;
+    // By try · ranks + stride, where every rank exchanges messages with the one so far away: how
+    // many times as long one takes, and the seconds a byte that computation does. 0: unknown.
+    double *times, *overhead;
+} Messages;
+
+// The levels of links among ranks, more than one. As long as the levels differ by a factor of 2,
+// messages may be off by 15 %, and of the tries less than half by any factor. Returns how many.
+int links_fit(Arena *a, const Messages *m, Link **link);
 
 // ---- meshes and specs ----
 

@@ -13,6 +13,7 @@ typedef struct Field {
     size_t at;
     bool is_whole;
     double least, most;
+    bool is_optional;  // 0 where it is missing, and not printed where it is 0
 } Field;
 
 static const Field host_fields[] = {
@@ -40,18 +41,12 @@ static const Field link_fields[] = {
     {"shared_by", offsetof(Link, shared_by), true, 1, 1 << 20},
     {"alpha", offsetof(Link, alpha), false, 0, 1},
     {"beta", offsetof(Link, beta), false, 0, 1},
+    {"overhead", offsetof(Link, overhead), false, 0, 1, true},
 };
-
-// What the probe of a running job says in place of links. Row r of alpha and beta: from rank r to
-// each.
-typedef struct Messages {
-    int ranks;
-    double *alpha, *beta;
-    double *busy;  // by stride: beta where every rank sends to the one so far away; 0: unknown
-} Messages;
 
 static const Field messages_fields[] = {
     {"ranks", offsetof(Messages, ranks), true, 2, 128},
+    {"tries", offsetof(Messages, tries), true, 1, 9},
 };
 
 int cluster_devices(const Cluster *c) { return c->n_links ? c->link[c->n_links - 1].devices : 1; }
@@ -76,8 +71,9 @@ static const cJSON *member(const Reader *r, const cJSON *object, const char *pat
 static bool read_number(const Reader *r, const cJSON *object, const char *path, const Field *f,
                         void *to)
 {
+    if (f->is_optional && !cJSON_HasObjectItem(object, f->name))
+        return true;
     const cJSON *x = member(r, object, path, f->name);
-
     if (!x)
         return false;
     double v = cJSON_IsNumber(x) ? x->valuedouble : NAN;
@@ -178,7 +174,8 @@ static bool read_link(const Reader *r, const cJSON *x, int i, int below, Link *t
     return true;
 }
 
-static bool read_list(const Reader *r, const cJSON *object, const char *name, int n, double **to)
+static bool read_list(const Reader *r, const cJSON *object, const char *name, int n, double most,
+                      double **to)
 {
     const cJSON *list = member(r, object, "messages.", name), *x;
     int i = 0;
@@ -188,26 +185,12 @@ static bool read_list(const Reader *r, const cJSON *object, const char *name, in
         return false;
     bool ok = cJSON_IsArray(list) && cJSON_GetArraySize(list) == n;
     for (x = list->child; ok && x; x = x->next) {
-        ok = cJSON_IsNumber(x) && x->valuedouble >= 0 && x->valuedouble <= 1;
+        ok = cJSON_IsNumber(x) && x->valuedouble >= 0 && x->valuedouble <= most;
         (*to)[i++] = ok ? x->valuedouble : 0;
     }
     if (!ok)
-        diag_error(r->d, "messages.%s must be a list of %d numbers from 0 to 1", name, n);
+        diag_error(r->d, "messages.%s must be a list of %d numbers from 0 to %.15g", name, n, most);
     return ok;
-}
-
-// How many share a link of a level: how much longer messages take when all send over it at once.
-// They are of one block of the level below; in the first level, all may share.
-static void find_shared(const Messages *m, Link *link, int n)
-{
-    for (int i = 0; i < n; i++) {
-        int inner = i ? link[i - 1].devices : 1, most = i ? inner : link[i].devices;
-        double times = fmax(m->busy[inner] / link[i].beta, 1);
-        link[i].shared_by = 1;
-        for (int k = 2; k <= most; k++)
-            if (most % k == 0 && fabs(log(k / times)) < fabs(log(link[i].shared_by / times)))
-                link[i].shared_by = k;
-    }
 }
 
 static bool read_messages(const Reader *r, const cJSON *x, Cluster *c)
@@ -217,12 +200,12 @@ static bool read_messages(const Reader *r, const cJSON *x, Cluster *c)
     if (!is_object(r, x, "messages") ||
         !read_numbers(r, x, "messages.", messages_fields, COUNT(messages_fields), &m))
         return false;
-    if (!read_list(r, x, "alpha", m.ranks * m.ranks, &m.alpha) ||
-        !read_list(r, x, "beta", m.ranks * m.ranks, &m.beta) ||
-        !read_list(r, x, "busy", m.ranks, &m.busy))
+    if (!read_list(r, x, "alpha", m.ranks * m.ranks, 1, &m.alpha) ||
+        !read_list(r, x, "beta", m.ranks * m.ranks, 1, &m.beta) ||
+        !read_list(r, x, "times", m.tries * m.ranks, 1e6, &m.times) ||
+        !read_list(r, x, "overhead", m.tries * m.ranks, 1, &m.overhead))
         return false;
-    c->n_links = links_fit(r->a, m.ranks, m.alpha, m.beta, &c->link);
-    find_shared(&m, c->link, c->n_links);
+    c->n_links = links_fit(r->a, &m, &c->link);
     return true;
 }
 
@@ -314,6 +297,8 @@ static void print_numbers(Text *t, const char *between, const Field *f, int n, c
     for (int i = 0; i < n; i++) {
         const char *at = (const char *)from + f[i].at;
         double v = f[i].is_whole ? *(const int *)at : *(const double *)at;
+        if (f[i].is_optional && v == 0)
+            continue;
         text_printf(t, "\"%s\": %.*g%s", f[i].name, v == floor(v) ? 15 : 4, v, between);
     }
 }

@@ -1,4 +1,4 @@
-// From how long messages take between each two ranks to the levels of links.
+// From how long messages take between each two ranks, and all at once, to the levels of links.
 //
 // Levels are blocks of ranks in a row, each a multiple of the one before. Of all such chains of
 // blocks, that one is taken whose levels' medians leave the least error, as a sum of logarithms:
@@ -30,8 +30,14 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static double median(double *x, int n)
+{
+    qsort(x, (size_t)n, sizeof *x, compare_numbers);
+    return (x[(n - 1) / 2] + x[n / 2]) / 2;
+}
+
 // The median of a level's pairs; adds their distances from it to *error.
-static double median(const Level *l, int n, const double *pairs, double *room, double *error)
+static double median_pair(const Level *l, int n, const double *pairs, double *room, double *error)
 {
     int count = 0;
 
@@ -39,8 +45,7 @@ static double median(const Level *l, int n, const double *pairs, double *room, d
         for (int s = 0; s < n; s++)
             if (r / l->outer == s / l->outer && r / l->inner != s / l->inner)
                 room[count++] = fmax(pairs[(size_t)r * (size_t)n + (size_t)s], 1e-15);
-    qsort(room, (size_t)count, sizeof *room, compare_numbers);
-    double middle = (room[(count - 1) / 2] + room[count / 2]) / 2;
+    double middle = median(room, count);
     for (int i = 0; i < count; i++)
         *error += fabs(log(room[i] / middle));
     return middle;
@@ -72,31 +77,66 @@ static Link *links_of(Arena *a, const Level *level, int last, int *n)
         ++*n;
     Link *link = arena_array(a, Link, *n);
     for (int i = last, k = *n - 1; i >= 0; i = level[i].before, k--)
-        link[k] = (Link){arena_string(a, "links of %d", level[i].outer), level[i].outer, 1,
-                         level[i].alpha, level[i].beta};
+        link[k] = (Link){.name = arena_string(a, "links of %d", level[i].outer),
+                         .devices = level[i].outer,
+                         .shared_by = 1,
+                         .alpha = level[i].alpha,
+                         .beta = level[i].beta};
     return link;
 }
 
-int links_fit(Arena *a, int n, const double *alpha, const double *beta, Link **link)
+// ---- all ranks at once ----
+
+static double median_try(const Messages *m, const double *by_try, int stride, double *room)
+{
+    for (int i = 0; i < m->tries; i++)
+        room[i] = by_try[i * m->ranks + stride];
+    return median(room, m->tries);
+}
+
+// How many share a link of a level: how many times as long messages take when all send over it.
+// They are of one block of the level below; in the first level, all may share.
+static int sharing(double times, int most)
+{
+    int shared_by = 1;
+
+    times = fmax(times, 1);
+    for (int k = 2; k <= most; k++)
+        if (most % k == 0 && fabs(log(k / times)) < fabs(log(shared_by / times)))
+            shared_by = k;
+    return shared_by;
+}
+
+static void set_loads(const Messages *m, Link *link, int n, double *room)
+{
+    for (int i = 0; i < n; i++) {
+        int inner = i ? link[i - 1].devices : 1, most = i ? inner : link[i].devices;
+        link[i].shared_by = sharing(median_try(m, m->times, inner, room), most);
+        link[i].overhead = median_try(m, m->overhead, inner, room);
+    }
+}
+
+int links_fit(Arena *a, const Messages *m, Link **link)
 {
     Arena *scratch = arena_new();
-    double *room = arena_array(scratch, double, (size_t)n *(size_t)n);
+    int n = m->ranks, count = 0, cap = 0, last = -1, n_links;
+    double *room = arena_array(scratch, double, n *n + m->tries);
     Level *level = NULL;
-    int count = 0, cap = 0, last = -1, n_links;
 
     for (int inner = 1; inner < n; inner++)
         for (int outer = 2 * inner; outer <= n && n % inner == 0; outer += inner) {
             if (n % outer)
                 continue;
             Level l = {.inner = inner, .outer = outer};
-            l.alpha = median(&l, n, alpha, room, &l.error);
-            l.beta = median(&l, n, beta, room, &l.error);
+            l.alpha = median_pair(&l, n, m->alpha, room, &l.error);
+            l.beta = median_pair(&l, n, m->beta, room, &l.error);
             chain(level, count, &l);
             *arena_push(scratch, level, count, cap) = l;
             if (outer == n && l.is_possible && (last < 0 || l.error < level[last].error))
                 last = count - 1;
         }
     *link = links_of(a, level, last, &n_links);
+    set_loads(m, *link, n_links, room);
     arena_free(scratch);
     return n_links;
 }

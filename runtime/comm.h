@@ -45,6 +45,9 @@ void rt_comm_at(RtComm *c, const char *what);
 bool rt_courier_open(Rt *rt, const RtModel *m);
 // What was started has been waited for.
 void rt_courier_close(Rt *rt);
+// The calling thread is one that waits for messages: it is to run as soon as one is there, also
+// where another one computes. Where that can't be asked for nothing changes.
+void rt_hurry(void);
 
 // ---- what was sent ----
 typedef enum RtExchangeKind {

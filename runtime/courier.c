@@ -40,8 +40,8 @@ typedef struct RtCourier {
 // ---- its thread ----
 
 // Linux from 6.12 on lets a thread that wakes up wait for milliseconds while another one computes,
-// unless it asks for short turns. Where that isn't known nothing changes.
-static void hurry(void)
+// unless it asks for short turns.
+void rt_hurry(void)
 {
     // struct sched_attr of sched_setattr(2), its first version.
     struct {
@@ -59,7 +59,7 @@ static void *carry(void *courier)
 {
     RtCourier *k = courier;
 
-    hurry();
+    rt_hurry();
     pthread_mutex_lock(&k->lock);
     for (;;) {
         while (k->started == k->ended && !k->is_closing)

@@ -1,16 +1,16 @@
 // How long messages take between the ranks that mpirun started: of every pair alone, of 1 byte and
-// of LARGE, and of all ranks at once, each with the one a stride away. Medians count: a link's time
-// is disturbed both ways, by what else is on it and by where it finds the other side.
+// of LARGE; and what all ranks at once change (probe_load.c). Medians count: a link's time is
+// disturbed both ways, by what else is on it and by where it finds the other side.
 #include "runtime/probe.h"
 
 #include <math.h>
 #include <mpi.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-enum { SMALL_CALLS = 201, LARGE_CALLS = 5, LARGE = 1 << 22, WAIT_MICROSECONDS = 200 };
+enum { SMALL_CALLS = 201, LARGE_CALLS = 5, TRIES = 5, WAIT_MICROSECONDS = 200 };
 
 // ---- ranks ----
 
@@ -22,15 +22,32 @@ static void refuse(const Ranks *r, const char *why)
     exit(1);
 }
 
+// How many ranks run on this one's kernel, whatever their hosts' names.
+static int count_neighbours(const Ranks *r)
+{
+    char id[MOST_RANKS][64] = {{0}};
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
+    int n = 0;
+
+    if (!f || !fgets(id[r->rank], sizeof id[0], f))
+        gethostname(id[r->rank], sizeof id[0] - 1);
+    if (f)
+        fclose(f);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, id, sizeof id[0], MPI_CHAR, MPI_COMM_WORLD);
+    for (int i = 0; i < r->n; i++)
+        n += !memcmp(id[i], id[r->rank], sizeof id[0]);
+    return n;
+}
+
 Ranks ranks_begin(void)
 {
-    Ranks r = {.n = 1, .per_host = 1};
+    Ranks r = {.n = 1, .per_host = 1, .per_machine = 1};
     MPI_Comm host;
-    int place, orderly, all;
+    int place, orderly, all, level;
 
     if (!getenv("OMPI_COMM_WORLD_SIZE") && !getenv("PMI_SIZE"))
         return r;
-    MPI_Init(NULL, NULL);
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     MPI_Comm_size(MPI_COMM_WORLD, &r.n);
     MPI_Comm_rank(MPI_COMM_WORLD, &r.rank);
     if (r.n > MOST_RANKS)
@@ -46,6 +63,7 @@ Ranks ranks_begin(void)
     if (!all)
         refuse(&r, "the ranks of a host must stand in a row, equally many on each: mpirun --map-by "
                    "slot");
+    r.per_machine = count_neighbours(&r);
     return r;
 }
 
@@ -83,8 +101,8 @@ static double median(double *x, int n)
     return x[n / 2];
 }
 
-// Seconds of a message one way; the first call warms up.
-static double one_way(int other, bool begins, char *p, int bytes, int calls)
+// The first call warms up.
+double message_seconds(int other, bool begins, char *p, int bytes, int calls)
 {
     double seconds[SMALL_CALLS];
 
@@ -101,26 +119,6 @@ static double one_way(int other, bool begins, char *p, int bytes, int calls)
     return median(seconds, calls);
 }
 
-// Every rank with the one that a stride is between: the slowest one's seconds.
-static double all_at_once(const Ranks *r, int stride, char *p)
-{
-    int other = r->rank / stride % 2 ? r->rank - stride : r->rank + stride;
-    double seconds[LARGE_CALLS] = {0}, own = 0, most;
-
-    ranks_wait(r);
-    for (int i = -1; i < LARGE_CALLS && other < r->n; i++) {
-        double start = MPI_Wtime();
-        MPI_Sendrecv(p, LARGE, MPI_BYTE, other, 0, p + LARGE, LARGE, MPI_BYTE, other, 0,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (i >= 0)
-            seconds[i] = MPI_Wtime() - start;
-    }
-    own = median(seconds, LARGE_CALLS);
-    ranks_wait(r);
-    MPI_Allreduce(&own, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return most;
-}
-
 static void measure_pairs(const Ranks *r, char *p, double *alpha, double *beta)
 {
     for (int a = 0; a < r->n; a++)
@@ -129,8 +127,8 @@ static void measure_pairs(const Ranks *r, char *p, double *alpha, double *beta)
             if (r->rank != a && r->rank != b)
                 continue;
             int other = a + b - r->rank;
-            double small = one_way(other, r->rank == a, p, 1, SMALL_CALLS);
-            double large = one_way(other, r->rank == a, p, LARGE, LARGE_CALLS);
+            double small = message_seconds(other, r->rank == a, p, 1, SMALL_CALLS);
+            double large = message_seconds(other, r->rank == a, p, LARGE, LARGE_CALLS);
             alpha[r->rank * r->n + other] = small;
             beta[r->rank * r->n + other] = fmax(large - small, 1e-12) / LARGE;
         }
@@ -139,35 +137,45 @@ static void measure_pairs(const Ranks *r, char *p, double *alpha, double *beta)
 
 static void print_list(const char *name, const double *x, int n)
 {
-    printf("\"%s\": [", name);
+    printf(",\n\"%s\": [", name);
     for (int i = 0; i < n; i++)
         printf("%s%.4g", i ? ", " : "", x[i]);
     printf("]");
 }
 
-void ranks_measure(const Ranks *r)
+// By try and stride, of the strides at which a level can begin.
+static void measure_load(const Ranks *r, char *p, const Meanwhile *m, double *times,
+                         double *overhead)
 {
-    int n = r->n, pairs = n * n;
-    double *alpha = calloc((size_t)pairs * 2 + (size_t)n, sizeof *alpha), *beta = alpha + pairs,
-           *busy = beta + pairs;
+    for (int stride = 1; stride < r->n; stride++)
+        for (int i = 0; i < TRIES && r->n % stride == 0; i++) {
+            times[i * r->n + stride] = load_times(r, stride, p);
+            overhead[i * r->n + stride] = load_overhead(r, stride, p, m);
+        }
+}
+
+void ranks_measure(const Ranks *r, const Meanwhile *m)
+{
+    int n = r->n, pairs = n * n, loads = TRIES * n;
+    double *alpha = calloc(2 * (size_t)(pairs + loads), sizeof *alpha), *beta = alpha + pairs,
+           *times = beta + pairs, *overhead = times + loads;
     char *p = calloc(2, LARGE);
 
     if (!alpha || !p)
         MPI_Abort(MPI_COMM_WORLD, 1);
     measure_pairs(r, p, alpha, beta);
-    for (int stride = 1; stride < n; stride++)
-        if (n % stride == 0)
-            busy[stride] = all_at_once(r, stride, p) / LARGE;
+    measure_load(r, p, m, times, overhead);
     // Each rank has the row of its own messages.
     MPI_Reduce(r->rank ? alpha : MPI_IN_PLACE, alpha, 2 * pairs, MPI_DOUBLE, MPI_SUM, 0,
                MPI_COMM_WORLD);
+    MPI_Reduce(r->rank ? overhead : MPI_IN_PLACE, overhead, loads, MPI_DOUBLE, MPI_MAX, 0,
+               MPI_COMM_WORLD);
     if (!r->rank) {
-        printf("\"messages\": {\"ranks\": %d,\n", n);
+        printf("\"messages\": {\"ranks\": %d, \"tries\": %d", n, TRIES);
         print_list("alpha", alpha, pairs);
-        printf(",\n");
         print_list("beta", beta, pairs);
-        printf(",\n");
-        print_list("busy", busy, n);
+        print_list("times", times, loads);
+        print_list("overhead", overhead, loads);
         printf("},\n");
     }
     free(alpha);

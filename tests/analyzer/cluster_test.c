@@ -17,8 +17,8 @@ static const char good[] =
     "\"fast\"},\n"
     "    {\"devices\": 8, \"shared_by\": 2, \"alpha\": 2e-06, \"beta\": 5e-11, \"name\": "
     "\"bus\"},\n"
-    "    {\"devices\": 48, \"shared_by\": 8, \"alpha\": 3e-05, \"beta\": 1e-09, \"name\": "
-    "\"wire\"}\n"
+    "    {\"devices\": 48, \"shared_by\": 8, \"alpha\": 3e-05, \"beta\": 1e-09, \"overhead\": "
+    "2e-10, \"name\": \"wire\"}\n"
     "  ],\n  \"device\": {\n"
     "    \"threads\": 2,\n    \"memory\": 16000000000,\n    \"bandwidth\": 20000000000,\n"
     "    \"reading\": 16000000000,\n    \"launch\": 5e-06,\n    \"vector\": 30000000000,\n"
@@ -49,7 +49,7 @@ static const struct {
     {"{", "{} {", "not JSON: byte 3"},
     {"{", "7", "not JSON: byte 4"},
     {good, "7", "the whole must be an object"},
-    {"\"threads\": 2,", "\"threads\": 2 2,", "not JSON: byte 340"},
+    {"\"threads\": 2,", "\"threads\": 2 2,", "not JSON: byte 359"},
     {"\"version\": 2", "\"version\": 3", "version must be 2: shardcc detect makes such files"},
     {"\"version\": 2", "\"version\": \"2\"", "version must be 2: shardcc detect makes such files"},
     {"\"version\": 2", "\"version\": 1",
@@ -75,6 +75,7 @@ static const struct {
      "links[1].shared_by must be a whole number from 1 to 1048576"},
     {"\"alpha\": 3e-05", "\"alpha\": -1", "links[2].alpha must be a number from 0 to 1"},
     {"\"beta\": 1e-09", "\"beta\": 2", "links[2].beta must be a number from 0 to 1"},
+    {"2e-10", "true", "links[2].overhead must be a number from 0 to 1"},
     {"\"bus\"", "7", "links[1].name must be of 1 to 40 letters, digits and the like"},
     {"\"bus\"", "\"\\n\"", "links[1].name must be of 1 to 40 letters, digits and the like"},
     {"\"bus\"", "\"a bus of more than forty letters, it seems\"",
@@ -151,16 +152,17 @@ static void times_of_work(void **state)
 
 // Messages in place of links: two hosts of two ranks, each with one wire.
 static const char measured[] =
-    "\"messages\": {\"ranks\": 4,\n"
+    "\"messages\": {\"ranks\": 4, \"tries\": 3,\n"
     "\"alpha\": [0,1e-6,3e-5,3e-5, 1e-6,0,3e-5,3e-5, 3e-5,3e-5,0,1e-6, 3e-5,3e-5,1e-6,0],\n"
     "\"beta\": [0,1e-10,1e-8,1e-8, 1e-10,0,1e-8,1e-8, 1e-8,1e-8,0,1e-10, 1e-8,1e-8,1e-10,0],\n"
-    "\"busy\": [0, 1.1e-10, 2.3e-8, 0]}, \"l\"";
+    "\"times\": [0,1.1,2.3,0, 0,2.5,4,0, 0,1,1.8,0],\n"
+    "\"overhead\": [0,0,3e-9,0, 0,0,2e-9,0, 0,1e-10,9e-9,0]}, \"l\"";
 
 static const char found[] = "  \"links\": [\n"
                             "    {\"devices\": 2, \"shared_by\": 1, \"alpha\": 1e-06, \"beta\": "
                             "1e-10, \"name\": \"links of 2\"},\n"
                             "    {\"devices\": 4, \"shared_by\": 2, \"alpha\": 3e-05, \"beta\": "
-                            "1e-08, \"name\": \"links of 4\"}\n"
+                            "1e-08, \"overhead\": 3e-09, \"name\": \"links of 4\"}\n"
                             "  ],\n";
 
 static const struct {
@@ -172,10 +174,12 @@ static const struct {
     {"4", "3", "messages.alpha must be a list of 9 numbers from 0 to 1"},
     {"\"alpha\"", "\"alfa\"", "messages.alpha is missing"},
     {"1e-10", "-1", "messages.beta must be a list of 16 numbers from 0 to 1"},
-    {"1.1e-10", "\"?\"", "messages.busy must be a list of 4 numbers from 0 to 1"},
-    {"0, 1.1e-10", "0", "messages.busy must be a list of 4 numbers from 0 to 1"},
-    {"[0, 1.1e-10, 2.3e-8, 0]", "{\"a\": 0}",
-     "messages.busy must be a list of 4 numbers from 0 to 1"},
+    {"3,\n", "0,\n", "messages.tries must be a whole number from 1 to 9"},
+    {"1.1", "\"?\"", "messages.times must be a list of 12 numbers from 0 to 1000000"},
+    {"0,1.1", "0", "messages.times must be a list of 12 numbers from 0 to 1000000"},
+    {"9e-9", "9", "messages.overhead must be a list of 12 numbers from 0 to 1"},
+    {"[0,0,3e-9,0, 0,0,2e-9,0, 0,1e-10,9e-9,0]", "{\"a\": 0}",
+     "messages.overhead must be a list of 12 numbers from 0 to 1"},
 };
 
 static void links_of_messages(void **state)

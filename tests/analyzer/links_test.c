@@ -1,4 +1,5 @@
-// Levels of links from noisy measurements: found as they are in every draw.
+// Levels of links from noisy measurements: found as they are in every draw, with what shares them
+// and what they take of computation.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,21 +10,21 @@
 
 #include "analyzer/analyzer.h"
 
-enum { DRAWS = 400, MOST = 64, MOST_LEVELS = 4 };
+enum { DRAWS = 400, MOST = 64, MOST_LEVELS = 4, TRIES = 5 };
 
 static const struct {
     int n, n_links;
     Link link[MOST_LEVELS];
 } cases[] = {
-    {1, 0, {{0}}},
     {2, 1, {{"", 2, 1, 1e-6, 1e-10}}},
+    {2, 1, {{"", 2, 2, 1e-6, 1e-10, 3e-11}}},
     {5, 1, {{"", 5, 1, 1e-6, 1e-10}}},
     {8, 1, {{"", 8, 1, 1e-6, 1e-10}}},
     {4, 2, {{"", 2, 1, 1e-6, 1e-10}, {"", 4, 1, 3e-5, 8e-9}}},
     {6, 2, {{"", 2, 1, 1e-6, 1e-10}, {"", 6, 1, 2e-6, 2e-10}}},
-    {6, 2, {{"", 3, 1, 1e-6, 1e-10}, {"", 6, 1, 1e-6, 2e-10}}},    // only the bandwidth differs
-    {12, 2, {{"", 4, 1, 1e-6, 1e-10}, {"", 12, 1, 2e-6, 1e-10}}},  // only the latency does
-    {16, 2, {{"", 8, 1, 3e-6, 2.8e-12}, {"", 16, 1, 8e-6, 2.4e-11}}},
+    {6, 2, {{"", 3, 1, 1e-6, 1e-10}, {"", 6, 1, 1e-6, 2e-10}}},  // only the bandwidth differs
+    {12, 2, {{"", 4, 2, 1e-6, 1e-10}, {"", 12, 1, 2e-6, 1e-10, 2e-11}}},  // only the latency does
+    {16, 2, {{"", 8, 1, 3e-6, 2.8e-12}, {"", 16, 8, 8e-6, 2.4e-11, 5e-12}}},
     {16,
      4,
      {{"", 2, 1, 1e-6, 1e-11},
@@ -40,7 +41,10 @@ static double jitter(uint64_t *seed)
     return 0.85 + 0.3 * (double)(*seed >> 11) / 9007199254740992.0;
 }
 
-static void draw(const Link *link, int n, uint64_t *seed, double *alpha, double *beta)
+static double alpha[MOST * MOST], beta[MOST * MOST], times[TRIES * MOST], overhead[TRIES * MOST];
+
+// Two of the tries are wrong by any factor from 1/20 to 20: another program ran.
+static Messages draw(const Link *link, int n_links, int n, uint64_t *seed)
 {
     for (int i = 0; i < n * n; i++) {
         int level = 0;
@@ -49,11 +53,27 @@ static void draw(const Link *link, int n, uint64_t *seed, double *alpha, double 
         alpha[i] = i / n == i % n ? 0 : link[level].alpha * jitter(seed);
         beta[i] = i / n == i % n ? 0 : link[level].beta * jitter(seed);
     }
+    for (int level = 0; level < n_links; level++)
+        for (int i = 0; i < TRIES; i++) {
+            int k = i * n + (level ? link[level - 1].devices : 1);
+            double wrong = i % 3 ? 1 : exp((jitter(seed) - 1) * 20);
+            times[k] = link[level].shared_by * jitter(seed) * wrong;
+            overhead[k] = link[level].overhead * jitter(seed) * wrong;
+        }
+    return (Messages){n, TRIES, alpha, beta, times, overhead};
+}
+
+static void check_link(const Link *found, const Link *link)
+{
+    assert_int_equal(found->devices, link->devices);
+    assert_int_equal(found->shared_by, link->shared_by);
+    assert_true(fabs(found->alpha / link->alpha - 1) <= 0.15);
+    assert_true(fabs(found->beta / link->beta - 1) <= 0.15);
+    assert_true(fabs(found->overhead - link->overhead) <= 0.15 * link->overhead);
 }
 
 static void levels_found(void **state)
 {
-    static double alpha[MOST * MOST], beta[MOST * MOST];
     uint64_t seed = 1;
 
     for (int i = 0; i < COUNT(cases) * DRAWS; i++) {
@@ -64,36 +84,33 @@ static void levels_found(void **state)
         if (n == MOST && i % 10)  // large ones take long, and err least
             continue;
         Arena *a = arena_new();
-        draw(link, n, &seed, alpha, beta);
-        assert_int_equal(links_fit(a, n, alpha, beta, &found), n_links);
-        for (int k = 0; k < n_links; k++) {
-            assert_int_equal(found[k].devices, link[k].devices);
-            assert_true(fabs(found[k].alpha / link[k].alpha - 1) <= 0.15);
-            assert_true(fabs(found[k].beta / link[k].beta - 1) <= 0.15);
-        }
+        Messages m = draw(link, n_links, n, &seed);
+        assert_int_equal(links_fit(a, &m, &found), n_links);
+        for (int k = 0; k < n_links; k++)
+            check_link(&found[k], &link[k]);
         arena_free(a);
     }
 }
 
-// Some measurements may be wrong altogether: another program ran.
+// Some measurements may be wrong altogether.
 static void outliers(void **state)
 {
-    static double alpha[MOST * MOST], beta[MOST * MOST];
-    const Link link[] = {{"", 4, 1, 1e-6, 1e-10}, {"", 16, 1, 2e-5, 1e-9}};
+    const Link link[] = {{"", 4, 1, 1e-6, 1e-10}, {"", 16, 4, 2e-5, 1e-9}};
     uint64_t seed = 2;
 
     for (int i = 0; i < DRAWS; i++) {
         Arena *a = arena_new();
         Link *found;
 
-        draw(link, 16, &seed, alpha, beta);
+        Messages m = draw(link, 2, 16, &seed);
         for (int k = 0; k < 256; k++)
             if (jitter(&seed) > 1.12) {  // one of ten
                 alpha[k] *= 20;
                 beta[k] *= 20;
             }
-        assert_int_equal(links_fit(a, 16, alpha, beta, &found), 2);
+        assert_int_equal(links_fit(a, &m, &found), 2);
         assert_int_equal(found[0].devices, 4);
+        assert_int_equal(found[1].shared_by, 4);
         arena_free(a);
     }
 }
