@@ -96,6 +96,7 @@ typedef struct Mesh {
     const char *name[MAX_AXES];  // letters, digits and '_'; x0, x1 … unless the user named them
     double alpha[MAX_AXES];      // s
     double beta[MAX_AXES];       // s/byte
+    double overhead[MAX_AXES];   // s/byte that a rank is kept from computing meanwhile
     double launch, copy;         // s, s/byte: what a rank takes to move bytes in its own memory
 } Mesh;
 
@@ -193,6 +194,8 @@ typedef struct Step {
 // Seconds of a collective along `axes` together (bit a: axis a), to which each rank hands so many
 // bytes.
 double collective_seconds(const Mesh *m, StepKind kind, unsigned axes, double bytes);
+// … for which computation that goes on meanwhile takes longer.
+double collective_overhead(const Mesh *m, StepKind kind, unsigned axes, double bytes);
 
 // Picoseconds of a step along `axes` that reads and writes so many bytes of the rank's own memory:
 // the links' time and that of moving the bytes.

@@ -11,6 +11,9 @@
 //                   (p−1)·α + (p−1)/p·n·β      each rank with each other
 //   permute         α + n·β
 // Arithmetic of the reductions is left out. Along several axes the slowest link counts.
+//
+// What is sent keeps a rank from computing by O for each byte, as in LogGOPS: Hoefler, Schneider
+// and Lumsdaine, "LogGOPSim - Simulating Large-Scale Applications in the LogGOPS Model", 2010.
 #include <math.h>
 
 #include "analyzer/analyzer.h"
@@ -41,18 +44,11 @@ static double all_to_all(int p, double alpha, double n_beta)
                 (p - 1) * alpha + (p - 1.0) / p * n_beta);
 }
 
-double collective_seconds(const Mesh *m, StepKind kind, unsigned axes, double bytes)
+// Of p ranks.
+static double seconds_among(int p, StepKind kind, double bytes, double alpha, double beta)
 {
-    double alpha = 0, beta = 0;
-    int p = 1;
-
-    for (int a = 0; a < m->n_axes; a++)
-        if (axes & 1U << a) {
-            p *= m->size[a];
-            alpha = fmax(alpha, m->alpha[a]);
-            beta = fmax(beta, m->beta[a]);
-        }
     double lg = log2_up(p), n_beta = bytes * beta;
+
     switch (kind) {
     case STEP_ALL_GATHER:
         return lg * alpha + (p - 1) * n_beta;
@@ -67,4 +63,33 @@ double collective_seconds(const Mesh *m, StepKind kind, unsigned axes, double by
     default:
         return 0;
     }
+}
+
+static int ranks_along(const Mesh *m, unsigned axes)
+{
+    int p = 1;
+
+    for (int a = 0; a < m->n_axes; a++)
+        p *= axes & 1U << a ? m->size[a] : 1;
+    return p;
+}
+
+static double most_along(const Mesh *m, unsigned axes, const double *of)
+{
+    double most = 0;
+
+    for (int a = 0; a < m->n_axes; a++)
+        most = axes & 1U << a ? fmax(most, of[a]) : most;
+    return most;
+}
+
+double collective_seconds(const Mesh *m, StepKind kind, unsigned axes, double bytes)
+{
+    return seconds_among(ranks_along(m, axes), kind, bytes, most_along(m, axes, m->alpha),
+                         most_along(m, axes, m->beta));
+}
+
+double collective_overhead(const Mesh *m, StepKind kind, unsigned axes, double bytes)
+{
+    return seconds_among(ranks_along(m, axes), kind, bytes, 0, most_along(m, axes, m->overhead));
 }

@@ -69,6 +69,7 @@ static void set_links(const Cluster *c, Mesh *m)
                 continue;
             m->alpha[a] = fmax(m->alpha[a], c->link[i].alpha);
             m->beta[a] = fmax(m->beta[a], n * c->link[i].beta);
+            m->overhead[a] = fmax(m->overhead[a], c->link[i].overhead);
         }
 }
 

@@ -1,6 +1,6 @@
 // A step as it is foreseen: items one after the other, and beside them those exchanges that go on
-// until their waits, one after the other too. Iterations of a loop take equally long, and so do
-// micro-batches.
+// until their waits, one after the other too. These take some of the rank's own time, evenly as
+// long as they are under way. Iterations of a loop take equally long, and so do micro-batches.
 #include "lower/lower.h"
 
 typedef struct Clock {
@@ -9,10 +9,38 @@ typedef struct Clock {
     const Cluster *c;
     double *done;  // by slot: when what was started will have ended
     double now, link_free;
+    double owed;  // of the rank's time to what is on its way
     Simulated sum;
 } Clock;
 
 static int slot_of(const Item *it, int layer) { return it->slot + layer % it->n_slots; }
+
+// When what is on its way will have come.
+static double end_of_link(const Clock *k) { return k->link_free > k->now ? k->link_free : k->now; }
+
+// The rank computes, and what is on its way takes its part of the time.
+static void compute(Clock *k, double seconds)
+{
+    double under_way = end_of_link(k) - k->now;
+
+    k->sum.compute += seconds;
+    if (seconds + k->owed >= under_way) {
+        k->now += seconds + k->owed;
+        k->owed = 0;
+    } else {
+        double share = k->owed / under_way;
+        k->now += seconds / (1 - share);
+        k->owed -= seconds / (1 - share) * share;
+    }
+}
+
+static void wait_until(Clock *k, double done)
+{
+    if (done <= k->now)
+        return;
+    k->owed *= 1 - (done - k->now) / (end_of_link(k) - k->now);
+    k->now = done;
+}
 
 // A call shares the link with what is on its way, which takes as much longer.
 static void delay(Clock *k, double seconds)
@@ -20,8 +48,20 @@ static void delay(Clock *k, double seconds)
     for (int i = 1; i <= k->p->n_slots && k->link_free > k->now; i++)
         if (k->done[i] > k->now)
             k->done[i] += seconds;
-    k->link_free = (k->now > k->link_free ? k->now : k->link_free) + seconds;
+    k->link_free = end_of_link(k) + seconds;
     k->now += seconds;
+}
+
+static double overhead(const Clock *k, const Item *it)
+{
+    const Sharded *s = k->s->sharded;
+    const ShardedNode *n = &s->node[it->nodes[0]];
+    const Attr *axis = &k->s->g->nodes[it->nodes[0]].attr[0];
+    unsigned axes = 0;
+
+    for (int i = 0; i < axis->n; i++)
+        axes |= 1U << axis->v[i];
+    return collective_overhead(&s->plan->mesh, n->kind, axes, (double)n->bytes);
 }
 
 // A call ends before the next begins, unless it has a slot.
@@ -31,8 +71,7 @@ static void exchange(Clock *k, const Item *it, int layer)
     double seconds = 1e-12 * (double)n->picoseconds;
 
     if (!n->bytes) {  // within the rank's own memory
-        k->now += seconds;
-        k->sum.compute += seconds;
+        compute(k, seconds);
         return;
     }
     k->sum.communication += seconds;
@@ -40,16 +79,9 @@ static void exchange(Clock *k, const Item *it, int layer)
         delay(k, seconds);
         return;
     }
-    k->link_free = (k->now > k->link_free ? k->now : k->link_free) + seconds;
+    k->link_free = end_of_link(k) + seconds;
     k->done[slot_of(it, layer)] = k->link_free;
-}
-
-static void work(Clock *k, const Item *it)
-{
-    double seconds = item_seconds(k->p, k->s, it, k->c);
-
-    k->now += seconds;
-    k->sum.compute += seconds;
+    k->owed += overhead(k, it);
 }
 
 static void run_item(Clock *k, const Item *it, int layer)
@@ -57,10 +89,9 @@ static void run_item(Clock *k, const Item *it, int layer)
     if (it->kind == ITEM_KERNEL && k->s->g->nodes[it->nodes[0]].op->exchange) {
         exchange(k, it, layer);
     } else if (it->kind == ITEM_WAIT) {
-        double done = k->done[slot_of(it, layer)];
-        k->now = done > k->now ? done : k->now;
+        wait_until(k, k->done[slot_of(it, layer)]);
     } else {
-        work(k, it);
+        compute(k, item_seconds(k->p, k->s, it, k->c));
     }
 }
 

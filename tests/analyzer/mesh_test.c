@@ -10,8 +10,8 @@
 
 #include "analyzer/analyzer.h"
 
-static Link host[] = {{"bus", 8, 4, 1e-6, 1e-10}};
-static Link two[] = {{"fast", 4, 1, 1e-6, 1e-10}, {"wire", 64, 4, 1e-5, 1e-9}};
+static Link host[] = {{"bus", 8, 4, 1e-6, 1e-10, 3e-11}};
+static Link two[] = {{"fast", 4, 1, 1e-6, 1e-10}, {"wire", 64, 4, 1e-5, 1e-9, 2e-10}};
 static Link own[] = {{"fast", 8, 1, 1e-6, 1e-10}, {"wire", 512, 1, 1e-5, 1e-9}};
 static Link deep[] = {{"", 2, 1, 1e-6, 1e-10},
                       {"", 4, 1, 2e-6, 2e-10},
@@ -67,23 +67,23 @@ static const struct {
     Link *link;
     int n_links, ranks;
     const char *mesh;
-    double alpha[MAX_AXES], beta[MAX_AXES];
+    double alpha[MAX_AXES], beta[MAX_AXES], overhead[MAX_AXES];
 } axes[] = {
     // Four devices share the bus: along an axis all of them send.
-    {host, 1, 8, "8", {1e-6}, {4e-10}},
-    {host, 1, 2, "2", {1e-6}, {2e-10}},
-    {host, 1, 8, "2x4", {1e-6, 1e-6}, {4e-10, 4e-10}},
+    {host, 1, 8, "8", {1e-6}, {4e-10}, {3e-11}},
+    {host, 1, 2, "2", {1e-6}, {2e-10}, {3e-11}},
+    {host, 1, 8, "2x4", {1e-6, 1e-6}, {4e-10, 4e-10}, {3e-11, 3e-11}},
     // All four of a host send at once over its wire; inside each has a link of its own.
-    {two, 2, 8, "2x4", {1e-5, 1e-6}, {4e-9, 1e-10}},
-    {two, 2, 8, "2x2x2", {1e-5, 1e-6, 1e-6}, {4e-9, 1e-10, 1e-10}},
+    {two, 2, 8, "2x4", {1e-5, 1e-6}, {4e-9, 1e-10}, {2e-10, 0}},
+    {two, 2, 8, "2x2x2", {1e-5, 1e-6, 1e-6}, {4e-9, 1e-10, 1e-10}, {2e-10, 0, 0}},
     // One ring, two, then four go over it: of each only the last rank of a host.
-    {two, 2, 8, "8", {1e-5}, {1e-9}},
-    {two, 2, 8, "4x2", {1e-5, 1e-6}, {2e-9, 1e-10}},
-    {two, 2, 16, "2x8", {1e-5, 1e-5}, {4e-9, 1e-9}},
+    {two, 2, 8, "8", {1e-5}, {1e-9}, {2e-10}},
+    {two, 2, 8, "4x2", {1e-5, 1e-6}, {2e-9, 1e-10}, {2e-10, 0}},
+    {two, 2, 16, "2x8", {1e-5, 1e-5}, {4e-9, 1e-9}, {2e-10, 2e-10}},
     // Hosts of four and two ranks: 1 and 2 send to 4 and 5; of 3, 4 and 5 one each way.
-    {two, 2, 6, "2x3", {1e-5, 1e-5}, {2e-9, 1e-9}},
-    {own, 2, 64, "8x8", {1e-5, 1e-6}, {1e-9, 1e-10}},
-    {own, 2, 64, "2x4x8", {1e-5, 1e-5, 1e-6}, {1e-9, 1e-9, 1e-10}},
+    {two, 2, 6, "2x3", {1e-5, 1e-5}, {2e-9, 1e-9}, {2e-10, 2e-10}},
+    {own, 2, 64, "8x8", {1e-5, 1e-6}, {1e-9, 1e-10}, {0}},
+    {own, 2, 64, "2x4x8", {1e-5, 1e-5, 1e-6}, {1e-9, 1e-9, 1e-10}, {0}},
 };
 
 static void links_of_axes(void **state)
@@ -97,6 +97,7 @@ static void links_of_axes(void **state)
         for (int k = 0; k < MAX_AXES; k++) {
             assert_true(fabs(m.alpha[k] - axes[i].alpha[k]) < 1e-12);
             assert_true(fabs(m.beta[k] - axes[i].beta[k]) < 1e-15);
+            assert_true(fabs(m.overhead[k] - axes[i].overhead[k]) < 1e-15);
         }
         arena_free(a);
     }
@@ -190,9 +191,11 @@ static void times_of_collectives(void **state)
         double seconds = collective_seconds(&m, collectives[i].kind, 2, collectives[i].bytes);
         assert_true(fabs(seconds - collectives[i].seconds) < 1e-12);
     }
-    // Along both axes: of all ranks, over the slower links.
-    const Mesh m = {.n_axes = 2, .size = {2, 4}, .alpha = {9, 1}, .beta = {1, 2}};
+    // Along both axes: of all ranks, over the slower links. A rank's own time only bytes take.
+    const Mesh m = {
+        .n_axes = 2, .size = {2, 4}, .alpha = {9, 1}, .beta = {1, 2}, .overhead = {1, 3}};
     assert_true(fabs(collective_seconds(&m, STEP_ALL_GATHER, 3, 10) - (27 + 140)) < 1e-12);
+    assert_true(fabs(collective_overhead(&m, STEP_ALL_GATHER, 3, 10) - 3 * 70) < 1e-12);
 }
 
 int main(void)

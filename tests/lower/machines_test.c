@@ -168,15 +168,24 @@ static void run_and_compare(Machines *x, const Program *p, const Model *m, uint6
     }
 }
 
-static int slots, late;  // of all programs, and loops that have something late
+// Of all programs, loops that have something late, and programs whose messages keep ranks busy.
+static int slots, late, slowed;
 
-// Neither takes longer than both.
-static void check_time(Simulated t)
+// Neither takes longer than both; and if messages keep the ranks from computing as long as they are
+// under way, no longer than one after the other.
+static void check_time(const Program *p, const Cluster *c, Mesh *mesh)
 {
+    Simulated t = program_simulate(p, SET_TRAIN, c);
     double most = t.compute + t.communication;
 
     assert_true(t.seconds <= most * (1 + 1e-9));
     assert_true(t.seconds >= fmax(t.compute, t.communication) * (1 - 1e-9));
+    for (int a = 0; a < mesh->n_axes; a++)
+        mesh->overhead[a] = mesh->beta[a];
+    Simulated slow = program_simulate(p, SET_TRAIN, c);
+    assert_true(slow.compute == t.compute && slow.communication == t.communication);
+    assert_true(slow.seconds >= t.seconds * (1 - 1e-9) && slow.seconds <= most * (1 + 1e-9));
+    slowed += slow.seconds > 1.01 * t.seconds;
 }
 
 static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
@@ -194,7 +203,7 @@ static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
     Program *p = lower(a, s->g, NULL, &o, &diag);
 
     assert_non_null(p);
-    check_time(program_simulate(p, SET_TRAIN, &cluster));
+    check_time(p, &cluster, &plan.mesh);
     Machines x = {.crowd = {.s = s, .mesh = &s->plan->mesh, .n = mesh_ranks(&mesh), .arena = a}};
     x.m = arena_array(a, Machine, x.crowd.n);
     x.crowd.value = arena_array(a, Tensor *, x.crowd.n);
@@ -226,6 +235,7 @@ static void programs_of_models(void **state)
     }
     assert_true(slots > plans_tried);
     assert_true(late > 0);
+    assert_true(slowed > 0);
 }
 
 int main(int argc, char **argv)
