@@ -111,7 +111,8 @@ void ascent_sweep(Ascent *s, bool is_forward)
         s->bound += s->rest[i];
     for (int j = 0; j < n; j++) {
         int i = is_forward ? j : n - 1 - j;
-        s->choice[i] = choose(s, i, is_forward, s->from);
+        if (s->chooses)
+            s->choice[i] = choose(s, i, is_forward, s->from);
         double least = ascent_gather(s, i, s->into);
         double part = ascent_share(s, i, is_forward, &n_ahead);
         s->bound -= s->rest[i] + sent_to(s, i, is_forward);
@@ -135,6 +136,7 @@ Ascent *ascent_new(const Field *f, Arena *a)
     Ascent *s = arena_array(a, Ascent, 1);
 
     s->f = f;
+    s->chooses = true;
     s->first_message = arena_array(a, int64_t, p->n_edges + 1);
     for (int e = 0; e < p->n_edges; e++)
         s->first_message[e + 1] = s->first_message[e] + edge_messages(p, e);

@@ -17,7 +17,8 @@ typedef struct Ascent {
     double *rest, *sent;     // by node: its part of the bound, what each edge ahead has of it
     double *lower;           // by alternative: no choice with it is cheaper; NULL: isn't kept
     bool *is_priced;
-    double size;  // of the numbers that bounds are made of
+    bool chooses;  // sweeps make choices, which only prices of bytes and branching need
+    double size;   // of the numbers that bounds are made of
     double bound;
     double best;  // of the steps until now, with
     double *best_message, *best_price;

@@ -103,6 +103,7 @@ Wide ascent(const Problem *p, Dual *dual, int64_t work, const Watch *w, Arena *a
     Ascent *s = ascent_new(field_new(p, own), own);
     Dual found;
 
+    s->chooses = s->f->n_slots > 0;
     ascent_warm(s, dual);
     ascent_raise(s, dual->n_times, work, w);
     ascent_to_dual(s, &found, a);

@@ -180,6 +180,7 @@ Wide core_ascent(const Problem *p, Dual *dual, Aim aim, uint64_t seed, const Wat
               .l = l};
 
     c.price = arena_array(own, double, c.whole->f->n_slots);
+    c.whole->chooses = false;
     ascent_warm(c.whole, dual);
     for (int i = 0; i < TURNS && !(i && is_over(&c)); i++)
         turn(&c, i);

@@ -28,6 +28,7 @@ static Dive dive_new(const Problem *p, const Dual *dual, Arena *a)
     Dive d = {.p = p, .f = field_new(p, a)};
 
     d.s = ascent_new(d.f, a);
+    d.s->chooses = false;
     d.s->lower = arena_array(a, double, p->first[p->n_nodes]);
     d.keep = arena_array(a, bool, p->first[p->n_nodes]);
     for (int k = 0; k < p->first[p->n_nodes]; k++)

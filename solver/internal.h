@@ -28,6 +28,11 @@ static inline int64_t problem_size(const Problem *p)
     return problem_pairs(p) + (p->n_nodes ? p->first[p->n_nodes] : 0) + 100;
 }
 
+static inline bool problem_has_bytes(const Problem *p)
+{
+    return p->n_nodes && p->first_use[p->first[p->n_nodes]] > 0;
+}
+
 static inline int edge_messages(const Problem *p, int e)
 {
     return n_alternatives(p, p->edge[e].a) + n_alternatives(p, p->edge[e].b);

@@ -13,9 +13,9 @@
 // may branch on.
 enum { BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODES = 1000000 };
 
-// Where nothing needs to be certified: the pairs beyond which a bound begins with a core, how many
-// alternatives of a node it gets at a time, the most work of one kind, how much more of it
-// branching gets then.
+// Where nothing needs to be certified: the pairs beyond which a bound with prices of bytes begins
+// with a core, how many alternatives of a node it gets at a time, the most work of one kind, how
+// much more of it branching gets then.
 enum { CORE_PAIRS = 2000000, CORE_MEMBERS = 16, QUICK_WORK = 2000000000, CORE_BRANCHING = 5 };
 
 // The work of one turn of what isn't exact, by alternative and pair; FOLLOW_TURN: behind a bound.
@@ -51,7 +51,8 @@ static const Problem *rest(const Chain *c) { return &c->level[c->n_levels - 1].p
 
 static bool is_large(const Chain *c)
 {
-    return c->o->is_quick && !c->o->is_brief && c->n_levels && problem_pairs(rest(c)) > CORE_PAIRS;
+    return c->o->is_quick && !c->o->is_brief && c->n_levels && problem_has_bytes(rest(c)) &&
+           problem_pairs(rest(c)) > CORE_PAIRS;
 }
 
 static double phase_begin(const Chain *c) { return watch_seconds(&c->watch); }
@@ -151,10 +152,9 @@ static void level_add(Chain *c)
         c->floor = cutoff -= (Wide)(0.999 * c->o->gap * fabs((double)cutoff));
     bool is_left = presolve(p, can_fix ? &c->dual : NULL, cutoff - c->offset, r, c->arena);
     phase_end(c, PHASE_PRESOLVE, began);
-    if (!is_left) {
-        c->is_exhausted = true;
+    c->is_exhausted = !is_left;
+    if (!is_left)
         return;
-    }
     c->n_levels++;
     c->offset += r->offset;
     c->at[c->n_levels] = arena_array(c->arena, int, r->problem.n_nodes);
@@ -478,11 +478,11 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
                          : o->is_quick ? QUICK_TURN
                                        : FIRST_TURN,
                  .floor = WIDE_MOST,
+                 .watch = watch_start(SEARCH_SHARE * o->time_limit),
+                 .dual = o->prices,
                  .has_engine = !o->is_brief};
-    c->watch = watch_start(SEARCH_SHARE * o->time_limit);
     c->at[0] = arena_array(a, int, p->n_nodes);
     c->known = arena_array(a, int, p->n_nodes);
-    c->dual = o->prices;
     if (o->start)
         begin_with(c, o->start);
     level_add(c);
