@@ -214,9 +214,12 @@ static const char *body_name(Gen *g, const Item *loop, int part, int late)
                         : g->set == SET_PREDICT   ? "predict"
                                                   : "forward";
 
+    const char *name = arena_string(g->arena, "block%d_%s", loop->cls, phase);
+    if (loop->apart)
+        name = arena_string(g->arena, "%s_apart%d", name, loop->apart);
     if (late)
-        return arena_string(g->arena, "block%d_%s_late%d", loop->cls, phase, late);
-    return arena_string(g->arena, "block%d_%s", loop->cls, phase);
+        name = arena_string(g->arena, "%s_late%d", name, late);
+    return name;
 }
 
 // One iteration's items that are so late, as a function.
@@ -231,6 +234,8 @@ static void generate_body(Gen *g, int begin, int late, const char *name)
         if (g->s->items[i].late == late)
             generate_item(g, &g->s->items[i], &body, 4);
     text_printf(g->bodies, "// %s.{}, %d times", node_label(g, &label, 60), c->length);
+    if (loop->apart)
+        text_printf(g->bodies, ", apart from the loop before");
     if (late)
         text_printf(g->bodies, ", %d turn%s late", late, late > 1 ? "s" : "");
     text_printf(g->bodies, "\nstatic void %s(Rt *rt, char *m, int64_t layer)\n{\n", name);

@@ -4,6 +4,8 @@
 
 #include "lower/overlap.h"
 
+static double max_of(double a, double b) { return a > b ? a : b; }
+
 // ---- holding back ----
 
 // When all that the unit needs will have come.
@@ -13,8 +15,8 @@ static double ready_at(const Stretch *s, const Unit *u)
 
     for (int i = 0; i < u->n_touches; i++) {
         const State *x = &s->state[u->touch[i].place];
-        ready = x->written > ready ? x->written : ready;
-        ready = u->touch[i].writes && x->read > ready ? x->read : ready;
+        ready = max_of(x->written, ready);
+        ready = u->touch[i].writes ? max_of(x->read, ready) : ready;
     }
     return ready;
 }
@@ -30,8 +32,14 @@ static bool needs_held(const Stretch *s, const Unit *u)
     return false;
 }
 
-// What only those read that can wait can wait too: what is taken out of joined gradients.
-// Exchanges that can are noted.
+// Is it a loop of more than copies?
+static bool is_block(const Stretch *s, const Unit *u)
+{
+    return u->first < u->last && s->o->from[u->first].region;
+}
+
+// What only those read that can wait can wait too: what is taken out of joined gradients, or what
+// puts the sums of all iterations side by side. Exchanges that can are noted.
 static void find_patient(Stretch *s)
 {
     for (int i = s->n_units - 1; i >= 0; i--) {
@@ -43,7 +51,7 @@ static void find_patient(Stretch *s)
             is_wanted |= u->touch[k].writes && x->is_wanted;
         }
         u->is_awaited = is_urgent;
-        u->can_wait |= is_wanted && !is_urgent && u->first == u->last && !u->link;
+        u->can_wait |= is_wanted && !is_urgent && !is_block(s, u) && !u->link;
         for (int k = 0; k < u->n_touches; k++) {
             State *x = &s->state[u->touch[k].place];
             *(u->can_wait          ? &x->is_wanted
@@ -59,14 +67,19 @@ static void put(Stretch *s, int at)
     double ready = ready_at(s, u);
 
     s->order[s->n_order++] = at;
-    s->now = (ready > s->now ? ready : s->now) + u->seconds;
-    if (!u->link)
-        return;
-    s->link_free = (s->now > s->link_free ? s->now : s->link_free) + u->link;
+    s->now = max_of(ready, s->now);
+    if (u->link + u->sends > 0)
+        s->link_free = max_of(s->now, s->link_free) + u->link + u->sends;
+    s->now += u->seconds;
     for (int i = 0; i < u->n_touches; i++) {
         State *x = &s->state[u->touch[i].place];
-        *(u->touch[i].writes ? &x->written : &x->read) = s->link_free;
+        if (u->link > 0 || u->touch[i].is_sent)
+            *(u->touch[i].writes ? &x->written : &x->read) = s->link_free;
     }
+    if (u->is_sent)
+        return;
+    s->now = u->sends > 0 ? max_of(s->now, s->link_free) : s->now;  // a loop waits for its own
+    s->due = u->link > 0 ? s->link_free : s->due;
 }
 
 static void count_held(Stretch *s, const Unit *u, int by)
@@ -98,7 +111,7 @@ static void forget_times(Stretch *s)
             State *x = &s->state[s->unit[i].touch[k].place];
             x->written = x->read = 0;
         }
-    s->now = s->link_free = 0;
+    s->now = s->link_free = s->due = 0;
     s->n_held = s->n_released = 0;
 }
 
@@ -123,7 +136,7 @@ static void hold_back(Stretch *s, int late)
     s->idle = -s->now;
     for (; s->n_released < s->n_held; release(s))
         s->idle -= s->unit[s->held[s->n_released]].seconds;
-    s->idle += s->now > s->link_free ? s->now : s->link_free;
+    s->idle += max_of(s->now, s->due);
 }
 
 // What can't wait must not do so behind much longer exchanges that can, as these would then hide
@@ -143,6 +156,12 @@ static void find_calls(Stretch *s)
         u->seconds += u->link;
         u->link = 0;
     }
+}
+
+void find_urgent(Stretch *s)
+{
+    find_patient(s);
+    find_calls(s);
 }
 
 // ---- making early ----
@@ -220,11 +239,10 @@ void hold_order(Stretch *s)
 {
     const double worth = 0.02;  // of an iteration's time, for memory of another one
 
-    find_patient(s);
-    find_calls(s);
+    find_urgent(s);
     find_feeders(s);
     order_late(s, 0);
-    if (!s->is_loop)
+    if (!s->is_loop || s->o->l->o->reach >= REACH_TURN)
         return;
     s->most_late = find_late(s, s->idle > worth * s->now);
     s->n_order = s->most_late ? 0 : s->n_order;

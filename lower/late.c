@@ -129,7 +129,7 @@ static void find_turns(Stretch *s)
         const Unit *u = &s->unit[i];
         bool stays = is_bound(s, u) || is_needed(s, i, is_prompt);
         is_prompt[i] = stays || !u->can_wait;
-        crosses[i] = u->link && !stays;
+        crosses[i] = u->link && !stays && !u->is_sent;
     }
     for (int i = 0; i < s->n_units; i++)
         s->unit[i].late = is_prompt[i] ? 0 : earliest(s, i, crosses);
@@ -143,13 +143,13 @@ int find_late(Stretch *s, bool waits)
     int most = 0;
 
     find_shared(s);
-    bool has_early = find_early(s, is_early);
+    s->has_early = find_early(s, is_early);
     if (waits)
         find_turns(s);
     for (int i = 0; i < s->n_units; i++) {
         Unit *u = &s->unit[i];
-        u->late += has_early && !is_early[i];
-        u->until += has_early && (!is_early[i] || u->link);
+        u->late += s->has_early && !is_early[i];
+        u->until += s->has_early && (!is_early[i] || u->link);
         most = u->until > most ? u->until : most;
     }
     return most;

@@ -127,23 +127,44 @@ static Program *lower_sets(Arena *a, Graph *train, Graph *predict, const LowerOp
     return lower_arena(p, d) ? p : NULL;
 }
 
+static bool has_cut_loops(const Program *p)
+{
+    const Set *s = &p->set[SET_TRAIN];
+
+    for (int i = 0; i < s->n_items; i++)
+        if (s->items[i].apart)
+            return true;
+    return false;
+}
+
+// Of two programs of the same graphs, is the one with cut loops worth its memory?
+static bool pays_off(const Program *cut, const Program *whole, const Cluster *c)
+{
+    const double worth = 0.02;  // of a step
+
+    return program_simulate(cut, SET_TRAIN, c).seconds <
+           (1 - worth) * program_simulate(whole, SET_TRAIN, c).seconds;
+}
+
 Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d)
 {
     int n_train = train ? train->n_values : 0, n_predict = predict ? predict->n_values : 0;
     Program *p = lower_sets(a, train, predict, o, d);
 
-    if (!p || !p->n_slots || !o->memory || p->arena_bytes <= o->memory)
+    if (!p || !p->n_slots)
+        return p;
+    bool fits = !o->memory || p->arena_bytes <= o->memory;
+    if (fits && (o->reach != REACH_BEST || !has_cut_loops(p)))
         return p;
     LowerOptions less = *o;
-    if (o->stays)
-        less.cluster = NULL;
-    less.stays = true;
+    less.reach = o->reach == REACH_BEST ? REACH_LOOP : o->reach + 1;
     if (train)
         train->n_values = n_train;
     if (predict)
         predict->n_values = n_predict;
     Program *smaller = lower(a, train, predict, &less, d);
-    if (smaller)
-        smaller->eager_bytes = p->arena_bytes;
+    if (!smaller || (fits && pays_off(p, smaller, o->cluster)))
+        return fits ? p : NULL;
+    smaller->eager_bytes = fits ? 0 : p->arena_bytes;
     return smaller;
 }

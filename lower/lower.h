@@ -97,8 +97,9 @@ typedef struct Item {
     // What goes on beside the items up to its wait: 1 + its number, else 0, of so many that the
     // iterations take in turns.
     int slot, n_slots;
-    int late;  // in a loop: turns after its iteration's; loop: so many at most
-    int rank;  // group and copy: the dims walked over
+    int late;   // in a loop: turns after its iteration's; loop: so many at most
+    int apart;  // loop: of a body that is cut in several, whose number it is, from 0
+    int rank;   // group and copy: the dims walked over
     int64_t dim[MAX_RANK];
     // Group: the dims before `row_rank` make rows. Sums go over a row; nodes of rank `row_rank` are
     // one number a row. What needs such a number comes in a later turn through the row: `stage`
@@ -160,6 +161,15 @@ typedef struct Program {
     int accumulate;
 } Program;
 
+// How far what waits for communication may go; the farther, the more memory it takes.
+typedef enum Reach {
+    REACH_BEST,  // the loops that follow, if the simulated step is so much shorter, else …
+    REACH_PART,  // the loops that follow
+    REACH_LOOP,  // … turns of its loop
+    REACH_TURN,  // its turn
+    REACH_NONE,  // nowhere: each call ends before the next
+} Reach;
+
 typedef struct LowerOptions {
     bool fuse;  // false: every elementwise node is an item of its own
     int accumulate;
@@ -168,7 +178,7 @@ typedef struct LowerOptions {
     // for that too (0: it is). NULL: each call ends before the next.
     const Cluster *cluster;
     int64_t memory;
-    bool stays;  // … each in its iteration of a loop
+    Reach reach;
 } LowerOptions;
 
 // Rewrites a training graph so that its backward part makes again by elementwise work what needn't

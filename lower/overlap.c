@@ -24,7 +24,8 @@ static Touch touch_of(const Lowering *l, const Item *it, int k)
 
     return (Touch){.place = place_of(l, o->base),
                    .writes = k >= it->n_in || it->kind == ITEM_PAD,
-                   .is_own = o->is_twin && !o->delta};
+                   .is_own = o->is_twin && !o->delta,
+                   .is_sent = it->kind == ITEM_KERNEL && it->slot};
 }
 
 static int by_place(const void *a, const void *b)
@@ -57,6 +58,7 @@ static void find_touches(const Overlap *o, Unit *u)
         }
         last->writes |= u->touch[i].writes;
         last->is_own &= u->touch[i].is_own;
+        last->is_sent |= u->touch[i].is_sent;
     }
 }
 
@@ -105,9 +107,13 @@ static Unit unit_at(const Overlap *o, int first)
 
     find_touches(o, &u);
     u.link = link_seconds(o, it);
-    for (int i = u.first; i <= u.last && !u.link; i++)
+    for (int i = u.first; i <= u.last && !u.link; i++) {
         u.seconds += turns * item_seconds(o->l->p, o->l->s, &o->from[i], o->l->o->cluster);
-    u.can_wait = can_wait(o->l->g, it);
+        u.sends += turns * link_seconds(o, &o->from[i]);
+    }
+    for (int i = 0; i < u.n_touches; i++)
+        u.is_sent |= u.touch[i].is_sent;
+    u.can_wait = it->apart || can_wait(o->l->g, it);
     return u;
 }
 
@@ -132,7 +138,7 @@ static void give_slots(Stretch *s)
 {
     for (int i = 0; i < s->n_order; i++) {
         Unit *u = &s->unit[s->order[i]];
-        if (!u->link || find_need(s, i) <= 0)
+        if (!u->link || u->is_sent || find_need(s, i) <= 0)
             continue;
         u->slot = s->o->n_slots + 1;
         s->o->n_slots += 1 + u->until - u->late;
@@ -142,9 +148,20 @@ static void give_slots(Stretch *s)
 
 // ---- the new order ----
 
-static void add(Overlap *o, const Item *it)
+void overlap_add(Overlap *o, const Item *it)
 {
     *arena_push(o->l->p->arena, o->items, o->n_items, o->cap_items) = *it;
+}
+
+Item wait_for(const Item *exchange, int slot, int n_slots)
+{
+    Item it = *exchange;
+
+    it.kind = ITEM_WAIT;
+    it.kernel = (Kernel){0};
+    it.slot = slot;
+    it.n_slots = n_slots;
+    return it;
 }
 
 // For those that must have ended before what is at `need` and so late.
@@ -154,13 +171,9 @@ static void add_waits(const Stretch *s, int need, int late)
         const Unit *u = &s->unit[s->started[i]];
         if (u->need != need || u->until != late)
             continue;
-        Item it = s->o->from[u->first];
-        it.kind = ITEM_WAIT;
+        Item it = wait_for(&s->o->from[u->first], u->slot, 1 + u->until - u->late);
         it.late = late;
-        it.slot = u->slot;
-        it.n_slots = 1 + u->until - u->late;
-        it.kernel = (Kernel){0};
-        add(s->o, &it);
+        overlap_add(s->o, &it);
     }
 }
 
@@ -172,24 +185,25 @@ static void add_unit(Overlap *o, const Unit *u)
     int begin = o->n_items;
 
     it.late = u->late;
-    it.slot = u->slot;
-    it.n_slots = u->slot ? 1 + u->until - u->late : 0;
-    add(o, &it);
+    if (u->slot) {
+        it.slot = u->slot;
+        it.n_slots = 1 + u->until - u->late;
+    }
+    overlap_add(o, &it);
     if (it.kind != ITEM_LOOP)
         return;
     int late = arrange(o, u->first + 1, u->last, true);
     it = o->from[u->last];
     it.match = begin;
-    add(o, &it);
+    overlap_add(o, &it);
     o->items[begin].match = o->n_items - 1;
     o->items[begin].late = late;
 }
 
-// Gives how late the last of it is.
-static int arrange(Overlap *o, int begin, int end, bool is_loop)
+Stretch stretch_new(Overlap *o, int begin, int end, bool is_loop)
 {
     Arena *a = o->l->p->arena;
-    Stretch s = {.o = o, .is_loop = is_loop && !o->l->o->stays};
+    Stretch s = {.o = o, .is_loop = is_loop};
 
     s.unit = arena_array(a, Unit, end - begin);
     s.order = arena_array(a, int, end - begin);
@@ -198,6 +212,14 @@ static int arrange(Overlap *o, int begin, int end, bool is_loop)
     s.state = arena_array(a, State, o->l->cap_values);
     for (int i = begin; i < end; i = s.unit[s.n_units++].last + 1)
         s.unit[s.n_units] = unit_at(o, i);
+    return s;
+}
+
+// Gives how late the last of it is.
+static int arrange(Overlap *o, int begin, int end, bool is_loop)
+{
+    Stretch s = stretch_new(o, begin, end, is_loop);
+
     hold_order(&s);
     give_slots(&s);
     for (int late = 0; late <= s.most_late; late++) {
@@ -210,21 +232,35 @@ static int arrange(Overlap *o, int begin, int end, bool is_loop)
     return s.most_late;
 }
 
+// Goes over the parts one by one; what it adds are their items then.
+static void rewrite(Overlap *o, void (*part)(Overlap *o, int begin, int end))
+{
+    Set *s = o->l->s;
+    int begin[N_PARTS + 1] = {0};
+
+    o->from = s->items;
+    o->items = NULL;
+    o->n_items = o->cap_items = 0;
+    for (int k = 0; k < N_PARTS; k++) {
+        part(o, s->part[k], s->part[k + 1]);
+        begin[k + 1] = o->n_items;
+    }
+    memcpy(s->part, begin, sizeof begin);
+    s->items = o->items;
+    s->n_items = o->n_items;
+    s->cap_items = o->cap_items;
+}
+
+static void arrange_part(Overlap *o, int begin, int end) { arrange(o, begin, end, false); }
+
 void lower_overlap(Lowering *l)
 {
-    Set *s = l->s;
-    Overlap o = {.l = l, .from = s->items};
-    int part[N_PARTS + 1] = {0};
+    Overlap o = {.l = l};
 
-    if (!l->o->cluster || !s->sharded)
+    if (!l->o->cluster || l->o->reach == REACH_NONE || !l->s->sharded)
         return;
-    for (int k = 0; k < N_PARTS; k++) {
-        arrange(&o, s->part[k], s->part[k + 1], false);
-        part[k + 1] = o.n_items;
-    }
-    memcpy(s->part, part, sizeof part);
-    s->items = o.items;
-    s->n_items = o.n_items;
-    s->cap_items = o.cap_items;
+    if (l->o->reach < REACH_LOOP)
+        rewrite(&o, cut_loops);
+    rewrite(&o, arrange_part);
     l->p->n_slots = o.n_slots > l->p->n_slots ? o.n_slots : l->p->n_slots;
 }

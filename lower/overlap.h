@@ -11,7 +11,8 @@ enum { MOST_LATE = RT_MOST_LATE };
 typedef struct Touch {
     ValueId place;
     bool writes;
-    bool is_own;  // each iteration of the loop has bytes of its own there
+    bool is_own;   // each iteration of the loop has bytes of its own there
+    bool is_sent;  // an exchange touches them that goes on behind the unit
 } Touch;
 
 // What keeps together: an item, or a loop.
@@ -21,9 +22,11 @@ typedef struct Unit {
     int n_touches;
     double seconds;  // of computation …
     double link;     // … or of an exchange that can go on beside it; else 0
+    double sends;    // … of those of a loop
     double feeds;    // … of such an exchange of what it makes; else 0
     bool can_wait;
     bool is_awaited;  // by what can't wait
+    bool is_sent;     // an exchange that another loop waits for; a loop with such
     int late;         // turns of the loop after its iteration's
     int slot;         // of an exchange that does go on; 1 + its number
     int need;         // … the place in the order of what has to wait for it …
@@ -57,6 +60,7 @@ typedef struct Stretch {
     int *order;  // of the units, the later in turns the later
     int n_order;
     bool is_loop;
+    bool has_early;  // some run a turn before all others, which are late then
     int most_late;
     int end[MOST_LATE + 2];  // of what is so late, in the order; [0]: that begins
     int *held;               // those that are held back, from the first …
@@ -65,8 +69,15 @@ typedef struct Stretch {
     int n_started;
     State *state;           // by place
     double now, link_free;  // as foreseen, from the begin of the stretch
+    double due;             // … when what has to be waited for in it will have ended
     double idle;            // … of that, at its end, with nothing to do
 } Stretch;
+
+// The items [begin, end).
+Stretch stretch_new(Overlap *o, int begin, int end, bool is_loop);
+void overlap_add(Overlap *o, const Item *it);
+// The wait for an exchange of that slot, which it takes in so many.
+Item wait_for(const Item *exchange, int slot, int n_slots);
 
 // Must the two stay in their order?
 bool units_conflict(const Unit *a, const Unit *b);
@@ -75,9 +86,16 @@ bool units_conflict(const Unit *a, const Unit *b);
 // is to be exchanged is made early, and exchanges go before the work that they hide behind.
 void hold_order(Stretch *s);
 
+// Finds what can't wait for exchanges, and which exchanges that is so of.
+void find_urgent(Stretch *s);
+
 // Has exchanges in a loop that need nothing of their iteration go a turn ahead of it, if they have
 // not time enough in it. And, if it `waits`, what waits for exchanges run a turn later, and what
 // waits for exchanges of that another turn. Gives how late the last of it is; 0: nothing is.
 int find_late(Stretch *s, bool waits);
+
+// Has what waits in the short loops of a part's items [begin, end) run in loops of its own, behind
+// them.
+void cut_loops(Overlap *o, int begin, int end);
 
 #endif

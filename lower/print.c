@@ -50,6 +50,8 @@ static void print_item(const Program *p, const Set *s, const Item *it, Text *t)
         text_printf(t, "+layer%%%d", it->n_slots);
     if (it->late)
         text_printf(t, " late %d", it->late);
+    if (it->apart)
+        text_printf(t, " apart %d", it->apart);
     if (it->kind == ITEM_LOOP)
         text_printf(t, " class %d x %d%s", it->cls, s->g->classes[it->cls].length,
                     it->is_reverse ? " reverse" : "");

@@ -168,8 +168,9 @@ static void run_and_compare(Machines *x, const Program *p, const Model *m, uint6
     }
 }
 
-// Of all programs, loops that have something late, and programs whose messages keep ranks busy.
-static int slots, late, slowed;
+// Of all programs, loops that have something late, or apart, and programs whose messages keep
+// ranks busy.
+static int slots, late, apart, slowed;
 
 // Neither takes longer than both; and if messages keep the ranks from computing as long as they are
 // under way, no longer than one after the other.
@@ -199,7 +200,11 @@ static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
     Diag diag = {.file = m->name};
     Plan plan = roll_plan(m->g, &mesh, d, a, seen, 0, NULL);
     Sharded *s = bucket(a, partition(a, m->g, &plan, &diag));
-    LowerOptions o = {.fuse = roll(d, 4) > 0, .accumulate = 1, .sharded = {s}, .cluster = &cluster};
+    LowerOptions o = {.fuse = roll(d, 4) > 0,
+                      .accumulate = 1,
+                      .sharded = {s},
+                      .cluster = &cluster,
+                      .reach = roll(d, 3)};
     Program *p = lower(a, s->g, NULL, &o, &diag);
 
     assert_non_null(p);
@@ -213,8 +218,11 @@ static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
     x.is_late = true;
     run_and_compare(&x, p, m, dice);
     slots += p->n_slots;
-    for (int i = 0; i < p->set[SET_TRAIN].n_items; i++)
-        late += p->set[SET_TRAIN].items[i].kind == ITEM_LOOP && p->set[SET_TRAIN].items[i].late;
+    for (int i = 0; i < p->set[SET_TRAIN].n_items; i++) {
+        const Item *it = &p->set[SET_TRAIN].items[i];
+        late += it->kind == ITEM_LOOP && it->late;
+        apart += it->kind == ITEM_LOOP && it->apart;
+    }
     arena_free(a);
 }
 
@@ -235,6 +243,7 @@ static void programs_of_models(void **state)
     }
     assert_true(slots > plans_tried);
     assert_true(late > 0);
+    assert_true(apart > 0);
     assert_true(slowed > 0);
 }
 
