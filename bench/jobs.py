@@ -1,19 +1,11 @@
-"""Programs of several ranks: from a plan to a trainer, and how mpirun starts it."""
+"""Programs of several ranks: from a plan to a trainer."""
 import json
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from measure import run
 from models import TRAINING
-
-# Open MPI doesn't start as root, in a container say, unless told so twice.
-ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-
-
-def mpirun(ranks):
-    return ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks]
 
 
 @dataclass

@@ -14,9 +14,12 @@ import argparse
 import json
 import sys
 
-from jobs import ENV, compile_plan, make_plan, mpirun, read_job
+from jobs import compile_plan, make_plan, read_job
 from measure import Failure, Side, run
-from models import MODELS, build, check_table, our_steps, table_parser, torch_env, torch_model, torch_steps
+from models import MODELS, ROOT, build, check_table, our_steps, table_parser, torch_env, torch_model, torch_steps
+
+sys.path.insert(0, str(ROOT / "tests/e2e"))
+from harness import MPI_ENV, mpirun  # noqa: E402
 
 RANKS = 2
 ONE_SAMPLE = {"gpt2_long": "GPT-2 124M 1x256"}  # DDP can't split them
@@ -70,7 +73,7 @@ class Row:
         steps, more = self.options.steps, ["--load", self.trainer.with_suffix(".safetensors")]
         job = [*mpirun(RANKS), self.job.trainer]
         for _ in range(self.options.rounds):
-            many.add(lambda: our_steps(job, self.data, steps, 1, *more, env=ENV, watch=True))
+            many.add(lambda: our_steps(job, self.data, steps, 1, *more, env=MPI_ENV, watch=True))
             one.add(lambda: our_steps([self.trainer], self.data, steps, RANKS, watch=True))
             if self.name not in ONE_SAMPLE:
                 torch.add(ddp, self.name, self.options)
