@@ -99,6 +99,38 @@ static void reduce_near(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, 
     rt_board_leave(c, g);
 }
 
+// Between two hosts, of so few bytes that they go in one message: each rank gets the other's and
+// makes the whole. That sends no more than a scatter and a gather do, and waits once for the link,
+// behind whatever is on its way there.
+static void reduce_pair(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, const char *x)
+{
+    RtComm *c = rt->comm;
+    int peer = rt_peer(c, g, 1 - g->me);
+    int64_t bytes = p->whole * rt_type_bytes(p->type);
+
+    if (!bytes)
+        return;
+    c->pending[0] = rt_receive(c, peer, rt->workspace, bytes);
+    c->pending[1] = rt_send(c, peer, x, bytes);
+    for (int i = 0; i < 2; i++)
+        rt_await(c, c->pending[i]);
+    c->source[g->me] = (char *)x;
+    c->source[1 - g->me] = rt->workspace;
+    rt_combine(rt, p->type, p->op, y, c->source, 2, p->whole);
+}
+
+static void reduce_far(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, const char *x)
+{
+    enum { FEW = 32 << 10 };
+
+    if (g->n == 2 && p->whole * rt_type_bytes(p->type) <= FEW) {
+        reduce_pair(rt, g, p, y, x);
+        return;
+    }
+    scatter(rt, rt_exchange_far, g, p, y, x);
+    gather(rt, rt_exchange_far, g, p, y);
+}
+
 void rt_all_reduce(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     RtGroup near = rt_near_group(rt, p), far = rt_far_group(rt, p);
@@ -117,9 +149,7 @@ void rt_all_reduce(Rt *rt, const RtExchange *p, void *y, const void *x)
     }
     if (near.n > 1 || far.n == 1)
         scatter(rt, rt_exchange_near, &near, &all, y, x);
-    if (far.n > 1) {
-        scatter(rt, rt_exchange_far, &far, &own, to, near.n > 1 ? to : x);
-        gather(rt, rt_exchange_far, &far, &own, to);
-    }
+    if (far.n > 1)
+        reduce_far(rt, &far, &own, to, near.n > 1 ? to : x);
     gather(rt, rt_exchange_near, &near, &all, y);
 }
