@@ -188,22 +188,37 @@ static void take(const Spread *x, Spread *best, int64_t memory)
     *best = y;
 }
 
-// Plans with copies, under a limit that is lower than `memory` by what the last arena was larger
-// than its rows.
-static Spreading find_within(Job *j, const Spread *first, int64_t memory, Spread *best)
+// What a search counts, and how much it looks at.
+enum { COPIES = 1, ALONE = 2, BRIEF = 4 };
+
+// Another plan, of at most so many bytes of rows, and its program for `limit`; taken if it is
+// better.
+static Spreading attempt(Job *j, int how, int64_t rows, int64_t limit, Spread *x, Spread *best)
 {
-    enum { TRIES = 2 };
-    int64_t beyond = 0;
     PlanOptions o = j->wish;
 
-    o.counts_copies = o.is_alone = true;
+    o.memory = rows;
+    o.counts_copies = how & COPIES;
+    o.is_alone = how & ALONE;
+    o.is_brief = how & BRIEF;
+    Spreading made = make(j, &o, limit, x);
+    if (made == SPREAD_DONE)
+        take(x, best, j->wish.memory);
+    return made;
+}
+
+// Plans with copies, under a limit that is lower than the memory by what the last arena was larger
+// than its rows.
+static Spreading find_within(Job *j, Spread *best)
+{
+    enum { TRIES = 2 };
+    int64_t memory = j->wish.memory, beyond = 0;
+
     for (int i = 0; i < TRIES && beyond < memory; i++) {
         Spread x;
-        o.memory = memory - beyond;
-        Spreading made = make(j, &o, memory, &x);
+        Spreading made = attempt(j, COPIES | ALONE, memory - beyond, memory, &x, best);
         if (made != SPREAD_DONE)
             return made == SPREAD_NOTHING ? SPREAD_DONE : made;
-        take(&x, best, memory);
         if (x.program->arena_bytes <= memory || x.planned.answer.outcome == OUTCOME_INFEASIBLE)
             break;
         beyond = x.program->arena_bytes - x.planned.answer.peak;
@@ -211,16 +226,14 @@ static Spreading find_within(Job *j, const Spread *first, int64_t memory, Spread
     return SPREAD_DONE;
 }
 
-// A plan on the way to the least, and it is taken as any other.
-static Spreading make_small(Job *j, const PlanOptions *o, int64_t limit, Spread *x, Spread *least,
-                            Spread *best)
+// … on the way to the least.
+static Spreading attempt_small(Job *j, int how, int64_t rows, int64_t limit, Spread *x,
+                               Spread *least, Spread *best)
 {
-    Spreading made = make(j, o, limit, x);
+    Spreading made = attempt(j, how, rows, limit, x, best);
 
-    if (made != SPREAD_DONE)
-        return made;
-    take(x, best, j->wish.memory);
-    if (!least->program || x->program->arena_bytes < least->program->arena_bytes)
+    if (made == SPREAD_DONE &&
+        (!least->program || x->program->arena_bytes < least->program->arena_bytes))
         *least = *x;
     return made;
 }
@@ -229,18 +242,16 @@ static Spreading make_small(Job *j, const PlanOptions *o, int64_t limit, Spread 
 // ones needn't be the smallest arena.
 static Spreading find_least_rows(Job *j, Spread *least, Spread *best)
 {
-    PlanOptions o = j->wish;
+    int64_t rows = 1;
 
-    o.memory = 1;
-    o.is_brief = true;
     for (int i = 0; i < 3; i++) {
         Spread x;
-        o.counts_copies = i > 0;
-        Spreading made = make_small(j, &o, 1, &x, least, best);
+        int how = i ? BRIEF | COPIES : BRIEF;
+        Spreading made = attempt_small(j, how, rows, 1, &x, least, best);
         if (made != SPREAD_DONE)
             return i && made == SPREAD_NOTHING ? SPREAD_DONE : made;
         if (i)
-            o.memory = x.planned.answer.peak + x.planned.answer.peak / 32;
+            rows = x.planned.answer.peak + x.planned.answer.peak / 32;
     }
     return SPREAD_DONE;
 }
@@ -249,18 +260,13 @@ static Spreading find_least_rows(Job *j, Spread *least, Spread *best)
 // byte less would begin.
 static Spreading find_smaller(Job *j, Spread *least, Spread *best)
 {
-    int64_t limit = least->program->arena_bytes - 1;
-    PlanOptions o = j->wish;
+    int64_t limit = least->program->arena_bytes - 1, rows = least->planned.answer.peak - 1;
     Spread x;
+    Spreading made = attempt_small(j, BRIEF | COPIES, rows, limit, &x, least, best);
 
-    o.memory = least->planned.answer.peak - 1;
-    o.counts_copies = o.is_brief = true;
-    Spreading made = make_small(j, &o, limit, &x, least, best);
     if (made == SPREAD_WRONG || least->program->arena_bytes <= limit)
         return made;
-    o = j->wish;
-    o.memory = limit;
-    return make_small(j, &o, limit, &x, least, best);
+    return attempt_small(j, 0, limit, limit, &x, least, best);
 }
 
 // The smallest arena: one byte less finds nothing. What is searched doesn't depend on the memory
@@ -284,20 +290,15 @@ static Spreading find_least(Job *j, Spread *least, Spread *best)
 
 // Where what is sent can't go on beside computation for want of memory, a plan that leaves so much,
 // and a little more as arenas don't follow rows closely, may take the shorter step.
-static Spreading find_quicker(Job *j, int64_t memory, bool is_tight, Spread *best)
+static Spreading find_quicker(Job *j, bool is_tight, Spread *best)
 {
-    PlanOptions o = j->wish;
-    int64_t lacking = best->program->eager_bytes - memory;
+    int64_t memory = j->wish.memory, lacking = best->program->eager_bytes - memory;
+    int64_t rows = best->planned.answer.peak - lacking - memory / 64;
     Spread x;
 
-    o.memory = best->planned.answer.peak - lacking - memory / 64;
-    o.is_alone = true;
-    o.counts_copies = is_tight;
-    if (lacking <= 0 || o.memory <= 0)
+    if (lacking <= 0 || rows <= 0)
         return SPREAD_DONE;
-    Spreading made = make(j, &o, memory, &x);
-    if (made == SPREAD_DONE)
-        take(&x, best, memory);
+    Spreading made = attempt(j, is_tight ? ALONE | COPIES : ALONE, rows, memory, &x, best);
     return made == SPREAD_NOTHING ? SPREAD_DONE : made;
 }
 
@@ -314,7 +315,7 @@ static Spreading find(Job *j, Spread *best)
     if (made != SPREAD_DONE || j->follows)
         return made;
     if (first.program->arena_bytes <= memory)
-        return find_quicker(j, memory, false, best);
+        return find_quicker(j, false, best);
     made = find_least(j, &least, best);
     if (made != SPREAD_DONE)
         return made;
@@ -322,8 +323,8 @@ static Spreading find(Job *j, Spread *best)
         *best = least;
         return SPREAD_INFEASIBLE;
     }
-    made = find_within(j, &first, memory, best);
-    return made == SPREAD_DONE ? find_quicker(j, memory, true, best) : made;
+    made = find_within(j, best);
+    return made == SPREAD_DONE ? find_quicker(j, true, best) : made;
 }
 
 static void say_infeasible(const Job *j, const Spread *s)
