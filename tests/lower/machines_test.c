@@ -128,11 +128,8 @@ static void compare(Machines *x, const Model *m, uint64_t dice)
 {
     const Graph *g = x->crowd.s->g;
     bool same = true;
-    double most = 0;
+    double most = largest_gradient(m);
 
-    for (int i = 0; i < m->g->n_outputs; i++)
-        if (m->g->outputs[i].role == OUTPUT_GRADIENT)
-            most = fmax(most, norm(&m->value[m->g->outputs[i].value]));
     for (int i = 0; i < g->n_outputs + g->n_carries; i++) {
         bool is_out = i < g->n_outputs;
         ValueId v = is_out ? g->outputs[i].value : g->carries[i - g->n_outputs].in;
@@ -226,22 +223,21 @@ static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
     arena_free(a);
 }
 
-static int plans_tried = 1;    // of each model
-static const char *one_model;  // NULL: all
+static Asked asked;
 
 static void programs_of_models(void **state)
 {
     for (int i = 0; i < COUNT(models); i++) {
-        if (one_model && strcmp(one_model, models[i].name))
+        if (!is_asked(&asked, i))
             continue;
         Model m = model_new(i);
         Dice d = {101 + (uint64_t)i};
         Seen *seen = arena_array(m.arena, Seen, m.g->n_nodes);
-        for (int k = 0; k < plans_tried; k++)
+        for (int k = 0; k < asked.plans; k++)
             check_plan(&m, (i + k) % COUNT(meshes), &d, seen);
         arena_free(m.arena);
     }
-    assert_true(slots > plans_tried);
+    assert_true(slots > asked.plans);
     assert_true(late > 0);
     assert_true(apart > 0);
     assert_true(slowed > 0);
@@ -251,9 +247,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(programs_of_models)};
 
-    if (argc > 1)
-        plans_tried = atoi(argv[1]);
-    if (argc > 2)
-        one_model = argv[2];
+    asked = asked_of(argc, argv);
+    asked.plans = asked.plans ? asked.plans : 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

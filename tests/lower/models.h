@@ -163,4 +163,31 @@ static inline double error_of(const Tensor *got, const Tensor *want, double most
     return size < 1e-6 * most ? 0 : distance(got, want) / size;
 }
 
+// The norm of the largest gradient, beside which errors of smaller ones count.
+static inline double largest_gradient(const Model *m)
+{
+    double most = 0;
+
+    for (int i = 0; i < m->g->n_outputs; i++)
+        if (m->g->outputs[i].role == OUTPUT_GRADIENT)
+            most = fmax(most, norm(&m->value[m->g->outputs[i].value]));
+    return most;
+}
+
+// What a test was started for: TEST [N [MODEL]].
+typedef struct Asked {
+    int plans;          // of each model; 0: it isn't said
+    const char *model;  // NULL: all
+} Asked;
+
+static inline Asked asked_of(int argc, char **argv)
+{
+    return (Asked){argc > 1 ? atoi(argv[1]) : 0, argc > 2 ? argv[2] : NULL};
+}
+
+static inline bool is_asked(const Asked *a, int model)
+{
+    return !a->model || !strcmp(a->model, models[model].name);
+}
+
 #endif

@@ -16,16 +16,13 @@
 
 // ---- one plan ----
 
-static double outputs_error(const Graph *g, const Tensor *got, const Tensor *want, double *most)
+static double outputs_error(const Graph *g, const Tensor *got, const Tensor *want, double most)
 {
     double error = 0;
 
     for (int i = 0; i < g->n_outputs; i++)
         if (g->outputs[i].role == OUTPUT_GRADIENT)
-            *most = fmax(*most, norm(&want[i]));
-    for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i].role == OUTPUT_GRADIENT)
-            error = largest(error, error_of(&got[i], &want[i], *most));
+            error = largest(error, error_of(&got[i], &want[i], most));
     return error;
 }
 
@@ -49,7 +46,7 @@ static void compare(const Crowd *c, const Model *m, const char *what)
     const Graph *g = m->g;
     Tensor *got = arena_array(c->arena, Tensor, g->n_outputs);
     Tensor *want = arena_array(c->arena, Tensor, g->n_outputs);
-    double most = 0;
+    double most = largest_gradient(m);
     bool same = true;
 
     for (int i = 0; i < g->n_outputs; i++) {
@@ -57,7 +54,7 @@ static void compare(const Crowd *c, const Model *m, const char *what)
         want[i] = m->value[g->outputs[i].value];
     }
     double loss = fabs(loss_of(g, got) / loss_of(g, want) - 1);
-    double gradient = outputs_error(g, got, want, &most);
+    double gradient = outputs_error(g, got, want, most);
     double carried = carried_error(c, m, most, &same);
     if (!same || !(loss <= 2e-6) || !(gradient <= 1e-5) || (m->is_smooth && !(carried <= 1e-5)))
         fail_msg("%s on %d ranks, %s: loss is off by %.2g, a gradient by %.2g, what lives on by "
@@ -217,8 +214,7 @@ static void check_searched(const Model *m, int at, int only, Tried *t)
 
 // ---- all of them ----
 
-static int plans_tried;        // of each model and mesh; 0: a sample
-static const char *one_model;  // NULL: all
+static Asked asked;  // without a number of plans: for a sample
 
 static void check_model(int i, Tried *all)
 {
@@ -228,11 +224,11 @@ static void check_model(int i, Tried *all)
     int seen = 0, open = 0;
 
     for (int k = 0; k < COUNT(meshes); k++) {
-        bool is_sample = !plans_tried && k == i % COUNT(meshes);
-        for (int r = 0; r < plans_tried || (is_sample && r < 1); r++)
+        bool is_sample = !asked.plans && k == i % COUNT(meshes);
+        for (int r = 0; r < asked.plans || (is_sample && r < 1); r++)
             check_random(&m, k, &d, &t);
-        if (plans_tried || is_sample)
-            check_searched(&m, k, plans_tried ? -1 : i, &t);
+        if (asked.plans || is_sample)
+            check_searched(&m, k, asked.plans ? -1 : i, &t);
     }
     count_seen(m.g, &t, &seen, &open);
     print_message("%s: %d random plans, %d searched, %d of presets; %d of %d splits of factors by "
@@ -249,7 +245,7 @@ static void steps_of_models(void **state)
     Tried all = {0};
 
     for (int i = 0; i < COUNT(models); i++)
-        if (!one_model || !strcmp(one_model, models[i].name))
+        if (is_asked(&asked, i))
             check_model(i, &all);
     print_message("%d random plans, %d searched, %d of presets\n", all.random, all.searched,
                   all.known);
@@ -259,9 +255,6 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(steps_of_models)};
 
-    if (argc > 1)
-        plans_tried = atoi(argv[1]);
-    if (argc > 2)
-        one_model = argv[2];
+    asked = asked_of(argc, argv);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
