@@ -223,6 +223,8 @@ void field_pass(const Field *f, int node, Link l, const double *from, double *to
 void minplus_down(const double *m, int n_a, int n_b, const double *v, double *out);
 // out[k] = min over l of m[k * n_b + l] + v[l]
 void minplus_across(const double *m, int n_a, int n_b, const double *v, double *out);
+// out[l] = the least of itself and v + row[l]
+void minplus_row(const int64_t *row, int n, int64_t v, int64_t *out);
 
 // ---- ascent.c: bounds of what is too large for an engine ----
 // Raises the bound of `dual` (empty, or of p) by at most `work` counted steps, and gives it. The

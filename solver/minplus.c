@@ -1,6 +1,6 @@
 // Products of a vector and a matrix in which + is min and * is +: the inner loops of message
-// passing. Both give the same bits whatever the vectors' width, as min and + of two are exact
-// steps; so the widest that the machine has do the work.
+// passing and of elimination. All give the same bits whatever the vectors' width, as min and + of
+// two are exact steps; so the widest that the machine has do the work.
 #include <float.h>
 
 #include "solver/internal.h"
@@ -35,6 +35,15 @@ WIDEST void minplus_down(const double *m, int n_a, int n_b, const double *restri
             double x = v[k] + row[l];
             out[l] = x < out[l] ? x : out[l];
         }
+    }
+}
+
+// out[l] = the least of itself and v + row[l]
+WIDEST void minplus_row(const int64_t *restrict row, int n, int64_t v, int64_t *restrict out)
+{
+    for (int l = 0; l < n; l++) {
+        int64_t x = v + row[l];
+        out[l] = x < out[l] ? x : out[l];
     }
 }
 

@@ -213,18 +213,19 @@ static void eliminate_leaf(Net *g, int node, int n, int tie)
     vertex_compact(g, to);
 }
 
-// to[j] = the least over places k of v of the cost of k, row[k] and cost[k][j]. Costs are tame.
+// to[j] = the least over places k of v of the cost of k, row[k] and cost[k][j]. Costs are tame: no
+// sum with a forbidden one comes near those without.
 static void least_sums(const Vertex *v, const int64_t *row, const int64_t *cost, int n, int64_t *to)
 {
     for (int j = 0; j < n; j++)
         to[j] = COST_FORBIDDEN;
     for (int k = 0; k < v->k; k++, cost += n) {
         int64_t before = cost_add(v->cost[k], row[k]);
-        for (int j = 0; j < n && !is_forbidden(before); j++) {
-            int64_t c = is_forbidden(cost[j]) ? COST_FORBIDDEN : before + cost[j];
-            to[j] = c < to[j] ? c : to[j];
-        }
+        if (!is_forbidden(before))
+            minplus_row(cost, n, before, to);
     }
+    for (int j = 0; j < n; j++)
+        to[j] = to[j] > COST_FORBIDDEN / 2 ? COST_FORBIDDEN : to[j];
 }
 
 static void eliminate_inner(Net *g, int node, const int *tie)
