@@ -291,6 +291,13 @@ void rt_fill(Rt *rt, RtType t, void *y, int64_t count, double value);
 enum { RT_TURN = 16 };
 void rt_turn(float *y, const float *x, int64_t stride, int64_t i, int64_t rows, int64_t columns);
 
+// What is larger than RT_FAR bytes no cache holds until it is read again. Written past them, memory
+// takes it without first bringing what it is written over. `to` gets zeros where `from` is NULL;
+// others see it after rt_far_done.
+enum { RT_FAR = 64 << 20 };
+void rt_put_far(void *to, const void *from, int64_t bytes);
+void rt_far_done(void);
+
 // Gather and scatter-add on dense tensors seen as table [batch, outer, n, inner], index
 // [batch, index], rows [batch, outer, index, inner]; index type I32 or I64. offset and whole: the
 // table is rows [offset, offset + n) of whole; an index outside gives zero (is skipped).

@@ -1,5 +1,8 @@
 // Strided copies and fills.
 #include <string.h>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
 
 #include "runtime/cpu/internal.h"
 #include "runtime/cpu/transpose.h"
@@ -139,6 +142,33 @@ void rt_turn(float *y, const float *x, int64_t stride, int64_t i, int64_t rows, 
         for (int64_t r = 0; r < n; r++)
             y[r * columns + c] = x[c * stride + r];
 }
+
+#ifdef __AVX512F__
+
+// Only whole lines of 64 bytes can go past the caches.
+void rt_put_far(void *to, const void *from, int64_t bytes)
+{
+    char *y = to;
+    const char *x = from;
+
+    if ((uintptr_t)to % 64 || bytes % 64) {
+        rt_put(to, from, bytes, false);
+        return;
+    }
+    for (int64_t i = 0; i < bytes; i += 64)
+        _mm512_stream_si512((__m512i *)(void *)(y + i),
+                            x ? _mm512_loadu_si512(x + i) : _mm512_setzero_si512());
+}
+
+void rt_far_done(void) { _mm_sfence(); }
+
+#else
+
+void rt_put_far(void *to, const void *from, int64_t bytes) { rt_put(to, from, bytes, false); }
+
+void rt_far_done(void) {}
+
+#endif
 
 // The nearest half-precision number, ties to even.
 static uint16_t half_of(float x)

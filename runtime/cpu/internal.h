@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/rt.h"
 #include "runtime/rt_workspace.h"
@@ -44,13 +45,24 @@ static inline int64_t rt_index(const RtGather *p, const void *index, int64_t i)
     return x >= p->offset && x - p->offset < p->n ? x - p->offset : -1;
 }
 
-// Calls for a row that is read soon, the RT_AHEAD-th from now: the machine sees no order in an
-// index.
-enum { RT_AHEAD = 2 };
+// Rows that an index names are RT_AHEAD rows before they are read called for, as the machine sees
+// no order in an index, and RT_PIECE bytes at a time: in a burst they would keep others waiting.
+enum { RT_AHEAD = 2, RT_PIECE = 512 };
 static inline void rt_prefetch(const void *x, int64_t bytes)
 {
     for (int64_t i = 0; i < bytes; i += 64)
         __builtin_prefetch((const char *)x + i);
+}
+
+// Zeros where `from` is NULL. What is far others see after rt_far_done.
+static inline void rt_put(void *to, const void *from, int64_t bytes, bool is_far)
+{
+    if (is_far)
+        rt_put_far(to, from, bytes);
+    else if (from)
+        memcpy(to, from, (size_t)bytes);
+    else
+        memset(to, 0, (size_t)bytes);
 }
 
 // ---- prepared kernels ----

@@ -3,9 +3,6 @@
 // share rows and columns of the table, so no bit depends on their number. Where there are many
 // slices [batch, outer] the threads share those, and nothing is sorted.
 #include <string.h>
-#ifdef __AVX512F__
-#include <immintrin.h>
-#endif
 
 #include "runtime/cpu/internal.h"
 
@@ -20,28 +17,60 @@ typedef struct Segments {
 
 static int64_t begin_of(const Segments *s, int64_t row) { return row ? s->end[row - 1] : 0; }
 
-static void sort_index(const RtGather *p, const void *index, int64_t batch, Segments *s)
+// Counts for the rows [row, row_end), and how many there are of these.
+static int64_t count_rows(const RtGather *p, const void *index, int64_t first, int64_t row,
+                          int64_t row_end, Segments *s)
 {
-    int64_t first = batch * p->index, total = 0;
+    int64_t total = 0;
 
-    memset(s->end, 0, sizeof *s->end * (size_t)p->n);
-    s->longest = 0;
-    for (int64_t j = 0; j < p->index; j++) {
-        int64_t at = rt_index(p, index, first + j);
-        if (at >= 0)
-            s->end[at]++;
+    memset(s->end + row, 0, sizeof *s->end * (size_t)(row_end - row));
+    for (int64_t j = first; j < first + p->index; j++) {
+        int64_t at = rt_index(p, index, j);
+        if (at < row || at >= row_end)
+            continue;
+        s->end[at]++;
+        total++;
     }
-    for (int64_t r = 0; r < p->n; r++) {
+    return total;
+}
+
+// Puts what is meant for these rows in order, from `begin` on; returns the longest segment.
+static int64_t order_rows(const RtGather *p, const void *index, int64_t first, int64_t row,
+                          int64_t row_end, int64_t begin, Segments *s)
+{
+    int64_t longest = 0;
+
+    for (int64_t r = row; r < row_end; r++) {
         int64_t count = s->end[r];
-        s->end[r] = total;
-        s->longest = rt_most(s->longest, count);
-        total += count;
+        s->end[r] = begin;
+        longest = rt_most(longest, count);
+        begin += count;
     }
     for (int64_t j = 0; j < p->index; j++) {
         int64_t at = rt_index(p, index, first + j);
-        if (at >= 0)
+        if (at >= row && at < row_end)
             s->order[s->end[at]++] = j;
     }
+    return longest;
+}
+
+// Each thread reads the whole index and sorts what is meant for its share of the table's rows.
+static void sort_index(Rt *rt, const RtGather *p, const void *index, int64_t batch, Segments *s)
+{
+    int64_t first = batch * p->index, longest = 0, total[RT_MAX_THREADS];
+
+#pragma omp parallel num_threads(rt_team(rt, p->n + p->index)) reduction(max : longest)
+    {
+        int64_t i = omp_get_thread_num(), n = omp_get_num_threads(), begin = 0;
+        int64_t row = rt_share(p->n, i, n), row_end = rt_share(p->n, i + 1, n);
+
+        total[i] = count_rows(p, index, first, row, row_end, s);
+#pragma omp barrier
+        for (int64_t k = 0; k < i; k++)
+            begin += total[k];
+        longest = order_rows(p, index, first, row, row_end, begin, s);
+    }
+    s->longest = longest;
 }
 
 // The first row of part `i` of `n`, which are alike in how many rows are made and added.
@@ -59,133 +88,85 @@ static int64_t cut(const RtGather *p, const Segments *s, int64_t i, int64_t n)
     return low;
 }
 
-// A table that no cache holds is written past them: memory then takes its rows without bringing
-// first what they are written over. They are lines of 64 bytes.
-static bool is_beyond_cache(const void *table, int64_t bytes, int64_t row)
-{
-    enum { CACHE = 64 << 20 };
-
-    return bytes > CACHE && row % 64 == 0 && (uintptr_t)table % 64 == 0;
-}
-
-// Writes a row; zeros where `from` is NULL. Others may read what is far after put_done.
-static inline void put_row(void *to, const void *from, int64_t bytes, bool is_far)
-{
-#ifdef __AVX512F__
-    for (int64_t i = 0; is_far && i < bytes; i += 64)
-        _mm512_stream_si512((__m512i *)((char *)to + i),
-                            from ? _mm512_loadu_si512((const char *)from + i)
-                                 : _mm512_setzero_si512());
-    if (is_far)
-        return;
-#endif
-    if (from)
-        memcpy(to, from, (size_t)bytes);
-    else
-        memset(to, 0, (size_t)bytes);
-}
-
-static void put_done(void)
-{
-#ifdef __AVX512F__
-    _mm_sfence();
-#endif
-}
-
-// What a thread makes of a slice: table rows, columns.
-typedef struct Part {
-    int64_t row, row_end, column, column_end;
-    bool is_far;
-} Part;
-
-// Calls for the row that is added RT_AHEAD rows after the k-th.
-static inline void call_ahead(const Segments *s, int64_t k, int64_t last, const char *rows,
-                              int64_t stride, int64_t bytes)
-{
-    if (k + RT_AHEAD < last)
-        rt_prefetch(rows + s->order[k + RT_AHEAD] * stride, bytes);
-}
-
-// T elements, added in S. The first two rows of a segment are added as they are read: what is
-// copied without being looked at goes past the cache, and would come back from memory.
+// to = a + b, `bytes` of one type.
+typedef void Add(void *to, const void *a, const void *b, int64_t bytes);
 #define ADD(T, S, name)                                                                            \
-    static void add_##name(T *to, const T *a, const T *b, int64_t n)                               \
+    static void add_##name(void *to, const void *a, const void *b, int64_t bytes)                  \
     {                                                                                              \
         RT_SIMD                                                                                    \
-        for (int64_t c = 0; c < n; c++)                                                            \
-            to[c] = (T)((S)a[c] + (S)b[c]);                                                        \
-    }                                                                                              \
-                                                                                                   \
-    static void add_far_##name(T *to, const T *a, const T *b, int64_t n)                           \
-    {                                                                                              \
-        enum { LINE = 64 / sizeof(T) };                                                            \
-                                                                                                   \
-        for (int64_t c = 0; c < n; c += LINE) {                                                    \
-            T sum[LINE];                                                                           \
-            add_##name(sum, a + c, b + c, LINE);                                                   \
-            put_row(to + c, sum, sizeof sum, true);                                                \
-        }                                                                                          \
-    }                                                                                              \
-                                                                                                   \
-    static void add_segments_##name(const RtGather *p, const Segments *s, const Part *a,           \
-                                    void *table, const void *rows)                                 \
-    {                                                                                              \
-        int64_t width = a->column_end - a->column, last = begin_of(s, a->row_end);                 \
-        int64_t bytes = (int64_t)sizeof(T) * width, stride = (int64_t)sizeof(T) * p->inner;        \
-        const T *from = (const T *)rows + a->column;                                               \
-                                                                                                   \
-        for (int64_t r = a->row, k = begin_of(s, r); r < a->row_end; r++) {                        \
-            T *to = (T *)table + r * p->inner + a->column;                                         \
-            int64_t n = s->end[r] - k;                                                             \
-                                                                                                   \
-            for (int64_t i = 0; i < rt_least(n, 2); i++)                                           \
-                call_ahead(s, k + i, last, (const char *)from, stride, bytes);                     \
-            if (n < 2)                                                                             \
-                put_row(to, n ? from + s->order[k] * p->inner : NULL, bytes, a->is_far);           \
-            else                                                                                   \
-                (a->is_far && n == 2 ? add_far_##name : add_##name)(                               \
-                    to, from + s->order[k] * p->inner, from + s->order[k + 1] * p->inner, width);  \
-            for (k += rt_least(n, 2); k < s->end[r]; k++) {                                        \
-                call_ahead(s, k, last, (const char *)from, stride, bytes);                         \
-                add_##name(to, to, from + s->order[k] * p->inner, width);                          \
-            }                                                                                      \
-        }                                                                                          \
-    }                                                                                              \
-                                                                                                   \
-    static void add_slice_##name(const RtGather *p, const void *index, int64_t slice, void *table, \
-                                 const void *rows)                                                 \
-    {                                                                                              \
-        memset(table, 0, sizeof(T) * (size_t)(p->n * p->inner));                                   \
-        for (int64_t j = 0; j < p->index; j++) {                                                   \
-            int64_t at = rt_index(p, index, slice / p->outer * p->index + j);                      \
-            T *to = (T *)table + at * p->inner;                                                    \
-            if (at >= 0)                                                                           \
-                add_##name(to, to, (const T *)rows + j * p->inner, p->inner);                      \
-        }                                                                                          \
+        for (int64_t i = 0; i < bytes / (int64_t)sizeof(T); i++)                                   \
+            ((T *)to)[i] = (T)((S)((const T *)a)[i] + (S)((const T *)b)[i]);                       \
     }
 ADD(float, float, f32)
 ADD(double, double, f64)
 #define INT_ADD(type, T, name) ADD(T, uint64_t, name)  // whole sums wrap
 RT_EACH_INT(INT_ADD)
 
-// The two ways to add, for one type.
-typedef struct Adder {
-    void (*segments)(const RtGather *p, const Segments *s, const Part *a, void *table,
-                     const void *rows);
-    void (*slice)(const RtGather *p, const void *index, int64_t slice, void *table,
-                  const void *rows);
-} Adder;
-
-static Adder adder_of(RtType t)
+static Add *add_of(RtType t)
 {
     switch (rt_plain(t)) {
 #define CASE(type, T, name)                                                                        \
     case type:                                                                                     \
-        return (Adder){add_segments_##name, add_slice_##name};
+        return add_##name;
         RT_EACH_NUMBER(CASE)
     default:
         abort();
     }
+}
+
+// The rows of a slice, in the order in which they are added, as far as a thread adds them.
+typedef struct Rows {
+    Add *add;
+    const char *row;
+    int64_t bytes;  // of one
+    const int64_t *order;
+    int64_t last;
+    bool is_far;  // where they are added
+} Rows;
+
+static const char *row_at(const Rows *x, int64_t k) { return x->row + x->order[k] * x->bytes; }
+
+// Calls for a piece of the row that is added RT_AHEAD rows after the k-th.
+static void call_ahead(const Rows *x, int64_t k, int64_t at, int64_t bytes)
+{
+    if (k + RT_AHEAD < x->last)
+        rt_prefetch(row_at(x, k + RT_AHEAD) + at, bytes);
+}
+
+// A piece of a table's row, `at` bytes from its begin: the sum of rows [k, end).
+static void make_piece(const Rows *x, char *to, int64_t k, int64_t end, int64_t at, int64_t bytes)
+{
+    char sum[RT_PIECE], *y = x->is_far ? sum : to;
+
+    if (k < end)
+        call_ahead(x, k, at, bytes);
+    if (end - k < 2) {
+        rt_put(to, k < end ? row_at(x, k) + at : NULL, bytes, x->is_far);
+        return;
+    }
+    // The first two are added as they are read: what is copied without being looked at goes past
+    // the cache, and would come back from memory.
+    call_ahead(x, k + 1, at, bytes);
+    x->add(y, row_at(x, k) + at, row_at(x, k + 1) + at, bytes);
+    for (int64_t i = k + 2; i < end; i++) {
+        call_ahead(x, i, at, bytes);
+        x->add(y, y, row_at(x, i) + at, bytes);
+    }
+    if (x->is_far)
+        rt_put_far(to, sum, bytes);
+}
+
+// What a thread makes of a slice: rows of the table, bytes of a row.
+typedef struct Part {
+    int64_t row, row_end, byte, byte_end;
+} Part;
+
+static void make_part(const Segments *s, const Rows *x, const Part *a, char *table)
+{
+    for (int64_t r = a->row; r < a->row_end; r++)
+        for (int64_t at = a->byte; at < a->byte_end; at += RT_PIECE)
+            make_piece(x, table + r * x->bytes + at, begin_of(s, r), s->end[r], at,
+                       rt_least(RT_PIECE, a->byte_end - at));
 }
 
 // All slices of one batch. Memory likes whole rows, but a segment that is longer than a thread's
@@ -196,15 +177,36 @@ static void add_batch(Rt *rt, const RtGather *p, const Segments *s, char *table,
     bool is_even = s->longest * team <= begin_of(s, p->n) + p->n;
     int64_t across = is_even ? 1 : rt_most(1, rt_least(team, p->inner / COLUMNS));
     int64_t down = rt_ceil_div(team, across), parts = across * down, row = p->inner * bytes;
-    bool is_far = across == 1 && is_beyond_cache(table, p->outer * p->n * row, row);
+    bool is_far = across == 1 && p->outer * p->n * row > RT_FAR;
 
 #pragma omp parallel for num_threads((int)team) schedule(static)
     for (int64_t i = 0; i < p->outer * parts; i++) {
         int64_t o = i / parts, y = i % parts / across, x = i % across;
-        Part a = {cut(p, s, y, down), cut(p, s, y + 1, down), rt_share(p->inner, x, across),
-                  rt_share(p->inner, x + 1, across), is_far};
-        adder_of(p->type).segments(p, s, &a, table + o * p->n * row, rows + o * p->index * row);
-        put_done();
+        Part a = {cut(p, s, y, down), cut(p, s, y + 1, down), rt_share(p->inner, x, across) * bytes,
+                  rt_share(p->inner, x + 1, across) * bytes};
+        Rows added = {.add = add_of(p->type),
+                      .row = rows + o * p->index * row,
+                      .bytes = row,
+                      .order = s->order,
+                      .last = begin_of(s, a.row_end),
+                      .is_far = is_far};
+        make_part(s, &added, &a, table + o * p->n * row);
+        rt_far_done();
+    }
+}
+
+// A slice whose index isn't sorted.
+static void add_slice(const RtGather *p, const void *index, int64_t slice, char *table,
+                      const char *rows)
+{
+    int64_t bytes = rt_type_bytes(p->type) * p->inner;
+    Add *add = add_of(p->type);
+
+    memset(table, 0, (size_t)(p->n * bytes));
+    for (int64_t j = 0; j < p->index; j++) {
+        int64_t at = rt_index(p, index, slice / p->outer * p->index + j);
+        if (at >= 0)
+            add(table + at * bytes, table + at * bytes, rows + j * bytes, bytes);
     }
 }
 
@@ -215,7 +217,7 @@ void rt_scatter_add(Rt *rt, const RtGather *p, void *table, const void *rows, co
 
     for (int64_t b = 0; b < p->batch && rt_scatter_workspace(p); b++) {
         int64_t slice = b * p->outer;
-        sort_index(p, index, b, &s);
+        sort_index(rt, p, index, b, &s);
         add_batch(rt, p, &s, (char *)table + slice * p->n * bytes,
                   (const char *)rows + slice * p->index * bytes);
     }
@@ -224,6 +226,6 @@ void rt_scatter_add(Rt *rt, const RtGather *p, void *table, const void *rows, co
 #pragma omp parallel for num_threads(rt_team(rt, slices *(p->n + p->index) * p->inner))            \
     schedule(static)
     for (int64_t i = 0; i < slices; i++)
-        adder_of(p->type).slice(p, index, i, (char *)table + i * p->n * bytes,
-                                (const char *)rows + i * p->index * bytes);
+        add_slice(p, index, i, (char *)table + i * p->n * bytes,
+                  (const char *)rows + i * p->index * bytes);
 }

@@ -208,6 +208,28 @@ static void test_gather(void **state)
     check_gather(&r, &far);
 }
 
+static void test_far(void **state)
+{
+    enum { ROOM = 512 };
+    char *x = malloc(ROOM), *y = aligned_alloc(64, ROOM);
+
+    for (int i = 0; i < ROOM; i++)
+        x[i] = (char)(i % 100 + 1);
+    for (int at = 0; at <= 64; at += 4)
+        for (int bytes = 0; bytes <= 320; bytes += 32) {
+            memset(y, -1, ROOM);
+            rt_put_far(y + at, x, bytes);
+            rt_put_far(y + at + bytes, NULL, 64);
+            rt_far_done();
+            for (int i = 0; i < ROOM; i++)
+                assert_int_equal(y[i], i < at || i >= at + bytes + 64 ? -1
+                                       : i < at + bytes               ? x[i - at]
+                                                                      : 0);
+        }
+    free(x);
+    free(y);
+}
+
 static void count_rows(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i = first; i < last; i++)
@@ -231,7 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copy),   cmocka_unit_test(test_turn), cmocka_unit_test(test_fill),
-        cmocka_unit_test(test_gather), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_gather), cmocka_unit_test(test_far),  cmocka_unit_test(test_rows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
