@@ -193,7 +193,9 @@ static void print_operand(const Body *b, int k, Text *t)
         print_row_operand(b, k, t);
         return;
     }
-    if (stride == 0 && k < b->it->n_in)
+    if (b->is_far[k])
+        text_printf(t, b->is_run ? "f%d[i - c]" : "f%d[i]", i);
+    else if (stride == 0 && k < b->it->n_in)
         text_printf(t, "%s%d", name, i);
     else if (stride == 0)
         text_printf(t, "%s%d[0]", name, i);

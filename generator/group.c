@@ -72,15 +72,56 @@ static void print_indices(Body *b, const char *body)
     }
 }
 
-static void print_flat(Body *b)
+// ---- results that no cache holds ----
+
+enum { RUN = 512, LONG = 1024 };  // neighbours that are summed, or put, at once; of longer rows
+
+static const Value *result_of(const Body *b, int k)
 {
-    ask(b, 0, false);
-    print_pointers(b, 4);
-    text_printf(&b->text, "\n");
-    text_printf(&b->text, "    RT_SIMD\n    for (int64_t i = first; i < last; i++) {\n");
-    print_element(b, 8);
-    text_printf(&b->text, "    }\n");
+    return value_of(b->g->s->g, b->it->operands[k].value);
 }
+
+// Their rows are lines that lie one after the other, not read again by later turns, and not in a
+// cache already.
+static void find_far(Body *b)
+{
+    const Item *it = b->it;
+    const Walk *w = b->w;
+    int last = w->rank - 1;
+
+    b->is_far = arena_array(b->g->arena, bool, it->n_in + it->n_out);
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *n = &b->g->s->g->nodes[it->nodes[i]];
+        int k = it->n_in + output_of(it, n->out[0]);
+        if (k < it->n_in || !n->op->expr || is_number_of_row(b->g->s->g, it, n) ||
+            it->stage[i] < it->n_stages - 1 || last < 0 || w->rows < last ||
+            w->stride[k][last] != 1 || value_bytes(result_of(b, k)) <= RT_FAR)
+            continue;
+        bool is_line = w->dim[last] * dtype_size(result_of(b, k)->dtype) % 64 == 0;
+        b->is_far[k] = is_line && !group_updates(b->g->p, b->g->s, it, k - it->n_in);
+    }
+}
+
+static bool has_far(const Body *b)
+{
+    for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
+        if (b->is_far[k] && is_used(b, k))
+            return true;
+    return false;
+}
+
+// Their arrays.
+static void print_far(Body *b)
+{
+    int64_t n = b->w->rank ? b->w->dim[b->w->rank - 1] : 1;
+
+    for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
+        if (b->is_far[k])
+            text_printf(&b->text, "    %s f%d[%" PRId64 "];\n", operand_type(b, k), k - b->it->n_in,
+                        n > LONG ? RUN : n);
+}
+
+// ---- loops ----
 
 static bool is_sum_of(const Body *b, int i, int stage)
 {
@@ -105,7 +146,7 @@ static void print_each_sum(Body *b, int indent, const char *first, const char *n
 }
 
 // The loop over elements [from, to) of the last dim.
-static void print_run(Body *b, int indent, const char *from, const char *to)
+static void print_loop(Body *b, int indent, const char *from, const char *to)
 {
     bool has_sum = false;
 
@@ -131,32 +172,72 @@ static bool has_float_sum(const Body *b)
     return false;
 }
 
+// The results of this turn that go past the caches: `n` elements of each, from `from` on.
+static void print_puts(Body *b, int indent, const char *from, const char *n)
+{
+    for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
+        if (b->is_far[k] && is_used(b, k)) {
+            int i = k - b->it->n_in, size = dtype_size(result_of(b, k)->dtype);
+            text_printf(&b->text, "%*srt_put_far(y%d%s, f%d, %d * %s);\n", indent, "", i, from, i,
+                        size, n);
+        }
+}
+
+// The loop in runs of neighbours: each is summed, and those sums in double; then it is put where it
+// belongs.
+static void print_runs(Body *b, int indent, const char *from, const char *to)
+{
+    bool has_sum = has_float_sum(b);
+
+    text_printf(&b->text, "%*sfor (int64_t c = %s; c < %s; c += %d) {\n", indent, "", from, to,
+                RUN);
+    text_printf(&b->text, "%*sconst int64_t end = c + %d < %s ? c + %d : %s;\n", indent + 4, "",
+                RUN, to, RUN, to);
+    if (has_sum)
+        print_each_sum(b, indent + 4, "s%d = ", "s%d = ", "0;");
+    b->is_run = true;
+    print_loop(b, indent + 4, "c", "end");
+    b->is_run = false;
+    print_puts(b, indent + 4, " + c", "(end - c)");
+    if (has_sum)
+        print_each_sum(b, indent + 4, "w%d += (double)s%d;", " w%d += (double)s%d;", "");
+    text_printf(&b->text, "%*s}\n", indent, "");
+}
+
 // The loop over the last dim, in one of the others that a row has beside it. Floats of long rows
-// are summed over 512 neighbours, and those sums in double, as rt_reduce does.
+// are summed by runs, as rt_reduce does.
 static void print_inner(Body *b, int indent)
 {
-    enum { RUN = 512, LONG = 1024 };
     int64_t n = b->w->dim[b->w->rank - 1];
+    bool has_sum = has_float_sum(b);
     char length[24];
 
     print_pointers(b, indent);
     snprintf(length, sizeof length, "%" PRId64, n);
-    if (n <= LONG || !has_float_sum(b)) {
-        print_run(b, indent, "0", length);
+    if (n <= LONG || !(has_sum || has_far(b))) {
+        print_loop(b, indent, "0", length);
+        print_puts(b, indent, "", length);
         return;
     }
-    if (b->w->rows == b->w->rank - 1)
+    if (has_sum && b->w->rows == b->w->rank - 1)
         print_each_sum(b, indent, "double w%d = 0", ", w%d = 0", ";");
-    else
+    else if (has_sum)
         print_each_sum(b, indent, "double w%d = (double)s%d", ", w%d = (double)s%d", ";");
-    text_printf(&b->text, "%*sfor (int64_t c = 0; c < %s; c += %d) {\n", indent, "", length, RUN);
-    text_printf(&b->text, "%*sconst int64_t end = c + %d < %s ? c + %d : %s;\n", indent + 4, "",
-                RUN, length, RUN, length);
-    print_each_sum(b, indent + 4, "s%d = ", "s%d = ", "0;");
-    print_run(b, indent + 4, "c", "end");
-    print_each_sum(b, indent + 4, "w%d += (double)s%d;", " w%d += (double)s%d;", "");
-    text_printf(&b->text, "%*s}\n", indent, "");
-    print_each_sum(b, indent, "s%d = (float)w%d;", " s%d = (float)w%d;", "");
+    print_runs(b, indent, "0", length);
+    if (has_sum)
+        print_each_sum(b, indent, "s%d = (float)w%d;", " s%d = (float)w%d;", "");
+}
+
+static void print_flat(Body *b)
+{
+    ask(b, 0, false);
+    print_pointers(b, 4);
+    print_far(b);
+    text_printf(&b->text, "\n");
+    if (has_far(b))
+        print_runs(b, 4, "first", "last");
+    else
+        print_loop(b, 4, "first", "last");
 }
 
 // One turn through the row, then the numbers that follow from it.
@@ -231,6 +312,7 @@ static void print_rows(Body *b)
         if (b->w->turned[k])
             text_printf(&b->text, "    float t%d[RT_TURN * %" PRId64 "];\n", k,
                         b->w->dim[b->w->rank - 1]);
+    print_far(b);
     for (int i = 0; i < b->it->n_nodes; i++)
         if (b->is_kept[i])
             text_printf(&b->text, "    float k%d[%" PRId64 "];\n", i, b->w->dim[b->w->rank - 1]);
@@ -379,6 +461,7 @@ void generate_group(Gen *g, const Item *it, Text *t, int indent)
     b.uses = arena_array(g->arena, int, it->n_nodes);
     b.is_asked = arena_array(g->arena, bool, it->n_nodes);
     b.is_named = arena_array(g->arena, bool, it->n_in + it->n_out);
+    find_far(&b);
     find_kept(&b);
     number_sums(&b);
     b.slot = arena_array(g->arena, int, it->n_in + it->n_out);

@@ -266,6 +266,9 @@ typedef struct Lives {
 // reporting errors.
 bool lives_find(const Graph *g, int accumulate, Arena *a, Lives *to, Diag *d);
 
+// Is result k of a fused group written over one of its operands?
+bool group_updates(const Program *p, const Set *s, const Item *it, int k);
+
 // What one call of the item does; zero for a loop's begin and end.
 Work item_work(const Program *p, const Set *s, const Item *it);
 // How long the rank is busy with it; not with what is handed to others, nor where it does nothing.

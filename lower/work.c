@@ -12,8 +12,7 @@ static double operand_bytes(const Set *s, const Item *it, int k)
     return bytes;
 }
 
-// Is result k of the group written over one of its operands?
-static bool is_update(const Program *p, const Set *s, const Item *it, int k)
+bool group_updates(const Program *p, const Set *s, const Item *it, int k)
 {
     if (!s->storage)  // places aren't known yet
         return false;
@@ -44,7 +43,7 @@ static Work group_work(const Program *p, const Set *s, const Item *it)
         w.read += operand_bytes(s, it, k);
     for (int k = 0; k < it->n_out; k++) {
         double bytes = (double)value_bytes(value_of(s->g, it->operands[it->n_in + k].value));
-        if (is_update(p, s, it, k))
+        if (group_updates(p, s, it, k))
             w.written += bytes;
         else
             write_aside(&w, bytes);

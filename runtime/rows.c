@@ -52,11 +52,13 @@ void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work)
 
     if (team <= 1) {
         f(p, 0, rows);
+        rt_far_done();
         return;
     }
 #pragma omp parallel num_threads(team)
     {
         int64_t rank = omp_get_thread_num(), n = omp_get_num_threads();
         f(p, rows * rank / n, rows * (rank + 1) / n);
+        rt_far_done();
     }
 }

@@ -4,6 +4,8 @@
 // The row of all tables that row `r` of the result is; -1: of none.
 static int64_t row_of(const RtGather *p, const void *index, int64_t r)
 {
+    if (p->batch * p->outer == 1)  // divisions take longer than small rows
+        return rt_index(p, index, r);
     int64_t slice = r / p->index, i = r % p->index;
     int64_t at = rt_index(p, index, slice / p->outer * p->index + i);
 

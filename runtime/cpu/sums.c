@@ -27,6 +27,7 @@ static void sum_chunk(RtSumRows *f, char *const *p, const RtSums *q, int64_t out
         for (int64_t i = 0; i < count; i++)
             partial[i] += (double)s[i];
     }
+    rt_far_done();
 }
 
 void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const *y)
