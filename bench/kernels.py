@@ -11,9 +11,9 @@ measured is what a trainer runs. Of all steps of all rounds a call's fastest cou
 of the bytes that memory has to bring and to take: operands once, and what is written without having been read is
 fetched before, so counts as both; what goes past the caches isn't, and may come to more than 100 %. Both rates are
 measured around each run, on an array of 256 MiB: a sum, and y = y / 2 + 1 in place, which moves most. The faster ones
-count; a share is the median of the rounds', as a memory that others use too changes its speed. Of matrix products,
-convolutions and attention the share is that of the fastest product that `shardcc detect` measures, before and after
-all else.
+count; beside them stands what c = a + b moves, c fetched, as it is in most groups. A share is the median of the rounds',
+as a memory that others use too changes its speed. Of matrix products, convolutions and attention the share is that of
+the fastest product that `shardcc detect` measures, before and after all else.
 """
 import argparse
 import json
@@ -181,7 +181,7 @@ def peak_rate(options):
 
 
 def memory_rates(options):
-    """bytes/s that memory moves, and those read alone"""
+    """bytes/s that memory moves, those read alone, those of c = a + b"""
     return np.array(run(options.shardcc.parent / "rt/probe", options.threads, "memory").split(), float)
 
 
@@ -232,7 +232,7 @@ def measure(work, options):
             known = (a for n, a in calls if n == name and math.isclose(a, sum(done), rel_tol=0.1))
             key = name, next(known, sum(done))
             least, *_, shares = calls.get(key, (math.inf, []))
-            moving, reading = rates[-1]
+            moving, reading, _ = rates[-1]
             share = max(read / reading, (read + written) / moving) / (best / 1e3)
             calls[key] = (min(best / 1e3, least), flops, read, written, shares + [share])
     return calls, np.median(rates, axis=0)
@@ -267,8 +267,9 @@ def main():
     print(f"{'graph':14s} {'call':64s} {'ms':>9s} {'GFLOP/s':>8s} {'GB/s in':>8s} {'GB/s out':>8s}   share")
     for name, (calls, rates) in found.items():
         print("\n".join(rows(name, calls, peak)))
-        moving, reading = 1e-9 * rates
-        print(f"{name:14s} memory moves {moving:.1f} GB/s, reads {reading:.1f}; products {1e-9 * peak:.0f} GFLOP/s")
+        moving, reading, adding = 1e-9 * rates
+        said = f"moves {moving:.1f} GB/s, reads {reading:.1f}, adds {adding:.1f}"
+        print(f"{name:14s} memory {said}; products {1e-9 * peak:.0f} GFLOP/s")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 //
 //   probe [THREADS]             everything
 //   probe THREADS M N K …       the flop/s of these products of f32
-//   probe THREADS memory        the bytes/s of memory: moved, and those read alone
+//   probe THREADS memory        the bytes/s of memory: moved, those read alone, those of c = a + b
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -140,6 +140,17 @@ static void sum(char *const *p, int64_t first, int64_t last)
     x[first] = s;
 }
 
+// The mix of most groups. What is written is fetched first.
+static void add(char *const *p, int64_t first, int64_t last)
+{
+    const float *a = (const float *)p[0], *b = (const float *)p[1];
+    float *c = (float *)p[2];
+
+    RT_SIMD
+    for (int64_t i = first; i < last; i++)
+        c[i] = a[i] + b[i];
+}
+
 // Eight dependent additions and products an element, in cache: each thread has a vector of its own,
 // which its rows go through one after the other.
 enum { CHAIN = 16, VECTOR = 1 << 13, ROWS = 256 };
@@ -201,6 +212,17 @@ static void measure_memory(Rt *rt, Rates *r)
     free(p);
 }
 
+static double adding_rate(Rt *rt)
+{
+    const int64_t n = STREAM / 4;
+    char *all = take(STREAM * sizeof(float));
+    char *p[] = {all, all + n * 4, all + 2 * n * 4};
+    double seconds = least_seconds(rt, loop, &(Loop){add, p, n});
+
+    free(all);
+    return 4.0 * 4 * (double)n / seconds;
+}
+
 static void measure(Rt *rt, Rates *r)
 {
     int64_t rows = ROWS * rt->threads;
@@ -219,9 +241,12 @@ static int print_rates(Rt *rt, int n, char **size)
 {
     if (n == 1 && !strcmp(size[0], "memory")) {
         Rates r = {0};
-        for (int i = 0; i < ROUNDS; i++)
+        double adding = 0;
+        for (int i = 0; i < ROUNDS; i++) {
             measure_memory(rt, &r);
-        printf("%.4g %.4g\n", r.bandwidth, r.reading);
+            adding = fmax(adding, adding_rate(rt));
+        }
+        printf("%.4g %.4g %.4g\n", r.bandwidth, r.reading, adding);
     }
     for (int i = 0; i + 2 < n; i += 3)
         printf("%.4g\n",
