@@ -16,6 +16,8 @@ enum {
     CORE_SWEEPS = 1500,
     SEARCH_WORK = 300,  // for each alternative and pair of the core
 };
+// A turn that takes less than this off what is between choice and bound is the last.
+static const double LITTLE = 0.1;
 
 typedef struct Core {
     const Problem *p;
@@ -24,6 +26,7 @@ typedef struct Core {
     bool *keep;     // by alternative: is it in the core?
     double *price;  // by slot of the whole: the core's
     double part;    // of the way to them that the next prices are
+    bool is_slow;   // the last turn gave little
     Aim aim;
     int *choice;
     uint64_t seed;
@@ -144,13 +147,14 @@ static void work_core(Core *c)
 
 static bool is_over(const Core *c)
 {
-    return watch_stop(c->watch) != STOP_DONE ||
+    return c->is_slow || watch_stop(c->watch) != STOP_DONE ||
            (c->aim.cost < WIDE_MOST && answer_gap(c->aim.cost, (Wide)c->whole->best) <= c->aim.gap);
 }
 
 static void turn(Core *c, int number)
 {
     Ascent *s = c->whole;
+    double before = s->best;
 
     bound_whole(c, number ? SWEEPS : FIRST_SWEEPS);
     bool is_better = !number || s->bound > s->best;
@@ -158,6 +162,8 @@ static void turn(Core *c, int number)
         ascent_keep(s);
     c->part = is_better ? 1 : c->part / 2;
     add_members(c);
+    c->is_slow = number && is_better && c->aim.cost < WIDE_MOST &&
+                 s->best - before < LITTLE * ((double)c->aim.cost - s->best);
     if (is_over(c))
         return;
     work_core(c);

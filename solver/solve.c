@@ -16,7 +16,7 @@ enum { BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODES = 1000000 };
 // Where nothing needs to be certified: the pairs beyond which a bound with prices of bytes begins
 // with a core, how many alternatives of a node it gets at a time, the most work of one kind, how
 // much more of it branching gets then.
-enum { CORE_PAIRS = 2000000, CORE_MEMBERS = 16, QUICK_WORK = 2000000000, CORE_BRANCHING = 5 };
+enum { CORE_PAIRS = 2000000, CORE_MEMBERS = 16, QUICK_WORK = 2000000000, CORE_BRANCHING = 2 };
 
 // The work of one turn of what isn't exact, by alternative and pair; FOLLOW_TURN: behind a bound.
 enum { FOLLOW_TURN = 20, BRIEF_TURN = 120, QUICK_TURN = 300, FIRST_TURN = 1000 };
@@ -389,7 +389,7 @@ static void work_on(Chain *c)
         }
         if (!is_over(c) && c->has_engine && is_for_engine(c))
             branch_by_engine(c);
-        bool is_enough = c->o->is_quick && work_of(c, c->turn) == QUICK_WORK;
+        bool is_enough = is_large(c) || (c->o->is_quick && work_of(c, c->turn) == QUICK_WORK);
         c->turn *= 4;
         if (!is_over(c) && (is_enough || c->turn > LAST_TURN)) {
             c->answer->stop = STOP_WORK;
