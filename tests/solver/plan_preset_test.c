@@ -113,6 +113,33 @@ static void presets_in_order(void **state)
     }
 }
 
+// What a plan says of presets beside it is what they cost by themselves, within what is enough
+// there: also of those that others' plans answered for.
+static void presets_beside(void **state)
+{
+    static const int sizes[] = {16, 12, 6};
+    const Pin none = {0};
+
+    for (int i = 0; i < COUNT(graphs); i++) {
+        Arena *a = arena_new();
+        Graph *g = graph_with(a, graphs[i], sizes);
+        Cluster c = slow_links(1);
+        Mesh m = mesh_of(3, 1e-9);
+        Planned p, alone;
+        assert_true(find(g, &c, &m, INT64_C(1) << 40, none, a, &p));
+        for (int k = 0; k < p.n_presets; k++) {
+            Text t = {0};
+            preset_print(&p.preset[k].preset, &t);
+            assert_true(find_preset(g, &m, t.s, a, &alone));
+            text_free(&t);
+            assert_int_equal(p.preset[k].outcome, OUTCOME_PROVED);
+            assert_true(p.preset[k].cost >= alone.answer.cost);
+            assert_true((double)p.preset[k].cost <= 1.0102 * (double)alone.answer.cost);
+        }
+        arena_free(a);
+    }
+}
+
 static void refused_presets(void **state)
 {
     static const struct {
@@ -210,8 +237,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kept_presets),     cmocka_unit_test(demanding_presets),
-        cmocka_unit_test(presets_in_order), cmocka_unit_test(refused_presets),
-        cmocka_unit_test(all_meshes),       cmocka_unit_test(predicted_plans)};
+        cmocka_unit_test(presets_in_order), cmocka_unit_test(presets_beside),
+        cmocka_unit_test(refused_presets),  cmocka_unit_test(all_meshes),
+        cmocka_unit_test(predicted_plans)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
