@@ -126,7 +126,8 @@ def softmax(g, rows, width):
     most = g.add("floor", g.add("reduce_max", x, dims=(rows,), attrs="axes=[1]"))  # as make_softmax does
     e = g.add("exp", g.add("sub", x, g.spread(most, (rows, width), [0])))
     total = g.add("reduce_sum", e, dims=(rows,), attrs="axes=[1]")
-    return g.add("div", e, g.spread(total, (rows, width), [0])), "mse(y, t)"
+    part = g.add("div", g.spread(g.number(1), (rows,), []), total)
+    return g.add("mul", e, g.spread(part, (rows, width), [0])), "mse(y, t)"
 
 
 def cross_entropy(g, rows, width):

@@ -98,8 +98,9 @@ ValueId make_softmax(Graph *g, ValueId x, int axis)
 {
     int64_t axes[] = {axis};
     ValueId e = make_exp(g, make_less_max(g, x, 1, axes));
+    ValueId part = make_reciprocal(g, make_reduce_sum(g, e, 1, axes));  // a sum >= 1
 
-    return make_div(g, e, broadcast_over(g, make_reduce_sum(g, e, 1, axes), x, 1, axes));
+    return make_mul(g, e, broadcast_over(g, part, x, 1, axes));
 }
 
 ValueId make_log_softmax(Graph *g, ValueId x, int axis)

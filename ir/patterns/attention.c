@@ -17,18 +17,40 @@
 
 // ---- softmax ----
 
+// Is v a quotient: *e / *spread, or *e · *spread of 1 / *sum, as a softmax is built here? Then *sum
+// is what the whole is divided by.
+static bool quotient_of(const Match *m, ValueId v, const Node **e, ValueId *spread, ValueId *sum)
+{
+    const Node *n = made_by(m, v, &op_div), *part;
+    bool is_div = n;
+
+    if (!n && !(n = made_by(m, v, &op_mul)))
+        return false;
+    int at = !is_div && made_by(m, n->in[1], &op_exp);
+    *e = made_by(m, n->in[at], &op_exp);
+    *spread = n->in[!at];
+    const Node *broadcast = made_by(m, *spread, &op_broadcast);
+    if (!*e || !broadcast)
+        return false;
+    *sum = broadcast->in[0];
+    if (is_div)
+        return true;
+    if (!(part = made_by(m, *sum, &op_div)) || !is_number(m, part->in[0], 1) || m->uses[*sum] != 1)
+        return false;
+    *sum = part->in[1];
+    return true;
+}
+
 // Is v = exp(x - max x) / Σ exp(x - max x)? Then *x and its axis. The largest may be rounded down.
 static bool softmax_of(const Match *m, ValueId v, ValueId *x, int *axis)
 {
-    const Node *quotient = made_by(m, v, &op_div), *e, *low;
+    const Node *e, *low, *spread;
     const Attr *sum_axes, *max_axes;
-    ValueId sum, max, largest, of;
+    ValueId divisor, sum, parts, max, largest, of;
 
-    if (!quotient || !(e = made_by(m, quotient->in[0], &op_exp)))
-        return false;
-    const Node *spread = made_by(m, quotient->in[1], &op_broadcast);
-    if (!spread || !is_reduced(m, spread->in[0], &op_reduce_sum, &of, &sum_axes) ||
-        of != e->out[0] || !is_spread(m, quotient->in[1], sum_axes, &sum))
+    if (!quotient_of(m, v, &e, &divisor, &sum) ||
+        !is_reduced(m, sum, &op_reduce_sum, &of, &sum_axes) || of != e->out[0] ||
+        !is_spread(m, divisor, sum_axes, &parts))
         return false;
     if (!(low = made_by(m, e->in[0], &op_sub)))
         return false;
@@ -46,7 +68,7 @@ static bool softmax_of(const Match *m, ValueId v, ValueId *x, int *axis)
     // Who else looks inside would find nothing left.
     return m->uses[*x] == 2 && m->uses[low->out[0]] == 1 && m->uses[e->out[0]] == 2 &&
            m->uses[sum] == 1 && m->uses[max] == 1 && m->uses[largest] == 1 &&
-           m->uses[quotient->in[1]] == 1 && m->uses[low->in[1]] == 1;
+           m->uses[divisor] == 1 && m->uses[low->in[1]] == 1;
 }
 
 // Sees through select(is_nan(p), 0, p).
