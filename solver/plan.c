@@ -261,12 +261,25 @@ static Answer try_presets(Finder *f)
     return best;
 }
 
+// The first choice that is found, however busy the machine is: by work alone, without the clock.
+static Answer find_late(const Finder *f, const bool *keep)
+{
+    PlanOptions o = *f->o;
+    Finder late = *f;
+
+    o.solve.time_limit = 0;
+    late.o = &o;
+    return solve_kept(&late, &f->q.problem, keep, &(Answer){0}, true);
+}
+
 // The cheapest choice of those that are kept; where nothing fits, of those with the lowest peak
 // that was found.
 static Answer find_cheapest(Finder *f, const bool *keep, const Answer *start)
 {
     Answer answer = solve_kept(f, &f->q.problem, keep, start, f->o->is_brief);
 
+    if (!answer.choice && !f->enough && f->o->solve.time_limit > 0 && answer.stop != STOP_ASKED)
+        answer = find_late(f, keep);
     if (answer.outcome != OUTCOME_INFEASIBLE || !answer.choice)
         return answer;
     f->q.problem.limit = answer.least;

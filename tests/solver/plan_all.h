@@ -359,20 +359,30 @@ static inline Mesh mesh_of(int i, double beta)
     return m;
 }
 
-static inline bool find(const Graph *g, const Cluster *c, const Mesh *m, int64_t limit, Pin pin,
-                        Arena *a, Planned *to)
+static inline bool find_in(double seconds, const Graph *g, const Cluster *c, const Mesh *m,
+                           int64_t limit, Pin pin, Arena *a, Planned *to)
 {
     PlanOptions o = {.accumulate = 1, .memory = limit, .pin = &pin, .n_pins = pin.id != 0};
     Diag d = {.file = "plan"};
 
-    o.solve = (SolveOptions){
-        .threads = 1, .seed = 1, .engine = "cbc", .programs = programs(a), .is_quick = true};
+    o.solve = (SolveOptions){.time_limit = seconds,
+                             .threads = 1,
+                             .seed = 1,
+                             .engine = "cbc",
+                             .programs = programs(a),
+                             .is_quick = true};
     assert_true(plan_find(g, c, m, &o, to, a, &d));
     assert_true(!to->answer.choice || to->answer.outcome == OUTCOME_INFEASIBLE ||
                 plan_check(g, &to->plan, &d));
     assert_true(!to->answer.choice || to->compute + to->communication == to->answer.cost ||
                 to->answer.outcome == OUTCOME_INFEASIBLE);
     return to->answer.outcome != OUTCOME_INFEASIBLE;
+}
+
+static inline bool find(const Graph *g, const Cluster *c, const Mesh *m, int64_t limit, Pin pin,
+                        Arena *a, Planned *to)
+{
+    return find_in(0, g, c, m, limit, pin, a, to);
 }
 
 #endif
