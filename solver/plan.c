@@ -45,6 +45,7 @@ void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Pla
 enum {
     HIDING = 2,          // so much more than what is sent counts what nodes do, where that can hide
     NEAR_PERCENT = 105,  // of the nodes' least cost: a plan that hiding can't make much better
+    MOST_BESIDE = 250000,  // alternatives of a problem that is solved both ways at once
 };
 
 typedef struct Finder {
@@ -228,6 +229,22 @@ static bool keeps_choice(const Problem *p, const bool *keep, const int *choice)
     return true;
 }
 
+// A plan of what is part of a preset is one of the preset.
+static void take_from_parts(Trial *t, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const Answer *part = &t[i].answer;
+        Answer *whole = t[i].within < 0 ? NULL : &t[t[i].within].answer;
+        if (whole && is_found(part->outcome) &&
+            (!is_found(whole->outcome) || part->cost < whole->cost)) {
+            Wide bound = whole->bound;
+            *whole = *part;
+            whole->bound = bound;
+            whole->outcome = OUTCOME_FOUND;
+        }
+    }
+}
+
 // The cheapest plan of all presets' ({0}: none fits). What is found for one and keeps to another
 // that is part of it is that one's, too.
 static Answer try_presets(Finder *f)
@@ -248,6 +265,7 @@ static Answer try_presets(Finder *f)
         }
     }
     try_all(f, trial, n);
+    take_from_parts(trial, n);
     for (int i = 0; i < n; i++) {
         const Answer *x = &trial[i].answer;
         add_choice(f, x, f->to->n_presets);
@@ -308,7 +326,7 @@ static Wide least_compute(const Finder *f, const bool *keep)
 }
 
 // The cheapest choice, if what is sent counted half, as some of it goes on beside computation.
-static Answer find_hiding(const Finder *f, const bool *keep)
+static Answer find_hiding(const Finder *f, const bool *keep, const Answer *start)
 {
     Problem p = f->q.problem;
     int64_t *cost = arena_array(f->own, int64_t, f->n);
@@ -316,20 +334,63 @@ static Answer find_hiding(const Finder *f, const bool *keep)
     for (int k = 0; k < f->n; k++)
         cost[k] = HIDING * p.cost[k];
     p.cost = cost;
-    return solve_kept(f, &p, keep, &f->to->answer, true);
+    return solve_kept(f, &p, keep, start, true);
+}
+
+// Can hiding make much of a plan of this cost?
+static bool is_worth_hiding(const Finder *f, Wide compute, Wide cost)
+{
+    return f->hides && !f->o->is_brief && 100 * cost > NEAR_PERCENT * compute;
+}
+
+// What looks for a choice that hides, by a thread of its own and on a copy.
+typedef struct Hider {
+    Finder f;
+    const bool *keep;
+    const Answer *start;
+    Answer answer;
+} Hider;
+
+static void *hide_apart(void *hider)
+{
+    Hider *h = hider;
+
+    h->f.arena = h->f.own = h->f.beside;
+    h->answer = find_hiding(&h->f, h->keep, h->start);
+    return NULL;
+}
+
+// The cheapest plan, and what hides most beside it, both from the best of the presets' plans: of a
+// large problem one after the other, as the second begins better with the first's.
+static Answer find_both(Finder *f, const bool *keep, const Answer *start, Answer *hiding)
+{
+    pthread_t other;
+    Hider h = {.f = *f, .keep = keep, .start = start};
+
+    if (!start->choice || f->n > MOST_BESIDE ||
+        !is_worth_hiding(f, least_compute(f, keep), start->cost))
+        return find_cheapest(f, keep, start);
+    bool is_apart = f->o->solve.threads > 1 && !pthread_create(&other, NULL, hide_apart, &h);
+    Answer cheapest = find_cheapest(f, keep, start);
+    if (is_apart)
+        pthread_join(other, NULL);
+    else
+        hide_apart(&h);
+    *hiding = h.answer;
+    return cheapest;
 }
 
 // Of a plan whose nodes cost c, and all that is sent m, a step takes x · c + (1 - x) · m at least,
 // for any x from 1/2 to 1, whatever of m goes on beside c: bounds of such sums are bounds of it.
-static void find_least(Finder *f, const bool *keep)
+static void find_least(Finder *f, const bool *keep, const Answer *hiding)
 {
     Planned *to = f->to;
     Wide compute = least_compute(f, keep), half = to->answer.bound / 2;
 
     to->least = to->answer.outcome == OUTCOME_INFEASIBLE || compute > half ? compute : half;
-    if (!f->hides || f->o->is_brief || 100 * to->answer.cost <= NEAR_PERCENT * compute)
+    if (!is_worth_hiding(f, compute, to->answer.cost))
         return;
-    Answer x = find_hiding(f, keep);
+    Answer x = hiding->choice ? *hiding : find_hiding(f, keep, &to->answer);
     add_choice(f, &x, -1);
     if (is_found(x.outcome) && x.bound / (HIDING + 1) > to->least)
         to->least = x.bound / (HIDING + 1);
@@ -354,10 +415,10 @@ static void choose(Finder *f)
 
 static bool find_answer(Finder *f, const bool *keep, const Answer *start)
 {
-    Answer *x = &f->to->answer;
+    Answer *x = &f->to->answer, hiding = {0};
 
-    *x = find_cheapest(f, keep, start);
-    find_least(f, keep);
+    *x = find_both(f, keep, start, &hiding);
+    find_least(f, keep, &hiding);
     f->choice[0] = (PlanChoice){.choice = x->choice, .preset = -1, .peak = x->peak, .at = x->at};
     if (f->hides && is_found(x->outcome))
         choose(f);
