@@ -42,6 +42,12 @@ static bool run_recompute(Run *r)
     return r->o->no_fuse || r->o->emit == EMIT_IR || recompute(r->g, r->d);
 }
 
+// What is made onto another value can't be made of pieces: of several ranks sums stay apart.
+static bool run_onto(Run *r)
+{
+    return r->o->no_fuse || r->o->emit == EMIT_IR || r->o->ranks > 1 || scatter_onto(r->g, r->d);
+}
+
 static const struct {
     const char *name;
     bool (*run)(Run *r);  // NULL: import itself, and partition, which the driver runs
@@ -59,6 +65,7 @@ static const struct {
     {"optimizer", run_optimizer, true, true},
     {"outputs", run_outputs, true, true},
     {"recompute", run_recompute, true, true},
+    {"onto", run_onto, true, true},
     {"partition", NULL, false, false},
 };
 
@@ -66,7 +73,7 @@ const char *const *pass_names(int *n)
 {
     static const char *const names[] = {
         "import",   "fold", "loss",      "patterns", "refine",    "simplify", "blocks",
-        "autodiff", "clip", "optimizer", "outputs",  "recompute", "partition"};
+        "autodiff", "clip", "optimizer", "outputs",  "recompute", "onto",     "partition"};
     static_assert(COUNT(names) == COUNT(passes), "one name for each pass");
     *n = COUNT(names);
     return names;

@@ -172,9 +172,15 @@ ValueId make_gather_but(Graph *g, ValueId table, ValueId index, int axis, int ba
 
 ValueId make_scatter_add(Graph *g, ValueId x, ValueId index, int axis, int batch, int64_t n)
 {
+    return make_scatter_onto(g, x, index, 0, axis, batch, n);
+}
+
+ValueId make_scatter_onto(Graph *g, ValueId x, ValueId index, ValueId onto, int axis, int batch,
+                          int64_t n)
+{
     Attr attr[] = {{.i = axis}, {.i = batch}, {.i = n}};
 
-    return graph_node(g, &op_scatter_add, 2, (ValueId[]){x, index}, attr);
+    return graph_node(g, &op_scatter_add, 3, (ValueId[]){x, index, onto}, attr);
 }
 
 // ---- contractions ----

@@ -94,6 +94,9 @@ ValueId make_gather_but(Graph *g, ValueId table, ValueId index, int axis, int ba
 // Gather's transpose: x has gather's result shape; result has the table's, `n` at axis: zero, plus
 // x's rows added where index says; indices outside [0, n) are skipped. Attributes axis, batch, n.
 ValueId make_scatter_add(Graph *g, ValueId x, ValueId index, int axis, int batch, int64_t n);
+// … onto's elements, of the result's type, plus x's rows.
+ValueId make_scatter_onto(Graph *g, ValueId x, ValueId index, ValueId onto, int axis, int batch,
+                          int64_t n);
 
 // ---- contractions ----
 // Attribute eq, "bmk,bkn->bmn": one letter per dim. Letters in a, b and y are batch; in a and b

@@ -224,6 +224,7 @@ typedef struct Rewrite {
 
 Rewrite rewrite_begin(Graph *g);
 NodeId rewrite_copy(Rewrite *r, NodeId n, Diag *d);  // same operator and attributes, mapped inputs
+void rewrite_put(Rewrite *r, ValueId old, ValueId v);  // v, just made, is what `old` was
 void rewrite_at(Rewrite *r, NodeId n);  // phase, block and source of what is made next: those of n
 bool rewrite_end(Rewrite *r, Diag *d);  // false if errors were reported; `from` holds the result
 
@@ -334,6 +335,7 @@ typedef struct Kernel {
     // Operands that it can't take as they are: bit i, and the strides that it needs of a copy.
     uint64_t copies;
     int64_t (*want)[MAX_RANK];  // [operand]
+    int over;  // an input that the output may be written over, where it is not read again; 0: none
     // Given: of a piece of a node, the whole's size by factor of its rule, and which factors are cut
     // (bit by factor); NULL: the node is whole.
     const int64_t *whole;
@@ -450,6 +452,9 @@ typedef struct OptimizerOptions {
 } OptimizerOptions;
 
 bool clip_add(Graph *g, const OptimizerOptions *o, Diag *d);       // OUTPUT_GRAD_NORM
+// Of a product plus a scatter_add, the rows are added onto the product: a tied table's gradient is
+// not added up of two tables. What is split afterwards loses a way to be split.
+bool scatter_onto(Graph *g, Diag *d);
 bool optimizer_add(Graph *g, const OptimizerOptions *o, Diag *d);  // update nodes and carries
 
 #endif

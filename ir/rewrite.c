@@ -43,6 +43,12 @@ static void inherit(const Value *old, Value *v)
     }
 }
 
+void rewrite_put(Rewrite *r, ValueId old, ValueId v)
+{
+    r->map[old] = v;
+    inherit(value_of(r->from, old), value_of(r->to, v));
+}
+
 NodeId rewrite_copy(Rewrite *r, NodeId n, Diag *d)
 {
     const Node *old = &r->from->nodes[n];
@@ -59,11 +65,8 @@ NodeId rewrite_copy(Rewrite *r, NodeId n, Diag *d)
     arena_free(scratch);
     if (!first)
         return 0;
-    for (int i = 0; i < old->n_out; i++) {
-        ValueId v = graph_output_of(r->to, first, i);
-        r->map[old->out[i]] = v;
-        inherit(value_of(r->from, old->out[i]), value_of(r->to, v));
-    }
+    for (int i = 0; i < old->n_out; i++)
+        rewrite_put(r, old->out[i], graph_output_of(r->to, first, i));
     return value_of(r->to, first)->producer;
 }
 

@@ -16,6 +16,10 @@ static bool is_whole(const Set *s, const Item *it, const Operand *o)
     layout_axes(it->rank, it->is_last, axis);
     if (st->step || st->ring || o->offset || o->step)
         return false;
+    if (it->kind == ITEM_KERNEL) {
+        const Value *v = value_of(s->g, o->value);
+        return operand_is_dense(o, v->rank, v->dim);
+    }
     for (int i = it->rank - 1; i >= 0; i--) {  // densely, as the group walks?
         int k = axis[i];
         if (it->dim[k] > 1 && o->stride[k] != step)
@@ -34,7 +38,7 @@ static bool is_written_last(const Set *s, const Item *it, const Operand *to)
     return false;
 }
 
-// Can the group write output `to` over input `from`, which is read for the last time here?
+// Can the item write output `to` over input `from`, which is read for the last time here?
 static bool can_overwrite(const Program *p, const Set *s, int item, const Operand *from,
                           const Operand *to)
 {
@@ -44,7 +48,7 @@ static bool can_overwrite(const Program *p, const Set *s, int item, const Operan
 
     if (old == new || a->kind != BUFFER_LOCAL || b->kind != BUFFER_LOCAL || a->last != item ||
         b->first != item || a->bytes != b->bytes || !is_whole(s, it, from) ||
-        !is_whole(s, it, to) || !is_written_last(s, it, to))
+        !is_whole(s, it, to) || (it->kind == ITEM_GROUP && !is_written_last(s, it, to)))
         return false;
     if (dtype_size(value_of(s->g, from->base)->dtype) !=
         dtype_size(value_of(s->g, to->base)->dtype))
@@ -71,10 +75,11 @@ void lower_in_place(Program *p, Set *s)
 {
     for (int i = 0; i < s->n_items; i++) {
         const Item *it = &s->items[i];
-        for (int k = 0; it->kind == ITEM_GROUP && k < it->n_out; k++)
+        bool is_kernel = it->kind == ITEM_KERNEL && it->kernel.over;
+        for (int k = 0; (is_kernel || it->kind == ITEM_GROUP) && k < it->n_out; k++)
             for (int j = 0; j < it->n_in; j++) {
                 const Operand *from = &it->operands[j], *to = output_at(it, k);
-                if (can_overwrite(p, s, i, from, to)) {
+                if ((!is_kernel || j == it->kernel.over) && can_overwrite(p, s, i, from, to)) {
                     share(p, s, s->storage[from->base].buffer, s->storage[to->base].buffer);
                     break;
                 }

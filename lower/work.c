@@ -51,11 +51,17 @@ static Work group_work(const Program *p, const Set *s, const Item *it)
     return w;
 }
 
-static Work kernel_work(const Set *s, const Item *it)
+// A kernel that writes over its input changes of it as much as its first input has.
+static Work kernel_work(const Program *p, const Set *s, const Item *it)
 {
     const Node *n = &s->g->nodes[it->nodes[0]];
     Work w = node_work(s->g, n);
 
+    if (it->kernel.over && group_updates(p, s, it, 0)) {
+        w.written += node_bytes(s->g, n, 0);
+        w.read += 2 * w.written;
+        return w;
+    }
     for (int k = 0; k < n->n_in; k++)
         w.read += node_bytes(s->g, n, k);
     for (int k = 0; k < n->n_out; k++)
@@ -85,7 +91,7 @@ Work item_work(const Program *p, const Set *s, const Item *it)
     case ITEM_GROUP:
         return group_work(p, s, it);
     case ITEM_KERNEL:
-        return it->slot ? (Work){0} : kernel_work(s, it);
+        return it->slot ? (Work){0} : kernel_work(p, s, it);
     case ITEM_COPY:
         return copy_work(s, it);
     case ITEM_FILL:

@@ -307,7 +307,8 @@ typedef struct RtGather {
     int64_t offset, whole;
 } RtGather;
 void rt_gather(Rt *rt, const RtGather *p, void *y, const void *table, const void *index);
-void rt_scatter_add(Rt *rt, const RtGather *p, void *table, const void *rows, const void *index);
+void rt_scatter_add(Rt *rt, const RtGather *p, void *table, const void *rows, const void *index,
+                    const void *onto);
 
 // ---- between ranks ----
 // All ranks that differ in their coordinate along mesh axis `axis` alone (of rt_permute: axis and

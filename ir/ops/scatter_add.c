@@ -1,8 +1,10 @@
-// scatter_add: gather's transpose. A table of zeros to which rows are added by number; rows whose
-// number is not in the table are left out.
+// scatter_add: gather's transpose. A table (zeros, or the input `onto`) to which rows are added by
+// number; rows whose number is not in the table are left out.
 #include "ir/atoms.h"
 #include "ir/operator.h"
 #include "runtime/rt_scalar.h"
+
+enum { SCATTER_ONTO = 2 };  // the input
 
 // The ranks add up: x is gather's result, so the table has the index's own dims less and one more.
 static int table_rank(const Graph *g, const Node *n)
@@ -44,26 +46,38 @@ static bool scatter_add_infer(Graph *g, Node *n, Diag *d)
         dim[i] = i < axis    ? x->dim[i]
                  : i == axis ? n->attr[SCATTER_N].i
                              : x->dim[x->rank - rank + i];
-    return infer_set(g, n, 0, x->dtype, rank, dim, d);
+    if (!infer_set(g, n, 0, x->dtype, rank, dim, d))
+        return false;
+    if (!n->in[SCATTER_ONTO] || same_type(in(g, n, SCATTER_ONTO), out(g, n)))
+        return true;
+    return node_error(g, n, d, "adds %s onto %s", type_text(g->arena, out(g, n)),
+                      type_text(g->arena, in(g, n, SCATTER_ONTO)));
 }
 
-// A piece of the table takes the rows that are its own; pieces of the rows make tables to be added.
+// A piece of the table takes the rows that are its own; pieces of the rows make tables to be added,
+// but only one of those could be made onto another.
 static void scatter_add_rule(const Graph *g, const Node *n, Rule *r)
 {
     int rank = in(g, n, 0)->rank, axis = (int)n->attr[GATHER_AXIS].i;
     int batch = (int)n->attr[GATHER_BATCH].i, own = in(g, n, 1)->rank - batch;
-    char text[RULE_TEXT];
+    bool is_onto = n->in[SCATTER_ONTO] != 0;
+    char table[RULE_TEXT / 2], text[2 * RULE_TEXT];
 
-    snprintf(text, sizeof text, "%.*s,%.*s%.*s->%.*s%c%.*s", rank, LETTERS, batch, LETTERS, own,
-             &LETTERS[axis], axis, LETTERS, LETTERS[rank], rank - axis - own, &LETTERS[axis + own]);
+    snprintf(table, sizeof table, "%.*s%c%.*s", axis, LETTERS, LETTERS[rank], rank - axis - own,
+             &LETTERS[axis + own]);
+    snprintf(text, sizeof text, "%.*s,%.*s%.*s,%s->%s", rank, LETTERS, batch, LETTERS, own,
+             &LETTERS[axis], is_onto ? table : "", table);
     rule_set(g, n, r, text);
-    r->single = 1;
+    for (int i = axis; is_onto && i < axis + own; i++)
+        rule_kind(r, LETTERS[i], FACTOR_BLOCKED);
+    r->single = is_onto ? 0 : 1;
+    r->joint = is_onto ? 1 | 1 << SCATTER_ONTO : 0;
 }
 
 static void scatter_add_localise(const Node *n, const Rule *r, const int64_t *size, Arena *a,
                                  Attr *attr)
 {
-    attr[SCATTER_N].i = size[(int)r->dim[2][n->attr[GATHER_AXIS].i]];
+    attr[SCATTER_N].i = size[(int)r->dim[3][n->attr[GATHER_AXIS].i]];
 }
 
 static void scatter_add_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want,
@@ -72,6 +86,8 @@ static void scatter_add_grad(Graph *g, const Node *n, const ValueId *dy, const b
     if (want[0])
         dx[0] = make_gather(g, dy[0], n->in[1], (int)n->attr[GATHER_AXIS].i,
                             (int)n->attr[GATHER_BATCH].i);
+    if (want[SCATTER_ONTO])
+        dx[SCATTER_ONTO] = dy[0];
 }
 
 // The factor of the table's rows is the rule's last one.
@@ -82,6 +98,8 @@ static void scatter_add_eval(const Graph *g, const Node *n, const Place *p, cons
     GatherDims d = gather_dims(n, y->rank, y->dim, index->rank, index->dim);
     int64_t offset = p ? p->offset[rows->rank] : 0;
 
+    for (int64_t k = 0; n->in[SCATTER_ONTO] && k < tensor_count(y); k++)
+        element_copy(y, k, &x[SCATTER_ONTO], k);
     for (int64_t k = 0; k < tensor_count(rows); k++) {
         int64_t col = k % d.inner, i = k / d.inner % d.index, outer = k / d.inner / d.index;
         int64_t row = index->i[outer / d.outer * d.index + i] - offset;
@@ -100,29 +118,35 @@ static void scatter_add_kernel(const Graph *g, const Node *n, const int64_t (*st
                                Kernel *k)
 {
     k->name = "scatter_add";
+    k->over = n->in[SCATTER_ONTO] ? SCATTER_ONTO : 0;
     kernel_gather(g, n, stride, out(g, n), k);
 }
 
 // The dim that the indices count is one dim of the result.
 static void scatter_add_relate(const Graph *g, const Node *n, Relation *r)
 {
-    relate_whole(r, 2, (int)n->attr[GATHER_AXIS].i);
+    if (n->in[SCATTER_ONTO])
+        relate_whole(r, SCATTER_ONTO, (int)n->attr[GATHER_AXIS].i);
+    relate_whole(r, 3, (int)n->attr[GATHER_AXIS].i);
 }
 
 static ValueId scatter_add_split(Graph *g, const Node *n, const Split *s)
 {
-    return make_scatter_add(g, s->in[0], s->in[1], s->operand[2].first[n->attr[GATHER_AXIS].i],
-                            s->operand[1].first[n->attr[GATHER_BATCH].i], n->attr[SCATTER_N].i);
+    return make_scatter_onto(g, s->in[0], s->in[1], s->in[SCATTER_ONTO],
+                             s->operand[3].first[n->attr[GATHER_AXIS].i],
+                             s->operand[1].first[n->attr[GATHER_BATCH].i], n->attr[SCATTER_N].i);
 }
 
 const OpDef op_scatter_add = {
     .name = "scatter_add",
-    .n_in = 2,
+    .n_in = 3,
+    .n_optional = 1,
     .attrs = {{"axis", ATTR_INT}, {"batch", ATTR_INT}, {"n", ATTR_INT}},
     .infer = scatter_add_infer,
     .rule = scatter_add_rule,
     .relate = scatter_add_relate,
     .split = scatter_add_split,
+    .no_split = "of tables to be added only one can be made onto another",
     .grad = scatter_add_grad,
     .localise = scatter_add_localise,
     .eval = scatter_add_eval,

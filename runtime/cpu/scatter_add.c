@@ -1,5 +1,5 @@
-// Adds rows into a table by index. Each row of the table is the sum of its segment, the rows that
-// are meant for it in the order of the index: the index is sorted by counting, and the threads
+// Adds rows into a table by index. To each row of the table its segment is added, the rows that are
+// meant for it in the order of the index: the index is sorted by counting, and the threads
 // share rows and columns of the table, so no bit depends on their number. Where there are many
 // slices [batch, outer] the threads share those, and nothing is sorted.
 #include <string.h>
@@ -124,34 +124,29 @@ typedef struct Rows {
     bool is_far;  // where they are added
 } Rows;
 
-static const char *row_at(const Rows *x, int64_t k) { return x->row + x->order[k] * x->bytes; }
-
-// Calls for a piece of the row that is added RT_AHEAD rows after the k-th.
-static void call_ahead(const Rows *x, int64_t k, int64_t at, int64_t bytes)
+// A piece of the k-th row; calls for that of the row RT_AHEAD rows after it.
+static const char *piece_at(const Rows *x, int64_t k, int64_t at, int64_t bytes)
 {
     if (k + RT_AHEAD < x->last)
-        rt_prefetch(row_at(x, k + RT_AHEAD) + at, bytes);
+        rt_prefetch(x->row + x->order[k + RT_AHEAD] * x->bytes + at, bytes);
+    return x->row + x->order[k] * x->bytes + at;
 }
 
-// A piece of a table's row, `at` bytes from its begin: the sum of rows [k, end).
-static void make_piece(const Rows *x, char *to, int64_t k, int64_t end, int64_t at, int64_t bytes)
+// A piece of a table's row, `at` bytes from its begin: rows [k, end) on `onto`, NULL: on zeros.
+// What is copied without being looked at goes past the cache: rows are added as they are read.
+static void make_piece(const Rows *x, char *to, const char *onto, int64_t k, int64_t end,
+                       int64_t at, int64_t bytes)
 {
     char sum[RT_PIECE], *y = x->is_far ? sum : to;
+    const char *first = onto || k == end ? onto : piece_at(x, k++, at, bytes);
 
-    if (k < end)
-        call_ahead(x, k, at, bytes);
-    if (end - k < 2) {
-        rt_put(to, k < end ? row_at(x, k) + at : NULL, bytes, x->is_far);
+    if (k == end) {
+        rt_put(to, first, bytes, x->is_far);
         return;
     }
-    // The first two are added as they are read: what is copied without being looked at goes past
-    // the cache, and would come back from memory.
-    call_ahead(x, k + 1, at, bytes);
-    x->add(y, row_at(x, k) + at, row_at(x, k + 1) + at, bytes);
-    for (int64_t i = k + 2; i < end; i++) {
-        call_ahead(x, i, at, bytes);
-        x->add(y, y, row_at(x, i) + at, bytes);
-    }
+    x->add(y, first, piece_at(x, k, at, bytes), bytes);
+    for (int64_t i = k + 1; i < end; i++)
+        x->add(y, y, piece_at(x, i, at, bytes), bytes);
     if (x->is_far)
         rt_put_far(to, sum, bytes);
 }
@@ -161,23 +156,28 @@ typedef struct Part {
     int64_t row, row_end, byte, byte_end;
 } Part;
 
-static void make_part(const Segments *s, const Rows *x, const Part *a, char *table)
+static void make_part(const Segments *s, const Rows *x, const Part *a, char *table,
+                      const char *onto)
 {
-    for (int64_t r = a->row; r < a->row_end; r++)
+    for (int64_t r = a->row; r < a->row_end; r++) {
+        if (table == onto && begin_of(s, r) == s->end[r])
+            continue;
         for (int64_t at = a->byte; at < a->byte_end; at += RT_PIECE)
-            make_piece(x, table + r * x->bytes + at, begin_of(s, r), s->end[r], at,
-                       rt_least(RT_PIECE, a->byte_end - at));
+            make_piece(x, table + r * x->bytes + at, onto ? onto + r * x->bytes + at : NULL,
+                       begin_of(s, r), s->end[r], at, rt_least(RT_PIECE, a->byte_end - at));
+    }
 }
 
 // All slices of one batch. Memory likes whole rows, but a segment that is longer than a thread's
 // share is cut across the columns, as far as that goes.
-static void add_batch(Rt *rt, const RtGather *p, const Segments *s, char *table, const char *rows)
+static void add_batch(Rt *rt, const RtGather *p, const Segments *s, char *table, const char *rows,
+                      const char *onto)
 {
     int64_t bytes = rt_type_bytes(p->type), team = rt_team(rt, (p->n + p->index) * p->inner);
     bool is_even = s->longest * team <= begin_of(s, p->n) + p->n;
     int64_t across = is_even ? 1 : rt_most(1, rt_least(team, p->inner / COLUMNS));
     int64_t down = rt_ceil_div(team, across), parts = across * down, row = p->inner * bytes;
-    bool is_far = across == 1 && p->outer * p->n * row > RT_FAR;
+    bool is_far = across == 1 && p->outer * p->n * row > RT_FAR && table != onto;
 
 #pragma omp parallel for num_threads((int)team) schedule(static)
     for (int64_t i = 0; i < p->outer * parts; i++) {
@@ -190,19 +190,20 @@ static void add_batch(Rt *rt, const RtGather *p, const Segments *s, char *table,
                       .order = s->order,
                       .last = begin_of(s, a.row_end),
                       .is_far = is_far};
-        make_part(s, &added, &a, table + o * p->n * row);
+        make_part(s, &added, &a, table + o * p->n * row, onto ? onto + o * p->n * row : NULL);
         rt_far_done();
     }
 }
 
 // A slice whose index isn't sorted.
 static void add_slice(const RtGather *p, const void *index, int64_t slice, char *table,
-                      const char *rows)
+                      const char *rows, const char *onto)
 {
     int64_t bytes = rt_type_bytes(p->type) * p->inner;
     Add *add = add_of(p->type);
 
-    memset(table, 0, (size_t)(p->n * bytes));
+    if (table != onto)
+        rt_put(table, onto, p->n * bytes, false);
     for (int64_t j = 0; j < p->index; j++) {
         int64_t at = rt_index(p, index, slice / p->outer * p->index + j);
         if (at >= 0)
@@ -210,22 +211,24 @@ static void add_slice(const RtGather *p, const void *index, int64_t slice, char 
     }
 }
 
-void rt_scatter_add(Rt *rt, const RtGather *p, void *table, const void *rows, const void *index)
+void rt_scatter_add(Rt *rt, const RtGather *p, void *table, const void *rows, const void *index,
+                    const void *onto)
 {
-    int64_t slices = p->batch * p->outer, bytes = rt_type_bytes(p->type) * p->inner;
+    int64_t slices = p->batch * p->outer, row = rt_type_bytes(p->type) * p->inner;
+    int64_t whole = p->n * row, added = p->index * row;  // bytes of a slice
     Segments s = {.end = (int64_t *)rt->workspace, .order = (int64_t *)rt->workspace + p->n};
+    const char *x = rows, *on = onto;
+    char *y = table;
 
     for (int64_t b = 0; b < p->batch && rt_scatter_workspace(p); b++) {
-        int64_t slice = b * p->outer;
+        int64_t i = b * p->outer;
         sort_index(rt, p, index, b, &s);
-        add_batch(rt, p, &s, (char *)table + slice * p->n * bytes,
-                  (const char *)rows + slice * p->index * bytes);
+        add_batch(rt, p, &s, y + i * whole, x + i * added, on ? on + i * whole : NULL);
     }
     if (rt_scatter_workspace(p))
         return;
 #pragma omp parallel for num_threads(rt_team(rt, slices *(p->n + p->index) * p->inner))            \
     schedule(static)
     for (int64_t i = 0; i < slices; i++)
-        add_slice(p, index, i, (char *)table + i * p->n * bytes,
-                  (const char *)rows + i * p->index * bytes);
+        add_slice(p, index, i, y + i * whole, x + i * added, on ? on + i * whole : NULL);
 }

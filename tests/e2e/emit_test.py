@@ -18,7 +18,7 @@ from harness import Checks, read_log, read_safetensors, run, write_data
 TINY = Path(__file__).parents[2] / "models/tiny"
 ADAMW = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
 PASSES = ["import", "fold", "loss", "patterns", "refine", "simplify", "blocks", "autodiff", "clip", "optimizer"]
-LOWERING = ["outputs", "recompute"]
+LOWERING = ["outputs", "recompute", "onto"]
 SPLIT, RANKS = ["partition"], ["--ranks", "2", "--mesh", "2"]
 # Name, and whether predictions are made otherwise than in training, of which a graph's text has no other form.
 MODELS = [("mlp", False), ("nanogpt", False), ("lstm", False), ("resnet", True)]

@@ -60,6 +60,8 @@ static const struct {
     {"gather(f32[2,2], i64[3]) axis=0", "f32[3,2]", "1 2 3 4;1 -1 2", "3 4 0 0 0 0", false},
     {"gather(f32[2,2], i64[2]) axis=1 batch=1", "f32[2]", "1 2 3 4;1 0", "2 3", false},
     {"scatter_add(f32[3,1], i64[3]) axis=0 n=2", "f32[2,1]", "1 2 3;1 1 2", "0 3", false},
+    {"scatter_add(f32[3,1], i64[3], f32[2,1]) axis=0 n=2", "f32[2,1]", "1 2 3;1 1 2;4 5", "4 8",
+     false},
     {"scatter_add(i64[2], i64[2]) axis=1 batch=1 n=2", "i64[2,2]", "5 6;0 1", "5 0 0 6", false},
 
     {"abs(f64[3])", "f64[3]", "-2 0 2", "-1 0 1", true},
@@ -157,7 +159,7 @@ static void check_cases(bool grad)
         s = sample_read(&t, false);
         if (!s.g)
             fail_msg("%s: %s", t.node, s.message);
-        for (int k = 0; k < s.node.n_in; k++)
+        for (int k = 0; k < s.node.n_in && s.node.in[k]; k++)
             numbers = read_numbers(&s.in[k], numbers);
         (grad ? check_gradients : check_values)(&s, t.node, cases[i].out);
         sample_free(&s);

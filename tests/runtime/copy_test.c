@@ -149,6 +149,7 @@ static void check_gather(Random *r, RtGather *p)
     int64_t n_rows = p->batch * p->outer * p->index * p->inner;
     float *table = draw_floats(r, n_table), *want = malloc(sizeof(float) * (size_t)(n_rows + 1));
     float *rows = draw_floats(r, n_rows), *sum = calloc((size_t)n_table + 1, sizeof(float));
+    float *onto = malloc(sizeof(float) * (size_t)(n_table + 1));
     int64_t *index = malloc(sizeof(int64_t) * (size_t)(n_index + 1));
     int32_t *index32 = malloc(sizeof(int32_t) * (size_t)(n_index + 1));
 
@@ -158,14 +159,21 @@ static void check_gather(Random *r, RtGather *p)
     }
     naive(p, table, want, index, false);
     naive(p, sum, rows, index, true);
+    memcpy(onto, table, sizeof(float) * (size_t)n_table);
+    naive(p, onto, rows, index, true);
     const void *by = p->index_type == RT_I32 ? (const void *)index32 : (const void *)index;
     for (int t = 1; t <= 3; t++) {
         Rt rt = rt_new(t, rt_scatter_workspace(p));
         float *got = draw_floats(r, n_rows), *got_sum = draw_floats(r, n_table);
         rt_gather(&rt, p, got, table, by);
-        rt_scatter_add(&rt, p, got_sum, rows, by);
+        rt_scatter_add(&rt, p, got_sum, rows, by, NULL);
         assert_memory_equal(got, want, sizeof(float) * (size_t)n_rows);
         assert_memory_equal(got_sum, sum, sizeof(float) * (size_t)n_table);
+        rt_scatter_add(&rt, p, got_sum, rows, by, table);
+        assert_memory_equal(got_sum, onto, sizeof(float) * (size_t)n_table);
+        memcpy(got_sum, table, sizeof(float) * (size_t)n_table);
+        rt_scatter_add(&rt, p, got_sum, rows, by, got_sum);
+        assert_memory_equal(got_sum, onto, sizeof(float) * (size_t)n_table);
         free(got);
         free(got_sum);
         rt_delete(&rt);
@@ -174,6 +182,7 @@ static void check_gather(Random *r, RtGather *p)
     free(want);
     free(rows);
     free(sum);
+    free(onto);
     free(index);
     free(index32);
 }

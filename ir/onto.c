@@ -1,0 +1,57 @@
+// Sums of a kernel's result and a scatter_add: the rows are added where the result lies, as when a
+// table is an embedding's and a head's. A table of zeros and a pass over two tables are saved.
+#include "ir/operator.h"
+
+static int *count_readers(const Graph *g)
+{
+    int *readers = arena_array(g->arena, int, g->n_values);
+
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        for (int k = 0; k < g->nodes[i].n_in; k++)
+            readers[g->nodes[i].in[k]]++;
+    for (int i = 0; i < g->n_outputs; i++)
+        readers[g->outputs[i].value]++;
+    for (int i = 0; i < g->n_carries; i++)
+        readers[g->carries[i].out]++;
+    return readers;
+}
+
+// The input of a sum that is a scatter_add's, where the other one is a kernel's; -1: neither is.
+static int scattered(const Graph *g, const Node *sum, const int *readers)
+{
+    if (sum->op != &op_add || readers[sum->in[0]] != 1 || readers[sum->in[1]] != 1)
+        return -1;
+    for (int k = 0; k < 2; k++) {
+        const Node *scatter = producer(g, sum->in[k]), *other = producer(g, sum->in[1 - k]);
+        if (scatter->op == &op_scatter_add && !scatter->in[2] && other->op && other->op->kernel &&
+            is_same_block(scatter->block, sum->block) && scatter->phase == sum->phase)
+            return k;
+    }
+    return -1;
+}
+
+bool scatter_onto(Graph *g, Diag *d)
+{
+    const int *readers = count_readers(g);
+    Rewrite r = rewrite_begin(g);
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        int k = scattered(g, n, readers);
+        if (k < 0) {
+            if (!rewrite_copy(&r, i, d))
+                return false;
+            continue;
+        }
+        const Node *scatter = producer(g, n->in[k]);
+        rewrite_at(&r, value_of(g, n->in[k])->producer);
+        rewrite_put(&r, n->out[0],
+                    make_scatter_onto(r.to, r.map[scatter->in[0]], r.map[scatter->in[1]],
+                                      r.map[n->in[1 - k]], (int)scatter->attr[GATHER_AXIS].i,
+                                      (int)scatter->attr[GATHER_BATCH].i,
+                                      scatter->attr[SCATTER_N].i));
+    }
+    bool ok = rewrite_end(&r, d);
+    graph_number_blocks(g);
+    return ok;
+}
