@@ -58,11 +58,15 @@ static bool same_rows(const Item *it, const Value *v)
 
 // A group that is joined for what it reads only is of the same phase: what the backward part makes
 // again is not to be made early and stored. Updates keep apart from the sums of squares: without
-// rows to mind, parameters of all shapes share one function.
+// rows to mind, parameters of all shapes share one function. Not where what both read is out of the
+// cache by then.
 static bool is_alike(const Lowering *l, const Item *it, const Node *x)
 {
-    return l->g->nodes[it->nodes[0]].phase == x->phase && !(x->phase == UPDATE && it->has_rows) &&
-           same_walk(l, it, x->out[0]) && reads_same(l, it, x);
+    bool is_near = value_bytes(value_of(l->g, x->out[0])) <= RT_FAR;
+
+    return l->g->nodes[it->nodes[0]].phase == x->phase &&
+           !(x->phase == UPDATE && it->has_rows && is_near) && same_walk(l, it, x->out[0]) &&
+           reads_same(l, it, x);
 }
 
 // Of the group's domain, or one number a row of what its sums made.
