@@ -37,6 +37,8 @@ void find_cheap(Lowering *l)
                 l->needs_memory[n->in[k]] = true;
             }
     }
+    for (ValueId v = 1; v < g->n_values; v++)  // nothing copies it to its place
+        l->needs_memory[v] |= l->placed_in[v] != 0;
     for (int i = 0; i < g->n_outputs; i++)
         l->needs_memory[g->outputs[i].value] = true;
     for (int i = 0; i < g->n_carries; i++)

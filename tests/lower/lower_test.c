@@ -159,6 +159,21 @@ static const struct {
      "  output model \"o\" %o\n"
      "}\n",
      1},
+    {"random numbers as a row beside others", "mse(z, t)",
+     "graph \"g\" training {\n"
+     "  input %x f32[3,4]\n"
+     "  hyper %a i64[] = 0\n"
+     "  hyper %b i64[] = 0\n"
+     "  hyper %c i64[] = 0\n"
+     "  parameter %w f32[4,5]\n"
+     "  %o f32[3,5] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+     "  %u f32[5] = random(%a, %b, %c) shape=[5] micro_axis=-1 micro=1\n"
+     "  %row f32[1,5] = reshape(%u) shape=[1,5]\n"
+     "  %y f32[4,5] = concat(%row, %o) axis=0\n"
+     "  %z f32[4,5] = tanh(%y)\n"
+     "  output model \"z\" %z\n"
+     "}\n",
+     1},
     {"a table and its transpose: one gradient of two parts", "mse(y, t)",
      "graph \"g\" training {\n"
      "  input %x f32[4,6]\n"
