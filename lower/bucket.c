@@ -37,6 +37,8 @@ typedef struct Bucketing {
     Bucket **before;  // by NodeId, those that run before it
     Bucket **of;      // by NodeId, the bucket that it is in
     bool *is_made;    // by NodeId
+    Lap **lap;        // by NodeId
+    NodeId *next;     // by the first node of a lap: those of it before this one are made
     NodeId *waiting;  // the nodes that are being made, each for the one before
     int n_waiting, cap_waiting;
     ValueId *map;  // by ValueId of `from`
@@ -120,7 +122,7 @@ static NodeId *find_readers(const Graph *g, Lap **lap, Arena *a)
 static void find_movers(Bucketing *b)
 {
     const Graph *g = b->from->g;
-    Lap **lap = laps_find(g, b->scratch);
+    Lap **lap = b->lap;
     NodeId *reader = find_readers(g, lap, b->scratch);
     bool *runs_late = arena_array(b->scratch, bool, g->n_nodes);
 
@@ -352,15 +354,36 @@ static NodeId unmade_input(const Bucketing *b, NodeId n)
     return 0;
 }
 
+// Of what a lap makes before `from`, or with it, the first that is to be made, as all iterations
+// make theirs in one order.
+static NodeId first_of_lap(Bucketing *b, NodeId from)
+{
+    const Lap *lap = b->lap[from];
+
+    if (!lap)
+        return from;
+    NodeId *n = &b->next[lap->first];
+    for (*n = *n ? *n : lap->first; *n <= from; ++*n) {
+        for (const Bucket *k = b->before[*n]; k; k = k->next) {
+            NodeId first = k->mover[0]->node;
+            if (b->lap[first] == lap && !b->is_made[first])
+                return first;
+        }
+        if (b->lap[*n] == lap && !b->of[*n] && !b->is_made[*n])
+            return *n;
+    }
+    return from;
+}
+
 // … of a node, or of those that are joined with it.
-static NodeId unmade_before(const Bucketing *b, NodeId n)
+static NodeId unmade_before(Bucketing *b, NodeId n)
 {
     const Bucket *k = b->of[n];
     NodeId from = k ? 0 : unmade_input(b, n);
 
     for (int i = 0; k && i < k->n && !from; i++)
         from = unmade_input(b, k->mover[i]->node);
-    return from;
+    return from && b->lap[from] != b->lap[n] ? first_of_lap(b, from) : from;
 }
 
 // Makes a node, or its bucket, and what of that has to come before and stands behind: conversions
@@ -414,6 +437,8 @@ Sharded *bucket(Arena *a, const Sharded *s)
                    .before = arena_array(scratch, Bucket *, g->n_nodes + 1),
                    .of = arena_array(scratch, Bucket *, g->n_nodes),
                    .is_made = arena_array(scratch, bool, g->n_nodes),
+                   .lap = laps_find(g, scratch),
+                   .next = arena_array(scratch, NodeId, g->n_nodes),
                    .map = arena_array(scratch, ValueId, g->n_values)};
 
     b.is_made[0] = true;  // what no node makes
