@@ -83,17 +83,17 @@ void ascent_warm(Ascent *s, const Dual *d)
     ascent_rent(s);
 }
 
-void ascent_raise(Ascent *s, bool has_prices, int64_t work, double enough, const Watch *w)
+void ascent_raise(Ascent *s, bool has_prices, int64_t work, const Watch *w)
 {
     // Prices that are known wait for messages that go with them.
-    ascent_settle(s, (Climb){0, 0, has_prices ? work : work / 2, enough, w});
+    ascent_settle(s, (Climb){0, 0, has_prices ? work : work / 2, DBL_MAX, w});
     ascent_keep(s);
-    ascent_climb(s, (Climb){FIRST_GAIN, 1, work, enough, w});
+    ascent_climb(s, (Climb){FIRST_GAIN, 1, work, DBL_MAX, w});
     ascent_back(s);
-    ascent_settle(s, (Climb){FIRST_GAIN, 1, work, enough, w});
+    ascent_settle(s, (Climb){FIRST_GAIN, 1, work, DBL_MAX, w});
 }
 
-Wide ascent(const Problem *p, Dual *dual, int64_t work, double enough, const Watch *w, Arena *a)
+Wide ascent(const Problem *p, Dual *dual, int64_t work, const Watch *w, Arena *a)
 {
     if (!p->n_nodes) {
         *dual = (Dual){0};
@@ -105,7 +105,7 @@ Wide ascent(const Problem *p, Dual *dual, int64_t work, double enough, const Wat
 
     s->chooses = s->f->n_slots > 0;
     ascent_warm(s, dual);
-    ascent_raise(s, dual->n_times, work, enough, w);
+    ascent_raise(s, dual->n_times, work, w);
     ascent_to_dual(s, &found, a);
     arena_free(own);
 

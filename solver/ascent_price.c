@@ -113,7 +113,7 @@ static double size_of(const Ascent *s)
 void ascent_settle(Ascent *s, Climb c)
 {
     for (double before = twice(s); goes_on(s, c); before = s->bound)
-        if (twice(s) - before <= SETTLED * fabs(before) || s->bound >= c.enough)
+        if (twice(s) - before <= SETTLED * fabs(before))
             return;
 }
 

@@ -1,7 +1,6 @@
 // A bound that anyone can check, by rounds: steps that make the problem smaller, a dual of what
 // they leave, and the alternatives and pairs that cost too much ruled out for the next round. What
 // else the solver does (dominance, branching) is of no use here.
-#include <float.h>
 #include <string.h>
 
 #include "solver/relax.h"
@@ -53,7 +52,7 @@ static bool is_enough(const Certify *c, Wide bound)
 static Wide bound_find(Certify *c, const Presolved *left, Dual *dual)
 {
     const Problem *q = &left->problem;
-    Wide bound = ascent(q, dual, TURN * problem_size(q), DBL_MAX, c->watch, c->arena);
+    Wide bound = ascent(q, dual, TURN * problem_size(q), c->watch, c->arena);
     const double *x;
 
     if (!c->has_engine || problem_pairs(q) > RELAX_PAIRS || is_enough(c, bound + left->offset))

@@ -136,7 +136,7 @@ static void work_core(Core *c)
     Dual dual;
 
     warm(c, s);
-    ascent_raise(s, true, CORE_SWEEPS * problem_size(&core), DBL_MAX, c->watch);
+    ascent_raise(s, true, CORE_SWEEPS * problem_size(&core), c->watch);
     take_prices(c, s);
     ascent_to_dual(s, &dual, own);
     search_core(c, &core, &dual, original);

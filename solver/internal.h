@@ -38,15 +38,6 @@ static inline int edge_messages(const Problem *p, int e)
     return n_alternatives(p, p->edge[e].a) + n_alternatives(p, p->edge[e].b);
 }
 
-static inline int64_t problem_messages(const Problem *p)
-{
-    int64_t n = 0;
-
-    for (int e = 0; e < p->n_edges; e++)
-        n += edge_messages(p, e);
-    return n;
-}
-
 // ---- watch.c: the clock and Ctrl-C ----
 // Searches count their work, so that a run repeats; the watch only ends them.
 typedef struct Watch {
@@ -236,11 +227,10 @@ void minplus_across(const double *m, int n_a, int n_b, const double *v, double *
 void minplus_row(const int64_t *row, int n, int64_t v, int64_t *out);
 
 // ---- ascent.c: bounds of what is too large for an engine ----
-// Raises the bound of `dual` (empty, or of p) to `enough` (DBL_MAX: as far as it goes) by at most
-// `work` counted steps, and gives it. The dual's arrays are then a's. A fraction of a second bounds
-// a reduced problem of thousands of nodes as well as its relaxation by an engine does, so this
-// comes first.
-Wide ascent(const Problem *p, Dual *dual, int64_t work, double enough, const Watch *w, Arena *a);
+// Raises the bound of `dual` (empty, or of p) by at most `work` counted steps, and gives it. The
+// dual's arrays are then a's. A fraction of a second bounds a reduced problem of thousands of nodes
+// as well as its relaxation by an engine does, so this comes first.
+Wide ascent(const Problem *p, Dual *dual, int64_t work, const Watch *w, Arena *a);
 
 // ---- core.c: bounds and choices of what is too large for many sweeps ----
 typedef struct Aim {

@@ -1,7 +1,6 @@
 // The least possible peak. With costs forgotten but for what they forbid, and a node that leaves
 // out any part of the bytes below some peak at the cost of the rest, the bound of the cost is one
 // of the peak.
-#include <float.h>
 #include <string.h>
 
 #include "solver/search.h"
@@ -128,7 +127,7 @@ Least least_peak(const Problem *p, int *choice, uint64_t seed, int64_t work, con
         find_low(&q, &dual, &least, choice, seed++, part / 2, w);
         r = q;
         leave_out(&r, least.is_found ? least.peak : all_bytes(p), a);
-        Wide bound = ascent(&r, &dual, part / 2, DBL_MAX, w, a);
+        Wide bound = ascent(&r, &dual, part / 2, w, a);
         if (bound > least.bound)
             least.bound = bound > INT64_MAX ? INT64_MAX : (int64_t)bound;
         if (least.bound == INT64_MAX || (least.is_found && least.peak <= least.bound))

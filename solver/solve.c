@@ -1,7 +1,6 @@
 // The whole chain: presolve, a bound, cheap choices, what these two leave undecided as a smaller
 // problem, and so on until nothing more goes; then branching, or more of the same where the rest is
 // too large for that.
-#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -48,11 +47,7 @@ typedef struct Chain {
     int64_t turn;       // work for each alternative and pair
 } Chain;
 
-// The last level's problem.
-static const Problem *rest(const Chain *c)
-{
-    return c->n_levels ? &c->level[c->n_levels - 1].problem : c->p;
-}
+static const Problem *rest(const Chain *c) { return &c->level[c->n_levels - 1].problem; }
 
 static bool is_large(const Chain *c)
 {
@@ -147,7 +142,7 @@ static void bound_raise(Chain *c, Wide bound)
 // the choice that is known by less than the gap.
 static void level_add(Chain *c)
 {
-    const Problem *p = rest(c);
+    const Problem *p = c->n_levels ? rest(c) : c->p;
     Presolved *r = &c->level[c->n_levels];
     Wide cutoff;
     bool can_fix = has_cutoff(c, &cutoff) && c->has_dual;
@@ -232,23 +227,15 @@ static void bound_by_relaxing(Chain *c)
     arena_free(a);
 }
 
-// A bound that is as good as a brief search needs it, a little more as ascents round.
-static double bound_enough(const Chain *c)
-{
-    double cost = (double)c->answer->cost, gap = 0.999 * c->o->gap * fmax(1, fabs(cost));
-
-    return c->o->is_brief && c->answer->choice ? cost - gap - (double)c->offset : DBL_MAX;
-}
-
 static void bound_by_ascent(Chain *c, int64_t turn)
 {
     const Problem *p = rest(c);
     const Answer *answer = c->answer;
     Aim aim = {answer->choice ? answer->cost - c->offset : WIDE_MOST, c->o->gap, CORE_MEMBERS};
-    double began = phase_begin(c), enough = bound_enough(c);
+    double began = phase_begin(c);
     Wide bound = is_large(c) ? core_ascent(p, &c->dual, aim, c->o->seed, &c->watch,
                                            (Listener){found, c}, c->arena)
-                             : ascent(p, &c->dual, work_of(c, turn), enough, &c->watch, c->arena);
+                             : ascent(p, &c->dual, work_of(c, turn), &c->watch, c->arena);
     phase_end(c, PHASE_ASCENT, began);
     c->has_dual = true;
     keep_prices(c);
@@ -288,7 +275,7 @@ static void choices_and_bound(Chain *c)
     if (!is_apart)
         choices_search(c, c->turn);
     double began = phase_begin(c);
-    ascent(rest(c), &dual, work_of(c, c->turn), DBL_MAX, &c->watch, c->bounds);
+    ascent(rest(c), &dual, work_of(c, c->turn), &c->watch, c->bounds);
     phase_end(c, PHASE_ASCENT, began);
     if (is_apart)
         pthread_join(searcher, NULL);
@@ -297,18 +284,13 @@ static void choices_and_bound(Chain *c)
         choices_search(c, FOLLOW_TURN);
 }
 
-// Where no bytes bind, a dive is worth more than the search that it would follow.
 static void bound_and_choices(Chain *c, int64_t turn)
 {
-    bool dives_first = c->o->is_quick && !problem_has_bytes(rest(c));
-
     bound_by_ascent(c, turn);
     if (!is_over(c))
-        choices_search(c, dives_first ? 0 : FOLLOW_TURN);
+        choices_search(c, FOLLOW_TURN);
     if (!is_over(c) && c->o->is_quick)
         dive(rest(c), &c->dual, c->answer->bound, c->o, &c->watch, (Listener){found, c});
-    if (!is_over(c) && dives_first)
-        choices_search(c, FOLLOW_TURN);
 }
 
 static void say_level(const Chain *c)
@@ -462,6 +444,25 @@ static Outcome conclude(Chain *c)
     return answer_gap(a->cost, a->bound) <= c->o->gap ? OUTCOME_PROVED : OUTCOME_FOUND;
 }
 
+// A choice that is known fixes what costs more by itself, before anything is bounded.
+static void begin_with(Chain *c, const int *start)
+{
+    Price price = problem_price(c->p, start);
+    int64_t messages = 0;
+
+    if (price.is_forbidden || price.peak > c->p->limit)
+        return;
+    c->answer->choice = c->known;
+    memcpy(c->known, start, (size_t)c->p->n_nodes * sizeof *start);
+    c->answer->cost = price.cost;
+    c->answer->peak = price.peak;
+    c->answer->at = price.at;
+    for (int e = 0; e < c->p->n_edges; e++)
+        messages += edge_messages(c->p, e);
+    c->dual.message = arena_array(c->arena, int64_t, messages);
+    c->has_dual = true;
+}
+
 void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Diag *d)
 {
     Chain *c = arena_array(a, Chain, 1);
@@ -483,11 +484,7 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
     c->at[0] = arena_array(a, int, p->n_nodes);
     c->known = arena_array(a, int, p->n_nodes);
     if (o->start)
-        found(c, o->start, 0);
-    if (c->answer->choice && o->prices.n_times) {  // they fix what costs more by itself
-        c->dual.message = arena_array(a, int64_t, problem_messages(p));
-        c->has_dual = true;
-    }
+        begin_with(c, o->start);
     level_add(c);
     answer->n_left = c->n_levels ? c->level[0].n_left : 0;
     work_on(c);
