@@ -54,7 +54,7 @@ static void print_mesh(const RtMesh *m, char *to, size_t room)
         snprintf(to + n, room - n, ")");
 }
 
-// Rank 0 says it, if `is_wrong`.
+// Rank 0 says it; the others wait, as the launcher ends all when one has ended.
 static bool check_count(const RtModel *m, int rank, int started)
 {
     char mesh[160];
@@ -62,8 +62,10 @@ static bool check_count(const RtModel *m, int rank, int started)
     if (started == rt_mesh_ranks(&m->mesh))
         return true;
     print_mesh(&m->mesh, mesh, sizeof mesh);
-    if (rank)
+    if (rank) {
+        sleep(1);
         return false;
+    }
     if (!m->transport)
         return rt_error(
             m, "%d ranks were started, but the program has one: compile it with --ranks", started);
