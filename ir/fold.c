@@ -170,21 +170,6 @@ ValueId fold_value(Folder *f, ValueId v)
 
 // ---- one run ----
 
-// How many nodes, outputs and carries read each value.
-static int *count_uses(const Graph *g, Arena *a)
-{
-    int *uses = arena_array(a, int, g->n_values);
-
-    for (NodeId i = 1; i < g->n_nodes; i++)
-        for (int k = 0; k < g->nodes[i].n_in; k++)
-            uses[g->nodes[i].in[k]]++;
-    for (int i = 0; i < g->n_outputs; i++)
-        uses[g->outputs[i].value]++;
-    for (int i = 0; i < g->n_carries; i++)
-        uses[g->carries[i].out]++;
-    return uses;
-}
-
 static void keep_name(const Graph *from, ValueId old, Graph *to, ValueId v)
 {
     const Value *x = value_of(from, old);
@@ -244,7 +229,7 @@ static bool fold_run(Graph *g, Diag *d)
 {
     Rewrite r = rewrite_begin(g);
     Folder f = {.g = r.to, .d = d, .scratch = arena_new()};
-    int *uses = count_uses(g, f.scratch);
+    int *uses = graph_count_uses(g, f.scratch);
     bool ok = true;
 
     r.to->diag = d;

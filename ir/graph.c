@@ -31,6 +31,20 @@ Graph *graph_twin(const Graph *g, Arena *a)
     return twin;
 }
 
+int *graph_count_uses(const Graph *g, Arena *a)
+{
+    int *uses = arena_array(a, int, g->n_values);
+
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        for (int k = 0; k < g->nodes[i].n_in; k++)
+            uses[g->nodes[i].in[k]]++;
+    for (int i = 0; i < g->n_outputs; i++)
+        uses[g->outputs[i].value]++;
+    for (int i = 0; i < g->n_carries; i++)
+        uses[g->carries[i].out]++;
+    return uses;
+}
+
 static ValueId append_value(Graph *g, Value v)
 {
     *arena_push(g->arena, g->values, g->n_values, g->cap_values) = v;

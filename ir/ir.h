@@ -238,6 +238,9 @@ void graph_write_out(Graph *g, int32_t cls);
 // producer in the order of their first use.
 void graph_number_blocks(Graph *g);
 
+// By ValueId, how many times it is an input of a node, an output, or what a carry writes.
+int *graph_count_uses(const Graph *g, Arena *a);
+
 // ---- checking ----
 
 // Does every invariant hold? Order, ids, shapes as inferred, unique names, carries, block labels
@@ -452,9 +455,9 @@ typedef struct OptimizerOptions {
 } OptimizerOptions;
 
 bool clip_add(Graph *g, const OptimizerOptions *o, Diag *d);       // OUTPUT_GRAD_NORM
+bool optimizer_add(Graph *g, const OptimizerOptions *o, Diag *d);  // update nodes and carries
 // Of a product plus a scatter_add, the rows are added onto the product: a tied table's gradient is
 // not added up of two tables. What is split afterwards loses a way to be split.
 bool scatter_onto(Graph *g, Diag *d);
-bool optimizer_add(Graph *g, const OptimizerOptions *o, Diag *d);  // update nodes and carries
 
 #endif

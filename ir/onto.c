@@ -2,20 +2,6 @@
 // table is an embedding's and a head's. A table of zeros and a pass over two tables are saved.
 #include "ir/operator.h"
 
-static int *count_readers(const Graph *g)
-{
-    int *readers = arena_array(g->arena, int, g->n_values);
-
-    for (NodeId i = 1; i < g->n_nodes; i++)
-        for (int k = 0; k < g->nodes[i].n_in; k++)
-            readers[g->nodes[i].in[k]]++;
-    for (int i = 0; i < g->n_outputs; i++)
-        readers[g->outputs[i].value]++;
-    for (int i = 0; i < g->n_carries; i++)
-        readers[g->carries[i].out]++;
-    return readers;
-}
-
 // The input of a sum that is a scatter_add's, where the other one is a kernel's; -1: neither is.
 static int scattered(const Graph *g, const Node *sum, const int *readers)
 {
@@ -32,7 +18,7 @@ static int scattered(const Graph *g, const Node *sum, const int *readers)
 
 bool scatter_onto(Graph *g, Diag *d)
 {
-    const int *readers = count_readers(g);
+    const int *readers = graph_count_uses(g, g->arena);
     Rewrite r = rewrite_begin(g);
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
