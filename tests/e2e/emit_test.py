@@ -6,6 +6,7 @@
 import argparse
 import json
 import os
+import platform
 import re
 import shutil
 import tempfile
@@ -116,7 +117,17 @@ class Emit:
         losses = self.train(elsewhere / "there", steps=1), self.train("./here", steps=1)
         self.checks.check("--emit source: trains alike", losses[0] == losses[1], str(losses))
         self.checks.check("nothing else is left", not list(self.work.glob(".shardcc*")) and not list(self.work.glob("*.part")))
+        if platform.machine() == "x86_64":
+            self.vectors(elsewhere)
 
+    def vectors(self, folder):
+        """The widest vectors, also for CPUs for which compilers prefer half of them."""
+        flags = re.search(r"^CFLAGS = (.*?[^\\])$", (folder / "Makefile").read_text(), re.S | re.M)[1].replace("\\\n", "")
+        for march, register in ("x86-64-v4", "zmm"), ("sapphirerapids", "zmm"), ("x86-64-v3", "ymm"):
+            words = flags.replace("$(MARCH)", march).split()
+            text = run("cc", *words, "-I.", "-Iruntime", "-S", "-o", "-", "runtime/cpu/gemm.c", cwd=folder)
+            products = sum("vfmadd" in x and f"%{register}" in x for x in text.splitlines())
+            self.checks.check(f"products for {march} in {register}", products >= 12, f"{products} of them")
 
     def ranks(self):
         """Sources of several ranks, whose pieces are uneven."""
