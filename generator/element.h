@@ -19,6 +19,7 @@ typedef struct Body {
     int n_variables;
     int *slot;       // operand → which place of those passed: equal ones are passed once
     bool *is_named;  // operand: has its pointer, or its number, in the row already
+    bool *is_cold;   // input: memory has to bring it
     bool *is_far;    // result: goes into an array first, and past the caches from there
     bool is_run;     // the loop is over elements from c on, not over a whole row
     Text text;

@@ -1,29 +1,58 @@
-// What a group writes that no cache holds until it is read again: through an array, past the
-// caches.
+// What a group reads from beyond the caches, called for ahead, and what it writes past them,
+// through an array.
 #include "generator/far.h"
 
-static const Value *result_of(const Body *b, int k)
+enum { NEAR = 1 << 20 };  // bytes that the cache of one core holds
+
+static const Value *value_at(const Body *b, int k)
 {
     return value_of(b->g->s->g, b->it->operands[k].value);
+}
+
+static bool has_lines(const Body *b, int k)
+{
+    int last = b->w->rank - 1;
+
+    return last >= 0 && b->w->rows >= last && b->w->stride[k][last] == 1;
+}
+
+// Does operand k take more than the cache of a core, what is repeated counted once?
+static bool is_large(const Body *b, int k)
+{
+    int64_t bytes = dtype_size(value_at(b, k)->dtype);
+
+    for (int d = 0; d < b->w->rank; d++)
+        bytes *= b->w->stride[k][d] ? b->w->dim[d] : 1;
+    return bytes > NEAR;
 }
 
 void find_far(Body *b)
 {
     const Item *it = b->it;
     const Walk *w = b->w;
-    int last = w->rank - 1;
 
     b->is_far = arena_array(b->g->arena, bool, it->n_in + it->n_out);
+    b->is_cold = arena_array(b->g->arena, bool, it->n_in);
+    for (int k = 0; k < it->n_in; k++)
+        b->is_cold[k] = has_lines(b, k) && !w->turned[k] && is_large(b, k);
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *n = &b->g->s->g->nodes[it->nodes[i]];
         int k = it->n_in + output_of(it, n->out[0]);
         if (k < it->n_in || !n->op->expr || is_number_of_row(b->g->s->g, it, n) ||
-            it->stage[i] < it->n_stages - 1 || last < 0 || w->rows < last ||
-            w->stride[k][last] != 1 || value_bytes(result_of(b, k)) <= RT_FAR)
+            it->stage[i] < it->n_stages - 1 || !has_lines(b, k) ||
+            value_bytes(value_at(b, k)) <= RT_FAR)
             continue;
-        bool is_line = w->dim[last] * dtype_size(result_of(b, k)->dtype) % 64 == 0;
+        bool is_line = w->dim[w->rank - 1] * dtype_size(value_at(b, k)->dtype) % 64 == 0;
         b->is_far[k] = is_line && !group_updates(b->g->p, b->g->s, it, k - it->n_in);
     }
+}
+
+bool has_cold(const Body *b)
+{
+    for (int k = 0; k < b->it->n_in; k++)
+        if (b->is_cold[k] && is_used(b, k))
+            return true;
+    return false;
 }
 
 bool has_far(const Body *b)
@@ -32,6 +61,16 @@ bool has_far(const Body *b)
         if (b->is_far[k] && is_used(b, k))
             return true;
     return false;
+}
+
+void print_calls(Body *b, int indent)
+{
+    for (int k = 0; k < b->it->n_in; k++)
+        if (b->is_cold[k] && is_used(b, k)) {
+            text_printf(&b->text, "%*srt_prefetch(x%d + end, %d);\n", indent, "", k,
+                        RUN * dtype_size(value_at(b, k)->dtype));
+            b->is_cold[k] = false;
+        }
 }
 
 void print_far(Body *b)
@@ -48,7 +87,7 @@ void print_puts(Body *b, int indent, const char *from, const char *n)
 {
     for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
         if (b->is_far[k] && is_used(b, k)) {
-            int i = k - b->it->n_in, size = dtype_size(result_of(b, k)->dtype);
+            int i = k - b->it->n_in, size = dtype_size(value_at(b, k)->dtype);
             text_printf(&b->text, "%*srt_put_far(y%d%s, f%d, %d * %s);\n", indent, "", i, from, i,
                         size, n);
         }

@@ -1,19 +1,24 @@
-// What a fused group writes that no cache holds until it is read again.
+// What a fused group reads from beyond the caches, and what it writes that none holds until it is
+// read again.
 #ifndef SHARDCC_GENERATOR_FAR_H
 #define SHARDCC_GENERATOR_FAR_H
 
 #include "generator/element.h"
 
-enum { RUN = 512, LONG = 1024 };  // neighbours that are summed, or put, at once; of longer rows
+enum { RUN = 256, LONG = 1024 };  // neighbours that are summed, or put, at once; of longer rows
 
-// Finds Body.is_far. The rows of such results are lines that lie one after the other, not read
-// again by later turns, and not in a cache already.
+// Finds Body.is_cold and Body.is_far. The rows of far results are lines that lie one after the
+// other, not read again by later turns, and not in a cache already.
 void find_far(Body *b);
 
-// Has the turn being printed such results?
+// Has the turn being printed cold inputs, far results?
+bool has_cold(const Body *b);
 bool has_far(const Body *b);
 
-// Their arrays.
+// Calls for the run of each cold input that lies behind this one. Later turns find it in a cache.
+void print_calls(Body *b, int indent);
+
+// The arrays of far results.
 void print_far(Body *b);
 
 // Puts those of this turn past the caches: `n` elements of each, from `from` on.

@@ -133,6 +133,7 @@ static void print_runs(Body *b, int indent, const char *from, const char *to)
                 RUN);
     text_printf(&b->text, "%*sconst int64_t end = c + %d < %s ? c + %d : %s;\n", indent + 4, "",
                 RUN, to, RUN, to);
+    print_calls(b, indent + 4);
     if (has_sum)
         print_each_sum(b, indent + 4, "s%d = ", "s%d = ", "0;");
     b->is_run = true;
@@ -154,7 +155,7 @@ static void print_inner(Body *b, int indent)
 
     print_pointers(b, indent);
     snprintf(length, sizeof length, "%" PRId64, n);
-    if (n <= LONG || !(has_sum || has_far(b))) {
+    if (n <= LONG || !(has_sum || has_cold(b) || has_far(b))) {
         print_loop(b, indent, "0", length);
         print_puts(b, indent, "", length);
         return;

@@ -194,6 +194,14 @@ int rt_main(const RtModel *model, int argc, char **argv);
 #pragma clang diagnostic ignored "-Wpass-failed"  // a loop that it leaves scalar is no mistake
 #endif
 
+// Calls for what a loop reads soon. Memory is slow to answer, and what the machine calls for on its
+// own is too little where much is computed of each element.
+static inline void rt_prefetch(const void *x, int64_t bytes)
+{
+    for (int64_t i = 0; i < bytes; i += 64)
+        __builtin_prefetch((const void *)((uintptr_t)x + (uintptr_t)i));
+}
+
 // A fused group over rows [first, last); p holds the places of its operands, so that groups alike
 // share a function. Static partition over the threads; `work` (elements times operations) tells
 // whether they are worth waking.

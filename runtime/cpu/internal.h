@@ -47,12 +47,7 @@ static inline int64_t rt_index(const RtGather *p, const void *index, int64_t i)
 
 // Rows that an index names are RT_AHEAD rows before they are read called for, as the machine sees
 // no order in an index, and RT_PIECE bytes at a time: in a burst they would keep others waiting.
-enum { RT_AHEAD = 2, RT_PIECE = 1024 };
-static inline void rt_prefetch(const void *x, int64_t bytes)
-{
-    for (int64_t i = 0; i < bytes; i += 64)
-        __builtin_prefetch((const char *)x + i);
-}
+enum { RT_AHEAD = 1, RT_PIECE = 512 };
 
 // Zeros where `from` is NULL. What is far others see after rt_far_done.
 static inline void rt_put(void *to, const void *from, int64_t bytes, bool is_far)

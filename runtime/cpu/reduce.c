@@ -6,7 +6,7 @@
 // over at most 32 rows or 512 neighbours, and those sums in double.
 #include "runtime/cpu/internal.h"
 
-enum { RUN = 512, DEPTH = 32, LEAST_CHUNK = 1 << 14, JOINED = 256 };
+enum { RUN = 256, DEPTH = 32, LEAST_CHUNK = 1 << 14, JOINED = 256 };
 
 typedef struct Dims {
     int n;
