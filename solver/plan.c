@@ -1,9 +1,8 @@
 // The cheapest plan of a graph on a mesh.
-#include "solver/plan_build.h"
+#include "solver/plan_find.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 // What is decided by no variable: the use of a value with one reader is what that needs.
@@ -48,23 +47,6 @@ enum {
     MOST_BESIDE = 250000,  // alternatives of a problem that is solved both ways at once
 };
 
-typedef struct Finder {
-    const Graph *g;
-    const Mesh *m;
-    const PlanOptions *o;
-    PlanProblem q;
-    Wide enough;
-    bool hides;  // some of what is sent can go on beside computation
-    bool *keep;  // by alternative: pins allow it
-    int n;       // of alternatives
-    const unsigned *role;
-    PlanChoice choice[MOST_PRESETS + 2];  // that were found
-    int n_choices;
-    Planned *to;
-    Arena *arena, *own, *beside;  // beside: of a second thread
-    Diag *d;
-} Finder;
-
 // By node, which of the alternatives that are kept was chosen.
 static int *kept_choice(const Problem *kept, const int *original, const int *choice, Arena *a)
 {
@@ -76,10 +58,8 @@ static int *kept_choice(const Problem *kept, const int *original, const int *cho
     return to;
 }
 
-// The cheapest choice of the alternatives that are kept, beginning with the choice and the prices
-// of another answer (may be {0}). A brief search is for plans to begin with and to compare.
-static Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, const Answer *start,
-                         bool is_brief)
+Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, const Answer *start,
+                  bool is_brief)
 {
     Arena *own = arena_new();
     SolveOptions o = f->o->solve;
@@ -106,9 +86,7 @@ static Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, co
     return answer;
 }
 
-// What a preset that fits the mesh leaves of the alternatives that are kept. False where it leaves
-// nothing somewhere; `idle` is then an axis that has nothing to split, or -1.
-static bool keep_preset(const Finder *f, const Preset *p, bool *keep, int *idle)
+bool keep_preset(const Finder *f, const Preset *p, bool *keep, int *idle)
 {
     unsigned axes[MAX_AXES];
 
@@ -118,6 +96,13 @@ static bool keep_preset(const Finder *f, const Preset *p, bool *keep, int *idle)
         return false;
     *idle = preset_demand(&f->q, f->g, f->role, f->m, axes, keep);
     return *idle < 0;
+}
+
+void add_choice(Finder *f, const Answer *x, int preset)
+{
+    if (is_found(x->outcome))
+        f->choice[f->n_choices++] =
+            (PlanChoice){.choice = x->choice, .preset = preset, .peak = x->peak, .at = x->at};
 }
 
 static bool no_preset(const Finder *f, int idle)
@@ -132,151 +117,6 @@ static bool no_preset(const Finder *f, int idle)
                    f->m->name[idle]);
     text_free(&t);
     return false;
-}
-
-static void add_choice(Finder *f, const Answer *x, int preset)
-{
-    if (is_found(x->outcome))
-        f->choice[f->n_choices++] =
-            (PlanChoice){.choice = x->choice, .preset = preset, .peak = x->peak, .at = x->at};
-}
-
-// A preset that fits the mesh.
-typedef struct Trial {
-    Preset preset;
-    bool *keep;  // the alternatives that it leaves
-    int within;  // a trial that leaves these too, and is of no other; -1: none
-    bool is_done;
-    Answer answer;
-} Trial;
-
-// What tries presets: several threads, each on a copy with arenas of its own.
-typedef struct Trials {
-    const Finder *f;
-    int n;
-    Trial *trial;
-    atomic_int *next;  // that nobody has begun with
-    Arena *arena;
-} Trials;
-
-static int trials_of(const Finder *f, Trial to[MOST_PRESETS])
-{
-    Preset preset[MOST_PRESETS];
-    int all = presets_of(f->m, !f->enough, preset), n = 0, idle;
-
-    for (int i = 0; i < all; i++) {
-        bool *keep = arena_array(f->own, bool, f->n);
-        if (keep_preset(f, &preset[i], keep, &idle))
-            to[n++] = (Trial){.preset = preset[i], .keep = keep, .within = -1};
-    }
-    return n;
-}
-
-static bool is_within(const bool *some, const bool *all, int n)
-{
-    for (int k = 0; k < n; k++)
-        if (some[k] && !all[k])
-            return false;
-    return true;
-}
-
-// Presets are parts of others: of equal ones the first stands for all.
-static void find_within(Trial *t, int n, int n_alternatives)
-{
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < n; k++)
-            if (k != i && is_within(t[i].keep, t[k].keep, n_alternatives) &&
-                (k < i || !is_within(t[k].keep, t[i].keep, n_alternatives)))
-                t[i].within = k;
-    for (int i = 0; i < n; i++)
-        while (t[i].within >= 0 && t[t[i].within].within >= 0)
-            t[i].within = t[t[i].within].within;
-}
-
-static void *try_some(void *trials)
-{
-    Trials *t = trials;
-    Finder f = *t->f;
-
-    f.arena = f.own = t->arena;
-    for (int i; (i = atomic_fetch_add(t->next, 1)) < t->n;) {
-        Trial *x = &t->trial[i];
-        bool is_ready = x->within < 0 || t->trial[x->within].is_done;
-        if (!x->is_done && is_ready)
-            x->answer = solve_kept(&f, &f.q.problem, x->keep, &(Answer){0}, true);
-    }
-    return NULL;
-}
-
-static void try_all(Finder *f, Trial *t, int n)
-{
-    atomic_int next = 0;
-    pthread_t other;
-    Trials all = {f, n, t, &next, f->own}, apart = all;
-
-    apart.arena = f->beside;
-    bool is_apart = f->o->solve.threads > 1 && !pthread_create(&other, NULL, try_some, &apart);
-    try_some(&all);
-    if (is_apart)
-        pthread_join(other, NULL);
-}
-
-static bool keeps_choice(const Problem *p, const bool *keep, const int *choice)
-{
-    for (int i = 0; i < p->n_nodes; i++)
-        if (!keep[p->first[i] + choice[i]])
-            return false;
-    return true;
-}
-
-// A plan of what is part of a preset is one of the preset.
-static void take_from_parts(Trial *t, int n)
-{
-    for (int i = 0; i < n; i++) {
-        const Answer *part = &t[i].answer;
-        Answer *whole = t[i].within < 0 ? NULL : &t[t[i].within].answer;
-        if (whole && is_found(part->outcome) &&
-            (!is_found(whole->outcome) || part->cost < whole->cost)) {
-            Wide bound = whole->bound;
-            *whole = *part;
-            whole->bound = bound;
-            whole->outcome = OUTCOME_FOUND;
-        }
-    }
-}
-
-// The cheapest plan of all presets' ({0}: none fits). What is found for one and keeps to another
-// that is part of it is that one's, too.
-static Answer try_presets(Finder *f)
-{
-    Trial trial[MOST_PRESETS] = {0};
-    Answer best = {0};
-    int n = trials_of(f, trial);
-
-    find_within(trial, n, f->n);
-    try_all(f, trial, n);
-    for (int i = 0; i < n; i++)
-        trial[i].is_done = trial[i].within < 0;
-    for (int i = 0; i < n; i++) {
-        const Answer *x = trial[i].is_done ? NULL : &trial[trial[i].within].answer;
-        if (x && is_found(x->outcome) && keeps_choice(&f->q.problem, trial[i].keep, x->choice)) {
-            trial[i].is_done = true;
-            trial[i].answer = *x;
-        }
-    }
-    try_all(f, trial, n);
-    take_from_parts(trial, n);
-    for (int i = 0; i < n; i++) {
-        const Answer *x = &trial[i].answer;
-        add_choice(f, x, f->to->n_presets);
-        f->to->preset[f->to->n_presets++] = (PresetPlan){.preset = trial[i].preset,
-                                                         .outcome = x->outcome,
-                                                         .cost = (int64_t)x->cost,
-                                                         .peak = x->peak};
-        if (is_found(x->outcome) && (!best.choice || x->cost < best.cost))
-            best = *x;
-    }
-    return best;
 }
 
 // The first choice that is found, however busy the machine is: by work alone, without the clock.

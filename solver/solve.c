@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "solver/chain.h"
 #include "solver/relax.h"
 
-// The size beyond which an engine isn't asked to branch in the first turn, and the nodes that it
-// may branch on.
-enum { BRANCH_PAIRS = 40000, MOST_LEVELS = 64, BRANCH_NODES = 1000000 };
+// The size beyond which an engine isn't asked to branch in the first turn.
+enum { BRANCH_PAIRS = 40000 };
 
 // Where nothing needs to be certified: the pairs beyond which a bound with prices of bytes begins
 // with a core, how many alternatives of a node it gets at a time, the most work of one kind, how
@@ -25,39 +25,15 @@ enum { LAST_TURN = 1000000, LEAST_TURN = 1000 };
 // The part of the time limit after which only the certified bound is worked on.
 #define SEARCH_SHARE 0.95
 
-typedef struct Chain {
-    const Problem *p;
-    const SolveOptions *o;
-    Answer *answer;
-    Watch watch;
-    Arena *arena, *bounds;  // bounds: of what is found beside a search
-    Diag *d;
-    int n_levels;
-    Presolved level[MOST_LEVELS];
-    Wide offset;               // of the last level
-    int *at[MOST_LEVELS + 1];  // a choice on its way back: at[0] is of the original
-    int *known;                // where the answer's goes
-    Dual dual;                 // of the last level's problem; n_times may be 0
-    Dual prices;               // the first level's, where costs have fixed nothing yet
-    bool has_dual, has_bound;
-    bool is_exhausted;  // nothing is cheaper than the choice that is known
-    Wide floor;         // all that costs less is among the last level's choices
-    bool is_empty;      // nothing is within the limit, an engine or branching says
-    bool has_engine;    // none has failed
-    int64_t turn;       // work for each alternative and pair
-} Chain;
-
-static const Problem *rest(const Chain *c) { return &c->level[c->n_levels - 1].problem; }
-
 static bool is_large(const Chain *c)
 {
     return c->o->is_quick && !c->o->is_brief && c->n_levels && problem_has_bytes(rest(c)) &&
            problem_pairs(rest(c)) > CORE_PAIRS;
 }
 
-static double phase_begin(const Chain *c) { return watch_seconds(&c->watch); }
+double phase_begin(const Chain *c) { return watch_seconds(&c->watch); }
 
-static void phase_end(Chain *c, SolvePhase phase, double began)
+void phase_end(Chain *c, SolvePhase phase, double began)
 {
     c->answer->seconds[phase] += watch_seconds(&c->watch) - began;
 }
@@ -99,8 +75,7 @@ static void report(const Chain *c)
     fflush(to);
 }
 
-// A choice of the last level's problem.
-static void found(void *to, const int *choice, Wide cost)
+void chain_found(void *to, const int *choice, Wide cost)
 {
     Chain *c = to;
     Answer *a = c->answer;
@@ -122,8 +97,7 @@ static void found(void *to, const int *choice, Wide cost)
     report(c);
 }
 
-// A bound of the last level's problem: no choice that isn't known yet is cheaper.
-static void bound_raise(Chain *c, Wide bound)
+void bound_raise(Chain *c, Wide bound)
 {
     Answer *a = c->answer;
 
@@ -170,21 +144,6 @@ static int64_t work_of(const Chain *c, int64_t turn)
     return c->o->is_quick && work > QUICK_WORK ? QUICK_WORK : work;
 }
 
-static Model *model_start(Chain *c, Arena *a)
-{
-    Engine *e = engine_start(c->o->programs, c->o->engine, &c->watch, c->d);
-
-    return e ? model_new(rest(c), e, &c->dual, a) : NULL;
-}
-
-// An engine that dies or gives up isn't asked again: the search goes on without.
-static void model_end(Chain *c, Model *m, MipStatus status)
-{
-    c->has_engine &= status != MIP_FAILED;
-    if (m)
-        engine_end(m->engine);
-}
-
 // Times are the original's only at the first level.
 static void keep_prices(Chain *c)
 {
@@ -192,39 +151,12 @@ static void keep_prices(Chain *c)
         c->prices = c->dual;
 }
 
-static void take_bound(Chain *c, const Dual *dual)
+void take_bound(Chain *c, const Dual *dual)
 {
     c->dual = *dual;
     c->has_dual = true;
     keep_prices(c);
     bound_raise(c, dual_bound(rest(c), dual));
-}
-
-static void bound_by_relaxing(Chain *c)
-{
-    const Problem *p = rest(c);
-    Arena *a = arena_new();
-    const double *x;
-    int *choice = arena_array(a, int, p->n_nodes);
-    Dual dual;
-    double began = phase_begin(c);
-
-    Model *m = model_start(c, a);
-    MipStatus status = m ? model_relax(m, &x, &dual, c->arena) : MIP_FAILED;
-    phase_end(c, PHASE_RELAX, began);
-    if (status == MIP_INFEASIBLE) {
-        c->answer->is_branched = true;  // an engine's word
-        c->is_empty = !c->answer->choice;
-        if (c->answer->choice)
-            bound_raise(c, c->answer->cost - c->offset);
-    }
-    if (status == MIP_OPTIMAL) {
-        take_bound(c, &dual);
-        model_round(m, x, choice);
-        found(c, choice, problem_price(p, choice).cost);
-    }
-    model_end(c, m, status);
-    arena_free(a);
 }
 
 static void bound_by_ascent(Chain *c, int64_t turn)
@@ -234,7 +166,7 @@ static void bound_by_ascent(Chain *c, int64_t turn)
     Aim aim = {answer->choice ? answer->cost - c->offset : WIDE_MOST, c->o->gap, CORE_MEMBERS};
     double began = phase_begin(c);
     Wide bound = is_large(c) ? core_ascent(p, &c->dual, aim, c->o->seed, &c->watch,
-                                           (Listener){found, c}, c->arena)
+                                           (Listener){chain_found, c}, c->arena)
                              : ascent(p, &c->dual, work_of(c, turn), &c->watch, c->arena);
     phase_end(c, PHASE_ASCENT, began);
     c->has_dual = true;
@@ -250,8 +182,8 @@ static void choices_search(Chain *c, int64_t turn)
 
     double began = phase_begin(c);
     if (choice && search(p, c->has_dual ? &c->dual : NULL, false, choice, &cost, c->o->seed,
-                         work_of(c, turn), &c->watch, (Listener){found, c}))
-        found(c, choice, cost);
+                         work_of(c, turn), &c->watch, (Listener){chain_found, c}))
+        chain_found(c, choice, cost);
     phase_end(c, PHASE_SEARCH, began);
     free(choice);
 }
@@ -290,7 +222,7 @@ static void bound_and_choices(Chain *c, int64_t turn)
     if (!is_over(c))
         choices_search(c, FOLLOW_TURN);
     if (!is_over(c) && c->o->is_quick)
-        dive(rest(c), &c->dual, c->answer->bound, c->o, &c->watch, (Listener){found, c});
+        dive(rest(c), &c->dual, c->answer->bound, c->o, &c->watch, (Listener){chain_found, c});
 }
 
 static void say_level(const Chain *c)
@@ -330,27 +262,6 @@ static void levels_settle(Chain *c)
     }
 }
 
-// Branches by an engine. What it says is off by its tolerances: that may leave a gap.
-static void branch_by_engine(Chain *c)
-{
-    Arena *a = arena_new();
-    Answer *answer = c->answer;
-    Wide bound = answer->bound - c->offset;
-    Wide cutoff = answer->choice ? answer->cost - c->offset : NO_CUTOFF;
-
-    double began = phase_begin(c);
-    Model *m = model_start(c, a);
-    MipStatus status =
-        m ? model_branch(m, cutoff, BRANCH_NODES, (Listener){found, c}, &bound) : MIP_FAILED;
-    c->is_empty = status == MIP_INFEASIBLE && !answer->choice;
-    answer->is_branched |= bound + c->offset > answer->bound;
-    if (answer->choice)
-        bound_raise(c, bound);
-    model_end(c, m, status);
-    arena_free(a);
-    phase_end(c, PHASE_BRANCH, began);
-}
-
 static void branch(Chain *c)
 {
     Answer *a = c->answer;
@@ -361,7 +272,7 @@ static void branch(Chain *c)
     double began = phase_begin(c);
     bool is_done =
         branch_by_ascent(rest(c), &c->dual, cutoff, a->choice ? c->o->gap * all / part : 0, &bound,
-                         c->o->seed, work, &c->watch, (Listener){found, c});
+                         c->o->seed, work, &c->watch, (Listener){chain_found, c});
     c->is_empty = is_done && !a->choice;
     a->is_branched |= bound + c->offset > a->bound;
     if (a->choice)

@@ -1,0 +1,46 @@
+// The state of a solve, as the steps of the chain share it.
+#ifndef SHARDCC_SOLVER_CHAIN_H
+#define SHARDCC_SOLVER_CHAIN_H
+
+#include "solver/internal.h"
+
+enum { MOST_LEVELS = 64 };
+
+typedef struct Chain {
+    const Problem *p;
+    const SolveOptions *o;
+    Answer *answer;
+    Watch watch;
+    Arena *arena, *bounds;  // bounds: of what is found beside a search
+    Diag *d;
+    int n_levels;
+    Presolved level[MOST_LEVELS];
+    Wide offset;               // of the last level
+    int *at[MOST_LEVELS + 1];  // a choice on its way back: at[0] is of the original
+    int *known;                // where the answer's goes
+    Dual dual;                 // of the last level's problem; n_times may be 0
+    Dual prices;               // the first level's, where costs have fixed nothing yet
+    bool has_dual, has_bound;
+    bool is_exhausted;  // nothing is cheaper than the choice that is known
+    Wide floor;         // all that costs less is among the last level's choices
+    bool is_empty;      // nothing is within the limit, an engine or branching says
+    bool has_engine;    // none has failed
+    int64_t turn;       // work for each alternative and pair
+} Chain;
+
+static inline const Problem *rest(const Chain *c) { return &c->level[c->n_levels - 1].problem; }
+
+// ---- solve.c ----
+double phase_begin(const Chain *c);
+void phase_end(Chain *c, SolvePhase phase, double began);
+// A choice of the last level's problem; `to` is the chain (a Listener's).
+void chain_found(void *to, const int *choice, Wide cost);
+// A bound of the last level's problem: no choice that isn't known yet is cheaper.
+void bound_raise(Chain *c, Wide bound);
+void take_bound(Chain *c, const Dual *dual);  // … that a dual of it proves
+
+// ---- solve_engine.c: what an engine does ----
+void bound_by_relaxing(Chain *c);
+void branch_by_engine(Chain *c);
+
+#endif

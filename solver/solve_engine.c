@@ -1,0 +1,71 @@
+// The steps of the chain that an engine does, each by a process of its own.
+#include <math.h>
+
+#include "solver/chain.h"
+#include "solver/relax.h"
+
+// The nodes that it may branch on.
+enum { BRANCH_NODES = 1000000 };
+
+static Model *model_start(Chain *c, Arena *a)
+{
+    Engine *e = engine_start(c->o->programs, c->o->engine, &c->watch, c->d);
+
+    return e ? model_new(rest(c), e, &c->dual, a) : NULL;
+}
+
+// An engine that dies or gives up isn't asked again: the search goes on without.
+static void model_end(Chain *c, Model *m, MipStatus status)
+{
+    c->has_engine &= status != MIP_FAILED;
+    if (m)
+        engine_end(m->engine);
+}
+
+void bound_by_relaxing(Chain *c)
+{
+    const Problem *p = rest(c);
+    Arena *a = arena_new();
+    const double *x;
+    int *choice = arena_array(a, int, p->n_nodes);
+    Dual dual;
+    double began = phase_begin(c);
+
+    Model *m = model_start(c, a);
+    MipStatus status = m ? model_relax(m, &x, &dual, c->arena) : MIP_FAILED;
+    phase_end(c, PHASE_RELAX, began);
+    if (status == MIP_INFEASIBLE) {
+        c->answer->is_branched = true;  // an engine's word
+        c->is_empty = !c->answer->choice;
+        if (c->answer->choice)
+            bound_raise(c, c->answer->cost - c->offset);
+    }
+    if (status == MIP_OPTIMAL) {
+        take_bound(c, &dual);
+        model_round(m, x, choice);
+        chain_found(c, choice, problem_price(p, choice).cost);
+    }
+    model_end(c, m, status);
+    arena_free(a);
+}
+
+// Branches by an engine. What it says is off by its tolerances: that may leave a gap.
+void branch_by_engine(Chain *c)
+{
+    Arena *a = arena_new();
+    Answer *answer = c->answer;
+    Wide bound = answer->bound - c->offset;
+    Wide cutoff = answer->choice ? answer->cost - c->offset : NO_CUTOFF;
+
+    double began = phase_begin(c);
+    Model *m = model_start(c, a);
+    MipStatus status =
+        m ? model_branch(m, cutoff, BRANCH_NODES, (Listener){chain_found, c}, &bound) : MIP_FAILED;
+    c->is_empty = status == MIP_INFEASIBLE && !answer->choice;
+    answer->is_branched |= bound + c->offset > answer->bound;
+    if (answer->choice)
+        bound_raise(c, bound);
+    model_end(c, m, status);
+    arena_free(a);
+    phase_end(c, PHASE_BRANCH, began);
+}
