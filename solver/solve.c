@@ -355,11 +355,10 @@ static Outcome conclude(Chain *c)
     return answer_gap(a->cost, a->bound) <= c->o->gap ? OUTCOME_PROVED : OUTCOME_FOUND;
 }
 
-// A choice that is known fixes what costs more by itself, before anything is bounded.
+// A choice that is known: only cheaper ones count.
 static void begin_with(Chain *c, const int *start)
 {
     Price price = problem_price(c->p, start);
-    int64_t messages = 0;
 
     if (price.is_forbidden || price.peak > c->p->limit)
         return;
@@ -368,10 +367,6 @@ static void begin_with(Chain *c, const int *start)
     c->answer->cost = price.cost;
     c->answer->peak = price.peak;
     c->answer->at = price.at;
-    for (int e = 0; e < c->p->n_edges; e++)
-        messages += edge_messages(c->p, e);
-    c->dual.message = arena_array(c->arena, int64_t, messages);
-    c->has_dual = true;
 }
 
 void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Diag *d)
