@@ -43,6 +43,7 @@ typedef struct Climb {
     int64_t work;   // until the ascent's work is this
     double enough;  // or the best bound this
     const Watch *watch;
+    double little;  // of the bound: two sweeps that give less are the last; 0: as usual
 } Climb;
 
 // Sweeps at the same prices until they give little.

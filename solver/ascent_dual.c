@@ -6,6 +6,7 @@
 #include "solver/ascent.h"
 
 static const double FIRST_GAIN = 0.03;
+static const double STILL = 1e-7;  // of the bound: messages alone give no more
 
 // What a node keeps once each edge ahead has its share, so that all terms of the bound are apart:
 // what an edge took on it holds itself, not its end.
@@ -85,6 +86,10 @@ void ascent_warm(Ascent *s, const Dual *d)
 
 void ascent_raise(Ascent *s, bool has_prices, int64_t work, const Watch *w)
 {
+    if (!s->f->n_slots) {
+        ascent_settle(s, (Climb){.work = work, .enough = DBL_MAX, .watch = w, .little = STILL});
+        return;
+    }
     // Prices that are known wait for messages that go with them.
     ascent_settle(s, (Climb){0, 0, has_prices ? work : work / 2, DBL_MAX, w});
     ascent_keep(s);

@@ -112,8 +112,10 @@ static double size_of(const Ascent *s)
 
 void ascent_settle(Ascent *s, Climb c)
 {
+    double little = c.little > 0 ? c.little : SETTLED;
+
     for (double before = twice(s); goes_on(s, c); before = s->bound)
-        if (twice(s) - before <= SETTLED * fabs(before))
+        if (twice(s) - before <= little * fabs(before))
             return;
 }
 
