@@ -53,6 +53,7 @@ Stop watch_stop(const Watch *w);       // STOP_DONE: go on
 typedef struct Listener {
     void (*found)(void *to, const int *choice, Wide cost);  // NULL: nobody
     void *to;
+    const Wide *enough;  // with a choice that costs no more a search may end; may be NULL
 } Listener;
 
 // ---- scan.c: JSON of a known form ----

@@ -40,6 +40,8 @@ static void record(Hunt *h)
     memcpy(h->best, s->choice, (size_t)p->n_nodes * sizeof *h->best);
     if (h->l.found)
         h->l.found(h->l.to, h->best, h->cost);
+    if (h->l.enough && h->cost <= *h->l.enough)
+        h->s->work_limit = 0;
 }
 
 static const double scales[] = {0, 0.25, 0.5, 1, 1, 2, 4};

@@ -24,6 +24,8 @@ enum { LAST_TURN = 1000000, LEAST_TURN = 1000 };
 
 // The part of the time limit after which only the certified bound is worked on.
 #define SEARCH_SHARE 0.95
+// The part of the gap within which a choice is as good as the bound: its search ends.
+#define NEAR 1e-3
 
 static bool is_large(const Chain *c)
 {
@@ -178,11 +180,13 @@ static void choices_search(Chain *c, int64_t turn)
 {
     const Problem *p = rest(c);
     int *choice = malloc((size_t)p->n_nodes * sizeof *choice + 1);
-    Wide cost;
+    Wide bound = c->answer->bound, cost;
+    Wide enough = bound - c->offset + (Wide)(NEAR * c->o->gap * fabs((double)bound));
+    Listener l = {chain_found, c, c->has_bound ? &enough : NULL};
 
     double began = phase_begin(c);
     if (choice && search(p, c->has_dual ? &c->dual : NULL, false, choice, &cost, c->o->seed,
-                         work_of(c, turn), &c->watch, (Listener){chain_found, c}))
+                         work_of(c, turn), &c->watch, l))
         chain_found(c, choice, cost);
     phase_end(c, PHASE_SEARCH, began);
     free(choice);
