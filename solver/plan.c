@@ -240,7 +240,8 @@ static void find_least(Finder *f, const bool *keep, const Answer *hiding)
 static void choose(Finder *f)
 {
     Planned *to = f->to;
-    int best = plan_choose(&f->q, f->g, f->m, f->o->program, f->choice, f->n_choices);
+    int best =
+        plan_choose(&f->q, f->g, f->m, f->o->program, f->o->solve.threads, f->choice, f->n_choices);
 
     for (int i = 0; i < f->n_choices; i++)
         if (f->choice[i].preset >= 0)

@@ -147,7 +147,7 @@ typedef struct PlanChoice {
 // The place of the choice whose program takes the shortest step, of n. A choice is tried if prices
 // don't say that it takes longer than the best so far; the first always is.
 int plan_choose(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,
-                PlanChoice *c, int n);
+                int threads, PlanChoice *c, int n);
 
 // ---- plan_report.c ----
 // Picoseconds of nodes, and of all that moves values.

@@ -1,5 +1,6 @@
 // Which of several plans takes the shortest step. Prices add up, and know nothing of what goes on
 // side by side; the program that a plan gives does (program_simulate).
+#include <pthread.h>
 #include <string.h>
 
 #include "solver/plan_build.h"
@@ -51,35 +52,97 @@ static double weight(const PlanChoice *c)
     return (c->fits ? 1 : 1 + UNFIT_PERCENT / 100.0) * (double)c->step;
 }
 
-// Is it one of those before?
-static bool is_known(const PlanProblem *q, PlanChoice *c, int i)
+// The place of an earlier one that is the same, or -1.
+static int same_before(const PlanProblem *q, const PlanChoice *c, int i)
 {
     for (int k = 0; k < i; k++)
-        if (!memcmp(c[i].choice, c[k].choice, (size_t)q->n_variables * sizeof *c[i].choice)) {
-            c[i].step = c[k].step;
-            return true;
-        }
-    return false;
+        if (!memcmp(c[i].choice, c[k].choice, (size_t)q->n_variables * sizeof *c[i].choice))
+            return k;
+    return -1;
+}
+
+static bool is_hopeless(const Chooser *x, const PlanChoice *c, const PlanChoice *best)
+{
+    return least_step(x, c) >= weight(best);
+}
+
+// What is tried, by a thread of its own or not.
+typedef struct Attempt {
+    const Chooser *x;
+    PlanChoice c;
+    Simulated s;
+    bool is_made;
+} Attempt;
+
+static void *attempt(void *to)
+{
+    Attempt *t = to;
+
+    t->is_made = try_choice(t->x, &t->c, &t->s);
+    return NULL;
+}
+
+// Tries c[i] and, by a second thread, c[j]; with j at the end that alone.
+static void attempt_both(const Chooser *x, const PlanChoice *c, int n, int i, int j, Attempt to[2])
+{
+    pthread_t other;
+
+    to[0] = (Attempt){.x = x, .c = c[i]};
+    to[1] = (Attempt){.x = x, .c = c[j < n ? j : i]};
+    bool is_apart = j < n && !pthread_create(&other, NULL, attempt, &to[1]);
+    attempt(&to[0]);
+    if (is_apart)
+        pthread_join(other, NULL);
+    else if (j < n)
+        attempt(&to[1]);
+}
+
+// The first from there on that is worth a try, as far as is known (best: NULL, nothing is).
+static int next_choice(const Chooser *x, const PlanChoice *c, int n, int from,
+                       const PlanChoice *best)
+{
+    int i = from;
+
+    while (i < n && (same_before(x->q, c, i) >= 0 || (best && is_hopeless(x, &c[i], best))))
+        i++;
+    return i;
+}
+
+// What came of a try counts as if all before it had been known when it began.
+static int take(const Chooser *x, PlanChoice *c, int i, const Attempt *t, int best)
+{
+    if (is_hopeless(x, &c[i], &c[best]))
+        return best;
+    c[i] = t->c;
+    return t->is_made && weight(&c[i]) < weight(&c[best]) ? i : best;
 }
 
 int plan_choose(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,
-                PlanChoice *c, int n)
+                int threads, PlanChoice *c, int n)
 {
     Chooser x = {q, g, m, o, 1};
     int best = 0;
-    Simulated s;
+    Attempt t[2];
 
     for (int i = 0; i < n; i++)
         choice_price(q, c[i].choice, &c[i].compute, &c[i].communication);
-    if (!try_choice(&x, &c[0], &s))
+    int j = threads > 1 ? next_choice(&x, c, n, 1, NULL) : n;
+    attempt_both(&x, c, n, 0, j, t);
+    if (!t[0].is_made)
         return 0;
+    c[0] = t[0].c;
     if (c[0].compute > 0)
-        x.fused = 1e12 * s.compute / (double)c[0].compute;
-    for (int i = 1; i < n; i++) {
-        bool is_hopeless = least_step(&x, &c[i]) >= weight(&c[best]);
-        if (!is_known(q, c, i) && !is_hopeless && try_choice(&x, &c[i], &s) &&
-            weight(&c[i]) < weight(&c[best]))
-            best = i;
+        x.fused = 1e12 * t[0].s.compute / (double)c[0].compute;
+    best = j < n ? take(&x, c, j, &t[1], best) : best;
+    for (int i = j < n ? j + 1 : 1; (i = next_choice(&x, c, n, i, &c[best])) < n; i = j + 1) {
+        j = threads > 1 ? next_choice(&x, c, n, i + 1, &c[best]) : n;
+        attempt_both(&x, c, n, i, j, t);
+        best = take(&x, c, i, &t[0], best);
+        best = j < n ? take(&x, c, j, &t[1], best) : best;
+        j = j < n ? j : i;
     }
+    for (int i = 1; i < n; i++)
+        if (same_before(q, c, i) >= 0)
+            c[i].step = c[same_before(q, c, i)].step;
     return best;
 }
