@@ -98,14 +98,14 @@ void ascent_raise(Ascent *s, bool has_prices, int64_t work, const Watch *w)
     ascent_settle(s, (Climb){FIRST_GAIN, 1, work, DBL_MAX, w});
 }
 
-Wide ascent(const Problem *p, Dual *dual, int64_t work, const Watch *w, Arena *a)
+Wide ascent(const Problem *p, bool is_rough, Dual *dual, int64_t work, const Watch *w, Arena *a)
 {
     if (!p->n_nodes) {
         *dual = (Dual){0};
         return 0;
     }
     Arena *own = arena_new();
-    Ascent *s = ascent_new(field_new(p, own), own);
+    Ascent *s = ascent_new(is_rough ? field_new_rough(p, own) : field_new(p, own), own);
     Dual found;
 
     s->chooses = s->f->n_slots > 0;

@@ -52,7 +52,7 @@ static bool is_enough(const Certify *c, Wide bound)
 static Wide bound_find(Certify *c, const Presolved *left, Dual *dual)
 {
     const Problem *q = &left->problem;
-    Wide bound = ascent(q, dual, TURN * problem_size(q), c->watch, c->arena);
+    Wide bound = ascent(q, false, dual, TURN * problem_size(q), c->watch, c->arena);
     const double *x;
 
     if (!c->has_engine || problem_pairs(q) > RELAX_PAIRS || is_enough(c, bound + left->offset))

@@ -132,7 +132,7 @@ static void work_core(Core *c)
     Arena *own = arena_new();
     int *original;
     Problem core = problem_restrict(c->p, c->keep, &original, own);
-    Ascent *s = ascent_new(field_new(&core, own), own);
+    Ascent *s = ascent_new(field_new_rough(&core, own), own);
     Dual dual;
 
     warm(c, s);
@@ -176,7 +176,7 @@ Wide core_ascent(const Problem *p, Dual *dual, Aim aim, uint64_t seed, const Wat
     Arena *own = arena_new();
     int n = p->first[p->n_nodes];
     Core c = {.p = p,
-              .whole = ascent_new(field_new(p, own), own),
+              .whole = ascent_new(field_new_rough(p, own), own),
               .lower = arena_array(own, double, n),
               .keep = arena_array(own, bool, n),
               .choice = arena_array(own, int, p->n_nodes),

@@ -25,7 +25,7 @@ typedef struct Dive {
 
 static Dive dive_new(const Problem *p, const Dual *dual, Arena *a)
 {
-    Dive d = {.p = p, .f = field_new(p, a)};
+    Dive d = {.p = p, .f = field_new_rough(p, a)};
 
     d.s = ascent_new(d.f, a);
     d.s->chooses = false;

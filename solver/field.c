@@ -67,31 +67,51 @@ static double penalty(const Problem *p)
     return power;
 }
 
+static double *matrix_image(const Field *f, int e, Arena *a)
+{
+    int64_t n = edge_pairs(f->p, e);
+    double *to = arena_array(a, double, n);
+
+    for (int64_t i = 0; i < n; i++)
+        to[i] = image(f->p->edge[e].cost[i], f->forbidden);
+    return to;
+}
+
+static float *rough_matrix(const Field *f, int e, Arena *a)
+{
+    int64_t n = edge_pairs(f->p, e);
+    float *to = arena_array(a, float, n);
+
+    for (int64_t i = 0; i < n; i++)
+        to[i] = (float)image(f->p->edge[e].cost[i], f->forbidden);
+    return to;
+}
+
 // The edges that share a matrix share its image too.
-static void copy_matrices(Field *f, Arena *a)
+static void copy_matrices(Field *f, bool is_rough, Arena *a)
 {
     const Problem *p = f->p;
     const Edge **order = arena_array(a, const Edge *, p->n_edges);
 
-    f->matrix = arena_array(a, double *, p->n_edges);
+    if (is_rough)
+        f->rough = arena_array(a, float *, p->n_edges);
+    else
+        f->matrix = arena_array(a, double *, p->n_edges);
     for (int e = 0; e < p->n_edges; e++)
         order[e] = &p->edge[e];
     if (p->n_edges)
         qsort(order, (size_t)p->n_edges, sizeof *order, by_matrix);
     for (int j = 0; j < p->n_edges; j++) {
-        int e = (int)(order[j] - p->edge);
-        if (j && order[j]->cost == order[j - 1]->cost) {
-            f->matrix[e] = f->matrix[order[j - 1] - p->edge];
-            continue;
-        }
-        int64_t n = edge_pairs(p, e);
-        f->matrix[e] = arena_array(a, double, n);
-        for (int64_t i = 0; i < n; i++)
-            f->matrix[e][i] = image(p->edge[e].cost[i], f->forbidden);
+        bool is_new = !j || order[j]->cost != order[j - 1]->cost;
+        int e = (int)(order[j] - p->edge), before = is_new ? -1 : (int)(order[j - 1] - p->edge);
+        if (is_rough)
+            f->rough[e] = is_new ? rough_matrix(f, e, a) : f->rough[before];
+        else
+            f->matrix[e] = is_new ? matrix_image(f, e, a) : f->matrix[before];
     }
 }
 
-static void copy_costs(Field *f, Arena *a)
+static void copy_costs(Field *f, bool is_rough, Arena *a)
 {
     const Problem *p = f->p;
     int n = p->first[p->n_nodes];
@@ -100,7 +120,7 @@ static void copy_costs(Field *f, Arena *a)
     f->cost = arena_array(a, double, n);
     for (int k = 0; k < n; k++)
         f->cost[k] = image(p->cost[k], f->forbidden);
-    copy_matrices(f, a);
+    copy_matrices(f, is_rough, a);
 }
 
 // ---- edges ----
@@ -215,18 +235,27 @@ static void copy_uses(Field *f, Arena *a)
     f->first_use[n] = n_uses;
 }
 
-Field *field_new(const Problem *p, Arena *a)
+enum { ROUGH_PAIRS = 250000 };  // of doubles they fill a cache of 2 MiB
+
+static Field *make(const Problem *p, bool is_rough, Arena *a)
 {
     Field *f = arena_array(a, Field, 1);
 
     f->p = p;
     for (int i = 0; i < p->n_nodes; i++)
         f->widest = n_alternatives(p, i) > f->widest ? n_alternatives(p, i) : f->widest;
-    copy_costs(f, a);
+    copy_costs(f, is_rough, a);
     link_nodes(f, a);
     find_slots(f, a);
     copy_uses(f, a);
     return f;
+}
+
+Field *field_new(const Problem *p, Arena *a) { return make(p, false, a); }
+
+Field *field_new_rough(const Problem *p, Arena *a)
+{
+    return make(p, problem_pairs(p) > ROUGH_PAIRS, a);
 }
 
 int field_slot(const Field *f, int time)
@@ -268,18 +297,24 @@ void field_held(const Field *f, const int *choice, double *held)
 void field_add_row(const Field *f, int node, Link l, int other, double sign, double *to)
 {
     int n = n_alternatives(f->p, node), n_other = n_alternatives(f->p, l.other);
-    const double *m = f->matrix[l.edge] + (l.is_a ? other : (int64_t)other * n);
+    int64_t first = l.is_a ? other : (int64_t)other * n;
     int stride = l.is_a ? n_other : 1;
 
-    for (int k = 0; k < n; k++)
-        to[k] += sign * m[(int64_t)k * stride];
+    for (int k = 0; k < n && f->rough; k++)
+        to[k] += sign * (double)f->rough[l.edge][first + (int64_t)k * stride];
+    for (int k = 0; k < n && !f->rough; k++)
+        to[k] += sign * f->matrix[l.edge][first + (int64_t)k * stride];
 }
 
 void field_pass(const Field *f, int node, Link l, const double *from, double *to)
 {
     int n = n_alternatives(f->p, node), n_other = n_alternatives(f->p, l.other);
 
-    if (l.is_a)
+    if (f->rough && l.is_a)
+        minplus_down_rough(f->rough[l.edge], n, n_other, from, to);
+    else if (f->rough)
+        minplus_across_rough(f->rough[l.edge], n_other, n, from, to);
+    else if (l.is_a)
         minplus_down(f->matrix[l.edge], n, n_other, from, to);
     else
         minplus_across(f->matrix[l.edge], n_other, n, from, to);

@@ -199,7 +199,8 @@ typedef struct Field {
     int widest;  // the most alternatives of a node
     double forbidden;
     double *cost;     // by alternative
-    double **matrix;  // by edge
+    double **matrix;  // by edge; NULL where there is …
+    float **rough;    // … this, which takes half the time to read
     int *first_link;  // [n_nodes + 1]
     Link *link;       // in the order of the edges
     int n_slots;
@@ -209,6 +210,9 @@ typedef struct Field {
 } Field;
 
 Field *field_new(const Problem *p, Arena *a);
+// The same with rough matrices, if they are too large for a cache: good for messages, of which any
+// prove a bound, and so for what needs no last digit of it.
+Field *field_new_rough(const Problem *p, Arena *a);
 int field_slot(const Field *f, int time);  // whose time this is, or the one before; may be -1
 // What the bytes of each alternative cost, at a price a byte for each slot. `sum`, of n_slots + 1,
 // is the prices added up.
@@ -224,14 +228,16 @@ void field_pass(const Field *f, int node, Link l, const double *from, double *to
 void minplus_down(const double *m, int n_a, int n_b, const double *v, double *out);
 // out[k] = min over l of m[k * n_b + l] + v[l]
 void minplus_across(const double *m, int n_a, int n_b, const double *v, double *out);
+void minplus_down_rough(const float *m, int n_a, int n_b, const double *v, double *out);
+void minplus_across_rough(const float *m, int n_a, int n_b, const double *v, double *out);
 // out[l] = the least of itself and v + row[l]
 void minplus_row(const int64_t *row, int n, int64_t v, int64_t *out);
 
 // ---- ascent.c: bounds of what is too large for an engine ----
 // Raises the bound of `dual` (empty, or of p) by at most `work` counted steps, and gives it. The
 // dual's arrays are then a's. A fraction of a second bounds a reduced problem of thousands of nodes
-// as well as its relaxation by an engine does, so this comes first.
-Wide ascent(const Problem *p, Dual *dual, int64_t work, const Watch *w, Arena *a);
+// as well as its relaxation by an engine does, so this comes first. is_rough: by rough matrices.
+Wide ascent(const Problem *p, bool is_rough, Dual *dual, int64_t work, const Watch *w, Arena *a);
 
 // ---- core.c: bounds and choices of what is too large for many sweeps ----
 typedef struct Aim {

@@ -127,7 +127,7 @@ Least least_peak(const Problem *p, int *choice, uint64_t seed, int64_t work, con
         find_low(&q, &dual, &least, choice, seed++, part / 2, w);
         r = q;
         leave_out(&r, least.is_found ? least.peak : all_bytes(p), a);
-        Wide bound = ascent(&r, &dual, part / 2, w, a);
+        Wide bound = ascent(&r, false, &dual, part / 2, w, a);
         if (bound > least.bound)
             least.bound = bound > INT64_MAX ? INT64_MAX : (int64_t)bound;
         if (least.bound == INT64_MAX || (least.is_found && least.peak <= least.bound))

@@ -167,9 +167,10 @@ static void bound_by_ascent(Chain *c, int64_t turn)
     const Answer *answer = c->answer;
     Aim aim = {answer->choice ? answer->cost - c->offset : WIDE_MOST, c->o->gap, CORE_MEMBERS};
     double began = phase_begin(c);
-    Wide bound = is_large(c) ? core_ascent(p, &c->dual, aim, c->o->seed, &c->watch,
-                                           (Listener){chain_found, c}, c->arena)
-                             : ascent(p, &c->dual, work_of(c, turn), &c->watch, c->arena);
+    Wide bound = is_large(c)
+                     ? core_ascent(p, &c->dual, aim, c->o->seed, &c->watch,
+                                   (Listener){chain_found, c}, c->arena)
+                     : ascent(p, c->o->is_quick, &c->dual, work_of(c, turn), &c->watch, c->arena);
     phase_end(c, PHASE_ASCENT, began);
     c->has_dual = true;
     keep_prices(c);
@@ -211,7 +212,7 @@ static void choices_and_bound(Chain *c)
     if (!is_apart)
         choices_search(c, c->turn);
     double began = phase_begin(c);
-    ascent(rest(c), &dual, work_of(c, c->turn), &c->watch, c->bounds);
+    ascent(rest(c), c->o->is_quick, &dual, work_of(c, c->turn), &c->watch, c->bounds);
     phase_end(c, PHASE_ASCENT, began);
     if (is_apart)
         pthread_join(searcher, NULL);

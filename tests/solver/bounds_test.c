@@ -22,11 +22,11 @@ static void bounds(void **state)
         Problem p = random_problem(seed, a);
         Best best = brute_force(&p);
         Dual dual = {0};
-        Wide once = ascent(&p, &dual, WORK / 10, &w, a);
+        Wide once = ascent(&p, false, &dual, WORK / 10, &w, a);
 
         assert_true(dual_bound(&p, &dual) == once);
         assert_true(!best.is_feasible || once <= best.cost);
-        Wide twice = ascent(&p, &dual, WORK, &w, a);
+        Wide twice = ascent(&p, false, &dual, WORK, &w, a);
         assert_true(dual_bound(&p, &dual) == twice);
         assert_true(twice >= once && (!best.is_feasible || twice <= best.cost));
         arena_free(a);
@@ -70,7 +70,7 @@ static void trees(void **state)
         p.limit = INT64_MAX;
         Best best = brute_force(&p);
         if (best.is_allowed && is_forest(&p)) {
-            double bound = (double)ascent(&p, &dual, WORK, &w, a), cost = (double)best.cost;
+            double bound = (double)ascent(&p, false, &dual, WORK, &w, a), cost = (double)best.cost;
             n_tight += bound >= cost - 1 - 1e-9 * (cost < 0 ? -cost : cost);
             n_trees++;
         }
@@ -94,7 +94,7 @@ static void searches(void **state)
         Wide cost, same;
         Dual dual = {0};
 
-        ascent(&p, &dual, WORK / 10, &w, a);
+        ascent(&p, false, &dual, WORK / 10, &w, a);
         bool is_found = search(&p, &dual, false, choice, &cost, seed, WORK, &w, (Listener){0});
         n_feasible += best.is_feasible;
         n_found += is_found;
@@ -176,7 +176,7 @@ static void branches(void **state)
         Heard heard = {&p};
         Wide cutoff = (Wide)1 << 80, bound = -cutoff;
         Dual dual = {0};
-        ascent(&p, &dual, WORK / 10, &w, a);
+        ascent(&p, false, &dual, WORK / 10, &w, a);
         Dual prices = dual_prices(&dual, a);
         bool is_done = branch_by_ascent(&p, seed % 2 ? &prices : NULL, cutoff, 1e-6, &bound, seed,
                                         20 * WORK, &w, (Listener){listen, &heard});

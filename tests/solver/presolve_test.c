@@ -68,7 +68,7 @@ static void fixes_only_what_costs_too_much(void **state)
         if (chance(&random, 50))
             dual = random_dual(&p, &random, 8, a);
         else
-            ascent(&p, &dual, 100000, &w, a);
+            ascent(&p, false, &dual, 100000, &w, a);
         check(seed, &p, &dual, best.cost + below(&random, 3) - (best.is_feasible ? 0 : 1), a);
         arena_free(a);
     }
