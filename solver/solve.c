@@ -391,7 +391,7 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
                  .floor = WIDE_MOST,
                  .watch = watch_start(SEARCH_SHARE * o->time_limit),
                  .dual = o->prices,
-                 .has_engine = !o->is_brief};
+                 .has_engine = !o->is_brief && !o->is_short};
     c->at[0] = arena_array(a, int, p->n_nodes);
     c->known = arena_array(a, int, p->n_nodes);
     if (o->start)
