@@ -207,21 +207,22 @@ static Spreading attempt(Job *j, int how, int64_t rows, int64_t limit, Spread *x
     return made;
 }
 
-// Plans with copies, under a limit that is lower than the memory by what the last arena was larger
-// than its rows.
+// Plans with copies, of fewer rows by what the last arena was larger than the memory: at first of a
+// little fewer, as arenas don't follow rows closely.
 static Spreading find_within(Job *j, Spread *best)
 {
-    enum { TRIES = 2 };
-    int64_t memory = j->wish.memory, beyond = 0;
+    enum { TRIES = 3, STEPS = 32 };
+    int64_t memory = j->wish.memory, rows = memory;
 
-    for (int i = 0; i < TRIES && beyond < memory; i++) {
+    for (int i = 0; i < TRIES && rows > 0; i++) {
         Spread x;
-        Spreading made = attempt(j, COPIES | ALONE, memory - beyond, memory, &x, best);
+        Spreading made = attempt(j, COPIES | ALONE, rows, memory, &x, best);
         if (made != SPREAD_DONE)
             return made == SPREAD_NOTHING ? SPREAD_DONE : made;
         if (x.program->arena_bytes <= memory || x.planned.answer.outcome == OUTCOME_INFEASIBLE)
             break;
-        beyond = x.program->arena_bytes - x.planned.answer.peak;
+        int64_t beyond = x.program->arena_bytes - memory, step = memory / STEPS;
+        rows = x.planned.answer.peak - (i || beyond < step ? beyond : step);
     }
     return SPREAD_DONE;
 }
@@ -302,9 +303,8 @@ static Spreading find_quicker(Job *j, bool is_tight, Spread *best)
     return made == SPREAD_NOTHING ? SPREAD_DONE : made;
 }
 
-// Mostly there is memory enough: the first search counts no copies. Otherwise what takes the least
-// is there for whatever nothing else fits, and may be cheaper too, as rows with copies say too much
-// rather than too little.
+// Mostly there is memory enough: the first search counts no copies. Rows with copies say too much
+// rather than too little: what takes the least is there for whatever nothing else fits.
 static Spreading find(Job *j, Spread *best)
 {
     int64_t memory = j->wish.memory;
@@ -316,15 +316,17 @@ static Spreading find(Job *j, Spread *best)
         return made;
     if (first.program->arena_bytes <= memory)
         return find_quicker(j, false, best);
-    made = find_least(j, &least, best);
+    if (is_found(first.planned.answer.outcome))
+        made = find_within(j, best);
+    if (made == SPREAD_DONE && best->program->arena_bytes > memory)
+        made = find_least(j, &least, best);
     if (made != SPREAD_DONE)
         return made;
-    if (least.program->arena_bytes > memory) {
+    if (best->program->arena_bytes > memory) {
         *best = least;
         return SPREAD_INFEASIBLE;
     }
-    made = find_within(j, best);
-    return made == SPREAD_DONE ? find_quicker(j, true, best) : made;
+    return find_quicker(j, true, best);
 }
 
 static void say_infeasible(const Job *j, const Spread *s)
