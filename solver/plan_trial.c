@@ -9,6 +9,7 @@
 typedef struct Trial {
     Preset preset;
     bool *keep;  // the alternatives that it leaves
+    int n_kept;
     int within;  // a trial that leaves these too, and is of no other; -1: none
     bool is_done;
     Answer answer;
@@ -19,7 +20,8 @@ typedef struct Trials {
     const Finder *f;
     int n;
     Trial *trial;
-    atomic_int *next;  // that nobody has begun with
+    int order[MOST_PRESETS];
+    atomic_int *next;  // in that order, that nobody has begun with
     Arena *arena;
 } Trials;
 
@@ -30,8 +32,12 @@ static int trials_of(const Finder *f, Trial to[MOST_PRESETS])
 
     for (int i = 0; i < all; i++) {
         bool *keep = arena_array(f->own, bool, f->n);
-        if (keep_preset(f, &preset[i], keep, &idle))
-            to[n++] = (Trial){.preset = preset[i], .keep = keep, .within = -1};
+        if (!keep_preset(f, &preset[i], keep, &idle))
+            continue;
+        to[n] = (Trial){.preset = preset[i], .keep = keep, .within = -1};
+        for (int k = 0; k < f->n; k++)
+            to[n].n_kept += keep[k];
+        n++;
     }
     return n;
 }
@@ -64,7 +70,7 @@ static void *try_some(void *trials)
 
     f.arena = f.own = t->arena;
     for (int i; (i = atomic_fetch_add(t->next, 1)) < t->n;) {
-        Trial *x = &t->trial[i];
+        Trial *x = &t->trial[t->order[i]];
         bool is_ready = x->within < 0 || t->trial[x->within].is_done;
         if (!x->is_done && is_ready)
             x->answer = solve_kept(&f, &f.q.problem, x->keep, &(Answer){0}, true);
@@ -72,12 +78,25 @@ static void *try_some(void *trials)
     return NULL;
 }
 
+// The longest first, so that threads end together.
+static void order_trials(const Trial *t, int n, int *order)
+{
+    for (int i = 0; i < n; i++) {
+        int k = i;
+        for (; k && t[order[k - 1]].n_kept < t[i].n_kept; k--)
+            order[k] = order[k - 1];
+        order[k] = i;
+    }
+}
+
 static void try_all(Finder *f, Trial *t, int n)
 {
     atomic_int next = 0;
     pthread_t other;
-    Trials all = {f, n, t, &next, f->own}, apart = all;
+    Trials all = {.f = f, .n = n, .trial = t, .next = &next, .arena = f->own}, apart;
 
+    order_trials(t, n, all.order);
+    apart = all;
     apart.arena = f->beside;
     bool is_apart = f->o->solve.threads > 1 && !pthread_create(&other, NULL, try_some, &apart);
     try_some(&all);
