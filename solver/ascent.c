@@ -1,8 +1,6 @@
 // Lower bounds: the costs of the edges are moved to the nodes and on by sequential tree-reweighted
 // message passing (TRW-S: Kolmogorov, "Convergent tree-reweighted message passing for energy
 // minimization", PAMI 2006). No step lowers the bound.
-#include <float.h>
-
 #include "solver/ascent.h"
 
 static int n_of(const Ascent *s, int node) { return n_alternatives(s->f->p, node); }
@@ -44,18 +42,12 @@ double ascent_gather(const Ascent *s, int i, double *into)
 {
     const Field *f = s->f;
     int n = n_of(s, i);
-    double least = DBL_MAX;
 
     for (int k = 0; k < n; k++)
         into[k] = f->cost[f->p->first[i] + k] + s->rent[f->p->first[i] + k];
-    for (int j = f->first_link[i]; j < f->first_link[i + 1]; j++) {
-        const double *m = ascent_message(s, i, f->link[j]);
-        for (int k = 0; k < n; k++)
-            into[k] += m[k];
-    }
-    for (int k = 0; k < n; k++)
-        least = into[k] < least ? into[k] : least;
-    return least;
+    for (int j = f->first_link[i]; j < f->first_link[i + 1]; j++)
+        row_add(ascent_message(s, i, f->link[j]), n, into);
+    return row_least(into, n);
 }
 
 // Which part of a node's cost each edge ahead takes on.

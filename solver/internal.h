@@ -232,6 +232,10 @@ void minplus_down_rough(const float *m, int n_a, int n_b, const double *v, doubl
 void minplus_across_rough(const float *m, int n_a, int n_b, const double *v, double *out);
 // out[l] = the least of itself and v + row[l]
 void minplus_row(const int64_t *row, int n, int64_t v, int64_t *out);
+void row_add(const double *row, int n, double *to);
+double row_least(const double *row, int n);
+// Takes the mark (-1; 0 is none) from all that is more than `most`.
+void most_mark(const int64_t *x, int n, int64_t most, int64_t *mark);
 
 // ---- ascent.c: bounds of what is too large for an engine ----
 // Raises the bound of `dual` (empty, or of p) by at most `work` counted steps, and gives it. The

@@ -11,6 +11,8 @@
 #define WIDEST
 #endif
 
+enum { LANES = 8 };
+
 #define NUMBER double
 #define DOWN minplus_down
 #define ACROSS minplus_across
@@ -30,4 +32,34 @@ WIDEST void minplus_row(const int64_t *restrict row, int n, int64_t v, int64_t *
         int64_t x = v + row[l];
         out[l] = x < out[l] ? x : out[l];
     }
+}
+
+WIDEST void row_add(const double *restrict row, int n, double *restrict to)
+{
+    for (int i = 0; i < n; i++)
+        to[i] += row[i];
+}
+
+WIDEST double row_least(const double *row, int n)
+{
+    double best[LANES], least = DBL_MAX;
+    int i = 0;
+
+    for (int j = 0; j < LANES; j++)
+        best[j] = DBL_MAX;
+    for (; i + LANES <= n; i += LANES)
+#pragma GCC unroll 1  // or it isn't made of vectors
+        for (int j = 0; j < LANES; j++)
+            best[j] = row[i + j] < best[j] ? row[i + j] : best[j];
+    for (; i < n; i++)
+        least = row[i] < least ? row[i] : least;
+    for (int j = 0; j < LANES; j++)
+        least = best[j] < least ? best[j] : least;
+    return least;
+}
+
+WIDEST void most_mark(const int64_t *restrict x, int n, int64_t most, int64_t *restrict mark)
+{
+    for (int i = 0; i < n; i++)
+        mark[i] &= x[i] > most ? 0 : -1;
 }

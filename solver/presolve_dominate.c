@@ -21,8 +21,9 @@ typedef struct Look {
     Vertex *v;
     int n;
     View *view;
-    // What each place costs where the neighbours choose in one way or another: [place][SCREENS].
+    // What each place costs where the neighbours choose in one way or another: [SCREENS][place].
     int64_t *screen;
+    int64_t *passes;      // by place: what no screen tells from a place that it may replace
     int n_screens, last;  // last: the one that was written last
     int *way;             // by tie: the neighbour's choice
 } Look;
@@ -48,12 +49,13 @@ static View view_of(const Net *g, const Tie *e, int side, Arena *a)
 // Writes screen j from the way at hand.
 static void screen_write(Look *o, int j)
 {
-    for (int k = 0; k < o->v->k; k++) {
-        int64_t sum = o->v->cost[k];
-        for (int i = 0; i < o->n; i++)
-            sum = cost_add(sum,
-                           o->view[i].cost[(size_t)k * (size_t)o->view[i].n + (size_t)o->way[i]]);
-        o->screen[(size_t)k * SCREENS + (size_t)j] = sum;
+    int64_t *sum = o->screen + (size_t)j * (size_t)o->v->k;
+
+    memcpy(sum, o->v->cost, (size_t)o->v->k * sizeof *sum);
+    for (int i = 0; i < o->n; i++) {
+        const int64_t *cost = o->view[i].cost + o->way[i];
+        for (int k = 0; k < o->v->k; k++, cost += o->view[i].n)
+            sum[k] = cost_add(sum[k], *cost);
     }
 }
 
@@ -70,6 +72,7 @@ static Look look(Net *g, int node, Arena *a)
     o.n = to;
     o.view = arena_array(a, View, to);
     o.screen = arena_array(a, int64_t, (size_t)v->k * SCREENS);
+    o.passes = arena_array(a, int64_t, v->k);
     o.way = arena_array(a, int, to);
     for (int i = 0; i < to; i++) {
         const Tie *e = &g->tie[v->edge[i]];
@@ -112,22 +115,26 @@ static int64_t most_added(const View *w, int q, int p, int *at)
     return most;
 }
 
-static bool passes(const Look *o, int q, int p)
+// Which places no screen tells from p.
+static void pass_all(Look *o, int p)
 {
-    const int64_t *x = o->screen + (size_t)q * SCREENS, *y = o->screen + (size_t)p * SCREENS;
+    int k = o->v->k;
 
+    for (int q = 0; q < k; q++)
+        o->passes[q] = -1;
     for (int j = 0; j < o->n_screens; j++)
-        if (x[j] > y[j])
-            return false;
-    return true;
+        most_mark(o->screen + (size_t)j * (size_t)k, k, o->screen[j * k + p], o->passes);
 }
 
-// The way at hand tells two places apart that no screen did.
-static bool screen_add(Look *o)
+// The way at hand tells p from a place that no screen did.
+static bool screen_add(Look *o, int p)
 {
+    int k = o->v->k;
+
     o->last = o->last + 1 < SCREENS ? o->last + 1 : FIRST_SCREENS;
     o->n_screens += o->n_screens < SCREENS;
     screen_write(o, o->last);
+    most_mark(o->screen + (size_t)o->last * (size_t)k, k, o->screen[o->last * k + p], o->passes);
     return false;
 }
 
@@ -136,17 +143,17 @@ static bool replaces(Look *o, int q, int p)
 {
     int64_t sum = o->v->cost[q] - o->v->cost[p];
 
-    if (!passes(o, q, p) || !holds_no_more(o->v, q, p))
+    if (!holds_no_more(o->v, q, p))
         return false;
     for (int i = 0; i < o->n; i++) {
         int64_t most = most_added(&o->view[i], q, p, &o->way[i]);
         if (is_forbidden(most))
-            return screen_add(o);
+            return screen_add(o, p);
         if (most == -COST_FORBIDDEN)
             return true;  // p has no partner left
         sum += most;
     }
-    return sum < 0 || (sum == 0 && q < p) || (sum > 0 && screen_add(o));
+    return sum < 0 || (sum == 0 && q < p) || (sum > 0 && screen_add(o, p));
 }
 
 static bool dominate(Net *g, int node)
@@ -156,10 +163,12 @@ static bool dominate(Net *g, int node)
     Vertex *v = o.v;
     bool changed = false;
 
-    for (int p = 0; p < v->k; p++)
+    for (int p = 0; p < v->k; p++) {
+        pass_all(&o, p);
         for (int q = 0; q < v->k && !v->is_dead[p]; q++)
-            if (q != p && !v->is_dead[q] && replaces(&o, q, p))
+            if (o.passes[q] && q != p && !v->is_dead[q] && replaces(&o, q, p))
                 changed = v->is_dead[p] = true;
+    }
     if (changed)
         vertex_compact(g, node);
     arena_free(a);
@@ -268,6 +277,14 @@ static bool eliminate(Net *g, int node)
     return true;
 }
 
+// Has it one neighbour at most? Then it goes as it is.
+static bool is_leaf(const Net *g, int node)
+{
+    int tie[3];
+
+    return ties_of(g, node, tie) < 2 && use_is_flat(&g->node[node]);
+}
+
 bool net_dominate(Net *g)
 {
     bool changed = false;
@@ -277,7 +294,7 @@ bool net_dominate(Net *g)
         if (v->state != LIVE || !v->is_dirty)
             continue;
         v->is_dirty = false;
-        changed |= !g->replay && dominate(g, i);
+        changed |= !g->replay && v->k > 1 && !is_leaf(g, i) && dominate(g, i);
         changed |= eliminate(g, i);
     }
     return changed;
