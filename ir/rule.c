@@ -64,9 +64,12 @@ void rule_elementwise(const Graph *g, const Node *n, Rule *r)
 {
     Text t = {0};
 
-    for (int i = 0; i < n->n_in; i++)
-        text_printf(&t, "%s%.*s", i ? "," : "", in(g, n, i)->rank, letters);
-    text_printf(&t, "->%.*s", out(g, n)->rank, letters);
+    for (int i = 0; i < n->n_in; i++) {
+        text_put(&t, ",", i > 0);
+        text_put(&t, letters, (size_t)in(g, n, i)->rank);
+    }
+    text_put(&t, "->", 2);
+    text_put(&t, letters, (size_t)out(g, n)->rank);
     rule_set(g, n, r, t.s);
     text_free(&t);
 }
