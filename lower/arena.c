@@ -108,13 +108,6 @@ static int by_size(const void *a, const void *b)
     return x->buffer - y->buffer;
 }
 
-static int by_offset(const void *a, const void *b)
-{
-    const Buffer *x = *(Buffer *const *)a, *y = *(Buffer *const *)b;
-
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
 // The lowest place from `base` on where `b` meets none of `placed` (sorted by offset) in its time.
 static int64_t first_fit(const Buffer *b, Buffer *const *placed, int n, int64_t base)
 {
@@ -132,6 +125,16 @@ static int64_t first_fit(const Buffer *b, Buffer *const *placed, int n, int64_t 
     return at;
 }
 
+// Into those that are placed, in the order of offsets.
+static void insert(Buffer *b, Buffer **placed, int n)
+{
+    while (n && placed[n - 1]->offset > b->offset) {
+        placed[n] = placed[n - 1];
+        n--;
+    }
+    placed[n] = b;
+}
+
 // Largest first, each in the lowest place that is free for its time. Returns the end.
 static int64_t pack(Program *p, int set, int64_t base)
 {
@@ -147,8 +150,7 @@ static int64_t pack(Program *p, int set, int64_t base)
     for (int i = 0; i < n; i++) {
         Buffer *b = &p->buffers[key[i].buffer];
         b->offset = first_fit(b, placed, n_placed, base);
-        placed[n_placed++] = b;
-        qsort(placed, (size_t)n_placed, sizeof *placed, by_offset);
+        insert(b, placed, n_placed++);
         if (b->offset + b->bytes > end)
             end = b->offset + b->bytes;
     }
