@@ -7,7 +7,6 @@
 
 enum {
     INLINE = 76,       // characters of an expression that is put into its only reader
-    DEAR = 10,         // flops that take longer than to store a float and to read it from the cache
     MOST_KEPT = 8192,  // elements of a row
 };
 

@@ -5,6 +5,8 @@
 
 #include "generator/walk.h"
 
+enum { DEAR = 10 };  // flops that take longer than to store a float and to read it from the cache
+
 typedef struct Body {
     Gen *g;
     const Item *it;

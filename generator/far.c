@@ -47,11 +47,19 @@ void find_far(Body *b)
     }
 }
 
-bool has_cold(const Body *b)
+static bool is_dear_turn(const Body *b)
+{
+    for (int i = 0; i < b->it->n_nodes; i++)
+        if (b->is_asked[i] && b->g->s->g->nodes[b->it->nodes[i]].op->flops >= DEAR)
+            return true;
+    return false;
+}
+
+bool has_slow(const Body *b)
 {
     for (int k = 0; k < b->it->n_in; k++)
         if (b->is_cold[k] && is_used(b, k))
-            return true;
+            return is_dear_turn(b);
     return false;
 }
 
@@ -65,12 +73,19 @@ bool has_far(const Body *b)
 
 void print_calls(Body *b, int indent)
 {
+    bool is_slow = has_slow(b);
+    Text line = {0};
+
     for (int k = 0; k < b->it->n_in; k++)
         if (b->is_cold[k] && is_used(b, k)) {
-            text_printf(&b->text, "%*srt_prefetch(x%d + end, %d);\n", indent, "", k,
-                        RUN * dtype_size(value_at(b, k)->dtype));
+            if (is_slow)
+                text_printf(&line, "%srt_prefetch(x%d + end, %d)", line.n ? ", " : "", k,
+                            RUN * dtype_size(value_at(b, k)->dtype));
             b->is_cold[k] = false;
         }
+    if (line.n)
+        print_wrapped(&b->text, indent, arena_string(b->g->arena, "%s;", line.s));
+    text_free(&line);
 }
 
 void print_far(Body *b)

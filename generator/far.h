@@ -11,11 +11,15 @@ enum { RUN = 256, LONG = 1024 };  // neighbours that are summed, or put, at once
 // other, not read again by later turns, and not in a cache already.
 void find_far(Body *b);
 
-// Has the turn being printed cold inputs, far results?
-bool has_cold(const Body *b);
+// Has the turn being printed slow inputs: cold ones, and too much to compute to ask for them in
+// time?
+bool has_slow(const Body *b);
+
+// Has it far results?
 bool has_far(const Body *b);
 
-// Calls for the run of each cold input that lies behind this one. Later turns find it in a cache.
+// Calls, where it has slow ones, for the run of each that lies behind this one. Later turns find it
+// in a cache.
 void print_calls(Body *b, int indent);
 
 // The arrays of far results.

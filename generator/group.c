@@ -155,7 +155,7 @@ static void print_inner(Body *b, int indent)
 
     print_pointers(b, indent);
     snprintf(length, sizeof length, "%" PRId64, n);
-    if (n <= LONG || !(has_sum || has_cold(b) || has_far(b))) {
+    if (n <= LONG || !(has_sum || has_slow(b) || has_far(b))) {
         print_loop(b, indent, "0", length);
         print_puts(b, indent, "", length);
         return;
@@ -175,7 +175,7 @@ static void print_flat(Body *b)
     print_pointers(b, 4);
     print_far(b);
     text_printf(&b->text, "\n");
-    if (has_far(b))
+    if (has_slow(b) || has_far(b))
         print_runs(b, 4, "first", "last");
     else
         print_loop(b, 4, "first", "last");
