@@ -171,21 +171,28 @@ static Spreading make(Job *j, const PlanOptions *wish, int64_t memory, Spread *t
     return SPREAD_DONE;
 }
 
+static bool fits(const Spread *s, int64_t memory) { return s->program->arena_bytes <= memory; }
+
 // Takes what fits and is faster. Presets and bounds are those of the first search, whose limit was
-// the memory itself.
+// the memory itself; the cost is the least of all that fit.
 static void take(const Spread *x, Spread *best, int64_t memory)
 {
-    Spread y = *x;
-    Answer *a = &y.planned.answer;
+    Wide bound = best->planned.answer.bound, cost = x->planned.answer.cost;
+    Answer *a = &best->planned.answer;
 
-    if (x->program->arena_bytes > memory ||
-        (best->program->arena_bytes <= memory && x->step.seconds >= best->step.seconds))
+    if (!fits(x, memory))
         return;
-    memcpy(y.planned.preset, best->planned.preset, sizeof y.planned.preset);
-    y.planned.n_presets = best->planned.n_presets;
-    y.planned.least = best->planned.least;
-    a->bound = a->cost > best->planned.answer.bound ? best->planned.answer.bound : a->cost;
-    *best = y;
+    if (fits(best, memory) && a->cost < cost)
+        cost = a->cost;
+    if (!fits(best, memory) || x->step.seconds < best->step.seconds) {
+        Spread y = *x;
+        memcpy(y.planned.preset, best->planned.preset, sizeof y.planned.preset);
+        y.planned.n_presets = best->planned.n_presets;
+        y.planned.least = best->planned.least;
+        *best = y;
+    }
+    a->cost = cost;
+    a->bound = cost > bound ? bound : cost;
 }
 
 // What a search counts, and how much it looks at.
