@@ -12,17 +12,6 @@ static int64_t row_of(const RtGather *p, const void *index, int64_t r)
     return at < 0 ? -1 : slice * p->n + at;
 }
 
-// Copies a row, or zeros if `from` is NULL, and calls meanwhile for the one that comes soon.
-static void put_row(char *to, const char *from, const char *soon, int64_t bytes, bool is_far)
-{
-    for (int64_t i = 0; i < bytes; i += RT_PIECE) {
-        int64_t n = rt_least(RT_PIECE, bytes - i);
-        if (soon)
-            rt_prefetch(soon + i, n);
-        rt_put(to + i, from ? from + i : NULL, n, is_far);
-    }
-}
-
 void rt_gather(Rt *rt, const RtGather *p, void *y, const void *table, const void *index)
 {
     int64_t bytes = p->inner * rt_type_bytes(p->type), rows = p->batch * p->outer * p->index;
@@ -34,8 +23,10 @@ void rt_gather(Rt *rt, const RtGather *p, void *y, const void *table, const void
         for (int64_t r = 0; r < rows; r++) {
             int64_t at = row_of(p, index, r),
                     soon = r + RT_AHEAD < rows ? row_of(p, index, r + RT_AHEAD) : -1;
-            put_row((char *)y + r * bytes, at < 0 ? NULL : (const char *)table + at * bytes,
-                    soon < 0 ? NULL : (const char *)table + soon * bytes, bytes, is_far);
+            if (soon >= 0)
+                rt_prefetch((const char *)table + soon * bytes, rt_least(bytes, RT_HEAD));
+            rt_put((char *)y + r * bytes, at < 0 ? NULL : (const char *)table + at * bytes, bytes,
+                   is_far);
         }
         rt_far_done();
     }

@@ -45,9 +45,9 @@ static inline int64_t rt_index(const RtGather *p, const void *index, int64_t i)
     return x >= p->offset && x - p->offset < p->n ? x - p->offset : -1;
 }
 
-// Rows that an index names are RT_AHEAD rows before they are read called for, as the machine sees
-// no order in an index, and RT_PIECE bytes at a time: in a burst they would keep others waiting.
-enum { RT_AHEAD = 1, RT_PIECE = 512 };
+// Of rows that an index names, the first RT_HEAD bytes are called for RT_AHEAD rows before they are
+// read: the machine sees no order in an index, but that of a row once it has begun.
+enum { RT_AHEAD = 2, RT_HEAD = 512 };
 
 // Zeros where `from` is NULL. What is far others see after rt_far_done.
 static inline void rt_put(void *to, const void *from, int64_t bytes, bool is_far)

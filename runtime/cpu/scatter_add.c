@@ -6,7 +6,10 @@
 
 #include "runtime/cpu/internal.h"
 
-enum { COLUMNS = 64 };  // of a part, at least
+enum {
+    COLUMNS = 64,  // of a part, at least
+    PIECE = 1024,  // bytes of a row that are added up at once
+};
 
 // The index of one batch by rows of the table: the segment of row r ends at end[r] of `order` and
 // begins where the one before ends.
@@ -121,14 +124,15 @@ typedef struct Rows {
     int64_t bytes;  // of one
     const int64_t *order;
     int64_t last;
-    bool is_far;  // where they are added
+    int64_t first;  // byte of each that is added
+    bool is_far;    // where they are added
 } Rows;
 
-// A piece of the k-th row; calls for that of the row RT_AHEAD rows after it.
+// A piece of the k-th row; where it is the first, calls for the head of the row RT_AHEAD after it.
 static const char *piece_at(const Rows *x, int64_t k, int64_t at, int64_t bytes)
 {
-    if (k + RT_AHEAD < x->last)
-        rt_prefetch(x->row + x->order[k + RT_AHEAD] * x->bytes + at, bytes);
+    if (at == x->first && k + RT_AHEAD < x->last)
+        rt_prefetch(x->row + x->order[k + RT_AHEAD] * x->bytes + at, rt_least(bytes, RT_HEAD));
     return x->row + x->order[k] * x->bytes + at;
 }
 
@@ -137,7 +141,7 @@ static const char *piece_at(const Rows *x, int64_t k, int64_t at, int64_t bytes)
 static void make_piece(const Rows *x, char *to, const char *onto, int64_t k, int64_t end,
                        int64_t at, int64_t bytes)
 {
-    char sum[RT_PIECE], *y = x->is_far ? sum : to;
+    char sum[PIECE], *y = x->is_far ? sum : to;
     const char *first = onto || k == end ? onto : piece_at(x, k++, at, bytes);
 
     if (k == end) {
@@ -162,9 +166,9 @@ static void make_part(const Segments *s, const Rows *x, const Part *a, char *tab
     for (int64_t r = a->row; r < a->row_end; r++) {
         if (table == onto && begin_of(s, r) == s->end[r])
             continue;
-        for (int64_t at = a->byte; at < a->byte_end; at += RT_PIECE)
+        for (int64_t at = a->byte; at < a->byte_end; at += PIECE)
             make_piece(x, table + r * x->bytes + at, onto ? onto + r * x->bytes + at : NULL,
-                       begin_of(s, r), s->end[r], at, rt_least(RT_PIECE, a->byte_end - at));
+                       begin_of(s, r), s->end[r], at, rt_least(PIECE, a->byte_end - at));
     }
 }
 
@@ -189,6 +193,7 @@ static void add_batch(Rt *rt, const RtGather *p, const Segments *s, char *table,
                       .bytes = row,
                       .order = s->order,
                       .last = begin_of(s, a.row_end),
+                      .first = a.byte,
                       .is_far = is_far};
         make_part(s, &added, &a, table + o * p->n * row, onto ? onto + o * p->n * row : NULL);
         rt_far_done();
