@@ -1,4 +1,5 @@
 // What convolution's weights get of its result's gradient.
+#include "runtime/cpu/conv_matrix.h"
 #include "runtime/cpu/conv_product.h"
 #include "runtime/cpu/depthwise.h"
 #include "runtime/cpu/onednn.h"
@@ -7,6 +8,8 @@ void rt_conv_weight_grad_init(Rt *rt, int kernel, const RtConv *p)
 {
     if (rt_depthwise_fits(p))
         rt_depthwise_prepare(rt, kernel, p);
+    else if (rt_conv_matrix_fits(p))
+        rt_conv_matrix_prepare(rt, kernel, p);
     else if (rt_conv_product_fits(p))
         rt_conv_product_prepare(rt, kernel, p);
     else

@@ -112,9 +112,13 @@ static bool is_ours(const RtConv *p)
     int64_t size = p->window.size[p->window.n - 1];
     bool is_depthwise = p->groups == p->c && p->groups == p->o && p->c >= 16;
     bool is_product = p->groups == 1 && p->c >= 32 && p->c % 8 == 0 && p->o >= 32;
+    bool is_matrix = p->groups == 1 && p->c > p->o && p->o > 1;
 
+    for (int i = 0; i < p->window.n; i++)
+        is_matrix &= p->window.size[i] == 1 && p->window.stride[i] == 1 && p->window.low[i] == 0;
     return p->x_last && p->y_last &&
-           ((is_depthwise && (size == 5 || size == 7)) || (is_product && p->o % 32 == 0));
+           ((is_depthwise && (size == 5 || size == 7)) || (is_product && p->o % 32 == 0) ||
+            is_matrix);
 }
 
 static void check(Random *r, const RtConv *p)
@@ -210,7 +214,8 @@ static void test_kinds(void **state)
     static const int64_t kinds[][6] = {
         {8, 3, 16, 1, 7, 2},   {2, 64, 64, 1, 1, 1},  {2, 33, 17, 1, 3, 1},  {3, 24, 24, 24, 3, 1},
         {2, 40, 40, 40, 5, 2}, {3, 21, 21, 21, 5, 1}, {1, 16, 16, 16, 7, 2}, {2, 72, 72, 72, 3, 2},
-        {1, 3, 48, 1, 16, 16}, {9, 1, 1, 1, 1, 1}};  // n c o groups size stride
+        {1, 3, 48, 1, 16, 16}, {9, 1, 1, 1, 1, 1},    {2, 75, 20, 1, 1, 1},  {1, 1100, 33, 1, 1, 1},
+        {3, 40, 21, 1, 1, 2}};  // n c o groups size stride
     Random r = {2};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
