@@ -48,6 +48,11 @@ typedef struct Climb {
 
 // Sweeps at the same prices until they give little.
 void ascent_settle(Ascent *s, Climb c);
+// … with momentum: each pair of sweeps begins farther on in the direction of the one before
+// (Nesterov 1983; begun anew where the bound falls, as in O'Donoghue and Candès, "Adaptive restart
+// for accelerated gradient schemes", 2015), as any messages are as good to begin with. What was the
+// best before, and `lower`, go.
+void ascent_hasten(Ascent *s, Climb c);
 // Better and better prices, from the best ones, which it goes back to.
 void ascent_climb(Ascent *s, Climb c);
 void ascent_keep(Ascent *s);  // takes the present state for the best

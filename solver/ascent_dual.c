@@ -87,7 +87,7 @@ void ascent_warm(Ascent *s, const Dual *d)
 void ascent_raise(Ascent *s, bool has_prices, int64_t work, const Watch *w)
 {
     if (!s->f->n_slots) {
-        ascent_settle(s, (Climb){.work = work, .enough = DBL_MAX, .watch = w, .little = STILL});
+        ascent_hasten(s, (Climb){.work = work, .enough = DBL_MAX, .watch = w, .little = STILL});
         return;
     }
     // Prices that are known wait for messages that go with them.

@@ -3,6 +3,7 @@
 // held too much, from the best prices until now.
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "solver/ascent.h"
@@ -17,6 +18,7 @@ enum {
 static const double LAST_GAIN = 1e-6, SHORTER = 0.7;  // of the bound
 static const double WEIGHT = 0.1;                     // of the last choice in the mean
 static const double SETTLED = 1e-5;                   // two sweeps that give less are the last
+static const double MOST_HASTE = 0.8;                 // of the last way of messages, once more
 
 void ascent_keep(Ascent *s)
 {
@@ -117,6 +119,50 @@ void ascent_settle(Ascent *s, Climb c)
     for (double before = twice(s); goes_on(s, c); before = s->bound)
         if (twice(s) - before <= little * fabs(before))
             return;
+}
+
+// From the best messages on by a part of the way from those before to these.
+static void go_on(Ascent *s, const double *before, double part)
+{
+    int64_t n = s->first_message[s->f->p->n_edges];
+
+    for (int64_t i = 0; i < n; i++)
+        s->message[i] = s->best_message[i] + part * (s->best_message[i] - before[i]);
+}
+
+static void hasten(Ascent *s, Climb c, double *before)
+{
+    size_t bytes = (size_t)s->first_message[s->f->p->n_edges] * sizeof *before;
+    double little = c.little > 0 ? c.little : SETTLED, gain = DBL_MAX;
+
+    twice(s);
+    ascent_keep(s);
+    for (int t = 0; goes_on(s, c) && gain > little * fabs(s->best);) {
+        double part = t < 2 ? 0 : (t - 1) / (t + 2.0);
+        go_on(s, before, part < MOST_HASTE ? part : MOST_HASTE);
+        if (twice(s) > s->best) {
+            gain = s->bound - s->best;
+            memcpy(before, s->best_message, bytes);
+            ascent_keep(s);
+            t++;
+        } else {  // too far: again without haste
+            gain = t ? gain : 0;
+            t = 0;
+        }
+    }
+    memcpy(s->message, s->best_message, bytes);
+    s->bound = s->best;
+}
+
+void ascent_hasten(Ascent *s, Climb c)
+{
+    double *before = calloc((size_t)s->first_message[s->f->p->n_edges] + 1, sizeof *before);
+
+    if (before)
+        hasten(s, c, before);
+    else
+        ascent_settle(s, c);
+    free(before);
 }
 
 void ascent_climb(Ascent *s, Climb c)
