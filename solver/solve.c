@@ -18,8 +18,9 @@ enum { BRANCH_PAIRS = 40000 };
 // much more of it branching gets then.
 enum { CORE_PAIRS = 2000000, CORE_MEMBERS = 16, QUICK_WORK = 2000000000, CORE_BRANCHING = 2 };
 
-// The work of one turn of what isn't exact, by alternative and pair; FOLLOW_TURN: behind a bound.
-enum { FOLLOW_TURN = 20, BRIEF_TURN = 120, QUICK_TURN = 300, FIRST_TURN = 1000 };
+// The work of one turn of what isn't exact, by alternative and pair; FOLLOW_TURN: behind a bound;
+// GLIMPSE_TURN: so much of that as finds a choice where the bound is good, before a dive.
+enum { GLIMPSE_TURN = 2, FOLLOW_TURN = 20, BRIEF_TURN = 120, QUICK_TURN = 300, FIRST_TURN = 1000 };
 enum { LAST_TURN = 1000000, LEAST_TURN = 1000 };
 
 // The part of the time limit after which only the certified bound is worked on.
@@ -233,12 +234,29 @@ static void choices_and_bound(Chain *c)
         choices_search(c, FOLLOW_TURN);
 }
 
+// A dive, unless little work is enough. True: it has led to a cheaper choice.
+static bool choices_dive(Chain *c)
+{
+    const Answer *a = c->answer;
+
+    choices_search(c, GLIMPSE_TURN);
+    if (is_over(c))
+        return false;
+    Wide before = a->choice ? a->cost : WIDE_MOST;
+    dive(rest(c), &c->dual, a->bound, c->o, &c->watch, (Listener){chain_found, c});
+    return a->choice && a->cost < before;
+}
+
 static void bound_and_choices(Chain *c, int64_t turn)
 {
-    bound_by_ascent(c, turn);
+    bool is_light = c->o->is_quick && !problem_has_bytes(rest(c));
+
+    bound_by_ascent(c, is_light && c->o->is_brief ? turn / 2 : turn);
+    if (!is_over(c) && is_light && choices_dive(c) && c->o->is_brief)
+        return;
     if (!is_over(c))
         choices_search(c, FOLLOW_TURN);
-    if (!is_over(c) && c->o->is_quick)
+    if (!is_over(c) && c->o->is_quick && !is_light)
         dive(rest(c), &c->dual, c->answer->bound, c->o, &c->watch, (Listener){chain_found, c});
 }
 
