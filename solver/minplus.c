@@ -34,6 +34,18 @@ WIDEST void minplus_row(const int64_t *restrict row, int n, int64_t v, int64_t *
     }
 }
 
+WIDEST void shifted_row(const int64_t *restrict row, int n, int shift, int64_t v,
+                        int64_t *restrict out, int64_t *restrict bits)
+{
+    for (int l = 0; l < n; l++) {
+        bool is_there = row[l] < COST_FORBIDDEN;
+        int64_t x = (int64_t)((uint64_t)v + ((uint64_t)row[l] << shift));
+        x = is_there ? x : INT64_MAX;
+        out[l] = x < out[l] ? x : out[l];
+        bits[l] |= is_there ? magnitude(row[l]) : 0;
+    }
+}
+
 WIDEST void row_add(const double *restrict row, int n, double *restrict to)
 {
     for (int i = 0; i < n; i++)

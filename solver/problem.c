@@ -103,23 +103,57 @@ static bool add_nodes(const Problem *p, const Dual *dual, const Wide *sum, const
     return true;
 }
 
-// The same for edges; adds up what each alternative receives.
-static bool add_edges(const Problem *p, const Dual *dual, Wide *received, Wide *bound)
+// Numbers of fewer bits than these may be added in 64.
+enum { COST_BITS = 60, MESSAGE_BITS = 61 };
+
+static Wide edge_least_wide(const int64_t *cost, int n, int m, const int64_t *message, int shift)
+{
+    Wide least = WIDE_MOST;
+
+    for (int k = 0; k < n; k++)
+        for (int l = 0; l < m; l++) {
+            int64_t x = cost[k * m + l];
+            Wide term = (Wide)x * ((Wide)1 << shift) + message[k] + message[n + l];
+            if (!is_forbidden(x) && term < least)
+                least = term;
+        }
+    return least;
+}
+
+// The least term of an edge: in 64 bits, where these do. `row` has room for 2 · m.
+static Wide edge_least(const int64_t *cost, int n, int m, const int64_t *message, int shift,
+                       int64_t *row)
+{
+    int64_t *least = row, *bits = row + m, best = INT64_MAX, of_costs = 0, of_messages = 0;
+
+    for (int l = 0; l < m; l++) {
+        least[l] = INT64_MAX;
+        bits[l] = 0;
+    }
+    for (int k = 0; k < n; k++)
+        shifted_row(cost + k * m, m, shift, message[k], least, bits);
+    for (int l = 0; l < m; l++)
+        of_costs |= bits[l];
+    for (int i = 0; i < n + m; i++)
+        of_messages |= magnitude(message[i]);
+    if (of_costs >> (COST_BITS - shift) || of_messages >> MESSAGE_BITS)
+        return edge_least_wide(cost, n, m, message, shift);
+    for (int l = 0; l < m; l++)
+        if (least[l] < INT64_MAX && least[l] + message[n + l] < best)
+            best = least[l] + message[n + l];
+    return best < INT64_MAX ? best : WIDE_MOST;
+}
+
+// Edge by edge, the same; adds up what each alternative receives.
+static bool add_edges(const Problem *p, const Dual *dual, Wide *received, int64_t *row, Wide *bound)
 {
     const int64_t *message = dual->message;
 
     for (const Edge *e = p->edge; e < p->edge + p->n_edges; e++) {
         int n = n_alternatives(p, e->a), m = n_alternatives(p, e->b);
-        Wide least = WIDE_MOST;
-        for (int k = 0; k < n; k++) {
+        Wide least = edge_least(e->cost, n, m, message, dual->shift, row);
+        for (int k = 0; k < n; k++)
             received[p->first[e->a] + k] += message[k];
-            for (int l = 0; l < m; l++) {
-                int64_t cost = e->cost[k * m + l];
-                Wide term = (Wide)cost * ((Wide)1 << dual->shift) + message[k] + message[n + l];
-                if (!is_forbidden(cost) && term < least)
-                    least = term;
-            }
-        }
         for (int l = 0; l < m; l++)
             received[p->first[e->b] + l] += message[n + l];
         if (least == WIDE_MOST)
@@ -149,11 +183,15 @@ Wide dual_bound(const Problem *p, const Dual *dual)
     Wide *sum = arena_array(scratch, Wide, dual->n_times + 1);
     Wide *received = arena_array(scratch, Wide, p->n_nodes ? p->first[p->n_nodes] : 0);
     Wide bound = 0;
+    int widest = 0;
 
+    for (int i = 0; i < p->n_nodes; i++)
+        widest = n_alternatives(p, i) > widest ? n_alternatives(p, i) : widest;
+    int64_t *row = arena_array(scratch, int64_t, 2 * (size_t)widest);
     for (int i = 0; i < dual->n_times; i++)
         sum[i + 1] = sum[i] + dual->price[i];
     bool is_finite =
-        add_edges(p, dual, received, &bound) && add_nodes(p, dual, sum, received, &bound);
+        add_edges(p, dual, received, row, &bound) && add_nodes(p, dual, sum, received, &bound);
     bound -= p->limit * sum[dual->n_times];
     arena_free(scratch);
     // An arithmetic shift rounds down: twice turned, up.
