@@ -215,21 +215,26 @@ static Spreading attempt(Job *j, int how, int64_t rows, int64_t limit, Spread *x
 }
 
 // Plans with copies, of fewer rows by what the last arena was larger than the memory: at first of a
-// little fewer, as arenas don't follow rows closely.
+// little fewer, as arenas don't follow rows closely. Where the first plan's arena was far too
+// large, that little less comes first: mostly it is needed.
 static Spreading find_within(Job *j, Spread *best)
 {
-    enum { TRIES = 3, STEPS = 32 };
-    int64_t memory = j->wish.memory, rows = memory;
+    enum { TRIES = 3, STEPS = 32, FAR = 2 };
+    int64_t memory = j->wish.memory, step = memory / STEPS, rows = memory;
+    bool is_far = best->program->arena_bytes - memory > FAR * step;
 
     for (int i = 0; i < TRIES && rows > 0; i++) {
+        bool is_ahead = is_far && !i;
         Spread x;
-        Spreading made = attempt(j, COPIES | ALONE, rows, memory, &x, best);
-        if (made != SPREAD_DONE)
+        Spreading made =
+            attempt(j, COPIES | ALONE, is_ahead ? memory - step : rows, memory, &x, best);
+        bool is_there = made == SPREAD_DONE && x.planned.answer.outcome != OUTCOME_INFEASIBLE;
+        int64_t beyond = is_there ? x.program->arena_bytes - memory : 0;
+        if (is_ahead && made != SPREAD_WRONG && (!is_there || beyond <= -step))
+            continue;  // it was too little, or not needed
+        if (!is_there || beyond <= 0)
             return made == SPREAD_NOTHING ? SPREAD_DONE : made;
-        if (x.program->arena_bytes <= memory || x.planned.answer.outcome == OUTCOME_INFEASIBLE)
-            break;
-        int64_t beyond = x.program->arena_bytes - memory, step = memory / STEPS;
-        rows = x.planned.answer.peak - (i || beyond < step ? beyond : step);
+        rows = x.planned.answer.peak - (i || is_far || beyond < step ? beyond : step);
     }
     return SPREAD_DONE;
 }
