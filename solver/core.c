@@ -12,7 +12,7 @@ enum {
     TURNS = 5,
     FIRST_SWEEPS = 60,  // of the whole, in a turn
     SWEEPS = 20,
-    LAST_SWEEPS = 150,
+    LAST_SWEEPS = 200,
     CORE_SWEEPS = 1500,
     SEARCH_WORK = 300,  // for each alternative and pair of the core
 };
