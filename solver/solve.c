@@ -25,10 +25,6 @@ enum { LAST_TURN = 1000000, LEAST_TURN = 1000 };
 
 // The part of the time limit after which only the certified bound is worked on.
 #define SEARCH_SHARE 0.95
-
-// Of what is large, the gap at which bytes that bind leave little to gain by more of the same.
-static const double SETTLED = 0.025;
-
 // The part of the gap within which a choice is as good as the bound: its search ends.
 #define NEAR 1e-3
 
@@ -63,14 +59,6 @@ static bool is_over(const Chain *c)
     return c->is_exhausted || c->is_empty || watch_stop(&c->watch) != STOP_DONE ||
            (has_cutoff(c, &cost) && c->has_bound &&
             answer_gap(cost, c->answer->bound) <= c->o->gap);
-}
-
-// Is a large problem settled, as far as is worth it?
-static bool is_settled(const Chain *c)
-{
-    const Answer *a = c->answer;
-
-    return is_large(c) && a->choice && c->dual.n_times && answer_gap(a->cost, a->bound) <= SETTLED;
 }
 
 static void report(const Chain *c)
@@ -286,8 +274,6 @@ static void levels_settle(Chain *c)
             bound_and_choices(c, c->turn / 4);  // may do
         if (!is_over(c))
             bound_and_choices(c, c->turn);
-        if (is_settled(c))
-            return;
         if (!is_over(c) && !c->o->is_brief)
             choices_and_bound(c);
         if (!is_over(c) && c->has_engine && problem_pairs(rest(c)) <= RELAX_PAIRS)
@@ -329,10 +315,9 @@ static void work_on(Chain *c)
 {
     while (!is_over(c)) {
         levels_settle(c);
-        bool is_done = is_settled(c) || c->o->is_brief;
-        if (!is_over(c) && !(is_done && c->answer->choice))
+        if (!is_over(c) && !(c->o->is_brief && c->answer->choice))
             branch(c);
-        if (!is_over(c) && (is_done || c->o->is_short)) {
+        if (!is_over(c) && (c->o->is_brief || c->o->is_short)) {
             c->answer->stop = STOP_WORK;
             return;
         }
