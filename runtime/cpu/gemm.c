@@ -105,25 +105,18 @@ static void prefetch(const float *y, int64_t y_m)
 
 // One tile of y, m by n, from a panel of rows and one of columns.
 static void multiply_tile(const RtGemm *g, float *y, int64_t m, int64_t n, int64_t k,
-                          const float *a, RowPanel at, const float *b, bool is_more)
+                          const float *a, RowPanel at, const float *b, const float *soon,
+                          bool is_more)
 {
-    int64_t part = rt_ceil_div(k, rt_ceil_div(k, PART));
-    bool is_whole = m == RT_MR && n == RT_NR && g->y_n == 1;
     float c[RT_MR * RT_NR] __attribute__((aligned(64)));
 
-    if (is_whole)
+    if (m == RT_MR && n == RT_NR && g->y_n == 1) {
         prefetch(y, g->y_m);
-    for (int64_t p = 0; p < k; p += part) {
-        bool is_added = is_more || p > 0;
-        int64_t length = rt_least(part, k - p);
-
-        if (is_whole) {
-            rt_tile(y, g->y_m, is_added, length, a + p * at.p, at.i, at.p, b + p * RT_NR, RT_NR);
-            continue;
-        }
-        rt_tile(c, RT_NR, false, length, a + p * at.p, at.i, at.p, b + p * RT_NR, RT_NR);
-        store(y, g->y_m, g->y_n, m, n, c, is_added);
+        rt_tile_ahead(y, g->y_m, is_more, k, a, at.i, at.p, b, RT_NR, soon);
+        return;
     }
+    rt_tile_ahead(c, RT_NR, false, k, a, at.i, at.p, b, RT_NR, soon);
+    store(y, g->y_m, g->y_n, m, n, c, is_more);
 }
 
 // Some rows of packed columns of b: n columns, a panel every `step` floats.
@@ -133,23 +126,44 @@ typedef struct Block {
     bool is_more;  // y has the sum over earlier rows
 } Block;
 
+// Rows [at, at + k) of a block: those of a, in panels.
+typedef struct Part {
+    const float *a;
+    int64_t panel;
+    RowPanel in;
+    int64_t at, k;
+} Part;
+
+// Panel j of b stays in the nearest cache, as far as the part goes, while panels of rows pass; the
+// next one is called for.
+static void multiply_part(const RtGemm *g, float *y, const Part *x, Range rows, int64_t j,
+                          const Block *b)
+{
+    const float *pack = b->pack + j * b->step, *next = pack + b->step;
+
+    next += x->at * RT_SOON * (rows.last - rows.first);
+    for (int64_t i = rows.first; i < rows.last; i++, next += x->k * RT_SOON)
+        multiply_tile(g, y + i * RT_MR * g->y_m + j * RT_NR * g->y_n,
+                      rt_least(RT_MR, g->m - i * RT_MR), rt_least(RT_NR, b->n - j * RT_NR), x->k,
+                      x->a + (i - rows.first) * x->panel + x->at * x->in.p, x->in,
+                      pack + x->at * RT_NR, next, b->is_more || x->at > 0);
+}
+
 // Rows `rows` (panels of RT_MR, at most MC in all) times the panels `columns`.
 static void multiply_block(const RtGemm *g, float *y, const float *a, Range rows, Range columns,
                            const Block *b)
 {
     float a_pack[MC * (RT_BLOCK_K + 32)] __attribute__((aligned(64)));
     RowPanel at = row_panel(g, b->k);
-    int64_t panel = RT_MR * (at.p == 1 ? at.i : b->k);
+    int64_t panel = RT_MR * (at.p == 1 ? at.i : b->k), part = part_of(b->k, PART);
 
     for (int64_t i = rows.first; i < rows.last; i++)
         pack_rows(a_pack + (i - rows.first) * panel, at, a + i * RT_MR * g->a_m, g->a_m, g->a_k,
                   rt_least(RT_MR, g->m - i * RT_MR), b->k);
     for (int64_t j = columns.first; j < columns.last; j++)
-        for (int64_t i = rows.first; i < rows.last; i++)
-            multiply_tile(g, y + i * RT_MR * g->y_m + j * RT_NR * g->y_n,
-                          rt_least(RT_MR, g->m - i * RT_MR), rt_least(RT_NR, b->n - j * RT_NR),
-                          b->k, a_pack + (i - rows.first) * panel, at, b->pack + j * b->step,
-                          b->is_more);
+        for (int64_t p = 0; p < b->k; p += part)
+            multiply_part(g, y, &(Part){a_pack, panel, at, p, rt_least(part, b->k - p)}, rows, j,
+                          b);
 }
 
 // … any number of rows times a slab. y, a: at its corner.
