@@ -3,19 +3,13 @@
 
 static Pattern *const patterns_in_order[] = {match_attention, match_rotary, match_norm};
 
-static int32_t *count_uses(const Graph *g, Arena *a)
+// What a carry reads is in use too: it is the next step's.
+static int *count_uses(const Graph *g, Arena *a)
 {
-    int32_t *uses = arena_array(a, int32_t, g->n_values);
+    int *uses = graph_count_uses(g, a);
 
-    for (NodeId i = 1; i < g->n_nodes; i++)
-        for (int k = 0; k < g->nodes[i].n_in; k++)
-            uses[g->nodes[i].in[k]]++;
-    for (int i = 0; i < g->n_outputs; i++)
-        uses[g->outputs[i].value]++;
-    for (int i = 0; i < g->n_carries; i++) {
+    for (int i = 0; i < g->n_carries; i++)
         uses[g->carries[i].in]++;
-        uses[g->carries[i].out]++;
-    }
     return uses;
 }
 

@@ -1,3 +1,4 @@
+// One product for all places, in slabs of places.
 #include "runtime/cpu/conv_matrix.h"
 
 #include "runtime/cpu/gemm.h"

@@ -3,7 +3,7 @@
 // Results are made one by one, or a block of neighbours at a time where they are contiguous in x.
 // Where there are few of them the reduced elements are cut into chunks. Everything is cut by the
 // shape alone, so the tree of additions is the same for any number of threads: floats are summed
-// over at most 32 rows or 512 neighbours, and those sums in double.
+// over at most 32 rows or 256 neighbours, and those sums in double.
 #include "runtime/cpu/internal.h"
 
 enum { RUN = 256, DEPTH = 32, LEAST_CHUNK = 1 << 14, JOINED = 256 };
