@@ -37,7 +37,7 @@ bool rt_conv_matrix_fits(const RtConv *p)
     RtGemm g = gemm_of(p);
 
     return is_matrix(p) && g.k > 0 && g.m > 1 && g.n > g.m &&
-           2 * rt_gemm_slab(&g) * (int64_t)sizeof(float) <= rt_conv_workspace(p);
+           2 * rt_gemm_slab(&g) <= rt_conv_workspace(p);
 }
 
 void rt_conv_matrix_prepare(Rt *rt, int kernel, const RtConv *p)
@@ -53,5 +53,5 @@ void rt_conv_matrix_run(Rt *rt, int kernel, float *dw, const float *x, const flo
     const Matrix *d = rt->kernel[kernel];
 
 #pragma omp parallel num_threads(rt_team(rt, d->g.m * d->g.n * d->g.k / 16))
-    rt_gemm(&d->g, dw, dy, x, (float *)rt->workspace, omp_get_num_threads(), omp_get_thread_num());
+    rt_gemm(&d->g, dw, dy, x, rt->workspace, omp_get_num_threads(), omp_get_thread_num());
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "runtime/cpu/gemm.h"
+#include "runtime/cpu/tile.h"
 #include "runtime/cpu/transpose.h"
 #include "runtime/cpu/window.h"
 

@@ -131,13 +131,12 @@ static void matrices(Rt *rt, const Dot *d, float *y, const float *a, const float
     RtGemm g = {p->m,     p->n,   p->k,   p->a_m, p->a_k,
                 p->b_k,   p->b_n, p->y_m, p->y_n, rt_dot_slab(d->batches),
                 RT_SLAB_N};
-    float *packs = (float *)rt->workspace;
 
 #pragma omp parallel num_threads(rt_team(rt, d->batches * p->m * p->n * p->k / 16))
     {
         int rank = omp_get_thread_num(), team = omp_get_num_threads();
         bool is_shared = d->batches < 2 * team;
-        float *pack = is_shared ? packs : packs + rank * rt_gemm_slab(&g);
+        char *pack = rt->workspace + (is_shared ? 0 : rank * rt_gemm_slab(&g));
         int64_t first = is_shared ? 0 : rt_share(d->batches, rank, team);
         int64_t last = is_shared ? d->batches : rt_share(d->batches, rank + 1, team);
 

@@ -6,7 +6,7 @@
 #ifndef SHARDCC_RT_CPU_SCORES_H
 #define SHARDCC_RT_CPU_SCORES_H
 
-#include "runtime/cpu/gemm.h"
+#include "runtime/cpu/tile.h"
 #include "runtime/rt_philox.h"
 
 static_assert((int)RT_NR <= (int)RT_PANEL && RT_ROWS % RT_NR == 0 && RT_ROWS % RT_MR == 0 &&

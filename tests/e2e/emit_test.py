@@ -125,7 +125,7 @@ class Emit:
         flags = re.search(r"^CFLAGS = (.*?[^\\])$", (folder / "Makefile").read_text(), re.S | re.M)[1].replace("\\\n", "")
         for march, register in ("x86-64-v4", "zmm"), ("sapphirerapids", "zmm"), ("x86-64-v3", "ymm"):
             words = flags.replace("$(MARCH)", march).split()
-            text = run("cc", *words, "-I.", "-Iruntime", "-S", "-o", "-", "runtime/cpu/gemm.c", cwd=folder)
+            text = run("cc", *words, "-I.", "-Iruntime", "-S", "-o", "-", "runtime/cpu/tile.c", cwd=folder)
             products = sum("vfmadd" in x and f"%{register}" in x for x in text.splitlines())
             self.checks.check(f"products for {march} in {register}", products >= 12, f"{products} of them")
 

@@ -1,0 +1,115 @@
+#include "runtime/cpu/tile.h"
+
+#include <string.h>
+
+#include "runtime/cpu/transpose.h"
+
+// Columns of b in one piece: turned over block by block.
+static void pack_columns(float *to, const float *b, int64_t b_n, int64_t k)
+{
+    int64_t p = 0;
+
+    for (; p + RT_BLOCK <= k; p += RT_BLOCK)
+        for (int64_t j = 0; j < RT_NR; j += RT_BLOCK)
+            rt_transpose_block(to + p * RT_NR + j, RT_NR, b + p + j * b_n, b_n);
+    for (; p < k; p++)
+        for (int64_t j = 0; j < RT_NR; j++)
+            to[p * RT_NR + j] = b[p + j * b_n];
+}
+
+void rt_pack_panel(float *to, const float *b, int64_t b_k, int64_t b_n, int64_t k, int64_t n)
+{
+    if (n < RT_NR)
+        memset(to, 0, sizeof(float) * (size_t)(k * RT_NR));
+    if (b_n == 1 && n == RT_NR)
+        for (int64_t p = 0; p < k; p++)
+            memcpy(to + p * RT_NR, b + p * b_k, sizeof(float) * RT_NR);
+    else if (b_k == 1 && n == RT_NR)
+        pack_columns(to, b, b_n, k);
+    else
+        for (int64_t p = 0; p < k; p++)
+            for (int64_t j = 0; j < n; j++)
+                to[p * RT_NR + j] = b[p * b_k + j * b_n];
+}
+
+static void pack_panel(void *to, const RtSide *b)
+{
+    rt_pack_panel(to, b->at, b->k_step, b->step, b->k, b->n);
+}
+
+// Rows of a panel are some lines of the cache apart that no power of two divides.
+enum { LINE = 16, ROOM = 2 * LINE - 1 };
+static int64_t row_step(int64_t k) { return rt_round_up(k, LINE) + LINE; }
+
+// Rows side by side; zeros after the last one.
+static void pack_by_row(void *panel, const RtSide *a)
+{
+    int64_t step = row_step(a->k);
+    float *to = panel;
+
+    if (a->n < RT_MR)
+        memset(to, 0, sizeof(float) * (size_t)(RT_MR * step));
+    for (int64_t i = 0; i < a->n; i++)
+        memcpy(to + i * step, a->at + i * a->step, sizeof(float) * (size_t)a->k);
+}
+
+// Columns of RT_MR side by side.
+static void pack_by_column(void *panel, const RtSide *a)
+{
+    float *to = panel;
+
+    if (a->n < RT_MR)
+        memset(to, 0, sizeof(float) * (size_t)(RT_MR * a->k));
+    if (a->step == 1 && a->n == RT_MR)
+        for (int64_t p = 0; p < a->k; p++)
+            memcpy(to + p * RT_MR, a->at + p * a->k_step, sizeof(float) * RT_MR);
+    else
+        for (int64_t p = 0; p < a->k; p++)
+            for (int64_t i = 0; i < a->n; i++)
+                to[p * RT_MR + i] = a->at[p * a->k_step + i * a->step];
+}
+
+// The tile of y is asked for while its sums are made.
+static void prefetch(const RtTile *t)
+{
+    for (int64_t i = 0; i < RT_MR; i++)
+        for (int j = 0; j < RT_NR; j += 16)
+            __builtin_prefetch(t->y + i * t->y_m + j, 1);
+}
+
+// Element (i, p) of a panel of rows is at a[i * a_i + p * a_p].
+static inline void multiply(const RtTile *t, int64_t k, const float *a, int64_t a_i, int64_t a_p,
+                            const float *b, const float *soon)
+{
+    float c[RT_MR * RT_NR] __attribute__((aligned(64)));
+
+    if (t->m == RT_MR && t->n == RT_NR && t->y_n == 1) {
+        prefetch(t);
+        rt_tile_ahead(t->y, t->y_m, t->is_more, k, a, a_i, a_p, b, RT_NR, soon);
+        return;
+    }
+    rt_tile_ahead(c, RT_NR, false, k, a, a_i, a_p, b, RT_NR, soon);
+    rt_store_tile(t, c, RT_NR);
+}
+
+static void multiply_by_row(const RtTile *t, int64_t k, const void *a, const void *b,
+                            const void *soon)
+{
+    multiply(t, k, a, row_step(k), 1, b, soon);
+}
+
+static void multiply_by_column(const RtTile *t, int64_t k, const void *a, const void *b,
+                               const void *soon)
+{
+    multiply(t, k, a, 1, RT_MR, b, soon);
+}
+
+// Parts of 256: the longer a chain is, the more is rounded off.
+#define COMMON                                                                                     \
+    .rows = RT_MR, .columns = RT_NR, .panels = 8, .bytes = sizeof(float), .k_unit = 1,             \
+    .part = 256, .pack_columns = pack_panel
+
+const RtMicro rt_micro_rows = {COMMON, .row_room = ROOM, .pack_rows = pack_by_row,
+                               .multiply = multiply_by_row};
+const RtMicro rt_micro_columns = {COMMON, .pack_rows = pack_by_column,
+                                  .multiply = multiply_by_column};

@@ -1,0 +1,167 @@
+// Every micro-kernel of the matrix product against loops: tiles of all sizes up to the largest, any
+// strides, on top of what is there; whole products; and how far from the truth they are.
+#include "runtime/cpu/gemm.h"
+#include "runtime/cpu/tile.h"
+#include "tests/runtime/kernels.h"
+
+static int micros(const RtMicro *list[2])
+{
+    list[0] = &rt_micro_rows;
+    list[1] = &rt_micro_columns;
+    return 2;
+}
+
+// A sum of products in double, and of their magnitudes.
+typedef struct Sum {
+    double value, size;
+} Sum;
+
+static Sum sum_of(const RtGemm *g, const float *a, const float *b, int64_t i, int64_t j)
+{
+    Sum s = {0};
+
+    for (int64_t p = 0; p < g->k; p++) {
+        double x = (double)a[i * g->a_m + p * g->a_k] * (double)b[p * g->b_k + j * g->b_n];
+        s.value += x;
+        s.size += fabs(x);
+    }
+    return s;
+}
+
+// Room beyond for a vector that reads more than it uses.
+static void *room(int64_t bytes) { return aligned_alloc(64, (size_t)(bytes + 4096) / 64 * 64); }
+
+static void tile(const RtMicro *u, const RtGemm *g, float *y, const float *a, const float *b,
+                 bool is_more)
+{
+    int64_t k = rt_round_up(g->k, u->k_unit);
+    char *rows = room(u->rows * (k + u->row_room) * u->bytes);
+    char *columns = room(u->columns * k * u->bytes);
+
+    if (u->begin)
+        u->begin();
+    u->pack_rows(rows, &(RtSide){a, g->m, g->a_m, g->k, g->a_k});
+    u->pack_columns(columns, &(RtSide){b, g->n, g->b_n, g->k, g->b_k});
+    u->multiply(&(RtTile){y, g->m, g->n, g->y_m, g->y_n, is_more}, g->k, rows, columns, columns);
+    if (u->end)
+        u->end();
+    free(rows);
+    free(columns);
+}
+
+static void check_tile(Random *r, const RtMicro *u, int64_t m, int64_t n, int64_t k)
+{
+    RtGemm g = {.m = m, .n = n, .k = k};
+    int64_t *as[] = {&g.a_m, &g.a_k}, *bs[] = {&g.b_k, &g.b_n}, *ys[] = {&g.y_m, &g.y_n};
+    int64_t na = draw_strides(r, 2, (int64_t[]){m, k}, as);
+    int64_t nb = draw_strides(r, 2, (int64_t[]){k, n}, bs);
+    int64_t ny = draw_strides(r, 2, (int64_t[]){m, n}, ys);
+    bool is_more = draw(r, 2);
+
+    if (u == &rt_micro_rows && g.a_k != 1)
+        u = &rt_micro_columns;
+    float *a = draw_floats(r, na), *b = draw_floats(r, nb), *y = draw_floats(r, ny);
+    float *want = malloc(sizeof(float) * (size_t)(ny + 1));
+    memcpy(want, y, sizeof(float) * (size_t)ny);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            float *at = want + i * g.y_m + j * g.y_n;
+            *at = (float)(sum_of(&g, a, b, i, j).value + (is_more ? (double)*at : 0));
+        }
+    tile(u, &g, y, a, b, is_more);
+    check_floats("tile", y, want, ny, 1e-6 * sqrt((double)k + 1));
+    free(a);
+    free(b);
+    free(y);
+    free(want);
+}
+
+static void test_tiles(void **state)
+{
+    static const int64_t depths[] = {1, 15, 31, 32, 33, 64, 100, 128};
+    const RtMicro *list[2];
+    Random r = {1};
+
+    for (int l = 0, n = micros(list); l < n; l++)
+        for (int64_t i = 1; i <= list[l]->rows; i++)
+            for (int64_t j = 1; j <= list[l]->columns; j++)
+                check_tile(&r, list[l], i, j, depths[draw(&r, 8)]);
+}
+
+// Error of a product, its largest element's, as a share of the sum of magnitudes.
+static double error_of(const RtMicro *u, RtGemm g, const float *a, const float *b)
+{
+    g.micro = u;
+    float *y = malloc(sizeof(float) * (size_t)(g.m * g.n));
+    void *pack = room(2 * rt_gemm_slab(&g));
+    double most = 0;
+
+    rt_gemm(&g, y, a, b, pack, 1, 0);
+    for (int64_t i = 0; i < g.m; i++)
+        for (int64_t j = 0; j < g.n; j++) {
+            Sum s = sum_of(&g, a, b, i, j);
+            most = fmax(most, fabs((double)y[i * g.n + j] - s.value) / s.size);
+        }
+    free(y);
+    free(pack);
+    return most;
+}
+
+// Numbers of all magnitudes from 1e-15 to 1e15 too.
+static void test_errors(void **state)
+{
+    static const int64_t size[][3] = {{70, 90, 40}, {50, 130, 700}, {300, 40, 2100}};
+    const RtMicro *list[2];
+    Random r = {2};
+
+    for (int l = 0, n = micros(list); l < n; l++)
+        for (int again = 0; again < 6; again++) {
+            const int64_t *s = size[again % 3];
+            RtGemm g = {s[0], s[1], s[2], s[2], 1, s[1], 1, s[1], 1, 512, 64, NULL};
+            float *a = draw_floats(&r, g.m * g.k), *b = draw_floats(&r, g.k * g.n);
+
+            for (int64_t i = 0; again >= 3 && i < g.m * g.k; i++)
+                a[i] = ldexpf(a[i], (int)draw(&r, 101) - 50);
+            if (list[l] == &rt_micro_columns) {
+                g.a_m = 1;
+                g.a_k = g.m;
+            }
+            assert_true(error_of(list[l], g, a, b) <= 1e-6);
+            free(a);
+            free(b);
+        }
+}
+
+// What isn't a finite number leaves none behind that looks like one.
+static void test_not_finite(void **state)
+{
+    static const float odd[] = {NAN, INFINITY, -INFINITY};
+    const RtMicro *list[2];
+    Random r = {3};
+
+    for (int l = 0, n = micros(list); l < n; l++)
+        for (int i = 0; i < 3; i++) {
+            RtGemm g = {.m = 6, .n = 15, .k = 40, .b_k = 15, .b_n = 1, .y_m = 15, .y_n = 1};
+            float *a = draw_floats(&r, 240), *b = draw_floats(&r, 600), y[90];
+
+            g.a_m = list[l] == &rt_micro_columns ? 1 : 40;
+            g.a_k = list[l] == &rt_micro_columns ? 6 : 1;
+            a[3 * g.a_m + 7 * g.a_k] = odd[i];
+            tile(list[l], &g, y, a, b, false);
+            for (int j = 0; j < 90; j++)
+                assert_int_equal(!isfinite(y[j]), j / 15 == 3);
+            free(a);
+            free(b);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_not_finite),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
