@@ -124,7 +124,7 @@ int64_t rt_dot_workspace(const RtDot *p)
 
     if (d.n == 1 || d.type == RT_F64)
         return 0;
-    return 4 * least(d.k, slab_k) * round_up(least(d.n, RT_SLAB_N), RT_PANEL) *
+    return 6 * round_up(least(d.k, slab_k), RT_PANEL) * round_up(least(d.n, RT_SLAB_N), RT_PANEL) *
            (is_one         ? 1
             : batches == 1 ? 2
                            : least(batches, RT_MAX_THREADS));

@@ -5,15 +5,21 @@
 // cut at fixed places.
 #include "runtime/cpu/gemm.h"
 
+#include "runtime/cpu/amx.h"
 #include "runtime/cpu/tile.h"
 
-// Bytes of a block of a: with RT_BLOCK_K a fifth of a second-level cache.
-enum { A_ROOM = 256 << 10 };
+// Bytes of a block of a: with RT_BLOCK_K less than half of a second-level cache.
+enum { A_ROOM = 768 << 10 };
+
+// Less than this would leave most of a matrix unit's tile empty.
+enum { LEAST = 16 };
 
 static const RtMicro *micro_of(const RtGemm *g)
 {
-    if (g->micro)
-        return g->micro;
+    const RtMicro *amx = g->m >= LEAST && g->n >= LEAST && g->k >= LEAST ? rt_micro_amx() : NULL;
+
+    if (g->micro || amx)
+        return g->micro ? g->micro : amx;
     return g->a_k == 1 ? &rt_micro_rows : &rt_micro_columns;
 }
 

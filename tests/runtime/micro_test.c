@@ -1,14 +1,16 @@
 // Every micro-kernel of the matrix product against loops: tiles of all sizes up to the largest, any
 // strides, on top of what is there; whole products; and how far from the truth they are.
+#include "runtime/cpu/amx.h"
 #include "runtime/cpu/gemm.h"
 #include "runtime/cpu/tile.h"
 #include "tests/runtime/kernels.h"
 
-static int micros(const RtMicro *list[2])
+static int micros(const RtMicro *list[3])
 {
     list[0] = &rt_micro_rows;
     list[1] = &rt_micro_columns;
-    return 2;
+    list[2] = rt_micro_amx();
+    return list[2] ? 3 : 2;
 }
 
 // A sum of products in double, and of their magnitudes.
@@ -79,7 +81,7 @@ static void check_tile(Random *r, const RtMicro *u, int64_t m, int64_t n, int64_
 static void test_tiles(void **state)
 {
     static const int64_t depths[] = {1, 15, 31, 32, 33, 64, 100, 128};
-    const RtMicro *list[2];
+    const RtMicro *list[3];
     Random r = {1};
 
     for (int l = 0, n = micros(list); l < n; l++)
@@ -111,7 +113,7 @@ static double error_of(const RtMicro *u, RtGemm g, const float *a, const float *
 static void test_errors(void **state)
 {
     static const int64_t size[][3] = {{70, 90, 40}, {50, 130, 700}, {300, 40, 2100}};
-    const RtMicro *list[2];
+    const RtMicro *list[3];
     Random r = {2};
 
     for (int l = 0, n = micros(list); l < n; l++)
@@ -136,7 +138,7 @@ static void test_errors(void **state)
 static void test_not_finite(void **state)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY};
-    const RtMicro *list[2];
+    const RtMicro *list[3];
     Random r = {3};
 
     for (int l = 0, n = micros(list); l < n; l++)

@@ -1,0 +1,287 @@
+// Products of f32 by a unit for bf16: each number is the sum of three of bf16, high, middle and
+// low, and of their nine products six are made; the other three are less than what a product of
+// f32 rounds off (Henry, Tang and Heinecke, "Leveraging the bfloat16 artificial intelligence
+// datatype for higher-precision computations", 2019). Sums are f32. The small products of a part
+// of k come before the large ones, so that their sums round off next to nothing.
+//
+// What differs from f32: infinities and what is beyond 3.39e38 give NaN, and of numbers below
+// 2^-102 bits are lost.
+#include "runtime/cpu/amx.h"
+
+#if defined __AMX_TILE__ && defined __AMX_BF16__ && defined __linux__
+
+#include <immintrin.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/cpu/transpose.h"
+
+// A tile register has 16 rows of 16 words: f32, or pairs of bf16. Of a panel 32 numbers along k at
+// a time are packed: the high parts of two registers, then the middle parts, then the low ones.
+enum { WIDTH = 16, DEEP = 2 * WIDTH, REGISTER = WIDTH * WIDTH, PART = 2 * REGISTER };
+enum { BLOCK = 3 * PART };  // words
+
+typedef struct Config {
+    uint8_t palette, start, reserved[14];
+    uint16_t row_bytes[16];
+    uint8_t rows[16];
+} Config;
+
+static void begin(void)
+{
+    static const Config c __attribute__((aligned(64))) = {
+        .palette = 1,
+        .row_bytes = {64, 64, 64, 64, 64, 64, 64, 64},
+        .rows = {16, 16, 16, 16, 16, 16, 16, 16},
+    };
+
+    _tile_loadconfig(&c);
+}
+
+static void end(void) { _tile_release(); }
+
+// The nearest bf16, ties away from zero, as a float's bits.
+static inline uint32_t nearest(float x)
+{
+    uint32_t u;
+
+    memcpy(&u, &x, sizeof u);
+    return (u + 0x8000) & 0xffff0000;
+}
+
+static inline float as_float(uint32_t u)
+{
+    float x;
+
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+// Words of bf16 x and z, in the three parts.
+static inline void split(uint32_t *to, const float *x, const float *z)
+{
+#pragma omp simd
+    for (int i = 0; i < WIDTH; i++) {
+        uint32_t x_high = nearest(x[i]), z_high = nearest(z[i]);
+        float x_rest = x[i] - as_float(x_high), z_rest = z[i] - as_float(z_high);
+        uint32_t x_middle = nearest(x_rest), z_middle = nearest(z_rest);
+        uint32_t x_low = nearest(x_rest - as_float(x_middle));
+        uint32_t z_low = nearest(z_rest - as_float(z_middle));
+
+        to[i] = x_high >> 16 | z_high;
+        to[PART + i] = x_middle >> 16 | z_middle;
+        to[2 * PART + i] = x_low >> 16 | z_low;
+    }
+}
+
+// A matrix of at most DEEP by DEEP: where it lies, if it is whole and has its rows in one piece,
+// or a copy in `room`, zeros behind its rows and columns.
+typedef struct Square {
+    const float *at;
+    int64_t step;
+} Square;
+
+static Square square_of(float room[DEEP * DEEP], const float *x, int64_t rows, int64_t row,
+                        int64_t columns, int64_t column)
+{
+    bool is_whole = rows == DEEP && columns == DEEP;
+
+    if (is_whole && column == 1)
+        return (Square){x, row};
+    if (is_whole && row == 1) {
+        for (int64_t i = 0; i < DEEP; i += RT_BLOCK)
+            for (int64_t j = 0; j < DEEP; j += RT_BLOCK)
+                rt_transpose_block(room + i * DEEP + j, DEEP, x + i + j * column, column);
+        return (Square){room, DEEP};
+    }
+    memset(room, 0, sizeof(float) * DEEP * DEEP);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            room[i * DEEP + j] = x[i * row + j * column];
+    return (Square){room, DEEP};
+}
+
+// The order of k within a block is the same on both sides, and any: word i of a row has numbers i
+// and WIDTH + i.
+static void pack_rows(void *panel, const RtSide *a)
+{
+    float room[DEEP * DEEP] __attribute__((aligned(64)));
+    uint32_t *to = panel;
+
+    for (int64_t k = 0; k < a->k; k += DEEP, to += BLOCK) {
+        Square s = square_of(room, a->at + k * a->k_step, a->n, a->step, rt_least(DEEP, a->k - k),
+                             a->k_step);
+        for (int i = 0; i < DEEP; i++)
+            split(to + i * WIDTH, s.at + i * s.step, s.at + i * s.step + WIDTH);
+    }
+}
+
+static void pack_columns(void *panel, const RtSide *b)
+{
+    float room[DEEP * DEEP] __attribute__((aligned(64)));
+    uint32_t *to = panel;
+
+    for (int64_t k = 0; k < b->k; k += DEEP, to += BLOCK) {
+        Square s = square_of(room, b->at + k * b->k_step, rt_least(DEEP, b->k - k), b->k_step, b->n,
+                             b->step);
+        for (int i = 0; i < WIDTH; i++)
+            for (int j = 0; j < DEEP; j += WIDTH)
+                split(to + j * WIDTH + i * WIDTH, s.at + i * s.step + j,
+                      s.at + (WIDTH + i) * s.step + j);
+    }
+}
+
+// The intrinsics take numbers of registers: 0 to 3 are the sums, 4 and 5 rows, 6 and 7 columns.
+#define LOAD_ROWS(part)                                                                            \
+    do {                                                                                           \
+        _tile_loadd(4, a + (part)*PART, 64);                                                       \
+        if (is_tall)                                                                               \
+            _tile_loadd(5, a + (part)*PART + REGISTER, 64);                                        \
+    } while (0)
+#define LOAD_COLUMNS(part)                                                                         \
+    do {                                                                                           \
+        _tile_loadd(6, b + (part)*PART, 64);                                                       \
+        if (is_wide)                                                                               \
+            _tile_loadd(7, b + (part)*PART + REGISTER, 64);                                        \
+    } while (0)
+#define MULTIPLY()                                                                                 \
+    do {                                                                                           \
+        _tile_dpbf16ps(0, 4, 6);                                                                   \
+        if (is_wide)                                                                               \
+            _tile_dpbf16ps(1, 4, 7);                                                               \
+        if (is_tall)                                                                               \
+            _tile_dpbf16ps(2, 5, 6);                                                               \
+        if (is_tall && is_wide)                                                                    \
+            _tile_dpbf16ps(3, 5, 7);                                                               \
+    } while (0)
+
+enum { HIGH, MIDDLE, LOW };
+enum { PANELS = 8, LINE = 16 };  // words of a line of the cache
+
+static inline void multiply_small(int64_t k, const uint32_t *a, const uint32_t *b,
+                                  const uint32_t *soon, bool is_tall, bool is_wide)
+{
+    for (; k > 0; k -= DEEP, a += BLOCK, b += BLOCK, soon += BLOCK / PANELS) {
+        for (int i = 0; i < BLOCK / PANELS; i += LINE)
+            __builtin_prefetch(soon + i, 0, 2);
+        LOAD_ROWS(HIGH);
+        LOAD_COLUMNS(LOW);
+        MULTIPLY();
+        LOAD_COLUMNS(MIDDLE);
+        MULTIPLY();
+        LOAD_ROWS(MIDDLE);
+        MULTIPLY();
+        LOAD_COLUMNS(HIGH);
+        MULTIPLY();
+        LOAD_ROWS(LOW);
+        MULTIPLY();
+    }
+}
+
+static inline void multiply_large(int64_t k, const uint32_t *a, const uint32_t *b, bool is_tall,
+                                  bool is_wide)
+{
+    for (; k > 0; k -= DEEP, a += BLOCK, b += BLOCK) {
+        LOAD_ROWS(HIGH);
+        LOAD_COLUMNS(HIGH);
+        MULTIPLY();
+    }
+}
+
+// y: rows of y_m floats, for whole registers.
+static inline void multiply_into(float *y, int64_t y_m, int64_t k, const uint32_t *a,
+                                 const uint32_t *b, const uint32_t *soon, bool is_tall,
+                                 bool is_wide)
+{
+    float *below = y + WIDTH * y_m;
+    int64_t row = y_m * (int64_t)sizeof(float);
+
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    multiply_small(k, a, b, soon, is_tall, is_wide);
+    multiply_large(k, a, b, is_tall, is_wide);
+    _tile_stored(0, y, row);
+    if (is_wide)
+        _tile_stored(1, y + WIDTH, row);
+    if (is_tall)
+        _tile_stored(2, below, row);
+    if (is_tall && is_wide)
+        _tile_stored(3, below + WIDTH, row);
+}
+
+// The tile of y is asked for while its sums are made.
+static void prefetch(const RtTile *t)
+{
+    for (int i = 0; i < DEEP; i++)
+        for (int j = 0; j < DEEP; j += WIDTH)
+            __builtin_prefetch(t->y + i * t->y_m + j, 1);
+}
+
+static void add(const RtTile *t, const float c[DEEP * DEEP])
+{
+    for (int i = 0; i < DEEP; i++)
+#pragma omp simd
+        for (int j = 0; j < DEEP; j++)
+            t->y[i * t->y_m + j] += c[i * DEEP + j];
+}
+
+static void multiply(const RtTile *t, int64_t k, const void *a, const void *b, const void *soon)
+{
+    float c[DEEP * DEEP] __attribute__((aligned(64)));
+    bool is_tall = t->m > WIDTH, is_wide = t->n > WIDTH;
+    bool is_whole = t->m == DEEP && t->n == DEEP && t->y_n == 1;
+
+    if (is_whole)
+        prefetch(t);
+    if (is_whole && !t->is_more) {
+        multiply_into(t->y, t->y_m, k, a, b, soon, true, true);
+        return;
+    }
+    if (is_tall && is_wide)
+        multiply_into(c, DEEP, k, a, b, soon, true, true);
+    else if (is_tall)
+        multiply_into(c, DEEP, k, a, b, soon, true, false);
+    else
+        multiply_into(c, DEEP, k, a, b, soon, false, true);
+    if (is_whole)
+        add(t, c);
+    else
+        rt_store_tile(t, c, DEEP);
+}
+
+// Linux gives the registers to a process that asks for them.
+static bool ask(void)
+{
+    enum { REQUEST = 0x1023, TILES = 18 };  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+
+    return syscall(SYS_arch_prctl, REQUEST, TILES) == 0;
+}
+
+const RtMicro *rt_micro_amx(void)
+{
+    static const RtMicro amx = {.rows = DEEP,
+                                .columns = DEEP,
+                                .panels = PANELS,
+                                .bytes = 6,
+                                .k_unit = DEEP,
+                                .part = 128,
+                                .begin = begin,
+                                .end = end,
+                                .pack_rows = pack_rows,
+                                .pack_columns = pack_columns,
+                                .multiply = multiply};
+    static _Atomic int state;  // 0: not asked yet, 1: no, 2: yes
+
+    if (!state)
+        state = ask() ? 2 : 1;
+    return state == 2 ? &amx : NULL;
+}
+
+#else
+
+const RtMicro *rt_micro_amx(void) { return NULL; }
+
+#endif

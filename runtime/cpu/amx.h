@@ -1,0 +1,10 @@
+// The micro-kernel of a CPU's matrix unit.
+#ifndef SHARDCC_RT_CPU_AMX_H
+#define SHARDCC_RT_CPU_AMX_H
+
+#include "runtime/cpu/micro.h"
+
+// NULL where this was compiled for a CPU without AMX, or the machine doesn't let us use it.
+const RtMicro *rt_micro_amx(void);
+
+#endif
