@@ -157,14 +157,41 @@ static void pack_columns(void *panel, const RtSide *b)
     } while (0)
 
 enum { HIGH, MIDDLE, LOW };
-enum { PANELS = 8, LINE = 16 };  // words of a line of the cache
 
-static inline void multiply_small(int64_t k, const uint32_t *a, const uint32_t *b,
-                                  const uint32_t *soon, bool is_tall, bool is_wide)
+// A tile's sums, and what goes on beside them in equal turns: the sums of the tile before are added
+// to y, and what is soon needed is called for.
+typedef struct Tile {
+    int64_t k;
+    const uint32_t *a, *b;
+    float *to;  // whole registers, in rows of `step`
+    int64_t step;
+    float *late_y;  // or NULL
+    const float *late;
+    int64_t y_m;
+    const char *soon;
+    int64_t piece;
+} Tile;
+
+// Turn `turn` of `turns`.
+static inline void beside(const Tile *t, int64_t turn, int64_t turns)
 {
-    for (; k > 0; k -= DEEP, a += BLOCK, b += BLOCK, soon += BLOCK / PANELS) {
-        for (int i = 0; i < BLOCK / PANELS; i += LINE)
-            __builtin_prefetch(soon + i, 0, 2);
+    int64_t first = rt_share(DEEP, turn, turns), last = rt_share(DEEP, turn + 1, turns);
+    int64_t end = rt_share(t->piece, turn + 1, turns);
+
+    for (int64_t i = first; t->late_y && i < last; i++)
+#pragma omp simd
+        for (int j = 0; j < DEEP; j++)
+            t->late_y[i * t->y_m + j] += t->late[i * DEEP + j];
+    for (int64_t i = rt_share(t->piece, turn, turns); i < end; i += 64)
+        __builtin_prefetch(t->soon + i, 0, 2);
+}
+
+static inline void multiply_small(const Tile *t, bool is_tall, bool is_wide)
+{
+    const uint32_t *a = t->a, *b = t->b;
+    int64_t turns = rt_ceil_div(t->k, DEEP);
+
+    for (int64_t turn = 0; turn < turns; turn++, a += BLOCK, b += BLOCK) {
         LOAD_ROWS(HIGH);
         LOAD_COLUMNS(LOW);
         MULTIPLY();
@@ -172,6 +199,7 @@ static inline void multiply_small(int64_t k, const uint32_t *a, const uint32_t *
         MULTIPLY();
         LOAD_ROWS(MIDDLE);
         MULTIPLY();
+        beside(t, turn, turns);
         LOAD_COLUMNS(HIGH);
         MULTIPLY();
         LOAD_ROWS(LOW);
@@ -179,77 +207,70 @@ static inline void multiply_small(int64_t k, const uint32_t *a, const uint32_t *
     }
 }
 
-static inline void multiply_large(int64_t k, const uint32_t *a, const uint32_t *b, bool is_tall,
-                                  bool is_wide)
+static inline void multiply_large(const Tile *t, bool is_tall, bool is_wide)
 {
-    for (; k > 0; k -= DEEP, a += BLOCK, b += BLOCK) {
+    const uint32_t *a = t->a, *b = t->b;
+
+    for (int64_t k = t->k; k > 0; k -= DEEP, a += BLOCK, b += BLOCK) {
         LOAD_ROWS(HIGH);
         LOAD_COLUMNS(HIGH);
         MULTIPLY();
     }
 }
 
-// y: rows of y_m floats, for whole registers.
-static inline void multiply_into(float *y, int64_t y_m, int64_t k, const uint32_t *a,
-                                 const uint32_t *b, const uint32_t *soon, bool is_tall,
-                                 bool is_wide)
+static inline void multiply_tile(const Tile *t, bool is_tall, bool is_wide)
 {
-    float *below = y + WIDTH * y_m;
-    int64_t row = y_m * (int64_t)sizeof(float);
+    int64_t row = t->step * (int64_t)sizeof(float);
+    float *below = t->to + WIDTH * t->step;
 
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
-    multiply_small(k, a, b, soon, is_tall, is_wide);
-    multiply_large(k, a, b, is_tall, is_wide);
-    _tile_stored(0, y, row);
+    multiply_small(t, is_tall, is_wide);
+    multiply_large(t, is_tall, is_wide);
+    _tile_stored(0, t->to, row);
     if (is_wide)
-        _tile_stored(1, y + WIDTH, row);
+        _tile_stored(1, t->to + WIDTH, row);
     if (is_tall)
         _tile_stored(2, below, row);
     if (is_tall && is_wide)
         _tile_stored(3, below + WIDTH, row);
 }
 
-// The tile of y is asked for while its sums are made.
-static void prefetch(const RtTile *t)
+static void multiply(const RtStrip *s)
 {
-    for (int i = 0; i < DEEP; i++)
-        for (int j = 0; j < DEEP; j += WIDTH)
-            __builtin_prefetch(t->y + i * t->y_m + j, 1);
-}
+    float c[2][DEEP * DEEP] __attribute__((aligned(64)));
+    Tile t = {.k = s->k,
+              .a = (const uint32_t *)s->a,
+              .b = (const uint32_t *)s->b,
+              .y_m = s->y_m,
+              .soon = s->soon,
+              .piece = s->piece};
+    bool is_even = s->n == DEEP && s->y_n == 1;
+    float *y = s->y;
 
-static void add(const RtTile *t, const float c[DEEP * DEEP])
-{
-    for (int i = 0; i < DEEP; i++)
-#pragma omp simd
-        for (int j = 0; j < DEEP; j++)
-            t->y[i * t->y_m + j] += c[i * DEEP + j];
-}
+    for (int64_t i = 0; i < s->m; i += DEEP, y += DEEP * s->y_m) {
+        bool is_whole = is_even && i + DEEP <= s->m, is_direct = is_whole && !s->is_more;
+        float *sums = c[i / DEEP % 2];
 
-static void multiply(const RtTile *t, int64_t k, const void *a, const void *b, const void *soon)
-{
-    float c[DEEP * DEEP] __attribute__((aligned(64)));
-    bool is_tall = t->m > WIDTH, is_wide = t->n > WIDTH;
-    bool is_whole = t->m == DEEP && t->n == DEEP && t->y_n == 1;
-
-    if (is_whole)
-        prefetch(t);
-    if (is_whole && !t->is_more) {
-        multiply_into(t->y, t->y_m, k, a, b, soon, true, true);
-        return;
+        t.to = is_direct ? y : sums;
+        t.step = is_direct ? s->y_m : DEEP;
+        if (s->m - i > WIDTH && s->n > WIDTH)
+            multiply_tile(&t, true, true);
+        else if (s->m - i > WIDTH)
+            multiply_tile(&t, true, false);
+        else
+            multiply_tile(&t, false, true);
+        if (!is_whole)
+            rt_store_edge(s, y, rt_least(DEEP, s->m - i), sums, DEEP);
+        t.late_y = is_whole && s->is_more ? y : NULL;
+        t.late = sums;
+        t.a = (const uint32_t *)((const char *)t.a + s->a_step);
+        t.soon += s->piece;
     }
-    if (is_tall && is_wide)
-        multiply_into(c, DEEP, k, a, b, soon, true, true);
-    else if (is_tall)
-        multiply_into(c, DEEP, k, a, b, soon, true, false);
-    else
-        multiply_into(c, DEEP, k, a, b, soon, false, true);
-    if (is_whole)
-        add(t, c);
-    else
-        rt_store_tile(t, c, DEEP);
+    t.piece = 0;
+    beside(&t, 0, 1);
 }
 
 // Linux gives the registers to a process that asks for them.
@@ -264,7 +285,7 @@ const RtMicro *rt_micro_amx(void)
 {
     static const RtMicro amx = {.rows = DEEP,
                                 .columns = DEEP,
-                                .panels = PANELS,
+                                .panels = 8,
                                 .bytes = 6,
                                 .k_unit = DEEP,
                                 .part = 128,

@@ -72,19 +72,21 @@ typedef struct Part {
 static void multiply_part(const RtMicro *u, const RtGemm *g, float *y, const Part *x, Range rows,
                           int64_t j, const Block *b)
 {
-    int64_t piece = column_panel(u, x->k) / u->panels, panel = row_panel(u, x->k);
     const char *pack = b->pack + j * b->step + x->at * u->columns * u->bytes;
-    const char *a = x->a, *next = pack + b->step;
-    RtTile t = {.n = rt_least(u->columns, b->n - j * u->columns),
-                .y_m = g->y_m,
-                .y_n = g->y_n,
-                .is_more = b->is_more || x->at > 0};
+    int64_t first = rows.first * u->rows, last = rt_least(g->m, rows.last * u->rows);
 
-    for (int64_t i = rows.first; i < rows.last; i++, a += panel, next += piece) {
-        t.y = y + i * u->rows * g->y_m + j * u->columns * g->y_n;
-        t.m = rt_least(u->rows, g->m - i * u->rows);
-        u->multiply(&t, x->k, a, pack, next);
-    }
+    u->multiply(&(RtStrip){.y = y + first * g->y_m + j * u->columns * g->y_n,
+                           .m = last - first,
+                           .n = rt_least(u->columns, b->n - j * u->columns),
+                           .y_m = g->y_m,
+                           .y_n = g->y_n,
+                           .k = x->k,
+                           .is_more = b->is_more || x->at > 0,
+                           .a = x->a,
+                           .b = pack,
+                           .soon = pack + b->step,
+                           .a_step = row_panel(u, x->k),
+                           .piece = column_panel(u, x->k) / u->panels});
 }
 
 // Rows [at, at + k) of a's panels `rows`.

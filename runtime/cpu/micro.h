@@ -11,12 +11,15 @@ typedef struct RtSide {
     int64_t n, step, k, k_step;
 } RtSide;
 
-// m by n of y, at most rows by columns of the micro-kernel.
-typedef struct RtTile {
+// Rows of a in panels, each `a_step` bytes behind the last, times a panel of n columns of b. y: m
+// by n, any number of rows. Meanwhile what is `soon` needed is called for: `piece` bytes a panel.
+typedef struct RtStrip {
     float *y;
-    int64_t m, n, y_m, y_n;
-    bool is_more;  // by what is there
-} RtTile;
+    int64_t m, n, y_m, y_n, k;
+    bool is_more;  // by what y has
+    const char *a, *b, *soon;
+    int64_t a_step, piece;
+} RtStrip;
 
 typedef struct RtMicro {
     int rows, columns;    // of a tile
@@ -28,17 +31,18 @@ typedef struct RtMicro {
     void (*end)(void);
     void (*pack_rows)(void *to, const RtSide *a);
     void (*pack_columns)(void *to, const RtSide *b);
-    // Meanwhile one of `panels` pieces of a panel of b is called for, which lies at `soon`.
-    void (*multiply)(const RtTile *t, int64_t k, const void *a, const void *b, const void *soon);
+    void (*multiply)(const RtStrip *s);
 } RtMicro;
 
-// A tile at the edge, or of a y whose rows aren't in one piece. c: rows of `columns`.
-static inline void rt_store_tile(const RtTile *t, const float *c, int64_t columns)
+// Of a tile at the edge of y, at `y`, or of a y whose rows aren't in one piece: the sums c, in rows
+// of `columns`.
+static inline void rt_store_edge(const RtStrip *s, float *y, int64_t rows, const float *c,
+                                 int64_t columns)
 {
-    for (int64_t i = 0; i < t->m; i++)
-        for (int64_t j = 0; j < t->n; j++) {
-            float *y = t->y + i * t->y_m + j * t->y_n;
-            *y = c[i * columns + j] + (t->is_more ? *y : 0);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < s->n; j++) {
+            float *at = y + i * s->y_m + j * s->y_n;
+            *at = c[i * columns + j] + (s->is_more ? *at : 0);
         }
 }
 

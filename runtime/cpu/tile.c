@@ -70,39 +70,36 @@ static void pack_by_column(void *panel, const RtSide *a)
 }
 
 // The tile of y is asked for while its sums are made.
-static void prefetch(const RtTile *t)
+static void prefetch(const float *y, int64_t y_m)
 {
     for (int64_t i = 0; i < RT_MR; i++)
         for (int j = 0; j < RT_NR; j += 16)
-            __builtin_prefetch(t->y + i * t->y_m + j, 1);
+            __builtin_prefetch(y + i * y_m + j, 1);
 }
 
 // Element (i, p) of a panel of rows is at a[i * a_i + p * a_p].
-static inline void multiply(const RtTile *t, int64_t k, const float *a, int64_t a_i, int64_t a_p,
-                            const float *b, const float *soon)
+static inline void multiply(const RtStrip *s, int64_t a_i, int64_t a_p)
 {
     float c[RT_MR * RT_NR] __attribute__((aligned(64)));
+    const char *a = s->a, *soon = s->soon;
+    float *y = s->y;
 
-    if (t->m == RT_MR && t->n == RT_NR && t->y_n == 1) {
-        prefetch(t);
-        rt_tile_ahead(t->y, t->y_m, t->is_more, k, a, a_i, a_p, b, RT_NR, soon);
-        return;
+    for (int64_t rest = s->m; rest > 0; rest -= RT_MR, y += RT_MR * s->y_m) {
+        bool is_whole = rest >= RT_MR && s->n == RT_NR && s->y_n == 1;
+
+        if (is_whole)
+            prefetch(y, s->y_m);
+        rt_tile_ahead(is_whole ? y : c, is_whole ? s->y_m : RT_NR, is_whole && s->is_more, s->k,
+                      (const float *)a, a_i, a_p, (const float *)s->b, RT_NR, (const float *)soon);
+        if (!is_whole)
+            rt_store_edge(s, y, rt_least(rest, RT_MR), c, RT_NR);
+        a += s->a_step;
+        soon += s->piece;
     }
-    rt_tile_ahead(c, RT_NR, false, k, a, a_i, a_p, b, RT_NR, soon);
-    rt_store_tile(t, c, RT_NR);
 }
 
-static void multiply_by_row(const RtTile *t, int64_t k, const void *a, const void *b,
-                            const void *soon)
-{
-    multiply(t, k, a, row_step(k), 1, b, soon);
-}
-
-static void multiply_by_column(const RtTile *t, int64_t k, const void *a, const void *b,
-                               const void *soon)
-{
-    multiply(t, k, a, 1, RT_MR, b, soon);
-}
+static void multiply_by_row(const RtStrip *s) { multiply(s, row_step(s->k), 1); }
+static void multiply_by_column(const RtStrip *s) { multiply(s, 1, RT_MR); }
 
 // Parts of 256: the longer a chain is, the more is rounded off.
 #define COMMON                                                                                     \

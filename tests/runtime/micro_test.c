@@ -44,7 +44,17 @@ static void tile(const RtMicro *u, const RtGemm *g, float *y, const float *a, co
         u->begin();
     u->pack_rows(rows, &(RtSide){a, g->m, g->a_m, g->k, g->a_k});
     u->pack_columns(columns, &(RtSide){b, g->n, g->b_n, g->k, g->b_k});
-    u->multiply(&(RtTile){y, g->m, g->n, g->y_m, g->y_n, is_more}, g->k, rows, columns, columns);
+    u->multiply(&(RtStrip){.y = y,
+                           .m = g->m,
+                           .n = g->n,
+                           .y_m = g->y_m,
+                           .y_n = g->y_n,
+                           .k = g->k,
+                           .is_more = is_more,
+                           .a = rows,
+                           .b = columns,
+                           .soon = columns,
+                           .a_step = u->rows * (k + u->row_room) * u->bytes});
     if (u->end)
         u->end();
     free(rows);
