@@ -1,5 +1,6 @@
-// Small pieces come out of shared chunks. A large one is a chunk of its own, so that a growing
-// array can give its old place back instead of leaving it behind.
+// Small pieces come out of shared chunks, and are made zero as they are taken: much of a chunk may
+// never be. A large one is a chunk of its own, so that a growing array can give its old place back
+// instead of leaving it behind.
 #include "base/base.h"
 
 #include <limits.h>
@@ -27,14 +28,11 @@ static _Noreturn void out_of_memory(void)
     exit(1);
 }
 
-static Chunk *chunk_new(Chunk **list, size_t size)
+static Chunk *chunk_put(Chunk **list, Chunk *c, size_t size)
 {
-    Chunk *c = size > SIZE_MAX - sizeof(Chunk) ? NULL : calloc(1, sizeof(Chunk) + size);
-
     if (!c)
         out_of_memory();
-    c->size = size;
-    c->next = *list;
+    *c = (Chunk){.next = *list, .size = size};
     if (*list)
         (*list)->prev = c;
     *list = c;
@@ -74,19 +72,21 @@ void *arena_alloc(Arena *a, size_t count, size_t size)
     if (size && count > (SIZE_MAX - ALIGN) / size)
         out_of_memory();
     size_t n = (count * size + ALIGN - 1) / ALIGN * ALIGN;
-    if (n >= LARGE)
-        return chunk_new(&a->large, n) + 1;
+    if (n >= LARGE) {
+        Chunk *large = n > SIZE_MAX - sizeof(Chunk) ? NULL : calloc(1, sizeof(Chunk) + n);
+        return chunk_put(&a->large, large, n) + 1;
+    }
     Chunk *c = a->small;
     if (!c || c->size - c->used < n) {
         while (a->next_size < n)
             a->next_size *= 2;
-        c = chunk_new(&a->small, a->next_size);
+        c = chunk_put(&a->small, malloc(sizeof(Chunk) + a->next_size), a->next_size);
         if (a->next_size < LAST_CHUNK)
             a->next_size *= 2;
     }
     void *p = (char *)(c + 1) + c->used;
     c->used += n;
-    return p;
+    return memset(p, 0, n);
 }
 
 void arena_drop(Arena *a, void *array, size_t count, size_t size)
