@@ -1,7 +1,12 @@
 // shardcc: finds the command and runs it.
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "driver/driver.h"
 
@@ -22,8 +27,19 @@ static int run(Arena *a, int argc, char **argv)
     return compile(a, argc, argv);
 }
 
+// Searches take again what they have just freed: what had gone back to the system would come page
+// by page.
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_MMAP_THRESHOLD, 1 << 25);
+#endif
+}
+
 int main(int argc, char **argv)
 {
+    keep_memory();
     Arena *a = arena_new();
 
     signal(SIGXFSZ, SIG_IGN);  // a file at the limit is an error of write, like a full disk
