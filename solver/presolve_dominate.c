@@ -258,7 +258,7 @@ static void eliminate_inner(Net *g, int node, const int *tie)
 // Eliminates a node if that adds few pairs to what it takes away.
 static bool eliminate(Net *g, int node)
 {
-    int tie[3], n = ties_of(g, node, tie);
+    int tie[3] = {0}, n = ties_of(g, node, tie);
     const Vertex *v = &g->node[node];
 
     if (n > 2 || !use_is_flat(v))
@@ -277,12 +277,16 @@ static bool eliminate(Net *g, int node)
     return true;
 }
 
-// Has it one neighbour at most? Then it goes as it is.
-static bool is_leaf(const Net *g, int node)
+// A node goes before its alternatives are held against each other, where it can: the least of their
+// sums is never that of one that another replaces.
+static bool simplify(Net *g, int node)
 {
-    int tie[3];
-
-    return ties_of(g, node, tie) < 2 && use_is_flat(&g->node[node]);
+    if (eliminate(g, node))
+        return true;
+    if (g->replay || g->node[node].k < 2 || !dominate(g, node))
+        return false;
+    eliminate(g, node);
+    return true;
 }
 
 bool net_dominate(Net *g)
@@ -294,8 +298,7 @@ bool net_dominate(Net *g)
         if (v->state != LIVE || !v->is_dirty)
             continue;
         v->is_dirty = false;
-        changed |= !g->replay && v->k > 1 && !is_leaf(g, i) && dominate(g, i);
-        changed |= eliminate(g, i);
+        changed |= simplify(g, i);
     }
     return changed;
 }
