@@ -230,13 +230,14 @@ void minplus_down(const double *m, int n_a, int n_b, const double *v, double *ou
 void minplus_across(const double *m, int n_a, int n_b, const double *v, double *out);
 void minplus_down_rough(const float *m, int n_a, int n_b, const double *v, double *out);
 void minplus_across_rough(const float *m, int n_a, int n_b, const double *v, double *out);
-// out[l] = the least of itself and v + row[l]
-void minplus_row(const int64_t *row, int n, int64_t v, int64_t *out);
+void minplus_whole(const int64_t *m, int n_a, int n_b, const int64_t *v, int64_t *out);
 // The bits of a number without its sign; those of several tell how large the largest is.
 static inline int64_t magnitude(int64_t x) { return x ^ (x >> 63); }
 // The same of row[l] · 2^shift, where that isn't forbidden; bits[l] gathers how large such row[l]
 // are. What doesn't fit wraps.
 void shifted_row(const int64_t *row, int n, int shift, int64_t v, int64_t *out, int64_t *bits);
+int64_t row_most(const int64_t *row,
+                 int64_t n);  // the largest without its sign, forbidden ones apart
 void row_add(const double *row, int n, double *to);
 double row_least(const double *row, int n);
 // Takes the mark (-1; 0 is none) from all that is more than `most`.

@@ -25,13 +25,28 @@ enum { LANES = 8 };
 #define ACROSS minplus_across_rough
 #include "solver/minplus.def"
 
-// out[l] = the least of itself and v + row[l]
-WIDEST void minplus_row(const int64_t *restrict row, int n, int64_t v, int64_t *restrict out)
+WIDEST void minplus_whole(const int64_t *m, int n_a, int n_b, const int64_t *restrict v,
+                          int64_t *restrict out)
 {
-    for (int l = 0; l < n; l++) {
-        int64_t x = v + row[l];
-        out[l] = x < out[l] ? x : out[l];
+    int k = 1;
+
+    for (int l = 0; l < n_b; l++)
+        out[l] = v[0] + m[l];
+    for (; k + 4 <= n_a; k += 4) {
+        const int64_t *r = m + (int64_t)k * n_b, *s = r + n_b, *t = s + n_b, *u = t + n_b;
+        for (int l = 0; l < n_b; l++) {
+            int64_t w = v[k] + r[l], x = v[k + 1] + s[l], y = v[k + 2] + t[l], z = v[k + 3] + u[l];
+            w = w < x ? w : x;
+            y = y < z ? y : z;
+            w = w < y ? w : y;
+            out[l] = w < out[l] ? w : out[l];
+        }
     }
+    for (; k < n_a; k++)
+        for (int l = 0; l < n_b; l++) {
+            int64_t x = v[k] + m[(int64_t)k * n_b + l];
+            out[l] = x < out[l] ? x : out[l];
+        }
 }
 
 WIDEST void shifted_row(const int64_t *restrict row, int n, int shift, int64_t v,
@@ -44,6 +59,18 @@ WIDEST void shifted_row(const int64_t *restrict row, int n, int shift, int64_t v
         out[l] = x < out[l] ? x : out[l];
         bits[l] |= is_there ? magnitude(row[l]) : 0;
     }
+}
+
+WIDEST int64_t row_most(const int64_t *row, int64_t n)
+{
+    int64_t most = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        int64_t x = row[i] < 0 ? -row[i] : row[i];
+        x = row[i] < COST_FORBIDDEN ? x : 0;
+        most = x > most ? x : most;
+    }
+    return most;
 }
 
 WIDEST void row_add(const double *restrict row, int n, double *restrict to)

@@ -11,26 +11,18 @@ static bool is_tame(const Problem *p)
     Wide cost = 0, bytes = 0;
 
     for (int i = 0; i < p->n_nodes; i++) {
-        int64_t c = 0, b = 0;
+        int64_t b = 0;
         for (int k = p->first[i]; k < p->first[i + 1]; k++) {
-            int64_t x = p->cost[k] < 0 ? -p->cost[k] : p->cost[k], held = 0;
-            c = !is_forbidden(p->cost[k]) && x > c ? x : c;
+            int64_t held = 0;
             for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++)
                 held = p->use[u].bytes > held ? p->use[u].bytes : held;
             b = held > b ? held : b;
         }
-        cost += c;
+        cost += row_most(p->cost + p->first[i], n_alternatives(p, i));
         bytes += b;
     }
-    for (int e = 0; e < p->n_edges; e++) {
-        int64_t n = edge_pairs(p, e);
-        int64_t c = 0;
-        for (int64_t i = 0; i < n; i++) {
-            int64_t x = p->edge[e].cost[i] < 0 ? -p->edge[e].cost[i] : p->edge[e].cost[i];
-            c = !is_forbidden(p->edge[e].cost[i]) && x > c ? x : c;
-        }
-        cost += c;
-    }
+    for (int e = 0; e < p->n_edges; e++)
+        cost += row_most(p->edge[e].cost, edge_pairs(p, e));
     return cost < most && bytes < most && p->limit < most;
 }
 

@@ -222,17 +222,14 @@ static void eliminate_leaf(Net *g, int node, int n, int tie)
     vertex_compact(g, to);
 }
 
-// to[j] = the least over places k of v of the cost of k, row[k] and cost[k][j]. Costs are tame: no
-// sum with a forbidden one comes near those without.
-static void least_sums(const Vertex *v, const int64_t *row, const int64_t *cost, int n, int64_t *to)
+// to[j] = the least over places k of v of the cost of k, row[k] and cost[k][j]; `sum` is for as
+// many as v has. Costs are tame: no sum with a forbidden one comes near those without.
+static void least_sums(const Vertex *v, const int64_t *row, const int64_t *cost, int n,
+                       int64_t *sum, int64_t *to)
 {
-    for (int j = 0; j < n; j++)
-        to[j] = COST_FORBIDDEN;
-    for (int k = 0; k < v->k; k++, cost += n) {
-        int64_t before = cost_add(v->cost[k], row[k]);
-        if (!is_forbidden(before))
-            minplus_row(cost, n, before, to);
-    }
+    for (int k = 0; k < v->k; k++)
+        sum[k] = cost_add(v->cost[k], row[k]);
+    minplus_whole(cost, v->k, n, sum, to);
     for (int j = 0; j < n; j++)
         to[j] = to[j] > COST_FORBIDDEN / 2 ? COST_FORBIDDEN : to[j];
 }
@@ -247,8 +244,9 @@ static void eliminate_inner(Net *g, int node, const int *tie)
 
     Arena *own = arena_new();
     View from = view_of(g, e, e->end[0] == node, own), to = view_of(g, f, f->end[1] == node, own);
+    int64_t *sum = arena_array(own, int64_t, v->k);
     for (int i = 0; i < ka; i++)
-        least_sums(v, from.cost + (size_t)i * (size_t)v->k, to.cost, kb,
+        least_sums(v, from.cost + (size_t)i * (size_t)v->k, to.cost, kb, sum,
                    cost + (size_t)i * (size_t)kb);
     arena_free(own);
     vertex_leave(g, node, 2, tie);
