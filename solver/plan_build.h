@@ -97,7 +97,9 @@ Floor plan_floor(const Graph *g, const Cluster *c, const Mesh *m, const PlanOpti
 
 // ---- plan_price.c ----
 void plan_nodes(Builder *b);  // nodes of the problem, with their uses
-void plan_edges(Builder *b);
+
+// ---- plan_edges.c ----
+void plan_edges(Builder *b);  // … and what pairs of them cost
 
 // ---- plan_bytes.c ----
 void plan_bytes(Builder *b);  // uses of all alternatives
