@@ -370,7 +370,6 @@ static Builder builder_new(PlanProblem *q, const Graph *g, const Cluster *c, con
                  .mesh = m,
                  .lives = lives,
                  .o = o,
-                 .layouts = {layouts_new(scratch, m), layouts_joining(scratch, m)},
                  .traffic = traffic_find(g, scratch),
                  .arena = a,
                  .scratch = scratch};

@@ -58,17 +58,13 @@ typedef struct Builder {
     const Graph *g;
     const Cluster *cluster;
     const Mesh *mesh;
-    Layouts *layouts[2];  // … of values that join
-    bool *joins;          // by ValueId
+    bool *joins;  // by ValueId
     Traffic traffic;
     const Lives *lives;  // NULL: memory doesn't count
     const PlanOptions *o;
     Pairing *pairing;
     int n_pairings, cap_pairings;
     int *slot, n_slots;  // hash of pairings, + 1
-    int64_t **table;     // of ways, by hash of what they are from and to
-    uint64_t *table_key;
-    int n_tables;  // room, a power of two
     Arena *arena, *scratch;
 } Builder;
 

@@ -1,26 +1,63 @@
 // What pairs of a plan's decisions cost: the layout manager's ways, each with its table.
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
 #include "solver/plan_build.h"
 
-// Picoseconds from each of some specs to each of others; tables of equal shapes and specs are one.
-static const int64_t *ways_table(Builder *b, ValueId v, const Spec *from, int n, const Spec *to,
-                                 int m)
+typedef struct Shaped {
+    uint64_t shape;
+    int pairing;
+} Shaped;
+
+// Pairings by the shapes of their values: threads take all of a shape, as ways are found by shape.
+typedef struct Weaving {
+    const Builder *b;
+    Shaped *order;
+    int n_shapes, *first;  // [n_shapes + 1], in that order
+    atomic_int *next;      // shape that nobody has begun with
+} Weaving;
+
+// What a thread has of its own.
+typedef struct Weaver {
+    const Weaving *of;
+    Layouts *layouts[2];  // … of values that join
+    int64_t **table;      // of ways, by hash of what they are from and to
+    uint64_t *table_key;
+    int n_tables;  // room, a power of two
+    Arena *scratch;
+} Weaver;
+
+// ---- ways ----
+
+static uint64_t shape_key(const Builder *b, ValueId v)
 {
     const Value *x = value_of(b->g, v);
-    const Way *way;
     uint64_t key = hash_bytes(x->dim, (size_t)x->rank * sizeof *x->dim, (uint64_t)x->dtype);
 
-    key = hash_bytes(&b->joins[v], sizeof *b->joins, key);
+    return hash_bytes(&b->joins[v], sizeof *b->joins, key);
+}
+
+// Picoseconds from each of some specs to each of others; tables of equal shapes and specs are one.
+static const int64_t *ways_table(Weaver *w, ValueId v, const Spec *from, int n, const Spec *to,
+                                 int m)
+{
+    const Builder *b = w->of->b;
+    const Value *x = value_of(b->g, v);
+    const Way *way;
+    uint64_t key = shape_key(b, v);
+
     key = hash_bytes(from, (size_t)n * sizeof *from, key ^ (uint64_t)n);
     key = hash_bytes(to, (size_t)m * sizeof *to, key) | 1;
-    size_t mask = (size_t)b->n_tables - 1, at = key & mask;
-    for (; b->table_key[at]; at = (at + 1) & mask)
-        if (b->table_key[at] == key)
-            return b->table[at];
-    b->table_key[at] = key;
-    int64_t *t = b->table[at] = arena_array(b->scratch, int64_t, (size_t)n * (size_t)m);
+    size_t mask = (size_t)w->n_tables - 1, at = key & mask;
+    for (; w->table_key[at]; at = (at + 1) & mask)
+        if (w->table_key[at] == key)
+            return w->table[at];
+    w->table_key[at] = key;
+    int64_t *t = w->table[at] = arena_array(w->scratch, int64_t, (size_t)n * (size_t)m);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++) {
-            layout_ways(b->layouts[b->joins[v]], x, from[i], to[j], &way);
+            layout_ways(w->layouts[b->joins[v]], x, from[i], to[j], &way);
             t[(size_t)i * (size_t)m + (size_t)j] = way->picoseconds;
         }
     return t;
@@ -32,14 +69,15 @@ typedef struct Meaning {
     int *of;  // by alternative
 } Meaning;
 
-static Meaning meaning_of(Builder *b, int variable, bool is_node, int operand)
+static Meaning meaning_of(Weaver *w, int variable, bool is_node, int operand)
 {
-    const Variable *v = &b->q->variable[variable];
-    Meaning x = {.of = arena_array(b->scratch, int, v->n)};
+    const PlanProblem *q = w->of->b->q;
+    const Variable *v = &q->variable[variable];
+    Meaning x = {.of = arena_array(w->scratch, int, v->n)};
 
     for (int k = 0; k < v->n; k++) {
-        Spec s = is_node ? strategy_spec(&b->q->rule[v->id], &v->spec[k], operand) : v->spec[k];
-        specs_add(b->scratch, &x.specs, s);
+        Spec s = is_node ? strategy_spec(&q->rule[v->id], &v->spec[k], operand) : v->spec[k];
+        specs_add(w->scratch, &x.specs, s);
         for (x.of[k] = 0; !spec_equal(&x.specs.spec[x.of[k]], &s); x.of[k]++)
             ;
     }
@@ -64,35 +102,103 @@ static bool comes_along(const Builder *b, const Pairing *p, const Strategy *s)
     return false;
 }
 
-static void edge_write(Builder *b, const Pairing *p, Edge *e)
+static void edge_write(Weaver *w, const Pairing *p, const Edge *e)
 {
-    const PlanProblem *q = b->q;
-    Meaning x = meaning_of(b, p->a, p->bond == BOND_MADE, p->operand);
-    Meaning y = meaning_of(b, p->b, p->bond == BOND_NEED, p->operand);
+    const PlanProblem *q = w->of->b->q;
+    Meaning x = meaning_of(w, p->a, p->bond == BOND_MADE, p->operand);
+    Meaning y = meaning_of(w, p->b, p->bond == BOND_NEED, p->operand);
     int n = q->variable[p->a].n, m = q->variable[p->b].n;
     const int64_t *table =
-        ways_table(b, p->value, x.specs.spec, x.specs.n, y.specs.spec, y.specs.n);
-    int64_t *cost = arena_array(b->arena, int64_t, (size_t)n * (size_t)m);
+        ways_table(w, p->value, x.specs.spec, x.specs.n, y.specs.spec, y.specs.n);
+    int64_t *cost = (int64_t *)(uintptr_t)e->cost;
 
     for (int l = 0; l < m; l++) {
-        bool is_free = p->bond == BOND_NEED && comes_along(b, p, &q->variable[p->b].spec[l]);
+        bool is_free = p->bond == BOND_NEED && comes_along(w->of->b, p, &q->variable[p->b].spec[l]);
         for (int k = 0; k < n && !is_free; k++)
             cost[(size_t)k * (size_t)m + (size_t)l] =
                 p->count * table[(size_t)x.of[k] * (size_t)y.specs.n + (size_t)y.of[l]];
     }
-    *e = (Edge){p->a, p->b, cost};
+}
+
+// ---- threads ----
+
+static void *weave(void *weaver)
+{
+    Weaver *w = weaver;
+    const Weaving *all = w->of;
+
+    for (int i; (i = atomic_fetch_add(all->next, 1)) < all->n_shapes;)
+        for (int k = all->first[i]; k < all->first[i + 1]; k++)
+            edge_write(w, &all->b->pairing[all->order[k].pairing],
+                       &all->b->q->problem.edge[all->order[k].pairing]);
+    return NULL;
+}
+
+static int compare_shapes(const void *x, const void *y)
+{
+    const Shaped *a = x, *b = y;
+
+    if (a->shape != b->shape)
+        return a->shape < b->shape ? -1 : 1;
+    return a->pairing - b->pairing;
+}
+
+// Sorts pairings by their values' shapes.
+static Weaving weaving_of(const Builder *b, atomic_int *next)
+{
+    Weaving x = {.b = b, .next = next};
+
+    x.order = arena_array(b->scratch, Shaped, b->n_pairings);
+    x.first = arena_array(b->scratch, int, b->n_pairings + 1);
+    for (int i = 0; i < b->n_pairings; i++)
+        x.order[i] = (Shaped){shape_key(b, b->pairing[i].value), i};
+    if (b->n_pairings)
+        qsort(x.order, (size_t)b->n_pairings, sizeof *x.order, compare_shapes);
+    for (int i = 0; i < b->n_pairings; i++)
+        if (!i || x.order[i].shape != x.order[i - 1].shape)
+            x.first[x.n_shapes++] = i;
+    x.first[x.n_shapes] = b->n_pairings;
+    return x;
+}
+
+static Weaver weaver_new(const Weaving *of)
+{
+    Weaver w = {.of = of, .n_tables = 1024, .scratch = arena_new()};
+
+    while (w.n_tables < 2 * of->b->n_pairings)
+        w.n_tables *= 2;
+    w.table = arena_array(w.scratch, int64_t *, w.n_tables);
+    w.table_key = arena_array(w.scratch, uint64_t, w.n_tables);
+    w.layouts[0] = layouts_new(w.scratch, of->b->mesh);
+    w.layouts[1] = layouts_joining(w.scratch, of->b->mesh);
+    return w;
+}
+
+// Rooms for all costs first, so that threads only fill them.
+static void edges_new(Builder *b)
+{
+    Problem *p = &b->q->problem;
+
+    p->edge = arena_array(b->arena, Edge, b->n_pairings);
+    for (int i = 0; i < b->n_pairings; i++) {
+        const Pairing *x = &b->pairing[i];
+        size_t n = (size_t)b->q->variable[x->a].n, m = (size_t)b->q->variable[x->b].n;
+        p->edge[p->n_edges++] = (Edge){x->a, x->b, arena_array(b->arena, int64_t, n * m)};
+    }
 }
 
 void plan_edges(Builder *b)
 {
-    Problem *p = &b->q->problem;
+    atomic_int next = 0;
+    Weaving all = weaving_of(b, &next);
+    Weaver here = weaver_new(&all), there = weaver_new(&all);
+    pthread_t other;
 
-    b->n_tables = 1024;
-    while (b->n_tables < 2 * b->n_pairings)
-        b->n_tables *= 2;
-    b->table = arena_array(b->scratch, int64_t *, b->n_tables);
-    b->table_key = arena_array(b->scratch, uint64_t, b->n_tables);
-    p->edge = arena_array(b->arena, Edge, b->n_pairings);
-    for (int i = 0; i < b->n_pairings; i++)
-        edge_write(b, &b->pairing[i], &p->edge[p->n_edges++]);
+    edges_new(b);
+    bool is_apart = b->o->solve.threads > 1 && !pthread_create(&other, NULL, weave, &there);
+    weave(&here);
+    if (is_apart)
+        pthread_join(other, NULL);
+    arena_free(here.scratch);
+    arena_free(there.scratch);
 }
