@@ -8,6 +8,15 @@
 // 2^-102 bits are lost.
 #include "runtime/cpu/amx.h"
 
+bool rt_amx_fits(int64_t m, int64_t n, int64_t k)
+{
+    enum { UNIT = 32 };
+    double all =
+        (double)rt_round_up(m, UNIT) * (double)rt_round_up(n, UNIT) * (double)rt_round_up(k, UNIT);
+
+    return all <= 1.6 * (double)m * (double)n * (double)k;
+}
+
 #if defined __AMX_TILE__ && defined __AMX_BF16__ && defined __linux__
 
 #include <immintrin.h>
@@ -41,14 +50,16 @@ static void begin(void)
 
 static void end(void) { _tile_release(); }
 
-// The nearest bf16, ties away from zero, as a float's bits.
-static inline uint32_t nearest(float x)
+static inline uint32_t bits(float x)
 {
     uint32_t u;
 
     memcpy(&u, &x, sizeof u);
-    return (u + 0x8000) & 0xffff0000;
+    return u;
 }
+
+// The nearest bf16, ties away from zero, as a float's bits.
+static inline uint32_t nearest(float x) { return (bits(x) + 0x8000) & 0xffff0000; }
 
 static inline float as_float(uint32_t u)
 {
@@ -58,7 +69,8 @@ static inline float as_float(uint32_t u)
     return x;
 }
 
-// Words of bf16 x and z, in the three parts.
+// Words of bf16 x and z, in the three parts. What is left for the low one is bf16 as it is, unless
+// it is next to nothing.
 static inline void split(uint32_t *to, const float *x, const float *z)
 {
 #pragma omp simd
@@ -66,12 +78,12 @@ static inline void split(uint32_t *to, const float *x, const float *z)
         uint32_t x_high = nearest(x[i]), z_high = nearest(z[i]);
         float x_rest = x[i] - as_float(x_high), z_rest = z[i] - as_float(z_high);
         uint32_t x_middle = nearest(x_rest), z_middle = nearest(z_rest);
-        uint32_t x_low = nearest(x_rest - as_float(x_middle));
-        uint32_t z_low = nearest(z_rest - as_float(z_middle));
+        uint32_t x_low = bits(x_rest - as_float(x_middle));
+        uint32_t z_low = bits(z_rest - as_float(z_middle));
 
         to[i] = x_high >> 16 | z_high;
         to[PART + i] = x_middle >> 16 | z_middle;
-        to[2 * PART + i] = x_low >> 16 | z_low;
+        to[2 * PART + i] = x_low >> 16 | (z_low & 0xffff0000);
     }
 }
 
@@ -102,6 +114,17 @@ static Square square_of(float room[DEEP * DEEP], const float *x, int64_t rows, i
     return (Square){room, DEEP};
 }
 
+// Calls for what of a side comes at k.
+static void call_for(const RtSide *s, int64_t k)
+{
+    for (int i = 0; i < DEEP; i++) {
+        const float *x = s->at + (s->k_step == 1 ? i * s->step + k : (k + i) * s->k_step);
+
+        __builtin_prefetch(x);
+        __builtin_prefetch(x + WIDTH);
+    }
+}
+
 // The order of k within a block is the same on both sides, and any: word i of a row has numbers i
 // and WIDTH + i.
 static void pack_rows(void *panel, const RtSide *a)
@@ -110,6 +133,7 @@ static void pack_rows(void *panel, const RtSide *a)
     uint32_t *to = panel;
 
     for (int64_t k = 0; k < a->k; k += DEEP, to += BLOCK) {
+        call_for(a, k + DEEP);
         Square s = square_of(room, a->at + k * a->k_step, a->n, a->step, rt_least(DEEP, a->k - k),
                              a->k_step);
         for (int i = 0; i < DEEP; i++)
@@ -167,7 +191,7 @@ typedef struct Tile {
     int64_t step;
     float *late_y;  // or NULL
     const float *late;
-    int64_t y_m;
+    int64_t y_m, width;
     const char *soon;
     int64_t piece;
 } Tile;
@@ -179,9 +203,10 @@ static inline void beside(const Tile *t, int64_t turn, int64_t turns)
     int64_t end = rt_share(t->piece, turn + 1, turns);
 
     for (int64_t i = first; t->late_y && i < last; i++)
+        for (int64_t j = 0; j < t->width; j += WIDTH)
 #pragma omp simd
-        for (int j = 0; j < DEEP; j++)
-            t->late_y[i * t->y_m + j] += t->late[i * DEEP + j];
+            for (int l = 0; l < WIDTH; l++)
+                t->late_y[i * t->y_m + j + l] += t->late[i * DEEP + j + l];
     for (int64_t i = rt_share(t->piece, turn, turns); i < end; i += 64)
         __builtin_prefetch(t->soon + i, 0, 2);
 }
@@ -245,9 +270,10 @@ static void multiply(const RtStrip *s)
               .a = (const uint32_t *)s->a,
               .b = (const uint32_t *)s->b,
               .y_m = s->y_m,
+              .width = s->n,
               .soon = s->soon,
               .piece = s->piece};
-    bool is_even = s->n == DEEP && s->y_n == 1;
+    bool is_even = s->n % WIDTH == 0 && s->y_n == 1;
     float *y = s->y;
 
     for (int64_t i = 0; i < s->m; i += DEEP, y += DEEP * s->y_m) {

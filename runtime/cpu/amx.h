@@ -7,4 +7,7 @@
 // NULL where this was compiled for a CPU without AMX, or the machine doesn't let us use it.
 const RtMicro *rt_micro_amx(void);
 
+// Would a product of m by k and k by n fill its tiles?
+bool rt_amx_fits(int64_t m, int64_t n, int64_t k);
+
 #endif

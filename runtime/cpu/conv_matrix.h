@@ -1,16 +1,17 @@
-// The weights' gradient of a convolution with a window of one place at every place, channels last:
-// a product of two matrices as they lie, dw[o, c] = Σ dy[place, o] · x[place, c].
+// Convolutions as products of matrices, channels last: a row is a place, and of what lies under the
+// window's taps a copy is made as it is packed.
+//     y[place, o] = Σ x[under place's tap, c] · w[o, c, tap]
+//     dx[place, c] = Σ dy[over place's tap, o] · w[o, c, tap]     windows that go by single places
+//     dw[o, (tap, c)] = Σ dy[place, o] · x[under place's tap, c]
 #ifndef SHARDCC_RT_CPU_CONV_MATRIX_H
 #define SHARDCC_RT_CPU_CONV_MATRIX_H
 
-#include "runtime/cpu/internal.h"
+#include "runtime/cpu/onednn.h"
 
-// Is it one with more channels in x, whose rows are then read in long pieces? Of the others
-// conv_product.h makes more.
-bool rt_conv_matrix_fits(const RtConv *p);
+// Is it one that this is the fastest way for?
+bool rt_conv_matrix_fits(const RtConv *p, RtConvDirection direction);
 
-// The result doesn't depend on the number of threads.
-void rt_conv_matrix_prepare(Rt *rt, int kernel, const RtConv *p);
-void rt_conv_matrix_run(Rt *rt, int kernel, float *dw, const float *x, const float *dy);
+// Prepares RtKernel.run. The result doesn't depend on the number of threads.
+void rt_conv_matrix_prepare(Rt *rt, int kernel, const RtConv *p, RtConvDirection direction);
 
 #endif

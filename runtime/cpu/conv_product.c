@@ -58,22 +58,6 @@ bool rt_conv_product_fits(const RtConv *p)
            taps * rt_least(rows, PLACES / width + 2) <= MAX_RUNS;
 }
 
-void rt_conv_product_prepare(Rt *rt, int kernel, const RtConv *p)
-{
-    Product *d = rt_kernel_new(rt, kernel, sizeof *d);
-    RtPool *q = &d->pool;
-
-    *q = rt_pool(p);
-    d->base.weight_grad = rt_conv_product_run;
-    d->c = p->c;
-    d->o = p->o;
-    d->taps = rt_product(q->size, 3);
-    d->places = p->n * rt_product(q->y_dim, 3);
-    d->tiles = p->c / TILE;
-    d->panels = rt_ceil_div(p->o, RT_NR);
-    d->x_step = q->stride[2] * q->x_step[2];
-}
-
 // Adds a run behind the others of a tap, or to the last of them.
 static void add_run(const Product *d, Runs *r, int tap, Run more)
 {
@@ -199,7 +183,7 @@ static void finish(const Product *d, int64_t first, int64_t last, float *dw, con
     }
 }
 
-void rt_conv_product_run(Rt *rt, int kernel, float *dw, const float *x, const float *dy)
+static void run(Rt *rt, int kernel, void *dw, const void *x, const void *dy)
 {
     const Product *d = rt->kernel[kernel];
     int64_t units = d->panels * d->tiles;
@@ -214,4 +198,20 @@ void rt_conv_product_run(Rt *rt, int kernel, float *dw, const float *x, const fl
             add_places(d, at, rt_least(d->places, at + PLACES), first, last, sums, x, dy);
         finish(d, first, last, dw, sums);
     }
+}
+
+void rt_conv_product_prepare(Rt *rt, int kernel, const RtConv *p)
+{
+    Product *d = rt_kernel_new(rt, kernel, sizeof *d);
+    RtPool *q = &d->pool;
+
+    *q = rt_pool(p);
+    d->base.run = run;
+    d->c = p->c;
+    d->o = p->o;
+    d->taps = rt_product(q->size, 3);
+    d->places = p->n * rt_product(q->y_dim, 3);
+    d->tiles = p->c / TILE;
+    d->panels = rt_ceil_div(p->o, RT_NR);
+    d->x_step = q->stride[2] * q->x_step[2];
 }

@@ -10,6 +10,5 @@ bool rt_conv_product_fits(const RtConv *p);
 
 // The result doesn't depend on the number of threads.
 void rt_conv_product_prepare(Rt *rt, int kernel, const RtConv *p);
-void rt_conv_product_run(Rt *rt, int kernel, float *dw, const float *x, const float *dy);
 
 #endif

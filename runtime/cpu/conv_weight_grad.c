@@ -8,8 +8,8 @@ void rt_conv_weight_grad_init(Rt *rt, int kernel, const RtConv *p)
 {
     if (rt_depthwise_fits(p))
         rt_depthwise_prepare(rt, kernel, p);
-    else if (rt_conv_matrix_fits(p))
-        rt_conv_matrix_prepare(rt, kernel, p);
+    else if (rt_conv_matrix_fits(p, RT_CONV_WEIGHT_GRAD))
+        rt_conv_matrix_prepare(rt, kernel, p, RT_CONV_WEIGHT_GRAD);
     else if (rt_conv_product_fits(p))
         rt_conv_product_prepare(rt, kernel, p);
     else
@@ -20,8 +20,8 @@ void rt_conv_weight_grad(Rt *rt, int kernel, void *dw, const void *x, const void
 {
     const RtKernel *k = rt->kernel[kernel];
 
-    if (k->weight_grad)
-        k->weight_grad(rt, kernel, dw, x, dy);
+    if (k->run)
+        k->run(rt, kernel, dw, x, dy);
     else
         rt_conv_run(rt, kernel, x, dw, dy);
 }

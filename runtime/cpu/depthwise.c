@@ -27,25 +27,6 @@ bool rt_depthwise_fits(const RtConv *p)
            (size == 5 || size == 7) && rt_product(p->window.size, p->window.n) <= MAX_TAPS;
 }
 
-// The chunks' sums are fewer than rt_conv_workspace counts for the weights, or less than 1 MiB.
-void rt_depthwise_prepare(Rt *rt, int kernel, const RtConv *p)
-{
-    Depthwise *d = rt_kernel_new(rt, kernel, sizeof *d);
-    RtPool *q = &d->pool;
-
-    *q = rt_pool(p);
-    d->base.weight_grad = rt_depthwise_run;
-    d->c = p->c;
-    d->taps = rt_product(q->size, 3);
-    d->blocks = rt_ceil_div(p->c, LANES);
-    d->rows = p->n * q->y_dim[0] * q->y_dim[1];
-    d->chunks = rt_most(1, rt_least(d->rows, rt_ceil_div(RT_CHUNKS, d->blocks)));
-    int64_t room = q->x_dim[2] - 1 + q->low[2] - (q->size[2] - 1) * q->dilation[2];
-    d->first = rt_least(rt_ceil_div(q->low[2], q->stride[2]), q->y_dim[2]);
-    d->last = room < 0 ? d->first : rt_least(room / q->stride[2] + 1, q->y_dim[2]);
-    d->last = rt_most(d->first, d->last);
-}
-
 static inline Lanes load(const float *x)
 {
     Lanes v;
@@ -127,11 +108,11 @@ static void add_chunk(const Depthwise *d, int64_t block, int64_t chunk, float *t
             to[c * d->taps + t] = sum[t * LANES + c - channel];
 }
 
-void rt_depthwise_run(Rt *rt, int kernel, float *dw, const float *x, const float *dy)
+static void run(Rt *rt, int kernel, void *result, const void *x, const void *dy)
 {
     const Depthwise *d = rt->kernel[kernel];
     int64_t count = d->c * d->taps;
-    float *part = (float *)rt->workspace;
+    float *dw = result, *part = (float *)rt->workspace;
 
 #pragma omp parallel for num_threads(rt_team(rt, d->rows * d->pool.y_dim[2] * count))              \
     schedule(static)
@@ -144,4 +125,23 @@ void rt_depthwise_run(Rt *rt, int kernel, float *dw, const float *x, const float
             total += (double)part[k * count + i];
         dw[i] = (float)total;
     }
+}
+
+// The chunks' sums are fewer than rt_conv_workspace counts for the weights, or less than 1 MiB.
+void rt_depthwise_prepare(Rt *rt, int kernel, const RtConv *p)
+{
+    Depthwise *d = rt_kernel_new(rt, kernel, sizeof *d);
+    RtPool *q = &d->pool;
+
+    *q = rt_pool(p);
+    d->base.run = run;
+    d->c = p->c;
+    d->taps = rt_product(q->size, 3);
+    d->blocks = rt_ceil_div(p->c, LANES);
+    d->rows = p->n * q->y_dim[0] * q->y_dim[1];
+    d->chunks = rt_most(1, rt_least(d->rows, rt_ceil_div(RT_CHUNKS, d->blocks)));
+    int64_t room = q->x_dim[2] - 1 + q->low[2] - (q->size[2] - 1) * q->dilation[2];
+    d->first = rt_least(rt_ceil_div(q->low[2], q->stride[2]), q->y_dim[2]);
+    d->last = room < 0 ? d->first : rt_least(room / q->stride[2] + 1, q->y_dim[2]);
+    d->last = rt_most(d->first, d->last);
 }

@@ -11,6 +11,5 @@ bool rt_depthwise_fits(const RtConv *p);
 
 // The result doesn't depend on the number of threads.
 void rt_depthwise_prepare(Rt *rt, int kernel, const RtConv *p);
-void rt_depthwise_run(Rt *rt, int kernel, float *dw, const float *x, const float *dy);
 
 #endif

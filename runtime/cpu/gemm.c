@@ -11,12 +11,12 @@
 // Bytes of a block of a: with RT_BLOCK_K less than half of a second-level cache.
 enum { A_ROOM = 768 << 10 };
 
-// Less than this would leave most of a matrix unit's tile empty.
-enum { LEAST = 16 };
+// Floats of a part of a panel that is copied before it is packed.
+enum { ROOM = 32 * 256 };
 
 static const RtMicro *micro_of(const RtGemm *g)
 {
-    const RtMicro *amx = g->m >= LEAST && g->n >= LEAST && g->k >= LEAST ? rt_micro_amx() : NULL;
+    const RtMicro *amx = rt_amx_fits(g->m, g->n, g->k) ? rt_micro_amx() : NULL;
 
     if (g->micro || amx)
         return g->micro ? g->micro : amx;
@@ -54,10 +54,10 @@ typedef struct Range {
     int64_t first, last;
 } Range;
 
-// Some rows of packed columns of b: n columns, a panel every `step` bytes.
+// Rows [first, first + k) of packed columns of b: n columns, a panel every `step` bytes.
 typedef struct Block {
     const char *pack;
-    int64_t k, n, step;
+    int64_t first, k, n, step;
     bool is_more;  // y has the sum over earlier rows
 } Block;
 
@@ -89,16 +89,22 @@ static void multiply_part(const RtMicro *u, const RtGemm *g, float *y, const Par
                            .piece = column_panel(u, x->k) / u->panels});
 }
 
-// Rows [at, at + k) of a's panels `rows`.
+// Columns [at, at + k) of a's panels `rows`.
 static void pack_part(const RtMicro *u, const RtGemm *g, char *to, const float *a, Range rows,
                       int64_t at, int64_t k)
 {
-    for (int64_t i = rows.first; i < rows.last; i++, to += row_panel(u, k))
-        u->pack_rows(to, &(RtSide){.at = a + i * u->rows * g->a_m + at * g->a_k,
-                                   .n = rt_least(u->rows, g->m - i * u->rows),
-                                   .step = g->a_m,
-                                   .k = k,
-                                   .k_step = g->a_k});
+    float room[ROOM];
+
+    for (int64_t i = rows.first; i < rows.last; i++, to += row_panel(u, k)) {
+        int64_t row = i * u->rows, n = rt_least(u->rows, g->m - row);
+        RtSide side = {a + row * g->a_m + at * g->a_k, n, g->a_m, k, g->a_k};
+
+        if (g->a_from) {
+            g->take(g->a_from, room, row, n, at, k);
+            side = (RtSide){room, n, k, k, 1};
+        }
+        u->pack_rows(to, &side);
+    }
 }
 
 // Panels of rows `rows`, at most u->panels, times the panels `columns`.
@@ -110,14 +116,14 @@ static void multiply_block(const RtMicro *u, const RtGemm *g, float *y, const fl
 
     assert(rt_ceil_div(b->k, part) * room <= A_ROOM);
     for (int64_t p = 0; p < b->k; p += part)
-        pack_part(u, g, a_pack + p / part * room, a, rows, p, rt_least(part, b->k - p));
+        pack_part(u, g, a_pack + p / part * room, a, rows, b->first + p, rt_least(part, b->k - p));
     for (int64_t j = columns.first; j < columns.last; j++)
         for (int64_t p = 0; p < b->k; p += part)
             multiply_part(u, g, y, &(Part){a_pack + p / part * room, p, rt_least(part, b->k - p)},
                           rows, j, b);
 }
 
-// … any number of rows times a slab. y, a: at its corner.
+// … any number of rows times a slab. y: at its corner.
 static void multiply(const RtMicro *u, const RtGemm *g, float *y, const float *a, Range rows,
                      Range columns, const Block *slab)
 {
@@ -127,10 +133,10 @@ static void multiply(const RtMicro *u, const RtGemm *g, float *y, const float *a
         for (int64_t p = 0; p < slab->k; p += k) {
             Block b = *slab;
             b.pack += p * u->columns * u->bytes;
+            b.first += p;
             b.k = rt_least(k, slab->k - p);
             b.is_more |= p > 0;
-            multiply_block(u, g, y, a + p * g->a_k, (Range){r, rt_least(rows.last, r + u->panels)},
-                           columns, &b);
+            multiply_block(u, g, y, a, (Range){r, rt_least(rows.last, r + u->panels)}, columns, &b);
         }
 }
 
@@ -151,24 +157,40 @@ static int row_groups(int64_t rows, int64_t columns, int team)
     return best;
 }
 
-// A thread's share of the panels of a slab.
+// A panel of a slab: columns [column, column + n) of b.
+static void pack_panel(const RtMicro *u, const RtGemm *g, char *to, const float *b,
+                       const Block *slab, int64_t column, int64_t n)
+{
+    float room[ROOM];
+    int64_t most = g->b_from ? u->part : slab->k;
+
+    for (int64_t p = 0; p < slab->k; p += most) {
+        int64_t at = slab->first + p, k = rt_least(most, slab->k - p);
+        RtSide side = {b + at * g->b_k + column * g->b_n, n, g->b_n, k, g->b_k};
+
+        if (g->b_from) {
+            g->take(g->b_from, room, at, k, column, n);
+            side = (RtSide){room, n, 1, k, n};
+        }
+        u->pack_columns(to + p * u->columns * u->bytes, &side);
+    }
+}
+
+// A thread's share of the panels of a slab, whose first column is b's `column`.
 static void pack_slab(const RtMicro *u, const RtGemm *g, char *to, const float *b,
-                      const Block *slab, int team, int rank)
+                      const Block *slab, int64_t column, int team, int rank)
 {
     int64_t panels = rt_ceil_div(slab->n, u->columns), last = rt_share(panels, rank + 1, team);
 
     for (int64_t q = rt_share(panels, rank, team); q < last; q++)
-        u->pack_columns(to + q * slab->step,
-                        &(RtSide){.at = b + q * u->columns * g->b_n,
-                                  .n = rt_least(u->columns, slab->n - q * u->columns),
-                                  .step = g->b_n,
-                                  .k = slab->k,
-                                  .k_step = g->b_k});
+        pack_panel(u, g, to + q * slab->step, b, slab, column + q * u->columns,
+                   rt_least(u->columns, slab->n - q * u->columns));
 }
 
-// What is packed for a slab is read until all have packed the next: there are two in turn.
+// What is packed for a slab is read until all have packed the next: there are two in turn. `first`:
+// the column of b where g's begin; y: there.
 static void multiply_slabs(const RtMicro *u, const RtGemm *g, float *y, const float *a,
-                           const float *b, char *pack, int team, int rank)
+                           const float *b, char *pack, int64_t first, int team, int rank)
 {
     int64_t k = part_of(u, g->k, g->slab_k), n = slab_n(g), row_panels = rt_ceil_div(g->m, u->rows);
     char *to = pack, *next = team > 1 ? pack + slab_bytes(u, g) : pack;
@@ -184,14 +206,15 @@ static void multiply_slabs(const RtMicro *u, const RtGemm *g, float *y, const fl
         for (int64_t p = 0; p < g->k; p += k) {
             char *packed = to;
             s.pack = to;
+            s.first = p;
             s.k = rt_least(k, g->k - p);
             s.step = column_panel(u, s.k);
             s.is_more = p > 0;
-            pack_slab(u, g, to, b + p * g->b_k + j * g->b_n, &s, team, rank);
+            pack_slab(u, g, to, b, &s, first + j, team, rank);
             if (team > 1) {
 #pragma omp barrier
             }
-            multiply(u, g, y + j * g->y_n, a + p * g->a_k, rows, columns, &s);
+            multiply(u, g, y + j * g->y_n, a, rows, columns, &s);
             to = next;
             next = packed;
         }
@@ -224,8 +247,8 @@ static void multiply_columns(const RtMicro *u, const RtGemm *g, float *y, const 
 
     own.n = rt_least(g->n, rt_share(panels, rank + 1, team) * u->columns) - first;
     own.slab_n = (rt_share(room, rank + 1, team) - at) * u->columns;
-    multiply_slabs(u, &own, y + first * g->y_n, a, b + first * g->b_n,
-                   pack + at * column_panel(u, part_of(u, g->k, g->slab_k)), 1, 0);
+    multiply_slabs(u, &own, y + first * g->y_n, a, b,
+                   pack + at * column_panel(u, part_of(u, g->k, g->slab_k)), first, 1, 0);
 }
 
 void rt_gemm(const RtGemm *g, float *y, const float *a, const float *b, void *pack, int team,
@@ -238,7 +261,7 @@ void rt_gemm(const RtGemm *g, float *y, const float *a, const float *b, void *pa
     if (has_own_columns(u, g, team))
         multiply_columns(u, g, y, a, b, pack, team, rank);
     else
-        multiply_slabs(u, g, y, a, b, pack, team, rank);
+        multiply_slabs(u, g, y, a, b, pack, 0, team, rank);
     if (u->end)
         u->end();
 }

@@ -65,8 +65,8 @@ static inline void rt_put(void *to, const void *from, int64_t bytes, bool is_far
 // What RtKernel is the first member of; `release` frees what the library gave, not the struct.
 typedef struct RtKernel {
     void (*release)(struct RtKernel *kernel);
-    // rt_conv_weight_grad has several: this one of ours; NULL: the library's.
-    void (*weight_grad)(Rt *rt, int kernel, float *dw, const float *x, const float *dy);
+    // Of a convolution, in the order of its call's operands: one of ours; NULL: the library's.
+    void (*run)(Rt *rt, int kernel, void *result, const void *left, const void *right);
 } RtKernel;
 
 // A zeroed struct of `size` bytes under that number.

@@ -39,11 +39,14 @@ typedef struct RtMicro {
 static inline void rt_store_edge(const RtStrip *s, float *y, int64_t rows, const float *c,
                                  int64_t columns)
 {
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < s->n; j++) {
-            float *at = y + i * s->y_m + j * s->y_n;
-            *at = c[i * columns + j] + (s->is_more ? *at : 0);
-        }
+    for (int64_t i = 0; i < rows; i++, y += s->y_m, c += columns)
+        if (s->y_n == 1)
+#pragma omp simd
+            for (int64_t j = 0; j < s->n; j++)
+                y[j] = c[j] + (s->is_more ? y[j] : 0);
+        else
+            for (int64_t j = 0; j < s->n; j++)
+                y[j * s->y_n] = c[j] + (s->is_more ? y[j * s->y_n] : 0);
 }
 
 #endif

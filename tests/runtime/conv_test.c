@@ -1,5 +1,6 @@
 // The three directions of convolution against loops over all elements: random shapes, strides,
 // paddings, dilations, groups, both layouts; and empty dims.
+#include "runtime/cpu/conv_matrix.h"
 #include "tests/runtime/kernels.h"
 
 typedef struct Place {
@@ -129,7 +130,7 @@ static void check(Random *r, const RtConv *p)
     want.dx = malloc(sizeof(float) * (size_t)(t.nx + 1));
     want.dw = malloc(sizeof(float) * (size_t)(t.nw + 1));
     naive(p, &want);
-    float *one = malloc(sizeof *one * (size_t)(t.nw + 1));
+    Tensors one = tensors_new(r, p);
     for (int threads = 1; threads <= 2; threads++) {
         Rt rt = rt_new(threads, rt_conv_workspace(p));
         rt_conv_init(&rt, 1, p);
@@ -146,13 +147,20 @@ static void check(Random *r, const RtConv *p)
         check_floats("conv_input_grad", t.dx, want.dx, t.nx, 4e-6 * (1 + sqrt(length)));
         length = (double)(p->n * spatial(p, p->y_dim));
         check_floats("conv_weight_grad", t.dw, want.dw, t.nw, 4e-6 * (1 + sqrt(length)));
-        if (threads == 1)
-            memcpy(one, t.dw, sizeof *one * (size_t)t.nw);
-        else if (is_ours(p))
-            assert_memory_equal(one, t.dw, sizeof *one * (size_t)t.nw);
+        if (threads == 1) {
+            memcpy(one.y, t.y, sizeof(float) * (size_t)t.ny);
+            memcpy(one.dx, t.dx, sizeof(float) * (size_t)t.nx);
+            memcpy(one.dw, t.dw, sizeof(float) * (size_t)t.nw);
+        }
+        if (rt_conv_matrix_fits(p, RT_CONV))
+            assert_memory_equal(one.y, t.y, sizeof(float) * (size_t)t.ny);
+        if (rt_conv_matrix_fits(p, RT_CONV_INPUT_GRAD))
+            assert_memory_equal(one.dx, t.dx, sizeof(float) * (size_t)t.nx);
+        if (is_ours(p) || rt_conv_matrix_fits(p, RT_CONV_WEIGHT_GRAD))
+            assert_memory_equal(one.dw, t.dw, sizeof(float) * (size_t)t.nw);
         rt_delete(&rt);
     }
-    free(one);
+    tensors_free(&one);
     free(want.y);
     free(want.dx);
     free(want.dw);
@@ -215,7 +223,8 @@ static void test_kinds(void **state)
         {8, 3, 16, 1, 7, 2},   {2, 64, 64, 1, 1, 1},  {2, 33, 17, 1, 3, 1},  {3, 24, 24, 24, 3, 1},
         {2, 40, 40, 40, 5, 2}, {3, 21, 21, 21, 5, 1}, {1, 16, 16, 16, 7, 2}, {2, 72, 72, 72, 3, 2},
         {1, 3, 48, 1, 16, 16}, {9, 1, 1, 1, 1, 1},    {2, 75, 20, 1, 1, 1},  {1, 1100, 33, 1, 1, 1},
-        {3, 40, 21, 1, 1, 2}};  // n c o groups size stride
+        {3, 40, 21, 1, 1, 2},  {2, 64, 144, 1, 3, 1}, {2, 160, 64, 1, 1, 1}, {3, 64, 160, 1, 1, 2},
+        {2, 96, 64, 1, 3, 2}};  // n c o groups size stride
     Random r = {2};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -119,7 +119,7 @@ static double error_of(const RtMicro *u, RtGemm g, const float *a, const float *
     return most;
 }
 
-// Numbers of all magnitudes from 1e-15 to 1e15 too.
+// Numbers of all magnitudes from 1e-15 to 1e15 too, and with some next to nothing between them.
 static void test_errors(void **state)
 {
     static const int64_t size[][3] = {{70, 90, 40}, {50, 130, 700}, {300, 40, 2100}};
@@ -127,13 +127,13 @@ static void test_errors(void **state)
     Random r = {2};
 
     for (int l = 0, n = micros(list); l < n; l++)
-        for (int again = 0; again < 6; again++) {
+        for (int again = 0; again < 9; again++) {
             const int64_t *s = size[again % 3];
             RtGemm g = {s[0], s[1], s[2], s[2], 1, s[1], 1, s[1], 1, 512, 64, NULL};
             float *a = draw_floats(&r, g.m * g.k), *b = draw_floats(&r, g.k * g.n);
 
             for (int64_t i = 0; again >= 3 && i < g.m * g.k; i++)
-                a[i] = ldexpf(a[i], (int)draw(&r, 101) - 50);
+                a[i] = ldexpf(a[i], again < 6 ? (int)draw(&r, 101) - 50 : -140 * (int)draw(&r, 2));
             if (list[l] == &rt_micro_columns) {
                 g.a_m = 1;
                 g.a_k = g.m;
