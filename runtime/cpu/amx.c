@@ -30,6 +30,11 @@ bool rt_amx_fits(int64_t m, int64_t n, int64_t k)
 // a time are packed: the high parts of two registers, then the middle parts, then the low ones.
 enum { WIDTH = 16, DEEP = 2 * WIDTH, REGISTER = WIDTH * WIDTH, PART = 2 * REGISTER };
 enum { BLOCK = 3 * PART };  // words
+enum {
+    BYTES = 6,
+    PANELS = 8,
+    REGISTERS = 4 * REGISTER
+};  // of a number; of rows at once; floats of a tile
 
 typedef struct Config {
     uint8_t palette, start, reserved[14];
@@ -182,6 +187,37 @@ static void pack_columns(void *panel, const RtSide *b)
 
 enum { HIGH, MIDDLE, LOW };
 
+// Sums that wait to be added: to = c + base + what is there, or without one of these. c, base: rows
+// of DEEP.
+typedef struct Late {
+    float *to;  // NULL: nothing
+    int64_t step, width;
+    const float *c, *base;  // base: or NULL
+    bool is_more;
+} Late;
+
+static inline void add_rows(const Late *l, int64_t first, int64_t last)
+{
+    for (int64_t i = first; l->to && i < last; i++)
+        for (int64_t j = 0; j < l->width; j += WIDTH) {
+            float *to = l->to + i * l->step + j;
+            const float *c = l->c + i * DEEP + j, *base = l->base + i * DEEP + j;
+
+            if (l->base && l->is_more)
+#pragma omp simd
+                for (int k = 0; k < WIDTH; k++)
+                    to[k] += c[k] + base[k];
+            else if (l->base)
+#pragma omp simd
+                for (int k = 0; k < WIDTH; k++)
+                    to[k] = c[k] + base[k];
+            else
+#pragma omp simd
+                for (int k = 0; k < WIDTH; k++)
+                    to[k] += c[k];
+        }
+}
+
 // A tile's sums, and what goes on beside them in equal turns: the sums of the tile before are added
 // to y, and what is soon needed is called for.
 typedef struct Tile {
@@ -189,9 +225,7 @@ typedef struct Tile {
     const uint32_t *a, *b;
     float *to;  // whole registers, in rows of `step`
     int64_t step;
-    float *late_y;  // or NULL
-    const float *late;
-    int64_t y_m, width;
+    Late late;
     const char *soon;
     int64_t piece;
 } Tile;
@@ -199,14 +233,9 @@ typedef struct Tile {
 // Turn `turn` of `turns`.
 static inline void beside(const Tile *t, int64_t turn, int64_t turns)
 {
-    int64_t first = rt_share(DEEP, turn, turns), last = rt_share(DEEP, turn + 1, turns);
     int64_t end = rt_share(t->piece, turn + 1, turns);
 
-    for (int64_t i = first; t->late_y && i < last; i++)
-        for (int64_t j = 0; j < t->width; j += WIDTH)
-#pragma omp simd
-            for (int l = 0; l < WIDTH; l++)
-                t->late_y[i * t->y_m + j + l] += t->late[i * DEEP + j + l];
+    add_rows(&t->late, rt_share(DEEP, turn, turns), rt_share(DEEP, turn + 1, turns));
     for (int64_t i = rt_share(t->piece, turn, turns); i < end; i += 64)
         __builtin_prefetch(t->soon + i, 0, 2);
 }
@@ -263,40 +292,77 @@ static inline void multiply_tile(const Tile *t, bool is_tall, bool is_wide)
         _tile_stored(3, below + WIDTH, row);
 }
 
+static inline void multiply_rows(const Tile *t, int64_t rows, int64_t columns)
+{
+    if (rows > WIDTH && columns > WIDTH)
+        multiply_tile(t, true, true);
+    else if (rows > WIDTH)
+        multiply_tile(t, true, false);
+    else
+        multiply_tile(t, false, true);
+}
+
+// Where a part's sums go: those of all parts but the last are kept side by side, `sums`, and reach
+// y in one go, as rows of y may all be in one place of the cache.
+typedef struct Chain {
+    int64_t k;
+    const char *a, *b, *soon;
+    float *sums;
+    bool is_first, is_last;
+} Chain;
+
+// Leaves in t->late what is still to be added.
+static inline void multiply_chain(const RtStrip *s, const Chain *x, Tile *t, float c[2][REGISTERS])
+{
+    bool is_even = s->n % WIDTH == 0 && s->y_n == 1;
+
+    t->k = x->k;
+    t->b = (const uint32_t *)x->b;
+    t->piece = DEEP * BYTES * x->k / PANELS;
+    for (int64_t i = 0; i * DEEP < s->m; i++) {
+        int64_t rows = rt_least(DEEP, s->m - i * DEEP);
+        float *y = s->y + i * DEEP * s->y_m, *sums = x->sums + i * REGISTERS;
+        bool is_whole = is_even && rows == DEEP, is_kept = !x->is_last || !is_whole;
+        bool is_new = x->is_first && (is_kept || !s->is_more);
+
+        t->a = (const uint32_t *)(x->a + i * s->a_step);
+        t->soon = x->soon + i * t->piece;
+        t->to = !is_new ? c[i % 2] : is_kept ? sums : y;
+        t->step = is_new && !is_kept ? s->y_m : DEEP;
+        multiply_rows(t, rows, s->n);
+        t->late = (Late){.to = is_new    ? NULL
+                               : is_kept ? sums
+                                         : y,
+                         .step = is_kept ? DEEP : s->y_m,
+                         .width = is_kept ? DEEP : s->n,
+                         .c = c[i % 2],
+                         .base = is_kept || x->is_first ? NULL : sums,
+                         .is_more = is_kept || s->is_more};
+        if (x->is_last && !is_whole) {
+            add_rows(&t->late, 0, DEEP);
+            rt_store_edge(s, y, rows, sums, DEEP, s->is_more);
+            t->late.to = NULL;
+        }
+    }
+}
+
 static void multiply(const RtStrip *s)
 {
-    float c[2][DEEP * DEEP] __attribute__((aligned(64)));
-    Tile t = {.k = s->k,
-              .a = (const uint32_t *)s->a,
-              .b = (const uint32_t *)s->b,
-              .y_m = s->y_m,
-              .width = s->n,
-              .soon = s->soon,
-              .piece = s->piece};
-    bool is_even = s->n % WIDTH == 0 && s->y_n == 1;
-    float *y = s->y;
+    float sums[PANELS * REGISTERS] __attribute__((aligned(64)));
+    float c[2][REGISTERS] __attribute__((aligned(64)));
+    Tile t = {0};
 
-    for (int64_t i = 0; i < s->m; i += DEEP, y += DEEP * s->y_m) {
-        bool is_whole = is_even && i + DEEP <= s->m, is_direct = is_whole && !s->is_more;
-        float *sums = c[i / DEEP % 2];
-
-        t.to = is_direct ? y : sums;
-        t.step = is_direct ? s->y_m : DEEP;
-        if (s->m - i > WIDTH && s->n > WIDTH)
-            multiply_tile(&t, true, true);
-        else if (s->m - i > WIDTH)
-            multiply_tile(&t, true, false);
-        else
-            multiply_tile(&t, false, true);
-        if (!is_whole)
-            rt_store_edge(s, y, rt_least(DEEP, s->m - i), sums, DEEP);
-        t.late_y = is_whole && s->is_more ? y : NULL;
-        t.late = sums;
-        t.a = (const uint32_t *)((const char *)t.a + s->a_step);
-        t.soon += s->piece;
+    for (int64_t at = 0, q = 0; at < s->k; at += s->part, q++) {
+        Chain x = {.k = rt_least(s->part, s->k - at),
+                   .a = s->a + q * s->a_part,
+                   .b = s->b + at * DEEP * BYTES,
+                   .soon = s->soon + at * DEEP * BYTES,
+                   .sums = sums,
+                   .is_first = at == 0,
+                   .is_last = at + s->part >= s->k};
+        multiply_chain(s, &x, &t, c);
     }
-    t.piece = 0;
-    beside(&t, 0, 1);
+    add_rows(&t.late, 0, DEEP);
 }
 
 // Linux gives the registers to a process that asks for them.
@@ -311,8 +377,8 @@ const RtMicro *rt_micro_amx(void)
 {
     static const RtMicro amx = {.rows = DEEP,
                                 .columns = DEEP,
-                                .panels = 8,
-                                .bytes = 6,
+                                .panels = PANELS,
+                                .bytes = BYTES,
                                 .k_unit = DEEP,
                                 .part = 128,
                                 .begin = begin,

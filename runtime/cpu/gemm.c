@@ -61,41 +61,13 @@ typedef struct Block {
     bool is_more;  // y has the sum over earlier rows
 } Block;
 
-// Rows [at, at + k) of a block: those of a, in panels.
-typedef struct Part {
-    const char *a;
-    int64_t at, k;
-} Part;
-
-// Panel j of b stays in the nearest cache, as far as the part goes, while panels of rows pass; the
-// next one is called for.
-static void multiply_part(const RtMicro *u, const RtGemm *g, float *y, const Part *x, Range rows,
-                          int64_t j, const Block *b)
-{
-    const char *pack = b->pack + j * b->step + x->at * u->columns * u->bytes;
-    int64_t first = rows.first * u->rows, last = rt_least(g->m, rows.last * u->rows);
-
-    u->multiply(&(RtStrip){.y = y + first * g->y_m + j * u->columns * g->y_n,
-                           .m = last - first,
-                           .n = rt_least(u->columns, b->n - j * u->columns),
-                           .y_m = g->y_m,
-                           .y_n = g->y_n,
-                           .k = x->k,
-                           .is_more = b->is_more || x->at > 0,
-                           .a = x->a,
-                           .b = pack,
-                           .soon = pack + b->step,
-                           .a_step = row_panel(u, x->k),
-                           .piece = column_panel(u, x->k) / u->panels});
-}
-
-// Columns [at, at + k) of a's panels `rows`.
-static void pack_part(const RtMicro *u, const RtGemm *g, char *to, const float *a, Range rows,
-                      int64_t at, int64_t k)
+// Columns [at, at + k) of a's panels `rows`, one every `step` bytes.
+static void pack_part(const RtMicro *u, const RtGemm *g, char *to, int64_t step, const float *a,
+                      Range rows, int64_t at, int64_t k)
 {
     float room[ROOM];
 
-    for (int64_t i = rows.first; i < rows.last; i++, to += row_panel(u, k)) {
+    for (int64_t i = rows.first; i < rows.last; i++, to += step) {
         int64_t row = i * u->rows, n = rt_least(u->rows, g->m - row);
         RtSide side = {a + row * g->a_m + at * g->a_k, n, g->a_m, k, g->a_k};
 
@@ -107,20 +79,34 @@ static void pack_part(const RtMicro *u, const RtGemm *g, char *to, const float *
     }
 }
 
-// Panels of rows `rows`, at most u->panels, times the panels `columns`.
+// Panels of rows `rows`, at most u->panels, times the panels `columns`. Part by part a panel of b
+// stays in the nearest cache while panels of rows pass; the next one is called for.
 static void multiply_block(const RtMicro *u, const RtGemm *g, float *y, const float *a, Range rows,
                            Range columns, const Block *b)
 {
     char a_pack[A_ROOM] __attribute__((aligned(64)));
-    int64_t part = part_of(u, b->k, u->part), room = u->panels * row_panel(u, part);
+    int64_t first = rows.first * u->rows, part = part_of(u, b->k, u->part);
+    RtStrip s = {.m = rt_least(g->m, rows.last * u->rows) - first,
+                 .y_m = g->y_m,
+                 .y_n = g->y_n,
+                 .k = b->k,
+                 .part = part,
+                 .is_more = b->is_more,
+                 .a = a_pack,
+                 .a_step = row_panel(u, part),
+                 .a_part = u->panels * row_panel(u, part)};
 
-    assert(rt_ceil_div(b->k, part) * room <= A_ROOM);
+    assert(rt_ceil_div(b->k, part) * s.a_part <= A_ROOM);
     for (int64_t p = 0; p < b->k; p += part)
-        pack_part(u, g, a_pack + p / part * room, a, rows, b->first + p, rt_least(part, b->k - p));
-    for (int64_t j = columns.first; j < columns.last; j++)
-        for (int64_t p = 0; p < b->k; p += part)
-            multiply_part(u, g, y, &(Part){a_pack + p / part * room, p, rt_least(part, b->k - p)},
-                          rows, j, b);
+        pack_part(u, g, a_pack + p / part * s.a_part, s.a_step, a, rows, b->first + p,
+                  rt_least(part, b->k - p));
+    for (int64_t j = columns.first; j < columns.last; j++) {
+        s.y = y + first * g->y_m + j * u->columns * g->y_n;
+        s.n = rt_least(u->columns, b->n - j * u->columns);
+        s.b = b->pack + j * b->step;
+        s.soon = s.b + b->step;
+        u->multiply(&s);
+    }
 }
 
 // … any number of rows times a slab. y: at its corner.

@@ -11,14 +11,15 @@ typedef struct RtSide {
     int64_t n, step, k, k_step;
 } RtSide;
 
-// Rows of a in panels, each `a_step` bytes behind the last, times a panel of n columns of b. y: m
-// by n, any number of rows. Meanwhile what is `soon` needed is called for: `piece` bytes a panel.
+// Panels of rows of a times a panel of n columns of b, over all k of a block, which is cut into
+// parts, each a chain of sums. y: m by n, m up to RtMicro.panels of rows. Meanwhile what is `soon`
+// needed, as much as this of b, is called for.
 typedef struct RtStrip {
     float *y;
-    int64_t m, n, y_m, y_n, k;
+    int64_t m, n, y_m, y_n, k, part;
     bool is_more;  // by what y has
     const char *a, *b, *soon;
-    int64_t a_step, piece;
+    int64_t a_step, a_part;  // bytes from one panel of a part to the next; from part to part
 } RtStrip;
 
 typedef struct RtMicro {
@@ -35,18 +36,18 @@ typedef struct RtMicro {
 } RtMicro;
 
 // Of a tile at the edge of y, at `y`, or of a y whose rows aren't in one piece: the sums c, in rows
-// of `columns`.
+// of `columns`, or more by them.
 static inline void rt_store_edge(const RtStrip *s, float *y, int64_t rows, const float *c,
-                                 int64_t columns)
+                                 int64_t columns, bool is_more)
 {
     for (int64_t i = 0; i < rows; i++, y += s->y_m, c += columns)
         if (s->y_n == 1)
 #pragma omp simd
             for (int64_t j = 0; j < s->n; j++)
-                y[j] = c[j] + (s->is_more ? y[j] : 0);
+                y[j] = c[j] + (is_more ? y[j] : 0);
         else
             for (int64_t j = 0; j < s->n; j++)
-                y[j * s->y_n] = c[j] + (s->is_more ? y[j * s->y_n] : 0);
+                y[j * s->y_n] = c[j] + (is_more ? y[j * s->y_n] : 0);
 }
 
 #endif

@@ -77,11 +77,11 @@ static void prefetch(const float *y, int64_t y_m)
             __builtin_prefetch(y + i * y_m + j, 1);
 }
 
-// Element (i, p) of a panel of rows is at a[i * a_i + p * a_p].
-static inline void multiply(const RtStrip *s, int64_t a_i, int64_t a_p)
+// One part. Element (i, p) of a panel of rows is at a[i * a_i + p * a_p].
+static inline void multiply_part(const RtStrip *s, int64_t k, const char *a, const float *b,
+                                 const float *soon, bool is_more, int64_t a_i, int64_t a_p)
 {
     float c[RT_MR * RT_NR] __attribute__((aligned(64)));
-    const char *a = s->a, *soon = s->soon;
     float *y = s->y;
 
     for (int64_t rest = s->m; rest > 0; rest -= RT_MR, y += RT_MR * s->y_m) {
@@ -89,17 +89,30 @@ static inline void multiply(const RtStrip *s, int64_t a_i, int64_t a_p)
 
         if (is_whole)
             prefetch(y, s->y_m);
-        rt_tile_ahead(is_whole ? y : c, is_whole ? s->y_m : RT_NR, is_whole && s->is_more, s->k,
-                      (const float *)a, a_i, a_p, (const float *)s->b, RT_NR, (const float *)soon);
+        rt_tile_ahead(is_whole ? y : c, is_whole ? s->y_m : RT_NR, is_whole && is_more, k,
+                      (const float *)a, a_i, a_p, b, RT_NR, soon);
         if (!is_whole)
-            rt_store_edge(s, y, rt_least(rest, RT_MR), c, RT_NR);
+            rt_store_edge(s, y, rt_least(rest, RT_MR), c, RT_NR, is_more);
         a += s->a_step;
-        soon += s->piece;
+        soon += k * RT_SOON;
     }
 }
 
-static void multiply_by_row(const RtStrip *s) { multiply(s, row_step(s->k), 1); }
-static void multiply_by_column(const RtStrip *s) { multiply(s, 1, RT_MR); }
+static inline void multiply(const RtStrip *s, bool is_by_row)
+{
+    const float *b = (const float *)s->b, *soon = (const float *)s->soon;
+    const char *a = s->a;
+
+    for (int64_t at = 0; at < s->k; at += s->part, a += s->a_part) {
+        int64_t k = rt_least(s->part, s->k - at);
+
+        multiply_part(s, k, a, b + at * RT_NR, soon + at * RT_NR, s->is_more || at > 0,
+                      is_by_row ? row_step(k) : 1, is_by_row ? 1 : RT_MR);
+    }
+}
+
+static void multiply_by_row(const RtStrip *s) { multiply(s, true); }
+static void multiply_by_column(const RtStrip *s) { multiply(s, false); }
 
 // Parts of 256: the longer a chain is, the more is rounded off.
 #define COMMON                                                                                     \

@@ -156,9 +156,9 @@ class Emit:
 
 
 def symbols(path):
-    """Functions that an object file defines, and those that it calls."""
+    """Functions and tables that an object file defines, and those that it uses."""
     lines = run("nm", path).splitlines()
-    return {x.split()[-1] for x in lines if " T " in x}, {x.split()[-1] for x in lines if " U " in x}
+    return {x.split()[-1] for x in lines if x.split()[-2] in "TDR"}, {x.split()[-1] for x in lines if x.split()[-2] == "U"}
 
 
 def main():

@@ -50,6 +50,7 @@ static void tile(const RtMicro *u, const RtGemm *g, float *y, const float *a, co
                            .y_m = g->y_m,
                            .y_n = g->y_n,
                            .k = g->k,
+                           .part = u->part,
                            .is_more = is_more,
                            .a = rows,
                            .b = columns,
