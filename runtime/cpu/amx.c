@@ -29,12 +29,10 @@ bool rt_amx_fits(int64_t m, int64_t n, int64_t k)
 // A tile register has 16 rows of 16 words: f32, or pairs of bf16. Of a panel 32 numbers along k at
 // a time are packed: the high parts of two registers, then the middle parts, then the low ones.
 enum { WIDTH = 16, DEEP = 2 * WIDTH, REGISTER = WIDTH * WIDTH, PART = 2 * REGISTER };
-enum { BLOCK = 3 * PART };  // words
-enum {
-    BYTES = 6,
-    PANELS = 8,
-    REGISTERS = 4 * REGISTER
-};  // of a number; of rows at once; floats of a tile
+enum { BLOCK = 3 * PART };          // words
+enum { BYTES = 6 };                 // of a number
+enum { REGISTERS = 4 * REGISTER };  // of a tile's sums
+enum { PANELS = 8 };
 
 typedef struct Config {
     uint8_t palette, start, reserved[14];
@@ -196,26 +194,28 @@ typedef struct Late {
     bool is_more;
 } Late;
 
+static inline void add_row(float *to, const float *c, const float *base, int64_t n, bool is_more)
+{
+    for (int64_t j = 0; j < n; j += WIDTH)
+        if (!base)
+#pragma omp simd
+            for (int64_t k = j; k < j + WIDTH; k++)
+                to[k] += c[k];
+        else if (is_more)
+#pragma omp simd
+            for (int64_t k = j; k < j + WIDTH; k++)
+                to[k] += c[k] + base[k];
+        else
+#pragma omp simd
+            for (int64_t k = j; k < j + WIDTH; k++)
+                to[k] = c[k] + base[k];
+}
+
 static inline void add_rows(const Late *l, int64_t first, int64_t last)
 {
     for (int64_t i = first; l->to && i < last; i++)
-        for (int64_t j = 0; j < l->width; j += WIDTH) {
-            float *to = l->to + i * l->step + j;
-            const float *c = l->c + i * DEEP + j, *base = l->base + i * DEEP + j;
-
-            if (l->base && l->is_more)
-#pragma omp simd
-                for (int k = 0; k < WIDTH; k++)
-                    to[k] += c[k] + base[k];
-            else if (l->base)
-#pragma omp simd
-                for (int k = 0; k < WIDTH; k++)
-                    to[k] = c[k] + base[k];
-            else
-#pragma omp simd
-                for (int k = 0; k < WIDTH; k++)
-                    to[k] += c[k];
-        }
+        add_row(l->to + i * l->step, l->c + i * DEEP, l->base ? l->base + i * DEEP : NULL, l->width,
+                l->is_more);
 }
 
 // A tile's sums, and what goes on beside them in equal turns: the sums of the tile before are added
@@ -324,20 +324,20 @@ static inline void multiply_chain(const RtStrip *s, const Chain *x, Tile *t, flo
         float *y = s->y + i * DEEP * s->y_m, *sums = x->sums + i * REGISTERS;
         bool is_whole = is_even && rows == DEEP, is_kept = !x->is_last || !is_whole;
         bool is_new = x->is_first && (is_kept || !s->is_more);
+        float *to = is_kept ? sums : y;
+        int64_t step = is_kept ? DEEP : s->y_m;
 
         t->a = (const uint32_t *)(x->a + i * s->a_step);
         t->soon = x->soon + i * t->piece;
-        t->to = !is_new ? c[i % 2] : is_kept ? sums : y;
-        t->step = is_new && !is_kept ? s->y_m : DEEP;
+        t->to = is_new ? to : c[i % 2];
+        t->step = is_new ? step : DEEP;
         multiply_rows(t, rows, s->n);
-        t->late = (Late){.to = is_new    ? NULL
-                               : is_kept ? sums
-                                         : y,
-                         .step = is_kept ? DEEP : s->y_m,
+        t->late = (Late){.to = is_new ? NULL : to,
+                         .step = step,
                          .width = is_kept ? DEEP : s->n,
                          .c = c[i % 2],
                          .base = is_kept || x->is_first ? NULL : sums,
-                         .is_more = is_kept || s->is_more};
+                         .is_more = s->is_more};
         if (x->is_last && !is_whole) {
             add_rows(&t->late, 0, DEEP);
             rt_store_edge(s, y, rows, sums, DEEP, s->is_more);

@@ -97,6 +97,7 @@ static void multiply_block(const RtMicro *u, const RtGemm *g, float *y, const fl
                  .a_part = u->panels * row_panel(u, part)};
 
     assert(rt_ceil_div(b->k, part) * s.a_part <= A_ROOM);
+    assert(u->part * rt_most(u->rows, u->columns) <= ROOM);
     for (int64_t p = 0; p < b->k; p += part)
         pack_part(u, g, a_pack + p / part * s.a_part, s.a_step, a, rows, b->first + p,
                   rt_least(part, b->k - p));
