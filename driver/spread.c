@@ -196,10 +196,11 @@ static void take(const Spread *x, Spread *best, int64_t memory)
 }
 
 // What a search counts, and how much it looks at.
-enum { COPIES = 1, ALONE = 2, BRIEF = 4 };
+enum { COPIES = 1, ALONE = 2, BRIEF = 4, PRICED = 8 };
 
 // Another plan, of at most so many bytes of rows, and its program for `limit`; taken if it is
-// better.
+// better. PRICED: it begins with the best one's prices of bytes, and goes to half of the gap, as
+// what copies cost adds to it.
 static Spreading attempt(Job *j, int how, int64_t rows, int64_t limit, Spread *x, Spread *best)
 {
     PlanOptions o = j->wish;
@@ -208,6 +209,10 @@ static Spreading attempt(Job *j, int how, int64_t rows, int64_t limit, Spread *x
     o.counts_copies = how & COPIES;
     o.is_alone = how & ALONE;
     o.is_brief = how & BRIEF;
+    if (how & PRICED) {
+        o.solve.prices = best->planned.answer.prices;
+        o.solve.gap /= 2;
+    }
     Spreading made = make(j, &o, limit, x);
     if (made == SPREAD_DONE)
         take(x, best, j->wish.memory);
@@ -227,7 +232,7 @@ static Spreading find_within(Job *j, Spread *best)
         bool is_ahead = is_far && !i;
         Spread x;
         Spreading made =
-            attempt(j, COPIES | ALONE, is_ahead ? memory - step : rows, memory, &x, best);
+            attempt(j, COPIES | ALONE | PRICED, is_ahead ? memory - step : rows, memory, &x, best);
         bool is_there = made == SPREAD_DONE && x.planned.answer.outcome != OUTCOME_INFEASIBLE;
         int64_t beyond = is_there ? x.program->arena_bytes - memory : 0;
         if (is_ahead && made != SPREAD_WRONG && (!is_there || beyond <= -step))
@@ -311,7 +316,8 @@ static Spreading find_quicker(Job *j, bool is_tight, Spread *best)
 
     if (lacking <= 0 || rows <= 0)
         return SPREAD_DONE;
-    Spreading made = attempt(j, is_tight ? ALONE | COPIES : ALONE, rows, memory, &x, best);
+    int how = ALONE | PRICED | (is_tight ? COPIES : 0);
+    Spreading made = attempt(j, how, rows, memory, &x, best);
     return made == SPREAD_NOTHING ? SPREAD_DONE : made;
 }
 

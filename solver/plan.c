@@ -71,7 +71,7 @@ Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, const Ans
     o.gap = is_brief ? fmax(o.gap, PRESET_GAP) : o.gap;
     o.enough = is_brief ? 0 : (f->enough + f->q.unit - 1) / f->q.unit;
     o.start = start->choice ? kept_choice(&kept, original, start->choice, own) : NULL;
-    o.prices = start->prices;
+    o.prices = start->prices.n_times ? start->prices : o.prices;
     solve(&kept, &o, &answer, own, f->d);
     if (answer.choice) {
         int *choice = arena_array(f->arena, int, kept.n_nodes);

@@ -48,7 +48,7 @@ typedef struct PlanOptions {
     // How programs are made of plans: where exchanges can go on beside computation, the plan is of
     // those that were found the one whose program takes the shortest step. NULL: the cheapest.
     const LowerOptions *program;
-    SolveOptions solve;  // start and enough are the search's
+    SolveOptions solve;  // start and enough are the search's; prices may be of another limit
 } PlanOptions;
 
 // The best alternative to a decision with all others held, and what it costs more (picoseconds a

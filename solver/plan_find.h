@@ -23,7 +23,8 @@ typedef struct Finder {
 
 // ---- plan.c ----
 // The cheapest choice of the alternatives that are kept, beginning with the choice and the prices
-// of another answer (may be {0}). A brief search is for plans to begin with and to compare.
+// of another answer (may be {0}: then with the options' prices). A brief search is for plans to
+// begin with and to compare.
 Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, const Answer *start,
                   bool is_brief);
 // What a preset that fits the mesh leaves of the alternatives that are kept. False where it leaves
