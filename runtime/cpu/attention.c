@@ -159,17 +159,18 @@ void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *
                   const void *micro)
 {
     int64_t batches = rt_product(p->batch, p->n_batch), groups = rt_product(p->group, p->n_group);
-    int64_t chunks = rt_ceil_div(p->s, RT_ROWS);
+    int64_t chunks = rt_ceil_div(p->s, RT_ROWS), pieces = batches * groups * chunks;
     RtDraw draw = rt_first_draw(p, seed, step, micro);
     int team = rt_team(rt, batches * groups * p->s * (p->t + 1) * (p->e + p->f + 1) / 16);
 
+    team = (int)rt_least(team, rt_most(pieces, 1));  // the workspace has room for as many
 #pragma omp parallel num_threads(team)
     {
         Work w = work_at(p, rt->workspace, omp_get_thread_num());
 
         // Pieces differ, by rows and by the keys that they see: whoever is free takes the next.
 #pragma omp for schedule(dynamic)
-        for (int64_t i = 0; i < batches * groups * chunks; i++) {
+        for (int64_t i = 0; i < pieces; i++) {
             int64_t b = i / chunks / groups, g = i / chunks % groups;
             Head h = {.q = (const float *)q + RT_HEAD(p, q, b, g),
                       .k = (const float *)k + RT_HEAD(p, k, b, g),

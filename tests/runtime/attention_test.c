@@ -1,0 +1,36 @@
+// Attention keeps to the workspace that is planned for it, whichever thread takes a piece.
+// tests/generator/attention_test.c tells whether its results are right.
+#include "tests/runtime/kernels.h"
+
+static void test_workspace(void **state)
+{
+    enum { S = 64, T = 96, E = 80, F = 32, THREADS = 4 };
+    RtAttention p = {.s = S, .t = T, .e = E, .f = F, .scale = 0.1f};
+    int64_t bytes = rt_attention_workspace(&p), all = THREADS * bytes;
+    char *workspace = malloc((size_t)all);
+    Rt rt = {.threads = THREADS, .workspace = workspace};
+    Random r = {1};
+
+    p.q.row = p.k.row = E;
+    p.v.row = p.y.row = F;
+    p.q.col = p.k.col = p.v.col = p.y.col = p.lse.row = 1;
+    float *q = draw_floats(&r, S * E), *k = draw_floats(&r, T * E), *v = draw_floats(&r, T * F);
+    float *y = draw_floats(&r, S * F), lse[S];
+    memset(workspace, 7, (size_t)all);
+    for (int again = 0; again < 100; again++)
+        rt_attention(&rt, &p, y, lse, q, k, v, NULL, NULL, NULL, NULL);
+    for (int64_t i = bytes; i < all; i++)
+        assert_int_equal(workspace[i], 7);
+    free(workspace);
+    free(q);
+    free(k);
+    free(v);
+    free(y);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_workspace)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
