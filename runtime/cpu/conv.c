@@ -14,8 +14,5 @@ void rt_conv(Rt *rt, int kernel, void *y, const void *x, const void *w)
 {
     const RtKernel *k = rt->kernel[kernel];
 
-    if (k->run)
-        k->run(rt, kernel, y, x, w);
-    else
-        rt_conv_run(rt, kernel, x, w, y);
+    k->run(rt, kernel, y, x, w);
 }

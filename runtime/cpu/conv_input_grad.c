@@ -14,8 +14,5 @@ void rt_conv_input_grad(Rt *rt, int kernel, void *dx, const void *dy, const void
 {
     const RtKernel *k = rt->kernel[kernel];
 
-    if (k->run)
-        k->run(rt, kernel, dx, dy, w);
-    else
-        rt_conv_run(rt, kernel, dx, w, dy);
+    k->run(rt, kernel, dx, dy, w);
 }

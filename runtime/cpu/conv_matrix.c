@@ -56,7 +56,7 @@ static const float *under(const Taken *t, const At *p, const int64_t tap[3])
     const float *x = t->x + p->sample * q->x_sample;
 
     for (int k = 0; k < 3; k++) {
-        int64_t at = p->at[k] * q->stride[k] + tap[k] * q->dilation[k] - q->low[k];
+        int64_t at = rt_under(q, k, p->at[k], tap[k]);
 
         if (at < 0 || at >= q->x_dim[k])
             return NULL;

@@ -72,16 +72,10 @@ static void add_run(const Product *d, Runs *r, int tap, Run more)
         r->run[r->first[tap + 1]++] = more;
 }
 
-// Where coordinate `at` of y and one of a tap meet in x, along one dim.
-static int64_t under(const RtPool *q, int dim, int64_t at, int64_t tap)
-{
-    return at * q->stride[dim] + tap * q->dilation[dim] - q->low[dim];
-}
-
 // The part of the places [first, last) of a row of y under which a tap's column isn't padding.
 static Run in_row(const RtPool *q, int64_t column, int64_t first, int64_t last)
 {
-    int64_t start = under(q, 2, 0, column), room = q->x_dim[2] - start, s = q->stride[2];
+    int64_t start = rt_under(q, 2, 0, column), room = q->x_dim[2] - start, s = q->stride[2];
 
     first = rt_most(first, start < 0 ? rt_ceil_div(-start, s) : 0);
     last = rt_least(last, room > 0 ? rt_ceil_div(room, s) : 0);
@@ -98,8 +92,8 @@ static void list_tap(const Product *d, Runs *r, int tap, int64_t begin, int64_t 
     r->first[tap + 1] = r->first[tap];
     for (int64_t at = begin, next; at < end; at = next) {
         int64_t row = at / width, sample = row / q->y_dim[1] / q->y_dim[0];
-        int64_t i = under(q, 0, row / q->y_dim[1] % q->y_dim[0], plane);
-        int64_t j = under(q, 1, row % q->y_dim[1], line);
+        int64_t i = rt_under(q, 0, row / q->y_dim[1] % q->y_dim[0], plane);
+        int64_t j = rt_under(q, 1, row % q->y_dim[1], line);
 
         next = rt_least(end, (row + 1) * width);
         if (i < 0 || i >= q->x_dim[0] || j < 0 || j >= q->x_dim[1])

@@ -20,8 +20,5 @@ void rt_conv_weight_grad(Rt *rt, int kernel, void *dw, const void *x, const void
 {
     const RtKernel *k = rt->kernel[kernel];
 
-    if (k->run)
-        k->run(rt, kernel, dw, x, dy);
-    else
-        rt_conv_run(rt, kernel, x, dw, dy);
+    k->run(rt, kernel, dw, x, dy);
 }

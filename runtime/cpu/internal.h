@@ -65,7 +65,7 @@ static inline void rt_put(void *to, const void *from, int64_t bytes, bool is_far
 // What RtKernel is the first member of; `release` frees what the library gave, not the struct.
 typedef struct RtKernel {
     void (*release)(struct RtKernel *kernel);
-    // Of a convolution, in the order of its call's operands: one of ours; NULL: the library's.
+    // A convolution's, with the operands in the order of its call.
     void (*run)(Rt *rt, int kernel, void *result, const void *left, const void *right);
 } RtKernel;
 

@@ -231,6 +231,53 @@ static void prepare_reorder(const Conv *c, Operand *o, bool is_result)
     dnnl_primitive_attr_destroy(a);
 }
 
+static void reorder(const Conv *c, const Operand *o, bool is_result)
+{
+    dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, is_result ? o->reordered : o->memory},
+                              {DNNL_ARG_TO, is_result ? o->memory : o->reordered}};
+
+    must(c, dnnl_primitive_execute(o->reorder, c->stream, 2, args), "change a layout");
+}
+
+// RtKernel.run.
+static void run(Rt *rt, int kernel, void *to, const void *left, const void *right)
+{
+    static const int order[][2] = {{X, W}, {Y, W}, {X, Y}};
+    static const int arg[][N_OPERANDS] = {
+        {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
+        {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
+        {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST},
+    };
+    Conv *c = rt->kernel[kernel];
+    const void *data[N_OPERANDS];
+    dnnl_exec_arg_t args[N_OPERANDS + 1];
+    int result = results[c->direction];
+
+    data[result] = to;
+    data[order[c->direction][0]] = left;
+    data[order[c->direction][1]] = right;
+    if (c->empty_result >= 0) {
+        rt_fill(rt, RT_F32, to, c->empty_result, 0);
+        return;
+    }
+    for (int i = 0; i < N_OPERANDS; i++) {
+        Operand *o = &c->operand[i];
+        dnnl_memory_set_data_handle(o->memory, (void *)data[i]);
+        if (o->reorder)
+            dnnl_memory_set_data_handle(o->reordered, rt->workspace + o->offset);
+        if (o->reorder && i != result)
+            reorder(c, o, false);
+        args[i].arg = arg[c->direction][i];
+        args[i].memory = o->reorder ? o->reordered : o->memory;
+    }
+    dnnl_memory_set_data_handle(c->scratch, rt->workspace + c->scratch_offset);
+    args[N_OPERANDS] = (dnnl_exec_arg_t){DNNL_ARG_SCRATCHPAD, c->scratch};
+    must(c, dnnl_primitive_execute(c->primitive, c->stream, N_OPERANDS + 1, args), "run");
+    if (c->operand[result].reorder)
+        reorder(c, &c->operand[result], true);
+    must(c, dnnl_stream_wait(c->stream), "run");
+}
+
 static int64_t count(const dnnl_memory_desc_t *d) { return rt_product(d->dims, d->ndims); }
 
 void rt_conv_prepare(Rt *rt, int kernel, const RtConv *p, RtConvDirection direction)
@@ -239,6 +286,7 @@ void rt_conv_prepare(Rt *rt, int kernel, const RtConv *p, RtConvDirection direct
     int threads = omp_get_max_threads();
 
     c->base.release = release;
+    c->base.run = run;
     c->number = kernel;
     c->direction = direction;
     describe_tensor(c, &c->operand[X].ours, p->n, p->c, p->x_dim, p->window.n, p->x_last);
@@ -268,46 +316,4 @@ void rt_conv_prepare(Rt *rt, int kernel, const RtConv *p, RtConvDirection direct
     }
     dnnl_primitive_desc_destroy(pd);
     omp_set_num_threads(threads);
-}
-
-static void reorder(const Conv *c, const Operand *o, bool is_result)
-{
-    dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, is_result ? o->reordered : o->memory},
-                              {DNNL_ARG_TO, is_result ? o->memory : o->reordered}};
-
-    must(c, dnnl_primitive_execute(o->reorder, c->stream, 2, args), "change a layout");
-}
-
-void rt_conv_run(Rt *rt, int kernel, const void *x, const void *w, const void *y)
-{
-    static const int arg[][N_OPERANDS] = {
-        {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
-        {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
-        {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST},
-    };
-    Conv *c = rt->kernel[kernel];
-    const void *data[] = {x, w, y};
-    dnnl_exec_arg_t args[N_OPERANDS + 1];
-    int result = results[c->direction];
-
-    if (c->empty_result >= 0) {
-        rt_fill(rt, RT_F32, (void *)data[result], c->empty_result, 0);
-        return;
-    }
-    for (int i = 0; i < N_OPERANDS; i++) {
-        Operand *o = &c->operand[i];
-        dnnl_memory_set_data_handle(o->memory, (void *)data[i]);
-        if (o->reorder)
-            dnnl_memory_set_data_handle(o->reordered, rt->workspace + o->offset);
-        if (o->reorder && i != result)
-            reorder(c, o, false);
-        args[i].arg = arg[c->direction][i];
-        args[i].memory = o->reorder ? o->reordered : o->memory;
-    }
-    dnnl_memory_set_data_handle(c->scratch, rt->workspace + c->scratch_offset);
-    args[N_OPERANDS] = (dnnl_exec_arg_t){DNNL_ARG_SCRATCHPAD, c->scratch};
-    must(c, dnnl_primitive_execute(c->primitive, c->stream, N_OPERANDS + 1, args), "run");
-    if (c->operand[result].reorder)
-        reorder(c, &c->operand[result], true);
-    must(c, dnnl_stream_wait(c->stream), "run");
 }

@@ -7,10 +7,8 @@
 typedef enum RtConvDirection { RT_CONV, RT_CONV_INPUT_GRAD, RT_CONV_WEIGHT_GRAD } RtConvDirection;
 
 // Prepares a convolution in the library's own layouts, with reorders from and to ours through the
-// workspace. Exits with a message if the library wants more than rt_conv_workspace.
+// workspace, and RtKernel.run. Exits with a message if the library wants more than
+// rt_conv_workspace.
 void rt_conv_prepare(Rt *rt, int kernel, const RtConv *p, RtConvDirection direction);
-
-// Runs it; one of x, w and y is the result.
-void rt_conv_run(Rt *rt, int kernel, const void *x, const void *w, const void *y);
 
 #endif

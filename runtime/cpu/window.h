@@ -42,6 +42,12 @@ static inline RtPool rt_pool(const RtConv *p)
     return q;
 }
 
+// Where coordinate `at` of y and one of a tap meet in x, along one dim.
+static inline int64_t rt_under(const RtPool *q, int dim, int64_t at, int64_t tap)
+{
+    return at * q->stride[dim] + tap * q->dilation[dim] - q->low[dim];
+}
+
 // The taps [first, last) of the window at y along dim i that fall inside x, and where tap 0 would
 // be.
 typedef struct RtTaps {
