@@ -72,8 +72,8 @@ void rt_exchange_begin(Rt *rt, const RtExchange *p, RtExchangeKind kind, int64_t
     c->bytes[kind][p->axis] += bytes;
 }
 
-// What the others sent, all of it being one value, as part [first, last) of the box `to`. It takes
-// the place of this rank's own.
+// What all sent, being terms of one value, as part [first, last) of the box `to`: in its place if
+// that is a row, by way of this rank's own term if it isn't.
 static void combine(Rt *rt, const RtMessages *m, const RtBox *to, int64_t first, int64_t last)
 {
     char **from = rt->comm->source;
@@ -81,12 +81,25 @@ static void combine(Rt *rt, const RtMessages *m, const RtBox *to, int64_t first,
 
     if (bytes <= 0)
         return;
-    rt_combine(rt, m->p->type, m->p->op, from[m->me], from, m->n,
-               bytes / rt_type_bytes(m->p->type));
-    rt_box_unpack(rt, to, first, last, from[m->me]);
+    RtBox merged = rt_box_merged(to);
+    char *sum = rt_box_is_row(&merged) ? merged.at + first : from[m->me];
+    rt_combine(rt, m->p->type, m->p->op, sum, from, m->n, bytes / rt_type_bytes(m->p->type));
+    if (sum == from[m->me])
+        rt_box_unpack(rt, to, first, last, sum);
 }
 
 // ---- on one host ----
+
+// This rank's own term of a sum, which needs no copy where it and the sum are rows; else NULL.
+static char *own_term(const RtMessages *m)
+{
+    RtBox send, receive;
+
+    m->boxes(m, m->me, &send, &receive);
+    send = rt_box_merged(&send);
+    receive = rt_box_merged(&receive);
+    return m->reduces && rt_box_is_row(&send) && rt_box_is_row(&receive) ? send.at : NULL;
+}
 
 // Part [first, last) of all that this rank sends, to its board.
 static void show(Rt *rt, const RtMessages *m, char *board, int64_t slot, int64_t first,
@@ -96,7 +109,7 @@ static void show(Rt *rt, const RtMessages *m, char *board, int64_t slot, int64_t
 
     for (int k = 0; k < (m->to_all ? 1 : m->n); k++) {
         int peer = m->to_all ? (m->me + 1) % m->n : k;
-        if (peer == m->me && !m->reduces)
+        if (peer == m->me && (!m->reduces || own_term(m)))
             continue;
         m->boxes(m, peer, &send, &receive);
         rt_box_pack(rt, board + k * slot, &send, first, last);
@@ -117,6 +130,8 @@ static void take(Rt *rt, const RtGroup *g, const RtMessages *m, int64_t slot, in
         if (k != m->me && !m->reduces)
             rt_box_unpack(rt, &receive, first, last, c->source[k]);
     }
+    if (own_term(m))
+        c->source[m->me] = own_term(m) + first;
     if (m->reduces)
         combine(rt, m, &receive, first, last);
 }
