@@ -14,6 +14,7 @@ typedef struct Work {
     float *most, *sum, *keep;  // of each query; keep: what earlier sums are worth now
     float *drop, *bias;        // of RT_NR queries: rt_drop's room, rt_bias's
     int64_t e_room, f_room;
+    const float *packed_k, *packed_v;  // the keys that k and v hold, or NULL
 } Work;
 
 static Work work_at(const RtAttention *p, char *workspace, int rank)
@@ -132,7 +133,18 @@ typedef struct Head {
     RtDraw draw;
 } Head;
 
-static void chunk(const RtAttention *p, const Work *w, const Head *h, int64_t row)
+// … unless they are the last that this thread packed.
+static void pack_keys(const RtAttention *p, Work *w, const float *k, const float *v, int64_t keys)
+{
+    if (w->packed_k == k && w->packed_v == v)
+        return;
+    rt_copy_rows(w->k, k, p->k.row, p->k.col, keys, p->e, w->e_room);
+    rt_copy_rows(w->v, v, p->v.row, p->v.col, keys, p->f, w->f_room);
+    w->packed_k = k;
+    w->packed_v = v;
+}
+
+static void chunk(const RtAttention *p, Work *w, const Head *h, int64_t row)
 {
     RtScores b = {
         .row = row, .rows = rt_least(RT_ROWS, p->s - row), .bias = h->bias, .draw = h->draw};
@@ -147,8 +159,7 @@ static void chunk(const RtAttention *p, const Work *w, const Head *h, int64_t ro
     }
     for (b.key = seen.first / most * most; b.key < seen.last; b.key += most) {
         b.keys = rt_least(most, p->t - b.key);
-        rt_copy_rows(w->k, h->k + b.key * p->k.row, p->k.row, p->k.col, b.keys, p->e, w->e_room);
-        rt_copy_rows(w->v, h->v + b.key * p->v.row, p->v.row, p->v.col, b.keys, p->f, w->f_room);
+        pack_keys(p, w, h->k + b.key * p->k.row, h->v + b.key * p->v.row, b.keys);
         block(p, w, &b);
     }
     finish(p, w, h->y + row * p->y.row, h->lse + row * p->lse.row, b.rows);
@@ -168,8 +179,9 @@ void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *
     {
         Work w = work_at(p, rt->workspace, omp_get_thread_num());
 
-        // Pieces differ, by rows and by the keys that they see: whoever is free takes the next.
-#pragma omp for schedule(dynamic)
+        // Pieces differ, by rows and by the keys that they see: whoever is free takes the next, or
+        // all of the next head where there are many.
+#pragma omp for schedule(dynamic, batches * groups >= 8 * team ? chunks : 1)
         for (int64_t i = 0; i < pieces; i++) {
             int64_t b = i / chunks / groups, g = i / chunks % groups;
             Head h = {.q = (const float *)q + RT_HEAD(p, q, b, g),
