@@ -15,7 +15,7 @@ typedef struct Work {
     double read, written;
     DType type;
     // Where is_product: it amounts to `batch` products of matrices m by k and k by n.
-    bool is_product;
+    bool is_product, is_attention;
     double batch, m, n, k;
 } Work;
 
@@ -53,6 +53,7 @@ typedef struct Cluster {
     double reading;    // … and those read alone
     double launch;     // seconds that a call takes before it does anything
     double vector;     // elementwise flop/s
+    double attention;  // flop/s of attention and its gradient together, f32; 0: as of products
     GemmRate *gemm;
     int n_gemm;
     Link *link;  // from the fastest on; each joins a multiple of what the one before does

@@ -27,6 +27,7 @@ static const Field device_fields[] = {
     {"reading", offsetof(Cluster, reading), false, 1, 1e18},
     {"launch", offsetof(Cluster, launch), false, 0, 1},
     {"vector", offsetof(Cluster, vector), false, 1, 1e21},
+    {"attention", offsetof(Cluster, attention), false, 1, 1e21, true},
 };
 
 static const Field gemm_fields[] = {

@@ -86,6 +86,7 @@ static Cluster local_cluster(Arena *a, int ranks)
                  .reading = 1.5e10,
                  .launch = 1e-6,
                  .vector = 5e10,
+                 .attention = 6e10,
                  .link = arena_array(a, Link, 1)};
 
     // A core reaches its rate with small products already.

@@ -94,6 +94,7 @@ Work node_work(const Graph *g, const Node *n)
     Work w = {.flops = node_flops(g, n), .type = out(g, n)->dtype};
 
     w.is_product = n->op->is_product;
+    w.is_attention = n->op->is_attention;
     if (w.is_product)
         find_product(g, n, &w);
     return w;
@@ -111,6 +112,8 @@ static double flop_rate(const Cluster *c, const Work *w)
 {
     const GemmRate *best = NULL;
 
+    if (w->is_attention && w->type == F32 && c->attention > 0)
+        return c->attention;
     for (int i = 0; i < c->n_gemm && w->is_product; i++) {
         const GemmRate *r = &c->gemm[i];
         if (r->type == w->type && (!best || distance(r, w) < distance(best, w)))

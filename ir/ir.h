@@ -372,6 +372,7 @@ struct OpDef {
     double (*scalar)(const Node *n, const double *x);           // floats and comparisons of them
     int64_t (*scalar_int)(const Node *n, const int64_t *x);     // integers and booleans
     bool is_product;      // its flops are those of matrix products: dot, convolution, attention
+    bool is_attention;    // … with more between them, so that they have a rate of their own
     double flops;         // per element of the rule's volume; 0 for what only moves bytes
     double (*work)(const Graph *g, const Node *n);  // flops of the node where that volume isn't it
     // The output as a view of the input's bytes: given the input's strides (elements), sets the

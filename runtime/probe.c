@@ -117,6 +117,51 @@ static void print_products(const double rate[PRODUCTS])
     }
 }
 
+// ---- attention ----
+
+// Heads of queries, keys and values, and their gradients, each an array like the others.
+enum { TOKENS = 256, HEAD = 64, HEADS = 8 };
+
+typedef struct Heads {
+    RtAttention p;
+    char *q, *k, *v, *y, *lse, *dy, *dq, *dk, *dv;
+} Heads;
+
+static void attend(Rt *rt, const void *p)
+{
+    const Heads *h = p;
+
+    rt_attention(rt, &h->p, h->y, h->lse, h->q, h->k, h->v, NULL, NULL, NULL, NULL);
+    rt_attention_grad(rt, &h->p, h->dq, h->dk, h->dv, h->q, h->k, h->v, NULL, NULL, NULL, NULL,
+                      h->y, h->lse, h->dy);
+}
+
+// As the compiler counts: two products forward, four for the gradient.
+static double attention_rate(Rt *rt)
+{
+    int64_t heads = (int64_t)HEADS * rt->threads, each = TOKENS * HEAD;
+    char *all = take((size_t)(9 * heads * each) * sizeof(float));
+    Heads h = {.p = {.n_batch = 1,
+                     .batch = {heads},
+                     .s = TOKENS,
+                     .t = TOKENS,
+                     .e = HEAD,
+                     .f = HEAD,
+                     .scale = 0.125f,
+                     .q = {.batch = {each}, .row = HEAD, .col = 1},
+                     .lse = {.batch = {TOKENS}, .row = 1}}};
+    char **at[] = {&h.q, &h.k, &h.v, &h.y, &h.lse, &h.dy, &h.dq, &h.dk, &h.dv};
+
+    h.p.k = h.p.v = h.p.y = h.p.dy = h.p.dq = h.p.dk = h.p.dv = h.p.q;
+    for (int i = 0; i < 9; i++)
+        *at[i] = all + i * heads * each * (int64_t)sizeof(float);
+    rt->workspace = take((size_t)rt_attention_workspace(&h.p));
+    double seconds = least_seconds(rt, attend, &h);
+    free(rt->workspace);
+    free(all);
+    return 6 * 2.0 * (double)heads * TOKENS * TOKENS * HEAD / seconds;
+}
+
 // ---- loops ----
 
 // Memory moves most bytes where as many are written as read. In place: a line that is written
@@ -198,7 +243,7 @@ static void loop(Rt *rt, const void *p)
 }
 
 typedef struct Rates {
-    double bandwidth, reading, launch, vector, product[PRODUCTS];
+    double bandwidth, reading, launch, vector, attention, product[PRODUCTS];
 } Rates;
 
 static void measure_memory(Rt *rt, Rates *r)
@@ -233,6 +278,7 @@ static void measure(Rt *rt, Rates *r)
     double seconds = least_seconds(rt, loop, &(Loop){chain, &p, rows});
     r->vector = fmax(r->vector, (double)CHAIN * VECTOR * (double)rows / seconds);
     free(p);
+    r->attention = fmax(r->attention, attention_rate(rt));
     measure_products(rt, r->product);
 }
 
@@ -272,6 +318,7 @@ static void share_cores(const Ranks *ranks, int threads, Rates *r)
 
     share = fmin(share, 1);
     r->vector *= share;
+    r->attention *= share;
     r->launch /= share;
     for (int i = 0; i < PRODUCTS; i++)
         r->product[i] *= share;
@@ -284,7 +331,8 @@ static void print_device(const Rt *rt, const Rates *r, int per_host)
     printf("\"device\": {\n");
     printf("\"threads\": %d, \"memory\": %.15g, \"bandwidth\": %.4g, \"reading\": %.4g,\n",
            rt->threads, floor(memory / per_host), r->bandwidth, r->reading);
-    printf("\"launch\": %.4g, \"vector\": %.4g, \"gemm\": [", r->launch, r->vector);
+    printf("\"launch\": %.4g, \"vector\": %.4g, \"attention\": %.4g, \"gemm\": [", r->launch,
+           r->vector, r->attention);
     print_products(r->product);
     printf("]}}\n");
 }

@@ -172,6 +172,7 @@ const OpDef op_attention = {
     .kernel = kernel_attention,
     .site = attention_site,
     .is_product = true,
+    .is_attention = true,
     .work = attention_work,
     .no_grad_in = 1 << BIAS,
     .no_grad_out = 1 << 1,

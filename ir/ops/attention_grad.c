@@ -119,6 +119,7 @@ const OpDef op_attention_grad = {
     .eval = attention_grad_eval,
     .kernel = kernel_attention,
     .is_product = true,
+    .is_attention = true,
     .work = attention_grad_work,
     .no_grad = "a gradient itself: only gradients of gradients would need it",
     .no_split = ATTENTION_NO_SPLIT,

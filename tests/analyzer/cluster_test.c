@@ -22,7 +22,7 @@ static const char good[] =
     "  ],\n  \"device\": {\n"
     "    \"threads\": 2,\n    \"memory\": 16000000000,\n    \"bandwidth\": 20000000000,\n"
     "    \"reading\": 16000000000,\n    \"launch\": 5e-06,\n    \"vector\": 30000000000,\n"
-    "    \"gemm\": [\n"
+    "    \"attention\": 10000000000,\n    \"gemm\": [\n"
     "      {\"m\": 32, \"n\": 32, \"k\": 32, \"flops\": 50000000000, \"type\": \"f32\"},\n"
     "      {\"m\": 1024, \"n\": 1024, \"k\": 1024, \"flops\": 200000000000, \"type\": \"f32\"},\n"
     "      {\"m\": 256, \"n\": 256, \"k\": 256, \"flops\": 1000000000, \"type\": \"f64\"}\n"
@@ -88,6 +88,7 @@ static const struct {
     {"5e-06", "-1", "device.launch must be a number from 0 to 1"},
     {"5e-06", "[]", "device.launch must be a number from 0 to 1"},
     {"\"vector\"", "\"victor\"", "device.vector is missing"},
+    {"10000000000,", "0,", "device.attention must be a number from 1 to 1e+21"},
     {"\"device\": {", "\"device\": 3, \"d\": {", "device must be an object"},
     {"\"gemm\": [", "\"gemm\": [], \"g\": [", "device.gemm must be a list of 1 to 4096 objects"},
     {"\"gemm\": [", "\"gemm\": [7,", "device.gemm[0] must be an object"},
@@ -140,6 +141,16 @@ static void times_of_work(void **state)
         {{.flops = 5e10, .type = F32, .is_product = true, .batch = 9, .m = 1, .n = 64, .k = 64}, 1},
         {{.flops = 1e9, .type = F64, .is_product = true, .batch = 1, .m = 9, .n = 9, .k = 9}, 1},
         {{.flops = 3e10, .type = BF16, .is_product = true, .batch = 1, .m = 9, .n = 9, .k = 9}, 1},
+        {{.flops = 1e10, .type = F32, .is_product = true, .is_attention = true}, 1},
+        {{.flops = 1e9,
+          .type = F64,
+          .is_product = true,
+          .is_attention = true,
+          .batch = 1,
+          .m = 9,
+          .n = 9,
+          .k = 9},
+         1},
     };
     Arena *a = arena_new();
     Cluster c;
