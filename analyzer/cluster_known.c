@@ -75,7 +75,8 @@ static Cluster gpu_cluster(Arena *a, const Gpu *g, int n)
 }
 
 // Ranks of one core each, that hand each other messages through memory: round numbers of a server
-// of the time. All that is sent passes through the one memory.
+// of the time. All that is sent passes through the one memory; ranks wait for one another longer
+// than for a message.
 static Cluster local_cluster(Arena *a, int ranks)
 {
     double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
@@ -94,7 +95,7 @@ static Cluster local_cluster(Arena *a, int ranks)
     c.gemm[c.n_gemm++] = (GemmRate){F32, 512, 512, 512, 1.8e11};
     c.gemm[c.n_gemm++] = (GemmRate){F64, 512, 512, 512, 9e10};
     if (ranks > 1)
-        c.link[c.n_links++] = (Link){"shared memory", ranks, ranks, 2e-6, 1e-10};
+        c.link[c.n_links++] = (Link){"shared memory", ranks, ranks, 3e-5, 1e-10};
     return c;
 }
 
