@@ -119,47 +119,60 @@ static void print_products(const double rate[PRODUCTS])
 
 // ---- attention ----
 
-// Heads of queries, keys and values, and their gradients, each an array like the others.
+// Queries, keys and values of some heads side by side, as one product makes them, and so their
+// gradients; results by head.
 enum { TOKENS = 256, HEAD = 64, HEADS = 8 };
 
 typedef struct Heads {
     RtAttention p;
-    char *q, *k, *v, *y, *lse, *dy, *dq, *dk, *dv;
+    float *x, *dx, *y, *dy, *lse;
+    int64_t all;  // floats of the queries of a token
 } Heads;
 
 static void attend(Rt *rt, const void *p)
 {
     const Heads *h = p;
+    const float *q = h->x, *k = q + h->all, *v = k + h->all;
+    float *dq = h->dx, *dk = dq + h->all, *dv = dk + h->all;
 
-    rt_attention(rt, &h->p, h->y, h->lse, h->q, h->k, h->v, NULL, NULL, NULL, NULL);
-    rt_attention_grad(rt, &h->p, h->dq, h->dk, h->dv, h->q, h->k, h->v, NULL, NULL, NULL, NULL,
-                      h->y, h->lse, h->dy);
+    rt_attention(rt, &h->p, h->y, h->lse, q, k, v, NULL, NULL, NULL, NULL);
+    rt_attention_grad(rt, &h->p, dq, dk, dv, q, k, v, NULL, NULL, NULL, NULL, h->y, h->lse, h->dy);
 }
 
-// As the compiler counts: two products forward, four for the gradient.
-static double attention_rate(Rt *rt)
+static RtAttention attention_of(int64_t heads)
 {
-    int64_t heads = (int64_t)HEADS * rt->threads, each = TOKENS * HEAD;
-    char *all = take((size_t)(9 * heads * each) * sizeof(float));
-    Heads h = {.p = {.n_batch = 1,
+    RtAttention p = {.n_batch = 1,
                      .batch = {heads},
                      .s = TOKENS,
                      .t = TOKENS,
                      .e = HEAD,
                      .f = HEAD,
                      .scale = 0.125f,
-                     .q = {.batch = {each}, .row = HEAD, .col = 1},
-                     .lse = {.batch = {TOKENS}, .row = 1}}};
-    char **at[] = {&h.q, &h.k, &h.v, &h.y, &h.lse, &h.dy, &h.dq, &h.dk, &h.dv};
+                     .q = {.batch = {HEAD}, .row = 3 * heads * HEAD, .col = 1},
+                     .y = {.batch = {HEAD}, .row = heads * HEAD, .col = 1},
+                     .lse = {.batch = {TOKENS}, .row = 1}};
 
-    h.p.k = h.p.v = h.p.y = h.p.dy = h.p.dq = h.p.dk = h.p.dv = h.p.q;
-    for (int i = 0; i < 9; i++)
-        *at[i] = all + i * heads * each * (int64_t)sizeof(float);
+    p.k = p.v = p.dq = p.dk = p.dv = p.q;
+    p.dy = p.y;
+    return p;
+}
+
+// As the compiler counts: two products forward, four for the gradient.
+static double attention_rate(Rt *rt)
+{
+    int64_t heads = (int64_t)HEADS * rt->threads, each = TOKENS * heads * HEAD;
+    Heads h = {.p = attention_of(heads), .all = heads * HEAD};
+
+    h.x = take((size_t)(9 * each) * sizeof(float));
+    h.dx = h.x + 3 * each;
+    h.y = h.dx + 3 * each;
+    h.dy = h.y + each;
+    h.lse = h.dy + each;
     rt->workspace = take((size_t)rt_attention_workspace(&h.p));
     double seconds = least_seconds(rt, attend, &h);
     free(rt->workspace);
-    free(all);
-    return 6 * 2.0 * (double)heads * TOKENS * TOKENS * HEAD / seconds;
+    free(h.x);
+    return 6 * 2.0 * (double)each * TOKENS / seconds;
 }
 
 // ---- loops ----
