@@ -48,6 +48,9 @@ void rt_courier_close(Rt *rt);
 // The calling thread is one that waits for messages: it is to run as soon as one is there, also
 // where another one computes. Where that can't be asked for nothing changes.
 void rt_hurry(void);
+// Microseconds that it naps between two looks. Each look takes of the computation beside it; what is
+// under way meanwhile lasts for longer, on a link that is worth a courier.
+enum { RT_NAP = 200 };
 
 // ---- what was sent ----
 typedef enum RtExchangeKind {

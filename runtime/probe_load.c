@@ -12,7 +12,7 @@
 #include "runtime/internal.h"
 #include "runtime/probe.h"
 
-enum { MOST_CALLS = 100, NAP_MICROSECONDS = 50 };
+enum { MOST_CALLS = 100 };
 
 static const double WINDOW = 0.1;  // seconds of computation, in which many messages go on beside it
 
@@ -76,7 +76,7 @@ static void *exchange_beside(void *exchanges)
         MPI_Irecv(x->p + LARGE, LARGE, MPI_BYTE, x->other, 0, MPI_COMM_WORLD, &both[0]);
         MPI_Isend(x->p, LARGE, MPI_BYTE, x->other, 0, MPI_COMM_WORLD, &both[1]);
         while (MPI_Testall(2, both, &done, MPI_STATUSES_IGNORE), !done)
-            usleep(NAP_MICROSECONDS);
+            usleep(RT_NAP);
     }
     atomic_store(&x->is_done, true);
     return NULL;

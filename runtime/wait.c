@@ -16,7 +16,6 @@
 
 #define GRACE 1.5                  // seconds
 #define LISTEN 0.01                // between two looks whether anyone gave up
-#define NAP 5e-5                   // a round of messages takes longer on a link that is worth it
 enum { SPINS = 100, POLLS = 64 };  // before the core is given away; between two looks at the clock
 
 typedef struct Wait {
@@ -100,7 +99,7 @@ static void give_up(RtComm *c, int peer, bool is_broken)
 static void rest(const RtComm *c, const Wait *w)
 {
     if (c->is_awaited && !atomic_load_explicit(c->is_awaited, memory_order_relaxed))
-        usleep((useconds_t)(1e6 * NAP));
+        usleep(RT_NAP);
     else if (w->polls > SPINS)
         sched_yield();
 }
