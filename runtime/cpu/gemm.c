@@ -128,14 +128,15 @@ static void multiply(const RtMicro *u, const RtGemm *g, float *y, const float *a
 }
 
 // Into how many groups of rows to cut `rows` by `columns` panels for `team` threads, so that the
-// largest piece is smallest.
+// largest piece is smallest. To pack a panel of rows takes about as long as to multiply it by one of
+// columns.
 static int row_groups(int64_t rows, int64_t columns, int team)
 {
     int best = team;
     int64_t least = INT64_MAX;
 
     for (int t = team; t >= 1; t--) {
-        int64_t piece = rt_ceil_div(rows, t) * rt_ceil_div(columns, team / t);
+        int64_t piece = rt_ceil_div(rows, t) * (rt_ceil_div(columns, team / t) + 1);
         if (team % t == 0 && piece < least) {
             best = t;
             least = piece;
