@@ -2,9 +2,9 @@
 //
 // Those of f32 have no branch and call nothing, so that a loop over them becomes vector code (gcc
 // -O3 -fno-math-errno -fno-trapping-math; the same bits in the vector body and in the tail). They
-// are within 2 units in the last place of the true value, everywhere, with the fused multiply-add
-// and without: tests/runtime/math_test.c. Polynomials are minimax fits by Remez's exchange
-// algorithm. Those of f64 are the C library's.
+// are within 2 units in the last place of the true value, everywhere (rt_exp_lowf: where it says
+// so), with the fused multiply-add and without: tests/runtime/math_test.c. Polynomials are minimax
+// fits by Remez's exchange algorithm. Those of f64 are the C library's.
 #ifndef SHARDCC_RT_MATH_H
 #define SHARDCC_RT_MATH_H
 
@@ -82,12 +82,21 @@ static inline float rt_exp_rest(float x, float near, float round, float *t)
     return 1 + RT_FMA(z, p, r);
 }
 
-// -80 ≤ x ≤ 80: the result is normal. t's low bits are 2^n's exponent; the others are shifted out.
+// -87 ≤ x ≤ 88: the result is normal. t's low bits are 2^n's exponent; the others are shifted out.
 static inline float rt_exp_near(float x)
 {
     float t, y = rt_exp_rest(x, x, RT_ROUND + 127, &t);
 
     return y * rt_from_bits(rt_bits(t) << 23);
+}
+
+// x ≤ 88: the bits of rt_expf, but 0 where that is below 2^-126, in two thirds of its operations.
+// Where 2^n isn't a float the product is taken for nothing.
+static inline float rt_exp_lowf(float x)
+{
+    float e = rt_exp_near(x);
+
+    return x < -87.3365402f ? 0 : e;
 }
 
 // 2^n in two factors of half the exponent, for results that overflow or are subnormal. n is kept

@@ -58,12 +58,12 @@ static void softmax(const RtAttention *p, const Work *w, const RtScores *b, int6
 
 #pragma omp simd
         for (int l = 0; l < RT_NR; l++) {
-            s[l] = rt_expf(s[l] - shift[l]);
+            s[l] = rt_exp_lowf(s[l] - shift[l]);
             sum[l] += s[l];
         }
     }
     for (int l = 0; l < RT_NR; l++) {
-        float keep = rt_expf(w->most[first + l] - shift[l]);
+        float keep = rt_exp_lowf(w->most[first + l] - shift[l]);
 
         w->keep[first + l] = keep;
         w->sum[first + l] = w->sum[first + l] * keep + sum[l];

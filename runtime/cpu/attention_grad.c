@@ -76,7 +76,7 @@ static inline void whole(float *s, float *ds, const float *lse, const float *d, 
 {
 #pragma omp simd
     for (int l = 0; l < RT_NR; l++) {
-        s[l] = rt_expf(s[l] - lse[l]);
+        s[l] = rt_exp_lowf(s[l] - lse[l]);
         ds[l] = s[l] * (ds[l] - d[l]) * scale;
     }
 }
@@ -87,7 +87,7 @@ static inline void dropped(float *s, float *ds, const float *lse, const float *d
 {
 #pragma omp simd
     for (int l = 0; l < RT_NR; l++) {
-        float p = rt_expf(s[l] - lse[l]);
+        float p = rt_exp_lowf(s[l] - lse[l]);
 
         s[l] = p * factor[l];
         ds[l] = p * (factor[l] * ds[l] - d[l]) * scale;

@@ -40,6 +40,29 @@ static const struct {
     {"floor", floor_, floor, INFINITY, 0}, {"round", round_, rint, INFINITY, 0},
 };
 
+// rt_exp_lowf has the bits of rt_expf where that is 2^-126 or more, else 0, up to 88.
+static void test_low_exponents(void **state)
+{
+    static const float special[] = {0,          -0.0f,      88,        -INFINITY, -FLT_MAX,
+                                    -87.33654f, -87.33655f, -103.97f,  -104.0f,   0x1p-149f,
+                                    -65504,     -1e4f,      -16777216, -1e9f,     -0x1p30f};
+
+    for (uint64_t u = 0; u < (uint64_t)1 << 32; u += STEP) {
+        float x = rt_from_bits((uint32_t)u);
+        if (x > 88)
+            continue;
+        float y = rt_expf(x), low = rt_exp_lowf(x);
+        if (x != x)
+            assert_true(low != low);
+        else
+            assert_int_equal(rt_bits(low), rt_bits(y < 0x1p-126f ? 0 : y));
+    }
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        float y = rt_expf(special[i]);
+        assert_int_equal(rt_bits(rt_exp_lowf(special[i])), rt_bits(y < 0x1p-126f ? 0 : y));
+    }
+}
+
 // Pairs of operands whose powers are special, and some that aren't.
 static const float operands[] = {
     0,        -0.0f,   1,       -1,       2,         -2,     3,         -3,    0.5f,   -0.5f,
@@ -157,9 +180,9 @@ static void test_uniform(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_operand),  cmocka_unit_test(test_special_values),
-        cmocka_unit_test(test_two_operands), cmocka_unit_test(test_two_operands_dense),
-        cmocka_unit_test(test_uniform),
+        cmocka_unit_test(test_one_operand),        cmocka_unit_test(test_special_values),
+        cmocka_unit_test(test_low_exponents),      cmocka_unit_test(test_two_operands),
+        cmocka_unit_test(test_two_operands_dense), cmocka_unit_test(test_uniform),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
