@@ -203,6 +203,10 @@ typedef struct IndexRange {
 
 IndexRange input_range(const Graph *g, ValueId input);
 
+// Is v at most 1, or NaN, by the way it is made: something less the largest of its row, or no
+// more than 0?
+bool value_is_low(const Graph *g, ValueId v);
+
 // A constant scalar of dtype `t`; equal ones are shared only by the fold pass.
 ValueId graph_scalar(Graph *g, DType t, double x);
 

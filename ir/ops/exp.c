@@ -10,7 +10,12 @@ static void exp_grad(Graph *g, const Node *n, const ValueId *dy, const bool *wan
 
 static double exp_scalar(const Node *n, const double *x) { return exp(x[0]); }
 
-static const char *exp_expr(const Graph *g, const Node *n) { return expr_call(g, n, "exp"); }
+static const char *exp_expr(const Graph *g, const Node *n)
+{
+    bool is_low = out(g, n)->dtype == F32 && value_is_low(g, n->in[0]);
+
+    return expr_call(g, n, is_low ? "exp_low" : "exp");
+}
 
 const OpDef op_exp = {
     .name = "exp",

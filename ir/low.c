@@ -1,0 +1,53 @@
+// What is known to be low by the way it is made: arguments of the exponentials of softmaxes, losses
+// and bells.
+#include <string.h>
+
+#include "ir/operator.h"
+
+enum { REDUCTION = EXCHANGE_OWN };
+
+// Is n's output at least its input, or less by less than 1?
+static bool keeps_up(const Node *n)
+{
+    return n->op == &op_floor ||
+           (n->op == &op_all_reduce && strcmp(n->attr[REDUCTION].s, "max") == 0);
+}
+
+static bool has_common(const Attr *a, const Attr *b)
+{
+    for (int i = 0; i < a->n; i++)
+        for (int k = 0; k < b->n; k++)
+            if (a->v[i] == b->v[k])
+                return true;
+    return false;
+}
+
+// Is v, of x's shape, the largest of x along some dims, repeated along them?
+static bool is_spread_max(const Graph *g, ValueId v, ValueId x)
+{
+    enum { DIMS = 1 };
+    const Node *spread = producer(g, v);
+
+    if (spread->op != &op_broadcast)
+        return false;
+    const Node *n = producer(g, spread->in[0]);
+    while (keeps_up(n))
+        n = producer(g, n->in[0]);
+    return n->op == &op_reduce_max && n->in[0] == x &&
+           !has_common(&spread->attr[DIMS], &n->attr[REDUCE_AXES]);
+}
+
+static bool is_size(const Graph *g, ValueId v)
+{
+    const Node *n = producer(g, v);
+
+    return n->op == &op_abs || (n->op == &op_mul && n->in[0] == n->in[1]);
+}
+
+bool value_is_low(const Graph *g, ValueId v)
+{
+    const Node *n = producer(g, v);
+
+    return (n->op == &op_sub && is_spread_max(g, n->in[1], n->in[0])) ||
+           (n->op == &op_neg && is_size(g, n->in[0]));
+}
