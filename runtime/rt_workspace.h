@@ -14,7 +14,7 @@ enum {
     RT_KEYS = 264,     // … and keys of one block
     RT_SLICES = 256,   // scatter: so many tables are each one thread's
     RT_CHUNKS = 64,    // reductions: parts of a long sum, at most …
-    RT_WIDTH = 1024,  // … and neighbouring results made side by side: whole rows where that can be
+    RT_WIDTH = 4096,   // … and neighbouring results made side by side: whole rows where that can be
 };
 
 int64_t rt_product(const int64_t *dim, int n);
