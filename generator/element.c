@@ -321,7 +321,10 @@ static void print_sum(Body *b, int i, int indent)
     const Node *n = node_of(b, i);
     Text t = {0};
 
-    text_printf(&t, "%s += ", b->expr[b->it->nodes[i]]);
+    if (b->is_line && !is_column_sum(b->it, n))
+        text_printf(&t, "u%d[l] += ", b->sum[i]);
+    else
+        text_printf(&t, "%s += ", b->expr[b->it->nodes[i]]);
     bool is_part = print_limits(b, i, &t);
     print_source(b, n, 0, sources_of(b, i)[0], &t);
     text_printf(&t, is_part ? " : 0;" : ";");

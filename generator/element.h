@@ -24,6 +24,7 @@ typedef struct Body {
     bool *is_cold;   // input: memory has to bring it
     bool *is_far;    // result: goes into an array first, and past the caches from there
     bool is_run;     // the loop is over elements from c on, not over a whole row
+    bool is_line;    // … over the lanes of a line, each with its own sums
     Text text;
     bool uses_layer;
     int piece[MAX_RANK], n_pieces;  // of rt->piece, those that it is passed: o0, e0 …

@@ -79,8 +79,8 @@ void print_calls(Body *b, int indent)
     for (int k = 0; k < b->it->n_in; k++)
         if (b->is_cold[k] && is_used(b, k)) {
             if (is_slow)
-                text_printf(&line, "%srt_prefetch(x%d + end, %d)", line.n ? ", " : "", k,
-                            RUN * dtype_size(value_at(b, k)->dtype));
+                text_printf(&line, "%srt_prefetch(x%d + b + %d, %d)", line.n ? ", " : "", k, AHEAD,
+                            RT_LINE * dtype_size(value_at(b, k)->dtype));
             b->is_cold[k] = false;
         }
     if (line.n)

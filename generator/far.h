@@ -5,7 +5,9 @@
 
 #include "generator/element.h"
 
-enum { RUN = 256, LONG = 1024 };  // neighbours that are summed, or put, at once; of longer rows
+// Of rows longer than LONG so many neighbours are summed, or put, at once, and called for so many
+// ahead: as far as memory needs to answer.
+enum { RUN = 256, LONG = 1024, AHEAD = 1024 };
 
 // Finds Body.is_cold and Body.is_far. The rows of far results are lines that lie one after the
 // other, not read again by later turns, and not in a cache already.
@@ -18,8 +20,8 @@ bool has_slow(const Body *b);
 // Has it far results?
 bool has_far(const Body *b);
 
-// Calls, where it has slow ones, for the run of each that lies behind this one. Later turns find it
-// in a cache.
+// Calls, where it has slow ones, for a line of each, AHEAD elements behind the line from b on.
+// Later turns find it in a cache.
 void print_calls(Body *b, int indent);
 
 // The arrays of far results.

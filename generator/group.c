@@ -123,21 +123,78 @@ static bool has_float_sum(const Body *b)
     return false;
 }
 
-// The loop in runs of neighbours: each is summed, and those sums in double; then it is put where it
-// belongs.
-static void print_runs(Body *b, int indent, const char *from, const char *to)
+// The loop over the lanes of the line from b on, or over so many of them.
+static void print_line(Body *b, int indent, const char *lanes)
 {
-    bool has_sum = has_float_sum(b);
+    text_printf(&b->text, "%*sRT_SIMD\n%*sfor (int64_t l = 0; l < %s; l++) {\n", indent, "", indent,
+                "", lanes);
+    text_printf(&b->text, "%*sconst int64_t i = b + l;\n", indent + 4, "");
+    b->is_line = true;
+    print_element(b, indent + 4);
+    b->is_line = false;
+    text_printf(&b->text, "%*s}\n", indent, "");
+}
+
+// What the lanes have summed in this run: floats go on in double.
+static void print_lanes(Body *b, int indent)
+{
+    const Graph *g = b->g->s->g;
+    Text t = {0};
+
+    for (int i = 0; i < b->it->n_nodes; i++)
+        if (is_sum_of(b, i, b->stage)) {
+            bool is_float = out(g, &g->nodes[b->it->nodes[i]])->dtype == F32;
+            text_printf(&t, is_float ? "%*sw%d[l] += (double)u%d[l];\n" : "%*ss%d += u%d[l];\n",
+                        indent + 4, "", b->sum[i], b->sum[i]);
+        }
+    if (t.n)
+        text_printf(&b->text, "%*sfor (int64_t l = 0; l < RT_LINE; l++) {\n%s%*s}\n", indent, "",
+                    t.s, indent, "");
+    text_free(&t);
+}
+
+// A run of slow inputs, a line at a time: calls that come evenly keep memory busy, those of a whole
+// run would wait for each other. Each lane has sums of its own.
+static void print_lines(Body *b, int indent, bool is_whole)
+{
+    const Graph *g = b->g->s->g;
+
+    for (int i = 0; i < b->it->n_nodes; i++)
+        if (is_sum_of(b, i, b->stage))
+            text_printf(&b->text, "%*s%s u%d[RT_LINE] = {0};\n", indent, "",
+                        dtype_c_type(out(g, &g->nodes[b->it->nodes[i]])->dtype), b->sum[i]);
+    if (is_whole)
+        text_printf(&b->text, "%*sfor (int64_t b = c; b < end; b += RT_LINE) {\n", indent, "");
+    else
+        text_printf(&b->text, "%*sint64_t b = c;\n%*sfor (; b + RT_LINE <= end; b += RT_LINE) {\n",
+                    indent, "", indent, "");
+    print_calls(b, indent + 4);
+    print_line(b, indent + 4, "RT_LINE");
+    text_printf(&b->text, "%*s}\n", indent, "");
+    if (!is_whole)
+        print_line(b, indent, "end - b");
+    print_lanes(b, indent);
+}
+
+// The loop in runs of neighbours: each is summed, and those sums in double; then it is put where it
+// belongs. `is_whole`: runs are whole lines.
+static void print_runs(Body *b, int indent, const char *from, const char *to, bool is_whole)
+{
+    bool is_slow = has_slow(b), has_sum = has_float_sum(b) && !is_slow;
 
     text_printf(&b->text, "%*sfor (int64_t c = %s; c < %s; c += %d) {\n", indent, "", from, to,
                 RUN);
     text_printf(&b->text, "%*sconst int64_t end = c + %d < %s ? c + %d : %s;\n", indent + 4, "",
                 RUN, to, RUN, to);
-    print_calls(b, indent + 4);
     if (has_sum)
         print_each_sum(b, indent + 4, "s%d = ", "s%d = ", "0;");
     b->is_run = true;
-    print_loop(b, indent + 4, "c", "end");
+    if (is_slow) {
+        print_lines(b, indent + 4, is_whole);
+    } else {
+        print_calls(b, indent + 4);
+        print_loop(b, indent + 4, "c", "end");
+    }
     b->is_run = false;
     print_puts(b, indent + 4, " + c", "(end - c)");
     if (has_sum)
@@ -150,22 +207,26 @@ static void print_runs(Body *b, int indent, const char *from, const char *to)
 static void print_inner(Body *b, int indent)
 {
     int64_t n = b->w->dim[b->w->rank - 1];
-    bool has_sum = has_float_sum(b);
+    bool has_sum = has_float_sum(b), is_slow = has_slow(b);
     char length[24];
 
     print_pointers(b, indent);
     snprintf(length, sizeof length, "%" PRId64, n);
-    if (n <= LONG || !(has_sum || has_slow(b) || has_far(b))) {
+    if (n <= LONG || !(has_sum || is_slow || has_far(b))) {
         print_loop(b, indent, "0", length);
         print_puts(b, indent, "", length);
         return;
     }
-    if (has_sum && b->w->rows == b->w->rank - 1)
-        print_each_sum(b, indent, "double w%d = 0", ", w%d = 0", ";");
+    if (has_sum && is_slow)
+        print_each_sum(b, indent, "double w%d[RT_LINE] = {(double)s%d}",
+                       ", w%d[RT_LINE] = {(double)s%d}", ";");
     else if (has_sum)
         print_each_sum(b, indent, "double w%d = (double)s%d", ", w%d = (double)s%d", ";");
-    print_runs(b, indent, "0", length);
-    if (has_sum)
+    print_runs(b, indent, "0", length, n % RT_LINE == 0);
+    if (has_sum && is_slow)
+        print_each_sum(b, indent, "s%d = (float)rt_total(w%d);", " s%d = (float)rt_total(w%d);",
+                       "");
+    else if (has_sum)
         print_each_sum(b, indent, "s%d = (float)w%d;", " s%d = (float)w%d;", "");
 }
 
@@ -176,7 +237,7 @@ static void print_flat(Body *b)
     print_far(b);
     text_printf(&b->text, "\n");
     if (has_slow(b) || has_far(b))
-        print_runs(b, 4, "first", "last");
+        print_runs(b, 4, "first", "last", false);
     else
         print_loop(b, 4, "first", "last");
 }

@@ -202,6 +202,16 @@ static inline void rt_prefetch(const void *x, int64_t bytes)
         __builtin_prefetch((const void *)((uintptr_t)x + (uintptr_t)i));
 }
 
+// Sums in the lanes of a line, which are the same on all machines: gives that of all lanes.
+enum { RT_LINE = 16 };
+static inline double rt_total(double *lane)
+{
+    for (int n = RT_LINE / 2; n; n /= 2)
+        for (int l = 0; l < n; l++)
+            lane[l] += lane[l + n];
+    return lane[0];
+}
+
 // A fused group over rows [first, last); p holds the places of its operands, so that groups alike
 // share a function. Static partition over the threads; `work` (elements times operations) tells
 // whether they are worth waking.
