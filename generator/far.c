@@ -71,21 +71,37 @@ bool has_far(const Body *b)
     return false;
 }
 
-void print_calls(Body *b, int indent)
+// Calls for n elements of each cold input, AHEAD behind those `from`.
+static void print_ahead(Body *b, int indent, const char *from, int64_t n)
 {
-    bool is_slow = has_slow(b);
     Text line = {0};
 
     for (int k = 0; k < b->it->n_in; k++)
-        if (b->is_cold[k] && is_used(b, k)) {
-            if (is_slow)
-                text_printf(&line, "%srt_prefetch(x%d + b + %d, %d)", line.n ? ", " : "", k, AHEAD,
-                            RT_LINE * dtype_size(value_at(b, k)->dtype));
-            b->is_cold[k] = false;
-        }
+        if (b->is_cold[k] && is_used(b, k))
+            text_printf(&line, "%srt_prefetch(x%d%s + %d, %" PRId64 ")", line.n ? ", " : "", k,
+                        from, AHEAD, n * dtype_size(value_at(b, k)->dtype));
     if (line.n)
         print_wrapped(&b->text, indent, arena_string(b->g->arena, "%s;", line.s));
     text_free(&line);
+}
+
+void print_calls(Body *b, int indent)
+{
+    if (has_slow(b))
+        print_ahead(b, indent, " + b", RT_LINE);
+    for (int k = 0; k < b->it->n_in; k++)
+        b->is_cold[k] &= !is_used(b, k);
+}
+
+void print_row_calls(Body *b, int indent)
+{
+    int64_t n = b->w->rank ? b->w->dim[b->w->rank - 1] : 1;
+    bool has_turned = false;
+
+    for (int k = 0; k < b->it->n_in; k++)
+        has_turned |= b->w->turned[k] && is_used(b, k);
+    if (has_turned && n <= LONG)
+        print_ahead(b, indent, "", n);
 }
 
 void print_far(Body *b)

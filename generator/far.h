@@ -24,6 +24,10 @@ bool has_far(const Body *b);
 // Later turns find it in a cache.
 void print_calls(Body *b, int indent);
 
+// Calls for a short row of cold inputs, AHEAD elements behind this one, where an operand is turned
+// around: then the machine looks elsewhere.
+void print_row_calls(Body *b, int indent);
+
 // The arrays of far results.
 void print_far(Body *b);
 

@@ -213,6 +213,7 @@ static void print_inner(Body *b, int indent)
     print_pointers(b, indent);
     snprintf(length, sizeof length, "%" PRId64, n);
     if (n <= LONG || !(has_sum || is_slow || has_far(b))) {
+        print_row_calls(b, indent);
         print_loop(b, indent, "0", length);
         print_puts(b, indent, "", length);
         return;

@@ -124,16 +124,20 @@ void rt_copy(Rt *rt, const RtCopy *c, void *y, const void *x)
 
 // Lines that later turns read are a stride apart: the machine doesn't foresee them. Memory likes
 // neighbours, so those of the next TURNS turns are asked for together, in each turn for one part of
-// the columns.
+// the columns. Behind the last turns come, as a rule, the first ones of as many columns on.
 enum { TURNS = 4 };
 
 void rt_turn(float *y, const float *x, int64_t stride, int64_t i, int64_t rows, int64_t columns)
 {
     int64_t turn = i / RT_TURN, at = turn * RT_TURN, n = rt_least(RT_TURN, rows - at), c = 0;
-    int64_t next = (turn / TURNS + 1) * TURNS * RT_TURN;
-    int64_t end = rt_least(rows, next + TURNS * RT_TURN);
-    const float *ahead = x + turn % TURNS * (columns / TURNS) * stride;
+    int64_t next = (turn / TURNS + 1) * TURNS * RT_TURN, first = turn % TURNS * (columns / TURNS);
 
+    if (next >= rows) {
+        next = 0;
+        first += columns;
+    }
+    int64_t end = rt_least(rows, next + TURNS * RT_TURN);
+    const float *ahead = x + first * stride;
     x += at;
     for (; n == RT_BLOCK && c + RT_BLOCK <= columns; c += RT_BLOCK) {
         for (int k = 0; k < RT_BLOCK / TURNS; k++, ahead += stride)

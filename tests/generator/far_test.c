@@ -1,10 +1,11 @@
 // Results that no cache holds, in fused groups: flat, of short rows beside an operand that lies the
 // other way round, of long ones. Programs have eval's numbers, and write these past the caches.
-// What the cache of a core doesn't hold is called for where it is dear to compute with, and summed
-// in the lanes of whole lines and of what is left.
+// What the cache of a core doesn't hold is called for beside an operand that is turned around, and
+// where it is dear to compute with; there it is summed in lanes, of whole lines and of what is
+// left.
 #include "tests/generator/program.h"
 
-enum { FAR = 3, SUM = 5, RESULTS = 6 };
+enum { FAR = 3, SUM = 5, RESULTS = 7 };
 
 static void add_results(Cases *c, ValueId *result)
 {
@@ -22,6 +23,9 @@ static void add_results(Cases *c, ValueId *result)
     result[4] = make_erf(c->g, add_input(c, F32, 2, near, (Mark){0}));
     ValueId low = make_less_max(c->g, add_input(c, F32, 2, cold, (Mark){0}), 1, (int64_t[]){1});
     result[SUM] = make_reduce_sum(c->g, make_exp(c->g, low), 1, (int64_t[]){1});
+    const int64_t narrow[] = {5000, 64}, across[] = {64, 5000};
+    ValueId back = make_transpose(c->g, add_input(c, F32, 2, across, (Mark){0}), (int64_t[]){1, 0});
+    result[6] = make_add(c->g, back, add_input(c, F32, 2, narrow, (Mark){0}));
     for (int i = 0; i < RESULTS; i++)
         graph_output(c->g, arena_string(c->arena, "y%d", i), result[i], OUTPUT_MODEL);
     // What is there at the end nothing is written over.
@@ -70,7 +74,7 @@ static void far_results_are_eval(void **state)
     write_program(&c, "far", dir, &d);
     const char *file = arena_string(c.arena, "%s/far.c", dir);
     assert_int_equal(count_calls(file, "rt_put_far(", &d), FAR);
-    assert_int_equal(count_calls(file, "rt_prefetch(", &d), 2);
+    assert_int_equal(count_calls(file, "rt_prefetch(", &d), 3);
     assert_int_equal(count_calls(file, "rt_exp_lowf(", &d), 2);
     compile_all(dir, "-O1");
     Loaded p = load_program(dir, "far");
