@@ -14,7 +14,6 @@ enum {
     WORTH = 2      // times smaller: then what is left is solved
 };
 static const double FIRST = 0.01, LESS = 0.5;  // how much is clearly more, in parts of the cost
-static const double FINER = 0.1;               // the gap of what is left, beside that asked for
 
 typedef struct Dive {
     const Problem *p;
@@ -68,29 +67,6 @@ static int64_t pairs_kept(const Dive *d)
     return n;
 }
 
-static void solve_kept(const Dive *d, const SolveOptions *o, Listener l, Arena *a)
-{
-    const Problem *p = d->p;
-    SolveOptions small = *o;
-    int *original, *choice = arena_array(a, int, p->n_nodes);
-    Problem kept = problem_restrict(p, d->keep, &original, a);
-    Answer answer;
-
-    small.is_short = true;
-    small.gap = FINER * o->gap;
-    small.start = NULL;
-    small.prices = (Dual){0};
-    small.enough = 0;
-    small.progress = NULL;
-    small.is_verbose = false;
-    solve(&kept, &small, &answer, a, NULL);
-    if (answer.outcome == OUTCOME_INFEASIBLE || !answer.choice)
-        return;
-    for (int i = 0; i < p->n_nodes; i++)
-        choice[i] = original[kept.first[i] + answer.choice[i]];
-    l.found(l.to, choice, answer.cost);
-}
-
 void dive(const Problem *p, const Dual *dual, Wide cost, const SolveOptions *o, const Watch *w,
           Listener l)
 {
@@ -108,6 +84,6 @@ void dive(const Problem *p, const Dual *dual, Wide cost, const SolveOptions *o, 
         above *= LESS;
     }
     if (left <= all / WORTH)
-        solve_kept(&d, o, l, a);
+        solve_restricted(p, d.keep, NULL, o, l);
     arena_free(a);
 }

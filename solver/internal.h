@@ -279,6 +279,12 @@ bool branch_by_ascent(const Problem *p, const Dual *dual, Wide cutoff, double ga
 bool search(const Problem *p, const Dual *dual, bool is_start, int *choice, Wide *cost,
             uint64_t seed, int64_t work, const Watch *w, Listener l);
 
+// ---- restrict.c: fewer alternatives ----
+// About the cheapest choice of those that are kept, of which `l` hears; `start` is one that is
+// known (may be NULL).
+void solve_restricted(const Problem *p, const bool *keep, const int *start, const SolveOptions *o,
+                      Listener l);
+
 // ---- dive.c: a choice among what a bound says is cheap ----
 // `l` hears of one, or of none. `dual` is of p; `cost` is about that of a choice of the original.
 void dive(const Problem *p, const Dual *dual, Wide cost, const SolveOptions *o, const Watch *w,

@@ -47,17 +47,6 @@ enum {
     MOST_BESIDE = 250000,  // alternatives of a problem that is solved both ways at once
 };
 
-// By node, which of the alternatives that are kept was chosen.
-static int *kept_choice(const Problem *kept, const int *original, const int *choice, Arena *a)
-{
-    int *to = arena_array(a, int, kept->n_nodes);
-
-    for (int i = 0; i < kept->n_nodes; i++)
-        while (original[kept->first[i] + to[i]] != choice[i])
-            to[i]++;
-    return to;
-}
-
 Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, const Answer *start,
                   bool is_brief)
 {
@@ -70,7 +59,7 @@ Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, const Ans
     o.is_brief = is_brief;
     o.gap = is_brief ? fmax(o.gap, PRESET_GAP) : o.gap;
     o.enough = is_brief ? 0 : (f->enough + f->q.unit - 1) / f->q.unit;
-    o.start = start->choice ? kept_choice(&kept, original, start->choice, own) : NULL;
+    o.start = start->choice ? restricted_choice(&kept, original, start->choice, own) : NULL;
     o.prices = start->prices.n_times ? start->prices : o.prices;
     solve(&kept, &o, &answer, own, f->d);
     if (answer.choice) {

@@ -3,6 +3,8 @@
 
 #include "solver/internal.h"
 
+static const double FINER = 0.1;  // the gap of what is left, beside that asked for
+
 static void nodes_write(const Problem *p, const bool *keep, int *original, Problem *to, Arena *a)
 {
     int n = 0, n_uses = 0;
@@ -54,4 +56,38 @@ Problem problem_restrict(const Problem *p, const bool *keep, int **original, Are
         to.edge[e].cost = matrix_write(p, &p->edge[e], *original, &to, a);
     }
     return to;
+}
+
+int *restricted_choice(const Problem *kept, const int *original, const int *choice, Arena *a)
+{
+    int *to = arena_array(a, int, kept->n_nodes);
+
+    for (int i = 0; i < kept->n_nodes; i++)
+        while (original[kept->first[i] + to[i]] != choice[i])
+            to[i]++;
+    return to;
+}
+
+void solve_restricted(const Problem *p, const bool *keep, const int *start, const SolveOptions *o,
+                      Listener l)
+{
+    Arena *a = arena_new();
+    SolveOptions small = *o;
+    int *original, *choice = arena_array(a, int, p->n_nodes);
+    Problem kept = problem_restrict(p, keep, &original, a);
+    Answer answer;
+
+    small.is_short = true;
+    small.gap = FINER * o->gap;
+    small.start = start ? restricted_choice(&kept, original, start, a) : NULL;
+    small.prices = (Dual){0};
+    small.enough = 0;
+    small.progress = NULL;
+    small.is_verbose = false;
+    solve(&kept, &small, &answer, a, NULL);
+    for (int i = 0; i < p->n_nodes && is_found(answer.outcome); i++)
+        choice[i] = original[kept.first[i] + answer.choice[i]];
+    if (is_found(answer.outcome))
+        l.found(l.to, choice, answer.cost);
+    arena_free(a);
 }

@@ -79,6 +79,8 @@ const int64_t *metric_matrix(const Metric *m, const int *of_a, int n_a, const in
 // The problem with the alternatives alone that `keep` marks, at least one of each node, as they
 // were ordered; (*original)[i] is what that of index i was of its node.
 Problem problem_restrict(const Problem *p, const bool *keep, int **original, Arena *a);
+// A choice of p, whose alternatives all are kept, as one of the problem that is left.
+int *restricted_choice(const Problem *kept, const int *original, const int *choice, Arena *a);
 
 // What a choice (an alternative for each node) costs and holds. A forbidden choice has no cost.
 typedef struct Price {
