@@ -14,10 +14,9 @@ enum {
     SWEEPS = 20,
     LAST_SWEEPS = 200,
     CORE_SWEEPS = 1500,
-    SEARCH_WORK = 300,  // for each alternative and pair of the core
 };
 // A turn that takes less than this off what is between choice and bound is the last.
-static const double LITTLE = 0.1;
+static const double LITTLE = 0.25;
 
 typedef struct Core {
     const Problem *p;
@@ -26,10 +25,12 @@ typedef struct Core {
     bool *keep;     // by alternative: is it in the core?
     double *price;  // by slot of the whole: the core's
     double part;    // of the way to them that the next prices are
+    double left;    // between choice and bound, before the last turn
     bool is_slow;   // the last turn gave little
     Aim aim;
-    int *choice;
-    uint64_t seed;
+    bool is_found;
+    int *choice;  // the cheapest, if one was found
+    bool *taken;  // by alternative: choices to make another of have it
     const Watch *watch;
     Listener l;
 } Core;
@@ -113,18 +114,33 @@ static void take_prices(Core *c, const Ascent *s)
     }
 }
 
-static void search_core(Core *c, const Problem *core, const Dual *dual, const int *original)
+// A choice that is cheaper is one to make the next of.
+static void hear(void *to, const int *choice, Wide cost)
 {
-    Wide cost;
+    Core *c = to;
 
-    if (!search(core, dual, false, c->choice, &cost, c->seed++, SEARCH_WORK * problem_size(core),
-                c->watch, (Listener){0}) ||
-        cost >= c->aim.cost)
+    if (cost >= c->aim.cost)
         return;
-    for (int i = 0; i < core->n_nodes; i++)
-        c->choice[i] = original[core->first[i] + c->choice[i]];
     c->aim.cost = cost;
-    c->l.found(c->l.to, c->choice, cost);
+    c->is_found = true;
+    memcpy(c->choice, choice, (size_t)c->p->n_nodes * sizeof *choice);
+    for (int i = 0; i < c->p->n_nodes; i++)
+        c->taken[c->p->first[i] + choice[i]] = true;
+    c->l.found(c->l.to, choice, cost);
+}
+
+// Another choice of those that the core's prices lead to, and of the cheapest ones until now.
+static void blend_core(Core *c, const Problem *core, const Dual *dual, const int *original,
+                       Arena *a)
+{
+    bool *mark = arena_array(a, bool, core->first[core->n_nodes]);
+
+    blend_mark(core, dual, c->watch, mark);
+    for (int i = 0; i < core->n_nodes; i++)
+        for (int k = core->first[i]; k < core->first[i + 1]; k++)
+            c->taken[c->p->first[i] + original[k]] |= mark[k];
+    solve_restricted(c->p, c->taken, c->is_found ? c->choice : NULL, c->aim.o,
+                     (Listener){hear, c, NULL});
 }
 
 static void work_core(Core *c)
@@ -139,7 +155,7 @@ static void work_core(Core *c)
     ascent_raise(s, true, CORE_SWEEPS * problem_size(&core), c->watch);
     take_prices(c, s);
     ascent_to_dual(s, &dual, own);
-    search_core(c, &core, &dual, original);
+    blend_core(c, &core, &dual, original, own);
     arena_free(own);
 }
 
@@ -154,7 +170,6 @@ static bool is_over(const Core *c)
 static void turn(Core *c, int number)
 {
     Ascent *s = c->whole;
-    double before = s->best;
 
     bound_whole(c, number ? SWEEPS : FIRST_SWEEPS);
     bool is_better = !number || s->bound > s->best;
@@ -162,16 +177,16 @@ static void turn(Core *c, int number)
         ascent_keep(s);
     c->part = is_better ? 1 : c->part / 2;
     add_members(c);
-    c->is_slow = number && is_better && c->aim.cost < WIDE_MOST &&
-                 s->best - before < LITTLE * ((double)c->aim.cost - s->best);
+    double left = (double)c->aim.cost - s->best;
+    c->is_slow = number && is_better && c->aim.cost < WIDE_MOST && left > (1 - LITTLE) * c->left;
+    c->left = left;
     if (is_over(c))
         return;
     work_core(c);
     move_prices(c);
 }
 
-Wide core_ascent(const Problem *p, Dual *dual, Aim aim, uint64_t seed, const Watch *w, Listener l,
-                 Arena *a)
+Wide core_ascent(const Problem *p, Dual *dual, Aim aim, const Watch *w, Listener l, Arena *a)
 {
     Arena *own = arena_new();
     int n = p->first[p->n_nodes];
@@ -180,8 +195,8 @@ Wide core_ascent(const Problem *p, Dual *dual, Aim aim, uint64_t seed, const Wat
               .lower = arena_array(own, double, n),
               .keep = arena_array(own, bool, n),
               .choice = arena_array(own, int, p->n_nodes),
+              .taken = arena_array(own, bool, n),
               .aim = aim,
-              .seed = seed,
               .watch = w,
               .l = l};
 

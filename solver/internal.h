@@ -251,14 +251,14 @@ Wide ascent(const Problem *p, bool is_rough, Dual *dual, int64_t work, const Wat
 
 // ---- core.c: bounds and choices of what is too large for many sweeps ----
 typedef struct Aim {
-    Wide cost;    // of a choice that is known; WIDE_MOST: none is
-    double gap;   // between choice and bound that is small enough
-    int members;  // of each node, that a turn adds to the core
+    Wide cost;              // of a choice that is known; WIDE_MOST: none is
+    double gap;             // between choice and bound that is small enough
+    int members;            // of each node, that a turn adds to the core
+    const SolveOptions *o;  // of what chooses in the core
 } Aim;
 
 // As ascent; `l` hears of choices, each cheaper than the one before.
-Wide core_ascent(const Problem *p, Dual *dual, Aim aim, uint64_t seed, const Watch *w, Listener l,
-                 Arena *a);
+Wide core_ascent(const Problem *p, Dual *dual, Aim aim, const Watch *w, Listener l, Arena *a);
 
 // ---- certify.c: rounds of bounds that anyone can check ----
 // `cost` is that of a choice; `prices` are of p's times and where it begins (messages aren't used).
@@ -284,6 +284,10 @@ bool search(const Problem *p, const Dual *dual, bool is_start, int *choice, Wide
 // known (may be NULL).
 void solve_restricted(const Problem *p, const bool *keep, const int *start, const SolveOptions *o,
                       Listener l);
+
+// ---- blend.c: choices to make another of ----
+// Marks the alternatives of those that sweeps make at a dual's prices and around these.
+void blend_mark(const Problem *p, const Dual *dual, const Watch *w, bool *mark);
 
 // ---- dive.c: a choice among what a bound says is cheap ----
 // `l` hears of one, or of none. `dual` is of p; `cost` is about that of a choice of the original.

@@ -166,12 +166,12 @@ static void bound_by_ascent(Chain *c, int64_t turn)
 {
     const Problem *p = rest(c);
     const Answer *answer = c->answer;
-    Aim aim = {answer->choice ? answer->cost - c->offset : WIDE_MOST, c->o->gap, CORE_MEMBERS};
+    Aim aim = {answer->choice ? answer->cost - c->offset : WIDE_MOST, c->o->gap, CORE_MEMBERS,
+               c->o};
     double began = phase_begin(c);
-    Wide bound = is_large(c)
-                     ? core_ascent(p, &c->dual, aim, c->o->seed, &c->watch,
-                                   (Listener){chain_found, c}, c->arena)
-                     : ascent(p, c->o->is_quick, &c->dual, work_of(c, turn), &c->watch, c->arena);
+    Wide bound =
+        is_large(c) ? core_ascent(p, &c->dual, aim, &c->watch, (Listener){chain_found, c}, c->arena)
+                    : ascent(p, c->o->is_quick, &c->dual, work_of(c, turn), &c->watch, c->arena);
     phase_end(c, PHASE_ASCENT, began);
     c->has_dual = true;
     keep_prices(c);

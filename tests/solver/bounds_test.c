@@ -207,8 +207,9 @@ static void cores(void **state)
         Best best = brute_force(&p);
         Heard heard = {&p};
         Dual dual = {0};
-        Wide bound = core_ascent(&p, &dual, (Aim){WIDE_MOST, 0, 1 + (int)(seed % 2)}, seed, &w,
-                                 (Listener){listen, &heard}, a);
+        SolveOptions o = {.threads = 1, .seed = seed, .is_quick = true};
+        Aim aim = {WIDE_MOST, 0, 1 + (int)(seed % 2), &o};
+        Wide bound = core_ascent(&p, &dual, aim, &w, (Listener){listen, &heard}, a);
 
         assert_true(dual_bound(&p, &dual) == bound);
         assert_true(!best.is_feasible || bound <= best.cost);
