@@ -25,6 +25,8 @@ enum { LAST_TURN = 1000000, LEAST_TURN = 1000 };
 
 // The part of the time limit after which only the certified bound is worked on.
 #define SEARCH_SHARE 0.95
+// So many times the gap is too far from the bound of a large problem.
+enum { FAR = 2 };
 // The part of the gap within which a choice is as good as the bound: its search ends.
 #define NEAR 1e-3
 
@@ -59,6 +61,15 @@ static bool is_over(const Chain *c)
     return c->is_exhausted || c->is_empty || watch_stop(&c->watch) != STOP_DONE ||
            (has_cutoff(c, &cost) && c->has_bound &&
             answer_gap(cost, c->answer->bound) <= c->o->gap);
+}
+
+// Is the choice of a large problem too far from the bound for what is done in small steps?
+static bool is_far(const Chain *c)
+{
+    const Answer *a = c->answer;
+
+    return is_large(c) && c->has_bound && a->choice &&
+           answer_gap(a->cost, a->bound) > FAR * c->o->gap;
 }
 
 static void report(const Chain *c)
@@ -244,7 +255,7 @@ static void bound_and_choices(Chain *c, int64_t turn)
         return;
     if (!is_over(c))
         choices_search(c, FOLLOW_TURN);
-    if (!is_over(c) && c->o->is_quick && !is_light)
+    if (!is_over(c) && c->o->is_quick && !is_light && !is_far(c))
         dive(rest(c), &c->dual, c->answer->bound, c->o, &c->watch, (Listener){chain_found, c});
 }
 
@@ -274,11 +285,11 @@ static void levels_settle(Chain *c)
             bound_and_choices(c, c->turn / 4);  // may do
         if (!is_over(c))
             bound_and_choices(c, c->turn);
-        if (!is_over(c) && !c->o->is_brief)
+        if (!is_over(c) && !c->o->is_brief && !is_far(c))
             choices_and_bound(c);
         if (!is_over(c) && c->has_engine && problem_pairs(rest(c)) <= RELAX_PAIRS)
             bound_by_relaxing(c);
-        if (c->o->is_brief && c->answer->choice)
+        if ((c->o->is_brief && c->answer->choice) || is_far(c))
             return;
         if (!is_over(c))
             level_add(c);
@@ -315,7 +326,7 @@ static void work_on(Chain *c)
 {
     while (!is_over(c)) {
         levels_settle(c);
-        if (!is_over(c) && !(c->o->is_brief && c->answer->choice))
+        if (!is_over(c) && !is_far(c) && !(c->o->is_brief && c->answer->choice))
             branch(c);
         if (!is_over(c) && (c->o->is_brief || c->o->is_short)) {
             c->answer->stop = STOP_WORK;
