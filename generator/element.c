@@ -322,7 +322,7 @@ static void print_sum(Body *b, int i, int indent)
     Text t = {0};
 
     if (b->is_line && !is_column_sum(b->it, n))
-        text_printf(&t, "u%d[l] += ", b->sum[i]);
+        text_printf(&t, "u%d[i - b] += ", b->sum[i]);
     else
         text_printf(&t, "%s += ", b->expr[b->it->nodes[i]]);
     bool is_part = print_limits(b, i, &t);

@@ -96,6 +96,23 @@ static void print_each_sum(Body *b, int indent, const char *first, const char *n
     text_free(&line);
 }
 
+// What a loop does, behind its head: in braces, if it is more than a line.
+static void print_loop_body(Body *b, int indent)
+{
+    Text before = b->text, body;
+
+    b->text = (Text){0};
+    print_element(b, indent + 4);
+    body = b->text;
+    b->text = before;
+    bool is_line = body.n && memchr(body.s, '\n', body.n) == body.s + body.n - 1;
+    text_printf(&b->text, is_line ? "\n" : " {\n");
+    text_put(&b->text, body.s, body.n);
+    if (!is_line)
+        text_printf(&b->text, "%*s}\n", indent, "");
+    text_free(&body);
+}
+
 // The loop over elements [from, to) of the last dim.
 static void print_loop(Body *b, int indent, const char *from, const char *to)
 {
@@ -107,10 +124,9 @@ static void print_loop(Body *b, int indent, const char *from, const char *to)
             text_printf(&b->text, "%ss%d", has_sum ? ", " : "_SUM(", b->sum[i]);
             has_sum = true;
         }
-    text_printf(&b->text, "%s\n%*sfor (int64_t i = %s; i < %s; i++) {\n", has_sum ? ")" : "",
-                indent, "", from, to);
-    print_element(b, indent + 4);
-    text_printf(&b->text, "%*s}\n", indent, "");
+    text_printf(&b->text, "%s\n%*sfor (int64_t i = %s; i < %s; i++)", has_sum ? ")" : "", indent,
+                "", from, to);
+    print_loop_body(b, indent);
 }
 
 static bool has_float_sum(const Body *b)
@@ -123,57 +139,55 @@ static bool has_float_sum(const Body *b)
     return false;
 }
 
-// The loop over the lanes of the line from b on, or over so many of them.
-static void print_line(Body *b, int indent, const char *lanes)
+// The end of a loop over lines: that over the lanes of one, which are vectors without a rest.
+static void print_line(Body *b, int indent)
 {
-    text_printf(&b->text, "%*sRT_SIMD\n%*sfor (int64_t l = 0; l < %s; l++) {\n", indent, "", indent,
-                "", lanes);
+    text_printf(&b->text, "%*sRT_SIMD\n%*sfor (int64_t l = 0; l < RT_LINE; l++) {\n", indent, "",
+                indent, "");
     text_printf(&b->text, "%*sconst int64_t i = b + l;\n", indent + 4, "");
-    b->is_line = true;
     print_element(b, indent + 4);
-    b->is_line = false;
-    text_printf(&b->text, "%*s}\n", indent, "");
+    text_printf(&b->text, "%*s}\n%*s}\n", indent, "", indent - 4, "");
 }
 
-// What the lanes have summed in this run: floats go on in double.
-static void print_lanes(Body *b, int indent)
+// Sums in the lanes of a line that aren't of f32: declares them, or adds them up.
+static void print_other_sums(Body *b, int indent, bool is_end)
 {
-    const Graph *g = b->g->s->g;
-    Text t = {0};
-
-    for (int i = 0; i < b->it->n_nodes; i++)
-        if (is_sum_of(b, i, b->stage)) {
-            bool is_float = out(g, &g->nodes[b->it->nodes[i]])->dtype == F32;
-            text_printf(&t, is_float ? "%*sw%d[l] += (double)u%d[l];\n" : "%*ss%d += u%d[l];\n",
-                        indent + 4, "", b->sum[i], b->sum[i]);
-        }
-    if (t.n)
-        text_printf(&b->text, "%*sfor (int64_t l = 0; l < RT_LINE; l++) {\n%s%*s}\n", indent, "",
-                    t.s, indent, "");
-    text_free(&t);
+    for (int i = 0; i < b->it->n_nodes; i++) {
+        DType t = out(b->g->s->g, &b->g->s->g->nodes[b->it->nodes[i]])->dtype;
+        if (!is_sum_of(b, i, b->stage) || t == F32)
+            continue;
+        if (is_end)
+            text_printf(&b->text, "%*sfor (int l = 0; l < RT_LINE; l++)\n%*ss%d += u%d[l];\n",
+                        indent, "", indent + 4, "", b->sum[i], b->sum[i]);
+        else
+            text_printf(&b->text, "%*s%s u%d[RT_LINE] = {0};\n", indent, "", dtype_c_type(t),
+                        b->sum[i]);
+    }
 }
 
-// A run of slow inputs, a line at a time: calls that come evenly keep memory busy, those of a whole
-// run would wait for each other. Each lane has sums of its own.
-static void print_lines(Body *b, int indent, bool is_whole)
+// Slow inputs, a line at a time: calls that come evenly keep memory busy, those of a whole run
+// would wait for each other. Each lane has sums of its own; those of floats go on in double.
+static void print_lines(Body *b, int indent, const char *from, const char *to, bool is_whole)
 {
-    const Graph *g = b->g->s->g;
-
-    for (int i = 0; i < b->it->n_nodes; i++)
-        if (is_sum_of(b, i, b->stage))
-            text_printf(&b->text, "%*s%s u%d[RT_LINE] = {0};\n", indent, "",
-                        dtype_c_type(out(g, &g->nodes[b->it->nodes[i]])->dtype), b->sum[i]);
-    if (is_whole)
-        text_printf(&b->text, "%*sfor (int64_t b = c; b < end; b += RT_LINE) {\n", indent, "");
-    else
-        text_printf(&b->text, "%*sint64_t b = c;\n%*sfor (; b + RT_LINE <= end; b += RT_LINE) {\n",
-                    indent, "", indent, "");
+    if (has_float_sum(b))
+        print_each_sum(b, indent, "float u%d[RT_LINE] = {0}", ", u%d[RT_LINE] = {0}", ";");
+    print_other_sums(b, indent, false);
+    const char *head = is_whole
+                           ? "%*sfor (int64_t b = %s;%*s b < %s; b += RT_LINE) {\n"
+                           : "%*sint64_t b = %s;\n%*sfor (; b + RT_LINE <= %s; b += RT_LINE) {\n";
+    text_printf(&b->text, head, indent, "", from, is_whole ? 0 : indent, "", to);
     print_calls(b, indent + 4);
-    print_line(b, indent + 4, "RT_LINE");
-    text_printf(&b->text, "%*s}\n", indent, "");
-    if (!is_whole)
-        print_line(b, indent, "end - b");
-    print_lanes(b, indent);
+    b->is_line = true;
+    print_line(b, indent + 4);
+    if (!is_whole) {
+        text_printf(&b->text, "%*sRT_SIMD\n%*sfor (int64_t i = b; i < %s; i++)", indent, "", indent,
+                    "", to);
+        print_loop_body(b, indent);
+    }
+    b->is_line = false;
+    if (has_float_sum(b))
+        print_each_sum(b, indent, "rt_add_lanes(w%d, u%d);", " rt_add_lanes(w%d, u%d);", "");
+    print_other_sums(b, indent, true);
 }
 
 // The loop in runs of neighbours: each is summed, and those sums in double; then it is put where it
@@ -182,6 +196,10 @@ static void print_runs(Body *b, int indent, const char *from, const char *to, bo
 {
     bool is_slow = has_slow(b), has_sum = has_float_sum(b) && !is_slow;
 
+    if (is_slow && !has_far(b) && !has_float_sum(b)) {
+        print_lines(b, indent, from, to, is_whole);
+        return;
+    }
     text_printf(&b->text, "%*sfor (int64_t c = %s; c < %s; c += %d) {\n", indent, "", from, to,
                 RUN);
     text_printf(&b->text, "%*sconst int64_t end = c + %d < %s ? c + %d : %s;\n", indent + 4, "",
@@ -190,7 +208,7 @@ static void print_runs(Body *b, int indent, const char *from, const char *to, bo
         print_each_sum(b, indent + 4, "s%d = ", "s%d = ", "0;");
     b->is_run = true;
     if (is_slow) {
-        print_lines(b, indent + 4, is_whole);
+        print_lines(b, indent + 4, "c", "end", is_whole);
     } else {
         print_calls(b, indent + 4);
         print_loop(b, indent + 4, "c", "end");

@@ -202,8 +202,13 @@ static inline void rt_prefetch(const void *x, int64_t bytes)
         __builtin_prefetch((const void *)((uintptr_t)x + (uintptr_t)i));
 }
 
-// Sums in the lanes of a line, which are the same on all machines: gives that of all lanes.
+// Sums in the lanes of a line, which are the same on all machines: adds some; gives that of all.
 enum { RT_LINE = 16 };
+static inline void rt_add_lanes(double *lane, const float *x)
+{
+    for (int l = 0; l < RT_LINE; l++)
+        lane[l] += (double)x[l];
+}
 static inline double rt_total(double *lane)
 {
     for (int n = RT_LINE / 2; n; n /= 2)
