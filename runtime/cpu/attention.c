@@ -15,6 +15,7 @@ typedef struct Work {
     float *drop, *bias;        // of RT_NR queries: rt_drop's room, rt_bias's
     int64_t e_room, f_room;
     const float *packed_k, *packed_v;  // the keys that k and v hold, or NULL
+    RtSoon soon;
 } Work;
 
 static Work work_at(const RtAttention *p, char *workspace, int rank)
@@ -87,13 +88,13 @@ static void drop(const RtAttention *p, const Work *w, const RtScores *b, int64_t
 }
 
 // All queries of a chunk against a block of keys.
-static void block(const RtAttention *p, const Work *w, const RtScores *b)
+static void block(const RtAttention *p, Work *w, const RtScores *b)
 {
     for (int64_t i = 0; i < b->rows; i += RT_NR) {
         int64_t rows = rt_least(RT_NR, b->rows - i);
         RtRange seen = rt_within(rt_seen(p, b->row + i, rows), b->key, b->keys);
 
-        rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q + i * p->e, p->e);
+        rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q + i * p->e, p->e, &w->soon);
         seen = rt_tiles(seen, b->keys);
         softmax(p, w, b, i, seen);
         if (p->drops)
@@ -119,19 +120,56 @@ static void finish(const RtAttention *p, const Work *w, float *y, float *lse, in
     for (int64_t i = 0; i < rows; i++) {
         float factor = w->sum[i] == 0 ? 0 : 1 / w->sum[i];
 
-        for (int64_t j = 0; j < p->f; j++)
-            y[i * p->y.row + j * p->y.col] = w->y[i * w->f_room + j] * factor;
+        for (int64_t j = 0; j < w->f_room; j++)
+            w->y[i * w->f_room + j] *= factor;
         lse[i * p->lse.row] = w->sum[i] == 0 ? -INFINITY : w->most[i] + rt_logf(w->sum[i]);
     }
+    rt_spread_rows(y, p->y.row, p->y.col, w->y, rows, p->f, w->f_room);
 }
 
-// The operands of one head.
+// The operands of one head; of one chunk of its queries, from `row` on.
 typedef struct Head {
     const float *q, *k, *v;
     const void *bias;
     float *y, *lse;
     RtDraw draw;
+    int64_t row;
 } Head;
+
+// Chunk i of all heads' chunks.
+static Head head_at(const RtAttention *p, const Head *all, int64_t i)
+{
+    int64_t groups = rt_product(p->group, p->n_group), chunks = rt_ceil_div(p->s, RT_ROWS);
+    int64_t b = i / chunks / groups, g = i / chunks % groups;
+    Head h = {.q = all->q + RT_HEAD(p, q, b, g),
+              .k = all->k + RT_HEAD(p, k, b, g),
+              .v = all->v + RT_HEAD(p, v, b, g),
+              .y = all->y + RT_HEAD(p, y, b, g),
+              .lse = all->lse + RT_HEAD(p, lse, b, g),
+              .draw = {all->draw.key, all->draw.element + RT_HEAD(p, drop, b, g)},
+              .row = i % chunks * RT_ROWS};
+
+    if (p->has_bias)
+        h.bias = (const char *)all->bias + RT_HEAD(p, bias, b, g) * (p->bool_bias ? 1 : 4);
+    return h;
+}
+
+static int64_t chunk_rows(const RtAttention *p, const Head *h)
+{
+    return rt_least(RT_ROWS, p->s - h->row);
+}
+
+static int64_t first_key(const RtAttention *p, const Head *h)
+{
+    int64_t most = rt_block_keys(p);
+
+    return rt_seen(p, h->row, chunk_rows(p, h)).first / most * most;
+}
+
+static int64_t block_keys(const RtAttention *p, int64_t key)
+{
+    return rt_least(rt_block_keys(p), p->t - key);
+}
 
 // … unless they are the last that this thread packed.
 static void pack_keys(const RtAttention *p, Work *w, const float *k, const float *v, int64_t keys)
@@ -144,56 +182,71 @@ static void pack_keys(const RtAttention *p, Work *w, const float *k, const float
     w->packed_v = v;
 }
 
-static void chunk(const RtAttention *p, Work *w, const Head *h, int64_t row)
+static void soon_keys(const RtAttention *p, RtSoon *soon, const Head *h, int64_t key)
 {
-    RtScores b = {
-        .row = row, .rows = rt_least(RT_ROWS, p->s - row), .bias = h->bias, .draw = h->draw};
-    RtRange seen = rt_seen(p, row, b.rows);
-    int64_t most = rt_block_keys(p);
+    rt_soon(soon, h->k + key * p->k.row, p->k.row, p->k.col, block_keys(p, key), p->e);
+    rt_soon(soon, h->v + key * p->v.row, p->v.row, p->v.col, block_keys(p, key), p->f);
+}
 
-    rt_pack_columns(w->q, h->q + row * p->q.row, p->q.col, p->q.row, p->e, b.rows);
+// What is read and written behind a chunk's last block of keys, when `next` is the thread's next.
+static RtSoon soon_after(const RtAttention *p, const Head *h, int64_t key, const Head *next)
+{
+    RtSoon soon = {0};
+
+    rt_soon(&soon, h->y + h->row * p->y.row, p->y.row, p->y.col, chunk_rows(p, h), p->f);
+    rt_soon(&soon, next->q + next->row * p->q.row, p->q.row, p->q.col, chunk_rows(p, next), p->e);
+    if (next->k != h->k || first_key(p, next) != key)
+        soon_keys(p, &soon, next, first_key(p, next));
+    return soon;
+}
+
+static void chunk(const RtAttention *p, Work *w, const Head *h, const Head *next)
+{
+    RtScores b = {.row = h->row, .rows = chunk_rows(p, h), .bias = h->bias, .draw = h->draw};
+    int64_t last = rt_seen(p, b.row, b.rows).last, most = rt_block_keys(p);
+
+    rt_pack_columns(w->q, h->q + b.row * p->q.row, p->q.col, p->q.row, p->e, b.rows);
     memset(w->y, 0, sizeof(float) * (size_t)(RT_ROWS * w->f_room));
     for (int64_t i = 0; i < RT_ROWS; i++) {
         w->most[i] = -INFINITY;
         w->sum[i] = 0;
     }
-    for (b.key = seen.first / most * most; b.key < seen.last; b.key += most) {
-        b.keys = rt_least(most, p->t - b.key);
+    for (b.key = first_key(p, h); b.key < last; b.key += most) {
+        b.keys = block_keys(p, b.key);
         pack_keys(p, w, h->k + b.key * p->k.row, h->v + b.key * p->v.row, b.keys);
+        w->soon = (RtSoon){0};
+        if (b.key + most < last)
+            soon_keys(p, &w->soon, h, b.key + most);
+        else
+            w->soon = soon_after(p, h, b.key, next);
         block(p, w, &b);
     }
-    finish(p, w, h->y + row * p->y.row, h->lse + row * p->lse.row, b.rows);
+    finish(p, w, h->y + b.row * p->y.row, h->lse + b.row * p->lse.row, b.rows);
 }
 
 void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *q, const void *k,
                   const void *v, const void *bias, const void *seed, const void *step,
                   const void *micro)
 {
-    int64_t batches = rt_product(p->batch, p->n_batch), groups = rt_product(p->group, p->n_group);
-    int64_t chunks = rt_ceil_div(p->s, RT_ROWS), pieces = batches * groups * chunks;
-    RtDraw draw = rt_first_draw(p, seed, step, micro);
-    int team = rt_team(rt, batches * groups * p->s * (p->t + 1) * (p->e + p->f + 1) / 16);
+    int64_t heads = rt_product(p->batch, p->n_batch) * rt_product(p->group, p->n_group);
+    int64_t chunks = rt_ceil_div(p->s, RT_ROWS), pieces = heads * chunks;
+    Head all = {q, k, v, bias, y, lse, rt_first_draw(p, seed, step, micro)};
+    int team = rt_team(rt, heads * p->s * (p->t + 1) * (p->e + p->f + 1) / 16);
 
     team = (int)rt_least(team, rt_most(pieces, 1));  // the workspace has room for as many
+    int64_t part = heads >= 8 * team ? chunks : 1;
 #pragma omp parallel num_threads(team)
     {
         Work w = work_at(p, rt->workspace, omp_get_thread_num());
 
         // Pieces differ, by rows and by the keys that they see: whoever is free takes the next, or
-        // all of the next head where there are many.
-#pragma omp for schedule(dynamic, batches * groups >= 8 * team ? chunks : 1)
+        // all of the next head where there are many. Threads take turns, more or less.
+#pragma omp for schedule(dynamic, part)
         for (int64_t i = 0; i < pieces; i++) {
-            int64_t b = i / chunks / groups, g = i / chunks % groups;
-            Head h = {.q = (const float *)q + RT_HEAD(p, q, b, g),
-                      .k = (const float *)k + RT_HEAD(p, k, b, g),
-                      .v = (const float *)v + RT_HEAD(p, v, b, g),
-                      .y = (float *)y + RT_HEAD(p, y, b, g),
-                      .lse = (float *)lse + RT_HEAD(p, lse, b, g),
-                      .draw = {draw.key, draw.element + RT_HEAD(p, drop, b, g)}};
+            int64_t after = (i + 1) % part ? i + 1 : i + 1 + (team - 1) * part;
+            Head h = head_at(p, &all, i), next = head_at(p, &all, after < pieces ? after : i);
 
-            if (p->has_bias)
-                h.bias = (const char *)bias + RT_HEAD(p, bias, b, g) * (p->bool_bias ? 1 : 4);
-            chunk(p, &w, &h, i % chunks * RT_ROWS);
+            chunk(p, &w, &h, &next);
         }
     }
 }

@@ -17,6 +17,7 @@ typedef struct Work {
     float *lse, *d;               // of each query
     float *drop, *bias;           // of RT_NR queries: rt_drop's room, rt_bias's
     int64_t e_room, f_room;
+    RtSoon soon;
 } Work;
 
 static Work work_at(const RtAttention *p, char *workspace, int rank)
@@ -49,6 +50,21 @@ typedef struct Head {
     RtDraw draw;
 } Head;
 
+// Σ y dy of a query.
+static float sum_of_products(const float *y, int64_t col, const float *dy, int64_t n)
+{
+    float sum = 0;
+
+    if (col == 1)
+#pragma omp simd reduction(+ : sum)
+        for (int64_t j = 0; j < n; j++)
+            sum += y[j] * dy[j];
+    else
+        for (int64_t j = 0; j < n; j++)
+            sum += y[j * col] * dy[j];
+    return sum;
+}
+
 static void pack_queries(const RtAttention *p, const Work *w, const Head *h, int64_t row,
                          int64_t rows)
 {
@@ -60,13 +76,10 @@ static void pack_queries(const RtAttention *p, const Work *w, const Head *h, int
     rt_copy_rows(w->q, q, p->q.row, p->q.col, rows, p->e, w->e_room);
     rt_copy_rows(w->dy, dy, p->dy.row, p->dy.col, rows, p->f, w->f_room);
     for (int64_t i = 0; i < rt_round_up(rows, RT_NR); i++) {
-        float lse = i < rows ? h->lse[(row + i) * p->lse.row] : -INFINITY, d = 0;
+        float lse = i < rows ? h->lse[(row + i) * p->lse.row] : -INFINITY;
 
-        if (i < rows)
-#pragma omp simd reduction(+ : d)
-            for (int64_t j = 0; j < p->f; j++)
-                d += y[i * p->y.row + j * p->y.col] * w->dy[i * w->f_room + j];
-        w->d[i] = d;
+        w->d[i] =
+            i < rows ? sum_of_products(y + i * p->y.row, p->y.col, w->dy + i * w->f_room, p->f) : 0;
         w->lse[i] = lse == -INFINITY ? INFINITY : lse;  // a query that sees nothing: p = 0
     }
 }
@@ -95,14 +108,16 @@ static inline void dropped(float *s, float *ds, const float *lse, const float *d
 }
 
 // p (with dropout p m) and ds of the packed queries and keys; zero outside of what is seen.
-static void probabilities(const RtAttention *p, const Work *w, const RtScores *b)
+static void probabilities(const RtAttention *p, Work *w, const RtScores *b)
 {
     for (int64_t i = 0; i < b->rows; i += RT_NR) {
         int64_t rows = rt_least(RT_NR, b->rows - i);
         RtRange seen = rt_within(rt_seen(p, b->row + i, rows), b->key, b->keys);
 
-        rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q_turned + i * p->e, p->e);
-        rt_products(w->ds, i, seen, b->keys, w->v, w->f_room, w->dy_turned + i * p->f, p->f);
+        rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q_turned + i * p->e, p->e,
+                    &w->soon);
+        rt_products(w->ds, i, seen, b->keys, w->v, w->f_room, w->dy_turned + i * p->f, p->f,
+                    &w->soon);
         seen = rt_tiles(seen, b->keys);
         const float *factor = p->drops ? rt_drop(p, b, i, seen, w->drop) : NULL;
         const float *bias = rt_bias(p, b, i, seen, w->bias);
@@ -121,15 +136,19 @@ static void probabilities(const RtAttention *p, const Work *w, const RtScores *b
 
 // to[key][j] += Σ_query left[key][query] right[query][j].
 static void add_over_queries(const RtAttention *p, const RtScores *b, float *to, int64_t room,
-                             const float *left, const float *right, int64_t columns)
+                             const float *left, const float *right, int64_t columns, RtSoon *soon)
 {
     for (int64_t i = 0; i < b->keys; i += RT_MR) {
         RtRange q = rt_seeing(p, b->key + i, rt_least(RT_MR, b->keys - i));
 
         q = rt_within(q, b->row, b->rows);
-        for (int64_t j = 0; j < columns && q.last > q.first; j += RT_NR)
-            rt_tile(to + i * room + j, room, true, q.last - q.first, left + i * RT_ROWS + q.first,
-                    RT_ROWS, 1, right + q.first * room + j, room);
+        for (int64_t j = 0; j < columns && q.last > q.first; j += RT_NR) {
+            int64_t step;
+            const float *at = rt_next_lines(soon, q.last - q.first, right + q.first * room, &step);
+            rt_tile_ahead(to + i * room + j, room, true, q.last - q.first,
+                          left + i * RT_ROWS + q.first, RT_ROWS, 1, right + q.first * room + j,
+                          room, at, step);
+        }
     }
 }
 
@@ -160,36 +179,7 @@ static void add_dq(const RtAttention *p, const Work *w, const RtScores *b, float
     }
 }
 
-static void block(const RtAttention *p, const Work *w, const Head *h, int64_t key, int64_t keys)
-{
-    RtRange seeing = rt_seeing(p, key, keys);
-    RtScores b = {.key = key, .keys = keys, .bias = h->bias, .draw = h->draw};
-
-    for (b.row = seeing.first / RT_ROWS * RT_ROWS; b.row < seeing.last; b.row += RT_ROWS) {
-        b.rows = rt_least(RT_ROWS, p->s - b.row);
-        pack_queries(p, w, h, b.row, b.rows);
-        probabilities(p, w, &b);
-        add_over_queries(p, &b, w->dv, w->f_room, w->p, w->dy, p->f);
-        add_over_queries(p, &b, w->dk, w->e_room, w->ds, w->q, p->e);
-        add_dq(p, w, &b, h->dq + b.row * p->dq.row);
-    }
-}
-
-static void store(float *to, int64_t row, int64_t col, const float *from, int64_t room,
-                  int64_t rows, int64_t columns)
-{
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < columns; j++)
-            to[i * row + j * col] = from[i * room + j];
-}
-
-static void clear(float *to, int64_t row, int64_t col, int64_t rows, int64_t columns)
-{
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < columns; j++)
-            to[i * row + j * col] = 0;
-}
-
+// Of entry b and group g.
 static Head head_at(const RtAttention *p, const Head *all, int64_t b, int64_t g)
 {
     Head h = {.q = all->q + RT_HEAD(p, q, b, g),
@@ -208,29 +198,112 @@ static Head head_at(const RtAttention *p, const Head *all, int64_t b, int64_t g)
     return h;
 }
 
+// Queries of a head in one block: their number from `row` on; what is read and written of them.
+static int64_t block_rows(const RtAttention *p, int64_t row)
+{
+    return rt_least(RT_ROWS, p->s - row);
+}
+
+static void soon_queries(const RtAttention *p, RtSoon *soon, const Head *h, int64_t row)
+{
+    int64_t rows = block_rows(p, row);
+
+    rt_soon(soon, h->q + row * p->q.row, p->q.row, p->q.col, rows, p->e);
+    rt_soon(soon, h->dy + row * p->dy.row, p->dy.row, p->dy.col, rows, p->f);
+    rt_soon(soon, h->y + row * p->y.row, p->y.row, p->y.col, rows, p->f);
+    rt_soon(soon, h->dq + row * p->dq.row, p->dq.row, p->dq.col, rows, p->e);
+}
+
+// The first block of queries that see some of a block of keys.
+static int64_t first_row(const RtAttention *p, int64_t key, int64_t keys)
+{
+    return rt_seeing(p, key, keys).first / RT_ROWS * RT_ROWS;
+}
+
+// A block of keys of batch entry b; the thread's next entry is `step` further on.
+typedef struct Place {
+    int64_t b, batches, step;
+    int64_t key, keys;
+} Place;
+
+// What is read or written after the queries of group g with this block of keys.
+static RtSoon soon_after(const RtAttention *p, const Head *all, Place a, int64_t g, int64_t groups)
+{
+    RtSoon soon = {0};
+    Head h = head_at(p, all, a.b, g + 1 < groups ? g + 1 : 0);
+
+    if (g + 1 == groups) {
+        rt_soon(&soon, h.dk + a.key * p->dk.row, p->dk.row, p->dk.col, a.keys, p->e);
+        rt_soon(&soon, h.dv + a.key * p->dv.row, p->dv.row, p->dv.col, a.keys, p->f);
+        a.key += a.keys;
+        if (a.key == p->t) {
+            a.b += a.step;
+            a.key = 0;
+        }
+        if (a.b >= a.batches)
+            return soon;
+        a.keys = rt_least(rt_block_keys(p), p->t - a.key);
+        h = head_at(p, all, a.b, 0);
+        rt_soon(&soon, h.k + a.key * p->k.row, p->k.row, p->k.col, a.keys, p->e);
+        rt_soon(&soon, h.v + a.key * p->v.row, p->v.row, p->v.col, a.keys, p->f);
+    }
+    soon_queries(p, &soon, &h, first_row(p, a.key, a.keys));
+    return soon;
+}
+
+// All queries of a head that see some of a block of keys; with the first keys, dq is set for all.
+static void block(const RtAttention *p, Work *w, const Head *h, const Place *a, const RtSoon *after)
+{
+    RtScores b = {.key = a->key, .keys = a->keys, .bias = h->bias, .draw = h->draw};
+    int64_t first = first_row(p, a->key, a->keys), last = rt_seeing(p, a->key, a->keys).last;
+    bool is_first = a->key == 0;
+
+    for (b.row = is_first ? 0 : first; b.row < (is_first ? p->s : last); b.row += RT_ROWS) {
+        float *dq = h->dq + b.row * p->dq.row;
+
+        b.rows = block_rows(p, b.row);
+        if (is_first)
+            rt_clear_rows(dq, p->dq.row, p->dq.col, b.rows, p->e);
+        if (b.row < first || b.row >= last)
+            continue;
+        w->soon = (RtSoon){0};
+        if (b.row + RT_ROWS < last)
+            soon_queries(p, &w->soon, h, b.row + RT_ROWS);
+        else
+            w->soon = *after;
+        pack_queries(p, w, h, b.row, b.rows);
+        probabilities(p, w, &b);
+        add_over_queries(p, &b, w->dv, w->f_room, w->p, w->dy, p->f, &w->soon);
+        add_over_queries(p, &b, w->dk, w->e_room, w->ds, w->q, p->e, &w->soon);
+        add_dq(p, w, &b, dq);
+    }
+}
+
 // One batch entry: k and v's head with all its groups of queries.
-static void entry(const RtAttention *p, const Work *w, const Head *all, int64_t b)
+static void entry(const RtAttention *p, Work *w, const Head *all, Place a)
 {
     int64_t groups = rt_product(p->group, p->n_group), most = rt_block_keys(p);
-    Head first = head_at(p, all, b, 0);
+    Head first = head_at(p, all, a.b, 0);
 
-    for (int64_t g = 0; g < groups; g++)
-        clear(head_at(p, all, b, g).dq, p->dq.row, p->dq.col, p->s, p->e);
-    for (int64_t key = 0; key < p->t; key += most) {
-        int64_t keys = rt_least(most, p->t - key);
-        const float *k = first.k + key * p->k.row, *v = first.v + key * p->v.row;
+    do {
+        a.keys = rt_least(most, p->t - a.key);
+        const float *k = first.k + a.key * p->k.row, *v = first.v + a.key * p->v.row;
 
-        rt_copy_rows(w->k, k, p->k.row, p->k.col, keys, p->e, w->e_room);
-        rt_copy_rows(w->v, v, p->v.row, p->v.col, keys, p->f, w->f_room);
+        rt_copy_rows(w->k, k, p->k.row, p->k.col, a.keys, p->e, w->e_room);
+        rt_copy_rows(w->v, v, p->v.row, p->v.col, a.keys, p->f, w->f_room);
         memset(w->dk, 0, sizeof(float) * (size_t)(RT_KEYS * w->e_room));
         memset(w->dv, 0, sizeof(float) * (size_t)(RT_KEYS * w->f_room));
         for (int64_t g = 0; g < groups; g++) {
-            Head h = head_at(p, all, b, g);
-            block(p, w, &h, key, keys);
+            Head h = head_at(p, all, a.b, g);
+            RtSoon after = soon_after(p, all, a, g, groups);
+            block(p, w, &h, &a, &after);
         }
-        store(first.dk + key * p->dk.row, p->dk.row, p->dk.col, w->dk, w->e_room, keys, p->e);
-        store(first.dv + key * p->dv.row, p->dv.row, p->dv.col, w->dv, w->f_room, keys, p->f);
-    }
+        rt_spread_rows(first.dk + a.key * p->dk.row, p->dk.row, p->dk.col, w->dk, a.keys, p->e,
+                       w->e_room);
+        rt_spread_rows(first.dv + a.key * p->dv.row, p->dv.row, p->dv.col, w->dv, a.keys, p->f,
+                       w->f_room);
+        a.key += most;
+    } while (a.key < p->t);
 }
 
 void rt_attention_grad(Rt *rt, const RtAttention *p, void *dq, void *dk, void *dv, const void *q,
@@ -248,6 +321,6 @@ void rt_attention_grad(Rt *rt, const RtAttention *p, void *dq, void *dk, void *d
 
 #pragma omp for schedule(static, 1)
         for (int64_t b = 0; b < batches; b++)
-            entry(p, &w, &all, b);
+            entry(p, &w, &all, (Place){.b = b, .batches = batches, .step = team});
     }
 }

@@ -21,23 +21,64 @@ void rt_copy_rows(float *to, const float *a, int64_t row, int64_t col, int64_t r
     }
 }
 
+void rt_spread_rows(float *to, int64_t row, int64_t col, const float *a, int64_t rows,
+                    int64_t columns, int64_t room)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        const float *from = a + i * room;
+        float *y = to + i * row;
+
+        if (col == 1)
+            memcpy(y, from, sizeof(float) * (size_t)columns);
+        else
+            for (int64_t j = 0; j < columns; j++)
+                y[j * col] = from[j];
+    }
+}
+
+void rt_clear_rows(float *to, int64_t row, int64_t col, int64_t rows, int64_t columns)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        float *y = to + i * row;
+
+        if (col == 1)
+            memset(y, 0, sizeof(float) * (size_t)columns);
+        else
+            for (int64_t j = 0; j < columns; j++)
+                y[j * col] = 0;
+    }
+}
+
 void rt_pack_columns(float *to, const float *b, int64_t row, int64_t col, int64_t k, int64_t n)
 {
     for (int64_t j = 0; j < n; j += RT_NR)
         rt_pack_panel(to + j * k, b + j * col, row, col, k, rt_least(RT_NR, n - j));
 }
 
+void rt_soon(RtSoon *soon, const float *at, int64_t row, int64_t col, int64_t rows, int64_t columns)
+{
+    if (col != 1 || rows <= 0 || soon->n == RT_MOST_SOON)
+        return;
+    soon->matrix[soon->n].at = at;
+    soon->matrix[soon->n].row = row;
+    soon->matrix[soon->n].rows = rows;
+    soon->matrix[soon->n++].lines = rt_ceil_div(columns, RT_LINE);
+}
+
 void rt_products(float *y, int64_t first, RtRange seen, int64_t keys, const float *k, int64_t k_row,
-                 const float *q, int64_t length)
+                 const float *q, int64_t length, RtSoon *soon)
 {
     for (int64_t i = 0; i < keys; i += RT_MR) {
         float *to = y + i * RT_ROWS + first;
 
-        if (i < seen.last && i + RT_MR > seen.first)
-            rt_tile(to, RT_ROWS, false, length, k + i * k_row, k_row, 1, q, RT_NR);
-        else
+        if (i < seen.last && i + RT_MR > seen.first) {
+            int64_t step;
+            const float *at = rt_next_lines(soon, length, q, &step);
+            rt_tile_ahead(to, RT_ROWS, false, length, k + i * k_row, k_row, 1, q, RT_NR, at, step);
+        } else {
             for (int r = 0; r < RT_MR; r++)
                 memset(to + r * RT_ROWS, 0, sizeof(float) * RT_NR);
+        }
     }
 }
 

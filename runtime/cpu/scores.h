@@ -111,13 +111,58 @@ static inline RtDraw rt_first_draw(const RtAttention *p, const int64_t *seed, co
 void rt_copy_rows(float *to, const float *a, int64_t row, int64_t col, int64_t rows,
                   int64_t columns, int64_t room);
 
+// The other way, without what is behind the columns; and rows of zeros.
+void rt_spread_rows(float *to, int64_t row, int64_t col, const float *a, int64_t rows,
+                    int64_t columns, int64_t room);
+void rt_clear_rows(float *to, int64_t row, int64_t col, int64_t rows, int64_t columns);
+
 // Packs a matrix of k rows and n columns into panels of RT_NR columns, [panel][k][RT_NR].
 void rt_pack_columns(float *to, const float *b, int64_t row, int64_t col, int64_t k, int64_t n);
+
+// Matrices that are read or written next, in rows far apart: called for line by line while products
+// are made, as what the machine calls for on its own is rows that follow each other.
+enum { RT_MOST_SOON = 8 };
+typedef struct RtSoon {
+    struct {
+        const float *at;
+        int64_t row, rows, lines;
+    } matrix[RT_MOST_SOON];
+    int n, i;           // matrices; the one that is being called for,
+    int64_t line, row;  // … and where in it
+    bool rests;
+} RtSoon;
+
+// Adds one whose rows lie in one piece; of any other, nothing is called for.
+void rt_soon(RtSoon *soon, const float *at, int64_t row, int64_t col, int64_t rows,
+             int64_t columns);
+
+// Where the next `n` lines begin that are called for, one below the other, and how far apart they
+// are: nothing but `near` where none are left, and every second time, or memory is too slow.
+static inline const float *rt_next_lines(RtSoon *soon, int64_t n, const float *near, int64_t *step)
+{
+    *step = 0;
+    soon->rests = !soon->rests;
+    if (soon->i == soon->n || !soon->rests)
+        return near;
+    const float *at = soon->matrix[soon->i].at + soon->line * RT_LINE;
+    *step = soon->matrix[soon->i].row;
+    at += soon->row * *step;
+    soon->row += n;
+    if (soon->row >= soon->matrix[soon->i].rows) {
+        soon->row = 0;
+        soon->line++;
+    }
+    if (soon->line == soon->matrix[soon->i].lines) {
+        soon->line = 0;
+        soon->i++;
+    }
+    return at;
+}
 
 // y[key][query] = Σ k[key] q[query], of RT_NR queries beginning at `first` and the keys in `seen`
 // (counted within the block); zeros for the block's other keys. q: the panel of these queries.
 void rt_products(float *y, int64_t first, RtRange seen, int64_t keys, const float *k, int64_t k_row,
-                 const float *q, int64_t length);
+                 const float *q, int64_t length, RtSoon *soon);
 
 // The bias of the RT_NR queries beginning at `first`, [key][RT_NR] for the keys in `seen`, in
 // `room`; NULL where each key has one for all queries.

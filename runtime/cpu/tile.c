@@ -77,6 +77,9 @@ static void prefetch(const float *y, int64_t y_m)
             __builtin_prefetch(y + i * y_m + j, 1);
 }
 
+// Floats of the next panel of b that are called for in each turn of a tile's loop.
+enum { SOON = 4 };
+
 // One part. Element (i, p) of a panel of rows is at a[i * a_i + p * a_p].
 static inline void multiply_part(const RtStrip *s, int64_t k, const char *a, const float *b,
                                  const float *soon, bool is_more, int64_t a_i, int64_t a_p)
@@ -90,11 +93,11 @@ static inline void multiply_part(const RtStrip *s, int64_t k, const char *a, con
         if (is_whole)
             prefetch(y, s->y_m);
         rt_tile_ahead(is_whole ? y : c, is_whole ? s->y_m : RT_NR, is_whole && is_more, k,
-                      (const float *)a, a_i, a_p, b, RT_NR, soon);
+                      (const float *)a, a_i, a_p, b, RT_NR, soon, SOON);
         if (!is_whole)
             rt_store_edge(s, y, rt_least(rest, RT_MR), c, RT_NR, is_more);
         a += s->a_step;
-        soon += k * RT_SOON;
+        soon += k * SOON;
     }
 }
 
