@@ -92,11 +92,36 @@ RtExchange exchange_flat(const Value *v)
     return (RtExchange){.outer = 1, .whole = value_count(v), .inner = 1};
 }
 
-RtExchange exchange_around(const Value *v, int dim)
+bool exchange_is_last(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK])
 {
-    Along a = along(v->rank, v->dim, dim);
+    return out(g, n)->rank > 2 && is_channels_last(out(g, n), stride[n->n_in]);
+}
 
-    return (RtExchange){.outer = a.outer, .whole = a.n, .inner = a.inner};
+int exchange_place(const Value *v, int dim, bool is_last)
+{
+    if (!is_last || dim == 0)
+        return dim;
+    return dim == 1 ? v->rank - 1 : dim - 1;
+}
+
+int64_t exchange_count(const Value *v, int first, int last, bool is_last)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < v->rank; i++) {
+        int place = exchange_place(v, i, is_last);
+        n *= place >= first && place < last ? v->dim[i] : 1;
+    }
+    return n;
+}
+
+RtExchange exchange_around(const Value *v, int dim, bool is_last)
+{
+    int place = exchange_place(v, dim, is_last);
+
+    return (RtExchange){.outer = exchange_count(v, 0, place, is_last),
+                        .whole = v->dim[dim],
+                        .inner = exchange_count(v, place + 1, v->rank, is_last)};
 }
 
 static const char *reduction_rt(const char *op)
@@ -112,7 +137,10 @@ void kernel_exchange(const Graph *g, const Node *n, int axes, RtExchange p, int 
     for (int i = 0; i < along->n; i++)
         if (along->n != axes || along->v[i] >= RT_MAX_AXES)
             return;
-    kernel_dense(g, n, stride, k);
+    if (!exchange_is_last(g, n, stride))
+        kernel_dense(g, n, stride, k);
+    else if (!is_channels_last(in(g, n, 0), stride[0]))
+        kernel_want_channels_last(g, n, 0, k);
     p.type = (RtType)in(g, n, 0)->dtype;
     k->name = n->op->name;
     k->workspace = rt_exchange_workspace(&p, (int)n->attr[EXCHANGE_RANKS].v[0]);

@@ -46,8 +46,8 @@ static void print_conv(const RtConv *p, Text *t)
     text_printf(t, "}");
 }
 
-// Do the strides say (n, spatial…, c), densely? Dims of size 1 may have any.
-static bool is_channels_last(const Value *v, const int64_t *stride)
+// Dims of size 1 may have any stride.
+bool is_channels_last(const Value *v, const int64_t *stride)
 {
     int64_t step = v->dim[1];
 
@@ -96,7 +96,7 @@ void kernel_conv(const Graph *g, const Node *n, const ConvPart *order,
     print_conv(&p, &k->args);
 }
 
-static void want_channels_last(const Graph *g, const Node *n, int i, Kernel *k)
+void kernel_want_channels_last(const Graph *g, const Node *n, int i, Kernel *k)
 {
     const Value *v = in(g, n, i);
     int64_t step = v->dim[1];
@@ -126,7 +126,7 @@ void kernel_pool(const Graph *g, const Node *n, int size, const Value *x, const 
         if (!is_last)
             kernel_dense_operand(g, n, i, stride, k);
         else if (!is_channels_last(in(g, n, i), stride[i]))
-            want_channels_last(g, n, i, k);
+            kernel_want_channels_last(g, n, i, k);
     if (!is_last)
         kernel_dense_operand(g, n, n->n_in, stride, k);
     k->name = x->dtype == F32 ? n->op->name : NULL;

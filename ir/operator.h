@@ -50,6 +50,10 @@ void kernel_dense(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RAN
 // … only one of them.
 void kernel_dense_operand(const Graph *g, const Node *n, int operand,
                           const int64_t (*stride)[MAX_RANK], Kernel *k);
+// Do the strides say (n, spatial…, c), densely? `v`: of two dims at least. Marks an input as to be
+// copied so.
+bool is_channels_last(const Value *v, const int64_t *stride);
+void kernel_want_channels_last(const Graph *g, const Node *n, int input, Kernel *k);
 
 // ---- reductions ----
 enum { REDUCE_AXES };  // their attribute
@@ -125,8 +129,13 @@ int64_t exchange_piece(const Node *n, int64_t size);  // the largest of so many 
 // The reduction that attribute `attr` names: sum, max or min.
 bool infer_reduction(const Graph *g, const Node *n, int attr, Diag *d);
 Fold exchange_fold(const Node *n, int attr, DType t);
-RtExchange exchange_flat(const Value *v);             // all elements in a row
-RtExchange exchange_around(const Value *v, int dim);  // [outer, whole, inner]
+RtExchange exchange_flat(const Value *v);  // all elements in a row
+// Bytes may lie with channels last. What is made decides; the place of a dim among the others, from
+// slow to fast; elements of the dims in places [first, last); [outer, whole, inner] around a dim.
+bool exchange_is_last(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK]);
+int exchange_place(const Value *v, int dim, bool is_last);
+int64_t exchange_count(const Value *v, int first, int last, bool is_last);
+RtExchange exchange_around(const Value *v, int dim, bool is_last);
 // Calls rt_NAME, NAME being the operator's, along so many axes, with `p`, which it completes. `op`:
 // the attribute that names the reduction; 0: there is none.
 void kernel_exchange(const Graph *g, const Node *n, int axes, RtExchange p, int op,

@@ -3,8 +3,8 @@
 // Which operands a kernel is fastest on with channels last its operator says
 // (OpDef.channels_last). Values that are seen element by element together with such an operand form
 // a region with it, so that no pass over memory turns dims around; its groups are walked in that
-// order too. What the trainer sees keeps its own order and is read and written through strides, or
-// copied, at the region's edge.
+// order too, and ranks exchange them so. What the trainer sees keeps its own order and is read and
+// written through strides, or copied, at the region's edge.
 #include "lower/internal.h"
 
 typedef struct Regions {
@@ -45,7 +45,8 @@ static bool keeps_places(const Graph *g, const Node *n)
 static void join_operands(Regions *r, const Node *n)
 {
     const Graph *g = r->l->g;
-    bool is_one = n->op->expr || n->op->place || (n->op->view && keeps_places(g, n));
+    bool is_one =
+        n->op->expr || n->op->place || n->op->exchange || (n->op->view && keeps_places(g, n));
 
     for (int k = 0; is_one && k < n->n_in; k++)
         join(r, n->in[k], n->out[0]);

@@ -34,7 +34,7 @@ static void all_gather_exchange(const Node *n, int ranks, const Tensor *x, Tenso
 static void all_gather_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
                               Kernel *k)
 {
-    RtExchange p = exchange_around(out(g, n), (int)n->attr[DIM].i);
+    RtExchange p = exchange_around(out(g, n), (int)n->attr[DIM].i, exchange_is_last(g, n, stride));
 
     kernel_exchange(g, n, 1, p, 0, stride, k);
 }

@@ -42,16 +42,16 @@ static void all_to_all_kernel(const Graph *g, const Node *n, const int64_t (*str
 {
     const Value *x = in(g, n, 0);
     int joined = (int)n->attr[JOIN].i, cut = (int)n->attr[CUT].i;
-    int first = joined < cut ? joined : cut, last = joined < cut ? cut : joined;
-    RtExchange p = {.outer = exchange_around(x, first).outer,
+    bool is_last = exchange_is_last(g, n, stride);
+    int join_at = exchange_place(x, joined, is_last), cut_at = exchange_place(x, cut, is_last);
+    int first = join_at < cut_at ? join_at : cut_at, last = join_at < cut_at ? cut_at : join_at;
+    RtExchange p = {.outer = exchange_count(x, 0, first, is_last),
                     .whole = x->dim[cut],
-                    .middle = 1,
+                    .middle = exchange_count(x, first + 1, last, is_last),
                     .joined = n->attr[SIZE].i,
-                    .inner = exchange_around(x, last).inner,
-                    .joins_first = joined < cut};
+                    .inner = exchange_count(x, last + 1, x->rank, is_last),
+                    .joins_first = join_at < cut_at};
 
-    for (int i = first + 1; i < last; i++)
-        p.middle *= x->dim[i];
     kernel_exchange(g, n, 1, p, 0, stride, k);
 }
 

@@ -32,7 +32,8 @@ static void shard_exchange(const Node *n, int ranks, const Tensor *x, Tensor *y)
 static void shard_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
                          Kernel *k)
 {
-    RtExchange p = exchange_around(in(g, n, 0), (int)n->attr[DIM].i);
+    RtExchange p =
+        exchange_around(in(g, n, 0), (int)n->attr[DIM].i, exchange_is_last(g, n, stride));
 
     kernel_exchange(g, n, 1, p, 0, stride, k);
 }

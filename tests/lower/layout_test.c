@@ -15,6 +15,7 @@
 // Of every item that makes a value of four dims: its operators, the value, its strides.
 static const struct {
     const char *name, *text, *made;
+    bool of_ranks;
 } cases[] = {
     {"channels lie last from the first convolution to the output, which the trainer reads",
      "graph \"g\" {\n"
@@ -102,6 +103,27 @@ static const struct {
      "sub,mul n 128,1,32,8\n"
      "max_pool p 32,1,16,8\n"
      "sin y 32,4,2,1\n"},
+    {"ranks exchange channels as they lie",
+     "graph \"g\" {\n"
+     "  input %x f32[2,3,4,4]\n"
+     "  parameter %w f32[4,3,1,1]\n"
+     "  %c f32[2,4,4,4] = conv(%x, %w) " CONV "\n"
+     "  %g f32[2,8,4,4] = all_gather(%c) axes=[0] ranks=[2] dim=1 size=8\n"
+     "  %t f32[2,8,4,4] = tanh(%g)\n"
+     "  %h f32[2,4,8,4] = all_to_all(%t) axes=[0] ranks=[2] join=2 cut=1 size=8\n"
+     "  %p f32[2,4,4,2] = max_pool(%h) " POOL "\n"
+     "  %r f32[1,4,4,2] = reduce_scatter(%p) axes=[0] ranks=[2] dim=0 op=\"sum\"\n"
+     "  %y f32[1,4,4,2] = sin(%r)\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     "conv c 64,1,16,4\n"
+     "all_gather g 128,1,32,8\n"
+     "tanh t 128,1,32,8\n"
+     "all_to_all h 128,1,16,4\n"
+     "max_pool p 32,1,8,4\n"
+     "reduce_scatter r 32,1,8,4\n"
+     "sin y 32,8,2,1\n",
+     .of_ranks = true},
 };
 
 static void list(const Set *s, Text *t)
@@ -122,6 +144,24 @@ static void list(const Set *s, Text *t)
     }
 }
 
+// The graph as what each of two ranks runs: nothing of it is a piece of something else.
+static Sharded *each_rank(Arena *a, const Graph *g)
+{
+    Sharded *s = arena_alloc(a, 1, sizeof *s);
+    Plan *plan = arena_alloc(a, 1, sizeof *plan);
+
+    plan->mesh.n_axes = 1;
+    plan->mesh.size[0] = 2;
+    *s = (Sharded){.whole = g, .plan = plan, .g = (Graph *)g};
+    s->n_values = s->cap_values = g->n_values;
+    s->n_nodes = s->cap_nodes = g->n_nodes;
+    s->value = arena_alloc(a, (size_t)g->n_values, sizeof *s->value);
+    s->node = arena_alloc(a, (size_t)g->n_nodes, sizeof *s->node);
+    for (int i = 0; i < g->n_values; i++)
+        s->value[i].spec = spec_whole();
+    return s;
+}
+
 static void test_orders(void **state)
 {
     (void)state;
@@ -133,7 +173,10 @@ static void test_orders(void **state)
 
         printf("# %s\n", cases[i].name);
         assert_non_null(g);
-        Program *p = lower(a, NULL, g, &(LowerOptions){.fuse = true, .accumulate = 1}, &d);
+        LowerOptions o = {.fuse = true,
+                          .accumulate = 1,
+                          .sharded = {[SET_PREDICT] = cases[i].of_ranks ? each_rank(a, g) : NULL}};
+        Program *p = lower(a, NULL, g, &o, &d);
         assert_non_null(p);
         list(&p->set[SET_PREDICT], &made);
         assert_string_equal(made.s ? made.s : "", cases[i].made);
