@@ -95,7 +95,7 @@ static Cluster local_cluster(Arena *a, int ranks)
     c.gemm[c.n_gemm++] = (GemmRate){F32, 512, 512, 512, 1.8e11};
     c.gemm[c.n_gemm++] = (GemmRate){F64, 512, 512, 512, 9e10};
     if (ranks > 1)
-        c.link[c.n_links++] = (Link){"shared memory", ranks, ranks, 3e-5, 1e-10};
+        c.link[c.n_links++] = (Link){"shared memory", ranks, ranks, 3e-5, 4e-11};
     return c;
 }
 
