@@ -81,6 +81,23 @@ BLOCK(uint16_t, block_2)
 BLOCK(uint32_t, block_4)
 BLOCK(uint64_t, block_8)
 
+// Turned around, x being contiguous along the rows: blocks in registers, each called for three
+// blocks of columns ahead, as its lines lie apart.
+static void turn(uint32_t *y, int64_t y_r, const uint32_t *x, int64_t x_c, int64_t rows,
+                 int64_t columns)
+{
+    int64_t r = 0, c = 0;
+
+    for (; c + RT_BLOCK <= columns; c += RT_BLOCK)
+        for (r = 0; r + RT_BLOCK <= rows; r += RT_BLOCK) {
+            for (int64_t i = 0; i < RT_BLOCK && c + 4 * RT_BLOCK <= columns; i++)
+                __builtin_prefetch(x + r + (c + 3 * RT_BLOCK + i) * x_c);
+            rt_transpose_block((float *)y + r * y_r + c, y_r, (const float *)x + r + c * x_c, x_c);
+        }
+    block_4(y + r * y_r, y_r, 1, x + r, 1, x_c, rows - r, c);
+    block_4(y + c, y_r, 1, x + c * x_c, 1, x_c, rows, columns - c);
+}
+
 static void block(int bytes, char *y, int64_t y_r, int64_t y_c, const char *x, int64_t x_r,
                   int64_t x_c, int64_t rows, int64_t columns)
 {
@@ -92,7 +109,10 @@ static void block(int bytes, char *y, int64_t y_r, int64_t y_c, const char *x, i
         block_2((uint16_t *)y, y_r, y_c, (const uint16_t *)x, x_r, x_c, rows, columns);
         break;
     case 4:
-        block_4((uint32_t *)y, y_r, y_c, (const uint32_t *)x, x_r, x_c, rows, columns);
+        if (x_r == 1 && y_c == 1)
+            turn((uint32_t *)y, y_r, (const uint32_t *)x, x_c, rows, columns);
+        else
+            block_4((uint32_t *)y, y_r, y_c, (const uint32_t *)x, x_r, x_c, rows, columns);
         break;
     default:
         block_8((uint64_t *)y, y_r, y_c, (const uint64_t *)x, x_r, x_c, rows, columns);
