@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOSTLY = 60 };  // bytes at most that are printed at a time
+
 // Makes room for `n` more bytes and a 0.
 static void reserve(Text *t, size_t n)
 {
@@ -32,30 +34,34 @@ void text_put(Text *t, const char *s, size_t n)
 void text_printf(Text *t, const char *fmt, ...)
 {
     va_list args;
+    int n = MOSTLY;
+    size_t room;
 
-    va_start(args, fmt);
-    int n = vsnprintf(NULL, 0, fmt, args);
-    va_end(args);
-    if (n < 0)
-        return;
-    reserve(t, (size_t)n);
-    va_start(args, fmt);
-    vsnprintf(t->s + t->n, (size_t)n + 1, fmt, args);
-    va_end(args);
-    t->n += (size_t)n;
+    do {  // again where that was too little
+        reserve(t, (size_t)n);
+        room = t->cap - t->n;
+        va_start(args, fmt);
+        n = vsnprintf(t->s + t->n, room, fmt, args);
+        va_end(args);
+    } while (n >= 0 && (size_t)n >= room);
+    t->n += n < 0 ? 0 : (size_t)n;
+    t->s[t->n] = 0;
 }
+
+static bool is_plain(char c) { return c >= 0x20 && c <= 0x7e && c != '"' && c != '\\'; }
 
 void text_quote(Text *t, const char *s)
 {
     text_put(t, "\"", 1);
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
-            text_printf(t, "\\%c", c);
-        else if (c < 0x20 || c > 0x7e)
-            text_printf(t, "\\x%02x", c);
-        else
-            text_put(t, s, 1);
+    while (*s) {
+        const char *plain = s;
+        while (is_plain(*s))
+            s++;
+        text_put(t, plain, (size_t)(s - plain));
+        if (*s == '"' || *s == '\\')
+            text_printf(t, "\\%c", *s++);
+        else if (*s)
+            text_printf(t, "\\x%02x", (unsigned char)*s++);
     }
     text_put(t, "\"", 1);
 }
