@@ -339,6 +339,7 @@ typedef struct Kernel {
     // then $o3 is where the rank's piece of factor 3 begins.
     Text args;
     int64_t workspace;  // bytes
+    bool is_sketch;     // given: the args aren't wanted, as only the workspace is asked for
     // Operands that it can't take as they are: bit i, and the strides that it needs of a copy.
     uint64_t copies;
     int64_t (*want)[MAX_RANK];  // [operand]

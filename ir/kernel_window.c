@@ -93,7 +93,8 @@ void kernel_conv(const Graph *g, const Node *n, const ConvPart *order,
     k->name = part[CONV_X]->dtype == F32 ? n->op->name : NULL;
     k->type = "RtConv";
     k->workspace = rt_conv_workspace(&p);
-    print_conv(&p, &k->args);
+    if (!k->is_sketch)
+        print_conv(&p, &k->args);
 }
 
 void kernel_want_channels_last(const Graph *g, const Node *n, int i, Kernel *k)

@@ -39,7 +39,8 @@ int64_t piece_workspace(const Graph *g, const Node *n, const Rule *r, const Mesh
     const Node *x = make_piece(to, g, n, r, m, s);
     int count = n->n_in + n->n_out;
     int64_t(*stride)[MAX_RANK] = arena_alloc(a, (size_t)count, sizeof *stride);
-    Kernel k = {.want = arena_alloc(a, (size_t)count, sizeof *stride), .whole = r->size};
+    Kernel k = {
+        .want = arena_alloc(a, (size_t)count, sizeof *stride), .whole = r->size, .is_sketch = true};
 
     for (int i = 0; x && i < count; i++) {
         ValueId v = i < x->n_in ? x->in[i] : x->out[i - x->n_in];
