@@ -133,5 +133,8 @@ typedef struct PlanPins {
 // another graph or cluster, or says what can't be.
 bool plan_file_read(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p, PlanPins *pins,
                     Arena *a, Diag *d);
+// The same of a file that is known to be of these.
+bool plan_file_fit(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p, PlanPins *pins,
+                   Arena *a, Diag *d);
 
 #endif

@@ -143,8 +143,8 @@ static void spread(const Fit *x)
         p->strategy[n] = p->strategy[alike.node[n]];
 }
 
-bool plan_file_read(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p, PlanPins *pins,
-                    Arena *a, Diag *d)
+bool plan_file_fit(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p, PlanPins *pins,
+                   Arena *a, Diag *d)
 {
     const Fit x = {f, g, p, pins, graph_names(g, a), a, d};
 
@@ -152,8 +152,14 @@ bool plan_file_read(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p
     *p = (Plan){.spec = arena_array(a, Spec, g->n_values),
                 .use = arena_array(a, Spec, 3 * (size_t)g->n_values),
                 .strategy = arena_array(a, Strategy, g->n_nodes)};
-    if (!check_hashes(f, g, c, d) || !read_mesh(&x, c) || !read_values(&x) || !read_nodes(&x))
+    if (!read_mesh(&x, c) || !read_values(&x) || !read_nodes(&x))
         return false;
     spread(&x);
     return pins->n_values || pins->n_nodes || plan_check(g, p, d);
+}
+
+bool plan_file_read(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p, PlanPins *pins,
+                    Arena *a, Diag *d)
+{
+    return check_hashes(f, g, c, d) && plan_file_fit(f, g, c, p, pins, a, d);
 }

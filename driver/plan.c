@@ -70,8 +70,9 @@ static bool write_plan(const Job *j, const PlanFile *f)
 
     plan_file_print(f, &t);
     // What is written can be read: names and texts of any model come through.
-    bool ok = plan_file_parse(j->a, t.s, t.n, &copy, j->d) &&
-              plan_file_read(&copy, j->train, &j->cluster, &p, &pins, j->a, j->d) &&
+    bool ok = plan_file_parse(j->a, t.s, t.n, &copy, j->d) && copy.model_hash == f->model_hash &&
+              copy.cluster_hash == f->cluster_hash &&
+              plan_file_fit(&copy, j->train, &j->cluster, &p, &pins, j->a, j->d) &&
               out_write(j->path, t.s, t.n, j->d);
     text_free(&t);
     return ok;
