@@ -189,8 +189,14 @@ static void *hide_apart(void *hider)
     return NULL;
 }
 
+static void begin_choices(Finder *f, const Answer *x)
+{
+    f->choice[0] = (PlanChoice){.choice = x->choice, .preset = -1, .peak = x->peak, .at = x->at};
+}
+
 // The cheapest plan, and what hides most beside it, both from the best of the presets' plans: of a
-// large problem one after the other, as the second begins better with the first's.
+// large problem one after the other, as the second begins better with the first's. The second
+// mostly takes longer: meanwhile the first is tried.
 static Answer find_both(Finder *f, const bool *keep, const Answer *start, Answer *hiding)
 {
     pthread_t other;
@@ -201,6 +207,9 @@ static Answer find_both(Finder *f, const bool *keep, const Answer *start, Answer
         return find_cheapest(f, keep, start);
     bool is_apart = f->o->solve.threads > 1 && !pthread_create(&other, NULL, hide_apart, &h);
     Answer cheapest = find_cheapest(f, keep, start);
+    begin_choices(f, &cheapest);
+    if (is_apart && is_found(cheapest.outcome))
+        plan_try(&f->q, f->g, f->m, f->o->program, &f->choice[0]);
     if (is_apart)
         pthread_join(other, NULL);
     else
@@ -249,7 +258,8 @@ static bool find_answer(Finder *f, const bool *keep, const Answer *start)
 
     *x = find_both(f, keep, start, &hiding);
     find_least(f, keep, &hiding);
-    f->choice[0] = (PlanChoice){.choice = x->choice, .preset = -1, .peak = x->peak, .at = x->at};
+    if (!f->choice[0].is_tried)
+        begin_choices(f, x);
     if (f->hides && is_found(x->outcome))
         choose(f);
     return true;

@@ -41,6 +41,7 @@ static void node_variable(Builder *b, NodeId n)
         if (!splits_one(r, &all[i]))
             v->spec[v->n++] = all[i];
     b->q->of_node[n] = at;
+    b->operand[n] = arena_array(b->scratch, Specs, b->g->nodes[n].n_in + b->g->nodes[n].n_out);
     arena_free(own);
 }
 
@@ -53,13 +54,14 @@ void specs_add(Arena *a, Specs *l, Spec s)
 }
 
 // What the strategies of a node make of, or want of, an operand.
-static Specs operand_specs(Builder *b, NodeId n, int operand)
+static const Specs *operand_specs(Builder *b, NodeId n, int operand)
 {
     const Variable *v = &b->q->variable[b->q->of_node[n]];
-    Specs l = {0};
+    Specs *l = &b->operand[n][operand];
+    bool is_listed = l->n;
 
-    for (int k = 0; k < v->n; k++)
-        specs_add(b->scratch, &l, strategy_spec(&b->q->rule[n], &v->spec[k], operand));
+    for (int k = 0; k < v->n && !is_listed; k++)
+        specs_add(b->scratch, l, strategy_spec(&b->q->rule[n], &v->spec[k], operand));
     return l;
 }
 
@@ -106,9 +108,9 @@ static void rest_variables(Builder *b)
             ValueId source = i < x->n_in ? k->value[alike_source(g, k, n, i)] : v;
             if (!v)
                 continue;
-            Specs l = operand_specs(b, n, i);
-            join_specs(b, &of[v], &l, k->rest[v]);
-            join_specs(b, &of[source], &l, k->rest[source]);
+            const Specs *l = operand_specs(b, n, i);
+            join_specs(b, &of[v], l, k->rest[v]);
+            join_specs(b, &of[source], l, k->rest[source]);
         }
     }
     given_pins(b, of);
@@ -136,8 +138,7 @@ static void use_variables(Builder *b)
             if (!g->nodes[n].in[i])
                 continue;
             int at = use_of_input(b->q, g, n, i);
-            Specs l = operand_specs(b, n, i);
-            join_specs(b, &of[at], &l, REST_ANY);
+            join_specs(b, &of[at], operand_specs(b, n, i), REST_ANY);
             readers[at]++;
         }
     for (int i = 0; i < b->o->n_pins; i++)
@@ -376,6 +377,7 @@ static Builder builder_new(PlanProblem *q, const Graph *g, const Cluster *c, con
 
     *q = (PlanProblem){.alike = alike_find(g, a)};
     b.joins = values_join(g, &q->alike, scratch);
+    b.operand = arena_array(scratch, Specs *, g->n_nodes);
     q->problem = (Problem){.name = g->name, .limit = o->memory};
     q->of_node = arena_array(a, int, g->n_nodes);
     q->of_value = arena_array(a, int, g->n_values);

@@ -65,6 +65,7 @@ typedef struct Builder {
     Pairing *pairing;
     int n_pairings, cap_pairings;
     int *slot, n_slots;  // hash of pairings, + 1
+    Specs **operand;     // by first node, what its strategies make of its operands, once asked for
     Arena *arena, *scratch;
 } Builder;
 
@@ -140,8 +141,13 @@ typedef struct PlanChoice {
     int64_t compute, communication;  // as priced
     int64_t step;                    // of its program; 0: there was no use in making that
     bool fits;                       // … into the memory of a rank
+    bool is_tried, is_made;
+    double seconds;  // that its program computes
 } PlanChoice;
 
+// What plan_choose tries first, tried ahead of it.
+void plan_try(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,
+              PlanChoice *c);
 // The place of the choice whose program takes the shortest step, of n. A choice is tried if prices
 // don't say that it takes longer than the best so far; the first always is.
 int plan_choose(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,

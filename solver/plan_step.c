@@ -16,8 +16,8 @@ typedef struct Chooser {
     double fused;  // of the time that nodes are priced at, as much as a program takes
 } Chooser;
 
-// Splits the graph as a choice says, and makes a program of it. False where that isn't possible.
-static bool try_choice(const Chooser *x, PlanChoice *c, Simulated *to)
+// Splits the graph as a choice says, and makes a program of it where that is possible.
+static void try_choice(const Chooser *x, PlanChoice *c)
 {
     Arena *a = arena_new();
     Text said = {0};
@@ -29,14 +29,22 @@ static bool try_choice(const Chooser *x, PlanChoice *c, Simulated *to)
     Sharded *s = partition(a, x->g, &plan, &d);
     o.sharded[SET_TRAIN] = s = s ? bucket(a, s) : NULL;
     const Program *p = s ? lower(a, s->g, NULL, &o, &d) : NULL;
+    c->is_tried = true;
     if (p) {
-        *to = program_simulate(p, SET_TRAIN, o.cluster);
+        Simulated step = program_simulate(p, SET_TRAIN, o.cluster);
         c->fits = p->arena_bytes <= o.memory;
-        c->step = (int64_t)(1e12 * to->seconds);
+        c->is_made = true;
+        c->step = (int64_t)(1e12 * step.seconds);
+        c->seconds = step.compute;
     }
     arena_free(a);
     text_free(&said);
-    return p;
+}
+
+void plan_try(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,
+              PlanChoice *c)
+{
+    try_choice(&(Chooser){q, g, m, o, 1}, c);
 }
 
 // What its step takes at least, as far as prices tell: the longer of the two, all else hidden.
@@ -70,15 +78,13 @@ static bool is_hopeless(const Chooser *x, const PlanChoice *c, const PlanChoice 
 typedef struct Attempt {
     const Chooser *x;
     PlanChoice c;
-    Simulated s;
-    bool is_made;
 } Attempt;
 
 static void *attempt(void *to)
 {
     Attempt *t = to;
 
-    t->is_made = try_choice(t->x, &t->c, &t->s);
+    try_choice(t->x, &t->c);
     return NULL;
 }
 
@@ -114,34 +120,45 @@ static int take(const Chooser *x, PlanChoice *c, int i, const Attempt *t, int be
     if (is_hopeless(x, &c[i], &c[best]))
         return best;
     c[i] = t->c;
-    return t->is_made && weight(&c[i]) < weight(&c[best]) ? i : best;
+    return c[i].is_made && weight(&c[i]) < weight(&c[best]) ? i : best;
+}
+
+// Tries the first, and those worth it by twos; returns the place of the best.
+static int try_all(Chooser *x, int threads, PlanChoice *c, int n)
+{
+    int best = 0, j = 0;
+    Attempt t[2];
+
+    if (!c[0].is_tried) {
+        j = threads > 1 ? next_choice(x, c, n, 1, NULL) : n;
+        attempt_both(x, c, n, 0, j, t);
+        c[0] = t[0].c;
+    }
+    if (!c[0].is_made)
+        return 0;
+    if (c[0].compute > 0)
+        x->fused = 1e12 * c[0].seconds / (double)c[0].compute;
+    if (j > 0 && j < n)
+        best = take(x, c, j, &t[1], best);
+    for (int i = j < n ? j + 1 : 1; (i = next_choice(x, c, n, i, &c[best])) < n; i = j + 1) {
+        j = threads > 1 ? next_choice(x, c, n, i + 1, &c[best]) : n;
+        attempt_both(x, c, n, i, j, t);
+        best = take(x, c, i, &t[0], best);
+        best = j < n ? take(x, c, j, &t[1], best) : best;
+        j = j < n ? j : i;
+    }
+    return best;
 }
 
 int plan_choose(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,
                 int threads, PlanChoice *c, int n)
 {
     Chooser x = {q, g, m, o, 1};
-    int best = 0;
-    Attempt t[2];
 
     for (int i = 0; i < n; i++)
         choice_price(q, c[i].choice, &c[i].compute, &c[i].communication);
-    int j = threads > 1 ? next_choice(&x, c, n, 1, NULL) : n;
-    attempt_both(&x, c, n, 0, j, t);
-    if (!t[0].is_made)
-        return 0;
-    c[0] = t[0].c;
-    if (c[0].compute > 0)
-        x.fused = 1e12 * t[0].s.compute / (double)c[0].compute;
-    best = j < n ? take(&x, c, j, &t[1], best) : best;
-    for (int i = j < n ? j + 1 : 1; (i = next_choice(&x, c, n, i, &c[best])) < n; i = j + 1) {
-        j = threads > 1 ? next_choice(&x, c, n, i + 1, &c[best]) : n;
-        attempt_both(&x, c, n, i, j, t);
-        best = take(&x, c, i, &t[0], best);
-        best = j < n ? take(&x, c, j, &t[1], best) : best;
-        j = j < n ? j : i;
-    }
-    for (int i = 1; i < n; i++)
+    int best = try_all(&x, threads, c, n);
+    for (int i = 1; i < n && c[0].is_made; i++)
         if (same_before(q, c, i) >= 0)
             c[i].step = c[same_before(q, c, i)].step;
     return best;
