@@ -200,7 +200,8 @@ enum { COPIES = 1, ALONE = 2, BRIEF = 4, PRICED = 8 };
 
 // Another plan, of at most so many bytes of rows, and its program for `limit`; taken if it is
 // better. PRICED: it begins with the best one's prices of bytes, and goes to half of the gap, as
-// what copies cost adds to it.
+// what copies cost adds to it; the bound is the first search's, so that no engine is asked for
+// more, and where that search didn't get to the gap, this one spends less on it.
 static Spreading attempt(Job *j, int how, int64_t rows, int64_t limit, Spread *x, Spread *best)
 {
     PlanOptions o = j->wish;
@@ -211,6 +212,8 @@ static Spreading attempt(Job *j, int how, int64_t rows, int64_t limit, Spread *x
     o.is_brief = how & BRIEF;
     if (how & PRICED) {
         o.solve.prices = best->planned.answer.prices;
+        o.solve.is_short = true;
+        o.solve.is_again = best->planned.answer.outcome != OUTCOME_PROVED;
         o.solve.gap /= 2;
     }
     Spreading made = make(j, &o, limit, x);

@@ -14,6 +14,7 @@ enum {
     SWEEPS = 20,
     LAST_SWEEPS = 200,
     CORE_SWEEPS = 1500,
+    AGAIN_SWEEPS = 400,  // of a core, from prices that are near
 };
 // A turn that takes less than this off what is between choice and bound is the last.
 static const double LITTLE = 0.25;
@@ -152,7 +153,8 @@ static void work_core(Core *c)
     Dual dual;
 
     warm(c, s);
-    ascent_raise(s, true, CORE_SWEEPS * problem_size(&core), c->watch);
+    int sweeps = c->aim.o->is_again ? AGAIN_SWEEPS : CORE_SWEEPS;
+    ascent_raise(s, true, sweeps * problem_size(&core), c->watch);
     take_prices(c, s);
     ascent_to_dual(s, &dual, own);
     blend_core(c, &core, &dual, original, own);
@@ -203,10 +205,11 @@ Wide core_ascent(const Problem *p, Dual *dual, Aim aim, const Watch *w, Listener
     c.price = arena_array(own, double, c.whole->f->n_slots);
     c.whole->chooses = false;
     ascent_warm(c.whole, dual);
-    for (int i = 0; i < TURNS && !(i && is_over(&c)); i++)
+    int turns = aim.o->is_again ? 1 : TURNS;
+    for (int i = 0; i < turns && !(i && is_over(&c)); i++)
         turn(&c, i);
     ascent_back(c.whole);
-    bound_whole(&c, LAST_SWEEPS);
+    bound_whole(&c, aim.o->is_again ? SWEEPS : LAST_SWEEPS);
     ascent_to_dual(c.whole, dual, a);
     arena_free(own);
     return dual_bound(p, dual);

@@ -186,9 +186,11 @@ typedef struct SolveOptions {
     const char *programs;  // the folder of the engines' programs
     FILE *progress;        // gets a line for each improvement; NULL: nobody does
     bool is_verbose;
-    bool is_quick;     // without a certificate: such an answer can't be written
-    bool is_short;     // one turn and no more, and asks no engine
-    bool is_brief;     // stops where proving would take more than a turn, and asks no engine
+    bool is_quick;  // without a certificate: such an answer can't be written
+    bool is_short;  // one turn and no more, and asks no engine
+    bool is_again;  // the prices are of a like problem: they are near, and a choice is wanted more
+                    // than its bound
+    bool is_brief;  // stops where proving would take more than a turn, and asks no engine
     const int *start;  // a choice to begin with; NULL: none is known
     Dual prices;       // … and prices of bytes (messages aren't read); there may be none
     Wide enough;       // no choice is looked for that costs as much; 0: all are
