@@ -194,6 +194,16 @@ static void begin_choices(Finder *f, const Answer *x)
     f->choice[0] = (PlanChoice){.choice = x->choice, .preset = -1, .peak = x->peak, .at = x->at};
 }
 
+// Is there something that both searches can begin with: a plan, or prices that are near?
+static bool begins_both(const Finder *f, const bool *keep, const Answer *start)
+{
+    if (f->n > MOST_BESIDE)
+        return false;
+    if (start->choice)
+        return is_worth_hiding(f, least_compute(f, keep), start->cost);
+    return f->hides && !f->o->is_brief && f->o->solve.is_again;
+}
+
 // The cheapest plan, and what hides most beside it, both from the best of the presets' plans: of a
 // large problem one after the other, as the second begins better with the first's. The second
 // mostly takes longer: meanwhile the first is tried.
@@ -202,8 +212,7 @@ static Answer find_both(Finder *f, const bool *keep, const Answer *start, Answer
     pthread_t other;
     Hider h = {.f = *f, .keep = keep, .start = start};
 
-    if (!start->choice || f->n > MOST_BESIDE ||
-        !is_worth_hiding(f, least_compute(f, keep), start->cost))
+    if (!begins_both(f, keep, start))
         return find_cheapest(f, keep, start);
     bool is_apart = f->o->solve.threads > 1 && !pthread_create(&other, NULL, hide_apart, &h);
     Answer cheapest = find_cheapest(f, keep, start);
