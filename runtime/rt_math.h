@@ -154,20 +154,21 @@ static inline float rt_tanhf(float x)
     return rt_copy_signf(a < 0.625f ? small : large, x);
 }
 
-// Near 0 a polynomial; elsewhere 1 - e^(-a q(a)), which is 1 from 4 on. Polynomials are summed in
-// pairs (Estrin 1960): Horner's chain is longer than the time of all else.
+// Near 0 a polynomial; elsewhere 1 - e^(-x²) q(a), which is 1 from 4 on: a GELU's gradient has that
+// e^(-x²) too, and the compiler makes it once. Polynomials are summed in pairs (Estrin 1960):
+// Horner's chain is longer than the time of all else.
 static inline float rt_erff(float x)
 {
     float a = rt_absf(x), z = x * x, w = z * z;
-    float p0 = RT_FMA(-0.376126319f, z, 0.128379166f), p1 = RT_FMA(-0.0268581044f, z, 0.112836726f);
-    float p2 = RT_FMA(-0.000810596801f, z, 0.00519779744f);
-    float p = RT_FMA(RT_FMA(RT_FMA(8.21543363e-05f, w, p2), w, p1), w, p0);
+    float p0 = RT_FMA(-0.376124978f, z, 0.128379151f), p1 = RT_FMA(-0.0267677438f, z, 0.112818472f);
+    float p2 = RT_FMA(-0.000599941937f, z, 0.00499484595f);
+    float p = RT_FMA(RT_FMA(p2, w, p1), w, p0);
     float c = a > 4 ? 4 : a, d = c * c;
-    float q0 = RT_FMA(0.635673165f, c, 1.12854147f), q1 = RT_FMA(-0.0225756299f, c, 0.105169505f);
-    float q2 = RT_FMA(-2.74398608e-05f, c, 0.00286913174f);
-    float q3 = RT_FMA(5.2968926e-06f, c, -4.99393682e-05f);
+    float q0 = RT_FMA(-1.05951631f, c, 0.988636672f), q1 = RT_FMA(-0.453704566f, c, 0.813988149f);
+    float q2 = RT_FMA(-0.0457232744f, c, 0.17744939f);
+    float q3 = RT_FMA(-0.000462451164f, c, 0.00691600237f);
     float q = RT_FMA(RT_FMA(q3, d, q2), d * d, RT_FMA(q1, d, q0));
-    float small = RT_FMA(x, p, x), large = rt_copy_signf(1 - rt_exp_near(-c * q), x);
+    float small = RT_FMA(x, p, x), large = rt_copy_signf(RT_FMA(-rt_exp_lowf(-z), q, 1), x);
 
     return a < 0.92f ? small : large;
 }
