@@ -129,7 +129,7 @@ typedef struct RtSoon {
     } matrix[RT_MOST_SOON];
     int n, i;           // matrices; the one that is being called for,
     int64_t line, row;  // … and where in it
-    bool rests;
+    bool calls;
 } RtSoon;
 
 // Adds one whose rows lie in one piece; of any other, nothing is called for.
@@ -141,8 +141,8 @@ void rt_soon(RtSoon *soon, const float *at, int64_t row, int64_t col, int64_t ro
 static inline const float *rt_next_lines(RtSoon *soon, int64_t n, const float *near, int64_t *step)
 {
     *step = 0;
-    soon->rests = !soon->rests;
-    if (soon->i == soon->n || !soon->rests)
+    soon->calls = !soon->calls;
+    if (soon->i == soon->n || !soon->calls)
         return near;
     const float *at = soon->matrix[soon->i].at + soon->line * RT_LINE;
     *step = soon->matrix[soon->i].row;
