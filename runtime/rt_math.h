@@ -70,7 +70,8 @@ static inline float rt_copy_signf(float x, float s)
 #endif
 
 // e^x = 2^n e^r with r = x - n ln 2, |r| ≤ ln 2 / 2; ln 2 in two parts, the first short enough for
-// n times it to be exact. Gives e^r; t is n + round, and n is as if x were `near`, |near| < 2^21.
+// n times it to be exact. Gives e^r - 1; t is n + round, and n is as if x were `near`,
+// |near| < 2^21.
 static inline float rt_exp_rest(float x, float near, float round, float *t)
 {
     *t = RT_FMA(near, 1.44269504f, round);
@@ -79,15 +80,15 @@ static inline float rt_exp_rest(float x, float near, float round, float *t)
     float low = RT_FMA(0.166665122f, r, 0.5f), high = RT_FMA(0.00836959761f, r, 0.0416661873f);
     float p = RT_FMA(RT_FMA(0.00139517128f, z, high), z, low);
 
-    return 1 + RT_FMA(z, p, r);
+    return RT_FMA(z, p, r);
 }
 
 // -87 ≤ x ≤ 88: the result is normal. t's low bits are 2^n's exponent; the others are shifted out.
 static inline float rt_exp_near(float x)
 {
-    float t, y = rt_exp_rest(x, x, RT_ROUND + 127, &t);
+    float t, rest = rt_exp_rest(x, x, RT_ROUND + 127, &t), power = rt_from_bits(rt_bits(t) << 23);
 
-    return y * rt_from_bits(rt_bits(t) << 23);
+    return RT_FMA(rest, power, power);
 }
 
 // x ≤ 88: the bits of rt_expf, but 0 where that is below 2^-126, in two thirds of its operations.
@@ -107,7 +108,7 @@ static inline float rt_expf(float x)
 {
     int32_t bits = x < -104.0f ? 0 : (int32_t)rt_bits(x), most = (int32_t)rt_bits(89.0f);
     float near = rt_from_bits((uint32_t)(bits < most ? bits : most));
-    float t, y = rt_exp_rest(x, near, RT_ROUND + 254, &t);
+    float t, y = 1 + rt_exp_rest(x, near, RT_ROUND + 254, &t);
     uint32_t half = rt_bits(t) << 22 & 0xff800000;
     float e = y * rt_from_bits((rt_bits(t) << 23) - half) * rt_from_bits(half);
 
@@ -154,7 +155,7 @@ static inline float rt_tanhf(float x)
     return rt_copy_signf(a < 0.625f ? small : large, x);
 }
 
-// Near 0 a polynomial; elsewhere 1 - e^(-x²) q(a), which is 1 from 4 on: a GELU's gradient has that
+// Near 0 a polynomial; elsewhere 1 + e^(-x²) q(a), which is 1 from 4 on: a GELU's gradient has that
 // e^(-x²) too, and the compiler makes it once. Polynomials are summed in pairs (Estrin 1960):
 // Horner's chain is longer than the time of all else.
 static inline float rt_erff(float x)
@@ -163,12 +164,12 @@ static inline float rt_erff(float x)
     float p0 = RT_FMA(-0.376124978f, z, 0.128379151f), p1 = RT_FMA(-0.0267677438f, z, 0.112818472f);
     float p2 = RT_FMA(-0.000599941937f, z, 0.00499484595f);
     float p = RT_FMA(RT_FMA(p2, w, p1), w, p0);
-    float c = a > 4 ? 4 : a, d = c * c;
-    float q0 = RT_FMA(-1.05951631f, c, 0.988636672f), q1 = RT_FMA(-0.453704566f, c, 0.813988149f);
-    float q2 = RT_FMA(-0.0457232744f, c, 0.17744939f);
-    float q3 = RT_FMA(-0.000462451164f, c, 0.00691600237f);
-    float q = RT_FMA(RT_FMA(q3, d, q2), d * d, RT_FMA(q1, d, q0));
-    float small = RT_FMA(x, p, x), large = rt_copy_signf(RT_FMA(-rt_exp_lowf(-z), q, 1), x);
+    float q0 = RT_FMA(1.05951631f, a, -0.988636672f), q1 = RT_FMA(0.453704566f, a, -0.813988149f);
+    float q2 = RT_FMA(0.0457232744f, a, -0.17744939f);
+    float q3 = RT_FMA(0.000462451164f, a, -0.00691600237f);
+    float q = RT_FMA(RT_FMA(q3, z, q2), w, RT_FMA(q1, z, q0));
+    float small = RT_FMA(x, p, x), near = RT_FMA(rt_exp_near(-z), q, 1), most = a > 4 ? 1 : near;
+    float large = rt_from_bits(rt_bits(most) | (rt_bits(x) & 0x80000000));
 
     return a < 0.92f ? small : large;
 }
