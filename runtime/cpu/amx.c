@@ -150,6 +150,7 @@ static void pack_columns(void *panel, const RtSide *b)
     uint32_t *to = panel;
 
     for (int64_t k = 0; k < b->k; k += DEEP, to += BLOCK) {
+        call_for(b, k + DEEP);
         Square s = square_of(room, b->at + k * b->k_step, rt_least(DEEP, b->k - k), b->k_step, b->n,
                              b->step);
         for (int i = 0; i < WIDTH; i++)
@@ -219,7 +220,7 @@ static inline void add_rows(const Late *l, int64_t first, int64_t last)
 }
 
 // A tile's sums, and what goes on beside them in equal turns: the sums of the tile before are added
-// to y, and what is soon needed is called for.
+// to y, and what is soon needed is called for, of y the tile's own rows.
 typedef struct Tile {
     int64_t k;
     const uint32_t *a, *b;
@@ -228,16 +229,23 @@ typedef struct Tile {
     Late late;
     const char *soon;
     int64_t piece;
+    const float *y;  // rows of DEEP that are about to be written, `y_step` apart
+    int64_t y_rows, y_step;
 } Tile;
 
 // Turn `turn` of `turns`.
 static inline void beside(const Tile *t, int64_t turn, int64_t turns)
 {
     int64_t end = rt_share(t->piece, turn + 1, turns);
+    int64_t last_row = rt_share(t->y_rows, turn + 1, turns);
 
     add_rows(&t->late, rt_share(DEEP, turn, turns), rt_share(DEEP, turn + 1, turns));
     for (int64_t i = rt_share(t->piece, turn, turns); i < end; i += 64)
         __builtin_prefetch(t->soon + i, 0, 2);
+    for (int64_t i = rt_share(t->y_rows, turn, turns); i < last_row; i++) {
+        __builtin_prefetch(t->y + i * t->y_step, 1);
+        __builtin_prefetch(t->y + i * t->y_step + WIDTH, 1);
+    }
 }
 
 static inline void multiply_small(const Tile *t, bool is_tall, bool is_wide)
@@ -329,6 +337,9 @@ static inline void multiply_chain(const RtStrip *s, const Chain *x, Tile *t, flo
 
         t->a = (const uint32_t *)(x->a + i * s->a_step);
         t->soon = x->soon + i * t->piece;
+        t->y = y;
+        t->y_rows = x->is_last && is_even ? rows : 0;
+        t->y_step = s->y_m;
         t->to = is_new ? to : c[i % 2];
         t->step = is_new ? step : DEEP;
         multiply_rows(t, rows, s->n);
