@@ -168,7 +168,8 @@ static inline float rt_erff(float x)
     float q2 = RT_FMA(0.0457232744f, a, -0.17744939f);
     float q3 = RT_FMA(0.000462451164f, a, -0.00691600237f);
     float q = RT_FMA(RT_FMA(q3, z, q2), w, RT_FMA(q1, z, q0));
-    float small = RT_FMA(x, p, x), near = RT_FMA(rt_exp_near(-z), q, 1), most = a > 4 ? 1 : near;
+    float small = RT_FMA(x, p, x), near = RT_FMA(rt_exp_near(-z), q, 1);
+    float most = -z < -87.3365402f ? 1 : near;
     float large = rt_from_bits(rt_bits(most) | (rt_bits(x) & 0x80000000));
 
     return a < 0.92f ? small : large;
