@@ -10,9 +10,9 @@ measured is what a trainer runs. Of all steps of all rounds a call's fastest cou
 
 of the bytes that memory has to bring and to take: operands once, and what is written without having been read is
 fetched before, so counts as both; what goes past the caches isn't, and may come to more than 100 %. Both rates are
-measured around each run, on an array of 256 MiB: a sum, and y = y / 2 + 1 in place, which moves most. The faster ones
-count; beside them stands what c = a + b moves, c fetched, as it is in most groups. A share is the median of the rounds',
-as a memory that others use too changes its speed. Of matrix products, convolutions and attention the share is that of
+measured around each run, on an array that no cache holds: a sum, and y = y / 2 + 1 in place, which moves most. The
+faster ones count; beside them stands what c = a + b moves, c fetched, as it is in most groups. A share is the median of
+the rounds', as a memory that others use too changes its speed. Of matrix products, convolutions and attention the share is that of
 the fastest product that `shardcc detect` measures, before and after all else.
 """
 import argparse

@@ -20,7 +20,15 @@
 enum { CALLS = 3, ROUNDS = 4 };
 static const double PATIENCE = 0.005;
 
-enum { STREAM = 1 << 26 };  // elements of an array: 256 MiB, beyond any cache here
+// Elements of an array that no cache holds: 256 MiB or twice the largest cache, but no more than an
+// eighth of the memory.
+static int64_t stream_length(void)
+{
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
+    double bytes = fmax(256 << 20, 2.0 * (double)sysconf(_SC_LEVEL3_CACHE_SIZE));
+
+    return (int64_t)fmin(bytes, memory / 8) / (int64_t)sizeof(float);
+}
 
 // In large pages, as a trainer's arena: small ones slow memory down.
 static void *take(size_t bytes)
@@ -261,19 +269,19 @@ typedef struct Rates {
 
 static void measure_memory(Rt *rt, Rates *r)
 {
-    const double bytes = STREAM * sizeof(float);
-    char *p = take(STREAM * sizeof(float));
+    const int64_t n = stream_length();
+    const double bytes = (double)n * sizeof(float);
+    char *p = take((size_t)n * sizeof(float));
 
-    r->bandwidth =
-        fmax(r->bandwidth, 2 * bytes / least_seconds(rt, loop, &(Loop){update, &p, STREAM}));
-    r->reading = fmax(r->reading, bytes / least_seconds(rt, loop, &(Loop){sum, &p, STREAM}));
+    r->bandwidth = fmax(r->bandwidth, 2 * bytes / least_seconds(rt, loop, &(Loop){update, &p, n}));
+    r->reading = fmax(r->reading, bytes / least_seconds(rt, loop, &(Loop){sum, &p, n}));
     free(p);
 }
 
 static double adding_rate(Rt *rt)
 {
-    const int64_t n = STREAM / 4;
-    char *all = take(STREAM * sizeof(float));
+    const int64_t n = stream_length() / 4;
+    char *all = take((size_t)(4 * n) * sizeof(float));
     char *p[] = {all, all + n * 4, all + 2 * n * 4};
     double seconds = least_seconds(rt, loop, &(Loop){add, p, n});
 
