@@ -21,16 +21,13 @@ static int choose(const Ascent *s, int i, bool is_forward, double *cost)
     const Field *f = s->f;
     int n = n_of(s, i), best = 0;
 
-    for (int k = 0; k < n; k++)
-        cost[k] = f->cost[f->p->first[i] + k] + s->rent[f->p->first[i] + k];
+    row_sum(f->cost + f->p->first[i], s->rent + f->p->first[i], n, cost);
     for (int j = f->first_link[i]; j < f->first_link[i + 1]; j++) {
         Link l = f->link[j];
-        const double *m = ascent_message(s, i, l);
         if (is_before(i, l.other, is_forward))
             field_add_row(f, i, l, s->choice[l.other], 1, cost);
         else
-            for (int k = 0; k < n; k++)
-                cost[k] += m[k];
+            row_add(ascent_message(s, i, l), n, cost);
     }
     for (int k = 1; k < n; k++)
         best = cost[k] < cost[best] ? k : best;
@@ -43,8 +40,7 @@ double ascent_gather(const Ascent *s, int i, double *into)
     const Field *f = s->f;
     int n = n_of(s, i);
 
-    for (int k = 0; k < n; k++)
-        into[k] = f->cost[f->p->first[i] + k] + s->rent[f->p->first[i] + k];
+    row_sum(f->cost + f->p->first[i], s->rent + f->p->first[i], n, into);
     for (int j = f->first_link[i]; j < f->first_link[i + 1]; j++)
         row_add(ascent_message(s, i, f->link[j]), n, into);
     return row_least(into, n);
@@ -63,15 +59,14 @@ double ascent_share(const Ascent *s, int i, bool is_forward, int *n_ahead)
     return most ? 1.0 / most : 0;
 }
 
-static void pass_on(Ascent *s, int i, Link l, double part)
+// Its part of what the node gathered, but what the edge gave itself.
+static void pass_on(Ascent *s, int i, Link l, const double *part)
 {
     const Field *f = s->f;
-    const double *m = ascent_message(s, i, l);
     Link back = {.edge = l.edge, .other = i, .is_a = !l.is_a};
     int n = n_of(s, i);
 
-    for (int k = 0; k < n; k++)
-        s->from[k] = part * s->into[k] - m[k];
+    row_less(part, ascent_message(s, i, l), n, s->from);
     field_pass(f, i, l, s->from, ascent_message(s, l.other, back));
     s->work += (int64_t)n * n_of(s, l.other);
 }
@@ -113,9 +108,10 @@ void ascent_sweep(Ascent *s, bool is_forward)
         s->bound += least;
         s->sent[i] = part * least;
         s->rest[i] = least - n_ahead * s->sent[i];
+        row_scale(part, n_of(s, i), s->into);
         for (int h = f->first_link[i]; h < f->first_link[i + 1]; h++)
             if (!is_before(i, f->link[h].other, is_forward))
-                pass_on(s, i, f->link[h], part);
+                pass_on(s, i, f->link[h], s->into);
         s->work += 4 * n_of(s, i);
     }
 }

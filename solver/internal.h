@@ -239,6 +239,9 @@ void shifted_row(const int64_t *row, int n, int shift, int64_t v, int64_t *out, 
 int64_t row_most(const int64_t *row,
                  int64_t n);  // the largest without its sign, forbidden ones apart
 void row_add(const double *row, int n, double *to);
+void row_sum(const double *a, const double *b, int n, double *to);   // a + b
+void row_less(const double *a, const double *b, int n, double *to);  // a - b
+void row_scale(double by, int n, double *row);
 double row_least(const double *row, int n);
 // Takes the mark (-1; 0 is none) from all that is more than `most`.
 void most_mark(const int64_t *x, int n, int64_t most, int64_t *mark);

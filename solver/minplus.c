@@ -13,6 +13,15 @@
 
 enum { LANES = 8 };
 
+// By halves, as each step waits for the one before.
+static inline double least_lane(double x[LANES])
+{
+    for (int n = LANES / 2; n; n /= 2)
+        for (int j = 0; j < n; j++)
+            x[j] = x[j + n] < x[j] ? x[j + n] : x[j];
+    return x[0];
+}
+
 #define NUMBER double
 #define DOWN minplus_down
 #define ACROSS minplus_across
@@ -79,6 +88,24 @@ WIDEST void row_add(const double *restrict row, int n, double *restrict to)
         to[i] += row[i];
 }
 
+WIDEST void row_sum(const double *restrict a, const double *restrict b, int n, double *restrict to)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = a[i] + b[i];
+}
+
+WIDEST void row_less(const double *restrict a, const double *restrict b, int n, double *restrict to)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = a[i] - b[i];
+}
+
+WIDEST void row_scale(double by, int n, double *row)
+{
+    for (int i = 0; i < n; i++)
+        row[i] *= by;
+}
+
 WIDEST double row_least(const double *row, int n)
 {
     double best[LANES], least = DBL_MAX;
@@ -92,9 +119,8 @@ WIDEST double row_least(const double *row, int n)
             best[j] = row[i + j] < best[j] ? row[i + j] : best[j];
     for (; i < n; i++)
         least = row[i] < least ? row[i] : least;
-    for (int j = 0; j < LANES; j++)
-        least = best[j] < least ? best[j] : least;
-    return least;
+    double lanes = least_lane(best);
+    return lanes < least ? lanes : least;
 }
 
 WIDEST void most_mark(const int64_t *restrict x, int n, int64_t most, int64_t *restrict mark)
