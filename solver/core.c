@@ -10,12 +10,17 @@
 
 enum {
     TURNS = 5,
+    LARGE_TURNS = 2,    // where the core isn't small
     FIRST_SWEEPS = 60,  // of the whole, in a turn
     SWEEPS = 20,
-    LAST_SWEEPS = 200,
+    LAST_SWEEPS = 60,
     CORE_SWEEPS = 1500,
-    AGAIN_SWEEPS = 400,  // of a core, from prices that are near
+    LARGE_SWEEPS = 500,        // … that isn't small
+    LARGE_FIRST_SWEEPS = 300,  // … at first, as the next has more of what it needs
+    AGAIN_SWEEPS = 400,        // … from prices that are near
+    SMALL = 8,                 // a core that is so many times smaller than the whole
 };
+static const double GAIN = 3e-3;  // that the first step of a core's prices aims at
 // A turn that takes less than this off what is between choice and bound is the last.
 static const double LITTLE = 0.25;
 
@@ -25,9 +30,12 @@ typedef struct Core {
     double *lower;  // by alternative: no choice with it is cheaper
     bool *keep;     // by alternative: is it in the core?
     double *price;  // by slot of the whole: the core's
+    double best;    // bound of the whole, with
+    double *best_price, *best_message;
     double part;    // of the way to them that the next prices are
     double left;    // between choice and bound, before the last turn
     bool is_slow;   // the last turn gave little
+    bool is_small;  // the last core was
     Aim aim;
     bool is_found;
     int *choice;  // the cheapest, if one was found
@@ -43,7 +51,7 @@ static void bound_whole(Core *c, int sweeps)
 {
     Ascent *s = c->whole;
 
-    ascent_settle(s, (Climb){.work = s->work + sweeps * problem_size(c->p),
+    ascent_hasten(s, (Climb){.work = s->work + sweeps * problem_size(c->p),
                              .enough = DBL_MAX,
                              .watch = c->watch});
     s->lower = c->lower;
@@ -52,13 +60,28 @@ static void bound_whole(Core *c, int sweeps)
     s->lower = NULL;
 }
 
+// Keeps the present state if it is the best of all turns, or else goes back to that. Is it?
+static bool keep_better(Core *c)
+{
+    Ascent *s = c->whole;
+    size_t prices = (size_t)s->f->n_slots * sizeof *s->price;
+    size_t messages = (size_t)s->first_message[c->p->n_edges] * sizeof *s->message;
+    bool is_better = s->bound > c->best;
+
+    memcpy(is_better ? c->best_price : s->price, is_better ? s->price : c->best_price, prices);
+    memcpy(is_better ? c->best_message : s->message, is_better ? s->message : c->best_message,
+           messages);
+    c->best = is_better ? s->bound : c->best;
+    return is_better;
+}
+
 // From the best prices to the core's, as far as has been good until now.
 static void move_prices(Core *c)
 {
     Ascent *s = c->whole;
 
     for (int t = 0; t < s->f->n_slots; t++)
-        s->price[t] = s->best_price[t] + c->part * (c->price[t] - s->best_price[t]);
+        s->price[t] = c->best_price[t] + c->part * (c->price[t] - c->best_price[t]);
     ascent_rent(s);
 }
 
@@ -83,7 +106,7 @@ static void warm(const Core *c, Ascent *s)
 {
     const Problem *p = c->p;
     const Ascent *whole = c->whole;
-    const double *from = whole->message;
+    const double *from = c->best_message;
     double *to = s->message;
 
     for (const Edge *e = p->edge; e < p->edge + p->n_edges; e++)
@@ -95,8 +118,8 @@ static void warm(const Core *c, Ascent *s)
         }
     for (int t = 0; t < whole->f->n_slots; t++) {
         int slot = field_slot(s->f, whole->f->slot_time[t]);
-        if (slot >= 0 && whole->best_price[t] > 0) {
-            s->price[slot] += whole->best_price[t];
+        if (slot >= 0 && c->best_price[t] > 0) {
+            s->price[slot] += c->best_price[t];
             s->is_priced[slot] = true;
         }
     }
@@ -144,7 +167,19 @@ static void blend_core(Core *c, const Problem *core, const Dual *dual, const int
                      (Listener){hear, c, NULL});
 }
 
-static void work_core(Core *c)
+// Better messages, then better prices.
+static void raise_core(Ascent *s, int64_t work, const Watch *w)
+{
+    Climb c = {GAIN, 1, work, DBL_MAX, w, 0};
+
+    ascent_hasten(s, c);
+    ascent_keep(s);
+    ascent_climb(s, c);
+    ascent_back(s);
+    ascent_settle(s, c);
+}
+
+static void work_core(Core *c, bool is_first)
 {
     Arena *own = arena_new();
     int *original;
@@ -153,11 +188,16 @@ static void work_core(Core *c)
     Dual dual;
 
     warm(c, s);
-    int sweeps = c->aim.o->is_again ? AGAIN_SWEEPS : CORE_SWEEPS;
-    ascent_raise(s, true, sweeps * problem_size(&core), c->watch);
+    bool is_small = c->is_small = SMALL * problem_size(&core) < problem_size(c->p);
+    int sweeps = c->aim.o->is_again ? AGAIN_SWEEPS
+                 : is_small         ? CORE_SWEEPS
+                 : is_first         ? LARGE_FIRST_SWEEPS
+                                    : LARGE_SWEEPS;
+    raise_core(s, sweeps * problem_size(&core), c->watch);
     take_prices(c, s);
     ascent_to_dual(s, &dual, own);
-    blend_core(c, &core, &dual, original, own);
+    if (is_small || c->aim.o->is_again || !is_first)
+        blend_core(c, &core, &dual, original, own);
     arena_free(own);
 }
 
@@ -166,26 +206,38 @@ static void work_core(Core *c)
 static bool is_over(const Core *c)
 {
     return c->is_slow || watch_stop(c->watch) != STOP_DONE ||
-           (c->aim.cost < WIDE_MOST && answer_gap(c->aim.cost, (Wide)c->whole->best) <= c->aim.gap);
+           (c->aim.cost < WIDE_MOST && answer_gap(c->aim.cost, (Wide)c->best) <= c->aim.gap);
 }
 
 static void turn(Core *c, int number)
 {
-    Ascent *s = c->whole;
-
     bound_whole(c, number ? SWEEPS : FIRST_SWEEPS);
-    bool is_better = !number || s->bound > s->best;
-    if (is_better)
-        ascent_keep(s);
+    bool is_better = keep_better(c);
     c->part = is_better ? 1 : c->part / 2;
     add_members(c);
-    double left = (double)c->aim.cost - s->best;
-    c->is_slow = number && is_better && c->aim.cost < WIDE_MOST && left > (1 - LITTLE) * c->left;
+    double left = (double)c->aim.cost - c->best;
+    c->is_slow =
+        number > 1 && is_better && c->aim.cost < WIDE_MOST && left > (1 - LITTLE) * c->left;
     c->left = left;
     if (is_over(c))
         return;
-    work_core(c);
+    work_core(c, !number);
     move_prices(c);
+}
+
+static int n_turns(const Core *c)
+{
+    return c->aim.o->is_again ? 1 : c->is_small ? TURNS : LARGE_TURNS;
+}
+
+static void bound_last(Core *c)
+{
+    bound_whole(c, c->aim.o->is_again ? SWEEPS : LAST_SWEEPS);
+    if (keep_better(c))
+        return;
+    ascent_rent(c->whole);
+    ascent_sweep(c->whole, false);
+    ascent_sweep(c->whole, true);
 }
 
 Wide core_ascent(const Problem *p, Dual *dual, Aim aim, const Watch *w, Listener l, Arena *a)
@@ -203,13 +255,15 @@ Wide core_ascent(const Problem *p, Dual *dual, Aim aim, const Watch *w, Listener
               .l = l};
 
     c.price = arena_array(own, double, c.whole->f->n_slots);
+    c.best = -DBL_MAX;
+    c.best_price = arena_array(own, double, c.whole->f->n_slots);
+    c.best_message = arena_array(own, double, c.whole->first_message[p->n_edges]);
+    c.is_small = true;
     c.whole->chooses = false;
     ascent_warm(c.whole, dual);
-    int turns = aim.o->is_again ? 1 : TURNS;
-    for (int i = 0; i < turns && !(i && is_over(&c)); i++)
+    for (int i = 0; i < n_turns(&c) && !(i && is_over(&c)); i++)
         turn(&c, i);
-    ascent_back(c.whole);
-    bound_whole(&c, aim.o->is_again ? SWEEPS : LAST_SWEEPS);
+    bound_last(&c);
     ascent_to_dual(c.whole, dual, a);
     arena_free(own);
     return dual_bound(p, dual);

@@ -288,6 +288,7 @@ static bool find_plan(Finder *f)
         return find_answer(f, keep, &start);
     if (!f->o->is_alone && !f->o->is_brief)
         start = try_presets(f);
+    start.prices = (Dual){0};  // with fewer alternatives bytes are dearer
     return find_answer(f, f->keep, &start);
 }
 

@@ -25,6 +25,9 @@ enum { LAST_TURN = 1000000, LEAST_TURN = 1000 };
 
 // The part of the time limit after which only the certified bound is worked on.
 #define SEARCH_SHARE 0.95
+// The pairs of a problem with bytes for which no engine is asked where nothing needs to be
+// certified: it would take far longer than all before.
+enum { TIGHT_PAIRS = 100000 };
 // So many times the gap is too far from the bound of a large problem.
 enum { FAR = 2 };
 // The part of the gap within which a choice is as good as the bound: its search ends.
@@ -259,6 +262,12 @@ static void bound_and_choices(Chain *c, int64_t turn)
         dive(rest(c), &c->dual, c->answer->bound, c->o, &c->watch, (Listener){chain_found, c});
 }
 
+static bool is_tight(const Chain *c)
+{
+    return c->o->is_quick && c->n_levels && problem_has_bytes(rest(c)) &&
+           problem_pairs(rest(c)) > TIGHT_PAIRS;
+}
+
 static void say_level(const Chain *c)
 {
     const Problem *p = rest(c);
@@ -426,6 +435,7 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
     if (o->start)
         begin_with(c, o->start);
     level_add(c);
+    c->has_engine &= !is_tight(c);
     answer->n_left = c->n_levels ? c->level[0].n_left : 0;
     work_on(c);
     if (!c->is_exhausted && !c->is_empty && watch_stop(&c->watch) != STOP_DONE)
