@@ -29,6 +29,7 @@ typedef struct Job {
 static PlanOptions options_of(const Job *j)
 {
     return (PlanOptions){.accumulate = j->o->accumulate,
+                         .copies = COPIES_SURE,
                          .memory = j->o->memory ? j->o->memory : (int64_t)j->c->memory,
                          .solve = {.time_limit = 60,
                                    .gap = 1e-2,
@@ -207,7 +208,7 @@ static Spreading attempt(Job *j, int how, int64_t rows, int64_t limit, Spread *x
     PlanOptions o = j->wish;
 
     o.memory = rows;
-    o.counts_copies = how & COPIES;
+    o.copies = how & COPIES ? COPIES_ALL : COPIES_SURE;
     o.is_alone = how & ALONE;
     o.is_brief = how & BRIEF;
     if (how & PRICED) {
@@ -310,22 +311,30 @@ static Spreading find_least(Job *j, Spread *least, Spread *best)
 }
 
 // Where what is sent can't go on beside computation for want of memory, a plan that leaves so much,
-// and a little more as arenas don't follow rows closely, may take the shorter step.
-static Spreading find_quicker(Job *j, bool is_tight, Spread *best)
+// and a little more as arenas don't follow rows closely, may take the shorter step. So may one of a
+// little less memory, if the plan fills that; and else one whose rows say too much of copies: it
+// makes fewer.
+static Spreading find_quicker(Job *j, int copies, Spread *best)
 {
+    enum { FULL = 16, LITTLE = 56 };
     int64_t memory = j->wish.memory, lacking = best->program->eager_bytes - memory;
-    int64_t rows = best->planned.answer.peak - lacking - memory / 64;
+    bool is_full = !copies && best->planned.answer.peak > memory - memory / FULL;
+    int64_t rows = best->planned.answer.peak - lacking - memory / LITTLE;
     Spread x;
 
-    if (lacking <= 0 || rows <= 0)
+    if (is_full) {
+        rows = lacking > 0 ? memory - memory / LITTLE : memory;
+        copies = lacking > 0 ? 0 : COPIES;
+    }
+    if ((lacking <= 0 && !is_full) || rows <= 0)
         return SPREAD_DONE;
-    int how = ALONE | PRICED | (is_tight ? COPIES : 0);
-    Spreading made = attempt(j, how, rows, memory, &x, best);
+    Spreading made = attempt(j, ALONE | PRICED | copies, rows, memory, &x, best);
     return made == SPREAD_NOTHING ? SPREAD_DONE : made;
 }
 
-// Mostly there is memory enough: the first search counts no copies. Rows with copies say too much
-// rather than too little: what takes the least is there for whatever nothing else fits.
+// Mostly there is memory enough: the first search counts the copies alone that are sure, so that
+// its bound holds for all. Rows with copies say too much rather than too little: what takes the
+// least is there for whatever nothing else fits.
 static Spreading find(Job *j, Spread *best)
 {
     int64_t memory = j->wish.memory;
@@ -336,7 +345,7 @@ static Spreading find(Job *j, Spread *best)
     if (made != SPREAD_DONE || j->follows)
         return made;
     if (first.program->arena_bytes <= memory)
-        return find_quicker(j, false, best);
+        return find_quicker(j, 0, best);
     if (is_found(first.planned.answer.outcome))
         made = find_within(j, best);
     if (made == SPREAD_DONE && best->program->arena_bytes > memory)
@@ -347,7 +356,7 @@ static Spreading find(Job *j, Spread *best)
         *best = least;
         return SPREAD_INFEASIBLE;
     }
-    return find_quicker(j, true, best);
+    return find_quicker(j, COPIES, best);
 }
 
 static void say_infeasible(const Job *j, const Spread *s)

@@ -36,10 +36,17 @@ typedef struct Preset {
 bool preset_parse(const char *text, Preset *p, Diag *d);
 void preset_print(const Preset *p, Text *t);
 
+// What a node needs of a value that rests otherwise takes memory beside it while the node runs.
+typedef enum Copies {
+    COPIES_NONE,
+    COPIES_SURE,  // those of products, rather too little: bounds hold for all programs
+    COPIES_ALL,   // rather too much
+} Copies;
+
 typedef struct PlanOptions {
-    int accumulate;      // micro-batches
-    int64_t memory;      // bytes of a rank
-    bool counts_copies;  // in them: what is needed otherwise than it rests, rather too much
+    int accumulate;  // micro-batches
+    int64_t memory;  // bytes of a rank
+    Copies copies;   // that count in them
     const Pin *pin;
     int n_pins;
     const Preset *preset;  // that the plan keeps to; NULL: none
