@@ -173,6 +173,13 @@ typedef enum StepKind {
     N_STEP_KINDS
 } StepKind;
 
+// Are pieces of the value, which each rank has anyway, read where they lie? It is there all the
+// time; of inputs a rank had better have its piece alone.
+static inline bool is_sliced_in_place(const Value *v)
+{
+    return !v->producer && v->kind != VALUE_INPUT;
+}
+
 // A step along one axis, all other axes staying as they are. It takes the innermost axis from a
 // dim, and puts it onto a dim as the innermost: so pieces that are joined or cut are the nested
 // chunks, exactly, whatever the sizes. Joined and cut pieces lie at multiples of the inner chunk

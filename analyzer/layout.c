@@ -66,8 +66,9 @@ typedef struct Ways {
     Settled *settled;
 } Ways;
 
-// The specs of values of equal dims and size of element, with one kind of parts or two. A step
-// takes as long whatever it joins, so a graph of sums, and one of sums and maxima, stand for all.
+// The specs of values of equal dims and size of element, all made or none, with one kind of parts
+// or two. A step takes as long whatever it joins, so a graph of sums, and one of sums and maxima,
+// stand for all.
 typedef struct Shape {
     Value v;
     unsigned partials;
@@ -219,8 +220,8 @@ static Kinds kinds_of(const Spec *from, const Spec *to)
 
 static bool is_of_shape(const Shape *h, const Value *v, unsigned partials)
 {
-    return h->partials == partials && h->v.rank == v->rank &&
-           dtype_size(h->v.dtype) == dtype_size(v->dtype) &&
+    return h->partials == partials && is_sliced_in_place(&h->v) == is_sliced_in_place(v) &&
+           h->v.rank == v->rank && dtype_size(h->v.dtype) == dtype_size(v->dtype) &&
            !memcmp(h->v.dim, v->dim, (size_t)v->rank * sizeof *v->dim);
 }
 

@@ -104,6 +104,12 @@ static void set_cost(const Mesh *m, const Value *v, const Spec *before, Step *s,
     s->picoseconds = step_picoseconds(m, s->kind, axes, (double)s->bytes, read, written);
 }
 
+static bool is_free(const Mesh *m, const Value *v, const Spec *before, const Step *s)
+{
+    return s->kind == STEP_SLICE && is_sliced_in_place(v) &&
+           is_in_place(m, v, before, &s->after, s->axis);
+}
+
 static Step step_move(const Mesh *m, const Value *v, const Spec *before, int axis, int to)
 {
     int from = before->at[axis], p = m->size[axis];
@@ -122,7 +128,8 @@ static Step step_move(const Mesh *m, const Value *v, const Spec *before, int axi
         s.staging += all;
     if (gets_pieces && !is_in_place(m, v, &s.after, before, axis))
         s.staging += all;
-    set_cost(m, v, before, &s, 1U << axis);
+    if (!is_free(m, v, before, &s))
+        set_cost(m, v, before, &s, 1U << axis);
     return s;
 }
 

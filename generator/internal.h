@@ -56,6 +56,8 @@ bool print_layer_attr(const Item *it, const Node *n, const char **s, Text *t);
 int node_piece(Gen *g, NodeId n, int factor);
 // … a sum of the dim of its operand, where some ranks have less than a chunk; else -1.
 int sum_piece(Gen *g, NodeId n, int dim);
+// How much farther the operand begins on this rank, as " + rt->piece[0].offset * 64"; or "".
+const char *own_text(Gen *g, const Operand *o);
 // The size of an output's dim on all ranks together, of a node that has no inputs of that shape.
 int64_t whole_size(const Gen *g, NodeId n, int dim);
 // What the set is a part of: the graph before it was split over ranks, and its value.

@@ -256,6 +256,8 @@ char *place_text(Gen *g, const Operand *o)
     int64_t rest = a.at - g->p->buffers[st->buffer].offset - st->offset;
     char *s = arena_string(g->arena, "m + %s", place_name(g, st->buffer, st->offset));
 
+    if (o->own.piece)
+        s = arena_string(g->arena, "%s%s", s, own_text(g, o));
     if (rest)
         s = arena_string(g->arena, "%s %c %" PRId64, s, rest < 0 ? '-' : '+',
                          rest < 0 ? -rest : rest);

@@ -47,6 +47,21 @@ int sum_piece(Gen *g, NodeId n, int dim)
     return is_cut ? cut_number(g, &c) : -1;
 }
 
+// The whole may be a piece itself, of more ranks.
+const char *own_text(Gen *g, const Operand *o)
+{
+    const Sharded *s = g->s->sharded;
+    RtCut piece, whole;
+
+    if (!o->own.piece || !value_cut(s, o->own.piece, o->own.dim, &piece))
+        return "";
+    int64_t bytes = o->own.stride * dtype_size(value_of(g->s->g, o->value)->dtype);
+    const char *at = arena_string(g->arena, "rt->piece[%d].offset", cut_number(g, &piece));
+    if (value_cut(s, o->own.whole, o->own.dim, &whole))
+        at = arena_string(g->arena, "(%s - rt->piece[%d].offset)", at, cut_number(g, &whole));
+    return arena_string(g->arena, " + %s * %" PRId64, at, bytes);
+}
+
 const Graph *whole_graph(const Set *s) { return s->sharded ? s->sharded->whole : s->g; }
 
 ValueId whole_value(const Set *s, ValueId v) { return s->sharded ? s->sharded->value[v].of : v; }

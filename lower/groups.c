@@ -29,7 +29,7 @@ typedef struct Groups {
 static bool operand_equal(const Operand *a, const Operand *b)
 {
     return a->base == b->base && a->is_twin == b->is_twin && a->delta == b->delta &&
-           a->offset == b->offset && a->step == b->step &&
+           a->offset == b->offset && a->step == b->step && a->own.piece == b->own.piece &&
            !memcmp(a->stride, b->stride, sizeof a->stride);
 }
 

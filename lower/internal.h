@@ -9,6 +9,7 @@ typedef struct View {
     ValueId base;
     int64_t offset;  // elements
     int64_t stride[MAX_RANK];
+    OwnPiece own;
 } View;
 
 // All iterations of one block class in one phase and part: a loop. `rep` is the iteration whose

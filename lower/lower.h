@@ -34,6 +34,14 @@ typedef struct Buffer {
     int64_t slots;    // … so many of which it holds
 } Buffer;
 
+// What each rank has a place of its own for: value `piece` begins in `whole`, whose dim is split,
+// so many times `stride` elements farther as the rank's piece of the dim begins. piece 0: nothing.
+typedef struct OwnPiece {
+    ValueId piece, whole;
+    int dim;
+    int64_t stride;
+} OwnPiece;
+
 // A place that an item reads or writes: `value`, which is `base` or a view of it. Where is_twin, in
 // a loop over base's own block, it is base's twin of iteration layer + delta; else of base's own
 // iteration + delta (-1 and the class's length are where a loop's initial values are put).
@@ -45,6 +53,7 @@ typedef struct Operand {
     // adds.
     int64_t offset, step;      // elements
     int64_t stride[MAX_RANK];  // elements
+    OwnPiece own;
 } Operand;
 
 // An operand's place in the arena: of iteration `layer`, at + step * layer, or where ring is set
@@ -317,6 +326,9 @@ NodeId group_source(const Graph *g, const Item *it, ValueId v);
 
 // The place of operand `o` of an item of `s`.
 Address operand_address(const Program *p, const Set *s, const Operand *o);
+
+// … and how many bytes farther it is on a rank that has a place of its own for it.
+int64_t operand_own(const Set *s, const Operand *o, int rank);
 
 // Does the operand, over dims (rank of them), lie densely in row-major order?
 bool operand_is_dense(const Operand *o, int rank, const int64_t *dim);

@@ -26,7 +26,7 @@ bool is_row_number(const Lowering *l, ValueId v, int rows)
     const Value *x = value_of(l->g, v), *b = value_of(l->g, view->base);
     int64_t dense[MAX_RANK];
 
-    if (b->rank != rows || x->rank < rows || view->offset ||
+    if (b->rank != rows || x->rank < rows || view->offset || view->own.piece ||
         memcmp(b->dim, x->dim, sizeof(int64_t) * (size_t)rows))
         return false;
     dense_strides(rows, b->dim, dense);

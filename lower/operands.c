@@ -120,7 +120,7 @@ bool is_inlined(const Lowering *l, ValueId v)
 
 static Operand seen_as(const View *view, ValueId v)
 {
-    Operand o = {.value = v, .base = view->base, .offset = view->offset};
+    Operand o = {.value = v, .base = view->base, .offset = view->offset, .own = view->own};
 
     memcpy(o.stride, view->stride, sizeof o.stride);
     return o;

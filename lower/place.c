@@ -57,8 +57,8 @@ static bool is_twin_view(const Lowering *l, ValueId v, ValueId w, int iter)
     const View *a = &l->view[v], *b = &l->view[w];
     int rank = value_of(l->g, v)->rank;
 
-    return b->base == twin_value(l, a->base, iter) && a->offset == b->offset &&
-           rank == value_of(l->g, w)->rank &&
+    return b->base == twin_value(l, a->base, iter) && a->offset == b->offset && !a->own.piece &&
+           !b->own.piece && rank == value_of(l->g, w)->rank &&
            !memcmp(a->stride, b->stride, sizeof(int64_t) * (size_t)rank);
 }
 

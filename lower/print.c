@@ -27,6 +27,8 @@ static void print_operand(const Program *p, const Set *s, const Operand *o, Text
             text_printf(t, "%s%" PRId64, i ? "," : "", o->stride[i]);
     }
     print_address(&a, t);
+    if (o->own.piece)
+        text_printf(t, "+%" PRId64 "*piece", o->own.stride * dtype_size(v->dtype));
 }
 
 static void print_nodes(const Set *s, const Item *it, Text *t)

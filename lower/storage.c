@@ -355,6 +355,27 @@ Address operand_address(const Program *p, const Set *s, const Operand *o)
     return a;
 }
 
+static int64_t piece_begin(const Sharded *s, ValueId v, int dim, int rank)
+{
+    const ShardedValue *x = &s->value[v];
+    int64_t offset, extent;
+
+    spec_piece(&s->plan->mesh, &x->spec, dim, value_of(s->whole, x->of)->dim[dim], rank, &offset,
+               &extent);
+    return offset;
+}
+
+int64_t operand_own(const Set *s, const Operand *o, int rank)
+{
+    const OwnPiece *x = &o->own;
+
+    if (!x->piece)
+        return 0;
+    int64_t begin = piece_begin(s->sharded, x->piece, x->dim, rank) -
+                    piece_begin(s->sharded, x->whole, x->dim, rank);
+    return begin * x->stride * dtype_size(value_of(s->g, o->value)->dtype);
+}
+
 bool value_address(const Program *p, const Set *s, ValueId v, Address *a)
 {
     const Storage *st = &s->storage[v];

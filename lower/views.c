@@ -31,6 +31,49 @@ static bool set_view(Lowering *l, const Node *n)
         return false;
     to->base = from->base;
     to->offset = from->offset + offset;
+    to->own = from->own;
+    return true;
+}
+
+// Along which dim each rank takes its own piece of the only input of `n`; -1: it does something
+// else.
+static int sliced_dim(const Lowering *l, const Node *n)
+{
+    const Sharded *s = l->s->sharded;
+    const ShardedNode *x = s ? &s->node[n - l->g->nodes] : NULL;
+    int i = 0;
+
+    if (!x || x->of || x->kind != STEP_SLICE)
+        return -1;
+    while (i < out(l->g, n)->rank && in(l->g, n, 0)->dim[i] == out(l->g, n)->dim[i])
+        i++;
+    return i < out(l->g, n)->rank ? i : -1;
+}
+
+// A piece that is read where it lies, if all are of one size and dense.
+static bool set_piece(Lowering *l, const Node *n)
+{
+    const Sharded *s = l->s->sharded;
+    const Value *y = out(l->g, n);
+    int dim = sliced_dim(l, n);
+    ValueId whole = n->in[0];
+    int64_t dense[MAX_RANK];
+    RtCut cut;
+
+    if (dim < 0 || !value_cut(s, n->out[0], dim, &cut) || cut_is_uneven(&s->plan->mesh, &cut) ||
+        !is_sliced_in_place(value_of(s->whole, s->value[n->out[0]].of)))
+        return false;
+    while (value_of(l->g, whole)->producer && sliced_dim(l, producer(l->g, whole)) == dim)
+        whole = producer(l->g, whole)->in[0];
+    View to = l->view[whole];
+    dense_strides(y->rank, y->dim, dense);
+    for (int i = 0; i < y->rank; i++)
+        if (y->dim[i] > 1 && to.stride[i] != dense[i])
+            return false;
+    if (to.own.piece)
+        return false;
+    to.own = (OwnPiece){n->out[0], whole, dim, to.stride[dim]};
+    l->view[n->out[0]] = to;
     return true;
 }
 
@@ -181,7 +224,7 @@ bool lower_views(Lowering *l)
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
         if (!pinned[n->out[0]] && !l->placed_in[n->out[0]])
-            if (!set_view(l, n))
+            if (!set_view(l, n) && !set_piece(l, n))
                 set_own(l, n->out[0]);
     }
     return true;

@@ -285,6 +285,44 @@ static void all_ways(void **state)
     }
 }
 
+// ---- pieces of what each rank has ----
+
+static const struct {
+    ValueKind kind;
+    NodeId producer;
+    int64_t rows, columns;
+    int dim;
+    bool is_free;
+} slices[] = {
+    {VALUE_PARAMETER, 0, 4, 6, 0, true},   {VALUE_STATE, 0, 4, 6, 0, true},
+    {VALUE_PARAMETER, 0, 1, 6, 1, true},   {VALUE_PARAMETER, 0, 4, 6, 1, false},
+    {VALUE_PARAMETER, 0, 5, 6, 0, false},  {VALUE_INPUT, 0, 4, 6, 0, false},
+    {VALUE_ACTIVATION, 1, 4, 6, 0, false},
+};
+
+// What isn't copied takes no time, whichever value of the shape is asked about first.
+static void pieces_in_place(void **state)
+{
+    (void)state;
+    const Mesh m = {.n_axes = 1, .size = {2}, .launch = 1e-6, .copy = 1e-9};
+    Arena *a = arena_new();
+    Layouts *l = layouts_new(a, &m);
+    const Way *way;
+
+    for (int i = 0; i < COUNT(slices); i++) {
+        Value v = {.kind = slices[i].kind,
+                   .dtype = F32,
+                   .producer = slices[i].producer,
+                   .rank = 2,
+                   .dim = {slices[i].rows, slices[i].columns}};
+        Spec to = spec_whole();
+        to.at[0] = (int8_t)slices[i].dim;
+        assert_int_equal(layout_ways(l, &v, spec_whole(), to, &way), 1);
+        assert_int_equal(way->picoseconds == 0, slices[i].is_free);
+    }
+    arena_free(a);
+}
+
 // With parts that are summed only, and with those of all kinds.
 static void print_time(const Mesh *m, const Value *v, bool all_kinds)
 {
@@ -314,7 +352,8 @@ static int print_times(void)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(fastest), cmocka_unit_test(all_ways)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fastest), cmocka_unit_test(all_ways),
+                                       cmocka_unit_test(pieces_in_place)};
 
     if (argc > 1 && !strcmp(argv[1], "time"))
         return print_times();

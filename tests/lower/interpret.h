@@ -19,7 +19,8 @@ static int64_t place_at(const Machine *m, const Operand *o, int layer)
 {
     Address a = operand_address(m->p, m->s, o);
 
-    return a.at + a.step * (a.ring ? (layer + a.shift) % a.ring : layer);
+    return a.at + a.step * (a.ring ? (layer + a.shift) % a.ring : layer) +
+           operand_own(m->s, o, m->rank);
 }
 
 static double load_one(DType t, const char *at)
