@@ -101,6 +101,9 @@ RtPending rt_receive(RtComm *c, int peer, void *data, int64_t bytes);
 // that takes too long, the rank that is missing is named and the job ends.
 void rt_await(RtComm *c, RtPending p);
 void rt_meet(RtComm *c, const RtGroup *g);
+// The same in two, with work between that needs none of the others.
+void rt_meet_begin(RtComm *c, const RtGroup *g);
+void rt_meet_end(RtComm *c, const RtGroup *g);
 // Before this rank's board is written for that group: waits until those of the one before left it.
 // Within a group the halves taken in turn and the meetings between do.
 void rt_board_claim(RtComm *c, const RtGroup *g);

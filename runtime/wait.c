@@ -161,7 +161,7 @@ static uint64_t met(const RtBoard *b, int axis)
     return atomic_load_explicit(&b->axis[axis].met, memory_order_acquire);
 }
 
-static void arrive(RtComm *c, const RtGroup *g)
+void rt_meet_begin(RtComm *c, const RtGroup *g)
 {
     atomic_fetch_add_explicit(&c->board[c->rank]->axis[g->axis].met, 1, memory_order_release);
 }
@@ -177,10 +177,12 @@ static void wait_for_all(RtComm *c, const RtGroup *g)
     }
 }
 
+void rt_meet_end(RtComm *c, const RtGroup *g) { wait_for_all(c, g); }
+
 void rt_meet(RtComm *c, const RtGroup *g)
 {
-    arrive(c, g);
-    wait_for_all(c, g);
+    rt_meet_begin(c, g);
+    rt_meet_end(c, g);
 }
 
 void rt_board_claim(RtComm *c, const RtGroup *g)
@@ -190,4 +192,4 @@ void rt_board_claim(RtComm *c, const RtGroup *g)
     c->turn->leaving = *g;
 }
 
-void rt_board_leave(RtComm *c, const RtGroup *g) { arrive(c, g); }
+void rt_board_leave(RtComm *c, const RtGroup *g) { rt_meet_begin(c, g); }

@@ -1,16 +1,5 @@
 #include "runtime/cpu/exchange.h"
 
-// This rank's piece, to its place.
-static void place_own(Rt *rt, const RtMessages *m, const void *x)
-{
-    RtBox from, to;
-
-    m->boxes(m, m->me, &to, &from);
-    from.at = (char *)x;
-    from.stride[2] = m->piece * m->p->inner * rt_type_bytes(m->p->type);
-    rt_box_copy(rt, &to, &from, rt_type_bytes(m->p->type));
-}
-
 // Between hosts first; then those of a host hand on to each other what each of them has got. So
 // every byte crosses once.
 void rt_all_gather(Rt *rt, const RtExchange *p, void *y, const void *x)
@@ -20,6 +9,7 @@ void rt_all_gather(Rt *rt, const RtExchange *p, void *y, const void *x)
     RtMessages m = {.p = p,
                     .n = far.n,
                     .me = far.me,
+                    .x = (char *)x,
                     .y = y,
                     .piece = piece,
                     .first = near.me,
@@ -29,9 +19,10 @@ void rt_all_gather(Rt *rt, const RtExchange *p, void *y, const void *x)
                     .boxes = rt_gather_boxes};
 
     rt_exchange_begin(rt, p, RT_ALL_GATHER, m.most);
-    place_own(rt, &m, x);
-    if (far.n > 1)
+    if (far.n > 1) {
         rt_exchange_far(rt, &far, &m);
+        m.x = NULL;
+    }
     m.n = near.n;
     m.me = near.me;
     m.step = 1;

@@ -56,7 +56,9 @@ void rt_scatter_boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive
 
 void rt_gather_boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive)
 {
-    *send = box_in_whole(m, m->first + m->me * m->step, m->y);
+    int me = m->first + m->me * m->step;
+
+    *send = m->x ? box_alone(m, me, m->x) : box_in_whole(m, me, m->y);
     *receive = box_in_whole(m, m->first + peer * m->step, m->y);
 }
 
@@ -144,6 +146,18 @@ static void keep_own(Rt *rt, const RtMessages *m)
     rt_box_copy(rt, &receive, &send, rt_type_bytes(m->p->type));
 }
 
+// Part [first, last) of what this rank shows to all, from its board, which is in cache, to its own
+// place.
+static void keep_shown(Rt *rt, const RtMessages *m, int64_t first, int64_t last)
+{
+    RtComm *c = rt->comm;
+    RtBox send, receive;
+
+    m->boxes(m, m->me, &send, &receive);
+    if (receive.at != send.at)
+        rt_box_unpack(rt, &receive, first, last, c->board[c->rank]->half[c->turn->half]);
+}
+
 // Chunk by chunk: to a half of the board, a meeting, and from the others' halves. The next chunk
 // takes the other half: at its meeting all have read this one.
 void rt_exchange_near(Rt *rt, const RtGroup *g, const RtMessages *m)
@@ -151,14 +165,17 @@ void rt_exchange_near(Rt *rt, const RtGroup *g, const RtMessages *m)
     RtComm *c = rt->comm;
     int64_t slot = RT_HALF_BYTES / (m->to_all ? 1 : m->n) / 64 * 64;
 
-    if (m->n == 1 || !m->reduces)
+    if (m->n == 1 || (!m->reduces && !m->to_all))
         keep_own(rt, m);
     if (m->n == 1 || !m->most)
         return;
     rt_board_claim(c, g);
     for (int64_t at = 0; at < m->most; at += slot) {
         show(rt, m, c->board[c->rank]->half[c->turn->half], slot, at, at + slot);
-        rt_meet(c, g);
+        rt_meet_begin(c, g);
+        if (m->to_all)
+            keep_shown(rt, m, at, at + slot);
+        rt_meet_end(c, g);
         take(rt, g, m, slot, at, at + slot);
         c->turn->half ^= 1;
     }

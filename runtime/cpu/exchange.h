@@ -12,7 +12,7 @@
 typedef struct RtMessages {
     const RtExchange *p;
     int n, me;
-    char *x, *y;
+    char *x, *y;      // x: of rt_gather_boxes NULL if what is sent has its place in y
     int64_t piece;    // of p->whole
     int first, step;  // of rt_gather_boxes: rank i of the group has piece first + i · step
     bool to_all;      // all are sent the same
@@ -25,7 +25,7 @@ typedef struct RtMessages {
 int64_t rt_piece_extent(int64_t whole, int64_t piece, int i);
 // Boxes where x is the whole of the dim and y a piece.
 void rt_scatter_boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive);
-// Where all pieces have their places in y, this rank's being in it.
+// Where all pieces have their places in y.
 void rt_gather_boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive);
 
 // The ranks along p->axis on this host; the rest of them, by host; all. Of one where the program
