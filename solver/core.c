@@ -13,7 +13,8 @@ enum {
     LARGE_TURNS = 2,    // where the core isn't small
     FIRST_SWEEPS = 60,  // of the whole, in a turn
     SWEEPS = 20,
-    LAST_SWEEPS = 60,
+    LAST_SWEEPS = 180,
+    LARGE_LAST_SWEEPS = 60,
     CORE_SWEEPS = 1500,
     LARGE_SWEEPS = 500,        // … that isn't small
     LARGE_FIRST_SWEEPS = 300,  // … at first, as the next has more of what it needs
@@ -232,7 +233,7 @@ static int n_turns(const Core *c)
 
 static void bound_last(Core *c)
 {
-    bound_whole(c, c->aim.o->is_again ? SWEEPS : LAST_SWEEPS);
+    bound_whole(c, c->aim.o->is_again ? SWEEPS : c->is_small ? LAST_SWEEPS : LARGE_LAST_SWEEPS);
     if (keep_better(c))
         return;
     ascent_rent(c->whole);

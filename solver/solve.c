@@ -437,7 +437,8 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
         begin_with(c, o->start);
     level_add(c);
     c->has_engine &= !is_tight(c);
-    c->gap = is_tight(c) && !is_large(c) ? FAR * o->gap : o->gap;
+    if (is_tight(c) && !is_large(c) && !o->is_brief && !o->is_short)
+        c->gap = FAR * o->gap;
     answer->n_left = c->n_levels ? c->level[0].n_left : 0;
     work_on(c);
     if (!c->is_exhausted && !c->is_empty && watch_stop(&c->watch) != STOP_DONE)
