@@ -14,10 +14,10 @@ enum {
     FIRST_SWEEPS = 60,  // of the whole, in a turn
     SWEEPS = 20,
     LAST_SWEEPS = 180,
-    LARGE_LAST_SWEEPS = 60,
+    LARGE_LAST_SWEEPS = 120,
     CORE_SWEEPS = 1500,
     LARGE_SWEEPS = 500,        // … that isn't small
-    LARGE_FIRST_SWEEPS = 300,  // … at first, as the next has more of what it needs
+    LARGE_FIRST_SWEEPS = 400,  // … at first, as the next has more of what it needs
     AGAIN_SWEEPS = 400,        // … from prices that are near
     SMALL = 8,                 // a core that is so many times smaller than the whole
 };
