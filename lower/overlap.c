@@ -209,9 +209,12 @@ Stretch stretch_new(Overlap *o, int begin, int end, bool is_loop)
     s.order = arena_array(a, int, end - begin);
     s.held = arena_array(a, int, end - begin);
     s.started = arena_array(a, int, end - begin);
-    s.state = arena_array(a, State, o->l->cap_values);
+    s.state = o->state;
     for (int i = begin; i < end; i = s.unit[s.n_units++].last + 1)
         s.unit[s.n_units] = unit_at(o, i);
+    for (int i = 0; i < s.n_units; i++)
+        for (int k = 0; k < s.unit[i].n_touches; k++)
+            s.state[s.unit[i].touch[k].place] = (State){0};
     return s;
 }
 
@@ -259,6 +262,7 @@ void lower_overlap(Lowering *l)
 
     if (!l->o->cluster || l->o->reach == REACH_NONE || !l->s->sharded)
         return;
+    o.state = arena_array(l->p->arena, State, l->cap_values);
     if (l->o->reach < REACH_LOOP)
         rewrite(&o, cut_loops);
     rewrite(&o, arrange_part);

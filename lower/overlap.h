@@ -50,6 +50,7 @@ typedef struct Overlap {
     Item *items;       // … as they will be
     int n_items, cap_items;
     int n_slots;
+    State *state;  // by place, of the stretch that is being put in order
 } Overlap;
 
 // The items of a loop's body, or of a part with its loops.
@@ -67,7 +68,7 @@ typedef struct Stretch {
     int n_held, n_released;
     int *started;  // exchanges that have slots
     int n_started;
-    State *state;           // by place
+    State *state;           // by place, until the stretch has its order
     double now, link_free;  // as foreseen, from the begin of the stretch
     double due;             // … when what has to be waited for in it will have ended
     double idle;            // … of that, at its end, with nothing to do
