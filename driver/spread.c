@@ -278,17 +278,38 @@ static Spreading find_least_rows(Job *j, Spread *least, Spread *best)
     return SPREAD_DONE;
 }
 
-// A smaller arena than the least so far: of smaller rows with copies, or else as a search for one
-// byte less would begin.
+// The plan, and others of fewer rows where its program is larger than the memory. copies: what the
+// rows of the last counted.
+static Spreading search(Job *j, Spread *best, int *copies)
+{
+    Spreading made = make(j, &j->wish, j->wish.memory, best);
+    bool is_enough = made != SPREAD_DONE || j->follows || fits(best, j->wish.memory);
+
+    *copies = is_enough ? 0 : COPIES;
+    if (is_enough || !is_found(best->planned.answer.outcome))
+        return made;
+    return find_within(j, best);
+}
+
+// A smaller arena than the least so far: of smaller rows with copies, or else what a search for one
+// byte less finds.
 static Spreading find_smaller(Job *j, Spread *least, Spread *best)
 {
     int64_t limit = least->program->arena_bytes - 1, rows = least->planned.answer.peak - 1;
+    Job less = *j;
+    int copies;
     Spread x;
     Spreading made = attempt_small(j, BRIEF | COPIES, rows, limit, &x, least, best);
 
-    if (made == SPREAD_WRONG || least->program->arena_bytes <= limit)
+    if (made == SPREAD_WRONG || fits(least, limit))
         return made;
-    return attempt_small(j, 0, limit, limit, &x, least, best);
+    less.wish.memory = limit;
+    made = search(&less, &x, &copies);
+    if (made == SPREAD_DONE && fits(&x, limit)) {
+        *least = x;
+        take(&x, best, j->wish.memory);
+    }
+    return made;
 }
 
 // The smallest arena: one byte less finds nothing. What is searched doesn't depend on the memory
@@ -337,26 +358,19 @@ static Spreading find_quicker(Job *j, int copies, Spread *best)
 // least is there for whatever nothing else fits.
 static Spreading find(Job *j, Spread *best)
 {
-    int64_t memory = j->wish.memory;
-    Spread first, least = {0};
-    Spreading made = make(j, &j->wish, memory, &first);
+    Spread least = {0};
+    int copies;
+    Spreading made = search(j, best, &copies);
 
-    *best = first;
+    if (made == SPREAD_DONE && !j->follows && !fits(best, j->wish.memory))
+        made = find_least(j, &least, best);
     if (made != SPREAD_DONE || j->follows)
         return made;
-    if (first.program->arena_bytes <= memory)
-        return find_quicker(j, 0, best);
-    if (is_found(first.planned.answer.outcome))
-        made = find_within(j, best);
-    if (made == SPREAD_DONE && best->program->arena_bytes > memory)
-        made = find_least(j, &least, best);
-    if (made != SPREAD_DONE)
-        return made;
-    if (best->program->arena_bytes > memory) {
+    if (!fits(best, j->wish.memory)) {
         *best = least;
         return SPREAD_INFEASIBLE;
     }
-    return find_quicker(j, COPIES, best);
+    return find_quicker(j, copies, best);
 }
 
 static void say_infeasible(const Job *j, const Spread *s)
