@@ -24,7 +24,6 @@ typedef struct Chain {
     bool is_exhausted;  // nothing is cheaper than the choice that is known
     Wide floor;         // all that costs less is among the last level's choices
     bool is_empty;      // nothing is within the limit, an engine or branching says
-    double gap;         // that is enough
     bool has_engine;    // it is worth it, and none has failed
     int64_t turn;       // work for each alternative and pair
 } Chain;

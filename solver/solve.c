@@ -28,8 +28,7 @@ enum { LAST_TURN = 1000000, LEAST_TURN = 1000 };
 // The pairs of a problem with bytes for which no engine is asked where nothing needs to be
 // certified: it would take far longer than all before.
 enum { TIGHT_PAIRS = 100000 };
-// So many times the gap is too far from the bound of a large problem, and enough for one for which
-// no engine is asked: the last part of the way takes most of the time.
+// So many times the gap is too far from the bound of a large problem.
 enum { FAR = 2 };
 // The part of the gap within which a choice is as good as the bound: its search ends.
 #define NEAR 1e-3
@@ -63,7 +62,8 @@ static bool is_over(const Chain *c)
     Wide cost;
 
     return c->is_exhausted || c->is_empty || watch_stop(&c->watch) != STOP_DONE ||
-           (has_cutoff(c, &cost) && c->has_bound && answer_gap(cost, c->answer->bound) <= c->gap);
+           (has_cutoff(c, &cost) && c->has_bound &&
+            answer_gap(cost, c->answer->bound) <= c->o->gap);
 }
 
 // Is the choice of a large problem too far from the bound for what is done in small steps?
@@ -427,7 +427,6 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
                          : o->is_quick ? QUICK_TURN
                                        : FIRST_TURN,
                  .floor = WIDE_MOST,
-                 .gap = o->gap,
                  .watch = watch_start(SEARCH_SHARE * o->time_limit),
                  .dual = o->prices,
                  .has_engine = !o->is_brief && !o->is_short};
@@ -437,8 +436,6 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
         begin_with(c, o->start);
     level_add(c);
     c->has_engine &= !is_tight(c);
-    if (is_tight(c) && !is_large(c) && !o->is_brief && !o->is_short)
-        c->gap = FAR * o->gap;
     answer->n_left = c->n_levels ? c->level[0].n_left : 0;
     work_on(c);
     if (!c->is_exhausted && !c->is_empty && watch_stop(&c->watch) != STOP_DONE)
