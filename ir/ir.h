@@ -184,6 +184,11 @@ void graph_output(Graph *g, const char *name, ValueId v, OutputRole role);
 static inline Value *value_of(const Graph *g, ValueId v) { return &g->values[v]; }
 static inline Value *in(const Graph *g, const Node *n, int i) { return &g->values[n->in[i]]; }
 static inline Value *out(const Graph *g, const Node *n) { return &g->values[n->out[0]]; }
+// Inputs, then outputs; 0: an input that isn't there.
+static inline ValueId nth_operand(const Node *n, int i)
+{
+    return i < n->n_in ? n->in[i] : n->out[i - n->n_in];
+}
 static inline Node *producer(const Graph *g, ValueId v) { return &g->nodes[g->values[v].producer]; }
 
 void dense_strides(int rank, const int64_t *dim, int64_t *stride);  // row-major, in elements

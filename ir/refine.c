@@ -19,11 +19,6 @@ typedef struct Limits {
     bool changed;
 } Limits;
 
-static ValueId operand(const Node *n, int i)
-{
-    return i < n->n_in ? n->in[i] : n->out[i - n->n_in];
-}
-
 // ---- relating ----
 
 static void terms_new(const Graph *g, const Limits *l, Relation *r)
@@ -52,7 +47,7 @@ static void relate_by_rule(const Graph *g, Relation *r)
 
     node_rule(g, n, r->arena, &rule);
     for (int o = 0; o < rule.n_in + rule.n_out; o++) {
-        for (int i = 0; operand(n, o) && i < value_of(g, operand(n, o))->rank; i++) {
+        for (int i = 0; nth_operand(n, o) && i < value_of(g, nth_operand(n, o))->rank; i++) {
             int f = rule.dim[o][i];
             int32_t t = term_of(r, o, i);
             bool is_free = rule.kind[f] == FACTOR_PARALLEL || rule.kind[f] == FACTOR_SUM ||
@@ -143,7 +138,7 @@ static int factor_count(const Graph *g, const Node *n, const Refined *refined, A
 
     node_rule(g, n, a, &rule);
     for (int o = 0; o < rule.n_in + rule.n_out; o++) {
-        ValueId v = operand(n, o);
+        ValueId v = nth_operand(n, o);
 
         for (int i = 0; v && i < value_of(g, v)->rank; i++) {
             int f = rule.dim[o][i];
@@ -168,8 +163,8 @@ static Refined *refined_all(const Graph *g, Relation *r, Limits *l)
 
         if (factor_count(g, n, refined, r->arena) > MAX_FACTORS)
             for (int o = 0; o < n->n_in + n->n_out; o++)
-                if (operand(n, o))
-                    limit_value(g, operand(n, o), l);
+                if (nth_operand(n, o))
+                    limit_value(g, nth_operand(n, o), l);
     }
     return refined;
 }
@@ -219,7 +214,7 @@ static bool is_consistent(const Graph *g, const Node *n, const Split *s, Arena *
 
     node_rule(g, n, a, &rule);
     for (int o = 0; o < rule.n_in + rule.n_out; o++) {
-        const Value *v = value_of(g, operand(n, o));
+        const Value *v = value_of(g, nth_operand(n, o));
 
         for (int i = 0; i < v->rank; i++) {
             int f = rule.dim[o][i];
@@ -228,7 +223,7 @@ static bool is_consistent(const Graph *g, const Node *n, const Split *s, Arena *
                 seen[f] = true;
                 operand_of[f] = o;
                 dim_of[f] = i;
-            } else if (v->dim[i] == value_of(g, operand(n, operand_of[f]))->dim[dim_of[f]] &&
+            } else if (v->dim[i] == value_of(g, nth_operand(n, operand_of[f]))->dim[dim_of[f]] &&
                        !same_atoms(&s->operand[o], i, &s->operand[operand_of[f]], dim_of[f])) {
                 return false;
             }
@@ -287,7 +282,7 @@ static bool refine_node(Rewrite *r, NodeId i, const Refined *refined, Arena *a, 
     bool any = false;
 
     for (int k = 0; k < count; k++) {
-        ValueId v = operand(n, k);
+        ValueId v = nth_operand(n, k);
 
         if (k < n->n_in)
             x[k] = r->map[v];

@@ -19,11 +19,6 @@ static int factor_of(Rule *r, char letter, int64_t size)
     return r->n_factors++;
 }
 
-static ValueId operand(const Node *n, int i)
-{
-    return i < n->n_in ? n->in[i] : n->out[i - n->n_in];
-}
-
 void rule_set(const Graph *g, const Node *n, Rule *r, const char *text)
 {
     int at = 0, dim = 0;
@@ -35,14 +30,14 @@ void rule_set(const Graph *g, const Node *n, Rule *r, const char *text)
         if (*s == ',' || *s == '-') {
             // A source has no inputs: its text begins with the arrow.
             bool is_first = s == text && !n->n_in;
-            assert(is_first || dim == value_of(g, operand(n, at))->rank);
+            assert(is_first || dim == value_of(g, nth_operand(n, at))->rank);
             at += !is_first;
             dim = 0;
             s += *s == '-';
             continue;
         }
         assert(at < n->n_in + n->n_out);
-        const Value *v = value_of(g, operand(n, at));
+        const Value *v = value_of(g, nth_operand(n, at));
         assert(dim < v->rank);
         int f = factor_of(r, *s, v->dim[dim]);
         r->dim[at][dim++] = (int8_t)f;

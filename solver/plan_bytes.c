@@ -151,11 +151,6 @@ static int64_t beside(const Holding *h, ValueId v, const Spec *s)
     return is_stored(h, k->value[h->b->traffic.base[v]]) && more > 0 ? more : 0;
 }
 
-static ValueId operand_of(const Node *n, int i)
-{
-    return i < n->n_in ? n->in[i] : n->out[i - n->n_in];
-}
-
 // A node's operands while it runs.
 static int64_t beside_node(const Holding *h, NodeId n, const Strategy *s)
 {
@@ -164,7 +159,7 @@ static int64_t beside_node(const Holding *h, NodeId n, const Strategy *s)
     int64_t bytes = 0;
 
     for (int i = 0; i < x->n_in + x->n_out; i++) {
-        ValueId v = operand_of(x, i);
+        ValueId v = nth_operand(x, i);
         Spec spec = strategy_spec(&q->rule[n], s, i);
         bytes += v ? beside(h, v, &spec) : 0;
     }
@@ -178,7 +173,7 @@ static int64_t beside_reader(const Holding *h, NodeId n, const Strategy *s)
     int64_t bytes = 0;
 
     for (int i = 0; i < x->n_in + x->n_out && h->n_readers; i++) {
-        ValueId v = operand_of(x, i), first = q->alike.value[v];
+        ValueId v = nth_operand(x, i), first = q->alike.value[v];
         int k = v ? reader_from(h, first, h->b->lives->item[n]) : h->n_readers;
         const Reader *r = k < h->n_readers ? &h->reader[k] : NULL;
         Spec spec = strategy_spec(&q->rule[n], s, i);
@@ -243,7 +238,7 @@ static void find_readers(Holding *h)
     for (NodeId n = 1; n < g->n_nodes; n++) {
         const Node *x = &g->nodes[n];
         for (int i = 0; i < x->n_in + x->n_out && x->op->is_product && k->node[n] == n; i++) {
-            ValueId v = operand_of(x, i), first = k->value[v];
+            ValueId v = nth_operand(x, i), first = k->value[v];
             int item = h->b->lives->item[n];
             if (v && item >= 0 && h->b->traffic.base[v] == v && is_stored(h, first) &&
                 !h->view[first])

@@ -151,11 +151,6 @@ static int dim_at(const Dims *x, ValueId v, int dim)
     return MAX_RANK * x->q->alike.value[v] + dim;
 }
 
-static ValueId operand_of(const Node *n, int i)
-{
-    return i < n->n_in ? n->in[i] : n->out[i - n->n_in];
-}
-
 static void join_dims(Dims *x, NodeId n)
 {
     const Rule *r = &x->q->rule[n];
@@ -163,7 +158,7 @@ static void join_dims(Dims *x, NodeId n)
 
     memset(first, -1, sizeof first);
     for (int i = 0; i < r->n_in + r->n_out; i++) {
-        ValueId v = operand_of(&x->g->nodes[n], i);
+        ValueId v = nth_operand(&x->g->nodes[n], i);
         for (int k = 0; v && k < value_of(x->g, v)->rank; k++) {
             int f = r->dim[i][k], at = class_of(x, dim_at(x, v, k));
             first[f] = first[f] < 0 ? at : class_of(x, first[f]);
@@ -232,7 +227,7 @@ static bool is_head(const Dims *x, NodeId n, int f)
     const Rule *r = &x->q->rule[n];
 
     for (int i = 0; i < r->n_in + r->n_out; i++) {
-        bool is_there = !operand_of(&x->g->nodes[n], i);
+        bool is_there = !nth_operand(&x->g->nodes[n], i);
         for (int k = 0; k < MAX_RANK; k++)
             is_there |= r->dim[i][k] == f;
         if (!is_there)
@@ -248,7 +243,7 @@ static unsigned factor_role(const Dims *x, NodeId n, int f)
     bool is_data = false;
 
     for (int i = 0; i < r->n_in + r->n_out; i++) {
-        ValueId v = operand_of(&x->g->nodes[n], i);
+        ValueId v = nth_operand(&x->g->nodes[n], i);
         for (int k = 0; v && k < value_of(x->g, v)->rank; k++)
             if (r->dim[i][k] == f && dim_role(x, v, k))
                 return dim_role(x, v, k);
