@@ -91,13 +91,16 @@ static inline float rt_exp_near(float x)
     return RT_FMA(rest, power, power);
 }
 
+// Below it e^x is less than 2^-126.
+#define RT_EXP_LEAST -87.3365402f
+
 // x ≤ 88: the bits of rt_expf, but 0 where that is below 2^-126, in two thirds of its operations.
 // Where 2^n isn't a float the product is taken for nothing.
 static inline float rt_exp_lowf(float x)
 {
     float e = rt_exp_near(x);
 
-    return x < -87.3365402f ? 0 : e;
+    return x < RT_EXP_LEAST ? 0 : e;
 }
 
 // 2^n in two factors of half the exponent, for results that overflow or are subnormal. n is kept
@@ -156,8 +159,8 @@ static inline float rt_tanhf(float x)
 }
 
 // Near 0 a polynomial; elsewhere 1 + e^(-x²) q(a), which is 1 from 4 on: a GELU's gradient has that
-// e^(-x²) too, and the compiler makes it once. Polynomials are summed in pairs (Estrin 1960):
-// Horner's chain is longer than the time of all else.
+// e^(-x²) too, and the compiler makes both once, it and where it is 0. Polynomials are summed in
+// pairs (Estrin 1960): Horner's chain is longer than the time of all else.
 static inline float rt_erff(float x)
 {
     float a = rt_absf(x), z = x * x, w = z * z;
@@ -169,7 +172,7 @@ static inline float rt_erff(float x)
     float q3 = RT_FMA(0.000462451164f, a, -0.00691600237f);
     float q = RT_FMA(RT_FMA(q3, z, q2), w, RT_FMA(q1, z, q0));
     float small = RT_FMA(x, p, x), near = RT_FMA(rt_exp_near(-z), q, 1);
-    float most = -z < -87.3365402f ? 1 : near;
+    float most = -z < RT_EXP_LEAST ? 1 : near;
     float large = rt_from_bits(rt_bits(most) | (rt_bits(x) & 0x80000000));
 
     return a < 0.92f ? small : large;
