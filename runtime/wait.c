@@ -166,7 +166,7 @@ void rt_meet_begin(RtComm *c, const RtGroup *g)
     atomic_fetch_add_explicit(&c->board[c->rank]->axis[g->axis].met, 1, memory_order_release);
 }
 
-static void wait_for_all(RtComm *c, const RtGroup *g)
+void rt_meet_end(RtComm *c, const RtGroup *g)
 {
     uint64_t own = met(c->board[c->rank], g->axis);
 
@@ -177,8 +177,6 @@ static void wait_for_all(RtComm *c, const RtGroup *g)
     }
 }
 
-void rt_meet_end(RtComm *c, const RtGroup *g) { wait_for_all(c, g); }
-
 void rt_meet(RtComm *c, const RtGroup *g)
 {
     rt_meet_begin(c, g);
@@ -188,7 +186,7 @@ void rt_meet(RtComm *c, const RtGroup *g)
 void rt_board_claim(RtComm *c, const RtGroup *g)
 {
     if (c->turn->leaving.axis != g->axis)
-        wait_for_all(c, &c->turn->leaving);
+        rt_meet_end(c, &c->turn->leaving);
     c->turn->leaving = *g;
 }
 
