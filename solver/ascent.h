@@ -60,8 +60,8 @@ void ascent_back(Ascent *s);  // goes back to the best
 
 // ---- ascent_dual.c: in exact numbers ----
 void ascent_warm(Ascent *s, const Dual *d);  // takes a dual's prices and messages
-// Better messages, then better prices too, by about as much work.
-void ascent_raise(Ascent *s, bool has_prices, int64_t work, const Watch *w);
+// Better prices from the present messages on, then better messages at the best of them.
+void ascent_reprice(Ascent *s, Climb c);
 // Of the state behind a sweep forward, which is used up.
 void ascent_to_dual(Ascent *s, Dual *d, Arena *a);
 

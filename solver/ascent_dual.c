@@ -84,7 +84,16 @@ void ascent_warm(Ascent *s, const Dual *d)
     ascent_rent(s);
 }
 
-void ascent_raise(Ascent *s, bool has_prices, int64_t work, const Watch *w)
+void ascent_reprice(Ascent *s, Climb c)
+{
+    ascent_keep(s);
+    ascent_climb(s, c);
+    ascent_back(s);
+    ascent_settle(s, c);
+}
+
+// Better messages, then better prices too, by about as much work.
+static void raise_bound(Ascent *s, bool has_prices, int64_t work, const Watch *w)
 {
     if (!s->f->n_slots) {
         ascent_hasten(s, (Climb){.work = work, .enough = DBL_MAX, .watch = w, .little = STILL});
@@ -92,10 +101,7 @@ void ascent_raise(Ascent *s, bool has_prices, int64_t work, const Watch *w)
     }
     // Prices that are known wait for messages that go with them.
     ascent_settle(s, (Climb){0, 0, has_prices ? work : work / 2, DBL_MAX, w});
-    ascent_keep(s);
-    ascent_climb(s, (Climb){FIRST_GAIN, 1, work, DBL_MAX, w});
-    ascent_back(s);
-    ascent_settle(s, (Climb){FIRST_GAIN, 1, work, DBL_MAX, w});
+    ascent_reprice(s, (Climb){FIRST_GAIN, 1, work, DBL_MAX, w});
 }
 
 Wide ascent(const Problem *p, bool is_rough, Dual *dual, int64_t work, const Watch *w, Arena *a)
@@ -110,7 +116,7 @@ Wide ascent(const Problem *p, bool is_rough, Dual *dual, int64_t work, const Wat
 
     s->chooses = s->f->n_slots > 0;
     ascent_warm(s, dual);
-    ascent_raise(s, dual->n_times, work, w);
+    raise_bound(s, dual->n_times, work, w);
     ascent_to_dual(s, &found, a);
     arena_free(own);
 

@@ -174,10 +174,7 @@ static void raise_core(Ascent *s, int64_t work, const Watch *w)
     Climb c = {GAIN, 1, work, DBL_MAX, w, 0};
 
     ascent_hasten(s, c);
-    ascent_keep(s);
-    ascent_climb(s, c);
-    ascent_back(s);
-    ascent_settle(s, c);
+    ascent_reprice(s, c);
 }
 
 static void work_core(Core *c, bool is_first)
