@@ -16,7 +16,7 @@ enum { BRANCH_PAIRS = 40000 };
 // Where nothing needs to be certified: the pairs beyond which a bound with prices of bytes begins
 // with a core, how many alternatives of a node it gets at a time, the most work of one kind, how
 // much more of it branching gets then.
-enum { CORE_PAIRS = 2000000, CORE_MEMBERS = 16, QUICK_WORK = 2000000000, CORE_BRANCHING = 2 };
+enum { CORE_PAIRS = 2000000, CORE_MEMBERS = 16, QUICK_WORK = 2000000000, CORE_BRANCHING = 6 };
 
 // The work of one turn of what isn't exact, by alternative and pair; FOLLOW_TURN: behind a bound;
 // GLIMPSE_TURN: so much of that as finds a choice where the bound is good, before a dive.
