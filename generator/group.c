@@ -3,21 +3,19 @@
 
 #include "generator/far.h"
 
-// Operand k, turned around: at the first row, and at each that begins new ones.
+// Operand k, turned around.
 static void print_turned(Body *b, int k, int indent)
 {
     const Walk *w = b->w;
-    const char *at = index_text(b, k, w->rank - 2);
+    const char *at = index_text(b, k, w->rank - 2), *row = w->rows == 1 ? "i0" : "r";
     int d = w->rank - 2;
     int64_t columns = w->dim[w->rank - 1];
-    char *turn = arena_string(b->g->arena,
-                              "rt_turn(t%d, (const float *)p[%d]%s, %" PRId64 ", i%d, %" PRId64
-                              ", %" PRId64 ");",
-                              k, b->slot[k], at, w->turned[k], d, w->dim[d], columns);
 
-    text_printf(&b->text, "%*sif (%s == first || i%d %% RT_TURN == 0)\n", indent, "",
-                w->rows == 1 ? "i0" : "r", d);
-    print_wrapped(&b->text, indent + 4, turn);
+    print_wrapped(&b->text, indent,
+                  arena_string(b->g->arena,
+                               "rt_turn(t%d, (const float *)p[%d]%s, %" PRId64
+                               ", i%d, %s == first, %" PRId64 ", %" PRId64 ");",
+                               k, b->slot[k], at, w->turned[k], d, row, w->dim[d], columns));
     text_printf(&b->text, "%*sconst float *x%d = t%d + i%d %% RT_TURN * %" PRId64 ";\n", indent, "",
                 k, k, d, columns);
 }

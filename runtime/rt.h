@@ -20,6 +20,7 @@
 
 #include "rt_math.h"
 #include "rt_piece.h"
+#include "rt_turn.h"
 
 typedef enum RtType {
     RT_NONE,
@@ -314,12 +315,6 @@ typedef struct RtCopy {
 } RtCopy;
 void rt_copy(Rt *rt, const RtCopy *p, void *y, const void *x);
 void rt_fill(Rt *rt, RtType t, void *y, int64_t count, double value);
-
-// For groups that read x a column at a time: of the rows [at, at + RT_TURN) with `at` the multiple
-// of RT_TURN up to i, as far as there are `rows`, y[r - at, c] = x[c * stride + r], c below
-// `columns`.
-enum { RT_TURN = 16 };
-void rt_turn(float *y, const float *x, int64_t stride, int64_t i, int64_t rows, int64_t columns);
 
 // What is larger than RT_FAR bytes no cache holds until it is read again. Written past them, memory
 // takes it without first bringing what it is written over. `to` gets zeros where `from` is NULL;

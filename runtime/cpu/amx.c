@@ -24,7 +24,6 @@ bool rt_amx_fits(int64_t m, int64_t n, int64_t k)
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runtime/cpu/transpose.h"
 
 // A tile register has 16 rows of 16 words: f32, or pairs of bf16. Of a panel 32 numbers along k at
 // a time are packed: the high parts of two registers, then the middle parts, then the low ones.

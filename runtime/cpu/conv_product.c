@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "runtime/cpu/tile.h"
-#include "runtime/cpu/transpose.h"
 #include "runtime/cpu/window.h"
 
 #ifdef __AVX512F__

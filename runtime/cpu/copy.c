@@ -5,7 +5,6 @@
 #endif
 
 #include "runtime/cpu/internal.h"
-#include "runtime/cpu/transpose.h"
 
 enum { ROWS = 32, COLUMNS = 4096, TILE = 16 };  // of one piece of work; of one turned-around tile
 
@@ -140,34 +139,6 @@ void rt_copy(Rt *rt, const RtCopy *c, void *y, const void *x)
               (const char *)x + at_x * c->bytes, p.x[r], p.x[k], rt_least(ROWS, p.dim[r] - row),
               rt_least(COLUMNS, p.dim[k] - column));
     }
-}
-
-// Lines that later turns read are a stride apart: the machine doesn't foresee them. Memory likes
-// neighbours, so those of the next TURNS turns are asked for together, in each turn for one part of
-// the columns. Behind the last turns come, as a rule, the first ones of as many columns on.
-enum { TURNS = 4 };
-
-void rt_turn(float *y, const float *x, int64_t stride, int64_t i, int64_t rows, int64_t columns)
-{
-    int64_t turn = i / RT_TURN, at = turn * RT_TURN, n = rt_least(RT_TURN, rows - at), c = 0;
-    int64_t next = (turn / TURNS + 1) * TURNS * RT_TURN, first = turn % TURNS * (columns / TURNS);
-
-    if (next >= rows) {
-        next = 0;
-        first += columns;
-    }
-    int64_t end = rt_least(rows, next + TURNS * RT_TURN);
-    const float *ahead = x + first * stride;
-    x += at;
-    for (; n == RT_BLOCK && c + RT_BLOCK <= columns; c += RT_BLOCK) {
-        for (int k = 0; k < RT_BLOCK / TURNS; k++, ahead += stride)
-            for (int64_t j = next; j < end; j += RT_TURN)
-                __builtin_prefetch(ahead + j, 0, 2);
-        rt_transpose_block(y + c, columns, x + c * stride, stride);
-    }
-    for (; c < columns; c++)
-        for (int64_t r = 0; r < n; r++)
-            y[r * columns + c] = x[c * stride + r];
 }
 
 #ifdef __AVX512F__

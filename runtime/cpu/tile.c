@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "runtime/cpu/transpose.h"
 
 // Columns of b in one piece: turned over block by block.
 static void pack_columns(float *to, const float *b, int64_t b_n, int64_t k)

@@ -71,7 +71,7 @@ static void check_turn(Random *r, int64_t rows, int64_t columns)
         float y[(RT_TURN + 1) * 40] = {0};
         int64_t at = i / RT_TURN * RT_TURN;
 
-        rt_turn(y, x, stride, i, rows, columns);
+        rt_turn(y, x, stride, i, true, rows, columns);
         for (int64_t j = 0; j <= RT_TURN; j++)
             for (int64_t c = 0; c < columns; c++)
                 assert_true(y[j * columns + c] ==
