@@ -1,6 +1,5 @@
 // The plans of presets: to compare with, and where the search begins.
 #include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "solver/plan_find.h"
@@ -11,7 +10,7 @@ typedef struct Trial {
     bool *keep;  // the alternatives that it leaves
     int n_kept;
     int within;  // a trial that leaves these too, and is of no other; -1: none
-    bool is_done;
+    bool is_begun, is_done;
     Answer answer;
 } Trial;
 
@@ -21,7 +20,8 @@ typedef struct Trials {
     int n;
     Trial *trial;
     int order[MOST_PRESETS];
-    atomic_int *next;  // in that order, that nobody has begun with
+    pthread_mutex_t *lock;  // of what has begun and is done
+    pthread_cond_t *done;   // something is
     Arena *arena;
 } Trials;
 
@@ -63,27 +63,77 @@ static void find_within(Trial *t, int n, int n_alternatives)
             t[i].within = t[t[i].within].within;
 }
 
+static bool keeps_choice(const Problem *p, const bool *keep, const int *choice)
+{
+    for (int i = 0; i < p->n_nodes; i++)
+        if (!keep[p->first[i] + choice[i]])
+            return false;
+    return true;
+}
+
+// The next that nobody has begun with and that is of no other, or of one that is done. While there
+// are others yet, it waits for those that they are of. NULL: there is none.
+static Trial *next_trial(const Trials *t)
+{
+    Trial *next = NULL;
+
+    pthread_mutex_lock(t->lock);
+    for (bool is_left = true; is_left && !next;) {
+        is_left = false;
+        for (int i = 0; i < t->n && !next; i++) {
+            Trial *x = &t->trial[t->order[i]];
+            is_left |= !x->is_begun;
+            if (!x->is_begun && (x->within < 0 || t->trial[x->within].is_done))
+                next = x;
+        }
+        if (is_left && !next)
+            pthread_cond_wait(t->done, t->lock);
+    }
+    if (next)
+        next->is_begun = true;
+    pthread_mutex_unlock(t->lock);
+    return next;
+}
+
+// The plan of the preset that it is part of, if it keeps to this one too: none is cheaper.
+static Answer try_preset(const Finder *f, const Trials *t, const Trial *x)
+{
+    const Answer *whole = x->within < 0 ? NULL : &t->trial[x->within].answer;
+
+    if (whole && is_found(whole->outcome) && keeps_choice(&f->q.problem, x->keep, whole->choice))
+        return *whole;
+    return solve_kept(f, &f->q.problem, x->keep, &(Answer){0}, true);
+}
+
 static void *try_some(void *trials)
 {
     Trials *t = trials;
     Finder f = *t->f;
 
     f.arena = f.own = t->arena;
-    for (int i; (i = atomic_fetch_add(t->next, 1)) < t->n;) {
-        Trial *x = &t->trial[t->order[i]];
-        bool is_ready = x->within < 0 || t->trial[x->within].is_done;
-        if (!x->is_done && is_ready)
-            x->answer = solve_kept(&f, &f.q.problem, x->keep, &(Answer){0}, true);
+    for (Trial *x; (x = next_trial(t));) {
+        x->answer = try_preset(&f, t, x);
+        pthread_mutex_lock(t->lock);
+        x->is_done = true;
+        pthread_cond_broadcast(t->done);
+        pthread_mutex_unlock(t->lock);
     }
     return NULL;
 }
 
-// The longest first, so that threads end together.
+static bool comes_before(const Trial *a, const Trial *b)
+{
+    if ((a->within < 0) != (b->within < 0))
+        return a->within < 0;
+    return a->n_kept > b->n_kept;
+}
+
+// Those that others are part of come first, the longest before all, so that threads end together.
 static void order_trials(const Trial *t, int n, int *order)
 {
     for (int i = 0; i < n; i++) {
         int k = i;
-        for (; k && t[order[k - 1]].n_kept < t[i].n_kept; k--)
+        for (; k && comes_before(&t[i], &t[order[k - 1]]); k--)
             order[k] = order[k - 1];
         order[k] = i;
     }
@@ -91,9 +141,11 @@ static void order_trials(const Trial *t, int n, int *order)
 
 static void try_all(Finder *f, Trial *t, int n)
 {
-    atomic_int next = 0;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t done = PTHREAD_COND_INITIALIZER;
     pthread_t other;
-    Trials all = {.f = f, .n = n, .trial = t, .next = &next, .arena = f->own}, apart;
+    Trials all = {.f = f, .n = n, .trial = t, .lock = &lock, .done = &done, .arena = f->own};
+    Trials apart;
 
     order_trials(t, n, all.order);
     apart = all;
@@ -102,14 +154,6 @@ static void try_all(Finder *f, Trial *t, int n)
     try_some(&all);
     if (is_apart)
         pthread_join(other, NULL);
-}
-
-static bool keeps_choice(const Problem *p, const bool *keep, const int *choice)
-{
-    for (int i = 0; i < p->n_nodes; i++)
-        if (!keep[p->first[i] + choice[i]])
-            return false;
-    return true;
 }
 
 // A plan of what is part of a preset is one of the preset.
@@ -135,16 +179,6 @@ Answer try_presets(Finder *f)
     int n = trials_of(f, trial);
 
     find_within(trial, n, f->n);
-    try_all(f, trial, n);
-    for (int i = 0; i < n; i++)
-        trial[i].is_done = trial[i].within < 0;
-    for (int i = 0; i < n; i++) {
-        const Answer *x = trial[i].is_done ? NULL : &trial[trial[i].within].answer;
-        if (x && is_found(x->outcome) && keeps_choice(&f->q.problem, trial[i].keep, x->choice)) {
-            trial[i].is_done = true;
-            trial[i].answer = *x;
-        }
-    }
     try_all(f, trial, n);
     take_from_parts(trial, n);
     for (int i = 0; i < n; i++) {
