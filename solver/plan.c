@@ -178,6 +178,7 @@ typedef struct Hider {
     const bool *keep;
     const Answer *start;
     Answer answer;
+    atomic_bool is_done;
 } Hider;
 
 static void *hide_apart(void *hider)
@@ -186,6 +187,7 @@ static void *hide_apart(void *hider)
 
     h->f.arena = h->f.own = h->f.beside;
     h->answer = find_hiding(&h->f, h->keep, h->start);
+    atomic_store(&h->is_done, true);
     return NULL;
 }
 
@@ -206,7 +208,7 @@ static bool begins_both(const Finder *f, const bool *keep, const Answer *start)
 
 // The cheapest plan, and what hides most beside it, both from the best of the presets' plans: of a
 // large problem one after the other, as the second begins better with the first's. The second
-// mostly takes longer: meanwhile the first is tried.
+// mostly takes longer: meanwhile the first is tried, and others.
 static Answer find_both(Finder *f, const bool *keep, const Answer *start, Answer *hiding)
 {
     pthread_t other;
@@ -218,7 +220,7 @@ static Answer find_both(Finder *f, const bool *keep, const Answer *start, Answer
     Answer cheapest = find_cheapest(f, keep, start);
     begin_choices(f, &cheapest);
     if (is_apart && is_found(cheapest.outcome))
-        plan_try(&f->q, f->g, f->m, f->o->program, &f->choice[0]);
+        plan_try(&f->q, f->g, f->m, f->o->program, f->choice, f->n_choices, &h.is_done);
     if (is_apart)
         pthread_join(other, NULL);
     else

@@ -2,6 +2,8 @@
 #ifndef SHARDCC_SOLVER_PLAN_BUILD_H
 #define SHARDCC_SOLVER_PLAN_BUILD_H
 
+#include <stdatomic.h>
+
 #include "solver/plan.h"
 
 // ---- plan_build.c ----
@@ -145,9 +147,10 @@ typedef struct PlanChoice {
     double seconds;  // that its program computes
 } PlanChoice;
 
-// What plan_choose tries first, tried ahead of it.
+// What plan_choose tries first, tried ahead of it, and of n what it tries next, until that is
+// enough.
 void plan_try(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,
-              PlanChoice *c);
+              PlanChoice *c, int n, atomic_bool *is_enough);
 // The place of the choice whose program takes the shortest step, of n. A choice is tried if prices
 // don't say that it takes longer than the best so far; the first always is.
 int plan_choose(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,

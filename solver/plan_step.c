@@ -1,6 +1,7 @@
 // Which of several plans takes the shortest step. Prices add up, and know nothing of what goes on
 // side by side; the program that a plan gives does (program_simulate).
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "solver/plan_build.h"
@@ -39,12 +40,6 @@ static void try_choice(const Chooser *x, PlanChoice *c)
     }
     arena_free(a);
     text_free(&said);
-}
-
-void plan_try(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,
-              PlanChoice *c)
-{
-    try_choice(&(Chooser){q, g, m, o, 1}, c);
 }
 
 // What its step takes at least, as far as prices tell: the longer of the two, all else hidden.
@@ -114,19 +109,43 @@ static int next_choice(const Chooser *x, const PlanChoice *c, int n, int from,
     return i;
 }
 
+static int better(const PlanChoice *c, int i, int best)
+{
+    return c[i].is_made && weight(&c[i]) < weight(&c[best]) ? i : best;
+}
+
 // What came of a try counts as if all before it had been known when it began.
 static int take(const Chooser *x, PlanChoice *c, int i, const Attempt *t, int best)
 {
     if (is_hopeless(x, &c[i], &c[best]))
         return best;
     c[i] = t->c;
-    return c[i].is_made && weight(&c[i]) < weight(&c[best]) ? i : best;
+    return better(c, i, best);
+}
+
+// How much of the time that nodes are priced at the first choice's program takes.
+static void learn(Chooser *x, const PlanChoice *first)
+{
+    if (first->compute > 0)
+        x->fused = 1e12 * first->seconds / (double)first->compute;
+}
+
+// The place of the best of those that have been tried, which are the first that are worth it;
+// *next: the first behind them.
+static int best_ahead(const Chooser *x, const PlanChoice *c, int n, int *next)
+{
+    int best = 0, i = 1;
+
+    while ((i = next_choice(x, c, n, i, &c[best])) < n && c[i].is_tried)
+        best = better(c, i++, best);
+    *next = i;
+    return best;
 }
 
 // Tries the first, and those worth it by twos; returns the place of the best.
 static int try_all(Chooser *x, int threads, PlanChoice *c, int n)
 {
-    int best = 0, j = 0;
+    int i, j = 0;
     Attempt t[2];
 
     if (!c[0].is_tried) {
@@ -136,11 +155,11 @@ static int try_all(Chooser *x, int threads, PlanChoice *c, int n)
     }
     if (!c[0].is_made)
         return 0;
-    if (c[0].compute > 0)
-        x->fused = 1e12 * c[0].seconds / (double)c[0].compute;
+    learn(x, &c[0]);
     if (j > 0 && j < n)
-        best = take(x, c, j, &t[1], best);
-    for (int i = j < n ? j + 1 : 1; (i = next_choice(x, c, n, i, &c[best])) < n; i = j + 1) {
+        take(x, c, j, &t[1], 0);
+    int best = best_ahead(x, c, n, &i);
+    for (; (i = next_choice(x, c, n, i, &c[best])) < n; i = j + 1) {
         j = threads > 1 ? next_choice(x, c, n, i + 1, &c[best]) : n;
         attempt_both(x, c, n, i, j, t);
         best = take(x, c, i, &t[0], best);
@@ -148,6 +167,27 @@ static int try_all(Chooser *x, int threads, PlanChoice *c, int n)
         j = j < n ? j : i;
     }
     return best;
+}
+
+void plan_try(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,
+              PlanChoice *c, int n, atomic_bool *is_enough)
+{
+    Chooser x = {q, g, m, o, 1};
+    int best = 0;
+
+    for (int i = 0; i < n; i++)
+        choice_price(q, c[i].choice, &c[i].compute, &c[i].communication);
+    try_choice(&x, &c[0]);
+    if (!c[0].is_made)
+        return;
+    learn(&x, &c[0]);
+    for (int i = 1; !atomic_load(is_enough); i++) {
+        i = next_choice(&x, c, n, i, &c[best]);
+        if (i == n)
+            return;
+        try_choice(&x, &c[i]);
+        best = better(c, i, best);
+    }
 }
 
 int plan_choose(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,
