@@ -236,6 +236,8 @@ Layouts *layouts_joining(Arena *a, const Mesh *m);
 int layout_ways(Layouts *l, const Value *v, Spec from, Spec to, const Way **way);
 // Writes the steps of one of these, as many as it has.
 void layout_steps(Layouts *l, const Value *v, Spec from, Spec to, const Way *way, Step *step);
+// The picoseconds of the first of them, found sooner.
+int64_t layout_fastest(Layouts *l, const Value *v, Spec from, Spec to);
 
 // ---- strategies ----
 

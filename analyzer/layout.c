@@ -3,7 +3,8 @@
 // What counts is time and, beside it, the most transient bytes, so a spec is reached by several
 // ways of which none is better in both: labels, which are settled in the order of their time
 // (Martins 1984; with one criterion it is Dijkstra's algorithm). The graph of a shape's specs and
-// steps is built once, and searched once for each spec from which somebody asks.
+// steps is built once, and searched once for each spec from which somebody asks. Who asks for the
+// least time alone gets it by a search with that one criterion.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,8 +81,9 @@ typedef struct Shape {
     Step *step;
     Edge *edge;  // by step
     int n_steps, cap_steps;
-    Reached *reached;  // of one search
-    Ways **ways;       // by spec from which to go; NULL: nobody has asked
+    Reached *reached;   // of one search
+    Ways **ways;        // by spec from which to go; NULL: nobody has asked
+    int64_t **fastest;  // … by spec to which: picoseconds
 } Shape;
 
 struct Layouts {
@@ -90,6 +92,7 @@ struct Layouts {
     bool joins;
     Shape **shape;
     int n_shapes, cap_shapes;
+    int last;  // shape that was asked for
     Search search;
 };
 
@@ -203,6 +206,7 @@ static void build_graph(Layouts *l, Shape *h)
             (Edge){spec_index(h, h->step[i].after), h->step[i].picoseconds, h->step[i].staging};
     h->reached = arena_array(l->arena, Reached, h->n_specs);
     h->ways = arena_array(l->arena, Ways *, h->n_specs);
+    h->fastest = arena_array(l->arena, int64_t *, h->n_specs);
 }
 
 // ---- kinds of parts ----
@@ -230,9 +234,11 @@ static Shape *find_shape(Layouts *l, const Value *v, Kinds k)
     unsigned partials = PARTIAL_BIT(SPEC_SUM);
 
     partials |= k.max == SPEC_WHOLE ? 0 : PARTIAL_BIT(SPEC_MAX);
-    for (int i = 0; i < l->n_shapes; i++)
-        if (is_of_shape(l->shape[i], v, partials))
-            return l->shape[i];
+    if (l->n_shapes && is_of_shape(l->shape[l->last], v, partials))
+        return l->shape[l->last];
+    for (l->last = 0; l->last < l->n_shapes; l->last++)
+        if (is_of_shape(l->shape[l->last], v, partials))
+            return l->shape[l->last];
     Shape *h = arena_array(l->arena, Shape, 1);
     h->v = *v;
     h->partials = partials;
@@ -276,10 +282,8 @@ static bool comes_before(Waiting a, Waiting b)
     return a.n_steps != b.n_steps ? a.n_steps < b.n_steps : a.label < b.label;
 }
 
-static void heap_put(Arena *a, Search *s, int32_t label)
+static void heap_put(Arena *a, Search *s, Waiting w)
 {
-    const Label *x = &s->label[label];
-    Waiting w = {x->picoseconds, x->transient, x->n_steps, label};
     int i = s->n_heap;
 
     arena_push(a, s->heap, s->n_heap, s->cap_heap);
@@ -288,7 +292,7 @@ static void heap_put(Arena *a, Search *s, int32_t label)
     s->heap[i] = w;
 }
 
-static int32_t heap_take(Search *s)
+static Waiting heap_take(Search *s)
 {
     Waiting top = s->heap[0], last = s->heap[--s->n_heap];
     int i = 0;
@@ -300,7 +304,7 @@ static int32_t heap_take(Search *s)
         s->heap[i] = s->heap[k];
     }
     s->heap[i] = last;
-    return top.label;
+    return top;
 }
 
 static bool is_ahead(const Label *a, const Label *b)
@@ -331,6 +335,13 @@ static int32_t add_label(Arena *a, Search *s, int32_t *first, const Label *label
     return added;
 }
 
+static void label_wait(Arena *a, Search *s, int32_t label)
+{
+    const Label *x = &s->label[label];
+
+    heap_put(a, s, (Waiting){x->picoseconds, x->transient, x->n_steps, label});
+}
+
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // Goes on from the label that was settled last, that of `spec`, by one edge. What was settled took
@@ -354,7 +365,7 @@ static void follow(Arena *a, const Shape *h, Search *s, const Label *u, int32_t 
         return;
     int32_t added = add_label(a, s, &to->passing, &next);
     if (added >= 0)
-        heap_put(a, s, added);
+        label_wait(a, s, added);
 }
 
 static void search_from(Arena *a, const Shape *h, Search *s, int32_t from)
@@ -365,9 +376,9 @@ static void search_from(Arena *a, const Shape *h, Search *s, int32_t from)
     for (int i = 0; i < h->n_specs; i++)
         h->reached[i] = (Reached){-1, -1, INT64_MAX};
     add_label(a, s, &h->reached[from].ending, &start);
-    heap_put(a, s, add_label(a, s, &h->reached[from].passing, &start));
+    label_wait(a, s, add_label(a, s, &h->reached[from].passing, &start));
     while (s->n_heap) {
-        const Label top = s->label[heap_take(s)];
+        const Label top = s->label[heap_take(s).label];
         if (top.is_dropped)
             continue;
         int32_t u = top.edge < 0 ? from : h->edge[top.edge].to;
@@ -376,6 +387,31 @@ static void search_from(Arena *a, const Shape *h, Search *s, int32_t from)
         for (int32_t e = h->first[u]; e < h->first[u + 1]; e++)
             follow(a, h, s, &top, u, e);
     }
+}
+
+// To each spec the least time alone (Dijkstra 1959).
+static int64_t *search_fastest(Arena *a, const Shape *h, Search *s, int32_t from)
+{
+    int64_t *time = arena_array(a, int64_t, h->n_specs);
+
+    for (int i = 0; i < h->n_specs; i++)
+        time[i] = INT64_MAX;
+    time[from] = 0;
+    heap_put(a, s, (Waiting){.label = from});
+    while (s->n_heap) {
+        Waiting top = heap_take(s);
+        if (top.picoseconds > time[top.label])
+            continue;
+        for (const Edge *e = h->edge + h->first[top.label]; e < h->edge + h->first[top.label + 1];
+             e++) {
+            int64_t after = top.picoseconds + e->picoseconds;
+            if (after >= time[e->to])
+                continue;
+            time[e->to] = after;
+            heap_put(a, s, (Waiting){.picoseconds = after, .label = e->to});
+        }
+    }
+    return time;
 }
 
 // ---- ways ----
@@ -433,4 +469,15 @@ void layout_steps(Layouts *l, const Value *v, Spec from, Spec to, const Way *way
 
     for (int i = way->n_steps - 1; i >= 0; i--, at = ways->settled[at.before])
         step[i] = named_step(h->step[at.edge], k);
+}
+
+int64_t layout_fastest(Layouts *l, const Value *v, Spec from, Spec to)
+{
+    Kinds k = kinds_of(&from, &to);
+    Shape *h = find_shape(l, v, k);
+    int32_t s = spec_index(h, standing_for(from, k)), t = spec_index(h, standing_for(to, k));
+
+    if (!h->fastest[s])
+        h->fastest[s] = search_fastest(l->arena, h, &l->search, s);
+    return h->fastest[s][t];
 }

@@ -44,7 +44,6 @@ static const int64_t *ways_table(Weaver *w, ValueId v, const Spec *from, int n, 
 {
     const Builder *b = w->of->b;
     const Value *x = value_of(b->g, v);
-    const Way *way;
     uint64_t key = shape_key(b, v);
 
     key = hash_bytes(from, (size_t)n * sizeof *from, key ^ (uint64_t)n);
@@ -56,10 +55,9 @@ static const int64_t *ways_table(Weaver *w, ValueId v, const Spec *from, int n, 
     w->table_key[at] = key;
     int64_t *t = w->table[at] = arena_array(w->scratch, int64_t, (size_t)n * (size_t)m);
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < m; j++) {
-            layout_ways(w->layouts[b->joins[v]], x, from[i], to[j], &way);
-            t[(size_t)i * (size_t)m + (size_t)j] = way->picoseconds;
-        }
+        for (int j = 0; j < m; j++)
+            t[(size_t)i * (size_t)m + (size_t)j] =
+                layout_fastest(w->layouts[b->joins[v]], x, from[i], to[j]);
     return t;
 }
 
@@ -174,16 +172,33 @@ static Weaver weaver_new(const Weaving *of)
     return w;
 }
 
-// Rooms for all costs first, so that threads only fill them.
+static size_t pairs_of(const Builder *b, const Pairing *x)
+{
+    return (size_t)b->q->variable[x->a].n * (size_t)b->q->variable[x->b].n;
+}
+
+static size_t edges_room(const Builder *b)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < b->n_pairings; i++)
+        n += pairs_of(b, &b->pairing[i]);
+    return n;
+}
+
+// Rooms for all costs first, so that threads only fill them: one, as large ones are made zero by
+// who touches them first.
 static void edges_new(Builder *b)
 {
     Problem *p = &b->q->problem;
 
+    int64_t *cost = arena_array(b->arena, int64_t, edges_room(b));
+
     p->edge = arena_array(b->arena, Edge, b->n_pairings);
     for (int i = 0; i < b->n_pairings; i++) {
         const Pairing *x = &b->pairing[i];
-        size_t n = (size_t)b->q->variable[x->a].n, m = (size_t)b->q->variable[x->b].n;
-        p->edge[p->n_edges++] = (Edge){x->a, x->b, arena_array(b->arena, int64_t, n * m)};
+        p->edge[p->n_edges++] = (Edge){x->a, x->b, cost};
+        cost += pairs_of(b, x);
     }
 }
 

@@ -224,6 +224,7 @@ static void fastest(void **state)
             relax(&x, s, FAR, time);
             for (int t = 0; t < x.n_specs; t++) {
                 assert_true(layout_ways(l, v, x.spec[s], x.spec[t], &w) > 0);
+                assert_true(layout_fastest(l, v, x.spec[s], x.spec[t]) == w->picoseconds);
                 assert_int_equal(w[0].picoseconds, time[t]);
                 check_way(l, v, &x, &w[0], s, t);
             }
