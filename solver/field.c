@@ -7,24 +7,15 @@
 
 // ---- costs ----
 
-static double image(int64_t cost, double forbidden)
-{
-    return is_forbidden(cost) ? forbidden : (double)cost;
-}
-
 typedef struct Range {
     int64_t low, high;  // of the costs that aren't forbidden; low > high: none
 } Range;
 
 static Range range_of(const int64_t *cost, int64_t n)
 {
-    Range r = {INT64_MAX, INT64_MIN};
+    Range r;
 
-    for (int64_t i = 0; i < n; i++)
-        if (!is_forbidden(cost[i])) {
-            r.low = cost[i] < r.low ? cost[i] : r.low;
-            r.high = cost[i] > r.high ? cost[i] : r.high;
-        }
+    row_range(cost, n, &r.low, &r.high);
     return r;
 }
 
@@ -69,21 +60,23 @@ static double penalty(const Problem *p)
 
 static double *matrix_image(const Field *f, int e, Arena *a)
 {
-    int64_t n = edge_pairs(f->p, e);
-    double *to = arena_array(a, double, n);
+    const Edge *x = &f->p->edge[e];
+    int n = n_alternatives(f->p, x->a), m = n_alternatives(f->p, x->b);
+    double *to = arena_array(a, double, edge_pairs(f->p, e));
 
-    for (int64_t i = 0; i < n; i++)
-        to[i] = image(f->p->edge[e].cost[i], f->forbidden);
+    for (int k = 0; k < n; k++)
+        row_image(x->cost + (int64_t)k * m, m, f->forbidden, to + (int64_t)k * m);
     return to;
 }
 
 static float *rough_matrix(const Field *f, int e, Arena *a)
 {
-    int64_t n = edge_pairs(f->p, e);
-    float *to = arena_array(a, float, n);
+    const Edge *x = &f->p->edge[e];
+    int n = n_alternatives(f->p, x->a), m = n_alternatives(f->p, x->b);
+    float *to = arena_array(a, float, edge_pairs(f->p, e));
 
-    for (int64_t i = 0; i < n; i++)
-        to[i] = (float)image(f->p->edge[e].cost[i], f->forbidden);
+    for (int k = 0; k < n; k++)
+        row_rough(x->cost + (int64_t)k * m, m, f->forbidden, to + (int64_t)k * m);
     return to;
 }
 
@@ -118,8 +111,7 @@ static void copy_costs(Field *f, bool is_rough, Arena *a)
 
     f->forbidden = penalty(p);
     f->cost = arena_array(a, double, n);
-    for (int k = 0; k < n; k++)
-        f->cost[k] = image(p->cost[k], f->forbidden);
+    row_image(p->cost, n, f->forbidden, f->cost);
     copy_matrices(f, is_rough, a);
 }
 

@@ -243,6 +243,11 @@ void row_sum(const double *a, const double *b, int n, double *to);   // a + b
 void row_less(const double *a, const double *b, int n, double *to);  // a - b
 void row_scale(double by, int n, double *row);
 double row_least(const double *row, int n);
+// The least and the largest, forbidden ones apart; low > high: there are none.
+void row_range(const int64_t *row, int64_t n, int64_t *low, int64_t *high);
+// In doubles or floats, with another number for forbidden ones.
+void row_image(const int64_t *row, int n, double forbidden, double *to);
+void row_rough(const int64_t *row, int n, double forbidden, float *to);
 // Takes the mark (-1; 0 is none) from all that is more than `most`.
 void most_mark(const int64_t *x, int n, int64_t most, int64_t *mark);
 

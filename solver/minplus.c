@@ -128,3 +128,43 @@ WIDEST void most_mark(const int64_t *restrict x, int n, int64_t most, int64_t *r
     for (int i = 0; i < n; i++)
         mark[i] &= x[i] > most ? 0 : -1;
 }
+
+WIDEST void row_range(const int64_t *row, int64_t n, int64_t *low, int64_t *high)
+{
+    int64_t least = INT64_MAX, most = -COST_FORBIDDEN;
+
+    for (int64_t i = 0; i < n; i++) {
+        int64_t x = row[i] < COST_FORBIDDEN ? row[i] : -COST_FORBIDDEN;
+        least = row[i] < least ? row[i] : least;
+        most = x > most ? x : most;
+    }
+    *low = least < COST_FORBIDDEN ? least : INT64_MAX;
+    *high = most;
+}
+
+// The halves of a number are doubles, of which one rounding makes the whole: for these there are
+// vectors.
+static inline double image(int64_t x)
+{
+    double high = (int32_t)(x >> 32), low = (uint32_t)x;
+
+    return high * 0x1p32 + low;
+}
+
+WIDEST void row_image(const int64_t *restrict row, int n, double forbidden, double *restrict to)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = image(row[i]);
+    for (int i = 0; i < n; i++)
+        to[i] = row[i] < COST_FORBIDDEN ? to[i] : forbidden;
+}
+
+WIDEST void row_rough(const int64_t *restrict row, int n, double forbidden, float *restrict to)
+{
+    float most = (float)forbidden;
+
+    for (int i = 0; i < n; i++)
+        to[i] = (float)image(row[i]);
+    for (int i = 0; i < n; i++)
+        to[i] = row[i] < COST_FORBIDDEN ? to[i] : most;
+}

@@ -279,12 +279,51 @@ static void profiles(void **state)
     }
 }
 
+// Images of costs, by vectors and what is left behind them, are what a conversion gives.
+static void images(void **state)
+{
+    static const int64_t costs[] = {0,
+                                    1,
+                                    -1,
+                                    INT64_C(4294967295),
+                                    INT64_C(-4294967296),
+                                    INT64_C(2147483648),
+                                    INT64_C(9007199254740993),
+                                    INT64_C(-9007199254740995),
+                                    COST_FORBIDDEN - 1,
+                                    1 - COST_FORBIDDEN,
+                                    COST_FORBIDDEN,
+                                    INT64_MAX};
+    enum { MOST = 40, N = sizeof costs / sizeof *costs };
+    int64_t row[MOST], low, high;
+    double exact[MOST];
+    float rough[MOST];
+
+    for (int n = 0; n < MOST; n++) {
+        int64_t least = INT64_MAX, most = -COST_FORBIDDEN;
+        for (int i = 0; i < n; i++) {
+            row[i] = costs[(7 * n + 5 * i) % N];
+            bool is_there = row[i] < COST_FORBIDDEN;
+            least = is_there && row[i] < least ? row[i] : least;
+            most = is_there && row[i] > most ? row[i] : most;
+        }
+        row_image(row, n, 0x1p70, exact);
+        row_rough(row, n, 0x1p70, rough);
+        row_range(row, n, &low, &high);
+        assert_true(low == least && high == most);
+        for (int i = 0; i < n; i++) {
+            double x = row[i] < COST_FORBIDDEN ? (double)row[i] : 0x1p70;
+            assert_true(exact[i] == x && rough[i] == (float)x);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds),      cmocka_unit_test(cores),        cmocka_unit_test(trees),
         cmocka_unit_test(searches),    cmocka_unit_test(lower_bounds), cmocka_unit_test(branches),
-        cmocka_unit_test(least_peaks), cmocka_unit_test(profiles),
+        cmocka_unit_test(least_peaks), cmocka_unit_test(profiles),     cmocka_unit_test(images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
