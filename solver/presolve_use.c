@@ -274,15 +274,13 @@ static void places_drop(Net *g, int node)
     vertex_compact(g, node);
 }
 
-void use_renew(Net *g)
+static void rows_renew(Net *g)
 {
     Arena *a = arena_new();
     Members *all = members_find(g, a);
     int64_t *base = arena_array(a, int64_t, g->n_times + 1);
     int64_t *most = arena_array(a, int64_t, g->n_times + 1);
 
-    arena_free(g->round);
-    g->round = arena_new();
     for (int i = 0; i < g->n_nodes; i++) {
         Vertex *v = &g->node[i];
         Event *event = NULL;
@@ -295,9 +293,17 @@ void use_renew(Net *g)
         arena_free(own);
     }
     times_filter(g, base, most);
+    arena_free(a);
+}
+
+void use_renew(Net *g)
+{
+    arena_free(g->round);
+    g->round = arena_new();
+    if (g->n_times)  // else no node has rows
+        rows_renew(g);
     net_note(g, RULE_FULL, 0, 0);
     for (int i = 0; i < g->n_nodes; i++)
         if (g->node[i].state == LIVE)
             places_drop(g, i);
-    arena_free(a);
 }
