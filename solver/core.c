@@ -10,16 +10,15 @@
 
 enum {
     TURNS = 5,
-    LARGE_TURNS = 2,    // where the core isn't small
+    LARGE_TURNS = 1,    // where the core isn't small
     FIRST_SWEEPS = 60,  // of the whole, in a turn
     SWEEPS = 20,
     LAST_SWEEPS = 180,
     LARGE_LAST_SWEEPS = 120,
     CORE_SWEEPS = 1500,
-    LARGE_SWEEPS = 500,        // … that isn't small
-    LARGE_FIRST_SWEEPS = 400,  // … at first, as the next has more of what it needs
-    AGAIN_SWEEPS = 400,        // … from prices that are near
-    SMALL = 8,                 // a core that is so many times smaller than the whole
+    LARGE_SWEEPS = 500,  // … that isn't small
+    AGAIN_SWEEPS = 400,  // … from prices that are near
+    SMALL = 8,           // a core that is so many times smaller than the whole
 };
 static const double GAIN = 3e-3;  // that the first step of a core's prices aims at
 // A turn that takes less than this off what is between choice and bound is the last.
@@ -177,7 +176,7 @@ static void raise_core(Ascent *s, int64_t work, const Watch *w)
     ascent_reprice(s, c);
 }
 
-static void work_core(Core *c, bool is_first)
+static void work_core(Core *c)
 {
     Arena *own = arena_new();
     int *original;
@@ -187,14 +186,11 @@ static void work_core(Core *c, bool is_first)
 
     warm(c, s);
     bool is_small = c->is_small = SMALL * problem_size(&core) < problem_size(c->p);
-    int sweeps = c->aim.o->is_again ? AGAIN_SWEEPS
-                 : is_small         ? CORE_SWEEPS
-                 : is_first         ? LARGE_FIRST_SWEEPS
-                                    : LARGE_SWEEPS;
+    int sweeps = c->aim.o->is_again ? AGAIN_SWEEPS : is_small ? CORE_SWEEPS : LARGE_SWEEPS;
     raise_core(s, sweeps * problem_size(&core), c->watch);
     take_prices(c, s);
     ascent_to_dual(s, &dual, own);
-    if (is_small || c->aim.o->is_again || !is_first)
+    if (is_small || c->aim.o->is_again || c->aim.cost == WIDE_MOST)
         blend_core(c, &core, &dual, original, own);
     arena_free(own);
 }
@@ -219,7 +215,7 @@ static void turn(Core *c, int number)
     c->left = left;
     if (is_over(c))
         return;
-    work_core(c, !number);
+    work_core(c);
     move_prices(c);
 }
 
