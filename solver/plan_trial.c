@@ -108,8 +108,11 @@ static Answer try_preset(const Finder *f, const Trials *t, const Trial *x)
 static void *try_some(void *trials)
 {
     Trials *t = trials;
+    PlanOptions o = *t->f->o;
     Finder f = *t->f;
 
+    o.solve.is_aside = true;
+    f.o = &o;
     f.arena = f.own = t->arena;
     for (Trial *x; (x = next_trial(t));) {
         x->answer = try_preset(&f, t, x);

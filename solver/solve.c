@@ -21,7 +21,7 @@ enum { CORE_PAIRS = 2000000, CORE_MEMBERS = 16, QUICK_WORK = 2000000000, CORE_BR
 // The work of one turn of what isn't exact, by alternative and pair; FOLLOW_TURN: behind a bound;
 // GLIMPSE_TURN: so much of that as finds a choice where the bound is good, before a dive.
 enum { GLIMPSE_TURN = 2, FOLLOW_TURN = 20, BRIEF_TURN = 120, QUICK_TURN = 300, FIRST_TURN = 1000 };
-enum { LAST_TURN = 1000000, LEAST_TURN = 1000 };
+enum { LAST_TURN = 1000000, LEAST_TURN = 1000, ASIDE_TURN = 5 };
 
 // The part of the time limit after which only the certified bound is worked on.
 #define SEARCH_SHARE 0.95
@@ -369,7 +369,8 @@ static void find_least(Chain *c)
 {
     Answer *a = c->answer;
     int *choice = arena_array(c->arena, int, c->p->n_nodes);
-    Least least = least_peak(c->p, choice, c->o->seed, LEAST_TURN * problem_size(c->p), &c->watch);
+    int64_t turn = c->o->is_aside ? ASIDE_TURN : LEAST_TURN;
+    Least least = least_peak(c->p, choice, c->o->seed, turn * problem_size(c->p), &c->watch);
 
     // Nothing keeps to the limit, whatever was found of peaks.
     a->least_bound = least.bound > c->p->limit ? least.bound : c->p->limit + 1;

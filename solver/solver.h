@@ -191,6 +191,7 @@ typedef struct SolveOptions {
     bool is_again;  // the prices are of a like problem: they are near, and a choice is wanted more
                     // than its bound
     bool is_brief;  // stops where proving would take more than a turn, and asks no engine
+    bool is_aside;  // little is tried for the least peak where nothing fits
     const int *start;  // a choice to begin with; NULL: none is known
     Dual prices;       // … and prices of bytes (messages aren't read); there may be none
     Wide enough;       // no choice is looked for that costs as much; 0: all are
