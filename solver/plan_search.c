@@ -1,11 +1,14 @@
 // The cheapest plan of several meshes.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "solver/plan_build.h"
 
-// Problems of more pairs aren't built.
+// Problems of more pairs aren't built, unless more than a part of LITTLE of what the best plan
+// costs could be gained: then by as much more.
 #define MOST_PAIRS INT64_C(20000000)
+static const double LITTLE = 1.0 / 16;
 
 typedef struct Candidate {
     int mesh;
@@ -64,12 +67,14 @@ static bool is_better(const Planned *x, const Planned *best)
     return is_found(x->answer.outcome) ? x->step < best->step : x->answer.peak < best->answer.peak;
 }
 
+static bool is_there(const Planned *x) { return x->n_searched && is_found(x->answer.outcome); }
+
 static void take(Planned *to, const Planned *x)
 {
     Planned all = is_better(x, to) ? *x : *to;
 
-    if (is_found(x->answer.outcome))  // only what is cheaper was looked for
-        all.answer.cost = x->answer.cost;
+    if (is_there(to) && is_found(x->answer.outcome))  // the presets' may cost more
+        all.answer.cost = to->answer.cost < x->answer.cost ? to->answer.cost : x->answer.cost;
     all.n_searched = to->n_searched + 1;
     all.n_excluded = to->n_excluded;
     memcpy(all.preset, to->preset, sizeof all.preset);
@@ -139,6 +144,15 @@ static int find_candidates(const Graph *g, const Cluster *c, const Mesh *mesh, i
     return count;
 }
 
+static bool is_too_large(const Floor *f, const Planned *best)
+{
+    double most = (double)MOST_PAIRS;
+
+    if (is_there(best))
+        most *= fmax(1, (1 - (double)f->cost / (double)best->answer.cost) / LITTLE);
+    return best->n_searched && (double)f->pairs > most;
+}
+
 bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, const PlanOptions *o,
                  Planned *to, Arena *a, Diag *d)
 {
@@ -151,15 +165,14 @@ bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, cons
     if (!lives_find(g, o->accumulate, a, &lives, d))
         return false;
     for (int i = 0; i < count; i++) {
-        bool is_there = to->n_searched && is_found(to->answer.outcome);
+        Wide enough = is_there(to) ? to->answer.cost : 0;
         Planned x;
-        if (is_there && all[i].floor.cost >= to->answer.cost) {
+        if (enough && all[i].floor.cost >= enough) {
             to->n_excluded++;
-        } else if (all[i].floor.pairs > MOST_PAIRS && to->n_searched) {
+        } else if (is_too_large(&all[i].floor, to)) {
             to->n_left_out++;
         } else {
-            if (!plan_find_below(g, c, &mesh[all[i].mesh], o, &lives,
-                                 is_there ? to->answer.cost : 0, &x, a, d))
+            if (!plan_find_below(g, c, &mesh[all[i].mesh], o, &lives, enough, &x, a, d))
                 return false;
             if (x.answer.outcome != OUTCOME_INFEASIBLE) {
                 bound = x.answer.bound < bound ? x.answer.bound : bound;

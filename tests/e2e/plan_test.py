@@ -337,6 +337,14 @@ class Plans:
         done = self.run("plan", TINY / f"{name}.onnx", *TRAIN, *options, "-o", "planned.json")
         return json.loads((self.work / "planned.json").read_text()) if done.returncode == 0 else None
 
+    def meshes(self):
+        """Of all meshes the cheapest, though the presets of others cost more."""
+        for name in ("cnn", "mixer"):
+            args = [name, "--cluster", SLOW_LINK, "--ranks", "6"]
+            each = [cheapest(self.planned(*args, "--mesh", mesh)) for mesh in ("6", "2x3", "3x2")]
+            found = cheapest(self.planned(*args))
+            self.checks.check(f"{name}: the cheapest of three meshes", found <= min(each) * 1.001, f"{found} {each}")
+
     def hidden(self):
         """Where messages can go on beside computation, the plan is the one whose program takes the shortest step."""
         slow = json.loads(SLOW_LINK.read_text())
@@ -485,6 +493,7 @@ def main():
         plans.model("mlp", "--mesh", "2x2x2", "--clip-norm", "1")
         plans.pins()
         plans.presets()
+        plans.meshes()
         plans.hidden()
         plans.followed()
         plans.arenas()
