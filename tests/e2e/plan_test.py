@@ -233,10 +233,6 @@ FILES = [
 ]
 
 
-def spec_of(path, name):
-    return next(v["spec"] for v in json.loads(path.read_text())["values"] if v["name"] == name)
-
-
 def cheapest(plan):
     """Of the plans that were found, the least price."""
     return plan.get("cheapest", plan["seconds"])
@@ -301,17 +297,21 @@ class Plans:
         check(f"{name}: the same options, the same bytes", (self.work / "again.json").read_bytes() == first)
         check(f"{name}: diff with itself", self.run("diff", path, path).returncode == 0)
 
+    def planned(self, name, *options):
+        """A tiny model's plan; None where there is none, and why is printed."""
+        done = self.run("plan", TINY / f"{name}.onnx", *TRAIN, *options, "-o", "planned.json")
+        print(done.stderr, end="")
+        return json.loads((self.work / "planned.json").read_text()) if done.returncode == 0 else None
+
     def pins(self):
         """What is next best costs, solved anew, at most what was said, and no less than the bound."""
-        args = ["plan", TINY / "gpt2.onnx", *TRAIN, "--cluster", "h100x8", "--ranks", "4", "--mesh", "dp=2,tp=2"]
-        self.run(*args, "-o", "free.json")
-        free = json.loads((self.work / "free.json").read_text())
+        args = ["gpt2", "--cluster", "h100x8", "--ranks", "4", "--mesh", "dp=2,tp=2"]
+        free = self.planned(*args)
         chosen = [e for e in free["values"] if e["kind"] == "parameter" and "next" in e] + [e for e in free["nodes"] if e["kind"] == "dot"]
         for e in chosen[::3]:
-            done = self.run(*args, "-o", "pinned.json", "--pin", f"{e['name']}={e['next']}")
-            if not self.checks.check(f"pin {e['name']}={e['next']}", done.returncode == 0, done.stderr):
+            p = self.planned(*args, "--pin", f"{e['name']}={e['next']}")
+            if not self.checks.check(f"pin {e['name']}={e['next']}", p):
                 continue
-            p = json.loads((self.work / "pinned.json").read_text())
             most, found = free["seconds"] + e.get("next_seconds", 0), cheapest(p)
             self.checks.check("between bound and what was said", free["bound"] * (1 - 1e-8) <= found <= most * (1 + 1e-8), f"{found} of {most}")
             held = [x for x in p["values"] + p["nodes"] if x["name"] == e["name"] and x.get("pin")]
@@ -319,30 +319,22 @@ class Plans:
 
     def presets(self):
         """Asked for alone, a preset takes what stands beside the best plan, which is never slower."""
-        args = ["plan", TINY / "llama.onnx", *TRAIN, "--cluster", "h100x8", "--ranks", "4", "--mesh", "2x2"]
-        self.run(*args, "-o", "free.json")
-        free = json.loads((self.work / "free.json").read_text())
+        args = ["llama", "--cluster", "h100x8", "--ranks", "4", "--mesh", "2x2"]
+        free = self.planned(*args)
         names = [r["name"] for r in free["presets"]]
         self.checks.check(f"presets: {', '.join(names)}", {"ddp", "zero1", "fsdp", "megatron", "2d"} <= set(names))
         for r in free["presets"]:
             self.checks.check(f"{r['name']} is no faster", r["fits"] and r["seconds"] >= cheapest(free) * (1 - 1e-9))
         for name in ("zero1", "megatron", "ddp=2,megatron=2"):
-            done = self.run(*args, "-o", "kept.json", "--plan-preset", name)
-            kept = json.loads((self.work / "kept.json").read_text()) if done.returncode == 0 else {"seconds": 0, "bound": 0, "preset": None}
+            kept = self.planned(*args, "--plan-preset", name) or {"seconds": 0, "bound": 0, "preset": None}
             beside = [r["seconds"] for r in free["presets"] if r["name"] == name][0]
             self.checks.check(f"--plan-preset {name}", kept["bound"] * (1 - 1e-9) <= beside <= cheapest(kept) * 1.011 and kept["preset"] == name, f"{beside} {cheapest(kept)}")
-
-    def planned(self, name, *options):
-        """A tiny model's plan; None where there is none."""
-        done = self.run("plan", TINY / f"{name}.onnx", *TRAIN, *options, "-o", "planned.json")
-        return json.loads((self.work / "planned.json").read_text()) if done.returncode == 0 else None
 
     def meshes(self):
         """Of all meshes the cheapest, though the presets of others cost more."""
         for name in ("cnn", "mixer"):
             args = [name, "--cluster", SLOW_LINK, "--ranks", "6"]
-            each = [cheapest(self.planned(*args, "--mesh", mesh)) for mesh in ("6", "2x3", "3x2")]
-            found = cheapest(self.planned(*args))
+            found, *each = [cheapest(self.planned(*args, *mesh)) for mesh in ([], ["--mesh", "6"], ["--mesh", "2x3"], ["--mesh", "3x2"])]
             self.checks.check(f"{name}: the cheapest of three meshes", found <= min(each) * 1.001, f"{found} {each}")
 
     def hidden(self):
@@ -371,13 +363,14 @@ class Plans:
         plan = json.loads((self.work / "p.json").read_text())
         w = next(v for v in plan["values"] if v["name"].endswith("h.0.mlp.c_fc.weight"))
         rests = w["spec"]
-        for spec, name in (("[x0,-]" if rests != "[x0,-]" else "[-,x0]", "edited"), ("[-,-] sum:x0", "parts")):
+        edited = "[x0,-]" if rests != "[x0,-]" else "[-,x0]"
+        for spec, name in ((edited, "edited"), ("[-,-] sum:x0", "parts")):
             w["spec"] = spec
             (self.work / f"{name}.json").write_text(json.dumps(plan))
         done = self.run(gpt2, "--plan", "edited.json", "--emit", "program", "-o", "edited.txt")
         other = (self.work / "edited.txt").read_text() if done.returncode == 0 else texts[0]
         self.checks.check("another program where an entry is edited", other != texts[0], done.stderr)
-        pinned = self.run(gpt2, *options, "--pin", f"*.h.*.mlp.c_fc.weight={spec_of(self.work / 'edited.json', w['name'])}", "--emit", "program", "-o", "pinned.txt")
+        pinned = self.run(gpt2, *options, "--pin", f"*.h.*.mlp.c_fc.weight={edited}", "--emit", "program", "-o", "pinned.txt")
         same = pinned.returncode == 0 and (self.work / "pinned.txt").read_text() == other
         self.checks.check("--pin gives the same as the edited entry", same, pinned.stderr)
         self.expect([str(gpt2), "--plan", "p.json", "--plan-preset", "ddp"], 2, "shardcc: error: --plan-preset: a plan's file has its own pins\n")
@@ -415,12 +408,11 @@ class Plans:
             ("mobilenet", "--mesh", "2", "--ranks", "2", "--no-fuse"),
         ):
             what = f"{name} {' '.join(options)}"
-            done = self.run("plan", TINY / f"{name}.onnx", *TRAIN, "--cluster", "h100x8", *options, "-o", "p.json")
-            if self.checks.check(f"plan {what}", done.returncode == 0, done.stderr):
-                self.run(TINY / f"{name}.onnx", "--plan", "p.json", "--cluster", "h100x8", "--emit", "program", "-o", "p.txt")
+            plan = self.planned(name, "--cluster", "h100x8", *options)
+            if self.checks.check(f"plan {what}", plan):
+                self.run(TINY / f"{name}.onnx", "--plan", "planned.json", "--cluster", "h100x8", "--emit", "program", "-o", "p.txt")
                 arena = int((self.work / "p.txt").read_text().split()[2])
-                bytes_ = json.loads((self.work / "p.json").read_text())["bytes"]
-                self.checks.check(f"arena of {what}", arena == bytes_, f"{arena}, not {bytes_}")
+                self.checks.check(f"arena of {what}", arena == plan["bytes"], f"{arena}, not {plan['bytes']}")
 
     def budget(self, name, mesh, memory):
         """Bytes and seconds of the plan for it; None, None and the least that is named where nothing fits."""
