@@ -11,8 +11,9 @@ what `shardcc detect` measured there. Median ms, and in brackets the simulated s
 once. /best: the searched plan's median over the least of all.
 
 overlap: what it hides, for the searched plan and two known ways. Median ms of a step with --no-overlap and without; of
-the former, what --profile says of computation and of exchanges. hidden: the time gained over what could be, the lesser
-of the two.
+the former, what --profile says of computation and of exchanges; ahead: of these, what the program starts ahead of its
+use, as the rest is what the very next call needs. hidden: the time gained over what could be, the lesser of computation
+and of exchanges ahead.
 
 faults: seconds until mpirun has ended after a rank was killed, and after the link went down without a word; and
 what was said. A wait for a rank ends after TIMEOUT seconds.
@@ -42,6 +43,7 @@ MODELS = {"nanogpt": "GPT 6 layers 8x256", "resnet": "ResNet-50 8"}
 WAYS = ["ddp", "zero1", "fsdp", "megatron"]
 TIMEOUT = 10
 EXCHANGE = re.compile(r"\b(all_gather|all_reduce|all_to_all|reduce_scatter|permute)\b")
+START = re.compile(r"\bstart ")
 
 
 # ---- hosts ----
@@ -179,9 +181,10 @@ def table_plans(options):
 
 
 def exchanges(profile):
-    """Milliseconds of a step in calls that exchange, by the table of calls."""
+    """Milliseconds of a step in calls that exchange, and in those of them that start ahead, by the table of calls."""
     rows = profile.partition("\ncall ")[2].partition("\n\n")[0].splitlines()[1:]
-    return sum(float(row[72:].split()[1]) for row in rows if EXCHANGE.search(row[:72]))
+    calls = [(row[:72], float(row[72:].split()[1])) for row in rows if EXCHANGE.search(row[:72])]
+    return sum(ms for _, ms in calls), sum(ms for call, ms in calls if START.search(call))
 
 
 class Overlapped(Planned):
@@ -194,11 +197,12 @@ class Overlapped(Planned):
             talk.append(exchanges(run(self.command(hosts, trainer, "--no-overlap", "--profile"))[0]))
         if with_it.problem or without.problem:
             return f"{hosts!s:24s}  {way:10s}  {with_it.problem or without.problem}"
-        gained, talks = 1e3 * (without.median - with_it.median), statistics.median(talk)
+        gained = 1e3 * (without.median - with_it.median)
+        talks, ahead = (statistics.median(ms) for ms in zip(*talk))
         computes = 1e3 * without.median - talks
         text = f"{MODELS[self.name]:18s}  {hosts!s:24s}  {way:10s}{1e3 * without.median:9.0f}{1e3 * with_it.median:9.0f}"
-        hidden = f"{100 * gained / min(computes, talks):5.0f}%" if talks else "-"
-        return f"{text}{computes:9.0f}{talks:10.0f}  {hidden:>6s}"
+        hidden = f"{100 * gained / min(computes, ahead):5.0f}%" if ahead else "-"
+        return f"{text}{computes:9.0f}{talks:9.0f}{ahead:9.0f}  {hidden:>6s}"
 
     def command(self, hosts, trainer, *more):
         steps = ["--steps", WARM_UP + self.options.steps, "--threads", 1, "--quiet"]
@@ -211,7 +215,7 @@ class Overlapped(Planned):
 
 def table_overlap(options):
     models = [Overlapped(name, options) for name in (["nanogpt"] if options.quick else MODELS)]
-    heads = "".join(f"{head:>9s}" for head in ("without", "with", "compute", "exchange"))
+    heads = "".join(f"{head:>9s}" for head in ("without", "with", "compute", "exchange", "ahead"))
     print(f"{'ms a step':18s}  {'':24s}  {'':10s}{heads}  {'hidden':>7s}", flush=True)
     for hosts in each_hosts(options):
         cluster = detect(hosts, options)
