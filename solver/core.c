@@ -17,7 +17,7 @@ enum {
     LARGE_LAST_SWEEPS = 120,
     CORE_SWEEPS = 1500,
     LARGE_SWEEPS = 500,  // … that isn't small
-    AGAIN_SWEEPS = 400,  // … from prices that are near
+    AGAIN_SWEEPS = 200,  // … from prices that are near
     SMALL = 8,           // a core that is so many times smaller than the whole
 };
 static const double GAIN = 3e-3;  // that the first step of a core's prices aims at
