@@ -39,7 +39,8 @@ static bool is_block(const Stretch *s, const Unit *u)
 }
 
 // What only those read that can wait can wait too: what is taken out of joined gradients, or what
-// puts the sums of all iterations side by side. Exchanges that can are noted.
+// puts the sums of all iterations side by side. Exchanges begin at once, but those that others feed
+// wait for them. Which can wait is noted.
 static void find_patient(Stretch *s)
 {
     for (int i = s->n_units - 1; i >= 0; i--) {
@@ -51,7 +52,7 @@ static void find_patient(Stretch *s)
             is_wanted |= u->touch[k].writes && x->is_wanted;
         }
         u->is_awaited = is_urgent;
-        u->can_wait |= is_wanted && !is_urgent && !is_block(s, u) && !u->link;
+        u->can_wait |= is_wanted && !is_urgent && !is_block(s, u) && (!u->link || u->is_fed);
         for (int k = 0; k < u->n_touches; k++) {
             State *x = &s->state[u->touch[k].place];
             *(u->can_wait          ? &x->is_wanted
@@ -139,11 +140,42 @@ static void hold_back(Stretch *s, int late)
     s->idle += max_of(s->now, s->due);
 }
 
+enum { MUCH = 8 };
+
+static void make_call(Unit *u)
+{
+    u->seconds += u->link;
+    u->link = 0;
+}
+
+// A sum along several axes is exchanges one after the other, those of fast links around those of
+// slow ones. Of them, what takes much less time than the one before or behind is a call.
+static void find_chains(Stretch *s)
+{
+    for (int i = 0; i < s->n_units; i++)
+        for (int k = 0; k < s->unit[i].n_touches; k++) {
+            State *x = &s->state[s->unit[i].touch[k].place];
+            x->longest = max_of(x->longest, s->unit[i].link);
+        }
+    for (int i = 0; i < s->n_units; i++) {
+        Unit *u = &s->unit[i];
+        double longest = 0;
+        for (int k = 0; k < u->n_touches; k++)
+            longest = max_of(longest, s->state[u->touch[k].place].longest);
+        if (u->link && MUCH * u->link <= longest)
+            make_call(u);
+        for (int k = 0; k < u->n_touches && u->link; k++) {
+            State *x = &s->state[u->touch[k].place];
+            u->is_fed |= x->is_fetched && !u->touch[k].writes;
+            x->is_fetched |= u->touch[k].writes;
+        }
+    }
+}
+
 // What can't wait must not do so behind much longer exchanges that can, as these would then hide
 // behind nothing: it is a call, which shares the link with them.
 static void find_calls(Stretch *s)
 {
-    enum { MUCH = 8 };
     double longest = 0;
 
     for (int i = 0; i < s->n_units; i++)
@@ -151,15 +183,14 @@ static void find_calls(Stretch *s)
             longest = s->unit[i].link;
     for (int i = 0; i < s->n_units; i++) {
         Unit *u = &s->unit[i];
-        if (!u->is_awaited || MUCH * u->link > longest)
-            continue;
-        u->seconds += u->link;
-        u->link = 0;
+        if (u->is_awaited && MUCH * u->link <= longest)
+            make_call(u);
     }
 }
 
 void find_urgent(Stretch *s)
 {
+    find_chains(s);
     find_patient(s);
     find_calls(s);
 }

@@ -23,6 +23,7 @@ static Touch touch_of(const Lowering *l, const Item *it, int k)
     const Operand *o = &it->operands[k];
 
     return (Touch){.place = place_of(l, o->base),
+                   .reads = k < it->n_in,
                    .writes = k >= it->n_in || it->kind == ITEM_PAD,
                    .is_own = o->is_twin && !o->delta,
                    .is_sent = it->kind == ITEM_KERNEL && it->slot};
@@ -56,17 +57,22 @@ static void find_touches(const Overlap *o, Unit *u)
             u->touch[u->n_touches++] = u->touch[i];
             continue;
         }
+        last->reads |= u->touch[i].reads;
         last->writes |= u->touch[i].writes;
         last->is_own &= u->touch[i].is_own;
         last->is_sent |= u->touch[i].is_sent;
     }
 }
 
+// Exchanges bring parts of joined gradients, each its own.
 bool units_conflict(const Unit *a, const Unit *b)
 {
+    bool bring_parts = a->link && b->link;
+
     for (int i = 0, k = 0; i < a->n_touches && k < b->n_touches;) {
         const Touch *x = &a->touch[i], *y = &b->touch[k];
-        if (x->place == y->place && (x->writes || y->writes))
+        bool is_shared = x->reads || y->reads || !bring_parts;
+        if (x->place == y->place && (x->writes || y->writes) && is_shared)
             return true;
         i += x->place <= y->place;
         k += y->place <= x->place;

@@ -10,7 +10,7 @@ enum { MOST_LATE = RT_MOST_LATE };
 // The bytes of an operand: the first of all values that lie there.
 typedef struct Touch {
     ValueId place;
-    bool writes;
+    bool reads, writes;
     bool is_own;   // each iteration of the loop has bytes of its own there
     bool is_sent;  // an exchange touches them that goes on behind the unit
 } Touch;
@@ -26,6 +26,7 @@ typedef struct Unit {
     double feeds;    // … of such an exchange of what it makes; else 0
     bool can_wait;
     bool is_awaited;  // by what can't wait
+    bool is_fed;      // an exchange of what another one brings
     bool is_sent;     // an exchange that another loop waits for; a loop with such
     int late;         // turns of the loop after its iteration's
     int slot;         // of an exchange that does go on; 1 + its number
@@ -42,6 +43,8 @@ typedef struct State {
     bool is_wanted;            // … touched by what can
     bool is_made, is_shared;   // written in the loop; by another iteration too, or read
     double feeds;              // seconds of the exchange that reads it
+    double longest;            // … of the longest that touches it
+    bool is_fetched;           // an exchange wrote it
 } State;
 
 typedef struct Overlap {

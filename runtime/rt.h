@@ -160,7 +160,7 @@ typedef struct RtLife {
 
 // What begins at late[k], if that isn't 0, up to the next such or the end runs k + 1 turns later
 // than what the loop begins with: not in the first turns, where that does, and until the last.
-enum { RT_MOST_LATE = 3 };
+enum { RT_MOST_LATE = 5 };
 
 typedef struct RtLoop {
     int begin, end, turns, late[RT_MOST_LATE];
