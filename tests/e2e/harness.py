@@ -1,9 +1,11 @@
 """What the end-to-end tests share: running programs, reading what they write, counting checks."""
+import argparse
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +53,16 @@ class Checks:
     def finish(self):
         print(f"{self.passed} passed, {self.failed} failed")
         sys.exit(self.failed > 0)
+
+
+def test_in_folder(kind, test):
+    """Runs test(kind(shardcc, folder, checks)) with the compiler that --shardcc names, and ends with the count."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--shardcc", type=Path, required=True)
+    shardcc, checks = parser.parse_args().shardcc.resolve(), Checks()
+    with tempfile.TemporaryDirectory() as folder:
+        test(kind(shardcc, Path(folder), checks))
+    checks.finish()
 
 
 def relative(found, expected):

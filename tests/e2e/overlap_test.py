@@ -3,12 +3,9 @@
 
   overlap_test.py --shardcc build/shardcc
 """
-import argparse
 import json
-import tempfile
-from pathlib import Path
 
-from harness import Checks
+from harness import test_in_folder
 from plan_test import SLOW_LINK, Plans, cheapest
 
 
@@ -39,17 +36,10 @@ class Overlaps(Plans):
             self.checks.check(f"{name}: gradients of two slow axes are hidden", shown < 0.25 * plan["communication"], f"{shown} {plan['communication']}")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--shardcc", type=Path, required=True)
-    args = parser.parse_args()
-    checks = Checks()
-    with tempfile.TemporaryDirectory() as work:
-        overlaps = Overlaps(args.shardcc.resolve(), Path(work), checks)
-        overlaps.hidden()
-        overlaps.chains()
-    checks.finish()
+def test(overlaps):
+    overlaps.hidden()
+    overlaps.chains()
 
 
 if __name__ == "__main__":
-    main()
+    test_in_folder(Overlaps, test)

@@ -5,15 +5,13 @@
 
 Plans of the tiny models have to add up; the tables are those of a plan that is written here.
 """
-import argparse
 import json
 import math
 import re
 import subprocess
-import tempfile
 from pathlib import Path
 
-from harness import Checks
+from harness import test_in_folder
 
 SLOW = Path(__file__).with_name("slow.json")  # splitting pays there, even of tiny models
 SLOW_LINK = Path(__file__).with_name("slow_link.json")  # … and waiting for messages doesn't
@@ -454,32 +452,25 @@ class Plans:
         self.checks.check("ranks without work", (done.returncode, done.stderr) == (0, said), done.stderr)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--shardcc", type=Path, required=True)
-    args = parser.parse_args()
-    checks = Checks()
-    with tempfile.TemporaryDirectory() as work:
-        plans = Plans(args.shardcc.resolve(), Path(work), checks)
-        plans.tables()
-        plans.model("gpt2", "--mesh", "dp=2,tp=4")
-        plans.model("llama", "--ranks", "6", "--mesh", "2x3")
-        plans.model("gpt_dropout", "--ranks", "2", "--accumulate", "2", "--bind", "batch=4")
-        plans.model("resnet", "--ranks", "4", "--mesh", "4")
-        plans.model("bert", "--ranks", "4")
-        plans.model("regress", "--ranks", "3", "--memory", "1GiB")
-        plans.model("mlp", "--mesh", "2x2x2", "--clip-norm", "1")
-        plans.pins()
-        plans.presets()
-        plans.meshes()
-        plans.followed()
-        plans.arenas()
-        plans.budgets()
-        plans.a_little_less()
-        plans.too_small()
-        plans.idle()
-    checks.finish()
+def test(plans):
+    plans.tables()
+    plans.model("gpt2", "--mesh", "dp=2,tp=4")
+    plans.model("llama", "--ranks", "6", "--mesh", "2x3")
+    plans.model("gpt_dropout", "--ranks", "2", "--accumulate", "2", "--bind", "batch=4")
+    plans.model("resnet", "--ranks", "4", "--mesh", "4")
+    plans.model("bert", "--ranks", "4")
+    plans.model("regress", "--ranks", "3", "--memory", "1GiB")
+    plans.model("mlp", "--mesh", "2x2x2", "--clip-norm", "1")
+    plans.pins()
+    plans.presets()
+    plans.meshes()
+    plans.followed()
+    plans.arenas()
+    plans.budgets()
+    plans.a_little_less()
+    plans.too_small()
+    plans.idle()
 
 
 if __name__ == "__main__":
-    main()
+    test_in_folder(Plans, test)

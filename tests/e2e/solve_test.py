@@ -3,20 +3,18 @@
 
   solve_test.py --shardcc build/shardcc
 """
-import argparse
 import json
 import os
 import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 
-from harness import Checks
+from harness import test_in_folder
 
 # Five nodes, the contest's example (google/iopddl, Apache License 2.0).
 EXAMPLE = {
@@ -203,18 +201,11 @@ class Solve:
         self.check("an engine that isn't there", ok, done)
 
 
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--shardcc", type=Path, required=True)
-    options = p.parse_args()
-    checks = Checks()
-    with tempfile.TemporaryDirectory() as work:
-        s = Solve(options.shardcc.resolve(), Path(work), checks)
-        s.write("example.json", EXAMPLE)
-        for part in (s.messages, s.statuses, s.repeated, s.asked, s.clocked, s.engines):
-            part()
-    checks.finish()
+def test(s):
+    s.write("example.json", EXAMPLE)
+    for part in (s.messages, s.statuses, s.repeated, s.asked, s.clocked, s.engines):
+        part()
 
 
 if __name__ == "__main__":
-    main()
+    test_in_folder(Solve, test)
