@@ -140,7 +140,7 @@ static void hold_back(Stretch *s, int late)
     s->idle += max_of(s->now, s->due);
 }
 
-enum { MUCH = 8 };
+enum { MUCH = 8 };  // times longer
 
 static void make_call(Unit *u)
 {
