@@ -47,6 +47,26 @@ static int dims_outside(const Node *n, int rank, const int *axis)
     return kept;
 }
 
+// rt_sums writes its sums one after the other: those of a row of the outer dims, then those of the
+// next. Does the sum lie so? What later reads it may want another order of dims, or it may be made
+// right in its place in another value.
+static bool is_dense(const Lowering *l, const Node *n, int kept, const int *axis)
+{
+    const Value *x = in(l->g, n, 0);
+    const View *y = &l->view[n->out[0]];
+    int64_t step = 1;
+
+    for (int i = kept; i >= 0; i--) {
+        int from = axis[i < kept ? i : x->rank - 1], at = from;  // the dim of the sum: `at`
+        for (int k = 0; k < n->attr[0].n; k++)
+            at -= n->attr[0].v[k] < from;
+        if (x->dim[from] > 1 && y->stride[at] != step)
+            return false;
+        step *= x->dim[from];
+    }
+    return true;
+}
+
 // The group that makes what is summed, or a later one that reads it too; -1: there is none.
 static int find_columns(const Emit *e, const Node *x, int kept)
 {
@@ -76,7 +96,8 @@ bool emit_column_sum(Emit *e, NodeId n)
 
     layout_axes(v->rank, l->is_last[x->in[0]], axis);
     int kept = dims_outside(x, v->rank, axis);
-    if (!l->o->fuse || kept < 0 || v->dtype != F32 || v->dim[axis[v->rank - 1]] < NARROW)
+    if (!l->o->fuse || kept < 0 || v->dtype != F32 || v->dim[axis[v->rank - 1]] < NARROW ||
+        !is_dense(l, x, kept, axis))
         return false;
     int at = find_columns(e, x, kept);
     if (at < 0)
