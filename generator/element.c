@@ -230,12 +230,13 @@ bool print_layer_attr(const Item *it, const Node *n, const char **s, Text *t)
 {
     int k = (int)strtol(*s + 2, (char **)s, 10);
     int64_t first = n->attr[k].i - n->block.iter;
+    bool is_of_loop = it->region && n->block.cls == it->cls;
 
-    if (it->region)
+    if (is_of_loop)
         text_printf(t, first ? "layer + %" PRId64 : "layer", first);
     else
         text_printf(t, "%" PRId64, n->attr[k].i);
-    return it->region;
+    return is_of_loop;
 }
 
 // The number of rt->piece[piece] among those that the function is passed.

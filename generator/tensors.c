@@ -128,15 +128,51 @@ static void print_range(Text *t, const Graph *g, ValueId input)
         text_printf(t, ", .bound = %" PRId64, r.bound);
 }
 
-int gradient_number(Gen *g, ValueId v)
+// Which output of its node the value is.
+static int output_index(const Graph *graph, ValueId v)
 {
-    const Graph *graph = g->s->g;
-    Block b = value_block(graph, v);
     int k = 0;
 
     while (producer(graph, v)->out[k] != v)
         k++;
-    const char *key = b.cls ? arena_string(g->arena, "%d.%d.%d", b.cls, b.pos, k)
+    return k;
+}
+
+// Are two values at the same place of two iterations of a class?
+static bool are_twins(const Graph *graph, ValueId v, ValueId w)
+{
+    Block a = value_block(graph, v), b = value_block(graph, w);
+
+    return a.cls && a.cls == b.cls && a.pos == b.pos &&
+           output_index(graph, v) == output_index(graph, w);
+}
+
+// Is there a gradient at the value's place in every iteration? Then they are one tensor. Where all
+// iterations share a parameter only one has its gradient, which is a tensor of its own.
+static bool are_all_gradients(const Gen *g, ValueId v)
+{
+    const Graph *graph = g->s->g;
+    Block b = value_block(graph, v);
+    int length = b.cls ? graph->classes[b.cls].length : 0, n = 0;
+    bool *is_there = arena_array(g->arena, bool, length + 1);
+
+    for (int i = 0; b.cls && i < graph->n_outputs; i++) {
+        ValueId w = graph->outputs[i].value;
+        int iter = value_block(graph, w).iter;
+        if (graph->outputs[i].role != OUTPUT_GRADIENT || !are_twins(graph, v, w))
+            continue;
+        n += !is_there[iter];
+        is_there[iter] = true;
+    }
+    return b.cls && n == length;
+}
+
+int gradient_number(Gen *g, ValueId v)
+{
+    const Graph *graph = g->s->g;
+    Block b = value_block(graph, v);
+    int k = output_index(graph, v);
+    const char *key = are_all_gradients(g, v) ? arena_string(g->arena, "%d.%d.%d", b.cls, b.pos, k)
                             : arena_string(g->arena, "%d", v);
     if (!map_get(&g->gradients, key))
         map_set(&g->gradients, key, ++g->n_gradients);
@@ -303,17 +339,17 @@ static Twins output_twins(Gen *g, int at, const char ***names, bool *done)
     const Output *o = &graph->outputs[at];
     Block b = value_block(graph, o->value);
     Twins t = {.n = 1};
-    int length = b.cls && o->role == OUTPUT_GRADIENT && !b.iter ? graph->classes[b.cls].length : 1;
+    bool are_all = o->role == OUTPUT_GRADIENT && are_all_gradients(g, o->value);
+    int length = are_all && !b.iter ? graph->classes[b.cls].length : 1;
 
     t.value = arena_array(g->arena, ValueId, length);
     *names = arena_array(g->arena, const char *, length);
     for (int i = at; i < graph->n_outputs; i++) {
-        Block x = value_block(graph, graph->outputs[i].value);
-        bool is_twin = length > 1 && x.cls == b.cls && x.pos == b.pos &&
-                       graph->outputs[i].role == OUTPUT_GRADIENT && x.iter < length;
+        bool is_twin = length > 1 && graph->outputs[i].role == OUTPUT_GRADIENT &&
+                       are_twins(graph, o->value, graph->outputs[i].value);
         if (i != at && !is_twin)
             continue;
-        int k = is_twin ? x.iter : 0;
+        int k = is_twin ? value_block(graph, graph->outputs[i].value).iter : 0;
         if (!t.value[k]) {
             t.value[k] = graph->outputs[i].value;
             (*names)[k] = graph->outputs[i].name ? graph->outputs[i].name : "";

@@ -118,8 +118,10 @@ static bool same_input(const Finder *f, Series *s, ValueId a, ValueId b, int k)
         return at_a >= from && at_b - at_a == s->period && output_index(g, a) == output_index(g, b);
     if (at_b >= from) {  // of the iteration before; the first one's is from outside
         s->is_chained = true;
+        if (k == s->first && !f->stand_in[b])
+            f->stand_in[b] = a;
         if (k == s->first)
-            return at_a < from;
+            return at_a < from && f->stand_in[b] == a;
         return at_b - at_a == s->period && output_index(g, a) == output_index(g, b);
     }
     if (a == b)
@@ -164,8 +166,19 @@ static bool same_steps(const Node *a, const Node *b, const Node *before)
 
 bool block_same_attrs(const Node *a, const Node *b) { return same_steps(a, b, a); }
 
+static void forget_stand_ins(const Finder *f, const Series *s, int k)
+{
+    for (int at = s->begin + k * s->period; at < s->begin + (k + 1) * s->period; at++) {
+        const Node *n = &f->g->nodes[f->order[at]];
+        for (int i = 0; i < n->n_in; i++)
+            f->stand_in[n->in[i]] = 0;
+    }
+}
+
 bool block_matches(const Finder *f, Series *s, int k)
 {
+    if (k == s->first)
+        forget_stand_ins(f, s, k + 1);
     for (int pos = 0; pos < s->period; pos++) {
         int at = s->begin + k * s->period + pos;
         const Node *a = &f->g->nodes[f->order[at]], *b = &f->g->nodes[f->order[at + s->period]];

@@ -378,6 +378,7 @@ static Finder finder_new(const Graph *g, bool grows)
     f.place = arena_array(f.arena, int, g->n_nodes);
     f.readers = arena_array(f.arena, Readers, g->n_values);
     f.last_reader = arena_array(f.arena, int, g->n_values);
+    f.stand_in = arena_array(f.arena, ValueId, g->n_values);
     f.block = arena_array(f.arena, Block, f.n + 1);
     for (int i = 0; i < f.n; i++)
         f.place[f.order[i]] = i;

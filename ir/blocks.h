@@ -27,6 +27,9 @@ typedef struct Finder {
     Readers *readers;  // by ValueId
     Block *block;      // by index in `order`
     int *last_reader;  // by ValueId: of block_rotation's own
+    // By ValueId, of block_matches' own: the value that the first iteration reads in place of this
+    // one of a neighbour that isn't there. A loop has one place for it.
+    ValueId *stand_in;
     Run *heap;         // runs that may become classes, the most saving first
     int n_heap, cap_heap;
     Found *found;  // by class

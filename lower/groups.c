@@ -72,6 +72,22 @@ static int find_operand(Groups *gr, Item *it, const Operand *o, int *cap)
     return j;
 }
 
+// Is input k of the node one number, the same in all iterations? Then it is part of the text.
+static bool is_literal(const Lowering *l, int region, NodeId n, int k)
+{
+    int length = region ? l->g->classes[l->regions[region].cls].length : 1;
+    double first, c;
+
+    if (!value_splat(l->g, l->g->nodes[n].in[k], &first))
+        return false;
+    for (int i = 0; i < length && region; i++) {
+        NodeId twin = twin_node(l, n, i);
+        if (!value_splat(l->g, l->g->nodes[twin].in[k], &c) || memcmp(&c, &first, sizeof c))
+            return false;
+    }
+    return true;
+}
+
 // Is the value made in the group itself: as an element, or as the number of a row?
 static bool is_own(const Groups *gr, const Item *it, ValueId v, int item)
 {
@@ -94,10 +110,9 @@ static void find_inputs(Groups *gr, Item *it, int item)
         const Node *x = &g->nodes[it->nodes[i]];
         for (int k = 0; k < x->n_in; k++) {
             int *source = arena_push(l->p->arena, it->source, n, cap_source);
-            double c;
             if (is_own(gr, it, x->in[k], item)) {
                 *source = SOURCE_NODE;
-            } else if (value_splat(g, x->in[k], &c)) {
+            } else if (is_literal(l, it->region, it->nodes[i], k)) {
                 *source = SOURCE_SPLAT;
             } else {
                 Operand o = input_operand(l, it->region, it->nodes[i], k);

@@ -24,6 +24,14 @@ typedef struct Region {
     int n_nodes;
 } Region;
 
+// Before the loop of `region`, `from` is copied to the place that the twin of `to` has `delta`
+// iterations beyond the end of the class.
+typedef struct Initial {
+    int region;
+    ValueId to, from;
+    int delta;  // -1 or 1
+} Initial;
+
 // The nodes and producer-less values of a class by (iteration, position).
 typedef struct ClassTable {
     int n_nodes, n_values;  // per iteration
@@ -50,6 +58,8 @@ typedef struct Lowering {
     int32_t *region;  // by NodeId
     int32_t *order;   // nodes (positive) and regions (negative) of the top level, in order
     int n_order;
+    Initial *initials;
+    int n_initials, cap_initials;
     ValueId *carried_in;  // by ValueId: the carry's `in`, of its `out`
     bool *is_cheap;       // by NodeId: made again by each reader where no other needs it in memory
     bool *needs_memory;   // by ValueId: read otherwise than element by element
@@ -114,6 +124,9 @@ void lower_layout(Lowering *l);
 // repeated blocks can't be a loop: its labels are gone and the set is to be lowered anew.
 bool lower_views(Lowering *l);
 bool lower_order(Lowering *l, bool *again);
+// Finds the initial values of all loops. A class whose iterations can't share a place for them, or
+// that reads what it overwrites, is dissolved.
+bool lower_initials(Lowering *l, bool *again);
 // Rewrites the graph, once views and order are known: the backward part makes again what needn't be
 // kept. What was known of the graph before is void.
 bool lower_recompute(Lowering *l);

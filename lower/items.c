@@ -80,22 +80,40 @@ static void lower_carry(Emit *e, NodeId n)
     }
 }
 
+// Is the value a gradient in all iterations? Where all share a parameter, only the last of them
+// has its gradient: the sum that passes through all.
+static bool are_all_gradients(const Lowering *l, ValueId v)
+{
+    Block b = value_block(l->g, v);
+    int length = b.cls ? l->g->classes[b.cls].length : 1;
+
+    for (int i = 0; i < length; i++)
+        if (!l->is_gradient[twin_value(l, v, i)])
+            return false;
+    return true;
+}
+
 // The trainer may save a parameter's gradient once it is made: before the update writes over it.
-static void show_gradients(Emit *e, NodeId n)
+static void show_gradient(Emit *e, NodeId n, int k)
 {
     const Lowering *l = e->l;
-    const Node *x = &l->g->nodes[n];
+    ValueId base = l->view[l->g->nodes[n].out[k]].base;
+    Item *it = add_item(e, ITEM_GRADIENT);
 
-    for (int k = 0; k < x->n_out; k++) {
-        if (!l->is_gradient[x->out[k]])
-            continue;
-        Item *it = add_item(e, ITEM_GRADIENT);
-        it->operands = arena_array(l->p->arena, Operand, 1);
-        it->operands[0] = output_operand(l, e->r, n, k);
-        it->n_in = 1;
-        e->read_at[l->view[x->out[k]].base] = l->s->n_items;
-        e->strict_at[l->view[x->out[k]].base] = l->s->n_items;
-    }
+    it->operands = arena_array(l->p->arena, Operand, 1);
+    it->operands[0] = output_operand(l, e->r, n, k);
+    it->n_in = 1;
+    e->read_at[base] = l->s->n_items;
+    e->strict_at[base] = l->s->n_items;
+}
+
+static void show_gradients(Emit *e, NodeId n)
+{
+    const Node *x = &e->l->g->nodes[n];
+
+    for (int k = 0; k < x->n_out; k++)
+        if (are_all_gradients(e->l, x->out[k]))
+            show_gradient(e, n, k);
 }
 
 static bool emit_node(Emit *e, NodeId n)
@@ -133,61 +151,32 @@ static bool lower_node(Emit *e, NodeId n)
 
 // ---- loops ----
 
-// Follows an input of the loop's node back through the views of its own iteration, and in step with
-// it the same input at the first iteration: `*v` is made by the neighbour, `*w` is what stands for
-// it before there is one.
-static void find_initial(const Lowering *l, ValueId *v, ValueId *w)
-{
-    const Graph *g = l->g;
-
-    for (;;) {
-        const Node *a = producer(g, *v), *b = producer(g, *w);
-        if (!value_of(g, *v)->producer || !value_of(g, *w)->producer || !is_view_node(l, a) ||
-            !is_view_node(l, b) || a->block.pos != b->block.pos || a->block.cls != b->block.cls)
-            return;
-        *v = a->in[0];
-        *w = b->in[0];
-    }
-}
-
-// Before a loop: its neighbour inputs' first values go to the place of an iteration before the
-// first.
-static void add_initial(Emit *e, int r, ValueId v, ValueId w, bool *done)
-{
-    const Lowering *l = e->l;
-    const Region *x = &l->regions[r];
-    int first = x->is_reverse ? l->g->classes[x->cls].length - 1 : 0;
-    ValueId to_value = twin_value(l, v, first);
-
-    if (done[to_value])
-        return;
-    done[to_value] = true;
-    Operand from = operand_of(l, 0, w, w), to = operand_of(l, 0, to_value, to_value);
-    to.delta = x->is_reverse ? 1 : -1;
-    add_copy(e, &from, &to, value_of(l->g, w)->rank, value_of(l->g, w)->dim);
-}
-
+// Before the loop, values from outside go to the places of the iterations that aren't there.
 static void add_initials(Emit *e, int r)
 {
     const Lowering *l = e->l;
-    const Region *x = &l->regions[r];
-    bool *done = arena_array(l->p->arena, bool, l->cap_values);
-    int first = x->is_reverse ? l->g->classes[x->cls].length - 1 : 0;
 
-    for (int i = 0; i < x->n_nodes; i++) {
-        const Node *n = &l->g->nodes[x->nodes[i]];
-        const Node *at_first = &l->g->nodes[twin_node(l, x->nodes[i], first)];
-        if (is_view_node(l, n))
+    for (int i = 0; i < l->n_initials; i++) {
+        const Initial *x = &l->initials[i];
+        if (x->region != r)
             continue;
-        for (int k = 0; k < n->n_in; k++) {
-            Operand o = input_operand(l, r, x->nodes[i], k);
-            NodeId from = value_of(l->g, o.base)->producer;
-            ValueId v = n->in[k], w = at_first->in[k];
-            if (!o.is_twin || !o.delta || !from || l->region[from] != r)
-                continue;
-            find_initial(l, &v, &w);
-            add_initial(e, r, v, w, done);
-        }
+        Operand from = operand_of(l, 0, x->from, x->from), to = operand_of(l, 0, x->to, x->to);
+        to.delta = x->delta;
+        add_copy(e, &from, &to, value_of(l->g, x->from)->rank, value_of(l->g, x->from)->dim);
+    }
+}
+
+// Behind the loop, the gradients that it made in some iterations only.
+static void show_single_gradients(Emit *e, int r)
+{
+    const Lowering *l = e->l;
+    const ClassTable *t = &l->table[l->regions[r].cls];
+
+    for (int i = 0; i < t->n_nodes * l->g->classes[l->regions[r].cls].length; i++) {
+        const Node *n = &l->g->nodes[t->nodes[i]];
+        for (int k = 0; l->region[t->nodes[i]] == r && k < n->n_out; k++)
+            if (l->is_gradient[n->out[k]] && !are_all_gradients(l, n->out[k]))
+                show_gradient(e, t->nodes[i], k);
     }
 }
 
@@ -210,15 +199,17 @@ static bool lower_region(Emit *e, int r)
     it = add_item(e, ITEM_END);
     it->match = begin;
     l->s->items[begin].match = l->s->n_items - 1;
-    // From outside, whatever iteration it is of: made by the loop.
+    // Seen from outside, the loop makes the values of all iterations. A view makes nothing: the
+    // value that it shows may be older than the loop.
     const ClassTable *t = &l->table[x->cls];
     for (int i = 0; i < t->n_nodes * l->g->classes[x->cls].length; i++)
-        if (l->region[t->nodes[i]] == r)
+        if (l->region[t->nodes[i]] == r && !is_view_node(l, &l->g->nodes[t->nodes[i]]))
             note_outputs(e, t->nodes[i], l->s->n_items - 1);
     for (int i = 0; i < x->n_nodes; i++)
         note_reads(e, x->nodes[i], l->s->n_items - 1);
     e->r = 0;
     e->loop = outer;
+    show_single_gradients(e, r);
     return true;
 }
 

@@ -58,7 +58,8 @@ static bool lower_once(Program *p, int set, Graph *g, const LowerOptions *o, Dia
 {
     Lowering l = lowering_new(p, set, g, o, d);
 
-    if (!lower_views(&l) || !lower_order(&l, again) || !lower_items(&l))
+    if (!lower_views(&l) || !lower_order(&l, again) || !lower_initials(&l, again) ||
+        !lower_items(&l))
         return false;
     lower_overlap(&l);
     if (!lower_storage(&l, again))

@@ -12,6 +12,15 @@ static bool is_scalar_source(const Graph *g, ValueId v)
            (x->kind == VALUE_CONSTANT || x->kind == VALUE_HYPER);
 }
 
+// Is v of another iteration of the node's class? At the end of the class another value stands for
+// it, so that a loop can only read it from memory.
+static bool is_of_neighbour(const Graph *g, const Node *n, ValueId v)
+{
+    Block b = value_block(g, v);
+
+    return b.cls && b.cls == n->block.cls && b.iter != n->block.iter;
+}
+
 // Elementwise nodes over nothing but scalars and indices (masks, dropout's random numbers).
 void find_cheap(Lowering *l)
 {
@@ -35,8 +44,12 @@ void find_cheap(Lowering *l)
             if (n->in[k] != l->view[n->in[k]].base || !n->op->expr) {
                 l->needs_memory[l->view[n->in[k]].base] = true;
                 l->needs_memory[n->in[k]] = true;
+            } else if (is_of_neighbour(g, n, n->in[k])) {
+                l->needs_memory[n->in[k]] = true;
             }
     }
+    for (int i = 0; i < l->n_initials; i++)  // a copy reads it
+        l->needs_memory[l->view[l->initials[i].from].base] = true;
     for (ValueId v = 1; v < g->n_values; v++)  // nothing copies it to its place
         l->needs_memory[v] |= l->placed_in[v] != 0;
     for (int i = 0; i < g->n_outputs; i++)

@@ -3,7 +3,8 @@
 
   gradients_test.py --shardcc build/shardcc
 
-The two biases are added to each other first: one value is the gradient of both.
+The two biases are added to each other first: one value is the gradient of both. Three layers share their weights:
+the loop over them adds up one gradient.
 """
 import argparse
 import tempfile
@@ -14,7 +15,7 @@ import numpy as np
 from harness import Checks, read_safetensors, relative, run, write_data
 from onnx_bytes import model, node, tensor, value
 
-BATCH, IN, OUT = 4, 6, 5
+BATCH, IN, OUT, LAYERS = 4, 6, 5, 4
 CASES = [
     ("plain", []),
     ("clipped", ["--clip-norm", "0.1"]),
@@ -33,6 +34,43 @@ def write_model(path, weights):
     path.write_bytes(model(nodes, [value("x", "f32", [BATCH, IN])], [value("y", "f32", [BATCH, OUT])], stored))
 
 
+def write_shared_model(path, weights):
+    nodes, h = [node("MatMul", ["x", "u"], ["h"], "first")], "h"
+    for i in range(LAYERS):
+        nodes += [node("MatMul", [h, "w"], [f"p{i}"], f"product{i}"), node("Add", [f"p{i}", "b"], [f"s{i}"], f"sum{i}"), node("Tanh", [f"s{i}"], [f"h{i}"], f"tanh{i}")]
+        h = f"h{i}"
+    nodes += [node("MatMul", [h, "v"], ["y"], "head")]
+    stored = [tensor(name, array) for name, array in weights.items()]
+    path.write_bytes(model(nodes, [value("x", "f32", [BATCH, IN])], [value("y", "f32", [BATCH, OUT])], stored))
+
+
+def shared_gradients(weights, x, t):
+    h = [x.astype(np.float64) @ weights["u"]]
+    for _ in range(LAYERS):
+        h.append(np.tanh(h[-1] @ weights["w"] + weights["b"]))
+    d = 2 * (h[-1] @ weights["v"] - t) / t.size
+    g = {"w": 0, "b": 0, "v": h[-1].T @ d}
+    d = d @ weights["v"].T
+    for before, after in zip(h[-2::-1], h[:0:-1]):
+        d = d * (1 - after**2)
+        g["w"], g["b"] = g["w"] + before.T @ d, g["b"] + d.sum(0)
+        d = d @ weights["w"].T
+    return {**g, "u": x.T @ d}
+
+
+def test_gradients(shardcc, work, checks, model_name, data, expected, bound):
+    """Those that a step saves, for all cases."""
+    write_data(work / "data", data)
+    for name, more in CASES:
+        name = f"{model_name}, {name}"
+        run(shardcc, f"{model_name}.onnx", "-o", model_name, "--loss", "mse(y, t)", "--optimizer", "sgd", *more, cwd=work)
+        run(work / model_name, "--data", "data", "--steps", 1, "--no-shuffle", "--quiet", "--save-gradients", "g", cwd=work)
+        found = read_safetensors(work / "g")
+        checks.check(f"{name}: names", sorted(found) == sorted(expected), str(sorted(found)))
+        for key, g in expected.items():
+            checks.check(f"{name}: {key}", relative(found[key], g) <= bound, f"{relative(found[key], g):.1e}")
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--shardcc", type=lambda s: Path(s).resolve(), required=True)
@@ -45,14 +83,11 @@ def main():
     with tempfile.TemporaryDirectory() as temp:
         work = Path(temp)
         write_model(work / "line.onnx", weights)
-        write_data(work / "data", {"x": x, "t": t})
-        for name, more in CASES:
-            run(shardcc, "line.onnx", "-o", "line", "--loss", "mse(y, t)", "--optimizer", "sgd", *more, cwd=work)
-            run(work / "line", "--data", "data", "--steps", 1, "--no-shuffle", "--quiet", "--save-gradients", "g", cwd=work)
-            found = read_safetensors(work / "g")
-            checks.check(f"{name}: names", sorted(found) == sorted(expected), str(sorted(found)))
-            for key, g in expected.items():
-                checks.check(f"{name}: {key}", relative(found[key], g) <= 1e-6, f"{relative(found[key], g):.1e}")
+        test_gradients(shardcc, work, checks, "line", {"x": x, "t": t}, expected, 1e-6)
+        shared = {"u": rng.standard_normal((IN, IN)), "w": rng.standard_normal((IN, IN)), "b": rng.standard_normal(IN), "v": rng.standard_normal((IN, OUT))}
+        shared = {name: array.astype(np.float32) for name, array in shared.items()}
+        write_shared_model(work / "shared.onnx", shared)
+        test_gradients(shardcc, work, checks, "shared", {"x": x, "t": t}, shared_gradients(shared, x, t), 1e-5)
     checks.finish()
 
 

@@ -174,6 +174,164 @@ static const struct {
      "  output model \"z\" %z\n"
      "}\n",
      1},
+    {"norms without a skip: the backward loop reads the layer behind the last", "mse(y2, t)",
+     "graph \"g\" training {\n"
+     "  input %x f32[16,8]\n"
+     "  constant %c f32[] = 0.0625\n"
+     "  constant %cc f32[] = 0.9\n"
+     "  constant %o f32[] = 1\n"
+     "  parameter %w0 f32[8,8]\n"
+     "  parameter %b0 f32[8]\n"
+     "  parameter %g0 f32[8]\n"
+     "  buffer %s0 f32[8]\n"
+     "  parameter %w1 f32[8,8]\n"
+     "  parameter %b1 f32[8]\n"
+     "  parameter %g1 f32[8]\n"
+     "  buffer %s1 f32[8]\n"
+     "  parameter %w2 f32[8,8]\n"
+     "  parameter %b2 f32[8]\n"
+     "  parameter %g2 f32[8]\n"
+     "  buffer %s2 f32[8]\n"
+     "  %c8 f32[8] = broadcast(%c) shape=[8]\n"
+     "  %c9 f32[8] = broadcast(%cc) shape=[8]\n"
+     "  %one f32[8] = broadcast(%o) shape=[8]\n"
+     "  %p0 f32[16,8] = dot(%x, %w0) eq=\"mk,kn->mn\"\n"
+     "  %bb0 f32[16,8] = broadcast(%b0) shape=[16,8] dims=[1]\n"
+     "  %a0 f32[16,8] = add(%p0, %bb0)\n"
+     "  %m0 f32[8] = reduce_sum(%a0) axes=[0]\n"
+     "  %n0 f32[8] = mul(%m0, %c8)\n"
+     "  %r0 f32[8] = mul(%s0, %c9)\n"
+     "  %u0 f32[8] = add(%r0, %n0)\n"
+     "  %mb0 f32[16,8] = broadcast(%n0) shape=[16,8] dims=[1]\n"
+     "  %d0 f32[16,8] = sub(%a0, %mb0)\n"
+     "  %q0 f32[16,8] = mul(%d0, %d0)\n"
+     "  %v0 f32[8] = reduce_sum(%q0) axes=[0]\n"
+     "  %o0 f32[8] = mul(%v0, %c8)\n"
+     "  %e0 f32[8] = add(%o0, %one)\n"
+     "  %f0 f32[8] = sqrt(%e0)\n"
+     "  %h0 f32[8] = div(%g0, %f0)\n"
+     "  %hb0 f32[16,8] = broadcast(%h0) shape=[16,8] dims=[1]\n"
+     "  %k0 f32[16,8] = mul(%d0, %hb0)\n"
+     "  %y0 f32[16,8] = tanh(%k0)\n"
+     "  %p1 f32[16,8] = dot(%y0, %w1) eq=\"mk,kn->mn\"\n"
+     "  %bb1 f32[16,8] = broadcast(%b1) shape=[16,8] dims=[1]\n"
+     "  %a1 f32[16,8] = add(%p1, %bb1)\n"
+     "  %m1 f32[8] = reduce_sum(%a1) axes=[0]\n"
+     "  %n1 f32[8] = mul(%m1, %c8)\n"
+     "  %r1 f32[8] = mul(%s1, %c9)\n"
+     "  %u1 f32[8] = add(%r1, %n1)\n"
+     "  %mb1 f32[16,8] = broadcast(%n1) shape=[16,8] dims=[1]\n"
+     "  %d1 f32[16,8] = sub(%a1, %mb1)\n"
+     "  %q1 f32[16,8] = mul(%d1, %d1)\n"
+     "  %v1 f32[8] = reduce_sum(%q1) axes=[0]\n"
+     "  %o1 f32[8] = mul(%v1, %c8)\n"
+     "  %e1 f32[8] = add(%o1, %one)\n"
+     "  %f1 f32[8] = sqrt(%e1)\n"
+     "  %h1 f32[8] = div(%g1, %f1)\n"
+     "  %hb1 f32[16,8] = broadcast(%h1) shape=[16,8] dims=[1]\n"
+     "  %k1 f32[16,8] = mul(%d1, %hb1)\n"
+     "  %y1 f32[16,8] = tanh(%k1)\n"
+     "  %p2 f32[16,8] = dot(%y1, %w2) eq=\"mk,kn->mn\"\n"
+     "  %bb2 f32[16,8] = broadcast(%b2) shape=[16,8] dims=[1]\n"
+     "  %a2 f32[16,8] = add(%p2, %bb2)\n"
+     "  %m2 f32[8] = reduce_sum(%a2) axes=[0]\n"
+     "  %n2 f32[8] = mul(%m2, %c8)\n"
+     "  %r2 f32[8] = mul(%s2, %c9)\n"
+     "  %u2 f32[8] = add(%r2, %n2)\n"
+     "  %mb2 f32[16,8] = broadcast(%n2) shape=[16,8] dims=[1]\n"
+     "  %d2 f32[16,8] = sub(%a2, %mb2)\n"
+     "  %q2 f32[16,8] = mul(%d2, %d2)\n"
+     "  %v2 f32[8] = reduce_sum(%q2) axes=[0]\n"
+     "  %o2 f32[8] = mul(%v2, %c8)\n"
+     "  %e2 f32[8] = add(%o2, %one)\n"
+     "  %f2 f32[8] = sqrt(%e2)\n"
+     "  %h2 f32[8] = div(%g2, %f2)\n"
+     "  %hb2 f32[16,8] = broadcast(%h2) shape=[16,8] dims=[1]\n"
+     "  %k2 f32[16,8] = mul(%d2, %hb2)\n"
+     "  %y2 f32[16,8] = tanh(%k2)\n"
+     "  output model \"y2\" %y2\n"
+     "  carry step %s0 %u0\n"
+     "  carry step %s1 %u1\n"
+     "  carry step %s2 %u2\n"
+     "}\n",
+     1},
+    {"two values stand for the layer before the first", "mse(y3, t)",
+     "graph \"g\" training {\n"
+     "  input %x f32[4,6]\n"
+     "  input %z f32[4,6]\n"
+     "  parameter %w0 f32[6,6]\n"
+     "  parameter %w1 f32[6,6]\n"
+     "  parameter %w2 f32[6,6]\n"
+     "  parameter %w3 f32[6,6]\n"
+     "  %a0 f32[4,6] = dot(%x, %w0) eq=\"mk,kn->mn\"\n"
+     "  %t0 f32[4,6] = tanh(%a0)\n"
+     "  %y0 f32[4,6] = add(%t0, %z)\n"
+     "  %a1 f32[4,6] = dot(%y0, %w1) eq=\"mk,kn->mn\"\n"
+     "  %t1 f32[4,6] = tanh(%a1)\n"
+     "  %y1 f32[4,6] = add(%t1, %y0)\n"
+     "  %a2 f32[4,6] = dot(%y1, %w2) eq=\"mk,kn->mn\"\n"
+     "  %t2 f32[4,6] = tanh(%a2)\n"
+     "  %y2 f32[4,6] = add(%t2, %y1)\n"
+     "  %a3 f32[4,6] = dot(%y2, %w3) eq=\"mk,kn->mn\"\n"
+     "  %t3 f32[4,6] = tanh(%a3)\n"
+     "  %y3 f32[4,6] = add(%t3, %y2)\n"
+     "  output model \"y3\" %y3\n"
+     "}\n",
+     1},
+    {"a scalar that differs by layer", "mse(y2, t)",
+     "graph \"g\" training {\n"
+     "  input %x f32[4,6]\n"
+     "  parameter %w0 f32[6,6]\n"
+     "  parameter %w1 f32[6,6]\n"
+     "  parameter %w2 f32[6,6]\n"
+     "  constant %c0 f32[] = 0.5\n"
+     "  constant %c1 f32[] = 0.8\n"
+     "  constant %c2 f32[] = 1.1\n"
+     "  %a0 f32[4,6] = dot(%x, %w0) eq=\"mk,kn->mn\"\n"
+     "  %k0 f32[4,6] = broadcast(%c0) shape=[4,6]\n"
+     "  %s0 f32[4,6] = mul(%a0, %k0)\n"
+     "  %y0 f32[4,6] = tanh(%s0)\n"
+     "  %a1 f32[4,6] = dot(%y0, %w1) eq=\"mk,kn->mn\"\n"
+     "  %k1 f32[4,6] = broadcast(%c1) shape=[4,6]\n"
+     "  %s1 f32[4,6] = mul(%a1, %k1)\n"
+     "  %y1 f32[4,6] = tanh(%s1)\n"
+     "  %a2 f32[4,6] = dot(%y1, %w2) eq=\"mk,kn->mn\"\n"
+     "  %k2 f32[4,6] = broadcast(%c2) shape=[4,6]\n"
+     "  %s2 f32[4,6] = mul(%a2, %k2)\n"
+     "  %y2 f32[4,6] = tanh(%s2)\n"
+     "  output model \"y2\" %y2\n"
+     "}\n",
+     1},
+    {"a mask that each layer makes of the one before", "mse(y3, t)",
+     "graph \"g\" training {\n"
+     "  input %x f32[4,6]\n"
+     "  parameter %w0 f32[6,6]\n"
+     "  parameter %w1 f32[6,6]\n"
+     "  parameter %w2 f32[6,6]\n"
+     "  parameter %w3 f32[6,6]\n"
+     "  hyper %a i64[] = 0\n"
+     "  hyper %b i64[] = 0\n"
+     "  hyper %c i64[] = 0\n"
+     "  %t0 f32[4,6] = random(%a, %b, %c) shape=[4,6] micro_axis=-1 micro=1\n"
+     "  %t1 f32[4,6] = sin(%t0)\n"
+     "  %a0 f32[4,6] = dot(%x, %w0) eq=\"mk,kn->mn\"\n"
+     "  %s0 f32[4,6] = mul(%a0, %t1)\n"
+     "  %y0 f32[4,6] = tanh(%s0)\n"
+     "  %t2 f32[4,6] = sin(%t1)\n"
+     "  %a1 f32[4,6] = dot(%y0, %w1) eq=\"mk,kn->mn\"\n"
+     "  %s1 f32[4,6] = mul(%a1, %t2)\n"
+     "  %y1 f32[4,6] = tanh(%s1)\n"
+     "  %t3 f32[4,6] = sin(%t2)\n"
+     "  %a2 f32[4,6] = dot(%y1, %w2) eq=\"mk,kn->mn\"\n"
+     "  %s2 f32[4,6] = mul(%a2, %t3)\n"
+     "  %y2 f32[4,6] = tanh(%s2)\n"
+     "  %t4 f32[4,6] = sin(%t3)\n"
+     "  %a3 f32[4,6] = dot(%y2, %w3) eq=\"mk,kn->mn\"\n"
+     "  %s3 f32[4,6] = mul(%a3, %t4)\n"
+     "  %y3 f32[4,6] = tanh(%s3)\n"
+     "  output model \"y3\" %y3\n"
+     "}\n",
+     1},
     {"a table and its transpose: one gradient of two parts", "mse(y, t)",
      "graph \"g\" training {\n"
      "  input %x f32[4,6]\n"
@@ -284,20 +442,14 @@ static Graph *training(int i, double clip_norm, Arena *a, Diag *d)
     return g;
 }
 
-// Without a norm to wait for, updates run in the backward part.
-static void check(int i, bool fuse, double clip_norm)
+// Runs the program of a graph, which is of training or forward only.
+static void check_program(Graph *g, const LowerOptions *lo, double most, Arena *a, Diag *d)
 {
-    Arena *a = arena_new();
-    Diag d = {.file = "case"};
-    Graph *g = training(i, clip_norm, a, &d);
-
-    if (fuse)
-        check_recompute(g, a, &d);
     int n_values = g->n_values;
-    LowerOptions lo = {.fuse = fuse, .accumulate = cases[i].accumulate};
-    Program *p = lower(a, g, NULL, &lo, &d);
+    Program *p = g->training ? lower(a, g, NULL, lo, d) : lower(a, NULL, g, lo, d);
+
     assert_non_null(p);
-    Machine m = {.p = p, .s = &p->set[SET_TRAIN]};
+    Machine m = {.p = p, .s = &p->set[g->training ? SET_TRAIN : SET_PREDICT]};
     int added = g->n_values - n_values;
     g->n_values = n_values;
     Tensor *values = evaluate(g, a);
@@ -306,9 +458,38 @@ static void check(int i, bool fuse, double clip_norm)
     memcpy(all, values, sizeof *values * (size_t)n_values);
     prepare(&m, all);
     run_items(&m, 0, m.s->n_items);
-    compare(&m, all, clip_norm > 0 ? 1e-5 : 5e-5);  // large gradients are squared unclipped
+    compare(&m, all, most);
     arena_free(m.scratch);
     free(m.bytes);
+}
+
+// Without a norm to wait for, updates run in the backward part.
+static void check(int i, bool fuse, double clip_norm)
+{
+    Arena *a = arena_new();
+    Diag d = {.file = "case"};
+    Graph *g = training(i, clip_norm, a, &d);
+    LowerOptions lo = {.fuse = fuse, .accumulate = cases[i].accumulate};
+
+    if (fuse)
+        check_recompute(g, a, &d);
+    // Large gradients are squared unclipped.
+    check_program(g, &lo, clip_norm > 0 ? 1e-5 : 5e-5, a, &d);
+    arena_free(a);
+}
+
+static void check_forward(int i, bool fuse)
+{
+    Arena *a = arena_new();
+    Diag d = {.file = "case"};
+    Graph *g = graph_parse(a, cases[i].text, strlen(cases[i].text), &d);
+
+    assert_non_null(g);
+    g->diag = &d;
+    g->training = false;
+    assert_true(fold(g, &d) && patterns(g, &d) && refine(g, &d) && fold(g, &d) && blocks(g, &d) &&
+                graph_verify(g, &d));
+    check_program(g, &(LowerOptions){.fuse = fuse, .accumulate = 1}, 1e-5, a, &d);
     arena_free(a);
 }
 
@@ -320,6 +501,16 @@ static void test_programs(void **state)
             printf("# %s%s%s\n", cases[i].name, k % 2 ? "" : ", not fused",
                    k / 2 ? ", clipped" : "");
             check(i, k % 2, k / 2);
+        }
+}
+
+static void test_forward_programs(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++)
+        for (int fuse = 0; fuse < 2; fuse++) {
+            printf("# %s, forward only%s\n", cases[i].name, fuse ? "" : ", not fused");
+            check_forward(i, fuse);
         }
 }
 
@@ -347,6 +538,7 @@ static void test_update_in_one_pass(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs),
+                                       cmocka_unit_test(test_forward_programs),
                                        cmocka_unit_test(test_update_in_one_pass)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

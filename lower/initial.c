@@ -1,0 +1,123 @@
+// The values that stand for the neighbour of a loop's outermost iteration.
+//
+// An iteration may read a value of the one before it or of the one after it. At one end of the
+// class there is no such iteration: the node there reads a value from outside. That value is copied
+// to the place where the missing iteration's twin would be, before the loop runs, so that all
+// iterations read by one formula.
+#include <string.h>
+
+#include "lower/internal.h"
+
+// Where iteration `layer` of the region's node takes input k from.
+static ValueId input_at(const Lowering *l, NodeId n, int layer, int k)
+{
+    return l->g->nodes[twin_node(l, n, layer)].in[k];
+}
+
+// Follows `*v` back through the views of its iteration and in step with it `*w`, the same input at
+// the end of the class: afterwards `*w` is the value from outside that stands for twins of `*v`.
+static void skip_views(const Lowering *l, ValueId *v, ValueId *w)
+{
+    const Graph *g = l->g;
+
+    for (;;) {
+        const Node *a = producer(g, *v), *b = producer(g, *w);
+        if (!value_of(g, *v)->producer || !value_of(g, *w)->producer || !is_view_node(l, a) ||
+            !is_view_node(l, b) || a->block.pos != b->block.pos || a->block.cls != b->block.cls)
+            return;
+        *v = a->in[0];
+        *w = b->in[0];
+    }
+}
+
+// The initial value that input k of the region's node `n` needs; `delta` 0: it needs none.
+static Initial initial_of(const Lowering *l, int r, NodeId n, int k)
+{
+    const Region *x = &l->regions[r];
+    int last = l->g->classes[x->cls].length - 1;
+    Operand o = input_operand(l, r, n, k);
+
+    if (!l->g->nodes[n].in[k] || !o.is_twin || !o.delta)
+        return (Initial){0};
+    int end = o.delta < 0 ? 0 : last;
+    int inside = x->rep + o.delta >= 0 && x->rep + o.delta <= last ? x->rep : x->other;
+    ValueId v = input_at(l, n, inside, k), w = input_at(l, n, end, k);
+    skip_views(l, &v, &w);
+    return (Initial){.region = r, .to = twin_value(l, v, end), .from = w, .delta = o.delta};
+}
+
+// Does `w` lie in its base as `v` does in its own?
+static bool lies_as(const View *v, const View *w, int rank)
+{
+    return v->offset == w->offset && !memcmp(v->stride, w->stride, sizeof(int64_t) * (size_t)rank);
+}
+
+// Can both initial values be in the place of the missing iteration? They can if they are the same
+// bytes: one value, or views of one value that lie in it as their places lie in the twin.
+static bool is_compatible(const Lowering *l, const Initial *a, const Initial *b)
+{
+    const View *to_a = &l->view[a->to], *to_b = &l->view[b->to];
+    const View *from_a = &l->view[a->from], *from_b = &l->view[b->from];
+
+    if (to_a->base != to_b->base || a->delta != b->delta)
+        return true;
+    if (a->to == b->to)
+        return a->from == b->from;
+    return from_a->base == from_b->base && lies_as(to_a, from_a, value_of(l->g, a->to)->rank) &&
+           lies_as(to_b, from_b, value_of(l->g, b->to)->rank);
+}
+
+static bool is_same(const Initial *a, const Initial *b)
+{
+    return a->to == b->to && a->from == b->from && a->delta == b->delta;
+}
+
+// Adds an initial value unless an earlier loop has put it into its place. False: that place has to
+// hold another value.
+static bool add_initial(Lowering *l, Initial x)
+{
+    bool is_there = false;
+
+    for (int i = 0; i < l->n_initials; i++) {
+        if (!is_compatible(l, &l->initials[i], &x))
+            return false;
+        is_there |= is_same(&l->initials[i], &x);
+    }
+    if (!is_there)
+        *arena_push(l->p->arena, l->initials, l->n_initials, l->cap_initials) = x;
+    return true;
+}
+
+// Does the loop overwrite the neighbour's value that input k reads, before it is read or after?
+// The loop's order of items says nothing of other iterations.
+static bool is_overwritten(const Lowering *l, int r, NodeId n, int k, const ValueId *carried_to)
+{
+    Operand o = input_operand(l, r, n, k);
+    ValueId to = l->g->nodes[n].in[k] ? carried_to[o.base] : 0;
+
+    return to && o.is_twin && o.delta && value_of(l->g, to)->producer &&
+           l->region[value_of(l->g, to)->producer] == r;
+}
+
+bool lower_initials(Lowering *l, bool *again)
+{
+    const Graph *g = l->g;
+    ValueId *carried_to = arena_array(l->p->arena, ValueId, g->n_values);
+
+    for (int i = 0; i < g->n_carries; i++)
+        carried_to[g->carries[i].in] = g->carries[i].out;
+    for (int u = 0; u < l->n_order; u++) {
+        int r = l->order[u] < 0 ? -l->order[u] : 0;
+        for (int i = 0; r && i < l->regions[r].n_nodes; i++) {
+            NodeId n = l->regions[r].nodes[i];
+            if (is_view_node(l, &g->nodes[n]))
+                continue;
+            for (int k = 0; k < g->nodes[n].n_in; k++) {
+                Initial x = initial_of(l, r, n, k);
+                if (is_overwritten(l, r, n, k, carried_to) || (x.delta && !add_initial(l, x)))
+                    return dissolve(l, l->regions[r].cls, again);
+            }
+        }
+    }
+    return true;
+}
