@@ -131,6 +131,7 @@ bool lower_initials(Lowering *l, bool *again);
 // kept. What was known of the graph before is void.
 bool lower_recompute(Lowering *l);
 bool lower_items(Lowering *l);
+uint64_t cut_factors(const Sharded *s, NodeId n);  // Kernel.cut of a node; `s` may be NULL
 bool are_good_rows(const Item *it, int rows);
 bool is_row_number(const Lowering *l, ValueId v, int rows);
 // Of the items [begin, end): a loop's body before the loop ends, or a part's.

@@ -252,7 +252,7 @@ static void add_pads(Emit *e, NodeId n, const Operand *ops)
     }
 }
 
-static uint64_t cut_factors(const Sharded *s, NodeId n)
+uint64_t cut_factors(const Sharded *s, NodeId n)
 {
     uint64_t bits = 0;
     RtCut c;

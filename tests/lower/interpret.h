@@ -1,5 +1,8 @@
 // Runs a lowered set on an arena of bytes: items through the operators' own eval, values where the
 // program says that they lie. What it gives must be what graph_eval gives.
+#ifndef SHARDCC_TESTS_LOWER_INTERPRET_H
+#define SHARDCC_TESTS_LOWER_INTERPRET_H
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +16,9 @@ typedef struct Machine {
     char *bytes;
     Arena *scratch;
     int rank;
+    // For programs that are wrong on purpose; NULL: not wanted.
+    bool *is_lost;    // set by an access outside of the arena, which isn't done
+    uint64_t *shown;  // sum of the hashes of all gradients that were shown
 } Machine;
 
 static int64_t place_at(const Machine *m, const Operand *o, int layer)
@@ -73,28 +79,46 @@ static int64_t strided(const int64_t *stride, int rank, const int64_t *dim, int6
     return at;
 }
 
+// Is the element in the arena? If not, that is noted where it is wanted, else the program is ended.
+static bool is_inside(const Machine *m, int64_t at, DType t)
+{
+    bool is_in = at >= 0 && at + dtype_size(t) <= m->p->arena_bytes;
+
+    if (!is_in && !m->is_lost)
+        abort();
+    if (!is_in)
+        *m->is_lost = true;
+    return is_in;
+}
+
 static Tensor load(const Machine *m, const Operand *o, int layer, int rank, const int64_t *dim)
 {
     DType type = value_of(m->s->g, o->base)->dtype;
     Tensor t = tensor_new(m->scratch, type, rank, dim);
-    const char *base = m->bytes + place_at(m, o, layer);
+    int64_t base = place_at(m, o, layer);
 
     for (int64_t i = 0; i < tensor_count(&t); i++) {
-        const char *at = base + strided(o->stride, rank, dim, i) * dtype_size(type);
+        int64_t at = base + strided(o->stride, rank, dim, i) * dtype_size(type);
+        if (!is_inside(m, at, type))
+            return t;
         if (t.f)
-            t.f[i] = load_one(type, at);
+            t.f[i] = load_one(type, m->bytes + at);
         else
-            t.i[i] = load_int(type, at);
+            t.i[i] = load_int(type, m->bytes + at);
     }
     return t;
 }
 
 static void store(const Machine *m, const Operand *o, int layer, const Tensor *t)
 {
-    char *base = m->bytes + place_at(m, o, layer);
+    int64_t base = place_at(m, o, layer);
 
-    for (int64_t i = 0; i < tensor_count(t); i++)
-        store_one(t, i, base + strided(o->stride, t->rank, t->dim, i) * dtype_size(t->dtype));
+    for (int64_t i = 0; i < tensor_count(t); i++) {
+        int64_t at = base + strided(o->stride, t->rank, t->dim, i) * dtype_size(t->dtype);
+        if (!is_inside(m, at, t->dtype))
+            return;
+        store_one(t, i, m->bytes + at);
+    }
 }
 
 // The node as it is at iteration `layer`: attributes that grow with it have done so.
@@ -250,8 +274,23 @@ static void run_kernel(const Machine *m, const Item *it, int layer)
         store(m, &it->operands[it->n_in + k], layer, &out_[k]);
 }
 
+// What a rank has of a value, as a hash.
+static uint64_t hash_value(const Machine *m, const Operand *o, int layer, uint64_t seed)
+{
+    const Value *v = value_of(m->s->g, o->value);
+    int64_t dim[MAX_RANK];
+
+    memcpy(dim, v->dim, sizeof dim);
+    if (m->s->sharded && o->value < m->s->sharded->n_values)
+        sharded_dims(m->s->sharded, o->value, m->rank, dim);
+    Tensor t = load(m, o, layer, v->rank, dim);
+    return hash_bytes(t.f ? (void *)t.f : t.i, (size_t)tensor_count(&t) * 8, seed);
+}
+
 static void run_item(const Machine *m, const Item *it, int layer)
 {
+    if (it->kind == ITEM_GRADIENT && m->shown)
+        *m->shown += hash_value(m, &it->operands[0], layer, (uint64_t)(it->operands[0].value + layer));
     if (it->kind == ITEM_GROUP)
         run_group(m, it, layer);
     if (it->kind == ITEM_KERNEL)
@@ -274,9 +313,12 @@ static inline void run_items(Machine *m, int from, int to)
     for (int i = from; i < to; i++) {
         const Item *it = &m->s->items[i];
         int length = it->kind == ITEM_LOOP ? m->s->g->classes[it->cls].length : 0;
-        for (int k = 0; k < length; k++)
-            for (int j = i + 1; j < it->match; j++)
-                run_item(m, &m->s->items[j], it->is_reverse ? length - 1 - k : k);
+        for (int turn = 0; length && turn < length + it->late; turn++)
+            for (int j = i + 1; j < it->match; j++) {
+                int layer = item_layer(it, length, &m->s->items[j], turn);
+                if (layer >= 0)
+                    run_item(m, &m->s->items[j], layer);
+            }
         if (length)
             i = it->match;
         else
@@ -295,3 +337,5 @@ static Operand whole(const Machine *m, ValueId v)
     dense_strides(x->rank, x->dim, o.stride);
     return o;
 }
+
+#endif

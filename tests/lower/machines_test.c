@@ -7,119 +7,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "tests/lower/interpret.h"
+#include "tests/lower/machines.h"
 #include "tests/lower/models.h"
 #include "tests/lower/plans.h"
-#include "tests/lower/ranks.h"
-
-typedef struct Machines {
-    Machine *m;
-    Crowd crowd;   // the values that were asked for
-    bool is_late;  // exchanges that go on beside others read and write as late as may be
-} Machines;
-
-// ---- memory ----
-
-// The piece of `v`, or of a copy of it, that lies in the rank's room for a chunk.
-static Tensor load_piece(const Machine *m, ValueId v, const Operand *o, int layer)
-{
-    int64_t dim[MAX_RANK];
-
-    sharded_dims(m->s->sharded, v, m->rank, dim);
-    return load(m, o, layer, value_of(m->s->g, v)->rank, dim);
-}
-
-static void machine_start(Machine *m, const Crowd *c, const Tensor *whole_value)
-{
-    const Graph *g = m->s->g;
-
-    m->bytes = malloc((size_t)m->p->arena_bytes + 1);
-    memset(m->bytes, 0xff, (size_t)m->p->arena_bytes);
-    m->scratch = arena_new();
-    for (ValueId v = 1; v < c->s->n_values; v++) {
-        Address at;
-        if (value_of(g, v)->producer || !value_address(m->p, m->s, v, &at))
-            continue;
-        Tensor t = cut_piece(c, v, m->rank, &whole_value[c->s->value[v].of]);
-        Operand o = whole(m, v);
-        store(m, &o, 0, &t);
-    }
-}
-
-// ---- running ----
-
-static void run_exchange(const Machines *x, const Item *it, int layer)
-{
-    const Node *n = &x->crowd.s->g->nodes[it->nodes[0]];
-    int *rank = arena_array(x->crowd.arena, int, x->crowd.n);
-
-    for (int first = 0; first < x->crowd.n; first++) {
-        int count = find_group(&x->crowd, n, first, rank);
-        Tensor *in_ = arena_array(x->m[0].scratch, Tensor, count + 1);
-        Tensor *out_ = arena_array(x->m[0].scratch, Tensor, count + 1);
-        for (int k = 0; k < count; k++) {
-            in_[k] = load_piece(&x->m[rank[k]], n->in[0], &it->operands[0], layer);
-            out_[k] = piece_new(&x->crowd, n->out[0], rank[k]);
-        }
-        if (count)
-            n->op->exchange(n, count, in_, out_);
-        for (int k = 0; k < count; k++) {
-            tensor_round(&out_[k]);
-            store(&x->m[rank[k]], &it->operands[1], layer, &out_[k]);
-        }
-    }
-}
-
-// From its start to its end nobody may read what it makes: that is NaN until then.
-static void spoil(const Machines *x, const Item *it, int layer)
-{
-    const Value *y = value_of(x->crowd.s->g, it->operands[1].value);
-
-    for (int r = 0; r < x->crowd.n; r++)
-        memset(x->m[r].bytes + place_at(&x->m[r], &it->operands[1], layer), 0xff,
-               (size_t)value_bytes(y));
-}
-
-static void run_on_all(const Machines *x, const Item *it, int layer)
-{
-    const Graph *g = x->crowd.s->g;
-    bool is_exchange = it->kind == ITEM_KERNEL && g->nodes[it->nodes[0]].op->exchange;
-
-    if (it->slot && x->is_late && is_exchange) {
-        spoil(x, it, layer);
-        return;
-    }
-    if (is_exchange || (it->kind == ITEM_WAIT && x->is_late)) {
-        run_exchange(x, it, layer);
-        return;
-    }
-    for (int r = 0; r < x->crowd.n; r++)
-        run_item(&x->m[r], it, layer);
-}
-
-static void run_program(Machines *x)
-{
-    const Set *s = x->m[0].s;
-
-    for (int i = 0; i < s->n_items; i++) {
-        const Item *it = &s->items[i];
-        int length = it->kind == ITEM_LOOP ? s->g->classes[it->cls].length : 0;
-        for (int turn = 0; length && turn < length + it->late; turn++)
-            for (int j = i + 1; j < it->match; j++) {
-                int layer = item_layer(it, length, &s->items[j], turn);
-                if (layer >= 0)
-                    run_on_all(x, &s->items[j], layer);
-            }
-        if (length)
-            i = it->match;
-        else
-            run_on_all(x, it, 0);
-        for (int r = 0; r < x->crowd.n; r++) {
-            arena_free(x->m[r].scratch);
-            x->m[r].scratch = arena_new();
-        }
-    }
-}
 
 // ---- comparing ----
 
@@ -153,16 +43,10 @@ static void compare(Machines *x, const Model *m, uint64_t dice)
 
 static void run_and_compare(Machines *x, const Program *p, const Model *m, uint64_t dice)
 {
-    for (int r = 0; r < x->crowd.n; r++) {
-        x->m[r] = (Machine){.p = p, .s = &p->set[SET_TRAIN], .rank = r};
-        machine_start(&x->m[r], &x->crowd, m->value);
-    }
+    machines_start(x, p, m->value);
     run_program(x);
     compare(x, m, dice);
-    for (int r = 0; r < x->crowd.n; r++) {
-        arena_free(x->m[r].scratch);
-        free(x->m[r].bytes);
-    }
+    machines_end(x);
 }
 
 // Of all programs, loops that have something late, or apart, and programs whose messages keep
@@ -206,11 +90,7 @@ static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
 
     assert_non_null(p);
     check_time(p, &cluster, &plan.mesh);
-    Machines x = {.crowd = {.s = s, .mesh = &s->plan->mesh, .n = mesh_ranks(&mesh), .arena = a}};
-    x.m = arena_array(a, Machine, x.crowd.n);
-    x.crowd.value = arena_array(a, Tensor *, x.crowd.n);
-    for (int r = 0; r < x.crowd.n; r++)
-        x.crowd.value[r] = arena_array(a, Tensor, s->g->n_values);
+    Machines x = machines_new(s, a);
     run_and_compare(&x, p, m, dice);
     x.is_late = true;
     run_and_compare(&x, p, m, dice);

@@ -1,0 +1,274 @@
+// Fused groups: every node's inputs, of memory, of the group itself or of the text; what is written
+// over what.
+#include <string.h>
+
+#include "lower/check/check.h"
+
+typedef struct Group {
+    Check *c;
+    const Item *it;
+    int *source_of;  // by node: where its sources begin
+    int axis[MAX_RANK];
+    const Footprint *f;  // of operands
+} Group;
+
+static const Node *node_at(const Group *gr, int i) { return &gr->c->g->nodes[gr->it->nodes[i]]; }
+
+// A number for each row: made of numbers, or a sum over a row.
+static bool is_of_row(const Group *gr, int i)
+{
+    const Node *n = node_at(gr, i);
+    return n->op->is_sum ? !is_column_sum(gr->it, n) : is_number_of_row(gr->c->g, gr->it, n);
+}
+
+static bool is_sum_of_row(const Group *gr, int i)
+{
+    return node_at(gr, i)->op->is_sum && is_of_row(gr, i);
+}
+
+static bool same_dims(int rank, const int64_t *a, const int64_t *b)
+{
+    return !memcmp(a, b, sizeof(int64_t) * (size_t)rank);
+}
+
+// Does the node go over what the group walks?
+static void check_dims(const Group *gr, int i)
+{
+    const Item *it = gr->it;
+    const Node *n = node_at(gr, i);
+    const Value *v = n->op->is_sum ? in(gr->c->g, n, 0) : out(gr->c->g, n);
+    int rank = n->op->is_sum || !is_of_row(gr, i) ? it->rank : it->row_rank;
+
+    if (v->rank != rank || !same_dims(rank, v->dim, it->dim))
+        check_fail(gr->c, n, "its dims aren't those that the group walks");
+    if (is_sum_of_row(gr, i)) {
+        bool is_rest = it->has_rows && n->attr[0].n == it->rank - it->row_rank;
+        for (int k = 0; is_rest && k < n->attr[0].n; k++)
+            is_rest = n->attr[0].v[k] >= it->row_rank;
+        if (!is_rest)
+            check_fail(gr->c, n, "it doesn't sum over the group's rows");
+    }
+}
+
+// ---- inputs ----
+
+static int find_made(const Group *gr, ValueId v)
+{
+    const Graph *g = gr->c->g;
+
+    for (; value_of(g, v)->producer; v = producer(g, v)->in[0]) {
+        for (int i = 0; i < gr->it->n_nodes; i++)
+            if (gr->it->nodes[i] == value_of(g, v)->producer)
+                return i;
+        if (!producer(g, v)->op->view)
+            break;
+    }
+    return -1;
+}
+
+// Is what node `from` has made there when node i needs it?
+static void check_turn(const Group *gr, int i, int from)
+{
+    const Node *n = node_at(gr, i);
+    const int *stage = gr->it->stage;
+    int after = !is_of_row(gr, i) || n->op->is_sum ? is_of_row(gr, from) : 0;
+
+    if (from >= i)
+        check_fail(gr->c, n, "it stands before what it reads");
+    else if (is_column_sum(gr->it, node_at(gr, from)))
+        check_fail(gr->c, n, "it reads a sum of columns, which isn't there before the group ends");
+    else if (stage[i] < stage[from] + after)
+        check_fail(gr->c, n, "it runs in turn %d, but what it reads is there after turn %d",
+                   stage[i], stage[from] + after - 1);
+}
+
+// Input k, which the group itself made: element by element, or as the number of its row.
+static void check_own(const Group *gr, int i, int k)
+{
+    Check *c = gr->c;
+    const Node *n = node_at(gr, i), *now = check_node(c, gr->it->nodes[i]);
+    int from = find_made(gr, n->in[k]), at = 0;
+
+    if (from < 0) {
+        check_fail(c, n, "input %d isn't made in the group", k);
+        return;
+    }
+    check_turn(gr, i, from);
+    const Node *maker = check_node(c, gr->it->nodes[from]);
+    if (!now || !maker || now->in[k] == maker->out[0])
+        return;
+    const Value *x = value_of(c->g, now->in[k]), *y = value_of(c->g, maker->out[0]);
+    Footprint f = {.rank = x->rank};
+    int64_t index[MAX_RANK], dense[MAX_RANK];
+    memcpy(f.dim, x->dim, sizeof f.dim);
+    dense_strides(x->rank, x->dim, dense);
+    while (sample_next(&f, &at, index)) {
+        Element want = {.kind = ELEMENT_VALUE, .value = now->in[k]};
+        Element has = {.kind = ELEMENT_VALUE, .value = maker->out[0]};
+        for (int d = 0; d < x->rank; d++)
+            want.index += index[d] * dense[d];
+        for (int d = 0; d < y->rank && d < x->rank; d++)
+            has.index = has.index * y->dim[d] + index[d];
+        want = element_origin(c->g, c->s->sharded, c->rank, want);
+        has = element_origin(c->g, c->s->sharded, c->rank, has);
+        if (element_equal(&want, &has))
+            continue;
+        check_fail(c, n, "input %d is taken from another node of the group", k);
+        return;
+    }
+}
+
+static void check_literal(const Group *gr, int i, int k)
+{
+    const Check *c = gr->c;
+    const Node *n = node_at(gr, i), *now = check_node(gr->c, gr->it->nodes[i]);
+    double printed, x;
+
+    if (!value_splat(c->g, n->in[k], &printed))
+        check_fail(gr->c, n, "input %d is no number", k);
+    else if (now && (!value_splat(c->g, now->in[k], &x) || memcmp(&x, &printed, sizeof x)))
+        check_fail(gr->c, n, "input %d is %.9g in the text, but %.9g here", k, printed, x);
+}
+
+static void check_inputs(const Group *gr, int i)
+{
+    Check *c = gr->c;
+    const Node *n = node_at(gr, i), *now = check_node(c, gr->it->nodes[i]);
+
+    for (int k = 0; now && k < n->n_in; k++) {
+        int source = gr->it->source[gr->source_of[i] + k];
+        if (source == SOURCE_NODE) {
+            check_own(gr, i, k);
+        } else if (source == SOURCE_SPLAT) {
+            check_literal(gr, i, k);
+        } else if (source < 0 || source >= gr->it->n_in) {
+            check_fail(c, n, "input %d has no source", k);
+        } else if (c->is_read) {
+            const Value *v = in(c->g, n, k);
+            Footprint f = check_place(c, &gr->it->operands[source], v->rank, v->dim);
+            check_holds(c, n, &f, now->in[k]);
+        }
+    }
+}
+
+// ---- outputs ----
+
+static int maker_of(const Group *gr, const Operand *o)
+{
+    for (int i = 0; i < gr->it->n_nodes; i++)
+        if (node_at(gr, i)->out[0] == o->value)
+            return i;
+    return -1;
+}
+
+// Sums of columns come one after the other, in the order of the walk.
+static void check_columns(const Group *gr, int i, const Footprint *f)
+{
+    const Item *it = gr->it;
+    const Node *n = node_at(gr, i);
+    int64_t step = f->size;
+
+    for (int a = it->rank - 1; a >= 0; a--) {
+        int axis = gr->axis[a], at = axis;
+        bool is_left = a == it->rank - 1 || a < it->column_rank, is_summed = false;
+        for (int k = 0; k < n->attr[0].n; k++) {
+            at -= n->attr[0].v[k] < axis;
+            is_summed |= n->attr[0].v[k] == axis;
+        }
+        if (is_summed == is_left) {
+            check_fail(gr->c, n, "it doesn't sum over the columns that the group adds up");
+            return;
+        }
+        if (is_left && it->dim[axis] > 1 && f->stride[at] != step)
+            check_fail(gr->c, n, "its sums lie in another order than the group adds them up in");
+        step *= is_left ? it->dim[axis] : 1;
+    }
+}
+
+// Does what a step of the walk writes to `to` lie where the same step reads `f`? A box of rows has
+// a place for the whole row.
+static bool walks_alike(const Footprint *f, const Footprint *to)
+{
+    if (f->at != to->at || f->size != to->size)
+        return false;
+    for (int i = 0; i < to->rank; i++) {
+        int64_t stride = i < f->rank ? f->stride[i] : -1;
+        if (to->dim[i] > 1 && stride != to->stride[i])
+            return false;
+    }
+    return true;
+}
+
+// Node i writes over operand k: only where each element has been read by then, in its own step.
+static void check_over(const Group *gr, int i, const Footprint *to)
+{
+    const Item *it = gr->it;
+
+    for (int r = 0; r < it->n_nodes; r++) {
+        const Node *n = node_at(gr, r);
+        for (int k = 0; k < n->n_in; k++) {
+            int source = it->source[gr->source_of[r] + k];
+            if (source < 0 || source >= it->n_in)
+                continue;
+            const Value *v = in(gr->c->g, n, k);
+            Footprint f = check_place(gr->c, &it->operands[source], v->rank, v->dim);
+            if (!footprints_meet(&f, to))
+                continue;
+            bool is_late = it->stage[r] > it->stage[i] && !is_sum_of_row(gr, i);
+            if (!walks_alike(&f, to) || is_late || is_column_sum(it, node_at(gr, i)))
+                check_fail(gr->c, node_at(gr, i),
+                           "its result is written over what the group reads");
+        }
+    }
+}
+
+static void check_outputs(const Group *gr)
+{
+    Check *c = gr->c;
+    const Item *it = gr->it;
+
+    for (int k = it->n_in; k < it->n_in + it->n_out; k++) {
+        const Operand *o = &it->operands[k];
+        int i = maker_of(gr, o);
+        if (i < 0) {
+            check_fail(c, NULL, "a group writes what it doesn't make");
+            continue;
+        }
+        if (c->is_first && is_column_sum(it, node_at(gr, i)))
+            check_columns(gr, i, &gr->f[k]);
+        if (c->is_read)
+            check_over(gr, i, &gr->f[k]);
+        for (int j = it->n_in; j < k; j++)
+            if (maker_of(gr, &it->operands[j]) >= 0 && footprints_meet(&gr->f[j], &gr->f[k]))
+                check_fail(c, node_at(gr, i), "its result is written over another one");
+    }
+    for (int k = it->n_in; k < it->n_in + it->n_out; k++) {
+        int i = maker_of(gr, &it->operands[k]);
+        const Node *now = i < 0 ? NULL : check_node(c, it->nodes[i]);
+        if (now)
+            memory_put(c->memory, &gr->f[k], now->out[0]);
+    }
+}
+
+void check_group(Check *c, const Footprint *f)
+{
+    const Item *it = c->it;
+    Group gr = {.c = c, .it = it, .f = f};
+    Arena *a = arena_new();
+    int n = 0;
+
+    gr.source_of = arena_array(a, int, it->n_nodes);
+    layout_axes(it->rank, it->is_last, gr.axis);
+    for (int i = 0; i < it->n_nodes; i++) {
+        gr.source_of[i] = n;
+        n += node_at(&gr, i)->n_in;
+    }
+    for (int i = 0; i < it->n_nodes; i++) {
+        if (c->is_first)
+            check_dims(&gr, i);
+        if (c->is_read)
+            check_inputs(&gr, i);
+    }
+    check_outputs(&gr);
+    arena_free(a);
+}

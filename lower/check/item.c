@@ -1,0 +1,368 @@
+// What one item of one iteration reads and writes.
+#include <stdlib.h>
+#include <string.h>
+
+#include "lower/check/check.h"
+
+// ---- places ----
+
+static int64_t place_of(const Check *c, const Operand *o)
+{
+    Address a = operand_address(c->p, c->s, o);
+
+    return a.at + a.step * (a.ring ? (c->layer + a.shift) % a.ring : c->layer) +
+           operand_own(c->s, o, c->rank);
+}
+
+Footprint check_place(const Check *c, const Operand *o, int rank, const int64_t *dim)
+{
+    int size = dtype_size(value_of(c->g, o->base)->dtype);
+    Footprint f = {.rank = rank, .at = place_of(c, o), .size = size};
+
+    for (int i = 0; i < rank; i++) {
+        f.dim[i] = dim[i];
+        f.stride[i] = o->stride[i] * size;
+    }
+    return f;
+}
+
+Footprint check_place_of(const Check *c, const Operand *o)
+{
+    const Value *v = value_of(c->g, o->value);
+
+    return check_place(c, o, v->rank, v->dim);
+}
+
+// Are the bytes those of the operand's buffer?
+static void check_bounds(Check *c, const Operand *o, const Footprint *f)
+{
+    const Buffer *b = &c->p->buffers[c->s->storage[o->base].buffer];
+    int64_t low, high;
+
+    if (footprint_range(f, &low, &high) &&
+        (low < b->offset || high > b->offset + b->bytes - REDZONE))
+        check_fail(c, NULL, "bytes %" PRId64 " to %" PRId64 " are outside of their buffer", low,
+                   high);
+}
+
+// ---- values ----
+
+static Element expected(const Check *c, ValueId v, const int64_t *index)
+{
+    const Value *x = value_of(c->g, v);
+    Element e = {.kind = ELEMENT_VALUE, .value = v};
+
+    for (int i = 0; i < x->rank; i++)
+        e.index = e.index * x->dim[i] + index[i];
+    return element_origin(c->g, c->s->sharded, c->rank, e);
+}
+
+bool check_is_held(const Check *c, const Footprint *f, ValueId v, Element *want, Element *has)
+{
+    Footprint own = check_own_part(c, f, v);
+    int64_t index[MAX_RANK];
+
+    for (int at = 0; sample_next(&own, &at, index);) {
+        *want = expected(c, v, index);
+        *has = memory_get(c->memory, footprint_place(&own, index));
+        *has = element_origin(c->g, c->s->sharded, c->rank, *has);
+        if (!element_equal(want, has))
+            return false;
+    }
+    return true;
+}
+
+// Nothing may write what a message under way reads, or touch what it writes.
+static void check_flights(Check *c, const Node *n, const Footprint *f, bool is_write)
+{
+    for (int i = 0; i < c->n_flights; i++) {
+        const Flight *x = &c->flight[i];
+        for (int k = is_write ? 0 : x->it->n_in; k < x->it->n_in + x->it->n_out; k++)
+            if (x->it->operands[k].base && footprints_meet(f, &x->f[k]))
+                check_fail(c, n, "it touches what communication is still using");
+    }
+}
+
+void check_holds(Check *c, const Node *n, const Footprint *f, ValueId v)
+{
+    Element want, has;
+    Text t = {0};
+
+    check_flights(c, n, f, false);
+    if (check_is_held(c, f, v, &want, &has))
+        return;
+    text_printf(&t, "it reads ");
+    element_print(c->g, &has, &t);
+    text_printf(&t, " where ");
+    element_print(c->g, &want, &t);
+    text_printf(&t, " should be, at %" PRId64, f->at);
+    check_fail(c, n, "%s", t.s);
+    text_free(&t);
+}
+
+// ---- items ----
+
+static bool same_attr(const AttrDef *def, const Attr *a, const Attr *b, int64_t by)
+{
+    if (def->type == ATTR_TEXT)
+        return a->s == b->s || (a->s && b->s && !strcmp(a->s, b->s));
+    if (def->type == ATTR_FLOAT)
+        return !memcmp(&a->f, &b->f, sizeof a->f);
+    if (def->type == ATTR_INT)
+        return a->i + by == b->i;
+    return a->n == b->n &&
+           (def->is_affine || !a->n || !memcmp(a->v, b->v, sizeof *a->v * (size_t)a->n));
+}
+
+// Checks that the numbers in a group's text, which are one iteration's, are also this one's. Those
+// that grow do so by 1 with the iteration; lists that grow are views' offsets, which places tell.
+static void check_attrs(Check *c, NodeId id)
+{
+    const Node *n = &c->g->nodes[id], *now = check_node(c, id);
+
+    if (!now || now == n)
+        return;
+    if (now->op != n->op) {
+        check_fail(c, n, "it is %s in this iteration", now->op->name);
+        return;
+    }
+    for (int i = 0; i < MAX_ATTRS && n->op->attrs[i].name; i++)
+        if (!same_attr(&n->op->attrs[i], &n->attr[i], &now->attr[i],
+                       n->op->attrs[i].is_affine ? c->layer - c->rep : 0))
+            check_fail(c, n, "attribute %s differs in this iteration", n->op->attrs[i].name);
+}
+
+// The call's text names attributes that grow by 1 with the iteration as $aK.
+static void check_growing(Check *c, const Node *n, const Node *now, const char *args)
+{
+    for (const char *s = strstr(args, "$a"); s; s = strstr(s + 1, "$a")) {
+        long k = strtol(s + 2, NULL, 10);
+        if (now->attr[k].i != n->attr[k].i + c->layer - c->rep)
+            check_fail(c, n, "attribute %s differs in this iteration", n->op->attrs[k].name);
+    }
+}
+
+// Are the name and the arguments of the call those of this iteration's node, if its operands lie as
+// the item says?
+static void check_call(Check *c, const Node *n, const Node *now)
+{
+    const Item *it = c->it;
+    int count = n->n_in + n->n_out;
+    NodeId id = (NodeId)(now - c->g->nodes);
+    int64_t(*stride)[MAX_RANK] = arena_alloc(c->arena, (size_t)count, sizeof *stride);
+    const Sharded *s = c->s->sharded;
+    Kernel k = {.want = arena_alloc(c->arena, (size_t)count, sizeof *stride),
+                .whole = s ? s->node[id].size : NULL,
+                .cut = cut_factors(s, id)};
+
+    for (int i = 0; i < count; i++)
+        memcpy(stride[i], it->operands[i].stride, sizeof stride[i]);
+    now->op->kernel(c->g, now, (const int64_t(*)[MAX_RANK])stride, &k);
+    if (!k.name || k.copies || strcmp(k.name, it->kernel.name) ||
+        strcmp(k.args.s ? k.args.s : "", it->kernel.args.s))
+        check_fail(c, n, "its call is another than its operands need");
+    else if (k.workspace > it->kernel.workspace)
+        check_fail(c, n, "its workspace is too small");
+    else if (k.args.s)
+        check_growing(c, n, now, k.args.s);
+    text_free(&k.args);
+}
+
+// The workspace holds nothing else, and nothing that may be read afterwards.
+static void check_workspace(Check *c, const Node *n, const Footprint *f)
+{
+    const Buffer *b = &c->p->buffers[c->it->scratch];
+    const Footprint all = {
+        .rank = 1, .dim = {c->it->kernel.workspace}, .stride = {1}, .at = b->offset, .size = 1};
+
+    if (!c->it->scratch || !c->it->kernel.workspace)
+        return;
+    if (c->it->kernel.workspace > b->bytes - REDZONE)
+        check_fail(c, n, "its workspace doesn't fit into its buffer");
+    for (int k = 0; k < c->it->n_in + c->it->n_out; k++)
+        if (c->it->operands[k].base && footprints_meet(&all, &f[k]))
+            check_fail(c, n, "its workspace lies over an operand");
+    check_flights(c, n, &all, true);
+    memory_spoil(c->memory, all.at, all.at + c->it->kernel.workspace);
+}
+
+static void check_apart(Check *c, const Node *n, const Footprint *f)
+{
+    const Item *it = c->it;
+
+    for (int k = it->n_in; k < it->n_in + it->n_out; k++)
+        for (int j = 0; j < k; j++) {
+            bool is_over = it->kernel.over && j == it->kernel.over && f[j].at == f[k].at;
+            if (it->operands[j].base && !is_over && footprints_meet(&f[j], &f[k]))
+                check_fail(c, n, "its result is written over another operand");
+        }
+}
+
+// The operands' places, which lie in their buffers.
+static Footprint *find_places(Check *c)
+{
+    const Item *it = c->it;
+    int count = it->n_in + it->n_out;
+    Footprint *f = arena_array(c->arena, Footprint, count);
+
+    for (int k = 0; k < count; k++) {
+        if (!it->operands[k].base)
+            continue;
+        f[k] = check_place_of(c, &it->operands[k]);
+        check_bounds(c, &it->operands[k], &f[k]);
+        if (k >= it->n_in)
+            check_flights(c, NULL, &f[k], true);
+    }
+    return f;
+}
+
+static int slot_of(const Check *c)
+{
+    return c->it->slot - 1 + (c->it->n_slots > 1 ? c->layer % c->it->n_slots : 0);
+}
+
+static void start_flight(Check *c, const Node *now, Footprint *f)
+{
+    int slot = slot_of(c);
+
+    for (int i = 0; i < c->n_flights; i++)
+        if (c->flight[i].slot == slot)
+            check_fail(c, now, "the call before it in slot %d is still under way", slot);
+    *arena_push(c->arena, c->flight, c->n_flights, c->cap_flights) = (Flight){slot, c->it, f, now};
+}
+
+static void run_kernel(Check *c)
+{
+    const Item *it = c->it;
+    const Node *n = &c->g->nodes[it->nodes[0]], *now = check_node(c, it->nodes[0]);
+    Footprint *f = find_places(c);
+
+    if (!now)
+        return;
+    if (c->is_read) {
+        check_call(c, n, now);
+        check_pads(c, now, f);
+    }
+    for (int k = 0; k < it->n_in; k++)
+        if (!it->operands[k].base != !now->in[k])
+            check_fail(c, n, "input %d is %s", k, now->in[k] ? "missing" : "too many");
+        else if (now->in[k] && c->is_read)
+            check_holds(c, n, &f[k], now->in[k]);
+    check_apart(c, n, f);
+    check_workspace(c, n, f);
+    if (it->slot) {
+        start_flight(c, now, f);
+        return;
+    }
+    for (int k = 0; k < it->n_out; k++)
+        memory_put(c->memory, &f[it->n_in + k], now->out[k]);
+}
+
+static void run_wait(Check *c)
+{
+    int slot = slot_of(c), i = 0;
+
+    while (i < c->n_flights && c->flight[i].slot != slot)
+        i++;
+    if (i == c->n_flights) {
+        check_fail(c, NULL, "slot %d is waited for, but nothing is under way in it", slot);
+        return;
+    }
+    const Flight x = c->flight[i];
+    for (int k = 0; k < x.it->n_out; k++)
+        memory_put(c->memory, &x.f[x.it->n_in + k], x.node->out[k]);
+    c->flight[i] = c->flight[--c->n_flights];
+}
+
+static const char *value_text(const Check *c, ValueId v)
+{
+    Text t = {0};
+
+    value_describe(c->g, v, &t);
+    const char *s = arena_copy(c->arena, t.s, t.n);
+    text_free(&t);
+    return s;
+}
+
+static void run_copy(Check *c)
+{
+    const Item *it = c->it;
+    const char *name = value_text(c, it->operands[0].value);
+    Footprint from = check_place(c, &it->operands[0], it->rank, it->dim);
+    Footprint to = check_place(c, &it->operands[1], it->rank, it->dim);
+    int64_t index[MAX_RANK];
+
+    check_bounds(c, &it->operands[0], &from);
+    check_bounds(c, &it->operands[1], &to);
+    check_flights(c, NULL, &from, false);
+    check_flights(c, NULL, &to, true);
+    for (int at = 0; c->is_read && sample_next(&from, &at, index);)
+        if (memory_get(c->memory, footprint_place(&from, index)).kind <= ELEMENT_JUNK) {
+            check_fail(c, NULL, "nothing is where a copy reads %s, at %" PRId64, name, from.at);
+            break;
+        }
+    if (footprints_meet(&from, &to))
+        check_fail(c, NULL, "a copy of %s is written over itself", name);
+    memory_copy(c->memory, &from, &to);
+}
+
+static void run_gradient(Check *c)
+{
+    const Operand *o = &c->it->operands[0];
+    ValueId v = check_value(c, o->value);
+    Footprint f = check_place_of(c, o);
+
+    if (!v)
+        return;
+    c->shown[v]++;
+    check_holds(c, producer(c->g, v), &f, v);
+}
+
+static void run_group(Check *c)
+{
+    const Footprint *f = find_places(c);
+
+    for (int i = 0; i < c->it->n_nodes && c->is_read; i++)
+        check_attrs(c, c->it->nodes[i]);
+    check_workspace(c, NULL, f);
+    check_group(c, f);
+}
+
+void check_item(Check *c)
+{
+    const Item *it = c->it;
+
+    Footprint f;
+
+    switch (it->kind) {
+    case ITEM_GROUP:
+        run_group(c);
+        break;
+    case ITEM_KERNEL:
+        run_kernel(c);
+        break;
+    case ITEM_COPY:
+        run_copy(c);
+        break;
+    case ITEM_FILL:
+    case ITEM_PAD:
+        f = check_place_of(c, &it->operands[0]);
+        check_bounds(c, &it->operands[0], &f);
+        check_flights(c, NULL, &f, true);
+        if (it->kind == ITEM_PAD)
+            check_pad(c, &f);
+        else
+            memory_fill(c->memory, &f, it->fill);
+        break;
+    case ITEM_GRADIENT:
+        run_gradient(c);
+        break;
+    case ITEM_WAIT:
+        run_wait(c);
+        break;
+    case ITEM_LOOP:
+    case ITEM_END:
+    case ITEM_NONE:
+        break;
+    }
+}

@@ -1,0 +1,305 @@
+// The model of an arena: disjoint stretches of bytes, each with the writes that touched it.
+//
+// The stretches are a treap, ordered by place. A stretch's writes are a list, the latest first, of
+// which those behind one that wrote all bytes are gone. Lists never change: a copy keeps those that
+// it read, whatever is written later.
+#include "lower/check/check.h"
+
+typedef struct Span Span;
+
+typedef struct Write {
+    Footprint f;
+    Element what;  // of its element 0; ELEMENT_VALUE counts on from there
+    // A copy: from where, and what was there.
+    bool is_copy;
+    Footprint from;
+    const Span *span;
+    int n_spans;
+} Write;
+
+typedef struct Layer {
+    const Write *write;
+    const struct Layer *below;
+} Layer;
+
+// The layers of the bytes [low, high).
+struct Span {
+    int64_t low, high;
+    const Layer *top;
+};
+
+typedef struct Stretch {
+    Span span;
+    uint32_t priority;
+    struct Stretch *left, *right;
+} Stretch;
+
+struct Memory {
+    Arena *arena;
+    Stretch *root, *free;
+    uint32_t random;
+};
+
+// ---- the treap ----
+
+static uint32_t draw(Memory *m)
+{
+    m->random ^= m->random << 13;
+    m->random ^= m->random >> 17;
+    m->random ^= m->random << 5;
+    return m->random;
+}
+
+static Stretch *stretch_new(Memory *m, Span s)
+{
+    Stretch *x = m->free;
+
+    if (x)
+        m->free = x->left;
+    else
+        x = arena_array(m->arena, Stretch, 1);
+    *x = (Stretch){.span = s, .priority = draw(m)};
+    return x;
+}
+
+static void stretch_free(Memory *m, Stretch *x)
+{
+    if (!x)
+        return;
+    stretch_free(m, x->left);
+    stretch_free(m, x->right);
+    x->left = m->free;
+    m->free = x;
+}
+
+static Stretch *join(Stretch *a, Stretch *b)
+{
+    if (!a || !b)
+        return a ? a : b;
+    if (a->priority > b->priority) {
+        a->right = join(a->right, b);
+        return a;
+    }
+    b->left = join(a, b->left);
+    return b;
+}
+
+// Parts what is before `place` from the rest; a stretch on both sides becomes two.
+static void part(Memory *m, Stretch *x, int64_t place, Stretch **before, Stretch **after)
+{
+    if (!x) {
+        *before = *after = NULL;
+    } else if (x->span.high <= place) {
+        part(m, x->right, place, &x->right, after);
+        *before = x;
+    } else if (x->span.low >= place) {
+        part(m, x->left, place, before, &x->left);
+        *after = x;
+    } else {
+        Span rest = x->span;
+        rest.low = x->span.high = place;
+        *after = join(stretch_new(m, rest), x->right);
+        x->right = NULL;
+        *before = x;
+    }
+}
+
+static const Stretch *find(const Memory *m, int64_t place)
+{
+    const Stretch *x = m->root;
+
+    while (x && (place < x->span.low || place >= x->span.high))
+        x = place < x->span.low ? x->left : x->right;
+    return x;
+}
+
+// ---- writes ----
+
+static const Layer *layer_new(Memory *m, const Write *w, const Layer *below)
+{
+    Layer *l = arena_array(m->arena, Layer, 1);
+
+    *l = (Layer){w, below};
+    return l;
+}
+
+static bool is_same_box(const Footprint *a, const Footprint *b)
+{
+    if (a->rank != b->rank || a->at != b->at || a->size != b->size)
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->dim[i] != b->dim[i] || a->stride[i] != b->stride[i])
+            return false;
+    return true;
+}
+
+// The layers without a write into the same box, which nothing shows through to any more.
+static const Layer *without(Memory *m, const Layer *top, const Footprint *f)
+{
+    if (!top)
+        return NULL;
+    if (is_same_box(&top->write->f, f))
+        return top->below;
+    const Layer *below = without(m, top->below, f);
+    return below == top->below ? top : layer_new(m, top->write, below);
+}
+
+// Puts a write with holes over the stretches and into the gaps between them. Returns the stretches
+// of [low, high).
+static Stretch *put_over(Memory *m, Stretch *x, int64_t *low, const Write *w)
+{
+    if (!x)
+        return NULL;
+    Stretch *left = put_over(m, x->left, low, w), *right = x->right;
+    if (*low < x->span.low) {
+        Span gap = {*low, x->span.low, layer_new(m, w, NULL)};
+        left = join(left, stretch_new(m, gap));
+    }
+    *low = x->span.high;
+    x->left = x->right = NULL;
+    x->span.top = layer_new(m, w, without(m, x->span.top, &w->f));
+    return join(join(left, x), put_over(m, right, low, w));
+}
+
+static void put(Memory *m, const Write *w)
+{
+    int64_t low, high, at;
+    Stretch *before, *here, *after;
+
+    if (!footprint_range(&w->f, &low, &high))
+        return;
+    part(m, m->root, low, &before, &here);
+    part(m, here, high, &here, &after);
+    at = low;
+    if (footprint_count(&w->f) * w->f.size == high - low) {
+        stretch_free(m, here);
+        here = NULL;
+    } else {
+        here = put_over(m, here, &at, w);
+    }
+    if (at < high)
+        here = join(here, stretch_new(m, (Span){at, high, layer_new(m, w, NULL)}));
+    m->root = join(join(before, here), after);
+}
+
+static Write *write_new(Memory *m, const Footprint *f)
+{
+    Write *w = arena_array(m->arena, Write, 1);
+
+    w->f = *f;
+    return w;
+}
+
+Memory *memory_new(Arena *a)
+{
+    Memory *m = arena_array(a, Memory, 1);
+
+    m->arena = a;
+    m->random = 1;
+    return m;
+}
+
+void memory_put(Memory *m, const Footprint *f, ValueId v)
+{
+    Write *w = write_new(m, f);
+
+    w->what = (Element){.kind = ELEMENT_VALUE, .value = v};
+    put(m, w);
+}
+
+void memory_fill(Memory *m, const Footprint *f, double x)
+{
+    Write *w = write_new(m, f);
+
+    w->what = (Element){.kind = ELEMENT_FILL, .fill = x};
+    put(m, w);
+}
+
+void memory_spoil(Memory *m, int64_t low, int64_t high)
+{
+    const Footprint f = {.rank = 1, .dim = {high - low}, .stride = {1}, .at = low, .size = 1};
+    Write *w = write_new(m, &f);
+
+    w->what = (Element){.kind = ELEMENT_JUNK};
+    put(m, w);
+}
+
+// ---- copies ----
+
+static void collect(Memory *m, const Stretch *x, int64_t low, int64_t high, Span **span, int *n,
+                    int *cap)
+{
+    if (!x)
+        return;
+    if (low < x->span.low)
+        collect(m, x->left, low, high, span, n, cap);
+    if (x->span.low < high && low < x->span.high)
+        *arena_push(m->arena, *span, *n, *cap) = x->span;
+    if (x->span.high < high)
+        collect(m, x->right, low, high, span, n, cap);
+}
+
+void memory_copy(Memory *m, const Footprint *from, const Footprint *to)
+{
+    Write *w = write_new(m, to);
+    Span *span = NULL;
+    int cap = 0;
+    int64_t low, high;
+
+    if (!footprint_range(from, &low, &high))
+        return;
+    collect(m, m->root, low, high, &span, &w->n_spans, &cap);
+    const Write *all = w->n_spans == 1 ? span[0].top->write : NULL;
+    if (all && !all->is_copy && is_same_box(&all->f, from)) {
+        w->what = all->what;
+    } else {
+        w->is_copy = true;
+        w->from = *from;
+        w->span = span;
+    }
+    put(m, w);
+}
+
+// ---- reading ----
+
+static Element get_from(const Span *span, int n, int64_t place);
+
+static Element get_through(const Layer *top, int64_t place)
+{
+    int64_t index[MAX_RANK], at = 0;
+
+    for (; top; top = top->below) {
+        const Write *w = top->write;
+        if (!footprint_find(&w->f, place, index))
+            continue;
+        if (w->is_copy)
+            return get_from(w->span, w->n_spans, footprint_place(&w->from, index));
+        Element e = w->what;
+        for (int i = 0; i < w->f.rank; i++)
+            at = at * w->f.dim[i] + index[i];
+        e.index = e.kind == ELEMENT_VALUE ? at : 0;
+        return e;
+    }
+    return (Element){0};
+}
+
+static Element get_from(const Span *span, int n, int64_t place)
+{
+    int low = 0;
+
+    while (n > 1) {  // the last that begins at or before the place
+        int half = n / 2;
+        if (span[low + half].low <= place)
+            low += half;
+        n -= half;
+    }
+    bool is_in = n && span[low].low <= place && place < span[low].high;
+    return is_in ? get_through(span[low].top, place) : (Element){0};
+}
+
+Element memory_get(const Memory *m, int64_t place)
+{
+    const Stretch *x = find(m, place);
+
+    return x ? get_through(x->span.top, place) : (Element){0};
+}

@@ -1,0 +1,202 @@
+// Runs a set's items, loops unrolled, on the model of the arena.
+#include <string.h>
+
+#include "lower/check/check.h"
+
+enum { MOST_FINDINGS = 5, ENDS = 3 };  // printed; turns of a loop at each end whose reads count
+
+void check_fail(Check *c, const Node *n, const char *fmt, ...)
+{
+    Text t = {0};
+    va_list args;
+
+    if (c->findings++ >= MOST_FINDINGS)
+        return;
+    va_start(args, fmt);
+    int length = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    char *s = arena_array(c->arena, char, length + 1);
+    va_start(args, fmt);
+    vsnprintf(s, (size_t)length + 1, fmt, args);
+    va_end(args);
+    text_printf(&t, "internal error: ");
+    if (c->it && c->it->region)
+        text_printf(&t, "iteration %d of %s: ", c->layer, c->g->classes[c->it->cls].name);
+    text_printf(&t, "%s", s);
+    if (n)
+        node_error(c->g, n, c->d, "%s", t.s);
+    else
+        diag_error(c->d, "%s", t.s);
+    text_free(&t);
+}
+
+// ---- iterations ----
+
+// A loop's items have the nodes of one of its iterations.
+static int find_rep(const Check *c, int loop)
+{
+    const Item *it = &c->s->items[loop];
+
+    for (int i = loop + 1; i < it->match; i++)
+        for (int k = 0; k < c->s->items[i].n_nodes; k++) {
+            Block b = c->g->nodes[c->s->items[i].nodes[k]].block;
+            if (b.cls == it->cls)
+                return b.iter;
+        }
+    return 0;
+}
+
+const Node *check_node(Check *c, NodeId n)
+{
+    const Node *x = &c->g->nodes[n];
+
+    if (!c->it->region || x->block.cls != c->it->cls)
+        return x;
+    const ClassTable *t = &c->table[x->block.cls];
+    int iter = c->layer + x->block.iter - c->rep;
+    NodeId now = 0;
+    if (iter >= 0 && iter < c->g->classes[x->block.cls].length && x->block.pos < t->n_nodes)
+        now = t->nodes[(int64_t)iter * t->n_nodes + x->block.pos];
+    if (!now)
+        check_fail(c, x, "its loop has no such node in this iteration");
+    return now ? &c->g->nodes[now] : NULL;
+}
+
+ValueId check_value(Check *c, ValueId v)
+{
+    const Value *x = value_of(c->g, v);
+
+    if (!x->producer)
+        return v;
+    const Node *n = &c->g->nodes[x->producer], *now = check_node(c, x->producer);
+    return now ? now->out[v - n->out[0]] : 0;
+}
+
+static void run_loop(Check *c, int begin)
+{
+    const Item *loop = &c->s->items[begin];
+    int length = c->g->classes[loop->cls].length, turns = length + loop->late;
+
+    c->rep = find_rep(c, begin);
+    for (int turn = 0; turn < turns; turn++) {
+        c->is_read = turn < ENDS + loop->late || turn >= turns - ENDS - loop->late;
+        for (int i = begin + 1; i < loop->match; i++) {
+            c->it = &c->s->items[i];
+            c->layer = item_layer(loop, length, c->it, turn);
+            c->is_first = c->layer == (loop->is_reverse ? length - 1 : 0);
+            if (c->layer >= 0)
+                check_item(c);
+        }
+    }
+}
+
+// ---- what lives on ----
+
+static bool is_given(const Check *c, ValueId v, Footprint *f)
+{
+    const Value *x = value_of(c->g, v);
+    Address a;
+
+    if (x->producer || x->kind == VALUE_ACTIVATION || !value_address(c->p, c->s, v, &a))
+        return false;
+    *f = (Footprint){.rank = x->rank, .at = a.at, .size = dtype_size(x->dtype)};
+    dense_strides(x->rank, x->dim, f->stride);
+    for (int i = 0; i < x->rank; i++) {
+        f->dim[i] = x->dim[i];
+        f->stride[i] *= f->size;
+    }
+    return true;
+}
+
+static void put_given(Check *c)
+{
+    Footprint f;
+
+    for (ValueId v = 1; v < c->g->n_values; v++)
+        if (is_given(c, v, &f))
+            memory_put(c->memory, &f, v);
+}
+
+// The values that the next pass finds in the places: what is carried there, else what was.
+static void check_kept(Check *c, Scope scope)
+{
+    ValueId *next = arena_array(c->arena, ValueId, c->g->n_values);
+    ValueId *other = arena_array(c->arena, ValueId, c->g->n_values);
+    Element want, has;
+    Footprint f;
+
+    for (int i = 0; i < c->g->n_carries; i++) {
+        const Carry *x = &c->g->carries[i];
+        *(x->scope == scope ? &next[x->in] : &other[x->in]) = x->out;
+    }
+    for (ValueId v = 1; v < c->g->n_values; v++) {
+        ValueKind kind = value_of(c->g, v)->kind;
+        bool is_filled = scope == SCOPE_STEP && kind == VALUE_ZERO;
+        if (!is_given(c, v, &f) || kind == VALUE_INPUT || is_filled)
+            continue;
+        if (check_is_held(c, &f, next[v] ? next[v] : v, &want, &has) ||
+            (other[v] && check_is_held(c, &f, other[v], &want, &has)))
+            continue;
+        Text t = {0};
+        element_print(c->g, &want, &t);
+        text_printf(&t, " is to live on, but its place holds ");
+        element_print(c->g, &has, &t);
+        check_fail(c, NULL, "%s", t.s);
+        text_free(&t);
+    }
+}
+
+static void check_ends(Check *c)
+{
+    for (int i = 0; i < c->g->n_outputs; i++) {
+        const Output *o = &c->g->outputs[i];
+        const Value *v = value_of(c->g, o->value);
+        Operand place = {.value = o->value, .base = o->value};
+        Address a;
+        if (o->role == OUTPUT_GRADIENT) {
+            if (c->shown[o->value] != 1)
+                check_fail(c, NULL, "the gradient of '%s' is shown %d times", o->name,
+                           c->shown[o->value]);
+            continue;
+        }
+        if (!value_address(c->p, c->s, o->value, &a)) {
+            check_fail(c, NULL, "output '%s' has no place", o->name);
+            continue;
+        }
+        dense_strides(v->rank, v->dim, place.stride);
+        c->layer = 0;
+        Footprint f = check_place(c, &place, v->rank, v->dim);
+        check_holds(c, producer(c->g, o->value), &f, o->value);
+    }
+    if (c->n_flights)
+        check_fail(c, NULL, "communication is never waited for");
+}
+
+bool program_check(const Program *p, int set, int rank, Diag *d)
+{
+    const Set *s = &p->set[set];
+    Check c = {.p = p, .s = s, .g = s->g, .d = d, .arena = arena_new(), .rank = rank};
+
+    c.memory = memory_new(c.arena);
+    c.table = class_tables(s->g, c.arena);
+    c.shown = arena_array(c.arena, int, s->g->n_values);
+    put_given(&c);
+    for (int i = 0; i < s->n_items; i++) {
+        if (i == s->part[PART_REDUCE] && p->accumulate > 1)
+            check_kept(&c, SCOPE_MICRO);
+        c.it = &s->items[i];
+        c.layer = 0;
+        c.is_read = c.is_first = true;
+        if (c.it->kind == ITEM_LOOP) {
+            run_loop(&c, i);
+            i = s->items[i].match;
+        } else {
+            check_item(&c);
+        }
+    }
+    c.it = NULL;
+    check_kept(&c, SCOPE_STEP);
+    check_ends(&c);
+    arena_free(c.arena);
+    return !c.findings;
+}
