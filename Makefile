@@ -110,9 +110,14 @@ $(RANKS): $(B)/%: %.c $(B)/rt/libshardrt_mpi.a $(B)/libshardrt.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -march=$(MARCH) -ffp-contract=off -o $@ $< $(B)/rt/libshardrt_mpi.a $(B)/libshardrt.a $(LDLIBS_RT) $(shell pkg-config --libs ompi-c)
 
+# A shardcc whose lowering makes a mistake, for tests/e2e/check_test.py.
+BROKEN = $(B)/tests/broken/shardcc
+$(BROKEN): $(B)/tests/broken/shardcc.o $(call obj,driver) $(ARCHIVES) $(RT_FILE)
+	$(CC) $(LDFLAGS) -Wl,--wrap=program_check -o $@ $^ $(LDLIBS_COMPILER)
+
 $(B)/tests/solver/solve_test $(B)/tests/solver/middle_test $(B)/tests/solver/plan_test: | $(ENGINES)
 
-tests: $(TESTS) $(RANKS)
+tests: $(TESTS) $(RANKS) $(BROKEN)
 check: all tests
 	tests/run $(B)
 # Fuzz targets need clang; run one as: build-fuzz/ir_text_fuzz -dict=tests/fuzz/ir_text.dict DIR tests/fuzz/ir_text

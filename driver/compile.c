@@ -195,6 +195,11 @@ static int compile_model(Arena *a, const Options *o)
     Program *p = make_program(a, o, &c, train, predict, &d);
     if (!p)
         return EXIT_USER;
+    if (!program_check(p, &d)) {
+        diag_note(&d, "the program isn't what the model says, so nothing is written; this is a "
+                      "fault of shardcc, not of the model");
+        return EXIT_INTERNAL;
+    }
     if (dumps_split(o))
         return print_graph(o, p->set[train ? SET_TRAIN : SET_PREDICT].g, &d);
     if (!to_stdout) {

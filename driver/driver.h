@@ -6,7 +6,7 @@
 
 #define SHARDCC_VERSION "0.1"
 
-enum { EXIT_USER = 1, EXIT_OPTION = 2, MOST_RANKS = 1 << 16 };
+enum { EXIT_USER = 1, EXIT_OPTION = 2, EXIT_INTERNAL = 3, MOST_RANKS = 1 << 16 };
 
 typedef enum Emit { EMIT_PROGRAM_FILE, EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_SOURCE } Emit;
 

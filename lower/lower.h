@@ -308,11 +308,14 @@ Simulated program_simulate(const Program *p, int set, const Cluster *c);
 
 void program_print(const Program *p, Text *t);
 
-// Does every item of the set read what the graph says, on that rank? Checks a finished program
-// against its graph, without its labels of blocks: each value whole and in its order of dims,
-// written before and not yet overwritten, every number in the text the node's own, and everything
-// that lives on in its place at the end. False after reporting the first faults, which are ours.
-bool program_check(const Program *p, int set, int rank, Diag *d);
+// Checks a finished program against its graphs: every item reads what the graph says, whole and in
+// its order of dims, written before and not yet overwritten; every number in the text is the node's
+// own; and everything that lives on is in its place at the end. Of many ranks it looks at those in
+// the corners of the mesh. False after reporting the first findings, which are faults of shardcc.
+bool program_check(const Program *p, Diag *d);
+
+// The same for one set on one rank.
+bool set_check(const Program *p, int set, int rank, Diag *d);
 
 // Does elementwise node `n` of group `it` make one number for each row?
 bool is_number_of_row(const Graph *g, const Item *it, const Node *n);

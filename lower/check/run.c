@@ -20,6 +20,8 @@ void check_fail(Check *c, const Node *n, const char *fmt, ...)
     vsnprintf(s, (size_t)length + 1, fmt, args);
     va_end(args);
     text_printf(&t, "internal error: ");
+    if (c->s->sharded)
+        text_printf(&t, "rank %d: ", c->rank);
     if (c->it && c->it->region)
         text_printf(&t, "iteration %d of %s: ", c->layer, c->g->classes[c->it->cls].name);
     text_printf(&t, "%s", s);
@@ -172,7 +174,7 @@ static void check_ends(Check *c)
         check_fail(c, NULL, "communication is never waited for");
 }
 
-bool program_check(const Program *p, int set, int rank, Diag *d)
+bool set_check(const Program *p, int set, int rank, Diag *d)
 {
     const Set *s = &p->set[set];
     Check c = {.p = p, .s = s, .g = s->g, .d = d, .arena = arena_new(), .rank = rank};
@@ -199,4 +201,28 @@ bool program_check(const Program *p, int set, int rank, Diag *d)
     check_ends(&c);
     arena_free(c.arena);
     return !c.findings;
+}
+
+// The rank in the corner of the mesh that the bits say: along axis i the last one if bit i is set,
+// else the first. Pieces are largest at the first rank of an axis and smallest at the last.
+static int corner_rank(const Mesh *m, int corner)
+{
+    int rank = 0;
+
+    for (int i = 0; i < m->n_axes; i++)
+        rank = rank * m->size[i] + (corner >> i & 1 ? m->size[i] - 1 : 0);
+    return rank;
+}
+
+bool program_check(const Program *p, Diag *d)
+{
+    bool ok = true;
+
+    for (int i = 0; i < N_SETS; i++) {
+        const Sharded *s = p->set[i].sharded;
+        int corners = s ? 1 << s->plan->mesh.n_axes : 1;
+        for (int k = 0; k < corners && ok && p->set[i].g; k++)
+            ok = set_check(p, i, s ? corner_rank(&s->plan->mesh, k) : 0, d);
+    }
+    return ok;
 }

@@ -16,7 +16,7 @@ static inline void write_program(const Cases *c, const char *name, const char *d
     char *path = arena_string(c->arena, "%s/%s.c", dir, name);
     Text t = {0};
 
-    assert_non_null(p);
+    assert_true(p && program_check(p, d));
     generate_c(p, &o, &t);
     text_printf(&t, "const RtModel *the_model(void);\n"
                     "const RtModel *the_model(void) { return &model; }\n");

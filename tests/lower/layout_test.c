@@ -177,7 +177,7 @@ static void test_orders(void **state)
                           .accumulate = 1,
                           .sharded = {[SET_PREDICT] = cases[i].of_ranks ? each_rank(a, g) : NULL}};
         Program *p = lower(a, NULL, g, &o, &d);
-        assert_non_null(p);
+        assert_true(p && program_check(p, &d));
         list(&p->set[SET_PREDICT], &made);
         assert_string_equal(made.s ? made.s : "", cases[i].made);
         text_free(&made);

@@ -64,7 +64,7 @@ static void check_program(Graph *g, const LowerOptions *lo, double most, Arena *
     int n_values = g->n_values;
     Program *p = g->training ? lower(a, g, NULL, lo, d) : lower(a, NULL, g, lo, d);
 
-    assert_non_null(p);
+    assert_true(p && program_check(p, d));
     Machine m = {.p = p, .s = &p->set[g->training ? SET_TRAIN : SET_PREDICT]};
     int added = g->n_values - n_values;
     g->n_values = n_values;
@@ -140,7 +140,7 @@ static void test_update_in_one_pass(void **state)
     Program *p = lower(a, training(COUNT(cases) - 1, 0, a, &d), NULL, &lo, &d);
     int groups = 0;
 
-    assert_non_null(p);
+    assert_true(p && program_check(p, &d));
     const Set *s = &p->set[SET_TRAIN];
     for (int i = 0; i < s->n_items; i++) {
         const Item *it = &s->items[i];

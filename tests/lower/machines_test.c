@@ -88,7 +88,7 @@ static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
                       .reach = roll(d, 3)};
     Program *p = lower(a, s->g, NULL, &o, &diag);
 
-    assert_non_null(p);
+    assert_true(p && program_check(p, &diag));
     check_time(p, &cluster, &plan.mesh);
     Machines x = machines_new(s, a);
     run_and_compare(&x, p, m, dice);

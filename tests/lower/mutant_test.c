@@ -360,7 +360,7 @@ static bool passes(const Subject *x)
     bool ok = true;
 
     for (int r = 0; r < ranks && ok; r++)
-        ok = program_check(x->p, SET_TRAIN, r, NULL);
+        ok = set_check(x->p, SET_TRAIN, r, NULL);
     return ok;
 }
 

@@ -159,7 +159,7 @@ static void check_rows(const Model *m, const Plan *p, int64_t peak, Arena *a)
     assert_non_null(s);
     o.sharded[SET_TRAIN] = s = bucket(a, s);
     const Program *x = lower(a, s->g, NULL, &o, &d);
-    assert_non_null(x);
+    assert_true(x && program_check(x, &d));
     assert_true(x->arena_bytes >= peak - peak / PART);
 }
 

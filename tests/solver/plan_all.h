@@ -196,7 +196,9 @@ static inline void find_items(All *all, Arena *a)
 
     graph_print(all->g, &t);
     Graph *g = graph_parse(a, t.s, t.n, &d);
-    const Set *s = &lower(a, g, NULL, &o, &d)->set[SET_TRAIN];
+    const Program *p = lower(a, g, NULL, &o, &d);
+    const Set *s = &p->set[SET_TRAIN];
+    assert_true(program_check(p, &d));
     text_free(&t);
     all->n_items = s->n_items;
     for (NodeId n = 1; n < all->g->n_nodes; n++) {
