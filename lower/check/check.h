@@ -32,6 +32,12 @@ int64_t footprint_place(const Footprint *f, const int64_t *index);
 // The element whose first byte is at `place`; false if none is. No stride may be negative.
 bool footprint_find(const Footprint *f, int64_t place, int64_t *index);
 
+// The first element at or after `place`, in the order of places, or the last one at or before it;
+// false if there is none. Exact where dims nest: each stride is at least what the smaller ones
+// reach.
+bool footprint_after(const Footprint *f, int64_t place, int64_t *index);
+bool footprint_before(const Footprint *f, int64_t place, int64_t *index);
+
 // The next of the few elements by which two affine maps of a box are told apart: the first, the
 // last, each dim's second and next to last, and some between. `n` counts from 0; false at the end.
 bool sample_next(const Footprint *f, int *n, int64_t *index);
@@ -47,6 +53,17 @@ void memory_spoil(Memory *m, int64_t low, int64_t high);
 // `to` holds what `from` does now. Both have the same dims.
 void memory_copy(Memory *m, const Footprint *from, const Footprint *to);
 Element memory_get(const Memory *m, int64_t place);
+
+// Places of elements; the room is used again.
+typedef struct Places {
+    Arena *arena;
+    int64_t *place;
+    int n, cap;
+} Places;
+
+// The elements of the box where what the memory holds may change: at the ends of each write into
+// its bytes, and the first and last of each stretch between.
+void memory_seams(const Memory *m, const Footprint *f, Places *to);
 
 // Follows an element through views and through nodes that only put others together, back to the
 // one whose bits it has.
@@ -73,7 +90,8 @@ typedef struct Check {
     int rank;
     Memory *memory;
     ClassTable *table;
-    int *shown;  // by ValueId: how often it was shown as a gradient
+    Places seams;  // of the operand that is looked at
+    int *shown;    // by ValueId: how often it was shown as a gradient
     Flight *flight;
     int n_flights, cap_flights;
     // The item that runs now.
@@ -98,7 +116,7 @@ Footprint check_place(const Check *c, const Operand *o, int rank, const int64_t 
 Footprint check_place_of(const Check *c, const Operand *o);  // of its value's dims
 
 // Is value v in the box, all of it in order? If not, gives what was to be somewhere and what is.
-bool check_is_held(const Check *c, const Footprint *f, ValueId v, Element *want, Element *has);
+bool check_is_held(Check *c, const Footprint *f, ValueId v, Element *want, Element *has);
 // Reports it if it isn't; node `n` reads it.
 void check_holds(Check *c, const Node *n, const Footprint *f, ValueId v);
 

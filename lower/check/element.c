@@ -135,6 +135,59 @@ bool footprint_find(const Footprint *f, int64_t place, int64_t *index)
     return rest == 0;
 }
 
+// The dims with more than one element, from the largest stride to the smallest.
+static int sort_dims(const Footprint *f, int *dim)
+{
+    int n = 0;
+
+    for (int i = 0; i < f->rank; i++) {
+        int k = n;
+        if (f->dim[i] < 2 || !f->stride[i])
+            continue;
+        for (n++; k > 0 && f->stride[dim[k - 1]] < f->stride[i]; k--)
+            dim[k] = dim[k - 1];
+        dim[k] = i;
+    }
+    return n;
+}
+
+bool footprint_after(const Footprint *f, int64_t place, int64_t *index)
+{
+    int dim[MAX_RANK], n = sort_dims(f, dim), i = 0;
+    int64_t rest = place - f->at;
+
+    memset(index, 0, sizeof *index * (size_t)f->rank);
+    if (!footprint_count(f))
+        return false;
+    for (; i < n && rest > 0; i++) {
+        int64_t k = rest / f->stride[dim[i]], most = f->dim[dim[i]] - 1;
+        index[dim[i]] = k < most ? k : most;
+        rest -= index[dim[i]] * f->stride[dim[i]];
+    }
+    if (rest <= 0)
+        return true;
+    while (--i >= 0) {  // the next one
+        if (++index[dim[i]] < f->dim[dim[i]])
+            return true;
+        index[dim[i]] = 0;
+    }
+    return false;
+}
+
+bool footprint_before(const Footprint *f, int64_t place, int64_t *index)
+{
+    Footprint turned = *f;
+
+    turned.at = -f->at;
+    for (int i = 0; i < f->rank; i++)
+        turned.at -= (f->dim[i] - 1) * f->stride[i];
+    if (!footprint_after(&turned, -place, index))
+        return false;
+    for (int i = 0; i < f->rank; i++)
+        index[i] = f->dim[i] - 1 - index[i];
+    return true;
+}
+
 bool sample_next(const Footprint *f, int *n, int64_t *index)
 {
     enum { BETWEEN = 3 };

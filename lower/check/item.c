@@ -57,18 +57,28 @@ static Element expected(const Check *c, ValueId v, const int64_t *index)
     return element_origin(c->g, c->s->sharded, c->rank, e);
 }
 
-bool check_is_held(const Check *c, const Footprint *f, ValueId v, Element *want, Element *has)
+static bool is_element_held(const Check *c, const Footprint *f, ValueId v, const int64_t *index,
+                            Element *want, Element *has)
+{
+    *want = expected(c, v, index);
+    *has = memory_get(c->memory, footprint_place(f, index));
+    *has = element_origin(c->g, c->s->sharded, c->rank, *has);
+    return element_equal(want, has);
+}
+
+bool check_is_held(Check *c, const Footprint *f, ValueId v, Element *want, Element *has)
 {
     Footprint own = check_own_part(c, f, v);
     int64_t index[MAX_RANK];
 
-    for (int at = 0; sample_next(&own, &at, index);) {
-        *want = expected(c, v, index);
-        *has = memory_get(c->memory, footprint_place(&own, index));
-        *has = element_origin(c->g, c->s->sharded, c->rank, *has);
-        if (!element_equal(want, has))
+    for (int at = 0; sample_next(&own, &at, index);)
+        if (!is_element_held(c, &own, v, index, want, has))
             return false;
-    }
+    memory_seams(c->memory, &own, &c->seams);
+    for (int i = 0; i < c->seams.n; i++)
+        if (footprint_find(&own, c->seams.place[i], index) &&
+            !is_element_held(c, &own, v, index, want, has))
+            return false;
     return true;
 }
 

@@ -303,3 +303,80 @@ Element memory_get(const Memory *m, int64_t place)
 
     return x ? get_through(x->span.top, place) : (Element){0};
 }
+
+// ---- seams ----
+
+typedef struct Seams {
+    const Footprint *f;
+    Places *to;
+} Seams;
+
+static void add_index(Seams *x, bool is_there, const int64_t *index)
+{
+    if (is_there)
+        *arena_push(x->to->arena, x->to->place, x->to->n, x->to->cap) =
+            footprint_place(x->f, index);
+}
+
+// The ends of a stretch: the elements of the box that are nearest to them.
+static void add_stretch(Seams *x, int64_t low, int64_t high)
+{
+    int64_t index[MAX_RANK];
+
+    add_index(x, footprint_after(x->f, low, index), index);
+    add_index(x, footprint_before(x->f, high - x->f->size, index), index);
+}
+
+// An element of a write, if the box has it too.
+static void add_place(Seams *x, int64_t place)
+{
+    int64_t index[MAX_RANK];
+
+    add_index(x, footprint_find(x->f, place, index), index);
+}
+
+static void add_write(Seams *x, const Write *w)
+{
+    int64_t index[MAX_RANK], low, high;
+
+    if (!footprint_range(&w->f, &low, &high))
+        return;
+    add_place(x, low);
+    add_place(x, high - w->f.size);
+    for (int i = 0; w->is_copy && i < w->n_spans; i++) {
+        if (footprint_after(&w->from, w->span[i].low, index))
+            add_place(x, footprint_place(&w->f, index));
+        if (footprint_before(&w->from, w->span[i].high - w->from.size, index))
+            add_place(x, footprint_place(&w->f, index));
+    }
+}
+
+static void find_seams(Seams *x, const Stretch *s, int64_t low, int64_t high)
+{
+    enum { MOST_LAYERS = 8 };
+    int n = 0;
+
+    if (!s)
+        return;
+    if (low < s->span.low)
+        find_seams(x, s->left, low, high);
+    if (s->span.low < high && low < s->span.high) {
+        add_stretch(x, s->span.low > low ? s->span.low : low,
+                    s->span.high < high ? s->span.high : high);
+        for (const Layer *l = s->span.top; l && n < MOST_LAYERS; l = l->below, n++)
+            if (l->below || l->write->is_copy)
+                add_write(x, l->write);
+    }
+    if (s->span.high < high)
+        find_seams(x, s->right, low, high);
+}
+
+void memory_seams(const Memory *m, const Footprint *f, Places *to)
+{
+    Seams x = {.f = f, .to = to};
+    int64_t low, high;
+
+    to->n = 0;
+    if (footprint_range(f, &low, &high))
+        find_seams(&x, m->root, low, high);
+}

@@ -180,6 +180,7 @@ bool set_check(const Program *p, int set, int rank, Diag *d)
     Check c = {.p = p, .s = s, .g = s->g, .d = d, .arena = arena_new(), .rank = rank};
 
     c.memory = memory_new(c.arena);
+    c.seams.arena = c.arena;
     c.table = class_tables(s->g, c.arena);
     c.shown = arena_array(c.arena, int, s->g->n_values);
     put_given(&c);

@@ -231,6 +231,21 @@ static bool move_buffer(Program *p, Set *s, Dice *d)
     return true;
 }
 
+// A buffer over a part of another one.
+static bool shift_buffer(Program *p, Set *s, Dice *d)
+{
+    Buffer *a = &p->buffers[roll(d, p->n_buffers)], *b = &p->buffers[roll(d, p->n_buffers)];
+
+    (void)s;
+    if (!a->bytes || b->bytes < 128 || a == b)
+        return false;
+    int64_t to = b->offset + 64 * roll(d, (int)(b->bytes / 64));
+    if (to + a->bytes > p->arena_bytes || to == a->offset)
+        return false;
+    a->offset = to;
+    return true;
+}
+
 // An item before one that stands ahead of it, in the same loop.
 static bool move_item(Program *p, Set *s, Dice *d)
 {
@@ -290,6 +305,7 @@ static const struct {
                  {"order of dims", change_order},
                  {"offset", change_offset},
                  {"overlapping buffers", move_buffer},
+                 {"buffers that overlap in part", shift_buffer},
                  {"order of items", move_item},
                  {"direction of a loop", turn_loop},
                  {"late item", delay_item}};
