@@ -1,5 +1,6 @@
 // Fused groups: every node's inputs, of memory, of the group itself or of the text; what is written
 // over what.
+#include <limits.h>
 #include <string.h>
 
 #include "lower/check/check.h"
@@ -199,6 +200,21 @@ static bool walks_alike(const Footprint *f, const Footprint *to)
     return true;
 }
 
+// A row is walked in turns, and its numbers are made after each: twice the turn, or one more.
+// A later turn computes an element again if no earlier one stored it, so that operands are read
+// until the last turn. The sums of a row are written behind all of it.
+static int read_time(const Group *gr, int i)
+{
+    if (is_of_row(gr, i) && !node_at(gr, i)->op->is_sum)
+        return 2 * gr->it->stage[i] + 1;
+    return 2 * (gr->it->n_stages - 1);
+}
+
+static int write_time(const Group *gr, int i)
+{
+    return is_sum_of_row(gr, i) ? INT_MAX : 2 * gr->it->stage[i] + is_of_row(gr, i);
+}
+
 // Node i writes over operand k: only where each element has been read by then, in its own step.
 static void check_over(const Group *gr, int i, const Footprint *to)
 {
@@ -214,7 +230,7 @@ static void check_over(const Group *gr, int i, const Footprint *to)
             Footprint f = check_place(gr->c, &it->operands[source], v->rank, v->dim);
             if (!footprints_meet(&f, to))
                 continue;
-            bool is_late = it->stage[r] > it->stage[i] && !is_sum_of_row(gr, i);
+            bool is_late = read_time(gr, r) > write_time(gr, i);
             if (!walks_alike(&f, to) || is_late || is_column_sum(it, node_at(gr, i)))
                 check_fail(gr->c, node_at(gr, i),
                            "its result is written over what the group reads");
