@@ -189,7 +189,13 @@ static Subject make_split(Arena *a, int i, uint64_t plan)
     return x;
 }
 
-static int asked_mutants;
+// Of each program; sanitizers, which look for faults of the check's own, need fewer.
+enum { MANY = 100, FEW = 20 };
+#ifdef __SANITIZE_ADDRESS__
+static int asked_mutants = FEW;
+#else
+static int asked_mutants = MANY;
+#endif
 
 static void test_mutants(void **state)
 {
@@ -213,13 +219,14 @@ static void test_mutants(void **state)
     }
     printf("# %d mutants compute something else\n", differ);
     assert_int_equal(missed, 0);
-    assert_true(differ >= 500);
+    assert_true(differ >= 500 || asked_mutants < MANY);
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_mutants)};
 
-    asked_mutants = argc > 1 ? atoi(argv[1]) : 120;
+    if (argc > 1)
+        asked_mutants = atoi(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
