@@ -181,14 +181,17 @@ static int compile_model(Arena *a, const Options *o)
     if (!is_readable(o->input, &d) || !output_check(a, o, &d) ||
         (needs_cluster(o) && !open_cluster(a, o, &c)))
         return EXIT_USER;
-    Graph *train = passes_run(a, o, true, &w, &d, &dumped), *predict;
-    if (!train)
-        return dumped ? 0 : EXIT_USER;
+    Graph *train = NULL, *predict;
+    if (o->loss || input_is_ir(o) || o->emit == EMIT_IR || o->dump_after) {
+        train = passes_run(a, o, true, &w, &d, &dumped);
+        if (!train)
+            return dumped ? 0 : EXIT_USER;
+    }
     if (o->emit == EMIT_IR)
         return print_graph(o, train, &d);
-    if (!o->loss && !train->n_carries)  // it only predicts
+    if (!o->loss && !(input_is_ir(o) && train->n_carries))  // it only predicts
         train = NULL;
-    predict = passes_run(a, o, false, NULL, &d, &dumped);
+    predict = passes_run(a, o, false, train ? NULL : &w, &d, &dumped);
     if (!predict)
         return EXIT_USER;
     bool to_stdout = !o->output && (o->emit == EMIT_PROGRAM || o->emit == EMIT_C);

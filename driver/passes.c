@@ -159,6 +159,7 @@ static Graph *import(Run *r, bool training, Weights *w)
                        .accumulate = o->accumulate,
                        .training = training,
                        .frozen_batch_norm = o->frozen_batch_norm,
+                       .only_predicts = !training && !o->loss,
                        .freeze = o->freeze.s,
                        .n_freeze = o->freeze.n,
                        .padding = o->padding.s,

@@ -15,6 +15,7 @@ typedef struct ImportOptions {
                                 // micro-batches; ≥ 1
     bool training;              // dropout live, batch norm on batch statistics
     bool frozen_batch_norm;     // batch norm on running statistics even so
+    bool only_predicts;         // nothing trains the model: batch norms keep their training_mode
     const char *const *freeze;  // globs: parameters that become buffers
     int n_freeze;
     const char *const *padding;  // "GLOB=K": row K of these embedding tables gets no gradient

@@ -106,6 +106,9 @@ Graph *import_model(Import *x, Weights *w)
                   "exporter has folded some into constants (torch.onnx.export: optimize=False)",
                   x->n_unmarked, x->unmarked);
     warn_padding(x);
+    if (x->has_batch_statistics)
+        diag_warn(x->diag, "batch norms in training mode take each batch's statistics: what fills "
+                           "up a last batch that isn't whole counts too");
     add_outputs(x, &f, m->n_output, outputs);
     x->g->source = NULL;
     if (x->diag->errors != errors || !fold(x->g, x->diag))

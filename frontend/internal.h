@@ -92,6 +92,7 @@ typedef struct Import {
     int64_t walked;             // nodes
     int n_unmarked;             // parameters without a mark where others have one …
     const char *unmarked;       // … the first of them
+    bool has_batch_statistics;  // of a batch norm that stays in training mode, see only_predicts
     ValueId seed, step, micro;  // made when the first random node needs them
     int n_random;
     bool *padding_used;  // by place in o->padding: does a table's name match it?

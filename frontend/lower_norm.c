@@ -104,36 +104,82 @@ static void make_buffer(Graph *g, ValueId v)
 
 static ValueId per_channel(Graph *g, ValueId v, ValueId x) { return vector_at(g, v, x, 1); }
 
-// old · momentum + new · (1 - momentum), carried to the next step.
-static ValueId update(Graph *g, ValueId old, ValueId new, double momentum)
+// What running statistics are after the uses of them so far: a module that is used twice updates
+// them twice, in order. Sets the place of the carry that overwrites them, -1 if there is none yet.
+static ValueId latest(const Graph *g, ValueId v, int *place)
 {
-    ValueId kept = make_mul(g, old, scalar_like(g, old, momentum));
+    for (int i = g->n_carries - 1; i >= 0; i--)
+        if (g->carries[i].in == v || g->carries[i].out == v) {
+            *place = i;
+            return g->carries[i].out;
+        }
+    *place = -1;
+    return v;
+}
+
+// old · momentum + new · (1 - momentum); while training it is carried to the next step.
+static ValueId update(Op *o, ValueId old, ValueId new)
+{
+    Graph *g = o->g;
+    double momentum = attr_float(o, "momentum", (float)0.9);
+    int place;
+    ValueId before = latest(g, old, &place);
+    ValueId kept = make_mul(g, before, scalar_like(g, before, momentum));
     ValueId y = make_add(g, kept, make_mul(g, new, scalar_like(g, new, 1 - momentum)));
 
-    if (y && value_of(g, old)->kind == VALUE_BUFFER)
+    if (!y || !o->x->o->training)
+        return y;
+    if (place >= 0)
+        g->carries[place].out = y;
+    else if (value_of(g, old)->kind == VALUE_BUFFER)
         graph_carry(g, old, y, SCOPE_STEP);
     return y;
+}
+
+// Does the model itself say that it is in training mode? Before opset 14 its outputs say so.
+static bool trains_itself(const Op *o)
+{
+    bool has_more = false;
+
+    for (int i = 1; i < o->n_out; i++)
+        has_more |= wants(o, i);
+    return attr_int(o, "training_mode", 0) || (o->opset < 14 && has_more);
+}
+
+// Models are exported for inference; while training, batch statistics are used all the same. Where
+// nothing is trained, the model's own mode holds.
+static bool uses_batch(const Op *o)
+{
+    const ImportOptions *options = o->x->o;
+
+    return !options->frozen_batch_norm &&
+           (options->training || (options->only_predicts && trains_itself(o)));
 }
 
 // PyTorch's running variance is the unbiased one. The model's own training mode keeps the biased
 // one, as ONNX has it.
 static ValueId running_variance(Op *o, ValueId variance, int64_t count)
 {
-    if (attr_int(o, "training_mode", 0) || count < 2)
+    if (trains_itself(o) || count < 2)
         return variance;
     return make_mul(o->g, variance,
                     scalar_like(o->g, variance, (double)count / (double)(count - 1)));
 }
 
-// Models are exported for inference; while training, batch statistics are used all the same.
+static void give_running(Op *o, ValueId mean, ValueId variance)
+{
+    if (wants(o, 1))
+        give(o, 1, mean);
+    if (wants(o, 2))
+        give(o, 2, variance);
+}
+
 static void lower_batch_norm(Op *o)
 {
     Graph *g = o->g;
-    const ImportOptions *options = o->x->o;
     ValueId x = arg(o, 0), mean = arg(o, 3), variance = arg(o, 4), centred;
     int rank = arg_value(o, 0)->rank, n = 0;
     int64_t axes[MAX_RANK], count = 1;
-    double momentum = attr_float(o, "momentum", (float)0.9);
 
     if (rank < 2) {
         op_error(o, "a batch of channels is expected");
@@ -146,23 +192,16 @@ static void lower_batch_norm(Op *o)
             axes[n++] = i;
             count *= value_of(g, x)->dim[i];
         }
-    if (options->training && !options->frozen_batch_norm) {
+    if (uses_batch(o)) {
+        o->x->has_batch_statistics = o->x->o->only_predicts;
         Moments m = moments(g, x, n, axes);
-        ValueId new_mean = update(g, mean, m.mean, momentum);
-        ValueId new_variance =
-            update(g, variance, running_variance(o, m.variance, count), momentum);
-        if (wants(o, 1))
-            give(o, 1, new_mean);
-        if (wants(o, 2))
-            give(o, 2, new_variance);
+        ValueId new_mean = update(o, mean, m.mean);
+        give_running(o, new_mean, update(o, variance, running_variance(o, m.variance, count)));
         centred = m.centred;
         variance = m.variance;
     } else {
         centred = make_sub(g, x, per_channel(g, mean, x));
-        if (wants(o, 1))
-            give(o, 1, mean);
-        if (wants(o, 2))
-            give(o, 2, variance);
+        give_running(o, mean, variance);
     }
     ValueId inverse = inverse_deviation(g, variance, attr_float(o, "epsilon", (float)1e-5));
     ValueId scale = make_mul(g, inverse, arg(o, 1));

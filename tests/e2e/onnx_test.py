@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Operators against ONNX's definition, batch norms against PyTorch's training too: both written in numpy here.
+
+  onnx_test.py --shardcc build/shardcc
+
+Outputs have the shapes of the definition, whatever the file says of them. In a program that only predicts, `training_mode` holds. While training, a module that is used several times
+updates its running statistics as often, in order.
+"""
+import numpy as np
+
+from harness import read_safetensors, run, test_in_folder, write_data
+from onnx_bytes import model, node, tensor, value
+
+MOMENTUM, EPSILON, CHANNELS = 0.9, 1e-5, 3
+BATCH, STEPS = 4, 3
+
+# Shape of the input, opset, training_mode, outputs of the node.
+PREDICTIONS = [
+    ((4, 3), 18, 1, 3),
+    ((4, 3, 5), 15, 1, 1),
+    ((4, 3, 2, 3), 14, 1, 3),
+    ((1, 3), 18, 1, 3),
+    ((4, 3, 5), 18, 0, 1),
+    ((4, 3, 5), 9, None, 3),
+    ((4, 3, 5), 9, None, 1),
+]
+
+# How often the module is used one after the other, micro-batches, whether the node is in training mode.
+USES = [(1, 1, 0), (2, 1, 0), (2, 1, 1), (5, 1, 0), (2, 2, 0)]
+
+
+def along(v, x):
+    return v.reshape(1, -1, *[1] * (x.ndim - 2))
+
+
+def moments(x):
+    axes = tuple(i for i in range(x.ndim) if i != 1)
+    return x.mean(axes, dtype=np.float64), x.astype(np.float64).var(axes)
+
+
+def normalize(x, w, mean, variance):
+    return (x - along(mean, x)) / np.sqrt(along(variance, x) + EPSILON) * along(w["s"], x) + along(w["b"], x)
+
+
+def moved(old, new):
+    return old * MOMENTUM + new * (1 - MOMENTUM)
+
+
+def statistics():
+    """Scale, shift, running mean and running variance."""
+    random = np.random.default_rng(3)
+    w = {name: random.random(CHANNELS, dtype=np.float32) for name in "sbmv"}
+    w["v"] += 0.5
+    return w
+
+
+def batch_norm(x, outputs, name, **attributes):
+    return node("BatchNormalization", [x, "s", "b", "m", "v"], outputs, name, **attributes)
+
+
+# Shape of the input, what the file says of it, the shape to take and what it is with the 0 and the -1 filled in.
+RESHAPES = [
+    ((2, 3, 4), [2, 3, 4], [2, 3, 2, 2], (2, 3, 2, 2)),
+    ((2, 3, 4), ["a", "b", "c"], [2, 3, 2, 2], (2, 3, 2, 2)),
+    ((2, 3, 4), ["a", "b", "c"], [0, -1, 2, 2], (2, 3, 2, 2)),
+    ((2, 3, 4), ["a", "b", 4], [-1, 0, 2], (4, 3, 2)),
+    ((2, 3, 4), ["a", "b", "c"], [0, 0, 0, 1], (2, 3, 4, 1)),
+    ((2, 3, 4), ["a", 3, "c"], [2, 12], (2, 12)),
+]
+
+
+class Onnx:
+    def __init__(self, shardcc, work, checks):
+        self.shardcc, self.work, self.checks = shardcc, work, checks
+        self.random = np.random.default_rng(5)
+
+    def compile(self, name, data, *options):
+        (self.work / f"{name}.onnx").write_bytes(data)
+        return run(self.shardcc, f"{name}.onnx", *options, cwd=self.work)
+
+    def predict(self, i, shape, opset, mode, n_out):
+        """Outputs of a program that only predicts, against ONNX's definition."""
+        w, x = statistics(), self.random.standard_normal(shape, np.float32)
+        names, kept = ["y", "mean", "variance"][:n_out], {} if mode is None else {"training_mode": mode}
+        outputs = [value("y", "f32", list(shape))] + [value(n, "f32", [CHANNELS]) for n in names[1:]]
+        initializers = [tensor(n, a) for n, a in w.items()]
+        data = model([batch_norm("x", names, "norm", **kept)], [value("x", "f32", list(shape))], outputs, initializers, opset)
+        said = self.compile(f"predict{i}", data)
+        write_data(self.work / f"in{i}", {"x": x})
+        run(f"./predict{i}", "--predict", f"in{i}", "-o", f"out{i}.npz", "--quiet", cwd=self.work)
+        found = np.load(self.work / f"out{i}.npz")
+        of_batch = mode == 1 or (opset < 14 and n_out > 1)
+        warned = "warning: batch norms in training mode" in said
+        self.checks.check(f"opset {opset}, training_mode {mode}: {'a' if of_batch else 'no'} warning", warned == of_batch)
+        mean, variance = moments(x) if of_batch else (w["m"], w["v"])
+        expected = {"y": normalize(x, w, mean, variance)}
+        if n_out > 1:
+            expected |= {"mean": moved(w["m"], mean), "variance": moved(w["v"], variance)}
+        for n in names:
+            y = found[n].reshape(expected[n].shape)  # a row for each batch, of which there is one
+            self.checks.close(f"{shape}, opset {opset}, training_mode {mode}: {n}", y, expected[n], 1e-5)
+
+    def reshape(self, i, given, said, shape, result):
+        """The input itself, reshaped, and a node's result, both before and after it is reshaped: outputs of several shapes."""
+        rank = [f"d{k}" for k in range(len(result))]
+        nodes = [
+            node("Reshape", ["x", "shape"], ["y"], "first"),
+            node("Neg", ["x"], ["n"], "negative"),
+            node("Reshape", ["n", "shape"], ["z"], "second"),
+        ]
+        outputs = [value("y", "f32", rank), value("n", "f32", said), value("z", "f32", rank)]
+        data = model(nodes, [value("x", "f32", said)], outputs, [tensor("shape", np.array(shape))])
+        self.compile(f"reshape{i}", data, "--shape", "x=" + ",".join(map(str, given)))
+        x = self.random.standard_normal(given, np.float32)
+        write_data(self.work / f"shapes{i}", {"x": x})
+        run(f"./reshape{i}", "--predict", f"shapes{i}", "-o", f"shapes{i}.npz", "--quiet", cwd=self.work)
+        found = np.load(self.work / f"shapes{i}.npz")
+        for n, expected in ("y", x.reshape(result)), ("n", -x), ("z", -x.reshape(result)):
+            self.checks.check(f"{given} to {shape}: {n}", np.array_equal(found[n], expected), str(found[n].shape))
+
+    def train(self, i, uses, parts, mode):
+        """Running statistics after some steps that change no weight."""
+        shape = [BATCH, CHANNELS, 5]
+        w, x = statistics(), self.random.standard_normal((STEPS * BATCH, *shape[1:]), np.float32)
+        names = ["x"] + [f"h{k}" for k in range(1, uses)] + ["y"]
+        nodes = [batch_norm(a, [b], f"norm{k}", training_mode=mode) for k, (a, b) in enumerate(zip(names, names[1:]))]
+        initializers = [tensor(n, a) for n, a in w.items()]
+        data = model(nodes, [value("x", "f32", shape)], [value("y", "f32", shape)], initializers)
+        self.compile(f"train{i}", data, "--loss", "mse(y, target)", "--optimizer", "sgd(lr=0)", "--accumulate", parts)
+        write_data(self.work / f"data{i}", {"x": x, "target": x})
+        run(f"./train{i}", "--data", f"data{i}", "--no-shuffle", "--quiet", "--save", f"saved{i}", "--check-arena", cwd=self.work)
+        found = read_safetensors(self.work / f"saved{i}")
+        mean, variance = w["m"], w["v"]
+        for part in np.split(x, STEPS * parts):
+            for _ in range(uses):
+                m, v = moments(part)
+                count = part.size / CHANNELS
+                mean, variance = moved(mean, m), moved(variance, v if mode else v * count / (count - 1))
+                part = normalize(part, w, m, v)
+        what = f"{uses} uses, {parts} micro-batches, training_mode {mode}"
+        self.checks.close(f"{what}: running mean", found["m"], mean, 1e-5)
+        self.checks.close(f"{what}: running variance", found["v"], variance, 1e-5)
+
+    def evaluate(self):
+        """A trainer predicts with the running statistics, whatever the model's mode is."""
+        w, x = statistics(), self.random.standard_normal((BATCH, CHANNELS), np.float32)
+        write_data(self.work / "last", {"x": x})
+        data = model(
+            [batch_norm("x", ["y"], "norm", training_mode=1)],
+            [value("x", "f32", list(x.shape))],
+            [value("y", "f32", list(x.shape))],
+            [tensor(n, a) for n, a in w.items()],
+        )
+        self.compile("trainer", data, "--loss", "mse(y, target)", "--optimizer", "sgd(lr=0)")
+        run("./trainer", "--predict", "last", "-o", "last.npz", "--quiet", cwd=self.work)
+        found = np.load(self.work / "last.npz")["y"]
+        self.checks.close("a trainer's predictions", found, normalize(x, w, w["m"], w["v"]), 1e-5)
+
+
+def test(t):
+    for i, case in enumerate(PREDICTIONS):
+        t.predict(i, *case)
+    for i, case in enumerate(USES):
+        t.train(i, *case)
+    t.evaluate()
+    for i, case in enumerate(RESHAPES):
+        t.reshape(i, *case)
+
+
+if __name__ == "__main__":
+    test_in_folder(Onnx, test)
