@@ -225,6 +225,21 @@ static bool fold_node(Folder *f, Rewrite *r, NodeId i, const int *uses)
     return true;
 }
 
+// A reshape to the dims that a value has changes nothing, but what an output became may have
+// another own shape than the output had. Then the reshape stays, for the output alone.
+static void keep_own_shapes(Rewrite *r)
+{
+    for (int i = 0; i < r->from->n_outputs; i++) {
+        ValueId old = r->from->outputs[i].value, v = r->map[old];
+        const Value *x = value_of(r->from, old);
+
+        if (!x->producer || same_own(x, value_of(r->to, v)))
+            continue;
+        rewrite_at(r, x->producer);
+        rewrite_put(r, old, make_reshape(r->to, v, x->rank, x->dim));
+    }
+}
+
 static bool fold_run(Graph *g, Diag *d)
 {
     Rewrite r = rewrite_begin(g);
@@ -242,6 +257,8 @@ static bool fold_run(Graph *g, Diag *d)
             r.map[v] = fold_constant(&f, fold_share(&f, r.map[v]));
     for (NodeId i = 1; i < g->n_nodes && ok; i++)
         ok = fold_node(&f, &r, i, uses);
+    if (ok)
+        keep_own_shapes(&r);
     arena_free(f.scratch);
     return ok && rewrite_end(&r, d);
 }

@@ -52,6 +52,7 @@ bool input_is_optional(const OpDef *op, int i);
 const char *type_text(Arena *a, const Value *v);               // "f32[4,16]"
 const char *value_label(Arena *a, const Graph *g, ValueId v);  // its name, or "v12"
 bool same_shape(const Value *a, const Value *b);
+bool same_own(const Value *a, const Value *b);   // the shapes that the user knows
 bool same_type(const Value *a, const Value *b);  // dtype and shape
 
 enum { N_LETTERS = 128 };  // arrays by letter of an einsum text

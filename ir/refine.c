@@ -301,19 +301,15 @@ static bool refine_node(Rewrite *r, NodeId i, const Refined *refined, Arena *a, 
     return true;
 }
 
-// Gives `v` the shape `own` towards the user. False if it has another one already.
-static bool set_own(Value *v, const Value *own)
+// Gives `v` the shape of `x` towards the user. False if it has another one already.
+static bool set_own(Value *v, const Value *x)
 {
-    int rank = own->own_rank < 0 ? own->rank : own->own_rank;
-    const int64_t *dim = own->own_rank < 0 ? own->dim : own->own_dim;
-    bool is_same = v->rank == rank && memcmp(v->dim, dim, sizeof *dim * (size_t)rank) == 0;
-
-    if (v->own_rank >= 0)
-        return v->own_rank == rank && memcmp(v->own_dim, dim, sizeof *dim * (size_t)rank) == 0;
-    if (is_same)
+    if (same_own(v, x))
         return true;
-    v->own_rank = rank;
-    memcpy(v->own_dim, dim, sizeof *dim * (size_t)rank);
+    if (v->own_rank >= 0)
+        return false;
+    v->own_rank = x->own_rank < 0 ? x->rank : x->own_rank;
+    memcpy(v->own_dim, x->own_rank < 0 ? x->dim : x->own_dim, sizeof v->own_dim);
     return true;
 }
 
@@ -333,18 +329,20 @@ static void refine_sources(Rewrite *r, const Refined *refined)
 }
 
 // Outputs keep their own shapes. Where one value is two outputs of different shapes, or an output's
-// shape is that of the refined value but another output's isn't, the second gets a copy.
+// shape is that of the refined value but another output's isn't, the second gets a copy. So does an
+// output that became an input, a parameter or a buffer of another shape: theirs is the model's.
 static void refine_outputs(Rewrite *r)
 {
     for (int i = 0; i < r->from->n_outputs; i++) {
         ValueId v = r->from->outputs[i].value, w = r->map[v];
         const Value *x = value_of(r->from, v);
-        bool is_shared = false;
+        Value *y = value_of(r->to, w);
+        bool is_source = !y->producer && y->kind != VALUE_CONSTANT, is_shared = false;
 
         for (int k = 0; k < i; k++)
             is_shared |= r->map[r->from->outputs[k].value] == w &&
                          !same_shape(value_of(r->from, r->from->outputs[k].value), x);
-        if (!is_shared && set_own(value_of(r->to, w), x))
+        if (!is_shared && (is_source ? same_own(y, x) : set_own(y, x)))
             continue;
         r->map[v] = make_reshape(r->to, w, x->rank, x->dim);
     }

@@ -77,4 +77,14 @@ bool same_shape(const Value *a, const Value *b)
     return a->rank == b->rank && !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim);
 }
 
+bool same_own(const Value *a, const Value *b)
+{
+    int rank = a->own_rank < 0 ? a->rank : a->own_rank;
+    const int64_t *x = a->own_rank < 0 ? a->dim : a->own_dim;
+    const int64_t *y = b->own_rank < 0 ? b->dim : b->own_dim;
+
+    return rank == (b->own_rank < 0 ? b->rank : b->own_rank) &&
+           !memcmp(x, y, sizeof *x * (size_t)rank);
+}
+
 bool same_type(const Value *a, const Value *b) { return a->dtype == b->dtype && same_shape(a, b); }
