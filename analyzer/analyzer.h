@@ -114,6 +114,8 @@ typedef struct Spec {
     int8_t level[MAX_AXES];
 } Spec;
 
+enum { MOST_RANKS = 1 << 16 };  // of a mesh
+
 // All meshes of so many ranks, the first devices of the cluster: up to 4 axes, above 64 ranks
 // 3. Where groups of devices are joined by slower links, some axis begins. Returns how many; 0
 // after an error: there are not so many devices.
@@ -121,6 +123,7 @@ int mesh_shapes(Arena *a, const Cluster *c, int ranks, const Mesh **mesh, Diag *
 // The mesh of that text: "2x4", or "dp=2,tp=4"; it needn't begin an axis anywhere. The text is not
 // trusted; false after an error.
 bool mesh_parse(Arena *a, const Cluster *c, int ranks, const char *text, Mesh *m, Diag *d);
+bool mesh_read(Arena *a, const char *text, Mesh *m, Diag *d);  // the text alone, without links
 void mesh_print(const Mesh *m, Text *t);
 void mesh_print_axes(const Mesh *m, const int *axis, int n, Text *t);  // "dp+tp"
 

@@ -210,19 +210,28 @@ static bool read_axes(Reader *r, Mesh *m)
     return !*r->at || wrong(r, form);
 }
 
-bool mesh_parse(Arena *a, const Cluster *c, int ranks, const char *text, Mesh *m, Diag *d)
+bool mesh_read(Arena *a, const char *text, Mesh *m, Diag *d)
 {
     Reader r = {a, text, text, d};
     int64_t product = 1;
 
     *m = (Mesh){0};
-    if (!has_devices(c, ranks, d) || !read_axes(&r, m))
+    if (!read_axes(&r, m))
         return false;
     for (int i = 0; i < m->n_axes; i++)
-        if (!mul_size(product, m->size[i], &product))
-            product = INT64_MAX;
-    if (product != ranks) {
-        diag_error(d, "mesh '%.200s' is of %" PRId64 " ranks, not of %d", text, product, ranks);
+        if (!mul_size(product, m->size[i], &product) || product > MOST_RANKS) {
+            diag_error(d, "mesh '%.200s': more than %d ranks", text, MOST_RANKS);
+            return false;
+        }
+    return true;
+}
+
+bool mesh_parse(Arena *a, const Cluster *c, int ranks, const char *text, Mesh *m, Diag *d)
+{
+    if (!has_devices(c, ranks, d) || !mesh_read(a, text, m, d))
+        return false;
+    if (mesh_ranks(m) != ranks) {
+        diag_error(d, "mesh '%.200s' is of %d ranks, not of %d", text, mesh_ranks(m), ranks);
         return false;
     }
     set_links(c, m);

@@ -54,6 +54,7 @@ bool check_bind(const char *s, int *status);     // DIM=N
 bool check_shape(const char *s, int *status);    // INPUT=N,N
 bool check_padding(const char *s, int *status);  // GLOB=K
 bool check_pin(const char *s, int *status);      // GLOB=SPEC
+bool check_mesh(const char *s, int *status);
 bool check_preset(const char *s, int *status);
 bool check_pass(const char *s, int *status);
 

@@ -1,6 +1,7 @@
 // The options of a compilation: one table serves parsing, help and suggestions.
 #include <string.h>
 
+#include "analyzer/analyzer.h"
 #include "driver/internal.h"
 
 typedef enum OptionId {
@@ -170,7 +171,7 @@ static bool set(Arena *a, void *to, int id, const char *s, int *status)
         return read_count("--ranks", s, MOST_RANKS, &o->ranks, status);
     case O_MESH:
         o->mesh = s;
-        return *s || complain(status, "--mesh: an empty mesh");
+        return check_mesh(s, status);
     case O_PLAN_FILE:
         o->plan = s;
         return *s || complain(status, "--plan: an empty name");

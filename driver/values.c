@@ -164,6 +164,18 @@ bool check_pin(const char *s, int *status)
            complain(status, "--pin: '%s' is not of the form GLOB=SPEC", s);
 }
 
+static bool is_mesh(const char *s, Diag *d)
+{
+    Arena *a = arena_new();
+    Mesh m;
+    bool ok = mesh_read(a, s, &m, d);
+
+    arena_free(a);
+    return ok;
+}
+
+bool check_mesh(const char *s, int *status) { return option_text(is_mesh, s, status); }
+
 static bool is_preset(const char *s, Diag *d)
 {
     Preset p;
@@ -252,7 +264,12 @@ bool check_graph(const Options *o, int *status)
 // An option that says how a step is spread over several ranks, NULL if none is given.
 static const char *needs_ranks(const Options *o)
 {
-    return o->ranks > 1 ? NULL : o->pin.n ? "--pin" : o->preset ? "--plan-preset" : NULL;
+    return o->ranks > 1 ? NULL
+           : o->pin.n   ? "--pin"
+           : o->preset  ? "--plan-preset"
+           : o->mesh    ? "--mesh"
+           : o->memory  ? "--memory"
+                        : NULL;
 }
 
 bool check_together(Arena *a, const Options *o, int *status)

@@ -236,7 +236,10 @@ static bool add_loss(Graph *g, const LossDef *def, const Call *c, const double *
         return false;
     }
     ValueId target = find_target(g, def, c->arg[1], &x, d);
-    if (!target)
+    if (target == v)
+        diag_error(d, "--loss: '%s' and '%s' are one value: %s compares two", c->arg[0], c->arg[1],
+                   def->name);
+    if (!target || target == v)
         return false;
     DType t = x.dtype == F64 ? F64 : F32;
     Loss l = {.g = g, .option = option, .x = make_cast(g, v, t)};

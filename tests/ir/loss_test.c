@@ -253,6 +253,8 @@ static const struct {
      "g: error: --loss: ignore_index is given twice\n"},
     {"cross_entropy(logits)",
      "g: error: --loss: cross_entropy takes two tensors: cross_entropy(x, labels)\n"},
+    {"l1(logits, logits)",
+     "g: error: --loss: 'logits' and 'logits' are one value: l1 compares two\n"},
     {"mse", "g: error: --loss: mse takes two tensors: mse(x, target)\n"},
     {"mse()", "g: error: --loss: mse takes two tensors: mse(x, target)\n"},
     {"mse(logits, labels", "g: error: --loss: 'mse(logits, labels' is not of the form name(…)\n"},
