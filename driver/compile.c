@@ -35,27 +35,6 @@ static int count_lines(const Text *t)
     return n;
 }
 
-// What the model keeps its weights in may lie where they are about to be written.
-static bool check_weights(Arena *a, const Weights *w, const char *path, Diag *d)
-{
-    const char *last = "";
-
-    for (int i = 0; i < w->n; i++) {
-        const char *from = w->weight[i].path;
-        if (!from || !strcmp(from, last))
-            continue;
-        last = from;
-        char *full =
-            arena_string(a, "%.*s%s", (int)(base_name(w->model) - w->model), w->model, from);
-        if (*from && is_same_file(full, path)) {
-            diag_error(d, "cannot write '%s': the model's weights are in it; give another -o",
-                       base_name(path));
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool write_all(Arena *a, const Options *o, const Program *p, const Text *c, const Weights *w,
                       Stage *s, Diag *d)
 {
@@ -69,9 +48,7 @@ static bool write_all(Arena *a, const Options *o, const Program *p, const Text *
     const Graph *g = set->sharded ? set->sharded->whole : set->g;
     char *weights = arena_string(a, "%s.safetensors", name);
 
-    if (!o->no_weights && w->n &&
-        (!check_weights(a, w, arena_string(a, "%s/%s", s->place, weights), d) ||
-         !weights_write(w, g, stage_file(s, weights), d)))
+    if (!o->no_weights && w->n && !weights_write(w, g, stage_file(s, weights), d))
         return false;
     return o->emit == EMIT_SOURCE ? build_folder(s, p, c, &b, d) : build_program(s, c, &b, d);
 }
@@ -171,7 +148,7 @@ static int print_graph(const Options *o, const Graph *g, Diag *d)
     return ok ? 0 : EXIT_USER;
 }
 
-static int compile_model(Arena *a, const Options *o)
+static int compile_model(Arena *a, Options *o)
 {
     Diag d = {.file = base_name(o->input)};
     Weights w = {0};

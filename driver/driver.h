@@ -18,6 +18,7 @@ typedef struct Strings {
 typedef struct Options {
     const char *input;
     const char *output;  // -o; NULL: the input's base name, or stdout for a text
+    Strings written;     // the files that the command writes, of a folder those of its top
     Strings bind, shape, freeze, no_decay, padding, pin;
     const char *loss, *optimizer;
     const char *dump_after;
@@ -70,11 +71,17 @@ char *output_path(Arena *a, const Options *o);
 
 char *output_folder(Arena *a, const char *path);  // the folder that it lies in
 
-// Looks before anything is computed: nothing that is written may be a folder or the model itself.
-bool output_check(Arena *a, const Options *o, Diag *d);
+// Looks before anything is computed, and lists what is going to be written: no folder, no file that
+// is read.
+bool output_check(Arena *a, Options *o, Diag *d);
+// … of a command that writes one file.
+bool output_check_file(Arena *a, Options *o, const char *path, Diag *d);
 
-// Can a file be written there, and is it not the input itself, which is `what`?
-bool output_check_file(Arena *a, const char *path, const char *input, const char *what, Diag *d);
+// Can a file be written there?
+bool output_is_writable(Arena *a, const char *path, Diag *d);
+
+// Is `file`, which is read, none of those that are written? Messages call it `what`.
+bool output_spares(const Strings *written, const char *file, const char *what, Diag *d);
 
 // The folder that shardcc itself lies in.
 char *program_folder(Arena *a);

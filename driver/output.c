@@ -47,7 +47,7 @@ bool is_same_file(const char *a, const char *b)
     return !stat(a, &s) && !stat(b, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
 }
 
-bool output_check_file(Arena *a, const char *path, const char *input, const char *what, Diag *d)
+bool output_is_writable(Arena *a, const char *path, Diag *d)
 {
     const char *folder = output_folder(a, path);
     struct stat s;
@@ -56,36 +56,76 @@ bool output_check_file(Arena *a, const char *path, const char *input, const char
         diag_error(d, "cannot write into '%s': %s", folder, strerror(errno));
         return false;
     }
-    if (!stat(path, &s) && !S_ISREG(s.st_mode))
-        diag_error(d, "cannot write '%s': it is %s", path,
-                   S_ISDIR(s.st_mode) ? "a folder" : "no regular file");
-    else if (is_same_file(path, input))
-        diag_error(d, "cannot write '%s': it is the %s", path, what);
-    else
+    if (stat(path, &s) || S_ISREG(s.st_mode))
         return true;
+    diag_error(d, "cannot write '%s': it is %s", path,
+               S_ISDIR(s.st_mode) ? "a folder" : "no regular file");
     return false;
 }
 
-static bool check_file(Arena *a, const Options *o, const char *path, Diag *d)
+bool output_spares(const Strings *written, const char *file, const char *what, Diag *d)
 {
-    return output_check_file(a, path, o->input, "model", d);
+    for (int i = 0; i < written->n; i++)
+        if (is_same_file(written->s[i], file)) {
+            diag_error(d, "cannot write '%s': it is %s", written->s[i], what);
+            return false;
+        }
+    return true;
 }
 
-bool output_check(Arena *a, const Options *o, Diag *d)
+// The files that the command line names. Those that the model names come when it is read.
+static bool spares_inputs(const Options *o, Diag *d)
 {
-    char *path = output_path(a, o);
+    const Strings *w = &o->written;
+
+    return output_spares(w, o->input, "the model", d) &&
+           (!o->plan || output_spares(w, o->plan, "the plan", d)) &&
+           (!o->cluster || output_spares(w, o->cluster, "the cluster's file", d)) &&
+           (!o->cc || !strchr(o->cc, '/') || output_spares(w, o->cc, "the C compiler", d));
+}
+
+static void add_written(Arena *a, Options *o, const char *path)
+{
+    *arena_push(a, o->written.s, o->written.n, o->written.cap) = path;
+}
+
+bool output_check_file(Arena *a, Options *o, const char *path, Diag *d)
+{
+    add_written(a, o, path);
+    return output_is_writable(a, path, d) && spares_inputs(o, d);
+}
+
+// Whether the folder's files are the user's own is seen when they are about to be replaced.
+static bool check_folder(Arena *a, Options *o, const char *path, Diag *d)
+{
+    const char *name = base_name(path);
     struct stat s;
 
+    add_written(a, o, arena_string(a, "%s/%s.c", path, name));
+    add_written(a, o, arena_string(a, "%s/%s.safetensors", path, name));
+    add_written(a, o, arena_string(a, "%s/Makefile", path));
+    if (stat(path, &s) || S_ISDIR(s.st_mode))
+        return spares_inputs(o, d);
+    diag_error(d, "cannot write into '%s': it is no folder", path);
+    return false;
+}
+
+bool output_check(Arena *a, Options *o, Diag *d)
+{
+    char *path = output_path(a, o);
+
     if (o->dump_after || (o->emit != EMIT_PROGRAM_FILE && o->emit != EMIT_SOURCE))
-        return !o->output || check_file(a, o, o->output, d);
-    if (o->emit == EMIT_SOURCE) {
-        if (stat(path, &s) || S_ISDIR(s.st_mode))
-            return true;
-        diag_error(d, "cannot write into '%s': it is no folder", path);
-        return false;
-    }
-    return check_file(a, o, path, d) && check_file(a, o, arena_string(a, "%s.c", path), d) &&
-           check_file(a, o, arena_string(a, "%s.safetensors", path), d);
+        return !o->output || output_check_file(a, o, o->output, d);
+    if (o->emit == EMIT_SOURCE)
+        return check_folder(a, o, path, d);
+    add_written(a, o, path);
+    add_written(a, o, arena_string(a, "%s.c", path));
+    if (!o->no_weights)
+        add_written(a, o, arena_string(a, "%s.safetensors", path));
+    for (int i = 0; i < o->written.n; i++)
+        if (!output_is_writable(a, o->written.s[i], d))
+            return false;
+    return spares_inputs(o, d);
 }
 
 bool output_text(const Options *o, const Text *t, Diag *d)

@@ -168,6 +168,20 @@ static Graph *import(Run *r, bool training, Weights *w)
     return input_is_ir(o) ? read_ir(r, training) : frontend_import(r->a, &i, w, r->d);
 }
 
+// What the model keeps its weights in may lie where something is about to be written.
+static bool spares_weights(const Run *r, const Weights *w)
+{
+    const char *model = r->o->input;
+    bool ok = true;
+
+    for (int i = 0; w && i < w->n_files && ok; i++)
+        ok = output_spares(
+            &r->o->written,
+            arena_string(r->a, "%.*s%s", (int)(base_name(model) - model), model, w->file[i]),
+            "a file of the model's weights", r->d);
+    return ok;
+}
+
 // ---- running ----
 
 // Prints the graph if it is the one that --dump-after asks for, which ends the run.
@@ -210,7 +224,7 @@ Graph *passes_run(Arena *a, const Options *o, bool training, Weights *w, Diag *d
                                      .no_decay = o->no_decay.s,
                                      .n_no_decay = o->no_decay.n};
     r.g = import(&r, training, w);
-    if (!r.g || dump(&r, "import", dumped))
+    if (!r.g || !spares_weights(&r, w) || dump(&r, "import", dumped))
         return NULL;
     r.g->diag = d;
     if (r.g->n_carries && input_is_ir(o)) {

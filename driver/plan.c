@@ -121,7 +121,7 @@ static int plan_model(Job *j)
                                  [SPREAD_INFEASIBLE] = EXIT_INFEASIBLE,
                                  [SPREAD_NOTHING] = EXIT_NOTHING};
 
-    if (!output_check_file(j->a, j->path, j->o.input, "model", j->d) || !open_cluster(j) ||
+    if (!output_check_file(j->a, &j->o, j->path, j->d) || !open_cluster(j) ||
         !read_graphs(j))
         return EXIT_USER;
     Spreading found = spread(j->a, &j->o, &j->cluster, j->train, j->predict, &j->found, j->d);

@@ -261,7 +261,9 @@ int solve_command(Arena *a, int argc, char **argv)
 
     if (!command_read(&command, a, argc, argv, &r, &status) || !check_request(&r, &status))
         return status;
-    if (r.output && !output_check_file(a, r.output, r.input, "instance", &d))
+    const Strings written = {.s = &r.output, .n = r.output ? 1 : 0};
+    if (r.output && (!output_is_writable(a, r.output, &d) ||
+                     !output_spares(&written, r.input, "the instance", &d)))
         return EXIT_USER;
     d.file = base_name(r.input);
     r.o.programs = program_folder(a);

@@ -208,16 +208,21 @@ static bool check_name(Arena *a, const Options *o, int *status)
 {
     enum { MOST = 200 };
     const char *name = base_name(output_path(a, o));
+    int n = (int)strlen(name);
 
     if (o->emit == EMIT_IR || o->emit == EMIT_PROGRAM || o->dump_after)
         return true;
-    if (strlen(name) <= MOST && *name && *name != '-' && *name != '.' &&
-        !name[strspn(name, safe_letters)])
+    if (n > MOST)
+        return complain(status,
+                        "'%.40s...' is too long for a program's name: %d bytes, %d more than %d; "
+                        "give %s with -o",
+                        name, n, n - MOST, MOST, o->output ? "another" : "one");
+    if (*name && *name != '-' && *name != '.' && !name[strspn(name, safe_letters)])
         return true;
     return complain(status,
-                    "'%.*s' can't be a program's name, which has letters, digits, '-', '_', '.' "
+                    "'%s' can't be a program's name, which has letters, digits, '-', '_', '.' "
                     "and '+' only: give %s with -o",
-                    MOST, name, o->output ? "another" : "one");
+                    name, o->output ? "another" : "one");
 }
 
 // An option that does nothing without --loss, NULL if none is given.

@@ -35,6 +35,8 @@ typedef struct Weights {
     Weight *weight;
     int n;
     const char *model;  // path of the .onnx file
+    const char **file;  // beneath its folder: all that it keeps tensors in, used or not
+    int n_files;
 } Weights;
 
 // Reads a model into a canonical forward graph: passes import and fold, batch-dependent shapes

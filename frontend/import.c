@@ -58,7 +58,9 @@ static void list_weights(const Import *x, Weights *w)
     for (int i = 0; i < x->n_weights; i++)
         map_set(&place, x->weights[i].name, i + 1);
     *w = (Weights){.weight = arena_array(x->arena, Weight, x->n_weights + 1),
-                   .model = x->o->path ? arena_string(x->arena, "%s", x->o->path) : NULL};
+                   .model = x->o->path ? arena_string(x->arena, "%s", x->o->path) : NULL,
+                   .file = x->file,
+                   .n_files = x->n_files};
     for (ValueId v = 1; v < x->g->n_values; v++) {
         const Value *value = &x->g->values[v];
         if (value->kind == VALUE_PARAMETER || value->kind == VALUE_BUFFER)

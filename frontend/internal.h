@@ -86,7 +86,10 @@ typedef struct Import {
     Map taken;             // names of parameters, buffers and inputs
     Weight *weights;
     int n_weights, cap_weights;
-    const Tensor **known;  // by ValueId, see known.c
+    Map is_file;  // other files that the model keeps tensors in …
+    const char **file;
+    int n_files, cap_files;  // … each once
+    const Tensor **known;    // by ValueId, see known.c
     int n_known, cap_known;
     int64_t evaluated;          // elements, while finding out what is known
     int64_t walked;             // nodes
@@ -211,6 +214,8 @@ typedef struct Literal {
     const Onnx__TensorProto *origin;
 } Literal;
 
+// Lists the other file that the tensor is in, if it is in one; NULL otherwise.
+const char *literal_file(Import *x, const Onnx__TensorProto *t);
 bool literal_read(Import *x, const Onnx__TensorProto *t, const char *name, Literal *l);
 // A constant, a buffer if it is too large, by name if that is free.
 ValueId literal_value(Import *x, const Onnx__TensorProto *t, const char *name);

@@ -5,6 +5,8 @@
 
 #include "frontend/internal.h"
 
+enum { EXTERNAL = 1 };  // data_location
+
 DType dtype_of_onnx(int32_t t)
 {
     static const DType table[] = {
@@ -52,11 +54,24 @@ static int64_t entry_number(const Onnx__TensorProto *t, const char *key, int64_t
     return missing;
 }
 
+const char *literal_file(Import *x, const Onnx__TensorProto *t)
+{
+    const char *path = NULL;
+
+    for (size_t i = 0; i < t->n_external_data && t->data_location == EXTERNAL; i++)
+        if (t->external_data[i]->key && !strcmp(t->external_data[i]->key, "location"))
+            path = t->external_data[i]->value;
+    if (path && *path && !map_get(&x->is_file, path)) {
+        map_set(&x->is_file, path, 1);
+        *arena_push(x->arena, x->file, x->n_files, x->cap_files) =
+            arena_string(x->arena, "%s", path);
+    }
+    return path;
+}
+
 static bool read_external(Import *x, const Onnx__TensorProto *t, const char *name, Literal *l)
 {
-    for (size_t i = 0; i < t->n_external_data; i++)
-        if (t->external_data[i]->key && !strcmp(t->external_data[i]->key, "location"))
-            l->location = t->external_data[i]->value;
+    l->location = literal_file(x, t);
     l->offset = entry_number(t, "offset", 0);
     int64_t length = entry_number(t, "length", l->bytes);
     if (l->location && *l->location && l->offset >= 0 && length == l->bytes)
@@ -67,7 +82,6 @@ static bool read_external(Import *x, const Onnx__TensorProto *t, const char *nam
 
 bool literal_read(Import *x, const Onnx__TensorProto *t, const char *name, Literal *l)
 {
-    enum { EXTERNAL = 1 };
     int64_t count = 1;
 
     *l = (Literal){.dtype = dtype_of_onnx(t->data_type), .rank = (int)t->n_dims, .origin = t};

@@ -26,12 +26,15 @@ void params_scan(Import *x)
 
     x->marks.arena = x->scratch;
     x->places.arena = x->scratch;
+    x->is_file.arena = x->scratch;
     for (size_t i = 0; i < m->n_value_info; i++)
         scan_mark(x, m->value_info[i]->name, m->value_info[i]->n_metadata_props,
                   m->value_info[i]->metadata_props);
-    for (size_t i = 0; i < m->n_initializer; i++)
+    for (size_t i = 0; i < m->n_initializer; i++) {
         scan_mark(x, m->initializer[i]->name, m->initializer[i]->n_metadata_props,
                   m->initializer[i]->metadata_props);
+        literal_file(x, m->initializer[i]);
+    }
 }
 
 // Names that an exporter gives to numbers of its own: "onnx::Mul_12", "/h.0/Constant_output_0".

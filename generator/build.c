@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,6 +78,17 @@ static bool run(const Stage *s, char *const argv[], bool has_ranks, Diag *d)
     return false;
 }
 
+// A compiler that says that it is done has made a program, or it is none.
+static bool is_program(const char *path, const char *cc, Diag *d)
+{
+    struct stat s;
+
+    if (!lstat(path, &s) && S_ISREG(s.st_mode) && s.st_size > 0 && !access(path, X_OK))
+        return true;
+    diag_error(d, "the C compiler '%s' made no program, nothing is written", cc);
+    return false;
+}
+
 bool build_program(Stage *s, const Text *c, const BuildOptions *o, Diag *d)
 {
     Arena *a = s->arena;
@@ -95,5 +107,6 @@ bool build_program(Stage *s, const Text *c, const BuildOptions *o, Diag *d)
                    strerror(errno));
         return false;
     }
-    return out_write(c_path, c->s, c->n, d) && run(s, (char *const *)argv, o->has_ranks, d);
+    return out_write(c_path, c->s, c->n, d) && run(s, (char *const *)argv, o->has_ranks, d) &&
+           is_program(path, o->cc, d);
 }

@@ -103,7 +103,11 @@ static bool copy_kernels(Sources *x, const Program *p)
     return ok;
 }
 
+// Says that a folder's files are shardcc's, which it replaces when it makes them again.
+static const char mark[] = "# Made by shardcc, as all beside it.";
+
 static const char makefile[] =
+    "%s\n"
     "# Needs a C compiler%s%s.\n"
     "CC %s\n"
     "MARCH ?= %s\n"
@@ -131,14 +135,41 @@ static bool write_makefile(Sources *x, const BuildOptions *o)
     for (int i = 0; i < x->s->n; i++)
         if (ends_in(x->s->name[i], ".c"))
             text_printf(&sources, " \\\n    %s", x->s->name[i]);
-    text_printf(
-        &make, makefile, has_onednn ? ", OpenMP and oneDNN (Debian: libdnnl-dev)" : " and OpenMP",
-        o->has_ranks ? "; MPI (Debian: libopenmpi-dev)" : "", o->has_ranks ? "= mpicc" : "?= cc",
-        o->march, sources.s, o->name, has_onednn ? " -ldnnl" : "", o->name);
+    text_printf(&make, makefile, mark,
+                has_onednn ? ", OpenMP and oneDNN (Debian: libdnnl-dev)" : " and OpenMP",
+                o->has_ranks ? "; MPI (Debian: libopenmpi-dev)" : "",
+                o->has_ranks ? "= mpicc" : "?= cc", o->march, sources.s, o->name,
+                has_onednn ? " -ldnnl" : "", o->name);
     bool ok = out_write(stage_file(x->s, "Makefile"), make.s, make.n, x->d);
     text_free(&sources);
     text_free(&make);
     return ok;
+}
+
+static bool has_mark(const Stage *s)
+{
+    File f;
+    bool ok = file_map(arena_string(s->arena, "%s/Makefile", s->place), &f, NULL) &&
+              f.size > sizeof mark && !memcmp(f.data, mark, sizeof mark - 1);
+
+    file_unmap(&f);
+    return ok;
+}
+
+// Files of the user are not replaced: in a folder that shardcc hasn't made there may be none of
+// their names.
+static bool spares_files(const Stage *s, Diag *d)
+{
+    bool is_ours = has_mark(s);
+
+    for (int i = 0; i < s->n && !is_ours; i++) {
+        const char *path = arena_string(s->arena, "%s/%s", s->place, s->name[i]);
+        if (ends_in(path, "/") || access(path, F_OK))
+            continue;
+        diag_error(d, "cannot write '%s': shardcc hasn't made the file that is there", path);
+        return false;
+    }
+    return true;
 }
 
 bool build_folder(Stage *s, const Program *p, const Text *c, const BuildOptions *o, Diag *d)
@@ -148,5 +179,5 @@ bool build_folder(Stage *s, const Program *p, const Text *c, const BuildOptions 
     return out_write(stage_file(s, arena_string(s->arena, "%s.c", o->name)), c->s, c->n, d) &&
            stage_folder(s, "runtime", d) && stage_folder(s, "runtime/cpu", d) &&
            (!o->has_ranks || stage_folder(s, "runtime/mpi", d)) && copy_trainer(&x, o->has_ranks) &&
-           copy_kernels(&x, p) && write_makefile(&x, o);
+           copy_kernels(&x, p) && write_makefile(&x, o) && spares_files(s, d);
 }

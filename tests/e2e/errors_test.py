@@ -9,6 +9,7 @@ import argparse
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -162,6 +163,49 @@ class Errors:
 
     # ---- compiling ----
 
+    def others_files(self):
+        """What the user has where results go stays: folders like a stage's, Makefile and sources of the same names."""
+        for name in ".shardcc-notes", ".shardcc-secret":
+            (self.work / name).mkdir()
+            (self.work / name / "text").write_text("mine")
+        run(self.shardcc, "linear.onnx", "-o", "stage_beside", cwd=self.work)
+        kept = all((self.work / name / "text").exists() for name in (".shardcc-notes", ".shardcc-secret"))
+        self.check("folders that are named like a stage stay", kept, os.listdir(self.work))
+        for name in ".shardcc-notes", ".shardcc-secret":
+            shutil.rmtree(self.work / name)
+        for place in "Makefile", "runtime/rt.h":
+            mine = self.work / f"mine{len(place)}" / place
+            mine.parent.mkdir(parents=True)
+            mine.write_text("mine")
+            name = mine.relative_to(self.work)
+            command = [self.shardcc, "linear.onnx", "--emit", "source", "-o", name.parts[0]]
+            self.expect(command, 1, f"linear.onnx: error: cannot write '{name}': shardcc hasn't made the file that is there")
+            self.check(f"the user's {place} stays", mine.read_text() == "mine")
+            self.check(f"nothing is beside the user's {place}", [f for f in (self.work / name.parts[0]).rglob("*") if f.is_file()] == [mine])
+        for _ in range(2):
+            done = self.run([self.shardcc, "linear.onnx", "--emit", "source", "-o", "again"])
+            self.check("a folder of sources can be made again", done.returncode == 0, done.stderr)
+
+    def plan_is_kept(self):
+        """A plan that is followed isn't written over, by whatever name."""
+        plan = [self.shardcc, "plan", "linear.onnx", *TRAIN, "--ranks", "2", "--cluster", "h100x2", "-o", "p.plan"]
+        run(*plan, cwd=self.work)
+        os.symlink("p.plan", self.work / "link.c")
+        old = (self.work / "p.plan").read_bytes()
+        for args in (["-o", "p.plan"], ["--emit", "c", "-o", "p.plan"], ["-o", "link"], ["--emit", "ir", "-o", "link.c"]):
+            written = "link.c" if args[-1].startswith("link") else "p.plan"
+            self.expect([self.shardcc, "linear.onnx", "--plan", "p.plan", *args], 1, f"linear.onnx: error: cannot write '{written}': it is the plan")
+        self.expect([*plan[:-1], "linear.onnx"], 1, "linear.onnx: error: cannot write 'linear.onnx': it is the model")
+        self.check("the plan stays", (self.work / "p.plan").read_bytes() == old)
+
+    def compiler_makes_none(self):
+        """A C compiler that is done without having made a program."""
+        (self.work / "folder_maker").write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\nmkdir "$2"\n')
+        (self.work / "folder_maker").chmod(0o755)
+        for compiler in "./folder_maker", "true":
+            message = f"linear.onnx: error: the C compiler '{compiler}' made no program, nothing is written"
+            self.expect([self.shardcc, "linear.onnx", "--cc", compiler, "-o", "made_none"], 1, message)
+
     def start(self, *args):
         """shardcc in a session of its own, once it has begun to write beside `never`; and what was there before."""
         files = set(os.listdir(self.work))
@@ -259,6 +303,9 @@ def main():
         t.tables()
         t.prefixes()
         t.weights_unwanted()
+        t.others_files()
+        t.plan_is_kept()
+        t.compiler_makes_none()
         t.padding()
         t.disk_full()
         t.killed()
