@@ -1,5 +1,6 @@
 #include "base/base.h"
 
+#include <ctype.h>
 #include <string.h>
 
 // Where `key` is, or the free place where it belongs. There is always a free one.
@@ -45,7 +46,9 @@ void map_set(Map *m, const char *key, int32_t value)
     m->value[p] = value;
 }
 
-enum { MAX_WORD = 64 };
+// The longest word that is compared, and the cost of an edit, of which a letter in the other case
+// is a fourth: "adamW" is nearer to "adamw" than to "adam".
+enum { MAX_WORD = 64, EDIT = 4, OTHER_CASE = 1 };
 
 static int min3(int a, int b, int c)
 {
@@ -54,21 +57,28 @@ static int min3(int a, int b, int c)
     return m < c ? m : c;
 }
 
+static int exchange_cost(char a, char b)
+{
+    if (a == b)
+        return 0;
+    return tolower((unsigned char)a) == tolower((unsigned char)b) ? OTHER_CASE : EDIT;
+}
+
 // Levenshtein's distance, with a swap of two neighbours as one edit.
 static int edit_distance(const char *a, int n_a, const char *b, int n_b)
 {
     int d[MAX_WORD + 1][MAX_WORD + 1];
 
     for (int i = 0; i <= n_a; i++)
-        d[i][0] = i;
+        d[i][0] = i * EDIT;
     for (int j = 0; j <= n_b; j++)
-        d[0][j] = j;
+        d[0][j] = j * EDIT;
     for (int i = 1; i <= n_a; i++) {
         for (int j = 1; j <= n_b; j++) {
-            int cost = a[i - 1] != b[j - 1];
-            d[i][j] = min3(d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + cost);
+            d[i][j] = min3(d[i - 1][j] + EDIT, d[i][j - 1] + EDIT,
+                           d[i - 1][j - 1] + exchange_cost(a[i - 1], b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                d[i][j] = min3(d[i][j], d[i][j], d[i - 2][j - 2] + 1);
+                d[i][j] = min3(d[i][j], d[i][j], d[i - 2][j - 2] + EDIT);
         }
     }
     return d[n_a][n_b];
@@ -77,7 +87,7 @@ static int edit_distance(const char *a, int n_a, const char *b, int n_b)
 const char *nearest_name(const char *word, const char *const *names, int n)
 {
     size_t length = strlen(word);
-    int best = length < 4 ? 2 : (int)length / 3 + 2;  // the first distance that is too far
+    int best = EDIT * (length < 4 ? 2 : (int)length / 3 + 2);  // the first that is too far
     const char *nearest = NULL;
 
     if (length > MAX_WORD)

@@ -35,6 +35,7 @@ static const char *option_find(const char *const *option, int n, const char *nam
 
 typedef struct Binding {
     Import *x;
+    Map seen;  // names of inputs
     bool *bind_used, *shape_used;
     Text dims, inputs;  // names that exist, for messages
 } Binding;
@@ -216,10 +217,16 @@ void bind_inputs(Import *x, Frame *f)
     b.shape_used = arena_array(x->scratch, bool, x->o->n_shape + 1);
     x->taken.arena = x->scratch;
     x->hints.arena = x->scratch;
-    for (size_t i = 0; i < m->n_input; i++)
+    b.seen.arena = x->scratch;
+    for (size_t i = 0; i < m->n_input; i++) {
+        const char *name = m->input[i]->name ? m->input[i]->name : "";
+        if (map_get(&b.seen, name))
+            diag_error(x->diag, "two inputs are named '%.200s'", name);
         // Up to IR version 3, initializers are listed among the inputs.
-        if (!m->input[i]->name || !map_get(&f->names, m->input[i]->name))
+        else if (!map_get(&f->names, name))
             bind_input(&b, f, m->input[i]);
+        map_set(&b.seen, name, 1);
+    }
     if (x->diag->errors == errors)
         check_unused(&b);
     for (size_t i = 0; i < m->n_value_info; i++)

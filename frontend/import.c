@@ -17,9 +17,15 @@ static void add_outputs(Import *x, const Frame *f, size_t n, char **outputs)
 {
     if (!n)
         diag_error(x->diag, "the model has no outputs");
+    Map seen = {.arena = x->scratch};
     for (size_t i = 0; i < n; i++) {
         const Item *item = frame_find(x, f, outputs[i]);
-        if (!item)
+        bool is_second = map_get(&seen, outputs[i]);
+
+        map_set(&seen, outputs[i], 1);
+        if (is_second)
+            diag_error(x->diag, "two outputs are named '%.200s'", outputs[i]);
+        else if (!item)
             diag_error(x->diag, "the model's output '%.200s' is not defined", outputs[i]);
         else if (item->is_sequence)
             diag_error(x->diag, "the model's output '%.200s' is a sequence", outputs[i]);

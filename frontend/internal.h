@@ -18,7 +18,7 @@ enum {
     MAX_TRIPS = 1 << 14,     // of one Loop, Scan or recurrent layer
     MAX_GRAPH = 1 << 21,     // nodes of the graph
     MAX_WALK = 1 << 20,      // nodes walked, those of a body once per trip
-    MAX_OPERANDS = 1 << 16,  // inputs (or outputs) of one node
+    MAX_OPERANDS = 1 << 14,  // inputs (or outputs) of one node
     FIRST_OPSET = 7,
     LAST_OPSET = 28,
     FIRST_IR = 3,
@@ -126,6 +126,7 @@ typedef struct Lowering {
     ValueId (*unary)(Graph *g, ValueId x);
     ValueId (*binary)(Graph *g, ValueId a, ValueId b);
     const char *attrs;  // the attributes that it knows; others are refused
+    int max_out;        // outputs; 0: one
 } Lowering;
 
 // By theme, ended by an empty entry.

@@ -253,7 +253,8 @@ static void lower_rotary(Op *o)
 const Lowering lower_attention[] = {
     {"Attention", 3, 7, .lower = lower_attention_op,
      .attrs = "is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap "
-              "softmax_precision"},
+              "softmax_precision",
+     .max_out = 4},
     {"RotaryEmbedding", 3, 4, .lower = lower_rotary,
      .attrs = "interleaved num_heads rotary_embedding_dim"},
     {0},

@@ -201,10 +201,11 @@ static void lower_scan(Op *o)
 }
 
 const Lowering lower_control[] = {
-    {"If", 1, 1, .lower = lower_if, .attrs = "then_branch else_branch"},
-    {"Loop", 0, MAX_OPERANDS, .lower = lower_loop, .attrs = "body"},
+    {"If", 1, 1, .lower = lower_if, .attrs = "then_branch else_branch", .max_out = MAX_OPERANDS},
+    {"Loop", 0, MAX_OPERANDS, .lower = lower_loop, .attrs = "body", .max_out = MAX_OPERANDS},
     {"Scan", 1, MAX_OPERANDS, .lower = lower_scan,
      .attrs = "body num_scan_inputs scan_input_axes scan_input_directions scan_output_axes "
-              "scan_output_directions"},
+              "scan_output_directions",
+     .max_out = MAX_OPERANDS},
     {0},
 };

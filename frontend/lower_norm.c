@@ -294,11 +294,12 @@ static void lower_lp_norm(Op *o)
 
 const Lowering lower_norm[] = {
     {"BatchNormalization", 5, 5, .lower = lower_batch_norm,
-     .attrs = "epsilon momentum training_mode spatial"},
+     .attrs = "epsilon momentum training_mode spatial", .max_out = 5},
     {"GroupNormalization", 3, 3, .lower = lower_group_norm,
      .attrs = "epsilon num_groups stash_type"},
     {"InstanceNormalization", 3, 3, .lower = lower_instance_norm, .attrs = "epsilon"},
-    {"LayerNormalization", 2, 3, .lower = lower_layer_norm, .attrs = "axis epsilon stash_type"},
+    {"LayerNormalization", 2, 3, .lower = lower_layer_norm, .attrs = "axis epsilon stash_type",
+     .max_out = 3},
     {"LpNormalization", 1, 1, .lower = lower_lp_norm, .attrs = "axis p"},
     {"RMSNormalization", 2, 2, .lower = lower_rms_norm, .attrs = "axis epsilon stash_type"},
     {0},

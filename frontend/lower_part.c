@@ -201,6 +201,7 @@ const Lowering lower_part[] = {
     {"Concat", 1, MAX_OPERANDS, .lower = lower_concat, .attrs = "axis"},
     {"Pad", 1, 4, .lower = lower_pad, .attrs = "mode pads value"},
     {"Slice", 1, 5, .lower = lower_slice, .attrs = "starts ends axes"},
-    {"Split", 1, 2, .lower = lower_split, .attrs = "axis split num_outputs"},
+    {"Split", 1, 2, .lower = lower_split, .attrs = "axis split num_outputs",
+     .max_out = MAX_OPERANDS},
     {0},
 };

@@ -244,6 +244,6 @@ const Lowering lower_reduce[] = {
     {"ReduceSumSquare", 1, 2, .lower = lower_sum_square,
      .attrs = "axes keepdims noop_with_empty_axes"},
     {"Softmax", 1, 1, .lower = lower_softmax, .attrs = "axis"},
-    {"TopK", 1, 2, .lower = lower_top_k, .attrs = "axis k largest sorted"},
+    {"TopK", 1, 2, .lower = lower_top_k, .attrs = "axis k largest sorted", .max_out = 2},
     {0},
 };

@@ -321,11 +321,14 @@ static void lower_plain(Op *o) { lower_layer(o, &(Layer){1, step_rnn, make_tanh,
 const Lowering lower_rnn[] = {
     {"GRU", 3, 6, .lower = lower_gru,
      .attrs = "activations activation_alpha activation_beta clip direction hidden_size layout "
-              "linear_before_reset"},
+              "linear_before_reset",
+     .max_out = 2},
     {"LSTM", 3, 8, .lower = lower_lstm,
      .attrs = "activations activation_alpha activation_beta clip direction hidden_size "
-              "input_forget layout"},
+              "input_forget layout",
+     .max_out = 3},
     {"RNN", 3, 6, .lower = lower_plain,
-     .attrs = "activations activation_alpha activation_beta clip direction hidden_size layout"},
+     .attrs = "activations activation_alpha activation_beta clip direction hidden_size layout",
+     .max_out = 2},
     {0},
 };

@@ -145,7 +145,7 @@ const Lowering lower_source[] = {
     {"Constant", 0, 0, .lower = lower_constant,
      .attrs = "value value_float value_floats value_int value_ints"},
     {"ConstantOfShape", 1, 1, .lower = lower_constant_of_shape, .attrs = "value"},
-    {"Dropout", 1, 3, .lower = lower_dropout, .attrs = "ratio seed"},
+    {"Dropout", 1, 3, .lower = lower_dropout, .attrs = "ratio seed", .max_out = 2},
     {"EyeLike", 1, 1, .lower = lower_eye_like, .attrs = "dtype k"},
     {"Range", 3, 3, .lower = lower_range, .attrs = "stash_type"},
     {0},

@@ -243,6 +243,6 @@ const Lowering lower_window[] = {
     {"GlobalAveragePool", 1, 1, .lower = lower_global_average},
     {"GlobalMaxPool", 1, 1, .lower = lower_global_max},
     {"MaxPool", 1, 1, .lower = lower_max_pool,
-     .attrs = "auto_pad ceil_mode dilations kernel_shape pads storage_order strides"},
+     .attrs = "auto_pad ceil_mode dilations kernel_shape pads storage_order strides", .max_out = 2},
     {0},
 };

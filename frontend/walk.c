@@ -49,7 +49,8 @@ static const Source *source_of(Import *x, const Onnx__NodeProto *node)
     Source *s = arena_array(x->arena, Source, 1);
     const char *name = node->name && *node->name ? node->name
                        : node->n_output          ? node->output[0]
-                                                 : node->op_type;
+                       : node->op_type           ? node->op_type
+                                                 : "";
     s->name = arena_string(x->arena, "%s", name);
     s->scope = scope_of(x, node);
     return s;
@@ -197,6 +198,10 @@ static void lower_by_table(Op *o, const Lowering *l)
         op_error(o, "has %d inputs, expected %d to %d", o->n_in, l->min_in, l->max_in);
         return;
     }
+    if (o->n_out > (l->max_out ? l->max_out : 1)) {
+        op_error(o, "has %d outputs, expected %d at most", o->n_out, l->max_out ? l->max_out : 1);
+        return;
+    }
     for (int i = 0; i < l->min_in; i++)
         if (!has(o, i)) {
             op_error(o, "input %d is required", i);
@@ -274,12 +279,17 @@ static bool walk_node(Import *x, Frame *f, const Onnx__NodeProto *node)
 {
     Op o = {.x = x, .g = x->g, .node = node, .frame = f, .opset = opset_of(f)};
 
-    if (!node->op_type || node->n_input > MAX_OPERANDS || node->n_output > MAX_OPERANDS) {
-        diag_error(x->diag, "a node has no operator or too many inputs or outputs");
-        return false;
-    }
     const Source *before = x->g->source;
     x->g->source = source_of(x, node);
+    if (!node->op_type) {
+        diag_error(x->diag, "node '%.200s' has no operator", x->g->source->name);
+        return false;
+    }
+    if (node->n_input > MAX_OPERANDS || node->n_output > MAX_OPERANDS) {
+        diag_error(x->diag, "node '%.200s' (%.100s): %zu inputs and %zu outputs, at most %d each",
+                   x->g->source->name, node->op_type, node->n_input, node->n_output, MAX_OPERANDS);
+        return false;
+    }
     o.n_in = (int)node->n_input;
     o.n_out = (int)node->n_output;
     o.out = arena_array(x->scratch, Item, o.n_out + 1);

@@ -11,7 +11,7 @@ typedef struct Wire {
     const uint8_t *data;
     size_t at;
     Text *to;
-    int64_t messages, max_messages;
+    int64_t unpacked, max_unpacked;  // bytes of messages
     const char *error;
     size_t error_at;
 } Wire;
@@ -177,7 +177,8 @@ static bool read_message(Wire *w, const ProtobufCMessageDescriptor *type, size_t
 
     if (depth > MAX_NESTING)
         return fail(w, "messages are nested more than 64 deep");
-    if (++w->messages > w->max_messages)
+    w->unpacked += (int64_t)(type->sizeof_message + sizeof(void *));
+    if (w->unpacked > w->max_unpacked)
         return fail(w, "too many empty messages");
     while (w->at < end)
         if (!read_field(w, type, end, depth, &seen))
@@ -187,8 +188,9 @@ static bool read_message(Wire *w, const ProtobufCMessageDescriptor *type, size_t
 
 bool wire_reduce(const uint8_t *data, size_t size, Text *reduced, Diag *d)
 {
-    // A message of ours takes up to 250 bytes once it is unpacked: few bytes may not become many.
-    Wire w = {.data = data, .to = reduced, .max_messages = (1 << 17) + (int64_t)(size / 8)};
+    // A message takes up to 250 bytes once it is unpacked: few bytes may not become many. What is
+    // said of a value takes 20 bytes for each of its own.
+    Wire w = {.data = data, .to = reduced, .max_unpacked = (1 << 25) + 32 * (int64_t)size};
 
     if (!size) {
         diag_error(d, "the file is empty");

@@ -127,6 +127,9 @@ static const struct {
 } near[] = {
     {"adamw", "adamw"},
     {"adma", "adam"},
+    {"adamW", "adamw"},
+    {"ADAM", "adam"},
+    {"Weight_Decay", "weight_decay"},
     {"momentun", "momentum"},
     {"lr", "lr"},
     {"rl", "lr"},

@@ -64,6 +64,11 @@ OPTIONS = [
         "--optimizer: unknown optimizer 'adamx' (did you mean 'adam'?)\n  known  sgd, adam, adamw, adagrad, lamb",
     ),
     (
+        ["linear.onnx", "--loss", "logits", "--optimizer", "adamW"],
+        "--optimizer: unknown optimizer 'adamW' (did you mean 'adamw'?)\n  known  sgd, adam, adamw, adagrad, lamb",
+    ),
+    (["--LOSS", "mse(logits, y)"], "unknown option '--LOSS' (did you mean '--loss'?)"),
+    (
         ["linear.onnx", "--loss", "logits", "--optimizer", "adamw(rl=1e-3)"],
         "--optimizer: adamw has no option 'rl' (did you mean 'lr'?)\n  options  lr, beta1, beta2, eps, weight_decay",
     ),
@@ -113,6 +118,7 @@ MODELS = [
         [],
         "node 'add_3' (add): operands differ: f32[2,3] and i64[2,3]\n  in 0  a f32[2,3]\n  in 1  b i64[2,3]\n  from  net.block.0",
     ),
+    ("outputs.onnx", [], "node 'wide' (Split): 1 inputs and 65536 outputs, at most 16384 each"),
     ("outside.onnx", [], "external data '../outside.bin': is not beneath the model's folder"),
     ("absolute.onnx", [], "external data '/etc/passwd': is not beneath the model's folder"),
     ("symlink.onnx", [], "external data 'symlink.bin': is not beneath the model's folder"),
@@ -251,6 +257,8 @@ def write_models(work):
         files[f"{name}.onnx"] = linear(weight=external("weight", [4, 3], place))
     files["same.onnx"] = linear(weight=external("weight", [4, 3], "same.safetensors"))
     files["short.onnx"] = linear(weight=external("weight", [4, 3], "short.bin", 8))
+    pieces = node("Split", ["x"], [f"y{i}" for i in range(1 << 16)], "wide", num_outputs=1 << 16)
+    files["outputs.onnx"] = model([pieces], [value("x", "f32", [1 << 16])], [value("y0", "f32", [1])])
     table = np.eye(16, dtype=np.float32)
     files["other.onnx"] = model(
         [node("Gather", ["table", "ids"], ["logits"], "embed")],

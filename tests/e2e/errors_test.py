@@ -104,6 +104,16 @@ class Errors:
         rows = np.abs(read_safetensors(self.work / "g.safetensors")["table"]).sum(1)
         self.check("--padding-index: no gradient", rows[3] == 0 and (rows[[0, 1, 2, 4, 5, 6, 7]] > 0).all())
 
+    # ---- large models ----
+
+    def many_infos(self):
+        """What a file says of 100,000 values is no damage."""
+        infos = [value(f"v{i}", "f32", [2, 3, 4]) for i in range(100000)]
+        data = model([node("Relu", ["x"], ["y"], "relu")], [value("x", "f32", [4])], [value("y", "f32", [4])], infos=infos)
+        (self.work / "infos.onnx").write_bytes(data)
+        done = self.run([self.shardcc, "infos.onnx", "--emit", "ir"])
+        self.check("100,000 values described", done.returncode == 0, done.stderr)
+
     # ---- saving ----
 
     def disk_full(self):
@@ -303,6 +313,7 @@ def main():
         t.tables()
         t.prefixes()
         t.weights_unwanted()
+        t.many_infos()
         t.others_files()
         t.plan_is_kept()
         t.compiler_makes_none()

@@ -62,8 +62,9 @@ def node(op, inputs, outputs, name="", scope=None, domain="", **attributes):
     return out
 
 
-def model(nodes, inputs, outputs, initializers=(), opset=18):
-    graph = field(1, list(nodes)) + field(2, "main") + field(5, list(initializers)) + field(11, list(inputs)) + field(12, list(outputs))
+def model(nodes, inputs, outputs, initializers=(), opset=18, infos=()):
+    """`infos`: what the file says of values between nodes."""
+    graph = field(1, list(nodes)) + field(2, "main") + field(5, list(initializers)) + field(11, list(inputs)) + field(12, list(outputs)) + field(13, list(infos))
     return field(1, 10) + field(7, graph) + field(8, field(2, opset))
 
 
