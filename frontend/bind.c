@@ -215,7 +215,6 @@ void bind_inputs(Import *x, Frame *f)
 
     b.bind_used = arena_array(x->scratch, bool, x->o->n_bind + 1);
     b.shape_used = arena_array(x->scratch, bool, x->o->n_shape + 1);
-    x->taken.arena = x->scratch;
     x->hints.arena = x->scratch;
     b.seen.arena = x->scratch;
     for (size_t i = 0; i < m->n_input; i++) {

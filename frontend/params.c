@@ -24,6 +24,8 @@ void params_scan(Import *x)
 {
     const Onnx__GraphProto *m = x->model->graph;
 
+    x->taken.arena = x->scratch;
+    map_set(&x->taken, "__metadata__", 1);  // safetensors: a name that no tensor may have
     x->marks.arena = x->scratch;
     x->places.arena = x->scratch;
     x->is_file.arena = x->scratch;

@@ -128,6 +128,11 @@ bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d)
     char *header = NULL;
     bool ok = t && describe(w, g, t, d) && (header = rt_safe_header(t, w->n, &bytes));
 
+    if (ok && bytes > RT_SAFE_HEADER) {
+        diag_error(d, "the weights' names and shapes take %" PRId64 " bytes, a file has %d at most",
+                   bytes, RT_SAFE_HEADER);
+        ok = false;
+    }
     if (ok && !rt_out_open(&out, path, &error)) {
         diag_error(d, "'%.200s': %s", path, error.text);
         ok = false;

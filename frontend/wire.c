@@ -3,6 +3,7 @@
 // and writes a reduced message: fields that we don't know are dropped, and tensors' raw data are
 // replaced by their place in the file. So a model of gigabytes costs what its graph costs.
 #include "frontend/internal.h"
+#include "runtime/rt_utf8.h"
 
 enum { RAW_DATA = 9, OWN_FIELDS = 100000, RAW_OFFSET = 100000, RAW_BYTES = 100001 };
 enum { VARINT = 0, FIXED64 = 1, DELIMITED = 2, FIXED32 = 5 };
@@ -12,6 +13,7 @@ typedef struct Wire {
     size_t at;
     Text *to;
     int64_t unpacked, max_unpacked;  // bytes of messages
+    bool is_entry;                   // in a message of a key and a value, which may be a path
     const char *error;
     size_t error_at;
 } Wire;
@@ -77,6 +79,36 @@ static bool is_type(const ProtobufCFieldDescriptor *f, int wire_type)
 
 static bool read_message(Wire *w, const ProtobufCMessageDescriptor *type, size_t end, int depth);
 
+static bool is_ascii(const char *s, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && (unsigned char)s[i] < 0x80)
+        i++;
+    return i == n;
+}
+
+// Names are UTF-8 from here on: a byte that isn't becomes the text \xHH, in messages and in all
+// files alike.
+static void put_string(Wire *w, const char *s, size_t n)
+{
+    Text clean = {0}, text = {0};
+
+    text_put(&text, s, n);  // with a 0 behind it
+    for (s = text.s; *s;) {
+        int k = rt_utf8_length(s);
+        if (k > 0)
+            text_put(&clean, s, (size_t)k);
+        else
+            text_printf(&clean, "\\x%02x", (unsigned char)*s);
+        s += k > 0 ? k : 1;
+    }
+    put_varint(w->to, clean.n);
+    text_put(w->to, clean.s, clean.n);
+    text_free(&clean);
+    text_free(&text);
+}
+
 // The contents of a field of `n` bytes at w->at.
 static bool read_delimited(Wire *w, const ProtobufCFieldDescriptor *f, uint32_t tag, size_t n,
                            int depth)
@@ -99,8 +131,12 @@ static bool read_delimited(Wire *w, const ProtobufCFieldDescriptor *f, uint32_t 
         return fail(w, "a name holds a zero byte");
     if (f->type == PROTOBUF_C_TYPE_STRING && n > MAX_NAME)
         return fail(w, "a name is longer than 64 KiB");
-    put_varint(w->to, n);
-    text_put(w->to, s, n);
+    if (f->type == PROTOBUF_C_TYPE_STRING && !w->is_entry && !is_ascii(s, n)) {
+        put_string(w, s, n);
+    } else {
+        put_varint(w->to, n);
+        text_put(w->to, s, n);
+    }
     w->at += n;
     return true;
 }
@@ -180,9 +216,11 @@ static bool read_message(Wire *w, const ProtobufCMessageDescriptor *type, size_t
     w->unpacked += (int64_t)(type->sizeof_message + sizeof(void *));
     if (w->unpacked > w->max_unpacked)
         return fail(w, "too many empty messages");
+    w->is_entry = type == &onnx__string_string_entry_proto__descriptor;
     while (w->at < end)
         if (!read_field(w, type, end, depth, &seen))
             return false;
+    w->is_entry = false;  // an entry holds no message
     return true;
 }
 

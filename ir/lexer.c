@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "runtime/rt_utf8.h"
+
 static bool is_in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 static bool is_in_name(char c) { return is_in_word(c) || c == '.'; }
@@ -79,11 +81,26 @@ static void take_quoted(Lexer *l, TokenKind kind)
     l->text = l->buffer.s;
 }
 
+static bool is_utf8(const char *s)
+{
+    while (*s && rt_utf8_length(s) > 0)
+        s += rt_utf8_length(s);
+    return !*s;
+}
+
+// Files of weights hold no other names than UTF-8.
+static void take_quoted_name(Lexer *l)
+{
+    take_quoted(l, TOKEN_NAME);
+    if (l->kind == TOKEN_NAME && !is_utf8(l->text))
+        bad(l, "a name that isn't UTF-8");
+}
+
 static void take_name(Lexer *l)
 {
     l->s++;
     if (l->s < l->end && *l->s == '"')
-        take_quoted(l, TOKEN_NAME);
+        take_quoted_name(l);
     else if (l->s < l->end && is_in_name(*l->s))
         take_while(l, TOKEN_NAME, is_in_name);
     else

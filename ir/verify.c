@@ -64,6 +64,8 @@ static bool check_value(const Graph *g, ValueId v, Diag *d)
         return bad_value(g, v, d, "and its producer disagree");
     if (must_have_name(x->kind) && !x->name)
         return bad_value(g, v, d, "has no name");
+    if ((x->kind == VALUE_PARAMETER || x->kind == VALUE_BUFFER) && !strcmp(x->name, "__metadata__"))
+        return bad_value(g, v, d, "has a name that no tensor of a safetensors file may have");
     if (x->kind == VALUE_HYPER && x->rank)
         return bad_value(g, v, d, "is a hyper-parameter but no scalar");
     if (x->kind == VALUE_CONSTANT && (!x->data || value_bytes(x) > MAX_CONSTANT_BYTES))

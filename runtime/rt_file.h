@@ -59,7 +59,7 @@ bool rt_out_place(RtOut *o, RtFileError *e);
 
 // ---- tensors ----
 
-enum { RT_FILE_RANK = 8 };
+enum { RT_FILE_RANK = 8, RT_SAFE_HEADER = 100 << 20 };  // dims; bytes of a header, at most
 
 typedef struct RtStored {
     const char *name;

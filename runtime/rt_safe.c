@@ -6,25 +6,11 @@
 #include <string.h>
 
 #include "rt_file.h"
+#include "rt_utf8.h"
 
-enum { MAX_HEADER = 100 << 20, MAX_TENSORS = 1 << 20, MAX_DEPTH = 16 };
+enum { MAX_TENSORS = 1 << 20, MAX_DEPTH = 16 };
 
 // ---- JSON strings ----
-
-// Length of the UTF-8 character at `s`, 0 if there is none.
-static int utf8_length(const unsigned char *s)
-{
-    int n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
-
-    for (int i = 1; i < n; i++)
-        if (s[i] >> 6 != 2)
-            return 0;
-    bool is_long = (n == 2 && s[0] < 0xc2) || (n == 3 && s[0] == 0xe0 && s[1] < 0xa0) ||
-                   (n == 4 && s[0] == 0xf0 && s[1] < 0x90);
-    bool is_surrogate = n == 3 && s[0] == 0xed && s[1] >= 0xa0;
-    bool is_beyond = n == 4 && (s[0] > 0xf4 || (s[0] == 0xf4 && s[1] >= 0x90));
-    return is_long || is_surrogate || is_beyond ? 0 : n;
-}
 
 size_t rt_json_string(char *to, size_t room, const char *s)
 {
@@ -35,7 +21,7 @@ size_t rt_json_string(char *to, size_t room, const char *s)
     while (*s) {
         char piece[8];
         unsigned char c = (unsigned char)*s;
-        int from = utf8_length((const unsigned char *)s), k = from > 0 ? from : 1;
+        int from = rt_utf8_length(s), k = from > 0 ? from : 1;
 
         if (c == '"' || c == '\\')
             k = snprintf(piece, sizeof piece, "\\%c", c);
@@ -332,7 +318,7 @@ bool rt_safe_parse(RtSafe *s, const uint8_t *data, size_t size, RtFileError *e)
     if (size < 8)
         return rt_file_fail(e, "safetensors: %zu bytes are too few", size);
     memcpy(&n, data, 8);
-    if (n > size - 8 || n > MAX_HEADER)
+    if (n > size - 8 || n > RT_SAFE_HEADER)
         return rt_file_fail(e,
                             "safetensors: its header says %llu bytes, the file has %zu: truncated?",
                             (unsigned long long)n, size);

@@ -4,7 +4,7 @@
   names_test.py --shardcc build/shardcc
 
 The committed mlp.onnx with other names in it: quotes, ends of comments, formats, newlines, right-to-left
-marks, words of C, paths.
+marks, words of C, paths. Then names that are no text.
 """
 import re
 import shutil
@@ -14,6 +14,8 @@ import numpy as np
 
 from harness import read_safetensors, run, write_data
 from model import REPOSITORY, Model, for_models, parser
+from onnx_bytes import model as onnx_model
+from onnx_bytes import node, tensor, value
 from text_test import warnings_of
 from wire import rename
 
@@ -106,6 +108,46 @@ def test_paths(checks, model):
         checks.check(f"input {name[:20]!r}: files", not more, str(more))
 
 
+# Names of weights, and what they are in files and messages.
+WEIGHTS = {
+    b"a\xff": "a\\xff",
+    b"b\xc3(": "b\\xc3(",
+    b"\xc3\xa9\xed\xa0\x80": "é\\xed\\xa0\\x80",
+    b"__metadata__": "__metadata__.2",
+    b"tab\tand\x7f": "tab\tand\x7f",
+    b"v" * 65536: "v" * 65536,
+}
+
+
+def sum_of(names, x):
+    """logits = x + the weights of those names."""
+    values = [x, *[f"t{i}" for i in range(1, len(names))], "logits"]
+    nodes = [node("Add", [a, n], [b]) for a, n, b in zip(values, names, values[1:])]
+    tensors = [tensor(n, np.full(4, i, np.float32)) for i, n in enumerate(names)]
+    return onnx_model(nodes, [value(x, "f32", [2, 4])], [value("logits", "f32", [2, 4])], tensors)
+
+
+def test_bytes(checks, shardcc, work):
+    """Names that aren't UTF-8, or that safetensors has for itself, are the same in all files; inputs' names of any length are files'."""
+    args, x = ["--loss", "mse(logits, y)", "--optimizer", "sgd"], "x" * 255
+    (work / "bytes.onnx").write_bytes(sum_of(list(WEIGHTS), x))
+    run(shardcc, "bytes.onnx", *args, cwd=work)
+    zeros = np.zeros((2, 4), np.float32)
+    write_data(work / "bytes_data", {x[:251]: zeros, "y": zeros})
+    run("./bytes", "--data", "bytes_data", "--save", "saved", "--quiet", cwd=work)
+    for name in "bytes.safetensors", "saved":
+        found = set(read_safetensors(work / name))
+        checks.check(f"names in {name}", found == set(WEIGHTS.values()), str([n[:20] for n in found]))
+    run("./bytes", "--data", "bytes_data", "--load", "saved", "--quiet", cwd=work)
+    (work / "bytes_data" / f"{x[:251]}.npy").unlink()
+    said = run("./bytes", "--data", "bytes_data", "--quiet", cwd=work, status=1)
+    checks.check("an input of 255 letters: its file is named", f"bytes_data/{x[:251]}.npy: No such file" in said, said)
+    (work / "header.onnx").write_bytes(sum_of([b"\1" * 65530 + b"%d" % i for i in range(280)], "x"))
+    said = run(shardcc, "header.onnx", "--cc", "true", cwd=work, status=1)
+    expected = "header.onnx: error: the weights' names and shapes take 110107272 bytes, a file has 104857600 at most"
+    checks.check("more names than a file takes", said.endswith(expected + "\n"), said)
+
+
 def listing(folder):
     return set(Path(folder).rglob("*"))
 
@@ -118,6 +160,7 @@ def main():
         model = Model(path, options.shardcc, work)
         test_hostile(checks, model)
         test_paths(checks, model)
+        test_bytes(checks, options.shardcc, work)
 
     for_models(options, one)
 

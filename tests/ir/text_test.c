@@ -135,6 +135,7 @@ static const struct {
      "error: line 3: 99999999999999999999 is out of range\n"},
     {IN_GRAPH("  input %a f32[1x]\n"), "error: line 3: an integer expected, not '1x'\n"},
     {IN_GRAPH("  input %x f32[]\n"), "error: line 3: '%x' is defined twice\n"},
+    {IN_GRAPH("  input %\"\\xff\" f32[]\n"), "error: line 3: a name that isn't UTF-8\n"},
     {IN_GRAPH("  input %a f32[6] own [2,2]\n"), "error: line 3: own dims of another size\n"},
     {IN_GRAPH("  hyper %lr f32[]\n"), "error: line 3: '=' expected, not the line's end\n"},
     {IN_GRAPH("  hyper %lr f32[] = x\n"), "error: line 3: a number expected, not 'x'\n"},
