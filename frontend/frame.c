@@ -4,8 +4,8 @@
 bool frame_open(Import *x, Frame *f, const Frame *outer, const Onnx__FunctionProto *function,
                 const Op *call)
 {
-    *f = (Frame){.outer = outer, .function = function, .call = call};
-    f->names.arena = x->scratch;
+    *f = (Frame){.arena = arena_new(), .outer = outer, .function = function, .call = call};
+    f->names.arena = f->arena;
     const Frame *parent = call ? call->frame : outer;
     f->depth = parent ? parent->depth + 1 : 1;
     f->n_opset = function ? function->n_opset_import : x->model->n_opset_import;
@@ -23,22 +23,36 @@ bool frame_open(Import *x, Frame *f, const Frame *outer, const Onnx__FunctionPro
     return true;
 }
 
+void frame_close(Frame *f)
+{
+    arena_free(f->arena);
+    f->arena = NULL;
+}
+
+const char *part_key(char *to, const void *part)
+{
+    snprintf(to, PART_KEY, "%p", part);
+    return to;
+}
+
 Item *frame_define(Import *x, Frame *f, const char *name)
 {
+    x->named += (int64_t)strlen(name) + LOOKUP_BYTES;
     if (map_get(&f->names, name)) {
         diag_error(x->diag, "'%.200s' is defined twice", name);
         return NULL;
     }
     if (!f->n_items)
-        (void)arena_push(x->scratch, f->items, f->n_items, f->cap_items);
+        (void)arena_push(f->arena, f->items, f->n_items, f->cap_items);
     map_set(&f->names, name, f->n_items);
-    Item *item = arena_push(x->scratch, f->items, f->n_items, f->cap_items);
+    Item *item = arena_push(f->arena, f->items, f->n_items, f->cap_items);
     *item = (Item){0};
     return item;
 }
 
 Item *frame_find(Import *x, const Frame *f, const char *name)
 {
+    x->named += (int64_t)strlen(name) + LOOKUP_BYTES;
     for (; f; f = f->outer) {
         int32_t i = map_get(&f->names, name);
         if (!i)
@@ -70,9 +84,9 @@ bool frame_initializers(Import *x, Frame *f, const Onnx__GraphProto *g)
     return true;
 }
 
-char **names_of(Import *x, size_t n, Onnx__ValueInfoProto **v)
+char **names_of(Arena *a, size_t n, Onnx__ValueInfoProto **v)
 {
-    char **name = arena_array(x->scratch, char *, n + 1);
+    char **name = arena_array(a, char *, n + 1);
 
     for (size_t i = 0; i < n; i++)
         name[i] = v[i]->name ? v[i]->name : "";

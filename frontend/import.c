@@ -82,32 +82,31 @@ static void warn_padding(const Import *x)
                       x->o->padding[i]);
 }
 
-Graph *import_model(Import *x, Weights *w)
+// Walks the model's nodes, and names its outputs. False after an error.
+static bool walk_model(Import *x, Frame *f)
 {
     const Onnx__GraphProto *m = x->model->graph;
-    Frame f;
     int errors = x->diag->errors;
 
-    x->g =
-        graph_new(x->arena, m->name && *m->name ? arena_string(x->arena, "%s", m->name) : "model");
-    x->g->training = x->o->training;
-    x->g->diag = x->diag;
-    x->padding_used = arena_array(x->scratch, bool, x->o->n_padding + 1);
-    scan_functions(x);
-    params_scan(x);
-    if (!frame_open(x, &f, NULL, NULL, NULL) || !frame_initializers(x, &f, m))
-        return NULL;
-    bind_inputs(x, &f);
+    if (!frame_open(x, f, NULL, NULL, NULL) || !frame_initializers(x, f, m))
+        return false;
+    bind_inputs(x, f);
     if (x->diag->errors != errors)
-        return NULL;
-    char **outputs = names_of(x, m->n_output, m->output);
-    bool walked = walk_nodes(x, &f, m->n_node, m->node, m->n_output, outputs);
+        return false;
+    char **outputs = names_of(x->scratch, m->n_output, m->output);
+    bool walked = walk_nodes(x, f, m->n_node, m->node, m->n_output, outputs);
     walk_report(x);
     if (!walked || x->diag->errors != errors) {
         if (x->o->accumulate > 1 && x->has_fixed_batch)
             diag_note(x->diag, "micro-batches need a model exported with a dynamic batch");
-        return NULL;
+        return false;
     }
+    add_outputs(x, f, m->n_output, outputs);
+    return x->diag->errors == errors;
+}
+
+static void warn(const Import *x)
+{
     if (x->n_unmarked)
         diag_warn(x->diag,
                   "%d of the parameters, '%.200s' the first, are no parameters of the module: the "
@@ -117,9 +116,27 @@ Graph *import_model(Import *x, Weights *w)
     if (x->has_batch_statistics)
         diag_warn(x->diag, "batch norms in training mode take each batch's statistics: what fills "
                            "up a last batch that isn't whole counts too");
-    add_outputs(x, &f, m->n_output, outputs);
+}
+
+Graph *import_model(Import *x, Weights *w)
+{
+    const Onnx__GraphProto *m = x->model->graph;
+    Frame f;
+
+    x->g =
+        graph_new(x->arena, m->name && *m->name ? arena_string(x->arena, "%s", m->name) : "model");
+    x->g->training = x->o->training;
+    x->g->diag = x->diag;
+    x->padding_used = arena_array(x->scratch, bool, x->o->n_padding + 1);
+    scan_functions(x);
+    params_scan(x);
+    bool ok = walk_model(x, &f);
+    frame_close(&f);
+    if (!ok)
+        return NULL;
+    warn(x);
     x->g->source = NULL;
-    if (x->diag->errors != errors || !fold(x->g, x->diag))
+    if (!fold(x->g, x->diag))
         return NULL;
     drop_unused(x);
     if (w)

@@ -18,6 +18,10 @@ enum {
     MAX_TRIPS = 1 << 14,     // of one Loop, Scan or recurrent layer
     MAX_GRAPH = 1 << 21,     // nodes of the graph
     MAX_WALK = 1 << 20,      // nodes walked, those of a body once per trip
+    MAX_UNROLLED = 1 << 18,  // values and nodes of the graph that bodies make, …
+    NODE_BYTES = 16,         // … one more for so many bytes of the file
+    MAX_NAMED = 1 << 29,     // bytes of names that they look up, …
+    LOOKUP_BYTES = 64,       // … and as many as take the time of what isn't the name's length
     MAX_OPERANDS = 1 << 14,  // inputs (or outputs) of one node
     FIRST_OPSET = 7,
     LAST_OPSET = 28,
@@ -49,6 +53,7 @@ typedef struct Item {
 
 // The names of a graph, a subgraph or a call of a function.
 typedef struct Frame {
+    Arena *arena;               // its own: a body has a frame for each trip
     const struct Frame *outer;  // of a subgraph: where other names are looked up
     Map names;                  // → items
     Item *items;                // [0] is unused
@@ -86,13 +91,22 @@ typedef struct Import {
     Map taken;             // names of parameters, buffers and inputs
     Weight *weights;
     int n_weights, cap_weights;
-    Map is_file;  // other files that the model keeps tensors in …
+    Map origins;  // by node of the file, of bodies too: 1 + place in …
+    struct Origin *origin;
+    int n_origins, cap_origins;
+    Map literals;  // by tensor of the file: the constant that it is
+    Map is_file;   // other files that the model keeps tensors in …
     const char **file;
     int n_files, cap_files;  // … each once
     const Tensor **known;    // by ValueId, see known.c
     int n_known, cap_known;
     int64_t evaluated;          // elements, while finding out what is known
     int64_t walked;             // nodes
+    int bodies;                 // of control flow, that are being walked now
+    int64_t unrolled;           // values and nodes of the graph, made in bodies
+    int64_t made;               // … made anywhere, as far as it was looked at for that
+    int64_t named;              // bytes of names that were looked up
+    bool is_too_large;          // that has been reported
     int n_unmarked;             // parameters without a mark where others have one …
     const char *unmarked;       // … the first of them
     bool has_batch_statistics;  // of a batch norm that stays in training mode, see only_predicts
@@ -172,12 +186,17 @@ bool attr_ints_of(Op *o, const char *name, int n, int64_t missing, int64_t *v);
 // ---- names (frame.c) ----
 
 // A frame for a subgraph of `outer`'s node (call NULL) or for a function body; false if too deep.
+// frame_close frees it either way.
 bool frame_open(Import *x, Frame *f, const Frame *outer, const Onnx__FunctionProto *function,
                 const Op *call);
+void frame_close(Frame *f);
 Item *frame_define(Import *x, Frame *f, const char *name);      // NULL after an error
 Item *frame_find(Import *x, const Frame *f, const char *name);  // NULL if there is none
+// What tells a part of the file from others: its place in memory.
+enum { PART_KEY = 24 };
+const char *part_key(char *to, const void *part);
 bool frame_initializers(Import *x, Frame *f, const Onnx__GraphProto *g);
-char **names_of(Import *x, size_t n, Onnx__ValueInfoProto **v);
+char **names_of(Arena *a, size_t n, Onnx__ValueInfoProto **v);
 
 // ---- walking (walk.c) ----
 
@@ -232,6 +251,7 @@ ValueId params_add(Import *x, ValueKind kind, const char *name, const Literal *l
 // of the tensor is 1.
 void known_update(Import *x);  // looks at what was appended since the last call
 const Tensor *known_of(Import *x, ValueId v);
+bool known_is_full(const Import *x);  // so many were computed that no more are
 double known_number(const Tensor *t, int64_t i);
 bool known_is_splat(const Tensor *t);
 // Is it first + i * step along one dim, repeated along all others? axis is -1 for a splat.

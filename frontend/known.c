@@ -9,7 +9,7 @@
 
 enum {
     MAX_KNOWN = 1 << 14,      // elements of the space that one evaluation walks
-    MAX_EVALUATED = 1 << 28,  // … that all of them walk
+    MAX_EVALUATED = 1 << 24,  // … that all of them walk: what they give is kept
 };
 
 double known_number(const Tensor *t, int64_t i)
@@ -77,19 +77,17 @@ static bool repeats(const Tensor *t, int d)
     return true;
 }
 
+// A copy of t without the dims along which it repeats.
 static const Tensor *compact(Arena *a, const Tensor *t)
 {
     Tensor *y = arena_array(a, Tensor, 1);
+    int64_t dim[MAX_RANK];
 
-    *y = *t;
-    for (int d = 0; d < y->rank && tensor_count(y); d++) {
-        if (y->dim[d] == 1 || !repeats(y, d))
-            continue;
-        int64_t dim[MAX_RANK];
-        memcpy(dim, y->dim, sizeof dim);
-        dim[d] = 1;
-        *y = stretch(a, y, dim);
-    }
+    memcpy(dim, t->dim, sizeof dim);
+    for (int d = 0; d < t->rank && tensor_count(t); d++)
+        if (t->dim[d] > 1 && repeats(t, d))
+            dim[d] = 1;
+    *y = stretch(a, t, dim);
     return y;
 }
 
@@ -124,7 +122,7 @@ static bool piece_dims(const Value *v, const int8_t *factor, const bool *is_one,
     return true;
 }
 
-static const Tensor *evaluate(Import *x, const Node *n)
+static const Tensor *evaluate_in(Import *x, const Node *n, Arena *a)
 {
     int64_t dim[MAX_RANK];
     bool is_one[MAX_FACTORS];
@@ -137,24 +135,44 @@ static const Tensor *evaluate(Import *x, const Node *n)
     const Value *y = out(x->g, n);
     if (n->n_out != 1)
         return NULL;
-    node_rule(x->g, n, x->scratch, &r);
+    node_rule(x->g, n, a, &r);
     if (!piece_of(x, n, &r, is_one))
         return NULL;
     memcpy(p.whole, r.size, sizeof p.whole);
-    Tensor *piece = arena_array(x->scratch, Tensor, n->n_in + 1);
+    Tensor *piece = arena_array(a, Tensor, n->n_in + 1);
     for (int i = 0; i < n->n_in; i++) {
         const Tensor *k = x->known[n->in[i]];
         if (!piece_dims(in(x->g, n, i), r.dim[i], is_one, dim))
             return NULL;
-        piece[i] =
-            memcmp(dim, k->dim, (size_t)k->rank * sizeof *dim) ? stretch(x->scratch, k, dim) : *k;
+        piece[i] = memcmp(dim, k->dim, (size_t)k->rank * sizeof *dim) ? stretch(a, k, dim) : *k;
     }
     if (!piece_dims(y, r.dim[n->n_in], is_one, dim))
         return NULL;
-    Tensor result = tensor_new(x->scratch, y->dtype, y->rank, dim);
+    Tensor result = tensor_new(a, y->dtype, y->rank, dim);
     node_eval_piece(x->g, n, &p, piece, &result);
     return compact(x->scratch, &result);
 }
+
+static const Tensor *evaluate(Import *x, const Node *n)
+{
+    Arena *a = arena_new();
+    const Tensor *t = evaluate_in(x, n, a);
+
+    arena_free(a);
+    return t;
+}
+
+static const Tensor *read_constant(Import *x, const Value *v)
+{
+    Arena *a = arena_new();
+    Tensor whole = tensor_of(a, v);
+    const Tensor *t = compact(x->scratch, &whole);
+
+    arena_free(a);
+    return t;
+}
+
+bool known_is_full(const Import *x) { return x->evaluated > MAX_EVALUATED; }
 
 void known_update(Import *x)
 {
@@ -162,12 +180,10 @@ void known_update(Import *x)
         ValueId v = x->n_known;
         const Value *value = value_of(x->g, v);
         const Tensor *t = NULL;
-        if (v && value->kind == VALUE_CONSTANT && value_count(value) <= MAX_KNOWN) {
-            Tensor whole = tensor_of(x->scratch, value);
-            t = compact(x->scratch, &whole);
-        } else if (v && value->producer) {
+        if (v && value->kind == VALUE_CONSTANT && value_count(value) <= MAX_KNOWN)
+            t = read_constant(x, value);
+        else if (v && value->producer)
             t = evaluate(x, producer(x->g, v));
-        }
         const Tensor **place = arena_push(x->scratch, x->known, x->n_known, x->cap_known);
         *place = t;
     }

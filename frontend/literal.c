@@ -132,7 +132,7 @@ static const void *read_small(Import *x, const Literal *l, const char *name)
     return NULL;
 }
 
-ValueId literal_value(Import *x, const Onnx__TensorProto *t, const char *name)
+static ValueId make_literal(Import *x, const Onnx__TensorProto *t, const char *name)
 {
     Literal l;
 
@@ -152,4 +152,17 @@ ValueId literal_value(Import *x, const Onnx__TensorProto *t, const char *name)
             data[i] = data[i] != 0;
     ValueId v = graph_constant(x->g, l.dtype, l.rank, l.dim, data);
     return known_canonical(x, v);
+}
+
+// A body of a Loop has the same tensors in each trip.
+ValueId literal_value(Import *x, const Onnx__TensorProto *t, const char *name)
+{
+    char place[PART_KEY];
+    ValueId v = map_get(&x->literals, part_key(place, t));
+
+    if (v)
+        return v;
+    v = make_literal(x, t, name);
+    map_set(&x->literals, arena_string(x->scratch, "%s", place), v);
+    return v;
 }

@@ -33,13 +33,13 @@ static void push(Op *o, Stack *s, ValueId v)
 {
     if (!v)
         o->failed = true;
-    ValueId *place = arena_push(o->x->scratch, s->v, s->n, s->cap);
+    ValueId *place = arena_push(o->frame->arena, s->v, s->n, s->cap);
     *place = v;
 }
 
 static void give_stack(Op *o, int i, const Stack *s, int64_t axis, bool reverse)
 {
-    ValueId *v = arena_array(o->x->scratch, ValueId, s->n + 1);
+    ValueId *v = arena_array(o->frame->arena, ValueId, s->n + 1);
 
     if (!s->n) {
         if (wants(o, i))
@@ -81,9 +81,9 @@ static void lower_loop(Op *o)
         op_error(o, "has %d inputs and %d outputs", o->n_in, o->n_out);
         return;
     }
-    Item *in = arena_array(x->scratch, Item, n_carried + 2);
-    Item *out = arena_array(x->scratch, Item, o->n_out + 1);
-    Stack *stack = arena_array(x->scratch, Stack, n_slices + 1);
+    Item *in = arena_array(o->frame->arena, Item, n_carried + 2);
+    Item *out = arena_array(o->frame->arena, Item, o->n_out + 1);
+    Stack *stack = arena_array(o->frame->arena, Stack, n_slices + 1);
     memcpy(in + 2, o->in + 2, (size_t)n_carried * sizeof *in);
     for (int t = 0; t < trips && condition != 0; t++) {
         if (t == MAX_TRIPS) {
@@ -170,7 +170,6 @@ static void give_stacks(Op *o, int n_states, int n_slices, const Stack *stack)
 // Inputs: states, then values to be scanned slice by slice. (Opset 8 had a batch and lengths.)
 static void lower_scan(Op *o)
 {
-    Import *x = o->x;
     const Onnx__GraphProto *body = body_of(o, "body");
     int64_t n = attr_int(o, "num_scan_inputs", 0), trips;
 
@@ -181,12 +180,12 @@ static void lower_scan(Op *o)
         return;
     }
     int n_states = o->n_in - (int)n, n_slices = o->n_out - n_states;
-    ScanInput *input = arena_array(x->scratch, ScanInput, n);
+    ScanInput *input = arena_array(o->frame->arena, ScanInput, n);
     if (n_slices < 0 || !read_scan_inputs(o, n_states, (int)n, input, &trips))
         return;
-    Item *in = arena_array(x->scratch, Item, o->n_in + 1);
-    Item *out = arena_array(x->scratch, Item, o->n_out + 1);
-    Stack *stack = arena_array(x->scratch, Stack, n_slices + 1);
+    Item *in = arena_array(o->frame->arena, Item, o->n_in + 1);
+    Item *out = arena_array(o->frame->arena, Item, o->n_out + 1);
+    Stack *stack = arena_array(o->frame->arena, Stack, n_slices + 1);
     memcpy(in, o->in, (size_t)n_states * sizeof *in);
     for (int64_t t = 0; t < trips; t++) {
         scan_slices(o, n_states, (int)n, input, t, trips, in);

@@ -25,13 +25,21 @@ void give(Op *o, int i, ValueId v)
 
 const Tensor *arg_known(const Op *o, int i) { return has(o, i) ? known_of(o->x, arg(o, i)) : NULL; }
 
+static bool not_known(Op *o, int i, const char *what)
+{
+    op_error(o, "%s must be known when compiling, '%s' is not", what, arg_name(o, i));
+    if (known_is_full(o->x))
+        diag_note(o->x->diag, "of what is known by then too much has been computed already");
+    return false;
+}
+
 bool arg_ints(Op *o, int i, const char *what, int max, int *n, int64_t *v)
 {
     const Tensor *t = arg_known(o, i);
     const Value *value = arg_value(o, i);
 
     if (!t)
-        return op_error(o, "%s must be known when compiling, '%s' is not", what, arg_name(o, i));
+        return not_known(o, i, what);
     if (dtype_is_float(t->dtype) || t->rank > 1)
         return op_error(o, "%s must be a vector of integers", what);
     int64_t count = value_count(value);
@@ -48,7 +56,7 @@ bool arg_number(Op *o, int i, const char *what, double *v)
     const Tensor *t = arg_known(o, i);
 
     if (!t)
-        return op_error(o, "%s must be known when compiling, '%s' is not", what, arg_name(o, i));
+        return not_known(o, i, what);
     if (!known_is_splat(t))
         return op_error(o, "%s must be a single number", what);
     *v = known_number(t, 0);

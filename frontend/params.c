@@ -29,6 +29,8 @@ void params_scan(Import *x)
     x->marks.arena = x->scratch;
     x->places.arena = x->scratch;
     x->is_file.arena = x->scratch;
+    x->origins.arena = x->scratch;
+    x->literals.arena = x->scratch;
     for (size_t i = 0; i < m->n_value_info; i++)
         scan_mark(x, m->value_info[i]->name, m->value_info[i]->n_metadata_props,
                   m->value_info[i]->metadata_props);

@@ -44,6 +44,12 @@ static const char *scope_of(Import *x, const Onnx__NodeProto *node)
     return scope;
 }
 
+// What the graph has of a node's names: once, though a body is walked in each trip.
+typedef struct Origin {
+    const Source *source;
+    const char **out;  // names of the outputs
+} Origin;
+
 static const Source *source_of(Import *x, const Onnx__NodeProto *node)
 {
     Source *s = arena_array(x->arena, Source, 1);
@@ -56,32 +62,66 @@ static const Source *source_of(Import *x, const Onnx__NodeProto *node)
     return s;
 }
 
+static Origin origin_of(Import *x, const Onnx__NodeProto *node)
+{
+    char place[PART_KEY];
+    int32_t i = map_get(&x->origins, part_key(place, node));
+
+    if (i)
+        return x->origin[i - 1];
+    Origin o = {source_of(x, node), arena_array(x->arena, const char *, node->n_output + 1)};
+    for (size_t k = 0; k < node->n_output; k++)
+        o.out[k] = arena_string(x->arena, "%s", node->output[k]);
+    *arena_push(x->scratch, x->origin, x->n_origins, x->cap_origins) = o;
+    map_set(&x->origins, arena_string(x->scratch, "%s", place), x->n_origins);
+    return o;
+}
+
+// Is the model small enough, so far? What it isn't is reported once.
+static bool is_within(Import *x)
+{
+    static const char what[] = "the model is too large once its loops are unrolled: more than";
+    const int64_t most = MAX_UNROLLED + (int64_t)x->size / NODE_BYTES;
+    Diag *d = x->is_too_large ? NULL : x->diag;
+
+    x->walked++;
+    x->unrolled += x->bodies ? x->g->n_values + x->g->n_nodes - x->made : 0;
+    x->made = x->g->n_values + x->g->n_nodes;
+    x->is_too_large = true;
+    if (x->walked > MAX_WALK)
+        diag_error(d, "%s %d nodes of the file", what, MAX_WALK);
+    else if (x->unrolled > most)
+        diag_error(d, "%s %" PRId64 " values and nodes", what, most);
+    else if (x->g->n_nodes > MAX_GRAPH)
+        diag_error(d, "%s %d nodes", what, MAX_GRAPH);
+    else if (x->named > MAX_NAMED + 8 * (int64_t)x->size)
+        diag_error(d, "%s %d MiB of names", what, MAX_NAMED >> 20);
+    else
+        x->is_too_large = false;
+    return !x->is_too_large;
+}
+
 // ---- graphs and functions ----
 
-bool walk_subgraph(Op *o, const Onnx__GraphProto *body, int n_in, const Item *in, int n_out,
-                   Item *out)
+// The body in its own frame.
+static bool walk_body(Op *o, Frame *f, const Onnx__GraphProto *body, const Item *in, Item *out)
 {
     Import *x = o->x;
-    Frame f;
 
-    o->failed = true;
-    if (body->n_input != (size_t)n_in || body->n_output != (size_t)n_out)
-        return op_error(o, "its subgraph has %zu inputs and %zu outputs, expected %d and %d",
-                        body->n_input, body->n_output, n_in, n_out);
-    if (!frame_open(x, &f, o->frame, NULL, NULL) || !frame_initializers(x, &f, body))
+    if (!frame_initializers(x, f, body))
         return false;
-    for (int i = 0; i < n_in; i++) {
-        Item *item = frame_define(x, &f, body->input[i]->name ? body->input[i]->name : "");
+    for (size_t i = 0; i < body->n_input; i++) {
+        Item *item = frame_define(x, f, body->input[i]->name ? body->input[i]->name : "");
         if (!item)
             return false;
         *item = in[i];
     }
-    char **outputs = names_of(x, body->n_output, body->output);
+    char **outputs = names_of(f->arena, body->n_output, body->output);
     bool is_whole = true;
-    if (!walk_nodes(x, &f, body->n_node, body->node, body->n_output, outputs))
+    if (!is_within(x) || !walk_nodes(x, f, body->n_node, body->node, body->n_output, outputs))
         return false;
-    for (int i = 0; i < n_out; i++) {
-        const Item *item = frame_find(x, &f, outputs[i]);
+    for (size_t i = 0; i < body->n_output; i++) {
+        const Item *item = frame_find(x, f, outputs[i]);
         if (!item)
             return op_error(o, "its subgraph's output '%.200s' is not defined", outputs[i]);
         out[i] = *item;
@@ -91,9 +131,47 @@ bool walk_subgraph(Op *o, const Onnx__GraphProto *body, int n_in, const Item *in
     return is_whole;
 }
 
-static void walk_function(Op *o, const Onnx__FunctionProto *body)
+bool walk_subgraph(Op *o, const Onnx__GraphProto *body, int n_in, const Item *in, int n_out,
+                   Item *out)
+{
+    Frame f;
+
+    o->failed = true;
+    if (body->n_input != (size_t)n_in || body->n_output != (size_t)n_out)
+        return op_error(o, "its subgraph has %zu inputs and %zu outputs, expected %d and %d",
+                        body->n_input, body->n_output, n_in, n_out);
+    o->x->bodies++;
+    bool ok = frame_open(o->x, &f, o->frame, NULL, NULL) && walk_body(o, &f, body, in, out);
+    o->x->bodies--;
+    frame_close(&f);
+    return ok;
+}
+
+static void walk_definition(Op *o, Frame *f, const Onnx__FunctionProto *body)
 {
     Import *x = o->x;
+
+    for (size_t i = 0; i < body->n_input; i++) {
+        Item *item = frame_define(x, f, body->input[i]);
+        if (!item)
+            return;
+        if (i < (size_t)o->n_in)
+            *item = o->in[i];
+    }
+    if (!walk_nodes(x, f, body->n_node, body->node, body->n_output, body->output))
+        return;
+    for (int i = 0; i < o->n_out; i++) {
+        const Item *item = frame_find(x, f, body->output[i]);
+        if (item)
+            o->out[i] = *item;
+        else if (wants(o, i))
+            op_error(o, "output '%.200s' of function %.100s is not defined", body->output[i],
+                     o->node->op_type);
+    }
+}
+
+static void walk_function(Op *o, const Onnx__FunctionProto *body)
+{
     Frame f;
 
     if ((size_t)o->n_in > body->n_input || (size_t)o->n_out > body->n_output) {
@@ -102,25 +180,9 @@ static void walk_function(Op *o, const Onnx__FunctionProto *body)
         return;
     }
     o->failed = true;  // outputs that the body doesn't give were reported there
-    if (!frame_open(x, &f, NULL, body, o))
-        return;
-    for (size_t i = 0; i < body->n_input; i++) {
-        Item *item = frame_define(x, &f, body->input[i]);
-        if (!item)
-            return;
-        if (i < (size_t)o->n_in)
-            *item = o->in[i];
-    }
-    if (!walk_nodes(x, &f, body->n_node, body->node, body->n_output, body->output))
-        return;
-    for (int i = 0; i < o->n_out; i++) {
-        const Item *item = frame_find(x, &f, body->output[i]);
-        if (item)
-            o->out[i] = *item;
-        else if (wants(o, i))
-            op_error(o, "output '%.200s' of function %.100s is not defined", body->output[i],
-                     o->node->op_type);
-    }
+    if (frame_open(o->x, &f, NULL, body, o))
+        walk_definition(o, &f, body);
+    frame_close(&f);
 }
 
 // ---- nodes ----
@@ -231,7 +293,7 @@ static const Onnx__FunctionProto *function_of(Import *x, const Onnx__NodeProto *
 // Finds what the node's inputs are. False if one doesn't exist (reported) or could not be made.
 static bool find_inputs(Op *o)
 {
-    Item *in = arena_array(o->x->scratch, Item, o->n_in + 1);
+    Item *in = arena_array(o->frame->arena, Item, o->n_in + 1);
 
     o->in = in;
     for (int i = 0; i < o->n_in; i++) {
@@ -280,7 +342,8 @@ static bool walk_node(Import *x, Frame *f, const Onnx__NodeProto *node)
     Op o = {.x = x, .g = x->g, .node = node, .frame = f, .opset = opset_of(f)};
 
     const Source *before = x->g->source;
-    x->g->source = source_of(x, node);
+    Origin origin = origin_of(x, node);
+    x->g->source = origin.source;
     if (!node->op_type) {
         diag_error(x->diag, "node '%.200s' has no operator", x->g->source->name);
         return false;
@@ -292,7 +355,8 @@ static bool walk_node(Import *x, Frame *f, const Onnx__NodeProto *node)
     }
     o.n_in = (int)node->n_input;
     o.n_out = (int)node->n_output;
-    o.out = arena_array(x->scratch, Item, o.n_out + 1);
+    x->named += o.n_in + o.n_out;  // those without a name take time too
+    o.out = arena_array(f->arena, Item, o.n_out + 1);
     lower_node(&o);
     for (int i = 0; i < o.n_out; i++) {
         if (!*node->output[i])
@@ -307,16 +371,13 @@ static bool walk_node(Import *x, Frame *f, const Onnx__NodeProto *node)
             item->failed = true;
         }
         if (is_nameless(&o, i))
-            value_of(x->g, item->value)->name = arena_string(x->arena, "%s", node->output[i]);
+            value_of(x->g, item->value)->name = origin.out[i];
         if (f->depth == 1 && item->value)
             bind_check(x, node->output[i], item->value);
     }
     x->g->source = before;
     known_update(x);
-    if (x->g->n_nodes <= MAX_GRAPH && ++x->walked <= MAX_WALK)
-        return true;
-    diag_error(x->diag, "the model is too large once its loops are unrolled");
-    return false;
+    return is_within(x);
 }
 
 static void need_graph(Map *needed, const Onnx__GraphProto *g, int depth);
@@ -344,8 +405,8 @@ static void need_graph(Map *needed, const Onnx__GraphProto *g, int depth)
 bool walk_nodes(Import *x, Frame *f, size_t n, Onnx__NodeProto **node, size_t n_outputs,
                 char **outputs)
 {
-    Map needed = {.arena = x->scratch};
-    bool *is_needed = arena_array(x->scratch, bool, n + 1);
+    Map needed = {.arena = f->arena};
+    bool *is_needed = arena_array(f->arena, bool, n + 1);
 
     for (size_t i = 0; i < n_outputs; i++)
         map_set(&needed, outputs[i], 1);

@@ -123,8 +123,10 @@ void generate_c(const Program *p, const GenerateOptions *o, Text *t)
     g.arena = g.names.arena = g.kernels.arena = g.functions.arena = g.gradients.arena = arena_new();
     for (g.set = 0; g.set < N_SETS; g.set++) {
         g.s = &p->set[g.set];
-        if (g.s->g)
-            generate_items(&g);
+        if (!g.s->g)
+            continue;
+        g.expr = arena_array(g.arena, const char *, g.s->g->n_nodes);
+        generate_items(&g);
     }
     generate_lives(&g);
     generate_tensors(&g);

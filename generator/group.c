@@ -476,7 +476,7 @@ void generate_group(Gen *g, const Item *it, Text *t, int indent)
     Walk w = make_walk(g, it);
     Body b = {.g = g, .it = it, .w = &w};
 
-    b.expr = arena_array(g->arena, const char *, g->s->g->n_nodes);
+    b.expr = g->expr;
     b.uses = arena_array(g->arena, int, it->n_nodes);
     b.is_asked = arena_array(g->arena, bool, it->n_nodes);
     b.is_named = arena_array(g->arena, bool, it->n_in + it->n_out);
@@ -492,5 +492,7 @@ void generate_group(Gen *g, const Item *it, Text *t, int indent)
         print_rows(&b);
     print_passed(&b, n_places);
     print_statement(g, it, t, indent, call_text(g, &b, n_places, place));
+    for (int i = 0; i < it->n_nodes; i++)
+        g->expr[it->nodes[i]] = NULL;
     text_free(&b.text);
 }

@@ -26,6 +26,7 @@ typedef struct Gen {
     int n_names, cap_names, n_groups, n_kernels, n_gradients;
     RtCut *cut;  // of dims that are split over ranks: rt->piece[i] is the rank's of cut[i]
     int n_cuts, cap_cuts;
+    const char **expr;  // by NodeId, empty between groups: what the group being printed computes
 } Gen;
 
 // "h.{}.attn.c_attn", from a node's scope or name: printable, at most `room` characters.

@@ -21,7 +21,7 @@ import numpy as np
 
 from errors_cases import CLUSTERS, DATA, MODELS, OPTIONS, TOKENS, TRAIN, TRAINER_OPTIONS, write_folders, write_models
 from harness import Checks, read_log, read_safetensors, run, write_data
-from onnx_bytes import external, model, node, tensor, value
+from onnx_bytes import external, graph, model, node, tensor, value
 
 TINY = Path(__file__).parents[2] / "models/tiny"
 
@@ -113,6 +113,42 @@ class Errors:
         (self.work / "infos.onnx").write_bytes(data)
         done = self.run([self.shardcc, "infos.onnx", "--emit", "ir"])
         self.check("100,000 values described", done.returncode == 0, done.stderr)
+
+    def loop(self, name, trips, adds, size, long, is_constant):
+        """A loop that adds constants to its state, which is a constant too or the model's input."""
+        names = [f"c{i}" + "n" * long for i in range(adds)]
+        state = ["s", *[f"t{i}" + "m" * long for i in range(adds - 1)], "out"]
+        nodes = [node("Add", [a, n], [b]) for a, n, b in zip(state, names, state[1:])] + [node("Identity", ["more"], ["again"])]
+        tensors = [tensor(n, np.arange(size, dtype=np.float32) ** 2 + i) for i, n in enumerate(names)]
+        inputs = [value("trip", "i64", []), value("more", "bool", []), value("s", "f32", [size])]
+        body = graph(nodes, inputs, [value("again", "bool", []), value("out", "f32", [size])], tensors)
+        start = tensor("start", np.ones(size, np.float32))
+        outer = [node("Loop", ["n", "", "start" if is_constant else "x"], ["end"], "loop", body=body), node("Add", ["x", "end"], ["y"])]
+        ends = [value("x", "f32", [size])], [value("y", "f32", [size])]
+        (self.work / name).write_bytes(model(outer, *ends, [tensor("n", np.array(trips)), start]))
+
+    def loops(self):
+        """Loops that are unrolled: 10 s and a second per MB, 256 MiB and 64 bytes per byte; or a limit is named."""
+        large = "the model is too large once its loops are unrolled: more than"
+        for trips, adds, size, long, is_constant, message in (
+            (16384, 1, 4, 0, True, ""),
+            (16384, 2, 16000, 0, True, ""),
+            (500, 100, 64, 0, False, ""),
+            (1000, 20, 64, 60000, False, f"{large} 512 MiB of names"),
+            (16384, 20, 4, 0, False, f"{large} 262227 values and nodes"),
+        ):
+            self.loop("loop.onnx", trips, adds, size, long, is_constant)
+            length, start = (self.work / "loop.onnx").stat().st_size, time.monotonic()
+            command = [self.shardcc, "loop.onnx", "--emit", "c", "-o", "loop.c"]
+            p = subprocess.Popen(command, cwd=self.work, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            said = p.stderr.read()
+            _, status, used = os.wait4(p.pid, 0)
+            p.returncode = os.waitstatus_to_exitcode(status)
+            seconds, name = time.monotonic() - start, f"loop of {trips} x {adds} x {size}, names of {long}"
+            expected = f"loop.onnx: error: {message}\n" if message else ""
+            self.check(name, p.returncode == bool(message) and said == expected, said)
+            self.check(f"{name}: time", seconds <= 10 + length / 1e6, f"{seconds:.1f} s")
+            self.check(f"{name}: memory", used.ru_maxrss <= (256 << 10) + length * 64 / 1024, f"{used.ru_maxrss} KiB")
 
     # ---- saving ----
 
@@ -314,6 +350,7 @@ def main():
         t.prefixes()
         t.weights_unwanted()
         t.many_infos()
+        t.loops()
         t.others_files()
         t.plan_is_kept()
         t.compiler_makes_none()

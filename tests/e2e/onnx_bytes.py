@@ -48,8 +48,8 @@ def value(name, dtype, dims):
 
 
 def attribute(name, v):
-    """An integer, a text, or a list of integers."""
-    number, kind = {int: (3, 2), str: (4, 3), list: (8, 7)}[type(v)]
+    """An integer, a text, a list of integers, or a subgraph's bytes."""
+    number, kind = {int: (3, 2), str: (4, 3), list: (8, 7), bytes: (6, 5)}[type(v)]
     return field(1, name) + field(number, v) + field(20, kind)
 
 
@@ -62,10 +62,14 @@ def node(op, inputs, outputs, name="", scope=None, domain="", **attributes):
     return out
 
 
-def model(nodes, inputs, outputs, initializers=(), opset=18, infos=()):
+def graph(nodes, inputs, outputs, initializers=(), infos=()):
     """`infos`: what the file says of values between nodes."""
-    graph = field(1, list(nodes)) + field(2, "main") + field(5, list(initializers)) + field(11, list(inputs)) + field(12, list(outputs)) + field(13, list(infos))
-    return field(1, 10) + field(7, graph) + field(8, field(2, opset))
+    ends = field(11, list(inputs)) + field(12, list(outputs)) + field(13, list(infos))
+    return field(1, list(nodes)) + field(2, "main") + field(5, list(initializers)) + ends
+
+
+def model(nodes, inputs, outputs, initializers=(), opset=18, infos=()):
+    return field(1, 10) + field(7, graph(nodes, inputs, outputs, initializers, infos)) + field(8, field(2, opset))
 
 
 def linear(n_in=4, n_out=3, weight=None, batch=2):
