@@ -110,12 +110,14 @@ int detect(Arena *a, int argc, char **argv)
     if (o.output && !out_open(&file, o.output, &d))
         return EXIT_USER;
     bool ok = measure(a, &o, &t, &d);
-    if (ok && t.n && o.output)
-        ok = fwrite(t.s, 1, t.n, file.f) == t.n && out_commit(&file, &d);
-    else if (o.output)
+    if (ok && t.n && o.output) {
+        fwrite(t.s, 1, t.n, file.f);  // out_commit looks for errors
+        ok = out_commit(&file, &d);
+    } else if (o.output) {
         out_cancel(&file);
-    else if (t.n)
+    } else if (t.n) {
         fwrite(t.s, 1, t.n, stdout);
+    }
     text_free(&t);
     return ok ? 0 : EXIT_USER;
 }

@@ -1,8 +1,12 @@
 // shardcc: finds the command and runs it.
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -37,15 +41,55 @@ static void keep_memory(void)
 #endif
 }
 
+// Whoever started shardcc may have closed these: a file that is opened would take their place, and
+// messages would go into it. What is printed then fails, and is reported, as without them.
+static bool open_standard(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    return fd >= 0 && !close(fd);
+}
+
+// A search of gpt2's plans takes 120 KiB of stack.
+static bool has_stack(void)
+{
+    enum { ENOUGH = 1 << 20, USUAL = 1 << 23 };
+    struct rlimit r;
+
+    if (getrlimit(RLIMIT_STACK, &r) || r.rlim_cur >= ENOUGH)
+        return true;
+    r.rlim_cur = r.rlim_max < USUAL ? r.rlim_max : USUAL;
+    if (r.rlim_cur < ENOUGH || setrlimit(RLIMIT_STACK, &r)) {
+        fprintf(
+            stderr,
+            "shardcc: error: the limit of the stack is %llu KiB, %d are needed: see ulimit -s\n",
+            (unsigned long long)r.rlim_max >> 10, ENOUGH >> 10);
+        return false;
+    }
+#ifdef __GLIBC__
+    pthread_attr_t threads;
+    pthread_attr_init(&threads);
+    pthread_attr_setstacksize(&threads, r.rlim_cur);
+    pthread_setattr_default_np(&threads);
+    pthread_attr_destroy(&threads);
+#endif
+    return true;
+}
+
 int main(int argc, char **argv)
 {
+    if (!open_standard() || !has_stack())
+        return EXIT_USER;
     keep_memory();
     Arena *a = arena_new();
 
     signal(SIGXFSZ, SIG_IGN);  // a file at the limit is an error of write, like a full disk
     int status = run(a, argc, argv);
     arena_free(a);
-    if (fflush(stdout) && !status) {
+    if ((fflush(stdout) || ferror(stdout)) && !status) {
         fprintf(stderr, "shardcc: error: cannot write to stdout: %s\n", strerror(errno));
         status = EXIT_USER;
     }

@@ -6,6 +6,8 @@
 import argparse
 import json
 import os
+import resource
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -23,12 +25,25 @@ def test(checks, shardcc, work):
     checks.check("one device's rates", cluster["device"]["threads"] == 1 and len(cluster["device"]["gemm"]) > 50)
 
 
+def test_full(checks, shardcc, work):
+    """No room for the file: a message, and nothing is left."""
+    files = os.listdir(work)
+    command = [shardcc, "detect", "--threads", "1", "-o", "full.json"]
+    limit = resource.RLIMIT_FSIZE, (0, 0)
+    done = subprocess.run(command, cwd=work, capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(*limit))
+    said = done.stderr == "shardcc: error: cannot write 'full.json': File too large\n"
+    checks.check("no room: a message", done.returncode == 1 and said, done.stderr)
+    checks.check("no room: nothing is left", os.listdir(work) == files, str(os.listdir(work)))
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--shardcc", type=Path, default=Path("build/shardcc"))
     checks = Checks()
     with tempfile.TemporaryDirectory() as work:
-        test(checks, options.parse_args().shardcc.resolve(), Path(work))
+        shardcc = options.parse_args().shardcc.resolve()
+        test(checks, shardcc, Path(work))
+        test_full(checks, shardcc, Path(work))
     checks.finish()
 
 

@@ -150,6 +150,39 @@ class Errors:
             self.check(f"{name}: time", seconds <= 10 + length / 1e6, f"{seconds:.1f} s")
             self.check(f"{name}: memory", used.ru_maxrss <= (256 << 10) + length * 64 / 1024, f"{used.ru_maxrss} KiB")
 
+    # ---- what shardcc is started with ----
+
+    def stack(self):
+        """A stack's limit below what is needed is raised, or named; what the C compiler needs comes with it."""
+        for kib in 64, 256:
+            for hard in kib << 10, resource.RLIM_INFINITY:
+                if hard == resource.RLIM_INFINITY != resource.getrlimit(resource.RLIMIT_STACK)[1]:
+                    continue  # it can't be raised here either
+                command = [self.shardcc, "linear.onnx", *TRAIN, "-o", "little_stack"]
+                done = self.run(command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (kib << 10, hard)))
+                message = f"shardcc: error: the limit of the stack is {kib} KiB, 1024 are needed: see ulimit -s\n"
+                is_low = hard != resource.RLIM_INFINITY
+                ok = done.returncode == is_low and done.stderr == message * is_low
+                self.check(f"a stack of {kib} KiB{' at most' * is_low}", ok, (done.returncode, done.stderr))
+
+    def closed(self):
+        """Files that are opened don't take the places of stdin, stdout and stderr."""
+        command = [self.shardcc, "linear.onnx", "--emit", "c"]
+        text = self.run(command).stdout
+        for closed in (0,), (1,), (2,), (0, 1, 2):
+            files = [subprocess.PIPE if i not in closed else None for i in range(3)]
+            ends = dict(zip(("stdin", "stdout", "stderr"), files))
+            for output in [], ["-o", "closed.c"]:
+                p = subprocess.Popen([*command, *output], cwd=self.work, text=True, preexec_fn=lambda: [os.close(i) for i in closed], **ends)
+                said = p.communicate(timeout=60)[1]
+                lost = 1 in closed
+                name = f"{closed} closed, {'to a file' if output else 'to stdout'}"
+                self.check(name, p.returncode == lost, (p.returncode, said))
+                if output:
+                    self.check(f"{name}: the text", (self.work / "closed.c").read_text() == text)
+                if closed == (1,):
+                    self.check(f"{name}: a message", "error: cannot write to stdout: Bad file descriptor\n" in said, said)
+
     # ---- saving ----
 
     def disk_full(self):
@@ -351,6 +384,8 @@ def main():
         t.weights_unwanted()
         t.many_infos()
         t.loops()
+        t.stack()
+        t.closed()
         t.others_files()
         t.plan_is_kept()
         t.compiler_makes_none()
