@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import resource
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -26,9 +27,13 @@ def test(checks, shardcc, work):
 
 
 def test_full(checks, shardcc, work):
-    """No room for the file: a message, and nothing is left."""
+    """No room for the file: a message, and nothing is left. What was measured stands for another measurement."""
+    (work / "rt").mkdir()
+    (work / "rt/probe").write_text(f"#!/bin/sh\ncat {work}/cluster.json\n")
+    (work / "rt/probe").chmod(0o755)
+    shutil.copy(shardcc, work)
     files = os.listdir(work)
-    command = [shardcc, "detect", "--threads", "1", "-o", "full.json"]
+    command = [work / shardcc.name, "detect", "-o", "full.json"]
     limit = resource.RLIMIT_FSIZE, (0, 0)
     done = subprocess.run(command, cwd=work, capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(*limit))
     said = done.stderr == "shardcc: error: cannot write 'full.json': File too large\n"
