@@ -25,8 +25,9 @@ PREDICTIONS = [
     ((4, 3, 5), 9, None, 1),
 ]
 
-# How often the module is used one after the other, micro-batches, whether the node is in training mode.
-USES = [(1, 1, 0), (2, 1, 0), (2, 1, 1), (5, 1, 0), (2, 2, 0)]
+# How often the module is used one after the other, micro-batches, whether the node is in training mode; does a linear
+# layer come before each use, and a ReLU after it?
+USES = [(1, 1, 0, False), (2, 1, 0, False), (2, 1, 1, False), (5, 1, 0, False), (2, 2, 0, False), (4, 1, 0, True), (3, 2, 0, True)]
 
 
 def along(v, x):
@@ -118,13 +119,19 @@ class Onnx:
         for n, expected in ("y", x.reshape(result)), ("n", -x), ("z", -x.reshape(result)):
             self.checks.check(f"{given} to {shape}: {n}", np.array_equal(found[n], expected), str(found[n].shape))
 
-    def train(self, i, uses, parts, mode):
+    def train(self, i, uses, parts, mode, has_layers):
         """Running statistics after some steps that change no weight."""
-        shape = [BATCH, CHANNELS, 5]
+        shape = [BATCH, CHANNELS] if has_layers else [BATCH, CHANNELS, 5]
         w, x = statistics(), self.random.standard_normal((STEPS * BATCH, *shape[1:]), np.float32)
-        names = ["x"] + [f"h{k}" for k in range(1, uses)] + ["y"]
-        nodes = [batch_norm(a, [b], f"norm{k}", training_mode=mode) for k, (a, b) in enumerate(zip(names, names[1:]))]
-        initializers = [tensor(n, a) for n, a in w.items()]
+        layers = self.random.standard_normal((uses, CHANNELS, CHANNELS), np.float32)
+        names, nodes = ["x"] + [f"h{k}" for k in range(1, uses)] + ["y"], []
+        for k, (a, b) in enumerate(zip(names, names[1:])):
+            if not has_layers:
+                nodes += [batch_norm(a, [b], f"norm{k}", training_mode=mode)]
+                continue
+            nodes += [node("MatMul", [a, f"w{k}"], [f"a{k}"]), batch_norm(f"a{k}", [f"b{k}"], f"norm{k}", training_mode=mode)]
+            nodes += [node("Relu", [f"b{k}"], [b])]
+        initializers = [tensor(n, a) for n, a in w.items()] + [tensor(f"w{k}", a) for k, a in enumerate(layers) if has_layers]
         data = model(nodes, [value("x", "f32", shape)], [value("y", "f32", shape)], initializers)
         self.compile(f"train{i}", data, "--loss", "mse(y, target)", "--optimizer", "sgd(lr=0)", "--accumulate", parts)
         write_data(self.work / f"data{i}", {"x": x, "target": x})
@@ -132,12 +139,14 @@ class Onnx:
         found = read_safetensors(self.work / f"saved{i}")
         mean, variance = w["m"], w["v"]
         for part in np.split(x, STEPS * parts):
-            for _ in range(uses):
+            for k in range(uses):
+                part = part @ layers[k] if has_layers else part
                 m, v = moments(part)
                 count = part.size / CHANNELS
                 mean, variance = moved(mean, m), moved(variance, v if mode else v * count / (count - 1))
                 part = normalize(part, w, m, v)
-        what = f"{uses} uses, {parts} micro-batches, training_mode {mode}"
+                part = np.maximum(part, 0) if has_layers else part
+        what = f"{uses} uses{' of layers' * has_layers}, {parts} micro-batches, training_mode {mode}"
         self.checks.close(f"{what}: running mean", found["m"], mean, 1e-5)
         self.checks.close(f"{what}: running variance", found["v"], variance, 1e-5)
 
