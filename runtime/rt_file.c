@@ -258,7 +258,7 @@ static bool take_string(Cursor *c, char *to, size_t room)
     if (quote != '\'' && quote != '"')
         return false;
     for (c->at++; c->at < c->end && *c->at != quote; c->at++) {
-        if (n + 1 >= room || *c->at == '\\')
+        if (n + 1 >= room || *c->at == '\\' || !*c->at)
             return false;
         to[n++] = *c->at;
     }
@@ -300,7 +300,7 @@ static bool set_dtype(RtStored *t, const char *descr, RtFileError *e)
     if (*descr == '>')
         return rt_file_fail(e, "npy: numbers are big-endian ('%.10s'); little-endian ones are read",
                             descr);
-    for (int i = 0; i < N_DTYPES && strchr("<|=", *descr); i++)
+    for (int i = 0; i < N_DTYPES && *descr && strchr("<|=", *descr); i++)
         if (strcmp(dtypes[i].npy, descr + 1) == 0)
             t->dtype = dtypes[i].name;
     return t->dtype || rt_file_fail(e, "npy: elements of type '%.10s' are not supported", descr);
@@ -309,7 +309,7 @@ static bool set_dtype(RtStored *t, const char *descr, RtFileError *e)
 static bool parse_dict(Cursor *c, RtStored *t, RtFileError *e)
 {
     static const char malformed[] = "npy: malformed header";
-    bool has_order = false, has_shape = false;
+    bool has_descr = false, has_order = false, has_shape = false;
 
     if (!take(c, '{'))
         return rt_file_fail(e, malformed);
@@ -318,24 +318,28 @@ static bool parse_dict(Cursor *c, RtStored *t, RtFileError *e)
 
         if (!take_string(c, key, sizeof key) || !take(c, ':'))
             return rt_file_fail(e, malformed);
-        if (strcmp(key, "descr") == 0) {
+        if (strcmp(key, "descr") == 0 && !has_descr) {
             if (!take_string(c, descr, sizeof descr))
                 return rt_file_fail(
                     e, "npy: elements are records, or of a type that is not supported");
             if (!set_dtype(t, descr, e))
                 return false;
-        } else if (strcmp(key, "fortran_order") == 0) {
+            has_descr = true;
+        } else if (strcmp(key, "fortran_order") == 0 && !has_order) {
             if (take_word(c, "True"))
                 return rt_file_fail(e,
                                     "npy: in Fortran order; save it with numpy.ascontiguousarray");
             has_order = take_word(c, "False");
-        } else if (strcmp(key, "shape") == 0) {
+        } else if (strcmp(key, "shape") == 0 && !has_shape) {
             has_shape = take_shape(c, t);
+        } else {
+            return rt_file_fail(e, malformed);
         }
         if (!take(c, ',') && peek(c) != '}')
             return rt_file_fail(e, malformed);
     }
-    return (t->dtype && has_order && has_shape) || rt_file_fail(e, malformed);
+    bool is_whole = !peek(c) && c->at == c->end;
+    return (is_whole && has_descr && has_order && has_shape) || rt_file_fail(e, malformed);
 }
 
 bool rt_npy_parse(RtStored *t, const uint8_t *data, size_t size, RtFileError *e)

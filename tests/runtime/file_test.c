@@ -4,7 +4,7 @@
 // ---- npy: the header's text, padded; 16 bytes of data follow ----
 
 static const struct {
-    const char *dict, *says;  // "F32[4]" or the error
+    const char *dict, *says;  // '~' is a NUL; "F32[4]" or the error
 } npys[] = {
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", "F32[4]"},
     {"{\"shape\":(2,2),\"descr\":\"<f4\",\"fortran_order\":False}", "F32[2,2]"},
@@ -38,6 +38,21 @@ static const struct {
      "npy: malformed header"},
     {"{'descr': '<f4', 'fortran_order': Maybe, 'shape': (4,)}", "npy: malformed header"},
     {"{'descr': '<f4', 'shape': (4,)}", "npy: malformed header"},
+    {"{'descr': '<f4~', 'fortran_order': False, 'shape': (4,)}",
+     "npy: elements are records, or of a type that is not supported"},
+    {"{'descr~': '<f4', 'fortran_order': False, 'shape': (4,)}", "npy: malformed header"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,)}~", "npy: malformed header"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,)} 1", "npy: malformed header"},
+    {"{'descr': '<f4', 'descr': '', 'fortran_order': False, 'shape': (4,)}",
+     "npy: malformed header"},
+    {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (4,)}",
+     "npy: malformed header"},
+    {"{'descr': '<f4', 'fortran_order': False, 'fortran_order': False, 'shape': (4,)}",
+     "npy: malformed header"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), 'shape': (2,)}",
+     "npy: malformed header"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), 'order': 'C'}",
+     "npy: malformed header"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,)", "npy: malformed header"},
     {"", "npy: malformed header"},
 };
@@ -52,7 +67,8 @@ static void reads_npy(void **state)
         char says[400];
 
         file[8] = (uint8_t)(n + 1);
-        memcpy(file + 10, npys[i].dict, n);
+        for (size_t k = 0; k < n; k++)
+            file[10 + k] = npys[i].dict[k] == '~' ? 0 : (uint8_t)npys[i].dict[k];
         file[10 + n] = '\n';
         if (rt_npy_parse(&t, file, 11 + n + 16, &e))
             rt_stored_print(says, sizeof says, &t);
