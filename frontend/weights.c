@@ -128,9 +128,9 @@ bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d)
     char *header = NULL;
     bool ok = t && describe(w, g, t, d) && (header = rt_safe_header(t, w->n, &bytes));
 
-    if (ok && bytes > RT_SAFE_HEADER) {
+    if (ok && bytes > RT_MOST_HEADER) {
         diag_error(d, "the weights' names and shapes take %" PRId64 " bytes, a file has %d at most",
-                   bytes, RT_SAFE_HEADER);
+                   bytes, RT_MOST_HEADER);
         ok = false;
     }
     if (ok && !rt_out_open(&out, path, &error)) {

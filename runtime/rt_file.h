@@ -59,7 +59,7 @@ bool rt_out_place(RtOut *o, RtFileError *e);
 
 // ---- tensors ----
 
-enum { RT_FILE_RANK = 8, RT_SAFE_HEADER = 100 << 20 };  // dims; bytes of a header, at most
+enum { RT_FILE_RANK = 8 };
 
 typedef struct RtStored {
     const char *name;
@@ -100,8 +100,12 @@ bool rt_safe_parse(RtSafe *s, const uint8_t *data, size_t size, RtFileError *e);
 const RtStored *rt_safe_find(const RtSafe *s, const char *name);
 void rt_safe_close(RtSafe *s);
 
-// The start of a file that holds `t` (name, dtype, dims) one after the other, without gaps. Freed
-// by the caller; NULL only when memory runs out.
+// The header's longest length, to be read and to be written: that of the Rust library safetensors.
+enum { RT_MOST_HEADER = 100000000 };
+
+// The start of a file that holds `t` (name, dtype, dims) one after the other, without gaps; freed
+// by the caller. NULL if names make it longer than RT_MOST_HEADER, or when memory runs out; the
+// length that it needs, with the 8 bytes before it, in any case.
 char *rt_safe_header(const RtStored *t, int n, int64_t *bytes);
 
 // ---- npz: npy files in a zip, stored ----

@@ -8,7 +8,7 @@
 #include "rt_file.h"
 #include "rt_utf8.h"
 
-enum { MAX_TENSORS = 1 << 20, MAX_DEPTH = 16 };
+enum { MAX_TENSORS = 1 << 20 };
 
 // ---- JSON strings ----
 
@@ -108,7 +108,7 @@ static bool take_escape(Reader *r, char **to)
         *(*to)++ = into[known - from];
         return true;
     }
-    if (c != 'u' || !take_hex(r, &code) || code == 0 || (code >= 0xdc00 && code < 0xe000))
+    if (c != 'u' || !take_hex(r, &code) || (code >= 0xdc00 && code < 0xe000))
         return false;
     if (code >= 0xd800 && code < 0xdc00) {
         if (r->end - r->at < 6 || *r->at++ != '\\' || *r->at++ != 'u' || !take_hex(r, &low) ||
@@ -137,6 +137,14 @@ static bool take_string(Reader *r, char **to)
     }
     *(*to)++ = 0;
     return r->at++ < r->end;
+}
+
+// The same, of a name or a word, which has no NUL.
+static bool take_word(Reader *r, char **to)
+{
+    const char *word = *to;
+
+    return take_string(r, to) && word + strlen(word) + 1 == *to;
 }
 
 static bool take_count(Reader *r, int64_t *v)
@@ -223,11 +231,11 @@ static bool take_tensor(Reader *r, RtStored *t, Body *body)
     do {
         char *key = r->names, *end = key;
 
-        if (!take_string(r, &end) || !take(r, ':'))
+        if (!take_word(r, &end) || !take(r, ':'))
             return malformed(r);
         if (strcmp(key, "dtype") == 0) {
             char *word = end;
-            if (!take_string(r, &end))
+            if (!take_word(r, &end))
                 return malformed(r);
             t->dtype = rt_dtype_find(word);
             if (!t->dtype)
@@ -271,7 +279,7 @@ static bool take_tensors(Reader *r, RtSafe *s, Body *body)
     do {
         char *name = r->names;
 
-        if (!take_string(r, &r->names) || !take(r, ':'))
+        if (!take_word(r, &r->names) || !take(r, ':'))
             return malformed(r);
         if (strcmp(name, "__metadata__") == 0) {
             if (!skip_metadata(r))
@@ -318,7 +326,7 @@ bool rt_safe_parse(RtSafe *s, const uint8_t *data, size_t size, RtFileError *e)
     if (size < 8)
         return rt_file_fail(e, "safetensors: %zu bytes are too few", size);
     memcpy(&n, data, 8);
-    if (n > size - 8 || n > RT_SAFE_HEADER)
+    if (n > size - 8 || n > RT_MOST_HEADER)
         return rt_file_fail(e,
                             "safetensors: its header says %llu bytes, the file has %zu: truncated?",
                             (unsigned long long)n, size);
@@ -406,13 +414,15 @@ static size_t put_header(char *to, size_t room, const RtStored *t, int n_tensors
 char *rt_safe_header(const RtStored *t, int n, int64_t *bytes)
 {
     size_t size = put_header(NULL, 0, t, n);
-    char *text = malloc(size + 1);
+    uint64_t length = size - 8;
 
+    *bytes = (int64_t)size;
+    if (length > RT_MOST_HEADER)
+        return NULL;
+    char *text = malloc(size + 1);
     if (!text)
         return NULL;
     put_header(text, size + 1, t, n);
-    uint64_t length = size - 8;
     memcpy(text, &length, 8);
-    *bytes = (int64_t)size;
     return text;
 }

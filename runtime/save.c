@@ -17,6 +17,10 @@ bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path)
     if (run->rank == 0)
         rt_out_cancel(&s->out);
     s->header = rt_safe_header(entries.item, entries.n, &s->header_bytes);
+    if (!s->header && s->header_bytes > RT_MOST_HEADER)
+        return rt_error(run->model,
+                        "%s: names of tensors make a header of %lld bytes, more than %d", path,
+                        (long long)s->header_bytes, RT_MOST_HEADER);
     return s->header || rt_error(run->model, "out of memory");
 }
 

@@ -107,6 +107,13 @@ static const struct {
      "a I16[1,2];b F32[];"},
     {"{\"\\u00e4\\uD83D\\ude00\\n\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]}}",
      "\xc3\xa4\xf0\x9f\x98\x80\n U8[8];"},
+    {"{\"\\\"\\\\\\/"
+     "\\b\\f\\r\\t\\u007F\\u0001\\u20ac\":{\"dtype\":\"U\\u0038\",\"sh\\u0061pe\":[8],"
+     "\"data_offsets\":[0,8]}}",
+     "\"\\/\b\f\r\t\x7f\x01\xe2\x82\xac U8[8];"},
+    {"{\"__metadata__\":{\"a\\u0000\":\"\\ud83D\\uDE00\\u0000\"},"
+     "\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]}}",
+     "a U8[8];"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,9]}}",
      "safetensors: tensor 'a' lies at bytes 0 to 9 of 8: truncated?"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}",
@@ -128,6 +135,16 @@ static const struct {
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8,8]}}",
      "safetensors: malformed header"},
     {"{\"a\\u0000\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
+     "safetensors: malformed header"},
+    {"{\"a\":{\"dtype\\u0000\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
+     "safetensors: malformed header"},
+    {"{\"a\":{\"dtype\":\"F32\\u0000\",\"shape\":[2],\"data_offsets\":[0,8]}}",
+     "safetensors: malformed header"},
+    {"{\"\\ude00\\ud83d\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
+     "safetensors: malformed header"},
+    {"{\"\\q\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
+     "safetensors: malformed header"},
+    {"{\"\\u12\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
      "safetensors: malformed header"},
     {"{\"\\ud83d\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
      "safetensors: malformed header"},
@@ -193,6 +210,54 @@ static void writes_safetensors(void **state)
     rt_safe_close(&s);
     free(header);
     free(file);
+}
+
+// Every character that JSON must or may escape, alone and between others.
+static void names_come_back(void **state)
+{
+    RtFileError e;
+
+    for (uint32_t c = 1; c < 0x110000; c += c < 0x900 ? 1 : 251) {
+        char name[16] = "a", *to = name + 1;
+        int64_t bytes;
+        RtSafe s;
+        int n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+        if (c >= 0xd800 && c < 0xe000)
+            continue;
+        for (int i = n - 1; i > 0; i--)
+            to[i] = (char)(0x80 | (c >> (6 * (n - 1 - i)) & 0x3f));
+        to[0] = (char)((n == 1 ? 0 : 0xf00 >> n & 0xff) | c >> (6 * (n - 1)));
+        strcat(name, "b");
+        RtStored t = {.name = name, .dtype = "U8", .rank = 1, .dim = {0}};
+        char *header = rt_safe_header(&t, 1, &bytes);
+        assert_true(rt_safe_parse(&s, (uint8_t *)header, (size_t)bytes, &e));
+        assert_string_equal(s.tensor[0].name, name);
+        rt_safe_close(&s);
+        free(header);
+    }
+}
+
+// What is written can be read: a longer header is neither.
+static void limits_headers(void **state)
+{
+    enum { MANY = 1000 };
+    RtStored *t = calloc(MANY, sizeof *t);
+    char *name = malloc(RT_MOST_HEADER / MANY + 1);
+    int64_t bytes;
+
+    memset(name, 'n', RT_MOST_HEADER / MANY);
+    name[RT_MOST_HEADER / MANY] = 0;
+    for (int i = 0; i < MANY; i++)
+        t[i] = (RtStored){.name = name, .dtype = "F32"};
+    assert_null(rt_safe_header(t, MANY, &bytes));
+    assert_true(bytes > RT_MOST_HEADER);
+    char *header = rt_safe_header(t, MANY - 1, &bytes);
+    assert_non_null(header);
+    assert_true(bytes <= RT_MOST_HEADER);
+    free(header);
+    free(name);
+    free(t);
 }
 
 static const struct {
@@ -315,6 +380,7 @@ int main(void)
         cmocka_unit_test(reads_safetensors), cmocka_unit_test(writes_safetensors),
         cmocka_unit_test(writes_json),       cmocka_unit_test(writes_npz),
         cmocka_unit_test(writes_beside),     cmocka_unit_test(writes_together),
+        cmocka_unit_test(names_come_back),   cmocka_unit_test(limits_headers),
     };
 
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
