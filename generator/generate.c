@@ -89,7 +89,9 @@ static void print_model(const Gen *g, Text *t)
     }
     print_mesh(g, t);
     text_printf(t, "    .redzone = %d,\n    .lives = lives,\n", REDZONE);
-    text_printf(t, "    .tensors = tensors,\n    .n_tensors = sizeof tensors / sizeof *tensors,\n");
+    if (g->n_persistent)
+        text_printf(t, "    .tensors = tensors,\n"
+                       "    .n_tensors = sizeof tensors / sizeof *tensors,\n");
     if (train)
         text_printf(t, "    .train = train_tensors,\n"
                        "    .n_train = sizeof train_tensors / sizeof *train_tensors,\n");

@@ -23,7 +23,7 @@ typedef struct Gen {
     Map kernels;    // prepared kernels by their text
     Map functions;  // groups' functions by their text
     Map gradients;  // gradients by their place in the graph → 1 + number in rt_gradient
-    int n_names, cap_names, n_groups, n_kernels, n_gradients;
+    int n_names, cap_names, n_groups, n_kernels, n_gradients, n_persistent;
     RtCut *cut;  // of dims that are split over ranks: rt->piece[i] is the rank's of cut[i]
     int n_cuts, cap_cuts;
     const char **expr;  // by NodeId, empty between groups: what the group being printed computes

@@ -296,11 +296,11 @@ static const char **value_names(Gen *g, const Twins *t)
 }
 
 // Persistent tensors of the set that the sets before it don't have.
-static int print_persistent(Gen *g, Map *done)
+static void print_persistent(Gen *g, Map *done)
 {
     const Graph *graph = g->s->g;
     ValueId **by_place = arena_array(g->arena, ValueId *, graph->n_classes + 1);
-    int *stride = arena_array(g->arena, int, graph->n_classes + 1), n = 0;
+    int *stride = arena_array(g->arena, int, graph->n_classes + 1);
 
     for (int c = 1; c < graph->n_classes; c++)
         by_place[c] = class_values(g, c, &stride[c]);
@@ -313,13 +313,13 @@ static int print_persistent(Gen *g, Map *done)
             continue;
         Twins t = twins_of(g, v, by_place[x->block.cls], stride[x->block.cls]);
         const char **names = value_names(g, &t);
+        if (!g->n_persistent++)
+            text_printf(g->tables, "static const RtTensor tensors[] = {\n");
         print_tensor(g, g->tables, role, names, &t);
         for (int i = 0; i < t.n; i++)
             if (x->kind != VALUE_CONSTANT && *names[i])
                 map_set(done, names[i], 1);
-        n++;
     }
-    return n;
 }
 
 static const char *output_role(OutputRole r)
@@ -389,14 +389,14 @@ void generate_tensors(Gen *g)
 {
     static const char *const own[] = {"train", "predict"};
     Map done = {.arena = g->arena};
-    int n = 0;
 
-    text_printf(g->tables, "static const RtTensor tensors[] = {\n");
     for (int i = 0; i < N_SETS; i++) {
         g->s = &g->p->set[i];
-        n += g->s->g ? print_persistent(g, &done) : 0;
+        if (g->s->g)
+            print_persistent(g, &done);
     }
-    text_printf(g->tables, "%s};\n\n", n ? "" : "    {.role = RT_CONSTANT},\n");
+    if (g->n_persistent)
+        text_printf(g->tables, "};\n\n");
     for (int i = 0; i < N_SETS; i++) {
         g->s = &g->p->set[i];
         if (!g->s->g)

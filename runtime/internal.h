@@ -65,6 +65,7 @@ bool rt_type_is_float(RtType t);
 // May every element of one type be put into the other, rounded at most as f64 to f32 is?
 bool rt_type_converts(RtType from, RtType to);
 void rt_convert(RtType to, void *y, RtType from, const void *x, int64_t n);  // x unaligned
+void rt_widen(float *y, const void *x, int64_t n);                           // bf16 as f32, exact
 
 double rt_get(RtType t, const void *p);
 int64_t rt_get_int(RtType t, const void *p);

@@ -9,6 +9,7 @@ typedef struct Output {
     const RtTensor *tensor;
     int64_t each;  // elements of a sample; 0: it has no axis of samples, one row for each batch
     char *room;    // see rt_collect
+    float *wide;   // bf16 as f32, which is what the file has of it; else NULL
     char name[256];
 } Output;
 
@@ -20,8 +21,11 @@ static void describe(Output *o, RtNpzEntry *x, const RtTensor *t, const RtData *
     o->tensor = t;
     o->each = has_samples ? rt_whole_count(t) / d->batch : 0;
     o->room = rt_alloc(t->n_parts ? 2 * (size_t)rt_whole_count(t) : 0, (size_t)rt_element_bytes(t));
+    if (t->type == RT_BF16)
+        o->wide = rt_alloc((size_t)rt_whole_count(t), sizeof *o->wide);
     rt_file_name(t, o->name, sizeof o->name);
-    x->t = (RtStored){.name = o->name, .dtype = rt_type_name(t->type), .rank = t->rank};
+    const char *dtype = rt_type_name(o->wide ? RT_F32 : t->type);
+    x->t = (RtStored){.name = o->name, .dtype = dtype, .rank = t->rank};
     memcpy(x->t.dim, t->dim, sizeof t->dim);
     if (has_samples) {
         x->t.dim[0] = t->dim[0] / d->batch * d->samples;
@@ -52,6 +56,15 @@ static bool predict_batch(RtRun *run, const RtData *d, int64_t first)
     return rt_agree(run, rt_watch_end(run->rt.watch));
 }
 
+static void write_output(RtOut *out, const Output *o, RtNpzEntry *x, const char *y, int64_t count)
+{
+    int64_t bytes = o->wide ? (int64_t)sizeof *o->wide : rt_element_bytes(o->tensor);
+
+    if (o->wide)
+        rt_widen(o->wide, y, count);
+    rt_npz_write(out, x, o->wide ? (const void *)o->wide : y, (size_t)(count * bytes));
+}
+
 // All ranks run the model, rank 0 writes.
 static bool write_all(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry, int n)
 {
@@ -74,7 +87,7 @@ static bool write_all(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry,
             int64_t count = o[i].each ? rows * o[i].each : rt_whole_count(t);
             const char *y = rt_collect(run, t, 0, count, o[i].room);
             if (writes)
-                rt_npz_write(&out, &entry[i], y, (size_t)(count * rt_element_bytes(t)));
+                write_output(&out, &o[i], &entry[i], y, count);
         }
     }
     return !writes || rt_npz_end(&out, entry, n, &e) ||
@@ -98,8 +111,10 @@ bool rt_predict(RtRun *run, const RtData *d)
     if (ok && !run->o.quiet)
         fprintf(stderr, "wrote %s: %d output%s of %lld samples\n", run->o.out, n, n == 1 ? "" : "s",
                 (long long)d->samples);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         free(o[i].room);
+        free(o[i].wide);
+    }
     free(o);
     free(entry);
     return ok;

@@ -132,6 +132,17 @@ void rt_convert(RtType to, void *y, RtType from, const void *x, int64_t n)
     }
 }
 
+void rt_widen(float *y, const void *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        uint16_t half;
+
+        memcpy(&half, (const char *)x + 2 * i, sizeof half);
+        uint32_t bits = (uint32_t)half << 16;
+        memcpy(&y[i], &bits, sizeof bits);
+    }
+}
+
 double rt_get(RtType t, const void *p)
 {
     double v;

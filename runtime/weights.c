@@ -115,15 +115,6 @@ static bool find_beside(const RtModel *m, char *to, size_t room)
     return (size_t)snprintf(to, room, "%s%s.safetensors", exe, m->name) < room;
 }
 
-static bool has_weights(const RtRun *run)
-{
-    RtEntries e = rt_entries(run->model->tensors, run->model->n_tensors, WEIGHTS, NULL);
-    int n = e.n;
-
-    rt_entries_free(&e);
-    return n > 0;
-}
-
 bool rt_weights_start(RtRun *run)
 {
     const RtModel *m = run->model;
@@ -131,7 +122,8 @@ bool rt_weights_start(RtRun *run)
 
     if (run->o.load)
         return rt_weights_load(run, run->o.load);
-    if (!has_weights(run))
+    if (!rt_find(m->tensors, m->n_tensors, RT_PARAMETER) &&
+        !rt_find(m->tensors, m->n_tensors, RT_BUFFER))
         return true;
     if (!find_beside(m, path, sizeof path))
         return rt_error(m, "the program's own place isn't known; give --load");
