@@ -1,4 +1,5 @@
-// What data may not hold: indices of rows that no table has, labels that no class has.
+// What data may not hold: indices of rows that no table has, labels that no class has. And where it
+// is from: files that were cut short.
 #include <stdio.h>
 #include <string.h>
 
@@ -34,8 +35,20 @@ static int64_t find_bad(const RtRun *run, const RtTensor *t, int64_t *found)
     return -1;
 }
 
-bool rt_check_indices(const RtRun *run, const RtData *d, const int64_t *sample)
+static bool check_files(const RtRun *run, const RtData *d)
 {
+    RtFileError e;
+
+    for (int i = 0; i < d->n; i++)
+        if (!rt_map_check(&d->column[i].file, &e))
+            return rt_error(run->model, "%s: %s", d->column[i].path, e.text);
+    return true;
+}
+
+bool rt_check_data(const RtRun *run, const RtData *d, const int64_t *sample)
+{
+    if (!check_files(run, d))
+        return false;
     for (int i = 0; i < d->n; i++) {
         const RtColumn *c = &d->column[i];
         const RtTensor *t = c->input;

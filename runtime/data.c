@@ -54,6 +54,7 @@ static bool open_file(RtColumn *c, const RtModel *m, const char *path, int64_t *
     RtFileError e;
     RtStored found;
 
+    c->path = strcpy(rt_alloc(strlen(path) + 1, 1), path);
     if (!rt_map(&c->file, path, &e) || !rt_npy_parse(&found, c->file.data, c->file.size, &e))
         return rt_error(m, "%s: %s", path, e.text);
     return use_file(c, m, path, &found, samples);
@@ -176,8 +177,10 @@ bool rt_data_open(RtData *d, const RtModel *m, const RtPiece *piece, RtUse use, 
 
 void rt_data_close(RtData *d)
 {
-    for (int i = 0; i < d->n; i++)
+    for (int i = 0; i < d->n; i++) {
         rt_unmap(&d->column[i].file);
+        free(d->column[i].path);
+    }
     free(d->column);
     free(d->stage);
     free(d->sample);

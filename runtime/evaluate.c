@@ -18,7 +18,7 @@ bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
             d->sample[r] = b * d->batch + r;
         rt_data_stage(d, d->sample, d->stage);
         rt_data_place(d, d->stage, base);
-        if (!rt_agree(run, rt_check_indices(run, d, d->sample)) || run->interrupted)
+        if (!rt_agree(run, rt_check_data(run, d, d->sample)) || run->interrupted)
             return false;
         m->forward(&run->rt, base);
         if (!rt_check_labels(run, m->predict, m->n_predict, d, d->sample))

@@ -214,7 +214,9 @@ bool rt_watch_end(RtWatch *w);
 
 // Parameters and buffers from that file: the same names, types and shapes, or a list of what isn't.
 bool rt_weights_load(RtRun *run, const char *path);
-// From --load, from the file beside the program, or drawn.
+// The path of that file: of --load, or beside the program; empty if there is none to be read.
+bool rt_weights_find(const RtRun *run, char *path, size_t room);
+// From there, or drawn.
 bool rt_weights_start(RtRun *run);
 bool rt_weights_draw(RtRun *run);
 
@@ -245,6 +247,7 @@ void rt_saver_close(RtSaver *s);
 typedef struct RtColumn {
     const RtTensor *input;
     RtMap file;
+    char *path;   // of `file`, if it has one of its own
     RtType type;  // in the file
     const uint8_t *rows;
     int64_t row_bytes;  // of a sample, in the file
@@ -279,9 +282,18 @@ bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, in
 bool rt_is_tokens(const RtTensor *t);
 int64_t rt_token_bytes(const RtModel *m);  // the default of --token-bytes
 
+// All that a run reads: opened before anything that takes long.
+typedef struct RtInputs {
+    RtData train, eval, predict;
+} RtInputs;
+
+// outputs.c: may all that is asked for be written? Not over what is read, nor two to one file.
+bool rt_outputs_check(const RtRun *run, const RtInputs *x);
+
 // check.c: both report what is out of range; `sample`: the samples of the micro-batch. Indices are
-// looked at when their data is in the arena, labels when it has been run.
-bool rt_check_indices(const RtRun *run, const RtData *d, const int64_t *sample);
+// looked at when their data is in the arena, and so are the files that it came from; labels when it
+// has been run.
+bool rt_check_data(const RtRun *run, const RtData *d, const int64_t *sample);
 bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const RtData *d,
                      const int64_t *sample);
 

@@ -50,7 +50,7 @@ static bool predict_batch(RtRun *run, const RtData *d, int64_t first)
         if (run->model->predict[i].role == RT_INPUT)
             rt_fill_tensor(run->model, &run->model->predict[i], run->arena.base, 0);
     rt_data_place(d, d->stage, run->arena.base);
-    if (!rt_agree(run, rt_check_indices(run, d, d->sample)) || run->interrupted)
+    if (!rt_agree(run, rt_check_data(run, d, d->sample)) || run->interrupted)
         return false;
     run->model->forward(&run->rt, run->arena.base);
     return rt_agree(run, rt_watch_end(run->rt.watch));

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,36 +44,6 @@ bool rt_file_fail(RtFileError *e, const char *fmt, ...)
 }
 
 // ---- files ----
-
-bool rt_map(RtMap *m, const char *path, RtFileError *e)
-{
-    *m = (RtMap){0};
-    // Not to wait for a writer, should the path be a pipe.
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return rt_file_fail(e, "%s", strerror(errno));
-    struct stat st;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        close(fd);
-        return rt_file_fail(e, "not a regular file");
-    }
-    void *p = NULL;
-    if (st.st_size > 0)
-        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    int error = errno;
-    close(fd);
-    if (p == MAP_FAILED)
-        return rt_file_fail(e, "%s", strerror(error));
-    *m = (RtMap){p, (size_t)st.st_size};
-    return true;
-}
-
-void rt_unmap(RtMap *m)
-{
-    if (m->size > 0)
-        munmap((void *)m->data, m->size);
-    *m = (RtMap){0};
-}
 
 // Sets the names of a file that this process makes.
 static bool name_out(RtOut *o, const char *path, int64_t process, RtFileError *e)

@@ -28,13 +28,19 @@ size_t rt_json_string(char *to, size_t room, const char *s);
 
 // ---- files ----
 
+typedef struct RtGuard RtGuard;
+
 typedef struct RtMap {
     const uint8_t *data;
     size_t size;
+    RtGuard *guard;
 } RtMap;
 
 // Maps a regular file for reading.
 bool rt_map(RtMap *m, const char *path, RtFileError *e);
+// Is what was read since then what the file had? Not if it has been cut short meanwhile: then zeros
+// were read, and SIGBUS did no harm.
+bool rt_map_check(const RtMap *m, RtFileError *e);
 void rt_unmap(RtMap *m);
 
 // A file written beside its place; rt_out_commit puts it there whole. Allocates nothing.

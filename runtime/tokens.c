@@ -50,6 +50,7 @@ bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, in
 
     if (!check_inputs(d, m, use, path))
         return false;
+    d->column[0].path = strcpy(rt_alloc(strlen(path) + 1, 1), path);
     if (!rt_map(file, path, &e))
         return rt_error(m, "%s: %s", path, e.text);
     if (file->size % (size_t)token_bytes != 0)

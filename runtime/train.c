@@ -111,7 +111,7 @@ static const int64_t *next_micro(Train *t)
 
     rt_watch_begin(run->rt.watch, RT_TRAINING);
     const int64_t *sample = rt_loader_next(t->loader, run->arena.base);
-    return rt_agree(run, rt_check_indices(run, t->data, sample)) ? sample : NULL;
+    return rt_agree(run, rt_check_data(run, t->data, sample)) ? sample : NULL;
 }
 
 // Forward and backward of all micro-batches, of which the first has its data; the loss, before

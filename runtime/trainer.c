@@ -1,5 +1,6 @@
 // The program around a model: its options, its memory, its weights, and then what was asked for:
 // train, evaluate, predict, generate, in this order.
+#include <fcntl.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -67,17 +68,12 @@ static void start_tensors(RtRun *run)
     }
 }
 
-// All data that was asked for: opened before anything that takes long.
-typedef struct Inputs {
-    RtData train, eval, predict;
-} Inputs;
-
 static bool open_data(RtData *d, const RtRun *run, RtUse use, const char *path)
 {
     return !path || rt_data_open(d, run->model, run->rt.piece, use, path, run->o.token_bytes);
 }
 
-static bool open_inputs(Inputs *x, const RtRun *run)
+static bool open_inputs(RtInputs *x, const RtRun *run)
 {
     const RtModel *m = run->model;
     const RtOptions *o = &run->o;
@@ -139,7 +135,7 @@ static bool evaluate_only(RtRun *run, const RtData *d)
     return true;
 }
 
-static bool run_all(RtRun *run, const Inputs *x)
+static bool run_all(RtRun *run, const RtInputs *x)
 {
     const RtOptions *o = &run->o;
     bool ok = true;
@@ -164,7 +160,7 @@ static void follow(RtOptions *o)
 }
 
 // `status`: of this rank so far.
-static int run_rank(RtRun *run, Inputs *x, int status)
+static int run_rank(RtRun *run, RtInputs *x, int status)
 {
     const RtModel *m = run->model;
 
@@ -179,18 +175,29 @@ static int run_rank(RtRun *run, Inputs *x, int status)
         rt_release_messages(run);
     if (!rt_agree(run, !status))
         return status;
-    if (!rt_agree(run, open_inputs(x, run) && start(run)))
+    bool is_fine = open_inputs(x, run) && (run->rank > 0 || rt_outputs_check(run, x));
+    if (!rt_agree(run, is_fine && start(run)))
         return 1;
     rt_catch_signals();
     bool ok = rt_agree(run, run_all(run, x));
     return !ok ? 1 : run->interrupted ? 128 + run->interrupted : 0;
 }
 
+// A standard stream that is closed would be the next file to be opened, and what is printed would
+// land in that. Opened the wrong way round, its use still fails.
+static void open_streams(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
 int rt_main(const RtModel *model, int argc, char **argv)
 {
     RtRun run = {.model = model};
-    Inputs inputs = {0};
+    RtInputs inputs = {0};
 
+    open_streams();
     if (rt_mesh_ranks(&model->mesh) > 1)
         rt_hold_messages(&run);
     int status = rt_options_parse(&run.o, model, argc, argv);

@@ -1,5 +1,6 @@
 // Parameters and buffers, from safetensors.
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,13 +92,16 @@ bool rt_weights_load(RtRun *run, const char *path)
         return rt_error(m, "%s: %s", path, error.text);
     RtEntries e = rt_entries(m->tensors, m->n_tensors, WEIGHTS, run->arena.base);
     Faults f = {.m = m, .path = path};
-    if (compare(&e, &s, &f) == 0)
+    bool ok = compare(&e, &s, &f) == 0;
+    if (ok)
         for (int i = 0; i < e.n; i++)
             rt_take_piece(m, e.tensor[i], run->rt.piece, (void *)e.item[i].data,
                           rt_safe_find(&s, e.item[i].name)->data);
+    if (ok && !rt_map_check(&s.file, &error))
+        ok = rt_error(m, "%s: %s", path, error.text);
     rt_entries_free(&e);
     rt_safe_close(&s);
-    return f.n == 0;
+    return ok;
 }
 
 // "NAME.safetensors" beside the program, wherever that is run from.
@@ -115,21 +119,32 @@ static bool find_beside(const RtModel *m, char *to, size_t room)
     return (size_t)snprintf(to, room, "%s%s.safetensors", exe, m->name) < room;
 }
 
-bool rt_weights_start(RtRun *run)
+bool rt_weights_find(const RtRun *run, char *path, size_t room)
 {
     const RtModel *m = run->model;
-    char path[4352];
 
+    *path = 0;
     if (run->o.load)
-        return rt_weights_load(run, run->o.load);
+        return (size_t)snprintf(path, room, "%s", run->o.load) < room ||
+               rt_error(m, "%s: %s", run->o.load, strerror(ENAMETOOLONG));
     if (!rt_find(m->tensors, m->n_tensors, RT_PARAMETER) &&
         !rt_find(m->tensors, m->n_tensors, RT_BUFFER))
         return true;
-    if (!find_beside(m, path, sizeof path))
+    if (!find_beside(m, path, room))
         return rt_error(m, "the program's own place isn't known; give --load");
     if (access(path, F_OK) == 0)
-        return rt_weights_load(run, path);
-    if (m->init_std > 0)
-        return rt_weights_draw(run);
-    return rt_error(m, "%s: %s; give --load", path, strerror(errno));
+        return true;
+    if (m->init_std == 0)
+        return rt_error(m, "%s: %s; give --load", path, strerror(errno));
+    *path = 0;
+    return true;
+}
+
+bool rt_weights_start(RtRun *run)
+{
+    char path[PATH_MAX];
+
+    if (!rt_weights_find(run, path, sizeof path))
+        return false;
+    return *path ? rt_weights_load(run, path) : rt_weights_draw(run);
 }

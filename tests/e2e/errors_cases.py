@@ -209,6 +209,16 @@ DATA = [
     (["good", "--save", "/dev/full"], "/dev/full: not a regular file"),
     (["good", "--trace", "none/it.json"], "none/it.json: No such file or directory"),
     (["good", "--log", "/dev/full"], "/dev/full: No space left on device"),
+    (["good", "--log", "good/x.npy"], "--log: 'good/x.npy' can't be written: this run reads it, as --data"),
+    (["good", "--save", "again"], "--save: 'again' can't be written: this run reads it, as --data"),
+    (["good", "--eval-data", "even", "--save-gradients", "even/x.npy"], "--save-gradients: 'even/x.npy' can't be written: this run reads it, as --eval-data"),
+    (["good", "--predict", "even/x.npy", "-o", "even/../even/x.npy"], "-o: 'even/../even/x.npy' can't be written: this run reads it, for --predict"),
+    (["good", "--trace", "linear"], "--trace: 'linear' can't be written: this run reads it, as its program"),
+    (["good", "--save", "linear.safetensors"], "--save: 'linear.safetensors' can't be written: this run reads it, as its weights"),
+    (["good", "--load", "kept.safetensors", "--log", "kept.safetensors"], "--log: 'kept.safetensors' can't be written: this run reads it, as its weights"),
+    (["good", "--log", "new", "--save", "folder/../new"], "--save and --log: 'new' is the same file"),
+    (["good", "--save", "new", "--save-gradients", "dangling"], "--save and --save-gradients: 'dangling' is the same file"),
+    (["good", "--predict", "good", "--log", "target.bin", "-o", "hardlink.bin"], "--log and -o: 'hardlink.bin' is the same file"),
     (["not_finite", "--no-shuffle", "--save", "it"], "step 3: the loss is NaN; stopped, nothing is saved"),
 ]
 
@@ -296,6 +306,9 @@ def write_folders(work):
     }
     for name, arrays in folders.items():
         write_data(work / name, {"x": x, "labels": labels, **arrays})
+    write_data(work / "even", {"x": x, "labels": labels})
+    os.link(work / "good/x.npy", work / "again")
+    os.symlink("new", work / "dangling")
     ids = rng.integers(-16, 16, (6, 4))
     for name, (column, x) in {"high": ("ids", 16), "low": ("ids", -17), "high_label": ("labels", 16)}.items():
         arrays = {"ids": ids.copy(), "labels": ids % 16}

@@ -6,6 +6,7 @@
 2: an option that is unknown or malformed; 1: everything else. Nothing half-written stays behind.
 """
 import argparse
+import json
 import os
 import re
 import resource
@@ -23,6 +24,7 @@ from errors_cases import CLUSTERS, DATA, MODELS, OPTIONS, TOKENS, TRAIN, TRAINER
 from harness import Checks, read_log, read_safetensors, run, write_data
 from onnx_bytes import external, graph, model, node, tensor, value
 
+INPUTS = ("good/x.npy", "even/x.npy", "again", "linear", "linear.safetensors", "kept.safetensors")
 TINY = Path(__file__).parents[2] / "models/tiny"
 
 
@@ -138,13 +140,13 @@ class Errors:
             (16384, 20, 4, 0, False, f"{large} 262227 values and nodes"),
         ):
             self.loop("loop.onnx", trips, adds, size, long, is_constant)
-            length, start = (self.work / "loop.onnx").stat().st_size, time.monotonic()
+            length = (self.work / "loop.onnx").stat().st_size
             command = [self.shardcc, "loop.onnx", "--emit", "c", "-o", "loop.c"]
             p = subprocess.Popen(command, cwd=self.work, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             said = p.stderr.read()
             _, status, used = os.wait4(p.pid, 0)
             p.returncode = os.waitstatus_to_exitcode(status)
-            seconds, name = time.monotonic() - start, f"loop of {trips} x {adds} x {size}, names of {long}"
+            seconds, name = used.ru_utime + used.ru_stime, f"loop of {trips} x {adds} x {size}, names of {long}"
             expected = f"loop.onnx: error: {message}\n" if message else ""
             self.check(name, p.returncode == bool(message) and said == expected, said)
             self.check(f"{name}: time", seconds <= 10 + length / 1e6, f"{seconds:.1f} s")
@@ -182,6 +184,27 @@ class Errors:
                     self.check(f"{name}: the text", (self.work / "closed.c").read_text() == text)
                 if closed == (1,):
                     self.check(f"{name}: a message", "error: cannot write to stdout: Bad file descriptor\n" in said, said)
+
+    def streams(self):
+        """Of streams that are closed at the start, what is opened next takes none's place."""
+        command = "./linear --data good --steps 3 --no-shuffle --log streams.jsonl --eval-data good"
+        for closed in ("<&- >&- 2>&-", ">&-", "2>&-"):
+            done = self.run(["sh", "-c", f"{command} {closed}"])
+            lines = (self.work / "streams.jsonl").read_text().splitlines()
+            ok = done.returncode == 0 and len(lines) == 4 and all(json.loads(x) for x in lines)
+            self.check(f"a log of steps alone, with {closed}", ok, (done.returncode, lines))
+        done = self.run(["sh", "-c", "./linear --eval-data good >&-"])
+        said = "linear: error: stdout: can't be written to\n"
+        self.check("results without stdout", (done.returncode, done.stderr) == (1, said), (done.returncode, done.stderr))
+
+    def inputs_kept(self):
+        """What was refused as an output is as it was."""
+        before = {p: (self.work / p).read_bytes() for p in INPUTS}
+        for args, message in DATA:
+            if "this run reads it" in message:
+                self.run(["./linear", "--quiet", "--data", *args])
+        changed = [p for p in INPUTS if (self.work / p).read_bytes() != before[p]]
+        self.check("inputs stay as they are", not changed, changed)
 
     # ---- saving ----
 
@@ -378,6 +401,7 @@ def main():
         t = Errors(o.shardcc.resolve(), work, checks)
         run(t.shardcc, "linear.onnx", *TRAIN, cwd=work)
         run(t.shardcc, "other.onnx", *TRAIN, cwd=work)
+        (work / "kept.safetensors").write_bytes((work / "linear.safetensors").read_bytes())
         run(t.shardcc, "linear.onnx", *TRAIN, "--emit", "ir", "-o", "updated.ir", cwd=work)
         t.tables()
         t.prefixes()
@@ -390,6 +414,8 @@ def main():
         t.plan_is_kept()
         t.compiler_makes_none()
         t.padding()
+        t.streams()
+        t.inputs_kept()
         t.disk_full()
         t.killed()
         t.interrupted()

@@ -373,6 +373,52 @@ static void writes_together(void **state)
     assert_non_null(strstr(e.text, "both.7.tmp: No such file or directory"));
 }
 
+// ---- files that are cut short while they are mapped ----
+
+static const struct {
+    size_t pages, bytes, left;  // of the file, over its whole pages; what is left
+    bool grows;                 // again
+    const char *says;
+} cuts[] = {
+    {0, 100, 100, false, ""},
+    {0, 100, 200, false, ""},
+    {0, 100, 99, false, "it was cut short while it was read: 99 of 100 bytes are left"},
+    {4, 0, 10, false, "it was cut short while it was read: 10 of 16384 bytes are left"},
+    {4, 7, 0, false, "it was cut short while it was read: 0 of 16391 bytes are left"},
+    {4, 0, 10, true, "bytes of it can't be read: it was cut short for a while, or its disk fails"},
+};
+
+static void finds_cut_files(void **state)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    for (int i = 0; i < N(cuts) && page == 4096; i++) {
+        size_t size = cuts[i].pages * page + cuts[i].bytes, sum = 0;
+        uint8_t *bytes = malloc(size);
+        RtFileError e = {""};
+        RtMap m, other;
+
+        memset(bytes, 1, size);
+        write_file("cut", bytes, size);
+        write_file("other", bytes, size);
+        assert_true(rt_map(&m, "cut", &e) && rt_map(&other, "other", &e));
+        assert_true(rt_map_check(&m, &e));
+        assert_int_equal(truncate("cut", (off_t)cuts[i].left), 0);
+        for (size_t k = 0; k < size; k++)
+            sum += m.data[k];
+        assert_int_equal(sum, cuts[i].left < size ? cuts[i].left : size);
+        if (cuts[i].grows)
+            assert_int_equal(truncate("cut", (off_t)size), 0);
+        assert_int_equal(rt_map_check(&m, &e), !*cuts[i].says);
+        assert_string_equal(e.text, cuts[i].says);
+        assert_true(rt_map_check(&other, &e));
+        assert_memory_equal(other.data, bytes, size);
+        rt_unmap(&m);
+        rt_unmap(&other);
+        free(bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +427,7 @@ int main(void)
         cmocka_unit_test(writes_json),       cmocka_unit_test(writes_npz),
         cmocka_unit_test(writes_beside),     cmocka_unit_test(writes_together),
         cmocka_unit_test(names_come_back),   cmocka_unit_test(limits_headers),
+        cmocka_unit_test(finds_cut_files),
     };
 
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -191,6 +191,41 @@ static void diverges(void **state)
     assert_non_null(strstr(text, "{\"step\": 3, \"loss\": null, "));
 }
 
+// Another process cuts the data short; of the text whole pages are gone.
+static void cut_data(Rt *rt, char *m)
+{
+    linear_update(rt, m);
+    if (*F(m, L_STEP) == 3)
+        (void)!truncate("data/x.npy", 400);
+}
+
+static void cut_text(Rt *rt, char *m)
+{
+    bigram_update(rt, m);
+    (void)!truncate("long.bin", 5000);
+}
+
+static void stops_at_cut_files(void **state)
+{
+    RtModel m = linear, b = bigram;
+    static char text[20000];
+
+    m.update = cut_data;
+    write_linear("data", 24);
+    Said s = run_trainer(&m, "--data data --steps 600 --save never --quiet");
+    assert_int_equal(s.status, 1);
+    assert_string_equal(s.err, "linear: error: data/x.npy: it was cut short while it was read: "
+                               "400 of 416 bytes are left\n");
+    b.update = cut_text;
+    memset(text, 'x', sizeof text);
+    write_file("long.bin", text, sizeof text);
+    s = run_trainer(&b, "--data long.bin --steps 600 --save never --quiet");
+    assert_int_equal(s.status, 1);
+    assert_string_equal(s.err, "bigram: error: long.bin: it was cut short while it was read: "
+                               "5000 of 20000 bytes are left\n");
+    assert_int_not_equal(access("never", F_OK), 0);
+}
+
 static void fill_disk(Rt *rt, char *m)
 {
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){1000, 1000});
@@ -217,10 +252,11 @@ static void keeps_the_old_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(learns_a_line), cmocka_unit_test(accumulates),
-        cmocka_unit_test(learns_text),   cmocka_unit_test(repeats),
-        cmocka_unit_test(predicts),      cmocka_unit_test(saves_when_interrupted),
-        cmocka_unit_test(diverges),      cmocka_unit_test(keeps_the_old_file),
+        cmocka_unit_test(learns_a_line),      cmocka_unit_test(accumulates),
+        cmocka_unit_test(learns_text),        cmocka_unit_test(repeats),
+        cmocka_unit_test(predicts),           cmocka_unit_test(saves_when_interrupted),
+        cmocka_unit_test(diverges),           cmocka_unit_test(keeps_the_old_file),
+        cmocka_unit_test(stops_at_cut_files),
     };
 
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -1,0 +1,133 @@
+// Outputs of a run that would overwrite what it reads, or one another. Found before anything is
+// opened for writing.
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/internal.h"
+
+// A file that is there, by its inode; one that isn't, by its folder's and its name in it.
+typedef struct Place {
+    dev_t device;
+    ino_t inode;
+    char name[NAME_MAX + 1];
+} Place;
+
+typedef struct Output {
+    const char *option, *path;
+    Place place;
+    bool is_known;
+} Output;
+
+// Leads to where a file would be made: `path`, or what links at its end point to.
+static void follow_links(char path[PATH_MAX])
+{
+    enum { MOST_LINKS = 40 };
+    char link[PATH_MAX], next[2 * PATH_MAX];
+
+    for (int i = 0; i < MOST_LINKS; i++) {
+        ssize_t n = readlink(path, link, sizeof link - 1);
+        const char *slash = strrchr(path, '/');
+
+        if (n < 0)
+            return;
+        link[n] = 0;
+        int folder = link[0] == '/' || !slash ? 0 : (int)(slash - path) + 1;
+        snprintf(next, sizeof next, "%.*s%s", folder, path, link);
+        snprintf(path, PATH_MAX, "%.*s", PATH_MAX - 1, next);
+    }
+}
+
+// False for what can't be overwritten: devices, and places that nothing can be written to.
+static bool find_place(Place *p, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat st;
+
+    *p = (Place){0};
+    if (stat(name, &st) == 0) {
+        p->device = st.st_dev;
+        p->inode = st.st_ino;
+        return S_ISREG(st.st_mode);
+    }
+    if (strlen(name) >= sizeof path)
+        return false;
+    memcpy(path, name, strlen(name) + 1);
+    follow_links(path);
+    char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    if (strlen(last) > NAME_MAX)
+        return false;
+    memcpy(p->name, last, strlen(last) + 1);
+    *last = 0;
+    if (stat(*path ? path : ".", &st) != 0)
+        return false;
+    p->device = st.st_dev;
+    p->inode = st.st_ino;
+    return true;
+}
+
+static bool same_place(const Place *a, const Place *b)
+{
+    return a->device == b->device && a->inode == b->inode && strcmp(a->name, b->name) == 0;
+}
+
+// May the file be written over, which the run reads as `what`?
+static bool check_input(const RtModel *m, const Output *o, const char *path, const char *what)
+{
+    Place in;
+
+    if (!o->is_known || !find_place(&in, path) || !same_place(&o->place, &in))
+        return true;
+    return rt_error(m, "%s: '%s' can't be written: this run reads it, %s", o->option, o->path,
+                    what);
+}
+
+static bool check_data(const RtModel *m, const Output *o, const RtData *d, const char *what)
+{
+    for (int i = 0; i < d->n; i++)
+        if (d->column[i].path && !check_input(m, o, d->column[i].path, what))
+            return false;
+    return true;
+}
+
+static bool check_inputs(const RtRun *run, const Output *o, const RtInputs *x)
+{
+    const RtModel *m = run->model;
+    char weights[PATH_MAX];
+
+    if (!rt_weights_find(run, weights, sizeof weights))
+        return false;
+    return check_data(m, o, &x->train, "as --data") &&
+           check_data(m, o, &x->eval, "as --eval-data") &&
+           check_data(m, o, &x->predict, "for --predict") &&
+           (!*weights || check_input(m, o, weights, "as its weights")) &&
+           check_input(m, o, "/proc/self/exe", "as its program");
+}
+
+bool rt_outputs_check(const RtRun *run, const RtInputs *x)
+{
+    const RtOptions *r = &run->o;
+    Output out[] = {
+        {.option = "--save", .path = r->save},
+        {.option = "--save-gradients", .path = r->save_gradients},
+        {.option = "--log", .path = r->log},
+        {.option = "--trace", .path = r->trace},
+        {.option = "-o", .path = r->out},
+    };
+
+    for (size_t i = 0; i < sizeof out / sizeof *out; i++) {
+        Output *o = &out[i];
+
+        o->is_known = o->path && find_place(&o->place, o->path);
+        if (!check_inputs(run, o, x))
+            return false;
+        for (size_t k = 0; k < i; k++)
+            if (o->is_known && out[k].is_known && same_place(&o->place, &out[k].place))
+                return rt_error(run->model, "%s and %s: '%s' is the same file", out[k].option,
+                                o->option, o->path);
+    }
+    return true;
+}

@@ -1,0 +1,133 @@
+// Files mapped for reading. Another process may cut a file short while it is mapped: bytes of its
+// last page are zero then, and those of later pages raise SIGBUS. The handler puts zeros there and
+// takes a note; rt_map_check finds both before anyone uses what was read.
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rt_file.h"
+
+struct RtGuard {
+    RtGuard *next;
+    uintptr_t start, end;  // of whole pages
+    int fd;
+    atomic_bool is_lost;  // zeros stand for some of it
+};
+
+// Signal handlers are given nothing else: all maps, and what SIGBUS did before the first of them.
+static _Atomic(RtGuard *) guards;
+static struct sigaction before;
+
+static void put_zeros(int signal, siginfo_t *info, void *context)
+{
+    uintptr_t at = (uintptr_t)info->si_addr, page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    int error = errno;
+
+    for (RtGuard *g = guards; g; g = g->next) {
+        if (at < g->start || at >= g->end)
+            continue;
+        uintptr_t from = at / page * page;
+        void *zeros = mmap((void *)from, g->end - from, PROT_READ,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        g->is_lost = true;
+        errno = error;
+        if (zeros != MAP_FAILED)
+            return;
+    }
+    sigaction(SIGBUS, &before, NULL);  // the same access faults once more
+}
+
+static bool guard(RtMap *m, int fd)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)m->data;
+    RtGuard *g = malloc(sizeof *g);
+
+    if (!g)
+        return false;
+    *g = (RtGuard){guards, start, start + (m->size + page - 1) / page * page, fd, false};
+    if (!guards) {
+        struct sigaction action = {.sa_sigaction = put_zeros, .sa_flags = SA_SIGINFO};
+        sigemptyset(&action.sa_mask);
+        sigaction(SIGBUS, &action, &before);
+    }
+    guards = g;
+    m->guard = g;
+    return true;
+}
+
+static void unguard(RtMap *m)
+{
+    RtGuard *g = guards;
+
+    if (g == m->guard) {
+        guards = g->next;
+    } else {
+        while (g->next != m->guard)
+            g = g->next;
+        g->next = m->guard->next;
+    }
+    if (!guards)
+        sigaction(SIGBUS, &before, NULL);
+    close(m->guard->fd);
+    free(m->guard);
+}
+
+bool rt_map(RtMap *m, const char *path, RtFileError *e)
+{
+    *m = (RtMap){0};
+    // Not to wait for a writer, should the path be a pipe.
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return rt_file_fail(e, "%s", strerror(errno));
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return rt_file_fail(e, "not a regular file");
+    }
+    if (st.st_size == 0) {
+        close(fd);
+        return true;
+    }
+    void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (p == MAP_FAILED) {
+        rt_file_fail(e, "%s", strerror(errno));
+        close(fd);
+        return false;
+    }
+    *m = (RtMap){p, (size_t)st.st_size, NULL};
+    if (guard(m, fd))
+        return true;
+    munmap(p, m->size);
+    close(fd);
+    *m = (RtMap){0};
+    return rt_file_fail(e, "out of memory");
+}
+
+bool rt_map_check(const RtMap *m, RtFileError *e)
+{
+    struct stat st;
+
+    if (!m->guard)
+        return true;
+    if (fstat(m->guard->fd, &st) == 0 && st.st_size < (off_t)m->size)
+        return rt_file_fail(e, "it was cut short while it was read: %lld of %zu bytes are left",
+                            (long long)st.st_size, m->size);
+    return !m->guard->is_lost ||
+           rt_file_fail(
+               e, "bytes of it can't be read: it was cut short for a while, or its disk fails");
+}
+
+void rt_unmap(RtMap *m)
+{
+    if (m->guard)
+        unguard(m);
+    if (m->size > 0)
+        munmap((void *)m->data, m->size);
+    *m = (RtMap){0};
+}
