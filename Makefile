@@ -132,7 +132,7 @@ fuzz-onnx:
 	clang $(CPPFLAGS) -Ibuild-fuzz/gen $(CFLAGS) $(FUZZ),fuzzer -o build-fuzz/onnx_fuzz tests/fuzz/onnx_fuzz.c build-fuzz/libfrontend.a $(FUZZ_LIBS) $(wildcard runtime/rt_*.c) -lprotobuf-c -lm
 fuzz-file:
 	@mkdir -p build-fuzz
-	for t in safetensors npy; do clang $(CPPFLAGS) -std=c11 $(WARN) $(FUZZ),fuzzer -o build-fuzz/$${t}_fuzz tests/fuzz/$${t}_fuzz.c runtime/rt_file.c runtime/rt_map.c runtime/rt_safe.c runtime/rt_npz.c || exit 1; done
+	for t in safetensors npy; do clang $(CPPFLAGS) -std=c11 $(WARN) $(FUZZ),fuzzer -o build-fuzz/$${t}_fuzz tests/fuzz/$${t}_fuzz.c runtime/rt_file.c runtime/rt_map.c runtime/rt_out.c runtime/rt_safe.c runtime/rt_npz.c || exit 1; done
 # Instances and answers of the solver, alike: build-fuzz/instance_fuzz -dict=tests/fuzz/instance.dict DIR tests/fuzz/instance
 fuzz-solver:
 	$(MAKE) CC=clang B=build-fuzz OPT="$(FUZZ),fuzzer-no-link" lib-solver lib-base

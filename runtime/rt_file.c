@@ -1,14 +1,8 @@
 #include "rt_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files' numbers are used in place");
 
@@ -41,120 +35,6 @@ bool rt_file_fail(RtFileError *e, const char *fmt, ...)
     va_end(args);
     rt_printable(e->text, sizeof e->text, text);
     return false;
-}
-
-// ---- files ----
-
-// Sets the names of a file that this process makes.
-static bool name_out(RtOut *o, const char *path, int64_t process, RtFileError *e)
-{
-    struct stat st;
-
-    *o = (RtOut){.fd = -1};
-    if (strlen(path) >= sizeof o->path)
-        return rt_file_fail(e, "%s", strerror(ENAMETOOLONG));
-    // A link stays a link: what it points to is replaced.
-    char real[PATH_MAX];
-    const char *place = realpath(path, real) && strlen(real) < sizeof o->path ? real : path;
-    if (stat(place, &st) == 0 && !S_ISREG(st.st_mode))
-        return rt_file_fail(e, "not a regular file");
-    memcpy(o->path, place, strlen(place) + 1);
-    snprintf(o->temp, sizeof o->temp, "%s.%lld.tmp", o->path, (long long)process);
-    return true;
-}
-
-bool rt_out_open(RtOut *o, const char *path, RtFileError *e)
-{
-    if (!name_out(o, path, getpid(), e))
-        return false;
-    unlink(o->temp);
-    o->fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return o->fd >= 0 || rt_file_fail(e, "%s", strerror(errno));
-}
-
-bool rt_out_join(RtOut *o, const char *path, int64_t process, RtFileError *e)
-{
-    if (!name_out(o, path, process, e))
-        return false;
-    o->fd = open(o->temp, O_WRONLY | O_CLOEXEC);
-    return o->fd >= 0 || rt_file_fail(e, "%s: %s", o->temp, strerror(errno));
-}
-
-void rt_out_write_at(RtOut *o, int64_t at, const void *data, size_t n)
-{
-    const char *p = data;
-
-    while (n > 0 && !o->error) {
-        ssize_t k = pwrite(o->fd, p, n < 1 << 30 ? n : 1 << 30, at);
-
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k <= 0) {
-            o->error = k < 0 ? errno : ENOSPC;
-            return;
-        }
-        p += k;
-        at += k;
-        n -= (size_t)k;
-    }
-}
-
-void rt_out_write(RtOut *o, const void *data, size_t n)
-{
-    rt_out_write_at(o, o->at, data, n);
-    o->at += (int64_t)n;
-}
-
-// The rename itself is on disk only once the folder is. Not all file systems can do that, and the
-// file is whole without it: no error.
-static void sync_folder(const char *path)
-{
-    char folder[sizeof((RtOut *)0)->path];
-    const char *slash = strrchr(path, '/');
-    int n = slash ? (int)(slash - path) : 0;
-
-    snprintf(folder, sizeof folder, "%.*s%s", n, path, !slash ? "." : n == 0 ? "/" : "");
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-}
-
-static bool fail_out(RtOut *o, RtFileError *e)
-{
-    unlink(o->temp);
-    return rt_file_fail(e, "%s", strerror(o->error));
-}
-
-bool rt_out_finish(RtOut *o, RtFileError *e)
-{
-    if (!o->error && fsync(o->fd) != 0)
-        o->error = errno;
-    if (close(o->fd) != 0 && !o->error)
-        o->error = errno;
-    o->fd = -1;
-    return !o->error || fail_out(o, e);
-}
-
-bool rt_out_place(RtOut *o, RtFileError *e)
-{
-    if (rename(o->temp, o->path) != 0) {
-        o->error = errno;
-        return fail_out(o, e);
-    }
-    sync_folder(o->path);
-    return true;
-}
-
-bool rt_out_commit(RtOut *o, RtFileError *e) { return rt_out_finish(o, e) && rt_out_place(o, e); }
-
-void rt_out_cancel(RtOut *o)
-{
-    if (o->fd >= 0)
-        close(o->fd);
-    o->fd = -1;
-    unlink(o->temp);
 }
 
 // ---- tensors ----

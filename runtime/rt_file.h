@@ -43,9 +43,11 @@ bool rt_map(RtMap *m, const char *path, RtFileError *e);
 bool rt_map_check(const RtMap *m, RtFileError *e);
 void rt_unmap(RtMap *m);
 
-// A file written beside its place; rt_out_commit puts it there whole. Allocates nothing.
+// A file written beside its place; rt_out_commit puts it there whole. Needs no memory. What was left
+// beside that place by processes that were killed is removed.
 typedef struct RtOut {
     int fd;
+    bool is_made;  // by this process, which holds its lock
     int64_t at;  // where rt_out_write goes on
     int error;   // errno of the first failure
     char path[4096], temp[4128];

@@ -254,14 +254,16 @@ class Errors:
                 pass
             p.kill()
             p.wait()
-            caught += bool(list(self.work.glob("saved.*")))
-            if (self.work / "saved").read_bytes() != old:
+            left = list(self.work.glob("saved.*"))
+            caught += bool(left)
+            if (self.work / "saved").read_bytes() != old or caught == 3:
                 break
-            if caught == 3:
-                break
+            for path in left:
+                path.unlink()
         self.check("killed while saving: the old file is whole", (self.work / "saved").read_bytes() == old and caught > 0, f"{caught} times")
         run(*command, cwd=self.work)
-        self.check("killed while saving: the next save works", (self.work / "saved").read_bytes() == old)
+        left = [p.name for p in self.work.glob("saved.*")]
+        self.check("killed while saving: the next save works", (self.work / "saved").read_bytes() == old and not left, left)
 
     # ---- compiling ----
 

@@ -1,4 +1,7 @@
 // Files of tensors: what is read of good ones, and what is said of bad ones.
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include "tests/runtime/small.h"
 
 // ---- npy: the header's text, padded; 16 bytes of data follow ----
@@ -370,7 +373,48 @@ static void writes_together(void **state)
     assert_string_equal(text, "abcd");
     // Where it isn't seen it can't be joined.
     assert_false(rt_out_join(&b, "both", 7, &e));
-    assert_non_null(strstr(e.text, "both.7.tmp: No such file or directory"));
+    assert_non_null(strstr(e.text, "both.shardcc-7.tmp: No such file or directory"));
+}
+
+// What processes left that were killed is removed; nothing else is.
+static void clears_what_was_left(void **state)
+{
+    static const struct {
+        const char *name;
+        bool stays;
+    } files[] = {
+        {"w.shardcc-7.tmp", false}, {"w.shardcc-4194304.tmp", false},
+        {"w.shardcc-x.tmp", true},  {"w.shardcc-.tmp", true},
+        {"w.7.tmp", true},          {"w.shardcc-7.tmp.old", true},
+        {"v.shardcc-7.tmp", true},  {"aw.shardcc-7.tmp", true},
+        {"w.shardcc-8.tmp", true},  // a folder
+        {"w.shardcc-9.tmp", true},  // is being written, by a process that has its lock
+    };
+    RtOut o, other;
+    RtFileError e;
+    enum { LAST = N(files) - 1 };
+
+    mkdir("left", 0777);
+    assert_int_equal(chdir("left"), 0);
+    for (int i = 0; i < LAST - 1; i++)
+        write_file(files[i].name, "x", 1);
+    mkdir(files[LAST - 1].name, 0777);
+    assert_true(rt_out_open(&other, "w", &e));
+    assert_int_equal(rename(other.temp, files[LAST].name), 0);
+    for (int turn = 0; turn < 2; turn++) {
+        assert_true(rt_out_open(&o, "w", &e));
+        for (int i = 0; i < N(files); i++)
+            if ((access(files[i].name, F_OK) == 0) != files[i].stays)
+                fail_msg("%s %s", files[i].name, files[i].stays ? "is gone" : "stays");
+        rt_out_write(&o, "new", 3);
+        assert_true(turn ? rt_out_commit(&o, &e) : rt_out_finish(&o, &e));
+        // Whole, but not in its place yet: nobody else takes it for one that was left.
+        assert_true(turn || flock(open(o.temp, O_WRONLY), LOCK_EX | LOCK_NB) != 0);
+        if (!turn)
+            rt_out_cancel(&o);
+    }
+    rt_out_cancel(&other);
+    assert_int_equal(chdir(".."), 0);
 }
 
 // ---- files that are cut short while they are mapped ----
@@ -427,7 +471,7 @@ int main(void)
         cmocka_unit_test(writes_json),       cmocka_unit_test(writes_npz),
         cmocka_unit_test(writes_beside),     cmocka_unit_test(writes_together),
         cmocka_unit_test(names_come_back),   cmocka_unit_test(limits_headers),
-        cmocka_unit_test(finds_cut_files),
+        cmocka_unit_test(finds_cut_files),   cmocka_unit_test(clears_what_was_left),
     };
 
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
