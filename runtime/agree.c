@@ -23,8 +23,6 @@ void rt_catch_signals(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    // A file that reaches the limit for files is an error of write, like a full disk.
-    signal(SIGXFSZ, SIG_IGN);
 }
 
 void rt_hold_messages(RtRun *run)

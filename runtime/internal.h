@@ -142,6 +142,13 @@ typedef struct RtShare {
 // All ranks call it.
 RtShare rt_share(struct RtComm *c);
 
+// ---- the system's limits: limits.c ----
+
+// At the start: is the stack large enough? A limit for files becomes an error of write.
+bool rt_limits_check(const RtModel *m);
+// Are those of the other threads?
+bool rt_stacks_check(const RtModel *m, int threads);
+
 // ---- arena: arena.c ----
 
 typedef struct RtArena {

@@ -43,6 +43,10 @@ bool rt_map(RtMap *m, const char *path, RtFileError *e);
 bool rt_map_check(const RtMap *m, RtFileError *e);
 void rt_unmap(RtMap *m);
 
+// Writes zeros to memory that processes share: false where there is no room for it, which would
+// raise SIGBUS. Other memory stands in its place then.
+bool rt_clear_shared(void *p, size_t n);
+
 // A file written beside its place; rt_out_commit puts it there whole. Needs no memory. What was left
 // beside that place by processes that were killed is removed.
 typedef struct RtOut {

@@ -1,6 +1,7 @@
 // Files mapped for reading. Another process may cut a file short while it is mapped: bytes of its
 // last page are zero then, and those of later pages raise SIGBUS. The handler puts zeros there and
-// takes a note; rt_map_check finds both before anyone uses what was read.
+// takes a note; rt_map_check finds both before anyone uses what was read. Memory that is shared is
+// a file, too, whose file system may be full.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,7 +17,7 @@
 struct RtGuard {
     RtGuard *next;
     uintptr_t start, end;  // of whole pages
-    int fd;
+    int fd, access;
     atomic_bool is_lost;  // zeros stand for some of it
 };
 
@@ -33,7 +34,7 @@ static void put_zeros(int signal, siginfo_t *info, void *context)
         if (at < g->start || at >= g->end)
             continue;
         uintptr_t from = at / page * page;
-        void *zeros = mmap((void *)from, g->end - from, PROT_READ,
+        void *zeros = mmap((void *)from, g->end - from, g->access,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
         g->is_lost = true;
         errno = error;
@@ -43,39 +44,45 @@ static void put_zeros(int signal, siginfo_t *info, void *context)
     sigaction(SIGBUS, &before, NULL);  // the same access faults once more
 }
 
-static bool guard(RtMap *m, int fd)
+static void guard(RtGuard *g, const void *data, size_t size, int fd, int access)
 {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)m->data;
-    RtGuard *g = malloc(sizeof *g);
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)data;
 
-    if (!g)
-        return false;
-    *g = (RtGuard){guards, start, start + (m->size + page - 1) / page * page, fd, false};
+    *g = (RtGuard){.next = guards,
+                   .start = start / page * page,
+                   .end = (start + size + page - 1) / page * page,
+                   .fd = fd,
+                   .access = access};
     if (!guards) {
         struct sigaction action = {.sa_sigaction = put_zeros, .sa_flags = SA_SIGINFO};
         sigemptyset(&action.sa_mask);
         sigaction(SIGBUS, &action, &before);
     }
     guards = g;
-    m->guard = g;
-    return true;
 }
 
-static void unguard(RtMap *m)
+static void unguard(RtGuard *g)
 {
-    RtGuard *g = guards;
-
-    if (g == m->guard) {
+    if (g == guards) {
         guards = g->next;
     } else {
-        while (g->next != m->guard)
-            g = g->next;
-        g->next = m->guard->next;
+        RtGuard *other = guards;
+        while (other->next != g)
+            other = other->next;
+        other->next = g->next;
     }
     if (!guards)
         sigaction(SIGBUS, &before, NULL);
-    close(m->guard->fd);
-    free(m->guard);
+}
+
+bool rt_clear_shared(void *p, size_t n)
+{
+    RtGuard g;
+
+    guard(&g, p, n, -1, PROT_READ | PROT_WRITE);
+    memset(p, 0, n);
+    unguard(&g);
+    return !g.is_lost;
 }
 
 bool rt_map(RtMap *m, const char *path, RtFileError *e)
@@ -100,9 +107,11 @@ bool rt_map(RtMap *m, const char *path, RtFileError *e)
         close(fd);
         return false;
     }
-    *m = (RtMap){p, (size_t)st.st_size, NULL};
-    if (guard(m, fd))
+    *m = (RtMap){p, (size_t)st.st_size, malloc(sizeof *m->guard)};
+    if (m->guard) {
+        guard(m->guard, m->data, m->size, fd, PROT_READ);
         return true;
+    }
     munmap(p, m->size);
     close(fd);
     *m = (RtMap){0};
@@ -125,8 +134,11 @@ bool rt_map_check(const RtMap *m, RtFileError *e)
 
 void rt_unmap(RtMap *m)
 {
-    if (m->guard)
-        unguard(m);
+    if (m->guard) {
+        unguard(m->guard);
+        close(m->guard->fd);
+        free(m->guard);
+    }
     if (m->size > 0)
         munmap((void *)m->data, m->size);
     *m = (RtMap){0};

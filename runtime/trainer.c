@@ -96,6 +96,8 @@ static bool start_threads(RtRun *run)
     threads = threads < RT_MAX_THREADS ? threads : RT_MAX_THREADS;
     omp_set_num_threads(threads);
     run->rt.threads = threads;
+    if (!rt_stacks_check(run->model, threads))
+        return false;
     if (run->o.pin && (pinned = rt_pin(threads, share.place * threads)) < threads)
         return rt_error(run->model, "--pin: %d threads, but CPUs for %d", threads, pinned);
     return true;
@@ -198,6 +200,8 @@ int rt_main(const RtModel *model, int argc, char **argv)
     RtInputs inputs = {0};
 
     open_streams();
+    if (!rt_limits_check(model))
+        return 1;
     if (rt_mesh_ranks(&model->mesh) > 1)
         rt_hold_messages(&run);
     int status = rt_options_parse(&run.o, model, argc, argv);

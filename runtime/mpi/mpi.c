@@ -28,17 +28,29 @@ static RtBoard *board_in(void *window)
     return (RtBoard *)(((uintptr_t)window + BOARD_ALIGN - 1) / BOARD_ALIGN * BOARD_ALIGN);
 }
 
+// Whichever rank comes first says it, and ends the others.
+static void fail_boards(RtComm *c)
+{
+    usleep((useconds_t)c->rank * 20000);
+    rt_error(c->model, "no room for %zu KiB of shared memory for each rank of a host: df /dev/shm",
+             sizeof(RtBoard) >> 10);
+    rt_comm_fail(c);
+}
+
 // The boards of this host's ranks, by rank.
-static void share_boards(RtComm *c, Mpi *s)
+static bool share_boards(RtComm *c, Mpi *s)
 {
     MPI_Comm host;
     MPI_Group world_group, host_group;
     void *window;
 
     MPI_Comm_split_type(s->world, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &host);
-    MPI_Win_allocate_shared(sizeof(RtBoard) + BOARD_ALIGN, 1, MPI_INFO_NULL, host, &window,
-                            &s->boards);
-    memset(board_in(window), 0, sizeof(RtBoard));
+    int error = MPI_Win_allocate_shared(sizeof(RtBoard) + BOARD_ALIGN, 1, MPI_INFO_NULL, host,
+                                        &window, &s->boards);
+    if (error != MPI_SUCCESS || !rt_clear_shared(board_in(window), sizeof(RtBoard))) {
+        fail_boards(c);
+        return false;
+    }
     MPI_Comm_group(s->world, &world_group);
     MPI_Comm_group(host, &host_group);
     for (int r = 0; r < c->ranks; r++) {
@@ -55,6 +67,7 @@ static void share_boards(RtComm *c, Mpi *s)
     MPI_Group_free(&world_group);
     MPI_Group_free(&host_group);
     MPI_Comm_free(&host);
+    return true;
 }
 
 static bool mpi_open(RtComm *c)
@@ -73,8 +86,7 @@ static bool mpi_open(RtComm *c)
     s->message = rt_alloc((size_t)s->n_messages, sizeof(MPI_Request));
     for (int i = 0; i < s->n_messages; i++)
         s->message[i] = MPI_REQUEST_NULL;
-    share_boards(c, s);
-    return true;
+    return share_boards(c, s);
 }
 
 static void mpi_close(RtComm *c)

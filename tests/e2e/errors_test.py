@@ -237,6 +237,34 @@ class Errors:
             clean = sorted(os.listdir(self.work)) == files
             self.check(f"no room for {what}", done.returncode == 1 and said and clean, done.stderr)
 
+    def limits(self):
+        """Limits of the system that are too low are named."""
+        stack = "the limit for stacks is {} KiB, 1024 are needed: ulimit -s 1024"
+        threads = "threads have stacks of 256 KiB, 1024 are needed: OMP_STACKSIZE is too small"
+        for kind, size, args, message in (
+            (resource.RLIMIT_STACK, 64 << 10, [], stack.format(64)),
+            (resource.RLIMIT_STACK, 256 << 10, ["--save", "small"], stack.format(256)),
+            (resource.RLIMIT_STACK, 1 << 20, [], None),
+            ("OMP_STACKSIZE", "256k", [], threads),
+            ("OMP_STACKSIZE", "1m", [], None),
+            (resource.RLIMIT_FSIZE, 0, [], None),
+            (resource.RLIMIT_FSIZE, 0, ["--log", "small"], "small: File too large"),
+            (resource.RLIMIT_FSIZE, 0, ["--save", "small"], "small: not saved: File too large"),
+            (resource.RLIMIT_FSIZE, 0, ["--save-gradients", "small"], "small: not saved: File too large"),
+            (resource.RLIMIT_FSIZE, 0, ["--trace", "small"], "small: File too large"),
+            (resource.RLIMIT_FSIZE, 0, ["--predict", "even", "-o", "small"], "small: not saved: File too large"),
+        ):
+            is_limit = isinstance(kind, int)
+            more = {"preexec_fn": lambda: resource.setrlimit(kind, (size, size))} if is_limit else {"env": {**os.environ, kind: size}}
+            done = self.run(["./linear", "--data", "good", "--quiet", "--threads", "2", *args], **more)
+            said = f"linear: error: {message}\n" if message else ""
+            self.check(f"limit {kind} of {size} with {' '.join(args)}", (done.returncode, done.stderr) == (int(bool(said)), said), (done.returncode, done.stderr))
+            (self.work / "small").unlink(missing_ok=True)
+        with open(self.work / "help", "w") as file:
+            done = subprocess.run(["./linear", "--help"], cwd=self.work, stdout=file, stderr=subprocess.PIPE, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+        said = "linear: error: stdout: can't be written to\n"
+        self.check("no room for --help", (done.returncode, done.stderr) == (1, said), (done.returncode, done.stderr))
+
     def killed(self):
         """Killed in the middle of saving: the old file is whole, and the next save works."""
         big = np.zeros((4096, 8192), np.float32)
@@ -419,6 +447,7 @@ def main():
         t.streams()
         t.inputs_kept()
         t.disk_full()
+        t.limits()
         t.killed()
         t.interrupted()
         t.compiler_interrupted()
