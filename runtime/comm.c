@@ -138,10 +138,17 @@ bool rt_comm_open(RtComm **comm, const RtModel *m, double timeout)
         return true;
     RtComm *c = rt_alloc(1, sizeof *c);
     *c = (RtComm){.transport = m->transport, .model = m, .timeout = timeout};
+    if (!rt_watchdog_open(&c->watchdog, m, timeout, rank)) {
+        free(c);
+        return false;
+    }
+    rt_watchdog_wait(c->watchdog, "MPI's start");
     if (!c->transport->open(c) || !check_count(m, c->rank, c->ranks)) {
         rt_comm_close(c);
         return false;
     }
+    rt_watchdog_wait(c->watchdog, NULL);
+    rt_watchdog_peers(c);
     c->waits = rt_alloc((size_t)c->ranks, sizeof *c->waits);
     memset(c->waits, -1, sizeof *c->waits * (size_t)c->ranks);
     c->pending = rt_alloc((size_t)RT_MOST_MESSAGES(c), sizeof *c->pending);
@@ -157,7 +164,9 @@ void rt_comm_close(RtComm *c)
 {
     if (!c)
         return;
+    rt_watchdog_wait(c->watchdog, "MPI's end");
     c->transport->close(c);
+    rt_watchdog_close(c->watchdog);
     free(c->waits);
     free(c->pending);
     free(c->source);
@@ -214,7 +223,14 @@ void rt_comm_fail(RtComm *c)
     if (!c)
         return;
     rt_note("on rank %d of %d: the job ends", c->rank, c->ranks);
+    rt_watchdog_lose(c->watchdog);
     c->transport->end(c);
+}
+
+void rt_comm_file(RtComm *c, const char *path)
+{
+    if (c)
+        rt_watchdog_file(c->watchdog, path);
 }
 
 void rt_comm_at(RtComm *c, const char *what)

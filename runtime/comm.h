@@ -7,6 +7,7 @@
 #include "runtime/rt.h"
 
 typedef struct RtComm RtComm;
+typedef struct RtWatchdog RtWatchdog;
 
 // ---- coordinates ----
 int rt_mesh_ranks(const RtMesh *m);
@@ -34,6 +35,10 @@ void rt_comm_collect(RtComm *c, int from, void *data, int64_t bytes);
 // 1. With one rank it returns.
 void rt_comm_fail(RtComm *c);
 
+// While the job goes on `path` is being written, under a name that nobody wants; NULL: no more. If
+// the job ends before its time it is removed. Stays valid until then.
+void rt_comm_file(RtComm *c, const char *path);
+
 // The call that comes next, for a message about a rank that doesn't come.
 void rt_comm_at(RtComm *c, const char *what);
 
@@ -48,8 +53,8 @@ void rt_courier_close(Rt *rt);
 // The calling thread is one that waits for messages: it is to run as soon as one is there, also
 // where another one computes. Where that can't be asked for nothing changes.
 void rt_hurry(void);
-// Microseconds that it naps between two looks. Each look takes of the computation beside it; what is
-// under way meanwhile lasts for longer, on a link that is worth a courier.
+// Microseconds that it naps between two looks. Each look takes of the computation beside it; what
+// is under way meanwhile lasts for longer, on a link that is worth a courier.
 enum { RT_NAP = 200 };
 
 // ---- what was sent ----

@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "runtime/comm.h"
 #include "runtime/internal.h"
 
 typedef struct Output {
@@ -66,32 +68,47 @@ static void write_output(RtOut *out, const Output *o, RtNpzEntry *x, const char 
 }
 
 // All ranks run the model, rank 0 writes.
-static bool write_all(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry, int n)
+static bool write_batches(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry, int n,
+                          RtOut *out)
 {
     bool writes = run->rank == 0;
-    RtOut out;
-    RtFileError e;
 
-    if (writes && !rt_npz_begin(&out, entry, n, run->o.out, &e))
-        return rt_error(run->model, "%s: %s", run->o.out, e.text);
     for (int64_t first = 0; first < d->samples; first += d->batch) {
         int64_t rows = d->samples - first < d->batch ? d->samples - first : d->batch;
 
-        if (!predict_batch(run, d, first)) {
-            if (writes)
-                rt_out_cancel(&out);
+        if (!predict_batch(run, d, first))
             return false;
-        }
         for (int i = 0; i < n; i++) {
             const RtTensor *t = o[i].tensor;
             int64_t count = o[i].each ? rows * o[i].each : rt_whole_count(t);
             const char *y = rt_collect(run, t, 0, count, o[i].room);
             if (writes)
-                write_output(&out, &o[i], &entry[i], y, count);
+                write_output(out, &o[i], &entry[i], y, count);
         }
     }
-    return !writes || rt_npz_end(&out, entry, n, &e) ||
-           rt_error(run->model, "%s: not saved: %s", run->o.out, e.text);
+    return true;
+}
+
+// All ranks know the file, to remove it when one of them is lost.
+static bool write_all(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry, int n)
+{
+    bool writes = run->rank == 0;
+    int64_t owner = rt_comm_most(run->rt.comm, writes ? getpid() : 0);
+    RtOut out;
+    RtFileError e;
+
+    if (!(writes ? rt_npz_begin(&out, entry, n, run->o.out, &e)
+                 : rt_out_name(&out, run->o.out, owner, &e)))
+        return rt_error(run->model, "%s: %s", run->o.out, e.text);
+    rt_comm_file(run->rt.comm, out.temp);
+    bool ok = write_batches(run, d, o, entry, n, &out);
+    rt_comm_file(run->rt.comm, NULL);
+    if (!writes)
+        return ok;
+    if (!ok)
+        rt_out_cancel(&out);
+    return ok && (rt_npz_end(&out, entry, n, &e) ||
+                  rt_error(run->model, "%s: not saved: %s", run->o.out, e.text));
 }
 
 bool rt_predict(RtRun *run, const RtData *d)

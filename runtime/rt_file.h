@@ -65,6 +65,8 @@ void rt_out_cancel(RtOut *o);
 
 // Several processes write one file: one opens it, the others join it by its process id, all finish
 // and then the first puts it in place.
+// Which file that would be, without opening it.
+bool rt_out_name(RtOut *o, const char *path, int64_t process, RtFileError *e);
 bool rt_out_join(RtOut *o, const char *path, int64_t process, RtFileError *e);
 bool rt_out_finish(RtOut *o, RtFileError *e);  // what was written is on disk
 bool rt_out_place(RtOut *o, RtFileError *e);

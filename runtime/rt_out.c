@@ -16,8 +16,7 @@
 
 static const char MADE[] = ".shardcc-", TEMP[] = ".tmp";  // around the process id, behind the name
 
-// Sets the names of a file that this process makes.
-static bool name_out(RtOut *o, const char *path, int64_t process, RtFileError *e)
+bool rt_out_name(RtOut *o, const char *path, int64_t process, RtFileError *e)
 {
     struct stat st;
 
@@ -102,7 +101,7 @@ static bool make(RtOut *o)
 
 bool rt_out_open(RtOut *o, const char *path, RtFileError *e)
 {
-    if (!name_out(o, path, getpid(), e))
+    if (!rt_out_name(o, path, getpid(), e))
         return false;
     clear_left(o);
     o->is_made = true;
@@ -111,7 +110,7 @@ bool rt_out_open(RtOut *o, const char *path, RtFileError *e)
 
 bool rt_out_join(RtOut *o, const char *path, int64_t process, RtFileError *e)
 {
-    if (!name_out(o, path, process, e))
+    if (!rt_out_name(o, path, process, e))
         return false;
     o->fd = open(o->temp, O_WRONLY | O_CLOEXEC);
     return o->fd >= 0 || rt_file_fail(e, "%s: %s", o->temp, strerror(errno));

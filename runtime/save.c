@@ -39,6 +39,8 @@ bool rt_saver_begin(RtSaver *s)
         rt_error(run->model, "%s: %s", s->path, e.text);
     else if (run->rank == 0)
         rt_out_write(&s->out, s->header, (size_t)s->header_bytes);
+    if (ok)
+        rt_comm_file(run->rt.comm, s->out.temp);
     return rt_agree(run, ok);
 }
 
@@ -70,6 +72,7 @@ bool rt_saver_end(RtSaver *s)
     ok = run->rank > 0 || rt_out_place(&s->out, &e);
     if (!ok)
         rt_error(run->model, "%s: not saved: %s", s->path, e.text);
+    rt_comm_file(run->rt.comm, NULL);
     s->is_begun = !rt_agree(run, ok);
     return !s->is_begun;
 }
@@ -105,8 +108,10 @@ bool rt_saver_write(RtSaver *s)
 
 void rt_saver_close(RtSaver *s)
 {
-    if (s->is_begun)
+    if (s->is_begun) {
+        rt_comm_file(s->run->rt.comm, NULL);
         rt_out_cancel(&s->out);
+    }
     rt_entries_free(&s->entries);
     free(s->header);
     *s = (RtSaver){0};

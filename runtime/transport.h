@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "runtime/comm.h"
 
@@ -29,13 +30,21 @@ struct RtTransport {
     void (*end)(RtComm *c);
 };
 
-// What a rank shows the others of its host: how often it has come to meetings along each axis, and
-// two halves of bytes, used in turn.
+// A process: its id, and where that counts, as of a container. 0: that isn't known.
+typedef struct RtProcess {
+    pid_t id;
+    int64_t space;
+} RtProcess;
+RtProcess rt_process(void);  // this one
+
+// What a rank shows the others of its host: how often it has come to meetings along each axis,
+// who it is, and two halves of bytes, used in turn.
 enum { RT_HALF_BYTES = 1 << 19 };
 typedef struct RtBoard {
     struct {
         _Alignas(64) atomic_uint_least64_t met;
     } axis[RT_MAX_AXES];
+    RtProcess process;
     _Alignas(64) char half[2][RT_HALF_BYTES];
 } RtBoard;
 
@@ -74,6 +83,7 @@ struct RtComm {
     int64_t bytes[RT_N_EXCHANGES][RT_MAX_AXES];
     // Two threads may talk to other ranks, the rank's own and its courier (courier.c), which has an
     // RtComm of its own. `lock` is for the transport and `waits`.
+    RtWatchdog *watchdog;
     struct RtCourier *courier;      // NULL: there is none, or this is its RtComm
     int lane;                       // the courier's is 1
     const atomic_bool *is_awaited;  // the courier's: does the rank's thread wait for it? Else NULL
@@ -93,6 +103,22 @@ static inline int rt_peer(const RtComm *c, const RtGroup *g, int i)
 void rt_courier_yield(RtComm *c, int axis);
 // What it has sent of rt_comm_bytes.
 int64_t rt_courier_bytes(const RtComm *c, RtExchangeKind kind, int axis);
+
+// ---- what is seen to beside all that: watchdog.c; all but wait take NULL ----
+// `place`: the number of this rank as far as it is known.
+bool rt_watchdog_open(RtWatchdog **w, const RtModel *m, double timeout, int place);
+void rt_watchdog_close(RtWatchdog *w);
+// The library is called for something that needs the others, who may not be watched from then on;
+// NULL: that is done. It ends the rank, and so the job, after the timeout.
+void rt_watchdog_wait(RtWatchdog *w, const char *what);
+// The boards are there: watches over the other ranks of this host.
+void rt_watchdog_peers(RtComm *c);
+// That file is removed if the job ends before its time; NULL: none.
+void rt_watchdog_file(RtWatchdog *w, const char *path);
+// It does: removes it.
+void rt_watchdog_lose(RtWatchdog *w);
+// This rank is to end the job: kills it and its launcher, if they still are there so much later.
+void rt_end_launcher(unsigned seconds);
 
 // ---- waiting: wait.c ----
 RtPending rt_send(RtComm *c, int peer, const void *data, int64_t bytes);

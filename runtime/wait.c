@@ -83,6 +83,7 @@ static void give_up(RtComm *c, int peer, bool is_broken)
     int first = 0;
 
     c->waits[c->rank] = peer;
+    rt_watchdog_lose(c->watchdog);
     c->transport->warn(c, peer);
     listen_to_all(c);
     while (c->waits[first] < 0)

@@ -1,6 +1,5 @@
 // Messages and shared memory by MPI.
 #include <mpi.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +50,7 @@ static bool share_boards(RtComm *c, Mpi *s)
         fail_boards(c);
         return false;
     }
+    board_in(window)->process = rt_process();
     MPI_Comm_group(s->world, &world_group);
     MPI_Comm_group(host, &host_group);
     for (int r = 0; r < c->ranks; r++) {
@@ -168,27 +168,10 @@ static int mpi_warned(RtComm *c, int *peer)
     return status.MPI_SOURCE;
 }
 
-// Where the link to a host is gone, the library tries for minutes to tell that host's ranks that
-// all is over, and so does mpirun. A process of its own sees to it that both end soon.
-static void end_launcher(void)
-{
-    pid_t launcher = getppid();
-
-    alarm(2);
-    if (!getenv("OMPI_COMM_WORLD_SIZE") || fork() != 0)
-        return;
-    setsid();
-    for (int fd = 0; fd < 1024; fd++)
-        close(fd);
-    sleep(2);
-    kill(launcher, SIGKILL);  // on SIGTERM Open MPI 4.1 breaks down here, loudly
-    _exit(0);
-}
-
 static void mpi_end(RtComm *c)
 {
     fflush(NULL);
-    end_launcher();
+    rt_end_launcher(2);
     MPI_Abort(((Mpi *)c->state)->world, 1);
 }
 

@@ -134,6 +134,106 @@ def test_signals(checks, runs):
     checks.check("nothing is left", is_clean(runs) and not (runs.work / "killed").exists())
 
 
+def are_gone(ranks, seconds):
+    """Have all these processes ended within so many seconds?"""
+    end = time.monotonic() + seconds
+    while any(Path(f"/proc/{r}").exists() for r in ranks):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def test_interrupts(checks, runs):
+    """The second Ctrl-C ends mpirun at once, which says nothing to its ranks."""
+    for wait in 0, 0.3:
+        p, ranks, _ = start_endless(runs, "twice")
+        p.send_signal(signal.SIGINT)
+        time.sleep(wait)
+        p.send_signal(signal.SIGINT)
+        p.communicate(timeout=60)
+        gone = are_gone(ranks, 5)
+        checks.check(f"Ctrl-C twice, {wait} s apart, leaves no process", len(ranks) == RANKS and gone, str(ranks))
+        for rank in [] if gone else ranks:
+            os.kill(rank, signal.SIGKILL)
+    p, ranks, _ = start_endless(runs, "twice")
+    p.kill()
+    p.communicate(timeout=60)
+    checks.check("nor does mpirun's death", are_gone(ranks, 5), str(ranks))
+
+
+def test_lost_while_saving(checks, runs):
+    """A rank that is killed while all save: the others remove what they wrote."""
+    left, caught = [], 0
+    for number in (0, 1, 3):
+        p, ranks, _ = start_endless(runs, "lost")
+        os.kill(ranks[1], signal.SIGINT)
+        while p.poll() is None and not (left := list(runs.work.glob("lost.*"))):
+            pass
+        try:
+            os.kill(ranks[number], signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        p.communicate(timeout=60)
+        caught += bool(left) and p.returncode != 130
+        left = list(runs.work.glob("lost.*"))
+        checks.check(f"rank {number} is killed while saving: nothing is left", not left and are_gone(ranks, 5), str(left))
+    checks.check("they were", caught, f"{caught} of 3 times")
+
+
+def test_start(checks, runs):
+    """A job of which one rank doesn't start MPI ends, with one message."""
+    timeout = 1
+    options = ["--data", "data", "--steps", 1, "--quiet", "--save", "never", "--timeout", timeout]
+    message = f"{runs.all.name}: error: MPI's start took more than {timeout} s: a rank is missing, stuck or cut off, or runs another program"
+    stopped = ["sh", "-c", f"kill -STOP $$; exec {runs.all} --data data"]
+    for what, program, place, are_said in (
+        ("sleeps", ["sleep", "100"], 1, [[message]]),
+        ("is stopped", stopped, 0, [[message]]),
+        ("is stopped", stopped, 1, [[message]]),
+        ("has --help", [runs.all, "--help"], 1, [[message], []]),
+        ("ends", ["true"], 0, [[message], []]),  # which Open MPI may see first
+    ):
+        apps = [["-n", str(RANKS - 1), str(runs.all), *map(str, options)]]
+        apps.insert(place, ["-n", "1", *map(str, program)])
+        begin = time.monotonic()
+        done = subprocess.run([*mpirun(1)[:-2], *apps[0], ":", *apps[1]], cwd=runs.work, env=ENV, text=True, capture_output=True, timeout=100)
+        seconds = time.monotonic() - begin
+        said = [x for x in done.stderr.splitlines() if x.startswith(f"{runs.all.name}: ")]
+        which = "the last" if place else "the first"
+        checks.check(f"{which} rank {what}: the job ends", done.returncode != 0 and seconds < timeout + 5, f"{done.returncode}, {seconds:.1f} s")
+        checks.check(f"{which} rank {what}: one message", said in are_said, str(said))
+
+
+def test_shared_memory(checks, runs):
+    """No room in /dev/shm: of a file system of its own, where that may be mounted."""
+    mount = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=64k tmpfs /dev/shm && exec "$@"', "sh"]
+    if subprocess.run([*mount, "true"], capture_output=True).returncode:
+        checks.check("no room in /dev/shm: can't be tried here", True)
+        return
+    command = [str(x) for x in [*mount, *mpirun(RANKS), runs.all, "--data", "data", "--steps", 1, "--quiet"]]
+    done = subprocess.run(command, cwd=runs.work, env=ENV, text=True, capture_output=True, timeout=100)
+    said = [x for x in done.stderr.splitlines() if x.startswith(f"{runs.all.name}: ")]
+    message = f"{runs.all.name}: error: no room for 1024 KiB of shared memory for each rank of a host: df /dev/shm"
+    checks.check("no room in /dev/shm", done.returncode == 1 and said == [message], f"{done.returncode} {said}")
+
+
+def test_cut(checks, runs):
+    """Data that is cut short while the ranks read it: one message."""
+    inputs = {n: np.load(runs.folder / f"{n}.npy") for n in ("input_ids", "labels")}
+    write_data(runs.work / "cut", {n: np.concatenate([x] * 400) for n, x in inputs.items()})
+    log = runs.work / "cut.jsonl"
+    p = runs.start(["--data", "cut", "--epochs", 1 << 30, "--quiet", "--log", log, "--save", "never"])
+    while p.poll() is None and not (log.exists() and log.stat().st_size > 500):
+        time.sleep(0.01)
+    os.truncate(runs.work / "cut/labels.npy", 5000)
+    said = [x for x in p.communicate(timeout=60)[1].splitlines() if x.startswith(runs.all.name)]
+    size = 128 + 8 * inputs["labels"].size * 400
+    message = f"{runs.all.name}: error: cut/labels.npy: it was cut short while it was read: 5000 of {size} bytes are left"
+    checks.check("data cut short: one message", p.returncode == 1 and said == [message], f"{p.returncode} {said}")
+    checks.check("data cut short: nothing is written", is_clean(runs) and not (runs.work / "never").exists())
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--shardcc", type=lambda s: Path(s).resolve(), default=Path("build/shardcc"))
@@ -145,6 +245,11 @@ def main():
         test_files(checks, runs)
         test_messages(checks, runs)
         test_signals(checks, runs)
+        test_interrupts(checks, runs)
+        test_lost_while_saving(checks, runs)
+        test_start(checks, runs)
+        test_shared_memory(checks, runs)
+        test_cut(checks, runs)
     checks.finish()
 
 

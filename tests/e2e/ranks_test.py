@@ -6,6 +6,7 @@
 import argparse
 import os
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -15,10 +16,10 @@ MESHES = {"1": 1, "2": 2, "3": 3, "4": 4, "2x2": 4, "2x3": 6}
 TIMEOUT = 2
 
 
-def start(ranks, *args, bind="none"):
+def start(ranks, *args, bind="none", cwd=None):
     """Runs a program on so many ranks: exit status, what it said on stdout and stderr, seconds."""
     begin = time.monotonic()
-    done = subprocess.run([*mpirun(ranks, bind), *map(str, args)], capture_output=True, text=True, timeout=300, env=MPI_ENV)
+    done = subprocess.run([*mpirun(ranks, bind), *map(str, args)], capture_output=True, text=True, timeout=300, env=MPI_ENV, cwd=cwd)
     return done.returncode, done.stdout, done.stderr, time.monotonic() - begin
 
 
@@ -38,22 +39,28 @@ def errors(err):
     return [line for line in err.splitlines() if line.startswith(("trouble: ", "  on rank"))]
 
 
-def test_trouble(checks, program):
-    status, out, err, _ = start(4, program, "slow", 60)
+def test_trouble(checks, program, work):
+    temp = work / "trouble.tmp"
+    status, out, err, _ = start(4, program, "slow", 60, cwd=work)
+    checks.check("what is being written stays", temp.exists())
+    temp.unlink()
     checks.check("a slow rank is waited for", (status, out) == (0, "done, 6000000 bytes along tp\n"), err)
     for axis, rank, call in (0, 2, "all_reduce along dp"), (1, 1, "h.{}.mlp: all_reduce f32[300000]"):
-        status, _, err, seconds = start(4, program, "stop", TIMEOUT, axis)
+        status, _, err, seconds = start(4, program, "stop", TIMEOUT, axis, cwd=work)
         said = errors(err)
         checks.check("a stopped rank is named, once", len(said) == 1 and said[0].startswith(
             f"trouble: error: {call}: rank {rank} didn't come in {TIMEOUT} s"), str(said))
         checks.check("soon", status != 0 and seconds < TIMEOUT + 5, f"{seconds:.1f} s")
-    status, _, err, seconds = start(4, program, "stop", TIMEOUT, 0, "beside")
+    status, _, err, seconds = start(4, program, "stop", TIMEOUT, 0, "beside", cwd=work)
     said = errors(err)
     checks.check("beside other work too", len(said) == 1 and f": rank 2 didn't come in {TIMEOUT} s" in said[0], str(said))
     checks.check("as soon", status != 0 and seconds < TIMEOUT + 5, f"{seconds:.1f} s")
-    status, _, err, seconds = start(4, program, "kill", 60)
+    checks.check("nothing is left", not temp.exists())
+    status, _, err, seconds = start(4, program, "kill", 60, cwd=work)
+    checks.check("nor of one that is killed", not temp.exists())
     checks.check("a killed rank ends the job", status != 0 and seconds < 10, f"{seconds:.1f} s")
-    status, _, err, seconds = start(4, program, "fail", 60)
+    status, _, err, seconds = start(4, program, "fail", 60, cwd=work)
+    checks.check("nor of one that fails", not temp.exists())
     checks.check("one that fails says why", errors(err) == [
         "trouble: error: data.bin: it is gone", "  on rank 1 of 4: the job ends"], err)
     checks.check("and ends the job", status == 1 and seconds < 10, f"{status}, {seconds:.1f} s")
@@ -81,7 +88,8 @@ def main():
     programs = options.parse_args().shardcc.resolve().parent / "tests/ranks"
     checks = Checks()
     test_exchange(checks, programs / "exchange")
-    test_trouble(checks, programs / "trouble")
+    with tempfile.TemporaryDirectory() as work:
+        test_trouble(checks, programs / "trouble", Path(work))
     test_counts(checks, programs / "trouble")
     test_binding(checks, programs / "exchange")
     checks.finish()

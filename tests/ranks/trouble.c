@@ -1,7 +1,7 @@
 // Two collectives in turn on four ranks (2x2), of which rank 0's neighbour makes trouble in the
 // third round: trouble stop|kill|fail|slow TIMEOUT [AXIS [beside]], before it would be along that
-// axis. Along axis 0 ranks send messages, as if they were on different hosts, along axis 1 they
-// meet at their boards, which can be beside.
+// axis. Half a file lies there meanwhile, trouble.tmp. Along axis 0 ranks send messages, as if they
+// were on different hosts, along axis 1 they meet at their boards, which can be beside.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +37,9 @@ int main(int argc, char **argv)
 
     if (argc < 3 || !rt_comm_open(&rt.comm, &m, atof(argv[2])))
         return 1;
+    if (rt_comm_rank(rt.comm) == 0)
+        fclose(fopen("trouble.tmp", "w"));
+    rt_comm_file(rt.comm, "trouble.tmp");
     int troubled = argc > 3 ? atoi(argv[3]) : 1;
     RtGroup *far = &rt.comm->far[0], *near = &rt.comm->near[0];
     *far = *near;
