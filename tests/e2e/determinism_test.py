@@ -16,7 +16,7 @@ class Run:
     def __init__(self, model, trainer, tag, *options):
         weights, gradients = (model.work / f"{what}_{tag}.safetensors" for what in ("weights", "gradients"))
         saves = ["--save", weights, "--save-gradients", gradients]
-        self.losses = model.train(trainer, None, *saves, *options)
+        self.losses = model.train(trainer, None, *saves, *options, watch=False)
         self.bytes = weights.read_bytes() + gradients.read_bytes()
         self.gradients = read_safetensors(gradients)
 

@@ -72,7 +72,7 @@ class Emit:
 
     def train(self, program, *more, steps=3):
         log = self.work / "run.jsonl"
-        run(program, "--data", "data", "--no-shuffle", "--quiet", "--steps", steps, "--log", log, *more, cwd=self.work)
+        run(program, "--data", "data", "--no-shuffle", "--quiet", "--steps", steps, "--log", log, "--check-arena", *more, cwd=self.work)
         return [x["loss"] for x in read_log(log)]
 
     def forward_text(self):

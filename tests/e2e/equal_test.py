@@ -29,12 +29,12 @@ def ranks_of(mesh):
     return int(np.prod([int(n) for n in mesh.split("x")]))
 
 
-def train(model, trainer, ranks, tag, *more):
+def train(model, trainer, ranks, tag, *more, watch=True):
     """Losses, gradients of the first step, weights at the end."""
     gradients, weights = model.work / f"gradients_{tag}", model.work / f"weights_{tag}"
     launch = mpirun(ranks) if ranks > 1 else []
     files = ["--save-gradients", gradients, "--save", weights, "--threads", 1, *more]
-    losses = model.train(trainer, None, *files, launch=launch, env=ENV)
+    losses = model.train(trainer, None, *files, launch=launch, env=ENV, watch=watch)
     return losses, gradients, weights
 
 
@@ -94,10 +94,10 @@ def test(checks, model, ways, accumulate):
     again = train(model, trainer, ranks, "again")
     checks.check(f"{name}: same bits again", is_same(first, again))
     beside = model.compile("beside", None, *micro, *spread, "--cluster", SLOW_LINK)
-    first = train(model, beside, ranks, "beside")
+    first = train(model, beside, ranks, "beside", watch=False)
     compare(checks, f"{name} beside computation", first, alone, model.info)
     for option in "--no-overlap", "--check-arena":
-        checks.check(f"{name}: same bits with {option}", is_same(first, train(model, beside, ranks, "again", option)))
+        checks.check(f"{name}: same bits with {option}", is_same(first, train(model, beside, ranks, "again", option, watch=False)))
 
 
 

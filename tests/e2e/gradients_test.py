@@ -64,7 +64,7 @@ def test_gradients(shardcc, work, checks, model_name, data, expected, bound):
     for name, more in CASES:
         name = f"{model_name}, {name}"
         run(shardcc, f"{model_name}.onnx", "-o", model_name, "--loss", "mse(y, t)", "--optimizer", "sgd", *more, cwd=work)
-        run(work / model_name, "--data", "data", "--steps", 1, "--no-shuffle", "--quiet", "--save-gradients", "g", cwd=work)
+        run(work / model_name, "--data", "data", "--steps", 1, "--no-shuffle", "--quiet", "--check-arena", "--save-gradients", "g", cwd=work)
         found = read_safetensors(work / "g")
         checks.check(f"{name}: names", sorted(found) == sorted(expected), str(sorted(found)))
         for key, g in expected.items():

@@ -89,10 +89,11 @@ class Model:
         write_data(folder, {**inputs, "labels": (labels > 0).astype(np.float32) if is_bce else labels})
         return folder
 
-    def train(self, trainer, curve=None, *more, launch=(), env=None):
-        """Runs as many steps as the curves have, behind the command `launch`; their losses."""
+    def train(self, trainer, curve=None, *more, launch=(), env=None, watch=True):
+        """Runs as many steps as the curves have, behind the command `launch`; their losses. The arena is watched: that
+        changes no bit, and finds what is read where nothing is."""
         log = trainer.with_suffix(".jsonl")
-        options = ["--steps", self.info["steps"], "--no-shuffle", "--quiet", "--log", log]
+        options = ["--steps", self.info["steps"], "--no-shuffle", "--quiet", "--log", log, *["--check-arena"] * watch]
         run(*launch, trainer, "--data", self.data(curve), *options, *more, env=env)
         return [x["loss"] for x in read_log(log)]
 

@@ -72,14 +72,14 @@ def test_hostile(checks, model):
     checks.check("hostile names: weights", found == names, f"{sorted(found)}")
     write_data(folder / "data", {"while": model.batches("x"), "labels": model.batches("labels")})
     log = folder / "log.jsonl"
-    options = ["--steps", model.info["steps"], "--no-shuffle", "--quiet", "--log", log]
+    options = ["--steps", model.info["steps"], "--no-shuffle", "--quiet", "--log", log, "--check-arena"]
     run(folder / "trainer", "--data", folder / "data", *options)
     plain = model.compile("plain")
     model.train(plain)
     same = losses(log) == losses(plain.with_suffix(".jsonl"))
     checks.check("hostile names: losses", same)
     write_data(folder / "in", {"while": model.ref["data/x"][0]})
-    run(folder / "trainer", "--predict", folder / "in", "-o", folder / "out.npz", "--quiet")
+    run(folder / "trainer", "--predict", folder / "in", "-o", folder / "out.npz", "--quiet", "--check-arena")
     out = np.load(folder / "out.npz")
     checks.check("hostile names: output", list(out) == ["return"], str(list(out)))
 
