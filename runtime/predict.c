@@ -97,18 +97,18 @@ static bool write_all(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry,
     RtOut out;
     RtFileError e;
 
-    if (!(writes ? rt_npz_begin(&out, entry, n, run->o.out, &e)
+    if (!(writes ? rt_out_try(run->o.out, &e) && rt_npz_begin(&out, entry, n, run->o.out, &e)
                  : rt_out_name(&out, run->o.out, owner, &e)))
         return rt_error(run->model, "%s: %s", run->o.out, e.text);
     rt_comm_file(run->rt.comm, out.temp);
     bool ok = write_batches(run, d, o, entry, n, &out);
-    rt_comm_file(run->rt.comm, NULL);
-    if (!writes)
-        return ok;
-    if (!ok)
+    if (ok)
+        ok = rt_agree(run, !writes || rt_npz_end(&out, entry, n, &e) ||
+                               rt_error(run->model, "%s: not saved: %s", run->o.out, e.text));
+    else if (writes)
         rt_out_cancel(&out);
-    return ok && (rt_npz_end(&out, entry, n, &e) ||
-                  rt_error(run->model, "%s: not saved: %s", run->o.out, e.text));
+    rt_comm_file(run->rt.comm, NULL);
+    return ok;
 }
 
 bool rt_predict(RtRun *run, const RtData *d)

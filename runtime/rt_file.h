@@ -47,8 +47,8 @@ void rt_unmap(RtMap *m);
 // raise SIGBUS. Other memory stands in its place then.
 bool rt_clear_shared(void *p, size_t n);
 
-// A file written beside its place; rt_out_commit puts it there whole. Needs no memory. What was left
-// beside that place by processes that were killed is removed.
+// A file written beside its place; rt_out_commit puts it there whole. Allocates nothing, except in
+// rt_out_try.
 typedef struct RtOut {
     int fd;
     bool is_made;  // by this process, which holds its lock
@@ -57,6 +57,8 @@ typedef struct RtOut {
     char path[4096], temp[4128];
 } RtOut;
 
+// Can a file be written there? Removes what processes left beside it that were killed.
+bool rt_out_try(const char *path, RtFileError *e);
 bool rt_out_open(RtOut *o, const char *path, RtFileError *e);
 void rt_out_write(RtOut *o, const void *data, size_t n);  // a failure is kept for rt_out_commit
 void rt_out_write_at(RtOut *o, int64_t at, const void *data, size_t n);

@@ -103,9 +103,19 @@ bool rt_out_open(RtOut *o, const char *path, RtFileError *e)
 {
     if (!rt_out_name(o, path, getpid(), e))
         return false;
-    clear_left(o);
     o->is_made = true;
     return make(o) || rt_file_fail(e, "%s", strerror(errno));
+}
+
+bool rt_out_try(const char *path, RtFileError *e)
+{
+    RtOut o;
+
+    if (!rt_out_open(&o, path, e))
+        return false;
+    clear_left(&o);
+    rt_out_cancel(&o);
+    return true;
 }
 
 bool rt_out_join(RtOut *o, const char *path, int64_t process, RtFileError *e)

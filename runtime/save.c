@@ -12,10 +12,8 @@ bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path)
     RtFileError e;
 
     *s = (RtSaver){.run = run, .entries = entries, .path = path};
-    if (run->rank == 0 && !rt_out_open(&s->out, path, &e))
+    if (run->rank == 0 && !rt_out_try(path, &e))
         return rt_error(run->model, "%s: %s", path, e.text);
-    if (run->rank == 0)
-        rt_out_cancel(&s->out);
     s->header = rt_safe_header(entries.item, entries.n, &s->header_bytes);
     if (!s->header && s->header_bytes > RT_MOST_HEADER)
         return rt_error(run->model,
@@ -72,8 +70,8 @@ bool rt_saver_end(RtSaver *s)
     ok = run->rank > 0 || rt_out_place(&s->out, &e);
     if (!ok)
         rt_error(run->model, "%s: not saved: %s", s->path, e.text);
-    rt_comm_file(run->rt.comm, NULL);
     s->is_begun = !rt_agree(run, ok);
+    rt_comm_file(run->rt.comm, NULL);
     return !s->is_begun;
 }
 

@@ -8,12 +8,8 @@
 bool rt_trace_check(const RtModel *m, const char *path)
 {
     RtFileError error;
-    RtOut o;
 
-    if (!rt_out_open(&o, path, &error))
-        return rt_error(m, "%s: %s", path, error.text);
-    rt_out_cancel(&o);
-    return true;
+    return rt_out_try(path, &error) || rt_error(m, "%s: %s", path, error.text);
 }
 
 static void write_event(RtOut *o, const RtEvent *e, double from, bool is_last)

@@ -31,7 +31,8 @@ static RtBoard *board_in(void *window)
 static void fail_boards(RtComm *c)
 {
     usleep((useconds_t)c->rank * 20000);
-    rt_error(c->model, "no room for %zu KiB of shared memory for each rank of a host: df /dev/shm",
+    rt_error(c->model,
+             "no room for %zu KiB of shared memory for each rank of a host: df /dev/shm, ulimit -f",
              sizeof(RtBoard) >> 10);
     rt_comm_fail(c);
 }
