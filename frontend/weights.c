@@ -57,10 +57,13 @@ typedef struct Opened {
     const char *path;
     uint8_t *data;
     size_t size;
+    int fd;
 } Opened;
 
 static void close_source(Opened *s)
 {
+    if (s->path)
+        close(s->fd);
     if (s->data)
         munmap(s->data, s->size);
     *s = (Opened){0};
@@ -82,13 +85,24 @@ static bool open_source(const Weights *w, const char *path, Opened *s, Diag *d)
         return false;
     }
     void *data = st.st_size ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0) : NULL;
-    close(fd);
     if (data == MAP_FAILED) {
+        close(fd);
         diag_error(d, "'%.200s': %s", *path ? path : w->model, strerror(errno));
         return false;
     }
-    *s = (Opened){path, data, (size_t)st.st_size};
+    *s = (Opened){path, data, (size_t)st.st_size, fd};
     return true;
+}
+
+// Has another program cut the file short since it was opened? What was read of it is zeros then.
+static bool is_whole(const Weights *w, const Opened *s, Diag *d)
+{
+    struct stat st;
+
+    if (!fstat(s->fd, &st) && st.st_size >= (off_t)s->size)
+        return true;
+    diag_error(d, "'%.200s': it was cut short while it was read", *s->path ? s->path : w->model);
+    return false;
 }
 
 static bool copy_weight(const Weights *w, const Weight *weight, Opened *s, RtOut *out, Diag *d)
@@ -115,7 +129,7 @@ static bool copy_weight(const Weights *w, const Weight *weight, Opened *s, RtOut
     rt_out_write(out, s->data + weight->offset, (size_t)weight->bytes);
     // The pages won't be wanted again.
     (void)madvise(s->data, s->size, MADV_DONTNEED);
-    return true;
+    return is_whole(w, s, d);
 }
 
 bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d)
@@ -126,9 +140,9 @@ bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d)
     RtOut out;
     int64_t bytes = 0;
     char *header = NULL;
-    bool ok = t && describe(w, g, t, d) && (header = rt_safe_header(t, w->n, &bytes));
+    bool ok = t && describe(w, g, t, d);
 
-    if (ok && bytes > RT_MOST_HEADER) {
+    if (ok && !(header = rt_safe_header(t, w->n, &bytes))) {
         diag_error(d, "the weights' names and shapes take %" PRId64 " bytes, a file has %d at most",
                    bytes, RT_MOST_HEADER);
         ok = false;
