@@ -315,7 +315,7 @@ class Errors:
             self.check(f"the user's {place} stays", mine.read_text() == "mine")
             self.check(f"nothing is beside the user's {place}", [f for f in (self.work / name.parts[0]).rglob("*") if f.is_file()] == [mine])
         for _ in range(2):
-            done = self.run([self.shardcc, "linear.onnx", "--emit", "source", "-o", "again"])
+            done = self.run([self.shardcc, "linear.onnx", "--emit", "source", "-o", "sources_again"])
             self.check("a folder of sources can be made again", done.returncode == 0, done.stderr)
 
     def plan_is_kept(self):
