@@ -78,6 +78,8 @@ static bool move_before(Finder *f, const Found *c, const NodeId *like)
     NodeId *others = arena_array(f->arena, NodeId, c->begin);
 
     for (int pos = 0; pos < c->period; pos++) {
+        if (moves[like[pos]])
+            return false;
         moves[like[pos]] = true;
         if (f->place[like[pos]] < lowest)
             lowest = f->place[like[pos]];
