@@ -223,7 +223,8 @@ static void find_readers(Waiting *w)
     }
 }
 
-// Values stand in the order of their making, so those that `v` is made from are done first.
+// Values stand in the order of their making, so those that `v` is made from are done first. A reader
+// in another iteration counts for nothing: the first iteration starts from what has none.
 static void find_latest(Waiting *w)
 {
     const Recompute *r = w->r;
@@ -237,7 +238,8 @@ static void find_latest(Waiting *w)
         for (int k = 0; k < n->n_in; k++) {
             ValueId v = n->in[k];
             NodeId at = is_there(r, v) ? w->reader[v] : w->latest[v];
-            if (value_count(value_of(g, v)) == value_count(out(g, n)) && at > last)
+            if (value_count(value_of(g, v)) == value_count(out(g, n)) && at > last &&
+                is_same_block(g->nodes[at].block, n->block))
                 last = at;
         }
         w->latest[n->out[0]] = last;

@@ -71,6 +71,29 @@ static const struct {
      "  output model \"y2\" %y2\n"
      "}\n",
      "y0 y1 y2"},
+    {"layers stay alike where the one before reads its result backward and what is before them not",
+     "graph \"g\" training {\n"
+     "  input %u f32[4,6]\n"
+     "  parameter %e f32[6,6]\n"
+     "  %x f32[4,6] = dot(%u, %e) eq=\"mk,kn->mn\"\n"
+     "  parameter %w0 f32[6,6]\n"
+     "  parameter %w1 f32[6,6]\n"
+     "  parameter %w2 f32[6,6]\n"
+     "  %r0 f32[4,6] = sin(%x)\n"
+     "  %d0 f32[4,6] = dot(%r0, %w0) eq=\"mk,kn->mn\"\n"
+     "  %a0 f32[4,6] = add(%x, %d0)\n"
+     "  %h0 f32[4,6] = tanh(%a0)\n"
+     "  %r1 f32[4,6] = sin(%h0)\n"
+     "  %d1 f32[4,6] = dot(%r1, %w1) eq=\"mk,kn->mn\"\n"
+     "  %a1 f32[4,6] = add(%h0, %d1)\n"
+     "  %h1 f32[4,6] = tanh(%a1)\n"
+     "  %r2 f32[4,6] = sin(%h1)\n"
+     "  %d2 f32[4,6] = dot(%r2, %w2) eq=\"mk,kn->mn\"\n"
+     "  %a2 f32[4,6] = add(%h1, %d2)\n"
+     "  %h2 f32[4,6] = tanh(%a2)\n"
+     "  output model \"h2\" %h2\n"
+     "}\n",
+     "x h0 h1 h2"},
 };
 
 // Names of what nodes of the backward part read of the forward part, views looked through, in the
@@ -105,7 +128,7 @@ static void test_kept(void **state)
         assert_non_null(g);
         g->diag = &d;
         const char *last = g->outputs[0].name;
-        assert_true(loss_add(g, arena_string(a, "mse(%s, target)", last), &d) &&
+        assert_true(loss_add(g, arena_string(a, "mse(%s, target)", last), &d) && blocks(g, &d) &&
                     autodiff(g, 1, &d) && recompute(g, &d) && graph_verify(g, &d));
         list_kept(g, &kept);
         assert_string_equal(kept.s ? kept.s : "", cases[i].kept);
