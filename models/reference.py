@@ -1,4 +1,5 @@
 """What PyTorch makes of a model: loss, gradients, training curves, weights."""
+import copy
 import hashlib
 
 import numpy as np
@@ -337,3 +338,58 @@ def dropout_references(case, batches, steps):
     module.load_state_dict(start)
     result["curves_adamw"] = np.stack(curves)
     return result
+
+
+# ---- in double ----
+
+
+def doubled(value):
+    """A copy with float64 for float32: of a module, or of a batch."""
+    if isinstance(value, nn.Module):
+        return copy.deepcopy(value).double()
+    inputs, labels = value
+    wide = lambda t: t.double() if t.is_floating_point() else t
+    return {name: wide(t) for name, t in inputs.items()}, wide(labels)
+
+
+def both_precisions(case, batch):
+    """Loss and gradients by parameter, in float32 and in float64."""
+    result = []
+    for module, (inputs, labels) in ((copy.deepcopy(case.module), batch), (doubled(case.module), doubled(batch))):
+        set_mode(module, True)
+        loss = loss_of(case.loss, module(*inputs.values()), labels)
+        loss.backward()
+        gradients = {n: p.grad.numpy() for n, p in module.named_parameters() if p.grad is not None}
+        result.append(dict(loss=loss.item(), gradients=gradients))
+    return result
+
+
+def exact_references(case, batches, matching, settings, steps):
+    """Loss, gradients and the curve of `settings`, made in float64, and how far PyTorch's float32 is from them."""
+    found, exact = both_precisions(case, batches[0])
+    result = data_entries(batches)
+    result["loss"] = np.float64(exact["loss"])
+    result["noise_loss"] = np.float64(abs(found["loss"] - exact["loss"]))
+
+    def by_name(gradients):
+        zeros = {n: np.zeros(p.shape) for n, p in case.module.named_parameters()}
+        return dict(matching.arrays(lambda name: gradients.get(name, zeros[name])))
+
+    ours, theirs = by_name(found["gradients"]), by_name(exact["gradients"])
+    for name, g in theirs.items():
+        result[f"grad/{name}"] = g.astype(np.float64)
+        result[f"noise/{name}"] = np.float64(np.linalg.norm(ours[name] - g))
+    curves = []
+    for module, data in ((copy.deepcopy(case.module), batches), (doubled(case.module), [doubled(b) for b in batches])):
+        curves.append(curve_of(set_mode(module, True), data, case.loss, steps, settings))
+    result["curve_curve"] = curves[1]
+    result["noise_curve"] = np.abs(curves[0] - curves[1])
+    return result
+
+
+def curve_of(module, batches, kind, steps, settings):
+    """The curve of an optimizer's settings and the model's own loss."""
+    settings = dict(settings)
+    optimizer, clip_norm = settings.pop("optimizer"), settings.pop("clip_norm", 0.0)
+    o = OPTIMIZERS[optimizer](module.parameters(), **settings)
+    return curve(module, o, batches, lambda y, t: loss_of(kind, y, t), steps, clip_norm)

@@ -38,7 +38,7 @@ def loss_text(info, curve):
 
 def curves_of(info):
     """The settings of every curve in the file, by its name."""
-    curves = {"adamw": dict(optimizer="adamw", **info["adamw"]), "sgd": dict(optimizer="sgd", **info["sgd"])}
+    curves = {kind: dict(optimizer=kind, **info[kind]) for kind in ("adamw", "sgd") if kind in info}
     curves.update(info["extra"])
     return curves
 
