@@ -192,13 +192,31 @@ static void print_special(Gen *g, Text *t, const char *role, const Twins *twins)
         print_bytes(g, t, twins);
 }
 
+// The shape that the user knows. A refined constant, which the user doesn't see, may have more dims
+// than a tensor of the trainer: there it is one row of elements.
+static void print_shape(Text *t, const Value *v)
+{
+    int rank = v->own_rank < 0 ? v->rank : v->own_rank;
+    const int64_t *dim = v->own_rank < 0 ? v->dim : v->own_dim;
+    int64_t n = value_count(v);
+
+    if (rank > COUNT(((RtTensor *)NULL)->dim)) {
+        rank = 1;
+        dim = &n;
+    }
+    if (rank)
+        text_printf(t, ", .rank = %d, .dim = {", rank);
+    for (int i = 0; i < rank; i++)
+        text_printf(t, "%s%" PRId64, i ? ", " : "", dim[i]);
+    text_printf(t, "%s", rank ? "}" : "");
+}
+
 static void print_tensor(Gen *g, Text *t, const char *role, const char *const *names,
                          const Twins *twins)
 {
     ValueId id = twins->value[0];
     const Value *v = value_of(whole_graph(g->s), whole_value(g->s, id));
-    int rank = v->own_rank < 0 ? v->rank : v->own_rank;
-    const int64_t *dim = v->own_rank < 0 ? v->dim : v->own_dim;
+    bool has_place = strcmp(role, "RT_GRADIENT") != 0;
     Address a = {0}, next = {0};
 
     value_address(g->p, g->s, id, &a);
@@ -207,12 +225,7 @@ static void print_tensor(Gen *g, Text *t, const char *role, const char *const *n
     Text line = {0};
     text_printf(&line, "{%s, %s", role, dtype_rt(v->dtype));
     print_names(g, &line, twins, names);
-    if (rank)
-        text_printf(&line, ", .rank = %d, .dim = {", rank);
-    for (int i = 0; i < rank; i++)
-        text_printf(&line, "%s%" PRId64, i ? ", " : "", dim[i]);
-    bool has_place = strcmp(role, "RT_GRADIENT") != 0;
-    text_printf(&line, "%s", rank ? "}" : "");
+    print_shape(&line, v);
     print_parts(g, id, &line);
     if (has_place)
         text_printf(&line, ", .offset = %" PRId64, a.at);
