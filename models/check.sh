@@ -34,13 +34,13 @@ stamp() {
 print(*(m.__version__ for m in (onnx, timm, torch, transformers)))'
 }
 
-# name, script and its options: makes BUILD/models from a script unless it is there.
+# name, folder, script and its options: makes the folder from a script unless it is there.
 export_set() {
-    local name=$1 log="$exports/$1.log"
-    shift
+    local name=$1 folder=$2 log="$exports/$1.log"
+    shift 2
     if [ -e "$exports/$name.done" ]; then return; fi
     echo "exporting: $name" >&2
-    if "$torch" "$@" --out "$exports" >"$log" 2>&1; then
+    if "$torch" "$@" --out "$folder" >"$log" 2>&1; then
         touch "$exports/$name.done"
     else
         count "export of $name" "not ok - $(grep -v Warning "$log" | tail -n 1)"
@@ -57,34 +57,39 @@ count() {
     passed=$((passed + ok)) failed=$((failed + bad))
 }
 
-# name, test and its options: runs a test program of tests/e2e.
+# name, test and its options: runs a test program.
 run() {
     local name=$1 test=$2 out
     shift 2
-    out=$("$test_python" "tests/e2e/$test.py" --shardcc "$build/shardcc" "$@" 2>&1) || true
+    out=$("$test_python" "$test" --shardcc "$build/shardcc" "$@" 2>&1) || true
     grep -q '^[0-9]* passed, [0-9]* failed' <<<"$out" || out="not ok - $(tail -n 1 <<<"$out")"
     count "$name" "$out"
+    grep -E '^(refused|[0-9]+ trained)' <<<"$out" || true
 }
 
 torch=$(torch_python)
-exports=$build/models
-mkdir -p "$exports"
+exports=$build/models compared=$build/compared
+mkdir -p "$exports" "$compared"
 stamp >"$exports/stamp.new"
-cmp -s "$exports/stamp.new" "$exports/stamp" || rm -rf "${exports:?}"/*/ "$exports"/*.done
+cmp -s "$exports/stamp.new" "$exports/stamp" || rm -rf "${exports:?}"/*/ "$exports"/*.done "${compared:?}"/*/
 mv "$exports/stamp.new" "$exports/stamp"
 
 for preset in dynamic legacy opsets recurrent dropout control; do
-    export_set $preset models/export.py --preset $preset
+    export_set $preset "$exports" models/export.py --preset $preset
 done
-export_set plan models/export_plan.py gpt2_small gpt2_48
+export_set plan "$exports" models/export_plan.py gpt2_small gpt2_48
+export_set nets "$compared/nets" models/nets.py --count 200
+export_set families "$compared/families" models/families.py
 
 for folder in "$exports"/*/; do
     name=$(basename "$folder")
-    run "models, $name" models_test --models "$folder"
+    run "models, $name" tests/e2e/models_test.py --models "$folder"
 done
 for set in dynamic dropout_dynamic; do
-    run "accumulate, $set" accumulate_test --models "$exports/$set"
+    run "accumulate, $set" tests/e2e/accumulate_test.py --models "$exports/$set"
 done
-run "depth, plans" depth_test --plan "$exports"
+run "depth, plans" tests/e2e/depth_test.py --plan "$exports"
+run "random nets" models/compare.py --models "$compared/nets"
+run "families" models/compare.py --models "$compared/families" --ranks 1 2
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

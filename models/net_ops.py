@@ -541,20 +541,24 @@ def image_linear(shape, axis, bias):
     return Fn(f[axis], part=nn.Linear(n, n, bias=bias))
 
 
-@op("img", heads=[1, 2], roll=[0, 1])
-def window_attention(shape, heads, roll):
-    """Attention within windows of the image, perhaps rolled, as Swin's; over all pixels where none fits."""
+@op("img", heads=[1, 2], roll=[0, 1], masked=BOOL, seed=list(range(5)))
+def window_attention(shape, heads, roll, masked, seed):
+    """Attention within windows of the image, perhaps rolled and each with a mask, as Swin's."""
     c, h, w = shape
     heads, size = divisor(c, heads), (divisor(h, max(h // 2, 1)), divisor(w, max(w // 2, 1)))
-    qkv, out = nn.Linear(c, 3 * c), nn.Linear(c, c)
+    parts = dict(qkv=nn.Linear(c, 3 * c), out=nn.Linear(c, c))
+    if masked:
+        pixels = size[0] * size[1]
+        parts["mask"] = -100.0 * (pattern((h // size[0], w // size[1], 1, pixels, pixels), seed) > 0.8)
 
     def f(m, x):
         y = torch.roll(x, (roll, roll), (2, 3)) if roll else x
         y = y.reshape(-1, c, h // size[0], size[0], w // size[1], size[1]).permute(0, 2, 4, 3, 5, 1).flatten(3, 4)
         q, k, v = m.qkv(y).unflatten(-1, (3, heads, c // heads)).permute(4, 0, 1, 2, 5, 3, 6)
-        y = ((q @ k.transpose(-1, -2)) * 0.3).softmax(-1) @ v
+        scores = (q @ k.transpose(-1, -2)) * 0.3
+        y = (scores + m.mask if masked else scores).softmax(-1) @ v
         y = m.out(y.transpose(-2, -3).flatten(-2)).unflatten(3, size)
         y = y.permute(0, 5, 1, 3, 2, 4).reshape(x.shape)
         return torch.roll(y, (-roll, -roll), (2, 3)) if roll else y
 
-    return Fn(f, qkv=qkv, out=out)
+    return Fn(f, **parts)

@@ -53,7 +53,7 @@ WIRES = ["chain", "chain", "skip", "skip", "scaled", "gate", "dense", "u", "stre
 
 
 def draw_setting(r, choices):
-    return round(r.uniform(*choices), 3) if isinstance(choices, tuple) else r.choice(choices)
+    return float(f"{r.uniform(*choices):.3g}") if isinstance(choices, tuple) else r.choice(choices)
 
 
 def draw_op(r, kind):
@@ -189,36 +189,41 @@ class IllConditioned(Exception):
     pass
 
 
-def write_net(name, spec, folder):
-    """net's files, or IllConditioned."""
-    torch.manual_seed(0)
-    case = case_of(spec)
+def write_case(name, case, folder, curve, exporter, more=None):
+    """A case's files, with random weights."""
     reference.randomize(case.module)
     batches = reference.draw_batches(case)
-    check(case, batches)
+    if more:
+        check(case, batches)
     # The legacy exporter merges batch norms into convolutions, unless it is told that this is training.
-    changes = dict(exporter=spec["exporter"], training_graph=spec["exporter"] == "legacy", out=folder)
+    changes = dict(exporter=exporter, training_graph=exporter == "legacy", out=folder)
     options = export.with_defaults(argparse.Namespace(opset=0, steps=STEPS, size="tiny", optimize=False, dynamic_batch=False), **changes)
-    path = Path(folder) / f"{name}.onnx"
-    try:
-        model = export.write_model(case, batches[0][0], path, options)
-    except torch.onnx.errors.OnnxExporterError:
-        if spec["exporter"] == "dynamo":
-            raise
-        return write_net(name, {**spec, "exporter": "dynamo"}, folder)
+    path = folder / f"{name}.onnx"
+    model = export.write_model(case, batches[0][0], path, options)
     matching = reference.Matching(model, case.module, folder)
-    arrays = reference.exact_references(case, batches, matching, spec["curve"], STEPS)
+    arrays = reference.exact_references(case, batches, matching, curve, STEPS)
     facts = export.facts(name, case, model, matching, options)
     for key in ("adamw", "sgd"):
         facts.pop(key)
-    facts.update(extra=dict(curve=spec["curve"]), net=spec)
+    facts.update(extra=dict(curve=curve), **(more or {}))
     np.savez_compressed(path.with_suffix(".npz"), **arrays)
     path.with_suffix(".json").write_text(json.dumps(facts) + "\n")
 
 
+def write_net(name, spec, folder):
+    """A net's files, or IllConditioned."""
+    torch.manual_seed(0)
+    try:
+        write_case(name, case_of(spec), Path(folder), spec["curve"], spec["exporter"], dict(net=spec))
+    except torch.onnx.errors.OnnxExporterError:
+        if spec["exporter"] == "dynamo":
+            raise
+        write_net(name, {**spec, "exporter": "dynamo"}, folder)
+
+
 def check(case, batches):
     """Raises IllConditioned where float32 is no measure."""
-    found, exact = reference.both_precisions(case, batches[0])
+    found, exact = reference.both_precisions(case, batches[:1])
     if not np.isfinite(exact["loss"]) or exact["loss"] > 1e3:
         raise IllConditioned("loss")
     least = 1e-5 * max(np.linalg.norm(g) for g in exact["gradients"].values())

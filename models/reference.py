@@ -352,38 +352,46 @@ def doubled(value):
     return {name: wide(t) for name, t in inputs.items()}, wide(labels)
 
 
-def both_precisions(case, batch):
-    """Loss and gradients by parameter, in float32 and in float64."""
+def runs_in_double(case, batch):
+    """Some models hold numbers that only float32 takes."""
+    try:
+        with torch.no_grad():
+            doubled(case.module)(*doubled(batch)[0].values())
+        return True
+    except RuntimeError:
+        return False
+
+
+def both_precisions(case, batches, steps=1, settings=None):
+    """Loss, gradients by parameter and the curve of an optimizer's settings, in float32 and in float64."""
+    exact = doubled if runs_in_double(case, batches[0]) else copy.deepcopy
     result = []
-    for module, (inputs, labels) in ((copy.deepcopy(case.module), batch), (doubled(case.module), doubled(batch))):
-        set_mode(module, True)
+    for convert in copy.deepcopy, exact:
+        module, data = set_mode(convert(case.module), True), [convert(b) for b in batches]
+        inputs, labels = data[0]
         loss = loss_of(case.loss, module(*inputs.values()), labels)
         loss.backward()
         gradients = {n: p.grad.numpy() for n, p in module.named_parameters() if p.grad is not None}
         result.append(dict(loss=loss.item(), gradients=gradients))
+        if settings:
+            module = set_mode(convert(case.module), True)
+            result[-1]["curve"] = curve_of(module, data, case.loss, steps, settings)
     return result
 
 
 def exact_references(case, batches, matching, settings, steps):
     """Loss, gradients and the curve of `settings`, made in float64, and how far PyTorch's float32 is from them."""
-    found, exact = both_precisions(case, batches[0])
+    found, exact = both_precisions(case, batches, steps, settings)
+    zeros = {n: np.zeros(p.shape) for n, p in case.module.named_parameters()}
+    ours, theirs = (dict(matching.arrays(lambda n: {**zeros, **x["gradients"]}[n])) for x in (found, exact))
     result = data_entries(batches)
     result["loss"] = np.float64(exact["loss"])
     result["noise_loss"] = np.float64(abs(found["loss"] - exact["loss"]))
-
-    def by_name(gradients):
-        zeros = {n: np.zeros(p.shape) for n, p in case.module.named_parameters()}
-        return dict(matching.arrays(lambda name: gradients.get(name, zeros[name])))
-
-    ours, theirs = by_name(found["gradients"]), by_name(exact["gradients"])
     for name, g in theirs.items():
         result[f"grad/{name}"] = g.astype(np.float64)
         result[f"noise/{name}"] = np.float64(np.linalg.norm(ours[name] - g))
-    curves = []
-    for module, data in ((copy.deepcopy(case.module), batches), (doubled(case.module), [doubled(b) for b in batches])):
-        curves.append(curve_of(set_mode(module, True), data, case.loss, steps, settings))
-    result["curve_curve"] = curves[1]
-    result["noise_curve"] = np.abs(curves[0] - curves[1])
+    result["curve_curve"] = exact["curve"]
+    result["noise_curve"] = np.abs(found["curve"] - exact["curve"])
     return result
 
 

@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Families of transformers and timm in tiny sizes with random weights, with PyTorch's losses, gradients and curves.
+
+  families.py --out DIR [NAME ...]     NAME.onnx, .npz, .json of each; nothing is downloaded
+  families.py --list
+
+The files are those of nets.py, and compare.py holds trainers against them.
+"""
+import argparse
+import contextlib
+import os
+import sys
+import warnings
+from functools import partial
+from pathlib import Path
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+warnings.filterwarnings("ignore")
+
+import timm  # noqa: E402
+import torch  # noqa: E402
+import torch.nn as nn  # noqa: E402
+import transformers as tf  # noqa: E402
+from timm.models import efficientnet, mlp_mixer, regnet  # noqa: E402
+
+import nets  # noqa: E402
+from zoo import Case, Named, classifier, next_token, tokens  # noqa: E402
+
+SGD = dict(optimizer="sgd", lr=0.01, momentum=0.9)
+SLOW = dict(optimizer="sgd", lr=1e-4, momentum=0.9)  # batch norm over few samples makes larger steps chaotic
+VOCABULARY, LENGTH, LAYERS = 64, 12, 3
+FAMILIES = {}  # name -> (function that builds a Case, curve)
+
+
+def family(name, curve, build):
+    assert name not in FAMILIES, name
+    FAMILIES[name] = (build, curve)
+
+
+def without_dropout(config):
+    """Sets every rate of a config to 0."""
+    for key, value in vars(config).items():
+        if ("drop" in key or "pdrop" in key) and isinstance(value, float):
+            setattr(config, key, 0.0)
+    return config
+
+
+# ---- language models of transformers ----
+
+WIDE = dict(vocab_size=VOCABULARY, hidden_size=32, num_hidden_layers=LAYERS, num_attention_heads=4, max_position_embeddings=16)
+PLAIN = dict(**WIDE, intermediate_size=64)
+GROUPED = dict(**PLAIN, num_key_value_heads=2)
+ENDS = dict(bos_token_id=0, eos_token_id=0, pad_token_id=0)
+SHORT = dict(n_embd=32, n_layer=LAYERS, n_head=4, vocab_size=VOCABULARY, **ENDS)
+
+
+def language(suffix, classes):
+    """Families of models whose class is PREFIX + suffix, from their configs' settings."""
+    for prefix, settings in classes.items():
+        def build(prefix=prefix, settings=settings):
+            config = without_dropout(getattr(tf, f"{prefix}Config")(**settings))
+            options = dict(use_cache=False) if suffix == "ForCausalLM" and prefix not in ("Rwkv", "Mamba") else {}
+            module = Named(getattr(tf, prefix + suffix)(config), ["input_ids"], "logits", **options)
+            # Row 1 of a position table may be padding: tokens keep away from what is special.
+            return Case(module, lambda g: {"input_ids": torch.randint(3, VOCABULARY, (4, LENGTH), generator=g)}, next_token(VOCABULARY))
+
+        family(prefix.lower(), SGD, build)
+
+
+language("ForCausalLM", {
+    "GPTNeo": dict(vocab_size=VOCABULARY, hidden_size=32, num_layers=4, num_heads=4, attention_types=[[["global", "local"], 2]], window_size=4, max_position_embeddings=16, **ENDS),
+    "GPTNeoX": PLAIN,
+    "GPTJ": dict(**SHORT, rotary_dim=4, n_positions=16),
+    "GPTBigCode": dict(**SHORT, n_positions=16),
+    "CodeGen": dict(**SHORT, rotary_dim=4, n_positions=16),
+    "OPT": dict(vocab_size=VOCABULARY, hidden_size=32, num_hidden_layers=LAYERS, ffn_dim=64, num_attention_heads=4, max_position_embeddings=16, word_embed_proj_dim=32),
+    "Bloom": dict(vocab_size=VOCABULARY, hidden_size=32, n_layer=LAYERS, n_head=4),
+    "Falcon": dict(vocab_size=VOCABULARY, hidden_size=32, num_hidden_layers=LAYERS, num_attention_heads=4),
+    "Mpt": dict(d_model=32, n_heads=4, n_layers=LAYERS, max_seq_len=16, vocab_size=VOCABULARY),
+    "Mistral": GROUPED,
+    "Qwen2": GROUPED,
+    "Gemma": dict(**GROUPED, head_dim=8),
+    "Gemma2": dict(**GROUPED, head_dim=8, sliding_window=4),
+    "Phi": PLAIN,
+    "Phi3": dict(**GROUPED, **ENDS),
+    "StableLm": GROUPED,
+    "Starcoder2": GROUPED,
+    "Cohere": GROUPED,
+    "Olmo2": GROUPED,
+    "Granite": GROUPED,
+    "Glm": dict(**GROUPED, head_dim=8, pad_token_id=0),
+    "Nemotron": GROUPED,
+    "DiffLlama": GROUPED,
+    "Persimmon": PLAIN,
+    "XGLM": dict(vocab_size=VOCABULARY, d_model=32, ffn_dim=64, num_layers=LAYERS, attention_heads=4, max_position_embeddings=16),
+    "BioGpt": PLAIN,
+    "Mamba": dict(vocab_size=VOCABULARY, hidden_size=16, state_size=4, num_hidden_layers=LAYERS),
+})
+
+language("ForMaskedLM", {
+    "Roberta": {**PLAIN, "max_position_embeddings": 20},
+    "Albert": dict(**PLAIN, embedding_size=16),
+    "DistilBert": dict(vocab_size=VOCABULARY, dim=32, n_layers=LAYERS, n_heads=4, hidden_dim=64, max_position_embeddings=16),
+    "Electra": dict(**PLAIN, embedding_size=16),
+    "MPNet": {**PLAIN, "max_position_embeddings": 20},
+    "Deberta": dict(**PLAIN, relative_attention=True, pos_att_type=["c2p", "p2c"]),
+    "DebertaV2": dict(**PLAIN, relative_attention=True, pos_att_type=["c2p", "p2c"], position_buckets=8),
+    "SqueezeBert": dict(**PLAIN, embedding_size=32),
+    "ConvBert": dict(**PLAIN, embedding_size=32),
+    "RoFormer": dict(**PLAIN, embedding_size=32),
+    "FNet": dict(vocab_size=VOCABULARY, hidden_size=32, num_hidden_layers=LAYERS, intermediate_size=64, max_position_embeddings=16),
+    "ModernBert": dict(**PLAIN, local_attention=4, **ENDS, cls_token_id=0, sep_token_id=0),
+    "MobileBert": dict(**PLAIN, embedding_size=16, intra_bottleneck_size=16),
+    "Nystromformer": dict(**PLAIN, segment_means_seq_len=12, num_landmarks=12),
+})
+
+
+# ---- vision models of transformers ----
+
+
+def vision(prefix, size=32, curve=SGD, batch=4, attention="sdpa", **settings):
+    def build():
+        config = without_dropout(getattr(tf, f"{prefix}Config")(num_labels=10, **settings))
+        config._attn_implementation = attention
+        module = getattr(tf, f"{prefix}ForImageClassification")(config)
+        return classifier(Named(module, ["pixel_values"], "logits"), batch, 3, size, size)
+
+    family(f"hf_{prefix.lower()}", curve, build)
+
+
+PATCHES = dict(hidden_size=32, num_hidden_layers=LAYERS, num_attention_heads=4, intermediate_size=64, image_size=32, patch_size=8)
+vision("ViT", **PATCHES)
+vision("DeiT", **PATCHES)
+vision("Beit", attention="eager", **PATCHES, use_relative_position_bias=True)
+vision("Dinov2", **{k: v for k, v in PATCHES.items() if k != "intermediate_size"})
+vision("Swin", attention="eager", image_size=32, patch_size=2, embed_dim=16, depths=[2, 2], num_heads=[2, 4], window_size=4)
+vision("Swinv2", attention="eager", image_size=32, patch_size=2, embed_dim=16, depths=[2, 2], num_heads=[2, 4], window_size=4)
+vision("ConvNext", hidden_sizes=[8, 12, 16, 24], depths=[3, 2, 3, 1], image_size=32)
+vision("ConvNextV2", hidden_sizes=[8, 12, 16, 24], depths=[3, 2, 3, 1], image_size=32)
+vision("MobileNetV1", 64, SLOW, 8, depth_multiplier=0.25, min_depth=8, image_size=64)
+vision("MobileNetV2", 64, SLOW, 8, depth_multiplier=0.25, min_depth=8, image_size=64)
+vision("MobileViT", 64, SLOW, 8, image_size=64, hidden_sizes=[16, 24, 32], neck_hidden_sizes=[8, 8, 12, 16, 16, 24, 32], num_attention_heads=4, expand_ratio=2.0)
+vision("MobileViTV2", 64, SLOW, 8, image_size=64, width_multiplier=0.25, base_attn_unit_dims=[64, 96, 128], n_attn_blocks=[2, 3, 3])
+vision("ResNet", 64, SLOW, 8, embedding_size=8, hidden_sizes=[8, 12, 16, 24], depths=[3, 1, 1, 1], layer_type="basic")
+vision("RegNet", 64, SLOW, 8, embedding_size=8, hidden_sizes=[8, 16, 24, 32], depths=[2, 3, 1, 1], groups_width=4)
+vision("PoolFormer", 64, SGD, 4, hidden_sizes=[8, 12, 16, 24], depths=[3, 2, 2, 2])
+vision("Segformer", 64, SGD, 4, hidden_sizes=[8, 16, 24, 32], depths=[2, 2, 2, 2], num_attention_heads=[1, 2, 3, 4])
+vision("Pvt", 64, SGD, 4, image_size=64, hidden_sizes=[8, 16, 24, 32], depths=[2, 2, 2, 2], num_attention_heads=[1, 2, 3, 4])
+vision("Cvt", 64, SLOW, 8, embed_dim=[8, 16, 24], num_heads=[1, 2, 3], depth=[1, 2, 3])
+vision("FocalNet", 32, SGD, 4, image_size=32, embed_dim=16, depths=[2, 2], hidden_sizes=[16, 32], focal_levels=[2, 2], focal_windows=[3, 3])
+
+
+# ---- timm ----
+
+
+@contextlib.contextmanager
+def slim(factor):
+    """Models with widths of their own are built with `factor` times fewer channels."""
+    conv, linear, norm = nn.Conv2d.__init__, nn.Linear.__init__, nn.BatchNorm2d.__init__
+    less = lambda n: n // factor if n >= 32 else n
+
+    def new_conv(self, a, b, *args, **options):
+        if "groups" in options and options["groups"] > 1:
+            options["groups"] = less(options["groups"]) if options["groups"] == a else options["groups"]
+        conv(self, less(a), less(b), *args, **options)
+
+    nn.Conv2d.__init__ = new_conv
+    nn.Linear.__init__ = lambda self, a, b, *args, **options: linear(self, less(a), less(b), *args, **options)
+    nn.BatchNorm2d.__init__ = lambda self, n, *args, **options: norm(self, less(n), *args, **options)
+    try:
+        yield
+    finally:
+        nn.Conv2d.__init__, nn.Linear.__init__, nn.BatchNorm2d.__init__ = conv, linear, norm
+
+
+def own(build, name, size=32, curve=SGD, batch=4, **settings):
+    """A family whose sizes timm's names fix: from its class."""
+    family(f"timm_{name}", curve, lambda: classifier(build(num_classes=10, **settings), batch, 3, size, size))
+
+
+def image(name, size=64, curve=SLOW, batch=8, factor=1, **settings):
+    def build():
+        with slim(factor) if factor > 1 else contextlib.nullcontext():
+            module = timm.create_model(name, pretrained=False, num_classes=10, **settings)
+        return classifier(module, batch, 3, size, size)
+
+    family(f"timm_{name}", curve, build)
+
+
+NARROW = dict(channels=(8, 12, 16, 20), stem_width=8)
+TINY_VIT = dict(img_size=32, patch_size=8, embed_dim=32, depth=LAYERS, num_heads=4)
+image("resnet18", layers=[3, 1, 1, 1], **NARROW)
+image("res2net50_26w_4s", layers=[2, 2, 1, 1], channels=(16, 24, 32, 40), stem_width=8)
+image("seresnet50", layers=[2, 1, 1, 1], **NARROW)
+image("resnetv2_50", layers=[2, 1, 1, 1], channels=(16, 24, 32, 40), stem_chs=8)
+image("inception_v3", 128, SLOW, 16, 8)
+image("densenet121", growth_rate=4, block_config=(3, 2, 2, 2))
+image("mobilenetv2_035")
+image("mobilenetv3_small_050")
+own(partial(efficientnet._gen_efficientnet, "efficientnet_b0"), "efficientnet", 64, SLOW, 8, channel_multiplier=0.25)
+own(partial(efficientnet._gen_mixnet_s, "mixnet_s"), "mixnet", 64, SLOW, 8, channel_multiplier=0.25)
+image("ghostnet_050")
+image("mobilevitv2_050", 64, SLOW, 8)
+own(regnet.RegNet, "regnet", 64, SLOW, 8, cfg=regnet.RegNetCfg(depth=7, w0=8, wa=8, wm=2.0, group_size=4, se_ratio=0.25))
+image("rexnet_100", width_mult=0.25)
+image("vgg11_bn", 32, SLOW, 8, 16)
+own(timm.models.ConvMixer, "convmixer", 32, SLOW, 8, dim=16, depth=3, kernel_size=3, patch_size=4)
+image("convnext_atto", 32, SGD, 4, depths=(2, 2, 3, 1), dims=(8, 12, 16, 24))
+image("vit_tiny_patch16_224", 32, SGD, 4, **TINY_VIT)
+image("deit3_small_patch16_224", 32, SGD, 4, **TINY_VIT)
+image("cait_xxs24_224", 32, SGD, 4, **TINY_VIT)
+MIXER = dict(img_size=32, patch_size=8, embed_dim=32, num_blocks=3)
+own(mlp_mixer.MlpMixer, "mixer", **MIXER)
+own(mlp_mixer.MlpMixer, "gmlp", **MIXER, block_layer=mlp_mixer.SpatialGatingBlock, mlp_layer=mlp_mixer.GatedMlp)
+own(mlp_mixer.MlpMixer, "resmlp", **MIXER, block_layer=mlp_mixer.ResBlock, norm_layer=mlp_mixer.Affine)
+image("swin_tiny_patch4_window7_224", 32, SGD, 4, img_size=32, patch_size=2, window_size=4, embed_dim=16, depths=(2, 2), num_heads=(2, 4))
+image("xcit_nano_12_p16_224", 64, SLOW, 8, img_size=64, embed_dim=32, depth=3, num_heads=4)
+image("sequencer2d_s", 32, SGD, 4, img_size=32, layers=(1, 1, 2, 1), embed_dims=(8, 16, 16, 16), hidden_sizes=(4, 8, 8, 8), patch_sizes=(4, 2, 1, 1))
+own(timm.models.Nest, "nest", img_size=32, embed_dims=(8, 16, 24), num_heads=(1, 2, 3), depths=(1, 1, 2), patch_size=2)
+own(timm.models.MetaFormer, "poolformer", 64, dims=(8, 12, 16, 24), depths=(2, 2, 3, 1))
+image("repvit_m0_9", 64, SLOW, 8, embed_dim=(8, 16, 24, 32), depth=(1, 1, 2, 1))
+image("starnet_s1", 64, SLOW, 8, base_dim=8, depths=[2, 2, 2, 1])
+
+
+def write(name, folder):
+    build, curve = FAMILIES[name]
+    torch.manual_seed(0)
+    nets.write_case(name, build(), Path(folder), curve, "dynamo")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("names", nargs="*")
+    p.add_argument("--out", default="out")
+    p.add_argument("--list", action="store_true")
+    options = p.parse_args()
+    if options.list:
+        print(len(FAMILIES), *FAMILIES)
+        return
+    torch.set_num_threads(1)
+    Path(options.out).mkdir(parents=True, exist_ok=True)
+    failed = 0
+    for name in options.names or FAMILIES:
+        try:
+            write(name, options.out)
+            print(f"{name}: written", flush=True)
+        except Exception as e:
+            failed += 1
+            text = (str(e).strip().splitlines() or [""])[0][:200]
+            print(f"{name} FAILED {type(e).__name__}: {text}", flush=True)
+    print(f"{failed} failed", flush=True)
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
