@@ -93,16 +93,14 @@ TESTS = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*/*_test.c))
 # A test of one stage alone, while others are being changed: make NEEDS="ir base" …
 NEEDS ?= $(LIBS)
 TEST_LIBS = $(foreach s,$(NEEDS),$(if $(call src,$(s)),$(B)/lib$(s).a))
-$(B)/tests/runtime/%_test: tests/runtime/%_test.c $(TEST_LIBS) $(B)/libshardrt.a
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -march=$(MARCH) -ffp-contract=off -o $@ $< $(TEST_LIBS) $(B)/libshardrt.a -lcmocka $(LDLIBS_COMPILER) $(LDLIBS_RT)
+$(B)/tests/runtime/%_test.o: CFLAGS += -march=$(MARCH) -ffp-contract=off
+$(B)/tests/runtime/%_test: $(B)/tests/runtime/%_test.o $(TEST_LIBS) $(B)/libshardrt.a
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -lcmocka $(LDLIBS_COMPILER) $(LDLIBS_RT)
 # A program that such a test generates and loads calls the test's own copy of the runtime.
-$(B)/tests/generator/%_test: tests/generator/%_test.c $(TEST_LIBS) $(B)/libshardrt.a
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $< $(TEST_LIBS) -Wl,--whole-archive $(B)/libshardrt.a -Wl,--no-whole-archive -lcmocka $(LDLIBS_COMPILER) $(LDLIBS_RT)
-$(B)/tests/%_test: tests/%_test.c $(TEST_LIBS) $(RT_FILE)
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_LIBS) $(RT_FILE) -lcmocka $(LDLIBS_COMPILER)
+$(B)/tests/generator/%_test: $(B)/tests/generator/%_test.o $(TEST_LIBS) $(B)/libshardrt.a
+	$(CC) $(LDFLAGS) -rdynamic -o $@ $< $(TEST_LIBS) -Wl,--whole-archive $(B)/libshardrt.a -Wl,--no-whole-archive -lcmocka $(LDLIBS_COMPILER) $(LDLIBS_RT)
+$(B)/tests/%_test: $(B)/tests/%_test.o $(TEST_LIBS) $(RT_FILE)
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -lcmocka $(LDLIBS_COMPILER)
 
 # Programs that mpirun starts on several ranks, for tests/e2e/ranks_test.py and bench/links.py.
 RANKS = $(patsubst %.c,$(B)/%,$(wildcard tests/ranks/*.c bench/*.c))
