@@ -157,7 +157,7 @@ class Drawing:
         if is_length or not (whole or point):
             return
         value, tail = (whole or point).groups()
-        for other in {int(value) + 1, max(int(value) - 1, 0)}:
+        for other in (int(value) + 1, max(int(value) - 1, 0)):
             self.add("constant", t.begin, t.end, f"{other}{tail}")
 
     def is_declared(self, i):
@@ -207,7 +207,7 @@ class Drawing:
             self.add("negation", after.begin, end.end, f"(!{self.text[after.begin:end.end]})")
         is_first = before.text in (";", "{", "}", "else", ")") and "\n" in self.text[before.end : t.begin]
         is_declaration = after.kind == "name" or after.text == "*" and not is_binary(self.text, after)
-        if not is_first or t.text in NO_STATEMENT or is_declaration and t.text != "return" or t.kind != "name":
+        if not is_first or t.text in NO_STATEMENT or is_declaration and t.text != "return" or t.kind != "name" and t.text != "*":
             return
         k = i
         while self.tokens[k].text not in (";", "}"):
