@@ -206,8 +206,9 @@ class Drawing:
             end = self.tokens[matching(self.tokens, i + 1)]
             self.add("negation", after.begin, end.end, f"(!{self.text[after.begin:end.end]})")
         is_first = before.text in (";", "{", "}", "else", ")") and "\n" in self.text[before.end : t.begin]
-        is_declaration = after.kind == "name" or after.text == "*" and not is_binary(self.text, after)
-        if not is_first or t.text in NO_STATEMENT or is_declaration and t.text != "return" or t.kind != "name" and t.text != "*":
+        is_type = t.kind == "name" and t.text != "return"
+        is_declaration = is_type and (after.kind == "name" or after.text == "*" and not is_binary(self.text, after))
+        if not is_first or is_declaration or t.text in NO_STATEMENT or t.kind != "name" and t.text != "*":
             return
         k = i
         while self.tokens[k].text not in (";", "}"):
