@@ -47,13 +47,10 @@ static void top_k_grad(Graph *g, const Node *n, const ValueId *dy, const bool *w
         dx[0] = make_transpose(g, dx[0], perm);
 }
 
-// Is one of the best `n` places of the row already `i`?
-static bool is_taken(const int64_t *best, int64_t step, int64_t n, int64_t i)
+// Does element b stand after a in the order of the output? Equal ones keep their order.
+static bool is_after(const Tensor *x, int64_t b, int64_t a)
 {
-    for (int64_t j = 0; j < n; j++)
-        if (best[j * step] == i)
-            return true;
-    return false;
+    return element_above(x, a, b) || (b > a && !element_above(x, b, a));
 }
 
 static void top_k_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
@@ -65,15 +62,18 @@ static void top_k_eval(const Graph *g, const Node *n, const Place *p, const Tens
         int64_t from = row / a.inner * a.n * a.inner + row % a.inner;
         int64_t to = row / a.inner * k * a.inner + row % a.inner;
 
+        int64_t last = -1;
         for (int64_t j = 0; j < k; j++) {
             int64_t best = -1;
 
-            for (int64_t i = 0; i < a.n; i++)
-                if (!is_taken(y[1].i + to, a.inner, j, i) &&
-                    (best < 0 || element_above(x, from + i * a.inner, from + best * a.inner)))
-                    best = i;
-            element_copy(&y[0], to + j * a.inner, x, from + best * a.inner);
-            y[1].i[to + j * a.inner] = best;
+            for (int64_t i = 0; i < a.n; i++) {
+                int64_t at = from + i * a.inner;
+                if ((last < 0 || is_after(x, at, last)) && (best < 0 || element_above(x, at, best)))
+                    best = at;
+            }
+            element_copy(&y[0], to + j * a.inner, x, best);
+            y[1].i[to + j * a.inner] = (best - from) / a.inner;
+            last = best;
         }
     }
 }
