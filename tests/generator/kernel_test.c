@@ -1,6 +1,7 @@
 // What a generated program does for each operator against the operator's own eval: kernels, fused
 // groups, views, copies. A graph of many nodes of one operator, of sizes 0, 1, odd and large, is
 // lowered, generated, compiled and run as a trainer would; what its outputs hold is compared.
+// `kernel_test NAME` tries one operator alone.
 #include <math.h>
 
 #include "tests/generator/program.h"
@@ -179,8 +180,13 @@ static void check_program(Test *t, const OpDef *op, const char *dir)
     dlclose(p.handle);
 }
 
+static const char *asked_name;
+
 // Operators of several ranks have no kernel that a rank could run alone.
-static bool is_alone(const OpDef *op) { return !op->exchange; }
+static bool is_tried(const OpDef *op)
+{
+    return !op->exchange && (!asked_name || !strcmp(op->name, asked_name));
+}
 
 static void kernels_are_eval(void **state)
 {
@@ -191,14 +197,14 @@ static void kernels_are_eval(void **state)
     assert_non_null(mkdtemp(dir));
     for (int i = 0; op_table[i]; i++) {
         assert_true(i < OPS);
-        if (!is_alone(op_table[i]))
+        if (!is_tried(op_table[i]))
             continue;
         make_graph(&t[i], op_table[i], &d);
         write_program(&t[i].cases, op_table[i]->name, dir, &d);
     }
     compile_all(dir, "-O1");
     for (int i = 0; op_table[i]; i++) {
-        if (!is_alone(op_table[i]))
+        if (!is_tried(op_table[i]))
             continue;
         check_program(&t[i], op_table[i], dir);
         arena_free(t[i].cases.arena);
@@ -207,9 +213,10 @@ static void kernels_are_eval(void **state)
     rmdir(dir);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_eval)};
 
+    asked_name = argc > 1 ? argv[1] : NULL;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
