@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import tempfile
 from pathlib import Path
@@ -23,6 +24,15 @@ LOWERING = ["outputs", "recompute", "onto"]
 SPLIT, RANKS = ["partition"], ["--ranks", "2", "--mesh", "2"]
 # Name, and whether predictions are made otherwise than in training, of which a graph's text has no other form.
 MODELS = [("mlp", False), ("nanogpt", False), ("lstm", False), ("resnet", True)]
+
+
+# Every option that the head of a text repeats, in its order, but for the sizes of a dynamic model.
+HEAD = [
+    *["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw(lr=1e-3)", "--clip-norm", "0.5"],
+    *["--freeze", "0.*", "--no-decay", "*.bias", "--padding-index", "none=0", "--frozen-batch-norm", "--no-fuse"],
+    *["--init", "normal(0.25)", "--ranks", "2", "--mesh", "dp=2", "--pin", "9.weight=[-,-]"],
+    *["--plan-preset", "ddp", "--memory", "1073741824", "--march", "x86-64-v3", "--cluster", "local"],
+]
 
 
 class Emit:
@@ -47,6 +57,13 @@ class Emit:
         self.checks.check(f"{name}: the step of its text", a == b)
         warned = "warning: predictions are made as in training" in said
         self.checks.check(f"{name}: {'a' if has_training_mode else 'no'} warning of predictions", warned == has_training_mode)
+
+    def head(self):
+        """The head of a text is the command that made it."""
+        self.compile(TINY / "cnn.onnx", *HEAD, "--emit", "c", "-o", "head.c")
+        head = " ".join(re.findall(r"^// (.*)", self.text("head.c").partition("\n\n")[0], re.M))
+        found = shlex.split(head[head.index("shardcc ") :])
+        self.checks.check("the options in a text's head", found[: len(HEAD) + 2] == ["shardcc", "cnn.onnx", *HEAD], head)
 
     def passes(self):
         """--dump-after: what each pass leaves can be read, and is read as it was written."""
@@ -175,6 +192,7 @@ def main():
         t = Emit(o.shardcc.resolve(), work, checks)
         for name, has_training_mode in MODELS:
             t.round_trip(name, has_training_mode)
+        t.head()
         t.passes()
         t.texts()
         t.forward_text()
