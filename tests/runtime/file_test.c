@@ -293,23 +293,28 @@ static void writes_npz(void **state)
 {
     float a[6] = {1, 2, 3, 4, 5, 6};
     int64_t b[2] = {7, 8};
-    RtNpzEntry entry[] = {{.t = {.name = "a", .dtype = "F32", .rank = 2, .dim = {2, 3}}},
+    char name[300] = "";
+    memset(name, 'n', sizeof name - 1);  // its length takes two bytes
+    RtNpzEntry entry[] = {{.t = {.name = name, .dtype = "I64", .rank = 1, .dim = {2}}},
+                          {.t = {.name = "a", .dtype = "F32", .rank = 2, .dim = {2, 3}}},
                           {.t = {.name = "b/c", .dtype = "I64", .rank = 1, .dim = {2}}}};
     RtOut o;
     RtFileError e;
     RtMap m;
     RtStored t;
 
-    assert_true(rt_npz_begin(&o, entry, 2, "x.npz", &e));
+    assert_true(rt_npz_begin(&o, entry, 3, "x.npz", &e));
     for (int i = 0; i < 2; i++) {  // side by side
-        rt_npz_write(&o, &entry[0], a + 3 * i, 12);
-        rt_npz_write(&o, &entry[1], b + i, 8);
+        rt_npz_write(&o, &entry[0], b + i, 8);
+        rt_npz_write(&o, &entry[1], a + 3 * i, 12);
+        rt_npz_write(&o, &entry[2], b + i, 8);
     }
-    assert_true(rt_npz_end(&o, entry, 2, &e));
+    assert_true(rt_npz_end(&o, entry, 3, &e));
     assert_true(rt_map(&m, "x.npz", &e));
     assert_true(rt_npz_find(&m, "a", &t, &e));
     assert_int_equal(t.dim[1], 3);
     assert_memory_equal(t.data, a, sizeof a);
+    assert_true(rt_npz_find(&m, name, &t, &e));
     assert_true(rt_npz_find(&m, "b/c", &t, &e));
     assert_memory_equal(t.data, b, sizeof b);
     assert_false(rt_npz_find(&m, "b", &t, &e));
