@@ -127,6 +127,8 @@ class Solve:
             done = self.run("example.json", "-o", "a.json", "--engine", engine)
             ok = done.returncode == 0 and json.loads((self.work / "a.json").read_text())["cost"] == 445
             self.check(f"the example by {engine}: 0", ok and self.is_checked("a.json", "example.json"), done)
+        steps = re.findall(r"^ +[\d.]+ s  (.*)$", done.stdout, re.M)
+        self.check("each step a line", steps == ["cost -  bound 445", "cost 445  bound 445  gap 0.0000%"], done.stdout)
         self.write("tight.json", {**EXAMPLE, "usage_limit": 49})
         done = self.run("tight.json", "-o", "b.json")
         answer = json.loads((self.work / "b.json").read_text())
