@@ -175,6 +175,111 @@ static const struct {
     {"opset 23; input x f32[1,1,1,2]; init c f32[1,1,1] 0; init s f32[1,1,1] 1; "
      "y = RotaryEmbedding(x, c, s); output y",
      "1 2", "[1,1,1,2] -2 1"},
+    // the rest, with numbers by the formulas of the specification
+    {"input x f32[5]; y = Erf(x); output y", "-2 -0.5 0 1.5 3",
+     "[5] -0.99532 -0.5205 0 0.96611 0.99998"},
+    {"input x f32[5]; y = Exp(x); output y", "-2 -0.5 0 1.5 3",
+     "[5] 0.13534 0.60653 1 4.4817 20.086"},
+    {"input x f32[5]; y = Floor(x); output y", "-2 -0.5 0 1.5 3", "[5] -2 -1 0 1 3"},
+    {"input x f32[5]; y = Cos(x); output y", "-2 -0.5 0 1.5 3",
+     "[5] -0.41615 0.87758 1 0.070737 -0.98999"},
+    {"input x f32[5]; y = Sin(x); output y", "-2 -0.5 0 1.5 3",
+     "[5] -0.9093 -0.47943 0 0.99749 0.14112"},
+    {"input x f32[5]; y = Tan(x); output y", "-2 -0.5 0 1.5 3",
+     "[5] 2.185 -0.5463 0 14.101 -0.14255"},
+    {"input x f32[5]; y = Tanh(x); output y", "-2 -0.5 0 1.5 3",
+     "[5] -0.96403 -0.46212 0 0.90515 0.99505"},
+    {"input x f32[5]; y = Sigmoid(x); output y", "-2 -0.5 0 1.5 3",
+     "[5] 0.1192 0.37754 0.5 0.81757 0.95257"},
+    {"input x f32[5]; y = Sign(x); output y", "-2 -0.5 0 1.5 3", "[5] -1 -1 0 1 1"},
+    {"input x f32[5]; y = Log(x); output y", "0.5 1 2 3 100",
+     "[5] -0.69315 0 0.69315 1.0986 4.6052"},
+    {"input x f32[5]; y = Sqrt(x); output y", "0 0.25 1 2 9", "[5] 0 0.5 1 1.4142 3"},
+    {"input x f32[5]; y = Reciprocal(x); output y", "-2 -0.5 1 4 8", "[5] -0.5 -2 1 0.25 0.125"},
+    {"input x f32[5]; y = Round(x); output y", "-2.5 -0.5 0.4 1.5 2.6", "[5] -2 -0 0 2 3"},
+    {"input x f32[5]; y = IsNaN(x); output y", "-2 0 nan inf 1", "[5] 0 0 1 0 0"},
+    {"input x f32[5]; y = Softplus(x); output y", "-2 -0.5 0 1.5 3",
+     "[5] 0.12693 0.47408 0.69315 1.7014 3.0486"},
+    {"input x f32[5]; y = Softsign(x); output y", "-2 -0.5 0 1.5 3",
+     "[5] -0.66667 -0.33333 0 0.6 0.75"},
+    {"input x f32[5]; y = Elu(x) alpha=2f; output y", "-2 -0.5 0 1.5 3",
+     "[5] -1.7293 -0.78694 0 1.5 3"},
+    {"input x f32[5]; y = Celu(x) alpha=2f; output y", "-2 -0.5 0 1.5 3",
+     "[5] -1.2642 -0.4424 0 1.5 3"},
+    {"input x f32[5]; y = Selu(x) alpha=2f gamma=3f; output y", "-2 -0.5 0 1.5 3",
+     "[5] -5.188 -2.3608 0 4.5 9"},
+    {"opset 20; input x f32[5]; y = Gelu(x); output y", "-2 -0.5 0 1.5 3",
+     "[5] -0.0455 -0.15427 0 1.3998 2.996"},
+    {"opset 20; input x f32[5]; y = Gelu(x) approximate='tanh'; output y", "-2 -0.5 0 1.5 3",
+     "[5] -0.045402 -0.15429 0 1.3996 2.9964"},
+    {"input x f32[5]; y = HardSigmoid(x) alpha=0.5f beta=0.25f; output y", "-2 -0.5 0 1.5 3",
+     "[5] 0 0 0.25 1 1"},
+    {"input x f32[5]; y = Mish(x); output y", "-2 -0.5 0 1.5 3",
+     "[5] -0.2525 -0.22074 0 1.4034 2.9865"},
+    {"opset 24; input x f32[5]; y = Swish(x) alpha=2f; output y", "-2 -0.5 0 1.5 3",
+     "[5] -0.035972 -0.13447 0 1.4289 2.9926"},
+    {"input x f32[5]; y = ThresholdedRelu(x) alpha=2f; output y", "-2 -0.5 0 1.5 3",
+     "[5] 0 0 0 0 3"},
+    {"input x f32[3]; input z f32[3]; y = Sub(x, z); output y", "1 5 -6; 3 2 4", "[3] -2 3 -10"},
+    {"input x f32[3]; input z f32[3]; y = Mul(x, z); output y", "1 5 -6; 3 2 4", "[3] 3 10 -24"},
+    {"input x f32[3]; input z f32[3]; y = Div(x, z); output y", "1 5 -6; 3 2 4",
+     "[3] 0.33333 2.5 -1.5"},
+    {"input x i64[3]; input z i64[3]; y = Div(x, z); output y", "7 -7 8; 2 2 4", "[3] 3 -3 2"},
+    {"input x f32[3]; input z f32[3]; y = PRelu(x, z); output y", "1 5 -6; 3 2 4", "[3] 1 5 -24"},
+    {"input x f32[3]; input z f32[3]; y = Min(x, z); output y", "1 5 -6; 3 2 4", "[3] 1 2 -6"},
+    {"input x f32[2]; input z f32[2]; y = Sum(x, z, x); output y", "1 5; 3 4", "[2] 5 14"},
+    {"input x f32[3]; input z f32[3]; y = Equal(x, z); output y", "1 2 3; 2 2 2", "[3] 0 1 0"},
+    {"input x f32[3]; input z f32[3]; y = GreaterOrEqual(x, z); output y", "1 2 3; 2 2 2",
+     "[3] 0 1 1"},
+    {"input x f32[3]; input z f32[3]; y = LessOrEqual(x, z); output y", "1 2 3; 2 2 2",
+     "[3] 1 1 0"},
+    {"input x bool[4]; input z bool[4]; y = And(x, z); output y", "0 0 1 1; 0 1 0 1",
+     "[4] 0 0 0 1"},
+    {"input x bool[4]; input z bool[4]; y = Or(x, z); output y", "0 0 1 1; 0 1 0 1", "[4] 0 1 1 1"},
+    {"input x bool[4]; input z bool[4]; y = Xor(x, z); output y", "0 0 1 1; 0 1 0 1",
+     "[4] 0 1 1 0"},
+    {"input x f32[2]; input z i64[1]; y = CastLike(x, z); output y", "-1.5 2.5; 0", "[2] -1 2"},
+    {"input x f32[2,2]; init a i64[1] 1; y = ReduceL1(x, a); output y", "1 -2 3 4", "[2,1] 3 7"},
+    {"input x f32[2,2]; init a i64[1] 1; y = ReduceMax(x, a); output y", "1 -2 3 4", "[2,1] 1 4"},
+    {"input x f32[2,2]; init a i64[1] 1; y = ReduceMin(x, a); output y", "1 -2 3 4", "[2,1] -2 3"},
+    {"input x f32[2,2]; init a i64[1] 1; y = ReduceSumSquare(x, a); output y", "1 -2 3 4",
+     "[2,1] 5 25"},
+    {"input x f32[2,2]; init a i64[1] 1; y = ReduceLogSum(x, a); output y", "1 2 3 4",
+     "[2,1] 1.0986 1.9459"},
+    {"input x f32[2,2]; init a i64[1] 1; y = ReduceLogSumExp(x, a); output y", "1 -2 3 4",
+     "[2,1] 1.0486 4.3133"},
+    {"input x f32[1,2]; y = LogSoftmax(x); output y", "0 1", "[1,2] -1.3133 -0.31326"},
+    {"input x f32[2,2]; y = LpNormalization(x) axis=1 p=1; output y", "1 3 -2 2",
+     "[2,2] 0.25 0.75 -0.5 0.5"},
+    {"input x f32[1,2]; y = LpNormalization(x); output y", "3 4", "[1,2] 0.6 0.8"},
+    {"input x f32[1,2,2]; y = GlobalMaxPool(x); output y", "1 3 7 5", "[1,2,1] 3 7"},
+    {"input x f32[1,8,1,1]; y = DepthToSpace(x) blocksize=2 mode='DCR'; output y",
+     "0 1 2 3 4 5 6 7", "[1,2,2,2] 0 2 4 6 1 3 5 7"},
+    {"input x f32[1,8,1,1]; y = DepthToSpace(x) blocksize=2 mode='CRD'; output y",
+     "0 1 2 3 4 5 6 7", "[1,2,2,2] 0 1 2 3 4 5 6 7"},
+    {"input x f32[1,2,2,2]; y = SpaceToDepth(x) blocksize=2; output y", "0 1 2 3 4 5 6 7",
+     "[1,8,1,1] 0 4 1 5 2 6 3 7"},
+    {"input x f32[1,2,2]; init s f32[2] 2 3; init b f32[2] 1 0; y = InstanceNormalization(x, s, b) "
+     "epsilon=0f; output y",
+     "1 3 5 9", "[1,2,2] -1 3 -3 3"},
+    {"opset 21; input x f32[1,4,1]; init s f32[4] 1 2 3 4; init b f32[4] 0 0 1 1; y = "
+     "GroupNormalization(x, s, b) num_groups=2 epsilon=0f; output y",
+     "1 3 5 9", "[1,4,1] -1 2 -2 5"},
+    {"input x f32[1,4,1]; init s f32[2] 1 2; init b f32[2] 0 1; y = GroupNormalization(x, s, b) "
+     "num_groups=2 epsilon=0f; output y",
+     "1 3 5 9", "[1,4,1] -1 1 -1 3"},
+    {"input x f32[2]; s = SequenceConstruct(x, x, x); n = SequenceLength(s); y = Identity(n); "
+     "output y",
+     "1 2", "[] 3"},
+    {"input x f32[2]; input z f32[1]; s = SequenceConstruct(x, z); y = ConcatFromSequence(s) "
+     "axis=0; output y",
+     "1 2; 3", "[3] 1 2 3"},
+    {"input x f32[2]; s = SequenceConstruct(x, x); y = ConcatFromSequence(s) axis=0 new_axis=1; "
+     "output y",
+     "1 2", "[2,2] 1 2 1 2"},
+    {"input x f32[1]; input z f32[1]; e = SequenceEmpty(); s = SequenceInsert(e, x); init i i64[] "
+     "0; t = SequenceInsert(s, z, i); y = ConcatFromSequence(t) axis=0; output y",
+     "1; 2", "[2] 2 1"},
 };
 
 // The numbers of all inputs in order, then those of parameters and buffers.
@@ -251,6 +356,28 @@ static void test_operators(void **state)
     assert_int_equal(failed, 0);
 }
 
+static void test_all_operators(void **state)
+{
+    const Lowering *const tables[] = {
+        lower_elementwise, lower_activation,  lower_shape,     lower_part,     lower_reduce,
+        lower_norm,        lower_contraction, lower_window,    lower_indexing, lower_rnn,
+        lower_control,     lower_sequence,    lower_attention, lower_source};
+    int missing = 0;
+
+    for (int k = 0; k < COUNT(tables); k++)
+        for (const Lowering *l = tables[k]; l->type; l++) {
+            char call[80];
+            bool found = false;
+            snprintf(call, sizeof call, "= %s(", l->type);
+            for (int i = 0; i < COUNT(cases); i++)
+                found |= strstr(cases[i].model, call) != NULL;
+            if (!found)
+                print_message("%s has no case\n", l->type);
+            missing += !found;
+        }
+    assert_int_equal(missing, 0);
+}
+
 // The models as files: seeds for tests/fuzz/onnx_fuzz.c.
 static int write_models(const char *folder)
 {
@@ -270,7 +397,8 @@ static int write_models(const char *folder)
 // With a folder: writes the models there instead.
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_operators)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_operators),
+                                       cmocka_unit_test(test_all_operators)};
 
     return argc > 1 ? write_models(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
 }
