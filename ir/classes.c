@@ -36,26 +36,7 @@ int class_other(const ClassNodes *classes, const Node *n)
     return iter + 1 < classes[n->block.cls].length ? iter + 1 : iter - 1;
 }
 
-static void cut_label(Block *b, int32_t cls, int first, int end)
-{
-    if (b->cls != cls || b->iter < first)
-        return;
-    if (b->iter < end)
-        *b = (Block){0};
-    else
-        b->iter -= end - first;
-}
-
-void class_cut(Graph *g, int32_t cls, int first, int end)
-{
-    for (NodeId i = 1; i < g->n_nodes; i++)
-        cut_label(&g->nodes[i].block, cls, first, end);
-    for (ValueId v = 1; v < g->n_values; v++)
-        cut_label(&value_of(g, v)->block, cls, first, end);
-    g->classes[cls].length -= end - first;
-}
-
-void class_drop(Graph *g, int32_t cls) { class_cut(g, cls, 0, g->classes[cls].length); }
+void class_drop(Graph *g, int32_t cls) { g->classes[cls].length = 0; }
 
 static void split_label(Block *b, int32_t cls, int first, int32_t to)
 {
@@ -77,21 +58,26 @@ void class_split(Graph *g, int32_t cls, int first)
     g->classes[cls].length = first;
 }
 
+// A class that is numbered 0 is none.
+static void renumber(Block *b, const int32_t *to)
+{
+    int32_t cls = to[b->cls];
+
+    *b = cls ? (Block){cls, b->iter, b->pos} : (Block){0};
+}
+
 void class_compact(Graph *g)
 {
     int32_t *to = arena_array(g->arena, int32_t, g->n_classes), n = 1;
 
-    for (int32_t c = 1; c < g->n_classes; c++) {
-        if (g->classes[c].length < 2) {
-            class_drop(g, c);
-            continue;
+    for (int32_t c = 1; c < g->n_classes; c++)
+        if (g->classes[c].length >= 2) {
+            g->classes[n] = g->classes[c];
+            to[c] = n++;
         }
-        g->classes[n] = g->classes[c];
-        to[c] = n++;
-    }
     for (NodeId i = 1; i < g->n_nodes; i++)
-        g->nodes[i].block.cls = to[g->nodes[i].block.cls];
+        renumber(&g->nodes[i].block, to);
     for (ValueId v = 1; v < g->n_values; v++)
-        value_of(g, v)->block.cls = to[value_of(g, v)->block.cls];
+        renumber(&value_of(g, v)->block, to);
     g->n_classes = n;
 }

@@ -18,10 +18,8 @@ NodeId class_twin(const ClassNodes *classes, const Node *n, int iter);
 // Another iteration than that of `n` in its class: the next one, or for the last the one before.
 int class_other(const ClassNodes *classes, const Node *n);
 
-// Takes labels away: all of a class, or of its iterations [first, end); the iterations behind `end`
-// move down to `first`.
+// Lets a class go: class_compact takes its labels away.
 void class_drop(Graph *g, int32_t cls);
-void class_cut(Graph *g, int32_t cls, int first, int end);
 
 // Makes the iterations of `cls` from `first` on a class of their own.
 void class_split(Graph *g, int32_t cls, int first);
