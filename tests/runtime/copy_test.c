@@ -113,7 +113,9 @@ static void test_fill(void **state)
                  {RT_I32, 7, 4, 7},
                  {RT_BOOL, 2, 1, 1},
                  {RT_U64, 0x1p63, 8, (uint64_t)1 << 63},
-                 {RT_F32, -INFINITY, 4, 0xff800000}};
+                 {RT_F32, -INFINITY, 4, 0xff800000},
+                 {RT_F16, NAN, 2, 0x7e00},
+                 {RT_BF16, NAN, 2, 0x7fc0}};
     Rt rt = rt_new(2, 0);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
