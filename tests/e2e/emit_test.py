@@ -151,6 +151,9 @@ class Emit:
         self.compile(TINY / "nanogpt.onnx", *ADAMW, "--ranks", "3", "--emit", "source", "-o", "three")
         said = run("make", "-j2", cwd=self.work / "three")
         self.checks.check("--emit source --ranks: builds without warnings", "warning" not in said)
+        said = re.findall(r"// (.* MiB, .* us)$", self.text("three/three.c"), re.M)
+        form = r"\w+ (of \d+ )?on x0: [\d.e+-]+ MiB, [\d.e+-]+ us"
+        self.checks.check("comments of exchanges", said and all(re.fullmatch(form, x) for x in said), str(said))
 
     def kernels(self):
         """--emit source copies the kernels that the program calls and what these need: all of it, and no more."""
