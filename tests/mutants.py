@@ -51,7 +51,8 @@ LOGIC = ("&&", "||")
 # Names that are easily taken for each other.
 PAIRS = ["first last", "begin end", "n_in n_out", "in out", "rows columns", "true false", "break continue",
          "rt_least rt_most", "low high", "dim stride", "INT64_MAX INT64_MIN", "fmin fmax", "a b", "x y", "dx dy",
-         "i j", "i k", "j k", "m n", "n k", "from to", "src dst", "send receive", "kept reduced", "before after"]  # fmt: skip
+         "i j", "i k", "j k", "m n", "n k", "from to", "src dst", "send receive", "kept reduced",
+         "before after"]  # fmt: skip
 OTHERS = {}
 for pair in PAIRS:
     one, two = pair.split()
@@ -177,8 +178,8 @@ class Drawing:
             k += 1
         starts.append(end + 1)
         for a, b, c in zip(starts, starts[1:], starts[2:]):
-            begin, middle, first, last = (self.tokens[a].begin, self.tokens[b - 2].end, self.tokens[b].begin,
-                                          self.tokens[c - 2].end)  # fmt: skip
+            begin, middle = self.tokens[a].begin, self.tokens[b - 2].end
+            first, last = self.tokens[b].begin, self.tokens[c - 2].end
             left, right = self.text[begin:middle], self.text[first:last]
             if left != right:
                 self.add("arguments", begin, last, right + self.text[middle:first] + left)
@@ -195,8 +196,8 @@ class Drawing:
                 colon = k
         if not colon or self.tokens[k].text in ("?", ":"):
             return
-        begin, middle, first, last = (self.tokens[i + 1].begin, self.tokens[colon - 1].end, self.tokens[colon + 1].begin,
-                                      self.tokens[k - 1].end)  # fmt: skip
+        begin, middle = self.tokens[i + 1].begin, self.tokens[colon - 1].end
+        first, last = self.tokens[colon + 1].begin, self.tokens[k - 1].end
         yes, no = self.text[begin:middle], self.text[first:last]
         self.add("choice", begin, last, no + self.text[middle:first] + yes)
 
