@@ -114,6 +114,8 @@ static const struct {
      "[3] 2 3 4"},
     {"input x f32[2,3]; init r i64[2,1,2] 0 2 1 0; y = GatherND(x, r); output y", "1 2 3 4 5 6",
      "[2,1] 3 4"},
+    {"input x f32[2,3]; init r i64[3,2,2] 0 0 1 0 0 1 1 1 0 2 1 2; y = GatherND(x, r); output y",
+     "1 2 3 4 5 6", "[3,2] 1 4 2 5 3 6"},
     {"input i i64[2]; init d i64[] 3; init v f32[2] 0 5; y = OneHot(i, d, v); output y", "-1 1",
      "[2,3] 0 0 5 0 5 0"},
     // windows
