@@ -93,7 +93,7 @@ TESTS = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*/*_test.c))
 # A test of one stage alone, while others are being changed: make NEEDS="ir base" …
 NEEDS ?= $(LIBS)
 TEST_LIBS = $(foreach s,$(NEEDS),$(if $(call src,$(s)),$(B)/lib$(s).a))
-$(B)/tests/runtime/%_test.o: CFLAGS += -march=$(MARCH) -ffp-contract=off
+$(B)/tests/runtime/%_test.o: CFLAGS += -march=$(MARCH) -ffp-contract=off -fopenmp-simd
 $(B)/tests/runtime/%_test: $(B)/tests/runtime/%_test.o $(TEST_LIBS) $(B)/libshardrt.a
 	$(CC) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -lcmocka $(LDLIBS_COMPILER) $(LDLIBS_RT)
 # A program that such a test generates and loads calls the test's own copy of the runtime.
