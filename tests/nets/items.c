@@ -1,0 +1,97 @@
+// A program's run: items through the operators' own eval, on an arena that starts full of NaN.
+#include "tests/nets/machine.h"
+
+// ---- items ----
+
+// A running set, with what it shows of gradients.
+typedef struct Run {
+    Machine m;
+    const Reference *r;
+    Result *to;
+    Arena *arena;
+} Run;
+
+// The output that is the gradient in an operand: its value, or the twin of it at an iteration.
+static int shown_output(const Run *r, const Operand *o, int layer)
+{
+    const Graph *g = r->m.s->g;
+    Block want = value_block(g, o->value);
+
+    if (o->is_twin)
+        want.iter = layer + o->delta;
+    for (int i = 0; i < r->r->g->n_outputs; i++) {
+        ValueId v = r->r->g->outputs[i].value;
+        Block is = value_block(g, v);
+        if (r->r->g->outputs[i].role == OUTPUT_GRADIENT &&
+            (v == o->value ? !o->is_twin || is.iter == want.iter
+                           : o->is_twin && is.cls == want.cls && is.iter == want.iter &&
+                                 is.pos == want.pos))
+            return i;
+    }
+    return -1;
+}
+
+static void run_one(Run *r, const Item *it, int layer)
+{
+    if (it->kind == ITEM_GRADIENT) {
+        const Operand *o = &it->operands[0];
+        const Value *v = value_of(r->m.s->g, o->value);
+        int i = shown_output(r, o, layer);
+        Tensor t = load(&r->m, o, layer, v->rank, v->dim);
+        if (i >= 0)
+            r->to->output[i] = kept(r->arena, &t);
+    }
+    run_item(&r->m, it, layer);
+}
+
+static void run_part(Run *r, int from, int to)
+{
+    const Set *s = r->m.s;
+
+    for (int i = from; i < to; i++) {
+        const Item *it = &s->items[i];
+        int length = it->kind == ITEM_LOOP ? s->g->classes[it->cls].length : 0;
+        for (int turn = 0; length && turn < length + it->late; turn++)
+            for (int j = i + 1; j < it->match; j++) {
+                int layer = item_layer(it, length, &s->items[j], turn);
+                if (layer >= 0)
+                    run_one(r, &s->items[j], layer);
+            }
+        if (length)
+            i = it->match;
+        else
+            run_one(r, it, 0);
+        arena_free(r->m.scratch);
+        r->m.scratch = arena_new();
+    }
+}
+
+Result run_items_of(const Program *p, const Reference *r, const Subject *s, Arena *a)
+{
+    char *bytes = arena_alloc(a, (size_t)p->arena_bytes + 64, 1);
+    Result to = result_new(r, a);
+    Run run = {.m = machine_new(p, SET_TRAIN, bytes), .r = r, .to = &to, .arena = a};
+    const int *part = run.m.s->part;
+
+    put_all(&run.m, s);
+    for (int k = 0; k < s->accumulate; k++) {
+        put_data(&run.m, s, r->n_values, k);
+        run_part(&run, part[PART_MICRO], part[PART_REDUCE]);
+    }
+    run_part(&run, part[PART_REDUCE], run.m.s->n_items);
+    read_results(&run.m, r, &to, a);
+    arena_free(run.m.scratch);
+    return to;
+}
+
+Tensor predict_items(const Program *p, const Subject *s, Arena *a)
+{
+    char *bytes = arena_alloc(a, (size_t)p->arena_bytes + 64, 1);
+    Machine m = machine_new(p, SET_PREDICT, bytes);
+
+    put_all(&m, s);
+    run_items(&m, 0, m.s->n_items);
+    Tensor y = get(&m, prediction_of(m.s->g), a);
+    arena_free(m.scratch);
+    return y;
+}

@@ -1,0 +1,121 @@
+// A net, judged from its graph to its program.
+#include <string.h>
+
+#include "generator/generator.h"
+#include "tests/nets/judge.h"
+
+// The first error of what was said.
+static void say_refused(Verdict *v, Outcome o, const Text *said)
+{
+    const char *at = said->n ? strstr(said->s, "error: ") : NULL;
+
+    verdict_wrong(v, o, "%.*s", at ? (int)strcspn(at, "\n") : 0, at ? at : "");
+}
+
+static void write_c(const Task *t, const Program *p, Arena *a)
+{
+    GenerateOptions o = {.name = t->name, .options = "", .plan = "one rank"};
+
+    generate_c(p, &o, t->c);
+    text_printf(t->c, "const RtModel *%s(void);\nconst RtModel *%s(void) { return &model; }\n",
+                t->name, t->name);
+    (void)a;
+}
+
+static void check_program(const Program *p, Verdict *v)
+{
+#ifndef NETS_WITHOUT_CHECK
+    Text said = {0};
+    Diag d = {.file = "check", .to = &said};
+
+    if (!program_check(p, &d))
+        say_refused(v, WRONG_CHECK, &said);
+    else if (v->outcome)
+        verdict_add(v, "; program_check says nothing");
+    text_free(&said);
+#else
+    (void)p;
+    (void)v;
+#endif
+}
+
+static int count_classes(const Program *p)
+{
+    const Set *s = &p->set[SET_TRAIN];
+    int n = 0;
+
+    for (int i = 0; i < s->n_items; i++)
+        n += s->items[i].kind == ITEM_LOOP;
+    return n;
+}
+
+// The program of a net whose passes are right.
+static void judge_program(const Subject *s, const Task *t, const Oracle *o, const Reference *r,
+                          Arena *a, Verdict *v)
+{
+    Text said = {0};
+    Diag d = {.file = "lower", .to = &said};
+    LowerOptions lo = {.fuse = !s->plain, .accumulate = s->accumulate};
+    Program *p = lower(a, s->train, s->predict, &lo, &d);
+
+    if (!p) {
+        say_refused(v, REFUSED, &said);
+        text_free(&said);
+        return;
+    }
+    text_free(&said);
+    v->classes = count_classes(p);
+    if (t->c)
+        write_c(t, p, a);
+    if (t->model) {
+        Result x = run_model(t->model, p, r, s, a);
+        judge_result(r, &x, WRONG_C, v);
+        Tensor y = predict_model(t->model, p, s, a);
+        judge_prediction(o, &y, WRONG_C, v);
+        return;
+    }
+    Result x = run_items_of(p, r, s, a);
+    judge_result(r, &x, WRONG_PROGRAM, v);
+    Tensor y = predict_items(p, s, a);
+    judge_prediction(o, &y, WRONG_PROGRAM, v);
+    check_program(p, v);
+}
+
+static bool has_parameter(const Graph *g)
+{
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (g->values[v].kind == VALUE_PARAMETER)
+            return true;
+    return false;
+}
+
+static void judge_in(const Subject *s, const Task *t, Arena *a, Verdict *v)
+{
+    Text said = {0};
+    Diag d = {.file = "net", .to = &said};
+    Oracle o;
+    Reference r;
+
+    if (!has_parameter(s->train)) {
+        verdict_wrong(v, NO_NET, "nothing to train");
+    } else if (!oracle_new(&o, s, a, &d) || !run_passes(s->train, s, false, &d) ||
+               !run_passes(s->predict, s, false, &d) || !reference_new(&r, s->train, s, a, &d)) {
+        bool is_its_own = said.n && strstr(said.s, "the loss depends on no parameter");
+        say_refused(v, is_its_own ? NO_NET : REFUSED, &said);
+    } else if (!oracle_eval(&o, s->train, reference_loss(&r))) {
+        verdict_wrong(v, NO_NET, "the loss is %g / %g", o.sum, o.count);
+    } else {
+        if (!t->is_fast)
+            judge_reference(&r, &o, v);
+        if (!v->outcome)
+            judge_program(s, t, &o, &r, a, v);
+    }
+    text_free(&said);
+}
+
+void judge(const Subject *s, const Task *t, Verdict *v)
+{
+    Arena *a = s->train->arena;
+
+    judge_in(s, t, a, v);
+}

@@ -1,0 +1,137 @@
+// Is the program of a net right? Judged in stages, each by one that knows nothing of it:
+//
+//   oracle      the net's graph as it was built, evaluated in f64; the loss by its formula;
+//               gradients by differences along a random direction for each parameter
+//   reference   the graph that the passes make of it, evaluated in f64: held against the oracle
+//   program     the lowered items on an arena of bytes, or the compiled C text: held against the
+//               reference, as near as f32 lets it
+//
+// How near that is follows from the reference evaluated in f32.
+#ifndef SHARDCC_TESTS_NETS_JUDGE_H
+#define SHARDCC_TESTS_NETS_JUDGE_H
+
+#include "ir/ir.h"
+#include "lower/lower.h"
+
+// A net and what is asked for.
+typedef struct Subject {
+    Graph *train, *predict;  // as they were built; passes change them
+    const char *loss, *optimizer;
+    double clip;
+    int accumulate;
+    bool plain;
+    uint64_t numbers;
+    int64_t classes;  // of the labels, if the loss takes some
+} Subject;
+
+typedef enum Outcome {
+    RIGHT,
+    NO_NET,    // the recipe makes no sense, or has nothing to train
+    REFUSED,   // with a message
+    WRONG_PASSES,   // the graph after the passes isn't the net
+    WRONG_CHECK,    // program_check found something
+    WRONG_PROGRAM,  // the items compute something else
+    WRONG_C,        // the compiled text does
+    CRASHED,
+    N_OUTCOMES
+} Outcome;
+
+extern const char *const outcome_names[N_OUTCOMES];
+
+typedef struct Verdict {
+    Outcome outcome;
+    int compared, skipped;  // gradients held against differences, and such as kinks forbid
+    int classes;            // loops that the program has
+    char what[400];
+} Verdict;
+
+// False: the verdict is given already.
+bool verdict_wrong(Verdict *v, Outcome o, const char *fmt, ...) PRINTF(3, 4);
+
+void verdict_add(Verdict *v, const char *text);
+
+// ---- numbers ----
+
+// Of a value without producer, by its name, micro-batch and element; bound > 0: of integers.
+Tensor numbers_of(Arena *a, const Value *v, uint64_t seed, int micro, int64_t bound);
+// By ValueId, of all values without producer but constants and zeros.
+Tensor *numbers_all(const Graph *g, const Subject *s, int micro, Arena *a);
+// The same graph in f64: `map` gives its values by those of `g`.
+Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d);
+
+// ---- oracle ----
+
+typedef struct Oracle {
+    const Subject *s;
+    Arena *arena;
+    Graph *g;         // in f64
+    Tensor **value;   // [micro-batch][ValueId of g]
+    Tensor *target;   // [micro-batch]; of the loss
+    Graph *predict;
+    Tensor *predicted;  // by ValueId of predict
+    Tensor roughly;     // its output in f32
+    double sum, count;
+} Oracle;
+
+// Keeps the net as it is before the passes.
+bool oracle_new(Oracle *o, const Subject *s, Arena *a, Diag *d);
+// Evaluates it. The passes number the nodes that draw random numbers anew, in an order of their own:
+// that is taken which gives the loss that the graph that they made has. False if the loss is no
+// number, or a huge one.
+bool oracle_eval(Oracle *o, const Graph *made, double loss);
+ValueId oracle_find(const Graph *g, const char *name);  // 0: no value has it
+// The slope of the loss along `direction` (of parameter v's elements); false where it has a kink.
+bool oracle_slope(const Oracle *o, ValueId v, const double *direction, double *slope);
+// The parameter after the update, given its gradient (clipped) and its states by name.
+bool oracle_update(const Subject *s, const Tensor *p, const Tensor *grad, const Tensor *state[2],
+                   double *to);
+
+// ---- reference ----
+
+typedef struct Reference {
+    const Graph *g;  // after the passes
+    int n_values;    // of it; lowering adds some
+    Tensor *start;          // [ValueId of g]: before the step
+    Tensor *wide, *narrow;  // [ValueId of g]: after it, in f64 and in f32
+    double most;     // the norm of the largest gradient
+} Reference;
+
+bool reference_new(Reference *r, const Graph *g, const Subject *s, Arena *a, Diag *d);
+double reference_loss(const Reference *r);
+void judge_reference(const Reference *r, const Oracle *o, Verdict *v);
+
+// ---- programs ----
+
+// What a program left behind, by number of the reference's outputs and carries; empty: not known.
+typedef struct Result {
+    Tensor *output, *carried;
+} Result;
+
+void judge_result(const Reference *r, const Result *x, Outcome o, Verdict *v);
+// Runs the items of the training set; gradients where they are shown.
+Result run_items_of(const Program *p, const Reference *r, const Subject *s, Arena *a);
+// … of the forward-only set; the value of output "y".
+Tensor predict_items(const Program *p, const Subject *s, Arena *a);
+void judge_prediction(const Oracle *o, const Tensor *y, Outcome outcome, Verdict *v);
+
+struct RtModel;
+Result run_model(const struct RtModel *m, const Program *p, const Reference *r, const Subject *s,
+                 Arena *a);
+Tensor predict_model(const struct RtModel *m, const Program *p, const Subject *s, Arena *a);
+
+// ---- all of it ----
+
+bool run_passes(Graph *g, const Subject *s, bool is_split, Diag *d);
+
+// Judges a net in this process. `c` (may be NULL) gets its program's C text; `model` (may be NULL)
+// is that text compiled.
+typedef struct Task {
+    const char *name;  // of the model in C
+    Text *c;
+    const struct RtModel *model;
+    bool is_fast;  // without the oracle, as it was asked before
+} Task;
+
+void judge(const Subject *s, const Task *t, Verdict *v);
+
+#endif

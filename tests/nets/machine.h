@@ -1,0 +1,102 @@
+// The arena of a net's program: what goes into it before a step and comes out of it after.
+#ifndef SHARDCC_TESTS_NETS_MACHINE_H
+#define SHARDCC_TESTS_NETS_MACHINE_H
+
+#include "tests/lower/interpret.h"
+#include "tests/nets/judge.h"
+
+// ---- memory ----
+
+static inline void put(const Machine *m, ValueId v, const Tensor *t)
+{
+    Address at;
+    Operand o;
+
+    if (!(t->f || t->i) || !value_address(m->p, m->s, v, &at))
+        return;
+    o = whole(m, v);
+    store(m, &o, 0, t);
+}
+
+// Data and hypers of a micro-batch.
+static inline void put_data(const Machine *m, const Subject *s, int n_values, int micro)
+{
+    const Graph *g = m->s->g;
+    Tensor *t = numbers_all(g, s, micro, m->scratch);
+
+    for (ValueId v = 1; v < n_values; v++)
+        if (value_of(g, v)->kind == VALUE_INPUT || value_of(g, v)->kind == VALUE_HYPER)
+            put(m, v, &t[v]);
+}
+
+static inline void put_all(const Machine *m, const Subject *s)
+{
+    const Graph *g = m->s->g;
+    Tensor *t = numbers_all(g, s, 0, m->scratch);
+
+    for (ValueId v = 1; v < g->n_values; v++) {
+        const Value *x = value_of(g, v);
+        if (x->producer)
+            continue;
+        if (x->kind == VALUE_CONSTANT)
+            t[v] = tensor_of(m->scratch, x);
+        if (x->kind == VALUE_ZERO)
+            t[v] = splat(m, x, x->fill);
+        put(m, v, &t[v]);
+    }
+}
+
+// Values live longer than a machine's scratch.
+static inline Tensor kept(Arena *a, const Tensor *t)
+{
+    Tensor y = tensor_new(a, t->dtype, t->rank, t->dim);
+
+    memcpy(y.f ? (void *)y.f : y.i, t->f ? (void *)t->f : t->i, 8 * (size_t)tensor_count(t));
+    return y;
+}
+
+static inline Tensor get(const Machine *m, ValueId v, Arena *a)
+{
+    Operand o = whole(m, v);
+    Tensor t = load(m, &o, 0, value_of(m->s->g, v)->rank, value_of(m->s->g, v)->dim);
+
+    return kept(a, &t);
+}
+
+static inline Machine machine_new(const Program *p, int set, char *bytes)
+{
+    Machine m = {.p = p, .s = &p->set[set], .bytes = bytes, .scratch = arena_new()};
+
+    memset(bytes, 0xff, (size_t)p->arena_bytes);
+    return m;
+}
+
+static inline Result result_new(const Reference *r, Arena *a)
+{
+    return (Result){arena_array(a, Tensor, r->g->n_outputs + 1),
+                    arena_array(a, Tensor, r->g->n_carries + 1)};
+}
+
+// What goes out and what lives on, from their places.
+static inline void read_results(const Machine *m, const Reference *r, Result *to, Arena *a)
+{
+    Address at;
+
+    for (int i = 0; i < r->g->n_outputs; i++)
+        if (r->g->outputs[i].role != OUTPUT_GRADIENT &&
+            value_address(m->p, m->s, r->g->outputs[i].value, &at))
+            to->output[i] = get(m, r->g->outputs[i].value, a);
+    for (int i = 0; i < r->g->n_carries; i++)
+        if (r->g->carries[i].scope == SCOPE_STEP)
+            to->carried[i] = get(m, r->g->carries[i].in, a);
+}
+
+static inline ValueId prediction_of(const Graph *g)
+{
+    for (int i = 0; i < g->n_outputs; i++)
+        if (!strcmp(g->outputs[i].name, "y"))
+            return g->outputs[i].value;
+    return 0;
+}
+
+#endif

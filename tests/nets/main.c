@@ -1,0 +1,156 @@
+// Random nets, as many as asked for, and the smallest forms of those whose programs are wrong.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/nets/hunt.h"
+
+static const char usage[] =
+    "nets [--count N] [--seed S] [--first I] [--ranks N] [--fast] [--no-shrink] [--recipe TEXT]\n"
+    "Judges random nets I to I + N - 1 of seed S. --fast: their programs aren't compiled.\n"
+    "--ranks: their programs of 2 to N ranks. --recipe: that net alone, and its text.\n";
+
+typedef struct Ask {
+    int64_t count, first;
+    uint64_t seed;
+    Hunt hunt;
+    bool keeps, ends;  // finds as they are; ends after the options
+    const char *recipe;
+} Ask;
+
+static bool read_options(int argc, char **argv, Ask *a)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *next = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!strcmp(argv[i], "--fast"))
+            a->hunt.is_whole = false;
+        else if (!strcmp(argv[i], "--no-shrink"))
+            a->keeps = true;
+        else if (!next)
+            return false;
+        else if (!strcmp(argv[i], "--count"))
+            a->count = atoll(argv[++i]);
+        else if (!strcmp(argv[i], "--seed"))
+            a->seed = strtoull(argv[++i], NULL, 10);
+        else if (!strcmp(argv[i], "--first"))
+            a->first = atoll(argv[++i]);
+        else if (!strcmp(argv[i], "--ranks"))
+            a->hunt.ranks = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--recipe"))
+            a->recipe = argv[++i];
+        else
+            return false;
+    }
+    return true;
+}
+
+static void print_graph(const Recipe *r)
+{
+    Arena *a = arena_new();
+    Diag d = {.file = "net"};
+    Text t = {0};
+    Graph *g = net_build(r, true, a, &d);
+
+    if (g)
+        graph_print(g, &t);
+    printf("  --loss '%s' --optimizer '%s' --clip-norm %g --accumulate %d%s\n%s", recipe_loss(r),
+           recipe_optimizer(r), recipe_clip(r), recipe_accumulate(r), r->plain ? " --no-fuse" : "",
+           t.n ? t.s : "");
+    text_free(&t);
+    arena_free(a);
+}
+
+static void print_find(const Ask *a, int64_t number, const Recipe *r, Verdict v)
+{
+    Recipe small = *r;
+    Text t = {0};
+
+    printf("%" PRId64 ": %s: %s\n", number, outcome_names[v.outcome], v.what);
+    fflush(stdout);
+    if (!a->keeps) {
+        small = recipe_shrink(r, &a->hunt, &v);
+        printf("  shrunk: %s\n", v.what);
+    }
+    recipe_print(&small, &t);
+    printf("  --recipe '%s'\n", t.s);
+    if (!a->keeps)
+        print_graph(&small);
+    text_free(&t);
+    fflush(stdout);
+}
+
+typedef struct Tally {
+    int64_t outcome[N_OUTCOMES], compared, skipped, loops;
+} Tally;
+
+static void judge_batch(const Ask *a, int64_t from, int n, Tally *t)
+{
+    Recipe *r = calloc((size_t)n, sizeof *r);
+    Verdict *v = calloc((size_t)n, sizeof *v);
+
+    for (int i = 0; i < n; i++)
+        r[i] = recipe_draw(a->seed * UINT64_C(1000000007) + (uint64_t)(from + i));
+    hunt_many(&a->hunt, r, n, v);
+    for (int i = 0; i < n; i++) {
+        t->outcome[v[i].outcome]++;
+        t->compared += v[i].compared;
+        t->skipped += v[i].skipped;
+        t->loops += v[i].classes > 0;
+        if (v[i].outcome > NO_NET)
+            print_find(a, from + i, &r[i], v[i]);
+    }
+    free(r);
+    free(v);
+}
+
+static void print_tally(const Tally *t)
+{
+    for (int i = 0; i < N_OUTCOMES; i++)
+        printf("%s%s: %" PRId64, i ? ", " : "", outcome_names[i], t->outcome[i]);
+    printf("\n%" PRId64 " gradients held against differences, %" PRId64
+           " skipped at kinks; %" PRId64 " programs with loops\n",
+           t->compared, t->skipped, t->loops);
+}
+
+static int judge_recipe(const Ask *a)
+{
+    Recipe r;
+    Verdict v = {0};
+
+    if (!recipe_parse(a->recipe, &r)) {
+        fprintf(stderr, "nets: not a recipe: %s\n", a->recipe);
+        return 2;
+    }
+    print_graph(&r);
+    hunt_one(&a->hunt, &r, &v);
+    printf("%s: %s\n", outcome_names[v.outcome], v.what);
+    return v.outcome > NO_NET;
+}
+
+int main(int argc, char **argv)
+{
+    enum { BATCH = 40 };
+    char dir[] = "/tmp/nets.XXXXXX";
+    Ask a = {.count = 100, .seed = 1, .hunt = {.is_whole = true, .dir = dir, .cc = "cc -O1"}};
+    Tally t = {{0}, 0, 0, 0};
+    int status = 0;
+
+    if (!read_options(argc, argv, &a)) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    if (!mkdtemp(dir))
+        return 1;
+    if (a.recipe) {
+        status = judge_recipe(&a);
+    } else {
+        for (int64_t i = 0; i < a.count; i += BATCH)
+            judge_batch(&a, a.first + i, (int)(a.count - i < BATCH ? a.count - i : BATCH), &t);
+        print_tally(&t);
+        for (int i = NO_NET + 1; i < N_OUTCOMES; i++)
+            status |= t.outcome[i] > 0;
+    }
+    rmdir(dir);
+    return status;
+}

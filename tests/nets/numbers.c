@@ -1,0 +1,149 @@
+// Numbers for the values of a net, and its graph in f64.
+#include <math.h>
+#include <string.h>
+
+#include "ir/build.h"
+#include "tests/nets/judge.h"
+
+static bool ends_in(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+
+    return n >= k && !strcmp(s + n - k, end);
+}
+
+// From -1 to 1.
+static double unit(uint64_t seed, int64_t i)
+{
+    uint64_t key[2] = {seed, (uint64_t)i};
+
+    return (double)(hash_bytes(key, sizeof key, 4) >> 20) / (double)(UINT64_C(1) << 43) - 1;
+}
+
+static double number_of(const Value *v, uint64_t seed, int64_t i)
+{
+    double x = unit(seed, i);
+    int rank = v->own_rank >= 0 ? v->own_rank : v->rank;
+
+    if (v->kind == VALUE_STATE || ends_in(v->name, "var"))
+        return 0.6 + 0.5 * x;
+    if (ends_in(v->name, "scale"))
+        return 1 + 0.4 * x;
+    if (v->kind != VALUE_PARAMETER || rank < 2)
+        return (v->kind == VALUE_INPUT ? 1.4 : 0.6) * x;
+    return 1.6 * x / sqrt(1 + sqrt((double)value_count(v)) / 2);
+}
+
+Tensor numbers_of(Arena *a, const Value *v, uint64_t seed, int micro, int64_t bound)
+{
+    Tensor t = tensor_new(a, v->dtype, v->rank, v->dim);
+    uint64_t key = hash_bytes(v->name, strlen(v->name), seed + 31);
+
+    if (v->kind == VALUE_INPUT)
+        key += (uint64_t)micro;
+    for (int64_t i = 0; i < tensor_count(&t); i++) {
+        if (t.f)
+            t.f[i] = (double)(float)number_of(v, key, i);
+        else
+            t.i[i] = (int64_t)((unit(key, i) + 1) / 2.001 * (double)(bound ? bound : 3));
+    }
+    return t;
+}
+
+static Tensor hyper_of(Arena *a, const Value *v, int micro)
+{
+    Tensor t = tensor_new(a, v->dtype, v->rank, v->dim);
+    double x = !strcmp(v->name, "step")         ? 3
+               : !strcmp(v->name, "step_index") ? 2
+               : !strcmp(v->name, "seed")       ? 11
+               : !strcmp(v->name, "micro")      ? micro
+                                                : v->fill;
+
+    if (t.f)
+        t.f[0] = x;
+    else
+        t.i[0] = (int64_t)x;
+    return t;
+}
+
+// Tokens choose rows of a table of five.
+static int64_t bound_of(const Subject *s, const char *name)
+{
+    return !strcmp(name, "t") ? s->classes : !strcmp(name, "tokens") ? 5 : 0;
+}
+
+Tensor *numbers_all(const Graph *g, const Subject *s, int micro, Arena *a)
+{
+    Tensor *t = arena_array(a, Tensor, g->n_values);
+
+    for (ValueId v = 1; v < g->n_values; v++) {
+        const Value *x = value_of(g, v);
+        if (x->producer || x->kind == VALUE_CONSTANT || x->kind == VALUE_ZERO || !x->name)
+            continue;
+        t[v] = x->kind == VALUE_HYPER ? hyper_of(a, x, micro)
+                                      : numbers_of(a, x, s->numbers, micro, bound_of(s, x->name));
+    }
+    return t;
+}
+
+// ---- in f64 ----
+
+static DType widened(DType t) { return t == F32 ? F64 : t; }
+
+static ValueId widen_value(Graph *to, const Value *x, Arena *a)
+{
+    Value *y;
+    ValueId v;
+
+    if (x->kind == VALUE_CONSTANT && x->dtype == F32) {
+        Tensor t = tensor_of(a, x);
+        return graph_constant(to, F64, x->rank, x->dim, t.f);
+    }
+    if (x->kind == VALUE_CONSTANT)
+        return graph_constant(to, x->dtype, x->rank, x->dim, x->data);
+    v = graph_value(to, x->kind, x->name, widened(x->dtype), x->rank, x->dim);
+    y = value_of(to, v);
+    y->fill = x->fill;
+    y->own_rank = x->own_rank;
+    memcpy(y->own_dim, x->own_dim, sizeof y->own_dim);
+    return v;
+}
+
+static bool widen_node(Graph *to, const Node *n, ValueId *map)
+{
+    ValueId *in = arena_array(to->arena, ValueId, n->n_in + 1);
+    Attr attr[MAX_ATTRS];
+
+    memcpy(attr, n->attr, sizeof attr);
+    for (int i = 0; i < n->n_in; i++)
+        in[i] = map[n->in[i]];
+    for (int i = 0; i < MAX_ATTRS; i++)
+        if (n->op->attrs[i].is_dtype)
+            attr[i].i = (int64_t)widened((DType)attr[i].i);
+    ValueId y = graph_node(to, n->op, n->n_in, in, attr);
+    for (int i = 0; i < n->n_out && y; i++) {
+        ValueId z = graph_output_of(to, y, i);
+        map[n->out[i]] = value_of(to, z)->dtype == F32 ? make_cast(to, z, F64) : z;
+    }
+    return y != 0;
+}
+
+Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d)
+{
+    Graph *to = graph_new(a, "wide");
+    ValueId *m = *map = arena_array(a, ValueId, g->n_values);
+
+    to->training = g->training;
+    to->diag = d;
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (!value_of(g, v)->producer)
+            m[v] = widen_value(to, value_of(g, v), a);
+    for (NodeId n = 1; n < g->n_nodes; n++)
+        if (!widen_node(to, &g->nodes[n], m))
+            return NULL;
+    for (int i = 0; i < g->n_outputs; i++)
+        graph_output(to, g->outputs[i].name, m[g->outputs[i].value], g->outputs[i].role);
+    for (int i = 0; i < g->n_carries; i++)
+        graph_carry(to, m[g->carries[i].in], m[g->carries[i].out], g->carries[i].scope);
+    return to;
+}

@@ -1,0 +1,331 @@
+// What a net's loss and gradients are, by nothing but evaluation of the graph as it was built.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/nets/judge.h"
+
+enum { MOST_DRAWS = 16 };
+
+// ---- evaluation ----
+
+ValueId oracle_find(const Graph *g, const char *name)
+{
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (g->values[v].name && !strcmp(g->values[v].name, name))
+            return v;
+    return 0;
+}
+
+// The node's outputs of its inputs' values.
+static void eval_one(const Graph *g, const Node *n, Tensor *value, Arena *a)
+{
+    Tensor x[32] = {0}, y[MAX_OUTPUTS];
+
+    for (int i = 0; i < n->n_in; i++)
+        x[i] = n->in[i] ? value[n->in[i]] : (Tensor){0};
+    node_eval(g, n, a, x, y);
+    for (int i = 0; i < n->n_out; i++)
+        value[n->out[i]] = y[i];
+}
+
+// One micro-batch after the other; buffers go on from what the one before made of them.
+static void eval_micros(Oracle *o)
+{
+    const Graph *g = o->g;
+
+    o->value = arena_array(o->arena, Tensor *, o->s->accumulate);
+    for (int k = 0; k < o->s->accumulate; k++) {
+        o->value[k] = numbers_all(g, o->s, k, o->arena);
+        for (int i = 0; k && i < g->n_carries; i++)
+            o->value[k][g->carries[i].in] = o->value[k - 1][g->carries[i].out];
+        graph_eval(g, o->arena, o->value[k]);
+    }
+}
+
+// ---- losses, by their formulas ----
+
+static double row_loss(const double *x, int64_t n, int64_t label, double smooth)
+{
+    double most = x[0], sum = 0, mean = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, x[i]);
+    for (int64_t i = 0; i < n; i++) {
+        sum += exp(x[i] - most);
+        mean += x[i] / (double)n;
+    }
+    double total = most + log(sum);
+    return (1 - smooth) * (total - x[label]) + smooth * (total - mean);
+}
+
+static void add_classes(const Subject *s, const Tensor *y, const Tensor *t, double *sum, double *count)
+{
+    int64_t n = y->dim[y->rank - 1];
+
+    for (int64_t i = 0; i < tensor_count(t); i++) {
+        if (strstr(s->loss, "ignore_index=1") && t->i[i] == 1)
+            continue;
+        *sum += row_loss(y->f + i * n, n, t->i[i], strstr(s->loss, "smoothing") ? 0.1 : 0);
+        *count += 1;
+    }
+}
+
+static void add_loss(const Subject *s, const Tensor *y, const Tensor *t, double *sum, double *count)
+{
+    if (!strncmp(s->loss, "cross", 5)) {
+        add_classes(s, y, t, sum, count);
+        return;
+    }
+    for (int64_t i = 0; i < tensor_count(y); i++) {
+        double x = y->f[i], z = t->f ? t->f[i] : 0;
+        if (!strncmp(s->loss, "mse", 3))
+            *sum += (x - z) * (x - z);
+        else if (!strncmp(s->loss, "l1", 2))
+            *sum += fabs(x - z);
+        else if (!strncmp(s->loss, "bce", 3))
+            *sum += fmax(x, 0) - x * z + log1p(exp(-fabs(x)));
+        else
+            *sum += x;
+        *count += 1;
+    }
+}
+
+static void make_targets(Oracle *o)
+{
+    const Value *y = value_of(o->g, o->g->outputs[0].value);
+    bool is_classes = !strncmp(o->s->loss, "cross", 5);
+    Value t = {.name = "t", .kind = VALUE_INPUT, .dtype = is_classes ? I64 : F64, .own_rank = -1};
+
+    t.rank = y->rank - is_classes;
+    memcpy(t.dim, y->dim, sizeof t.dim);
+    o->target = arena_array(o->arena, Tensor, o->s->accumulate);
+    for (int k = 0; k < o->s->accumulate && strcmp(o->s->loss, "y"); k++)
+        o->target[k] = numbers_of(o->arena, &t, o->s->numbers, k, o->s->classes);
+}
+
+bool oracle_new(Oracle *o, const Subject *s, Arena *a, Diag *d)
+{
+    ValueId *map;
+
+    *o = (Oracle){.s = s, .arena = a};
+    o->g = graph_widen(s->train, a, &map, d);
+    o->predict = graph_widen(s->predict, a, &map, d);
+    Tensor *rough = numbers_all(s->predict, s, 0, a);
+    graph_eval(s->predict, a, rough);
+    o->roughly = rough[s->predict->outputs[0].value];
+    return o->g && o->predict;
+}
+
+typedef struct Draws {
+    Node *of[MOST_DRAWS];                // the net's nodes that draw
+    const Node *made[MOST_DRAWS];        // the forward ones that the passes made of them
+    int n, n_made;
+} Draws;
+
+static Draws find_draws(const Graph *g, const Graph *made)
+{
+    Draws d = {.n = 0};
+
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        if (node_site(&g->nodes[i]) && d.n < MOST_DRAWS)
+            d.of[d.n++] = &g->nodes[i];
+    for (NodeId i = 1; i < made->n_nodes; i++)
+        if (made->nodes[i].phase == FORWARD && node_site(&made->nodes[i]) && d.n_made < MOST_DRAWS)
+            d.made[d.n_made++] = &made->nodes[i];
+    return d;
+}
+
+// Numbers the net's draws as the passes' ones are, in the k-th order; false if there are fewer.
+static bool renumber_draws(const Draws *d, int k)
+{
+    const Node *left[MOST_DRAWS] = {NULL};  // NULL: needless, the passes found
+    int n = d->n;
+
+    memcpy(left, d->made, sizeof *left * (size_t)d->n_made);
+    for (int i = 0; i < d->n; i++) {
+        int pick = k % n, at = node_site(d->of[i]);
+        const Node *from = left[pick];
+        k /= n;
+        if (from) {
+            d->of[i]->attr[at] = from->attr[node_site(from)];
+            d->of[i]->attr[at + 1] = from->attr[node_site(from) + 1];
+        }
+        memmove(left + pick, left + pick + 1, sizeof *left * (size_t)(--n - pick));
+    }
+    return k == 0;
+}
+
+static void eval_loss(Oracle *o)
+{
+    eval_micros(o);
+    o->sum = o->count = 0;
+    for (int k = 0; k < o->s->accumulate; k++)
+        add_loss(o->s, &o->value[k][o->g->outputs[0].value], &o->target[k], &o->sum, &o->count);
+}
+
+bool oracle_eval(Oracle *o, const Graph *made, double loss)
+{
+    enum { MOST_ORDERS = 720 };
+    Draws d = find_draws(o->g, made);
+
+    make_targets(o);
+    for (int k = 0; k < MOST_ORDERS && renumber_draws(&d, k); k++) {
+        eval_loss(o);
+        if (!d.n || fabs(o->sum / o->count - loss) < 1e-4 * fabs(loss))
+            break;
+    }
+    o->predicted = numbers_all(o->predict, o->s, 0, o->arena);
+    graph_eval(o->predict, o->arena, o->predicted);
+    // Where numbers are huge, f32 proves nothing.
+    return fabs(o->sum / o->count) < 1e5;
+}
+
+// ---- slopes ----
+
+// The loss with parameter v moved by `h` along the direction: only what depends on it is new.
+static double moved_loss(const Oracle *o, ValueId v, const double *direction, double h,
+                         const bool *is_moved)
+{
+    const Graph *g = o->g;
+    Arena *a = arena_new();
+    Tensor *value = arena_array(a, Tensor, g->n_values);
+    double sum = 0, count = 0;
+
+    for (int k = 0; k < o->s->accumulate; k++) {
+        memcpy(value, o->value[k], sizeof *value * (size_t)g->n_values);
+        Tensor p = tensor_new(a, F64, value[v].rank, value[v].dim);
+        for (int64_t i = 0; i < tensor_count(&p); i++)
+            p.f[i] = value[v].f[i] + h * direction[i];
+        value[v] = p;
+        for (NodeId n = 1; n < g->n_nodes; n++)
+            if (is_moved[g->nodes[n].out[0]])
+                eval_one(g, &g->nodes[n], value, a);
+        add_loss(o->s, &value[g->outputs[0].value], &o->target[k], &sum, &count);
+    }
+    arena_free(a);
+    return sum / count;
+}
+
+static bool *find_moved(const Graph *g, ValueId v, Arena *a)
+{
+    bool *is_moved = arena_array(a, bool, g->n_values);
+
+    is_moved[v] = true;
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        bool is = false;
+        for (int k = 0; k < n->n_in; k++)
+            is |= is_moved[n->in[k]];
+        for (int k = 0; k < n->n_out; k++)
+            is_moved[n->out[k]] = is;
+    }
+    return is_moved;
+}
+
+// Two steps that differ in size give the same slope, and the one to the left that to the right, the
+// more so the smaller they are: else there is a kink, which smaller steps may stay clear of.
+bool oracle_slope(const Oracle *o, ValueId v, const double *direction, double *slope)
+{
+    enum { TRIES = 3 };
+    Arena *a = arena_new();
+    bool *is_moved = find_moved(o->g, v, a), is_smooth = false;
+    double here = o->sum / o->count, h = 3e-5;
+
+    for (int i = 0; i < TRIES && !is_smooth; i++, h /= 16) {
+        double is[2], bend[2], noise = 1e-15 * (1 + fabs(here)) / h;
+        for (int k = 0; k < 2; k++) {
+            double step = k ? h / 4 : h;
+            double right = moved_loss(o, v, direction, step, is_moved);
+            double left = moved_loss(o, v, direction, -step, is_moved);
+            is[k] = (right - left) / (2 * step);
+            bend[k] = fabs(right - 2 * here + left) / step;
+        }
+        double small = 2e-6 * fabs(is[0]) + 1e-8 + 16 * noise;
+        is_smooth = fabs(is[0] - is[1]) <= small && bend[1] <= fmax(bend[0] / 2, small);
+        *slope = is[1];
+    }
+    arena_free(a);
+    return is_smooth;
+}
+
+// ---- updates, by PyTorch's formulas ----
+
+static double option(const Subject *s, const char *name, double missing)
+{
+    const char *at = strstr(s->optimizer, name);
+
+    return at ? strtod(at + strlen(name), NULL) : missing;
+}
+
+typedef struct Rates {
+    double lr, decay, momentum, beta1, beta2, rest1, rest2;  // rest: 1 - beta^step
+    bool is_nesterov, is_adamw;
+} Rates;
+
+static double adam_ratio(const Rates *r, double m, double v, double eps)
+{
+    return m / r->rest1 / (sqrt(v / r->rest2) + eps);
+}
+
+static double updated(const Subject *s, const Rates *r, double p, double g, double s0, double s1)
+{
+    if (!strncmp(s->optimizer, "sgd", 3)) {
+        g += r->decay * p;
+        double b = r->momentum > 0 ? r->momentum * s0 + g : g;
+        return p - r->lr * (r->is_nesterov ? g + r->momentum * b : b);
+    }
+    if (!strncmp(s->optimizer, "adagrad", 7))
+        return p - r->lr * g / (sqrt(s0 + g * g) + 1e-10);
+    if (r->is_adamw)
+        p *= 1 - r->lr * r->decay;
+    else
+        g += r->decay * p;
+    double m = r->beta1 * s0 + (1 - r->beta1) * g, v = r->beta2 * s1 + (1 - r->beta2) * g * g;
+    return p - r->lr * adam_ratio(r, m, v, 1e-8);
+}
+
+static void update_lamb(const Rates *r, const Tensor *p, const Tensor *g, const Tensor *state[2],
+                        double *to)
+{
+    double norm_p = 0, norm_r = 0;
+
+    for (int64_t i = 0; i < tensor_count(p); i++) {
+        double m = r->beta1 * state[0]->f[i] + (1 - r->beta1) * g->f[i];
+        double v = r->beta2 * state[1]->f[i] + (1 - r->beta2) * g->f[i] * g->f[i];
+        to[i] = adam_ratio(r, m, v, 1e-6) + r->decay * p->f[i];
+        norm_p += p->f[i] * p->f[i];
+        norm_r += to[i] * to[i];
+    }
+    double trust = norm_p > 0 && norm_r > 0 ? sqrt(norm_p / norm_r) : 1;
+    for (int64_t i = 0; i < tensor_count(p); i++)
+        to[i] = p->f[i] - r->lr * trust * to[i];
+}
+
+bool oracle_update(const Subject *s, const Tensor *p, const Tensor *grad, const Tensor *state[2],
+                   double *to)
+{
+    Rates r = {.lr = option(s, "lr=", 0),
+               .decay = option(s, "weight_decay=", 0),
+               .momentum = option(s, "momentum=", 0),
+               .beta1 = 0.9,
+               .beta2 = 0.999,
+               .is_nesterov = strstr(s->optimizer, "nesterov"),
+               .is_adamw = !strncmp(s->optimizer, "adamw", 5)};
+    bool is_sgd = !strncmp(s->optimizer, "sgd", 3);
+    int n_states = is_sgd ? r.momentum > 0 : !strncmp(s->optimizer, "adagrad", 7) ? 1 : 2;
+
+    r.rest1 = 1 - pow(r.beta1, 3);
+    r.rest2 = 1 - pow(r.beta2, 3);
+    for (int k = 0; k < n_states; k++)
+        if (!state[k] || !state[k]->f)
+            return false;
+    if (!strncmp(s->optimizer, "lamb", 4)) {
+        update_lamb(&r, p, grad, state, to);
+        return true;
+    }
+    for (int64_t i = 0; i < tensor_count(p); i++)
+        to[i] = updated(s, &r, p->f[i], grad->f[i], n_states > 0 ? state[0]->f[i] : 0,
+                        n_states > 1 ? state[1]->f[i] : 0);
+    return true;
+}

@@ -1,0 +1,34 @@
+// The passes over a net's graph, as driver/passes.c runs them.
+#include "tests/nets/judge.h"
+
+// Outputs of the model needn't outlive their last reader.
+static void drop_outputs(Graph *g)
+{
+    int n = 0;
+
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i].role != OUTPUT_MODEL)
+            g->outputs[n++] = g->outputs[i];
+    g->n_outputs = n;
+}
+
+bool run_passes(Graph *g, const Subject *s, bool is_split, Diag *d)
+{
+    OptimizerOptions o = {.text = s->optimizer, .clip_norm = s->clip};
+
+    g->diag = d;
+    if (!graph_verify(g, d))
+        return false;
+    if (!g->training) {
+        g->n_carries = 0;
+        return fold(g, d) && (s->plain || patterns(g, d)) && refine(g, d) && fold(g, d) &&
+               blocks(g, d) && !d->errors && graph_verify(g, d);
+    }
+    if (!fold(g, d) || !loss_add(g, s->loss, d) || !(s->plain || patterns(g, d)) || !refine(g, d) ||
+        !fold(g, d) || !blocks(g, d) || !autodiff(g, s->accumulate, d) || !clip_add(g, &o, d) ||
+        !optimizer_add(g, &o, d))
+        return false;
+    drop_outputs(g);
+    return (s->plain || recompute(g, d)) && (s->plain || is_split || scatter_onto(g, d)) &&
+           !d->errors && graph_verify(g, d);
+}

@@ -1,0 +1,322 @@
+// The graph that the passes make of a net: evaluated, and held against the oracle; and results of
+// programs held against it.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/operator.h"
+#include "tests/nets/judge.h"
+
+const char *const outcome_names[N_OUTCOMES] = {
+    "right",         "no net",        "refused", "wrong passes", "found by program_check",
+    "wrong program", "wrong C",       "crashed",
+};
+
+bool verdict_wrong(Verdict *v, Outcome o, const char *fmt, ...)
+{
+    va_list args;
+
+    if (v->outcome)
+        return false;
+    v->outcome = o;
+    va_start(args, fmt);
+    vsnprintf(v->what, sizeof v->what, fmt, args);
+    va_end(args);
+    return false;
+}
+
+void verdict_add(Verdict *v, const char *text)
+{
+    size_t n = strlen(v->what);
+
+    snprintf(v->what + n, sizeof v->what - n, "%s", text);
+}
+
+// ---- evaluation ----
+
+// Accumulators and what the forward part carries go on to the next micro-batch. `g` is `phases` or
+// the same in f64, whose values are `map`.
+static Tensor *eval_step(const Graph *g, const Subject *s, const Graph *phases, const ValueId *map,
+                         Arena *a)
+{
+    Tensor *was = NULL, *is = NULL;
+
+    for (int k = 0; k < s->accumulate; k++, was = is) {
+        is = numbers_all(g, s, k, a);
+        for (int i = 0; was && i < phases->n_carries; i++) {
+            const Carry *c = &phases->carries[i];
+            if (c->scope == SCOPE_MICRO || producer(phases, c->out)->phase != UPDATE)
+                is[map ? map[c->in] : c->in] = was[map ? map[c->out] : c->out];
+        }
+        graph_eval(g, a, is);
+    }
+    return is;
+}
+
+static double norm_of(const Tensor *t)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < tensor_count(t); i++)
+        sum += t->f ? t->f[i] * t->f[i] : 0;
+    return sqrt(sum);
+}
+
+bool reference_new(Reference *r, const Graph *g, const Subject *s, Arena *a, Diag *d)
+{
+    ValueId *map;
+    Graph *wide = graph_widen(g, a, &map, d);
+
+    *r = (Reference){.g = g, .n_values = g->n_values};
+    if (!wide)
+        return false;
+    r->start = numbers_all(g, s, 0, a);
+    r->narrow = eval_step(g, s, g, NULL, a);
+    Tensor *all = eval_step(wide, s, g, map, a);
+    r->wide = arena_array(a, Tensor, g->n_values);
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (map[v])
+            r->wide[v] = all[map[v]];
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i].role == OUTPUT_GRADIENT)
+            r->most = fmax(r->most, norm_of(&r->wide[g->outputs[i].value]));
+    return true;
+}
+
+// ---- comparing ----
+
+// How far `got` is from `want`, beside how far f32 may be: a part of the size, and twenty times as
+// far as another order of the same operations is.
+typedef struct Gap {
+    double is, may;
+} Gap;
+
+static Gap gap_of(const Tensor *got, const Tensor *want, const Tensor *narrow, double size, double part)
+{
+    double error = 0, rounding = 0;
+
+    for (int64_t i = 0; i < tensor_count(want); i++) {
+        double x = want->f ? want->f[i] : (double)want->i[i];
+        double y = got->f ? got->f[i] : (double)got->i[i];
+        double z = narrow->f ? narrow->f[i] : (double)narrow->i[i];
+        error += (x - y) * (x - y);
+        rounding += (x - z) * (x - z);
+    }
+    return (Gap){sqrt(error), part * size + 20 * sqrt(rounding)};
+}
+
+static bool holds(Gap g) { return g.is <= g.may || (isinf(g.may) && !isnan(g.is)); }
+
+// What a carry changes must be right beside the change.
+static double change_of(const Tensor *old, const Tensor *new)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < tensor_count(new) && old->f; i++)
+        sum += (old->f[i] - new->f[i]) * (old->f[i] - new->f[i]);
+    return sqrt(sum);
+}
+
+// ---- against the oracle ----
+
+static double output_of(const Reference *r, const Tensor *value, OutputRole role)
+{
+    for (int i = 0; i < r->g->n_outputs; i++)
+        if (r->g->outputs[i].role == role)
+            return value[r->g->outputs[i].value].f[0];
+    return NAN;
+}
+
+static double loss_of(const Reference *r, const Tensor *value)
+{
+    return output_of(r, value, OUTPUT_LOSS_SUM) / output_of(r, value, OUTPUT_LOSS_COUNT);
+}
+
+static const Tensor *gradient_of(const Reference *r, const Tensor *value, const char *name)
+{
+    for (int i = 0; i < r->g->n_outputs; i++)
+        if (r->g->outputs[i].role == OUTPUT_GRADIENT && !strcmp(r->g->outputs[i].name, name))
+            return &value[r->g->outputs[i].value];
+    return NULL;
+}
+
+static double dot(const double *x, const double *y, int64_t n)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+// No gradient is to come to the row of an embedding that a gather skips: nothing moves there.
+static void hold_skipped(const Graph *g, ValueId v, double *direction)
+{
+    const Value *p = value_of(g, v);
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        int64_t width = value_count(p) / (p->rank ? p->dim[0] : 1);
+        int64_t row = n->op == &op_gather && n->in[0] == v ? n->attr[GATHER_SKIP].i : -1;
+        for (int64_t k = 0; k < width && row >= 0; k++)
+            direction[row * width + k] = 0;
+    }
+}
+
+// One parameter's gradient along a random direction; none stands for zero.
+static void judge_gradient(const Reference *r, const Oracle *o, ValueId v, Verdict *to)
+{
+    const Value *p = value_of(o->g, v);
+    int64_t n = value_count(p);
+    Arena *a = arena_new();
+    double *direction = arena_array(a, double, n + 1), slope, noise = 0, size = 0, is = 0;
+    const Tensor *wide = gradient_of(r, r->wide, p->name), *narrow;
+
+    for (int64_t i = 0; i < n; i++) {
+        int64_t key[2] = {v, i};
+        direction[i] = hash_bytes(key, sizeof key, 9) % 2 ? 1 : -1;
+        direction[i] *= 0.5 + (double)(hash_bytes(key, sizeof key, 10) % 1000) / 1000;
+    }
+    hold_skipped(o->g, v, direction);
+    if (wide) {
+        narrow = gradient_of(r, r->narrow, p->name);
+        noise = 20 * gap_of(narrow, wide, wide, 0, 0).is;
+        is = dot(wide->f, direction, n);
+        size = norm_of(wide);
+    }
+    bool is_smooth = oracle_slope(o, v, direction, &slope);
+    to->skipped += !is_smooth;
+    to->compared += is_smooth;
+    double may = 3e-5 * (size + fabs(slope)) + noise + 2e-6 * r->most + 2e-7;
+    if (is_smooth && !(fabs(is - slope) <= may))
+        verdict_wrong(to, WRONG_PASSES, "gradient of %s: slope %.9g, differences say %.9g (± %.2g)",
+                      p->name, is, slope, may);
+    arena_free(a);
+}
+
+// Of a parameter the update's formula; of a buffer what the forward part makes of it.
+static void judge_carry(const Reference *r, const Oracle *o, const Carry *c, Verdict *v)
+{
+    const Value *x = value_of(r->g, c->in);
+    Tensor *is = &r->wide[c->out], *narrow = &r->narrow[c->out], want = *is;
+    Arena *a = arena_new();
+
+    if (x->kind == VALUE_BUFFER) {
+        ValueId w = oracle_find(o->g, x->name);
+        for (int i = 0; i < o->g->n_carries; i++)
+            if (o->g->carries[i].in == w)
+                want.f = o->value[o->s->accumulate - 1][o->g->carries[i].out].f;
+    } else if (x->kind == VALUE_PARAMETER) {
+        static const char *const names[][2] = {
+            {"momentum_buffer", ""}, {"sum", ""}, {"exp_avg", "exp_avg_sq"}};
+        const Tensor *state[2] = {NULL}, *grad = gradient_of(r, r->wide, x->name);
+        double norm = output_of(r, r->wide, OUTPUT_GRAD_NORM);
+        Tensor clipped = tensor_new(a, F64, x->rank, x->dim);
+        for (int k = 0; k < 6; k++) {
+            ValueId w = oracle_find(r->g, arena_string(a, "%s.%s", x->name, names[k / 2][k % 2]));
+            if (w)
+                state[k % 2] = &r->start[w];
+        }
+        for (int64_t i = 0; i < value_count(x); i++)
+            clipped.f[i] =
+                grad->f[i] * (o->s->clip > 0 ? fmin(1, o->s->clip / (norm + 1e-6)) : 1);
+        want.f = arena_array(a, double, value_count(x) + 1);
+        if (!oracle_update(o->s, &r->start[c->in], &clipped, state, want.f))
+            verdict_wrong(v, WRONG_PASSES, "%s: its states are missing", x->name);
+    }
+    Gap g = gap_of(is, &want, is, norm_of(&want) + 1e-3, 1e-5);
+    g.may += 20 * gap_of(narrow, is, is, 0, 0).is;
+    if (!holds(g))
+        verdict_wrong(v, WRONG_PASSES, "%s after the step is off by %.3g (± %.2g)", x->name, g.is,
+                      g.may);
+    arena_free(a);
+}
+
+// The norm of all gradients, from those gradients.
+static void judge_norm(const Reference *r, Verdict *v)
+{
+    double sum = 0, is = output_of(r, r->wide, OUTPUT_GRAD_NORM);
+
+    for (int i = 0; i < r->g->n_outputs; i++)
+        if (r->g->outputs[i].role == OUTPUT_GRADIENT) {
+            double n = norm_of(&r->wide[r->g->outputs[i].value]);
+            sum += n * n;
+        }
+    if (!(fabs(is - sqrt(sum)) <= 1e-5 * is + 1e-7))
+        verdict_wrong(v, WRONG_PASSES, "the norm of all gradients is %.9g, not %.9g", is, sqrt(sum));
+}
+
+double reference_loss(const Reference *r) { return loss_of(r, r->wide); }
+
+void judge_reference(const Reference *r, const Oracle *o, Verdict *v)
+{
+    double is = loss_of(r, r->wide), want = o->sum / o->count;
+    double rounding = fabs(loss_of(r, r->narrow) - is);
+
+    if (!(fabs(is - want) <= 2e-5 * fabs(want) + 20 * rounding + 1e-6))
+        verdict_wrong(v, WRONG_PASSES, "the loss is %.9g, not %.9g", is, want);
+    for (ValueId p = 1; p < o->g->n_values && !v->outcome; p++)
+        if (value_of(o->g, p)->kind == VALUE_PARAMETER)
+            judge_gradient(r, o, p, v);
+    judge_norm(r, v);
+    for (int i = 0; i < r->g->n_carries && !v->outcome; i++)
+        judge_carry(r, o, &r->g->carries[i], v);
+}
+
+// ---- programs against the reference ----
+
+static void judge_value(const Reference *r, const Tensor *got, ValueId v, double size,
+                        const char *name, const char *what, Outcome outcome, Verdict *to)
+{
+    Gap g = gap_of(got, &r->wide[v], &r->narrow[v], size, 1e-4);
+
+    if (!holds(g))
+        verdict_wrong(to, outcome, "%s %s is off by %.3g (± %.2g, size %.3g)", what, name, g.is,
+                      g.may, norm_of(&r->wide[v]));
+}
+
+void judge_result(const Reference *r, const Result *x, Outcome o, Verdict *v)
+{
+    const Graph *g = r->g;
+
+    for (int i = 0; i < g->n_outputs; i++) {
+        const Output *out = &g->outputs[i];
+        bool is_gradient = out->role == OUTPUT_GRADIENT;
+        if (out->role == OUTPUT_MODEL)
+            continue;
+        if (is_gradient && !x->output[i].f) {
+            verdict_wrong(v, o, "the gradient of %s isn't shown", out->name);
+            continue;
+        }
+        double size = norm_of(&r->wide[out->value]);
+        size += is_gradient ? 0.02 * r->most + 1e-3 : 1e-2;
+        judge_value(r, &x->output[i], out->value, size, out->name,
+                    is_gradient ? "gradient of" : "output", o, v);
+    }
+    for (int i = 0; i < g->n_carries; i++) {
+        const Carry *c = &g->carries[i];
+        if (c->scope == SCOPE_MICRO)
+            continue;
+        double size = change_of(&r->wide[c->in], &r->wide[c->out]);
+        size += 0.03 * norm_of(&r->wide[c->out]) + 1e-3;
+        judge_value(r, &x->carried[i], c->out, size, value_of(g, c->in)->name, "after the step", o,
+                    v);
+    }
+}
+
+void judge_prediction(const Oracle *o, const Tensor *y, Outcome outcome, Verdict *v)
+{
+    const Tensor *want = &o->predicted[o->predict->outputs[0].value];
+    Gap g;
+
+    if (tensor_count(y) != tensor_count(want)) {
+        verdict_wrong(v, outcome, "the prediction has another shape");
+        return;
+    }
+    if (!(norm_of(want) < 1e6))
+        return;
+    g = gap_of(y, want, &o->roughly, norm_of(want) + 1e-2, 1e-4);
+    if (!holds(g))
+        verdict_wrong(v, outcome, "the prediction is off by %.3g (± %.2g, size %.3g)", g.is, g.may,
+                      norm_of(want));
+}
