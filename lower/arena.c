@@ -38,6 +38,22 @@ static bool is_written_last(const Set *s, const Item *it, const Operand *to)
     return false;
 }
 
+// Is an operand of the group read when the last turn through a row is over, for a number of the
+// row?
+static bool is_read_behind(const Set *s, const Item *it, int operand)
+{
+    const int *source = it->source;
+
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *n = &s->g->nodes[it->nodes[i]];
+        bool is_behind = is_number_of_row(s->g, it, n) && it->stage[i] == it->n_stages - 1;
+        for (int k = 0; k < n->n_in; k++, source++)
+            if (is_behind && *source == operand)
+                return true;
+    }
+    return false;
+}
+
 // Can the item write output `to` over input `from`, which is read for the last time here?
 static bool can_overwrite(const Program *p, const Set *s, int item, const Operand *from,
                           const Operand *to)
@@ -47,8 +63,10 @@ static bool can_overwrite(const Program *p, const Set *s, int item, const Operan
     const Buffer *a = &p->buffers[old], *b = &p->buffers[new];
 
     if (old == new || a->kind != BUFFER_LOCAL || b->kind != BUFFER_LOCAL || a->last != item ||
-        b->first != item || a->bytes != b->bytes || !is_whole(s, it, from) ||
-        !is_whole(s, it, to) || (it->kind == ITEM_GROUP && !is_written_last(s, it, to)))
+        b->first != item || a->bytes != b->bytes || !is_whole(s, it, from) || !is_whole(s, it, to))
+        return false;
+    if (it->kind == ITEM_GROUP &&
+        (!is_written_last(s, it, to) || is_read_behind(s, it, (int)(from - it->operands))))
         return false;
     if (dtype_size(value_of(s->g, from->base)->dtype) !=
         dtype_size(value_of(s->g, to->base)->dtype))

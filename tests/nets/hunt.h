@@ -13,6 +13,8 @@ typedef struct Hunt {
     const char *cc;
 } Hunt;
 
+const char *hunt_compiler(void);  // the quickest there is
+
 bool subject_of(const Recipe *r, Arena *a, Subject *s, Diag *d);
 
 void hunt_one(const Hunt *h, const Recipe *r, Verdict *v);

@@ -12,14 +12,14 @@ static void say_refused(Verdict *v, Outcome o, const Text *said)
     verdict_wrong(v, o, "%.*s", at ? (int)strcspn(at, "\n") : 0, at ? at : "");
 }
 
-static void write_c(const Task *t, const Program *p, Arena *a)
+static void write_c(const Task *t, const Program *p)
 {
     GenerateOptions o = {.name = t->name, .options = "", .plan = "one rank"};
 
+    text_printf(t->c, "#define main %s_main\n", t->name);
     generate_c(p, &o, t->c);
     text_printf(t->c, "const RtModel *%s(void);\nconst RtModel *%s(void) { return &model; }\n",
                 t->name, t->name);
-    (void)a;
 }
 
 static void check_program(const Program *p, Verdict *v)
@@ -66,7 +66,7 @@ static void judge_program(const Subject *s, const Task *t, const Oracle *o, cons
     text_free(&said);
     v->classes = count_classes(p);
     if (t->c)
-        write_c(t, p, a);
+        write_c(t, p);
     if (t->model) {
         Result x = run_model(t->model, p, r, s, a);
         judge_result(r, &x, WRONG_C, v);

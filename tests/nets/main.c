@@ -8,8 +8,10 @@
 
 static const char usage[] =
     "nets [--count N] [--seed S] [--first I] [--ranks N] [--fast] [--no-shrink] [--recipe TEXT]\n"
+    "     [--cc TEXT]\n"
     "Judges random nets I to I + N - 1 of seed S. --fast: their programs aren't compiled.\n"
-    "--ranks: their programs of 2 to N ranks. --recipe: that net alone, and its text.\n";
+    "--ranks: their programs of 2 to N ranks. --recipe: that net alone, and its text.\n"
+    "--cc: the compiler, \"clang -O0\" where there is one as it is the quickest.\n";
 
 typedef struct Ask {
     int64_t count, first;
@@ -37,6 +39,8 @@ static bool read_options(int argc, char **argv, Ask *a)
             a->first = atoll(argv[++i]);
         else if (!strcmp(argv[i], "--ranks"))
             a->hunt.ranks = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--cc"))
+            a->hunt.cc = argv[++i];
         else if (!strcmp(argv[i], "--recipe"))
             a->recipe = argv[++i];
         else
@@ -132,7 +136,7 @@ int main(int argc, char **argv)
 {
     enum { BATCH = 40 };
     char dir[] = "/tmp/nets.XXXXXX";
-    Ask a = {.count = 100, .seed = 1, .hunt = {.is_whole = true, .dir = dir, .cc = "cc -O1"}};
+    Ask a = {.count = 100, .seed = 1, .hunt = {.is_whole = true, .dir = dir, .cc = hunt_compiler()}};
     Tally t = {{0}, 0, 0, 0};
     int status = 0;
 
