@@ -67,17 +67,32 @@ static bool is_compatible(const Lowering *l, const Initial *a, const Initial *b)
            lies_as(to_b, from_b, value_of(l->g, b->to)->rank);
 }
 
+// Would elements that differ lie in one place? The twin repeats an element where the initial value
+// may have many.
+static bool is_squeezed(const Lowering *l, const Initial *a)
+{
+    const View *to = &l->view[a->to], *from = &l->view[a->from];
+    const Value *v = value_of(l->g, a->to);
+
+    for (int i = 0; i < v->rank; i++)
+        if (v->dim[i] > 1 && to->stride[i] == 0 && from->stride[i] != 0)
+            return true;
+    return false;
+}
+
 static bool is_same(const Initial *a, const Initial *b)
 {
     return a->to == b->to && a->from == b->from && a->delta == b->delta;
 }
 
 // Adds an initial value unless an earlier loop has put it into its place. False: that place has to
-// hold another value.
+// hold another value, or hasn't room for all of it.
 static bool add_initial(Lowering *l, Initial x)
 {
     bool is_there = false;
 
+    if (is_squeezed(l, &x))
+        return false;
     for (int i = 0; i < l->n_initials; i++) {
         if (!is_compatible(l, &l->initials[i], &x))
             return false;
