@@ -134,6 +134,7 @@ bool lower_items(Lowering *l);
 uint64_t cut_factors(const Sharded *s, NodeId n);  // Kernel.cut of a node; `s` may be NULL
 bool are_good_rows(const Item *it, int rows);
 bool is_row_number(const Lowering *l, ValueId v, int rows);
+bool is_put_together(const Lowering *l, ValueId v);
 // Of the items [begin, end): a loop's body before the loop ends, or a part's.
 void merge_groups(Lowering *l, int begin, int end);
 void finish_groups(Lowering *l);

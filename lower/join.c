@@ -19,6 +19,7 @@ static void find_needs(const Emit *e, ValueId v, bool is_direct, int *at, int *b
         return;
     }
     int item = l->item_of[b] - 1;
+    is_direct &= !is_put_together(l, b);
     if (is_direct && item > *at)
         *at = item;
     if (!is_direct && item > *before)

@@ -36,6 +36,13 @@ bool is_row_number(const Lowering *l, ValueId v, int rows)
     return true;
 }
 
+// Is the value made of others that lie in it, which other items than its own may make? No group may
+// read it as an element that it has just made.
+bool is_put_together(const Lowering *l, ValueId v)
+{
+    return value_of(l->g, v)->producer && producer(l->g, v)->op->place;
+}
+
 // Does the item make the value or, of a concat, something that is made right in it?
 static bool makes(const Lowering *l, int item, ValueId base)
 {
@@ -90,6 +97,8 @@ static bool node_reads_strictly(const Lowering *l, const Node *n, int item, int 
     for (int k = 0; k < n->n_in; k++) {
         ValueId v = n->in[k];
         bool is_direct = l->view[v].base == v;
+        if (is_put_together(l, l->view[v].base) && reads(l, v, item))
+            return true;
         if (is_direct && is_inlined(l, v) &&
             node_reads_strictly(l, producer(l->g, v), item, row_rank))
             return true;

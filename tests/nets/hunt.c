@@ -105,7 +105,8 @@ static void second_look(const Job *j, int i)
 // one crashed.
 static void look_at_all(const Job *j, void (*look)(const Job *j, int i))
 {
-    volatile int *at = mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    volatile int *at =
+        mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     for (*at = 0; *at < j->n; (*at)++) {
         int status = 0;

@@ -7,9 +7,9 @@
 #include "tests/nets/net.h"
 
 typedef struct Hunt {
-    bool is_whole;     // programs are compiled and run, too
-    int ranks;         // 0: one rank; else of as many, by plans of all kinds
-    const char *dir;   // where compiled programs are
+    bool is_whole;    // programs are compiled and run, too
+    int ranks;        // 0: one rank; else of as many, by plans of all kinds
+    const char *dir;  // where compiled programs are
     const char *cc;
 } Hunt;
 

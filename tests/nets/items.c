@@ -23,9 +23,9 @@ static int shown_output(const Run *r, const Operand *o, int layer)
         ValueId v = r->r->g->outputs[i].value;
         Block is = value_block(g, v);
         if (r->r->g->outputs[i].role == OUTPUT_GRADIENT &&
-            (v == o->value ? !o->is_twin || is.iter == want.iter
-                           : o->is_twin && is.cls == want.cls && is.iter == want.iter &&
-                                 is.pos == want.pos))
+            (v == o->value
+                 ? !o->is_twin || is.iter == want.iter
+                 : o->is_twin && is.cls == want.cls && is.iter == want.iter && is.pos == want.pos))
             return i;
     }
     return -1;

@@ -26,8 +26,8 @@ typedef struct Subject {
 
 typedef enum Outcome {
     RIGHT,
-    NO_NET,    // the recipe makes no sense, or has nothing to train
-    REFUSED,   // with a message
+    NO_NET,         // the recipe makes no sense, or has nothing to train
+    REFUSED,        // with a message
     WRONG_PASSES,   // the graph after the passes isn't the net
     WRONG_CHECK,    // program_check found something
     WRONG_PROGRAM,  // the items compute something else
@@ -64,9 +64,9 @@ Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d);
 typedef struct Oracle {
     const Subject *s;
     Arena *arena;
-    Graph *g;         // in f64
-    Tensor **value;   // [micro-batch][ValueId of g]
-    Tensor *target;   // [micro-batch]; of the loss
+    Graph *g;        // in f64
+    Tensor **value;  // [micro-batch][ValueId of g]
+    Tensor *target;  // [micro-batch]; of the loss
     Graph *predict;
     Tensor *predicted;  // by ValueId of predict
     Tensor roughly;     // its output in f32
@@ -75,9 +75,9 @@ typedef struct Oracle {
 
 // Keeps the net as it is before the passes.
 bool oracle_new(Oracle *o, const Subject *s, Arena *a, Diag *d);
-// Evaluates it. The passes number the nodes that draw random numbers anew, in an order of their own:
-// that is taken which gives the loss that the graph that they made has. False if the loss is no
-// number, or a huge one.
+// Evaluates it. The passes number the nodes that draw random numbers anew, in an order of their
+// own: that is taken which gives the loss that the graph that they made has. False if the loss is
+// no number, or a huge one.
 bool oracle_eval(Oracle *o, const Graph *made, double loss);
 ValueId oracle_find(const Graph *g, const char *name);  // 0: no value has it
 // The slope of the loss along `direction` (of parameter v's elements); false where it has a kink.
@@ -89,11 +89,11 @@ bool oracle_update(const Subject *s, const Tensor *p, const Tensor *grad, const 
 // ---- reference ----
 
 typedef struct Reference {
-    const Graph *g;  // after the passes
-    int n_values;    // of it; lowering adds some
+    const Graph *g;         // after the passes
+    int n_values;           // of it; lowering adds some
     Tensor *start;          // [ValueId of g]: before the step
     Tensor *wide, *narrow;  // [ValueId of g]: after it, in f64 and in f32
-    double most;     // the norm of the largest gradient
+    double most;            // the norm of the largest gradient
 } Reference;
 
 bool reference_new(Reference *r, const Graph *g, const Subject *s, Arena *a, Diag *d);

@@ -136,7 +136,8 @@ int main(int argc, char **argv)
 {
     enum { BATCH = 40 };
     char dir[] = "/tmp/nets.XXXXXX";
-    Ask a = {.count = 100, .seed = 1, .hunt = {.is_whole = true, .dir = dir, .cc = hunt_compiler()}};
+    Ask a = {
+        .count = 100, .seed = 1, .hunt = {.is_whole = true, .dir = dir, .cc = hunt_compiler()}};
     Tally t = {{0}, 0, 0, 0};
     int status = 0;
 

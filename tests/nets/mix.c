@@ -23,7 +23,10 @@ ValueId layer_mlp(Net *n, ValueId x, const int *arg)
              : 0;
 }
 
-ValueId layer_act(Net *n, ValueId x, const int *arg) { return net_activation(n, x, arg[0], arg[1]); }
+ValueId layer_act(Net *n, ValueId x, const int *arg)
+{
+    return net_activation(n, x, arg[0], arg[1]);
+}
 
 ValueId layer_norm(Net *n, ValueId x, const int *arg)
 {
@@ -107,14 +110,16 @@ static ValueId masked(Net *n, ValueId s, int which, int variant)
                                     make_le(g, row, scalar_like(g, row, 1 + variant % 3))),
                            s, scalar_like(g, s, low));
     case 3:  // a table that is added
-        return make_add(g, s, make_broadcast(g, net_table(n, 2, dim, variant), v.rank, v.dim, dims));
+        return make_add(g, s,
+                        make_broadcast(g, net_table(n, 2, dim, variant), v.rank, v.dim, dims));
     case 4:  // a learned bias of each head
         return make_add(g, s,
                         make_broadcast(g, net_parameter(n, "bias", 3, heads), v.rank, v.dim,
                                        (int64_t[]){1, 2, 3}));
     case 5:  // every so many places, and one's own
         column = make_mod(g, make_sub(g, row, column), scalar_like(g, row, 2 + variant % 2));
-        return make_select(g, make_eq(g, column, scalar_like(g, column, 0)), s, scalar_like(g, s, low));
+        return make_select(g, make_eq(g, column, scalar_like(g, column, 0)), s,
+                           scalar_like(g, s, low));
     default:
         return s;
     }

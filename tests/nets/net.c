@@ -41,7 +41,8 @@ static bool is_alike(const Net *n, ValueId a, ValueId b)
 {
     const Value *x = value_of(n->g, a), *y = value_of(n->g, b);
 
-    return a && b && x->rank == y->rank && !memcmp(x->dim, y->dim, sizeof *x->dim * (size_t)x->rank);
+    return a && b && x->rank == y->rank &&
+           !memcmp(x->dim, y->dim, sizeof *x->dim * (size_t)x->rank);
 }
 
 static ValueId plus(Net *n, ValueId a, ValueId b)
@@ -84,7 +85,8 @@ static ValueId one_block(Net *n, int b, ValueId x, const ValueId *before)
     case ROOT:
         return plus(n, before[0], add_block(n, b, x));
     case U_SHAPE:
-        return b < half || at >= b ? add_block(n, b, x) : plus(n, before[at + 1], add_block(n, b, x));
+        return b < half || at >= b ? add_block(n, b, x)
+                                   : plus(n, before[at + 1], add_block(n, b, x));
     case TWICE:
         x = add_block(n, b, x);
         return x ? add_block(n, b, x) : 0;

@@ -40,7 +40,7 @@ typedef struct Recipe {
     int n_blocks, n_layers;
     int n_first;  // blocks from this one on are of the layers of `other`; n_blocks: none
     Layer layer[MOST_BLOCKS][MOST_LAYERS];
-    int shared;  // bit by layer: all blocks have its parameters in common
+    int shared;             // bit by layer: all blocks have its parameters in common
     int like[MOST_BLOCKS];  // block b uses the parameters of block like[b]
     int loss, optimizer, clip, accumulate;
     int plain;  // --no-fuse
@@ -67,8 +67,8 @@ typedef struct Net {
     Graph *g;
     bool training;  // batch norms and dropout: as in training, or as in predicting?
     int block, layer;
-    int part;       // of a layer's parameters, counted
-    int axis;       // of the features
+    int part;                   // of a layer's parameters, counted
+    int axis;                   // of the features
     ValueId seed, step, micro;  // of random numbers; 0: none yet
     int n_random;
     // Buffers that the step writes, and what they are by now.

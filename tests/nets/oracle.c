@@ -59,7 +59,8 @@ static double row_loss(const double *x, int64_t n, int64_t label, double smooth)
     return (1 - smooth) * (total - x[label]) + smooth * (total - mean);
 }
 
-static void add_classes(const Subject *s, const Tensor *y, const Tensor *t, double *sum, double *count)
+static void add_classes(const Subject *s, const Tensor *y, const Tensor *t, double *sum,
+                        double *count)
 {
     int64_t n = y->dim[y->rank - 1];
 
@@ -118,8 +119,8 @@ bool oracle_new(Oracle *o, const Subject *s, Arena *a, Diag *d)
 }
 
 typedef struct Draws {
-    Node *of[MOST_DRAWS];                // the net's nodes that draw
-    const Node *made[MOST_DRAWS];        // the forward ones that the passes made of them
+    Node *of[MOST_DRAWS];          // the net's nodes that draw
+    const Node *made[MOST_DRAWS];  // the forward ones that the passes made of them
     int n, n_made;
 } Draws;
 

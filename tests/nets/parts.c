@@ -73,7 +73,10 @@ void net_carry(Net *n, ValueId buffer, ValueId now)
     }
 }
 
-static ValueId hyper(Net *n, const char *name) { return graph_value(n->g, VALUE_HYPER, name, I64, 0, NULL); }
+static ValueId hyper(Net *n, const char *name)
+{
+    return graph_value(n->g, VALUE_HYPER, name, I64, 0, NULL);
+}
 
 ValueId net_random(Net *n, ValueId like)
 {
@@ -200,7 +203,8 @@ static ValueId softplus(Net *n, ValueId x)
     Graph *g = n->g;
     ValueId e = make_exp(g, make_neg(g, make_abs(g, x)));
 
-    return make_add(g, make_max(g, x, number(n, x, 0)), make_log(g, make_add(g, e, number(n, x, 1))));
+    return make_add(g, make_max(g, x, number(n, x, 0)),
+                    make_log(g, make_add(g, e, number(n, x, 1))));
 }
 
 ValueId net_activation(Net *n, ValueId x, int which, int variant)
@@ -226,17 +230,19 @@ ValueId net_activation(Net *n, ValueId x, int which, int variant)
     case 7:
         return softplus(n, x);
     case 8:  // elu
-        return make_select(g, make_lt(g, x, number(n, x, 0)),
-                           make_mul(g, make_sub(g, make_exp(g, make_min(g, x, number(n, x, 0))),
-                                                number(n, x, 1)),
-                                    number(n, x, c)),
-                           x);
+        return make_select(
+            g, make_lt(g, x, number(n, x, 0)),
+            make_mul(g, make_sub(g, make_exp(g, make_min(g, x, number(n, x, 0))), number(n, x, 1)),
+                     number(n, x, c)),
+            x);
     case 9:  // hardswish
-        return make_mul(g, x,
-                        make_min(g, make_max(g, make_add(g, make_mul(g, x, number(n, x, 1. / 6)),
-                                                         number(n, x, 0.5)),
-                                             number(n, x, 0)),
-                                 number(n, x, 1)));
+        return make_mul(
+            g, x,
+            make_min(g,
+                     make_max(g,
+                              make_add(g, make_mul(g, x, number(n, x, 1. / 6)), number(n, x, 0.5)),
+                              number(n, x, 0)),
+                     number(n, x, 1)));
     case 10:
         return make_sin(g, make_mul(g, x, number(n, x, 0.5 + c)));
     case 11:
@@ -272,7 +278,8 @@ static ValueId scale_and_shift(Net *n, ValueId x, bool is_affine, bool has_shift
     return x;
 }
 
-static ValueId normalize(Net *n, ValueId x, int n_axes, const int64_t *axes, bool is_rms, int variant)
+static ValueId normalize(Net *n, ValueId x, int n_axes, const int64_t *axes, bool is_rms,
+                         int variant)
 {
     Graph *g = n->g;
     ValueId centred = x;

@@ -26,7 +26,10 @@ static const char *const optimizers[] = {
 
 const char *recipe_loss(const Recipe *r) { return losses[r->loss % COUNT(losses)]; }
 
-const char *recipe_optimizer(const Recipe *r) { return optimizers[r->optimizer % COUNT(optimizers)]; }
+const char *recipe_optimizer(const Recipe *r)
+{
+    return optimizers[r->optimizer % COUNT(optimizers)];
+}
 
 double recipe_clip(const Recipe *r) { return r->clip % 3 == 1 ? 0.5 : r->clip % 3 == 2 ? 1e6 : 0; }
 
@@ -50,7 +53,10 @@ static void draw_dims(Recipe *r, uint64_t *s)
     int most = 9;
 
     r->rank = ranks[roll(s, COUNT(ranks))];
-    r->is_last = r->rank == 2 ? 1 : r->rank == 3 ? roll(s, 3) > 0 : r->rank == 4 ? roll(s, 5) == 0 : 0;
+    r->is_last = r->rank == 2   ? 1
+                 : r->rank == 3 ? roll(s, 3) > 0
+                 : r->rank == 4 ? roll(s, 5) == 0
+                                : 0;
     most = r->rank == 2 ? 9 : r->rank == 3 ? 7 : r->rank == 4 ? 6 : 3;
     for (int i = 0; i < r->rank; i++)
         r->dim[i] = roll(s, 8) ? 2 + roll(s, most - 1) : 1;
@@ -201,10 +207,11 @@ bool recipe_parse(const char *s, Recipe *r)
     struct {
         const char *name;
         int *to;
-    } field[] = {{"last", &r->is_last},     {"stem", &r->stem},       {"topology", &r->topology},
-                 {"head", &r->head},        {"shared", &r->shared},   {"loss", &r->loss},
-                 {"optimizer", &r->optimizer}, {"clip", &r->clip}, {"accumulate", &r->accumulate},
-                 {"plain", &r->plain},      {"layers", &r->n_layers}};
+    } field[] = {
+        {"last", &r->is_last},        {"stem", &r->stem},      {"topology", &r->topology},
+        {"head", &r->head},           {"shared", &r->shared},  {"loss", &r->loss},
+        {"optimizer", &r->optimizer}, {"clip", &r->clip},      {"accumulate", &r->accumulate},
+        {"plain", &r->plain},         {"layers", &r->n_layers}};
     int l = 0;
 
     *r = (Recipe){0};

@@ -8,8 +8,8 @@
 #include "tests/nets/judge.h"
 
 const char *const outcome_names[N_OUTCOMES] = {
-    "right",         "no net",        "refused", "wrong passes", "found by program_check",
-    "wrong program", "wrong C",       "crashed",
+    "right",         "no net",  "refused", "wrong passes", "found by program_check",
+    "wrong program", "wrong C", "crashed",
 };
 
 bool verdict_wrong(Verdict *v, Outcome o, const char *fmt, ...)
@@ -91,7 +91,8 @@ typedef struct Gap {
     double is, may;
 } Gap;
 
-static Gap gap_of(const Tensor *got, const Tensor *want, const Tensor *narrow, double size, double part)
+static Gap gap_of(const Tensor *got, const Tensor *want, const Tensor *narrow, double size,
+                  double part)
 {
     double error = 0, rounding = 0;
 
@@ -218,8 +219,7 @@ static void judge_carry(const Reference *r, const Oracle *o, const Carry *c, Ver
                 state[k % 2] = &r->start[w];
         }
         for (int64_t i = 0; i < value_count(x); i++)
-            clipped.f[i] =
-                grad->f[i] * (o->s->clip > 0 ? fmin(1, o->s->clip / (norm + 1e-6)) : 1);
+            clipped.f[i] = grad->f[i] * (o->s->clip > 0 ? fmin(1, o->s->clip / (norm + 1e-6)) : 1);
         want.f = arena_array(a, double, value_count(x) + 1);
         if (!oracle_update(o->s, &r->start[c->in], &clipped, state, want.f))
             verdict_wrong(v, WRONG_PASSES, "%s: its states are missing", x->name);
@@ -243,7 +243,8 @@ static void judge_norm(const Reference *r, Verdict *v)
             sum += n * n;
         }
     if (!(fabs(is - sqrt(sum)) <= 1e-5 * is + 1e-7))
-        verdict_wrong(v, WRONG_PASSES, "the norm of all gradients is %.9g, not %.9g", is, sqrt(sum));
+        verdict_wrong(v, WRONG_PASSES, "the norm of all gradients is %.9g, not %.9g", is,
+                      sqrt(sum));
 }
 
 double reference_loss(const Reference *r) { return loss_of(r, r->wide); }

@@ -54,8 +54,9 @@ ValueId layer_reduce(Net *n, ValueId x, const int *arg)
     Graph *g = n->g;
     int rank = net_rank(n, x), k = 0;
     // Axis sets by number: the last, the first after the batch, two of them, all but the batch …
-    unsigned masks[] = {1u << (rank - 1),       1u << 1, (1u << rank) - 2, 3u << (rank - 2), 1,
-                        (1u << rank) - 1 - 2, 1u << (rank / 2), 5};
+    unsigned masks[] = {1u << (rank - 1), 1u << 1, (1u << rank) - 2,
+                        3u << (rank - 2), 1,       (1u << rank) - 1 - 2,
+                        1u << (rank / 2), 5};
     unsigned mask = masks[arg[1] % 8] & ((1u << rank) - 1);
     int64_t axes[MAX_RANK];
 
@@ -119,9 +120,9 @@ ValueId layer_roll(Net *n, ValueId x, const int *arg)
         return x;
     switch (arg[0] % 5) {
     case 0:
-        y = make_concat(g, 2,
-                        (ValueId[]){net_part(n, x, axis, by, size - by), net_part(n, x, axis, 0, by)},
-                        axis);
+        y = make_concat(
+            g, 2, (ValueId[]){net_part(n, x, axis, by, size - by), net_part(n, x, axis, 0, by)},
+            axis);
         break;
     case 1:
         y = stepped(n, x, axis, size - 1, size, -1);

@@ -11,7 +11,9 @@ static bool drop_block(Recipe *r, int b)
         return false;
     for (int k = b; k + 1 < r->n_blocks; k++) {
         memcpy(r->layer[k], r->layer[k + 1], sizeof r->layer[k]);
-        r->like[k] = r->like[k + 1] > b ? r->like[k + 1] - 1 : r->like[k + 1] == b ? k : r->like[k + 1];
+        r->like[k] = r->like[k + 1] > b    ? r->like[k + 1] - 1
+                     : r->like[k + 1] == b ? k
+                                           : r->like[k + 1];
     }
     r->n_blocks--;
     return true;

@@ -114,7 +114,8 @@ ValueId layer_turned_conv(Net *n, ValueId x, const int *arg)
 {
     Value like = *value_of(n->g, x);
     int size[3];
-    int64_t dim[5] = {like.dim[1], like.dim[1]}, groups = arg[1] % 3 == 1 && dim[0] % 2 == 0 ? 2 : 1;
+    int64_t dim[5] = {like.dim[1], like.dim[1]},
+            groups = arg[1] % 3 == 1 && dim[0] % 2 == 0 ? 2 : 1;
 
     if (!is_image(n, x))
         return layer_gate(n, x, arg);
