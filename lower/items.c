@@ -18,14 +18,16 @@ Item *add_item(Emit *e, ItemKind kind)
     return it;
 }
 
+// A node may join an item that stands before others.
 void note_reads(Emit *e, NodeId n, int item)
 {
     const Node *x = &e->l->g->nodes[n];
 
     for (int k = 0; k < x->n_in; k++) {
         ValueId b = e->l->view[x->in[k]].base;
-        e->read_at[b] = 1 + item;
-        if (b != x->in[k] || !x->op->expr)
+        if (e->read_at[b] <= item)
+            e->read_at[b] = 1 + item;
+        if ((b != x->in[k] || !x->op->expr) && e->strict_at[b] <= item)
             e->strict_at[b] = 1 + item;
     }
 }

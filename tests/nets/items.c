@@ -31,6 +31,26 @@ static int shown_output(const Run *r, const Operand *o, int layer)
     return -1;
 }
 
+// Says which results of the item are far from the reference's.
+static void trace(const Run *r, const Item *it, int layer)
+{
+    for (int k = it->n_in; k < it->n_in + it->n_out; k++) {
+        const Operand *o = &it->operands[k];
+        const Value *v = value_of(r->m.s->g, o->value);
+        double error = 0, size = 0, noise = 0;
+        if ((it->kind != ITEM_GROUP && it->kind != ITEM_KERNEL) || o->value >= r->r->n_values || it->region)
+            continue;
+        Tensor t = load(&r->m, o, layer, v->rank, v->dim);
+        const Tensor *want = &r->r->wide[o->value];
+        for (int64_t i = 0; t.f && i < tensor_count(&t); i++) {
+            error += fabs(t.f[i] - want->f[i]);
+            size += fabs(want->f[i]), noise += fabs(want->f[i] - r->r->narrow[o->value].f[i]);
+        }
+        fprintf(stderr, "%s of item %d: v%d off by %g of %g, noise %g\n", error > 1e-5 * size ? "***" : "   ",
+                (int)(it - r->m.s->items), o->value, error, size, noise);
+    }
+}
+
 static void run_one(Run *r, const Item *it, int layer)
 {
     if (it->kind == ITEM_GRADIENT) {
@@ -42,6 +62,8 @@ static void run_one(Run *r, const Item *it, int layer)
             r->to->output[i] = kept(r->arena, &t);
     }
     run_item(&r->m, it, layer);
+    if (getenv("NETS_TRACE"))
+        trace(r, it, layer);
 }
 
 static void run_part(Run *r, int from, int to)

@@ -6,7 +6,7 @@
 //   program     the lowered items on an arena of bytes, or the compiled C text: held against the
 //               reference, as near as f32 lets it
 //
-// How near that is follows from the reference evaluated in f32.
+// How near that is follows from the reference evaluated with every result off by a little.
 #ifndef SHARDCC_TESTS_NETS_JUDGE_H
 #define SHARDCC_TESTS_NETS_JUDGE_H
 
@@ -59,6 +59,10 @@ Tensor *numbers_all(const Graph *g, const Subject *s, int micro, Arena *a);
 // The same graph in f64: `map` gives its values by those of `g`.
 Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d);
 
+// Evaluates a graph in f64 whose results are all off by as much as f32 would round them.
+void graph_shake(const Graph *g, Arena *a, Tensor *value, uint64_t seed);
+Tensor tensor_rough(Arena *a, const Tensor *wide, const Tensor *x, const Tensor *y);
+
 // ---- oracle ----
 
 typedef struct Oracle {
@@ -69,7 +73,7 @@ typedef struct Oracle {
     Tensor *target;  // [micro-batch]; of the loss
     Graph *predict;
     Tensor *predicted;  // by ValueId of predict
-    Tensor roughly;     // its output in f32
+    Tensor roughly;     // its output, off by what f32 rounds
     double sum, count;
 } Oracle;
 
@@ -92,7 +96,7 @@ typedef struct Reference {
     const Graph *g;         // after the passes
     int n_values;           // of it; lowering adds some
     Tensor *start;          // [ValueId of g]: before the step
-    Tensor *wide, *narrow;  // [ValueId of g]: after it, in f64 and in f32
+    Tensor *wide, *narrow;  // [ValueId of g]: after it, in f64, and off by what f32 rounds
     double most;            // the norm of the largest gradient
 } Reference;
 

@@ -147,3 +147,78 @@ Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d)
         graph_carry(to, m[g->carries[i].in], m[g->carries[i].out], g->carries[i].scope);
     return to;
 }
+
+// ---- as f32 might round it ----
+
+// Equal numbers are moved alike: what is computed twice stays equal.
+static void shake(Tensor *t, uint64_t seed)
+{
+    for (int64_t i = 0; t->f && i < tensor_count(t); i++) {
+        uint64_t key = hash_bytes(&t->f[i], sizeof t->f[i], seed);
+        t->f[i] *= 1 + ((double)(key % 2001) / 1000 - 1) * 0x1p-23;
+    }
+}
+
+static Tensor shaken(Arena *a, const Tensor *t, uint64_t seed)
+{
+    Tensor y = *t;
+
+    if (!t->f)
+        return y;
+    y = tensor_new(a, t->dtype, t->rank, t->dim);
+    memcpy(y.f, t->f, sizeof *y.f * (size_t)tensor_count(t));
+    shake(&y, seed);
+    return y;
+}
+
+// What moves numbers only, or chooses among them, is exact.
+static bool is_exact(const OpDef *op)
+{
+    static const OpDef *const exact[] = {
+        &op_neg,      &op_abs,    &op_sign, &op_floor,  &op_round,  &op_max,      &op_min,
+        &op_select,   &op_cast,   &op_iota, &op_random, &op_top_k,  &op_arg_max,  &op_gather,
+        &op_max_pool, &op_concat, &op_pad,  &op_reduce_max, &op_reduce_min};
+
+    for (int i = 0; i < COUNT(exact); i++)
+        if (op == exact[i])
+            return true;
+    return op->view != NULL;
+}
+
+void graph_shake(const Graph *g, Arena *a, Tensor *value, uint64_t seed)
+{
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (value_of(g, v)->kind == VALUE_CONSTANT)
+            value[v] = tensor_of(a, value_of(g, v));
+        else if (value_of(g, v)->kind == VALUE_ZERO && !value[v].f && !value[v].i)
+            value[v] = tensor_new(a, value_of(g, v)->dtype, value_of(g, v)->rank, value_of(g, v)->dim);
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        bool is_off = !is_exact(n->op);
+        Tensor *x = arena_array(a, Tensor, n->n_in + 1), y[MAX_OUTPUTS];
+        for (int k = 0; k < n->n_in; k++) {
+            x[k] = n->in[k] ? value[n->in[k]] : (Tensor){0};
+            if (is_off && n->in[k] && !n->op->is_elementwise)
+                x[k] = shaken(a, &x[k], seed);
+        }
+        node_eval(g, n, a, x, y);
+        for (int k = 0; k < n->n_out; k++) {
+            if (is_off)
+                shake(&y[k], seed);
+            value[n->out[k]] = y[k];
+        }
+    }
+}
+
+// Away from `wide` by as much as either of the others is.
+Tensor tensor_rough(Arena *a, const Tensor *wide, const Tensor *x, const Tensor *y)
+{
+    Tensor t = *wide;
+
+    if (!wide->f)
+        return t;
+    t = tensor_new(a, wide->dtype, wide->rank, wide->dim);
+    for (int64_t i = 0; i < tensor_count(&t); i++)
+        t.f[i] = wide->f[i] + fmax(fabs(x->f[i] - wide->f[i]), fabs(y->f[i] - wide->f[i]));
+    return t;
+}

@@ -112,9 +112,6 @@ bool oracle_new(Oracle *o, const Subject *s, Arena *a, Diag *d)
     *o = (Oracle){.s = s, .arena = a};
     o->g = graph_widen(s->train, a, &map, d);
     o->predict = graph_widen(s->predict, a, &map, d);
-    Tensor *rough = numbers_all(s->predict, s, 0, a);
-    graph_eval(s->predict, a, rough);
-    o->roughly = rough[s->predict->outputs[0].value];
     return o->g && o->predict;
 }
 
@@ -178,6 +175,13 @@ bool oracle_eval(Oracle *o, const Graph *made, double loss)
     }
     o->predicted = numbers_all(o->predict, o->s, 0, o->arena);
     graph_eval(o->predict, o->arena, o->predicted);
+    ValueId y = o->predict->outputs[0].value;
+    Tensor *rough[2];
+    for (int k = 0; k < 2; k++) {
+        rough[k] = numbers_all(o->predict, o->s, 0, o->arena);
+        graph_shake(o->predict, o->arena, rough[k], (uint64_t)k + 1);
+    }
+    o->roughly = tensor_rough(o->arena, &o->predicted[y], &rough[0][y], &rough[1][y]);
     // Where numbers are huge, f32 proves nothing.
     return fabs(o->sum / o->count) < 1e5;
 }
