@@ -186,18 +186,38 @@ static bool is_there(const Recompute *r, ValueId v)
 
 // ---- when ----
 
+// Whom one iteration can't let wait, none can: twins keep their places among their fellows. False
+// if that was so already.
+static bool spread_urgent(const Recompute *r, bool *urgent)
+{
+    const Graph *g = r->g;
+    bool is_new = false;
+
+    for (int k = 0; k < 2; k++)
+        for (NodeId i = 1; i < g->n_nodes; i++) {
+            NodeId first = twin_node(&r->l, i, 0);
+            if (k ? urgent[first] && !urgent[i] : urgent[i] && !urgent[first]) {
+                urgent[k ? i : first] = true;
+                is_new = true;
+            }
+        }
+    return is_new;
+}
+
 // By NodeId: does a kernel of the backward part need what the node makes? If not, it may wait.
 static bool *find_urgent(const Recompute *r)
 {
     const Graph *g = r->g;
     bool *urgent = arena_array(r->arena, bool, g->n_nodes);
 
-    for (NodeId i = g->n_nodes - 1; i > 0; i--) {
-        const Node *n = &g->nodes[i];
-        bool asks = n->phase == BACKWARD && (urgent[i] || (n->op->kernel && !n->op->is_sum));
-        for (int k = 0; k < n->n_in && asks; k++)
-            urgent[value_of(g, n->in[k])->producer] = true;
-    }
+    do {
+        for (NodeId i = g->n_nodes - 1; i > 0; i--) {
+            const Node *n = &g->nodes[i];
+            bool asks = n->phase == BACKWARD && (urgent[i] || (n->op->kernel && !n->op->is_sum));
+            for (int k = 0; k < n->n_in && asks; k++)
+                urgent[value_of(g, n->in[k])->producer] = true;
+        }
+    } while (spread_urgent(r, urgent));
     return urgent;
 }
 
@@ -223,8 +243,8 @@ static void find_readers(Waiting *w)
     }
 }
 
-// Values stand in the order of their making, so those that `v` is made from are done first. A reader
-// in another iteration counts for nothing: the first iteration starts from what has none.
+// Values stand in the order of their making, so those that `v` is made from are done first. Neither
+// values nor readers of another iteration count: at the ends of a class there are none.
 static void find_latest(Waiting *w)
 {
     const Recompute *r = w->r;
@@ -238,8 +258,9 @@ static void find_latest(Waiting *w)
         for (int k = 0; k < n->n_in; k++) {
             ValueId v = n->in[k];
             NodeId at = is_there(r, v) ? w->reader[v] : w->latest[v];
-            if (value_count(value_of(g, v)) == value_count(out(g, n)) && at > last &&
-                is_same_block(g->nodes[at].block, n->block))
+            bool is_own = is_same_block(value_block(g, v), n->block) &&
+                          is_same_block(g->nodes[at].block, n->block);
+            if (is_own && value_count(value_of(g, v)) == value_count(out(g, n)) && at > last)
                 last = at;
         }
         w->latest[n->out[0]] = last;
