@@ -276,8 +276,22 @@ static bool check_all(Iterations *it)
     return true;
 }
 
+// Does anything belong to the class? Nothing does any more where its iterations are written out.
+static bool has_members(const Graph *g, int32_t cls)
+{
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        if (g->nodes[i].block.cls == cls)
+            return true;
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (value_of(g, v)->block.cls == cls)
+            return true;
+    return false;
+}
+
 bool block_check(const Graph *g, int32_t cls, Text *why)
 {
+    if (!has_members(g, cls))
+        return true;
     Iterations it = {
         .g = g, .cls = cls, .length = g->classes[cls].length, .arena = arena_new(), .why = why};
     bool ok = check_all(&it);
