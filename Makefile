@@ -97,8 +97,15 @@ $(B)/tests/runtime/%_test.o: CFLAGS += -march=$(MARCH) -ffp-contract=off -fopenm
 $(B)/tests/runtime/%_test: $(B)/tests/runtime/%_test.o $(TEST_LIBS) $(B)/libshardrt.a
 	$(CC) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -lcmocka $(LDLIBS_COMPILER) $(LDLIBS_RT)
 # A program that such a test generates and loads calls the test's own copy of the runtime.
+WHOLE_RT = -Wl,--whole-archive $(B)/libshardrt.a -Wl,--no-whole-archive
 $(B)/tests/generator/%_test: $(B)/tests/generator/%_test.o $(TEST_LIBS) $(B)/libshardrt.a
-	$(CC) $(LDFLAGS) -rdynamic -o $@ $< $(TEST_LIBS) -Wl,--whole-archive $(B)/libshardrt.a -Wl,--no-whole-archive -lcmocka $(LDLIBS_COMPILER) $(LDLIBS_RT)
+	$(CC) $(LDFLAGS) -rdynamic -o $@ $< $(TEST_LIBS) $(WHOLE_RT) -lcmocka $(LDLIBS_COMPILER) $(LDLIBS_RT)
+# Random nets: a program that hunts, and a test of a few; what both are of but their main.
+NETS = $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c %_test.c,$(wildcard tests/nets/*.c)))
+$(B)/tests/nets/nets: $(B)/tests/nets/main.o $(NETS) $(TEST_LIBS) $(B)/libshardrt.a
+	$(CC) $(LDFLAGS) -rdynamic -o $@ $< $(NETS) $(TEST_LIBS) $(WHOLE_RT) $(LDLIBS_COMPILER) $(LDLIBS_RT)
+$(B)/tests/nets/%_test: $(B)/tests/nets/%_test.o $(NETS) $(TEST_LIBS) $(B)/libshardrt.a
+	$(CC) $(LDFLAGS) -rdynamic -o $@ $< $(NETS) $(TEST_LIBS) $(WHOLE_RT) -lcmocka $(LDLIBS_COMPILER) $(LDLIBS_RT)
 $(B)/tests/%_test: $(B)/tests/%_test.o $(TEST_LIBS) $(RT_FILE)
 	$(CC) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -lcmocka $(LDLIBS_COMPILER)
 
@@ -115,7 +122,7 @@ $(BROKEN): $(B)/tests/broken/shardcc.o $(call obj,driver) $(ARCHIVES) $(RT_FILE)
 
 $(B)/tests/solver/solve_test $(B)/tests/solver/middle_test $(B)/tests/solver/plan_test: | $(ENGINES)
 
-tests: $(TESTS) $(RANKS) $(BROKEN)
+tests: $(TESTS) $(RANKS) $(B)/tests/nets/nets $(BROKEN)
 check: all tests
 	tests/run $(B)
 # Fuzz targets need clang; run one as: build-fuzz/ir_text_fuzz -dict=tests/fuzz/ir_text.dict DIR tests/fuzz/ir_text

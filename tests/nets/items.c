@@ -11,6 +11,16 @@ typedef struct Run {
     Arena *arena;
 } Run;
 
+// Which result of its node a value is.
+static int place_in_node(const Graph *g, ValueId v)
+{
+    int k = 0;
+
+    while (value_of(g, v)->producer && producer(g, v)->out[k] != v)
+        k++;
+    return k;
+}
+
 // The output that is the gradient in an operand: its value, or the twin of it at an iteration.
 static int shown_output(const Run *r, const Operand *o, int layer)
 {
@@ -25,30 +35,11 @@ static int shown_output(const Run *r, const Operand *o, int layer)
         if (r->r->g->outputs[i].role == OUTPUT_GRADIENT &&
             (v == o->value
                  ? !o->is_twin || is.iter == want.iter
-                 : o->is_twin && is.cls == want.cls && is.iter == want.iter && is.pos == want.pos))
+                 : o->is_twin && is.cls == want.cls && is.iter == want.iter && is.pos == want.pos &&
+                       place_in_node(g, v) == place_in_node(g, o->value)))
             return i;
     }
     return -1;
-}
-
-// Says which results of the item are far from the reference's.
-static void trace(const Run *r, const Item *it, int layer)
-{
-    for (int k = it->n_in; k < it->n_in + it->n_out; k++) {
-        const Operand *o = &it->operands[k];
-        const Value *v = value_of(r->m.s->g, o->value);
-        double error = 0, size = 0, noise = 0;
-        if ((it->kind != ITEM_GROUP && it->kind != ITEM_KERNEL) || o->value >= r->r->n_values || it->region)
-            continue;
-        Tensor t = load(&r->m, o, layer, v->rank, v->dim);
-        const Tensor *want = &r->r->wide[o->value];
-        for (int64_t i = 0; t.f && i < tensor_count(&t); i++) {
-            error += fabs(t.f[i] - want->f[i]);
-            size += fabs(want->f[i]), noise += fabs(want->f[i] - r->r->narrow[o->value].f[i]);
-        }
-        fprintf(stderr, "%s of item %d: v%d off by %g of %g, noise %g\n", error > 1e-5 * size ? "***" : "   ",
-                (int)(it - r->m.s->items), o->value, error, size, noise);
-    }
 }
 
 static void run_one(Run *r, const Item *it, int layer)
@@ -62,8 +53,6 @@ static void run_one(Run *r, const Item *it, int layer)
             r->to->output[i] = kept(r->arena, &t);
     }
     run_item(&r->m, it, layer);
-    if (getenv("NETS_TRACE"))
-        trace(r, it, layer);
 }
 
 static void run_part(Run *r, int from, int to)

@@ -175,8 +175,8 @@ static Tensor shaken(Arena *a, const Tensor *t, uint64_t seed)
 static bool is_exact(const OpDef *op)
 {
     static const OpDef *const exact[] = {
-        &op_neg,      &op_abs,    &op_sign, &op_floor,  &op_round,  &op_max,      &op_min,
-        &op_select,   &op_cast,   &op_iota, &op_random, &op_top_k,  &op_arg_max,  &op_gather,
+        &op_neg,      &op_abs,    &op_sign, &op_floor,      &op_round,     &op_max,     &op_min,
+        &op_select,   &op_cast,   &op_iota, &op_random,     &op_top_k,     &op_arg_max, &op_gather,
         &op_max_pool, &op_concat, &op_pad,  &op_reduce_max, &op_reduce_min};
 
     for (int i = 0; i < COUNT(exact); i++)
@@ -191,7 +191,8 @@ void graph_shake(const Graph *g, Arena *a, Tensor *value, uint64_t seed)
         if (value_of(g, v)->kind == VALUE_CONSTANT)
             value[v] = tensor_of(a, value_of(g, v));
         else if (value_of(g, v)->kind == VALUE_ZERO && !value[v].f && !value[v].i)
-            value[v] = tensor_new(a, value_of(g, v)->dtype, value_of(g, v)->rank, value_of(g, v)->dim);
+            value[v] =
+                tensor_new(a, value_of(g, v)->dtype, value_of(g, v)->rank, value_of(g, v)->dim);
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
         bool is_off = !is_exact(n->op);

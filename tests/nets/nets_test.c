@@ -1,0 +1,135 @@
+// Random nets of fixed seeds, and the smallest forms of those whose programs were wrong once: each
+// is compiled and held against its own graph (see judge.h). `tests/nets/nets` hunts for more.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/nets/hunt.h"
+
+// The numbers of a recipe keep their meaning (see net.h): new layers and choices come last.
+static const struct {
+    const char *what, *recipe;
+} found[] = {
+    {"an element is written over a number of its row that is read once more",
+     "numbers=1000000023 dims=2,1,2 last=1 stem=0 topology=0 head=0 shared=0 loss=3 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 layers=1 block=0 attend=0,0,0,0"},
+    {"a sum is written over a number of its row that is read once more",
+     "numbers=1000000040 dims=1,1 last=1 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=1 plain=0 layers=1 block=0 beside=0,0,5,0"},
+    {"iterations hand on what repeats elements",
+     "numbers=1000000370 dims=1,1,2 last=0 stem=5 topology=0 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 layers=1 block=0 conv=0,0,6,0 block=1 conv=0,0,6,0"},
+    {"… forward only",
+     "numbers=1000000627 dims=1,1,1,2 last=0 stem=0 topology=11 head=0 shared=0 loss=0 "
+     "optimizer=0 clip=0 accumulate=0 plain=0 layers=1 block=0 conv=0,0,10,0"},
+    {"numbers of rows are parts of a concat that their group reads",
+     "numbers=1000001274 dims=1,1,2 last=1 stem=5 topology=0 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 layers=1 block=0 neighbours=7,0,0,0"},
+    {"a scale is updated before the gradient of what it scales is made",
+     "numbers=1000001437 dims=2,2 last=1 stem=0 topology=0 head=2 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 layers=1 block=0 norm=0,0,0,0 block=1 norm=47,0,0,0"},
+    {"what is made again has an order of its own in the first iteration",
+     "numbers=1000001885 dims=1,1,2 last=1 stem=1 topology=0 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 layers=3 block=0 act=0,0,0,0 linear=0,0,0,0 act=0,0,0,0 "
+     "block=1 act=0,0,0,0 linear=0,0,0,0 act=0,0,0,0"},
+    {"a class of batch norms is written out before values are made again",
+     "numbers=1000000986 dims=2,2 last=1 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 layers=2 block=0 linear=0,0,0,0 norm=47,0,0,0 block=1 "
+     "linear=0,0,0,0 norm=47,0,0,0 block=2 linear=0,0,0,0 norm=47,0,0,0"},
+};
+
+static void check_right(const Recipe *r, const Verdict *v, const char *what, int number)
+{
+    Text t = {0};
+
+    if (v->outcome <= NO_NET)
+        return;
+    recipe_print(r, &t);
+    fail_msg("%s %d: %s: %s\nnets --recipe '%s'", what, number, outcome_names[v->outcome], v->what,
+             t.s);
+}
+
+static void hunt_all(const Hunt *hunt, const Recipe *r, int n, const char *what)
+{
+    char dir[] = "/tmp/nets_test.XXXXXX";
+    Verdict *v = calloc((size_t)n, sizeof *v);
+    Hunt h = *hunt;
+
+    assert_non_null(mkdtemp(dir));
+    h.dir = dir;
+    hunt_many(&h, r, n, v);
+    rmdir(dir);
+    for (int i = 0; i < n; i++)
+        check_right(&r[i], &v[i], what, i);
+    free(v);
+}
+
+static void found_nets_are_right(void **state)
+{
+    Recipe r[COUNT(found)];
+
+    (void)state;
+    for (int i = 0; i < COUNT(found); i++)
+        assert_true(recipe_parse(found[i].recipe, &r[i]));
+    hunt_all(&(Hunt){.is_whole = true, .cc = hunt_compiler()}, r, COUNT(found), "found net");
+}
+
+// Recipes are what their texts say.
+static void recipes_are_texts(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 200; i++) {
+        Recipe r = recipe_draw(i), again;
+        Text a = {0}, b = {0};
+        recipe_print(&r, &a);
+        assert_true(recipe_parse(a.s, &again));
+        recipe_print(&again, &b);
+        assert_string_equal(a.s, b.s);
+        text_free(&a);
+        text_free(&b);
+    }
+}
+
+static void hunt_drawn(const Hunt *h, uint64_t first, int n)
+{
+    Recipe *r = calloc((size_t)n, sizeof *r);
+
+    for (int i = 0; i < n; i++)
+        r[i] = recipe_draw(first + (uint64_t)i);
+    hunt_all(h, r, n, "net");
+    free(r);
+}
+
+static void whole_nets_are_right(void **state)
+{
+    (void)state;
+    hunt_drawn(&(Hunt){.is_whole = true, .cc = hunt_compiler()}, 1000, 100);
+}
+
+// … and as the trainer's own compiler makes them.
+static void optimized_nets_are_right(void **state)
+{
+    (void)state;
+    hunt_drawn(&(Hunt){.is_whole = true, .cc = "cc -O1"}, 2000, 15);
+}
+
+static void programs_of_nets_are_right(void **state)
+{
+    (void)state;
+    hunt_drawn(&(Hunt){.is_whole = false}, 3000, 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recipes_are_texts), cmocka_unit_test(found_nets_are_right),
+        cmocka_unit_test(whole_nets_are_right), cmocka_unit_test(optimized_nets_are_right),
+        cmocka_unit_test(programs_of_nets_are_right)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
