@@ -9,6 +9,7 @@ typedef struct Group {
     Check *c;
     const Item *it;
     int *source_of;  // by node: where its sources begin
+    int *turn;       // by node: the first turn in which its element can be computed
     int axis[MAX_RANK];
     const Footprint *f;  // of operands
 } Group;
@@ -78,9 +79,24 @@ static void check_turn(const Group *gr, int i, int from)
         check_fail(gr->c, n, "it stands before what it reads");
     else if (is_column_sum(gr->it, node_at(gr, from)))
         check_fail(gr->c, n, "it reads a sum of columns, which isn't there before the group ends");
-    else if (stage[i] < stage[from] + after)
+    else if (stage[i] < gr->turn[from] + after)
         check_fail(gr->c, n, "it runs in turn %d, but what it reads is there after turn %d",
-                   stage[i], stage[from] + after - 1);
+                   stage[i], gr->turn[from] + after - 1);
+}
+
+// A number of the row is there after its turn. An element that is written late, as it goes over
+// what the group reads, is computed by earlier turns too.
+static void find_turn(Group *gr, int i)
+{
+    const Node *n = node_at(gr, i);
+
+    gr->turn[i] = is_of_row(gr, i) ? gr->it->stage[i] : 0;
+    for (int k = 0; k < n->n_in && !is_of_row(gr, i); k++) {
+        int from =
+            gr->it->source[gr->source_of[i] + k] == SOURCE_NODE ? find_made(gr, n->in[k]) : -1;
+        int turn = from < 0 || from >= i ? 0 : gr->turn[from] + is_of_row(gr, from);
+        gr->turn[i] = turn > gr->turn[i] ? turn : gr->turn[i];
+    }
 }
 
 // Input k, which the group itself made: element by element, or as the number of its row.
@@ -274,10 +290,12 @@ void check_group(Check *c, const Footprint *f)
     int n = 0;
 
     gr.source_of = arena_array(a, int, it->n_nodes);
+    gr.turn = arena_array(a, int, it->n_nodes);
     layout_axes(it->rank, it->is_last, gr.axis);
     for (int i = 0; i < it->n_nodes; i++) {
         gr.source_of[i] = n;
         n += node_at(&gr, i)->n_in;
+        find_turn(&gr, i);
     }
     for (int i = 0; i < it->n_nodes; i++) {
         if (c->is_first)
