@@ -188,7 +188,7 @@ bool set_check(const Program *p, int set, int rank, Diag *d)
         if (i == s->part[PART_REDUCE] && p->accumulate > 1)
             check_kept(&c, SCOPE_MICRO);
         c.it = &s->items[i];
-        c.layer = 0;
+        c.layer = c.rep = 0;
         c.is_read = c.is_first = true;
         if (c.it->kind == ITEM_LOOP) {
             run_loop(&c, i);
