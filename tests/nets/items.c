@@ -21,37 +21,35 @@ static int place_in_node(const Graph *g, ValueId v)
     return k;
 }
 
-// The output that is the gradient in an operand: its value, or the twin of it at an iteration.
-static int shown_output(const Run *r, const Operand *o, int layer)
+// Is v the value in an operand, which may be the twin of one at another iteration?
+static bool is_in(const Graph *g, const Operand *o, int layer, ValueId v)
+{
+    Block want = value_block(g, o->value), is = value_block(g, v);
+
+    if (!o->is_twin)
+        return v == o->value;
+    return is.cls == want.cls && is.pos == want.pos && is.iter == layer + o->delta &&
+           place_in_node(g, v) == place_in_node(g, o->value);
+}
+
+// Parameters that are added up have one gradient.
+static void show(const Run *r, const Operand *o, int layer)
 {
     const Graph *g = r->m.s->g;
-    Block want = value_block(g, o->value);
+    const Value *v = value_of(g, o->value);
+    Tensor t = load(&r->m, o, layer, v->rank, v->dim);
 
-    if (o->is_twin)
-        want.iter = layer + o->delta;
     for (int i = 0; i < r->r->g->n_outputs; i++) {
-        ValueId v = r->r->g->outputs[i].value;
-        Block is = value_block(g, v);
-        if (r->r->g->outputs[i].role == OUTPUT_GRADIENT &&
-            (v == o->value
-                 ? !o->is_twin || is.iter == want.iter
-                 : o->is_twin && is.cls == want.cls && is.iter == want.iter && is.pos == want.pos &&
-                       place_in_node(g, v) == place_in_node(g, o->value)))
-            return i;
+        const Output *out = &r->r->g->outputs[i];
+        if (out->role == OUTPUT_GRADIENT && is_in(g, o, layer, out->value))
+            r->to->output[i] = kept(r->arena, &t);
     }
-    return -1;
 }
 
 static void run_one(Run *r, const Item *it, int layer)
 {
-    if (it->kind == ITEM_GRADIENT) {
-        const Operand *o = &it->operands[0];
-        const Value *v = value_of(r->m.s->g, o->value);
-        int i = shown_output(r, o, layer);
-        Tensor t = load(&r->m, o, layer, v->rank, v->dim);
-        if (i >= 0)
-            r->to->output[i] = kept(r->arena, &t);
-    }
+    if (it->kind == ITEM_GRADIENT)
+        show(r, &it->operands[0], layer);
     run_item(&r->m, it, layer);
 }
 

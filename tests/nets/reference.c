@@ -32,6 +32,15 @@ void verdict_add(Verdict *v, const char *text)
     snprintf(v->what + n, sizeof v->what - n, "%s", text);
 }
 
+// How far `got` is from `want`, beside how far f32 may be: a part of the size, and eight times as
+// far as results are that are off by what it rounds.
+typedef struct Gap {
+    double is, may;
+} Gap;
+
+// Where f32 may be off by anything, nothing is known.
+static bool holds(Gap g) { return g.is <= g.may || !(g.may < 1e6); }
+
 // ---- evaluation ----
 
 // All micro-batches of a training step of `wide`, which is `g` in f64. Accumulators and what the
@@ -91,12 +100,6 @@ bool reference_new(Reference *r, const Graph *g, const Subject *s, Arena *a, Dia
 
 // ---- comparing ----
 
-// How far `got` is from `want`, beside how far f32 may be: a part of the size, and eight times as
-// far as results are that are off by what it rounds.
-typedef struct Gap {
-    double is, may;
-} Gap;
-
 static Gap gap_of(const Tensor *got, const Tensor *want, const Tensor *narrow, double size,
                   double part)
 {
@@ -111,8 +114,6 @@ static Gap gap_of(const Tensor *got, const Tensor *want, const Tensor *narrow, d
     }
     return (Gap){sqrt(error), part * size + 8 * sqrt(rounding)};
 }
-
-static bool holds(Gap g) { return g.is <= g.may || (!isfinite(g.may) && !isnan(g.is)); }
 
 // What a carry changes must be right beside the change.
 static double change_of(const Tensor *old, const Tensor *new)
@@ -195,7 +196,7 @@ static void judge_gradient(const Reference *r, const Oracle *o, ValueId v, Verdi
     to->skipped += !is_smooth;
     to->compared += is_smooth;
     double may = 3e-5 * (size + fabs(slope)) + noise + 2e-6 * r->most + 2e-7;
-    if (is_smooth && !(fabs(is - slope) <= may) && !isnan(may))
+    if (is_smooth && !holds((Gap){fabs(is - slope), may}))
         verdict_wrong(to, WRONG_PASSES, "gradient of %s: slope %.9g, differences say %.9g (± %.2g)",
                       p->name, is, slope, may);
     arena_free(a);

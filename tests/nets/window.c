@@ -138,7 +138,9 @@ ValueId layer_pool(Net *n, ValueId x, const int *arg)
     if (!is_image(n, x))
         return layer_reduce(n, x, arg);
     window_sizes(arg[1] % 5 ? arg[1] : 1, rank - 2, size);
-    Window w = same_window(rank - 2, size, 1 + (arg[2] % 4 == 1));
+    // A window that is dilated has to have a middle, else it may see nothing but padding.
+    bool is_odd = size[0] % 2 && (rank < 4 || size[1] % 2) && (rank < 5 || size[2] % 2);
+    Window w = same_window(rank - 2, size, 1 + (arg[2] % 4 == 1 && is_odd));
     ValueId y = arg[0] % 2 ? make_max_pool(g, x, &w) : make_sum_pool(g, x, &w);
     if (arg[0] % 2 == 0)
         y = make_mul(g, y, scalar_like(g, y, 0.25));
