@@ -77,15 +77,24 @@ static bool set_piece(Lowering *l, const Node *n)
     return true;
 }
 
-// What must have bytes of its own, densely: what the trainer reads and what lives on.
+static void pin(const Lowering *l, ValueId v, bool *pinned)
+{
+    Block b = value_block(l->g, v);
+
+    for (int i = 0; i < (b.cls ? l->g->classes[b.cls].length : 1); i++)
+        pinned[twin_value(l, v, i)] = true;
+}
+
+// What must have bytes of its own, densely: what the trainer reads and what lives on. One iteration
+// of a loop stands for all, so twins have them too.
 static bool *find_pinned(Lowering *l)
 {
     bool *pinned = arena_array(l->p->arena, bool, l->g->n_values);
 
     for (int i = 0; i < l->g->n_outputs; i++)
-        pinned[l->g->outputs[i].value] = true;
+        pin(l, l->g->outputs[i].value, pinned);
     for (int i = 0; i < l->g->n_carries; i++)
-        pinned[l->g->carries[i].out] = true;
+        pin(l, l->g->carries[i].out, pinned);
     return pinned;
 }
 
