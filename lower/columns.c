@@ -79,7 +79,7 @@ static int find_columns(const Emit *e, const Node *x, int kept)
         const Item *it = &l->s->items[i];
         if (it->kind == ITEM_GROUP && it->region == e->r && it->n_nodes < MAX_NODES &&
             same_walk(l, it, x->in[0]) && (!it->has_columns || it->column_rank == kept) &&
-            (i == from ? l->view[x->in[0]].base == x->in[0] : reads_same(l, it, x)) &&
+            (i == from ? is_as_made(l, x->in[0]) : reads_same(l, it, x)) &&
             l->g->nodes[it->nodes[0]].phase == x->phase)
             return i;
     }

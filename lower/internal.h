@@ -135,6 +135,7 @@ uint64_t cut_factors(const Sharded *s, NodeId n);  // Kernel.cut of a node; `s` 
 bool are_good_rows(const Item *it, int rows);
 bool is_row_number(const Lowering *l, ValueId v, int rows);
 bool is_put_together(const Lowering *l, ValueId v);
+bool is_as_made(const Lowering *l, ValueId v);
 // Of the items [begin, end): a loop's body before the loop ends, or a part's.
 void merge_groups(Lowering *l, int begin, int end);
 void finish_groups(Lowering *l);

@@ -156,7 +156,7 @@ static bool can_end(const Emit *e, int at, const Node *x, int kept)
     const Lowering *l = e->l;
     const Item *it = &l->s->items[at];
 
-    return l->view[x->in[0]].base == x->in[0] && at >= e->loop && it->kind == ITEM_GROUP &&
+    return is_as_made(l, x->in[0]) && at >= e->loop && it->kind == ITEM_GROUP &&
            it->region == e->r && it->n_nodes < MAX_GROUP && same_walk(l, it, x->in[0]) &&
            (!it->has_rows || it->row_rank == kept);
 }

@@ -43,6 +43,12 @@ bool is_put_together(const Lowering *l, ValueId v)
     return value_of(l->g, v)->producer && producer(l->g, v)->op->place;
 }
 
+// Is the value as its own item made it, so that a group that makes it may go on with it?
+bool is_as_made(const Lowering *l, ValueId v)
+{
+    return l->view[v].base == v && !is_put_together(l, v);
+}
+
 // Does the item make the value or, of a concat, something that is made right in it?
 static bool makes(const Lowering *l, int item, ValueId base)
 {
