@@ -173,6 +173,42 @@ static void want_contracted(const Graph *g, const Node *n, const Operands *o, co
     }
 }
 
+// The letters of `dims` that are in `is_in` too, or aren't.
+static void put_letters(const char *dims, const char *in, bool is_in, char *order)
+{
+    size_t at = strlen(order);
+
+    for (const char *s = dims; *s; s++)
+        if (has(in, *s) == is_in)
+            order[at++] = *s;
+    order[at] = 0;
+}
+
+// More loops than the kernel has: copies of all operands, in which batch, free and contracted dims
+// are one dim each.
+static void want_joined(const Graph *g, const Node *n, const Operands *o, Kernel *k)
+{
+    char batch[MAX_RANK + 1] = "", free[2][MAX_RANK + 1] = {"", ""}, order[3][MAX_RANK + 1];
+
+    for (const char *s = o->dims[Y]; *s; s++) {
+        bool a = has(o->dims[A], *s), b = has(o->dims[B], *s);
+        char *to = a && b ? batch : free[b];
+        to[strlen(to)] = *s;
+    }
+    for (int i = A; i <= B; i++) {
+        snprintf(order[i], sizeof order[i], "%s%s", batch, free[i]);
+        put_letters(o->dims[B], o->dims[Y], false, order[i]);
+        want_order(g, n, i, o, order[i], k);
+    }
+    snprintf(order[Y], sizeof order[Y], "%s%s%s", batch, free[A], free[B]);
+    want_order(g, n, Y, o, order[Y], k);
+}
+
+static bool has_too_many_loops(const DotLoops *d)
+{
+    return d->batch.n + (d->m.n ? d->m.n - 1 : 0) + (d->n.n ? d->n.n - 1 : 0) > RT_MAX_BATCH;
+}
+
 static void print_dot(const RtDot *p, Text *t)
 {
     text_printf(t, "{.m = %" PRId64 ", .n = %" PRId64 ", .k = %" PRId64, p->m, p->n, p->k);
@@ -214,13 +250,15 @@ void kernel_dot(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK]
             o.size[(int)e.dims[i][c]] = v->dim[c];
     }
     sort_letters(&o, &d);
+    if (has_too_many_loops(&d)) {
+        want_joined(g, n, &o, k);
+        return;
+    }
     if (d.k.n > 1) {
         want_contracted(g, n, &o, &d, k);
         return;
     }
     Loop m = take_longest(&d.m), cols = take_longest(&d.n), sum = take_longest(&d.k);
-    if (d.m.n + d.n.n + d.batch.n > RT_MAX_BATCH)
-        return;
     RtDot p = {.m = m.size,
                .n = cols.size,
                .k = sum.size,
