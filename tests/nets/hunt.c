@@ -12,8 +12,8 @@
 
 bool subject_of(const Recipe *r, Arena *a, Subject *s, Diag *d)
 {
-    *s = (Subject){.train = net_build(r, true, a, d),
-                   .predict = net_build(r, false, a, d),
+    *s = (Subject){.train = net_graph(r, true, a, d),
+                   .predict = net_graph(r, false, a, d),
                    .loss = recipe_loss(r),
                    .optimizer = recipe_optimizer(r),
                    .clip = recipe_clip(r),
@@ -80,7 +80,9 @@ static void first_look(const Job *j, int i)
     Diag d = {.file = "net"};
 
     snprintf(name, sizeof name, "net%d", i);
-    judge_here(&j->r[i], &(Task){.name = name, .c = j->h->is_whole ? &c : NULL}, &j->v[i]);
+    Task t = {.name = name, .c = j->h->is_whole ? &c : NULL, .ranks = j->h->ranks};
+
+    judge_here(&j->r[i], &t, &j->v[i]);
     if (j->h->is_whole && !j->v[i].outcome)
         out_write(path_of(j->h, i, ".c", path), c.s, c.n, &d);
     text_free(&c);

@@ -5,7 +5,7 @@
 #include "tests/nets/judge.h"
 
 // The first error of what was said.
-static void say_refused(Verdict *v, Outcome o, const Text *said)
+void verdict_refused(Verdict *v, Ruling o, const Text *said)
 {
     const char *at = said->n ? strstr(said->s, "error: ") : NULL;
 
@@ -22,14 +22,14 @@ static void write_c(const Task *t, const Program *p)
                 t->name, t->name);
 }
 
-static void check_program(const Program *p, Verdict *v)
+void verdict_check(Verdict *v, const Program *p)
 {
 #ifndef NETS_WITHOUT_CHECK
     Text said = {0};
     Diag d = {.file = "check", .to = &said};
 
     if (!program_check(p, &d))
-        say_refused(v, WRONG_CHECK, &said);
+        verdict_refused(v, WRONG_CHECK, &said);
     else if (v->outcome)
         verdict_add(v, "; program_check says nothing");
     text_free(&said);
@@ -59,7 +59,7 @@ static void judge_program(const Subject *s, const Task *t, const Oracle *o, cons
     Program *p = lower(a, s->train, s->predict, &lo, &d);
 
     if (!p) {
-        say_refused(v, REFUSED, &said);
+        verdict_refused(v, REFUSED, &said);
         text_free(&said);
         return;
     }
@@ -78,7 +78,7 @@ static void judge_program(const Subject *s, const Task *t, const Oracle *o, cons
     judge_result(r, &x, WRONG_PROGRAM, v);
     Tensor y = predict_items(p, s, a);
     judge_prediction(o, &y, WRONG_PROGRAM, v);
-    check_program(p, v);
+    verdict_check(v, p);
 }
 
 static bool has_parameter(const Graph *g)
@@ -101,7 +101,7 @@ static void judge_in(const Subject *s, const Task *t, Arena *a, Verdict *v)
     } else if (!oracle_new(&o, s, a, &d) || !run_passes(s->train, s, false, &d) ||
                !run_passes(s->predict, s, false, &d) || !reference_new(&r, s->train, s, a, &d)) {
         bool is_its_own = said.n && strstr(said.s, "the loss depends on no parameter");
-        say_refused(v, is_its_own ? NO_NET : REFUSED, &said);
+        verdict_refused(v, is_its_own ? NO_NET : REFUSED, &said);
     } else if (!oracle_eval(&o, s->train, reference_loss(&r))) {
         verdict_wrong(v, NO_NET, "the loss is %g / %g", o.sum, o.count);
     } else {
@@ -117,5 +117,8 @@ void judge(const Subject *s, const Task *t, Verdict *v)
 {
     Arena *a = s->train->arena;
 
-    judge_in(s, t, a, v);
+    if (t->ranks)
+        judge_ranks(s, t->ranks, a, v);
+    else
+        judge_in(s, t, a, v);
 }

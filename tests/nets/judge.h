@@ -24,7 +24,7 @@ typedef struct Subject {
     int64_t classes;  // of the labels, if the loss takes some
 } Subject;
 
-typedef enum Outcome {
+typedef enum Ruling {
     RIGHT,
     NO_NET,         // the recipe makes no sense, or has nothing to train
     REFUSED,        // with a message
@@ -34,21 +34,23 @@ typedef enum Outcome {
     WRONG_C,        // the compiled text does
     CRASHED,
     N_OUTCOMES
-} Outcome;
+} Ruling;
 
 extern const char *const outcome_names[N_OUTCOMES];
 
 typedef struct Verdict {
-    Outcome outcome;
+    Ruling outcome;
     int compared, skipped;  // gradients held against differences, and such as kinks forbid
     int classes;            // loops that the program has
     char what[400];
 } Verdict;
 
 // False: the verdict is given already.
-bool verdict_wrong(Verdict *v, Outcome o, const char *fmt, ...) PRINTF(3, 4);
+bool verdict_wrong(Verdict *v, Ruling o, const char *fmt, ...) PRINTF(3, 4);
 
 void verdict_add(Verdict *v, const char *text);
+void verdict_refused(Verdict *v, Ruling o, const Text *said);  // the first error of it
+void verdict_check(Verdict *v, const Program *p);               // by program_check
 
 // ---- numbers ----
 
@@ -111,12 +113,12 @@ typedef struct Result {
     Tensor *output, *carried;
 } Result;
 
-void judge_result(const Reference *r, const Result *x, Outcome o, Verdict *v);
+void judge_result(const Reference *r, const Result *x, Ruling o, Verdict *v);
 // Runs the items of the training set; gradients where they are shown.
 Result run_items_of(const Program *p, const Reference *r, const Subject *s, Arena *a);
 // … of the forward-only set; the value of output "y".
 Tensor predict_items(const Program *p, const Subject *s, Arena *a);
-void judge_prediction(const Oracle *o, const Tensor *y, Outcome outcome, Verdict *v);
+void judge_prediction(const Oracle *o, const Tensor *y, Ruling outcome, Verdict *v);
 
 struct RtModel;
 Result run_model(const struct RtModel *m, const Program *p, const Reference *r, const Subject *s,
@@ -134,8 +136,11 @@ typedef struct Task {
     Text *c;
     const struct RtModel *model;
     bool is_fast;  // without the oracle, as it was asked before
+    int ranks;     // 0: one; else its programs of 2 to so many ranks, by plans of all kinds
 } Task;
 
 void judge(const Subject *s, const Task *t, Verdict *v);
+// By a random plan, and by plans of the search and of presets.
+void judge_ranks(const Subject *s, int most, Arena *a, Verdict *v);
 
 #endif

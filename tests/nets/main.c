@@ -37,9 +37,10 @@ static bool read_options(int argc, char **argv, Ask *a)
             a->seed = strtoull(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--first"))
             a->first = atoll(argv[++i]);
-        else if (!strcmp(argv[i], "--ranks"))
+        else if (!strcmp(argv[i], "--ranks")) {
             a->hunt.ranks = atoi(argv[++i]);
-        else if (!strcmp(argv[i], "--cc"))
+            a->hunt.is_whole = false;
+        } else if (!strcmp(argv[i], "--cc"))
             a->hunt.cc = argv[++i];
         else if (!strcmp(argv[i], "--recipe"))
             a->recipe = argv[++i];
@@ -54,7 +55,7 @@ static void print_graph(const Recipe *r)
     Arena *a = arena_new();
     Diag d = {.file = "net"};
     Text t = {0};
-    Graph *g = net_build(r, true, a, &d);
+    Graph *g = net_graph(r, true, a, &d);
 
     if (g)
         graph_print(g, &t);

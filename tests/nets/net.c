@@ -217,7 +217,7 @@ static ValueId as_loss(Net *n, ValueId y)
     return make_mean(g, make_mul(g, y, y), rank, axes);
 }
 
-Graph *net_build(const Recipe *r, bool training, Arena *a, Diag *d)
+Graph *net_graph(const Recipe *r, bool training, Arena *a, Diag *d)
 {
     Net n = {.r = r, .training = training};
     Graph *g = n.g = graph_new(a, "net");

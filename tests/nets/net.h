@@ -78,7 +78,7 @@ typedef struct Net {
 
 // The graph in f32, with its output "y" and the carries of its buffers; NULL if the recipe makes no
 // sense.
-Graph *net_build(const Recipe *r, bool training, Arena *a, Diag *d);
+Graph *net_graph(const Recipe *r, bool training, Arena *a, Diag *d);
 
 typedef enum Kind {
     KIND_NONE,

@@ -12,7 +12,7 @@ const char *const outcome_names[N_OUTCOMES] = {
     "wrong program", "wrong C", "crashed",
 };
 
-bool verdict_wrong(Verdict *v, Outcome o, const char *fmt, ...)
+bool verdict_wrong(Verdict *v, Ruling o, const char *fmt, ...)
 {
     va_list args;
 
@@ -274,7 +274,7 @@ void judge_reference(const Reference *r, const Oracle *o, Verdict *v)
 // ---- programs against the reference ----
 
 static void judge_value(const Reference *r, const Tensor *got, ValueId v, double size,
-                        const char *name, const char *what, Outcome outcome, Verdict *to)
+                        const char *name, const char *what, Ruling outcome, Verdict *to)
 {
     Gap g = gap_of(got, &r->wide[v], &r->narrow[v], size, 1e-4);
 
@@ -283,7 +283,7 @@ static void judge_value(const Reference *r, const Tensor *got, ValueId v, double
                       g.may, norm_of(&r->wide[v]));
 }
 
-void judge_result(const Reference *r, const Result *x, Outcome o, Verdict *v)
+void judge_result(const Reference *r, const Result *x, Ruling o, Verdict *v)
 {
     const Graph *g = r->g;
 
@@ -312,7 +312,7 @@ void judge_result(const Reference *r, const Result *x, Outcome o, Verdict *v)
     }
 }
 
-void judge_prediction(const Oracle *o, const Tensor *y, Outcome outcome, Verdict *v)
+void judge_prediction(const Oracle *o, const Tensor *y, Ruling outcome, Verdict *v)
 {
     const Tensor *want = &o->predicted[o->predict->outputs[0].value];
     Gap g;

@@ -1,0 +1,183 @@
+// A net's training step on many ranks: split by a plan, lowered, and run on all ranks side by side.
+#include "solver/plan_build.h"
+#include "tests/lower/machines.h"
+#include "tests/lower/plans.h"
+#include "tests/nets/judge.h"
+
+// A machine so slow that splitting pays, even of tiny nets.
+static const Cluster slow = {.devices_per_host = 8,
+                             .threads = 1,
+                             .memory = 1e9,
+                             .bandwidth = 1e7,
+                             .reading = 1e7,
+                             .vector = 1e7};
+
+static Mesh roll_mesh(Dice *d, int most)
+{
+    static const struct {
+        int n, size[2];
+    } meshes[] = {{1, {2}}, {1, {3}}, {2, {2, 2}}, {1, {4}}};
+    int at = roll(d, most < 3 ? 1 : most < 4 ? 2 : COUNT(meshes));
+
+    return mesh_of(meshes[at].n, meshes[at].size);
+}
+
+// ---- plans ----
+
+// The cheapest plan that is soon found of the alternatives that are kept.
+static bool find_kept(const Graph *g, const PlanProblem *q, const bool *keep, Plan *p, Arena *a)
+{
+    SolveOptions o = {.gap = 0.05,
+                      .threads = 1,
+                      .engine = "cbc",
+                      .programs = "/nowhere",  // bounds by ascent will do
+                      .is_quick = true,
+                      .is_brief = true};
+    int *original;
+    Problem kept = problem_restrict(&q->problem, keep, &original, a);
+    Answer x;
+
+    solve(&kept, &o, &x, a, NULL);
+    if (!is_found(x.outcome))
+        return false;
+    for (int i = 0; i < kept.n_nodes; i++)
+        x.choice[i] = original[kept.first[i] + x.choice[i]];
+    plan_of_choice(q, g, x.choice, p, a);
+    return true;
+}
+
+// The search's plan, or that of a preset that can be had.
+static bool find_plan(const Graph *g, Dice *d, Plan *p, Arena *a, Diag *diag)
+{
+    PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40, .copies = COPIES_SURE};
+    Preset preset[MOST_PRESETS];
+    unsigned axes[MAX_AXES];
+    PlanProblem q;
+    Lives lives;
+
+    if (!lives_find(g, o.accumulate, a, &lives, diag) ||
+        !plan_build(&q, g, &slow, &p->mesh, &o, &lives, a, NULL))
+        return false;
+    size_t n = (size_t)q.problem.first[q.problem.n_nodes];
+    bool *keep = arena_array(a, bool, n);
+    const unsigned *role = preset_roles(&q, g, a);
+    int n_presets = presets_of(&p->mesh, true, preset), i = roll(d, n_presets + 1);
+    memset(keep, true, n);
+    if (i < n_presets &&
+        (!preset_fits(&preset[i], &p->mesh, axes) || !preset_apply(&q, role, axes, keep) ||
+         preset_demand(&q, g, role, &p->mesh, axes, keep) >= 0))
+        memset(keep, true, n);
+    return find_kept(g, &q, keep, p, a);
+}
+
+// ---- runs ----
+
+static Tensor copy_of(Arena *a, const Tensor *t)
+{
+    Tensor y = tensor_new(a, t->dtype, t->rank, t->dim);
+
+    memcpy(y.f ? (void *)y.f : y.i, t->f ? (void *)t->f : t->i, 8 * (size_t)tensor_count(t));
+    return y;
+}
+
+static Tensor read_value(Machines *x, ValueId v, bool *same)
+{
+    for (int r = 0; r < x->crowd.n; r++) {
+        Operand o = whole(&x->m[r], v);
+        Tensor t = load_piece(&x->m[r], v, &o, 0);
+        x->crowd.value[r][v] = copy_of(x->crowd.arena, &t);
+    }
+    return join_pieces(&x->crowd, v, same);
+}
+
+// Gradients may be written over; what updates make of them tells.
+static Result read_all(Machines *x, const Reference *r, bool *same)
+{
+    const Graph *g = x->crowd.s->g;
+    Result to = {arena_array(x->crowd.arena, Tensor, g->n_outputs + 1),
+                 arena_array(x->crowd.arena, Tensor, g->n_carries + 1)};
+
+    for (int i = 0; i < g->n_outputs; i++)
+        to.output[i] = g->outputs[i].role == OUTPUT_GRADIENT
+                           ? r->wide[r->g->outputs[i].value]
+                           : read_value(x, g->outputs[i].value, same);
+    for (int i = 0; i < g->n_carries; i++)
+        if (g->carries[i].scope == SCOPE_STEP)
+            to.carried[i] = read_value(x, g->carries[i].in, same);
+    return to;
+}
+
+static void run_and_judge(Machines *x, const Program *p, const Reference *r, const Tensor *value,
+                          Verdict *v)
+{
+    bool same = true;
+
+    machines_start(x, p, value);
+    run_program(x);
+    Result got = read_all(x, r, &same);
+    judge_result(r, &got, WRONG_PROGRAM, v);
+    if (!same)
+        verdict_wrong(v, WRONG_PROGRAM, "ranks differ");
+    machines_end(x);
+}
+
+static void judge_plan(const Graph *g, const Reference *r, const Tensor *value, const Plan *plan,
+                       Dice *dice, const Subject *s, Arena *a, Verdict *v, Diag *d)
+{
+    // From machines that are slow beside their links to such as are done before anything comes.
+    double rate = pow(10, 3 + roll(dice, 8));
+    Cluster cluster = {.bandwidth = rate, .reading = rate, .vector = rate};
+    Sharded *split = partition(a, g, plan, d);
+
+    split = split ? bucket(a, split) : NULL;
+    LowerOptions o = {.fuse = !s->plain,
+                      .accumulate = s->accumulate,
+                      .sharded = {split},
+                      .cluster = &cluster,
+                      .reach = roll(dice, 3)};
+    Program *p = split && graph_verify(split->g, d) ? lower(a, split->g, NULL, &o, d) : NULL;
+    if (!p) {
+        verdict_refused(v, REFUSED, d->to);
+        return;
+    }
+    Machines x = machines_new(split, a);
+    for (int late = 0; late < 2; late++) {
+        x.is_late = late;
+        run_and_judge(&x, p, r, value, v);
+    }
+    verdict_check(v, p);
+}
+
+void judge_ranks(const Subject *s, int most, Arena *a, Verdict *v)
+{
+    enum { PLANS = 3 };
+    Text said = {0};
+    Diag d = {.file = "net", .to = &said};
+    Dice dice = {s->numbers + 1};
+    Subject once = *s;
+    Reference r;
+
+    once.accumulate = 1;
+    if (!run_passes(s->train, s, true, &d) || !reference_new(&r, s->train, &once, a, &d)) {
+        bool is_its_own = said.n && strstr(said.s, "the loss depends on no parameter");
+        verdict_refused(v, is_its_own ? NO_NET : REFUSED, &said);
+        text_free(&said);
+        return;
+    }
+    const Graph *g = s->train;
+    Tensor *value = numbers_all(g, &once, 0, a);
+    graph_eval(g, a, value);
+    if (!(fabs(reference_loss(&r)) < 1e5))
+        verdict_wrong(v, NO_NET, "the loss is %g", reference_loss(&r));
+    for (int k = 0; k < PLANS && !v->outcome; k++) {
+        Plan plan = {.mesh = roll_mesh(&dice, most)};
+        bool is_found = k > 0 && find_plan(g, &dice, &plan, a, &d);
+        if (!is_found)
+            plan = roll_plan(g, &plan.mesh, &dice, a, arena_array(a, Seen, g->n_nodes), 0, NULL);
+        judge_plan(g, &r, value, &plan, &dice, s, a, v, &d);
+        v->compared += is_found;
+        if (v->outcome)
+            verdict_add(v, is_found ? "; plan found" : "; random plan");
+    }
+    text_free(&said);
+}
