@@ -192,8 +192,16 @@ static bool needs_pads(const Emit *e, NodeId n, const Rule *r, int factor)
            is_reduced(r, e->l->g, &e->l->g->nodes[n], factor);
 }
 
+static void want_dense(const Graph *g, const Node *n, int i, Kernel *k)
+{
+    k->copies |= (uint64_t)1 << i;
+    dense_strides(in(g, n, i)->rank, in(g, n, i)->dim, k->want[i]);
+}
+
 // What is repeated along the dim has no padding to fill. One operand of a product may be so; where
-// none has any, as where a sum's is, one is copied first.
+// none has any, as where a sum's is, one is copied first. A chunk of one element doesn't tell
+// whether it is repeated or has a place of its own: it is copied, as ranks without it may hold
+// anything.
 static void copy_repeated(const Emit *e, NodeId n, const int64_t (*stride)[MAX_RANK], Kernel *k)
 {
     const Graph *g = e->l->g;
@@ -207,13 +215,14 @@ static void copy_repeated(const Emit *e, NodeId n, const int64_t (*stride)[MAX_R
         for (int i = 0; i < x->n_in; i++)
             for (int d = 0; x->in[i] && d < in(g, x, i)->rank; d++)
                 if (r.dim[i][d] == f) {
+                    bool is_one = in(g, x, i)->dim[d] == 1 && !stride[i][d];
+                    if (is_one && needs_pads(e, n, &r, f) && !(k->copies >> i & 1))
+                        want_dense(g, x, i, k);
                     has_padding |= stride[i][d] != 0 || k->copies >> i & 1;
                     first = first < 0 ? i : first;
                 }
-        if (has_padding || first < 0)
-            continue;
-        k->copies |= (uint64_t)1 << first;
-        dense_strides(in(g, x, first)->rank, in(g, x, first)->dim, k->want[first]);
+        if (!has_padding && first >= 0)
+            want_dense(g, x, first, k);
     }
 }
 
