@@ -65,8 +65,10 @@ static bool can_overwrite(const Program *p, const Set *s, int item, const Operan
     if (old == new || a->kind != BUFFER_LOCAL || b->kind != BUFFER_LOCAL || a->last != item ||
         b->first != item || a->bytes != b->bytes || !is_whole(s, it, from) || !is_whole(s, it, to))
         return false;
-    if (it->kind == ITEM_GROUP &&
-        (!is_written_last(s, it, to) || is_read_behind(s, it, (int)(from - it->operands))))
+    // Where rows are of one element, a number of the row has as many bytes as all of it.
+    bool is_like = value_of(s->g, from->value)->rank == value_of(s->g, to->value)->rank;
+    if (it->kind == ITEM_GROUP && (!is_like || !is_written_last(s, it, to) ||
+                                   is_read_behind(s, it, (int)(from - it->operands))))
         return false;
     if (dtype_size(value_of(s->g, from->base)->dtype) !=
         dtype_size(value_of(s->g, to->base)->dtype))

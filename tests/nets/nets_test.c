@@ -41,6 +41,27 @@ static const struct {
      "numbers=1000000986 dims=2,2 last=1 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
      "clip=0 accumulate=0 plain=0 layers=2 block=0 linear=0,0,0,0 norm=47,0,0,0 block=1 "
      "linear=0,0,0,0 norm=47,0,0,0 block=2 linear=0,0,0,0 norm=47,0,0,0"},
+    {"the output is a view of the last of three layers",
+     "numbers=2000003877 dims=1,2,2,2 last=0 stem=1 topology=0 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 layers=2 block=0 act=0,0,0,0 attend=0,0,0,0 block=1 act=0,0,0,0 "
+     "attend=0,0,0,0 block=2 act=0,0,0,0 attend=0,0,0,0"},
+    {"the norms of all layers are added up where the last of them is made",
+     "numbers=2000005594 dims=2,2 last=1 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 layers=3 block=0 none=0,0,0,0 linear=0,0,0,0 norm=47,0,0,0 "
+     "block=1 pool=2,0,0,0 linear=0,0,0,0 norm=47,0,0,0 block=2 pool=2,0,0,0 linear=0,0,0,0 "
+     "norm=47,0,0,0"},
+    {"a product has more loops than its kernel",
+     "numbers=2000000991 dims=2,1,3,2,3 last=0 stem=0 topology=0 head=0 shared=0 loss=0 "
+     "optimizer=0 clip=0 accumulate=0 plain=0 layers=2 block=0 conv=0,0,6,0 gram=7,0,0,0"},
+};
+
+// … on several ranks.
+static const struct {
+    const char *what, *recipe;
+} split[] = {
+    {"ranks without a piece of an operand whose chunk is one element",
+     "numbers=1000000025 dims=2,2,2,2 last=0 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 layers=1 block=0 attend=0,5,0,0"},
 };
 
 static void check_right(const Recipe *r, const Verdict *v, const char *what, int number)
@@ -77,6 +98,16 @@ static void found_nets_are_right(void **state)
     for (int i = 0; i < COUNT(found); i++)
         assert_true(recipe_parse(found[i].recipe, &r[i]));
     hunt_all(&(Hunt){.is_whole = true, .cc = hunt_compiler()}, r, COUNT(found), "found net");
+}
+
+static void split_nets_are_right(void **state)
+{
+    Recipe r[COUNT(split)];
+
+    (void)state;
+    for (int i = 0; i < COUNT(split); i++)
+        assert_true(recipe_parse(split[i].recipe, &r[i]));
+    hunt_all(&(Hunt){.ranks = 4}, r, COUNT(split), "split net");
 }
 
 // Recipes are what their texts say.
@@ -124,12 +155,19 @@ static void programs_of_nets_are_right(void **state)
     hunt_drawn(&(Hunt){.is_whole = false}, 3000, 1000);
 }
 
+static void nets_of_ranks_are_right(void **state)
+{
+    (void)state;
+    hunt_drawn(&(Hunt){.ranks = 4}, 4000, 60);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recipes_are_texts), cmocka_unit_test(found_nets_are_right),
-        cmocka_unit_test(whole_nets_are_right), cmocka_unit_test(optimized_nets_are_right),
-        cmocka_unit_test(programs_of_nets_are_right)};
+        cmocka_unit_test(recipes_are_texts),          cmocka_unit_test(found_nets_are_right),
+        cmocka_unit_test(whole_nets_are_right),       cmocka_unit_test(optimized_nets_are_right),
+        cmocka_unit_test(programs_of_nets_are_right), cmocka_unit_test(split_nets_are_right),
+        cmocka_unit_test(nets_of_ranks_are_right)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

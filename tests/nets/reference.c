@@ -195,7 +195,7 @@ static void judge_gradient(const Reference *r, const Oracle *o, ValueId v, Verdi
     bool is_smooth = oracle_slope(o, v, direction, &slope);
     to->skipped += !is_smooth;
     to->compared += is_smooth;
-    double may = 3e-5 * (size + fabs(slope)) + noise + 2e-6 * r->most + 2e-7;
+    double may = 3e-5 * (size + fabs(slope)) + noise + 1e-5 * r->most + 2e-6;
     if (is_smooth && !holds((Gap){fabs(is - slope), may}))
         verdict_wrong(to, WRONG_PASSES, "gradient of %s: slope %.9g, differences say %.9g (± %.2g)",
                       p->name, is, slope, may);
