@@ -6,7 +6,8 @@
 //   program     the lowered items on an arena of bytes, or the compiled C text: held against the
 //               reference, as near as f32 lets it
 //
-// How near that is follows from the reference evaluated with every result off by a little.
+// How near that is follows from the reference evaluated in f32, and with every result off by a
+// little.
 #ifndef SHARDCC_TESTS_NETS_JUDGE_H
 #define SHARDCC_TESTS_NETS_JUDGE_H
 
@@ -50,7 +51,7 @@ bool verdict_wrong(Verdict *v, Ruling o, const char *fmt, ...) PRINTF(3, 4);
 
 void verdict_add(Verdict *v, const char *text);
 void verdict_refused(Verdict *v, Ruling o, const Text *said);  // the first error of it
-void verdict_check(Verdict *v, const Program *p);               // by program_check
+void verdict_check(Verdict *v, const Program *p);              // by program_check
 
 // ---- numbers ----
 

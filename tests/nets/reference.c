@@ -89,9 +89,15 @@ bool reference_new(Reference *r, const Graph *g, const Subject *s, Arena *a, Dia
     r->wide = eval_step(wide, g, map, s, 0, a);
     Tensor *x = eval_step(wide, g, map, s, 1, a), *y = eval_step(wide, g, map, s, 2, a);
     r->narrow = arena_array(a, Tensor, g->n_values);
+    ValueId *same = arena_array(a, ValueId, g->n_values);
     for (ValueId v = 1; v < g->n_values; v++)
-        if (map[v])
-            r->narrow[v] = tensor_rough(a, &r->wide[v], &x[v], &y[v]);
+        same[v] = v;
+    Tensor *z = eval_step(g, g, same, s, 0, a);
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (map[v]) {
+            Tensor shaken = tensor_rough(a, &r->wide[v], &x[v], &y[v]);
+            r->narrow[v] = tensor_rough(a, &r->wide[v], &shaken, &z[v]);
+        }
     for (int i = 0; i < g->n_outputs; i++)
         if (g->outputs[i].role == OUTPUT_GRADIENT)
             r->most = fmax(r->most, norm_of(&r->wide[g->outputs[i].value]));
