@@ -238,11 +238,6 @@ static bool read_moves(const Graph *g, const Node *n, Moves *m)
         return false;
     if (n->op == &op_reshape)
         return reshape_dims(x, out(g, n), m->to);
-    for (int i = 0, k = 0; n->op == &op_slice && i < x->rank; i++) {
-        bool is_dropped = k < n->attr[3].n && n->attr[3].v[k] == i;
-        m->to[i] = is_dropped ? -1 : i - k;
-        k += is_dropped;
-    }
     for (int i = 0; i < x->rank; i++) {
         if (n->op == &op_broadcast)
             m->to[i] = (int)n->attr[1].v[i];
