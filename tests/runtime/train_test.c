@@ -89,6 +89,55 @@ static void learns_text(void **state)
     assert_memory_not_equal(a, b, sizeof a);
 }
 
+// ---- a vocabulary of more than bytes: each token is followed by the one 7 behind ----
+
+enum { CT = 4, CV = 300, C_IDS = 0, C_Y = 64, C_BYTES = C_Y + 4 * CT * CV };
+
+static const RtTensor counting_predict[] = {
+    {RT_INPUT, RT_I64, "input_ids", .rank = 2, .dim = {1, CT}, .offset = C_IDS},
+    {RT_OUTPUT, RT_F32, "logits", .rank = 3, .dim = {1, CT, CV}, .offset = C_Y},
+};
+
+static void count_on(Rt *rt, char *m)
+{
+    for (int p = 0; p < CT; p++)
+        for (int v = 0; v < CV; v++)
+            F(m, C_Y)[p * CV + v] = (I(m, C_IDS)[p] + 7) % CV == v;
+}
+
+static void generates_numbers(void **state)
+{
+    static const struct {
+        const char *prompt, *out, *err;
+    } cases[] = {
+        {"290\t\v2", "290 2 9 16 \n", ""},
+        {"\t299", "299 6 13 \n", ""},
+        {"3x", "3 ",
+         "counting: error: --prompt: 'x' is not the number of a token: this model's vocabulary "
+         "isn't bytes\n"},
+        {"300", "", "counting: error: --prompt: token 300 is not below the vocabulary's 300\n"},
+        {"-1", "", "counting: error: --prompt: token -1 is not below the vocabulary's 300\n"},
+    };
+    static const RtModel counting = {
+        .name = "counting",
+        .arena_bytes = C_BYTES,
+        .init_std = 1,  // no file of weights
+        .accumulate = 1,
+        .predict = counting_predict,
+        .n_predict = N(counting_predict),
+        .forward = count_on,
+    };
+
+    for (int i = 0; i < N(cases); i++) {
+        char args[80];
+        snprintf(args, sizeof args, "--generate 2 --temperature 0 --quiet --prompt %s",
+                 cases[i].prompt);
+        Said s = run_trainer(&counting, args);
+        assert_string_equal(s.err, cases[i].err);
+        assert_string_equal(s.out, cases[i].out);
+    }
+}
+
 // The same seed gives the same bits, another one others; looking at the arena changes nothing.
 static void repeats(void **state)
 {
@@ -252,10 +301,15 @@ static void keeps_the_old_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(learns_a_line),      cmocka_unit_test(accumulates),
-        cmocka_unit_test(learns_text),        cmocka_unit_test(repeats),
-        cmocka_unit_test(predicts),           cmocka_unit_test(saves_when_interrupted),
-        cmocka_unit_test(diverges),           cmocka_unit_test(keeps_the_old_file),
+        cmocka_unit_test(learns_a_line),
+        cmocka_unit_test(accumulates),
+        cmocka_unit_test(learns_text),
+        cmocka_unit_test(generates_numbers),
+        cmocka_unit_test(repeats),
+        cmocka_unit_test(predicts),
+        cmocka_unit_test(saves_when_interrupted),
+        cmocka_unit_test(diverges),
+        cmocka_unit_test(keeps_the_old_file),
         cmocka_unit_test(stops_at_cut_files),
     };
 
