@@ -148,7 +148,9 @@ class Emit:
 
     def ranks(self):
         """Sources of several ranks, whose pieces are uneven."""
-        self.compile(TINY / "nanogpt.onnx", *ADAMW, "--ranks", "3", "--emit", "source", "-o", "three")
+        said = self.compile(TINY / "nanogpt.onnx", *ADAMW, "--ranks", "3", "--emit", "source", "-o", "three")
+        lines = self.text("three/three.c").count("\n")
+        self.checks.check("the lines of the text", f"three.c ({lines} lines)" in said, said)
         said = run("make", "-j2", cwd=self.work / "three")
         self.checks.check("--emit source --ranks: builds without warnings", "warning" not in said)
         said = re.findall(r"// (.* MiB, .* us)$", self.text("three/three.c"), re.M)
