@@ -99,6 +99,8 @@ bool is_inlined(const Lowering *l, ValueId v);
 // Takes the labels of a class away and sets `again`; false.
 bool dissolve(Lowering *l, int32_t cls, bool *again);
 
+enum { COPY_ROUNDS = 2 };  // so often a kernel may want copies of its operands
+
 // ---- partition.c ----
 Sharded *sharded_new(Arena *a, const Graph *whole, const Plan *plan, Diag *d);
 // What is known of the value and of the node that were appended last.

@@ -19,7 +19,7 @@ static int count_inputs(const Graph *g)
     int n = 0;
 
     for (NodeId i = 1; i < g->n_nodes; i++)
-        n += g->nodes[i].n_in;
+        n += COPY_ROUNDS * g->nodes[i].n_in;
     return n;
 }
 

@@ -293,13 +293,14 @@ bool emit_kernel(Emit *e, NodeId n)
     x->op->kernel(l->g, x, (const int64_t(*)[MAX_RANK])stride, &k);
     if (l->s->sharded)
         copy_repeated(e, n, (const int64_t(*)[MAX_RANK])stride, &k);
-    for (int i = 0; i < x->n_in; i++)
-        if (k.copies >> i & 1) {
-            ops[i] = copied(e, &ops[i], k.want[i]);
-            memcpy(stride[i], ops[i].stride, sizeof stride[i]);
-        }
-    x = &l->g->nodes[n];
-    if (k.copies) {
+    // Where one operand is copied, its dims may go together no more with those of another.
+    for (int round = 0; round < COPY_ROUNDS && k.copies & (((uint64_t)1 << x->n_in) - 1); round++) {
+        for (int i = 0; i < x->n_in; i++)
+            if (k.copies >> i & 1) {
+                ops[i] = copied(e, &ops[i], k.want[i]);
+                memcpy(stride[i], ops[i].stride, sizeof stride[i]);
+            }
+        x = &l->g->nodes[n];
         text_free(&k.args);
         k = (Kernel){.want = k.want, .whole = k.whole, .cut = k.cut};
         x->op->kernel(l->g, x, (const int64_t(*)[MAX_RANK])stride, &k);
