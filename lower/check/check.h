@@ -29,7 +29,7 @@ int64_t footprint_count(const Footprint *f);
 bool footprint_range(const Footprint *f, int64_t *low, int64_t *high);
 bool footprints_meet(const Footprint *a, const Footprint *b);  // have they a byte in common?
 int64_t footprint_place(const Footprint *f, const int64_t *index);
-// The element whose first byte is at `place`; false if none is. No stride may be negative.
+// The element whose first byte is at `place`; false if none is.
 bool footprint_find(const Footprint *f, int64_t place, int64_t *index);
 
 // The first element at or after `place`, in the order of places, or the last one at or before it;

@@ -112,8 +112,8 @@ int64_t footprint_place(const Footprint *f, const int64_t *index)
     return at;
 }
 
-// Takes the dims from the largest stride to the smallest.
-bool footprint_find(const Footprint *f, int64_t place, int64_t *index)
+// Takes the dims from the largest stride to the smallest, none of which is negative.
+static bool find_upwards(const Footprint *f, int64_t place, int64_t *index)
 {
     int64_t rest = place - f->at;
     bool done[MAX_RANK] = {false};
@@ -133,6 +133,24 @@ bool footprint_find(const Footprint *f, int64_t place, int64_t *index)
         rest -= index[next] * f->stride[next];
     }
     return rest == 0;
+}
+
+// Dims that lie from their last element to the first are turned around.
+bool footprint_find(const Footprint *f, int64_t place, int64_t *index)
+{
+    Footprint up = *f;
+
+    for (int i = 0; i < f->rank; i++)
+        if (f->stride[i] < 0) {
+            up.at += (f->dim[i] - 1) * f->stride[i];
+            up.stride[i] = -f->stride[i];
+        }
+    if (!find_upwards(&up, place, index))
+        return false;
+    for (int i = 0; i < f->rank; i++)
+        if (f->stride[i] < 0)
+            index[i] = f->dim[i] - 1 - index[i];
+    return true;
 }
 
 // The dims with more than one element, from the largest stride to the smallest.

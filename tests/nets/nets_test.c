@@ -53,6 +53,10 @@ static const struct {
     {"a product has more loops than its kernel",
      "numbers=2000000991 dims=2,1,3,2,3 last=0 stem=0 topology=0 head=0 shared=0 loss=0 "
      "optimizer=0 clip=0 accumulate=0 plain=0 layers=2 block=0 conv=0,0,6,0 gram=7,0,0,0"},
+    {"iterations hand on what lies the other way round",
+     "numbers=3064 dims=1,2 last=1 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 clip=0 "
+     "accumulate=0 plain=0 layers=2 block=0 linear=0,0,0,0 none=0,0,0,0 block=1 linear=0,0,0,0 "
+     "roll=11,0,0,0 block=2 linear=0,0,0,0 roll=11,0,0,0"},
 };
 
 // … on several ranks.
@@ -62,6 +66,10 @@ static const struct {
     {"ranks without a piece of an operand whose chunk is one element",
      "numbers=1000000025 dims=2,2,2,2 last=0 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
      "clip=0 accumulate=0 plain=0 layers=1 block=0 attend=0,5,0,0"},
+    {"a copy of such an operand, whose dims go together no more",
+     "numbers=4048 dims=2,2,2,2 last=0 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 clip=0 "
+     "accumulate=0 plain=0 layers=2 block=0 none=0,0,0,0 attend=0,0,0,0 block=1 linear=3,0,8,7 "
+     "attend=0,0,0,0"},
 };
 
 static void check_right(const Recipe *r, const Verdict *v, const char *what, int number)
