@@ -48,7 +48,6 @@ static void add_fill(Emit *e, NodeId n, double fill)
     it->operands[0] = output_operand(e->l, e->r, n, 0);
     it->n_out = 1;
     it->fill = fill;
-    set_dims(it, out(e->l->g, &e->l->g->nodes[n]));
 }
 
 // Does `w` lie in its base as `v` in that base's twin of iteration `iter`?
