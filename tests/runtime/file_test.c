@@ -117,6 +117,9 @@ static const struct {
     {"{\"__metadata__\":{\"a\\u0000\":\"\\ud83D\\uDE00\\u0000\"},"
      "\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]}}",
      "a U8[8];"},
+    {"{\"\\ud800\\udc00\\udbff\\udfff\\ud7ff\\ue000\":"  // the ends of pairs and what is beside
+     "{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]}}",
+     "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\xed\x9f\xbf\xee\x80\x80 U8[8];"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,9]}}",
      "safetensors: tensor 'a' lies at bytes 0 to 9 of 8: truncated?"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}",
