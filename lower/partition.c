@@ -131,14 +131,17 @@ static ValueId find_copy(const Partition *p, ValueId v, const Copy *like)
     return 0;
 }
 
-// Value `v` (at rest, `x`) as `like` says, made there unless it was before.
+// Value `v` (at rest, `x`) as `like` says, made there unless it was before. If `x` is so already it
+// stays: other readers may have a copy that came back to its spec from another one.
 static ValueId copy_of(Partition *p, ValueId v, ValueId x, const Copy *like)
 {
+    if (spec_equal(&p->to->value[x].spec, &like->spec))
+        return x;
     ValueId found = find_copy(p, v, like);
     Copy *c;
 
-    if (found || spec_equal(&p->to->value[x].spec, &like->spec))
-        return found ? found : x;
+    if (found)
+        return found;
     c = arena_array(p->scratch, Copy, 1);
     *c = *like;
     graph_of(p)->phase = like->phase;

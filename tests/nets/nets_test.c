@@ -70,6 +70,11 @@ static const struct {
      "numbers=4048 dims=2,2,2,2 last=0 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 clip=0 "
      "accumulate=0 plain=0 layers=2 block=0 none=0,0,0,0 attend=0,0,0,0 block=1 linear=3,0,8,7 "
      "attend=0,0,0,0"},
+    {"readers behind a loop have a copy of its last iteration's value",
+     "numbers=5000000261 dims=1,2 last=1 stem=3 topology=8 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 layers=2 block=0 none=0,0,0,0 none=0,0,0,0 block=1 "
+     "linear=0,0,0,0 norm=0,0,0,0 block=2 linear=0,0,0,0 norm=0,0,0,0 block=3 linear=0,0,0,0 "
+     "norm=0,0,11,0 block=4 none=0,0,0,0 none=0,0,0,0"},
 };
 
 static void check_right(const Recipe *r, const Verdict *v, const char *what, int number)
