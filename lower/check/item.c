@@ -208,6 +208,14 @@ static void check_apart(Check *c, const Node *n, const Footprint *f)
         }
 }
 
+// Has each element of the result a place of its own?
+static void check_distinct(Check *c, const Footprint *f)
+{
+    for (int i = 0; i < f->rank; i++)
+        if (f->dim[i] > 1 && !f->stride[i])
+            check_fail(c, NULL, "a result has several elements in one place");
+}
+
 // The operands' places, which lie in their buffers.
 static Footprint *find_places(Check *c)
 {
@@ -220,8 +228,10 @@ static Footprint *find_places(Check *c)
             continue;
         f[k] = check_place_of(c, &it->operands[k]);
         check_bounds(c, &it->operands[k], &f[k]);
-        if (k >= it->n_in)
+        if (k >= it->n_in) {
             check_flights(c, NULL, &f[k], true);
+            check_distinct(c, &f[k]);
+        }
     }
     return f;
 }
@@ -311,6 +321,9 @@ static void run_copy(Check *c)
             check_fail(c, NULL, "nothing is where a copy reads %s, at %" PRId64, name, from.at);
             break;
         }
+    for (int i = 0; i < to.rank; i++)
+        if (to.dim[i] > 1 && !to.stride[i] && from.stride[i])
+            check_fail(c, NULL, "a copy of %s puts several elements into one place", name);
     if (footprints_meet(&from, &to))
         check_fail(c, NULL, "a copy of %s is written over itself", name);
     memory_copy(c->memory, &from, &to);

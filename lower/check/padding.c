@@ -75,7 +75,8 @@ static bool holds_number(const Check *c, const Footprint *f, double x)
     return true;
 }
 
-// Input k of the node along the factor.
+// Input k of the node along the factor. What is repeated along it has no padding; of a chunk of one
+// element a rank may have none.
 static void check_input(Check *c, const Node *n, int k, const Footprint *f, const Rule *r,
                         int factor)
 {
@@ -85,7 +86,7 @@ static void check_input(Check *c, const Node *n, int k, const Footprint *f, cons
     Footprint pad;
 
     for (int i = 0; i < f->rank; i++)
-        if (r->dim[k][i] == factor && f->stride[i] &&
+        if (r->dim[k][i] == factor && (f->stride[i] || f->dim[i] == 1) &&
             find_padding(c, (NodeId)(n - c->g->nodes), factor, f, i, &pad) &&
             !holds_number(c, &pad, x))
             check_fail(c, n, "padding of input %d isn't %g", k, x);
