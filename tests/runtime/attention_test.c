@@ -2,10 +2,11 @@
 // tests/generator/attention_test.c tells whether its results are right.
 #include "tests/runtime/kernels.h"
 
-static void test_workspace(void **state)
+// Of so many rows: one piece, or several that threads share.
+static void keeps_to_workspace(int rows)
 {
-    enum { S = 64, T = 96, E = 80, F = 32, THREADS = 4 };
-    RtAttention p = {.s = S, .t = T, .e = E, .f = F, .scale = 0.1f};
+    enum { T = 96, E = 80, F = 32, THREADS = 4 };
+    RtAttention p = {.s = rows, .t = T, .e = E, .f = F, .scale = 0.1f};
     int64_t bytes = rt_attention_workspace(&p), all = THREADS * bytes;
     char *workspace = malloc((size_t)all);
     Rt rt = {.threads = THREADS, .workspace = workspace};
@@ -14,8 +15,8 @@ static void test_workspace(void **state)
     p.q.row = p.k.row = E;
     p.v.row = p.y.row = F;
     p.q.col = p.k.col = p.v.col = p.y.col = p.lse.row = 1;
-    float *q = draw_floats(&r, S * E), *k = draw_floats(&r, T * E), *v = draw_floats(&r, T * F);
-    float *y = draw_floats(&r, S * F), lse[S];
+    float *q = draw_floats(&r, rows * E), *k = draw_floats(&r, T * E), *v = draw_floats(&r, T * F);
+    float *y = draw_floats(&r, rows * F), *lse = draw_floats(&r, rows);
     memset(workspace, 7, (size_t)all);
     for (int again = 0; again < 100; again++)
         rt_attention(&rt, &p, y, lse, q, k, v, NULL, NULL, NULL, NULL);
@@ -26,6 +27,13 @@ static void test_workspace(void **state)
     free(k);
     free(v);
     free(y);
+    free(lse);
+}
+
+static void test_workspace(void **state)
+{
+    keeps_to_workspace(64);
+    keeps_to_workspace(500);
 }
 
 int main(void)
