@@ -143,6 +143,7 @@ static void set_own(Lowering *l, ValueId v)
 
     view->base = v;
     view->offset = 0;
+    view->own = (OwnPiece){0};
     layout_strides(x->rank, x->dim, is_last, view->stride);
     if (is_last && !n->op->place && !writes_strided(l, n, output_index(n, v), view->stride))
         layout_strides(x->rank, x->dim, false, view->stride);
@@ -219,14 +220,10 @@ static void place_inputs(Lowering *l, const bool *pinned)
     }
 }
 
-bool lower_views(Lowering *l)
+static void set_views(Lowering *l, const bool *pinned)
 {
     const Graph *g = l->g;
-    const bool *pinned = find_pinned(l);
 
-    l->view = arena_array(l->p->arena, View, g->n_values);
-    l->placed_in = arena_array(l->p->arena, NodeId, g->n_values);
-    place_inputs(l, pinned);
     for (ValueId v = 1; v < g->n_values; v++)
         if (!l->placed_in[v])
             set_own(l, v);
@@ -236,5 +233,35 @@ bool lower_views(Lowering *l)
             if (!set_view(l, n) && !set_piece(l, n))
                 set_own(l, n->out[0]);
     }
+}
+
+// Twins are views all or none, as one iteration of a loop stands for all. At an end of the loop a
+// view may be impossible that is possible elsewhere: a reshape of what repeats elements, where the
+// others reshape what a kernel makes. False if twins were alike already.
+static bool pin_uneven(const Lowering *l, bool *pinned)
+{
+    bool is_new = false;
+
+    for (NodeId i = 1; i < l->g->n_nodes; i++) {
+        const Node *n = &l->g->nodes[i];
+        ValueId first = n->block.cls ? twin_value(l, n->out[0], 0) : n->out[0];
+        if (pinned[first] || is_view_node(l, n) == is_view_node(l, producer(l->g, first)))
+            continue;
+        pin(l, first, pinned);
+        is_new = true;
+    }
+    return is_new;
+}
+
+bool lower_views(Lowering *l)
+{
+    bool *pinned = find_pinned(l);
+
+    l->view = arena_array(l->p->arena, View, l->g->n_values);
+    l->placed_in = arena_array(l->p->arena, NodeId, l->g->n_values);
+    place_inputs(l, pinned);
+    do {
+        set_views(l, pinned);
+    } while (pin_uneven(l, pinned));
     return true;
 }
