@@ -54,6 +54,7 @@ def compile_model(model, ranks, way):
     if model.info["exporter"] == "legacy":  # its files don't say what is a buffer
         tables = [n for n in model.info["initializer_is_buffer"] if not n.split(".")[-1].startswith("running_")]
         more += [word for table in tables for word in ("--freeze", table)]
+    more += [word for name in model.info["frozen"] for word in ("--freeze", name)]
     status, said = call(model.shardcc, model.onnx, "-o", trainer, *model.arguments(curve), *more)
     if status == 1 and any(re.search(reason, said) for reason in REASONS):
         raise Refused(next(line for line in said.splitlines() if "error" in line))
@@ -97,6 +98,8 @@ def gradient_errors(model, found):
     tied = {n: t for t in model.info["tied"].values() for n in t}
     zero = ZERO * max(map(norm, expected.values()), default=0.0)
     for name, g in expected.items():
+        if name in model.info["frozen"]:
+            continue
         if name in found:
             off = norm(found[name] - g) if found[name].shape == g.shape else np.inf
             yield Error(name, off, norm(g), GRADIENT, float(model.ref[f"noise/{name}"]), zero)

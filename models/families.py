@@ -118,10 +118,11 @@ language("ForMaskedLM", {
 # ---- vision models of transformers ----
 
 
-def vision(prefix, size=32, curve=SGD, batch=4, attention="sdpa", **settings):
+def vision(prefix, size=32, curve=SGD, batch=4, attention=None, **settings):
     def build():
         config = without_dropout(getattr(tf, f"{prefix}Config")(num_labels=10, **settings))
-        config._attn_implementation = attention
+        if attention:
+            config._attn_implementation = attention
         module = getattr(tf, f"{prefix}ForImageClassification")(config)
         return classifier(Named(module, ["pixel_values"], "logits"), batch, 3, size, size)
 
@@ -211,12 +212,11 @@ image("deit3_small_patch16_224", 32, SGD, 4, **TINY_VIT)
 image("cait_xxs24_224", 32, SGD, 4, **TINY_VIT)
 MIXER = dict(img_size=32, patch_size=8, embed_dim=32, num_blocks=3)
 own(mlp_mixer.MlpMixer, "mixer", **MIXER)
-own(mlp_mixer.MlpMixer, "gmlp", **MIXER, block_layer=mlp_mixer.SpatialGatingBlock, mlp_layer=mlp_mixer.GatedMlp)
-own(mlp_mixer.MlpMixer, "resmlp", **MIXER, block_layer=mlp_mixer.ResBlock, norm_layer=mlp_mixer.Affine)
+own(mlp_mixer.MlpMixer, "gmlp", **MIXER, mlp_ratio=4, block_layer=mlp_mixer.SpatialGatingBlock, mlp_layer=mlp_mixer.GatedMlp)
+own(mlp_mixer.MlpMixer, "resmlp", **MIXER, mlp_ratio=4, block_layer=mlp_mixer.ResBlock, norm_layer=mlp_mixer.Affine)
 image("swin_tiny_patch4_window7_224", 32, SGD, 4, img_size=32, patch_size=2, window_size=4, embed_dim=16, depths=(2, 2), num_heads=(2, 4))
 image("xcit_nano_12_p16_224", 64, SLOW, 8, img_size=64, embed_dim=32, depth=3, num_heads=4)
 image("sequencer2d_s", 32, SGD, 4, img_size=32, layers=(1, 1, 2, 1), embed_dims=(8, 16, 16, 16), hidden_sizes=(4, 8, 8, 8), patch_sizes=(4, 2, 1, 1))
-own(timm.models.Nest, "nest", img_size=32, embed_dims=(8, 16, 24), num_heads=(1, 2, 3), depths=(1, 1, 2), patch_size=2)
 own(timm.models.MetaFormer, "poolformer", 64, dims=(8, 12, 16, 24), depths=(2, 2, 3, 1))
 image("repvit_m0_9", 64, SLOW, 8, embed_dim=(8, 16, 24, 32), depth=(1, 1, 2, 1))
 image("starnet_s1", 64, SLOW, 8, base_dim=8, depths=[2, 2, 2, 1])

@@ -192,7 +192,7 @@ class IllConditioned(Exception):
 def write_case(name, case, folder, curve, exporter, more=None):
     """A case's files, with random weights."""
     reference.randomize(case.module)
-    batches = reference.draw_batches(case)
+    batches = reference.draw_smooth_batches(case)
     if more:
         check(case, batches)
     # The legacy exporter merges batch norms into convolutions, unless it is told that this is training.
@@ -205,7 +205,9 @@ def write_case(name, case, folder, curve, exporter, more=None):
     facts = export.facts(name, case, model, matching, options)
     for key in ("adamw", "sgd"):
         facts.pop(key)
-    facts.update(extra=dict(curve=curve), **(more or {}))
+    still = [n for n, p in case.module.named_parameters() if not p.requires_grad]
+    frozen = [i for i, (p, _) in matching.parameters.items() if p in still]  # of which the file says nothing
+    facts.update(extra=dict(curve=curve), frozen=frozen, **(more or {}))
     np.savez_compressed(path.with_suffix(".npz"), **arrays)
     path.with_suffix(".json").write_text(json.dumps(facts) + "\n")
 
