@@ -5,7 +5,7 @@
   nets.py --out DIR --spec FILE ...              the nets of such files (net_SEED.json has its own under "net")
 
 A net is drawn as a spec: a table of plain values (see draw) of which a module is built, so that a find can be made
-smaller by hand or by shrink.py. Its blocks have the same operations (net_ops.py); the settings may differ by layer.
+smaller by hand or by shrink.py. Its blocks have the same operations (net_ops.py, net_images.py); the settings may differ by layer.
 
 The references are made in double. Of a net whose float32 parts from that by more than CONDITION another one is drawn
 from the same seed: no float32 program can be held against it. "noise/NAME" is by how much PyTorch's gradient parts.
@@ -25,6 +25,7 @@ import torch.nn as nn  # noqa: E402
 
 import export  # noqa: E402
 import reference  # noqa: E402
+import net_images  # noqa: E402, F401 (enters its operations in OPS)
 from net_ops import OPS  # noqa: E402
 from zoo import Case  # noqa: E402
 
