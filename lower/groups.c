@@ -127,8 +127,29 @@ static bool is_sum_or_number(const Lowering *l, const Item *it, const Node *n)
     return n->op->is_sum || is_number_of_row(l->g, it, n);
 }
 
-// When each node's turn is: see Item. What is written over a value that the group reads is written
-// in the last turn through the row.
+// What is written over a value that the group reads is written in the last turn through the row, or
+// after it, and so is each number of the row that is made of such a number.
+static void delay_updates(Groups *gr, Item *it)
+{
+    const Lowering *l = gr->l;
+    const int *source = it->source;
+
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *x = &l->g->nodes[it->nodes[i]];
+        bool is_number = is_number_of_row(l->g, it, x);
+        int *stage = &it->stage[i];
+        for (int k = 0; k < x->n_in; k++, source++) {
+            if (!is_number || *source != SOURCE_NODE)
+                continue;
+            int from = it->stage[gr->at[group_source(l->g, it, x->in[k])]];
+            *stage = from > *stage ? from : *stage;
+        }
+        if (!x->op->is_sum && l->carried_in[x->out[0]])
+            *stage = it->n_stages - 1;
+    }
+}
+
+// When each node's turn is: see Item.
 static void find_stages(Groups *gr, Item *it)
 {
     const Lowering *l = gr->l;
@@ -152,11 +173,7 @@ static void find_stages(Groups *gr, Item *it)
         gr->at[it->nodes[i]] = i;
         it->n_stages = stage >= it->n_stages ? stage + 1 : it->n_stages;
     }
-    for (int i = 0; i < it->n_nodes; i++) {
-        const Node *x = &l->g->nodes[it->nodes[i]];
-        if (!is_sum_or_number(l, it, x) && l->carried_in[x->out[0]])
-            it->stage[i] = it->n_stages - 1;
-    }
+    delay_updates(gr, it);
 }
 
 static void find_outputs(Groups *gr, Item *it)

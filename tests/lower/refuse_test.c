@@ -28,10 +28,6 @@ static const struct {
      "  input %k f64[4,2]\n"
      "  %y f64[3,2], %lse f64[3] = attention(%q, %k, %k) eq=\"se,te,tf->sf\"\n",
      "(attention): no kernel takes operands of these types and dims"},
-    {"  input %a f32[2,3,4,5,6,2,2]\n"
-     "  input %b f32[6,5,4,3,2,2,2]\n"
-     "  %y f32[2,3,4,5,6,2,2] = dot(%a, %b) eq=\"abcdemk,edcbakn->abcdemn\"\n",
-     "(dot): no kernel takes operands of these types and dims"},
     {"  input %x f32[2]\n"
      "  %y f32[4] = all_gather(%x) axes=[0] ranks=[2] dim=0 size=4\n",
      "(all_gather): it stands between ranks, and there is one"},

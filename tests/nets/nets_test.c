@@ -57,6 +57,9 @@ static const struct {
      "numbers=3064 dims=1,2 last=1 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 clip=0 "
      "accumulate=0 plain=0 layers=2 block=0 linear=0,0,0,0 none=0,0,0,0 block=1 linear=0,0,0,0 "
      "roll=11,0,0,0 block=2 linear=0,0,0,0 roll=11,0,0,0"},
+    {"a scale is updated before a later turn through its row reads it",
+     "numbers=21000000441 dims=1,2,2 last=0 stem=0 topology=11 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 layers=2 block=0 linear=0,0,0,0 norm=8,0,0,0"},
     {"the last iteration reshapes what repeats elements, the others what a product makes",
      "numbers=11000000464 dims=1,2,2 last=0 stem=0 topology=0 head=2 shared=0 loss=0 optimizer=0 "
      "clip=0 accumulate=0 plain=0 layers=2 block=0 linear=0,0,0,0 none=0,0,0,0 block=1 "
