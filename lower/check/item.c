@@ -208,12 +208,12 @@ static void check_apart(Check *c, const Node *n, const Footprint *f)
         }
 }
 
-// Has each element of the result a place of its own?
-static void check_distinct(Check *c, const Footprint *f)
+// Has each element a place of its own, unless `from` (may be NULL) repeats it too?
+static void check_distinct(Check *c, const Footprint *f, const Footprint *from)
 {
-    for (int i = 0; i < f->rank; i++)
-        if (f->dim[i] > 1 && !f->stride[i])
-            check_fail(c, NULL, "a result has several elements in one place");
+    for (int i = 0; i < f->rank && footprint_count(f); i++)
+        if (f->dim[i] > 1 && !f->stride[i] && (!from || from->stride[i]))
+            check_fail(c, NULL, "several elements of a result are in one place");
 }
 
 // The operands' places, which lie in their buffers.
@@ -230,7 +230,7 @@ static Footprint *find_places(Check *c)
         check_bounds(c, &it->operands[k], &f[k]);
         if (k >= it->n_in) {
             check_flights(c, NULL, &f[k], true);
-            check_distinct(c, &f[k]);
+            check_distinct(c, &f[k], NULL);
         }
     }
     return f;
@@ -321,9 +321,7 @@ static void run_copy(Check *c)
             check_fail(c, NULL, "nothing is where a copy reads %s, at %" PRId64, name, from.at);
             break;
         }
-    for (int i = 0; i < to.rank; i++)
-        if (to.dim[i] > 1 && !to.stride[i] && from.stride[i])
-            check_fail(c, NULL, "a copy of %s puts several elements into one place", name);
+    check_distinct(c, &to, &from);
     if (footprints_meet(&from, &to))
         check_fail(c, NULL, "a copy of %s is written over itself", name);
     memory_copy(c->memory, &from, &to);
