@@ -129,20 +129,28 @@ char *arena_copy(Arena *a, const char *s, size_t n)
     return copy;
 }
 
-char *arena_string(Arena *a, const char *fmt, ...)
+char *arena_vstring(Arena *a, const char *fmt, va_list args)
 {
     char mostly[128];
-    va_list args, again;
+    va_list again;
 
-    va_start(args, fmt);
     va_copy(again, args);
     int n = vsnprintf(mostly, sizeof mostly, fmt, args);
-    va_end(args);
     char *s = arena_alloc(a, n < 0 ? 1 : (size_t)n + 1, 1);
     if (n >= (int)sizeof mostly)
         vsnprintf(s, (size_t)n + 1, fmt, again);
     else if (n > 0)
         memcpy(s, mostly, (size_t)n);
     va_end(again);
+    return s;
+}
+
+char *arena_string(Arena *a, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    char *s = arena_vstring(a, fmt, args);
+    va_end(args);
     return s;
 }

@@ -23,6 +23,7 @@ Arena *arena_new(void);
 void arena_free(Arena *a);
 void *arena_alloc(Arena *a, size_t count, size_t size);  // exits if count * size overflows
 char *arena_string(Arena *a, const char *fmt, ...) PRINTF(2, 3);
+char *arena_vstring(Arena *a, const char *fmt, va_list args);
 char *arena_copy(Arena *a, const char *s, size_t n);  // n bytes and a 0
 #define arena_array(a, T, n) ((T *)arena_alloc(a, (size_t)(n), sizeof(T)))
 

@@ -182,11 +182,7 @@ bool node_error(const Graph *g, const Node *n, Diag *d, const char *fmt, ...)
     if (!d)
         return false;
     va_start(args, fmt);
-    int length = vsnprintf(NULL, 0, fmt, args);
-    va_end(args);
-    char *text = arena_array(g->arena, char, length + 1);
-    va_start(args, fmt);
-    vsnprintf(text, (size_t)length + 1, fmt, args);
+    const char *text = arena_vstring(g->arena, fmt, args);
     va_end(args);
     const char *name = n->source && n->source->name ? n->source->name : NULL;
     if (!name)

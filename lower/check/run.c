@@ -13,11 +13,7 @@ void check_fail(Check *c, const Node *n, const char *fmt, ...)
     if (c->findings++ >= MOST_FINDINGS)
         return;
     va_start(args, fmt);
-    int length = vsnprintf(NULL, 0, fmt, args);
-    va_end(args);
-    char *s = arena_array(c->arena, char, length + 1);
-    va_start(args, fmt);
-    vsnprintf(s, (size_t)length + 1, fmt, args);
+    const char *s = arena_vstring(c->arena, fmt, args);
     va_end(args);
     text_printf(&t, "internal error: ");
     if (c->s->sharded)
