@@ -290,7 +290,8 @@ static uint64_t hash_value(const Machine *m, const Operand *o, int layer, uint64
 static void run_item(const Machine *m, const Item *it, int layer)
 {
     if (it->kind == ITEM_GRADIENT && m->shown)
-        *m->shown += hash_value(m, &it->operands[0], layer, (uint64_t)(it->operands[0].value + layer));
+        *m->shown +=
+            hash_value(m, &it->operands[0], layer, (uint64_t)(it->operands[0].value + layer));
     if (it->kind == ITEM_GROUP)
         run_group(m, it, layer);
     if (it->kind == ITEM_KERNEL)
@@ -308,24 +309,45 @@ static void run_item(const Machine *m, const Item *it, int layer)
     }
 }
 
-static inline void run_items(Machine *m, int from, int to)
+// Calls `visit` for each item of [from, to) in the order of execution, loops unrolled, and `rest`
+// between the items outside of loops.
+static inline void walk_items(const Set *s, int from, int to, void *of,
+                              void (*visit)(void *of, const Item *it, int layer),
+                              void (*rest)(void *of))
 {
     for (int i = from; i < to; i++) {
-        const Item *it = &m->s->items[i];
-        int length = it->kind == ITEM_LOOP ? m->s->g->classes[it->cls].length : 0;
+        const Item *it = &s->items[i];
+        int length = it->kind == ITEM_LOOP ? s->g->classes[it->cls].length : 0;
         for (int turn = 0; length && turn < length + it->late; turn++)
             for (int j = i + 1; j < it->match; j++) {
-                int layer = item_layer(it, length, &m->s->items[j], turn);
+                int layer = item_layer(it, length, &s->items[j], turn);
                 if (layer >= 0)
-                    run_item(m, &m->s->items[j], layer);
+                    visit(of, &s->items[j], layer);
             }
         if (length)
             i = it->match;
         else
-            run_item(m, it, 0);
-        arena_free(m->scratch);
-        m->scratch = arena_new();
+            visit(of, it, 0);
+        rest(of);
     }
+}
+
+static inline void machine_visit(void *machine, const Item *it, int layer)
+{
+    run_item(machine, it, layer);
+}
+
+static inline void machine_rest(void *machine)
+{
+    Machine *m = machine;
+
+    arena_free(m->scratch);
+    m->scratch = arena_new();
+}
+
+static inline void run_items(Machine *m, int from, int to)
+{
+    walk_items(m->s, from, to, m, machine_visit, machine_rest);
 }
 
 // Puts the tensor of a value without producer into its place; reads the place of an output.

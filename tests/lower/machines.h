@@ -77,8 +77,9 @@ static inline void spoil(const Machines *x, const Item *it, int layer)
                (size_t)value_bytes(y));
 }
 
-static inline void run_on_all(const Machines *x, const Item *it, int layer)
+static inline void run_on_all(void *machines, const Item *it, int layer)
 {
+    const Machines *x = machines;
     const Graph *g = x->crowd.s->g;
     bool is_exchange = it->kind == ITEM_KERNEL && g->nodes[it->nodes[0]].op->exchange;
 
@@ -94,28 +95,19 @@ static inline void run_on_all(const Machines *x, const Item *it, int layer)
         run_item(&x->m[r], it, layer);
 }
 
+static inline void machines_rest(void *machines)
+{
+    const Machines *x = machines;
+
+    for (int r = 0; r < x->crowd.n; r++)
+        machine_rest(&x->m[r]);
+}
+
 static inline void run_program(Machines *x)
 {
     const Set *s = x->m[0].s;
 
-    for (int i = 0; i < s->n_items; i++) {
-        const Item *it = &s->items[i];
-        int length = it->kind == ITEM_LOOP ? s->g->classes[it->cls].length : 0;
-        for (int turn = 0; length && turn < length + it->late; turn++)
-            for (int j = i + 1; j < it->match; j++) {
-                int layer = item_layer(it, length, &s->items[j], turn);
-                if (layer >= 0)
-                    run_on_all(x, &s->items[j], layer);
-            }
-        if (length)
-            i = it->match;
-        else
-            run_on_all(x, it, 0);
-        for (int r = 0; r < x->crowd.n; r++) {
-            arena_free(x->m[r].scratch);
-            x->m[r].scratch = arena_new();
-        }
-    }
+    walk_items(s, 0, s->n_items, x, run_on_all, machines_rest);
 }
 
 // Room for the ranks of a split graph.

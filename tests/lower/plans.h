@@ -17,6 +17,17 @@ static inline int roll(Dice *d, int n)
     return (int)((d->state * UINT64_C(2685821657736338717) >> 33) % (uint64_t)n);
 }
 
+// A machine so slow that splitting pays, even of tiny models.
+static inline Cluster slow_machine(void)
+{
+    return (Cluster){.devices_per_host = 8,
+                     .threads = 1,
+                     .memory = 1e9,
+                     .bandwidth = 1e7,
+                     .reading = 1e7,
+                     .vector = 1e7};
+}
+
 static inline Mesh mesh_of(int n_axes, const int *size)
 {
     static const char *const names[] = {"x0", "x1", "x2", "x3"};

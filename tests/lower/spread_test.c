@@ -140,19 +140,12 @@ static void count_seen(const Graph *g, const Tried *t, int *seen, int *all)
 
 // ---- plans that are looked for ----
 
-// A machine so slow that splitting pays, even of tiny models.
-static const Cluster slow = {.devices_per_host = 8,
-                             .threads = 1,
-                             .memory = 1e9,
-                             .bandwidth = 1e7,
-                             .reading = 1e7,
-                             .vector = 1e7};
-
 // The program of a plan holds what its rows say at least, but for some of what is written over.
 static void check_rows(const Model *m, const Plan *p, int64_t peak, Arena *a)
 {
     enum { PART = 64 };
     Diag d = {.file = m->name};
+    const Cluster slow = slow_machine();
     LowerOptions o = {.fuse = true, .accumulate = 1, .cluster = &slow};
     Sharded *s = partition(a, m->g, p, &d);
 
@@ -195,6 +188,7 @@ static void check_searched(const Model *m, int at, int only, Tried *t)
 {
     Arena *a = arena_new();
     Mesh mesh = mesh_of(meshes[at].n_axes, meshes[at].size);
+    const Cluster slow = slow_machine();
     PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40, .copies = COPIES_SURE};
     Diag diag = {.file = m->name};
     PlanProblem q;

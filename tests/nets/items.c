@@ -46,34 +46,18 @@ static void show(const Run *r, const Operand *o, int layer)
     }
 }
 
-static void run_one(Run *r, const Item *it, int layer)
+static void run_one(void *run, const Item *it, int layer)
 {
+    Run *r = run;
+
     if (it->kind == ITEM_GRADIENT)
         show(r, &it->operands[0], layer);
     run_item(&r->m, it, layer);
 }
 
-static void run_part(Run *r, int from, int to)
-{
-    const Set *s = r->m.s;
+static void rest(void *run) { machine_rest(&((Run *)run)->m); }
 
-    for (int i = from; i < to; i++) {
-        const Item *it = &s->items[i];
-        int length = it->kind == ITEM_LOOP ? s->g->classes[it->cls].length : 0;
-        for (int turn = 0; length && turn < length + it->late; turn++)
-            for (int j = i + 1; j < it->match; j++) {
-                int layer = item_layer(it, length, &s->items[j], turn);
-                if (layer >= 0)
-                    run_one(r, &s->items[j], layer);
-            }
-        if (length)
-            i = it->match;
-        else
-            run_one(r, it, 0);
-        arena_free(r->m.scratch);
-        r->m.scratch = arena_new();
-    }
-}
+static void run_part(Run *r, int from, int to) { walk_items(r->m.s, from, to, r, run_one, rest); }
 
 Result run_items_of(const Program *p, const Reference *r, const Subject *s, Arena *a)
 {

@@ -4,14 +4,6 @@
 #include "tests/lower/plans.h"
 #include "tests/nets/judge.h"
 
-// A machine so slow that splitting pays, even of tiny nets.
-static const Cluster slow = {.devices_per_host = 8,
-                             .threads = 1,
-                             .memory = 1e9,
-                             .bandwidth = 1e7,
-                             .reading = 1e7,
-                             .vector = 1e7};
-
 static Mesh roll_mesh(Dice *d, int most)
 {
     static const struct {
@@ -49,6 +41,7 @@ static bool find_kept(const Graph *g, const PlanProblem *q, const bool *keep, Pl
 // The search's plan, or that of a preset that can be had.
 static bool find_plan(const Graph *g, Dice *d, Plan *p, Arena *a, Diag *diag)
 {
+    const Cluster slow = slow_machine();
     PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40, .copies = COPIES_SURE};
     Preset preset[MOST_PRESETS];
     unsigned axes[MAX_AXES];
