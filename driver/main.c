@@ -1,18 +1,17 @@
 // shardcc: finds the command and runs it.
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
 #include "driver/driver.h"
+#include "runtime/rt_file.h"
 
 // Compiling needs no word: a command's name comes first, or it is none.
 static const struct {
@@ -39,18 +38,6 @@ static void keep_memory(void)
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     mallopt(M_MMAP_THRESHOLD, 1 << 25);
 #endif
-}
-
-// Whoever started shardcc may have closed these: a file that is opened would take their place, and
-// messages would go into it. What is printed then fails, and is reported, as without them.
-static bool open_standard(void)
-{
-    int fd;
-
-    do
-        fd = open("/dev/null", O_RDONLY);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    return fd >= 0 && !close(fd);
 }
 
 // A search of gpt2's plans takes 120 KiB of stack.
@@ -81,7 +68,8 @@ static bool has_stack(void)
 
 int main(int argc, char **argv)
 {
-    if (!open_standard() || !has_stack())
+    rt_open_streams();
+    if (!has_stack())
         return EXIT_USER;
     keep_memory();
     Arena *a = arena_new();

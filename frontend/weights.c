@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "frontend/internal.h"
 #include "runtime/rt_file.h"
@@ -54,55 +52,41 @@ static bool describe(const Weights *w, const Graph *g, RtStored *t, Diag *d)
 
 // The file that weights are being copied from: the model or a file beside it.
 typedef struct Opened {
-    const char *path;
-    uint8_t *data;
-    size_t size;
-    int fd;
+    const char *path;  // NULL: none
+    RtMap map;
 } Opened;
 
 static void close_source(Opened *s)
 {
-    if (s->path)
-        close(s->fd);
-    if (s->data)
-        munmap(s->data, s->size);
+    rt_unmap(&s->map);
     *s = (Opened){0};
+}
+
+static bool source_error(const Weights *w, const char *path, const char *what, Diag *d)
+{
+    diag_error(d, "'%.200s': %s", *path ? path : w->model, what);
+    return false;
 }
 
 static bool open_source(const Weights *w, const char *path, Opened *s, Diag *d)
 {
-    struct stat st;
+    RtFileError error;
 
-    if (s->data && !strcmp(s->path, path))
+    if (s->path && !strcmp(s->path, path))
         return true;
     close_source(s);
     int fd = *path ? open_beneath(w->model, path, d) : open(w->model, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st)) {
-        if (!*path)
-            diag_error(d, "'%.200s': %s", w->model, strerror(errno));
-        else if (fd < 0 && errno == ENOENT)
+    if (fd < 0 && !*path)
+        return source_error(w, path, strerror(errno), d);
+    if (fd < 0) {
+        if (errno == ENOENT)
             diag_note(d, "--no-weights does without; with --init the trainer draws them");
         return false;
     }
-    void *data = st.st_size ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0) : NULL;
-    if (data == MAP_FAILED) {
-        close(fd);
-        diag_error(d, "'%.200s': %s", *path ? path : w->model, strerror(errno));
-        return false;
-    }
-    *s = (Opened){path, data, (size_t)st.st_size, fd};
+    if (!rt_map_open(&s->map, fd, &error))
+        return source_error(w, path, error.text, d);
+    s->path = path;
     return true;
-}
-
-// Has another program cut the file short since it was opened? What was read of it is zeros then.
-static bool is_whole(const Weights *w, const Opened *s, Diag *d)
-{
-    struct stat st;
-
-    if (!fstat(s->fd, &st) && st.st_size >= (off_t)s->size)
-        return true;
-    diag_error(d, "'%.200s': it was cut short while it was read", *s->path ? s->path : w->model);
-    return false;
 }
 
 static bool copy_weight(const Weights *w, const Weight *weight, Opened *s, RtOut *out, Diag *d)
@@ -119,17 +103,19 @@ static bool copy_weight(const Weights *w, const Weight *weight, Opened *s, RtOut
         return true;
     if (!open_source(w, weight->path, s, d))
         return false;
-    if (weight->offset > (int64_t)s->size || weight->bytes > (int64_t)s->size - weight->offset) {
+    int64_t size = (int64_t)s->map.size;
+    RtFileError error;
+    if (weight->offset > size || weight->bytes > size - weight->offset) {
         diag_error(d,
                    "weight '%.200s': %" PRId64 " bytes at %" PRId64 " of '%.200s', which has %zu",
                    weight->name, weight->bytes, weight->offset,
-                   *weight->path ? weight->path : "the model", s->size);
+                   *weight->path ? weight->path : "the model", s->map.size);
         return false;
     }
-    rt_out_write(out, s->data + weight->offset, (size_t)weight->bytes);
+    rt_out_write(out, s->map.data + weight->offset, (size_t)weight->bytes);
     // The pages won't be wanted again.
-    (void)madvise(s->data, s->size, MADV_DONTNEED);
-    return is_whole(w, s, d);
+    (void)madvise((void *)s->map.data, s->map.size, MADV_DONTNEED);
+    return rt_map_check(&s->map, &error) || source_error(w, weight->path, error.text, d);
 }
 
 bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d)

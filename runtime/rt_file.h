@@ -38,6 +38,7 @@ typedef struct RtMap {
 
 // Maps a regular file for reading.
 bool rt_map(RtMap *m, const char *path, RtFileError *e);
+bool rt_map_open(RtMap *m, int fd, RtFileError *e);  // the open file, which is closed with the map
 // Is what was read since then what the file had? Not if it has been cut short meanwhile: then zeros
 // were read, and SIGBUS did no harm.
 bool rt_map_check(const RtMap *m, RtFileError *e);
@@ -46,6 +47,11 @@ void rt_unmap(RtMap *m);
 // Writes zeros to memory that processes share: false where there is no room for it, which would
 // raise SIGBUS. Other memory stands in its place then.
 bool rt_clear_shared(void *p, size_t n);
+
+// At a program's start: opens the standard streams that are closed, on /dev/null. The next file to
+// be opened would take a closed one's place, and messages would go into that file. They are opened
+// the wrong way round, so that their use still fails.
+void rt_open_streams(void);
 
 // A file written beside its place; rt_out_commit puts it there whole. Allocates nothing, except in
 // rt_out_try.

@@ -85,14 +85,11 @@ bool rt_clear_shared(void *p, size_t n)
     return !g.is_lost;
 }
 
-bool rt_map(RtMap *m, const char *path, RtFileError *e)
+bool rt_map_open(RtMap *m, int fd, RtFileError *e)
 {
-    *m = (RtMap){0};
-    // Not to wait for a writer, should the path be a pipe.
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return rt_file_fail(e, "%s", strerror(errno));
     struct stat st;
+
+    *m = (RtMap){0};
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         close(fd);
         return rt_file_fail(e, "not a regular file");
@@ -116,6 +113,15 @@ bool rt_map(RtMap *m, const char *path, RtFileError *e)
     close(fd);
     *m = (RtMap){0};
     return rt_file_fail(e, "out of memory");
+}
+
+bool rt_map(RtMap *m, const char *path, RtFileError *e)
+{
+    // Not to wait for a writer, should the path be a pipe.
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    *m = (RtMap){0};
+    return fd >= 0 ? rt_map_open(m, fd, e) : rt_file_fail(e, "%s", strerror(errno));
 }
 
 bool rt_map_check(const RtMap *m, RtFileError *e)

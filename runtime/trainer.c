@@ -1,6 +1,5 @@
 // The program around a model: its options, its memory, its weights, and then what was asked for:
 // train, evaluate, predict, generate, in this order.
-#include <fcntl.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -185,21 +184,12 @@ static int run_rank(RtRun *run, RtInputs *x, int status)
     return !ok ? 1 : run->interrupted ? 128 + run->interrupted : 0;
 }
 
-// A standard stream that is closed would be the next file to be opened, and what is printed would
-// land in that. Opened the wrong way round, its use still fails.
-static void open_streams(void)
-{
-    for (int fd = 0; fd < 3; fd++)
-        if (fcntl(fd, F_GETFD) < 0)
-            (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
-}
-
 int rt_main(const RtModel *model, int argc, char **argv)
 {
     RtRun run = {.model = model};
     RtInputs inputs = {0};
 
-    open_streams();
+    rt_open_streams();
     if (!rt_limits_check(model))
         return 1;
     if (rt_mesh_ranks(&model->mesh) > 1)
