@@ -93,13 +93,9 @@ static bool check_data(const RtModel *m, const Output *o, const RtData *d, const
     return true;
 }
 
-static bool check_inputs(const RtRun *run, const Output *o, const RtInputs *x)
+// weights: the path of those that the run loads, empty if it loads none.
+static bool check_inputs(const RtModel *m, const Output *o, const RtInputs *x, const char *weights)
 {
-    const RtModel *m = run->model;
-    char weights[PATH_MAX];
-
-    if (!rt_weights_find(run, weights, sizeof weights))
-        return false;
     return check_data(m, o, &x->train, "as --data") &&
            check_data(m, o, &x->eval, "as --eval-data") &&
            check_data(m, o, &x->predict, "for --predict") &&
@@ -117,12 +113,15 @@ bool rt_outputs_check(const RtRun *run, const RtInputs *x)
         {.option = "--trace", .path = r->trace},
         {.option = "-o", .path = r->out},
     };
+    char weights[PATH_MAX];
 
+    if (!rt_weights_find(run, weights, sizeof weights))
+        return false;
     for (size_t i = 0; i < sizeof out / sizeof *out; i++) {
         Output *o = &out[i];
 
         o->is_known = o->path && find_place(&o->place, o->path);
-        if (!check_inputs(run, o, x))
+        if (!check_inputs(run->model, o, x, weights))
             return false;
         for (size_t k = 0; k < i; k++)
             if (o->is_known && out[k].is_known && same_place(&o->place, &out[k].place))
