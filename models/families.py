@@ -246,8 +246,7 @@ def main():
             print(f"{name}: written", flush=True)
         except Exception as e:
             failed += 1
-            text = (str(e).strip().splitlines() or [""])[0][:200]
-            print(f"{name} FAILED {type(e).__name__}: {text}", flush=True)
+            nets.print_failed(name, e)
     print(f"{failed} failed", flush=True)
     sys.exit(failed > 0)
 

@@ -237,6 +237,12 @@ def check(case, batches):
             raise IllConditioned(name)
 
 
+def print_failed(name, error):
+    """One line for a case that could not be written."""
+    text = (str(error).strip().splitlines() or [""])[0][:200]
+    print(f"{name} FAILED {type(error).__name__}: {text}", flush=True)
+
+
 def write_drawn(seed, folder):
     """Net `seed`; how often it was drawn."""
     for attempt in range(50):
@@ -269,8 +275,7 @@ def main():
             drawn += write_drawn(seed, folder)
         except Exception as e:
             failed += 1
-            text = (str(e).strip().splitlines() or [""])[0][:200]
-            print(f"net_{seed} FAILED {type(e).__name__}: {text}", flush=True)
+            print_failed(f"net_{seed}", e)
     print(f"{options.count - failed} nets, drawn {drawn} times; {failed} failed", flush=True)
     sys.exit(failed > 0)
 
