@@ -74,7 +74,7 @@ char *output_folder(Arena *a, const char *path);  // the folder that it lies in
 // Looks before anything is computed, and lists what is going to be written: no folder, no file that
 // is read.
 bool output_check(Arena *a, Options *o, Diag *d);
-// … of a command that writes one file.
+// The same for a command that writes one file.
 bool output_check_file(Arena *a, Options *o, const char *path, Diag *d);
 
 // Can a file be written there?

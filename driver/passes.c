@@ -168,7 +168,7 @@ static Graph *import(Run *r, bool training, Weights *w)
     return input_is_ir(o) ? read_ir(r, training) : frontend_import(r->a, &i, w, r->d);
 }
 
-// What the model keeps its weights in may lie where something is about to be written.
+// A file of the model's weights may lie where something is about to be written.
 static bool spares_weights(const Run *r, const Weights *w)
 {
     const char *model = r->o->input;

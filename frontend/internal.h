@@ -18,10 +18,10 @@ enum {
     MAX_TRIPS = 1 << 14,     // of one Loop, Scan or recurrent layer
     MAX_GRAPH = 1 << 21,     // nodes of the graph
     MAX_WALK = 1 << 20,      // nodes walked, those of a body once per trip
-    MAX_UNROLLED = 1 << 18,  // values and nodes of the graph that bodies make, …
-    NODE_BYTES = 16,         // … one more for so many bytes of the file
-    MAX_NAMED = 1 << 29,     // bytes of names that they look up, …
-    LOOKUP_BYTES = 64,       // … and as many as take the time of what isn't the name's length
+    MAX_UNROLLED = 1 << 18,  // values and nodes of the graph that bodies make
+    NODE_BYTES = 16,         // bytes of the file for which bodies may make one more
+    MAX_NAMED = 1 << 29,     // bytes of names that bodies look up
+    LOOKUP_BYTES = 64,       // bytes that the fixed time of one lookup counts as
     MAX_OPERANDS = 1 << 14,  // inputs (or outputs) of one node
     FIRST_OPSET = 7,
     LAST_OPSET = 28,
@@ -91,20 +91,20 @@ typedef struct Import {
     Map taken;             // names of parameters, buffers and inputs
     Weight *weights;
     int n_weights, cap_weights;
-    Map origins;  // by node of the file, of bodies too: 1 + place in …
+    Map origins;  // by node of the file, of bodies too: 1 + place in `origin`
     struct Origin *origin;
     int n_origins, cap_origins;
     Map literals;  // by tensor of the file: the constant that it is
-    Map is_file;   // other files that the model keeps tensors in …
+    Map is_file;   // names of the other files that the model keeps tensors in
     const char **file;
-    int n_files, cap_files;  // … each once
+    int n_files, cap_files;  // each file stands here once
     const Tensor **known;    // by ValueId, see known.c
     int n_known, cap_known;
     int64_t evaluated;          // elements, while finding out what is known
     int64_t walked;             // nodes
     int bodies;                 // of control flow, that are being walked now
     int64_t unrolled;           // values and nodes of the graph, made in bodies
-    int64_t made;               // … made anywhere, as far as it was looked at for that
+    int64_t made;               // values and nodes that is_within has counted so far
     int64_t named;              // bytes of names that were looked up
     bool is_too_large;          // that has been reported
     int n_unmarked;             // parameters without a mark where others have one …
@@ -192,7 +192,7 @@ bool frame_open(Import *x, Frame *f, const Frame *outer, const Onnx__FunctionPro
 void frame_close(Frame *f);
 Item *frame_define(Import *x, Frame *f, const char *name);      // NULL after an error
 Item *frame_find(Import *x, const Frame *f, const char *name);  // NULL if there is none
-// What tells a part of the file from others: its place in memory.
+// The key of a part of the file in a Map: its place in memory, as text.
 enum { PART_KEY = 24 };
 const char *part_key(char *to, const void *part);
 bool frame_initializers(Import *x, Frame *f, const Onnx__GraphProto *g);

@@ -9,7 +9,7 @@
 
 enum {
     MAX_KNOWN = 1 << 14,      // elements of the space that one evaluation walks
-    MAX_EVALUATED = 1 << 24,  // … that all of them walk: what they give is kept
+    MAX_EVALUATED = 1 << 24,  // elements that all evaluations walk: their results are kept
 };
 
 double known_number(const Tensor *t, int64_t i)

@@ -104,8 +104,8 @@ static void make_buffer(Graph *g, ValueId v)
 
 static ValueId per_channel(Graph *g, ValueId v, ValueId x) { return vector_at(g, v, x, 1); }
 
-// What running statistics are after the uses of them so far: a module that is used twice updates
-// them twice, in order. Sets the place of the carry that overwrites them, -1 if there is none yet.
+// The running statistics after their uses so far: a module that is used twice updates them twice,
+// in order. Sets the place of the carry that overwrites them, -1 if there is none yet.
 static ValueId latest(const Graph *g, ValueId v, int *place)
 {
     for (int i = g->n_carries - 1; i >= 0; i--)

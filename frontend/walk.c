@@ -44,7 +44,8 @@ static const char *scope_of(Import *x, const Onnx__NodeProto *node)
     return scope;
 }
 
-// What the graph has of a node's names: once, though a body is walked in each trip.
+// The names of a node of the file, as the graph has them. A body is walked in each trip, but its
+// names are made once.
 typedef struct Origin {
     const Source *source;
     const char **out;  // names of the outputs

@@ -127,8 +127,8 @@ static bool is_sum_or_number(const Lowering *l, const Item *it, const Node *n)
     return n->op->is_sum || is_number_of_row(l->g, it, n);
 }
 
-// What is written over a value that the group reads is written in the last turn through the row, or
-// after it, and so is each number of the row that is made of such a number.
+// A node that is written over a value that the group reads is written in the last turn through the
+// row, or after it. So is each number of the row that is made of such a number.
 static void delay_updates(Groups *gr, Item *it)
 {
     const Lowering *l = gr->l;

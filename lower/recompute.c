@@ -186,8 +186,8 @@ static bool is_there(const Recompute *r, ValueId v)
 
 // ---- when ----
 
-// Whom one iteration can't let wait, none can: twins keep their places among their fellows. False
-// if that was so already.
+// A node that can't wait in one iteration can't wait in any: twins keep their places among their
+// fellows. False if that was so already.
 static bool spread_urgent(const Recompute *r, bool *urgent)
 {
     const Graph *g = r->g;

@@ -85,8 +85,8 @@ static void pin(const Lowering *l, ValueId v, bool *pinned)
         pinned[twin_value(l, v, i)] = true;
 }
 
-// What must have bytes of its own, densely: what the trainer reads and what lives on. One iteration
-// of a loop stands for all, so twins have them too.
+// The values that must have bytes of their own, densely: the trainer reads them, or they live on.
+// One iteration of a loop stands for all, so their twins have bytes of their own too.
 static bool *find_pinned(Lowering *l)
 {
     bool *pinned = arena_array(l->p->arena, bool, l->g->n_values);

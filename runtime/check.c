@@ -1,5 +1,5 @@
-// What data may not hold: indices of rows that no table has, labels that no class has. And where it
-// is from: files that were cut short.
+// Stops at data that can't be right: indices of rows that no table has, labels that no class has,
+// and files that were cut short while they were read.
 #include <stdio.h>
 #include <string.h>
 

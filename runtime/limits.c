@@ -6,8 +6,8 @@
 
 #include "runtime/internal.h"
 
-// Of each thread's stack a product's packed rows take 768 KiB (gemm.c). The test models run with
-// 1 MiB, and crash with 768 KiB.
+// Bytes that the stack of each thread needs. A product's packed rows take 768 KiB of it (gemm.c);
+// the test models run with 1 MiB, and crash with 768 KiB.
 enum { STACK_BYTES = 1 << 20 };
 
 bool rt_limits_check(const RtModel *m)
@@ -22,7 +22,7 @@ bool rt_limits_check(const RtModel *m)
                     (unsigned long long)stack.rlim_cur >> 10, STACK_BYTES >> 10, STACK_BYTES >> 10);
 }
 
-// Of the calling thread.
+// The size of the calling thread's stack.
 static int64_t stack_bytes(void)
 {
     pthread_attr_t attributes;

@@ -71,10 +71,10 @@ void rt_out_write_at(RtOut *o, int64_t at, const void *data, size_t n);
 bool rt_out_commit(RtOut *o, RtFileError *e);  // removes the file on failure
 void rt_out_cancel(RtOut *o);
 
+// Sets the names of the file that another process writes beside `path`, without opening it.
+bool rt_out_name(RtOut *o, const char *path, int64_t process, RtFileError *e);
 // Several processes write one file: one opens it, the others join it by its process id, all finish
 // and then the first puts it in place.
-// Which file that would be, without opening it.
-bool rt_out_name(RtOut *o, const char *path, int64_t process, RtFileError *e);
 bool rt_out_join(RtOut *o, const char *path, int64_t process, RtFileError *e);
 bool rt_out_finish(RtOut *o, RtFileError *e);  // what was written is on disk
 bool rt_out_place(RtOut *o, RtFileError *e);

@@ -37,8 +37,8 @@ typedef struct RtProcess {
 } RtProcess;
 RtProcess rt_process(void);  // this one
 
-// What a rank shows the others of its host: how often it has come to meetings along each axis,
-// who it is, and two halves of bytes, used in turn.
+// A rank's board, which the others of its host read: how often the rank has come to meetings along
+// each axis, who it is, and two halves of bytes, used in turn.
 enum { RT_HALF_BYTES = 1 << 19 };
 typedef struct RtBoard {
     struct {

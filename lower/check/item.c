@@ -1,4 +1,4 @@
-// What one item of one iteration reads and writes.
+// The reads and the writes of one item in one iteration.
 #include <stdlib.h>
 #include <string.h>
 

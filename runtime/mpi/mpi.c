@@ -27,7 +27,7 @@ static RtBoard *board_in(void *window)
     return (RtBoard *)(((uintptr_t)window + BOARD_ALIGN - 1) / BOARD_ALIGN * BOARD_ALIGN);
 }
 
-// Whichever rank comes first says it, and ends the others.
+// The rank that comes here first says it, and ends the others.
 static void fail_boards(RtComm *c)
 {
     usleep((useconds_t)c->rank * 20000);

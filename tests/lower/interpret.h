@@ -274,7 +274,7 @@ static void run_kernel(const Machine *m, const Item *it, int layer)
         store(m, &it->operands[it->n_in + k], layer, &out_[k]);
 }
 
-// What a rank has of a value, as a hash.
+// A hash of the rank's piece of a value.
 static uint64_t hash_value(const Machine *m, const Operand *o, int layer, uint64_t seed)
 {
     const Value *v = value_of(m->s->g, o->value);

@@ -20,7 +20,7 @@ typedef struct Outcome {
     bool is_lost;
 } Outcome;
 
-// What goes out and what lives on, of one rank.
+// Adds the outputs of one rank and the values that live on.
 static void add_ends(const Machine *m, uint64_t *hash)
 {
     const Graph *g = m->s->g;
@@ -189,7 +189,7 @@ static Subject make_split(Arena *a, int i, uint64_t plan)
     return x;
 }
 
-// Of each program; sanitizers, which look for faults of the check's own, need fewer.
+// Mutants of each program. Sanitizers look for faults of the check itself and need fewer.
 enum { MANY = 100, FEW = 20 };
 #ifdef __SANITIZE_ADDRESS__
 static int asked_mutants = FEW;

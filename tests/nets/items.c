@@ -11,7 +11,7 @@ typedef struct Run {
     Arena *arena;
 } Run;
 
-// Which result of its node a value is.
+// The index of a value among the results of its node.
 static int place_in_node(const Graph *g, ValueId v)
 {
     int k = 0;

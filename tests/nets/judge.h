@@ -55,9 +55,10 @@ void verdict_check(Verdict *v, const Program *p);              // by program_che
 
 // ---- numbers ----
 
-// Of a value without producer, by its name, micro-batch and element; bound > 0: of integers.
+// The numbers of a value without producer follow from its name, the micro-batch and the element;
+// bound > 0: integers below it.
 Tensor numbers_of(Arena *a, const Value *v, uint64_t seed, int micro, int64_t bound);
-// By ValueId, of all values without producer but constants and zeros.
+// The same for all values without producer, except constants and zeros; by ValueId.
 Tensor *numbers_all(const Graph *g, const Subject *s, int micro, Arena *a);
 // The same graph in f64: `map` gives its values by those of `g`.
 Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d);
@@ -109,7 +110,8 @@ void judge_reference(const Reference *r, const Oracle *o, Verdict *v);
 
 // ---- programs ----
 
-// What a program left behind, by number of the reference's outputs and carries; empty: not known.
+// The numbers that a program left behind, by index of the reference's outputs and carries. An empty
+// tensor isn't known.
 typedef struct Result {
     Tensor *output, *carried;
 } Result;
@@ -117,7 +119,7 @@ typedef struct Result {
 void judge_result(const Reference *r, const Result *x, Ruling o, Verdict *v);
 // Runs the items of the training set; gradients where they are shown.
 Result run_items_of(const Program *p, const Reference *r, const Subject *s, Arena *a);
-// … of the forward-only set; the value of output "y".
+// Runs the items of the forward-only set; gives output "y".
 Tensor predict_items(const Program *p, const Subject *s, Arena *a);
 void judge_prediction(const Oracle *o, const Tensor *y, Ruling outcome, Verdict *v);
 

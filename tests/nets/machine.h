@@ -77,7 +77,7 @@ static inline Result result_new(const Reference *r, Arena *a)
                     arena_array(a, Tensor, r->g->n_carries + 1)};
 }
 
-// What goes out and what lives on, from their places.
+// Reads the outputs and the values that live on from their places.
 static inline void read_results(const Machine *m, const Reference *r, Result *to, Arena *a)
 {
     Address at;

@@ -144,7 +144,7 @@ static ValueId attend(Net *n, ValueId q, ValueId k, ValueId v, const int *arg)
     return make_dot(g, w, v, "bhst,bhte->bhse");
 }
 
-// Of [n, t, d] alone; other streams are turned to it.
+// Takes [n, t, d] alone; streams of other ranks are reshaped to it.
 static ValueId attend_rows(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;

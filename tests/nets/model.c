@@ -4,7 +4,7 @@
 #include "runtime/internal.h"
 #include "tests/nets/machine.h"
 
-// What rt_gradient, which net programs know under another name, is to put where.
+// Where nets_gradient puts gradients: net programs call it in place of rt_gradient.
 static struct {
     RtEntries entries;
     const RtModel *model;

@@ -101,7 +101,7 @@ typedef ValueId LayerFn(Net *n, ValueId x, const int *arg);
 // A parameter of the present layer; the same one where its parameters are shared and the dims are
 // equal. Names end in `what`, by which numbers are drawn: scale, bias, var, mean or other.
 ValueId net_parameter(Net *n, const char *what, int rank, const int64_t *dim);
-// … a buffer, and what it is now.
+// A buffer of the present layer, and its present value.
 ValueId net_buffer(Net *n, const char *what, int rank, const int64_t *dim);
 void net_carry(Net *n, ValueId buffer, ValueId now);
 ValueId net_random(Net *n, ValueId like);

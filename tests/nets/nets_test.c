@@ -66,7 +66,7 @@ static const struct {
      "linear=0,0,0,0 turn=0,0,0,0 block=2 linear=0,0,0,0 turn=0,0,0,0"},
 };
 
-// … on several ranks.
+// Nets whose programs of several ranks were wrong once.
 static const struct {
     const char *what, *recipe;
 } split[] = {
@@ -162,7 +162,7 @@ static void whole_nets_are_right(void **state)
     hunt_drawn(&(Hunt){.is_whole = true, .cc = hunt_compiler()}, 1000, 100);
 }
 
-// … and as the trainer's own compiler makes them.
+// Nets are right too if gcc optimizes them, as it does trainers.
 static void optimized_nets_are_right(void **state)
 {
     (void)state;

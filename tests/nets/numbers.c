@@ -171,7 +171,7 @@ static Tensor shaken(Arena *a, const Tensor *t, uint64_t seed)
     return y;
 }
 
-// What moves numbers only, or chooses among them, is exact.
+// An operator that only moves numbers, or chooses among them, is exact.
 static bool is_exact(const OpDef *op)
 {
     static const OpDef *const exact[] = {

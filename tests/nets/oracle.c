@@ -1,4 +1,5 @@
-// What a net's loss and gradients are, by nothing but evaluation of the graph as it was built.
+// The oracle finds a net's loss and gradients by evaluating the graph as it was built, and by
+// nothing else.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// What layers are made of: parameters by name, tables, products, activations, norms.
+// The parts of layers: parameters by name, tables, products, activations, norms.
 #include "tests/nets/net.h"
 
 #include <stdio.h>

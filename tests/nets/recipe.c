@@ -70,7 +70,7 @@ static void draw_dims(Recipe *r, uint64_t *s)
 
 static Layer draw_layer(uint64_t *s)
 {
-    // What nets are made of mostly comes more often.
+    // The layers that most nets are made of come more often.
     static const Kind often[] = {KIND_linear, KIND_linear, KIND_conv,   KIND_conv, KIND_norm,
                                  KIND_norm,   KIND_act,    KIND_act,    KIND_mlp,  KIND_scale,
                                  KIND_gate,   KIND_attend, KIND_reduce, KIND_pool};

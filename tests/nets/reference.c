@@ -121,7 +121,7 @@ static Gap gap_of(const Tensor *got, const Tensor *want, const Tensor *narrow, d
     return (Gap){sqrt(error), part * size + 8 * sqrt(rounding)};
 }
 
-// What a carry changes must be right beside the change.
+// The error of a carry is held against the change that it makes.
 static double change_of(const Tensor *old, const Tensor *new)
 {
     double sum = 0;
@@ -208,7 +208,7 @@ static void judge_gradient(const Reference *r, const Oracle *o, ValueId v, Verdi
     arena_free(a);
 }
 
-// Of a parameter the update's formula; of a buffer what the forward part makes of it.
+// A parameter follows the update's formula; a buffer becomes what the forward part makes of it.
 static void judge_carry(const Reference *r, const Oracle *o, const Carry *c, Verdict *v)
 {
     const Value *x = value_of(r->g, c->in);

@@ -87,7 +87,7 @@ ValueId layer_neighbours(Net *n, ValueId x, const int *arg)
     s = make_mul(g, s, scalar_like(g, s, 0.3));
     if (axis == over[0])
         return joined(n, x, broadcast_over(g, s, x, 1, over), arg[2]);
-    // What is one short gets its first once more.
+    // The result is one element short: its first element is repeated.
     int at = axis - (axis > over[0]);
     s = make_concat(g, 2, (ValueId[]){net_part(n, s, at, 0, 1), s}, at);
     return joined(n, x, broadcast_over(g, s, x, 1, over), arg[2]);

@@ -2,7 +2,7 @@
 // tests/generator/attention_test.c tells whether its results are right.
 #include "tests/runtime/kernels.h"
 
-// Of so many rows: one piece, or several that threads share.
+// Tries attention over so many rows: they are one piece, or several that threads share.
 static void keeps_to_workspace(int rows)
 {
     enum { T = 96, E = 80, F = 32, THREADS = 4 };

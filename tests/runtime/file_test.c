@@ -244,7 +244,7 @@ static void names_come_back(void **state)
     }
 }
 
-// What is written can be read: a longer header is neither.
+// A header that can be written can be read; a longer one can be neither.
 static void limits_headers(void **state)
 {
     enum { MANY = 1000 };
@@ -384,7 +384,7 @@ static void writes_together(void **state)
     assert_non_null(strstr(e.text, "both.shardcc-7.tmp: No such file or directory"));
 }
 
-// What processes left that were killed is removed; nothing else is.
+// The files that killed processes left are removed, and no others.
 static void clears_what_was_left(void **state)
 {
     static const struct {
