@@ -56,8 +56,8 @@ static double row_loss(const double *x, int64_t n, int64_t label, double smooth)
         sum += exp(x[i] - most);
         mean += x[i] / (double)n;
     }
-    double total = most + log(sum);
-    return (1 - smooth) * (total - x[label]) + smooth * (total - mean);
+    // Differences first: of huge numbers nothing else is left of the logarithm.
+    return log(sum) + (1 - smooth) * (most - x[label]) + smooth * (most - mean);
 }
 
 static void add_classes(const Subject *s, const Tensor *y, const Tensor *t, double *sum,
@@ -163,6 +163,21 @@ static void eval_loss(Oracle *o)
         add_loss(o->s, &o->value[k][o->g->outputs[0].value], &o->target[k], &o->sum, &o->count);
 }
 
+// Does f32 hold the output, and what follows from it? The loss doesn't tell: a label may be
+// ignored, or its class be the largest by far.
+static bool is_output_held(const Oracle *o)
+{
+    const double most = 1e30;
+
+    for (int k = 0; k < o->s->accumulate; k++) {
+        const Tensor *y = &o->value[k][o->g->outputs[0].value];
+        for (int64_t i = 0; y->f && i < tensor_count(y); i++)
+            if (!(fabs(y->f[i]) < most))
+                return false;
+    }
+    return true;
+}
+
 bool oracle_eval(Oracle *o, const Graph *made, double loss)
 {
     enum { MOST_ORDERS = 720 };
@@ -184,7 +199,7 @@ bool oracle_eval(Oracle *o, const Graph *made, double loss)
     }
     o->roughly = tensor_rough(o->arena, &o->predicted[y], &rough[0][y], &rough[1][y]);
     // Where numbers are huge, f32 proves nothing.
-    return fabs(o->sum / o->count) < 1e5;
+    return fabs(o->sum / o->count) < 1e5 && is_output_held(o);
 }
 
 // ---- slopes ----
