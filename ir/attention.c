@@ -237,6 +237,7 @@ static double inner_product(AttentionRow *r, const Tensor *q, const Tensor *k)
     return sum;
 }
 
+// In the operands' type, as kernels hold it: a bias that is too small beside its score is lost.
 static double score(AttentionRow *r, const Tensor *x, bool has_bias)
 {
     const Attention *o = &r->options;
@@ -245,12 +246,12 @@ static double score(AttentionRow *r, const Tensor *x, bool has_bias)
 
     if (o->causal && (t > last || (o->window && t <= last - o->window)))
         return -INFINITY;
-    double s = o->scale * inner_product(r, &x[0], &x[1]);
+    double s = round_float(x[0].dtype, o->scale * inner_product(r, &x[0], &x[1]));
     if (!has_bias)
         return s;
     int64_t at = letters_at(r->at, r->dims.bias, &x[BIAS]);
     if (x[BIAS].f)
-        return s + x[BIAS].f[at];
+        return round_float(x[0].dtype, s + x[BIAS].f[at]);
     return x[BIAS].i[at] ? s : -INFINITY;
 }
 
