@@ -66,7 +66,7 @@ static const Case wrong_data[] = {
     {"--data data --load wrong.safetensors",
      "wrong.safetensors: these are not the weights of this model\n"
      "  different   bias: found F64[], expected F32[]\n"
-     "  unexpected  extra F32[2]\n"
+     "  unexpected  extra%d F32[2]\n"
      "  missing     weight F32[3]\n"},
     {"--data data --load many.safetensors",
      "many.safetensors: these are not the weights of this model\n"
@@ -105,7 +105,7 @@ static void write_safe(const char *path, const RtStored *t, int n)
 static void write_weights(void)
 {
     RtStored wrong[] = {{.name = "bias", .dtype = "F64"},
-                        {.name = "extra", .dtype = "F32", .rank = 1, .dim = {2}}};
+                        {.name = "extra%d", .dtype = "F32", .rank = 1, .dim = {2}}};
     RtStored many[21] = {{.name = "weight", .dtype = "F32", .rank = 1, .dim = {3}}};
     char name[21][8];
 

@@ -292,11 +292,38 @@ static void small_ones(void **state)
     arena_free(a);
 }
 
+// What bounds the numbers of an untrusted file, in lists and altogether.
+static void long_lists(void **state)
+{
+    static const struct {
+        const char *text;
+        int n;
+        const char *said;
+    } t[] = {{"[1,2] [3]", 2, ""},
+             {"[1,2] [3] [4]", 3, "f: error: byte 9: the costs: more than 2 lists\n"},
+             {"[1,2] [3,4]", 2, "f: error: byte 10: the costs: more than 3 numbers\n"}};
+
+    for (int i = 0; i < COUNT(t); i++) {
+        Text said = {0};
+        Arena *a = arena_new();
+        Diag d = {.file = "f", .to = &said};
+        Lists l = {.what = "costs", .arena = a, .most = 2, .most_numbers = 3};
+        Scan s;
+        scan_begin(&s, (File){(const uint8_t *)t[i].text, strlen(t[i].text)}, &d);
+        for (int k = 0; k < t[i].n; k++)
+            scan_numbers(&s, &l);
+        scan_end(&s);
+        assert_string_equal(said.n ? said.s : "", t[i].said);
+        text_free(&said);
+        arena_free(a);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_example), cmocka_unit_test(refused),
-                                       cmocka_unit_test(too_much),    cmocka_unit_test(many_nodes),
-                                       cmocka_unit_test(prefixes),    cmocka_unit_test(zipped),
-                                       cmocka_unit_test(pieces),      cmocka_unit_test(small_ones)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_example), cmocka_unit_test(refused),    cmocka_unit_test(too_much),
+        cmocka_unit_test(many_nodes),  cmocka_unit_test(prefixes),   cmocka_unit_test(zipped),
+        cmocka_unit_test(pieces),      cmocka_unit_test(small_ones), cmocka_unit_test(long_lists)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
