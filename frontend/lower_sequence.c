@@ -11,44 +11,49 @@ static bool sequence_of(Op *o, int i)
     return o->in[i].is_sequence || op_error(o, "input %d must be a sequence", i);
 }
 
+// The sizes of the parts of a dim of size `whole`. False after an error.
+static bool split_sizes(Op *o, int64_t whole, int *n, int64_t **size)
+{
+    bool has_split = has(o, 1), is_list = has_split && arg_value(o, 1)->rank == 1;
+    int64_t each = 1, sum = 0;
+
+    *size = arena_array(o->x->scratch, int64_t, MAX_OPERANDS);
+    if (has_split && !arg_ints(o, 1, "split", is_list ? MAX_OPERANDS : 1, n, *size))
+        return false;
+    if (!is_list) {
+        each = has_split ? **size : 1;
+        if (each < 1)
+            return op_error(o, "parts of %" PRId64, each);
+        if (whole / each >= MAX_OPERANDS)
+            return op_error(o, "splits %" PRId64 " into parts of %" PRId64 ", more than %d", whole,
+                            each, MAX_OPERANDS);
+        *n = (int)((whole + each - 1) / each);
+        for (int i = 0; i < *n; i++)
+            (*size)[i] = i < *n - 1 ? each : whole - i * each;
+    }
+    for (int i = 0; i < *n; i++) {
+        if ((*size)[i] < 0 || (*size)[i] > whole - sum)
+            break;
+        sum += (*size)[i];
+    }
+    return sum == whole || op_error(o, "its parts don't add up to %" PRId64, whole);
+}
+
 static void lower_split(Op *o)
 {
     const Value *x = arg_value(o, 0);
-    int64_t axis = attr_int(o, "axis", 0);
+    int64_t axis = attr_int(o, "axis", 0), start = 0, *size;
     bool keep_dims = has(o, 1) || attr_int(o, "keepdims", 1);
+    int n;
 
-    if (!op_axis(o, &axis, x->rank))
+    if (!op_axis(o, &axis, x->rank) || !split_sizes(o, x->dim[axis], &n, &size))
         return;
-    int64_t whole = x->dim[axis], each = 1;
-    if (whole > MAX_OPERANDS) {
-        op_error(o, "splits into too many");
-        return;
-    }
-    int64_t *size = arena_array(o->x->scratch, int64_t, whole + 1);
-    bool is_list = has(o, 1) && arg_value(o, 1)->rank == 1;
-    int n = 0;
-    if (has(o, 1) && !arg_ints(o, 1, "split", is_list ? (int)whole : 1, &n, size))
-        return;
-    if (!is_list) {
-        each = has(o, 1) ? size[0] : 1;
-        if (each < 1) {
-            op_error(o, "parts of %" PRId64, each);
-            return;
-        }
-        n = (int)((whole + each - 1) / each);
-    }
     ValueId *part = arena_array(o->x->scratch, ValueId, n + 1);
-    int64_t start = 0;
     for (int i = 0; i < n; i++) {
-        int64_t left = whole - start, k = is_list ? size[i] : each < left ? each : left;
-        if (k < 0 || k > left) {
-            op_error(o, "its parts don't add up to %" PRId64, whole);
-            return;
-        }
-        part[i] = slice_axis(o->g, arg(o, 0), (int)axis, start, k, 1);
+        part[i] = slice_axis(o->g, arg(o, 0), (int)axis, start, size[i], 1);
         if (!keep_dims)
             part[i] = drop_dim(o->g, part[i], (int)axis);
-        start += k;
+        start += size[i];
     }
     give_sequence(o, n, part);
 }

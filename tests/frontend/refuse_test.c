@@ -68,6 +68,15 @@ static const struct {
      .message = "m: error: node 'y' (Relu): has 2 outputs, expected 1 at most\n"
                 "  in 0  x f32[4]\n"},
     {"input x f32[4]; y = Relu(x)", .message = "m: error: the model has no outputs\n"},
+    {"input x f32[50000,0]; init n i64[] 3; s = SplitToSequence(x, n); i = SequenceLength(s); "
+     "output i",
+     .message =
+         "m: error: node 's' (SplitToSequence): splits 50000 into parts of 3, more than 16384\n"
+         "  in 0  x f32[50000,0]\n  in 1  n i64[]\n"},
+    {"input x f32[5]; init n i64[2] 2 2; s = SplitToSequence(x, n); i = SequenceLength(s); "
+     "output i",
+     .message = "m: error: node 's' (SplitToSequence): its parts don't add up to 5\n"
+                "  in 0  x f32[5]\n  in 1  n i64[2]\n"},
     {"input x f32[4]; output y", .message = "m: error: the model's output 'y' is not defined\n"},
     {"input x f32[2,3]; input w f32[2,3]; y = MatMul(x, w) node='/blk/mm'; output y",
      .message = "m: error: node '/blk/mm' (dot): dim 'k' differs: 3 and 2\n"
