@@ -121,12 +121,15 @@ int recipe_changes(void)
            MOST_LAYERS * (MOST_BLOCKS + 1) * (4 + 2 * N_ARGS);
 }
 
+// A layer may become that of the first block and then a simpler one, time and again: so rounds are
+// bounded.
 Recipe recipe_shrink(const Recipe *r, const Hunt *h, Verdict *v)
 {
+    enum { MOST_ROUNDS = 3 };
     Recipe best = *r, next;
     bool is_better = true;
 
-    while (is_better) {
+    for (int round = 0; is_better && round < MOST_ROUNDS; round++) {
         is_better = false;
         for (int k = 0; k < recipe_changes(); k++) {
             Verdict is = {0};
