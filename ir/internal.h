@@ -13,29 +13,17 @@ enum {
 };
 
 // ---- shape inference (ops) ----
-bool infer_like(Graph *g, Node *n, Diag *d);       // all inputs alike; the output too
-bool infer_float_like(Graph *g, Node *n, Diag *d); // … and of a float dtype
-bool infer_compare(Graph *g, Node *n, Diag *d);    // all inputs alike; the output BOOL of that shape
-bool infer_logical(Graph *g, Node *n, Diag *d);    // all inputs BOOL and alike; the output too
+bool infer_like(Graph *g, Node *n, Diag *d);        // all inputs alike; the output too
+bool infer_float_like(Graph *g, Node *n, Diag *d);  // … and of a float dtype
+bool infer_compare(Graph *g, Node *n, Diag *d);  // all inputs alike; the output BOOL of that shape
+bool infer_logical(Graph *g, Node *n, Diag *d);  // all inputs BOOL and alike; the output too
 // Sets output i's dtype and dims after checking that their product is in bounds (2^48 elements).
 bool infer_set(Graph *g, Node *n, int i, DType t, int rank, const int64_t *dim, Diag *d);
-bool infer_number(const Graph *g, const Node *n, int i, Diag *d);  // is input i of floats or ints?
-bool infer_number_like(Graph *g, Node *n, Diag *d);                // infer_like of floats or ints
-// Is `axis` (attribute `name`) a dim of rank `rank`?
-bool infer_axis(const Graph *g, const Node *n, const char *name, int64_t axis, int rank, Diag *d);
 // Is this a shape that a value may have? If not, what is wrong with it.
 const char *shape_problem(int rank, const int64_t *dim);
 
 // ---- rules ----
 void rule_elementwise(const Graph *g, const Node *n, Rule *r);  // "abc,abc->abc"
-void rule_linear(const Graph *g, const Node *n, Rule *r);  // … linear in its one or two inputs
-
-// ---- C expressions of one element ----
-// Operands are to be parenthesised where they aren't names; the expression itself isn't. u64 is
-// ordered, divided and converted as if it were i64, here and in evaluation.
-const char *expr_call(const Graph *g, const Node *n, const char *name);  // rt_NAMEf($0, $1)
-const char *expr_number(const Graph *g, const Node *n, const char *name, const char *floats);
-const char *expr_order(const Graph *g, const Node *n, const char *sign);  // a comparison
 
 // ---- evaluation ----
 // The next index of a row-major walk over dims; false at the end.

@@ -27,7 +27,8 @@ void rule_linear(const Graph *g, const Node *n, Rule *r);  // rule_elementwise, 
 void rule_source(const Graph *g, const Node *n, Rule *r);  // of an output that no input is like
 
 // ---- C expressions of one element ----
-// u64 is ordered and divided as if it were i64, here and in evaluation.
+// Operands are to be parenthesised where they aren't names; the expression itself isn't. u64 is
+// ordered, divided and converted as if it were i64, here and in evaluation.
 const char *expr_call(const Graph *g, const Node *n, const char *name);  // rt_NAMEf($0, $1)
 const char *expr_number(const Graph *g, const Node *n, const char *name, const char *floats);
 const char *expr_order(const Graph *g, const Node *n, const char *sign);  // a comparison

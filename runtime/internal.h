@@ -402,6 +402,4 @@ void rt_profile_close(RtProfile *p);
 bool rt_trace_check(const RtModel *m, const char *path);
 bool rt_trace_write(const RtProfile *p, const RtModel *m, const char *path);
 
-void rt_kernels_free(Rt *rt, int n);
-
 #endif
