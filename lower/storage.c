@@ -114,14 +114,13 @@ static bool is_read_after(const Set *s, int item, ValueId v)
     return false;
 }
 
-// Are the two, as wholes, the same bytes in the same order?
-static bool lies_alike(const Operand *a, const Value *v, const Operand *b, const Value *w)
+// Does a copy of all of `v` leave the elements in their order?
+static bool keeps_order(const Operand *from, const Operand *to, const Value *v)
 {
-    if (value_bytes(v) != value_bytes(w))
-        return false;
-    if (v->rank == w->rank && !memcmp(v->dim, w->dim, sizeof(int64_t) * (size_t)v->rank))
-        return !memcmp(a->stride, b->stride, sizeof(int64_t) * (size_t)v->rank);
-    return operand_is_dense(a, v->rank, v->dim) && operand_is_dense(b, w->rank, w->dim);
+    for (int i = 0; i < v->rank; i++)
+        if (v->dim[i] > 1 && from->stride[i] != to->stride[i])
+            return false;
+    return true;
 }
 
 // A loop's initial value is made right in its place, where nothing else binds it: no copy.
@@ -138,7 +137,7 @@ static void elide_copies(Storing *st)
         const Value *v = value_of(l->g, from->base), *w = value_of(l->g, to->base);
         Family *f = &st->family[from->base];
         if (!v->producer || l->region[v->producer] || f->same || from->value != from->base ||
-            !lies_alike(from, v, to, w))
+            value_bytes(v) != value_bytes(w) || !keeps_order(from, to, v))
             continue;
         const Family *loop = &st->family[canon(l, to->base)];
         if (!loop->is_stack && is_read_after(s, i, from->base))
