@@ -27,7 +27,7 @@ void emit_copy(Emit *e, NodeId n)
     const Node *x = &g->nodes[n];
     Operand from = input_operand(e->l, e->r, n, 0), to = output_operand(e->l, e->r, n, 0);
     const Value *walked = in(g, x, 0);
-    int64_t stride[MAX_RANK], offset = 0;
+    int64_t stride[MAX_RANK] = {0}, offset = 0;
 
     if (x->op->view(g, x, from.stride, stride, &offset)) {
         shift_view(e, n, &from, offset);

@@ -161,6 +161,9 @@ class Emit:
         times = [(1e-6 * float(x), float(y)) for x, y in said]
         good = times and all(0.99 * x <= y <= 1.01 * x + 1e-5 for x, y in times)
         self.checks.check("seconds of exchanges", good, str(times))
+        for name in "once.txt", "again.txt":
+            self.compile(TINY / "mlp.onnx", *ADAMW, "--ranks", "3", "--mesh", "3", "--plan-preset", "fsdp", "--emit", "program", "-o", name)
+        self.checks.check("the same program text twice", self.text("once.txt") == self.text("again.txt"))
 
     def kernels(self):
         """--emit source copies the kernels that the program calls and what these need: all of it, and no more."""
