@@ -84,9 +84,9 @@ typedef struct Oracle {
 // Keeps the net as it is before the passes.
 bool oracle_new(Oracle *o, const Subject *s, Arena *a, Diag *d);
 // Evaluates it. The passes number the nodes that draw random numbers anew, in an order of their
-// own: that is taken which gives the loss that the graph that they made has. False if the loss is
-// no number, or a huge one, or if f32 doesn't hold the output.
-bool oracle_eval(Oracle *o, const Graph *made, double loss);
+// own: the oracle takes over the numbers of `made`, the graph that they made, by the nodes'
+// sources. False if the loss is no number, or a huge one, or if f32 doesn't hold the output.
+bool oracle_eval(Oracle *o, const Graph *made);
 ValueId oracle_find(const Graph *g, const char *name);  // 0: no value has it
 // The slope of the loss along `direction` (of parameter v's elements); false where it has a kink.
 bool oracle_slope(const Oracle *o, ValueId v, const double *direction, double *slope);

@@ -19,8 +19,14 @@ static ValueId add_layer(Net *n, ValueId x, const Layer *l)
 #undef KIND
     };
 
+    Source *source = arena_array(n->g->arena, Source, 1);
+
+    *source = (Source){arena_string(n->g->arena, "use%d", n->n_sources++), ""};
     n->part = 0;
-    return x && build[l->kind] ? build[l->kind](n, x, l->arg) : x;
+    n->g->source = source;
+    x = x && build[l->kind] ? build[l->kind](n, x, l->arg) : x;
+    n->g->source = NULL;
+    return x;
 }
 
 static ValueId add_block(Net *n, int b, ValueId x)

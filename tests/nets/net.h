@@ -67,6 +67,7 @@ typedef struct Net {
     Graph *g;
     bool training;  // batch norms and dropout: as in training, or as in predicting?
     int block, layer;
+    int n_sources;              // one for each time that a layer is used
     int part;                   // of a layer's parameters, counted
     int axis;                   // of the features
     ValueId seed, step, micro;  // of random numbers; 0: none yet

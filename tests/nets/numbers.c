@@ -120,6 +120,7 @@ static bool widen_node(Graph *to, const Node *n, ValueId *map)
     for (int i = 0; i < MAX_ATTRS; i++)
         if (n->op->attrs[i].is_dtype)
             attr[i].i = (int64_t)widened((DType)attr[i].i);
+    to->source = n->source;
     ValueId y = graph_node(to, n->op, n->n_in, in, attr);
     for (int i = 0; i < n->n_out && y; i++) {
         ValueId z = graph_output_of(to, y, i);

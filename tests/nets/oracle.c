@@ -6,8 +6,6 @@
 
 #include "tests/nets/judge.h"
 
-enum { MOST_DRAWS = 16 };
-
 // ---- evaluation ----
 
 ValueId oracle_find(const Graph *g, const char *name)
@@ -116,43 +114,31 @@ bool oracle_new(Oracle *o, const Subject *s, Arena *a, Diag *d)
     return o->g && o->predict;
 }
 
-typedef struct Draws {
-    Node *of[MOST_DRAWS];          // the net's nodes that draw
-    const Node *made[MOST_DRAWS];  // the forward ones that the passes made of them
-    int n, n_made;
-} Draws;
-
-static Draws find_draws(const Graph *g, const Graph *made)
+// The forward node of `g` that draws at `source`, a use of a layer; NULL if the passes found that
+// it needs no draw.
+static const Node *find_draw(const Graph *g, const Source *source)
 {
-    Draws d = {.n = 0};
-
-    for (NodeId i = 1; i < g->n_nodes; i++)
-        if (node_site(&g->nodes[i]) && d.n < MOST_DRAWS)
-            d.of[d.n++] = &g->nodes[i];
-    for (NodeId i = 1; i < made->n_nodes; i++)
-        if (made->nodes[i].phase == FORWARD && node_site(&made->nodes[i]) && d.n_made < MOST_DRAWS)
-            d.made[d.n_made++] = &made->nodes[i];
-    return d;
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        if (n->phase == FORWARD && node_site(n) && n->source &&
+            !strcmp(n->source->name, source->name))
+            return n;
+    }
+    return NULL;
 }
 
-// Numbers the net's draws as the passes' ones are, in the k-th order; false if there are fewer.
-static bool renumber_draws(const Draws *d, int k)
+// Numbers the net's draws as those of `made`, what the passes made of it: a layer has one at most.
+static void renumber_draws(Graph *g, const Graph *made)
 {
-    const Node *left[MOST_DRAWS] = {NULL};  // NULL: needless, the passes found
-    int n = d->n;
-
-    memcpy(left, d->made, sizeof *left * (size_t)d->n_made);
-    for (int i = 0; i < d->n; i++) {
-        int pick = k % n, at = node_site(d->of[i]);
-        const Node *from = left[pick];
-        k /= n;
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        Node *n = &g->nodes[i];
+        int at = node_site(n);
+        const Node *from = at ? find_draw(made, n->source) : NULL;
         if (from) {
-            d->of[i]->attr[at] = from->attr[node_site(from)];
-            d->of[i]->attr[at + 1] = from->attr[node_site(from) + 1];
+            n->attr[at] = from->attr[node_site(from)];
+            n->attr[at + 1] = from->attr[node_site(from) + 1];
         }
-        memmove(left + pick, left + pick + 1, sizeof *left * (size_t)(--n - pick));
     }
-    return k == 0;
 }
 
 static void eval_loss(Oracle *o)
@@ -178,17 +164,11 @@ static bool is_output_held(const Oracle *o)
     return true;
 }
 
-bool oracle_eval(Oracle *o, const Graph *made, double loss)
+bool oracle_eval(Oracle *o, const Graph *made)
 {
-    enum { MOST_ORDERS = 720 };
-    Draws d = find_draws(o->g, made);
-
+    renumber_draws(o->g, made);
     make_targets(o);
-    for (int k = 0; k < MOST_ORDERS && renumber_draws(&d, k); k++) {
-        eval_loss(o);
-        if (!d.n || fabs(o->sum / o->count - loss) < 1e-4 * fabs(loss))
-            break;
-    }
+    eval_loss(o);
     o->predicted = numbers_all(o->predict, o->s, 0, o->arena);
     graph_eval(o->predict, o->arena, o->predicted);
     ValueId y = o->predict->outputs[0].value;
