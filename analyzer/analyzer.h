@@ -47,13 +47,13 @@ typedef struct Link {
 // A kind of machine, its numbers measured (`shardcc detect`). All devices are alike.
 typedef struct Cluster {
     int devices_per_host;
-    int threads;       // of a device, with which its rates were measured
-    double memory;     // bytes of a device
-    double bandwidth;  // bytes/s that its memory moves, read and written together …
-    double reading;    // … and those read alone
-    double launch;     // seconds that a call takes before it does anything
-    double vector;     // elementwise flop/s
-    double attention;  // flop/s of attention and its gradient together, f32; 0: as of products
+    int threads;            // of a device, with which its rates were measured
+    double memory;          // bytes of a device
+    double bandwidth;       // bytes/s that its memory moves, read and written together …
+    double read_bandwidth;  // … and those read alone
+    double launch;          // seconds that a call takes before it does anything
+    double vector;          // elementwise flop/s
+    double attention;       // flop/s of attention and its gradient together, f32; 0: as of products
     GemmRate *gemm;
     int n_gemm;
     Link *link;  // from the fastest on; each joins a multiple of what the one before does
@@ -102,19 +102,19 @@ typedef struct Mesh {
 } Mesh;
 
 // What a mesh axis does to a value where it doesn't split one of its dims.
-enum { SPEC_WHOLE = -1, SPEC_SUM = -2, SPEC_MAX = -3, SPEC_MIN = -4 };
+enum { SPEC_REPLICATED = -1, SPEC_SUM = -2, SPEC_MAX = -3, SPEC_MIN = -4 };
 
 // How a value lies on a mesh: for each axis the dim (refined) that it splits, or SPEC_…: every rank
 // along it has the whole, or a part, and the value is the sum (max, min) of them. Where axes
 // share a dim, level 0 is the outermost; of all others the level is 0. Chunks nest: c = ceil(n /
 // p), then ceil(c / q); a rank's extent is what is left of the dim, maybe 0. Specs are equal where
-// their bytes are; axes that the mesh lacks are SPEC_WHOLE.
+// their bytes are; axes that the mesh lacks are SPEC_REPLICATED.
 typedef struct Spec {
     int8_t at[MAX_AXES];
     int8_t level[MAX_AXES];
 } Spec;
 
-enum { MOST_RANKS = 1 << 16 };  // of a mesh
+enum { MAX_MESH_RANKS = 1 << 16 };  // of a mesh
 
 // All meshes of so many ranks, the first devices of the cluster: up to 4 axes, above 64 ranks
 // 3. Where groups of devices are joined by slower links, some axis begins. Returns how many; 0
@@ -138,9 +138,9 @@ int mesh_ranks(const Mesh *m);
 int mesh_stride(const Mesh *m, int axis);  // ranks r and r + stride are neighbours along the axis
 int mesh_coordinate(const Mesh *m, int axis, int rank);
 
-Spec spec_whole(void);  // every rank has the whole
+Spec spec_replicated(void);  // every rank has the whole
 bool spec_equal(const Spec *a, const Spec *b);
-// SPEC_SUM, SPEC_MAX or SPEC_MIN if an axis of it is; otherwise SPEC_WHOLE.
+// SPEC_SUM, SPEC_MAX or SPEC_MIN if an axis of it is; otherwise SPEC_REPLICATED.
 int spec_partial(const Spec *s);
 // Can values of that rank lie so? Dims and axes are there, levels are dense, and of SPEC_SUM,
 // SPEC_MAX and SPEC_MIN there is but one: a maximum of sums isn't the sum of maxima.
@@ -151,7 +151,7 @@ int spec_axes(const Spec *s, int dim, int axis[MAX_AXES]);
 // Of a dim of n elements: how many a rank's buffer has room for.
 int64_t spec_chunk(const Mesh *m, const Spec *s, int dim, int64_t n);
 // … and which of them are a rank's: from offset on (n at most), so many (0: none).
-void spec_piece(const Mesh *m, const Spec *s, int dim, int64_t n, int rank, int64_t *offset,
+void spec_shard(const Mesh *m, const Spec *s, int dim, int64_t n, int rank, int64_t *offset,
                 int64_t *extent);
 // The bytes of a rank's buffer: all dims at their chunks.
 int64_t spec_bytes(const Mesh *m, const Spec *s, const Value *v);
@@ -165,16 +165,16 @@ bool spec_parse(const Mesh *m, const Value *v, const char *text, Spec *s, Diag *
 
 // ---- from spec to spec ----
 
-typedef enum StepKind {
-    STEP_ALL_GATHER,      // split → whole
-    STEP_SLICE,           // whole → split: each rank keeps its piece
-    STEP_ALL_TO_ALL,      // split → split on another dim
-    STEP_ALL_REDUCE,      // parts → whole
-    STEP_REDUCE_SCATTER,  // parts → split
-    STEP_PERMUTE,         // two axes change places
-    STEP_MASK,            // whole → parts: coordinate 0 keeps it, the others take the identity
-    N_STEP_KINDS
-} StepKind;
+typedef enum ReshardKind {
+    RESHARD_ALL_GATHER,      // split → whole
+    RESHARD_SLICE,           // whole → split: each rank keeps its piece
+    RESHARD_ALL_TO_ALL,      // split → split on another dim
+    RESHARD_ALL_REDUCE,      // parts → whole
+    RESHARD_REDUCE_SCATTER,  // parts → split
+    RESHARD_PERMUTE,         // two axes change places
+    RESHARD_MASK,            // whole → parts: coordinate 0 keeps it, the others take the identity
+    N_RESHARD_KINDS
+} ReshardKind;
 
 // Are pieces of the value, which each rank has anyway, read where they lie? It is there all the
 // time; of inputs a rank had better have its piece alone.
@@ -186,61 +186,63 @@ static inline bool is_sliced_in_place(const Value *v)
 // A step along one axis, all other axes staying as they are. It takes the innermost axis from a
 // dim, and puts it onto a dim as the innermost: so pieces that are joined or cut are the nested
 // chunks, exactly, whatever the sizes. Joined and cut pieces lie at multiples of the inner chunk
-// from the outer piece's begin, as spec_piece says.
-//   STEP_PERMUTE: with p ranks along `axis` and q along `other`, rank (i, j) gets all that rank
+// from the outer piece's begin, as spec_shard says.
+//   RESHARD_PERMUTE: with p ranks along `axis` and q along `other`, rank (i, j) gets all that rank
 // (k / q, k % q) has, where k = j · p + i. Either p = q, and what the two axes do is exchanged; or
 // `axis` stands just outside `other` on a dim, then just inside, and both cut it into the same row
 // of p · q pieces.
-typedef struct Step {
-    StepKind kind;
-    int axis, other;       // other: of STEP_PERMUTE; otherwise -1
+typedef struct ReshardStep {
+    ReshardKind kind;
+    int axis, other;       // other: of RESHARD_PERMUTE; otherwise -1
     int from_dim, to_dim;  // what Spec.at says of the axis before and after: a dim, or SPEC_…
     Spec after;
     int64_t picoseconds;
-    int64_t spared;   // … less than it takes alone, as others join it
-    int64_t bytes;    // that each rank hands to the collective; 0 of STEP_SLICE and STEP_MASK
+    int64_t bucket_saving;  // … less than it takes alone, as others join it
+    int64_t bytes;    // that each rank hands to the collective; 0 of RESHARD_SLICE and RESHARD_MASK
     int64_t staging;  // bytes to pack pieces in that can't be sent, or received, where they lie
-} Step;
+} ReshardStep;
 
 // Seconds of a collective along `axes` together (bit a: axis a), to which each rank hands so many
 // bytes.
-double collective_seconds(const Mesh *m, StepKind kind, unsigned axes, double bytes);
+double collective_seconds(const Mesh *m, ReshardKind kind, unsigned axes, double bytes);
 // … for which computation that goes on meanwhile takes longer.
-double collective_overhead(const Mesh *m, StepKind kind, unsigned axes, double bytes);
+double collective_overhead(const Mesh *m, ReshardKind kind, unsigned axes, double bytes);
 
 // Picoseconds of a step along `axes` that reads and writes so many bytes of the rank's own memory:
 // the links' time and that of moving the bytes.
-int64_t step_picoseconds(const Mesh *m, StepKind kind, unsigned axes, double sent, double read,
-                         double written);
+int64_t reshard_step_picoseconds(const Mesh *m, ReshardKind kind, unsigned axes, double sent,
+                                 double read, double written);
 
 // Small steps of some kinds along one axis are joined where they needn't wait for each other. How
 // much of a bucket is one to which each rank hands so many bytes? 1: it stays alone.
-double bucket_share(const Mesh *m, StepKind kind, int axis, int64_t bytes);
+double bucket_share(const Mesh *m, ReshardKind kind, int axis, int64_t bytes);
 
 // One way from spec to spec.
-typedef struct Way {
+typedef struct ReshardPath {
     int n_steps;
     int64_t picoseconds;
     // The most bytes at any time beside the way's source and its result: what lies between two
     // steps, and staging.
     int64_t transient;
-    int32_t before, last;  // whence it was found: for layout_steps
-} Way;
+    int32_t before, last;  // whence it was found: for reshard_path_steps
+} ReshardPath;
 
 // The cheapest ways on a mesh, each found once per shape.
-typedef struct Layouts Layouts;
+typedef struct Resharder Resharder;
 
-Layouts *layouts_new(Arena *a, const Mesh *m);
-// The same of values whose small steps join others (values_join).
-Layouts *layouts_joining(Arena *a, const Mesh *m);
+Resharder *resharder_new(Arena *a, const Mesh *m);
+// The same of values whose small steps join others (values_bucketed).
+Resharder *resharder_new_bucketed(Arena *a, const Mesh *m);
 // All ways of which no other is faster with as few transient bytes, fastest first: of a value of
 // these dims, from one valid spec to another. There is always one; of equal specs it has no steps.
 // They live as long as the arena.
-int layout_ways(Layouts *l, const Value *v, Spec from, Spec to, const Way **way);
+int reshard_paths(Resharder *l, const Value *v, Spec from, Spec to,
+                  const ReshardPath **reshard_path);
 // Writes the steps of one of these, as many as it has.
-void layout_steps(Layouts *l, const Value *v, Spec from, Spec to, const Way *way, Step *step);
+void reshard_path_steps(Resharder *l, const Value *v, Spec from, Spec to,
+                        const ReshardPath *reshard_path, ReshardStep *step);
 // The picoseconds of the first of them, found sooner.
-int64_t layout_fastest(Layouts *l, const Value *v, Spec from, Spec to);
+int64_t reshard_fastest(Resharder *l, const Value *v, Spec from, Spec to);
 
 // ---- strategies ----
 
@@ -249,7 +251,7 @@ int64_t layout_fastest(Layouts *l, const Value *v, Spec from, Spec to);
 // input is give parts whose sum the output is: LINEAR_JOINT, the inputs of Rule.joint all are such
 // parts; LINEAR_SINGLE + i, input i alone is.
 typedef Spec Strategy;
-enum { FACTOR_NONE = SPEC_WHOLE, LINEAR_JOINT = SPEC_SUM, LINEAR_SINGLE = MAX_FACTORS };
+enum { FACTOR_NONE = SPEC_REPLICATED, LINEAR_JOINT = SPEC_SUM, LINEAR_SINGLE = MAX_FACTORS };
 
 // At most so many strategies are tried of one node.
 enum { MAX_STRATEGIES = 4096 };
@@ -270,41 +272,44 @@ bool strategy_parse(const Rule *r, const Mesh *m, const char *text, Strategy *s,
 // ---- what must be alike ----
 
 // What a value may be where it rests, ever stricter.
-typedef enum Rest {
-    REST_ANY,
-    REST_SUM,       // no parts but of a sum
-    REST_COMPLETE,  // no parts
-    REST_WHOLE,     // every rank has it
-} Rest;
+typedef enum StorageRule {
+    STORAGE_ANY,
+    STORAGE_SUM,         // no parts but of a sum
+    STORAGE_COMPLETE,    // no parts
+    STORAGE_REPLICATED,  // every rank has it
+} StorageRule;
 
 // What lies or is done alike in every plan: iterations of a block, both ends of a carried pair.
-typedef struct Alike {
+typedef struct TiedValues {
     ValueId *value;  // by ValueId: the first of those like it
     NodeId *node;    // by NodeId: the one of the first iteration
     // By node of the first iteration: those of the second and of the last.
     NodeId *second, *last;
-    Rest *rest;  // by first value: the strictest of all like it
-} Alike;
+    StorageRule *storage_rule;  // by first value: the strictest of all like it
+} TiedValues;
 
-Alike alike_find(const Graph *g, Arena *a);
-bool rest_allows(Rest rest, const Spec *s);
+TiedValues tied_find(const Graph *g, Arena *a);
+bool storage_allows(StorageRule storage_rule, const Spec *s);
 
 // Where an input comes from in the first, second and last iteration of its node's block.
-typedef struct Fellows {
+typedef struct InputSources {
     ValueId first, second, last;
-} Fellows;
+} InputSources;
 
-Fellows alike_fellows(const Graph *g, const Alike *k, NodeId n, int i);
+InputSources tied_input_sources(const Graph *g, const TiedValues *k, NodeId n, int i);
 // Outside of blocks, and where all iterations read the same.
-static inline bool fellows_are_one(Fellows f) { return f.first == f.second && f.second == f.last; }
+static inline bool sources_are_equal(InputSources f)
+{
+    return f.first == f.second && f.second == f.last;
+}
 // The value like whose rest input i lies when it is read: itself, but where only one iteration
 // reads from outside of the block, what the other ones read, so that iterations stay alike.
-ValueId alike_source(const Graph *g, const Alike *k, NodeId n, int i);
+ValueId tied_input_value(const Graph *g, const TiedValues *k, NodeId n, int i);
 
 // By ValueId: do its small steps find others to join? Those of values that are read in a later
-// phase than they are made in, as gradients are, or that no node makes. Alike of all that are
+// phase than they are made in, as gradients are, or that no node makes. TiedValues of all that are
 // alike.
-bool *values_join(const Graph *g, const Alike *k, Arena *a);
+bool *values_bucketed(const Graph *g, const TiedValues *k, Arena *a);
 
 // ---- plans ----
 
@@ -315,7 +320,7 @@ typedef struct Plan {
     Mesh mesh;
     Spec *spec;          // by ValueId: at rest
     Strategy *strategy;  // by NodeId
-    Spec *use;           // by 3 · ValueId + phase; NULL: all as they rest
+    Spec *compute_spec;  // by 3 · ValueId + phase; NULL: all as they rest
 } Plan;
 
 // Can the plan be carried out? Specs and strategies are legal; constants and hyper-parameters are
@@ -335,7 +340,7 @@ Traffic traffic_find(const Graph *g, Arena *a);
 
 // What a node does on a rank's largest piece under a strategy, `whole` being its node_work. Zero of
 // a view.
-Work piece_work(const Graph *g, const Node *n, const Work *whole, const Traffic *t, const Rule *r,
+Work shard_work(const Graph *g, const Node *n, const Work *whole, const Traffic *t, const Rule *r,
                 const Mesh *m, const Strategy *s);
 
 // ---- cost ----
@@ -343,7 +348,7 @@ Work piece_work(const Graph *g, const Node *n, const Work *whole, const Traffic 
 // max(flops / flop rate, read / reading, (read + written) / bandwidth) + launch. The rate of a
 // product is that of the nearest size that was measured.
 double work_seconds(const Cluster *c, const Work *w);
-// … of a piece_work: what writes nothing to memory is part of a call that does.
-double piece_seconds(const Cluster *c, const Work *w);
+// … of a shard_work: what writes nothing to memory is part of a call that does.
+double shard_seconds(const Cluster *c, const Work *w);
 
 #endif

@@ -5,39 +5,45 @@
 #include "analyzer/analyzer.h"
 #include "analyzer/json.h"
 
-enum { VERSION = 2, MOST_BYTES = 1 << 20, MOST_RATES = 4096, MOST_LINKS = 8, LONGEST_NAME = 40 };
+enum {
+    VERSION = 2,
+    MAX_CLUSTER_FILE_BYTES = 1 << 20,
+    MAX_GEMM_RATES = 4096,
+    MAX_LINKS = 8,
+    MAX_LINK_NAME = 40
+};
 
 // A number of the file: where it is kept, and what it may be.
-typedef struct Field {
+typedef struct NumberField {
     const char *name;
     size_t at;
     bool is_whole;
     double least, most;
     bool is_optional;  // 0 where it is missing, and not printed where it is 0
-} Field;
+} NumberField;
 
-static const Field host_fields[] = {
+static const NumberField host_fields[] = {
     {"devices_per_host", offsetof(Cluster, devices_per_host), true, 1, 1024},
 };
 
-static const Field device_fields[] = {
+static const NumberField device_fields[] = {
     {"threads", offsetof(Cluster, threads), true, 1, 4096},
     {"memory", offsetof(Cluster, memory), false, 1, 1e18},
     {"bandwidth", offsetof(Cluster, bandwidth), false, 1, 1e18},
-    {"reading", offsetof(Cluster, reading), false, 1, 1e18},
+    {"reading", offsetof(Cluster, read_bandwidth), false, 1, 1e18},
     {"launch", offsetof(Cluster, launch), false, 0, 1},
     {"vector", offsetof(Cluster, vector), false, 1, 1e21},
     {"attention", offsetof(Cluster, attention), false, 1, 1e21, true},
 };
 
-static const Field gemm_fields[] = {
+static const NumberField gemm_fields[] = {
     {"m", offsetof(GemmRate, m), false, 1, 1e9},
     {"n", offsetof(GemmRate, n), false, 1, 1e9},
     {"k", offsetof(GemmRate, k), false, 1, 1e9},
     {"flops", offsetof(GemmRate, flops), false, 1, 1e21},
 };
 
-static const Field link_fields[] = {
+static const NumberField link_fields[] = {
     {"devices", offsetof(Link, devices), true, 2, 1 << 20},
     {"shared_by", offsetof(Link, shared_by), true, 1, 1 << 20},
     {"alpha", offsetof(Link, alpha), false, 0, 1},
@@ -45,7 +51,7 @@ static const Field link_fields[] = {
     {"overhead", offsetof(Link, overhead), false, 0, 1, true},
 };
 
-static const Field messages_fields[] = {
+static const NumberField messages_fields[] = {
     {"ranks", offsetof(Messages, ranks), true, 2, 128},
     {"tries", offsetof(Messages, tries), true, 1, 9},
 };
@@ -54,13 +60,14 @@ int cluster_devices(const Cluster *c) { return c->n_links ? c->link[c->n_links -
 
 // ---- reading ----
 
-typedef struct Reader {
+typedef struct ClusterReader {
     Arena *a;
     Diag *d;
-} Reader;
+} ClusterReader;
 
 // The member of that name; NULL after an error. `path` is the object's: "device.".
-static const cJSON *member(const Reader *r, const cJSON *object, const char *path, const char *name)
+static const cJSON *member(const ClusterReader *r, const cJSON *object, const char *path,
+                           const char *name)
 {
     const cJSON *x = cJSON_GetObjectItemCaseSensitive(object, name);
 
@@ -69,8 +76,8 @@ static const cJSON *member(const Reader *r, const cJSON *object, const char *pat
     return x;
 }
 
-static bool read_number(const Reader *r, const cJSON *object, const char *path, const Field *f,
-                        void *to)
+static bool read_number(const ClusterReader *r, const cJSON *object, const char *path,
+                        const NumberField *f, void *to)
 {
     if (f->is_optional && !cJSON_HasObjectItem(object, f->name))
         return true;
@@ -90,8 +97,8 @@ static bool read_number(const Reader *r, const cJSON *object, const char *path, 
     return true;
 }
 
-static bool read_numbers(const Reader *r, const cJSON *object, const char *path, const Field *f,
-                         int n, void *to)
+static bool read_numbers(const ClusterReader *r, const cJSON *object, const char *path,
+                         const NumberField *f, int n, void *to)
 {
     bool ok = true;
 
@@ -100,14 +107,14 @@ static bool read_numbers(const Reader *r, const cJSON *object, const char *path,
     return ok;
 }
 
-static bool is_object(const Reader *r, const cJSON *x, const char *path)
+static bool is_object(const ClusterReader *r, const cJSON *x, const char *path)
 {
     if (x && !cJSON_IsObject(x))
         diag_error(r->d, "%s must be an object", path);
     return x && cJSON_IsObject(x);
 }
 
-static bool read_rate(const Reader *r, const cJSON *x, int i, GemmRate *to)
+static bool read_rate(const ClusterReader *r, const cJSON *x, int i, GemmRate *to)
 {
     char *path = arena_string(r->a, "device.gemm[%d]", i);
     const char *dot = arena_string(r->a, "%s.", path);
@@ -121,15 +128,15 @@ static bool read_rate(const Reader *r, const cJSON *x, int i, GemmRate *to)
     return dtype_is_float(to->type);
 }
 
-static bool read_rates(const Reader *r, const cJSON *device, Cluster *c)
+static bool read_rates(const ClusterReader *r, const cJSON *device, Cluster *c)
 {
     const cJSON *list = member(r, device, "device.", "gemm"), *x;
     int n = list && cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
 
     if (!list)
         return false;
-    if (n < 1 || n > MOST_RATES) {
-        diag_error(r->d, "device.gemm must be a list of 1 to %d objects", MOST_RATES);
+    if (n < 1 || n > MAX_GEMM_RATES) {
+        diag_error(r->d, "device.gemm must be a list of 1 to %d objects", MAX_GEMM_RATES);
         return false;
     }
     c->gemm = arena_array(r->a, GemmRate, n);
@@ -139,7 +146,7 @@ static bool read_rates(const Reader *r, const cJSON *device, Cluster *c)
 }
 
 // The name is printed as it is.
-static bool read_name(const Reader *r, const cJSON *x, const char *path, const char **name)
+static bool read_name(const ClusterReader *r, const cJSON *x, const char *path, const char **name)
 {
     const cJSON *text = member(r, x, path, "name");
     const char *s = text && cJSON_IsString(text) ? text->valuestring : "";
@@ -147,11 +154,11 @@ static bool read_name(const Reader *r, const cJSON *x, const char *path, const c
 
     if (!text)
         return false;
-    while (n <= LONGEST_NAME && s[n] >= ' ' && s[n] < 127 && s[n] != '"' && s[n] != '\\')
+    while (n <= MAX_LINK_NAME && s[n] >= ' ' && s[n] < 127 && s[n] != '"' && s[n] != '\\')
         n++;
-    if (!n || n > LONGEST_NAME || s[n]) {
+    if (!n || n > MAX_LINK_NAME || s[n]) {
         diag_error(r->d, "%sname must be of 1 to %d letters, digits and the like", path,
-                   LONGEST_NAME);
+                   MAX_LINK_NAME);
         return false;
     }
     *name = arena_copy(r->a, s, n);
@@ -159,7 +166,7 @@ static bool read_name(const Reader *r, const cJSON *x, const char *path, const c
 }
 
 // `below`: the devices that the level before joins.
-static bool read_link(const Reader *r, const cJSON *x, int i, int below, Link *to)
+static bool read_link(const ClusterReader *r, const cJSON *x, int i, int below, Link *to)
 {
     char *path = arena_string(r->a, "links[%d]", i);
     const char *dot = arena_string(r->a, "%s.", path);
@@ -175,8 +182,8 @@ static bool read_link(const Reader *r, const cJSON *x, int i, int below, Link *t
     return true;
 }
 
-static bool read_list(const Reader *r, const cJSON *object, const char *name, int n, double most,
-                      double **to)
+static bool read_list(const ClusterReader *r, const cJSON *object, const char *name, int n,
+                      double most, double **to)
 {
     const cJSON *list = member(r, object, "messages.", name), *x;
     int i = 0;
@@ -194,7 +201,7 @@ static bool read_list(const Reader *r, const cJSON *object, const char *name, in
     return ok;
 }
 
-static bool read_messages(const Reader *r, const cJSON *x, Cluster *c)
+static bool read_messages(const ClusterReader *r, const cJSON *x, Cluster *c)
 {
     Messages m = {0};
 
@@ -210,15 +217,15 @@ static bool read_messages(const Reader *r, const cJSON *x, Cluster *c)
     return true;
 }
 
-static bool read_links(const Reader *r, const cJSON *root, Cluster *c)
+static bool read_links(const ClusterReader *r, const cJSON *root, Cluster *c)
 {
     const cJSON *list = member(r, root, "", "links"), *x;
     int n = list && cJSON_IsArray(list) ? cJSON_GetArraySize(list) : -1;
 
     if (!list)
         return false;
-    if (n < 0 || n > MOST_LINKS) {
-        diag_error(r->d, "links must be a list of 0 to %d objects", MOST_LINKS);
+    if (n < 0 || n > MAX_LINKS) {
+        diag_error(r->d, "links must be a list of 0 to %d objects", MAX_LINKS);
         return false;
     }
     c->link = arena_array(r->a, Link, n);
@@ -229,7 +236,7 @@ static bool read_links(const Reader *r, const cJSON *root, Cluster *c)
 }
 
 // Links as they are, or the messages that show them.
-static bool read_topology(const Reader *r, const cJSON *root, Cluster *c)
+static bool read_topology(const ClusterReader *r, const cJSON *root, Cluster *c)
 {
     const cJSON *messages = cJSON_GetObjectItemCaseSensitive(root, "messages");
 
@@ -241,7 +248,7 @@ static bool read_topology(const Reader *r, const cJSON *root, Cluster *c)
     return devices % c->devices_per_host == 0;
 }
 
-static bool is_version(const Reader *r, const cJSON *root)
+static bool is_version(const ClusterReader *r, const cJSON *root)
 {
     const cJSON *x = member(r, root, "", "version");
     double version = x && cJSON_IsNumber(x) ? x->valuedouble : 0;
@@ -256,7 +263,7 @@ static bool is_version(const Reader *r, const cJSON *root)
     return version == VERSION;
 }
 
-static bool read_cluster(const Reader *r, const cJSON *root, Cluster *c)
+static bool read_cluster(const ClusterReader *r, const cJSON *root, Cluster *c)
 {
     if (!is_object(r, root, "the whole") || !is_version(r, root))
         return false;
@@ -271,8 +278,8 @@ static bool read_cluster(const Reader *r, const cJSON *root, Cluster *c)
 
 bool cluster_parse(Arena *a, const char *text, size_t n, Cluster *c, Diag *d)
 {
-    const Reader r = {a, d};
-    cJSON *root = json_parse(text, n, MOST_BYTES, "a cluster", d);
+    const ClusterReader r = {a, d};
+    cJSON *root = json_parse(text, n, MAX_CLUSTER_FILE_BYTES, "a cluster", d);
 
     *c = (Cluster){0};
     bool ok = root && read_cluster(&r, root, c);
@@ -293,7 +300,8 @@ bool cluster_read(Arena *a, const char *path, Cluster *c, Diag *d)
 
 // ---- writing ----
 
-static void print_numbers(Text *t, const char *between, const Field *f, int n, const void *from)
+static void print_numbers(Text *t, const char *between, const NumberField *f, int n,
+                          const void *from)
 {
     for (int i = 0; i < n; i++) {
         const char *at = (const char *)from + f[i].at;

@@ -22,9 +22,9 @@ static const struct {
 typedef struct Gpu {
     const char *name;
     double memory, bandwidth, vector;
-    double half, single, twice;  // flop/s of products of 16, 32, 64 bits
-    double inside, between;      // bytes/s that a device sends
-    const char *inside_name, *between_name;
+    double half, single, twice;     // flop/s of products of 16, 32, 64 bits
+    double intra_host, inter_host;  // bytes/s that a device sends
+    const char *intra_host_name, *inter_host_name;
 } Gpu;
 
 static const Gpu gpus[] = {
@@ -34,7 +34,7 @@ static const Gpu gpus[] = {
      "400 Gbit/s InfiniBand"},
 };
 
-enum { PER_HOST = 8, MOST_GPUS = 1 << 16 };
+enum { PER_HOST = 8, MAX_GPUS = 1 << 16 };
 
 static void add_products(Arena *a, Cluster *c, DType type, double peak)
 {
@@ -58,7 +58,7 @@ static Cluster gpu_cluster(Arena *a, const Gpu *g, int n)
                  .threads = 1,
                  .memory = g->memory,
                  .bandwidth = MEMORY_SHARE * g->bandwidth,
-                 .reading = MEMORY_SHARE * g->bandwidth,
+                 .read_bandwidth = MEMORY_SHARE * g->bandwidth,
                  .launch = 3e-6,
                  .vector = VECTOR_SHARE * g->vector,
                  .link = arena_array(a, Link, 2)};
@@ -68,9 +68,9 @@ static Cluster gpu_cluster(Arena *a, const Gpu *g, int n)
     add_products(a, &c, F16, g->half);
     add_products(a, &c, BF16, g->half);
     if (n > 1)
-        c.link[c.n_links++] = link_of(g->inside_name, c.devices_per_host, 3e-6, g->inside);
+        c.link[c.n_links++] = link_of(g->intra_host_name, c.devices_per_host, 3e-6, g->intra_host);
     if (n > PER_HOST)
-        c.link[c.n_links++] = link_of(g->between_name, n, 8e-6, g->between);
+        c.link[c.n_links++] = link_of(g->inter_host_name, n, 8e-6, g->inter_host);
     return c;
 }
 
@@ -84,7 +84,7 @@ static Cluster local_cluster(Arena *a, int ranks)
                  .threads = 1,
                  .memory = floor(memory / ranks),
                  .bandwidth = 2e10,
-                 .reading = 1.5e10,
+                 .read_bandwidth = 1.5e10,
                  .launch = 1e-6,
                  .vector = 5e10,
                  .attention = 6e10,
@@ -110,8 +110,8 @@ bool cluster_open(Arena *a, const char *name, int ranks, Cluster *c, Diag *d)
         if (strncmp(name, gpus[i].name, n) || strspn(name + n, "0123456789") != strlen(name + n))
             continue;
         long count = strtol(name + n, NULL, 10);
-        if (count < 1 || count > MOST_GPUS || (count > PER_HOST && count % PER_HOST)) {
-            diag_error(d, "1 to 7 devices, or a multiple of %d up to %d", PER_HOST, MOST_GPUS);
+        if (count < 1 || count > MAX_GPUS || (count > PER_HOST && count % PER_HOST)) {
+            diag_error(d, "1 to 7 devices, or a multiple of %d up to %d", PER_HOST, MAX_GPUS);
             return false;
         }
         *c = gpu_cluster(a, &gpus[i], (int)count);

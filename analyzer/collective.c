@@ -45,20 +45,20 @@ static double all_to_all(int p, double alpha, double n_beta)
 }
 
 // Of p ranks.
-static double seconds_among(int p, StepKind kind, double bytes, double alpha, double beta)
+static double seconds_among(int p, ReshardKind kind, double bytes, double alpha, double beta)
 {
     double lg = log2_up(p), n_beta = bytes * beta;
 
     switch (kind) {
-    case STEP_ALL_GATHER:
+    case RESHARD_ALL_GATHER:
         return lg * alpha + (p - 1) * n_beta;
-    case STEP_REDUCE_SCATTER:
+    case RESHARD_REDUCE_SCATTER:
         return lg * alpha + (p - 1.0) / p * n_beta;
-    case STEP_ALL_REDUCE:
+    case RESHARD_ALL_REDUCE:
         return all_reduce(p, alpha, n_beta);
-    case STEP_ALL_TO_ALL:
+    case RESHARD_ALL_TO_ALL:
         return all_to_all(p, alpha, n_beta);
-    case STEP_PERMUTE:
+    case RESHARD_PERMUTE:
         return alpha + n_beta;
     default:
         return 0;
@@ -83,13 +83,13 @@ static double most_along(const Mesh *m, unsigned axes, const double *of)
     return most;
 }
 
-double collective_seconds(const Mesh *m, StepKind kind, unsigned axes, double bytes)
+double collective_seconds(const Mesh *m, ReshardKind kind, unsigned axes, double bytes)
 {
     return seconds_among(ranks_along(m, axes), kind, bytes, most_along(m, axes, m->alpha),
                          most_along(m, axes, m->beta));
 }
 
-double collective_overhead(const Mesh *m, StepKind kind, unsigned axes, double bytes)
+double collective_overhead(const Mesh *m, ReshardKind kind, unsigned axes, double bytes)
 {
     return seconds_among(ranks_along(m, axes), kind, bytes, 0, most_along(m, axes, m->overhead));
 }

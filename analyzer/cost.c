@@ -33,7 +33,7 @@ static bool is_table(const Graph *g, const Node *n, const Rule *r, int i)
     return false;
 }
 
-double touched_bytes(const Graph *g, const Node *n, const Rule *r, int i)
+double accessed_bytes(const Graph *g, const Node *n, const Rule *r, int i)
 {
     ValueId id = i < n->n_in ? n->in[i] : n->out[i - n->n_in];
     double bytes = id ? (double)value_bytes(value_of(g, id)) : 0, of_rows = 0;
@@ -49,7 +49,7 @@ double node_bytes(const Graph *g, const Node *n, int i)
     Rule r = {0};
 
     node_rule(g, n, a, &r);
-    double bytes = touched_bytes(g, n, &r, i);
+    double bytes = accessed_bytes(g, n, &r, i);
     arena_free(a);
     return bytes;
 }
@@ -124,12 +124,12 @@ static double flop_rate(const Cluster *c, const Work *w)
 
 double work_seconds(const Cluster *c, const Work *w)
 {
-    double by_memory = fmax(w->read / c->reading, (w->read + w->written) / c->bandwidth);
+    double by_memory = fmax(w->read / c->read_bandwidth, (w->read + w->written) / c->bandwidth);
 
     return fmax(w->flops / flop_rate(c, w), by_memory) + c->launch;
 }
 
-double piece_seconds(const Cluster *c, const Work *w)
+double shard_seconds(const Cluster *c, const Work *w)
 {
     double seconds = work_seconds(c, w);
 

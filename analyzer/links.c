@@ -12,7 +12,7 @@
 #include "analyzer/analyzer.h"
 
 // Two medians of what is the same differ by less, with ± 15 % of jitter: 1.15 / 0.85.
-static const double CLEARLY = 1.4;
+static const double MIN_LEVEL_RATIO = 1.4;
 
 // The pairs inside blocks of `outer` ranks that aren't inside blocks of `inner`.
 typedef struct Level {
@@ -53,7 +53,7 @@ static double median_pair(const Level *l, int n, const double *pairs, double *ro
 
 static bool is_slower(const Level *l, const Level *inner)
 {
-    return l->alpha > CLEARLY * inner->alpha || l->beta > CLEARLY * inner->beta;
+    return l->alpha > MIN_LEVEL_RATIO * inner->alpha || l->beta > MIN_LEVEL_RATIO * inner->beta;
 }
 
 // Levels stand in the order of their inner blocks, so those that can come before are known.

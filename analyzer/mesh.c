@@ -8,7 +8,7 @@
 
 static const char *const names[MAX_AXES] = {"x0", "x1", "x2", "x3"};
 
-enum { LONGEST_NAME = 16, FEW_RANKS = 64 };
+enum { MAX_AXIS_NAME = 16, MAX_RANKS_OF_4_AXES = 64 };
 
 int mesh_stride(const Mesh *m, int axis)
 {
@@ -133,7 +133,7 @@ static bool is_aligned(const Cluster *c, const Mesh *m)
 
 int mesh_shapes(Arena *a, const Cluster *c, int ranks, const Mesh **mesh, Diag *d)
 {
-    Shapes s = {.arena = a, .most_axes = ranks > FEW_RANKS ? MAX_AXES - 1 : MAX_AXES};
+    Shapes s = {.arena = a, .most_axes = ranks > MAX_RANKS_OF_4_AXES ? MAX_AXES - 1 : MAX_AXES};
     int n = 0;
 
     if (!has_devices(c, ranks, d))
@@ -151,21 +151,21 @@ int mesh_shapes(Arena *a, const Cluster *c, int ranks, const Mesh **mesh, Diag *
 
 // ---- text ----
 
-typedef struct Reader {
+typedef struct MeshReader {
     Arena *a;
     const char *text, *at;
     Diag *d;
-} Reader;
+} MeshReader;
 
 static const char form[] = "sizes as in 2x4, or names and sizes as in dp=2,tp=4";
 
-static bool wrong(const Reader *r, const char *what)
+static bool wrong(const MeshReader *r, const char *what)
 {
     diag_error(r->d, "mesh '%.200s': %s", r->text, what);
     return false;
 }
 
-static bool read_size(Reader *r, int *size)
+static bool read_size(MeshReader *r, int *size)
 {
     if (!isdigit((unsigned char)*r->at))
         return wrong(r, form);
@@ -174,13 +174,13 @@ static bool read_size(Reader *r, int *size)
     return *size >= 2 || wrong(r, "an axis has 2 ranks or more");
 }
 
-static bool read_name(Reader *r, Mesh *m)
+static bool read_name(MeshReader *r, Mesh *m)
 {
     size_t n = 0;
 
     while (isalnum((unsigned char)r->at[n]) || r->at[n] == '_')
         n++;
-    if (r->at[n] != '=' || !isalpha((unsigned char)*r->at) || n > LONGEST_NAME)
+    if (r->at[n] != '=' || !isalpha((unsigned char)*r->at) || n > MAX_AXIS_NAME)
         return wrong(r, "a name of letters, digits and '_' before each '='");
     const char *name = arena_copy(r->a, r->at, n);
     for (int a = 0; a < m->n_axes; a++)
@@ -191,7 +191,7 @@ static bool read_name(Reader *r, Mesh *m)
     return true;
 }
 
-static bool read_axes(Reader *r, Mesh *m)
+static bool read_axes(MeshReader *r, Mesh *m)
 {
     bool has_names = strchr(r->text, '=') != NULL;
     const char between = has_names ? ',' : 'x';
@@ -212,15 +212,15 @@ static bool read_axes(Reader *r, Mesh *m)
 
 bool mesh_read(Arena *a, const char *text, Mesh *m, Diag *d)
 {
-    Reader r = {a, text, text, d};
+    MeshReader r = {a, text, text, d};
     int64_t product = 1;
 
     *m = (Mesh){0};
     if (!read_axes(&r, m))
         return false;
     for (int i = 0; i < m->n_axes; i++)
-        if (!mul_size(product, m->size[i], &product) || product > MOST_RANKS) {
-            diag_error(d, "mesh '%.200s': more than %d ranks", text, MOST_RANKS);
+        if (!mul_size(product, m->size[i], &product) || product > MAX_MESH_RANKS) {
+            diag_error(d, "mesh '%.200s': more than %d ranks", text, MAX_MESH_RANKS);
             return false;
         }
     return true;

@@ -20,16 +20,16 @@ static bool may_be_parts(const Graph *g, const Plan *p, ValueId v)
 static bool check_value(const Graph *g, const Plan *p, ValueId v, Diag *d)
 {
     const Value *x = value_of(g, v);
-    const Spec *s = &p->spec[v], whole = spec_whole();
+    const Spec *s = &p->spec[v], whole = spec_replicated();
 
     if (!spec_is_valid(&p->mesh, x->rank, s))
         return bad_value(g, v, "has a spec that it can't have", d);
     if ((x->kind == VALUE_CONSTANT || x->kind == VALUE_HYPER) && !spec_equal(s, &whole))
         return bad_value(g, v, "is a constant or a hyper-parameter, which every rank has", d);
-    for (int phase = 0; phase < 3 && p->use; phase++)
-        if (!spec_is_valid(&p->mesh, x->rank, &p->use[3 * v + phase]))
+    for (int phase = 0; phase < 3 && p->compute_spec; phase++)
+        if (!spec_is_valid(&p->mesh, x->rank, &p->compute_spec[3 * v + phase]))
             return bad_value(g, v, "is used as a spec that it can't have", d);
-    if (!x->producer && spec_partial(s) != SPEC_WHOLE && !may_be_parts(g, p, v))
+    if (!x->producer && spec_partial(s) != SPEC_REPLICATED && !may_be_parts(g, p, v))
         return bad_value(g, v, "would be parts of what no node makes", d);
     return true;
 }
@@ -50,7 +50,7 @@ static bool check_node(const Graph *g, const Plan *p, NodeId n, Diag *d)
 static void check_ends(const Graph *g, const Plan *p, Diag *d)
 {
     for (int i = 0; i < g->n_outputs; i++)
-        if (spec_partial(&p->spec[g->outputs[i].value]) != SPEC_WHOLE)
+        if (spec_partial(&p->spec[g->outputs[i].value]) != SPEC_REPLICATED)
             bad_value(g, g->outputs[i].value, "is an output, which can't be parts", d);
     for (int i = 0; i < g->n_carries; i++) {
         const Carry *c = &g->carries[i];
@@ -59,26 +59,26 @@ static void check_ends(const Graph *g, const Plan *p, Diag *d)
     }
 }
 
-static bool is_alike(const Plan *p, ValueId a, ValueId b)
+static bool are_equal_specs(const Plan *p, ValueId a, ValueId b)
 {
     bool same = spec_equal(&p->spec[a], &p->spec[b]);
 
-    for (int phase = 0; phase < 3 && p->use; phase++)
-        same &= spec_equal(&p->use[3 * a + phase], &p->use[3 * b + phase]);
+    for (int phase = 0; phase < 3 && p->compute_spec; phase++)
+        same &= spec_equal(&p->compute_spec[3 * a + phase], &p->compute_spec[3 * b + phase]);
     return same;
 }
 
 static void check_blocks(const Graph *g, const Plan *p, Diag *d)
 {
     Arena *a = arena_new();
-    Alike k = alike_find(g, a);
+    TiedValues k = tied_find(g, a);
 
     for (NodeId n = 1; n < g->n_nodes; n++)
         if (!spec_equal(&p->strategy[n], &p->strategy[k.node[n]]))
             node_error(g, &g->nodes[n], d,
                        "another strategy than in the first iteration of its block");
     for (ValueId v = 1; v < g->n_values; v++)
-        if (!is_alike(p, v, k.value[v]))
+        if (!are_equal_specs(p, v, k.value[v]))
             bad_value(g, v, "lies otherwise than in the first iteration of its block", d);
     arena_free(a);
 }

@@ -4,23 +4,23 @@
 #include "analyzer/plan_file.h"
 #include "analyzer/record.h"
 
-enum { VERSION = 1, MOST_BYTES = 1 << 28 };
+enum { VERSION = 1, MAX_PLAN_FILE_BYTES = 1 << 28 };
 
 #define TABLE(T, fields) fields, COUNT(fields), sizeof(T)
 #define NEEDED(T, kind, name) #name, FIELD_##kind, offsetof(T, name), 0, true, NULL
 #define MAYBE(T, kind, name) #name, FIELD_##kind, offsetof(T, name), 0, false, NULL
 #define LIST(T, kind, n, at) FIELD_##kind, offsetof(T, at), offsetof(T, n)
 
-static const Field axis_fields[] = {
+static const RecordField axis_fields[] = {
     {NEEDED(PlanAxis, TEXT, name)},
     {NEEDED(PlanAxis, INT, size)},
     {MAYBE(PlanAxis, TEXT, link)},
 };
-static const Field block_fields[] = {
+static const RecordField block_fields[] = {
     {NEEDED(PlanBlock, TEXT, name)},
     {NEEDED(PlanBlock, INT, layers)},
 };
-static const Field entry_fields[] = {
+static const RecordField entry_fields[] = {
     {NEEDED(PlanEntry, TEXT, name)},
     {NEEDED(PlanEntry, TEXT, kind)},
     {NEEDED(PlanEntry, TEXT, type)},
@@ -31,9 +31,9 @@ static const Field entry_fields[] = {
     {NEEDED(PlanEntry, TEXT, spec)},
     {NEEDED(PlanEntry, TEXT, solved)},
     {MAYBE(PlanEntry, FLAG, pin)},
-    {"forward", FIELD_TEXT, offsetof(PlanEntry, use[FORWARD]), 0, false, NULL},
-    {"backward", FIELD_TEXT, offsetof(PlanEntry, use[BACKWARD]), 0, false, NULL},
-    {"update", FIELD_TEXT, offsetof(PlanEntry, use[UPDATE]), 0, false, NULL},
+    {"forward", FIELD_TEXT, offsetof(PlanEntry, compute_spec[FORWARD]), 0, false, NULL},
+    {"backward", FIELD_TEXT, offsetof(PlanEntry, compute_spec[BACKWARD]), 0, false, NULL},
+    {"update", FIELD_TEXT, offsetof(PlanEntry, compute_spec[UPDATE]), 0, false, NULL},
     {MAYBE(PlanEntry, TEXT, over)},
     {MAYBE(PlanEntry, TEXT, gradient)},
     {MAYBE(PlanEntry, TEXT, read)},
@@ -42,31 +42,31 @@ static const Field entry_fields[] = {
     {MAYBE(PlanEntry, SECONDS, seconds)},
     {MAYBE(PlanEntry, BYTES, bytes)},
 };
-static const Field collective_fields[] = {
+static const RecordField collective_fields[] = {
     {NEEDED(PlanCollective, TEXT, kind)},  {NEEDED(PlanCollective, TEXT, value)},
     {NEEDED(PlanCollective, TEXT, axis)},  {NEEDED(PlanCollective, TEXT, phase)},
     {MAYBE(PlanCollective, TEXT, before)}, {MAYBE(PlanCollective, INT, block)},
     {MAYBE(PlanCollective, INT, bucket)},  {NEEDED(PlanCollective, BYTES, times)},
     {MAYBE(PlanCollective, BYTES, bytes)}, {MAYBE(PlanCollective, SECONDS, seconds)},
 };
-static const Field holder_fields[] = {
-    {NEEDED(PlanHolder, TEXT, kind)},
-    {NEEDED(PlanHolder, BYTES, bytes)},
+static const RecordField holder_fields[] = {
+    {NEEDED(PlanMemoryPart, TEXT, kind)},
+    {NEEDED(PlanMemoryPart, BYTES, bytes)},
 };
-static const Field rival_fields[] = {
+static const RecordField rival_fields[] = {
     {NEEDED(PlanPreset, TEXT, name)},      {NEEDED(PlanPreset, FLAG, fits)},
     {MAYBE(PlanPreset, SECONDS, seconds)}, {MAYBE(PlanPreset, SECONDS, simulated)},
     {MAYBE(PlanPreset, BYTES, bytes)},
 };
 
-static const Table of_axis = {TABLE(PlanAxis, axis_fields)},
-                   of_block = {TABLE(PlanBlock, block_fields)},
-                   of_entry = {TABLE(PlanEntry, entry_fields)},
-                   of_collective = {TABLE(PlanCollective, collective_fields)},
-                   of_holder = {TABLE(PlanHolder, holder_fields)},
-                   of_rival = {TABLE(PlanPreset, rival_fields)};
+static const RecordTable of_axis = {TABLE(PlanAxis, axis_fields)},
+                         of_block = {TABLE(PlanBlock, block_fields)},
+                         of_entry = {TABLE(PlanEntry, entry_fields)},
+                         of_collective = {TABLE(PlanCollective, collective_fields)},
+                         of_holder = {TABLE(PlanMemoryPart, holder_fields)},
+                         of_rival = {TABLE(PlanPreset, rival_fields)};
 
-static const Field file_fields[] = {
+static const RecordField file_fields[] = {
     {NEEDED(PlanFile, TEXT, model)},
     {NEEDED(PlanFile, HASH, model_hash)},
     {NEEDED(PlanFile, TEXT, cluster)},
@@ -90,7 +90,7 @@ static const Field file_fields[] = {
     {MAYBE(PlanFile, INT, left_out)},
     {NEEDED(PlanFile, BYTES, bytes)},
     {MAYBE(PlanFile, TEXT, fullest)},
-    {"holders", LIST(PlanFile, LIST, n_holders, holder), true, &of_holder},
+    {"holders", LIST(PlanFile, LIST, n_memory_parts, memory_part), true, &of_holder},
     {"presets", LIST(PlanFile, LIST, n_rivals, rival), true, &of_rival},
     {"blocks", LIST(PlanFile, LIST, n_blocks, block), true, &of_block},
     {"values", LIST(PlanFile, LIST, n_values, value), true, &of_entry},
@@ -98,7 +98,7 @@ static const Field file_fields[] = {
     {"collectives", LIST(PlanFile, LIST, n_collectives, collective), true, &of_collective},
 };
 
-static const Table whole = {TABLE(PlanFile, file_fields)};
+static const RecordTable whole = {TABLE(PlanFile, file_fields)};
 
 void plan_file_print(const PlanFile *f, Text *t)
 {
@@ -109,14 +109,14 @@ void plan_file_print(const PlanFile *f, Text *t)
 
 // ---- reading ----
 
-static bool check_blocks(const Reader *r, const char *list, int i, int block, int n)
+static bool check_blocks(const RecordReader *r, const char *list, int i, int block, int n)
 {
-    Reader inner = {r->a, r->d, list, i};
+    RecordReader inner = {r->a, r->d, list, i};
 
     return block <= n || record_wrong(&inner, "block", "is %d, but there are %d blocks", block, n);
 }
 
-static bool check_file(const Reader *r, const PlanFile *f)
+static bool check_file(const RecordReader *r, const PlanFile *f)
 {
     bool ok = (f->n_axes >= 1 && f->n_axes <= MAX_AXES) ||
               record_wrong(r, "mesh", "must have 1 to %d axes", MAX_AXES);
@@ -130,7 +130,7 @@ static bool check_file(const Reader *r, const PlanFile *f)
     return ok;
 }
 
-static bool is_version(const Reader *r, const cJSON *root)
+static bool is_version(const RecordReader *r, const cJSON *root)
 {
     const cJSON *x = cJSON_GetObjectItemCaseSensitive(root, "version");
 
@@ -141,8 +141,8 @@ static bool is_version(const Reader *r, const cJSON *root)
 
 bool plan_file_parse(Arena *a, const char *text, size_t n, PlanFile *f, Diag *d)
 {
-    const Reader r = {a, d, NULL, 0};
-    cJSON *root = json_parse(text, n, MOST_BYTES, "a plan", d);
+    const RecordReader r = {a, d, NULL, 0};
+    cJSON *root = json_parse(text, n, MAX_PLAN_FILE_BYTES, "a plan", d);
 
     *f = (PlanFile){0};
     bool ok = root && is_version(&r, root) && record_read(&r, &whole, root, f) && check_file(&r, f);

@@ -26,12 +26,13 @@ typedef struct PlanEntry {
     const char *phase;   // of a node
     const char **reads;  // … its inputs, by name
     int n_reads;
-    const char *module;    // … whose it is; NULL: the compiler's
-    int block;             // by place in the list of blocks, from 1: it stands for all its layers
-    const char *spec;      // in force
-    const char *solved;    // what the search chose
-    bool pin;              // … and was asked for
-    const char *use[3];    // of a value, by Phase: its Plan.use, where that isn't as it rests
+    const char *module;  // … whose it is; NULL: the compiler's
+    int block;           // by place in the list of blocks, from 1: it stands for all its layers
+    const char *spec;    // in force
+    const char *solved;  // what the search chose
+    bool pin;            // … and was asked for
+    const char
+        *compute_spec[3];  // of a value, by Phase: its Plan.use, where that isn't as it rests
     const char *over;      // … the value that it is written over, for the next step …
     const char *gradient;  // … the parameter whose gradient it is
     const char *read;      // … for people: as what its readers get it, where that isn't
@@ -56,10 +57,10 @@ typedef struct PlanCollective {
     double seconds;      // all times together
 } PlanCollective;
 
-typedef struct PlanHolder {
+typedef struct PlanMemoryPart {
     const char *kind;
     int64_t bytes;
-} PlanHolder;
+} PlanMemoryPart;
 
 typedef struct PlanPreset {
     const char *name;
@@ -90,8 +91,8 @@ typedef struct PlanFile {
     int left_out;          // … that were too large to look at, which the bound doesn't cover
     int64_t bytes;         // of a rank, at the fullest moment
     const char *fullest;   // when that is
-    PlanHolder *holder;    // what holds them
-    int n_holders;
+    PlanMemoryPart *memory_part;  // what holds them
+    int n_memory_parts;
     PlanPreset *rival;
     int n_rivals;
     PlanBlock *block;

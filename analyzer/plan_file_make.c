@@ -42,17 +42,17 @@ ValueId *plan_file_entries(const Graph *g, Arena *a)
 {
     ValueId *entry = arena_array(a, ValueId, g->n_values);
     ValueId *kept = arena_array(a, ValueId, g->n_values);  // by first alike: without a producer
-    Alike alike = alike_find(g, a);
+    TiedValues tied = tied_find(g, a);
 
     for (ValueId v = 1; v < g->n_values; v++)
         if (is_entry(g, v) && !value_of(g, v)->producer)
-            kept[alike.value[v]] = v;
+            kept[tied.value[v]] = v;
     for (ValueId v = 1; v < g->n_values; v++) {
         NodeId n = value_of(g, v)->producer;
         int i = 0;
         while (n && g->nodes[n].out[i] != v)
             i++;
-        entry[v] = is_entry(g, v) ? v : n ? g->nodes[alike.node[n]].out[i] : kept[alike.value[v]];
+        entry[v] = is_entry(g, v) ? v : n ? g->nodes[tied.node[n]].out[i] : kept[tied.value[v]];
     }
     return entry;
 }
@@ -194,9 +194,9 @@ static void make_values(const Maker *m, PlanFile *f)
             .gradient = m->gradient[v] ? printable_text(m->a, m->gradient[v]) : NULL,
             .read = read_text(m, read + (size_t)3 * (size_t)v),
             .bytes = is_kept ? spec_bytes(&m->p->mesh, &m->p->spec[v], value_of(g, v)) : 0};
-        for (int k = 0; k < 3 && m->p->use; k++)
-            if (!spec_equal(&m->p->use[3 * v + k], &m->p->spec[v]))
-                f->value[i].use[k] = spec_of(m, v, &m->p->use[3 * v + k]);
+        for (int k = 0; k < 3 && m->p->compute_spec; k++)
+            if (!spec_equal(&m->p->compute_spec[3 * v + k], &m->p->spec[v]))
+                f->value[i].compute_spec[k] = spec_of(m, v, &m->p->compute_spec[3 * v + k]);
     }
 }
 
@@ -211,7 +211,7 @@ static void make_node(const Maker *m, NodeId n, PlanEntry *e)
 
     node_rule(m->g, x, m->a, &r);
     Work whole = node_work(m->g, x);
-    Work w = piece_work(m->g, x, &whole, &m->traffic, &r, &m->p->mesh, s);
+    Work w = shard_work(m->g, x, &whole, &m->traffic, &r, &m->p->mesh, s);
     rule_print(&r, &rule);
     strategy_print(&r, &m->p->mesh, s, &strategy);
     *e = (PlanEntry){.name = printable_text(m->a, m->name[x->out[0]]),
@@ -220,7 +220,7 @@ static void make_node(const Maker *m, NodeId n, PlanEntry *e)
                      .phase = phase_names[x->phase],
                      .block = x->block.cls,
                      .spec = text_taken(m->a, &strategy),
-                     .seconds = (double)m->times[n] * piece_seconds(m->cluster, &w)};
+                     .seconds = (double)m->times[n] * shard_seconds(m->cluster, &w)};
     e->solved = e->spec;
     e->reads = arena_array(m->a, const char *, x->n_in);
     for (int i = 0; i < x->n_in; i++)
@@ -279,7 +279,7 @@ void plan_file_make(PlanFile *f, const Graph *g, const Cluster *c, const Plan *p
                .gradient = arena_array(a, const char *, g->n_values),
                .times = arena_array(a, int64_t, g->n_nodes)};
 
-    Alike alike = alike_find(g, a);
+    TiedValues tied = tied_find(g, a);
 
     for (int i = 0; i < g->n_carries; i++)
         m.over[g->carries[i].out] = g->carries[i].in;
@@ -287,7 +287,7 @@ void plan_file_make(PlanFile *f, const Graph *g, const Cluster *c, const Plan *p
         if (g->outputs[i].role == OUTPUT_GRADIENT)
             m.gradient[g->outputs[i].value] = g->outputs[i].name;
     for (NodeId n = 1; n < g->n_nodes; n++)
-        m.times[alike.node[n]] += g->nodes[n].phase == UPDATE ? 1 : accumulate;
+        m.times[tied.node[n]] += g->nodes[n].phase == UPDATE ? 1 : accumulate;
     *f = (PlanFile){.model_hash = graph_hash(g), .cluster_hash = cluster_hash(c)};
     make_axes(&m, f);
     make_blocks(&m, f);

@@ -3,7 +3,7 @@
 
 #include "analyzer/plan_file.h"
 
-typedef struct Fit {
+typedef struct PlanReading {
     const PlanFile *f;
     const Graph *g;
     Plan *p;
@@ -11,7 +11,7 @@ typedef struct Fit {
     const char **name;  // by ValueId
     Arena *a;
     Diag *d;
-} Fit;
+} PlanReading;
 
 static bool check_hashes(const PlanFile *f, const Graph *g, const Cluster *c, Diag *d)
 {
@@ -31,7 +31,7 @@ static bool check_hashes(const PlanFile *f, const Graph *g, const Cluster *c, Di
 }
 
 // From the axes' names and sizes; the links are the cluster's.
-static bool read_mesh(const Fit *x, const Cluster *c)
+static bool read_mesh(const PlanReading *x, const Cluster *c)
 {
     Mesh named = {.n_axes = x->f->n_axes};
     Text t = {0};
@@ -48,14 +48,14 @@ static bool read_mesh(const Fit *x, const Cluster *c)
     return ok && x->p->mesh.n_axes == named.n_axes;
 }
 
-static bool check_count(const Fit *x, const char *list, int found, int expected)
+static bool check_count(const PlanReading *x, const char *list, int found, int expected)
 {
     if (found != expected)
         diag_error(x->d, "%s has %d entries, the graph has %d", list, found, expected);
     return found == expected;
 }
 
-static bool check_name(const Fit *x, const char *list, int i, const char *found, ValueId v)
+static bool check_name(const PlanReading *x, const char *list, int i, const char *found, ValueId v)
 {
     const char *expected = printable_text(x->a, x->name[v]);
     bool ok = !strcmp(found, expected);
@@ -69,25 +69,25 @@ static bool check_name(const Fit *x, const char *list, int i, const char *found,
 static bool is_pin(const PlanEntry *e) { return e->pin || strcmp(e->spec, e->solved) != 0; }
 
 // Names the entry below an error in it.
-static bool in_entry(const Fit *x, const char *list, int i, const PlanEntry *e, bool ok)
+static bool in_entry(const PlanReading *x, const char *list, int i, const PlanEntry *e, bool ok)
 {
     if (!ok)
         diag_note(x->d, "in  %s[%d], '%.100s'", list, i, e->name);
     return ok;
 }
 
-static bool read_value(const Fit *x, const PlanEntry *e, ValueId v)
+static bool read_value(const PlanReading *x, const PlanEntry *e, ValueId v)
 {
     const Mesh *m = &x->p->mesh;
     bool ok = spec_parse(m, value_of(x->g, v), e->spec, &x->p->spec[v], x->d);
 
     for (int k = 0; k < 3 && ok; k++)
-        ok = spec_parse(m, value_of(x->g, v), e->use[k] ? e->use[k] : e->spec,
-                        &x->p->use[3 * v + k], x->d);
+        ok = spec_parse(m, value_of(x->g, v), e->compute_spec[k] ? e->compute_spec[k] : e->spec,
+                        &x->p->compute_spec[3 * v + k], x->d);
     return ok;
 }
 
-static bool read_values(const Fit *x)
+static bool read_values(const PlanReading *x)
 {
     ValueId *value;
     int n = plan_file_values(x->g, x->a, &value);
@@ -105,7 +105,7 @@ static bool read_values(const Fit *x)
     return ok;
 }
 
-static bool read_nodes(const Fit *x)
+static bool read_nodes(const PlanReading *x)
 {
     NodeId *node;
     int n = plan_file_nodes(x->g, x->a, &node);
@@ -127,34 +127,34 @@ static bool read_nodes(const Fit *x)
 }
 
 // From entries to all that is like them.
-static void spread(const Fit *x)
+static void copy_to_tied(const PlanReading *x)
 {
     const Graph *g = x->g;
     Plan *p = x->p;
     ValueId *entry = plan_file_entries(g, x->a);
-    Alike alike = alike_find(g, x->a);
+    TiedValues tied = tied_find(g, x->a);
 
     for (ValueId v = 1; v < g->n_values; v++) {
         p->spec[v] = p->spec[entry[v]];
         for (int k = 0; k < 3; k++)
-            p->use[3 * v + k] = p->use[3 * entry[v] + k];
+            p->compute_spec[3 * v + k] = p->compute_spec[3 * entry[v] + k];
     }
     for (NodeId n = 1; n < g->n_nodes; n++)
-        p->strategy[n] = p->strategy[alike.node[n]];
+        p->strategy[n] = p->strategy[tied.node[n]];
 }
 
 bool plan_file_fit(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p, PlanPins *pins,
                    Arena *a, Diag *d)
 {
-    const Fit x = {f, g, p, pins, graph_names(g, a), a, d};
+    const PlanReading x = {f, g, p, pins, graph_names(g, a), a, d};
 
     *pins = (PlanPins){0};
     *p = (Plan){.spec = arena_array(a, Spec, g->n_values),
-                .use = arena_array(a, Spec, 3 * (size_t)g->n_values),
+                .compute_spec = arena_array(a, Spec, 3 * (size_t)g->n_values),
                 .strategy = arena_array(a, Strategy, g->n_nodes)};
     if (!read_mesh(&x, c) || !read_values(&x) || !read_nodes(&x))
         return false;
-    spread(&x);
+    copy_to_tied(&x);
     return pins->n_values || pins->n_nodes || plan_check(g, p, d);
 }
 

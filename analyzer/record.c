@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double MOST_COUNT = 9007199254740992, MOST_SECONDS = 1e12;
+static const double MAX_RECORD_BYTES = 9007199254740992, MAX_RECORD_SECONDS = 1e12;
 
 // Members by their place: what a field is of is known to its table alone.
 static void *pointer_at(const void *s, size_t at)
@@ -23,7 +23,7 @@ static int int_at(const void *s, size_t at) { return *(const int *)((const char 
 
 // ---- printing ----
 
-static bool is_zero(const Field *f, const void *s)
+static bool is_zero(const RecordField *f, const void *s)
 {
     const char *at = (const char *)s + f->at;
 
@@ -45,7 +45,7 @@ static bool is_zero(const Field *f, const void *s)
     }
 }
 
-static void print_list(const Field *f, const void *s, Text *t)
+static void print_list(const RecordField *f, const void *s, Text *t)
 {
     const char *item = pointer_at(s, f->at);
     int n = int_at(s, f->n_at);
@@ -59,7 +59,7 @@ static void print_list(const Field *f, const void *s, Text *t)
     text_printf(t, n ? "\n  ]" : "]");
 }
 
-static void print_field(const Field *f, const void *s, Text *t)
+static void print_field(const RecordField *f, const void *s, Text *t)
 {
     const char *at = (const char *)s + f->at;
     const char **texts;
@@ -97,12 +97,12 @@ static void print_field(const Field *f, const void *s, Text *t)
     }
 }
 
-void record_print(const Table *k, const void *s, const char *between, Text *t)
+void record_print(const RecordTable *k, const void *s, const char *between, Text *t)
 {
     const char *before = "";
 
     for (int i = 0; i < k->n_fields; i++) {
-        const Field *f = &k->field[i];
+        const RecordField *f = &k->field[i];
         if (!f->is_needed && is_zero(f, s))
             continue;
         text_printf(t, "%s\"%s\": ", before, f->name);
@@ -113,7 +113,7 @@ void record_print(const Table *k, const void *s, const char *between, Text *t)
 
 // ---- reading ----
 
-bool record_wrong(const Reader *r, const char *name, const char *fmt, ...)
+bool record_wrong(const RecordReader *r, const char *name, const char *fmt, ...)
 {
     char what[200];
     va_list args;
@@ -138,7 +138,7 @@ static const char *printable(const cJSON *x)
     return x->valuestring;
 }
 
-static bool read_text(const Reader *r, const char *name, const cJSON *x, const char **to)
+static bool read_text(const RecordReader *r, const char *name, const cJSON *x, const char **to)
 {
     const char *s = printable(x);
 
@@ -148,7 +148,7 @@ static bool read_text(const Reader *r, const char *name, const cJSON *x, const c
     return true;
 }
 
-static bool read_hash(const Reader *r, const char *name, const cJSON *x, uint64_t *to)
+static bool read_hash(const RecordReader *r, const char *name, const cJSON *x, uint64_t *to)
 {
     const char *s = printable(x);
 
@@ -158,7 +158,7 @@ static bool read_hash(const Reader *r, const char *name, const cJSON *x, uint64_
     return true;
 }
 
-static bool read_number(const Reader *r, const char *name, const cJSON *x, double least,
+static bool read_number(const RecordReader *r, const char *name, const cJSON *x, double least,
                         double most, bool is_whole, double *to)
 {
     *to = cJSON_IsNumber(x) ? x->valuedouble : NAN;
@@ -168,12 +168,12 @@ static bool read_number(const Reader *r, const char *name, const cJSON *x, doubl
                         least, most);
 }
 
-static bool read_texts(const Reader *r, const Field *f, const cJSON *x, void *to)
+static bool read_texts(const RecordReader *r, const RecordField *f, const cJSON *x, void *to)
 {
     int n = cJSON_IsArray(x) ? cJSON_GetArraySize(x) : -1;
     const char **s = arena_array(r->a, const char *, n > 0 ? n : 0);
 
-    if (n < 0 || n > MOST_ITEMS)
+    if (n < 0 || n > MAX_RECORD_ITEMS)
         return record_wrong(r, f->name, "must be a list of texts");
     put_pointer(to, f->at, s);
     *(int *)((char *)to + f->n_at) = n;
@@ -183,12 +183,12 @@ static bool read_texts(const Reader *r, const Field *f, const cJSON *x, void *to
     return true;
 }
 
-static bool read_list(const Reader *r, const Field *f, const cJSON *x, void *to)
+static bool read_list(const RecordReader *r, const RecordField *f, const cJSON *x, void *to)
 {
     int n = cJSON_IsArray(x) ? cJSON_GetArraySize(x) : -1;
-    Reader inner = {r->a, r->d, f->name, 0};
+    RecordReader inner = {r->a, r->d, f->name, 0};
 
-    if (n < 0 || n > MOST_ITEMS)
+    if (n < 0 || n > MAX_RECORD_ITEMS)
         return record_wrong(r, f->name, "must be a list");
     char *item = arena_alloc(r->a, (size_t)n, f->of->size);
     put_pointer(to, f->at, item);
@@ -199,7 +199,7 @@ static bool read_list(const Reader *r, const Field *f, const cJSON *x, void *to)
     return true;
 }
 
-static bool read_field(const Reader *r, const Field *f, const cJSON *x, void *to)
+static bool read_field(const RecordReader *r, const RecordField *f, const cJSON *x, void *to)
 {
     char *at = (char *)to + f->at;
     const char *s = NULL;
@@ -214,14 +214,15 @@ static bool read_field(const Reader *r, const Field *f, const cJSON *x, void *to
     case FIELD_HASH:
         return read_hash(r, f->name, x, (uint64_t *)at);
     case FIELD_SECONDS:
-        return read_number(r, f->name, x, -MOST_SECONDS, MOST_SECONDS, false, (double *)at);
+        return read_number(r, f->name, x, -MAX_RECORD_SECONDS, MAX_RECORD_SECONDS, false,
+                           (double *)at);
     case FIELD_INT:
-        if (!read_number(r, f->name, x, 0, MOST_ITEMS, true, &number))
+        if (!read_number(r, f->name, x, 0, MAX_RECORD_ITEMS, true, &number))
             return false;
         *(int *)at = (int)number;
         return true;
     case FIELD_BYTES:
-        if (!read_number(r, f->name, x, 0, MOST_COUNT, true, &number))
+        if (!read_number(r, f->name, x, 0, MAX_RECORD_BYTES, true, &number))
             return false;
         *(int64_t *)at = (int64_t)number;
         return true;
@@ -238,7 +239,7 @@ static bool read_field(const Reader *r, const Field *f, const cJSON *x, void *to
 }
 
 // Every member is a field, every field is there once, or needn't be there.
-bool record_read(const Reader *r, const Table *k, const cJSON *x, void *to)
+bool record_read(const RecordReader *r, const RecordTable *k, const cJSON *x, void *to)
 {
     bool seen[MAX_FIELDS] = {false};
 

@@ -15,36 +15,36 @@ typedef enum FieldKind {
     FIELD_LIST,     // of structs
 } FieldKind;
 
-typedef struct Field {
+typedef struct RecordField {
     const char *name;
     FieldKind kind;
     size_t at, n_at;  // in its struct; the length (int) of a list
     bool is_needed;   // otherwise what is zero is left out
-    const struct Table *of;
-} Field;
+    const struct RecordTable *of;
+} RecordField;
 
-typedef struct Table {
-    const Field *field;
+typedef struct RecordTable {
+    const RecordField *field;
     int n_fields;
     size_t size;  // of the struct
-} Table;
+} RecordTable;
 
-enum { MAX_FIELDS = 32, MOST_ITEMS = 1 << 22 };  // of a table; of a list, and of a FIELD_INT
+enum { MAX_FIELDS = 32, MAX_RECORD_ITEMS = 1 << 22 };  // of a table; of a list, and of a FIELD_INT
 
 // Where an error is.
-typedef struct Reader {
+typedef struct RecordReader {
     Arena *a;
     Diag *d;
     const char *list;  // in item `i` of this list; NULL: in none
     int i;
-} Reader;
+} RecordReader;
 
 // The members alone, without braces.
-void record_print(const Table *k, const void *s, const char *between, Text *t);
+void record_print(const RecordTable *k, const void *s, const char *between, Text *t);
 // False after an error: every member is a field, or `version` outside of lists, and each field that
 // is needed is there.
-bool record_read(const Reader *r, const Table *k, const cJSON *x, void *to);
+bool record_read(const RecordReader *r, const RecordTable *k, const cJSON *x, void *to);
 // Reports that member `name` is wrong; false.
-bool record_wrong(const Reader *r, const char *name, const char *fmt, ...) PRINTF(3, 4);
+bool record_wrong(const RecordReader *r, const char *name, const char *fmt, ...) PRINTF(3, 4);
 
 #endif

@@ -2,14 +2,14 @@
 #include <string.h>
 
 #include "analyzer/internal.h"
-#include "runtime/rt_piece.h"
+#include "runtime/rt_shard_extent.h"
 
-Spec spec_whole(void)
+Spec spec_replicated(void)
 {
     Spec s = {0};
 
     for (int a = 0; a < MAX_AXES; a++)
-        s.at[a] = SPEC_WHOLE;
+        s.at[a] = SPEC_REPLICATED;
     return s;
 }
 
@@ -18,9 +18,9 @@ bool spec_equal(const Spec *a, const Spec *b) { return !memcmp(a, b, sizeof *a);
 int spec_partial(const Spec *s)
 {
     for (int a = 0; a < MAX_AXES; a++)
-        if (s->at[a] < SPEC_WHOLE)
+        if (s->at[a] < SPEC_REPLICATED)
             return s->at[a];
-    return SPEC_WHOLE;
+    return SPEC_REPLICATED;
 }
 
 bool spec_is_valid(const Mesh *m, int rank, const Spec *s)
@@ -31,9 +31,9 @@ bool spec_is_valid(const Mesh *m, int rank, const Spec *s)
         int at = s->at[a], level = s->level[a];
         if (at < SPEC_MIN || at >= rank || level < 0 || level >= MAX_AXES)
             return false;
-        if ((a >= m->n_axes && at != SPEC_WHOLE) || (at < 0 && level))
+        if ((a >= m->n_axes && at != SPEC_REPLICATED) || (at < 0 && level))
             return false;
-        if (at < SPEC_WHOLE && at != spec_partial(s))
+        if (at < SPEC_REPLICATED && at != spec_partial(s))
             return false;
         if (at >= 0 && levels[at] & 1U << level)
             return false;
@@ -66,15 +66,15 @@ int64_t spec_chunk(const Mesh *m, const Spec *s, int dim, int64_t n)
     return n;
 }
 
-void spec_piece(const Mesh *m, const Spec *s, int dim, int64_t n, int rank, int64_t *offset,
+void spec_shard(const Mesh *m, const Spec *s, int dim, int64_t n, int rank, int64_t *offset,
                 int64_t *extent)
 {
     int axis[MAX_AXES], n_axes = spec_axes(s, dim, axis);
-    RtPiece p = {0, n};
+    RtShard p = {0, n};
     int64_t chunk = n;
 
     for (int i = 0; i < n_axes; i++)
-        chunk = rt_piece_cut(&p, chunk, m->size[axis[i]], mesh_coordinate(m, axis[i], rank));
+        chunk = rt_shard_split(&p, chunk, m->size[axis[i]], mesh_coordinate(m, axis[i], rank));
     *offset = p.offset;
     *extent = p.extent;
 }

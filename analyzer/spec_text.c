@@ -105,15 +105,15 @@ void spec_print(const Mesh *m, const Value *v, const Spec *s, Text *t)
 
 // ---- parsing ----
 
-typedef struct Reader {
+typedef struct SpecReader {
     const Mesh *m;
     const Value *v;
     const char *text, *at;
     Spec *s;
     Diag *d;
-} Reader;
+} SpecReader;
 
-static bool PRINTF(2, 3) wrong(const Reader *r, const char *fmt, ...)
+static bool PRINTF(2, 3) wrong(const SpecReader *r, const char *fmt, ...)
 {
     char what[256];
     va_list args;
@@ -125,7 +125,7 @@ static bool PRINTF(2, 3) wrong(const Reader *r, const char *fmt, ...)
     return false;
 }
 
-static bool next_is(Reader *r, char c)
+static bool next_is(SpecReader *r, char c)
 {
     if (*r->at != c)
         return false;
@@ -133,13 +133,13 @@ static bool next_is(Reader *r, char c)
     return true;
 }
 
-static bool expect(Reader *r, char c)
+static bool expect(SpecReader *r, char c)
 {
     return next_is(r, c) || wrong(r, "'%c' expected at byte %td", c, r->at - r->text);
 }
 
 // The length of the name that comes next.
-static int word(const Reader *r)
+static int word(const SpecReader *r)
 {
     int n = 0;
 
@@ -149,7 +149,7 @@ static int word(const Reader *r)
 }
 
 // Axes joined by '+' that do `at`: a dim, or SPEC_….
-static bool read_axes(Reader *r, int at)
+static bool read_axes(SpecReader *r, int at)
 {
     int level = 0;
 
@@ -161,7 +161,7 @@ static bool read_axes(Reader *r, int at)
             return wrong(r, "an axis expected at byte %td", r->at - r->text);
         if (a == r->m->n_axes)
             return wrong(r, "the mesh has no axis '%.*s'", n, r->at);
-        if (r->s->at[a] != SPEC_WHOLE)
+        if (r->s->at[a] != SPEC_REPLICATED)
             return wrong(r, "axis '%s' stands twice", r->m->name[a]);
         r->s->at[a] = (int8_t)at;
         r->s->level[a] = (int8_t)(at >= 0 ? level++ : 0);
@@ -170,7 +170,7 @@ static bool read_axes(Reader *r, int at)
     return true;
 }
 
-static bool read_entry(Reader *r, int first, int end)
+static bool read_entry(SpecReader *r, int first, int end)
 {
     const char *begin = r->at;
     size_t length = strcspn(begin, ",]");
@@ -189,7 +189,7 @@ static bool read_entry(Reader *r, int first, int end)
     return true;
 }
 
-static bool read_entries(Reader *r)
+static bool read_entries(SpecReader *r)
 {
     int first[MAX_RANK + 1], n = entries_of(r->v, first);
 
@@ -207,13 +207,13 @@ static bool read_entries(Reader *r)
 }
 
 // sum:…, max:… or min:…
-static bool read_parts(Reader *r)
+static bool read_parts(SpecReader *r)
 {
     int n = word(r);
 
     for (int i = 0; i < COUNT(kinds); i++)
         if (n == 3 && !strncmp(r->at, kinds[i].name, 3)) {
-            if (spec_partial(r->s) != SPEC_WHOLE)
+            if (spec_partial(r->s) != SPEC_REPLICATED)
                 return wrong(r, "parts are of one kind: sum, max or min");
             r->at += n;
             return expect(r, ':') && read_axes(r, kinds[i].at);
@@ -223,9 +223,9 @@ static bool read_parts(Reader *r)
 
 bool spec_parse(const Mesh *m, const Value *v, const char *text, Spec *s, Diag *d)
 {
-    Reader r = {m, v, text, text, s, d};
+    SpecReader r = {m, v, text, text, s, d};
 
-    *s = spec_whole();
+    *s = spec_replicated();
     if (!read_entries(&r))
         return false;
     while (*r.at)

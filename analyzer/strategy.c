@@ -47,11 +47,11 @@ static int8_t without_dim(const Rule *r, int at, int operand)
     bool is_out = operand >= r->n_in;
 
     if (at == LINEAR_JOINT)
-        return is_out || r->joint >> operand & 1 ? SPEC_SUM : SPEC_WHOLE;
+        return is_out || r->joint >> operand & 1 ? SPEC_SUM : SPEC_REPLICATED;
     if (at >= LINEAR_SINGLE)
-        return is_out || at - LINEAR_SINGLE == operand ? SPEC_SUM : SPEC_WHOLE;
+        return is_out || at - LINEAR_SINGLE == operand ? SPEC_SUM : SPEC_REPLICATED;
     if (at == FACTOR_NONE || !is_out)
-        return SPEC_WHOLE;
+        return SPEC_REPLICATED;
     return r->kind[at] == FACTOR_MAX ? SPEC_MAX : r->kind[at] == FACTOR_MIN ? SPEC_MIN : SPEC_SUM;
 }
 
@@ -74,17 +74,17 @@ Spec strategy_spec(const Rule *r, const Strategy *s, int operand)
 
 enum { MAX_CHOICES = MAX_FACTORS + 2 + 64 };
 
-typedef struct Spread {
+typedef struct StrategyList {
     const Mesh *mesh;
     int8_t choice[MAX_CHOICES];
     int n;
     Strategy *to;
     int n_to;
-} Spread;
+} StrategyList;
 
 // Appends all strategies that agree with `s` on the axes before `axis`; stops beyond the limit. An
 // axis that joins others on a factor comes at every level between them.
-static void spread(Spread *w, Strategy s, int axis)
+static void list_strategies(StrategyList *w, Strategy s, int axis)
 {
     if (w->n_to > MAX_STRATEGIES)
         return;
@@ -105,7 +105,7 @@ static void spread(Spread *w, Strategy s, int axis)
                     (int8_t)(s.level[a] + (s.at[a] == w->choice[i] && s.level[a] >= level));
             next.at[axis] = w->choice[i];
             next.level[axis] = (int8_t)level;
-            spread(w, next, axis + 1);
+            list_strategies(w, next, axis + 1);
         }
     }
 }
@@ -129,7 +129,7 @@ static int open_factors(const Rule *r, int8_t *factor)
 
 int strategies_of(const Rule *r, const Mesh *m, Arena *a, Strategy **to)
 {
-    Spread w = {.mesh = m, .to = arena_array(a, Strategy, MAX_STRATEGIES)};
+    StrategyList w = {.mesh = m, .to = arena_array(a, Strategy, MAX_STRATEGIES)};
     int8_t factor[MAX_FACTORS];
     int n = open_factors(r, factor), other = 0;
     const Strategy whole = {{FACTOR_NONE, FACTOR_NONE, FACTOR_NONE, FACTOR_NONE}, {0}};
@@ -145,7 +145,7 @@ int strategies_of(const Rule *r, const Mesh *m, Arena *a, Strategy **to)
         w.n = other;
         for (int i = 0; i < n; i++)
             w.choice[w.n++] = factor[i];
-        spread(&w, whole, 0);
+        list_strategies(&w, whole, 0);
     } while (w.n_to > MAX_STRATEGIES && n-- > 0);
     *to = w.to;
     return w.n_to;

@@ -50,22 +50,22 @@ void strategy_print(const Rule *r, const Mesh *m, const Strategy *s, Text *t)
 
 // ---- parsing ----
 
-typedef struct Words {
+typedef struct StrategyReader {
     const Rule *r;
     const Mesh *m;
     const char *text, *at;
     Strategy *s;
     Diag *d;
-} Words;
+} StrategyReader;
 
-static bool wrong(const Words *w, const char *what)
+static bool wrong(const StrategyReader *w, const char *what)
 {
     diag_error(w->d, "strategy '%.200s': %s at byte %td", w->text, what, w->at - w->text);
     return false;
 }
 
 // What stands before ':': a factor's letter, "linear" or "linear.1".
-static bool read_place(Words *w, int *at)
+static bool read_place(StrategyReader *w, int *at)
 {
     static const char linear[] = "linear";
     char *end;
@@ -95,7 +95,7 @@ static bool read_place(Words *w, int *at)
     return true;
 }
 
-static bool read_axes(Words *w, int at)
+static bool read_axes(StrategyReader *w, int at)
 {
     bool is_factor = at >= 0 && at < LINEAR_SINGLE;
 
@@ -119,7 +119,7 @@ static bool read_axes(Words *w, int at)
 
 bool strategy_parse(const Rule *r, const Mesh *m, const char *text, Strategy *s, Diag *d)
 {
-    Words w = {r, m, text, text, s, d};
+    StrategyReader w = {r, m, text, text, s, d};
     int at;
 
     *s = (Strategy){{FACTOR_NONE, FACTOR_NONE, FACTOR_NONE, FACTOR_NONE}, {0}};

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 16, LAST_CHUNK = 1 << 19, LARGE = 1 << 17 };
+enum { ALIGN = 16, MAX_CHUNK = 1 << 19, LARGE = 1 << 17 };
 // With its head it is one that malloc keeps at hand: many an arena lives for a moment.
 enum { FIRST_CHUNK = 992 };
 
@@ -83,7 +83,7 @@ void *arena_alloc(Arena *a, size_t count, size_t size)
         while (a->next_size < n)
             a->next_size *= 2;
         c = chunk_put(&a->small, malloc(sizeof(Chunk) + a->next_size), a->next_size);
-        if (a->next_size < LAST_CHUNK)
+        if (a->next_size < MAX_CHUNK)
             a->next_size *= 2;
     }
     void *p = (char *)(c + 1) + c->used;

@@ -112,12 +112,12 @@ bool out_write(const char *path, const char *s, size_t n, Diag *d);  // a whole 
 
 // ---- being asked to end ----
 // Ctrl-C and its like wait while something half-made would stay behind.
-typedef struct Hold {
-    sigset_t held, before;
-} Hold;
+typedef struct BlockedSignals {
+    sigset_t blocked, before;
+} BlockedSignals;
 
-void hold_begin(Hold *h);
-bool hold_asked(void);         // has one come? Then what takes long gives up
-void hold_end(const Hold *h);  // one that came ends the program here
+void signals_block(BlockedSignals *h);
+bool signal_is_pending(void);                   // has one come? Then what takes long gives up
+void signals_unblock(const BlockedSignals *h);  // one that came ends the program here
 
 #endif

@@ -48,7 +48,7 @@ void map_set(Map *m, const char *key, int32_t value)
 
 // The longest word that is compared, and the cost of an edit, of which a letter in the other case
 // is a fourth: "adamW" is nearer to "adamw" than to "adam".
-enum { MAX_WORD = 64, EDIT = 4, OTHER_CASE = 1 };
+enum { MAX_WORD = 64, EDIT_COST = 4, CASE_COST = 1 };
 
 static int min3(int a, int b, int c)
 {
@@ -61,7 +61,7 @@ static int exchange_cost(char a, char b)
 {
     if (a == b)
         return 0;
-    return tolower((unsigned char)a) == tolower((unsigned char)b) ? OTHER_CASE : EDIT;
+    return tolower((unsigned char)a) == tolower((unsigned char)b) ? CASE_COST : EDIT_COST;
 }
 
 // Levenshtein's distance, with a swap of two neighbours as one edit.
@@ -70,15 +70,15 @@ static int edit_distance(const char *a, int n_a, const char *b, int n_b)
     int d[MAX_WORD + 1][MAX_WORD + 1];
 
     for (int i = 0; i <= n_a; i++)
-        d[i][0] = i * EDIT;
+        d[i][0] = i * EDIT_COST;
     for (int j = 0; j <= n_b; j++)
-        d[0][j] = j * EDIT;
+        d[0][j] = j * EDIT_COST;
     for (int i = 1; i <= n_a; i++) {
         for (int j = 1; j <= n_b; j++) {
-            d[i][j] = min3(d[i - 1][j] + EDIT, d[i][j - 1] + EDIT,
+            d[i][j] = min3(d[i - 1][j] + EDIT_COST, d[i][j - 1] + EDIT_COST,
                            d[i - 1][j - 1] + exchange_cost(a[i - 1], b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                d[i][j] = min3(d[i][j], d[i][j], d[i - 2][j - 2] + EDIT);
+                d[i][j] = min3(d[i][j], d[i][j], d[i - 2][j - 2] + EDIT_COST);
         }
     }
     return d[n_a][n_b];
@@ -87,7 +87,7 @@ static int edit_distance(const char *a, int n_a, const char *b, int n_b)
 const char *nearest_name(const char *word, const char *const *names, int n)
 {
     size_t length = strlen(word);
-    int best = EDIT * (length < 4 ? 2 : (int)length / 3 + 2);  // the first that is too far
+    int best = EDIT_COST * (length < 4 ? 2 : (int)length / 3 + 2);  // the first that is too far
     const char *nearest = NULL;
 
     if (length > MAX_WORD)

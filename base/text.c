@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOSTLY = 60 };  // bytes at most that are printed at a time
+enum { FIRST_TRY_BYTES = 60 };  // bytes at most that are printed at a time
 
 // Makes room for `n` more bytes and a 0.
 static void reserve(Text *t, size_t n)
@@ -34,7 +34,7 @@ void text_put(Text *t, const char *s, size_t n)
 void text_printf(Text *t, const char *fmt, ...)
 {
     va_list args;
-    int n = MOSTLY;
+    int n = FIRST_TRY_BYTES;
     size_t room;
 
     do {  // again where that was too little

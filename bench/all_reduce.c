@@ -29,7 +29,7 @@ static double median_seconds(Rt *rt, const RtExchange *p, float *x)
     double seconds[CALLS];
 
     for (int i = -1; i < CALLS; i++) {
-        rt_comm_most(rt->comm, 0);
+        rt_comm_max(rt->comm, 0);
         double start = now();
         rt_all_reduce(rt, p, x, x);
         if (i >= 0)

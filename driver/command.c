@@ -28,16 +28,16 @@ static void print_help(const Command *c)
 
 static bool unknown(const Command *c, const char *word, int *status)
 {
-    enum { MOST = 64 };
-    const char *names[MOST];
+    enum { MAX_NAMES = 64 };
+    const char *names[MAX_NAMES];
     int n = 0;
 
-    for (int i = 0; i < c->n_options && n < MOST; i++)
+    for (int i = 0; i < c->n_options && n < MAX_NAMES; i++)
         if (c->options[i].name && option_is_of(&c->options[i], c))
             names[n++] = c->options[i].name;
-    const char *near = nearest_name(word, names, n);
-    if (near && word[1] && word[2])  // any letter is near any other
-        return complain(status, "unknown option '%s' (did you mean '%s'?)", word, near);
+    const char *nearest = nearest_name(word, names, n);
+    if (nearest && word[1] && word[2])  // any letter is near any other
+        return complain(status, "unknown option '%s' (did you mean '%s'?)", word, nearest);
     return complain(status, "unknown option '%s'; --help lists them", word);
 }
 

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "driver/fit_memory.h"
 #include "driver/passes.h"
 #include "driver/report.h"
-#include "driver/spread.h"
 #include "generator/generator.h"
 #include "lower/lower.h"
 
@@ -36,7 +36,7 @@ static int count_lines(const Text *t)
 }
 
 static bool write_all(Arena *a, const Options *o, const Program *p, const Text *c, const Weights *w,
-                      Stage *s, Diag *d)
+                      Staging *s, Diag *d)
 {
     const char *name = base_name(output_path(a, o));
     BuildOptions b = {.name = name,
@@ -48,7 +48,7 @@ static bool write_all(Arena *a, const Options *o, const Program *p, const Text *
     const Graph *g = set->sharded ? set->sharded->whole : set->g;
     char *weights = arena_string(a, "%s.safetensors", name);
 
-    if (!o->no_weights && w->n && !weights_write(w, g, stage_file(s, weights), d))
+    if (!o->no_weights && w->n && !weights_write(w, g, staging_file(s, weights), d))
         return false;
     return o->emit == EMIT_SOURCE ? build_folder(s, p, c, &b, d) : build_program(s, c, &b, d);
 }
@@ -61,13 +61,13 @@ static bool write_program(Arena *a, const Options *o, const Program *p, const Te
     bool is_folder = o->emit == EMIT_SOURCE, is_new = false;
     int ranks = o->ranks ? o->ranks : 1;
     char *place = is_folder ? path : output_folder(a, path);
-    Stage s;
+    Staging s;
 
     if (is_folder && !(is_new = !mkdir(place, 0777)) && errno != EEXIST) {
         diag_error(d, "cannot make the folder '%s': %s", place, strerror(errno));
         return false;
     }
-    if (!stage_open(&s, a, place, d) || !stage_close(&s, write_all(a, o, p, c, w, &s, d), d)) {
+    if (!staging_open(&s, a, place, d) || !staging_close(&s, write_all(a, o, p, c, w, &s, d), d)) {
         if (is_new)
             rmdir(place);
         return false;
@@ -131,11 +131,11 @@ static Program *make_program(Arena *a, const Options *o, const Cluster *c, Graph
                              Graph *predict, Diag *d)
 {
     const LowerOptions lo = {.fuse = !o->no_fuse, .accumulate = o->accumulate};
-    Spread s;
+    PlanResult s;
 
     if (o->ranks < 2)
         return lower(a, train, predict, &lo, d);
-    return spread(a, o, c, train, predict, &s, d) == SPREAD_DONE ? s.program : NULL;
+    return fit_memory(a, o, c, train, predict, &s, d) == PLAN_DONE ? s.program : NULL;
 }
 
 static int print_graph(const Options *o, const Graph *g, Diag *d)

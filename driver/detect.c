@@ -48,7 +48,7 @@ static const Command command = {
 // What the program prints, up to 1 MiB, and its exit status.
 static bool run_probe(const char *path, const DetectOptions *o, Text *t, Diag *d)
 {
-    enum { MOST = 1 << 20 };
+    enum { MAX_PROBE_BYTES = 1 << 20 };
     char threads[16], buffer[4096];
     char *argv[] = {(char *)path, o->threads ? threads : NULL, NULL};
     posix_spawn_file_actions_t actions;
@@ -68,7 +68,7 @@ static bool run_probe(const char *path, const DetectOptions *o, Text *t, Diag *d
     posix_spawn_file_actions_destroy(&actions);
     close(fd[1]);
     while (!error && ((n = read(fd[0], buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR)))
-        if (n > 0 && t->n < MOST)
+        if (n > 0 && t->n < MAX_PROBE_BYTES)
             text_put(t, buffer, (size_t)n);
     close(fd[0]);
     while (!error && waitpid(pid, &status, 0) < 0 && errno == EINTR)

@@ -63,11 +63,11 @@ static void totals(Arena *a, Columns *c, const PlanFile *x, const PlanFile *y)
     add(c, "communication", time_text(a, x->communication), time_text(a, y->communication));
     add(c, "bound", time_text(a, x->bound), time_text(a, y->bound));
     add(c, "memory", bytes_text(a, (double)x->bytes), bytes_text(a, (double)y->bytes));
-    for (int i = 0; i < x->n_holders; i++)
-        for (int k = 0; k < y->n_holders; k++)
-            if (!strcmp(x->holder[i].kind, y->holder[k].kind))
-                add(c, x->holder[i].kind, bytes_text(a, (double)x->holder[i].bytes),
-                    bytes_text(a, (double)y->holder[k].bytes));
+    for (int i = 0; i < x->n_memory_parts; i++)
+        for (int k = 0; k < y->n_memory_parts; k++)
+            if (!strcmp(x->memory_part[i].kind, y->memory_part[k].kind))
+                add(c, x->memory_part[i].kind, bytes_text(a, (double)x->memory_part[i].bytes),
+                    bytes_text(a, (double)y->memory_part[k].bytes));
 }
 
 static char *entry_text(Arena *a, const PlanEntry *e)
@@ -78,8 +78,8 @@ static char *entry_text(Arena *a, const PlanEntry *e)
         return "-- not there --";
     text_printf(&t, "%s", e->spec);
     for (int k = 0; k < 3; k++)
-        if (e->use[k])
-            text_printf(&t, ", %s %s", phase_names[k], e->use[k]);
+        if (e->compute_spec[k])
+            text_printf(&t, ", %s %s", phase_names[k], e->compute_spec[k]);
     char *s = arena_copy(a, t.s, t.n);
     text_free(&t);
     return s;

@@ -17,9 +17,10 @@ static bool unknown(Arena *a, const PlanFile *f, const char *name, Diag *d)
 
     for (int i = 0; i < f->n_values; i++)
         names[i] = f->value[i].name;
-    const char *near = nearest_name(name, names, f->n_values);
-    diag_error(d, near ? "no value is named '%s' (did you mean '%s'?)" : "no value is named '%s'",
-               name, near);
+    const char *nearest = nearest_name(name, names, f->n_values);
+    diag_error(d,
+               nearest ? "no value is named '%s' (did you mean '%s'?)" : "no value is named '%s'",
+               name, nearest);
     return false;
 }
 
@@ -29,7 +30,7 @@ static void print_node(Arena *a, const char *what, const PlanEntry *n)
            n->phase, n->spec, time_text(a, n->seconds));
 }
 
-static void print_moves(Arena *a, const PlanFile *f, const char *what, const char *name)
+static void print_collectives(Arena *a, const PlanFile *f, const char *what, const char *name)
 {
     for (int i = 0; i < f->n_collectives; i++) {
         const PlanCollective *c = &f->collective[i];
@@ -52,7 +53,7 @@ static void print_others(Arena *a, const PlanFile *f, const char *name)
         if (!is_gradient && (!e->over || strcmp(e->over, name)))
             continue;
         printf("  %-9s %s: %s\n", is_gradient ? "gradient" : "update", e->name, e->spec);
-        print_moves(a, f, "", e->name);
+        print_collectives(a, f, "", e->name);
     }
 }
 
@@ -99,7 +100,7 @@ bool explain(Arena *a, const PlanFile *f, const char *name, Diag *d)
                 print_node(a, "read by", &f->node[i]);
                 break;
             }
-    print_moves(a, f, "moved", name);
+    print_collectives(a, f, "moved", name);
     print_others(a, f, name);
     print_why(a, "rests", e);
     if (maker)

@@ -43,17 +43,17 @@ static void keep_memory(void)
 // A search of gpt2's plans takes 120 KiB of stack.
 static bool has_stack(void)
 {
-    enum { ENOUGH = 1 << 20, USUAL = 1 << 23 };
+    enum { MIN_STACK_BYTES = 1 << 20, DEFAULT_STACK_BYTES = 1 << 23 };
     struct rlimit r;
 
-    if (getrlimit(RLIMIT_STACK, &r) || r.rlim_cur >= ENOUGH)
+    if (getrlimit(RLIMIT_STACK, &r) || r.rlim_cur >= MIN_STACK_BYTES)
         return true;
-    r.rlim_cur = r.rlim_max < USUAL ? r.rlim_max : USUAL;
-    if (r.rlim_cur < ENOUGH || setrlimit(RLIMIT_STACK, &r)) {
+    r.rlim_cur = r.rlim_max < DEFAULT_STACK_BYTES ? r.rlim_max : DEFAULT_STACK_BYTES;
+    if (r.rlim_cur < MIN_STACK_BYTES || setrlimit(RLIMIT_STACK, &r)) {
         fprintf(
             stderr,
             "shardcc: error: the limit of the stack is %llu KiB, %d are needed: see ulimit -s\n",
-            (unsigned long long)r.rlim_max >> 10, ENOUGH >> 10);
+            (unsigned long long)r.rlim_max >> 10, MIN_STACK_BYTES >> 10);
         return false;
     }
 #ifdef __GLIBC__

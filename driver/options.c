@@ -168,7 +168,7 @@ static bool set(Arena *a, void *to, int id, const char *s, int *status)
         o->cluster = s;
         return *s || complain(status, "--cluster: an empty name");
     case O_RANKS:
-        return read_count("--ranks", s, MOST_RANKS, &o->ranks, status);
+        return read_count("--ranks", s, MAX_MESH_RANKS, &o->ranks, status);
     case O_MESH:
         o->mesh = s;
         return check_mesh(s, status);

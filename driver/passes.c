@@ -129,7 +129,7 @@ static bool has_training_mode(const Graph *g)
 }
 
 // The forward-only part of a graph that has its updates: what its own outputs need.
-static void drop_training(Graph *g, Diag *d)
+static void drop_training_only(Graph *g, Diag *d)
 {
     int n = 0;
 
@@ -233,7 +233,7 @@ Graph *passes_run(Arena *a, const Options *o, bool training, Weights *w, Diag *d
             return NULL;
         }
         if (!training)
-            drop_training(r.g, d);
+            drop_training_only(r.g, d);
         return (!training || (run_outputs(&r) && run_recompute(&r))) && graph_verify(r.g, d) ? r.g
                                                                                              : NULL;
     }

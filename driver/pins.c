@@ -13,7 +13,7 @@ typedef struct Pinning {
     const char *option;  // GLOB=TEXT
     const char *glob, *text;
     const char **name;  // by ValueId
-    const Alike *alike;
+    const TiedValues *tied;
     bool *is_pinned;  // by 2 · ValueId, + 1 for its node, by this option
     Pin *pin;
     int n, cap;
@@ -29,7 +29,7 @@ static bool in_option(const Pinning *p, bool ok)
 
 static bool pin_value(Pinning *p, ValueId v)
 {
-    Pin pin = {.kind = PIN_REST, .id = p->alike->value[v]};
+    Pin pin = {.kind = PIN_STORAGE, .id = p->tied->value[v]};
     bool *is_pinned = &p->is_pinned[2 * pin.id];
 
     if (*is_pinned)
@@ -42,7 +42,7 @@ static bool pin_value(Pinning *p, ValueId v)
 
 static bool pin_node(Pinning *p, NodeId n)
 {
-    Pin pin = {.kind = PIN_STRATEGY, .id = p->alike->node[n]};
+    Pin pin = {.kind = PIN_STRATEGY, .id = p->tied->node[n]};
     bool *is_pinned = &p->is_pinned[2 * p->g->nodes[pin.id].out[0] + 1];
     Rule r;
 
@@ -57,12 +57,12 @@ static bool pin_node(Pinning *p, NodeId n)
 
 static bool no_such_name(const Pinning *p)
 {
-    const char *near = nearest_name(p->glob, p->name + 1, p->g->n_values - 1);
+    const char *nearest = nearest_name(p->glob, p->name + 1, p->g->n_values - 1);
 
     diag_error(p->d,
-               near ? "--pin: no value is named '%s' (did you mean '%s'?)"
-                    : "--pin: no value is named '%s'",
-               p->glob, near);
+               nearest ? "--pin: no value is named '%s' (did you mean '%s'?)"
+                       : "--pin: no value is named '%s'",
+               p->glob, nearest);
     return false;
 }
 
@@ -87,8 +87,8 @@ static bool read_pin(Pinning *p)
 
 int pins_read(Arena *a, const Options *o, const Graph *g, const Mesh *m, Pin **pin, Diag *d)
 {
-    Alike alike = alike_find(g, a);
-    Pinning p = {.a = a, .g = g, .m = m, .name = graph_names(g, a), .alike = &alike, .d = d};
+    TiedValues tied = tied_find(g, a);
+    Pinning p = {.a = a, .g = g, .m = m, .name = graph_names(g, a), .tied = &tied, .d = d};
 
     for (int i = 0; i < o->pin.n; i++) {
         p.option = o->pin.s[i];

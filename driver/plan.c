@@ -2,10 +2,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "driver/fit_memory.h"
 #include "driver/passes.h"
 #include "driver/plan_make.h"
 #include "driver/plan_text.h"
-#include "driver/spread.h"
 
 enum { EXIT_INFEASIBLE = 4, EXIT_NOTHING = 5 };
 
@@ -15,7 +15,7 @@ typedef struct Job {
     const char *path;  // of the plan
     Cluster cluster;
     Graph *train, *predict;
-    Spread found;
+    PlanResult found;
     Diag *d;
 } Job;
 
@@ -82,14 +82,14 @@ static void mark_pins(const Job *j, PlanFile *f)
 {
     ValueId *value;
     NodeId *node;
-    Alike alike = alike_find(j->train, j->a);
+    TiedValues tied = tied_find(j->train, j->a);
 
     plan_file_values(j->train, j->a, &value);
     plan_file_nodes(j->train, j->a, &node);
-    for (int i = 0; i < j->found.wish.n_pins; i++) {
-        const Pin *p = &j->found.wish.pin[i];
+    for (int i = 0; i < j->found.request.n_pins; i++) {
+        const Pin *p = &j->found.request.pin[i];
         for (int k = 0; k < f->n_values; k++)
-            f->value[k].pin |= p->kind == PIN_REST && alike.value[value[k]] == p->id;
+            f->value[k].pin |= p->kind == PIN_STORAGE && tied.value[value[k]] == p->id;
         for (int k = 0; k < f->n_nodes; k++)
             f->node[k].pin |= p->kind == PIN_STRATEGY && node[k] == p->id;
     }
@@ -117,15 +117,14 @@ static int finish(const Job *j)
 
 static int plan_model(Job *j)
 {
-    static const int status[] = {[SPREAD_WRONG] = EXIT_USER,
-                                 [SPREAD_INFEASIBLE] = EXIT_INFEASIBLE,
-                                 [SPREAD_NOTHING] = EXIT_NOTHING};
+    static const int status[] = {[PLAN_WRONG] = EXIT_USER,
+                                 [PLAN_INFEASIBLE] = EXIT_INFEASIBLE,
+                                 [PLAN_NOT_FOUND] = EXIT_NOTHING};
 
-    if (!output_check_file(j->a, &j->o, j->path, j->d) || !open_cluster(j) ||
-        !read_graphs(j))
+    if (!output_check_file(j->a, &j->o, j->path, j->d) || !open_cluster(j) || !read_graphs(j))
         return EXIT_USER;
-    Spreading found = spread(j->a, &j->o, &j->cluster, j->train, j->predict, &j->found, j->d);
-    return found == SPREAD_DONE ? finish(j) : status[found];
+    PlanStatus found = fit_memory(j->a, &j->o, &j->cluster, j->train, j->predict, &j->found, j->d);
+    return found == PLAN_DONE ? finish(j) : status[found];
 }
 
 int plan_command(Arena *a, int argc, char **argv)

@@ -22,7 +22,7 @@ static void make_next(PlanFile *f, const Graph *g, const Planned *p, Arena *a)
 
     plan_file_values(g, a, &value);
     for (int i = 0; i < f->n_values; i++) {
-        const Next *x = &p->rest[value[i]];
+        const BestAlternative *x = &p->next_storage_spec[value[i]];
         Text t = {0};
         if (!x->is_there)
             continue;
@@ -32,7 +32,7 @@ static void make_next(PlanFile *f, const Graph *g, const Planned *p, Arena *a)
     }
     plan_file_nodes(g, a, &node);
     for (int i = 0; i < f->n_nodes; i++) {
-        const Next *x = &p->strategy[node[i]];
+        const BestAlternative *x = &p->strategy[node[i]];
         Text t = {0};
         Rule r;
         if (!x->is_there)
@@ -58,7 +58,7 @@ static void make_presets(PlanFile *f, const Planned *p, Arena *a)
     }
 }
 
-void plan_make(PlanFile *f, const Cluster *c, const Spread *s, Arena *a)
+void plan_make(PlanFile *f, const Cluster *c, const PlanResult *s, Arena *a)
 {
     const Planned *p = &s->planned;
     const Sharded *sharded = s->program->set[SET_TRAIN].sharded;
@@ -72,16 +72,16 @@ void plan_make(PlanFile *f, const Cluster *c, const Spread *s, Arena *a)
     f->compute = seconds_of(p->compute);
     f->communication = seconds_of(p->communication);
     f->bound = seconds_of(p->answer.bound);
-    f->least = seconds_of(p->least);
+    f->least = seconds_of(p->step_bound);
     f->simulated = s->step.seconds;
     f->exposed = s->step.seconds - s->step.compute;
     f->hidden = fmax(0, s->step.communication - f->exposed);  // sums, to rounding
     f->meshes = p->n_searched + p->n_excluded + p->n_left_out;
     f->excluded = p->n_excluded;
     f->left_out = p->n_left_out;
-    f->memory = s->wish.memory;
+    f->memory = s->request.memory;
     make_next(f, g, p, a);
     make_presets(f, p, a);
     plan_make_memory(f, s->program, a);
-    plan_make_moves(f, sharded, accumulate, a);
+    plan_make_collectives(f, sharded, accumulate, a);
 }

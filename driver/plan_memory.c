@@ -1,21 +1,21 @@
 // What a program's arena holds when most of it is in use.
 #include "driver/plan_make.h"
 
-typedef enum Holder {
-    HOLDS_PARAMETERS,   // and buffers
-    HOLDS_OPTIMIZER,    // its states
-    HOLDS_GRADIENTS,    // and what sums them up over micro-batches
-    HOLDS_ACTIVATIONS,  // all else that rests
-    HOLDS_COPIES,       // of values, as they are made or used where that isn't as they rest
-    HOLDS_WORKSPACE,
-    HOLDS_GAPS,  // nothing, between buffers
-    HOLDERS
-} Holder;
+typedef enum MemoryKind {
+    MEMORY_PARAMETERS,   // and buffers
+    MEMORY_OPTIMIZER,    // its states
+    MEMORY_GRADIENTS,    // and what sums them up over micro-batches
+    MEMORY_ACTIVATIONS,  // all else that rests
+    MEMORY_COPIES,       // of values, as they are made or used where that isn't as they rest
+    MEMORY_WORKSPACE,
+    MEMORY_GAPS,  // nothing, between buffers
+    N_MEMORY_KINDS
+} MemoryKind;
 
 typedef struct Memory {
     const Program *p;
     bool **is_gradient;  // by set and ValueId
-    int64_t holds[HOLDERS];
+    int64_t bytes_of_kind[N_MEMORY_KINDS];
 } Memory;
 
 // Is the value a copy: other than it rests, or one that a kernel wants?
@@ -26,24 +26,24 @@ static bool is_copy(const Set *s, ValueId v)
     return v >= x->n_values || !spec_equal(&x->value[v].spec, &x->plan->spec[x->value[v].of]);
 }
 
-static Holder holder_of(const Memory *m, const Buffer *b)
+static MemoryKind memory_kind_of(const Memory *m, const Buffer *b)
 {
     const Set *s = &m->p->set[b->set];
 
     if (b->kind == BUFFER_WORKSPACE)
-        return HOLDS_WORKSPACE;
+        return MEMORY_WORKSPACE;
     switch (buffer_value(m->p, b)->kind) {
     case VALUE_PARAMETER:
     case VALUE_BUFFER:
-        return HOLDS_PARAMETERS;
+        return MEMORY_PARAMETERS;
     case VALUE_STATE:
-        return HOLDS_OPTIMIZER;
+        return MEMORY_OPTIMIZER;
     case VALUE_ZERO:
-        return HOLDS_GRADIENTS;
+        return MEMORY_GRADIENTS;
     default:
-        return is_copy(s, b->value)               ? HOLDS_COPIES
-               : m->is_gradient[b->set][b->value] ? HOLDS_GRADIENTS
-                                                  : HOLDS_ACTIVATIONS;
+        return is_copy(s, b->value)               ? MEMORY_COPIES
+               : m->is_gradient[b->set][b->value] ? MEMORY_GRADIENTS
+                                                  : MEMORY_ACTIVATIONS;
     }
 }
 
@@ -75,26 +75,26 @@ static const char *place_of(const Set *s, int item, Arena *a)
 
 void plan_make_memory(PlanFile *f, const Program *p, Arena *a)
 {
-    static const char *const kinds[HOLDERS] = {
+    static const char *const kinds[N_MEMORY_KINDS] = {
         "parameters", "optimizer", "gradients", "activations", "copies", "workspace", "gaps"};
     Memory m = {.p = p, .is_gradient = find_gradients(p, a)};
     int set = SET_PREDICT, item = 0, other = 0;
-    int64_t most = program_fullest(p, SET_PREDICT, NULL, &item);
+    int64_t most = program_peak_bytes(p, SET_PREDICT, NULL, &item);
 
-    if (p->set[SET_TRAIN].g && program_fullest(p, SET_TRAIN, NULL, &other) >= most) {
+    if (p->set[SET_TRAIN].g && program_peak_bytes(p, SET_TRAIN, NULL, &other) >= most) {
         set = SET_TRAIN;
         item = other;
     }
-    f->bytes = m.holds[HOLDS_GAPS] = p->arena_bytes;
+    f->bytes = m.bytes_of_kind[MEMORY_GAPS] = p->arena_bytes;
     for (int i = 1; i < p->n_buffers; i++) {
         const Buffer *b = &p->buffers[i];
         bool is_live = buffer_is_live(b, set, item);
-        m.holds[holder_of(&m, b)] += is_live ? b->bytes : 0;
-        m.holds[HOLDS_GAPS] -= is_live ? b->bytes : 0;
+        m.bytes_of_kind[memory_kind_of(&m, b)] += is_live ? b->bytes : 0;
+        m.bytes_of_kind[MEMORY_GAPS] -= is_live ? b->bytes : 0;
     }
-    f->n_holders = HOLDERS;
-    f->holder = arena_array(a, PlanHolder, HOLDERS);
-    for (int i = 0; i < HOLDERS; i++)
-        f->holder[i] = (PlanHolder){kinds[i], m.holds[i]};
+    f->n_memory_parts = N_MEMORY_KINDS;
+    f->memory_part = arena_array(a, PlanMemoryPart, N_MEMORY_KINDS);
+    for (int i = 0; i < N_MEMORY_KINDS; i++)
+        f->memory_part[i] = (PlanMemoryPart){kinds[i], m.bytes_of_kind[i]};
     f->fullest = place_of(&p->set[set], item, a);
 }

@@ -91,7 +91,7 @@ static bool read_words(Arena *a, const PlanFile *f, Options *o, Strings *words, 
     return true;
 }
 
-static void take(Options *o, const Options *of, const PlanFile *f)
+static void take_options(Options *o, const Options *of, const PlanFile *f)
 {
     o->loss = of->loss;
     o->optimizer = of->optimizer;
@@ -128,6 +128,6 @@ bool plan_options_take(Arena *a, Options *o, int *status)
     if (o->mesh && strcmp(o->mesh, mesh))
         return differs("--mesh", o->mesh, mesh, status);
     o->mesh = mesh;
-    take(o, &of, &f);
+    take_options(o, &of, &f);
     return true;
 }

@@ -84,15 +84,15 @@ static void print_schedule(Arena *a, const PlanFile *f)
            time_text(a, f->exposed), time_text(a, f->hidden), time_text(a, f->least));
 }
 
-void plan_holders(Arena *a, const PlanFile *f, Text *t)
+void print_memory_parts(Arena *a, const PlanFile *f, Text *t)
 {
     const char *before = "";
 
     text_printf(t, "%s: ", f->fullest ? f->fullest : "the step");
-    for (int i = 0; i < f->n_holders; i++)
-        if (f->holder[i].bytes) {
-            text_printf(t, "%s%s %s", before, f->holder[i].kind,
-                        bytes_text(a, (double)f->holder[i].bytes));
+    for (int i = 0; i < f->n_memory_parts; i++)
+        if (f->memory_part[i].bytes) {
+            text_printf(t, "%s%s %s", before, f->memory_part[i].kind,
+                        bytes_text(a, (double)f->memory_part[i].bytes));
             before = ", ";
         }
 }
@@ -101,7 +101,7 @@ static void print_memory(Arena *a, const PlanFile *f)
 {
     Text t = {0};
 
-    plan_holders(a, f, &t);
+    print_memory_parts(a, f, &t);
     printf("%-9s %s of %s a rank\n", "memory", bytes_text(a, (double)f->bytes),
            bytes_text(a, (double)f->memory));
     printf("%-9s in %s\n", "fullest", t.s);
@@ -132,7 +132,7 @@ static const char *rival_text(Arena *a, const PlanPreset *x)
 
 static void print_rivals(Arena *a, const PlanFile *f)
 {
-    enum { MOST = 8, WIDTH = 118 };
+    enum { MAX_RIVALS_SHOWN = 8, LINE_COLUMNS = 118 };
     PlanPreset *rival = arena_array(a, PlanPreset, f->n_rivals);
     int column = printf(f->n_rivals ? "%-10s" : "", "against");
 
@@ -140,10 +140,11 @@ static void print_rivals(Arena *a, const PlanFile *f)
         rival[i] = f->rival[i];
     if (f->n_rivals)
         qsort(rival, (size_t)f->n_rivals, sizeof *rival, by_seconds);
-    for (int i = 0; i < f->n_rivals && i <= MOST; i++) {
-        const char *text =
-            i == MOST ? arena_string(a, "%d more", f->n_rivals - MOST) : rival_text(a, &rival[i]);
-        bool wraps = column + (int)strlen(text) > WIDTH;
+    for (int i = 0; i < f->n_rivals && i <= MAX_RIVALS_SHOWN; i++) {
+        const char *text = i == MAX_RIVALS_SHOWN
+                               ? arena_string(a, "%d more", f->n_rivals - MAX_RIVALS_SHOWN)
+                               : rival_text(a, &rival[i]);
+        bool wraps = column + (int)strlen(text) > LINE_COLUMNS;
         if (i)
             column += printf(wraps ? "," : ", ");
         if (wraps)

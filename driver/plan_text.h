@@ -8,7 +8,7 @@ char *time_text(Arena *a, double seconds);  // "2.31 s", "11.2 ms", "3 us"
 char *bytes_text(Arena *a, double bytes);   // "61.2 GiB", "8 MiB"
 
 // When most is held, and by what: "backward of h.31: activations 38.1 GiB, …".
-void plan_holders(Arena *a, const PlanFile *f, Text *t);
+void print_memory_parts(Arena *a, const PlanFile *f, Text *t);
 
 // Of a file of that name: mesh, step, memory, and what else was tried.
 void plan_head(Arena *a, const char *name, const PlanFile *f);

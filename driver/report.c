@@ -67,7 +67,7 @@ static int64_t gradient_bytes(const Program *p, const Set *s)
     for (int i = 0; i < s->g->n_outputs; i++)
         if (s->g->outputs[i].role == OUTPUT_GRADIENT)
             is_one[s->storage[s->g->outputs[i].value].buffer] = true;
-    return program_fullest(p, (int)(s - p->set), is_one, NULL);
+    return program_peak_bytes(p, (int)(s - p->set), is_one, NULL);
 }
 
 void report_program(const Program *p)
@@ -77,7 +77,7 @@ void report_program(const Program *p)
     int64_t by[N_VALUE_KINDS] = {0}, persistent = 0, workspace = 0;
     int64_t gradients = gradient_bytes(p, s);
 
-    program_fullest(p, set, NULL, &fullest);
+    program_peak_bytes(p, set, NULL, &fullest);
     for (int i = 1; i < p->n_buffers; i++) {
         const Buffer *b = &p->buffers[i];
         if (b->kind == BUFFER_WORKSPACE && buffer_is_live(b, set, fullest))
@@ -87,13 +87,13 @@ void report_program(const Program *p)
         by[buffer_value(p, b)->kind] += b->bytes;
         persistent += b->bytes;
     }
-    int64_t rest = p->arena_bytes - persistent - workspace - gradients;
+    int64_t other_bytes = p->arena_bytes - persistent - workspace - gradients;
     printf("%-13s ", set == SET_TRAIN ? "step" : "forward");
     print_count(s->flops, "FLOP");
     printf("; arena %.1f MiB: parameters %.1f, gradients %.1f, optimizer %.1f, "
            "activations %.1f, workspace %.1f\n",
            mib(p->arena_bytes), mib(by[VALUE_PARAMETER] + by[VALUE_BUFFER]), mib(gradients),
-           mib(by[VALUE_STATE]), mib(rest > 0 ? rest : 0), mib(workspace));
+           mib(by[VALUE_STATE]), mib(other_bytes > 0 ? other_bytes : 0), mib(workspace));
 }
 
 char *plan_line(Arena *a, const Program *p)

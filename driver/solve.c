@@ -147,35 +147,36 @@ static int64_t bytes_at(const Problem *p, int node, int k, int time)
 {
     int64_t bytes = 0;
 
-    for (int u = p->first_use[p->first[node] + k]; u < p->first_use[p->first[node] + k + 1]; u++)
-        if (p->use[u].first <= time && time < p->use[u].last)
-            bytes += p->use[u].bytes;
+    for (int u = p->first_live[p->first[node] + k]; u < p->first_live[p->first[node] + k + 1]; u++)
+        if (p->live[u].first <= time && time < p->live[u].last)
+            bytes += p->live[u].bytes;
     return bytes;
 }
 
 // The nodes that hold most at the fullest time, the largest first.
 static void print_holders(const Problem *p, const Answer *x)
 {
-    enum { MOST = 10 };
+    enum { MAX_HOLDERS_SHOWN = 10 };
     int64_t before = INT64_MAX;
     int last = -1;
 
-    for (int i = 0; i < MOST; i++) {
+    for (int i = 0; i < MAX_HOLDERS_SHOWN; i++) {
         int64_t most = 0;
-        int holder = -1;
+        int holding_alternative = -1;
         for (int n = 0; n < p->n_nodes; n++) {
             int64_t bytes = bytes_at(p, n, x->choice[n], x->at);
             bool is_next = bytes < before || (bytes == before && n > last);
             if (is_next && bytes > most) {
                 most = bytes;
-                holder = n;
+                holding_alternative = n;
             }
         }
-        if (holder < 0)
+        if (holding_alternative < 0)
             return;
-        printf("  %" PRId64 " bytes: node %d, alternative %d\n", most, holder, x->choice[holder]);
+        printf("  %" PRId64 " bytes: node %d, alternative %d\n", most, holding_alternative,
+               x->choice[holding_alternative]);
         before = most;
-        last = holder;
+        last = holding_alternative;
     }
 }
 
@@ -256,7 +257,7 @@ int solve_command(Arena *a, int argc, char **argv)
                        .progress = stdout}};
     Diag d = {.file = "shardcc"};
     Problem p;
-    Hold h;
+    BlockedSignals h;
     int status = 0;
 
     if (!command_read(&command, a, argc, argv, &r, &status) || !check_request(&r, &status))
@@ -268,8 +269,8 @@ int solve_command(Arena *a, int argc, char **argv)
     d.file = base_name(r.input);
     r.o.programs = program_folder(a);
     // From here on Ctrl-C only asks to end: what was found is still checked and written.
-    hold_begin(&h);
+    signals_block(&h);
     if (!problem_read(r.input, &p, a, &d))
-        return hold_asked() ? EXIT_NOTHING : EXIT_USER;
+        return signal_is_pending() ? EXIT_NOTHING : EXIT_USER;
     return r.check ? check_answer(&r, &p) : solve_it(&r, &p, a);
 }

@@ -206,17 +206,18 @@ bool check_pass(const char *s, int *status)
 // Names of files, of make's targets and in C text come from the program's name.
 static bool check_name(Arena *a, const Options *o, int *status)
 {
-    enum { MOST = 200 };
+    enum { MAX_PROGRAM_NAME = 200 };
     const char *name = base_name(output_path(a, o));
     int n = (int)strlen(name);
 
     if (o->emit == EMIT_IR || o->emit == EMIT_PROGRAM || o->dump_after)
         return true;
-    if (n > MOST)
+    if (n > MAX_PROGRAM_NAME)
         return complain(status,
                         "'%.40s...' is too long for a program's name: %d bytes, %d more than %d; "
                         "give %s with -o",
-                        name, n, n - MOST, MOST, o->output ? "another" : "one");
+                        name, n, n - MAX_PROGRAM_NAME, MAX_PROGRAM_NAME,
+                        o->output ? "another" : "one");
     if (*name && *name != '-' && *name != '.' && !name[strspn(name, safe_letters)])
         return true;
     return complain(status,

@@ -186,9 +186,9 @@ static void bind_input(Binding *b, Frame *f, const Onnx__ValueInfoProto *v)
             diag_error(x->diag, "input '%.200s' is too large", name);
             return;
         }
-    Item *item = frame_define(x, f, name);
-    if (item)
-        item->value =
+    Symbol *symbol = frame_define(x, f, name);
+    if (symbol)
+        symbol->value =
             graph_value(x->g, VALUE_INPUT, arena_string(x->arena, "%s", name), t, d.rank, d.dim);
     map_set(&x->taken, arena_string(x->scratch, "%s", name), 1);
 }

@@ -35,35 +35,35 @@ const char *part_key(char *to, const void *part)
     return to;
 }
 
-Item *frame_define(Import *x, Frame *f, const char *name)
+Symbol *frame_define(Import *x, Frame *f, const char *name)
 {
     x->named += (int64_t)strlen(name) + LOOKUP_BYTES;
     if (map_get(&f->names, name)) {
         diag_error(x->diag, "'%.200s' is defined twice", name);
         return NULL;
     }
-    if (!f->n_items)
-        (void)arena_push(f->arena, f->items, f->n_items, f->cap_items);
-    map_set(&f->names, name, f->n_items);
-    Item *item = arena_push(f->arena, f->items, f->n_items, f->cap_items);
-    *item = (Item){0};
-    return item;
+    if (!f->n_symbols)
+        (void)arena_push(f->arena, f->symbols, f->n_symbols, f->cap_symbols);
+    map_set(&f->names, name, f->n_symbols);
+    Symbol *symbol = arena_push(f->arena, f->symbols, f->n_symbols, f->cap_symbols);
+    *symbol = (Symbol){0};
+    return symbol;
 }
 
-Item *frame_find(Import *x, const Frame *f, const char *name)
+Symbol *frame_find(Import *x, const Frame *f, const char *name)
 {
     x->named += (int64_t)strlen(name) + LOOKUP_BYTES;
     for (; f; f = f->outer) {
         int32_t i = map_get(&f->names, name);
         if (!i)
             continue;
-        Item *item = &f->items[i];
-        if (item->initializer && !item->value) {
-            item->value = params_value(x, item->initializer);
-            item->failed = !item->value;
-            item->initializer = NULL;
+        Symbol *symbol = &f->symbols[i];
+        if (symbol->initializer && !symbol->value) {
+            symbol->value = params_value(x, symbol->initializer);
+            symbol->failed = !symbol->value;
+            symbol->initializer = NULL;
         }
-        return item;
+        return symbol;
     }
     return NULL;
 }
@@ -76,10 +76,10 @@ bool frame_initializers(Import *x, Frame *f, const Onnx__GraphProto *g)
             diag_error(x->diag, "initializer %zu has no name", i);
             return false;
         }
-        Item *item = frame_define(x, f, name);
-        if (!item)
+        Symbol *symbol = frame_define(x, f, name);
+        if (!symbol)
             return false;
-        item->initializer = g->initializer[i];
+        symbol->initializer = g->initializer[i];
     }
     return true;
 }

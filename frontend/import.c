@@ -19,18 +19,19 @@ static void add_outputs(Import *x, const Frame *f, size_t n, char **outputs)
         diag_error(x->diag, "the model has no outputs");
     Map seen = {.arena = x->scratch};
     for (size_t i = 0; i < n; i++) {
-        const Item *item = frame_find(x, f, outputs[i]);
+        const Symbol *symbol = frame_find(x, f, outputs[i]);
         bool is_second = map_get(&seen, outputs[i]);
 
         map_set(&seen, outputs[i], 1);
         if (is_second)
             diag_error(x->diag, "two outputs are named '%.200s'", outputs[i]);
-        else if (!item)
+        else if (!symbol)
             diag_error(x->diag, "the model's output '%.200s' is not defined", outputs[i]);
-        else if (item->is_sequence)
+        else if (symbol->is_sequence)
             diag_error(x->diag, "the model's output '%.200s' is a sequence", outputs[i]);
-        else if (!item->failed)
-            graph_output(x->g, arena_string(x->arena, "%s", outputs[i]), item->value, OUTPUT_MODEL);
+        else if (!symbol->failed)
+            graph_output(x->g, arena_string(x->arena, "%s", outputs[i]), symbol->value,
+                         OUTPUT_MODEL);
     }
 }
 

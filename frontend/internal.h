@@ -41,7 +41,7 @@ Graph *import_bytes(Arena *a, const uint8_t *data, size_t size, const ImportOpti
 
 // ---- what a name stands for ----
 
-typedef struct Item {
+typedef struct Symbol {
     ValueId value;                         // a tensor; 0: an absent optional input
     bool failed;                           // it could not be made, which has been reported
     const Onnx__TensorProto *initializer;  // becomes `value` at its first use
@@ -49,15 +49,15 @@ typedef struct Item {
     // The elements of a sequence; or of a tensor that was joined, its parts along `axis`.
     int n, axis;
     const ValueId *element;
-} Item;
+} Symbol;
 
 // The names of a graph, a subgraph or a call of a function.
 typedef struct Frame {
     Arena *arena;               // its own: a body has a frame for each trip
     const struct Frame *outer;  // of a subgraph: where other names are looked up
     Map names;                  // → items
-    Item *items;                // [0] is unused
-    int n_items, cap_items;
+    Symbol *symbols;            // [0] is unused
+    int n_symbols, cap_symbols;
     size_t n_opset;
     Onnx__OperatorSetIdProto **opset;
     // Of a function: its definition and the call, whose attributes the body may refer to.
@@ -127,26 +127,26 @@ typedef struct Op {
     Frame *frame;
     int opset;
     int n_in, n_out;
-    const Item *in;  // n_in
-    Item *out;       // n_out
-    bool failed;     // an error was reported
+    const Symbol *in;  // n_in
+    Symbol *out;       // n_out
+    bool failed;       // an error was reported
 } Op;
 
-typedef struct Lowering {
+typedef struct OpImporter {
     const char *type;
     int min_in, max_in;  // inputs
-    void (*lower)(Op *o);
+    void (*import)(Op *o);
     // Instead of `lower`: an elementwise builder of one operand, or of two, which are broadcast.
     ValueId (*unary)(Graph *g, ValueId x);
     ValueId (*binary)(Graph *g, ValueId a, ValueId b);
     const char *attrs;  // the attributes that it knows; others are refused
     int max_out;        // outputs; 0: one
-} Lowering;
+} OpImporter;
 
 // By theme, ended by an empty entry.
-extern const Lowering lower_elementwise[], lower_activation[], lower_shape[], lower_part[],
-    lower_reduce[], lower_norm[], lower_contraction[], lower_window[], lower_indexing[],
-    lower_rnn[], lower_control[], lower_sequence[], lower_attention[], lower_source[];
+extern const OpImporter import_elementwise[], import_activation[], import_shape[], import_part[],
+    import_reduce[], import_norm[], import_contraction[], import_window[], import_indexing[],
+    import_rnn[], import_control[], import_sequence[], import_attention[], import_source[];
 
 // ---- an Op's inputs and outputs (op.c) ----
 
@@ -190,8 +190,8 @@ bool attr_ints_of(Op *o, const char *name, int n, int64_t missing, int64_t *v);
 bool frame_open(Import *x, Frame *f, const Frame *outer, const Onnx__FunctionProto *function,
                 const Op *call);
 void frame_close(Frame *f);
-Item *frame_define(Import *x, Frame *f, const char *name);      // NULL after an error
-Item *frame_find(Import *x, const Frame *f, const char *name);  // NULL if there is none
+Symbol *frame_define(Import *x, Frame *f, const char *name);      // NULL after an error
+Symbol *frame_find(Import *x, const Frame *f, const char *name);  // NULL if there is none
 // The key of a part of the file in a Map: its place in memory, as text.
 enum { PART_KEY = 24 };
 const char *part_key(char *to, const void *part);
@@ -203,8 +203,8 @@ char **names_of(Arena *a, size_t n, Onnx__ValueInfoProto **v);
 bool walk_nodes(Import *x, Frame *f, size_t n, Onnx__NodeProto **node, size_t n_outputs,
                 char **outputs);
 // Lowers a subgraph whose inputs stand for `in`; its outputs go to `out`.
-bool walk_subgraph(Op *o, const Onnx__GraphProto *body, int n_in, const Item *in, int n_out,
-                   Item *out);
+bool walk_subgraph(Op *o, const Onnx__GraphProto *body, int n_in, const Symbol *in, int n_out,
+                   Symbol *out);
 void walk_report(const Import *x);  // all operators that we lack, with their nodes
 
 // ---- the model (import.c) ----
@@ -279,7 +279,7 @@ ValueId transpose_to(Graph *g, ValueId x, const int64_t *perm);  // x itself if 
 ValueId full(Graph *g, DType t, const Dims *d, double v);
 ValueId vector_at(Graph *g, ValueId v, ValueId like, int axis);  // rank 1 along an axis of `like`
 
-// ---- activations (lower_activation.c) ----
+// ---- activations (import_activation.c) ----
 ValueId relu(Graph *g, ValueId x);
 
 // ---- files (beneath.c) ----

@@ -42,7 +42,7 @@ static void copy_element(Tensor *y, int64_t i, const Tensor *x, int64_t k)
 }
 
 // x with dims `dim`: where x is 1 it is repeated, where `dim` is 1 its first place is taken.
-static Tensor stretch(Arena *a, const Tensor *x, const int64_t *dim)
+static Tensor repeat(Arena *a, const Tensor *x, const int64_t *dim)
 {
     int64_t stride[MAX_RANK], index[MAX_RANK] = {0};
     Tensor y = tensor_new(a, x->dtype, x->rank, dim);
@@ -87,12 +87,12 @@ static const Tensor *compact(Arena *a, const Tensor *t)
     for (int d = 0; d < t->rank && tensor_count(t); d++)
         if (t->dim[d] > 1 && repeats(t, d))
             dim[d] = 1;
-    *y = stretch(a, t, dim);
+    *y = repeat(a, t, dim);
     return y;
 }
 
 // Which factors are to be evaluated at one place only; false if what is left is too much.
-static bool piece_of(Import *x, const Node *n, const Rule *r, bool *is_one)
+static bool compact_factors(Import *x, const Node *n, const Rule *r, bool *is_one)
 {
     int64_t volume = 1;
 
@@ -110,7 +110,7 @@ static bool piece_of(Import *x, const Node *n, const Rule *r, bool *is_one)
 }
 
 // The dims of an operand's piece; false if it is too large.
-static bool piece_dims(const Value *v, const int8_t *factor, const bool *is_one, int64_t *dim)
+static bool compact_dims(const Value *v, const int8_t *factor, const bool *is_one, int64_t *dim)
 {
     int64_t count = 1;
 
@@ -136,20 +136,20 @@ static const Tensor *evaluate_in(Import *x, const Node *n, Arena *a)
     if (n->n_out != 1)
         return NULL;
     node_rule(x->g, n, a, &r);
-    if (!piece_of(x, n, &r, is_one))
+    if (!compact_factors(x, n, &r, is_one))
         return NULL;
     memcpy(p.whole, r.size, sizeof p.whole);
-    Tensor *piece = arena_array(a, Tensor, n->n_in + 1);
+    Tensor *compact_in = arena_array(a, Tensor, n->n_in + 1);
     for (int i = 0; i < n->n_in; i++) {
         const Tensor *k = x->known[n->in[i]];
-        if (!piece_dims(in(x->g, n, i), r.dim[i], is_one, dim))
+        if (!compact_dims(in(x->g, n, i), r.dim[i], is_one, dim))
             return NULL;
-        piece[i] = memcmp(dim, k->dim, (size_t)k->rank * sizeof *dim) ? stretch(a, k, dim) : *k;
+        compact_in[i] = memcmp(dim, k->dim, (size_t)k->rank * sizeof *dim) ? repeat(a, k, dim) : *k;
     }
-    if (!piece_dims(y, r.dim[n->n_in], is_one, dim))
+    if (!compact_dims(y, r.dim[n->n_in], is_one, dim))
         return NULL;
     Tensor result = tensor_new(a, y->dtype, y->rank, dim);
-    node_eval_piece(x->g, n, &p, piece, &result);
+    node_eval_shard(x->g, n, &p, compact_in, &result);
     return compact(x->scratch, &result);
 }
 

@@ -1,16 +1,16 @@
 // The walk over nodes: one lowering per node, subgraphs and functions in place, what is missing.
 #include "frontend/internal.h"
 
-static const Lowering *const tables[] = {
-    lower_elementwise, lower_activation,  lower_shape,     lower_part,     lower_reduce,
-    lower_norm,        lower_contraction, lower_window,    lower_indexing, lower_rnn,
-    lower_control,     lower_sequence,    lower_attention, lower_source,
+static const OpImporter *const tables[] = {
+    import_elementwise, import_activation,  import_shape,     import_part,     import_reduce,
+    import_norm,        import_contraction, import_window,    import_indexing, import_rnn,
+    import_control,     import_sequence,    import_attention, import_source,
 };
 
-static const Lowering *lowering_find(const char *type)
+static const OpImporter *importer_find(const char *type)
 {
     for (int t = 0; t < COUNT(tables); t++)
-        for (const Lowering *l = tables[t]; l->type; l++)
+        for (const OpImporter *l = tables[t]; l->type; l++)
             if (!strcmp(l->type, type))
                 return l;
     return NULL;
@@ -105,14 +105,14 @@ static bool is_within(Import *x)
 // ---- graphs and functions ----
 
 // The body in its own frame.
-static bool walk_body(Op *o, Frame *f, const Onnx__GraphProto *body, const Item *in, Item *out)
+static bool walk_body(Op *o, Frame *f, const Onnx__GraphProto *body, const Symbol *in, Symbol *out)
 {
     Import *x = o->x;
 
     if (!frame_initializers(x, f, body))
         return false;
     for (size_t i = 0; i < body->n_input; i++) {
-        Item *item = frame_define(x, f, body->input[i]->name ? body->input[i]->name : "");
+        Symbol *item = frame_define(x, f, body->input[i]->name ? body->input[i]->name : "");
         if (!item)
             return false;
         *item = in[i];
@@ -122,7 +122,7 @@ static bool walk_body(Op *o, Frame *f, const Onnx__GraphProto *body, const Item 
     if (!is_within(x) || !walk_nodes(x, f, body->n_node, body->node, body->n_output, outputs))
         return false;
     for (size_t i = 0; i < body->n_output; i++) {
-        const Item *item = frame_find(x, f, outputs[i]);
+        const Symbol *item = frame_find(x, f, outputs[i]);
         if (!item)
             return op_error(o, "its subgraph's output '%.200s' is not defined", outputs[i]);
         out[i] = *item;
@@ -132,8 +132,8 @@ static bool walk_body(Op *o, Frame *f, const Onnx__GraphProto *body, const Item 
     return is_whole;
 }
 
-bool walk_subgraph(Op *o, const Onnx__GraphProto *body, int n_in, const Item *in, int n_out,
-                   Item *out)
+bool walk_subgraph(Op *o, const Onnx__GraphProto *body, int n_in, const Symbol *in, int n_out,
+                   Symbol *out)
 {
     Frame f;
 
@@ -153,7 +153,7 @@ static void walk_definition(Op *o, Frame *f, const Onnx__FunctionProto *body)
     Import *x = o->x;
 
     for (size_t i = 0; i < body->n_input; i++) {
-        Item *item = frame_define(x, f, body->input[i]);
+        Symbol *item = frame_define(x, f, body->input[i]);
         if (!item)
             return;
         if (i < (size_t)o->n_in)
@@ -162,7 +162,7 @@ static void walk_definition(Op *o, Frame *f, const Onnx__FunctionProto *body)
     if (!walk_nodes(x, f, body->n_node, body->node, body->n_output, body->output))
         return;
     for (int i = 0; i < o->n_out; i++) {
-        const Item *item = frame_find(x, f, body->output[i]);
+        const Symbol *item = frame_find(x, f, body->output[i]);
         if (item)
             o->out[i] = *item;
         else if (wants(o, i))
@@ -243,7 +243,7 @@ static bool has_word(const char *words, const char *word)
 }
 
 // A newer operator set may give an operator an attribute that changes what it means.
-static bool check_attributes(Op *o, const Lowering *l)
+static bool check_attributes(Op *o, const OpImporter *l)
 {
     for (size_t i = 0; i < o->node->n_attribute; i++) {
         const char *name = o->node->attribute[i]->name;
@@ -253,7 +253,7 @@ static bool check_attributes(Op *o, const Lowering *l)
     return true;
 }
 
-static void lower_by_table(Op *o, const Lowering *l)
+static void import_by_table(Op *o, const OpImporter *l)
 {
     if (!check_attributes(o, l))
         return;
@@ -277,7 +277,7 @@ static void lower_by_table(Op *o, const Lowering *l)
         broadcast_pair(o, &a, &b);
         give(o, 0, l->binary(o->g, a, b));
     } else {
-        l->lower(o);
+        l->import(o);
     }
 }
 
@@ -294,14 +294,14 @@ static const Onnx__FunctionProto *function_of(Import *x, const Onnx__NodeProto *
 // Finds what the node's inputs are. False if one doesn't exist (reported) or could not be made.
 static bool find_inputs(Op *o)
 {
-    Item *in = arena_array(o->frame->arena, Item, o->n_in + 1);
+    Symbol *in = arena_array(o->frame->arena, Symbol, o->n_in + 1);
 
     o->in = in;
     for (int i = 0; i < o->n_in; i++) {
         const char *name = o->node->input[i];
         if (!*name)
             continue;
-        const Item *item = frame_find(o->x, o->frame, name);
+        const Symbol *item = frame_find(o->x, o->frame, name);
         if (!item)
             return op_error(o, "input '%.200s' is not defined before it", name);
         if (item->failed)
@@ -312,11 +312,11 @@ static bool find_inputs(Op *o)
 }
 
 // Leaves outputs empty where it fails, having reported why.
-static void lower_node(Op *o)
+static void import_node(Op *o)
 {
     const char *domain = is_default_domain(o->node->domain) ? "" : o->node->domain;
     const Onnx__FunctionProto *f = function_of(o->x, o->node);
-    const Lowering *l = *domain ? NULL : lowering_find(o->node->op_type);
+    const OpImporter *l = *domain ? NULL : importer_find(o->node->op_type);
 
     if (!f && !l) {
         report_missing(o->x, o, domain);
@@ -330,7 +330,7 @@ static void lower_node(Op *o)
     if (f)
         walk_function(o, f);
     else
-        lower_by_table(o, l);
+        import_by_table(o, l);
 }
 
 static bool is_nameless(const Op *o, int i)
@@ -357,12 +357,12 @@ static bool walk_node(Import *x, Frame *f, const Onnx__NodeProto *node)
     o.n_in = (int)node->n_input;
     o.n_out = (int)node->n_output;
     x->named += o.n_in + o.n_out;  // those without a name take time too
-    o.out = arena_array(f->arena, Item, o.n_out + 1);
-    lower_node(&o);
+    o.out = arena_array(f->arena, Symbol, o.n_out + 1);
+    import_node(&o);
     for (int i = 0; i < o.n_out; i++) {
         if (!*node->output[i])
             continue;
-        Item *item = frame_define(x, f, node->output[i]);
+        Symbol *item = frame_define(x, f, node->output[i]);
         if (!item)
             return false;
         *item = o.out[i];

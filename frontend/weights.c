@@ -91,7 +91,7 @@ static bool open_source(const Weights *w, const char *path, Opened *s, Diag *d)
 
 static bool copy_weight(const Weights *w, const Weight *weight, Opened *s, RtOut *out, Diag *d)
 {
-    if (hold_asked()) {
+    if (signal_is_pending()) {
         diag_error(d, "stopped, nothing is written");
         return false;
     }

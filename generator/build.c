@@ -15,11 +15,11 @@
 
 // Waits for the compiler. A signal that comes meanwhile is handed on to it, and is ours again when
 // it has ended.
-static int wait_for(pid_t pid, const sigset_t *held, int *status)
+static int wait_for(pid_t pid, const sigset_t *blocked, int *status)
 {
     int asked = 0, signal;
     pid_t ended;
-    sigset_t set = *held;
+    sigset_t set = *blocked;
 
     sigaddset(&set, SIGCHLD);
     while (!(ended = waitpid(pid, status, WNOHANG))) {
@@ -33,7 +33,7 @@ static int wait_for(pid_t pid, const sigset_t *held, int *status)
     return ended < 0 ? errno : 0;
 }
 
-static bool spawn(const Stage *s, char *const argv[], int *status, Diag *d)
+static bool spawn(const Staging *s, char *const argv[], int *status, Diag *d)
 {
     posix_spawnattr_t attr;
     sigset_t defaults, child;
@@ -50,7 +50,7 @@ static bool spawn(const Stage *s, char *const argv[], int *status, Diag *d)
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     int error = posix_spawnp(&pid, argv[0], NULL, &attr, argv, environ);
     if (!error)
-        error = wait_for(pid, &s->hold.held, status);
+        error = wait_for(pid, &s->hold.blocked, status);
     posix_spawnattr_destroy(&attr);
     if (error)
         diag_error(d, "cannot run the C compiler '%s': %s; --cc names another", argv[0],
@@ -58,7 +58,7 @@ static bool spawn(const Stage *s, char *const argv[], int *status, Diag *d)
     return !error;
 }
 
-static bool run(const Stage *s, char *const argv[], bool has_ranks, Diag *d)
+static bool run(const Staging *s, char *const argv[], bool has_ranks, Diag *d)
 {
     int status;
 
@@ -89,7 +89,7 @@ static bool is_program(const char *path, const char *cc, Diag *d)
     return false;
 }
 
-bool build_program(Stage *s, const Text *c, const BuildOptions *o, Diag *d)
+bool build_program(Staging *s, const Text *c, const BuildOptions *o, Diag *d)
 {
     Arena *a = s->arena;
     char *include = arena_string(a, "-I%s", o->runtime);
@@ -97,8 +97,8 @@ bool build_program(Stage *s, const Text *c, const BuildOptions *o, Diag *d)
     const char *ranks = o->has_ranks ? arena_string(a, "%s/libshardrt_mpi.a", o->runtime) : library;
     const char *mpi = o->has_ranks ? "-lmpi" : NULL;
     char *march = arena_string(a, "-march=%s", o->march);
-    const char *c_path = stage_file(s, arena_string(a, "%s.c", o->name));
-    const char *path = stage_file(s, o->name);
+    const char *c_path = staging_file(s, arena_string(a, "%s.c", o->name));
+    const char *path = staging_file(s, o->name);
     const char *argv[] = {o->cc, FLAGS,   march,    include,     "-o",  path, c_path,
                           ranks, library, "-ldnnl", "-lpthread", "-lm", mpi,  NULL};
 

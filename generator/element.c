@@ -45,7 +45,7 @@ int output_of(const Item *it, ValueId v)
 
 static bool is_number(const Body *b, int i)
 {
-    return is_number_of_row(b->g->s->g, b->it, node_of(b, i));
+    return node_is_row_scalar(b->g->s->g, b->it, node_of(b, i));
 }
 
 static bool is_element(const Body *b, int i) { return node_of(b, i)->op->expr && !is_number(b, i); }
@@ -53,7 +53,7 @@ static bool is_element(const Body *b, int i) { return node_of(b, i)->op->expr &&
 // Was it stored in an earlier turn? Then it is read back.
 static bool is_stored(const Body *b, int i)
 {
-    return is_element(b, i) && !b->of_row && b->it->stage[i] < b->stage &&
+    return is_element(b, i) && !b->of_row && b->it->pass[i] < b->pass &&
            (b->is_kept[i] || output_of(b->it, node_of(b, i)->out[0]) >= 0);
 }
 
@@ -82,38 +82,38 @@ static bool is_read_later(const Body *b, int i)
     for (int k = i + 1; k < b->it->n_nodes; k++) {
         const Node *n = node_of(b, k);
         const int *source = sources_of(b, k);
-        if (is_number(b, k) && b->it->stage[k] == b->stage)
+        if (is_number(b, k) && b->it->pass[k] == b->pass)
             continue;
         for (int j = 0; j < n->n_in; j++)
             if (source[j] == SOURCE_NODE &&
-                group_source(b->g->s->g, b->it, n->in[j]) == b->it->nodes[i])
+                group_producer(b->g->s->g, b->it, n->in[j]) == b->it->nodes[i])
                 return true;
     }
     return false;
 }
 
 // What the row's numbers are made of is there for the whole row, elements for their turn only.
-void ask(Body *b, int stage, bool of_row)
+void select_pass(Body *b, int pass, bool of_row)
 {
     const Graph *g = b->g->s->g;
 
-    b->stage = stage;
+    b->pass = pass;
     b->of_row = of_row;
     memset(b->uses, 0, sizeof *b->uses * (size_t)b->it->n_nodes);
     for (int i = b->it->n_nodes - 1; i >= 0; i--) {
         const Node *n = node_of(b, i);
         const int *source = sources_of(b, i);
-        bool is_now = is_number(b, i) == of_row && b->it->stage[i] == stage;
+        bool is_now = is_number(b, i) == of_row && b->it->pass[i] == pass;
         bool is_out = output_of(b->it, n->out[0]) >= 0 || b->is_kept[i];
-        b->is_asked[i] = of_row ? is_now
-                                : (is_now && (n->op->is_sum || is_out)) ||
-                                      (b->uses[i] && is_element(b, i) && !is_stored(b, i));
-        if (b->is_asked[i] && !n->op->is_sum &&
+        b->is_selected[i] = of_row ? is_now
+                                   : (is_now && (n->op->is_sum || is_out)) ||
+                                         (b->uses[i] && is_element(b, i) && !is_stored(b, i));
+        if (b->is_selected[i] && !n->op->is_sum &&
             ((is_now && is_out) || (of_row && is_read_later(b, i))))
             b->uses[i] += 2;
-        for (int k = 0; b->is_asked[i] && k < n->n_in; k++)
+        for (int k = 0; b->is_selected[i] && k < n->n_in; k++)
             if (source[k] == SOURCE_NODE)
-                b->uses[index_of(b, group_source(g, b->it, n->in[k]))]++;
+                b->uses[index_of(b, group_producer(g, b->it, n->in[k]))]++;
     }
 }
 
@@ -126,15 +126,15 @@ void find_kept(Body *b)
     b->is_kept = arena_array(b->g->arena, bool, b->it->n_nodes);
     if (!w->rank || w->rows != w->rank - 1 || w->dim[w->rank - 1] > MOST_KEPT)
         return;
-    for (int stage = b->it->n_stages - 1; stage >= 0; stage--) {
-        ask(b, stage, false);
+    for (int pass = b->it->n_passes - 1; pass >= 0; pass--) {
+        select_pass(b, pass, false);
         for (int i = 0; i < b->it->n_nodes; i++)
-            if (!b->is_asked[i])
+            if (!b->is_selected[i])
                 continue;
-            else if (b->it->stage[i] < stage)
+            else if (b->it->pass[i] < pass)
                 again[i] = true;
             else
-                b->is_kept[i] = again[i] && node_of(b, i)->op->flops >= DEAR &&
+                b->is_kept[i] = again[i] && node_of(b, i)->op->flops >= COSTLY_FLOPS &&
                                 out(b->g->s->g, node_of(b, i))->dtype == F32;
     }
 }
@@ -163,9 +163,9 @@ bool is_used(const Body *b, int k)
         const Node *n = node_of(b, i);
         const int *source = sources_of(b, i);
         if (k >= b->it->n_in && n->op->expr && n->out[0] == b->it->operands[k].value &&
-            (b->is_asked[i] ? b->it->stage[i] == b->stage : b->uses[i] && is_stored(b, i)))
+            (b->is_selected[i] ? b->it->pass[i] == b->pass : b->uses[i] && is_stored(b, i)))
             return true;
-        for (int j = 0; j < n->n_in && b->is_asked[i]; j++)
+        for (int j = 0; j < n->n_in && b->is_selected[i]; j++)
             if (source[j] == k && k < b->it->n_in && reads_input(b, n, j))
                 return true;
     }
@@ -192,7 +192,7 @@ static void print_operand(const Body *b, int k, Text *t)
         print_row_operand(b, k, t);
         return;
     }
-    if (b->is_far[k])
+    if (b->is_streamed[k])
         text_printf(t, b->is_run ? "f%d[i - c]" : "f%d[i]", i);
     else if (stride == 0 && k < b->it->n_in)
         text_printf(t, "%s%d", name, i);
@@ -215,7 +215,7 @@ static void print_source(const Body *b, const Node *n, int k, int source, Text *
         value_splat(g, n->in[k], &c);
         print_number(t, in(g, n, k)->dtype, c);
     } else {
-        NodeId from = group_source(g, b->it, n->in[k]);
+        NodeId from = group_producer(g, b->it, n->in[k]);
         int i = index_of(b, from);
         if (is_stored(b, i) && b->is_kept[i])
             text_printf(t, "k%d[i]", i);
@@ -239,15 +239,15 @@ bool print_layer_attr(const Item *it, const Node *n, const char **s, Text *t)
     return is_of_loop;
 }
 
-// The number of rt->piece[piece] among those that the function is passed.
-static int passed_piece(Body *b, int piece)
+// The number of rt->shard[piece] among those that the function is passed.
+static int passed_shard(Body *b, int shard)
 {
     int k = 0;
 
-    while (k < b->n_pieces && b->piece[k] != piece)
+    while (k < b->n_shards && b->shard[k] != shard)
         k++;
-    b->piece[k] = piece;
-    b->n_pieces += k == b->n_pieces;
+    b->shard[k] = shard;
+    b->n_shards += k == b->n_shards;
     return k;
 }
 
@@ -264,12 +264,12 @@ static const char *index_name(const Body *b, int dim)
 // dims.
 static void print_index(Body *b, const Node *n, int dim, Text *t)
 {
-    int piece = node_piece(b->g, (NodeId)(n - b->g->s->g->nodes), dim);
+    int shard = node_shard(b->g, (NodeId)(n - b->g->s->g->nodes), dim);
 
-    if (piece < 0)
+    if (shard < 0)
         text_printf(t, "%s", index_name(b, dim));
     else
-        text_printf(t, "(o%d + %s)", passed_piece(b, piece), index_name(b, dim));
+        text_printf(t, "(o%d + %s)", passed_shard(b, shard), index_name(b, dim));
 }
 
 // The node's expression with its operands put in.
@@ -305,11 +305,11 @@ static bool print_limits(Body *b, int i, Text *t)
     bool is_part = false;
 
     for (int k = 0; k < dims->n; k++) {
-        int dim = (int)dims->v[k], piece = sum_piece(b->g, b->it->nodes[i], dim);
-        if (piece < 0)
+        int dim = (int)dims->v[k], shard = sum_shard(b->g, b->it->nodes[i], dim);
+        if (shard < 0)
             continue;
         text_printf(t, "%s%s < e%d", is_part ? " && " : "", index_name(b, dim),
-                    passed_piece(b, piece));
+                    passed_shard(b, shard));
         is_part = true;
     }
     if (is_part)
@@ -347,7 +347,7 @@ static void print_store(const Body *b, int k, const char *value, int indent, Tex
 static bool is_last(const Body *b, int i)
 {
     for (int k = i + 1; k < b->it->n_nodes; k++)
-        if (b->is_asked[k])
+        if (b->is_selected[k])
             return false;
     return true;
 }
@@ -356,7 +356,7 @@ static bool is_last(const Body *b, int i)
 static void print_node(Body *b, int i, int indent, Text *stores)
 {
     const Node *n = node_of(b, i);
-    bool is_now = b->it->stage[i] == b->stage;
+    bool is_now = b->it->pass[i] == b->pass;
     int k = is_now ? output_of(b->it, n->out[0]) : -1;
     Text t = {0};
 
@@ -385,7 +385,7 @@ void print_element(Body *b, int indent)
     Text stores = {0};
 
     for (int i = 0; i < b->it->n_nodes; i++) {
-        if (!b->is_asked[i])
+        if (!b->is_selected[i])
             continue;
         if (node_of(b, i)->op->is_sum)
             print_sum(b, i, indent);

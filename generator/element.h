@@ -5,29 +5,31 @@
 
 #include "generator/walk.h"
 
-enum { DEAR = 10 };  // flops that take longer than to store a float and to read it from the cache
+enum {
+    COSTLY_FLOPS = 10
+};  // flops that take longer than to store a float and to read it from the cache
 
 typedef struct Body {
     Gen *g;
     const Item *it;
     const Walk *w;
-    int stage;          // the turn being printed …
+    int pass;           // the turn being printed …
     bool of_row;        // … or the row's numbers after it
-    bool *is_asked;     // by node of the group: has a place in what is being printed
+    bool *is_selected;  // by node of the group: has a place in what is being printed
     bool *is_kept;      // by node of the group: its turn leaves the row's elements to later ones
     int *uses;          // by node of the group: readers there; 2 more if it needs a name
     const char **expr;  // by NodeId: the name or the expression of its element
     int *sum;           // by node of the group: number of its variable
     int n_variables;
-    int *slot;       // operand → which place of those passed: equal ones are passed once
-    bool *is_named;  // operand: has its pointer, or its number, in the row already
-    bool *is_cold;   // input: memory has to bring it
-    bool *is_far;    // result: goes into an array first, and past the caches from there
-    bool is_run;     // the loop is over elements from c on, not over a whole row
-    bool is_line;    // … over the lanes of a line, each with its own sums
+    int *slot;            // operand → which place of those passed: equal ones are passed once
+    bool *is_named;       // operand: has its pointer, or its number, in the row already
+    bool *is_prefetched;  // input: memory has to bring it
+    bool *is_streamed;    // result: goes into an array first, and past the caches from there
+    bool is_run;          // the loop is over elements from c on, not over a whole row
+    bool is_line;         // … over the lanes of a line, each with its own sums
     Text text;
     bool uses_layer;
-    int piece[MAX_RANK], n_pieces;  // of rt->piece, those that it is passed: o0, e0 …
+    int shard[MAX_RANK], n_shards;  // of rt->shard, those that it is passed: o0, e0 …
 } Body;
 
 const char *operand_type(const Body *b, int k);
@@ -42,7 +44,7 @@ void print_row_operand(const Body *b, int k, Text *t);
 int output_of(const Item *it, ValueId v);
 
 // Finds what is printed in turn `stage`, or of the row's numbers after it.
-void ask(Body *b, int stage, bool of_row);
+void select_pass(Body *b, int pass, bool of_row);
 
 // Finds what is rather left to later turns than made again in them.
 void find_kept(Body *b);

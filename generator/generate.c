@@ -88,7 +88,7 @@ static void print_model(const Gen *g, Text *t)
         text_printf(t, ",\n");
     }
     print_mesh(g, t);
-    text_printf(t, "    .redzone = %d,\n    .lives = lives,\n", REDZONE);
+    text_printf(t, "    .redzone = %d,\n    .live_ranges = lives,\n", REDZONE);
     if (g->n_persistent)
         text_printf(t, "    .tensors = tensors,\n"
                        "    .n_tensors = sizeof tensors / sizeof *tensors,\n");
@@ -107,15 +107,15 @@ static void print_model(const Gen *g, Text *t)
     if (p->set[SET_PREDICT].g)
         text_printf(t, "    .forward = forward,\n");
     text_printf(t, "};\n\nint main(int argc, char **argv)\n{\n"
-                   "    rt_settle(argv);\n    return rt_main(&model, argc, argv);\n}\n");
+                   "    rt_limit_spinning(argv);\n    return rt_main(&model, argc, argv);\n}\n");
 }
 
 void generate_c(const Program *p, const GenerateOptions *o, Text *t)
 {
-    Text lives = {0}, places = {0}, groups = {0}, bodies = {0}, init = {0}, tables = {0};
+    Text live_ranges = {0}, places = {0}, groups = {0}, bodies = {0}, init = {0}, tables = {0};
     Gen g = {.p = p,
              .o = o,
-             .lives = &lives,
+             .live_ranges = &live_ranges,
              .places = &places,
              .groups = &groups,
              .bodies = &bodies,
@@ -130,10 +130,10 @@ void generate_c(const Program *p, const GenerateOptions *o, Text *t)
         g.expr = arena_array(g.arena, const char *, g.s->g->n_nodes);
         generate_items(&g);
     }
-    generate_lives(&g);
+    generate_live_ranges(&g);
     generate_tensors(&g);
     print_head(&g, t);
-    text_put(t, lives.s, lives.n);
+    text_put(t, live_ranges.s, live_ranges.n);
     if (places.n)
         print_wrapped(t, 0, arena_string(g.arena, "static const int64_t%s;", places.s + 1));
     text_printf(t, "\n");
@@ -144,7 +144,8 @@ void generate_c(const Program *p, const GenerateOptions *o, Text *t)
     generate_cuts(&g, t);
     text_put(t, tables.s, tables.n);
     print_model(&g, t);
-    for (Text *x[] = {&lives, &places, &groups, &bodies, &init, &tables}, **i = x; i < x + 6; i++)
+    for (Text *x[] = {&live_ranges, &places, &groups, &bodies, &init, &tables}, **i = x; i < x + 6;
+         i++)
         text_free(*i);
     arena_free(g.arena);
 }

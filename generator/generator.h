@@ -19,22 +19,22 @@ void generate_c(const Program *p, const GenerateOptions *o, Text *t);
 
 // Results appear whole or not at all: they are written into a folder of their own beside their
 // place and moved there at the end. Signals that would end the program wait so long.
-typedef struct Stage {
+typedef struct Staging {
     Arena *arena;
     const char *place;
     char *folder;
     int lock;  // on the folder; -1: none
-    Hold hold;
+    BlockedSignals hold;
     const char **name;  // of what is in it; a folder's ends in a slash
     int n, cap;
-} Stage;
+} Staging;
 
 // `place` is a folder; stages that killed programs left in it are cleared away.
-bool stage_open(Stage *s, Arena *a, const char *place, Diag *d);
-const char *stage_file(Stage *s, const char *name);             // the path to write it to
-const char *stage_folder(Stage *s, const char *name, Diag *d);  // makes it; NULL after an error
+bool staging_open(Staging *s, Arena *a, const char *place, Diag *d);
+const char *staging_file(Staging *s, const char *name);             // the path to write it to
+const char *staging_folder(Staging *s, const char *name, Diag *d);  // makes it; NULL after an error
 // Moves all into place if `ok`; the stage is gone either way. False unless it was moved.
-bool stage_close(Stage *s, bool ok, Diag *d);
+bool staging_close(Staging *s, bool ok, Diag *d);
 
 typedef struct BuildOptions {
     const char *name;     // of the trainer; base name
@@ -45,9 +45,9 @@ typedef struct BuildOptions {
 } BuildOptions;
 
 // Adds NAME.c and the program, compiled from it and linked with the runtime.
-bool build_program(Stage *s, const Text *c, const BuildOptions *o, Diag *d);
+bool build_program(Staging *s, const Text *c, const BuildOptions *o, Diag *d);
 
 // Adds the program's text, the runtime's sources that it uses and a Makefile.
-bool build_folder(Stage *s, const Program *p, const Text *c, const BuildOptions *o, Diag *d);
+bool build_folder(Staging *s, const Program *p, const Text *c, const BuildOptions *o, Diag *d);
 
 #endif

@@ -1,10 +1,10 @@
 // A fused group as a C function over a range of rows.
 #include <string.h>
 
-#include "generator/far.h"
+#include "generator/stream.h"
 
 // Operand k, turned around.
-static void print_turned(Body *b, int k, int indent)
+static void print_transpose(Body *b, int k, int indent)
 {
     const Walk *w = b->w;
     const char *at = index_text(b, k, w->rank - 2), *row = w->rows == 1 ? "i0" : "r";
@@ -13,11 +13,11 @@ static void print_turned(Body *b, int k, int indent)
 
     print_wrapped(&b->text, indent,
                   arena_string(b->g->arena,
-                               "rt_turn(t%d, (const float *)p[%d]%s, %" PRId64
+                               "rt_transpose_rows(t%d, (const float *)p[%d]%s, %" PRId64
                                ", i%d, %s == first, %" PRId64 ", %" PRId64 ");",
-                               k, b->slot[k], at, w->turned[k], d, row, w->dim[d], columns));
-    text_printf(&b->text, "%*sconst float *x%d = t%d + i%d %% RT_TURN * %" PRId64 ";\n", indent, "",
-                k, k, d, columns);
+                               k, b->slot[k], at, w->transposed[k], d, row, w->dim[d], columns));
+    text_printf(&b->text, "%*sconst float *x%d = t%d + i%d %% RT_TRANSPOSE_ROWS * %" PRId64 ";\n",
+                indent, "", k, k, d, columns);
 }
 
 // The places of the operands that take part, or the numbers that they are for a whole row. Where
@@ -34,8 +34,8 @@ static void print_pointers(Body *b, int indent)
         if (!is_used(b, k) || b->is_named[k])
             continue;
         b->is_named[k] = w->rank - 1 <= w->rows;
-        if (w->turned[k]) {
-            print_turned(b, k, indent);
+        if (w->transposed[k]) {
+            print_transpose(b, k, indent);
             continue;
         }
         text_printf(&b->text, "%*s%s%s %s%s%d = ", indent, "", is_in ? "const " : "", type,
@@ -72,11 +72,11 @@ static void print_indices(Body *b, const char *body)
 
 // ---- loops ----
 
-static bool is_sum_of(const Body *b, int i, int stage)
+static bool is_sum_of(const Body *b, int i, int pass)
 {
     const Node *n = &b->g->s->g->nodes[b->it->nodes[i]];
 
-    return n->op->is_sum && b->it->stage[i] == stage && !is_column_sum(b->it, n);
+    return n->op->is_sum && b->it->pass[i] == pass && !is_column_sum(b->it, n);
 }
 
 // What is printed for each sum of floats of this turn, its number in the place of each %d.
@@ -87,7 +87,7 @@ static void print_each_sum(Body *b, int indent, const char *first, const char *n
     Text line = {0};
 
     for (int i = 0; i < b->it->n_nodes; i++)
-        if (is_sum_of(b, i, b->stage) && out(g, &g->nodes[b->it->nodes[i]])->dtype == F32)
+        if (is_sum_of(b, i, b->pass) && out(g, &g->nodes[b->it->nodes[i]])->dtype == F32)
             text_printf(&line, line.n ? next : first, b->sum[i], b->sum[i]);
     text_printf(&line, "%s", end);
     print_wrapped(&b->text, indent, line.s);
@@ -118,7 +118,7 @@ static void print_loop(Body *b, int indent, const char *from, const char *to)
 
     text_printf(&b->text, "%*sRT_SIMD", indent, "");
     for (int i = 0; i < b->it->n_nodes; i++)
-        if (is_sum_of(b, i, b->stage)) {
+        if (is_sum_of(b, i, b->pass)) {
             text_printf(&b->text, "%ss%d", has_sum ? ", " : "_SUM(", b->sum[i]);
             has_sum = true;
         }
@@ -132,7 +132,7 @@ static bool has_float_sum(const Body *b)
     const Graph *g = b->g->s->g;
 
     for (int i = 0; i < b->it->n_nodes; i++)
-        if (is_sum_of(b, i, b->stage) && out(g, &g->nodes[b->it->nodes[i]])->dtype == F32)
+        if (is_sum_of(b, i, b->pass) && out(g, &g->nodes[b->it->nodes[i]])->dtype == F32)
             return true;
     return false;
 }
@@ -152,7 +152,7 @@ static void print_other_sums(Body *b, int indent, bool is_end)
 {
     for (int i = 0; i < b->it->n_nodes; i++) {
         DType t = out(b->g->s->g, &b->g->s->g->nodes[b->it->nodes[i]])->dtype;
-        if (!is_sum_of(b, i, b->stage) || t == F32)
+        if (!is_sum_of(b, i, b->pass) || t == F32)
             continue;
         if (is_end)
             text_printf(&b->text, "%*sfor (int l = 0; l < RT_LINE; l++)\n%*ss%d += u%d[l];\n",
@@ -174,7 +174,7 @@ static void print_lines(Body *b, int indent, const char *from, const char *to, b
                            ? "%*sfor (int64_t b = %s;%*s b < %s; b += RT_LINE) {\n"
                            : "%*sint64_t b = %s;\n%*sfor (; b + RT_LINE <= %s; b += RT_LINE) {\n";
     text_printf(&b->text, head, indent, "", from, is_whole ? 0 : indent, "", to);
-    print_calls(b, indent + 4);
+    print_prefetch(b, indent + 4);
     b->is_line = true;
     print_line(b, indent + 4);
     if (!is_whole) {
@@ -192,27 +192,27 @@ static void print_lines(Body *b, int indent, const char *from, const char *to, b
 // belongs. `is_whole`: runs are whole lines.
 static void print_runs(Body *b, int indent, const char *from, const char *to, bool is_whole)
 {
-    bool is_slow = has_slow(b), has_sum = has_float_sum(b) && !is_slow;
+    bool has_prefetch = needs_prefetch(b), has_sum = has_float_sum(b) && !has_prefetch;
 
-    if (is_slow && !has_far(b) && !has_float_sum(b)) {
+    if (has_prefetch && !has_streamed(b) && !has_float_sum(b)) {
         print_lines(b, indent, from, to, is_whole);
         return;
     }
     text_printf(&b->text, "%*sfor (int64_t c = %s; c < %s; c += %d) {\n", indent, "", from, to,
-                RUN);
+                RUN_ELEMENTS);
     text_printf(&b->text, "%*sconst int64_t end = c + %d < %s ? c + %d : %s;\n", indent + 4, "",
-                RUN, to, RUN, to);
+                RUN_ELEMENTS, to, RUN_ELEMENTS, to);
     if (has_sum)
         print_each_sum(b, indent + 4, "s%d = ", "s%d = ", "0;");
     b->is_run = true;
-    if (is_slow) {
+    if (has_prefetch) {
         print_lines(b, indent + 4, "c", "end", is_whole);
     } else {
-        print_calls(b, indent + 4);
+        print_prefetch(b, indent + 4);
         print_loop(b, indent + 4, "c", "end");
     }
     b->is_run = false;
-    print_puts(b, indent + 4, " + c", "(end - c)");
+    print_stream_stores(b, indent + 4, " + c", "(end - c)");
     if (has_sum)
         print_each_sum(b, indent + 4, "w%d += (double)s%d;", " w%d += (double)s%d;", "");
     text_printf(&b->text, "%*s}\n", indent, "");
@@ -223,24 +223,24 @@ static void print_runs(Body *b, int indent, const char *from, const char *to, bo
 static void print_inner(Body *b, int indent)
 {
     int64_t n = b->w->dim[b->w->rank - 1];
-    bool has_sum = has_float_sum(b), is_slow = has_slow(b);
+    bool has_sum = has_float_sum(b), has_prefetch = needs_prefetch(b);
     char length[24];
 
     print_pointers(b, indent);
     snprintf(length, sizeof length, "%" PRId64, n);
-    if (n <= LONG || !(has_sum || is_slow || has_far(b))) {
-        print_row_calls(b, indent);
+    if (n <= LONG_ROW_ELEMENTS || !(has_sum || has_prefetch || has_streamed(b))) {
+        print_row_prefetch(b, indent);
         print_loop(b, indent, "0", length);
-        print_puts(b, indent, "", length);
+        print_stream_stores(b, indent, "", length);
         return;
     }
-    if (has_sum && is_slow)
+    if (has_sum && has_prefetch)
         print_each_sum(b, indent, "double w%d[RT_LINE] = {(double)s%d}",
                        ", w%d[RT_LINE] = {(double)s%d}", ";");
     else if (has_sum)
         print_each_sum(b, indent, "double w%d = (double)s%d", ", w%d = (double)s%d", ";");
     print_runs(b, indent, "0", length, n % RT_LINE == 0);
-    if (has_sum && is_slow)
+    if (has_sum && has_prefetch)
         print_each_sum(b, indent, "s%d = (float)rt_total(w%d);", " s%d = (float)rt_total(w%d);",
                        "");
     else if (has_sum)
@@ -249,24 +249,24 @@ static void print_inner(Body *b, int indent)
 
 static void print_flat(Body *b)
 {
-    ask(b, 0, false);
+    select_pass(b, 0, false);
     print_pointers(b, 4);
-    print_far(b);
+    print_stream_buffers(b);
     text_printf(&b->text, "\n");
-    if (has_slow(b) || has_far(b))
+    if (needs_prefetch(b) || has_streamed(b))
         print_runs(b, 4, "first", "last", false);
     else
         print_loop(b, 4, "first", "last");
 }
 
 // One turn through the row, then the numbers that follow from it.
-static void print_turn(Body *b, int stage)
+static void print_pass(Body *b, int pass)
 {
     const Walk *w = b->w;
     int indent = 8;
 
-    if (stage >= 0) {
-        ask(b, stage, false);
+    if (pass >= 0) {
+        select_pass(b, pass, false);
         for (int d = w->rows; d < w->rank - 1; d++, indent += 4)
             text_printf(&b->text, "%*sfor (int64_t i%d = 0; i%d < %" PRId64 "; i%d++) {\n", indent,
                         "", d, d, w->dim[d], d);
@@ -274,7 +274,7 @@ static void print_turn(Body *b, int stage)
         for (int d = w->rows; d < w->rank - 1; d++)
             text_printf(&b->text, "%*s}\n", indent -= 4, "");
     }
-    ask(b, stage, true);
+    select_pass(b, pass, true);
     print_element(b, 8);
 }
 
@@ -305,8 +305,8 @@ static void print_row(Body *b)
     const Item *it = b->it;
 
     print_sums(b);
-    for (int stage = it->has_rows ? -1 : 0; stage < it->n_stages; stage++)
-        print_turn(b, stage);
+    for (int pass = it->has_rows ? -1 : 0; pass < it->n_passes; pass++)
+        print_pass(b, pass);
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *n = &g->nodes[it->nodes[i]];
         int k = output_of(it, n->out[0]);
@@ -328,10 +328,10 @@ static void print_rows(Body *b)
     Text row = b->text;
     b->text = before;
     for (int k = 0; k < b->it->n_in; k++)
-        if (b->w->turned[k])
-            text_printf(&b->text, "    float t%d[RT_TURN * %" PRId64 "];\n", k,
+        if (b->w->transposed[k])
+            text_printf(&b->text, "    float t%d[RT_TRANSPOSE_ROWS * %" PRId64 "];\n", k,
                         b->w->dim[b->w->rank - 1]);
-    print_far(b);
+    print_stream_buffers(b);
     for (int i = 0; i < b->it->n_nodes; i++)
         if (b->is_kept[i])
             text_printf(&b->text, "    float k%d[%" PRId64 "];\n", i, b->w->dim[b->w->rank - 1]);
@@ -404,19 +404,19 @@ static void print_passed(Body *b, int n_places)
     Text body = b->text;
 
     b->text = (Text){0};
-    for (int k = 0; k < b->n_pieces; k++) {
+    for (int k = 0; k < b->n_shards; k++) {
         const char *first = arena_string(b->g->arena, "o%d", k);
         const char *extent = arena_string(b->g->arena, "e%d", k);
         if (has_word(body.s, first))
-            text_printf(&b->text, "    const int64_t %s = ((const RtPiece *)p[%d])->offset;\n",
+            text_printf(&b->text, "    const int64_t %s = ((const RtShard *)p[%d])->offset;\n",
                         first, n_places + k);
         if (has_word(body.s, extent))
-            text_printf(&b->text, "    const int64_t %s = ((const RtPiece *)p[%d])->extent;\n",
+            text_printf(&b->text, "    const int64_t %s = ((const RtShard *)p[%d])->extent;\n",
                         extent, n_places + k);
     }
     if (b->uses_layer)
         text_printf(&b->text, "    const int64_t layer = *(const int64_t *)p[%d];\n",
-                    n_places + b->n_pieces);
+                    n_places + b->n_shards);
     text_put(&b->text, body.s, body.n);
     text_free(&body);
 }
@@ -452,8 +452,8 @@ static char *call_text(Gen *g, const Body *b, int n_places, const char *const *p
                 rank_text(g, it), function_of(g, b));
     for (int k = 0; k < n_places; k++)
         text_printf(&t, "%s%s", k ? ", " : "", place[k]);
-    for (int k = 0; k < b->n_pieces; k++)
-        text_printf(&t, "%s(char *)&rt->piece[%d]", n_places + k ? ", " : "", b->piece[k]);
+    for (int k = 0; k < b->n_shards; k++)
+        text_printf(&t, "%s(char *)&rt->shard[%d]", n_places + k ? ", " : "", b->shard[k]);
     text_printf(&t, "%s}, ", b->uses_layer ? ", (char *)&layer" : "");
     if (it->has_columns) {
         RtSums s = column_sums(g->s->g, it);
@@ -478,9 +478,9 @@ void generate_group(Gen *g, const Item *it, Text *t, int indent)
 
     b.expr = g->expr;
     b.uses = arena_array(g->arena, int, it->n_nodes);
-    b.is_asked = arena_array(g->arena, bool, it->n_nodes);
+    b.is_selected = arena_array(g->arena, bool, it->n_nodes);
     b.is_named = arena_array(g->arena, bool, it->n_in + it->n_out);
-    find_far(&b);
+    find_streamed(&b);
     find_kept(&b);
     number_sums(&b);
     b.slot = arena_array(g->arena, int, it->n_in + it->n_out);

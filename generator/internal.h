@@ -12,19 +12,19 @@ typedef struct Gen {
     Arena *arena;
     const Set *s;  // the set being printed
     int set;
-    Text *lives;   // buffers in use for a while, with their places and times
-    Text *places;  // names of other offsets into the arena
-    Text *groups;  // functions of fused groups
-    Text *bodies;  // functions of blocks and parts
-    Text *init;    // preparation of kernels
-    Text *tables;  // tensors
-    Map names;     // places in buffers → 1 + index in `name`
+    Text *live_ranges;  // buffers in use for a while, with their places and times
+    Text *places;       // names of other offsets into the arena
+    Text *groups;       // functions of fused groups
+    Text *bodies;       // functions of blocks and parts
+    Text *init;         // preparation of kernels
+    Text *tables;       // tensors
+    Map names;          // places in buffers → 1 + index in `name`
     const char **name;
     Map kernels;    // prepared kernels by their text
     Map functions;  // groups' functions by their text
     Map gradients;  // gradients by their place in the graph → 1 + number in rt_gradient
     int n_names, cap_names, n_groups, n_kernels, n_gradients, n_persistent;
-    RtCut *cut;  // of dims that are split over ranks: rt->piece[i] is the rank's of cut[i]
+    RtCut *cut;  // of dims that are split over ranks: rt->shard[i] is the rank's of cut[i]
     int n_cuts, cap_cuts;
     const char **expr;  // by NodeId, empty between groups: what the group being printed computes
 } Gen;
@@ -53,11 +53,11 @@ void print_number(Text *t, DType type, double x);
 // behind it. True if that is an expression of `layer`.
 bool print_layer_attr(const Item *it, const Node *n, const char **s, Text *t);
 
-// Which of rt->piece a node has of a factor; -1: the whole.
-int node_piece(Gen *g, NodeId n, int factor);
+// Which of rt->shard a node has of a factor; -1: the whole.
+int node_shard(Gen *g, NodeId n, int factor);
 // … a sum of the dim of its operand, where some ranks have less than a chunk; else -1.
-int sum_piece(Gen *g, NodeId n, int dim);
-// How much farther the operand begins on this rank, as " + rt->piece[0].offset * 64"; or "".
+int sum_shard(Gen *g, NodeId n, int dim);
+// How much farther the operand begins on this rank, as " + rt->shard[0].offset * 64"; or "".
 const char *own_text(Gen *g, const Operand *o);
 // The size of an output's dim on all ranks together, of a node that has no inputs of that shape.
 int64_t whole_size(const Gen *g, NodeId n, int dim);
@@ -78,8 +78,8 @@ void generate_group(Gen *g, const Item *it, Text *t, int indent);
 // A gradient's number in rt_gradient's calls; twins have one.
 int gradient_number(Gen *g, ValueId v);
 
-void generate_items(Gen *g);    // all functions of one set
-void generate_lives(Gen *g);    // of both sets, after their items
-void generate_tensors(Gen *g);  // of both sets
+void generate_items(Gen *g);        // all functions of one set
+void generate_live_ranges(Gen *g);  // of both sets, after their items
+void generate_tensors(Gen *g);      // of both sets
 
 #endif

@@ -32,7 +32,7 @@ static void print_args(Gen *g, const Item *it, Text *call)
     for (const char *s = it->kernel.args.s; *s;)
         if (s[0] == '$' && s[1] == 'o') {
             int factor = (int)strtol(s + 2, (char **)&s, 10);
-            text_printf(call, "rt->piece[%d].offset", node_piece(g, it->nodes[0], factor));
+            text_printf(call, "rt->shard[%d].offset", node_shard(g, it->nodes[0], factor));
         } else if (s[0] == '$') {
             print_layer_attr(it, &g->s->g->nodes[it->nodes[0]], &s, call);
         } else {
@@ -155,7 +155,7 @@ static void generate_pad(Gen *g, const Item *it, Text *t, int indent)
     print_dims(&call, "size", it->rank, it->dim);
     text_printf(&call, ", ");
     print_dims(&call, "stride", it->rank, o->stride);
-    text_printf(&call, "}, &rt->piece[%d], %s);", node_piece(g, it->nodes[0], it->factor),
+    text_printf(&call, "}, &rt->shard[%d], %s);", node_shard(g, it->nodes[0], it->factor),
                 place_text(g, o));
     print_wrapped(t, indent, call.s);
     text_free(&call);
@@ -206,7 +206,7 @@ static void generate_item(Gen *g, const Item *it, Text *t, int indent)
     }
 }
 
-static const char *body_name(Gen *g, const Item *loop, int part, int late)
+static const char *body_name(Gen *g, const Item *loop, int part, int skew)
 {
     const char *phase = part == PART_REDUCE       ? "reduce"
                         : loop->phase == UPDATE   ? "update"
@@ -215,15 +215,15 @@ static const char *body_name(Gen *g, const Item *loop, int part, int late)
                                                   : "forward";
 
     const char *name = arena_string(g->arena, "block%d_%s", loop->cls, phase);
-    if (loop->apart)
-        name = arena_string(g->arena, "%s_apart%d", name, loop->apart);
-    if (late)
-        name = arena_string(g->arena, "%s_late%d", name, late);
+    if (loop->fission_part)
+        name = arena_string(g->arena, "%s_part%d", name, loop->fission_part);
+    if (skew)
+        name = arena_string(g->arena, "%s_skew%d", name, skew);
     return name;
 }
 
 // One iteration's items that are so late, as a function.
-static void generate_body(Gen *g, int begin, int late, const char *name)
+static void generate_body(Gen *g, int begin, int skew, const char *name)
 {
     const Item *loop = &g->s->items[begin];
     const BlockClass *c = &g->s->g->classes[loop->cls];
@@ -231,13 +231,13 @@ static void generate_body(Gen *g, int begin, int late, const char *name)
     Text body = {0};
 
     for (int i = begin + 1; i < loop->match; i++)
-        if (g->s->items[i].late == late)
+        if (g->s->items[i].skew == skew)
             generate_item(g, &g->s->items[i], &body, 4);
     text_printf(g->bodies, "// %s.{}, %d times", node_label(g, &label, 60), c->length);
-    if (loop->apart)
-        text_printf(g->bodies, ", apart from the loop before");
-    if (late)
-        text_printf(g->bodies, ", %d turn%s late", late, late > 1 ? "s" : "");
+    if (loop->fission_part)
+        text_printf(g->bodies, ", split from the loop before");
+    if (skew)
+        text_printf(g->bodies, ", %d iteration%s later", skew, skew > 1 ? "s" : "");
     text_printf(g->bodies, "\nstatic void %s(Rt *rt, char *m, int64_t layer)\n{\n", name);
     if (!strstr(body.s ? body.s : "", "layer"))
         text_printf(g->bodies, "    (void)layer;\n");
@@ -252,29 +252,29 @@ static void print_for(Gen *g, const Item *loop, Text *t)
 
     if (loop->is_reverse)
         text_printf(t, "    for (int64_t layer = %d; layer >= %d; layer--)", length - 1,
-                    -loop->late);
+                    -loop->skew);
     else
-        text_printf(t, "    for (int64_t layer = 0; layer < %d; layer++)", length + loop->late);
+        text_printf(t, "    for (int64_t layer = 0; layer < %d; layer++)", length + loop->skew);
 }
 
 // What is late runs for an iteration before this one, where there is one.
-static void print_late(const Gen *g, const Item *loop, int late, const char *name, Text *t)
+static void print_skewed(const Gen *g, const Item *loop, int skew, const char *name, Text *t)
 {
     int length = g->s->g->classes[loop->cls].length;
-    bool has_before = late > 0, has_after = late < loop->late;
+    bool has_before = skew > 0, has_after = skew < loop->skew;
 
     text_printf(t, "        if (");
     if (loop->is_reverse && has_before)
-        text_printf(t, "layer < %d%s", length - late, has_after ? " && " : "");
+        text_printf(t, "layer < %d%s", length - skew, has_after ? " && " : "");
     if (loop->is_reverse && has_after)
-        text_printf(t, "layer >= %d", -late);
+        text_printf(t, "layer >= %d", -skew);
     if (!loop->is_reverse && has_before)
-        text_printf(t, "layer >= %d%s", late, has_after ? " && " : "");
+        text_printf(t, "layer >= %d%s", skew, has_after ? " && " : "");
     if (!loop->is_reverse && has_after)
-        text_printf(t, "layer < %d", length + late);
+        text_printf(t, "layer < %d", length + skew);
     text_printf(t, ")\n            %s(rt, m, layer", name);
-    if (late)
-        text_printf(t, " %c %d", loop->is_reverse ? '+' : '-', late);
+    if (skew)
+        text_printf(t, " %c %d", loop->is_reverse ? '+' : '-', skew);
     text_printf(t, ");\n");
 }
 
@@ -292,16 +292,16 @@ static void generate_loop(Gen *g, int begin, int part, Text *t)
         text_printf(t, "    }\n");
         return;
     }
-    text_printf(t, loop->late ? " {\n" : "\n");
-    for (int late = 0; late <= loop->late; late++) {
-        const char *name = body_name(g, loop, part, late);
-        if (loop->late)
-            print_late(g, loop, late, name, t);
+    text_printf(t, loop->skew ? " {\n" : "\n");
+    for (int skew = 0; skew <= loop->skew; skew++) {
+        const char *name = body_name(g, loop, part, skew);
+        if (loop->skew)
+            print_skewed(g, loop, skew, name, t);
         else
             text_printf(t, "        %s(rt, m, layer);\n", name);
-        generate_body(g, begin, late, name);
+        generate_body(g, begin, skew, name);
     }
-    if (loop->late)
+    if (loop->skew)
         text_printf(t, "    }\n");
 }
 

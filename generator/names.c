@@ -87,7 +87,7 @@ void print_number(Text *t, DType type, double x)
 
 // The length of `s` up to and with its first comma outside of string literals, or its first
 // newline.
-static size_t piece(const char *s)
+static size_t slice(const char *s)
 {
     bool quoted = false;
     size_t n = 0;
@@ -118,12 +118,12 @@ void print_wrapped(Text *t, int indent, const char *s)
 
     text_printf(t, "%*s", indent, "");
     while (*s) {
-        size_t n = piece(s);
+        size_t n = slice(s);
         if (column + (int)n > COLUMNS - 1 && column > indent) {
             text_printf(t, "\n%*s", indent + 4, "");
             column = indent + 4;
             s += *s == ' ';
-            n = piece(s);
+            n = slice(s);
         }
         if (*s != '"' && !memchr(s, '"', n))
             n = fit(s, n, COLUMNS - column);
@@ -244,23 +244,23 @@ const char *place_name(Gen *g, int32_t buffer, int64_t offset)
 
 const char *rank_text(Gen *g, const Item *it)
 {
-    return it->scratch
-               ? arena_string(g->arena, "rt_with(rt, m + %s)", place_name(g, it->scratch, 0))
-               : "rt";
+    return it->workspace_buffer ? arena_string(g->arena, "rt_with(rt, m + %s)",
+                                               place_name(g, it->workspace_buffer, 0))
+                                : "rt";
 }
 
 char *place_text(Gen *g, const Operand *o)
 {
     Address a = operand_address(g->p, g->s, o);
     const Storage *st = &g->s->storage[o->base];
-    int64_t rest = a.at - g->p->buffers[st->buffer].offset - st->offset;
+    int64_t distance = a.at - g->p->buffers[st->buffer].offset - st->offset;
     char *s = arena_string(g->arena, "m + %s", place_name(g, st->buffer, st->offset));
 
-    if (o->own.piece)
+    if (o->rank_slice.slice)
         s = arena_string(g->arena, "%s%s", s, own_text(g, o));
-    if (rest)
-        s = arena_string(g->arena, "%s %c %" PRId64, s, rest < 0 ? '-' : '+',
-                         rest < 0 ? -rest : rest);
+    if (distance)
+        s = arena_string(g->arena, "%s %c %" PRId64, s, distance < 0 ? '-' : '+',
+                         distance < 0 ? -distance : distance);
     if (a.ring && a.shift)
         return arena_string(g->arena, "%s + (layer + %d) %% %d * %" PRId64, s, a.shift, a.ring,
                             a.step);

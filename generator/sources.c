@@ -8,7 +8,7 @@
 #include "generator/generator.h"
 
 typedef struct Sources {
-    Stage *s;
+    Staging *s;
     const char *runtime;  // where they are copied from
     Map done;             // by path beneath it
     Diag *d;
@@ -57,7 +57,8 @@ static bool copy(Sources *x, const char *name)
     if (!file_map(arena_string(a, "%s/%s", x->runtime, name), &f, x->d))
         return false;
     const char *text = (const char *)f.data, *end = text + f.size;
-    bool ok = out_write(stage_file(x->s, arena_string(a, "runtime/%s", name)), text, f.size, x->d);
+    bool ok =
+        out_write(staging_file(x->s, arena_string(a, "runtime/%s", name)), text, f.size, x->d);
     for (const char *line = text; ok && line && line < end;) {
         char *header = included(a, line, end);
         ok = !header || copy_header(x, header);
@@ -140,13 +141,13 @@ static bool write_makefile(Sources *x, const BuildOptions *o)
                 o->has_ranks ? "; MPI (Debian: libopenmpi-dev)" : "",
                 o->has_ranks ? "= mpicc" : "?= cc", o->march, sources.s, o->name,
                 has_onednn ? " -ldnnl" : "", o->name);
-    bool ok = out_write(stage_file(x->s, "Makefile"), make.s, make.n, x->d);
+    bool ok = out_write(staging_file(x->s, "Makefile"), make.s, make.n, x->d);
     text_free(&sources);
     text_free(&make);
     return ok;
 }
 
-static bool has_mark(const Stage *s)
+static bool has_mark(const Staging *s)
 {
     File f;
     bool ok = file_map(arena_string(s->arena, "%s/Makefile", s->place), &f, NULL) &&
@@ -158,7 +159,7 @@ static bool has_mark(const Stage *s)
 
 // Files of the user are not replaced: in a folder that shardcc hasn't made there may be none of
 // their names.
-static bool spares_files(const Stage *s, Diag *d)
+static bool spares_files(const Staging *s, Diag *d)
 {
     bool is_ours = has_mark(s);
 
@@ -172,12 +173,13 @@ static bool spares_files(const Stage *s, Diag *d)
     return true;
 }
 
-bool build_folder(Stage *s, const Program *p, const Text *c, const BuildOptions *o, Diag *d)
+bool build_folder(Staging *s, const Program *p, const Text *c, const BuildOptions *o, Diag *d)
 {
     Sources x = {.s = s, .runtime = o->runtime, .done.arena = s->arena, .d = d};
 
-    return out_write(stage_file(s, arena_string(s->arena, "%s.c", o->name)), c->s, c->n, d) &&
-           stage_folder(s, "runtime", d) && stage_folder(s, "runtime/cpu", d) &&
-           (!o->has_ranks || stage_folder(s, "runtime/mpi", d)) && copy_trainer(&x, o->has_ranks) &&
-           copy_kernels(&x, p) && write_makefile(&x, o) && spares_files(s, d);
+    return out_write(staging_file(s, arena_string(s->arena, "%s.c", o->name)), c->s, c->n, d) &&
+           staging_folder(s, "runtime", d) && staging_folder(s, "runtime/cpu", d) &&
+           (!o->has_ranks || staging_folder(s, "runtime/mpi", d)) &&
+           copy_trainer(&x, o->has_ranks) && copy_kernels(&x, p) && write_makefile(&x, o) &&
+           spares_files(s, d);
 }

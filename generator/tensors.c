@@ -7,10 +7,10 @@
 // ---- names of a block's twins ----
 
 // The values that stand where `v` (of iteration 0) stands in the other iterations.
-typedef struct Twins {
+typedef struct Instances {
     ValueId *value;
     int n;
-} Twins;
+} Instances;
 
 // "h.3.w" as "h." 3 ".w": the first number by which `a` and `b` differ.
 static bool split_number(const char *a, const char *b, size_t *before, size_t *after, long *first,
@@ -33,7 +33,8 @@ static bool split_number(const char *a, const char *b, size_t *before, size_t *a
 }
 
 // The pattern of the twins' names, with the number's first value and step; NULL if there is none.
-static char *name_pattern(Gen *g, const Twins *t, const char *const *names, long *first, long *by)
+static char *name_pattern(Gen *g, const Instances *t, const char *const *names, long *first,
+                          long *by)
 {
     size_t before, after;
     long next;
@@ -50,22 +51,22 @@ static char *name_pattern(Gen *g, const Twins *t, const char *const *names, long
     return arena_string(g->arena, "%.*s{}%s", (int)before, names[0], names[0] + after);
 }
 
-static void print_names(Gen *g, Text *t, const Twins *twins, const char *const *names)
+static void print_names(Gen *g, Text *t, const Instances *instances, const char *const *names)
 {
     long first = 0, by = 0;
-    char *pattern = twins->n > 1 ? name_pattern(g, twins, names, &first, &by) : NULL;
+    char *pattern = instances->n > 1 ? name_pattern(g, instances, names, &first, &by) : NULL;
 
     text_printf(t, ", ");
     print_string(t, pattern ? pattern : names[0], 4);
-    if (twins->n > 1)
-        text_printf(t, ", .layers = %d", twins->n);
+    if (instances->n > 1)
+        text_printf(t, ", .layers = %d", instances->n);
     if (first)
         text_printf(t, ", .first = %ld", first);
     if (pattern && by != 1)
         text_printf(t, ", .by = %ld", by);
-    if (twins->n > 1 && !pattern) {
+    if (instances->n > 1 && !pattern) {
         text_printf(t, ", .names = (const char *const[]){");
-        for (int i = 0; i < twins->n; i++) {
+        for (int i = 0; i < instances->n; i++) {
             text_printf(t, "%s", i ? ", " : "");
             print_string(t, names[i], 4);
         }
@@ -106,13 +107,13 @@ static const char *init_of(const Gen *g, ValueId v)
 }
 
 // All layers one after the other.
-static void print_bytes(const Gen *g, Text *t, const Twins *twins)
+static void print_bytes(const Gen *g, Text *t, const Instances *instances)
 {
-    int64_t n = value_bytes(value_of(g->s->g, twins->value[0]));
+    int64_t n = value_bytes(value_of(g->s->g, instances->value[0]));
 
     text_printf(t, ", .data = \"");
-    for (int64_t i = 0; i < n * twins->n; i++) {
-        const uint8_t *data = value_of(g->s->g, twins->value[i / n])->data;
+    for (int64_t i = 0; i < n * instances->n; i++) {
+        const uint8_t *data = value_of(g->s->g, instances->value[i / n])->data;
         text_printf(t, "%s\\%03o", i && i % 20 == 0 ? "\"\n    \"" : "", data[i % n]);
     }
     text_printf(t, "\"");
@@ -139,7 +140,7 @@ static int output_index(const Graph *graph, ValueId v)
 }
 
 // Are two values at the same place of two iterations of a class?
-static bool are_twins(const Graph *graph, ValueId v, ValueId w)
+static bool are_instances(const Graph *graph, ValueId v, ValueId w)
 {
     Block a = value_block(graph, v), b = value_block(graph, w);
 
@@ -159,7 +160,7 @@ static bool are_all_gradients(const Gen *g, ValueId v)
     for (int i = 0; b.cls && i < graph->n_outputs; i++) {
         ValueId w = graph->outputs[i].value;
         int iter = value_block(graph, w).iter;
-        if (graph->outputs[i].role != OUTPUT_GRADIENT || !are_twins(graph, v, w))
+        if (graph->outputs[i].role != OUTPUT_GRADIENT || !are_instances(graph, v, w))
             continue;
         n += !is_there[iter];
         is_there[iter] = true;
@@ -173,23 +174,23 @@ int gradient_number(Gen *g, ValueId v)
     Block b = value_block(graph, v);
     int k = output_index(graph, v);
     const char *key = are_all_gradients(g, v) ? arena_string(g->arena, "%d.%d.%d", b.cls, b.pos, k)
-                            : arena_string(g->arena, "%d", v);
+                                              : arena_string(g->arena, "%d", v);
     if (!map_get(&g->gradients, key))
         map_set(&g->gradients, key, ++g->n_gradients);
     return map_get(&g->gradients, key) - 1;
 }
 
 // What only tensors of that role have.
-static void print_special(Gen *g, Text *t, const char *role, const Twins *twins)
+static void print_special(Gen *g, Text *t, const char *role, const Instances *instances)
 {
     if (!strcmp(role, "RT_PARAMETER"))
-        text_printf(t, ", .init = %s", init_of(g, twins->value[0]));
+        text_printf(t, ", .init = %s", init_of(g, instances->value[0]));
     if (!strcmp(role, "RT_GRADIENT"))
-        text_printf(t, ", .gradient = %d", gradient_number(g, twins->value[0]));
+        text_printf(t, ", .gradient = %d", gradient_number(g, instances->value[0]));
     if (!strcmp(role, "RT_INPUT"))
-        print_range(t, whole_graph(g->s), whole_value(g->s, twins->value[0]));
+        print_range(t, whole_graph(g->s), whole_value(g->s, instances->value[0]));
     if (!strcmp(role, "RT_CONSTANT"))
-        print_bytes(g, t, twins);
+        print_bytes(g, t, instances);
 }
 
 // The shape that the user knows. A refined constant, which the user doesn't see, may have more dims
@@ -212,30 +213,30 @@ static void print_shape(Text *t, const Value *v)
 }
 
 static void print_tensor(Gen *g, Text *t, const char *role, const char *const *names,
-                         const Twins *twins)
+                         const Instances *instances)
 {
-    ValueId id = twins->value[0];
+    ValueId id = instances->value[0];
     const Value *v = value_of(whole_graph(g->s), whole_value(g->s, id));
     bool has_place = strcmp(role, "RT_GRADIENT") != 0;
     Address a = {0}, next = {0};
 
     value_address(g->p, g->s, id, &a);
-    if (twins->n > 1)
-        value_address(g->p, g->s, twins->value[1], &next);
+    if (instances->n > 1)
+        value_address(g->p, g->s, instances->value[1], &next);
     Text line = {0};
     text_printf(&line, "{%s, %s", role, dtype_rt(v->dtype));
-    print_names(g, &line, twins, names);
+    print_names(g, &line, instances, names);
     print_shape(&line, v);
     print_parts(g, id, &line);
     if (has_place)
         text_printf(&line, ", .offset = %" PRId64, a.at);
-    if (has_place && twins->n > 1)
+    if (has_place && instances->n > 1)
         text_printf(&line, ", .step = %" PRId64, next.at - a.at);
     if (v->fill != 0) {
         text_printf(&line, ", .fill = ");
         print_number(&line, F64, v->fill);
     }
-    print_special(g, &line, role, twins);
+    print_special(g, &line, role, instances);
     text_printf(&line, "},");
     print_wrapped(t, 4, line.s);
     text_free(&line);
@@ -243,11 +244,11 @@ static void print_tensor(Gen *g, Text *t, const char *role, const char *const *n
 
 // ---- tables ----
 
-static Twins twins_of(Gen *g, ValueId v, const ValueId *by_place, int stride)
+static Instances instances_of(Gen *g, ValueId v, const ValueId *by_place, int stride)
 {
     const Graph *graph = g->s->g;
     Block b = value_of(graph, v)->block;
-    Twins t = {.n = b.cls ? graph->classes[b.cls].length : 1};
+    Instances t = {.n = b.cls ? graph->classes[b.cls].length : 1};
 
     t.value = arena_array(g->arena, ValueId, t.n);
     t.value[0] = v;
@@ -297,7 +298,7 @@ static const char *persistent_role(ValueKind k)
     }
 }
 
-static const char **value_names(Gen *g, const Twins *t)
+static const char **value_names(Gen *g, const Instances *t)
 {
     const char **names = arena_array(g->arena, const char *, t->n);
 
@@ -324,7 +325,7 @@ static void print_persistent(Gen *g, Map *done)
         if (!role || x->block.iter || !value_address(g->p, g->s, v, &a) ||
             (x->kind != VALUE_CONSTANT && x->name && map_get(done, x->name)))
             continue;
-        Twins t = twins_of(g, v, by_place[x->block.cls], stride[x->block.cls]);
+        Instances t = instances_of(g, v, by_place[x->block.cls], stride[x->block.cls]);
         const char **names = value_names(g, &t);
         if (!g->n_persistent++)
             text_printf(g->tables, "static const RtTensor tensors[] = {\n");
@@ -346,23 +347,23 @@ static const char *output_role(OutputRole r)
 }
 
 // Gradients of a block's twins are one tensor: outputs at the same place of all iterations.
-static Twins output_twins(Gen *g, int at, const char ***names, bool *done)
+static Instances output_instances(Gen *g, int at, const char ***names, bool *done)
 {
     const Graph *graph = g->s->g;
     const Output *o = &graph->outputs[at];
     Block b = value_block(graph, o->value);
-    Twins t = {.n = 1};
+    Instances t = {.n = 1};
     bool are_all = o->role == OUTPUT_GRADIENT && are_all_gradients(g, o->value);
     int length = are_all && !b.iter ? graph->classes[b.cls].length : 1;
 
     t.value = arena_array(g->arena, ValueId, length);
     *names = arena_array(g->arena, const char *, length);
     for (int i = at; i < graph->n_outputs; i++) {
-        bool is_twin = length > 1 && graph->outputs[i].role == OUTPUT_GRADIENT &&
-                       are_twins(graph, o->value, graph->outputs[i].value);
-        if (i != at && !is_twin)
+        bool is_instance = length > 1 && graph->outputs[i].role == OUTPUT_GRADIENT &&
+                           are_instances(graph, o->value, graph->outputs[i].value);
+        if (i != at && !is_instance)
             continue;
-        int k = is_twin ? value_block(graph, graph->outputs[i].value).iter : 0;
+        int k = is_instance ? value_block(graph, graph->outputs[i].value).iter : 0;
         if (!t.value[k]) {
             t.value[k] = graph->outputs[i].value;
             (*names)[k] = graph->outputs[i].name ? graph->outputs[i].name : "";
@@ -382,7 +383,7 @@ static int print_own(Gen *g)
 
     for (ValueId v = 1; v < graph->n_values; v++)
         if (value_of(graph, v)->kind == VALUE_INPUT) {
-            Twins t = {.value = &v, .n = 1};
+            Instances t = {.value = &v, .n = 1};
             print_tensor(g, g->tables, "RT_INPUT", value_names(g, &t), &t);
             n++;
         }
@@ -391,7 +392,7 @@ static int print_own(Gen *g)
             if (done[i] || (!pass && value_block(graph, graph->outputs[i].value).iter))
                 continue;
             const char **names;
-            Twins t = output_twins(g, i, &names, done);
+            Instances t = output_instances(g, i, &names, done);
             print_tensor(g, g->tables, output_role(graph->outputs[i].role), names, &t);
             n++;
         }

@@ -10,7 +10,7 @@ static bool has_index(Gen *g, const Item *it)
         if (n->op->expr && strstr(n->op->expr(g->s->g, n), "$i"))
             return true;
         for (int k = 0; n->op->is_sum && k < n->attr[0].n; k++)
-            if (sum_piece(g, it->nodes[i], (int)n->attr[0].v[k]) >= 0)
+            if (sum_shard(g, it->nodes[i], (int)n->attr[0].v[k]) >= 0)
                 return true;
     }
     return false;
@@ -44,19 +44,20 @@ static void add_dim(const Gen *g, Walk *w, const Item *it, int i, int64_t size)
 }
 
 // A row whose elements are lines apart costs a line each: the next rows need the same lines.
-static void find_turned(const Gen *g, Walk *w, const Item *it)
+static void find_transposed(const Gen *g, Walk *w, const Item *it)
 {
     enum { MOST = 4096 };  // columns: its place is on the stack
     int last = w->rank - 1;
 
-    w->turned = arena_array(g->arena, int64_t, it->n_in + it->n_out + 1);
+    w->transposed = arena_array(g->arena, int64_t, it->n_in + it->n_out + 1);
     for (int k = 0; k < it->n_in && last > 0 && w->rows == last; k++) {
         const Value *v = value_of(g->s->g, it->operands[k].value);
         int64_t *stride = w->stride[k];
-        if (stride[last - 1] != 1 || stride[last] < RT_TURN || v->dtype != F32 ||
-            w->dim[last] < RT_TURN || w->dim[last] > MOST || w->dim[last - 1] < RT_TURN)
+        if (stride[last - 1] != 1 || stride[last] < RT_TRANSPOSE_ROWS || v->dtype != F32 ||
+            w->dim[last] < RT_TRANSPOSE_ROWS || w->dim[last] > MOST ||
+            w->dim[last - 1] < RT_TRANSPOSE_ROWS)
             continue;
-        w->turned[k] = stride[last];
+        w->transposed[k] = stride[last];
         stride[last] = 1;
     }
 }
@@ -69,7 +70,7 @@ Walk make_walk(Gen *g, const Item *it)
     bool has_rows = it->has_rows || it->has_columns;
     int row_rank = it->has_columns ? it->rank - 1 : it->row_rank;
 
-    layout_axes(it->rank, it->is_last, w.axis);
+    layout_axes(it->rank, it->is_channels_last, w.axis);
     w.stride = arena_alloc(g->arena, (size_t)n + 1, sizeof *w.stride);
     for (int i = 0; i < it->rank; i++) {
         int64_t size = it->dim[w.axis[i]];
@@ -77,8 +78,8 @@ Walk make_walk(Gen *g, const Item *it)
             w.rows = w.rank;
         if (size == 1 && !w.has_index)
             continue;
-        bool is_apart = has_rows && i >= row_rank && w.rank == w.rows;
-        if (w.rank && !w.has_index && !is_apart && can_merge(g, &w, size, it, i)) {
+        bool starts_row = has_rows && i >= row_rank && w.rank == w.rows;
+        if (w.rank && !w.has_index && !starts_row && can_merge(g, &w, size, it, i)) {
             w.dim[w.rank - 1] *= size;
             for (int k = 0; k < n; k++)
                 w.stride[k][w.rank - 1] = stride_at(g, &w, it, k, i);
@@ -92,6 +93,6 @@ Walk make_walk(Gen *g, const Item *it)
         add_dim(g, &w, it, it->rank, 1);
     if (!has_rows)
         w.rows = w.rank > 1 ? w.rank - 1 : w.rank;
-    find_turned(g, &w, it);
+    find_transposed(g, &w, it);
     return w;
 }

@@ -12,7 +12,7 @@ typedef struct Walk {
     int64_t (*stride)[MAX_RANK];  // [operand]
     // By operand: 0, or its stride along the row where it lies densely along the last dim of the
     // rows instead. It is turned around, some rows at a time, into a place of stride 1.
-    int64_t *turned;
+    int64_t *transposed;
     int axis[MAX_RANK];  // the item's dims from the outermost to the innermost
     bool has_index;      // expressions speak of places: dims are kept
 } Walk;

@@ -26,7 +26,7 @@ static ValueId zeros(Graph *g, ValueId v) { return filled(g, *value_of(g, v), (B
 
 // ---- where a gradient goes ----
 
-typedef enum Lane { LOCAL, CARRIED, SHARED, LEAKED } Lane;
+typedef enum GradientFlow { LOCAL, CARRIED, SHARED, LEAKED } GradientFlow;
 
 // Does a node outside of v's class read it of several iterations?
 static bool is_leak(const Adjoint *a, const Node *n, ValueId v)
@@ -38,15 +38,15 @@ static bool is_leak(const Adjoint *a, const Node *n, ValueId v)
         return false;
     const ClassNodes *c = &a->classes[b.cls];
     int other = b.iter + 1 < c->length ? b.iter + 1 : b.iter - 1;
-    const Node *twin = &g->nodes[class_twin(a->classes, producer(g, v), other)];
+    const Node *instance = &g->nodes[class_instance(a->classes, producer(g, v), other)];
     for (int k = 0; k < n->n_in; k++)
-        for (int o = 0; o < twin->n_out; o++)
-            if (twin->out[o] == n->in[k] && producer(g, v)->out[o] == v)
+        for (int o = 0; o < instance->n_out; o++)
+            if (instance->out[o] == n->in[k] && producer(g, v)->out[o] == v)
                 return true;
     return false;
 }
 
-static Lane lane_of(const Adjoint *a, const Node *n, int i)
+static GradientFlow flow_of(const Adjoint *a, const Node *n, int i)
 {
     const Graph *g = a->g;
     ValueId v = n->in[i];
@@ -55,8 +55,8 @@ static Lane lane_of(const Adjoint *a, const Node *n, int i)
         return LOCAL;
     if (!n->block.cls)
         return is_leak(a, n, v) ? LEAKED : LOCAL;
-    NodeId twin = class_twin(a->classes, n, class_other(a->classes, n));
-    return g->nodes[twin].in[i] == v ? SHARED : CARRIED;
+    NodeId instance = class_instance(a->classes, n, class_other(a->classes, n));
+    return g->nodes[instance].in[i] == v ? SHARED : CARRIED;
 }
 
 // Is `v` in the last iteration, where others get a gradient from the next one?
@@ -68,7 +68,7 @@ static bool is_last(const Adjoint *a, ValueId v)
 }
 
 // What other classes gave becomes part of the sum, outside of all blocks.
-static void settle(Adjoint *a, ValueId v)
+static void merge_outside(Adjoint *a, ValueId v)
 {
     Sums *s = &a->sums[v];
 
@@ -77,12 +77,12 @@ static void settle(Adjoint *a, ValueId v)
     s->carried = s->chain = 0;
 }
 
-static void add_to(Adjoint *a, const Node *n, ValueId v, Lane lane, ValueId dx)
+static void add_to(Adjoint *a, const Node *n, ValueId v, GradientFlow flow, ValueId dx)
 {
     Graph *g = a->g;
     Sums *s = &a->sums[v];
 
-    switch (lane) {
+    switch (flow) {
     case LOCAL:
         s->local = sum(g, s->local, dx, n->block);
         return;
@@ -104,7 +104,7 @@ static void add_to(Adjoint *a, const Node *n, ValueId v, Lane lane, ValueId dx)
 // ---- pieces ----
 
 // Is `dx` zero but for a range of one dim? Then it was padded.
-static bool read_piece(const Graph *g, ValueId dx, Piece *p)
+static bool read_slice(const Graph *g, ValueId dx, Slice *p)
 {
     enum { LOW, HIGH, INNER, FILL };
     const Node *n = producer(g, dx);
@@ -126,17 +126,17 @@ static bool read_piece(const Graph *g, ValueId dx, Piece *p)
     return n_padded == 1;
 }
 
-static int compare_pieces(const void *a, const void *b)
+static int compare_slices(const void *a, const void *b)
 {
-    const Piece *p = a, *q = b;
+    const Slice *p = a, *q = b;
 
     return p->low < q->low ? -1 : p->low > q->low;
 }
 
 // The pieces of a value by place: false if they overlap or lie along several dims.
-static bool sort_pieces(const Adjoint *a, Piece *p, int n)
+static bool sort_slices(const Adjoint *a, Slice *p, int n)
 {
-    qsort(p, (size_t)n, sizeof *p, compare_pieces);
+    qsort(p, (size_t)n, sizeof *p, compare_slices);
     for (int i = 0; i + 1 < n; i++)
         if (p[i].axis != p[i + 1].axis ||
             p[i].low + value_of(a->g, p[i].part)->dim[p[i].axis] > p[i + 1].low)
@@ -144,7 +144,7 @@ static bool sort_pieces(const Adjoint *a, Piece *p, int n)
     return n > 1;
 }
 
-static ValueId join_pieces(Adjoint *a, ValueId v, const Piece *p, int n, Block block)
+static ValueId join_slices(Adjoint *a, ValueId v, const Slice *p, int n, Block block)
 {
     Graph *g = a->g;
     Value gap = *value_of(g, v);
@@ -166,29 +166,29 @@ static ValueId join_pieces(Adjoint *a, ValueId v, const Piece *p, int n, Block b
 }
 
 // Adds the pieces to the sum: joined where they are disjoint, else padded one by one.
-static void take_pieces(Adjoint *a, ValueId v)
+static void add_slices(Adjoint *a, ValueId v)
 {
     Graph *g = a->g;
     Sums *s = &a->sums[v];
-    Block own = value_block(g, v), block = a->pieces[s->piece].block;
+    Block own = value_block(g, v), block = a->slices[s->slice].block;
     int n = 0;
 
-    for (int i = s->piece; i; i = a->pieces[i].next)
+    for (int i = s->slice; i; i = a->slices[i].next)
         n++;
-    Piece *p = arena_array(g->arena, Piece, n), *sorted = arena_array(g->arena, Piece, n);
-    for (int i = s->piece, k = n - 1; i; i = a->pieces[i].next, k--) {
-        p[k] = a->pieces[i];
+    Slice *p = arena_array(g->arena, Slice, n), *sorted = arena_array(g->arena, Slice, n);
+    for (int i = s->slice, k = n - 1; i; i = a->slices[i].next, k--) {
+        p[k] = a->slices[i];
         sorted[k] = p[k];
         if (!is_same_block(p[k].block, block))
             block = (Block){0};
     }
-    s->piece = 0;
-    if (!sort_pieces(a, sorted, n)) {
+    s->slice = 0;
+    if (!sort_slices(a, sorted, n)) {
         for (int k = 0; k < n; k++)
             s->local = sum(g, s->local, p[k].padded, p[k].block);
         return;
     }
-    ValueId joined = join_pieces(a, v, sorted, n, block);
+    ValueId joined = join_slices(a, v, sorted, n, block);
     s->local = sum(g, s->local, joined, block.cls && own.cls == block.cls ? own : block);
 }
 
@@ -198,9 +198,9 @@ static void enter_class(Adjoint *a, ValueId v)
 {
     Sums *s = &a->sums[v];
 
-    settle(a, v);
-    if (s->piece && a->pieces[s->piece].block.cls != value_block(a->g, v).cls)
-        take_pieces(a, v);
+    merge_outside(a, v);
+    if (s->slice && a->slices[s->slice].block.cls != value_block(a->g, v).cls)
+        add_slices(a, v);
     if (!s->local && is_last(a, v))
         s->local = zeros(a->g, v);
 }
@@ -211,21 +211,21 @@ void adjoint_add(Adjoint *a, const Node *n, int i, ValueId dx, NodeId first)
 {
     Graph *g = a->g;
     ValueId v = n->in[i];
-    Lane lane = lane_of(a, n, i);
+    GradientFlow flow = flow_of(a, n, i);
     Block own = value_block(g, v);
 
     if (own.cls && own.cls == n->block.cls)
         enter_class(a, v);
-    Piece piece = {.block = label(n->block), .next = a->sums[v].piece};
-    if (lane == LEAKED) {
+    Slice slice = {.block = label(n->block), .next = a->sums[v].slice};
+    if (flow == LEAKED) {
         if (value_of(g, dx)->producer >= first)
             producer(g, dx)->block = label(own);
-    } else if (value_of(g, dx)->producer >= first && read_piece(g, dx, &piece)) {
-        *arena_push(g->arena, a->pieces, a->n_pieces, a->cap_pieces) = piece;
-        a->sums[v].piece = a->n_pieces - 1;
+    } else if (value_of(g, dx)->producer >= first && read_slice(g, dx, &slice)) {
+        *arena_push(g->arena, a->slices, a->n_slices, a->cap_slices) = slice;
+        a->sums[v].slice = a->n_slices - 1;
         return;
     }
-    add_to(a, n, v, lane, dx);
+    add_to(a, n, v, flow, dx);
 }
 
 ValueId adjoint_take(Adjoint *a, ValueId v)
@@ -233,9 +233,9 @@ ValueId adjoint_take(Adjoint *a, ValueId v)
     Sums *s = &a->sums[v];
 
     a->g->source = value_of(a->g, v)->producer ? producer(a->g, v)->source : NULL;
-    settle(a, v);
-    if (s->piece)
-        take_pieces(a, v);
+    merge_outside(a, v);
+    if (s->slice)
+        add_slices(a, v);
     if (!s->local && is_last(a, v))
         s->local = zeros(a->g, v);
     return sum(a->g, s->local, s->leaked, value_block(a->g, v));

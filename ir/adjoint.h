@@ -11,25 +11,25 @@ typedef struct Sums {
     ValueId carried;  // from iteration 0 of a class that the value enters, as neighbour's value
     ValueId chain;    // running sum over the iterations of a class that share the value
     ValueId leaked;   // from a node outside that reads this value of every iteration of a class
-    int piece;        // last entry in `pieces`, 0: none
+    int slice;        // last entry in `pieces`, 0: none
 } Sums;
 
 // A gradient that covers a part of one dim of the value.
-typedef struct Piece {
+typedef struct Slice {
     ValueId part, padded;
     int axis;
     int64_t low;
     Block block;
     int next;
-} Piece;
+} Slice;
 
 typedef struct Adjoint {
     Graph *g;
     const ClassNodes *classes;
     Sums *sums;     // by ValueId of the forward graph
     bool *returns;  // by ValueId: at a place whose gradient comes from the next iteration
-    Piece *pieces;  // [0] is unused
-    int n_pieces, cap_pieces;
+    Slice *slices;  // [0] is unused
+    int n_slices, cap_slices;
 } Adjoint;
 
 // Adds `dx`, made for input `i` of forward node `n` by nodes from `first` on.

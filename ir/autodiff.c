@@ -108,7 +108,7 @@ static void find_returns(Autodiff *a)
             int last = g->classes[b.cls].length - 1, o = 0;
             while (from->out[o] != n->in[k])
                 o++;
-            returns[g->nodes[class_twin(a->classes, from, last)].out[o]] = true;
+            returns[g->nodes[class_instance(a->classes, from, last)].out[o]] = true;
         }
     }
     a->adjoint.returns = returns;
@@ -152,8 +152,8 @@ static bool sweep(Autodiff *a, ValueId loss, ValueId seed, Diag *d)
     a->adjoint.g = g;
     a->adjoint.classes = a->classes;
     a->adjoint.sums = arena_array(g->arena, Sums, a->n_values);
-    a->adjoint.n_pieces = 0;
-    arena_push(g->arena, a->adjoint.pieces, a->adjoint.n_pieces, a->adjoint.cap_pieces);
+    a->adjoint.n_slices = 0;
+    arena_push(g->arena, a->adjoint.slices, a->adjoint.n_slices, a->adjoint.cap_slices);
     a->adjoint.sums[loss].local = seed;
     for (NodeId i = a->n_nodes - 1; i > 0; i--) {
         Node n = g->nodes[i];  // the array moves while nodes are added

@@ -232,17 +232,17 @@ static bool same_origin(const Origin *a, const Origin *b)
 static bool check_origin(const Iterations *it, int pos, int input)
 {
     Origin first = origin_of(it, pos, input, 0), second = origin_of(it, pos, input, 1);
-    int32_t begin = 0, end = it->length, apart = -1;
+    int32_t begin = 0, end = it->length, boundary = -1;
     Origin wanted = first;
 
     // A chain of iterations begins with a value from outside, at the end without a neighbour.
     if (second.inside && second.delta == -1) {
         wanted = second;
         begin = 1;
-        apart = 0;
+        boundary = 0;
     } else if (first.inside && first.delta == 1) {
         end = it->length - 1;
-        apart = end;
+        boundary = end;
     } else if (first.inside && first.delta != 0) {
         return differs(it, 0, it->node[pos], "reads an iteration that is no neighbour");
     }
@@ -252,8 +252,8 @@ static bool check_origin(const Iterations *it, int pos, int input)
             return differs(it, k, it->node[k * it->n_nodes + pos],
                            "an input from another place than in its fellows");
     }
-    if (apart >= 0 && origin_of(it, pos, input, apart).inside)
-        return differs(it, apart, it->node[apart * it->n_nodes + pos],
+    if (boundary >= 0 && origin_of(it, pos, input, boundary).inside)
+        return differs(it, boundary, it->node[boundary * it->n_nodes + pos],
                        "the chain begins inside the class");
     return true;
 }

@@ -9,7 +9,7 @@
 // Pairs `from`, a value that the first iteration reads, with its like one iteration later: the node
 // at `pos` of the first iteration has its like in from's producer. False if it has another one
 // already.
-static bool pair(const Finder *f, const Found *c, NodeId *like, ValueId from, ValueId later)
+static bool pair(const Finder *f, const Found *c, NodeId *counterpart, ValueId from, ValueId later)
 {
     const Graph *g = f->g;
     NodeId a = value_of(g, from)->producer, b = value_of(g, later)->producer;
@@ -20,9 +20,9 @@ static bool pair(const Finder *f, const Found *c, NodeId *like, ValueId from, Va
     for (int i = 0; i < g->nodes[a].n_out; i++)
         if ((g->nodes[a].out[i] == from) != (g->nodes[b].out[i] == later))
             return false;
-    if (like[pos] && like[pos] != a)
+    if (counterpart[pos] && counterpart[pos] != a)
         return false;
-    like[pos] = a;
+    counterpart[pos] = a;
     return true;
 }
 
@@ -35,24 +35,25 @@ static bool is_within(const Finder *f, const Found *c, ValueId v)
 
 // Finds the iteration before the first one: by what the first one reads where the second one reads
 // the first, then back along the inputs. False if a node is missing.
-static bool find_before(const Finder *f, const Found *c, NodeId *like)
+static bool find_before(const Finder *f, const Found *c, NodeId *counterpart)
 {
     const Graph *g = f->g;
 
-    memset(like, 0, (size_t)c->period * sizeof *like);
+    memset(counterpart, 0, (size_t)c->period * sizeof *counterpart);
     for (int pos = 0; pos < c->period; pos++) {
         const Node *first = &g->nodes[f->order[c->begin + pos]];
         const Node *second = &g->nodes[f->order[c->begin + c->period + pos]];
         for (int k = 0; k < first->n_in; k++)
-            if (is_within(f, c, second->in[k]) && !pair(f, c, like, first->in[k], second->in[k]))
+            if (is_within(f, c, second->in[k]) &&
+                !pair(f, c, counterpart, first->in[k], second->in[k]))
                 return false;
     }
     for (int pos = c->period - 1; pos >= 0; pos--) {
-        const Node *n = &g->nodes[f->order[c->begin + pos]], *m = &g->nodes[like[pos]];
-        if (!like[pos])
+        const Node *n = &g->nodes[f->order[c->begin + pos]], *m = &g->nodes[counterpart[pos]];
+        if (!counterpart[pos])
             return false;
         for (int k = 0; k < n->n_in; k++)
-            if (is_within(f, c, n->in[k]) && !pair(f, c, like, m->in[k], n->in[k]))
+            if (is_within(f, c, n->in[k]) && !pair(f, c, counterpart, m->in[k], n->in[k]))
                 return false;
     }
     return true;
@@ -71,18 +72,18 @@ static void put_order(Finder *f, int at, NodeId n)
 
 // Puts the nodes of `like` right before the class, what stood among them before them. False, with
 // nothing changed, if something there reads one of them or is in a class.
-static bool move_before(Finder *f, const Found *c, const NodeId *like)
+static bool move_before(Finder *f, const Found *c, const NodeId *counterpart)
 {
     int lowest = c->begin, n = 0;
     bool *moves = arena_array(f->arena, bool, f->g->n_nodes);
     NodeId *others = arena_array(f->arena, NodeId, c->begin);
 
     for (int pos = 0; pos < c->period; pos++) {
-        if (moves[like[pos]])
+        if (moves[counterpart[pos]])
             return false;
-        moves[like[pos]] = true;
-        if (f->place[like[pos]] < lowest)
-            lowest = f->place[like[pos]];
+        moves[counterpart[pos]] = true;
+        if (f->place[counterpart[pos]] < lowest)
+            lowest = f->place[counterpart[pos]];
     }
     for (int i = lowest; i < c->begin; i++) {
         const Node *x = &f->g->nodes[f->order[i]];
@@ -97,19 +98,19 @@ static bool move_before(Finder *f, const Found *c, const NodeId *like)
     for (int i = 0; i < n; i++)
         put_order(f, lowest + i, others[i]);
     for (int pos = 0; pos < c->period; pos++)
-        put_order(f, lowest + n + pos, like[pos]);
+        put_order(f, lowest + n + pos, counterpart[pos]);
     return true;
 }
 
 void block_grow_back(Finder *f, int32_t cls)
 {
     Found *c = &f->found[cls];
-    NodeId *like = arena_array(f->arena, NodeId, c->period), *order;
+    NodeId *counterpart = arena_array(f->arena, NodeId, c->period), *order;
 
-    while (c->begin >= c->period && find_before(f, c, like)) {
+    while (c->begin >= c->period && find_before(f, c, counterpart)) {
         order = arena_array(f->arena, NodeId, c->begin);
         memcpy(order, f->order, (size_t)c->begin * sizeof *order);
-        if (!move_before(f, c, like))
+        if (!move_before(f, c, counterpart))
             return;
         block_find_readers(f);
         Series s = {.begin = c->begin - c->period, .period = c->period};
@@ -201,29 +202,29 @@ static void take_reader(Growth *w, NodeId n, ValueId v)
 {
     const Graph *g = w->f->g;
     int n_iter = w->c->n_iter, out = 0;
-    NodeId *like = arena_array(w->f->arena, NodeId, n_iter);
+    NodeId *counterpart = arena_array(w->f->arena, NodeId, n_iter);
     Block from = w->at[value_of(g, v)->producer];
 
     if (w->at[n].cls || !reads_alike(w, &g->nodes[n], &g->nodes[n], 0) || w->n == w->cap)
         return;
     while (producer(g, v)->out[out] != v)
         out++;
-    like[0] = n;
+    counterpart[0] = n;
     for (int iter = 1; iter < n_iter; iter++) {
-        ValueId twin = g->nodes[node_at(w, iter, from.pos - 1)].out[out];
-        for (int u = w->users->head[twin]; u && !like[iter]; u = w->users->next[u]) {
+        ValueId instance = g->nodes[node_at(w, iter, from.pos - 1)].out[out];
+        for (int u = w->users->head[instance]; u && !counterpart[iter]; u = w->users->next[u]) {
             NodeId m = w->users->node[u];
             if (!w->at[m].cls && w->f->hash[m] == w->f->hash[n] && m != n &&
                 reads_alike(w, &g->nodes[n], &g->nodes[m], iter) &&
                 block_same_attrs(&g->nodes[n], &g->nodes[m]))
-                like[iter] = m;
+                counterpart[iter] = m;
         }
-        if (!like[iter])
+        if (!counterpart[iter])
             return;
     }
     for (int iter = 0; iter < n_iter; iter++) {
-        w->node[(int64_t)iter * w->cap + w->n] = like[iter];
-        w->at[like[iter]] = (Block){w->cls, iter, w->n + 1};
+        w->node[(int64_t)iter * w->cap + w->n] = counterpart[iter];
+        w->at[counterpart[iter]] = (Block){w->cls, iter, w->n + 1};
     }
     w->n++;
 }

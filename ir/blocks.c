@@ -13,8 +13,8 @@ static int saving(const Run *r) { return ((r->end - r->begin) / r->period - 1) *
 
 static bool is_better(const Run *a, const Run *b)
 {
-    if (a->is_late != b->is_late)
-        return b->is_late;
+    if (a->is_postponed != b->is_postponed)
+        return b->is_postponed;
     if (saving(a) != saving(b))
         return saving(a) > saving(b);
     return a->begin != b->begin ? a->begin < b->begin : a->period < b->period;
@@ -200,8 +200,8 @@ static void find_classes(Finder *f)
         queue_put(f, runs[i]);
     while (f->n_heap) {
         Run r = queue_take(f);
-        if (!r.is_late && is_outdone(f, &r)) {
-            r.is_late = true;  // taken yet if those turn out to be no classes
+        if (!r.is_postponed && is_outdone(f, &r)) {
+            r.is_postponed = true;  // taken yet if those turn out to be no classes
             queue_put(f, r);
         } else if (is_free(f, &r))
             take_run(f, &r);
@@ -242,8 +242,8 @@ static void label_values(const Finder *f, Rewrite *r)
             if (value_of(g, n->in[k])->producer || readers->first != i + 1 || last.cls != b.cls ||
                 last.iter != b.iter)
                 continue;
-            int twin = b.iter + 1 < c->n_iter ? i + c->period : i - c->period;
-            ValueId other = g->nodes[f->order[twin]].in[k];
+            int instance = b.iter + 1 < c->n_iter ? i + c->period : i - c->period;
+            ValueId other = g->nodes[f->order[instance]].in[k];
             if (other != n->in[k] && !value_of(g, other)->producer)
                 value_of(r->to, r->map[n->in[k]])->block = b;
         }

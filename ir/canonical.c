@@ -278,11 +278,11 @@ static bool same_affine(const Node *a, const Node *b)
 // steps share: a mask, an encoder's result, a sequence of which each step takes its slice.
 static void find_early(Walk *w)
 {
-    enum { BACK = 3, AHEAD = 2 };
+    enum { SOURCE_RADIUS = 3, READER_RADIUS = 2 };
     const Graph *g = w->g;
     uint64_t *hash = node_hashes(g, w->arena);
-    uint64_t *back = cone_hashes(g, hash, BACK, w->arena);
-    uint64_t *ahead = reader_hashes(g, hash, AHEAD, w->arena);
+    uint64_t *by_sources = cone_hashes(g, hash, SOURCE_RADIUS, w->arena);
+    uint64_t *by_readers = reader_hashes(g, hash, READER_RADIUS, w->arena);
     int n = 0, total = 0;
 
     for (NodeId i = 1; i < g->n_nodes; i++)
@@ -292,7 +292,7 @@ static void find_early(Walk *w)
         for (int k = 0; k < g->nodes[i].n_in; k++) {
             NodeId from = value_of(g, g->nodes[i].in[k])->producer;
             if (from)
-                r[n++] = (Reader){from, i, mix(mix(back[i], ahead[i]), (uint64_t)k)};
+                r[n++] = (Reader){from, i, mix(mix(by_sources[i], by_readers[i]), (uint64_t)k)};
         }
     if (n)
         qsort(r, (size_t)n, sizeof *r, compare_readers);

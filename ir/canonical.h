@@ -19,7 +19,7 @@ uint64_t *cone_hashes(const Graph *g, const uint64_t *hash, int radius, Arena *a
 // least two periods.
 typedef struct Run {
     int begin, end, period;
-    bool is_late;  // the blocks pass: others come first
+    bool is_postponed;  // the blocks pass: others come first
 } Run;
 
 // The runs whose periods are distances between equal neighbours in `s` or in one of the sequences

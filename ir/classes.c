@@ -22,7 +22,7 @@ ClassNodes *class_nodes(const Graph *g, Arena *a)
     return c;
 }
 
-NodeId class_twin(const ClassNodes *classes, const Node *n, int iter)
+NodeId class_instance(const ClassNodes *classes, const Node *n, int iter)
 {
     const ClassNodes *c = &classes[n->block.cls];
 

@@ -13,7 +13,7 @@ typedef struct ClassNodes {
 ClassNodes *class_nodes(const Graph *g, Arena *a);
 
 // The node that stands at iteration `iter` where `n` stands in its own; 0 if there is none.
-NodeId class_twin(const ClassNodes *classes, const Node *n, int iter);
+NodeId class_instance(const ClassNodes *classes, const Node *n, int iter);
 
 // Another iteration than that of `n` in its class: the next one, or for the last the one before.
 int class_other(const ClassNodes *classes, const Node *n);

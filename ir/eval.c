@@ -34,7 +34,7 @@ static void eval_elementwise(const Node *n, const Tensor *x, Tensor *y)
     }
 }
 
-void node_eval_piece(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+void node_eval_shard(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
 {
     if (n->op->is_elementwise)
         eval_elementwise(n, x, y);
@@ -50,7 +50,7 @@ void node_eval(const Graph *g, const Node *n, Arena *a, const Tensor *x, Tensor 
         const Value *v = value_of(g, n->out[i]);
         y[i] = tensor_new(a, v->dtype, v->rank, v->dim);
     }
-    node_eval_piece(g, n, NULL, x, y);
+    node_eval_shard(g, n, NULL, x, y);
 }
 
 static Tensor filled(Arena *a, const Value *v)

@@ -51,7 +51,7 @@ bool infer_exchange_dim(const Graph *g, const Node *n, int attr, Diag *d)
     return infer_axis(g, n, n->op->attrs[attr].name, n->attr[attr].i, in(g, n, 0)->rank, d);
 }
 
-int64_t exchange_piece(const Node *n, int64_t size)
+int64_t exchange_shard(const Node *n, int64_t size)
 {
     const Attr *ranks = &n->attr[EXCHANGE_RANKS];
 
@@ -62,10 +62,10 @@ int64_t exchange_piece(const Node *n, int64_t size)
 
 bool infer_exchange_size(const Graph *g, const Node *n, int attr, int64_t size, Diag *d)
 {
-    int64_t piece = in(g, n, 0)->dim[n->attr[attr].i];
+    int64_t shard = in(g, n, 0)->dim[n->attr[attr].i];
 
-    if (size < 0 || exchange_piece(n, size) != piece)
-        return node_error(g, n, d, "%" PRId64 " elements have no pieces of %" PRId64, size, piece);
+    if (size < 0 || exchange_shard(n, size) != shard)
+        return node_error(g, n, d, "%" PRId64 " elements have no pieces of %" PRId64, size, shard);
     return true;
 }
 
@@ -170,12 +170,12 @@ Fold exchange_fold(const Node *n, int attr, DType t)
     return (Fold){.join = add, .join_int = rt_add_int};
 }
 
-int64_t exchange_offset(const Tensor *piece, int rank, int dim)
+int64_t exchange_offset(const Tensor *shard, int rank, int dim)
 {
     int64_t offset = 0;
 
     for (int i = 0; i < rank; i++)
-        offset += piece[i].dim[dim];
+        offset += shard[i].dim[dim];
     return offset;
 }
 

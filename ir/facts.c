@@ -66,7 +66,7 @@ static double eval_one(Folder *f, const Node *n, const double *x)
             in_[i].i[0] = (int64_t)x[i];
     }
     y = tensor_new(f->scratch, out(f->g, n)->dtype, 0, NULL);
-    node_eval_piece(f->g, n, NULL, in_, &y);
+    node_eval_shard(f->g, n, NULL, in_, &y);
     return y.f ? y.f[0] : (double)y.i[0];
 }
 
@@ -153,17 +153,17 @@ static bool predicate(const Value *v, Affine p, Fact *y)
 static bool comparison(Folder *f, const Node *n, const Fact *const *x, Fact *y)
 {
     const Value *v = out(f->g, n);
-    Affine apart = affine_sum(&x[1]->value, -1, &x[0]->value);
+    Affine difference = affine_sum(&x[1]->value, -1, &x[0]->value);
     double least, most;
 
     for (int i = 0; i < 2; i++)
         if (!is_exact(&x[i]->value, v, F64))
             return false;
     if (n->op == &op_lt)
-        apart.c--;
+        difference.c--;
     if (n->op == &op_le || n->op == &op_lt)
-        return predicate(v, apart, y);
-    if (!affine_range(&apart, v, &least, &most) || (least <= 0 && most >= 0))
+        return predicate(v, difference, y);
+    if (!affine_range(&difference, v, &least, &most) || (least <= 0 && most >= 0))
         return false;
     *y = (Fact){.value.c = n->op == &op_max ? 0 : n->op == &op_min};
     if (n->op == &op_eq)

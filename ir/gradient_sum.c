@@ -105,17 +105,17 @@ static ValueId sum_of(Graph *g, ValueId v, Axes axes)
 }
 
 // The sum of v's terms but for those that vanish; 0: none does.
-static ValueId sum_of_rest(Graph *g, ValueId v, Axes axes)
+static ValueId sum_of_remaining(Graph *g, ValueId v, Axes axes)
 {
     Node n = *producer(g, v);
 
     if (n.op == &op_neg) {
-        ValueId y = sum_of_rest(g, n.in[0], axes);
+        ValueId y = sum_of_remaining(g, n.in[0], axes);
         return y ? make_neg(g, y) : 0;
     }
     for (int k = 0; k < 2 && n.op == &op_add; k++)
         if (vanishes(g, n.in[k], axes, DEPTH)) {
-            ValueId y = sum_of_rest(g, n.in[1 - k], axes);
+            ValueId y = sum_of_remaining(g, n.in[1 - k], axes);
             return y ? y : sum_of(g, n.in[1 - k], axes);
         }
     return 0;
@@ -123,7 +123,7 @@ static ValueId sum_of_rest(Graph *g, ValueId v, Axes axes)
 
 ValueId gradient_sum(Graph *g, ValueId dy, int n_axes, const int64_t *axes)
 {
-    ValueId y = sum_of_rest(g, dy, (Axes){n_axes, axes});
+    ValueId y = sum_of_remaining(g, dy, (Axes){n_axes, axes});
 
     return y ? y : make_reduce_sum(g, dy, n_axes, axes);
 }

@@ -16,19 +16,19 @@ Graph *graph_new(Arena *a, const char *name)
     return g;
 }
 
-Graph *graph_twin(const Graph *g, Arena *a)
+Graph *graph_clone(const Graph *g, Arena *a)
 {
-    Graph *twin = arena_array(a, Graph, 1);
+    Graph *clone = arena_array(a, Graph, 1);
 
-    *twin = *g;
-    twin->arena = a;
-    twin->cap_values = g->n_values;
-    twin->cap_nodes = g->n_nodes;
-    twin->values = arena_array(a, Value, g->n_values);
-    twin->nodes = arena_array(a, Node, g->n_nodes);
-    memcpy(twin->values, g->values, (size_t)g->n_values * sizeof *g->values);
-    memcpy(twin->nodes, g->nodes, (size_t)g->n_nodes * sizeof *g->nodes);
-    return twin;
+    *clone = *g;
+    clone->arena = a;
+    clone->cap_values = g->n_values;
+    clone->cap_nodes = g->n_nodes;
+    clone->values = arena_array(a, Value, g->n_values);
+    clone->nodes = arena_array(a, Node, g->n_nodes);
+    memcpy(clone->values, g->values, (size_t)g->n_values * sizeof *g->values);
+    memcpy(clone->nodes, g->nodes, (size_t)g->n_nodes * sizeof *g->nodes);
+    return clone;
 }
 
 int *graph_count_uses(const Graph *g, Arena *a)

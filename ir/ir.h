@@ -19,33 +19,47 @@ typedef int32_t ValueId, NodeId;
 
 // Supported element types. BOOL is one byte, 0 or 1.
 typedef enum DType {
-    DT_NONE, F32, F64, F16, BF16, I8, I16, I32, I64, U8, U16, U32, U64, BOOL, N_DTYPES
+    DT_NONE,
+    F32,
+    F64,
+    F16,
+    BF16,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    BOOL,
+    N_DTYPES
 } DType;
 
-const char *dtype_name(DType t);        // "f32"
-DType dtype_find(const char *name);     // DT_NONE if there is none
-int dtype_size(DType t);                // bytes of one element
-const char *dtype_c_type(DType t);      // "int32_t"; "float" for F16 and BF16, "uint8_t" for BOOL
-const char *dtype_rt(DType t);  // in runtime/rt.h: "RT_F32"
+const char *dtype_name(DType t);     // "f32"
+DType dtype_find(const char *name);  // DT_NONE if there is none
+int dtype_size(DType t);             // bytes of one element
+const char *dtype_c_type(DType t);   // "int32_t"; "float" for F16 and BF16, "uint8_t" for BOOL
+const char *dtype_rt(DType t);       // in runtime/rt.h: "RT_F32"
 bool dtype_is_float(DType t);
-bool dtype_is_int(DType t);             // signed or unsigned, not BOOL
+bool dtype_is_int(DType t);  // signed or unsigned, not BOOL
 
 typedef enum ValueKind {
     VALUE_ACTIVATION,  // made by a node
     VALUE_INPUT,       // read from data, a batch at a time
-    VALUE_HYPER,       // a scalar that the trainer sets before each step: lr (default `fill`), step …
-    VALUE_PARAMETER,   // learned; loaded from and saved to the weights file
-    VALUE_BUFFER,      // not learned, loaded from and saved to the weights file (running statistics,
-                       // large tables)
-    VALUE_STATE,       // optimizer state; starts as `fill`
-    VALUE_CONSTANT,    // `data`, known to the compiler; small
-    VALUE_ZERO,        // micro-batch accumulators and the like: set to `fill` before the first use
+    VALUE_HYPER,  // a scalar that the trainer sets before each step: lr (default `fill`), step …
+    VALUE_PARAMETER,  // learned; loaded from and saved to the weights file
+    VALUE_BUFFER,     // not learned, loaded from and saved to the weights file (running statistics,
+                      // large tables)
+    VALUE_STATE,      // optimizer state; starts as `fill`
+    VALUE_CONSTANT,   // `data`, known to the compiler; small
+    VALUE_ZERO,       // micro-batch accumulators and the like: set to `fill` before the first use
     N_VALUE_KINDS
 } ValueKind;
 
-// Where a value or node stands in a repeated block: iteration `iter` of class `cls` (0: in none), at
-// position `pos`. Nodes with equal (cls, pos) are isomorphic; values without a producer (parameters,
-// states) carry the block of the iteration that they belong to.
+// Where a value or node stands in a repeated block: iteration `iter` of class `cls` (0: in none),
+// at position `pos`. Nodes with equal (cls, pos) are isomorphic; values without a producer
+// (parameters, states) carry the block of the iteration that they belong to.
 typedef struct Block {
     int32_t cls, iter, pos;
 } Block;
@@ -106,8 +120,8 @@ typedef struct Node {
 } Node;
 
 // What lives on from one step (parameters, optimizer state, running statistics) or one micro-batch
-// (gradient accumulators) to the next: `out` is written over `in`. Every reader of `in` comes before
-// the writer of `out`; both have the same shape, dtype and storage.
+// (gradient accumulators) to the next: `out` is written over `in`. Every reader of `in` comes
+// before the writer of `out`; both have the same shape, dtype and storage.
 typedef enum Scope { SCOPE_STEP, SCOPE_MICRO } Scope;
 typedef struct Carry {
     ValueId in, out;
@@ -115,12 +129,12 @@ typedef struct Carry {
 } Carry;
 
 typedef enum OutputRole {
-    OUTPUT_MODEL,      // an output of the model
-    OUTPUT_LOSS_SUM,   // f32[]: this micro-batch's sum of losses …
-    OUTPUT_LOSS_COUNT, // f32[]: … and what to divide by
-    OUTPUT_GRADIENT,   // the gradient of the parameter whose name the output has, before clipping
-    OUTPUT_GRAD_NORM,  // f32[]: 2-norm of all gradients, before clipping
-    OUTPUT_BAD_LABEL,  // i64[]: 0, or 1 + the position of the first label out of range
+    OUTPUT_MODEL,       // an output of the model
+    OUTPUT_LOSS_SUM,    // f32[]: this micro-batch's sum of losses …
+    OUTPUT_LOSS_COUNT,  // f32[]: … and what to divide by
+    OUTPUT_GRADIENT,    // the gradient of the parameter whose name the output has, before clipping
+    OUTPUT_GRAD_NORM,   // f32[]: 2-norm of all gradients, before clipping
+    OUTPUT_BAD_LABEL,   // i64[]: 0, or 1 + the position of the first label out of range
 } OutputRole;
 
 typedef struct Output {
@@ -140,7 +154,7 @@ typedef struct Graph {
     const char *name;
     Value *values;  // [0] is unused
     int n_values, cap_values;
-    Node *nodes;    // [0] is unused
+    Node *nodes;  // [0] is unused
     int n_nodes, cap_nodes;
     Carry *carries;
     int n_carries, cap_carries;
@@ -148,7 +162,7 @@ typedef struct Graph {
     int n_outputs, cap_outputs;
     BlockClass *classes;  // [0] is unused
     int n_classes, cap_classes;
-    bool training;        // false: the forward-only graph of evaluation and prediction
+    bool training;  // false: the forward-only graph of evaluation and prediction
     // What nodes made from now on get, and where mistakes in them are reported: see graph_node.
     Diag *diag;
     Phase phase;
@@ -162,17 +176,18 @@ Graph *graph_new(Arena *a, const char *name);
 
 // The same graph once more, whose labels can be taken away and which can get more values and nodes;
 // its lists and texts are those of `g`.
-Graph *graph_twin(const Graph *g, Arena *a);
+Graph *graph_clone(const Graph *g, Arena *a);
 
 // A new value without producer; dims are copied. own_rank is -1.
 ValueId graph_value(Graph *g, ValueKind kind, const char *name, DType t, int rank,
                     const int64_t *dim);
 
-// Appends a node with `n_in` inputs (optional ones at the end may be left out) and attributes `attr`
-// (one per op->attrs, NULL: all zero), makes its outputs by the operator's shape inference, and returns
-// the first. Phase, block and source are the graph's current ones; lists and texts of `attr` are copied. On a mistake in shapes or dtypes: reports it to g->diag and returns 0.
-// If a required input is 0, returns 0 without a message: whoever made the 0 has reported it. So a
-// chain of builders needs one check, at its end.
+// Appends a node with `n_in` inputs (optional ones at the end may be left out) and attributes
+// `attr` (one per op->attrs, NULL: all zero), makes its outputs by the operator's shape inference,
+// and returns the first. Phase, block and source are the graph's current ones; lists and texts of
+// `attr` are copied. On a mistake in shapes or dtypes: reports it to g->diag and returns 0. If a
+// required input is 0, returns 0 without a message: whoever made the 0 has reported it. So a chain
+// of builders needs one check, at its end.
 ValueId graph_node(Graph *g, const OpDef *op, int n_in, const ValueId *in, const Attr *attr);
 
 // Another output of the node that made `v`.
@@ -222,10 +237,10 @@ ValueId graph_constant(Graph *g, DType t, int rank, const int64_t *dim, const vo
 bool node_error(const Graph *g, const Node *n, Diag *d, const char *fmt, ...) PRINTF(4, 5);
 
 // ---- rewriting ----
-// A pass that changes a graph builds a new one from it, in the same arena, and moves it into the old
-// one's place: begin; for every old node either rewrite_copy or nodes of its own and rewrite_map;
-// end. Values without a producer are copied by begin; outputs and carries are translated by end,
-// which also drops every node that no output or carry needs and renumbers.
+// A pass that changes a graph builds a new one from it, in the same arena, and moves it into the
+// old one's place: begin; for every old node either rewrite_copy or nodes of its own and
+// rewrite_map; end. Values without a producer are copied by begin; outputs and carries are
+// translated by end, which also drops every node that no output or carry needs and renumbers.
 typedef struct Rewrite {
     Graph *from, *to;
     ValueId *map;  // by old ValueId; 0 for what was not carried over yet
@@ -243,8 +258,8 @@ void graph_prune(Graph *g);
 // Takes the labels of a class away: its iterations are written out one by one.
 void graph_write_out(Graph *g, int32_t cls);
 
-// Numbers Block.pos anew, given cls and iter: nodes of an iteration in their order, values without a
-// producer in the order of their first use.
+// Numbers Block.pos anew, given cls and iter: nodes of an iteration in their order, values without
+// a producer in the order of their first use.
 void graph_number_blocks(Graph *g);
 
 // By ValueId, how many times it is an input of a node, an output, or what a carry writes.
@@ -276,13 +291,13 @@ typedef enum FactorKind {
     FACTOR_SUM,       // in inputs only: a split leaves outputs to be added
     FACTOR_MAX,       // … to be maximised
     FACTOR_MIN,
-    FACTOR_MASKED,    // the indexed dim of a gather: a piece gives zero outside itself, pieces add
-    FACTOR_WINDOW,    // convolution's and pooling's spatial dims: need a halo, not split for now
-    FACTOR_BLOCKED,   // not split, the operator's file says why
+    FACTOR_MASKED,   // the indexed dim of a gather: a piece gives zero outside itself, pieces add
+    FACTOR_WINDOW,   // convolution's and pooling's spatial dims: need a halo, not split for now
+    FACTOR_BLOCKED,  // not split, the operator's file says why
 } FactorKind;
 
-// How a node's dims hang together: each dim of each operand is one factor. A mesh axis may split any
-// factor that isn't blocked. Operands are the inputs, then the outputs.
+// How a node's dims hang together: each dim of each operand is one factor. A mesh axis may split
+// any factor that isn't blocked. Operands are the inputs, then the outputs.
 typedef struct Rule {
     int n_factors;
     int64_t size[MAX_FACTORS];
@@ -290,8 +305,8 @@ typedef struct Rule {
     int n_in, n_out;
     char letter[MAX_FACTORS];  // of rule_set's text
     int8_t (*dim)[MAX_RANK];   // [operand][dim] → factor
-    uint64_t joint;           // inputs in which the operator is linear together (add: both)
-    uint64_t single;          // inputs in each of which it is linear, the others held (mul, dot)
+    uint64_t joint;            // inputs in which the operator is linear together (add: both)
+    uint64_t single;           // inputs in each of which it is linear, the others held (mul, dot)
 } Rule;
 
 // The rule of a node, its arrays in `a`.
@@ -299,8 +314,8 @@ void node_rule(const Graph *g, const Node *n, Arena *a, Rule *r);
 
 // Sets a rule from text: operands' factors as letters, "mk,kn->mn"; sizes are taken from the node.
 // Letters only in inputs are sums, all others parallel; rule_kind changes that. A '.' before a
-// letter changes nothing; an absent input is an empty operand. Where a letter's dims differ (windows,
-// blocked ones) its size is the first one's.
+// letter changes nothing; an absent input is an empty operand. Where a letter's dims differ
+// (windows, blocked ones) its size is the first one's.
 void rule_set(const Graph *g, const Node *n, Rule *r, const char *text);
 void rule_kind(Rule *r, char letter, FactorKind kind);
 void rule_print(const Rule *r, Text *t);  // "mk,kn->mn sum:k linear:0|1"
@@ -322,26 +337,27 @@ typedef struct Tensor {
 
 int64_t tensor_count(const Tensor *t);
 Tensor tensor_new(Arena *a, DType t, int rank, const int64_t *dim);
-void tensor_round(Tensor *t);                            // every element to its dtype
-Tensor tensor_of(Arena *a, const Value *v);              // of a constant
-const void *tensor_pack(Arena *a, const Tensor *t);      // elements in the dtype's own layout
+void tensor_round(Tensor *t);                        // every element to its dtype
+Tensor tensor_of(Arena *a, const Value *v);          // of a constant
+const void *tensor_pack(Arena *a, const Tensor *t);  // elements in the dtype's own layout
 
 typedef struct AttrDef {
     const char *name;
     AttrType type;
-    bool is_dtype;  // an int printed as a dtype
-    double missing; // what an absent int or float stands for
-    bool is_affine; // ints that may grow evenly from iteration to iteration of a block (slice's start)
+    bool is_dtype;   // an int printed as a dtype
+    double missing;  // what an absent int or float stands for
+    bool is_affine;  // ints that may grow evenly from iteration to iteration of a block (slice's
+                     // start)
 } AttrDef;
 
 // A call of runtime/rt.h on operands (inputs, then outputs) at given strides: rt_NAME(rt, ARGS,
 // outputs…, inputs…). A prepared kernel has rt_NAME_init(rt, number, &(TYPE)ARGS) too and is called
 // with the number instead.
 typedef struct Kernel {
-    const char *name;   // NULL: no kernel takes operands of these types and dims
-    const char *type;   // of the parameters of a prepared kernel, "RtDot"; NULL if not prepared
-    // "{.m = 4, .n = 8}" if prepared; "&(RtGather){…}" or "RT_F32, 4, 8", with $a2 as in `expr`, if not;
-    // then $o3 is where the rank's piece of factor 3 begins.
+    const char *name;  // NULL: no kernel takes operands of these types and dims
+    const char *type;  // of the parameters of a prepared kernel, "RtDot"; NULL if not prepared
+    // "{.m = 4, .n = 8}" if prepared; "&(RtGather){…}" or "RT_F32, 4, 8", with $a2 as in `expr`, if
+    // not; then $o3 is where the rank's piece of factor 3 begins.
     Text args;
     int64_t workspace;  // bytes
     bool is_sketch;     // given: the args aren't wanted, as only the workspace is asked for
@@ -349,13 +365,14 @@ typedef struct Kernel {
     uint64_t copies;
     int64_t (*want)[MAX_RANK];  // [operand]
     int over;  // an input that the output may be written over, where it is not read again; 0: none
-    // Given: of a piece of a node, the whole's size by factor of its rule, and which factors are cut
-    // (bit by factor); NULL: the node is whole.
+    // Given: of a piece of a node, the whole's size by factor of its rule, and which factors are
+    // cut (bit by factor); NULL: the node is whole.
     const int64_t *whole;
     uint64_t cut;
 } Kernel;
 
-// All that shardcc knows about an operator. One const OpDef per file of ir/ops/; ops.def lists them.
+// All that shardcc knows about an operator. One const OpDef per file of ir/ops/; ops.def lists
+// them.
 struct OpDef {
     const char *name;
     int n_in;         // inputs; MIN_INPUTS(k) for k and more
@@ -366,24 +383,24 @@ struct OpDef {
     // Sets dtype and dims of all outputs, or reports what is wrong.
     bool (*infer)(Graph *g, Node *n, Diag *d);
     void (*rule)(const Graph *g, const Node *n, Rule *r);
-    // Given the gradients dy of the outputs (0: none), sets the gradients dx of the inputs (0: none),
-    // appending nodes. `want[i]`: is dx[i] needed? NULL: not differentiable.
+    // Given the gradients dy of the outputs (0: none), sets the gradients dx of the inputs (0:
+    // none), appending nodes. `want[i]`: is dx[i] needed? NULL: not differentiable.
     void (*grad)(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx);
     // Reference evaluation: plain scalar loops. `out` is allocated with the piece's dims.
     void (*eval)(const Graph *g, const Node *n, const Place *p, const Tensor *in, Tensor *out);
     // Elementwise: the C expression of one element; $0 $1 $2 are the operands, in C types of the
-    // inputs' dtypes; $i0, $i1 … the element's index along the output's dims (iota, random), $n0, $n1 … their
-    // sizes, both in the whole where the node is a piece; $a2: attribute 2, an int that may grow with the iteration. Operands
-    // are to be parenthesised unless they are names; the expression isn't. Functions it calls are in
-    // runtime/rt_math.h. NULL: a kernel does it.
+    // inputs' dtypes; $i0, $i1 … the element's index along the output's dims (iota, random), $n0,
+    // $n1 … their sizes, both in the whole where the node is a piece; $a2: attribute 2, an int that
+    // may grow with the iteration. Operands are to be parenthesised unless they are names; the
+    // expression isn't. Functions it calls are in runtime/rt_math.h. NULL: a kernel does it.
     const char *(*expr)(const Graph *g, const Node *n);
     bool is_sum;          // sums over dims (attribute 0); a group's rows can end in it
     bool is_elementwise;  // all operands have one shape; `scalar` is its eval
-    double (*scalar)(const Node *n, const double *x);           // floats and comparisons of them
-    int64_t (*scalar_int)(const Node *n, const int64_t *x);     // integers and booleans
-    bool is_product;      // its flops are those of matrix products: dot, convolution, attention
-    bool is_attention;    // … with more between them, so that they have a rate of their own
-    double flops;         // per element of the rule's volume; 0 for what only moves bytes
+    double (*scalar)(const Node *n, const double *x);        // floats and comparisons of them
+    int64_t (*scalar_int)(const Node *n, const int64_t *x);  // integers and booleans
+    bool is_product;    // its flops are those of matrix products: dot, convolution, attention
+    bool is_attention;  // … with more between them, so that they have a rate of their own
+    double flops;       // per element of the rule's volume; 0 for what only moves bytes
     double (*work)(const Graph *g, const Node *n);  // flops of the node where that volume isn't it
     // The output as a view of the input's bytes: given the input's strides (elements), sets the
     // output's and the place of its first element; false if it takes a copy. NULL: never a view.
@@ -394,11 +411,11 @@ struct OpDef {
     void (*place)(const Graph *g, const Node *n, int i, const int64_t *out_stride,
                   int64_t *in_stride, int64_t *offset);
     double (*fill)(const Node *n);
-    // Which of its attributes is `site`, before `layer`: they tell a node that draws random numbers from
-    // all others. 0: this node draws none.
+    // Which of its attributes is `site`, before `layer`: they tell a node that draws random numbers
+    // from all others. 0: this node draws none.
     int (*site)(const Node *n);
-    // For refine. `relate`: which parts of dims are one, where the rule blocks or says too little. Where
-    // it is NULL, dims of parallel and reduced factors may be split, others not.
+    // For refine. `relate`: which parts of dims are one, where the rule blocks or says too little.
+    // Where it is NULL, dims of parallel and reduced factors may be split, others not.
     void (*relate)(const Graph *g, const Node *n, struct Relation *r);
     // Builds the node over split dims and returns its first output; 0: it can't be. NULL: the same
     // attributes serve (elementwise operators), or its dims are never split.
@@ -412,11 +429,12 @@ struct OpDef {
     void (*exchange)(const Node *n, int ranks, const Tensor *in, Tensor *out);
     // How its kernel is called; NULL where `expr` or `view` serves. See Kernel.
     void (*kernel)(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
-    uint64_t channels_last;  // operands (inputs, then outputs) that it is fastest on with dim 1 last
-    bool is_flat;         // its gradient is zero wherever it has one: nothing flows back through it
+    uint64_t
+        channels_last;  // operands (inputs, then outputs) that it is fastest on with dim 1 last
+    bool is_flat;       // its gradient is zero wherever it has one: nothing flows back through it
     uint64_t no_grad_in, no_grad_out;  // float inputs and outputs that have none; no_grad says why
     const char *no_grad;  // why it has no gradient where one could be expected; listed by the tests
-    const char *no_split; // why factors are blocked; listed by the tests
+    const char *no_split;  // why factors are blocked; listed by the tests
 };
 
 #define MIN_INPUTS(k) (-(k))
@@ -434,7 +452,7 @@ extern const OpDef *const op_table[];    // all, in the order of ops.def; NULL e
 void node_eval(const Graph *g, const Node *n, Arena *a, const Tensor *in, Tensor *out);
 
 // … one node on the piece at `p`; `out` is allocated with the piece's dims.
-void node_eval_piece(const Graph *g, const Node *n, const Place *p, const Tensor *in, Tensor *out);
+void node_eval_shard(const Graph *g, const Node *n, const Place *p, const Tensor *in, Tensor *out);
 
 // Evaluates the graph: `values` (by ValueId) holds a tensor for every value without a producer
 // (constants are filled in); afterwards for every value.
@@ -447,8 +465,8 @@ bool patterns(Graph *g, Diag *d);  // attention, norms, rotary: recognised and p
 bool refine(Graph *g, Diag *d);    // dims into atoms; reshapes that only split or merge are gone
 bool blocks(Graph *g, Diag *d);    // labels repeated blocks
 
-// The loss: adds OUTPUT_LOSS_SUM and OUTPUT_LOSS_COUNT (and OUTPUT_BAD_LABEL). `text` is as the user
-// wrote it: "cross_entropy(logits, labels)".
+// The loss: adds OUTPUT_LOSS_SUM and OUTPUT_LOSS_COUNT (and OUTPUT_BAD_LABEL). `text` is as the
+// user wrote it: "cross_entropy(logits, labels)".
 bool loss_add(Graph *g, const char *text, Diag *d);
 // Is the text alone right, whatever the model is: known name, options, values?
 bool loss_check(const char *text, Diag *d);
@@ -459,8 +477,8 @@ bool optimizer_check(const char *text, Diag *d);
 bool autodiff(Graph *g, int accumulate, Diag *d);
 
 typedef struct OptimizerOptions {
-    const char *text;      // "adamw(lr=3e-4, weight_decay=0.1)"
-    double clip_norm;      // 0: no clipping
+    const char *text;             // "adamw(lr=3e-4, weight_decay=0.1)"
+    double clip_norm;             // 0: no clipping
     const char *const *no_decay;  // globs of parameters without weight decay
     int n_no_decay;
 } OptimizerOptions;

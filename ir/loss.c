@@ -46,9 +46,9 @@ static ValueId no_such_value(const Graph *g, const char *name, Diag *d)
     for (ValueId v = 1; v < g->n_values; v++)
         if (g->values[v].name)
             names[n++] = g->values[v].name;
-    const char *near = nearest_name(name, names, n);
-    if (near)
-        diag_error(d, "--loss: the model has no value '%s' (did you mean '%s'?)", name, near);
+    const char *suggestion = nearest_name(name, names, n);
+    if (suggestion)
+        diag_error(d, "--loss: the model has no value '%s' (did you mean '%s'?)", name, suggestion);
     else
         diag_error(d, "--loss: the model has no value '%s'", name);
     list_values(g, d);
@@ -112,10 +112,10 @@ static void bce_with_logits(Loss *l)
     Graph *g = l->g;
     ValueId x = l->x, size = make_abs(g, x);
     ValueId above = make_mul(g, make_add(g, x, size), scalar_like(g, x, 0.5));
-    ValueId rest = make_exp(g, make_neg(g, size));
+    ValueId log_term = make_exp(g, make_neg(g, size));
 
-    rest = make_log(g, make_add(g, rest, scalar_like(g, rest, 1)));
-    l->each = make_add(g, make_sub(g, above, make_mul(g, x, l->target)), rest);
+    log_term = make_log(g, make_add(g, log_term, scalar_like(g, log_term, 1)));
+    l->each = make_add(g, make_sub(g, above, make_mul(g, x, l->target)), log_term);
 }
 
 typedef struct LossDef {

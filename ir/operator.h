@@ -126,7 +126,7 @@ bool infer_exchange_dim(const Graph *g, const Node *n, int attr, Diag *d);
 // Is `size`, of the dim that attribute `attr` names, what pieces like the input's make up?
 bool infer_exchange_size(const Graph *g, const Node *n, int attr, int64_t size, Diag *d);
 void rule_exchange(const Graph *g, const Node *n, Rule *r);
-int64_t exchange_piece(const Node *n, int64_t size);  // the largest of so many elements' pieces
+int64_t exchange_shard(const Node *n, int64_t size);  // the largest of so many elements' pieces
 // The reduction that attribute `attr` names: sum, max or min.
 bool infer_reduction(const Graph *g, const Node *n, int attr, Diag *d);
 Fold exchange_fold(const Node *n, int attr, DType t);

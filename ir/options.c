@@ -175,10 +175,10 @@ static bool unknown_option(const Call *c, const OptionDef *def, const char *key,
         name[n] = def[n].name;
         text_printf(&all, "%s%s", n ? ", " : "", def[n].name);
     }
-    const char *near = nearest_name(key, name, n);
-    if (near)
+    const char *suggestion = nearest_name(key, name, n);
+    if (suggestion)
         diag_error(d, "%s: %s has no option '%s' (did you mean '%s'?)", c->flag, c->name, key,
-                   near);
+                   suggestion);
     else
         diag_error(d, "%s: %s has no option '%s'", c->flag, c->name, key);
     if (n)
@@ -217,13 +217,14 @@ bool call_options(const Call *c, const OptionDef *def, double *value, Diag *d)
 
 bool call_unknown(const Call *c, const char *what, const char *const *names, int n, Diag *d)
 {
-    const char *near = nearest_name(c->name, names, n);
+    const char *suggestion = nearest_name(c->name, names, n);
     Text all = {0};
 
     for (int i = 0; i < n; i++)
         text_printf(&all, "%s%s", i ? ", " : "", names[i]);
-    if (near)
-        diag_error(d, "%s: unknown %s '%s' (did you mean '%s'?)", c->flag, what, c->name, near);
+    if (suggestion)
+        diag_error(d, "%s: unknown %s '%s' (did you mean '%s'?)", c->flag, what, c->name,
+                   suggestion);
     else
         diag_error(d, "%s: unknown %s '%s'", c->flag, what, c->name);
     diag_note(d, "known  %s", all.s);

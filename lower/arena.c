@@ -13,7 +13,7 @@ static bool is_whole(const Set *s, const Item *it, const Operand *o)
     int axis[MAX_RANK];
     int64_t step = 1;
 
-    layout_axes(it->rank, it->is_last, axis);
+    layout_axes(it->rank, it->is_channels_last, axis);
     if (st->step || st->ring || o->offset || o->step)
         return false;
     if (it->kind == ITEM_KERNEL) {
@@ -30,25 +30,26 @@ static bool is_whole(const Set *s, const Item *it, const Operand *o)
 }
 
 // Is output k of the group written in the last turn through a row?
-static bool is_written_last(const Set *s, const Item *it, const Operand *to)
+static bool is_written_in_last_pass(const Set *s, const Item *it, const Operand *to)
 {
     for (int i = 0; i < it->n_nodes; i++)
         if (s->g->nodes[it->nodes[i]].out[0] == to->value)
-            return it->stage[i] == it->n_stages - 1;
+            return it->pass[i] == it->n_passes - 1;
     return false;
 }
 
 // Is an operand of the group read when the last turn through a row is over, for a number of the
 // row?
-static bool is_read_behind(const Set *s, const Item *it, int operand)
+static bool is_read_after_last_pass(const Set *s, const Item *it, int operand)
 {
     const int *source = it->source;
 
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *n = &s->g->nodes[it->nodes[i]];
-        bool is_behind = is_number_of_row(s->g, it, n) && it->stage[i] == it->n_stages - 1;
+        bool is_after_last_pass =
+            node_is_row_scalar(s->g, it, n) && it->pass[i] == it->n_passes - 1;
         for (int k = 0; k < n->n_in; k++, source++)
-            if (is_behind && *source == operand)
+            if (is_after_last_pass && *source == operand)
                 return true;
     }
     return false;
@@ -67,8 +68,8 @@ static bool can_overwrite(const Program *p, const Set *s, int item, const Operan
         return false;
     // Where rows are of one element, a number of the row has as many bytes as all of it.
     bool is_like = value_of(s->g, from->value)->rank == value_of(s->g, to->value)->rank;
-    if (it->kind == ITEM_GROUP && (!is_like || !is_written_last(s, it, to) ||
-                                   is_read_behind(s, it, (int)(from - it->operands))))
+    if (it->kind == ITEM_GROUP && (!is_like || !is_written_in_last_pass(s, it, to) ||
+                                   is_read_after_last_pass(s, it, (int)(from - it->operands))))
         return false;
     if (dtype_size(value_of(s->g, from->base)->dtype) !=
         dtype_size(value_of(s->g, to->base)->dtype))
@@ -81,7 +82,7 @@ static bool can_overwrite(const Program *p, const Set *s, int item, const Operan
     return true;
 }
 
-static void share(Program *p, Set *s, int32_t from, int32_t to)
+static void share_buffer(Program *p, Set *s, int32_t from, int32_t to)
 {
     for (ValueId v = 1; v < s->g->n_values; v++)
         if (s->storage[v].buffer == to)
@@ -100,7 +101,7 @@ void lower_in_place(Program *p, Set *s)
             for (int j = 0; j < it->n_in; j++) {
                 const Operand *from = &it->operands[j], *to = output_at(it, k);
                 if ((!is_kernel || j == it->kernel.over) && can_overwrite(p, s, i, from, to)) {
-                    share(p, s, s->storage[from->base].buffer, s->storage[to->base].buffer);
+                    share_buffer(p, s, s->storage[from->base].buffer, s->storage[to->base].buffer);
                     break;
                 }
             }
@@ -109,7 +110,7 @@ void lower_in_place(Program *p, Set *s)
 
 // ---- packing ----
 
-static bool is_placed(const Buffer *b, int set)
+static bool is_packed(const Buffer *b, int set)
 {
     return b->kind != BUFFER_PERSISTENT && b->set == set && b->first >= 0;
 }
@@ -164,7 +165,7 @@ static int64_t pack(Program *p, int set, int64_t base)
     int n = 0, n_placed = 0;
 
     for (int i = 1; i < p->n_buffers; i++)
-        if (is_placed(&p->buffers[i], set))
+        if (is_packed(&p->buffers[i], set))
             key[n++] = (Key){p->buffers[i].bytes, i};
     qsort(key, (size_t)n, sizeof *key, by_size);
     for (int i = 0; i < n; i++) {
@@ -177,13 +178,13 @@ static int64_t pack(Program *p, int set, int64_t base)
     return end;
 }
 
-int64_t program_fullest(const Program *p, int set, const bool *counts, int *item)
+int64_t program_peak_bytes(const Program *p, int set, const bool *counts, int *item)
 {
     int n_items = p->set[set].n_items, at = 0;
     int64_t *change = arena_array(p->arena, int64_t, n_items + 2), live = 0, most = -1;
 
     for (int i = 1; i < p->n_buffers; i++)
-        if (is_placed(&p->buffers[i], set) && (!counts || counts[i])) {
+        if (is_packed(&p->buffers[i], set) && (!counts || counts[i])) {
             change[p->buffers[i].first] += p->buffers[i].bytes;
             change[p->buffers[i].last + 1] -= p->buffers[i].bytes;
         }
@@ -209,7 +210,7 @@ static int64_t place_persistent(Program *p)
     return at;
 }
 
-static int32_t add_scratch(Program *p, int set, int64_t bytes, int first, int last)
+static int32_t add_workspace(Program *p, int set, int64_t bytes, int first, int last)
 {
     Buffer *b = arena_push(p->arena, p->buffers, p->n_buffers, p->cap_buffers);
 
@@ -223,7 +224,7 @@ static int32_t add_scratch(Program *p, int set, int64_t bytes, int first, int la
 
 // One for all kernels that go on beside others, as one after the other is carried out: from where
 // the first may begin, with the loop that it is in, until the last has ended.
-static int32_t add_staging(Program *p, int set)
+static int32_t add_shared_workspace(Program *p, int set)
 {
     const Set *s = &p->set[set];
     int first = s->n_items, last = -1, loop = -1;
@@ -239,18 +240,19 @@ static int32_t add_staging(Program *p, int set)
         last = end;
         bytes = it->kernel.workspace > bytes ? it->kernel.workspace : bytes;
     }
-    return bytes ? add_scratch(p, set, bytes, first, last) : 0;
+    return bytes ? add_workspace(p, set, bytes, first, last) : 0;
 }
 
 static void add_workspaces(Program *p, int set)
 {
     const Set *s = &p->set[set];
-    int32_t staging = add_staging(p, set);
+    int32_t shared = add_shared_workspace(p, set);
 
     for (int i = 0; i < s->n_items; i++) {
         Item *it = &s->items[i];
         if (it->kernel.workspace)
-            it->scratch = it->slot ? staging : add_scratch(p, set, it->kernel.workspace, i, i);
+            it->workspace_buffer =
+                it->slot ? shared : add_workspace(p, set, it->kernel.workspace, i, i);
     }
 }
 
@@ -268,7 +270,7 @@ bool lower_arena(Program *p, Diag *d)
         if (!p->set[i].g)
             continue;
         int64_t end = p->set[i].end = pack(p, i, base);
-        int64_t live = base + program_fullest(p, i, NULL, NULL);
+        int64_t live = base + program_peak_bytes(p, i, NULL, NULL);
         p->arena_bytes = end > p->arena_bytes ? end : p->arena_bytes;
         p->bound = live > p->bound ? live : p->bound;
     }

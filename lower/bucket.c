@@ -16,15 +16,15 @@
 enum { KEYS = 6 };
 
 // An exchange that may join others: those that have the same key.
-typedef struct Mover {
+typedef struct Candidate {
     int key[KEYS];
     NodeId node;
     NodeId ready, end;  // it can run behind the one and before the other
-} Mover;
+} Candidate;
 
 typedef struct Bucket {
     struct Bucket *next;  // of those that run at the same place
-    const Mover **mover;
+    const Candidate **candidate;
     int n;
 } Bucket;
 
@@ -32,15 +32,15 @@ typedef struct Bucketing {
     const Sharded *from;
     Sharded *to;
     Arena *arena, *scratch;
-    Mover *mover;
-    int n_movers, cap_movers;
-    Bucket **before;  // by NodeId, those that run before it
-    Bucket **of;      // by NodeId, the bucket that it is in
-    bool *is_made;    // by NodeId
-    Lap **lap;        // by NodeId
-    NodeId *next;     // by the first node of a lap: those of it before this one are made
-    NodeId *waiting;  // the nodes that are being made, each for the one before
-    int n_waiting, cap_waiting;
+    Candidate *candidate;
+    int n_candidates, cap_candidates;
+    Bucket **before;    // by NodeId, those that run before it
+    Bucket **of;        // by NodeId, the bucket that it is in
+    bool *is_made;      // by NodeId
+    Segment **segment;  // by NodeId
+    NodeId *next;       // by the first node of a lap: those of it before this one are made
+    NodeId *stack;      // the nodes that are being made, each for the one before
+    int n_stack, cap_stack;
     ValueId *map;  // by ValueId of `from`
 } Bucketing;
 
@@ -54,7 +54,7 @@ static int reduction_at(const Sharded *s, NodeId id)
     const Node *n = &s->g->nodes[id];
     int at = n->op && n->op->exchange ? s->value[n->in[0]].spec.at[axis_of(n)] : 0;
 
-    return at < SPEC_WHOLE ? at : 0;
+    return at < SPEC_REPLICATED ? at : 0;
 }
 
 // Is each rank's piece as large as any other's? What lies behind shorter ones is nobody's, and
@@ -64,7 +64,7 @@ static bool is_even(const Sharded *s, ValueId v)
     RtCut c;
 
     for (int i = 0; i < value_of(s->g, v)->rank; i++)
-        if (value_cut(s, v, i, &c) && cut_is_uneven(&s->plan->mesh, &c))
+        if (value_split(s, v, i, &c) && split_is_uneven(&s->plan->mesh, &c))
             return false;
     return true;
 }
@@ -96,14 +96,14 @@ static bool can_join(const Sharded *s, NodeId n)
     if (share_of(s, n) >= 1 || !value_count(from) || !is_even(s, x->in[0]) ||
         !is_even(s, x->out[0]))
         return false;
-    if (known->kind == STEP_ALL_GATHER)
+    if (known->kind == RESHARD_ALL_GATHER)
         return is_row_of(to, from, p);
-    return known->kind == STEP_ALL_REDUCE || is_row_of(from, to, p);
+    return known->kind == RESHARD_ALL_REDUCE || is_row_of(from, to, p);
 }
 
 // By ValueId, its first reader; of what is made in a lap, in the same. What another lap reads is
 // there when that begins.
-static NodeId *find_readers(const Graph *g, Lap **lap, Arena *a)
+static NodeId *find_readers(const Graph *g, Segment **segment, Arena *a)
 {
     NodeId *reader = arena_array(a, NodeId, g->n_values);
 
@@ -111,53 +111,54 @@ static NodeId *find_readers(const Graph *g, Lap **lap, Arena *a)
         for (int k = 0; k < g->nodes[i].n_in; k++) {
             ValueId v = g->nodes[i].in[k];
             NodeId made = value_of(g, v)->producer;
-            bool is_far = lap[i] && lap[i] != lap[made] && lap[i]->first > made;
-            NodeId at = is_far ? lap[i]->first : i;
-            if ((!lap[made] || lap[made] == lap[i]) && (!reader[v] || at < reader[v]))
+            bool is_other_segment =
+                segment[i] && segment[i] != segment[made] && segment[i]->first > made;
+            NodeId at = is_other_segment ? segment[i]->first : i;
+            if ((!segment[made] || segment[made] == segment[i]) && (!reader[v] || at < reader[v]))
                 reader[v] = at;
         }
     return reader;
 }
 
-static void find_movers(Bucketing *b)
+static void find_candidates(Bucketing *b)
 {
     const Graph *g = b->from->g;
-    Lap **lap = b->lap;
-    NodeId *reader = find_readers(g, lap, b->scratch);
-    bool *runs_late = arena_array(b->scratch, bool, g->n_nodes);
+    Segment **segment = b->segment;
+    NodeId *reader = find_readers(g, segment, b->scratch);
+    bool *can_sink = arena_array(b->scratch, bool, g->n_nodes);
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
         if (!n->op->exchange || !can_join(b->from, i))
             continue;
         NodeId made = in(g, n, 0)->producer, read = reader[n->out[0]];
-        bool is_here = !lap[i] || lap[i] == lap[made];
-        Mover m = {{(int)b->from->node[i].kind, axis_of(n), reduction_at(b->from, i),
-                    (int)in(g, n, 0)->dtype, (int)n->phase, lap[i] ? lap[i]->first : 0},
-                   .node = i,
-                   .ready = i,
-                   .end = read     ? read
-                          : lap[i] ? lap[i]->last + 1
-                                   : g->n_nodes};
-        runs_late[i] = reduction_at(b->from, i) || (is_here && runs_late[made]);
-        if (!runs_late[i]) {
-            m.ready = is_here ? made : 0;
+        bool is_in_segment = !segment[i] || segment[i] == segment[made];
+        Candidate m = {{(int)b->from->node[i].kind, axis_of(n), reduction_at(b->from, i),
+                        (int)in(g, n, 0)->dtype, (int)n->phase, segment[i] ? segment[i]->first : 0},
+                       .node = i,
+                       .ready = i,
+                       .end = read         ? read
+                              : segment[i] ? segment[i]->last + 1
+                                           : g->n_nodes};
+        can_sink[i] = reduction_at(b->from, i) || (is_in_segment && can_sink[made]);
+        if (!can_sink[i]) {
+            m.ready = is_in_segment ? made : 0;
             m.end = i;
         }
-        *arena_push(b->scratch, b->mover, b->n_movers, b->cap_movers) = m;
+        *arena_push(b->scratch, b->candidate, b->n_candidates, b->cap_candidates) = m;
     }
 }
 
 // ---- who joins whom ----
 
-static int compare_keys(const Mover *a, const Mover *b)
+static int compare_keys(const Candidate *a, const Candidate *b)
 {
     return memcmp(a->key, b->key, sizeof a->key);
 }
 
-static int compare_movers(const void *x, const void *y)
+static int compare_candidates(const void *x, const void *y)
 {
-    const Mover *a = x, *b = y;
+    const Candidate *a = x, *b = y;
     int by_key = compare_keys(a, b);
 
     if (by_key)
@@ -167,40 +168,40 @@ static int compare_movers(const void *x, const void *y)
 }
 
 // Those run where the last of their inputs is there, but not before the first of them did alone.
-static void add_bucket(Bucketing *b, const Mover **mover, int n)
+static void add_bucket(Bucketing *b, const Candidate **candidate, int n)
 {
     Bucket *k = arena_array(b->scratch, Bucket, 1);
-    NodeId first = mover[0]->node, ready = mover[n - 1]->ready;
+    NodeId first = candidate[0]->node, ready = candidate[n - 1]->ready;
 
     for (int i = 0; i < n; i++) {
-        first = mover[i]->node < first ? mover[i]->node : first;
-        b->of[mover[i]->node] = k;
+        first = candidate[i]->node < first ? candidate[i]->node : first;
+        b->of[candidate[i]->node] = k;
     }
     NodeId at = first > ready ? first : ready + 1;
-    *k = (Bucket){b->before[at], arena_array(b->scratch, const Mover *, n), n};
-    memcpy(k->mover, mover, (size_t)n * sizeof *mover);
+    *k = (Bucket){b->before[at], arena_array(b->scratch, const Candidate *, n), n};
+    memcpy(k->candidate, candidate, (size_t)n * sizeof *candidate);
     b->before[at] = k;
 }
 
 // Of movers of one key, in the order in which they are ready, those that can run before the first
 // end of all, until the bucket is full; then the others.
-static void fill_buckets(Bucketing *b, const Mover **mover, int n)
+static void fill_buckets(Bucketing *b, const Candidate **candidate, int n)
 {
-    const Mover **taken = arena_array(b->scratch, const Mover *, n);
+    const Candidate **taken = arena_array(b->scratch, const Candidate *, n);
 
     while (n) {
-        NodeId end = mover[0]->end;
+        NodeId end = candidate[0]->end;
         double full = 0;
         int n_taken = 0, n_left = 0;
         for (int i = 1; i < n; i++)
-            end = mover[i]->end < end ? mover[i]->end : end;
+            end = candidate[i]->end < end ? candidate[i]->end : end;
         for (int i = 0; i < n; i++) {
-            if (mover[i]->ready >= end || full >= 1) {
-                mover[n_left++] = mover[i];
+            if (candidate[i]->ready >= end || full >= 1) {
+                candidate[n_left++] = candidate[i];
                 continue;
             }
-            taken[n_taken++] = mover[i];
-            full += share_of(b->from, mover[i]->node);
+            taken[n_taken++] = candidate[i];
+            full += share_of(b->from, candidate[i]->node);
         }
         if (n_taken > 1)
             add_bucket(b, taken, n_taken);
@@ -210,21 +211,22 @@ static void fill_buckets(Bucketing *b, const Mover **mover, int n)
 
 static void find_buckets(Bucketing *b)
 {
-    const Mover **row = arena_array(b->scratch, const Mover *, b->n_movers);
+    const Candidate **same_key = arena_array(b->scratch, const Candidate *, b->n_candidates);
 
-    if (b->n_movers)
-        qsort(b->mover, (size_t)b->n_movers, sizeof *b->mover, compare_movers);
-    for (int i = 0, n; i < b->n_movers; i += n) {
-        for (n = 0; i + n < b->n_movers && !compare_keys(&b->mover[i], &b->mover[i + n]); n++)
-            row[n] = &b->mover[i + n];
-        fill_buckets(b, row, n);
+    if (b->n_candidates)
+        qsort(b->candidate, (size_t)b->n_candidates, sizeof *b->candidate, compare_candidates);
+    for (int i = 0, n; i < b->n_candidates; i += n) {
+        for (n = 0;
+             i + n < b->n_candidates && !compare_keys(&b->candidate[i], &b->candidate[i + n]); n++)
+            same_key[n] = &b->candidate[i + n];
+        fill_buckets(b, same_key, n);
     }
 }
 
 // ---- the new graph ----
 
 // The value that stands for `old`.
-static void carry_over(Bucketing *b, ValueId old, ValueId v)
+static void map_value(Bucketing *b, ValueId old, ValueId v)
 {
     const Value *x = value_of(b->from->g, old);
     Value *y = value_of(b->to->g, v);
@@ -251,14 +253,14 @@ static void copy_node(Bucketing *b, NodeId id)
     assert(first);
     sharded_note_node(b->arena, b->to, value_of(g, first)->producer, b->from->node[id]);
     for (int i = 0; i < n->n_out; i++)
-        carry_over(b, n->out[i], graph_output_of(g, first, i));
+        map_value(b, n->out[i], graph_output_of(g, first, i));
 }
 
 // A value of the new graph that is none of the whole one: every rank's is of this size.
 static ValueId noted(Bucketing *b, ValueId v)
 {
     assert(v);
-    sharded_note_value(b->arena, b->to, v, (ShardedValue){.spec = spec_whole()});
+    sharded_note_value(b->arena, b->to, v, (ShardedValue){.spec = spec_replicated()});
     sharded_note_node(b->arena, b->to, value_of(b->to->g, v)->producer, (ShardedNode){0});
     return v;
 }
@@ -270,24 +272,24 @@ static ValueId make_joined(Bucketing *b, const Bucket *k, int n_rows)
     ValueId *part = arena_array(b->scratch, ValueId, k->n);
 
     for (int i = 0; i < k->n; i++) {
-        ValueId x = b->from->g->nodes[k->mover[i]->node].in[0];
+        ValueId x = b->from->g->nodes[k->candidate[i]->node].in[0];
         int64_t count = value_count(value_of(b->from->g, x));
         part[i] = noted(b, make_reshape(g, b->map[x], 2, (int64_t[]){n_rows, count / n_rows}));
     }
     return noted(b, make_concat(g, k->n, part, 1));
 }
 
-static ValueId make_exchange(Bucketing *b, const Mover *m, ValueId x)
+static ValueId make_exchange(Bucketing *b, const Candidate *m, ValueId x)
 {
     Graph *g = b->to->g;
     int axis = axis_of(&b->from->g->nodes[m->node]), p = b->from->plan->mesh.size[axis];
     Ranks r = {1, {axis}, {p}};
-    StepKind kind = b->from->node[m->node].kind;
+    ReshardKind kind = b->from->node[m->node].kind;
     int reduction = reduction_at(b->from, m->node);
 
-    if (kind == STEP_ALL_GATHER)
+    if (kind == RESHARD_ALL_GATHER)
         return noted(b, make_all_gather(g, x, &r, 0, p));
-    if (kind == STEP_REDUCE_SCATTER)
+    if (kind == RESHARD_REDUCE_SCATTER)
         return noted(b, make_reduce_scatter(g, x, &r, 0, reduction_name(reduction)));
     return noted(b, make_all_reduce(g, x, &r, reduction_name(reduction)));
 }
@@ -296,28 +298,28 @@ static ValueId make_exchange(Bucketing *b, const Mover *m, ValueId x)
 static void note_exchange(Bucketing *b, const Bucket *k, ValueId x, ValueId y)
 {
     const Mesh *m = &b->from->plan->mesh;
-    const Node *first = &b->from->g->nodes[k->mover[0]->node];
+    const Node *first = &b->from->g->nodes[k->candidate[0]->node];
     ShardedNode *to = &b->to->node[value_of(b->to->g, y)->producer];
     ShardedNode *joined = arena_array(b->arena, ShardedNode, k->n);
 
-    to->kind = b->from->node[k->mover[0]->node].kind;
+    to->kind = b->from->node[k->candidate[0]->node].kind;
     to->n_joined = k->n;
     to->joined = joined;
     for (int i = 0; i < k->n; i++) {
-        NodeId n = k->mover[i]->node;
+        NodeId n = k->candidate[i]->node;
         joined[i] = b->from->node[n];
         joined[i].of = b->from->value[b->from->g->nodes[n].in[0]].of;
         to->bytes += joined[i].bytes;
     }
-    to->picoseconds = step_picoseconds(m, to->kind, 1U << axis_of(first), (double)to->bytes,
-                                       (double)value_bytes(value_of(b->to->g, x)),
-                                       (double)value_bytes(value_of(b->to->g, y)));
+    to->picoseconds = reshard_step_picoseconds(m, to->kind, 1U << axis_of(first), (double)to->bytes,
+                                               (double)value_bytes(value_of(b->to->g, x)),
+                                               (double)value_bytes(value_of(b->to->g, y)));
 }
 
 static void make_bucket(Bucketing *b, const Bucket *k)
 {
-    const Node *first = &b->from->g->nodes[k->mover[0]->node];
-    StepKind kind = b->from->node[k->mover[0]->node].kind;
+    const Node *first = &b->from->g->nodes[k->candidate[0]->node];
+    ReshardKind kind = b->from->node[k->candidate[0]->node].kind;
     int p = b->from->plan->mesh.size[axis_of(first)];
     Graph *g = b->to->g;
     int64_t start[2] = {0}, stride[2] = {1, 1};
@@ -325,19 +327,19 @@ static void make_bucket(Bucketing *b, const Bucket *k)
     g->phase = first->phase;
     g->block = first->block;
     g->source = first->source;
-    ValueId x = make_joined(b, k, kind == STEP_REDUCE_SCATTER ? p : 1);
-    ValueId y = make_exchange(b, k->mover[0], x);
+    ValueId x = make_joined(b, k, kind == RESHARD_REDUCE_SCATTER ? p : 1);
+    ValueId y = make_exchange(b, k->candidate[0], x);
     note_exchange(b, k, x, y);
     int64_t n_rows = value_of(g, y)->dim[0];
     for (int i = 0; i < k->n; i++) {
-        ValueId old = b->from->g->nodes[k->mover[i]->node].out[0];
+        ValueId old = b->from->g->nodes[k->candidate[i]->node].out[0];
         const Value *of = value_of(b->from->g, old);
         int64_t size[2] = {n_rows, value_count(of) / n_rows};
         ValueId part = noted(b, make_slice(g, y, start, size, stride));
         start[1] += size[1];
         ValueId v = make_reshape(g, part, of->rank, of->dim);
         sharded_note_node(b->arena, b->to, value_of(g, v)->producer, (ShardedNode){0});
-        carry_over(b, old, v);
+        map_value(b, old, v);
     }
 }
 
@@ -356,20 +358,20 @@ static NodeId unmade_input(const Bucketing *b, NodeId n)
 
 // Of what a lap makes before `from`, or with it, the first that is to be made, as all iterations
 // make theirs in one order.
-static NodeId first_of_lap(Bucketing *b, NodeId from)
+static NodeId first_of_segment(Bucketing *b, NodeId from)
 {
-    const Lap *lap = b->lap[from];
+    const Segment *segment = b->segment[from];
 
-    if (!lap)
+    if (!segment)
         return from;
-    NodeId *n = &b->next[lap->first];
-    for (*n = *n ? *n : lap->first; *n <= from; ++*n) {
+    NodeId *n = &b->next[segment->first];
+    for (*n = *n ? *n : segment->first; *n <= from; ++*n) {
         for (const Bucket *k = b->before[*n]; k; k = k->next) {
-            NodeId first = k->mover[0]->node;
-            if (b->lap[first] == lap && !b->is_made[first])
+            NodeId first = k->candidate[0]->node;
+            if (b->segment[first] == segment && !b->is_made[first])
                 return first;
         }
-        if (b->lap[*n] == lap && !b->of[*n] && !b->is_made[*n])
+        if (b->segment[*n] == segment && !b->of[*n] && !b->is_made[*n])
             return *n;
     }
     return from;
@@ -382,28 +384,28 @@ static NodeId unmade_before(Bucketing *b, NodeId n)
     NodeId from = k ? 0 : unmade_input(b, n);
 
     for (int i = 0; k && i < k->n && !from; i++)
-        from = unmade_input(b, k->mover[i]->node);
-    return from && b->lap[from] != b->lap[n] ? first_of_lap(b, from) : from;
+        from = unmade_input(b, k->candidate[i]->node);
+    return from && b->segment[from] != b->segment[n] ? first_of_segment(b, from) : from;
 }
 
 // Makes a node, or its bucket, and what of that has to come before and stands behind: conversions
 // outside of a loop stand where its first iteration reads them.
 static void make_node(Bucketing *b, NodeId n)
 {
-    *arena_push(b->scratch, b->waiting, b->n_waiting, b->cap_waiting) = n;
-    while (b->n_waiting) {
-        NodeId top = b->waiting[b->n_waiting - 1], from = unmade_before(b, top);
+    *arena_push(b->scratch, b->stack, b->n_stack, b->cap_stack) = n;
+    while (b->n_stack) {
+        NodeId top = b->stack[b->n_stack - 1], from = unmade_before(b, top);
         const Bucket *k = b->of[top];
-        assert(b->n_waiting < b->from->g->n_nodes);
+        assert(b->n_stack < b->from->g->n_nodes);
         if (from && !b->is_made[top]) {
-            *arena_push(b->scratch, b->waiting, b->n_waiting, b->cap_waiting) = from;
+            *arena_push(b->scratch, b->stack, b->n_stack, b->cap_stack) = from;
             continue;
         }
-        b->n_waiting--;
+        b->n_stack--;
         if (b->is_made[top])
             continue;
         for (int i = 0; k && i < k->n; i++)
-            b->is_made[k->mover[i]->node] = true;
+            b->is_made[k->candidate[i]->node] = true;
         b->is_made[top] = true;
         if (k)
             make_bucket(b, k);
@@ -422,7 +424,7 @@ static void add_values(Bucketing *b)
             continue;
         ValueId to = graph_value(b->to->g, x->kind, x->name, x->dtype, x->rank, x->dim);
         *value_of(b->to->g, to) = *x;
-        carry_over(b, v, to);
+        map_value(b, v, to);
     }
 }
 
@@ -437,21 +439,21 @@ Sharded *bucket(Arena *a, const Sharded *s)
                    .before = arena_array(scratch, Bucket *, g->n_nodes + 1),
                    .of = arena_array(scratch, Bucket *, g->n_nodes),
                    .is_made = arena_array(scratch, bool, g->n_nodes),
-                   .lap = laps_find(g, scratch),
+                   .segment = segments_find(g, scratch),
                    .next = arena_array(scratch, NodeId, g->n_nodes),
                    .map = arena_array(scratch, ValueId, g->n_values)};
 
     b.is_made[0] = true;  // what no node makes
-    find_movers(&b);
+    find_candidates(&b);
     find_buckets(&b);
     add_values(&b);
     for (NodeId n = 1; n <= g->n_nodes; n++) {
         for (const Bucket *k = b.before[n]; k; k = k->next)
-            make_node(&b, k->mover[0]->node);
+            make_node(&b, k->candidate[0]->node);
         if (n < g->n_nodes && !b.of[n])
             make_node(&b, n);
     }
-    sharded_add_ends(b.to, g, b.map);
+    sharded_add_outputs(b.to, g, b.map);
     graph_number_blocks(b.to->g);
     arena_free(scratch);
     return b.to;

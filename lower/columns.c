@@ -16,7 +16,7 @@ bool is_column_sum(const Item *it, const Node *n)
 
     if (!it->has_columns || !n->op->is_sum)
         return false;
-    layout_axes(it->rank, it->is_last, axis);
+    layout_axes(it->rank, it->is_channels_last, axis);
     return !sums_over(n, axis[it->rank - 1]);
 }
 
@@ -25,7 +25,7 @@ RtSums column_sums(const Graph *g, const Item *it)
     RtSums s = {.outer = 1, .rows = 1};
     int axis[MAX_RANK];
 
-    layout_axes(it->rank, it->is_last, axis);
+    layout_axes(it->rank, it->is_channels_last, axis);
     for (int i = 0; i < it->rank - 1; i++)
         *(i < it->column_rank ? &s.outer : &s.rows) *= it->dim[axis[i]];
     s.width = it->dim[axis[it->rank - 1]];
@@ -78,8 +78,8 @@ static int find_columns(const Emit *e, const Node *x, int kept)
     for (int i = l->s->n_items - 1; i >= first && i >= e->loop && i >= 0; i--) {
         const Item *it = &l->s->items[i];
         if (it->kind == ITEM_GROUP && it->region == e->r && it->n_nodes < MAX_NODES &&
-            same_walk(l, it, x->in[0]) && (!it->has_columns || it->column_rank == kept) &&
-            (i == from ? is_as_made(l, x->in[0]) : reads_same(l, it, x)) &&
+            same_domain(l, it, x->in[0]) && (!it->has_columns || it->column_rank == kept) &&
+            (i == from ? is_direct_result(l, x->in[0]) : shares_input(l, it, x)) &&
             l->g->nodes[it->nodes[0]].phase == x->phase)
             return i;
     }
@@ -88,15 +88,15 @@ static int find_columns(const Emit *e, const Node *x, int kept)
 
 bool emit_column_sum(Emit *e, NodeId n)
 {
-    enum { NARROW = 8 };  // too few columns to fill a vector
+    enum { MIN_COLUMNS = 8 };  // too few columns to fill a vector
     const Lowering *l = e->l;
     const Node *x = &l->g->nodes[n];
     const Value *v = in(l->g, x, 0);
     int axis[MAX_RANK];
 
-    layout_axes(v->rank, l->is_last[x->in[0]], axis);
+    layout_axes(v->rank, l->is_channels_last[x->in[0]], axis);
     int kept = dims_outside(x, v->rank, axis);
-    if (!l->o->fuse || kept < 0 || v->dtype != F32 || v->dim[axis[v->rank - 1]] < NARROW ||
+    if (!l->o->fuse || kept < 0 || v->dtype != F32 || v->dim[axis[v->rank - 1]] < MIN_COLUMNS ||
         !is_dense(l, x, kept, axis))
         return false;
     int at = find_columns(e, x, kept);
@@ -105,6 +105,6 @@ bool emit_column_sum(Emit *e, NodeId n)
     Item *it = &l->s->items[at];
     it->has_columns = true;
     it->column_rank = kept;
-    put_in_group(e, at, n);
+    group_append(e, at, n);
     return true;
 }

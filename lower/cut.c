@@ -11,11 +11,11 @@ Cut cut_new(Arena *a, int n_nodes)
     return c;
 }
 
-static void add_edge(Cut *c, int from, int to, int64_t room)
+static void add_edge(Cut *c, int from, int to, int64_t residual)
 {
     CutEdge *e = arena_push(c->arena, c->edges, c->n_edges, c->cap_edges);
 
-    *e = (CutEdge){to, c->head[from], room};
+    *e = (CutEdge){to, c->head[from], residual};
     c->head[from] = c->n_edges - 1;
 }
 
@@ -35,7 +35,7 @@ static bool find_levels(const Cut *c, int source, int sink, int *level, int *que
     queue[n++] = source;
     for (int i = 0; i < n; i++)
         for (int e = c->head[queue[i]]; e >= 0; e = c->edges[e].next)
-            if (c->edges[e].room && level[c->edges[e].to] < 0) {
+            if (c->edges[e].residual && level[c->edges[e].to] < 0) {
                 level[c->edges[e].to] = level[queue[i]] + 1;
                 queue[n++] = c->edges[e].to;
             }
@@ -44,24 +44,25 @@ static bool find_levels(const Cut *c, int source, int sink, int *level, int *que
 
 // Pushes what one path can take along its edges; returns it, and in `keep` how many of the path's
 // edges lie before the first full one.
-static int64_t push(Cut *c, const int *path, int n, int *keep)
+static int64_t augment(Cut *c, const int *path, int n, int *keep)
 {
-    int64_t flow = CUT_NEVER;
+    int64_t flow = CUT_INFINITE;
 
     for (int i = 0; i < n; i++)
-        flow = c->edges[path[i]].room < flow ? c->edges[path[i]].room : flow;
+        flow = c->edges[path[i]].residual < flow ? c->edges[path[i]].residual : flow;
     *keep = n;
     for (int i = n - 1; i >= 0; i--) {
-        c->edges[path[i]].room -= flow;
-        c->edges[path[i] ^ 1].room += flow;
-        if (!c->edges[path[i]].room)
+        c->edges[path[i]].residual -= flow;
+        c->edges[path[i] ^ 1].residual += flow;
+        if (!c->edges[path[i]].residual)
             *keep = i;
     }
     return flow;
 }
 
 // Flow along all shortest paths. `next` holds by node the first edge not yet given up.
-static int64_t fill_paths(Cut *c, int source, int sink, const int *level, int *next, int *path)
+static int64_t find_blocking_flow(Cut *c, int source, int sink, const int *level, int *next,
+                                  int *path)
 {
     int64_t flow = 0;
     int at = source, n = 0;
@@ -69,7 +70,7 @@ static int64_t fill_paths(Cut *c, int source, int sink, const int *level, int *n
     memcpy(next, c->head, sizeof(int) * (size_t)c->n_nodes);
     for (;;) {
         if (at == sink) {
-            flow += push(c, path, n, &n);
+            flow += augment(c, path, n, &n);
             at = c->edges[path[n] ^ 1].to;
         }
         int e = next[at];
@@ -78,7 +79,7 @@ static int64_t fill_paths(Cut *c, int source, int sink, const int *level, int *n
                 return flow;
             at = c->edges[path[--n] ^ 1].to;
             next[at] = c->edges[next[at]].next;
-        } else if (c->edges[e].room && level[c->edges[e].to] == level[at] + 1) {
+        } else if (c->edges[e].residual && level[c->edges[e].to] == level[at] + 1) {
             path[n++] = e;
             at = c->edges[e].to;
         } else {
@@ -88,22 +89,22 @@ static int64_t fill_paths(Cut *c, int source, int sink, const int *level, int *n
 }
 
 // What can still reach the sink lies below the cut.
-static void find_below(const Cut *c, int sink, bool *is_below, int *queue)
+static void find_sink_side(const Cut *c, int sink, bool *is_sink_side, int *queue)
 {
     int n = 0;
 
-    memset(is_below, 0, sizeof(bool) * (size_t)c->n_nodes);
-    is_below[sink] = true;
+    memset(is_sink_side, 0, sizeof(bool) * (size_t)c->n_nodes);
+    is_sink_side[sink] = true;
     queue[n++] = sink;
     for (int i = 0; i < n; i++)
         for (int e = c->head[queue[i]]; e >= 0; e = c->edges[e].next)
-            if (c->edges[e ^ 1].room && !is_below[c->edges[e].to]) {
-                is_below[c->edges[e].to] = true;
+            if (c->edges[e ^ 1].residual && !is_sink_side[c->edges[e].to]) {
+                is_sink_side[c->edges[e].to] = true;
                 queue[n++] = c->edges[e].to;
             }
 }
 
-int64_t cut_solve(Cut *c, int source, int sink, bool *is_below)
+int64_t cut_solve(Cut *c, int source, int sink, bool *is_sink_side)
 {
     int *level = arena_array(c->arena, int, c->n_nodes),
         *queue = arena_array(c->arena, int, c->n_nodes),
@@ -111,7 +112,7 @@ int64_t cut_solve(Cut *c, int source, int sink, bool *is_below)
     int64_t flow = 0;
 
     while (find_levels(c, source, sink, level, queue))
-        flow += fill_paths(c, source, sink, level, next, queue);
-    find_below(c, sink, is_below, queue);
+        flow += find_blocking_flow(c, source, sink, level, next, queue);
+    find_sink_side(c, sink, is_sink_side, queue);
     return flow;
 }

@@ -7,7 +7,7 @@
 
 typedef struct CutEdge {
     int to, next;
-    int64_t room;  // what can still flow; edge i ^ 1 is its reverse
+    int64_t residual;  // what can still flow; edge i ^ 1 is its reverse
 } CutEdge;
 
 typedef struct Cut {
@@ -18,13 +18,13 @@ typedef struct Cut {
     int n_edges, cap_edges;
 } Cut;
 
-#define CUT_NEVER (INT64_MAX / 4)  // capacity of an edge that no finite cut holds
+#define CUT_INFINITE (INT64_MAX / 4)  // capacity of an edge that no finite cut holds
 
 Cut cut_new(Arena *a, int n_nodes);
 void cut_edge(Cut *c, int from, int to, int64_t capacity);
 
 // Returns the cut's capacity and sets by node: is it on the sink's side? Of all minimum cuts it is
 // the one next to the sink. At least one finite cut must exist.
-int64_t cut_solve(Cut *c, int source, int sink, bool *is_below);
+int64_t cut_solve(Cut *c, int source, int sink, bool *is_sink_side);
 
 #endif

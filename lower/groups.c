@@ -3,14 +3,14 @@
 
 #include "lower/internal.h"
 
-bool is_number_of_row(const Graph *g, const Item *it, const Node *n)
+bool node_is_row_scalar(const Graph *g, const Item *it, const Node *n)
 {
     int rank = out(g, n)->rank;
 
     return it->has_rows && n->op->expr && rank == it->row_rank && rank != it->rank;
 }
 
-NodeId group_source(const Graph *g, const Item *it, ValueId v)
+NodeId group_producer(const Graph *g, const Item *it, ValueId v)
 {
     for (;; v = producer(g, v)->in[0])
         for (int i = 0; i < it->n_nodes; i++)
@@ -28,8 +28,9 @@ typedef struct Groups {
 
 static bool operand_equal(const Operand *a, const Operand *b)
 {
-    return a->base == b->base && a->is_twin == b->is_twin && a->delta == b->delta &&
-           a->offset == b->offset && a->step == b->step && a->own.piece == b->own.piece &&
+    return a->base == b->base && a->is_instance == b->is_instance && a->delta == b->delta &&
+           a->offset == b->offset && a->step == b->step &&
+           a->rank_slice.slice == b->rank_slice.slice &&
            !memcmp(a->stride, b->stride, sizeof a->stride);
 }
 
@@ -52,13 +53,13 @@ static void expand_node(Groups *gr, Item *it, NodeId n, int item)
 
 static void expand(Groups *gr, Item *it, int item)
 {
-    NodeId *own = it->nodes;
+    NodeId *rank_slice = it->nodes;
     int n = it->n_nodes;
 
     it->nodes = NULL;
     it->n_nodes = gr->cap_nodes = 0;
     for (int k = 0; k < n; k++)
-        expand_node(gr, it, own[k], item);
+        expand_node(gr, it, rank_slice[k], item);
 }
 
 static int find_operand(Groups *gr, Item *it, const Operand *o, int *cap)
@@ -81,15 +82,15 @@ static bool is_literal(const Lowering *l, int region, NodeId n, int k)
     if (!value_splat(l->g, l->g->nodes[n].in[k], &first))
         return false;
     for (int i = 0; i < length && region; i++) {
-        NodeId twin = twin_node(l, n, i);
-        if (!value_splat(l->g, l->g->nodes[twin].in[k], &c) || memcmp(&c, &first, sizeof c))
+        NodeId instance = node_instance(l, n, i);
+        if (!value_splat(l->g, l->g->nodes[instance].in[k], &c) || memcmp(&c, &first, sizeof c))
             return false;
     }
     return true;
 }
 
 // Is the value made in the group itself: as an element, or as the number of a row?
-static bool is_own(const Groups *gr, const Item *it, ValueId v, int item)
+static bool is_made_in_group(const Groups *gr, const Item *it, ValueId v, int item)
 {
     const Lowering *l = gr->l;
     ValueId b = l->view[v].base;
@@ -97,7 +98,7 @@ static bool is_own(const Groups *gr, const Item *it, ValueId v, int item)
 
     return from && gr->mark[from] == 1 + item &&
            (b == v || (it->has_rows && value_of(l->g, v)->rank == it->rank &&
-                       is_row_number(l, v, it->row_rank)));
+                       is_row_broadcast(l, v, it->row_rank)));
 }
 
 static void find_inputs(Groups *gr, Item *it, int item)
@@ -110,7 +111,7 @@ static void find_inputs(Groups *gr, Item *it, int item)
         const Node *x = &g->nodes[it->nodes[i]];
         for (int k = 0; k < x->n_in; k++) {
             int *source = arena_push(l->p->arena, it->source, n, cap_source);
-            if (is_own(gr, it, x->in[k], item)) {
+            if (is_made_in_group(gr, it, x->in[k], item)) {
                 *source = SOURCE_NODE;
             } else if (is_literal(l, it->region, it->nodes[i], k)) {
                 *source = SOURCE_SPLAT;
@@ -122,9 +123,9 @@ static void find_inputs(Groups *gr, Item *it, int item)
     }
 }
 
-static bool is_sum_or_number(const Lowering *l, const Item *it, const Node *n)
+static bool is_sum_or_row_scalar(const Lowering *l, const Item *it, const Node *n)
 {
-    return n->op->is_sum || is_number_of_row(l->g, it, n);
+    return n->op->is_sum || node_is_row_scalar(l->g, it, n);
 }
 
 // A node that is written over a value that the group reads is written in the last turn through the
@@ -136,42 +137,42 @@ static void delay_updates(Groups *gr, Item *it)
 
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *x = &l->g->nodes[it->nodes[i]];
-        bool is_number = is_number_of_row(l->g, it, x);
-        int *stage = &it->stage[i];
+        bool is_row_scalar = node_is_row_scalar(l->g, it, x);
+        int *pass = &it->pass[i];
         for (int k = 0; k < x->n_in; k++, source++) {
-            if (!is_number || *source != SOURCE_NODE)
+            if (!is_row_scalar || *source != SOURCE_NODE)
                 continue;
-            int from = it->stage[gr->at[group_source(l->g, it, x->in[k])]];
-            *stage = from > *stage ? from : *stage;
+            int from = it->pass[gr->at[group_producer(l->g, it, x->in[k])]];
+            *pass = from > *pass ? from : *pass;
         }
         if (!x->op->is_sum && l->carried_in[x->out[0]])
-            *stage = it->n_stages - 1;
+            *pass = it->n_passes - 1;
     }
 }
 
 // When each node's turn is: see Item.
-static void find_stages(Groups *gr, Item *it)
+static void find_passes(Groups *gr, Item *it)
 {
     const Lowering *l = gr->l;
     const int *source = it->source;
 
-    it->n_stages = 1;
-    it->stage = arena_array(l->p->arena, int, it->n_nodes);
+    it->n_passes = 1;
+    it->pass = arena_array(l->p->arena, int, it->n_nodes);
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *x = &l->g->nodes[it->nodes[i]];
-        bool is_number = is_number_of_row(l->g, it, x);
-        int stage = is_number ? -1 : 0;
+        bool is_row_scalar = node_is_row_scalar(l->g, it, x);
+        int pass = is_row_scalar ? -1 : 0;
         for (int k = 0; k < x->n_in; k++, source++) {
             if (*source != SOURCE_NODE)
                 continue;
-            NodeId n = group_source(l->g, it, x->in[k]);
-            int from = it->stage[gr->at[n]];
-            from += !is_number && is_sum_or_number(l, it, &l->g->nodes[n]);
-            stage = from > stage ? from : stage;
+            NodeId n = group_producer(l->g, it, x->in[k]);
+            int from = it->pass[gr->at[n]];
+            from += !is_row_scalar && is_sum_or_row_scalar(l, it, &l->g->nodes[n]);
+            pass = from > pass ? from : pass;
         }
-        it->stage[i] = stage;
+        it->pass[i] = pass;
         gr->at[it->nodes[i]] = i;
-        it->n_stages = stage >= it->n_stages ? stage + 1 : it->n_stages;
+        it->n_passes = pass >= it->n_passes ? pass + 1 : it->n_passes;
     }
     delay_updates(gr, it);
 }
@@ -186,7 +187,7 @@ static void find_outputs(Groups *gr, Item *it)
     it->operands = ops;
     for (int i = 0; i < it->n_nodes; i++) {
         ValueId v = l->g->nodes[it->nodes[i]].out[0];
-        if (gr->is_read[twin_value(l, l->view[v].base, 0)] && !is_inlined(l, v))
+        if (gr->is_read[value_instance(l, l->view[v].base, 0)] && !is_inlined(l, v))
             ops[it->n_in + it->n_out++] = output_operand(l, it->region, it->nodes[i], 0);
     }
 }
@@ -209,19 +210,19 @@ void finish_groups(Lowering *l)
     gr.at = arena_array(l->p->arena, int, g->n_nodes);
     gr.is_read = arena_array(l->p->arena, bool, l->cap_values);
     for (int i = 0; i < g->n_outputs; i++)
-        gr.is_read[twin_value(l, g->outputs[i].value, 0)] = true;
+        gr.is_read[value_instance(l, g->outputs[i].value, 0)] = true;
     for (int i = 0; i < g->n_carries; i++)
-        gr.is_read[twin_value(l, g->carries[i].out, 0)] = true;
+        gr.is_read[value_instance(l, g->carries[i].out, 0)] = true;
     for (int i = 0; i < s->n_items; i++) {
         Item *it = &s->items[i];
         if (it->kind == ITEM_GROUP) {
             expand(&gr, it, i);
             find_inputs(&gr, it, i);
-            find_stages(&gr, it);
+            find_passes(&gr, it);
             it->kernel.workspace = workspace_of_sums(g, it);
         }
         for (int k = 0; k < it->n_in; k++)
-            gr.is_read[twin_value(l, it->operands[k].base, 0)] = true;
+            gr.is_read[value_instance(l, it->operands[k].base, 0)] = true;
     }
     for (int i = 0; i < s->n_items; i++)
         if (s->items[i].kind == ITEM_GROUP)

@@ -9,9 +9,9 @@
 #include "lower/internal.h"
 
 // Where iteration `layer` of the region's node takes input k from.
-static ValueId input_at(const Lowering *l, NodeId n, int layer, int k)
+static ValueId input_at(const Lowering *l, NodeId n, int iteration, int k)
 {
-    return l->g->nodes[twin_node(l, n, layer)].in[k];
+    return l->g->nodes[node_instance(l, n, iteration)].in[k];
 }
 
 // Follows `*v` back through the views of its iteration and in step with it `*w`, the same input at
@@ -31,30 +31,33 @@ static void skip_views(const Lowering *l, ValueId *v, ValueId *w)
 }
 
 // The initial value that input k of the region's node `n` needs; `delta` 0: it needs none.
-static Initial initial_of(const Lowering *l, int r, NodeId n, int k)
+static InitialValue initial_of(const Lowering *l, int r, NodeId n, int k)
 {
     const Region *x = &l->regions[r];
     int last = l->g->classes[x->cls].length - 1;
     Operand o = input_operand(l, r, n, k);
 
-    if (!l->g->nodes[n].in[k] || !o.is_twin || !o.delta)
-        return (Initial){0};
+    if (!l->g->nodes[n].in[k] || !o.is_instance || !o.delta)
+        return (InitialValue){0};
     int end = o.delta < 0 ? 0 : last;
-    int inside = x->rep + o.delta >= 0 && x->rep + o.delta <= last ? x->rep : x->other;
+    int inside = x->representative + o.delta >= 0 && x->representative + o.delta <= last
+                     ? x->representative
+                     : x->other;
     ValueId v = input_at(l, n, inside, k), w = input_at(l, n, end, k);
     skip_views(l, &v, &w);
-    return (Initial){.region = r, .to = twin_value(l, v, end), .from = w, .delta = o.delta};
+    return (InitialValue){
+        .region = r, .to = value_instance(l, v, end), .from = w, .delta = o.delta};
 }
 
 // Does `w` lie in its base as `v` does in its own?
-static bool lies_as(const View *v, const View *w, int rank)
+static bool same_layout(const View *v, const View *w, int rank)
 {
     return v->offset == w->offset && !memcmp(v->stride, w->stride, sizeof(int64_t) * (size_t)rank);
 }
 
 // Can both initial values be in the place of the missing iteration? They can if they are the same
 // bytes: one value, or views of one value that lie in it as their places lie in the twin.
-static bool is_compatible(const Lowering *l, const Initial *a, const Initial *b)
+static bool is_compatible(const Lowering *l, const InitialValue *a, const InitialValue *b)
 {
     const View *to_a = &l->view[a->to], *to_b = &l->view[b->to];
     const View *from_a = &l->view[a->from], *from_b = &l->view[b->from];
@@ -63,13 +66,13 @@ static bool is_compatible(const Lowering *l, const Initial *a, const Initial *b)
         return true;
     if (a->to == b->to)
         return a->from == b->from;
-    return from_a->base == from_b->base && lies_as(to_a, from_a, value_of(l->g, a->to)->rank) &&
-           lies_as(to_b, from_b, value_of(l->g, b->to)->rank);
+    return from_a->base == from_b->base && same_layout(to_a, from_a, value_of(l->g, a->to)->rank) &&
+           same_layout(to_b, from_b, value_of(l->g, b->to)->rank);
 }
 
 // Would elements that differ lie in one place? The twin repeats an element where the initial value
 // may have many.
-static bool is_squeezed(const Lowering *l, const Initial *a)
+static bool would_alias(const Lowering *l, const InitialValue *a)
 {
     const View *to = &l->view[a->to], *from = &l->view[a->from];
     const Value *v = value_of(l->g, a->to);
@@ -80,23 +83,23 @@ static bool is_squeezed(const Lowering *l, const Initial *a)
     return false;
 }
 
-static bool is_same(const Initial *a, const Initial *b)
+static bool same_initial(const InitialValue *a, const InitialValue *b)
 {
     return a->to == b->to && a->from == b->from && a->delta == b->delta;
 }
 
 // Adds an initial value unless an earlier loop has put it into its place. False: that place has to
 // hold another value, or hasn't room for all of it.
-static bool add_initial(Lowering *l, Initial x)
+static bool add_initial(Lowering *l, InitialValue x)
 {
     bool is_there = false;
 
-    if (is_squeezed(l, &x))
+    if (would_alias(l, &x))
         return false;
     for (int i = 0; i < l->n_initials; i++) {
         if (!is_compatible(l, &l->initials[i], &x))
             return false;
-        is_there |= is_same(&l->initials[i], &x);
+        is_there |= same_initial(&l->initials[i], &x);
     }
     if (!is_there)
         *arena_push(l->p->arena, l->initials, l->n_initials, l->cap_initials) = x;
@@ -110,11 +113,11 @@ static bool is_overwritten(const Lowering *l, int r, NodeId n, int k, const Valu
     Operand o = input_operand(l, r, n, k);
     ValueId to = l->g->nodes[n].in[k] ? carried_to[o.base] : 0;
 
-    return to && o.is_twin && o.delta && value_of(l->g, to)->producer &&
+    return to && o.is_instance && o.delta && value_of(l->g, to)->producer &&
            l->region[value_of(l->g, to)->producer] == r;
 }
 
-bool lower_initials(Lowering *l, bool *again)
+bool lower_initials(Lowering *l, bool *retry)
 {
     const Graph *g = l->g;
     ValueId *carried_to = arena_array(l->p->arena, ValueId, g->n_values);
@@ -128,9 +131,9 @@ bool lower_initials(Lowering *l, bool *again)
             if (is_view_node(l, &g->nodes[n]))
                 continue;
             for (int k = 0; k < g->nodes[n].n_in; k++) {
-                Initial x = initial_of(l, r, n, k);
+                InitialValue x = initial_of(l, r, n, k);
                 if (is_overwritten(l, r, n, k, carried_to) || (x.delta && !add_initial(l, x)))
-                    return dissolve(l, l->regions[r].cls, again);
+                    return unroll_class(l, l->regions[r].cls, retry);
             }
         }
     }

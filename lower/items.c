@@ -27,8 +27,8 @@ void note_reads(Emit *e, NodeId n, int item)
         ValueId b = e->l->view[x->in[k]].base;
         if (e->read_at[b] <= item)
             e->read_at[b] = 1 + item;
-        if ((b != x->in[k] || !x->op->expr) && e->strict_at[b] <= item)
-            e->strict_at[b] = 1 + item;
+        if ((b != x->in[k] || !x->op->expr) && e->non_elementwise_read_at[b] <= item)
+            e->non_elementwise_read_at[b] = 1 + item;
     }
 }
 
@@ -72,10 +72,10 @@ static void lower_carry(Emit *e, NodeId n)
 
     for (int i = 0; i < x->n_out; i++) {
         ValueId in = l->carried_in[x->out[i]];
-        if (!in || e->strict_at[in] != l->item_of[x->out[i]])
+        if (!in || e->non_elementwise_read_at[in] != l->item_of[x->out[i]])
             continue;
         const Value *v = value_of(l->g, in);
-        ValueId other = e->r ? twin_value(l, in, l->regions[e->r].other) : in;
+        ValueId other = e->r ? value_instance(l, in, l->regions[e->r].other) : in;
         Operand from = output_operand(l, e->r, n, i), to = operand_of(l, e->r, in, other);
         add_copy(e, &from, &to, v->rank, v->dim);
         l->is_copied[x->out[i]] = true;
@@ -90,7 +90,7 @@ static bool are_all_gradients(const Lowering *l, ValueId v)
     int length = b.cls ? l->g->classes[b.cls].length : 1;
 
     for (int i = 0; i < length; i++)
-        if (!l->is_gradient[twin_value(l, v, i)])
+        if (!l->is_gradient[value_instance(l, v, i)])
             return false;
     return true;
 }
@@ -106,7 +106,7 @@ static void show_gradient(Emit *e, NodeId n, int k)
     it->operands[0] = output_operand(l, e->r, n, k);
     it->n_in = 1;
     e->read_at[base] = l->s->n_items;
-    e->strict_at[base] = l->s->n_items;
+    e->non_elementwise_read_at[base] = l->s->n_items;
 }
 
 static void show_gradients(Emit *e, NodeId n)
@@ -123,7 +123,7 @@ static bool emit_node(Emit *e, NodeId n)
     const Lowering *l = e->l;
     const Node *x = &l->g->nodes[n];
 
-    if (is_view_node(l, x) || (l->is_cheap[n] && !l->needs_memory[x->out[0]]))
+    if (is_view_node(l, x) || (l->can_inline[n] && !l->needs_memory[x->out[0]]))
         return true;
     if (x->op->view)
         emit_copy(e, n);
@@ -159,7 +159,7 @@ static void add_initials(Emit *e, int r)
     const Lowering *l = e->l;
 
     for (int i = 0; i < l->n_initials; i++) {
-        const Initial *x = &l->initials[i];
+        const InitialValue *x = &l->initials[i];
         if (x->region != r)
             continue;
         Operand from = operand_of(l, 0, x->from, x->from), to = operand_of(l, 0, x->to, x->to);
@@ -222,7 +222,7 @@ bool lower_items(Lowering *l)
     Part part = PART_MICRO;
 
     e.read_at = arena_array(a, int, l->cap_values);
-    e.strict_at = arena_array(a, int, l->cap_values);
+    e.non_elementwise_read_at = arena_array(a, int, l->cap_values);
     l->carried_in = arena_array(a, int, l->cap_values);
     for (int i = 0; i < l->g->n_carries; i++)
         l->carried_in[l->g->carries[i].out] = l->g->carries[i].in;
@@ -230,8 +230,8 @@ bool lower_items(Lowering *l)
     for (int i = 0; i < l->g->n_outputs; i++)
         if (l->g->outputs[i].role == OUTPUT_GRADIENT)
             l->is_gradient[l->g->outputs[i].value] = true;
-    find_cheap(l);
-    find_quick(l);
+    find_inlinable(l);
+    find_inlinable_one_flop(l);
     for (int i = 0; i < l->n_order; i++) {
         int32_t u = l->order[i];
         Part next = u < 0 ? l->regions[-u].part : l->part[u];

@@ -7,20 +7,20 @@
 // written through strides, or copied, at the region's edge.
 #include "lower/internal.h"
 
-typedef struct Regions {
+typedef struct LayoutSets {
     const Lowering *l;
-    ValueId *parent;  // by ValueId: a forest whose trees are regions
-    bool *is_last;    // by ValueId, of roots
-} Regions;
+    ValueId *parent;         // by ValueId: a forest whose trees are regions
+    bool *is_channels_last;  // by ValueId, of roots
+} LayoutSets;
 
-static ValueId root(Regions *r, ValueId v)
+static ValueId root(LayoutSets *r, ValueId v)
 {
     while (r->parent[v] != v)
         v = r->parent[v] = r->parent[r->parent[v]];
     return v;
 }
 
-static void join(Regions *r, ValueId v, ValueId w)
+static void unite(LayoutSets *r, ValueId v, ValueId w)
 {
     if (value_of(r->l->g, v)->rank == value_of(r->l->g, w)->rank)
         r->parent[root(r, v)] = root(r, w);
@@ -42,73 +42,74 @@ static bool keeps_places(const Graph *g, const Node *n)
     return true;
 }
 
-static void join_operands(Regions *r, const Node *n)
+static void unite_operands(LayoutSets *r, const Node *n)
 {
     const Graph *g = r->l->g;
     bool is_one =
         n->op->expr || n->op->place || n->op->exchange || (n->op->view && keeps_places(g, n));
 
     for (int k = 0; is_one && k < n->n_in; k++)
-        join(r, n->in[k], n->out[0]);
+        unite(r, n->in[k], n->out[0]);
     if (n->block.cls)
         for (int k = 0; k < n->n_out; k++)
-            join(r, n->out[k], twin_value(r->l, n->out[k], 0));
+            unite(r, n->out[k], value_instance(r->l, n->out[k], 0));
 }
 
 // Values that must have their bytes as the user knows them: parameters, data, outputs, what lives
 // on.
-static void keep_own(Lowering *l)
+static void keep_user_order(Lowering *l)
 {
     const Graph *g = l->g;
-    bool *is_own = arena_array(l->p->arena, bool, g->n_values);
+    bool *has_user_order = arena_array(l->p->arena, bool, g->n_values);
 
     for (int i = 0; i < g->n_outputs; i++)
-        is_own[twin_value(l, g->outputs[i].value, 0)] = true;
+        has_user_order[value_instance(l, g->outputs[i].value, 0)] = true;
     for (int i = 0; i < g->n_carries; i++)
-        is_own[twin_value(l, g->carries[i].out, 0)] = true;
+        has_user_order[value_instance(l, g->carries[i].out, 0)] = true;
     for (ValueId v = 1; v < g->n_values; v++)
-        l->lies_last[v] = l->is_last[v] && value_of(g, v)->producer && !is_own[twin_value(l, v, 0)];
+        l->is_stored_channels_last[v] = l->is_channels_last[v] && value_of(g, v)->producer &&
+                                        !has_user_order[value_instance(l, v, 0)];
 }
 
 void lower_layout(Lowering *l)
 {
     const Graph *g = l->g;
     Arena *a = l->p->arena;
-    Regions r = {.l = l};
+    LayoutSets r = {.l = l};
 
     r.parent = arena_array(a, ValueId, g->n_values);
-    r.is_last = arena_array(a, bool, g->n_values);
-    l->is_last = arena_array(a, bool, l->cap_values);
-    l->lies_last = arena_array(a, bool, l->cap_values);
+    r.is_channels_last = arena_array(a, bool, g->n_values);
+    l->is_channels_last = arena_array(a, bool, l->cap_values);
+    l->is_stored_channels_last = arena_array(a, bool, l->cap_values);
     for (ValueId v = 1; v < g->n_values; v++)
         r.parent[v] = v;
     for (NodeId i = 1; i < g->n_nodes; i++)
-        join_operands(&r, &g->nodes[i]);
+        unite_operands(&r, &g->nodes[i]);
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
         for (int k = 0; k < n->n_in + n->n_out; k++)
             if (n->op->channels_last >> k & 1)
-                r.is_last[root(&r, k < n->n_in ? n->in[k] : n->out[k - n->n_in])] = true;
+                r.is_channels_last[root(&r, k < n->n_in ? n->in[k] : n->out[k - n->n_in])] = true;
     }
     for (ValueId v = 1; v < g->n_values; v++)
-        l->is_last[v] = r.is_last[root(&r, v)];
-    keep_own(l);
+        l->is_channels_last[v] = r.is_channels_last[root(&r, v)];
+    keep_user_order(l);
 }
 
-void layout_axes(int rank, bool is_last, int *axis)
+void layout_axes(int rank, bool is_channels_last, int *axis)
 {
     for (int i = 0; i < rank; i++)
         axis[i] = i;
-    for (int i = 1; is_last && i < rank; i++)
+    for (int i = 1; is_channels_last && i < rank; i++)
         axis[i] = i + 1 < rank ? i + 1 : 1;
 }
 
-void layout_strides(int rank, const int64_t *dim, bool is_last, int64_t *stride)
+void layout_strides(int rank, const int64_t *dim, bool is_channels_last, int64_t *stride)
 {
     int axis[MAX_RANK];
     int64_t step = 1;
 
-    layout_axes(rank, is_last, axis);
+    layout_axes(rank, is_channels_last, axis);
     for (int i = rank - 1; i >= 0; i--) {
         stride[axis[i]] = step;
         step *= dim[axis[i]];

@@ -54,15 +54,15 @@ static Lowering lowering_new(Program *p, int set, Graph *g, const LowerOptions *
     return l;
 }
 
-static bool lower_once(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d, bool *again)
+static bool lower_once(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d, bool *retry)
 {
     Lowering l = lowering_new(p, set, g, o, d);
 
-    if (!lower_views(&l) || !lower_order(&l, again) || !lower_initials(&l, again) ||
+    if (!lower_views(&l) || !lower_order(&l, retry) || !lower_initials(&l, retry) ||
         !lower_items(&l))
         return false;
     lower_overlap(&l);
-    if (!lower_storage(&l, again))
+    if (!lower_storage(&l, retry))
         return false;
     count_flops(&l);
     return true;
@@ -70,19 +70,19 @@ static bool lower_once(Program *p, int set, Graph *g, const LowerOptions *o, Dia
 
 bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
 {
-    int n_buffers = p->n_buffers, n_places = p->n_places;
+    int n_buffers = p->n_buffers, n_named = p->n_named;
     int n_values = g->n_values;
-    bool again = false;
+    bool retry = false;
 
-    while (!lower_once(p, set, g, o, d, &again)) {
-        if (!again)
+    while (!lower_once(p, set, g, o, d, &retry)) {
+        if (!retry)
             return false;
-        again = false;
+        retry = false;
         p->n_buffers = n_buffers;
         g->n_values = n_values;
-        if (p->n_places != n_places) {  // only the first set makes places
-            p->n_places = n_places;
-            p->places = (Map){.arena = p->arena};
+        if (p->n_named != n_named) {  // only the first set makes places
+            p->n_named = n_named;
+            p->name_index = (Map){.arena = p->arena};
         }
     }
     return true;
@@ -91,15 +91,15 @@ bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
 bool recompute(Graph *g, Diag *d)
 {
     const LowerOptions o = {.fuse = true, .accumulate = 1};
-    bool again, ok;
+    bool retry, ok;
 
     do {
         Program p = {.arena = arena_new()};
         Lowering l = lowering_new(&p, SET_TRAIN, g, &o, d);
-        again = false;
-        ok = lower_views(&l) && lower_order(&l, &again) && lower_recompute(&l);
+        retry = false;
+        ok = lower_views(&l) && lower_order(&l, &retry) && lower_recompute(&l);
         arena_free(p.arena);
-    } while (!ok && again);
+    } while (!ok && retry);
     return ok;
 }
 
@@ -109,9 +109,9 @@ Program *program_new(Arena *a, int accumulate)
 
     p->arena = a;
     p->accumulate = accumulate;
-    p->places.arena = a;
+    p->name_index.arena = a;
     arena_push(a, p->buffers, p->n_buffers, p->cap_buffers);
-    arena_push(a, p->place, p->n_places, p->cap_places);
+    arena_push(a, p->named_storage, p->n_named, p->cap_named);
     return p;
 }
 
@@ -128,22 +128,22 @@ static Program *lower_sets(Arena *a, Graph *train, Graph *predict, const LowerOp
     return lower_arena(p, d) ? p : NULL;
 }
 
-static bool has_cut_loops(const Program *p)
+static bool has_fission(const Program *p)
 {
     const Set *s = &p->set[SET_TRAIN];
 
     for (int i = 0; i < s->n_items; i++)
-        if (s->items[i].apart)
+        if (s->items[i].fission_part)
             return true;
     return false;
 }
 
 // Of two programs of the same graphs, is the one with cut loops worth its memory?
-static bool pays_off(const Program *cut, const Program *whole, const Cluster *c)
+static bool pays_off(const Program *fissioned, const Program *whole, const Cluster *c)
 {
     const double worth = 0.02;  // of a step
 
-    return program_simulate(cut, SET_TRAIN, c).seconds <
+    return program_simulate(fissioned, SET_TRAIN, c).seconds <
            (1 - worth) * program_simulate(whole, SET_TRAIN, c).seconds;
 }
 
@@ -155,10 +155,10 @@ Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Di
     if (!p || !p->n_slots)
         return p;
     bool fits = !o->memory || p->arena_bytes <= o->memory;
-    if (fits && (o->reach != REACH_BEST || !has_cut_loops(p)))
+    if (fits && (o->overlap_level != OVERLAP_BEST || !has_fission(p)))
         return p;
     LowerOptions less = *o;
-    less.reach = o->reach == REACH_BEST ? REACH_LOOP : o->reach + 1;
+    less.overlap_level = o->overlap_level == OVERLAP_BEST ? OVERLAP_LOOP : o->overlap_level + 1;
     if (train)
         train->n_values = n_train;
     if (predict)
@@ -166,6 +166,6 @@ Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Di
     Program *smaller = lower(a, train, predict, &less, d);
     if (!smaller || (fits && pays_off(p, smaller, o->cluster)))
         return fits ? p : NULL;
-    smaller->eager_bytes = fits ? 0 : p->arena_bytes;
+    smaller->full_overlap_bytes = fits ? 0 : p->arena_bytes;
     return smaller;
 }

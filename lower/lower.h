@@ -26,34 +26,34 @@ typedef enum BufferKind {
 
 typedef struct Buffer {
     BufferKind kind;
-    int set;          // which made it and, if it isn't persistent, in which it is in use
-    int64_t bytes;    // a multiple of 64
-    int first, last;  // but persistent ones: items between which it is in use, both included
-    int64_t offset;   // in the arena
-    ValueId value;    // of that set, the first of those that it was made for …
-    int64_t slots;    // … so many of which it holds
+    int set;              // which made it and, if it isn't persistent, in which it is in use
+    int64_t bytes;        // a multiple of 64
+    int first, last;      // but persistent ones: items between which it is in use, both included
+    int64_t offset;       // in the arena
+    ValueId value;        // of that set, the first of those that it was made for …
+    int64_t n_instances;  // … so many of which it holds
 } Buffer;
 
 // What each rank has a place of its own for: value `piece` begins in `whole`, whose dim is split,
 // so many times `stride` elements farther as the rank's piece of the dim begins. piece 0: nothing.
-typedef struct OwnPiece {
-    ValueId piece, whole;
+typedef struct RankSlice {
+    ValueId slice, whole;
     int dim;
     int64_t stride;
-} OwnPiece;
+} RankSlice;
 
 // A place that an item reads or writes: `value`, which is `base` or a view of it. Where is_twin, in
 // a loop over base's own block, it is base's twin of iteration layer + delta; else of base's own
 // iteration + delta (-1 and the class's length are where a loop's initial values are put).
 typedef struct Operand {
     ValueId value, base;
-    bool is_twin;
+    bool is_instance;
     int delta;
     // The view: place of its first element from base's, at iteration 0, and what each iteration
     // adds.
     int64_t offset, step;      // elements
     int64_t stride[MAX_RANK];  // elements
-    OwnPiece own;
+    RankSlice rank_slice;
 } Operand;
 
 // An operand's place in the arena: of iteration `layer`, at + step * layer, or where ring is set
@@ -81,10 +81,10 @@ typedef enum ItemKind {
 enum { REDZONE = 64 };
 
 // The bytes of a buffer with places for so many values of so many bytes, and of each place.
-static inline int64_t slot_bytes(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-static inline int64_t buffer_bytes(int64_t bytes, int64_t slots)
+static inline int64_t instance_bytes(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+static inline int64_t buffer_bytes(int64_t bytes, int64_t n_instances)
 {
-    return slot_bytes(bytes) * slots + REDZONE;
+    return instance_bytes(bytes) * n_instances + REDZONE;
 }
 
 enum { SOURCE_NODE = -1, SOURCE_SPLAT = -2 };  // made in the group itself; a constant
@@ -98,25 +98,25 @@ typedef struct Item {
     int *source;  // group: for each input of each node, in order: an operand, or SOURCE_…
     int32_t cls;  // loop: class; item of a loop: its class
     Phase phase;
-    bool is_reverse;  // loop: from the last iteration to the first
-    int match;        // loop: index of its end; end: of its loop
-    int region;       // the loop that the item is in, 0: none
-    Kernel kernel;    // kernel: how it is called
-    int32_t scratch;  // buffer: the kernel's, or the sums' of a group; 0: it needs none
+    bool is_reverse;           // loop: from the last iteration to the first
+    int match;                 // loop: index of its end; end: of its loop
+    int region;                // the loop that the item is in, 0: none
+    Kernel kernel;             // kernel: how it is called
+    int32_t workspace_buffer;  // buffer: the kernel's, or the sums' of a group; 0: it needs none
     // What goes on beside the items up to its wait: 1 + its number, else 0, of so many that the
     // iterations take in turns.
     int slot, n_slots;
-    int late;   // in a loop: turns after its iteration's; loop: so many at most
-    int apart;  // loop: of a body that is cut in several, whose number it is, from 0
-    int rank;   // group and copy: the dims walked over
+    int skew;          // in a loop: turns after its iteration's; loop: so many at most
+    int fission_part;  // loop: of a body that is cut in several, whose number it is, from 0
+    int rank;          // group and copy: the dims walked over
     int64_t dim[MAX_RANK];
     // Group: the dims before `row_rank` make rows. Sums go over a row; nodes of rank `row_rank` are
     // one number a row. What needs such a number comes in a later turn through the row: `stage`
     // says of each node in which; of a row's number, after which (-1: before the first).
     bool has_rows;
     int row_rank;
-    int *stage, n_stages;
-    bool is_last;  // group: walked with dim 1 innermost, else in the order of the dims
+    int *pass, n_passes;
+    bool is_channels_last;  // group: walked with dim 1 innermost, else in the order of the dims
     // Group: some sums leave the innermost dim and, of those outside it, the first `column_rank`.
     bool has_columns;
     int column_rank;
@@ -128,9 +128,9 @@ typedef struct Item {
 // A loop of `length` iterations has length + loop->late turns. In each it runs its items one after
 // the other, each for the iteration `late` turns before. Gives that iteration for one of them; -1:
 // none, it is too soon or too late.
-static inline int item_layer(const Item *loop, int length, const Item *it, int turn)
+static inline int item_iteration(const Item *loop, int length, const Item *it, int loop_iteration)
 {
-    int i = turn - it->late;
+    int i = loop_iteration - it->skew;
 
     if (i < 0 || i >= length)
         return -1;
@@ -156,9 +156,9 @@ enum { SET_TRAIN, SET_PREDICT, N_SETS };
 typedef struct Program {
     Arena *arena;
     Set set[N_SETS];  // set[SET_TRAIN].g is NULL in a program that only predicts
-    Map places;  // names of parameters, states … → index in `place`: both sets find them so
-    Storage *place;
-    int n_places, cap_places;
+    Map name_index;  // names of parameters, states … → index in `place`: both sets find them so
+    Storage *named_storage;
+    int n_named, cap_named;
     Buffer *buffers;  // [0] is unused
     int n_buffers, cap_buffers;
     int64_t arena_bytes;
@@ -166,18 +166,18 @@ typedef struct Program {
     int64_t bound;  // the largest live sum: no packing can be smaller
     // Where calls end sooner than they had to, so as to keep within the memory: the arena if they
     // didn't; else 0.
-    int64_t eager_bytes;
+    int64_t full_overlap_bytes;
     int accumulate;
 } Program;
 
 // How far what waits for communication may go; the farther, the more memory it takes.
-typedef enum Reach {
-    REACH_BEST,  // the loops that follow, if the simulated step is so much shorter, else …
-    REACH_PART,  // the loops that follow
-    REACH_LOOP,  // … turns of its loop
-    REACH_TURN,  // its turn
-    REACH_NONE,  // nowhere: each call ends before the next
-} Reach;
+typedef enum OverlapLevel {
+    OVERLAP_BEST,       // the loops that follow, if the simulated step is so much shorter, else …
+    OVERLAP_PART,       // the loops that follow
+    OVERLAP_LOOP,       // … turns of its loop
+    OVERLAP_ITERATION,  // its turn
+    OVERLAP_NONE,       // nowhere: each call ends before the next
+} OverlapLevel;
 
 typedef struct LowerOptions {
     bool fuse;  // false: every elementwise node is an item of its own
@@ -187,7 +187,7 @@ typedef struct LowerOptions {
     // for that too (0: it is). NULL: each call ends before the next.
     const Cluster *cluster;
     int64_t memory;
-    Reach reach;
+    OverlapLevel overlap_level;
 } LowerOptions;
 
 // Rewrites a training graph so that its backward part makes again by elementwise work what needn't
@@ -208,9 +208,9 @@ typedef struct ShardedNode {
     int n_factors;
     const int64_t *size;
     // Communication: the bytes that each rank hands to it, and how long it is to take.
-    StepKind kind;
+    ReshardKind kind;
     int64_t bytes, picoseconds;
-    int64_t price;  // that the search counted, if it was to join others
+    int64_t planned_picoseconds;  // that the search counted, if it was to join others
     // … of a bucket: what it would be of each value alone, `of` being a value.
     const struct ShardedNode *joined;
     int n_joined;
@@ -244,10 +244,10 @@ void sharded_place(const Sharded *s, NodeId n, int rank, Place *p);
 int sharded_idle(const Sharded *s);
 
 // How the mesh cuts a factor of a node, or a dim of a value, of a split graph. False: it doesn't.
-bool node_cut(const Sharded *s, NodeId n, int factor, RtCut *c);
-bool value_cut(const Sharded *s, ValueId v, int dim, RtCut *c);
+bool node_split(const Sharded *s, NodeId n, int factor, RtCut *c);
+bool value_split(const Sharded *s, ValueId v, int dim, RtCut *c);
 // Have some ranks less than a chunk?
-bool cut_is_uneven(const Mesh *m, const RtCut *c);
+bool split_is_uneven(const Mesh *m, const RtCut *c);
 
 // Lowers the two graphs (`train` may be NULL). NULL after reporting errors.
 Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d);
@@ -259,24 +259,24 @@ static inline const Value *buffer_value(const Program *p, const Buffer *b)
 }
 
 // That a value of a graph lies in memory of the program that one rank would run.
-typedef struct Life {
+typedef struct LiveRange {
     ValueId value;
-    int64_t slots;    // so many of its size
-    int first, last;  // items from first to before last
-} Life;
+    int64_t n_instances;  // so many of its size
+    int first, last;      // items from first to before last
+} LiveRange;
 
-typedef struct Lives {
-    Life *life;
+typedef struct LiveRanges {
+    LiveRange *range;
     int n, n_items;
     int *item;  // by NodeId: which does its work; -1: none does
-} Lives;
+} LiveRanges;
 
 // What the training program of the graph keeps, before it is known how it is spread. False after
 // reporting errors.
-bool lives_find(const Graph *g, int accumulate, Arena *a, Lives *to, Diag *d);
+bool live_ranges_find(const Graph *g, int accumulate, Arena *a, LiveRanges *to, Diag *d);
 
 // Is result k of a fused group written over one of its operands?
-bool group_updates(const Program *p, const Set *s, const Item *it, int k);
+bool group_updates_in_place(const Program *p, const Set *s, const Item *it, int k);
 
 // What one call of the item does; zero for a loop's begin and end.
 Work item_work(const Program *p, const Set *s, const Item *it);
@@ -291,12 +291,12 @@ static inline bool buffer_is_live(const Buffer *b, int set, int item)
 }
 
 // The workspace of the kernel of a node's piece, if its operands lie densely: bytes.
-int64_t piece_workspace(const Graph *g, const Node *n, const Rule *r, const Mesh *m,
+int64_t shard_workspace(const Graph *g, const Node *n, const Rule *r, const Mesh *m,
                         const Strategy *s);
 
 // The most bytes that buffers of a set take at once, but persistent ones, and the first of the
 // items at which they do (may be NULL): of those for which counts[buffer] is set, or of all (NULL).
-int64_t program_fullest(const Program *p, int set, const bool *counts, int *item);
+int64_t program_peak_bytes(const Program *p, int set, const bool *counts, int *item);
 
 // Of a step, all micro-batches counted: how long the ranks compute, how long messages are under
 // way, and how long both take, the one beside the other where the program lets them.
@@ -318,7 +318,7 @@ bool program_check(const Program *p, Diag *d);
 bool set_check(const Program *p, int set, int rank, Diag *d);
 
 // Does elementwise node `n` of group `it` make one number for each row?
-bool is_number_of_row(const Graph *g, const Item *it, const Node *n);
+bool node_is_row_scalar(const Graph *g, const Item *it, const Node *n);
 
 // Is node `n` of group `it` a sum that leaves the innermost dim?
 bool is_column_sum(const Item *it, const Node *n);
@@ -327,17 +327,17 @@ bool is_column_sum(const Item *it, const Node *n);
 RtSums column_sums(const Graph *g, const Item *it);
 
 // The dims from the outermost to the innermost: in their order, or with dim 1 last.
-void layout_axes(int rank, bool is_last, int *axis);
+void layout_axes(int rank, bool is_channels_last, int *axis);
 
 // The node of the group that made `v`, which it reads as SOURCE_NODE: as an element or, through
 // views, as the number of a row.
-NodeId group_source(const Graph *g, const Item *it, ValueId v);
+NodeId group_producer(const Graph *g, const Item *it, ValueId v);
 
 // The place of operand `o` of an item of `s`.
 Address operand_address(const Program *p, const Set *s, const Operand *o);
 
 // … and how many bytes farther it is on a rank that has a place of its own for it.
-int64_t operand_own(const Set *s, const Operand *o, int rank);
+int64_t operand_rank_offset(const Set *s, const Operand *o, int rank);
 
 // Does the operand, over dims (rank of them), lie densely in row-major order?
 bool operand_is_dense(const Operand *o, int rank, const int64_t *dim);

@@ -7,26 +7,26 @@
 enum { LOOK_BACK = 64, MAX_MERGED = 96 };  // items; nodes of a group
 
 // Rows enough for the threads, or few elements altogether.
-bool are_good_rows(const Item *it, int rows)
+bool has_parallel_rows(const Item *it, int rows)
 {
-    enum { MIN_ROWS = 64, FEW = 1 << 15 };
+    enum { MIN_ROWS = 64, FEW_ELEMENTS = 1 << 15 };
     int64_t n = 1, all = 1;
 
     for (int i = 0; i < it->rank; i++) {
         n *= i < rows ? it->dim[i] : 1;
         all *= it->dim[i];
     }
-    return n >= MIN_ROWS || all <= FEW;
+    return n >= MIN_ROWS || all <= FEW_ELEMENTS;
 }
 
 // Is `v`, of all dims, a value of the first `rows` of them repeated over the others?
-bool is_row_number(const Lowering *l, ValueId v, int rows)
+bool is_row_broadcast(const Lowering *l, ValueId v, int rows)
 {
     const View *view = &l->view[v];
     const Value *x = value_of(l->g, v), *b = value_of(l->g, view->base);
     int64_t dense[MAX_RANK];
 
-    if (b->rank != rows || x->rank < rows || view->offset || view->own.piece ||
+    if (b->rank != rows || x->rank < rows || view->offset || view->rank_slice.slice ||
         memcmp(b->dim, x->dim, sizeof(int64_t) * (size_t)rows))
         return false;
     dense_strides(rows, b->dim, dense);
@@ -38,15 +38,15 @@ bool is_row_number(const Lowering *l, ValueId v, int rows)
 
 // Is the value made of others that lie in it, which other items than its own may make? No group may
 // read it as an element that it has just made.
-bool is_put_together(const Lowering *l, ValueId v)
+bool is_assembled(const Lowering *l, ValueId v)
 {
     return value_of(l->g, v)->producer && producer(l->g, v)->op->place;
 }
 
 // Is the value as its own item made it, so that a group that makes it may go on with it?
-bool is_as_made(const Lowering *l, ValueId v)
+bool is_direct_result(const Lowering *l, ValueId v)
 {
-    return l->view[v].base == v && !is_put_together(l, v);
+    return l->view[v].base == v && !is_assembled(l, v);
 }
 
 // Does the item make the value or, of a concat, something that is made right in it?
@@ -98,26 +98,26 @@ static bool value_uses(const Lowering *l, ValueId v, ValueId base)
 }
 
 // Other than element by element, or as the number of its row?
-static bool node_reads_strictly(const Lowering *l, const Node *n, int item, int row_rank)
+static bool node_reads_non_elementwise(const Lowering *l, const Node *n, int item, int row_rank)
 {
     for (int k = 0; k < n->n_in; k++) {
         ValueId v = n->in[k];
         bool is_direct = l->view[v].base == v;
-        if (is_put_together(l, l->view[v].base) && reads(l, v, item))
+        if (is_assembled(l, l->view[v].base) && reads(l, v, item))
             return true;
         if (is_direct && is_inlined(l, v) &&
-            node_reads_strictly(l, producer(l->g, v), item, row_rank))
+            node_reads_non_elementwise(l, producer(l->g, v), item, row_rank))
             return true;
-        if (!is_direct && reads(l, v, item) && !is_row_number(l, v, row_rank))
+        if (!is_direct && reads(l, v, item) && !is_row_broadcast(l, v, row_rank))
             return true;
     }
     return false;
 }
 
-static bool reads_strictly(const Lowering *l, const Item *it, int item, int row_rank)
+static bool reads_non_elementwise(const Lowering *l, const Item *it, int item, int row_rank)
 {
     for (int i = 0; i < it->n_nodes; i++)
-        if (node_reads_strictly(l, &l->g->nodes[it->nodes[i]], item, row_rank))
+        if (node_reads_non_elementwise(l, &l->g->nodes[it->nodes[i]], item, row_rank))
             return true;
     return false;
 }
@@ -137,7 +137,7 @@ static bool item_reads(const Lowering *l, const Item *it, int item)
 }
 
 // Does the item read `base`? Not counted, where `but_directly` is set: element by element.
-static bool uses(const Lowering *l, const Item *it, ValueId base, bool but_directly)
+static bool uses(const Lowering *l, const Item *it, ValueId base, bool except_elementwise)
 {
     for (int k = 0; k < it->n_in; k++)
         if (it->operands[k].base == base)
@@ -145,7 +145,7 @@ static bool uses(const Lowering *l, const Item *it, ValueId base, bool but_direc
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *n = &l->g->nodes[it->nodes[i]];
         for (int k = 0; k < n->n_in; k++)
-            if (value_uses(l, n->in[k], base) && !(but_directly && n->in[k] == base))
+            if (value_uses(l, n->in[k], base) && !(except_elementwise && n->in[k] == base))
                 return true;
     }
     return false;
@@ -166,7 +166,7 @@ static bool overwrites(const Lowering *l, const Item *it, const Item *other, boo
     return false;
 }
 
-static bool is_led_by(const Item *it, const Item *rows, int n)
+static bool has_leading_dims(const Item *it, const Item *rows, int n)
 {
     return it->rank >= n && !memcmp(it->dim, rows->dim, sizeof(int64_t) * (size_t)n);
 }
@@ -178,21 +178,21 @@ static int common_rows(const Item *a, const Item *b)
     const Item *large = a->rank > b->rank ? a : b, *small = a->rank > b->rank ? b : a;
     int rows = a->rank == b->rank ? (a->has_rows ? a->row_rank : b->row_rank) : small->rank;
 
-    if (a->is_last != b->is_last || (a->is_last && a->rank != b->rank) ||
+    if (a->is_channels_last != b->is_channels_last || (a->is_channels_last && a->rank != b->rank) ||
         (a->has_columns && b->has_columns && a->column_rank != b->column_rank) ||
-        !is_led_by(large, small, small->rank) ||
+        !has_leading_dims(large, small, small->rank) ||
         (a->rank == b->rank && a->has_rows && b->has_rows && a->row_rank != b->row_rank))
         return -1;
     if (a->rank == b->rank)
         return rows;
     return small->has_rows || (large->has_rows && large->row_rank != rows) ||
-                   !are_good_rows(large, rows)
+                   !has_parallel_rows(large, rows)
                ? -1
                : rows;
 }
 
 // Does a group read nothing of the other but numbers of rows?
-static bool reads_numbers_only(const Lowering *l, const Item *it, int item)
+static bool reads_row_scalars_only(const Lowering *l, const Item *it, int item)
 {
     const Item *from = &l->s->items[item];
 
@@ -207,7 +207,7 @@ static bool reads_numbers_only(const Lowering *l, const Item *it, int item)
 }
 
 // Can group `from` wait until `to`, as nothing in between needs it?
-static bool can_wait(const Lowering *l, int from, int to)
+static bool can_sink(const Lowering *l, int from, int to)
 {
     const Item *a = &l->s->items[from];
 
@@ -219,7 +219,7 @@ static bool can_wait(const Lowering *l, int from, int to)
 
 // Can the update `to` run as early as `from`? The gradient that `from` makes may be looked at in
 // between, so `from` itself can't wait.
-static bool can_hurry(const Lowering *l, int from, int to)
+static bool can_hoist(const Lowering *l, int from, int to)
 {
     const Item *b = &l->s->items[to];
 
@@ -243,9 +243,9 @@ static bool can_merge(const Lowering *l, int from, int to)
         return false;
     int rows = common_rows(a, b);
     bool has_rows = a->has_rows || b->has_rows || a->rank != b->rank;
-    if (rows == 0 && has_rows && reads_numbers_only(l, b, from))  // totals, added up one by one
+    if (rows == 0 && has_rows && reads_row_scalars_only(l, b, from))  // totals, added up one by one
         return false;
-    return rows >= 0 && !reads_strictly(l, b, from, has_rows ? rows : -1) &&
+    return rows >= 0 && !reads_non_elementwise(l, b, from, has_rows ? rows : -1) &&
            !overwrites(l, b, a, true);
 }
 
@@ -285,9 +285,9 @@ static void merge_back(Lowering *l, int first, int to)
     for (int from = to - 1; from >= first && l->s->items[from].kind != ITEM_LOOP; from--) {
         if (!can_merge(l, from, to))
             continue;
-        if (can_wait(l, from, to)) {
+        if (can_sink(l, from, to)) {
             merge(l, from, to, to);
-        } else if (can_hurry(l, from, to)) {
+        } else if (can_hoist(l, from, to)) {
             merge(l, from, to, from);
             return;
         }

@@ -22,19 +22,19 @@ static bool is_of_neighbour(const Graph *g, const Node *n, ValueId v)
 }
 
 // Elementwise nodes over nothing but scalars and indices (masks, dropout's random numbers).
-void find_cheap(Lowering *l)
+void find_inlinable(Lowering *l)
 {
     const Graph *g = l->g;
 
-    l->is_cheap = arena_array(l->p->arena, bool, g->n_nodes);
+    l->can_inline = arena_array(l->p->arena, bool, g->n_nodes);
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
-        bool cheap = n->op->expr && value_of(g, n->out[0])->rank > 0;
-        for (int k = 0; cheap && k < n->n_in; k++) {
+        bool can_inline_node = n->op->expr && value_of(g, n->out[0])->rank > 0;
+        for (int k = 0; can_inline_node && k < n->n_in; k++) {
             ValueId b = l->view[n->in[k]].base;
-            cheap = is_scalar_source(g, b) || l->is_cheap[value_of(g, b)->producer];
+            can_inline_node = is_scalar_source(g, b) || l->can_inline[value_of(g, b)->producer];
         }
-        l->is_cheap[i] = cheap;
+        l->can_inline[i] = can_inline_node;
     }
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
@@ -59,14 +59,14 @@ void find_cheap(Lowering *l)
     // Twins are treated alike: what one iteration needs in memory (outputs), all keep there.
     for (ValueId v = 1; v < g->n_values; v++)
         if (l->needs_memory[v] && value_block(g, v).cls)
-            l->needs_memory[twin_value(l, v, 0)] = true;
+            l->needs_memory[value_instance(l, v, 0)] = true;
     for (ValueId v = 1; v < g->n_values; v++)
-        if (value_block(g, v).cls && l->needs_memory[twin_value(l, v, 0)])
+        if (value_block(g, v).cls && l->needs_memory[value_instance(l, v, 0)])
             l->needs_memory[v] = true;
 }
 
 // Is v in memory for other readers than n too: from a kernel, or from another iteration?
-static bool is_elsewhere(const Lowering *l, const Node *n, ValueId v)
+static bool is_in_memory_anyway(const Lowering *l, const Node *n, ValueId v)
 {
     const Node *from = producer(l->g, v);
 
@@ -78,28 +78,29 @@ static bool is_elsewhere(const Lowering *l, const Node *n, ValueId v)
 // To read x is no more than to read c, and c needn't be written. That is where sums go down
 // columns, in a region with channels last: they part groups which elsewhere are turns through one
 // row.
-static bool is_quick(const Lowering *l, const Node *n)
+static bool is_one_flop_of_memory(const Lowering *l, const Node *n)
 {
-    enum { MANY = 16 };  // copies of a number
+    enum { MIN_BROADCAST = 16 };  // copies of a number
     const Graph *g = l->g;
     int64_t count = value_count(out(g, n));
     ValueId x = 0;
 
-    if (!n->op->expr || n->op->flops != 1 || !l->is_last[n->out[0]] || l->carried_in[n->out[0]])
+    if (!n->op->expr || n->op->flops != 1 || !l->is_channels_last[n->out[0]] ||
+        l->carried_in[n->out[0]])
         return false;
     for (int k = 0; k < n->n_in; k++) {
         ValueId b = l->view[n->in[k]].base;
-        if (b == n->in[k] && is_elsewhere(l, n, b) && (!x || x == b))
+        if (b == n->in[k] && is_in_memory_anyway(l, n, b) && (!x || x == b))
             x = b;
         else if (b == n->in[k] || !value_of(g, b)->producer || l->carried_in[b] ||
-                 value_count(value_of(g, b)) > count / MANY)
+                 value_count(value_of(g, b)) > count / MIN_BROADCAST)
             return false;
     }
     return x != 0;
 }
 
 // Of these, the ones that only their own iteration reads.
-void find_quick(Lowering *l)
+void find_inlinable_one_flop(Lowering *l)
 {
     const Graph *g = l->g;
     bool *is_kept = arena_array(l->p->arena, bool, g->n_values);
@@ -115,25 +116,26 @@ void find_quick(Lowering *l)
     }
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
-        if (is_kept[n->out[0]] || !is_quick(l, n))
-            is_kept[twin_value(l, n->out[0], 0)] = true;
+        if (is_kept[n->out[0]] || !is_one_flop_of_memory(l, n))
+            is_kept[value_instance(l, n->out[0], 0)] = true;
     }
     for (NodeId i = 1; i < g->n_nodes; i++)
-        if (!is_kept[twin_value(l, g->nodes[i].out[0], 0)])
-            l->is_cheap[i] = true;
+        if (!is_kept[value_instance(l, g->nodes[i].out[0], 0)])
+            l->can_inline[i] = true;
 }
 
 bool is_inlined(const Lowering *l, ValueId v)
 {
     const Value *x = value_of(l->g, v);
-    return x->producer && l->is_cheap[x->producer] && !l->needs_memory[v];
+    return x->producer && l->can_inline[x->producer] && !l->needs_memory[v];
 }
 
 // ---- operands ----
 
-static Operand seen_as(const View *view, ValueId v)
+static Operand operand_through(const View *view, ValueId v)
 {
-    Operand o = {.value = v, .base = view->base, .offset = view->offset, .own = view->own};
+    Operand o = {
+        .value = v, .base = view->base, .offset = view->offset, .rank_slice = view->rank_slice};
 
     memcpy(o.stride, view->stride, sizeof o.stride);
     return o;
@@ -143,38 +145,38 @@ static Operand seen_as(const View *view, ValueId v)
 Operand operand_of(const Lowering *l, int r, ValueId v, ValueId other)
 {
     const Region *x = &l->regions[r];
-    const View *at_rep = &l->view[v], *at_other = &l->view[other];
-    Operand o = seen_as(at_rep, v);
+    const View *at_representative = &l->view[v], *at_other = &l->view[other];
+    Operand o = operand_through(at_representative, v);
 
     if (!r || v == other)
         return o;
-    Block b = value_block(l->g, at_rep->base), c = value_block(l->g, at_other->base);
-    bool is_shared = at_rep->base == at_other->base;
+    Block b = value_block(l->g, at_representative->base), c = value_block(l->g, at_other->base);
+    bool is_shared = at_representative->base == at_other->base;
     if (!is_shared && b.cls != x->cls) {
-        o = seen_as(at_other, v);
-        o.is_twin = true;
+        o = operand_through(at_other, v);
+        o.is_instance = true;
         o.delta = c.iter - x->other;
         return o;
     }
-    o.is_twin = !is_shared;
-    o.delta = is_shared ? 0 : b.iter - x->rep;
+    o.is_instance = !is_shared;
+    o.delta = is_shared ? 0 : b.iter - x->representative;
     if (is_shared || (c.cls == b.cls && c.iter - x->other == o.delta)) {
-        o.step = (at_other->offset - at_rep->offset) / (x->other - x->rep);
-        o.offset -= o.step * x->rep;
+        o.step = (at_other->offset - at_representative->offset) / (x->other - x->representative);
+        o.offset -= o.step * x->representative;
     }
     return o;
 }
 
 Operand input_operand(const Lowering *l, int r, NodeId n, int k)
 {
-    NodeId other = r ? twin_node(l, n, l->regions[r].other) : n;
+    NodeId other = r ? node_instance(l, n, l->regions[r].other) : n;
 
     return operand_of(l, r, l->g->nodes[n].in[k], l->g->nodes[other].in[k]);
 }
 
 Operand output_operand(const Lowering *l, int r, NodeId n, int k)
 {
-    NodeId other = r ? twin_node(l, n, l->regions[r].other) : n;
+    NodeId other = r ? node_instance(l, n, l->regions[r].other) : n;
 
     return operand_of(l, r, l->g->nodes[n].out[k], l->g->nodes[other].out[k]);
 }

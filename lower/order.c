@@ -8,7 +8,7 @@
 
 // May each parameter be updated as soon as its gradient is there? Not where gradients are summed
 // over micro-batches, nor where an update waits for the norm of all of them.
-static bool updates_early(const Lowering *l)
+static bool can_update_early(const Lowering *l)
 {
     const Graph *g = l->g;
     bool *waits = arena_array(l->p->arena, bool, g->n_nodes);
@@ -37,8 +37,8 @@ static void find_parts(Lowering *l)
     const Graph *g = l->g;
 
     l->part = arena_array(l->p->arena, Part, g->n_nodes);
-    l->is_eager = updates_early(l);
-    if (l->is_eager)
+    l->has_early_updates = can_update_early(l);
+    if (l->has_early_updates)
         return;
     for (NodeId i = 1; i < g->n_nodes; i++)
         l->part[i] = g->nodes[i].phase == UPDATE ? PART_UPDATE : PART_MICRO;
@@ -90,7 +90,7 @@ ClassTable *class_tables(const Graph *g, Arena *a)
     return table;
 }
 
-NodeId twin_node(const Lowering *l, NodeId n, int iter)
+NodeId node_instance(const Lowering *l, NodeId n, int iter)
 {
     Block b = l->g->nodes[n].block;
     const ClassTable *t = &l->table[b.cls];
@@ -98,7 +98,7 @@ NodeId twin_node(const Lowering *l, NodeId n, int iter)
     return b.cls ? t->nodes[(int64_t)iter * t->n_nodes + b.pos] : n;
 }
 
-ValueId twin_value(const Lowering *l, ValueId v, int iter)
+ValueId value_instance(const Lowering *l, ValueId v, int iter)
 {
     const Value *x = value_of(l->g, v);
     Block b = value_block(l->g, v);
@@ -108,10 +108,10 @@ ValueId twin_value(const Lowering *l, ValueId v, int iter)
     if (!x->producer)
         return l->table[b.cls].values[(int64_t)iter * l->table[b.cls].n_values + b.pos];
     const Node *n = &l->g->nodes[x->producer],
-               *twin = &l->g->nodes[twin_node(l, x->producer, iter)];
+               *instance = &l->g->nodes[node_instance(l, x->producer, iter)];
     for (int i = 0; i < n->n_out; i++)
         if (n->out[i] == v)
-            return twin->out[i];
+            return instance->out[i];
     return 0;
 }
 
@@ -119,7 +119,7 @@ ValueId twin_value(const Lowering *l, ValueId v, int iter)
 
 static int find_region(Lowering *l, const Node *n, Part part)
 {
-    Phase phase = l->is_eager && n->phase == UPDATE ? BACKWARD : n->phase;
+    Phase phase = l->has_early_updates && n->phase == UPDATE ? BACKWARD : n->phase;
 
     for (int r = 1; r < l->n_regions; r++) {
         const Region *x = &l->regions[r];
@@ -153,23 +153,23 @@ static bool find_direction(Lowering *l, int r)
     }
     int last = g->classes[x->cls].length - 1;
     x->is_reverse = down;
-    x->rep = down ? last - 1 : 1;
-    x->other = last < 2 ? 1 - x->rep : down ? last - 2 : 2;
+    x->representative = down ? last - 1 : 1;
+    x->other = last < 2 ? 1 - x->representative : down ? last - 2 : 2;
     return !(up && down);
 }
 
-bool dissolve(Lowering *l, int32_t cls, bool *again)
+bool unroll_class(Lowering *l, int32_t cls, bool *retry)
 {
     Graph *g = l->g;
 
     graph_write_out(g, cls);
     diag_warn(l->d, "the %d repetitions of %s can't run as a loop: written out one by one",
               g->classes[cls].length, g->classes[cls].name ? g->classes[cls].name : "a block");
-    *again = true;
+    *retry = true;
     return false;
 }
 
-static bool make_regions(Lowering *l, bool *again)
+static bool make_regions(Lowering *l, bool *retry)
 {
     const Graph *g = l->g;
 
@@ -180,7 +180,7 @@ static bool make_regions(Lowering *l, bool *again)
             l->region[i] = find_region(l, &g->nodes[i], l->part[i]);
     for (int r = 1; r < l->n_regions; r++)
         if (!find_direction(l, r))
-            return dissolve(l, l->regions[r].cls, again);
+            return unroll_class(l, l->regions[r].cls, retry);
     return true;
 }
 
@@ -189,7 +189,7 @@ static bool make_regions(Lowering *l, bool *again)
 // Units (nodes or loops) and what must come before what; each list of successors is a chain.
 typedef struct Order {
     Arena *arena;
-    int n_units;
+    int n_vertices;
     int *head, *degree;  // by unit
     int64_t *key;        // ready units run in the order of their keys
     struct Edge {
@@ -208,13 +208,13 @@ static void order_add(Order *o, int from, int to)
     o->degree[to]++;
 }
 
-static void heap_push(int *heap, int *n, const int64_t *key, int unit)
+static void heap_push(int *heap, int *n, const int64_t *key, int vertex)
 {
     int i = (*n)++;
 
-    for (; i > 0 && key[heap[(i - 1) / 2]] > key[unit]; i = (i - 1) / 2)
+    for (; i > 0 && key[heap[(i - 1) / 2]] > key[vertex]; i = (i - 1) / 2)
         heap[i] = heap[(i - 1) / 2];
-    heap[i] = unit;
+    heap[i] = vertex;
 }
 
 static int heap_pop(int *heap, int *n, const int64_t *key)
@@ -233,16 +233,16 @@ static int heap_pop(int *heap, int *n, const int64_t *key)
 }
 
 // Fills `units` with all units in order; returns how many could be placed (fewer: a cycle).
-static int order_run(Order *o, int *units)
+static int order_run(Order *o, int *vertices)
 {
-    int *heap = arena_array(o->arena, int, o->n_units + 1), n_heap = 0, n = 0;
+    int *heap = arena_array(o->arena, int, o->n_vertices + 1), n_heap = 0, n = 0;
 
-    for (int u = 0; u < o->n_units; u++)
+    for (int u = 0; u < o->n_vertices; u++)
         if (!o->degree[u])
             heap_push(heap, &n_heap, o->key, u);
     while (n_heap) {
         int u = heap_pop(heap, &n_heap, o->key);
-        units[n++] = u;
+        vertices[n++] = u;
         for (int e = o->head[u]; e >= 0; e = o->edges[e].next)
             if (--o->degree[o->edges[e].to] == 0)
                 heap_push(heap, &n_heap, o->key, o->edges[e].to);
@@ -250,67 +250,67 @@ static int order_run(Order *o, int *units)
     return n;
 }
 
-static Order order_new(Arena *a, int n_units)
+static Order order_new(Arena *a, int n_vertices)
 {
-    Order o = {.arena = a, .n_units = n_units};
+    Order o = {.arena = a, .n_vertices = n_vertices};
 
-    o.head = arena_array(a, int, n_units + 1);
-    o.degree = arena_array(a, int, n_units + 1);
-    o.key = arena_array(a, int64_t, n_units + 1);
-    memset(o.head, -1, sizeof(int) * (size_t)(n_units + 1));
+    o.head = arena_array(a, int, n_vertices + 1);
+    o.degree = arena_array(a, int, n_vertices + 1);
+    o.key = arena_array(a, int64_t, n_vertices + 1);
+    memset(o.head, -1, sizeof(int) * (size_t)(n_vertices + 1));
     return o;
 }
 
 // What reads a carried value comes before what overwrites it. Readers see it through views too.
 // `unit` gives the unit of a node, -1: not in this order.
-static void add_carry_edges(const Lowering *l, Order *o, const int *unit)
+static void add_carry_edges(const Lowering *l, Order *o, const int *vertex)
 {
     const Graph *g = l->g;
     int *writer = arena_array(o->arena, int, g->n_values);
 
     for (int i = 0; i < g->n_carries; i++) {
         NodeId w = value_of(g, g->carries[i].out)->producer;
-        if (w && unit[w] >= 0)
-            writer[g->carries[i].in] = 1 + unit[w];
+        if (w && vertex[w] >= 0)
+            writer[g->carries[i].in] = 1 + vertex[w];
     }
     for (NodeId i = 1; i < g->n_nodes; i++)
-        for (int k = 0; unit[i] >= 0 && k < g->nodes[i].n_in; k++) {
+        for (int k = 0; vertex[i] >= 0 && k < g->nodes[i].n_in; k++) {
             ValueId base = l->view[g->nodes[i].in[k]].base;
             if (writer[base])
-                order_add(o, unit[i], writer[base] - 1);
+                order_add(o, vertex[i], writer[base] - 1);
         }
 }
 
 // By node, when it would like to run: in the graph's order; an early update right after the last
 // gradient that it needs or, if it needs none, with the first that reads it.
-static int64_t *find_turns(const Lowering *l)
+static int64_t *find_priorities(const Lowering *l)
 {
     const Graph *g = l->g;
-    int64_t *turn = arena_array(l->p->arena, int64_t, g->n_nodes);
+    int64_t *priority = arena_array(l->p->arena, int64_t, g->n_nodes);
     int64_t *reader = arena_array(l->p->arena, int64_t, g->n_nodes);
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
-        bool is_early = l->is_eager && n->phase == UPDATE;
-        turn[i] = is_early ? 0 : i;
+        bool is_early = l->has_early_updates && n->phase == UPDATE;
+        priority[i] = is_early ? 0 : i;
         for (int k = 0; k < n->n_in && is_early; k++) {
-            int64_t needs = turn[value_of(g, n->in[k])->producer];
-            turn[i] = needs > turn[i] ? needs : turn[i];
+            int64_t needs = priority[value_of(g, n->in[k])->producer];
+            priority[i] = needs > priority[i] ? needs : priority[i];
         }
     }
     for (NodeId i = g->n_nodes - 1; i > 0; i--) {
         const Node *n = &g->nodes[i];
-        if (l->is_eager && n->phase == UPDATE && !turn[i])
-            turn[i] = reader[i];
+        if (l->has_early_updates && n->phase == UPDATE && !priority[i])
+            priority[i] = reader[i];
         for (int k = 0; k < n->n_in; k++) {
             NodeId from = value_of(g, n->in[k])->producer;
-            if (!reader[from] || turn[i] < reader[from])
-                reader[from] = turn[i];
+            if (!reader[from] || priority[i] < reader[from])
+                reader[from] = priority[i];
         }
     }
     for (NodeId i = 1; i < g->n_nodes; i++)
-        turn[i] = turn[i] * g->n_nodes + i;
-    return turn;
+        priority[i] = priority[i] * g->n_nodes + i;
+    return priority;
 }
 
 // The nodes of the loop's representative iteration, in order.
@@ -319,73 +319,73 @@ static void order_body(Lowering *l, int r)
     const Graph *g = l->g;
     Region *x = &l->regions[r];
     const ClassTable *t = &l->table[x->cls];
-    int *unit = arena_array(l->p->arena, int, g->n_nodes), n = 0;
+    int *vertex = arena_array(l->p->arena, int, g->n_nodes), n = 0;
     NodeId *body = arena_array(l->p->arena, NodeId, t->n_nodes + 1);
 
-    memset(unit, -1, sizeof(int) * (size_t)g->n_nodes);
+    memset(vertex, -1, sizeof(int) * (size_t)g->n_nodes);
     for (int pos = 0; pos < t->n_nodes; pos++) {
-        NodeId i = t->nodes[(int64_t)x->rep * t->n_nodes + pos];
+        NodeId i = t->nodes[(int64_t)x->representative * t->n_nodes + pos];
         if (i && l->region[i] == r) {
-            unit[i] = n;
+            vertex[i] = n;
             body[n++] = i;
         }
     }
     Order o = order_new(l->p->arena, n);
     for (int u = 0; u < n; u++) {
         const Node *node = &g->nodes[body[u]];
-        o.key[u] = l->turn[body[u]];
+        o.key[u] = l->priority[body[u]];
         for (int k = 0; k < node->n_in; k++)
-            order_add(&o, unit[value_of(g, node->in[k])->producer], u);
+            order_add(&o, vertex[value_of(g, node->in[k])->producer], u);
     }
-    add_carry_edges(l, &o, unit);
-    int *units = arena_array(l->p->arena, int, n + 1);
-    x->n_nodes = order_run(&o, units);
+    add_carry_edges(l, &o, vertex);
+    int *vertices = arena_array(l->p->arena, int, n + 1);
+    x->n_nodes = order_run(&o, vertices);
     x->nodes = arena_array(l->p->arena, NodeId, n + 1);
     for (int u = 0; u < x->n_nodes; u++)
-        x->nodes[u] = body[units[u]];
+        x->nodes[u] = body[vertices[u]];
 }
 
 // Units of the top level: loops first (r - 1), then the nodes outside of loops.
-static bool order_top(Lowering *l, bool *again)
+static bool order_top(Lowering *l, bool *retry)
 {
     const Graph *g = l->g;
     Arena *a = l->p->arena;
-    int *unit = arena_array(a, int, g->n_nodes), n = l->n_regions - 1;
+    int *vertex = arena_array(a, int, g->n_nodes), n = l->n_regions - 1;
     NodeId *node = arena_array(a, NodeId, g->n_nodes + l->n_regions);
 
-    unit[0] = -1;
+    vertex[0] = -1;
     for (NodeId i = 1; i < g->n_nodes; i++) {
-        unit[i] = l->region[i] ? l->region[i] - 1 : n;
+        vertex[i] = l->region[i] ? l->region[i] - 1 : n;
         if (!l->region[i])
             node[n++] = i;
     }
     Order o = order_new(a, n);
     for (NodeId i = g->n_nodes - 1; i > 0; i--) {
-        o.key[unit[i]] = ((int64_t)l->part[i] << 48) + l->turn[i];
+        o.key[vertex[i]] = ((int64_t)l->part[i] << 48) + l->priority[i];
         for (int k = 0; k < g->nodes[i].n_in; k++)
-            order_add(&o, unit[value_of(g, g->nodes[i].in[k])->producer], unit[i]);
+            order_add(&o, vertex[value_of(g, g->nodes[i].in[k])->producer], vertex[i]);
     }
-    add_carry_edges(l, &o, unit);
-    int *units = arena_array(a, int, n + 1);
-    l->n_order = order_run(&o, units);
+    add_carry_edges(l, &o, vertex);
+    int *vertices = arena_array(a, int, n + 1);
+    l->n_order = order_run(&o, vertices);
     l->order = arena_array(a, int32_t, n + 1);
     for (int u = 0; u < l->n_order; u++)
-        l->order[u] = units[u] < l->n_regions - 1 ? -(units[u] + 1) : node[units[u]];
+        l->order[u] = vertices[u] < l->n_regions - 1 ? -(vertices[u] + 1) : node[vertices[u]];
     if (l->n_order == n)
         return true;
     for (int r = 1; r < l->n_regions; r++)  // a cycle goes through a loop that still waits
         if (o.degree[r - 1])
-            return dissolve(l, l->regions[r].cls, again);
+            return unroll_class(l, l->regions[r].cls, retry);
     return true;
 }
 
-bool lower_order(Lowering *l, bool *again)
+bool lower_order(Lowering *l, bool *retry)
 {
     find_parts(l);
-    if (!make_regions(l, again))
+    if (!make_regions(l, retry))
         return false;
-    l->turn = find_turns(l);
+    l->priority = find_priorities(l);
     for (int r = 1; r < l->n_regions; r++)
         order_body(l, r);
-    return order_top(l, again);
+    return order_top(l, retry);
 }

@@ -11,71 +11,71 @@
 
 // ---- what items touch ----
 
-static ValueId place_of(const Lowering *l, ValueId base)
+static ValueId location_of(const Lowering *l, ValueId base)
 {
     ValueId in = l->carried_in[base];
 
-    return twin_value(l, in && !l->is_copied[base] ? in : base, 0);
+    return value_instance(l, in && !l->is_copied[base] ? in : base, 0);
 }
 
-static Touch touch_of(const Lowering *l, const Item *it, int k)
+static Access access_of(const Lowering *l, const Item *it, int k)
 {
     const Operand *o = &it->operands[k];
 
-    return (Touch){.place = place_of(l, o->base),
-                   .reads = k < it->n_in,
-                   .writes = k >= it->n_in || it->kind == ITEM_PAD,
-                   .is_own = o->is_twin && !o->delta,
-                   .is_sent = it->kind == ITEM_KERNEL && it->slot};
+    return (Access){.location = location_of(l, o->base),
+                    .reads = k < it->n_in,
+                    .writes = k >= it->n_in || it->kind == ITEM_PAD,
+                    .is_per_iteration = o->is_instance && !o->delta,
+                    .is_in_flight = it->kind == ITEM_KERNEL && it->slot};
 }
 
-static int by_place(const void *a, const void *b)
+static int by_location(const void *a, const void *b)
 {
-    const Touch *x = a, *y = b;
+    const Access *x = a, *y = b;
 
-    return (x->place > y->place) - (x->place < y->place);
+    return (x->location > y->location) - (x->location < y->location);
 }
 
-static void find_touches(const Overlap *o, Unit *u)
+static void find_accesses(const Overlap *o, Task *u)
 {
     int n = 0;
 
     for (int i = u->first; i <= u->last; i++)
         n += o->from[i].n_in + o->from[i].n_out;
-    u->touch = arena_array(o->l->p->arena, Touch, n + 1);
+    u->access = arena_array(o->l->p->arena, Access, n + 1);
     n = 0;
     for (int i = u->first; i <= u->last; i++) {
         const Item *it = &o->from[i];
         for (int k = 0; k < it->n_in + it->n_out; k++)
             if (it->operands[k].base)
-                u->touch[n++] = touch_of(o->l, it, k);
+                u->access[n++] = access_of(o->l, it, k);
     }
-    qsort(u->touch, (size_t)n, sizeof *u->touch, by_place);
+    qsort(u->access, (size_t)n, sizeof *u->access, by_location);
     for (int i = 0; i < n; i++) {
-        Touch *last = u->touch + u->n_touches - 1;
-        if (!u->n_touches || last->place != u->touch[i].place) {
-            u->touch[u->n_touches++] = u->touch[i];
+        Access *last = u->access + u->n_accesses - 1;
+        if (!u->n_accesses || last->location != u->access[i].location) {
+            u->access[u->n_accesses++] = u->access[i];
             continue;
         }
-        last->reads |= u->touch[i].reads;
-        last->writes |= u->touch[i].writes;
-        last->is_own &= u->touch[i].is_own;
-        last->is_sent |= u->touch[i].is_sent;
+        last->reads |= u->access[i].reads;
+        last->writes |= u->access[i].writes;
+        last->is_per_iteration &= u->access[i].is_per_iteration;
+        last->is_in_flight |= u->access[i].is_in_flight;
     }
 }
 
 // Exchanges bring parts of joined gradients, each its own.
-bool units_conflict(const Unit *a, const Unit *b)
+bool tasks_conflict(const Task *a, const Task *b)
 {
-    bool bring_parts = a->link && b->link;
+    bool bring_parts = a->comm_seconds && b->comm_seconds;
 
-    for (int i = 0, k = 0; i < a->n_touches && k < b->n_touches;) {
-        const Touch *x = &a->touch[i], *y = &b->touch[k];
+    for (int i = 0, k = 0; i < a->n_accesses && k < b->n_accesses;) {
+        const Access *x = &a->access[i], *y = &b->access[k];
         bool is_shared = x->reads || y->reads || !bring_parts;
-        if (x->place == y->place && (x->writes || y->writes) && is_shared)
+        if (x->location == y->location && (x->writes || y->writes) && is_shared)
             return true;
-        i += x->place <= y->place;
-        k += y->place <= x->place;
+        i += x->location <= y->location;
+        k += y->location <= x->location;
     }
     return false;
 }
@@ -96,7 +96,7 @@ static double link_seconds(const Overlap *o, const Item *it)
 }
 
 // Is it an update, or a look at a gradient?
-static bool can_wait(const Graph *g, const Item *it)
+static bool is_deferrable(const Graph *g, const Item *it)
 {
     for (int i = 0; i < it->n_nodes; i++)
         if (g->nodes[it->nodes[i]].phase != UPDATE)
@@ -104,50 +104,51 @@ static bool can_wait(const Graph *g, const Item *it)
     return it->n_nodes || it->kind == ITEM_GRADIENT;
 }
 
-static Unit unit_at(const Overlap *o, int first)
+static Task task_at(const Overlap *o, int first)
 {
     const Item *it = &o->from[first];
     bool is_loop = it->kind == ITEM_LOOP;
-    Unit u = {.first = first, .last = is_loop ? it->match : first};
-    int turns = is_loop ? o->l->g->classes[it->cls].length : 1;
+    Task u = {.first = first, .last = is_loop ? it->match : first};
+    int iterations = is_loop ? o->l->g->classes[it->cls].length : 1;
 
-    find_touches(o, &u);
-    u.link = link_seconds(o, it);
-    for (int i = u.first; i <= u.last && !u.link; i++) {
-        u.seconds += turns * item_seconds(o->l->p, o->l->s, &o->from[i], o->l->o->cluster);
-        u.sends += turns * link_seconds(o, &o->from[i]);
+    find_accesses(o, &u);
+    u.comm_seconds = link_seconds(o, it);
+    for (int i = u.first; i <= u.last && !u.comm_seconds; i++) {
+        u.seconds += iterations * item_seconds(o->l->p, o->l->s, &o->from[i], o->l->o->cluster);
+        u.loop_comm_seconds += iterations * link_seconds(o, &o->from[i]);
     }
-    for (int i = 0; i < u.n_touches; i++)
-        u.is_sent |= u.touch[i].is_sent;
-    u.can_wait = it->apart || can_wait(o->l->g, it);
+    for (int i = 0; i < u.n_accesses; i++)
+        u.is_in_flight |= u.access[i].is_in_flight;
+    u.is_deferrable = it->fission_part || is_deferrable(o->l->g, it);
     return u;
 }
 
 // Finds what in the order has to wait for the one at `i`: the first that conflicts, else the end of
 // what is as late as that would be. Gives the work that it can hide behind: in other turns, enough.
-static double find_need(const Stretch *s, int i)
+static double find_wait_position(const Schedule *s, int i)
 {
-    Unit *u = &s->unit[s->order[i]];
+    Task *u = &s->task[s->order[i]];
     double hidden = 0;
 
-    for (u->need = i + 1; u->need < s->end[u->until + 1]; u->need++) {
-        const Unit *next = &s->unit[s->order[u->need]];
-        if (next->late == u->until && units_conflict(u, next))
+    for (u->wait_position = i + 1; u->wait_position < s->end[u->wait_skew + 1];
+         u->wait_position++) {
+        const Task *next = &s->task[s->order[u->wait_position]];
+        if (next->skew == u->wait_skew && tasks_conflict(u, next))
             break;
         hidden += next->seconds;
     }
-    return u->until > u->late ? INFINITY : hidden;
+    return u->wait_skew > u->skew ? INFINITY : hidden;
 }
 
 // Where there is nothing to do meanwhile, an exchange is a call like others.
-static void give_slots(Stretch *s)
+static void assign_slots(Schedule *s)
 {
     for (int i = 0; i < s->n_order; i++) {
-        Unit *u = &s->unit[s->order[i]];
-        if (!u->link || u->is_sent || find_need(s, i) <= 0)
+        Task *u = &s->task[s->order[i]];
+        if (!u->comm_seconds || u->is_in_flight || find_wait_position(s, i) <= 0)
             continue;
         u->slot = s->o->n_slots + 1;
-        s->o->n_slots += 1 + u->until - u->late;
+        s->o->n_slots += 1 + u->wait_skew - u->skew;
         s->started[s->n_started++] = s->order[i];
     }
 }
@@ -159,7 +160,7 @@ void overlap_add(Overlap *o, const Item *it)
     *arena_push(o->l->p->arena, o->items, o->n_items, o->cap_items) = *it;
 }
 
-Item wait_for(const Item *exchange, int slot, int n_slots)
+Item make_wait(const Item *exchange, int slot, int n_slots)
 {
     Item it = *exchange;
 
@@ -171,74 +172,74 @@ Item wait_for(const Item *exchange, int slot, int n_slots)
 }
 
 // For those that must have ended before what is at `need` and so late.
-static void add_waits(const Stretch *s, int need, int late)
+static void add_waits(const Schedule *s, int wait_position, int skew)
 {
     for (int i = 0; i < s->n_started; i++) {
-        const Unit *u = &s->unit[s->started[i]];
-        if (u->need != need || u->until != late)
+        const Task *u = &s->task[s->started[i]];
+        if (u->wait_position != wait_position || u->wait_skew != skew)
             continue;
-        Item it = wait_for(&s->o->from[u->first], u->slot, 1 + u->until - u->late);
-        it.late = late;
+        Item it = make_wait(&s->o->from[u->first], u->slot, 1 + u->wait_skew - u->skew);
+        it.skew = skew;
         overlap_add(s->o, &it);
     }
 }
 
-static int arrange(Overlap *o, int begin, int end, bool is_loop);
+static int schedule_items(Overlap *o, int begin, int end, bool is_loop);
 
-static void add_unit(Overlap *o, const Unit *u)
+static void add_task(Overlap *o, const Task *u)
 {
     Item it = o->from[u->first];
     int begin = o->n_items;
 
-    it.late = u->late;
+    it.skew = u->skew;
     if (u->slot) {
         it.slot = u->slot;
-        it.n_slots = 1 + u->until - u->late;
+        it.n_slots = 1 + u->wait_skew - u->skew;
     }
     overlap_add(o, &it);
     if (it.kind != ITEM_LOOP)
         return;
-    int late = arrange(o, u->first + 1, u->last, true);
+    int skew = schedule_items(o, u->first + 1, u->last, true);
     it = o->from[u->last];
     it.match = begin;
     overlap_add(o, &it);
     o->items[begin].match = o->n_items - 1;
-    o->items[begin].late = late;
+    o->items[begin].skew = skew;
 }
 
-Stretch stretch_new(Overlap *o, int begin, int end, bool is_loop)
+Schedule schedule_new(Overlap *o, int begin, int end, bool is_loop)
 {
     Arena *a = o->l->p->arena;
-    Stretch s = {.o = o, .is_loop = is_loop};
+    Schedule s = {.o = o, .is_loop = is_loop};
 
-    s.unit = arena_array(a, Unit, end - begin);
+    s.task = arena_array(a, Task, end - begin);
     s.order = arena_array(a, int, end - begin);
-    s.held = arena_array(a, int, end - begin);
+    s.deferred = arena_array(a, int, end - begin);
     s.started = arena_array(a, int, end - begin);
     s.state = o->state;
-    for (int i = begin; i < end; i = s.unit[s.n_units++].last + 1)
-        s.unit[s.n_units] = unit_at(o, i);
-    for (int i = 0; i < s.n_units; i++)
-        for (int k = 0; k < s.unit[i].n_touches; k++)
-            s.state[s.unit[i].touch[k].place] = (State){0};
+    for (int i = begin; i < end; i = s.task[s.n_tasks++].last + 1)
+        s.task[s.n_tasks] = task_at(o, i);
+    for (int i = 0; i < s.n_tasks; i++)
+        for (int k = 0; k < s.task[i].n_accesses; k++)
+            s.state[s.task[i].access[k].location] = (LocationState){0};
     return s;
 }
 
 // Gives how late the last of it is.
-static int arrange(Overlap *o, int begin, int end, bool is_loop)
+static int schedule_items(Overlap *o, int begin, int end, bool is_loop)
 {
-    Stretch s = stretch_new(o, begin, end, is_loop);
+    Schedule s = schedule_new(o, begin, end, is_loop);
 
-    hold_order(&s);
-    give_slots(&s);
-    for (int late = 0; late <= s.most_late; late++) {
-        for (int i = s.end[late]; i < s.end[late + 1]; i++) {
-            add_waits(&s, i, late);
-            add_unit(o, &s.unit[s.order[i]]);
+    list_schedule(&s);
+    assign_slots(&s);
+    for (int skew = 0; skew <= s.max_skew; skew++) {
+        for (int i = s.end[skew]; i < s.end[skew + 1]; i++) {
+            add_waits(&s, i, skew);
+            add_task(o, &s.task[s.order[i]]);
         }
-        add_waits(&s, s.end[late + 1], late);
+        add_waits(&s, s.end[skew + 1], skew);
     }
-    return s.most_late;
+    return s.max_skew;
 }
 
 // Goes over the parts one by one; what it adds are their items then.
@@ -260,17 +261,17 @@ static void rewrite(Overlap *o, void (*part)(Overlap *o, int begin, int end))
     s->cap_items = o->cap_items;
 }
 
-static void arrange_part(Overlap *o, int begin, int end) { arrange(o, begin, end, false); }
+static void schedule_part(Overlap *o, int begin, int end) { schedule_items(o, begin, end, false); }
 
 void lower_overlap(Lowering *l)
 {
     Overlap o = {.l = l};
 
-    if (!l->o->cluster || l->o->reach == REACH_NONE || !l->s->sharded)
+    if (!l->o->cluster || l->o->overlap_level == OVERLAP_NONE || !l->s->sharded)
         return;
-    o.state = arena_array(l->p->arena, State, l->cap_values);
-    if (l->o->reach < REACH_LOOP)
-        rewrite(&o, cut_loops);
-    rewrite(&o, arrange_part);
+    o.state = arena_array(l->p->arena, LocationState, l->cap_values);
+    if (l->o->overlap_level < OVERLAP_LOOP)
+        rewrite(&o, fission_loops);
+    rewrite(&o, schedule_part);
     l->p->n_slots = o.n_slots > l->p->n_slots ? o.n_slots : l->p->n_slots;
 }

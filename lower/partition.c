@@ -9,25 +9,25 @@
 // A value that was converted, for all who read it in one phase and iteration. Readers in a block
 // share it where they do in every iteration: where the inputs that are the same value in theirs are
 // so in the first, second and last iteration too.
-typedef struct Copy {
-    struct Copy *next;
+typedef struct Conversion {
+    struct Conversion *next;
     Spec spec;
     Phase phase;
     Block block;
-    Fellows fellows;
+    InputSources sources;
     ValueId value;
-} Copy;
+} Conversion;
 
 typedef struct Partition {
     const Graph *from;
     const Plan *plan;
     Sharded *to;
     Arena *arena, *scratch;
-    Layouts *layouts[2];  // … of values that join
-    bool *joins;          // by ValueId of `from`
-    Alike alike;          // of `from`
-    ValueId *at_rest;     // by ValueId of `from`
-    Copy **copies;        // … of it; those of its pieces elsewhere than at rest
+    Resharder *reshard[2];     // … of values that join
+    bool *is_bucketed;         // by ValueId of `from`
+    TiedValues tied;           // of `from`
+    ValueId *stored;           // by ValueId of `from`
+    Conversion **conversions;  // … of it; those of its pieces elsewhere than at rest
 } Partition;
 
 // ---- appending ----
@@ -66,7 +66,7 @@ static const char *const reductions[] = {"sum", "max", "min"};
 const char *reduction_name(int at) { return reductions[SPEC_SUM - at]; }
 
 // The node of a step from `x`, which holds `of`.
-static ValueId make_step(Partition *p, ValueId x, const Value *of, const Step *s)
+static ValueId make_reshard_step(Partition *p, ValueId x, const Value *of, const ReshardStep *s)
 {
     const Mesh *m = &p->plan->mesh;
     Ranks r = {1, {s->axis}, {m->size[s->axis]}};
@@ -75,17 +75,17 @@ static ValueId make_step(Partition *p, ValueId x, const Value *of, const Step *s
     int64_t size = from >= 0 ? spec_chunk(m, &s->after, from, of->dim[from]) : 0;
 
     switch (s->kind) {
-    case STEP_ALL_GATHER:
+    case RESHARD_ALL_GATHER:
         return make_all_gather(g, x, &r, from, size);
-    case STEP_SLICE:
+    case RESHARD_SLICE:
         return make_shard(g, x, &r, to);
-    case STEP_ALL_TO_ALL:
+    case RESHARD_ALL_TO_ALL:
         return make_all_to_all(g, x, &r, from, to, size);
-    case STEP_ALL_REDUCE:
+    case RESHARD_ALL_REDUCE:
         return make_all_reduce(g, x, &r, reduction_name(from));
-    case STEP_REDUCE_SCATTER:
+    case RESHARD_REDUCE_SCATTER:
         return make_reduce_scatter(g, x, &r, to, reduction_name(from));
-    case STEP_MASK:
+    case RESHARD_MASK:
         return make_keep_one(g, x, &r, reduction_name(to));
     default:
         r = (Ranks){2, {s->axis, s->other}, {m->size[s->axis], m->size[s->other]}};
@@ -94,61 +94,61 @@ static ValueId make_step(Partition *p, ValueId x, const Value *of, const Step *s
 }
 
 // `x` as `to`, by the fastest way, in the graph's current phase and block.
-static ValueId convert(Partition *p, ValueId x, const Spec *to)
+static ValueId reshard_value(Partition *p, ValueId x, const Spec *to)
 {
     ShardedValue known = p->to->value[x];
     const Value *of = value_of(p->from, known.of);
-    const Way *way;
+    const ReshardPath *path;
 
     if (spec_equal(&known.spec, to))
         return x;
-    Layouts *l = p->layouts[p->joins[known.of]];
-    layout_ways(l, of, known.spec, *to, &way);
-    Step *step = arena_array(p->arena, Step, way->n_steps);
-    layout_steps(l, of, known.spec, *to, way, step);
-    for (int i = 0; i < way->n_steps; i++, step++) {
-        x = make_step(p, x, of, step);
+    Resharder *l = p->reshard[p->is_bucketed[known.of]];
+    reshard_paths(l, of, known.spec, *to, &path);
+    ReshardStep *step = arena_array(p->arena, ReshardStep, path->n_steps);
+    reshard_path_steps(l, of, known.spec, *to, path, step);
+    for (int i = 0; i < path->n_steps; i++, step++) {
+        x = make_reshard_step(p, x, of, step);
         assert(x);
         note_value(p, x, known.of, &step->after);
         sharded_note_node(p->arena, p->to, value_of(graph_of(p), x)->producer,
                           (ShardedNode){.kind = step->kind,
                                         .bytes = step->bytes,
-                                        .price = step->picoseconds,
-                                        .picoseconds = step->picoseconds + step->spared});
+                                        .planned_picoseconds = step->picoseconds,
+                                        .picoseconds = step->picoseconds + step->bucket_saving});
     }
     return x;
 }
 
 // ---- operands ----
 
-static ValueId find_copy(const Partition *p, ValueId v, const Copy *like)
+static ValueId find_conversion(const Partition *p, ValueId v, const Conversion *like)
 {
-    for (const Copy *c = p->copies[v]; c; c = c->next)
+    for (const Conversion *c = p->conversions[v]; c; c = c->next)
         if (spec_equal(&c->spec, &like->spec) && c->phase == like->phase &&
             is_same_block(c->block, like->block) &&
-            !memcmp(&c->fellows, &like->fellows, sizeof c->fellows))
+            !memcmp(&c->sources, &like->sources, sizeof c->sources))
             return c->value;
     return 0;
 }
 
 // Value `v` (at rest, `x`) as `like` says, made there unless it was before. If `x` is so already it
 // stays: other readers may have a copy that came back to its spec from another one.
-static ValueId copy_of(Partition *p, ValueId v, ValueId x, const Copy *like)
+static ValueId converted(Partition *p, ValueId v, ValueId x, const Conversion *like)
 {
     if (spec_equal(&p->to->value[x].spec, &like->spec))
         return x;
-    ValueId found = find_copy(p, v, like);
-    Copy *c;
+    ValueId found = find_conversion(p, v, like);
+    Conversion *c;
 
     if (found)
         return found;
-    c = arena_array(p->scratch, Copy, 1);
+    c = arena_array(p->scratch, Conversion, 1);
     *c = *like;
     graph_of(p)->phase = like->phase;
     graph_of(p)->block = like->block;
-    c->value = convert(p, x, &like->spec);
-    c->next = p->copies[v];
-    p->copies[v] = c;
+    c->value = reshard_value(p, x, &like->spec);
+    c->next = p->conversions[v];
+    p->conversions[v] = c;
     return c->value;
 }
 
@@ -158,20 +158,20 @@ static ValueId copy_of(Partition *p, ValueId v, ValueId x, const Copy *like)
 static ValueId operand(Partition *p, NodeId id, int i, const Spec *need)
 {
     const Node *n = &p->from->nodes[id];
-    ValueId v = n->in[i], source = alike_source(p->from, &p->alike, id, i), x = p->at_rest[v];
-    Fellows fellows = alike_fellows(p->from, &p->alike, id, i);
-    Copy like = {.phase = n->phase, .spec = p->plan->spec[source]};
+    ValueId v = n->in[i], source = tied_input_value(p->from, &p->tied, id, i), x = p->stored[v];
+    InputSources sources = tied_input_sources(p->from, &p->tied, id, i);
+    Conversion like = {.phase = n->phase, .spec = p->plan->spec[source]};
 
-    if (!fellows_are_one(fellows)) {
-        x = copy_of(p, v, x, &like);
+    if (!sources_are_equal(sources)) {
+        x = converted(p, v, x, &like);
         like.block = n->block;
-        like.fellows = fellows;
+        like.sources = sources;
     }
-    if (p->plan->use)
-        like.spec = p->plan->use[3 * source + (int)n->phase];
-    x = copy_of(p, v, x, &like);
+    if (p->plan->compute_spec)
+        like.spec = p->plan->compute_spec[3 * source + (int)n->phase];
+    x = converted(p, v, x, &like);
     like.spec = *need;
-    return copy_of(p, v, x, &like);
+    return converted(p, v, x, &like);
 }
 
 // ---- nodes ----
@@ -214,9 +214,9 @@ static void add_node(Partition *p, NodeId id)
         note_value(p, graph_output_of(g, first, i), n->out[i], &made);
     }
     for (int i = 0; i < n->n_out; i++) {
-        ValueId v = convert(p, graph_output_of(g, first, i), &p->plan->spec[n->out[i]]);
+        ValueId v = reshard_value(p, graph_output_of(g, first, i), &p->plan->spec[n->out[i]]);
         value_of(g, v)->name = value_of(p->from, n->out[i])->name;
-        p->at_rest[n->out[i]] = v;
+        p->stored[n->out[i]] = v;
     }
 }
 
@@ -226,22 +226,22 @@ static void add_node(Partition *p, NodeId id)
 static void add_value(Partition *p, ValueId id)
 {
     const Value *x = value_of(p->from, id);
-    Value piece = *x;
+    Value shard = *x;
     bool is_split = false;
 
     for (int i = 0; i < x->rank; i++) {
-        piece.dim[i] = spec_chunk(&p->plan->mesh, &p->plan->spec[id], i, x->dim[i]);
-        is_split |= piece.dim[i] != x->dim[i];
+        shard.dim[i] = spec_chunk(&p->plan->mesh, &p->plan->spec[id], i, x->dim[i]);
+        is_split |= shard.dim[i] != x->dim[i];
     }
     if (is_split)
-        piece.own_rank = -1;
-    ValueId v = graph_value(graph_of(p), x->kind, x->name, x->dtype, x->rank, piece.dim);
-    *value_of(graph_of(p), v) = piece;
+        shard.own_rank = -1;
+    ValueId v = graph_value(graph_of(p), x->kind, x->name, x->dtype, x->rank, shard.dim);
+    *value_of(graph_of(p), v) = shard;
     note_value(p, v, id, &p->plan->spec[id]);
-    p->at_rest[id] = v;
+    p->stored[id] = v;
 }
 
-void sharded_add_ends(Sharded *s, const Graph *from, const ValueId *map)
+void sharded_add_outputs(Sharded *s, const Graph *from, const ValueId *map)
 {
     for (int i = 0; i < from->n_outputs; i++)
         graph_output(s->g, from->outputs[i].name, map[from->outputs[i].value],
@@ -272,24 +272,24 @@ Sharded *partition(Arena *a, const Graph *g, const Plan *plan, Diag *d)
     if (!plan_check(g, plan, d))
         return NULL;
     Arena *scratch = arena_new();
-    Partition p = {
-        .from = g,
-        .plan = plan,
-        .to = sharded_new(a, g, plan, d),
-        .arena = a,
-        .scratch = scratch,
-        .layouts = {layouts_new(scratch, &plan->mesh), layouts_joining(scratch, &plan->mesh)},
-        .alike = alike_find(g, scratch),
-        .at_rest = arena_array(scratch, ValueId, g->n_values),
-        .copies = arena_array(scratch, Copy *, g->n_values)};
+    Partition p = {.from = g,
+                   .plan = plan,
+                   .to = sharded_new(a, g, plan, d),
+                   .arena = a,
+                   .scratch = scratch,
+                   .reshard = {resharder_new(scratch, &plan->mesh),
+                               resharder_new_bucketed(scratch, &plan->mesh)},
+                   .tied = tied_find(g, scratch),
+                   .stored = arena_array(scratch, ValueId, g->n_values),
+                   .conversions = arena_array(scratch, Conversion *, g->n_values)};
 
-    p.joins = values_join(g, &p.alike, scratch);
+    p.is_bucketed = values_bucketed(g, &p.tied, scratch);
     for (ValueId v = 1; v < g->n_values; v++)
         if (!value_of(g, v)->producer)
             add_value(&p, v);
     for (NodeId n = 1; n < g->n_nodes; n++)
         add_node(&p, n);
-    sharded_add_ends(p.to, g, p.at_rest);
+    sharded_add_outputs(p.to, g, p.stored);
     graph_number_blocks(p.to->g);
     arena_free(scratch);
     return p.to;
@@ -304,46 +304,46 @@ void sharded_dims(const Sharded *s, ValueId v, int rank, int64_t *dim)
     int64_t offset;
 
     for (int i = 0; i < of->rank; i++)
-        spec_piece(&s->plan->mesh, &x->spec, i, of->dim[i], rank, &offset, &dim[i]);
+        spec_shard(&s->plan->mesh, &x->spec, i, of->dim[i], rank, &offset, &dim[i]);
 }
 
-static bool find_cut(const Spec *s, int dim, int64_t whole, RtCut *c)
+static bool find_split(const Spec *s, int dim, int64_t whole, RtCut *c)
 {
     *c = (RtCut){.whole = whole};
     c->n_axes = spec_axes(s, dim, c->axis);
     return c->n_axes > 0;
 }
 
-bool node_cut(const Sharded *s, NodeId n, int factor, RtCut *c)
+bool node_split(const Sharded *s, NodeId n, int factor, RtCut *c)
 {
     const ShardedNode *x = &s->node[n];
 
-    return x->of && find_cut(&s->plan->strategy[x->of], factor, x->size[factor], c);
+    return x->of && find_split(&s->plan->strategy[x->of], factor, x->size[factor], c);
 }
 
-bool value_cut(const Sharded *s, ValueId v, int dim, RtCut *c)
+bool value_split(const Sharded *s, ValueId v, int dim, RtCut *c)
 {
     const ShardedValue *x = &s->value[v];
 
-    return x->of && find_cut(&x->spec, dim, value_of(s->whole, x->of)->dim[dim], c);
+    return x->of && find_split(&x->spec, dim, value_of(s->whole, x->of)->dim[dim], c);
 }
 
-bool cut_is_uneven(const Mesh *m, const RtCut *c)
+bool split_is_uneven(const Mesh *m, const RtCut *c)
 {
-    int64_t pieces = 1;
+    int64_t shards = 1;
 
     for (int i = 0; i < c->n_axes; i++)
-        pieces *= m->size[c->axis[i]];
-    return c->whole % pieces != 0;
+        shards *= m->size[c->axis[i]];
+    return c->whole % shards != 0;
 }
 
-static bool has_piece(const Sharded *s, NodeId n, int rank)
+static bool has_work(const Sharded *s, NodeId n, int rank)
 {
     const ShardedNode *x = &s->node[n];
     int64_t offset, extent = x->of != 0;
 
     for (int f = 0; f < x->n_factors && extent; f++)
-        spec_piece(&s->plan->mesh, &s->plan->strategy[x->of], f, x->size[f], rank, &offset,
+        spec_shard(&s->plan->mesh, &s->plan->strategy[x->of], f, x->size[f], rank, &offset,
                    &extent);
     return extent;
 }
@@ -355,7 +355,7 @@ int sharded_idle(const Sharded *s)
     for (int rank = 0; rank < ranks; rank++) {
         bool works = false;
         for (NodeId n = 1; n < s->n_nodes && !works; n++)
-            works = s->g->nodes[n].op->is_product && has_piece(s, n, rank);
+            works = s->g->nodes[n].op->is_product && has_work(s, n, rank);
         idle += !works;
     }
     return idle < ranks ? idle : 0;
@@ -368,7 +368,7 @@ void sharded_place(const Sharded *s, NodeId n, int rank, Place *p)
 
     for (int f = 0; f < x->n_factors; f++) {
         p->whole[f] = x->size[f];
-        spec_piece(&s->plan->mesh, &s->plan->strategy[x->of], f, x->size[f], rank, &p->offset[f],
+        spec_shard(&s->plan->mesh, &s->plan->strategy[x->of], f, x->size[f], rank, &p->offset[f],
                    &extent);
     }
 }

@@ -27,8 +27,8 @@ static void print_operand(const Program *p, const Set *s, const Operand *o, Text
             text_printf(t, "%s%" PRId64, i ? "," : "", o->stride[i]);
     }
     print_address(&a, t);
-    if (o->own.piece)
-        text_printf(t, "+%" PRId64 "*piece", o->own.stride * dtype_size(v->dtype));
+    if (o->rank_slice.slice)
+        text_printf(t, "+%" PRId64 "*shard", o->rank_slice.stride * dtype_size(v->dtype));
 }
 
 static void print_nodes(const Set *s, const Item *it, Text *t)
@@ -50,10 +50,10 @@ static void print_item(const Program *p, const Set *s, const Item *it, Text *t)
         text_printf(t, " %d", it->slot - 1);
     if (it->n_slots > 1)
         text_printf(t, "+layer%%%d", it->n_slots);
-    if (it->late)
-        text_printf(t, " late %d", it->late);
-    if (it->apart)
-        text_printf(t, " apart %d", it->apart);
+    if (it->skew)
+        text_printf(t, " skew %d", it->skew);
+    if (it->fission_part)
+        text_printf(t, " part %d", it->fission_part);
     if (it->kind == ITEM_LOOP)
         text_printf(t, " class %d x %d%s", it->cls, s->g->classes[it->cls].length,
                     it->is_reverse ? " reverse" : "");

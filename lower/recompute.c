@@ -17,28 +17,28 @@ typedef struct Recompute {
     Graph *g;
     int *kernels;  // by NodeId: so many kernels of the forward part up to here
     // By home.
-    bool *is_source;   // is made again by nobody
-    bool *is_stored;   // forward needs it in memory
-    bool *is_chained;  // … and an elementwise node of the forward part reads it
-    bool *is_pinned;   // lives on anyway
-    bool *is_wanted;   // the backward part reads it
+    bool *is_source;         // is made again by nobody
+    bool *is_stored;         // forward needs it in memory
+    bool *is_chained;        // … and an elementwise node of the forward part reads it
+    bool *is_live_out;       // lives on anyway
+    bool *is_read_backward;  // the backward part reads it
     bool *is_kept;
 } Recompute;
 
-static ValueId home_of(const Recompute *r, ValueId v)
+static ValueId canonical_of(const Recompute *r, ValueId v)
 {
     ValueId b = v ? r->l.view[v].base : 0;
 
     if (!b || !value_of(r->g, b)->producer || producer(r->g, b)->phase != FORWARD ||
         is_inlined(&r->l, b))
         return 0;
-    return twin_value(&r->l, b, 0);
+    return value_instance(&r->l, b, 0);
 }
 
-static bool is_cheap_again(const Node *n) { return n->op->expr || n->op->view; }
+static bool is_recomputable(const Node *n) { return n->op->expr || n->op->view; }
 
 // All iterations are alike but for what stands for a neighbour at the ends.
-static bool stands_for_all(const Recompute *r, const Node *n)
+static bool is_representative(const Recompute *r, const Node *n)
 {
     Block b = n->block;
 
@@ -53,13 +53,13 @@ static void count_kernels(Recompute *r)
 
     for (NodeId i = 1; i < r->g->n_nodes; i++) {
         const Node *x = &r->g->nodes[i];
-        n += x->phase == FORWARD && x->op->kernel && !x->op->is_sum && !is_cheap_again(x);
+        n += x->phase == FORWARD && x->op->kernel && !x->op->is_sum && !is_recomputable(x);
         r->kernels[i] = n;
     }
 }
 
 // Is input k of node i made in another iteration or, at an end of the loop, in place of one?
-static bool is_handed_on(const Recompute *r, NodeId i, int k)
+static bool is_loop_carried(const Recompute *r, NodeId i, int k)
 {
     const Graph *g = r->g;
     const Node *n = &g->nodes[i];
@@ -69,20 +69,20 @@ static bool is_handed_on(const Recompute *r, NodeId i, int k)
         return true;
     if (!b.cls)
         return false;
-    const Node *twin = &g->nodes[twin_node(&r->l, i, b.iter ? b.iter - 1 : 1)];
-    return value_block(g, r->l.view[twin->in[k]].base).cls != from.cls;
+    const Node *instance = &g->nodes[node_instance(&r->l, i, b.iter ? b.iter - 1 : 1)];
+    return value_block(g, r->l.view[instance->in[k]].base).cls != from.cls;
 }
 
 static void note_input(Recompute *r, NodeId i, int k)
 {
     const Node *n = &r->g->nodes[i];
-    ValueId b = r->l.view[n->in[k]].base, h = home_of(r, n->in[k]);
+    ValueId b = r->l.view[n->in[k]].base, h = canonical_of(r, n->in[k]);
 
     if (!h)
         return;
-    r->is_source[h] |= is_handed_on(r, i, k);
+    r->is_source[h] |= is_loop_carried(r, i, k);
     if (n->phase != FORWARD) {
-        r->is_wanted[h] = true;
+        r->is_read_backward[h] = true;
         return;
     }
     bool is_direct = n->op->expr && b == n->in[k];
@@ -98,16 +98,16 @@ static void find_facts(Recompute *r)
     count_kernels(r);
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
-        if (is_view_node(&r->l, n) || !stands_for_all(r, n))
+        if (is_view_node(&r->l, n) || !is_representative(r, n))
             continue;
         for (int k = 0; k < n->n_in; k++)
             if (n->in[k])
                 note_input(r, i, k);
     }
     for (int i = 0; i < g->n_outputs; i++)
-        r->is_pinned[home_of(r, g->outputs[i].value)] = true;
+        r->is_live_out[canonical_of(r, g->outputs[i].value)] = true;
     for (int i = 0; i < g->n_carries; i++)
-        r->is_pinned[home_of(r, g->carries[i].out)] = true;
+        r->is_live_out[canonical_of(r, g->carries[i].out)] = true;
     // Nothing is made again through a value that forward stores for other reasons too: chains stay
     // as short as forward's own groups.
     for (ValueId h = 1; h < g->n_values; h++)
@@ -119,23 +119,23 @@ static void find_facts(Recompute *r)
 // Nodes of the cut's graph: a value is an edge between its making and its readers.
 enum { SOURCE, SINK };
 
-static int making(ValueId h) { return 2 * h; }
-static int reading(ValueId h) { return 2 * h + 1; }
+static int def_vertex(ValueId h) { return 2 * h; }
+static int use_vertex(ValueId h) { return 2 * h + 1; }
 
 // Bytes over all iterations; a little more where forward would have to write them only for this.
-// All of them together are less than CUT_NEVER.
-static int64_t keeping_cost(const Recompute *r, ValueId h)
+// All of them together are less than CUT_INFINITE.
+static int64_t keep_cost(const Recompute *r, ValueId h)
 {
     Block b = value_block(r->g, h);
-    int64_t most = CUT_NEVER / 32 / r->g->n_values, bytes = value_bytes(value_of(r->g, h));
+    int64_t most = CUT_INFINITE / 32 / r->g->n_values, bytes = value_bytes(value_of(r->g, h));
     const Node *n = producer(r->g, h);
 
-    if (r->is_pinned[h])
+    if (r->is_live_out[h])
         return 0;
     if (b.cls && !mul_size(bytes, r->g->classes[b.cls].length, &bytes))
         bytes = most;
     bytes = bytes < most ? bytes : most;
-    return 16 * bytes + (r->is_stored[h] || !is_cheap_again(n) ? 0 : bytes);
+    return 16 * bytes + (r->is_stored[h] || !is_recomputable(n) ? 0 : bytes);
 }
 
 static void add_node(const Recompute *r, Cut *c, NodeId i)
@@ -143,17 +143,17 @@ static void add_node(const Recompute *r, Cut *c, NodeId i)
     const Node *n = &r->g->nodes[i];
 
     for (int o = 0; o < n->n_out; o++) {
-        ValueId h = home_of(r, n->out[o]);
-        bool is_source = !is_cheap_again(n) || r->is_source[h];
+        ValueId h = canonical_of(r, n->out[o]);
+        bool is_source = !is_recomputable(n) || r->is_source[h];
         if (!h)
             continue;
         if (h == n->out[o])
-            cut_edge(c, making(h), reading(h), keeping_cost(r, h));
+            cut_edge(c, def_vertex(h), use_vertex(h), keep_cost(r, h));
         if (is_source)
-            cut_edge(c, SOURCE, making(h), CUT_NEVER);
+            cut_edge(c, SOURCE, def_vertex(h), CUT_INFINITE);
         for (int k = 0; k < n->n_in && !is_source; k++)
-            if (home_of(r, n->in[k]))
-                cut_edge(c, reading(home_of(r, n->in[k])), making(h), CUT_NEVER);
+            if (canonical_of(r, n->in[k]))
+                cut_edge(c, use_vertex(canonical_of(r, n->in[k])), def_vertex(h), CUT_INFINITE);
     }
 }
 
@@ -161,25 +161,25 @@ static void find_kept(Recompute *r)
 {
     const Graph *g = r->g;
     Cut c = cut_new(r->arena, 2 * g->n_values);
-    bool *is_below = arena_array(r->arena, bool, c.n_nodes);
+    bool *is_sink_side = arena_array(r->arena, bool, c.n_nodes);
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
-        if (n->phase == FORWARD && !is_view_node(&r->l, n) && stands_for_all(r, n))
+        if (n->phase == FORWARD && !is_view_node(&r->l, n) && is_representative(r, n))
             add_node(r, &c, i);
     }
     for (ValueId h = 1; h < g->n_values; h++)
-        if (r->is_wanted[h])
-            cut_edge(&c, reading(h), SINK, CUT_NEVER);
-    cut_solve(&c, SOURCE, SINK, is_below);
+        if (r->is_read_backward[h])
+            cut_edge(&c, use_vertex(h), SINK, CUT_INFINITE);
+    cut_solve(&c, SOURCE, SINK, is_sink_side);
     for (ValueId h = 1; h < g->n_values; h++)
-        r->is_kept[h] = is_below[reading(h)] && !is_below[making(h)];
+        r->is_kept[h] = is_sink_side[use_vertex(h)] && !is_sink_side[def_vertex(h)];
 }
 
 // Is `v` there when the backward part reads it? If not, it is to be made again.
-static bool is_there(const Recompute *r, ValueId v)
+static bool is_available(const Recompute *r, ValueId v)
 {
-    ValueId h = home_of(r, v);
+    ValueId h = canonical_of(r, v);
 
     return !h || r->is_kept[h];
 }
@@ -188,16 +188,16 @@ static bool is_there(const Recompute *r, ValueId v)
 
 // A node that can't wait in one iteration can't wait in any: twins keep their places among their
 // fellows. False if that was so already.
-static bool spread_urgent(const Recompute *r, bool *urgent)
+static bool spread_critical(const Recompute *r, bool *is_critical)
 {
     const Graph *g = r->g;
     bool is_new = false;
 
     for (int k = 0; k < 2; k++)
         for (NodeId i = 1; i < g->n_nodes; i++) {
-            NodeId first = twin_node(&r->l, i, 0);
-            if (k ? urgent[first] && !urgent[i] : urgent[i] && !urgent[first]) {
-                urgent[k ? i : first] = true;
+            NodeId first = node_instance(&r->l, i, 0);
+            if (k ? is_critical[first] && !is_critical[i] : is_critical[i] && !is_critical[first]) {
+                is_critical[k ? i : first] = true;
                 is_new = true;
             }
         }
@@ -205,30 +205,31 @@ static bool spread_urgent(const Recompute *r, bool *urgent)
 }
 
 // By NodeId: does a kernel of the backward part need what the node makes? If not, it may wait.
-static bool *find_urgent(const Recompute *r)
+static bool *find_critical(const Recompute *r)
 {
     const Graph *g = r->g;
-    bool *urgent = arena_array(r->arena, bool, g->n_nodes);
+    bool *is_critical = arena_array(r->arena, bool, g->n_nodes);
 
     do {
         for (NodeId i = g->n_nodes - 1; i > 0; i--) {
             const Node *n = &g->nodes[i];
-            bool asks = n->phase == BACKWARD && (urgent[i] || (n->op->kernel && !n->op->is_sum));
-            for (int k = 0; k < n->n_in && asks; k++)
-                urgent[value_of(g, n->in[k])->producer] = true;
+            bool needs_inputs =
+                n->phase == BACKWARD && (is_critical[i] || (n->op->kernel && !n->op->is_sum));
+            for (int k = 0; k < n->n_in && needs_inputs; k++)
+                is_critical[value_of(g, n->in[k])->producer] = true;
         }
-    } while (spread_urgent(r, urgent));
-    return urgent;
+    } while (spread_critical(r, is_critical));
+    return is_critical;
 }
 
-typedef struct Waiting {
+typedef struct Deferral {
     const Recompute *r;
     NodeId *reader;  // by base: the last elementwise node of the backward part that reads it, in
                      // its own block
     NodeId *latest;  // by value to be made again: the last of the readers of what it is made from
-} Waiting;
+} Deferral;
 
-static void find_readers(Waiting *w)
+static void find_readers(Deferral *w)
 {
     const Recompute *r = w->r;
     const Graph *g = r->g;
@@ -245,19 +246,19 @@ static void find_readers(Waiting *w)
 
 // Values stand in the order of their making, so those that `v` is made from are done first. Neither
 // values nor readers of another iteration count: at the ends of a class there are none.
-static void find_latest(Waiting *w)
+static void find_latest(Deferral *w)
 {
     const Recompute *r = w->r;
     const Graph *g = r->g;
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
-        if (n->phase != FORWARD || !is_cheap_again(n) || is_there(r, n->out[0]))
+        if (n->phase != FORWARD || !is_recomputable(n) || is_available(r, n->out[0]))
             continue;
         NodeId last = w->reader[n->out[0]];
         for (int k = 0; k < n->n_in; k++) {
             ValueId v = n->in[k];
-            NodeId at = is_there(r, v) ? w->reader[v] : w->latest[v];
+            NodeId at = is_available(r, v) ? w->reader[v] : w->latest[v];
             bool is_own = is_same_block(value_block(g, v), n->block) &&
                           is_same_block(g->nodes[at].block, n->block);
             if (is_own && value_count(value_of(g, v)) == value_count(out(g, n)) && at > last)
@@ -270,76 +271,77 @@ static void find_latest(Waiting *w)
 // The place of each node in the new order. A kernel that reads what is made again, and that nobody
 // waits for (a weight's gradient), comes after the elementwise work that reads the same: one group
 // then does both.
-static int64_t *find_places(const Recompute *r)
+static int64_t *find_positions(const Recompute *r)
 {
     const Graph *g = r->g;
-    const bool *urgent = find_urgent(r);
-    int64_t *place = arena_array(r->arena, int64_t, g->n_nodes);
-    Waiting w = {.r = r,
-                 .reader = arena_array(r->arena, NodeId, g->n_values),
-                 .latest = arena_array(r->arena, NodeId, g->n_values)};
+    const bool *is_critical = find_critical(r);
+    int64_t *position = arena_array(r->arena, int64_t, g->n_nodes);
+    Deferral w = {.r = r,
+                  .reader = arena_array(r->arena, NodeId, g->n_values),
+                  .latest = arena_array(r->arena, NodeId, g->n_values)};
 
     find_readers(&w);
     find_latest(&w);
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
-        place[i] = 2 * (int64_t)i;
+        position[i] = 2 * (int64_t)i;
         for (int k = 0; k < n->n_in; k++) {
             NodeId from = value_of(g, n->in[k])->producer;
-            NodeId last = is_there(r, n->in[k]) ? 0 : w.latest[n->in[k]];
-            if (from && place[from] > place[i])
-                place[i] = place[from];
-            if (n->phase == BACKWARD && n->op->kernel && !urgent[i] && 2 * (int64_t)last > place[i])
-                place[i] = 2 * (int64_t)last + 1;
+            NodeId last = is_available(r, n->in[k]) ? 0 : w.latest[n->in[k]];
+            if (from && position[from] > position[i])
+                position[i] = position[from];
+            if (n->phase == BACKWARD && n->op->kernel && !is_critical[i] &&
+                2 * (int64_t)last > position[i])
+                position[i] = 2 * (int64_t)last + 1;
         }
     }
-    return place;
+    return position;
 }
 
-typedef struct Turn {
-    int64_t place;
+typedef struct NodePosition {
+    int64_t position;
     NodeId node;
-} Turn;
+} NodePosition;
 
-static int by_place(const void *a, const void *b)
+static int by_position(const void *a, const void *b)
 {
-    const Turn *x = a, *y = b;
+    const NodePosition *x = a, *y = b;
 
-    if (x->place != y->place)
-        return x->place < y->place ? -1 : 1;
+    if (x->position != y->position)
+        return x->position < y->position ? -1 : 1;
     return x->node - y->node;
 }
 
 // ---- the new graph ----
 
-typedef struct Making {
+typedef struct Rebuild {
     const Recompute *r;
     Rewrite *to;
-    ValueId *again;  // by old ValueId: its second making; 0: not yet
+    ValueId *recomputed;  // by old ValueId: its second making; 0: not yet
     ValueId *stack;
     int n_stack, cap_stack;
-} Making;
+} Rebuild;
 
-static ValueId made(const Making *m, ValueId v)
+static ValueId mapped(const Rebuild *m, ValueId v)
 {
-    return is_there(m->r, v) ? m->to->map[v] : m->again[v];
+    return is_available(m->r, v) ? m->to->map[v] : m->recomputed[v];
 }
 
-static void make_again(Making *m, ValueId v)
+static void recompute_value(Rebuild *m, ValueId v)
 {
     Graph *g = m->r->g;
     Node *n = producer(g, v);
     ValueId *inputs = arena_array(m->r->arena, ValueId, n->n_in);
 
     for (int k = 0; k < n->n_in; k++)
-        inputs[k] = made(m, n->in[k]);
+        inputs[k] = mapped(m, n->in[k]);
     rewrite_at(m->to, value_of(g, v)->producer);
     m->to->to->phase = BACKWARD;
-    m->again[v] = graph_node(m->to->to, n->op, n->n_in, inputs, n->attr);
+    m->recomputed[v] = graph_node(m->to->to, n->op, n->n_in, inputs, n->attr);
 }
 
 // Makes again all that `v` is made from and isn't there, then `v`.
-static void want(Making *m, ValueId v)
+static void recompute_needed(Rebuild *m, ValueId v)
 {
     const Graph *g = m->r->g;
 
@@ -348,13 +350,13 @@ static void want(Making *m, ValueId v)
         ValueId x = m->stack[m->n_stack - 1];
         const Node *n = producer(g, x);
         int before = m->n_stack;
-        for (int k = 0; k < n->n_in && !m->again[x]; k++)
-            if (n->in[k] && !made(m, n->in[k]))
+        for (int k = 0; k < n->n_in && !m->recomputed[x]; k++)
+            if (n->in[k] && !mapped(m, n->in[k]))
                 *arena_push(m->r->arena, m->stack, m->n_stack, m->cap_stack) = n->in[k];
         if (m->n_stack > before)
             continue;
-        if (!m->again[x])
-            make_again(m, x);
+        if (!m->recomputed[x])
+            recompute_value(m, x);
         m->n_stack--;
     }
 }
@@ -362,23 +364,23 @@ static void want(Making *m, ValueId v)
 static void rebuild(const Recompute *r, Diag *d)
 {
     Graph *g = r->g;
-    const int64_t *place = find_places(r);
-    Turn *order = arena_array(r->arena, Turn, g->n_nodes);
+    const int64_t *position = find_positions(r);
+    NodePosition *order = arena_array(r->arena, NodePosition, g->n_nodes);
     Rewrite to = rewrite_begin(g);
-    Making m = {.r = r, .to = &to, .again = arena_array(r->arena, ValueId, g->n_values)};
+    Rebuild m = {.r = r, .to = &to, .recomputed = arena_array(r->arena, ValueId, g->n_values)};
 
     for (NodeId i = 1; i < g->n_nodes; i++)
-        order[i - 1] = (Turn){place[i], i};
-    qsort(order, (size_t)(g->n_nodes - 1), sizeof *order, by_place);
+        order[i - 1] = (NodePosition){position[i], i};
+    qsort(order, (size_t)(g->n_nodes - 1), sizeof *order, by_position);
     for (int i = 0; i < g->n_nodes - 1; i++) {
         const Node *n = &g->nodes[order[i].node];
         ValueId *kept = arena_array(r->arena, ValueId, n->n_in);
         for (int k = 0; k < n->n_in && n->phase != FORWARD; k++)
-            if (!is_there(r, n->in[k])) {
-                if (!m.again[n->in[k]])
-                    want(&m, n->in[k]);
+            if (!is_available(r, n->in[k])) {
+                if (!m.recomputed[n->in[k]])
+                    recompute_needed(&m, n->in[k]);
                 kept[k] = to.map[n->in[k]];
-                to.map[n->in[k]] = m.again[n->in[k]];
+                to.map[n->in[k]] = m.recomputed[n->in[k]];
             }
         rewrite_copy(&to, order[i].node, d);
         for (int k = n->n_in - 1; k >= 0; k--)
@@ -394,13 +396,13 @@ bool lower_recompute(Lowering *l)
     Graph *g = l->g;
     Recompute r = {.l = *l, .arena = l->p->arena, .g = g};
 
-    find_cheap(&r.l);
+    find_inlinable(&r.l);
     r.kernels = arena_array(r.arena, int, g->n_nodes);
     r.is_source = arena_array(r.arena, bool, g->n_values);
     r.is_stored = arena_array(r.arena, bool, g->n_values);
     r.is_chained = arena_array(r.arena, bool, g->n_values);
-    r.is_pinned = arena_array(r.arena, bool, g->n_values);
-    r.is_wanted = arena_array(r.arena, bool, g->n_values);
+    r.is_live_out = arena_array(r.arena, bool, g->n_values);
+    r.is_read_backward = arena_array(r.arena, bool, g->n_values);
     r.is_kept = arena_array(r.arena, bool, g->n_values);
     find_facts(&r);
     find_kept(&r);

@@ -9,28 +9,28 @@ typedef struct Clock {
     const Cluster *c;
     double *done;  // by slot: when what was started will have ended
     double now, link_free;
-    double owed;  // of the rank's time to what is on its way
+    double owed_seconds;  // of the rank's time to what is on its way
     Simulated sum;
 } Clock;
 
-static int slot_of(const Item *it, int layer) { return it->slot + layer % it->n_slots; }
+static int slot_of(const Item *it, int iteration) { return it->slot + iteration % it->n_slots; }
 
 // When what is on its way will have come.
-static double end_of_link(const Clock *k) { return k->link_free > k->now ? k->link_free : k->now; }
+static double link_end(const Clock *k) { return k->link_free > k->now ? k->link_free : k->now; }
 
 // The rank computes, and what is on its way takes its part of the time.
 static void compute(Clock *k, double seconds)
 {
-    double under_way = end_of_link(k) - k->now;
+    double under_way = link_end(k) - k->now;
 
     k->sum.compute += seconds;
-    if (seconds + k->owed >= under_way) {
-        k->now += seconds + k->owed;
-        k->owed = 0;
+    if (seconds + k->owed_seconds >= under_way) {
+        k->now += seconds + k->owed_seconds;
+        k->owed_seconds = 0;
     } else {
-        double share = k->owed / under_way;
+        double share = k->owed_seconds / under_way;
         k->now += seconds / (1 - share);
-        k->owed -= seconds / (1 - share) * share;
+        k->owed_seconds -= seconds / (1 - share) * share;
     }
 }
 
@@ -38,17 +38,17 @@ static void wait_until(Clock *k, double done)
 {
     if (done <= k->now)
         return;
-    k->owed *= 1 - (done - k->now) / (end_of_link(k) - k->now);
+    k->owed_seconds *= 1 - (done - k->now) / (link_end(k) - k->now);
     k->now = done;
 }
 
 // A call shares the link with what is on its way, which takes as much longer.
-static void delay(Clock *k, double seconds)
+static void run_blocking(Clock *k, double seconds)
 {
     for (int i = 1; i <= k->p->n_slots && k->link_free > k->now; i++)
         if (k->done[i] > k->now)
             k->done[i] += seconds;
-    k->link_free = end_of_link(k) + seconds;
+    k->link_free = link_end(k) + seconds;
     k->now += seconds;
 }
 
@@ -65,7 +65,7 @@ static double overhead(const Clock *k, const Item *it)
 }
 
 // A call ends before the next begins, unless it has a slot.
-static void exchange(Clock *k, const Item *it, int layer)
+static void exchange(Clock *k, const Item *it, int iteration)
 {
     const ShardedNode *n = &k->s->sharded->node[it->nodes[0]];
     double seconds = 1e-12 * (double)n->picoseconds;
@@ -76,20 +76,20 @@ static void exchange(Clock *k, const Item *it, int layer)
     }
     k->sum.communication += seconds;
     if (!it->slot) {
-        delay(k, seconds);
+        run_blocking(k, seconds);
         return;
     }
-    k->link_free = end_of_link(k) + seconds;
-    k->done[slot_of(it, layer)] = k->link_free;
-    k->owed += overhead(k, it);
+    k->link_free = link_end(k) + seconds;
+    k->done[slot_of(it, iteration)] = k->link_free;
+    k->owed_seconds += overhead(k, it);
 }
 
-static void run_item(Clock *k, const Item *it, int layer)
+static void run_item(Clock *k, const Item *it, int iteration)
 {
     if (it->kind == ITEM_KERNEL && k->s->g->nodes[it->nodes[0]].op->exchange) {
-        exchange(k, it, layer);
+        exchange(k, it, iteration);
     } else if (it->kind == ITEM_WAIT) {
-        wait_until(k, k->done[slot_of(it, layer)]);
+        wait_until(k, k->done[slot_of(it, iteration)]);
     } else {
         compute(k, item_seconds(k->p, k->s, it, k->c));
     }
@@ -99,11 +99,11 @@ static void run_loop(Clock *k, const Item *loop, int begin)
 {
     int length = k->s->g->classes[loop->cls].length;
 
-    for (int turn = 0; turn < length + loop->late; turn++)
+    for (int loop_iteration = 0; loop_iteration < length + loop->skew; loop_iteration++)
         for (int i = begin + 1; i < loop->match; i++) {
-            int layer = item_layer(loop, length, &k->s->items[i], turn);
-            if (layer >= 0)
-                run_item(k, &k->s->items[i], layer);
+            int iteration = item_iteration(loop, length, &k->s->items[i], loop_iteration);
+            if (iteration >= 0)
+                run_item(k, &k->s->items[i], iteration);
         }
 }
 

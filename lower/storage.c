@@ -4,25 +4,25 @@
 #include "lower/internal.h"
 
 // The twins of one value, known by the ValueId of iteration 0.
-typedef struct Family {
+typedef struct Instances {
     bool is_used;
     bool is_stack;               // some iteration is read after the next has run
     bool is_ring;                // … while the next runs
-    unsigned late;               // bit k: its loop's items touch it k turns late
+    unsigned skew;               // bit k: its loop's items touch it k turns late
     bool has_before, has_after;  // the places of iterations -1 and `length` are in use
     int region;                  // the loop that writes it, 0: none
     int32_t buffer;
-    ValueId same;  // shares that family's storage: all of it, or …
-    bool is_slot;  // … the place of its iteration `slot`
-    int slot;
-} Family;
+    ValueId shared_with;  // shares that family's storage: all of it, or …
+    bool shares_one;      // … the place of its iteration `slot`
+    int shared_iteration;
+} Instances;
 
-typedef struct Storing {
+typedef struct StorageState {
     Lowering *l;
-    Family *family;  // by ValueId
-} Storing;
+    Instances *instances;  // by ValueId
+} StorageState;
 
-static ValueId canon(const Lowering *l, ValueId v) { return twin_value(l, v, 0); }
+static ValueId first_instance(const Lowering *l, ValueId v) { return value_instance(l, v, 0); }
 
 static bool is_persistent(ValueKind k)
 {
@@ -39,39 +39,39 @@ static int last_iteration(const Lowering *l, int region)
 }
 
 // Of so many turns its items touch it, from the first to the last.
-static int count_late(const Family *f)
+static int count_skews(const Instances *f)
 {
     int n = 0;
 
-    for (unsigned late = f->late; late; late >>= 1)
-        n += n > 0 || (late & 1);
+    for (unsigned skew = f->skew; skew; skew >>= 1)
+        n += n > 0 || (skew & 1);
     return n;
 }
 
-static void note_use(Storing *st, const Item *it, const Operand *o)
+static void note_use(StorageState *st, const Item *it, const Operand *o)
 {
     const Lowering *l = st->l;
-    Family *f = &st->family[canon(l, o->base)];
+    Instances *f = &st->instances[first_instance(l, o->base)];
     Block b = value_block(l->g, o->base);
     NodeId from = value_of(l->g, o->base)->producer;
     int made_in = from ? l->region[from] : 0;
 
-    if (o->is_twin)
-        f->late |= 1U << it->late;
+    if (o->is_instance)
+        f->skew |= 1U << it->skew;
     f->is_used = true;
     if (!b.cls)
         return;
     f->has_before |= o->delta < 0;
     f->has_after |= o->delta > 0;
-    if (!from || (o->is_twin && made_in != it->region))
+    if (!from || (o->is_instance && made_in != it->region))
         f->is_stack = true;
-    else if (o->is_twin)
-        f->is_ring |= o->delta != 0 || count_late(f) > 1;
+    else if (o->is_instance)
+        f->is_ring |= o->delta != 0 || count_skews(f) > 1;
     else if (!o->delta && b.iter != last_iteration(l, made_in))
         f->is_stack = true;
 }
 
-static void find_families(Storing *st)
+static void find_instances(StorageState *st)
 {
     Lowering *l = st->l;
     const Set *s = l->s;
@@ -81,11 +81,12 @@ static void find_families(Storing *st)
             if (s->items[i].operands[k].base) {
                 note_use(st, &s->items[i], &s->items[i].operands[k]);
                 if (k >= s->items[i].n_in)
-                    st->family[canon(l, s->items[i].operands[k].base)].region = s->items[i].region;
+                    st->instances[first_instance(l, s->items[i].operands[k].base)].region =
+                        s->items[i].region;
             }
     for (ValueId v = 1; v < l->g->n_values; v++) {
         const Value *x = value_of(l->g, v);
-        Family *f = &st->family[canon(l, v)];
+        Instances *f = &st->instances[first_instance(l, v)];
         if (!x->producer && x->kind != VALUE_ACTIVATION && x->kind != VALUE_CONSTANT)
             f->is_used = true;
         if (x->block.cls && !x->producer)
@@ -94,14 +95,14 @@ static void find_families(Storing *st)
     for (int i = 0; i < l->g->n_outputs; i++) {
         ValueId v = l->g->outputs[i].value;
         Block b = value_block(l->g, v);
-        Family *f = &st->family[canon(l, v)];
+        Instances *f = &st->instances[first_instance(l, v)];
         f->is_used = true;
         f->is_stack |= b.cls != 0 && l->g->outputs[i].role != OUTPUT_GRADIENT;
     }
     for (int i = 0; i < l->g->n_carries; i++) {
         const Carry *c = &l->g->carries[i];
         if (!l->is_copied[c->out])
-            st->family[canon(l, c->out)].same = canon(l, c->in);
+            st->instances[first_instance(l, c->out)].shared_with = first_instance(l, c->in);
     }
 }
 
@@ -124,7 +125,7 @@ static bool keeps_order(const Operand *from, const Operand *to, const Value *v)
 }
 
 // A loop's initial value is made right in its place, where nothing else binds it: no copy.
-static void elide_copies(Storing *st)
+static void elide_copies(StorageState *st)
 {
     Lowering *l = st->l;
     Set *s = l->s;
@@ -135,30 +136,30 @@ static void elide_copies(Storing *st)
         if (it->kind != ITEM_COPY || !to->delta || it->region || from->offset || to->offset)
             continue;
         const Value *v = value_of(l->g, from->base), *w = value_of(l->g, to->base);
-        Family *f = &st->family[from->base];
-        if (!v->producer || l->region[v->producer] || f->same || from->value != from->base ||
+        Instances *f = &st->instances[from->base];
+        if (!v->producer || l->region[v->producer] || f->shared_with || from->value != from->base ||
             value_bytes(v) != value_bytes(w) || !keeps_order(from, to, v))
             continue;
-        const Family *loop = &st->family[canon(l, to->base)];
+        const Instances *loop = &st->instances[first_instance(l, to->base)];
         if (!loop->is_stack && is_read_after(s, i, from->base))
             continue;
-        f->same = canon(l, to->base);
-        f->is_slot = true;
-        f->slot = value_block(l->g, to->base).iter + to->delta;
+        f->shared_with = first_instance(l, to->base);
+        f->shares_one = true;
+        f->shared_iteration = value_block(l->g, to->base).iter + to->delta;
         it->kind = ITEM_NONE;
     }
 }
 
 // ---- addresses in a ring ----
 
-static int64_t in_ring(const Storage *s, int iter)
+static int64_t ring_index(const Storage *s, int iter)
 {
     return s->ring ? ((iter % s->ring) + s->ring) % s->ring : iter;
 }
 
 // ---- buffers ----
 
-static int32_t add_buffer(Storing *st, ValueId v, int64_t slots)
+static int32_t add_buffer(StorageState *st, ValueId v, int64_t n_instances)
 {
     Program *p = st->l->p;
     const Value *x = value_of(st->l->g, v);
@@ -166,30 +167,30 @@ static int32_t add_buffer(Storing *st, ValueId v, int64_t slots)
 
     *b = (Buffer){.kind = is_persistent(x->kind) ? BUFFER_PERSISTENT : BUFFER_LOCAL,
                   .set = (int)(st->l->s - p->set),
-                  .bytes = buffer_bytes(value_bytes(x), slots),
+                  .bytes = buffer_bytes(value_bytes(x), n_instances),
                   .first = -1,
                   .value = v,
-                  .slots = slots};
+                  .n_instances = n_instances};
     return p->n_buffers - 1;
 }
 
-static void store(Storing *st, ValueId v)
+static void add_storage(StorageState *st, ValueId v)
 {
     Lowering *l = st->l;
-    Family *f = &st->family[v];
+    Instances *f = &st->instances[v];
     const Value *x = value_of(l->g, v);
-    int64_t bytes = slot_bytes(value_bytes(x));
+    int64_t bytes = instance_bytes(value_bytes(x));
     Storage *s = &l->s->storage[v];
     Block b = value_block(l->g, v);
 
     if (f->is_stack) {
-        int64_t slots = l->g->classes[b.cls].length + f->has_before + f->has_after;
-        f->buffer = add_buffer(st, v, slots);
+        int64_t n_instances = l->g->classes[b.cls].length + f->has_before + f->has_after;
+        f->buffer = add_buffer(st, v, n_instances);
         *s = (Storage){.step = bytes, .offset = f->has_before ? bytes : 0};
     } else if (f->is_ring) {
-        int slots = count_late(f) > 2 ? count_late(f) : 2;
-        f->buffer = add_buffer(st, v, slots);
-        *s = (Storage){.ring = slots, .step = bytes};
+        int n_instances = count_skews(f) > 2 ? count_skews(f) : 2;
+        f->buffer = add_buffer(st, v, n_instances);
+        *s = (Storage){.ring = n_instances, .step = bytes};
     } else {
         f->buffer = add_buffer(st, v, 1);
         *s = (Storage){0};
@@ -199,68 +200,68 @@ static void store(Storing *st, ValueId v)
 
 // Parameters and the like have one place for both sets, found by name. The first set that is
 // lowered decides; false if the places of a block's iterations are not evenly apart for this set.
-static bool store_named(Storing *st, ValueId v)
+static bool add_named_storage(StorageState *st, ValueId v)
 {
     Lowering *l = st->l;
     Program *p = l->p;
     const Value *x = value_of(l->g, v);
     Block b = value_block(l->g, v);
     int length = b.cls ? l->g->classes[b.cls].length : 1;
-    int32_t at = map_get(&p->places, x->name);
+    int32_t at = map_get(&p->name_index, x->name);
 
     if (!at) {
-        store(st, v);
+        add_storage(st, v);
         for (int i = 0; i < length; i++) {
-            Storage *s = arena_push(p->arena, p->place, p->n_places, p->cap_places);
+            Storage *s = arena_push(p->arena, p->named_storage, p->n_named, p->cap_named);
             *s = l->s->storage[v];
             s->offset += s->step * i;
-            map_set(&p->places, value_of(l->g, twin_value(l, v, i))->name, p->n_places - 1);
+            map_set(&p->name_index, value_of(l->g, value_instance(l, v, i))->name, p->n_named - 1);
         }
         return true;
     }
     Storage *s = &l->s->storage[v];
-    *s = p->place[at];
-    st->family[v].buffer = s->buffer;
+    *s = p->named_storage[at];
+    st->instances[v].buffer = s->buffer;
     for (int i = 1; i < length; i++) {
-        int32_t next = map_get(&p->places, value_of(l->g, twin_value(l, v, i))->name);
+        int32_t next = map_get(&p->name_index, value_of(l->g, value_instance(l, v, i))->name);
         if (i == 1)
-            s->step = p->place[next].offset - s->offset;
-        if (!next || p->place[next].buffer != s->buffer ||
-            p->place[next].offset != s->offset + s->step * i)
+            s->step = p->named_storage[next].offset - s->offset;
+        if (!next || p->named_storage[next].buffer != s->buffer ||
+            p->named_storage[next].offset != s->offset + s->step * i)
             return false;
     }
     return true;
 }
 
-static bool store_all(Storing *st, int32_t *uneven)
+static bool add_all_storage(StorageState *st, int32_t *uneven)
 {
     Lowering *l = st->l;
     int n = l->g->n_values;
 
     for (ValueId v = 1; v < n; v++) {
-        const Family *f = &st->family[v];
+        const Instances *f = &st->instances[v];
         const Value *x = value_of(l->g, v);
-        if (!f->is_used || f->same || canon(l, v) != v)
+        if (!f->is_used || f->shared_with || first_instance(l, v) != v)
             continue;
         if (!is_persistent(x->kind) || x->kind == VALUE_CONSTANT)
-            store(st, v);
-        else if (!store_named(st, v)) {
+            add_storage(st, v);
+        else if (!add_named_storage(st, v)) {
             *uneven = value_block(l->g, v).cls;
             return false;
         }
     }
     for (ValueId v = 1; v < n; v++)
-        if (st->family[v].same && canon(l, v) == v) {
+        if (st->instances[v].shared_with && first_instance(l, v) == v) {
             Storage *s = &l->s->storage[v];
-            const Family *f = &st->family[v];
-            *s = l->s->storage[f->same];
-            st->family[v].buffer = s->buffer;
-            if (f->is_slot)
+            const Instances *f = &st->instances[v];
+            *s = l->s->storage[f->shared_with];
+            st->instances[v].buffer = s->buffer;
+            if (f->shares_one)
                 *s = (Storage){.buffer = s->buffer,
-                               .offset = s->offset + s->step * in_ring(s, f->slot)};
+                               .offset = s->offset + s->step * ring_index(s, f->shared_iteration)};
         }
     for (ValueId v = 1; v < n; v++)
-        l->s->storage[v] = l->s->storage[canon(l, v)];
+        l->s->storage[v] = l->s->storage[first_instance(l, v)];
     return true;
 }
 
@@ -274,7 +275,7 @@ static void extend(Buffer *b, int item)
         b->last = item;
 }
 
-static void find_lifetimes(Storing *st)
+static void find_live_ranges(StorageState *st)
 {
     const Lowering *l = st->l;
     const Set *s = l->s;
@@ -286,11 +287,11 @@ static void find_lifetimes(Storing *st)
         for (int k = 0; k < it->n_in + it->n_out; k++) {
             if (!it->operands[k].base)
                 continue;
-            const Family *f = &st->family[canon(l, it->operands[k].base)];
+            const Instances *f = &st->instances[first_instance(l, it->operands[k].base)];
             Buffer *b = &l->p->buffers[f->buffer];
             extend(b, i);
-            bool is_own = !f->is_stack && !f->is_ring && it->region && f->region == it->region;
-            if (loop >= 0 && !is_own) {
+            bool is_private = !f->is_stack && !f->is_ring && it->region && f->region == it->region;
+            if (loop >= 0 && !is_private) {
                 extend(b, loop);
                 extend(b, s->items[loop].match);
             }
@@ -299,7 +300,7 @@ static void find_lifetimes(Storing *st)
 }
 
 // What the trainer writes before the items run or reads after them. Gradients it sees in between.
-static void find_outer_lifetimes(Storing *st)
+static void find_outer_live_ranges(StorageState *st)
 {
     const Lowering *l = st->l;
     const Set *s = l->s;
@@ -314,19 +315,19 @@ static void find_outer_lifetimes(Storing *st)
     }
 }
 
-bool lower_storage(Lowering *l, bool *again)
+bool lower_storage(Lowering *l, bool *retry)
 {
-    Storing st = {.l = l};
+    StorageState st = {.l = l};
     int32_t uneven = 0;
 
-    st.family = arena_array(l->p->arena, Family, l->cap_values);
+    st.instances = arena_array(l->p->arena, Instances, l->cap_values);
     l->s->storage = arena_array(l->p->arena, Storage, l->cap_values);
-    find_families(&st);
+    find_instances(&st);
     elide_copies(&st);
-    if (!store_all(&st, &uneven))
-        return dissolve(l, uneven, again);
-    find_lifetimes(&st);
-    find_outer_lifetimes(&st);
+    if (!add_all_storage(&st, &uneven))
+        return unroll_class(l, uneven, retry);
+    find_live_ranges(&st);
+    find_outer_live_ranges(&st);
     return true;
 }
 
@@ -340,38 +341,38 @@ Address operand_address(const Program *p, const Set *s, const Operand *o)
     Address a = {.at = p->buffers[st->buffer].offset + st->offset + o->offset * size,
                  .step = o->step * size};
 
-    if (!o->is_twin) {
-        a.at += st->step * in_ring(st, value_block(s->g, o->base).iter + o->delta);
+    if (!o->is_instance) {
+        a.at += st->step * ring_index(st, value_block(s->g, o->base).iter + o->delta);
         return a;
     }
     a.step += st->step;
     if (st->ring) {
         a.ring = st->ring;
-        a.shift = (int)in_ring(st, o->delta);
+        a.shift = (int)ring_index(st, o->delta);
     } else {
         a.at += st->step * o->delta;
     }
     return a;
 }
 
-static int64_t piece_begin(const Sharded *s, ValueId v, int dim, int rank)
+static int64_t shard_begin(const Sharded *s, ValueId v, int dim, int rank)
 {
     const ShardedValue *x = &s->value[v];
     int64_t offset, extent;
 
-    spec_piece(&s->plan->mesh, &x->spec, dim, value_of(s->whole, x->of)->dim[dim], rank, &offset,
+    spec_shard(&s->plan->mesh, &x->spec, dim, value_of(s->whole, x->of)->dim[dim], rank, &offset,
                &extent);
     return offset;
 }
 
-int64_t operand_own(const Set *s, const Operand *o, int rank)
+int64_t operand_rank_offset(const Set *s, const Operand *o, int rank)
 {
-    const OwnPiece *x = &o->own;
+    const RankSlice *x = &o->rank_slice;
 
-    if (!x->piece)
+    if (!x->slice)
         return 0;
-    int64_t begin = piece_begin(s->sharded, x->piece, x->dim, rank) -
-                    piece_begin(s->sharded, x->whole, x->dim, rank);
+    int64_t begin = shard_begin(s->sharded, x->slice, x->dim, rank) -
+                    shard_begin(s->sharded, x->whole, x->dim, rank);
     return begin * x->stride * dtype_size(value_of(s->g, o->value)->dtype);
 }
 
@@ -382,6 +383,6 @@ bool value_address(const Program *p, const Set *s, ValueId v, Address *a)
     if (!st->buffer)
         return false;
     *a = (Address){.at = p->buffers[st->buffer].offset + st->offset};
-    a->at += st->step * in_ring(st, value_block(s->g, v).iter);
+    a->at += st->step * ring_index(st, value_block(s->g, v).iter);
     return true;
 }

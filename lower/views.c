@@ -31,7 +31,7 @@ static bool set_view(Lowering *l, const Node *n)
         return false;
     to->base = from->base;
     to->offset = from->offset + offset;
-    to->own = from->own;
+    to->rank_slice = from->rank_slice;
     return true;
 }
 
@@ -43,7 +43,7 @@ static int sliced_dim(const Lowering *l, const Node *n)
     const ShardedNode *x = s ? &s->node[n - l->g->nodes] : NULL;
     int i = 0;
 
-    if (!x || x->of || x->kind != STEP_SLICE)
+    if (!x || x->of || x->kind != RESHARD_SLICE)
         return -1;
     while (i < out(l->g, n)->rank && in(l->g, n, 0)->dim[i] == out(l->g, n)->dim[i])
         i++;
@@ -51,7 +51,7 @@ static int sliced_dim(const Lowering *l, const Node *n)
 }
 
 // A piece that is read where it lies, if all are of one size and dense.
-static bool set_piece(Lowering *l, const Node *n)
+static bool set_rank_slice(Lowering *l, const Node *n)
 {
     const Sharded *s = l->s->sharded;
     const Value *y = out(l->g, n);
@@ -60,7 +60,7 @@ static bool set_piece(Lowering *l, const Node *n)
     int64_t dense[MAX_RANK];
     RtCut cut;
 
-    if (dim < 0 || !value_cut(s, n->out[0], dim, &cut) || cut_is_uneven(&s->plan->mesh, &cut) ||
+    if (dim < 0 || !value_split(s, n->out[0], dim, &cut) || split_is_uneven(&s->plan->mesh, &cut) ||
         !is_sliced_in_place(value_of(s->whole, s->value[n->out[0]].of)))
         return false;
     while (value_of(l->g, whole)->producer && sliced_dim(l, producer(l->g, whole)) == dim)
@@ -70,32 +70,32 @@ static bool set_piece(Lowering *l, const Node *n)
     for (int i = 0; i < y->rank; i++)
         if (y->dim[i] > 1 && to.stride[i] != dense[i])
             return false;
-    if (to.own.piece)
+    if (to.rank_slice.slice)
         return false;
-    to.own = (OwnPiece){n->out[0], whole, dim, to.stride[dim]};
+    to.rank_slice = (RankSlice){n->out[0], whole, dim, to.stride[dim]};
     l->view[n->out[0]] = to;
     return true;
 }
 
-static void pin(const Lowering *l, ValueId v, bool *pinned)
+static void set_owns_bytes(const Lowering *l, ValueId v, bool *owns_bytes)
 {
     Block b = value_block(l->g, v);
 
     for (int i = 0; i < (b.cls ? l->g->classes[b.cls].length : 1); i++)
-        pinned[twin_value(l, v, i)] = true;
+        owns_bytes[value_instance(l, v, i)] = true;
 }
 
 // The values that must have bytes of their own, densely: the trainer reads them, or they live on.
 // One iteration of a loop stands for all, so their twins have bytes of their own too.
-static bool *find_pinned(Lowering *l)
+static bool *find_owners(Lowering *l)
 {
-    bool *pinned = arena_array(l->p->arena, bool, l->g->n_values);
+    bool *owns_bytes = arena_array(l->p->arena, bool, l->g->n_values);
 
     for (int i = 0; i < l->g->n_outputs; i++)
-        pin(l, l->g->outputs[i].value, pinned);
+        set_owns_bytes(l, l->g->outputs[i].value, owns_bytes);
     for (int i = 0; i < l->g->n_carries; i++)
-        pin(l, l->g->carries[i].out, pinned);
-    return pinned;
+        set_owns_bytes(l, l->g->carries[i].out, owns_bytes);
+    return owns_bytes;
 }
 
 // ---- values with bytes of their own ----
@@ -134,24 +134,25 @@ static int output_index(const Node *n, ValueId v)
 }
 
 // Bytes of their own are in the order of the region, where the operator can write them so.
-static void set_own(Lowering *l, ValueId v)
+static void set_base(Lowering *l, ValueId v)
 {
     const Value *x = value_of(l->g, v);
     const Node *n = producer(l->g, v);
     View *view = &l->view[v];
-    bool is_last = l->lies_last[v] && !n->op->view;
+    bool is_channels_last = l->is_stored_channels_last[v] && !n->op->view;
 
     view->base = v;
     view->offset = 0;
-    view->own = (OwnPiece){0};
-    layout_strides(x->rank, x->dim, is_last, view->stride);
-    if (is_last && !n->op->place && !writes_strided(l, n, output_index(n, v), view->stride))
+    view->rank_slice = (RankSlice){0};
+    layout_strides(x->rank, x->dim, is_channels_last, view->stride);
+    if (is_channels_last && !n->op->place &&
+        !writes_strided(l, n, output_index(n, v), view->stride))
         layout_strides(x->rank, x->dim, false, view->stride);
 }
 
 // ---- values made right in their place in another ----
 
-static bool is_same_region(const Node *a, const Node *b)
+static bool is_same_block_and_phase(const Node *a, const Node *b)
 {
     return a->phase == b->phase && a->block.cls == b->block.cls && a->block.iter == b->block.iter;
 }
@@ -183,7 +184,7 @@ static bool unsqueeze(const Lowering *l, const Node *n, int64_t *stride)
 
 // Input k of node `i` is to be made right in its place, if what makes it can: it, or what it is a
 // view of, becomes a view of the node's result.
-static void place_input(Lowering *l, NodeId i, int k, const bool *pinned)
+static void place_input(Lowering *l, NodeId i, int k, const bool *owns_bytes)
 {
     const Graph *g = l->g;
     const Node *n = &g->nodes[i], *from;
@@ -191,12 +192,13 @@ static void place_input(Lowering *l, NodeId i, int k, const bool *pinned)
     View view = {.base = n->out[0]};
     ValueId v = n->in[k];
 
-    layout_strides(out(g, n)->rank, out(g, n)->dim, l->lies_last[n->out[0]], whole);
+    layout_strides(out(g, n)->rank, out(g, n)->dim, l->is_stored_channels_last[n->out[0]], whole);
     n->op->place(g, n, k, whole, view.stride, &offset);
     view.offset = offset;
     for (;; v = from->in[0]) {
         from = producer(g, v);
-        if (!value_of(g, v)->producer || pinned[v] || l->placed_in[v] || !is_same_region(from, n))
+        if (!value_of(g, v)->producer || owns_bytes[v] || l->placed_in[v] ||
+            !is_same_block_and_phase(from, n))
             return;
         if (!from->op->view)
             break;
@@ -211,43 +213,43 @@ static void place_input(Lowering *l, NodeId i, int k, const bool *pinned)
 
 // Finds the values that concats lay into their results and that can be made there. An operator with
 // a fill writes all of its output first.
-static void place_inputs(Lowering *l, const bool *pinned)
+static void place_inputs(Lowering *l, const bool *owns_bytes)
 {
     for (NodeId i = 1; i < l->g->n_nodes; i++) {
         const Node *n = &l->g->nodes[i];
         for (int k = 0; n->op->place && !n->op->fill && k < n->n_in; k++)
-            place_input(l, i, k, pinned);
+            place_input(l, i, k, owns_bytes);
     }
 }
 
-static void set_views(Lowering *l, const bool *pinned)
+static void set_views(Lowering *l, const bool *owns_bytes)
 {
     const Graph *g = l->g;
 
     for (ValueId v = 1; v < g->n_values; v++)
         if (!l->placed_in[v])
-            set_own(l, v);
+            set_base(l, v);
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
-        if (!pinned[n->out[0]] && !l->placed_in[n->out[0]])
-            if (!set_view(l, n) && !set_piece(l, n))
-                set_own(l, n->out[0]);
+        if (!owns_bytes[n->out[0]] && !l->placed_in[n->out[0]])
+            if (!set_view(l, n) && !set_rank_slice(l, n))
+                set_base(l, n->out[0]);
     }
 }
 
 // Twins are views all or none, as one iteration of a loop stands for all. At an end of the loop a
 // view may be impossible that is possible elsewhere: a reshape of what repeats elements, where the
 // others reshape what a kernel makes. False if twins were alike already.
-static bool pin_uneven(const Lowering *l, bool *pinned)
+static bool unify_instances(const Lowering *l, bool *owns_bytes)
 {
     bool is_new = false;
 
     for (NodeId i = 1; i < l->g->n_nodes; i++) {
         const Node *n = &l->g->nodes[i];
-        ValueId first = n->block.cls ? twin_value(l, n->out[0], 0) : n->out[0];
-        if (pinned[first] || is_view_node(l, n) == is_view_node(l, producer(l->g, first)))
+        ValueId first = n->block.cls ? value_instance(l, n->out[0], 0) : n->out[0];
+        if (owns_bytes[first] || is_view_node(l, n) == is_view_node(l, producer(l->g, first)))
             continue;
-        pin(l, first, pinned);
+        set_owns_bytes(l, first, owns_bytes);
         is_new = true;
     }
     return is_new;
@@ -255,13 +257,13 @@ static bool pin_uneven(const Lowering *l, bool *pinned)
 
 bool lower_views(Lowering *l)
 {
-    bool *pinned = find_pinned(l);
+    bool *owns_bytes = find_owners(l);
 
     l->view = arena_array(l->p->arena, View, l->g->n_values);
     l->placed_in = arena_array(l->p->arena, NodeId, l->g->n_values);
-    place_inputs(l, pinned);
+    place_inputs(l, owns_bytes);
     do {
-        set_views(l, pinned);
-    } while (pin_uneven(l, pinned));
+        set_views(l, owns_bytes);
+    } while (unify_instances(l, owns_bytes));
     return true;
 }

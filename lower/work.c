@@ -12,7 +12,7 @@ static double operand_bytes(const Set *s, const Item *it, int k)
     return bytes;
 }
 
-bool group_updates(const Program *p, const Set *s, const Item *it, int k)
+bool group_updates_in_place(const Program *p, const Set *s, const Item *it, int k)
 {
     if (!s->storage)  // places aren't known yet
         return false;
@@ -27,7 +27,7 @@ bool group_updates(const Program *p, const Set *s, const Item *it, int k)
 }
 
 // What is written aside is fetched first.
-static void write_aside(Work *w, double bytes)
+static void add_write_allocate(Work *w, double bytes)
 {
     w->read += bytes;
     w->written += bytes;
@@ -43,10 +43,10 @@ static Work group_work(const Program *p, const Set *s, const Item *it)
         w.read += operand_bytes(s, it, k);
     for (int k = 0; k < it->n_out; k++) {
         double bytes = (double)value_bytes(value_of(s->g, it->operands[it->n_in + k].value));
-        if (group_updates(p, s, it, k))
+        if (group_updates_in_place(p, s, it, k))
             w.written += bytes;
         else
-            write_aside(&w, bytes);
+            add_write_allocate(&w, bytes);
     }
     return w;
 }
@@ -57,7 +57,7 @@ static Work kernel_work(const Program *p, const Set *s, const Item *it)
     const Node *n = &s->g->nodes[it->nodes[0]];
     Work w = node_work(s->g, n);
 
-    if (it->kernel.over && group_updates(p, s, it, 0)) {
+    if (it->kernel.over && group_updates_in_place(p, s, it, 0)) {
         w.written += node_bytes(s->g, n, 0);
         w.read += 2 * w.written;
         return w;
@@ -65,7 +65,7 @@ static Work kernel_work(const Program *p, const Set *s, const Item *it)
     for (int k = 0; k < n->n_in; k++)
         w.read += node_bytes(s->g, n, k);
     for (int k = 0; k < n->n_out; k++)
-        write_aside(&w, node_bytes(s->g, n, n->n_in + k));
+        add_write_allocate(&w, node_bytes(s->g, n, n->n_in + k));
     return w;
 }
 
@@ -73,7 +73,7 @@ static Work copy_work(const Set *s, const Item *it)
 {
     Work w = {.read = operand_bytes(s, it, 0)};
 
-    write_aside(&w, operand_bytes(s, it, 1));
+    add_write_allocate(&w, operand_bytes(s, it, 1));
     return w;
 }
 
@@ -81,7 +81,7 @@ static Work fill_work(const Set *s, const Item *it)
 {
     Work w = {0};
 
-    write_aside(&w, (double)value_bytes(value_of(s->g, it->operands[0].value)));
+    add_write_allocate(&w, (double)value_bytes(value_of(s->g, it->operands[0].value)));
     return w;
 }
 

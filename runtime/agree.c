@@ -25,23 +25,23 @@ void rt_catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-void rt_hold_messages(RtRun *run)
+void rt_buffer_messages(RtRun *run)
 {
     enum { ROOM = 1 << 16 };
 
     fflush(stderr);
-    run->held = rt_alloc(ROOM, 1);
-    setvbuf(stderr, run->held, _IOFBF, ROOM);
+    run->stderr_buffer = rt_alloc(ROOM, 1);
+    setvbuf(stderr, run->stderr_buffer, _IOFBF, ROOM);
 }
 
-void rt_release_messages(RtRun *run)
+void rt_flush_messages(RtRun *run)
 {
-    if (!run->held)
+    if (!run->stderr_buffer)
         return;
     fflush(stderr);
     setvbuf(stderr, NULL, _IONBF, 0);
-    free(run->held);
-    run->held = NULL;
+    free(run->stderr_buffer);
+    run->stderr_buffer = NULL;
 }
 
 // The largest number wins: that of the first rank that failed, above all signals.
@@ -52,7 +52,7 @@ bool rt_agree(RtRun *run, bool ok)
 
     if (run->has_failed)
         return false;
-    int64_t x = rt_comm_most(run->rt.comm, ok ? interrupted : FAILED + ranks - run->rank);
+    int64_t x = rt_comm_max(run->rt.comm, ok ? interrupted : FAILED + ranks - run->rank);
     if (x < FAILED) {
         run->interrupted = (int)x;
         return true;

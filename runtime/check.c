@@ -26,7 +26,7 @@ static int64_t find_bad(const RtRun *run, const RtTensor *t, int64_t *found)
     const char *p = rt_place(t, 0, run->arena.base);
     int64_t bytes = rt_element_bytes(t);
 
-    for (RtRuns r = rt_runs(run->model, t, run->rt.piece); rt_runs_next(&r);)
+    for (RtRuns r = rt_runs(run->model, t, run->rt.shard); rt_runs_next(&r);)
         for (int64_t i = 0; i < r.count; i++) {
             *found = rt_get_int(t->type, p + (r.own + i) * bytes);
             if (*found < t->least || *found >= t->bound)

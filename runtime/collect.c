@@ -24,11 +24,11 @@ static bool is_inside(const Range *x, RtRuns *r)
 }
 
 // The elements that are in the piece too, one after the other; their bytes. `to` NULL: these alone.
-static int64_t pack(const Range *x, const RtPiece *piece, char *to, const char *own)
+static int64_t pack(const Range *x, const RtShard *shard, char *to, const char *own)
 {
     int64_t bytes = rt_element_bytes(x->t), n = 0;
 
-    for (RtRuns r = rt_runs(x->m, x->t, piece); rt_runs_next(&r);) {
+    for (RtRuns r = rt_runs(x->m, x->t, shard); rt_runs_next(&r);) {
         RtRuns in = r;
         if (!is_inside(x, &in))
             continue;
@@ -39,11 +39,11 @@ static int64_t pack(const Range *x, const RtPiece *piece, char *to, const char *
     return n;
 }
 
-static void unpack(const Range *x, const RtPiece *piece, char *to, const char *packed)
+static void unpack(const Range *x, const RtShard *shard, char *to, const char *packed)
 {
     int64_t bytes = rt_element_bytes(x->t);
 
-    for (RtRuns r = rt_runs(x->m, x->t, piece); rt_runs_next(&r);) {
+    for (RtRuns r = rt_runs(x->m, x->t, shard); rt_runs_next(&r);) {
         RtRuns in = r;
         if (!is_inside(x, &in))
             continue;
@@ -54,7 +54,7 @@ static void unpack(const Range *x, const RtPiece *piece, char *to, const char *p
 
 static void send(const RtRun *run, const Range *x, char *message)
 {
-    int64_t bytes = pack(x, run->rt.piece, message, rt_place(x->t, 0, run->arena.base));
+    int64_t bytes = pack(x, run->rt.shard, message, rt_place(x->t, 0, run->arena.base));
 
     if (bytes && run->rank > 0 && rt_is_first(x->m, x->t, run->rank))
         rt_comm_collect(run->rt.comm, run->rank, message, bytes);
@@ -62,13 +62,13 @@ static void send(const RtRun *run, const Range *x, char *message)
 
 static void receive(const RtRun *run, const Range *x, int rank, char *to, char *message)
 {
-    RtPiece *piece = rt_pieces(x->m, rank);
-    int64_t bytes = pack(x, piece, NULL, NULL);
+    RtShard *shard = rt_shards(x->m, rank);
+    int64_t bytes = pack(x, shard, NULL, NULL);
 
     if (bytes && rank > 0)
         rt_comm_collect(run->rt.comm, rank, message, bytes);
-    unpack(x, piece, to, message);
-    free(piece);
+    unpack(x, shard, to, message);
+    free(shard);
 }
 
 const char *rt_collect(const RtRun *run, const RtTensor *t, int64_t first, int64_t count,

@@ -77,18 +77,18 @@ static bool check_count(const RtModel *m, int rank, int started)
 
 // How many of the ranks along an axis stand on this host: so many in a row, in rows of as many
 // that begin at multiples of it; 1 if they stand otherwise.
-static int near_count(const RtComm *c, const RtGroup *all)
+static int intra_host_count(const RtComm *c, const RtGroup *all)
 {
     int n = 0, first = -1;
 
     for (int i = 0; i < all->n; i++)
-        if (c->board[rt_peer(c, all, i)]) {
+        if (c->window[rt_peer(c, all, i)]) {
             first = first < 0 ? i : first;
             n++;
         }
     bool is_row = all->n % n == 0 && first % n == 0;
     for (int i = first; i < first + n && is_row; i++)
-        is_row = c->board[rt_peer(c, all, i)] != NULL;
+        is_row = c->window[rt_peer(c, all, i)] != NULL;
     return is_row ? n : 1;
 }
 
@@ -99,12 +99,12 @@ static void find_groups(RtComm *c)
 
     for (int a = 0; a < m->n_axes; a++) {
         RtGroup all = {a, m->size[a], rt_mesh_coordinate(m, a, c->rank), rt_mesh_stride(m, a)};
-        int n = near_count(c, &all);
+        int n = intra_host_count(c, &all);
 
-        if (rt_comm_most(c, n) != -rt_comm_most(c, -n))
+        if (rt_comm_max(c, n) != -rt_comm_max(c, -n))
             n = 1;
-        c->near[a] = (RtGroup){a, n, all.me % n, all.stride};
-        c->far[a] = (RtGroup){a, all.n / n, all.me / n, all.stride * n};
+        c->intra_host[a] = (RtGroup){a, n, all.me % n, all.stride};
+        c->inter_host[a] = (RtGroup){a, all.n / n, all.me / n, all.stride * n};
     }
 }
 
@@ -118,7 +118,7 @@ static void advise(const RtComm *c)
         sched_getaffinity(getppid(), sizeof launcher, &launcher))
         return;
     for (int r = 0; r < c->ranks; r++)
-        here += c->board[r] != NULL;
+        here += c->window[r] != NULL;
     int all = CPU_COUNT(&launcher);
     if (CPU_COUNT(&own) * here < all)
         fprintf(stderr, "%s: mpirun binds each rank to %d of %d CPUs: --bind-to none is faster\n",
@@ -149,11 +149,11 @@ bool rt_comm_open(RtComm **comm, const RtModel *m, double timeout)
     }
     rt_watchdog_wait(c->watchdog, NULL);
     rt_watchdog_peers(c);
-    c->waits = rt_alloc((size_t)c->ranks, sizeof *c->waits);
-    memset(c->waits, -1, sizeof *c->waits * (size_t)c->ranks);
-    c->pending = rt_alloc((size_t)RT_MOST_MESSAGES(c), sizeof *c->pending);
+    c->waited_for = rt_alloc((size_t)c->ranks, sizeof *c->waited_for);
+    memset(c->waited_for, -1, sizeof *c->waited_for * (size_t)c->ranks);
+    c->pending = rt_alloc((size_t)RT_MAX_PENDING(c), sizeof *c->pending);
     c->source = rt_alloc((size_t)c->ranks, sizeof *c->source);
-    c->turn = rt_alloc(1, sizeof *c->turn);
+    c->window_state = rt_alloc(1, sizeof *c->window_state);
     find_groups(c);
     advise(c);
     *comm = c;
@@ -167,10 +167,10 @@ void rt_comm_close(RtComm *c)
     rt_watchdog_wait(c->watchdog, "MPI's end");
     c->transport->close(c);
     rt_watchdog_close(c->watchdog);
-    free(c->waits);
+    free(c->waited_for);
     free(c->pending);
     free(c->source);
-    free(c->turn);
+    free(c->window_state);
     free(c);
 }
 
@@ -183,14 +183,14 @@ const char *rt_comm_axis(const RtComm *c, int axis) { return c->model->mesh.name
 
 static void begin(RtComm *c, const char *kind)
 {
-    rt_courier_yield(c, -1);
+    rt_comm_thread_sync(c, -1);
     c->kind = kind;
     c->at = c->axis = NULL;
 }
 
 // After round k each rank knows the largest of 2^k ranks up to its own (Hensgen, Finkel and Manber,
 // "Two algorithms for barrier synchronization", 1988).
-int64_t rt_comm_most(RtComm *c, int64_t x)
+int64_t rt_comm_max(RtComm *c, int64_t x)
 {
     if (c)
         begin(c, "agreement");
@@ -211,8 +211,8 @@ void rt_comm_collect(RtComm *c, int from, void *data, int64_t bytes)
     if (!c || from == 0 || (c->rank != 0 && c->rank != from))
         return;
     begin(c, "collection of results");
-    for (int64_t at = 0; at < bytes; at += RT_MOST_BYTES) {
-        int64_t n = bytes - at < RT_MOST_BYTES ? bytes - at : RT_MOST_BYTES;
+    for (int64_t at = 0; at < bytes; at += RT_MAX_MESSAGE_BYTES) {
+        int64_t n = bytes - at < RT_MAX_MESSAGE_BYTES ? bytes - at : RT_MAX_MESSAGE_BYTES;
         char *part = (char *)data + at;
         rt_await(c, c->rank == from ? rt_send(c, 0, part, n) : rt_receive(c, from, part, n));
     }
@@ -251,5 +251,5 @@ const char *rt_exchange_name(RtExchangeKind kind)
 
 int64_t rt_comm_bytes(const RtComm *c, RtExchangeKind kind, int axis)
 {
-    return c ? c->bytes[kind][axis] + rt_courier_bytes(c, kind, axis) : 0;
+    return c ? c->bytes[kind][axis] + rt_comm_thread_bytes(c, kind, axis) : 0;
 }

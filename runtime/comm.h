@@ -26,7 +26,7 @@ const char *rt_comm_axis(const RtComm *c, int axis);  // its name; of several ra
 
 // ---- between all ranks, who all call it ----
 // The largest x of all: what they agree on.
-int64_t rt_comm_most(RtComm *c, int64_t x);
+int64_t rt_comm_max(RtComm *c, int64_t x);
 // Brings the `bytes` at `data` of rank `from` to rank 0's `data`. Other ranks needn't call it.
 void rt_comm_collect(RtComm *c, int from, void *data, int64_t bytes);
 
@@ -42,20 +42,20 @@ void rt_comm_file(RtComm *c, const char *path);
 // The call that comes next, for a message about a rank that doesn't come.
 void rt_comm_at(RtComm *c, const char *what);
 
-// ---- communication beside computation: courier.c ----
+// ---- communication beside computation: comm_thread.c ----
 
 // A thread for what rt_start is given, if the model has such calls and there are other ranks; it
 // uses any of the CPUs that this process may use. Without it calls are carried out where they
 // start. False after a message.
-bool rt_courier_open(Rt *rt, const RtModel *m);
+bool rt_comm_thread_open(Rt *rt, const RtModel *m);
 // What was started has been waited for.
-void rt_courier_close(Rt *rt);
+void rt_comm_thread_close(Rt *rt);
 // The calling thread is one that waits for messages: it is to run as soon as one is there, also
 // where another one computes. Where that can't be asked for nothing changes.
-void rt_hurry(void);
+void rt_request_short_slice(void);
 // Microseconds that it naps between two looks. Each look takes of the computation beside it; what
 // is under way meanwhile lasts for longer, on a link that is worth a courier.
-enum { RT_NAP = 200 };
+enum { RT_POLL_MICROSECONDS = 200 };
 
 // ---- what was sent ----
 typedef enum RtExchangeKind {

@@ -152,10 +152,10 @@ static bool open_any(RtData *d, const RtModel *m, RtUse use, const char *path, i
     return rt_tokens_open(d, m, use, path, token_bytes);
 }
 
-bool rt_data_open(RtData *d, const RtModel *m, const RtPiece *piece, RtUse use, const char *path,
+bool rt_data_open(RtData *d, const RtModel *m, const RtShard *shard, RtUse use, const char *path,
                   int64_t token_bytes)
 {
-    *d = (RtData){.model = m, .piece = piece};
+    *d = (RtData){.model = m, .shard = shard};
     list_columns(d, m, use);
     if (!open_any(d, m, use, path, token_bytes)) {
         rt_data_close(d);
@@ -170,7 +170,7 @@ bool rt_data_open(RtData *d, const RtModel *m, const RtPiece *piece, RtUse use, 
         rt_data_close(d);
         return false;
     }
-    d->stage = rt_alloc((size_t)d->staged_bytes, 1);
+    d->staging = rt_alloc((size_t)d->staged_bytes, 1);
     d->sample = rt_alloc((size_t)d->batch, sizeof *d->sample);
     return true;
 }
@@ -182,7 +182,7 @@ void rt_data_close(RtData *d)
         free(d->column[i].path);
     }
     free(d->column);
-    free(d->stage);
+    free(d->staging);
     free(d->sample);
     *d = (RtData){0};
 }
@@ -200,21 +200,21 @@ static void stage_run(const RtColumn *c, const int64_t *sample, const RtRuns *ru
     }
 }
 
-void rt_data_stage(const RtData *d, const int64_t *sample, char *stage)
+void rt_data_stage(const RtData *d, const int64_t *sample, char *staging)
 {
     for (int i = 0; i < d->n; i++) {
         const RtColumn *c = &d->column[i];
 
-        for (RtRuns r = rt_runs(d->model, c->input, d->piece); rt_runs_next(&r);)
-            stage_run(c, sample, &r, stage + c->staged_at);
+        for (RtRuns r = rt_runs(d->model, c->input, d->shard); rt_runs_next(&r);)
+            stage_run(c, sample, &r, staging + c->staged_at);
     }
 }
 
-void rt_data_place(const RtData *d, const char *stage, char *arena)
+void rt_data_place(const RtData *d, const char *staging, char *arena)
 {
     for (int i = 0; i < d->n; i++) {
         const RtColumn *c = &d->column[i];
-        memcpy(rt_place(c->input, 0, arena), stage + c->staged_at,
+        memcpy(rt_place(c->input, 0, arena), staging + c->staged_at,
                (size_t)rt_bytes(d->model, c->input));
     }
 }

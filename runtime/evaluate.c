@@ -16,8 +16,8 @@ bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
         rt_watch_begin(run->rt.watch, RT_FORWARD);
         for (int64_t r = 0; r < d->batch; r++)
             d->sample[r] = b * d->batch + r;
-        rt_data_stage(d, d->sample, d->stage);
-        rt_data_place(d, d->stage, base);
+        rt_data_stage(d, d->sample, d->staging);
+        rt_data_place(d, d->staging, base);
         if (!rt_agree(run, rt_check_data(run, d, d->sample)) || run->interrupted)
             return false;
         m->forward(&run->rt, base);

@@ -140,7 +140,7 @@ static void place_tokens(const Text *x)
     for (int k = 0; k < run->model->n_predict; k++)  // the other rows, and labels
         if (run->model->predict[k].role == RT_INPUT)
             rt_fill_tensor(run->model, &run->model->predict[k], run->arena.base, 0);
-    for (RtRuns r = rt_runs(run->model, x->input, run->rt.piece); rt_runs_next(&r);)
+    for (RtRuns r = rt_runs(run->model, x->input, run->rt.shard); rt_runs_next(&r);)
         for (int64_t i = 0; i < r.count && r.whole + i < x->n; i++)
             rt_set_int(x->input->type, place + (r.own + i) * bytes, x->token[r.whole + i]);
 }
@@ -157,7 +157,7 @@ static int64_t next_token(Text *x, int64_t i)
     const char *logits = rt_collect(run, x->logits, (x->n - 1) * row, row, x->room);
     if (run->rank == 0)
         token = choose(x, logits, i);
-    return rt_comm_most(run->rt.comm, token);
+    return rt_comm_max(run->rt.comm, token);
 }
 
 bool rt_generate(RtRun *run)

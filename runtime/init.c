@@ -36,7 +36,7 @@ static void draw(const RtRun *run, const RtTensor *t, const char *name, char *to
     uint64_t stream = name_stream(name);
     double std = run->model->init_std;
 
-    for (RtRuns r = rt_runs(run->model, t, run->rt.piece); rt_runs_next(&r);)
+    for (RtRuns r = rt_runs(run->model, t, run->rt.shard); rt_runs_next(&r);)
         for (int64_t i = 0; i < r.count; i++)
             rt_set(t->type, to + (r.own + i) * bytes,
                    t->init == RT_INIT_NORMAL ? std * normal(seed, stream, r.whole + i)

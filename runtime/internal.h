@@ -35,7 +35,7 @@ int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv);
 void rt_options_free(RtOptions *o);
 
 // Times the samples of a step, still a number.
-#define RT_MOST_STEPS ((int64_t)1 << 40)
+#define RT_MAX_STEPS ((int64_t)1 << 40)
 
 typedef enum RtOptionKind { RT_FLAG, RT_TEXT, RT_WHOLE, RT_REAL, RT_WORD } RtOptionKind;
 
@@ -103,12 +103,12 @@ void rt_entries_free(RtEntries *e);
 
 void *rt_alloc(size_t count, size_t size);  // zeroed; ends the program when memory runs out
 
-// ---- pieces of tensors: piece.c ----
+// ---- pieces of tensors: tensor_shard.c ----
 
 int64_t rt_chunk(const RtMesh *m, const RtCut *c);
-RtPiece rt_piece(const RtMesh *m, const RtCut *c, int rank);
+RtShard rt_shard_of(const RtMesh *m, const RtCut *c, int rank);
 // Of all cuts; freed by the caller.
-RtPiece *rt_pieces(const RtModel *m, int rank);
+RtShard *rt_shards(const RtModel *m, int rank);
 // Is it the first of the ranks that have the same piece of the tensor?
 bool rt_is_first(const RtModel *m, const RtTensor *t, int rank);
 
@@ -126,21 +126,21 @@ typedef struct RtRuns {
     RtRunsDim dim[RT_MAX_DIMS];  // the innermost first
 } RtRuns;
 
-RtRuns rt_runs(const RtModel *m, const RtTensor *t, const RtPiece *piece);
+RtRuns rt_runs(const RtModel *m, const RtTensor *t, const RtShard *shard);
 bool rt_runs_next(RtRuns *r);
 // Copies the piece out of a whole layer.
-void rt_take_piece(const RtModel *m, const RtTensor *t, const RtPiece *piece, void *to,
+void rt_copy_shard(const RtModel *m, const RtTensor *t, const RtShard *shard, void *to,
                    const void *whole);
 
-// ---- threads: share.c ----
+// ---- threads: cpu_share.c ----
 
 // Of the CPUs that this process may use: the default number of threads, and which of the processes
 // that share them it is, from 0.
-typedef struct RtShare {
+typedef struct RtCpuShare {
     int threads, place;
-} RtShare;
+} RtCpuShare;
 // All ranks call it.
-RtShare rt_share(struct RtComm *c);
+RtCpuShare rt_cpu_share(struct RtComm *c);
 
 // ---- the system's limits: limits.c ----
 
@@ -167,11 +167,11 @@ typedef struct RtRun {
     RtArena arena;
     Rt rt;
     int rank;
-    RtShare share;
-    int64_t step;     // those done
-    int interrupted;  // the signal that asks to stop, 0 if none does; see rt_agree
-    bool has_failed;  // on any rank
-    char *held;       // what it says on stderr; NULL: that isn't held
+    RtCpuShare share;
+    int64_t step;         // those done
+    int interrupted;      // the signal that asks to stop, 0 if none does; see rt_agree
+    bool has_failed;      // on any rank
+    char *stderr_buffer;  // what it says on stderr; NULL: that isn't held
 } RtRun;
 
 double rt_seconds(void);  // since some moment
@@ -183,8 +183,8 @@ void rt_set_hypers(RtRun *run, int64_t step, int64_t micro, double lr);
 
 // What failed on one rank ends all, with one message. So what is said on stderr is held from the
 // start, until rt_agree decides whose it is. Rank 0 says at once what it has to say.
-void rt_hold_messages(RtRun *run);
-void rt_release_messages(RtRun *run);
+void rt_buffer_messages(RtRun *run);
+void rt_flush_messages(RtRun *run);
 void rt_catch_signals(void);
 // All ranks call it together: true if all are ok; then the same signal has interrupted all, or
 // none. After a failure it gives false at once: every function on the way up may ask. So a rank
@@ -265,24 +265,24 @@ typedef struct RtColumn {
 
 typedef struct RtData {
     const RtModel *model;
-    const RtPiece *piece;  // what of each batch this rank reads
+    const RtShard *shard;  // what of each batch this rank reads
     RtColumn *column;
     int n;
     int64_t samples, batch;  // all; those of a micro-batch
     int64_t staged_bytes;
     int64_t window;   // tokens in a sample; 0: not a file of tokens
-    char *stage;      // room for one batch, for readers without a thread
+    char *staging;    // room for one batch, for readers without a thread
     int64_t *sample;  // the samples of that batch
 } RtData;
 
 typedef enum RtUse { RT_TRAIN, RT_EVAL, RT_PREDICT } RtUse;  // RT_PREDICT needs no labels
 
-bool rt_data_open(RtData *d, const RtModel *m, const RtPiece *piece, RtUse use, const char *path,
+bool rt_data_open(RtData *d, const RtModel *m, const RtShard *shard, RtUse use, const char *path,
                   int64_t token_bytes);
 void rt_data_close(RtData *d);
 // Gathers this rank's piece of d->batch samples; puts such a stage into the arena.
-void rt_data_stage(const RtData *d, const int64_t *sample, char *stage);
-void rt_data_place(const RtData *d, const char *stage, char *arena);
+void rt_data_stage(const RtData *d, const int64_t *sample, char *staging);
+void rt_data_place(const RtData *d, const char *staging, char *arena);
 // Cuts a file of tokens into windows: the columns of `d`, whose inputs are known.
 bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, int64_t token_bytes);
 // Is `t` the input of tokens, [batch, time]?

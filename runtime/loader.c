@@ -7,7 +7,7 @@
 #include "runtime/internal.h"
 
 typedef struct Slot {
-    char *stage;
+    char *staging;
     int64_t *sample;
     bool is_full;
 } Slot;
@@ -33,7 +33,7 @@ static void fill(const RtLoader *l, Slot *s, int64_t micro)
         int64_t at = micro * d->batch + r, epoch = at / l->per_epoch, i = at % l->per_epoch;
         s->sample[r] = l->shuffle ? rt_shuffle(i, d->samples, l->seed, epoch) : i;
     }
-    rt_data_stage(d, s->sample, s->stage);
+    rt_data_stage(d, s->sample, s->staging);
 }
 
 static void *read_ahead(void *loader)
@@ -71,7 +71,7 @@ RtLoader *rt_loader_start(const RtData *d, int64_t micros, int64_t per_epoch, bo
     l->seed = seed;
     l->given = rt_alloc((size_t)d->batch, sizeof *l->given);
     for (int i = 0; i < 2; i++) {
-        l->slot[i].stage = rt_alloc((size_t)d->staged_bytes, 1);
+        l->slot[i].staging = rt_alloc((size_t)d->staged_bytes, 1);
         l->slot[i].sample = rt_alloc((size_t)d->batch, sizeof *l->slot[i].sample);
     }
     pthread_mutex_init(&l->lock, NULL);
@@ -91,7 +91,7 @@ const int64_t *rt_loader_next(RtLoader *l, char *arena)
     while (!s->is_full)
         pthread_cond_wait(&l->changed, &l->lock);
     pthread_mutex_unlock(&l->lock);
-    rt_data_place(l->data, s->stage, arena);
+    rt_data_place(l->data, s->staging, arena);
     for (int64_t r = 0; r < l->data->batch; r++)
         l->given[r] = s->sample[r];
     pthread_mutex_lock(&l->lock);
@@ -111,7 +111,7 @@ void rt_loader_stop(RtLoader *l)
     pthread_mutex_destroy(&l->lock);
     pthread_cond_destroy(&l->changed);
     for (int i = 0; i < 2; i++) {
-        free(l->slot[i].stage);
+        free(l->slot[i].staging);
         free(l->slot[i].sample);
     }
     free(l->given);

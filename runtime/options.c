@@ -8,7 +8,7 @@
 #include "runtime/internal.h"
 
 #define AT(field) offsetof(RtOptions, field)
-#define MOST RT_MOST_STEPS
+#define MOST RT_MAX_STEPS
 
 const RtOption rt_options[] = {
     {"--data", RT_TEXT, AT(data), 0, 0, "PATH",
@@ -133,10 +133,10 @@ static bool set_word(const RtModel *m, const RtOption *x, const char *text, int6
         }
         at += length + (at[length] == '|');
     }
-    const char *near = rt_nearest(text, names, n);
-    if (near)
+    const char *suggestion = rt_nearest(text, names, n);
+    if (suggestion)
         return rt_error(m, "%s: '%s' is not one of %s (did you mean '%s'?)", x->name, text,
-                        x->value, near);
+                        x->value, suggestion);
     return rt_error(m, "%s: '%s' is not one of %s", x->name, text, x->value);
 }
 
@@ -178,11 +178,11 @@ static bool unknown(const RtModel *m, const char *name)
             rt_option_name(&m->tensors[i], hyper[i], ROOM);
             names[n++] = hyper[i];
         }
-    const char *near = rt_nearest(name, names, n);
+    const char *suggestion = rt_nearest(name, names, n);
     if (name[0] != '-')
         rt_error(m, "unexpected argument '%s'", name);
-    else if (near)
-        rt_error(m, "unknown option '%s' (did you mean '%s'?)", name, near);
+    else if (suggestion)
+        rt_error(m, "unknown option '%s' (did you mean '%s'?)", name, suggestion);
     else
         rt_error(m, "unknown option '%s'; --help lists them", name);
     free(names);

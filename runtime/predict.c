@@ -47,11 +47,11 @@ static bool predict_batch(RtRun *run, const RtData *d, int64_t first)
     // A last batch that isn't full is filled up with its last sample.
     for (int64_t r = 0; r < d->batch; r++)
         d->sample[r] = first + r < d->samples ? first + r : d->samples - 1;
-    rt_data_stage(d, d->sample, d->stage);
+    rt_data_stage(d, d->sample, d->staging);
     for (int i = 0; i < run->model->n_predict; i++)  // labels, which nobody reads
         if (run->model->predict[i].role == RT_INPUT)
             rt_fill_tensor(run->model, &run->model->predict[i], run->arena.base, 0);
-    rt_data_place(d, d->stage, run->arena.base);
+    rt_data_place(d, d->staging, run->arena.base);
     if (!rt_agree(run, rt_check_data(run, d, d->sample)) || run->interrupted)
         return false;
     run->model->forward(&run->rt, run->arena.base);
@@ -93,7 +93,7 @@ static bool write_batches(RtRun *run, const RtData *d, Output *o, RtNpzEntry *en
 static bool write_all(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry, int n)
 {
     bool writes = run->rank == 0;
-    int64_t owner = rt_comm_most(run->rt.comm, writes ? getpid() : 0);
+    int64_t owner = rt_comm_max(run->rt.comm, writes ? getpid() : 0);
     RtOut out;
     RtFileError e;
 

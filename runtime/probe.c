@@ -369,7 +369,7 @@ static void measure_links(const Ranks *ranks, Rt *rt)
 
 int main(int argc, char **argv)
 {
-    rt_settle(argv);
+    rt_limit_spinning(argv);
     Ranks ranks = argc > 2 ? (Ranks){.n = 1, .per_host = 1, .per_machine = 1} : ranks_begin();
     Rt rt = {.threads = threads_of(&ranks, argc > 1 ? atoi(argv[1]) : 0)};
     Rates r = {.launch = 1};

@@ -58,25 +58,25 @@ double load_times(const Ranks *r, int stride, char *p)
 
 // ---- messages beside computation ----
 
-// A thread that exchanges messages as a courier does (courier.c).
+// A thread that exchanges messages as a courier does (comm_thread.c).
 typedef struct Exchanges {
     int other, calls;
     char *p;
     atomic_bool is_done;
 } Exchanges;
 
-static void *exchange_beside(void *exchanges)
+static void *overlapped_exchange(void *exchanges)
 {
     Exchanges *x = exchanges;
     MPI_Request both[2];
 
-    rt_hurry();
+    rt_request_short_slice();
     for (int i = 0; i < x->calls && x->other >= 0; i++) {
         int done = 0;
         MPI_Irecv(x->p + LARGE, LARGE, MPI_BYTE, x->other, 0, MPI_COMM_WORLD, &both[0]);
         MPI_Isend(x->p, LARGE, MPI_BYTE, x->other, 0, MPI_COMM_WORLD, &both[1]);
         while (MPI_Testall(2, both, &done, MPI_STATUSES_IGNORE), !done)
-            usleep(RT_NAP);
+            usleep(RT_POLL_MICROSECONDS);
     }
     atomic_store(&x->is_done, true);
     return NULL;
@@ -106,7 +106,7 @@ double load_overhead(const Ranks *r, int stride, char *p, const Meanwhile *m)
     ranks_wait(r);
     double alone = call_rate(m, WINDOW, NULL, &took);
     ranks_wait(r);
-    if (pthread_create(&thread, NULL, exchange_beside, &x))
+    if (pthread_create(&thread, NULL, overlapped_exchange, &x))
         MPI_Abort(MPI_COMM_WORLD, 1);
     double beside = call_rate(m, 0, &x, &took);
     pthread_join(thread, NULL);

@@ -6,7 +6,7 @@
 
 #include "runtime/rt.h"
 
-void rt_settle(char **argv)
+void rt_limit_spinning(char **argv)
 {
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT"))
         return;
@@ -52,13 +52,13 @@ void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work)
 
     if (team <= 1) {
         f(p, 0, rows);
-        rt_far_done();
+        rt_stream_fence();
         return;
     }
 #pragma omp parallel num_threads(team)
     {
         int64_t rank = omp_get_thread_num(), n = omp_get_num_threads();
         f(p, rows * rank / n, rows * (rank + 1) / n);
-        rt_far_done();
+        rt_stream_fence();
     }
 }

@@ -19,8 +19,8 @@
 #endif
 
 #include "rt_math.h"
-#include "rt_piece.h"
-#include "rt_turn.h"
+#include "rt_shard_extent.h"
+#include "rt_transpose.h"
 
 typedef enum RtType {
     RT_NONE,
@@ -48,7 +48,7 @@ struct Rt {
     struct RtProfile *profile;  // NULL: nobody asks how long calls take
     struct RtWatch *watch;      // NULL: nobody looks at the arena
     struct RtSaver *gradients;  // NULL: nobody saves gradients
-    RtPiece *piece;             // of this rank, one for each of RtModel.cuts
+    RtShard *shard;             // of this rank, one for each of RtModel.cuts
     struct RtComm *comm;        // to the other ranks; NULL: there is one rank
 };
 
@@ -80,7 +80,7 @@ typedef struct RtMesh {
 } RtMesh;
 
 // A dim of `whole` elements that mesh axes split, outermost first. Chunks nest: c = ceil(n / p),
-// then ceil(c / q). A rank has room for a chunk, and in it what is left of the dim, its RtPiece;
+// then ceil(c / q). A rank has room for a chunk, and in it what is left of the dim, its RtShard;
 // the rest of the chunk is padding, which may hold anything.
 typedef struct RtCut {
     int64_t whole;
@@ -136,10 +136,10 @@ typedef struct RtModel {
     int n_train;
     const RtTensor *predict;  // inputs and outputs of the forward-only set
     int n_predict;
-    int redzone;            // so many bytes behind each of `tensors` (its end rounded up to
-                            // 64) and each life are nobody's
-    void (*lives)(Rt *rt);  // calls rt_lives for each set; NULL: nothing is known
-    void (*init)(Rt *rt);   // prepares kernels
+    int redzone;                  // so many bytes behind each of `tensors` (its end rounded up to
+                                  // 64) and each life are nobody's
+    void (*live_ranges)(Rt *rt);  // calls rt_live_ranges for each set; NULL: nothing is known
+    void (*init)(Rt *rt);         // prepares kernels
     void (*micro)(Rt *rt, char *m);   // forward and backward of one micro-batch; NULL: cannot train
     void (*reduce)(Rt *rt, char *m);  // gradients' mean and norm, NULL: micro does that
     void (*update)(Rt *rt, char *m);  // optimizer, NULL: micro does that
@@ -152,28 +152,28 @@ typedef enum RtSet { RT_TRAINING, RT_FORWARD } RtSet;
 // `bytes` at `offset` hold something from statement `first` to `last`, both included. Statements
 // are the calls of kernels in the order of the text, and the begin and end of each loop; the first
 // is 0.
-typedef struct RtLife {
+typedef struct RtLiveRange {
     const char *name;
     int64_t offset, bytes;
     int first, last;
-} RtLife;
+} RtLiveRange;
 
 // What begins at late[k], if that isn't 0, up to the next such or the end runs k + 1 turns later
 // than what the loop begins with: not in the first turns, where that does, and until the last.
-enum { RT_MOST_LATE = 5 };
+enum { RT_MAX_SKEW = 5 };
 
 typedef struct RtLoop {
-    int begin, end, turns, late[RT_MOST_LATE];
+    int begin, end, iterations, skewed[RT_MAX_SKEW];
 } RtLoop;
 
 // Both lists end with {0}.
-void rt_lives(Rt *rt, RtSet set, const RtLife *life, const RtLoop *loop);
+void rt_live_ranges(Rt *rt, RtSet set, const RtLiveRange *range, const RtLoop *loop);
 
 // To be called first by a program of its own: starts it again with threads that don't spin for long
 // while they wait, unless the environment says how they should. libgomp reads that before main
 // only; by default it spins for milliseconds, which on a shared machine made steps ten times
 // slower.
-void rt_settle(char **argv);
+void rt_limit_spinning(char **argv);
 // Keeps each thread on a CPU of its own, of those that the process may use, from the first on.
 // Gives how many threads have one: all, or there are no more CPUs.
 int rt_pin(int threads, int first);
@@ -316,12 +316,12 @@ typedef struct RtCopy {
 void rt_copy(Rt *rt, const RtCopy *p, void *y, const void *x);
 void rt_fill(Rt *rt, RtType t, void *y, int64_t count, double value);
 
-// What is larger than RT_FAR bytes no cache holds until it is read again. Written past them, memory
-// takes it without first bringing what it is written over. `to` gets zeros where `from` is NULL;
-// others see it after rt_far_done.
-enum { RT_FAR = 64 << 20 };
-void rt_put_far(void *to, const void *from, int64_t bytes);
-void rt_far_done(void);
+// What is larger than RT_STREAM_BYTES bytes no cache holds until it is read again. Written past
+// them, memory takes it without first bringing what it is written over. `to` gets zeros where
+// `from` is NULL; others see it after rt_stream_fence.
+enum { RT_STREAM_BYTES = 64 << 20 };
+void rt_stream_store(void *to, const void *from, int64_t bytes);
+void rt_stream_fence(void);
 
 // Gather and scatter-add on dense tensors seen as table [batch, outer, n, inner], index
 // [batch, index], rows [batch, outer, index, inner]; index type I32 or I64. offset and whole: the
@@ -377,7 +377,7 @@ typedef struct RtPad {
     int rank, dim;
     int64_t size[RT_MAX_DIMS], stride[RT_MAX_DIMS];
 } RtPad;
-void rt_pad(Rt *rt, const RtPad *p, const RtPiece *piece, void *x);
+void rt_pad(Rt *rt, const RtPad *p, const RtShard *shard, void *x);
 
 // Along one dim of a dense tensor seen as [outer, n, inner].
 void rt_arg_max(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, void *y, const void *x);

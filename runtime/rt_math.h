@@ -72,9 +72,9 @@ static inline float rt_copy_signf(float x, float s)
 // e^x = 2^n e^r with r = x - n ln 2, |r| ≤ ln 2 / 2; ln 2 in two parts, the first short enough for
 // n times it to be exact. Gives e^r - 1; t is n + round, and n is as if x were `near`,
 // |near| < 2^21.
-static inline float rt_exp_rest(float x, float near, float round, float *t)
+static inline float rt_exp_reduced(float x, float bounded, float round, float *t)
 {
-    *t = RT_FMA(near, 1.44269504f, round);
+    *t = RT_FMA(bounded, 1.44269504f, round);
     float n = *t - round;
     float r = RT_FMA(n, 2.12194440e-4f, RT_FMA(n, -0.693359375f, x)), z = r * r;
     float low = RT_FMA(0.166665122f, r, 0.5f), high = RT_FMA(0.00836959761f, r, 0.0416661873f);
@@ -84,11 +84,12 @@ static inline float rt_exp_rest(float x, float near, float round, float *t)
 }
 
 // -87 ≤ x ≤ 88: the result is normal. t's low bits are 2^n's exponent; the others are shifted out.
-static inline float rt_exp_near(float x)
+static inline float rt_exp_normal(float x)
 {
-    float t, rest = rt_exp_rest(x, x, RT_ROUND + 127, &t), power = rt_from_bits(rt_bits(t) << 23);
+    float t, residual = rt_exp_reduced(x, x, RT_ROUND + 127, &t),
+             power = rt_from_bits(rt_bits(t) << 23);
 
-    return RT_FMA(rest, power, power);
+    return RT_FMA(residual, power, power);
 }
 
 // Below it e^x is less than 2^-126.
@@ -98,7 +99,7 @@ static inline float rt_exp_near(float x)
 // Where 2^n isn't a float the product is taken for nothing.
 static inline float rt_exp_lowf(float x)
 {
-    float e = rt_exp_near(x);
+    float e = rt_exp_normal(x);
 
     return x < RT_EXP_LEAST ? 0 : e;
 }
@@ -110,8 +111,8 @@ static inline float rt_exp_lowf(float x)
 static inline float rt_expf(float x)
 {
     int32_t bits = x < -104.0f ? 0 : (int32_t)rt_bits(x), most = (int32_t)rt_bits(89.0f);
-    float near = rt_from_bits((uint32_t)(bits < most ? bits : most));
-    float t, y = 1 + rt_exp_rest(x, near, RT_ROUND + 254, &t);
+    float bounded = rt_from_bits((uint32_t)(bits < most ? bits : most));
+    float t, y = 1 + rt_exp_reduced(x, bounded, RT_ROUND + 254, &t);
     uint32_t half = rt_bits(t) << 22 & 0xff800000;
     float e = y * rt_from_bits((rt_bits(t) << 23) - half) * rt_from_bits(half);
 
@@ -136,8 +137,8 @@ static inline float rt_logf(float x)
     p = RT_FMA(p, f, 0.200021192f);
     p = RT_FMA(p, f, -0.250000089f);
     p = RT_FMA(p, f, 0.333333135f);
-    float rest = RT_FMA(e, -2.12194440e-4f, f * z * p);
-    float y = RT_FMA(e, 0.693359375f, f + RT_FMA(-0.5f, z, rest));
+    float residual = RT_FMA(e, -2.12194440e-4f, f * z * p);
+    float y = RT_FMA(e, 0.693359375f, f + RT_FMA(-0.5f, z, residual));
     float special = x == 0 ? -INFINITY : NAN;
     float large = x < INFINITY ? y : x;
 
@@ -153,7 +154,7 @@ static inline float rt_tanhf(float x)
     float p = RT_FMA(RT_FMA(-0.00570498453f, w, high), w, low);
     float small = RT_FMA(x * z, p, x);
     float c = a > 10 ? 10 : a;
-    float large = 1 - 2 / (rt_exp_near(2 * c) + 1);
+    float large = 1 - 2 / (rt_exp_normal(2 * c) + 1);
 
     return rt_copy_signf(a < 0.625f ? small : large, x);
 }
@@ -171,8 +172,8 @@ static inline float rt_erff(float x)
     float q2 = RT_FMA(0.0457232744f, a, -0.17744939f);
     float q3 = RT_FMA(0.000462451164f, a, -0.00691600237f);
     float q = RT_FMA(RT_FMA(q3, z, q2), w, RT_FMA(q1, z, q0));
-    float small = RT_FMA(x, p, x), near = RT_FMA(rt_exp_near(-z), q, 1);
-    float most = -z < RT_EXP_LEAST ? 1 : near;
+    float small = RT_FMA(x, p, x), bounded = RT_FMA(rt_exp_normal(-z), q, 1);
+    float most = -z < RT_EXP_LEAST ? 1 : bounded;
     float large = rt_from_bits(rt_bits(most) | (rt_bits(x) & 0x80000000));
 
     return a < 0.92f ? small : large;
@@ -186,10 +187,10 @@ static inline float rt_quarter(float x, uint32_t *n_mod_4)
     double low = x < -0x1p50 ? -0x1p50 : x;
     double d = low > 0x1p50 ? 0x1p50 : low;
     double t = d * 0.63661977236758134308 + RT_ROUND_DOUBLE, n = t - RT_ROUND_DOUBLE;
-    double high = (n * 0x1p-26 + RT_ROUND_DOUBLE - RT_ROUND_DOUBLE) * 0x1p26, rest = n - high;
-    double r = (d - high * 0x1.921fb54p+0) - rest * 0x1.921fb54p+0;
-    r = (r - high * 0x1.10b461p-30) - rest * 0x1.10b461p-30;
-    r = (r - high * 0x1.a62633145c06ep-58) - rest * 0x1.a62633145c06ep-58;
+    double high = (n * 0x1p-26 + RT_ROUND_DOUBLE - RT_ROUND_DOUBLE) * 0x1p26, residual = n - high;
+    double r = (d - high * 0x1.921fb54p+0) - residual * 0x1.921fb54p+0;
+    r = (r - high * 0x1.10b461p-30) - residual * 0x1.10b461p-30;
+    r = (r - high * 0x1.a62633145c06ep-58) - residual * 0x1.a62633145c06ep-58;
     *n_mod_4 = (uint32_t)rt_bits_double(t) & 3;
     return (float)(x - x == 0 ? r : NAN);
 }

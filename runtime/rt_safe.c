@@ -19,18 +19,18 @@ size_t rt_json_string(char *to, size_t room, const char *s)
     if (room > 1)
         to[0] = '"';
     while (*s) {
-        char piece[8];
+        char escape[8];
         unsigned char c = (unsigned char)*s;
         int from = rt_utf8_length(s), k = from > 0 ? from : 1;
 
         if (c == '"' || c == '\\')
-            k = snprintf(piece, sizeof piece, "\\%c", c);
+            k = snprintf(escape, sizeof escape, "\\%c", c);
         else if (c < 0x20 || c == 0x7f || from == 0)
-            k = snprintf(piece, sizeof piece, "\\u%04x", c);
+            k = snprintf(escape, sizeof escape, "\\u%04x", c);
         else
-            memcpy(piece, s, (size_t)k);
+            memcpy(escape, s, (size_t)k);
         if (n + (size_t)k < room)
-            memcpy(to + n, piece, (size_t)k);
+            memcpy(to + n, escape, (size_t)k);
         n += (size_t)k;
         s += from > 0 ? from : 1;
     }

@@ -74,7 +74,7 @@ static bool fold_batch(RtDot *p, int i)
 }
 
 // y' = b' a'.
-static RtDot turned(const RtDot *p)
+static RtDot transposed(const RtDot *p)
 {
     RtDot t = {.type = p->type,
                .m = p->n,
@@ -97,7 +97,7 @@ static RtDot turned(const RtDot *p)
     return t;
 }
 
-RtDot rt_dot_fold(const RtDot *p, bool *is_turned)
+RtDot rt_dot_fold(const RtDot *p, bool *is_transposed)
 {
     RtDot d = *p;
 
@@ -108,8 +108,8 @@ RtDot rt_dot_fold(const RtDot *p, bool *is_turned)
         }
     bool is_row = d.m == 1 && d.n != 1;
     bool is_column_major = d.n != 1 && d.y_n != 1 && d.y_m == 1;
-    *is_turned = is_row || is_column_major;
-    return *is_turned ? turned(&d) : d;
+    *is_transposed = is_row || is_column_major;
+    return *is_transposed ? transposed(&d) : d;
 }
 
 int64_t rt_dot_slab(int64_t batches) { return batches > 1 ? RT_BLOCK_K : RT_SLAB_K; }
@@ -117,8 +117,8 @@ int64_t rt_dot_slab(int64_t batches) { return batches > 1 ? RT_BLOCK_K : RT_SLAB
 // Two packed slabs of b, if there are two; where there are several products, one for each thread.
 int64_t rt_dot_workspace(const RtDot *p)
 {
-    bool is_turned;
-    RtDot d = rt_dot_fold(p, &is_turned);
+    bool is_transposed;
+    RtDot d = rt_dot_fold(p, &is_transposed);
     int64_t batches = rt_product(d.batch, d.n_batch), slab_k = rt_dot_slab(batches);
     bool is_one = d.k <= slab_k && d.n <= RT_SLAB_N && batches == 1;
 
@@ -184,10 +184,10 @@ int64_t rt_attention_thread(const RtAttention *p)
 int64_t rt_attention_workspace(const RtAttention *p)
 {
     int64_t groups = rt_product(p->group, p->n_group), chunks = (p->s + RT_ROWS - 1) / RT_ROWS;
-    int64_t pieces = groups * chunks > 0 ? groups * chunks : 1;
+    int64_t tasks = groups * chunks > 0 ? groups * chunks : 1;
 
-    pieces *= rt_product(p->batch, p->n_batch);
-    return rt_attention_thread(p) * least(pieces, RT_MAX_THREADS);
+    tasks *= rt_product(p->batch, p->n_batch);
+    return rt_attention_thread(p) * least(tasks, RT_MAX_THREADS);
 }
 
 // A copy of each operand in the library's layouts, whose channels come in blocks of 16, as much
@@ -211,8 +211,8 @@ int64_t rt_conv_workspace(const RtConv *p)
 // whose elements are shared out as if they were one dim, no more than that and a line.
 static int64_t message_bytes(const RtExchange *p, int ranks)
 {
-    int64_t piece = (p->whole + ranks - 1) / ranks, joined = (p->joined + ranks - 1) / ranks;
-    int64_t bytes = p->outer * piece * (p->middle > 0 ? p->middle : 1) * (joined > 0 ? joined : 1) *
+    int64_t shard = (p->whole + ranks - 1) / ranks, joined = (p->joined + ranks - 1) / ranks;
+    int64_t bytes = p->outer * shard * (p->middle > 0 ? p->middle : 1) * (joined > 0 ? joined : 1) *
                     p->inner * rt_type_bytes(p->type);
 
     return round_up(bytes, 64) + 64;
@@ -232,7 +232,7 @@ int64_t rt_exchange_chunk(const RtExchange *p, int ranks)
 int rt_exchange_rounds(const RtExchange *p, int ranks)
 {
     int64_t all = 32 / ranks, chunk = rt_exchange_chunk(p, ranks);
-    int64_t most = all < 2 ? 2 : least(all, RT_MOST_ROUNDS);
+    int64_t most = all < 2 ? 2 : least(all, RT_MAX_ROUNDS);
 
     return (int)least(most, (message_bytes(p, ranks) + chunk - 1) / chunk);
 }

@@ -14,7 +14,7 @@ enum {
     RT_KEYS = 264,     // … and keys of one block
     RT_SLICES = 256,   // scatter: so many tables are each one thread's
     RT_CHUNKS = 64,    // reductions: parts of a long sum, at most …
-    RT_WIDTH = 4096,   // … and neighbouring results made side by side: whole rows where that can be
+    RT_WIDTH = 4096,  // … and neighbouring results made side by side: whole rows where that can be
 };
 
 int64_t rt_product(const int64_t *dim, int n);
@@ -23,7 +23,7 @@ int rt_type_bytes(RtType t);
 // The same product with as few batch dims as possible: they are folded into m or n where the
 // strides allow. It is turned around (y' = b' a', which the caller must
 // see to) where m is 1 or y's unit stride is m's.
-RtDot rt_dot_fold(const RtDot *p, bool *is_turned);
+RtDot rt_dot_fold(const RtDot *p, bool *is_transposed);
 
 int64_t rt_dot_slab(int64_t batches);               // the most rows of b in a slab
 int64_t rt_sums_chunks(const RtSums *q);            // parts of the rows at one outer place
@@ -31,7 +31,7 @@ int64_t rt_drop_room(const RtAttention *p);         // floats for dropout of one
 int64_t rt_attention_thread(const RtAttention *p);  // bytes of one thread
 // Collectives send messages in chunks, each a round with all ranks: its bytes, and how many rounds
 // are on their way at once.
-enum { RT_MOST_ROUNDS = 8 };
+enum { RT_MAX_ROUNDS = 8 };
 int64_t rt_exchange_chunk(const RtExchange *p, int ranks);
 int rt_exchange_rounds(const RtExchange *p, int ranks);
 

@@ -29,7 +29,7 @@ bool rt_saver_begin(RtSaver *s)
     bool ok = run->rank > 0 || rt_out_open(&s->out, s->path, &e);
 
     s->is_begun = true;
-    int64_t owner = rt_comm_most(run->rt.comm, run->rank == 0 && ok ? getpid() : 0);
+    int64_t owner = rt_comm_max(run->rt.comm, run->rank == 0 && ok ? getpid() : 0);
 
     if (run->rank > 0 && owner > 0)
         ok = rt_out_join(&s->out, s->path, owner, &e);
@@ -52,7 +52,7 @@ void rt_saver_put(RtSaver *s, int entry, const char *data)
         return;
     for (int k = 0; k < entry; k++)
         place += s->entries.item[k].bytes;
-    for (RtRuns r = rt_runs(m, t, s->run->rt.piece); rt_runs_next(&r);)
+    for (RtRuns r = rt_runs(m, t, s->run->rt.shard); rt_runs_next(&r);)
         rt_out_write_at(&s->out, place + r.whole * bytes, data + r.own * bytes,
                         (size_t)(r.count * bytes));
 }

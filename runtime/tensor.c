@@ -106,28 +106,28 @@ static void store_ints(RtType t, void *y, const int64_t *x, int64_t n)
 
 void rt_convert(RtType to, void *y, RtType from, const void *x, int64_t n)
 {
-    enum { PIECE = 256 };
+    enum { CHUNK_ELEMENTS = 256 };
     int y_bytes = rt_dtype_bytes(rt_type_name(to)), x_bytes = rt_dtype_bytes(rt_type_name(from));
     union {
-        double d[PIECE];
-        int64_t i[PIECE];
+        double d[CHUNK_ELEMENTS];
+        int64_t i[CHUNK_ELEMENTS];
     } wide;
 
     if (from == to) {
         memcpy(y, x, (size_t)(n * y_bytes));
         return;
     }
-    for (int64_t at = 0; at < n; at += PIECE) {
-        int64_t k = n - at < PIECE ? n - at : PIECE;
-        void *piece = (char *)y + at * y_bytes;
+    for (int64_t at = 0; at < n; at += CHUNK_ELEMENTS) {
+        int64_t k = n - at < CHUNK_ELEMENTS ? n - at : CHUNK_ELEMENTS;
+        void *to_chunk = (char *)y + at * y_bytes;
         const void *of = (const char *)x + at * x_bytes;
 
         if (rt_type_is_float(to)) {
             load_doubles(wide.d, from, of, k);
-            store_doubles(to, piece, wide.d, k);
+            store_doubles(to, to_chunk, wide.d, k);
         } else {
             load_ints(wide.i, from, of, k);
-            store_ints(to, piece, wide.i, k);
+            store_ints(to, to_chunk, wide.i, k);
         }
     }
 }

@@ -69,8 +69,8 @@ static bool open_train(Train *t)
     assert(t->loss_sum && t->loss_count);
     t->grad_norm = rt_find(m->train, m->n_train, RT_GRAD_NORM);
     int64_t epochs = o->epochs > 0 ? o->epochs : 1;
-    if (__builtin_mul_overflow(an_epoch, epochs, &t->steps) || t->steps > RT_MOST_STEPS)
-        t->steps = RT_MOST_STEPS;
+    if (__builtin_mul_overflow(an_epoch, epochs, &t->steps) || t->steps > RT_MAX_STEPS)
+        t->steps = RT_MAX_STEPS;
     if (o->steps >= 0 && (!o->epochs || o->steps < t->steps))
         t->steps = o->steps;
     t->lr = full_rate(run);

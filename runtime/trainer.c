@@ -62,14 +62,14 @@ static void start_tensors(RtRun *run)
         else if (t->n_parts)  // what is behind a rank's piece
             rt_fill_tensor(m, t, run->arena.base, 0);
         for (int l = 0; l < rt_layers(t) && t->role == RT_CONSTANT && t->data; l++)
-            rt_take_piece(m, t, run->rt.piece, rt_place(t, l, run->arena.base),
+            rt_copy_shard(m, t, run->rt.shard, rt_place(t, l, run->arena.base),
                           (const char *)t->data + l * rt_whole_bytes(t));
     }
 }
 
 static bool open_data(RtData *d, const RtRun *run, RtUse use, const char *path)
 {
-    return !path || rt_data_open(d, run->model, run->rt.piece, use, path, run->o.token_bytes);
+    return !path || rt_data_open(d, run->model, run->rt.shard, use, path, run->o.token_bytes);
 }
 
 static bool open_inputs(RtInputs *x, const RtRun *run)
@@ -88,7 +88,7 @@ static bool open_inputs(RtInputs *x, const RtRun *run)
 
 static bool start_threads(RtRun *run)
 {
-    RtShare share = run->share;
+    RtCpuShare share = run->share;
     int threads = run->o.threads > 0 ? (int)run->o.threads : share.threads;
     int pinned;
 
@@ -109,7 +109,7 @@ static bool start(RtRun *run)
     if (!rt_arena_open(&run->arena, m))
         return false;
     run->rt.arena = run->arena.base;
-    if (!run->o.no_overlap && !rt_courier_open(&run->rt, m))
+    if (!run->o.no_overlap && !rt_comm_thread_open(&run->rt, m))
         return false;
     if (!start_threads(run))
         return false;
@@ -168,12 +168,12 @@ static int run_rank(RtRun *run, RtInputs *x, int status)
     if (!rt_comm_open(&run->rt.comm, m, (double)run->o.timeout))
         return status ? status : 1;
     run->rank = rt_comm_rank(run->rt.comm);
-    run->rt.piece = rt_pieces(m, run->rank);
-    run->share = rt_share(run->rt.comm);
+    run->rt.shard = rt_shards(m, run->rank);
+    run->share = rt_cpu_share(run->rt.comm);
     if (run->rank > 0)
         follow(&run->o);
     else
-        rt_release_messages(run);
+        rt_flush_messages(run);
     if (!rt_agree(run, !status))
         return status;
     bool is_fine = open_inputs(x, run) && (run->rank > 0 || rt_outputs_check(run, x));
@@ -193,7 +193,7 @@ int rt_main(const RtModel *model, int argc, char **argv)
     if (!rt_limits_check(model))
         return 1;
     if (rt_mesh_ranks(&model->mesh) > 1)
-        rt_hold_messages(&run);
+        rt_buffer_messages(&run);
     int status = rt_options_parse(&run.o, model, argc, argv);
     if (!status && run.o.help)
         rt_help(model);
@@ -212,11 +212,11 @@ int rt_main(const RtModel *model, int argc, char **argv)
     rt_data_close(&inputs.eval);
     rt_data_close(&inputs.predict);
     rt_watch_close(run.rt.watch);
-    rt_courier_close(&run.rt);
+    rt_comm_thread_close(&run.rt);
     rt_arena_close(&run.arena);
     rt_comm_close(run.rt.comm);
-    free(run.rt.piece);
+    free(run.rt.shard);
     rt_options_free(&run.o);
-    rt_release_messages(&run);
+    rt_flush_messages(&run);
     return status;
 }

@@ -6,30 +6,33 @@
 // the one that nobody heard of at the end of a chain of waits. The first of those that were heard
 // says so.
 //
-// A courier (courier.c) waits beside its rank's own thread, which needs the core: it naps between
-// two looks until that thread has come to wait for it.
+// A courier (comm_thread.c) waits beside its rank's own thread, which needs the core: it naps
+// between two looks until that thread has come to wait for it.
 #include <sched.h>
 #include <unistd.h>
 
 #include "runtime/internal.h"
 #include "runtime/transport.h"
 
-#define GRACE 1.5                  // seconds
-#define LISTEN 0.01                // between two looks whether anyone gave up
-enum { SPINS = 100, POLLS = 64 };  // before the core is given away; between two looks at the clock
+#define GRACE_SECONDS 1.5           // seconds
+#define WARNING_CHECK_SECONDS 0.01  // between two looks whether anyone gave up
+enum {
+    SPINS = 100,
+    POLLS_PER_CLOCK = 64
+};  // before the core is given away; between two looks at the clock
 
 typedef struct Wait {
     int64_t polls;
-    double start, heard;
+    double start, warnings_read;
 } Wait;
 
-static void enter(RtComm *c)
+static void lock_transport(RtComm *c)
 {
     if (c->lock)
         pthread_mutex_lock(c->lock);
 }
 
-static void leave(RtComm *c)
+static void unlock_transport(RtComm *c)
 {
     if (c->lock)
         pthread_mutex_unlock(c->lock);
@@ -37,26 +40,26 @@ static void leave(RtComm *c)
 
 // ---- giving up ----
 
-static void hear(RtComm *c)
+static void read_warnings(RtComm *c)
 {
     int peer, rank;
 
     while ((rank = c->transport->warned(c, &peer)) >= 0)
-        c->waits[rank] = peer;
+        c->waited_for[rank] = peer;
 }
 
-static void listen_to_all(RtComm *c)
+static void collect_warnings(RtComm *c)
 {
-    for (double end = rt_seconds() + GRACE; rt_seconds() < end; usleep(1000))
-        hear(c);
+    for (double end = rt_seconds() + GRACE_SECONDS; rt_seconds() < end; usleep(1000))
+        read_warnings(c);
 }
 
-static int missing(const RtComm *c)
+static int missing_rank(const RtComm *c)
 {
-    int rank = c->waits[c->rank];
+    int rank = c->waited_for[c->rank];
 
-    for (int i = 0; i < c->ranks && c->waits[rank] >= 0; i++)
-        rank = c->waits[rank];
+    for (int i = 0; i < c->ranks && c->waited_for[rank] >= 0; i++)
+        rank = c->waited_for[rank];
     return rank;
 }
 
@@ -68,13 +71,13 @@ static void say_who(const RtComm *c, bool is_broken)
                *axis = has_axis ? c->axis : "";
 
     if (is_broken)
-        rt_error(c->model, "%s%s%s: the link to rank %d broke", call, along, axis, missing(c));
+        rt_error(c->model, "%s%s%s: the link to rank %d broke", call, along, axis, missing_rank(c));
     else
         rt_error(
             c->model,
             "%s%s%s: rank %d didn't come in %g s: it is dead, stuck or cut off, or slower than "
             "--timeout allows",
-            call, along, axis, missing(c), c->timeout);
+            call, along, axis, missing_rank(c), c->timeout);
 }
 
 // Inside the lock, which nobody gets again.
@@ -82,74 +85,74 @@ static void give_up(RtComm *c, int peer, bool is_broken)
 {
     int first = 0;
 
-    c->waits[c->rank] = peer;
+    c->waited_for[c->rank] = peer;
     rt_watchdog_lose(c->watchdog);
     c->transport->warn(c, peer);
-    listen_to_all(c);
-    while (c->waits[first] < 0)
+    collect_warnings(c);
+    while (c->waited_for[first] < 0)
         first++;
     if (first == c->rank)
         say_who(c, is_broken);
     else
-        usleep((useconds_t)(1e6 * GRACE));  // for the one that speaks
+        usleep((useconds_t)(1e6 * GRACE_SECONDS));  // for the one that speaks
     c->transport->end(c);
 }
 
 // ---- polling ----
 
-static void rest(const RtComm *c, const Wait *w)
+static void back_off(const RtComm *c, const Wait *w)
 {
     if (c->is_awaited && !atomic_load_explicit(c->is_awaited, memory_order_relaxed))
-        usleep(RT_NAP);
+        usleep(RT_POLL_MICROSECONDS);
     else if (w->polls > SPINS)
         sched_yield();
 }
 
-static void pause_for(RtComm *c, Wait *w, int peer)
+static void between_polls(RtComm *c, Wait *w, int peer)
 {
     w->polls++;
-    rest(c, w);
-    if (w->polls % POLLS)
+    back_off(c, w);
+    if (w->polls % POLLS_PER_CLOCK)
         return;
     double now = rt_seconds();
     w->start = w->start > 0 ? w->start : now;
-    if (now - w->heard < LISTEN)
+    if (now - w->warnings_read < WARNING_CHECK_SECONDS)
         return;
-    w->heard = now;
-    enter(c);
-    hear(c);
+    w->warnings_read = now;
+    lock_transport(c);
+    read_warnings(c);
     bool is_over = now - w->start > c->timeout;
     for (int r = 0; r < c->ranks && !is_over; r++)
-        is_over = c->waits[r] >= 0;
+        is_over = c->waited_for[r] >= 0;
     if (is_over)
         give_up(c, peer, false);
-    leave(c);
+    unlock_transport(c);
 }
 
 RtPending rt_send(RtComm *c, int peer, const void *data, int64_t bytes)
 {
-    enter(c);
+    lock_transport(c);
     RtPending p = {c->transport->send(c, peer, data, bytes), peer};
-    leave(c);
+    unlock_transport(c);
     return p;
 }
 
 RtPending rt_receive(RtComm *c, int peer, void *data, int64_t bytes)
 {
-    enter(c);
+    lock_transport(c);
     RtPending p = {c->transport->receive(c, peer, data, bytes), peer};
-    leave(c);
+    unlock_transport(c);
     return p;
 }
 
 void rt_await(RtComm *c, RtPending p)
 {
-    for (Wait w = {0};; pause_for(c, &w, p.peer)) {
-        enter(c);
+    for (Wait w = {0};; between_polls(c, &w, p.peer)) {
+        lock_transport(c);
         int state = c->transport->test(c, p.message);
         if (state < 0)
             give_up(c, p.peer, true);
-        leave(c);
+        unlock_transport(c);
         if (state)
             return;
     }
@@ -157,38 +160,38 @@ void rt_await(RtComm *c, RtPending p)
 
 // ---- meetings ----
 
-static uint64_t met(const RtBoard *b, int axis)
+static uint64_t arrivals(const RtSharedWindow *b, int axis)
 {
-    return atomic_load_explicit(&b->axis[axis].met, memory_order_acquire);
+    return atomic_load_explicit(&b->axis[axis].arrivals, memory_order_acquire);
 }
 
-void rt_meet_begin(RtComm *c, const RtGroup *g)
+void rt_barrier_arrive(RtComm *c, const RtGroup *g)
 {
-    atomic_fetch_add_explicit(&c->board[c->rank]->axis[g->axis].met, 1, memory_order_release);
+    atomic_fetch_add_explicit(&c->window[c->rank]->axis[g->axis].arrivals, 1, memory_order_release);
 }
 
-void rt_meet_end(RtComm *c, const RtGroup *g)
+void rt_barrier_wait(RtComm *c, const RtGroup *g)
 {
-    uint64_t own = met(c->board[c->rank], g->axis);
+    uint64_t own = arrivals(c->window[c->rank], g->axis);
 
     for (int i = 0; i < g->n; i++) {
         int peer = rt_peer(c, g, i);
-        for (Wait w = {0}; met(c->board[peer], g->axis) < own;)
-            pause_for(c, &w, peer);
+        for (Wait w = {0}; arrivals(c->window[peer], g->axis) < own;)
+            between_polls(c, &w, peer);
     }
 }
 
-void rt_meet(RtComm *c, const RtGroup *g)
+void rt_barrier(RtComm *c, const RtGroup *g)
 {
-    rt_meet_begin(c, g);
-    rt_meet_end(c, g);
+    rt_barrier_arrive(c, g);
+    rt_barrier_wait(c, g);
 }
 
-void rt_board_claim(RtComm *c, const RtGroup *g)
+void rt_window_acquire(RtComm *c, const RtGroup *g)
 {
-    if (c->turn->leaving.axis != g->axis)
-        rt_meet_end(c, &c->turn->leaving);
-    c->turn->leaving = *g;
+    if (c->window_state->readers.axis != g->axis)
+        rt_barrier_wait(c, &c->window_state->readers);
+    c->window_state->readers = *g;
 }
 
-void rt_board_leave(RtComm *c, const RtGroup *g) { rt_meet_begin(c, g); }
+void rt_window_release(RtComm *c, const RtGroup *g) { rt_barrier_arrive(c, g); }

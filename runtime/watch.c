@@ -12,25 +12,25 @@
 // Quiet NaNs, as floats and as upper halves of doubles: the first number is 1, 0 is nobody's.
 static const uint32_t ONES = 0xffffffff, NUMBERS = 0x7ffff;
 
-typedef struct Plan {
-    RtLife *life;  // number - 1 is the index; what lives always comes first
+typedef struct Timeline {
+    RtLiveRange *range;  // number - 1 is the index; what lives always comes first
     int n;
     RtLoop *loop;
     int n_loops;
     int end;  // the statement after the last; 0: unknown
-} Plan;
+} Timeline;
 
 struct RtWatch {
     const RtModel *model;
-    const RtPiece *piece;  // elsewhere tensors have padding, which may hold anything
+    const RtShard *shard;  // elsewhere tensors have padding, which may hold anything
     char *base;
     int64_t (*kept)[2];  // byte ranges that live on from step to step, rising
     int n_kept;
-    Plan plan[2];     // by RtSet
-    const Plan *now;  // of the set that runs, `at` this statement, -1 before the first
+    Timeline timeline[2];  // by RtSet
+    const Timeline *now;   // of the set that runs, `at` this statement, -1 before the first
     RtSet set;
-    int at, turn;      // of the loop that it is in
-    const char *call;  // that runs; NULL: none has
+    int at, iteration;  // of the loop that it is in
+    const char *call;   // that runs; NULL: none has
     bool is_broken;
 };
 
@@ -61,32 +61,32 @@ static void list_kept(RtWatch *w)
 // ---- plans ----
 
 // The buffer that ends with this tensor; it may begin before it.
-static RtLife life_of(const RtModel *m, const RtTensor *t)
+static RtLiveRange live_range_of(const RtModel *m, const RtTensor *t)
 {
     int64_t end = t->offset + (rt_layers(t) - 1) * t->step + rt_bytes(m, t);
 
-    return (RtLife){t->name, t->offset, (end + 63) / 64 * 64 - t->offset, 0, INT_MAX};
+    return (RtLiveRange){t->name, t->offset, (end + 63) / 64 * 64 - t->offset, 0, INT_MAX};
 }
 
-void rt_lives(Rt *rt, RtSet set, const RtLife *life, const RtLoop *loop)
+void rt_live_ranges(Rt *rt, RtSet set, const RtLiveRange *range, const RtLoop *loop)
 {
     RtWatch *w = rt->watch;
     const RtModel *m = w->model;
-    Plan *p = &w->plan[set];
+    Timeline *p = &w->timeline[set];
     int n = 0;
 
-    while (life[n].name)
+    while (range[n].name)
         n++;
-    while (loop[p->n_loops].turns)
+    while (loop[p->n_loops].iterations)
         p->n_loops++;
-    p->life = rt_alloc((size_t)(m->n_tensors + n), sizeof *p->life);
+    p->range = rt_alloc((size_t)(m->n_tensors + n), sizeof *p->range);
     p->loop = rt_alloc((size_t)p->n_loops, sizeof *p->loop);
     memcpy(p->loop, loop, (size_t)p->n_loops * sizeof *loop);
     for (int i = 0; i < m->n_tensors; i++)
-        p->life[p->n++] = life_of(m, &m->tensors[i]);
+        p->range[p->n++] = live_range_of(m, &m->tensors[i]);
     for (int i = 0; i < n; i++) {
-        p->life[p->n++] = life[i];
-        p->end = life[i].last > p->end ? life[i].last : p->end;
+        p->range[p->n++] = range[i];
+        p->end = range[i].last > p->end ? range[i].last : p->end;
     }
 }
 
@@ -95,22 +95,22 @@ void rt_watch_open(RtRun *run)
     const RtModel *m = run->model;
     RtWatch *w = rt_alloc(1, sizeof *w);
 
-    *w = (RtWatch){.model = m, .piece = run->rt.piece, .base = run->arena.base};
+    *w = (RtWatch){.model = m, .shard = run->rt.shard, .base = run->arena.base};
     run->rt.watch = w;
     list_kept(w);
     memset(w->base, 0xff, (size_t)run->arena.bytes);
-    if (m->lives)
-        m->lives(&run->rt);
+    if (m->live_ranges)
+        m->live_ranges(&run->rt);
     for (int s = 0; s < 2; s++)
-        if (!w->plan[s].life)
-            rt_lives(&run->rt, s, &(RtLife){0}, &(RtLoop){0});
+        if (!w->timeline[s].range)
+            rt_live_ranges(&run->rt, s, &(RtLiveRange){0}, &(RtLoop){0});
 }
 
 void rt_watch_close(RtWatch *w)
 {
     for (int s = 0; w && s < 2; s++) {
-        free(w->plan[s].life);
-        free(w->plan[s].loop);
+        free(w->timeline[s].range);
+        free(w->timeline[s].loop);
     }
     if (w)
         free(w->kept);
@@ -119,14 +119,14 @@ void rt_watch_close(RtWatch *w)
 
 // ---- places ----
 
-static uint32_t mark_of(const RtWatch *w, const RtLife *l)
+static uint32_t mark_of(const RtWatch *w, const RtLiveRange *l)
 {
-    uint32_t number = (uint32_t)(l - w->now->life) + 1;
+    uint32_t number = (uint32_t)(l - w->now->range) + 1;
 
     return ONES - (number < NUMBERS ? number : 0);
 }
 
-static void mark(const RtWatch *w, const RtLife *l, int64_t from, int64_t bytes)
+static void mark(const RtWatch *w, const RtLiveRange *l, int64_t from, int64_t bytes)
 {
     uint32_t *to = (uint32_t *)(w->base + l->offset + from), x = mark_of(w, l);
 
@@ -136,7 +136,7 @@ static void mark(const RtWatch *w, const RtLife *l, int64_t from, int64_t bytes)
 
 // Its bytes hold something at this statement; before the first one that is only what the trainer
 // puts there.
-static bool is_alive(const RtWatch *w, const RtLife *l)
+static bool is_live(const RtWatch *w, const RtLiveRange *l)
 {
     int at = w->at > 0 ? w->at : 0;
 
@@ -146,10 +146,10 @@ static bool is_alive(const RtWatch *w, const RtLife *l)
 static void check_zones(RtWatch *w)
 {
     for (int i = 0; i < w->now->n && !w->is_broken; i++) {
-        const RtLife *l = &w->now->life[i];
+        const RtLiveRange *l = &w->now->range[i];
         const uint32_t *zone = (const uint32_t *)(w->base + l->offset + l->bytes);
 
-        for (int k = 0; k < w->model->redzone / 4 && is_alive(w, l); k++)
+        for (int k = 0; k < w->model->redzone / 4 && is_live(w, l); k++)
             w->is_broken |= zone[k] != mark_of(w, l);
         if (w->is_broken && w->call)
             rt_error(w->model, "arena: %s wrote behind %s", w->call, l->name);
@@ -164,10 +164,10 @@ void rt_watch_begin(RtWatch *w, RtSet set)
 
     if (!w)
         return;
-    w->now = &w->plan[set];
+    w->now = &w->timeline[set];
     w->set = set;
     w->at = -1;
-    w->turn = 0;
+    w->iteration = 0;
     w->call = NULL;
     for (int i = 0; i <= w->n_kept; i++) {
         int64_t next = i < w->n_kept ? w->kept[i][0] : w->model->arena_bytes;
@@ -176,14 +176,14 @@ void rt_watch_begin(RtWatch *w, RtSet set)
         at = i < w->n_kept && w->kept[i][1] > at ? w->kept[i][1] : at;
     }
     for (int i = 0; i < w->now->n; i++)
-        if (is_alive(w, &w->now->life[i]))
-            mark(w, &w->now->life[i], w->now->life[i].bytes, w->model->redzone);
+        if (is_live(w, &w->now->range[i]))
+            mark(w, &w->now->range[i], w->now->range[i].bytes, w->model->redzone);
 }
 
 // ---- time ----
 
 // The loop whose begin or end this statement is; NULL if it is a call.
-static const RtLoop *loop_at(const Plan *p, int statement)
+static const RtLoop *loop_at(const Timeline *p, int statement)
 {
     for (int i = 0; i < p->n_loops; i++)
         if (p->loop[i].begin == statement || p->loop[i].end == statement)
@@ -192,17 +192,17 @@ static const RtLoop *loop_at(const Plan *p, int statement)
 }
 
 // Is it a loop's begin or end, or of another turn?
-static bool is_skipped(const Plan *p, int statement, int turn)
+static bool is_skipped(const Timeline *p, int statement, int iteration)
 {
     if (loop_at(p, statement))
         return true;
     for (int i = 0; i < p->n_loops; i++) {
         const RtLoop *l = &p->loop[i];
-        int late = 0, most = 0;
-        for (int k = 0; k < RT_MOST_LATE && l->late[k]; k++, most++)
-            late += l->late[k] <= statement;
+        int skewed = 0, most = 0;
+        for (int k = 0; k < RT_MAX_SKEW && l->skewed[k]; k++, most++)
+            skewed += l->skewed[k] <= statement;
         if (l->begin < statement && statement < l->end)
-            return turn < late || turn >= l->turns - most + late;
+            return iteration < skewed || iteration >= l->iterations - most + skewed;
     }
     return false;
 }
@@ -210,20 +210,20 @@ static bool is_skipped(const Plan *p, int statement, int turn)
 // One statement on: what ended is filled, what begins is fenced.
 static void advance(RtWatch *w)
 {
-    const Plan *p = w->now;
+    const Timeline *p = w->now;
 
     for (int i = 0; i < p->n; i++)
-        if (p->life[i].last == w->at)
-            mark(w, &p->life[i], 0, p->life[i].bytes);
+        if (p->range[i].last == w->at)
+            mark(w, &p->range[i], 0, p->range[i].bytes);
     w->at++;
     const RtLoop *loop = loop_at(p, w->at);
     if (loop && loop->begin == w->at)
-        w->turn = 0;
-    else if (loop && ++w->turn < loop->turns)
+        w->iteration = 0;
+    else if (loop && ++w->iteration < loop->iterations)
         w->at = loop->begin + 1;
     for (int i = 0; i < p->n; i++)
-        if (p->life[i].first == w->at)
-            mark(w, &p->life[i], p->life[i].bytes, w->model->redzone);
+        if (p->range[i].first == w->at)
+            mark(w, &p->range[i], p->range[i].bytes, w->model->redzone);
 }
 
 void rt_watch_call(RtWatch *w, const char *what)
@@ -231,7 +231,7 @@ void rt_watch_call(RtWatch *w, const char *what)
     check_zones(w);
     do
         advance(w);
-    while (is_skipped(w->now, w->at, w->turn));
+    while (is_skipped(w->now, w->at, w->iteration));
     w->call = what;
 }
 
@@ -244,7 +244,7 @@ static uint32_t stray_number(const RtWatch *w, const RtTensor *t)
 
     for (int layer = 0; layer < rt_layers(t) && each; layer++) {
         const uint32_t *x = (const uint32_t *)rt_place(t, layer, w->base) + each - 1;
-        for (RtRuns r = rt_runs(w->model, t, w->piece); rt_runs_next(&r);)
+        for (RtRuns r = rt_runs(w->model, t, w->shard); rt_runs_next(&r);)
             for (int64_t i = r.own; i < r.own + r.count; i++)
                 if (ONES - x[i * each] < NUMBERS)
                     return ONES - x[i * each];
@@ -262,7 +262,7 @@ static void check_values(RtWatch *w, const RtTensor *t, int n, unsigned roles)
         bool is_known = number > 0 && number <= (uint32_t)w->now->n;
         rt_error(w->model, "arena: %s holds what was read %s%s", t[i].name,
                  is_known ? "before, after or behind " : "where nothing is",
-                 is_known ? w->now->life[number - 1].name : "");
+                 is_known ? w->now->range[number - 1].name : "");
     }
 }
 

@@ -14,8 +14,9 @@
 #include "runtime/internal.h"
 #include "runtime/transport.h"
 
-#define LOOK 0.2  // seconds between two looks
-#define TURN 1.5  // until the next rank says the same, if the launcher hasn't ended it by then
+#define LOOK_SECONDS 0.2  // seconds between two looks
+#define STAGGER_SECONDS                                                                            \
+    1.5  // until the next rank says the same, if the launcher hasn't ended it by then
 enum { LAUNCHER_S = 3 };  // that a launcher may take to end the job
 
 struct RtWatchdog {
@@ -56,7 +57,7 @@ static void end_wait(RtWatchdog *w)
     _exit(1);
 }
 
-static void look(RtWatchdog *w)
+static void check_job(RtWatchdog *w)
 {
     if (getppid() != w->launcher) {
         remove_file(w);
@@ -65,8 +66,8 @@ static void look(RtWatchdog *w)
     for (int i = 0; i < w->n_peers && w->file; i++)
         if (is_gone(w->peer[i]))
             remove_file(w);
-    int turn = w->place < 2 ? w->place : 2;
-    if (w->waiting && rt_seconds() - w->since > w->timeout + TURN * turn)
+    int order = w->place < 2 ? w->place : 2;
+    if (w->waiting && rt_seconds() - w->since > w->timeout + STAGGER_SECONDS * order)
         end_wait(w);
 }
 
@@ -78,9 +79,9 @@ static void *watch(void *watchdog)
     while (!w->is_closing) {
         struct timespec t;
 
-        look(w);
+        check_job(w);
         clock_gettime(CLOCK_REALTIME, &t);
-        t.tv_nsec += (long)(1e9 * LOOK);
+        t.tv_nsec += (long)(1e9 * LOOK_SECONDS);
         t.tv_sec += t.tv_nsec / 1000000000;
         t.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&w->changed, &w->lock, &t);
@@ -145,8 +146,9 @@ void rt_watchdog_peers(RtComm *c)
     pthread_mutex_lock(&w->lock);
     w->peer = rt_alloc((size_t)c->ranks, sizeof *w->peer);
     for (int r = 0; r < c->ranks; r++)
-        if (c->board[r] && r != c->rank && own.space && c->board[r]->process.space == own.space)
-            w->peer[w->n_peers++] = c->board[r]->process.id;
+        if (c->window[r] && r != c->rank && own.pid_namespace &&
+            c->window[r]->process.pid_namespace == own.pid_namespace)
+            w->peer[w->n_peers++] = c->window[r]->process.id;
     pthread_mutex_unlock(&w->lock);
 }
 

@@ -95,7 +95,7 @@ bool rt_weights_load(RtRun *run, const char *path)
     bool ok = compare(&e, &s, &f) == 0;
     if (ok)
         for (int i = 0; i < e.n; i++)
-            rt_take_piece(m, e.tensor[i], run->rt.piece, (void *)e.item[i].data,
+            rt_copy_shard(m, e.tensor[i], run->rt.shard, (void *)e.item[i].data,
                           rt_safe_find(&s, e.item[i].name)->data);
     if (ok && !rt_map_check(&s.file, &error))
         ok = rt_error(m, "%s: %s", path, error.text);

@@ -14,8 +14,8 @@ const char *wide_text(Wide x, char text[WIDE_DIGITS])
 {
     char digits[WIDE_DIGITS] = "", *c = digits + WIDE_DIGITS - 1;
 
-    for (Wide rest = x; rest || !*c; rest /= 10) {
-        int digit = (int)(rest % 10);
+    for (Wide left_digits = x; left_digits || !*c; left_digits /= 10) {
+        int digit = (int)(left_digits % 10);
         *--c = (char)('0' + (digit < 0 ? -digit : digit));
     }
     if (x < 0)

@@ -5,7 +5,7 @@
 
 static int n_of(const Ascent *s, int node) { return n_alternatives(s->f->p, node); }
 
-double *ascent_message(const Ascent *s, int node, Link l)
+double *ascent_message(const Ascent *s, int node, HalfEdge l)
 {
     return s->message + s->first_message[l.edge] + (l.is_a ? 0 : n_of(s, l.other));
 }
@@ -18,14 +18,14 @@ static bool is_before(int node, int other, bool is_forward)
 // The choice goes by what is known: costs to the nodes chosen before, messages of the others.
 static int choose(const Ascent *s, int i, bool is_forward, double *cost)
 {
-    const Field *f = s->f;
+    const FloatProblem *f = s->f;
     int n = n_of(s, i), best = 0;
 
-    row_sum(f->cost + f->p->first[i], s->rent + f->p->first[i], n, cost);
-    for (int j = f->first_link[i]; j < f->first_link[i + 1]; j++) {
-        Link l = f->link[j];
+    row_sum(f->cost + f->p->first[i], s->byte_cost + f->p->first[i], n, cost);
+    for (int j = f->first_half_edge[i]; j < f->first_half_edge[i + 1]; j++) {
+        HalfEdge l = f->half_edge[j];
         if (is_before(i, l.other, is_forward))
-            field_add_row(f, i, l, s->choice[l.other], 1, cost);
+            float_problem_add_row(f, i, l, s->choice[l.other], 1, cost);
         else
             row_add(ascent_message(s, i, l), n, cost);
     }
@@ -37,49 +37,49 @@ static int choose(const Ascent *s, int i, bool is_forward, double *cost)
 // The node's cost with all that its edges give it.
 double ascent_gather(const Ascent *s, int i, double *into)
 {
-    const Field *f = s->f;
+    const FloatProblem *f = s->f;
     int n = n_of(s, i);
 
-    row_sum(f->cost + f->p->first[i], s->rent + f->p->first[i], n, into);
-    for (int j = f->first_link[i]; j < f->first_link[i + 1]; j++)
-        row_add(ascent_message(s, i, f->link[j]), n, into);
+    row_sum(f->cost + f->p->first[i], s->byte_cost + f->p->first[i], n, into);
+    for (int j = f->first_half_edge[i]; j < f->first_half_edge[i + 1]; j++)
+        row_add(ascent_message(s, i, f->half_edge[j]), n, into);
     return row_least(into, n);
 }
 
 // Which part of a node's cost each edge ahead takes on.
 double ascent_share(const Ascent *s, int i, bool is_forward, int *n_ahead)
 {
-    const Field *f = s->f;
-    int n = f->first_link[i + 1] - f->first_link[i], behind = 0;
+    const FloatProblem *f = s->f;
+    int n = f->first_half_edge[i + 1] - f->first_half_edge[i], behind = 0;
 
-    for (int j = f->first_link[i]; j < f->first_link[i + 1]; j++)
-        behind += is_before(i, f->link[j].other, is_forward);
+    for (int j = f->first_half_edge[i]; j < f->first_half_edge[i + 1]; j++)
+        behind += is_before(i, f->half_edge[j].other, is_forward);
     *n_ahead = n - behind;
     int most = *n_ahead > behind ? *n_ahead : behind;
     return most ? 1.0 / most : 0;
 }
 
 // Its part of what the node gathered, but what the edge gave itself.
-static void pass_on(Ascent *s, int i, Link l, const double *part)
+static void pass_on(Ascent *s, int i, HalfEdge l, const double *part)
 {
-    const Field *f = s->f;
-    Link back = {.edge = l.edge, .other = i, .is_a = !l.is_a};
+    const FloatProblem *f = s->f;
+    HalfEdge back = {.edge = l.edge, .other = i, .is_a = !l.is_a};
     int n = n_of(s, i);
 
     row_less(part, ascent_message(s, i, l), n, s->from);
-    field_pass(f, i, l, s->from, ascent_message(s, l.other, back));
+    float_problem_pass(f, i, l, s->from, ascent_message(s, l.other, back));
     s->work += (int64_t)n * n_of(s, l.other);
 }
 
 // What nodes before it sent to node i on their way.
-static double sent_to(const Ascent *s, int i, bool is_forward)
+static double edge_bounds_to(const Ascent *s, int i, bool is_forward)
 {
-    const Field *f = s->f;
+    const FloatProblem *f = s->f;
     double sum = 0;
 
-    for (int j = f->first_link[i]; j < f->first_link[i + 1]; j++)
-        if (is_before(i, f->link[j].other, is_forward))
-            sum += s->sent[f->link[j].other];
+    for (int j = f->first_half_edge[i]; j < f->first_half_edge[i + 1]; j++)
+        if (is_before(i, f->half_edge[j].other, is_forward))
+            sum += s->edge_bound[f->half_edge[j].other];
     return sum;
 }
 
@@ -88,37 +88,40 @@ static double sent_to(const Ascent *s, int i, bool is_forward)
 // costs less than that alternative instead.
 void ascent_sweep(Ascent *s, bool is_forward)
 {
-    const Field *f = s->f;
+    const FloatProblem *f = s->f;
     int n = f->p->n_nodes, n_ahead;
 
     s->bound = 0;
     for (int t = 0; t < f->n_slots; t++)
         s->bound -= s->price[t] * (double)f->p->limit;
     for (int i = 0; i < n; i++)
-        s->bound += s->rest[i];
+        s->bound += s->node_bound[i];
     for (int j = 0; j < n; j++) {
         int i = is_forward ? j : n - 1 - j;
         if (s->chooses)
             s->choice[i] = choose(s, i, is_forward, s->from);
         double least = ascent_gather(s, i, s->into);
         double part = ascent_share(s, i, is_forward, &n_ahead);
-        s->bound -= s->rest[i] + sent_to(s, i, is_forward);
+        s->bound -= s->node_bound[i] + edge_bounds_to(s, i, is_forward);
         for (int k = 0; k < n_of(s, i) && s->lower; k++)
             s->lower[f->p->first[i] + k] = s->bound + s->into[k];
         s->bound += least;
-        s->sent[i] = part * least;
-        s->rest[i] = least - n_ahead * s->sent[i];
+        s->edge_bound[i] = part * least;
+        s->node_bound[i] = least - n_ahead * s->edge_bound[i];
         row_scale(part, n_of(s, i), s->into);
-        for (int h = f->first_link[i]; h < f->first_link[i + 1]; h++)
-            if (!is_before(i, f->link[h].other, is_forward))
-                pass_on(s, i, f->link[h], s->into);
+        for (int h = f->first_half_edge[i]; h < f->first_half_edge[i + 1]; h++)
+            if (!is_before(i, f->half_edge[h].other, is_forward))
+                pass_on(s, i, f->half_edge[h], s->into);
         s->work += 4 * n_of(s, i);
     }
 }
 
-void ascent_rent(Ascent *s) { field_rent(s->f, s->price, s->sum, s->rent); }
+void ascent_update_byte_costs(Ascent *s)
+{
+    float_problem_byte_costs(s->f, s->price, s->sum, s->byte_cost);
+}
 
-Ascent *ascent_new(const Field *f, Arena *a)
+Ascent *ascent_new(const FloatProblem *f, Arena *a)
 {
     const Problem *p = f->p;
     Ascent *s = arena_array(a, Ascent, 1);
@@ -133,15 +136,15 @@ Ascent *ascent_new(const Field *f, Arena *a)
     s->price = arena_array(a, double, f->n_slots);
     s->best_price = arena_array(a, double, f->n_slots);
     s->sum = arena_array(a, double, f->n_slots + 1);
-    s->held = arena_array(a, double, f->n_slots);
+    s->live_bytes = arena_array(a, double, f->n_slots);
     s->mean = arena_array(a, double, f->n_slots);
     s->is_priced = arena_array(a, bool, f->n_slots);
-    s->rent = arena_array(a, double, p->first[p->n_nodes]);
-    s->into = arena_array(a, double, f->widest);
-    s->from = arena_array(a, double, f->widest);
+    s->byte_cost = arena_array(a, double, p->first[p->n_nodes]);
+    s->into = arena_array(a, double, f->max_alternatives);
+    s->from = arena_array(a, double, f->max_alternatives);
     s->taken = arena_array(a, double, p->first[p->n_nodes]);
-    s->rest = arena_array(a, double, p->n_nodes);
-    s->sent = arena_array(a, double, p->n_nodes);
+    s->node_bound = arena_array(a, double, p->n_nodes);
+    s->edge_bound = arena_array(a, double, p->n_nodes);
     s->choice = arena_array(a, int, p->n_nodes);
     return s;
 }

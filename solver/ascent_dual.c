@@ -5,22 +5,22 @@
 
 #include "solver/ascent.h"
 
-static const double FIRST_GAIN = 0.03;
-static const double STILL = 1e-7;  // of the bound: messages alone give no more
+static const double FIRST_STEP_GAIN = 0.03;
+static const double MIN_MESSAGE_GAIN = 1e-7;  // of the bound: messages alone give no more
 
 // What a node keeps once each edge ahead has its share, so that all terms of the bound are apart:
 // what an edge took on it holds itself, not its end.
 static void hand_over(Ascent *s)
 {
-    const Field *f = s->f;
+    const FloatProblem *f = s->f;
     int n_ahead;
 
     for (int i = 0; i < f->p->n_nodes; i++) {
         double part = ascent_share(s, i, true, &n_ahead);
         ascent_gather(s, i, s->into);
-        for (int j = f->first_link[i]; j < f->first_link[i + 1]; j++) {
-            double *m = ascent_message(s, i, f->link[j]);
-            if (f->link[j].other > i)
+        for (int j = f->first_half_edge[i]; j < f->first_half_edge[i + 1]; j++) {
+            double *m = ascent_message(s, i, f->half_edge[j]);
+            if (f->half_edge[j].other > i)
                 for (int k = 0; k < n_alternatives(f->p, i); k++)
                     m[k] -= part * s->into[k];
         }
@@ -50,7 +50,7 @@ static int64_t whole(double x, int shift)
 
 void ascent_to_dual(Ascent *s, Dual *d, Arena *a)
 {
-    const Field *f = s->f;
+    const FloatProblem *f = s->f;
     int64_t n = s->first_message[f->p->n_edges];
 
     hand_over(s);
@@ -66,13 +66,13 @@ void ascent_to_dual(Ascent *s, Dual *d, Arena *a)
         d->message[i] = whole(-s->message[i], d->shift);
 }
 
-void ascent_warm(Ascent *s, const Dual *d)
+void ascent_warm_start(Ascent *s, const Dual *d)
 {
-    const Field *f = s->f;
+    const FloatProblem *f = s->f;
     double unit = ldexp(1, -d->shift);
 
     for (int i = 0; i < d->n_times; i++) {
-        int t = field_slot(f, d->time[i]);
+        int t = float_problem_slot(f, d->time[i]);
         if (t >= 0) {
             s->price[t] += (double)d->price[i] * unit;
             s->is_priced[t] = true;
@@ -81,41 +81,44 @@ void ascent_warm(Ascent *s, const Dual *d)
     if (d->message)
         for (int64_t i = 0; i < s->first_message[f->p->n_edges]; i++)
             s->message[i] = -(double)d->message[i] * unit;
-    ascent_rent(s);
+    ascent_update_byte_costs(s);
 }
 
-void ascent_reprice(Ascent *s, Climb c)
+void ascent_reprice(Ascent *s, ClimbOptions c)
 {
-    ascent_keep(s);
+    ascent_save_best(s);
     ascent_climb(s, c);
-    ascent_back(s);
-    ascent_settle(s, c);
+    ascent_restore_best(s);
+    ascent_converge(s, c);
 }
 
 // Better messages, then better prices too, by about as much work.
-static void raise_bound(Ascent *s, bool has_prices, int64_t work, const Watch *w)
+static void raise_bound(Ascent *s, bool has_prices, int64_t work, const Deadline *w)
 {
     if (!s->f->n_slots) {
-        ascent_hasten(s, (Climb){.work = work, .enough = DBL_MAX, .watch = w, .little = STILL});
+        ascent_accelerate(
+            s, (ClimbOptions){
+                   .work = work, .enough = DBL_MAX, .deadline = w, .min_gain = MIN_MESSAGE_GAIN});
         return;
     }
     // Prices that are known wait for messages that go with them.
-    ascent_settle(s, (Climb){0, 0, has_prices ? work : work / 2, DBL_MAX, w});
-    ascent_reprice(s, (Climb){FIRST_GAIN, 1, work, DBL_MAX, w});
+    ascent_converge(s, (ClimbOptions){0, 0, has_prices ? work : work / 2, DBL_MAX, w});
+    ascent_reprice(s, (ClimbOptions){FIRST_STEP_GAIN, 1, work, DBL_MAX, w});
 }
 
-Wide ascent(const Problem *p, bool is_rough, Dual *dual, int64_t work, const Watch *w, Arena *a)
+Wide ascent(const Problem *p, bool is_rough, Dual *dual, int64_t work, const Deadline *w, Arena *a)
 {
     if (!p->n_nodes) {
         *dual = (Dual){0};
         return 0;
     }
     Arena *own = arena_new();
-    Ascent *s = ascent_new(is_rough ? field_new_rough(p, own) : field_new(p, own), own);
+    Ascent *s =
+        ascent_new(is_rough ? float_problem_new_rough(p, own) : float_problem_new(p, own), own);
     Dual found;
 
     s->chooses = s->f->n_slots > 0;
-    ascent_warm(s, dual);
+    ascent_warm_start(s, dual);
     raise_bound(s, dual->n_times, work, w);
     ascent_to_dual(s, &found, a);
     arena_free(own);

@@ -9,20 +9,20 @@
 #include "solver/ascent.h"
 
 enum {
-    PATIENCE = 6,     // steps without a better bound before they get shorter
-    FEW = 8,          // times shorter, and there is a pair of sweeps more,
-    MOST_SWEEPS = 4,  // up to so many pairs
-    NEW_SLOTS = 12,   // get a price in one step
-    APART = 1024,     // n_slots / APART lie between two that have one
+    FAILURES_PER_SHRINK = 6,     // steps without a better bound before they get shorter
+    SHRINKS_PER_SWEEP_PAIR = 8,  // times shorter, and there is a pair of sweeps more,
+    MAX_SWEEP_PAIRS = 4,         // up to so many pairs
+    MAX_NEW_PRICES = 12,         // get a price in one step
+    SLOTS_PER_SPACING = 1024,    // n_slots / APART lie between two that have one
 };
-static const double LAST_GAIN = 1e-6, SHORTER = 0.7;  // of the bound
-static const double WEIGHT = 0.1;                     // of the last choice in the mean
-static const double SETTLED = 1e-5;                   // two sweeps that give less are the last
-static const double MOST_HASTE = 0.8;                 // of the last way of messages, once more
+static const double MIN_STEP_GAIN = 1e-6, STEP_SHRINK = 0.7;  // of the bound
+static const double MEAN_WEIGHT = 0.1;                        // of the last choice in the mean
+static const double MIN_SWEEP_GAIN = 1e-5;  // two sweeps that give less are the last
+static const double MAX_MOMENTUM = 0.8;     // of the last way of messages, once more
 
-void ascent_keep(Ascent *s)
+void ascent_save_best(Ascent *s)
 {
-    const Field *f = s->f;
+    const FloatProblem *f = s->f;
 
     s->best = s->bound;
     memcpy(s->best_price, s->price, (size_t)f->n_slots * sizeof *s->price);
@@ -34,9 +34,9 @@ static void average(Ascent *s, double weight)
 {
     const Problem *p = s->f->p;
 
-    field_held(s->f, s->choice, s->held);
+    float_problem_live_bytes(s->f, s->choice, s->live_bytes);
     for (int t = 0; t < s->f->n_slots; t++)
-        s->mean[t] += weight * (s->held[t] - s->mean[t]);
+        s->mean[t] += weight * (s->live_bytes[t] - s->mean[t]);
     for (int k = 0; k < p->first[p->n_nodes]; k++)
         s->taken[k] *= 1 - weight;
     for (int i = 0; i < p->n_nodes; i++)
@@ -46,17 +46,18 @@ static void average(Ascent *s, double weight)
 // Prices for the times that are too full, well apart from those that have one.
 static void price_more(Ascent *s)
 {
-    int n = s->f->n_slots, apart = 1 + n / APART;
+    int n = s->f->n_slots, spacing = 1 + n / SLOTS_PER_SPACING;
     double limit = (double)s->f->p->limit;
 
-    for (int added = 0; added < NEW_SLOTS; added++) {
+    for (int added = 0; added < MAX_NEW_PRICES; added++) {
         int worst = -1;
-        for (int t = 0, since = apart; t < n; t++, since++) {
+        for (int t = 0, since = spacing; t < n; t++, since++) {
             since = s->is_priced[t] ? 0 : since;
-            bool is_near = since < apart;
-            for (int u = t; !is_near && u < n && u < t + apart; u++)
-                is_near = s->is_priced[u];
-            if (!is_near && s->mean[t] > limit && (worst < 0 || s->mean[t] > s->mean[worst]))
+            bool is_close_to_priced = since < spacing;
+            for (int u = t; !is_close_to_priced && u < n && u < t + spacing; u++)
+                is_close_to_priced = s->is_priced[u];
+            if (!is_close_to_priced && s->mean[t] > limit &&
+                (worst < 0 || s->mean[t] > s->mean[worst]))
                 worst = t;
         }
         if (worst < 0)
@@ -66,7 +67,7 @@ static void price_more(Ascent *s)
 }
 
 // From the best prices as far along the mean's excess as would raise the bound by `gain`.
-static void step(Ascent *s, double gain)
+static void price_step(Ascent *s, double gain)
 {
     double limit = (double)s->f->p->limit, square = 0;
     int n = s->f->n_slots;
@@ -80,15 +81,15 @@ static void step(Ascent *s, double gain)
         double x = s->best_price[t] + (square > 0 ? gain * slope / square : 0);
         s->price[t] = x > 0 ? x : 0;
     }
-    ascent_rent(s);
+    ascent_update_byte_costs(s);
 }
 
-static bool goes_on(const Ascent *s, Climb c)
+static bool goes_on(const Ascent *s, ClimbOptions c)
 {
-    return s->work < c.work && s->best < c.enough && watch_stop(c.watch) == STOP_DONE;
+    return s->work < c.work && s->best < c.enough && deadline_check(c.deadline) == STOP_DONE;
 }
 
-static double twice(Ascent *s)
+static double sweep_both_ways(Ascent *s)
 {
     ascent_sweep(s, false);
     ascent_sweep(s, true);
@@ -98,7 +99,7 @@ static double twice(Ascent *s)
 // The bound's own, or part of what the nodes' costs differ by where it is about 0.
 static double size_of(const Ascent *s)
 {
-    const Field *f = s->f;
+    const FloatProblem *f = s->f;
     double sum = 0;
 
     for (int i = 0; i < f->p->n_nodes; i++) {
@@ -112,17 +113,17 @@ static double size_of(const Ascent *s)
     return fabs(s->best) > sum / 64 ? fabs(s->best) : sum / 64;
 }
 
-void ascent_settle(Ascent *s, Climb c)
+void ascent_converge(Ascent *s, ClimbOptions c)
 {
-    double little = c.little > 0 ? c.little : SETTLED;
+    double min_gain = c.min_gain > 0 ? c.min_gain : MIN_SWEEP_GAIN;
 
-    for (double before = twice(s); goes_on(s, c); before = s->bound)
-        if (twice(s) - before <= little * fabs(before))
+    for (double before = sweep_both_ways(s); goes_on(s, c); before = s->bound)
+        if (sweep_both_ways(s) - before <= min_gain * fabs(before))
             return;
 }
 
 // From the best messages on by a part of the way from those before to these.
-static void go_on(Ascent *s, const double *before, double part)
+static void extrapolate(Ascent *s, const double *before, double part)
 {
     int64_t n = s->first_message[s->f->p->n_edges];
 
@@ -130,20 +131,20 @@ static void go_on(Ascent *s, const double *before, double part)
         s->message[i] = s->best_message[i] + part * (s->best_message[i] - before[i]);
 }
 
-static void hasten(Ascent *s, Climb c, double *before)
+static void accelerate(Ascent *s, ClimbOptions c, double *before)
 {
     size_t bytes = (size_t)s->first_message[s->f->p->n_edges] * sizeof *before;
-    double little = c.little > 0 ? c.little : SETTLED, gain = DBL_MAX;
+    double min_gain = c.min_gain > 0 ? c.min_gain : MIN_SWEEP_GAIN, gain = DBL_MAX;
 
-    twice(s);
-    ascent_keep(s);
-    for (int t = 0; goes_on(s, c) && gain > little * fabs(s->best);) {
+    sweep_both_ways(s);
+    ascent_save_best(s);
+    for (int t = 0; goes_on(s, c) && gain > min_gain * fabs(s->best);) {
         double part = t < 2 ? 0 : (t - 1) / (t + 2.0);
-        go_on(s, before, part < MOST_HASTE ? part : MOST_HASTE);
-        if (twice(s) > s->best) {
+        extrapolate(s, before, part < MAX_MOMENTUM ? part : MAX_MOMENTUM);
+        if (sweep_both_ways(s) > s->best) {
             gain = s->bound - s->best;
             memcpy(before, s->best_message, bytes);
-            ascent_keep(s);
+            ascent_save_best(s);
             t++;
         } else {  // too far: again without haste
             gain = t ? gain : 0;
@@ -154,50 +155,50 @@ static void hasten(Ascent *s, Climb c, double *before)
     s->bound = s->best;
 }
 
-void ascent_hasten(Ascent *s, Climb c)
+void ascent_accelerate(Ascent *s, ClimbOptions c)
 {
     double *before = calloc((size_t)s->first_message[s->f->p->n_edges] + 1, sizeof *before);
 
     if (before)
-        hasten(s, c, before);
+        accelerate(s, c, before);
     else
-        ascent_settle(s, c);
+        ascent_converge(s, c);
     free(before);
 }
 
-void ascent_climb(Ascent *s, Climb c)
+void ascent_climb(Ascent *s, ClimbOptions c)
 {
     s->size = size_of(s);
     double gain = c.gain * s->size;
-    int failed = 0, shorter = 0;
+    int failed = 0, n_shrinks = 0;
 
     average(s, 1);
-    while (goes_on(s, c) && gain > LAST_GAIN * s->size) {
+    while (goes_on(s, c) && gain > MIN_STEP_GAIN * s->size) {
         price_more(s);
-        step(s, gain);
+        price_step(s, gain);
         // The shorter the step, the more it is the messages that are behind.
-        for (int i = 0; i <= shorter / FEW && i < MOST_SWEEPS; i++)
-            twice(s);
-        average(s, WEIGHT);
+        for (int i = 0; i <= n_shrinks / SHRINKS_PER_SWEEP_PAIR && i < MAX_SWEEP_PAIRS; i++)
+            sweep_both_ways(s);
+        average(s, MEAN_WEIGHT);
         failed++;
         if (s->bound > s->best) {
-            ascent_keep(s);
-            gain *= c.longer;
+            ascent_save_best(s);
+            gain *= c.step_growth;
             failed = 0;
         }
-        if (failed == PATIENCE) {
-            gain *= SHORTER;
-            shorter++;
+        if (failed == FAILURES_PER_SHRINK) {
+            gain *= STEP_SHRINK;
+            n_shrinks++;
             failed = 0;
         }
     }
 }
 
-void ascent_back(Ascent *s)
+void ascent_restore_best(Ascent *s)
 {
     memcpy(s->price, s->best_price, (size_t)s->f->n_slots * sizeof *s->price);
     memcpy(s->message, s->best_message,
            (size_t)s->first_message[s->f->p->n_edges] * sizeof *s->message);
-    ascent_rent(s);
+    ascent_update_byte_costs(s);
     s->bound = s->best;
 }

@@ -5,10 +5,11 @@
 
 #include "solver/ascent.h"
 
-enum { SWEEPS = 30 };               // around the prices
-static const double GAIN = 3e-3;    // that their first step aims at, in parts of the bound
-static const double RARELY = 1e-5;  // taken less than this, an alternative was not taken of late
-static const double scales[] = {1, 0.95, 1.05, 1.1, 1.2, 1.35, 1.6};  // of the prices
+enum { BLEND_SWEEPS = 30 };                  // around the prices
+static const double BLEND_STEP_GAIN = 3e-3;  // that their first step aims at, in parts of the bound
+static const double MIN_TAKEN_SHARE =
+    1e-5;  // taken less than this, an alternative was not taken of late
+static const double price_scales[] = {1, 0.95, 1.05, 1.1, 1.2, 1.35, 1.6};  // of the prices
 
 static void mark_choice(const Ascent *s, bool *mark)
 {
@@ -19,24 +20,25 @@ static void mark_choice(const Ascent *s, bool *mark)
 }
 
 // What the steps to better prices take on their way.
-static void mark_climb(Ascent *s, const Watch *w, bool *mark)
+static void mark_climb(Ascent *s, const Deadline *w, bool *mark)
 {
     const Problem *p = s->f->p;
 
     ascent_sweep(s, false);
     ascent_sweep(s, true);
-    ascent_keep(s);
-    ascent_climb(s, (Climb){GAIN, 1, s->work + SWEEPS * problem_size(p), DBL_MAX, w});
-    ascent_back(s);
+    ascent_save_best(s);
+    ascent_climb(s, (ClimbOptions){BLEND_STEP_GAIN, 1, s->work + BLEND_SWEEPS * problem_size(p),
+                                   DBL_MAX, w});
+    ascent_restore_best(s);
     for (int k = 0; k < p->first[p->n_nodes]; k++)
-        mark[k] |= s->taken[k] > RARELY;
+        mark[k] |= s->taken[k] > MIN_TAKEN_SHARE;
 }
 
 static void mark_scaled(Ascent *s, double scale, bool *mark)
 {
     for (int t = 0; t < s->f->n_slots; t++)
         s->price[t] = scale * s->best_price[t];
-    ascent_rent(s);
+    ascent_update_byte_costs(s);
     for (int i = 0; i < 2; i++) {
         ascent_sweep(s, false);
         mark_choice(s, mark);
@@ -45,14 +47,14 @@ static void mark_scaled(Ascent *s, double scale, bool *mark)
     }
 }
 
-void blend_mark(const Problem *p, const Dual *dual, const Watch *w, bool *mark)
+void blend_mark(const Problem *p, const Dual *dual, const Deadline *w, bool *mark)
 {
     Arena *a = arena_new();
-    Ascent *s = ascent_new(field_new_rough(p, a), a);
+    Ascent *s = ascent_new(float_problem_new_rough(p, a), a);
 
-    ascent_warm(s, dual);
+    ascent_warm_start(s, dual);
     mark_climb(s, w, mark);
-    for (int i = 0; i < COUNT(scales) && watch_stop(w) == STOP_DONE; i++)
-        mark_scaled(s, scales[i], mark);
+    for (int i = 0; i < COUNT(price_scales) && deadline_check(w) == STOP_DONE; i++)
+        mark_scaled(s, price_scales[i], mark);
     arena_free(a);
 }

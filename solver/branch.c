@@ -9,12 +9,12 @@
 #include "solver/search.h"
 
 enum {
-    FIRST_PART = 3,  // of the work: messages of the whole
-    SWEEPS = 40,     // of a part
-    KICKS = 20
+    ROOT_WORK_DIVISOR = 3,  // of the work: messages of the whole
+    PART_SWEEPS = 40,       // of a part
+    KICKS_PER_PART = 20
 };
-static const double LONGER = 1.1;
-static const double GAIN = 0.01, CERTAIN = 1e-13;  // parts of the cost
+static const double ROOT_STEP_GROWTH = 1.1;
+static const double ROOT_STEP_GAIN = 0.01, ROUNDING_ERROR = 1e-13;  // parts of the cost
 
 // What a part of the problem lacks of the one that it is a part of.
 typedef struct Part {
@@ -26,11 +26,11 @@ typedef struct Part {
 } Part;
 
 typedef struct Branching {
-    Field *f;
-    double *cost;   // the field's own
-    double *lower;  // by alternative, of the part at hand
-    double bound;   // of it
-    double doubt;   // what rounding may have added to these, at most
+    FloatProblem *f;
+    double *cost;           // the field's own
+    double *lower;          // by alternative, of the part at hand
+    double bound;           // of it
+    double rounding_error;  // what rounding may have added to these, at most
     int *scratch;
     Ascent *ascent;
     Search *search;
@@ -94,7 +94,8 @@ static int close_part(Branching *b)
 // A part whose bound is this much holds nothing that counts. Costs are whole numbers.
 static double enough(const Branching *b)
 {
-    double cost = (double)b->best, gap = b->gap * fabs(cost), whole = 0.99 - CERTAIN * fabs(cost);
+    double cost = (double)b->best, gap = b->gap * fabs(cost),
+           whole = 0.99 - ROUNDING_ERROR * fabs(cost);
 
     return cost - (gap > whole ? gap : whole);
 }
@@ -103,7 +104,7 @@ static double enough(const Branching *b)
 // of any other part, above all of one that costs too much, may lead far away.
 static void enter(Branching *b, int part)
 {
-    Field *f = b->f;
+    FloatProblem *f = b->f;
     Ascent *s = b->ascent;
     const Part *x = &b->part[part];
 
@@ -118,11 +119,11 @@ static void enter(Branching *b, int part)
         memcpy(s->message, b->message,
                (size_t)s->first_message[f->p->n_edges] * sizeof *s->message);
     b->last = part;
-    ascent_rent(s);
+    ascent_update_byte_costs(s);
 }
 
 // A sum of so many terms is off by an ulp of all their sizes for each at most.
-static double doubt_of(const Branching *b)
+static double rounding_error_of(const Branching *b)
 {
     const Problem *p = b->f->p;
     const Ascent *s = b->ascent;
@@ -131,11 +132,11 @@ static double doubt_of(const Branching *b)
     for (int t = 0; t < b->f->n_slots; t++)
         size += s->price[t] * (double)p->limit;
     for (int i = 0; i < p->n_nodes; i++)
-        size += fabs(s->rest[i]) + fabs(s->sent[i]);
+        size += fabs(s->node_bound[i]) + fabs(s->edge_bound[i]);
     return DBL_EPSILON * (p->n_nodes + p->n_edges + b->f->n_slots) * size;
 }
 
-static void bound_part(Branching *b, int part, Climb c)
+static void bound_part(Branching *b, int part, ClimbOptions c)
 {
     Ascent *s = b->ascent;
     double above = b->part[part].bound;
@@ -143,20 +144,20 @@ static void bound_part(Branching *b, int part, Climb c)
     s->lower = NULL;
     ascent_sweep(s, false);
     ascent_sweep(s, true);
-    ascent_keep(s);
+    ascent_save_best(s);
     ascent_climb(s, c);
-    ascent_back(s);
+    ascent_restore_best(s);
     s->lower = b->lower;
     ascent_sweep(s, false);
     ascent_sweep(s, true);
-    b->doubt = doubt_of(b);
-    b->bound = s->bound - b->doubt > above ? s->bound - b->doubt : above;
+    b->rounding_error = rounding_error_of(b);
+    b->bound = s->bound - b->rounding_error > above ? s->bound - b->rounding_error : above;
 }
 
-static void hear(Branching *b, const int *choice)
+static void on_choice(Branching *b, const int *choice)
 {
     const Problem *p = b->f->p;
-    Price now = problem_price(p, choice);
+    ChoicePrice now = problem_price(p, choice);
 
     if (now.is_forbidden || now.peak > p->limit || now.cost >= b->best)
         return;
@@ -173,9 +174,9 @@ static void try_choice(Branching *b)
     search_start(s, b->ascent->choice);
     if (!search_repair(s))
         return;
-    for (int i = 0; i < KICKS; i++)
+    for (int i = 0; i < KICKS_PER_PART; i++)
         search_kick(s);
-    hear(b, s->choice);
+    on_choice(b, s->choice);
 }
 
 static bool is_left(const Branching *b, int k) { return b->f->cost[k] < b->f->forbidden; }
@@ -184,29 +185,29 @@ static bool is_left(const Branching *b, int k) { return b->f->cost[k] < b->f->fo
 
 // How much what a node's alternatives cost in bytes differs from one of the last choices to
 // another; its mean.
-static double spread(const Branching *b, int i, double *mean)
+static double byte_cost_variance(const Branching *b, int i, double *mean)
 {
     const Problem *p = b->f->p;
-    const double *taken = b->ascent->taken, *rent = b->ascent->rent;
+    const double *taken = b->ascent->taken, *byte_cost = b->ascent->byte_cost;
     double sum = 0;
 
     *mean = 0;
     for (int k = p->first[i]; k < p->first[i + 1]; k++)
-        *mean += taken[k] * rent[k];
+        *mean += taken[k] * byte_cost[k];
     for (int k = p->first[i]; k < p->first[i + 1]; k++)
-        sum += taken[k] * (rent[k] - *mean) * (rent[k] - *mean);
+        sum += taken[k] * (byte_cost[k] - *mean) * (byte_cost[k] - *mean);
     return sum;
 }
 
 // Splits the node's alternatives that are left by their bytes' cost, up to the mean or above it.
 // False if all lie on one side.
-static bool split_by_rent(const Branching *b, int i, double mean, bool *is_upper)
+static bool split_by_byte_cost(const Branching *b, int i, double mean, bool *is_upper)
 {
     const Problem *p = b->f->p;
     int n[2] = {0};
 
     for (int k = p->first[i]; k < p->first[i + 1]; k++) {
-        is_upper[k - p->first[i]] = b->ascent->rent[k] > mean;
+        is_upper[k - p->first[i]] = b->ascent->byte_cost[k] > mean;
         n[is_upper[k - p->first[i]]] += is_left(b, k);
     }
     return n[0] && n[1];
@@ -241,26 +242,26 @@ static bool split_by_choice(const Branching *b, int i, bool *is_upper)
 static int find_split(const Branching *b, bool *is_upper)
 {
     const Problem *p = b->f->p;
-    double widest = 0, mean = 0, doubt = -1;
+    double max_alternatives = 0, mean = 0, rounding_error = -1;
     int best = -1, any = -1;
 
     for (int i = 0; i < p->n_nodes; i++) {
-        double at, width = spread(b, i, &at);
+        double at, width = byte_cost_variance(b, i, &at);
         int most = most_taken(b, i);
         if (most < 0)
             return -1;
-        if (width > widest && split_by_rent(b, i, at, is_upper)) {
-            widest = width;
+        if (width > max_alternatives && split_by_byte_cost(b, i, at, is_upper)) {
+            max_alternatives = width;
             mean = at;
             best = i;
         }
         double others = 1 - b->ascent->taken[p->first[i] + most];
-        if (others > doubt && split_by_choice(b, i, is_upper)) {
-            doubt = others;
+        if (others > rounding_error && split_by_choice(b, i, is_upper)) {
+            rounding_error = others;
             any = i;
         }
     }
-    if (best >= 0 && split_by_rent(b, best, mean, is_upper))
+    if (best >= 0 && split_by_byte_cost(b, best, mean, is_upper))
         return best;
     return any >= 0 && split_by_choice(b, any, is_upper) ? any : -1;
 }
@@ -292,7 +293,7 @@ static void split(Branching *b, int parent, int node, const bool *is_upper)
         for (int k = 0; k < n; k++) {
             bool is_there = k >= p->first[node] && k < p->first[node + 1];
             bool is_other = is_there && is_upper[k - p->first[node]] != side;
-            if (is_left(b, k) && (is_other || b->lower[k] - b->doubt >= enough(b)))
+            if (is_left(b, k) && (is_other || b->lower[k] - b->rounding_error >= enough(b)))
                 part.gone[part.n_gone++] = k;
         }
         part.gone = arena_array(b->arena, int, part.n_gone);
@@ -309,19 +310,19 @@ static void try_last(Branching *b)
         if (b->scratch[i] < 0)
             return;
     }
-    hear(b, b->scratch);
+    on_choice(b, b->scratch);
 }
 
 // ---- the whole ----
 
-static Branching *branching_new(const Problem *p, const Dual *dual, uint64_t seed, Climb c,
+static Branching *branching_new(const Problem *p, const Dual *dual, uint64_t seed, ClimbOptions c,
                                 Arena *a)
 {
     Branching *b = arena_array(a, Branching, 1);
     int n = p->first[p->n_nodes];
 
     b->arena = a;
-    b->f = field_new(p, a);
+    b->f = float_problem_new(p, a);
     b->cost = arena_array(a, double, n);
     memcpy(b->cost, b->f->cost, (size_t)n * sizeof *b->cost);
     b->lower = arena_array(a, double, n);
@@ -329,8 +330,8 @@ static Branching *branching_new(const Problem *p, const Dual *dual, uint64_t see
     b->ascent = ascent_new(b->f, a);
     b->search = search_new(b->f, seed, a);
     if (dual)
-        ascent_warm(b->ascent, dual);
-    ascent_settle(b->ascent, c);
+        ascent_warm_start(b->ascent, dual);
+    ascent_converge(b->ascent, c);
     size_t n_messages = (size_t)b->ascent->first_message[p->n_edges];
     b->message = arena_array(a, double, n_messages);
     memcpy(b->message, b->ascent->message, n_messages * sizeof *b->message);
@@ -341,25 +342,27 @@ static Branching *branching_new(const Problem *p, const Dual *dual, uint64_t see
 }
 
 bool branch_by_ascent(const Problem *p, const Dual *dual, Wide cutoff, double gap, Wide *bound,
-                      uint64_t seed, int64_t work, const Watch *w, Listener l)
+                      uint64_t seed, int64_t work, const Deadline *w, Listener l)
 {
     Arena *a = arena_new();
-    Climb first = {.work = work / FIRST_PART, .enough = DBL_MAX, .watch = w};
+    ClimbOptions first = {.work = work / ROOT_WORK_DIVISOR, .enough = DBL_MAX, .deadline = w};
     Branching *b = branching_new(p, dual, seed, first, a);
     Ascent *s = b->ascent;
-    bool *is_upper = arena_array(a, bool, b->f->widest);
+    bool *is_upper = arena_array(a, bool, b->f->max_alternatives);
     int64_t sweep = problem_pairs(p) + 4 * (int64_t)p->first[p->n_nodes];
 
     b->best = cutoff;
     b->gap = gap;
     b->l = l;
     b->search->work_limit = INT64_MAX;
-    b->search->watch = w;
+    b->search->deadline = w;
     while (b->n_open && b->part[b->open[0]].bound < enough(b) && s->work < work &&
-           watch_stop(w) == STOP_DONE) {
+           deadline_check(w) == STOP_DONE) {
         int part = b->open[0];
         enter(b, part);
-        bound_part(b, part, (Climb){GAIN, LONGER, s->work + SWEEPS * sweep, enough(b), w});
+        bound_part(b, part,
+                   (ClimbOptions){ROOT_STEP_GAIN, ROOT_STEP_GROWTH, s->work + PART_SWEEPS * sweep,
+                                  enough(b), w});
         close_part(b);
         if (b->bound < enough(b))
             try_choice(b);
@@ -373,7 +376,7 @@ bool branch_by_ascent(const Problem *p, const Dual *dual, Wide cutoff, double ga
     }
     bool is_done = !b->n_open || b->part[b->open[0]].bound >= enough(b);
     double least = is_done ? enough(b) : b->part[b->open[0]].bound;
-    Wide proved = (Wide)ceil(least - CERTAIN * fabs(least) - 0.001);
+    Wide proved = (Wide)ceil(least - ROUNDING_ERROR * fabs(least) - 0.001);
     *bound = proved > *bound ? proved : *bound;
     arena_free(a);
     return is_done;

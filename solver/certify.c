@@ -5,7 +5,7 @@
 
 #include "solver/relax.h"
 
-enum { TURN = 1000 };  // work for each alternative and pair
+enum { CERTIFY_EFFORT = 1000 };  // work for each alternative and pair
 
 typedef struct Certify {
     const Problem *p;
@@ -14,7 +14,7 @@ typedef struct Certify {
     int n_edges, cap_edges;
     Wide best;  // cost of the choice
     const SolveOptions *o;
-    const Watch *watch;
+    const Deadline *deadline;
     bool has_engine;
     Dual prices;  // of the last round
     Certificate *to;
@@ -52,14 +52,14 @@ static bool is_enough(const Certify *c, Wide bound)
 static Wide bound_find(Certify *c, const Presolved *left, Dual *dual)
 {
     const Problem *q = &left->problem;
-    Wide bound = ascent(q, false, dual, TURN * problem_size(q), c->watch, c->arena);
+    Wide bound = ascent(q, false, dual, CERTIFY_EFFORT * problem_size(q), c->deadline, c->arena);
     const double *x;
 
-    if (!c->has_engine || problem_pairs(q) > RELAX_PAIRS || is_enough(c, bound + left->offset))
+    if (!c->has_engine || problem_pairs(q) > MAX_RELAX_PAIRS || is_enough(c, bound + left->offset))
         return bound;
     Arena *own = arena_new();
     Dual better;
-    Engine *e = engine_start(c->o->programs, c->o->engine, c->watch, NULL);
+    Engine *e = engine_start(c->o->programs, c->o->engine, c->deadline, NULL);
     c->has_engine =
         e && model_relax(model_new(q, e, dual, own), &x, &better, c->arena) == MIP_OPTIMAL;
     if (c->has_engine && dual_bound(q, &better) > bound) {
@@ -73,7 +73,7 @@ static Wide bound_find(Certify *c, const Presolved *left, Dual *dual)
 }
 
 // Pairs of an edge that is left, ruled out: an edge more.
-static bool pairs_bar(Certify *c, const Presolved *left, const Edge *e, const bool *pair)
+static bool pairs_exclude(Certify *c, const Presolved *left, const Edge *e, const bool *pair)
 {
     const Problem *p = c->p, *q = &left->problem;
     const int *of_a, *of_b;
@@ -113,7 +113,7 @@ static bool rule_out(Certify *c, const Presolved *left, const Dual *dual)
                 any = true;
             }
     for (int e = 0; e < q->n_edges; e++) {
-        any |= pairs_bar(c, left, &q->edge[e], pair);
+        any |= pairs_exclude(c, left, &q->edge[e], pair);
         pair += edge_pairs(q, e);
     }
     arena_free(own);
@@ -166,14 +166,14 @@ static bool round_run(Certify *c)
 }
 
 void certify(const Problem *p, const SolveOptions *o, Wide cost, const Dual *prices,
-             bool has_engine, const Watch *w, Certificate *to, Arena *a)
+             bool has_engine, const Deadline *w, Certificate *to, Arena *a)
 {
     int n = p->n_nodes ? p->first[p->n_nodes] : 0;
     Certify c = {.p = p,
                  .cost = arena_array(a, int64_t, n),
                  .best = cost,
                  .o = o,
-                 .watch = w,
+                 .deadline = w,
                  .has_engine = has_engine,
                  .prices = *prices,
                  .to = to,
@@ -184,7 +184,7 @@ void certify(const Problem *p, const SolveOptions *o, Wide cost, const Dual *pri
         memcpy(c.cost, p->cost, (size_t)n * sizeof *c.cost);
     for (int e = 0; e < p->n_edges; e++)
         *arena_push(a, c.edge, c.n_edges, c.cap_edges) = p->edge[e];
-    while (round_run(&c) && to->n_rounds < PROOF_ROUNDS && watch_stop(w) == STOP_DONE)
+    while (round_run(&c) && to->n_rounds < PROOF_ROUNDS && deadline_check(w) == STOP_DONE)
         ;
     to->n_rounds = c.best_round + 1;
 }

@@ -125,9 +125,9 @@ static Wide bytes_at(const Check *c, Wide time)
 
     for (int i = 0; i < p->n_nodes; i++) {
         int64_t k = p->first[i] + c->s->choice.x[i];
-        for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++)
-            if (p->use[u].first <= time && time < p->use[u].last)
-                bytes += p->use[u].bytes;
+        for (int u = p->first_live[k]; u < p->first_live[k + 1]; u++)
+            if (p->live[u].first <= time && time < p->live[u].last)
+                bytes += p->live[u].bytes;
     }
     return bytes;
 }
@@ -148,15 +148,15 @@ static Wide choice_peak(const Check *c)
 {
     const Problem *p = c->p;
     int n = 0, ended = 0;
-    int most = p->n_nodes ? p->first_use[p->first[p->n_nodes]] : 0;
+    int most = p->n_nodes ? p->first_live[p->first[p->n_nodes]] : 0;
     Moment *begin = arena_array(c->a, Moment, most), *end = arena_array(c->a, Moment, most);
     Wide bytes = 0, peak = 0;
 
     for (int i = 0; i < p->n_nodes; i++) {
         int64_t k = p->first[i] + c->s->choice.x[i];
-        for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++, n++) {
-            begin[n] = (Moment){p->use[u].first, p->use[u].bytes};
-            end[n] = (Moment){p->use[u].last, p->use[u].bytes};
+        for (int u = p->first_live[k]; u < p->first_live[k + 1]; u++, n++) {
+            begin[n] = (Moment){p->live[u].first, p->live[u].bytes};
+            end[n] = (Moment){p->live[u].last, p->live[u].bytes};
         }
     }
     qsort(begin, (size_t)n, sizeof *begin, compare_moments);

@@ -11,16 +11,16 @@ typedef struct Proof {
     Wide cost;  // of the choice
     // Ruled out by the rounds before: alternatives, and pairs.
     bool *is_out;
-    Barred *barred;
-    int n_barred, cap_barred;
-    Remains left;
-    Bond **bond;         // by edge of the round
+    ExcludedPairs *excluded;
+    int n_excluded_pairs, cap_excluded_pairs;
+    Residual left;
+    ResidualArc **arc;   // by edge of the round
     int **place;         // by node that is left: its alternatives that are left …
     int *n_places;       // … how many
     Wide *least;         // by edge of the round: of its pairs, with their messages
     Wide bound;          // in the round's unit
     Arena *arena, *all;  // of the round, of all rounds
-    bool is_tame;        // sums of costs don't overflow
+    bool sums_fit;       // sums of costs don't overflow
     Diag *d;
 } Proof;
 
@@ -65,7 +65,7 @@ static bool check_shape(const Proof *c)
 // ---- the problem at the round's prices ----
 
 // The sum of the prices from `first` to before `last`, times bytes.
-static Wide rent(const Proof *c, const Wide *before, const Use *u)
+static Wide byte_cost(const Proof *c, const Wide *before, const LiveBytes *u)
 {
     const Lists *times = &c->s->times;
     int at[2];
@@ -99,11 +99,12 @@ static void build(Proof *c)
     for (int k = 0; k < n; k++) {
         is_out[k] = c->is_out[k] || p->cost[k] >= COST_FORBIDDEN;
         cost[k] = unit * p->cost[k];
-        for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++)
-            cost[k] += rent(c, before, &p->use[u]);
+        for (int u = p->first_live[k]; u < p->first_live[k + 1]; u++)
+            cost[k] += byte_cost(c, before, &p->live[u]);
     }
     c->bound = -before[n_times] * p->limit;
-    remains_build(&c->left, p, unit, cost, is_out, c->barred, c->n_barred, c->arena, c->d);
+    residual_build(&c->left, p, unit, cost, is_out, c->excluded, c->n_excluded_pairs, c->arena,
+                   c->d);
 }
 
 static bool reduce(Proof *c)
@@ -111,10 +112,10 @@ static bool reduce(Proof *c)
     const int64_t *step = c->s->steps.x;
 
     for (int i = 0; i < c->s->steps.n_x && !c->left.is_empty; i += 3) {
-        if (!c->is_tame && step[i] != RULE_FULL)
+        if (!c->sums_fit && step[i] != RULE_FULL)
             return answer_wrong(c->d,
                                 "the duals have steps that add costs, which sum to 10^18 or more");
-        if (!remains_step(&c->left, step[i], step[i + 1], step[i + 2]))
+        if (!residual_step(&c->left, step[i], step[i + 1], step[i + 2]))
             return false;
     }
     return true;
@@ -129,7 +130,7 @@ static void places_find(Proof *c)
     c->place = arena_array(c->arena, int *, n);
     c->n_places = arena_array(c->arena, int, n);
     for (int i = 0; i < n; i++) {
-        const Point *x = &c->left.point[i];
+        const ResidualVertex *x = &c->left.vertex[i];
         if (x->is_gone)
             continue;
         c->place[i] = arena_array(c->arena, int, x->n);
@@ -145,20 +146,20 @@ static bool edges_match(Proof *c)
     const Lists *m = &c->s->messages;
     int n_left = 0;
 
-    for (int i = 0; i < c->left.n_bonds; i++)
-        n_left += !c->left.bond[i].is_gone;
+    for (int i = 0; i < c->left.n_arcs; i++)
+        n_left += !c->left.arc[i].is_gone;
     if (n_left != m->n)
         return answer_wrong(c->d, "the duals have messages of %d edges, but %d are left", m->n,
                             n_left);
-    c->bond = arena_array(c->arena, Bond *, m->n);
+    c->arc = arena_array(c->arena, ResidualArc *, m->n);
     for (int e = 0; e < m->n; e++) {
         int64_t a = c->s->edges.x[2 * e], b = c->s->edges.x[2 * e + 1];
-        Bond *bond = c->bond[e] = remains_find(&c->left, a, b);
-        if (!bond || bond->is_waiting)
+        ResidualArc *arc = c->arc[e] = residual_find(&c->left, a, b);
+        if (!arc || arc->is_queued)
             return answer_wrong(c->d,
                                 "the duals have messages of nodes %" PRId64 " and %" PRId64 " %s",
-                                a, b, bond ? "twice" : "without an edge");
-        bond->is_waiting = true;  // once only
+                                a, b, arc ? "twice" : "without an edge");
+        arc->is_queued = true;  // once only
         int expected = c->n_places[a] + c->n_places[b];
         if (list_size(m, e) != expected)
             return answer_wrong(c->d, "edge %d has %d messages, expected %d", e, list_size(m, e),
@@ -168,15 +169,15 @@ static bool edges_match(Proof *c)
 }
 
 // Edge e of the round: its ends, and the messages to them.
-typedef struct Seen {
-    const Bond *bond;
+typedef struct EdgeView {
+    const ResidualArc *arc;
     int end[2];
     const int64_t *to[2];
-} Seen;
+} EdgeView;
 
-static Seen see(const Proof *c, int e)
+static EdgeView edge_view(const Proof *c, int e)
 {
-    Seen x = {c->bond[e], {(int)c->s->edges.x[2 * e], (int)c->s->edges.x[2 * e + 1]}, {NULL}};
+    EdgeView x = {c->arc[e], {(int)c->s->edges.x[2 * e], (int)c->s->edges.x[2 * e + 1]}, {NULL}};
 
     x.to[0] = list_at(&c->s->messages, e);
     x.to[1] = x.to[0] + c->n_places[x.end[0]];
@@ -184,12 +185,12 @@ static Seen see(const Proof *c, int e)
 }
 
 // The i-th of what is left of one end with the j-th of the other.
-static Wide pair_cost(const Proof *c, const Seen *x, int i, int j)
+static Wide pair_cost(const Proof *c, const EdgeView *x, int i, int j)
 {
-    Wide cost =
-        bond_cost(&c->left, x->bond, x->end[0], c->place[x->end[0]][i], c->place[x->end[1]][j]);
+    Wide cost = residual_arc_cost(&c->left, x->arc, x->end[0], c->place[x->end[0]][i],
+                                  c->place[x->end[1]][j]);
 
-    return cost >= BARRED ? BARRED : cost + x->to[0][i] + x->to[1][j];
+    return cost >= COST_EXCLUDED ? COST_EXCLUDED : cost + x->to[0][i] + x->to[1][j];
 }
 
 // ---- the bound ----
@@ -198,16 +199,16 @@ static void edges_bound(Proof *c)
 {
     c->least = arena_array(c->arena, Wide, c->s->messages.n);
     for (int e = 0; e < c->s->messages.n; e++) {
-        Seen x = see(c, e);
-        Wide least = WIDE_MOST;
+        EdgeView x = edge_view(c, e);
+        Wide least = WIDE_MAX;
         for (int i = 0; i < c->n_places[x.end[0]]; i++)
             for (int j = 0; j < c->n_places[x.end[1]]; j++) {
                 Wide cost = pair_cost(c, &x, i, j);
-                least = cost < least && cost < BARRED ? cost : least;
+                least = cost < least && cost < COST_EXCLUDED ? cost : least;
             }
         for (int s = 0; s < 2; s++)
             for (int i = 0; i < c->n_places[x.end[s]]; i++)
-                c->left.point[x.end[s]].cost[c->place[x.end[s]][i]] -= x.to[s][i];
+                c->left.vertex[x.end[s]].cost[c->place[x.end[s]][i]] -= x.to[s][i];
         c->least[e] = least;
         c->bound += least;
     }
@@ -217,7 +218,7 @@ static void edges_bound(Proof *c)
 static void nodes_bound(Proof *c)
 {
     for (int i = 0; i < c->p->n_nodes; i++) {
-        Wide *cost = c->left.point[i].cost, least = WIDE_MOST;
+        Wide *cost = c->left.vertex[i].cost, least = WIDE_MAX;
         for (int k = 0; k < c->n_places[i]; k++)
             least = cost[c->place[i][k]] < least ? cost[c->place[i][k]] : least;
         for (int k = 0; k < c->n_places[i]; k++)
@@ -231,99 +232,104 @@ static void nodes_bound(Proof *c)
 // without more than there is room for is out.
 
 // What slack there is at least for an alternative: with pairs of its edges, and …
-typedef struct Around {
-    Wide *near;  // … nothing else
-    Wide *far;   // … the alternative beyond
-} Around;
+typedef struct NodeSlack {
+    Wide *with_edges;       // … nothing else
+    Wide *with_neighbours;  // … the alternative beyond
+} NodeSlack;
 
 // The least of that on one edge, for each alternative left of end s, in order.
-static void edge_slack(const Proof *c, const Seen *x, Wide least, int s, Wide *near, Wide *far)
+static void edge_slack(const Proof *c, const EdgeView *x, Wide least, int s, Wide *with_edges,
+                       Wide *with_neighbours)
 {
     int other = x->end[!s];
 
     for (int i = 0; i < c->n_places[x->end[s]]; i++) {
-        near[i] = far[i] = WIDE_MOST;
+        with_edges[i] = with_neighbours[i] = WIDE_MAX;
         for (int j = 0; j < c->n_places[other]; j++) {
             Wide cost = s ? pair_cost(c, x, j, i) : pair_cost(c, x, i, j);
-            if (cost >= BARRED)
+            if (cost >= COST_EXCLUDED)
                 continue;
-            Wide beyond = cost - least + c->left.point[other].cost[c->place[other][j]];
-            near[i] = cost - least < near[i] ? cost - least : near[i];
-            far[i] = beyond < far[i] ? beyond : far[i];
+            Wide beyond = cost - least + c->left.vertex[other].cost[c->place[other][j]];
+            with_edges[i] = cost - least < with_edges[i] ? cost - least : with_edges[i];
+            with_neighbours[i] = beyond < with_neighbours[i] ? beyond : with_neighbours[i];
         }
     }
 }
 
-static Around look_around(const Proof *c)
+static NodeSlack node_slacks(const Proof *c)
 {
     const Problem *p = c->p;
     int n = p->n_nodes ? p->first[p->n_nodes] : 0;
-    Around all = {arena_array(c->arena, Wide, n), arena_array(c->arena, Wide, n)};
-    Wide *near = arena_array(c->arena, Wide, n), *far = arena_array(c->arena, Wide, n);
+    NodeSlack all = {arena_array(c->arena, Wide, n), arena_array(c->arena, Wide, n)};
+    Wide *with_edges = arena_array(c->arena, Wide, n),
+         *with_neighbours = arena_array(c->arena, Wide, n);
 
     for (int e = 0; e < c->s->messages.n; e++) {
-        Seen x = see(c, e);
+        EdgeView x = edge_view(c, e);
         for (int s = 0; s < 2; s++) {
-            edge_slack(c, &x, c->least[e], s, near, far);
+            edge_slack(c, &x, c->least[e], s, with_edges, with_neighbours);
             for (int i = 0; i < c->n_places[x.end[s]]; i++) {
                 int k = p->first[x.end[s]] + c->place[x.end[s]][i];
-                all.near[k] += near[i];
-                all.far[k] += far[i];
+                all.with_edges[k] += with_edges[i];
+                all.with_neighbours[k] += with_neighbours[i];
             }
         }
     }
     for (int i = 0; i < p->n_nodes; i++)
-        for (int k = 0; k < c->left.point[i].n && c->n_places[i]; k++) {
-            all.near[p->first[i] + k] += c->left.point[i].cost[k];
-            all.far[p->first[i] + k] += c->left.point[i].cost[k];
+        for (int k = 0; k < c->left.vertex[i].n && c->n_places[i]; k++) {
+            all.with_edges[p->first[i] + k] += c->left.vertex[i].cost[k];
+            all.with_neighbours[p->first[i] + k] += c->left.vertex[i].cost[k];
         }
     return all;
 }
 
 // The slack of a pair, of all around one end, and of the edges of the other.
-static void pairs_rule_out(Proof *c, int e, const Around *all, Wide room)
+static void pairs_rule_out(Proof *c, int e, const NodeSlack *all, Wide max_slack)
 {
     const Problem *p = c->p;
-    Seen x = see(c, e);
+    EdgeView x = edge_view(c, e);
     const int *n = c->n_places;
-    Wide *near[2], *far[2];
-    Barred out = {x.end[0], x.end[1], NULL};
+    Wide *with_edges[2], *with_neighbours[2];
+    ExcludedPairs out = {x.end[0], x.end[1], NULL};
 
     for (int s = 0; s < 2; s++) {
-        near[s] = arena_array(c->arena, Wide, n[x.end[s]]);
-        far[s] = arena_array(c->arena, Wide, n[x.end[s]]);
-        edge_slack(c, &x, c->least[e], s, near[s], far[s]);
+        with_edges[s] = arena_array(c->arena, Wide, n[x.end[s]]);
+        with_neighbours[s] = arena_array(c->arena, Wide, n[x.end[s]]);
+        edge_slack(c, &x, c->least[e], s, with_edges[s], with_neighbours[s]);
     }
     for (int i = 0; i < n[x.end[0]]; i++)
         for (int j = 0; j < n[x.end[1]]; j++) {
             Wide cost = pair_cost(c, &x, i, j);
             int k = c->place[x.end[0]][i], l = c->place[x.end[1]][j];
             int a = p->first[x.end[0]] + k, b = p->first[x.end[1]] + l;
-            Wide at_a = all->far[a] - far[0][i] + all->near[b] - near[1][j];
-            Wide at_b = all->far[b] - far[1][j] + all->near[a] - near[0][i];
-            if (cost >= BARRED || cost - c->least[e] + (at_a > at_b ? at_a : at_b) <= room)
+            Wide at_a = all->with_neighbours[a] - with_neighbours[0][i] + all->with_edges[b] -
+                        with_edges[1][j];
+            Wide at_b = all->with_neighbours[b] - with_neighbours[1][j] + all->with_edges[a] -
+                        with_edges[0][i];
+            if (cost >= COST_EXCLUDED ||
+                cost - c->least[e] + (at_a > at_b ? at_a : at_b) <= max_slack)
                 continue;
             if (!out.is_out)
                 out.is_out =
-                    arena_array(c->all, bool, c->left.point[out.a].n * c->left.point[out.b].n);
-            out.is_out[k * c->left.point[out.b].n + l] = true;
+                    arena_array(c->all, bool, c->left.vertex[out.a].n * c->left.vertex[out.b].n);
+            out.is_out[k * c->left.vertex[out.b].n + l] = true;
         }
     if (out.is_out)
-        *arena_push(c->all, c->barred, c->n_barred, c->cap_barred) = out;
+        *arena_push(c->all, c->excluded, c->n_excluded_pairs, c->cap_excluded_pairs) = out;
 }
 
 static void rule_out(Proof *c)
 {
     const Problem *p = c->p;
-    Wide room = (c->cost - 1) * c->left.unit - c->bound;
-    Around all = look_around(c);
+    Wide max_slack = (c->cost - 1) * c->left.unit - c->bound;
+    NodeSlack all = node_slacks(c);
 
     for (int e = 0; e < c->s->messages.n; e++)
-        pairs_rule_out(c, e, &all, room);
+        pairs_rule_out(c, e, &all, max_slack);
     for (int i = 0; i < p->n_nodes; i++)
         for (int j = 0; j < c->n_places[i]; j++) {
             int k = p->first[i] + c->place[i][j];
-            c->is_out[k] |= all.far[k] > room;
+            c->is_out[k] |= all.with_neighbours[k] > max_slack;
         }
 }
 
@@ -354,7 +360,7 @@ static bool round_bound(Proof *c, Wide *bound)
 }
 
 // Are all sums that steps form far from an overflow?
-static bool is_tame(const Problem *p)
+static bool sums_fit(const Problem *p)
 {
     Wide sum = 0;
 
@@ -384,7 +390,7 @@ bool stored_bound(const Problem *p, const Stored *s, Wide cost, Wide *bound, Dia
     if (!ok)
         answer_wrong(d, "there are no duals");
     c.is_out = arena_array(a, bool, p->n_nodes ? p->first[p->n_nodes] : 0);
-    c.is_tame = is_tame(p);
+    c.sums_fit = sums_fit(p);
     for (int i = 0; i < s->n_rounds && ok; i++) {
         Wide round = 0;
         c.s = &s->round[i];

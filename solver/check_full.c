@@ -6,20 +6,20 @@
 
 // What a point holds, with all that is merged into it, over spans of time: bytes[i * n + k] of its
 // alternative k from time[i] to before time[i + 1].
-typedef struct Holding {
+typedef struct NodeBytes {
     int n_times, *time;
     int64_t *bytes, *least;  // least of what is left, by span
-} Holding;
+} NodeBytes;
 
 // Shares of a point: itself, and what is merged into it, with their alternatives by the point's.
-typedef struct Share {
+typedef struct MergedNode {
     int node, *alternative;
-} Share;
+} MergedNode;
 
-typedef struct Shares {
+typedef struct MergedNodes {
     int n, cap;
-    Share *share;
-} Shares;
+    MergedNode *merged;
+} MergedNodes;
 
 typedef struct Change {
     int time;
@@ -39,36 +39,36 @@ static int compare_changes(const void *x, const void *y)
 
 // The shares of all points that aren't merged. A holder is gone later than what it holds, so ways
 // up end.
-static Shares *shares_find(const Remains *r, Arena *a)
+static MergedNodes *merged_find(const Residual *r, Arena *a)
 {
     int n = r->p->n_nodes;
-    Shares *all = arena_array(a, Shares, n);
+    MergedNodes *all = arena_array(a, MergedNodes, n);
 
     for (int i = 0; i < n; i++) {
         int top = i;
-        while (r->point[top].holder >= 0)
-            top = r->point[top].holder;
-        int *alternative = arena_array(a, int, r->point[top].n);
-        for (int k = 0; k < r->point[top].n; k++)
+        while (r->vertex[top].merged_into >= 0)
+            top = r->vertex[top].merged_into;
+        int *alternative = arena_array(a, int, r->vertex[top].n);
+        for (int k = 0; k < r->vertex[top].n; k++)
             alternative[k] = k;
-        *arena_push(a, all[top].share, all[top].n, all[top].cap) = (Share){i, alternative};
+        *arena_push(a, all[top].merged, all[top].n, all[top].cap) = (MergedNode){i, alternative};
     }
     return all;
 }
 
 // From the point's alternatives down to the member's.
-static void share_trace(const Remains *r, int top, Share m, Arena *a)
+static void merged_trace(const Residual *r, int top, MergedNode m, Arena *a)
 {
-    int depth = 0, *way;
+    int depth = 0, *path;
 
-    for (int i = m.node; i != top; i = r->point[i].holder)
+    for (int i = m.node; i != top; i = r->vertex[i].merged_into)
         depth++;
-    way = arena_array(a, int, depth + 1);
-    for (int i = m.node, d = depth; i != top; i = r->point[i].holder)
-        way[--d] = i;
-    for (int k = 0; k < r->point[top].n; k++)
-        for (int d = 0; d < depth && !r->point[top].is_out[k]; d++)
-            m.alternative[k] = r->point[way[d]].partner[m.alternative[k]];
+    path = arena_array(a, int, depth + 1);
+    for (int i = m.node, d = depth; i != top; i = r->vertex[i].merged_into)
+        path[--d] = i;
+    for (int k = 0; k < r->vertex[top].n; k++)
+        for (int d = 0; d < depth && !r->vertex[top].is_out[k]; d++)
+            m.alternative[k] = r->vertex[path[d]].partner[m.alternative[k]];
 }
 
 // Where `at` is among n ascending times.
@@ -87,50 +87,50 @@ static int place_of(const int *time, int n, int at)
 }
 
 // The uses of alternative k of the point, of all members.
-static void times_add(const Remains *r, const Shares *m, int k, int *time, int *n)
+static void times_add(const Residual *r, const MergedNodes *m, int k, int *time, int *n)
 {
     const Problem *p = r->p;
 
     for (int i = 0; i < m->n; i++) {
-        int at = p->first[m->share[i].node] + m->share[i].alternative[k];
-        for (int u = p->first_use[at]; u < p->first_use[at + 1]; u++) {
-            time[(*n)++] = p->use[u].first;
-            time[(*n)++] = p->use[u].last;
+        int at = p->first[m->merged[i].node] + m->merged[i].alternative[k];
+        for (int u = p->first_live[at]; u < p->first_live[at + 1]; u++) {
+            time[(*n)++] = p->live[u].first;
+            time[(*n)++] = p->live[u].last;
         }
     }
 }
 
-static void bytes_add(const Remains *r, const Shares *m, int k, int n, const Holding *h)
+static void bytes_add(const Residual *r, const MergedNodes *m, int k, int n, const NodeBytes *h)
 {
     const Problem *p = r->p;
 
     for (int i = 0; i < m->n; i++) {
-        int at = p->first[m->share[i].node] + m->share[i].alternative[k];
-        for (int u = p->first_use[at]; u < p->first_use[at + 1]; u++) {
-            int64_t first = place_of(h->time, h->n_times, p->use[u].first);
-            int64_t last = place_of(h->time, h->n_times, p->use[u].last);
-            h->bytes[first * n + k] += p->use[u].bytes;
-            h->bytes[last * n + k] -= p->use[u].bytes;
+        int at = p->first[m->merged[i].node] + m->merged[i].alternative[k];
+        for (int u = p->first_live[at]; u < p->first_live[at + 1]; u++) {
+            int64_t first = place_of(h->time, h->n_times, p->live[u].first);
+            int64_t last = place_of(h->time, h->n_times, p->live[u].last);
+            h->bytes[first * n + k] += p->live[u].bytes;
+            h->bytes[last * n + k] -= p->live[u].bytes;
         }
     }
 }
 
-static int count_times(const Remains *r, const Shares *m, int k)
+static int count_times(const Residual *r, const MergedNodes *m, int k)
 {
     const Problem *p = r->p;
     int n = 0;
 
     for (int i = 0; i < m->n; i++) {
-        int at = p->first[m->share[i].node] + m->share[i].alternative[k];
-        n += 2 * (p->first_use[at + 1] - p->first_use[at]);
+        int at = p->first[m->merged[i].node] + m->merged[i].alternative[k];
+        n += 2 * (p->first_live[at + 1] - p->first_live[at]);
     }
     return n;
 }
 
-static Holding hold(const Remains *r, int node, const Shares *m, Arena *a)
+static NodeBytes node_bytes_new(const Residual *r, int node, const MergedNodes *m, Arena *a)
 {
-    const Point *x = &r->point[node];
-    Holding h = {0};
+    const ResidualVertex *x = &r->vertex[node];
+    NodeBytes h = {0};
     int n = 0;
 
     for (int k = 0; k < x->n; k++)
@@ -207,9 +207,9 @@ static int64_t base_most(const Base *b, int from, int to)
 
 // ---- the whole ----
 
-static void drop(Remains *r, int node, const Holding *h, const Base *b)
+static void drop(Residual *r, int node, const NodeBytes *h, const Base *b)
 {
-    Point *x = &r->point[node];
+    ResidualVertex *x = &r->vertex[node];
 
     for (int i = 0; i + 1 < h->n_times; i++) {
         int64_t most = base_most(b, h->time[i], h->time[i + 1]) - h->least[i];
@@ -219,7 +219,7 @@ static void drop(Remains *r, int node, const Holding *h, const Base *b)
     }
 }
 
-static bool is_any_left(const Point *x)
+static bool is_any_left(const ResidualVertex *x)
 {
     for (int k = 0; k < x->n; k++)
         if (!x->is_out[k])
@@ -227,21 +227,21 @@ static bool is_any_left(const Point *x)
     return false;
 }
 
-bool remains_full(Remains *r)
+bool residual_drop_full(Residual *r)
 {
     int n = r->p->n_nodes, n_changes = 0, cap = 0;
     Arena *a = arena_new();
-    Shares *all = shares_find(r, a);
-    Holding *h = arena_array(a, Holding, n);
+    MergedNodes *all = merged_find(r, a);
+    NodeBytes *h = arena_array(a, NodeBytes, n);
     Change *change = NULL;
     bool ok = true;
 
     for (int i = 0; i < n; i++) {
-        if (r->point[i].holder >= 0)
+        if (r->vertex[i].merged_into >= 0)
             continue;
         for (int m = 0; m < all[i].n; m++)
-            share_trace(r, i, all[i].share[m], a);
-        h[i] = hold(r, i, &all[i], a);
+            merged_trace(r, i, all[i].merged[m], a);
+        h[i] = node_bytes_new(r, i, &all[i], a);
         for (int t = 0; t < h[i].n_times; t++)
             *arena_push(a, change, n_changes, cap) =
                 (Change){h[i].time[t], h[i].least[t] - (t ? h[i].least[t - 1] : 0)};
@@ -250,9 +250,9 @@ bool remains_full(Remains *r)
     for (int t = 0; t < base.n; t++)
         ok &= base.most[0][t] <= r->p->limit;
     for (int i = 0; i < n && ok; i++)
-        if (r->point[i].holder < 0) {
+        if (r->vertex[i].merged_into < 0) {
             drop(r, i, &h[i], &base);
-            ok &= is_any_left(&r->point[i]);
+            ok &= is_any_left(&r->vertex[i]);
         }
     arena_free(a);
     return ok;

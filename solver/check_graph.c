@@ -1,189 +1,190 @@
 // The steps of a certificate, gone again.
 #include "solver/check.h"
 
-static bool refuse(const Remains *r, const char *why, int64_t node, int64_t other)
+static bool refuse(const Residual *r, const char *why, int64_t node, int64_t other)
 {
     diag_error(r->d, "a step of the duals, of nodes %" PRId64 " and %" PRId64 ": %s", node, other,
                why);
     return false;
 }
 
-Wide bond_cost(const Remains *r, const Bond *e, int at, int k, int l)
+Wide residual_arc_cost(const Residual *r, const ResidualArc *e, int at, int k, int l)
 {
-    int n = r->point[e->b].n;
+    int n = r->vertex[e->b].n;
     int64_t i = e->a == at ? (int64_t)k * n + l : (int64_t)l * n + k;
 
     if (e->made)
         return e->made[i];
-    return e->given[i] >= COST_FORBIDDEN ? BARRED : r->unit * e->given[i];
+    return e->given[i] >= COST_FORBIDDEN ? COST_EXCLUDED : r->unit * e->given[i];
 }
 
-static int far_end(const Bond *e, int at) { return e->a == at ? e->b : e->a; }
+static int other_end(const ResidualArc *e, int at) { return e->a == at ? e->b : e->a; }
 
 // Forgets the bonds of a point that are gone.
-static void bonds_tidy(Remains *r, Point *x)
+static void arcs_tidy(Residual *r, ResidualVertex *x)
 {
     int to = 0;
 
-    for (int i = 0; i < x->n_bonds; i++)
-        if (!r->bond[x->bond[i]].is_gone)
-            x->bond[to++] = x->bond[i];
-    x->n_bonds = to;
+    for (int i = 0; i < x->n_arcs; i++)
+        if (!r->arc[x->arc[i]].is_gone)
+            x->arc[to++] = x->arc[i];
+    x->n_arcs = to;
 }
 
-static int bond_between(const Remains *r, int a, int b)
+static int arc_between(const Residual *r, int a, int b)
 {
-    int from = r->point[a].n_bonds < r->point[b].n_bonds ? a : b;
+    int from = r->vertex[a].n_arcs < r->vertex[b].n_arcs ? a : b;
 
-    for (int i = 0; i < r->point[from].n_bonds; i++) {
-        int id = r->point[from].bond[i];
-        if (!r->bond[id].is_gone && far_end(&r->bond[id], from) == a + b - from)
+    for (int i = 0; i < r->vertex[from].n_arcs; i++) {
+        int id = r->vertex[from].arc[i];
+        if (!r->arc[id].is_gone && other_end(&r->arc[id], from) == a + b - from)
             return id;
     }
     return -1;
 }
 
-Bond *remains_find(const Remains *r, int64_t a, int64_t b)
+ResidualArc *residual_find(const Residual *r, int64_t a, int64_t b)
 {
     if (a < 0 || a >= r->p->n_nodes || b < 0 || b >= r->p->n_nodes || a == b)
         return NULL;
-    int id = bond_between(r, (int)a, (int)b);
-    return id < 0 ? NULL : &r->bond[id];
+    int id = arc_between(r, (int)a, (int)b);
+    return id < 0 ? NULL : &r->arc[id];
 }
 
 // ---- alternatives without a partner ----
 
-static void wait(Remains *r, int id)
+static void queue_arc(Residual *r, int id)
 {
-    if (r->bond[id].is_waiting)
+    if (r->arc[id].is_queued)
         return;
-    r->bond[id].is_waiting = true;
+    r->arc[id].is_queued = true;
     *arena_push(r->arena, r->queue, r->n_queue, r->cap_queue) = id;
 }
 
-static bool has_partner(const Remains *r, const Bond *e, int at, int k)
+static bool has_partner(const Residual *r, const ResidualArc *e, int at, int k)
 {
-    const Point *y = &r->point[far_end(e, at)];
+    const ResidualVertex *y = &r->vertex[other_end(e, at)];
 
     for (int l = 0; l < y->n; l++)
-        if (!y->is_out[l] && bond_cost(r, e, at, k, l) < BARRED)
+        if (!y->is_out[l] && residual_arc_cost(r, e, at, k, l) < COST_EXCLUDED)
             return true;
     return false;
 }
 
-static void settle_end(Remains *r, int id, int at)
+static void propagate_end(Residual *r, int id, int at)
 {
-    Point *x = &r->point[at];
+    ResidualVertex *x = &r->vertex[at];
     bool is_any = false, drops = false;
 
     for (int k = 0; k < x->n; k++) {
         if (x->is_out[k])
             continue;
-        x->is_out[k] = !has_partner(r, &r->bond[id], at, k);
+        x->is_out[k] = !has_partner(r, &r->arc[id], at, k);
         drops |= x->is_out[k];
         is_any |= !x->is_out[k];
     }
     r->is_empty |= !is_any;
-    for (int i = 0; i < x->n_bonds && drops; i++)
-        if (!r->bond[x->bond[i]].is_gone)
-            wait(r, x->bond[i]);
+    for (int i = 0; i < x->n_arcs && drops; i++)
+        if (!r->arc[x->arc[i]].is_gone)
+            queue_arc(r, x->arc[i]);
 }
 
-static void settle(Remains *r)
+static void propagate(Residual *r)
 {
     for (int i = 0; i < r->n_queue && !r->is_empty; i++) {
         int id = r->queue[i];
-        r->bond[id].is_waiting = false;
-        if (r->bond[id].is_gone)
+        r->arc[id].is_queued = false;
+        if (r->arc[id].is_gone)
             continue;
-        settle_end(r, id, r->bond[id].a);
-        settle_end(r, id, r->bond[id].b);
+        propagate_end(r, id, r->arc[id].a);
+        propagate_end(r, id, r->arc[id].b);
     }
     r->n_queue = 0;
 }
 
 // ---- making ----
 
-static void bond_new(Remains *r, int a, int b, const int64_t *given, Wide *made)
+static void residual_arc_new(Residual *r, int a, int b, const int64_t *given, Wide *made)
 {
-    int id = r->n_bonds;
+    int id = r->n_arcs;
 
-    *arena_push(r->arena, r->bond, r->n_bonds, r->cap) = (Bond){a, b, given, made, false, false};
+    *arena_push(r->arena, r->arc, r->n_arcs, r->cap) =
+        (ResidualArc){a, b, given, made, false, false};
     for (int s = 0; s < 2; s++) {
-        Point *x = &r->point[s ? b : a];
-        *arena_push(r->arena, x->bond, x->n_bonds, x->cap) = id;
+        ResidualVertex *x = &r->vertex[s ? b : a];
+        *arena_push(r->arena, x->arc, x->n_arcs, x->cap) = id;
     }
-    wait(r, id);
+    queue_arc(r, id);
 }
 
-static Wide *matrix_new(const Remains *r, int a, int b)
+static Wide *matrix_new(const Residual *r, int a, int b)
 {
-    return arena_array(r->arena, Wide, (size_t)r->point[a].n * (size_t)r->point[b].n);
+    return arena_array(r->arena, Wide, (size_t)r->vertex[a].n * (size_t)r->vertex[b].n);
 }
 
 // A matrix, the arena's, comes between two points.
-static void bond_put(Remains *r, int a, int b, Wide *made)
+static void residual_arc_put(Residual *r, int a, int b, Wide *made)
 {
-    int id = bond_between(r, a, b), n = r->point[b].n;
+    int id = arc_between(r, a, b), n = r->vertex[b].n;
 
     if (id < 0) {
-        bond_new(r, a, b, NULL, made);
+        residual_arc_new(r, a, b, NULL, made);
         return;
     }
-    for (int k = 0; k < r->point[a].n; k++)
+    for (int k = 0; k < r->vertex[a].n; k++)
         for (int l = 0; l < n; l++) {
-            Wide *x = &made[(int64_t)k * n + l], y = bond_cost(r, &r->bond[id], a, k, l);
-            *x = *x >= BARRED || y >= BARRED ? BARRED : *x + y;
+            Wide *x = &made[(int64_t)k * n + l], y = residual_arc_cost(r, &r->arc[id], a, k, l);
+            *x = *x >= COST_EXCLUDED || y >= COST_EXCLUDED ? COST_EXCLUDED : *x + y;
         }
-    arena_drop(r->arena, r->bond[id].made, (size_t)r->point[a].n * (size_t)n, sizeof *made);
-    r->bond[id].a = a;
-    r->bond[id].b = b;
-    r->bond[id].made = made;
-    wait(r, id);
+    arena_drop(r->arena, r->arc[id].made, (size_t)r->vertex[a].n * (size_t)n, sizeof *made);
+    r->arc[id].a = a;
+    r->arc[id].b = b;
+    r->arc[id].made = made;
+    queue_arc(r, id);
 }
 
-static void bar(Remains *r, const Barred *x)
+static void exclude_pairs(Residual *r, const ExcludedPairs *x)
 {
     Wide *made = matrix_new(r, x->a, x->b);
 
-    for (int64_t i = 0; i < (int64_t)r->point[x->a].n * r->point[x->b].n; i++)
-        made[i] = x->is_out[i] ? BARRED : 0;
-    bond_put(r, x->a, x->b, made);
+    for (int64_t i = 0; i < (int64_t)r->vertex[x->a].n * r->vertex[x->b].n; i++)
+        made[i] = x->is_out[i] ? COST_EXCLUDED : 0;
+    residual_arc_put(r, x->a, x->b, made);
 }
 
-void remains_build(Remains *r, const Problem *p, Wide unit, Wide *cost, bool *is_out,
-                   const Barred *barred, int n_barred, Arena *a, Diag *d)
+void residual_build(Residual *r, const Problem *p, Wide unit, Wide *cost, bool *is_out,
+                    const ExcludedPairs *excluded, int n_excluded_pairs, Arena *a, Diag *d)
 {
-    *r = (Remains){.p = p, .arena = a, .d = d, .unit = unit};
-    r->point = arena_array(a, Point, p->n_nodes);
+    *r = (Residual){.p = p, .arena = a, .d = d, .unit = unit};
+    r->vertex = arena_array(a, ResidualVertex, p->n_nodes);
     for (int i = 0; i < p->n_nodes; i++) {
         bool is_any = false;
-        r->point[i] = (Point){.n = p->first[i + 1] - p->first[i],
-                              .is_out = is_out + p->first[i],
-                              .cost = cost + p->first[i],
-                              .holder = -1};
-        for (int k = 0; k < r->point[i].n; k++)
-            is_any |= !r->point[i].is_out[k];
+        r->vertex[i] = (ResidualVertex){.n = p->first[i + 1] - p->first[i],
+                                        .is_out = is_out + p->first[i],
+                                        .cost = cost + p->first[i],
+                                        .merged_into = -1};
+        for (int k = 0; k < r->vertex[i].n; k++)
+            is_any |= !r->vertex[i].is_out[k];
         r->is_empty |= !is_any;
     }
     for (int e = 0; e < p->n_edges; e++)
-        bond_new(r, p->edge[e].a, p->edge[e].b, p->edge[e].cost, NULL);
-    for (int i = 0; i < n_barred; i++)
-        bar(r, &barred[i]);
-    settle(r);
+        residual_arc_new(r, p->edge[e].a, p->edge[e].b, p->edge[e].cost, NULL);
+    for (int i = 0; i < n_excluded_pairs; i++)
+        exclude_pairs(r, &excluded[i]);
+    propagate(r);
 }
 
 // ---- steps ----
 
 // The only alternative of `gone` that goes with alternative k of the other end; -1 if there are
 // more.
-static int only_partner(const Remains *r, const Bond *e, int gone, int k)
+static int only_partner(const Residual *r, const ResidualArc *e, int gone, int k)
 {
-    const Point *x = &r->point[gone];
+    const ResidualVertex *x = &r->vertex[gone];
     int found = -1;
 
     for (int l = 0; l < x->n; l++) {
-        if (x->is_out[l] || bond_cost(r, e, gone, l, k) >= BARRED)
+        if (x->is_out[l] || residual_arc_cost(r, e, gone, l, k) >= COST_EXCLUDED)
             continue;
         if (found >= 0)
             return -1;
@@ -192,98 +193,99 @@ static int only_partner(const Remains *r, const Bond *e, int gone, int k)
     return found;
 }
 
-static void bond_move(Remains *r, int id, int gone, int into, const int *partner)
+static void residual_arc_move(Residual *r, int id, int gone, int into, const int *partner)
 {
-    int to = far_end(&r->bond[id], gone), n = r->point[to].n;
+    int to = other_end(&r->arc[id], gone), n = r->vertex[to].n;
     Wide *made = matrix_new(r, into, to);
 
-    for (int k = 0; k < r->point[into].n; k++)
+    for (int k = 0; k < r->vertex[into].n; k++)
         for (int l = 0; l < n; l++)
-            made[(int64_t)k * n + l] =
-                r->point[into].is_out[k] ? BARRED : bond_cost(r, &r->bond[id], gone, partner[k], l);
-    r->bond[id].is_gone = true;
-    arena_drop(r->arena, r->bond[id].made, (size_t)r->point[gone].n * (size_t)n, sizeof *made);
-    bond_put(r, into, to, made);
+            made[(int64_t)k * n + l] = r->vertex[into].is_out[k]
+                                           ? COST_EXCLUDED
+                                           : residual_arc_cost(r, &r->arc[id], gone, partner[k], l);
+    r->arc[id].is_gone = true;
+    arena_drop(r->arena, r->arc[id].made, (size_t)r->vertex[gone].n * (size_t)n, sizeof *made);
+    residual_arc_put(r, into, to, made);
 }
 
-static bool merge(Remains *r, int gone, int into)
+static bool merge(Residual *r, int gone, int into)
 {
-    int id = bond_between(r, gone, into);
+    int id = arc_between(r, gone, into);
 
     if (id < 0)
         return refuse(r, "there is no edge between them", gone, into);
-    Point *x = &r->point[into], *y = &r->point[gone];
+    ResidualVertex *x = &r->vertex[into], *y = &r->vertex[gone];
     int *partner = arena_array(r->arena, int, x->n);
     for (int k = 0; k < x->n; k++) {
         if (x->is_out[k])
             continue;
-        partner[k] = only_partner(r, &r->bond[id], gone, k);
+        partner[k] = only_partner(r, &r->arc[id], gone, k);
         if (partner[k] < 0)
             return refuse(r, "the first isn't settled by the second", gone, into);
-        x->cost[k] += y->cost[partner[k]] + bond_cost(r, &r->bond[id], into, k, partner[k]);
+        x->cost[k] += y->cost[partner[k]] + residual_arc_cost(r, &r->arc[id], into, k, partner[k]);
     }
-    r->bond[id].is_gone = true;
-    bonds_tidy(r, x);
-    bonds_tidy(r, y);
-    for (int i = 0; i < y->n_bonds; i++)
-        bond_move(r, y->bond[i], gone, into, partner);
+    r->arc[id].is_gone = true;
+    arcs_tidy(r, x);
+    arcs_tidy(r, y);
+    for (int i = 0; i < y->n_arcs; i++)
+        residual_arc_move(r, y->arc[i], gone, into, partner);
     y->is_gone = true;
-    y->holder = into;
+    y->merged_into = into;
     y->partner = partner;
     return true;
 }
 
 // What alternative k of one neighbour and l of another cost with the point between them at its
 // best.
-static Wide between(const Remains *r, int node, const Bond *const *e, int k, int l)
+static Wide between(const Residual *r, int node, const ResidualArc *const *e, int k, int l)
 {
-    const Point *x = &r->point[node];
-    Wide least = BARRED;
+    const ResidualVertex *x = &r->vertex[node];
+    Wide least = COST_EXCLUDED;
 
     for (int m = 0; m < x->n; m++) {
         if (x->is_out[m])
             continue;
-        Wide c = bond_cost(r, e[0], node, m, k), d = bond_cost(r, e[1], node, m, l);
-        if (c < BARRED && d < BARRED && x->cost[m] + c + d < least)
+        Wide c = residual_arc_cost(r, e[0], node, m, k), d = residual_arc_cost(r, e[1], node, m, l);
+        if (c < COST_EXCLUDED && d < COST_EXCLUDED && x->cost[m] + c + d < least)
             least = x->cost[m] + c + d;
     }
     return least;
 }
 
-static void bridge(Remains *r, int node, const int *id)
+static void eliminate_into_arc(Residual *r, int node, const int *id)
 {
-    const Bond *const e[] = {&r->bond[id[0]], &r->bond[id[1]]};
-    int end[] = {far_end(e[0], node), far_end(e[1], node)}, n = r->point[end[1]].n;
+    const ResidualArc *const e[] = {&r->arc[id[0]], &r->arc[id[1]]};
+    int end[] = {other_end(e[0], node), other_end(e[1], node)}, n = r->vertex[end[1]].n;
     Wide *made = matrix_new(r, end[0], end[1]);
 
-    for (int k = 0; k < r->point[end[0]].n; k++)
+    for (int k = 0; k < r->vertex[end[0]].n; k++)
         for (int l = 0; l < n; l++) {
-            bool is_out = r->point[end[0]].is_out[k] || r->point[end[1]].is_out[l];
-            made[(int64_t)k * n + l] = is_out ? BARRED : between(r, node, e, k, l);
+            bool is_out = r->vertex[end[0]].is_out[k] || r->vertex[end[1]].is_out[l];
+            made[(int64_t)k * n + l] = is_out ? COST_EXCLUDED : between(r, node, e, k, l);
         }
-    r->bond[id[0]].is_gone = r->bond[id[1]].is_gone = true;
-    bond_put(r, end[0], end[1], made);
+    r->arc[id[0]].is_gone = r->arc[id[1]].is_gone = true;
+    residual_arc_put(r, end[0], end[1], made);
 }
 
 // Leaves its cheapest cost to its only neighbour, or to nobody.
-static void prune(Remains *r, int node, int n_bonds)
+static void prune(Residual *r, int node, int n_arcs)
 {
-    Point *x = &r->point[node];
-    Wide least = BARRED;
+    ResidualVertex *x = &r->vertex[node];
+    Wide least = COST_EXCLUDED;
 
-    if (n_bonds == 0) {
+    if (n_arcs == 0) {
         for (int k = 0; k < x->n; k++)
             least = !x->is_out[k] && x->cost[k] < least ? x->cost[k] : least;
         r->base += least;
         return;
     }
-    Bond *e = &r->bond[x->bond[0]];
-    Point *y = &r->point[far_end(e, node)];
+    ResidualArc *e = &r->arc[x->arc[0]];
+    ResidualVertex *y = &r->vertex[other_end(e, node)];
     for (int l = 0; l < y->n; l++) {
-        least = BARRED;
+        least = COST_EXCLUDED;
         for (int k = 0; k < x->n; k++) {
-            Wide c = x->is_out[k] ? BARRED : bond_cost(r, e, node, k, l);
-            least = c < BARRED && x->cost[k] + c < least ? x->cost[k] + c : least;
+            Wide c = x->is_out[k] ? COST_EXCLUDED : residual_arc_cost(r, e, node, k, l);
+            least = c < COST_EXCLUDED && x->cost[k] + c < least ? x->cost[k] + c : least;
         }
         if (!y->is_out[l])
             y->cost[l] += least;  // settled: there is one
@@ -291,29 +293,29 @@ static void prune(Remains *r, int node, int n_bonds)
     e->is_gone = true;
 }
 
-static bool eliminate(Remains *r, int node)
+static bool eliminate(Residual *r, int node)
 {
-    enum { MOST_WORK = 1 << 30 };
-    Point *x = &r->point[node];
+    enum { MAX_PAIR_STEPS = 1 << 30 };
+    ResidualVertex *x = &r->vertex[node];
 
-    bonds_tidy(r, x);
-    if (x->n_bonds > 2)
+    arcs_tidy(r, x);
+    if (x->n_arcs > 2)
         return refuse(r, "the first has more than two edges", node, 0);
-    if (x->n_bonds == 2) {
-        int id[] = {x->bond[0], x->bond[1]};
-        int64_t work = (int64_t)r->point[far_end(&r->bond[id[0]], node)].n * x->n;
-        if (work * r->point[far_end(&r->bond[id[1]], node)].n > MOST_WORK)
+    if (x->n_arcs == 2) {
+        int id[] = {x->arc[0], x->arc[1]};
+        int64_t work = (int64_t)r->vertex[other_end(&r->arc[id[0]], node)].n * x->n;
+        if (work * r->vertex[other_end(&r->arc[id[1]], node)].n > MAX_PAIR_STEPS)
             return refuse(r, "the first has too many alternatives between its neighbours'", node,
                           0);
-        bridge(r, node, id);
+        eliminate_into_arc(r, node, id);
     } else {
-        prune(r, node, x->n_bonds);
+        prune(r, node, x->n_arcs);
     }
     x->is_gone = true;
     return true;
 }
 
-static int first_left(const Point *x)
+static int first_left(const ResidualVertex *x)
 {
     int k = 0;
 
@@ -322,47 +324,48 @@ static int first_left(const Point *x)
     return k;
 }
 
-static bool separate(Remains *r, int a, int b)
+static bool separate(Residual *r, int a, int b)
 {
-    int id = bond_between(r, a, b);
+    int id = arc_between(r, a, b);
 
     if (id < 0)
         return refuse(r, "there is no edge between them", a, b);
-    const Bond *e = &r->bond[id];
-    Point *x = &r->point[a], *y = &r->point[b];
+    const ResidualArc *e = &r->arc[id];
+    ResidualVertex *x = &r->vertex[a], *y = &r->vertex[b];
     int k0 = first_left(x), l0 = first_left(y);
-    Wide corner = bond_cost(r, e, a, k0, l0);
+    Wide corner = residual_arc_cost(r, e, a, k0, l0);
     for (int k = 0; k < x->n; k++)
         for (int l = 0; l < y->n; l++) {
             if (x->is_out[k] || y->is_out[l])
                 continue;
-            Wide c = bond_cost(r, e, a, k, l);
-            if (c >= BARRED || c - bond_cost(r, e, a, k0, l) != bond_cost(r, e, a, k, l0) - corner)
+            Wide c = residual_arc_cost(r, e, a, k, l);
+            if (c >= COST_EXCLUDED ||
+                c - residual_arc_cost(r, e, a, k0, l) != residual_arc_cost(r, e, a, k, l0) - corner)
                 return refuse(r, "their edge isn't a sum", a, b);
         }
     for (int k = 0; k < x->n; k++)
-        x->cost[k] += x->is_out[k] ? 0 : bond_cost(r, e, a, k, l0);
+        x->cost[k] += x->is_out[k] ? 0 : residual_arc_cost(r, e, a, k, l0);
     for (int l = 0; l < y->n; l++)
-        y->cost[l] += y->is_out[l] ? 0 : bond_cost(r, e, a, k0, l) - corner;
-    r->bond[id].is_gone = true;
+        y->cost[l] += y->is_out[l] ? 0 : residual_arc_cost(r, e, a, k0, l) - corner;
+    r->arc[id].is_gone = true;
     return true;
 }
 
-static bool is_there(const Remains *r, int64_t node)
+static bool is_there(const Residual *r, int64_t node)
 {
-    return node >= 0 && node < r->p->n_nodes && !r->point[node].is_gone;
+    return node >= 0 && node < r->p->n_nodes && !r->vertex[node].is_gone;
 }
 
 // Whatever is out may leave others without a partner.
-static void drop_full(Remains *r)
+static void drop_full(Residual *r)
 {
-    r->is_empty |= !remains_full(r);
-    for (int id = 0; id < r->n_bonds; id++)
-        if (!r->bond[id].is_gone)
-            wait(r, id);
+    r->is_empty |= !residual_drop_full(r);
+    for (int id = 0; id < r->n_arcs; id++)
+        if (!r->arc[id].is_gone)
+            queue_arc(r, id);
 }
 
-bool remains_step(Remains *r, int64_t kind, int64_t node, int64_t other)
+bool residual_step(Residual *r, int64_t kind, int64_t node, int64_t other)
 {
     bool ok = true;
 
@@ -382,6 +385,6 @@ bool remains_step(Remains *r, int64_t kind, int64_t node, int64_t other)
         ok = separate(r, (int)node, (int)other);
     else
         drop_full(r);
-    settle(r);
+    propagate(r);
     return ok;
 }

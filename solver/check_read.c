@@ -3,7 +3,7 @@
 
 #include "solver/internal.h"
 
-enum { MOST_STORED = 1 << 28 };  // numbers of a kind
+enum { MAX_STORED_NUMBERS = 1 << 28 };  // numbers of a kind
 
 static bool read_text(Scan *s, void *to) { return scan_string(s, to, STORED_TEXT); }
 static bool read_decimal(Scan *s, void *to) { return scan_number(s, to, STORED_TEXT); }
@@ -30,11 +30,11 @@ static bool read_round(Scan *s, void *to)
         return scan_wrong(s, "more than %d rounds of duals", PROOF_ROUNDS);
     StoredRound *r = arena_push(a, t->round, t->n_rounds, t->cap_rounds);
     *r = (StoredRound){
-        .steps = {"steps", a, 1, MOST_STORED},
-        .times = {"times", a, 1, MOST_STORED},
-        .prices = {"prices", a, 1, MOST_STORED},
-        .edges = {"edges", a, 1, MOST_STORED},
-        .messages = {"messages", a, MOST_STORED, MOST_STORED},
+        .steps = {"steps", a, 1, MAX_STORED_NUMBERS},
+        .times = {"times", a, 1, MAX_STORED_NUMBERS},
+        .prices = {"prices", a, 1, MAX_STORED_NUMBERS},
+        .edges = {"edges", a, 1, MAX_STORED_NUMBERS},
+        .messages = {"messages", a, MAX_STORED_NUMBERS, MAX_STORED_NUMBERS},
     };
     return scan_object(s, r, rounds, COUNT(rounds), NULL);
 }
@@ -101,7 +101,7 @@ bool stored_read(File file, Stored *t, Arena *a, Diag *d)
     Scan s;
     uint64_t seen;
 
-    *t = (Stored){.choice = {"choice", a, 1, MOST_STORED}};
+    *t = (Stored){.choice = {"choice", a, 1, MAX_STORED_NUMBERS}};
     scan_begin(&s, file, d);
     bool ok = scan_object(&s, t, members, COUNT(members), &seen) && scan_nothing(&s);
     t->is_infeasible = !strcmp(t->outcome, "infeasible");

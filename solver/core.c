@@ -9,20 +9,20 @@
 #include "solver/ascent.h"
 
 enum {
-    TURNS = 5,
-    LARGE_TURNS = 1,    // where the core isn't small
-    FIRST_SWEEPS = 60,  // of the whole, in a turn
-    SWEEPS = 20,
-    LAST_SWEEPS = 180,
-    LARGE_LAST_SWEEPS = 120,
+    MAX_CORE_ROUNDS = 5,
+    MAX_LARGE_CORE_ROUNDS = 1,  // where the core isn't small
+    FIRST_WHOLE_SWEEPS = 60,    // of the whole, in a turn
+    WHOLE_SWEEPS = 20,
+    LAST_WHOLE_SWEEPS = 180,
+    LAST_WHOLE_SWEEPS_OF_LARGE = 120,
     CORE_SWEEPS = 1500,
-    LARGE_SWEEPS = 500,  // … that isn't small
-    AGAIN_SWEEPS = 200,  // … from prices that are near
-    SMALL = 8,           // a core that is so many times smaller than the whole
+    LARGE_CORE_SWEEPS = 500,  // … that isn't small
+    WARM_CORE_SWEEPS = 200,   // … from prices that are near
+    SMALL_CORE_DIVISOR = 8,   // a core that is so many times smaller than the whole
 };
-static const double GAIN = 3e-3;  // that the first step of a core's prices aims at
+static const double CORE_STEP_GAIN = 3e-3;  // that the first step of a core's prices aims at
 // A turn that takes less than this off what is between choice and bound is the last.
-static const double LITTLE = 0.25;
+static const double MIN_GAP_REDUCTION = 0.25;
 
 typedef struct Core {
     const Problem *p;
@@ -36,11 +36,11 @@ typedef struct Core {
     double left;    // between choice and bound, before the last turn
     bool is_slow;   // the last turn gave little
     bool is_small;  // the last core was
-    Aim aim;
+    CoreOptions options;
     bool is_found;
     int *choice;  // the cheapest, if one was found
     bool *taken;  // by alternative: choices to make another of have it
-    const Watch *watch;
+    const Deadline *deadline;
     Listener l;
 } Core;
 
@@ -51,9 +51,9 @@ static void bound_whole(Core *c, int sweeps)
 {
     Ascent *s = c->whole;
 
-    ascent_hasten(s, (Climb){.work = s->work + sweeps * problem_size(c->p),
-                             .enough = DBL_MAX,
-                             .watch = c->watch});
+    ascent_accelerate(s, (ClimbOptions){.work = s->work + sweeps * problem_size(c->p),
+                                        .enough = DBL_MAX,
+                                        .deadline = c->deadline});
     s->lower = c->lower;
     ascent_sweep(s, false);
     ascent_sweep(s, true);
@@ -82,7 +82,7 @@ static void move_prices(Core *c)
 
     for (int t = 0; t < s->f->n_slots; t++)
         s->price[t] = c->best_price[t] + c->part * (c->price[t] - c->best_price[t]);
-    ascent_rent(s);
+    ascent_update_byte_costs(s);
 }
 
 // ---- the core ----
@@ -97,12 +97,12 @@ static void add_members(Core *c)
             int before = 0;
             for (int l = p->first[i]; l < p->first[i + 1]; l++)
                 before += lower[l] < lower[k] || (lower[l] == lower[k] && l < k);
-            c->keep[k] |= before < c->aim.members;
+            c->keep[k] |= before < c->options.members;
         }
 }
 
 // What the whole knows: its best prices, and the messages to the core's members.
-static void warm(const Core *c, Ascent *s)
+static void core_warm_start(const Core *c, Ascent *s)
 {
     const Problem *p = c->p;
     const Ascent *whole = c->whole;
@@ -117,35 +117,35 @@ static void warm(const Core *c, Ascent *s)
                     *to++ = *from;
         }
     for (int t = 0; t < whole->f->n_slots; t++) {
-        int slot = field_slot(s->f, whole->f->slot_time[t]);
+        int slot = float_problem_slot(s->f, whole->f->slot_time[t]);
         if (slot >= 0 && c->best_price[t] > 0) {
             s->price[slot] += c->best_price[t];
             s->is_priced[slot] = true;
         }
     }
-    ascent_rent(s);
+    ascent_update_byte_costs(s);
 }
 
 static void take_prices(Core *c, const Ascent *s)
 {
-    const Field *f = c->whole->f;
+    const FloatProblem *f = c->whole->f;
 
     memset(c->price, 0, (size_t)f->n_slots * sizeof *c->price);
     for (int t = 0; t < s->f->n_slots; t++) {
-        int slot = field_slot(f, s->f->slot_time[t]);
+        int slot = float_problem_slot(f, s->f->slot_time[t]);
         if (slot >= 0)
             c->price[slot] += s->price[t];
     }
 }
 
 // A choice that is cheaper is one to make the next of.
-static void hear(void *to, const int *choice, Wide cost)
+static void on_choice(void *to, const int *choice, Wide cost)
 {
     Core *c = to;
 
-    if (cost >= c->aim.cost)
+    if (cost >= c->options.cost)
         return;
-    c->aim.cost = cost;
+    c->options.cost = cost;
     c->is_found = true;
     memcpy(c->choice, choice, (size_t)c->p->n_nodes * sizeof *choice);
     for (int i = 0; i < c->p->n_nodes; i++)
@@ -159,20 +159,20 @@ static void blend_core(Core *c, const Problem *core, const Dual *dual, const int
 {
     bool *mark = arena_array(a, bool, core->first[core->n_nodes]);
 
-    blend_mark(core, dual, c->watch, mark);
+    blend_mark(core, dual, c->deadline, mark);
     for (int i = 0; i < core->n_nodes; i++)
         for (int k = core->first[i]; k < core->first[i + 1]; k++)
             c->taken[c->p->first[i] + original[k]] |= mark[k];
-    solve_restricted(c->p, c->taken, c->is_found ? c->choice : NULL, c->aim.o,
-                     (Listener){hear, c, NULL});
+    solve_restricted(c->p, c->taken, c->is_found ? c->choice : NULL, c->options.o,
+                     (Listener){on_choice, c, NULL});
 }
 
 // Better messages, then better prices.
-static void raise_core(Ascent *s, int64_t work, const Watch *w)
+static void raise_core(Ascent *s, int64_t work, const Deadline *w)
 {
-    Climb c = {GAIN, 1, work, DBL_MAX, w, 0};
+    ClimbOptions c = {CORE_STEP_GAIN, 1, work, DBL_MAX, w, 0};
 
-    ascent_hasten(s, c);
+    ascent_accelerate(s, c);
     ascent_reprice(s, c);
 }
 
@@ -181,16 +181,18 @@ static void work_core(Core *c)
     Arena *own = arena_new();
     int *original;
     Problem core = problem_restrict(c->p, c->keep, &original, own);
-    Ascent *s = ascent_new(field_new_rough(&core, own), own);
+    Ascent *s = ascent_new(float_problem_new_rough(&core, own), own);
     Dual dual;
 
-    warm(c, s);
-    bool is_small = c->is_small = SMALL * problem_size(&core) < problem_size(c->p);
-    int sweeps = c->aim.o->is_again ? AGAIN_SWEEPS : is_small ? CORE_SWEEPS : LARGE_SWEEPS;
-    raise_core(s, sweeps * problem_size(&core), c->watch);
+    core_warm_start(c, s);
+    bool is_small = c->is_small = SMALL_CORE_DIVISOR * problem_size(&core) < problem_size(c->p);
+    int sweeps = c->options.o->is_warm_start ? WARM_CORE_SWEEPS
+                 : is_small                  ? CORE_SWEEPS
+                                             : LARGE_CORE_SWEEPS;
+    raise_core(s, sweeps * problem_size(&core), c->deadline);
     take_prices(c, s);
     ascent_to_dual(s, &dual, own);
-    if (is_small || c->aim.o->is_again || c->aim.cost == WIDE_MOST)
+    if (is_small || c->options.o->is_warm_start || c->options.cost == WIDE_MAX)
         blend_core(c, &core, &dual, original, own);
     arena_free(own);
 }
@@ -199,19 +201,20 @@ static void work_core(Core *c)
 
 static bool is_over(const Core *c)
 {
-    return c->is_slow || watch_stop(c->watch) != STOP_DONE ||
-           (c->aim.cost < WIDE_MOST && answer_gap(c->aim.cost, (Wide)c->best) <= c->aim.gap);
+    return c->is_slow || deadline_check(c->deadline) != STOP_DONE ||
+           (c->options.cost < WIDE_MAX &&
+            answer_gap(c->options.cost, (Wide)c->best) <= c->options.gap);
 }
 
-static void turn(Core *c, int number)
+static void core_round(Core *c, int number)
 {
-    bound_whole(c, number ? SWEEPS : FIRST_SWEEPS);
+    bound_whole(c, number ? WHOLE_SWEEPS : FIRST_WHOLE_SWEEPS);
     bool is_better = keep_better(c);
     c->part = is_better ? 1 : c->part / 2;
     add_members(c);
-    double left = (double)c->aim.cost - c->best;
-    c->is_slow =
-        number > 1 && is_better && c->aim.cost < WIDE_MOST && left > (1 - LITTLE) * c->left;
+    double left = (double)c->options.cost - c->best;
+    c->is_slow = number > 1 && is_better && c->options.cost < WIDE_MAX &&
+                 left > (1 - MIN_GAP_REDUCTION) * c->left;
     c->left = left;
     if (is_over(c))
         return;
@@ -219,33 +222,36 @@ static void turn(Core *c, int number)
     move_prices(c);
 }
 
-static int n_turns(const Core *c)
+static int n_rounds(const Core *c)
 {
-    return c->aim.o->is_again ? 1 : c->is_small ? TURNS : LARGE_TURNS;
+    return c->options.o->is_warm_start ? 1 : c->is_small ? MAX_CORE_ROUNDS : MAX_LARGE_CORE_ROUNDS;
 }
 
 static void bound_last(Core *c)
 {
-    bound_whole(c, c->aim.o->is_again ? SWEEPS : c->is_small ? LAST_SWEEPS : LARGE_LAST_SWEEPS);
+    bound_whole(c, c->options.o->is_warm_start ? WHOLE_SWEEPS
+                   : c->is_small               ? LAST_WHOLE_SWEEPS
+                                               : LAST_WHOLE_SWEEPS_OF_LARGE);
     if (keep_better(c))
         return;
-    ascent_rent(c->whole);
+    ascent_update_byte_costs(c->whole);
     ascent_sweep(c->whole, false);
     ascent_sweep(c->whole, true);
 }
 
-Wide core_ascent(const Problem *p, Dual *dual, Aim aim, const Watch *w, Listener l, Arena *a)
+Wide core_ascent(const Problem *p, Dual *dual, CoreOptions options, const Deadline *w, Listener l,
+                 Arena *a)
 {
     Arena *own = arena_new();
     int n = p->first[p->n_nodes];
     Core c = {.p = p,
-              .whole = ascent_new(field_new_rough(p, own), own),
+              .whole = ascent_new(float_problem_new_rough(p, own), own),
               .lower = arena_array(own, double, n),
               .keep = arena_array(own, bool, n),
               .choice = arena_array(own, int, p->n_nodes),
               .taken = arena_array(own, bool, n),
-              .aim = aim,
-              .watch = w,
+              .options = options,
+              .deadline = w,
               .l = l};
 
     c.price = arena_array(own, double, c.whole->f->n_slots);
@@ -254,9 +260,9 @@ Wide core_ascent(const Problem *p, Dual *dual, Aim aim, const Watch *w, Listener
     c.best_message = arena_array(own, double, c.whole->first_message[p->n_edges]);
     c.is_small = true;
     c.whole->chooses = false;
-    ascent_warm(c.whole, dual);
-    for (int i = 0; i < n_turns(&c) && !(i && is_over(&c)); i++)
-        turn(&c, i);
+    ascent_warm_start(c.whole, dual);
+    for (int i = 0; i < n_rounds(&c) && !(i && is_over(&c)); i++)
+        core_round(&c, i);
     bound_last(&c);
     ascent_to_dual(c.whole, dual, a);
     arena_free(own);

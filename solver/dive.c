@@ -7,24 +7,25 @@
 #include "solver/ascent.h"
 
 enum {
-    ROUNDS = 8,
-    SWEEPS = 2,    // pairs of them a round, until the messages have heard of what went
-    LEAST = 1000,  // pairs that are worth it
-    ENOUGH = 16,   // times smaller: then no more has to go
-    WORTH = 2      // times smaller: then what is left is solved
+    MAX_DIVE_ROUNDS = 8,
+    SWEEP_PAIRS_PER_ROUND = 2,  // pairs of them a round, until the messages have heard of what went
+    MIN_DIVE_PAIRS = 1000,      // pairs that are worth it
+    DROP_DIVISOR = 16,          // times smaller: then no more has to go
+    SOLVE_DIVISOR = 2           // times smaller: then what is left is solved
 };
-static const double FIRST = 0.01, LESS = 0.5;  // how much is clearly more, in parts of the cost
+static const double FIRST_MARGIN = 0.01,
+                    MARGIN_SHRINK = 0.5;  // how much is clearly more, in parts of the cost
 
 typedef struct Dive {
     const Problem *p;
-    Field *f;
+    FloatProblem *f;
     Ascent *s;
     bool *keep;  // by alternative
 } Dive;
 
 static Dive dive_new(const Problem *p, const Dual *dual, Arena *a)
 {
-    Dive d = {.p = p, .f = field_new_rough(p, a)};
+    Dive d = {.p = p, .f = float_problem_new_rough(p, a)};
 
     d.s = ascent_new(d.f, a);
     d.s->chooses = false;
@@ -32,18 +33,18 @@ static Dive dive_new(const Problem *p, const Dual *dual, Arena *a)
     d.keep = arena_array(a, bool, p->first[p->n_nodes]);
     for (int k = 0; k < p->first[p->n_nodes]; k++)
         d.keep[k] = true;
-    ascent_warm(d.s, dual);
+    ascent_warm_start(d.s, dual);
     return d;
 }
 
-static void drop_dear(Dive *d, double above)
+static void drop_costly(Dive *d, double margin)
 {
-    for (int i = 0; i < SWEEPS; i++) {
+    for (int i = 0; i < SWEEP_PAIRS_PER_ROUND; i++) {
         ascent_sweep(d->s, false);
         ascent_sweep(d->s, true);
     }
     for (int k = 0; k < d->p->first[d->p->n_nodes]; k++)
-        if (d->s->lower[k] >= d->s->bound + above) {
+        if (d->s->lower[k] >= d->s->bound + margin) {
             d->keep[k] = false;
             d->f->cost[k] = d->f->forbidden;
         }
@@ -67,23 +68,24 @@ static int64_t pairs_kept(const Dive *d)
     return n;
 }
 
-void dive(const Problem *p, const Dual *dual, Wide cost, const SolveOptions *o, const Watch *w,
+void dive(const Problem *p, const Dual *dual, Wide cost, const SolveOptions *o, const Deadline *w,
           Listener l)
 {
     int64_t all = problem_pairs(p), left = all;
-    double above = FIRST * fabs((double)cost);
+    double margin = FIRST_MARGIN * fabs((double)cost);
 
-    if (all < LEAST)
+    if (all < MIN_DIVE_PAIRS)
         return;
     Arena *a = arena_new();
     Dive d = dive_new(p, dual, a);
 
-    for (int i = 0; i < ROUNDS && left > all / ENOUGH && watch_stop(w) == STOP_DONE; i++) {
-        drop_dear(&d, above);
+    for (int i = 0;
+         i < MAX_DIVE_ROUNDS && left > all / DROP_DIVISOR && deadline_check(w) == STOP_DONE; i++) {
+        drop_costly(&d, margin);
         left = pairs_kept(&d);
-        above *= LESS;
+        margin *= MARGIN_SHRINK;
     }
-    if (left <= all / WORTH)
+    if (left <= all / SOLVE_DIVISOR)
         solve_restricted(p, d.keep, NULL, o, l);
     arena_free(a);
 }

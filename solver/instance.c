@@ -9,10 +9,10 @@
 // Far above anything real; indices of alternatives and within matrices stay ints, and sums of costs
 // within 128 bits.
 enum {
-    MOST_NODES = 1 << 24,
-    MOST_EDGES = 1 << 25,
-    MOST_ALTERNATIVES = 1 << 13,  // of a node: a matrix has its square at most
-    MOST_NUMBERS = 1 << 28,       // of all nodes
+    MAX_NODES = 1 << 24,
+    MAX_EDGES = 1 << 25,
+    MAX_ALTERNATIVES = 1 << 13,  // of a node: a matrix has its square at most
+    MAX_NUMBERS = 1 << 28,       // of all nodes
 };
 
 typedef struct Matrix {
@@ -159,8 +159,8 @@ static bool read_matrix(Scan *s, void *to)
 {
     Raw *r = to;
 
-    if (r->n_edges >= MOST_EDGES)
-        return scan_wrong(s, "the costs of edges: more than %d lists", MOST_EDGES);
+    if (r->n_edges >= MAX_EDGES)
+        return scan_wrong(s, "the costs of edges: more than %d lists", MAX_EDGES);
     r->row.n = r->row.n_x = 0;
     if (!read_costs_of(s, &r->row, r->n_edges))
         return false;
@@ -172,7 +172,7 @@ static bool read_end(Scan *s, void *to)
 {
     Lists *l = &((Raw *)to)->end;
 
-    return scan_numbers(s, l) && check_pair(s, l) && check_range(s, l, l->n - 1, 0, MOST_NODES - 1);
+    return scan_numbers(s, l) && check_pair(s, l) && check_range(s, l, l->n - 1, 0, MAX_NODES - 1);
 }
 
 static bool read_ends(Scan *s, void *to) { return scan_list(s, to, read_end); }
@@ -242,8 +242,8 @@ static bool check_nodes(const Raw *r, Diag *d)
     for (int i = 0; i < r->cost.n; i++) {
         int n = list_size(&r->cost, i);
         int64_t most = 0;
-        if (n < 1 || n > MOST_ALTERNATIVES)
-            return wrong(d, "node %d: %d costs, expected 1 to %d", i, n, MOST_ALTERNATIVES);
+        if (n < 1 || n > MAX_ALTERNATIVES)
+            return wrong(d, "node %d: %d costs, expected 1 to %d", i, n, MAX_ALTERNATIVES);
         if (list_size(&r->usage, i) != n)
             return wrong(d, "node %d: %d costs, but %d usages", i, n, list_size(&r->usage, i));
         for (int k = 0; k < n; k++)
@@ -274,26 +274,26 @@ static bool check_edges(const Raw *r, Diag *d)
 
 static void make_nodes(const Raw *r, Problem *p, Arena *a)
 {
-    int n_uses = 0;
+    int n_live = 0;
 
     p->n_nodes = r->cost.n;
     p->first = arena_array(a, int, p->n_nodes + 1);
     p->cost = arena_array(a, int64_t, r->cost.n_x);
-    p->first_use = arena_array(a, int, r->cost.n_x + 1);
-    p->use = arena_array(a, Use, r->cost.n_x);
+    p->first_live = arena_array(a, int, r->cost.n_x + 1);
+    p->live = arena_array(a, LiveBytes, r->cost.n_x);
     for (int i = 0; i < p->n_nodes; i++) {
         const int64_t *interval = list_at(&r->interval, i);
         p->first[i] = r->cost.first[i];
         for (int k = 0; k < list_size(&r->cost, i); k++) {
             int64_t bytes = list_at(&r->usage, i)[k];
             p->cost[p->first[i] + k] = list_at(&r->cost, i)[k];
-            p->first_use[p->first[i] + k] = n_uses;
+            p->first_live[p->first[i] + k] = n_live;
             if (bytes && interval[0] < interval[1])
-                p->use[n_uses++] = (Use){(int)interval[0], (int)interval[1], bytes};
+                p->live[n_live++] = (LiveBytes){(int)interval[0], (int)interval[1], bytes};
         }
     }
     p->first[p->n_nodes] = r->cost.n_x;
-    p->first_use[r->cost.n_x] = n_uses;
+    p->first_live[r->cost.n_x] = n_live;
 }
 
 static void make_edges(const Raw *r, Problem *p, Arena *a)
@@ -311,11 +311,11 @@ bool problem_parse(File file, Problem *p, Arena *a, Diag *d)
     Arena *scratch = arena_new();
     Raw r = {
         .arena = a,
-        .interval = {"interval of node", scratch, MOST_NODES, MOST_NUMBERS},
-        .cost = {"costs of node", scratch, MOST_NODES, MOST_NUMBERS},
-        .usage = {"usages of node", scratch, MOST_NODES, MOST_NUMBERS},
-        .end = {"nodes of edge", scratch, MOST_EDGES, MOST_NUMBERS},
-        .row = {"costs of edge", scratch, 1, MOST_ALTERNATIVES * MOST_ALTERNATIVES},
+        .interval = {"interval of node", scratch, MAX_NODES, MAX_NUMBERS},
+        .cost = {"costs of node", scratch, MAX_NODES, MAX_NUMBERS},
+        .usage = {"usages of node", scratch, MAX_NODES, MAX_NUMBERS},
+        .end = {"nodes of edge", scratch, MAX_EDGES, MAX_NUMBERS},
+        .row = {"costs of edge", scratch, 1, MAX_ALTERNATIVES * MAX_ALTERNATIVES},
     };
     Scan s;
 

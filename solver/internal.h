@@ -30,7 +30,7 @@ static inline int64_t problem_size(const Problem *p)
 
 static inline bool problem_has_bytes(const Problem *p)
 {
-    return p->n_nodes && p->first_use[p->first[p->n_nodes]] > 0;
+    return p->n_nodes && p->first_live[p->first[p->n_nodes]] > 0;
 }
 
 static inline int edge_messages(const Problem *p, int e)
@@ -38,16 +38,16 @@ static inline int edge_messages(const Problem *p, int e)
     return n_alternatives(p, p->edge[e].a) + n_alternatives(p, p->edge[e].b);
 }
 
-// ---- watch.c: the clock and Ctrl-C ----
+// ---- deadline.c: the clock and Ctrl-C ----
 // Searches count their work, so that a run repeats; the watch only ends them.
-typedef struct Watch {
+typedef struct Deadline {
     double start;
     double limit;  // seconds from start; 0: none
-} Watch;
+} Deadline;
 
-Watch watch_start(double limit);
-double watch_seconds(const Watch *w);  // since start
-Stop watch_stop(const Watch *w);       // STOP_DONE: go on
+Deadline deadline_start(double limit);
+double deadline_seconds(const Deadline *w);  // since start
+Stop deadline_check(const Deadline *w);      // STOP_DONE: go on
 
 // Who hears of a choice of a problem that is the cheapest until now.
 typedef struct Listener {
@@ -63,7 +63,7 @@ struct z_stream_s;
 
 typedef struct Scan {
     const uint8_t *at, *end;  // what is left of the piece of text that is at hand
-    const uint8_t *piece;     // its start
+    const uint8_t *chunk;     // its start
     int64_t before;           // bytes of text before it
     uint64_t hash;            // of the text up to its end
     File raw;
@@ -72,7 +72,7 @@ typedef struct Scan {
     uint8_t *buffer;
     Diag *d;
     bool is_wrong;
-    bool stops;  // when asked to (hold_asked)
+    bool stops;  // when asked to (signal_is_pending)
 } Scan;
 
 // A member of an object, and what reads its value: `read` is given `to` moved on by `offset`.
@@ -186,42 +186,47 @@ void presolve_undo(const Presolved *r, const int *choice, int *original);
 // cutoff has, as Round says. False: the dual's bound alone is not below the cutoff.
 bool slack_mark(const Problem *p, const Dual *dual, Wide cutoff, bool *mark, bool *pair);
 
-// ---- field.c: what bounds and searches see of a problem ----
-typedef struct Link {
+// ---- float_problem.c: what bounds and searches see of a problem ----
+typedef struct HalfEdge {
     int edge, other;
     bool is_a;  // the node whose link this is is the edge's a
-} Link;
+} HalfEdge;
 
 // Costs in doubles, a forbidden one as `forbidden`; the edges of each node; of the times only
 // those that can be the fullest: slots.
-typedef struct Field {
+typedef struct FloatProblem {
     const Problem *p;
-    int widest;  // the most alternatives of a node
+    int max_alternatives;  // the most alternatives of a node
     double forbidden;
-    double *cost;     // by alternative
-    double **matrix;  // by edge; NULL where there is …
-    float **rough;    // … this, which takes half the time to read
-    int *first_link;  // [n_nodes + 1]
-    Link *link;       // in the order of the edges
+    double *cost;          // by alternative
+    double **matrix;       // by edge; NULL where there is …
+    float **rough;         // … this, which takes half the time to read
+    int *first_half_edge;  // [n_nodes + 1]
+    HalfEdge *half_edge;   // in the order of the edges
     int n_slots;
     int *slot_time;
-    int *first_use;  // by alternative, as in Problem
-    Use *use;        // in slots
-} Field;
+    int *first_live;  // by alternative, as in Problem
+    LiveBytes *live;  // in slots
+} FloatProblem;
 
-Field *field_new(const Problem *p, Arena *a);
+FloatProblem *float_problem_new(const Problem *p, Arena *a);
 // The same with rough matrices, if they are too large for a cache: good for messages, of which any
 // prove a bound, and so for what needs no last digit of it.
-Field *field_new_rough(const Problem *p, Arena *a);
-int field_slot(const Field *f, int time);  // whose time this is, or the one before; may be -1
+FloatProblem *float_problem_new_rough(const Problem *p, Arena *a);
+int float_problem_slot(const FloatProblem *f,
+                       int time);  // whose time this is, or the one before; may be -1
 // What the bytes of each alternative cost, at a price a byte for each slot. `sum`, of n_slots + 1,
 // is the prices added up.
-void field_rent(const Field *f, const double *price, double *sum, double *rent);
-void field_held(const Field *f, const int *choice, double *held);  // bytes, by slot
+void float_problem_byte_costs(const FloatProblem *f, const double *price, double *sum,
+                              double *byte_cost);
+void float_problem_live_bytes(const FloatProblem *f, const int *choice,
+                              double *live_bytes);  // bytes, by slot
 // Adds to each alternative of the node what the edge costs with the other's alternative.
-void field_add_row(const Field *f, int node, Link l, int other, double sign, double *to);
+void float_problem_add_row(const FloatProblem *f, int node, HalfEdge l, int other, double sign,
+                           double *to);
 // to[l] = min over the node's k of from[k] + the edge's cost with alternative l of the other
-void field_pass(const Field *f, int node, Link l, const double *from, double *to);
+void float_problem_pass(const FloatProblem *f, int node, HalfEdge l, const double *from,
+                        double *to);
 
 // ---- minplus.c: products of matrices and vectors, with min for + and + for * ----
 // out[l] = min over k of v[k] + m[k * n_b + l]
@@ -255,23 +260,24 @@ void most_mark(const int64_t *x, int n, int64_t most, int64_t *mark);
 // Raises the bound of `dual` (empty, or of p) by at most `work` counted steps, and gives it. The
 // dual's arrays are then a's. A fraction of a second bounds a reduced problem of thousands of nodes
 // as well as its relaxation by an engine does, so this comes first. is_rough: by rough matrices.
-Wide ascent(const Problem *p, bool is_rough, Dual *dual, int64_t work, const Watch *w, Arena *a);
+Wide ascent(const Problem *p, bool is_rough, Dual *dual, int64_t work, const Deadline *w, Arena *a);
 
 // ---- core.c: bounds and choices of what is too large for many sweeps ----
-typedef struct Aim {
-    Wide cost;              // of a choice that is known; WIDE_MOST: none is
+typedef struct CoreOptions {
+    Wide cost;              // of a choice that is known; WIDE_MAX: none is
     double gap;             // between choice and bound that is small enough
     int members;            // of each node, that a turn adds to the core
     const SolveOptions *o;  // of what chooses in the core
-} Aim;
+} CoreOptions;
 
 // As ascent; `l` hears of choices, each cheaper than the one before.
-Wide core_ascent(const Problem *p, Dual *dual, Aim aim, const Watch *w, Listener l, Arena *a);
+Wide core_ascent(const Problem *p, Dual *dual, CoreOptions options, const Deadline *w, Listener l,
+                 Arena *a);
 
 // ---- certify.c: rounds of bounds that anyone can check ----
 // `cost` is that of a choice; `prices` are of p's times and where it begins (messages aren't used).
 void certify(const Problem *p, const SolveOptions *o, Wide cost, const Dual *prices,
-             bool has_engine, const Watch *w, Certificate *to, Arena *a);
+             bool has_engine, const Deadline *w, Certificate *to, Arena *a);
 
 // ---- branch.c: branch and bound by ascent ----
 // Looks for choices cheaper than the cutoff, of which `l` hears, and raises *bound to what no
@@ -279,13 +285,13 @@ void certify(const Problem *p, const SolveOptions *o, Wide cost, const Dual *pri
 // cheapest choice heard of, or else the cutoff, is within the gap of *bound, and nothing is left to
 // do.
 bool branch_by_ascent(const Problem *p, const Dual *dual, Wide cutoff, double gap, Wide *bound,
-                      uint64_t seed, int64_t work, const Watch *w, Listener l);
+                      uint64_t seed, int64_t work, const Deadline *w, Listener l);
 
 // ---- search.c: cheap choices by local search ----
 // From choice (is_start), or from starts of its own guided by `dual` (may be NULL): the cheapest
 // choice that was found, and its cost. False: none within the limit.
 bool search(const Problem *p, const Dual *dual, bool is_start, int *choice, Wide *cost,
-            uint64_t seed, int64_t work, const Watch *w, Listener l);
+            uint64_t seed, int64_t work, const Deadline *w, Listener l);
 
 // ---- restrict.c: fewer alternatives ----
 // About the cheapest choice of those that are kept, of which `l` hears; `start` is one that is
@@ -295,22 +301,23 @@ void solve_restricted(const Problem *p, const bool *keep, const int *start, cons
 
 // ---- blend.c: choices to make another of ----
 // Marks the alternatives of those that sweeps make at a dual's prices and around these.
-void blend_mark(const Problem *p, const Dual *dual, const Watch *w, bool *mark);
+void blend_mark(const Problem *p, const Dual *dual, const Deadline *w, bool *mark);
 
 // ---- dive.c: a choice among what a bound says is cheap ----
 // `l` hears of one, or of none. `dual` is of p; `cost` is about that of a choice of the original.
-void dive(const Problem *p, const Dual *dual, Wide cost, const SolveOptions *o, const Watch *w,
+void dive(const Problem *p, const Dual *dual, Wide cost, const SolveOptions *o, const Deadline *w,
           Listener l);
 
-// ---- least.c: where nothing stays within the limit ----
-typedef struct Least {
+// ---- lowest_peak.c: where nothing stays within the limit ----
+typedef struct LowestPeak {
     int64_t bound;  // no choice that is allowed has a lower peak; INT64_MAX: none is allowed
     bool is_found;
     int64_t peak;  // of the choice that was found
     int at;
-} Least;
+} LowestPeak;
 
 // The lowest peak, whatever the costs. `choice` is written where one was found.
-Least least_peak(const Problem *p, int *choice, uint64_t seed, int64_t work, const Watch *w);
+LowestPeak lowest_peak(const Problem *p, int *choice, uint64_t seed, int64_t work,
+                       const Deadline *w);
 
 #endif

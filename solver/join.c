@@ -4,13 +4,13 @@
 #include "solver/internal.h"
 
 // Edge `e` in the order of its nodes.
-typedef struct Place {
+typedef struct EdgeEnds {
     int low, high, e;
-} Place;
+} EdgeEnds;
 
-static int compare_places(const void *x, const void *y)
+static int compare_edge_ends(const void *x, const void *y)
 {
-    const Place *p = x, *q = y;
+    const EdgeEnds *p = x, *q = y;
 
     if (p->low != q->low)
         return p->low < q->low ? -1 : 1;
@@ -53,36 +53,36 @@ static bool add_loop(Problem *p, const Edge *e)
 }
 
 // One matrix for the edges of place[0 … n), which have the same nodes.
-static bool join(Problem *p, const Place *place, int n, Arena *a)
+static bool join(Problem *p, const EdgeEnds *edge_ends, int n, Arena *a)
 {
-    Edge *e = &p->edge[place[0].e];
-    int64_t *cost = arena_array(a, int64_t, edge_pairs(p, place[0].e));
+    Edge *e = &p->edge[edge_ends[0].e];
+    int64_t *cost = arena_array(a, int64_t, edge_pairs(p, edge_ends[0].e));
 
     for (int i = 0; i < n; i++)
-        if (!add_edge(p, cost, e, &p->edge[place[i].e]))
+        if (!add_edge(p, cost, e, &p->edge[edge_ends[i].e]))
             return false;
     e->cost = cost;
     return true;
 }
 
 // Marks by a == b what is to go.
-static bool join_all(Problem *p, const Place *place, Arena *a, Diag *d)
+static bool join_all(Problem *p, const EdgeEnds *edge_ends, Arena *a, Diag *d)
 {
     for (int i = 0, n; i < p->n_edges; i += n) {
         bool ok = true;
-        for (n = 1; i + n < p->n_edges && place[i + n].low == place[i].low &&
-                    place[i + n].high == place[i].high;)
+        for (n = 1; i + n < p->n_edges && edge_ends[i + n].low == edge_ends[i].low &&
+                    edge_ends[i + n].high == edge_ends[i].high;)
             n++;
-        if (place[i].low == place[i].high)
+        if (edge_ends[i].low == edge_ends[i].high)
             for (int k = 0; k < n && ok; k++)
-                ok = add_loop(p, &p->edge[place[i + k].e]);
+                ok = add_loop(p, &p->edge[edge_ends[i + k].e]);
         else if (n > 1)
-            ok = join(p, place + i, n, a);
+            ok = join(p, edge_ends + i, n, a);
         for (int k = 1; k < n; k++)
-            p->edge[place[i + k].e].b = p->edge[place[i + k].e].a;
+            p->edge[edge_ends[i + k].e].b = p->edge[edge_ends[i + k].e].a;
         if (!ok) {
             diag_error(d, "edges between nodes %d and %d: a sum of costs reaches 10^18",
-                       place[i].low, place[i].high);
+                       edge_ends[i].low, edge_ends[i].high);
             return false;
         }
     }
@@ -92,15 +92,15 @@ static bool join_all(Problem *p, const Place *place, Arena *a, Diag *d)
 bool problem_join_edges(Problem *p, Arena *a, Diag *d)
 {
     Arena *scratch = arena_new();
-    Place *place = arena_array(scratch, Place, p->n_edges);
+    EdgeEnds *edge_ends = arena_array(scratch, EdgeEnds, p->n_edges);
     int n = 0;
 
     for (int e = 0; e < p->n_edges; e++) {
         int x = p->edge[e].a, y = p->edge[e].b;
-        place[e] = (Place){x < y ? x : y, x < y ? y : x, e};
+        edge_ends[e] = (EdgeEnds){x < y ? x : y, x < y ? y : x, e};
     }
-    qsort(place, (size_t)p->n_edges, sizeof *place, compare_places);
-    bool ok = join_all(p, place, a, d);
+    qsort(edge_ends, (size_t)p->n_edges, sizeof *edge_ends, compare_edge_ends);
+    bool ok = join_all(p, edge_ends, a, d);
     arena_free(scratch);
     for (int e = 0; ok && e < p->n_edges; e++)
         if (p->edge[e].a != p->edge[e].b)

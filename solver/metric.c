@@ -7,7 +7,7 @@ static int64_t add_steps(int64_t x, int64_t y)
 }
 
 // Floyd and Warshall: the graph is small, and most of its pairs are asked for.
-static int64_t *all_paths(int n, const Hop *step, int n_steps, Arena *a)
+static int64_t *all_paths(int n, const PathStep *step, int n_steps, Arena *a)
 {
     int64_t *cost = arena_array(a, int64_t, (size_t)n * (size_t)n);
 

@@ -15,7 +15,7 @@ struct Engine {
     int fd;
     bool is_dead;
     int n_columns, n_rows;
-    const Watch *watch;
+    const Deadline *deadline;
     Diag *d;
     Text got;
 };
@@ -52,7 +52,7 @@ static int spawn(const char *path, Engine *e)
     return error;
 }
 
-Engine *engine_start(const char *programs, const char *name, const Watch *w, Diag *d)
+Engine *engine_start(const char *programs, const char *name, const Deadline *w, Diag *d)
 {
     Engine *e = calloc(1, sizeof *e);
     Text path = {0};
@@ -65,7 +65,7 @@ Engine *engine_start(const char *programs, const char *name, const Watch *w, Dia
         free(e);
         e = NULL;
     } else {
-        e->watch = w;
+        e->deadline = w;
         e->d = d;
     }
     text_free(&path);
@@ -85,7 +85,7 @@ void engine_end(Engine *e)
 // The engine is gone, or the watch says that it is to go.
 static void lost(Engine *e)
 {
-    if (!e->is_dead && watch_stop(e->watch) == STOP_DONE)
+    if (!e->is_dead && deadline_check(e->deadline) == STOP_DONE)
         diag_warn(e->d, "an engine has died; the search goes on with what there is");
     process_end(e);
 }
@@ -131,8 +131,8 @@ void engine_bounds(Engine *e, int n, const int *column, const double *low, const
 // The kind of the next message; 0: the engine is gone.
 static int receive(Engine *e)
 {
-    bool goes_on = !e->is_dead && watch_stop(e->watch) == STOP_DONE;
-    int kind = goes_on ? wire_receive(e->fd, &e->got, e->watch) : 0;
+    bool goes_on = !e->is_dead && deadline_check(e->deadline) == STOP_DONE;
+    int kind = goes_on ? wire_receive(e->fd, &e->got, e->deadline) : 0;
 
     if (!kind)
         lost(e);
@@ -141,7 +141,7 @@ static int receive(Engine *e)
 
 static MipStatus gone(const Engine *e)
 {
-    return watch_stop(e->watch) != STOP_DONE ? MIP_STOPPED : MIP_FAILED;
+    return deadline_check(e->deadline) != STOP_DONE ? MIP_STOPPED : MIP_FAILED;
 }
 
 Relaxed engine_relax(Engine *e, int64_t iterations)

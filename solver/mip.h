@@ -51,7 +51,7 @@ typedef struct MipListener {
 typedef struct Engine Engine;
 
 // NULL, with a warning, if the program of that name isn't in the folder.
-Engine *engine_start(const char *programs, const char *name, const Watch *w, Diag *d);
+Engine *engine_start(const char *programs, const char *name, const Deadline *w, Diag *d);
 void engine_end(Engine *e);  // at once
 void engine_columns(Engine *e, const Lines *columns);
 void engine_rows(Engine *e, const Lines *rows);
@@ -79,7 +79,7 @@ typedef enum WireKind {
 // Sends one message; false if the other side is gone.
 bool wire_send(int fd, WireKind kind, const Text *body);
 // Waits for one, `stop` permitting (NULL: for ever); 0 if the other side is gone or it was stopped.
-int wire_receive(int fd, Text *body, const Watch *stop);
+int wire_receive(int fd, Text *body, const Deadline *stop);
 void wire_put_lines(Text *t, const Lines *l);
 // Takes `size` bytes off the front of what `at` is in; they stay the body's.
 const void *wire_take(const Text *t, size_t *at, size_t size);

@@ -6,15 +6,16 @@
 #include <string.h>
 
 // What is decided by no variable: the use of a value with one reader is what that needs.
-static void read_uses(const PlanProblem *q, const Graph *g, Plan *p, Arena *a)
+static void read_compute_specs(const PlanProblem *q, const Graph *g, Plan *p, Arena *a)
 {
-    p->use = arena_array(a, Spec, 3 * (size_t)g->n_values);
+    p->compute_spec = arena_array(a, Spec, 3 * (size_t)g->n_values);
     for (int at = 0; at < 3 * g->n_values; at++)
-        p->use[at] = p->spec[at / 3];
+        p->compute_spec[at] = p->spec[at / 3];
     for (NodeId n = 1; n < g->n_nodes; n++)
-        for (int i = 0; i < g->nodes[n].n_in && q->alike.node[n] == n; i++)
+        for (int i = 0; i < g->nodes[n].n_in && q->tied.node[n] == n; i++)
             if (g->nodes[n].in[i])
-                p->use[use_of_input(q, g, n, i)] = strategy_spec(&q->rule[n], &p->strategy[n], i);
+                p->compute_spec[compute_spec_of_input(q, g, n, i)] =
+                    strategy_spec(&q->rule[n], &p->strategy[n], i);
 }
 
 void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Plan *p, Arena *a)
@@ -22,17 +23,17 @@ void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Pla
     p->spec = arena_array(a, Spec, g->n_values);
     p->strategy = arena_array(a, Strategy, g->n_nodes);
     for (ValueId v = 1; v < g->n_values; v++) {
-        int i = q->of_value[q->alike.value[v]];
+        int i = q->of_value[q->tied.value[v]];
         p->spec[v] = q->variable[i].spec[choice[i]];
     }
     for (NodeId n = 1; n < g->n_nodes; n++) {
-        int i = q->of_node[q->alike.node[n]];
+        int i = q->of_node[q->tied.node[n]];
         p->strategy[n] = q->variable[i].spec[choice[i]];
     }
-    read_uses(q, g, p, a);
+    read_compute_specs(q, g, p, a);
     for (int at = 3; at < 3 * g->n_values; at++) {
-        int first = 3 * q->alike.value[at / 3] + at % 3, i = q->of_use[first];
-        p->use[at] = i < 0 ? p->use[first] : q->variable[i].spec[choice[i]];
+        int first = 3 * q->tied.value[at / 3] + at % 3, i = q->of_compute_spec[first];
+        p->compute_spec[at] = i < 0 ? p->compute_spec[first] : q->variable[i].spec[choice[i]];
     }
 }
 
@@ -42,13 +43,16 @@ void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Pla
 #define PRESET_GAP 1e-2
 
 enum {
-    HIDING = 2,          // so much more than what is sent counts what nodes do, where that can hide
-    NEAR_PERCENT = 105,  // of the nodes' least cost: a plan that hiding can't make much better
-    MOST_BESIDE = 250000,  // alternatives of a problem that is solved both ways at once
+    OVERLAP_COMPUTE_WEIGHT =
+        2,  // so much more than what is sent counts what nodes do, where that can hide
+    MIN_OVERLAP_PERCENT =
+        105,  // of the nodes' least cost: a plan that hiding can't make much better
+    MAX_THREADED_ALTERNATIVES =
+        250000,  // alternatives of a problem that is solved both ways at once
 };
 
 Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, const Answer *start,
-                  bool is_brief)
+                  bool stops_early)
 {
     Arena *own = arena_new();
     SolveOptions o = f->o->solve;
@@ -56,9 +60,9 @@ Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, const Ans
     Problem kept = problem_restrict(p, keep, &original, own);
     Answer answer;
 
-    o.is_brief = is_brief;
-    o.gap = is_brief ? fmax(o.gap, PRESET_GAP) : o.gap;
-    o.enough = is_brief ? 0 : (f->enough + f->q.unit - 1) / f->q.unit;
+    o.stops_early = stops_early;
+    o.gap = stops_early ? fmax(o.gap, PRESET_GAP) : o.gap;
+    o.enough = stops_early ? 0 : (f->enough + f->q.unit - 1) / f->q.unit;
     o.start = start->choice ? restricted_choice(&kept, original, start->choice, own) : NULL;
     o.prices = start->prices.n_times ? start->prices : o.prices;
     solve(&kept, &o, &answer, own, f->d);
@@ -109,24 +113,24 @@ static bool no_preset(const Finder *f, int idle)
 }
 
 // The first choice that is found, however busy the machine is: by work alone, without the clock.
-static Answer find_late(const Finder *f, const bool *keep)
+static Answer find_without_clock(const Finder *f, const bool *keep)
 {
     PlanOptions o = *f->o;
-    Finder late = *f;
+    Finder unclocked = *f;
 
     o.solve.time_limit = 0;
-    late.o = &o;
-    return solve_kept(&late, &f->q.problem, keep, &(Answer){0}, true);
+    unclocked.o = &o;
+    return solve_kept(&unclocked, &f->q.problem, keep, &(Answer){0}, true);
 }
 
 // The cheapest choice of those that are kept; where nothing fits, of those with the lowest peak
 // that was found.
 static Answer find_cheapest(Finder *f, const bool *keep, const Answer *start)
 {
-    Answer answer = solve_kept(f, &f->q.problem, keep, start, f->o->is_brief);
+    Answer answer = solve_kept(f, &f->q.problem, keep, start, f->o->stops_early);
 
-    if (!answer.choice && !f->enough && f->o->solve.time_limit > 0 && answer.stop != STOP_ASKED)
-        answer = find_late(f, keep);
+    if (!answer.choice && !f->enough && f->o->solve.time_limit > 0 && answer.stop != STOP_SIGNAL)
+        answer = find_without_clock(f, keep);
     if (answer.outcome != OUTCOME_INFEASIBLE || !answer.choice)
         return answer;
     f->q.problem.limit = answer.least;
@@ -161,7 +165,7 @@ static Answer find_hiding(const Finder *f, const bool *keep, const Answer *start
     int64_t *cost = arena_array(f->own, int64_t, f->n);
 
     for (int k = 0; k < f->n; k++)
-        cost[k] = HIDING * p.cost[k];
+        cost[k] = OVERLAP_COMPUTE_WEIGHT * p.cost[k];
     p.cost = cost;
     return solve_kept(f, &p, keep, start, true);
 }
@@ -169,23 +173,23 @@ static Answer find_hiding(const Finder *f, const bool *keep, const Answer *start
 // Can hiding make much of a plan of this cost?
 static bool is_worth_hiding(const Finder *f, Wide compute, Wide cost)
 {
-    return f->hides && !f->o->is_brief && 100 * cost > NEAR_PERCENT * compute;
+    return f->hides && !f->o->stops_early && 100 * cost > MIN_OVERLAP_PERCENT * compute;
 }
 
 // What looks for a choice that hides, by a thread of its own and on a copy.
-typedef struct Hider {
+typedef struct HidingSearch {
     Finder f;
     const bool *keep;
     const Answer *start;
     Answer answer;
     atomic_bool is_done;
-} Hider;
+} HidingSearch;
 
-static void *hide_apart(void *hider)
+static void *hide_in_thread(void *hiding_search)
 {
-    Hider *h = hider;
+    HidingSearch *h = hiding_search;
 
-    h->f.arena = h->f.own = h->f.beside;
+    h->f.arena = h->f.own = h->f.thread_arena;
     h->answer = find_hiding(&h->f, h->keep, h->start);
     atomic_store(&h->is_done, true);
     return NULL;
@@ -199,11 +203,11 @@ static void begin_choices(Finder *f, const Answer *x)
 // Is there something that both searches can begin with: a plan, or prices that are near?
 static bool begins_both(const Finder *f, const bool *keep, const Answer *start)
 {
-    if (f->n > MOST_BESIDE)
+    if (f->n > MAX_THREADED_ALTERNATIVES)
         return false;
     if (start->choice)
         return is_worth_hiding(f, least_compute(f, keep), start->cost);
-    return f->hides && !f->o->is_brief && f->o->solve.is_again;
+    return f->hides && !f->o->stops_early && f->o->solve.is_warm_start;
 }
 
 // The cheapest plan, and what hides most beside it, both from the best of the presets' plans: of a
@@ -212,37 +216,37 @@ static bool begins_both(const Finder *f, const bool *keep, const Answer *start)
 static Answer find_both(Finder *f, const bool *keep, const Answer *start, Answer *hiding)
 {
     pthread_t other;
-    Hider h = {.f = *f, .keep = keep, .start = start};
+    HidingSearch h = {.f = *f, .keep = keep, .start = start};
 
     if (!begins_both(f, keep, start))
         return find_cheapest(f, keep, start);
-    bool is_apart = f->o->solve.threads > 1 && !pthread_create(&other, NULL, hide_apart, &h);
+    bool is_threaded = f->o->solve.threads > 1 && !pthread_create(&other, NULL, hide_in_thread, &h);
     Answer cheapest = find_cheapest(f, keep, start);
     begin_choices(f, &cheapest);
-    if (is_apart && is_found(cheapest.outcome))
+    if (is_threaded && is_found(cheapest.outcome))
         plan_try(&f->q, f->g, f->m, f->o->program, f->choice, f->n_choices, &h.is_done);
-    if (is_apart)
+    if (is_threaded)
         pthread_join(other, NULL);
     else
-        hide_apart(&h);
+        hide_in_thread(&h);
     *hiding = h.answer;
     return cheapest;
 }
 
 // Of a plan whose nodes cost c, and all that is sent m, a step takes x · c + (1 - x) · m at least,
 // for any x from 1/2 to 1, whatever of m goes on beside c: bounds of such sums are bounds of it.
-static void find_least(Finder *f, const bool *keep, const Answer *hiding)
+static void bound_step(Finder *f, const bool *keep, const Answer *hiding)
 {
     Planned *to = f->to;
     Wide compute = least_compute(f, keep), half = to->answer.bound / 2;
 
-    to->least = to->answer.outcome == OUTCOME_INFEASIBLE || compute > half ? compute : half;
+    to->step_bound = to->answer.outcome == OUTCOME_INFEASIBLE || compute > half ? compute : half;
     if (!is_worth_hiding(f, compute, to->answer.cost))
         return;
     Answer x = hiding->choice ? *hiding : find_hiding(f, keep, &to->answer);
     add_choice(f, &x, -1);
-    if (is_found(x.outcome) && x.bound / (HIDING + 1) > to->least)
-        to->least = x.bound / (HIDING + 1);
+    if (is_found(x.outcome) && x.bound / (OVERLAP_COMPUTE_WEIGHT + 1) > to->step_bound)
+        to->step_bound = x.bound / (OVERLAP_COMPUTE_WEIGHT + 1);
 }
 
 // Of what was found, the plan.
@@ -268,7 +272,7 @@ static bool find_answer(Finder *f, const bool *keep, const Answer *start)
     Answer *x = &f->to->answer, hiding = {0};
 
     *x = find_both(f, keep, start, &hiding);
-    find_least(f, keep, &hiding);
+    bound_step(f, keep, &hiding);
     if (!f->choice[0].is_tried)
         begin_choices(f, x);
     if (f->hides && is_found(x->outcome))
@@ -288,7 +292,7 @@ static bool find_plan(Finder *f)
         return no_preset(f, idle);
     if (f->o->preset)
         return find_answer(f, keep, &start);
-    if (!f->o->is_alone && !f->o->is_brief)
+    if (!f->o->skips_presets && !f->o->stops_early)
         start = try_presets(f);
     start.prices = (Dual){0};  // with fewer alternatives bytes are dearer
     return find_answer(f, f->keep, &start);
@@ -303,7 +307,7 @@ static bool has_slow_axis(const Mesh *m)
 }
 
 bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
-                     const Lives *lives, Wide enough, Planned *to, Arena *a, Diag *d)
+                     const LiveRanges *live_ranges, Wide enough, Planned *to, Arena *a, Diag *d)
 {
     Arena *own = arena_new();
     Finder f = {.g = g,
@@ -315,12 +319,12 @@ bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const Plan
                 .to = to,
                 .arena = a,
                 .own = own,
-                .beside = arena_new(),
+                .thread_arena = arena_new(),
                 .d = d};
 
     *to = (Planned){.plan.mesh = *m, .n_searched = 1};
-    if (!plan_build(&f.q, g, c, m, o, lives, own, d)) {
-        arena_free(f.beside);
+    if (!plan_build(&f.q, g, c, m, o, live_ranges, own, d)) {
+        arena_free(f.thread_arena);
         arena_free(own);
         return false;
     }
@@ -334,7 +338,7 @@ bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const Plan
         plan_report(&f.q, g, to, a);
         to->step = to->step ? to->step : to->compute + to->communication;
     }
-    arena_free(f.beside);
+    arena_free(f.thread_arena);
     arena_free(own);
     return ok;
 }

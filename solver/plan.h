@@ -6,8 +6,8 @@
 #include "solver/solver.h"
 
 typedef enum PinKind {
-    PIN_REST,      // of a value, where it rests
-    PIN_USE,       // of a value, as a phase uses it
+    PIN_STORAGE,   // of a value, where it rests
+    PIN_COMPUTE,   // of a value, as a phase uses it
     PIN_STRATEGY,  // of a node
 } PinKind;
 
@@ -15,9 +15,9 @@ typedef enum PinKind {
 typedef struct Pin {
     PinKind kind;
     int32_t id;     // ValueId or NodeId
-    Phase phase;    // of PIN_USE
+    Phase phase;    // of PIN_COMPUTE
     Spec spec;      // or Strategy
-    bool is_given;  // of PIN_REST: also where no strategy makes or wants it
+    bool is_given;  // of PIN_STORAGE: also where no strategy makes or wants it
 } Pin;
 
 // A known way to spread a step, or several, each over as many ranks as its size says (of one alone,
@@ -50,8 +50,8 @@ typedef struct PlanOptions {
     const Pin *pin;
     int n_pins;
     const Preset *preset;  // that the plan keeps to; NULL: none
-    bool is_alone;         // without the plans of all presets beside it …
-    bool is_brief;         // … and the first one that is found
+    bool skips_presets;    // without the plans of all presets beside it …
+    bool stops_early;      // … and the first one that is found
     // How programs are made of plans: where exchanges can go on beside computation, the plan is of
     // those that were found the one whose program takes the shortest step. NULL: the cheapest.
     const LowerOptions *program;
@@ -60,11 +60,11 @@ typedef struct PlanOptions {
 
 // The best alternative to a decision with all others held, and what it costs more (picoseconds a
 // step; less than nothing only where the core hasn't proved its answer).
-typedef struct Next {
+typedef struct BestAlternative {
     bool is_there;
     Spec spec;  // or Strategy
     int64_t cost;
-} Next;
+} BestAlternative;
 
 // The cheapest plan that keeps to a preset.
 typedef struct PresetPlan {
@@ -75,22 +75,22 @@ typedef struct PresetPlan {
     int64_t peak;  // bytes; where none fits, the least
 } PresetPlan;
 
-enum { MOST_PRESETS = 64 };  // that are reported
+enum { MAX_PRESETS = 64 };  // that are reported
 
 typedef struct Planned {
     Plan plan;  // where answer.choice isn't NULL
     // Costs are picoseconds a step, of the cheapest plan that was found; choice and bytes, which
-    // are those of lives_find, are the plan's.
+    // are those of live_ranges_find, are the plan's.
     Answer answer;
-    Wide least;  // picoseconds: whatever goes on beside what, no plan's step is priced at less
+    Wide step_bound;  // picoseconds: whatever goes on beside what, no plan's step is priced at less
     // Where answer.choice isn't NULL:
-    int64_t compute, communication;  // picoseconds a step, as priced …
-    int64_t step;                    // … and as the program takes them, or else their sum
-    Next *rest;                      // by ValueId
-    Next *use;                       // by 3 · ValueId + phase, as Plan.use
-    Next *strategy;                  // by NodeId
+    int64_t compute, communication;      // picoseconds a step, as priced …
+    int64_t step;                        // … and as the program takes them, or else their sum
+    BestAlternative *next_storage_spec;  // by ValueId
+    BestAlternative *next_compute_spec;  // by 3 · ValueId + phase, as Plan.use
+    BestAlternative *strategy;           // by NodeId
     // Those that fit the mesh, single ones first; none where the plan has to keep to one.
-    PresetPlan preset[MOST_PRESETS];
+    PresetPlan preset[MAX_PRESETS];
     int n_presets;
     // Meshes: searched; left out as none of their plans can be cheaper; and as they are too large,
     // which the bound doesn't cover.

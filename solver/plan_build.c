@@ -9,13 +9,13 @@
 
 // ---- variables ----
 
-static int variable_new(Builder *b, VariableKind kind, int32_t id, int room)
+static int variable_new(Builder *b, VariableKind kind, int32_t id, int capacity)
 {
     PlanProblem *q = b->q;
     int at = q->n_variables;
 
     *arena_push(b->arena, q->variable, q->n_variables, q->cap_variables) =
-        (Variable){.kind = kind, .id = id, .spec = arena_array(b->arena, Spec, room)};
+        (Variable){.kind = kind, .id = id, .spec = arena_array(b->arena, Spec, capacity)};
     return at;
 }
 
@@ -65,10 +65,10 @@ static const Specs *operand_specs(Builder *b, NodeId n, int operand)
     return l;
 }
 
-static void join_specs(Builder *b, Specs *to, const Specs *from, Rest rest)
+static void join_specs(Builder *b, Specs *to, const Specs *from, StorageRule storage_rule)
 {
     for (int i = 0; i < from->n; i++)
-        if (rest_allows(rest, &from->spec[i]))
+        if (storage_allows(storage_rule, &from->spec[i]))
             specs_add(b->scratch, to, from->spec[i]);
 }
 
@@ -82,87 +82,87 @@ static int specs_variable(Builder *b, VariableKind kind, ValueId id, const Specs
     return at;
 }
 
-static void given_pins(Builder *b, Specs *of)
+static void add_pinned_specs(Builder *b, Specs *of)
 {
     for (int i = 0; i < b->o->n_pins; i++)
-        if (b->o->pin[i].kind == PIN_REST && b->o->pin[i].is_given)
-            specs_add(b->scratch, &of[b->q->alike.value[b->o->pin[i].id]], b->o->pin[i].spec);
+        if (b->o->pin[i].kind == PIN_STORAGE && b->o->pin[i].is_given)
+            specs_add(b->scratch, &of[b->q->tied.value[b->o->pin[i].id]], b->o->pin[i].spec);
 }
 
 // Where values may rest: as some node makes or wants them, or whole.
-static void rest_variables(Builder *b)
+static void storage_variables(Builder *b)
 {
     const Graph *g = b->g;
-    const Alike *k = &b->q->alike;
+    const TiedValues *k = &b->q->tied;
     Specs *of = arena_array(b->scratch, Specs, g->n_values);
 
     for (ValueId v = 1; v < g->n_values; v++)
         if (k->value[v] == v)
-            specs_add(b->scratch, &of[v], spec_whole());
+            specs_add(b->scratch, &of[v], spec_replicated());
     for (NodeId n = 1; n < g->n_nodes; n++) {
         const Node *x = &g->nodes[n];
         if (k->node[n] != n)
             continue;
         for (int i = 0; i < x->n_in + x->n_out; i++) {
             ValueId v = k->value[i < x->n_in ? x->in[i] : x->out[i - x->n_in]];
-            ValueId source = i < x->n_in ? k->value[alike_source(g, k, n, i)] : v;
+            ValueId source = i < x->n_in ? k->value[tied_input_value(g, k, n, i)] : v;
             if (!v)
                 continue;
             const Specs *l = operand_specs(b, n, i);
-            join_specs(b, &of[v], l, k->rest[v]);
-            join_specs(b, &of[source], l, k->rest[source]);
+            join_specs(b, &of[v], l, k->storage_rule[v]);
+            join_specs(b, &of[source], l, k->storage_rule[source]);
         }
     }
-    given_pins(b, of);
+    add_pinned_specs(b, of);
     for (ValueId v = 1; v < g->n_values; v++)
         if (k->value[v] == v)
-            b->q->of_value[v] = specs_variable(b, VARIABLE_REST, v, &of[v]);
+            b->q->of_value[v] = specs_variable(b, VARIABLE_STORAGE, v, &of[v]);
 }
 
-int use_of_input(const PlanProblem *q, const Graph *g, NodeId n, int i)
+int compute_spec_of_input(const PlanProblem *q, const Graph *g, NodeId n, int i)
 {
-    return 3 * q->alike.value[alike_source(g, &q->alike, n, i)] + (int)g->nodes[n].phase;
+    return 3 * q->tied.value[tied_input_value(g, &q->tied, n, i)] + (int)g->nodes[n].phase;
 }
 
 // Uses are for values that two nodes or more read in one phase, and for what is pinned.
-static void use_variables(Builder *b)
+static void compute_variables(Builder *b)
 {
     const Graph *g = b->g;
-    const Alike *k = &b->q->alike;
+    const TiedValues *k = &b->q->tied;
     Specs *of = arena_array(b->scratch, Specs, 3 * (size_t)g->n_values);
     int *readers = arena_array(b->scratch, int, 3 * (size_t)g->n_values);
 
-    b->q->of_use = arena_array(b->arena, int, 3 * (size_t)g->n_values);
+    b->q->of_compute_spec = arena_array(b->arena, int, 3 * (size_t)g->n_values);
     for (NodeId n = 1; n < g->n_nodes; n++)
         for (int i = 0; i < g->nodes[n].n_in && k->node[n] == n; i++) {
             if (!g->nodes[n].in[i])
                 continue;
-            int at = use_of_input(b->q, g, n, i);
-            join_specs(b, &of[at], operand_specs(b, n, i), REST_ANY);
+            int at = compute_spec_of_input(b->q, g, n, i);
+            join_specs(b, &of[at], operand_specs(b, n, i), STORAGE_ANY);
             readers[at]++;
         }
     for (int i = 0; i < b->o->n_pins; i++)
-        if (b->o->pin[i].kind == PIN_USE)
+        if (b->o->pin[i].kind == PIN_COMPUTE)
             readers[3 * k->value[b->o->pin[i].id] + (int)b->o->pin[i].phase]++;
     for (int at = 0; at < 3 * g->n_values; at++) {
-        b->q->of_use[at] = -1;
+        b->q->of_compute_spec[at] = -1;
         if (readers[at] < 2 || !of[at].n)
             continue;
-        b->q->of_use[at] = specs_variable(b, VARIABLE_USE, at / 3, &of[at]);
-        b->q->variable[b->q->of_use[at]].phase = (Phase)(at % 3);
+        b->q->of_compute_spec[at] = specs_variable(b, VARIABLE_COMPUTE, at / 3, &of[at]);
+        b->q->variable[b->q->of_compute_spec[at]].phase = (Phase)(at % 3);
     }
 }
 
 // ---- their order ----
 
 // Where a variable stands: with the node that makes the value, or else with its first reader.
-typedef struct Standing {
+typedef struct VariablePlace {
     int node, kind, variable;
-} Standing;
+} VariablePlace;
 
-static int compare_standings(const void *x, const void *y)
+static int compare_variable_places(const void *x, const void *y)
 {
-    const Standing *a = x, *b = y;
+    const VariablePlace *a = x, *b = y;
 
     if (a->node != b->node)
         return a->node < b->node ? -1 : 1;
@@ -177,25 +177,25 @@ static NodeId *first_readers(const Builder *b)
     NodeId *first = arena_array(b->scratch, NodeId, 3 * (size_t)b->g->n_values);
 
     for (NodeId n = b->g->n_nodes - 1; n > 0; n--)
-        for (int i = 0; i < b->g->nodes[n].n_in && b->q->alike.node[n] == n; i++)
+        for (int i = 0; i < b->g->nodes[n].n_in && b->q->tied.node[n] == n; i++)
             if (b->g->nodes[n].in[i])
-                first[use_of_input(b->q, b->g, n, i)] = n;
+                first[compute_spec_of_input(b->q, b->g, n, i)] = n;
     return first;
 }
 
-static Standing standing_of(const Builder *b, int variable, const NodeId *reader)
+static VariablePlace variable_place_of(const Builder *b, int variable, const NodeId *reader)
 {
     const Variable *v = &b->q->variable[variable];
-    NodeId made = v->kind == VARIABLE_REST ? value_of(b->g, v->id)->producer : 0, first = 0;
+    NodeId made = v->kind == VARIABLE_STORAGE ? value_of(b->g, v->id)->producer : 0, first = 0;
 
     if (v->kind == VARIABLE_NODE)
-        return (Standing){v->id, 1, variable};
+        return (VariablePlace){v->id, 1, variable};
     if (made)
-        return (Standing){made, 2, variable};
+        return (VariablePlace){made, 2, variable};
     for (int phase = 2; phase >= 0; phase--)
-        if (reader[3 * v->id + phase] && (v->kind == VARIABLE_REST || phase == (int)v->phase))
+        if (reader[3 * v->id + phase] && (v->kind == VARIABLE_STORAGE || phase == (int)v->phase))
             first = reader[3 * v->id + phase];
-    return (Standing){first, 0, variable};
+    return (VariablePlace){first, 0, variable};
 }
 
 static void renumber(int *of, int n, const int *to)
@@ -210,13 +210,13 @@ static void order_variables(Builder *b)
 {
     PlanProblem *q = b->q;
     const NodeId *reader = first_readers(b);
-    Standing *place = arena_array(b->scratch, Standing, q->n_variables);
+    VariablePlace *place = arena_array(b->scratch, VariablePlace, q->n_variables);
     Variable *variable = arena_array(b->arena, Variable, q->n_variables);
     int *to = arena_array(b->scratch, int, q->n_variables);
 
     for (int i = 0; i < q->n_variables; i++)
-        place[i] = standing_of(b, i, reader);
-    qsort(place, (size_t)q->n_variables, sizeof *place, compare_standings);
+        place[i] = variable_place_of(b, i, reader);
+    qsort(place, (size_t)q->n_variables, sizeof *place, compare_variable_places);
     for (int i = 0; i < q->n_variables; i++) {
         variable[i] = q->variable[place[i].variable];
         to[place[i].variable] = i;
@@ -225,19 +225,20 @@ static void order_variables(Builder *b)
     q->cap_variables = q->n_variables;
     renumber(q->of_node, b->g->n_nodes, to);
     renumber(q->of_value, b->g->n_values, to);
-    renumber(q->of_use, 3 * b->g->n_values, to);
+    renumber(q->of_compute_spec, 3 * b->g->n_values, to);
 }
 
 // ---- pairings ----
 
 static size_t slot_of(const Builder *b, const Pairing *p)
 {
-    int key[4] = {(int)p->bond, p->a, p->b, p->operand};
+    int key[4] = {(int)p->pairing_kind, p->a, p->b, p->operand};
     size_t mask = (size_t)b->n_slots - 1, i = hash_bytes(key, sizeof key, 0) & mask;
 
     for (; b->slot[i]; i = (i + 1) & mask) {
         const Pairing *q = &b->pairing[b->slot[i] - 1];
-        if (q->bond == p->bond && q->a == p->a && q->b == p->b && q->operand == p->operand)
+        if (q->pairing_kind == p->pairing_kind && q->a == p->a && q->b == p->b &&
+            q->operand == p->operand)
             break;
     }
     return i;
@@ -268,54 +269,54 @@ static void pair_add(Builder *b, Pairing p)
 
 // ---- what costs something together ----
 
-static void made_pairings(Builder *b, NodeId n)
+static void produce_pairings(Builder *b, NodeId n)
 {
     const PlanProblem *q = b->q;
     const Node *x = &b->g->nodes[n];
 
     for (int i = 0; i < x->n_out; i++) {
-        ValueId v = q->alike.value[x->out[i]];
-        pair_add(b, (Pairing){BOND_MADE, q->of_node[q->alike.node[n]], q->of_value[v],
-                              b->q->rule[q->alike.node[n]].n_in + i, v, times_of(b, x->phase)});
+        ValueId v = q->tied.value[x->out[i]];
+        pair_add(b, (Pairing){PAIRING_PRODUCE, q->of_node[q->tied.node[n]], q->of_value[v],
+                              b->q->rule[q->tied.node[n]].n_in + i, v, times_of(b, x->phase)});
     }
 }
 
 // All iterations share one copy of what they all read.
-static bool is_again(const Builder *b, NodeId n, int i)
+static bool is_shared_copy(const Builder *b, NodeId n, int i)
 {
     return b->g->nodes[n].block.cls && b->g->nodes[n].block.iter &&
-           fellows_are_one(alike_fellows(b->g, &b->q->alike, n, i));
+           sources_are_equal(tied_input_sources(b->g, &b->q->tied, n, i));
 }
 
 // Is this the first input, of all nodes', that reads the value in the phase? Its readers share what
 // it reads.
 static bool is_first_reader(const Builder *b, int *reader, NodeId n, int i, int at)
 {
-    int key = (int)b->q->alike.node[n] * 64 + i + 1;
+    int key = (int)b->q->tied.node[n] * 64 + i + 1;
 
     if (!reader[at])
         reader[at] = key;
     return reader[at] == key;
 }
 
-static void need_pairings(Builder *b, NodeId n, int *reader)
+static void consume_pairings(Builder *b, NodeId n, int *reader)
 {
     PlanProblem *q = b->q;
     const Node *x = &b->g->nodes[n];
     int64_t times = times_of(b, x->phase);
 
     for (int i = 0; i < x->n_in; i++) {
-        if (!x->in[i] || is_again(b, n, i))
+        if (!x->in[i] || is_shared_copy(b, n, i))
             continue;
-        int at = use_of_input(q, b->g, n, i), use = q->of_use[at];
-        ValueId v = q->alike.value[x->in[i]], inner = at / 3;
+        int at = compute_spec_of_input(q, b->g, n, i), compute_variable = q->of_compute_spec[at];
+        ValueId v = q->tied.value[x->in[i]], inner = at / 3;
         int from = q->of_value[inner];
         if (inner != v)
-            pair_add(b, (Pairing){BOND_COPY, q->of_value[v], from, 0, v, times});
-        if (use >= 0 && is_first_reader(b, reader, n, i, at))
-            pair_add(b, (Pairing){BOND_COPY, from, use, 0, inner, times});
-        pair_add(b, (Pairing){BOND_NEED, use >= 0 ? use : from, q->of_node[q->alike.node[n]], i,
-                              inner, times});
+            pair_add(b, (Pairing){PAIRING_COPY, q->of_value[v], from, 0, v, times});
+        if (compute_variable >= 0 && is_first_reader(b, reader, n, i, at))
+            pair_add(b, (Pairing){PAIRING_COPY, from, compute_variable, 0, inner, times});
+        pair_add(b, (Pairing){PAIRING_CONSUME, compute_variable >= 0 ? compute_variable : from,
+                              q->of_node[q->tied.node[n]], i, inner, times});
     }
 }
 
@@ -323,7 +324,7 @@ static void need_pairings(Builder *b, NodeId n, int *reader)
 
 // Presolve adds costs up: the sum of the largest of all variables and pairs stays below this, and
 // below the double where nodes count twice.
-#define MOST_COSTS (INT64_C(1) << 54)
+#define MAX_COST_SUM (INT64_C(1) << 54)
 
 static double largest(const int64_t *cost, int64_t n)
 {
@@ -350,7 +351,7 @@ static void costs_scale(PlanProblem *q)
         sum += largest(p->cost + p->first[i], n_alternatives(p, i));
     for (const Edge *e = p->edge; e < p->edge + p->n_edges; e++)
         sum += largest(e->cost, (int64_t)n_alternatives(p, e->a) * n_alternatives(p, e->b));
-    for (q->unit = 1; sum / (double)q->unit > (double)MOST_COSTS;)
+    for (q->unit = 1; sum / (double)q->unit > (double)MAX_COST_SUM;)
         q->unit *= 10;
     if (q->unit == 1)
         return;
@@ -363,44 +364,45 @@ static void costs_scale(PlanProblem *q)
 // ---- the whole ----
 
 static Builder builder_new(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
-                           const PlanOptions *o, const Lives *lives, Arena *a, Arena *scratch)
+                           const PlanOptions *o, const LiveRanges *live_ranges, Arena *a,
+                           Arena *scratch)
 {
     Builder b = {.q = q,
                  .g = g,
                  .cluster = c,
                  .mesh = m,
-                 .lives = lives,
+                 .live_ranges = live_ranges,
                  .o = o,
                  .traffic = traffic_find(g, scratch),
                  .arena = a,
                  .scratch = scratch};
 
-    *q = (PlanProblem){.alike = alike_find(g, a)};
-    b.joins = values_join(g, &q->alike, scratch);
+    *q = (PlanProblem){.tied = tied_find(g, a)};
+    b.is_bucketed = values_bucketed(g, &q->tied, scratch);
     b.operand = arena_array(scratch, Specs *, g->n_nodes);
     q->problem = (Problem){.name = g->name, .limit = o->memory};
     q->of_node = arena_array(a, int, g->n_nodes);
     q->of_value = arena_array(a, int, g->n_values);
     q->rule = arena_array(a, Rule, g->n_nodes);
     for (NodeId n = 1; n < g->n_nodes; n++)
-        if (q->alike.node[n] == n)
+        if (q->tied.node[n] == n)
             node_variable(&b, n);
     return b;
 }
 
 bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
-                const PlanOptions *o, const Lives *lives, Arena *a, Diag *d)
+                const PlanOptions *o, const LiveRanges *live_ranges, Arena *a, Diag *d)
 {
     Arena *scratch = arena_new();
-    Builder b = builder_new(q, g, c, m, o, lives, a, scratch);
+    Builder b = builder_new(q, g, c, m, o, live_ranges, a, scratch);
 
-    rest_variables(&b);
-    use_variables(&b);
+    storage_variables(&b);
+    compute_variables(&b);
     order_variables(&b);
     int *reader = arena_array(scratch, int, 3 * (size_t)g->n_values);
     for (NodeId n = 1; n < g->n_nodes; n++) {
-        made_pairings(&b, n);
-        need_pairings(&b, n, reader);
+        produce_pairings(&b, n);
+        consume_pairings(&b, n, reader);
     }
     plan_nodes(&b);
     plan_edges(&b);
@@ -411,12 +413,12 @@ bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
     return ok;
 }
 
-Floor plan_floor(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o)
+MeshBound plan_mesh_bound(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o)
 {
     Arena *scratch = arena_new();
     PlanProblem q;
     Builder b = builder_new(&q, g, c, m, o, NULL, scratch, scratch);
-    Floor f = {0};
+    MeshBound f = {0};
 
     plan_nodes(&b);
     for (int i = 0; i < q.problem.n_nodes; i++) {

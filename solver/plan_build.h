@@ -8,16 +8,16 @@
 
 // ---- plan_build.c ----
 typedef enum VariableKind {
-    VARIABLE_NODE,  // the strategy of a node
-    VARIABLE_REST,  // the spec of a value at rest
-    VARIABLE_USE,   // the spec in which several readers of one phase share a value
+    VARIABLE_NODE,     // the strategy of a node
+    VARIABLE_STORAGE,  // the spec of a value at rest
+    VARIABLE_COMPUTE,  // the spec in which several readers of one phase share a value
 } VariableKind;
 
 // A node of the problem: `id` is a first one.
 typedef struct Variable {
     VariableKind kind;
     int32_t id;
-    Phase phase;  // VARIABLE_USE
+    Phase phase;  // VARIABLE_COMPUTE
     int n;
     Spec *spec;  // [n]: its alternatives; of a node, strategies
 } Variable;
@@ -25,11 +25,11 @@ typedef struct Variable {
 typedef struct PlanProblem {
     Problem problem;
     int64_t unit;  // of its costs, in picoseconds
-    Alike alike;
+    TiedValues tied;
     Variable *variable;  // by node of the problem
     int n_variables, cap_variables;
     int *of_node, *of_value;  // by id of a first one: its variable
-    int *of_use;              // by 3 · first value + phase: its variable, or -1
+    int *of_compute_spec;     // by 3 · first value + phase: its variable, or -1
     Rule *rule;               // by first node
 } PlanProblem;
 
@@ -42,14 +42,14 @@ typedef struct Specs {
 void specs_add(Arena *a, Specs *l, Spec s);
 
 // Why two variables cost something together.
-typedef enum Bond {
-    BOND_MADE,  // a node, the rest of its output `operand`
-    BOND_NEED,  // a rest or use, the node whose input `operand` it is
-    BOND_COPY,  // a rest, a use or another rest
-} Bond;
+typedef enum PairingKind {
+    PAIRING_PRODUCE,  // a node, the rest of its output `operand`
+    PAIRING_CONSUME,  // a rest or use, the node whose input `operand` it is
+    PAIRING_COPY,     // a rest, a use or another rest
+} PairingKind;
 
 typedef struct Pairing {
-    Bond bond;
+    PairingKind pairing_kind;
     int a, b, operand;
     ValueId value;  // of the ways
     int64_t count;  // how often in a step
@@ -60,9 +60,9 @@ typedef struct Builder {
     const Graph *g;
     const Cluster *cluster;
     const Mesh *mesh;
-    bool *joins;  // by ValueId
+    bool *is_bucketed;  // by ValueId
     Traffic traffic;
-    const Lives *lives;  // NULL: memory doesn't count
+    const LiveRanges *live_ranges;  // NULL: memory doesn't count
     const PlanOptions *o;
     Pairing *pairing;
     int n_pairings, cap_pairings;
@@ -78,21 +78,21 @@ static inline int64_t times_of(const Builder *b, Phase phase)
 }
 
 // What use by a node's input belongs to: 3 · first value + phase.
-int use_of_input(const PlanProblem *q, const Graph *g, NodeId n, int i);
+int compute_spec_of_input(const PlanProblem *q, const Graph *g, NodeId n, int i);
 
 // Costs are picoseconds of a step of `accumulate` micro-batches. Pins have the variables and specs
 // that they need, but decide nothing. False after an error: sums of costs are too large.
 bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
-                const PlanOptions *o, const Lives *lives, Arena *a, Diag *d);
+                const PlanOptions *o, const LiveRanges *live_ranges, Arena *a, Diag *d);
 
 // What is known of a problem before it is built: no plan costs less than its nodes do, each for
 // itself; and about how many pairs it would have.
-typedef struct Floor {
+typedef struct MeshBound {
     Wide cost;
     int64_t pairs;
-} Floor;
+} MeshBound;
 
-Floor plan_floor(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o);
+MeshBound plan_mesh_bound(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o);
 
 // ---- plan_price.c ----
 void plan_nodes(Builder *b);  // nodes of the problem, with their uses
@@ -108,7 +108,7 @@ void plan_bytes(Builder *b);  // uses of all alternatives
 void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Plan *p, Arena *a);
 // plan_find, on a mesh that the preset fits; with `enough`, only what is cheaper is looked for.
 bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
-                     const Lives *lives, Wide enough, Planned *to, Arena *a, Diag *d);
+                     const LiveRanges *live_ranges, Wide enough, Planned *to, Arena *a, Diag *d);
 
 // ---- plan_pin.c ----
 // Takes the mark from all alternatives of pinned variables but the pinned ones. False, with errors,
@@ -131,7 +131,7 @@ int preset_demand(const PlanProblem *q, const Graph *g, const unsigned *role, co
                   const unsigned axes[MAX_AXES], bool *keep);
 // Those that are tried on a mesh, single ones first; those that do the same along all axes only on
 // the first mesh.
-int presets_of(const Mesh *m, bool is_first, Preset to[MOST_PRESETS]);
+int presets_of(const Mesh *m, bool is_first, Preset to[MAX_PRESETS]);
 
 // ---- plan_step.c ----
 // A choice of the problem that may be the plan.

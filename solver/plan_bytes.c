@@ -16,41 +16,41 @@ typedef struct Span {
 typedef struct Change {
     ValueId first;
     int item;
-    int64_t slots;
+    int64_t n_instances;
     int buffers;
 } Change;
 
 // A node that counts what it needs of the values like a first one, at the item that it is.
-typedef struct Reader {
+typedef struct CountedRead {
     ValueId first;
     int item;
     NodeId node;
     int operand;
-} Reader;
+} CountedRead;
 
-typedef struct Holding {
+typedef struct BytesBuilder {
     Builder *b;
     Problem *p;
-    int n_uses, cap_uses;
+    int n_live, cap_live;
     Change *change;
-    int *begin;      // by first value: where its changes begin
-    int64_t *least;  // … the bytes of its smallest piece at rest
-    Reader *reader;  // sorted; NULL: none counts
+    int *begin;               // by first value: where its changes begin
+    int64_t *smallest_bytes;  // … the bytes of its smallest piece at rest
+    CountedRead *reader;      // sorted; NULL: none counts
     int n_readers, cap_readers;
     ValueId *view;  // by first value: a view of it that is kept for the backward part, or none …
     int *until;     // … by that: before which item
-} Holding;
+} BytesBuilder;
 
-static int64_t bytes_of(const Holding *h, ValueId v, const Spec *s)
+static int64_t bytes_of(const BytesBuilder *h, ValueId v, const Spec *s)
 {
-    return slot_bytes(spec_bytes(h->b->mesh, s, value_of(h->b->g, v)));
+    return instance_bytes(spec_bytes(h->b->mesh, s, value_of(h->b->g, v)));
 }
 
-static void hold(Holding *h, Span at, int64_t bytes)
+static void add_live(BytesBuilder *h, Span at, int64_t bytes)
 {
     if (at.first < at.last && bytes > 0)
-        *arena_push(h->b->arena, h->p->use, h->n_uses, h->cap_uses) =
-            (Use){at.first, at.last, bytes};
+        *arena_push(h->b->arena, h->p->live, h->n_live, h->cap_live) =
+            (LiveBytes){at.first, at.last, bytes};
 }
 
 // ---- at rest ----
@@ -65,18 +65,18 @@ static int compare_changes(const void *x, const void *y)
 }
 
 // Sorted, and one at the end that is of no value. What has none begins there.
-static void find_changes(Holding *h)
+static void find_changes(BytesBuilder *h)
 {
-    const Lives *l = h->b->lives;
+    const LiveRanges *l = h->b->live_ranges;
     int n = 0;
 
     h->change = arena_array(h->b->scratch, Change, l ? 2 * l->n + 1 : 1);
     h->begin = arena_array(h->b->scratch, int, h->b->g->n_values);
     for (int i = 0; l && i < l->n; i++) {
-        const Life *x = &l->life[i];
-        ValueId first = h->b->q->alike.value[x->value];
-        h->change[n++] = (Change){first, x->first, x->slots, 1};
-        h->change[n++] = (Change){first, x->last, -x->slots, -1};
+        const LiveRange *x = &l->range[i];
+        ValueId first = h->b->q->tied.value[x->value];
+        h->change[n++] = (Change){first, x->first, x->n_instances, 1};
+        h->change[n++] = (Change){first, x->last, -x->n_instances, -1};
     }
     qsort(h->change, (size_t)n, sizeof *h->change, compare_changes);
     for (ValueId v = 0; v < h->b->g->n_values; v++)
@@ -86,19 +86,19 @@ static void find_changes(Holding *h)
 }
 
 // Is it in memory of its own?
-static bool is_stored(const Holding *h, ValueId first)
+static bool is_stored(const BytesBuilder *h, ValueId first)
 {
     return h->change[h->begin[first]].first == first;
 }
 
 // The first reader of a value like this one from an item on.
-static int reader_from(const Holding *h, ValueId first, int item)
+static int reader_from(const BytesBuilder *h, ValueId first, int item)
 {
     int low = 0, high = h->n_readers;
 
     while (low < high) {
         int mid = low + (high - low) / 2;
-        const Reader *r = &h->reader[mid];
+        const CountedRead *r = &h->reader[mid];
         if (r->first < first || (r->first == first && r->item < item))
             low = mid + 1;
         else
@@ -108,31 +108,32 @@ static int reader_from(const Holding *h, ValueId first, int item)
 }
 
 // Of `held` bytes, `less` are counted by the nodes that read them, each at its item.
-static void hold_between(Holding *h, ValueId first, Span at, int64_t held, int64_t less)
+static void add_live_between(BytesBuilder *h, ValueId first, Span at, int64_t total, int64_t less)
 {
     for (int i = reader_from(h, first, at.first); less > 0 && i < h->n_readers; i++) {
-        const Reader *r = &h->reader[i];
+        const CountedRead *r = &h->reader[i];
         if (r->first != first || r->item >= at.last)
             break;
-        hold(h, (Span){at.first, r->item}, held);
-        hold(h, (Span){r->item, r->item + 1}, held - less);
+        add_live(h, (Span){at.first, r->item}, total);
+        add_live(h, (Span){r->item, r->item + 1}, total - less);
         at.first = r->item + 1;
     }
-    hold(h, at, held);
+    add_live(h, at, total);
 }
 
 // Bytes for each place that a first value takes, and what every buffer has more.
-static void hold_places(Holding *h, ValueId first, int64_t bytes, int64_t more)
+static void add_live_slots(BytesBuilder *h, ValueId first, int64_t bytes, int64_t more)
 {
     const Change *x = h->change + h->begin[first];
-    int64_t slots = 0, buffers = 0;
+    int64_t n_instances = 0, buffers = 0;
 
     for (; x->first == first; x++) {
-        slots += x->slots;
+        n_instances += x->n_instances;
         buffers += x->buffers;
-        if (x[1].first == first && slots > 0)
-            hold_between(h, first, (Span){x->item, x[1].item}, slots * bytes + buffers * more,
-                         bytes - h->least[first]);
+        if (x[1].first == first && n_instances > 0)
+            add_live_between(h, first, (Span){x->item, x[1].item},
+                             n_instances * bytes + buffers * more,
+                             bytes - h->smallest_bytes[first]);
     }
 }
 
@@ -143,16 +144,16 @@ static void hold_places(Holding *h, ValueId first, int64_t bytes, int64_t more)
 // lacks, which is right where it rests as that, and too much where it rests larger. Where what it
 // rests as counts no more than its smallest piece at that item, it is what the value holds if it
 // rests as it is needed, and too little if it doesn't: so it is for readers.
-static int64_t beside(const Holding *h, ValueId v, const Spec *s)
+static int64_t copy_bytes(const BytesBuilder *h, ValueId v, const Spec *s)
 {
-    const Alike *k = &h->b->q->alike;
-    int64_t more = bytes_of(h, v, s) - h->least[k->value[v]];
+    const TiedValues *k = &h->b->q->tied;
+    int64_t more = bytes_of(h, v, s) - h->smallest_bytes[k->value[v]];
 
     return is_stored(h, k->value[h->b->traffic.base[v]]) && more > 0 ? more : 0;
 }
 
 // A node's operands while it runs.
-static int64_t beside_node(const Holding *h, NodeId n, const Strategy *s)
+static int64_t node_copy_bytes(const BytesBuilder *h, NodeId n, const Strategy *s)
 {
     const PlanProblem *q = h->b->q;
     const Node *x = &h->b->g->nodes[n];
@@ -161,55 +162,56 @@ static int64_t beside_node(const Holding *h, NodeId n, const Strategy *s)
     for (int i = 0; i < x->n_in + x->n_out; i++) {
         ValueId v = nth_operand(x, i);
         Spec spec = strategy_spec(&q->rule[n], s, i);
-        bytes += v ? beside(h, v, &spec) : 0;
+        bytes += v ? copy_bytes(h, v, &spec) : 0;
     }
     return bytes;
 }
 
-static int64_t beside_reader(const Holding *h, NodeId n, const Strategy *s)
+static int64_t counted_copy_bytes(const BytesBuilder *h, NodeId n, const Strategy *s)
 {
     const PlanProblem *q = h->b->q;
     const Node *x = &h->b->g->nodes[n];
     int64_t bytes = 0;
 
     for (int i = 0; i < x->n_in + x->n_out && h->n_readers; i++) {
-        ValueId v = nth_operand(x, i), first = q->alike.value[v];
-        int k = v ? reader_from(h, first, h->b->lives->item[n]) : h->n_readers;
-        const Reader *r = k < h->n_readers ? &h->reader[k] : NULL;
+        ValueId v = nth_operand(x, i), first = q->tied.value[v];
+        int k = v ? reader_from(h, first, h->b->live_ranges->item[n]) : h->n_readers;
+        const CountedRead *r = k < h->n_readers ? &h->reader[k] : NULL;
         Spec spec = strategy_spec(&q->rule[n], s, i);
         if (r && r->first == first && r->node == n && r->operand == i)
-            bytes += beside(h, v, &spec);
+            bytes += copy_bytes(h, v, &spec);
     }
     return bytes;
 }
 
 // What the program needs for the node alone, while it runs.
-static void hold_node(Holding *h, NodeId n, const Strategy *s)
+static void add_node(BytesBuilder *h, NodeId n, const Strategy *s)
 {
     const Builder *b = h->b;
     const Graph *g = b->g;
-    int item = b->lives ? b->lives->item[n] : -1;
+    int item = b->live_ranges ? b->live_ranges->item[n] : -1;
 
     if (item < 0)
         return;
-    int64_t bytes = piece_workspace(g, &g->nodes[n], &b->q->rule[n], b->mesh, s);
+    int64_t bytes = shard_workspace(g, &g->nodes[n], &b->q->rule[n], b->mesh, s);
     bytes = bytes ? buffer_bytes(bytes, 1) : 0;
     if (b->o->copies == COPIES_ALL)
-        bytes += beside_node(h, n, s);
+        bytes += node_copy_bytes(h, n, s);
     else
-        bytes += beside_reader(h, n, s);
-    hold(h, (Span){item, item + 1}, bytes);
+        bytes += counted_copy_bytes(h, n, s);
+    add_live(h, (Span){item, item + 1}, bytes);
 }
 
-static void find_least(Holding *h)
+static void find_smallest_shards(BytesBuilder *h)
 {
     const PlanProblem *q = h->b->q;
 
     for (int i = 0; i < q->n_variables; i++) {
         const Variable *v = &q->variable[i];
-        for (int k = 0; k < v->n && v->kind == VARIABLE_REST; k++) {
+        for (int k = 0; k < v->n && v->kind == VARIABLE_STORAGE; k++) {
             int64_t bytes = bytes_of(h, v->id, &v->spec[k]);
-            h->least[v->id] = !k || bytes < h->least[v->id] ? bytes : h->least[v->id];
+            h->smallest_bytes[v->id] =
+                !k || bytes < h->smallest_bytes[v->id] ? bytes : h->smallest_bytes[v->id];
         }
     }
 }
@@ -218,7 +220,7 @@ static void find_least(Holding *h)
 
 static int compare_readers(const void *x, const void *y)
 {
-    const Reader *a = x, *b = y;
+    const CountedRead *a = x, *b = y;
 
     if (a->first != b->first)
         return a->first < b->first ? -1 : 1;
@@ -229,27 +231,27 @@ static int compare_readers(const void *x, const void *y)
 
 // Products have their operands at hand as a whole and write over none of them: what each needs of a
 // value lies somewhere while it runs. Of several that read it at one item the first counts.
-static void find_readers(Holding *h)
+static void find_readers(BytesBuilder *h)
 {
     const Graph *g = h->b->g;
-    const Alike *k = &h->b->q->alike;
+    const TiedValues *k = &h->b->q->tied;
     int n_left = 0;
 
     for (NodeId n = 1; n < g->n_nodes; n++) {
         const Node *x = &g->nodes[n];
         for (int i = 0; i < x->n_in + x->n_out && x->op->is_product && k->node[n] == n; i++) {
             ValueId v = nth_operand(x, i), first = k->value[v];
-            int item = h->b->lives->item[n];
+            int item = h->b->live_ranges->item[n];
             if (v && item >= 0 && h->b->traffic.base[v] == v && is_stored(h, first) &&
                 !h->view[first])
                 *arena_push(h->b->scratch, h->reader, h->n_readers, h->cap_readers) =
-                    (Reader){first, item, n, i};
+                    (CountedRead){first, item, n, i};
         }
     }
     if (h->n_readers)
         qsort(h->reader, (size_t)h->n_readers, sizeof *h->reader, compare_readers);
     for (int i = 0; i < h->n_readers; i++) {
-        const Reader *r = &h->reader[i], *before = n_left ? &h->reader[n_left - 1] : NULL;
+        const CountedRead *r = &h->reader[i], *before = n_left ? &h->reader[n_left - 1] : NULL;
         if (!before || r->first != before->first || r->item != before->item)
             h->reader[n_left++] = *r;
     }
@@ -257,36 +259,37 @@ static void find_readers(Holding *h)
 }
 
 // Where a view counts instead of what it is a view of: bytes for each place, `less` than are held.
-static void hold_kept(Holding *h, ValueId first, int64_t bytes, int64_t more)
+static void add_viewed_storage(BytesBuilder *h, ValueId first, int64_t bytes, int64_t more)
 {
     const Change *x = h->change + h->begin[first];
-    int64_t less = bytes - h->least[first], held = x->slots * bytes + x->buffers * more;
+    int64_t less = bytes - h->smallest_bytes[first],
+            total = x->n_instances * bytes + x->buffers * more;
     int until = h->until[h->view[first]];
 
     until = until < x[1].item ? until : x[1].item;
-    hold(h, (Span){x->item, until}, held - (less > 0 ? x->slots * less : 0));
-    hold(h, (Span){until > x->item ? until : x->item, x[1].item}, held);
+    add_live(h, (Span){x->item, until}, total - (less > 0 ? x->n_instances * less : 0));
+    add_live(h, (Span){until > x->item ? until : x->item, x[1].item}, total);
 }
 
 // … and what the view then holds more.
-static void hold_view_kept(Holding *h, ValueId v, const Spec *s)
+static void add_kept_view(BytesBuilder *h, ValueId v, const Spec *s)
 {
-    ValueId base = h->b->q->alike.value[h->b->traffic.base[v]];
+    ValueId base = h->b->q->tied.value[h->b->traffic.base[v]];
     const Change *x = h->change + h->begin[base];
-    int64_t more = bytes_of(h, v, s) - h->least[base];
+    int64_t more = bytes_of(h, v, s) - h->smallest_bytes[base];
     int until = h->until[v] < x[1].item ? h->until[v] : x[1].item;
 
     if (more > 0)
-        hold(h, (Span){x->item, until}, x->slots * more);
+        add_live(h, (Span){x->item, until}, x->n_instances * more);
 }
 
 // Views of what the forward part makes that the backward part reads: as they rest, they are kept
 // until then. That is counted of one view of a value that lives once.
-static void find_views(Holding *h)
+static void find_views(BytesBuilder *h)
 {
     const Graph *g = h->b->g;
-    const Lives *l = h->b->lives;
-    const ValueId *base = h->b->traffic.base, *first = h->b->q->alike.value;
+    const LiveRanges *l = h->b->live_ranges;
+    const ValueId *base = h->b->traffic.base, *first = h->b->q->tied.value;
     int *count = arena_array(h->b->scratch, int, g->n_values);
 
     for (ValueId v = 1; v < g->n_values; v++)
@@ -311,61 +314,61 @@ static void find_views(Holding *h)
     }
 }
 
-static void find_sure(Holding *h)
+static void find_sure_copies(BytesBuilder *h)
 {
     find_views(h);
     find_readers(h);
 }
 
 // A value where it rests, unless its bytes are another's.
-static void hold_rest(Holding *h, ValueId v, const Spec *s)
+static void add_storage(BytesBuilder *h, ValueId v, const Spec *s)
 {
-    ValueId base = h->b->q->alike.value[h->b->traffic.base[v]];
+    ValueId base = h->b->q->tied.value[h->b->traffic.base[v]];
 
     if (base != v && h->view[base] == v)
-        hold_view_kept(h, v, s);
+        add_kept_view(h, v, s);
     if (is_stored(h, v) && h->view[v])
-        hold_kept(h, v, bytes_of(h, v, s), REDZONE);
+        add_viewed_storage(h, v, bytes_of(h, v, s), REDZONE);
     else if (is_stored(h, v))
-        hold_places(h, v, bytes_of(h, v, s), REDZONE);
+        add_live_slots(h, v, bytes_of(h, v, s), REDZONE);
 }
 
 // A view that rests as what it is a view of doesn't is a view of a copy, which lives as long.
-static void hold_view(Holding *h, const Variable *v, const Spec *s)
+static void add_view_copy(BytesBuilder *h, const Variable *v, const Spec *s)
 {
     ValueId base = h->b->traffic.base[v->id];
 
     if (base != v->id)
-        hold_places(h, h->b->q->alike.value[base], beside(h, v->id, s), 0);
+        add_live_slots(h, h->b->q->tied.value[base], copy_bytes(h, v->id, s), 0);
 }
 
 void plan_bytes(Builder *b)
 {
     const PlanProblem *q = b->q;
     Problem *p = &b->q->problem;
-    Holding h = {.b = b, .p = p};
-    bool has_copies = b->lives && b->o->copies == COPIES_ALL;
+    BytesBuilder h = {.b = b, .p = p};
+    bool has_copies = b->live_ranges && b->o->copies == COPIES_ALL;
 
-    h.least = arena_array(b->scratch, int64_t, b->g->n_values);
+    h.smallest_bytes = arena_array(b->scratch, int64_t, b->g->n_values);
     h.view = arena_array(b->scratch, ValueId, b->g->n_values);
     h.until = arena_array(b->scratch, int, b->g->n_values);
     find_changes(&h);
-    if (b->lives && b->o->copies)
-        find_least(&h);
-    if (b->lives && b->o->copies == COPIES_SURE)
-        find_sure(&h);
-    int *first_use = p->first_use = arena_array(b->arena, int, p->first[p->n_nodes] + 1);
+    if (b->live_ranges && b->o->copies)
+        find_smallest_shards(&h);
+    if (b->live_ranges && b->o->copies == COPIES_SURE)
+        find_sure_copies(&h);
+    int *first_live = p->first_live = arena_array(b->arena, int, p->first[p->n_nodes] + 1);
     for (int i = 0; i < q->n_variables; i++) {
         const Variable *v = &q->variable[i];
         for (int k = 0; k < v->n; k++) {
-            *first_use++ = h.n_uses;
-            if (v->kind == VARIABLE_REST)
-                hold_rest(&h, v->id, &v->spec[k]);
-            if (v->kind == VARIABLE_REST && has_copies)
-                hold_view(&h, v, &v->spec[k]);
+            *first_live++ = h.n_live;
+            if (v->kind == VARIABLE_STORAGE)
+                add_storage(&h, v->id, &v->spec[k]);
+            if (v->kind == VARIABLE_STORAGE && has_copies)
+                add_view_copy(&h, v, &v->spec[k]);
             if (v->kind == VARIABLE_NODE)
-                hold_node(&h, v->id, &v->spec[k]);
+                add_node(&h, v->id, &v->spec[k]);
         }
     }
-    *first_use = h.n_uses;
+    *first_live = h.n_live;
 }

@@ -5,28 +5,28 @@
 
 #include "solver/plan_build.h"
 
-typedef struct Shaped {
+typedef struct ShapedPairing {
     uint64_t shape;
     int pairing;
-} Shaped;
+} ShapedPairing;
 
 // Pairings by the shapes of their values: threads take all of a shape, as ways are found by shape.
-typedef struct Weaving {
+typedef struct EdgePricing {
     const Builder *b;
-    Shaped *order;
+    ShapedPairing *order;
     int n_shapes, *first;  // [n_shapes + 1], in that order
     atomic_int *next;      // shape that nobody has begun with
-} Weaving;
+} EdgePricing;
 
 // What a thread has of its own.
-typedef struct Weaver {
-    const Weaving *of;
-    Layouts *layouts[2];  // … of values that join
-    int64_t **table;      // of ways, by hash of what they are from and to
+typedef struct EdgePricer {
+    const EdgePricing *of;
+    Resharder *reshard[2];  // … of values that join
+    int64_t **table;        // of ways, by hash of what they are from and to
     uint64_t *table_key;
     int n_tables;  // room, a power of two
     Arena *scratch;
-} Weaver;
+} EdgePricer;
 
 // ---- ways ----
 
@@ -35,12 +35,12 @@ static uint64_t shape_key(const Builder *b, ValueId v)
     const Value *x = value_of(b->g, v);
     uint64_t key = hash_bytes(x->dim, (size_t)x->rank * sizeof *x->dim, (uint64_t)x->dtype);
 
-    return hash_bytes(&b->joins[v], sizeof *b->joins, key);
+    return hash_bytes(&b->is_bucketed[v], sizeof *b->is_bucketed, key);
 }
 
 // Picoseconds from each of some specs to each of others; tables of equal shapes and specs are one.
-static const int64_t *ways_table(Weaver *w, ValueId v, const Spec *from, int n, const Spec *to,
-                                 int m)
+static const int64_t *path_cost_table(EdgePricer *w, ValueId v, const Spec *from, int n,
+                                      const Spec *to, int m)
 {
     const Builder *b = w->of->b;
     const Value *x = value_of(b->g, v);
@@ -57,21 +57,21 @@ static const int64_t *ways_table(Weaver *w, ValueId v, const Spec *from, int n, 
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++)
             t[(size_t)i * (size_t)m + (size_t)j] =
-                layout_fastest(w->layouts[b->joins[v]], x, from[i], to[j]);
+                reshard_fastest(w->reshard[b->is_bucketed[v]], x, from[i], to[j]);
     return t;
 }
 
 // What the alternatives of a variable mean at a pairing: specs, each once, and which is whose.
-typedef struct Meaning {
+typedef struct OperandSpecs {
     Specs specs;
     int *of;  // by alternative
-} Meaning;
+} OperandSpecs;
 
-static Meaning meaning_of(Weaver *w, int variable, bool is_node, int operand)
+static OperandSpecs operand_specs_of(EdgePricer *w, int variable, bool is_node, int operand)
 {
     const PlanProblem *q = w->of->b->q;
     const Variable *v = &q->variable[variable];
-    Meaning x = {.of = arena_array(w->scratch, int, v->n)};
+    OperandSpecs x = {.of = arena_array(w->scratch, int, v->n)};
 
     for (int k = 0; k < v->n; k++) {
         Spec s = is_node ? strategy_spec(&q->rule[v->id], &v->spec[k], operand) : v->spec[k];
@@ -83,15 +83,15 @@ static Meaning meaning_of(Weaver *w, int variable, bool is_node, int operand)
 }
 
 // Does an input of the node before it need the same value alike? Both get it in one go.
-static bool comes_along(const Builder *b, const Pairing *p, const Strategy *s)
+static bool shares_copy(const Builder *b, const Pairing *p, const Strategy *s)
 {
     NodeId n = b->q->variable[p->b].id;
     const Rule *r = &b->q->rule[n];
     Spec spec = strategy_spec(r, s, p->operand);
-    Fellows x = alike_fellows(b->g, &b->q->alike, n, p->operand);
+    InputSources x = tied_input_sources(b->g, &b->q->tied, n, p->operand);
 
     for (int i = 0; i < p->operand; i++) {
-        Fellows y = alike_fellows(b->g, &b->q->alike, n, i);
+        InputSources y = tied_input_sources(b->g, &b->q->tied, n, i);
         Spec other = strategy_spec(r, s, i);
         if (x.first == y.first && x.second == y.second && x.last == y.last &&
             spec_equal(&spec, &other))
@@ -100,18 +100,19 @@ static bool comes_along(const Builder *b, const Pairing *p, const Strategy *s)
     return false;
 }
 
-static void edge_write(Weaver *w, const Pairing *p, const Edge *e)
+static void edge_write(EdgePricer *w, const Pairing *p, const Edge *e)
 {
     const PlanProblem *q = w->of->b->q;
-    Meaning x = meaning_of(w, p->a, p->bond == BOND_MADE, p->operand);
-    Meaning y = meaning_of(w, p->b, p->bond == BOND_NEED, p->operand);
+    OperandSpecs x = operand_specs_of(w, p->a, p->pairing_kind == PAIRING_PRODUCE, p->operand);
+    OperandSpecs y = operand_specs_of(w, p->b, p->pairing_kind == PAIRING_CONSUME, p->operand);
     int n = q->variable[p->a].n, m = q->variable[p->b].n;
     const int64_t *table =
-        ways_table(w, p->value, x.specs.spec, x.specs.n, y.specs.spec, y.specs.n);
+        path_cost_table(w, p->value, x.specs.spec, x.specs.n, y.specs.spec, y.specs.n);
     int64_t *cost = (int64_t *)(uintptr_t)e->cost;
 
     for (int l = 0; l < m; l++) {
-        bool is_free = p->bond == BOND_NEED && comes_along(w->of->b, p, &q->variable[p->b].spec[l]);
+        bool is_free = p->pairing_kind == PAIRING_CONSUME &&
+                       shares_copy(w->of->b, p, &q->variable[p->b].spec[l]);
         for (int k = 0; k < n && !is_free; k++)
             cost[(size_t)k * (size_t)m + (size_t)l] =
                 p->count * table[(size_t)x.of[k] * (size_t)y.specs.n + (size_t)y.of[l]];
@@ -120,10 +121,10 @@ static void edge_write(Weaver *w, const Pairing *p, const Edge *e)
 
 // ---- threads ----
 
-static void *weave(void *weaver)
+static void *price_edges(void *edge_pricer)
 {
-    Weaver *w = weaver;
-    const Weaving *all = w->of;
+    EdgePricer *w = edge_pricer;
+    const EdgePricing *all = w->of;
 
     for (int i; (i = atomic_fetch_add(all->next, 1)) < all->n_shapes;)
         for (int k = all->first[i]; k < all->first[i + 1]; k++)
@@ -134,7 +135,7 @@ static void *weave(void *weaver)
 
 static int compare_shapes(const void *x, const void *y)
 {
-    const Shaped *a = x, *b = y;
+    const ShapedPairing *a = x, *b = y;
 
     if (a->shape != b->shape)
         return a->shape < b->shape ? -1 : 1;
@@ -142,14 +143,14 @@ static int compare_shapes(const void *x, const void *y)
 }
 
 // Sorts pairings by their values' shapes.
-static Weaving weaving_of(const Builder *b, atomic_int *next)
+static EdgePricing edge_pricing_of(const Builder *b, atomic_int *next)
 {
-    Weaving x = {.b = b, .next = next};
+    EdgePricing x = {.b = b, .next = next};
 
-    x.order = arena_array(b->scratch, Shaped, b->n_pairings);
+    x.order = arena_array(b->scratch, ShapedPairing, b->n_pairings);
     x.first = arena_array(b->scratch, int, b->n_pairings + 1);
     for (int i = 0; i < b->n_pairings; i++)
-        x.order[i] = (Shaped){shape_key(b, b->pairing[i].value), i};
+        x.order[i] = (ShapedPairing){shape_key(b, b->pairing[i].value), i};
     if (b->n_pairings)
         qsort(x.order, (size_t)b->n_pairings, sizeof *x.order, compare_shapes);
     for (int i = 0; i < b->n_pairings; i++)
@@ -159,16 +160,16 @@ static Weaving weaving_of(const Builder *b, atomic_int *next)
     return x;
 }
 
-static Weaver weaver_new(const Weaving *of)
+static EdgePricer edge_pricer_new(const EdgePricing *of)
 {
-    Weaver w = {.of = of, .n_tables = 1024, .scratch = arena_new()};
+    EdgePricer w = {.of = of, .n_tables = 1024, .scratch = arena_new()};
 
     while (w.n_tables < 2 * of->b->n_pairings)
         w.n_tables *= 2;
     w.table = arena_array(w.scratch, int64_t *, w.n_tables);
     w.table_key = arena_array(w.scratch, uint64_t, w.n_tables);
-    w.layouts[0] = layouts_new(w.scratch, of->b->mesh);
-    w.layouts[1] = layouts_joining(w.scratch, of->b->mesh);
+    w.reshard[0] = resharder_new(w.scratch, of->b->mesh);
+    w.reshard[1] = resharder_new_bucketed(w.scratch, of->b->mesh);
     return w;
 }
 
@@ -177,7 +178,7 @@ static size_t pairs_of(const Builder *b, const Pairing *x)
     return (size_t)b->q->variable[x->a].n * (size_t)b->q->variable[x->b].n;
 }
 
-static size_t edges_room(const Builder *b)
+static size_t edges_capacity(const Builder *b)
 {
     size_t n = 0;
 
@@ -192,7 +193,7 @@ static void edges_new(Builder *b)
 {
     Problem *p = &b->q->problem;
 
-    int64_t *cost = arena_array(b->arena, int64_t, edges_room(b));
+    int64_t *cost = arena_array(b->arena, int64_t, edges_capacity(b));
 
     p->edge = arena_array(b->arena, Edge, b->n_pairings);
     for (int i = 0; i < b->n_pairings; i++) {
@@ -205,14 +206,15 @@ static void edges_new(Builder *b)
 void plan_edges(Builder *b)
 {
     atomic_int next = 0;
-    Weaving all = weaving_of(b, &next);
-    Weaver here = weaver_new(&all), there = weaver_new(&all);
+    EdgePricing all = edge_pricing_of(b, &next);
+    EdgePricer here = edge_pricer_new(&all), there = edge_pricer_new(&all);
     pthread_t other;
 
     edges_new(b);
-    bool is_apart = b->o->solve.threads > 1 && !pthread_create(&other, NULL, weave, &there);
-    weave(&here);
-    if (is_apart)
+    bool is_threaded =
+        b->o->solve.threads > 1 && !pthread_create(&other, NULL, price_edges, &there);
+    price_edges(&here);
+    if (is_threaded)
         pthread_join(other, NULL);
     arena_free(here.scratch);
     arena_free(there.scratch);

@@ -14,10 +14,10 @@ typedef struct Finder {
     bool *keep;  // by alternative: pins allow it
     int n;       // of alternatives
     const unsigned *role;
-    PlanChoice choice[MOST_PRESETS + 2];  // that were found
+    PlanChoice choice[MAX_PRESETS + 2];  // that were found
     int n_choices;
     Planned *to;
-    Arena *arena, *own, *beside;  // beside: of a second thread
+    Arena *arena, *own, *thread_arena;  // beside: of a second thread
     Diag *d;
 } Finder;
 
@@ -26,7 +26,7 @@ typedef struct Finder {
 // of another answer (may be {0}: then with the options' prices). A brief search is for plans to
 // begin with and to compare.
 Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, const Answer *start,
-                  bool is_brief);
+                  bool stops_early);
 // What a preset that fits the mesh leaves of the alternatives that are kept. False where it leaves
 // nothing somewhere; `idle` is then an axis that has nothing to split, or -1.
 bool keep_preset(const Finder *f, const Preset *p, bool *keep, int *idle);

@@ -3,7 +3,7 @@
 
 #include "solver/plan_build.h"
 
-enum { NEAREST = 3 };
+enum { SPECS_SUGGESTED = 3 };
 
 // In how many axes two specs differ.
 static int distance(const Mesh *m, const Spec *a, const Spec *b)
@@ -26,9 +26,9 @@ static void print_nearest(const Mesh *m, const Value *x, const Variable *v, cons
 {
     int n = 0;
 
-    for (int far = 1; far <= m->n_axes; far++)
-        for (int k = 0; k < v->n && n < NEAREST; k++)
-            if (distance(m, &v->spec[k], to) == far) {
+    for (int n_axes_apart = 1; n_axes_apart <= m->n_axes; n_axes_apart++)
+        for (int k = 0; k < v->n && n < SPECS_SUGGESTED; k++)
+            if (distance(m, &v->spec[k], to) == n_axes_apart) {
                 text_put(t, ", ", n++ ? 2 : 0);
                 spec_print(m, x, &v->spec[k], t);
             }
@@ -48,8 +48,8 @@ static bool no_spec(const Graph *g, const Mesh *m, const Pin *pin, const Variabl
                    name_of(g, pin->id), in[pin->phase]);
     else
         diag_error(d, "value '%s': no strategy has it as %s %s%s; the nearest are %s",
-                   name_of(g, pin->id), spec.s, pin->kind == PIN_REST ? "at rest" : "in ",
-                   pin->kind == PIN_REST ? "" : in[pin->phase], nearest.s);
+                   name_of(g, pin->id), spec.s, pin->kind == PIN_STORAGE ? "at rest" : "in ",
+                   pin->kind == PIN_STORAGE ? "" : in[pin->phase], nearest.s);
     text_free(&spec);
     text_free(&nearest);
     return false;
@@ -58,10 +58,10 @@ static bool no_spec(const Graph *g, const Mesh *m, const Pin *pin, const Variabl
 static int variable_of(const PlanProblem *q, const Pin *pin)
 {
     if (pin->kind == PIN_STRATEGY)
-        return q->of_node[q->alike.node[pin->id]];
-    if (pin->kind == PIN_REST)
-        return q->of_value[q->alike.value[pin->id]];
-    return q->of_use[3 * q->alike.value[pin->id] + (int)pin->phase];
+        return q->of_node[q->tied.node[pin->id]];
+    if (pin->kind == PIN_STORAGE)
+        return q->of_value[q->tied.value[pin->id]];
+    return q->of_compute_spec[3 * q->tied.value[pin->id] + (int)pin->phase];
 }
 
 static bool disagree(const Graph *g, const Pin *pin, Diag *d)

@@ -7,9 +7,9 @@ static bool is_kept(const Value *x)
 }
 
 // By ValueId, the training graph's parameter or buffer of that name, or 0.
-static ValueId *find_likes(const Graph *g, const Graph *training, Arena *a)
+static ValueId *find_equal_parameters(const Graph *g, const Graph *training, Arena *a)
 {
-    ValueId *like = arena_array(a, ValueId, g->n_values);
+    ValueId *equal = arena_array(a, ValueId, g->n_values);
     Map at = {.arena = a};
 
     for (ValueId v = 1; v < training->n_values; v++)
@@ -17,13 +17,13 @@ static ValueId *find_likes(const Graph *g, const Graph *training, Arena *a)
             map_set(&at, value_of(training, v)->name, v);
     for (ValueId v = 1; v < g->n_values; v++)
         if (is_kept(value_of(g, v)))
-            like[v] = map_get(&at, value_of(g, v)->name);
-    return like;
+            equal[v] = map_get(&at, value_of(g, v)->name);
+    return equal;
 }
 
 // Layers whose parameters rest otherwise from layer to layer, as they may where the training
 // graph's layers aren't all alike, are no loop of predictions.
-static void part_layers(Graph *g, const Plan *plan, const ValueId *like, Arena *a)
+static void unlabel_unequal_layers(Graph *g, const Plan *plan, const ValueId *equal, Arena *a)
 {
     Map first = {.arena = a};
     bool *differs = arena_array(a, bool, g->n_classes + 1);
@@ -31,12 +31,12 @@ static void part_layers(Graph *g, const Plan *plan, const ValueId *like, Arena *
     for (ValueId v = 1; v < g->n_values; v++) {
         Block block = value_of(g, v)->block;
         const char *place = arena_string(a, "%d.%d", block.cls, block.pos);
-        if (!like[v] || !block.cls)
+        if (!equal[v] || !block.cls)
             continue;
         if (!map_get(&first, place))
-            map_set(&first, place, like[v]);
+            map_set(&first, place, equal[v]);
         differs[block.cls] |=
-            !spec_equal(&plan->spec[like[v]], &plan->spec[map_get(&first, place)]);
+            !spec_equal(&plan->spec[equal[v]], &plan->spec[map_get(&first, place)]);
     }
     for (int c = 1; c < g->n_classes; c++)
         if (differs[c])
@@ -47,18 +47,18 @@ bool plan_predict(Graph *g, const Graph *training, const Plan *plan, const Clust
                   const PlanOptions *o, Planned *to, Arena *a, Diag *d)
 {
     Arena *scratch = arena_new();
-    ValueId *like = find_likes(g, training, scratch);
+    ValueId *equal = find_equal_parameters(g, training, scratch);
     Pin *pin = arena_array(scratch, Pin, g->n_values);
     PlanOptions all = *o;
 
-    part_layers(g, plan, like, scratch);
+    unlabel_unequal_layers(g, plan, equal, scratch);
     all.pin = pin;
     all.n_pins = 0;
     all.preset = NULL;
     for (ValueId v = 1; v < g->n_values; v++)
-        if (like[v])
+        if (equal[v])
             pin[all.n_pins++] =
-                (Pin){.kind = PIN_REST, .id = v, .spec = plan->spec[like[v]], .is_given = true};
+                (Pin){.kind = PIN_STORAGE, .id = v, .spec = plan->spec[equal[v]], .is_given = true};
     bool ok = plan_find(g, c, &plan->mesh, &all, to, a, d);
     arena_free(scratch);
     return ok;

@@ -148,7 +148,7 @@ static int class_of(const Dims *x, int at)
 
 static int dim_at(const Dims *x, ValueId v, int dim)
 {
-    return MAX_RANK * x->q->alike.value[v] + dim;
+    return MAX_RANK * x->q->tied.value[v] + dim;
 }
 
 static void join_dims(Dims *x, NodeId n)
@@ -175,7 +175,7 @@ static Dims dims_find(const PlanProblem *q, const Graph *g, Arena *a)
     for (size_t i = 0; i < n; i++)
         x.of[i] = (int)i;
     for (NodeId k = 1; k < g->n_nodes; k++)
-        if (q->alike.node[k] == k)
+        if (q->tied.node[k] == k)
             join_dims(&x, k);
     for (ValueId v = 1; v < g->n_values; v++)
         for (int k = 0; k < value_of(g, v)->rank && value_of(g, v)->kind == VALUE_INPUT; k++)
@@ -200,7 +200,7 @@ static bool has_data(const Dims *x, ValueId v)
 }
 
 // The roles in which an axis may split a dim of a value where it rests.
-static unsigned rest_role(const Dims *x, ValueId v, int dim)
+static unsigned storage_role(const Dims *x, ValueId v, int dim)
 {
     const Value *y = value_of(x->g, v);
 
@@ -214,7 +214,7 @@ static unsigned rest_role(const Dims *x, ValueId v, int dim)
 }
 
 // The roles in which an axis may split a dim of a value as a phase uses it.
-static unsigned use_role(const Dims *x, ValueId v, int dim, Phase phase)
+static unsigned compute_role(const Dims *x, ValueId v, int dim, Phase phase)
 {
     if (has_data(x, v))
         return dim_role(x, v, dim) ? dim_role(x, v, dim) : ROLE_HEAD | ROLE_FEATURE;
@@ -265,9 +265,9 @@ unsigned *preset_roles(const PlanProblem *q, const Graph *g, Arena *a)
         int n = v->kind == VARIABLE_NODE ? q->rule[v->id].n_factors : value_of(g, v->id)->rank;
         for (int k = 0; k < n; k++)
             role[MAX_FACTORS * i + k] = v->kind == VARIABLE_NODE ? factor_role(&x, v->id, k)
-                                        : v->kind == VARIABLE_REST
-                                            ? rest_role(&x, v->id, k)
-                                            : use_role(&x, v->id, k, v->phase);
+                                        : v->kind == VARIABLE_STORAGE
+                                            ? storage_role(&x, v->id, k)
+                                            : compute_role(&x, v->id, k, v->phase);
     }
     arena_free(scratch);
     return role;
@@ -359,7 +359,7 @@ static void add_preset(const Mesh *m, Preset p, Preset *to, int *n)
         to[(*n)++] = p;
 }
 
-int presets_of(const Mesh *m, bool is_first, Preset to[MOST_PRESETS])
+int presets_of(const Mesh *m, bool is_first, Preset to[MAX_PRESETS])
 {
     int n = 0;
 

@@ -5,9 +5,9 @@
 
 static int64_t node_cost(Builder *b, NodeId n, const Work *whole, const Strategy *s, int64_t count)
 {
-    Work w = piece_work(b->g, &b->g->nodes[n], whole, &b->traffic, &b->q->rule[n], b->mesh, s);
+    Work w = shard_work(b->g, &b->g->nodes[n], whole, &b->traffic, &b->q->rule[n], b->mesh, s);
 
-    return count * llround(1e12 * piece_seconds(b->cluster, &w));
+    return count * llround(1e12 * shard_seconds(b->cluster, &w));
 }
 
 static void node_costs(Builder *b, const Variable *v, int64_t count, int64_t *cost)
@@ -25,7 +25,7 @@ void plan_nodes(Builder *b)
     int64_t *count = arena_array(b->scratch, int64_t, b->g->n_nodes);
 
     for (NodeId n = 1; n < b->g->n_nodes; n++)
-        count[q->alike.node[n]] += times_of(b, b->g->nodes[n].phase);
+        count[q->tied.node[n]] += times_of(b, b->g->nodes[n].phase);
     p->n_nodes = q->n_variables;
     p->first = arena_array(b->arena, int, q->n_variables + 1);
     for (int i = 0; i < q->n_variables; i++)

@@ -5,24 +5,24 @@
 
 // Bytes by time, with the largest over every 2^level times from each on: the largest of a range is
 // that of two such.
-enum { MOST_LEVELS = 32 };
+enum { MAX_TABLE_LEVELS = 32 };
 
 typedef struct Profile {
     int n;
-    int64_t *most[MOST_LEVELS];
+    int64_t *most[MAX_TABLE_LEVELS];
 } Profile;
 
 static Profile profile_of(const Problem *p, const int *choice, Arena *a)
 {
     Profile f = {0};
 
-    for (int u = 0; u < p->first_use[p->first[p->n_nodes]]; u++)
-        f.n = p->use[u].last > f.n ? p->use[u].last : f.n;
+    for (int u = 0; u < p->first_live[p->first[p->n_nodes]]; u++)
+        f.n = p->live[u].last > f.n ? p->live[u].last : f.n;
     f.most[0] = arena_array(a, int64_t, f.n + 1);
     for (int i = 0; i < p->n_nodes; i++)
-        for (int k = p->first[i] + choice[i], u = p->first_use[k]; u < p->first_use[k + 1]; u++) {
-            f.most[0][p->use[u].first] += p->use[u].bytes;
-            f.most[0][p->use[u].last] -= p->use[u].bytes;
+        for (int k = p->first[i] + choice[i], u = p->first_live[k]; u < p->first_live[k + 1]; u++) {
+            f.most[0][p->live[u].first] += p->live[u].bytes;
+            f.most[0][p->live[u].last] -= p->live[u].bytes;
         }
     for (int t = 1; t < f.n; t++)
         f.most[0][t] += f.most[0][t - 1];
@@ -47,21 +47,21 @@ static int64_t most_between(const Profile *f, int first, int last)
 }
 
 // The bytes that an alternative holds at a time.
-static int64_t held_at(const Problem *p, int k, int time)
+static int64_t live_bytes_at(const Problem *p, int k, int time)
 {
-    for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++)
-        if (p->use[u].first <= time && time < p->use[u].last)
-            return p->use[u].bytes;
+    for (int u = p->first_live[k]; u < p->first_live[k + 1]; u++)
+        if (p->live[u].first <= time && time < p->live[u].last)
+            return p->live[u].bytes;
     return 0;
 }
 
 // Does alternative k fit in the place of alternative `chosen`, which holds at the same times?
 static bool fits(const Problem *p, const Profile *f, int k, int chosen)
 {
-    for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++) {
-        const Use *x = &p->use[u];
-        int64_t others = most_between(f, x->first, x->last) - held_at(p, chosen, x->first);
-        if (others + x->bytes > p->limit && x->bytes > held_at(p, chosen, x->first))
+    for (int u = p->first_live[k]; u < p->first_live[k + 1]; u++) {
+        const LiveBytes *x = &p->live[u];
+        int64_t others = most_between(f, x->first, x->last) - live_bytes_at(p, chosen, x->first);
+        if (others + x->bytes > p->limit && x->bytes > live_bytes_at(p, chosen, x->first))
             return false;
     }
     return true;
@@ -88,47 +88,47 @@ static int64_t *find_changes(const Problem *p, const int *choice, Arena *a)
     return more;
 }
 
-static Next find_next(const PlanProblem *q, int i, int chosen, const int64_t *more,
-                      const Profile *f)
+static BestAlternative find_best_alternative(const PlanProblem *q, int i, int chosen,
+                                             const int64_t *more, const Profile *f)
 {
     const Problem *p = &q->problem;
-    Next next = {0};
+    BestAlternative next = {0};
 
     for (int k = 0; k < q->variable[i].n; k++) {
         int at = p->first[i] + k;
         if (k == chosen || (next.is_there && more[at] >= next.cost) ||
             !fits(p, f, at, p->first[i] + chosen))
             continue;
-        next = (Next){true, q->variable[i].spec[k], more[at]};
+        next = (BestAlternative){true, q->variable[i].spec[k], more[at]};
     }
     return next;
 }
 
-static void find_all_next(const PlanProblem *q, const Graph *g, Planned *to, Arena *a,
-                          Arena *scratch)
+static void find_best_alternatives(const PlanProblem *q, const Graph *g, Planned *to, Arena *a,
+                                   Arena *scratch)
 {
     const int *choice = to->answer.choice;
     Profile f = profile_of(&q->problem, choice, scratch);
     int64_t *more = find_changes(&q->problem, choice, scratch);
-    Next *next = arena_array(scratch, Next, q->n_variables);
+    BestAlternative *next = arena_array(scratch, BestAlternative, q->n_variables);
 
     for (int i = 0; i < q->n_variables; i++)
-        next[i] = find_next(q, i, choice[i], more, &f);
+        next[i] = find_best_alternative(q, i, choice[i], more, &f);
     for (int i = 0; i < q->n_variables; i++)
         next[i].cost *= q->unit;
-    to->rest = arena_array(a, Next, g->n_values);
-    to->use = arena_array(a, Next, 3 * (size_t)g->n_values);
-    to->strategy = arena_array(a, Next, g->n_nodes);
+    to->next_storage_spec = arena_array(a, BestAlternative, g->n_values);
+    to->next_compute_spec = arena_array(a, BestAlternative, 3 * (size_t)g->n_values);
+    to->strategy = arena_array(a, BestAlternative, g->n_nodes);
     for (ValueId v = 1; v < g->n_values; v++) {
-        to->rest[v] = next[q->of_value[q->alike.value[v]]];
+        to->next_storage_spec[v] = next[q->of_value[q->tied.value[v]]];
         for (int phase = 0; phase < 3; phase++) {
-            int use = q->of_use[3 * q->alike.value[v] + phase];
-            if (use >= 0)
-                to->use[3 * v + phase] = next[use];
+            int live = q->of_compute_spec[3 * q->tied.value[v] + phase];
+            if (live >= 0)
+                to->next_compute_spec[3 * v + phase] = next[live];
         }
     }
     for (NodeId n = 1; n < g->n_nodes; n++)
-        to->strategy[n] = next[q->of_node[q->alike.node[n]]];
+        to->strategy[n] = next[q->of_node[q->tied.node[n]]];
 }
 
 void choice_price(const PlanProblem *q, const int *choice, int64_t *compute, int64_t *communication)
@@ -149,6 +149,6 @@ void plan_report(const PlanProblem *q, const Graph *g, Planned *to, Arena *a)
     Arena *scratch = arena_new();
 
     choice_price(q, to->answer.choice, &to->compute, &to->communication);
-    find_all_next(q, g, to, a, scratch);
+    find_best_alternatives(q, g, to, a, scratch);
     arena_free(scratch);
 }

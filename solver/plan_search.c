@@ -7,12 +7,12 @@
 
 // Problems of more pairs aren't built, unless more than a part of LITTLE of what the best plan
 // costs could be gained: then by as much more.
-#define MOST_PAIRS INT64_C(20000000)
-static const double LITTLE = 1.0 / 16;
+#define MAX_MESH_PAIRS INT64_C(20000000)
+static const double MIN_GAIN_SHARE = 1.0 / 16;
 
 typedef struct Candidate {
     int mesh;
-    Floor floor;
+    MeshBound lower_bound;
 } Candidate;
 
 // Small ones first: what they find excludes large ones.
@@ -20,8 +20,8 @@ static int compare_candidates(const void *x, const void *y)
 {
     const Candidate *a = x, *b = y;
 
-    if (a->floor.pairs != b->floor.pairs)
-        return a->floor.pairs < b->floor.pairs ? -1 : 1;
+    if (a->lower_bound.pairs != b->lower_bound.pairs)
+        return a->lower_bound.pairs < b->lower_bound.pairs ? -1 : 1;
     return a->mesh - b->mesh;
 }
 
@@ -45,7 +45,7 @@ static void join_presets(Planned *to, const Planned *from)
         int k = 0;
         while (k < to->n_presets && !is_same_preset(&to->preset[k].preset, &x->preset))
             k++;
-        if (k == MOST_PRESETS)
+        if (k == MAX_PRESETS)
             continue;
         PresetPlan *y = &to->preset[k];
         bool is_better = is_found(x->outcome) && is_found(y->outcome)
@@ -69,7 +69,7 @@ static bool is_better(const Planned *x, const Planned *best)
 
 static bool is_there(const Planned *x) { return x->n_searched && is_found(x->answer.outcome); }
 
-static void take(Planned *to, const Planned *x)
+static void add_result(Planned *to, const Planned *x)
 {
     Planned all = is_better(x, to) ? *x : *to;
 
@@ -88,18 +88,18 @@ static void conclude(Planned *to, Wide bound, Wide least, double gap)
 {
     Answer *x = &to->answer;
 
-    to->least = least;
+    to->step_bound = least;
     x->bound = bound < x->cost ? bound : x->cost;
     x->outcome = answer_gap(x->cost, x->bound) <= gap ? OUTCOME_PROVED : OUTCOME_FOUND;
 }
 
-static Wide least_floor(const Graph *g, const Cluster *c, const Mesh *mesh, int n,
-                        const PlanOptions *o)
+static Wide least_mesh_bound(const Graph *g, const Cluster *c, const Mesh *mesh, int n,
+                             const PlanOptions *o)
 {
-    Wide least = WIDE_MOST;
+    Wide least = WIDE_MAX;
 
     for (int i = 0; i < n; i++) {
-        Wide cost = plan_floor(g, c, &mesh[i], o).cost;
+        Wide cost = plan_mesh_bound(g, c, &mesh[i], o).cost;
         least = cost < least ? cost : least;
     }
     return least;
@@ -107,10 +107,11 @@ static Wide least_floor(const Graph *g, const Cluster *c, const Mesh *mesh, int 
 
 // Where nothing fits, the plan of the lowest peak costs what it does; none takes less than its
 // nodes' work.
-static void conclude_least(Planned *to, Wide floor)
+static void conclude_infeasible(Planned *to, Wide lower_bound)
 {
     to->answer.cost = to->compute + to->communication;
-    to->least = to->answer.bound = floor < to->answer.cost ? floor : to->answer.cost;
+    to->step_bound = to->answer.bound =
+        lower_bound < to->answer.cost ? lower_bound : to->answer.cost;
 }
 
 static bool no_preset(const Preset *p, const Mesh *m, int n, Diag *d)
@@ -139,17 +140,17 @@ static int find_candidates(const Graph *g, const Cluster *c, const Mesh *mesh, i
         if (!o->preset || preset_fits(o->preset, &mesh[i], axes))
             to[count++] = (Candidate){i, {0, 0}};
     for (int i = 0; i < count && count > 1; i++)
-        to[i].floor = plan_floor(g, c, &mesh[to[i].mesh], o);
+        to[i].lower_bound = plan_mesh_bound(g, c, &mesh[to[i].mesh], o);
     qsort(to, (size_t)count, sizeof *to, compare_candidates);
     return count;
 }
 
-static bool is_too_large(const Floor *f, const Planned *best)
+static bool is_too_large(const MeshBound *f, const Planned *best)
 {
-    double most = (double)MOST_PAIRS;
+    double most = (double)MAX_MESH_PAIRS;
 
     if (is_there(best))
-        most *= fmax(1, (1 - (double)f->cost / (double)best->answer.cost) / LITTLE);
+        most *= fmax(1, (1 - (double)f->cost / (double)best->answer.cost) / MIN_GAIN_SHARE);
     return best->n_searched && (double)f->pairs > most;
 }
 
@@ -158,27 +159,27 @@ bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, cons
 {
     Candidate *all = arena_array(a, Candidate, n);
     int count = find_candidates(g, c, mesh, n, o, all);
-    Wide bound = WIDE_MOST, least = WIDE_MOST;  // of the meshes on which something fits
-    Lives lives;
+    Wide bound = WIDE_MAX, least = WIDE_MAX;  // of the meshes on which something fits
+    LiveRanges live_ranges;
 
     *to = (Planned){.plan.mesh = mesh[0]};
-    if (!lives_find(g, o->accumulate, a, &lives, d))
+    if (!live_ranges_find(g, o->accumulate, a, &live_ranges, d))
         return false;
     for (int i = 0; i < count; i++) {
         Wide enough = is_there(to) ? to->answer.cost : 0;
         Planned x;
-        if (enough && all[i].floor.cost >= enough) {
+        if (enough && all[i].lower_bound.cost >= enough) {
             to->n_excluded++;
-        } else if (is_too_large(&all[i].floor, to)) {
+        } else if (is_too_large(&all[i].lower_bound, to)) {
             to->n_left_out++;
         } else {
-            if (!plan_find_below(g, c, &mesh[all[i].mesh], o, &lives, enough, &x, a, d))
+            if (!plan_find_below(g, c, &mesh[all[i].mesh], o, &live_ranges, enough, &x, a, d))
                 return false;
             if (x.answer.outcome != OUTCOME_INFEASIBLE) {
                 bound = x.answer.bound < bound ? x.answer.bound : bound;
-                least = x.least < least ? x.least : least;
+                least = x.step_bound < least ? x.step_bound : least;
             }
-            take(to, &x);
+            add_result(to, &x);
         }
     }
     if (!count)
@@ -186,7 +187,7 @@ bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, cons
     if (is_found(to->answer.outcome))
         conclude(to, bound, least, o->solve.gap);
     else if (to->answer.choice)
-        conclude_least(to, least_floor(g, c, mesh, n, o));
+        conclude_infeasible(to, least_mesh_bound(g, c, mesh, n, o));
     return true;
 }
 

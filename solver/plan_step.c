@@ -7,7 +7,7 @@
 #include "solver/plan_build.h"
 
 // What a program that doesn't fit counts more, as a plan that does will take longer.
-enum { UNFIT_PERCENT = 10 };
+enum { OVERFULL_PERCENT = 10 };
 
 typedef struct Chooser {
     const PlanProblem *q;
@@ -52,7 +52,7 @@ static double least_step(const Chooser *x, const PlanChoice *c)
 
 static double weight(const PlanChoice *c)
 {
-    return (c->fits ? 1 : 1 + UNFIT_PERCENT / 100.0) * (double)c->step;
+    return (c->fits ? 1 : 1 + OVERFULL_PERCENT / 100.0) * (double)c->step;
 }
 
 // The place of an earlier one that is the same, or -1.
@@ -90,9 +90,9 @@ static void attempt_both(const Chooser *x, const PlanChoice *c, int n, int i, in
 
     to[0] = (Attempt){.x = x, .c = c[i]};
     to[1] = (Attempt){.x = x, .c = c[j < n ? j : i]};
-    bool is_apart = j < n && !pthread_create(&other, NULL, attempt, &to[1]);
+    bool is_threaded = j < n && !pthread_create(&other, NULL, attempt, &to[1]);
     attempt(&to[0]);
-    if (is_apart)
+    if (is_threaded)
         pthread_join(other, NULL);
     else if (j < n)
         attempt(&to[1]);
@@ -115,7 +115,7 @@ static int better(const PlanChoice *c, int i, int best)
 }
 
 // What came of a try counts as if all before it had been known when it began.
-static int take(const Chooser *x, PlanChoice *c, int i, const Attempt *t, int best)
+static int take_attempt(const Chooser *x, PlanChoice *c, int i, const Attempt *t, int best)
 {
     if (is_hopeless(x, &c[i], &c[best]))
         return best;
@@ -124,7 +124,7 @@ static int take(const Chooser *x, PlanChoice *c, int i, const Attempt *t, int be
 }
 
 // How much of the time that nodes are priced at the first choice's program takes.
-static void learn(Chooser *x, const PlanChoice *first)
+static void measure_fusion(Chooser *x, const PlanChoice *first)
 {
     if (first->compute > 0)
         x->fused = 1e12 * first->seconds / (double)first->compute;
@@ -155,15 +155,15 @@ static int try_all(Chooser *x, int threads, PlanChoice *c, int n)
     }
     if (!c[0].is_made)
         return 0;
-    learn(x, &c[0]);
+    measure_fusion(x, &c[0]);
     if (j > 0 && j < n)
-        take(x, c, j, &t[1], 0);
+        take_attempt(x, c, j, &t[1], 0);
     int best = best_ahead(x, c, n, &i);
     for (; (i = next_choice(x, c, n, i, &c[best])) < n; i = j + 1) {
         j = threads > 1 ? next_choice(x, c, n, i + 1, &c[best]) : n;
         attempt_both(x, c, n, i, j, t);
-        best = take(x, c, i, &t[0], best);
-        best = j < n ? take(x, c, j, &t[1], best) : best;
+        best = take_attempt(x, c, i, &t[0], best);
+        best = j < n ? take_attempt(x, c, j, &t[1], best) : best;
         j = j < n ? j : i;
     }
     return best;
@@ -180,7 +180,7 @@ void plan_try(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOp
     try_choice(&x, &c[0]);
     if (!c[0].is_made)
         return;
-    learn(&x, &c[0]);
+    measure_fusion(&x, &c[0]);
     for (int i = 1; !atomic_load(is_enough); i++) {
         i = next_choice(&x, c, n, i, &c[best]);
         if (i == n)

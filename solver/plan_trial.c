@@ -19,15 +19,15 @@ typedef struct Trials {
     const Finder *f;
     int n;
     Trial *trial;
-    int order[MOST_PRESETS];
+    int order[MAX_PRESETS];
     pthread_mutex_t *lock;  // of what has begun and is done
     pthread_cond_t *done;   // something is
     Arena *arena;
 } Trials;
 
-static int trials_of(const Finder *f, Trial to[MOST_PRESETS])
+static int trials_of(const Finder *f, Trial to[MAX_PRESETS])
 {
-    Preset preset[MOST_PRESETS];
+    Preset preset[MAX_PRESETS];
     int all = presets_of(f->m, !f->enough, preset), n = 0, idle;
 
     for (int i = 0; i < all; i++) {
@@ -111,7 +111,7 @@ static void *try_some(void *trials)
     PlanOptions o = *t->f->o;
     Finder f = *t->f;
 
-    o.solve.is_aside = true;
+    o.solve.is_peak_rough = true;
     f.o = &o;
     f.arena = f.own = t->arena;
     for (Trial *x; (x = next_trial(t));) {
@@ -148,14 +148,15 @@ static void try_all(Finder *f, Trial *t, int n)
     pthread_cond_t done = PTHREAD_COND_INITIALIZER;
     pthread_t other;
     Trials all = {.f = f, .n = n, .trial = t, .lock = &lock, .done = &done, .arena = f->own};
-    Trials apart;
+    Trials other_trials;
 
     order_trials(t, n, all.order);
-    apart = all;
-    apart.arena = f->beside;
-    bool is_apart = f->o->solve.threads > 1 && !pthread_create(&other, NULL, try_some, &apart);
+    other_trials = all;
+    other_trials.arena = f->thread_arena;
+    bool is_threaded =
+        f->o->solve.threads > 1 && !pthread_create(&other, NULL, try_some, &other_trials);
     try_some(&all);
-    if (is_apart)
+    if (is_threaded)
         pthread_join(other, NULL);
 }
 
@@ -177,7 +178,7 @@ static void take_from_parts(Trial *t, int n)
 
 Answer try_presets(Finder *f)
 {
-    Trial trial[MOST_PRESETS] = {0};
+    Trial trial[MAX_PRESETS] = {0};
     Answer best = {0};
     int n = trials_of(f, trial);
 

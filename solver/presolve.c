@@ -5,7 +5,7 @@
 #include <string.h>
 
 // Are all sums of costs that the rules can form far from an overflow, and from COST_FORBIDDEN?
-static bool is_tame(const Problem *p)
+static bool sums_fit(const Problem *p)
 {
     const Wide most = COST_FORBIDDEN / 16;
     Wide cost = 0, bytes = 0;
@@ -13,10 +13,10 @@ static bool is_tame(const Problem *p)
     for (int i = 0; i < p->n_nodes; i++) {
         int64_t b = 0;
         for (int k = p->first[i]; k < p->first[i + 1]; k++) {
-            int64_t held = 0;
-            for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++)
-                held = p->use[u].bytes > held ? p->use[u].bytes : held;
-            b = held > b ? held : b;
+            int64_t joint = 0;
+            for (int u = p->first_live[k]; u < p->first_live[k + 1]; u++)
+                joint = p->live[u].bytes > joint ? p->live[u].bytes : joint;
+            b = joint > b ? joint : b;
         }
         cost += row_most(p->cost + p->first[i], n_alternatives(p, i));
         bytes += b;
@@ -26,16 +26,16 @@ static bool is_tame(const Problem *p)
     return cost < most && bytes < most && p->limit < most;
 }
 
-static void net_reduce(Net *g)
+static void net_reduce(ConstraintNet *g)
 {
     bool changed = true;
 
     while (changed && !g->is_impossible) {
         int before = g->n_times;
-        net_settle(g);
+        net_propagate(g);
         if (g->is_impossible)
             return;
-        use_renew(g);
+        bytes_update(g);
         for (int i = 0; i < g->n_nodes && g->n_times < before; i++)
             g->node[i].is_dirty = true;
         changed = false;
@@ -47,77 +47,77 @@ static void net_reduce(Net *g)
 
 // Bytes by alternative as uses in the problem's times. Between two kept times that both belong to
 // a use, no more is held than at either.
-static void uses_write(const Net *g, const Vertex *v, Problem *q, int *n, int *cap)
+static void live_write(const ConstraintNet *g, const Vertex *v, Problem *q, int *n, int *cap)
 {
     Arena *a = g->arena;
 
     for (int k = 0; k < v->k; k++) {
-        *q->first_use++ = *n;
-        for (int r = 0; r < v->n_held; r++)
-            if (v->held[r].bytes[k])
-                *arena_push(a, q->use, *n, *cap) =
-                    (Use){g->time[v->held[r].first], g->time[v->held[r].last - 1] + 1,
-                          v->held[r].bytes[k]};
+        *q->first_live++ = *n;
+        for (int r = 0; r < v->n_joint; r++)
+            if (v->joint[r].bytes[k])
+                *arena_push(a, q->live, *n, *cap) =
+                    (LiveBytes){g->time[v->joint[r].first], g->time[v->joint[r].last - 1] + 1,
+                                v->joint[r].bytes[k]};
     }
 }
 
-static void base_write(const Net *g, Problem *q, int *n, int *cap)
+static void base_write(const ConstraintNet *g, Problem *q, int *n, int *cap)
 {
-    *q->first_use++ = *n;
+    *q->first_live++ = *n;
     for (int t = 0, last; t < g->n_times; t = last) {
         for (last = t + 1; last < g->n_times && g->base[last] == g->base[t]; last++)
             ;
         if (g->base[t])
-            *arena_push(g->arena, q->use, *n, *cap) =
-                (Use){g->time[t], g->time[last - 1] + 1, g->base[t]};
+            *arena_push(g->arena, q->live, *n, *cap) =
+                (LiveBytes){g->time[t], g->time[last - 1] + 1, g->base[t]};
     }
 }
 
-static void nodes_write(const Net *g, const int *kept, int n_kept, Problem *q)
+static void nodes_write(const ConstraintNet *g, const int *kept, int n_kept, Problem *q)
 {
     Arena *a = g->arena;
-    int n = 0, cap = 0, n_places = 0, *first_use;
+    int n = 0, cap = 0, n_places = 0, *first_live;
 
     for (int i = 0; i < n_kept; i++)
         n_places += g->node[kept[i]].k;
     q->n_nodes = n_kept + (g->n_times > 0);
     q->first = arena_array(a, int, q->n_nodes + 1);
     q->cost = arena_array(a, int64_t, n_places + 1);
-    q->first_use = first_use = arena_array(a, int, n_places + 2);
+    q->first_live = first_live = arena_array(a, int, n_places + 2);
     for (int i = 0; i < n_kept; i++) {
         const Vertex *v = &g->node[kept[i]];
         q->first[i + 1] = q->first[i] + v->k;
         memcpy(q->cost + q->first[i], v->cost, (size_t)v->k * sizeof *v->cost);
-        uses_write(g, v, q, &n, &cap);
+        live_write(g, v, q, &n, &cap);
     }
     if (g->n_times > 0) {
         q->first[n_kept + 1] = n_places + 1;
         base_write(g, q, &n, &cap);
     }
-    *q->first_use = n;
-    q->first_use = first_use;
+    *q->first_live = n;
+    q->first_live = first_live;
 }
 
-static void edges_write(const Net *g, const int *number, Problem *q)
+static void edges_write(const ConstraintNet *g, const int *number, Problem *q)
 {
     int cap = 0;
 
-    for (int e = 0; e < g->n_ties; e++)
-        if (!g->tie[e].is_gone)
+    for (int e = 0; e < g->n_arcs; e++)
+        if (!g->arc[e].is_gone)
             *arena_push(g->arena, q->edge, q->n_edges, cap) =
-                (Edge){number[g->tie[e].end[0]], number[g->tie[e].end[1]], g->tie[e].cost};
+                (Edge){number[g->arc[e].end[0]], number[g->arc[e].end[1]], g->arc[e].cost};
 }
 
-static void net_write(const Net *g, const Problem *p, Presolved *r)
+static void net_write(const ConstraintNet *g, const Problem *p, Presolved *r)
 {
     Arena *a = g->arena;
     Undo *u = r->undo = arena_array(a, Undo, 1);
     int *number = arena_array(a, int, g->n_nodes);
 
     *u = (Undo){g->n_nodes,
-                g->n_leaves,
+                g->n_eliminations,
                 0,
-                g->leave,
+                g->elimination,
                 arena_array(a, int, g->n_nodes),
                 arena_array(a, int *, g->n_nodes)};
     for (int i = 0; i < g->n_nodes; i++)
@@ -133,7 +133,7 @@ static void net_write(const Net *g, const Problem *p, Presolved *r)
     r->n_left = u->n_kept;
 }
 
-static bool net_run(Net *g, const Problem *p, Presolved *r)
+static bool net_run(ConstraintNet *g, const Problem *p, Presolved *r)
 {
     net_reduce(g);
     if (!g->is_impossible)
@@ -144,24 +144,24 @@ static bool net_run(Net *g, const Problem *p, Presolved *r)
 
 bool presolve(const Problem *p, const Dual *dual, Wide cutoff, Presolved *r, Arena *a)
 {
-    Net g;
+    ConstraintNet g;
 
     net_build(&g, p, a);
-    g.is_wild = !is_tame(p);
-    use_read(&g, p);
-    if (dual && !g.is_wild)
+    g.may_overflow = !sums_fit(p);
+    bytes_read(&g, p);
+    if (dual && !g.may_overflow)
         net_fix(&g, p, dual, cutoff);
     return net_run(&g, p, r);
 }
 
 bool presolve_plain(const Problem *p, Replay *replay, Presolved *r, Arena *a)
 {
-    Net g;
+    ConstraintNet g;
 
     *replay = (Replay){0};
     net_build(&g, p, a);
-    g.is_wild = !is_tame(p);
-    use_read(&g, p);
+    g.may_overflow = !sums_fit(p);
+    bytes_read(&g, p);
     g.replay = replay;
     return net_run(&g, p, r);
 }
@@ -182,7 +182,7 @@ static int place_of(const struct Side *s, int id)
 }
 
 // The cheapest alternative of what left, with the neighbours' choices that are known by now.
-static int choose(const Leave *s, const int *choice)
+static int choose(const Elimination *s, const int *choice)
 {
     int at[2], best = 0;
     int64_t least = INT64_MAX;
@@ -192,7 +192,7 @@ static int choose(const Leave *s, const int *choice)
     for (int k = 0; k < s->k; k++) {
         int64_t c = s->cost[k];
         for (int i = 0; i < s->n; i++)
-            c = cost_add(c, s->side[i].is_turned
+            c = cost_add(c, s->side[i].is_transposed
                                 ? s->side[i].cost[(size_t)k * (size_t)s->side[i].k + (size_t)at[i]]
                                 : s->side[i].cost[(size_t)at[i] * (size_t)s->k + (size_t)k]);
         if (c < least) {
@@ -209,6 +209,6 @@ void presolve_undo(const Presolved *r, const int *choice, int *original)
 
     for (int i = 0; i < u->n_kept; i++)
         original[u->kept[i]] = u->id[i][choice[i]];
-    for (int s = u->n_leaves - 1; s >= 0; s--)
-        original[u->leave[s].node] = choose(&u->leave[s], original);
+    for (int s = u->n_eliminations - 1; s >= 0; s--)
+        original[u->elimination[s].node] = choose(&u->elimination[s], original);
 }

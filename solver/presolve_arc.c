@@ -5,9 +5,9 @@
 #include <string.h>
 
 // Arc consistency (Mackworth 1977): an alternative without a finite partner goes.
-static bool drop_unsupported(Net *g, int tie)
+static bool drop_unsupported(ConstraintNet *g, int arc)
 {
-    const Tie *e = &g->tie[tie];
+    const Arc *e = &g->arc[arc];
     bool dropped = false;
 
     for (int s = 0; s < 2; s++) {
@@ -15,21 +15,21 @@ static bool drop_unsupported(Net *g, int tie)
         for (int k = 0; k < v->k; k++) {
             bool finds = false;
             for (int l = 0; l < o->k && !finds; l++)
-                finds = !is_forbidden(*tie_at(g, e, s, k, l));
+                finds = !is_forbidden(*arc_at(g, e, s, k, l));
             v->is_dead[k] |= !finds;
             dropped |= !finds;
         }
     }
     if (dropped)
         for (int s = 0; s < 2; s++)
-            vertex_compact(g, g->tie[tie].end[s]);
+            vertex_compact(g, g->arc[arc].end[s]);
     return dropped;
 }
 
 // A matrix that is x[k] + y[l] costs the same as x on one end and y on the other.
-static bool dissolve(Net *g, int tie)
+static bool dissolve(ConstraintNet *g, int arc)
 {
-    const Tie *e = &g->tie[tie];
+    const Arc *e = &g->arc[arc];
     Vertex *a = &g->node[e->end[0]], *b = &g->node[e->end[1]];
     const int64_t *c = e->cost;
 
@@ -44,19 +44,19 @@ static bool dissolve(Net *g, int tie)
     for (int l = 0; l < b->k; l++)
         b->cost[l] += c[l] - c[0];
     net_note(g, RULE_SEPARATE, e->end[0], e->end[1]);
-    tie_remove(g, tie);
+    arc_remove(g, arc);
     return true;
 }
 
 // Is there exactly one finite partner over there for each place on side s? f tells it.
-static bool maps_uniquely(const Net *g, const Tie *e, int s, int *f)
+static bool maps_uniquely(const ConstraintNet *g, const Arc *e, int s, int *f)
 {
     const Vertex *v = &g->node[e->end[s]], *o = &g->node[e->end[!s]];
 
     for (int k = 0; k < v->k; k++) {
         f[k] = -1;
         for (int l = 0; l < o->k; l++)
-            if (!is_forbidden(*tie_at(g, e, s, k, l))) {
+            if (!is_forbidden(*arc_at(g, e, s, k, l))) {
                 if (f[k] >= 0)
                     return false;
                 f[k] = l;
@@ -65,9 +65,9 @@ static bool maps_uniquely(const Net *g, const Tie *e, int s, int *f)
     return true;
 }
 
-static bool merge(Net *g, int tie)
+static bool merge(ConstraintNet *g, int arc)
 {
-    const Tie *e = &g->tie[tie];
+    const Arc *e = &g->arc[arc];
     int *f[2];
     bool can[2];
 
@@ -79,20 +79,21 @@ static bool merge(Net *g, int tie)
         return false;
     // Where either may go, the one with less to move goes.
     int into = can[0] && can[1] ? g->node[e->end[0]].n_edges < g->node[e->end[1]].n_edges : can[1];
-    vertex_merge(g, e->end[into], e->end[!into], tie, f[into]);
+    vertex_merge(g, e->end[into], e->end[!into], arc, f[into]);
     return true;
 }
 
-void net_settle(Net *g)
+void net_propagate(ConstraintNet *g)
 {
     for (int i = 0; i < g->n_nodes; i++)
         if (g->node[i].state == LIVE)
             vertex_compact(g, i);
     for (int i = 0; i < g->n_queue && !g->is_impossible; i++) {
-        int tie = g->queue[i];
-        g->tie[tie].is_queued = false;
-        if (!g->tie[tie].is_gone && !drop_unsupported(g, tie) && !g->is_wild && !dissolve(g, tie))
-            merge(g, tie);
+        int arc = g->queue[i];
+        g->arc[arc].is_queued = false;
+        if (!g->arc[arc].is_gone && !drop_unsupported(g, arc) && !g->may_overflow &&
+            !dissolve(g, arc))
+            merge(g, arc);
     }
     g->n_queue = 0;
 }

@@ -11,76 +11,77 @@
 #include <string.h>
 
 // A tie as one of its ends sees it: the cost of place k with l of n is cost[k * n + l].
-typedef struct View {
+typedef struct ArcView {
     int n;
     const int64_t *cost;
-} View;
+} ArcView;
 
-typedef struct Look {
-    const Net *g;
+typedef struct DominanceCheck {
+    const ConstraintNet *g;
     Vertex *v;
     int n;
-    View *view;
+    ArcView *view;
     // What each place costs where the neighbours choose in one way or another: [SCREENS][place].
     int64_t *screen;
-    int64_t *passes;      // by place: what no screen tells from a place that it may replace
-    int n_screens, last;  // last: the one that was written last
-    int *way;             // by tie: the neighbour's choice
-} Look;
+    int64_t *passes;        // by place: what no screen tells from a place that it may replace
+    int n_screens, last;    // last: the one that was written last
+    int *neighbour_choice;  // by tie: the neighbour's choice
+} DominanceCheck;
 
 // Ways in which the neighbours may choose, tried before all are; FIRST_SCREENS of them from the
 // beginning on, the others as they are found to tell places apart.
 enum { SCREENS = 32, FIRST_SCREENS = 8 };
 
 // The costs of a tie row by row as the node on that side sees them.
-static View view_of(const Net *g, const Tie *e, int side, Arena *a)
+static ArcView view_of(const ConstraintNet *g, const Arc *e, int side, Arena *a)
 {
     int k = g->node[e->end[side]].k, n = g->node[e->end[!side]].k;
 
     if (!side)
-        return (View){n, e->cost};
-    int64_t *turned = arena_array(a, int64_t, (size_t)k * (size_t)n);
+        return (ArcView){n, e->cost};
+    int64_t *transposed = arena_array(a, int64_t, (size_t)k * (size_t)n);
     for (int l = 0; l < n; l++)
         for (int i = 0; i < k; i++)
-            turned[(size_t)i * (size_t)n + (size_t)l] = e->cost[(size_t)l * (size_t)k + (size_t)i];
-    return (View){n, turned};
+            transposed[(size_t)i * (size_t)n + (size_t)l] =
+                e->cost[(size_t)l * (size_t)k + (size_t)i];
+    return (ArcView){n, transposed};
 }
 
 // Writes screen j from the way at hand.
-static void screen_write(Look *o, int j)
+static void screen_write(DominanceCheck *o, int j)
 {
     int64_t *sum = o->screen + (size_t)j * (size_t)o->v->k;
 
     memcpy(sum, o->v->cost, (size_t)o->v->k * sizeof *sum);
     for (int i = 0; i < o->n; i++) {
-        const int64_t *cost = o->view[i].cost + o->way[i];
+        const int64_t *cost = o->view[i].cost + o->neighbour_choice[i];
         for (int k = 0; k < o->v->k; k++, cost += o->view[i].n)
             sum[k] = cost_add(sum[k], *cost);
     }
 }
 
-static Look look(Net *g, int node, Arena *a)
+static DominanceCheck dominance_check_new(ConstraintNet *g, int node, Arena *a)
 {
     Vertex *v = &g->node[node];
-    Look o = {.g = g, .v = v, .last = FIRST_SCREENS - 1};
+    DominanceCheck o = {.g = g, .v = v, .last = FIRST_SCREENS - 1};
     int to = 0;
 
     for (int i = 0; i < v->n_edges; i++)
-        if (!g->tie[v->edge[i]].is_gone)
+        if (!g->arc[v->edge[i]].is_gone)
             v->edge[to++] = v->edge[i];
     v->n_edges = to;
     o.n = to;
-    o.view = arena_array(a, View, to);
+    o.view = arena_array(a, ArcView, to);
     o.screen = arena_array(a, int64_t, (size_t)v->k * SCREENS);
     o.passes = arena_array(a, int64_t, v->k);
-    o.way = arena_array(a, int, to);
+    o.neighbour_choice = arena_array(a, int, to);
     for (int i = 0; i < to; i++) {
-        const Tie *e = &g->tie[v->edge[i]];
+        const Arc *e = &g->arc[v->edge[i]];
         o.view[i] = view_of(g, e, e->end[1] == node, a);
     }
     for (; o.n_screens < FIRST_SCREENS; o.n_screens++) {
         for (int i = 0; i < to; i++)
-            o.way[i] = o.n_screens * o.view[i].n / FIRST_SCREENS;
+            o.neighbour_choice[i] = o.n_screens * o.view[i].n / FIRST_SCREENS;
         screen_write(&o, o.n_screens);
     }
     return o;
@@ -88,15 +89,15 @@ static Look look(Net *g, int node, Arena *a)
 
 static bool holds_no_more(const Vertex *v, int q, int p)
 {
-    for (int r = 0; r < v->n_held; r++)
-        if (v->held[r].bytes[q] > v->held[r].bytes[p])
+    for (int r = 0; r < v->n_joint; r++)
+        if (v->joint[r].bytes[q] > v->joint[r].bytes[p])
             return false;
     return true;
 }
 
 // The most that taking q instead of p can add on one tie, and where: forbidden if q lacks a partner
 // of p's.
-static int64_t most_added(const View *w, int q, int p, int *at)
+static int64_t most_added(const ArcView *w, int q, int p, int *at)
 {
     const int64_t *to = w->cost + (size_t)q * (size_t)w->n;
     const int64_t *from = w->cost + (size_t)p * (size_t)w->n;
@@ -116,7 +117,7 @@ static int64_t most_added(const View *w, int q, int p, int *at)
 }
 
 // Which places no screen tells from p.
-static void pass_all(Look *o, int p)
+static void pass_all(DominanceCheck *o, int p)
 {
     int k = o->v->k;
 
@@ -127,7 +128,7 @@ static void pass_all(Look *o, int p)
 }
 
 // The way at hand tells p from a place that no screen did.
-static bool screen_add(Look *o, int p)
+static bool screen_add(DominanceCheck *o, int p)
 {
     int k = o->v->k;
 
@@ -139,14 +140,14 @@ static bool screen_add(Look *o, int p)
 }
 
 // Does q replace p, whatever the neighbours take?
-static bool replaces(Look *o, int q, int p)
+static bool replaces(DominanceCheck *o, int q, int p)
 {
     int64_t sum = o->v->cost[q] - o->v->cost[p];
 
     if (!holds_no_more(o->v, q, p))
         return false;
     for (int i = 0; i < o->n; i++) {
-        int64_t most = most_added(&o->view[i], q, p, &o->way[i]);
+        int64_t most = most_added(&o->view[i], q, p, &o->neighbour_choice[i]);
         if (is_forbidden(most))
             return screen_add(o, p);
         if (most == -COST_FORBIDDEN)
@@ -156,10 +157,10 @@ static bool replaces(Look *o, int q, int p)
     return sum < 0 || (sum == 0 && q < p) || (sum > 0 && screen_add(o, p));
 }
 
-static bool dominate(Net *g, int node)
+static bool dominate(ConstraintNet *g, int node)
 {
     Arena *a = arena_new();
-    Look o = look(g, node, a);
+    DominanceCheck o = dominance_check_new(g, node, a);
     Vertex *v = o.v;
     bool changed = false;
 
@@ -176,25 +177,25 @@ static bool dominate(Net *g, int node)
 }
 
 // The ties of a node that are still there, up to 3 of them.
-static int ties_of(const Net *g, int node, int *tie)
+static int arcs_of(const ConstraintNet *g, int node, int *arc)
 {
     const Vertex *v = &g->node[node];
     int n = 0;
 
     for (int i = 0; i < v->n_edges && n < 3; i++)
-        if (!g->tie[v->edge[i]].is_gone)
-            tie[n++] = v->edge[i];
+        if (!g->arc[v->edge[i]].is_gone)
+            arc[n++] = v->edge[i];
     return n;
 }
 
-static int other_end(const Net *g, int tie, int node)
+static int other_end(const ConstraintNet *g, int arc, int node)
 {
-    const Tie *e = &g->tie[tie];
+    const Arc *e = &g->arc[arc];
     return e->end[e->end[0] == node];
 }
 
 // Bucket elimination (Dechter 1999) of a node with one neighbour or none.
-static void eliminate_leaf(Net *g, int node, int n, int tie)
+static void eliminate_leaf(ConstraintNet *g, int node, int n, int arc)
 {
     Vertex *v = &g->node[node];
     int64_t least = COST_FORBIDDEN;
@@ -203,22 +204,22 @@ static void eliminate_leaf(Net *g, int node, int n, int tie)
         for (int k = 0; k < v->k; k++)
             least = v->cost[k] < least ? v->cost[k] : least;
         g->offset += least;
-        vertex_leave(g, node, 0, NULL);
+        vertex_eliminate(g, node, 0, NULL);
         return;
     }
-    int to = other_end(g, tie, node);
+    int to = other_end(g, arc, node);
     Vertex *o = &g->node[to];
-    int side = g->tie[tie].end[1] == node;
+    int side = g->arc[arc].end[1] == node;
     for (int l = 0; l < o->k; l++) {
         least = COST_FORBIDDEN;
         for (int k = 0; k < v->k; k++) {
-            int64_t c = cost_add(v->cost[k], *tie_at(g, &g->tie[tie], side, k, l));
+            int64_t c = cost_add(v->cost[k], *arc_at(g, &g->arc[arc], side, k, l));
             least = c < least ? c : least;
         }
         o->is_dead[l] |= is_forbidden(least);
         o->cost[l] += least;
     }
-    vertex_leave(g, node, 1, &tie);
+    vertex_eliminate(g, node, 1, &arc);
     vertex_compact(g, to);
 }
 
@@ -234,50 +235,51 @@ static void least_sums(const Vertex *v, const int64_t *row, const int64_t *cost,
         to[j] = to[j] > COST_FORBIDDEN / 2 ? COST_FORBIDDEN : to[j];
 }
 
-static void eliminate_inner(Net *g, int node, const int *tie)
+static void eliminate_inner(ConstraintNet *g, int node, const int *arc)
 {
     Vertex *v = &g->node[node];
-    const Tie *e = &g->tie[tie[0]], *f = &g->tie[tie[1]];
-    int a = other_end(g, tie[0], node), b = other_end(g, tie[1], node);
+    const Arc *e = &g->arc[arc[0]], *f = &g->arc[arc[1]];
+    int a = other_end(g, arc[0], node), b = other_end(g, arc[1], node);
     int ka = g->node[a].k, kb = g->node[b].k;
     int64_t *cost = arena_array(g->arena, int64_t, (size_t)ka * (size_t)kb);
 
     Arena *own = arena_new();
-    View from = view_of(g, e, e->end[0] == node, own), to = view_of(g, f, f->end[1] == node, own);
+    ArcView from = view_of(g, e, e->end[0] == node, own),
+            to = view_of(g, f, f->end[1] == node, own);
     int64_t *sum = arena_array(own, int64_t, v->k);
     for (int i = 0; i < ka; i++)
         least_sums(v, from.cost + (size_t)i * (size_t)v->k, to.cost, kb, sum,
                    cost + (size_t)i * (size_t)kb);
     arena_free(own);
-    vertex_leave(g, node, 2, tie);
-    tie_put(g, a, b, cost);
+    vertex_eliminate(g, node, 2, arc);
+    arc_put(g, a, b, cost);
 }
 
 // Eliminates a node if that adds few pairs to what it takes away.
-static bool eliminate(Net *g, int node)
+static bool eliminate(ConstraintNet *g, int node)
 {
-    int tie[3] = {0}, n = ties_of(g, node, tie);
+    int arc[3] = {0}, n = arcs_of(g, node, arc);
     const Vertex *v = &g->node[node];
 
-    if (n > 2 || !use_is_flat(v))
+    if (n > 2 || !bytes_are_equal(v))
         return false;
     if (n < 2) {
         net_note(g, RULE_ELIMINATE, node, 0);
-        eliminate_leaf(g, node, n, tie[0]);
+        eliminate_leaf(g, node, n, arc[0]);
         return true;
     }
-    int64_t ka = g->node[other_end(g, tie[0], node)].k, k = v->k;
-    int64_t kb = g->node[other_end(g, tie[1], node)].k;
+    int64_t ka = g->node[other_end(g, arc[0], node)].k, k = v->k;
+    int64_t kb = g->node[other_end(g, arc[1], node)].k;
     if (ka * kb > 2 * k * (ka + kb) || ka * kb * k > 100000000)
         return false;
     net_note(g, RULE_ELIMINATE, node, 0);
-    eliminate_inner(g, node, tie);
+    eliminate_inner(g, node, arc);
     return true;
 }
 
 // A node goes before its alternatives are held against each other, where it can: the least of their
 // sums is never that of one that another replaces.
-static bool simplify(Net *g, int node)
+static bool simplify(ConstraintNet *g, int node)
 {
     if (eliminate(g, node))
         return true;
@@ -287,11 +289,11 @@ static bool simplify(Net *g, int node)
     return true;
 }
 
-bool net_dominate(Net *g)
+bool net_dominate(ConstraintNet *g)
 {
     bool changed = false;
 
-    for (int i = 0; i < g->n_nodes && !g->is_wild; i++) {
+    for (int i = 0; i < g->n_nodes && !g->may_overflow; i++) {
         Vertex *v = &g->node[i];
         if (v->state != LIVE || !v->is_dirty)
             continue;

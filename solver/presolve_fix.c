@@ -8,17 +8,17 @@ typedef struct Slack {
     const Problem *p;
     const Dual *dual;
     Arena *arena;
-    Wide room;      // what a choice below the cutoff has for all its slack
-    Wide *node;     // by alternative: its own slack
-    Wide *thin;     // by alternative: with the least of its edges
-    Wide *wide;     // by alternative: with the least of its edges and of their other ends
-    Wide *least;    // by edge: of its pairs, with messages
-    Wide **edge;    // by edge, for each alternative of a, then of b: the least slack of its pairs
-    Wide **beyond;  // the same, with the slack of the other end
+    Wide max_slack;         // what a choice below the cutoff has for all its slack
+    Wide *node;             // by alternative: its own slack
+    Wide *with_edges;       // by alternative: with the least of its edges
+    Wide *with_neighbours;  // by alternative: with the least of its edges and of their other ends
+    Wide *least;            // by edge: of its pairs, with messages
+    Wide **edge;  // by edge, for each alternative of a, then of b: the least slack of its pairs
+    Wide **edge_and_neighbour;  // the same, with the slack of the other end
 } Slack;
 
 // Above the cost of every pair that isn't forbidden.
-#define FAR ((Wide)1 << 120)
+#define FORBIDDEN_SLACK ((Wide)1 << 120)
 
 // Takes the least of x off; gives it.
 static Wide level(Wide *x, int n)
@@ -40,7 +40,7 @@ static Wide pair_cost(const Slack *s, const Edge *e, const int64_t *message, int
     int64_t cost = edge_cost(s->p, e, k, l);
     Wide sum = (Wide)message[k] + message[n_alternatives(s->p, e->a) + l];
 
-    return is_forbidden(cost) ? FAR : cost * unit_of(s->dual) + sum;
+    return is_forbidden(cost) ? FORBIDDEN_SLACK : cost * unit_of(s->dual) + sum;
 }
 
 // The bound of the edges. What their messages give leaves the nodes.
@@ -55,7 +55,7 @@ static Wide edges_level(Slack *s)
         int ka = n_alternatives(p, edge->a), kb = n_alternatives(p, edge->b);
         Wide *row = s->edge[e] = arena_array(s->arena, Wide, ka + kb), *column = row + ka;
         for (int i = 0; i < ka + kb; i++)
-            row[i] = FAR;
+            row[i] = FORBIDDEN_SLACK;
         for (int k = 0; k < ka; k++)
             for (int l = 0; l < kb; l++) {
                 Wide x = pair_cost(s, edge, message, k, l);
@@ -85,10 +85,10 @@ static Wide nodes_level(Slack *s)
         sum[t + 1] = sum[t] + d->price[t];
     for (int k = 0; k < p->first[p->n_nodes]; k++) {
         s->node[k] += p->cost[k] * unit_of(d);
-        for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++)
-            s->node[k] += (sum[lower(d->time, d->n_times, p->use[u].last)] -
-                           sum[lower(d->time, d->n_times, p->use[u].first)]) *
-                          p->use[u].bytes;
+        for (int u = p->first_live[k]; u < p->first_live[k + 1]; u++)
+            s->node[k] += (sum[lower(d->time, d->n_times, p->live[u].last)] -
+                           sum[lower(d->time, d->n_times, p->live[u].first)]) *
+                          p->live[u].bytes;
     }
     for (int i = 0; i < p->n_nodes; i++)
         bound += level(s->node + p->first[i], n_alternatives(p, i));
@@ -96,34 +96,35 @@ static Wide nodes_level(Slack *s)
 }
 
 // Slack beyond the room is as good as any.
-static Wide clamp(const Slack *s, Wide x) { return x > s->room ? s->room + 1 : x; }
+static Wide clamp(const Slack *s, Wide x) { return x > s->max_slack ? s->max_slack + 1 : x; }
 
-static void slack_spread(Slack *s)
+static void slack_add_neighbours(Slack *s)
 {
     const Problem *p = s->p;
     const int64_t *message = s->dual->message;
 
     for (int k = 0; k < p->first[p->n_nodes]; k++)
-        s->node[k] = s->thin[k] = s->wide[k] = clamp(s, s->node[k]);
+        s->node[k] = s->with_edges[k] = s->with_neighbours[k] = clamp(s, s->node[k]);
     for (int e = 0; e < p->n_edges; e++) {
         const Edge *edge = &p->edge[e];
         int ka = n_alternatives(p, edge->a), kb = n_alternatives(p, edge->b);
         int a = p->first[edge->a], b = p->first[edge->b];
-        Wide *beyond = s->beyond[e] = arena_array(s->arena, Wide, ka + kb);
+        Wide *edge_and_neighbour = s->edge_and_neighbour[e] = arena_array(s->arena, Wide, ka + kb);
         for (int i = 0; i < ka + kb; i++) {
-            beyond[i] = s->room + 1;
+            edge_and_neighbour[i] = s->max_slack + 1;
             s->edge[e][i] = clamp(s, s->edge[e][i]);
-            s->thin[i < ka ? a + i : b + i - ka] += s->edge[e][i];
+            s->with_edges[i < ka ? a + i : b + i - ka] += s->edge[e][i];
         }
         for (int k = 0; k < ka; k++)
             for (int l = 0; l < kb; l++) {
                 Wide x = pair_cost(s, edge, message, k, l) - s->least[e];
                 Wide to_a = x + s->node[b + l], to_b = x + s->node[a + k];
-                beyond[k] = to_a < beyond[k] ? to_a : beyond[k];
-                beyond[ka + l] = to_b < beyond[ka + l] ? to_b : beyond[ka + l];
+                edge_and_neighbour[k] = to_a < edge_and_neighbour[k] ? to_a : edge_and_neighbour[k];
+                edge_and_neighbour[ka + l] =
+                    to_b < edge_and_neighbour[ka + l] ? to_b : edge_and_neighbour[ka + l];
             }
         for (int i = 0; i < ka + kb; i++)
-            s->wide[i < ka ? a + i : b + i - ka] += beyond[i];
+            s->with_neighbours[i < ka ? a + i : b + i - ka] += edge_and_neighbour[i];
         message += ka + kb;
     }
 }
@@ -134,14 +135,16 @@ static void pairs_mark(const Slack *s, int e, const int64_t *message, bool *mark
     const Edge *edge = &s->p->edge[e];
     int ka = n_alternatives(s->p, edge->a), kb = n_alternatives(s->p, edge->b);
     int a = s->p->first[edge->a], b = s->p->first[edge->b];
-    const Wide *row = s->edge[e], *beyond = s->beyond[e];
+    const Wide *row = s->edge[e], *edge_and_neighbour = s->edge_and_neighbour[e];
 
     for (int k = 0; k < ka; k++)
         for (int l = 0; l < kb; l++) {
             Wide x = pair_cost(s, edge, message, k, l) - s->least[e];
-            Wide at_a = s->wide[a + k] - beyond[k] + s->thin[b + l] - row[ka + l];
-            Wide at_b = s->wide[b + l] - beyond[ka + l] + s->thin[a + k] - row[k];
-            *mark++ = x + (at_a > at_b ? at_a : at_b) > s->room &&
+            Wide at_a = s->with_neighbours[a + k] - edge_and_neighbour[k] + s->with_edges[b + l] -
+                        row[ka + l];
+            Wide at_b = s->with_neighbours[b + l] - edge_and_neighbour[ka + l] +
+                        s->with_edges[a + k] - row[k];
+            *mark++ = x + (at_a > at_b ? at_a : at_b) > s->max_slack &&
                       !is_forbidden(edge_cost(s->p, edge, k, l));
         }
 }
@@ -153,17 +156,17 @@ static bool slack_find(Slack *s, const Problem *p, const Dual *dual, Wide cutoff
 
     *s = (Slack){.p = p, .dual = dual, .arena = a};
     s->node = arena_array(a, Wide, n);
-    s->thin = arena_array(a, Wide, n);
-    s->wide = arena_array(a, Wide, n);
+    s->with_edges = arena_array(a, Wide, n);
+    s->with_neighbours = arena_array(a, Wide, n);
     s->least = arena_array(a, Wide, p->n_edges);
     s->edge = arena_array(a, Wide *, p->n_edges);
-    s->beyond = arena_array(a, Wide *, p->n_edges);
+    s->edge_and_neighbour = arena_array(a, Wide *, p->n_edges);
     Wide bound = edges_level(s);
     bound += nodes_level(s);
-    s->room = (cutoff - 1) * unit_of(dual) - bound;
-    if (s->room >= 0)
-        slack_spread(s);
-    return s->room >= 0;
+    s->max_slack = (cutoff - 1) * unit_of(dual) - bound;
+    if (s->max_slack >= 0)
+        slack_add_neighbours(s);
+    return s->max_slack >= 0;
 }
 
 bool slack_mark(const Problem *p, const Dual *dual, Wide cutoff, bool *mark, bool *pair)
@@ -171,30 +174,30 @@ bool slack_mark(const Problem *p, const Dual *dual, Wide cutoff, bool *mark, boo
     const int64_t *message = dual->message;
     Arena *a = arena_new();
     Slack s;
-    bool is_room = slack_find(&s, p, dual, cutoff, a);
+    bool is_within_slack = slack_find(&s, p, dual, cutoff, a);
 
-    for (int k = 0; is_room && p->n_nodes && k < p->first[p->n_nodes]; k++)
-        mark[k] = s.wide[k] > s.room;
-    for (int e = 0; is_room && e < p->n_edges; e++) {
+    for (int k = 0; is_within_slack && p->n_nodes && k < p->first[p->n_nodes]; k++)
+        mark[k] = s.with_neighbours[k] > s.max_slack;
+    for (int e = 0; is_within_slack && e < p->n_edges; e++) {
         pairs_mark(&s, e, message, pair);
         message += edge_messages(p, e);
         pair += edge_pairs(p, e);
     }
     arena_free(a);
-    return is_room;
+    return is_within_slack;
 }
 
 // Forbids the marked pairs of an edge.
-static void pairs_drop(Net *g, int e, const bool *pair, int64_t n)
+static void pairs_drop(ConstraintNet *g, int e, const bool *pair, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         if (pair[i]) {
-            tie_own(g, &g->tie[e]);
-            g->tie[e].cost[i] = COST_FORBIDDEN;
+            arc_own(g, &g->arc[e]);
+            g->arc[e].cost[i] = COST_FORBIDDEN;
         }
 }
 
-void net_fix(Net *g, const Problem *p, const Dual *dual, Wide cutoff)
+void net_fix(ConstraintNet *g, const Problem *p, const Dual *dual, Wide cutoff)
 {
     Arena *a = arena_new();
     bool *mark = arena_array(a, bool, p->n_nodes ? p->first[p->n_nodes] : 0);

@@ -18,7 +18,7 @@ static int compare_changes(const void *x, const void *y)
 }
 
 // The largest sum after all changes of a time.
-static void find_peak(Change *change, int n, Price *price)
+static void find_peak(Change *change, int n, ChoicePrice *price)
 {
     int64_t bytes = 0;
 
@@ -33,16 +33,16 @@ static void find_peak(Change *change, int n, Price *price)
     }
 }
 
-Price problem_price(const Problem *p, const int *choice)
+ChoicePrice problem_price(const Problem *p, const int *choice)
 {
-    Price price = {0};
+    ChoicePrice price = {0};
     int n = 0;
 
     for (int i = 0; i < p->n_nodes; i++) {
         int k = p->first[i] + choice[i];
         price.is_forbidden |= is_forbidden(p->cost[k]);
         price.cost += p->cost[k];
-        n += 2 * (p->first_use[k + 1] - p->first_use[k]);
+        n += 2 * (p->first_live[k + 1] - p->first_live[k]);
     }
     for (int e = 0; e < p->n_edges; e++) {
         int64_t cost = edge_cost(p, &p->edge[e], choice[p->edge[e].a], choice[p->edge[e].b]);
@@ -53,7 +53,8 @@ Price problem_price(const Problem *p, const int *choice)
     Change *change = arena_array(scratch, Change, n), *c = change;
     for (int i = 0; i < p->n_nodes; i++) {
         int k = p->first[i] + choice[i];
-        for (const Use *u = p->use + p->first_use[k]; u < p->use + p->first_use[k + 1]; u++) {
+        for (const LiveBytes *u = p->live + p->first_live[k]; u < p->live + p->first_live[k + 1];
+             u++) {
             *c++ = (Change){u->first, u->bytes};
             *c++ = (Change){u->last, -u->bytes};
         }
@@ -87,16 +88,16 @@ static bool add_nodes(const Problem *p, const Dual *dual, const Wide *sum, const
                       Wide *bound)
 {
     for (int i = 0; i < p->n_nodes; i++) {
-        Wide least = WIDE_MOST;
+        Wide least = WIDE_MAX;
         for (int k = p->first[i]; k < p->first[i + 1]; k++) {
             Wide term = ((Wide)p->cost[k] * ((Wide)1 << dual->shift)) - received[k];
-            for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++)
-                term += p->use[u].bytes * (price_before(dual, sum, p->use[u].last) -
-                                           price_before(dual, sum, p->use[u].first));
+            for (int u = p->first_live[k]; u < p->first_live[k + 1]; u++)
+                term += p->live[u].bytes * (price_before(dual, sum, p->live[u].last) -
+                                            price_before(dual, sum, p->live[u].first));
             if (!is_forbidden(p->cost[k]) && term < least)
                 least = term;
         }
-        if (least == WIDE_MOST)
+        if (least == WIDE_MAX)
             return false;
         *bound += least;
     }
@@ -108,7 +109,7 @@ enum { COST_BITS = 60, MESSAGE_BITS = 61 };
 
 static Wide edge_least_wide(const int64_t *cost, int n, int m, const int64_t *message, int shift)
 {
-    Wide least = WIDE_MOST;
+    Wide least = WIDE_MAX;
 
     for (int k = 0; k < n; k++)
         for (int l = 0; l < m; l++) {
@@ -141,7 +142,7 @@ static Wide edge_least(const int64_t *cost, int n, int m, const int64_t *message
     for (int l = 0; l < m; l++)
         if (least[l] < INT64_MAX && least[l] + message[n + l] < best)
             best = least[l] + message[n + l];
-    return best < INT64_MAX ? best : WIDE_MOST;
+    return best < INT64_MAX ? best : WIDE_MAX;
 }
 
 // Edge by edge, the same; adds up what each alternative receives.
@@ -156,7 +157,7 @@ static bool add_edges(const Problem *p, const Dual *dual, Wide *received, int64_
             received[p->first[e->a] + k] += message[k];
         for (int l = 0; l < m; l++)
             received[p->first[e->b] + l] += message[n + l];
-        if (least == WIDE_MOST)
+        if (least == WIDE_MAX)
             return false;
         *bound += least;
         message += n + m;
@@ -195,5 +196,5 @@ Wide dual_bound(const Problem *p, const Dual *dual)
     bound -= p->limit * sum[dual->n_times];
     arena_free(scratch);
     // An arithmetic shift rounds down: twice turned, up.
-    return is_finite ? -(-bound >> dual->shift) : WIDE_MOST;
+    return is_finite ? -(-bound >> dual->shift) : WIDE_MAX;
 }

@@ -6,9 +6,9 @@
 
 MipStatus model_relax(Model *m, const double **x, Dual *dual, Arena *a)
 {
-    enum { MOST_ROUNDS = 1000 };
+    enum { MAX_CUT_ROUNDS = 1000 };
 
-    for (int round = 0; round < MOST_ROUNDS; round++) {
+    for (int round = 0; round < MAX_CUT_ROUNDS; round++) {
         Relaxed r = engine_relax(m->engine, INT64_MAX);
         if (r.status != MIP_OPTIMAL)
             return r.status;
@@ -34,18 +34,18 @@ void model_round(const Model *m, const double *x, int *choice)
 }
 
 // What hears of the engine's points, and who hears of those that keep to the limit.
-typedef struct Hear {
+typedef struct ChoiceForwarder {
     const Model *m;
     int *choice;
     Listener l;
-} Hear;
+} ChoiceForwarder;
 
-static void hear(void *to, double objective, const double *x)
+static void on_choice(void *to, double objective, const double *x)
 {
-    Hear *h = to;
+    ChoiceForwarder *h = to;
 
     model_round(h->m, x, h->choice);
-    Price price = problem_price(h->m->p, h->choice);
+    ChoicePrice price = problem_price(h->m->p, h->choice);
     if (!price.is_forbidden && price.peak <= h->m->p->limit)
         h->l.found(h->l.to, h->choice, price.cost);
 }
@@ -59,13 +59,13 @@ static Wide bound_of(const Model *m, double bound)
 
 MipStatus model_branch(Model *m, Wide cutoff, int64_t nodes, Listener l, Wide *bound)
 {
-    Hear h = {m, arena_array(m->arena, int, m->p->n_nodes), l};
+    ChoiceForwarder h = {m, arena_array(m->arena, int, m->p->n_nodes), l};
     // The engine must find a choice that is only just below the cutoff.
     double limit = ((double)cutoff - m->base) / m->cost_unit;
     limit = cutoff == NO_CUTOFF ? MIP_FREE : limit + 1e-5 + 1e-8 * fabs(limit);
 
     for (;;) {
-        Branched b = engine_branch(m->engine, limit, 0, nodes, (MipListener){hear, NULL, &h});
+        Branched b = engine_branch(m->engine, limit, 0, nodes, (MipListener){on_choice, NULL, &h});
         int added = b.x ? model_cut(m, b.x) : 0;
         double least = b.status == MIP_INFEASIBLE ? limit - 1e-5 - 1e-8 * fabs(limit) : b.bound;
         Wide said = least > -MIP_FREE ? bound_of(m, least) : *bound;

@@ -8,10 +8,10 @@
 // on, one column for each finite pair of an edge, whose rows and columns add up to its ends' (the
 // local polytope: Werner 2007). Rows: nodes, then for each edge a's alternatives and b's, then
 // times at which the bytes are held to the limit, added as they are needed.
-enum { RELAX_PAIRS = 600000 };  // beyond these an engine isn't asked
+enum { MAX_RELAX_PAIRS = 600000 };  // beyond these an engine isn't asked
 typedef struct Model {
     const Problem *p;
-    Field *field;
+    FloatProblem *floats;
     Engine *engine;
     Arena *arena;
     int n_columns, pairs;

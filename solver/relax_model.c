@@ -85,18 +85,18 @@ static void costs_level(Model *m)
 {
     const Problem *p = m->p;
     Arena *a = arena_new();
-    double *sum = arena_array(a, double, m->field->n_slots + 1);
+    double *sum = arena_array(a, double, m->floats->n_slots + 1);
 
     m->cost = arena_array(m->arena, double, p->first[p->n_nodes]);
     m->least = arena_array(m->arena, double, p->n_edges);
-    m->price = arena_array(m->arena, double, m->field->n_slots);
+    m->price = arena_array(m->arena, double, m->floats->n_slots);
     for (int t = 0; t < m->from.n_times; t++) {
-        int slot = field_slot(m->field, m->from.time[t]);
+        int slot = float_problem_slot(m->floats, m->from.time[t]);
         if (slot >= 0)
             m->price[slot] += of_unit(m, m->from.price[t]);
     }
-    field_rent(m->field, m->price, sum, m->cost);
-    for (int s = 0; s < m->field->n_slots; s++)
+    float_problem_byte_costs(m->floats, m->price, sum, m->cost);
+    for (int s = 0; s < m->floats->n_slots; s++)
         m->base -= m->price[s] * (double)p->limit;
     for (int e = 0; e < p->n_edges; e++)
         edge_level(m, e);
@@ -153,11 +153,12 @@ static void nodes_send(Model *m)
             l.cost[k] = is_forbidden(p->cost[k]) ? 0 : m->cost[k] / m->cost_unit;
             l.is_whole[k] = 1;
             entry_put(&l, &n, i, 1);
-            for (int j = m->field->first_link[i]; j < m->field->first_link[i + 1]; j++) {
-                Link link = m->field->link[j];
-                int row = m->first_row[link.edge] + k - p->first[i];
-                if (!link.is_a)
-                    row += n_alternatives(p, link.other);
+            for (int j = m->floats->first_half_edge[i]; j < m->floats->first_half_edge[i + 1];
+                 j++) {
+                HalfEdge half_edge = m->floats->half_edge[j];
+                int row = m->first_row[half_edge.edge] + k - p->first[i];
+                if (!half_edge.is_a)
+                    row += n_alternatives(p, half_edge.other);
                 entry_put(&l, &n, row, -1);
             }
         }
@@ -199,7 +200,7 @@ static void pairs_send(Model *m)
 }
 
 // What is left below the limit at each of the last n rows costs the price that is paid for it.
-static void rests_send(Model *m, const int *slot, int n)
+static void slack_columns_send(Model *m, const int *slot, int n)
 {
     Arena *a = arena_new();
     Lines l = {0};
@@ -220,7 +221,7 @@ static void rests_send(Model *m, const int *slot, int n)
 static void memory_send(Model *m, const int *slot, int n)
 {
     const Problem *p = m->p;
-    const Field *f = m->field;
+    const FloatProblem *f = m->floats;
     Arena *a = arena_new();
     Lines l = {.n = n};
     int entries = 0, cap = 0;
@@ -232,17 +233,17 @@ static void memory_send(Model *m, const int *slot, int n)
         double limit = (double)p->limit;
         for (int node = 0; node < p->n_nodes; node++)
             for (int k = p->first[node]; k < p->first[node + 1]; k++)
-                for (int u = f->first_use[k]; u < f->first_use[k + 1]; u++) {
-                    if (f->use[u].first > slot[i] || f->use[u].last <= slot[i])
+                for (int u = f->first_live[k]; u < f->first_live[k + 1]; u++) {
+                    if (f->live[u].first > slot[i] || f->live[u].last <= slot[i])
                         continue;
                     if (n_alternatives(p, node) == 1) {
-                        limit -= (double)f->use[u].bytes;
+                        limit -= (double)f->live[u].bytes;
                         continue;
                     }
                     int at = entries;
                     *arena_push(a, l.index, at, cap) = k;
                     *arena_push(a, value, entries, cap_value) =
-                        (double)f->use[u].bytes / m->byte_unit;
+                        (double)f->live[u].bytes / m->byte_unit;
                 }
         l.first[i + 1] = entries;
         l.low[i] = l.high[i] = limit / m->byte_unit;
@@ -251,7 +252,7 @@ static void memory_send(Model *m, const int *slot, int n)
     }
     l.value = value;
     engine_rows(m->engine, &l);
-    rests_send(m, slot, n);
+    slack_columns_send(m, slot, n);
     arena_free(a);
 }
 
@@ -259,9 +260,9 @@ static void memory_send(Model *m, const int *slot, int n)
 static void prices_send(Model *m)
 {
     Arena *a = arena_new();
-    int *slot = arena_array(a, int, m->field->n_slots), n = 0;
+    int *slot = arena_array(a, int, m->floats->n_slots), n = 0;
 
-    for (int s = 0; s < m->field->n_slots; s++)
+    for (int s = 0; s < m->floats->n_slots; s++)
         if (m->price[s] > 0)
             slot[n++] = s;
     if (n)
@@ -274,8 +275,8 @@ Model *model_new(const Problem *p, Engine *e, const Dual *from, Arena *a)
     Model *m = arena_array(a, Model, 1);
     int n = p->n_nodes;
 
-    *m = (Model){.p = p, .engine = e, .arena = a, .field = field_new(p, a), .from = *from};
-    m->has_memory = arena_array(a, bool, m->field->n_slots);
+    *m = (Model){.p = p, .engine = e, .arena = a, .floats = float_problem_new(p, a), .from = *from};
+    m->has_memory = arena_array(a, bool, m->floats->n_slots);
     m->first_row = arena_array(a, int, p->n_edges + 1);
     for (int i = 0; i < p->n_edges; i++) {
         m->first_row[i] = n;
@@ -293,13 +294,13 @@ Model *model_new(const Problem *p, Engine *e, const Dual *from, Arena *a)
 // Bytes over the limit at each slot.
 static double *excess_find(const Model *m, const double *x, Arena *a)
 {
-    const Field *f = m->field;
+    const FloatProblem *f = m->floats;
     double *over = arena_array(a, double, f->n_slots + 1);
 
     for (int k = 0; k < m->pairs; k++)
-        for (int u = f->first_use[k]; u < f->first_use[k + 1] && x[k] != 0; u++) {
-            over[f->use[u].first] += x[k] * (double)f->use[u].bytes;
-            over[f->use[u].last] -= x[k] * (double)f->use[u].bytes;
+        for (int u = f->first_live[k]; u < f->first_live[k + 1] && x[k] != 0; u++) {
+            over[f->live[u].first] += x[k] * (double)f->live[u].bytes;
+            over[f->live[u].last] -= x[k] * (double)f->live[u].bytes;
         }
     for (int s = 1; s < f->n_slots; s++)
         over[s] += over[s - 1];
@@ -310,12 +311,12 @@ static double *excess_find(const Model *m, const double *x, Arena *a)
 
 int model_cut(Model *m, const double *x)
 {
-    enum { MOST = 12, APART = 64 };
+    enum { MAX_NEW_CUTS = 12, SLOTS_PER_SPACING = 64 };
     Arena *a = arena_new();
-    int n_slots = m->field->n_slots, slot[MOST], n = 0;
+    int n_slots = m->floats->n_slots, slot[MAX_NEW_CUTS], n = 0;
     double *over = excess_find(m, x, a);
 
-    while (n < MOST) {
+    while (n < MAX_NEW_CUTS) {
         int best = -1;
         for (int s = 0; s < n_slots; s++)
             if (over[s] > 1e-6 * m->byte_unit && !m->has_memory[s] &&
@@ -324,8 +325,8 @@ int model_cut(Model *m, const double *x)
         if (best < 0)
             break;
         slot[n++] = best;
-        int apart = n_slots / APART;
-        for (int s = best - apart; s <= best + apart; s++)
+        int spacing = n_slots / SLOTS_PER_SPACING;
+        for (int s = best - spacing; s <= best + spacing; s++)
             if (s >= 0 && s < n_slots)
                 over[s] = 0;
     }
@@ -389,7 +390,7 @@ Dual model_dual(const Model *m, const double *row_dual, Arena *a)
     d.time = arena_array(a, int, d.n_times);
     d.price = arena_array(a, int64_t, d.n_times);
     for (int i = 0; i < d.n_times; i++) {
-        d.time[i] = m->field->slot_time[priced[i].slot];
+        d.time[i] = m->floats->slot_time[priced[i].slot];
         d.price[i] = priced[i].price;
     }
     return d;

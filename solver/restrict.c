@@ -3,27 +3,28 @@
 
 #include "solver/internal.h"
 
-static const double FINER = 0.1;  // the gap of what is left, beside that asked for
+static const double RESTRICTED_GAP_SHARE = 0.1;  // the gap of what is left, beside that asked for
 
 static void nodes_write(const Problem *p, const bool *keep, int *original, Problem *to, Arena *a)
 {
-    int n = 0, n_uses = 0;
+    int n = 0, n_live = 0;
 
     to->first = arena_array(a, int, p->n_nodes + 1);
     to->cost = arena_array(a, int64_t, p->first[p->n_nodes]);
-    to->first_use = arena_array(a, int, p->first[p->n_nodes] + 1);
-    to->use = arena_array(a, Use, p->first_use[p->first[p->n_nodes]]);
+    to->first_live = arena_array(a, int, p->first[p->n_nodes] + 1);
+    to->live = arena_array(a, LiveBytes, p->first_live[p->first[p->n_nodes]]);
     for (int i = 0; i < p->n_nodes; i++) {
         for (int k = p->first[i]; k < p->first[i + 1]; k++) {
             if (!keep[k])
                 continue;
-            int uses = p->first_use[k + 1] - p->first_use[k];
+            int uses = p->first_live[k + 1] - p->first_live[k];
             original[n] = k - p->first[i];
             to->cost[n] = p->cost[k];
             if (uses)
-                memcpy(to->use + n_uses, p->use + p->first_use[k], (size_t)uses * sizeof *p->use);
-            n_uses += uses;
-            to->first_use[++n] = n_uses;
+                memcpy(to->live + n_live, p->live + p->first_live[k],
+                       (size_t)uses * sizeof *p->live);
+            n_live += uses;
+            to->first_live[++n] = n_live;
         }
         to->first[i + 1] = n;
     }
@@ -77,8 +78,8 @@ void solve_restricted(const Problem *p, const bool *keep, const int *start, cons
     Problem kept = problem_restrict(p, keep, &original, a);
     Answer answer;
 
-    small.is_short = true;
-    small.gap = FINER * o->gap;
+    small.is_single_pass = true;
+    small.gap = RESTRICTED_GAP_SHARE * o->gap;
     small.start = start ? restricted_choice(&kept, original, start, a) : NULL;
     small.prices = (Dual){0};
     small.enough = 0;

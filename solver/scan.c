@@ -7,7 +7,7 @@
 #include "solver/internal.h"
 
 // Text comes in pieces of this size, so that its hash is the same gzipped or not.
-enum { PIECE = 1 << 18 };
+enum { CHUNK_BYTES = 1 << 18 };
 
 bool scan_wrong(Scan *s, const char *fmt, ...)
 {
@@ -20,7 +20,7 @@ bool scan_wrong(Scan *s, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(said, sizeof said, fmt, args);
     va_end(args);
-    diag_error(s->d, "byte %" PRId64 ": %s", s->before + (s->at - s->piece), said);
+    diag_error(s->d, "byte %" PRId64 ": %s", s->before + (s->at - s->chunk), said);
     return false;
 }
 
@@ -32,7 +32,7 @@ void scan_begin(Scan *s, File raw, Diag *d)
     if (!is_zipped)
         return;
     s->zip = calloc(1, sizeof *s->zip);
-    s->buffer = malloc(PIECE);
+    s->buffer = malloc(CHUNK_BYTES);
     if (!s->zip || !s->buffer || inflateInit2(s->zip, 16 + MAX_WBITS) != Z_OK) {
         fprintf(stderr, "shardcc: out of memory\n");
         exit(1);
@@ -50,19 +50,19 @@ void scan_end(Scan *s)
 }
 
 // Unpacks a piece and gives its size. A file may be several gzip members in a row.
-static size_t inflate_piece(Scan *s)
+static size_t inflate_chunk(Scan *s)
 {
     z_stream *z = s->zip;
     int result = Z_OK;
 
     z->next_out = s->buffer;
-    z->avail_out = PIECE;
+    z->avail_out = CHUNK_BYTES;
     while (z->avail_out && !s->is_wrong) {
         size_t left = s->raw.size - s->taken;
         if (result == Z_STREAM_END && (!left || inflateReset(z) != Z_OK))
             break;
         z->next_in = (uint8_t *)(uintptr_t)s->raw.data + s->taken;
-        z->avail_in = left > PIECE ? PIECE : (uInt)left;
+        z->avail_in = left > CHUNK_BYTES ? CHUNK_BYTES : (uInt)left;
         uInt given = z->avail_in;
         result = inflate(z, Z_NO_FLUSH);
         s->taken += given - z->avail_in;
@@ -71,33 +71,33 @@ static size_t inflate_piece(Scan *s)
         else if (result != Z_OK && result != Z_STREAM_END)
             scan_wrong(s, "the gzip data are broken: %s", z->msg ? z->msg : zError(result));
     }
-    return PIECE - z->avail_out;
+    return CHUNK_BYTES - z->avail_out;
 }
 
 // The next piece of text; false at the end.
-static bool next_piece(Scan *s)
+static bool next_chunk(Scan *s)
 {
-    size_t left = s->raw.size - s->taken, n = left > PIECE ? PIECE : left;
-    const uint8_t *piece = s->zip ? s->buffer : s->raw.data + s->taken;
+    size_t left = s->raw.size - s->taken, n = left > CHUNK_BYTES ? CHUNK_BYTES : left;
+    const uint8_t *chunk = s->zip ? s->buffer : s->raw.data + s->taken;
 
-    if (s->stops && hold_asked())
+    if (s->stops && signal_is_pending())
         scan_wrong(s, "stopped before the end of the file");
     if (s->is_wrong)
         return false;
-    s->before += s->end - s->piece;
-    s->piece = s->at = s->end = piece;
+    s->before += s->end - s->chunk;
+    s->chunk = s->at = s->end = chunk;
     if (s->zip)
-        n = inflate_piece(s);
+        n = inflate_chunk(s);
     else
         s->taken += n;
-    s->end = piece + n;
+    s->end = chunk + n;
     if (n)
-        s->hash = hash_bytes(piece, n, s->hash);
+        s->hash = hash_bytes(chunk, n, s->hash);
     return n && !s->is_wrong;
 }
 
 // The next byte, which stays; -1 at the end.
-static inline int peek(Scan *s) { return s->at < s->end || next_piece(s) ? *s->at : -1; }
+static inline int peek(Scan *s) { return s->at < s->end || next_chunk(s) ? *s->at : -1; }
 
 // The next byte that is no blank.
 static inline int peek_token(Scan *s)
@@ -122,7 +122,7 @@ static bool expected(Scan *s, const char *what)
     return scan_wrong(s, "expected %s, found '%c'", what, c);
 }
 
-static bool take(Scan *s, int c, const char *what)
+static bool expect_char(Scan *s, int c, const char *what)
 {
     if (peek_token(s) != c)
         return expected(s, what);
@@ -200,7 +200,7 @@ bool scan_string(Scan *s, char *text, size_t size)
     bool is_escaped = false;
     size_t n = 0;
 
-    if (!take(s, '"', "a string"))
+    if (!expect_char(s, '"', "a string"))
         return false;
     for (int c = peek(s); c != '"' || is_escaped; c = peek(s)) {
         if (c < ' ')
@@ -218,14 +218,14 @@ bool scan_string(Scan *s, char *text, size_t size)
 
 bool scan_list(Scan *s, void *to, bool (*item)(Scan *s, void *to))
 {
-    if (!take(s, '[', "'['"))
+    if (!expect_char(s, '[', "'['"))
         return false;
     if (peek_token(s) == ']')
-        return take(s, ']', "']'");
+        return expect_char(s, ']', "']'");
     while (item(s, to)) {
         if (peek_token(s) == ']')
-            return take(s, ']', "']'");
-        if (!take(s, ',', "',' or ']'"))
+            return expect_char(s, ']', "']'");
+        if (!expect_char(s, ',', "',' or ']'"))
             return false;
     }
     return false;
@@ -256,7 +256,7 @@ static bool read_member(Scan *s, void *to, const Member *members, int n, uint64_
 {
     char name[64];
 
-    if (!scan_string(s, name, sizeof name) || !take(s, ':', "':'"))
+    if (!scan_string(s, name, sizeof name) || !expect_char(s, ':', "':'"))
         return false;
     for (int i = 0; i < n; i++) {
         if (strcmp(name, members[i].name))
@@ -276,14 +276,14 @@ bool scan_object(Scan *s, void *to, const Member *members, int n, uint64_t *seen
     if (!seen)
         seen = &mine;
     *seen = 0;
-    if (!take(s, '{', "'{'"))
+    if (!expect_char(s, '{', "'{'"))
         return false;
     if (peek_token(s) != '}')
         do {
             if (!read_member(s, to, members, n, seen))
                 return false;
-        } while (peek_token(s) == ',' && take(s, ',', "','"));
-    if (!take(s, '}', "',' or '}'"))
+        } while (peek_token(s) == ',' && expect_char(s, ',', "','"));
+    if (!expect_char(s, '}', "',' or '}'"))
         return false;
     for (int i = 0; i < n; i++)
         if (!(*seen >> i & 1) && !members[i].is_optional)

@@ -6,32 +6,33 @@
 
 #include "solver/search.h"
 
-static const double TURNS = 3;                            // of each node, at prices alone
-static const double MOST_OVER = 0.2, FIRST_PRICE = 0.01;  // parts of the limit, and of the cost
-static const double LITTLE = 1e-5;                        // of the cost
-static const int64_t LEAST_PATIENCE = 20000000;           // work
-enum { PATIENCE = 16 };                                   // for each pair of alternatives
+static const double RELAX_VISITS = 3;  // of each node, at prices alone
+static const double MAX_PRICE_RAISE = 0.2,
+                    FIRST_PRICE_SHARE = 0.01;       // parts of the limit, and of the cost
+static const double MIN_IMPROVEMENT = 1e-5;         // of the cost
+static const int64_t MIN_PATIENCE_WORK = 20000000;  // work
+enum { PATIENCE_PER_PAIR = 16 };                    // for each pair of alternatives
 
-typedef struct Hunt {
+typedef struct LocalSearch {
     Search *s;
-    double *price, *held;  // the prices that it goes by, by slot
+    double *price, *live_bytes;  // the prices that it goes by, by slot
     bool is_found;
     int *best;
     Wide cost;
     double about;      // cost, in doubles
     int64_t patience;  // work without a gain
     Listener l;
-} Hunt;
+} LocalSearch;
 
 // Keeps the choice if it is the cheapest until now.
-static void record(Hunt *h)
+static void record(LocalSearch *h)
 {
     const Search *s = h->s;
     const Problem *p = s->f->p;
 
     if (profile_peak(&s->profile) > s->limit || (h->is_found && s->cost >= h->about))
         return;
-    Price now = problem_price(p, s->choice);
+    ChoicePrice now = problem_price(p, s->choice);
     if (now.is_forbidden || (h->is_found && now.cost >= h->cost))
         return;
     h->is_found = true;
@@ -44,19 +45,22 @@ static void record(Hunt *h)
         h->s->work_limit = 0;
 }
 
-static const double scales[] = {0, 0.25, 0.5, 1, 1, 2, 4};
+static const double price_scales[] = {0, 0.25, 0.5, 1, 1, 2, 4};
 
-static double random_scale(Search *s) { return scales[search_random(s, COUNT(scales))]; }
+static double random_scale(Search *s)
+{
+    return price_scales[search_random(s, COUNT(price_scales))];
+}
 
 // Around the nodes that changed since the mark.
-static void settle(Search *s, int rounds)
+static void improve_changed(Search *s, int rounds)
 {
     for (int j = 0; j < rounds && s->n_undo; j++) {
         int node = s->undo[search_random(s, (uint64_t)s->n_undo)].node;
-        search_tree(s, (Branch){node, 2 << search_random(s, 7), random_scale(s), -1, true});
+        search_tree(s, (TreeMove){node, 2 << search_random(s, 7), random_scale(s), -1, true});
     }
     for (int j = 0, n = s->n_undo; j < n; j++)
-        search_better(s, s->undo[j].node);
+        search_improve_node(s, s->undo[j].node);
 }
 
 bool search_kick(Search *s)
@@ -64,26 +68,26 @@ bool search_kick(Search *s)
     double before = s->cost;
     int root = search_node(s), n = n_alternatives(s->f->p, root);
     int forced = search_random(s, 2) ? (int)search_random(s, (uint64_t)n) : -1;
-    Branch b = {root, 1 << search_random(s, 8), random_scale(s), forced, false};
+    TreeMove b = {root, 1 << search_random(s, 8), random_scale(s), forced, false};
 
     search_mark(s);
     search_tree(s, b);
     bool fits = search_repair(s);
     if (fits)
-        settle(s, 4);
+        improve_changed(s, 4);
     bool is_good = fits && s->cost <= before;
     if (!is_good)
-        search_take_back(s);
+        search_undo(s);
     s->is_marked = false;
     return is_good && s->cost < before;
 }
 
 // Goes on a while from each time that the cost is clearly less.
-static bool is_worth(Hunt *h, double *before, int64_t *until)
+static bool is_worth(LocalSearch *h, double *before, int64_t *until)
 {
     const Search *s = h->s;
 
-    if (s->cost < *before - LITTLE * fabs(*before)) {
+    if (s->cost < *before - MIN_IMPROVEMENT * fabs(*before)) {
         *before = s->cost;
         *until = s->work + h->patience;
     }
@@ -91,7 +95,7 @@ static bool is_worth(Hunt *h, double *before, int64_t *until)
 }
 
 // Steps that fit: at first trees wherever they are, and then what costs more to try.
-static void improve(Hunt *h)
+static void improve(LocalSearch *h)
 {
     Search *s = h->s;
     double before = s->cost;
@@ -99,8 +103,8 @@ static void improve(Hunt *h)
 
     search_descend(s);
     while (is_worth(h, &before, &until))
-        search_tree(s,
-                    (Branch){search_node(s), 2 << search_random(s, 10), random_scale(s), -1, true});
+        search_tree(
+            s, (TreeMove){search_node(s), 2 << search_random(s, 10), random_scale(s), -1, true});
     record(h);
     until = s->work + h->patience;
     while (is_worth(h, &before, &until))
@@ -109,35 +113,35 @@ static void improve(Hunt *h)
 }
 
 // Dearer where too much is held, cheaper where there is room.
-static void adapt(Hunt *h)
+static void adapt(LocalSearch *h)
 {
     Search *s = h->s;
-    const Field *f = s->f;
+    const FloatProblem *f = s->f;
     double limit = s->limit > 0 ? (double)s->limit : 1;
 
-    field_held(f, s->choice, h->held);
+    float_problem_live_bytes(f, s->choice, h->live_bytes);
     for (int t = 0; t < f->n_slots; t++) {
-        double over = h->held[t] / limit - 1;
-        h->price[t] *= exp(over < MOST_OVER ? over : MOST_OVER);
+        double over = h->live_bytes[t] / limit - 1;
+        h->price[t] *= exp(over < MAX_PRICE_RAISE ? over : MAX_PRICE_RAISE);
     }
     int fullest = profile_fullest(&s->profile);
     if (profile_peak(&s->profile) > s->limit && h->price[fullest] <= 0)
-        h->price[fullest] = FIRST_PRICE * fabs(s->cost) / limit;
+        h->price[fullest] = FIRST_PRICE_SHARE * fabs(s->cost) / limit;
     search_price(s, h->price);
 }
 
-static Hunt *hunt_new(const Problem *p, const Dual *dual, uint64_t seed, Arena *a)
+static LocalSearch *local_search_new(const Problem *p, const Dual *dual, uint64_t seed, Arena *a)
 {
-    Hunt *h = arena_array(a, Hunt, 1);
-    Field *f = field_new(p, a);
+    LocalSearch *h = arena_array(a, LocalSearch, 1);
+    FloatProblem *f = float_problem_new(p, a);
 
     h->s = search_new(f, seed, a);
     h->price = arena_array(a, double, f->n_slots);
-    h->held = arena_array(a, double, f->n_slots);
+    h->live_bytes = arena_array(a, double, f->n_slots);
     h->best = arena_array(a, int, p->n_nodes);
-    h->patience = LEAST_PATIENCE;
+    h->patience = MIN_PATIENCE_WORK;
     for (int e = 0; e < p->n_edges; e++)
-        h->patience += PATIENCE * edge_pairs(p, e);
+        h->patience += PATIENCE_PER_PAIR * edge_pairs(p, e);
     if (dual)
         search_dual_prices(f, dual, h->price);
     search_price(h->s, h->price);
@@ -145,26 +149,26 @@ static Hunt *hunt_new(const Problem *p, const Dual *dual, uint64_t seed, Arena *
 }
 
 bool search(const Problem *p, const Dual *dual, bool is_start, int *choice, Wide *cost,
-            uint64_t seed, int64_t work, const Watch *w, Listener l)
+            uint64_t seed, int64_t work, const Deadline *w, Listener l)
 {
     if (!p->n_nodes) {
         *cost = 0;
         return p->limit >= 0;
     }
     Arena *a = arena_new();
-    Hunt *h = hunt_new(p, dual, seed, a);
+    LocalSearch *h = local_search_new(p, dual, seed, a);
     Search *s = h->s;
 
     s->work_limit = work;
-    s->watch = w;
+    s->deadline = w;
     h->l = l;
     if (!is_start)
-        search_follow(s, dual ? dual : &(Dual){0}, choice);
+        search_round_dual(s, dual ? dual : &(Dual){0}, choice);
     search_start(s, choice);
     record(h);
     do {
         if (!is_start)
-            search_relax(s, TURNS, 1);
+            search_relax(s, RELAX_VISITS, 1);
         is_start = false;
         adapt(h);
         search_repair(s);

@@ -2,12 +2,12 @@
 #include "solver/search.h"
 
 // Below what rounding can feign.
-static double little(double cost) { return 1e-12 * (cost < 0 ? -cost : cost); }
+static double rounding_error(double cost) { return 1e-12 * (cost < 0 ? -cost : cost); }
 
-bool search_better(Search *s, int i)
+bool search_improve_node(Search *s, int i)
 {
     int first = s->f->p->first[i], n = n_alternatives(s->f->p, i), best = s->choice[i];
-    double enough = little(s->cost);
+    double enough = rounding_error(s->cost);
 
     for (int k = 0; k < n; k++)
         if (s->given[first + k] < s->given[first + best] - enough && search_fits(s, i, k))
@@ -24,16 +24,16 @@ bool search_descend(Search *s)
     bool is_better = false;
 
     for (int i = 0; since < n && search_goes_on(s); i = i + 1 < n ? i + 1 : 0, since++)
-        if (search_better(s, i))
+        if (search_improve_node(s, i))
             is_better = true, since = 0;
     return is_better;
 }
 
-static int64_t bytes_at(const Field *f, int alternative, int slot)
+static int64_t bytes_at(const FloatProblem *f, int alternative, int slot)
 {
-    for (int u = f->first_use[alternative]; u < f->first_use[alternative + 1]; u++)
-        if (f->use[u].first <= slot && slot < f->use[u].last)
-            return f->use[u].bytes;
+    for (int u = f->first_live[alternative]; u < f->first_live[alternative + 1]; u++)
+        if (f->live[u].first <= slot && slot < f->live[u].last)
+            return f->live[u].bytes;
     return 0;
 }
 
@@ -45,14 +45,14 @@ typedef struct Relief {
 // Finds the cheapest relief of the slot that one node can give.
 static void relieve(Search *s, int i, int slot, int64_t excess, Relief *best)
 {
-    const Field *f = s->f;
+    const FloatProblem *f = s->f;
     int first = f->p->first[i], now = first + s->choice[i];
-    int64_t held = bytes_at(f, now, slot);
+    int64_t live_bytes = bytes_at(f, now, slot);
 
-    if (!held)
+    if (!live_bytes)
         return;
     for (int k = 0; k < n_alternatives(f->p, i); k++) {
-        int64_t less = held - bytes_at(f, first + k, slot);
+        int64_t less = live_bytes - bytes_at(f, first + k, slot);
         if (less <= 0 || s->given[first + k] >= s->given[now] + f->forbidden / 2)
             continue;
         double rate =

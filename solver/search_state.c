@@ -3,7 +3,7 @@
 
 #include "solver/search.h"
 
-Search *search_new(const Field *f, uint64_t seed, Arena *a)
+Search *search_new(const FloatProblem *f, uint64_t seed, Arena *a)
 {
     const Problem *p = f->p;
     Search *s = arena_array(a, Search, 1);
@@ -15,7 +15,7 @@ Search *search_new(const Field *f, uint64_t seed, Arena *a)
     s->limit = p->limit;
     s->price = arena_array(a, double, f->n_slots);
     s->sum = arena_array(a, double, f->n_slots + 1);
-    s->rent = arena_array(a, double, p->first[p->n_nodes]);
+    s->byte_cost = arena_array(a, double, p->first[p->n_nodes]);
     s->arena = a;
     s->random = seed;
     s->tree = tree_new(f, a);
@@ -36,33 +36,33 @@ int search_node(Search *s) { return (int)search_random(s, (uint64_t)s->f->p->n_n
 
 bool search_goes_on(const Search *s)
 {
-    return s->work < s->work_limit && watch_stop(s->watch) == STOP_DONE;
+    return s->work < s->work_limit && deadline_check(s->deadline) == STOP_DONE;
 }
 
-static void hold(Search *s, int alternative, int64_t sign)
+static void add_live_bytes(Search *s, int alternative, int64_t sign)
 {
-    const Field *f = s->f;
+    const FloatProblem *f = s->f;
 
-    for (int u = f->first_use[alternative]; u < f->first_use[alternative + 1]; u++)
-        profile_add(&s->profile, f->use[u].first, f->use[u].last, sign * f->use[u].bytes);
-    s->work += 16 * (f->first_use[alternative + 1] - f->first_use[alternative]);
+    for (int u = f->first_live[alternative]; u < f->first_live[alternative + 1]; u++)
+        profile_add(&s->profile, f->live[u].first, f->live[u].last, sign * f->live[u].bytes);
+    s->work += 16 * (f->first_live[alternative + 1] - f->first_live[alternative]);
 }
 
-void search_hold(Search *s, int node, int k)
+void search_swap_bytes(Search *s, int node, int k)
 {
     int first = s->f->p->first[node];
 
-    hold(s, first + s->choice[node], -1);
-    hold(s, first + k, 1);
+    add_live_bytes(s, first + s->choice[node], -1);
+    add_live_bytes(s, first + k, 1);
 }
 
 // Is what one alternative holds never more than what another does, at the same times?
-static bool is_lighter(const Field *f, int k, int than)
+static bool is_lighter(const FloatProblem *f, int k, int than)
 {
-    const Use *x = f->use + f->first_use[k], *y = f->use + f->first_use[than];
-    int n = f->first_use[k + 1] - f->first_use[k];
+    const LiveBytes *x = f->live + f->first_live[k], *y = f->live + f->first_live[than];
+    int n = f->first_live[k + 1] - f->first_live[k];
 
-    if (f->first_use[than + 1] - f->first_use[than] != n)
+    if (f->first_live[than + 1] - f->first_live[than] != n)
         return n == 0;
     for (int u = 0; u < n; u++)
         if (x[u].first != y[u].first || x[u].last != y[u].last || x[u].bytes > y[u].bytes)
@@ -77,31 +77,31 @@ bool search_fits(Search *s, int node, int k)
 
     if (is_lighter(s->f, first + k, now))
         return true;
-    hold(s, now, -1);
-    hold(s, first + k, 1);
+    add_live_bytes(s, now, -1);
+    add_live_bytes(s, first + k, 1);
     bool fits = profile_peak(&s->profile) <= most;
-    hold(s, first + k, -1);
-    hold(s, now, 1);
+    add_live_bytes(s, first + k, -1);
+    add_live_bytes(s, now, 1);
     return fits;
 }
 
 void search_set(Search *s, int node, int k)
 {
-    const Field *f = s->f;
+    const FloatProblem *f = s->f;
     int first = f->p->first[node], before = s->choice[node];
 
     if (k == before)
         return;
     if (s->is_marked)
         *arena_push(s->arena, s->undo, s->n_undo, s->cap_undo) = (struct Change){node, before};
-    search_hold(s, node, k);
+    search_swap_bytes(s, node, k);
     s->cost += s->given[first + k] - s->given[first + before];
     s->choice[node] = k;
-    for (int j = f->first_link[node]; j < f->first_link[node + 1]; j++) {
-        Link l = f->link[j], back = {.edge = l.edge, .other = node, .is_a = !l.is_a};
+    for (int j = f->first_half_edge[node]; j < f->first_half_edge[node + 1]; j++) {
+        HalfEdge l = f->half_edge[j], back = {.edge = l.edge, .other = node, .is_a = !l.is_a};
         double *to = s->given + f->p->first[l.other];
-        field_add_row(f, l.other, back, before, -1, to);
-        field_add_row(f, l.other, back, k, 1, to);
+        float_problem_add_row(f, l.other, back, before, -1, to);
+        float_problem_add_row(f, l.other, back, k, 1, to);
         s->work += 2 * n_alternatives(f->p, l.other);
     }
 }
@@ -112,7 +112,7 @@ void search_mark(Search *s)
     s->n_undo = 0;
 }
 
-void search_take_back(Search *s)
+void search_undo(Search *s)
 {
     s->is_marked = false;
     while (s->n_undo > 0) {
@@ -123,7 +123,7 @@ void search_take_back(Search *s)
 
 void search_start(Search *s, const int *choice)
 {
-    const Field *f = s->f;
+    const FloatProblem *f = s->f;
     int n = f->p->n_nodes;
 
     s->cost = 0;
@@ -133,9 +133,10 @@ void search_start(Search *s, const int *choice)
     memset(s->profile.added, 0, (size_t)s->profile.n * sizeof *s->profile.added);
     for (int i = 0; i < n; i++) {
         int k = f->p->first[i] + choice[i];
-        hold(s, k, 1);
-        for (int j = f->first_link[i]; j < f->first_link[i + 1]; j++)
-            field_add_row(f, i, f->link[j], choice[f->link[j].other], 1, s->given + f->p->first[i]);
+        add_live_bytes(s, k, 1);
+        for (int j = f->first_half_edge[i]; j < f->first_half_edge[i + 1]; j++)
+            float_problem_add_row(f, i, f->half_edge[j], choice[f->half_edge[j].other], 1,
+                                  s->given + f->p->first[i]);
         s->cost += (s->given[k] + f->cost[k]) / 2;
     }
 }
@@ -143,5 +144,5 @@ void search_start(Search *s, const int *choice)
 void search_price(Search *s, const double *price)
 {
     memmove(s->price, price, (size_t)s->f->n_slots * sizeof *price);
-    field_rent(s->f, s->price, s->sum, s->rent);
+    float_problem_byte_costs(s->f, s->price, s->sum, s->byte_cost);
 }

@@ -7,47 +7,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver/chain.h"
 #include "solver/relax.h"
+#include "solver/solve_state.h"
 
 // The size beyond which an engine isn't asked to branch in the first turn.
-enum { BRANCH_PAIRS = 40000 };
+enum { MAX_BRANCH_PAIRS = 40000 };
 
 // Where nothing needs to be certified: the pairs beyond which a bound with prices of bytes begins
 // with a core, how many alternatives of a node it gets at a time, the most work of one kind, how
 // much more of it branching gets then.
-enum { CORE_PAIRS = 2000000, CORE_MEMBERS = 16, QUICK_WORK = 2000000000, CORE_BRANCHING = 6 };
+enum {
+    MIN_CORE_PAIRS = 2000000,
+    CORE_MEMBERS = 16,
+    MAX_UNCERTIFIED_WORK = 2000000000,
+    CORE_BRANCH_FACTOR = 6
+};
 
-// The work of one turn of what isn't exact, by alternative and pair; FOLLOW_TURN: behind a bound;
-// GLIMPSE_TURN: so much of that as finds a choice where the bound is good, before a dive.
-enum { GLIMPSE_TURN = 2, FOLLOW_TURN = 20, BRIEF_TURN = 120, QUICK_TURN = 300, FIRST_TURN = 1000 };
-enum { LAST_TURN = 1000000, LEAST_TURN = 1000, ASIDE_TURN = 5 };
+// The work of one turn of what isn't exact, by alternative and pair; AFTER_BOUND_EFFORT: behind a
+// bound; PROBE_EFFORT: so much of that as finds a choice where the bound is good, before a dive.
+enum {
+    PROBE_EFFORT = 2,
+    AFTER_BOUND_EFFORT = 20,
+    EARLY_STOP_EFFORT = 120,
+    UNCERTIFIED_EFFORT = 300,
+    FIRST_EFFORT = 1000
+};
+enum { MAX_EFFORT = 1000000, LOWEST_PEAK_EFFORT = 1000, ROUGH_PEAK_EFFORT = 5 };
 
 // The part of the time limit after which only the certified bound is worked on.
-#define SEARCH_SHARE 0.95
+#define SEARCH_TIME_SHARE 0.95
 // The pairs of a problem with bytes for which no engine is asked where nothing needs to be
 // certified: it would take far longer than all before.
-enum { TIGHT_PAIRS = 100000 };
+enum { MAX_ENGINE_PAIRS_WITH_BYTES = 100000 };
 // So many times the gap is too far from the bound of a large problem.
-enum { FAR = 2 };
+enum { MAX_GAPS_TO_REFINE = 2 };
 // The part of the gap within which a choice is as good as the bound: its search ends.
-#define NEAR 1e-3
+#define SEARCH_GAP_SHARE 1e-3
 
-static bool is_large(const Chain *c)
+static bool is_large(const SolveState *c)
 {
-    return c->o->is_quick && !c->o->is_brief && c->n_levels && problem_has_bytes(rest(c)) &&
-           problem_pairs(rest(c)) > CORE_PAIRS;
+    return c->o->skips_certificate && !c->o->stops_early && c->n_levels &&
+           problem_has_bytes(reduced_problem(c)) &&
+           problem_pairs(reduced_problem(c)) > MIN_CORE_PAIRS;
 }
 
-double phase_begin(const Chain *c) { return watch_seconds(&c->watch); }
+double phase_begin(const SolveState *c) { return deadline_seconds(&c->deadline); }
 
-void phase_end(Chain *c, SolvePhase phase, double began)
+void phase_end(SolveState *c, SolvePhase phase, double began)
 {
-    c->answer->seconds[phase] += watch_seconds(&c->watch) - began;
+    c->answer->seconds[phase] += deadline_seconds(&c->deadline) - began;
 }
 
 // Is there a cost that is of interest only if a choice falls below it?
-static bool has_cutoff(const Chain *c, Wide *cost)
+static bool has_cutoff(const SolveState *c, Wide *cost)
 {
     const Answer *a = c->answer;
     Wide enough = c->o->enough;
@@ -57,25 +69,25 @@ static bool has_cutoff(const Chain *c, Wide *cost)
 }
 
 // Is there nothing left to do, or no way to do it?
-static bool is_over(const Chain *c)
+static bool is_over(const SolveState *c)
 {
     Wide cost;
 
-    return c->is_exhausted || c->is_empty || watch_stop(&c->watch) != STOP_DONE ||
+    return c->is_exhausted || c->is_empty || deadline_check(&c->deadline) != STOP_DONE ||
            (has_cutoff(c, &cost) && c->has_bound &&
             answer_gap(cost, c->answer->bound) <= c->o->gap);
 }
 
 // Is the choice of a large problem too far from the bound for what is done in small steps?
-static bool is_far(const Chain *c)
+static bool is_gap_wide(const SolveState *c)
 {
     const Answer *a = c->answer;
 
     return is_large(c) && c->has_bound && a->choice &&
-           answer_gap(a->cost, a->bound) > FAR * c->o->gap;
+           answer_gap(a->cost, a->bound) > MAX_GAPS_TO_REFINE * c->o->gap;
 }
 
-static void report(const Chain *c)
+static void report(const SolveState *c)
 {
     const Answer *a = c->answer;
     char cost[WIDE_DIGITS], bound[WIDE_DIGITS];
@@ -83,7 +95,7 @@ static void report(const Chain *c)
 
     if (!to)
         return;
-    fprintf(to, "%7.2f s  cost %s  bound %s", watch_seconds(&c->watch),
+    fprintf(to, "%7.2f s  cost %s  bound %s", deadline_seconds(&c->deadline),
             a->choice ? wide_text(a->cost, cost) : "-",
             c->has_bound ? wide_text(a->bound, bound) : "-");
     if (a->choice && c->has_bound)
@@ -92,21 +104,21 @@ static void report(const Chain *c)
     fflush(to);
 }
 
-void chain_found(void *to, const int *choice, Wide cost)
+void solve_found_choice(void *to, const int *choice, Wide cost)
 {
-    Chain *c = to;
+    SolveState *c = to;
     Answer *a = c->answer;
 
     if (a->choice && cost + c->offset >= a->cost)
         return;
-    memcpy(c->at[c->n_levels], choice, (size_t)rest(c)->n_nodes * sizeof *choice);
+    memcpy(c->at[c->n_levels], choice, (size_t)reduced_problem(c)->n_nodes * sizeof *choice);
     for (int i = c->n_levels - 1; i >= 0; i--)
         presolve_undo(&c->level[i], c->at[i + 1], c->at[i]);
-    Price price = problem_price(c->p, c->at[0]);
+    ChoicePrice price = problem_price(c->p, c->at[0]);
     if (price.is_forbidden || price.peak > c->p->limit || (a->choice && price.cost >= a->cost))
         return;
     if (!a->choice)
-        a->choice = c->known;
+        a->choice = c->known_choice;
     memcpy(a->choice, c->at[0], (size_t)c->p->n_nodes * sizeof *a->choice);
     a->cost = price.cost;
     a->peak = price.peak;
@@ -114,14 +126,14 @@ void chain_found(void *to, const int *choice, Wide cost)
     report(c);
 }
 
-void bound_raise(Chain *c, Wide bound)
+void bound_raise(SolveState *c, Wide bound)
 {
     Answer *a = c->answer;
 
     bound += c->offset;
     if (a->choice && bound > a->cost)
         bound = a->cost;
-    bound = bound < c->floor ? bound : c->floor;
+    bound = bound < c->unsearched_bound ? bound : c->unsearched_bound;
     if (c->has_bound && bound <= a->bound)
         return;
     a->bound = bound;
@@ -131,16 +143,16 @@ void bound_raise(Chain *c, Wide bound)
 
 // Presolves the last level's problem as one more. Of a large one goes, too, what is cheaper than
 // the choice that is known by less than the gap.
-static void level_add(Chain *c)
+static void level_add(SolveState *c)
 {
-    const Problem *p = c->n_levels ? rest(c) : c->p;
+    const Problem *p = c->n_levels ? reduced_problem(c) : c->p;
     Presolved *r = &c->level[c->n_levels];
     Wide cutoff;
     bool can_fix = has_cutoff(c, &cutoff) && c->has_dual;
 
     double began = phase_begin(c);
     if (can_fix && c->answer->choice && is_large(c))
-        c->floor = cutoff -= (Wide)(0.999 * c->o->gap * fabs((double)cutoff));
+        c->unsearched_bound = cutoff -= (Wide)(0.999 * c->o->gap * fabs((double)cutoff));
     bool is_left = presolve(p, can_fix ? &c->dual : NULL, cutoff - c->offset, r, c->arena);
     phase_end(c, PHASE_PRESOLVE, began);
     c->is_exhausted = !is_left;
@@ -154,168 +166,172 @@ static void level_add(Chain *c)
     c->dual.message = NULL;
 }
 
-static int64_t work_of(const Chain *c, int64_t turn)
+static int64_t work_of(const SolveState *c, int64_t effort)
 {
-    int64_t work = turn * problem_size(rest(c));
+    int64_t work = effort * problem_size(reduced_problem(c));
 
-    return c->o->is_quick && work > QUICK_WORK ? QUICK_WORK : work;
+    return c->o->skips_certificate && work > MAX_UNCERTIFIED_WORK ? MAX_UNCERTIFIED_WORK : work;
 }
 
 // Times are the original's only at the first level.
-static void keep_prices(Chain *c)
+static void keep_prices(SolveState *c)
 {
     if (c->n_levels == 1 && c->dual.n_times)
         c->prices = c->dual;
 }
 
-void take_bound(Chain *c, const Dual *dual)
+void take_dual_bound(SolveState *c, const Dual *dual)
 {
     c->dual = *dual;
     c->has_dual = true;
     keep_prices(c);
-    bound_raise(c, dual_bound(rest(c), dual));
+    bound_raise(c, dual_bound(reduced_problem(c), dual));
 }
 
-static void bound_by_ascent(Chain *c, int64_t turn)
+static void bound_by_ascent(SolveState *c, int64_t effort)
 {
-    const Problem *p = rest(c);
+    const Problem *p = reduced_problem(c);
     const Answer *answer = c->answer;
-    Aim aim = {answer->choice ? answer->cost - c->offset : WIDE_MOST, c->o->gap, CORE_MEMBERS,
-               c->o};
+    CoreOptions core_options = {answer->choice ? answer->cost - c->offset : WIDE_MAX, c->o->gap,
+                                CORE_MEMBERS, c->o};
     double began = phase_begin(c);
-    Wide bound =
-        is_large(c) ? core_ascent(p, &c->dual, aim, &c->watch, (Listener){chain_found, c}, c->arena)
-                    : ascent(p, c->o->is_quick, &c->dual, work_of(c, turn), &c->watch, c->arena);
+    Wide bound = is_large(c) ? core_ascent(p, &c->dual, core_options, &c->deadline,
+                                           (Listener){solve_found_choice, c}, c->arena)
+                             : ascent(p, c->o->skips_certificate, &c->dual, work_of(c, effort),
+                                      &c->deadline, c->arena);
     phase_end(c, PHASE_ASCENT, began);
     c->has_dual = true;
     keep_prices(c);
     bound_raise(c, bound);
 }
 
-static void choices_search(Chain *c, int64_t turn)
+static void choices_search(SolveState *c, int64_t effort)
 {
-    const Problem *p = rest(c);
+    const Problem *p = reduced_problem(c);
     int *choice = malloc((size_t)p->n_nodes * sizeof *choice + 1);
     Wide bound = c->answer->bound, cost;
-    Wide enough = bound - c->offset + (Wide)(NEAR * c->o->gap * fabs((double)bound));
-    Listener l = {chain_found, c, c->has_bound ? &enough : NULL};
+    Wide enough = bound - c->offset + (Wide)(SEARCH_GAP_SHARE * c->o->gap * fabs((double)bound));
+    Listener l = {solve_found_choice, c, c->has_bound ? &enough : NULL};
 
     double began = phase_begin(c);
     if (choice && search(p, c->has_dual ? &c->dual : NULL, false, choice, &cost, c->o->seed,
-                         work_of(c, turn), &c->watch, l))
-        chain_found(c, choice, cost);
+                         work_of(c, effort), &c->deadline, l))
+        solve_found_choice(c, choice, cost);
     phase_end(c, PHASE_SEARCH, began);
     free(choice);
 }
 
-static void *search_apart(void *chain)
+static void *search_in_thread(void *solve_state)
 {
-    Chain *c = chain;
+    SolveState *c = solve_state;
 
-    choices_search(c, c->turn);
+    choices_search(c, c->effort);
     return NULL;
 }
 
 // One thread searches for choices, the other bounds. What comes of it doesn't depend on whether
 // there are two: neither reads what the other writes.
-static void choices_and_bound(Chain *c)
+static void choices_and_bound(SolveState *c)
 {
     pthread_t searcher;
-    bool is_apart = c->o->threads > 1 && !pthread_create(&searcher, NULL, search_apart, c);
+    bool is_threaded = c->o->threads > 1 && !pthread_create(&searcher, NULL, search_in_thread, c);
     Dual dual = c->dual;
 
-    if (!is_apart)
-        choices_search(c, c->turn);
+    if (!is_threaded)
+        choices_search(c, c->effort);
     double began = phase_begin(c);
-    ascent(rest(c), c->o->is_quick, &dual, work_of(c, c->turn), &c->watch, c->bounds);
+    ascent(reduced_problem(c), c->o->skips_certificate, &dual, work_of(c, c->effort), &c->deadline,
+           c->bound_arena);
     phase_end(c, PHASE_ASCENT, began);
-    if (is_apart)
+    if (is_threaded)
         pthread_join(searcher, NULL);
-    take_bound(c, &dual);
+    take_dual_bound(c, &dual);
     if (!is_over(c))
-        choices_search(c, FOLLOW_TURN);
+        choices_search(c, AFTER_BOUND_EFFORT);
 }
 
 // A dive, unless little work is enough. True: it has led to a cheaper choice.
-static bool choices_dive(Chain *c)
+static bool choices_dive(SolveState *c)
 {
     const Answer *a = c->answer;
 
-    choices_search(c, GLIMPSE_TURN);
+    choices_search(c, PROBE_EFFORT);
     if (is_over(c))
         return false;
-    Wide before = a->choice ? a->cost : WIDE_MOST;
-    dive(rest(c), &c->dual, a->bound, c->o, &c->watch, (Listener){chain_found, c});
+    Wide before = a->choice ? a->cost : WIDE_MAX;
+    dive(reduced_problem(c), &c->dual, a->bound, c->o, &c->deadline,
+         (Listener){solve_found_choice, c});
     return a->choice && a->cost < before;
 }
 
-static void bound_and_choices(Chain *c, int64_t turn)
+static void bound_and_choices(SolveState *c, int64_t effort)
 {
-    bool is_light = c->o->is_quick && !problem_has_bytes(rest(c));
+    bool is_without_bytes = c->o->skips_certificate && !problem_has_bytes(reduced_problem(c));
 
-    bound_by_ascent(c, is_light && c->o->is_brief ? turn / 2 : turn);
-    if (!is_over(c) && is_light && choices_dive(c) && c->o->is_brief)
+    bound_by_ascent(c, is_without_bytes && c->o->stops_early ? effort / 2 : effort);
+    if (!is_over(c) && is_without_bytes && choices_dive(c) && c->o->stops_early)
         return;
     if (!is_over(c))
-        choices_search(c, FOLLOW_TURN);
-    if (!is_over(c) && c->o->is_quick && !is_light && !is_far(c))
-        dive(rest(c), &c->dual, c->answer->bound, c->o, &c->watch, (Listener){chain_found, c});
+        choices_search(c, AFTER_BOUND_EFFORT);
+    if (!is_over(c) && c->o->skips_certificate && !is_without_bytes && !is_gap_wide(c))
+        dive(reduced_problem(c), &c->dual, c->answer->bound, c->o, &c->deadline,
+             (Listener){solve_found_choice, c});
 }
 
-static bool is_tight(const Chain *c)
+static bool is_too_large_for_engine(const SolveState *c)
 {
-    return c->o->is_quick && c->n_levels && problem_has_bytes(rest(c)) &&
-           problem_pairs(rest(c)) > TIGHT_PAIRS;
+    return c->o->skips_certificate && c->n_levels && problem_has_bytes(reduced_problem(c)) &&
+           problem_pairs(reduced_problem(c)) > MAX_ENGINE_PAIRS_WITH_BYTES;
 }
 
-static void say_level(const Chain *c)
+static void say_level(const SolveState *c)
 {
-    const Problem *p = rest(c);
+    const Problem *p = reduced_problem(c);
 
     if (c->o->is_verbose)
         fprintf(stderr,
                 "%7.2f s  level %d: %d nodes, %d alternatives, %d edges, %" PRId64 " pairs\n",
-                watch_seconds(&c->watch), c->n_levels, p->n_nodes, p->first[p->n_nodes], p->n_edges,
-                problem_pairs(p));
+                deadline_seconds(&c->deadline), c->n_levels, p->n_nodes, p->first[p->n_nodes],
+                p->n_edges, problem_pairs(p));
 }
 
 // Bounds and choices, until what they leave undecided gets no smaller.
-static void levels_settle(Chain *c)
+static void levels_refine(SolveState *c)
 {
     int64_t before = INT64_MAX;
 
-    while (!is_over(c) && c->n_levels < MOST_LEVELS) {
-        int64_t size = problem_size(rest(c));
+    while (!is_over(c) && c->n_levels < MAX_PRESOLVE_LEVELS) {
+        int64_t size = problem_size(reduced_problem(c));
         if (size > (is_large(c) ? before / 4 : before - before / 20))
             return;
         before = size;
         say_level(c);
-        if (c->o->is_quick && !c->o->is_brief && !is_large(c))
-            bound_and_choices(c, c->turn / 4);  // may do
+        if (c->o->skips_certificate && !c->o->stops_early && !is_large(c))
+            bound_and_choices(c, c->effort / 4);  // may do
         if (!is_over(c))
-            bound_and_choices(c, c->turn);
-        if (!is_over(c) && !c->o->is_brief && !is_far(c))
+            bound_and_choices(c, c->effort);
+        if (!is_over(c) && !c->o->stops_early && !is_gap_wide(c))
             choices_and_bound(c);
-        if (!is_over(c) && c->has_engine && problem_pairs(rest(c)) <= RELAX_PAIRS)
+        if (!is_over(c) && c->has_engine && problem_pairs(reduced_problem(c)) <= MAX_RELAX_PAIRS)
             bound_by_relaxing(c);
-        if ((c->o->is_brief && c->answer->choice) || is_far(c))
+        if ((c->o->stops_early && c->answer->choice) || is_gap_wide(c))
             return;
         if (!is_over(c))
             level_add(c);
     }
 }
 
-static void branch(Chain *c)
+static void branch(SolveState *c)
 {
     Answer *a = c->answer;
     Wide bound = a->bound - c->offset, cutoff = a->choice ? a->cost - c->offset : NO_CUTOFF;
     double all = fmax(1, fabs((double)a->cost)), part = fmax(1, fabs((double)cutoff));
-    int64_t work = (is_large(c) ? CORE_BRANCHING : 1) * work_of(c, c->turn);
+    int64_t work = (is_large(c) ? CORE_BRANCH_FACTOR : 1) * work_of(c, c->effort);
 
     double began = phase_begin(c);
-    bool is_done =
-        branch_by_ascent(rest(c), &c->dual, cutoff, a->choice ? c->o->gap * all / part : 0, &bound,
-                         c->o->seed, work, &c->watch, (Listener){chain_found, c});
+    bool is_done = branch_by_ascent(reduced_problem(c), &c->dual, cutoff,
+                                    a->choice ? c->o->gap * all / part : 0, &bound, c->o->seed,
+                                    work, &c->deadline, (Listener){solve_found_choice, c});
     c->is_empty = is_done && !a->choice;
     a->is_branched |= bound + c->offset > a->bound;
     if (a->choice)
@@ -324,28 +340,29 @@ static void branch(Chain *c)
 }
 
 // The larger the problem, the longer all else is tried first.
-static bool is_for_engine(const Chain *c)
+static bool is_for_engine(const SolveState *c)
 {
-    int64_t most = BRANCH_PAIRS * (c->turn / FIRST_TURN);
+    int64_t most = MAX_BRANCH_PAIRS * (c->effort / FIRST_EFFORT);
 
-    return problem_pairs(rest(c)) <= (most < RELAX_PAIRS ? most : RELAX_PAIRS);
+    return problem_pairs(reduced_problem(c)) <= (most < MAX_RELAX_PAIRS ? most : MAX_RELAX_PAIRS);
 }
 
-static void work_on(Chain *c)
+static void refine_until_done(SolveState *c)
 {
     while (!is_over(c)) {
-        levels_settle(c);
-        if (!is_over(c) && !is_far(c) && !(c->o->is_brief && c->answer->choice))
+        levels_refine(c);
+        if (!is_over(c) && !is_gap_wide(c) && !(c->o->stops_early && c->answer->choice))
             branch(c);
-        if (!is_over(c) && (c->o->is_brief || c->o->is_short)) {
+        if (!is_over(c) && (c->o->stops_early || c->o->is_single_pass)) {
             c->answer->stop = STOP_WORK;
             return;
         }
         if (!is_over(c) && c->has_engine && is_for_engine(c))
             branch_by_engine(c);
-        bool is_enough = is_large(c) || (c->o->is_quick && work_of(c, c->turn) == QUICK_WORK);
-        c->turn *= 4;
-        if (!is_over(c) && (is_enough || c->turn > LAST_TURN)) {
+        bool is_enough = is_large(c) ||
+                         (c->o->skips_certificate && work_of(c, c->effort) == MAX_UNCERTIFIED_WORK);
+        c->effort *= 4;
+        if (!is_over(c) && (is_enough || c->effort > MAX_EFFORT)) {
             c->answer->stop = STOP_WORK;
             return;
         }
@@ -353,10 +370,10 @@ static void work_on(Chain *c)
 }
 
 // The bound of what anyone can check, which may be better than the search's own.
-static void prove(Chain *c)
+static void prove(SolveState *c)
 {
     Answer *a = c->answer;
-    Watch all = {c->watch.start, c->o->time_limit};
+    Deadline all = {c->deadline.start, c->o->time_limit};
 
     double began = phase_begin(c);
     certify(c->p, c->o, a->cost, &c->prices, c->has_engine, &all, &a->proof, c->arena);
@@ -365,12 +382,13 @@ static void prove(Chain *c)
         a->bound = a->proof.bound;
 }
 
-static void find_least(Chain *c)
+static void find_lowest_peak(SolveState *c)
 {
     Answer *a = c->answer;
     int *choice = arena_array(c->arena, int, c->p->n_nodes);
-    int64_t turn = c->o->is_aside ? ASIDE_TURN : LEAST_TURN;
-    Least least = least_peak(c->p, choice, c->o->seed, turn * problem_size(c->p), &c->watch);
+    int64_t effort = c->o->is_peak_rough ? ROUGH_PEAK_EFFORT : LOWEST_PEAK_EFFORT;
+    LowestPeak least =
+        lowest_peak(c->p, choice, c->o->seed, effort * problem_size(c->p), &c->deadline);
 
     // Nothing keeps to the limit, whatever was found of peaks.
     a->least_bound = least.bound > c->p->limit ? least.bound : c->p->limit + 1;
@@ -381,7 +399,7 @@ static void find_least(Chain *c)
     }
 }
 
-static Outcome conclude(Chain *c)
+static Outcome conclude(SolveState *c)
 {
     Answer *a = c->answer;
     Wide cutoff;
@@ -389,25 +407,25 @@ static Outcome conclude(Chain *c)
     if (c->is_exhausted && has_cutoff(c, &cutoff))
         bound_raise(c, cutoff - c->offset);
     if (!a->choice && !c->o->enough && (c->is_exhausted || c->is_empty)) {
-        find_least(c);
+        find_lowest_peak(c);
         return OUTCOME_INFEASIBLE;
     }
     if (!a->choice)
         return OUTCOME_NOTHING;
-    if (!c->o->is_quick)
+    if (!c->o->skips_certificate)
         prove(c);
     return answer_gap(a->cost, a->bound) <= c->o->gap ? OUTCOME_PROVED : OUTCOME_FOUND;
 }
 
 // A choice that is known: only cheaper ones count.
-static void begin_with(Chain *c, const int *start)
+static void take_start(SolveState *c, const int *start)
 {
-    Price price = problem_price(c->p, start);
+    ChoicePrice price = problem_price(c->p, start);
 
     if (price.is_forbidden || price.peak > c->p->limit)
         return;
-    c->answer->choice = c->known;
-    memcpy(c->known, start, (size_t)c->p->n_nodes * sizeof *start);
+    c->answer->choice = c->known_choice;
+    memcpy(c->known_choice, start, (size_t)c->p->n_nodes * sizeof *start);
     c->answer->cost = price.cost;
     c->answer->peak = price.peak;
     c->answer->at = price.at;
@@ -415,33 +433,33 @@ static void begin_with(Chain *c, const int *start)
 
 void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Diag *d)
 {
-    Chain *c = arena_array(a, Chain, 1);
+    SolveState *c = arena_array(a, SolveState, 1);
 
     *answer = (Answer){0};
-    *c = (Chain){.p = p,
-                 .o = o,
-                 .answer = answer,
-                 .arena = a,
-                 .bounds = arena_new(),
-                 .d = d,
-                 .turn = o->is_brief   ? BRIEF_TURN
-                         : o->is_quick ? QUICK_TURN
-                                       : FIRST_TURN,
-                 .floor = WIDE_MOST,
-                 .watch = watch_start(SEARCH_SHARE * o->time_limit),
-                 .dual = o->prices,
-                 .has_engine = !o->is_brief && !o->is_short};
+    *c = (SolveState){.p = p,
+                      .o = o,
+                      .answer = answer,
+                      .arena = a,
+                      .bound_arena = arena_new(),
+                      .d = d,
+                      .effort = o->stops_early         ? EARLY_STOP_EFFORT
+                                : o->skips_certificate ? UNCERTIFIED_EFFORT
+                                                       : FIRST_EFFORT,
+                      .unsearched_bound = WIDE_MAX,
+                      .deadline = deadline_start(SEARCH_TIME_SHARE * o->time_limit),
+                      .dual = o->prices,
+                      .has_engine = !o->stops_early && !o->is_single_pass};
     c->at[0] = arena_array(a, int, p->n_nodes);
-    c->known = arena_array(a, int, p->n_nodes);
+    c->known_choice = arena_array(a, int, p->n_nodes);
     if (o->start)
-        begin_with(c, o->start);
+        take_start(c, o->start);
     level_add(c);
-    c->has_engine &= !is_tight(c);
+    c->has_engine &= !is_too_large_for_engine(c);
     answer->n_left = c->n_levels ? c->level[0].n_left : 0;
-    work_on(c);
-    if (!c->is_exhausted && !c->is_empty && watch_stop(&c->watch) != STOP_DONE)
-        answer->stop = watch_stop(&c->watch);
+    refine_until_done(c);
+    if (!c->is_exhausted && !c->is_empty && deadline_check(&c->deadline) != STOP_DONE)
+        answer->stop = deadline_check(&c->deadline);
     answer->outcome = conclude(c);
     answer->prices = dual_prices(&c->prices, a);
-    arena_free(c->bounds);
+    arena_free(c->bound_arena);
 }

@@ -1,30 +1,30 @@
 // The steps of the chain that an engine does, each by a process of its own.
 #include <math.h>
 
-#include "solver/chain.h"
 #include "solver/relax.h"
+#include "solver/solve_state.h"
 
 // The nodes that it may branch on.
-enum { BRANCH_NODES = 1000000 };
+enum { MAX_BRANCH_NODES = 1000000 };
 
-static Model *model_start(Chain *c, Arena *a)
+static Model *model_start(SolveState *c, Arena *a)
 {
-    Engine *e = engine_start(c->o->programs, c->o->engine, &c->watch, c->d);
+    Engine *e = engine_start(c->o->programs, c->o->engine, &c->deadline, c->d);
 
-    return e ? model_new(rest(c), e, &c->dual, a) : NULL;
+    return e ? model_new(reduced_problem(c), e, &c->dual, a) : NULL;
 }
 
 // An engine that dies or gives up isn't asked again: the search goes on without.
-static void model_end(Chain *c, Model *m, MipStatus status)
+static void model_end(SolveState *c, Model *m, MipStatus status)
 {
     c->has_engine &= status != MIP_FAILED;
     if (m)
         engine_end(m->engine);
 }
 
-void bound_by_relaxing(Chain *c)
+void bound_by_relaxing(SolveState *c)
 {
-    const Problem *p = rest(c);
+    const Problem *p = reduced_problem(c);
     Arena *a = arena_new();
     const double *x;
     int *choice = arena_array(a, int, p->n_nodes);
@@ -41,16 +41,16 @@ void bound_by_relaxing(Chain *c)
             bound_raise(c, c->answer->cost - c->offset);
     }
     if (status == MIP_OPTIMAL) {
-        take_bound(c, &dual);
+        take_dual_bound(c, &dual);
         model_round(m, x, choice);
-        chain_found(c, choice, problem_price(p, choice).cost);
+        solve_found_choice(c, choice, problem_price(p, choice).cost);
     }
     model_end(c, m, status);
     arena_free(a);
 }
 
 // Branches by an engine. What it says is off by its tolerances: that may leave a gap.
-void branch_by_engine(Chain *c)
+void branch_by_engine(SolveState *c)
 {
     Arena *a = arena_new();
     Answer *answer = c->answer;
@@ -60,7 +60,8 @@ void branch_by_engine(Chain *c)
     double began = phase_begin(c);
     Model *m = model_start(c, a);
     MipStatus status =
-        m ? model_branch(m, cutoff, BRANCH_NODES, (Listener){chain_found, c}, &bound) : MIP_FAILED;
+        m ? model_branch(m, cutoff, MAX_BRANCH_NODES, (Listener){solve_found_choice, c}, &bound)
+          : MIP_FAILED;
     c->is_empty = status == MIP_INFEASIBLE && !answer->choice;
     answer->is_branched |= bound + c->offset > answer->bound;
     if (answer->choice)

@@ -10,16 +10,16 @@
 // Costs are added up in 128 bits.
 __extension__ typedef __int128 Wide;
 
-#define WIDE_MOST ((((Wide)1 << 126) - 1) * 2 + 1)  // the largest
+#define WIDE_MAX ((((Wide)1 << 126) - 1) * 2 + 1)  // the largest
 
 // A cost of this much or more forbids what has it.
 #define COST_FORBIDDEN INT64_C(1000000000000000000)
 
 // Bytes held from `first` to before `last`; times are >= 0, bytes > 0.
-typedef struct Use {
+typedef struct LiveBytes {
     int first, last;
     int64_t bytes;
-} Use;
+} LiveBytes;
 
 // The cost of alternative k of node a with l of node b is cost[k * alternatives of b + l]. Edges
 // with equal matrices share one. a != b; two nodes have one edge at most.
@@ -33,13 +33,13 @@ typedef struct Edge {
 typedef struct Problem {
     const char *name;  // as the file has it; may be NULL
     int n_nodes, n_edges;
-    int *first;      // [n_nodes + 1]
-    int64_t *cost;   // [first[n_nodes]]; negative ones are allowed
-    int *first_use;  // [first[n_nodes] + 1]: the uses of each alternative, by time, apart
-    Use *use;        // [first_use[first[n_nodes]]]
-    Edge *edge;      // [n_edges]
-    int64_t limit;   // bytes
-    uint64_t hash;   // of what was read; 0 for one that was made
+    int *first;       // [n_nodes + 1]
+    int64_t *cost;    // [first[n_nodes]]; negative ones are allowed
+    int *first_live;  // [first[n_nodes] + 1]: the uses of each alternative, by time, apart
+    LiveBytes *live;  // [first_live[first[n_nodes]]]
+    Edge *edge;       // [n_edges]
+    int64_t limit;    // bytes
+    uint64_t hash;    // of what was read; 0 for one that was made
 } Problem;
 
 static inline int n_alternatives(const Problem *p, int node)
@@ -63,13 +63,13 @@ bool problem_join_edges(Problem *p, Arena *a, Diag *d);
 
 // An edge whose cost is that of the cheapest path through a small graph of single steps, which is
 // what conversions are: each alternative of its ends is a point.
-typedef struct Hop {
+typedef struct PathStep {
     int from, to;  // points
     int64_t cost;  // >= 0
-} Hop;
+} PathStep;
 typedef struct Metric {
     int n_points, n_steps;
-    const Hop *step;
+    const PathStep *step;
 } Metric;
 
 // The matrix of such an edge; of_a[k] is the point of alternative k of its node a.
@@ -83,13 +83,13 @@ Problem problem_restrict(const Problem *p, const bool *keep, int **original, Are
 int *restricted_choice(const Problem *kept, const int *original, const int *choice, Arena *a);
 
 // What a choice (an alternative for each node) costs and holds. A forbidden choice has no cost.
-typedef struct Price {
+typedef struct ChoicePrice {
     bool is_forbidden;
     Wide cost;
     int64_t peak;  // bytes at the fullest time
     int at;        // the first such time
-} Price;
-Price problem_price(const Problem *p, const int *choice);
+} ChoicePrice;
+ChoicePrice problem_price(const Problem *p, const int *choice);
 
 // Multipliers that prove a bound (Lagrange; the dual of the local polytope: Wainwright and Jordan
 // 2008, section 4.1). With the unit u = 2^-shift of a cost, and everything in it an integer,
@@ -116,7 +116,7 @@ typedef struct Ends {
 } Ends;
 
 // The bound of a dual, in whole units of cost: rounded up, as every choice's cost is whole.
-// WIDE_MOST where all alternatives of a node or all pairs of an edge are forbidden: then no choice
+// WIDE_MAX where all alternatives of a node or all pairs of an edge are forbidden: then no choice
 // has a cost.
 Wide dual_bound(const Problem *p, const Dual *dual);
 
@@ -165,7 +165,7 @@ typedef enum Outcome {
 static inline bool is_found(Outcome x) { return x == OUTCOME_PROVED || x == OUTCOME_FOUND; }
 
 // What ended a search: nothing was left to do, its work was used up, the clock, Ctrl-C.
-typedef enum Stop { STOP_DONE, STOP_WORK, STOP_TIME, STOP_ASKED } Stop;
+typedef enum Stop { STOP_DONE, STOP_WORK, STOP_DEADLINE, STOP_SIGNAL } Stop;
 
 typedef enum SolvePhase {
     PHASE_PRESOLVE,
@@ -186,15 +186,15 @@ typedef struct SolveOptions {
     const char *programs;  // the folder of the engines' programs
     FILE *progress;        // gets a line for each improvement; NULL: nobody does
     bool is_verbose;
-    bool is_quick;  // without a certificate: such an answer can't be written
-    bool is_short;  // one turn and no more, and asks no engine
-    bool is_again;  // the prices are of a like problem: they are near, and a choice is wanted more
-                    // than its bound
-    bool is_brief;  // stops where proving would take more than a turn, and asks no engine
-    bool is_aside;  // little is tried for the least peak where nothing fits
-    const int *start;  // a choice to begin with; NULL: none is known
-    Dual prices;       // … and prices of bytes (messages aren't read); there may be none
-    Wide enough;       // no choice is looked for that costs as much; 0: all are
+    bool skips_certificate;  // without a certificate: such an answer can't be written
+    bool is_single_pass;     // one turn and no more, and asks no engine
+    bool is_warm_start;  // the prices are of a like problem: they are near, and a choice is wanted
+                         // more than its bound
+    bool stops_early;    // stops where proving would take more than a turn, and asks no engine
+    bool is_peak_rough;  // little is tried for the least peak where nothing fits
+    const int *start;    // a choice to begin with; NULL: none is known
+    Dual prices;         // … and prices of bytes (messages aren't read); there may be none
+    Wide enough;         // no choice is looked for that costs as much; 0: all are
 } SolveOptions;
 
 // What a search found. The arrays are the caller's arena's.

@@ -35,13 +35,13 @@ bool wire_send(int fd, WireKind kind, const Text *body)
 }
 
 // A look at the watch every 20 ms is soon enough for whoever waits.
-static bool read_all(int fd, char *s, size_t n, const Watch *stop)
+static bool read_all(int fd, char *s, size_t n, const Deadline *stop)
 {
     struct pollfd ready = {.fd = fd, .events = POLLIN};
 
     while (n) {
         if (stop && poll(&ready, 1, 20) <= 0) {
-            if (watch_stop(stop) != STOP_DONE)
+            if (deadline_check(stop) != STOP_DONE)
                 return false;
             continue;
         }
@@ -56,7 +56,7 @@ static bool read_all(int fd, char *s, size_t n, const Watch *stop)
     return true;
 }
 
-int wire_receive(int fd, Text *body, const Watch *stop)
+int wire_receive(int fd, Text *body, const Deadline *stop)
 {
     Head head;
 

@@ -17,7 +17,7 @@ static bool all_to_all_infer(Graph *g, Node *n, Diag *d)
         return node_error(g, n, d, "join and cut are both %" PRId64, n->attr[CUT].i);
     memcpy(dim, x->dim, sizeof dim);
     dim[n->attr[JOIN].i] = n->attr[SIZE].i;
-    dim[n->attr[CUT].i] = exchange_piece(n, dim[n->attr[CUT].i]);
+    dim[n->attr[CUT].i] = exchange_shard(n, dim[n->attr[CUT].i]);
     return infer_set(g, n, 0, x->dtype, x->rank, dim, d);
 }
 

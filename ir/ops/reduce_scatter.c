@@ -15,7 +15,7 @@ static bool reduce_scatter_infer(Graph *g, Node *n, Diag *d)
         !infer_reduction(g, n, REDUCTION, d))
         return false;
     memcpy(dim, x->dim, sizeof dim);
-    dim[n->attr[DIM].i] = exchange_piece(n, dim[n->attr[DIM].i]);
+    dim[n->attr[DIM].i] = exchange_shard(n, dim[n->attr[DIM].i]);
     return infer_set(g, n, 0, x->dtype, x->rank, dim, d);
 }
 

@@ -107,7 +107,7 @@ static bool reshape_view(const Graph *g, const Node *n, const int64_t *in_stride
                          int64_t *out_stride, int64_t *offset)
 {
     const Value *x = in(g, n, 0), *y = out(g, n);
-    int64_t dim[MAX_RANK], stride[MAX_RANK], rest = 1;
+    int64_t dim[MAX_RANK], stride[MAX_RANK], left = 1;
     int at = merge_dims(x, in_stride, dim, stride);
 
     *offset = 0;
@@ -119,12 +119,12 @@ static bool reshape_view(const Graph *g, const Node *n, const int64_t *in_stride
         out_stride[i] = 0;
         if (y->dim[i] == 1)
             continue;
-        if (rest == 1)
-            rest = dim[--at];
-        if (rest % y->dim[i] != 0)
+        if (left == 1)
+            left = dim[--at];
+        if (left % y->dim[i] != 0)
             return false;
-        out_stride[i] = dim[at] / rest * stride[at];
-        rest /= y->dim[i];
+        out_stride[i] = dim[at] / left * stride[at];
+        left /= y->dim[i];
     }
     return true;
 }

@@ -13,7 +13,7 @@ static bool shard_infer(Graph *g, Node *n, Diag *d)
     if (!infer_exchange(g, n, d) || !infer_exchange_dim(g, n, DIM, d))
         return false;
     memcpy(dim, x->dim, sizeof dim);
-    dim[n->attr[DIM].i] = exchange_piece(n, dim[n->attr[DIM].i]);
+    dim[n->attr[DIM].i] = exchange_shard(n, dim[n->attr[DIM].i]);
     return infer_set(g, n, 0, x->dtype, x->rank, dim, d);
 }
 

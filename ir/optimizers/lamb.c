@@ -32,9 +32,9 @@ static void lamb_prepare(Optimizer *o)
     o->scalar[ONE] = graph_scalar(g, F32, 1);
 }
 
-static ValueId average(Graph *g, ValueId old, ValueId x, ValueId keep, ValueId rest)
+static ValueId average(Graph *g, ValueId old, ValueId x, ValueId keep, ValueId complement)
 {
-    ValueId new = scaled(g, x, rest);
+    ValueId new = scaled(g, x, complement);
 
     return make_add(g, scaled(g, old, keep), new);
 }

@@ -287,7 +287,11 @@ bool match_attention(const Match *m, const Node *n)
     if (n->op != &op_dot)
         return false;
     for (int p = 0; p < 2; p++) {
-        Found f = {.m = m, .r = {.arena = m->arena}, .scale = 1, .low = -FAR, .high = FAR};
+        Found f = {.m = m,
+                   .r = {.arena = m->arena},
+                   .scale = 1,
+                   .low = -MASK_UNBOUNDED,
+                   .high = MASK_UNBOUNDED};
 
         term_new(&f.r, 1);
         if (read_product(&f, n, p, y) && find_product(&f) && read_scores(&f) && isfinite(f.scale))

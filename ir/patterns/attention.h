@@ -24,7 +24,7 @@ typedef struct Found {
     int32_t drop_dim[MAX_RANK];  // … which have these terms
 } Found;
 
-enum { FAR = 1 << 30 };  // low = -FAR, high = FAR: no limit
+enum { MASK_UNBOUNDED = 1 << 30 };  // low = -FAR, high = FAR: no limit
 
 // The atom that t is; 0 if it is several or of size 1.
 int32_t leaf_of(Relation *r, int32_t t);

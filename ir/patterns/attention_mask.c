@@ -37,7 +37,7 @@ static bool add_limit(Found *f, const Affine *x, const Value *v, const int32_t *
         *(t == key ? &a_t : &a_s) += x->a[i];
         s = t == key ? s : t;
     }
-    if (!s || !key || fabs(a_t) != 1 || a_s != -a_t || fabs(x->c) >= FAR)
+    if (!s || !key || fabs(a_t) != 1 || a_s != -a_t || fabs(x->c) >= MASK_UNBOUNDED)
         return false;
     if (f->query && leaf_of(&f->r, f->query) != s)
         return false;

@@ -11,12 +11,12 @@
 #include "ir/patterns/match.h"
 
 // x is `base`, or its transpose by `perm`.
-typedef struct Turned {
+typedef struct Rotation {
     ValueId x, base;
     const Attr *perm;  // NULL: none
     int64_t half;      // where the second half of its last dim begins
     ValueId cos, sin;
-} Turned;
+} Rotation;
 
 // Takes off a transpose that leaves the last dim where it is.
 static ValueId without_transpose(const Match *m, ValueId v, const Attr **perm)
@@ -31,7 +31,7 @@ static ValueId without_transpose(const Match *m, ValueId v, const Attr **perm)
 static bool same_perm(const Attr *a, const Attr *b) { return a && b ? same_axes(a, b) : a == b; }
 
 // Is v the part of base from `start` on along the last dim, all else whole, transposed by perm?
-static bool is_part(const Match *m, ValueId v, int64_t start, const Turned *t)
+static bool is_part(const Match *m, ValueId v, int64_t start, const Rotation *t)
 {
     const Attr *perm;
     ValueId part = without_transpose(m, v, &perm);
@@ -50,7 +50,7 @@ static bool is_part(const Match *m, ValueId v, int64_t start, const Turned *t)
 }
 
 // Is v = concat(-x₂, x₁)?
-static bool is_half_turn(const Match *m, ValueId v, Turned *t)
+static bool is_rotate_half(const Match *m, ValueId v, Rotation *t)
 {
     const Node *n = made_by(m, v, &op_concat), *negative;
     int last = value_of(m->g, v)->rank - 1;
@@ -63,20 +63,20 @@ static bool is_half_turn(const Match *m, ValueId v, Turned *t)
 }
 
 // Is n = x · cos + turned · sin, in whatever order?
-static bool find_turn(const Match *m, const Node *n, Turned *t)
+static bool find_rotation(const Match *m, const Node *n, Rotation *t)
 {
-    for (int way = 0; way < 8; way++) {
-        const Node *a = made_by(m, n->in[way & 1], &op_mul);
-        const Node *b = made_by(m, n->in[1 - (way & 1)], &op_mul);
+    for (int order = 0; order < 8; order++) {
+        const Node *a = made_by(m, n->in[order & 1], &op_mul);
+        const Node *b = made_by(m, n->in[1 - (order & 1)], &op_mul);
 
         if (!a || !b)
             return false;
-        int x = way >> 1 & 1, turned = way >> 2 & 1;
+        int x = order >> 1 & 1, rotated = order >> 2 & 1;
         t->x = a->in[x];
         t->base = without_transpose(m, t->x, &t->perm);
         t->cos = a->in[1 - x];
-        t->sin = b->in[1 - turned];
-        if (is_half_turn(m, b->in[turned], t))
+        t->sin = b->in[1 - rotated];
+        if (is_rotate_half(m, b->in[rotated], t))
             return true;
     }
     return false;
@@ -100,7 +100,7 @@ static ValueId half_of(const Match *m, ValueId v, int64_t start, int64_t size)
 }
 
 // … of a factor of x, as one of base.
-static ValueId factor_half(const Match *m, const Turned *t, ValueId v, int64_t start)
+static ValueId factor_half(const Match *m, const Rotation *t, ValueId v, int64_t start)
 {
     const Node *n = made_by(m, v, &op_broadcast);
     const Value *base = value_of(m->g, t->base);
@@ -126,9 +126,9 @@ static ValueId factor_half(const Match *m, const Turned *t, ValueId v, int64_t s
 bool match_rotary(const Match *m, const Node *n)
 {
     Graph *g = m->r->to;
-    Turned t;
+    Rotation t;
 
-    if (n->op != &op_add || out(m->g, n)->rank < 1 || !find_turn(m, n, &t))
+    if (n->op != &op_add || out(m->g, n)->rank < 1 || !find_rotation(m, n, &t))
         return false;
     ValueId x1 = half_of(m, t.base, 0, t.half), x2 = half_of(m, t.base, t.half, t.half);
     ValueId x2_s = make_mul(g, x2, factor_half(m, &t, t.sin, 0));

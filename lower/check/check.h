@@ -10,7 +10,7 @@
 
 // One element of a value of the graph, each iteration's values told apart.
 typedef struct Element {
-    enum { ELEMENT_NONE, ELEMENT_JUNK, ELEMENT_FILL, ELEMENT_VALUE } kind;
+    enum { ELEMENT_NONE, ELEMENT_POISON, ELEMENT_FILL, ELEMENT_VALUE } kind;
     ValueId value;
     int64_t index;  // row-major
     double fill;    // ELEMENT_FILL: the number that a fill wrote
@@ -27,7 +27,7 @@ typedef struct Footprint {
 int64_t footprint_count(const Footprint *f);
 // The bytes that it touches; false if it has no elements.
 bool footprint_range(const Footprint *f, int64_t *low, int64_t *high);
-bool footprints_meet(const Footprint *a, const Footprint *b);  // have they a byte in common?
+bool footprints_intersect(const Footprint *a, const Footprint *b);  // have they a byte in common?
 int64_t footprint_place(const Footprint *f, const int64_t *index);
 // The element whose first byte is at `place`; false if none is.
 bool footprint_find(const Footprint *f, int64_t place, int64_t *index);
@@ -42,17 +42,17 @@ bool footprint_before(const Footprint *f, int64_t place, int64_t *index);
 // last, each dim's second and next to last, and some between. `n` counts from 0; false at the end.
 bool sample_next(const Footprint *f, int *n, int64_t *index);
 
-typedef struct Memory Memory;
+typedef struct ShadowMemory ShadowMemory;
 
-Memory *memory_new(Arena *a);
+ShadowMemory *shadow_new(Arena *a);
 // The box holds a value, all of it in order.
-void memory_put(Memory *m, const Footprint *f, ValueId v);
-void memory_fill(Memory *m, const Footprint *f, double x);
+void shadow_put(ShadowMemory *m, const Footprint *f, ValueId v);
+void shadow_fill(ShadowMemory *m, const Footprint *f, double x);
 // The bytes hold nothing that may be read.
-void memory_spoil(Memory *m, int64_t low, int64_t high);
+void shadow_poison(ShadowMemory *m, int64_t low, int64_t high);
 // `to` holds what `from` does now. Both have the same dims.
-void memory_copy(Memory *m, const Footprint *from, const Footprint *to);
-Element memory_get(const Memory *m, int64_t place);
+void shadow_copy(ShadowMemory *m, const Footprint *from, const Footprint *to);
+Element shadow_get(const ShadowMemory *m, int64_t place);
 
 // Places of elements; the room is used again.
 typedef struct Places {
@@ -63,7 +63,7 @@ typedef struct Places {
 
 // The elements of the box where what the memory holds may change: at the ends of each write into
 // its bytes, and the first and last of each stretch between.
-void memory_seams(const Memory *m, const Footprint *f, Places *to);
+void shadow_boundaries(const ShadowMemory *m, const Footprint *f, Places *to);
 
 // Follows an element through views and through nodes that only put others together, back to the
 // one whose bits it has.
@@ -73,12 +73,12 @@ void element_print(const Graph *g, const Element *e, Text *t);
 void value_describe(const Graph *g, ValueId v, Text *t);  // "'x' f32[4]"
 
 // Communication that was started and isn't waited for yet.
-typedef struct Flight {
+typedef struct PendingExchange {
     int slot;
     const Item *it;
     const Footprint *f;  // of its operands
     const Node *node;
-} Flight;
+} PendingExchange;
 
 // One run through a set's items.
 typedef struct Check {
@@ -88,17 +88,17 @@ typedef struct Check {
     Diag *d;
     Arena *arena;
     int rank;
-    Memory *memory;
+    ShadowMemory *shadow;
     ClassTable *table;
-    Places seams;  // of the operand that is looked at
-    int *shown;    // by ValueId: how often it was shown as a gradient
-    Flight *flight;
-    int n_flights, cap_flights;
+    Places boundaries;  // of the operand that is looked at
+    int *shown;         // by ValueId: how often it was shown as a gradient
+    PendingExchange *pending;
+    int n_pending, cap_pending;
     // The item that runs now.
     const Item *it;
-    int rep;       // the iteration whose nodes stand for all, in its loop
-    int layer;     // the iteration
-    bool is_read;  // are its reads checked, or only its writes noted?
+    int representative;  // the iteration whose nodes stand for all, in its loop
+    int iteration;       // the iteration
+    bool is_read;        // are its reads checked, or only its writes noted?
     bool is_first;
     int findings;
 } Check;
@@ -121,7 +121,7 @@ bool check_is_held(Check *c, const Footprint *f, ValueId v, Element *want, Eleme
 void check_holds(Check *c, const Node *n, const Footprint *f, ValueId v);
 
 // The elements of value v in the box that are the rank's own; the rest is padding.
-Footprint check_own_part(const Check *c, const Footprint *f, ValueId v);
+Footprint check_unpadded(const Check *c, const Footprint *f, ValueId v);
 void check_pad(Check *c, const Footprint *f);  // runs an ITEM_PAD on its operand
 // Is what the kernel of node n must not count filled with numbers that don't count?
 void check_pads(Check *c, const Node *n, const Footprint *f);

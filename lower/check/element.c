@@ -30,13 +30,13 @@ bool footprint_range(const Footprint *f, int64_t *low, int64_t *high)
 // Whether two boxes have a byte in common: the dims of both, from the largest stride to the
 // smallest. Each gives a range of multiples of its stride by which the second box's element is
 // farther.
-typedef struct Search {
+typedef struct IntersectionSearch {
     int n, tries;
     int64_t stride[2 * MAX_RANK], low[2 * MAX_RANK], high[2 * MAX_RANK];
     int64_t reach_low[2 * MAX_RANK + 1], reach_high[2 * MAX_RANK + 1];  // of the dims from here on
-} Search;
+} IntersectionSearch;
 
-static void search_add(Search *x, int64_t stride, int64_t low, int64_t high)
+static void search_add(IntersectionSearch *x, int64_t stride, int64_t low, int64_t high)
 {
     int i = x->n;
 
@@ -66,7 +66,7 @@ static void search_add(Search *x, int64_t stride, int64_t low, int64_t high)
 static int64_t divide_up(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
 // Can dims i and later bring the distance `from` to 0? Gives up after some tries: false.
-static bool search_meets(Search *x, int i, int64_t from)
+static bool search_meets(IntersectionSearch *x, int i, int64_t from)
 {
     if (from + x->reach_low[i] > 0 || from + x->reach_high[i] < 0 || x->tries-- <= 0)
         return false;
@@ -82,10 +82,10 @@ static bool search_meets(Search *x, int i, int64_t from)
     return false;
 }
 
-bool footprints_meet(const Footprint *a, const Footprint *b)
+bool footprints_intersect(const Footprint *a, const Footprint *b)
 {
     int64_t low_a, high_a, low_b, high_b;
-    Search x = {.tries = 1000};
+    IntersectionSearch x = {.tries = 1000};
 
     if (!footprint_range(a, &low_a, &high_a) || !footprint_range(b, &low_b, &high_b) ||
         low_a >= high_b || low_b >= high_a)
@@ -115,7 +115,7 @@ int64_t footprint_place(const Footprint *f, const int64_t *index)
 // Takes the dims from the largest stride to the smallest, none of which is negative.
 static bool find_upwards(const Footprint *f, int64_t place, int64_t *index)
 {
-    int64_t rest = place - f->at;
+    int64_t remainder = place - f->at;
     bool done[MAX_RANK] = {false};
 
     for (int n = 0; n < f->rank; n++) {
@@ -127,12 +127,12 @@ static bool find_upwards(const Footprint *f, int64_t place, int64_t *index)
         index[next] = 0;
         if (f->dim[next] == 1 || f->stride[next] <= 0)
             continue;
-        index[next] = rest / f->stride[next];
-        if (rest < 0 || index[next] >= f->dim[next])
+        index[next] = remainder / f->stride[next];
+        if (remainder < 0 || index[next] >= f->dim[next])
             return false;
-        rest -= index[next] * f->stride[next];
+        remainder -= index[next] * f->stride[next];
     }
-    return rest == 0;
+    return remainder == 0;
 }
 
 // Dims that lie from their last element to the first are turned around.
@@ -172,17 +172,17 @@ static int sort_dims(const Footprint *f, int *dim)
 bool footprint_after(const Footprint *f, int64_t place, int64_t *index)
 {
     int dim[MAX_RANK], n = sort_dims(f, dim), i = 0;
-    int64_t rest = place - f->at;
+    int64_t remainder = place - f->at;
 
     memset(index, 0, sizeof *index * (size_t)f->rank);
     if (!footprint_count(f))
         return false;
-    for (; i < n && rest > 0; i++) {
-        int64_t k = rest / f->stride[dim[i]], most = f->dim[dim[i]] - 1;
+    for (; i < n && remainder > 0; i++) {
+        int64_t k = remainder / f->stride[dim[i]], most = f->dim[dim[i]] - 1;
         index[dim[i]] = k < most ? k : most;
-        rest -= index[dim[i]] * f->stride[dim[i]];
+        remainder -= index[dim[i]] * f->stride[dim[i]];
     }
-    if (rest <= 0)
+    if (remainder <= 0)
         return true;
     while (--i >= 0) {  // the next one
         if (++index[dim[i]] < f->dim[dim[i]])
@@ -194,12 +194,12 @@ bool footprint_after(const Footprint *f, int64_t place, int64_t *index)
 
 bool footprint_before(const Footprint *f, int64_t place, int64_t *index)
 {
-    Footprint turned = *f;
+    Footprint reversed = *f;
 
-    turned.at = -f->at;
+    reversed.at = -f->at;
     for (int i = 0; i < f->rank; i++)
-        turned.at -= (f->dim[i] - 1) * f->stride[i];
-    if (!footprint_after(&turned, -place, index))
+        reversed.at -= (f->dim[i] - 1) * f->stride[i];
+    if (!footprint_after(&reversed, -place, index))
         return false;
     for (int i = 0; i < f->rank; i++)
         index[i] = f->dim[i] - 1 - index[i];
@@ -293,7 +293,7 @@ static bool step_slice(const Graph *g, const Sharded *s, int rank, const Node *n
 {
     const ShardedNode *x = s ? &s->node[n - g->nodes] : NULL;
 
-    if (!x || x->of || x->kind != STEP_SLICE)
+    if (!x || x->of || x->kind != RESHARD_SLICE)
         return false;
     const Value *from = in(g, n, 0), *to = out(g, n);
     const ShardedValue *a = &s->value[n->in[0]], *b = &s->value[n->out[0]];
@@ -303,8 +303,8 @@ static bool step_slice(const Graph *g, const Sharded *s, int rank, const Node *n
         int64_t whole = value_of(s->whole, b->of)->dim[i], at_a, at_b, extent;
         if (from->dim[i] == to->dim[i])
             continue;
-        spec_piece(&s->plan->mesh, &a->spec, i, whole, rank, &at_a, &extent);
-        spec_piece(&s->plan->mesh, &b->spec, i, whole, rank, &at_b, &extent);
+        spec_shard(&s->plan->mesh, &a->spec, i, whole, rank, &at_a, &extent);
+        spec_shard(&s->plan->mesh, &b->spec, i, whole, rank, &at_b, &extent);
         index[i] += at_b - at_a;
         if (index[i] >= from->dim[i])  // padding, which is nobody's
             return false;
@@ -346,7 +346,7 @@ void value_describe(const Graph *g, ValueId v, Text *t)
 
 void element_print(const Graph *g, const Element *e, Text *t)
 {
-    static const char *const words[] = {[ELEMENT_NONE] = "nothing", [ELEMENT_JUNK] = "scratch"};
+    static const char *const words[] = {[ELEMENT_NONE] = "nothing", [ELEMENT_POISON] = "workspace"};
 
     if (e->kind == ELEMENT_FILL) {
         text_printf(t, "%g", e->fill);

@@ -8,8 +8,8 @@
 typedef struct Group {
     Check *c;
     const Item *it;
-    int *source_of;  // by node: where its sources begin
-    int *turn;       // by node: the first turn in which its element can be computed
+    int *source_of;   // by node: where its sources begin
+    int *ready_pass;  // by node: the first turn in which its element can be computed
     int axis[MAX_RANK];
     const Footprint *f;  // of operands
 } Group;
@@ -20,7 +20,7 @@ static const Node *node_at(const Group *gr, int i) { return &gr->c->g->nodes[gr-
 static bool is_of_row(const Group *gr, int i)
 {
     const Node *n = node_at(gr, i);
-    return n->op->is_sum ? !is_column_sum(gr->it, n) : is_number_of_row(gr->c->g, gr->it, n);
+    return n->op->is_sum ? !is_column_sum(gr->it, n) : node_is_row_scalar(gr->c->g, gr->it, n);
 }
 
 static bool is_sum_of_row(const Group *gr, int i)
@@ -44,10 +44,10 @@ static void check_dims(const Group *gr, int i)
     if (v->rank != rank || !same_dims(rank, v->dim, it->dim))
         check_fail(gr->c, n, "its dims aren't those that the group walks");
     if (is_sum_of_row(gr, i)) {
-        bool is_rest = it->has_rows && n->attr[0].n == it->rank - it->row_rank;
-        for (int k = 0; is_rest && k < n->attr[0].n; k++)
-            is_rest = n->attr[0].v[k] >= it->row_rank;
-        if (!is_rest)
+        bool is_trailing = it->has_rows && n->attr[0].n == it->rank - it->row_rank;
+        for (int k = 0; is_trailing && k < n->attr[0].n; k++)
+            is_trailing = n->attr[0].v[k] >= it->row_rank;
+        if (!is_trailing)
             check_fail(gr->c, n, "it doesn't sum over the group's rows");
     }
 }
@@ -69,38 +69,38 @@ static int find_made(const Group *gr, ValueId v)
 }
 
 // Is what node `from` has made there when node i needs it?
-static void check_turn(const Group *gr, int i, int from)
+static void check_pass(const Group *gr, int i, int from)
 {
     const Node *n = node_at(gr, i);
-    const int *stage = gr->it->stage;
+    const int *pass = gr->it->pass;
     int after = !is_of_row(gr, i) || n->op->is_sum ? is_of_row(gr, from) : 0;
 
     if (from >= i)
         check_fail(gr->c, n, "it stands before what it reads");
     else if (is_column_sum(gr->it, node_at(gr, from)))
         check_fail(gr->c, n, "it reads a sum of columns, which isn't there before the group ends");
-    else if (stage[i] < gr->turn[from] + after)
-        check_fail(gr->c, n, "it runs in turn %d, but what it reads is there after turn %d",
-                   stage[i], gr->turn[from] + after - 1);
+    else if (pass[i] < gr->ready_pass[from] + after)
+        check_fail(gr->c, n, "it runs in pass %d, but what it reads is there after pass %d",
+                   pass[i], gr->ready_pass[from] + after - 1);
 }
 
 // A number of the row is there after its turn. An element that is written late, as it goes over
 // what the group reads, is computed by earlier turns too.
-static void find_turn(Group *gr, int i)
+static void find_ready_pass(Group *gr, int i)
 {
     const Node *n = node_at(gr, i);
 
-    gr->turn[i] = is_of_row(gr, i) ? gr->it->stage[i] : 0;
+    gr->ready_pass[i] = is_of_row(gr, i) ? gr->it->pass[i] : 0;
     for (int k = 0; k < n->n_in && !is_of_row(gr, i); k++) {
         int from =
             gr->it->source[gr->source_of[i] + k] == SOURCE_NODE ? find_made(gr, n->in[k]) : -1;
-        int turn = from < 0 || from >= i ? 0 : gr->turn[from] + is_of_row(gr, from);
-        gr->turn[i] = turn > gr->turn[i] ? turn : gr->turn[i];
+        int ready_pass = from < 0 || from >= i ? 0 : gr->ready_pass[from] + is_of_row(gr, from);
+        gr->ready_pass[i] = ready_pass > gr->ready_pass[i] ? ready_pass : gr->ready_pass[i];
     }
 }
 
 // Input k, which the group itself made: element by element, or as the number of its row.
-static void check_own(const Group *gr, int i, int k)
+static void check_group_input(const Group *gr, int i, int k)
 {
     Check *c = gr->c;
     const Node *n = node_at(gr, i), *now = check_node(c, gr->it->nodes[i]);
@@ -110,7 +110,7 @@ static void check_own(const Group *gr, int i, int k)
         check_fail(c, n, "input %d isn't made in the group", k);
         return;
     }
-    check_turn(gr, i, from);
+    check_pass(gr, i, from);
     const Node *maker = check_node(c, gr->it->nodes[from]);
     if (!now || !maker || now->in[k] == maker->out[0])
         return;
@@ -155,7 +155,7 @@ static void check_inputs(const Group *gr, int i)
     for (int k = 0; now && k < n->n_in; k++) {
         int source = gr->it->source[gr->source_of[i] + k];
         if (source == SOURCE_NODE) {
-            check_own(gr, i, k);
+            check_group_input(gr, i, k);
         } else if (source == SOURCE_SPLAT) {
             check_literal(gr, i, k);
         } else if (source < 0 || source >= gr->it->n_in) {
@@ -204,7 +204,7 @@ static void check_columns(const Group *gr, int i, const Footprint *f)
 
 // Does what a step of the walk writes to `to` lie where the same step reads `f`? A box of rows has
 // a place for the whole row.
-static bool walks_alike(const Footprint *f, const Footprint *to)
+static bool same_place_in_walk(const Footprint *f, const Footprint *to)
 {
     if (f->at != to->at || f->size != to->size)
         return false;
@@ -222,13 +222,13 @@ static bool walks_alike(const Footprint *f, const Footprint *to)
 static int read_time(const Group *gr, int i)
 {
     if (is_of_row(gr, i) && !node_at(gr, i)->op->is_sum)
-        return 2 * gr->it->stage[i] + 1;
-    return 2 * (gr->it->n_stages - 1);
+        return 2 * gr->it->pass[i] + 1;
+    return 2 * (gr->it->n_passes - 1);
 }
 
 static int write_time(const Group *gr, int i)
 {
-    return is_sum_of_row(gr, i) ? INT_MAX : 2 * gr->it->stage[i] + is_of_row(gr, i);
+    return is_sum_of_row(gr, i) ? INT_MAX : 2 * gr->it->pass[i] + is_of_row(gr, i);
 }
 
 // Node i writes over operand k: only where each element has been read by then, in its own step.
@@ -244,10 +244,10 @@ static void check_over(const Group *gr, int i, const Footprint *to)
                 continue;
             const Value *v = in(gr->c->g, n, k);
             Footprint f = check_place(gr->c, &it->operands[source], v->rank, v->dim);
-            if (!footprints_meet(&f, to))
+            if (!footprints_intersect(&f, to))
                 continue;
-            bool is_late = read_time(gr, r) > write_time(gr, i);
-            if (!walks_alike(&f, to) || is_late || is_column_sum(it, node_at(gr, i)))
+            bool is_read_after = read_time(gr, r) > write_time(gr, i);
+            if (!same_place_in_walk(&f, to) || is_read_after || is_column_sum(it, node_at(gr, i)))
                 check_fail(gr->c, node_at(gr, i),
                            "its result is written over what the group reads");
         }
@@ -271,14 +271,14 @@ static void check_outputs(const Group *gr)
         if (c->is_read)
             check_over(gr, i, &gr->f[k]);
         for (int j = it->n_in; j < k; j++)
-            if (maker_of(gr, &it->operands[j]) >= 0 && footprints_meet(&gr->f[j], &gr->f[k]))
+            if (maker_of(gr, &it->operands[j]) >= 0 && footprints_intersect(&gr->f[j], &gr->f[k]))
                 check_fail(c, node_at(gr, i), "its result is written over another one");
     }
     for (int k = it->n_in; k < it->n_in + it->n_out; k++) {
         int i = maker_of(gr, &it->operands[k]);
         const Node *now = i < 0 ? NULL : check_node(c, it->nodes[i]);
         if (now)
-            memory_put(c->memory, &gr->f[k], now->out[0]);
+            shadow_put(c->shadow, &gr->f[k], now->out[0]);
     }
 }
 
@@ -290,12 +290,12 @@ void check_group(Check *c, const Footprint *f)
     int n = 0;
 
     gr.source_of = arena_array(a, int, it->n_nodes);
-    gr.turn = arena_array(a, int, it->n_nodes);
-    layout_axes(it->rank, it->is_last, gr.axis);
+    gr.ready_pass = arena_array(a, int, it->n_nodes);
+    layout_axes(it->rank, it->is_channels_last, gr.axis);
     for (int i = 0; i < it->n_nodes; i++) {
         gr.source_of[i] = n;
         n += node_at(&gr, i)->n_in;
-        find_turn(&gr, i);
+        find_ready_pass(&gr, i);
     }
     for (int i = 0; i < it->n_nodes; i++) {
         if (c->is_first)

@@ -10,8 +10,8 @@ static int64_t place_of(const Check *c, const Operand *o)
 {
     Address a = operand_address(c->p, c->s, o);
 
-    return a.at + a.step * (a.ring ? (c->layer + a.shift) % a.ring : c->layer) +
-           operand_own(c->s, o, c->rank);
+    return a.at + a.step * (a.ring ? (c->iteration + a.shift) % a.ring : c->iteration) +
+           operand_rank_offset(c->s, o, c->rank);
 }
 
 Footprint check_place(const Check *c, const Operand *o, int rank, const int64_t *dim)
@@ -61,34 +61,34 @@ static bool is_element_held(const Check *c, const Footprint *f, ValueId v, const
                             Element *want, Element *has)
 {
     *want = expected(c, v, index);
-    *has = memory_get(c->memory, footprint_place(f, index));
+    *has = shadow_get(c->shadow, footprint_place(f, index));
     *has = element_origin(c->g, c->s->sharded, c->rank, *has);
     return element_equal(want, has);
 }
 
 bool check_is_held(Check *c, const Footprint *f, ValueId v, Element *want, Element *has)
 {
-    Footprint own = check_own_part(c, f, v);
+    Footprint own = check_unpadded(c, f, v);
     int64_t index[MAX_RANK];
 
     for (int at = 0; sample_next(&own, &at, index);)
         if (!is_element_held(c, &own, v, index, want, has))
             return false;
-    memory_seams(c->memory, &own, &c->seams);
-    for (int i = 0; i < c->seams.n; i++)
-        if (footprint_find(&own, c->seams.place[i], index) &&
+    shadow_boundaries(c->shadow, &own, &c->boundaries);
+    for (int i = 0; i < c->boundaries.n; i++)
+        if (footprint_find(&own, c->boundaries.place[i], index) &&
             !is_element_held(c, &own, v, index, want, has))
             return false;
     return true;
 }
 
 // Nothing may write what a message under way reads, or touch what it writes.
-static void check_flights(Check *c, const Node *n, const Footprint *f, bool is_write)
+static void check_pending(Check *c, const Node *n, const Footprint *f, bool is_write)
 {
-    for (int i = 0; i < c->n_flights; i++) {
-        const Flight *x = &c->flight[i];
+    for (int i = 0; i < c->n_pending; i++) {
+        const PendingExchange *x = &c->pending[i];
         for (int k = is_write ? 0 : x->it->n_in; k < x->it->n_in + x->it->n_out; k++)
-            if (x->it->operands[k].base && footprints_meet(f, &x->f[k]))
+            if (x->it->operands[k].base && footprints_intersect(f, &x->f[k]))
                 check_fail(c, n, "it touches what communication is still using");
     }
 }
@@ -98,7 +98,7 @@ void check_holds(Check *c, const Node *n, const Footprint *f, ValueId v)
     Element want, has;
     Text t = {0};
 
-    check_flights(c, n, f, false);
+    check_pending(c, n, f, false);
     if (check_is_held(c, f, v, &want, &has))
         return;
     text_printf(&t, "it reads ");
@@ -138,16 +138,16 @@ static void check_attrs(Check *c, NodeId id)
     }
     for (int i = 0; i < MAX_ATTRS && n->op->attrs[i].name; i++)
         if (!same_attr(&n->op->attrs[i], &n->attr[i], &now->attr[i],
-                       n->op->attrs[i].is_affine ? c->layer - c->rep : 0))
+                       n->op->attrs[i].is_affine ? c->iteration - c->representative : 0))
             check_fail(c, n, "attribute %s differs in this iteration", n->op->attrs[i].name);
 }
 
 // The call's text names attributes that grow by 1 with the iteration as $aK.
-static void check_growing(Check *c, const Node *n, const Node *now, const char *args)
+static void check_affine(Check *c, const Node *n, const Node *now, const char *args)
 {
     for (const char *s = strstr(args, "$a"); s; s = strstr(s + 1, "$a")) {
         long k = strtol(s + 2, NULL, 10);
-        if (now->attr[k].i != n->attr[k].i + c->layer - c->rep)
+        if (now->attr[k].i != n->attr[k].i + c->iteration - c->representative)
             check_fail(c, n, "attribute %s differs in this iteration", n->op->attrs[k].name);
     }
 }
@@ -163,7 +163,7 @@ static void check_call(Check *c, const Node *n, const Node *now)
     const Sharded *s = c->s->sharded;
     Kernel k = {.want = arena_alloc(c->arena, (size_t)count, sizeof *stride),
                 .whole = s ? s->node[id].size : NULL,
-                .cut = cut_factors(s, id)};
+                .cut = split_factors(s, id)};
 
     for (int i = 0; i < count; i++)
         memcpy(stride[i], it->operands[i].stride, sizeof stride[i]);
@@ -174,36 +174,36 @@ static void check_call(Check *c, const Node *n, const Node *now)
     else if (k.workspace > it->kernel.workspace)
         check_fail(c, n, "its workspace is too small");
     else if (k.args.s)
-        check_growing(c, n, now, k.args.s);
+        check_affine(c, n, now, k.args.s);
     text_free(&k.args);
 }
 
 // The workspace holds nothing else, and nothing that may be read afterwards.
 static void check_workspace(Check *c, const Node *n, const Footprint *f)
 {
-    const Buffer *b = &c->p->buffers[c->it->scratch];
+    const Buffer *b = &c->p->buffers[c->it->workspace_buffer];
     const Footprint all = {
         .rank = 1, .dim = {c->it->kernel.workspace}, .stride = {1}, .at = b->offset, .size = 1};
 
-    if (!c->it->scratch || !c->it->kernel.workspace)
+    if (!c->it->workspace_buffer || !c->it->kernel.workspace)
         return;
     if (c->it->kernel.workspace > b->bytes - REDZONE)
         check_fail(c, n, "its workspace doesn't fit into its buffer");
     for (int k = 0; k < c->it->n_in + c->it->n_out; k++)
-        if (c->it->operands[k].base && footprints_meet(&all, &f[k]))
+        if (c->it->operands[k].base && footprints_intersect(&all, &f[k]))
             check_fail(c, n, "its workspace lies over an operand");
-    check_flights(c, n, &all, true);
-    memory_spoil(c->memory, all.at, all.at + c->it->kernel.workspace);
+    check_pending(c, n, &all, true);
+    shadow_poison(c->shadow, all.at, all.at + c->it->kernel.workspace);
 }
 
-static void check_apart(Check *c, const Node *n, const Footprint *f)
+static void check_disjoint(Check *c, const Node *n, const Footprint *f)
 {
     const Item *it = c->it;
 
     for (int k = it->n_in; k < it->n_in + it->n_out; k++)
         for (int j = 0; j < k; j++) {
             bool is_over = it->kernel.over && j == it->kernel.over && f[j].at == f[k].at;
-            if (it->operands[j].base && !is_over && footprints_meet(&f[j], &f[k]))
+            if (it->operands[j].base && !is_over && footprints_intersect(&f[j], &f[k]))
                 check_fail(c, n, "its result is written over another operand");
         }
 }
@@ -229,7 +229,7 @@ static Footprint *find_places(Check *c)
         f[k] = check_place_of(c, &it->operands[k]);
         check_bounds(c, &it->operands[k], &f[k]);
         if (k >= it->n_in) {
-            check_flights(c, NULL, &f[k], true);
+            check_pending(c, NULL, &f[k], true);
             check_distinct(c, &f[k], NULL);
         }
     }
@@ -238,17 +238,18 @@ static Footprint *find_places(Check *c)
 
 static int slot_of(const Check *c)
 {
-    return c->it->slot - 1 + (c->it->n_slots > 1 ? c->layer % c->it->n_slots : 0);
+    return c->it->slot - 1 + (c->it->n_slots > 1 ? c->iteration % c->it->n_slots : 0);
 }
 
-static void start_flight(Check *c, const Node *now, Footprint *f)
+static void start_exchange(Check *c, const Node *now, Footprint *f)
 {
     int slot = slot_of(c);
 
-    for (int i = 0; i < c->n_flights; i++)
-        if (c->flight[i].slot == slot)
+    for (int i = 0; i < c->n_pending; i++)
+        if (c->pending[i].slot == slot)
             check_fail(c, now, "the call before it in slot %d is still under way", slot);
-    *arena_push(c->arena, c->flight, c->n_flights, c->cap_flights) = (Flight){slot, c->it, f, now};
+    *arena_push(c->arena, c->pending, c->n_pending, c->cap_pending) =
+        (PendingExchange){slot, c->it, f, now};
 }
 
 static void run_kernel(Check *c)
@@ -268,30 +269,30 @@ static void run_kernel(Check *c)
             check_fail(c, n, "input %d is %s", k, now->in[k] ? "missing" : "too many");
         else if (now->in[k] && c->is_read)
             check_holds(c, n, &f[k], now->in[k]);
-    check_apart(c, n, f);
+    check_disjoint(c, n, f);
     check_workspace(c, n, f);
     if (it->slot) {
-        start_flight(c, now, f);
+        start_exchange(c, now, f);
         return;
     }
     for (int k = 0; k < it->n_out; k++)
-        memory_put(c->memory, &f[it->n_in + k], now->out[k]);
+        shadow_put(c->shadow, &f[it->n_in + k], now->out[k]);
 }
 
 static void run_wait(Check *c)
 {
     int slot = slot_of(c), i = 0;
 
-    while (i < c->n_flights && c->flight[i].slot != slot)
+    while (i < c->n_pending && c->pending[i].slot != slot)
         i++;
-    if (i == c->n_flights) {
+    if (i == c->n_pending) {
         check_fail(c, NULL, "slot %d is waited for, but nothing is under way in it", slot);
         return;
     }
-    const Flight x = c->flight[i];
+    const PendingExchange x = c->pending[i];
     for (int k = 0; k < x.it->n_out; k++)
-        memory_put(c->memory, &x.f[x.it->n_in + k], x.node->out[k]);
-    c->flight[i] = c->flight[--c->n_flights];
+        shadow_put(c->shadow, &x.f[x.it->n_in + k], x.node->out[k]);
+    c->pending[i] = c->pending[--c->n_pending];
 }
 
 static const char *value_text(const Check *c, ValueId v)
@@ -314,17 +315,17 @@ static void run_copy(Check *c)
 
     check_bounds(c, &it->operands[0], &from);
     check_bounds(c, &it->operands[1], &to);
-    check_flights(c, NULL, &from, false);
-    check_flights(c, NULL, &to, true);
+    check_pending(c, NULL, &from, false);
+    check_pending(c, NULL, &to, true);
     for (int at = 0; c->is_read && sample_next(&from, &at, index);)
-        if (memory_get(c->memory, footprint_place(&from, index)).kind <= ELEMENT_JUNK) {
+        if (shadow_get(c->shadow, footprint_place(&from, index)).kind <= ELEMENT_POISON) {
             check_fail(c, NULL, "nothing is where a copy reads %s, at %" PRId64, name, from.at);
             break;
         }
     check_distinct(c, &to, &from);
-    if (footprints_meet(&from, &to))
+    if (footprints_intersect(&from, &to))
         check_fail(c, NULL, "a copy of %s is written over itself", name);
-    memory_copy(c->memory, &from, &to);
+    shadow_copy(c->shadow, &from, &to);
 }
 
 static void run_gradient(Check *c)
@@ -369,11 +370,11 @@ void check_item(Check *c)
     case ITEM_PAD:
         f = check_place_of(c, &it->operands[0]);
         check_bounds(c, &it->operands[0], &f);
-        check_flights(c, NULL, &f, true);
+        check_pending(c, NULL, &f, true);
         if (it->kind == ITEM_PAD)
             check_pad(c, &f);
         else
-            memory_fill(c->memory, &f, it->fill);
+            shadow_fill(c->shadow, &f, it->fill);
         break;
     case ITEM_GRADIENT:
         run_gradient(c);

@@ -5,7 +5,7 @@
 
 #include "lower/check/check.h"
 
-Footprint check_own_part(const Check *c, const Footprint *f, ValueId v)
+Footprint check_unpadded(const Check *c, const Footprint *f, ValueId v)
 {
     const Sharded *s = c->s->sharded;
     Footprint own = *f;
@@ -24,7 +24,7 @@ static bool find_padding(const Check *c, NodeId n, int factor, const Footprint *
     const ShardedNode *x = &s->node[n];
     int64_t offset, extent;
 
-    spec_piece(&s->plan->mesh, &s->plan->strategy[x->of], factor, x->size[factor], c->rank, &offset,
+    spec_shard(&s->plan->mesh, &s->plan->strategy[x->of], factor, x->size[factor], c->rank, &offset,
                &extent);
     *pad = *f;
     pad->at += extent * f->stride[axis];
@@ -43,7 +43,7 @@ void check_pad(Check *c, const Footprint *f)
     Footprint pad;
 
     if (find_padding(c, it->nodes[0], it->factor, f, it->axis, &pad))
-        memory_fill(c->memory, &pad, identity_of(it->op));
+        shadow_fill(c->shadow, &pad, identity_of(it->op));
 }
 
 static bool is_in_output(const Rule *r, const Graph *g, const Node *n, int k, int factor)
@@ -68,7 +68,7 @@ static bool holds_number(const Check *c, const Footprint *f, double x)
     int64_t index[MAX_RANK];
 
     for (int at = 0; sample_next(f, &at, index);) {
-        Element has = memory_get(c->memory, footprint_place(f, index));
+        Element has = shadow_get(c->shadow, footprint_place(f, index));
         if (!element_equal(&want, &has))
             return false;
     }
@@ -100,8 +100,8 @@ void check_pads(Check *c, const Node *n, const Footprint *f)
     Rule r;
 
     for (int i = 0; s && i < s->node[n - c->g->nodes].n_factors; i++) {
-        if (!node_cut(s, (NodeId)(n - c->g->nodes), i, &cut) ||
-            !cut_is_uneven(&s->plan->mesh, &cut))
+        if (!node_split(s, (NodeId)(n - c->g->nodes), i, &cut) ||
+            !split_is_uneven(&s->plan->mesh, &cut))
             continue;
         if (!a)
             node_rule(c->g, n, a = arena_new(), &r);

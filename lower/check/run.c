@@ -3,14 +3,17 @@
 
 #include "lower/check/check.h"
 
-enum { MOST_FINDINGS = 5, ENDS = 3 };  // printed; turns of a loop at each end whose reads count
+enum {
+    MAX_FINDINGS = 5,
+    EDGE_ITERATIONS = 3
+};  // printed; turns of a loop at each end whose reads count
 
 void check_fail(Check *c, const Node *n, const char *fmt, ...)
 {
     Text t = {0};
     va_list args;
 
-    if (c->findings++ >= MOST_FINDINGS)
+    if (c->findings++ >= MAX_FINDINGS)
         return;
     va_start(args, fmt);
     const char *s = arena_vstring(c->arena, fmt, args);
@@ -19,7 +22,7 @@ void check_fail(Check *c, const Node *n, const char *fmt, ...)
     if (c->s->sharded)
         text_printf(&t, "rank %d: ", c->rank);
     if (c->it && c->it->region)
-        text_printf(&t, "iteration %d of %s: ", c->layer, c->g->classes[c->it->cls].name);
+        text_printf(&t, "iteration %d of %s: ", c->iteration, c->g->classes[c->it->cls].name);
     text_printf(&t, "%s", s);
     if (n)
         node_error(c->g, n, c->d, "%s", t.s);
@@ -31,7 +34,7 @@ void check_fail(Check *c, const Node *n, const char *fmt, ...)
 // ---- iterations ----
 
 // A loop's items have the nodes of one of its iterations.
-static int find_rep(const Check *c, int loop)
+static int find_representative(const Check *c, int loop)
 {
     const Item *it = &c->s->items[loop];
 
@@ -51,7 +54,7 @@ const Node *check_node(Check *c, NodeId n)
     if (!c->it->region || x->block.cls != c->it->cls)
         return x;
     const ClassTable *t = &c->table[x->block.cls];
-    int iter = c->layer + x->block.iter - c->rep;
+    int iter = c->iteration + x->block.iter - c->representative;
     NodeId now = 0;
     if (iter >= 0 && iter < c->g->classes[x->block.cls].length && x->block.pos < t->n_nodes)
         now = t->nodes[(int64_t)iter * t->n_nodes + x->block.pos];
@@ -73,16 +76,17 @@ ValueId check_value(Check *c, ValueId v)
 static void run_loop(Check *c, int begin)
 {
     const Item *loop = &c->s->items[begin];
-    int length = c->g->classes[loop->cls].length, turns = length + loop->late;
+    int length = c->g->classes[loop->cls].length, loop_iterations = length + loop->skew;
 
-    c->rep = find_rep(c, begin);
-    for (int turn = 0; turn < turns; turn++) {
-        c->is_read = turn < ENDS + loop->late || turn >= turns - ENDS - loop->late;
+    c->representative = find_representative(c, begin);
+    for (int loop_iteration = 0; loop_iteration < loop_iterations; loop_iteration++) {
+        c->is_read = loop_iteration < EDGE_ITERATIONS + loop->skew ||
+                     loop_iteration >= loop_iterations - EDGE_ITERATIONS - loop->skew;
         for (int i = begin + 1; i < loop->match; i++) {
             c->it = &c->s->items[i];
-            c->layer = item_layer(loop, length, c->it, turn);
-            c->is_first = c->layer == (loop->is_reverse ? length - 1 : 0);
-            if (c->layer >= 0)
+            c->iteration = item_iteration(loop, length, c->it, loop_iteration);
+            c->is_first = c->iteration == (loop->is_reverse ? length - 1 : 0);
+            if (c->iteration >= 0)
                 check_item(c);
         }
     }
@@ -90,7 +94,7 @@ static void run_loop(Check *c, int begin)
 
 // ---- what lives on ----
 
-static bool is_given(const Check *c, ValueId v, Footprint *f)
+static bool is_live_in(const Check *c, ValueId v, Footprint *f)
 {
     const Value *x = value_of(c->g, v);
     Address a;
@@ -106,17 +110,17 @@ static bool is_given(const Check *c, ValueId v, Footprint *f)
     return true;
 }
 
-static void put_given(Check *c)
+static void put_live_in(Check *c)
 {
     Footprint f;
 
     for (ValueId v = 1; v < c->g->n_values; v++)
-        if (is_given(c, v, &f))
-            memory_put(c->memory, &f, v);
+        if (is_live_in(c, v, &f))
+            shadow_put(c->shadow, &f, v);
 }
 
 // The values that the next pass finds in the places: what is carried there, else what was.
-static void check_kept(Check *c, Scope scope)
+static void check_live_out(Check *c, Scope scope)
 {
     ValueId *next = arena_array(c->arena, ValueId, c->g->n_values);
     ValueId *other = arena_array(c->arena, ValueId, c->g->n_values);
@@ -130,7 +134,7 @@ static void check_kept(Check *c, Scope scope)
     for (ValueId v = 1; v < c->g->n_values; v++) {
         ValueKind kind = value_of(c->g, v)->kind;
         bool is_filled = scope == SCOPE_STEP && kind == VALUE_ZERO;
-        if (!is_given(c, v, &f) || kind == VALUE_INPUT || is_filled)
+        if (!is_live_in(c, v, &f) || kind == VALUE_INPUT || is_filled)
             continue;
         if (check_is_held(c, &f, next[v] ? next[v] : v, &want, &has) ||
             (other[v] && check_is_held(c, &f, other[v], &want, &has)))
@@ -162,11 +166,11 @@ static void check_ends(Check *c)
             continue;
         }
         dense_strides(v->rank, v->dim, place.stride);
-        c->layer = 0;
+        c->iteration = 0;
         Footprint f = check_place(c, &place, v->rank, v->dim);
         check_holds(c, producer(c->g, o->value), &f, o->value);
     }
-    if (c->n_flights)
+    if (c->n_pending)
         check_fail(c, NULL, "communication is never waited for");
 }
 
@@ -175,16 +179,16 @@ bool set_check(const Program *p, int set, int rank, Diag *d)
     const Set *s = &p->set[set];
     Check c = {.p = p, .s = s, .g = s->g, .d = d, .arena = arena_new(), .rank = rank};
 
-    c.memory = memory_new(c.arena);
-    c.seams.arena = c.arena;
+    c.shadow = shadow_new(c.arena);
+    c.boundaries.arena = c.arena;
     c.table = class_tables(s->g, c.arena);
     c.shown = arena_array(c.arena, int, s->g->n_values);
-    put_given(&c);
+    put_live_in(&c);
     for (int i = 0; i < s->n_items; i++) {
         if (i == s->part[PART_REDUCE] && p->accumulate > 1)
-            check_kept(&c, SCOPE_MICRO);
+            check_live_out(&c, SCOPE_MICRO);
         c.it = &s->items[i];
-        c.layer = c.rep = 0;
+        c.iteration = c.representative = 0;
         c.is_read = c.is_first = true;
         if (c.it->kind == ITEM_LOOP) {
             run_loop(&c, i);
@@ -194,7 +198,7 @@ bool set_check(const Program *p, int set, int rank, Diag *d)
         }
     }
     c.it = NULL;
-    check_kept(&c, SCOPE_STEP);
+    check_live_out(&c, SCOPE_STEP);
     check_ends(&c);
     arena_free(c.arena);
     return !c.findings;

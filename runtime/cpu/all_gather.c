@@ -4,30 +4,30 @@
 // every byte crosses once.
 void rt_all_gather(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
-    RtGroup near = rt_near_group(rt, p), far = rt_far_group(rt, p);
-    int64_t piece = rt_ceil_div(p->whole, near.n * far.n);
+    RtGroup intra_host = rt_intra_host_group(rt, p), inter_host = rt_inter_host_group(rt, p);
+    int64_t shard = rt_ceil_div(p->whole, intra_host.n * inter_host.n);
     RtMessages m = {.p = p,
-                    .n = far.n,
-                    .me = far.me,
+                    .n = inter_host.n,
+                    .me = inter_host.me,
                     .x = (char *)x,
                     .y = y,
-                    .piece = piece,
-                    .first = near.me,
-                    .step = near.n,
+                    .shard = shard,
+                    .first = intra_host.me,
+                    .step = intra_host.n,
                     .to_all = true,
-                    .most = p->outer * piece * p->inner * rt_type_bytes(p->type),
+                    .most = p->outer * shard * p->inner * rt_type_bytes(p->type),
                     .boxes = rt_gather_boxes};
 
     rt_exchange_begin(rt, p, RT_ALL_GATHER, m.most);
-    if (far.n > 1) {
-        rt_exchange_far(rt, &far, &m);
+    if (inter_host.n > 1) {
+        rt_exchange_by_message(rt, &inter_host, &m);
         m.x = NULL;
     }
-    m.n = near.n;
-    m.me = near.me;
+    m.n = intra_host.n;
+    m.me = intra_host.me;
     m.step = 1;
-    for (int i = 0; i < far.n; i++) {
-        m.first = i * near.n;
-        rt_exchange_near(rt, &near, &m);
+    for (int i = 0; i < inter_host.n; i++) {
+        m.first = i * intra_host.n;
+        rt_exchange_by_window(rt, &intra_host, &m);
     }
 }

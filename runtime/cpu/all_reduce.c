@@ -4,7 +4,7 @@
 #include "runtime/cpu/exchange.h"
 
 // A piece of `count` elements for each of n ranks: whole lines, as far as they go.
-static int64_t piece_of(const RtExchange *p, int64_t count, int n)
+static int64_t shard_of(const RtExchange *p, int64_t count, int n)
 {
     return rt_round_up(rt_ceil_div(count, n), 64 / rt_type_bytes(p->type));
 }
@@ -15,88 +15,88 @@ typedef void Exchange(Rt *rt, const RtGroup *g, const RtMessages *m);
 static void scatter(Rt *rt, Exchange *exchange, const RtGroup *g, const RtExchange *p, char *y,
                     const char *x)
 {
-    int64_t bytes = rt_type_bytes(p->type), piece = piece_of(p, p->whole, g->n);
+    int64_t bytes = rt_type_bytes(p->type), shard = shard_of(p, p->whole, g->n);
 
     exchange(rt, g,
              &(RtMessages){.p = p,
                            .n = g->n,
                            .me = g->me,
                            .x = (char *)x,
-                           .y = y + g->me * piece * bytes,
-                           .piece = piece,
+                           .y = y + g->me * shard * bytes,
+                           .shard = shard,
                            .reduces = true,
-                           .most = rt_least(piece, p->whole) * bytes,
+                           .most = rt_least(shard, p->whole) * bytes,
                            .boxes = rt_scatter_boxes});
 }
 
 // The pieces in their places in the y of all.
 static void gather(Rt *rt, Exchange *exchange, const RtGroup *g, const RtExchange *p, char *y)
 {
-    int64_t bytes = rt_type_bytes(p->type), piece = piece_of(p, p->whole, g->n);
+    int64_t bytes = rt_type_bytes(p->type), shard = shard_of(p, p->whole, g->n);
 
     exchange(rt, g,
              &(RtMessages){.p = p,
                            .n = g->n,
                            .me = g->me,
                            .y = y,
-                           .piece = piece,
+                           .shard = shard,
                            .step = 1,
                            .to_all = true,
-                           .most = rt_least(piece, p->whole) * bytes,
+                           .most = rt_least(shard, p->whole) * bytes,
                            .boxes = rt_gather_boxes});
 }
 
 // Piece `i` of a chunk of so many elements on the boards of all; returns how many it has.
-static int64_t find_pieces(Rt *rt, const RtGroup *g, const RtExchange *p, int64_t count, int i)
+static int64_t find_shards(Rt *rt, const RtGroup *g, const RtExchange *p, int64_t count, int i)
 {
     RtComm *c = rt->comm;
-    int64_t piece = piece_of(p, count, g->n);
+    int64_t shard = shard_of(p, count, g->n);
 
     for (int k = 0; k < g->n; k++)
-        c->source[k] =
-            c->board[rt_peer(c, g, k)]->half[c->turn->half] + i * piece * rt_type_bytes(p->type);
-    return rt_piece_extent(count, piece, i);
+        c->source[k] = c->window[rt_peer(c, g, k)]->buffer[c->window_state->buffer] +
+                       i * shard * rt_type_bytes(p->type);
+    return rt_shard_elements(count, shard, i);
 }
 
 // A chunk that is on all boards: each rank makes its piece of it, on its board, and copies those of
 // the others.
-static void reduce_pieces(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, int64_t count)
+static void reduce_shards(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, int64_t count)
 {
     char **source = rt->comm->source;
-    int64_t bytes = rt_type_bytes(p->type), n = find_pieces(rt, g, p, count, g->me);
+    int64_t bytes = rt_type_bytes(p->type), n = find_shards(rt, g, p, count, g->me);
 
     rt_combine(rt, p->type, p->op, source[g->me], source, g->n, n);
-    rt_meet(rt->comm, g);
+    rt_barrier(rt->comm, g);
     for (int k = 0; k < g->n; k++) {
-        n = find_pieces(rt, g, p, count, k);
-        RtBox to = {y + k * piece_of(p, count, g->n) * bytes, {1, 1, 1}, {0}, n * bytes};
+        n = find_shards(rt, g, p, count, k);
+        RtBox to = {y + k * shard_of(p, count, g->n) * bytes, {1, 1, 1}, {0}, n * bytes};
         rt_box_unpack(rt, &to, 0, n * bytes, source[k]);
     }
 }
 
 // On one host both at once, chunk by chunk, while it is in cache. Of two ranks, and of few bytes,
 // each rank makes the whole.
-static void reduce_near(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, const char *x)
+static void reduce_by_window(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, const char *x)
 {
     enum { FEW = 4096 };
     RtComm *c = rt->comm;
-    int64_t bytes = rt_type_bytes(p->type), most = RT_HALF_BYTES / bytes;
+    int64_t bytes = rt_type_bytes(p->type), most = RT_WINDOW_BUFFER_BYTES / bytes;
 
-    rt_board_claim(c, g);
+    rt_window_acquire(c, g);
     for (int64_t at = 0; at < p->whole; at += most) {
         int64_t n = rt_least(most, p->whole - at);
         RtBox from = {(char *)x + at * bytes, {1, 1, 1}, {0}, n * bytes};
-        rt_box_pack(rt, c->board[c->rank]->half[c->turn->half], &from, 0, n * bytes);
-        rt_meet(c, g);
+        rt_box_pack(rt, c->window[c->rank]->buffer[c->window_state->buffer], &from, 0, n * bytes);
+        rt_barrier(c, g);
         if (g->n == 2 || n * bytes <= FEW) {
-            find_pieces(rt, g, p, n, 0);
+            find_shards(rt, g, p, n, 0);
             rt_combine(rt, p->type, p->op, y + at * bytes, c->source, g->n, n);
         } else {
-            reduce_pieces(rt, g, p, y + at * bytes, n);
+            reduce_shards(rt, g, p, y + at * bytes, n);
         }
-        c->turn->half ^= 1;
+        c->window_state->buffer ^= 1;
     }
-    rt_board_leave(c, g);
+    rt_window_release(c, g);
 }
 
 // Between two hosts, of so few bytes that they go in one message: each rank gets the other's and
@@ -119,7 +119,7 @@ static void reduce_pair(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, 
     rt_combine(rt, p->type, p->op, y, c->source, 2, p->whole);
 }
 
-static void reduce_far(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, const char *x)
+static void reduce_by_message(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, const char *x)
 {
     enum { FEW = 32 << 10 };
 
@@ -127,29 +127,29 @@ static void reduce_far(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, c
         reduce_pair(rt, g, p, y, x);
         return;
     }
-    scatter(rt, rt_exchange_far, g, p, y, x);
-    gather(rt, rt_exchange_far, g, p, y);
+    scatter(rt, rt_exchange_by_message, g, p, y, x);
+    gather(rt, rt_exchange_by_message, g, p, y);
 }
 
 void rt_all_reduce(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
-    RtGroup near = rt_near_group(rt, p), far = rt_far_group(rt, p);
+    RtGroup intra_host = rt_intra_host_group(rt, p), inter_host = rt_inter_host_group(rt, p);
     RtExchange all = *p, own = *p;
     int64_t bytes = rt_type_bytes(p->type);
 
     all.whole = p->outer * p->whole * p->inner;
     all.outer = all.inner = own.outer = own.inner = 1;
-    int64_t piece = piece_of(p, all.whole, near.n);
-    own.whole = rt_piece_extent(all.whole, piece, near.me);
-    char *to = (char *)y + near.me * piece * bytes;
+    int64_t shard = shard_of(p, all.whole, intra_host.n);
+    own.whole = rt_shard_elements(all.whole, shard, intra_host.me);
+    char *to = (char *)y + intra_host.me * shard * bytes;
     rt_exchange_begin(rt, p, RT_ALL_REDUCE, all.whole * bytes);
-    if (far.n == 1 && near.n > 1) {
-        reduce_near(rt, &near, &all, y, x);
+    if (inter_host.n == 1 && intra_host.n > 1) {
+        reduce_by_window(rt, &intra_host, &all, y, x);
         return;
     }
-    if (near.n > 1 || far.n == 1)
-        scatter(rt, rt_exchange_near, &near, &all, y, x);
-    if (far.n > 1)
-        reduce_far(rt, &far, &own, to, near.n > 1 ? to : x);
-    gather(rt, rt_exchange_near, &near, &all, y);
+    if (intra_host.n > 1 || inter_host.n == 1)
+        scatter(rt, rt_exchange_by_window, &intra_host, &all, y, x);
+    if (inter_host.n > 1)
+        reduce_by_message(rt, &inter_host, &own, to, intra_host.n > 1 ? to : x);
+    gather(rt, rt_exchange_by_window, &intra_host, &all, y);
 }

@@ -6,14 +6,14 @@ static void boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive)
 {
     const RtExchange *p = m->p;
     int64_t inner = p->inner * rt_type_bytes(p->type), joined = rt_ceil_div(p->joined, m->n);
-    int64_t sent = rt_piece_extent(p->whole, m->piece, peer);
-    int64_t own = rt_piece_extent(p->whole, m->piece, m->me);
-    int64_t mine = rt_piece_extent(p->joined, joined, m->me);
-    int64_t theirs = rt_piece_extent(p->joined, joined, peer);
+    int64_t sent = rt_shard_elements(p->whole, m->shard, peer);
+    int64_t own = rt_shard_elements(p->whole, m->shard, m->me);
+    int64_t mine = rt_shard_elements(p->joined, joined, m->me);
+    int64_t theirs = rt_shard_elements(p->joined, joined, peer);
 
     if (p->joins_first) {
-        int64_t x_row = p->whole * inner, y_row = m->piece * inner;
-        *send = (RtBox){m->x + peer * m->piece * inner,
+        int64_t x_row = p->whole * inner, y_row = m->shard * inner;
+        *send = (RtBox){m->x + peer * m->shard * inner,
                         {p->outer, mine, p->middle},
                         {joined * p->middle * x_row, p->middle * x_row, x_row},
                         sent * inner};
@@ -23,13 +23,13 @@ static void boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive)
                            own * inner};
     } else {
         int64_t x_row = joined * inner, y_row = p->joined * inner;
-        *send = (RtBox){m->x + peer * m->piece * p->middle * x_row,
+        *send = (RtBox){m->x + peer * m->shard * p->middle * x_row,
                         {p->outer, sent, p->middle},
                         {p->whole * p->middle * x_row, p->middle * x_row, x_row},
                         mine * inner};
         *receive = (RtBox){m->y + peer * joined * inner,
                            {p->outer, own, p->middle},
-                           {m->piece * p->middle * y_row, p->middle * y_row, y_row},
+                           {m->shard * p->middle * y_row, p->middle * y_row, y_row},
                            theirs * inner};
     }
 }
@@ -37,8 +37,8 @@ static void boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive)
 void rt_all_to_all(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     RtGroup all = rt_exchange_group(rt, p);
-    int64_t piece = rt_ceil_div(p->whole, all.n);
-    int64_t bytes = p->outer * piece * p->middle * rt_ceil_div(p->joined, all.n) * p->inner *
+    int64_t shard = rt_ceil_div(p->whole, all.n);
+    int64_t bytes = p->outer * shard * p->middle * rt_ceil_div(p->joined, all.n) * p->inner *
                     rt_type_bytes(p->type);
 
     rt_exchange_begin(rt, p, RT_ALL_TO_ALL, all.n * bytes);
@@ -47,7 +47,7 @@ void rt_all_to_all(Rt *rt, const RtExchange *p, void *y, const void *x)
                                   .me = all.me,
                                   .x = (char *)x,
                                   .y = y,
-                                  .piece = piece,
+                                  .shard = shard,
                                   .most = bytes,
                                   .boxes = boxes});
 }

@@ -24,7 +24,6 @@ bool rt_amx_fits(int64_t m, int64_t n, int64_t k)
 #include <sys/syscall.h>
 #include <unistd.h>
 
-
 // A tile register has 16 rows of 16 words: f32, or pairs of bf16. Of a panel 32 numbers along k at
 // a time are packed: the high parts of two registers, then the middle parts, then the low ones.
 enum { WIDTH = 16, DEEP = 2 * WIDTH, REGISTER = WIDTH * WIDTH, PART = 2 * REGISTER };
@@ -78,10 +77,10 @@ static inline void split(uint32_t *to, const float *x, const float *z)
 #pragma omp simd
     for (int i = 0; i < WIDTH; i++) {
         uint32_t x_high = nearest(x[i]), z_high = nearest(z[i]);
-        float x_rest = x[i] - as_float(x_high), z_rest = z[i] - as_float(z_high);
-        uint32_t x_middle = nearest(x_rest), z_middle = nearest(z_rest);
-        uint32_t x_low = bits(x_rest - as_float(x_middle));
-        uint32_t z_low = bits(z_rest - as_float(z_middle));
+        float x_residual = x[i] - as_float(x_high), z_residual = z[i] - as_float(z_high);
+        uint32_t x_middle = nearest(x_residual), z_middle = nearest(z_residual);
+        uint32_t x_low = bits(x_residual - as_float(x_middle));
+        uint32_t z_low = bits(z_residual - as_float(z_middle));
 
         to[i] = x_high >> 16 | z_high;
         to[PART + i] = x_middle >> 16 | z_middle;
@@ -104,8 +103,8 @@ static Square square_of(float room[DEEP * DEEP], const float *x, int64_t rows, i
     if (is_whole && column == 1)
         return (Square){x, row};
     if (is_whole && row == 1) {
-        for (int64_t i = 0; i < DEEP; i += RT_BLOCK)
-            for (int64_t j = 0; j < DEEP; j += RT_BLOCK)
+        for (int64_t i = 0; i < DEEP; i += RT_TRANSPOSE_BLOCK)
+            for (int64_t j = 0; j < DEEP; j += RT_TRANSPOSE_BLOCK)
                 rt_transpose_block(room + i * DEEP + j, DEEP, x + i + j * column, column);
         return (Square){room, DEEP};
     }
@@ -188,12 +187,12 @@ enum { HIGH, MIDDLE, LOW };
 
 // Sums that wait to be added: to = c + base + what is there, or without one of these. c, base: rows
 // of DEEP.
-typedef struct Late {
+typedef struct PendingSum {
     float *to;  // NULL: nothing
     int64_t step, width;
     const float *c, *base;  // base: or NULL
     bool is_more;
-} Late;
+} PendingSum;
 
 static inline void add_row(float *to, const float *c, const float *base, int64_t n, bool is_more)
 {
@@ -212,7 +211,7 @@ static inline void add_row(float *to, const float *c, const float *base, int64_t
                 to[k] = c[k] + base[k];
 }
 
-static inline void add_rows(const Late *l, int64_t first, int64_t last)
+static inline void add_rows(const PendingSum *l, int64_t first, int64_t last)
 {
     for (int64_t i = first; l->to && i < last; i++)
         add_row(l->to + i * l->step, l->c + i * DEEP, l->base ? l->base + i * DEEP : NULL, l->width,
@@ -226,23 +225,24 @@ typedef struct Tile {
     const uint32_t *a, *b;
     float *to;  // whole registers, in rows of `step`
     int64_t step;
-    Late late;
-    const char *soon;
-    int64_t piece;
+    PendingSum pending;
+    const char *prefetched;
+    int64_t prefetch_bytes;
     const float *y;  // rows of DEEP that are about to be written, `y_step` apart
     int64_t y_rows, y_step;
 } Tile;
 
 // Turn `turn` of `turns`.
-static inline void beside(const Tile *t, int64_t turn, int64_t turns)
+static inline void interleave(const Tile *t, int64_t iteration, int64_t iterations)
 {
-    int64_t end = rt_share(t->piece, turn + 1, turns);
-    int64_t last_row = rt_share(t->y_rows, turn + 1, turns);
+    int64_t end = rt_partition(t->prefetch_bytes, iteration + 1, iterations);
+    int64_t last_row = rt_partition(t->y_rows, iteration + 1, iterations);
 
-    add_rows(&t->late, rt_share(DEEP, turn, turns), rt_share(DEEP, turn + 1, turns));
-    for (int64_t i = rt_share(t->piece, turn, turns); i < end; i += 64)
-        __builtin_prefetch(t->soon + i, 0, 2);
-    for (int64_t i = rt_share(t->y_rows, turn, turns); i < last_row; i++) {
+    add_rows(&t->pending, rt_partition(DEEP, iteration, iterations),
+             rt_partition(DEEP, iteration + 1, iterations));
+    for (int64_t i = rt_partition(t->prefetch_bytes, iteration, iterations); i < end; i += 64)
+        __builtin_prefetch(t->prefetched + i, 0, 2);
+    for (int64_t i = rt_partition(t->y_rows, iteration, iterations); i < last_row; i++) {
         __builtin_prefetch(t->y + i * t->y_step, 1);
         __builtin_prefetch(t->y + i * t->y_step + WIDTH, 1);
     }
@@ -251,9 +251,9 @@ static inline void beside(const Tile *t, int64_t turn, int64_t turns)
 static inline void multiply_small(const Tile *t, bool is_tall, bool is_wide)
 {
     const uint32_t *a = t->a, *b = t->b;
-    int64_t turns = rt_ceil_div(t->k, DEEP);
+    int64_t iterations = rt_ceil_div(t->k, DEEP);
 
-    for (int64_t turn = 0; turn < turns; turn++, a += BLOCK, b += BLOCK) {
+    for (int64_t iteration = 0; iteration < iterations; iteration++, a += BLOCK, b += BLOCK) {
         LOAD_ROWS(HIGH);
         LOAD_COLUMNS(LOW);
         MULTIPLY();
@@ -261,7 +261,7 @@ static inline void multiply_small(const Tile *t, bool is_tall, bool is_wide)
         MULTIPLY();
         LOAD_ROWS(MIDDLE);
         MULTIPLY();
-        beside(t, turn, turns);
+        interleave(t, iteration, iterations);
         LOAD_COLUMNS(HIGH);
         MULTIPLY();
         LOAD_ROWS(LOW);
@@ -314,7 +314,7 @@ static inline void multiply_rows(const Tile *t, int64_t rows, int64_t columns)
 // y in one go, as rows of y may all be in one place of the cache.
 typedef struct Chain {
     int64_t k;
-    const char *a, *b, *soon;
+    const char *a, *b, *prefetched;
     float *sums;
     bool is_first, is_last;
 } Chain;
@@ -326,7 +326,7 @@ static inline void multiply_chain(const RtStrip *s, const Chain *x, Tile *t, flo
 
     t->k = x->k;
     t->b = (const uint32_t *)x->b;
-    t->piece = DEEP * BYTES * x->k / PANELS;
+    t->prefetch_bytes = DEEP * BYTES * x->k / PANELS;
     for (int64_t i = 0; i * DEEP < s->m; i++) {
         int64_t rows = rt_least(DEEP, s->m - i * DEEP);
         float *y = s->y + i * DEEP * s->y_m, *sums = x->sums + i * REGISTERS;
@@ -336,23 +336,23 @@ static inline void multiply_chain(const RtStrip *s, const Chain *x, Tile *t, flo
         int64_t step = is_kept ? DEEP : s->y_m;
 
         t->a = (const uint32_t *)(x->a + i * s->a_step);
-        t->soon = x->soon + i * t->piece;
+        t->prefetched = x->prefetched + i * t->prefetch_bytes;
         t->y = y;
         t->y_rows = x->is_last && is_even ? rows : 0;
         t->y_step = s->y_m;
         t->to = is_new ? to : c[i % 2];
         t->step = is_new ? step : DEEP;
         multiply_rows(t, rows, s->n);
-        t->late = (Late){.to = is_new ? NULL : to,
-                         .step = step,
-                         .width = is_kept ? DEEP : s->n,
-                         .c = c[i % 2],
-                         .base = is_kept || x->is_first ? NULL : sums,
-                         .is_more = s->is_more};
+        t->pending = (PendingSum){.to = is_new ? NULL : to,
+                                  .step = step,
+                                  .width = is_kept ? DEEP : s->n,
+                                  .c = c[i % 2],
+                                  .base = is_kept || x->is_first ? NULL : sums,
+                                  .is_more = s->is_more};
         if (x->is_last && !is_whole) {
-            add_rows(&t->late, 0, DEEP);
+            add_rows(&t->pending, 0, DEEP);
             rt_store_edge(s, y, rows, sums, DEEP, s->is_more);
-            t->late.to = NULL;
+            t->pending.to = NULL;
         }
     }
 }
@@ -367,17 +367,17 @@ static void multiply(const RtStrip *s)
         Chain x = {.k = rt_least(s->part, s->k - at),
                    .a = s->a + q * s->a_part,
                    .b = s->b + at * DEEP * BYTES,
-                   .soon = s->soon + at * DEEP * BYTES,
+                   .prefetched = s->prefetched + at * DEEP * BYTES,
                    .sums = sums,
                    .is_first = at == 0,
                    .is_last = at + s->part >= s->k};
         multiply_chain(s, &x, &t, c);
     }
-    add_rows(&t.late, 0, DEEP);
+    add_rows(&t.pending, 0, DEEP);
 }
 
 // Linux gives the registers to a process that asks for them.
-static bool ask(void)
+static bool request_amx(void)
 {
     enum { REQUEST = 0x1023, TILES = 18 };  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
 
@@ -400,7 +400,7 @@ const RtMicro *rt_micro_amx(void)
     static _Atomic int state;  // 0: not asked yet, 1: no, 2: yes
 
     if (!state)
-        state = ask() ? 2 : 1;
+        state = request_amx() ? 2 : 1;
     return state == 2 ? &amx : NULL;
 }
 

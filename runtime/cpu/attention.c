@@ -15,7 +15,7 @@ typedef struct Work {
     float *drop, *bias;        // of RT_NR queries: rt_drop's room, rt_bias's
     int64_t e_room, f_room;
     const float *packed_k, *packed_v;  // the keys that k and v hold, or NULL
-    RtSoon soon;
+    RtPrefetchQueue queue;
 } Work;
 
 static Work work_at(const RtAttention *p, char *workspace, int rank)
@@ -94,7 +94,7 @@ static void block(const RtAttention *p, Work *w, const RtScores *b)
         int64_t rows = rt_least(RT_NR, b->rows - i);
         RtRange seen = rt_within(rt_seen(p, b->row + i, rows), b->key, b->keys);
 
-        rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q + i * p->e, p->e, &w->soon);
+        rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q + i * p->e, p->e, &w->queue);
         seen = rt_tiles(seen, b->keys);
         softmax(p, w, b, i, seen);
         if (p->drops)
@@ -141,16 +141,16 @@ static Head head_at(const RtAttention *p, const Head *all, int64_t i)
 {
     int64_t groups = rt_product(p->group, p->n_group), chunks = rt_ceil_div(p->s, RT_ROWS);
     int64_t b = i / chunks / groups, g = i / chunks % groups;
-    Head h = {.q = all->q + RT_HEAD(p, q, b, g),
-              .k = all->k + RT_HEAD(p, k, b, g),
-              .v = all->v + RT_HEAD(p, v, b, g),
-              .y = all->y + RT_HEAD(p, y, b, g),
-              .lse = all->lse + RT_HEAD(p, lse, b, g),
-              .draw = {all->draw.key, all->draw.element + RT_HEAD(p, drop, b, g)},
+    Head h = {.q = all->q + RT_HEAD_OFFSET(p, q, b, g),
+              .k = all->k + RT_HEAD_OFFSET(p, k, b, g),
+              .v = all->v + RT_HEAD_OFFSET(p, v, b, g),
+              .y = all->y + RT_HEAD_OFFSET(p, y, b, g),
+              .lse = all->lse + RT_HEAD_OFFSET(p, lse, b, g),
+              .draw = {all->draw.key, all->draw.element + RT_HEAD_OFFSET(p, drop, b, g)},
               .row = i % chunks * RT_ROWS};
 
     if (p->has_bias)
-        h.bias = (const char *)all->bias + RT_HEAD(p, bias, b, g) * (p->bool_bias ? 1 : 4);
+        h.bias = (const char *)all->bias + RT_HEAD_OFFSET(p, bias, b, g) * (p->bool_bias ? 1 : 4);
     return h;
 }
 
@@ -182,22 +182,24 @@ static void pack_keys(const RtAttention *p, Work *w, const float *k, const float
     w->packed_v = v;
 }
 
-static void soon_keys(const RtAttention *p, RtSoon *soon, const Head *h, int64_t key)
+static void prefetch_keys(const RtAttention *p, RtPrefetchQueue *queue, const Head *h, int64_t key)
 {
-    rt_soon(soon, h->k + key * p->k.row, p->k.row, p->k.col, block_keys(p, key), p->e);
-    rt_soon(soon, h->v + key * p->v.row, p->v.row, p->v.col, block_keys(p, key), p->f);
+    rt_prefetch_push(queue, h->k + key * p->k.row, p->k.row, p->k.col, block_keys(p, key), p->e);
+    rt_prefetch_push(queue, h->v + key * p->v.row, p->v.row, p->v.col, block_keys(p, key), p->f);
 }
 
 // What is read and written behind a chunk's last block of keys, when `next` is the thread's next.
-static RtSoon soon_after(const RtAttention *p, const Head *h, int64_t key, const Head *next)
+static RtPrefetchQueue prefetch_next(const RtAttention *p, const Head *h, int64_t key,
+                                     const Head *next)
 {
-    RtSoon soon = {0};
+    RtPrefetchQueue queue = {0};
 
-    rt_soon(&soon, h->y + h->row * p->y.row, p->y.row, p->y.col, chunk_rows(p, h), p->f);
-    rt_soon(&soon, next->q + next->row * p->q.row, p->q.row, p->q.col, chunk_rows(p, next), p->e);
+    rt_prefetch_push(&queue, h->y + h->row * p->y.row, p->y.row, p->y.col, chunk_rows(p, h), p->f);
+    rt_prefetch_push(&queue, next->q + next->row * p->q.row, p->q.row, p->q.col,
+                     chunk_rows(p, next), p->e);
     if (next->k != h->k || first_key(p, next) != key)
-        soon_keys(p, &soon, next, first_key(p, next));
-    return soon;
+        prefetch_keys(p, &queue, next, first_key(p, next));
+    return queue;
 }
 
 static void chunk(const RtAttention *p, Work *w, const Head *h, const Head *next)
@@ -214,11 +216,11 @@ static void chunk(const RtAttention *p, Work *w, const Head *h, const Head *next
     for (b.key = first_key(p, h); b.key < last; b.key += most) {
         b.keys = block_keys(p, b.key);
         pack_keys(p, w, h->k + b.key * p->k.row, h->v + b.key * p->v.row, b.keys);
-        w->soon = (RtSoon){0};
+        w->queue = (RtPrefetchQueue){0};
         if (b.key + most < last)
-            soon_keys(p, &w->soon, h, b.key + most);
+            prefetch_keys(p, &w->queue, h, b.key + most);
         else
-            w->soon = soon_after(p, h, b.key, next);
+            w->queue = prefetch_next(p, h, b.key, next);
         block(p, w, &b);
     }
     finish(p, w, h->y + b.row * p->y.row, h->lse + b.row * p->lse.row, b.rows);
@@ -229,11 +231,11 @@ void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *
                   const void *micro)
 {
     int64_t heads = rt_product(p->batch, p->n_batch) * rt_product(p->group, p->n_group);
-    int64_t chunks = rt_ceil_div(p->s, RT_ROWS), pieces = heads * chunks;
+    int64_t chunks = rt_ceil_div(p->s, RT_ROWS), tasks = heads * chunks;
     Head all = {q, k, v, bias, y, lse, rt_first_draw(p, seed, step, micro)};
     int team = rt_team(rt, heads * p->s * (p->t + 1) * (p->e + p->f + 1) / 16);
 
-    team = (int)rt_least(team, rt_most(pieces, 1));  // the workspace has room for as many
+    team = (int)rt_least(team, rt_most(tasks, 1));  // the workspace has room for as many
     int64_t part = heads >= 8 * team ? chunks : 1;
 #pragma omp parallel num_threads(team)
     {
@@ -242,9 +244,9 @@ void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *
         // Pieces differ, by rows and by the keys that they see: whoever is free takes the next, or
         // all of the next head where there are many. Threads take turns, more or less.
 #pragma omp for schedule(dynamic, part)
-        for (int64_t i = 0; i < pieces; i++) {
+        for (int64_t i = 0; i < tasks; i++) {
             int64_t after = (i + 1) % part ? i + 1 : i + 1 + (team - 1) * part;
-            Head h = head_at(p, &all, i), next = head_at(p, &all, after < pieces ? after : i);
+            Head h = head_at(p, &all, i), next = head_at(p, &all, after < tasks ? after : i);
 
             chunk(p, &w, &h, &next);
         }

@@ -9,15 +9,15 @@
 
 // One thread's memory, in rt->workspace.
 typedef struct Work {
-    float *k, *v;                 // [RT_KEYS][e_room], [RT_KEYS][f_room]
-    float *q_turned, *dy_turned;  // panels of RT_NR queries
-    float *q, *dy;                // [RT_ROWS][e_room], [RT_ROWS][f_room]
-    float *dk, *dv;               // as k and v
-    float *p, *ds;                // [RT_KEYS][RT_ROWS]
-    float *lse, *d;               // of each query
-    float *drop, *bias;           // of RT_NR queries: rt_drop's room, rt_bias's
+    float *k, *v;                         // [RT_KEYS][e_room], [RT_KEYS][f_room]
+    float *q_transposed, *dy_transposed;  // panels of RT_NR queries
+    float *q, *dy;                        // [RT_ROWS][e_room], [RT_ROWS][f_room]
+    float *dk, *dv;                       // as k and v
+    float *p, *ds;                        // [RT_KEYS][RT_ROWS]
+    float *lse, *d;                       // of each query
+    float *drop, *bias;                   // of RT_NR queries: rt_drop's room, rt_bias's
     int64_t e_room, f_room;
-    RtSoon soon;
+    RtPrefetchQueue queue;
 } Work;
 
 static Work work_at(const RtAttention *p, char *workspace, int rank)
@@ -27,9 +27,9 @@ static Work work_at(const RtAttention *p, char *workspace, int rank)
 
     w.k = (float *)(workspace + rank * rt_attention_thread(p));
     w.v = w.k + RT_KEYS * e;
-    w.q_turned = w.v + RT_KEYS * f;
-    w.dy_turned = w.q_turned + RT_ROWS * e;
-    w.q = w.dy_turned + RT_ROWS * f;
+    w.q_transposed = w.v + RT_KEYS * f;
+    w.dy_transposed = w.q_transposed + RT_ROWS * e;
+    w.q = w.dy_transposed + RT_ROWS * f;
     w.dy = w.q + RT_ROWS * e;
     w.dk = w.dy + RT_ROWS * f;
     w.dv = w.dk + RT_KEYS * e;
@@ -71,8 +71,8 @@ static void pack_queries(const RtAttention *p, const Work *w, const Head *h, int
     const float *q = h->q + row * p->q.row, *dy = h->dy + row * p->dy.row;
     const float *y = h->y + row * p->y.row;
 
-    rt_pack_columns(w->q_turned, q, p->q.col, p->q.row, p->e, rows);
-    rt_pack_columns(w->dy_turned, dy, p->dy.col, p->dy.row, p->f, rows);
+    rt_pack_columns(w->q_transposed, q, p->q.col, p->q.row, p->e, rows);
+    rt_pack_columns(w->dy_transposed, dy, p->dy.col, p->dy.row, p->f, rows);
     rt_copy_rows(w->q, q, p->q.row, p->q.col, rows, p->e, w->e_room);
     rt_copy_rows(w->dy, dy, p->dy.row, p->dy.col, rows, p->f, w->f_room);
     for (int64_t i = 0; i < rt_round_up(rows, RT_NR); i++) {
@@ -114,10 +114,10 @@ static void probabilities(const RtAttention *p, Work *w, const RtScores *b)
         int64_t rows = rt_least(RT_NR, b->rows - i);
         RtRange seen = rt_within(rt_seen(p, b->row + i, rows), b->key, b->keys);
 
-        rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q_turned + i * p->e, p->e,
-                    &w->soon);
-        rt_products(w->ds, i, seen, b->keys, w->v, w->f_room, w->dy_turned + i * p->f, p->f,
-                    &w->soon);
+        rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q_transposed + i * p->e, p->e,
+                    &w->queue);
+        rt_products(w->ds, i, seen, b->keys, w->v, w->f_room, w->dy_transposed + i * p->f, p->f,
+                    &w->queue);
         seen = rt_tiles(seen, b->keys);
         const float *factor = p->drops ? rt_drop(p, b, i, seen, w->drop) : NULL;
         const float *bias = rt_bias(p, b, i, seen, w->bias);
@@ -136,7 +136,8 @@ static void probabilities(const RtAttention *p, Work *w, const RtScores *b)
 
 // to[key][j] += Σ_query left[key][query] right[query][j].
 static void add_over_queries(const RtAttention *p, const RtScores *b, float *to, int64_t room,
-                             const float *left, const float *right, int64_t columns, RtSoon *soon)
+                             const float *left, const float *right, int64_t columns,
+                             RtPrefetchQueue *queue)
 {
     for (int64_t i = 0; i < b->keys; i += RT_MR) {
         RtRange q = rt_seeing(p, b->key + i, rt_least(RT_MR, b->keys - i));
@@ -144,10 +145,11 @@ static void add_over_queries(const RtAttention *p, const RtScores *b, float *to,
         q = rt_within(q, b->row, b->rows);
         for (int64_t j = 0; j < columns && q.last > q.first; j += RT_NR) {
             int64_t step;
-            const float *at = rt_next_lines(soon, q.last - q.first, right + q.first * room, &step);
-            rt_tile_ahead(to + i * room + j, room, true, q.last - q.first,
-                          left + i * RT_ROWS + q.first, RT_ROWS, 1, right + q.first * room + j,
-                          room, at, step);
+            const float *at =
+                rt_prefetch_next(queue, q.last - q.first, right + q.first * room, &step);
+            rt_tile_prefetch(to + i * room + j, room, true, q.last - q.first,
+                             left + i * RT_ROWS + q.first, RT_ROWS, 1, right + q.first * room + j,
+                             room, at, step);
         }
     }
 }
@@ -182,19 +184,19 @@ static void add_dq(const RtAttention *p, const Work *w, const RtScores *b, float
 // Of entry b and group g.
 static Head head_at(const RtAttention *p, const Head *all, int64_t b, int64_t g)
 {
-    Head h = {.q = all->q + RT_HEAD(p, q, b, g),
-              .k = all->k + RT_HEAD(p, k, b, g),
-              .v = all->v + RT_HEAD(p, v, b, g),
-              .y = all->y + RT_HEAD(p, y, b, g),
-              .lse = all->lse + RT_HEAD(p, lse, b, g),
-              .dy = all->dy + RT_HEAD(p, dy, b, g),
-              .dq = all->dq + RT_HEAD(p, dq, b, g),
-              .dk = all->dk + RT_HEAD(p, dk, b, g),
-              .dv = all->dv + RT_HEAD(p, dv, b, g),
-              .draw = {all->draw.key, all->draw.element + RT_HEAD(p, drop, b, g)}};
+    Head h = {.q = all->q + RT_HEAD_OFFSET(p, q, b, g),
+              .k = all->k + RT_HEAD_OFFSET(p, k, b, g),
+              .v = all->v + RT_HEAD_OFFSET(p, v, b, g),
+              .y = all->y + RT_HEAD_OFFSET(p, y, b, g),
+              .lse = all->lse + RT_HEAD_OFFSET(p, lse, b, g),
+              .dy = all->dy + RT_HEAD_OFFSET(p, dy, b, g),
+              .dq = all->dq + RT_HEAD_OFFSET(p, dq, b, g),
+              .dk = all->dk + RT_HEAD_OFFSET(p, dk, b, g),
+              .dv = all->dv + RT_HEAD_OFFSET(p, dv, b, g),
+              .draw = {all->draw.key, all->draw.element + RT_HEAD_OFFSET(p, drop, b, g)}};
 
     if (p->has_bias)
-        h.bias = (const char *)all->bias + RT_HEAD(p, bias, b, g) * (p->bool_bias ? 1 : 4);
+        h.bias = (const char *)all->bias + RT_HEAD_OFFSET(p, bias, b, g) * (p->bool_bias ? 1 : 4);
     return h;
 }
 
@@ -204,14 +206,15 @@ static int64_t block_rows(const RtAttention *p, int64_t row)
     return rt_least(RT_ROWS, p->s - row);
 }
 
-static void soon_queries(const RtAttention *p, RtSoon *soon, const Head *h, int64_t row)
+static void prefetch_queries(const RtAttention *p, RtPrefetchQueue *queue, const Head *h,
+                             int64_t row)
 {
     int64_t rows = block_rows(p, row);
 
-    rt_soon(soon, h->q + row * p->q.row, p->q.row, p->q.col, rows, p->e);
-    rt_soon(soon, h->dy + row * p->dy.row, p->dy.row, p->dy.col, rows, p->f);
-    rt_soon(soon, h->y + row * p->y.row, p->y.row, p->y.col, rows, p->f);
-    rt_soon(soon, h->dq + row * p->dq.row, p->dq.row, p->dq.col, rows, p->e);
+    rt_prefetch_push(queue, h->q + row * p->q.row, p->q.row, p->q.col, rows, p->e);
+    rt_prefetch_push(queue, h->dy + row * p->dy.row, p->dy.row, p->dy.col, rows, p->f);
+    rt_prefetch_push(queue, h->y + row * p->y.row, p->y.row, p->y.col, rows, p->f);
+    rt_prefetch_push(queue, h->dq + row * p->dq.row, p->dq.row, p->dq.col, rows, p->e);
 }
 
 // The first block of queries that see some of a block of keys.
@@ -227,32 +230,34 @@ typedef struct Place {
 } Place;
 
 // What is read or written after the queries of group g with this block of keys.
-static RtSoon soon_after(const RtAttention *p, const Head *all, Place a, int64_t g, int64_t groups)
+static RtPrefetchQueue prefetch_next(const RtAttention *p, const Head *all, Place a, int64_t g,
+                                     int64_t groups)
 {
-    RtSoon soon = {0};
+    RtPrefetchQueue queue = {0};
     Head h = head_at(p, all, a.b, g + 1 < groups ? g + 1 : 0);
 
     if (g + 1 == groups) {
-        rt_soon(&soon, h.dk + a.key * p->dk.row, p->dk.row, p->dk.col, a.keys, p->e);
-        rt_soon(&soon, h.dv + a.key * p->dv.row, p->dv.row, p->dv.col, a.keys, p->f);
+        rt_prefetch_push(&queue, h.dk + a.key * p->dk.row, p->dk.row, p->dk.col, a.keys, p->e);
+        rt_prefetch_push(&queue, h.dv + a.key * p->dv.row, p->dv.row, p->dv.col, a.keys, p->f);
         a.key += a.keys;
         if (a.key == p->t) {
             a.b += a.step;
             a.key = 0;
         }
         if (a.b >= a.batches)
-            return soon;
+            return queue;
         a.keys = rt_least(rt_block_keys(p), p->t - a.key);
         h = head_at(p, all, a.b, 0);
-        rt_soon(&soon, h.k + a.key * p->k.row, p->k.row, p->k.col, a.keys, p->e);
-        rt_soon(&soon, h.v + a.key * p->v.row, p->v.row, p->v.col, a.keys, p->f);
+        rt_prefetch_push(&queue, h.k + a.key * p->k.row, p->k.row, p->k.col, a.keys, p->e);
+        rt_prefetch_push(&queue, h.v + a.key * p->v.row, p->v.row, p->v.col, a.keys, p->f);
     }
-    soon_queries(p, &soon, &h, first_row(p, a.key, a.keys));
-    return soon;
+    prefetch_queries(p, &queue, &h, first_row(p, a.key, a.keys));
+    return queue;
 }
 
 // All queries of a head that see some of a block of keys; with the first keys, dq is set for all.
-static void block(const RtAttention *p, Work *w, const Head *h, const Place *a, const RtSoon *after)
+static void block(const RtAttention *p, Work *w, const Head *h, const Place *a,
+                  const RtPrefetchQueue *after)
 {
     RtScores b = {.key = a->key, .keys = a->keys, .bias = h->bias, .draw = h->draw};
     int64_t first = first_row(p, a->key, a->keys), last = rt_seeing(p, a->key, a->keys).last;
@@ -266,15 +271,15 @@ static void block(const RtAttention *p, Work *w, const Head *h, const Place *a, 
             rt_clear_rows(dq, p->dq.row, p->dq.col, b.rows, p->e);
         if (b.row < first || b.row >= last)
             continue;
-        w->soon = (RtSoon){0};
+        w->queue = (RtPrefetchQueue){0};
         if (b.row + RT_ROWS < last)
-            soon_queries(p, &w->soon, h, b.row + RT_ROWS);
+            prefetch_queries(p, &w->queue, h, b.row + RT_ROWS);
         else
-            w->soon = *after;
+            w->queue = *after;
         pack_queries(p, w, h, b.row, b.rows);
         probabilities(p, w, &b);
-        add_over_queries(p, &b, w->dv, w->f_room, w->p, w->dy, p->f, &w->soon);
-        add_over_queries(p, &b, w->dk, w->e_room, w->ds, w->q, p->e, &w->soon);
+        add_over_queries(p, &b, w->dv, w->f_room, w->p, w->dy, p->f, &w->queue);
+        add_over_queries(p, &b, w->dk, w->e_room, w->ds, w->q, p->e, &w->queue);
         add_dq(p, w, &b, dq);
     }
 }
@@ -295,7 +300,7 @@ static void entry(const RtAttention *p, Work *w, const Head *all, Place a)
         memset(w->dv, 0, sizeof(float) * (size_t)(RT_KEYS * w->f_room));
         for (int64_t g = 0; g < groups; g++) {
             Head h = head_at(p, all, a.b, g);
-            RtSoon after = soon_after(p, all, a, g, groups);
+            RtPrefetchQueue after = prefetch_next(p, all, a, g, groups);
             block(p, w, &h, &a, &after);
         }
         rt_spread_rows(first.dk + a.key * p->dk.row, p->dk.row, p->dk.col, w->dk, a.keys, p->e,

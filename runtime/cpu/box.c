@@ -85,7 +85,7 @@ static void walk_shared(const Rt *rt, const RtBox *box, int64_t first, int64_t l
         return;
 #pragma omp parallel for num_threads(team) schedule(static)
     for (int i = 0; i < team; i++) {
-        int64_t begin = rt_share(bytes, i, team), end = rt_share(bytes, i + 1, team);
+        int64_t begin = rt_partition(bytes, i, team), end = rt_partition(bytes, i + 1, team);
         walk(&b, first + begin, first + end, row + begin, packs);
     }
 }

@@ -55,5 +55,5 @@ void rt_combine(const Rt *rt, RtType t, RtReduceOp op, void *to, char *const *fr
 
 #pragma omp parallel for num_threads(team) schedule(static)
     for (int i = 0; i < team; i++)
-        combine(to, from, n, rt_share(count, i, team), rt_share(count, i + 1, team));
+        combine(to, from, n, rt_partition(count, i, team), rt_partition(count, i + 1, team));
 }

@@ -72,20 +72,20 @@ static void take(const void *from, float *to, int64_t place, int64_t n, int64_t 
     const Taken *t = from;
     const RtPool *q = t->pool;
 
-    for (int64_t done = 0, piece; done < length; done += piece) {
+    for (int64_t done = 0, length_left; done < length; done += length_left) {
         int64_t i = (at + done) / t->channels, channel = (at + done) % t->channels;
         int64_t tap[] = {i / q->size[2] / q->size[1], i / q->size[2] % q->size[1], i % q->size[2]};
         At p = at_place(q, place);
 
-        piece = rt_least(t->channels - channel, length - done);
+        length_left = rt_least(t->channels - channel, length - done);
         for (int64_t r = 0; r < n; r++, next_place(q, &p)) {
             const float *x = under(t, &p, tap);
             float *row = to + r * length + done;
 
             if (x)
-                memcpy(row, x + channel, sizeof(float) * (size_t)piece);
+                memcpy(row, x + channel, sizeof(float) * (size_t)length_left);
             else
-                memset(row, 0, sizeof(float) * (size_t)piece);
+                memset(row, 0, sizeof(float) * (size_t)length_left);
         }
     }
 }
@@ -176,7 +176,7 @@ bool rt_conv_matrix_fits(const RtConv *p, RtConvDirection direction)
 }
 
 // to[o][tap][c] of w[o][c][tap], or back.
-static void turn_weights(const Matrix *d, float *to, const float *w, bool is_back)
+static void reorder_weights(const Matrix *d, float *to, const float *w, bool is_back)
 {
     int64_t n = d->c * d->taps;
 
@@ -209,7 +209,7 @@ static void multiply_rows(const Matrix *d, const RtGemm *g, char *workspace, flo
     float *by_tap = (float *)workspace;
 
     if (d->taps > 1 && d->direction == RT_CONV)
-        turn_weights(d, by_tap, w, false);
+        reorder_weights(d, by_tap, w, false);
     else if (d->taps > 1)
         mirror_weights(d, by_tap, w);
     rt_gemm(g, result, from, d->taps > 1 ? by_tap : w, workspace + d->weights_bytes,
@@ -227,7 +227,7 @@ static void multiply_columns(const Matrix *d, const RtGemm *g, char *workspace, 
     if (d->taps == 1)
         return;
 #pragma omp barrier
-    turn_weights(d, dw, by_tap, true);
+    reorder_weights(d, dw, by_tap, true);
 }
 
 static void run(Rt *rt, int kernel, void *result, const void *left, const void *right)

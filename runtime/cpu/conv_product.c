@@ -146,14 +146,15 @@ static void add_places(const Product *d, int64_t begin, int64_t end, int64_t fir
 }
 
 // to[j to_row + i] = from[i RT_NR + j].
-static void turn(float *to, int64_t to_row, const float *from, int64_t rows, int64_t columns)
+static void transpose(float *to, int64_t to_row, const float *from, int64_t rows, int64_t columns)
 {
-    for (int64_t i = 0; i < rows; i += RT_BLOCK)
-        for (int64_t j = 0; j < columns; j += RT_BLOCK) {
-            int64_t m = rt_least(RT_BLOCK, rows - i), n = rt_least(RT_BLOCK, columns - j);
+    for (int64_t i = 0; i < rows; i += RT_TRANSPOSE_BLOCK)
+        for (int64_t j = 0; j < columns; j += RT_TRANSPOSE_BLOCK) {
+            int64_t m = rt_least(RT_TRANSPOSE_BLOCK, rows - i),
+                    n = rt_least(RT_TRANSPOSE_BLOCK, columns - j);
             const float *block = from + i * RT_NR + j;
 
-            if (m == RT_BLOCK && n == RT_BLOCK) {
+            if (m == RT_TRANSPOSE_BLOCK && n == RT_TRANSPOSE_BLOCK) {
                 rt_transpose_block(to + j * to_row + i, to_row, block, RT_NR);
                 continue;
             }
@@ -171,8 +172,8 @@ static void finish(const Product *d, int64_t first, int64_t last, float *dw, con
     for (int64_t u = first, next; u < last; u = next) {
         int64_t panel = u / d->tiles, o = panel * RT_NR;
         next = rt_least(last, (panel + 1) * d->tiles);
-        turn(dw + o * row + u % d->tiles * unit, row, sums + u * unit * RT_NR, (next - u) * unit,
-             rt_least(RT_NR, d->o - o));
+        transpose(dw + o * row + u % d->tiles * unit, row, sums + u * unit * RT_NR,
+                  (next - u) * unit, rt_least(RT_NR, d->o - o));
     }
 }
 
@@ -185,7 +186,7 @@ static void run(Rt *rt, int kernel, void *dw, const void *x, const void *dy)
 #pragma omp parallel num_threads(rt_team(rt, d->places * d->o * d->c * d->taps / 16))
     {
         int rank = omp_get_thread_num(), team = omp_get_num_threads();
-        int64_t first = rt_share(units, rank, team), last = rt_share(units, rank + 1, team);
+        int64_t first = rt_partition(units, rank, team), last = rt_partition(units, rank + 1, team);
 
         for (int64_t at = 0; at < d->places; at += PLACES)
             add_places(d, at, rt_least(d->places, at + PLACES), first, last, sums, x, dy);

@@ -82,15 +82,16 @@ BLOCK(uint64_t, block_8)
 
 // Turned around, x being contiguous along the rows: blocks in registers, each called for three
 // blocks of columns ahead, as its lines lie apart.
-static void turn(uint32_t *y, int64_t y_r, const uint32_t *x, int64_t x_c, int64_t rows,
-                 int64_t columns)
+static void transpose(uint32_t *y, int64_t y_r, const uint32_t *x, int64_t x_c, int64_t rows,
+                      int64_t columns)
 {
     int64_t r = 0, c = 0;
 
-    for (; c + RT_BLOCK <= columns; c += RT_BLOCK)
-        for (r = 0; r + RT_BLOCK <= rows; r += RT_BLOCK) {
-            for (int64_t i = 0; i < RT_BLOCK && c + 4 * RT_BLOCK <= columns; i++)
-                __builtin_prefetch(x + r + (c + 3 * RT_BLOCK + i) * x_c);
+    for (; c + RT_TRANSPOSE_BLOCK <= columns; c += RT_TRANSPOSE_BLOCK)
+        for (r = 0; r + RT_TRANSPOSE_BLOCK <= rows; r += RT_TRANSPOSE_BLOCK) {
+            for (int64_t i = 0; i < RT_TRANSPOSE_BLOCK && c + 4 * RT_TRANSPOSE_BLOCK <= columns;
+                 i++)
+                __builtin_prefetch(x + r + (c + 3 * RT_TRANSPOSE_BLOCK + i) * x_c);
             rt_transpose_block((float *)y + r * y_r + c, y_r, (const float *)x + r + c * x_c, x_c);
         }
     block_4(y + r * y_r, y_r, 1, x + r, 1, x_c, rows - r, c);
@@ -109,7 +110,7 @@ static void block(int bytes, char *y, int64_t y_r, int64_t y_c, const char *x, i
         break;
     case 4:
         if (x_r == 1 && y_c == 1)
-            turn((uint32_t *)y, y_r, (const uint32_t *)x, x_c, rows, columns);
+            transpose((uint32_t *)y, y_r, (const uint32_t *)x, x_c, rows, columns);
         else
             block_4((uint32_t *)y, y_r, y_c, (const uint32_t *)x, x_r, x_c, rows, columns);
         break;
@@ -130,10 +131,10 @@ void rt_copy(Rt *rt, const RtCopy *c, void *y, const void *x)
         int64_t column = b % across * COLUMNS, row = b / across % down * ROWS;
         int64_t at_x = row * p.x[r] + column * p.x[k], at_y = row * p.y[r] + column * p.y[k];
 
-        for (int64_t i = outer - 1, rest = b / across / down; i >= 0; i--) {
-            at_x += rest % p.dim[i] * p.x[i];
-            at_y += rest % p.dim[i] * p.y[i];
-            rest /= p.dim[i];
+        for (int64_t i = outer - 1, left = b / across / down; i >= 0; i--) {
+            at_x += left % p.dim[i] * p.x[i];
+            at_y += left % p.dim[i] * p.y[i];
+            left /= p.dim[i];
         }
         block(c->bytes, (char *)y + at_y * c->bytes, p.y[r], p.y[k],
               (const char *)x + at_x * c->bytes, p.x[r], p.x[k], rt_least(ROWS, p.dim[r] - row),
@@ -144,13 +145,13 @@ void rt_copy(Rt *rt, const RtCopy *c, void *y, const void *x)
 #ifdef __AVX512F__
 
 // Only whole lines of 64 bytes can go past the caches.
-void rt_put_far(void *to, const void *from, int64_t bytes)
+void rt_stream_store(void *to, const void *from, int64_t bytes)
 {
     char *y = to;
     const char *x = from;
 
     if ((uintptr_t)to % 64 || bytes % 64) {
-        rt_put(to, from, bytes, false);
+        rt_store(to, from, bytes, false);
         return;
     }
     for (int64_t i = 0; i < bytes; i += 64)
@@ -158,13 +159,16 @@ void rt_put_far(void *to, const void *from, int64_t bytes)
                             x ? _mm512_loadu_si512(x + i) : _mm512_setzero_si512());
 }
 
-void rt_far_done(void) { _mm_sfence(); }
+void rt_stream_fence(void) { _mm_sfence(); }
 
 #else
 
-void rt_put_far(void *to, const void *from, int64_t bytes) { rt_put(to, from, bytes, false); }
+void rt_stream_store(void *to, const void *from, int64_t bytes)
+{
+    rt_store(to, from, bytes, false);
+}
 
-void rt_far_done(void) {}
+void rt_stream_fence(void) {}
 
 #endif
 

@@ -100,8 +100,8 @@ static void add_chunk(const Depthwise *d, int64_t block, int64_t chunk, float *t
     float sum[MAX_TAPS * LANES];
 
     memset(sum, 0, sizeof *sum * (size_t)(d->taps * LANES));
-    for (int64_t r = rt_share(d->rows, chunk, d->chunks);
-         r < rt_share(d->rows, chunk + 1, d->chunks); r++)
+    for (int64_t r = rt_partition(d->rows, chunk, d->chunks);
+         r < rt_partition(d->rows, chunk + 1, d->chunks); r++)
         add_rows(d, r, sum, x + channel, dy + channel);
     for (int64_t c = block * LANES; c < channel + LANES; c++)
         for (int64_t t = 0; t < d->taps; t++)

@@ -10,7 +10,7 @@ typedef struct Dot {
     RtKernel base;
     RtDot p;
     int64_t batches;
-    bool is_turned;
+    bool is_transposed;
 } Dot;
 
 void rt_dot_init(Rt *rt, int kernel, const RtDot *p)
@@ -19,7 +19,7 @@ void rt_dot_init(Rt *rt, int kernel, const RtDot *p)
 
     if (p->type != RT_NONE && p->type != RT_F32 && p->type != RT_F64)
         rt_kernel_fail(kernel, "dot", "the type must be f32 or f64");
-    d->p = rt_dot_fold(p, &d->is_turned);
+    d->p = rt_dot_fold(p, &d->is_transposed);
     d->batches = rt_product(d->p.batch, d->p.n_batch);
 }
 
@@ -67,7 +67,7 @@ enum { LANES = 32 };
 // The inner product of two vectors, the first with unit stride, in 32 interleaved sums.
 static float inner(const float *a, const float *x, int64_t x_k, int64_t k)
 {
-    float s[LANES] = {0}, rest = 0;
+    float s[LANES] = {0}, tail = 0;
     int64_t p = 0;
 
     for (; p + LANES <= k; p += LANES)
@@ -75,11 +75,11 @@ static float inner(const float *a, const float *x, int64_t x_k, int64_t k)
         for (int l = 0; l < LANES; l++)
             s[l] = RT_FMA(a[p + l], x[(p + l) * x_k], s[l]);
     for (; p < k; p++)
-        rest = RT_FMA(a[p], x[p * x_k], rest);
+        tail = RT_FMA(a[p], x[p * x_k], tail);
     for (int w = LANES / 2; w > 0; w /= 2)
         for (int l = 0; l < w; l++)
             s[l] += s[l + w];
-    return s[0] + rest;
+    return s[0] + tail;
 }
 
 enum { STRIP = 512 };  // rows of a matrix-vector product that are summed side by side
@@ -139,8 +139,8 @@ static void matrices(Rt *rt, const Dot *d, float *y, const float *a, const float
         int rank = omp_get_thread_num(), team = omp_get_num_threads();
         bool is_shared = d->batches < 2 * team;
         char *pack = rt->workspace + (is_shared ? 0 : rank * rt_gemm_slab(&g));
-        int64_t first = is_shared ? 0 : rt_share(d->batches, rank, team);
-        int64_t last = is_shared ? d->batches : rt_share(d->batches, rank + 1, team);
+        int64_t first = is_shared ? 0 : rt_partition(d->batches, rank, team);
+        int64_t last = is_shared ? d->batches : rt_partition(d->batches, rank + 1, team);
 
         for (int64_t i = first; i < last; i++) {
             Start s = batch_start(p, i);
@@ -176,7 +176,7 @@ void rt_dot(Rt *rt, int kernel, void *y, const void *left, const void *right)
 {
     const Dot *d = rt->kernel[kernel];
     const RtDot *p = &d->p;
-    const void *a = d->is_turned ? right : left, *b = d->is_turned ? left : right;
+    const void *a = d->is_transposed ? right : left, *b = d->is_transposed ? left : right;
 
     if (d->batches == 0 || p->m == 0 || p->n == 0)
         return;

@@ -6,26 +6,27 @@
 
 // ---- who takes part, with what ----
 
-RtGroup rt_near_group(const Rt *rt, const RtExchange *p)
+RtGroup rt_intra_host_group(const Rt *rt, const RtExchange *p)
 {
-    return rt->comm ? rt->comm->near[p->axis] : (RtGroup){.n = 1};
+    return rt->comm ? rt->comm->intra_host[p->axis] : (RtGroup){.n = 1};
 }
 
-RtGroup rt_far_group(const Rt *rt, const RtExchange *p)
+RtGroup rt_inter_host_group(const Rt *rt, const RtExchange *p)
 {
-    return rt->comm ? rt->comm->far[p->axis] : (RtGroup){.n = 1};
+    return rt->comm ? rt->comm->inter_host[p->axis] : (RtGroup){.n = 1};
 }
 
 RtGroup rt_exchange_group(const Rt *rt, const RtExchange *p)
 {
-    RtGroup near = rt_near_group(rt, p), far = rt_far_group(rt, p);
+    RtGroup intra_host = rt_intra_host_group(rt, p), inter_host = rt_inter_host_group(rt, p);
 
-    return (RtGroup){p->axis, near.n * far.n, far.me * near.n + near.me, near.stride};
+    return (RtGroup){p->axis, intra_host.n * inter_host.n,
+                     inter_host.me * intra_host.n + intra_host.me, intra_host.stride};
 }
 
-int64_t rt_piece_extent(int64_t whole, int64_t piece, int i)
+int64_t rt_shard_elements(int64_t whole, int64_t shard, int i)
 {
-    return rt_most(0, rt_least(piece, whole - i * piece));
+    return rt_most(0, rt_least(shard, whole - i * shard));
 }
 
 // Piece i of [outer, whole, inner], in the whole; alone.
@@ -33,18 +34,18 @@ static RtBox box_in_whole(const RtMessages *m, int i, char *whole)
 {
     int64_t inner = m->p->inner * rt_type_bytes(m->p->type);
 
-    return (RtBox){whole + i * m->piece * inner,
+    return (RtBox){whole + i * m->shard * inner,
                    {1, 1, m->p->outer},
                    {0, 0, m->p->whole * inner},
-                   rt_piece_extent(m->p->whole, m->piece, i) * inner};
+                   rt_shard_elements(m->p->whole, m->shard, i) * inner};
 }
 
-static RtBox box_alone(const RtMessages *m, int i, char *piece)
+static RtBox box_alone(const RtMessages *m, int i, char *shard)
 {
-    RtBox b = box_in_whole(m, i, piece);
+    RtBox b = box_in_whole(m, i, shard);
 
-    b.at = piece;
-    b.stride[2] = m->piece * m->p->inner * rt_type_bytes(m->p->type);
+    b.at = shard;
+    b.stride[2] = m->shard * m->p->inner * rt_type_bytes(m->p->type);
     return b;
 }
 
@@ -68,7 +69,7 @@ void rt_exchange_begin(Rt *rt, const RtExchange *p, RtExchangeKind kind, int64_t
 
     if (!c)
         return;
-    rt_courier_yield(c, kind == RT_PERMUTE ? -1 : p->axis);
+    rt_comm_thread_sync(c, kind == RT_PERMUTE ? -1 : p->axis);
     c->kind = rt_exchange_name(kind);
     c->axis = c->model->mesh.name[p->axis];
     c->bytes[kind][p->axis] += bytes;
@@ -104,8 +105,8 @@ static char *own_term(const RtMessages *m)
 }
 
 // Part [first, last) of all that this rank sends, to its board.
-static void show(Rt *rt, const RtMessages *m, char *board, int64_t slot, int64_t first,
-                 int64_t last)
+static void pack_window(Rt *rt, const RtMessages *m, char *window, int64_t slot, int64_t first,
+                        int64_t last)
 {
     RtBox send, receive;
 
@@ -114,20 +115,20 @@ static void show(Rt *rt, const RtMessages *m, char *board, int64_t slot, int64_t
         if (peer == m->me && (!m->reduces || own_term(m)))
             continue;
         m->boxes(m, peer, &send, &receive);
-        rt_box_pack(rt, board + k * slot, &send, first, last);
+        rt_box_pack(rt, window + k * slot, &send, first, last);
     }
 }
 
 // The same part of what all ranks send this one, from theirs.
-static void take(Rt *rt, const RtGroup *g, const RtMessages *m, int64_t slot, int64_t first,
-                 int64_t last)
+static void unpack_windows(Rt *rt, const RtGroup *g, const RtMessages *m, int64_t slot,
+                           int64_t first, int64_t last)
 {
     RtComm *c = rt->comm;
     RtBox send, receive;
 
     for (int k = 0; k < m->n; k++) {
-        char *half = c->board[rt_peer(c, g, k)]->half[c->turn->half];
-        c->source[k] = half + (m->to_all ? 0 : m->me * slot);
+        char *buffer = c->window[rt_peer(c, g, k)]->buffer[c->window_state->buffer];
+        c->source[k] = buffer + (m->to_all ? 0 : m->me * slot);
         m->boxes(m, k, &send, &receive);
         if (k != m->me && !m->reduces)
             rt_box_unpack(rt, &receive, first, last, c->source[k]);
@@ -138,7 +139,7 @@ static void take(Rt *rt, const RtGroup *g, const RtMessages *m, int64_t slot, in
         combine(rt, m, &receive, first, last);
 }
 
-static void keep_own(Rt *rt, const RtMessages *m)
+static void copy_own(Rt *rt, const RtMessages *m)
 {
     RtBox send, receive;
 
@@ -148,38 +149,40 @@ static void keep_own(Rt *rt, const RtMessages *m)
 
 // Part [first, last) of what this rank shows to all, from its board, which is in cache, to its own
 // place.
-static void keep_shown(Rt *rt, const RtMessages *m, int64_t first, int64_t last)
+static void unpack_own(Rt *rt, const RtMessages *m, int64_t first, int64_t last)
 {
     RtComm *c = rt->comm;
     RtBox send, receive;
 
     m->boxes(m, m->me, &send, &receive);
     if (receive.at != send.at)
-        rt_box_unpack(rt, &receive, first, last, c->board[c->rank]->half[c->turn->half]);
+        rt_box_unpack(rt, &receive, first, last,
+                      c->window[c->rank]->buffer[c->window_state->buffer]);
 }
 
 // Chunk by chunk: to a half of the board, a meeting, and from the others' halves. The next chunk
 // takes the other half: at its meeting all have read this one.
-void rt_exchange_near(Rt *rt, const RtGroup *g, const RtMessages *m)
+void rt_exchange_by_window(Rt *rt, const RtGroup *g, const RtMessages *m)
 {
     RtComm *c = rt->comm;
-    int64_t slot = RT_HALF_BYTES / (m->to_all ? 1 : m->n) / 64 * 64;
+    int64_t slot = RT_WINDOW_BUFFER_BYTES / (m->to_all ? 1 : m->n) / 64 * 64;
 
     if (m->n == 1 || (!m->reduces && !m->to_all))
-        keep_own(rt, m);
+        copy_own(rt, m);
     if (m->n == 1 || !m->most)
         return;
-    rt_board_claim(c, g);
+    rt_window_acquire(c, g);
     for (int64_t at = 0; at < m->most; at += slot) {
-        show(rt, m, c->board[c->rank]->half[c->turn->half], slot, at, at + slot);
-        rt_meet_begin(c, g);
+        pack_window(rt, m, c->window[c->rank]->buffer[c->window_state->buffer], slot, at,
+                    at + slot);
+        rt_barrier_arrive(c, g);
         if (m->to_all)
-            keep_shown(rt, m, at, at + slot);
-        rt_meet_end(c, g);
-        take(rt, g, m, slot, at, at + slot);
-        c->turn->half ^= 1;
+            unpack_own(rt, m, at, at + slot);
+        rt_barrier_wait(c, g);
+        unpack_windows(rt, g, m, slot, at, at + slot);
+        c->window_state->buffer ^= 1;
     }
-    rt_board_leave(c, g);
+    rt_window_release(c, g);
 }
 
 // ---- by messages ----
@@ -261,14 +264,14 @@ static void end_round(Rt *rt, const RtMessages *m, const Round *r)
 }
 
 // Several rounds are on their way while the first of them ends.
-void rt_exchange_far(Rt *rt, const RtGroup *g, const RtMessages *m)
+void rt_exchange_by_message(Rt *rt, const RtGroup *g, const RtMessages *m)
 {
     int ranks = rt_exchange_group(rt, m->p).n, most = rt_exchange_rounds(m->p, ranks);
     int64_t chunk = rt_exchange_chunk(m->p, ranks), rounds = rt_ceil_div(m->most, chunk);
-    Round round[RT_MOST_ROUNDS];
+    Round round[RT_MAX_ROUNDS];
 
     if (!m->reduces)
-        keep_own(rt, m);
+        copy_own(rt, m);
     for (int64_t i = 0; i < rounds + most - 1; i++) {
         Round *r = &round[i % most];
         if (i < rounds) {
@@ -288,8 +291,8 @@ void rt_exchange(Rt *rt, const RtMessages *m)
 {
     RtGroup all = rt_exchange_group(rt, m->p);
 
-    if (rt_far_group(rt, m->p).n == 1)
-        rt_exchange_near(rt, &all, m);
+    if (rt_inter_host_group(rt, m->p).n == 1)
+        rt_exchange_by_window(rt, &all, m);
     else
-        rt_exchange_far(rt, &all, m);
+        rt_exchange_by_message(rt, &all, m);
 }

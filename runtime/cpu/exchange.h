@@ -13,7 +13,7 @@ typedef struct RtMessages {
     const RtExchange *p;
     int n, me;
     char *x, *y;      // x: of rt_gather_boxes NULL if what is sent has its place in y
-    int64_t piece;    // of p->whole
+    int64_t shard;    // of p->whole
     int first, step;  // of rt_gather_boxes: rank i of the group has piece first + i · step
     bool to_all;      // all are sent the same
     bool reduces;     // what is got is one value: p->op of all
@@ -22,7 +22,7 @@ typedef struct RtMessages {
 } RtMessages;
 
 // How many of `whole` elements the piece of rank i has.
-int64_t rt_piece_extent(int64_t whole, int64_t piece, int i);
+int64_t rt_shard_elements(int64_t whole, int64_t shard, int i);
 // Boxes where x is the whole of the dim and y a piece.
 void rt_scatter_boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive);
 // Where all pieces have their places in y.
@@ -30,15 +30,15 @@ void rt_gather_boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive)
 
 // The ranks along p->axis on this host; the rest of them, by host; all. Of one where the program
 // has one rank.
-RtGroup rt_near_group(const Rt *rt, const RtExchange *p);
-RtGroup rt_far_group(const Rt *rt, const RtExchange *p);
+RtGroup rt_intra_host_group(const Rt *rt, const RtExchange *p);
+RtGroup rt_inter_host_group(const Rt *rt, const RtExchange *p);
 RtGroup rt_exchange_group(const Rt *rt, const RtExchange *p);
 // Notes what is done, for messages about trouble, and that so many bytes are handed to it.
 void rt_exchange_begin(Rt *rt, const RtExchange *p, RtExchangeKind kind, int64_t bytes);
 // Ranks of one host: through their boards, without Rt.workspace.
-void rt_exchange_near(Rt *rt, const RtGroup *g, const RtMessages *m);
+void rt_exchange_by_window(Rt *rt, const RtGroup *g, const RtMessages *m);
 // Any ranks: by the transport's messages.
-void rt_exchange_far(Rt *rt, const RtGroup *g, const RtMessages *m);
+void rt_exchange_by_message(Rt *rt, const RtGroup *g, const RtMessages *m);
 // All ranks along the axis, m->n of them: in the first way if they are on one host.
 void rt_exchange(Rt *rt, const RtMessages *m);
 

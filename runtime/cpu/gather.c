@@ -15,19 +15,21 @@ static int64_t row_of(const RtGather *p, const void *index, int64_t r)
 void rt_gather(Rt *rt, const RtGather *p, void *y, const void *table, const void *index)
 {
     int64_t bytes = p->inner * rt_type_bytes(p->type), rows = p->batch * p->outer * p->index;
-    bool is_far = rows * bytes > RT_FAR;
+    bool is_streamed = rows * bytes > RT_STREAM_BYTES;
 
 #pragma omp parallel num_threads(rt_team(rt, rows *(p->inner + 8)))
     {
 #pragma omp for schedule(static) nowait
         for (int64_t r = 0; r < rows; r++) {
             int64_t at = row_of(p, index, r),
-                    soon = r + RT_AHEAD < rows ? row_of(p, index, r + RT_AHEAD) : -1;
-            if (soon >= 0)
-                rt_prefetch((const char *)table + soon * bytes, rt_least(bytes, RT_HEAD));
-            rt_put((char *)y + r * bytes, at < 0 ? NULL : (const char *)table + at * bytes, bytes,
-                   is_far);
+                    prefetched =
+                        r + RT_PREFETCH_ROWS < rows ? row_of(p, index, r + RT_PREFETCH_ROWS) : -1;
+            if (prefetched >= 0)
+                rt_prefetch((const char *)table + prefetched * bytes,
+                            rt_least(bytes, RT_PREFETCH_BYTES));
+            rt_store((char *)y + r * bytes, at < 0 ? NULL : (const char *)table + at * bytes, bytes,
+                     is_streamed);
         }
-        rt_far_done();
+        rt_stream_fence();
     }
 }

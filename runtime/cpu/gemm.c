@@ -105,7 +105,7 @@ static void multiply_block(const RtMicro *u, const RtGemm *g, float *y, const fl
         s.y = y + first * g->y_m + j * u->columns * g->y_n;
         s.n = rt_least(u->columns, b->n - j * u->columns);
         s.b = b->pack + j * b->step;
-        s.soon = s.b + b->step;
+        s.prefetched = s.b + b->step;
         u->multiply(&s);
     }
 }
@@ -128,18 +128,18 @@ static void multiply(const RtMicro *u, const RtGemm *g, float *y, const float *a
 }
 
 // Into how many groups of rows to cut `rows` by `columns` panels for `team` threads, so that the
-// largest piece is smallest. To pack a panel of rows takes about as long as to multiply it by one of
-// columns.
+// largest piece is smallest. To pack a panel of rows takes about as long as to multiply it by one
+// of columns.
 static int row_groups(int64_t rows, int64_t columns, int team)
 {
     int best = team;
     int64_t least = INT64_MAX;
 
     for (int t = team; t >= 1; t--) {
-        int64_t piece = rt_ceil_div(rows, t) * (rt_ceil_div(columns, team / t) + 1);
-        if (team % t == 0 && piece < least) {
+        int64_t size = rt_ceil_div(rows, t) * (rt_ceil_div(columns, team / t) + 1);
+        if (team % t == 0 && size < least) {
             best = t;
-            least = piece;
+            least = size;
         }
     }
     return best;
@@ -168,9 +168,9 @@ static void pack_panel(const RtMicro *u, const RtGemm *g, char *to, const float 
 static void pack_slab(const RtMicro *u, const RtGemm *g, char *to, const float *b,
                       const Block *slab, int64_t column, int team, int rank)
 {
-    int64_t panels = rt_ceil_div(slab->n, u->columns), last = rt_share(panels, rank + 1, team);
+    int64_t panels = rt_ceil_div(slab->n, u->columns), last = rt_partition(panels, rank + 1, team);
 
-    for (int64_t q = rt_share(panels, rank, team); q < last; q++)
+    for (int64_t q = rt_partition(panels, rank, team); q < last; q++)
         pack_panel(u, g, to + q * slab->step, b, slab, column + q * u->columns,
                    rt_least(u->columns, slab->n - q * u->columns));
 }
@@ -188,8 +188,9 @@ static void multiply_slabs(const RtMicro *u, const RtGemm *g, float *y, const fl
         int64_t panels = rt_ceil_div(s.n, u->columns);
         int down = row_groups(row_panels, panels, team), across = team / down;
         int64_t row = rank / across, column = rank % across;
-        Range rows = {rt_share(row_panels, row, down), rt_share(row_panels, row + 1, down)};
-        Range columns = {rt_share(panels, column, across), rt_share(panels, column + 1, across)};
+        Range rows = {rt_partition(row_panels, row, down), rt_partition(row_panels, row + 1, down)};
+        Range columns = {rt_partition(panels, column, across),
+                         rt_partition(panels, column + 1, across)};
 
         for (int64_t p = 0; p < g->k; p += k) {
             char *packed = to;
@@ -230,11 +231,12 @@ static void multiply_columns(const RtMicro *u, const RtGemm *g, float *y, const 
 {
     int64_t panels = rt_ceil_div(g->n, u->columns), slab = slab_n(g) / u->columns;
     int64_t room = g->n <= g->slab_n ? panels : rt_least(panels, 2 * slab);
-    int64_t first = rt_share(panels, rank, team) * u->columns, at = rt_share(room, rank, team);
+    int64_t first = rt_partition(panels, rank, team) * u->columns,
+            at = rt_partition(room, rank, team);
     RtGemm own = *g;
 
-    own.n = rt_least(g->n, rt_share(panels, rank + 1, team) * u->columns) - first;
-    own.slab_n = (rt_share(room, rank + 1, team) - at) * u->columns;
+    own.n = rt_least(g->n, rt_partition(panels, rank + 1, team) * u->columns) - first;
+    own.slab_n = (rt_partition(room, rank + 1, team) - at) * u->columns;
     multiply_slabs(u, &own, y + first * g->y_n, a, b,
                    pack + at * column_panel(u, part_of(u, g->k, g->slab_k)), first, 1, 0);
 }

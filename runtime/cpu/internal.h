@@ -18,7 +18,7 @@ static inline int64_t rt_ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b
 static inline int64_t rt_round_up(int64_t a, int64_t b) { return rt_ceil_div(a, b) * b; }
 
 // Item `i` of `n` starts at this one of `count` things, shared out evenly.
-static inline int64_t rt_share(int64_t count, int64_t i, int64_t n) { return count * i / n; }
+static inline int64_t rt_partition(int64_t count, int64_t i, int64_t n) { return count * i / n; }
 
 // Threads for `work` elements or operations: one for what takes less time than waking the others.
 static inline int rt_team(const Rt *rt, int64_t work) { return work < 32768 ? 1 : rt->threads; }
@@ -47,13 +47,13 @@ static inline int64_t rt_index(const RtGather *p, const void *index, int64_t i)
 
 // Of rows that an index names, the first RT_HEAD bytes are called for RT_AHEAD rows before they are
 // read: the machine sees no order in an index, but that of a row once it has begun.
-enum { RT_AHEAD = 2, RT_HEAD = 512 };
+enum { RT_PREFETCH_ROWS = 2, RT_PREFETCH_BYTES = 512 };
 
-// Zeros where `from` is NULL. What is far others see after rt_far_done.
-static inline void rt_put(void *to, const void *from, int64_t bytes, bool is_far)
+// Zeros where `from` is NULL. What is far others see after rt_stream_fence.
+static inline void rt_store(void *to, const void *from, int64_t bytes, bool is_streamed)
 {
-    if (is_far)
-        rt_put_far(to, from, bytes);
+    if (is_streamed)
+        rt_stream_store(to, from, bytes);
     else if (from)
         memcpy(to, from, (size_t)bytes);
     else

@@ -18,7 +18,7 @@ typedef struct RtStrip {
     float *y;
     int64_t m, n, y_m, y_n, k, part;
     bool is_more;  // by what y has
-    const char *a, *b, *soon;
+    const char *a, *b, *prefetched;
     int64_t a_step, a_part;  // bytes from one panel of a part to the next; from part to part
 } RtStrip;
 

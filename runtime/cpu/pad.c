@@ -1,7 +1,7 @@
 // Padding of pieces that fall short of their chunk.
 #include "runtime/cpu/combine.h"
 
-void rt_pad(Rt *rt, const RtPad *p, const RtPiece *piece, void *x)
+void rt_pad(Rt *rt, const RtPad *p, const RtShard *shard, void *x)
 {
     int bytes = rt_type_bytes(p->type);
     RtCopy c = {.bytes = bytes, .rank = p->rank};
@@ -11,9 +11,9 @@ void rt_pad(Rt *rt, const RtPad *p, const RtPiece *piece, void *x)
         c.dim[i] = p->size[i];
         c.y_stride[i] = p->stride[i];
     }
-    c.dim[p->dim] -= piece->extent;
+    c.dim[p->dim] -= shard->extent;
     if (c.dim[p->dim] <= 0)
         return;
     rt_fill(rt, rt_plain(p->type), &identity, 1, rt_identity(p->type, p->op));
-    rt_copy(rt, &c, (char *)x + piece->extent * p->stride[p->dim] * bytes, &identity);
+    rt_copy(rt, &c, (char *)x + shard->extent * p->stride[p->dim] * bytes, &identity);
 }

@@ -33,8 +33,8 @@ void rt_permute(Rt *rt, const RtExchange *p, void *y, const void *x)
         memmove(y, x, (size_t)bytes);
         return;
     }
-    for (int64_t at = 0; at < bytes; at += RT_MOST_BYTES) {
-        int64_t n = rt_least(bytes - at, RT_MOST_BYTES);
+    for (int64_t at = 0; at < bytes; at += RT_MAX_MESSAGE_BYTES) {
+        int64_t n = rt_least(bytes - at, RT_MAX_MESSAGE_BYTES);
         RtPending receiving = rt_receive(c, with.from, (char *)y + at, n);
         rt_await(c, rt_send(c, with.to, (const char *)x + at, n));
         rt_await(c, receiving);

@@ -227,8 +227,8 @@ static inline void block(const Plan *q, RtReduceOp op, const float *x, int64_t f
             s[c] = (float)identity(op);
         for (int64_t k = r; k < rt_least(last, r + DEPTH);) {
             const float *from = x + w.offset + i * q->inner_stride;
-            int64_t rest = rt_least(rt_least(last, r + DEPTH) - k, q->inner - i);
-            int64_t n = add_rows(op, s, from, q->inner_stride, rest, width);
+            int64_t left = rt_least(rt_least(last, r + DEPTH) - k, q->inner - i);
+            int64_t n = add_rows(op, s, from, q->inner_stride, left, width);
 
             k += n;
             i += n;
@@ -271,8 +271,8 @@ static void reduce_unit(const Plan *q, int64_t unit, int64_t chunk, float *y, do
                         const float *x)
 {
     Unit u = unit_at(q, unit);
-    int64_t first = rt_share(q->length, chunk, q->chunks);
-    int64_t last = rt_share(q->length, chunk + 1, q->chunks);
+    int64_t first = rt_partition(q->length, chunk, q->chunks);
+    int64_t last = rt_partition(q->length, chunk + 1, q->chunks);
     double total[RT_WIDTH];
 
     // Each a loop of its own: what is done is known in it.

@@ -6,9 +6,9 @@ typedef struct Part {
     int64_t first, last, slot;
 } Part;
 
-static char *slot_of(const RtComm *c, int rank, const Part *a, int piece)
+static char *slot_of(const RtComm *c, int rank, const Part *a, int shard)
 {
-    return c->board[rank]->half[c->turn->half] + piece * a->slot;
+    return c->window[rank]->buffer[c->window_state->buffer] + shard * a->slot;
 }
 
 static int64_t part_bytes(const Part *a, const RtBox *b)
@@ -18,43 +18,45 @@ static int64_t part_bytes(const Part *a, const RtBox *b)
 
 // Of each piece for a rank in this place on its host: makes one part of those of this host's ranks,
 // on the board.
-static void combine_near(Rt *rt, const RtMessages *m, const RtGroup *near, const Part *a)
+static void combine_intra_host(Rt *rt, const RtMessages *m, const RtGroup *intra_host,
+                               const Part *a)
 {
     RtComm *c = rt->comm;
     RtBox send, receive;
 
-    for (int i = near->me; i < m->n; i += near->n) {
+    for (int i = intra_host->me; i < m->n; i += intra_host->n) {
         m->boxes(m, i, &send, &receive);
-        for (int k = 0; k < near->n; k++)
-            c->source[k] = slot_of(c, rt_peer(c, near, k), a, i);
-        rt_combine(rt, m->p->type, m->p->op, c->source[near->me], c->source, near->n,
+        for (int k = 0; k < intra_host->n; k++)
+            c->source[k] = slot_of(c, rt_peer(c, intra_host, k), a, i);
+        rt_combine(rt, m->p->type, m->p->op, c->source[intra_host->me], c->source, intra_host->n,
                    part_bytes(a, &send) / rt_type_bytes(m->p->type));
     }
 }
 
 // Sends what the other hosts' ranks in this place are to have of it, and makes this rank's own.
-static void combine_far(Rt *rt, const RtMessages *m, const RtGroup *near, const RtGroup *far,
-                        const Part *a)
+static void combine_inter_host(Rt *rt, const RtMessages *m, const RtGroup *intra_host,
+                               const RtGroup *inter_host, const Part *a)
 {
     RtComm *c = rt->comm;
     RtBox send, receive;
     int n = 0;
 
-    for (int k = 0; k < far->n; k++) {
-        int piece = k * near->n + near->me;
-        m->boxes(m, piece, &send, &receive);
+    for (int k = 0; k < inter_host->n; k++) {
+        int shard = k * intra_host->n + intra_host->me;
+        m->boxes(m, shard, &send, &receive);
         char *room = rt->workspace + k * a->slot;
-        c->source[k] = k == far->me ? slot_of(c, c->rank, a, piece) : room;
-        if (k != far->me && part_bytes(a, &receive))
-            c->pending[n++] = rt_receive(c, rt_peer(c, far, k), room, part_bytes(a, &receive));
-        if (k != far->me && part_bytes(a, &send))
+        c->source[k] = k == inter_host->me ? slot_of(c, c->rank, a, shard) : room;
+        if (k != inter_host->me && part_bytes(a, &receive))
             c->pending[n++] =
-                rt_send(c, rt_peer(c, far, k), slot_of(c, c->rank, a, piece), part_bytes(a, &send));
+                rt_receive(c, rt_peer(c, inter_host, k), room, part_bytes(a, &receive));
+        if (k != inter_host->me && part_bytes(a, &send))
+            c->pending[n++] = rt_send(c, rt_peer(c, inter_host, k), slot_of(c, c->rank, a, shard),
+                                      part_bytes(a, &send));
     }
     for (int i = 0; i < n; i++)
         rt_await(c, c->pending[i]);
-    char *own = c->source[far->me];
-    rt_combine(rt, m->p->type, m->p->op, own, c->source, far->n,
+    char *own = c->source[inter_host->me];
+    rt_combine(rt, m->p->type, m->p->op, own, c->source, inter_host->n,
                part_bytes(a, &receive) / rt_type_bytes(m->p->type));
     rt_box_unpack(rt, &receive, a->first, a->last, own);
 }
@@ -63,41 +65,41 @@ static void combine_far(Rt *rt, const RtMessages *m, const RtGroup *near, const 
 static void reduce_across(Rt *rt, const RtMessages *m)
 {
     RtComm *c = rt->comm;
-    RtGroup near = rt_near_group(rt, m->p), far = rt_far_group(rt, m->p);
-    int64_t slot = rt_least(rt_exchange_chunk(m->p, m->n), RT_HALF_BYTES / m->n / 64 * 64);
+    RtGroup intra_host = rt_intra_host_group(rt, m->p), inter_host = rt_inter_host_group(rt, m->p);
+    int64_t slot = rt_least(rt_exchange_chunk(m->p, m->n), RT_WINDOW_BUFFER_BYTES / m->n / 64 * 64);
     RtBox send, receive;
 
-    rt_board_claim(c, &near);
+    rt_window_acquire(c, &intra_host);
     for (int64_t at = 0; at < m->most; at += slot) {
         Part a = {at, at + slot, slot};
         for (int i = 0; i < m->n; i++) {
             m->boxes(m, i, &send, &receive);
             rt_box_pack(rt, slot_of(c, c->rank, &a, i), &send, a.first, a.last);
         }
-        rt_meet(c, &near);
-        combine_near(rt, m, &near, &a);
-        combine_far(rt, m, &near, &far, &a);
-        c->turn->half ^= 1;
+        rt_barrier(c, &intra_host);
+        combine_intra_host(rt, m, &intra_host, &a);
+        combine_inter_host(rt, m, &intra_host, &inter_host, &a);
+        c->window_state->buffer ^= 1;
     }
-    rt_board_leave(c, &near);
+    rt_window_release(c, &intra_host);
 }
 
 void rt_reduce_scatter(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     RtGroup all = rt_exchange_group(rt, p);
-    int64_t piece = rt_ceil_div(p->whole, all.n);
+    int64_t shard = rt_ceil_div(p->whole, all.n);
     RtMessages m = {.p = p,
                     .n = all.n,
                     .me = all.me,
                     .x = (char *)x,
                     .y = y,
-                    .piece = piece,
+                    .shard = shard,
                     .reduces = true,
-                    .most = p->outer * piece * p->inner * rt_type_bytes(p->type),
+                    .most = p->outer * shard * p->inner * rt_type_bytes(p->type),
                     .boxes = rt_scatter_boxes};
 
     rt_exchange_begin(rt, p, RT_REDUCE_SCATTER, all.n * m.most);
-    if (rt_near_group(rt, p).n > 1 && rt_far_group(rt, p).n > 1)
+    if (rt_intra_host_group(rt, p).n > 1 && rt_inter_host_group(rt, p).n > 1)
         reduce_across(rt, &m);
     else
         rt_exchange(rt, &m);

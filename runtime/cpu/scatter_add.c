@@ -7,8 +7,8 @@
 #include "runtime/cpu/internal.h"
 
 enum {
-    COLUMNS = 64,  // of a part, at least
-    PIECE = 1024,  // bytes of a row that are added up at once
+    COLUMNS = 64,        // of a part, at least
+    STRIP_BYTES = 1024,  // bytes of a row that are added up at once
 };
 
 // The index of one batch by rows of the table: the segment of row r ends at end[r] of `order` and
@@ -65,7 +65,7 @@ static void sort_index(Rt *rt, const RtGather *p, const void *index, int64_t bat
 #pragma omp parallel num_threads(rt_team(rt, p->n + p->index)) reduction(max : longest)
     {
         int64_t i = omp_get_thread_num(), n = omp_get_num_threads(), begin = 0;
-        int64_t row = rt_share(p->n, i, n), row_end = rt_share(p->n, i + 1, n);
+        int64_t row = rt_partition(p->n, i, n), row_end = rt_partition(p->n, i + 1, n);
 
         total[i] = count_rows(p, index, first, row, row_end, s);
 #pragma omp barrier
@@ -79,7 +79,7 @@ static void sort_index(Rt *rt, const RtGather *p, const void *index, int64_t bat
 // The first row of part `i` of `n`, which are alike in how many rows are made and added.
 static int64_t cut(const RtGather *p, const Segments *s, int64_t i, int64_t n)
 {
-    int64_t low = 0, high = p->n, share = rt_share(begin_of(s, p->n) + p->n, i, n);
+    int64_t low = 0, high = p->n, share = rt_partition(begin_of(s, p->n) + p->n, i, n);
 
     while (low < high) {
         int64_t middle = (low + high) / 2;
@@ -124,35 +124,36 @@ typedef struct Rows {
     int64_t bytes;  // of one
     const int64_t *order;
     int64_t last;
-    int64_t first;  // byte of each that is added
-    bool is_far;    // where they are added
+    int64_t first;     // byte of each that is added
+    bool is_streamed;  // where they are added
 } Rows;
 
 // A piece of the k-th row; where it is the first, calls for the head of the row RT_AHEAD after it.
-static const char *piece_at(const Rows *x, int64_t k, int64_t at, int64_t bytes)
+static const char *strip_at(const Rows *x, int64_t k, int64_t at, int64_t bytes)
 {
-    if (at == x->first && k + RT_AHEAD < x->last)
-        rt_prefetch(x->row + x->order[k + RT_AHEAD] * x->bytes + at, rt_least(bytes, RT_HEAD));
+    if (at == x->first && k + RT_PREFETCH_ROWS < x->last)
+        rt_prefetch(x->row + x->order[k + RT_PREFETCH_ROWS] * x->bytes + at,
+                    rt_least(bytes, RT_PREFETCH_BYTES));
     return x->row + x->order[k] * x->bytes + at;
 }
 
 // A piece of a table's row, `at` bytes from its begin: rows [k, end) on `onto`, NULL: on zeros.
 // What is copied without being looked at goes past the cache: rows are added as they are read.
-static void make_piece(const Rows *x, char *to, const char *onto, int64_t k, int64_t end,
+static void make_strip(const Rows *x, char *to, const char *onto, int64_t k, int64_t end,
                        int64_t at, int64_t bytes)
 {
-    char sum[PIECE], *y = x->is_far ? sum : to;
-    const char *first = onto || k == end ? onto : piece_at(x, k++, at, bytes);
+    char sum[STRIP_BYTES], *y = x->is_streamed ? sum : to;
+    const char *first = onto || k == end ? onto : strip_at(x, k++, at, bytes);
 
     if (k == end) {
-        rt_put(to, first, bytes, x->is_far);
+        rt_store(to, first, bytes, x->is_streamed);
         return;
     }
-    x->add(y, first, piece_at(x, k, at, bytes), bytes);
+    x->add(y, first, strip_at(x, k, at, bytes), bytes);
     for (int64_t i = k + 1; i < end; i++)
-        x->add(y, y, piece_at(x, i, at, bytes), bytes);
-    if (x->is_far)
-        rt_put_far(to, sum, bytes);
+        x->add(y, y, strip_at(x, i, at, bytes), bytes);
+    if (x->is_streamed)
+        rt_stream_store(to, sum, bytes);
 }
 
 // What a thread makes of a slice: rows of the table, bytes of a row.
@@ -166,9 +167,9 @@ static void make_part(const Segments *s, const Rows *x, const Part *a, char *tab
     for (int64_t r = a->row; r < a->row_end; r++) {
         if (table == onto && begin_of(s, r) == s->end[r])
             continue;
-        for (int64_t at = a->byte; at < a->byte_end; at += PIECE)
-            make_piece(x, table + r * x->bytes + at, onto ? onto + r * x->bytes + at : NULL,
-                       begin_of(s, r), s->end[r], at, rt_least(PIECE, a->byte_end - at));
+        for (int64_t at = a->byte; at < a->byte_end; at += STRIP_BYTES)
+            make_strip(x, table + r * x->bytes + at, onto ? onto + r * x->bytes + at : NULL,
+                       begin_of(s, r), s->end[r], at, rt_least(STRIP_BYTES, a->byte_end - at));
     }
 }
 
@@ -181,22 +182,23 @@ static void add_batch(Rt *rt, const RtGather *p, const Segments *s, char *table,
     bool is_even = s->longest * team <= begin_of(s, p->n) + p->n;
     int64_t across = is_even ? 1 : rt_most(1, rt_least(team, p->inner / COLUMNS));
     int64_t down = rt_ceil_div(team, across), parts = across * down, row = p->inner * bytes;
-    bool is_far = across == 1 && p->outer * p->n * row > RT_FAR && table != onto;
+    bool is_streamed = across == 1 && p->outer * p->n * row > RT_STREAM_BYTES && table != onto;
 
 #pragma omp parallel for num_threads((int)team) schedule(static)
     for (int64_t i = 0; i < p->outer * parts; i++) {
         int64_t o = i / parts, y = i % parts / across, x = i % across;
-        Part a = {cut(p, s, y, down), cut(p, s, y + 1, down), rt_share(p->inner, x, across) * bytes,
-                  rt_share(p->inner, x + 1, across) * bytes};
+        Part a = {cut(p, s, y, down), cut(p, s, y + 1, down),
+                  rt_partition(p->inner, x, across) * bytes,
+                  rt_partition(p->inner, x + 1, across) * bytes};
         Rows added = {.add = add_of(p->type),
                       .row = rows + o * p->index * row,
                       .bytes = row,
                       .order = s->order,
                       .last = begin_of(s, a.row_end),
                       .first = a.byte,
-                      .is_far = is_far};
+                      .is_streamed = is_streamed};
         make_part(s, &added, &a, table + o * p->n * row, onto ? onto + o * p->n * row : NULL);
-        rt_far_done();
+        rt_stream_fence();
     }
 }
 
@@ -208,7 +210,7 @@ static void add_slice(const RtGather *p, const void *index, int64_t slice, char 
     Add *add = add_of(p->type);
 
     if (table != onto)
-        rt_put(table, onto, p->n * bytes, false);
+        rt_store(table, onto, p->n * bytes, false);
     for (int64_t j = 0; j < p->index; j++) {
         int64_t at = rt_index(p, index, slice / p->outer * p->index + j);
         if (at >= 0)

@@ -55,26 +55,28 @@ void rt_pack_columns(float *to, const float *b, int64_t row, int64_t col, int64_
         rt_pack_panel(to + j * k, b + j * col, row, col, k, rt_least(RT_NR, n - j));
 }
 
-void rt_soon(RtSoon *soon, const float *at, int64_t row, int64_t col, int64_t rows, int64_t columns)
+void rt_prefetch_push(RtPrefetchQueue *queue, const float *at, int64_t row, int64_t col,
+                      int64_t rows, int64_t columns)
 {
-    if (col != 1 || rows <= 0 || soon->n == RT_MOST_SOON)
+    if (col != 1 || rows <= 0 || queue->n == RT_MAX_PREFETCH)
         return;
-    soon->matrix[soon->n].at = at;
-    soon->matrix[soon->n].row = row;
-    soon->matrix[soon->n].rows = rows;
-    soon->matrix[soon->n++].lines = rt_ceil_div(columns, RT_LINE);
+    queue->matrix[queue->n].at = at;
+    queue->matrix[queue->n].row = row;
+    queue->matrix[queue->n].rows = rows;
+    queue->matrix[queue->n++].lines = rt_ceil_div(columns, RT_LINE);
 }
 
 void rt_products(float *y, int64_t first, RtRange seen, int64_t keys, const float *k, int64_t k_row,
-                 const float *q, int64_t length, RtSoon *soon)
+                 const float *q, int64_t length, RtPrefetchQueue *queue)
 {
     for (int64_t i = 0; i < keys; i += RT_MR) {
         float *to = y + i * RT_ROWS + first;
 
         if (i < seen.last && i + RT_MR > seen.first) {
             int64_t step;
-            const float *at = rt_next_lines(soon, length, q, &step);
-            rt_tile_ahead(to, RT_ROWS, false, length, k + i * k_row, k_row, 1, q, RT_NR, at, step);
+            const float *at = rt_prefetch_next(queue, length, q, &step);
+            rt_tile_prefetch(to, RT_ROWS, false, length, k + i * k_row, k_row, 1, q, RT_NR, at,
+                             step);
         } else {
             for (int r = 0; r < RT_MR; r++)
                 memset(to + r * RT_ROWS, 0, sizeof(float) * RT_NR);

@@ -29,7 +29,7 @@ static inline int64_t rt_entry(int n, const int64_t *dim, const int64_t *stride,
 }
 
 // Offset of an operand (q, k … of RtAttention) at batch entry b and group g.
-#define RT_HEAD(p, operand, b, g)                                                                  \
+#define RT_HEAD_OFFSET(p, operand, b, g)                                                           \
     (rt_entry((p)->n_batch, (p)->batch, (p)->operand.batch, b) +                                   \
      rt_entry((p)->n_group, (p)->group, (p)->operand.group, g))
 
@@ -121,40 +121,41 @@ void rt_pack_columns(float *to, const float *b, int64_t row, int64_t col, int64_
 
 // Matrices that are read or written next, in rows far apart: called for line by line while products
 // are made, as what the machine calls for on its own is rows that follow each other.
-enum { RT_MOST_SOON = 8 };
-typedef struct RtSoon {
+enum { RT_MAX_PREFETCH = 8 };
+typedef struct RtPrefetchQueue {
     struct {
         const float *at;
         int64_t row, rows, lines;
-    } matrix[RT_MOST_SOON];
+    } matrix[RT_MAX_PREFETCH];
     int n, i;           // matrices; the one that is being called for,
     int64_t line, row;  // … and where in it
-    bool calls;
-} RtSoon;
+    bool is_on;
+} RtPrefetchQueue;
 
 // Adds one whose rows lie in one piece; of any other, nothing is called for.
-void rt_soon(RtSoon *soon, const float *at, int64_t row, int64_t col, int64_t rows,
-             int64_t columns);
+void rt_prefetch_push(RtPrefetchQueue *queue, const float *at, int64_t row, int64_t col,
+                      int64_t rows, int64_t columns);
 
 // Where the next `n` lines begin that are called for, one below the other, and how far apart they
 // are: nothing but `near` where none are left, and every second time, or memory is too slow.
-static inline const float *rt_next_lines(RtSoon *soon, int64_t n, const float *near, int64_t *step)
+static inline const float *rt_prefetch_next(RtPrefetchQueue *queue, int64_t n, const float *none,
+                                            int64_t *step)
 {
     *step = 0;
-    soon->calls = !soon->calls;
-    if (soon->i == soon->n || !soon->calls)
-        return near;
-    const float *at = soon->matrix[soon->i].at + soon->line * RT_LINE;
-    *step = soon->matrix[soon->i].row;
-    at += soon->row * *step;
-    soon->row += n;
-    if (soon->row >= soon->matrix[soon->i].rows) {
-        soon->row = 0;
-        soon->line++;
+    queue->is_on = !queue->is_on;
+    if (queue->i == queue->n || !queue->is_on)
+        return none;
+    const float *at = queue->matrix[queue->i].at + queue->line * RT_LINE;
+    *step = queue->matrix[queue->i].row;
+    at += queue->row * *step;
+    queue->row += n;
+    if (queue->row >= queue->matrix[queue->i].rows) {
+        queue->row = 0;
+        queue->line++;
     }
-    if (soon->line == soon->matrix[soon->i].lines) {
-        soon->line = 0;
-        soon->i++;
+    if (queue->line == queue->matrix[queue->i].lines) {
+        queue->line = 0;
+        queue->i++;
     }
     return at;
 }
@@ -162,7 +163,7 @@ static inline const float *rt_next_lines(RtSoon *soon, int64_t n, const float *n
 // y[key][query] = Σ k[key] q[query], of RT_NR queries beginning at `first` and the keys in `seen`
 // (counted within the block); zeros for the block's other keys. q: the panel of these queries.
 void rt_products(float *y, int64_t first, RtRange seen, int64_t keys, const float *k, int64_t k_row,
-                 const float *q, int64_t length, RtSoon *soon);
+                 const float *q, int64_t length, RtPrefetchQueue *queue);
 
 // The bias of the RT_NR queries beginning at `first`, [key][RT_NR] for the keys in `seen`, in
 // `room`; NULL where each key has one for all queries.

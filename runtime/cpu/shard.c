@@ -8,7 +8,7 @@ void rt_shard(Rt *rt, const RtExchange *p, void *y, const void *x)
                     .me = all.me,
                     .x = (char *)x,
                     .y = y,
-                    .piece = rt_ceil_div(p->whole, all.n)};
+                    .shard = rt_ceil_div(p->whole, all.n)};
     RtBox from, to;
 
     rt_scatter_boxes(&m, all.me, &from, &to);

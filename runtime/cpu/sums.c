@@ -18,7 +18,8 @@ static void sum_chunk(RtSumRows *f, char *const *p, const RtSums *q, int64_t out
                       float *s, double *partial)
 {
     int64_t chunks = rt_sums_chunks(q), count = q->n * q->width, step = block_rows(q);
-    int64_t first = rt_share(q->rows, chunk, chunks), last = rt_share(q->rows, chunk + 1, chunks);
+    int64_t first = rt_partition(q->rows, chunk, chunks),
+            last = rt_partition(q->rows, chunk + 1, chunks);
 
     memset(partial, 0, sizeof *partial * (size_t)count);
     for (int64_t r = first; r < last; r += step) {
@@ -27,7 +28,7 @@ static void sum_chunk(RtSumRows *f, char *const *p, const RtSums *q, int64_t out
         for (int64_t i = 0; i < count; i++)
             partial[i] += (double)s[i];
     }
-    rt_far_done();
+    rt_stream_fence();
 }
 
 void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const *y)

@@ -2,14 +2,13 @@
 
 #include <string.h>
 
-
 // Columns of b in one piece: turned over block by block.
 static void pack_columns(float *to, const float *b, int64_t b_n, int64_t k)
 {
     int64_t p = 0;
 
-    for (; p + RT_BLOCK <= k; p += RT_BLOCK)
-        for (int64_t j = 0; j < RT_NR; j += RT_BLOCK)
+    for (; p + RT_TRANSPOSE_BLOCK <= k; p += RT_TRANSPOSE_BLOCK)
+        for (int64_t j = 0; j < RT_NR; j += RT_TRANSPOSE_BLOCK)
             rt_transpose_block(to + p * RT_NR + j, RT_NR, b + p + j * b_n, b_n);
     for (; p < k; p++)
         for (int64_t j = 0; j < RT_NR; j++)
@@ -77,38 +76,38 @@ static void prefetch(const float *y, int64_t y_m)
 }
 
 // Floats of the next panel of b that are called for in each turn of a tile's loop.
-enum { SOON = 4 };
+enum { PREFETCH_FLOATS = 4 };
 
 // One part. Element (i, p) of a panel of rows is at a[i * a_i + p * a_p].
 static inline void multiply_part(const RtStrip *s, int64_t k, const char *a, const float *b,
-                                 const float *soon, bool is_more, int64_t a_i, int64_t a_p)
+                                 const float *prefetched, bool is_more, int64_t a_i, int64_t a_p)
 {
     float c[RT_MR * RT_NR] __attribute__((aligned(64)));
     float *y = s->y;
 
-    for (int64_t rest = s->m; rest > 0; rest -= RT_MR, y += RT_MR * s->y_m) {
-        bool is_whole = rest >= RT_MR && s->n == RT_NR && s->y_n == 1;
+    for (int64_t rows_left = s->m; rows_left > 0; rows_left -= RT_MR, y += RT_MR * s->y_m) {
+        bool is_whole = rows_left >= RT_MR && s->n == RT_NR && s->y_n == 1;
 
         if (is_whole)
             prefetch(y, s->y_m);
-        rt_tile_ahead(is_whole ? y : c, is_whole ? s->y_m : RT_NR, is_whole && is_more, k,
-                      (const float *)a, a_i, a_p, b, RT_NR, soon, SOON);
+        rt_tile_prefetch(is_whole ? y : c, is_whole ? s->y_m : RT_NR, is_whole && is_more, k,
+                         (const float *)a, a_i, a_p, b, RT_NR, prefetched, PREFETCH_FLOATS);
         if (!is_whole)
-            rt_store_edge(s, y, rt_least(rest, RT_MR), c, RT_NR, is_more);
+            rt_store_edge(s, y, rt_least(rows_left, RT_MR), c, RT_NR, is_more);
         a += s->a_step;
-        soon += k * SOON;
+        prefetched += k * PREFETCH_FLOATS;
     }
 }
 
 static inline void multiply(const RtStrip *s, bool is_by_row)
 {
-    const float *b = (const float *)s->b, *soon = (const float *)s->soon;
+    const float *b = (const float *)s->b, *prefetched = (const float *)s->prefetched;
     const char *a = s->a;
 
     for (int64_t at = 0; at < s->k; at += s->part, a += s->a_part) {
         int64_t k = rt_least(s->part, s->k - at);
 
-        multiply_part(s, k, a, b + at * RT_NR, soon + at * RT_NR, s->is_more || at > 0,
+        multiply_part(s, k, a, b + at * RT_NR, prefetched + at * RT_NR, s->is_more || at > 0,
                       is_by_row ? row_step(k) : 1, is_by_row ? 1 : RT_MR);
     }
 }

@@ -13,14 +13,14 @@ enum { RT_MR = 6, RT_NR = 16 };
 
 // c[i c_i + j] = Σ_p a[i a_i + p a_p] · b[p b_p + j], or more by that. The sums stay in registers;
 // gcc sees to that. Meanwhile k places are called for, `step` floats apart, from `soon` on.
-static inline void rt_tile_ahead(float *c, int64_t c_i, bool is_more, int64_t k, const float *a,
-                                 int64_t a_i, int64_t a_p, const float *b, int64_t b_p,
-                                 const float *soon, int64_t step)
+static inline void rt_tile_prefetch(float *c, int64_t c_i, bool is_more, int64_t k, const float *a,
+                                    int64_t a_i, int64_t a_p, const float *b, int64_t b_p,
+                                    const float *prefetched, int64_t step)
 {
     float s[RT_MR][RT_NR] = {{0}};
 
     for (int64_t p = 0; p < k; p++) {
-        __builtin_prefetch(soon + p * step, 0, 2);
+        __builtin_prefetch(prefetched + p * step, 0, 2);
         for (int i = 0; i < RT_MR; i++) {
             float x = a[p * a_p + i * a_i];
 #pragma omp simd
@@ -37,7 +37,7 @@ static inline void rt_tile_ahead(float *c, int64_t c_i, bool is_more, int64_t k,
 static inline void rt_tile(float *c, int64_t c_i, bool is_more, int64_t k, const float *a,
                            int64_t a_i, int64_t a_p, const float *b, int64_t b_p)
 {
-    rt_tile_ahead(c, c_i, is_more, k, a, a_i, a_p, b, b_p, b, 0);
+    rt_tile_prefetch(c, c_i, is_more, k, a, a_i, a_p, b, b_p, b, 0);
 }
 
 // Puts k rows of n ≤ RT_NR columns of b side by side, [k][RT_NR], zeros after the last column.

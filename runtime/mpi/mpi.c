@@ -9,11 +9,11 @@
 #include "runtime/transport.h"
 
 enum { WARNING, DATA };  // tags; of a lane: DATA + its number
-enum { BOARD_ALIGN = _Alignof(RtBoard) };
+enum { WINDOW_ALIGN = _Alignof(RtSharedWindow) };
 
 typedef struct Mpi {
     MPI_Comm world;
-    MPI_Win boards;
+    MPI_Win windows;
     MPI_Request *message;
     int n_messages, last;  // last: the number given last
     int peer;              // what warn sends
@@ -22,36 +22,36 @@ typedef struct Mpi {
 // ---- start ----
 
 // Windows begin anywhere in pages that all map.
-static RtBoard *board_in(void *window)
+static RtSharedWindow *window_in(void *base)
 {
-    return (RtBoard *)(((uintptr_t)window + BOARD_ALIGN - 1) / BOARD_ALIGN * BOARD_ALIGN);
+    return (RtSharedWindow *)(((uintptr_t)base + WINDOW_ALIGN - 1) / WINDOW_ALIGN * WINDOW_ALIGN);
 }
 
 // The rank that comes here first says it, and ends the others.
-static void fail_boards(RtComm *c)
+static void fail_windows(RtComm *c)
 {
     usleep((useconds_t)c->rank * 20000);
     rt_error(c->model,
              "no room for %zu KiB of shared memory for each rank of a host: df /dev/shm, ulimit -f",
-             sizeof(RtBoard) >> 10);
+             sizeof(RtSharedWindow) >> 10);
     rt_comm_fail(c);
 }
 
 // The boards of this host's ranks, by rank.
-static bool share_boards(RtComm *c, Mpi *s)
+static bool share_windows(RtComm *c, Mpi *s)
 {
     MPI_Comm host;
     MPI_Group world_group, host_group;
-    void *window;
+    void *base;
 
     MPI_Comm_split_type(s->world, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &host);
-    int error = MPI_Win_allocate_shared(sizeof(RtBoard) + BOARD_ALIGN, 1, MPI_INFO_NULL, host,
-                                        &window, &s->boards);
-    if (error != MPI_SUCCESS || !rt_clear_shared(board_in(window), sizeof(RtBoard))) {
-        fail_boards(c);
+    int error = MPI_Win_allocate_shared(sizeof(RtSharedWindow) + WINDOW_ALIGN, 1, MPI_INFO_NULL,
+                                        host, &base, &s->windows);
+    if (error != MPI_SUCCESS || !rt_clear_shared(window_in(base), sizeof(RtSharedWindow))) {
+        fail_windows(c);
         return false;
     }
-    board_in(window)->process = rt_process();
+    window_in(base)->process = rt_process();
     MPI_Comm_group(s->world, &world_group);
     MPI_Comm_group(host, &host_group);
     for (int r = 0; r < c->ranks; r++) {
@@ -61,8 +61,8 @@ static bool share_boards(RtComm *c, Mpi *s)
         MPI_Group_translate_ranks(world_group, 1, &r, host_group, &place);
         if (place == MPI_UNDEFINED)
             continue;
-        MPI_Win_shared_query(s->boards, place, &bytes, &unit, &window);
-        c->board[r] = board_in(window);
+        MPI_Win_shared_query(s->windows, place, &bytes, &unit, &base);
+        c->window[r] = window_in(base);
     }
     MPI_Barrier(host);
     MPI_Group_free(&world_group);
@@ -82,24 +82,24 @@ static bool mpi_open(RtComm *c)
     MPI_Comm_rank(s->world, &c->rank);
     MPI_Comm_size(s->world, &c->ranks);
     c->state = s;
-    c->board = rt_alloc((size_t)c->ranks, sizeof *c->board);
-    s->n_messages = 2 * RT_MOST_MESSAGES(c);
+    c->window = rt_alloc((size_t)c->ranks, sizeof *c->window);
+    s->n_messages = 2 * RT_MAX_PENDING(c);
     s->message = rt_alloc((size_t)s->n_messages, sizeof(MPI_Request));
     for (int i = 0; i < s->n_messages; i++)
         s->message[i] = MPI_REQUEST_NULL;
-    return share_boards(c, s);
+    return share_windows(c, s);
 }
 
 static void mpi_close(RtComm *c)
 {
     Mpi *s = c->state;
 
-    MPI_Win_free(&s->boards);
+    MPI_Win_free(&s->windows);
     MPI_Comm_free(&s->world);
     MPI_Finalize();
     free(s->message);
     free(s);
-    free(c->board);
+    free(c->window);
 }
 
 // ---- messages ----
@@ -118,7 +118,7 @@ static int mpi_send(RtComm *c, int to, const void *data, int64_t bytes)
     Mpi *s = c->state;
     int i = free_number(s);
 
-    int error = MPI_Isend(data, (int)bytes, MPI_BYTE, to, DATA + c->lane, s->world, &s->message[i]);
+    int error = MPI_Isend(data, (int)bytes, MPI_BYTE, to, DATA + c->tag, s->world, &s->message[i]);
     return error == MPI_SUCCESS ? i : -1;
 }
 
@@ -128,7 +128,7 @@ static int mpi_receive(RtComm *c, int from, void *data, int64_t bytes)
     int i = free_number(s);
 
     int error =
-        MPI_Irecv(data, (int)bytes, MPI_BYTE, from, DATA + c->lane, s->world, &s->message[i]);
+        MPI_Irecv(data, (int)bytes, MPI_BYTE, from, DATA + c->tag, s->world, &s->message[i]);
     return error == MPI_SUCCESS ? i : -1;
 }
 

@@ -110,8 +110,8 @@ static Cbc_Model *branching(void)
 // are the best solution and the best possible.
 enum { CBC_STATUS = 10 };
 
-static COINLINKAGE_CB void hear(Cbc_Model *m, int number, int n_doubles, const double *x,
-                                int n_ints, const int *i, int n_strings, char **s)
+static COINLINKAGE_CB void on_event(Cbc_Model *m, int number, int n_doubles, const double *x,
+                                    int n_ints, const int *i, int n_strings, char **s)
 {
     if (number == CBC_STATUS && n_doubles >= 2)
         engine_bound(x[1]);
@@ -122,7 +122,7 @@ Branched library_branch(double cutoff, double gap, int64_t nodes)
     Cbc_Model *cbc = branching();
     Branched b = {MIP_FAILED, -MIP_FREE, 0, NULL};
 
-    Cbc_registerCallBack(cbc, hear);
+    Cbc_registerCallBack(cbc, on_event);
     Cbc_setParameter(cbc, "log", "1");
     Cbc_setAllowableGap(cbc, gap);
     Cbc_setAllowableFractionGap(cbc, 0);

@@ -136,7 +136,7 @@ typedef struct Search {
     bool is_over;
 } Search;
 
-static void hear(glp_tree *t, void *of)
+static void on_event(glp_tree *t, void *of)
 {
     Search *s = of;
     int reason = glp_ios_reason(t), n = glp_get_num_cols(problem), best = glp_ios_best_node(t);
@@ -198,7 +198,7 @@ Branched library_branch(double cutoff, double gap, int64_t nodes)
     glp_std_basis(model());
     glp_init_iocp(&how);
     how.msg_lev = GLP_MSG_OFF;
-    how.cb_func = hear;
+    how.cb_func = on_event;
     how.cb_info = &s;
     Relaxed root = library_relax(INT32_MAX);
     b.status = root.status;

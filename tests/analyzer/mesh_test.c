@@ -165,23 +165,23 @@ static void text_and_back(void **state)
 // ---- collectives ----
 
 static const struct {
-    StepKind kind;
+    ReshardKind kind;
     int p;
     double bytes, seconds;  // with alpha 1 s and beta 1 s/byte
 } collectives[] = {
-    {STEP_ALL_GATHER, 8, 10, 3 + 70},
-    {STEP_ALL_GATHER, 6, 10, 3 + 50},
-    {STEP_REDUCE_SCATTER, 8, 80, 3 + 70},
-    {STEP_REDUCE_SCATTER, 5, 80, 3 + 64},
-    {STEP_ALL_REDUCE, 8, 0.1, 3 * 1.1},       // doubling
-    {STEP_ALL_REDUCE, 8, 80, 6 + 140},        // in two parts
-    {STEP_ALL_REDUCE, 5, 0.1, 4 * 1.1},       // folded to 4 ranks and back
-    {STEP_ALL_TO_ALL, 8, 0.8, 3 + 0.1 * 12},  // Bruck: 12 ones from 0 to 7
-    {STEP_ALL_TO_ALL, 8, 80, 7 + 70},         // each with each
-    {STEP_ALL_TO_ALL, 6, 0.6, 3 + 0.1 * 7},
-    {STEP_PERMUTE, 4, 10, 11},
-    {STEP_SLICE, 4, 0, 0},
-    {STEP_MASK, 4, 0, 0},
+    {RESHARD_ALL_GATHER, 8, 10, 3 + 70},
+    {RESHARD_ALL_GATHER, 6, 10, 3 + 50},
+    {RESHARD_REDUCE_SCATTER, 8, 80, 3 + 70},
+    {RESHARD_REDUCE_SCATTER, 5, 80, 3 + 64},
+    {RESHARD_ALL_REDUCE, 8, 0.1, 3 * 1.1},       // doubling
+    {RESHARD_ALL_REDUCE, 8, 80, 6 + 140},        // in two parts
+    {RESHARD_ALL_REDUCE, 5, 0.1, 4 * 1.1},       // folded to 4 ranks and back
+    {RESHARD_ALL_TO_ALL, 8, 0.8, 3 + 0.1 * 12},  // Bruck: 12 ones from 0 to 7
+    {RESHARD_ALL_TO_ALL, 8, 80, 7 + 70},         // each with each
+    {RESHARD_ALL_TO_ALL, 6, 0.6, 3 + 0.1 * 7},
+    {RESHARD_PERMUTE, 4, 10, 11},
+    {RESHARD_SLICE, 4, 0, 0},
+    {RESHARD_MASK, 4, 0, 0},
 };
 
 static void times_of_collectives(void **state)
@@ -194,8 +194,8 @@ static void times_of_collectives(void **state)
     // Along both axes: of all ranks, over the slower links. A rank's own time only bytes take.
     const Mesh m = {
         .n_axes = 2, .size = {2, 4}, .alpha = {9, 1}, .beta = {1, 2}, .overhead = {1, 3}};
-    assert_true(fabs(collective_seconds(&m, STEP_ALL_GATHER, 3, 10) - (27 + 140)) < 1e-12);
-    assert_true(fabs(collective_overhead(&m, STEP_ALL_GATHER, 3, 10) - 3 * 70) < 1e-12);
+    assert_true(fabs(collective_seconds(&m, RESHARD_ALL_GATHER, 3, 10) - (27 + 140)) < 1e-12);
+    assert_true(fabs(collective_overhead(&m, RESHARD_ALL_GATHER, 3, 10) - 3 * 70) < 1e-12);
 }
 
 int main(void)

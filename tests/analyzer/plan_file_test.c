@@ -159,7 +159,8 @@ static void check_same(const Graph *g, const Plan *x, const Plan *y)
         for (int k = -1; k < 3; k++)
             assert_true(
                 k < 0 ? spec_equal(&x->spec[v], &y->spec[v])
-                      : spec_equal(x->use ? &x->use[3 * v + k] : &x->spec[v], &y->use[3 * v + k]));
+                      : spec_equal(x->compute_spec ? &x->compute_spec[3 * v + k] : &x->spec[v],
+                                   &y->compute_spec[3 * v + k]));
     for (NodeId n = 1; n < g->n_nodes; n++)
         assert_true(spec_equal(&x->strategy[n], &y->strategy[n]));
 }
@@ -250,9 +251,9 @@ static char *file_of(Arena *a, const Graph *g, const Cluster *c)
               .spec = arena_array(a, Spec, g->n_values),
               .strategy = arena_array(a, Strategy, g->n_nodes)};
     for (ValueId v = 1; v < g->n_values; v++)
-        p.spec[v] = spec_whole();
+        p.spec[v] = spec_replicated();
     for (NodeId n = 1; n < g->n_nodes; n++)
-        p.strategy[n] = spec_whole();
+        p.strategy[n] = spec_replicated();
     plan_file_make(&f, g, c, &p, 1, a);
     f.model = f.cluster = "";
     plan_file_print(&f, &t);

@@ -128,7 +128,7 @@ static void valid_or_not(void **state)
 static const struct {
     const char *spec;
     int64_t n, chunk, offset[24], extent[24];
-} pieces[] = {
+} shards[] = {
     {"[tp]",
      8,
      3,
@@ -151,28 +151,28 @@ static const struct {
      {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}},
 };
 
-static void pieces_of_ranks(void **state)
+static void shards_of_ranks(void **state)
 {
     assert_int_equal(mesh_ranks(&mesh), 24);
-    for (int i = 0; i < COUNT(pieces); i++) {
-        const Value v = {.dtype = F64, .rank = 1, .dim = {pieces[i].n}, .own_rank = -1};
+    for (int i = 0; i < COUNT(shards); i++) {
+        const Value v = {.dtype = F64, .rank = 1, .dim = {shards[i].n}, .own_rank = -1};
         Spec s;
 
-        assert_true(spec_parse(&mesh, &v, pieces[i].spec, &s, NULL));
-        assert_int_equal(spec_chunk(&mesh, &s, 0, v.dim[0]), pieces[i].chunk);
-        assert_int_equal(spec_bytes(&mesh, &s, &v), 8 * pieces[i].chunk);
+        assert_true(spec_parse(&mesh, &v, shards[i].spec, &s, NULL));
+        assert_int_equal(spec_chunk(&mesh, &s, 0, v.dim[0]), shards[i].chunk);
+        assert_int_equal(spec_bytes(&mesh, &s, &v), 8 * shards[i].chunk);
         for (int r = 0; r < 24; r++) {
             int64_t offset, extent;
-            spec_piece(&mesh, &s, 0, v.dim[0], r, &offset, &extent);
-            assert_int_equal(offset, pieces[i].offset[r]);
-            assert_int_equal(extent, pieces[i].extent[r]);
+            spec_shard(&mesh, &s, 0, v.dim[0], r, &offset, &extent);
+            assert_int_equal(offset, shards[i].offset[r]);
+            assert_int_equal(extent, shards[i].extent[r]);
         }
     }
 }
 
 // Whatever the sizes, each element is in the piece of as many ranks as hold it twice, and no piece
 // is larger than the chunk.
-static void pieces_cover(void **state)
+static void shards_cover(void **state)
 {
     static const char *const all[] = {"[dp]",       "[tp]",       "[x2]",       "[dp+tp]",
                                       "[tp+x2]",    "[x2+dp]",    "[dp+tp+x2]", "[x2+tp+dp]",
@@ -181,21 +181,21 @@ static void pieces_cover(void **state)
     for (int i = 0; i < COUNT(all) * 51; i++) {
         const int64_t n = i % 51;
         const Value v = {.dtype = F32, .rank = 1, .dim = {n}, .own_rank = -1};
-        int times[51] = {0}, axes[MAX_AXES], pieces_of_dim = 1;
+        int times[51] = {0}, axes[MAX_AXES], shards_of_dim = 1;
         Spec s;
 
         assert_true(spec_parse(&mesh, &v, all[i / 51], &s, NULL));
         for (int k = spec_axes(&s, 0, axes); k > 0; k--)
-            pieces_of_dim *= mesh.size[axes[k - 1]];
+            shards_of_dim *= mesh.size[axes[k - 1]];
         for (int r = 0; r < 24; r++) {
             int64_t offset, extent;
-            spec_piece(&mesh, &s, 0, n, r, &offset, &extent);
+            spec_shard(&mesh, &s, 0, n, r, &offset, &extent);
             assert_in_range(extent, 0, spec_chunk(&mesh, &s, 0, n));
             for (int64_t k = offset; k < offset + extent; k++)
                 times[k]++;
         }
         for (int64_t k = 0; k < n; k++)
-            assert_int_equal(times[k], 24 / pieces_of_dim);
+            assert_int_equal(times[k], 24 / shards_of_dim);
     }
 }
 
@@ -203,8 +203,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_and_back), cmocka_unit_test(refused),
-        cmocka_unit_test(valid_or_not),  cmocka_unit_test(pieces_of_ranks),
-        cmocka_unit_test(pieces_cover),
+        cmocka_unit_test(valid_or_not),  cmocka_unit_test(shards_of_ranks),
+        cmocka_unit_test(shards_cover),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

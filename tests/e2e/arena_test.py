@@ -15,11 +15,11 @@ from model import Model, curves_of, for_models, parser
 
 MODELS = ("mlp", "nanogpt", "lstm", "cnn")
 
-# The text calls this in the place of rt_lives.
+# The text calls this in the place of rt_live_ranges.
 CHANGED_LIVES = r"""
 #include <stdlib.h>
 
-static void changed_lives(Rt *rt, RtSet set, RtLife *life, const RtLoop *loop)
+static void changed_lives(Rt *rt, RtSet set, RtLiveRange *life, const RtLoop *loop)
 {
     int number = atoi(getenv("LIFE"));
 
@@ -27,9 +27,9 @@ static void changed_lives(Rt *rt, RtSet set, RtLife *life, const RtLoop *loop)
         life[number].bytes -= atoi(getenv("BYTES"));
         life[number].last -= atoi(getenv("LAST"));
     }
-    (rt_lives)(rt, set, life, loop);
+    (rt_live_ranges)(rt, set, life, loop);
 }
-#define rt_lives changed_lives
+#define rt_live_ranges changed_lives
 """
 
 

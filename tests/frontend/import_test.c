@@ -447,16 +447,16 @@ static int count_inputs(const char *type, int *fewest, int *most)
 static void test_all_operators(void **state)
 {
     enum { MANY = 7 };  // inputs, of which not all are tried
-    const Lowering *const tables[] = {
-        lower_elementwise, lower_activation,  lower_shape,     lower_part,     lower_reduce,
-        lower_norm,        lower_contraction, lower_window,    lower_indexing, lower_rnn,
-        lower_control,     lower_sequence,    lower_attention, lower_source};
+    const OpImporter *const tables[] = {
+        import_elementwise, import_activation,  import_shape,     import_part,     import_reduce,
+        import_norm,        import_contraction, import_window,    import_indexing, import_rnn,
+        import_control,     import_sequence,    import_attention, import_source};
     int missing = 0;
 
     for (int k = 0; k < COUNT(tables); k++)
-        for (const Lowering *l = tables[k]; l->type; l++) {
+        for (const OpImporter *l = tables[k]; l->type; l++) {
             int fewest = 0, most = 0, n = count_inputs(l->type, &fewest, &most);
-            bool is_loop = tables[k] == lower_control;
+            bool is_loop = tables[k] == import_control;
             if (n && (is_loop || fewest == l->min_in) && (l->max_in >= MANY || most == l->max_in))
                 continue;
             print_message("%s has %d cases, of %d to %d inputs: expected %d to %d\n", l->type, n,

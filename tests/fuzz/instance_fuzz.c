@@ -21,16 +21,16 @@ static void look(const Problem *p, Arena *a)
         promise(n_alternatives(p, i) > 0);
     for (int k = 0; p->n_nodes && k < p->first[p->n_nodes]; k++) {
         promise(p->cost[k] <= COST_FORBIDDEN && p->cost[k] > -COST_FORBIDDEN);
-        for (int u = p->first_use[k]; u < p->first_use[k + 1]; u++)
-            promise(p->use[u].first >= 0 && p->use[u].first < p->use[u].last &&
-                    p->use[u].bytes > 0);
+        for (int u = p->first_live[k]; u < p->first_live[k + 1]; u++)
+            promise(p->live[u].first >= 0 && p->live[u].first < p->live[u].last &&
+                    p->live[u].bytes > 0);
     }
     for (int e = 0; e < p->n_edges; e++) {
         promise(p->edge[e].a != p->edge[e].b);
         n += n_alternatives(p, p->edge[e].a) + n_alternatives(p, p->edge[e].b);
     }
     dual.message = arena_array(a, int64_t, n);
-    Price price = problem_price(p, arena_array(a, int, p->n_nodes));
+    ChoicePrice price = problem_price(p, arena_array(a, int, p->n_nodes));
     promise(price.is_forbidden || dual_bound(p, &dual) <= price.cost);
 }
 

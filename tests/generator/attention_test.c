@@ -35,7 +35,7 @@ static const struct Drop {
 
 // Operands as they lie in memory: heads in front; keys' and values' elements apart; all slices of
 // one tensor, heads behind the sequence.
-enum { DENSE, TURNED, QKV, N_LAYOUTS };
+enum { DENSE, TRANSPOSED, QKV, N_LAYOUTS };
 
 typedef struct Sizes {
     int64_t b, h, s, t, e, f;

@@ -90,19 +90,19 @@ static inline void draw_sizes(Case *c, const char *node, int number)
     Random *r = &c->all->r;
     char letters[128];
     int n = find_letters(node, letters), kind = number % N_KINDS;
-    int64_t others = 1, *turn = n ? &c->size[(int)letters[number / N_KINDS % n]] : c->size;
+    int64_t others = 1, *chosen = n ? &c->size[(int)letters[number / N_KINDS % n]] : c->size;
 
     for (int i = 0; i < n; i++) {
         int64_t *size = &c->size[(int)letters[i]];
         *size = kind == MIDDLING ? draw_middling(r, n)
                 : kind == ODD    ? 1 + 2 * draw(r, n < 4 ? 9 : 4)
                                  : 1 + draw(r, kind == LARGE ? 3 : 6);
-        others *= size == turn ? 1 : *size;
+        others *= size == chosen ? 1 : *size;
     }
     if (kind == ZERO || kind == ONE)
-        *turn = kind == ONE;
+        *chosen = kind == ONE;
     if (kind == LARGE)
-        *turn = (VOLUME / others < 5000 ? VOLUME / others : 5000) - draw(r, 50);
+        *chosen = (VOLUME / others < 5000 ? VOLUME / others : 5000) - draw(r, 50);
 }
 
 // A sum of products of numbers and letters, without brackets.

@@ -56,7 +56,7 @@ static void windows_slide(void **state)
     Sample s = sample_read(&text, false);
     int64_t rows[] = {2, 4}, lse[] = {2};
     Tensor whole[2],
-        piece[2] = {tensor_new(s.arena, F32, 2, rows), tensor_new(s.arena, F32, 1, lse)};
+        shard[2] = {tensor_new(s.arena, F32, 2, rows), tensor_new(s.arena, F32, 1, lse)};
     Place p = {{0}, {0}};
     Rule r;
 
@@ -72,9 +72,9 @@ static void windows_slide(void **state)
     p.offset[r.dim[0][0]] = 2;
     s.in[0].dim[0] = 2;
     s.in[0].f += 2;
-    node_eval_piece(s.g, &s.node, &p, s.in, piece);
+    node_eval_shard(s.g, &s.node, &p, s.in, shard);
     for (int k = 0; k < 8; k++)
-        assert_true(piece[0].f[k] == whole[0].f[8 + k]);
+        assert_true(shard[0].f[k] == whole[0].f[8 + k]);
     sample_free(&s);
 }
 

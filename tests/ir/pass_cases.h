@@ -35,13 +35,13 @@ static Tensor *case_eval(const Graph *g, Arena *a)
 
 static bool is_near(const Tensor *x, const Tensor *y, int64_t i)
 {
-    double near = x->dtype == F64 ? 1e-12 : 2e-5;
+    double relative = x->dtype == F64 ? 1e-12 : 2e-5;
 
     if (!x->f)
         return x->i[i] == y->i[i];
     if (isnan(x->f[i]) || isinf(x->f[i]))
         return isnan(x->f[i]) ? isnan(y->f[i]) : x->f[i] == y->f[i];
-    return fabs(x->f[i] - y->f[i]) <= near * fmax(1, fabs(x->f[i]));
+    return fabs(x->f[i] - y->f[i]) <= relative * fmax(1, fabs(x->f[i]));
 }
 
 static void case_same_results(const Graph *g, const Graph *h, Arena *a)

@@ -48,7 +48,7 @@ static void copy_part(Tensor *part, Tensor *whole, int dim, int64_t first, bool 
     }
 }
 
-static Tensor piece_of(const Sample *s, const Value *v, int dim, int64_t n)
+static Tensor shard_of(const Sample *s, const Value *v, int dim, int64_t n)
 {
     int64_t dims[MAX_RANK];
 
@@ -58,7 +58,7 @@ static Tensor piece_of(const Sample *s, const Value *v, int dim, int64_t n)
     return tensor_new(s->arena, v->dtype, v->rank, dims);
 }
 
-static void eval_piece(const Sample *s, const Rule *r, int f, int64_t first, int64_t n, Tensor *y)
+static void eval_shard(const Sample *s, const Rule *r, int f, int64_t first, int64_t n, Tensor *y)
 {
     Tensor x[SAMPLE_INPUTS];
     Place p = {{0}, {0}};
@@ -72,15 +72,15 @@ static void eval_piece(const Sample *s, const Rule *r, int f, int64_t first, int
         x[i] = s->in[i];
         if (dim < 0)
             continue;
-        x[i] = piece_of(s, operand(s, i), dim, n);
+        x[i] = shard_of(s, operand(s, i), dim, n);
         copy_part(&x[i], (Tensor *)&s->in[i], dim, first, false);
     }
     for (int i = 0; i < s->node.n_out; i++) {
         int at = s->node.n_in + i;
 
-        y[i] = piece_of(s, operand(s, at), dim_of(s, r, at, f), n);
+        y[i] = shard_of(s, operand(s, at), dim_of(s, r, at, f), n);
     }
-    node_eval_piece(s->g, &s->node, &p, x, y);
+    node_eval_shard(s->g, &s->node, &p, x, y);
 }
 
 // ---- joining ----
@@ -122,14 +122,14 @@ static void check_cut(const Sample *s, const SampleText *t, const Rule *r, int f
     Tensor a[MAX_OUTPUTS], b[MAX_OUTPUTS], whole[MAX_OUTPUTS];
 
     eval_whole(s, s->in, whole);
-    eval_piece(s, r, f, 0, cut, a);
-    eval_piece(s, r, f, cut, r->size[f] - cut, b);
+    eval_shard(s, r, f, 0, cut, a);
+    eval_shard(s, r, f, cut, r->size[f] - cut, b);
     for (int i = 0; i < s->node.n_out; i++) {
         int dim = dim_of(s, r, s->node.n_in + i, f);
         Tensor y;
 
         if (dim >= 0) {
-            y = piece_of(s, operand(s, s->node.n_in + i), -1, 0);
+            y = shard_of(s, operand(s, s->node.n_in + i), -1, 0);
             copy_part(&a[i], &y, dim, 0, true);
             copy_part(&b[i], &y, dim, cut, true);
         } else {
@@ -210,7 +210,7 @@ static bool has_blocked(const SampleText *t)
     return t->rule && (strstr(t->rule, "blocked:") || strstr(t->rule, "window:"));
 }
 
-static void pieces_make_the_whole(void **state)
+static void shards_make_the_whole(void **state)
 {
     for (int i = 0; op_table[i]; i++) {
         bool is_blocked = false;
@@ -228,7 +228,7 @@ static void pieces_make_the_whole(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pieces_make_the_whole)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shards_make_the_whole)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

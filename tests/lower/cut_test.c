@@ -94,7 +94,7 @@ static void test_chain(void **state)
     (void)state;
     for (int i = 2; i < LENGTH; i++)
         cut_edge(&c, i == 2 ? SOURCE : i - 1, i, i == LENGTH / 2 ? 3 : 7);
-    cut_edge(&c, LENGTH - 1, SINK, CUT_NEVER);
+    cut_edge(&c, LENGTH - 1, SINK, CUT_INFINITE);
     assert_int_equal(cut_solve(&c, SOURCE, SINK, is_below), 3);
     assert_false(is_below[LENGTH / 2 - 1]);
     assert_true(is_below[LENGTH / 2]);

@@ -26,7 +26,7 @@ static int64_t place_at(const Machine *m, const Operand *o, int layer)
     Address a = operand_address(m->p, m->s, o);
 
     return a.at + a.step * (a.ring ? (layer + a.shift) % a.ring : layer) +
-           operand_own(m->s, o, m->rank);
+           operand_rank_offset(m->s, o, m->rank);
 }
 
 static double load_one(DType t, const char *at)
@@ -152,7 +152,7 @@ static Tensor seen(const Machine *m, const Item *it, const Tensor *made, ValueId
     const Node *n = producer(g, v);
     Tensor x, y;
 
-    if (group_source(g, it, v) == value_of(g, v)->producer)
+    if (group_producer(g, it, v) == value_of(g, v)->producer)
         return made[v];
     x = seen(m, it, made, n->in[0]);
     node_eval(g, n, m->scratch, &x, &y);
@@ -176,7 +176,7 @@ static void eval_on(const Machine *m, NodeId id, const Node *n, const Tensor *in
         const Value *y = value_of(g, n->out[k]);
         out[k] = tensor_new(m->scratch, y->dtype, y->rank, y->dim);
     }
-    node_eval_piece(g, n, &p, in, out);
+    node_eval_shard(g, n, &p, in, out);
 }
 
 // Where a rank has less than the chunk of a factor, what lies behind becomes op's identity.
@@ -186,7 +186,7 @@ static void pad(const Machine *m, NodeId id, int factor, int axis, RtReduceOp op
     double x = op == RT_SUM ? 0 : op == RT_MAX ? -INFINITY : INFINITY;
     int64_t index[MAX_RANK] = {0}, offset, extent, i = 0;
 
-    spec_piece(&s->plan->mesh, &s->plan->strategy[s->node[id].of], factor, s->node[id].size[factor],
+    spec_shard(&s->plan->mesh, &s->plan->strategy[s->node[id].of], factor, s->node[id].size[factor],
                m->rank, &offset, &extent);
     do {
         if (index[axis] >= extent && i < tensor_count(t)) {
@@ -216,7 +216,7 @@ static Tensor summed(const Machine *m, NodeId id, const Tensor *x)
     node_rule(m->s->g, n, m->scratch, &r);
     for (int i = 0; i < n->attr[0].n; i++) {
         int axis = (int)n->attr[0].v[i], f = r.dim[0][axis];
-        if (node_cut(m->s->sharded, id, f, &c))
+        if (node_split(m->s->sharded, id, f, &c))
             pad(m, id, f, axis, RT_SUM, &t);
     }
     return t;
@@ -313,14 +313,14 @@ static void run_item(const Machine *m, const Item *it, int layer)
 // between the items outside of loops.
 static inline void walk_items(const Set *s, int from, int to, void *of,
                               void (*visit)(void *of, const Item *it, int layer),
-                              void (*rest)(void *of))
+                              void (*between_items)(void *of))
 {
     for (int i = from; i < to; i++) {
         const Item *it = &s->items[i];
         int length = it->kind == ITEM_LOOP ? s->g->classes[it->cls].length : 0;
-        for (int turn = 0; length && turn < length + it->late; turn++)
+        for (int iteration = 0; length && iteration < length + it->skew; iteration++)
             for (int j = i + 1; j < it->match; j++) {
-                int layer = item_layer(it, length, &s->items[j], turn);
+                int layer = item_iteration(it, length, &s->items[j], iteration);
                 if (layer >= 0)
                     visit(of, &s->items[j], layer);
             }
@@ -328,7 +328,7 @@ static inline void walk_items(const Set *s, int from, int to, void *of,
             i = it->match;
         else
             visit(of, it, 0);
-        rest(of);
+        between_items(of);
     }
 }
 
@@ -337,7 +337,7 @@ static inline void machine_visit(void *machine, const Item *it, int layer)
     run_item(machine, it, layer);
 }
 
-static inline void machine_rest(void *machine)
+static inline void machine_free_scratch(void *machine)
 {
     Machine *m = machine;
 
@@ -347,7 +347,7 @@ static inline void machine_rest(void *machine)
 
 static inline void run_items(Machine *m, int from, int to)
 {
-    walk_items(m->s, from, to, m, machine_visit, machine_rest);
+    walk_items(m->s, from, to, m, machine_visit, machine_free_scratch);
 }
 
 // Puts the tensor of a value without producer into its place; reads the place of an output.

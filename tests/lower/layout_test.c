@@ -158,7 +158,7 @@ static Sharded *each_rank(Arena *a, const Graph *g)
     s->value = arena_alloc(a, (size_t)g->n_values, sizeof *s->value);
     s->node = arena_alloc(a, (size_t)g->n_nodes, sizeof *s->node);
     for (int i = 0; i < g->n_values; i++)
-        s->value[i].spec = spec_whole();
+        s->value[i].spec = spec_replicated();
     return s;
 }
 

@@ -11,14 +11,14 @@
 
 typedef struct Machines {
     Machine *m;
-    Crowd crowd;   // the values that were asked for
-    bool is_late;  // exchanges that go on beside others read and write as late as may be
+    RankTensors all_ranks;   // the values that were asked for
+    bool exchanges_at_wait;  // exchanges that go on beside others read and write as late as may be
 } Machines;
 
 // ---- memory ----
 
 // The piece of `v`, or of a copy of it, that lies in the rank's room for a chunk.
-static inline Tensor load_piece(const Machine *m, ValueId v, const Operand *o, int layer)
+static inline Tensor load_shard(const Machine *m, ValueId v, const Operand *o, int layer)
 {
     int64_t dim[MAX_RANK];
 
@@ -26,7 +26,7 @@ static inline Tensor load_piece(const Machine *m, ValueId v, const Operand *o, i
     return load(m, o, layer, value_of(m->s->g, v)->rank, dim);
 }
 
-static inline void machine_start(Machine *m, const Crowd *c, const Tensor *whole_value)
+static inline void machine_start(Machine *m, const RankTensors *c, const Tensor *whole_value)
 {
     const Graph *g = m->s->g;
 
@@ -37,7 +37,7 @@ static inline void machine_start(Machine *m, const Crowd *c, const Tensor *whole
         Address at;
         if (value_of(g, v)->producer || !value_address(m->p, m->s, v, &at))
             continue;
-        Tensor t = cut_piece(c, v, m->rank, &whole_value[c->s->value[v].of]);
+        Tensor t = shard_of_whole(c, v, m->rank, &whole_value[c->s->value[v].of]);
         Operand o = whole(m, v);
         store(m, &o, 0, &t);
     }
@@ -47,16 +47,16 @@ static inline void machine_start(Machine *m, const Crowd *c, const Tensor *whole
 
 static inline void run_exchange(const Machines *x, const Item *it, int layer)
 {
-    const Node *n = &x->crowd.s->g->nodes[it->nodes[0]];
-    int *rank = arena_array(x->crowd.arena, int, x->crowd.n);
+    const Node *n = &x->all_ranks.s->g->nodes[it->nodes[0]];
+    int *rank = arena_array(x->all_ranks.arena, int, x->all_ranks.n);
 
-    for (int first = 0; first < x->crowd.n; first++) {
-        int count = find_group(&x->crowd, n, first, rank);
+    for (int first = 0; first < x->all_ranks.n; first++) {
+        int count = find_group(&x->all_ranks, n, first, rank);
         Tensor *in_ = arena_array(x->m[0].scratch, Tensor, count + 1);
         Tensor *out_ = arena_array(x->m[0].scratch, Tensor, count + 1);
         for (int k = 0; k < count; k++) {
-            in_[k] = load_piece(&x->m[rank[k]], n->in[0], &it->operands[0], layer);
-            out_[k] = piece_new(&x->crowd, n->out[0], rank[k]);
+            in_[k] = load_shard(&x->m[rank[k]], n->in[0], &it->operands[0], layer);
+            out_[k] = shard_new(&x->all_ranks, n->out[0], rank[k]);
         }
         if (count)
             n->op->exchange(n, count, in_, out_);
@@ -68,11 +68,11 @@ static inline void run_exchange(const Machines *x, const Item *it, int layer)
 }
 
 // From its start to its end nobody may read what it makes: that is NaN until then.
-static inline void spoil(const Machines *x, const Item *it, int layer)
+static inline void poison(const Machines *x, const Item *it, int layer)
 {
-    const Value *y = value_of(x->crowd.s->g, it->operands[1].value);
+    const Value *y = value_of(x->all_ranks.s->g, it->operands[1].value);
 
-    for (int r = 0; r < x->crowd.n; r++)
+    for (int r = 0; r < x->all_ranks.n; r++)
         memset(x->m[r].bytes + place_at(&x->m[r], &it->operands[1], layer), 0xff,
                (size_t)value_bytes(y));
 }
@@ -80,46 +80,46 @@ static inline void spoil(const Machines *x, const Item *it, int layer)
 static inline void run_on_all(void *machines, const Item *it, int layer)
 {
     const Machines *x = machines;
-    const Graph *g = x->crowd.s->g;
+    const Graph *g = x->all_ranks.s->g;
     bool is_exchange = it->kind == ITEM_KERNEL && g->nodes[it->nodes[0]].op->exchange;
 
-    if (it->slot && x->is_late && is_exchange) {
-        spoil(x, it, layer);
+    if (it->slot && x->exchanges_at_wait && is_exchange) {
+        poison(x, it, layer);
         return;
     }
-    if (is_exchange || (it->kind == ITEM_WAIT && x->is_late)) {
+    if (is_exchange || (it->kind == ITEM_WAIT && x->exchanges_at_wait)) {
         run_exchange(x, it, layer);
         return;
     }
-    for (int r = 0; r < x->crowd.n; r++)
+    for (int r = 0; r < x->all_ranks.n; r++)
         run_item(&x->m[r], it, layer);
 }
 
-static inline void machines_rest(void *machines)
+static inline void machines_free_scratch(void *machines)
 {
     const Machines *x = machines;
 
-    for (int r = 0; r < x->crowd.n; r++)
-        machine_rest(&x->m[r]);
+    for (int r = 0; r < x->all_ranks.n; r++)
+        machine_free_scratch(&x->m[r]);
 }
 
 static inline void run_program(Machines *x)
 {
     const Set *s = x->m[0].s;
 
-    walk_items(s, 0, s->n_items, x, run_on_all, machines_rest);
+    walk_items(s, 0, s->n_items, x, run_on_all, machines_free_scratch);
 }
 
 // Room for the ranks of a split graph.
 static inline Machines machines_new(const Sharded *s, Arena *a)
 {
-    Machines x = {.crowd = {.s = s, .mesh = &s->plan->mesh, .arena = a}};
+    Machines x = {.all_ranks = {.s = s, .mesh = &s->plan->mesh, .arena = a}};
 
-    x.crowd.n = mesh_ranks(x.crowd.mesh);
-    x.m = arena_array(a, Machine, x.crowd.n);
-    x.crowd.value = arena_array(a, Tensor *, x.crowd.n);
-    for (int r = 0; r < x.crowd.n; r++)
-        x.crowd.value[r] = arena_array(a, Tensor, s->g->n_values);
+    x.all_ranks.n = mesh_ranks(x.all_ranks.mesh);
+    x.m = arena_array(a, Machine, x.all_ranks.n);
+    x.all_ranks.value = arena_array(a, Tensor *, x.all_ranks.n);
+    for (int r = 0; r < x.all_ranks.n; r++)
+        x.all_ranks.value[r] = arena_array(a, Tensor, s->g->n_values);
     return x;
 }
 
@@ -127,15 +127,15 @@ static inline Machines machines_new(const Sharded *s, Arena *a)
 // producer.
 static inline void machines_start(Machines *x, const Program *p, const Tensor *value)
 {
-    for (int r = 0; r < x->crowd.n; r++) {
+    for (int r = 0; r < x->all_ranks.n; r++) {
         x->m[r] = (Machine){.p = p, .s = &p->set[SET_TRAIN], .rank = r};
-        machine_start(&x->m[r], &x->crowd, value);
+        machine_start(&x->m[r], &x->all_ranks, value);
     }
 }
 
 static inline void machines_end(Machines *x)
 {
-    for (int r = 0; r < x->crowd.n; r++) {
+    for (int r = 0; r < x->all_ranks.n; r++) {
         arena_free(x->m[r].scratch);
         free(x->m[r].bytes);
     }

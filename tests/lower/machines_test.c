@@ -16,7 +16,7 @@
 // What lives on, and what goes out but for gradients, which updates may write over.
 static void compare(Machines *x, const Model *m, uint64_t dice)
 {
-    const Graph *g = x->crowd.s->g;
+    const Graph *g = x->all_ranks.s->g;
     bool same = true;
     double most = largest_gradient(m);
 
@@ -24,20 +24,20 @@ static void compare(Machines *x, const Model *m, uint64_t dice)
         bool is_out = i < g->n_outputs;
         ValueId v = is_out ? g->outputs[i].value : g->carries[i - g->n_outputs].in;
         ValueId w = is_out ? v : g->carries[i - g->n_outputs].out;
-        const Tensor *want = &m->value[x->crowd.s->value[w].of];
+        const Tensor *want = &m->value[x->all_ranks.s->value[w].of];
         if (!want->f || (is_out && g->outputs[i].role == OUTPUT_GRADIENT) ||
             (!is_out && !m->is_smooth))
             continue;
-        for (int r = 0; r < x->crowd.n; r++) {
+        for (int r = 0; r < x->all_ranks.n; r++) {
             Operand o = whole(&x->m[r], v);
-            x->crowd.value[r][v] = load_piece(&x->m[r], v, &o, 0);
+            x->all_ranks.value[r][v] = load_shard(&x->m[r], v, &o, 0);
         }
-        Tensor got = join_pieces(&x->crowd, v, &same);
+        Tensor got = join_shards(&x->all_ranks, v, &same);
         double error = error_of(&got, want, is_out ? 0 : most);
         if (!(error <= 1e-5) || !same)
-            fail_msg("%s on %d ranks, dice %" PRIu64 ": %s is off by %.2g%s", m->name, x->crowd.n,
-                     dice, is_out ? g->outputs[i].name : value_of(g, v)->name, error,
-                     same ? "" : "; ranks differ");
+            fail_msg("%s on %d ranks, dice %" PRIu64 ": %s is off by %.2g%s", m->name,
+                     x->all_ranks.n, dice, is_out ? g->outputs[i].name : value_of(g, v)->name,
+                     error, same ? "" : "; ranks differ");
     }
 }
 
@@ -51,7 +51,7 @@ static void run_and_compare(Machines *x, const Program *p, const Model *m, uint6
 
 // Of all programs, loops that have something late, or apart, and programs whose messages keep
 // ranks busy.
-static int slots, late, apart, slowed;
+static int slots, skew, fission_part, slowed;
 
 // Neither takes longer than both; and if messages keep the ranks from computing as long as they are
 // under way, no longer than one after the other.
@@ -75,7 +75,7 @@ static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
     Arena *a = arena_new();
     // From machines that are slow beside their links to such as are done before anything comes.
     double rate = pow(10, 3 + roll(d, 8));
-    Cluster cluster = {.bandwidth = rate, .reading = rate, .vector = rate};
+    Cluster cluster = {.bandwidth = rate, .read_bandwidth = rate, .vector = rate};
     Mesh mesh = mesh_of(meshes[at].n_axes, meshes[at].size);
     uint64_t dice = d->state;
     Diag diag = {.file = m->name};
@@ -85,20 +85,20 @@ static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
                       .accumulate = 1,
                       .sharded = {s},
                       .cluster = &cluster,
-                      .reach = roll(d, 3)};
+                      .overlap_level = roll(d, 3)};
     Program *p = lower(a, s->g, NULL, &o, &diag);
 
     assert_true(p && program_check(p, &diag));
     check_time(p, &cluster, &plan.mesh);
     Machines x = machines_new(s, a);
     run_and_compare(&x, p, m, dice);
-    x.is_late = true;
+    x.exchanges_at_wait = true;
     run_and_compare(&x, p, m, dice);
     slots += p->n_slots;
     for (int i = 0; i < p->set[SET_TRAIN].n_items; i++) {
         const Item *it = &p->set[SET_TRAIN].items[i];
-        late += it->kind == ITEM_LOOP && it->late;
-        apart += it->kind == ITEM_LOOP && it->apart;
+        skew += it->kind == ITEM_LOOP && it->skew;
+        fission_part += it->kind == ITEM_LOOP && it->fission_part;
     }
     arena_free(a);
 }
@@ -118,8 +118,8 @@ static void programs_of_models(void **state)
         arena_free(m.arena);
     }
     assert_true(slots > asked.plans);
-    assert_true(late > 0);
-    assert_true(apart > 0);
+    assert_true(skew > 0);
+    assert_true(fission_part > 0);
     assert_true(slowed > 0);
 }
 

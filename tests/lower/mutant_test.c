@@ -60,18 +60,18 @@ static Outcome run_alone(const Subject *x, Arena *a)
     return o;
 }
 
-static void run_crowd(const Subject *x, bool is_late, Outcome *o, Arena *a)
+static void run_all_ranks(const Subject *x, bool exchanges_at_wait, Outcome *o, Arena *a)
 {
     Machines all = machines_new(x->s, a);
 
-    all.is_late = is_late;
+    all.exchanges_at_wait = exchanges_at_wait;
     machines_start(&all, x->p, x->model->value);
-    for (int r = 0; r < all.crowd.n; r++) {
+    for (int r = 0; r < all.all_ranks.n; r++) {
         all.m[r].is_lost = &o->is_lost;
         all.m[r].shown = &o->hash;
     }
     run_program(&all);
-    for (int r = 0; r < all.crowd.n; r++)
+    for (int r = 0; r < all.all_ranks.n; r++)
         add_ends(&all.m[r], &o->hash);
     machines_end(&all);
 }
@@ -82,8 +82,8 @@ static Outcome run(const Subject *x)
     Outcome o = {0};
 
     if (x->s) {
-        run_crowd(x, false, &o, a);
-        run_crowd(x, true, &o, a);
+        run_all_ranks(x, false, &o, a);
+        run_all_ranks(x, true, &o, a);
     } else {
         o = run_alone(x, a);
     }
@@ -172,7 +172,7 @@ static Subject make_split(Arena *a, int i, uint64_t plan)
     int at = (i + (int)plan) % 4;
     Dice d = {16 * plan + (uint64_t)i};
     double rate = pow(10, 5 + roll(&d, 4));  // at 1e5 much goes on beside computation
-    const Cluster cluster = {.bandwidth = rate, .reading = rate, .vector = rate};
+    const Cluster cluster = {.bandwidth = rate, .read_bandwidth = rate, .vector = rate};
     Subject x = {.name = models[i].name, .model = &split_models[i]};
 
     if (!split_models[i].g)

@@ -281,9 +281,9 @@ static bool delay_item(Program *p, Set *s, Dice *d)
     const Item *loop = it;
     while (loop->kind != ITEM_LOOP)
         loop--;
-    if (it->late >= loop->late)
+    if (it->skew >= loop->skew)
         return false;
-    it->late++;
+    it->skew++;
     return true;
 }
 

@@ -39,10 +39,10 @@ static void check_strategy(const Sample *s, const char *text, const Mesh *m,
     for (int i = 0; i < s->node.n_in; i++)
         whole[s->node.in[i]] = s->in[i];
     graph_eval(s->g, a, whole);
-    Crowd c = crowd_eval(sharded, a, whole);
+    RankTensors c = all_ranks_eval(sharded, a, whole);
     for (ValueId v = 1; v < sharded->g->n_values; v++) {
         bool same = true;
-        Tensor got = join_pieces(&c, v, &same);
+        Tensor got = join_shards(&c, v, &same);
         ValueId of = sharded->value[v].of;
         if (!same || !is_near(&got, &whole[of], whole[of].dtype == BF16 ? 1e-2 : 2e-5))
             fail_at(text, &p, s->g, of);

@@ -327,7 +327,7 @@ static ValueId find_value(const Graph *g, const char *name, size_t n)
 
 static Strategy read_strategy(const Graph *g, const Node *n, const char *word, Arena *a)
 {
-    Strategy s = spec_whole();
+    Strategy s = spec_replicated();
     Rule r;
 
     node_rule(g, n, a, &r);
@@ -352,9 +352,9 @@ static Plan read_plan(const Graph *g, const char *words, Arena *a, Diag *d)
               arena_array(a, Strategy, g->n_nodes)};
 
     for (ValueId v = 1; v < g->n_values; v++)
-        p.spec[v] = spec_whole();
+        p.spec[v] = spec_replicated();
     for (NodeId n = 1; n < g->n_nodes; n++)
-        p.strategy[n] = spec_whole();
+        p.strategy[n] = spec_replicated();
     for (const char *w = words; *w; w += strspn(w, " ")) {
         size_t name = strcspn(w, ":="), n = strcspn(w, " ");
         ValueId v = find_value(g, w, name);

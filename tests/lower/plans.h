@@ -24,7 +24,7 @@ static inline Cluster slow_machine(void)
                      .threads = 1,
                      .memory = 1e9,
                      .bandwidth = 1e7,
-                     .reading = 1e7,
+                     .read_bandwidth = 1e7,
                      .vector = 1e7};
 }
 
@@ -42,14 +42,14 @@ static inline Mesh mesh_of(int n_axes, const int *size)
     return m;
 }
 
-// Parts of a kind of its own where `partial` is a SPEC_…, none where it is SPEC_WHOLE.
+// Parts of a kind of its own where `partial` is a SPEC_…, none where it is SPEC_REPLICATED.
 static inline Spec roll_spec(Dice *d, const Mesh *m, int rank, int partial)
 {
-    Spec s = spec_whole();
+    Spec s = spec_replicated();
 
     for (int a = 0; a < m->n_axes; a++) {
         int at = roll(d, rank + 1) - 1, axis[MAX_AXES];
-        if (partial != SPEC_WHOLE && roll(d, 3) == 0) {
+        if (partial != SPEC_REPLICATED && roll(d, 3) == 0) {
             s.at[a] = (int8_t)partial;
             continue;
         }
@@ -67,34 +67,37 @@ static inline Spec roll_spec(Dice *d, const Mesh *m, int rank, int partial)
 // ---- values ----
 
 // Of four values that could rest as they are made, three do.
-static inline void roll_rest(const Graph *g, Dice *d, Plan *p, const Alike *k)
+static inline void roll_rest(const Graph *g, Dice *d, Plan *p, const TiedValues *k)
 {
     for (ValueId v = 1; v < g->n_values; v++) {
         const Value *x = value_of(g, v);
-        Rest rest = k->rest[k->value[v]];
+        StorageRule storage_rule = k->storage_rule[k->value[v]];
         int part = SPEC_SUM - roll(d, 3);
-        part = rest == REST_ANY ? part : rest == REST_SUM ? SPEC_SUM : SPEC_WHOLE;
+        part = storage_rule == STORAGE_ANY   ? part
+               : storage_rule == STORAGE_SUM ? SPEC_SUM
+                                             : SPEC_REPLICATED;
         if (k->value[v] != v)
             p->spec[v] = p->spec[k->value[v]];
-        else if (rest == REST_WHOLE)
-            p->spec[v] = spec_whole();
-        else if (!x->producer || !rest_allows(rest, &p->spec[v]) || roll(d, 4) == 0)
+        else if (storage_rule == STORAGE_REPLICATED)
+            p->spec[v] = spec_replicated();
+        else if (!x->producer || !storage_allows(storage_rule, &p->spec[v]) || roll(d, 4) == 0)
             p->spec[v] = roll_spec(d, &p->mesh, x->rank, part);
     }
 }
 
 // Of four uses, three are as the value rests.
-static inline void roll_use(const Graph *g, Dice *d, Plan *p, const Alike *k, Arena *a)
+static inline void roll_use(const Graph *g, Dice *d, Plan *p, const TiedValues *k, Arena *a)
 {
-    p->use = arena_array(a, Spec, 3 * (size_t)g->n_values);
+    p->compute_spec = arena_array(a, Spec, 3 * (size_t)g->n_values);
     for (int at = 3; at < 3 * g->n_values; at++) {
         ValueId first = k->value[at / 3];
         if (first != at / 3)
-            p->use[at] = p->use[3 * first + at % 3];
+            p->compute_spec[at] = p->compute_spec[3 * first + at % 3];
         else if (roll(d, 4) == 0)
-            p->use[at] = roll_spec(d, &p->mesh, value_of(g, first)->rank, SPEC_SUM - roll(d, 3));
+            p->compute_spec[at] =
+                roll_spec(d, &p->mesh, value_of(g, first)->rank, SPEC_SUM - roll(d, 3));
         else
-            p->use[at] = p->spec[first];
+            p->compute_spec[at] = p->spec[first];
     }
 }
 
@@ -141,23 +144,23 @@ static inline Plan roll_plan(const Graph *g, const Mesh *m, Dice *d, Arena *a, S
                              const Strategy *only)
 {
     Plan p = {*m, arena_array(a, Spec, g->n_values), arena_array(a, Strategy, g->n_nodes), NULL};
-    Alike alike = alike_find(g, a);
+    TiedValues tied = tied_find(g, a);
     Rule *rule = arena_array(a, Rule, g->n_nodes);
 
     for (NodeId n = 1; n < g->n_nodes; n++) {
         node_rule(g, &g->nodes[n], a, &rule[n]);
-        if (alike.node[n] == n)
+        if (tied.node[n] == n)
             p.strategy[n] = only ? *only : roll_strategy(&rule[n], m, d, &seen[n], bit);
     }
     for (NodeId n = 1; n < g->n_nodes; n++) {
         const Node *x = &g->nodes[n];
-        p.strategy[n] = p.strategy[alike.node[n]];
+        p.strategy[n] = p.strategy[tied.node[n]];
         for (int i = 0; i < x->n_out; i++)
             p.spec[x->out[i]] = strategy_spec(&rule[n], &p.strategy[n], x->n_in + i);
     }
-    roll_rest(g, d, &p, &alike);
+    roll_rest(g, d, &p, &tied);
     if (roll(d, 2))
-        roll_use(g, d, &p, &alike, a);
+        roll_use(g, d, &p, &tied, a);
     return p;
 }
 

@@ -10,17 +10,17 @@
 #include "ir/operator.h"
 #include "lower/lower.h"
 
-typedef struct Crowd {
+typedef struct RankTensors {
     const Sharded *s;
     const Mesh *mesh;
     int n;           // ranks
     Tensor **value;  // [rank][ValueId of s->g]
     Arena *arena;
-} Crowd;
+} RankTensors;
 
 // ---- pieces of values ----
 
-static inline Tensor piece_new(const Crowd *c, ValueId v, int rank)
+static inline Tensor shard_new(const RankTensors *c, ValueId v, int rank)
 {
     const Value *x = value_of(c->s->g, v);
     int64_t dim[MAX_RANK] = {0};
@@ -29,21 +29,21 @@ static inline Tensor piece_new(const Crowd *c, ValueId v, int rank)
     return tensor_new(c->arena, x->dtype, x->rank, dim);
 }
 
-static inline void piece_offset(const Crowd *c, ValueId v, int rank, int64_t *offset)
+static inline void shard_offset(const RankTensors *c, ValueId v, int rank, int64_t *offset)
 {
     const Value *of = value_of(c->s->whole, c->s->value[v].of);
     int64_t extent;
 
     for (int i = 0; i < of->rank; i++)
-        spec_piece(c->mesh, &c->s->value[v].spec, i, of->dim[i], rank, &offset[i], &extent);
+        spec_shard(c->mesh, &c->s->value[v].spec, i, of->dim[i], rank, &offset[i], &extent);
 }
 
-static inline Tensor cut_piece(const Crowd *c, ValueId v, int rank, const Tensor *whole)
+static inline Tensor shard_of_whole(const RankTensors *c, ValueId v, int rank, const Tensor *whole)
 {
-    Tensor t = piece_new(c, v, rank);
+    Tensor t = shard_new(c, v, rank);
     int64_t offset[MAX_RANK] = {0}, zero[MAX_RANK] = {0};
 
-    piece_offset(c, v, rank, offset);
+    shard_offset(c, v, rank, offset);
     tensor_box(whole, offset, &t, zero, t.dim, NULL);
     return t;
 }
@@ -60,7 +60,7 @@ static inline double less(double a, double b) { return a < b || a != a ? a : b; 
 
 // Puts the ranks' pieces of a value together: parts are added up; of ranks that have the same the
 // first counts, and the others must have its bits.
-static inline Tensor join_pieces(const Crowd *c, ValueId v, bool *same)
+static inline Tensor join_shards(const RankTensors *c, ValueId v, bool *same)
 {
     const Spec *s = &c->s->value[v].spec;
     const Value *of = value_of(c->s->whole, c->s->value[v].of);
@@ -72,23 +72,23 @@ static inline Tensor join_pieces(const Crowd *c, ValueId v, bool *same)
 
     for (int rank = 0; rank < c->n; rank++) {
         int64_t offset[MAX_RANK] = {0}, zero[MAX_RANK] = {0};
-        const Tensor *piece = &c->value[rank][v];
+        const Tensor *shard = &c->value[rank][v];
         bool is_first = true;
-        int twin = rank;  // the first rank with the same piece
+        int replica = rank;  // the first rank with the same piece
         for (int a = 0; a < c->mesh->n_axes; a++) {
             int at = mesh_coordinate(c->mesh, a, rank);
-            if (s->at[a] == SPEC_WHOLE)
-                twin -= at * mesh_stride(c->mesh, a);
-            is_first &= s->at[a] >= SPEC_WHOLE || at == 0;
+            if (s->at[a] == SPEC_REPLICATED)
+                replica -= at * mesh_stride(c->mesh, a);
+            is_first &= s->at[a] >= SPEC_REPLICATED || at == 0;
         }
-        size_t bytes = (size_t)tensor_count(piece) * 8;
-        const Tensor *like = &c->value[twin][v];
-        if (bytes && memcmp(piece->f ? (void *)piece->f : piece->i,
-                            piece->f ? (void *)like->f : like->i, bytes))
+        size_t bytes = (size_t)tensor_count(shard) * 8;
+        const Tensor *like = &c->value[replica][v];
+        if (bytes && memcmp(shard->f ? (void *)shard->f : shard->i,
+                            shard->f ? (void *)like->f : like->i, bytes))
             *same = false;
-        piece_offset(c, v, rank, offset);
-        if (twin == rank)
-            tensor_box(piece, zero, &t, offset, piece->dim, is_first ? NULL : fold);
+        shard_offset(c, v, rank, offset);
+        if (replica == rank)
+            tensor_box(shard, zero, &t, offset, shard->dim, is_first ? NULL : fold);
     }
     tensor_round(&t);
     return t;
@@ -96,7 +96,7 @@ static inline Tensor join_pieces(const Crowd *c, ValueId v, bool *same)
 
 // ---- nodes ----
 
-static inline void eval_pieces(Crowd *c, NodeId id)
+static inline void eval_shards(RankTensors *c, NodeId id)
 {
     const Node *n = &c->s->g->nodes[id];
 
@@ -107,8 +107,8 @@ static inline void eval_pieces(Crowd *c, NodeId id)
         for (int i = 0; i < n->n_in; i++)
             x[i] = n->in[i] ? c->value[rank][n->in[i]] : (Tensor){0};
         for (int i = 0; i < n->n_out; i++)
-            y[i] = piece_new(c, n->out[i], rank);
-        node_eval_piece(c->s->g, n, &p, x, y);
+            y[i] = shard_new(c, n->out[i], rank);
+        node_eval_shard(c->s->g, n, &p, x, y);
         for (int i = 0; i < n->n_out; i++)
             c->value[rank][n->out[i]] = y[i];
     }
@@ -116,7 +116,7 @@ static inline void eval_pieces(Crowd *c, NodeId id)
 
 // The ranks that differ from `first` in the node's axes alone, row-major; 0 if `first` isn't their
 // first one.
-static inline int find_group(const Crowd *c, const Node *n, int first, int *rank)
+static inline int find_group(const RankTensors *c, const Node *n, int first, int *rank)
 {
     const Attr *axes = &n->attr[EXCHANGE_AXES], *ranks = &n->attr[EXCHANGE_RANKS];
     int count = 1;
@@ -133,7 +133,7 @@ static inline int find_group(const Crowd *c, const Node *n, int first, int *rank
     return count;
 }
 
-static inline void eval_exchange(Crowd *c, const Node *n)
+static inline void eval_exchange(RankTensors *c, const Node *n)
 {
     int *rank = arena_array(c->arena, int, c->n);
 
@@ -142,7 +142,7 @@ static inline void eval_exchange(Crowd *c, const Node *n)
         Tensor *x = arena_array(c->arena, Tensor, count), *y = arena_array(c->arena, Tensor, count);
         for (int k = 0; k < count; k++) {
             x[k] = c->value[rank[k]][n->in[0]];
-            y[k] = piece_new(c, n->out[0], rank[k]);
+            y[k] = shard_new(c, n->out[0], rank[k]);
         }
         if (count)
             n->op->exchange(n, count, x, y);
@@ -154,9 +154,9 @@ static inline void eval_exchange(Crowd *c, const Node *n)
 }
 
 // Runs all ranks; `whole`, by ValueId of s->whole, holds the values without producer.
-static inline Crowd crowd_eval(const Sharded *s, Arena *a, const Tensor *whole)
+static inline RankTensors all_ranks_eval(const Sharded *s, Arena *a, const Tensor *whole)
 {
-    Crowd c = {.s = s, .mesh = &s->plan->mesh, .n = mesh_ranks(&s->plan->mesh), .arena = a};
+    RankTensors c = {.s = s, .mesh = &s->plan->mesh, .n = mesh_ranks(&s->plan->mesh), .arena = a};
     const Graph *g = s->g;
 
     c.value = arena_array(a, Tensor *, c.n);
@@ -165,12 +165,12 @@ static inline Crowd crowd_eval(const Sharded *s, Arena *a, const Tensor *whole)
     for (int rank = 0; rank < c.n; rank++)
         for (ValueId v = 1; v < g->n_values; v++)
             if (!value_of(g, v)->producer)
-                c.value[rank][v] = cut_piece(&c, v, rank, &whole[s->value[v].of]);
+                c.value[rank][v] = shard_of_whole(&c, v, rank, &whole[s->value[v].of]);
     for (NodeId n = 1; n < g->n_nodes; n++) {
         if (g->nodes[n].op->exchange)
             eval_exchange(&c, &g->nodes[n]);
         else
-            eval_pieces(&c, n);
+            eval_shards(&c, n);
     }
     return c;
 }

@@ -26,7 +26,7 @@ static bool is_in(const Graph *g, const Operand *o, int layer, ValueId v)
 {
     Block want = value_block(g, o->value), is = value_block(g, v);
 
-    if (!o->is_twin)
+    if (!o->is_instance)
         return v == o->value;
     return is.cls == want.cls && is.pos == want.pos && is.iter == layer + o->delta &&
            place_in_node(g, v) == place_in_node(g, o->value);
@@ -55,7 +55,7 @@ static void run_one(void *run, const Item *it, int layer)
     run_item(&r->m, it, layer);
 }
 
-static void rest(void *run) { machine_rest(&((Run *)run)->m); }
+static void rest(void *run) { machine_free_scratch(&((Run *)run)->m); }
 
 static void run_part(Run *r, int from, int to) { walk_items(r->m.s, from, to, r, run_one, rest); }
 

@@ -184,12 +184,12 @@ ValueId layer_attend(Net *n, ValueId x, const int *arg)
     perm[k] = n->axis;
     for (int i = 0; i < like.rank; i++)
         back[perm[i]] = i;
-    ValueId turned = make_transpose(g, x, perm);
-    Value t = *value_of(g, turned);
+    ValueId transposed = make_transpose(g, x, perm);
+    Value t = *value_of(g, transposed);
     for (int i = 1; i + 1 < t.rank; i++)
         rows *= t.dim[i];
     int64_t dim[] = {t.dim[0], rows, t.dim[t.rank - 1]};
-    ValueId y = attend_rows(n, make_reshape(g, turned, 3, dim), arg);
+    ValueId y = attend_rows(n, make_reshape(g, transposed, 3, dim), arg);
     return y ? make_transpose(g, make_reshape(g, y, t.rank, t.dim), back) : 0;
 }
 

@@ -110,7 +110,7 @@ ValueId net_random(Net *n, ValueId like);
 ValueId net_table(Net *n, int rank, const int64_t *dim, int arg);
 ValueId net_indices(Net *n, int64_t count, int64_t bound, int arg);
 // x, whose axis `axis` has dim, times a parameter: that axis becomes `to` wide. With a bias?
-ValueId net_linear(Net *n, ValueId x, int axis, int64_t to, bool has_bias, bool is_turned);
+ValueId net_linear(Net *n, ValueId x, int axis, int64_t to, bool has_bias, bool is_transposed);
 // A vector along an axis of x, broadcast to x's shape.
 ValueId net_along(Net *n, ValueId vector, ValueId x, int axis);
 ValueId net_activation(Net *n, ValueId x, int which, int variant);

@@ -142,15 +142,16 @@ ValueId net_along(Net *n, ValueId vector, ValueId x, int axis)
     return make_broadcast(n->g, vector, like.rank, like.dim, dims);
 }
 
-ValueId net_linear(Net *n, ValueId x, int axis, int64_t to, bool has_bias, bool is_turned)
+ValueId net_linear(Net *n, ValueId x, int axis, int64_t to, bool has_bias, bool is_transposed)
 {
     int rank = net_rank(n, x);
-    int64_t from = net_size(n, x, axis), dim[] = {is_turned ? to : from, is_turned ? from : to};
+    int64_t from = net_size(n, x, axis),
+            dim[] = {is_transposed ? to : from, is_transposed ? from : to};
     char a[8] = "abcdef", y[8] = "abcdef", eq[32];
 
     a[rank] = y[rank] = 0;
     y[axis] = 'z';
-    snprintf(eq, sizeof eq, is_turned ? "%s,z%c->%s" : "%s,%cz->%s", a, a[axis], y);
+    snprintf(eq, sizeof eq, is_transposed ? "%s,z%c->%s" : "%s,%cz->%s", a, a[axis], y);
     ValueId w = net_parameter(n, "weight", 2, dim);
     x = make_dot(n->g, x, w, eq);
     if (!has_bias || !x)

@@ -23,8 +23,8 @@ static bool find_kept(const Graph *g, const PlanProblem *q, const bool *keep, Pl
                       .threads = 1,
                       .engine = "cbc",
                       .programs = "/nowhere",  // bounds by ascent will do
-                      .is_quick = true,
-                      .is_brief = true};
+                      .skips_certificate = true,
+                      .stops_early = true};
     int *original;
     Problem kept = problem_restrict(&q->problem, keep, &original, a);
     Answer x;
@@ -43,12 +43,12 @@ static bool find_plan(const Graph *g, Dice *d, Plan *p, Arena *a, Diag *diag)
 {
     const Cluster slow = slow_machine();
     PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40, .copies = COPIES_SURE};
-    Preset preset[MOST_PRESETS];
+    Preset preset[MAX_PRESETS];
     unsigned axes[MAX_AXES];
     PlanProblem q;
-    Lives lives;
+    LiveRanges lives;
 
-    if (!lives_find(g, o.accumulate, a, &lives, diag) ||
+    if (!live_ranges_find(g, o.accumulate, a, &lives, diag) ||
         !plan_build(&q, g, &slow, &p->mesh, &o, &lives, a, NULL))
         return false;
     size_t n = (size_t)q.problem.first[q.problem.n_nodes];
@@ -75,20 +75,20 @@ static Tensor copy_of(Arena *a, const Tensor *t)
 
 static Tensor read_value(Machines *x, ValueId v, bool *same)
 {
-    for (int r = 0; r < x->crowd.n; r++) {
+    for (int r = 0; r < x->all_ranks.n; r++) {
         Operand o = whole(&x->m[r], v);
-        Tensor t = load_piece(&x->m[r], v, &o, 0);
-        x->crowd.value[r][v] = copy_of(x->crowd.arena, &t);
+        Tensor t = load_shard(&x->m[r], v, &o, 0);
+        x->all_ranks.value[r][v] = copy_of(x->all_ranks.arena, &t);
     }
-    return join_pieces(&x->crowd, v, same);
+    return join_shards(&x->all_ranks, v, same);
 }
 
 // Gradients may be written over; what updates make of them tells.
 static Result read_all(Machines *x, const Reference *r, bool *same)
 {
-    const Graph *g = x->crowd.s->g;
-    Result to = {arena_array(x->crowd.arena, Tensor, g->n_outputs + 1),
-                 arena_array(x->crowd.arena, Tensor, g->n_carries + 1)};
+    const Graph *g = x->all_ranks.s->g;
+    Result to = {arena_array(x->all_ranks.arena, Tensor, g->n_outputs + 1),
+                 arena_array(x->all_ranks.arena, Tensor, g->n_carries + 1)};
 
     for (int i = 0; i < g->n_outputs; i++)
         to.output[i] = g->outputs[i].role == OUTPUT_GRADIENT
@@ -119,7 +119,7 @@ static void judge_plan(const Graph *g, const Reference *r, const Tensor *value, 
 {
     // From machines that are slow beside their links to such as are done before anything comes.
     double rate = pow(10, 3 + roll(dice, 8));
-    Cluster cluster = {.bandwidth = rate, .reading = rate, .vector = rate};
+    Cluster cluster = {.bandwidth = rate, .read_bandwidth = rate, .vector = rate};
     Sharded *split = partition(a, g, plan, d);
 
     split = split ? bucket(a, split) : NULL;
@@ -127,15 +127,15 @@ static void judge_plan(const Graph *g, const Reference *r, const Tensor *value, 
                       .accumulate = s->accumulate,
                       .sharded = {split},
                       .cluster = &cluster,
-                      .reach = roll(dice, 3)};
+                      .overlap_level = roll(dice, 3)};
     Program *p = split && graph_verify(split->g, d) ? lower(a, split->g, NULL, &o, d) : NULL;
     if (!p) {
         verdict_refused(v, REFUSED, d->to);
         return;
     }
     Machines x = machines_new(split, a);
-    for (int late = 0; late < 2; late++) {
-        x.is_late = late;
+    for (int skew = 0; skew < 2; skew++) {
+        x.exchanges_at_wait = skew;
         run_and_judge(&x, p, r, value, v);
     }
     verdict_check(v, p);

@@ -16,8 +16,9 @@ static const char *const host_names[] = {"one host", "a host each", "hosts of tw
 typedef struct Test {
     Rt rt;
     RtExchange p;
-    int n, me, near, rank[MOST_RANKS];  // along the axis: how many, this one, on a host, which
-    char *x[MOST_RANKS], *y, *want;     // of all; this rank's
+    int n, me, intra_host,
+        rank[MOST_RANKS];            // along the axis: how many, this one, on a host, which
+    char *x[MOST_RANKS], *y, *want;  // of all; this rank's
     int64_t y_count;
     uint64_t bits;  // of all results
     int wrong, calls;
@@ -76,14 +77,14 @@ static void join(RtType t, RtReduceOp op, char *to, const char *x)
 }
 
 // Element `from` of all ranks' x as one, in their order, but those of one host first.
-static void want_joined(Test *t, int64_t to, int64_t from, int near)
+static void want_joined(Test *t, int64_t to, int64_t from, int intra_host)
 {
     int64_t bytes = rt_type_bytes(t->p.type);
     char part[8];
 
-    for (int k = 0; k < t->n; k += near) {
+    for (int k = 0; k < t->n; k += intra_host) {
         memcpy(part, t->x[k] + from * bytes, (size_t)bytes);
-        for (int j = k + 1; j < k + near; j++)
+        for (int j = k + 1; j < k + intra_host; j++)
             join(t->p.type, t->p.op, part, t->x[j] + from * bytes);
         if (k)
             join(t->p.type, t->p.op, t->want + to * bytes, part);
@@ -147,9 +148,9 @@ static void end(Test *t, const char *name)
     free(t->want);
 }
 
-static int64_t extent(int64_t whole, int64_t piece, int i)
+static int64_t extent(int64_t whole, int64_t shard, int i)
 {
-    return rt_most(0, rt_least(piece, whole - i * piece));
+    return rt_most(0, rt_least(shard, whole - i * shard));
 }
 
 // ---- collectives ----
@@ -176,15 +177,15 @@ static void call(Test *t, RtCollective *f, const void *x)
 static void all_gather(Test *t)
 {
     const RtExchange *p = &t->p;
-    int64_t piece = rt_ceil_div(p->whole, t->n);
+    int64_t shard = rt_ceil_div(p->whole, t->n);
 
-    begin(t, p->outer * piece * p->inner, p->outer * p->whole * p->inner);
+    begin(t, p->outer * shard * p->inner, p->outer * p->whole * p->inner);
     for (int k = 0; k < t->n; k++)
         for (int64_t o = 0; o < p->outer; o++)
-            for (int64_t w = 0; w < extent(p->whole, piece, k); w++)
+            for (int64_t w = 0; w < extent(p->whole, shard, k); w++)
                 for (int64_t i = 0; i < p->inner; i++)
-                    want_copy(t, (o * p->whole + k * piece + w) * p->inner + i, k,
-                              (o * piece + w) * p->inner + i);
+                    want_copy(t, (o * p->whole + k * shard + w) * p->inner + i, k,
+                              (o * shard + w) * p->inner + i);
     call(t, rt_all_gather, t->x[t->me]);
     end(t, "all_gather");
 }
@@ -193,16 +194,16 @@ static void all_gather(Test *t)
 static void scatter(Test *t, bool reduces)
 {
     const RtExchange *p = &t->p;
-    int64_t piece = rt_ceil_div(p->whole, t->n);
+    int64_t shard = rt_ceil_div(p->whole, t->n);
 
-    begin(t, p->outer * p->whole * p->inner, p->outer * piece * p->inner);
+    begin(t, p->outer * p->whole * p->inner, p->outer * shard * p->inner);
     for (int64_t o = 0; o < p->outer; o++)
-        for (int64_t w = 0; w < extent(p->whole, piece, t->me); w++)
+        for (int64_t w = 0; w < extent(p->whole, shard, t->me); w++)
             for (int64_t i = 0; i < p->inner; i++) {
-                int64_t from = (o * p->whole + t->me * piece + w) * p->inner + i;
-                int64_t to = (o * piece + w) * p->inner + i;
+                int64_t from = (o * p->whole + t->me * shard + w) * p->inner + i;
+                int64_t to = (o * shard + w) * p->inner + i;
                 if (reduces)
-                    want_joined(t, to, from, t->near);
+                    want_joined(t, to, from, t->intra_host);
                 else
                     want_copy(t, to, t->me, from);
             }
@@ -219,7 +220,7 @@ static void all_reduce(Test *t, bool in_place)
 
     begin(t, count, count);
     for (int64_t i = 0; i < count; i++)
-        want_joined(t, i, i, t->near);
+        want_joined(t, i, i, t->intra_host);
     if (in_place)
         memcpy(t->y, t->x[t->me], (size_t)(count * rt_type_bytes(t->p.type)));
     call(t, rt_all_reduce, in_place ? t->y : t->x[t->me]);
@@ -291,7 +292,7 @@ static void take_axis(Test *t, int axis)
     t->me = rt_mesh_coordinate(m, axis, me);
     for (int k = 0; k < t->n; k++)
         t->rank[k] = me + (k - t->me) * rt_mesh_stride(m, axis);
-    t->near = t->rt.comm->near[axis].n;
+    t->intra_host = t->rt.comm->intra_host[axis].n;
 }
 
 static void call_all(Test *t, RtType type, int ops, int64_t outer, int64_t whole, int64_t inner)
@@ -347,10 +348,10 @@ static void move_hosts(RtComm *c, Hosts hosts)
     for (int a = 0; a < c->model->mesh.n_axes; a++) {
         int n = c->model->mesh.size[a], me = rt_mesh_coordinate(&c->model->mesh, a, c->rank);
         int stride = rt_mesh_stride(&c->model->mesh, a);
-        int near = hosts == ONE ? n : hosts == BY_TWO && n % 2 == 0 ? 2 : 1;
+        int intra_host = hosts == ONE ? n : hosts == BY_TWO && n % 2 == 0 ? 2 : 1;
 
-        c->near[a] = (RtGroup){a, near, me % near, stride};
-        c->far[a] = (RtGroup){a, n / near, me / near, stride * near};
+        c->intra_host[a] = (RtGroup){a, intra_host, me % intra_host, stride};
+        c->inter_host[a] = (RtGroup){a, n / intra_host, me / intra_host, stride * intra_host};
     }
 }
 
@@ -394,11 +395,11 @@ int main(int argc, char **argv)
         t.wrong = t.calls = 0;
         t.is_beside = i % 2;
         move_hosts(t.rt.comm, h);
-        if (t.is_beside && !rt_courier_open(&t.rt, &m))
+        if (t.is_beside && !rt_comm_thread_open(&t.rt, &m))
             return 1;
         run(&t);
-        rt_courier_close(&t.rt);
-        int64_t wrong = rt_comm_most(t.rt.comm, t.wrong);
+        rt_comm_thread_close(&t.rt);
+        int64_t wrong = rt_comm_max(t.rt.comm, t.wrong);
         // Every rank's bits go through rank 0.
         for (int r = 1; r < t.rt.comm->ranks; r++) {
             uint64_t bits = t.bits;

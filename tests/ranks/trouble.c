@@ -41,11 +41,11 @@ int main(int argc, char **argv)
         fclose(fopen("trouble.tmp", "w"));
     rt_comm_file(rt.comm, "trouble.tmp");
     int troubled = argc > 3 ? atoi(argv[3]) : 1;
-    RtGroup *far = &rt.comm->far[0], *near = &rt.comm->near[0];
-    *far = *near;
-    near->n = 1;
-    near->me = 0;
-    if (argc > 4 && !rt_courier_open(&rt, &m))
+    RtGroup *inter_host = &rt.comm->inter_host[0], *intra_host = &rt.comm->intra_host[0];
+    *inter_host = *intra_host;
+    intra_host->n = 1;
+    intra_host->me = 0;
+    if (argc > 4 && !rt_comm_thread_open(&rt, &m))
         return 1;
     for (int round = 0; round < 5; round++) {
         for (int axis = 0; axis < 2; axis++) {
@@ -61,9 +61,9 @@ int main(int argc, char **argv)
         }
         rt_wait(&rt, 0);
     }
-    if (rt_comm_most(rt.comm, 7) == 7 && rt_comm_rank(rt.comm) == 0)
+    if (rt_comm_max(rt.comm, 7) == 7 && rt_comm_rank(rt.comm) == 0)
         printf("done, %lld bytes along tp\n", (long long)rt_comm_bytes(rt.comm, RT_ALL_REDUCE, 1));
-    rt_courier_close(&rt);
+    rt_comm_thread_close(&rt);
     rt_comm_close(rt.comm);
     free(rt.workspace);
     free(x);

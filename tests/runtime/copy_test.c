@@ -62,33 +62,33 @@ static void test_copy(void **state)
     check_copy(&r, &line);
 }
 
-static void check_turn(Random *r, int64_t rows, int64_t columns)
+static void check_transpose(Random *r, int64_t rows, int64_t columns)
 {
     int64_t stride = rows + 3;
     float *x = draw_floats(r, stride * columns);
 
     for (int64_t i = 0; i < rows; i++) {
-        float y[(RT_TURN + 1) * 40] = {0};
-        int64_t at = i / RT_TURN * RT_TURN;
+        float y[(RT_TRANSPOSE_ROWS + 1) * 40] = {0};
+        int64_t at = i / RT_TRANSPOSE_ROWS * RT_TRANSPOSE_ROWS;
 
-        rt_turn(y, x, stride, i, true, rows, columns);
-        for (int64_t j = 0; j <= RT_TURN; j++)
+        rt_transpose_rows(y, x, stride, i, true, rows, columns);
+        for (int64_t j = 0; j <= RT_TRANSPOSE_ROWS; j++)
             for (int64_t c = 0; c < columns; c++)
                 assert_true(y[j * columns + c] ==
-                            (j < RT_TURN && at + j < rows ? x[c * stride + at + j] : 0));
+                            (j < RT_TRANSPOSE_ROWS && at + j < rows ? x[c * stride + at + j] : 0));
     }
     free(x);
 }
 
-static void test_turn(void **state)
+static void test_transpose(void **state)
 {
     Random r = {5};
 
-    check_turn(&r, 16, 16);
-    check_turn(&r, 48, 32);
-    check_turn(&r, 49, 35);
-    check_turn(&r, 7, 40);
-    check_turn(&r, 33, 5);
+    check_transpose(&r, 16, 16);
+    check_transpose(&r, 48, 32);
+    check_transpose(&r, 49, 35);
+    check_transpose(&r, 7, 40);
+    check_transpose(&r, 33, 5);
 }
 
 static void test_fill(void **state)
@@ -210,16 +210,16 @@ static void test_gather(void **state)
     RtGather labels = {RT_F32, RT_I64, 400, 1, 300, 1, 1, 0, 300};
     RtGather narrow = {RT_F32, RT_I32, 1, 1, 20000, 30000, 2, 0, 20000};
     RtGather single = {RT_F32, RT_I64, 1, 1, 1, 2000, 200, 0, 1};  // more than a thread's share
-    RtGather far = {RT_F32, RT_I32, 1, 1, 33000, 33000, 512, 0, 33000};  // larger than caches
+    RtGather uncached = {RT_F32, RT_I32, 1, 1, 33000, 33000, 512, 0, 33000};  // larger than caches
     check_gather(&r, &embedding);
     check_gather(&r, &outer);
     check_gather(&r, &labels);
     check_gather(&r, &narrow);
     check_gather(&r, &single);
-    check_gather(&r, &far);
+    check_gather(&r, &uncached);
 }
 
-static void test_far(void **state)
+static void test_stream(void **state)
 {
     enum { ROOM = 512 };
     char *x = malloc(ROOM), *y = aligned_alloc(64, ROOM);
@@ -229,9 +229,9 @@ static void test_far(void **state)
     for (int at = 0; at <= 64; at += 4)
         for (int bytes = 0; bytes <= 320; bytes += 32) {
             memset(y, -1, ROOM);
-            rt_put_far(y + at, x, bytes);
-            rt_put_far(y + at + bytes, NULL, 64);
-            rt_far_done();
+            rt_stream_store(y + at, x, bytes);
+            rt_stream_store(y + at + bytes, NULL, 64);
+            rt_stream_fence();
             for (int i = 0; i < ROOM; i++)
                 assert_int_equal(y[i], i < at || i >= at + bytes + 64 ? -1
                                        : i < at + bytes               ? x[i - at]
@@ -263,8 +263,9 @@ static void test_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy),   cmocka_unit_test(test_turn), cmocka_unit_test(test_fill),
-        cmocka_unit_test(test_gather), cmocka_unit_test(test_far),  cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_copy),   cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_fill),   cmocka_unit_test(test_gather),
+        cmocka_unit_test(test_stream), cmocka_unit_test(test_rows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,8 +62,8 @@ static void reads_folders(void **state)
     write_npy("d/labels.npy", "I32", 1, (int64_t[]){4}, labels);
     assert_true(rt_data_open(&d, &folder_model, NULL, RT_TRAIN, "d", 1));
     assert_int_equal(d.samples, 4);
-    rt_data_stage(&d, (int64_t[]){3, 1}, d.stage);
-    rt_data_place(&d, d.stage, arena);
+    rt_data_stage(&d, (int64_t[]){3, 1}, d.staging);
+    rt_data_place(&d, d.staging, arena);
     for (int i = 0; i < 3; i++) {
         assert_float_equal(F(arena, 0)[i], a[3][i], 0);
         assert_float_equal(F(arena, 0)[3 + i], a[1][i], 0);
@@ -93,8 +93,8 @@ static void reads_tokens(void **state)
         write_file("t", text, (size_t)(17 * bytes));
         assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "t", bytes));
         assert_int_equal(d.samples, 4);
-        rt_data_stage(&d, (int64_t[]){3, 0}, d.stage);
-        rt_data_place(&d, d.stage, arena);
+        rt_data_stage(&d, (int64_t[]){3, 0}, d.staging);
+        rt_data_place(&d, d.staging, arena);
         for (int i = 0; i < BT; i++) {
             assert_int_equal(I(arena, B_IDS)[i], 112 + i);
             assert_int_equal(I(arena, B_LABELS)[i], 113 + i);

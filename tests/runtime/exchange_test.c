@@ -114,7 +114,7 @@ static void pads(void **state)
 {
     // Of [3, 5, 4], dim 1 being the slowest in memory, 2 are there.
     const RtPad p = {RT_I32, RT_MAX, 3, 1, {3, 5, 4}, {4, 12, 1}};
-    const RtPiece piece = {6, 2}, whole = {0, 5}, none = {15, 0};
+    const RtShard shard = {6, 2}, whole = {0, 5}, none = {15, 0};
     Rt rt = {.threads = 1};
     int32_t x[60];
 
@@ -123,7 +123,7 @@ static void pads(void **state)
     rt_pad(&rt, &p, &whole, x);
     for (int i = 0; i < 60; i++)
         assert_int_equal(x[i], i);
-    rt_pad(&rt, &p, &piece, x);
+    rt_pad(&rt, &p, &shard, x);
     for (int i = 0; i < 60; i++)
         assert_int_equal(x[i], i < 24 ? i : INT32_MIN);
     rt_pad(&rt, &(RtPad){RT_I32, RT_SUM, 3, 1, {3, 5, 4}, {4, 12, 1}}, &none, x);

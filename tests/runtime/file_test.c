@@ -409,16 +409,16 @@ static void clears_what_was_left(void **state)
     mkdir(files[LAST - 1].name, 0777);
     assert_true(rt_out_open(&other, "w", &e));
     assert_int_equal(rename(other.temp, files[LAST].name), 0);
-    for (int turn = 0; turn < 2; turn++) {
+    for (int round = 0; round < 2; round++) {
         assert_true(rt_out_try("w", &e) && rt_out_open(&o, "w", &e));
         for (int i = 0; i < N(files); i++)
             if ((access(files[i].name, F_OK) == 0) != files[i].stays)
                 fail_msg("%s %s", files[i].name, files[i].stays ? "is gone" : "stays");
         rt_out_write(&o, "new", 3);
-        assert_true(turn ? rt_out_commit(&o, &e) : rt_out_finish(&o, &e));
+        assert_true(round ? rt_out_commit(&o, &e) : rt_out_finish(&o, &e));
         // Whole, but not in its place yet: nobody else takes it for one that was left.
-        assert_true(turn || flock(open(o.temp, O_WRONLY), LOCK_EX | LOCK_NB) != 0);
-        if (!turn)
+        assert_true(round || flock(open(o.temp, O_WRONLY), LOCK_EX | LOCK_NB) != 0);
+        if (!round)
             rt_out_cancel(&o);
     }
     rt_out_cancel(&other);

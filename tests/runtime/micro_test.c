@@ -54,7 +54,7 @@ static void tile(const RtMicro *u, const RtGemm *g, float *y, const float *a, co
                            .is_more = is_more,
                            .a = rows,
                            .b = columns,
-                           .soon = columns,
+                           .prefetched = columns,
                            .a_step = u->rows * (k + u->row_room) * u->bytes});
     if (u->end)
         u->end();

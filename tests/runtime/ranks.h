@@ -22,7 +22,7 @@ typedef struct Box {
 
 typedef struct Shared {
     Box box[MOST_RANKS][MOST_RANKS];
-    RtBoard board[MOST_RANKS];
+    RtSharedWindow window[MOST_RANKS];
     float part[MOST_RANKS][SUM];
 } Shared;
 
@@ -43,9 +43,9 @@ static bool shared_open(RtComm *c)
     if (c->rank == fileless)
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){3, 256});
     c->state = calloc(1, sizeof(Waiting));
-    c->board = calloc((size_t)c->ranks, sizeof *c->board);
+    c->window = calloc((size_t)c->ranks, sizeof *c->window);
     for (int r = 0; r < c->ranks; r++)
-        c->board[r] = &shared->board[r];
+        c->window[r] = &shared->window[r];
     return true;
 }
 
@@ -54,7 +54,7 @@ static void shared_close(RtComm *c)
     if (c->rank == fileless)
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){256, 256});  // sanitizers open some at the end
     free(c->state);
-    free(c->board);
+    free(c->window);
 }
 
 static int shared_send(RtComm *c, int to, const void *data, int64_t bytes)
@@ -111,13 +111,13 @@ static inline void sum_over_ranks(Rt *rt, float *x, int n)
 
     assert_true(n <= SUM);
     memcpy(shared->part[rt_comm_rank(rt->comm)], x, (size_t)n * sizeof *x);
-    rt_comm_most(rt->comm, 0);
+    rt_comm_max(rt->comm, 0);
     for (int i = 0; i < n; i++) {
         x[i] = 0;
         for (int r = 0; r < ranks; r++)
             x[i] += shared->part[r][i];
     }
-    rt_comm_most(rt->comm, 0);
+    rt_comm_max(rt->comm, 0);
 }
 
 // What each rank said, and how it ended.

@@ -55,7 +55,7 @@ static bool is_first(const Rt *rt, int axis)
 
 static void line_y(Rt *rt, char *m)
 {
-    RtPiece rows = rt->piece[FIRST], columns = rt->piece[SECOND];
+    RtShard rows = rt->shard[FIRST], columns = rt->shard[SECOND];
     int64_t room = rt_chunk(&rt->comm->model->mesh, &line_cuts[SECOND]);
     float y[LB] = {0};
 
@@ -72,7 +72,7 @@ enum { OF_LOSS, OF_COUNT, OF_BIAS, OF_W };
 
 static void line_sums(Rt *rt, char *m, float sum[OF_W + LD])
 {
-    RtPiece rows = rt->piece[FIRST], columns = rt->piece[SECOND];
+    RtShard rows = rt->shard[FIRST], columns = rt->shard[SECOND];
     int64_t room = rt_chunk(&rt->comm->model->mesh, &line_cuts[SECOND]);
 
     line_y(rt, m);
@@ -100,7 +100,7 @@ static void line_forward(Rt *rt, char *m)
 
 static void line_micro(Rt *rt, char *m)
 {
-    RtPiece columns = rt->piece[SECOND];
+    RtShard columns = rt->shard[SECOND];
     float sum[OF_W + LD];
 
     line_sums(rt, m, sum);
@@ -116,7 +116,7 @@ static void line_reduce(Rt *rt, char *m)
     float norm = 0;
 
     *F(m, L_DBIAS) /= *F(m, L_COUNT);
-    for (int64_t i = 0; i < rt->piece[SECOND].extent; i++) {
+    for (int64_t i = 0; i < rt->shard[SECOND].extent; i++) {
         F(m, L_DW)[i] /= *F(m, L_COUNT);
         norm += is_first(rt, FIRST) * F(m, L_DW)[i] * F(m, L_DW)[i];
     }
@@ -129,7 +129,7 @@ static void line_reduce(Rt *rt, char *m)
 static void line_update(Rt *rt, char *m)
 {
     *F(m, L_BIAS) -= *F(m, L_LR) * *F(m, L_DBIAS);
-    for (int64_t i = 0; i < rt->piece[SECOND].extent; i++)
+    for (int64_t i = 0; i < rt->shard[SECOND].extent; i++)
         F(m, L_W)[i] -= *F(m, L_LR) * (F(m, L_DW)[i] + *F(m, L_DECAY) * F(m, L_W)[i]);
 }
 
@@ -412,9 +412,9 @@ static void counts_ranks(void **state)
 
 // ---- bigrams ----
 
-static void bigram_piece(Rt *rt, char *m)
+static void bigram_shard(Rt *rt, char *m)
 {
-    RtPiece places = rt->piece[FIRST], words = rt->piece[SECOND];
+    RtShard places = rt->shard[FIRST], words = rt->shard[SECOND];
     const RtMesh *mesh = &rt->comm->model->mesh;
     int64_t t_room = rt_chunk(mesh, &bigram_cuts[FIRST]);
     int64_t v_room = rt_chunk(mesh, &bigram_cuts[SECOND]);
@@ -447,7 +447,7 @@ static void generates_as_one_rank(void **state)
         split(&x, &one, bigram_cuts, meshes[i][0], meshes[i][1]);
         for (int k = 0; k < x.m.n_tensors; k++)  // the table stays whole
             x.tensors[k].n_parts = 0;
-        x.m.forward = bigram_piece;
+        x.m.forward = bigram_shard;
         run_ranks(&said, &x.m, args);
         assert_all(&said, meshes[i][0] * meshes[i][1], 0, 0, "");
         assert_string_equal(said.said[0].out, s.out);

@@ -16,7 +16,7 @@ enum {
 
 typedef enum Fault { NONE, WRITE, READ_LATE, READ_PAST, SCRATCH, READ_SCRATCH, KEPT, SKIP } Fault;
 static Fault fault;
-static bool is_late;  // the loop's second statement runs a turn later
+static bool is_skewed;  // the loop's second statement runs a turn later
 static int ends;  // 1: the last two statements are a loop of one turn, which has a begin and an end
 
 static const RtTensor tensors[] = {
@@ -60,12 +60,12 @@ static void statements(Rt *rt, char *m)
     RT_AT(rt, "fill COUNT", 0, 0);
     rt_fill(rt, RT_F32, m + COUNT, 1, LB);
     ROWS(copy, X, A);
-    for (int layer = 0; layer < 2 + is_late; layer++) {
+    for (int layer = 0; layer < 2 + is_skewed; layer++) {
         if (fault == WRITE && layer == 1)
             ROWS(spill, A, B);
         else if (layer < 2)
             ROWS(copy, A, B);
-        if (layer >= is_late)
+        if (layer >= is_skewed)
             ROWS(add, B, SUM);
     }
     if (fault == SCRATCH)
@@ -81,18 +81,18 @@ static void statements(Rt *rt, char *m)
         *F(m, SUM) += *F(m, C + 64);
 }
 
-static void lives(Rt *rt)
+static void live_ranges(Rt *rt)
 {
-    const RtLife life[] = {{"X", X, 64, 0, 9 + 2 * ends},
-                           {"A", A, 64, 2, 6},
-                           {"B", B, 64, 4 - is_late, 5 + is_late},
-                           {"C", C, 64, 7 + ends, 8 + ends},
-                           {"SPACE", SPACE, 64, 7 + ends, 7 + ends},
-                           {0}};
-    const RtLoop loop[] = {{3, 6, 2 + is_late, {is_late ? 5 : 0}}, {7, 10, ends}, {0}};
+    const RtLiveRange range[] = {{"X", X, 64, 0, 9 + 2 * ends},
+                                 {"A", A, 64, 2, 6},
+                                 {"B", B, 64, 4 - is_skewed, 5 + is_skewed},
+                                 {"C", C, 64, 7 + ends, 8 + ends},
+                                 {"SPACE", SPACE, 64, 7 + ends, 7 + ends},
+                                 {0}};
+    const RtLoop loop[] = {{3, 6, 2 + is_skewed, {is_skewed ? 5 : 0}}, {7, 10, ends}, {0}};
 
-    rt_lives(rt, RT_TRAINING, life, loop);
-    rt_lives(rt, RT_FORWARD, life, loop);
+    rt_live_ranges(rt, RT_TRAINING, range, loop);
+    rt_live_ranges(rt, RT_FORWARD, range, loop);
 }
 
 static void nothing(Rt *rt, char *m) {}
@@ -103,7 +103,7 @@ static const RtModel model = {
     .accumulate = 1,
     .init_std = 1,
     .redzone = 64,
-    .lives = lives,
+    .live_ranges = live_ranges,
     .tensors = tensors,
     .n_tensors = N(tensors),
     .train = own,
@@ -155,9 +155,9 @@ static void find_mistakes(void)
 static void finds_mistakes(void **state)
 {
     find_mistakes();
-    is_late = true;
+    is_skewed = true;
     find_mistakes();
-    is_late = false;
+    is_skewed = false;
     ends = 1;
     find_mistakes();
     ends = 0;

@@ -15,7 +15,7 @@ enum { PROBLEMS = 500, WORK = 200000 };
 // No bound is above the optimum, it is its dual's, and more work doesn't lower it.
 static void bounds(void **state)
 {
-    Watch w = watch_start(0);
+    Deadline w = deadline_start(0);
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
@@ -59,7 +59,7 @@ static bool is_forest(const Problem *p)
 // that doubles have no room for what is forbidden above their sum, not always.
 static void trees(void **state)
 {
-    Watch w = watch_start(0);
+    Deadline w = deadline_start(0);
     int n_trees = 0, n_tight = 0;
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
@@ -83,7 +83,7 @@ static void trees(void **state)
 // doubles tell; the same seed gives the same.
 static void searches(void **state)
 {
-    Watch w = watch_start(0);
+    Deadline w = deadline_start(0);
     int n_feasible = 0, n_found = 0, n_best = 0;
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
@@ -101,7 +101,7 @@ static void searches(void **state)
         assert_true(search(&p, &dual, false, again, &same, seed, WORK, &w, (Listener){0}) ==
                     is_found);
         if (is_found) {
-            Price price = problem_price(&p, choice);
+            ChoicePrice price = problem_price(&p, choice);
             assert_true(!price.is_forbidden && price.peak <= p.limit && price.cost == cost);
             assert_true(best.is_feasible && cost >= best.cost);
             assert_memory_equal(choice, again, (size_t)p.n_nodes * sizeof *choice);
@@ -116,17 +116,17 @@ static void searches(void **state)
 // With one alternative no choice is cheaper than the ascent says.
 static void lower_bounds(void **state)
 {
-    Watch w = watch_start(0);
+    Deadline w = deadline_start(0);
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
         Problem p = random_problem(seed, a), only = p;
-        Ascent *s = ascent_new(field_new(&p, a), a);
+        Ascent *s = ascent_new(float_problem_new(&p, a), a);
         int n = p.first[p.n_nodes];
 
-        ascent_settle(s, (Climb){0, 0, WORK / 100, DBL_MAX, &w});
-        ascent_keep(s);
-        ascent_climb(s, (Climb){0.03, 1, WORK / 20, DBL_MAX, &w});
+        ascent_converge(s, (ClimbOptions){0, 0, WORK / 100, DBL_MAX, &w});
+        ascent_save_best(s);
+        ascent_climb(s, (ClimbOptions){0.03, 1, WORK / 20, DBL_MAX, &w});
         s->lower = arena_array(a, double, n);
         ascent_sweep(s, false);  // behind one forward
         if (seed % 2)
@@ -154,7 +154,7 @@ typedef struct Heard {
 static void listen(void *to, const int *choice, Wide cost)
 {
     Heard *h = to;
-    Price price = problem_price(h->p, choice);
+    ChoicePrice price = problem_price(h->p, choice);
 
     assert_true(!price.is_forbidden && price.peak <= h->p->limit && price.cost == cost);
     assert_true(!h->is_any || cost < h->cost);
@@ -166,7 +166,7 @@ static void listen(void *to, const int *choice, Wide cost)
 // Half of the problems have prices to begin with, but no messages.
 static void branches(void **state)
 {
-    Watch w = watch_start(0);
+    Deadline w = deadline_start(0);
     int n_done = 0;
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
@@ -198,7 +198,7 @@ static void branches(void **state)
 // way.
 static void cores(void **state)
 {
-    Watch w = watch_start(0);
+    Deadline w = deadline_start(0);
     int n_feasible = 0, n_found = 0, n_near = 0;
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
@@ -207,9 +207,9 @@ static void cores(void **state)
         Best best = brute_force(&p);
         Heard heard = {&p};
         Dual dual = {0};
-        SolveOptions o = {.threads = 1, .seed = seed, .is_quick = true};
-        Aim aim = {WIDE_MOST, 0, 1 + (int)(seed % 2), &o};
-        Wide bound = core_ascent(&p, &dual, aim, &w, (Listener){listen, &heard}, a);
+        SolveOptions o = {.threads = 1, .seed = seed, .skips_certificate = true};
+        CoreOptions options = {WIDE_MAX, 0, 1 + (int)(seed % 2), &o};
+        Wide bound = core_ascent(&p, &dual, options, &w, (Listener){listen, &heard}, a);
 
         assert_true(dual_bound(&p, &dual) == bound);
         assert_true(!best.is_feasible || bound <= best.cost);
@@ -225,7 +225,7 @@ static void cores(void **state)
 // The least peak lies between the bound and what was found, and mostly is both.
 static void least_peaks(void **state)
 {
-    Watch w = watch_start(0);
+    Deadline w = deadline_start(0);
     int n_allowed = 0, n_found = 0, n_bound = 0, n_least = 0;
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
@@ -233,11 +233,11 @@ static void least_peaks(void **state)
         Problem p = random_problem(seed, a);
         Best best = brute_force(&p);
         int choice[MOST_RANDOM_NODES];
-        Least least = least_peak(&p, choice, seed, WORK, &w);
+        LowestPeak least = lowest_peak(&p, choice, seed, WORK, &w);
 
         assert_true(!best.is_allowed || least.bound <= best.least);
         if (least.is_found) {
-            Price price = problem_price(&p, choice);
+            ChoicePrice price = problem_price(&p, choice);
             assert_true(best.is_allowed && !price.is_forbidden && price.peak == least.peak);
             assert_true(price.at == least.at && least.peak >= best.least);
         }

@@ -63,7 +63,7 @@ static Wide proved_below(const Case *c, Wide cutoff, Arena *a)
 static void rounds(void **state)
 {
     int refused[PARTS] = {0}, several = 0;
-    Watch w = watch_start(0);
+    Deadline w = deadline_start(0);
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();

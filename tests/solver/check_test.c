@@ -87,10 +87,10 @@ static int64_t bytes_at(const Problem *p, const int *choice, int time)
     int64_t bytes = 0;
 
     for (int i = 0; i < p->n_nodes; i++)
-        for (int u = p->first_use[p->first[i] + choice[i]];
-             u < p->first_use[p->first[i] + choice[i] + 1]; u++)
-            if (p->use[u].first <= time && time < p->use[u].last)
-                bytes += p->use[u].bytes;
+        for (int u = p->first_live[p->first[i] + choice[i]];
+             u < p->first_live[p->first[i] + choice[i] + 1]; u++)
+            if (p->live[u].first <= time && time < p->live[u].last)
+                bytes += p->live[u].bytes;
     return bytes;
 }
 
@@ -115,7 +115,7 @@ static bool is_right(const Case *c, Arena *a)
     for (int i = 0; i < p->n_nodes; i++)
         if (x->choice[i] < 0 || x->choice[i] >= n_alternatives(p, i))
             return false;
-    Price price = problem_price(p, x->choice);
+    ChoicePrice price = problem_price(p, x->choice);
     if (price.is_forbidden || (price.peak && bytes_at(p, x->choice, x->at) != price.peak))
         return false;
     if (x->outcome == OUTCOME_INFEASIBLE)
@@ -293,17 +293,17 @@ static void asked(void **state)
     Diag d = {.file = "f", .to = &said};
     Problem p;
     Case c;
-    Hold h;
+    BlockedSignals h;
 
     make(&c, 7, a);
     signal(SIGINT, SIG_DFL);  // a shell's background jobs begin with it ignored
-    hold_begin(&h);
+    signals_block(&h);
     raise(SIGINT);
     assert_true(check(&c));
     assert_false(problem_parse((File){(const uint8_t *)"{}", 2}, &p, a, &d));
     assert_string_equal(said.s, "f: error: byte 0: stopped before the end of the file\n");
     signal(SIGINT, SIG_IGN);
-    hold_end(&h);
+    signals_unblock(&h);
     signal(SIGINT, SIG_DFL);
     text_free(&said);
     arena_free(a);
@@ -320,8 +320,8 @@ static void digits(void **state)
         {1000000000000000000, "1000000000000000000"},
         {INT64_MIN, "-9223372036854775808"},
         {(Wide)INT64_MAX * 4 + 3, "36893488147419103231"},
-        {WIDE_MOST, "170141183460469231731687303715884105727"},
-        {-WIDE_MOST - 1, "-170141183460469231731687303715884105728"},
+        {WIDE_MAX, "170141183460469231731687303715884105727"},
+        {-WIDE_MAX - 1, "-170141183460469231731687303715884105728"},
     };
     char text[WIDE_DIGITS];
 

@@ -28,7 +28,7 @@ static void the_example(void **state)
     assert_int_equal(p.n_nodes, 5);
     assert_int_equal(p.n_edges, 5);
     assert_int_equal(p.limit, 50);
-    Price price = problem_price(&p, (const int[]){0, 1, 1, 0, 0});
+    ChoicePrice price = problem_price(&p, (const int[]){0, 1, 1, 0, 0});
     assert_true(!price.is_forbidden && price.cost == 465 && price.peak == 55 && price.at == 50);
     Best b = brute_force(&p);
     assert_true(b.is_feasible && b.cost == EXAMPLE_OPTIMUM && b.least == EXAMPLE_LEAST);
@@ -258,7 +258,7 @@ static void pieces(void **state)
         char *text = arena_string(a, "{%*s%s", (1 << 18) - 400 + i, "", example + 1);
         assert_true(parse(a, text, strlen(text), &p, NULL));
         assert_memory_equal(p.cost, first.cost, (size_t)p.first[5] * sizeof *p.cost);
-        assert_memory_equal(p.use, first.use, (size_t)p.first_use[9] * sizeof *p.use);
+        assert_memory_equal(p.live, first.live, (size_t)p.first_live[9] * sizeof *p.live);
         assert_int_equal(p.edge[4].cost[1], 60);
         assert_int_equal(p.limit, 50);
     }
@@ -282,7 +282,7 @@ static void small_ones(void **state)
     assert_null(p.name);
     assert_ptr_equal(p.edge[0].cost, p.edge[1].cost);
     assert_true(p.edge[0].cost[1] == COST_FORBIDDEN);
-    assert_int_equal(p.first_use[4], 2);  // neither no bytes nor no time
+    assert_int_equal(p.first_live[4], 2);  // neither no bytes nor no time
     assert_true(problem_price(&p, (const int[]){0, 0, 0}).cost == 3);
     assert_true(problem_price(&p, (const int[]){0, 1, 0}).is_forbidden);
     assert_true(parse(a, empty, strlen(empty), &p, NULL));

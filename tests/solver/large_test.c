@@ -18,15 +18,15 @@ static Problem random_chain(uint64_t seed, Arena *a)
 
     p.first = arena_array(a, int, NODES + 1);
     p.cost = arena_array(a, int64_t, n);
-    p.first_use = arena_array(a, int, n + 1);
-    p.use = arena_array(a, Use, n);
+    p.first_live = arena_array(a, int, n + 1);
+    p.live = arena_array(a, LiveBytes, n);
     p.edge = arena_array(a, Edge, NODES - 1);
     for (int i = 0; i <= NODES; i++)
         p.first[i] = i * WIDTH;
     for (int k = 0; k < n; k++) {
-        p.use[k] = (Use){0, 1, 1 + below(&seed, MOST_BYTES)};
-        p.first_use[k + 1] = k + 1;
-        p.cost[k] = 20000 + 1000 * (MOST_BYTES - p.use[k].bytes) + below(&seed, 5000);
+        p.live[k] = (LiveBytes){0, 1, 1 + below(&seed, MOST_BYTES)};
+        p.first_live[k + 1] = k + 1;
+        p.cost[k] = 20000 + 1000 * (MOST_BYTES - p.live[k].bytes) + below(&seed, 5000);
     }
     for (int e = 0; e < NODES - 1; e++) {
         int64_t *cost = arena_array(a, int64_t, pairs);
@@ -46,7 +46,7 @@ static int64_t cheapest(const Problem *p, Arena *a)
     for (int i = 0; i < NODES; i++) {
         int64_t *now = arena_array(a, int64_t, WIDTH * ROOM);
         for (int at = 0; at < WIDTH * ROOM; at++) {
-            int l = at / ROOM, left = at % ROOM - (int)p->use[p->first[i] + l].bytes;
+            int l = at / ROOM, left = at % ROOM - (int)p->live[p->first[i] + l].bytes;
             now[at] = !i && !left ? 0 : COST_FORBIDDEN;
             for (int k = 0; i && left >= 0 && k < WIDTH; k++) {
                 int64_t x = before[k * ROOM + left] + p->edge[i - 1].cost[k * WIDTH + l];
@@ -69,14 +69,14 @@ static void chains(void **state)
         Answer s[2];
 
         for (int i = 0; i < 2; i++) {
-            SolveOptions o = {.threads = i + 1, .seed = 1, .is_quick = true};
+            SolveOptions o = {.threads = i + 1, .seed = 1, .skips_certificate = true};
             o.gap = seed % 2 ? 1e-2 : 1e-3;
             o.engine = "cbc";
             o.programs = "none";
             solve(&p, &o, &s[i], a, NULL);
         }
         int64_t least = cheapest(&p, a);
-        Price price = problem_price(&p, s[0].choice);
+        ChoicePrice price = problem_price(&p, s[0].choice);
         print_message("cost %.0f of %.0f, bound %.0f\n", (double)s[0].cost, (double)least,
                       (double)s[0].bound);
         assert_true(is_found(s[0].outcome) && price.peak <= LIMIT && price.cost == s[0].cost);

@@ -19,27 +19,27 @@ static void middle_nodes(Maker *m, int n)
 {
     int64_t *held = arena_array(m->a, int64_t, 2 * n + 20), most = 0;
     uint64_t *r = &m->random;
-    int n_uses = 0, cap = 0, total = 0;
+    int n_live = 0, cap = 0, total = 0;
 
     m->p.n_nodes = n;
     m->p.first = arena_array(m->a, int, n + 1);
     m->p.cost = arena_array(m->a, int64_t, n * MOST_PLACES);
-    m->p.first_use = arena_array(m->a, int, n *MOST_PLACES + 1);
+    m->p.first_live = arena_array(m->a, int, n *MOST_PLACES + 1);
     for (int i = 0; i < n; i++) {
         int size = 2 + below(r, MOST_PLACES - 1), first = below(r, n),
             last = first + 1 + below(r, 12);
         int64_t bytes = 20 + below(r, 40);
         for (int k = 0; k < size; k++, total++) {
             m->p.cost[total] = below(r, 60) * (k + 1);
-            m->p.first_use[total] = n_uses;
-            *arena_push(m->a, m->p.use, n_uses, cap) = (Use){first, last, bytes};
+            m->p.first_live[total] = n_live;
+            *arena_push(m->a, m->p.live, n_live, cap) = (LiveBytes){first, last, bytes};
             for (int t = first; t < last && (k == 0 || k == size - 1); t++)
                 held[t] += bytes;
             bytes = 1 + bytes * below(r, 100) / 100;
         }
         m->p.first[i + 1] = total;
     }
-    m->p.first_use[total] = n_uses;
+    m->p.first_live[total] = n_live;
     for (int t = 0; t < 2 * n + 20; t++)
         most = held[t] > most ? held[t] : most;
     m->p.limit = most * PICK(r, 42, 46, 50, 60) / 100;
@@ -74,7 +74,7 @@ typedef struct Known {
 static void hear(void *to, const int *choice, Wide cost)
 {
     Known *k = to;
-    Price price = problem_price(k->p, choice);
+    ChoicePrice price = problem_price(k->p, choice);
 
     if (price.is_forbidden || price.peak > k->p->limit)
         return;
@@ -101,7 +101,7 @@ static bool by_chain(Known *k, uint64_t seed, const char *engine, Arena *a)
 
 static bool by_engine(Known *k, const char *engine, Arena *a)
 {
-    Watch w = watch_start(0);
+    Deadline w = deadline_start(0);
     Engine *e = engine_start(programs(a), engine, &w, NULL);
     assert_non_null(e);
     Model *m = model_new(k->p, e, &(Dual){0}, a);

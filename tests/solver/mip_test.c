@@ -26,7 +26,7 @@ static const char *programs(char *path, size_t size)
     return strcat(dirname(path), "/../..");
 }
 
-static Engine *start(const char *name, const Watch *w)
+static Engine *start(const char *name, const Deadline *w)
 {
     char path[4096];
     Engine *e = engine_start(programs(path, sizeof path), name, w, NULL);
@@ -50,7 +50,7 @@ static void fill(Engine *e)
 
 static void relaxes(void **state)
 {
-    Watch w = watch_start(0);
+    Deadline w = deadline_start(0);
 
     for (int i = 0; i < COUNT(names); i++) {
         Engine *e = start(names[i], &w);
@@ -66,7 +66,7 @@ static void relaxes(void **state)
 // y + z >= 1.5 and then x >= 1.2 where x is at most 1.
 static void takes_more_rows(void **state)
 {
-    Watch w = watch_start(0);
+    Deadline w = deadline_start(0);
     double low = 1.5, high = MIP_FREE, one[2] = {1, 1};
     int first[2] = {0, 2}, index[2] = {1, 2};
     Lines rows = {1, &low, &high, NULL, NULL, first, index, one};
@@ -97,7 +97,7 @@ static void branches(void **state)
         double cutoff;
         MipStatus status;
     } cases[] = {{MIP_FREE, MIP_OPTIMAL}, {-4.9, MIP_OPTIMAL}, {-5.1, MIP_INFEASIBLE}};
-    Watch w = watch_start(0);
+    Deadline w = deadline_start(0);
 
     for (int i = 0; i < COUNT(names); i++)
         for (int k = 0; k < COUNT(cases); k++) {
@@ -115,7 +115,7 @@ static void branches(void **state)
 // A watch that has ended, and an engine that isn't there.
 static void survives(void **state)
 {
-    Watch over = watch_start(1e-9);
+    Deadline over = deadline_start(1e-9);
     Text said = {0};
     Diag d = {.file = "solve", .to = &said};
 
@@ -137,7 +137,7 @@ static void survives(void **state)
 static void goes_on_without(void **state)
 {
     char folder[] = "/tmp/engine_test_XXXXXX", path[64];
-    Watch w = watch_start(0);
+    Deadline w = deadline_start(0);
 
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/shardcc-cbc", folder);

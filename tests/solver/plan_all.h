@@ -73,8 +73,8 @@ typedef struct All {
     const Graph *g;
     const Cluster *c;
     const Mesh *m;
-    Layouts *layouts[2];  // … of values that join
-    bool *joins;
+    Resharder *layouts[2];  // … of values that join
+    bool *is_bucketed;
     Traffic traffic;
     int64_t limit;
     Pin pin;                      // .id 0: none
@@ -106,11 +106,11 @@ static inline int enumerate(const Mesh *m, int low, int high,
     int64_t total = (int64_t)pow(width, m->n_axes);
 
     for (int64_t i = 0; i < total; i++) {
-        Spec s = spec_whole();
-        int64_t rest = i;
-        for (int a = 0; a < m->n_axes; a++, rest /= width) {
-            s.at[a] = (int8_t)(low + rest % width / MAX_AXES);
-            s.level[a] = (int8_t)(rest % width % MAX_AXES);
+        Spec s = spec_replicated();
+        int64_t next_storage_spec = i;
+        for (int a = 0; a < m->n_axes; a++, next_storage_spec /= width) {
+            s.at[a] = (int8_t)(low + next_storage_spec % width / MAX_AXES);
+            s.level[a] = (int8_t)(next_storage_spec % width % MAX_AXES);
         }
         if (is_right(all, id, &s)) {
             assert_true(n < MOST_ENUMERATED);
@@ -123,7 +123,7 @@ static inline int enumerate(const Mesh *m, int low, int high,
 static inline bool is_pinned(const All *all, PinKind kind, int id, int phase)
 {
     return all->pin.id == id && all->pin.kind == kind &&
-           (kind != PIN_USE || phase == (int)all->pin.phase);
+           (kind != PIN_COMPUTE || phase == (int)all->pin.phase);
 }
 
 static inline bool is_strategy(const All *all, int id, const Spec *s)
@@ -142,24 +142,24 @@ static inline bool is_spec(const All *all, int id, const Spec *s)
     for (int i = 0; i < all->g->n_carries; i++)
         is_output |= all->g->carries[i].out == id;
     return spec_is_valid(all->m, v->rank, s) &&
-           (spec_partial(s) == SPEC_WHOLE || (v->producer && !is_output));
+           (spec_partial(s) == SPEC_REPLICATED || (v->producer && !is_output));
 }
 
-static inline int64_t way(const All *all, ValueId v, Spec from, Spec to)
+static inline int64_t path(const All *all, ValueId v, Spec from, Spec to)
 {
-    const Way *w;
+    const ReshardPath *w;
 
-    layout_ways(all->layouts[all->joins[v]], value_of(all->g, v), from, to, &w);
+    reshard_paths(all->layouts[all->is_bucketed[v]], value_of(all->g, v), from, to, &w);
     return w->picoseconds;
 }
 
 // What it costs that value v rests as `rest`: readers of a phase share what they read, if that is
 // cheaper by way of some spec.
-static inline int64_t rest_cost(const All *all, ValueId v, Spec rest)
+static inline int64_t rest_cost(const All *all, ValueId v, Spec next_storage_spec)
 {
     int64_t cost = 0;
 
-    if (is_pinned(all, PIN_REST, v, 0) && !spec_equal(&rest, &all->pin.spec))
+    if (is_pinned(all, PIN_STORAGE, v, 0) && !spec_equal(&next_storage_spec, &all->pin.spec))
         return NOT_ALLOWED;
     for (int phase = 0; phase < 3; phase++) {
         Spec need[8];
@@ -168,21 +168,21 @@ static inline int64_t rest_cost(const All *all, ValueId v, Spec rest)
             for (int i = 0; i < all->g->nodes[k].n_in; i++)
                 if (all->g->nodes[k].in[i] == v && (int)all->g->nodes[k].phase == phase)
                     need[n++] = strategy_spec(&all->rule[k], &all->s[k], i);
-        bool pinned = is_pinned(all, PIN_USE, v, phase), is_free = n > 1 || pinned;
-        int64_t least = is_free ? INT64_MAX : n ? way(all, v, rest, need[0]) : 0;
+        bool pinned = is_pinned(all, PIN_COMPUTE, v, phase), is_free = n > 1 || pinned;
+        int64_t least = is_free ? INT64_MAX : n ? path(all, v, next_storage_spec, need[0]) : 0;
         for (int u = 0; u < (pinned ? 1 : all->n_specs[v]) && is_free; u++) {
-            Spec use = pinned ? all->pin.spec : all->spec[v][u];
-            int64_t sum = way(all, v, rest, use);
+            Spec compute_spec = pinned ? all->pin.spec : all->spec[v][u];
+            int64_t sum = path(all, v, next_storage_spec, compute_spec);
             for (int i = 0; i < n; i++)
-                sum += way(all, v, use, need[i]);
+                sum += path(all, v, compute_spec, need[i]);
             least = sum < least ? sum : least;
         }
         cost += least;
     }
     NodeId made = value_of(all->g, v)->producer;
     if (made)
-        cost +=
-            way(all, v, strategy_spec(&all->rule[made], &all->s[made], all->rule[made].n_in), rest);
+        cost += path(all, v, strategy_spec(&all->rule[made], &all->s[made], all->rule[made].n_in),
+                     next_storage_spec);
     return cost;
 }
 
@@ -274,7 +274,7 @@ static inline void try_nodes(All *all, NodeId n, int64_t cost)
         for (int i = 0; i < all->n_strategies[n]; i++) {
             all->s[n] = all->strategy[n][i];
             all->workspace[n] = all->workspaces[n][i];
-            Work w = piece_work(all->g, &all->g->nodes[n], &whole, &all->traffic, &all->rule[n],
+            Work w = shard_work(all->g, &all->g->nodes[n], &whole, &all->traffic, &all->rule[n],
                                 all->m, &all->s[n]);
             double call = w.written > 0 ? 0 : all->c->launch;
             try_nodes(all, n + 1, cost + llround(1e12 * (work_seconds(all->c, &w) - call)));
@@ -304,10 +304,10 @@ static inline int64_t enumerate_plans(const Graph *g, const Cluster *c, const Me
     All *all = arena_array(a, All, 1);
 
     *all = (All){.g = g, .c = c, .m = m, .limit = limit, .pin = pin, .best = INT64_MAX};
-    all->layouts[false] = layouts_new(a, m);
-    all->layouts[true] = layouts_joining(a, m);
-    const Alike alike = alike_find(g, a);
-    all->joins = values_join(g, &alike, a);
+    all->layouts[false] = resharder_new(a, m);
+    all->layouts[true] = resharder_new_bucketed(a, m);
+    const TiedValues tied = tied_find(g, a);
+    all->is_bucketed = values_bucketed(g, &tied, a);
     all->traffic = traffic_find(g, a);
     find_items(all, a);
     for (ValueId v = 1; v < g->n_values; v++) {
@@ -327,7 +327,7 @@ static inline int64_t enumerate_plans(const Graph *g, const Cluster *c, const Me
         all->workspaces[n] = arena_array(a, int64_t, all->n_strategies[n]);
         for (int i = 0; i < all->n_strategies[n]; i++)
             all->workspaces[n][i] =
-                piece_workspace(g, &g->nodes[n], &all->rule[n], m, &all->strategy[n][i]);
+                shard_workspace(g, &g->nodes[n], &all->rule[n], m, &all->strategy[n][i]);
     }
     try_nodes(all, 1, 0);
     return all->best < NOT_ALLOWED ? all->best : INT64_MAX;
@@ -341,7 +341,7 @@ static inline Cluster slow_links(double ratio)
                  .threads = 1,
                  .memory = 1e9,
                  .bandwidth = 1e9,
-                 .reading = 1e9,
+                 .read_bandwidth = 1e9,
                  .launch = 1e-7,
                  .vector = 1e8 * ratio};
     return c;
@@ -372,7 +372,7 @@ static inline bool find_in(double seconds, const Graph *g, const Cluster *c, con
                              .seed = 1,
                              .engine = "cbc",
                              .programs = programs(a),
-                             .is_quick = true};
+                             .skips_certificate = true};
     assert_true(plan_find(g, c, m, &o, to, a, &d));
     assert_true(!to->answer.choice || to->answer.outcome == OUTCOME_INFEASIBLE ||
                 plan_check(g, &to->plan, &d));

@@ -99,7 +99,7 @@ static void try_pin(Pinning *t, Pin pin)
 }
 
 // What stands next costs no less than the plan, and no more than the plan says.
-static void try_next(Pinning *t, const Planned *p, Pin pin, const Next *next)
+static void try_next(Pinning *t, const Planned *p, Pin pin, const BestAlternative *next)
 {
     Arena *a = arena_new();
     int64_t cost = (int64_t)p->answer.cost;
@@ -119,16 +119,16 @@ static void pin_value(Pinning *t, const Planned *p, ValueId v, Arena *a)
     int n = enumerate(&t->m, SPEC_MIN, value_of(t->g, v)->rank, is_spec, &all, v, spec);
 
     for (int i = 0; i < n; i++)
-        try_pin(t, (Pin){.kind = PIN_REST, .id = v, .spec = spec[i], .is_given = true});
-    try_next(t, p, (Pin){.kind = PIN_REST, .id = v}, &p->rest[v]);
+        try_pin(t, (Pin){.kind = PIN_STORAGE, .id = v, .spec = spec[i], .is_given = true});
+    try_next(t, p, (Pin){.kind = PIN_STORAGE, .id = v}, &p->next_storage_spec[v]);
     for (NodeId k = 1; k < t->g->n_nodes; k++)
         for (int i = 0; i < t->g->nodes[k].n_in; i++)
             if (t->g->nodes[k].in[i] == v) {
                 Phase phase = t->g->nodes[k].phase;
-                Pin pin = {.kind = PIN_USE, .id = v, .phase = phase};
-                pin.spec = p->plan.use[3 * v + (int)phase];
+                Pin pin = {.kind = PIN_COMPUTE, .id = v, .phase = phase};
+                pin.spec = p->plan.compute_spec[3 * v + (int)phase];
                 try_pin(t, pin);
-                try_next(t, p, pin, &p->use[3 * v + (int)phase]);
+                try_next(t, p, pin, &p->next_compute_spec[3 * v + (int)phase]);
             }
 }
 
@@ -172,17 +172,19 @@ static void pinned_plans(void **state)
 static void refused_pins(void **state)
 {
     static const int sizes[] = {8, 8, 1};
-    const Spec columns = {{1, SPEC_WHOLE, SPEC_WHOLE, SPEC_WHOLE}, {0}};
+    const Spec columns = {{1, SPEC_REPLICATED, SPEC_REPLICATED, SPEC_REPLICATED}, {0}};
     const struct {
         Pin pin;
         const char *text;
     } cases[] = {
-        {{.kind = PIN_REST, .id = 1, .spec = columns},
+        {{.kind = PIN_STORAGE, .id = 1, .spec = columns},
          "plan: error: value 'x': no strategy has it as [-,x0] at rest; the nearest are [-,-], "
          "[x0,-]\n"},
-        {{.kind = PIN_USE, .id = 1, .phase = UPDATE, .spec = columns},
+        {{.kind = PIN_COMPUTE, .id = 1, .phase = UPDATE, .spec = columns},
          "plan: error: value 'x' is pinned in use, but nothing reads it in the update\n"},
-        {{.kind = PIN_STRATEGY, .id = 1, .spec = {{5, SPEC_WHOLE, SPEC_WHOLE, SPEC_WHOLE}, {0}}},
+        {{.kind = PIN_STRATEGY,
+          .id = 1,
+          .spec = {{5, SPEC_REPLICATED, SPEC_REPLICATED, SPEC_REPLICATED}, {0}}},
          "plan: error: node 'y' (dot): it has no such strategy as is pinned\n"
          "  in 0  x f32[8,1]\n  in 1  w f32[1,8]\n"},
     };

@@ -13,10 +13,10 @@ enum { PROBLEMS = 20000 };
 static void check_choice(uint64_t seed, const Problem *p, const Presolved *r, const int *choice)
 {
     int original[MOST_RANDOM_NODES + 1] = {0};
-    Price small = problem_price(&r->problem, choice);
+    ChoicePrice small = problem_price(&r->problem, choice);
 
     presolve_undo(r, choice, original);
-    Price price = problem_price(p, original);
+    ChoicePrice price = problem_price(p, original);
     if (small.is_forbidden || small.peak > r->problem.limit)
         return;
     if (price.is_forbidden || price.peak > p->limit || price.cost != small.cost + r->offset)
@@ -64,7 +64,7 @@ static void fixes_only_what_costs_too_much(void **state)
         Problem p = random_problem(seed, a);
         Best best = brute_force(&p);
         Dual dual = {0};
-        Watch w = watch_start(0);
+        Deadline w = deadline_start(0);
         if (chance(&random, 50))
             dual = random_dual(&p, &random, 8, a);
         else

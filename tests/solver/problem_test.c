@@ -24,7 +24,7 @@ static void prices(void **state)
         assert_true(x.least == y.least && x.most == y.most);
         for (int i = 0; i < p.n_nodes; i++)
             choice[i] = below(&r, n_alternatives(&p, i));
-        Price price = problem_price(&p, choice);
+        ChoicePrice price = problem_price(&p, choice);
         if (!price.is_forbidden) {
             assert_true(x.is_allowed && x.least <= price.peak && price.peak <= x.most);
             assert_true(price.peak > p.limit || x.cost <= price.cost);
@@ -53,7 +53,7 @@ static void one_choice(void **state)
                     cost[p.first[i] + k] = COST_FORBIDDEN;
         }
         Best b = brute_force(&p);
-        Price price = problem_price(&p, choice);
+        ChoicePrice price = problem_price(&p, choice);
         assert_true(price.is_forbidden == !b.is_allowed);
         assert_true(price.is_forbidden || (price.cost == b.cost && price.peak == b.least));
         arena_free(a);
@@ -80,11 +80,11 @@ static void bounds(void **state)
 static void a_bound(void **state)
 {
     static const int64_t matrix[] = {3, 0, 7, COST_FORBIDDEN};
-    int first[] = {0, 2, 4}, first_use[] = {0, 1, 2, 3, 3}, time[] = {5, 9};
+    int first[] = {0, 2, 4}, first_live[] = {0, 1, 2, 3, 3}, time[] = {5, 9};
     int64_t cost[] = {0, 2, 1, 6}, price[] = {1, 2}, message[] = {-2, 1, 0, 3};
-    Use use[] = {{0, 6, 4}, {6, 9, 9}, {5, 10, 1}};
+    LiveBytes live[] = {{0, 6, 4}, {6, 9, 9}, {5, 10, 1}};
     Edge edge = {0, 1, matrix};
-    Problem p = {NULL, 2, 1, first, cost, first_use, use, &edge, 2};
+    Problem p = {NULL, 2, 1, first, cost, first_live, live, &edge, 2};
     Dual d = {2, 2, time, price, message};
 
     // Node 0: min(0 + 4 * 1 + 2, 8 - 1) = 6. Node 1: min(4 + 1 * 3, 24 - 3) = 7. The edge:
@@ -102,15 +102,15 @@ static void metrics(void **state)
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
         uint64_t r = seed;
-        Hop step[20];
+        PathStep step[20];
         Metric m = {1 + below(&r, 7), below(&r, COUNT(step) + 1), step};
         int point[7];
 
         for (int i = 0; i < m.n_points; i++)
             point[i] = i;
         for (int i = 0; i < m.n_steps; i++)
-            step[i] = (Hop){below(&r, m.n_points), below(&r, m.n_points),
-                            (int64_t)next_random(&r) >> (4 + below(&r, 55))};
+            step[i] = (PathStep){below(&r, m.n_points), below(&r, m.n_points),
+                                 (int64_t)next_random(&r) >> (4 + below(&r, 55))};
         for (int i = 0; i < m.n_steps; i++)
             step[i].cost = step[i].cost < 0 ? -step[i].cost : step[i].cost;
         const int64_t *x = metric_matrix(&m, point, m.n_points, point, m.n_points, a);
@@ -145,7 +145,7 @@ static void kinds(void **state)
         for (int i = 0; i < p.n_nodes; i++)
             single += n_alternatives(&p, i) == 1;
         for (int k = 0; k < p.first[p.n_nodes]; k++)
-            several += p.first_use[k + 1] - p.first_use[k] > 1;
+            several += p.first_live[k + 1] - p.first_live[k] > 1;
         arena_free(a);
     }
     assert_true(infeasible > 100 && forbidden > 100 && tight > 500 && loose > 500);

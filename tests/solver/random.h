@@ -46,7 +46,7 @@ typedef struct Maker {
     Style style;
     Problem p;
     Arena *a;
-    int n_uses, cap_uses, cap_edges;
+    int n_live, cap_live, cap_edges;
 } Maker;
 
 static inline Style random_style(uint64_t *r)
@@ -81,8 +81,8 @@ static inline void random_uses(Maker *m, uint64_t *times)
         int64_t bytes = below(&m->random, 6) * m->style.byte;
         time = last;
         if (first < last && bytes)
-            *arena_push(m->a, m->p.use, m->n_uses, m->cap_uses) =
-                (Use){first * (int)m->style.tick, last * (int)m->style.tick, bytes};
+            *arena_push(m->a, m->p.live, m->n_live, m->cap_live) =
+                (LiveBytes){first * (int)m->style.tick, last * (int)m->style.tick, bytes};
     }
 }
 
@@ -100,30 +100,30 @@ static inline void random_nodes(Maker *m)
     m->p.n_nodes = n;
     m->p.first = arena_array(m->a, int, n + 1);
     m->p.cost = arena_array(m->a, int64_t, total);
-    m->p.first_use = arena_array(m->a, int, total + 1);
+    m->p.first_live = arena_array(m->a, int, total + 1);
     for (int i = 0; i < n; i++) {
         uint64_t lives = next_random(&m->random);
         m->p.first[i + 1] = m->p.first[i] + sizes[i];
         for (int k = m->p.first[i]; k < m->p.first[i + 1]; k++) {
             uint64_t same = lives;
             m->p.cost[k] = chance(&m->random, 70) ? random_cost(m) : 0;
-            m->p.first_use[k] = m->n_uses;
+            m->p.first_live[k] = m->n_live;
             random_uses(m, m->style.shares_lives ? &same : &m->random);
         }
     }
-    m->p.first_use[total] = m->n_uses;
+    m->p.first_live[total] = m->n_live;
 }
 
 // A metric over some points, of whose steps not every pair need be joined.
 static inline const int64_t *random_metric(Maker *m, int n_a, int n_b)
 {
-    Hop step[12];
+    PathStep step[12];
     Metric metric = {1 + below(&m->random, 6), below(&m->random, COUNT(step) + 1), step};
     int of_a[8], of_b[8];
 
     for (int i = 0; i < metric.n_steps; i++)
-        step[i] = (Hop){below(&m->random, metric.n_points), below(&m->random, metric.n_points),
-                        below(&m->random, 9) * m->style.scale};
+        step[i] = (PathStep){below(&m->random, metric.n_points), below(&m->random, metric.n_points),
+                             below(&m->random, 9) * m->style.scale};
     for (int k = 0; k < n_a; k++)
         of_a[k] = below(&m->random, metric.n_points);
     for (int l = 0; l < n_b; l++)
@@ -221,10 +221,10 @@ static inline int compare_ints(const void *x, const void *y)
 
 static inline void hold(Trial *t, int k, int sign)
 {
-    for (int u = t->p->first_use[k]; u < t->p->first_use[k + 1]; u++)
+    for (int u = t->p->first_live[k]; u < t->p->first_live[k + 1]; u++)
         for (int i = 0; i < t->n_times; i++)
-            if (t->time[i] >= t->p->use[u].first && t->time[i] < t->p->use[u].last)
-                t->bytes[i] += sign * t->p->use[u].bytes;
+            if (t->time[i] >= t->p->live[u].first && t->time[i] < t->p->live[u].last)
+                t->bytes[i] += sign * t->p->live[u].bytes;
 }
 
 static inline void try_whole(Trial *t, Wide cost)
@@ -278,13 +278,13 @@ static inline Best brute_force(const Problem *p)
 {
     Arena *a = arena_new();
     Trial t = {p};
-    int n = p->first_use[p->first[p->n_nodes]], kept = 0;
+    int n = p->first_live[p->first[p->n_nodes]], kept = 0;
 
     t.time = arena_array(a, int, 2 * n);
     t.bytes = arena_array(a, int64_t, 2 * n);
     for (int u = 0; u < n; u++) {
-        t.time[2 * u] = p->use[u].first;
-        t.time[2 * u + 1] = p->use[u].last;
+        t.time[2 * u] = p->live[u].first;
+        t.time[2 * u + 1] = p->live[u].last;
     }
     qsort(t.time, (size_t)(2 * n), sizeof *t.time, compare_ints);
     for (int i = 0; i < 2 * n; i++)

@@ -111,9 +111,9 @@ static void begins_with_a_choice(void **state)
             start[i] = below(&r, n_alternatives(&kept, i));
             whole[i] = original[kept.first[i] + start[i]];
         }
-        Price x = problem_price(&kept, start), y = problem_price(&p, whole);
+        ChoicePrice x = problem_price(&kept, start), y = problem_price(&p, whole);
         assert_true(x.cost == y.cost && x.peak == y.peak && x.is_forbidden == y.is_forbidden);
-        SolveOptions o = {.threads = 1, .seed = seed, .engine = "cbc", .is_quick = true};
+        SolveOptions o = {.threads = 1, .seed = seed, .engine = "cbc", .skips_certificate = true};
         Best best = brute_force(&kept);
         Answer s;
         o.gap = is_large(&p) ? 1e-6 : 0;
@@ -137,7 +137,7 @@ typedef struct Found {
 static void hear(void *to, const int *choice, Wide cost)
 {
     Found *f = to;
-    Price price = problem_price(f->p, choice);
+    ChoicePrice price = problem_price(f->p, choice);
 
     assert_true(!price.is_forbidden && price.cost == cost && price.peak <= f->p->limit);
     f->cost = f->is_any && f->cost < cost ? f->cost : cost;
@@ -149,7 +149,7 @@ static void check_branching(uint64_t seed, const char *engine)
     Arena *a = arena_new();
     Problem p = random_problem(seed, a);
     Best best = brute_force(&p);
-    Watch w = watch_start(0);
+    Deadline w = deadline_start(0);
     Engine *e = engine_start(programs(a), engine, &w, NULL);
     Model *m = model_new(&p, e, &(Dual){0}, a);
     Found f = {&p};
@@ -206,7 +206,7 @@ static void no_nodes(void **state)
 {
     Arena *a = arena_new();
     SolveOptions o = {.threads = 1, .engine = "glpk", .programs = programs(a)};
-    Problem p = {.first = (int[]){0}, .first_use = (int[]){0}};
+    Problem p = {.first = (int[]){0}, .first_live = (int[]){0}};
     Answer s;
 
     solve(&p, &o, &s, a, NULL);

@@ -1,0 +1,486 @@
+// The layout manager: the cheapest ways from spec to spec, as shortest paths over single steps.
+//
+// What counts is time and, beside it, the most transient bytes, so a spec is reached by several
+// ways of which none is better in both: labels, which are settled in the order of their time
+// (Martins 1984; with one criterion it is Dijkstra's algorithm). The graph of a shape's specs and
+// steps is built once, and searched once for each spec from which somebody asks. Who asks for the
+// least time alone gets it by a search with that one criterion.
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/internal.h"
+
+// The kinds of parts that sums and maxima of a shape stand for.
+typedef struct PartialKinds {
+    int sum, max;  // max: SPEC_REPLICATED where there is but one kind
+} PartialKinds;
+
+// To a spec. The rest of its step is read where it is on a way.
+typedef struct ReshardEdge {
+    int32_t to;
+    int64_t picoseconds, staging;
+} ReshardEdge;
+
+// How a spec is reached. `transient` is that of all steps so far, with the bytes of this spec if
+// others follow, and without if it is the last.
+typedef struct Label {
+    int64_t picoseconds, transient;
+    int32_t before;  // whence it comes, of what was settled …
+    int32_t edge;    // … and by which edge; -1: the search began here
+    int32_t next;    // of the same list, -1: none
+    int16_t n_steps;
+    bool is_dropped;
+} Label;
+
+// What is left of a label that was settled.
+typedef struct Settled {
+    int32_t before, edge;
+} Settled;
+
+// What a search knows of a spec: its labels from fast to slow, if others follow and if it is the
+// last, and the least transient bytes of one that was settled.
+typedef struct Reached {
+    int32_t passing, ending;
+    int64_t transient;
+} Reached;
+
+typedef struct HeapEntry {
+    int64_t picoseconds, transient;
+    int32_t n_steps, label;
+} HeapEntry;
+
+// One search, with those to be settled in a heap, the best on top.
+typedef struct LabelSearch {
+    Label *label;
+    int n, cap;
+    HeapEntry *heap;
+    int n_heap, cap_heap;
+    Settled *settled;
+    int n_settled, cap_settled;
+} LabelSearch;
+
+// All ways from a spec, to spec t those from way[first[t]] to before way[first[t + 1]].
+typedef struct PathSet {
+    int32_t *first;
+    ReshardPath *path;
+    Settled *settled;
+} PathSet;
+
+// The specs of values of equal dims and size of element, all made or none, with one kind of parts
+// or two. A step takes as long whatever it joins, so a graph of sums, and one of sums and maxima,
+// stand for all.
+typedef struct ReshardGraph {
+    Value v;
+    unsigned partials;
+    Spec *spec;  // in the order of their keys
+    uint64_t *key;
+    int64_t *bytes;
+    int n_specs, cap_specs;
+    int32_t *first;  // by spec: its first step; one more at the end
+    ReshardStep *step;
+    ReshardEdge *edge;  // by step
+    int n_steps, cap_steps;
+    Reached *reached;   // of one search
+    PathSet **paths;    // by spec from which to go; NULL: nobody has asked
+    int64_t **fastest;  // … by spec to which: picoseconds
+} ReshardGraph;
+
+struct Resharder {
+    Arena *arena;
+    const Mesh *m;
+    bool is_bucketed;
+    ReshardGraph **shape;
+    int n_shapes, cap_shapes;
+    int last;  // shape that was asked for
+    LabelSearch search;
+};
+
+Resharder *resharder_new(Arena *a, const Mesh *m)
+{
+    Resharder *l = arena_array(a, Resharder, 1);
+
+    l->arena = a;
+    l->m = m;
+    return l;
+}
+
+Resharder *resharder_new_bucketed(Arena *a, const Mesh *m)
+{
+    Resharder *l = resharder_new(a, m);
+
+    l->is_bucketed = true;
+    return l;
+}
+
+// ---- the graph of a shape ----
+
+// Specs in the order of their bytes.
+static uint64_t key_of(const Spec *s)
+{
+    uint64_t key = 0;
+
+    for (int a = 0; a < MAX_AXES; a++)
+        key = key << 8 | (uint8_t)s->at[a];
+    for (int a = 0; a < MAX_AXES; a++)
+        key = key << 8 | (uint8_t)s->level[a];
+    return key;
+}
+
+static int compare_specs(const void *a, const void *b)
+{
+    uint64_t x = key_of(a), y = key_of(b);
+
+    return (x > y) - (x < y);
+}
+
+static int32_t spec_index(const ReshardGraph *h, Spec s)
+{
+    uint64_t key = key_of(&s);
+    int32_t i = 0;
+
+    for (int n = h->n_specs; n > 1; n -= n / 2)
+        i += h->key[i + n / 2] <= key ? n / 2 : 0;
+    assert(h->key[i] == key);  // the spec is valid
+    return i;
+}
+
+// All specs that agree with `s` in the axes before `axis`, those of a dim in every order.
+static void add_specs(Resharder *l, ReshardGraph *h, Spec s, int axis)
+{
+    int partial = spec_partial(&s), axes[MAX_AXES];
+
+    if (axis == l->m->n_axes) {
+        *arena_push(l->arena, h->spec, h->n_specs, h->cap_specs) = s;
+        return;
+    }
+    add_specs(l, h, s, axis + 1);
+    for (int at = SPEC_MIN; at <= SPEC_SUM; at++)
+        if (h->partials & PARTIAL_BIT(at) && (partial == SPEC_REPLICATED || partial == at)) {
+            Spec more = s;
+            more.at[axis] = (int8_t)at;
+            add_specs(l, h, more, axis + 1);
+        }
+    for (int k = 0; k < h->v.rank; k++)
+        for (int level = spec_axes(&s, k, axes); level >= 0; level--) {
+            Spec more = s;
+            for (int a = 0; a < axis; a++)
+                more.level[a] += s.at[a] == k && s.level[a] >= level;
+            more.at[axis] = (int8_t)k;
+            more.level[axis] = (int8_t)level;
+            add_specs(l, h, more, axis + 1);
+        }
+}
+
+static void add_steps(Resharder *l, ReshardGraph *h)
+{
+    ReshardStep step[MAX_RESHARD_STEPS];
+
+    h->first = arena_array(l->arena, int32_t, h->n_specs + 1);
+    for (int s = 0; s < h->n_specs; s++) {
+        int n = reshard_steps_from(l->m, &h->v, &h->spec[s], h->partials, step);
+        for (int i = 0; i < n; i++) {
+            if (l->is_bucketed)
+                reshard_step_bucket(l->m, &step[i]);
+            *arena_push(l->arena, h->step, h->n_steps, h->cap_steps) = step[i];
+        }
+        h->first[s + 1] = h->n_steps;
+    }
+}
+
+static void build_graph(Resharder *l, ReshardGraph *h)
+{
+    add_specs(l, h, spec_replicated(), 0);
+    qsort(h->spec, (size_t)h->n_specs, sizeof(Spec), compare_specs);
+    h->key = arena_array(l->arena, uint64_t, h->n_specs);
+    h->bytes = arena_array(l->arena, int64_t, h->n_specs);
+    for (int s = 0; s < h->n_specs; s++) {
+        int64_t bytes = spec_bytes(l->m, &h->spec[s], &h->v);
+        h->bytes[s] = bytes < MAX_SUMMABLE_BYTES ? bytes : MAX_SUMMABLE_BYTES;
+        h->key[s] = key_of(&h->spec[s]);
+    }
+    add_steps(l, h);
+    h->edge = arena_array(l->arena, ReshardEdge, h->n_steps);
+    for (int i = 0; i < h->n_steps; i++)
+        h->edge[i] = (ReshardEdge){spec_index(h, h->step[i].after), h->step[i].picoseconds,
+                                   h->step[i].staging};
+    h->reached = arena_array(l->arena, Reached, h->n_specs);
+    h->paths = arena_array(l->arena, PathSet *, h->n_specs);
+    h->fastest = arena_array(l->arena, int64_t *, h->n_specs);
+}
+
+// ---- kinds of parts ----
+
+// Parts of a kind that neither end has don't lie on a cheapest way: they come of a whole by a mask,
+// and what takes them away again is no faster than nothing, or a slice.
+static PartialKinds kinds_of(const Spec *from, const Spec *to)
+{
+    int a = spec_partial(from), b = spec_partial(to);
+
+    if (a == SPEC_REPLICATED)
+        return (PartialKinds){b == SPEC_REPLICATED ? SPEC_SUM : b, SPEC_REPLICATED};
+    return (PartialKinds){a, b == a ? SPEC_REPLICATED : b};
+}
+
+static bool is_of_shape(const ReshardGraph *h, const Value *v, unsigned partials)
+{
+    return h->partials == partials && is_sliced_in_place(&h->v) == is_sliced_in_place(v) &&
+           h->v.rank == v->rank && dtype_size(h->v.dtype) == dtype_size(v->dtype) &&
+           !memcmp(h->v.dim, v->dim, (size_t)v->rank * sizeof *v->dim);
+}
+
+static ReshardGraph *find_shape(Resharder *l, const Value *v, PartialKinds k)
+{
+    unsigned partials = PARTIAL_BIT(SPEC_SUM);
+
+    partials |= k.max == SPEC_REPLICATED ? 0 : PARTIAL_BIT(SPEC_MAX);
+    if (l->n_shapes && is_of_shape(l->shape[l->last], v, partials))
+        return l->shape[l->last];
+    for (l->last = 0; l->last < l->n_shapes; l->last++)
+        if (is_of_shape(l->shape[l->last], v, partials))
+            return l->shape[l->last];
+    ReshardGraph *h = arena_array(l->arena, ReshardGraph, 1);
+    h->v = *v;
+    h->partials = partials;
+    build_graph(l, h);
+    *arena_push(l->arena, l->shape, l->n_shapes, l->cap_shapes) = h;
+    return h;
+}
+
+// With sums and maxima in place of the kinds that they stand for.
+static Spec renamed_partials(Spec s, PartialKinds k)
+{
+    for (int a = 0; a < MAX_AXES; a++)
+        if (s.at[a] < SPEC_REPLICATED)
+            s.at[a] = s.at[a] == k.sum ? SPEC_SUM : SPEC_MAX;
+    return s;
+}
+
+static int own_name(int at, PartialKinds k)
+{
+    return at == SPEC_SUM ? k.sum : at == SPEC_MAX ? k.max : at;
+}
+
+static ReshardStep named_step(ReshardStep s, PartialKinds k)
+{
+    s.from_dim = own_name(s.from_dim, k);
+    s.to_dim = own_name(s.to_dim, k);
+    for (int a = 0; a < MAX_AXES; a++)
+        s.after.at[a] = (int8_t)own_name(s.after.at[a], k);
+    return s;
+}
+
+// ---- search ----
+
+// Less time, then fewer bytes, then fewer steps; the older one if all are equal.
+static bool comes_before(HeapEntry a, HeapEntry b)
+{
+    if (a.picoseconds != b.picoseconds)
+        return a.picoseconds < b.picoseconds;
+    if (a.transient != b.transient)
+        return a.transient < b.transient;
+    return a.n_steps != b.n_steps ? a.n_steps < b.n_steps : a.label < b.label;
+}
+
+static void heap_put(Arena *a, LabelSearch *s, HeapEntry w)
+{
+    int i = s->n_heap;
+
+    arena_push(a, s->heap, s->n_heap, s->cap_heap);
+    for (; i && comes_before(w, s->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        s->heap[i] = s->heap[(i - 1) / 2];
+    s->heap[i] = w;
+}
+
+static HeapEntry heap_take(LabelSearch *s)
+{
+    HeapEntry top = s->heap[0], last = s->heap[--s->n_heap];
+    int i = 0;
+
+    for (int k; (k = 2 * i + 1) < s->n_heap; i = k) {
+        k += k + 1 < s->n_heap && comes_before(s->heap[k + 1], s->heap[k]);
+        if (!comes_before(s->heap[k], last))
+            break;
+        s->heap[i] = s->heap[k];
+    }
+    s->heap[i] = last;
+    return top;
+}
+
+static bool is_ahead(const Label *a, const Label *b)
+{
+    if (a->picoseconds != b->picoseconds)
+        return a->picoseconds < b->picoseconds;
+    if (a->transient != b->transient)
+        return a->transient < b->transient;
+    return a->n_steps <= b->n_steps;
+}
+
+// Adds a label to the list at *first unless one there is as good, and drops those that it beats.
+// Returns its number, or -1. As a list is sorted by time, its transient bytes fall.
+static int32_t add_label(Arena *a, LabelSearch *s, int32_t *first, const Label *label)
+{
+    int32_t *at = first;
+
+    for (; *at >= 0 && is_ahead(&s->label[*at], label); at = &s->label[*at].next)
+        if (s->label[*at].transient <= label->transient)
+            return -1;
+    int32_t after = *at, added = s->n;
+    for (; after >= 0 && s->label[after].transient >= label->transient;
+         after = s->label[after].next)
+        s->label[after].is_dropped = true;
+    *at = added;
+    *arena_push(a, s->label, s->n, s->cap) = *label;
+    s->label[added].next = after;
+    return added;
+}
+
+static void heap_put_label(Arena *a, LabelSearch *s, int32_t label)
+{
+    const Label *x = &s->label[label];
+
+    heap_put(a, s, (HeapEntry){x->picoseconds, x->transient, x->n_steps, label});
+}
+
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+// Goes on from the label that was settled last, that of `spec`, by one edge. What was settled took
+// no more time, so it is beaten in bytes or not at all.
+static void follow(Arena *a, const ReshardGraph *h, LabelSearch *s, const Label *u, int32_t spec,
+                   int32_t edge)
+{
+    const ReshardEdge *e = &h->edge[edge];
+    Reached *to = &h->reached[e->to];
+    int64_t during = (u->n_steps ? h->bytes[spec] : 0) + e->staging;
+    Label next = {.picoseconds = u->picoseconds + e->picoseconds,
+                  .transient = most(u->transient, during),
+                  .before = s->n_settled - 1,
+                  .edge = edge,
+                  .n_steps = (int16_t)(u->n_steps + 1)};
+
+    if (next.transient >= to->transient)
+        return;
+    add_label(a, s, &to->ending, &next);
+    next.transient = most(u->transient, during + h->bytes[e->to]);
+    if (next.transient >= to->transient)
+        return;
+    int32_t added = add_label(a, s, &to->passing, &next);
+    if (added >= 0)
+        heap_put_label(a, s, added);
+}
+
+static void search_from(Arena *a, const ReshardGraph *h, LabelSearch *s, int32_t from)
+{
+    const Label start = {.before = -1, .edge = -1};
+
+    s->n = s->n_heap = s->n_settled = 0;
+    for (int i = 0; i < h->n_specs; i++)
+        h->reached[i] = (Reached){-1, -1, INT64_MAX};
+    add_label(a, s, &h->reached[from].ending, &start);
+    heap_put_label(a, s, add_label(a, s, &h->reached[from].passing, &start));
+    while (s->n_heap) {
+        const Label top = s->label[heap_take(s).label];
+        if (top.is_dropped)
+            continue;
+        int32_t u = top.edge < 0 ? from : h->edge[top.edge].to;
+        *arena_push(a, s->settled, s->n_settled, s->cap_settled) = (Settled){top.before, top.edge};
+        h->reached[u].transient = top.transient;  // the former took less time and more bytes
+        for (int32_t e = h->first[u]; e < h->first[u + 1]; e++)
+            follow(a, h, s, &top, u, e);
+    }
+}
+
+// To each spec the least time alone (Dijkstra 1959).
+static int64_t *search_fastest(Arena *a, const ReshardGraph *h, LabelSearch *s, int32_t from)
+{
+    int64_t *time = arena_array(a, int64_t, h->n_specs);
+
+    for (int i = 0; i < h->n_specs; i++)
+        time[i] = INT64_MAX;
+    time[from] = 0;
+    heap_put(a, s, (HeapEntry){.label = from});
+    while (s->n_heap) {
+        HeapEntry top = heap_take(s);
+        if (top.picoseconds > time[top.label])
+            continue;
+        for (const ReshardEdge *e = h->edge + h->first[top.label];
+             e < h->edge + h->first[top.label + 1]; e++) {
+            int64_t after = top.picoseconds + e->picoseconds;
+            if (after >= time[e->to])
+                continue;
+            time[e->to] = after;
+            heap_put(a, s, (HeapEntry){.picoseconds = after, .label = e->to});
+        }
+    }
+    return time;
+}
+
+// ---- ways ----
+
+// What the search found.
+static PathSet *path_set_new(Arena *a, const ReshardGraph *h, const LabelSearch *s)
+{
+    PathSet *w = arena_array(a, PathSet, 1);
+    int n = 0;
+
+    w->settled = arena_array(a, Settled, s->n_settled);
+    memcpy(w->settled, s->settled, (size_t)s->n_settled * sizeof *s->settled);
+    w->first = arena_array(a, int32_t, h->n_specs + 1);
+    for (int t = 0; t < h->n_specs; t++) {
+        for (int32_t i = h->reached[t].ending; i >= 0; i = s->label[i].next)
+            n++;
+        w->first[t + 1] = n;
+    }
+    w->path = arena_array(a, ReshardPath, n);
+    for (int t = n = 0; t < h->n_specs; t++)
+        for (int32_t i = h->reached[t].ending; i >= 0; i = s->label[i].next) {
+            const Label *end = &s->label[i];
+            w->path[n++] = (ReshardPath){end->n_steps, end->picoseconds, end->transient,
+                                         end->before, end->edge};
+        }
+    return w;
+}
+
+static const PathSet *path_set_from(Resharder *l, ReshardGraph *h, int32_t from)
+{
+    if (!h->paths[from]) {
+        search_from(l->arena, h, &l->search, from);
+        h->paths[from] = path_set_new(l->arena, h, &l->search);
+    }
+    return h->paths[from];
+}
+
+int reshard_paths(Resharder *l, const Value *v, Spec from, Spec to, const ReshardPath **path)
+{
+    PartialKinds k = kinds_of(&from, &to);
+    ReshardGraph *h = find_shape(l, v, k);
+    const PathSet *paths = path_set_from(l, h, spec_index(h, renamed_partials(from, k)));
+    int32_t t = spec_index(h, renamed_partials(to, k));
+
+    *path = &paths->path[paths->first[t]];
+    return paths->first[t + 1] - paths->first[t];
+}
+
+void reshard_path_steps(Resharder *l, const Value *v, Spec from, Spec to, const ReshardPath *path,
+                        ReshardStep *step)
+{
+    PartialKinds k = kinds_of(&from, &to);
+    ReshardGraph *h = find_shape(l, v, k);
+    const PathSet *paths = path_set_from(l, h, spec_index(h, renamed_partials(from, k)));
+    Settled at = {path->before, path->last};
+
+    for (int i = path->n_steps - 1; i >= 0; i--, at = paths->settled[at.before])
+        step[i] = named_step(h->step[at.edge], k);
+}
+
+int64_t reshard_fastest(Resharder *l, const Value *v, Spec from, Spec to)
+{
+    PartialKinds k = kinds_of(&from, &to);
+    ReshardGraph *h = find_shape(l, v, k);
+    int32_t s = spec_index(h, renamed_partials(from, k)),
+            t = spec_index(h, renamed_partials(to, k));
+
+    if (!h->fastest[s])
+        h->fastest[s] = search_fastest(l->arena, h, &l->search, s);
+    return h->fastest[s][t];
+}

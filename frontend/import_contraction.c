@@ -1,0 +1,181 @@
+// Products: every one becomes a dot over named dims, without copies of what is broadcast.
+#include "frontend/internal.h"
+
+static void put_letters(char *s, int n, int first)
+{
+    for (int i = 0; i < n; i++)
+        s[strlen(s)] = (char)('a' + first + i);
+}
+
+// One side of a MatMul as dot takes it: batch dims of 1 that the other side doesn't have at 1 are
+// dropped, since dot repeats what has no letter.
+typedef struct Side {
+    ValueId v;
+    char letters[32];
+} Side;
+
+static Side matmul_side(Op *o, ValueId v, const Dims *batch, int batch_rank, const char *matrix)
+{
+    Dims d = dims_of(o->g, v), kept = {0};
+    Side s = {0};
+    int own = d.rank - (int)strlen(matrix);
+
+    for (int i = 0; i < own; i++) {
+        int place = batch_rank - own + i;
+        if (d.dim[i] == 1 && batch->dim[place] != 1)
+            continue;
+        kept.dim[kept.rank++] = d.dim[i];
+        put_letters(s.letters, 1, place);
+    }
+    for (int i = own; i < d.rank; i++)
+        kept.dim[kept.rank++] = d.dim[i];
+    strcat(s.letters, matrix);
+    s.v = reshape_to(o->g, v, &kept);
+    return s;
+}
+
+// A batch letter is in y if a side has it; a batch dim of 1 that only the shorter side lacks is in
+// the other one, hence free there: dot takes both alike.
+static ValueId matmul(Op *o, ValueId a, ValueId b)
+{
+    Dims da = dims_of(o->g, a), db = dims_of(o->g, b);
+    char eq[128], y[32] = "";
+
+    if (!da.rank || !db.rank) {
+        op_error(o, "a scalar can't be multiplied as a matrix");
+        return 0;
+    }
+    Dims batch = {.rank = da.rank > 2 ? da.rank - 2 : 0},
+         bb = {.rank = db.rank > 2 ? db.rank - 2 : 0};
+    memcpy(batch.dim, da.dim, (size_t)batch.rank * sizeof *batch.dim);
+    memcpy(bb.dim, db.dim, (size_t)bb.rank * sizeof *bb.dim);
+    if (!dims_broadcast(o, &batch, &bb))
+        return 0;
+    Side sa = matmul_side(o, a, &batch, batch.rank, da.rank > 1 ? "yk" : "k");
+    Side sb = matmul_side(o, b, &batch, batch.rank, db.rank > 1 ? "kz" : "k");
+    put_letters(y, batch.rank, 0);
+    snprintf(eq, sizeof eq, "%s,%s->%s%s%s", sa.letters, sb.letters, y, da.rank > 1 ? "y" : "",
+             db.rank > 1 ? "z" : "");
+    return make_dot(o->g, sa.v, sb.v, eq);
+}
+
+static void import_matmul(Op *o) { give(o, 0, matmul(o, arg(o, 0), arg(o, 1))); }
+
+static ValueId scaled(Graph *g, ValueId x, double factor)
+{
+    return factor == 1 ? x : make_mul(g, x, scalar_like(g, x, factor));
+}
+
+static void import_gemm(Op *o)
+{
+    Graph *g = o->g;
+    bool ta = attr_int(o, "transA", 0) != 0, tb = attr_int(o, "transB", 0) != 0;
+    char eq[16];
+
+    if (arg_value(o, 0)->rank != 2 || arg_value(o, 1)->rank != 2) {
+        op_error(o, "two matrices are expected");
+        return;
+    }
+    snprintf(eq, sizeof eq, "%s,%s->mn", ta ? "km" : "mk", tb ? "nk" : "kn");
+    ValueId y = make_dot(g, arg(o, 0), arg(o, 1), eq);
+    y = scaled(g, y, attr_float(o, "alpha", 1));
+    if (has(o, 2) && y) {
+        Dims d = dims_of(g, y);
+        ValueId c = broadcast_to(g, arg(o, 2), d.rank, d.dim);
+        y = make_add(g, y, scaled(g, c, attr_float(o, "beta", 1)));
+    }
+    give(o, 0, y);
+}
+
+// ---- einsum ----
+
+typedef struct Einsum {
+    char in[2][MAX_RANK + 1], out[2 * MAX_RANK + 1];
+    int n;
+} Einsum;
+
+// "bij, bjk -> bik" with one or two operands, each letter once in each; no ellipsis.
+static bool read_equation(Op *o, Einsum *e)
+{
+    const char *s = attr_text(o, "equation", "");
+    int count[128] = {0}, k = 0;
+    bool has_arrow = false;
+
+    e->n = 0;
+    memset(e, 0, sizeof *e);
+    for (; *s; s++) {
+        char *side = has_arrow ? e->out : e->in[e->n];
+        if (*s == ' ')
+            continue;
+        if (s[0] == '-' && s[1] == '>' && !has_arrow) {
+            has_arrow = true;
+            s++;
+        } else if (*s == ',' && !has_arrow && e->n == 0) {
+            e->n = 1;
+        } else if (((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z')) && !strchr(side, *s) &&
+                   strlen(side) < MAX_RANK) {
+            side[strlen(side)] = *s;
+            count[(int)*s] += !has_arrow;
+        } else {
+            return op_error(o, "its equation is of a form that is not supported");
+        }
+    }
+    e->n++;
+    for (int c = 'A'; c <= 'z' && !has_arrow; c++)  // the letters that occur once, in order
+        if (count[c] == 1)
+            e->out[k++] = (char)c;
+    if (e->n != o->n_in)
+        return op_error(o, "its equation has %d operands, not %d", e->n, o->n_in);
+    for (int i = 0; i < e->n; i++)
+        if ((int)strlen(e->in[i]) != arg_value(o, i)->rank)
+            return op_error(o, "operand %d has rank %d, its equation says %s", i,
+                            arg_value(o, i)->rank, e->in[i]);
+    for (const char *c = e->out; *c; c++)
+        if (!strchr(e->in[0], *c) && !strchr(e->in[1], *c))
+            return op_error(o, "its result has a letter that no operand has");
+    return true;
+}
+
+// Sums over the letters that nothing else has.
+static ValueId drop_letters(Graph *g, ValueId x, char *letters, const char *other, const char *out)
+{
+    int64_t axes[MAX_RANK];
+    int n = 0, kept = 0;
+
+    for (int i = 0; letters[i]; i++) {
+        if (!strchr(other, letters[i]) && !strchr(out, letters[i]))
+            axes[n++] = i;
+        else
+            letters[kept++] = letters[i];
+    }
+    letters[kept] = 0;
+    return n ? make_reduce_sum(g, x, n, axes) : x;
+}
+
+static void import_einsum(Op *o)
+{
+    Graph *g = o->g;
+    Einsum e;
+    char eq[4 * MAX_RANK + 8];
+    int64_t perm[MAX_RANK];
+
+    if (!read_equation(o, &e))
+        return;
+    ValueId a = drop_letters(g, arg(o, 0), e.in[0], e.in[1], e.out);
+    if (e.n == 1) {
+        for (int i = 0; e.out[i]; i++)
+            perm[i] = strchr(e.in[0], e.out[i]) - e.in[0];
+        give(o, 0, transpose_to(g, a, perm));
+        return;
+    }
+    ValueId b = drop_letters(g, arg(o, 1), e.in[1], e.in[0], e.out);
+    snprintf(eq, sizeof eq, "%s,%s->%s", e.in[0], e.in[1], e.out);
+    give(o, 0, make_dot(g, a, b, eq));
+}
+
+const OpImporter import_contraction[] = {
+    {"Einsum", 1, 2, .import = import_einsum, .attrs = "equation"},
+    {"Gemm", 2, 3, .import = import_gemm, .attrs = "alpha beta transA transB"},
+    {"MatMul", 2, 2, .import = import_matmul},
+    {0},
+};

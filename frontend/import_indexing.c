@@ -1,0 +1,315 @@
+// Operators that pick elements by index. Indices known when compiling become slices; others are
+// brought into [0, n) first, since ONNX counts negative ones from the end.
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/internal.h"
+
+// Is `index` known to be nowhere negative?
+static bool is_positive(const Tensor *t)
+{
+    if (!t)
+        return false;
+    for (int64_t i = 0; i < tensor_count(t); i++)
+        if (t->i[i] < 0)
+            return false;
+    return true;
+}
+
+static ValueId wrap(Import *x, ValueId index, int64_t n)
+{
+    Graph *g = x->g;
+
+    if (is_positive(known_of(x, index)))
+        return index;
+    ValueId is_negative = make_lt(g, index, scalar_like(g, index, 0));
+    ValueId from_end = make_add(g, index, scalar_like(g, index, (double)n));
+    return make_select(g, is_negative, from_end, index);
+}
+
+// The element of x's dims [N…, n, R…] at `index`, whose dims take the place of n: a slice if the
+// index is known to run evenly along one of its dims, else 0.
+static ValueId gather_slice(Op *o, ValueId x, ValueId index, int axis)
+{
+    Graph *g = o->g;
+    const Tensor *t = known_of(o->x, index);
+    Dims d = dims_of(g, x), di = dims_of(g, index), narrow = {0}, wide = {0};
+    int along;
+    int64_t first, step, n = d.dim[axis];
+
+    if (!t || !known_affine(t, &along, &first, &step) || d.rank - 1 + di.rank > MAX_RANK)
+        return 0;
+    int64_t count = along < 0 ? 1 : t->dim[along], last = first + step * (count - 1);
+    if (first < 0 && last < 0) {
+        first += n;
+        last += n;
+    }
+    if (first < 0 || first >= n || last < 0 || last >= n || (step == 0 && count > 1))
+        return 0;
+    ValueId y = slice_axis(g, x, axis, first, count, step ? step : 1);
+    bool repeats = false;
+    for (int i = 0; i < d.rank - 1 + di.rank; i++) {
+        bool is_index = i >= axis && i < axis + di.rank;
+        int64_t size = is_index ? di.dim[i - axis] : d.dim[i < axis ? i : i - di.rank + 1];
+        narrow.dim[narrow.rank++] = !is_index ? size : i - axis == along ? count : 1;
+        wide.dim[wide.rank++] = size;
+        repeats |= narrow.dim[i] != wide.dim[i];
+    }
+    y = reshape_to(g, y, &narrow);
+    return repeats ? broadcast_to(g, y, wide.rank, wide.dim) : y;
+}
+
+// The padding_idx of an embedding, whose row gets no gradient: torch.export's node, in the
+// metadata, is the only place that tells, "…aten.embedding.default](args = (%weight, %input_ids,
+// 1), …". -1: none.
+static int64_t padding_index(const Op *o)
+{
+    for (size_t i = 0; i < o->node->n_metadata_props; i++) {
+        const Onnx__StringStringEntryProto *p = o->node->metadata_props[i];
+        const char *args, *s;
+        if (!p->key || !p->value || strcmp(p->key, "pkg.torch.onnx.fx_node"))
+            continue;
+        args = strstr(p->value, "aten.embedding.default](args = (");
+        s = args ? strchr(args, ',') : NULL;
+        s = s ? strchr(s + 1, ',') : NULL;
+        return s && strspn(s, ", 0123456789") > 2 ? strtoll(s + 1, NULL, 10) : -1;
+    }
+    return -1;
+}
+
+// The padding index of a table: as --padding-index says, else as the exporter does.
+static int64_t padding_of(Op *o, const Value *table)
+{
+    Import *x = o->x;
+    bool is_table = table->kind == VALUE_PARAMETER || table->kind == VALUE_BUFFER;
+
+    for (int i = 0; i < x->o->n_padding && is_table; i++) {
+        const char *text = x->o->padding[i], *equals = strrchr(text, '=');
+        if (!equals ||
+            !glob_match(arena_copy(x->scratch, text, (size_t)(equals - text)), table->name))
+            continue;
+        int64_t k = strtoll(equals + 1, NULL, 10);
+        x->padding_used[i] = true;
+        if (k >= 0 && k < table->dim[0])
+            return k;
+        op_error(o, "--padding-index '%.200s': the table has %" PRId64 " rows", text,
+                 table->dim[0]);
+    }
+    return padding_index(o);
+}
+
+static ValueId gather(Op *o, ValueId x, ValueId index, int axis)
+{
+    Value table = *value_of(o->g, x);
+    int64_t n = table.dim[axis], skip = axis == 0 ? padding_of(o, &table) : -1;
+    ValueId y = skip < 0 ? gather_slice(o, x, index, axis) : 0;
+
+    return y ? y : make_gather_but(o->g, x, wrap(o->x, index, n), axis, 0, skip);
+}
+
+static bool is_index(Op *o, int i)
+{
+    DType t = arg_value(o, i)->dtype;
+
+    return t == I32 || t == I64 || op_error(o, "indices must be i32 or i64");
+}
+
+static void import_gather(Op *o)
+{
+    int64_t axis = attr_int(o, "axis", 0);
+
+    if (op_axis(o, &axis, arg_value(o, 0)->rank) && is_index(o, 1))
+        give(o, 0, gather(o, arg(o, 0), arg(o, 1), (int)axis));
+}
+
+// y[…, i, …] = x[…, index[…, i, …], …]: the other dims are batch dims once the axis is last. Where
+// the index has fewer elements in them, so does x.
+static void import_gather_elements(Op *o)
+{
+    Graph *g = o->g;
+    Dims d = dims_of(g, arg(o, 0)), di = dims_of(g, arg(o, 1));
+    int64_t axis = attr_int(o, "axis", 0), perm[MAX_RANK], back[MAX_RANK];
+    ValueId x = arg(o, 0);
+
+    if (!op_axis(o, &axis, d.rank) || !is_index(o, 1))
+        return;
+    if (d.rank != di.rank) {
+        op_error(o, "ranks differ: %d and %d", d.rank, di.rank);
+        return;
+    }
+    for (int i = 0, k = 0; i < d.rank; i++) {
+        if (i != axis && di.dim[i] > d.dim[i]) {
+            op_error(o, "dim %d of the indices is larger than the data's", i);
+            return;
+        }
+        x = i == axis ? x : slice_axis(g, x, i, 0, di.dim[i], 1);
+        perm[i == axis ? d.rank - 1 : k++] = i;
+    }
+    for (int i = 0; i < d.rank; i++)
+        back[perm[i]] = i;
+    ValueId index = transpose_to(g, wrap(o->x, arg(o, 1), d.dim[axis]), perm);
+    ValueId y = make_gather(g, transpose_to(g, x, perm), index, d.rank - 1, d.rank - 1);
+    give(o, 0, transpose_to(g, y, back));
+}
+
+// ---- GatherND ----
+
+// Exporters write x[i, j] for vectors i and j of dims of their own ([b,1,1] and [t]) as one index
+// of pairs. If the parts of a known index vary along different dims each, the result is a gather
+// along one dim of x after the other.
+static bool has_own_dims(const Tensor *const *part, int k, int rank)
+{
+    for (int d = 0; d < rank; d++) {
+        int n = 0;
+        for (int i = 0; i < k; i++)
+            n += part[i]->dim[d] != 1;
+        if (n > 1)
+            return false;
+    }
+    for (int i = 0; i < k; i++) {
+        int n = 0;
+        for (int d = 0; d < rank; d++)
+            n += part[i]->dim[d] != 1;
+        if (n > 1)
+            return false;
+    }
+    return true;
+}
+
+// x [n0, …, nk-1, R…] at the parts of the index, each along one dim of the result: gathered dim by
+// dim, then put where the index's dims are.
+static ValueId gather_outer(Op *o, const Tensor *const *known, int k, const Dims *index)
+{
+    Graph *g = o->g;
+    ValueId y = arg(o, 0);
+    Dims d = dims_of(g, y), wide = *index, placed = {.rank = index->rank};
+    int64_t perm[MAX_RANK];
+    int along[MAX_RANK], n = 0;
+
+    for (int i = 0; i < k; i++) {
+        along[i] = -1;
+        for (int p = 0; p < index->rank; p++)
+            along[i] = known[i]->dim[p] != 1 ? p : along[i];
+        y = gather(o, y, known_vector(o->x, known[i]), i);
+    }
+    // Gathered dims in the order of the index's dims, those of one place first.
+    for (int p = -1; p < index->rank; p++)
+        for (int i = 0; i < k; i++)
+            if (along[i] == p)
+                perm[n++] = i;
+    for (int i = k; i < d.rank; i++)
+        perm[i] = i;
+    for (int p = 0; p < index->rank; p++) {
+        placed.dim[p] = 1;
+        for (int i = 0; i < k; i++)
+            placed.dim[p] = along[i] == p ? index->dim[p] : placed.dim[p];
+    }
+    for (int i = k; i < d.rank; i++) {
+        placed.dim[placed.rank++] = d.dim[i];
+        wide.dim[wide.rank++] = d.dim[i];
+    }
+    y = reshape_to(g, transpose_to(g, y, perm), &placed);
+    return broadcast_to(g, y, wide.rank, wide.dim);
+}
+
+// Any index: the first k dims of x as one, and the index's k parts as one number.
+static ValueId gather_flat(Op *o, const ValueId *part, int k, int batch)
+{
+    Graph *g = o->g;
+    Dims d = dims_of(g, arg(o, 0)), flat = {0};
+    ValueId at = 0;
+    int64_t count = 1;
+
+    for (int i = 0; i < k; i++) {
+        int64_t n = d.dim[batch + i];
+        ValueId v = wrap(o->x, part[i], n);
+        at = i ? make_add(g, make_mul(g, at, scalar_like(g, at, (double)n)), v) : v;
+        count *= n;
+    }
+    for (int i = 0; i < d.rank; i++) {
+        if (i >= batch && i < batch + k - 1)
+            continue;
+        flat.dim[flat.rank++] = i == batch + k - 1 ? count : d.dim[i];
+    }
+    return make_gather(g, reshape_to(g, arg(o, 0), &flat), at, batch, batch);
+}
+
+// Part i of k of the index. Where it was joined from parts they are at hand, and known even if all
+// together would be too large.
+static ValueId index_part(Op *o, int i, int64_t k)
+{
+    const Symbol *index = &o->in[1];
+    int last = arg_value(o, 1)->rank - 1;
+    ValueId v = index->n == k && index->axis == last ? index->element[i] : 0;
+
+    if (!v || value_of(o->g, v)->dim[last] != 1)
+        v = slice_axis(o->g, arg(o, 1), last, i, 1, 1);
+    return drop_dim(o->g, v, last);
+}
+
+static void import_gather_nd(Op *o)
+{
+    Graph *g = o->g;
+    Dims d = dims_of(g, arg(o, 0)), index = dims_of(g, arg(o, 1));
+    int64_t batch = attr_int(o, "batch_dims", 0), k = index.rank ? index.dim[index.rank - 1] : 0;
+    ValueId part[MAX_RANK];
+    const Tensor *known[MAX_RANK];
+    bool all_known = batch == 0;
+
+    if (!is_index(o, 1))
+        return;
+    if (k < 1 || batch < 0 || batch + k > d.rank || batch >= index.rank ||
+        index.rank - 1 + d.rank - k > MAX_RANK) {
+        op_error(o, "its indices of %" PRId64 " numbers don't fit the data", k);
+        return;
+    }
+    for (int i = 0; i < k; i++) {
+        part[i] = index_part(o, i, k);
+        known[i] = known_of(o->x, part[i]);
+        all_known &= known[i] != NULL;
+    }
+    index.rank--;
+    if (all_known && has_own_dims(known, (int)k, index.rank))
+        give(o, 0, gather_outer(o, known, (int)k, &index));
+    else
+        give(o, 0, gather_flat(o, part, (int)k, (int)batch));
+}
+
+// ---- one-hot ----
+
+static void import_one_hot(Op *o)
+{
+    Graph *g = o->g;
+    Dims d = dims_of(g, arg(o, 0)), y = {.rank = d.rank + 1};
+    int64_t axis = attr_int(o, "axis", -1), dims[MAX_RANK];
+    double depth;
+
+    if (!arg_number(o, 1, "the depth", &depth) || !op_axis(o, &axis, d.rank + 1))
+        return;
+    if (y.rank > MAX_RANK || !(depth >= 1 && depth < 1 << 30)) {
+        op_error(o, "a depth of %g", depth);
+        return;
+    }
+    for (int i = 0, k = 0; i < y.rank; i++) {
+        if (i != axis)
+            dims[k] = i;
+        y.dim[i] = i == axis ? (int64_t)depth : d.dim[k++];
+    }
+    ValueId index = make_cast(g, arg(o, 0), I64);
+    index = make_broadcast(g, wrap(o->x, index, (int64_t)depth), y.rank, y.dim, dims);
+    ValueId hit = make_eq(g, index, make_iota(g, I64, y.rank, y.dim, (int)axis));
+    ValueId value[2];
+    for (int i = 0; i < 2; i++) {
+        ValueId v = slice_axis(g, arg(o, 2), 0, i, 1, 1);
+        value[i] = broadcast_to(g, reshape_to(g, v, &(Dims){0}), y.rank, y.dim);
+    }
+    give(o, 0, make_select(g, hit, value[1], value[0]));
+}
+
+const OpImporter import_indexing[] = {
+    {"Gather", 2, 2, .import = import_gather, .attrs = "axis"},
+    {"GatherElements", 2, 2, .import = import_gather_elements, .attrs = "axis"},
+    {"GatherND", 2, 2, .import = import_gather_nd, .attrs = "batch_dims"},
+    {"OneHot", 3, 3, .import = import_one_hot, .attrs = "axis"},
+    {0},
+};

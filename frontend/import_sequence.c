@@ -1,0 +1,138 @@
+// Sequences of tensors, which exporters use to split: they are lists at compile time.
+#include "frontend/internal.h"
+
+static void give_sequence(Op *o, int n, const ValueId *v)
+{
+    o->out[0] = (Symbol){.is_sequence = true, .n = n, .element = v};
+}
+
+static bool sequence_of(Op *o, int i)
+{
+    return o->in[i].is_sequence || op_error(o, "input %d must be a sequence", i);
+}
+
+// The sizes of the parts of a dim of size `whole`. False after an error.
+static bool split_sizes(Op *o, int64_t whole, int *n, int64_t **size)
+{
+    bool has_split = has(o, 1), is_list = has_split && arg_value(o, 1)->rank == 1;
+    int64_t each = 1, sum = 0;
+
+    *size = arena_array(o->x->scratch, int64_t, MAX_OPERANDS);
+    if (has_split && !arg_ints(o, 1, "split", is_list ? MAX_OPERANDS : 1, n, *size))
+        return false;
+    if (!is_list) {
+        each = has_split ? **size : 1;
+        if (each < 1)
+            return op_error(o, "parts of %" PRId64, each);
+        if (whole / each >= MAX_OPERANDS)
+            return op_error(o, "splits %" PRId64 " into parts of %" PRId64 ", more than %d", whole,
+                            each, MAX_OPERANDS);
+        *n = (int)((whole + each - 1) / each);
+        for (int i = 0; i < *n; i++)
+            (*size)[i] = i < *n - 1 ? each : whole - i * each;
+    }
+    for (int i = 0; i < *n; i++) {
+        if ((*size)[i] < 0 || (*size)[i] > whole - sum)
+            break;
+        sum += (*size)[i];
+    }
+    return sum == whole || op_error(o, "its parts don't add up to %" PRId64, whole);
+}
+
+static void import_split(Op *o)
+{
+    const Value *x = arg_value(o, 0);
+    int64_t axis = attr_int(o, "axis", 0), start = 0, *size;
+    bool keep_dims = has(o, 1) || attr_int(o, "keepdims", 1);
+    int n;
+
+    if (!op_axis(o, &axis, x->rank) || !split_sizes(o, x->dim[axis], &n, &size))
+        return;
+    ValueId *part = arena_array(o->x->scratch, ValueId, n + 1);
+    for (int i = 0; i < n; i++) {
+        part[i] = slice_axis(o->g, arg(o, 0), (int)axis, start, size[i], 1);
+        if (!keep_dims)
+            part[i] = drop_dim(o->g, part[i], (int)axis);
+        start += size[i];
+    }
+    give_sequence(o, n, part);
+}
+
+static void import_at(Op *o)
+{
+    double i;
+
+    if (!sequence_of(o, 0) || !arg_number(o, 1, "the position", &i))
+        return;
+    int n = o->in[0].n;
+    if (!(i >= -n && i < n))
+        op_error(o, "position %g of a sequence of %d", i, n);
+    else
+        give(o, 0, o->in[0].element[(int)i < 0 ? (int)i + n : (int)i]);
+}
+
+static void import_construct(Op *o)
+{
+    ValueId *v = arena_array(o->x->scratch, ValueId, o->n_in + 1);
+
+    for (int i = 0; i < o->n_in; i++)
+        v[i] = arg(o, i);
+    give_sequence(o, o->n_in, v);
+}
+
+static void import_empty(Op *o) { give_sequence(o, 0, NULL); }
+
+static void import_insert(Op *o)
+{
+    if (!sequence_of(o, 0))
+        return;
+    int n = o->in[0].n;
+    double at = n;
+    if (has(o, 2) && !arg_number(o, 2, "the position", &at))
+        return;
+    at += at < 0 ? n : 0;
+    if (!(at >= 0 && at <= n)) {
+        op_error(o, "position %g of a sequence of %d", at, n);
+        return;
+    }
+    ValueId *v = arena_array(o->x->scratch, ValueId, n + 1);
+    for (int i = 0; i <= n; i++)
+        v[i] = i == (int)at ? arg(o, 1) : o->in[0].element[i > (int)at ? i - 1 : i];
+    give_sequence(o, n + 1, v);
+}
+
+static void import_length(Op *o)
+{
+    if (sequence_of(o, 0))
+        give(o, 0, graph_scalar(o->g, I64, o->in[0].n));
+}
+
+static void import_concat(Op *o)
+{
+    if (!sequence_of(o, 0))
+        return;
+    int n = o->in[0].n;
+    if (!n) {
+        op_error(o, "the sequence is empty");
+        return;
+    }
+    bool is_new = attr_int(o, "new_axis", 0) != 0;
+    int64_t axis = attr_int(o, "axis", 0);
+    ValueId *v = arena_array(o->x->scratch, ValueId, n);
+    if (!op_axis(o, &axis, value_of(o->g, o->in[0].element[0])->rank + is_new))
+        return;
+    for (int i = 0; i < n; i++)
+        v[i] = is_new ? insert_dims(o->g, o->in[0].element[i], 1, &axis) : o->in[0].element[i];
+    give(o, 0, make_concat(o->g, n, v, (int)axis));
+}
+
+const OpImporter import_sequence[] = {
+    {"ConcatFromSequence", 1, 1, .import = import_concat, .attrs = "axis new_axis"},
+    {"SequenceAt", 2, 2, .import = import_at},
+    {"SequenceConstruct", 1, MAX_OPERANDS, .import = import_construct},
+    {"SequenceEmpty", 0, 0, .import = import_empty, .attrs = "dtype"},
+    {"SequenceInsert", 2, 3, .import = import_insert},
+    {"SequenceLength", 1, 1, .import = import_length},
+    {"SplitToSequence", 1, 2, .import = import_split, .attrs = "axis keepdims"},
+    {0},
+};

@@ -1,0 +1,248 @@
+// Convolution and pooling.
+#include "frontend/internal.h"
+
+// Padding of one dim under auto_pad SAME: output = ceil(n / stride), the odd one at the end or at
+// the start.
+static void same_pads(int64_t n, int64_t size, int64_t stride, int64_t dilation, bool upper,
+                      int64_t *low, int64_t *high)
+{
+    int64_t out = (n + stride - 1) / stride;
+    int64_t total = (out - 1) * stride + (size - 1) * dilation + 1 - n;
+
+    total = total > 0 ? total : 0;
+    *low = upper ? total / 2 : total - total / 2;
+    *high = total - *low;
+}
+
+static bool is_sane(const Window *w)
+{
+    const int64_t most = 1 << 24;
+
+    for (int i = 0; i < w->n; i++)
+        if (w->size[i] < 1 || w->stride[i] < 1 || w->dilation[i] < 1 || w->low[i] < 0 ||
+            w->high[i] < 0 || w->size[i] > most || w->stride[i] > most || w->dilation[i] > most ||
+            w->low[i] > most || w->high[i] > most)
+            return false;
+    return true;
+}
+
+// strides, dilations, pads and auto_pad of a window of `size` over the spatial dims of x. With
+// ceil_mode (may be NULL) the padding at the end grows so that a last, partial window fits.
+static bool read_window(Op *o, const Value *x, const int64_t *size, Window *w, bool *ceil_mode)
+{
+    const char *auto_pad = attr_text(o, "auto_pad", "NOTSET");
+    int64_t pads[6];
+
+    *w = (Window){.n = x->rank - 2};
+    if (w->n < 1 || w->n > 3)
+        return op_error(o, "a value of rank 3 to 5 is expected");
+    if (!attr_ints_of(o, "strides", w->n, 1, w->stride) ||
+        !attr_ints_of(o, "dilations", w->n, 1, w->dilation) ||
+        !attr_ints_of(o, "pads", 2 * w->n, 0, pads))
+        return false;
+    for (int i = 0; i < w->n; i++) {
+        w->size[i] = size[i];
+        w->low[i] = pads[i];
+        w->high[i] = pads[w->n + i];
+    }
+    if (!is_sane(w))
+        return op_error(o, "its window makes no sense");
+    bool upper = !strcmp(auto_pad, "SAME_UPPER");
+    if (!strncmp(auto_pad, "SAME_", 5))
+        for (int i = 0; i < w->n; i++)
+            same_pads(x->dim[2 + i], size[i], w->stride[i], w->dilation[i], upper, &w->low[i],
+                      &w->high[i]);
+    if (!ceil_mode || !*ceil_mode)
+        return true;
+    for (int i = 0; i < w->n; i++) {
+        int64_t span = (size[i] - 1) * w->dilation[i] + 1, n = x->dim[2 + i];
+        int64_t left = (n + w->low[i] + w->high[i] - span) % w->stride[i];
+        int64_t last = n + w->low[i] + w->high[i] - span - left + w->stride[i];
+        // The last window must start inside the input or its padding at the start.
+        if (left > 0 && last < n + w->low[i])
+            w->high[i] += w->stride[i] - left;
+    }
+    return true;
+}
+
+// ---- convolution ----
+
+static bool read_kernel(Op *o, const Value *weight, int64_t *size)
+{
+    int n = weight->rank - 2;
+
+    if (n < 1 || n > 3)
+        return op_error(o, "a weight of rank 3 to 5 is expected");
+    int64_t said[3];
+    if (!attr_ints_of(o, "kernel_shape", n, 0, said))
+        return false;
+    for (int i = 0; i < n; i++) {
+        size[i] = weight->dim[2 + i];
+        if (said[i] && said[i] != size[i])
+            return op_error(o, "kernel_shape and the weight differ");
+    }
+    return true;
+}
+
+static ValueId with_bias(Op *o, ValueId y)
+{
+    return has(o, 2) && y ? make_add(o->g, y, vector_at(o->g, arg(o, 2), y, 1)) : y;
+}
+
+static void import_conv(Op *o)
+{
+    const Value *x = arg_value(o, 0), *weight = arg_value(o, 1);
+    int64_t size[3], group = attr_int(o, "group", 1);
+    Window w;
+
+    if (x->rank != weight->rank) {
+        op_error(o, "ranks differ: %d and %d", x->rank, weight->rank);
+        return;
+    }
+    if (read_kernel(o, weight, size) && read_window(o, x, size, &w, NULL))
+        give(o, 0, with_bias(o, make_conv(o->g, arg(o, 0), arg(o, 1), &w, group)));
+}
+
+// Sets the pads and the output's size of spatial dim i of a transposed convolution.
+static bool transposed_dim(Op *o, const Value *x, int i, int64_t more, int64_t shape, Window *w,
+                           int64_t *dim)
+{
+    const char *auto_pad = attr_text(o, "auto_pad", "");
+    bool is_same = !strncmp(auto_pad, "SAME_", 5), upper = !strcmp(auto_pad, "SAME_UPPER");
+    int64_t span = (x->dim[2 + i] - 1) * w->stride[i] + (w->size[i] - 1) * w->dilation[i] + 1;
+
+    if (shape || is_same) {
+        int64_t total = span + more - (shape ? shape : x->dim[2 + i] * w->stride[i]);
+        w->low[i] = upper ? total / 2 : total - total / 2;
+        w->high[i] = total - w->low[i];
+    }
+    *dim = span + more - w->low[i] - w->high[i];
+    w->high[i] -= more;
+    if (*dim >= 1 && *dim <= 1 << 30 && w->low[i] >= 0 && more >= 0)
+        return true;
+    return op_error(o, "its window makes no sense");
+}
+
+// The transposed convolution is the gradient of a convolution with respect to its input. Positions
+// past the last window have no weight: they are padded on afterwards.
+static void import_conv_transpose(Op *o)
+{
+    const Value *x = arg_value(o, 0), *weight = arg_value(o, 1);
+    int64_t size[3], group = attr_int(o, "group", 1), more[3], shape[3], dim[MAX_RANK];
+    int64_t none[MAX_RANK] = {0}, high[MAX_RANK] = {0};
+    bool pads = false;
+    Window w;
+
+    if (x->rank != weight->rank || group < 1 || group > 1 << 24) {
+        op_error(o, "ranks differ: %d and %d", x->rank, weight->rank);
+        return;
+    }
+    if (!read_kernel(o, weight, size) || !read_window(o, x, size, &w, NULL) ||
+        !attr_ints_of(o, "output_padding", w.n, 0, more) ||
+        !attr_ints_of(o, "output_shape", w.n, 0, shape))
+        return;
+    dim[0] = x->dim[0];
+    dim[1] = weight->dim[1] * group;
+    for (int i = 0; i < w.n; i++) {
+        if (!transposed_dim(o, x, i, more[i], shape[i], &w, &dim[2 + i]))
+            return;
+        if (w.high[i] >= 0)
+            continue;
+        high[2 + i] = -w.high[i];
+        dim[2 + i] += w.high[i];
+        w.high[i] = 0;
+        pads = true;
+    }
+    ValueId y = make_conv_input_grad(o->g, arg(o, 0), arg(o, 1), dim, &w, group);
+    give(o, 0, with_bias(o, pads ? make_pad(o->g, y, none, high, none, 0) : y));
+}
+
+// ---- pooling ----
+
+static bool read_pool(Op *o, Window *w, bool *ceil_mode)
+{
+    int64_t size[3];
+    int n = arg_value(o, 0)->rank - 2;
+
+    *ceil_mode = attr_int(o, "ceil_mode", 0) != 0;
+    if (n < 1 || n > 3)
+        return op_error(o, "a value of rank 3 to 5 is expected");
+    return attr_ints_of(o, "kernel_shape", n, 0, size) &&
+           read_window(o, arg_value(o, 0), size, w, ceil_mode);
+}
+
+static void import_max_pool(Op *o)
+{
+    Window w;
+    bool ceil_mode;
+
+    if (wants(o, 1))
+        op_error(o, "the output Indices is not supported");
+    else if (read_pool(o, &w, &ceil_mode))
+        give(o, 0, make_max_pool(o->g, arg(o, 0), &w));
+}
+
+static void import_average_pool(Op *o)
+{
+    Graph *g = o->g;
+    Window w;
+    bool ceil_mode, padded = false;
+    int64_t area = 1;
+    ValueId x = arg(o, 0);
+
+    if (!read_pool(o, &w, &ceil_mode))
+        return;
+    for (int i = 0; i < w.n; i++) {
+        area *= w.size[i];
+        padded |= w.low[i] || w.high[i];
+    }
+    ValueId y = make_sum_pool(g, x, &w);
+    if (!padded || (attr_int(o, "count_include_pad", 0) && !ceil_mode)) {
+        give(o, 0, make_mul(g, y, scalar_like(g, y, 1.0 / (double)area)));
+        return;
+    }
+    if (attr_int(o, "count_include_pad", 0)) {
+        op_error(o, "ceil_mode together with count_include_pad is not supported");
+        return;
+    }
+    // How many elements each window holds: the same pooling of ones, for one sample and channel.
+    Dims one = dims_of(g, x), all = dims_of(g, y);
+    one.dim[0] = one.dim[1] = 1;
+    ValueId count = make_sum_pool(g, full(g, value_of(g, x)->dtype, &one, 1), &w);
+    give(o, 0, make_div(g, y, broadcast_to(g, count, all.rank, all.dim)));
+}
+
+static void global_pool(Op *o, ValueId (*f)(Graph *, ValueId, int, const int64_t *))
+{
+    Dims d = dims_of(o->g, arg(o, 0));
+    int64_t axes[MAX_RANK];
+    int n = 0;
+
+    if (d.rank < 3) {
+        op_error(o, "a value of rank 3 or more is expected");
+        return;
+    }
+    for (int i = 2; i < d.rank; i++) {
+        d.dim[i] = 1;
+        axes[n++] = i;
+    }
+    give(o, 0, reshape_to(o->g, f(o->g, arg(o, 0), n, axes), &d));
+}
+
+static void import_global_average(Op *o) { global_pool(o, make_mean); }
+
+static void import_global_max(Op *o) { global_pool(o, make_reduce_max); }
+
+const OpImporter import_window[] = {
+    {"AveragePool", 1, 1, .import = import_average_pool,
+     .attrs = "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides"},
+    {"Conv", 2, 3, .import = import_conv,
+     .attrs = "auto_pad dilations group kernel_shape pads strides"},
+    {"ConvTranspose", 2, 3, .import = import_conv_transpose,
+     .attrs = "auto_pad dilations group kernel_shape output_padding output_shape pads strides"},
+    {"GlobalAveragePool", 1, 1, .import = import_global_average},
+    {"GlobalMaxPool", 1, 1, .import = import_global_max},
+    {"MaxPool", 1, 1, .import = import_max_pool,
+     .attrs = "auto_pad ceil_mode dilations kernel_shape pads storage_order strides", .max_out = 2},
+    {0},
+};

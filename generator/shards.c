@@ -1,0 +1,172 @@
+// Programs of several ranks: what of the text is the rank's own, and what it knows of the mesh.
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator/internal.h"
+
+static bool is_same_cut(const RtCut *a, const RtCut *b)
+{
+    return a->whole == b->whole && a->n_axes == b->n_axes &&
+           !memcmp(a->axis, b->axis, sizeof(int) * (size_t)a->n_axes);
+}
+
+static int cut_number(Gen *g, const RtCut *c)
+{
+    for (int i = 0; i < g->n_cuts; i++)
+        if (is_same_cut(&g->cut[i], c))
+            return i;
+    *arena_push(g->arena, g->cut, g->n_cuts, g->cap_cuts) = *c;
+    return g->n_cuts - 1;
+}
+
+int node_shard(Gen *g, NodeId n, int factor)
+{
+    const Sharded *s = g->s->sharded;
+    RtCut c;
+
+    return s && node_split(s, n, factor, &c) ? cut_number(g, &c) : -1;
+}
+
+int64_t whole_size(const Gen *g, NodeId n, int dim)
+{
+    const Sharded *s = g->s->sharded;
+
+    return s ? s->node[n].size[dim] : out(g->s->g, &g->s->g->nodes[n])->dim[dim];
+}
+
+int sum_shard(Gen *g, NodeId n, int dim)
+{
+    const Sharded *s = g->s->sharded;
+    Rule r;
+    RtCut c;
+
+    if (!s)
+        return -1;
+    node_rule(g->s->g, &g->s->g->nodes[n], g->arena, &r);
+    bool is_cut = node_split(s, n, r.dim[0][dim], &c) && split_is_uneven(&s->plan->mesh, &c);
+    return is_cut ? cut_number(g, &c) : -1;
+}
+
+// The whole may be a piece itself, of more ranks.
+const char *own_text(Gen *g, const Operand *o)
+{
+    const Sharded *s = g->s->sharded;
+    RtCut slice, whole;
+
+    if (!o->rank_slice.slice || !value_split(s, o->rank_slice.slice, o->rank_slice.dim, &slice))
+        return "";
+    int64_t bytes = o->rank_slice.stride * dtype_size(value_of(g->s->g, o->value)->dtype);
+    const char *at = arena_string(g->arena, "rt->shard[%d].offset", cut_number(g, &slice));
+    if (value_split(s, o->rank_slice.whole, o->rank_slice.dim, &whole))
+        at = arena_string(g->arena, "(%s - rt->shard[%d].offset)", at, cut_number(g, &whole));
+    return arena_string(g->arena, " + %s * %" PRId64, at, bytes);
+}
+
+const Graph *whole_graph(const Set *s) { return s->sharded ? s->sharded->whole : s->g; }
+
+ValueId whole_value(const Set *s, ValueId v) { return s->sharded ? s->sharded->value[v].of : v; }
+
+void print_parts(Gen *g, ValueId v, Text *t)
+{
+    const Sharded *s = g->s->sharded;
+    const Value *whole = s ? value_of(s->whole, s->value[v].of) : NULL;
+    int number[MAX_RANK] = {0};
+    bool is_cut = false;
+    RtCut c;
+
+    for (int i = 0; s && i < whole->rank; i++)
+        if (value_split(s, v, i, &c)) {
+            number[i] = 1 + cut_number(g, &c);
+            is_cut = true;
+        }
+    if (!is_cut)
+        return;
+    text_printf(t, ", .n_parts = %d, .part = {", whole->rank);
+    for (int i = 0; i < whole->rank; i++)
+        text_printf(t, "%s%" PRId64, i ? ", " : "", whole->dim[i]);
+    text_printf(t, "}, .cut = {");
+    for (int i = 0; i < whole->rank; i++)
+        text_printf(t, "%s%d", i ? ", " : "", number[i]);
+    text_printf(t, "}");
+}
+
+static const Mesh *mesh_of(const Program *p)
+{
+    for (int i = 0; i < N_SETS; i++)
+        if (p->set[i].sharded)
+            return &p->set[i].sharded->plan->mesh;
+    return NULL;
+}
+
+void generate_cuts(const Gen *g, Text *t)
+{
+    const Mesh *m = mesh_of(g->p);
+
+    if (!g->n_cuts)
+        return;
+    text_printf(t, "// Dims that are split over ranks; rt->shard[i] is what this rank has of the "
+                   "i-th.\nstatic const RtCut cuts[] = {\n");
+    for (int i = 0; i < g->n_cuts; i++) {
+        const RtCut *c = &g->cut[i];
+        text_printf(t, "    {%" PRId64 ", %d, {", c->whole, c->n_axes);
+        for (int k = 0; k < c->n_axes; k++)
+            text_printf(t, "%s%d", k ? ", " : "", c->axis[k]);
+        text_printf(t, "}},  // %d: on ", i);
+        mesh_print_axes(m, c->axis, c->n_axes, t);
+        text_printf(t, "\n");
+    }
+    text_printf(t, "};\n\n");
+}
+
+void print_mesh(const Gen *g, Text *t)
+{
+    const Mesh *m = mesh_of(g->p);
+
+    if (!m)
+        return;
+    text_printf(t, "    .mesh = {%d, {", m->n_axes);
+    for (int i = 0; i < m->n_axes; i++)
+        text_printf(t, "%s%d", i ? ", " : "", m->size[i]);
+    text_printf(t, "}, {");
+    for (int i = 0; i < m->n_axes; i++) {
+        text_printf(t, "%s", i ? ", " : "");
+        print_string(t, m->name[i], 12);
+    }
+    text_printf(t, "}},\n    .transport = &rt_mpi,\n");
+    if (g->n_cuts)
+        text_printf(t, "    .cuts = cuts,\n    .n_cuts = sizeof cuts / sizeof *cuts,\n");
+}
+
+// "all_reduce on tp: 12.0 MiB, 310 us", or of a bucket "all_reduce of 8 on tp: …"
+char *exchange_comment(const Gen *g, const Item *it)
+{
+    const Sharded *s = g->s->sharded;
+    const Node *n = it->kind == ITEM_KERNEL ? &g->s->g->nodes[it->nodes[0]] : NULL;
+
+    if (!n || !n->op->exchange)
+        return NULL;
+    const ShardedNode *x = &s->node[it->nodes[0]];
+    const Attr *axes = &n->attr[0];
+    Text t = {0};
+    text_printf(&t, "// %s ", n->op->name);
+    if (x->n_joined)
+        text_printf(&t, "of %d ", x->n_joined);
+    text_printf(&t, "on ");
+    for (int i = 0; i < axes->n; i++)
+        text_printf(&t, "%s%s", i ? ", " : "", s->plan->mesh.name[axes->v[i]]);
+    if (x->bytes)
+        text_printf(&t, ": %.3g MiB, %.3g us", (double)x->bytes / 1048576,
+                    (double)x->picoseconds * 1e-6);
+    char *text = arena_copy(g->arena, t.s, t.n);
+    text_free(&t);
+    return text;
+}
+
+double exchange_seconds(const Gen *g, const Item *it)
+{
+    const Node *n = it->kind == ITEM_KERNEL ? &g->s->g->nodes[it->nodes[0]] : NULL;
+
+    return n && n->op->exchange && !it->slot
+               ? (double)g->s->sharded->node[it->nodes[0]].picoseconds * 1e-12
+               : 0;
+}

@@ -1,0 +1,125 @@
+// What a group reads from beyond the caches, called for ahead, and what it writes past them,
+// through an array.
+#include "generator/stream.h"
+
+enum { CORE_CACHE_BYTES = 1 << 20 };  // bytes that the cache of one core holds
+
+static const Value *value_at(const Body *b, int k)
+{
+    return value_of(b->g->s->g, b->it->operands[k].value);
+}
+
+static bool has_lines(const Body *b, int k)
+{
+    int last = b->w->rank - 1;
+
+    return last >= 0 && b->w->rows >= last && b->w->stride[k][last] == 1;
+}
+
+// Does operand k take more than the cache of a core, what is repeated counted once?
+static bool is_large(const Body *b, int k)
+{
+    int64_t bytes = dtype_size(value_at(b, k)->dtype);
+
+    for (int d = 0; d < b->w->rank; d++)
+        bytes *= b->w->stride[k][d] ? b->w->dim[d] : 1;
+    return bytes > CORE_CACHE_BYTES;
+}
+
+void find_streamed(Body *b)
+{
+    const Item *it = b->it;
+    const Walk *w = b->w;
+
+    b->is_streamed = arena_array(b->g->arena, bool, it->n_in + it->n_out);
+    b->is_prefetched = arena_array(b->g->arena, bool, it->n_in);
+    for (int k = 0; k < it->n_in; k++)
+        b->is_prefetched[k] = has_lines(b, k) && !w->transposed[k] && is_large(b, k);
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *n = &b->g->s->g->nodes[it->nodes[i]];
+        int k = it->n_in + output_of(it, n->out[0]);
+        if (k < it->n_in || !n->op->expr || node_is_row_scalar(b->g->s->g, it, n) ||
+            it->pass[i] < it->n_passes - 1 || !has_lines(b, k) ||
+            value_bytes(value_at(b, k)) <= RT_STREAM_BYTES)
+            continue;
+        bool is_line = w->dim[w->rank - 1] * dtype_size(value_at(b, k)->dtype) % 64 == 0;
+        b->is_streamed[k] = is_line && !group_updates_in_place(b->g->p, b->g->s, it, k - it->n_in);
+    }
+}
+
+static bool is_costly_pass(const Body *b)
+{
+    for (int i = 0; i < b->it->n_nodes; i++)
+        if (b->is_selected[i] && b->g->s->g->nodes[b->it->nodes[i]].op->flops >= COSTLY_FLOPS)
+            return true;
+    return false;
+}
+
+bool needs_prefetch(const Body *b)
+{
+    for (int k = 0; k < b->it->n_in; k++)
+        if (b->is_prefetched[k] && is_used(b, k))
+            return is_costly_pass(b);
+    return false;
+}
+
+bool has_streamed(const Body *b)
+{
+    for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
+        if (b->is_streamed[k] && is_used(b, k))
+            return true;
+    return false;
+}
+
+// Calls for n elements of each cold input, AHEAD behind those `from`.
+static void print_prefetch_of(Body *b, int indent, const char *from, int64_t n)
+{
+    Text line = {0};
+
+    for (int k = 0; k < b->it->n_in; k++)
+        if (b->is_prefetched[k] && is_used(b, k))
+            text_printf(&line, "%srt_prefetch(x%d%s + %d, %" PRId64 ")", line.n ? ", " : "", k,
+                        from, PREFETCH_ELEMENTS, n * dtype_size(value_at(b, k)->dtype));
+    if (line.n)
+        print_wrapped(&b->text, indent, arena_string(b->g->arena, "%s;", line.s));
+    text_free(&line);
+}
+
+void print_prefetch(Body *b, int indent)
+{
+    if (needs_prefetch(b))
+        print_prefetch_of(b, indent, " + b", RT_LINE);
+    for (int k = 0; k < b->it->n_in; k++)
+        b->is_prefetched[k] &= !is_used(b, k);
+}
+
+void print_row_prefetch(Body *b, int indent)
+{
+    int64_t n = b->w->rank ? b->w->dim[b->w->rank - 1] : 1;
+    bool has_transposed = false;
+
+    for (int k = 0; k < b->it->n_in; k++)
+        has_transposed |= b->w->transposed[k] && is_used(b, k);
+    if (has_transposed && n <= LONG_ROW_ELEMENTS)
+        print_prefetch_of(b, indent, "", n);
+}
+
+void print_stream_buffers(Body *b)
+{
+    int64_t n = b->w->rank ? b->w->dim[b->w->rank - 1] : 1;
+
+    for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
+        if (b->is_streamed[k])
+            text_printf(&b->text, "    %s f%d[%" PRId64 "];\n", operand_type(b, k), k - b->it->n_in,
+                        n > LONG_ROW_ELEMENTS ? RUN_ELEMENTS : n);
+}
+
+void print_stream_stores(Body *b, int indent, const char *from, const char *n)
+{
+    for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
+        if (b->is_streamed[k] && is_used(b, k)) {
+            int i = k - b->it->n_in, size = dtype_size(value_at(b, k)->dtype);
+            text_printf(&b->text, "%*srt_stream_store(y%d%s, f%d, %d * %s);\n", indent, "", i, from,
+                        i, size, n);
+        }
+}

@@ -1,0 +1,94 @@
+// What lies in memory, and when, before anything is split: the rows of a plan's memory. It is read
+// off the program that one rank would run, so that all that lowering does (groups that store
+// nothing, updates in place, stacks and rings of loops) counts in plans as it does in programs.
+#include <stdio.h>
+#include <string.h>
+
+#include "lower/internal.h"
+
+// Which item does a node's work; all iterations of a block are done by the items of one.
+static void find_items(const Graph *g, const Set *s, Arena *a, LiveRanges *to)
+{
+    ClassTable *table = class_tables(g, a);
+
+    for (NodeId n = 0; n < g->n_nodes; n++)
+        to->item[n] = -1;
+    for (int i = 0; i < s->n_items; i++)
+        for (int k = 0; k < s->items[i].n_nodes; k++) {
+            NodeId n = s->items[i].nodes[k];
+            Block b = g->nodes[n].block;
+            int64_t step = b.cls ? table[b.cls].n_nodes : 0;
+            for (int j = 0; j < (b.cls ? g->classes[b.cls].length : 1); j++)
+                to->item[b.cls ? table[b.cls].nodes[j * step + b.pos] : n] = i;
+        }
+}
+
+// Copies that kernels want are values that the graph lacks: they count as what they are copies of.
+static ValueId *find_sources(const Graph *copy, int n_values, const Set *s, Arena *a)
+{
+    ValueId *source = arena_array(a, ValueId, copy->n_values);
+
+    for (ValueId v = 0; v < n_values; v++)
+        source[v] = v;
+    for (int i = 0; i < s->n_items; i++)
+        if (s->items[i].kind == ITEM_COPY && s->items[i].operands[1].base >= n_values)
+            source[s->items[i].operands[1].base] = s->items[i].operands[0].value;
+    return source;
+}
+
+// What is written over another value's place begins to take room where that one ends.
+static void find_ranges(const Program *p, const Buffer *before, const ValueId *source,
+                        LiveRanges *to)
+{
+    for (int i = 1; i < p->n_buffers; i++) {
+        const Buffer *b = &before[i];
+        bool is_local = b->kind == BUFFER_LOCAL;
+        LiveRange x = {source[b->value], b->n_instances, 0, to->n_items};
+        if (is_local) {
+            x.first = b->first + !p->buffers[i].bytes;
+            x.last = b->last + 1 < to->n_items ? b->last + 1 : to->n_items;
+        }
+        if (b->first >= 0 || !is_local)
+            to->range[to->n++] = x;
+    }
+}
+
+// Warnings are for the program that is made: only what is wrong is said here.
+static void repeat_errors(const Text *said, int errors, Diag *d)
+{
+    if (!d)
+        return;
+    d->errors += errors;
+    if (d->to)
+        text_put(d->to, said->s, said->n);
+    else
+        fwrite(said->s, 1, said->n, stderr);
+}
+
+bool live_ranges_find(const Graph *g, int accumulate, Arena *a, LiveRanges *to, Diag *d)
+{
+    const LowerOptions o = {.fuse = true, .accumulate = accumulate};
+    Arena *own = arena_new();
+    Text said = {0};
+    Diag quiet = {.file = d ? d->file : "", .to = &said};
+    Graph *copy = graph_clone(g, own);
+    Program *p = program_new(own, accumulate);
+    const Set *s = &p->set[SET_TRAIN];
+    bool ok = lower_set(p, SET_TRAIN, copy, &o, &quiet);
+
+    if (ok) {
+        Buffer *before = arena_array(own, Buffer, p->n_buffers);
+        memcpy(before, p->buffers, (size_t)p->n_buffers * sizeof *before);
+        lower_in_place(p, &p->set[SET_TRAIN]);
+        *to = (LiveRanges){.range = arena_array(a, LiveRange, p->n_buffers),
+                           .n_items = s->n_items,
+                           .item = arena_array(a, int, g->n_nodes)};
+        find_items(copy, s, own, to);
+        find_ranges(p, before, find_sources(copy, g->n_values, s, own), to);
+    } else {
+        repeat_errors(&said, quiet.errors, d);
+    }
+    text_free(&said);
+    arena_free(own);
+    return ok;
+}

@@ -1,0 +1,99 @@
+// Matrices turned around: blocks in registers, and for fused groups that read x a column at a time,
+// some rows of it.
+#ifndef SHARDCC_RT_TRANSPOSE_H
+#define SHARDCC_RT_TRANSPOSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { RT_TRANSPOSE_BLOCK = 16 };
+
+typedef float RtVector __attribute__((vector_size(4 * RT_TRANSPOSE_BLOCK)));
+typedef RtVector RtVectorAt __attribute__((aligned(4), may_alias));  // anywhere in floats
+
+static inline void rt_interleave(RtVector y[RT_TRANSPOSE_BLOCK],
+                                 const RtVector x[RT_TRANSPOSE_BLOCK])
+{
+    for (int i = 0; i < RT_TRANSPOSE_BLOCK / 2; i++) {
+        RtVector a = x[i], b = x[i + RT_TRANSPOSE_BLOCK / 2];
+        y[2 * i] =
+            __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+        y[2 * i + 1] = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29,
+                                               14, 30, 15, 31);
+    }
+}
+
+// to[j * to_row + i] = from[i * from_row + j]. To riffle rows i and i + 8, as a pack of cards,
+// moves each element's four bits of row and four of column round by one place; after four riffles
+// rows are columns.
+static inline void rt_transpose_block(float *to, int64_t to_row, const float *from,
+                                      int64_t from_row)
+{
+    RtVector x[RT_TRANSPOSE_BLOCK], y[RT_TRANSPOSE_BLOCK];
+
+    for (int i = 0; i < RT_TRANSPOSE_BLOCK; i++)
+        x[i] = *(const RtVectorAt *)(from + i * from_row);
+    rt_interleave(y, x);
+    rt_interleave(x, y);
+    rt_interleave(y, x);
+    rt_interleave(x, y);
+    for (int i = 0; i < RT_TRANSPOSE_BLOCK; i++)
+        *(RtVectorAt *)(to + i * to_row) = x[i];
+}
+
+enum { RT_TRANSPOSE_ROWS = RT_TRANSPOSE_BLOCK };
+
+// y[r - at, c] = x[c * stride + r] of the rows r from `at` on, `n` of them.
+static inline void rt_transpose_strip(float *y, const float *x, int64_t stride, int64_t at,
+                                      int64_t n, int64_t columns)
+{
+    int64_t whole = n == RT_TRANSPOSE_BLOCK ? columns / RT_TRANSPOSE_BLOCK * RT_TRANSPOSE_BLOCK : 0;
+
+    x += at;
+    for (int64_t c = 0; c < whole; c += RT_TRANSPOSE_BLOCK)
+        rt_transpose_block(y + c, columns, x + c * stride, stride);
+    for (int64_t c = whole; c < columns; c++)
+        for (int64_t r = 0; r < n; r++)
+            y[r * columns + c] = x[c * stride + r];
+}
+
+// Lines that later turns read are a stride apart: the machine doesn't foresee them. Memory likes
+// neighbours, so those of the next turns are asked for together, and likes to have something to do
+// all the time, so each row asks for a few of the columns. Behind the last turns come, as a rule,
+// the first ones of as many columns on. Inlined in any case: gcc leaves out a call that, as it
+// finds, has no effect.
+enum { RT_TRANSPOSE_PREFETCH_ROWS = 4 * RT_TRANSPOSE_ROWS };
+__attribute__((always_inline)) static inline void
+rt_transpose_prefetch(const float *x, int64_t stride, int64_t i, int64_t rows, int64_t columns)
+{
+    int64_t row = i % RT_TRANSPOSE_PREFETCH_ROWS, next = i - row + RT_TRANSPOSE_PREFETCH_ROWS;
+    int64_t n = next <= rows ? RT_TRANSPOSE_PREFETCH_ROWS
+                             : rows % RT_TRANSPOSE_PREFETCH_ROWS;  // rows that ask together
+    int64_t c = row * columns / n, last = (row + 1) * columns / n;
+
+    if (next >= rows) {
+        next = 0;
+        x += columns * stride;
+    }
+    int64_t end =
+        rows - next < RT_TRANSPOSE_PREFETCH_ROWS ? rows - next : RT_TRANSPOSE_PREFETCH_ROWS;
+    for (x += next + c * stride; c < last; c++, x += stride)
+        for (int64_t j = 0; j < end; j += RT_TRANSPOSE_ROWS)
+            __builtin_prefetch(x + j, 0, 2);
+}
+
+// For row i of x, `rows` by `columns`, columns `stride` apart: y holds the RT_TRANSPOSE_ROWS rows,
+// as many as there are, from a multiple of RT_TRANSPOSE_ROWS on of which i is one. They are put
+// there where i is the first of them, or the first at all that is asked for.
+static inline void rt_transpose_rows(float *y, const float *x, int64_t stride, int64_t i,
+                                     bool is_first, int64_t rows, int64_t columns)
+{
+    int64_t at = i - i % RT_TRANSPOSE_ROWS;
+
+    if (is_first || i == at)
+        rt_transpose_strip(y, x, stride, at,
+                           rows - at < RT_TRANSPOSE_ROWS ? rows - at : RT_TRANSPOSE_ROWS, columns);
+    rt_transpose_prefetch(x, stride, i, rows, columns);
+}
+
+#endif

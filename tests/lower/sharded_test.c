@@ -1,0 +1,294 @@
+// Training steps of the tiny models, split by all kinds of plans, compute what whole ones compute:
+// by random plans, by those of the search and of all presets, on meshes whose axes divide nothing
+// evenly. `sharded_test N [MODEL]` tries N random plans of each model on each mesh, and all
+// presets, instead of the few plans that always run.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "solver/plan_build.h"
+#include "tests/ir/sample.h"
+#include "tests/lower/models.h"
+#include "tests/lower/plans.h"
+#include "tests/lower/ranks.h"
+
+// ---- one plan ----
+
+static double outputs_error(const Graph *g, const Tensor *got, const Tensor *want, double most)
+{
+    double error = 0;
+
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i].role == OUTPUT_GRADIENT)
+            error = largest(error, error_of(&got[i], &want[i], most));
+    return error;
+}
+
+// Of what lives on: parameters, states, statistics.
+static double carried_error(const RankTensors *c, const Model *m, double most, bool *same)
+{
+    const Graph *g = c->s->g;
+    double error = 0;
+
+    for (int i = 0; i < g->n_carries; i++) {
+        const Tensor *want = &m->value[m->g->carries[i].out];
+        Tensor got = join_shards(c, g->carries[i].out, same);
+        if (want->f)
+            error = largest(error, error_of(&got, want, most));
+    }
+    return error;
+}
+
+static void compare(const RankTensors *c, const Model *m, const char *what)
+{
+    const Graph *g = m->g;
+    Tensor *got = arena_array(c->arena, Tensor, g->n_outputs);
+    Tensor *want = arena_array(c->arena, Tensor, g->n_outputs);
+    double most = largest_gradient(m);
+    bool same = true;
+
+    for (int i = 0; i < g->n_outputs; i++) {
+        got[i] = join_shards(c, c->s->g->outputs[i].value, &same);
+        want[i] = m->value[g->outputs[i].value];
+    }
+    double loss = fabs(loss_of(g, got) / loss_of(g, want) - 1);
+    double gradient = outputs_error(g, got, want, most);
+    double carried = carried_error(c, m, most, &same);
+    if (!same || !(loss <= 2e-6) || !(gradient <= 1e-5) || (m->is_smooth && !(carried <= 1e-5)))
+        fail_msg("%s on %d ranks, %s: loss is off by %.2g, a gradient by %.2g, what lives on by "
+                 "%.2g%s",
+                 m->name, c->n, what, loss, gradient, carried, same ? "" : "; ranks differ");
+}
+
+// A model's plans so far: of its factors that can be split, along which axes of which mesh they
+// were (a bit for each axis of each mesh), and of its flops, how many in nodes that were split.
+typedef struct Tried {
+    Seen *seen;
+    double flops, split;
+    int random, searched, known;  // plans
+} Tried;
+
+static void count_flops(const Graph *g, const Plan *p, Tried *t)
+{
+    for (NodeId n = 1; n < g->n_nodes; n++) {
+        double flops = node_flops(g, &g->nodes[n]);
+        bool is_split = false;
+        for (int a = 0; a < p->mesh.n_axes; a++)
+            is_split |= p->strategy[n].at[a] >= 0 && p->strategy[n].at[a] < MAX_FACTORS;
+        t->flops += flops;
+        t->split += is_split ? flops : 0;
+    }
+}
+
+static void check_plan(const Model *m, const Plan *p, const char *what, Tried *t)
+{
+    Arena *a = arena_new();
+    Diag diag = {.file = m->name};
+    Sharded *s = partition(a, m->g, p, &diag);
+    s = s ? bucket(a, s) : NULL;
+
+    if (!s || !graph_verify(s->g, &diag))
+        fail_msg("%s, %s: can't be split", m->name, what);
+    RankTensors c = all_ranks_eval(s, a, m->value);
+    compare(&c, m, what);
+    count_flops(m->g, p, t);
+    arena_free(a);
+}
+
+// ---- random plans ----
+
+static void check_random(const Model *m, int at, Dice *d, Tried *t)
+{
+    Arena *a = arena_new();
+    Mesh mesh = mesh_of(meshes[at].n_axes, meshes[at].size);
+    const char *what = arena_string(a, "dice %" PRIu64, d->state);
+    int bit = 0;
+
+    for (int i = 0; i < at; i++)
+        bit += meshes[i].n_axes;
+    Plan p = roll_plan(m->g, &mesh, d, a, t->seen, bit, NULL);
+    check_plan(m, &p, what, t);
+    t->random++;
+    arena_free(a);
+}
+
+// Splits of factors by axes that came up, and all that there are.
+static void count_seen(const Graph *g, const Tried *t, int *seen, int *all)
+{
+    Arena *a = arena_new();
+    TiedValues tied = tied_find(g, a);
+
+    for (NodeId n = 1; n < g->n_nodes; n++) {
+        const Mesh m = {.n_axes = 1, .size = {2}};
+        Strategy *one;
+        Rule r;
+        if (tied.node[n] != n)
+            continue;
+        node_rule(g, &g->nodes[n], a, &r);
+        for (int k = strategies_of(&r, &m, a, &one) - 1; k >= 0; k--)
+            for (int i = 0, bit = 0; i < COUNT(meshes); i++)
+                for (int axis = 0; axis < meshes[i].n_axes; axis++, bit++) {
+                    bool is_factor = one[k].at[0] >= 0 && one[k].at[0] < MAX_FACTORS;
+                    *all += is_factor;
+                    *seen += is_factor && t->seen[n].axis[one[k].at[0]] >> bit & 1;
+                }
+    }
+    arena_free(a);
+}
+
+// ---- plans that are looked for ----
+
+// The program of a plan holds what its rows say at least, but for some of what is written over.
+static void check_rows(const Model *m, const Plan *p, int64_t peak, Arena *a)
+{
+    enum { PART = 64 };
+    Diag d = {.file = m->name};
+    const Cluster slow = slow_machine();
+    LowerOptions o = {.fuse = true, .accumulate = 1, .cluster = &slow};
+    Sharded *s = partition(a, m->g, p, &d);
+
+    assert_non_null(s);
+    o.sharded[SET_TRAIN] = s = bucket(a, s);
+    const Program *x = lower(a, s->g, NULL, &o, &d);
+    assert_true(x && program_check(x, &d));
+    assert_true(x->arena_bytes >= peak - peak / PART);
+}
+
+// The cheapest plan that is soon found of the alternatives that are kept; returns the bytes that it
+// holds, 0 if there is none.
+static int64_t check_kept(const Model *m, const Mesh *mesh, const PlanProblem *q, const bool *keep,
+                          const char *what, Tried *t)
+{
+    Arena *a = arena_new();
+    SolveOptions o = {
+        .gap = 0.05, .threads = 1, .engine = "cbc", .skips_certificate = true, .stops_early = true};
+    int *original;
+    Problem kept = problem_restrict(&q->problem, keep, &original, a);
+    Plan p = {.mesh = *mesh};
+    Answer x;
+
+    o.programs = "/nowhere";  // bounds by ascent will do
+    solve(&kept, &o, &x, a, NULL);
+    int64_t peak = is_found(x.outcome) ? x.peak : 0;
+    if (peak) {
+        for (int i = 0; i < kept.n_nodes; i++)
+            x.choice[i] = original[kept.first[i] + x.choice[i]];
+        plan_of_choice(q, m->g, x.choice, &p, a);
+        check_plan(m, &p, what, t);
+        check_rows(m, &p, peak, a);
+    }
+    arena_free(a);
+    return peak;
+}
+
+// The search's plan, one of 9/10 of its bytes, and those of the presets that apply, or of one.
+static void check_searched(const Model *m, int at, int only, Tried *t)
+{
+    Arena *a = arena_new();
+    Mesh mesh = mesh_of(meshes[at].n_axes, meshes[at].size);
+    const Cluster slow = slow_machine();
+    PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40, .copies = COPIES_SURE};
+    Diag diag = {.file = m->name};
+    PlanProblem q;
+    LiveRanges lives;
+    Preset preset[MAX_PRESETS];
+    Text name = {0};
+
+    assert_true(live_ranges_find(m->g, o.accumulate, a, &lives, &diag));
+    assert_true(plan_build(&q, m->g, &slow, &mesh, &o, &lives, a, NULL));
+    size_t n = (size_t)q.problem.first[q.problem.n_nodes];
+    bool *keep = arena_array(a, bool, n);
+    const unsigned *role = preset_roles(&q, m->g, a);
+    int n_presets = presets_of(&mesh, true, preset);
+    for (int i = 0; i < n_presets; i++) {
+        unsigned axes[MAX_AXES];
+        memset(keep, true, n);
+        if ((only < 0 || only % n_presets == i) && preset_fits(&preset[i], &mesh, axes) &&
+            preset_apply(&q, role, axes, keep) &&
+            preset_demand(&q, m->g, role, &mesh, axes, keep) < 0) {
+            name.n = 0;
+            preset_print(&preset[i], &name);
+            t->known += check_kept(m, &mesh, &q, keep, name.s, t) > 0;
+        }
+    }
+    memset(keep, true, n);
+    int64_t peak = check_kept(m, &mesh, &q, keep, "searched", t);
+    q.problem.limit = peak * 9 / 10;
+    t->searched += 1 + (check_kept(m, &mesh, &q, keep, "with a limit", t) > 0);
+    assert_true(peak > 0);
+    text_free(&name);
+    arena_free(a);
+}
+
+// ---- all of them ----
+
+static Asked asked;  // without a number of plans: for a sample
+
+static void check_model(int i, Tried *all)
+{
+    Model m = model_new(i);
+    Tried t = {.seen = arena_array(m.arena, Seen, m.g->n_nodes)};
+    Dice d = {1 + (uint64_t)i};
+    int seen = 0, open = 0;
+
+    for (int k = 0; k < COUNT(meshes); k++) {
+        bool is_sample = !asked.plans && k == i % COUNT(meshes);
+        for (int r = 0; r < asked.plans || (is_sample && r < 1); r++)
+            check_random(&m, k, &d, &t);
+        if (asked.plans || is_sample)
+            check_searched(&m, k, asked.plans ? -1 : i, &t);
+    }
+    count_seen(m.g, &t, &seen, &open);
+    print_message("%s: %d random plans, %d searched, %d of presets; %d of %d splits of factors by "
+                  "axes; %.0f %% of the flops split\n",
+                  m.name, t.random, t.searched, t.known, seen, open, 100 * t.split / t.flops);
+    all->random += t.random;
+    all->searched += t.searched;
+    all->known += t.known;
+    arena_free(m.arena);
+}
+
+static void steps_of_models(void **state)
+{
+    Tried all = {0};
+
+    for (int i = 0; i < COUNT(models); i++)
+        if (is_asked(&asked, i))
+            check_model(i, &all);
+    print_message("%d random plans, %d searched, %d of presets\n", all.random, all.searched,
+                  all.known);
+}
+
+// An exchange that is joined with an earlier one of its iteration may need another iteration; each
+// is made in the order of all. By plans that showed it.
+static void buckets_of_iterations(void **state)
+{
+    int i = 0;
+
+    while (strcmp(models[i].name, "lstm"))
+        i++;
+    Model m = model_new(i);
+    for (uint64_t seed = 6; seed < 10; seed++) {
+        Arena *a = arena_new();
+        Mesh mesh = mesh_of(meshes[2].n_axes, meshes[2].size);
+        Diag diag = {.file = m.name};
+        Dice d = {seed};
+        Plan p = roll_plan(m.g, &mesh, &d, a, arena_array(a, Seen, m.g->n_nodes), 0, NULL);
+        Sharded *s = partition(a, m.g, &p, &diag);
+        assert_non_null(s);
+        assert_true(graph_verify(bucket(a, s)->g, &diag));
+        arena_free(a);
+    }
+    arena_free(m.arena);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(steps_of_models),
+                                       cmocka_unit_test(buckets_of_iterations)};
+
+    asked = asked_of(argc, argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
