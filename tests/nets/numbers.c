@@ -151,11 +151,13 @@ Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d)
 
 // ---- as f32 might round it ----
 
-// Equal numbers are moved alike: what is computed twice stays equal.
+// With even seeds, equal numbers are moved alike: values that are computed twice stay equal. With
+// odd ones they part, as those do that are equal in theory and summed in different orders.
 static void shake(Tensor *t, uint64_t seed)
 {
     for (int64_t i = 0; t->f && i < tensor_count(t); i++) {
-        uint64_t key = hash_bytes(&t->f[i], sizeof t->f[i], seed);
+        uint64_t key =
+            hash_bytes(&t->f[i], sizeof t->f[i], seed + (seed % 2 ? (uint64_t)i << 8 : 0));
         t->f[i] *= 1 + ((double)(key % 2001) / 1000 - 1) * 0x1p-23;
     }
 }
