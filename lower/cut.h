@@ -1,5 +1,5 @@
-// Minimum cuts of directed graphs with capacities (Dinic 1970: shortest augmenting paths, a phase
-// of them for each length).
+// Minimum cuts of directed graphs with capacities (Dinic 1970: a blocking flow of shortest
+// augmenting paths for each path length).
 #ifndef SHARDCC_LOWER_CUT_H
 #define SHARDCC_LOWER_CUT_H
 
@@ -23,8 +23,8 @@ typedef struct Cut {
 Cut cut_new(Arena *a, int n_nodes);
 void cut_edge(Cut *c, int from, int to, int64_t capacity);
 
-// Returns the cut's capacity and sets by node: is it on the sink's side? Of all minimum cuts it is
-// the one next to the sink. At least one finite cut must exist.
+// Returns the cut's capacity and sets by node whether it is on the sink's side. Of all minimum cuts
+// it gives the one next to the sink. At least one finite cut must exist.
 int64_t cut_solve(Cut *c, int source, int sink, bool *is_sink_side);
 
 #endif

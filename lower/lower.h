@@ -8,56 +8,57 @@
 #include "analyzer/analyzer.h"
 #include "runtime/rt.h"
 
-// Where a value lies. Iteration i of a repeated block finds it at
-// offset + step * i, or, where `ring` is set, offset + step * (i mod ring): the last two of
-// a chain are enough where only the neighbour iteration reads; so many as are under way at once.
+// Where a value lies. Iteration i of a repeated block finds it at offset + step * i or, where
+// `ring` is set, at offset + step * (i mod ring). A ring has as many slots as iterations are under
+// way at once: two where only the neighbour iteration reads the value.
 typedef struct Storage {
     int32_t buffer;  // 0: none
     int32_t ring;
     int64_t offset, step;  // bytes, from the buffer's start
 } Storage;
 
-// What the generator and the trainer know a buffer as.
+// Who uses a buffer, and for how long.
 typedef enum BufferKind {
-    BUFFER_LOCAL,       // in use between two places of one set
-    BUFFER_PERSISTENT,  // parameters, states, constants …: always, in both sets
-    BUFFER_WORKSPACE,   // scratch of a kernel, while it runs
+    BUFFER_LOCAL,       // live between two items of one set
+    BUFFER_PERSISTENT,  // parameters, states, constants …: always live, in both sets
+    BUFFER_WORKSPACE,   // bytes that a kernel needs while it runs
 } BufferKind;
 
 typedef struct Buffer {
     BufferKind kind;
-    int set;              // which made it and, if it isn't persistent, in which it is in use
-    int64_t bytes;        // a multiple of 64
-    int first, last;      // but persistent ones: items between which it is in use, both included
-    int64_t offset;       // in the arena
-    ValueId value;        // of that set, the first of those that it was made for …
-    int64_t n_instances;  // … so many of which it holds
+    int set;          // the set that made it; unless it is persistent, it is live in that set alone
+    int64_t bytes;    // a multiple of 64
+    int first, last;  // items between which it is live, both included; unused if persistent
+    int64_t offset;   // in the arena
+    ValueId value;    // of that set: the first value that it was made for
+    int64_t n_instances;  // how many instances of that value it holds
 } Buffer;
 
-// What each rank has a place of its own for: value `piece` begins in `whole`, whose dim is split,
-// so many times `stride` elements farther as the rank's piece of the dim begins. piece 0: nothing.
+// A view whose place depends on the rank: `slice` is the rank's shard of `whole`, split along
+// `dim`. It begins `stride` elements after the start of `whole` for each element of the dim before
+// the rank's shard. Zero: the place is the same on all ranks.
 typedef struct RankSlice {
     ValueId slice, whole;
     int dim;
     int64_t stride;
 } RankSlice;
 
-// A place that an item reads or writes: `value`, which is `base` or a view of it. Where is_twin, in
-// a loop over base's own block, it is base's twin of iteration layer + delta; else of base's own
-// iteration + delta (-1 and the class's length are where a loop's initial values are put).
+// A place that an item reads or writes: `value`, which is `base` or a view of it. Where
+// is_instance, a loop over base's own block uses base's instance of iteration layer + delta.
+// Elsewhere the item uses base's own iteration + delta; -1 and the class's length are the places of
+// a loop's initial values.
 typedef struct Operand {
     ValueId value, base;
     bool is_instance;
     int delta;
-    // The view: place of its first element from base's, at iteration 0, and what each iteration
-    // adds.
+    // The view, from base's first element: `offset` at iteration 0, plus `step` for each iteration.
     int64_t offset, step;      // elements
     int64_t stride[MAX_RANK];  // elements
     RankSlice rank_slice;
 } Operand;
 
-// An operand's place in the arena: of iteration `layer`, at + step * layer, or where ring is set
-// at + step * ((layer + shift) mod ring) (shift ≥ 0). Bytes.
+// An operand's place in the arena, in bytes: at + step * layer in iteration `layer` or, where
+// `ring` is set, at + step * ((layer + shift) mod ring), with shift ≥ 0.
 typedef struct Address {
     int64_t at, step;
     int ring, shift;
@@ -68,19 +69,19 @@ typedef enum ItemKind {
     ITEM_KERNEL,  // one node
     ITEM_COPY,    // operand 1 := operand 0, over `dim`
     ITEM_FILL,    // operand 0 := fill, densely
-    ITEM_LOOP,    // the items up to its ITEM_END once per iteration
+    ITEM_LOOP,    // runs the items up to its ITEM_END once per iteration
     ITEM_END,
     ITEM_GRADIENT,  // operand 0 is a parameter's gradient, whole
-    ITEM_PAD,       // operand 0's padding along `axis` becomes op's identity: node 0 sums over its
-                    // factor
-    ITEM_WAIT,      // until the kernel of the same slot, whose operands these are, has ended
-    ITEM_NONE,      // a copy that turned out to be needless
+    // Sets operand 0's padding along `axis` to the identity of `op`: node 0 reduces over `factor`.
+    ITEM_PAD,
+    ITEM_WAIT,  // waits until the kernel of the same slot, which has these operands, has ended
+    ITEM_NONE,  // a copy that turned out to be needless
 } ItemKind;
 
-// Every buffer ends in so many bytes that nobody writes.
+// Bytes at the end of every buffer that nobody writes.
 enum { REDZONE = 64 };
 
-// The bytes of a buffer with places for so many values of so many bytes, and of each place.
+// The bytes of one instance's place in a buffer, and of a buffer for n_instances values of `bytes`.
 static inline int64_t instance_bytes(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 static inline int64_t buffer_bytes(int64_t bytes, int64_t n_instances)
 {
@@ -95,29 +96,30 @@ typedef struct Item {
     int n_nodes;
     Operand *operands;  // inputs (a group's: those read from memory), then outputs
     int n_in, n_out;
-    int *source;  // group: for each input of each node, in order: an operand, or SOURCE_…
-    int32_t cls;  // loop: class; item of a loop: its class
+    int *source;  // group: for each input of each node, in order, its operand or SOURCE_…
+    int32_t cls;  // loop: its class; item of a loop: the loop's class
     Phase phase;
     bool is_reverse;           // loop: from the last iteration to the first
-    int match;                 // loop: index of its end; end: of its loop
-    int region;                // the loop that the item is in, 0: none
+    int match;                 // loop: index of its ITEM_END; end: index of its loop
+    int region;                // the loop that the item is in; 0: none
     Kernel kernel;             // kernel: how it is called
-    int32_t workspace_buffer;  // buffer: the kernel's, or the sums' of a group; 0: it needs none
-    // What goes on beside the items up to its wait: 1 + its number, else 0, of so many that the
-    // iterations take in turns.
+    int32_t workspace_buffer;  // for the kernel or the group's sums; 0: it needs none
+    // A collective that runs beside other items until its ITEM_WAIT has slots: iteration i uses
+    // slot + i mod n_slots. Slots count from 1; 0: the call blocks.
     int slot, n_slots;
-    int skew;          // in a loop: turns after its iteration's; loop: so many at most
-    int fission_part;  // loop: of a body that is cut in several, whose number it is, from 0
+    int skew;          // item: iterations that it runs after its own; loop: its items' largest
+    int fission_part;  // loop: the number, from 0, of this part of a loop that fission has cut
     int rank;          // group and copy: the dims walked over
     int64_t dim[MAX_RANK];
-    // Group: the dims before `row_rank` make rows. Sums go over a row; nodes of rank `row_rank` are
-    // one number a row. What needs such a number comes in a later turn through the row: `stage`
-    // says of each node in which; of a row's number, after which (-1: before the first).
+    // Group: the dims before `row_rank` make rows. Sums go over a row; a node of rank `row_rank` is
+    // a row scalar, one number per row. A node that needs a sum comes in a later pass over the row.
+    // pass[i] is the row pass of node i; for a row scalar, the pass after which it is computed (-1:
+    // before the first).
     bool has_rows;
     int row_rank;
     int *pass, n_passes;
-    bool is_channels_last;  // group: walked with dim 1 innermost, else in the order of the dims
-    // Group: some sums leave the innermost dim and, of those outside it, the first `column_rank`.
+    bool is_channels_last;  // group: dim 1 is walked innermost, else the last dim is
+    // Group: some sums keep the innermost dim and the first `column_rank` of the other dims.
     bool has_columns;
     int column_rank;
     double fill;
@@ -125,9 +127,9 @@ typedef struct Item {
     RtReduceOp op;
 } Item;
 
-// A loop of `length` iterations has length + loop->late turns. In each it runs its items one after
-// the other, each for the iteration `late` turns before. Gives that iteration for one of them; -1:
-// none, it is too soon or too late.
+// A loop of `length` iterations runs its items in order, length + loop->skew times. Each time, an
+// item works for the iteration `skew` iterations ago. Gives that iteration; -1: the item doesn't
+// run, as there is no such iteration.
 static inline int item_iteration(const Item *loop, int length, const Item *it, int loop_iteration)
 {
     int i = loop_iteration - it->skew;
@@ -137,18 +139,18 @@ static inline int item_iteration(const Item *loop, int length, const Item *it, i
     return loop->is_reverse ? length - 1 - i : i;
 }
 
-// Where a part of a set begins; the parts of the forward-only set are all but the first empty.
+// The parts of a set. In the forward-only set all parts except the first are empty.
 typedef enum Part { PART_MICRO, PART_REDUCE, PART_UPDATE, N_PARTS } Part;
 
 typedef struct Set {
     Graph *g;
-    const struct Sharded *sharded;  // NULL: one rank does it all
+    const struct Sharded *sharded;  // NULL: there is one rank
     Item *items;
     int n_items, cap_items;
     int part[N_PARTS + 1];  // items [part[p], part[p + 1])
-    Storage *storage;       // by ValueId, of bases; for all twins the same: iteration 0's place
-    double flops;           // of a step's products, all loops and micro-batches counted
-    int64_t end;            // of its buffers in the arena
+    Storage *storage;       // by ValueId of bases; all instances have the same: iteration 0's place
+    double flops;           // of a step's products, counting all loops, micro-batches and ranks
+    int64_t end;            // where its buffers end in the arena
 } Set;
 
 enum { SET_TRAIN, SET_PREDICT, N_SETS };
@@ -156,131 +158,133 @@ enum { SET_TRAIN, SET_PREDICT, N_SETS };
 typedef struct Program {
     Arena *arena;
     Set set[N_SETS];  // set[SET_TRAIN].g is NULL in a program that only predicts
-    Map name_index;  // names of parameters, states … → index in `place`: both sets find them so
+    // Names of parameters, states … → index in named_storage. Both sets find them by name.
+    Map name_index;
     Storage *named_storage;
     int n_named, cap_named;
     Buffer *buffers;  // [0] is unused
     int n_buffers, cap_buffers;
     int64_t arena_bytes;
     int n_slots;
-    int64_t bound;  // the largest live sum: no packing can be smaller
-    // Where calls end sooner than they had to, so as to keep within the memory: the arena if they
-    // didn't; else 0.
+    int64_t bound;  // the largest sum of live bytes: no packing can be smaller
+    // The arena's bytes with full overlap, if overlap was reduced to fit the memory; else 0.
     int64_t full_overlap_bytes;
     int accumulate;
 } Program;
 
-// How far what waits for communication may go; the farther, the more memory it takes.
+// How far statements that wait for communication may move. Moving them farther takes more memory.
 typedef enum OverlapLevel {
-    OVERLAP_BEST,       // the loops that follow, if the simulated step is so much shorter, else …
-    OVERLAP_PART,       // the loops that follow
-    OVERLAP_LOOP,       // … turns of its loop
-    OVERLAP_ITERATION,  // its turn
-    OVERLAP_NONE,       // nowhere: each call ends before the next
+    OVERLAP_BEST,       // OVERLAP_PART if it shortens the simulated step enough, else OVERLAP_LOOP
+    OVERLAP_PART,       // past the loops that follow, by loop fission
+    OVERLAP_LOOP,       // to later iterations of their loop, by software pipelining
+    OVERLAP_ITERATION,  // within their iteration
+    OVERLAP_NONE,       // nowhere: each collective ends before the next item begins
 } OverlapLevel;
 
 typedef struct LowerOptions {
     bool fuse;  // false: every elementwise node is an item of its own
     int accumulate;
-    const struct Sharded *sharded[N_SETS];  // where the graphs are split ones; or NULL
-    // How long things take, so that communication goes on beside computation, if `memory` is enough
-    // for that too (0: it is). NULL: each call ends before the next.
+    const struct Sharded *sharded[N_SETS];  // split graphs, or NULL where one rank does it all
+    // Gives the times by which communication is overlapped with computation. NULL: every collective
+    // blocks.
     const Cluster *cluster;
-    int64_t memory;
+    int64_t memory;  // bytes for the arena: overlap is reduced until it fits; 0: no limit
     OverlapLevel overlap_level;
 } LowerOptions;
 
-// Rewrites a training graph so that its backward part makes again by elementwise work what needn't
-// be kept from the forward part: the bytes kept are the least. Changes no number.
+// Rewrites a training graph so that the backward part recomputes, by elementwise work, what the
+// forward part need not keep. The bytes kept are the least possible. Changes no result. False after
+// reporting errors. Source: see recompute.c.
 bool recompute(Graph *g, Diag *d);
 
-// What a value of a split graph holds: the value `of` of the whole one, lying as `spec`; 0: what
-// was joined to be sent together.
+// A value of a split graph holds value `of` of the whole graph in the spec `spec`. Where `of` is 0
+// it only carries a bucket.
 typedef struct ShardedValue {
     ValueId of;
     Spec spec;
 } ShardedValue;
 
-// … and a node: a piece of the node `of` of the whole one (0: communication, and what puts buckets
-// together), whose rule has factors of these sizes.
+// A node of a split graph computes a shard of node `of` of the whole graph, whose rule has factors
+// of these sizes. Where `of` is 0 it communicates, or packs or unpacks a bucket.
 typedef struct ShardedNode {
     NodeId of;
     int n_factors;
     const int64_t *size;
-    // Communication: the bytes that each rank hands to it, and how long it is to take.
+    // Communication: the bytes that each rank sends, and its predicted time.
     ReshardKind kind;
     int64_t bytes, picoseconds;
-    int64_t planned_picoseconds;  // that the search counted, if it was to join others
-    // … of a bucket: what it would be of each value alone, `of` being a value.
+    int64_t planned_picoseconds;  // that the search counted, if the node was to join a bucket
+    // A bucket's collective: what each joined collective was alone. There `of` is a value.
     const struct ShardedNode *joined;
     int n_joined;
 } ShardedNode;
 
-// A graph split over a mesh: the one text that every rank runs on its pieces. Dims are chunks, what
-// room a rank's buffer has; how many of its elements there are, and where in the whole, is the
-// rank's own.
+// A graph split over a mesh: the one text that every rank runs on its shards. Its dims are chunks,
+// the room in a rank's buffer. How many elements a rank has, and where they are in the whole,
+// depends on the rank.
 typedef struct Sharded {
     const Graph *whole;
-    const Plan *plan;     // of it
-    Graph *g;             // nodes on pieces, and communication between them
+    const Plan *plan;     // of `whole`
+    Graph *g;             // nodes on shards, and the communication between them
     ShardedValue *value;  // by ValueId of g
     int n_values, cap_values;
     ShardedNode *node;  // by NodeId of g
     int n_nodes, cap_nodes;
 } Sharded;
 
-// Splits a graph as the plan says; both are kept. Repeated blocks stay alike. NULL after reporting
+// Splits a graph by a plan; both are kept. Instances of a block stay alike. NULL after reporting
 // that the plan doesn't fit.
 Sharded *partition(Arena *a, const Graph *g, const Plan *p, Diag *d);
 
-// The same with small exchanges joined.
+// The same graph with small collectives joined into buckets.
 Sharded *bucket(Arena *a, const Sharded *s);
 
-// The true dims of a rank's piece of a value, and the place of its piece of a node.
+// The dims of a rank's shard of a value without padding, and the place of its shard of a node.
 void sharded_dims(const Sharded *s, ValueId v, int rank, int64_t *dim);
 void sharded_place(const Sharded *s, NodeId n, int rank, Place *p);
 
-// How many ranks have a piece of no product, where others have.
+// How many ranks have no share of any product, if others have one; else 0.
 int sharded_idle(const Sharded *s);
 
-// How the mesh cuts a factor of a node, or a dim of a value, of a split graph. False: it doesn't.
+// How the mesh splits a factor of a node, or a dim of a value, of a split graph. False: it doesn't.
 bool node_split(const Sharded *s, NodeId n, int factor, RtCut *c);
 bool value_split(const Sharded *s, ValueId v, int dim, RtCut *c);
-// Have some ranks less than a chunk?
+// Do some ranks have less than a chunk?
 bool split_is_uneven(const Mesh *m, const RtCut *c);
 
 // Lowers the two graphs (`train` may be NULL). NULL after reporting errors.
 Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d);
 
-// The value that a buffer was made for; not of the workspace.
+// The value that a buffer was made for. A workspace has none.
 static inline const Value *buffer_value(const Program *p, const Buffer *b)
 {
     return value_of(p->set[b->set].g, b->value);
 }
 
-// That a value of a graph lies in memory of the program that one rank would run.
+// When a value of a graph lies in memory, in the program of one rank.
 typedef struct LiveRange {
     ValueId value;
-    int64_t n_instances;  // so many of its size
-    int first, last;      // items from first to before last
+    int64_t n_instances;  // how many of its size lie there
+    int first, last;      // the items [first, last)
 } LiveRange;
 
 typedef struct LiveRanges {
     LiveRange *range;
     int n, n_items;
-    int *item;  // by NodeId: which does its work; -1: none does
+    int *item;  // by NodeId: the item that does its work; -1: none does
 } LiveRanges;
 
-// What the training program of the graph keeps, before it is known how it is spread. False after
-// reporting errors.
+// Finds the values that the training program of the graph keeps in memory on one rank, before a
+// plan splits it. False after reporting errors.
 bool live_ranges_find(const Graph *g, int accumulate, Arena *a, LiveRanges *to, Diag *d);
 
 // Is result k of a fused group written over one of its operands?
 bool group_updates_in_place(const Program *p, const Set *s, const Item *it, int k);
 
-// What one call of the item does; zero for a loop's begin and end.
+// The work of one run of the item; zero for a loop's begin and end.
 Work item_work(const Program *p, const Set *s, const Item *it);
-// How long the rank is busy with it; not with what is handed to others, nor where it does nothing.
+// Seconds that the rank is busy with the item. Collectives that run beside other items, and items
+// without memory traffic, count 0.
 double item_seconds(const Program *p, const Set *s, const Item *it, const Cluster *c);
 
 // Does a buffer hold something while the item of a set runs?
@@ -290,16 +294,16 @@ static inline bool buffer_is_live(const Buffer *b, int set, int item)
            (b->set == set && b->first >= 0 && b->first <= item && item <= b->last);
 }
 
-// The workspace of the kernel of a node's piece, if its operands lie densely: bytes.
+// The workspace in bytes of the kernel of a node's shard, if its operands lie densely.
 int64_t shard_workspace(const Graph *g, const Node *n, const Rule *r, const Mesh *m,
                         const Strategy *s);
 
-// The most bytes that buffers of a set take at once, but persistent ones, and the first of the
-// items at which they do (may be NULL): of those for which counts[buffer] is set, or of all (NULL).
+// The most bytes that live buffers of a set take at once, except persistent ones. `counts` says by
+// buffer which to count; NULL: all. `item`, unless NULL, gets the first item at the peak.
 int64_t program_peak_bytes(const Program *p, int set, const bool *counts, int *item);
 
-// Of a step, all micro-batches counted: how long the ranks compute, how long messages are under
-// way, and how long both take, the one beside the other where the program lets them.
+// Seconds of a step, counting all micro-batches: the whole step, the ranks' computation, and the
+// messages. `seconds` is less than the sum of the others where the program overlaps them.
 typedef struct Simulated {
     double seconds, compute, communication;
 } Simulated;
@@ -308,10 +312,11 @@ Simulated program_simulate(const Program *p, int set, const Cluster *c);
 
 void program_print(const Program *p, Text *t);
 
-// Checks a finished program against its graphs: every item reads what the graph says, whole and in
-// its order of dims, written before and not yet overwritten; every number in the text is the node's
-// own; and everything that lives on is in its place at the end. Of many ranks it looks at those in
-// the corners of the mesh. False after reporting the first findings, which are faults of shardcc.
+// Checks a finished program against its graphs. Every item must read what the graph says, whole, in
+// its order of dims, written before and not yet overwritten. Every number in the text must be the
+// node's own, and every value that lives on must be in its place at the end. Only the ranks in the
+// corners of the mesh are checked. False after reporting the first findings, which are faults of
+// shardcc.
 bool program_check(const Program *p, Diag *d);
 
 // The same for one set on one rank.
@@ -320,29 +325,29 @@ bool set_check(const Program *p, int set, int rank, Diag *d);
 // Does elementwise node `n` of group `it` make one number for each row?
 bool node_is_row_scalar(const Graph *g, const Item *it, const Node *n);
 
-// Is node `n` of group `it` a sum that leaves the innermost dim?
+// Is node `n` of group `it` a sum that keeps the innermost dim?
 bool is_column_sum(const Item *it, const Node *n);
 
-// How all such sums of the group are called.
+// The arguments of rt_sums for all such sums of the group.
 RtSums column_sums(const Graph *g, const Item *it);
 
-// The dims from the outermost to the innermost: in their order, or with dim 1 last.
+// Gives the dims from the outermost to the innermost: in their order, or with dim 1 last.
 void layout_axes(int rank, bool is_channels_last, int *axis);
 
-// The node of the group that made `v`, which it reads as SOURCE_NODE: as an element or, through
-// views, as the number of a row.
+// The node of the group that makes `v`, an input with SOURCE_NODE: as an element or, through views,
+// as a row scalar.
 NodeId group_producer(const Graph *g, const Item *it, ValueId v);
 
 // The place of operand `o` of an item of `s`.
 Address operand_address(const Program *p, const Set *s, const Operand *o);
 
-// … and how many bytes farther it is on a rank that has a place of its own for it.
+// How many bytes after that place the operand begins on this rank; 0 without a rank_slice.
 int64_t operand_rank_offset(const Set *s, const Operand *o, int rank);
 
-// Does the operand, over dims (rank of them), lie densely in row-major order?
+// Does the operand, over its `rank` dims, lie densely in row-major order?
 bool operand_is_dense(const Operand *o, int rank, const int64_t *dim);
 
-// The place of value v of `s` when it is read from outside of all loops; false if it has none.
+// The place of value v of `s` when it is read from outside all loops; false if it has none.
 bool value_address(const Program *p, const Set *s, ValueId v, Address *a);
 
 #endif
