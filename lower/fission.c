@@ -1,13 +1,14 @@
-// Loops in two: what waits for exchanges leaves its loop for one of its own, which may stand behind
-// the loops that follow. A short loop has too few turns to hide what it sends; those behind it have
-// time. So gradients are kept of all its iterations.
+// Loop fission: tasks that wait for collectives leave their loop for one of their own, which may
+// stand after the loops that follow. A short loop has too few iterations to hide what it sends; the
+// loops after it have time. The price is memory: gradients of all iterations are kept.
 //
-// What is late runs behind all that is less late of all iterations, as it may where it runs turns
-// late (pipeline.c): it touches only what each iteration has for itself, or what nobody in the loop
-// writes.
+// The skews of software pipelining (pipeline.c) say which loop a task goes to, and by the same rule
+// the move is safe: a skewed task touches only locations that are private to an iteration, or that
+// nobody in the loop writes.
 #include "lower/overlap.h"
 
-// In which of the loops it would be, if what is early stays with the first. Of `late` or `until`.
+// The number of the new loop for tasks of `skew` or `wait_skew`. Prefetched tasks stay in the first
+// loop.
 static int loop_of(const Schedule *s, int skew)
 {
     return skew > s->has_prefetch ? skew - s->has_prefetch : 0;
@@ -20,8 +21,8 @@ static bool crosses_loops(const Schedule *s, const Task *u)
 
 // ---- the new loops ----
 
-// The loop of those items that go to the one numbered `at`: a region of its own, so that storage
-// knows what the others read of it in all iterations.
+// The region of loop number `at`. Each new loop is a region of its own, so that storage knows which
+// values the other loops read in all iterations.
 static int region_of(const Schedule *s, int region, int at)
 {
     Lowering *l = s->o->l;
@@ -39,7 +40,8 @@ static int region_of(const Schedule *s, int region, int at)
     return l->n_regions - 1;
 }
 
-// Of what ends in this loop and has not yet been waited for: what `before` needs, or all (NULL).
+// Adds waits for the collectives that end in loop `at` and were not yet waited for: those that
+// `before` needs, or all (NULL).
 static void add_waits(Schedule *s, int at, const Task *before, int region, int iterations)
 {
     for (int i = 0; i < s->n_tasks; i++) {
@@ -85,7 +87,7 @@ static void add_loop(Schedule *s, const Item *loop, int at)
     o->items[begin].match = o->n_items - 1;
 }
 
-// ---- a part ----
+// ---- parts ----
 
 static void add_whole(Overlap *o, const Task *u)
 {
@@ -111,7 +113,9 @@ static void fission_loop(Overlap *o, const Task *u)
 
 void fission_loops(Overlap *o, int begin, int end)
 {
-    enum { MAX_LENGTH = 8 };  // of more turns the last ones' exchanges are few
+    // Iterations. In longer loops only few of the collectives, the last ones, have nothing to hide
+    // them.
+    enum { MAX_LENGTH = 8 };
     Schedule s = schedule_new(o, begin, end, false);
 
     for (int i = 0; i < s.n_tasks; i++) {

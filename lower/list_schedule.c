@@ -1,14 +1,14 @@
-// The order of units around exchanges that go on beside them. What can wait, the update of a
-// parameter whose gradient is on its way, makes room for what can't.
+// Orders tasks around collectives that run beside them (list scheduling). Tasks that can wait, such
+// as the update of a parameter whose gradient is on its way, make room for tasks that can't.
 #include <string.h>
 
 #include "lower/overlap.h"
 
 static double max_of(double a, double b) { return a > b ? a : b; }
 
-// ---- holding back ----
+// ---- deferral ----
 
-// When all that the unit needs will have come.
+// When the collectives under way will have brought all that the task needs.
 static double ready_at(const Schedule *s, const Task *u)
 {
     double ready = 0;
@@ -21,7 +21,7 @@ static double ready_at(const Schedule *s, const Task *u)
     return ready;
 }
 
-// Must it come after one that is held back?
+// Must the task come after a deferred one?
 static bool needs_deferred(const Schedule *s, const Task *u)
 {
     for (int i = 0; i < u->n_accesses; i++) {
@@ -32,15 +32,15 @@ static bool needs_deferred(const Schedule *s, const Task *u)
     return false;
 }
 
-// Is it a loop of more than copies?
+// Is the task a loop over a block, which does more than copy?
 static bool is_block_loop(const Schedule *s, const Task *u)
 {
     return u->first < u->last && s->o->from[u->first].region;
 }
 
-// What only those read that can wait can wait too: what is taken out of joined gradients, or what
-// puts the sums of all iterations side by side. Exchanges begin at once, but those that others feed
-// wait for them. Which can wait is noted.
+// A task may be deferred too if all its readers are deferred: it unpacks joined gradients, say, or
+// puts the sums of all iterations side by side. A collective starts at once unless another
+// collective feeds it. Sets is_deferrable and is_critical.
 static void find_deferrable(Schedule *s)
 {
     for (int i = s->n_tasks - 1; i >= 0; i--) {
@@ -82,7 +82,7 @@ static void issue(Schedule *s, int at)
     if (u->is_in_flight)
         return;
     s->now = u->loop_comm_seconds > 0 ? max_of(s->now, s->link_free)
-                                      : s->now;  // a loop waits for its own
+                                      : s->now;  // a loop waits for its own collectives
     s->comm_end = u->comm_seconds > 0 ? s->link_free : s->comm_end;
 }
 
@@ -119,7 +119,8 @@ static void reset_times(Schedule *s)
     s->n_deferred = s->n_issued = 0;
 }
 
-// What can wait for an exchange does, until that will have ended; of the units that are so late.
+// Issues the tasks of one skew. A deferrable task waits until the collectives that it needs have
+// ended.
 static void issue_tasks(Schedule *s, int skew)
 {
     reset_times(s);
@@ -144,7 +145,7 @@ static void issue_tasks(Schedule *s, int skew)
     s->idle += max_of(s->now, s->comm_end);
 }
 
-enum { BLOCKING_RATIO = 8 };  // times longer
+enum { BLOCKING_RATIO = 8 };  // a collective this many times shorter than another one blocks
 
 static void make_blocking(Task *u)
 {
@@ -152,8 +153,8 @@ static void make_blocking(Task *u)
     u->comm_seconds = 0;
 }
 
-// A sum along several axes is exchanges one after the other, those of fast links around those of
-// slow ones. Of them, what takes much less time than the one before or behind is a call.
+// A sum along several axes is a chain of collectives, with the fast links' before and after the
+// slow links'. A member much shorter than its neighbour in the chain becomes a blocking call.
 static void find_comm_chains(Schedule *s)
 {
     for (int i = 0; i < s->n_tasks; i++)
@@ -177,8 +178,9 @@ static void find_comm_chains(Schedule *s)
     }
 }
 
-// What can't wait must not do so behind much longer exchanges that can, as these would then hide
-// behind nothing: it is a call, which shares the link with them.
+// Collectives share the link in order. A critical one must not queue after much longer ones that
+// can wait, and these would then overlap with nothing. So it becomes a blocking call, which shares
+// the link with them.
 static void find_blocking(Schedule *s)
 {
     double longest_comm_seconds = 0;
@@ -200,7 +202,7 @@ void find_critical(Schedule *s)
     find_blocking(s);
 }
 
-// ---- making early ----
+// ---- hoisting ----
 
 static void find_comm_producers(Schedule *s)
 {
@@ -224,8 +226,8 @@ static void move_up(Schedule *s, int from, int to)
     s->order[to] = at;
 }
 
-// What is to be exchanged is made before what else could be made, a weight's gradient before what
-// the layer before needs.
+// A task that makes a collective's input moves before tasks that it doesn't depend on: a weight's
+// gradient, say, before the input's gradient, which the previous layer needs.
 static void hoist_comm_producers(Schedule *s, int begin)
 {
     for (int i = begin; i < s->n_order; i++) {
@@ -242,8 +244,8 @@ static void hoist_comm_producers(Schedule *s, int begin)
     }
 }
 
-// An exchange goes before the work that it is to hide behind, twice as much as should do, and what
-// else goes over the link meanwhile. They keep their order, but those that what can't wait needs
+// A collective moves before enough work to hide it: twice its own time, plus that of other
+// collectives on the link meanwhile. Collectives keep their order, except that critical ones
 // overtake others.
 static void hoist_comm(Schedule *s, int begin)
 {
@@ -275,7 +277,8 @@ static void schedule_skew(Schedule *s, int skew)
 
 void list_schedule(Schedule *s)
 {
-    const double worth = 0.02;  // of an iteration's time, for memory of another one
+    // share of an iteration's time that pays for the memory of one more iteration
+    const double worth = 0.02;
 
     find_critical(s);
     find_comm_producers(s);

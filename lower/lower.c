@@ -1,7 +1,8 @@
-// The passes of lowering, in their order, over both sets.
+// Runs the passes of lowering in their order over both sets, and lowers again with less overlap if
+// memory is short.
 #include "lower/internal.h"
 
-// Of all ranks together.
+// Counts the work of all ranks together.
 static void count_flops(Lowering *l)
 {
     const Graph *g = l->s->sharded ? l->s->sharded->whole : l->g;
@@ -13,7 +14,7 @@ static void count_flops(Lowering *l)
     }
 }
 
-// Kernels want copies of some operands: values that no node makes. So many at most.
+// The most values that lowering adds: kernels may want copies of their inputs.
 static int count_inputs(const Graph *g)
 {
     int n = 0;
@@ -23,7 +24,7 @@ static int count_inputs(const Graph *g)
     return n;
 }
 
-// Half precision can only be stored.
+// Reports nodes in half precision: trainers can store it, but not compute in it.
 static bool check_types(const Graph *g, Diag *d)
 {
     for (NodeId i = 1; i < g->n_nodes; i++) {
@@ -39,7 +40,7 @@ static bool check_types(const Graph *g, Diag *d)
     return true;
 }
 
-// What the passes over a set start from.
+// The state that the passes over a set start from.
 static Lowering lowering_new(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
 {
     Lowering l = {.p = p, .s = &p->set[set], .g = g, .d = d, .o = o};
@@ -80,7 +81,7 @@ bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
         retry = false;
         p->n_buffers = n_buffers;
         g->n_values = n_values;
-        if (p->n_named != n_named) {  // only the first set makes places
+        if (p->n_named != n_named) {  // only the first set adds named places
             p->n_named = n_named;
             p->name_index = (Map){.arena = p->arena};
         }
@@ -138,10 +139,10 @@ static bool has_fission(const Program *p)
     return false;
 }
 
-// Of two programs of the same graphs, is the one with cut loops worth its memory?
+// Does the program with cut loops save enough of a step's time to be worth its memory?
 static bool pays_off(const Program *fissioned, const Program *whole, const Cluster *c)
 {
-    const double worth = 0.02;  // of a step
+    const double worth = 0.02;  // share of a step's time
 
     return program_simulate(fissioned, SET_TRAIN, c).seconds <
            (1 - worth) * program_simulate(whole, SET_TRAIN, c).seconds;

@@ -1,13 +1,13 @@
-// Order of execution: which nodes make up loops over repeated blocks, and a topological order of
-// loops and of what is outside of them.
+// Finds the order of execution: which nodes make up loops over repeated blocks, and a topological
+// order of loops and the nodes outside of them.
 #include <string.h>
 
 #include "lower/internal.h"
 
 // ---- parts ----
 
-// May each parameter be updated as soon as its gradient is there? Not where gradients are summed
-// over micro-batches, nor where an update waits for the norm of all of them.
+// May each parameter be updated as soon as its gradient is made? No if gradients are summed over
+// micro-batches, or if an update needs the norm of all of them.
 static bool can_update_early(const Lowering *l)
 {
     const Graph *g = l->g;
@@ -30,8 +30,9 @@ static bool can_update_early(const Lowering *l)
     return norm != 0;
 }
 
-// The nodes of the update that the gradients and their norm depend on come first: after them the
-// trainer may look at the norm. Where updates come early all is one part.
+// The update's nodes that gradients and their norm depend on make a part of their own, PART_REDUCE:
+// the trainer may look at the norm before PART_UPDATE. With early updates all nodes are in one
+// part.
 static void find_parts(Lowering *l)
 {
     const Graph *g = l->g;
@@ -131,7 +132,8 @@ static int find_region(Lowering *l, const Node *n, Part part)
     return l->n_regions - 1;
 }
 
-// Which way a loop runs: neighbours are made before they are read. False if both ways would be.
+// Finds in which direction a loop runs, so that neighbours are made before they are read. False if
+// it would have to run both ways.
 static bool find_direction(Lowering *l, int r)
 {
     const Graph *g = l->g;
@@ -186,12 +188,13 @@ static bool make_regions(Lowering *l, bool *retry)
 
 // ---- topological order ----
 
-// Units (nodes or loops) and what must come before what; each list of successors is a chain.
+// The vertices (nodes or loops) and their edges: which must come before which. Each list of
+// successors is linked.
 typedef struct Order {
     Arena *arena;
     int n_vertices;
-    int *head, *degree;  // by unit
-    int64_t *key;        // ready units run in the order of their keys
+    int *head, *degree;  // by vertex
+    int64_t *key;        // ready vertices run in the order of their keys
     struct Edge {
         int to, next;
     } * edges;
@@ -232,7 +235,8 @@ static int heap_pop(int *heap, int *n, const int64_t *key)
     return top;
 }
 
-// Fills `units` with all units in order; returns how many could be placed (fewer: a cycle).
+// Fills `vertices` with all vertices in order. Returns how many could be placed; fewer: there is a
+// cycle.
 static int order_run(Order *o, int *vertices)
 {
     int *heap = arena_array(o->arena, int, o->n_vertices + 1), n_heap = 0, n = 0;
@@ -261,8 +265,8 @@ static Order order_new(Arena *a, int n_vertices)
     return o;
 }
 
-// What reads a carried value comes before what overwrites it. Readers see it through views too.
-// `unit` gives the unit of a node, -1: not in this order.
+// A node that reads a carried value comes before the node that overwrites it. It may read it
+// through views. `vertex` gives the vertex of a node; -1: it isn't in this order.
 static void add_carry_edges(const Lowering *l, Order *o, const int *vertex)
 {
     const Graph *g = l->g;
@@ -281,8 +285,8 @@ static void add_carry_edges(const Lowering *l, Order *o, const int *vertex)
         }
 }
 
-// By node, when it would like to run: in the graph's order; an early update right after the last
-// gradient that it needs or, if it needs none, with the first that reads it.
+// By node, its priority: the graph's order. An early update comes right after the last gradient
+// that it needs or, if it needs none, with its first reader.
 static int64_t *find_priorities(const Lowering *l)
 {
     const Graph *g = l->g;
@@ -313,7 +317,7 @@ static int64_t *find_priorities(const Lowering *l)
     return priority;
 }
 
-// The nodes of the loop's representative iteration, in order.
+// Orders the nodes of the loop's representative iteration.
 static void order_body(Lowering *l, int r)
 {
     const Graph *g = l->g;
@@ -345,7 +349,7 @@ static void order_body(Lowering *l, int r)
         x->nodes[u] = body[vertices[u]];
 }
 
-// Units of the top level: loops first (r - 1), then the nodes outside of loops.
+// Orders the top level. Vertices are the loops first (r - 1), then the nodes outside of loops.
 static bool order_top(Lowering *l, bool *retry)
 {
     const Graph *g = l->g;
@@ -373,7 +377,7 @@ static bool order_top(Lowering *l, bool *retry)
         l->order[u] = vertices[u] < l->n_regions - 1 ? -(vertices[u] + 1) : node[vertices[u]];
     if (l->n_order == n)
         return true;
-    for (int r = 1; r < l->n_regions; r++)  // a cycle goes through a loop that still waits
+    for (int r = 1; r < l->n_regions; r++)  // a cycle contains a loop that isn't placed
         if (o.degree[r - 1])
             return unroll_class(l, l->regions[r].cls, retry);
     return true;

@@ -1,15 +1,15 @@
-// Communication beside computation: an exchange over a slow link is started as soon as it can be,
-// and waited for where its result is first needed.
+// Overlaps communication with computation: starts a collective over a slow link as soon as
+// possible, and waits for it where its result is first needed.
 //
-// Items change places only where neither writes what the other one touches. Times are foreseen
-// ones: they decide what is worth its memory, never what is right.
+// Two items change places only if neither writes what the other one touches. Predicted times decide
+// whether overlap is worth its memory, never whether it is correct.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lower/overlap.h"
 
-// ---- what items touch ----
+// ---- accesses ----
 
 static ValueId location_of(const Lowering *l, ValueId base)
 {
@@ -64,7 +64,8 @@ static void find_accesses(const Overlap *o, Task *u)
     }
 }
 
-// Exchanges bring parts of joined gradients, each its own.
+// Two collectives may write one location in any order: each brings its own part of joined
+// gradients.
 bool tasks_conflict(const Task *a, const Task *b)
 {
     bool bring_parts = a->comm_seconds && b->comm_seconds;
@@ -80,7 +81,7 @@ bool tasks_conflict(const Task *a, const Task *b)
     return false;
 }
 
-// ---- how long they take ----
+// ---- predicted times ----
 
 static double link_seconds(const Overlap *o, const Item *it)
 {
@@ -95,7 +96,7 @@ static double link_seconds(const Overlap *o, const Item *it)
     return 0;
 }
 
-// Is it an update, or a look at a gradient?
+// Does the item only update parameters, or show a gradient?
 static bool is_deferrable(const Graph *g, const Item *it)
 {
     for (int i = 0; i < it->n_nodes; i++)
@@ -123,8 +124,9 @@ static Task task_at(const Overlap *o, int first)
     return u;
 }
 
-// Finds what in the order has to wait for the one at `i`: the first that conflicts, else the end of
-// what is as late as that would be. Gives the work that it can hide behind: in other turns, enough.
+// Finds the task in the order that must wait for task i: the first one that conflicts, else the end
+// of the tasks of wait_skew. Gives the seconds of work until then; infinite if another iteration's
+// work comes between.
 static double find_wait_position(const Schedule *s, int i)
 {
     Task *u = &s->task[s->order[i]];
@@ -140,7 +142,7 @@ static double find_wait_position(const Schedule *s, int i)
     return u->wait_skew > u->skew ? INFINITY : hidden;
 }
 
-// Where there is nothing to do meanwhile, an exchange is a call like others.
+// Gives slots to collectives. One without work to hide it stays a blocking call.
 static void assign_slots(Schedule *s)
 {
     for (int i = 0; i < s->n_order; i++) {
@@ -171,7 +173,7 @@ Item make_wait(const Item *exchange, int slot, int n_slots)
     return it;
 }
 
-// For those that must have ended before what is at `need` and so late.
+// Adds waits for the collectives that must have ended before position `wait_position` of that skew.
 static void add_waits(const Schedule *s, int wait_position, int skew)
 {
     for (int i = 0; i < s->n_started; i++) {
@@ -225,7 +227,7 @@ Schedule schedule_new(Overlap *o, int begin, int end, bool is_loop)
     return s;
 }
 
-// Gives how late the last of it is.
+// Gives the largest skew.
 static int schedule_items(Overlap *o, int begin, int end, bool is_loop)
 {
     Schedule s = schedule_new(o, begin, end, is_loop);
@@ -242,7 +244,7 @@ static int schedule_items(Overlap *o, int begin, int end, bool is_loop)
     return s.max_skew;
 }
 
-// Goes over the parts one by one; what it adds are their items then.
+// Rewrites the parts one by one. The items that `part` adds become the new part.
 static void rewrite(Overlap *o, void (*part)(Overlap *o, int begin, int end))
 {
     Set *s = o->l->s;

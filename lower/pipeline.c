@@ -1,18 +1,18 @@
-// What waits in a loop, a turn later: the updates of a layer run while the layer before computes,
-// when its gradients have come, and what they send comes in yet another turn. Each turn runs, one
-// after the other, this iteration's units, those of the last one that are one turn late, and so on.
-// Parameters are gathered a turn ahead: all that isn't early is late then. This is software
-// pipelining; cf. Lam, "Software Pipelining: An Effective Scheduling Technique for VLIW
-// Machines", 1988.
+// Software pipelining (Lam, "Software Pipelining: An Effective Scheduling Technique for VLIW
+// Machines", 1988). A task that waits for communication runs `skew` iterations after its own: a
+// layer's updates run while the previous layer computes, once its gradients have arrived. Each loop
+// iteration runs the tasks of its own iteration, then those of skew 1 for the iteration before, and
+// so on. Parameters are gathered one iteration ahead; all other tasks then have a skew of at least
+// 1.
 //
-// What is late runs behind all of the next iteration that is less late. So it may touch only what
-// each iteration has for itself, or what nobody in the loop writes; storage keeps bytes of as many
-// iterations as are under way at once.
+// A skewed task runs after all tasks of the next iteration that have less skew. So it may touch
+// only locations that are private to an iteration, or that nobody in the loop writes. Storage keeps
+// as many instances as iterations are under way at once.
 #include "lower/overlap.h"
 
-enum { MAX_WAIT_SKEW = MAX_SKEW - 1 };  // what is gathered early makes all else a turn later
+enum { MAX_WAIT_SKEW = MAX_SKEW - 1 };  // prefetched collectives add one to every other skew
 
-// Is a place of this unit written in the loop, and not by each iteration for itself?
+// Does the task touch a location that the loop writes and that isn't private to each iteration?
 static bool is_loop_carried(const Schedule *s, const Task *u)
 {
     for (int i = 0; i < u->n_accesses; i++) {
@@ -33,7 +33,7 @@ static void find_loop_carried(Schedule *s)
         }
 }
 
-// Does a later unit that is marked need what unit `at` does?
+// Does a later marked task conflict with task `at`?
 static bool is_needed(const Schedule *s, int at, const bool *mark)
 {
     for (int i = at + 1; i < s->n_tasks; i++)
@@ -42,9 +42,9 @@ static bool is_needed(const Schedule *s, int at, const bool *mark)
     return false;
 }
 
-// ---- a turn early ----
+// ---- prefetch: one iteration early ----
 
-// Needs an exchange more time than there is in its iteration before its result is read?
+// Is the work between a collective and the first task that needs it shorter than the collective?
 static bool is_short_of_time(const Schedule *s, int at)
 {
     double work = 0;
@@ -57,8 +57,8 @@ static bool is_short_of_time(const Schedule *s, int at)
     return false;
 }
 
-// Can it run before all of its iteration that isn't early, without waiting? An exchange, or what
-// takes less time.
+// Can the task run one iteration early without waiting? It must be a critical collective, or take
+// less time than the collective that it feeds.
 static bool can_be_prefetched(const Schedule *s, int at, const bool *is_prefetched)
 {
     const Task *u = &s->task[at];
@@ -72,8 +72,8 @@ static bool can_be_prefetched(const Schedule *s, int at, const bool *is_prefetch
     return true;
 }
 
-// Finds exchanges that need nothing of their iteration, what gathers parameters, with what feeds
-// them. False: all of them have time enough.
+// Finds collectives that need nothing of their iteration (they gather parameters) and the tasks
+// that feed them. False if all of them have enough time in their own iteration.
 static bool find_prefetched(const Schedule *s, bool *is_prefetched)
 {
     bool pays = false;
@@ -88,9 +88,10 @@ static bool find_prefetched(const Schedule *s, bool *is_prefetched)
     return pays;
 }
 
-// ---- turns late ----
+// ---- skews ----
 
-// When it can run behind all that it needs. Exchanges that `crosses` says so need a turn.
+// The least skew at which the task runs after all that it needs. A collective that crosses
+// iterations needs one more.
 static int find_min_skew(const Schedule *s, int at, const bool *crosses_iterations)
 {
     int skew = 0;
@@ -103,8 +104,8 @@ static int find_min_skew(const Schedule *s, int at, const bool *crosses_iteratio
     return skew < MAX_WAIT_SKEW ? skew : MAX_WAIT_SKEW;
 }
 
-// The turn in which an exchange is waited for: that of the first unit that needs it or, if none
-// does, the next.
+// The skew at which a collective is waited for: that of the first task that needs it or, if none
+// does, one more than its own.
 static int find_wait_skew(const Schedule *s, int at)
 {
     const Task *u = &s->task[at];
@@ -121,7 +122,7 @@ static int find_wait_skew(const Schedule *s, int at)
     return wait_skew;
 }
 
-// Of what can wait.
+// Assigns skews to deferrable tasks.
 static void find_skews(Schedule *s)
 {
     bool *is_unskewed = arena_array(s->o->l->p->arena, bool, s->n_tasks);

@@ -1,5 +1,6 @@
-// Where iterations have to stop: an iteration's nodes of a phase run in one go, unless some of them
-// need what stands outside and needs others of them, as updates need the norm of all gradients.
+// Finds segments: the points where iterations must stop. An iteration's nodes of a phase run in one
+// go, unless some need a value from outside that depends on others of them: updates need the norm
+// of all gradients.
 #include "lower/internal.h"
 
 static bool is_same_iteration(const Node *a, const Node *b)
@@ -7,8 +8,9 @@ static bool is_same_iteration(const Node *a, const Node *b)
     return a->block.cls == b->block.cls && a->block.iter == b->block.iter && a->phase == b->phase;
 }
 
-// The laps of the iteration that `first` and `last` begin and end. `depth` is scratch: one more
-// than the laps of the iteration that stand before a node of it, how many laps another needs.
+// Finds the segments of the iteration whose nodes of a phase are in [first, last]. `depth` is
+// scratch: for a node of the iteration, 1 + the number of segments before it; for other nodes, how
+// many segments they need.
 static void find_segments_of(const Graph *g, NodeId first, NodeId last, int *depth,
                              Segment **segment, Arena *a)
 {

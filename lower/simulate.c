@@ -1,24 +1,25 @@
-// A step as it is foreseen: items one after the other, and beside them those exchanges that go on
-// until their waits, one after the other too. These take some of the rank's own time, evenly as
-// long as they are under way. Iterations of a loop take equally long, and so do micro-batches.
+// Predicts a step's time by simulating its items one after the other. Started collectives run
+// beside them until their waits, also one after the other. A collective takes some of the rank's
+// own time, evenly while it is under way. Iterations of a loop take equally long, and so do
+// micro-batches.
 #include "lower/lower.h"
 
 typedef struct Clock {
     const Program *p;
     const Set *s;
     const Cluster *c;
-    double *done;  // by slot: when what was started will have ended
+    double *done;  // by slot: when the collective will have ended
     double now, link_free;
-    double owed_seconds;  // of the rank's time to what is on its way
+    double owed_seconds;  // time that the rank must still spend on collectives under way
     Simulated sum;
 } Clock;
 
 static int slot_of(const Item *it, int iteration) { return it->slot + iteration % it->n_slots; }
 
-// When what is on its way will have come.
+// When the collectives under way will have ended.
 static double link_end(const Clock *k) { return k->link_free > k->now ? k->link_free : k->now; }
 
-// The rank computes, and what is on its way takes its part of the time.
+// The rank computes, and the collectives under way take their share of its time.
 static void compute(Clock *k, double seconds)
 {
     double under_way = link_end(k) - k->now;
@@ -42,7 +43,7 @@ static void wait_until(Clock *k, double done)
     k->now = done;
 }
 
-// A call shares the link with what is on its way, which takes as much longer.
+// A blocking call shares the link with the collectives under way, which take that much longer.
 static void run_blocking(Clock *k, double seconds)
 {
     for (int i = 1; i <= k->p->n_slots && k->link_free > k->now; i++)
@@ -64,7 +65,7 @@ static double overhead(const Clock *k, const Item *it)
     return collective_overhead(&s->plan->mesh, n->kind, axes, (double)n->bytes);
 }
 
-// A call ends before the next begins, unless it has a slot.
+// A collective without a slot blocks: it ends before the next item begins.
 static void exchange(Clock *k, const Item *it, int iteration)
 {
     const ShardedNode *n = &k->s->sharded->node[it->nodes[0]];

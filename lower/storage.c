@@ -3,17 +3,17 @@
 
 #include "lower/internal.h"
 
-// The twins of one value, known by the ValueId of iteration 0.
+// The instances of one block value, known by the ValueId of iteration 0.
 typedef struct Instances {
     bool is_used;
     bool is_stack;               // some iteration is read after the next has run
-    bool is_ring;                // … while the next runs
-    unsigned skew;               // bit k: its loop's items touch it k turns late
+    bool is_ring;                // some iteration is read while the next runs
+    unsigned skew;               // bit k: items of skew k touch it
     bool has_before, has_after;  // the places of iterations -1 and `length` are in use
-    int region;                  // the loop that writes it, 0: none
+    int region;                  // the loop that writes it; 0: none
     int32_t buffer;
-    ValueId shared_with;  // shares that family's storage: all of it, or …
-    bool shares_one;      // … the place of its iteration `slot`
+    ValueId shared_with;  // its bytes are in the storage of these instances; 0: it has its own
+    bool shares_one;      // it shares only the place of their iteration `shared_iteration`
     int shared_iteration;
 } Instances;
 
@@ -38,7 +38,7 @@ static int last_iteration(const Lowering *l, int region)
     return r->is_reverse ? 0 : l->g->classes[r->cls].length - 1;
 }
 
-// Of so many turns its items touch it, from the first to the last.
+// How many iterations' instances its items touch at once, from the least skew to the largest.
 static int count_skews(const Instances *f)
 {
     int n = 0;
@@ -115,7 +115,7 @@ static bool is_read_after(const Set *s, int item, ValueId v)
     return false;
 }
 
-// Does a copy of all of `v` leave the elements in their order?
+// Does a copy of all of `v` keep the order of the elements?
 static bool keeps_order(const Operand *from, const Operand *to, const Value *v)
 {
     for (int i = 0; i < v->rank; i++)
@@ -124,7 +124,8 @@ static bool keeps_order(const Operand *from, const Operand *to, const Value *v)
     return true;
 }
 
-// A loop's initial value is made right in its place, where nothing else binds it: no copy.
+// Makes a loop's initial value in its place, instead of copying it there, unless the value is bound
+// elsewhere.
 static void elide_copies(StorageState *st)
 {
     Lowering *l = st->l;
@@ -150,7 +151,7 @@ static void elide_copies(StorageState *st)
     }
 }
 
-// ---- addresses in a ring ----
+// ---- places in a ring ----
 
 static int64_t ring_index(const Storage *s, int iter)
 {
@@ -198,8 +199,8 @@ static void add_storage(StorageState *st, ValueId v)
     s->buffer = f->buffer;
 }
 
-// Parameters and the like have one place for both sets, found by name. The first set that is
-// lowered decides; false if the places of a block's iterations are not evenly apart for this set.
+// Parameters and the like have one place for both sets, found by name. The set that is lowered
+// first decides. False if the places of a block's instances don't have equal distances.
 static bool add_named_storage(StorageState *st, ValueId v)
 {
     Lowering *l = st->l;
@@ -265,7 +266,7 @@ static bool add_all_storage(StorageState *st, int32_t *uneven)
     return true;
 }
 
-// ---- lifetimes ----
+// ---- live ranges ----
 
 static void extend(Buffer *b, int item)
 {
@@ -299,7 +300,8 @@ static void find_live_ranges(StorageState *st)
     }
 }
 
-// What the trainer writes before the items run or reads after them. Gradients it sees in between.
+// Extends live ranges to the trainer's accesses: it writes inputs before the items run and reads
+// outputs after them. It reads gradients at their ITEM_GRADIENT.
 static void find_outer_live_ranges(StorageState *st)
 {
     const Lowering *l = st->l;
