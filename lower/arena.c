@@ -1,4 +1,4 @@
-// The arena: buffers that are not in use at the same time share bytes.
+// Places buffers in the arena: buffers that are not live at the same time share bytes.
 #include <stdlib.h>
 
 #include "lower/internal.h"
@@ -29,7 +29,7 @@ static bool is_whole(const Set *s, const Item *it, const Operand *o)
     return true;
 }
 
-// Is output k of the group written in the last turn through a row?
+// Is output `to` of the group written in the last pass over a row?
 static bool is_written_in_last_pass(const Set *s, const Item *it, const Operand *to)
 {
     for (int i = 0; i < it->n_nodes; i++)
@@ -38,8 +38,7 @@ static bool is_written_in_last_pass(const Set *s, const Item *it, const Operand 
     return false;
 }
 
-// Is an operand of the group read when the last turn through a row is over, for a number of the
-// row?
+// Does a row scalar of the group read the operand after the last pass over a row?
 static bool is_read_after_last_pass(const Set *s, const Item *it, int operand)
 {
     const int *source = it->source;
@@ -55,7 +54,7 @@ static bool is_read_after_last_pass(const Set *s, const Item *it, int operand)
     return false;
 }
 
-// Can the item write output `to` over input `from`, which is read for the last time here?
+// Can the item write output `to` over input `from`, which it reads last?
 static bool can_overwrite(const Program *p, const Set *s, int item, const Operand *from,
                           const Operand *to)
 {
@@ -66,7 +65,7 @@ static bool can_overwrite(const Program *p, const Set *s, int item, const Operan
     if (old == new || a->kind != BUFFER_LOCAL || b->kind != BUFFER_LOCAL || a->last != item ||
         b->first != item || a->bytes != b->bytes || !is_whole(s, it, from) || !is_whole(s, it, to))
         return false;
-    // Where rows are of one element, a number of the row has as many bytes as all of it.
+    // If rows have one element, a row scalar has as many bytes as the whole value.
     bool is_like = value_of(s->g, from->value)->rank == value_of(s->g, to->value)->rank;
     if (it->kind == ITEM_GROUP && (!is_like || !is_written_in_last_pass(s, it, to) ||
                                    is_read_after_last_pass(s, it, (int)(from - it->operands))))
@@ -129,7 +128,8 @@ static int by_size(const void *a, const void *b)
     return x->buffer - y->buffer;
 }
 
-// The lowest place from `base` on where `b` meets none of `placed` (sorted by offset) in its time.
+// The lowest offset from `base` on where `b` overlaps none of `placed` (sorted by offset) that is
+// live at the same time.
 static int64_t first_fit(const Buffer *b, Buffer *const *placed, int n, int64_t base)
 {
     int64_t at = base;
@@ -146,7 +146,7 @@ static int64_t first_fit(const Buffer *b, Buffer *const *placed, int n, int64_t 
     return at;
 }
 
-// Into those that are placed, in the order of offsets.
+// Inserts a buffer into the placed ones, which are sorted by offset.
 static void insert(Buffer *b, Buffer **placed, int n)
 {
     while (n && placed[n - 1]->offset > b->offset) {
@@ -156,7 +156,7 @@ static void insert(Buffer *b, Buffer **placed, int n)
     placed[n] = b;
 }
 
-// Largest first, each in the lowest place that is free for its time. Returns the end.
+// Places the buffers of a set, largest first, each at the lowest free offset. Returns the end.
 static int64_t pack(Program *p, int set, int64_t base)
 {
     Key *key = arena_array(p->arena, Key, p->n_buffers);
@@ -222,8 +222,9 @@ static int32_t add_workspace(Program *p, int set, int64_t bytes, int first, int 
     return p->n_buffers - 1;
 }
 
-// One for all kernels that go on beside others, as one after the other is carried out: from where
-// the first may begin, with the loop that it is in, until the last has ended.
+// Adds one workspace for all kernels that run beside other items, as the comm thread runs them one
+// after the other. It is live from the first of them to the last, including the loops that they are
+// in.
 static int32_t add_shared_workspace(Program *p, int set)
 {
     const Set *s = &p->set[set];

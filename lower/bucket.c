@@ -1,11 +1,11 @@
-// Small exchanges joined: those of one kind along one axis that can run at one place become one, of
-// all that they carry side by side, and share its latency. Cf. the buckets of gradients of Li et
-// al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", 2020.
+// Joins small collectives into buckets: those of one kind along one axis that can run at one place
+// become one, which carries all their values side by side and pays the latency once. Cf. the
+// gradient buckets of Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel
+// Training", 2020.
 //
-// A reduction can run later, up to its first reader, and so can what gathers its result; any other
-// gather can run sooner, from where its input is there; all inside of their lap. What can run at
-// one place needs nothing of each other.
-// Iterations are alike, and so are their buckets.
+// A reduction can run later, up to its first reader, and so can the gather of its result. Any other
+// gather can run sooner, once its input is made. None of them leaves its segment. Collectives that
+// can run at one place don't depend on each other. Iterations have equal buckets.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +15,15 @@
 
 enum { KEYS = 6 };
 
-// An exchange that may join others: those that have the same key.
+// A collective that may join others with the same key.
 typedef struct Candidate {
     int key[KEYS];
     NodeId node;
-    NodeId ready, end;  // it can run behind the one and before the other
+    NodeId ready, end;  // it can run after `ready` and before `end`
 } Candidate;
 
 typedef struct Bucket {
-    struct Bucket *next;  // of those that run at the same place
+    struct Bucket *next;  // of buckets that run at the same place
     const Candidate **candidate;
     int n;
 } Bucket;
@@ -34,21 +34,22 @@ typedef struct Bucketing {
     Arena *arena, *scratch;
     Candidate *candidate;
     int n_candidates, cap_candidates;
-    Bucket **before;    // by NodeId, those that run before it
-    Bucket **of;        // by NodeId, the bucket that it is in
+    Bucket **before;    // by NodeId: the buckets that run before it
+    Bucket **of;        // by NodeId: the bucket that it is in
     bool *is_made;      // by NodeId
     Segment **segment;  // by NodeId
-    NodeId *next;       // by the first node of a lap: those of it before this one are made
-    NodeId *stack;      // the nodes that are being made, each for the one before
+    // by the first node of a segment: the segment's nodes before this one are made
+    NodeId *next;
+    NodeId *stack;  // nodes being made, each needed by the one before it
     int n_stack, cap_stack;
     ValueId *map;  // by ValueId of `from`
 } Bucketing;
 
-// ---- what may join ----
+// ---- candidates ----
 
 static int axis_of(const Node *n) { return (int)n->attr[0].v[0]; }
 
-// SPEC_SUM, SPEC_MAX or SPEC_MIN of a reduction, of all else 0.
+// The reduction of a collective: SPEC_SUM, SPEC_MAX or SPEC_MIN; 0: the node isn't a reduction.
 static int reduction_at(const Sharded *s, NodeId id)
 {
     const Node *n = &s->g->nodes[id];
@@ -57,8 +58,8 @@ static int reduction_at(const Sharded *s, NodeId id)
     return at < SPEC_REPLICATED ? at : 0;
 }
 
-// Is each rank's piece as large as any other's? What lies behind shorter ones is nobody's, and
-// couldn't be told from what is joined to it.
+// Is each rank's shard of equal size? Padding of a shorter shard couldn't be told from the value
+// joined after it.
 static bool is_even(const Sharded *s, ValueId v)
 {
     RtCut c;
@@ -69,7 +70,7 @@ static bool is_even(const Sharded *s, ValueId v)
     return true;
 }
 
-// Are so many of the small value one behind the other in the large one?
+// Is the large value `p` small ones, one after the other?
 static bool is_row_of(const Value *large, const Value *small, int p)
 {
     int dim = 0;
@@ -101,8 +102,8 @@ static bool can_join(const Sharded *s, NodeId n)
     return known->kind == RESHARD_ALL_REDUCE || is_row_of(from, to, p);
 }
 
-// By ValueId, its first reader; of what is made in a lap, in the same. What another lap reads is
-// there when that begins.
+// By ValueId, the first reader in the segment that makes it. A value that another segment reads
+// must be made when that segment begins.
 static NodeId *find_readers(const Graph *g, Segment **segment, Arena *a)
 {
     NodeId *reader = arena_array(a, NodeId, g->n_values);
@@ -149,7 +150,7 @@ static void find_candidates(Bucketing *b)
     }
 }
 
-// ---- who joins whom ----
+// ---- buckets ----
 
 static int compare_keys(const Candidate *a, const Candidate *b)
 {
@@ -167,7 +168,8 @@ static int compare_candidates(const void *x, const void *y)
                                 : (a->node > b->node) - (a->node < b->node);
 }
 
-// Those run where the last of their inputs is there, but not before the first of them did alone.
+// Adds a bucket. It runs when the last of its inputs is made, but not before the first of its
+// collectives would have run alone.
 static void add_bucket(Bucketing *b, const Candidate **candidate, int n)
 {
     Bucket *k = arena_array(b->scratch, Bucket, 1);
@@ -183,8 +185,8 @@ static void add_bucket(Bucketing *b, const Candidate **candidate, int n)
     b->before[at] = k;
 }
 
-// Of movers of one key, in the order in which they are ready, those that can run before the first
-// end of all, until the bucket is full; then the others.
+// Fills buckets with candidates of one key, sorted by `ready`. A bucket takes those that are ready
+// before the earliest `end`, until it is full. The others go into later buckets.
 static void fill_buckets(Bucketing *b, const Candidate **candidate, int n)
 {
     const Candidate **taken = arena_array(b->scratch, const Candidate *, n);
@@ -225,7 +227,7 @@ static void find_buckets(Bucketing *b)
 
 // ---- the new graph ----
 
-// The value that stands for `old`.
+// Makes `v` the new graph's value for `old`.
 static void map_value(Bucketing *b, ValueId old, ValueId v)
 {
     const Value *x = value_of(b->from->g, old);
@@ -256,7 +258,7 @@ static void copy_node(Bucketing *b, NodeId id)
         map_value(b, n->out[i], graph_output_of(g, first, i));
 }
 
-// A value of the new graph that is none of the whole one: every rank's is of this size.
+// Notes a value that the whole graph doesn't have. It has the same size on every rank.
 static ValueId noted(Bucketing *b, ValueId v)
 {
     assert(v);
@@ -265,7 +267,7 @@ static ValueId noted(Bucketing *b, ValueId v)
     return v;
 }
 
-// What is joined, as rows of `n_rows` pieces.
+// Joins the inputs of a bucket's collectives side by side, as `n_rows` rows of shards.
 static ValueId make_joined(Bucketing *b, const Bucket *k, int n_rows)
 {
     Graph *g = b->to->g;
@@ -294,7 +296,7 @@ static ValueId make_exchange(Bucketing *b, const Candidate *m, ValueId x)
     return noted(b, make_all_reduce(g, x, &r, reduction_name(reduction)));
 }
 
-// What the exchange takes that stands for all in the bucket.
+// Notes the bytes and the predicted time of a bucket's collective.
 static void note_exchange(Bucketing *b, const Bucket *k, ValueId x, ValueId y)
 {
     const Mesh *m = &b->from->plan->mesh;
@@ -356,8 +358,8 @@ static NodeId unmade_input(const Bucketing *b, NodeId n)
     return 0;
 }
 
-// Of what a lap makes before `from`, or with it, the first that is to be made, as all iterations
-// make theirs in one order.
+// The first node or bucket that is to be made of those that the segment makes up to `from`. All
+// iterations so make theirs in the same order.
 static NodeId first_of_segment(Bucketing *b, NodeId from)
 {
     const Segment *segment = b->segment[from];
@@ -377,7 +379,7 @@ static NodeId first_of_segment(Bucketing *b, NodeId from)
     return from;
 }
 
-// … of a node, or of those that are joined with it.
+// A node that must be made before node n, or before the nodes joined with it; 0: none.
 static NodeId unmade_before(Bucketing *b, NodeId n)
 {
     const Bucket *k = b->of[n];
@@ -388,8 +390,8 @@ static NodeId unmade_before(Bucketing *b, NodeId n)
     return from && b->segment[from] != b->segment[n] ? first_of_segment(b, from) : from;
 }
 
-// Makes a node, or its bucket, and what of that has to come before and stands behind: conversions
-// outside of a loop stand where its first iteration reads them.
+// Makes a node, or its bucket, after the nodes that must come before it. Some of these stand later
+// in the old graph: conversions outside of a loop stand where its first iteration reads them.
 static void make_node(Bucketing *b, NodeId n)
 {
     *arena_push(b->scratch, b->stack, b->n_stack, b->cap_stack) = n;
@@ -443,7 +445,7 @@ Sharded *bucket(Arena *a, const Sharded *s)
                    .next = arena_array(scratch, NodeId, g->n_nodes),
                    .map = arena_array(scratch, ValueId, g->n_values)};
 
-    b.is_made[0] = true;  // what no node makes
+    b.is_made[0] = true;  // id 0 is no node and needs no making
     find_candidates(&b);
     find_buckets(&b);
     add_values(&b);

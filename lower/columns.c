@@ -1,5 +1,5 @@
-// Sums down the columns of a fused group: over all that is walked around the innermost dim, or over
-// the dims next to it. In a convolutional region they are the sums of each channel.
+// Column sums of a fused group: over all dims that are walked outside of the innermost one, or over
+// the dims next to it. In a channels-last region they are the sums of each channel.
 #include "lower/emit.h"
 
 static bool sums_over(const Node *n, int dim)
@@ -35,8 +35,8 @@ RtSums column_sums(const Graph *g, const Item *it)
     return s;
 }
 
-// How many of the outermost dims the sum leaves, if it sums over all others but the innermost; -1:
-// it doesn't.
+// How many of the outermost dims the sum keeps, if it sums over all others except the innermost;
+// -1: it sums over other dims.
 static int dims_outside(const Node *n, int rank, const int *axis)
 {
     int kept = rank - 1 - n->attr[0].n;
@@ -47,9 +47,9 @@ static int dims_outside(const Node *n, int rank, const int *axis)
     return kept;
 }
 
-// rt_sums writes its sums one after the other: those of a row of the outer dims, then those of the
-// next. Does the sum lie so? What later reads it may want another order of dims, or it may be made
-// right in its place in another value.
+// rt_sums writes its sums densely: the row of the first index of the outer dims, then the next.
+// Does the sum's output lie so? It doesn't if a later reader wants another order of dims, or if it
+// is made in its place in another value.
 static bool is_dense(const Lowering *l, const Node *n, int kept, const int *axis)
 {
     const Value *x = in(l->g, n, 0);
@@ -57,7 +57,8 @@ static bool is_dense(const Lowering *l, const Node *n, int kept, const int *axis
     int64_t step = 1;
 
     for (int i = kept; i >= 0; i--) {
-        int from = axis[i < kept ? i : x->rank - 1], at = from;  // the dim of the sum: `at`
+        // `at`: the dim in the sum's output
+        int from = axis[i < kept ? i : x->rank - 1], at = from;
         for (int k = 0; k < n->attr[0].n; k++)
             at -= n->attr[0].v[k] < from;
         if (x->dim[from] > 1 && y->stride[at] != step)
@@ -67,7 +68,7 @@ static bool is_dense(const Lowering *l, const Node *n, int kept, const int *axis
     return true;
 }
 
-// The group that makes what is summed, or a later one that reads it too; -1: there is none.
+// The group that makes the sum's input, or a later one that reads it too; -1: there is none.
 static int find_columns(const Emit *e, const Node *x, int kept)
 {
     enum { LOOK_BACK = 64, MAX_NODES = 96 };
@@ -88,7 +89,7 @@ static int find_columns(const Emit *e, const Node *x, int kept)
 
 bool emit_column_sum(Emit *e, NodeId n)
 {
-    enum { MIN_COLUMNS = 8 };  // too few columns to fill a vector
+    enum { MIN_COLUMNS = 8 };  // fewer columns don't fill a vector
     const Lowering *l = e->l;
     const Node *x = &l->g->nodes[n];
     const Value *v = in(l->g, x, 0);

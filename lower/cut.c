@@ -1,4 +1,4 @@
-// Minimum cuts by maximum flows.
+// Finds minimum cuts by maximum flows.
 #include <string.h>
 
 #include "lower/cut.h"
@@ -25,7 +25,8 @@ void cut_edge(Cut *c, int from, int to, int64_t capacity)
     add_edge(c, to, from, 0);
 }
 
-// Distances from the source along edges with room, -1: out of reach. Is the sink within reach?
+// Finds distances from the source along edges with residual capacity; -1: out of reach. True if the
+// sink is in reach.
 static bool find_levels(const Cut *c, int source, int sink, int *level, int *queue)
 {
     int n = 0;
@@ -42,8 +43,8 @@ static bool find_levels(const Cut *c, int source, int sink, int *level, int *que
     return level[sink] >= 0;
 }
 
-// Pushes what one path can take along its edges; returns it, and in `keep` how many of the path's
-// edges lie before the first full one.
+// Pushes as much flow as the path can take and returns it. `keep` gets the number of the path's
+// edges before its first full one.
 static int64_t augment(Cut *c, const int *path, int n, int *keep)
 {
     int64_t flow = CUT_INFINITE;
@@ -60,7 +61,7 @@ static int64_t augment(Cut *c, const int *path, int n, int *keep)
     return flow;
 }
 
-// Flow along all shortest paths. `next` holds by node the first edge not yet given up.
+// Sends flow along all shortest paths. `next` has by node its first edge that isn't given up yet.
 static int64_t find_blocking_flow(Cut *c, int source, int sink, const int *level, int *next,
                                   int *path)
 {
@@ -88,7 +89,7 @@ static int64_t find_blocking_flow(Cut *c, int source, int sink, const int *level
     }
 }
 
-// What can still reach the sink lies below the cut.
+// Finds the nodes that can still reach the sink: they are the sink's side of the cut.
 static void find_sink_side(const Cut *c, int sink, bool *is_sink_side, int *queue)
 {
     int n = 0;

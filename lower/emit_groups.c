@@ -1,11 +1,11 @@
-// Elementwise nodes join groups, and sums over rows the groups that make the rows.
+// Puts elementwise nodes into fused groups, and sums over rows into the groups that make the rows.
 #include <string.h>
 
 #include "lower/emit.h"
 
-enum { MAX_GROUP = 96 };  // nodes of one group, so that its function stays readable
+enum { MAX_GROUP = 96 };  // nodes of one group: keeps its function readable
 
-// The last item whose result `v` needs, as seen element by element (`*at`) and otherwise
+// The last items whose results `v` needs: read element by element (`*at`) and otherwise
 // (`*before`).
 static void find_needs(const Emit *e, ValueId v, bool is_direct, int *at, int *before)
 {
@@ -26,7 +26,7 @@ static void find_needs(const Emit *e, ValueId v, bool is_direct, int *at, int *b
         *before = item;
 }
 
-// Are v's dims walked by the group, and in the same order?
+// Does the group walk v's dims, in the same order?
 bool same_domain(const Lowering *l, const Item *it, ValueId v)
 {
     const Value *x = value_of(l->g, v);
@@ -57,10 +57,10 @@ static bool same_rows(const Item *it, const Value *v)
            !memcmp(it->dim, v->dim, sizeof(int64_t) * (size_t)v->rank);
 }
 
-// A group that is joined for what it reads only is of the same phase: what the backward part makes
-// again is not to be made early and stored. Updates keep apart from the sums of squares: without
-// rows to mind, parameters of all shapes share one function. Not where what both read is out of the
-// cache by then.
+// Should a node join a group only because both read the same? The phase must be the same, as what
+// the backward part recomputes must not be made early and stored. Updates don't join sums of
+// squares that fit in the cache: without rows, parameters of all shapes share one function. Larger
+// values join, as the cache loses them before the second read.
 static bool has_same_reads(const Lowering *l, const Item *it, const Node *x)
 {
     bool fits_cache = value_bytes(value_of(l->g, x->out[0])) <= RT_STREAM_BYTES;
@@ -70,7 +70,7 @@ static bool has_same_reads(const Lowering *l, const Item *it, const Node *x)
            shares_input(l, it, x);
 }
 
-// Of the group's domain, or one number a row of what its sums made.
+// Can the node join the item: is it of the group's domain, or a row scalar of its rows?
 static bool can_join(const Emit *e, int item, const Node *x)
 {
     const Item *it = item < 0 ? NULL : &e->l->s->items[item];
@@ -80,8 +80,8 @@ static bool can_join(const Emit *e, int item, const Node *x)
            (same_domain(e->l, it, x->out[0]) || same_rows(it, y));
 }
 
-// The group that node n can join: the last one whose results it needs, if nothing else that it
-// needs comes later; or a later one that reads the same. -1: none.
+// The group that node n can join: the last one whose results it needs, unless another input comes
+// later, or a later one that reads the same; -1: none.
 static int find_group(const Emit *e, NodeId n)
 {
     enum { LOOK_BACK = 64 };
@@ -150,7 +150,7 @@ static int rows_of_sum(const Node *n, int rank)
     return kept;
 }
 
-// Can the sum be part of the group that makes what it adds?
+// Can the sum join the group that makes its input?
 static bool can_take_sum(const Emit *e, int at, const Node *x, int kept)
 {
     const Lowering *l = e->l;
@@ -161,8 +161,8 @@ static bool can_take_sum(const Emit *e, int at, const Node *x, int kept)
            (!it->has_rows || it->row_rank == kept);
 }
 
-// A sum over the last dims is part of a group: of the one that makes what it adds, else, if there
-// are rows, a new one.
+// Adds a sum over the last dims to the group that makes its input or, if there are rows, to a new
+// group.
 bool emit_sum(Emit *e, NodeId n)
 {
     const Lowering *l = e->l;

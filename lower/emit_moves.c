@@ -1,4 +1,5 @@
-// Items that move values: copies, what a concat puts together, kernels with the copies they need.
+// Emits items that move values: copies, concats and pads, and kernels with the copies that they
+// need.
 #include <string.h>
 
 #include "lower/emit.h"
@@ -50,7 +51,7 @@ static void add_fill(Emit *e, NodeId n, double fill)
     it->fill = fill;
 }
 
-// Does `w` lie in its base as `v` in that base's twin of iteration `iter`?
+// Does `w` lie in its base as `v` does in the instance of its base of iteration `iter`?
 static bool is_instance_view(const Lowering *l, ValueId v, ValueId w, int iter)
 {
     const View *a = &l->view[v], *b = &l->view[w];
@@ -61,7 +62,8 @@ static bool is_instance_view(const Lowering *l, ValueId v, ValueId w, int iter)
            !memcmp(a->stride, b->stride, sizeof(int64_t) * (size_t)rank);
 }
 
-// Inputs k, k + 1 … that are all iterations of one value, in order up or down, become one loop.
+// How many inputs from k on are all iterations of one value, in rising or falling order: one loop
+// copies them. 0: they aren't.
 static int count_stacked(Emit *e, NodeId n, int k)
 {
     const Lowering *l = e->l;
@@ -152,7 +154,7 @@ void emit_place(Emit *e, NodeId n)
     note_outputs(e, n, e->l->s->n_items - 1);
 }
 
-// A dense (or as the kernel wants it) copy of an operand in a value of its own.
+// Copies an operand to a value of its own with the strides that the kernel wants.
 static Operand copied(Emit *e, const Operand *from, const int64_t *want)
 {
     Lowering *l = e->l;
@@ -168,7 +170,7 @@ static Operand copied(Emit *e, const Operand *from, const int64_t *want)
 
 // ---- padding ----
 
-// Does some output lack the factor: is it summed over (or its maximum taken)?
+// Does some output lack the factor, so that the node reduces over it?
 static bool is_reduced(const Rule *r, const Graph *g, const Node *n, int factor)
 {
     for (int k = 0; k < n->n_out; k++) {
@@ -181,7 +183,7 @@ static bool is_reduced(const Rule *r, const Graph *g, const Node *n, int factor)
     return false;
 }
 
-// Is the factor one of which some ranks have less than a chunk, and not in every output?
+// Does the node reduce over the factor, and do some ranks have less than a chunk of it?
 static bool needs_pads(const Emit *e, NodeId n, const Rule *r, int factor)
 {
     const Sharded *s = e->l->s->sharded;
@@ -197,10 +199,10 @@ static void want_dense(const Graph *g, const Node *n, int i, Kernel *k)
     dense_strides(in(g, n, i)->rank, in(g, n, i)->dim, k->want[i]);
 }
 
-// What is repeated along the dim has no padding to fill. One operand of a product may be so; where
-// none has any, as where a sum's is, one is copied first. A chunk of one element doesn't tell
-// whether it is repeated or has a place of its own: it is copied, as ranks without it may hold
-// anything.
+// Finds inputs to copy because they have no padding to fill: they repeat one element along the dim.
+// One operand of a product may do so, if another has padding. Where none has any, the first is
+// copied. A dim whose chunk is one element is always copied: its stride doesn't tell whether it is
+// repeated, and ranks without an element of it may hold anything.
 static void copy_repeated(const Emit *e, NodeId n, const int64_t (*stride)[MAX_RANK], Kernel *k)
 {
     const Graph *g = e->l->g;
@@ -241,8 +243,8 @@ static void add_pad(Emit *e, NodeId n, const Operand *o, int axis, int factor, F
     it->op = kind == FACTOR_MAX ? RT_MAX : kind == FACTOR_MIN ? RT_MIN : RT_SUM;
 }
 
-// A kernel goes over whole chunks. Where it sums over a dim of which some ranks have less, what
-// lies behind their pieces must not count.
+// A kernel works on whole chunks. Where it reduces over a dim of which some ranks have less than a
+// chunk, the padding must not count.
 static void add_pads(Emit *e, NodeId n, const Operand *ops)
 {
     const Graph *g = e->l->g;
@@ -292,7 +294,7 @@ bool emit_kernel(Emit *e, NodeId n)
     x->op->kernel(l->g, x, (const int64_t(*)[MAX_RANK])stride, &k);
     if (l->s->sharded)
         copy_repeated(e, n, (const int64_t(*)[MAX_RANK])stride, &k);
-    // Where one operand is copied, its dims may go together no more with those of another.
+    // A copied operand may have dims that no longer merge with those of another operand.
     for (int round = 0; round < COPY_ROUNDS && k.copies & (((uint64_t)1 << x->n_in) - 1); round++) {
         for (int i = 0; i < x->n_in; i++)
             if (k.copies >> i & 1) {

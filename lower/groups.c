@@ -1,4 +1,4 @@
-// What the fused groups read and write, once it is known what else reads their values.
+// Finds what each fused group reads and writes, once all readers of its values are known.
 #include <string.h>
 
 #include "lower/internal.h"
@@ -20,9 +20,9 @@ NodeId group_producer(const Graph *g, const Item *it, ValueId v)
 
 typedef struct Groups {
     Lowering *l;
-    int *mark;      // by NodeId: 1 + the last item that the node was put into
-    int *at;        // by NodeId: its place in the last group that it was put into
-    bool *is_read;  // by ValueId of iteration 0: read by some item, or from outside
+    int *mark;      // by NodeId: 1 + the last group that has the node
+    int *at;        // by NodeId: its index in that group
+    bool *is_read;  // by ValueId of iteration 0: read by some item or from outside
     int cap_nodes;
 } Groups;
 
@@ -34,7 +34,7 @@ static bool operand_equal(const Operand *a, const Operand *b)
            !memcmp(a->stride, b->stride, sizeof a->stride);
 }
 
-// The group's nodes, those that it makes again put in before their first use.
+// Adds a node to the group, after the inlined nodes that it reads.
 static void expand_node(Groups *gr, Item *it, NodeId n, int item)
 {
     const Lowering *l = gr->l;
@@ -73,7 +73,7 @@ static int find_operand(Groups *gr, Item *it, const Operand *o, int *cap)
     return j;
 }
 
-// Is input k of the node one number, the same in all iterations? Then it is part of the text.
+// Is input k of the node one number, the same in all iterations? Then it is a literal in the text.
 static bool is_literal(const Lowering *l, int region, NodeId n, int k)
 {
     int length = region ? l->g->classes[l->regions[region].cls].length : 1;
@@ -89,7 +89,7 @@ static bool is_literal(const Lowering *l, int region, NodeId n, int k)
     return true;
 }
 
-// Is the value made in the group itself: as an element, or as the number of a row?
+// Does the group itself make the value, as an element or as a row scalar?
 static bool is_made_in_group(const Groups *gr, const Item *it, ValueId v, int item)
 {
     const Lowering *l = gr->l;
@@ -128,8 +128,8 @@ static bool is_sum_or_row_scalar(const Lowering *l, const Item *it, const Node *
     return n->op->is_sum || node_is_row_scalar(l->g, it, n);
 }
 
-// A node that is written over a value that the group reads is written in the last turn through the
-// row, or after it. So is each number of the row that is made of such a number.
+// Moves a node that overwrites a value that the group reads to the last pass over the row. A row
+// scalar that reads such a row scalar moves too.
 static void delay_updates(Groups *gr, Item *it)
 {
     const Lowering *l = gr->l;
@@ -150,7 +150,7 @@ static void delay_updates(Groups *gr, Item *it)
     }
 }
 
-// When each node's turn is: see Item.
+// Finds each node's row pass: see Item.pass.
 static void find_passes(Groups *gr, Item *it)
 {
     const Lowering *l = gr->l;

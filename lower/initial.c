@@ -1,21 +1,21 @@
-// The values that stand for the neighbour of a loop's outermost iteration.
+// Finds the initial values of loops: they stand for the neighbour of the outermost iteration.
 //
-// An iteration may read a value of the one before it or of the one after it. At one end of the
-// class there is no such iteration: the node there reads a value from outside. That value is copied
-// to the place where the missing iteration's twin would be, before the loop runs, so that all
-// iterations read by one formula.
+// An iteration may read a value of the one before it or after it. At one end of the class there is
+// no such iteration, and the node there reads a value from outside. That value is copied, before
+// the loop runs, to the place where the missing iteration's instance would be. So all iterations
+// read by one formula.
 #include <string.h>
 
 #include "lower/internal.h"
 
-// Where iteration `layer` of the region's node takes input k from.
+// The value that the node's instance of this iteration takes as input k.
 static ValueId input_at(const Lowering *l, NodeId n, int iteration, int k)
 {
     return l->g->nodes[node_instance(l, n, iteration)].in[k];
 }
 
-// Follows `*v` back through the views of its iteration and in step with it `*w`, the same input at
-// the end of the class: afterwards `*w` is the value from outside that stands for twins of `*v`.
+// Follows `*v` back through the views of its iteration and, in step, `*w`, the same input at the
+// end of the class. Afterwards `*w` is the value from outside that stands for an instance of `*v`.
 static void skip_views(const Lowering *l, ValueId *v, ValueId *w)
 {
     const Graph *g = l->g;
@@ -30,7 +30,7 @@ static void skip_views(const Lowering *l, ValueId *v, ValueId *w)
     }
 }
 
-// The initial value that input k of the region's node `n` needs; `delta` 0: it needs none.
+// The initial value that input k of the region's node `n` needs. `delta` 0: it needs none.
 static InitialValue initial_of(const Lowering *l, int r, NodeId n, int k)
 {
     const Region *x = &l->regions[r];
@@ -56,7 +56,7 @@ static bool same_layout(const View *v, const View *w, int rank)
 }
 
 // Can both initial values be in the place of the missing iteration? They can if they are the same
-// bytes: one value, or views of one value that lie in it as their places lie in the twin.
+// bytes: one value, or views of one value that lie in it as their places lie in the instance.
 static bool is_compatible(const Lowering *l, const InitialValue *a, const InitialValue *b)
 {
     const View *to_a = &l->view[a->to], *to_b = &l->view[b->to];
@@ -70,8 +70,8 @@ static bool is_compatible(const Lowering *l, const InitialValue *a, const Initia
            same_layout(to_b, from_b, value_of(l->g, b->to)->rank);
 }
 
-// Would elements that differ lie in one place? The twin repeats an element where the initial value
-// may have many.
+// Would different elements get one place? The instance may repeat an element where the initial
+// value has many.
 static bool would_alias(const Lowering *l, const InitialValue *a)
 {
     const View *to = &l->view[a->to], *from = &l->view[a->from];
@@ -88,8 +88,8 @@ static bool same_initial(const InitialValue *a, const InitialValue *b)
     return a->to == b->to && a->from == b->from && a->delta == b->delta;
 }
 
-// Adds an initial value unless an earlier loop has put it into its place. False: that place has to
-// hold another value, or hasn't room for all of it.
+// Adds an initial value, unless an earlier loop has put it into its place. False if that place has
+// to hold another value, or hasn't room for all of it.
 static bool add_initial(Lowering *l, InitialValue x)
 {
     bool is_there = false;
@@ -106,8 +106,8 @@ static bool add_initial(Lowering *l, InitialValue x)
     return true;
 }
 
-// Does the loop overwrite the neighbour's value that input k reads, before it is read or after?
-// The loop's order of items says nothing of other iterations.
+// Does the loop overwrite the neighbour's value that input k reads, before or after it reads it?
+// The order of items in a loop doesn't order different iterations.
 static bool is_overwritten(const Lowering *l, int r, NodeId n, int k, const ValueId *carried_to)
 {
     Operand o = input_operand(l, r, n, k);

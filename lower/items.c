@@ -1,4 +1,4 @@
-// Items: nodes in the order of execution, loops with their initial values.
+// Emits a set's items: the nodes in the order of execution, and loops with their initial values.
 #include <string.h>
 
 #include "lower/emit.h"
@@ -18,7 +18,7 @@ Item *add_item(Emit *e, ItemKind kind)
     return it;
 }
 
-// A node may join an item that stands before others.
+// Keeps the later item: a node may join an item that stands before others.
 void note_reads(Emit *e, NodeId n, int item)
 {
     const Node *x = &e->l->g->nodes[n];
@@ -39,7 +39,8 @@ void note_outputs(Emit *e, NodeId n, int item)
     for (int k = 0; k < x->n_out; k++) {
         int32_t *base = &e->l->item_of[e->l->view[x->out[k]].base];
         e->l->item_of[x->out[k]] = 1 + item;
-        *base = *base > 1 + item ? *base : 1 + item;  // a concat's: when all of it is made
+        // A concat is made by the last item that makes a part of it.
+        *base = *base > 1 + item ? *base : 1 + item;
     }
 }
 
@@ -63,8 +64,8 @@ void add_copy(Emit *e, const Operand *from, const Operand *to, int rank, const i
 
 // ---- nodes ----
 
-// A carried value is written over the one that it replaces, unless its own item reads that one
-// other than element by element: then it is copied there.
+// A carried value overwrites the one that it replaces, except where its own item reads that one
+// other than element by element. Then it is made elsewhere and copied.
 static void lower_carry(Emit *e, NodeId n)
 {
     const Lowering *l = e->l;
@@ -82,8 +83,8 @@ static void lower_carry(Emit *e, NodeId n)
     }
 }
 
-// Is the value a gradient in all iterations? Where all share a parameter, only the last of them
-// has its gradient: the sum that passes through all.
+// Is the value a gradient in all iterations? If all iterations share a parameter, only the last one
+// has its gradient: the sum over all.
 static bool are_all_gradients(const Lowering *l, ValueId v)
 {
     Block b = value_block(l->g, v);
@@ -95,7 +96,7 @@ static bool are_all_gradients(const Lowering *l, ValueId v)
     return true;
 }
 
-// The trainer may save a parameter's gradient once it is made: before the update writes over it.
+// Lets the trainer save a parameter's gradient once it is made, before the update overwrites it.
 static void show_gradient(Emit *e, NodeId n, int k)
 {
     const Lowering *l = e->l;
@@ -153,7 +154,7 @@ static bool lower_node(Emit *e, NodeId n)
 
 // ---- loops ----
 
-// Before the loop, values from outside go to the places of the iterations that aren't there.
+// Before the loop, copies initial values to the places of the iterations that don't exist.
 static void add_initials(Emit *e, int r)
 {
     const Lowering *l = e->l;
@@ -168,7 +169,7 @@ static void add_initials(Emit *e, int r)
     }
 }
 
-// Behind the loop, the gradients that it made in some iterations only.
+// After the loop, shows the gradients that it makes in some iterations only.
 static void show_single_gradients(Emit *e, int r)
 {
     const Lowering *l = e->l;
@@ -201,8 +202,8 @@ static bool lower_region(Emit *e, int r)
     it = add_item(e, ITEM_END);
     it->match = begin;
     l->s->items[begin].match = l->s->n_items - 1;
-    // Seen from outside, the loop makes the values of all iterations. A view makes nothing: the
-    // value that it shows may be older than the loop.
+    // Seen from outside, the loop makes the values of all iterations. A view makes nothing: its
+    // base may be older than the loop.
     const ClassTable *t = &l->table[x->cls];
     for (int i = 0; i < t->n_nodes * l->g->classes[x->cls].length; i++)
         if (l->region[t->nodes[i]] == r && !is_view_node(l, &l->g->nodes[t->nodes[i]]))

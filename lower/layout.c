@@ -1,16 +1,16 @@
-// The physical order of dims: convolutional regions keep channels last.
+// Finds the order of dims in memory: convolutional regions keep channels last.
 //
-// Which operands a kernel is fastest on with channels last its operator says
-// (OpDef.channels_last). Values that are seen element by element together with such an operand form
-// a region with it, so that no pass over memory turns dims around; its groups are walked in that
-// order too, and ranks exchange them so. What the trainer sees keeps its own order and is read and
-// written through strides, or copied, at the region's edge.
+// Each operator says which operands its kernel reads fastest with channels last
+// (OpDef.channels_last). Values that are read element by element together with such an operand form
+// a region with it, so that no pass over memory transposes. The region's groups are walked in that
+// order, and ranks exchange its values in it. Values that the trainer sees keep their own order; at
+// the region's edge they are accessed through strides, or copied.
 #include "lower/internal.h"
 
 typedef struct LayoutSets {
     const Lowering *l;
-    ValueId *parent;         // by ValueId: a forest whose trees are regions
-    bool *is_channels_last;  // by ValueId, of roots
+    ValueId *parent;         // by ValueId: a forest in which each tree is a region
+    bool *is_channels_last;  // by ValueId of roots
 } LayoutSets;
 
 static ValueId root(LayoutSets *r, ValueId v)
@@ -26,7 +26,8 @@ static void unite(LayoutSets *r, ValueId v, ValueId w)
         r->parent[root(r, v)] = root(r, w);
 }
 
-// Is the output a part of the input, each dim in its place (a slice)? Asked of the operator's view.
+// Does the output take elements of the input with each dim in its place, as a slice does? The
+// operator's view tells.
 static bool keeps_places(const Graph *g, const Node *n)
 {
     const Value *x = in(g, n, 0), *y = out(g, n);
@@ -55,8 +56,8 @@ static void unite_operands(LayoutSets *r, const Node *n)
             unite(r, n->out[k], value_instance(r->l, n->out[k], 0));
 }
 
-// Values that must have their bytes as the user knows them: parameters, data, outputs, what lives
-// on.
+// Values keep the user's order of dims if the user sees them: parameters, data, outputs and
+// carries.
 static void keep_user_order(Lowering *l)
 {
     const Graph *g = l->g;

@@ -1,12 +1,12 @@
-// What lies in memory, and when, before anything is split: the rows of a plan's memory. It is read
-// off the program that one rank would run, so that all that lowering does (groups that store
-// nothing, updates in place, stacks and rings of loops) counts in plans as it does in programs.
+// Finds which values lie in memory, and when, before a plan splits the graph: the rows of a plan's
+// memory. It reads them off the program of one rank. So plans count all that lowering does: groups
+// that store nothing, updates in place, stacks and rings of loops.
 #include <stdio.h>
 #include <string.h>
 
 #include "lower/internal.h"
 
-// Which item does a node's work; all iterations of a block are done by the items of one.
+// Finds the item that does each node's work. All iterations of a block have the same items.
 static void find_items(const Graph *g, const Set *s, Arena *a, LiveRanges *to)
 {
     ClassTable *table = class_tables(g, a);
@@ -23,7 +23,8 @@ static void find_items(const Graph *g, const Set *s, Arena *a, LiveRanges *to)
         }
 }
 
-// Copies that kernels want are values that the graph lacks: they count as what they are copies of.
+// Maps each value to the one it counts as. Copies that kernels want are not in the graph; they
+// count as the values that they copy.
 static ValueId *find_sources(const Graph *copy, int n_values, const Set *s, Arena *a)
 {
     ValueId *source = arena_array(a, ValueId, copy->n_values);
@@ -36,7 +37,7 @@ static ValueId *find_sources(const Graph *copy, int n_values, const Set *s, Aren
     return source;
 }
 
-// What is written over another value's place begins to take room where that one ends.
+// A value that is written over another one takes room only from where that one ends.
 static void find_ranges(const Program *p, const Buffer *before, const ValueId *source,
                         LiveRanges *to)
 {
@@ -53,7 +54,7 @@ static void find_ranges(const Program *p, const Buffer *before, const ValueId *s
     }
 }
 
-// Warnings are for the program that is made: only what is wrong is said here.
+// Repeats errors alone. Warnings are reported when the real program is lowered.
 static void repeat_errors(const Text *said, int errors, Diag *d)
 {
     if (!d)

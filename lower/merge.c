@@ -1,12 +1,12 @@
-// Joins a group with a later one that reads its results, where nothing in between stands against
-// it: what they pass on stays in registers.
+// Merges a group with a later one that reads its results, unless an item between prevents it: the
+// values between them stay in registers.
 #include <string.h>
 
 #include "lower/internal.h"
 
-enum { LOOK_BACK = 64, MAX_MERGED = 96 };  // items; nodes of a group
+enum { LOOK_BACK = 64, MAX_MERGED = 96 };  // items; nodes of one group
 
-// Rows enough for the threads, or few elements altogether.
+// Are there rows enough for the threads, or few elements altogether?
 bool has_parallel_rows(const Item *it, int rows)
 {
     enum { MIN_ROWS = 64, FEW_ELEMENTS = 1 << 15 };
@@ -19,7 +19,7 @@ bool has_parallel_rows(const Item *it, int rows)
     return n >= MIN_ROWS || all <= FEW_ELEMENTS;
 }
 
-// Is `v`, of all dims, a value of the first `rows` of them repeated over the others?
+// Is `v` a broadcast of a value with its first `rows` dims, repeated along the other dims?
 bool is_row_broadcast(const Lowering *l, ValueId v, int rows)
 {
     const View *view = &l->view[v];
@@ -36,20 +36,20 @@ bool is_row_broadcast(const Lowering *l, ValueId v, int rows)
     return true;
 }
 
-// Is the value made of others that lie in it, which other items than its own may make? No group may
-// read it as an element that it has just made.
+// Is the value assembled from others that lie in it, which other items may make? A group must not
+// read its elements as if it had just made them.
 bool is_assembled(const Lowering *l, ValueId v)
 {
     return value_of(l->g, v)->producer && producer(l->g, v)->op->place;
 }
 
-// Is the value as its own item made it, so that a group that makes it may go on with it?
+// Does the value lie as its own item made it, so that the group that makes it can use it at once?
 bool is_direct_result(const Lowering *l, ValueId v)
 {
     return l->view[v].base == v && !is_assembled(l, v);
 }
 
-// Does the item make the value or, of a concat, something that is made right in it?
+// Does the item make the value or, of a concat, a part of it?
 static bool makes(const Lowering *l, int item, ValueId base)
 {
     const Node *n = producer(l->g, base);
@@ -83,7 +83,7 @@ static bool reads(const Lowering *l, ValueId v, int item)
     return false;
 }
 
-// Is `v` made of `base`, or by nodes that the reader itself makes again?
+// Does `v` read `base`, directly or through nodes that its reader makes again?
 static bool value_uses(const Lowering *l, ValueId v, ValueId base)
 {
     ValueId b = l->view[v].base;
@@ -97,7 +97,7 @@ static bool value_uses(const Lowering *l, ValueId v, ValueId base)
     return false;
 }
 
-// Other than element by element, or as the number of its row?
+// Does the node read the item's results other than element by element or as row scalars?
 static bool node_reads_non_elementwise(const Lowering *l, const Node *n, int item, int row_rank)
 {
     for (int k = 0; k < n->n_in; k++) {
@@ -136,7 +136,7 @@ static bool item_reads(const Lowering *l, const Item *it, int item)
     return false;
 }
 
-// Does the item read `base`? Not counted, where `but_directly` is set: element by element.
+// Does the item read `base`? except_elementwise: reads that go element by element don't count.
 static bool uses(const Lowering *l, const Item *it, ValueId base, bool except_elementwise)
 {
     for (int k = 0; k < it->n_in; k++)
@@ -151,8 +151,8 @@ static bool uses(const Lowering *l, const Item *it, ValueId base, bool except_el
     return false;
 }
 
-// Does an item write over something that another reads? In one group with it that matters only
-// where it is read other than element by element.
+// Does an item overwrite a value that another one reads? In one group (in_one) only reads matter
+// that aren't element by element.
 static bool overwrites(const Lowering *l, const Item *it, const Item *other, bool in_one)
 {
     for (int i = 0; i < it->n_nodes; i++) {
@@ -171,8 +171,8 @@ static bool has_leading_dims(const Item *it, const Item *rows, int n)
     return it->rank >= n && !memcmp(it->dim, rows->dim, sizeof(int64_t) * (size_t)n);
 }
 
-// How many leading dims make the rows of a group of both; -1: they don't go together. Either both
-// walk the same dims, or one of them makes one number for each row of the other.
+// How many leading dims make the rows of a merged group; -1: the groups can't be merged. Both must
+// walk the same dims, or one must make a row scalar for each row of the other.
 static int common_rows(const Item *a, const Item *b)
 {
     const Item *large = a->rank > b->rank ? a : b, *small = a->rank > b->rank ? b : a;
@@ -191,7 +191,7 @@ static int common_rows(const Item *a, const Item *b)
                : rows;
 }
 
-// Does a group read nothing of the other but numbers of rows?
+// Does a group read only row scalars of the other?
 static bool reads_row_scalars_only(const Lowering *l, const Item *it, int item)
 {
     const Item *from = &l->s->items[item];
@@ -206,7 +206,7 @@ static bool reads_row_scalars_only(const Lowering *l, const Item *it, int item)
     return true;
 }
 
-// Can group `from` wait until `to`, as nothing in between needs it?
+// Can group `from` move down to `to`: does nothing between need it?
 static bool can_sink(const Lowering *l, int from, int to)
 {
     const Item *a = &l->s->items[from];
@@ -217,8 +217,8 @@ static bool can_sink(const Lowering *l, int from, int to)
     return true;
 }
 
-// Can the update `to` run as early as `from`? The gradient that `from` makes may be looked at in
-// between, so `from` itself can't wait.
+// Can the update `to` move up to `from`? Then `from` can't move down: the gradient that it makes
+// may be shown in between.
 static bool can_hoist(const Lowering *l, int from, int to)
 {
     const Item *b = &l->s->items[to];
@@ -249,7 +249,7 @@ static bool can_merge(const Lowering *l, int from, int to)
            !overwrites(l, b, a, true);
 }
 
-// Puts both groups into the place of one of them, `at`.
+// Merges both groups into one at `at`, the place of one of them.
 static void merge(Lowering *l, int from, int to, int at)
 {
     Item *a = &l->s->items[from], *b = &l->s->items[to], all = *b;
@@ -279,7 +279,8 @@ static void merge(Lowering *l, int from, int to, int at)
     l->s->items[at] = all;
 }
 
-// With one of the groups before it, where that can wait for it; else it may run as early as one.
+// Merges a group with the groups before it. One that can move down to it does; else it may move up
+// itself.
 static void merge_back(Lowering *l, int first, int to)
 {
     for (int from = to - 1; from >= first && l->s->items[from].kind != ITEM_LOOP; from--) {

@@ -1,9 +1,9 @@
-// How nodes see values: bases, views, twins; and which values are made again by each reader.
+// Finds how nodes see values (bases, views, instances) and which values each reader makes again.
 #include <string.h>
 
 #include "lower/internal.h"
 
-// ---- what is made again rather than stored ----
+// ---- inlined values ----
 
 static bool is_scalar_source(const Graph *g, ValueId v)
 {
@@ -12,8 +12,8 @@ static bool is_scalar_source(const Graph *g, ValueId v)
            (x->kind == VALUE_CONSTANT || x->kind == VALUE_HYPER);
 }
 
-// Is v of another iteration of the node's class? At the end of the class another value stands for
-// it, so that a loop can only read it from memory.
+// Is v of another iteration of the node's class? At the end of the class another value takes its
+// place, so a loop can only read it from memory.
 static bool is_of_neighbour(const Graph *g, const Node *n, ValueId v)
 {
     Block b = value_block(g, v);
@@ -21,7 +21,7 @@ static bool is_of_neighbour(const Graph *g, const Node *n, ValueId v)
     return b.cls && b.cls == n->block.cls && b.iter != n->block.iter;
 }
 
-// Elementwise nodes over nothing but scalars and indices (masks, dropout's random numbers).
+// Inlines elementwise nodes over scalars and indices only (masks, dropout's random numbers).
 void find_inlinable(Lowering *l)
 {
     const Graph *g = l->g;
@@ -50,13 +50,13 @@ void find_inlinable(Lowering *l)
     }
     for (int i = 0; i < l->n_initials; i++)  // a copy reads it
         l->needs_memory[l->view[l->initials[i].from].base] = true;
-    for (ValueId v = 1; v < g->n_values; v++)  // nothing copies it to its place
+    for (ValueId v = 1; v < g->n_values; v++)  // no copy brings it to its place
         l->needs_memory[v] |= l->placed_in[v] != 0;
     for (int i = 0; i < g->n_outputs; i++)
         l->needs_memory[g->outputs[i].value] = true;
     for (int i = 0; i < g->n_carries; i++)
         l->needs_memory[g->carries[i].out] = true;
-    // Twins are treated alike: what one iteration needs in memory (outputs), all keep there.
+    // Instances are treated alike: a value that one iteration needs in memory is in memory in all.
     for (ValueId v = 1; v < g->n_values; v++)
         if (l->needs_memory[v] && value_block(g, v).cls)
             l->needs_memory[value_instance(l, v, 0)] = true;
@@ -65,7 +65,8 @@ void find_inlinable(Lowering *l)
             l->needs_memory[v] = true;
 }
 
-// Is v in memory for other readers than n too: from a kernel, or from another iteration?
+// Is v in memory for another reason than n, and not overwritten by a carry: does a kernel make it,
+// or another iteration?
 static bool is_in_memory_anyway(const Lowering *l, const Node *n, ValueId v)
 {
     const Node *from = producer(l->g, v);
@@ -74,13 +75,13 @@ static bool is_in_memory_anyway(const Lowering *l, const Node *n, ValueId v)
            (from->op->kernel || !is_same_block(from->block, n->block));
 }
 
-// One flop of an element that is in memory and of numbers that are repeated: c = x - m of a norm.
-// To read x is no more than to read c, and c needn't be written. That is where sums go down
-// columns, in a region with channels last: they part groups which elsewhere are turns through one
-// row.
+// Does the node make an element by one flop from an element in memory and from broadcast numbers,
+// as a norm does: c = x - m? Reading x again costs no more than reading c, and c need not be
+// written. This pays in channels-last regions, where column sums separate groups that elsewhere are
+// passes over one row.
 static bool is_one_flop_of_memory(const Lowering *l, const Node *n)
 {
-    enum { MIN_BROADCAST = 16 };  // copies of a number
+    enum { MIN_BROADCAST = 16 };  // elements that share one broadcast number
     const Graph *g = l->g;
     int64_t count = value_count(out(g, n));
     ValueId x = 0;
@@ -99,7 +100,7 @@ static bool is_one_flop_of_memory(const Lowering *l, const Node *n)
     return x != 0;
 }
 
-// Of these, the ones that only their own iteration reads.
+// Inlines the nodes of one flop that only their own iteration reads.
 void find_inlinable_one_flop(Lowering *l)
 {
     const Graph *g = l->g;
@@ -141,7 +142,8 @@ static Operand operand_through(const View *view, ValueId v)
     return o;
 }
 
-// At one of the two iterations the input may be what stands for a neighbour that isn't there.
+// At one of the two iterations the input may be the value from outside that stands for a missing
+// neighbour.
 Operand operand_of(const Lowering *l, int r, ValueId v, ValueId other)
 {
     const Region *x = &l->regions[r];

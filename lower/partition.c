@@ -1,14 +1,15 @@
-// One text for all ranks: each node on its piece, between nodes the communication that takes values
-// from where they are at rest to where they are needed. Cf. GSPMD (Xu et al. 2021), section 4.
+// Splits a graph into one text for all ranks: each node works on its shard, and collectives between
+// nodes reshard values from their storage spec to the spec that a node needs. Cf. GSPMD (Xu et al.
+// 2021), section 4.
 #include <assert.h>
 #include <string.h>
 
 #include "ir/build.h"
 #include "lower/internal.h"
 
-// A value that was converted, for all who read it in one phase and iteration. Readers in a block
-// share it where they do in every iteration: where the inputs that are the same value in theirs are
-// so in the first, second and last iteration too.
+// A converted value, for all who read it in one phase and iteration. Readers in a block share it if
+// they do in every iteration: inputs that are the same value in their iteration must also be so in
+// the first, second and last iteration.
 typedef struct Conversion {
     struct Conversion *next;
     Spec spec;
@@ -23,11 +24,11 @@ typedef struct Partition {
     const Plan *plan;
     Sharded *to;
     Arena *arena, *scratch;
-    Resharder *reshard[2];     // … of values that join
+    Resharder *reshard[2];     // [1]: of values that join buckets
     bool *is_bucketed;         // by ValueId of `from`
     TiedValues tied;           // of `from`
-    ValueId *stored;           // by ValueId of `from`
-    Conversion **conversions;  // … of it; those of its pieces elsewhere than at rest
+    ValueId *stored;           // by ValueId of `from`: its shard in the storage spec
+    Conversion **conversions;  // by ValueId of `from`: its shards in other specs
 } Partition;
 
 // ---- appending ----
@@ -65,7 +66,7 @@ static const char *const reductions[] = {"sum", "max", "min"};
 
 const char *reduction_name(int at) { return reductions[SPEC_SUM - at]; }
 
-// The node of a step from `x`, which holds `of`.
+// The node of a reshard step from `x`, which holds `of`.
 static ValueId make_reshard_step(Partition *p, ValueId x, const Value *of, const ReshardStep *s)
 {
     const Mesh *m = &p->plan->mesh;
@@ -93,7 +94,7 @@ static ValueId make_reshard_step(Partition *p, ValueId x, const Value *of, const
     }
 }
 
-// `x` as `to`, by the fastest way, in the graph's current phase and block.
+// Reshards `x` to the spec `to` along the fastest path, in the graph's current phase and block.
 static ValueId reshard_value(Partition *p, ValueId x, const Spec *to)
 {
     ShardedValue known = p->to->value[x];
@@ -131,8 +132,9 @@ static ValueId find_conversion(const Partition *p, ValueId v, const Conversion *
     return 0;
 }
 
-// Value `v` (at rest, `x`) as `like` says, made there unless it was before. If `x` is so already it
-// stays: other readers may have a copy that came back to its spec from another one.
+// Value `v`, stored as `x`, in the spec that `like` says. Makes the conversion unless it was made
+// before. If `x` has that spec it stays: other readers may have a copy that was resharded back to
+// it.
 static ValueId converted(Partition *p, ValueId v, ValueId x, const Conversion *like)
 {
     if (spec_equal(&p->to->value[x].spec, &like->spec))
@@ -152,9 +154,10 @@ static ValueId converted(Partition *p, ValueId v, ValueId x, const Conversion *l
     return c->value;
 }
 
-// Input i of a node as `need`, by way of the spec that its phase uses. What all iterations of a
-// block read is converted once, outside of it; what only the first (or last) reads from outside is
-// first brought to where the other ones' values are at rest, so that iterations stay alike.
+// Input i of a node in the spec `need`, by way of the compute spec of its phase. A value that all
+// iterations of a block read is converted once, outside of the block. A value from outside that
+// only the first (or last) iteration reads is first resharded to the storage spec of the value that
+// the others read, so that iterations stay alike.
 static ValueId operand(Partition *p, NodeId id, int i, const Spec *need)
 {
     const Node *n = &p->from->nodes[id];
@@ -220,9 +223,9 @@ static void add_node(Partition *p, NodeId id)
     }
 }
 
-// ---- the rest ----
+// ---- values and outputs ----
 
-// A value without producer. Its own shape is that of the whole, which a piece hasn't.
+// Adds a value without producer. Its own shape is the whole one's, which a shard doesn't have.
 static void add_value(Partition *p, ValueId id)
 {
     const Value *x = value_of(p->from, id);
@@ -295,7 +298,7 @@ Sharded *partition(Arena *a, const Graph *g, const Plan *plan, Diag *d)
     return p.to;
 }
 
-// ---- where a rank is ----
+// ---- shards of ranks ----
 
 void sharded_dims(const Sharded *s, ValueId v, int rank, int64_t *dim)
 {

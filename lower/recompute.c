@@ -1,10 +1,10 @@
-// What the backward part needs of the forward part, and how it gets it: a minimum of bytes is kept,
-// the rest is made again from that by cheap elementwise work, in the groups that read it. What is
-// kept is a minimum cut between what only kernels can make and what the backward part reads (the
-// form of AOTAutograd's min-cut partitioner, PyTorch 2022).
+// Finds which values of the forward part are kept for the backward part: the fewest bytes. The
+// backward part recomputes the rest from these by cheap elementwise work, in the groups that read
+// them. The kept values are a minimum cut between the values that only kernels can make and those
+// that the backward part reads (as in AOTAutograd's min-cut partitioner, PyTorch 2022).
 //
-// A value is spoken of by its home: the twin of iteration 0 of the value that has its bytes. All
-// iterations of a block keep the same.
+// Facts are by canonical value: the instance of iteration 0 of the value's base. All iterations of
+// a block keep the same values.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,15 +12,15 @@
 #include "lower/internal.h"
 
 typedef struct Recompute {
-    Lowering l;  // of the graph as it is: views, twins, what is cheap
+    Lowering l;  // the graph as it is: its views, instances and inlined values
     Arena *arena;
     Graph *g;
-    int *kernels;  // by NodeId: so many kernels of the forward part up to here
-    // By home.
-    bool *is_source;         // is made again by nobody
-    bool *is_stored;         // forward needs it in memory
-    bool *is_chained;        // … and an elementwise node of the forward part reads it
-    bool *is_live_out;       // lives on anyway
+    int *kernels;  // by NodeId: the number of forward kernels up to it
+    // By canonical value.
+    bool *is_source;         // can't be recomputed
+    bool *is_stored;         // the forward part needs it in memory
+    bool *is_chained;        // an elementwise node of the forward part reads it
+    bool *is_live_out;       // is kept in any case
     bool *is_read_backward;  // the backward part reads it
     bool *is_kept;
 } Recompute;
@@ -37,7 +37,8 @@ static ValueId canonical_of(const Recompute *r, ValueId v)
 
 static bool is_recomputable(const Node *n) { return n->op->expr || n->op->view; }
 
-// All iterations are alike but for what stands for a neighbour at the ends.
+// Do the node's facts have to be looked at? All iterations are alike, except for the values that
+// stand for a neighbour at the ends.
 static bool is_representative(const Recompute *r, const Node *n)
 {
     Block b = n->block;
@@ -58,7 +59,8 @@ static void count_kernels(Recompute *r)
     }
 }
 
-// Is input k of node i made in another iteration or, at an end of the loop, in place of one?
+// Is input k of node i made in another iteration, or is it the value that stands for that at an end
+// of the loop?
 static bool is_loop_carried(const Recompute *r, NodeId i, int k)
 {
     const Graph *g = r->g;
@@ -108,22 +110,22 @@ static void find_facts(Recompute *r)
         r->is_live_out[canonical_of(r, g->outputs[i].value)] = true;
     for (int i = 0; i < g->n_carries; i++)
         r->is_live_out[canonical_of(r, g->carries[i].out)] = true;
-    // Nothing is made again through a value that forward stores for other reasons too: chains stay
-    // as short as forward's own groups.
+    // Nothing is recomputed through a value that the forward part stores in any case: recomputed
+    // chains stay as short as the forward part's own groups.
     for (ValueId h = 1; h < g->n_values; h++)
         r->is_source[h] |= r->is_stored[h] && r->is_chained[h];
 }
 
 // ---- the cut ----
 
-// Nodes of the cut's graph: a value is an edge between its making and its readers.
+// Vertices of the cut's graph: a value is an edge from its definition to its use.
 enum { SOURCE, SINK };
 
 static int def_vertex(ValueId h) { return 2 * h; }
 static int use_vertex(ValueId h) { return 2 * h + 1; }
 
-// Bytes over all iterations; a little more where forward would have to write them only for this.
-// All of them together are less than CUT_INFINITE.
+// The cost of keeping a value: 16 for each byte of all iterations, and 17 if the forward part would
+// write it only for this. All costs together are less than CUT_INFINITE.
 static int64_t keep_cost(const Recompute *r, ValueId h)
 {
     Block b = value_block(r->g, h);
@@ -176,7 +178,7 @@ static void find_kept(Recompute *r)
         r->is_kept[h] = is_sink_side[use_vertex(h)] && !is_sink_side[def_vertex(h)];
 }
 
-// Is `v` there when the backward part reads it? If not, it is to be made again.
+// Is `v` there when the backward part reads it? If not, it is recomputed.
 static bool is_available(const Recompute *r, ValueId v)
 {
     ValueId h = canonical_of(r, v);
@@ -184,10 +186,10 @@ static bool is_available(const Recompute *r, ValueId v)
     return !h || r->is_kept[h];
 }
 
-// ---- when ----
+// ---- positions ----
 
-// A node that can't wait in one iteration can't wait in any: twins keep their places among their
-// fellows. False if that was so already.
+// Makes all instances of a critical node critical, so that instances keep the same order. False if
+// nothing changed.
 static bool spread_critical(const Recompute *r, bool *is_critical)
 {
     const Graph *g = r->g;
@@ -204,7 +206,7 @@ static bool spread_critical(const Recompute *r, bool *is_critical)
     return is_new;
 }
 
-// By NodeId: does a kernel of the backward part need what the node makes? If not, it may wait.
+// By NodeId: does a kernel of the backward part need the node's result? If not, the node may wait.
 static bool *find_critical(const Recompute *r)
 {
     const Graph *g = r->g;
@@ -224,9 +226,10 @@ static bool *find_critical(const Recompute *r)
 
 typedef struct Deferral {
     const Recompute *r;
-    NodeId *reader;  // by base: the last elementwise node of the backward part that reads it, in
-                     // its own block
-    NodeId *latest;  // by value to be made again: the last of the readers of what it is made from
+    // By base: its last elementwise reader in the backward part and in its own block.
+    NodeId *reader;
+    // By value to be recomputed: the last reader of the values that it is made from.
+    NodeId *latest;
 } Deferral;
 
 static void find_readers(Deferral *w)
@@ -244,8 +247,8 @@ static void find_readers(Deferral *w)
     }
 }
 
-// Values stand in the order of their making, so those that `v` is made from are done first. Neither
-// values nor readers of another iteration count: at the ends of a class there are none.
+// Values are in the order of their making, so the inputs of `v` are done first. Values and readers
+// of other iterations don't count: the ends of a class have none.
 static void find_latest(Deferral *w)
 {
     const Recompute *r = w->r;
@@ -268,9 +271,9 @@ static void find_latest(Deferral *w)
     }
 }
 
-// The place of each node in the new order. A kernel that reads what is made again, and that nobody
-// waits for (a weight's gradient), comes after the elementwise work that reads the same: one group
-// then does both.
+// The position of each node in the new order. A kernel that reads recomputed values, and for which
+// nobody waits (a weight's gradient), moves after the elementwise nodes that read the same: one
+// group then does the work of both.
 static int64_t *find_positions(const Recompute *r)
 {
     const Graph *g = r->g;
@@ -317,7 +320,7 @@ static int by_position(const void *a, const void *b)
 typedef struct Rebuild {
     const Recompute *r;
     Rewrite *to;
-    ValueId *recomputed;  // by old ValueId: its second making; 0: not yet
+    ValueId *recomputed;  // by old ValueId: the recomputed value; 0: none yet
     ValueId *stack;
     int n_stack, cap_stack;
 } Rebuild;
@@ -340,7 +343,7 @@ static void recompute_value(Rebuild *m, ValueId v)
     m->recomputed[v] = graph_node(m->to->to, n->op, n->n_in, inputs, n->attr);
 }
 
-// Makes again all that `v` is made from and isn't there, then `v`.
+// Recomputes all missing values that `v` is made from, then `v`.
 static void recompute_needed(Rebuild *m, ValueId v)
 {
     const Graph *g = m->r->g;

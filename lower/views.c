@@ -1,4 +1,4 @@
-// Which values are views of others, and how they lie in them.
+// Finds which values are views of others, and how they lie in them.
 #include <string.h>
 
 #include "lower/internal.h"
@@ -35,7 +35,7 @@ static bool set_view(Lowering *l, const Node *n)
     return true;
 }
 
-// Along which dim each rank takes its own piece of the only input of `n`; -1: it does something
+// The dim along which node `n` takes each rank's shard of its only input; -1: it does something
 // else.
 static int sliced_dim(const Lowering *l, const Node *n)
 {
@@ -50,7 +50,7 @@ static int sliced_dim(const Lowering *l, const Node *n)
     return i < out(l->g, n)->rank ? i : -1;
 }
 
-// A piece that is read where it lies, if all are of one size and dense.
+// Makes a rank's shard a view of the whole value, if all shards are dense and of one size.
 static bool set_rank_slice(Lowering *l, const Node *n)
 {
     const Sharded *s = l->s->sharded;
@@ -85,8 +85,8 @@ static void set_owns_bytes(const Lowering *l, ValueId v, bool *owns_bytes)
         owns_bytes[value_instance(l, v, i)] = true;
 }
 
-// The values that must have bytes of their own, densely: the trainer reads them, or they live on.
-// One iteration of a loop stands for all, so their twins have bytes of their own too.
+// Finds the values that must have dense bytes of their own: the trainer reads them, or they live
+// on. One iteration of a loop stands for all, so their instances have bytes of their own too.
 static bool *find_owners(Lowering *l)
 {
     bool *owns_bytes = arena_array(l->p->arena, bool, l->g->n_values);
@@ -98,7 +98,7 @@ static bool *find_owners(Lowering *l)
     return owns_bytes;
 }
 
-// ---- values with bytes of their own ----
+// ---- bases ----
 
 // Can the operator's code write its output `k` with these strides?
 static bool writes_strided(const Lowering *l, const Node *n, int k, const int64_t *stride)
@@ -133,7 +133,7 @@ static int output_index(const Node *n, ValueId v)
     return k;
 }
 
-// Bytes of their own are in the order of the region, where the operator can write them so.
+// Gives a value bytes of its own, in its region's order of dims if the operator can write it so.
 static void set_base(Lowering *l, ValueId v)
 {
     const Value *x = value_of(l->g, v);
@@ -150,7 +150,7 @@ static void set_base(Lowering *l, ValueId v)
         layout_strides(x->rank, x->dim, false, view->stride);
 }
 
-// ---- values made right in their place in another ----
+// ---- values made in their place in another ----
 
 static bool is_same_block_and_phase(const Node *a, const Node *b)
 {
@@ -158,7 +158,7 @@ static bool is_same_block_and_phase(const Node *a, const Node *b)
 }
 
 // Does node `n` only add or drop dims of size 1? If so, turns strides of its output into those of
-// its input. Asked of the operator's own view: each dim must come out where it went in.
+// its input. The operator's own view tells: each dim must keep its stride.
 static bool unsqueeze(const Lowering *l, const Node *n, int64_t *stride)
 {
     const Value *x = in(l->g, n, 0), *y = out(l->g, n);
@@ -182,8 +182,8 @@ static bool unsqueeze(const Lowering *l, const Node *n, int64_t *stride)
     return true;
 }
 
-// Input k of node `i` is to be made right in its place, if what makes it can: it, or what it is a
-// view of, becomes a view of the node's result.
+// Lets input k of node `i` be made in its place in the node's result, if its producer can: the
+// input, or the value that it is a view of, becomes a view of the result.
 static void place_input(Lowering *l, NodeId i, int k, const bool *owns_bytes)
 {
     const Graph *g = l->g;
@@ -211,8 +211,8 @@ static void place_input(Lowering *l, NodeId i, int k, const bool *owns_bytes)
     l->view[v] = view;
 }
 
-// Finds the values that concats lay into their results and that can be made there. An operator with
-// a fill writes all of its output first.
+// Finds the inputs of concats that can be made in the result. An operator with a fill is left out:
+// it writes all of its output first.
 static void place_inputs(Lowering *l, const bool *owns_bytes)
 {
     for (NodeId i = 1; i < l->g->n_nodes; i++) {
@@ -237,9 +237,9 @@ static void set_views(Lowering *l, const bool *owns_bytes)
     }
 }
 
-// Twins are views all or none, as one iteration of a loop stands for all. At an end of the loop a
-// view may be impossible that is possible elsewhere: a reshape of what repeats elements, where the
-// others reshape what a kernel makes. False if twins were alike already.
+// Makes instances alike: all are views or none, as one iteration of a loop stands for all. At an
+// end of the loop a view may be impossible that is possible elsewhere: a reshape of a broadcast,
+// say, where other iterations reshape a kernel's output. False if instances were alike already.
 static bool unify_instances(const Lowering *l, bool *owns_bytes)
 {
     bool is_new = false;

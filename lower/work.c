@@ -1,7 +1,7 @@
-// What an item does, for predictions and profiles.
+// Counts the work of items, for predictions and profiles.
 #include "lower/lower.h"
 
-// The bytes that operand k brings: dims that it is the same along are read once.
+// The bytes that operand k brings. Along dims with stride 0 it is read once.
 static double operand_bytes(const Set *s, const Item *it, int k)
 {
     const Operand *o = &it->operands[k];
@@ -26,7 +26,7 @@ bool group_updates_in_place(const Program *p, const Set *s, const Item *it, int 
     return false;
 }
 
-// What is written aside is fetched first.
+// A store that doesn't overwrite an input fetches its cache lines first (write allocate).
 static void add_write_allocate(Work *w, double bytes)
 {
     w->read += bytes;
@@ -51,7 +51,7 @@ static Work group_work(const Program *p, const Set *s, const Item *it)
     return w;
 }
 
-// A kernel that writes over its input changes of it as much as its first input has.
+// A kernel that overwrites its input writes as many bytes of it as its first input has.
 static Work kernel_work(const Program *p, const Set *s, const Item *it)
 {
     const Node *n = &s->g->nodes[it->nodes[0]];

@@ -1,4 +1,4 @@
-// What kernels need beside their operands, before it is known where those lie.
+// Finds the workspace of kernels before it is known where their operands lie.
 #include <string.h>
 
 #include "ir/build.h"
@@ -13,7 +13,7 @@ static ValueId shard_input(Graph *g, const Value *x, const Mesh *m, const Spec *
     return graph_value(g, VALUE_INPUT, x->name, x->dtype, x->rank, dim);
 }
 
-// The piece alone in a graph; NULL if there is no such node.
+// A node's shard alone in a graph; NULL if there is no such node.
 static const Node *shard_node(Graph *to, const Graph *g, const Node *n, const Rule *r,
                               const Mesh *m, const Strategy *s)
 {

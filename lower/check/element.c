@@ -1,4 +1,4 @@
-// Boxes of elements, and which elements have the same bits by what views are.
+// Boxes of elements, and elements that have the same bits because of views.
 #include <string.h>
 
 #include "lower/check/check.h"
@@ -27,9 +27,9 @@ bool footprint_range(const Footprint *f, int64_t *low, int64_t *high)
     return true;
 }
 
-// Whether two boxes have a byte in common: the dims of both, from the largest stride to the
-// smallest. Each gives a range of multiples of its stride by which the second box's element is
-// farther.
+// Searches whether two boxes share a byte, over the dims of both from the largest stride to the
+// smallest. Each dim moves the second box's element away from the first one's by a multiple of its
+// stride, from low to high.
 typedef struct IntersectionSearch {
     int n, tries;
     int64_t stride[2 * MAX_RANK], low[2 * MAX_RANK], high[2 * MAX_RANK];
@@ -65,7 +65,7 @@ static void search_add(IntersectionSearch *x, int64_t stride, int64_t low, int64
 
 static int64_t divide_up(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
-// Can dims i and later bring the distance `from` to 0? Gives up after some tries: false.
+// Can dims i and later bring the distance `from` to 0? Gives false after too many tries.
 static bool search_meets(IntersectionSearch *x, int i, int64_t from)
 {
     if (from + x->reach_low[i] > 0 || from + x->reach_high[i] < 0 || x->tries-- <= 0)
@@ -112,7 +112,7 @@ int64_t footprint_place(const Footprint *f, const int64_t *index)
     return at;
 }
 
-// Takes the dims from the largest stride to the smallest, none of which is negative.
+// Finds the index dim by dim, from the largest stride to the smallest. No stride is negative.
 static bool find_upwards(const Footprint *f, int64_t place, int64_t *index)
 {
     int64_t remainder = place - f->at;
@@ -135,7 +135,7 @@ static bool find_upwards(const Footprint *f, int64_t place, int64_t *index)
     return remainder == 0;
 }
 
-// Dims that lie from their last element to the first are turned around.
+// Reverses dims with negative strides, and the index in them.
 bool footprint_find(const Footprint *f, int64_t place, int64_t *index)
 {
     Footprint up = *f;
@@ -184,7 +184,7 @@ bool footprint_after(const Footprint *f, int64_t place, int64_t *index)
     }
     if (remainder <= 0)
         return true;
-    while (--i >= 0) {  // the next one
+    while (--i >= 0) {  // the next element
         if (++index[dim[i]] < f->dim[dim[i]])
             return true;
         index[dim[i]] = 0;
@@ -243,7 +243,7 @@ static void index_of(int rank, const int64_t *dim, int64_t at, int64_t *index)
     }
 }
 
-// Through a view: its strides over an input that lies densely are where its elements come from.
+// Steps through a view: its strides over a dense input say which element it shows.
 static bool step_view(const Graph *g, const Node *n, Element *e)
 {
     const Value *x = in(g, n, 0), *y = out(g, n);
@@ -262,7 +262,7 @@ static bool step_view(const Graph *g, const Node *n, Element *e)
     return true;
 }
 
-// Into the input that covers the element, or the number that fills the rest.
+// Steps into the input that covers the element; where none does, gives the fill number.
 static bool step_place(const Graph *g, const Node *n, Element *e)
 {
     const Value *y = out(g, n);
@@ -288,7 +288,8 @@ static bool step_place(const Graph *g, const Node *n, Element *e)
     return false;
 }
 
-// A rank's own piece of what it has whole: the same bits where its piece begins.
+// Steps from a rank's shard to the whole value, which has the same bits after the shard's
+// beginning.
 static bool step_slice(const Graph *g, const Sharded *s, int rank, const Node *n, Element *e)
 {
     const ShardedNode *x = s ? &s->node[n - g->nodes] : NULL;
@@ -306,7 +307,7 @@ static bool step_slice(const Graph *g, const Sharded *s, int rank, const Node *n
         spec_shard(&s->plan->mesh, &a->spec, i, whole, rank, &at_a, &extent);
         spec_shard(&s->plan->mesh, &b->spec, i, whole, rank, &at_b, &extent);
         index[i] += at_b - at_a;
-        if (index[i] >= from->dim[i])  // padding, which is nobody's
+        if (index[i] >= from->dim[i])  // padding: no element of the value
             return false;
     }
     e->value = n->in[0];

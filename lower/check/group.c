@@ -1,5 +1,5 @@
-// Fused groups: every node's inputs, of memory, of the group itself or of the text; what is written
-// over what.
+// Checks fused groups: each node's inputs, from memory, from the group itself or from the text, and
+// which values are overwritten.
 #include <limits.h>
 #include <string.h>
 
@@ -9,14 +9,14 @@ typedef struct Group {
     Check *c;
     const Item *it;
     int *source_of;   // by node: where its sources begin
-    int *ready_pass;  // by node: the first turn in which its element can be computed
+    int *ready_pass;  // by node: the first pass in which its element can be computed
     int axis[MAX_RANK];
     const Footprint *f;  // of operands
 } Group;
 
 static const Node *node_at(const Group *gr, int i) { return &gr->c->g->nodes[gr->it->nodes[i]]; }
 
-// A number for each row: made of numbers, or a sum over a row.
+// Is it a row scalar: elementwise over row scalars, or a sum over a row?
 static bool is_of_row(const Group *gr, int i)
 {
     const Node *n = node_at(gr, i);
@@ -33,7 +33,7 @@ static bool same_dims(int rank, const int64_t *a, const int64_t *b)
     return !memcmp(a, b, sizeof(int64_t) * (size_t)rank);
 }
 
-// Does the node go over what the group walks?
+// Does the node have the dims that the group walks?
 static void check_dims(const Group *gr, int i)
 {
     const Item *it = gr->it;
@@ -68,7 +68,7 @@ static int find_made(const Group *gr, ValueId v)
     return -1;
 }
 
-// Is what node `from` has made there when node i needs it?
+// Has node `from` been computed when node i needs it?
 static void check_pass(const Group *gr, int i, int from)
 {
     const Node *n = node_at(gr, i);
@@ -84,8 +84,8 @@ static void check_pass(const Group *gr, int i, int from)
                    pass[i], gr->ready_pass[from] + after - 1);
 }
 
-// A number of the row is there after its turn. An element that is written late, as it goes over
-// what the group reads, is computed by earlier turns too.
+// Finds ready_pass. A row scalar is ready after its pass. An element that is written in a later
+// pass, because it overwrites a value that the group reads, is computed in earlier passes too.
 static void find_ready_pass(Group *gr, int i)
 {
     const Node *n = node_at(gr, i);
@@ -99,7 +99,7 @@ static void find_ready_pass(Group *gr, int i)
     }
 }
 
-// Input k, which the group itself made: element by element, or as the number of its row.
+// Checks input k, which the group itself makes: as an element, or as a row scalar.
 static void check_group_input(const Group *gr, int i, int k)
 {
     Check *c = gr->c;
@@ -178,7 +178,7 @@ static int maker_of(const Group *gr, const Operand *o)
     return -1;
 }
 
-// Sums of columns come one after the other, in the order of the walk.
+// Column sums must lie densely, in the order of the walk.
 static void check_columns(const Group *gr, int i, const Footprint *f)
 {
     const Item *it = gr->it;
@@ -202,8 +202,8 @@ static void check_columns(const Group *gr, int i, const Footprint *f)
     }
 }
 
-// Does what a step of the walk writes to `to` lie where the same step reads `f`? A box of rows has
-// a place for the whole row.
+// Does each step of the walk write `to` in the place where it reads `f`? A row scalar has one place
+// for the whole row.
 static bool same_place_in_walk(const Footprint *f, const Footprint *to)
 {
     if (f->at != to->at || f->size != to->size)
@@ -216,9 +216,9 @@ static bool same_place_in_walk(const Footprint *f, const Footprint *to)
     return true;
 }
 
-// A row is walked in turns, and its numbers are made after each: twice the turn, or one more.
-// A later turn computes an element again if no earlier one stored it, so that operands are read
-// until the last turn. The sums of a row are written behind all of it.
+// When node i is read and written. Pass p over a row has time 2 p, the row scalars after it time 2
+// p + 1. A later pass computes an element again if no earlier one stored it, so operands are read
+// until the last pass. The sums of a row are written after all passes.
 static int read_time(const Group *gr, int i)
 {
     if (is_of_row(gr, i) && !node_at(gr, i)->op->is_sum)
@@ -231,7 +231,7 @@ static int write_time(const Group *gr, int i)
     return is_sum_of_row(gr, i) ? INT_MAX : 2 * gr->it->pass[i] + is_of_row(gr, i);
 }
 
-// Node i writes over operand k: only where each element has been read by then, in its own step.
+// Node i may overwrite operand k only if each element has been read by then, in its own step.
 static void check_over(const Group *gr, int i, const Footprint *to)
 {
     const Item *it = gr->it;

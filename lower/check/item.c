@@ -1,4 +1,4 @@
-// The reads and the writes of one item in one iteration.
+// Checks the reads and the writes of one item in one iteration.
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ Footprint check_place_of(const Check *c, const Operand *o)
     return check_place(c, o, v->rank, v->dim);
 }
 
-// Are the bytes those of the operand's buffer?
+// Are the bytes inside of the operand's buffer?
 static void check_bounds(Check *c, const Operand *o, const Footprint *f)
 {
     const Buffer *b = &c->p->buffers[c->s->storage[o->base].buffer];
@@ -82,7 +82,7 @@ bool check_is_held(Check *c, const Footprint *f, ValueId v, Element *want, Eleme
     return true;
 }
 
-// Nothing may write what a message under way reads, or touch what it writes.
+// Reports a write to bytes that a pending collective reads, and any access to bytes that it writes.
 static void check_pending(Check *c, const Node *n, const Footprint *f, bool is_write)
 {
     for (int i = 0; i < c->n_pending; i++) {
@@ -124,8 +124,9 @@ static bool same_attr(const AttrDef *def, const Attr *a, const Attr *b, int64_t 
            (def->is_affine || !a->n || !memcmp(a->v, b->v, sizeof *a->v * (size_t)a->n));
 }
 
-// Checks that the numbers in a group's text, which are one iteration's, are also this one's. Those
-// that grow do so by 1 with the iteration; lists that grow are views' offsets, which places tell.
+// Checks that the numbers in a group's text, which are one iteration's, hold in this iteration too.
+// An integer that depends on the iteration grows by 1. Lists that depend on it are offsets of
+// views, which the check of places covers.
 static void check_attrs(Check *c, NodeId id)
 {
     const Node *n = &c->g->nodes[id], *now = check_node(c, id);
@@ -142,7 +143,7 @@ static void check_attrs(Check *c, NodeId id)
             check_fail(c, n, "attribute %s differs in this iteration", n->op->attrs[i].name);
 }
 
-// The call's text names attributes that grow by 1 with the iteration as $aK.
+// The call's text writes $aK for attribute K if it grows by 1 with the iteration.
 static void check_affine(Check *c, const Node *n, const Node *now, const char *args)
 {
     for (const char *s = strstr(args, "$a"); s; s = strstr(s + 1, "$a")) {
@@ -152,8 +153,8 @@ static void check_affine(Check *c, const Node *n, const Node *now, const char *a
     }
 }
 
-// Are the name and the arguments of the call those of this iteration's node, if its operands lie as
-// the item says?
+// Are the call's name and arguments those that this iteration's node needs for its operands'
+// places?
 static void check_call(Check *c, const Node *n, const Node *now)
 {
     const Item *it = c->it;
@@ -178,7 +179,7 @@ static void check_call(Check *c, const Node *n, const Node *now)
     text_free(&k.args);
 }
 
-// The workspace holds nothing else, and nothing that may be read afterwards.
+// Checks that the workspace overlaps nothing, and leaves nothing in it that may be read.
 static void check_workspace(Check *c, const Node *n, const Footprint *f)
 {
     const Buffer *b = &c->p->buffers[c->it->workspace_buffer];
@@ -216,7 +217,7 @@ static void check_distinct(Check *c, const Footprint *f, const Footprint *from)
             check_fail(c, NULL, "several elements of a result are in one place");
 }
 
-// The operands' places, which lie in their buffers.
+// Finds the operands' places and checks that they are in their buffers.
 static Footprint *find_places(Check *c)
 {
     const Item *it = c->it;

@@ -1,5 +1,5 @@
-// Pieces that are smaller than their chunk: the rest of the chunk is padding, which is nobody's and
-// must not count where a kernel sums over it.
+// Checks shards that are smaller than their chunk: the rest of the chunk is padding, which must not
+// count where a kernel reduces over it.
 #include <math.h>
 #include <string.h>
 
@@ -15,8 +15,8 @@ Footprint check_unpadded(const Check *c, const Footprint *f, ValueId v)
     return own;
 }
 
-// The elements behind the rank's own along an axis of value v, of which a dim is cut like `factor`
-// of node n. False if there are none.
+// The elements after the rank's shard along an axis of value v, whose dim is split like `factor` of
+// node n. False if there are none.
 static bool find_padding(const Check *c, NodeId n, int factor, const Footprint *f, int axis,
                          Footprint *pad)
 {
@@ -75,8 +75,8 @@ static bool holds_number(const Check *c, const Footprint *f, double x)
     return true;
 }
 
-// Input k of the node along the factor. What is repeated along it has no padding; of a chunk of one
-// element a rank may have none.
+// Checks the padding of input k of the node along the factor. An input that is broadcast along it
+// has no padding. A chunk of one element may be all padding on some ranks.
 static void check_input(Check *c, const Node *n, int k, const Footprint *f, const Rule *r,
                         int factor)
 {

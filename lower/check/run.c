@@ -1,4 +1,4 @@
-// Runs a set's items, loops unrolled, on the model of the arena.
+// Runs a set's items, with loops unrolled, on the model of the arena.
 #include <string.h>
 
 #include "lower/check/check.h"
@@ -6,7 +6,7 @@
 enum {
     MAX_FINDINGS = 5,
     EDGE_ITERATIONS = 3
-};  // printed; turns of a loop at each end whose reads count
+};  // findings that are printed; iterations at each end of a loop whose reads are checked
 
 void check_fail(Check *c, const Node *n, const char *fmt, ...)
 {
@@ -33,7 +33,7 @@ void check_fail(Check *c, const Node *n, const char *fmt, ...)
 
 // ---- iterations ----
 
-// A loop's items have the nodes of one of its iterations.
+// Finds the iteration whose nodes a loop's items have.
 static int find_representative(const Check *c, int loop)
 {
     const Item *it = &c->s->items[loop];
@@ -92,7 +92,7 @@ static void run_loop(Check *c, int begin)
     }
 }
 
-// ---- what lives on ----
+// ---- values that live on ----
 
 static bool is_live_in(const Check *c, ValueId v, Footprint *f)
 {
@@ -119,7 +119,8 @@ static void put_live_in(Check *c)
             shadow_put(c->shadow, &f, v);
 }
 
-// The values that the next pass finds in the places: what is carried there, else what was.
+// Checks that the next step or micro-batch will find the right values: those carried to a place,
+// else those that were there before.
 static void check_live_out(Check *c, Scope scope)
 {
     ValueId *next = arena_array(c->arena, ValueId, c->g->n_values);
@@ -204,8 +205,8 @@ bool set_check(const Program *p, int set, int rank, Diag *d)
     return !c.findings;
 }
 
-// The rank in the corner of the mesh that the bits say: along axis i the last one if bit i is set,
-// else the first. Pieces are largest at the first rank of an axis and smallest at the last.
+// The rank in a corner of the mesh: along axis i the last one if bit i of `corner` is set, else the
+// first. The first rank of an axis has the largest shard, the last one the smallest.
 static int corner_rank(const Mesh *m, int corner)
 {
     int rank = 0;

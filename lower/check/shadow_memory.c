@@ -1,7 +1,7 @@
-// The model of an arena: disjoint stretches of bytes, each with the writes that touched it.
+// The model of an arena: disjoint spans of bytes, each with the writes that touched it.
 //
-// The stretches are a treap, ordered by place. A stretch's writes are a list, the latest first, of
-// which those behind one that wrote all bytes are gone. Lists never change: a copy keeps those that
+// The spans are in a treap, ordered by place. A span's writes are a list, the latest first. A write
+// over all bytes of a span drops the older ones. Lists never change, so a copy keeps the ones that
 // it read, whatever is written later.
 #include "lower/check/check.h"
 
@@ -9,8 +9,8 @@ typedef struct Span Span;
 
 typedef struct Write {
     Footprint f;
-    Element what;  // of its element 0; ELEMENT_VALUE counts on from there
-    // A copy: from where, and what was there.
+    Element what;  // of element 0 of the box; an ELEMENT_VALUE's index grows from there
+    // A copy: its source, and the spans that were there.
     bool is_copy;
     Footprint from;
     const Span *span;
@@ -22,7 +22,7 @@ typedef struct WriteNode {
     const struct WriteNode *below;
 } WriteNode;
 
-// The layers of the bytes [low, high).
+// The bytes [low, high) and their writes, the latest on top.
 struct Span {
     int64_t low, high;
     const WriteNode *top;
@@ -84,7 +84,8 @@ static Interval *join(Interval *a, Interval *b)
     return b;
 }
 
-// Parts what is before `place` from the rest; a stretch on both sides becomes two.
+// Splits the intervals into those before `place` and those after it. One that contains it becomes
+// two.
 static void split(ShadowMemory *m, Interval *x, int64_t place, Interval **before, Interval **after)
 {
     if (!x) {
@@ -133,7 +134,7 @@ static bool is_same_box(const Footprint *a, const Footprint *b)
     return true;
 }
 
-// The layers without a write into the same box, which nothing shows through to any more.
+// The writes without one into the same box, which a new write there hides.
 static const WriteNode *without(ShadowMemory *m, const WriteNode *top, const Footprint *f)
 {
     if (!top)
@@ -144,8 +145,8 @@ static const WriteNode *without(ShadowMemory *m, const WriteNode *top, const Foo
     return below == top->below ? top : write_node_new(m, top->write, below);
 }
 
-// Puts a write with holes over the stretches and into the gaps between them. Returns the stretches
-// of [low, high).
+// Puts a write with holes over the spans and into the gaps between them. Returns the intervals of
+// [*low, high).
 static Interval *put_over(ShadowMemory *m, Interval *x, int64_t *low, const Write *w)
 {
     if (!x)
@@ -287,7 +288,7 @@ static Element get_from(const Span *span, int n, int64_t place)
 {
     int low = 0;
 
-    while (n > 1) {  // the last that begins at or before the place
+    while (n > 1) {  // the last span that begins at or before the place
         int half = n / 2;
         if (span[low + half].low <= place)
             low += half;
@@ -304,7 +305,7 @@ Element shadow_get(const ShadowMemory *m, int64_t place)
     return x ? get_through(x->span.top, place) : (Element){0};
 }
 
-// ---- seams ----
+// ---- boundaries ----
 
 typedef struct BoundarySearch {
     const Footprint *f;
@@ -318,7 +319,7 @@ static void add_index(BoundarySearch *x, bool is_there, const int64_t *index)
             footprint_place(x->f, index);
 }
 
-// The ends of a stretch: the elements of the box that are nearest to them.
+// Adds the ends of a span: the elements of the box that are nearest to them.
 static void add_interval(BoundarySearch *x, int64_t low, int64_t high)
 {
     int64_t index[MAX_RANK];
@@ -327,7 +328,7 @@ static void add_interval(BoundarySearch *x, int64_t low, int64_t high)
     add_index(x, footprint_before(x->f, high - x->f->size, index), index);
 }
 
-// An element of a write, if the box has it too.
+// Adds an element of a write, if the box has it too.
 static void add_element(BoundarySearch *x, int64_t place)
 {
     int64_t index[MAX_RANK];
