@@ -1,4 +1,5 @@
-// From C text to a program: the C compiler is run with an argument vector, never through a shell.
+// Compiles C text to a program. It runs the C compiler with an argument vector, never through a
+// shell.
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
@@ -9,12 +10,12 @@
 
 #include "generator/generator.h"
 
-// Of generated and kernel code alike; see Numbers in docs/design.md.
+// For generated code and for kernels; see Numbers in docs/design.md.
 #define FLAGS                                                                                      \
     "-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fopenmp"
 
-// Waits for the compiler. A signal that comes meanwhile is handed on to it, and is ours again when
-// it has ended.
+// Waits for the compiler. A signal that arrives meanwhile is passed on to it, and is raised here
+// again when the compiler has ended.
 static int wait_for(pid_t pid, const sigset_t *blocked, int *status)
 {
     int asked = 0, signal;
@@ -78,7 +79,7 @@ static bool run(const Staging *s, char *const argv[], bool has_ranks, Diag *d)
     return false;
 }
 
-// A compiler that says that it is done has made a program, or it is none.
+// Checks that a compiler that reports success has made a program.
 static bool is_program(const char *path, const char *cc, Diag *d)
 {
     struct stat s;

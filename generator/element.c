@@ -1,4 +1,4 @@
-// Expressions and statements of a fused group.
+// Prints expressions and statements of a fused group.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 #include "generator/element.h"
 
 enum {
-    INLINE = 76,       // characters of an expression that is put into its only reader
-    MOST_KEPT = 8192,  // elements of a row
+    INLINE = 76,       // characters: longer expressions aren't put into their only reader
+    MOST_KEPT = 8192,  // elements of a row, as its array is on the stack
 };
 
 static const Node *node_of(const Body *b, int i) { return &b->g->s->g->nodes[b->it->nodes[i]]; }
@@ -41,7 +41,7 @@ int output_of(const Item *it, ValueId v)
     return -1;
 }
 
-// ---- what is asked for ----
+// ---- what is selected ----
 
 static bool is_number(const Body *b, int i)
 {
@@ -50,7 +50,7 @@ static bool is_number(const Body *b, int i)
 
 static bool is_element(const Body *b, int i) { return node_of(b, i)->op->expr && !is_number(b, i); }
 
-// Was it stored in an earlier turn? Then it is read back.
+// Did an earlier pass store the node's elements, so that this one reads them back?
 static bool is_stored(const Body *b, int i)
 {
     return is_element(b, i) && !b->of_row && b->it->pass[i] < b->pass &&
@@ -66,7 +66,7 @@ static int index_of(const Body *b, NodeId n)
     return i;
 }
 
-// Where the sources of node i begin.
+// The sources of node i's inputs.
 static const int *sources_of(const Body *b, int i)
 {
     const int *source = b->it->source;
@@ -76,7 +76,7 @@ static const int *sources_of(const Body *b, int i)
     return source;
 }
 
-// Is node i read after what is being printed?
+// Does a node after what is being printed read node i?
 static bool is_read_later(const Body *b, int i)
 {
     for (int k = i + 1; k < b->it->n_nodes; k++) {
@@ -92,7 +92,7 @@ static bool is_read_later(const Body *b, int i)
     return false;
 }
 
-// What the row's numbers are made of is there for the whole row, elements for their turn only.
+// Inputs of row scalars exist for the whole row. Elements exist for their pass only.
 void select_pass(Body *b, int pass, bool of_row)
 {
     const Graph *g = b->g->s->g;
@@ -117,7 +117,7 @@ void select_pass(Body *b, int pass, bool of_row)
     }
 }
 
-// A row is one loop, and its elements go into an array of it.
+// Elements are kept only if a row is one loop: they go into an array as long as it.
 void find_kept(Body *b)
 {
     const Walk *w = b->w;
@@ -149,7 +149,7 @@ bool has_word(const char *text, const char *name)
     return false;
 }
 
-// Does the node's element depend on its input k? A random number needn't on the micro-batch.
+// Does the node's element depend on its input k? A random number may not depend on the micro-batch.
 static bool reads_input(const Body *b, const Node *n, int k)
 {
     const char *s = n->op->expr ? n->op->expr(b->g->s->g, n) : NULL;
@@ -239,7 +239,7 @@ bool print_layer_attr(const Item *it, const Node *n, const char **s, Text *t)
     return is_of_loop;
 }
 
-// The number of rt->shard[piece] among those that the function is passed.
+// The number of rt->shard[shard] among those that the function is passed.
 static int passed_shard(Body *b, int shard)
 {
     int k = 0;
@@ -260,8 +260,8 @@ static const char *index_name(const Body *b, int dim)
     return depth == b->w->rank - 1 ? "i" : arena_string(b->g->arena, "i%d", depth);
 }
 
-// The element's index along a dim of a node that has no inputs of that shape: its factors are its
-// dims.
+// Prints the element's index along a dim of a node that has no inputs of that shape. The node's
+// factors are then its dims.
 static void print_index(Body *b, const Node *n, int dim, Text *t)
 {
     int shard = node_shard(b->g, (NodeId)(n - b->g->s->g->nodes), dim);
@@ -272,7 +272,7 @@ static void print_index(Body *b, const Node *n, int dim, Text *t)
         text_printf(t, "(o%d + %s)", passed_shard(b, shard), index_name(b, dim));
 }
 
-// The node's expression with its operands put in.
+// Prints the node's expression with its operands inserted.
 static void print_expr(Body *b, const Node *n, const int *source, Text *t)
 {
     for (const char *s = n->op->expr(b->g->s->g, n); *s; s++) {
@@ -298,7 +298,8 @@ static void print_expr(Body *b, const Node *n, const int *source, Text *t)
 
 // ---- statements ----
 
-// Where a rank has less than the chunk of what is summed, the rest doesn't count. True if it is so.
+// Prints the condition that excludes padding from a sum, where a rank has less than a chunk of the
+// summed dim. True if there is one.
 static bool print_limits(Body *b, int i, Text *t)
 {
     const Attr *dims = &node_of(b, i)->attr[0];
@@ -343,7 +344,7 @@ static void print_store(const Body *b, int k, const char *value, int indent, Tex
     text_free(&t);
 }
 
-// Is node i the last that is asked for?
+// Is node i the last selected one?
 static bool is_last(const Body *b, int i)
 {
     for (int k = i + 1; k < b->it->n_nodes; k++)
@@ -352,7 +353,7 @@ static bool is_last(const Body *b, int i)
     return true;
 }
 
-// A node's expression goes to its place, into its only reader, or gets a name.
+// Prints a node's expression: into its place, into its only reader, or as a named constant.
 static void print_node(Body *b, int i, int indent, Text *stores)
 {
     const Node *n = node_of(b, i);
@@ -379,7 +380,7 @@ static void print_node(Body *b, int i, int indent, Text *stores)
     text_free(&t);
 }
 
-// Stores come last: an output may lie over an input.
+// Stores come last, as an output may lie over an input.
 void print_element(Body *b, int indent)
 {
     Text stores = {0};

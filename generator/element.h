@@ -1,5 +1,5 @@
-// The statements of a fused group's function: what is done for each element of a row in one turn
-// through it, and with the row's numbers after that.
+// Prints the statements of a fused group's function: those for each element of a row in one row
+// pass, and those for the row scalars after it.
 #ifndef SHARDCC_GENERATOR_ELEMENT_H
 #define SHARDCC_GENERATOR_ELEMENT_H
 
@@ -13,23 +13,24 @@ typedef struct Body {
     Gen *g;
     const Item *it;
     const Walk *w;
-    int pass;           // the turn being printed …
-    bool of_row;        // … or the row's numbers after it
-    bool *is_selected;  // by node of the group: has a place in what is being printed
-    bool *is_kept;      // by node of the group: its turn leaves the row's elements to later ones
-    int *uses;          // by node of the group: readers there; 2 more if it needs a name
+    int pass;           // the row pass being printed
+    bool of_row;        // the row scalars after the pass are printed, not its elements
+    bool *is_selected;  // by node of the group: it is evaluated in what is being printed
+    bool *is_kept;      // by node of the group: its pass stores the row's elements for later passes
+    int *uses;          // by node of the group: its readers there; 2 more if it needs a name
     const char **expr;  // by NodeId: the name or the expression of its element
-    int *sum;           // by node of the group: number of its variable
+    int *sum;           // by node of the group: the number of its sum's variable
     int n_variables;
-    int *slot;            // operand → which place of those passed: equal ones are passed once
-    bool *is_named;       // operand: has its pointer, or its number, in the row already
-    bool *is_prefetched;  // input: memory has to bring it
-    bool *is_streamed;    // result: goes into an array first, and past the caches from there
+    int *slot;       // operand → index among the pointers passed; equal places are passed once
+    bool *is_named;  // operand: its pointer or its number is already declared in the row
+    bool *is_prefetched;  // input: it must come from memory, not from a cache
+    bool *is_streamed;    // result: it goes into an array first, and from there past the caches
     bool is_run;          // the loop is over elements from c on, not over a whole row
-    bool is_line;         // … over the lanes of a line, each with its own sums
+    bool is_line;         // the loop is over the lanes of a line, each with its own sums
     Text text;
     bool uses_layer;
-    int shard[MAX_RANK], n_shards;  // of rt->shard, those that it is passed: o0, e0 …
+    // Indices into rt->shard of the shards that the function is passed; in the text o0, e0 …
+    int shard[MAX_RANK], n_shards;
 } Body;
 
 const char *operand_type(const Body *b, int k);
@@ -37,25 +38,25 @@ const char *operand_type(const Body *b, int k);
 // " + i0 * 768 + i1": operand k's place along the dims [0, n).
 char *index_text(const Body *b, int k, int n);
 
-// An operand that has one number a row, without a pointer of its own.
+// Prints an operand that is a row scalar and has no pointer of its own.
 void print_row_operand(const Body *b, int k, Text *t);
 
-// Index of v's operand among the outputs, -1: it isn't one.
+// Index of v's operand among the outputs; -1: it isn't one.
 int output_of(const Item *it, ValueId v);
 
-// Finds what is printed in turn `stage`, or of the row's numbers after it.
+// Selects what is printed in row pass `pass` or, with of_row, the row scalars after it.
 void select_pass(Body *b, int pass, bool of_row);
 
-// Finds what is rather left to later turns than made again in them.
+// Finds the nodes whose elements are better kept for later passes than computed again there.
 void find_kept(Body *b);
 
-// Is `name` a word of the text?
+// Is `name` a whole word of the text?
 bool has_word(const char *text, const char *name);
 
-// Does operand k take part in what was asked for?
+// Does what is selected use operand k?
 bool is_used(const Body *b, int k);
 
-// Appends the statements of what was asked for.
+// Appends the statements of what is selected.
 void print_element(Body *b, int indent);
 
 #endif

@@ -1,9 +1,9 @@
-// The trainer's text: head, places, functions, tables, main.
+// Prints the trainer's text: head, places, functions, tables, main.
 #include <string.h>
 
 #include "generator/internal.h"
 
-// The options as comment lines, broken before options.
+// Prints the options as comment lines, broken before an option.
 static void print_options(const char *s, Text *t)
 {
     int column = 5;
@@ -37,7 +37,7 @@ static void print_head(const Gen *g, Text *t)
     text_printf(t, "#include <math.h>\n#include <stddef.h>\n\n#include \"rt.h\"\n\n");
 }
 
-// The input that no output of the model depends on: only the loss reads it. NULL if there is none.
+// The input that only the loss reads: no output of the model depends on it. NULL if there is none.
 static const char *find_labels(const Gen *g)
 {
     const Graph *graph = g->p->set[SET_PREDICT].g;

@@ -8,32 +8,32 @@ typedef struct GenerateOptions {
     const char *name;        // of the trainer; base name
     const char *options;     // canonical options that made it, base names only
     const char *plan;        // the plan in one line
-    const Cluster *cluster;  // calls say how long they take on it; NULL: they don't
-    double init_std;         // > 0: parameters are drawn when there is no weights file
-    int64_t
-        vocabulary;  // size of the last dim of the first output, where the input is tokens; or 0
+    const Cluster *cluster;  // calls say their predicted time on it; NULL: they don't
+    double init_std;         // > 0: of parameters, drawn if there is no weights file
+    int64_t vocabulary;      // size of the first output's last dim if the input is tokens; else 0
 } GenerateOptions;
 
-// The trainer's C text. It depends on nothing but its arguments.
+// The trainer's C text. It depends only on the arguments.
 void generate_c(const Program *p, const GenerateOptions *o, Text *t);
 
-// Results appear whole or not at all: they are written into a folder of their own beside their
-// place and moved there at the end. Signals that would end the program wait so long.
+// Results appear whole or not at all: they are written into a folder of their own, beside their
+// place, and moved there at the end. Signals that would end the program wait until then.
 typedef struct Staging {
     Arena *arena;
     const char *place;
     char *folder;
     int lock;  // on the folder; -1: none
     BlockedSignals hold;
-    const char **name;  // of what is in it; a folder's ends in a slash
+    const char **name;  // of the files in it; a folder's name ends in a slash
     int n, cap;
 } Staging;
 
-// `place` is a folder; stages that killed programs left in it are cleared away.
+// `place` is a folder. Removes staging folders that killed programs left in it.
 bool staging_open(Staging *s, Arena *a, const char *place, Diag *d);
 const char *staging_file(Staging *s, const char *name);             // the path to write it to
 const char *staging_folder(Staging *s, const char *name, Diag *d);  // makes it; NULL after an error
-// Moves all into place if `ok`; the stage is gone either way. False unless it was moved.
+// Moves all results into place if `ok`. Removes the staging folder in any case. False unless all
+// were moved.
 bool staging_close(Staging *s, bool ok, Diag *d);
 
 typedef struct BuildOptions {
@@ -41,10 +41,10 @@ typedef struct BuildOptions {
     const char *runtime;  // folder with rt.h, the runtime's sources and libshardrt.a
     const char *cc;       // C compiler, "cc"
     const char *march;    // "native", "x86-64-v3" …
-    bool has_ranks;       // it is a program of several: needs MPI
+    bool has_ranks;       // the program runs on several ranks: it needs MPI
 } BuildOptions;
 
-// Adds NAME.c and the program, compiled from it and linked with the runtime.
+// Adds NAME.c and the program that is compiled from it and linked with the runtime.
 bool build_program(Staging *s, const Text *c, const BuildOptions *o, Diag *d);
 
 // Adds the program's text, the runtime's sources that it uses and a Makefile.

@@ -1,9 +1,9 @@
-// A fused group as a C function over a range of rows.
+// Prints a fused group as a C function over a range of rows.
 #include <string.h>
 
 #include "generator/stream.h"
 
-// Operand k, turned around.
+// Transposes some rows of operand k.
 static void print_transpose(Body *b, int k, int indent)
 {
     const Walk *w = b->w;
@@ -20,8 +20,8 @@ static void print_transpose(Body *b, int k, int indent)
                 indent, "", k, k, d, columns);
 }
 
-// The places of the operands that take part, or the numbers that they are for a whole row. Where
-// all of a row is one loop they are the same in each of its turns.
+// Declares the pointers of the operands in use, or their numbers where they are constant along a
+// row. If a row is one loop, they are declared once for all its passes.
 static void print_pointers(Body *b, int indent)
 {
     const Item *it = b->it;
@@ -49,7 +49,8 @@ static void print_pointers(Body *b, int indent)
     }
 }
 
-// The row's place along each dim that `body` speaks of. Of no rows there are no places to be wrong.
+// Prints the row's index along each dim that `body` uses. A dim of size 0 counts as 1: without rows
+// no index is used.
 static void print_indices(Body *b, const char *body)
 {
     const Walk *w = b->w;
@@ -79,7 +80,7 @@ static bool is_sum_of(const Body *b, int i, int pass)
     return n->op->is_sum && b->it->pass[i] == pass && !is_column_sum(b->it, n);
 }
 
-// What is printed for each sum of floats of this turn, its number in the place of each %d.
+// Prints for each sum of floats of this pass `first` or `next`, with its number for %d; then `end`.
 static void print_each_sum(Body *b, int indent, const char *first, const char *next,
                            const char *end)
 {
@@ -94,7 +95,7 @@ static void print_each_sum(Body *b, int indent, const char *first, const char *n
     text_free(&line);
 }
 
-// What a loop does, behind its head: in braces, if it is more than a line.
+// Prints a loop's body after its head. It is in braces if it is longer than a line.
 static void print_loop_body(Body *b, int indent)
 {
     Text before = b->text, body;
@@ -111,7 +112,7 @@ static void print_loop_body(Body *b, int indent)
     text_free(&body);
 }
 
-// The loop over elements [from, to) of the last dim.
+// Prints the loop over elements [from, to) of the last dim.
 static void print_loop(Body *b, int indent, const char *from, const char *to)
 {
     bool has_sum = false;
@@ -137,7 +138,7 @@ static bool has_float_sum(const Body *b)
     return false;
 }
 
-// The end of a loop over lines: that over the lanes of one, which are vectors without a rest.
+// Prints the end of a loop over lines: the loop over a line's lanes, which is whole vectors.
 static void print_line(Body *b, int indent)
 {
     text_printf(&b->text, "%*sRT_SIMD\n%*sfor (int64_t l = 0; l < RT_LINE; l++) {\n", indent, "",
@@ -147,7 +148,7 @@ static void print_line(Body *b, int indent)
     text_printf(&b->text, "%*s}\n%*s}\n", indent, "", indent - 4, "");
 }
 
-// Sums in the lanes of a line that aren't of f32: declares them, or adds them up.
+// Sums in the lanes of a line that aren't of f32: declares them or, at the end, adds them up.
 static void print_other_sums(Body *b, int indent, bool is_end)
 {
     for (int i = 0; i < b->it->n_nodes; i++) {
@@ -163,8 +164,8 @@ static void print_other_sums(Body *b, int indent, bool is_end)
     }
 }
 
-// Slow inputs, a line at a time: calls that come evenly keep memory busy, those of a whole run
-// would wait for each other. Each lane has sums of its own; those of floats go on in double.
+// Prints a loop that prefetches line by line. Evenly spaced prefetches keep memory busy; those of a
+// whole run would wait for each other. Each lane has its own sums; those of floats go on in double.
 static void print_lines(Body *b, int indent, const char *from, const char *to, bool is_whole)
 {
     if (has_float_sum(b))
@@ -188,8 +189,8 @@ static void print_lines(Body *b, int indent, const char *from, const char *to, b
     print_other_sums(b, indent, true);
 }
 
-// The loop in runs of neighbours: each is summed, and those sums in double; then it is put where it
-// belongs. `is_whole`: runs are whole lines.
+// Prints the loop in runs of RUN_ELEMENTS. Each run is summed in float and those sums are added in
+// double. Then the run's streamed results are stored. `is_whole`: runs are whole lines.
 static void print_runs(Body *b, int indent, const char *from, const char *to, bool is_whole)
 {
     bool has_prefetch = needs_prefetch(b), has_sum = has_float_sum(b) && !has_prefetch;
@@ -218,8 +219,8 @@ static void print_runs(Body *b, int indent, const char *from, const char *to, bo
     text_printf(&b->text, "%*s}\n", indent, "");
 }
 
-// The loop over the last dim, in one of the others that a row has beside it. Floats of long rows
-// are summed by runs, as rt_reduce does.
+// Prints the loop over the last dim, inside of the loops over a row's other dims. Floats of long
+// rows are summed in runs, as rt_reduce does.
 static void print_inner(Body *b, int indent)
 {
     int64_t n = b->w->dim[b->w->rank - 1];
@@ -259,7 +260,7 @@ static void print_flat(Body *b)
         print_loop(b, 4, "first", "last");
 }
 
-// One turn through the row, then the numbers that follow from it.
+// Prints one pass over the row, then the row scalars that follow from it.
 static void print_pass(Body *b, int pass)
 {
     const Walk *w = b->w;
@@ -278,7 +279,7 @@ static void print_pass(Body *b, int pass)
     print_element(b, 8);
 }
 
-// The variables of the row's sums, those of one type in a line.
+// Declares the variables of the row's sums, those of one type in a line.
 static void print_sums(Body *b)
 {
     const Graph *g = b->g->s->g;
@@ -298,7 +299,7 @@ static void print_sums(Body *b)
     }
 }
 
-// What is done for a row.
+// Prints all passes over a row and the stores of its sums.
 static void print_row(Body *b)
 {
     const Graph *g = b->g->s->g;
@@ -341,7 +342,7 @@ static void print_rows(Body *b)
     text_free(&row);
 }
 
-// Sums get the numbers of their variables; those of columns are parts of one array.
+// Numbers the variables of sums. Column sums are parts of one array.
 static void number_sums(Body *b)
 {
     int64_t width = b->w->rank ? b->w->dim[b->w->rank - 1] : 1, column = 0;
@@ -361,7 +362,7 @@ static void number_sums(Body *b)
     }
 }
 
-// Groups whose functions have the same text share one.
+// The function's number. Groups whose functions have the same text share one.
 static int function_of(Gen *g, const Body *b)
 {
     char *text = arena_copy(g->arena, b->text.s, b->text.n);
@@ -376,8 +377,8 @@ static int function_of(Gen *g, const Body *b)
     return g->n_groups;
 }
 
-// The places to pass; returns how many. What is updated in place is passed once; other places may
-// coincide by chance, which is no reason for another function.
+// Finds the places to pass and returns how many. A buffer that is updated in place is passed once;
+// places that coincide by chance are passed twice, as that needs no function of its own.
 static int find_slots(Body *b, const char **place)
 {
     const Gen *g = b->g;
@@ -398,7 +399,7 @@ static int find_slots(Body *b, const char **place)
     return n;
 }
 
-// What the body speaks of that is passed behind the places.
+// Declares the shards and the layer that the body uses. They are passed after the places.
 static void print_passed(Body *b, int n_places)
 {
     Text body = b->text;
@@ -421,7 +422,7 @@ static void print_passed(Body *b, int n_places)
     text_free(&body);
 }
 
-// Where the sums of columns go, in the order in which the function has them.
+// Prints the places of the column sums, in the function's order.
 static void print_sum_places(Gen *g, const Body *b, Text *t)
 {
     bool is_first = true;
@@ -436,7 +437,7 @@ static void print_sum_places(Gen *g, const Body *b, Text *t)
     }
 }
 
-// The call: the places, how many rows there are or what the sums are like, and where those go.
+// The call: the places, then the number of rows or, for column sums, their shape and places.
 static char *call_text(Gen *g, const Body *b, int n_places, const char *const *place)
 {
     const Item *it = b->it;

@@ -1,4 +1,4 @@
-// What the parts of the C text share.
+// State and helpers that the files of the generator share.
 #ifndef SHARDCC_GENERATOR_INTERNAL_H
 #define SHARDCC_GENERATOR_INTERNAL_H
 
@@ -12,7 +12,7 @@ typedef struct Gen {
     Arena *arena;
     const Set *s;  // the set being printed
     int set;
-    Text *live_ranges;  // buffers in use for a while, with their places and times
+    Text *live_ranges;  // local buffers, with their places and live ranges
     Text *places;       // names of other offsets into the arena
     Text *groups;       // functions of fused groups
     Text *bodies;       // functions of blocks and parts
@@ -24,9 +24,10 @@ typedef struct Gen {
     Map functions;  // groups' functions by their text
     Map gradients;  // gradients by their place in the graph → 1 + number in rt_gradient
     int n_names, cap_names, n_groups, n_kernels, n_gradients, n_persistent;
-    RtCut *cut;  // of dims that are split over ranks: rt->shard[i] is the rank's of cut[i]
+    RtCut *cut;  // splits of dims over ranks: rt->shard[i] is the rank's shard of cut[i]
     int n_cuts, cap_cuts;
-    const char **expr;  // by NodeId, empty between groups: what the group being printed computes
+    // by NodeId, empty between groups: the text of a node's value in the group being printed
+    const char **expr;
 } Gen;
 
 // "h.{}.attn.c_attn", from a node's scope or name: printable, at most `room` characters.
@@ -35,47 +36,49 @@ void print_type(const Value *v, Text *t);  // "f32[8,128]"
 
 // The first argument of an item's call.
 const char *rank_text(Gen *g, const Item *it);
-// "m + A12 + layer * 96": gives the place a name (and a line in the table) when it is new.
+// "m + A12 + layer * 96". A new place gets a name and a line in the table.
 char *place_text(Gen *g, const Operand *o);
 
-// The name of a place in a buffer, new or known: that of iteration 0 for the twins of a block.
+// The name of a place in a buffer, new or known. Instances of a block share the name of iteration
+// 0.
 const char *place_name(Gen *g, int32_t buffer, int64_t offset);
 
 // A string literal, escaped; broken over lines indented by `indent` columns.
 void print_string(Text *t, const char *s, int indent);
 // A line, broken after commas so that none is longer than COLUMNS.
 void print_wrapped(Text *t, int indent, const char *s);
-// The call of an item, behind a statement that says what it does: see RT_AT in rt.h.
+// Prints an item's call after a statement that says what it does: see RT_AT in rt.h.
 void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *call);
 void print_number(Text *t, DType type, double x);
 
-// At `*s` is "$a2": prints the node's attribute 2, which may grow with the iteration, and goes on
-// behind it. True if that is an expression of `layer`.
+// At `*s` is "$a2": prints the node's attribute 2, which may grow with the iteration, and moves
+// `*s` after it. True if it printed an expression of `layer`.
 bool print_layer_attr(const Item *it, const Node *n, const char **s, Text *t);
 
-// Which of rt->shard a node has of a factor; -1: the whole.
+// The index into rt->shard of the node's shard of a factor; -1: the node has the whole.
 int node_shard(Gen *g, NodeId n, int factor);
-// … a sum of the dim of its operand, where some ranks have less than a chunk; else -1.
+// The same for a sum's input dim, if some ranks have less than a chunk of it; else -1.
 int sum_shard(Gen *g, NodeId n, int dim);
-// How much farther the operand begins on this rank, as " + rt->shard[0].offset * 64"; or "".
+// How many bytes later the operand begins on this rank, as " + rt->shard[0].offset * 64"; or "".
 const char *own_text(Gen *g, const Operand *o);
-// The size of an output's dim on all ranks together, of a node that has no inputs of that shape.
+// The size of an output's dim on all ranks together, for a node without inputs of that shape.
 int64_t whole_size(const Gen *g, NodeId n, int dim);
-// What the set is a part of: the graph before it was split over ranks, and its value.
+// The graph before it was split over ranks, and the value in it.
 const Graph *whole_graph(const Set *s);
 ValueId whole_value(const Set *s, ValueId v);
-// ", .n_parts = …", where ranks have pieces of the value.
+// ", .n_parts = …", if ranks have shards of the value.
 void print_parts(Gen *g, ValueId v, Text *t);
 void generate_cuts(const Gen *g, Text *t);
 void print_mesh(const Gen *g, Text *t);
-// Of communication: what is sent over which axes, and how long it is to take; else NULL, 0.
+// A collective's bytes, axes and predicted time as a comment, and its predicted seconds. Other
+// items: NULL, 0.
 char *exchange_comment(const Gen *g, const Item *it);
 double exchange_seconds(const Gen *g, const Item *it);
 
-// Prints the group's function into g->groups, unless one of the same text is there, and its call.
+// Prints the group's call and, unless g->groups has a function of the same text, its function.
 void generate_group(Gen *g, const Item *it, Text *t, int indent);
 
-// A gradient's number in rt_gradient's calls; twins have one.
+// A gradient's number in calls of rt_gradient. Instances share one.
 int gradient_number(Gen *g, ValueId v);
 
 void generate_items(Gen *g);        // all functions of one set

@@ -1,4 +1,4 @@
-// The functions of one set: a function per loop body, and one per part that calls them in order.
+// Prints the functions of one set: one per loop body, and one per part that calls them in order.
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +25,8 @@ static void add_places(Gen *g, const Item *it, Text *call)
         text_printf(call, ", %s", it->operands[k].base ? place_text(g, &it->operands[k]) : "NULL");
 }
 
-// The arguments of a call: $a3 is an attribute that grows with the iteration, $o3 where the rank's
-// piece of a factor begins.
+// Prints the arguments of a call. $a3 is attribute 3, which grows with the iteration; $o3 is the
+// offset of the rank's shard of factor 3.
 static void print_args(Gen *g, const Item *it, Text *call)
 {
     for (const char *s = it->kernel.args.s; *s;)
@@ -40,7 +40,7 @@ static void print_args(Gen *g, const Item *it, Text *call)
         }
 }
 
-// "3", or of several that the iterations take in turns "3 + layer % 2".
+// "3" or, if the iterations alternate between several slots, "3 + layer % 2".
 static const char *slot_text(Gen *g, const Item *it)
 {
     if (it->n_slots == 1)
@@ -222,7 +222,7 @@ static const char *body_name(Gen *g, const Item *loop, int part, int skew)
     return name;
 }
 
-// One iteration's items that are so late, as a function.
+// Prints one iteration's items of that skew as a function.
 static void generate_body(Gen *g, int begin, int skew, const char *name)
 {
     const Item *loop = &g->s->items[begin];
@@ -257,7 +257,7 @@ static void print_for(Gen *g, const Item *loop, Text *t)
         text_printf(t, "    for (int64_t layer = 0; layer < %d; layer++)", length + loop->skew);
 }
 
-// What is late runs for an iteration before this one, where there is one.
+// Prints the call of a skewed body, for an earlier iteration, if that exists.
 static void print_skewed(const Gen *g, const Item *loop, int skew, const char *name, Text *t)
 {
     int length = g->s->g->classes[loop->cls].length;
@@ -278,8 +278,8 @@ static void print_skewed(const Gen *g, const Item *loop, int skew, const char *n
     text_printf(t, ");\n");
 }
 
-// A loop over one iteration's items: a function of its own, or one for each turn that they are
-// late, unless it is a copy only.
+// Prints a loop over one iteration's items. They are in a function of their own, one for each skew,
+// unless the loop only copies.
 static void generate_loop(Gen *g, int begin, int part, Text *t)
 {
     const Item *loop = &g->s->items[begin];

@@ -1,12 +1,13 @@
-// The buffers that are in use for a while: where, and when. --check-arena compares the run with it.
+// Prints the table of local buffers with their places and live ranges. --check-arena compares a run
+// with it.
 #include <string.h>
 
 #include "generator/internal.h"
 
 static const char *const set_names[N_SETS] = {"TRAINING", "FORWARD"};
 
-// For each item the number of statements before it. Needless items are none; nor is what shows a
-// gradient or fills padding, which belongs to the statement before it.
+// For each item, the number of statements before it. Needless items are no statements. Items that
+// show a gradient or fill padding belong to the statement before them.
 static int *count_statements(const Gen *g)
 {
     const Set *s = g->s;
@@ -19,7 +20,7 @@ static int *count_statements(const Gen *g)
     return before;
 }
 
-// A line of a macro that goes on.
+// Adds a word to a macro, which may continue on the next line.
 static void add_word(Text *t, int *column, const char *word)
 {
     int n = (int)strlen(word) + 1;

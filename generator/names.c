@@ -1,4 +1,4 @@
-// Names, literals and comments. Names of the model reach the text only through here.
+// Prints names, literals and comments. Names of the model reach the text only through here.
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ static bool is_plain(char c)
            strchr("_.-/:,[]{}()@ ", c);
 }
 
-// The iteration's own number in a scope, "h.1.attn", becomes {}.
+// Replaces the iteration's own number in a scope, "h.1.attn", by {}.
 static char *layered(const Gen *g, const Node *n, const char *s)
 {
     const char *prefix = n->block.cls ? g->s->g->classes[n->block.cls].name : NULL;
@@ -85,7 +85,7 @@ void print_number(Text *t, DType type, double x)
     }
 }
 
-// The length of `s` up to and with its first comma outside of string literals, or its first
+// The length of `s` up to and including its first comma outside of string literals, or its first
 // newline.
 static size_t slice(const char *s)
 {
@@ -103,7 +103,7 @@ static size_t slice(const char *s)
     return n;
 }
 
-// Where to break `s` so that it fits into `room`: at its last space there, if it has one.
+// Where to break `s` to fit into `room`: at its last space there, if it has one.
 static size_t fit(const char *s, size_t n, int room)
 {
     for (int i = room; n > (size_t)room && i > 20; i--)
@@ -134,7 +134,7 @@ void print_wrapped(Text *t, int indent, const char *s)
     text_printf(t, "\n");
 }
 
-// "1.93e10": three digits, as short as C takes them.
+// "1.93e10": three digits, in the shortest form that C reads.
 static char *short_number(Gen *g, double x)
 {
     char *s = arena_string(g->arena, "%.3g", x), *e = strchr(s, 'e');
@@ -145,7 +145,7 @@ static char *short_number(Gen *g, double x)
     return arena_string(g->arena, "%.*se%s%s", (int)(e - s), s, e[1] == '-' ? "-" : "", digits);
 }
 
-// What the item makes, and its last node; NULL for a copy or fill.
+// The value that the item makes, and its last node; NULL for a copy or fill.
 static const Value *result_of(const Gen *g, const Item *it, const Node **n)
 {
     const Graph *graph = g->s->g;
@@ -154,7 +154,7 @@ static const Value *result_of(const Gen *g, const Item *it, const Node **n)
     return *n ? out(graph, *n) : value_of(graph, it->operands[0].value);
 }
 
-// "h.{}.mlp.act: add mul ... f32[4,16]", in `room` columns if that can be.
+// "h.{}.mlp.act: add mul ... f32[4,16]", in `room` columns if possible.
 static char *call_text(Gen *g, const Item *it, int room)
 {
     const Node *n;
@@ -237,7 +237,7 @@ const char *place_name(Gen *g, int32_t buffer, int64_t offset)
     char *name = arena_string(g->arena, "%c%d", kind_letter(g->p, b), g->n_names + 1);
     *arena_push(g->arena, g->name, g->n_names, g->cap_names) = name;
     map_set(&g->names, key, g->n_names);
-    if (b->kind == BUFFER_PERSISTENT || offset)  // else it is in the list of lives
+    if (b->kind == BUFFER_PERSISTENT || offset)  // other buffers are in the table of live ranges
         text_printf(g->places, ", %s = %" PRId64, name, b->offset + offset);
     return name;
 }

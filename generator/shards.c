@@ -1,4 +1,4 @@
-// Programs of several ranks: what of the text is the rank's own, and what it knows of the mesh.
+// Prints what differs between ranks in a program of several, and the mesh.
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ int sum_shard(Gen *g, NodeId n, int dim)
     return is_cut ? cut_number(g, &c) : -1;
 }
 
-// The whole may be a piece itself, of more ranks.
+// The whole may itself be a shard, split over fewer axes.
 const char *own_text(Gen *g, const Operand *o)
 {
     const Sharded *s = g->s->sharded;
@@ -137,7 +137,7 @@ void print_mesh(const Gen *g, Text *t)
         text_printf(t, "    .cuts = cuts,\n    .n_cuts = sizeof cuts / sizeof *cuts,\n");
 }
 
-// "all_reduce on tp: 12.0 MiB, 310 us", or of a bucket "all_reduce of 8 on tp: …"
+// "all_reduce on tp: 12.0 MiB, 310 us" or, for a bucket, "all_reduce of 8 on tp: …".
 char *exchange_comment(const Gen *g, const Item *it)
 {
     const Sharded *s = g->s->sharded;

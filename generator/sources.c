@@ -1,4 +1,5 @@
-// A folder of sources: the program's text, what it needs of the runtime, a Makefile.
+// Writes a folder of sources: the program's text, the parts of the runtime that it needs, and a
+// Makefile.
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,8 +10,8 @@
 
 typedef struct Sources {
     Staging *s;
-    const char *runtime;  // where they are copied from
-    Map done;             // by path beneath it
+    const char *runtime;  // the folder they are copied from
+    Map done;             // by path in it: files already copied
     Diag *d;
 } Sources;
 
@@ -20,8 +21,7 @@ static bool ends_in(const char *name, const char *end)
     return n > k && !strcmp(name + n - k, end);
 }
 
-// The text between the quotes of a line `#include "runtime/…"` at `at`, after "runtime/"; NULL if
-// it is no such line.
+// The path after "runtime/" in a line `#include "runtime/…"` at `at`; NULL if it is no such line.
 static char *included(Arena *a, const char *at, const char *end)
 {
     static const char begin[] = "#include \"runtime/";
@@ -36,7 +36,7 @@ static char *included(Arena *a, const char *at, const char *end)
 
 static bool copy(Sources *x, const char *name);
 
-// Copies a header and, as it declares what others need, the .c of its name.
+// Copies a header and, if there is one, the .c of its name, which defines what it declares.
 static bool copy_header(Sources *x, const char *name)
 {
     char *c = arena_string(x->s->arena, "%.*s.c", (int)strlen(name) - 2, name);
@@ -69,7 +69,7 @@ static bool copy(Sources *x, const char *name)
     return ok;
 }
 
-// All but the kernels.
+// Copies all files except the kernels.
 static bool copy_trainer(Sources *x, bool has_ranks)
 {
     DIR *dir = opendir(x->runtime);
@@ -86,7 +86,7 @@ static bool copy_trainer(Sources *x, bool has_ranks)
     return ok && (!has_ranks || copy(x, "mpi/mpi.c"));
 }
 
-// The kernels that the program calls; copy.c has what all programs and many kernels call.
+// Copies the kernels that the program calls. All programs and many kernels call copy.c.
 static bool copy_kernels(Sources *x, const Program *p)
 {
     bool ok = copy(x, "cpu/kernel.c") && copy(x, "cpu/copy.c");
@@ -104,7 +104,7 @@ static bool copy_kernels(Sources *x, const Program *p)
     return ok;
 }
 
-// Says that a folder's files are shardcc's, which it replaces when it makes them again.
+// Marks a folder whose files shardcc made, and which it may replace.
 static const char mark[] = "# Made by shardcc, as all beside it.";
 
 static const char makefile[] =
@@ -157,8 +157,8 @@ static bool has_mark(const Staging *s)
     return ok;
 }
 
-// Files of the user are not replaced: in a folder that shardcc hasn't made there may be none of
-// their names.
+// Checks that no file of the user is replaced: a folder without the mark must not have files of
+// these names.
 static bool spares_files(const Staging *s, Diag *d)
 {
     bool is_ours = has_mark(s);

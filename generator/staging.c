@@ -1,4 +1,4 @@
-// A folder in which results are written before they are moved into place.
+// Makes a staging folder, in which results are written before they are moved into place.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,13 +11,14 @@
 
 #include "generator/generator.h"
 
-// mkdtemp gives a stage a name that nobody has. That a folder of such a name is a stage, and no
-// user's, the mark in it says.
+// mkdtemp gives the staging folder a new name. The mark in it tells it from a user's folder of a
+// similar name.
 static const char prefix[] = ".shardcc-", mark[] = ".shardcc-stage";
 enum { RANDOM_LETTERS = 6 };
 
 // ---- the lock ----
-// The kernel lets go of it whatever ends its owner: a stage without one is nobody's.
+// The kernel releases the lock however its owner ends. A staging folder without a lock is
+// abandoned.
 
 static int lock(const char *folder, int how)
 {
@@ -37,7 +38,7 @@ static int remove_one(const char *path, const struct stat *s, int type, struct F
 
 static void remove_all(const char *folder) { nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
 
-// Is it the lock of a stage of this user?
+// Is it the lock of a staging folder of this user?
 static bool is_staging(int fd)
 {
     struct stat s, m;
@@ -46,7 +47,7 @@ static bool is_staging(int fd)
            S_ISREG(m.st_mode) && m.st_size == 0;
 }
 
-// Clears away what killed programs of this user left in `place`.
+// Removes the staging folders that killed programs of this user left in `place`.
 static void remove_old(Arena *a, const char *place)
 {
     DIR *dir = opendir(place);
@@ -66,10 +67,10 @@ static void remove_old(Arena *a, const char *place)
         closedir(dir);
 }
 
-// ---- stages ----
+// ---- staging folders ----
 
-// Makes the folder, takes its lock, and marks it only then: no other program takes it for an old
-// one.
+// Makes the folder, takes its lock, and only then marks it: so no other program takes it for an
+// abandoned one.
 static bool make(Staging *s)
 {
     s->folder = arena_string(s->arena, "%s/%sXXXXXX", s->place, prefix);
@@ -119,7 +120,7 @@ const char *staging_folder(Staging *s, const char *name, Diag *d)
 
 static bool is_folder(const char *name) { return name[strlen(name) - 1] == '/'; }
 
-// Can what is at `from` be put at `to`? All is looked at before anything is moved.
+// Can `from` be moved to `to`? All files are checked before any is moved.
 static bool can_move(const char *name, const char *from, const char *to, Diag *d)
 {
     struct stat s;

@@ -1,8 +1,8 @@
-// What a group reads from beyond the caches, called for ahead, and what it writes past them,
-// through an array.
+// Prints prefetches of a group's inputs that must come from memory, and stores of streamed results,
+// through an array and past the caches.
 #include "generator/stream.h"
 
-enum { CORE_CACHE_BYTES = 1 << 20 };  // bytes that the cache of one core holds
+enum { CORE_CACHE_BYTES = 1 << 20 };  // bytes of one core's own cache
 
 static const Value *value_at(const Body *b, int k)
 {
@@ -16,7 +16,7 @@ static bool has_lines(const Body *b, int k)
     return last >= 0 && b->w->rows >= last && b->w->stride[k][last] == 1;
 }
 
-// Does operand k take more than the cache of a core, what is repeated counted once?
+// Is operand k larger than a core's cache? Elements that are repeated count once.
 static bool is_large(const Body *b, int k)
 {
     int64_t bytes = dtype_size(value_at(b, k)->dtype);
@@ -71,7 +71,7 @@ bool has_streamed(const Body *b)
     return false;
 }
 
-// Calls for n elements of each cold input, AHEAD behind those `from`.
+// Prefetches n elements of each prefetched input, PREFETCH_ELEMENTS after `from`.
 static void print_prefetch_of(Body *b, int indent, const char *from, int64_t n)
 {
     Text line = {0};

@@ -1,18 +1,18 @@
-// The tables of tensors that the trainer loads, sets, reads and saves.
+// Prints the tables of tensors that the trainer loads, sets, reads and saves.
 #include <stdlib.h>
 #include <string.h>
 
 #include "generator/internal.h"
 
-// ---- names of a block's twins ----
+// ---- names of a block's instances ----
 
-// The values that stand where `v` (of iteration 0) stands in the other iterations.
+// The instances of `v` (of iteration 0) in all iterations.
 typedef struct Instances {
     ValueId *value;
     int n;
 } Instances;
 
-// "h.3.w" as "h." 3 ".w": the first number by which `a` and `b` differ.
+// Splits "h.3.w" into "h." 3 ".w" at the first number by which `a` and `b` differ.
 static bool split_number(const char *a, const char *b, size_t *before, size_t *after, long *first,
                          long *next)
 {
@@ -32,7 +32,8 @@ static bool split_number(const char *a, const char *b, size_t *before, size_t *a
     return !strcmp(end_a, end_b) && *first < 1 << 24 && *next < 1 << 24;
 }
 
-// The pattern of the twins' names, with the number's first value and step; NULL if there is none.
+// The pattern of the instances' names, with the number's first value and step; NULL if there is
+// none.
 static char *name_pattern(Gen *g, const Instances *t, const char *const *names, long *first,
                           long *by)
 {
@@ -106,7 +107,7 @@ static const char *init_of(const Gen *g, ValueId v)
     return "RT_INIT_ZERO";
 }
 
-// All layers one after the other.
+// Prints the bytes of all layers, one after the other.
 static void print_bytes(const Gen *g, Text *t, const Instances *instances)
 {
     int64_t n = value_bytes(value_of(g->s->g, instances->value[0]));
@@ -129,7 +130,7 @@ static void print_range(Text *t, const Graph *g, ValueId input)
         text_printf(t, ", .bound = %" PRId64, r.bound);
 }
 
-// Which output of its node the value is.
+// The index of the value among its node's outputs.
 static int output_index(const Graph *graph, ValueId v)
 {
     int k = 0;
@@ -139,7 +140,7 @@ static int output_index(const Graph *graph, ValueId v)
     return k;
 }
 
-// Are two values at the same place of two iterations of a class?
+// Are the two values instances of one block value?
 static bool are_instances(const Graph *graph, ValueId v, ValueId w)
 {
     Block a = value_block(graph, v), b = value_block(graph, w);
@@ -148,8 +149,8 @@ static bool are_instances(const Graph *graph, ValueId v, ValueId w)
            output_index(graph, v) == output_index(graph, w);
 }
 
-// Is there a gradient at the value's place in every iteration? Then they are one tensor. Where all
-// iterations share a parameter only one has its gradient, which is a tensor of its own.
+// Is there a gradient at the value's place in every iteration? Then they are one tensor. If all
+// iterations share a parameter, only one has its gradient, which is a tensor of its own.
 static bool are_all_gradients(const Gen *g, ValueId v)
 {
     const Graph *graph = g->s->g;
@@ -180,7 +181,7 @@ int gradient_number(Gen *g, ValueId v)
     return map_get(&g->gradients, key) - 1;
 }
 
-// What only tensors of that role have.
+// Prints the fields that only tensors of that role have.
 static void print_special(Gen *g, Text *t, const char *role, const Instances *instances)
 {
     if (!strcmp(role, "RT_PARAMETER"))
@@ -193,8 +194,8 @@ static void print_special(Gen *g, Text *t, const char *role, const Instances *in
         print_bytes(g, t, instances);
 }
 
-// The shape that the user knows. A refined constant, which the user doesn't see, may have more dims
-// than a tensor of the trainer: there it is one row of elements.
+// Prints the shape that the user knows. A refined constant, which the user doesn't see, may have
+// more dims than a tensor of the trainer: it is one row of elements.
 static void print_shape(Text *t, const Value *v)
 {
     int rank = v->own_rank < 0 ? v->rank : v->own_rank;
@@ -257,7 +258,8 @@ static Instances instances_of(Gen *g, ValueId v, const ValueId *by_place, int st
     return t;
 }
 
-// Producer-less values of a class by iteration and position, and how many positions there are.
+// The values without producer of a class, by iteration and position. `stride` gets the number of
+// positions.
 static ValueId *class_values(Gen *g, int cls, int *stride)
 {
     const Graph *graph = g->s->g;
@@ -309,7 +311,7 @@ static const char **value_names(Gen *g, const Instances *t)
     return names;
 }
 
-// Persistent tensors of the set that the sets before it don't have.
+// Prints the persistent tensors that this set has and earlier sets don't.
 static void print_persistent(Gen *g, Map *done)
 {
     const Graph *graph = g->s->g;
@@ -346,7 +348,7 @@ static const char *output_role(OutputRole r)
     return names[r];
 }
 
-// Gradients of a block's twins are one tensor: outputs at the same place of all iterations.
+// The output's instances: gradients of a block's instances are one tensor.
 static Instances output_instances(Gen *g, int at, const char ***names, bool *done)
 {
     const Graph *graph = g->s->g;
@@ -387,7 +389,7 @@ static int print_own(Gen *g)
             print_tensor(g, g->tables, "RT_INPUT", value_names(g, &t), &t);
             n++;
         }
-    for (int pass = 0; pass < 2; pass++)  // gradients of first iterations lead their twins
+    for (int pass = 0; pass < 2; pass++)  // first iterations first: they lead
         for (int i = 0; i < graph->n_outputs; i++) {
             if (done[i] || (!pass && value_block(graph, graph->outputs[i].value).iter))
                 continue;

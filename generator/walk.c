@@ -1,4 +1,4 @@
-// The loops of a fused group's function: as few dims as its operands allow.
+// Chooses the loops of a fused group's function: as few dims as its operands allow.
 #include <string.h>
 
 #include "generator/walk.h"
@@ -21,8 +21,8 @@ bool is_column_output(const Gen *g, const Item *it, int k)
     return k >= it->n_in && is_column_sum(it, producer(g->s->g, it->operands[k].value));
 }
 
-// Operand k's stride along the dim at depth i. One that has a number a row lacks the last dims,
-// sums of columns are not walked.
+// Operand k's stride along the dim at depth i. A row scalar lacks the last dims, and column sums
+// are not walked: both have 0 there.
 static int64_t stride_at(const Gen *g, const Walk *w, const Item *it, int k, int i)
 {
     return i < it->rank && !is_column_output(g, it, k) ? it->operands[k].stride[w->axis[i]] : 0;
@@ -43,10 +43,11 @@ static void add_dim(const Gen *g, Walk *w, const Item *it, int i, int64_t size)
         w->stride[k][w->rank - 1] = stride_at(g, w, it, k, i);
 }
 
-// A row whose elements are lines apart costs a line each: the next rows need the same lines.
+// Transposes an operand whose row takes one element of each cache line: the next rows need the same
+// lines.
 static void find_transposed(const Gen *g, Walk *w, const Item *it)
 {
-    enum { MOST = 4096 };  // columns: its place is on the stack
+    enum { MOST = 4096 };  // columns: the transposed rows are on the stack
     int last = w->rank - 1;
 
     w->transposed = arena_array(g->arena, int64_t, it->n_in + it->n_out + 1);
@@ -62,7 +63,7 @@ static void find_transposed(const Gen *g, Walk *w, const Item *it)
     }
 }
 
-// Sums need a dim to sum over, or beside which, and keep it apart from the rows.
+// Sums need a dim of their own to sum along, which isn't merged with the rows.
 Walk make_walk(Gen *g, const Item *it)
 {
     Walk w = {.has_index = has_index(g, it)};
