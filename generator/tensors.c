@@ -389,7 +389,7 @@ static int print_own(Gen *g)
             print_tensor(g, g->tables, "RT_INPUT", value_names(g, &t), &t);
             n++;
         }
-    for (int pass = 0; pass < 2; pass++)  // first iterations first: they lead
+    for (int pass = 0; pass < 2; pass++)  // 0: first iterations, which lead the others
         for (int i = 0; i < graph->n_outputs; i++) {
             if (done[i] || (!pass && value_block(graph, graph->outputs[i].value).iter))
                 continue;

@@ -358,8 +358,8 @@ static NodeId unmade_input(const Bucketing *b, NodeId n)
     return 0;
 }
 
-// The first node or bucket that is to be made of those that the segment makes up to `from`. All
-// iterations so make theirs in the same order.
+// The next node or bucket to make among those that the segment makes up to `from`. So all
+// iterations make theirs in the same order.
 static NodeId first_of_segment(Bucketing *b, NodeId from)
 {
     const Segment *segment = b->segment[from];

@@ -94,9 +94,9 @@ void list_schedule(Schedule *s);
 void find_critical(Schedule *s);
 
 // Assigns skews in a loop. Collectives that need nothing of their iteration run one iteration
-// ahead, if they have too little time in their own. If `waits`, tasks that wait for collectives run
-// one iteration later, and those that wait for collectives of these another one. Gives the largest
-// skew; 0: nothing moves.
+// ahead, if they have too little time in their own. If `waits`, a task that waits for a collective
+// runs one iteration later, and one that waits for that task's collective another one later. Gives
+// the largest skew; 0: nothing moves.
 int assign_skews(Schedule *s, bool waits);
 
 // Moves what waits in the short loops among a part's items [begin, end) into loops of its own after

@@ -1,4 +1,4 @@
-// The text form of a program.
+// Prints the text form of a program.
 #include "lower/lower.h"
 
 static void print_address(const Address *a, Text *t)

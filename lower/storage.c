@@ -1,4 +1,5 @@
-// Storage: which buffer a value's bytes are in, for how long, and where in it each iteration's are.
+// Assigns storage: which buffer a value's bytes are in, for how long, and where in it each
+// iteration's are.
 #include <string.h>
 
 #include "lower/internal.h"
