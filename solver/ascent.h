@@ -1,4 +1,4 @@
-// Dual ascent as bounds and branching use it: messages, prices, and the bound that they prove.
+// The state of a dual ascent: messages, prices and the bound that they prove.
 #ifndef SHARDCC_SOLVER_ASCENT_H
 #define SHARDCC_SOLVER_ASCENT_H
 
@@ -6,64 +6,67 @@
 
 typedef struct Ascent {
     const FloatProblem *f;
-    int64_t *first_message;     // by edge: a's alternatives, then b's
-    double *message;            // what an edge gives to its ends' alternatives
-    double *price, *sum;        // of a byte, by slot
-    double *byte_cost;          // of alternatives: what their bytes cost
-    double *into, *from;        // of one node
-    int *choice;                // made on the way of the last sweep
-    double *live_bytes, *mean;  // bytes of the choice, and over the last ones, by slot
-    double *taken;              // by alternative: how many of the last choices took it, 0 to 1
-    double *node_bound,
-        *edge_bound;  // by node: its part of the bound, what each edge ahead has of it
-    double *lower;    // by alternative: no choice with it is cheaper; NULL: isn't kept
+    int64_t *first_message;  // by edge: where its messages begin, to a's alternatives, then to b's
+    double *message;         // the costs that an edge gives to its ends' alternatives
+    double *price, *sum;     // prices of a byte by slot, and their prefix sums
+    double *byte_cost;       // by alternative: the cost of its bytes at the prices
+    double *into, *from;     // scratch costs of one node's alternatives
+    int *choice;             // the choice that the last sweep made
+    double *live_bytes, *mean;  // bytes by slot, of the choice and averaged over the last choices
+    double *taken;              // by alternative: the share of the last choices that took it
+    // By node: its part of the bound, and the part that each of its edges ahead carries.
+    double *node_bound, *edge_bound;
+    double *lower;  // by alternative: no choice with it is cheaper; NULL: not computed
     bool *is_priced;
-    bool chooses;  // sweeps make choices, which only prices of bytes and branching need
-    double size;   // of the numbers that bounds are made of
+    bool chooses;  // sweeps make choices; only prices of bytes and branching need them
+    double size;   // the scale of the bound, which gains are relative to
     double bound;
-    double best;  // of the steps until now, with
+    double best;  // the best bound so far, with its messages and prices
     double *best_message, *best_price;
     int64_t work;
 } Ascent;
 
 // ---- ascent.c: messages ----
 Ascent *ascent_new(const FloatProblem *f, Arena *a);
-void ascent_update_byte_costs(Ascent *s);  // after a change of prices
-// All nodes in order, or from the last to the first: new messages, bound and choice. `lower` is
-// true of a sweep that follows one the other way at the same prices.
+void ascent_update_byte_costs(Ascent *s);  // after each change of prices
+// Visits all nodes in order, or from the last to the first, and renews the messages, the bound and
+// the choice. `lower` is valid after a sweep that follows one in the other direction at the same
+// prices.
 void ascent_sweep(Ascent *s, bool is_forward);
-// The part of node i's cost that each edge ahead takes on.
+// The part of node i's cost that each of its edges ahead takes. An edge is ahead if the sweep
+// visits its other end after node i.
 double ascent_share(const Ascent *s, int i, bool is_forward, int *n_ahead);
-double ascent_gather(const Ascent *s, int i, double *into);     // the least of them
-double *ascent_message(const Ascent *s, int node, HalfEdge l);  // to the node
+// Writes the costs of node i's alternatives with all messages to them, and returns the least.
+double ascent_gather(const Ascent *s, int i, double *into);
+double *ascent_message(const Ascent *s, int node, HalfEdge l);  // messages to the node
 
 // ---- ascent_price.c: prices ----
 typedef struct ClimbOptions {
-    double gain;         // that the first step aims at, in parts of the bound
-    double step_growth;  // how much more behind a step that succeeds
-    int64_t work;        // until the ascent's work is this
-    double enough;       // or the best bound this
+    double gain;         // gain that the first step aims at, as a part of the bound
+    double step_growth;  // factor of the aimed gain after a step that succeeds
+    int64_t work;        // stops when the ascent's work reaches this
+    double enough;       // stops when the best bound reaches this
     const Deadline *deadline;
-    double min_gain;  // of the bound: two sweeps that give less are the last; 0: as usual
+    double min_gain;  // stops after a pair of sweeps that gains less of the bound; 0: default
 } ClimbOptions;
 
-// Sweeps at the same prices until they give little.
+// Sweeps at the same prices until a pair of sweeps gains little.
 void ascent_converge(Ascent *s, ClimbOptions c);
-// … with momentum: each pair of sweeps begins farther on in the direction of the one before
-// (Nesterov 1983; begun anew where the bound falls, as in O'Donoghue and Candès, "Adaptive restart
-// for accelerated gradient schemes", 2015), as any messages are as good to begin with. What was the
-// best before, and `lower`, go.
+// The same with momentum, starting each pair of sweeps from messages extrapolated in the direction
+// of the last change (Nesterov 1983; restarted where the bound falls, as in O'Donoghue and Candès,
+// "Adaptive restart for accelerated gradient schemes", 2015). This is sound as any messages give a
+// valid bound. Overwrites the saved best state, and `lower`.
 void ascent_accelerate(Ascent *s, ClimbOptions c);
-// Better and better prices, from the best ones, which it goes back to.
+// Raises the bound by better prices. Each step starts from the best prices so far.
 void ascent_climb(Ascent *s, ClimbOptions c);
-void ascent_save_best(Ascent *s);     // takes the present state for the best
-void ascent_restore_best(Ascent *s);  // goes back to the best
+void ascent_save_best(Ascent *s);     // saves the current state as the best
+void ascent_restore_best(Ascent *s);  // restores the best state
 
 // ---- ascent_dual.c: in exact numbers ----
 void ascent_warm_start(Ascent *s, const Dual *d);  // takes a dual's prices and messages
-// Better prices from the present messages on, then better messages at the best of them.
+// Finds better prices, starting with the current messages, then better messages at the best prices.
 void ascent_reprice(Ascent *s, ClimbOptions c);
-// Of the state behind a sweep forward, which is used up.
+// Writes the dual of the state after a forward sweep. This uses the state up.
 void ascent_to_dual(Ascent *s, Dual *d, Arena *a);
 
 #endif

@@ -1,20 +1,20 @@
-// Linear programs and mixed ones, solved by a program of its own: a library that solves them
-// prints, takes signals, overruns limits and has a licence of its own. The program reads commands
-// from a socket, its standard input, and answers there; it can be ended at any time.
+// Linear and mixed-integer programs, solved in a process of their own. A library that solves them
+// prints, takes signals, overruns limits and has a licence of its own. The process reads commands
+// from a socket, its standard input, and answers there. It can be ended at any time.
 #ifndef SHARDCC_MIP_H
 #define SHARDCC_MIP_H
 
 #include "solver/internal.h"
 
-// Rows or columns. Entries of i are index[first[i]] to before index[first[i + 1]], in columns or
-// rows that are there already. A bound of MIP_FREE or more is none.
+// Rows or columns to add. The entries of line i are index[first[i]] up to index[first[i + 1]] - 1,
+// in columns or rows that exist already. A bound of MIP_FREE or more is none.
 #define MIP_FREE 1e30
 
 typedef struct Lines {
     int n;
     double *low, *high;
     double *cost;    // columns
-    char *is_whole;  // columns: 1 for those that must be integers where it branches
+    char *is_whole;  // columns: 1 where branching must make the value an integer
     int *first, *index;
     double *value;
 } Lines;
@@ -23,7 +23,7 @@ typedef enum MipStatus {
     MIP_OPTIMAL,     // within the tolerances asked for
     MIP_INFEASIBLE,  // or nothing below the cutoff
     MIP_LIMIT,       // iterations, or nodes
-    MIP_STOPPED,     // by the watch: the engine has ended
+    MIP_STOPPED,     // by the deadline; the engine has ended
     MIP_FAILED,      // it gave up, or died
 } MipStatus;
 
@@ -31,7 +31,7 @@ typedef struct Relaxed {
     MipStatus status;
     int64_t iterations;
     double objective;
-    double *x, *dual;  // by column, by row; the engine's, until it is used again
+    double *x, *dual;  // by column, by row; valid until the next call of this engine
 } Relaxed;
 
 typedef struct Branched {
@@ -41,7 +41,7 @@ typedef struct Branched {
     double *x;         // NULL: none was found; the caller frees it
 } Branched;
 
-// What a search hears of points while it runs; x is by column.
+// Callbacks that a search calls while it runs. x is by column and valid during the call.
 typedef struct MipListener {
     void (*point)(void *to, double objective, const double *x);
     void (*bound)(void *to, double bound);
@@ -50,20 +50,20 @@ typedef struct MipListener {
 
 typedef struct Engine Engine;
 
-// NULL, with a warning, if the program of that name isn't in the folder.
+// Starts an engine. NULL, with a warning, if the folder has no program of that name.
 Engine *engine_start(const char *programs, const char *name, const Deadline *w, Diag *d);
-void engine_end(Engine *e);  // at once
+void engine_end(Engine *e);  // ends the process at once, and frees e
 void engine_columns(Engine *e, const Lines *columns);
 void engine_rows(Engine *e, const Lines *rows);
-// New bounds of columns.
+// Sets new bounds of columns.
 void engine_bounds(Engine *e, int n, const int *column, const double *low, const double *high);
-// Solves the linear program, from where the last solution left it.
+// Solves the linear program, starting from the last solution's basis.
 Relaxed engine_relax(Engine *e, int64_t iterations);
-// Solves it with whole columns whole: only points cheaper than the cutoff are looked for, and it
-// ends when the bound is within `gap` of the best, or after `nodes`.
+// Branches for integer values in the columns that are whole. Looks only for points cheaper than the
+// cutoff. Ends when the bound is within `gap` of the best point, or after `nodes` nodes.
 Branched engine_branch(Engine *e, double cutoff, double gap, int64_t nodes, MipListener l);
 
-// ---- wire.c: what goes over the pipe, the same on both sides ----
+// ---- wire.c: messages of the socket, the same on both sides ----
 typedef enum WireKind {
     WIRE_COLUMNS = 1,
     WIRE_ROWS,
@@ -76,12 +76,13 @@ typedef enum WireKind {
     WIRE_BRANCHED,  // int64 status, double bound
 } WireKind;
 
-// Sends one message; false if the other side is gone.
+// Sends one message. False if the other side is gone.
 bool wire_send(int fd, WireKind kind, const Text *body);
-// Waits for one, `stop` permitting (NULL: for ever); 0 if the other side is gone or it was stopped.
+// Waits for a message until the deadline `stop` (NULL: forever) and returns its kind; 0 if the
+// other side is gone or the deadline passed.
 int wire_receive(int fd, Text *body, const Deadline *stop);
 void wire_put_lines(Text *t, const Lines *l);
-// Takes `size` bytes off the front of what `at` is in; they stay the body's.
+// Returns the next `size` bytes of t and moves `at` past them. They still belong to t.
 const void *wire_take(const Text *t, size_t *at, size_t size);
 Lines wire_take_lines(const Text *t, size_t *at);
 

@@ -1,11 +1,12 @@
-// The problem while presolve makes it smaller: a graph whose nodes lose alternatives and go away.
+// The problem while presolve makes it smaller: a constraint net whose vertices lose alternatives
+// and go away. Its arcs are the problem's edges, and those that reductions make.
 #ifndef SHARDCC_SOLVER_PRESOLVE_H
 #define SHARDCC_SOLVER_PRESOLVE_H
 
 #include "solver/internal.h"
 
-// Bytes held from `first` to before `last`, which count the times kept; `bytes` is by original
-// alternative of the node whose row it is.
+// Bytes held at the times t with first <= t < last, which are indices of the kept times. `bytes` is
+// by original alternative in Vertex.row, by place in Vertex.joint.
 typedef struct Row {
     int first, last;
     int64_t *bytes;
@@ -13,70 +14,76 @@ typedef struct Row {
 
 typedef enum State { LIVE, MERGED, OUT } State;
 
-// An alternative is known by its place k among those left, and for good by its original, id[k].
+// An alternative has a place k among those that remain, and an original number id[k], which never
+// changes.
 typedef struct Vertex {
     State state;
-    int k;             // alternatives left
-    int n_ids;         // alternatives that there were
+    int k;             // alternatives that remain
+    int n_ids;         // alternatives of the original node
     int *id;           // [k]
     int64_t *cost;     // [k]
-    bool *is_dead;     // [k]: to be taken out
-    int n_edges, cap;  // of `edge`, which may hold some that are gone
+    bool *is_dead;     // [k]: vertex_compact will remove it
+    int n_edges, cap;  // of `edge`, in which some arcs may be gone
     int *edge;
-    bool is_dirty;     // dominance hasn't looked since it changed
-    int parent, *map;  // MERGED: which alternative here each of parent's stands for, by ids
+    bool is_dirty;  // changed since net_dominate last looked at it
+    // MERGED: map[id] is the alternative here that goes with the parent's alternative of that id.
+    int parent, *map;
     int n_rows;
-    Row *row;     // its own bytes
-    int n_joint;  // of it with all that is merged into it, where they differ, by place k:
-    Row *joint;   // apart, ascending, the least taken off
+    Row *row;  // the bytes of the original node
+    // The bytes of this vertex and all that are merged into it, where alternatives differ, by place
+    // k. Rows are disjoint, ascending, and have their least taken off.
+    int n_joint;
+    Row *joint;
 } Vertex;
 
-// cost[i][j] is that of place i of node end[0] with place j of node end[1], row by row.
+// cost[i][j], row by row, is the cost of place i of vertex end[0] with place j of vertex end[1].
 typedef struct Arc {
     int end[2];
     int64_t *cost;
-    bool is_gone, is_own, is_queued;  // is_own: `cost` is no one else's
+    bool is_gone, is_own, is_queued;  // is_own: no other arc or edge shares `cost`
 } Arc;
 
-// How a node that went away is chosen again: the cheapest with its neighbours' choices.
+// How presolve_undo chooses for an eliminated vertex: the cheapest alternative with its neighbours'
+// choices.
 typedef struct Elimination {
-    int node, n;  // of neighbours, up to 2
-    int k, *id;   // node's alternatives when it went
+    int node, n;  // n: neighbours, up to 2
+    int k, *id;   // the vertex's alternatives when it was eliminated
     int64_t *cost;
     struct Side {
         int node, k, *id;
-        int64_t *cost;  // [k of the neighbour][k of the node], or turned
+        int64_t *cost;  // [k of the neighbour][k of the vertex], or transposed
         bool is_transposed;
     } side[2];
 } Elimination;
 
 typedef struct ConstraintNet {
-    Arena *arena, *round;  // round: what bytes_update made
+    Arena *arena, *round;  // round: for the results of bytes_update
     int n_nodes, n_arcs, cap_arcs;
     Vertex *node;
     Arc *arc;
-    int *slot, n_slots;              // hash of (end, end) to tie + 1
-    int *queue, n_queue, cap_queue;  // ties to look at
+    int *slot, n_slots;              // hash table of (end, end): index of arc + 1
+    int *queue, n_queue, cap_queue;  // arcs to look at
     Elimination *elimination;
     int n_eliminations, cap_eliminations;
-    int *merged, n_merged;  // nodes, as they were merged
+    int *merged, n_merged;  // vertices, in the order of merging
     Wide offset;
     int64_t limit;
-    int n_times, *time;  // kept times, in the problem's
-    int64_t *base;       // [n_times]: held whatever is chosen
+    int n_times, *time;  // the kept times, as times of the problem
+    int64_t *base;       // [n_times]: bytes that no choice changes
     bool is_impossible;
-    bool may_overflow;  // sums of costs may overflow: only rules that form none
-    Replay *replay;     // only the rules of a certificate, written down here; NULL: all rules
+    bool may_overflow;  // sums of costs may overflow: use only rules that form none
+    // Records the reductions, and allows only those of certificates. NULL: allows all.
+    Replay *replay;
 } ConstraintNet;
 
 struct Undo {
     int n_nodes, n_eliminations, n_kept;
     const Elimination *elimination;
-    int *kept;  // nodes of the original that are left, in order
-    int **id;   // [n_kept]: their alternatives' originals
+    int *kept;  // original nodes that remain, in order
+    int **id;   // [n_kept]: original numbers of their alternatives
 };
 
-// The cost of place k here with place l over there, seen from side s of a tie.
+// The cost of place k of end s of an arc with place l of its other end.
 static inline int64_t *arc_at(const ConstraintNet *g, const Arc *e, int s, int k, int l)
 {
     return s ? &e->cost[(size_t)l * (size_t)g->node[e->end[1]].k + (size_t)k]
@@ -88,7 +95,7 @@ static inline int64_t cost_add(int64_t a, int64_t b)
     return is_forbidden(a) || is_forbidden(b) ? COST_FORBIDDEN : a + b;
 }
 
-// First place in ascending x whose value is at least `at`.
+// The first index in ascending x whose value is at least `at`; n if there is none.
 static inline int lower(const int *x, int n, int at)
 {
     int lo = 0, hi = n;
@@ -106,27 +113,30 @@ static inline int lower(const int *x, int n, int at)
 // ---- presolve_graph.c ----
 void net_build(ConstraintNet *g, const Problem *p, Arena *a);
 void net_queue(ConstraintNet *g, int arc);
-void arc_own(ConstraintNet *g, Arc *e);  // before it is written to
+void arc_own(ConstraintNet *g, Arc *e);  // gives the arc a matrix of its own, to write to
 void arc_remove(ConstraintNet *g, int arc);
-// Takes dead alternatives out of a node and its ties.
+// Removes dead alternatives from a vertex and its arcs.
 void vertex_compact(ConstraintNet *g, int node);
-// Adds a matrix, the arena's, between two nodes: to the tie that is there, or as one.
+// Adds the costs of a matrix, which the arena owns, to the arc of two vertices, or makes an arc of
+// it.
 void arc_put(ConstraintNet *g, int a, int b, int64_t *cost);
-// The node goes: its choice will follow those of its neighbours (n of them, by the ties given).
+// Eliminates a vertex. Its choice will follow those of its n neighbours, which the given arcs lead
+// to.
 void vertex_eliminate(ConstraintNet *g, int node, int n, const int *arc);
-// Deletes `gone`, whose place f[k] is the only one with place k of `into`, across the tie.
+// Merges `gone` into `into`. f[k] is the only place of `gone` that has a finite cost with place k
+// of `into` on the arc.
 void vertex_merge(ConstraintNet *g, int into, int gone, int arc, const int *f);
 
-// ---- presolve_arc.c: arc consistency, separable ties, merging ----
+// ---- presolve_arc.c: arc consistency, separable arcs, merging ----
 void net_propagate(ConstraintNet *g);
 
 // ---- presolve_bytes.c ----
-void bytes_read(ConstraintNet *g, const Problem *p);  // rows and the times worth keeping
-void bytes_update(ConstraintNet *g);                  // held, base, times that can still bind
-// No place of the node holds more anywhere than another: its bytes can't matter.
+void bytes_read(ConstraintNet *g, const Problem *p);  // makes rows, keeps the times that can bind
+void bytes_update(ConstraintNet *g);  // renews the joint rows, `base`, and the times that can bind
+// All places of the vertex hold the same bytes at all times: its bytes don't affect the choice.
 static inline bool bytes_are_equal(const Vertex *v) { return v->n_joint == 0; }
 
-// Writes down what a rule did, if anyone wants to know.
+// Records a reduction in g->replay, if there is one.
 static inline void net_note(ConstraintNet *g, RuleKind kind, int node, int other)
 {
     if (g->replay)
@@ -135,7 +145,7 @@ static inline void net_note(ConstraintNet *g, RuleKind kind, int node, int other
 }
 
 // ---- presolve_dominate.c ----
-bool net_dominate(ConstraintNet *g);  // also eliminates; did anything change?
+bool net_dominate(ConstraintNet *g);  // also eliminates; true if anything changed
 
 // ---- presolve_fix.c ----
 void net_fix(ConstraintNet *g, const Problem *p, const Dual *dual, Wide cutoff);

@@ -1,4 +1,5 @@
-// Local search: one choice, what each alternative would cost beside it, and the bytes it holds.
+// The state and the moves of local search: one choice, the cost that each alternative would have
+// beside it, and the bytes that it holds.
 #ifndef SHARDCC_SOLVER_SEARCH_H
 #define SHARDCC_SOLVER_SEARCH_H
 
@@ -6,7 +7,7 @@
 
 // ---- profile.c ----
 typedef struct Profile {
-    int n;  // slots, up to a power of two
+    int n;  // number of slots, rounded up to a power of two
     int64_t *most, *added;
 } Profile;
 
@@ -19,15 +20,15 @@ static inline int64_t profile_peak(const Profile *p) { return p->most[1]; }
 typedef struct Search {
     const FloatProblem *f;
     int *choice;
-    double *given;  // by alternative: its cost with its neighbours as they are chosen
-    double cost;    // of the choice, forbidden costs as the field has them
+    double *given;  // by alternative: its cost with its neighbours' choices
+    double cost;    // of the choice; forbidden costs count as f->forbidden
     Profile profile;
     int64_t limit;
 
-    double *price, *sum,
-        *byte_cost;  // prices of a byte by slot; what alternatives' bytes cost at them
+    // Prices of a byte by slot, their prefix sums, and the cost of each alternative's bytes.
+    double *price, *sum, *byte_cost;
 
-    int n_undo, cap_undo;  // the changes since search_mark, oldest first
+    int n_undo, cap_undo;  // changes since search_mark, oldest first
     struct Change {
         int node, before;
     } * undo;
@@ -43,50 +44,54 @@ typedef struct Search {
 Search *search_new(const FloatProblem *f, uint64_t seed, Arena *a);
 uint64_t search_random(Search *s, uint64_t below);
 bool search_goes_on(const Search *s);
-void search_start(Search *s, const int *choice);  // takes this choice, whole
+void search_start(Search *s, const int *choice);  // starts from this choice
 void search_set(Search *s, int node, int k);
-// Changes from here on can be taken back. One mark at a time.
+// search_undo takes back all changes since search_mark. There is one mark at a time.
 void search_mark(Search *s);
 void search_undo(Search *s);
-// Holds what alternative k of the node does instead of what it holds now; its cost isn't counted.
+// Replaces the node's bytes by those of its alternative k. The cost stays as it is.
 void search_swap_bytes(Search *s, int node, int k);
-bool search_fits(Search *s, int node, int k);  // with k, is nothing above the limit or the peak?
+// Would the peak with alternative k stay within the limit, or else not rise?
+bool search_fits(Search *s, int node, int k);
 void search_price(Search *s, const double *price);
 
-int search_node(Search *s);  // at random
+int search_node(Search *s);  // a random node
 
 // ---- search_start.c ----
-// A dual's prices, by slot.
+// Writes a dual's prices by slot.
 void search_dual_prices(const FloatProblem *f, const Dual *d, double *price);
-// The choice to which a dual's messages and the search's prices lead, node by node from the last:
-// each takes what is cheapest beside the nodes after it, as the messages judge those before. (An
-// ascent ends with a sweep forward: its messages to later nodes say all of the earlier ones.)
+// Writes the choice that a dual's messages and the search's prices lead to. Visits the nodes from
+// the last to the first. Each takes its cheapest alternative, given the choices of the nodes after
+// it and the messages of the nodes before it. (An ascent ends with a forward sweep: its messages to
+// later nodes carry all costs of the earlier ones.)
 void search_round_dual(Search *s, const Dual *d, int *choice);
-// Large trees at the prices alone, until each node has had this many turns.
+// Moves large trees at the prices alone, until each node was in about `visits` of them.
 void search_relax(Search *s, double visits, double scale);
 
 // ---- search_move.c ----
-// Takes the best alternative of the node that is cheaper and fits.
+// Takes the node's cheapest alternative that fits, if it is cheaper. True if it changed.
 bool search_improve_node(Search *s, int node);
-// The same for all nodes, until there is none.
+// Improves all nodes until none can be improved. True if any changed.
 bool search_descend(Search *s);
-// Gives up bytes at the fullest time where it costs least, until all is within the limit.
+// Frees bytes at the fullest time where that costs least, until the peak is within the limit. False
+// if it can't.
 bool search_repair(Search *s);
 
 // ---- search_tree.c ----
 struct Tree *tree_new(const FloatProblem *f, Arena *a);
 typedef struct TreeMove {
-    int root, size;  // it is grown at random from there, up to that many nodes
-    double scale;    // of the prices
-    int forced;      // the alternative that the root has to take; -1: any
-    bool is_kept;    // it is left as it was unless it fits and is not dearer
+    int root, size;  // grows at random from root, up to `size` nodes
+    double scale;    // factor of the prices
+    int forced;      // the alternative that the root must take; -1: any
+    bool is_kept;    // the move is undone unless it fits and isn't dearer
 } TreeMove;
 
-// Takes the best choice for nodes that form a tree, all at once. The number of nodes in it.
+// Grows a tree and takes the best choice of all its nodes at once. Returns how many nodes it has.
 int search_tree(Search *s, TreeMove b);
 
 // ---- search.c ----
-// Changes a part at a loss, mends what that does to the rest, and takes it back if it was no gain.
+// Moves a tree even at a loss, repairs and improves the rest, and undoes it all unless the cost is
+// no higher. True: the cost is lower.
 bool search_kick(Search *s);
 
 #endif

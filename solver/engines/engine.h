@@ -1,4 +1,5 @@
-// What a library must do to be an engine: solver/mip.h behind the pipe. engine.c has main().
+// The functions that a library must provide to be an engine, as in solver/mip.h. engine.c has
+// main() and reads the socket.
 #ifndef SHARDCC_ENGINE_H
 #define SHARDCC_ENGINE_H
 
@@ -8,7 +9,7 @@ void library_columns(const Lines *columns);
 void library_rows(const Lines *rows);
 void library_bounds(int column, double low, double high);
 Relaxed library_relax(int64_t iterations);
-// Says what it finds by engine_point and engine_bound.
+// Reports points and bounds by engine_point and engine_bound while it runs.
 Branched library_branch(double cutoff, double gap, int64_t nodes);
 
 void engine_point(double objective, const double *x, int n);
