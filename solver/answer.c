@@ -1,4 +1,4 @@
-// Writes answer.json. All numbers but the gaps are integers, so that a checker can ask for
+// Writes answer.json. All numbers except the gaps are integers, so that a checker can ask for
 // equality.
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void put_wide(Text *t, const char *name, Wide x)
     text_printf(t, "  \"%s\": %s,\n", name, wide_text(x, text));
 }
 
-// In lines of up to 100 columns.
+// Writes a list in lines of up to 100 columns.
 static void put_numbers(Text *t, const char *indent, const int64_t *x, int n)
 {
     size_t line = t->n;
@@ -134,7 +134,7 @@ static void put_head(Text *t, const Problem *p, const SolveOptions *o, const Ans
                 outcomes[answer->outcome], stops[answer->stop], o->gap);
 }
 
-// What the bound rests on: only duals can be checked.
+// The method that proved the bound. A checker can repeat only "duals".
 static const char *bound_by(const Answer *answer)
 {
     if (answer->bound == answer->proof.bound)

@@ -1,6 +1,6 @@
-// Lower bounds: the costs of the edges are moved to the nodes and on by sequential tree-reweighted
-// message passing (TRW-S: Kolmogorov, "Convergent tree-reweighted message passing for energy
-// minimization", PAMI 2006). No step lowers the bound.
+// Lower bounds by sequential tree-reweighted message passing (TRW-S: Kolmogorov, "Convergent
+// tree-reweighted message passing for energy minimization", PAMI 2006). Sweeps move costs from
+// edges to nodes and on to other edges. No step lowers the bound.
 #include "solver/ascent.h"
 
 static int n_of(const Ascent *s, int node) { return n_alternatives(s->f->p, node); }
@@ -15,7 +15,8 @@ static bool is_before(int node, int other, bool is_forward)
     return is_forward ? other < node : other > node;
 }
 
-// The choice goes by what is known: costs to the nodes chosen before, messages of the others.
+// Chooses the cheapest alternative of node i: by the edges' costs to nodes that were chosen before,
+// by the messages of the others.
 static int choose(const Ascent *s, int i, bool is_forward, double *cost)
 {
     const FloatProblem *f = s->f;
@@ -34,7 +35,6 @@ static int choose(const Ascent *s, int i, bool is_forward, double *cost)
     return best;
 }
 
-// The node's cost with all that its edges give it.
 double ascent_gather(const Ascent *s, int i, double *into)
 {
     const FloatProblem *f = s->f;
@@ -46,7 +46,6 @@ double ascent_gather(const Ascent *s, int i, double *into)
     return row_least(into, n);
 }
 
-// Which part of a node's cost each edge ahead takes on.
 double ascent_share(const Ascent *s, int i, bool is_forward, int *n_ahead)
 {
     const FloatProblem *f = s->f;
@@ -59,7 +58,8 @@ double ascent_share(const Ascent *s, int i, bool is_forward, int *n_ahead)
     return most ? 1.0 / most : 0;
 }
 
-// Its part of what the node gathered, but what the edge gave itself.
+// Sends the edge its part of the costs that node i gathered, less the message that the edge itself
+// gave.
 static void pass_on(Ascent *s, int i, HalfEdge l, const double *part)
 {
     const FloatProblem *f = s->f;
@@ -71,7 +71,7 @@ static void pass_on(Ascent *s, int i, HalfEdge l, const double *part)
     s->work += (int64_t)n * n_of(s, l.other);
 }
 
-// What nodes before it sent to node i on their way.
+// The bound that edges carry from earlier nodes to node i.
 static double edge_bounds_to(const Ascent *s, int i, bool is_forward)
 {
     const FloatProblem *f = s->f;
@@ -83,9 +83,10 @@ static double edge_bounds_to(const Ascent *s, int i, bool is_forward)
     return sum;
 }
 
-// The bound is, all the way, what nodes keep, what is on its way between the nodes before and those
-// behind, and the least of what the node at hand gathers: with one of its alternatives no choice
-// costs less than that alternative instead.
+// At each node of the sweep the bound is the sum of three parts: what nodes keep, what edges carry
+// from earlier nodes to later ones, and the least cost that the current node gathers. If that least
+// cost is replaced by the cost of another alternative, the sum is a bound of all choices with that
+// alternative.
 void ascent_sweep(Ascent *s, bool is_forward)
 {
     const FloatProblem *f = s->f;

@@ -1,4 +1,4 @@
-// The bound of an ascent as a Dual: exact numbers that prove it of the problem.
+// Turns the bound of an ascent into a Dual, whose exact numbers prove it.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -6,10 +6,10 @@
 #include "solver/ascent.h"
 
 static const double FIRST_STEP_GAIN = 0.03;
-static const double MIN_MESSAGE_GAIN = 1e-7;  // of the bound: messages alone give no more
+static const double MIN_MESSAGE_GAIN = 1e-7;  // of the bound: least gain of messages alone
 
-// What a node keeps once each edge ahead has its share, so that all terms of the bound are apart:
-// what an edge took on it holds itself, not its end.
+// Takes from each node the shares that its edges ahead carry. Then the terms of the bound are
+// separate: an edge's term holds its share, and the node at its end doesn't.
 static void hand_over(Ascent *s)
 {
     const FloatProblem *f = s->f;
@@ -27,7 +27,7 @@ static void hand_over(Ascent *s)
     }
 }
 
-// The finest unit in which all numbers keep well within 64 bits.
+// The shift of the finest unit in which all messages and prices stay below 2^58.
 static int finest(const Ascent *s)
 {
     double most = 1;
@@ -92,7 +92,7 @@ void ascent_reprice(Ascent *s, ClimbOptions c)
     ascent_converge(s, c);
 }
 
-// Better messages, then better prices too, by about as much work.
+// Raises the bound by better messages, then by better prices too, with about the given work.
 static void raise_bound(Ascent *s, bool has_prices, int64_t work, const Deadline *w)
 {
     if (!s->f->n_slots) {
@@ -101,7 +101,8 @@ static void raise_bound(Ascent *s, bool has_prices, int64_t work, const Deadline
                    .work = work, .enough = DBL_MAX, .deadline = w, .min_gain = MIN_MESSAGE_GAIN});
         return;
     }
-    // Prices that are known wait for messages that go with them.
+    // Known prices need messages that fit them, which may take all the work; new prices get half of
+    // it.
     ascent_converge(s, (ClimbOptions){0, 0, has_prices ? work : work / 2, DBL_MAX, w});
     ascent_reprice(s, (ClimbOptions){FIRST_STEP_GAIN, 1, work, DBL_MAX, w});
 }

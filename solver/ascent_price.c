@@ -1,6 +1,6 @@
-// Prices of bytes at the fullest times, raised and lowered by the volume algorithm (Barahona and
-// Anbil, "The volume algorithm", Math. Programming 2000): along the mean of what the last choices
-// held too much, from the best prices until now.
+// Prices of bytes at the fullest times, by the volume algorithm (Barahona and Anbil, "The volume
+// algorithm", Math. Programming 2000). A step starts from the best prices so far and goes along the
+// mean of the bytes by which the last choices exceeded the limit.
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,16 +9,16 @@
 #include "solver/ascent.h"
 
 enum {
-    FAILURES_PER_SHRINK = 6,     // steps without a better bound before they get shorter
-    SHRINKS_PER_SWEEP_PAIR = 8,  // times shorter, and there is a pair of sweeps more,
-    MAX_SWEEP_PAIRS = 4,         // up to so many pairs
-    MAX_NEW_PRICES = 12,         // get a price in one step
-    SLOTS_PER_SPACING = 1024,    // n_slots / APART lie between two that have one
+    FAILURES_PER_SHRINK = 6,     // steps without a better bound before steps get shorter
+    SHRINKS_PER_SWEEP_PAIR = 8,  // each such number of shrinks adds a pair of sweeps to a step,
+    MAX_SWEEP_PAIRS = 4,         // up to this many pairs
+    MAX_NEW_PRICES = 12,         // slots that get a price in one step
+    SLOTS_PER_SPACING = 1024,    // two priced slots are at least n_slots / this apart
 };
-static const double MIN_STEP_GAIN = 1e-6, STEP_SHRINK = 0.7;  // of the bound
-static const double MEAN_WEIGHT = 0.1;                        // of the last choice in the mean
-static const double MIN_SWEEP_GAIN = 1e-5;  // two sweeps that give less are the last
-static const double MAX_MOMENTUM = 0.8;     // of the last way of messages, once more
+static const double MIN_STEP_GAIN = 1e-6, STEP_SHRINK = 0.7;  // MIN_STEP_GAIN is of the bound
+static const double MEAN_WEIGHT = 0.1;      // weight of the last choice in the mean
+static const double MIN_SWEEP_GAIN = 1e-5;  // of the bound: least gain of a pair of sweeps
+static const double MAX_MOMENTUM = 0.8;     // most of the last change of messages to repeat
 
 void ascent_save_best(Ascent *s)
 {
@@ -43,7 +43,8 @@ static void average(Ascent *s, double weight)
         s->taken[p->first[i] + s->choice[i]] += weight;
 }
 
-// Prices for the times that are too full, well apart from those that have one.
+// Marks up to MAX_NEW_PRICES of the times that exceed the limit most as priced, each at a distance
+// from all priced ones.
 static void price_more(Ascent *s)
 {
     int n = s->f->n_slots, spacing = 1 + n / SLOTS_PER_SPACING;
@@ -66,7 +67,8 @@ static void price_more(Ascent *s)
     }
 }
 
-// From the best prices as far along the mean's excess as would raise the bound by `gain`.
+// Sets prices: from the best ones along the mean's excess, as far as would raise the bound by
+// `gain`.
 static void price_step(Ascent *s, double gain)
 {
     double limit = (double)s->f->p->limit, square = 0;
@@ -96,7 +98,8 @@ static double sweep_both_ways(Ascent *s)
     return s->bound;
 }
 
-// The bound's own, or part of what the nodes' costs differ by where it is about 0.
+// The scale of the bound: its own size, or where that is about 0, 1/64 of the sum of the ranges of
+// the nodes' costs.
 static double size_of(const Ascent *s)
 {
     const FloatProblem *f = s->f;
@@ -122,7 +125,8 @@ void ascent_converge(Ascent *s, ClimbOptions c)
             return;
 }
 
-// From the best messages on by a part of the way from those before to these.
+// Sets messages: from the best ones on in the direction from `before` to these, by `part` of that
+// distance.
 static void extrapolate(Ascent *s, const double *before, double part)
 {
     int64_t n = s->first_message[s->f->p->n_edges];
@@ -146,7 +150,7 @@ static void accelerate(Ascent *s, ClimbOptions c, double *before)
             memcpy(before, s->best_message, bytes);
             ascent_save_best(s);
             t++;
-        } else {  // too far: again without haste
+        } else {  // went too far: restart without momentum
             gain = t ? gain : 0;
             t = 0;
         }
@@ -176,7 +180,7 @@ void ascent_climb(Ascent *s, ClimbOptions c)
     while (goes_on(s, c) && gain > MIN_STEP_GAIN * s->size) {
         price_more(s);
         price_step(s, gain);
-        // The shorter the step, the more it is the messages that are behind.
+        // With shorter steps, the messages limit the bound more than the prices do.
         for (int i = 0; i <= n_shrinks / SHRINKS_PER_SWEEP_PAIR && i < MAX_SWEEP_PAIRS; i++)
             sweep_both_ways(s);
         average(s, MEAN_WEIGHT);

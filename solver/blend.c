@@ -1,15 +1,16 @@
-// Choices to make another of: those that sweeps make at the prices of a bound and around these,
-// some of which hold too much and some too little. Where of each node only the alternatives are
-// left that one of them has, what remains is small, and mixes them as is cheapest.
+// Marks alternatives to blend into a new choice: those of the choices that sweeps make at the
+// prices of a bound and at prices around them. Some of these choices hold too much and some too
+// little. The problem with only their alternatives is small, and its cheapest choice mixes them
+// best.
 #include <float.h>
 
 #include "solver/ascent.h"
 
-enum { BLEND_SWEEPS = 30 };                  // around the prices
-static const double BLEND_STEP_GAIN = 3e-3;  // that their first step aims at, in parts of the bound
-static const double MIN_TAKEN_SHARE =
-    1e-5;  // taken less than this, an alternative was not taken of late
-static const double price_scales[] = {1, 0.95, 1.05, 1.1, 1.2, 1.35, 1.6};  // of the prices
+enum { BLEND_SWEEPS = 30 };                  // work of the climb around the prices, in sweeps
+static const double BLEND_STEP_GAIN = 3e-3;  // aim of the first step, as a part of the bound
+// An alternative with a smaller share of the last choices is left out.
+static const double MIN_TAKEN_SHARE = 1e-5;
+static const double price_scales[] = {1, 0.95, 1.05, 1.1, 1.2, 1.35, 1.6};  // factors of the prices
 
 static void mark_choice(const Ascent *s, bool *mark)
 {
@@ -19,7 +20,7 @@ static void mark_choice(const Ascent *s, bool *mark)
         mark[p->first[i] + s->choice[i]] = true;
 }
 
-// What the steps to better prices take on their way.
+// Marks the alternatives that the climb to better prices takes on its way.
 static void mark_climb(Ascent *s, const Deadline *w, bool *mark)
 {
     const Problem *p = s->f->p;

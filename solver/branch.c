@@ -1,6 +1,7 @@
-// Branch and bound by ascent. Where bytes bind, the relaxation mixes choices that hold too much
-// with others that hold too little, which no choice can: a node in which they differ most is
-// split in two by what its alternatives' bytes cost. Best bound first.
+// Branch and bound by ascent, best bound first. If bytes bind, the relaxation mixes choices that
+// hold too much with choices that hold too little; no single choice can do that. So branching
+// splits the node whose alternatives in these choices differ most in the cost of their bytes, at
+// the mean of that cost.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -9,38 +10,38 @@
 #include "solver/search.h"
 
 enum {
-    ROOT_WORK_DIVISOR = 3,  // of the work: messages of the whole
-    PART_SWEEPS = 40,       // of a part
+    ROOT_WORK_DIVISOR = 3,  // 1 / this of the work goes to messages of the whole problem
+    PART_SWEEPS = 40,       // sweeps for the bound of one part
     KICKS_PER_PART = 20
 };
 static const double ROOT_STEP_GROWTH = 1.1;
-static const double ROOT_STEP_GAIN = 0.01, ROUNDING_ERROR = 1e-13;  // parts of the cost
+static const double ROOT_STEP_GAIN = 0.01, ROUNDING_ERROR = 1e-13;  // as parts of the cost
 
-// What a part of the problem lacks of the one that it is a part of.
+// A part of the problem, as the alternatives that it excludes from its parent.
 typedef struct Part {
-    int parent;  // -1: of the whole
+    int parent;  // index of its parent; -1: this is the whole problem
     double bound;
-    int n_gone, *gone;  // alternatives
+    int n_gone, *gone;  // the excluded alternatives
     int n_prices, *slot;
     double *price;
 } Part;
 
 typedef struct Branching {
     FloatProblem *f;
-    double *cost;           // the field's own
-    double *lower;          // by alternative, of the part at hand
-    double bound;           // of it
-    double rounding_error;  // what rounding may have added to these, at most
+    double *cost;           // f->cost, before alternatives were excluded
+    double *lower;          // by alternative: bound of the current part with it
+    double bound;           // bound of the current part
+    double rounding_error;  // most that rounding may have added to these bounds
     int *scratch;
     Ascent *ascent;
     Search *search;
     int n_parts, cap_parts;
     Part *part;
-    int last;         // part that was bounded
-    double *message;  // of the whole
+    int last;         // the part that was bounded last
+    double *message;  // messages of the whole problem
     int n_open, cap_open;
     int *open;  // a heap of parts, the least bound first
-    Wide best;  // only cheaper choices count
+    Wide best;  // cost of the best choice or the cutoff
     double gap;
     Listener l;
     Arena *arena;
@@ -91,7 +92,8 @@ static int close_part(Branching *b)
 
 // ---- a part ----
 
-// A part whose bound is this much holds nothing that counts. Costs are whole numbers.
+// A part whose bound is at least this holds no choice that is better by more than the gap. Costs
+// are whole numbers, so a choice is better by 1 or more.
 static double enough(const Branching *b)
 {
     double cost = (double)b->best, gap = b->gap * fabs(cost),
@@ -100,8 +102,9 @@ static double enough(const Branching *b)
     return cost - (gap > whole ? gap : whole);
 }
 
-// Messages that a part begins with are its parent's, where these are at hand, or the whole's: those
-// of any other part, above all of one that costs too much, may lead far away.
+// Makes a part current. It begins with its parent's messages if the parent was bounded last, else
+// with those of the whole problem. Messages of any other part may be bad, above all of one that
+// costs too much.
 static void enter(Branching *b, int part)
 {
     FloatProblem *f = b->f;
@@ -122,7 +125,8 @@ static void enter(Branching *b, int part)
     ascent_update_byte_costs(s);
 }
 
-// A sum of so many terms is off by an ulp of all their sizes for each at most.
+// The rounding error of the bound. Each addition is off by at most an ulp of the sum of all terms'
+// sizes.
 static double rounding_error_of(const Branching *b)
 {
     const Problem *p = b->f->p;
@@ -183,8 +187,7 @@ static bool is_left(const Branching *b, int k) { return b->f->cost[k] < b->f->fo
 
 // ---- splitting ----
 
-// How much what a node's alternatives cost in bytes differs from one of the last choices to
-// another; its mean.
+// The variance, over the last choices, of the byte cost of node i's alternative, and its mean.
 static double byte_cost_variance(const Branching *b, int i, double *mean)
 {
     const Problem *p = b->f->p;
@@ -199,7 +202,7 @@ static double byte_cost_variance(const Branching *b, int i, double *mean)
     return sum;
 }
 
-// Splits the node's alternatives that are left by their bytes' cost, up to the mean or above it.
+// Splits the node's remaining alternatives by the cost of their bytes, up to the mean or above it.
 // False if all lie on one side.
 static bool split_by_byte_cost(const Branching *b, int i, double mean, bool *is_upper)
 {
@@ -213,7 +216,7 @@ static bool split_by_byte_cost(const Branching *b, int i, double mean, bool *is_
     return n[0] && n[1];
 }
 
-// The alternative most taken of those left; -1: none is.
+// The remaining alternative with the largest share of the last choices; -1: none remains.
 static int most_taken(const Branching *b, int i)
 {
     const Problem *p = b->f->p;
@@ -225,7 +228,8 @@ static int most_taken(const Branching *b, int i)
     return best < 0 ? -1 : best - p->first[i];
 }
 
-// The alternative most taken, or the others: for nodes where bytes make no difference.
+// Splits off the alternative with the largest share, for nodes whose bytes make no difference.
+// False if no other remains.
 static bool split_by_choice(const Branching *b, int i, bool *is_upper)
 {
     const Problem *p = b->f->p;
@@ -238,7 +242,7 @@ static bool split_by_choice(const Branching *b, int i, bool *is_upper)
     return others > 0;
 }
 
-// The node to split, and how; -1 if one choice is left at most.
+// The node to split, and how; -1 if at most one choice remains.
 static int find_split(const Branching *b, bool *is_upper)
 {
     const Problem *p = b->f->p;
@@ -279,7 +283,7 @@ static void keep_prices(Branching *b, Part *part)
         }
 }
 
-// Both sides of the node; neither has what is proved to cost too much.
+// Opens a part for each side of the node. Neither has alternatives whose bound is too high.
 static void split(Branching *b, int parent, int node, const bool *is_upper)
 {
     const Problem *p = b->f->p;
@@ -302,7 +306,7 @@ static void split(Branching *b, int parent, int node, const bool *is_upper)
     }
 }
 
-// The only choice that is left, if one is.
+// Tries the last choice that remains, if there is one.
 static void try_last(Branching *b)
 {
     for (int i = 0; i < b->f->p->n_nodes; i++) {

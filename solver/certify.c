@@ -1,28 +1,28 @@
-// A bound that anyone can check, by rounds: steps that make the problem smaller, a dual of what
-// they leave, and the alternatives and pairs that cost too much ruled out for the next round. What
-// else the solver does (dominance, branching) is of no use here.
+// Certificates, in rounds that anyone can check. A round reduces the problem, finds a dual of what
+// remains, and excludes alternatives and pairs that cost too much from the next round. It doesn't
+// use the solver's other methods, dominance and branching.
 #include <string.h>
 
 #include "solver/relax.h"
 
-enum { CERTIFY_EFFORT = 1000 };  // work for each alternative and pair
+enum { CERTIFY_EFFORT = 1000 };  // work per alternative and pair in one round
 
 typedef struct Certify {
     const Problem *p;
-    int64_t *cost;  // by alternative, forbidden where it is ruled out
-    Edge *edge;     // p's, then those that rule out pairs
+    int64_t *cost;  // by alternative; forbidden where excluded
+    Edge *edge;     // p's edges, then those that exclude pairs
     int n_edges, cap_edges;
-    Wide best;  // cost of the choice
+    Wide best;  // cost of the answer's choice
     const SolveOptions *o;
     const Deadline *deadline;
     bool has_engine;
-    Dual prices;  // of the last round
+    Dual prices;  // dual of the last round
     Certificate *to;
     int cap, best_round;
     Arena *arena;
 } Certify;
 
-// Writes down the round: its arrays become the arena's.
+// Appends a round to the certificate. Its arrays belong to the arena.
 static void round_keep(Certify *c, const Replay *replay, const Presolved *left, const Dual *dual)
 {
     Arena *a = c->arena;
@@ -48,7 +48,8 @@ static bool is_enough(const Certify *c, Wide bound)
     return answer_gap(c->best, bound) <= c->o->gap;
 }
 
-// The best dual that ascent and, where it is small enough, the linear program find.
+// Finds the best dual by ascent and, if the problem is small enough, by the linear program; returns
+// its bound.
 static Wide bound_find(Certify *c, const Presolved *left, Dual *dual)
 {
     const Problem *q = &left->problem;
@@ -72,7 +73,8 @@ static Wide bound_find(Certify *c, const Presolved *left, Dual *dual)
     return bound;
 }
 
-// Pairs of an edge that is left, ruled out: an edge more.
+// Excludes the marked pairs of a remaining edge by adding an edge that forbids them. False: none is
+// marked.
 static bool pairs_exclude(Certify *c, const Presolved *left, const Edge *e, const bool *pair)
 {
     const Problem *p = c->p, *q = &left->problem;
@@ -95,7 +97,7 @@ static bool pairs_exclude(Certify *c, const Presolved *left, const Edge *e, cons
     return cost;
 }
 
-// Rules out what the dual says; was there anything?
+// Excludes the alternatives and pairs that the dual rules out. True if there were any.
 static bool rule_out(Certify *c, const Presolved *left, const Dual *dual)
 {
     const Problem *q = &left->problem;
@@ -120,7 +122,7 @@ static bool rule_out(Certify *c, const Presolved *left, const Dual *dual)
     return any;
 }
 
-// p without what is ruled out; its arrays are p's and the arena's.
+// p without the exclusions. Its arrays are p's and the arena's.
 static Problem left_over(const Certify *c, Arena *a)
 {
     Problem q = *c->p;
@@ -134,7 +136,7 @@ static Problem left_over(const Certify *c, Arena *a)
     return q;
 }
 
-// One round; false when there is no more to gain.
+// Runs one round. False when another would gain nothing.
 static bool round_run(Certify *c)
 {
     Arena *own = arena_new();

@@ -1,5 +1,6 @@
-// Holds the file of an answer against its instance. It recomputes everything in code of its own and
-// shares with the solver only what reads files: an error of the solver must not hide itself.
+// Checks the file of an answer against its instance. It recomputes everything in code of its own,
+// and shares with the solver only the code that reads files: an error of the solver must not hide
+// itself.
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ bool answer_wrong(Diag *d, const char *fmt, ...)
     return false;
 }
 
-// What the file says must be what was found.
+// Checks that a number of the file equals the recomputed one.
 static bool same(const Check *c, const char *name, Wide said, Wide found)
 {
     char x[WIDE_DIGITS], y[WIDE_DIGITS];
@@ -39,7 +40,7 @@ static bool is_word(const char *s, const char *const *words)
     return false;
 }
 
-// ---- which answer, of which instance ----
+// ---- the head ----
 
 static bool check_head(const Check *c)
 {
@@ -62,7 +63,7 @@ static bool check_head(const Check *c)
     return s->seed >= 0 || answer_wrong(c->d, "'seed' is below 0");
 }
 
-// The last line but one holds the hash of all before it.
+// The second to last line holds the hash of the text before it.
 static bool check_sum(const Check *c, File file)
 {
     char tail[64];
@@ -117,7 +118,7 @@ static Wide choice_cost(const Check *c)
     return cost;
 }
 
-// Bytes held at one time, node by node.
+// The bytes that the choice holds at one time.
 static Wide bytes_at(const Check *c, Wide time)
 {
     const Problem *p = c->p;
@@ -143,7 +144,8 @@ static int compare_moments(const void *x, const void *y)
     return i < j ? -1 : i > j;
 }
 
-// What begins is added in order of time, after what has ended by then is taken off.
+// Visits the moments at which bytes begin to be held, in order of time. Bytes that have ended by
+// then are subtracted first.
 static Wide choice_peak(const Check *c)
 {
     const Problem *p = c->p;

@@ -1,33 +1,33 @@
-// The bound of a certificate, recomputed round by round from what the file of the answer says.
+// Recomputes the bound of a certificate round by round, from the text of the answer's file.
 #include <limits.h>
 #include <stdlib.h>
 
 #include "solver/check.h"
 
-// A round on its way.
+// The state of the check of one round.
 typedef struct Proof {
     const Problem *p;
     const StoredRound *s;
-    Wide cost;  // of the choice
-    // Ruled out by the rounds before: alternatives, and pairs.
+    Wide cost;  // cost of the answer's choice
+    // Alternatives and pairs that earlier rounds excluded.
     bool *is_out;
     ExcludedPairs *excluded;
     int n_excluded_pairs, cap_excluded_pairs;
     Residual left;
-    ResidualArc **arc;   // by edge of the round
-    int **place;         // by node that is left: its alternatives that are left …
-    int *n_places;       // … how many
-    Wide *least;         // by edge of the round: of its pairs, with their messages
+    ResidualArc **arc;   // by edge of the round: its arc
+    int **place;         // by remaining node: its remaining alternatives
+    int *n_places;       // by remaining node: how many these are
+    Wide *least;         // by edge of the round: the least of its pairs, with messages
     Wide bound;          // in the round's unit
-    Arena *arena, *all;  // of the round, of all rounds
-    bool sums_fit;       // sums of costs don't overflow
+    Arena *arena, *all;  // arena: of this round; all: of all rounds
+    bool sums_fit;       // sums of costs can't overflow
     Diag *d;
 } Proof;
 
-// ---- what the numbers may be ----
+// ---- ranges of the numbers ----
 
-// With these sums below 2^62 no term of the bound leaves 128 bits: usages sum to less than 2^63,
-// costs of 2^60 are shifted by 40 at most and there are less than 2^26 of them.
+// The prices must sum to less than 2^62. Then no term of the bound exceeds 128 bits: bytes sum to
+// less than 2^63, and there are fewer than 2^26 costs, each below 2^60 and shifted by at most 40.
 static bool check_prices(const Proof *c)
 {
     const Lists *times = &c->s->times, *prices = &c->s->prices;
@@ -64,7 +64,8 @@ static bool check_shape(const Proof *c)
 
 // ---- the problem at the round's prices ----
 
-// The sum of the prices from `first` to before `last`, times bytes.
+// The cost of live bytes: their number times the sum of the prices at times from `first` to before
+// `last`. before[i] is the sum of the first i prices.
 static Wide byte_cost(const Proof *c, const Wide *before, const LiveBytes *u)
 {
     const Lists *times = &c->s->times;
@@ -85,7 +86,8 @@ static Wide byte_cost(const Proof *c, const Wide *before, const LiveBytes *u)
     return (before[at[1]] - before[at[0]]) * u->bytes;
 }
 
-// Costs with rents; what the limit is worth begins the bound.
+// Builds the round's problem. Costs include the cost of bytes. The bound begins with minus the
+// limit times the sum of the prices.
 static void build(Proof *c)
 {
     const Problem *p = c->p;
@@ -121,7 +123,7 @@ static bool reduce(Proof *c)
     return true;
 }
 
-// ---- the round's edges, and what is left of nodes ----
+// ---- the round's edges, and the nodes that remain ----
 
 static void places_find(Proof *c)
 {
@@ -140,7 +142,7 @@ static void places_find(Proof *c)
     }
 }
 
-// Each edge that is left has messages, once.
+// Checks that each remaining edge has messages exactly once.
 static bool edges_match(Proof *c)
 {
     const Lists *m = &c->s->messages;
@@ -159,7 +161,7 @@ static bool edges_match(Proof *c)
             return answer_wrong(c->d,
                                 "the duals have messages of nodes %" PRId64 " and %" PRId64 " %s",
                                 a, b, arc ? "twice" : "without an edge");
-        arc->is_queued = true;  // once only
+        arc->is_queued = true;  // marks it as seen
         int expected = c->n_places[a] + c->n_places[b];
         if (list_size(m, e) != expected)
             return answer_wrong(c->d, "edge %d has %d messages, expected %d", e, list_size(m, e),
@@ -168,7 +170,7 @@ static bool edges_match(Proof *c)
     return true;
 }
 
-// Edge e of the round: its ends, and the messages to them.
+// Edge e of the round, with its ends and the messages to them.
 typedef struct EdgeView {
     const ResidualArc *arc;
     int end[2];
@@ -184,7 +186,7 @@ static EdgeView edge_view(const Proof *c, int e)
     return x;
 }
 
-// The i-th of what is left of one end with the j-th of the other.
+// The cost, with messages, of the i-th remaining alternative of end 0 with the j-th of end 1.
 static Wide pair_cost(const Proof *c, const EdgeView *x, int i, int j)
 {
     Wide cost = residual_arc_cost(&c->left, x->arc, x->end[0], c->place[x->end[0]][i],
@@ -214,7 +216,7 @@ static void edges_bound(Proof *c)
     }
 }
 
-// What is above the least of a node is its slack.
+// Adds the nodes' least costs to the bound. Turns their costs into slack, the cost above the least.
 static void nodes_bound(Proof *c)
 {
     for (int i = 0; i < c->p->n_nodes; i++) {
@@ -227,17 +229,19 @@ static void nodes_bound(Proof *c)
     }
 }
 
-// ---- what is ruled out ----
-// A choice costs the bound and all its slack: of its alternatives, and of its pairs. What can't be
-// without more than there is room for is out.
+// ---- exclusions ----
+// The cost of a choice is the bound plus the slack of its alternatives and its pairs. An
+// alternative or a pair is excluded if every choice with it has more slack than a cheaper choice
+// may have.
 
-// What slack there is at least for an alternative: with pairs of its edges, and …
+// By alternative: the least slack of a choice with it.
 typedef struct NodeSlack {
-    Wide *with_edges;       // … nothing else
-    Wide *with_neighbours;  // … the alternative beyond
+    Wide *with_edges;       // its own slack and that of pairs of its edges
+    Wide *with_neighbours;  // the same, and the slack of the edges' other ends
 } NodeSlack;
 
-// The least of that on one edge, for each alternative left of end s, in order.
+// For each remaining alternative of end s of an edge, in order, the least slack of a pair with it,
+// and the least sum of that and the slack of the other end.
 static void edge_slack(const Proof *c, const EdgeView *x, Wide least, int s, Wide *with_edges,
                        Wide *with_neighbours)
 {
@@ -283,7 +287,9 @@ static NodeSlack node_slacks(const Proof *c)
     return all;
 }
 
-// The slack of a pair, of all around one end, and of the edges of the other.
+// Excludes the pairs of edge e that need too much slack. Counted are the pair's own slack, the
+// slack around one end, and the slack of the other end and its edges. The larger sum of both ends
+// counts.
 static void pairs_rule_out(Proof *c, int e, const NodeSlack *all, Wide max_slack)
 {
     const Problem *p = c->p;
@@ -333,9 +339,9 @@ static void rule_out(Proof *c)
         }
 }
 
-// ---- the whole ----
+// ---- rounds ----
 
-// `bound` becomes what the round proves, the cost at most.
+// Computes the bound that a round proves, at most the cost of the choice.
 static bool round_bound(Proof *c, Wide *bound)
 {
     if (!check_shape(c))
@@ -354,12 +360,12 @@ static bool round_bound(Proof *c, Wide *bound)
     edges_bound(c);
     nodes_bound(c);
     Wide unit = c->left.unit;
-    *bound = c->bound / unit + (c->bound % unit > 0);  // rounded up, as costs are whole
+    *bound = c->bound / unit + (c->bound % unit > 0);  // rounded up, as costs are whole numbers
     *bound = *bound < c->cost ? *bound : c->cost;
     return true;
 }
 
-// Are all sums that steps form far from an overflow?
+// Are all sums of costs that steps can form below COST_FORBIDDEN?
 static bool sums_fit(const Problem *p)
 {
     Wide sum = 0;

@@ -1,17 +1,18 @@
-// What can't be for want of bytes: an alternative that, with the least that all others hold at the
-// time, holds more than the limit.
+// Drops the alternatives that hold more than the limit at some time even if all other nodes hold
+// the least that they can.
 #include <stdlib.h>
 
 #include "solver/check.h"
 
-// What a point holds, with all that is merged into it, over spans of time: bytes[i * n + k] of its
-// alternative k from time[i] to before time[i + 1].
+// The bytes that a vertex holds, with all vertices merged into it, over spans of time: bytes[i * n
+// + k] is held by its alternative k from time[i] to before time[i + 1].
 typedef struct NodeBytes {
     int n_times, *time;
-    int64_t *bytes, *least;  // least of what is left, by span
+    int64_t *bytes, *least;  // least, by span, of the remaining alternatives
 } NodeBytes;
 
-// Shares of a point: itself, and what is merged into it, with their alternatives by the point's.
+// A member of a vertex: the vertex itself or a node that is merged into it. alternative[k] is the
+// member's alternative that goes with the vertex's alternative k.
 typedef struct MergedNode {
     int node, *alternative;
 } MergedNode;
@@ -37,8 +38,8 @@ static int compare_changes(const void *x, const void *y)
     return compare_times(&((const Change *)x)->time, &((const Change *)y)->time);
 }
 
-// The shares of all points that aren't merged. A holder is gone later than what it holds, so ways
-// up end.
+// The members of all vertices that aren't merged. merged_into has no cycles, since a vertex never
+// merges into one that is already gone.
 static MergedNodes *merged_find(const Residual *r, Arena *a)
 {
     int n = r->p->n_nodes;
@@ -56,7 +57,7 @@ static MergedNodes *merged_find(const Residual *r, Arena *a)
     return all;
 }
 
-// From the point's alternatives down to the member's.
+// Follows the merges from the vertex down to the member to fill in m.alternative.
 static void merged_trace(const Residual *r, int top, MergedNode m, Arena *a)
 {
     int depth = 0, *path;
@@ -71,7 +72,7 @@ static void merged_trace(const Residual *r, int top, MergedNode m, Arena *a)
             m.alternative[k] = r->vertex[path[d]].partner[m.alternative[k]];
 }
 
-// Where `at` is among n ascending times.
+// The first index of n ascending times whose value is at least `at`.
 static int place_of(const int *time, int n, int at)
 {
     int low = 0, high = n;
@@ -86,7 +87,7 @@ static int place_of(const int *time, int n, int at)
     return low;
 }
 
-// The uses of alternative k of the point, of all members.
+// Appends the times at which bytes of alternative k begin or end, of all members.
 static void times_add(const Residual *r, const MergedNodes *m, int k, int *time, int *n)
 {
     const Problem *p = r->p;
@@ -161,9 +162,9 @@ static NodeBytes node_bytes_new(const Residual *r, int node, const MergedNodes *
     return h;
 }
 
-// ---- the least of all, and the most of it over a span ----
+// ---- the sum of all vertices' least bytes, and its maximum over a span ----
 
-// Sums at their times, ascending; most[j][i] is the largest of the 2^j from i on.
+// The sums by ascending time. most[j][i] is the largest of the 2^j sums from i on.
 typedef struct Base {
     int n, *time;
     int64_t **most;
@@ -194,7 +195,7 @@ static Base base_new(Change *change, int n, Arena *a)
     return b;
 }
 
-// Over times that are among the base's.
+// The largest sum from time `from` to before `to`, both of which are times of the base.
 static int64_t base_most(const Base *b, int from, int to)
 {
     int i = place_of(b->time, b->n, from), n = place_of(b->time, b->n, to) - i, j = 0;
@@ -205,7 +206,7 @@ static int64_t base_most(const Base *b, int from, int to)
     return x > y ? x : y;
 }
 
-// ---- the whole ----
+// ---- dropping ----
 
 static void drop(Residual *r, int node, const NodeBytes *h, const Base *b)
 {

@@ -1,4 +1,4 @@
-// The steps of a certificate, gone again.
+// Repeats the steps of a certificate, and checks that each is valid.
 #include "solver/check.h"
 
 static bool refuse(const Residual *r, const char *why, int64_t node, int64_t other)
@@ -20,7 +20,7 @@ Wide residual_arc_cost(const Residual *r, const ResidualArc *e, int at, int k, i
 
 static int other_end(const ResidualArc *e, int at) { return e->a == at ? e->b : e->a; }
 
-// Forgets the bonds of a point that are gone.
+// Removes from a vertex's list the arcs that are gone.
 static void arcs_tidy(Residual *r, ResidualVertex *x)
 {
     int to = 0;
@@ -102,7 +102,7 @@ static void propagate(Residual *r)
     r->n_queue = 0;
 }
 
-// ---- making ----
+// ---- building ----
 
 static void residual_arc_new(Residual *r, int a, int b, const int64_t *given, Wide *made)
 {
@@ -122,7 +122,8 @@ static Wide *matrix_new(const Residual *r, int a, int b)
     return arena_array(r->arena, Wide, (size_t)r->vertex[a].n * (size_t)r->vertex[b].n);
 }
 
-// A matrix, the arena's, comes between two points.
+// Adds the costs of a matrix, which the arena owns, to the arc of two vertices, or makes an arc of
+// it.
 static void residual_arc_put(Residual *r, int a, int b, Wide *made)
 {
     int id = arc_between(r, a, b), n = r->vertex[b].n;
@@ -176,8 +177,8 @@ void residual_build(Residual *r, const Problem *p, Wide unit, Wide *cost, bool *
 
 // ---- steps ----
 
-// The only alternative of `gone` that goes with alternative k of the other end; -1 if there are
-// more.
+// The only alternative of `gone` that has a finite cost with alternative k of the other end; -1 if
+// there isn't exactly one.
 static int only_partner(const Residual *r, const ResidualArc *e, int gone, int k)
 {
     const ResidualVertex *x = &r->vertex[gone];
@@ -235,8 +236,8 @@ static bool merge(Residual *r, int gone, int into)
     return true;
 }
 
-// What alternative k of one neighbour and l of another cost with the point between them at its
-// best.
+// The least cost of the vertex and its two arcs, given alternative k of one neighbour and l of the
+// other.
 static Wide between(const Residual *r, int node, const ResidualArc *const *e, int k, int l)
 {
     const ResidualVertex *x = &r->vertex[node];
@@ -267,7 +268,8 @@ static void eliminate_into_arc(Residual *r, int node, const int *id)
     residual_arc_put(r, end[0], end[1], made);
 }
 
-// Leaves its cheapest cost to its only neighbour, or to nobody.
+// Eliminates a vertex with at most one neighbour. Its cheapest cost goes to the neighbour's
+// alternatives, or to r->base.
 static void prune(Residual *r, int node, int n_arcs)
 {
     ResidualVertex *x = &r->vertex[node];
@@ -288,7 +290,7 @@ static void prune(Residual *r, int node, int n_arcs)
             least = c < COST_EXCLUDED && x->cost[k] + c < least ? x->cost[k] + c : least;
         }
         if (!y->is_out[l])
-            y->cost[l] += least;  // settled: there is one
+            y->cost[l] += least;  // finite, as propagate() left no alternative without a partner
     }
     e->is_gone = true;
 }
@@ -356,7 +358,8 @@ static bool is_there(const Residual *r, int64_t node)
     return node >= 0 && node < r->p->n_nodes && !r->vertex[node].is_gone;
 }
 
-// Whatever is out may leave others without a partner.
+// Drops what exceeds the limit. Queues all arcs, since dropped alternatives may leave others
+// without a partner.
 static void drop_full(Residual *r)
 {
     r->is_empty |= !residual_drop_full(r);

@@ -1,9 +1,9 @@
-// Reads the file of an answer for its check, whatever instance it is for.
+// Reads the file of an answer, without its instance, for the check.
 #include <string.h>
 
 #include "solver/internal.h"
 
-enum { MAX_STORED_NUMBERS = 1 << 28 };  // numbers of a kind
+enum { MAX_STORED_NUMBERS = 1 << 28 };  // most numbers in one list of lists
 
 static bool read_text(Scan *s, void *to) { return scan_string(s, to, STORED_TEXT); }
 static bool read_decimal(Scan *s, void *to) { return scan_number(s, to, STORED_TEXT); }
@@ -42,7 +42,7 @@ static bool read_round(Scan *s, void *to)
 static bool read_rounds(Scan *s, void *to) { return scan_list(s, to, read_round); }
 
 typedef enum Id {
-    CHOICE = 8,  // after those of every outcome
+    CHOICE = 8,  // the first member that depends on the outcome
     TIME,
     COST,
     BOUND,
@@ -77,7 +77,8 @@ static const Member members[] = {
     [LEAST] = {"least", read_wide, AT(least), true},
 };
 
-// An answer has a choice within the limit, or a choice that needs least, or only a bound of that.
+// Checks that the members fit the outcome: a choice within the limit, or a choice of the lowest
+// peak found, or only a bound of that peak.
 static bool check_members(Scan *s, const Stored *t, uint64_t seen)
 {
     const uint64_t all = (UINT64_C(1) << COUNT(members)) - 1, common = (1 << CHOICE) - 1;

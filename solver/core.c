@@ -1,8 +1,8 @@
-// Bounds and choices of a large problem by way of its core: of each node the few alternatives that
-// may be in a cheap choice (Balas and Zemel, "An algorithm for large zero-one knapsack problems",
-// Operations Research 1980). Prices and choices are looked for in the core, where a sweep takes a
-// small part of the time; what a few sweeps then prove of the whole at these prices is the bound,
-// and says which alternatives the core lacks.
+// Bounds and choices of a large problem by way of its core: the few alternatives of each node that
+// a cheap choice may take (Balas and Zemel, "An algorithm for large zero-one knapsack problems",
+// Operations Research 1980). Prices and choices are sought in the core, where a sweep is much
+// faster. A few sweeps of the whole problem at these prices then prove the bound, and tell which
+// alternatives the core lacks.
 #include <float.h>
 #include <string.h>
 
@@ -10,18 +10,18 @@
 
 enum {
     MAX_CORE_ROUNDS = 5,
-    MAX_LARGE_CORE_ROUNDS = 1,  // where the core isn't small
-    FIRST_WHOLE_SWEEPS = 60,    // of the whole, in a turn
+    MAX_LARGE_CORE_ROUNDS = 1,  // rounds if the core isn't small
+    FIRST_WHOLE_SWEEPS = 60,    // sweeps of the whole problem, in the first round
     WHOLE_SWEEPS = 20,
     LAST_WHOLE_SWEEPS = 180,
     LAST_WHOLE_SWEEPS_OF_LARGE = 120,
     CORE_SWEEPS = 1500,
-    LARGE_CORE_SWEEPS = 500,  // … that isn't small
-    WARM_CORE_SWEEPS = 200,   // … from prices that are near
-    SMALL_CORE_DIVISOR = 8,   // a core that is so many times smaller than the whole
+    LARGE_CORE_SWEEPS = 500,  // of a core that isn't small
+    WARM_CORE_SWEEPS = 200,   // with is_warm_start
+    SMALL_CORE_DIVISOR = 8,   // a small core is this many times smaller than the whole
 };
-static const double CORE_STEP_GAIN = 3e-3;  // that the first step of a core's prices aims at
-// A turn that takes less than this off what is between choice and bound is the last.
+static const double CORE_STEP_GAIN = 3e-3;  // aim of the first step, as a part of the bound
+// A round that reduces the difference of choice and bound by a smaller share is the last.
 static const double MIN_GAP_REDUCTION = 0.25;
 
 typedef struct Core {
@@ -29,24 +29,24 @@ typedef struct Core {
     Ascent *whole;
     double *lower;  // by alternative: no choice with it is cheaper
     bool *keep;     // by alternative: is it in the core?
-    double *price;  // by slot of the whole: the core's
-    double best;    // bound of the whole, with
+    double *price;  // by slot of the whole problem: the core's prices
+    double best;    // best bound of the whole problem, with
     double *best_price, *best_message;
-    double part;    // of the way to them that the next prices are
-    double left;    // between choice and bound, before the last turn
-    bool is_slow;   // the last turn gave little
-    bool is_small;  // the last core was
+    double part;    // how far to move from the best prices to the core's, 0 to 1
+    double left;    // cost minus bound, before the last round
+    bool is_slow;   // the last round gained little
+    bool is_small;  // the last core was small
     CoreOptions options;
     bool is_found;
-    int *choice;  // the cheapest, if one was found
-    bool *taken;  // by alternative: choices to make another of have it
+    int *choice;  // the cheapest that was found, if is_found
+    bool *taken;  // by alternative: it is in a choice to blend
     const Deadline *deadline;
     Listener l;
 } Core;
 
-// ---- the whole ----
+// ---- the whole problem ----
 
-// What is proved at the present prices, and of each alternative.
+// Finds the bound of the whole problem at the current prices, and the bound of each alternative.
 static void bound_whole(Core *c, int sweeps)
 {
     Ascent *s = c->whole;
@@ -60,7 +60,8 @@ static void bound_whole(Core *c, int sweeps)
     s->lower = NULL;
 }
 
-// Keeps the present state if it is the best of all turns, or else goes back to that. Is it?
+// Saves the current state if its bound is the best so far, else restores the best. True if it is
+// the best.
 static bool keep_better(Core *c)
 {
     Ascent *s = c->whole;
@@ -75,7 +76,7 @@ static bool keep_better(Core *c)
     return is_better;
 }
 
-// From the best prices to the core's, as far as has been good until now.
+// Moves from the best prices towards the core's, by the part that was good so far.
 static void move_prices(Core *c)
 {
     Ascent *s = c->whole;
@@ -101,7 +102,8 @@ static void add_members(Core *c)
         }
 }
 
-// What the whole knows: its best prices, and the messages to the core's members.
+// Starts the core's ascent with the best prices of the whole problem, and with its messages to the
+// core's alternatives.
 static void core_warm_start(const Core *c, Ascent *s)
 {
     const Problem *p = c->p;
@@ -138,7 +140,7 @@ static void take_prices(Core *c, const Ascent *s)
     }
 }
 
-// A choice that is cheaper is one to make the next of.
+// Takes a cheaper choice, and blends it into the next ones.
 static void on_choice(void *to, const int *choice, Wide cost)
 {
     Core *c = to;
@@ -153,7 +155,8 @@ static void on_choice(void *to, const int *choice, Wide cost)
     c->l.found(c->l.to, choice, cost);
 }
 
-// Another choice of those that the core's prices lead to, and of the cheapest ones until now.
+// Makes a choice by blending the choices that the core's prices lead to and the cheapest ones so
+// far.
 static void blend_core(Core *c, const Problem *core, const Dual *dual, const int *original,
                        Arena *a)
 {
@@ -167,7 +170,6 @@ static void blend_core(Core *c, const Problem *core, const Dual *dual, const int
                      (Listener){on_choice, c, NULL});
 }
 
-// Better messages, then better prices.
 static void raise_core(Ascent *s, int64_t work, const Deadline *w)
 {
     ClimbOptions c = {CORE_STEP_GAIN, 1, work, DBL_MAX, w, 0};
@@ -197,7 +199,7 @@ static void work_core(Core *c)
     arena_free(own);
 }
 
-// ---- both in turns ----
+// ---- rounds ----
 
 static bool is_over(const Core *c)
 {

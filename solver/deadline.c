@@ -1,3 +1,4 @@
+// Deadlines: the clock and Ctrl-C.
 #include "solver/internal.h"
 
 #include <time.h>

@@ -1,20 +1,23 @@
-// A choice by and by: the alternatives go with which, as the messages say, all choices cost clearly
-// more than the bound (min-marginals: Savchynskyy, Discrete Graphical Models, 2019, chapter 5). At
-// first only the dearest do; the others' costs rise as they go. What is left is small and is
-// solved. Some of what went may be cheaper: this finds choices, and bounds nothing.
+// Finds a choice by dropping alternatives in rounds. An alternative goes if the messages say that
+// all choices with it cost clearly more than the bound (min-marginals: Savchynskyy, Discrete
+// Graphical Models, 2019, chapter 5). At first only the most expensive ones go; this raises the
+// costs of others. What remains is small and is solved. A dropped alternative may be in a cheaper
+// choice: a dive finds choices, and bounds nothing.
 #include <math.h>
 
 #include "solver/ascent.h"
 
 enum {
     MAX_DIVE_ROUNDS = 8,
-    SWEEP_PAIRS_PER_ROUND = 2,  // pairs of them a round, until the messages have heard of what went
-    MIN_DIVE_PAIRS = 1000,      // pairs that are worth it
-    DROP_DIVISOR = 16,          // times smaller: then no more has to go
-    SOLVE_DIVISOR = 2           // times smaller: then what is left is solved
+    SWEEP_PAIRS_PER_ROUND = 2,  // pairs of sweeps in a round, for messages to settle after drops
+    MIN_DIVE_PAIRS = 1000,      // a problem with fewer pairs is left alone
+    DROP_DIVISOR = 16,          // stop dropping when pairs are this many times fewer
+    SOLVE_DIVISOR = 2           // solve if pairs are this many times fewer
 };
 static const double FIRST_MARGIN = 0.01,
-                    MARGIN_SHRINK = 0.5;  // how much is clearly more, in parts of the cost
+                    // The margin above the bound at which alternatives go: its first value as a
+                    // part of the cost, and its factor after each round.
+    MARGIN_SHRINK = 0.5;
 
 typedef struct Dive {
     const Problem *p;

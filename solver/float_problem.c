@@ -1,5 +1,5 @@
-// The image of a problem on which bounds and searches work: costs in doubles, the edges of each
-// node, times down to those that can be the fullest.
+// Makes the floating-point form of a problem for bounds and searches: costs in doubles or floats,
+// the edges of each node, and only those times that can be the fullest.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 // ---- costs ----
 
 typedef struct Range {
-    int64_t low, high;  // of the costs that aren't forbidden; low > high: none
+    int64_t low, high;  // of the allowed costs; low > high: there are none
 } Range;
 
 static Range range_of(const int64_t *cost, int64_t n)
@@ -19,7 +19,7 @@ static Range range_of(const int64_t *cost, int64_t n)
     return r;
 }
 
-// 0 is in it too: forbidden costs are above all others.
+// The width of a range, extended to include 0, so that forbidden costs lie above all others.
 static double width(Range r)
 {
     double low = r.low < 0 ? (double)r.low : 0, high = r.high > 0 ? (double)r.high : 0;
@@ -35,8 +35,9 @@ static int by_matrix(const void *a, const void *b)
     return p != q ? (p < q ? -1 : 1) : x < y ? -1 : x > y;
 }
 
-// A power of two, so that adding and taking it away leaves whole numbers as they were: above what
-// choices can differ by, as far as doubles have room for both.
+// The cost of what is forbidden: above the most that choices can differ by, as far as doubles have
+// room for both. It is a power of two, so that adding and subtracting it leaves whole numbers
+// exact.
 static double penalty(const Problem *p)
 {
     double most = 1, sum = 1, power = 1;
@@ -80,7 +81,7 @@ static float *rough_matrix(const FloatProblem *f, int e, Arena *a)
     return to;
 }
 
-// The edges that share a matrix share its image too.
+// Converts the matrices. Edges that share a matrix share the result too.
 static void copy_matrices(FloatProblem *f, bool is_rough, Arena *a)
 {
     const Problem *p = f->p;
@@ -146,7 +147,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Sorts them, and leaves one of each; how many there are.
+// Sorts times and removes duplicates. Returns how many remain.
 static int sort_times(int *time, int n)
 {
     int kept = 0;
@@ -159,7 +160,8 @@ static int sort_times(int *time, int n)
     return kept;
 }
 
-// Between two starts without an end between them, the later time holds no less.
+// Keeps the starts that can be the fullest time. If no end lies between two starts, the later one
+// holds at least as much.
 static void keep_fullest(FloatProblem *f, const int *start, int n_starts, const int *end,
                          int n_ends)
 {
@@ -174,7 +176,7 @@ static void keep_fullest(FloatProblem *f, const int *start, int n_starts, const 
     }
 }
 
-// The first slot whose time isn't before t.
+// The first slot whose time is at least t.
 static int slot_from(const FloatProblem *f, int t)
 {
     int low = 0, high = f->n_slots;
@@ -228,7 +230,7 @@ static void copy_live(FloatProblem *f, Arena *a)
     f->first_live[n] = n_live;
 }
 
-enum { MIN_ROUGH_PAIRS = 250000 };  // of doubles they fill a cache of 2 MiB
+enum { MIN_ROUGH_PAIRS = 250000 };  // this many pairs in doubles fill a cache of 2 MiB
 
 static FloatProblem *make(const Problem *p, bool is_rough, Arena *a)
 {

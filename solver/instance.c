@@ -1,18 +1,18 @@
-// Reads the JSON form of google/iopddl. Edges may come before the nodes whose alternatives give
-// their matrices a shape, so all is read into lists first, and these are held against each other
-// then.
+// Reads the JSON form of google/iopddl. Edges may come before the nodes, whose alternatives give
+// their matrices a shape. So everything is read into lists first, and checked and converted
+// afterwards.
 #include <limits.h>
 #include <string.h>
 
 #include "solver/internal.h"
 
-// Far above anything real; indices of alternatives and within matrices stay ints, and sums of costs
-// within 128 bits.
+// Limits far above real instances. Indices of alternatives and matrices fit ints, and sums of costs
+// fit 128 bits.
 enum {
     MAX_NODES = 1 << 24,
     MAX_EDGES = 1 << 25,
-    MAX_ALTERNATIVES = 1 << 13,  // of a node: a matrix has its square at most
-    MAX_NUMBERS = 1 << 28,       // of all nodes
+    MAX_ALTERNATIVES = 1 << 13,  // of one node; a matrix has at most the square of this
+    MAX_NUMBERS = 1 << 28,       // numbers of one kind, over all nodes
 };
 
 typedef struct Matrix {
@@ -21,10 +21,10 @@ typedef struct Matrix {
     uint64_t hash;
 } Matrix;
 
-// What the file says. Equal matrices are kept once: `slot` is a hash table, by open addressing, of
-// indices + 1 of `matrix`.
+// The contents of the file. Equal matrices are kept once. `slot` is a hash table with open
+// addressing; an entry is an index of `matrix` + 1.
 typedef struct Raw {
-    Arena *arena;  // of the problem
+    Arena *arena;  // arena of the problem
     char *name;
     int64_t limit;
     Lists interval, cost, usage, end;
@@ -32,13 +32,13 @@ typedef struct Raw {
     Matrix *matrix;
     int n_matrices, cap_matrices;
     int *slot, n_slots;
-    int *matrix_of;  // by edge
+    int *matrix_of;  // by edge: index of its matrix
     int n_edges, cap_edges;
 } Raw;
 
 // ---- lists ----
 
-// Of the last list, which is that of node or edge `id`.
+// Checks the numbers of the last list, which belongs to node or edge `id`.
 static bool check_range(Scan *s, const Lists *l, int id, int64_t least, int64_t most)
 {
     for (int i = l->first[l->n - 1]; i < l->n_x; i++)
@@ -54,7 +54,8 @@ static bool check_pair(Scan *s, const Lists *l)
     return n == 2 || scan_wrong(s, "the %s %d: expected two numbers, found %d", l->what, i, n);
 }
 
-// Costs from -(10^18 - 1); all that forbid are made equal.
+// Reads a list of costs, which are at least -(10^18 - 1). All forbidden costs become
+// COST_FORBIDDEN.
 static bool read_costs_of(Scan *s, Lists *l, int id)
 {
     if (!scan_numbers(s, l) || !check_range(s, l, id, 1 - COST_FORBIDDEN, INT64_MAX))
@@ -122,7 +123,7 @@ static void grow_slots(Raw *r)
     }
 }
 
-// Eight bytes a step: matrices are most of a file.
+// Hashes eight bytes a step, as matrices are most of a file.
 static uint64_t hash_numbers(const int64_t *x, int n)
 {
     uint64_t h = 0;
@@ -132,7 +133,7 @@ static uint64_t hash_numbers(const int64_t *x, int n)
     return hash_bytes(&h, sizeof h, (uint64_t)n);
 }
 
-// The index of the matrix of the row that was read.
+// The index of the matrix in r->row, which becomes a new one if it isn't known yet.
 static int share_matrix(Raw *r)
 {
     size_t bytes = (size_t)r->row.n_x * sizeof *r->row.x;
@@ -185,7 +186,7 @@ static bool read_edges(Scan *s, void *to)
     return scan_object(s, to, edge_members, COUNT(edge_members), NULL);
 }
 
-// ---- the whole ----
+// ---- the file ----
 
 static bool read_name(Scan *s, void *to)
 {

@@ -1,9 +1,9 @@
-// Makes one edge of those between the same two nodes.
+// Joins the edges between the same two nodes into one.
 #include <stdlib.h>
 
 #include "solver/internal.h"
 
-// Edge `e` in the order of its nodes.
+// Edge `e` with its two nodes in ascending order.
 typedef struct EdgeEnds {
     int low, high, e;
 } EdgeEnds;
@@ -19,7 +19,7 @@ static int compare_edge_ends(const void *x, const void *y)
     return p->e < q->e ? -1 : p->e > q->e;
 }
 
-// False where two costs below COST_FORBIDDEN reach it together.
+// Adds x to *sum. False where the sum of two finite costs reaches COST_FORBIDDEN in size.
 static bool add_costs(int64_t *sum, int64_t x)
 {
     if (is_forbidden(*sum) || is_forbidden(x)) {
@@ -30,7 +30,7 @@ static bool add_costs(int64_t *sum, int64_t x)
     return !is_forbidden(*sum) && *sum > -COST_FORBIDDEN;
 }
 
-// Adds edge `from` to `to`, whose matrix is its own.
+// Adds the costs of edge `from` to the matrix `to`, which lies as that of edge `like`.
 static bool add_edge(const Problem *p, int64_t *to, const Edge *like, const Edge *from)
 {
     int n = n_alternatives(p, like->a), m = n_alternatives(p, like->b);
@@ -52,7 +52,7 @@ static bool add_loop(Problem *p, const Edge *e)
     return true;
 }
 
-// One matrix for the edges of place[0 … n), which have the same nodes.
+// Joins n edges that have the same two nodes into the first of them.
 static bool join(Problem *p, const EdgeEnds *edge_ends, int n, Arena *a)
 {
     Edge *e = &p->edge[edge_ends[0].e];
@@ -65,7 +65,7 @@ static bool join(Problem *p, const EdgeEnds *edge_ends, int n, Arena *a)
     return true;
 }
 
-// Marks by a == b what is to go.
+// Joins all edges. An edge that goes gets a == b.
 static bool join_all(Problem *p, const EdgeEnds *edge_ends, Arena *a, Diag *d)
 {
     for (int i = 0, n; i < p->n_edges; i += n) {

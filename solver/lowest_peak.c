@@ -1,14 +1,14 @@
-// The least possible peak. With costs forgotten but for what they forbid, and a node that leaves
-// out any part of the bytes below some peak at the cost of the rest, the bound of the cost is one
-// of the peak.
+// The lowest possible peak. All allowed costs become 0. An added node either holds some peak's
+// bytes all the time, or holds none at a cost of that many. Then a bound of the cost is a bound of
+// the peak.
 #include <string.h>
 
 #include "solver/search.h"
 
-// Work for each alternative and pair that is much.
+// Work per alternative and pair after which a search without progress stops.
 enum { MAX_STALLED_EFFORT = 5 };
 
-// Costs of nothing, or forbidden. Edges that follow each other share theirs if they did.
+// Sets all allowed costs to 0. Neighbouring edges that shared a matrix still do.
 static void forget_costs(const Problem *p, Problem *q, Arena *a)
 {
     int n = p->first[p->n_nodes];
@@ -32,7 +32,7 @@ static void forget_costs(const Problem *p, Problem *q, Arena *a)
     }
 }
 
-// q with one node more, which holds `peak` bytes all the time for nothing, or none for that price.
+// Adds a node to q that holds `peak` bytes all the time at no cost, or none at a cost of `peak`.
 static void add_slack_node(Problem *q, int64_t peak, Arena *a)
 {
     int n = q->n_nodes, k = q->first[n], n_live = q->first_live[k], last = 0;
@@ -57,7 +57,7 @@ static void add_slack_node(Problem *q, int64_t peak, Arena *a)
     q->limit = peak;
 }
 
-// More than any choice holds.
+// More bytes than any choice holds.
 static int64_t sum_of_largest(const Problem *p)
 {
     int64_t sum = 0;
@@ -72,7 +72,8 @@ static int64_t sum_of_largest(const Problem *p)
     return sum + (sum < INT64_MAX);
 }
 
-// Lower and lower peaks, each made of what the fullest times' prices lead to.
+// Searches for lower and lower peaks. Each search raises the price of the fullest time, and starts
+// from the choice that the prices lead to.
 static void search_low_peaks(const Problem *q, const Dual *dual, LowestPeak *least, int *choice,
                              uint64_t seed, int64_t work, const Deadline *w)
 {
@@ -88,7 +89,7 @@ static void search_low_peaks(const Problem *q, const Dual *dual, LowestPeak *lea
     search_dual_prices(f, dual, price);
     for (int t = 0; t < f->n_slots; t++)
         total += price[t];
-    // All bytes together cost less than one thing that is forbidden.
+    // Prices are scaled so that all bytes together cost less than one forbidden cost.
     for (int t = 0; t < f->n_slots; t++)
         price[t] = total > 0 ? price[t] / total / all : 1.0 / f->n_slots / all;
     search_price(s, price);
@@ -121,8 +122,8 @@ LowestPeak lowest_peak(const Problem *p, int *choice, uint64_t seed, int64_t wor
 
     forget_costs(p, &q, a);
     q.limit = 0;
-    // Small problems need little of the work; where much of it finds nothing, and the bound is far,
-    // more won't.
+    // Small problems need little work. A large share of the work that finds no lower peak, with a
+    // bound far below, ends the loop.
     for (int64_t part = 100000; part <= work; part *= 8) {
         int64_t before = least.is_found ? least.peak : INT64_MAX;
         search_low_peaks(&q, &dual, &least, choice, seed++, part / 2, w);

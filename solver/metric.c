@@ -1,4 +1,4 @@
-// The matrix of an edge that is a metric.
+// The matrix of an edge whose costs are cheapest paths through a Metric.
 #include "solver/internal.h"
 
 static int64_t add_steps(int64_t x, int64_t y)
@@ -6,7 +6,7 @@ static int64_t add_steps(int64_t x, int64_t y)
     return is_forbidden(x) || is_forbidden(y) || is_forbidden(x + y) ? COST_FORBIDDEN : x + y;
 }
 
-// Floyd and Warshall: the graph is small, and most of its pairs are asked for.
+// All cheapest paths, by Floyd and Warshall: the graph is small, and most pairs are needed.
 static int64_t *all_paths(int n, const PathStep *step, int n_steps, Arena *a)
 {
     int64_t *cost = arena_array(a, int64_t, (size_t)n * (size_t)n);

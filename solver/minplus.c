@@ -1,6 +1,6 @@
-// Products of a vector and a matrix in which + is min and * is +: the inner loops of message
-// passing and of elimination. All give the same bits whatever the vectors' width, as min and + of
-// two are exact steps; so the widest that the machine has do the work.
+// Products of a vector and a matrix with min for + and + for *: the inner loops of message passing
+// and of elimination. min and + of two numbers are exact steps, so any vector width gives the same
+// bits. The functions therefore use the widest vectors of the machine.
 #include <float.h>
 
 #include "solver/internal.h"
@@ -13,7 +13,7 @@
 
 enum { LANES = 8 };
 
-// By halves, as each step waits for the one before.
+// The least of all lanes, by halving: a chain of LANES - 1 steps would be slower.
 static inline double least_lane(double x[LANES])
 {
     for (int n = LANES / 2; n; n /= 2)
@@ -114,7 +114,7 @@ WIDEST double row_least(const double *row, int n)
     for (int j = 0; j < LANES; j++)
         best[j] = DBL_MAX;
     for (; i + LANES <= n; i += LANES)
-#pragma GCC unroll 1  // or it isn't made of vectors
+#pragma GCC unroll 1  // else GCC doesn't vectorize the loop
         for (int j = 0; j < LANES; j++)
             best[j] = row[i + j] < best[j] ? row[i + j] : best[j];
     for (; i < n; i++)

@@ -1,4 +1,4 @@
-// The side of the engines' pipes that asks.
+// Starts engines and talks to them: the client's side of their sockets.
 #include "solver/mip.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static void process_end(Engine *e)
     e->is_dead = true;
 }
 
-// Spawns a program whose input is a socket of ours; what it prints is nobody's.
+// Spawns a program whose standard input is one end of a socket. Its output goes to /dev/null.
 static int spawn(const char *path, Engine *e)
 {
     int end[2];
@@ -82,7 +82,7 @@ void engine_end(Engine *e)
     free(e);
 }
 
-// The engine is gone, or the watch says that it is to go.
+// Ends an engine that has died or must stop at the deadline.
 static void lost(Engine *e)
 {
     if (!e->is_dead && deadline_check(e->deadline) == STOP_DONE)
@@ -128,7 +128,7 @@ void engine_bounds(Engine *e, int n, const int *column, const double *low, const
     ask(e, WIRE_BOUNDS, &t);
 }
 
-// The kind of the next message; 0: the engine is gone.
+// Receives a message and returns its kind; 0: the engine is gone.
 static int receive(Engine *e)
 {
     bool goes_on = !e->is_dead && deadline_check(e->deadline) == STOP_DONE;
@@ -166,7 +166,7 @@ Relaxed engine_relax(Engine *e, int64_t iterations)
     return r;
 }
 
-// Keeps a point of the search: the last is the best.
+// Keeps a point of the search if it is the best, and gives it to the listener.
 static void point_take(Engine *e, Branched *b, MipListener l)
 {
     size_t at = 0, n = (size_t)e->n_columns;
