@@ -14,10 +14,9 @@ enum {
     DROP_DIVISOR = 16,          // stop dropping when pairs are this many times fewer
     SOLVE_DIVISOR = 2           // solve if pairs are this many times fewer
 };
-static const double FIRST_MARGIN = 0.01,
-                    // The margin above the bound at which alternatives go: its first value as a
-                    // part of the cost, and its factor after each round.
-    MARGIN_SHRINK = 0.5;
+// The margin above the bound at which alternatives go: its first value as a part of the cost, and
+// its factor after each round.
+static const double FIRST_MARGIN = 0.01, MARGIN_SHRINK = 0.5;
 
 typedef struct Dive {
     const Problem *p;

@@ -72,8 +72,8 @@ static int64_t sum_of_largest(const Problem *p)
     return sum + (sum < INT64_MAX);
 }
 
-// Searches for lower and lower peaks. Each search raises the price of the fullest time, and starts
-// from the choice that the prices lead to.
+// Searches for lower and lower peaks at prices of bytes. Each round raises the price of the fullest
+// time.
 static void search_low_peaks(const Problem *q, const Dual *dual, LowestPeak *least, int *choice,
                              uint64_t seed, int64_t work, const Deadline *w)
 {

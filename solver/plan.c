@@ -1,11 +1,12 @@
-// The cheapest plan of a graph on a mesh.
+// Finds the cheapest plan of a graph on a mesh, or the one whose program takes the shortest step.
 #include "solver/plan_find.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
 
-// What is decided by no variable: the use of a value with one reader is what that needs.
+// Fills in the compute specs that no variable decides: a value with one reader in a phase has the
+// spec that the reader's strategy needs.
 static void read_compute_specs(const PlanProblem *q, const Graph *g, Plan *p, Arena *a)
 {
     p->compute_spec = arena_array(a, Spec, 3 * (size_t)g->n_values);
@@ -39,16 +40,21 @@ void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Pla
 
 // ---- one mesh ----
 
-// What is proved of presets' plans, where that is quick.
+// The gap at which the search for a preset's plan stops. Presets' plans only serve to compare and
+// to start from.
 #define PRESET_GAP 1e-2
 
 enum {
     OVERLAP_COMPUTE_WEIGHT =
-        2,  // so much more than what is sent counts what nodes do, where that can hide
+        // Weight of computation relative to communication in the search for a plan that overlaps
+        // the two: half of the communication counts as hidden.
+    2,
     MIN_OVERLAP_PERCENT =
-        105,  // of the nodes' least cost: a plan that hiding can't make much better
+        // Cost of a plan in percent of the nodes' least cost, up to which overlap can't gain much.
+    105,
     MAX_THREADED_ALTERNATIVES =
-        250000,  // alternatives of a problem that is solved both ways at once
+        // Alternatives of a problem up to which find_both searches for both plans at once.
+    250000,
 };
 
 Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, const Answer *start,
@@ -112,7 +118,8 @@ static bool no_preset(const Finder *f, int idle)
     return false;
 }
 
-// The first choice that is found, however busy the machine is: by work alone, without the clock.
+// Finds a first choice without the clock, by work alone: the result doesn't depend on how busy the
+// machine is.
 static Answer find_without_clock(const Finder *f, const bool *keep)
 {
     PlanOptions o = *f->o;
@@ -123,8 +130,8 @@ static Answer find_without_clock(const Finder *f, const bool *keep)
     return solve_kept(&unclocked, &f->q.problem, keep, &(Answer){0}, true);
 }
 
-// The cheapest choice of those that are kept; where nothing fits, of those with the lowest peak
-// that was found.
+// Finds the cheapest choice among the kept alternatives. If nothing fits, finds the cheapest of the
+// choices with the lowest peak that was found.
 static Answer find_cheapest(Finder *f, const bool *keep, const Answer *start)
 {
     Answer answer = solve_kept(f, &f->q.problem, keep, start, f->o->stops_early);
@@ -143,7 +150,7 @@ static Answer find_cheapest(Finder *f, const bool *keep, const Answer *start)
     return answer;
 }
 
-// What nodes cost at least, each for itself.
+// The sum of the nodes' least costs, in picoseconds.
 static Wide least_compute(const Finder *f, const bool *keep)
 {
     const Problem *p = &f->q.problem;
@@ -158,7 +165,7 @@ static Wide least_compute(const Finder *f, const bool *keep)
     return sum * f->q.unit;
 }
 
-// The cheapest choice, if what is sent counted half, as some of it goes on beside computation.
+// Finds the cheapest choice when communication counts half, as if computation hid half of it.
 static Answer find_hiding(const Finder *f, const bool *keep, const Answer *start)
 {
     Problem p = f->q.problem;
@@ -170,13 +177,14 @@ static Answer find_hiding(const Finder *f, const bool *keep, const Answer *start
     return solve_kept(f, &p, keep, start, true);
 }
 
-// Can hiding make much of a plan of this cost?
+// Can overlap gain much over a plan of this cost?
 static bool is_worth_hiding(const Finder *f, Wide compute, Wide cost)
 {
     return f->hides && !f->o->stops_early && 100 * cost > MIN_OVERLAP_PERCENT * compute;
 }
 
-// What looks for a choice that hides, by a thread of its own and on a copy.
+// The search for a choice that overlaps well, for a thread of its own that works on a copy of the
+// Finder.
 typedef struct HidingSearch {
     Finder f;
     const bool *keep;
@@ -200,7 +208,8 @@ static void begin_choices(Finder *f, const Answer *x)
     f->choice[0] = (PlanChoice){.choice = x->choice, .preset = -1, .peak = x->peak, .at = x->at};
 }
 
-// Is there something that both searches can begin with: a plan, or prices that are near?
+// Should both searches run at once? They then begin with a known plan, or with prices of a similar
+// problem.
 static bool begins_both(const Finder *f, const bool *keep, const Answer *start)
 {
     if (f->n > MAX_THREADED_ALTERNATIVES)
@@ -210,9 +219,10 @@ static bool begins_both(const Finder *f, const bool *keep, const Answer *start)
     return f->hides && !f->o->stops_early && f->o->solve.is_warm_start;
 }
 
-// The cheapest plan, and what hides most beside it, both from the best of the presets' plans: of a
-// large problem one after the other, as the second begins better with the first's. The second
-// mostly takes longer: meanwhile the first is tried, and others.
+// Finds the cheapest plan and, if begins_both, the plan that overlaps best (*hiding), both starting
+// from the best preset's plan. The second search mostly takes longer: meanwhile this thread tries
+// programs. For a large problem bound_step searches second, since it then can begin with the first
+// plan.
 static Answer find_both(Finder *f, const bool *keep, const Answer *start, Answer *hiding)
 {
     pthread_t other;
@@ -233,8 +243,9 @@ static Answer find_both(Finder *f, const bool *keep, const Answer *start, Answer
     return cheapest;
 }
 
-// Of a plan whose nodes cost c, and all that is sent m, a step takes x · c + (1 - x) · m at least,
-// for any x from 1/2 to 1, whatever of m goes on beside c: bounds of such sums are bounds of it.
+// Bounds the step. If a plan's nodes cost c and its communication costs m, its step takes at least
+// x · c + (1 - x) · m for any x from 1/2 to 1, however the two overlap. So a lower bound of such a
+// sum is a lower bound of the step.
 static void bound_step(Finder *f, const bool *keep, const Answer *hiding)
 {
     Planned *to = f->to;
@@ -249,7 +260,7 @@ static void bound_step(Finder *f, const bool *keep, const Answer *hiding)
         to->step_bound = x.bound / (OVERLAP_COMPUTE_WEIGHT + 1);
 }
 
-// Of what was found, the plan.
+// Chooses the plan among the choices that were found.
 static void choose(Finder *f)
 {
     Planned *to = f->to;
@@ -294,7 +305,7 @@ static bool find_plan(Finder *f)
         return find_answer(f, keep, &start);
     if (!f->o->skips_presets && !f->o->stops_early)
         start = try_presets(f);
-    start.prices = (Dual){0};  // with fewer alternatives bytes are dearer
+    start.prices = (Dual){0};  // a preset's prices are too high: it has fewer alternatives
     return find_answer(f, f->keep, &start);
 }
 
@@ -315,7 +326,7 @@ bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const Plan
                 .o = o,
                 .enough = enough,
                 .hides = o->program && has_slow_axis(m),
-                .n_choices = 1,  // the cheapest comes first
+                .n_choices = 1,  // choice[0] is for the cheapest
                 .to = to,
                 .arena = a,
                 .own = own,

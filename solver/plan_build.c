@@ -1,7 +1,7 @@
-// A graph on a mesh as an assignment problem. Decided are the strategy of each node, the spec of
-// each value at rest and, where several readers of one phase share a value, the spec in which they
-// do; iterations of a block are decided once. Nodes cost what their pieces take, edges the layout
-// manager's ways; values hold their bytes at rest while they live.
+// Builds the assignment problem of a graph on a mesh. Variables are the strategy of each node, the
+// storage spec of each value and, where several readers of one phase share a value, its compute
+// spec. Iterations of a block share their variables. A node costs the time of its shard of work, an
+// edge the cheapest reshard path. A value holds its bytes in its storage spec while it lives.
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static int variable_new(Builder *b, VariableKind kind, int32_t id, int capacity)
     return at;
 }
 
-// Does it split what can't be smaller?
+// Does the strategy split a factor of size 1?
 static bool splits_one(const Rule *r, const Strategy *s)
 {
     for (int a = 0; a < MAX_AXES; a++)
@@ -53,7 +53,7 @@ void specs_add(Arena *a, Specs *l, Spec s)
     *arena_push(a, l->spec, l->n, l->cap) = s;
 }
 
-// What the strategies of a node make of, or want of, an operand.
+// The specs in which a node's strategies make or read an operand.
 static const Specs *operand_specs(Builder *b, NodeId n, int operand)
 {
     const Variable *v = &b->q->variable[b->q->of_node[n]];
@@ -89,7 +89,8 @@ static void add_pinned_specs(Builder *b, Specs *of)
             specs_add(b->scratch, &of[b->q->tied.value[b->o->pin[i].id]], b->o->pin[i].spec);
 }
 
-// Where values may rest: as some node makes or wants them, or whole.
+// Makes the variables of storage specs. A value may be stored in each spec in which a node makes or
+// reads it, or replicated.
 static void storage_variables(Builder *b)
 {
     const Graph *g = b->g;
@@ -124,7 +125,8 @@ int compute_spec_of_input(const PlanProblem *q, const Graph *g, NodeId n, int i)
     return 3 * q->tied.value[tied_input_value(g, &q->tied, n, i)] + (int)g->nodes[n].phase;
 }
 
-// Uses are for values that two nodes or more read in one phase, and for what is pinned.
+// Makes the variables of compute specs, for values that two or more nodes read in one phase, and
+// for pinned ones.
 static void compute_variables(Builder *b)
 {
     const Graph *g = b->g;
@@ -153,9 +155,9 @@ static void compute_variables(Builder *b)
     }
 }
 
-// ---- their order ----
+// ---- the order of variables ----
 
-// Where a variable stands: with the node that makes the value, or else with its first reader.
+// The sort key of a variable: the node that makes the value, or else its first reader.
 typedef struct VariablePlace {
     int node, kind, variable;
 } VariablePlace;
@@ -171,7 +173,7 @@ static int compare_variable_places(const void *x, const void *y)
     return a->variable < b->variable ? -1 : a->variable > b->variable;
 }
 
-// By 3 · first value + phase: the first node that reads it there.
+// By 3 · first tied value + phase: the first node that reads the value in the phase.
 static NodeId *first_readers(const Builder *b)
 {
     NodeId *first = arena_array(b->scratch, NodeId, 3 * (size_t)b->g->n_values);
@@ -204,8 +206,8 @@ static void renumber(int *of, int n, const int *to)
         of[i] = of[i] < 0 ? -1 : to[of[i]];
 }
 
-// Along the graph: bounds go from node to node, the farther in one sweep the more of the problem's
-// paths lie in its order.
+// Orders the variables along the graph. A sweep carries bounds from node to node, and carries them
+// further if more of the problem's paths follow its order.
 static void order_variables(Builder *b)
 {
     PlanProblem *q = b->q;
@@ -267,7 +269,7 @@ static void pair_add(Builder *b, Pairing p)
     b->pairing[b->slot[at] - 1].count += p.count;
 }
 
-// ---- what costs something together ----
+// ---- pairs of variables that have a cost ----
 
 static void produce_pairings(Builder *b, NodeId n)
 {
@@ -281,15 +283,15 @@ static void produce_pairings(Builder *b, NodeId n)
     }
 }
 
-// All iterations share one copy of what they all read.
+// Does the input read a value that all iterations read? They share the copy of the first iteration.
 static bool is_shared_copy(const Builder *b, NodeId n, int i)
 {
     return b->g->nodes[n].block.cls && b->g->nodes[n].block.iter &&
            sources_are_equal(tied_input_sources(b->g, &b->q->tied, n, i));
 }
 
-// Is this the first input, of all nodes', that reads the value in the phase? Its readers share what
-// it reads.
+// Is this the first input of all nodes that reads the value in the phase? Other readers share its
+// copy.
 static bool is_first_reader(const Builder *b, int *reader, NodeId n, int i, int at)
 {
     int key = (int)b->q->tied.node[n] * 64 + i + 1;
@@ -322,8 +324,8 @@ static void consume_pairings(Builder *b, NodeId n, int *reader)
 
 // ---- units ----
 
-// Presolve adds costs up: the sum of the largest of all variables and pairs stays below this, and
-// below the double where nodes count twice.
+// Presolve sums costs. The sum of the largest costs of all variables and pairs must stay below
+// this, also after find_hiding doubles the nodes' costs.
 #define MAX_COST_SUM (INT64_C(1) << 54)
 
 static double largest(const int64_t *cost, int64_t n)
@@ -341,7 +343,8 @@ static void scale(int64_t *cost, int64_t n, int64_t unit)
         cost[i] = (cost[i] + unit / 2) / unit;
 }
 
-// Matrices are each an edge's own.
+// Divides all costs by a power of ten so that their sum stays below MAX_COST_SUM. No two edges
+// share a matrix here.
 static void costs_scale(PlanProblem *q)
 {
     Problem *p = &q->problem;
@@ -361,7 +364,7 @@ static void costs_scale(PlanProblem *q)
               q->unit);
 }
 
-// ---- the whole ----
+// ---- building ----
 
 static Builder builder_new(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
                            const PlanOptions *o, const LiveRanges *live_ranges, Arena *a,

@@ -1,18 +1,18 @@
-// What the decisions of a plan hold of memory, item by item of the program: values the bytes of
-// their pieces while they lie somewhere; nodes their kernels' workspaces and, where copies count,
-// what they and uses need beside.
+// The bytes that the alternatives of a plan's problem hold, item by item of the program. Values
+// hold the bytes of their shards while they live. Nodes hold their kernels' workspaces and, where
+// copies count, copies in other specs than the storage spec.
 #include <stdlib.h>
 #include <string.h>
 
 #include "solver/plan_build.h"
 
-// From item `first` to before `last`.
+// The items i with first <= i < last.
 typedef struct Span {
     int first, last;
 } Span;
 
-// That the values like a first one take so many places more (or fewer) from an item on, in so many
-// buffers more.
+// At an item, the values tied to `first` take n_instances more slots (or fewer, if negative), in
+// `buffers` more buffers.
 typedef struct Change {
     ValueId first;
     int item;
@@ -20,7 +20,7 @@ typedef struct Change {
     int buffers;
 } Change;
 
-// A node that counts what it needs of the values like a first one, at the item that it is.
+// A node that, at its item, counts the copy that it reads of the values tied to `first`.
 typedef struct CountedRead {
     ValueId first;
     int item;
@@ -33,12 +33,13 @@ typedef struct BytesBuilder {
     Problem *p;
     int n_live, cap_live;
     Change *change;
-    int *begin;               // by first value: where its changes begin
-    int64_t *smallest_bytes;  // … the bytes of its smallest piece at rest
-    CountedRead *reader;      // sorted; NULL: none counts
+    int *begin;               // by first tied value: where its changes begin
+    int64_t *smallest_bytes;  // by first tied value: bytes of its smallest shard in a storage spec
+    CountedRead *reader;      // sorted by value and item; NULL: none counts
     int n_readers, cap_readers;
-    ValueId *view;  // by first value: a view of it that is kept for the backward part, or none …
-    int *until;     // … by that: before which item
+    // By first tied value: a view of it that is kept for the backward part, or 0.
+    ValueId *view;
+    int *until;  // by first tied view: the item before which it is last needed
 } BytesBuilder;
 
 static int64_t bytes_of(const BytesBuilder *h, ValueId v, const Spec *s)
@@ -53,7 +54,7 @@ static void add_live(BytesBuilder *h, Span at, int64_t bytes)
             (LiveBytes){at.first, at.last, bytes};
 }
 
-// ---- at rest ----
+// ---- storage ----
 
 static int compare_changes(const void *x, const void *y)
 {
@@ -64,7 +65,7 @@ static int compare_changes(const void *x, const void *y)
     return (a->item > b->item) - (a->item < b->item);
 }
 
-// Sorted, and one at the end that is of no value. What has none begins there.
+// Sorts the changes, and adds a last one of value 0, where values without changes begin.
 static void find_changes(BytesBuilder *h)
 {
     const LiveRanges *l = h->b->live_ranges;
@@ -85,13 +86,13 @@ static void find_changes(BytesBuilder *h)
         h->begin[h->change[i].first] = i;
 }
 
-// Is it in memory of its own?
+// Does the value have buffers of its own?
 static bool is_stored(const BytesBuilder *h, ValueId first)
 {
     return h->change[h->begin[first]].first == first;
 }
 
-// The first reader of a value like this one from an item on.
+// The index of the first counted reader of a tied value from an item on.
 static int reader_from(const BytesBuilder *h, ValueId first, int item)
 {
     int low = 0, high = h->n_readers;
@@ -107,7 +108,8 @@ static int reader_from(const BytesBuilder *h, ValueId first, int item)
     return low;
 }
 
-// Of `held` bytes, `less` are counted by the nodes that read them, each at its item.
+// Adds live bytes over a span: `total`, less `less` at each item whose node counts those bytes
+// itself.
 static void add_live_between(BytesBuilder *h, ValueId first, Span at, int64_t total, int64_t less)
 {
     for (int i = reader_from(h, first, at.first); less > 0 && i < h->n_readers; i++) {
@@ -121,7 +123,7 @@ static void add_live_between(BytesBuilder *h, ValueId first, Span at, int64_t to
     add_live(h, at, total);
 }
 
-// Bytes for each place that a first value takes, and what every buffer has more.
+// Adds `bytes` for each slot that the values tied to `first` take, and `more` for each buffer.
 static void add_live_slots(BytesBuilder *h, ValueId first, int64_t bytes, int64_t more)
 {
     const Change *x = h->change + h->begin[first];
@@ -139,11 +141,11 @@ static void add_live_slots(BytesBuilder *h, ValueId first, int64_t bytes, int64_
 
 // ---- while nodes run ----
 
-// That a value is at hand as some spec takes no bytes beside those at rest if it rests so. That
-// depends on two decisions, and rows know but one: counted are those that the smallest piece of it
-// lacks, which is right where it rests as that, and too much where it rests larger. Where what it
-// rests as counts no more than its smallest piece at that item, it is what the value holds if it
-// rests as it is needed, and too little if it doesn't: so it is for readers.
+// The bytes of a copy of a value in spec s, beyond those of its smallest storage shard. If s is the
+// storage spec there is no copy. But bytes may depend only on one variable, and this depends on
+// two. So this counts too much if the storage shard is larger than the smallest. For counted
+// readers the storage shard itself counts only as the smallest at that item: the sum is exact if
+// the value is stored in the spec that is read, and else too little.
 static int64_t copy_bytes(const BytesBuilder *h, ValueId v, const Spec *s)
 {
     const TiedValues *k = &h->b->q->tied;
@@ -152,7 +154,7 @@ static int64_t copy_bytes(const BytesBuilder *h, ValueId v, const Spec *s)
     return is_stored(h, k->value[h->b->traffic.base[v]]) && more > 0 ? more : 0;
 }
 
-// A node's operands while it runs.
+// The bytes of copies of all operands of a node.
 static int64_t node_copy_bytes(const BytesBuilder *h, NodeId n, const Strategy *s)
 {
     const PlanProblem *q = h->b->q;
@@ -184,7 +186,7 @@ static int64_t counted_copy_bytes(const BytesBuilder *h, NodeId n, const Strateg
     return bytes;
 }
 
-// What the program needs for the node alone, while it runs.
+// Adds the bytes that only the node needs while it runs: its workspace and its copies.
 static void add_node(BytesBuilder *h, NodeId n, const Strategy *s)
 {
     const Builder *b = h->b;
@@ -216,7 +218,7 @@ static void find_smallest_shards(BytesBuilder *h)
     }
 }
 
-// ---- what is sure ----
+// ---- sure copies ----
 
 static int compare_readers(const void *x, const void *y)
 {
@@ -229,8 +231,8 @@ static int compare_readers(const void *x, const void *y)
     return a->node != b->node ? (a->node < b->node ? -1 : 1) : a->operand - b->operand;
 }
 
-// Products have their operands at hand as a whole and write over none of them: what each needs of a
-// value lies somewhere while it runs. Of several that read it at one item the first counts.
+// Lists the reads of products. A product needs its whole operands in memory while it runs, and
+// writes over none of them. If several products read a value at one item, the first counts.
 static void find_readers(BytesBuilder *h)
 {
     const Graph *g = h->b->g;
@@ -258,7 +260,8 @@ static void find_readers(BytesBuilder *h)
     h->n_readers = n_left;
 }
 
-// Where a view counts instead of what it is a view of: bytes for each place, `less` than are held.
+// Adds the storage of a value whose kept view counts the bytes itself: until the view goes, each
+// slot counts as the smallest shard.
 static void add_viewed_storage(BytesBuilder *h, ValueId first, int64_t bytes, int64_t more)
 {
     const Change *x = h->change + h->begin[first];
@@ -271,7 +274,7 @@ static void add_viewed_storage(BytesBuilder *h, ValueId first, int64_t bytes, in
     add_live(h, (Span){until > x->item ? until : x->item, x[1].item}, total);
 }
 
-// … and what the view then holds more.
+// Adds the bytes of a kept view beyond the smallest shard of its value.
 static void add_kept_view(BytesBuilder *h, ValueId v, const Spec *s)
 {
     ValueId base = h->b->q->tied.value[h->b->traffic.base[v]];
@@ -283,8 +286,8 @@ static void add_kept_view(BytesBuilder *h, ValueId v, const Spec *s)
         add_live(h, (Span){x->item, until}, x->n_instances * more);
 }
 
-// Views of what the forward part makes that the backward part reads: as they rest, they are kept
-// until then. That is counted of one view of a value that lives once.
+// Finds the views of forward values that the backward part reads. They are kept until then in their
+// storage specs. This counts one view of each value that has one live range.
 static void find_views(BytesBuilder *h)
 {
     const Graph *g = h->b->g;
@@ -320,7 +323,7 @@ static void find_sure_copies(BytesBuilder *h)
     find_readers(h);
 }
 
-// A value where it rests, unless its bytes are another's.
+// Adds the storage of a value, unless it is a view of another's bytes.
 static void add_storage(BytesBuilder *h, ValueId v, const Spec *s)
 {
     ValueId base = h->b->q->tied.value[h->b->traffic.base[v]];
@@ -333,7 +336,8 @@ static void add_storage(BytesBuilder *h, ValueId v, const Spec *s)
         add_live_slots(h, v, bytes_of(h, v, s), REDZONE);
 }
 
-// A view that rests as what it is a view of doesn't is a view of a copy, which lives as long.
+// Adds the copy that a view needs if its storage spec differs from its value's. The copy lives as
+// long as the value.
 static void add_view_copy(BytesBuilder *h, const Variable *v, const Spec *s)
 {
     ValueId base = h->b->traffic.base[v->id];

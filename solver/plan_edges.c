@@ -1,4 +1,5 @@
-// What pairs of a plan's decisions cost: the layout manager's ways, each with its table.
+// Prices the edges of a plan's problem: each pair of specs costs the cheapest reshard path between
+// them.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -10,25 +11,26 @@ typedef struct ShapedPairing {
     int pairing;
 } ShapedPairing;
 
-// Pairings by the shapes of their values: threads take all of a shape, as ways are found by shape.
+// Pairings sorted by the shapes of their values. A thread takes all of a shape, since reshard paths
+// are found by shape.
 typedef struct EdgePricing {
     const Builder *b;
     ShapedPairing *order;
-    int n_shapes, *first;  // [n_shapes + 1], in that order
-    atomic_int *next;      // shape that nobody has begun with
+    int n_shapes, *first;  // [n_shapes + 1]: where each shape begins in `order`
+    atomic_int *next;      // the next shape for a thread to take
 } EdgePricing;
 
-// What a thread has of its own.
+// The state of one thread.
 typedef struct EdgePricer {
     const EdgePricing *of;
-    Resharder *reshard[2];  // … of values that join
-    int64_t **table;        // of ways, by hash of what they are from and to
+    Resharder *reshard[2];  // reshard[1] is for values in buckets
+    int64_t **table;        // tables of path costs, by hash of shape and specs
     uint64_t *table_key;
-    int n_tables;  // room, a power of two
+    int n_tables;  // slots of the hash table, a power of two
     Arena *scratch;
 } EdgePricer;
 
-// ---- ways ----
+// ---- reshard paths ----
 
 static uint64_t shape_key(const Builder *b, ValueId v)
 {
@@ -38,7 +40,8 @@ static uint64_t shape_key(const Builder *b, ValueId v)
     return hash_bytes(&b->is_bucketed[v], sizeof *b->is_bucketed, key);
 }
 
-// Picoseconds from each of some specs to each of others; tables of equal shapes and specs are one.
+// The picoseconds of the cheapest path from each of n specs to each of m. Equal shapes and specs
+// share a table.
 static const int64_t *path_cost_table(EdgePricer *w, ValueId v, const Spec *from, int n,
                                       const Spec *to, int m)
 {
@@ -61,7 +64,8 @@ static const int64_t *path_cost_table(EdgePricer *w, ValueId v, const Spec *from
     return t;
 }
 
-// What the alternatives of a variable mean at a pairing: specs, each once, and which is whose.
+// The specs that the alternatives of a variable mean at a pairing: the distinct specs, and the
+// index of each alternative's.
 typedef struct OperandSpecs {
     Specs specs;
     int *of;  // by alternative
@@ -82,7 +86,7 @@ static OperandSpecs operand_specs_of(EdgePricer *w, int variable, bool is_node, 
     return x;
 }
 
-// Does an input of the node before it need the same value alike? Both get it in one go.
+// Does an earlier input of the node read the same value in the same spec? Both then share one copy.
 static bool shares_copy(const Builder *b, const Pairing *p, const Strategy *s)
 {
     NodeId n = b->q->variable[p->b].id;
@@ -142,7 +146,7 @@ static int compare_shapes(const void *x, const void *y)
     return a->pairing - b->pairing;
 }
 
-// Sorts pairings by their values' shapes.
+// Sorts the pairings by their values' shapes.
 static EdgePricing edge_pricing_of(const Builder *b, atomic_int *next)
 {
     EdgePricing x = {.b = b, .next = next};
@@ -187,8 +191,8 @@ static size_t edges_capacity(const Builder *b)
     return n;
 }
 
-// Rooms for all costs first, so that threads only fill them: one, as large ones are made zero by
-// who touches them first.
+// Makes the edges with room for their costs, which threads then fill. All costs are one allocation:
+// its pages are zeroed by the thread that first touches them.
 static void edges_new(Builder *b)
 {
     Problem *p = &b->q->problem;

@@ -1,11 +1,11 @@
-// Decisions that were made beforehand.
+// Applies pins, the decisions that are given.
 #include <string.h>
 
 #include "solver/plan_build.h"
 
 enum { SPECS_SUGGESTED = 3 };
 
-// In how many axes two specs differ.
+// The number of axes in which two specs differ.
 static int distance(const Mesh *m, const Spec *a, const Spec *b)
 {
     int n = 0;

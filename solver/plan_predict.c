@@ -1,4 +1,4 @@
-// The plan of a forward-only graph beside that of its training graph.
+// Finds the plan of a forward-only graph, given the plan of its training graph.
 #include "solver/plan_build.h"
 
 static bool is_kept(const Value *x)
@@ -6,7 +6,7 @@ static bool is_kept(const Value *x)
     return (x->kind == VALUE_PARAMETER || x->kind == VALUE_BUFFER) && !x->producer && x->name;
 }
 
-// By ValueId, the training graph's parameter or buffer of that name, or 0.
+// By ValueId: the training graph's parameter or buffer of the same name, or 0.
 static ValueId *find_equal_parameters(const Graph *g, const Graph *training, Arena *a)
 {
     ValueId *equal = arena_array(a, ValueId, g->n_values);
@@ -21,8 +21,9 @@ static ValueId *find_equal_parameters(const Graph *g, const Graph *training, Are
     return equal;
 }
 
-// Layers whose parameters rest otherwise from layer to layer, as they may where the training
-// graph's layers aren't all alike, are no loop of predictions.
+// Removes the block labels of layers whose parameters differ in storage spec from layer to layer.
+// The training graph's plan may do that where its layers aren't all alike; they can't be a loop of
+// predictions.
 static void unlabel_unequal_layers(Graph *g, const Plan *plan, const ValueId *equal, Arena *a)
 {
     Map first = {.arena = a};

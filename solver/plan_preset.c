@@ -1,18 +1,18 @@
-// Known ways to spread a training step: what each axis of a mesh may split.
+// Presets, known ways to shard a training step: which roles each axis of a mesh may split.
 #include <ctype.h>
 #include <string.h>
 
 #include "solver/plan_build.h"
 
-// What a factor of a node, or a dim of a value at rest, is to a model.
+// The role in a model of a factor of a node or a dim of a spec.
 typedef enum Role {
-    ROLE_BATCH = 1,       // the inputs' first dim
-    ROLE_SEQUENCE = 2,    // their other dims
-    ROLE_HEAD = 4,        // of a product without weights, what else all of its operands have
-    ROLE_FEATURE = 8,     // all else: a weight's dims, free or summed over
-    ROLE_PARAMETER = 16,  // any dim of a parameter or buffer at rest …
-    ROLE_GRADIENT = 32,   // … of a gradient
-    ROLE_STATE = 64,      // … of the optimizer's state, and of what is done in the update
+    ROLE_BATCH = 1,       // the first dim of the graph's inputs
+    ROLE_SEQUENCE = 2,    // the other dims of the graph's inputs
+    ROLE_HEAD = 4,        // a further dim of all operands of a product without weights
+    ROLE_FEATURE = 8,     // all else: a weight's dims, free or contracted
+    ROLE_PARAMETER = 16,  // any dim of the storage spec of a parameter or buffer
+    ROLE_GRADIENT = 32,   // the same of a gradient
+    ROLE_STATE = 64,      // the same of the optimizer's state, and all dims in the update
 } Role;
 
 enum {
@@ -21,8 +21,8 @@ enum {
     ROLES_COLUMNS = ROLE_HEAD | ROLE_FEATURE | ROLES_WEIGHT,
 };
 
-// The roles of each axis, from slow to fast; with n_axes 0 those of the first are all axes'. The
-// axes from `first_equal` on have equal sizes.
+// The roles of each axis, from slow to fast. If n_axes is 0, the first entry's roles hold for all
+// axes. The axes from `first_equal` on must have equal sizes.
 static const struct {
     const char *name;
     int n_axes, first_equal;
@@ -98,8 +98,8 @@ void preset_print(const Preset *p, Text *t)
 
 // ---- meshes ----
 
-// Writes the roles of the axes from `axis` on that are the part's; returns how many, 0: it doesn't
-// fit.
+// Writes the roles of the axes that the part covers, from `axis` on. Returns how many it covers; 0:
+// it doesn't fit.
 static int part_roles(const PresetPart *part, const Mesh *m, int axis, unsigned *roles)
 {
     int n = presets[part->preset].n_axes, first = presets[part->preset].first_equal, last = axis;
@@ -131,12 +131,12 @@ bool preset_fits(const Preset *p, const Mesh *m, unsigned axes[MAX_AXES])
 
 // ---- roles ----
 
-// Which dims are split together: those of one factor of a node.
+// Classes of dims that are split together, since they belong to one factor of a node (union-find).
 typedef struct Dims {
     const PlanProblem *q;
     const Graph *g;
-    int *of;  // by MAX_RANK · first value + dim: another one of its class, at last the first
-    unsigned *role;  // by first one of a class: ROLE_BATCH, ROLE_SEQUENCE or 0
+    int *of;         // by MAX_RANK · first tied value + dim: the next of its class
+    unsigned *role;  // by root of a class: ROLE_BATCH, ROLE_SEQUENCE or 0
 } Dims;
 
 static int class_of(const Dims *x, int at)
@@ -183,7 +183,7 @@ static Dims dims_find(const PlanProblem *q, const Graph *g, Arena *a)
     return x;
 }
 
-// ROLE_BATCH, ROLE_SEQUENCE, or 0.
+// The role of a dim that comes from the graph's inputs: ROLE_BATCH, ROLE_SEQUENCE or 0.
 static unsigned dim_role(const Dims *x, ValueId v, int dim)
 {
     unsigned role = x->role[class_of(x, dim_at(x, v, dim))];
@@ -199,7 +199,7 @@ static bool has_data(const Dims *x, ValueId v)
     return false;
 }
 
-// The roles in which an axis may split a dim of a value where it rests.
+// The roles in which an axis may split a dim of a value's storage spec.
 static unsigned storage_role(const Dims *x, ValueId v, int dim)
 {
     const Value *y = value_of(x->g, v);
@@ -213,7 +213,7 @@ static unsigned storage_role(const Dims *x, ValueId v, int dim)
     return y->producer && producer(x->g, v)->phase == UPDATE ? ROLE_STATE : ROLE_GRADIENT;
 }
 
-// The roles in which an axis may split a dim of a value as a phase uses it.
+// The roles in which an axis may split a dim of a value's compute spec in a phase.
 static unsigned compute_role(const Dims *x, ValueId v, int dim, Phase phase)
 {
     if (has_data(x, v))
@@ -221,7 +221,7 @@ static unsigned compute_role(const Dims *x, ValueId v, int dim, Phase phase)
     return phase == UPDATE ? ROLE_STATE : ROLES_WEIGHT | ROLE_FEATURE;
 }
 
-// Is it a dim of all operands, of a product that has others?
+// Is the factor a dim of all operands of a product?
 static bool is_head(const Dims *x, NodeId n, int f)
 {
     const Rule *r = &x->q->rule[n];
@@ -273,7 +273,8 @@ unsigned *preset_roles(const PlanProblem *q, const Graph *g, Arena *a)
     return role;
 }
 
-// Axes that share a dim do so in the mesh's order: presets know no other.
+// Does the spec split only what the axes' roles allow? Axes that share a dim must do so in the
+// mesh's order: presets know no other.
 static bool is_allowed(const unsigned *role, const Spec *s, const unsigned *axes)
 {
     for (int a = 0; a < MAX_AXES; a++) {
@@ -288,7 +289,7 @@ static bool is_allowed(const unsigned *role, const Spec *s, const unsigned *axes
     return true;
 }
 
-// What an axis with these roles is for: to split, in all products, the data or else the weights.
+// The roles that an axis should split in all products: the data, or else the weights.
 static unsigned purpose_of(unsigned roles)
 {
     if (roles & ROLE_BATCH)
@@ -303,7 +304,8 @@ static bool splits(const unsigned *role, const Strategy *s, int axis, unsigned r
     return f >= 0 && f < LINEAR_SINGLE && role[f] & roles;
 }
 
-// Leaves a product those strategies that split it as the axis is to. False where there are none.
+// Keeps only the strategies of a product that split it along the axis in one of the roles. False,
+// keeping all, where there are none.
 static bool demand(const Variable *v, const unsigned *role, int axis, unsigned roles, bool *mark)
 {
     bool is_split = false;
@@ -345,9 +347,9 @@ int preset_demand(const PlanProblem *q, const Graph *g, const unsigned *role, co
     return -1;
 }
 
-// ---- those that are tried ----
+// ---- the presets to try ----
 
-// What goes well around others: the first axes' and the last one's.
+// Presets to combine: one of `outer` for the first axes, one of `inner` for the last axis.
 static const char *const outer[] = {"ddp", "zero1", "fsdp"}, *const inner[] = {"megatron",
                                                                                "megatron-sp"};
 

@@ -1,4 +1,4 @@
-// What nodes of a plan cost: what their pieces take.
+// Prices the nodes of a plan's problem: the time that a node's shard of work takes.
 #include <math.h>
 
 #include "solver/plan_build.h"

@@ -1,10 +1,10 @@
-// What a plan costs and holds, and what each of its decisions is worth.
+// Reports the price of a plan, and the best alternative to each of its decisions.
 #include "solver/plan_build.h"
 
 // ---- memory ----
 
-// Bytes by time, with the largest over every 2^level times from each on: the largest of a range is
-// that of two such.
+// The bytes held by time. most[l][t] is the largest of the 2^l times from t on, so the largest of
+// any range is that of two entries.
 enum { MAX_TABLE_LEVELS = 32 };
 
 typedef struct Profile {
@@ -46,7 +46,6 @@ static int64_t most_between(const Profile *f, int first, int last)
     return x > y ? x : y;
 }
 
-// The bytes that an alternative holds at a time.
 static int64_t live_bytes_at(const Problem *p, int k, int time)
 {
     for (int u = p->first_live[k]; u < p->first_live[k + 1]; u++)
@@ -55,7 +54,8 @@ static int64_t live_bytes_at(const Problem *p, int k, int time)
     return 0;
 }
 
-// Does alternative k fit in the place of alternative `chosen`, which holds at the same times?
+// Would the choice still fit with alternative k in place of `chosen`, which holds bytes over the
+// same spans?
 static bool fits(const Problem *p, const Profile *f, int k, int chosen)
 {
     for (int u = p->first_live[k]; u < p->first_live[k + 1]; u++) {
@@ -69,7 +69,7 @@ static bool fits(const Problem *p, const Profile *f, int k, int chosen)
 
 // ---- costs ----
 
-// By alternative: what a step costs with it, all else held, more than with what was chosen.
+// By alternative: the cost of a step with it, all else fixed, minus the cost of the choice.
 static int64_t *find_changes(const Problem *p, const int *choice, Arena *a)
 {
     int64_t *more = arena_array(a, int64_t, p->first[p->n_nodes]);

@@ -1,12 +1,12 @@
-// The cheapest plan of several meshes.
+// Finds the cheapest plan of several meshes.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "solver/plan_build.h"
 
-// Problems of more pairs aren't built, unless more than a part of LITTLE of what the best plan
-// costs could be gained: then by as much more.
+// A problem with more pairs isn't built, unless its bound leaves more than MIN_GAIN_SHARE of the
+// best plan's cost to gain: the limit grows in proportion to that gain.
 #define MAX_MESH_PAIRS INT64_C(20000000)
 static const double MIN_GAIN_SHARE = 1.0 / 16;
 
@@ -15,7 +15,7 @@ typedef struct Candidate {
     MeshBound lower_bound;
 } Candidate;
 
-// Small ones first: what they find excludes large ones.
+// Sorts small problems first: their plans exclude large ones.
 static int compare_candidates(const void *x, const void *y)
 {
     const Candidate *a = x, *b = y;
@@ -37,7 +37,7 @@ static bool is_same_preset(const Preset *a, const Preset *b)
     return same;
 }
 
-// Of each preset the cheapest plan, or else the lowest peak.
+// Keeps the cheapest plan of each preset, or else the one of the lowest peak.
 static void join_presets(Planned *to, const Planned *from)
 {
     for (int i = 0; i < from->n_presets; i++) {
@@ -57,7 +57,7 @@ static void join_presets(Planned *to, const Planned *from)
     }
 }
 
-// Is it better than what was found before?
+// Is x better than the best result so far?
 static bool is_better(const Planned *x, const Planned *best)
 {
     if (!best->n_searched || !x->answer.choice)
@@ -73,7 +73,7 @@ static void add_result(Planned *to, const Planned *x)
 {
     Planned all = is_better(x, to) ? *x : *to;
 
-    if (is_there(to) && is_found(x->answer.outcome))  // the presets' may cost more
+    if (is_there(to) && is_found(x->answer.outcome))  // x's plan may cost more than its cheapest
         all.answer.cost = to->answer.cost < x->answer.cost ? to->answer.cost : x->answer.cost;
     all.n_searched = to->n_searched + 1;
     all.n_excluded = to->n_excluded;
@@ -83,7 +83,7 @@ static void add_result(Planned *to, const Planned *x)
     *to = all;
 }
 
-// What is proved of all meshes.
+// Sets the bounds of all meshes, and the outcome.
 static void conclude(Planned *to, Wide bound, Wide least, double gap)
 {
     Answer *x = &to->answer;
@@ -105,8 +105,8 @@ static Wide least_mesh_bound(const Graph *g, const Cluster *c, const Mesh *mesh,
     return least;
 }
 
-// Where nothing fits, the plan of the lowest peak costs what it does; none takes less than its
-// nodes' work.
+// Sets cost and bounds where nothing fits: the cost of the plan of the lowest peak, and the least
+// work of its nodes.
 static void conclude_infeasible(Planned *to, Wide lower_bound)
 {
     to->answer.cost = to->compute + to->communication;
@@ -129,7 +129,8 @@ static bool no_preset(const Preset *p, const Mesh *m, int n, Diag *d)
     return false;
 }
 
-// Those that the preset fits, if there is one; returns how many.
+// Lists the meshes that the preset fits, or all without a preset, with their bounds. Returns how
+// many.
 static int find_candidates(const Graph *g, const Cluster *c, const Mesh *mesh, int n,
                            const PlanOptions *o, Candidate *to)
 {
@@ -159,7 +160,7 @@ bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, cons
 {
     Candidate *all = arena_array(a, Candidate, n);
     int count = find_candidates(g, c, mesh, n, o, all);
-    Wide bound = WIDE_MAX, least = WIDE_MAX;  // of the meshes on which something fits
+    Wide bound = WIDE_MAX, least = WIDE_MAX;  // over meshes on which a plan fits
     LiveRanges live_ranges;
 
     *to = (Planned){.plan.mesh = mesh[0]};

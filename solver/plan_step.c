@@ -1,12 +1,13 @@
-// Which of several plans takes the shortest step. Prices add up, and know nothing of what goes on
-// side by side; the program that a plan gives does (program_simulate).
+// Finds which of several plans takes the shortest step. Prices add up and ignore overlap. The
+// program of a plan doesn't: program_simulate gives the time of its step.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "solver/plan_build.h"
 
-// What a program that doesn't fit counts more, as a plan that does will take longer.
+// Percent to add to the step of a program that doesn't fit, since a plan that fits will take
+// longer.
 enum { OVERFULL_PERCENT = 10 };
 
 typedef struct Chooser {
@@ -14,10 +15,10 @@ typedef struct Chooser {
     const Graph *g;
     const Mesh *mesh;
     const LowerOptions *o;
-    double fused;  // of the time that nodes are priced at, as much as a program takes
+    double fused;  // part of the nodes' priced time that a program takes, as it fuses nodes
 } Chooser;
 
-// Splits the graph as a choice says, and makes a program of it where that is possible.
+// Partitions the graph by a choice, and simulates its program if one can be made.
 static void try_choice(const Chooser *x, PlanChoice *c)
 {
     Arena *a = arena_new();
@@ -42,7 +43,8 @@ static void try_choice(const Chooser *x, PlanChoice *c)
     text_free(&said);
 }
 
-// What its step takes at least, as far as prices tell: the longer of the two, all else hidden.
+// The least that the step can take, by its prices: the longer of computation and communication,
+// with the other hidden.
 static double least_step(const Chooser *x, const PlanChoice *c)
 {
     double compute = x->fused * (double)c->compute, communication = (double)c->communication;
@@ -55,7 +57,7 @@ static double weight(const PlanChoice *c)
     return (c->fits ? 1 : 1 + OVERFULL_PERCENT / 100.0) * (double)c->step;
 }
 
-// The place of an earlier one that is the same, or -1.
+// The index of an earlier equal choice, or -1.
 static int same_before(const PlanProblem *q, const PlanChoice *c, int i)
 {
     for (int k = 0; k < i; k++)
@@ -69,7 +71,7 @@ static bool is_hopeless(const Chooser *x, const PlanChoice *c, const PlanChoice 
     return least_step(x, c) >= weight(best);
 }
 
-// What is tried, by a thread of its own or not.
+// A choice to try, for a thread.
 typedef struct Attempt {
     const Chooser *x;
     PlanChoice c;
@@ -83,7 +85,7 @@ static void *attempt(void *to)
     return NULL;
 }
 
-// Tries c[i] and, by a second thread, c[j]; with j at the end that alone.
+// Tries c[i] and, in a second thread, c[j]. If j == n, tries only c[i].
 static void attempt_both(const Chooser *x, const PlanChoice *c, int n, int i, int j, Attempt to[2])
 {
     pthread_t other;
@@ -98,7 +100,7 @@ static void attempt_both(const Chooser *x, const PlanChoice *c, int n, int i, in
         attempt(&to[1]);
 }
 
-// The first from there on that is worth a try, as far as is known (best: NULL, nothing is).
+// The first choice from `from` on that is worth a try, given the best so far (NULL: none is known).
 static int next_choice(const Chooser *x, const PlanChoice *c, int n, int from,
                        const PlanChoice *best)
 {
@@ -114,7 +116,8 @@ static int better(const PlanChoice *c, int i, int best)
     return c[i].is_made && weight(&c[i]) < weight(&c[best]) ? i : best;
 }
 
-// What came of a try counts as if all before it had been known when it began.
+// Takes the result of a try, unless an earlier result makes the choice hopeless: the outcome is as
+// if the tries had run in order.
 static int take_attempt(const Chooser *x, PlanChoice *c, int i, const Attempt *t, int best)
 {
     if (is_hopeless(x, &c[i], &c[best]))
@@ -123,15 +126,14 @@ static int take_attempt(const Chooser *x, PlanChoice *c, int i, const Attempt *t
     return better(c, i, best);
 }
 
-// How much of the time that nodes are priced at the first choice's program takes.
+// Measures which part of the nodes' priced time the first choice's program takes.
 static void measure_fusion(Chooser *x, const PlanChoice *first)
 {
     if (first->compute > 0)
         x->fused = 1e12 * first->seconds / (double)first->compute;
 }
 
-// The place of the best of those that have been tried, which are the first that are worth it;
-// *next: the first behind them.
+// The index of the best choice that was tried ahead. *next: the first choice to try that wasn't.
 static int best_ahead(const Chooser *x, const PlanChoice *c, int n, int *next)
 {
     int best = 0, i = 1;
@@ -142,7 +144,7 @@ static int best_ahead(const Chooser *x, const PlanChoice *c, int n, int *next)
     return best;
 }
 
-// Tries the first, and those worth it by twos; returns the place of the best.
+// Tries the first choice, and by twos the others that are worth it. Returns the index of the best.
 static int try_all(Chooser *x, int threads, PlanChoice *c, int n)
 {
     int i, j = 0;

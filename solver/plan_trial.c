@@ -1,4 +1,4 @@
-// The plans of presets: to compare with, and where the search begins.
+// Finds the plans of presets, to compare with and to begin the search from.
 #include <pthread.h>
 #include <string.h>
 
@@ -7,21 +7,21 @@
 // A preset that fits the mesh.
 typedef struct Trial {
     Preset preset;
-    bool *keep;  // the alternatives that it leaves
+    bool *keep;  // the alternatives that it allows
     int n_kept;
-    int within;  // a trial that leaves these too, and is of no other; -1: none
+    int within;  // the outermost trial that allows all of these too; -1: none
     bool is_begun, is_done;
     Answer answer;
 } Trial;
 
-// What tries presets: several threads, each on a copy with arenas of its own.
+// The trials of all presets. Each thread has a copy with an arena of its own.
 typedef struct Trials {
     const Finder *f;
     int n;
     Trial *trial;
     int order[MAX_PRESETS];
-    pthread_mutex_t *lock;  // of what has begun and is done
-    pthread_cond_t *done;   // something is
+    pthread_mutex_t *lock;  // guards is_begun and is_done of all trials
+    pthread_cond_t *done;   // signals that a trial is done
     Arena *arena;
 } Trials;
 
@@ -50,7 +50,8 @@ static bool is_within(const bool *some, const bool *all, int n)
     return true;
 }
 
-// Presets are parts of others: of equal ones the first stands for all.
+// Finds for each trial the outermost one that allows all its alternatives. Of equal ones the first
+// counts as the outer.
 static void find_within(Trial *t, int n, int n_alternatives)
 {
     for (int i = 0; i < n; i++)
@@ -71,8 +72,8 @@ static bool keeps_choice(const Problem *p, const bool *keep, const int *choice)
     return true;
 }
 
-// The next that nobody has begun with and that is of no other, or of one that is done. While there
-// are others yet, it waits for those that they are of. NULL: there is none.
+// The next trial to begin: one that isn't within another, or whose outer trial is done. Waits while
+// trials are left but none can begin. NULL: none is left.
 static Trial *next_trial(const Trials *t)
 {
     Trial *next = NULL;
@@ -95,7 +96,8 @@ static Trial *next_trial(const Trials *t)
     return next;
 }
 
-// The plan of the preset that it is part of, if it keeps to this one too: none is cheaper.
+// Solves a trial, or takes the plan of its outer trial if that follows this preset too: none is
+// cheaper.
 static Answer try_preset(const Finder *f, const Trials *t, const Trial *x)
 {
     const Answer *whole = x->within < 0 ? NULL : &t->trial[x->within].answer;
@@ -131,7 +133,8 @@ static bool comes_before(const Trial *a, const Trial *b)
     return a->n_kept > b->n_kept;
 }
 
-// Those that others are part of come first, the longest before all, so that threads end together.
+// Orders the trials: outer ones first, and among these the largest first, so that threads end
+// together.
 static void order_trials(const Trial *t, int n, int *order)
 {
     for (int i = 0; i < n; i++) {
@@ -160,7 +163,7 @@ static void try_all(Finder *f, Trial *t, int n)
         pthread_join(other, NULL);
 }
 
-// A plan of what is part of a preset is one of the preset.
+// Takes over a cheaper plan of an inner trial for its outer trial, whose preset it follows too.
 static void take_from_parts(Trial *t, int n)
 {
     for (int i = 0; i < n; i++) {
