@@ -45,16 +45,13 @@ void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Pla
 #define PRESET_GAP 1e-2
 
 enum {
-    OVERLAP_COMPUTE_WEIGHT =
-        // Weight of computation relative to communication in the search for a plan that overlaps
-        // the two: half of the communication counts as hidden.
-    2,
-    MIN_OVERLAP_PERCENT =
-        // Cost of a plan in percent of the nodes' least cost, up to which overlap can't gain much.
-    105,
-    MAX_THREADED_ALTERNATIVES =
-        // Alternatives of a problem up to which find_both searches for both plans at once.
-    250000,
+    // Weight of computation relative to communication in the search for a plan that overlaps the
+    // two: half of the communication counts as hidden.
+    OVERLAP_COMPUTE_WEIGHT = 2,
+    // Cost of a plan in percent of the nodes' least cost, up to which overlap can't gain much.
+    MIN_OVERLAP_PERCENT = 105,
+    // Alternatives of a problem up to which find_both searches for both plans at once.
+    MAX_THREADED_ALTERNATIVES = 250000,
 };
 
 Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, const Answer *start,

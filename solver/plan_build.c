@@ -283,7 +283,8 @@ static void produce_pairings(Builder *b, NodeId n)
     }
 }
 
-// Does the input read a value that all iterations read? They share the copy of the first iteration.
+// Is the input one of a later iteration that all iterations read alike? They share the first one's
+// copy.
 static bool is_shared_copy(const Builder *b, NodeId n, int i)
 {
     return b->g->nodes[n].block.cls && b->g->nodes[n].block.iter &&
@@ -325,7 +326,7 @@ static void consume_pairings(Builder *b, NodeId n, int *reader)
 // ---- units ----
 
 // Presolve sums costs. The sum of the largest costs of all variables and pairs must stay below
-// this, also after find_hiding doubles the nodes' costs.
+// this; then it stays below twice this where find_hiding doubles the nodes' costs.
 #define MAX_COST_SUM (INT64_C(1) << 54)
 
 static double largest(const int64_t *cost, int64_t n)

@@ -73,7 +73,7 @@ static void add_result(Planned *to, const Planned *x)
 {
     Planned all = is_better(x, to) ? *x : *to;
 
-    if (is_there(to) && is_found(x->answer.outcome))  // x's plan may cost more than its cheapest
+    if (is_there(to) && is_found(x->answer.outcome))  // the plan of the shorter step may cost more
         all.answer.cost = to->answer.cost < x->answer.cost ? to->answer.cost : x->answer.cost;
     all.n_searched = to->n_searched + 1;
     all.n_excluded = to->n_excluded;

@@ -1,10 +1,11 @@
-// Makes a problem smaller: rules in rounds until none finds anything, what is left as a problem,
-// and the way back.
+// Makes a problem smaller: applies rules in rounds until none finds anything, writes the rest as a
+// problem, and translates its choices back.
 #include "solver/presolve.h"
 
 #include <string.h>
 
-// Are all sums of costs that the rules can form far from an overflow, and from COST_FORBIDDEN?
+// Are all sums of costs and bytes that the rules can form far from an overflow and from
+// COST_FORBIDDEN?
 static bool sums_fit(const Problem *p)
 {
     const Wide most = COST_FORBIDDEN / 16;
@@ -45,8 +46,8 @@ static void net_reduce(ConstraintNet *g)
     }
 }
 
-// Bytes by alternative as uses in the problem's times. Between two kept times that both belong to
-// a use, no more is held than at either.
+// Writes the bytes of a vertex's alternatives as LiveBytes in the problem's times. Between two kept
+// times of one LiveBytes, a choice holds no more than at one of the two.
 static void live_write(const ConstraintNet *g, const Vertex *v, Problem *q, int *n, int *cap)
 {
     Arena *a = g->arena;
@@ -181,7 +182,7 @@ static int place_of(const struct Side *s, int id)
     return k;
 }
 
-// The cheapest alternative of what left, with the neighbours' choices that are known by now.
+// The cheapest alternative of an eliminated vertex, given its neighbours' choices.
 static int choose(const Elimination *s, const int *choice)
 {
     int at[2], best = 0;

@@ -1,10 +1,11 @@
-// What ties alone decide: alternatives without a partner, costs that belong to one end, nodes that
-// another's choice fixes. Runs until no tie is left to look at.
+// Reductions by arcs alone: drops alternatives without a partner, splits separable costs, and
+// merges vertices that another's choice fixes. Runs until no arc is queued.
 #include "solver/presolve.h"
 
 #include <string.h>
 
-// Arc consistency (Mackworth 1977): an alternative without a finite partner goes.
+// Arc consistency (Mackworth 1977): drops alternatives without a finite partner. True if there were
+// any.
 static bool drop_unsupported(ConstraintNet *g, int arc)
 {
     const Arc *e = &g->arc[arc];
@@ -26,7 +27,8 @@ static bool drop_unsupported(ConstraintNet *g, int arc)
     return dropped;
 }
 
-// A matrix that is x[k] + y[l] costs the same as x on one end and y on the other.
+// Removes an arc whose matrix is x[k] + y[l], adding x to the costs of one end and y to those of
+// the other.
 static bool dissolve(ConstraintNet *g, int arc)
 {
     const Arc *e = &g->arc[arc];
@@ -48,7 +50,7 @@ static bool dissolve(ConstraintNet *g, int arc)
     return true;
 }
 
-// Is there exactly one finite partner over there for each place on side s? f tells it.
+// Does each place on side s have exactly one finite partner on the other side? Then f[] gets it.
 static bool maps_uniquely(const ConstraintNet *g, const Arc *e, int s, int *f)
 {
     const Vertex *v = &g->node[e->end[s]], *o = &g->node[e->end[!s]];
@@ -77,7 +79,7 @@ static bool merge(ConstraintNet *g, int arc)
     }
     if (!can[0] && !can[1])
         return false;
-    // Where either may go, the one with less to move goes.
+    // If either end may go, the one with fewer arcs to move goes.
     int into = can[0] && can[1] ? g->node[e->end[0]].n_edges < g->node[e->end[1]].n_edges : can[1];
     vertex_merge(g, e->end[into], e->end[!into], arc, f[into]);
     return true;

@@ -1,6 +1,6 @@
-// The bytes of presolve. Every original node keeps its own rows; those of the nodes that are left
-// are put together from all that were merged into them, afresh each round, so that a merge costs
-// nothing. Only times that can bind are kept.
+// The bytes of presolve. Every original node keeps its own rows. The joint rows of a remaining
+// vertex are summed afresh each round from all nodes merged into it, so that a merge costs nothing.
+// Only times that can bind are kept.
 #include "solver/presolve.h"
 
 #include <stdlib.h>
@@ -25,7 +25,8 @@ static int sort_unique(int *x, int n)
     return to;
 }
 
-// Cuts the uses of a node's alternatives at each other's ends: rows, in the problem's times.
+// Makes rows in the problem's times, by cutting the live bytes of a node's alternatives at all
+// their ends.
 static void rows_read(ConstraintNet *g, const Problem *p, int node)
 {
     Vertex *v = &g->node[node];
@@ -49,8 +50,9 @@ static void rows_read(ConstraintNet *g, const Problem *p, int node)
     }
 }
 
-// What is alive together is alive, with more, at the last time before something ends after
-// something began: these are the maximal cliques of the intervals, and the only times kept.
+// Finds the times to keep. All rows that are alive at one time are also alive, with more, at the
+// last time before a row ends after another began. These times are the maximal cliques of the
+// intervals.
 static void times_read(ConstraintNet *g)
 {
     int n = 0, to = 0, f = 0, *first, *last;
@@ -77,7 +79,7 @@ static void times_read(ConstraintNet *g)
     g->n_times = to;
 }
 
-// Counts rows in the places of `time` (n of them), of what they counted.
+// Renumbers rows: turns their times into indices of the n ascending values in `time`.
 static void rows_renumber(ConstraintNet *g, const int *time, int n)
 {
     for (int i = 0; i < g->n_nodes; i++) {
@@ -101,7 +103,7 @@ void bytes_read(ConstraintNet *g, const Problem *p)
     rows_renumber(g, g->time, g->n_times);
 }
 
-// A row of a node that is left, as its bytes begin or end.
+// The moment at which the bytes of a remaining vertex's row begin (sign 1) or end (-1).
 typedef struct Event {
     int at, sign;
     int64_t *bytes;
@@ -116,11 +118,11 @@ static int by_time(const void *x, const void *y)
 typedef struct Members {
     int n, cap;
     struct Part {
-        int node, *place;  // of the member's alternatives by the holder's places
+        int node, *place;  // place[k]: the member's alternative that goes with place k
     } * part;
 } Members;
 
-// Who is merged into whom, with what each place of the holder means to it.
+// The members of each remaining vertex: itself and all nodes merged into it.
 static Members *members_find(const ConstraintNet *g, Arena *a)
 {
     Members *all = arena_array(a, Members, g->n_nodes);
@@ -144,7 +146,7 @@ static Members *members_find(const ConstraintNet *g, Arena *a)
     return all;
 }
 
-// Takes the least of n values off them and gives it; is_flat: nothing is left.
+// Subtracts the least of n values from all and returns it. *is_flat: all are 0 now.
 static int64_t take_least(int64_t *x, int n, bool *is_flat)
 {
     int64_t least = x[0], most = x[0];
@@ -159,7 +161,8 @@ static int64_t take_least(int64_t *x, int n, bool *is_flat)
     return least;
 }
 
-// The rows of all members as events; what doesn't depend on the choice goes to `base`, by changes.
+// Collects the rows of all members as events. Adds the bytes that don't depend on the choice to
+// `base`, as changes by time.
 static int events_gather(const ConstraintNet *g, const Members *m, int n_places, int64_t *base,
                          Event **event, Arena *a)
 {
@@ -184,7 +187,8 @@ static int events_gather(const ConstraintNet *g, const Members *m, int n_places,
     return n;
 }
 
-// Adds up events into what the node holds; `most` gets, by changes, the most of it.
+// Sums events into the vertex's joint rows. Adds their least bytes to `base` and their most to
+// `most`, as changes by time.
 static void joint_sum(Vertex *v, Event *event, int n, int64_t *base, int64_t *most, Arena *a)
 {
     int64_t *now = arena_array(a, int64_t, v->k);
@@ -234,7 +238,7 @@ static void joint_renumber(Vertex *v, const int *kept, int n)
     v->n_joint = to;
 }
 
-// Forgets the times at which even the most that can be held is within the limit.
+// Drops the times at which even the most that can be held is within the limit.
 static void times_filter(ConstraintNet *g, const int64_t *base, const int64_t *most)
 {
     int *kept = arena_array(g->arena, int, g->n_times + 1), n = 0;
@@ -259,7 +263,7 @@ static void times_filter(ConstraintNet *g, const int64_t *base, const int64_t *m
     g->n_times = n;
 }
 
-// What a place holds must leave room for the least that all others hold.
+// Drops the places that leave no room for the least bytes of all other vertices.
 static void places_drop(ConstraintNet *g, int node)
 {
     Vertex *v = &g->node[node];
@@ -300,7 +304,7 @@ void bytes_update(ConstraintNet *g)
 {
     arena_free(g->round);
     g->round = arena_new();
-    if (g->n_times)  // else no node has rows
+    if (g->n_times)  // without times, no vertex has rows
         rows_renew(g);
     net_note(g, RULE_FULL, 0, 0);
     for (int i = 0; i < g->n_nodes; i++)

@@ -1,16 +1,18 @@
-// What costs and bytes decide together: alternatives and pairs that a better one replaces, nodes of
-// few neighbours whose bytes don't matter.
+// Reductions by costs and bytes together: drops alternatives that a better one replaces, and
+// eliminates vertices of few neighbours whose bytes don't matter.
 //
 // A replacement makes a choice cheaper, or as cheap and earlier in the order of alternatives. So
-// the cheapest choice that comes first in that order never has what is replaced, and all that one
-// pass finds may go at once, whatever order it was found in (dead-end elimination: Goldstein 1994;
-// for pairs, Lecoutre et al. 2012 call it soft neighbourhood substitutability).
+// the cheapest choice that comes first in this order never contains a replaced alternative. All
+// alternatives that one pass finds may therefore go at once, in whatever order it found them
+// (dead-end elimination: Goldstein 1994; for pairs, Lecoutre et al. 2012 call it soft neighbourhood
+// substitutability).
 #include "solver/presolve.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// A tie as one of its ends sees it: the cost of place k with l of n is cost[k * n + l].
+// An arc seen from one of its ends: place k of this end with place l of the n at the other costs
+// cost[k * n + l].
 typedef struct ArcView {
     int n;
     const int64_t *cost;
@@ -21,18 +23,18 @@ typedef struct DominanceCheck {
     Vertex *v;
     int n;
     ArcView *view;
-    // What each place costs where the neighbours choose in one way or another: [SCREENS][place].
+    // [SCREENS][place]: the cost of each place, given one choice of all neighbours.
     int64_t *screen;
-    int64_t *passes;        // by place: what no screen tells from a place that it may replace
-    int n_screens, last;    // last: the one that was written last
-    int *neighbour_choice;  // by tie: the neighbour's choice
+    int64_t *passes;      // by place q: no screen shows that q costs more than the place to replace
+    int n_screens, last;  // last: the one that was written last
+    int *neighbour_choice;  // by arc: the neighbour's choice
 } DominanceCheck;
 
-// Ways in which the neighbours may choose, tried before all are; FIRST_SCREENS of them from the
-// beginning on, the others as they are found to tell places apart.
+// Screens are choices of the neighbours that are tried before a full comparison. FIRST_SCREENS are
+// made at the start, the others as they are found to tell places apart.
 enum { SCREENS = 32, FIRST_SCREENS = 8 };
 
-// The costs of a tie row by row as the node on that side sees them.
+// The costs of an arc as seen from the vertex on that side.
 static ArcView view_of(const ConstraintNet *g, const Arc *e, int side, Arena *a)
 {
     int k = g->node[e->end[side]].k, n = g->node[e->end[!side]].k;
@@ -47,7 +49,7 @@ static ArcView view_of(const ConstraintNet *g, const Arc *e, int side, Arena *a)
     return (ArcView){n, transposed};
 }
 
-// Writes screen j from the way at hand.
+// Writes screen j for the choice in neighbour_choice.
 static void screen_write(DominanceCheck *o, int j)
 {
     int64_t *sum = o->screen + (size_t)j * (size_t)o->v->k;
@@ -95,8 +97,8 @@ static bool holds_no_more(const Vertex *v, int q, int p)
     return true;
 }
 
-// The most that taking q instead of p can add on one tie, and where: forbidden if q lacks a partner
-// of p's.
+// The most that q instead of p can add on one arc, and the neighbour's place *at where it does.
+// COST_FORBIDDEN if q lacks a partner of p.
 static int64_t most_added(const ArcView *w, int q, int p, int *at)
 {
     const int64_t *to = w->cost + (size_t)q * (size_t)w->n;
@@ -116,7 +118,7 @@ static int64_t most_added(const ArcView *w, int q, int p, int *at)
     return most;
 }
 
-// Which places no screen tells from p.
+// Sets passes[q] for the places q that cost at most what p does on every screen.
 static void pass_all(DominanceCheck *o, int p)
 {
     int k = o->v->k;
@@ -127,7 +129,7 @@ static void pass_all(DominanceCheck *o, int p)
         most_mark(o->screen + (size_t)j * (size_t)k, k, o->screen[j * k + p], o->passes);
 }
 
-// The way at hand tells p from a place that no screen did.
+// Adds neighbour_choice as a screen, as it shows that a place doesn't replace p. Returns false.
 static bool screen_add(DominanceCheck *o, int p)
 {
     int k = o->v->k;
@@ -139,7 +141,7 @@ static bool screen_add(DominanceCheck *o, int p)
     return false;
 }
 
-// Does q replace p, whatever the neighbours take?
+// Does q replace p for all choices of the neighbours?
 static bool replaces(DominanceCheck *o, int q, int p)
 {
     int64_t sum = o->v->cost[q] - o->v->cost[p];
@@ -151,7 +153,7 @@ static bool replaces(DominanceCheck *o, int q, int p)
         if (is_forbidden(most))
             return screen_add(o, p);
         if (most == -COST_FORBIDDEN)
-            return true;  // p has no partner left
+            return true;  // p has no partner
         sum += most;
     }
     return sum < 0 || (sum == 0 && q < p) || (sum > 0 && screen_add(o, p));
@@ -176,7 +178,7 @@ static bool dominate(ConstraintNet *g, int node)
     return changed;
 }
 
-// The ties of a node that are still there, up to 3 of them.
+// The remaining arcs of a vertex, up to 3 of them. Returns how many.
 static int arcs_of(const ConstraintNet *g, int node, int *arc)
 {
     const Vertex *v = &g->node[node];
@@ -194,7 +196,7 @@ static int other_end(const ConstraintNet *g, int arc, int node)
     return e->end[e->end[0] == node];
 }
 
-// Bucket elimination (Dechter 1999) of a node with one neighbour or none.
+// Bucket elimination (Dechter 1999) of a vertex with at most one neighbour.
 static void eliminate_leaf(ConstraintNet *g, int node, int n, int arc)
 {
     Vertex *v = &g->node[node];
@@ -223,8 +225,8 @@ static void eliminate_leaf(ConstraintNet *g, int node, int n, int arc)
     vertex_compact(g, to);
 }
 
-// to[j] = the least over places k of v of the cost of k, row[k] and cost[k][j]; `sum` is for as
-// many as v has. Costs are tame: no sum with a forbidden one comes near those without.
+// to[j] = min over places k of v of (cost of k + row[k] + cost[k][j]). `sum` is scratch for v->k
+// numbers. sums_fit() keeps costs so small that sums with and without a forbidden cost stay apart.
 static void least_sums(const Vertex *v, const int64_t *row, const int64_t *cost, int n,
                        int64_t *sum, int64_t *to)
 {
@@ -255,7 +257,8 @@ static void eliminate_inner(ConstraintNet *g, int node, const int *arc)
     arc_put(g, a, b, cost);
 }
 
-// Eliminates a node if that adds few pairs to what it takes away.
+// Eliminates a vertex with at most two neighbours if that adds few pairs compared to those that it
+// removes.
 static bool eliminate(ConstraintNet *g, int node)
 {
     int arc[3] = {0}, n = arcs_of(g, node, arc);
@@ -277,8 +280,8 @@ static bool eliminate(ConstraintNet *g, int node)
     return true;
 }
 
-// A node goes before its alternatives are held against each other, where it can: the least of their
-// sums is never that of one that another replaces.
+// Eliminates a vertex, if it can, before comparing its alternatives: the least sums never belong to
+// an alternative that another replaces.
 static bool simplify(ConstraintNet *g, int node)
 {
     if (eliminate(g, node))

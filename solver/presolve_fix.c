@@ -1,26 +1,28 @@
-// Reduced-cost fixing: what a dual proves to cost at least the cutoff goes before the rules begin.
-// A dual's bound is a sum of least terms; a choice costs it and the slack of every term that it
-// takes above the least (Savchynskyy 2019, chapter 5). The slack around one alternative, or one
-// pair, that no choice of it can avoid is added up.
+// Reduced-cost fixing: drops the alternatives and pairs that a dual proves to cost at least the
+// cutoff. A dual's bound is a sum of least terms. A choice costs the bound plus the slack of every
+// term that it takes above the least (Savchynskyy 2019, chapter 5). This sums the slack around one
+// alternative, or one pair, that no choice with it can avoid.
 #include "solver/presolve.h"
 
 typedef struct Slack {
     const Problem *p;
     const Dual *dual;
     Arena *arena;
-    Wide max_slack;         // what a choice below the cutoff has for all its slack
+    Wide max_slack;         // most slack of a choice below the cutoff
     Wide *node;             // by alternative: its own slack
-    Wide *with_edges;       // by alternative: with the least of its edges
-    Wide *with_neighbours;  // by alternative: with the least of its edges and of their other ends
-    Wide *least;            // by edge: of its pairs, with messages
-    Wide **edge;  // by edge, for each alternative of a, then of b: the least slack of its pairs
-    Wide **edge_and_neighbour;  // the same, with the slack of the other end
+    Wide *with_edges;       // by alternative: its own and the least of its edges
+    Wide *with_neighbours;  // by alternative: the same with the edges' other ends
+    Wide *least;            // by edge: its least pair, with messages
+    // By edge, for each alternative of a, then of b: the least slack of its pairs.
+    Wide **edge;
+    // The same, with the slack of the other end.
+    Wide **edge_and_neighbour;
 } Slack;
 
-// Above the cost of every pair that isn't forbidden.
+// Above the cost of every allowed pair.
 #define FORBIDDEN_SLACK ((Wide)1 << 120)
 
-// Takes the least of x off; gives it.
+// Subtracts the least of x from all n values, and returns it.
 static Wide level(Wide *x, int n)
 {
     Wide least = n ? x[0] : 0;
@@ -43,7 +45,7 @@ static Wide pair_cost(const Slack *s, const Edge *e, const int64_t *message, int
     return is_forbidden(cost) ? FORBIDDEN_SLACK : cost * unit_of(s->dual) + sum;
 }
 
-// The bound of the edges. What their messages give leaves the nodes.
+// The edges' part of the bound. Subtracts the messages from the nodes' costs.
 static Wide edges_level(Slack *s)
 {
     const Problem *p = s->p;
@@ -95,7 +97,7 @@ static Wide nodes_level(Slack *s)
     return bound - p->limit * sum[d->n_times];
 }
 
-// Slack beyond the room is as good as any.
+// Clamps slack above max_slack, as its size no longer matters.
 static Wide clamp(const Slack *s, Wide x) { return x > s->max_slack ? s->max_slack + 1 : x; }
 
 static void slack_add_neighbours(Slack *s)
@@ -129,7 +131,7 @@ static void slack_add_neighbours(Slack *s)
     }
 }
 
-// Marks the pairs of an edge that cost too much with what is around one end or the other.
+// Marks the pairs of an edge that need too much slack, with the slack around one end or the other.
 static void pairs_mark(const Slack *s, int e, const int64_t *message, bool *mark)
 {
     const Edge *edge = &s->p->edge[e];
@@ -149,7 +151,7 @@ static void pairs_mark(const Slack *s, int e, const int64_t *message, bool *mark
         }
 }
 
-// All slacks of p; false where the bound alone is not below the cutoff. Arrays are the arena's.
+// Finds all slacks of p, in the arena. False where the bound alone isn't below the cutoff.
 static bool slack_find(Slack *s, const Problem *p, const Dual *dual, Wide cutoff, Arena *a)
 {
     int n = p->n_nodes ? p->first[p->n_nodes] : 0;

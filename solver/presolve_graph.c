@@ -1,4 +1,4 @@
-// The graph of presolve: ties found by their ends, nodes that merge and leave.
+// The constraint net of presolve: finds arcs by their ends, and merges and removes vertices.
 #include "solver/presolve.h"
 
 #include <stdlib.h>
@@ -9,8 +9,8 @@ static bool arc_joins(const Arc *e, int a, int b)
     return (e->end[0] == a && e->end[1] == b) || (e->end[0] == b && e->end[1] == a);
 }
 
-// Where the tie of a and b is in the hash, or would be. A slot keeps naming a tie that is gone:
-// it stands for nothing until the table is renewed.
+// The slot of the arc of a and b in the hash table, or the empty slot for it. An arc that is gone
+// stays in its slot, and matches nothing, until the table is rebuilt.
 static size_t slot_of(const ConstraintNet *g, int a, int b)
 {
     int ends[2] = {a < b ? a : b, a < b ? b : a};
@@ -110,7 +110,7 @@ void arc_remove(ConstraintNet *g, int arc)
         g->node[e->end[s]].is_dirty = true;
 }
 
-// Keeps the rows and columns of a tie whose alternatives live.
+// Removes an arc's rows or columns of v's dead alternatives.
 static void arc_compact(ConstraintNet *g, Arc *e, const Vertex *v, int side)
 {
     const Vertex *a = &g->node[e->end[0]], *b = &g->node[e->end[1]];
@@ -194,7 +194,7 @@ void vertex_eliminate(ConstraintNet *g, int node, int n, const int *arc)
     v->state = OUT;
 }
 
-// The ties of `gone` go over to `into`, row f[k] as row k.
+// Moves the arcs of `gone` to `into`: row f[k] becomes row k.
 static void arcs_move(ConstraintNet *g, int into, int gone, const int *f)
 {
     int ka = g->node[into].k, n = g->node[gone].n_edges;

@@ -1,11 +1,11 @@
-// What follows from a problem's definition: what a choice costs, and what a dual proves.
+// The price of a choice and the bound of a dual, by a problem's definition.
 #include <stdlib.h>
 
 #include "solver/internal.h"
 
 // ---- choices ----
 
-// Bytes that come (or, below 0, go) at a time.
+// Bytes that are added at a time, or freed if negative.
 typedef struct Change {
     int time;
     int64_t bytes;
@@ -17,7 +17,7 @@ static int compare_changes(const void *x, const void *y)
     return p->time < q->time ? -1 : p->time > q->time;
 }
 
-// The largest sum after all changes of a time.
+// Finds the largest sum of bytes, after all changes of a time.
 static void find_peak(Change *change, int n, ChoicePrice *price)
 {
     int64_t bytes = 0;
@@ -68,7 +68,7 @@ ChoicePrice problem_price(const Problem *p, const int *choice)
 
 // ---- duals ----
 
-// The sum of the prices at times before `time`; sum[i] is that of the first i.
+// The sum of the prices at times before `time`. sum[i] is the sum of the first i prices.
 static Wide price_before(const Dual *dual, const Wide *sum, int time)
 {
     int low = 0, high = dual->n_times;
@@ -83,7 +83,8 @@ static Wide price_before(const Dual *dual, const Wide *sum, int time)
     return sum[low];
 }
 
-// Node by node, adds the least of its terms. False where every alternative is forbidden.
+// Adds the least term of each node to the bound. False where every alternative of a node is
+// forbidden.
 static bool add_nodes(const Problem *p, const Dual *dual, const Wide *sum, const Wide *received,
                       Wide *bound)
 {
@@ -104,7 +105,7 @@ static bool add_nodes(const Problem *p, const Dual *dual, const Wide *sum, const
     return true;
 }
 
-// Numbers of fewer bits than these may be added in 64.
+// Costs and messages of fewer bits than these can be summed in 64 bits.
 enum { COST_BITS = 60, MESSAGE_BITS = 61 };
 
 static Wide edge_least_wide(const int64_t *cost, int n, int m, const int64_t *message, int shift)
@@ -121,7 +122,7 @@ static Wide edge_least_wide(const int64_t *cost, int n, int m, const int64_t *me
     return least;
 }
 
-// The least term of an edge: in 64 bits, where these do. `row` has room for 2 · m.
+// The least term of an edge, in 64 bits where that is enough. `row` has room for 2 · m.
 static Wide edge_least(const int64_t *cost, int n, int m, const int64_t *message, int shift,
                        int64_t *row)
 {
@@ -145,7 +146,8 @@ static Wide edge_least(const int64_t *cost, int n, int m, const int64_t *message
     return best < INT64_MAX ? best : WIDE_MAX;
 }
 
-// Edge by edge, the same; adds up what each alternative receives.
+// Adds the least term of each edge to the bound, and sums the messages to each alternative. False
+// where every pair of an edge is forbidden.
 static bool add_edges(const Problem *p, const Dual *dual, Wide *received, int64_t *row, Wide *bound)
 {
     const int64_t *message = dual->message;
@@ -195,6 +197,6 @@ Wide dual_bound(const Problem *p, const Dual *dual)
         add_edges(p, dual, received, row, &bound) && add_nodes(p, dual, sum, received, &bound);
     bound -= p->limit * sum[dual->n_times];
     arena_free(scratch);
-    // An arithmetic shift rounds down: twice turned, up.
+    // An arithmetic shift rounds down; with two negations it rounds up.
     return is_finite ? -(-bound >> dual->shift) : WIDE_MAX;
 }

@@ -1,5 +1,5 @@
-// Bytes by slot as a segment tree: adding over a range takes logarithmic time, the most held is at
-// the top. A node's `most` has what was added to all of its range.
+// The bytes held by slot, as a segment tree: adding over a range takes logarithmic time, and the
+// peak is at the root. A node's `most` includes all that was added to its whole range.
 #include "solver/search.h"
 
 Profile profile_new(int n_slots, Arena *a)

@@ -1,4 +1,4 @@
-// Solving a model: the linear program until no time is over its limit, and by branching.
+// Solves a model: its linear program, and by branching, until no time exceeds the limit.
 #include "solver/relax.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ void model_round(const Model *m, const double *x, int *choice)
     }
 }
 
-// What hears of the engine's points, and who hears of those that keep to the limit.
+// Receives the engine's points, and passes on the choices that keep to the limit.
 typedef struct ChoiceForwarder {
     const Model *m;
     int *choice;
@@ -50,7 +50,7 @@ static void on_choice(void *to, double objective, const double *x)
         h->l.found(h->l.to, h->choice, price.cost);
 }
 
-// What an engine says of its bound is off by its tolerances.
+// The bound of the problem. An engine's bound is off by up to its tolerances, which this subtracts.
 static Wide bound_of(const Model *m, double bound)
 {
     double sure = (bound - 1e-6 - 1e-9 * fabs(bound)) * m->cost_unit + m->base;
@@ -60,7 +60,7 @@ static Wide bound_of(const Model *m, double bound)
 MipStatus model_branch(Model *m, Wide cutoff, int64_t nodes, Listener l, Wide *bound)
 {
     ChoiceForwarder h = {m, arena_array(m->arena, int, m->p->n_nodes), l};
-    // The engine must find a choice that is only just below the cutoff.
+    // The engine must also find a choice that is only just below the cutoff.
     double limit = ((double)cutoff - m->base) / m->cost_unit;
     limit = cutoff == NO_CUTOFF ? MIP_FREE : limit + 1e-5 + 1e-8 * fabs(limit);
 

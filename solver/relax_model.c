@@ -20,7 +20,7 @@ static void lines_alloc(Lines *l, int n, int entries, bool is_columns, Arena *a)
 
 static double of_unit(const Model *m, int64_t x) { return ldexp((double)x, -m->from.shift); }
 
-// What a pair of an edge costs with the messages to its ends.
+// The cost of a pair of an edge with the messages to its ends.
 static double pair_cost(const Model *m, int e, const int64_t *message, int k, int l)
 {
     const Edge *edge = &m->p->edge[e];
@@ -31,13 +31,13 @@ static double pair_cost(const Model *m, int e, const int64_t *message, int k, in
     return cost;
 }
 
-// Messages of edge e, NULL where the dual has none; the edges come in order.
+// The messages of edge e; NULL if the dual has none. They lie in the order of the edges.
 static const int64_t *message_of(const Model *m, int e)
 {
     return m->from.message ? m->from.message + (m->first_row[e] - m->p->n_nodes) : NULL;
 }
 
-// Levels an edge, and takes its messages from the nodes' costs.
+// Takes the least term off an edge, and subtracts its messages from its ends' costs.
 static void edge_level(Model *m, int e)
 {
     const Problem *p = m->p;
@@ -107,7 +107,7 @@ static void costs_level(Model *m)
     arena_free(a);
 }
 
-// All rows but those of times; columns fill them.
+// Sends all rows except those of times. The columns will fill them.
 static void rows_send(Model *m)
 {
     const Problem *p = m->p;
@@ -130,7 +130,7 @@ static void entry_put(Lines *l, int *n, int row, double value)
     l->value[(*n)++] = value;
 }
 
-// One column for each alternative.
+// Sends a column for each alternative.
 static void nodes_send(Model *m)
 {
     const Problem *p = m->p;
@@ -177,7 +177,7 @@ static void pairs_send(Model *m)
     Lines l = {0};
 
     for (int e = 0; e < p->n_edges; e++)
-        n_all += (int)edge_pairs(p, e);  // solve() sees to it that they are few
+        n_all += (int)edge_pairs(p, e);  // callers allow at most MAX_RELAX_PAIRS
     lines_alloc(&l, n_all, 2 * n_all, true, a);
     int entries = 0;
     for (int e = 0; e < p->n_edges; e++) {
@@ -199,7 +199,7 @@ static void pairs_send(Model *m)
     arena_free(a);
 }
 
-// What is left below the limit at each of the last n rows costs the price that is paid for it.
+// Sends slack columns for the last n rows: a byte that is left below the limit costs its price.
 static void slack_columns_send(Model *m, const int *slot, int n)
 {
     Arena *a = arena_new();
@@ -256,7 +256,7 @@ static void memory_send(Model *m, const int *slot, int n)
     arena_free(a);
 }
 
-// The times that have a price are rows from the start.
+// Sends a row for each time that has a price.
 static void prices_send(Model *m)
 {
     Arena *a = arena_new();
@@ -291,7 +291,7 @@ Model *model_new(const Problem *p, Engine *e, const Dual *from, Arena *a)
     return m;
 }
 
-// Bytes over the limit at each slot.
+// The bytes by which x exceeds the limit, by slot.
 static double *excess_find(const Model *m, const double *x, Arena *a)
 {
     const FloatProblem *f = m->floats;
@@ -336,7 +336,8 @@ int model_cut(Model *m, const double *x)
     return n;
 }
 
-// The unit of a dual such that the largest number in it stays below 2^60.
+// The largest shift of a dual's unit, up to 40, at which all its numbers stay below 2^60: each is a
+// sum of two that are at most 2^58.
 static int shift_for(const Model *m, const double *row_dual)
 {
     double most = 1;
@@ -365,8 +366,9 @@ static int by_slot(const void *x, const void *y)
     return (a->slot > b->slot) - (a->slot < b->slot);
 }
 
-// A row's dual v means v for each unit of its right side. In the edges' rows the pairs have +1, so
-// that a pair costs its cost less both duals: messages are -v. Memory rows have v <= 0: prices -v.
+// A row's dual v is the change of the objective for a unit of its right side. A pair has +1 in its
+// edge's rows, so its reduced cost is its cost less both duals: messages are -v. Rows of memory
+// have v <= 0: prices are -v.
 Dual model_dual(const Model *m, const double *row_dual, Arena *a)
 {
     Dual d = {.shift = shift_for(m, row_dual)};

@@ -1,9 +1,9 @@
-// A problem with fewer alternatives.
+// Makes and solves a problem with fewer alternatives.
 #include <string.h>
 
 #include "solver/internal.h"
 
-static const double RESTRICTED_GAP_SHARE = 0.1;  // the gap of what is left, beside that asked for
+static const double RESTRICTED_GAP_SHARE = 0.1;  // as a part of the options' gap
 
 static void nodes_write(const Problem *p, const bool *keep, int *original, Problem *to, Arena *a)
 {

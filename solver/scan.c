@@ -1,12 +1,12 @@
-// Reading JSON of a known form: a table of members for an object, a function for the items of a
-// list. No tree is built: a file costs what is kept of it.
+// Reads JSON of a known form: a table of members for each object, a function for the items of each
+// list. It builds no tree, so a file costs only the memory of what is kept.
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "solver/internal.h"
 
-// Text comes in pieces of this size, so that its hash is the same gzipped or not.
+// Text is read in chunks of this size, so that its hash is the same gzipped or not.
 enum { CHUNK_BYTES = 1 << 18 };
 
 bool scan_wrong(Scan *s, const char *fmt, ...)
@@ -49,7 +49,7 @@ void scan_end(Scan *s)
     s->buffer = NULL;
 }
 
-// Unpacks a piece and gives its size. A file may be several gzip members in a row.
+// Unpacks a chunk and returns its size. A file may be several gzip members in a row.
 static size_t inflate_chunk(Scan *s)
 {
     z_stream *z = s->zip;
@@ -74,7 +74,7 @@ static size_t inflate_chunk(Scan *s)
     return CHUNK_BYTES - z->avail_out;
 }
 
-// The next piece of text; false at the end.
+// Goes on to the next chunk of text. False at the end, or after an error.
 static bool next_chunk(Scan *s)
 {
     size_t left = s->raw.size - s->taken, n = left > CHUNK_BYTES ? CHUNK_BYTES : left;
@@ -96,10 +96,10 @@ static bool next_chunk(Scan *s)
     return n && !s->is_wrong;
 }
 
-// The next byte, which stays; -1 at the end.
+// The next byte, without reading past it; -1 at the end.
 static inline int peek(Scan *s) { return s->at < s->end || next_chunk(s) ? *s->at : -1; }
 
-// The next byte that is no blank.
+// Skips blanks, and returns the next byte without reading past it.
 static inline int peek_token(Scan *s)
 {
     int c = peek(s);

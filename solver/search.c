@@ -1,30 +1,31 @@
-// Cheap choices. Trees of nodes move together at prices of bytes (Lagrangian heuristics: a price
-// too low leaves too much held, one too high too much paid), then what is too full is repaired, and
-// steps that fit improve what is left.
+// Finds cheap choices by local search. Trees of nodes move together at prices of bytes (Lagrangian
+// heuristics: with prices too low too much is held, with prices too high too much is paid). Then
+// the times that are too full are repaired, and moves that fit improve the rest.
 #include <math.h>
 #include <string.h>
 
 #include "solver/search.h"
 
-static const double RELAX_VISITS = 3;  // of each node, at prices alone
-static const double MAX_PRICE_RAISE = 0.2,
-                    FIRST_PRICE_SHARE = 0.01;       // parts of the limit, and of the cost
-static const double MIN_IMPROVEMENT = 1e-5;         // of the cost
-static const int64_t MIN_PATIENCE_WORK = 20000000;  // work
-enum { PATIENCE_PER_PAIR = 16 };                    // for each pair of alternatives
+static const double RELAX_VISITS = 3;  // visits of each node in search_relax
+// The most that a price rises in a round, as the exponent of its factor; and the first price of a
+// time, as a part of the cost per limit.
+static const double MAX_PRICE_RAISE = 0.2, FIRST_PRICE_SHARE = 0.01;
+static const double MIN_IMPROVEMENT = 1e-5;         // as a part of the cost
+static const int64_t MIN_PATIENCE_WORK = 20000000;  // work without an improvement before moving on,
+enum { PATIENCE_PER_PAIR = 16 };                    // plus this much for each pair of alternatives
 
 typedef struct LocalSearch {
     Search *s;
-    double *price, *live_bytes;  // the prices that it goes by, by slot
+    double *price, *live_bytes;  // by slot: prices of a byte, and the bytes held
     bool is_found;
     int *best;
     Wide cost;
-    double about;      // cost, in doubles
-    int64_t patience;  // work without a gain
+    double about;      // `cost` as a double
+    int64_t patience;  // work without an improvement before moving on
     Listener l;
 } LocalSearch;
 
-// Keeps the choice if it is the cheapest until now.
+// Keeps the choice if it is the cheapest so far.
 static void record(LocalSearch *h)
 {
     const Search *s = h->s;
@@ -52,7 +53,7 @@ static double random_scale(Search *s)
     return price_scales[search_random(s, COUNT(price_scales))];
 }
 
-// Around the nodes that changed since the mark.
+// Improves around the nodes that changed since the mark.
 static void improve_changed(Search *s, int rounds)
 {
     for (int j = 0; j < rounds && s->n_undo; j++) {
@@ -82,7 +83,7 @@ bool search_kick(Search *s)
     return is_good && s->cost < before;
 }
 
-// Goes on a while from each time that the cost is clearly less.
+// Should the search go on? It does for `patience` work after each clear improvement.
 static bool is_worth(LocalSearch *h, double *before, int64_t *until)
 {
     const Search *s = h->s;
@@ -94,7 +95,7 @@ static bool is_worth(LocalSearch *h, double *before, int64_t *until)
     return s->work < *until && search_goes_on(s);
 }
 
-// Steps that fit: at first trees wherever they are, and then what costs more to try.
+// Improves by moves that fit: first by trees at random places, then by kicks, which cost more work.
 static void improve(LocalSearch *h)
 {
     Search *s = h->s;
@@ -112,7 +113,7 @@ static void improve(LocalSearch *h)
     record(h);
 }
 
-// Dearer where too much is held, cheaper where there is room.
+// Adapts the prices: raises them where too much is held, lowers them where there is room.
 static void adapt(LocalSearch *h)
 {
     Search *s = h->s;

@@ -1,7 +1,7 @@
-// Steps of one node.
+// Moves of one node.
 #include "solver/search.h"
 
-// Below what rounding can feign.
+// The largest gain that may be a rounding error.
 static double rounding_error(double cost) { return 1e-12 * (cost < 0 ? -cost : cost); }
 
 bool search_improve_node(Search *s, int i)
@@ -39,10 +39,10 @@ static int64_t bytes_at(const FloatProblem *f, int alternative, int slot)
 
 typedef struct Relief {
     int node, k;
-    double rate;  // cost of a byte less
+    double rate;  // cost per byte freed
 } Relief;
 
-// Finds the cheapest relief of the slot that one node can give.
+// Updates *best with the cheapest way in which node i can free bytes at the slot.
 static void relieve(Search *s, int i, int slot, int64_t excess, Relief *best)
 {
     const FloatProblem *f = s->f;
@@ -67,7 +67,8 @@ bool search_repair(Search *s)
 {
     int n = s->f->p->n_nodes;
 
-    // What one step takes off a time it may add to another as full: the steps are counted.
+    // A step may free bytes at one time and add them at another that is as full, so the number of
+    // steps is limited.
     for (int steps = 0; steps < 4 * n && search_goes_on(s); steps++) {
         int64_t excess = profile_peak(&s->profile) - s->limit;
         int slot = profile_fullest(&s->profile);

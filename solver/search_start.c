@@ -1,11 +1,11 @@
-// Where searches start: what bounds know of prices and of choices.
+// Starts of local searches, from the prices and messages of a dual.
 #include <math.h>
 #include <string.h>
 
 #include "solver/search.h"
 
-// What a node's alternatives cost beside the choices of the nodes after it, and as the messages say
-// of those before it.
+// Writes the costs of node i's alternatives: with the choices of the nodes after it, and with the
+// messages of the nodes before it.
 static void receive_messages(const Search *s, const Dual *d, const int64_t *first, int i,
                              const int *choice, double *scratch[2], double *cost)
 {

@@ -1,4 +1,4 @@
-// The state of a local search and its elementary step.
+// The state of a local search and its elementary move.
 #include <string.h>
 
 #include "solver/search.h"
@@ -56,7 +56,7 @@ void search_swap_bytes(Search *s, int node, int k)
     add_live_bytes(s, first + k, 1);
 }
 
-// Is what one alternative holds never more than what another does, at the same times?
+// Does alternative k never hold more than alternative `than`, over the same spans?
 static bool is_lighter(const FloatProblem *f, int k, int than)
 {
     const LiveBytes *x = f->live + f->first_live[k], *y = f->live + f->first_live[than];

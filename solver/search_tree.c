@@ -1,5 +1,5 @@
-// Moves of many nodes at once: a tree that the graph induces on some of them is solved exactly,
-// the others staying (Hamze and de Freitas, "From fields to trees", UAI 2004). Bytes are priced.
+// Moves of many nodes at once: solves exactly a tree that the graph induces on some nodes, while
+// the others stay (Hamze and de Freitas, "From fields to trees", UAI 2004). Bytes are priced.
 #include <string.h>
 
 #include "solver/search.h"
@@ -8,13 +8,14 @@ typedef struct Tree {
     int n;
     int *node;               // parents before children
     int *parent;             // by place in the tree; -1: the root
-    HalfEdge *up;            // its link to the parent
+    HalfEdge *up;            // half edge to its parent
     int *choice;             // by place
     int *n_tree_neighbours;  // by node: how many neighbours are in the tree; IN_TREE for a member
     int n_front;
-    int *front, *front_parent;  // nodes that may come next, and the places they would hang on
+    // Nodes that may join next, the places of their parents, and the half edges to these.
+    int *front, *front_parent;
     HalfEdge *front_up;
-    double *cost;  // by alternative: of what hangs on it
+    double *cost;  // by alternative: its cost with the subtree below it
     double *pass;
 } Tree;
 
@@ -89,7 +90,8 @@ static void forget(const Search *s, Tree *t)
 
 // ---- solving ----
 
-// Costs of each member's alternatives beside what isn't in the tree.
+// Computes the costs of each member's alternatives, given the choices of the nodes outside the
+// tree.
 static void weigh(Search *s, Tree *t, double scale)
 {
     const FloatProblem *f = s->f;

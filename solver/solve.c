@@ -1,6 +1,6 @@
-// The whole chain: presolve, a bound, cheap choices, what these two leave undecided as a smaller
-// problem, and so on until nothing more goes; then branching, or more of the same where the rest is
-// too large for that.
+// solve(): presolves, finds a bound and cheap choices, presolves what these leave undecided as a
+// smaller problem, and so on until it gets no smaller. Then branches. A problem that is too large
+// to branch gets more work of the same kind.
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 #include "solver/relax.h"
 #include "solver/solve_state.h"
 
-// The size beyond which an engine isn't asked to branch in the first turn.
+// The pairs beyond which no engine is asked to branch in the first round.
 enum { MAX_BRANCH_PAIRS = 40000 };
 
-// Where nothing needs to be certified: the pairs beyond which a bound with prices of bytes begins
-// with a core, how many alternatives of a node it gets at a time, the most work of one kind, how
-// much more of it branching gets then.
+// For solves without a certificate: pairs beyond which a bound with prices of bytes uses a core,
+// alternatives per node that a round adds to the core, the most work of one method, and the factor
+// of that for branching where a core is used.
 enum {
     MIN_CORE_PAIRS = 2000000,
     CORE_MEMBERS = 16,
@@ -23,8 +23,9 @@ enum {
     CORE_BRANCH_FACTOR = 6
 };
 
-// The work of one turn of what isn't exact, by alternative and pair; AFTER_BOUND_EFFORT: behind a
-// bound; PROBE_EFFORT: so much of that as finds a choice where the bound is good, before a dive.
+// The work of a round's inexact methods, per alternative and pair. AFTER_BOUND_EFFORT is for a
+// search after a bound. PROBE_EFFORT is for the search before a dive, which finds a choice if the
+// bound is good.
 enum {
     PROBE_EFFORT = 2,
     AFTER_BOUND_EFFORT = 20,
@@ -34,14 +35,15 @@ enum {
 };
 enum { MAX_EFFORT = 1000000, LOWEST_PEAK_EFFORT = 1000, ROUGH_PEAK_EFFORT = 5 };
 
-// The part of the time limit after which only the certified bound is worked on.
+// The part of the time limit after which only the certificate is worked on.
 #define SEARCH_TIME_SHARE 0.95
-// The pairs of a problem with bytes for which no engine is asked where nothing needs to be
-// certified: it would take far longer than all before.
+// Pairs of a problem with bytes beyond which no engine is asked, in solves without a certificate:
+// it would take far longer than all other methods.
 enum { MAX_ENGINE_PAIRS_WITH_BYTES = 100000 };
-// So many times the gap is too far from the bound of a large problem.
+// A large problem's choice whose gap is more than this times the wanted gap isn't refined in small
+// steps.
 enum { MAX_GAPS_TO_REFINE = 2 };
-// The part of the gap within which a choice is as good as the bound: its search ends.
+// A search ends at a choice that is within this part of the gap of the bound.
 #define SEARCH_GAP_SHARE 1e-3
 
 static bool is_large(const SolveState *c)
@@ -58,7 +60,7 @@ void phase_end(SolveState *c, SolvePhase phase, double began)
     c->answer->seconds[phase] += deadline_seconds(&c->deadline) - began;
 }
 
-// Is there a cost that is of interest only if a choice falls below it?
+// Is there a cost that a choice must be cheaper than to matter? Writes it.
 static bool has_cutoff(const SolveState *c, Wide *cost)
 {
     const Answer *a = c->answer;
@@ -78,7 +80,7 @@ static bool is_over(const SolveState *c)
             answer_gap(cost, c->answer->bound) <= c->o->gap);
 }
 
-// Is the choice of a large problem too far from the bound for what is done in small steps?
+// Is the choice of a large problem too far from the bound for refining in small steps?
 static bool is_gap_wide(const SolveState *c)
 {
     const Answer *a = c->answer;
@@ -141,8 +143,8 @@ void bound_raise(SolveState *c, Wide bound)
     report(c);
 }
 
-// Presolves the last level's problem as one more. Of a large one goes, too, what is cheaper than
-// the choice that is known by less than the gap.
+// Adds a level: presolves the last level's problem. For a large problem the cutoff is lower by
+// almost the gap, which drops choices that are cheaper than the known one by less than that.
 static void level_add(SolveState *c)
 {
     const Problem *p = c->n_levels ? reduced_problem(c) : c->p;
@@ -161,7 +163,7 @@ static void level_add(SolveState *c)
     c->n_levels++;
     c->offset += r->offset;
     c->at[c->n_levels] = arena_array(c->arena, int, r->problem.n_nodes);
-    // Messages are those of the problem before; prices are a good guess still.
+    // The messages fit only the previous level; its prices are still a good guess.
     c->has_dual = false;
     c->dual.message = NULL;
 }
@@ -173,7 +175,7 @@ static int64_t work_of(const SolveState *c, int64_t effort)
     return c->o->skips_certificate && work > MAX_UNCERTIFIED_WORK ? MAX_UNCERTIFIED_WORK : work;
 }
 
-// Times are the original's only at the first level.
+// Keeps the first level's prices, as only its times are the original's.
 static void keep_prices(SolveState *c)
 {
     if (c->n_levels == 1 && c->dual.n_times)
@@ -229,8 +231,8 @@ static void *search_in_thread(void *solve_state)
     return NULL;
 }
 
-// One thread searches for choices, the other bounds. What comes of it doesn't depend on whether
-// there are two: neither reads what the other writes.
+// One thread searches for choices, the other bounds. The result is the same with one thread:
+// neither reads what the other writes.
 static void choices_and_bound(SolveState *c)
 {
     pthread_t searcher;
@@ -250,7 +252,7 @@ static void choices_and_bound(SolveState *c)
         choices_search(c, AFTER_BOUND_EFFORT);
 }
 
-// A dive, unless little work is enough. True: it has led to a cheaper choice.
+// Dives for a choice, unless a short search is enough. True: the dive found a cheaper one.
 static bool choices_dive(SolveState *c)
 {
     const Answer *a = c->answer;
@@ -295,7 +297,7 @@ static void say_level(const SolveState *c)
                 p->n_edges, problem_pairs(p));
 }
 
-// Bounds and choices, until what they leave undecided gets no smaller.
+// Finds bounds and choices and adds levels, until the undecided problem gets no smaller.
 static void levels_refine(SolveState *c)
 {
     int64_t before = INT64_MAX;
@@ -307,7 +309,7 @@ static void levels_refine(SolveState *c)
         before = size;
         say_level(c);
         if (c->o->skips_certificate && !c->o->stops_early && !is_large(c))
-            bound_and_choices(c, c->effort / 4);  // may do
+            bound_and_choices(c, c->effort / 4);  // this may be enough
         if (!is_over(c))
             bound_and_choices(c, c->effort);
         if (!is_over(c) && !c->o->stops_early && !is_gap_wide(c))
@@ -339,7 +341,8 @@ static void branch(SolveState *c)
     phase_end(c, PHASE_BRANCH, began);
 }
 
-// The larger the problem, the longer all else is tried first.
+// Is it time to ask an engine to branch? The larger the problem, the more rounds of other methods
+// come first.
 static bool is_for_engine(const SolveState *c)
 {
     int64_t most = MAX_BRANCH_PAIRS * (c->effort / FIRST_EFFORT);
@@ -369,7 +372,7 @@ static void refine_until_done(SolveState *c)
     }
 }
 
-// The bound of what anyone can check, which may be better than the search's own.
+// Makes the certificate, whose bound may be better than the search's own.
 static void prove(SolveState *c)
 {
     Answer *a = c->answer;
@@ -390,7 +393,7 @@ static void find_lowest_peak(SolveState *c)
     LowestPeak least =
         lowest_peak(c->p, choice, c->o->seed, effort * problem_size(c->p), &c->deadline);
 
-    // Nothing keeps to the limit, whatever was found of peaks.
+    // No choice keeps to the limit, whatever bound of peaks was found.
     a->least_bound = least.bound > c->p->limit ? least.bound : c->p->limit + 1;
     if (least.is_found) {
         a->choice = choice;
@@ -417,7 +420,7 @@ static Outcome conclude(SolveState *c)
     return answer_gap(a->cost, a->bound) <= c->o->gap ? OUTCOME_PROVED : OUTCOME_FOUND;
 }
 
-// A choice that is known: only cheaper ones count.
+// Takes a known choice, if it is within the limit. Only cheaper ones count from now on.
 static void take_start(SolveState *c, const int *start)
 {
     ChoicePrice price = problem_price(c->p, start);

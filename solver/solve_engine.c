@@ -1,10 +1,10 @@
-// The steps of the chain that an engine does, each by a process of its own.
+// The steps of solve() that an engine does, each in a process of its own.
 #include <math.h>
 
 #include "solver/relax.h"
 #include "solver/solve_state.h"
 
-// The nodes that it may branch on.
+// The most branch-and-bound nodes of one call of an engine.
 enum { MAX_BRANCH_NODES = 1000000 };
 
 static Model *model_start(SolveState *c, Arena *a)
@@ -14,7 +14,7 @@ static Model *model_start(SolveState *c, Arena *a)
     return e ? model_new(reduced_problem(c), e, &c->dual, a) : NULL;
 }
 
-// An engine that dies or gives up isn't asked again: the search goes on without.
+// Ends the engine. One that died or gave up isn't asked again: the search goes on without.
 static void model_end(SolveState *c, Model *m, MipStatus status)
 {
     c->has_engine &= status != MIP_FAILED;
@@ -35,7 +35,7 @@ void bound_by_relaxing(SolveState *c)
     MipStatus status = m ? model_relax(m, &x, &dual, c->arena) : MIP_FAILED;
     phase_end(c, PHASE_RELAX, began);
     if (status == MIP_INFEASIBLE) {
-        c->answer->is_branched = true;  // an engine's word
+        c->answer->is_branched = true;  // the bound rests on the engine
         c->is_empty = !c->answer->choice;
         if (c->answer->choice)
             bound_raise(c, c->answer->cost - c->offset);
@@ -49,7 +49,7 @@ void bound_by_relaxing(SolveState *c)
     arena_free(a);
 }
 
-// Branches by an engine. What it says is off by its tolerances: that may leave a gap.
+// Branches by an engine. Its bound is off by its tolerances, which may leave a gap.
 void branch_by_engine(SolveState *c)
 {
     Arena *a = arena_new();

@@ -1,5 +1,5 @@
-// Messages: a head of kind and size, then the body. Both sides are of one build on one machine, so
-// that numbers travel as they are.
+// Messages between the solver and an engine: a head of kind and size, then the body. Both sides
+// come from one build and run on one machine, so numbers travel as they lie in memory.
 #include "solver/mip.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ bool wire_send(int fd, WireKind kind, const Text *body)
     return write_all(fd, (const char *)&head, sizeof head) && write_all(fd, body->s, body->n);
 }
 
-// A look at the watch every 20 ms is soon enough for whoever waits.
+// Reads n bytes, and checks the deadline every 20 ms, which is often enough for a user.
 static bool read_all(int fd, char *s, size_t n, const Deadline *stop)
 {
     struct pollfd ready = {.fd = fd, .events = POLLIN};
@@ -97,7 +97,7 @@ void wire_put_lines(Text *t, const Lines *l)
 const void *wire_take(const Text *t, size_t *at, size_t size)
 {
     if (size > t->n - *at)
-        abort();  // not a message of ours
+        abort();  // not a valid message
     const void *x = t->s + *at;
     *at += size;
     return x;

@@ -1,4 +1,4 @@
-// Clp for linear programs, Cbc for mixed ones, by their C interfaces.
+// An engine of Clp for linear programs and Cbc for mixed-integer ones, by their C interfaces.
 #include <coin/Cbc_C_Interface.h>
 #include <coin/Clp_C_Interface.h>
 
@@ -54,7 +54,7 @@ static MipStatus status(void)
     return Clp_isIterationLimitReached(clp) ? MIP_LIMIT : MIP_FAILED;
 }
 
-// What is new in rows or bounds leaves the basis dual feasible, what is new in columns primal.
+// New rows or bounds leave the basis dual feasible, new columns leave it primal feasible.
 Relaxed library_relax(int64_t iterations)
 {
     int before = Clp_numberIterations(model());
@@ -71,7 +71,7 @@ Relaxed library_relax(int64_t iterations)
                      Clp_primalColumnSolution(clp), Clp_dualRowSolution(clp)};
 }
 
-// Clp's matrix has gaps where rows were added: Cbc's may not have any.
+// Makes a Cbc model of Clp's. Clp's matrix has gaps where rows were added; Cbc's may not have any.
 static Cbc_Model *branching(void)
 {
     int n = Clp_numberColumns(model()), m = Clp_numberRows(clp), to = 0;
@@ -106,8 +106,8 @@ static Cbc_Model *branching(void)
     return cbc;
 }
 
-// Messages of Cbc's that tell the bound so far: 10 after some nodes, 1 at the end. Their doubles
-// are the best solution and the best possible.
+// Cbc's messages with the bound so far: 10 after some nodes, 1 at the end. Their doubles are the
+// best solution and the best possible.
 enum { CBC_STATUS = 10 };
 
 static COINLINKAGE_CB void on_event(Cbc_Model *m, int number, int n_doubles, const double *x,

@@ -1,4 +1,4 @@
-// The engine's side of the pipe: reads commands until the other side is gone.
+// The engine's side of the socket: reads commands until the other side is gone.
 #include "solver/engines/engine.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 static void say(WireKind kind, Text *t)
 {
     if (!wire_send(STDIN_FILENO, kind, t))
-        _exit(1);  // nobody is left to solve for
+        _exit(1);  // the solver is gone
     text_free(t);
 }
 

@@ -1,4 +1,4 @@
-// GLPK for linear programs and mixed ones.
+// An engine of GLPK for linear and mixed-integer programs.
 #include <glpk.h>
 
 #include <math.h>
@@ -29,7 +29,7 @@ static void *memory(void *old, size_t count, size_t size)
     return p;
 }
 
-// GLPK's names for the bounds that there are.
+// GLPK's type of a pair of bounds.
 static int bound_type(double low, double high)
 {
     if (low <= -MIP_FREE)
@@ -39,7 +39,7 @@ static int bound_type(double low, double high)
     return low == high ? GLP_FX : GLP_DB;
 }
 
-// GLPK counts from 1, and reads neither place 0.
+// Sets the entries of rows or columns. GLPK counts from 1 and ignores place 0 of both arrays.
 static void lines_put(const Lines *l, int at,
                       void (*set)(glp_prob *, int, int, const int *, const double *))
 {
@@ -109,7 +109,7 @@ Relaxed library_relax(int64_t iterations)
     how.meth = GLP_DUALP;
     how.it_lim = (int)fmin((double)iterations, INT32_MAX);
     int error = glp_simplex(problem, &how), got = glp_get_status(problem);
-    // From what the last changes left it may fail, or say wrongly that there is no solution.
+    // From the basis that the last changes left, GLPK may fail or wrongly find no solution.
     if ((error && error != GLP_EITLIM) || got == GLP_NOFEAS || got == GLP_INFEAS) {
         glp_std_basis(problem);
         how.meth = GLP_PRIMAL;
@@ -159,7 +159,7 @@ static void on_event(glp_tree *t, void *of)
     }
 }
 
-// The cutoff is a row of its own while it branches.
+// Adds the cutoff as a row, which library_branch deletes after branching.
 static void cutoff_put(double cutoff)
 {
     int n = glp_get_num_cols(problem), row = glp_add_rows(problem, 1);
@@ -176,7 +176,7 @@ static void cutoff_put(double cutoff)
     free(cost);
 }
 
-// The best point: of some the callback doesn't hear.
+// Reports the best point, as GLPK doesn't call the callback for every point.
 static void say_best(void)
 {
     size_t n = (size_t)glp_get_num_cols(problem);
