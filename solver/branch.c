@@ -317,7 +317,7 @@ static void try_last(Branching *b)
     on_choice(b, b->scratch);
 }
 
-// ---- the whole ----
+// ---- the search ----
 
 static Branching *branching_new(const Problem *p, const Dual *dual, uint64_t seed, ClimbOptions c,
                                 Arena *a)

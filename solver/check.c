@@ -172,7 +172,7 @@ static Wide choice_peak(const Check *c)
     return peak;
 }
 
-// ---- the whole ----
+// ---- answers ----
 
 static bool check_gap(const Check *c)
 {

@@ -28,7 +28,7 @@ typedef struct Raw {
     char *name;
     int64_t limit;
     Lists interval, cost, usage, end;
-    Lists row;  // the matrix that is being read
+    Lists row;  // the matrix that was read last
     Matrix *matrix;
     int n_matrices, cap_matrices;
     int *slot, n_slots;

@@ -21,7 +21,7 @@ typedef struct Lines {
 
 typedef enum MipStatus {
     MIP_OPTIMAL,     // within the tolerances asked for
-    MIP_INFEASIBLE,  // or nothing below the cutoff
+    MIP_INFEASIBLE,  // or no point is below the cutoff
     MIP_LIMIT,       // iterations, or nodes
     MIP_STOPPED,     // by the deadline; the engine has ended
     MIP_FAILED,      // it gave up, or died

@@ -81,12 +81,12 @@ typedef struct PresetPlan {
 enum { MAX_PRESETS = 64 };  // presets reported at most
 
 typedef struct Planned {
-    Plan plan;  // where answer.choice isn't NULL
+    Plan plan;  // valid if answer.choice isn't NULL
     // cost and bound are picoseconds a step, of the cheapest plan that was found. choice, peak and
     // `at` are of `plan`; times are items of live_ranges_find.
     Answer answer;
     Wide step_bound;  // picoseconds: no plan's step is shorter, even with full overlap
-    // Where answer.choice isn't NULL:
+    // Valid if answer.choice isn't NULL:
     int64_t compute, communication;      // picoseconds a step, as priced
     int64_t step;                        // that the program takes, or else the sum of the two
     BestAlternative *next_storage_spec;  // by ValueId

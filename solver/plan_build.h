@@ -52,7 +52,7 @@ typedef struct Pairing {
     PairingKind pairing_kind;
     int a, b, operand;
     ValueId value;  // the value that is resharded
-    int64_t count;  // how often in a step
+    int64_t count;  // how often it is resharded in a step
 } Pairing;
 
 typedef struct Builder {

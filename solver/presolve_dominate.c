@@ -31,7 +31,7 @@ typedef struct DominanceCheck {
 } DominanceCheck;
 
 // Screens are choices of the neighbours that are tried before a full comparison. FIRST_SCREENS are
-// made at the start, the others as they are found to tell places apart.
+// made at the start, the others as they are found to rule a replacement out.
 enum { SCREENS = 32, FIRST_SCREENS = 8 };
 
 // The costs of an arc as seen from the vertex on that side.
@@ -226,7 +226,7 @@ static void eliminate_leaf(ConstraintNet *g, int node, int n, int arc)
 }
 
 // to[j] = min over places k of v of (cost of k + row[k] + cost[k][j]). `sum` is scratch for v->k
-// numbers. sums_fit() keeps costs so small that sums with and without a forbidden cost stay apart.
+// numbers. sums_fit() keeps allowed sums well below those with a forbidden cost.
 static void least_sums(const Vertex *v, const int64_t *row, const int64_t *cost, int n,
                        int64_t *sum, int64_t *to)
 {

@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-// Costs are added up in 128 bits.
+// A sum of costs, in 128 bits.
 __extension__ typedef __int128 Wide;
 
 #define WIDE_MAX ((((Wide)1 << 126) - 1) * 2 + 1)  // 2^127 - 1
@@ -105,8 +105,8 @@ ChoicePrice problem_price(const Problem *p, const int *choice);
 typedef struct Dual {
     int shift;  // 0 to 40
     int n_times;
-    int *time;         // where memory has a price, ascending
-    int64_t *price;    // u a byte, > 0
+    int *time;         // times at which bytes have a price, ascending
+    int64_t *price;    // u per byte, > 0
     int64_t *message;  // edge by edge in order: one for each alternative of a, then of b
 } Dual;
 
@@ -164,7 +164,7 @@ typedef struct Certificate {
 
 typedef enum Outcome {
     OUTCOME_PROVED,      // the cost is within the gap of the bound
-    OUTCOME_FOUND,       // a choice was found, but the bound is further below it
+    OUTCOME_FOUND,       // a choice, not proved to be within the gap
     OUTCOME_INFEASIBLE,  // proved: no choice stays within the limit
     OUTCOME_NOTHING,     // stopped before a choice was found
 } Outcome;
