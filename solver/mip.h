@@ -67,7 +67,7 @@ Branched engine_branch(Engine *e, double cutoff, double gap, int64_t nodes, MipL
 typedef enum WireKind {
     WIRE_COLUMNS = 1,
     WIRE_ROWS,
-    WIRE_BOUNDS,    // int n; column, low, high of each
+    WIRE_BOUNDS,    // int64 n, then three doubles each: column, low, high
     WIRE_RELAX,     // int64 iterations
     WIRE_BRANCH,    // double cutoff, double gap, int64 nodes
     WIRE_RELAXED,   // int64 status, int64 iterations, double objective, x, dual

@@ -97,9 +97,10 @@ ChoicePrice problem_price(const Problem *p, const int *choice);
 // Multipliers that prove a lower bound (Lagrangian relaxation; the dual of the local polytope:
 // Wainwright and Jordan 2008, section 4.1). All numbers are integers in the unit u = 2^-shift of a
 // cost. If the prices are >= 0, then
-//   bound = sum over nodes  of min over k    of cost[k] / u + sum of price[t] * bytes held at t -
-//   sum of its messages[k]
-//         + sum over edges  of min over k, l of cost[k, l] / u + message to a[k] + message to b[l]
+//   bound = sum over nodes of min over k of
+//               cost[k] / u + sum over t of price[t] * bytes held at t - sum of messages to k
+//         + sum over edges of min over k, l of
+//               cost[k, l] / u + message to a[k] + message to b[l]
 //         - limit * sum of price
 // is at most the cost of every choice within the limit, whatever the other numbers are.
 typedef struct Dual {
