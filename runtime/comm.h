@@ -1,6 +1,6 @@
-// The other ranks of a program, as the trainer sees them: agreeing, bringing bytes to rank 0,
-// ending together. A program of one rank has a NULL comm, and all but rt_comm_open take that: there
-// is nobody else then. Every wait for another rank ends: --timeout bounds it.
+// The trainer's view of the other ranks: agreement, collecting bytes on rank 0, a common end. A
+// program of one rank has a NULL comm, which every function except rt_comm_open accepts. Every wait
+// for another rank is bounded by --timeout.
 #ifndef SHARDCC_RT_COMM_H
 #define SHARDCC_RT_COMM_H
 
@@ -11,50 +11,51 @@ typedef struct RtWatchdog RtWatchdog;
 
 // ---- coordinates ----
 int rt_mesh_ranks(const RtMesh *m);
-int rt_mesh_stride(const RtMesh *m, int axis);  // between neighbours along that axis, in ranks
+int rt_mesh_stride(const RtMesh *m, int axis);  // in ranks, between neighbours along that axis
 int rt_mesh_coordinate(const RtMesh *m, int axis, int rank);
 
 // ---- the job ----
-// Starts the library and finds the others, if the model has several ranks. False after a message if
-// those that were started aren't the model's. `timeout`: seconds that a wait for a rank may take.
+// Starts the transport and connects the ranks, if the model has several. Returns false after a
+// message if the ranks that were started don't match the model. `timeout`: seconds that a wait for
+// a rank may take.
 bool rt_comm_open(RtComm **c, const RtModel *m, double timeout);
-// All ranks call it, having ended well; a rank that failed calls rt_comm_fail.
+// Every rank that ended well calls it; a rank that failed calls rt_comm_fail.
 void rt_comm_close(RtComm *c);
 int rt_comm_rank(const RtComm *c);
 int rt_comm_ranks(const RtComm *c);
-const char *rt_comm_axis(const RtComm *c, int axis);  // its name; of several ranks only
+const char *rt_comm_axis(const RtComm *c, int axis);  // name; for several ranks only
 
-// ---- between all ranks, who all call it ----
-// The largest x of all: what they agree on.
+// ---- collectives of all ranks ----
+// Returns the largest x of all ranks. All ranks call it.
 int64_t rt_comm_max(RtComm *c, int64_t x);
-// Brings the `bytes` at `data` of rank `from` to rank 0's `data`. Other ranks needn't call it.
+// Copies the `bytes` at `data` of rank `from` to rank 0's `data`. Other ranks needn't call it.
 void rt_comm_collect(RtComm *c, int from, void *data, int64_t bytes);
 
 // ---- the end ----
-// This rank has said what is wrong and can't go on: says which one it is and ends the job, status
-// 1. With one rank it returns.
+// This rank has printed an error and can't go on. The function names the rank and ends the job with
+// status 1. With one rank it returns.
 void rt_comm_fail(RtComm *c);
 
-// While the job goes on `path` is being written, under a name that nobody wants; NULL: no more. If
-// the job ends before its time it is removed. Stays valid until then.
+// `path` is a temporary file that the job is writing; it is removed if the job ends early. NULL:
+// there is none any more. The caller keeps the string valid until then.
 void rt_comm_file(RtComm *c, const char *path);
 
-// The call that comes next, for a message about a rank that doesn't come.
+// Names the next call, for the message about a rank that doesn't come.
 void rt_comm_at(RtComm *c, const char *what);
 
 // ---- communication beside computation: comm_thread.c ----
 
-// A thread for what rt_start is given, if the model has such calls and there are other ranks; it
-// uses any of the CPUs that this process may use. Without it calls are carried out where they
-// start. False after a message.
+// Starts a thread that carries out what rt_start is given, if the model has such calls and there
+// are several ranks. The thread may run on any CPU of this process. Without it rt_start carries out
+// the call itself. Returns false after a message.
 bool rt_comm_thread_open(Rt *rt, const RtModel *m);
-// What was started has been waited for.
+// Ends the thread. All calls that were started have been waited for.
 void rt_comm_thread_close(Rt *rt);
-// The calling thread is one that waits for messages: it is to run as soon as one is there, also
-// where another one computes. Where that can't be asked for nothing changes.
+// Asks Linux to run the calling thread, which waits for messages, as soon as one arrives, even if
+// another thread computes on its CPU. Does nothing if Linux is too old for it.
 void rt_request_short_slice(void);
-// Microseconds that it naps between two looks. Each look takes of the computation beside it; what
-// is under way meanwhile lasts for longer, on a link that is worth a courier.
+// Microseconds that the comm thread sleeps between two polls. A poll takes time from the
+// computation beside it, and messages that are worth a comm thread take longer than that.
 enum { RT_POLL_MICROSECONDS = 200 };
 
 // ---- what was sent ----
@@ -68,8 +69,8 @@ typedef enum RtExchangeKind {
 } RtExchangeKind;
 
 const char *rt_exchange_name(RtExchangeKind kind);  // "all_gather"
-// Bytes that this rank has handed to such calls along that axis since the start: of chunks, as
-// plans count them.
+// Bytes that this rank has handed to collectives of that kind along that axis since the start.
+// Counts whole chunks, as plans do.
 int64_t rt_comm_bytes(const RtComm *c, RtExchangeKind kind, int axis);
 
 #endif

@@ -1,5 +1,5 @@
-// What the files of the trainer share. Everything hangs on one RtRun; functions that can fail say
-// why on stderr and give false.
+// Shared by the files of the trainer. RtRun holds all of a run's state. Functions that can fail
+// print why on stderr and return false.
 #ifndef SHARDCC_RT_INTERNAL_H
 #define SHARDCC_RT_INTERNAL_H
 
@@ -13,7 +13,7 @@
 __attribute__((format(printf, 2, 3))) bool rt_error(const RtModel *m, const char *fmt, ...);
 // One indented line that belongs to the error before it.
 __attribute__((format(printf, 1, 2))) void rt_note(const char *fmt, ...);
-// The nearest of `names` to `word` by edit distance, NULL if none is near.
+// The entry of `names` that is closest to `word` by edit distance; NULL if none is close.
 const char *rt_nearest(const char *word, const char *const *names, int n);
 
 // ---- options: options.c, help.c ----
@@ -23,18 +23,18 @@ typedef enum RtSchedule { RT_CONSTANT_LR, RT_LINEAR, RT_COSINE } RtSchedule;
 typedef struct RtOptions {
     const char *data, *eval_data, *log, *save, *load, *save_gradients, *predict, *out, *prompt;
     int64_t steps, epochs, eval_every, warmup, schedule, seed, generate, threads, timeout;
-    int64_t token_choice, token_bytes;  // the word's number, -1 if not given; 1, 2 or 4
+    int64_t token_choice, token_bytes;  // index of the word, or -1; 1, 2 or 4
     double temperature;
     const char *trace;
     bool no_shuffle, no_overlap, info, check_arena, pin, profile, quiet, help;
-    double *hyper;  // by place in RtModel.tensors; NaN: the model's own number
+    double *hyper;  // indexed as RtModel.tensors; NaN: the model's default
 } RtOptions;
 
-// 0, or the exit status 2 after a message.
+// Returns 0, or the exit status 2 after a message.
 int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv);
 void rt_options_free(RtOptions *o);
 
-// Times the samples of a step, still a number.
+// Upper bound of --steps, such that steps times the samples of a step fit an int64_t.
 #define RT_MAX_STEPS ((int64_t)1 << 40)
 
 typedef enum RtOptionKind { RT_FLAG, RT_TEXT, RT_WHOLE, RT_REAL, RT_WORD } RtOptionKind;
@@ -42,15 +42,15 @@ typedef enum RtOptionKind { RT_FLAG, RT_TEXT, RT_WHOLE, RT_REAL, RT_WORD } RtOpt
 typedef struct RtOption {
     const char *name;
     RtOptionKind kind;
-    size_t at;            // in RtOptions
-    int64_t least, most;  // RT_WHOLE
+    size_t at;            // offset in RtOptions
+    int64_t least, most;  // bounds of RT_WHOLE
     const char *value, *help;
 } RtOption;
 
 extern const RtOption rt_options[];
 extern const int rt_n_options;
 
-// Does the trainer let the user set this hyper-parameter? Not those that it counts itself.
+// May the user set this hyper-parameter? Not the ones that the trainer counts itself.
 bool rt_is_option(const RtTensor *t);
 // "--weight-decay" for weight_decay.
 void rt_option_name(const RtTensor *t, char *to, size_t room);
@@ -62,7 +62,7 @@ void rt_info(const RtModel *m);
 const char *rt_type_name(RtType t);  // as in files: "F32"
 bool rt_type_find(const char *name, RtType *t);
 bool rt_type_is_float(RtType t);
-// May every element of one type be put into the other, rounded at most as f64 to f32 is?
+// Can every element of type `from` be stored as `to`, rounded no worse than f64 to f32?
 bool rt_type_converts(RtType from, RtType to);
 void rt_convert(RtType to, void *y, RtType from, const void *x, int64_t n);  // x unaligned
 void rt_widen(float *y, const void *x, int64_t n);                           // bf16 as f32, exact
@@ -76,23 +76,24 @@ int rt_layers(const RtTensor *t);  // at least 1
 int64_t rt_element_bytes(const RtTensor *t);
 int64_t rt_whole_count(const RtTensor *t);  // elements of one layer
 int64_t rt_whole_bytes(const RtTensor *t);
-// A layer as it lies in the arena, where a rank has room for chunks of it.
+// Elements and bytes of one layer as it lies in the arena: a rank's chunk of it.
 int64_t rt_count(const RtModel *m, const RtTensor *t);
 int64_t rt_bytes(const RtModel *m, const RtTensor *t);
 char *rt_place(const RtTensor *t, int layer, char *arena);
-// All layers, padding and all.
+// Sets all layers to `value`, including padding.
 void rt_fill_tensor(const RtModel *m, const RtTensor *t, char *arena, double value);
-// The first of that role; NULL if there is none.
+// The first tensor of that role; NULL if there is none.
 const RtTensor *rt_find(const RtTensor *t, int n, RtRole role);
-// "input_ids I64[4,16]"; cut to fit.
+// "input_ids I64[4,16]", truncated to `room`.
 void rt_tensor_print(const RtTensor *t, char *to, size_t room);
-// The name of a file for that tensor: what a file system might not take becomes '_'.
+// A file name for that tensor: characters that file systems may reject become '_'.
 void rt_file_name(const RtTensor *t, char *to, size_t room);
 
-// Tensors as files know them: whole, one for each layer; `data` is the place in the arena.
+// Tensors as files store them: whole, one entry per layer. `data` is the layer's place in the
+// arena.
 typedef struct RtEntries {
     RtStored *item;
-    const RtTensor **tensor;  // that each is a layer of
+    const RtTensor **tensor;  // by entry: the tensor that the entry is a layer of
     int n;
     char *names;
 } RtEntries;
@@ -103,39 +104,39 @@ void rt_entries_free(RtEntries *e);
 
 void *rt_alloc(size_t count, size_t size);  // zeroed; ends the program when memory runs out
 
-// ---- pieces of tensors: tensor_shard.c ----
+// ---- shards of tensors: tensor_shard.c ----
 
 int64_t rt_chunk(const RtMesh *m, const RtCut *c);
 RtShard rt_shard_of(const RtMesh *m, const RtCut *c, int rank);
-// Of all cuts; freed by the caller.
+// The shards of `rank`, one for each of RtModel.cuts; the caller frees them.
 RtShard *rt_shards(const RtModel *m, int rank);
-// Is it the first of the ranks that have the same piece of the tensor?
+// Is this rank the first one with its shard of the tensor? Ranks may have equal shards.
 bool rt_is_first(const RtModel *m, const RtTensor *t, int rank);
 
 typedef struct RtRunsDim {
     int64_t extent, whole, own, at;
 } RtRunsDim;
 
-// A walk over a piece of a tensor (one layer): `count` elements from element `whole` of the tensor
-// on lie in the rank's room from element `own` on. Rises in both.
-//     for (RtRuns r = rt_runs(m, t, piece); rt_runs_next(&r);)
+// Iterates over a shard of one layer in contiguous runs: `count` elements, from element `whole` of
+// the whole tensor and from element `own` of the rank's chunk. Both rise.
+//     for (RtRuns r = rt_runs(m, t, shard); rt_runs_next(&r);)
 typedef struct RtRuns {
     int64_t whole, own, count;
     bool is_begun, is_ended;
     int n;
-    RtRunsDim dim[RT_MAX_DIMS];  // the innermost first
+    RtRunsDim dim[RT_MAX_DIMS];  // innermost dim first
 } RtRuns;
 
 RtRuns rt_runs(const RtModel *m, const RtTensor *t, const RtShard *shard);
 bool rt_runs_next(RtRuns *r);
-// Copies the piece out of a whole layer.
+// Copies the shard out of a whole layer.
 void rt_copy_shard(const RtModel *m, const RtTensor *t, const RtShard *shard, void *to,
                    const void *whole);
 
 // ---- threads: cpu_share.c ----
 
-// Of the CPUs that this process may use: the default number of threads, and which of the processes
-// that share them it is, from 0.
+// This process's share of the CPUs that it may use: the default number of threads, and its number
+// among the processes that share these CPUs, from 0.
 typedef struct RtCpuShare {
     int threads, place;
 } RtCpuShare;
@@ -144,9 +145,10 @@ RtCpuShare rt_cpu_share(struct RtComm *c);
 
 // ---- the system's limits: limits.c ----
 
-// At the start: is the stack large enough? A limit for files becomes an error of write.
+// At the start: checks that the stack is large enough. Also makes writes beyond the file size limit
+// fail with an error instead of a signal.
 bool rt_limits_check(const RtModel *m);
-// Are those of the other threads?
+// Are the stacks of the other threads large enough?
 bool rt_stacks_check(const RtModel *m, int threads);
 
 // ---- arena: arena.c ----
@@ -168,66 +170,71 @@ typedef struct RtRun {
     Rt rt;
     int rank;
     RtCpuShare share;
-    int64_t step;         // those done
-    int interrupted;      // the signal that asks to stop, 0 if none does; see rt_agree
-    bool has_failed;      // on any rank
-    char *stderr_buffer;  // what it says on stderr; NULL: that isn't held
+    int64_t step;         // steps done
+    int interrupted;      // the signal that asked to stop; 0: none; see rt_agree
+    bool has_failed;      // true if any rank has failed
+    char *stderr_buffer;  // holds back messages on stderr; NULL: stderr is unbuffered
 } RtRun;
 
-double rt_seconds(void);  // since some moment
+double rt_seconds(void);  // seconds since some fixed moment
 
 // Sets the hyper-parameters of step `step` (from 0) and micro-batch `micro`.
 void rt_set_hypers(RtRun *run, int64_t step, int64_t micro, double lr);
 
 // ---- with the other ranks: agree.c ----
 
-// What failed on one rank ends all, with one message. So what is said on stderr is held from the
-// start, until rt_agree decides whose it is. Rank 0 says at once what it has to say.
+// A failure on one rank ends all of them, with one message. So rt_buffer_messages holds back stderr
+// from the start, until rt_agree decides whose message is printed. rt_flush_messages ends this;
+// rank 0 calls it at once.
 void rt_buffer_messages(RtRun *run);
 void rt_flush_messages(RtRun *run);
 void rt_catch_signals(void);
-// All ranks call it together: true if all are ok; then the same signal has interrupted all, or
-// none. After a failure it gives false at once: every function on the way up may ask. So a rank
-// that fails alone has only to return: its rt_main ends with the call that the others' next one
-// waits for. It must not do so where they first wait for another message.
+// All ranks call it together. Returns true if `ok` is true on all of them; afterwards
+// run->interrupted is the same on all. After a failure it returns false at once, so every function
+// on the way up may call it. A rank that fails alone therefore only has to return: the call at the
+// end of its rt_main answers the next call of the others. It must not return where the others wait
+// for a different message first.
 bool rt_agree(RtRun *run, bool ok);
 
 // ---- outputs: collect.c ----
 
-// Elements [first, first + count) of a tensor without layers, one after the other: on rank 0 those
-// of all ranks, who all call it; what others get is nothing. `room` for twice as many, where ranks
-// have pieces.
+// Elements [first, first + count) of a tensor without layers, contiguous. All ranks call it; only
+// rank 0 gets the elements of all ranks, and the result is undefined on others. `room` holds 2 ·
+// count elements, if the tensor is sharded.
 const char *rt_collect(const RtRun *run, const RtTensor *t, int64_t first, int64_t count,
                        char *room);
 
 // ---- --check-arena: watch.c ----
-// All but the first do nothing without a watch.
+// All except rt_watch_open accept NULL.
 
 typedef struct RtWatch RtWatch;
 
 void rt_watch_open(RtRun *run);
 void rt_watch_close(RtWatch *w);
-// The call `what` comes next.
+// Notes that the call `what` comes next.
 void rt_watch_call(RtWatch *w, const char *what);
-// A pass of that set begins: fills all that doesn't live on with NaN. Then inputs are put in place.
+// A pass of that set begins: fills everything except the values that persist with NaN. The caller
+// then sets the inputs.
 void rt_watch_begin(RtWatch *w, RtSet set);
-// Is all as it should be so far: untouched what nothing may write, and nothing read where nothing
-// is?
+// Checks the statements so far: did each write only to its buffers, and is the NaN fill in none of
+// the results?
 bool rt_watch_check(RtWatch *w);
-// The same, and all statements have been run.
+// The same at the end of the pass; also checks that all statements have run.
 bool rt_watch_end(RtWatch *w);
 
 // ---- weights: weights.c, init.c, save.c ----
 
-// Parameters and buffers from that file: the same names, types and shapes, or a list of what isn't.
+// Loads parameters and buffers from that file. Names, types and shapes must match; otherwise it
+// prints a list of the differences.
 bool rt_weights_load(RtRun *run, const char *path);
-// The path of that file: of --load, or beside the program; empty if there is none to be read.
+// Sets the path of the weights file: --load, or the file beside the program; empty if there is
+// none.
 bool rt_weights_find(const RtRun *run, char *path, size_t room);
-// From there, or drawn.
+// Loads the weights from that file, or draws them.
 bool rt_weights_start(RtRun *run);
 bool rt_weights_draw(RtRun *run);
 
-// A file of tensors, its header made in advance, so that saving allocates nothing.
+// A file of tensors. Its header is made in advance, so that saving allocates nothing.
 typedef struct RtSaver {
     RtRun *run;
     RtEntries entries;
@@ -238,41 +245,41 @@ typedef struct RtSaver {
     bool is_begun;
 } RtSaver;
 
-// Checks at once that a file can be written there.
+// Checks at once that a file can be written at `path`.
 bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path);
-// All ranks together. The file is in its place, whole, when all have come to the end; on a failure
-// nothing is left.
+// All ranks call begin and end; in between each one puts its own shards. The complete file appears
+// under its name once all ranks have come to the end. After a failure no file is left.
 bool rt_saver_begin(RtSaver *s);
-void rt_saver_put(RtSaver *s, int entry, const char *data);  // this rank's piece
+void rt_saver_put(RtSaver *s, int entry, const char *data);  // this rank's shard
 bool rt_saver_end(RtSaver *s);
-bool rt_saver_write(RtSaver *s);  // all of these, from the arena
+bool rt_saver_write(RtSaver *s);  // begin, all entries from the arena, end
 void rt_saver_close(RtSaver *s);
 
 // ---- data: data.c, tokens.c, check.c, loader.c, shuffle.c ----
 
-// Where the rows of an input come from.
+// The source of an input's rows.
 typedef struct RtColumn {
     const RtTensor *input;
     RtMap file;
-    char *path;   // of `file`, if it has one of its own
+    char *path;   // of `file`, if the column has its own file
     RtType type;  // in the file
     const uint8_t *rows;
-    int64_t row_bytes;  // of a sample, in the file
+    int64_t row_bytes;  // bytes of a sample in the file
     int64_t count;      // elements of a sample
-    bool is_whole;      // the same in every batch: it has no axis of samples
+    bool is_whole;      // true: the input has no sample axis and is the same in every batch
     int64_t staged_at;
 } RtColumn;
 
 typedef struct RtData {
     const RtModel *model;
-    const RtShard *shard;  // what of each batch this rank reads
+    const RtShard *shard;  // the part of each batch that this rank reads
     RtColumn *column;
     int n;
-    int64_t samples, batch;  // all; those of a micro-batch
+    int64_t samples, batch;  // samples in all; samples in a micro-batch
     int64_t staged_bytes;
-    int64_t window;   // tokens in a sample; 0: not a file of tokens
-    char *staging;    // room for one batch, for readers without a thread
-    int64_t *sample;  // the samples of that batch
+    int64_t window;   // tokens in a sample; 0: the data isn't a token file
+    char *staging;    // room for one batch, for callers without a loader
+    int64_t *sample;  // numbers of the samples in that batch
 } RtData;
 
 typedef enum RtUse { RT_TRAIN, RT_EVAL, RT_PREDICT } RtUse;  // RT_PREDICT needs no labels
@@ -280,48 +287,51 @@ typedef enum RtUse { RT_TRAIN, RT_EVAL, RT_PREDICT } RtUse;  // RT_PREDICT needs
 bool rt_data_open(RtData *d, const RtModel *m, const RtShard *shard, RtUse use, const char *path,
                   int64_t token_bytes);
 void rt_data_close(RtData *d);
-// Gathers this rank's piece of d->batch samples; puts such a stage into the arena.
+// rt_data_stage gathers this rank's shard of d->batch samples in `staging`; rt_data_place copies it
+// to the arena.
 void rt_data_stage(const RtData *d, const int64_t *sample, char *staging);
 void rt_data_place(const RtData *d, const char *staging, char *arena);
-// Cuts a file of tokens into windows: the columns of `d`, whose inputs are known.
+// Cuts a file of tokens into windows and fills in the columns of `d`, whose inputs are already set.
 bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, int64_t token_bytes);
 // Is `t` the input of tokens, [batch, time]?
 bool rt_is_tokens(const RtTensor *t);
-int64_t rt_token_bytes(const RtModel *m);  // the default of --token-bytes
+int64_t rt_token_bytes(const RtModel *m);  // default of --token-bytes
 
-// All that a run reads: opened before anything that takes long.
+// All data that a run reads; opened before anything slow.
 typedef struct RtInputs {
     RtData train, eval, predict;
 } RtInputs;
 
-// outputs.c: may all that is asked for be written? Not over what is read, nor two to one file.
+// outputs.c: checks that all requested outputs can be written, that none overwrites an input, and
+// that no two go to one file.
 bool rt_outputs_check(const RtRun *run, const RtInputs *x);
 
-// check.c: both report what is out of range; `sample`: the samples of the micro-batch. Indices are
-// looked at when their data is in the arena, and so are the files that it came from; labels when it
-// has been run.
+// check.c: both report values out of range; `sample` has the samples of the micro-batch.
+// rt_check_data runs once the data is in the arena: it checks indices, and that the mapped files
+// weren't truncated. rt_check_labels runs after the micro-batch.
 bool rt_check_data(const RtRun *run, const RtData *d, const int64_t *sample);
 bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const RtData *d,
                      const int64_t *sample);
 
-// A permutation of [0, n): where `i` goes in that epoch.
+// A permutation of [0, n): the new place of `i` in that epoch.
 int64_t rt_shuffle(int64_t i, int64_t n, int64_t seed, int64_t epoch);
 
-// Stages micro-batches in a thread of its own, one ahead of the step that runs.
+// Stages micro-batches in its own thread, one ahead of the running step.
 typedef struct RtLoader RtLoader;
-// `micros` are read in all; an epoch ends after `per_epoch` samples.
+// The loader stages `micros` micro-batches in all; an epoch ends after `per_epoch` samples.
 RtLoader *rt_loader_start(const RtData *d, int64_t micros, int64_t per_epoch, bool shuffle,
                           int64_t seed);
-// Puts the next micro-batch into the arena; its samples, valid until the next call.
+// Puts the next micro-batch into the arena. Returns its samples, valid until the next call.
 const int64_t *rt_loader_next(RtLoader *l, char *arena);
 void rt_loader_stop(RtLoader *l);
 
 // ---- the loop: train.c, evaluate.c, schedule.c, log.c, progress.c ----
 
-// True, too, when a signal ended it early: what was done is saved.
+// Also returns true if a signal ended training early: the steps so far are saved.
 bool rt_train(RtRun *run, const RtData *data, const RtData *eval);
 
-// The mean loss over the whole batches of `d`. False after a message, or when interrupted.
+// The mean loss over the whole batches of `d`. Returns false after a message, or when a signal
+// interrupted it.
 bool rt_evaluate(RtRun *run, const RtData *d, double *loss);
 
 // The learning rate of step `step` (from 0) of `steps`.
@@ -333,7 +343,7 @@ typedef struct RtReport {
     bool has_norm;
 } RtReport;
 
-// JSON lines; fd -1: none.
+// A log of JSON lines; fd -1: no log.
 typedef struct RtLog {
     int fd;
     int error;  // errno of the first failure
@@ -346,10 +356,10 @@ bool rt_log_close(RtLog *l, const RtModel *m, const char *path);
 
 typedef struct RtProgress {
     bool is_quiet, is_terminal;
-    double items, flops;  // of a step
+    double items, flops;  // per step
     const char *unit;     // of items
-    double mean_seconds;  // of a step, the latest counting most
-    double last;          // when a line was last written
+    double mean_seconds;  // of a step: a moving average
+    double last;          // time of the last line
 } RtProgress;
 
 RtProgress rt_progress_start(const RtRun *run, const RtData *d);
@@ -365,40 +375,38 @@ void rt_short_number(double v, char to[RT_SHORT]);
 bool rt_predict(RtRun *run, const RtData *d);
 bool rt_generate(RtRun *run);
 
-// ---- of runtime/cpu ----
-
 // ---- how long calls take: profile.c, trace.c ----
 
-// A call of a step, as it comes in every step.
+// A call of a step; every step makes the same calls.
 typedef struct RtEvent {
     RtCall call;
     const char *part;       // "micro"
-    double start, seconds;  // of the latest step
-    double total, least;    // of the steps that count
+    double start, seconds;  // in the latest step
+    double total, least;    // over the steps that count
 } RtEvent;
 
-// Steps' calls in their order. The first step doesn't count, unless it is the only one: it is
-// slower.
+// The calls of a step in order. The first step is slower, so it doesn't count unless it is the only
+// one.
 typedef struct RtProfile {
     RtEvent *event;
-    int n, cap, at;   // calls of a step; those begun
-    bool is_running;  // the latest of them
+    int n, cap, at;   // calls in a step; calls begun in the current step
+    bool is_running;  // true: the latest call still runs
     const char *part;
-    int64_t steps;   // seen, the first one included
-    double seconds;  // of the steps that count
+    int64_t steps;   // including the first
+    double seconds;  // over the steps that count
     const RtComm *comm;
-    int64_t sent[RT_N_EXCHANGES][RT_MAX_AXES];  // in the first step: all are alike
+    int64_t sent[RT_N_EXCHANGES][RT_MAX_AXES];  // in the first step; all steps send the same
 } RtProfile;
 
-// The call comes next.
+// Notes that this call comes next, and that the one before has ended.
 void rt_profile_call(RtProfile *p, const RtCall *call);
-// The calls from now on are of that part of a step; NULL: there are none for now.
+// The following calls belong to that part of a step; NULL: no calls follow for now.
 void rt_profile_part(RtProfile *p, const char *part);
-void rt_profile_step(RtProfile *p, double seconds);  // a step is done, and took so long
-// Tables by module and by call, and of what the rank sent, to stdout.
+void rt_profile_step(RtProfile *p, double seconds);  // a step has ended after `seconds`
+// Prints tables by module and by call, and of the bytes that the rank sent, to stdout.
 void rt_profile_print(const RtProfile *p);
 void rt_profile_close(RtProfile *p);
-// The latest step as Chrome trace events. Checks first that a file can be written there.
+// Write the latest step as Chrome trace events. rt_trace_check tests that the file can be written.
 bool rt_trace_check(const RtModel *m, const char *path);
 bool rt_trace_write(const RtProfile *p, const RtModel *m, const char *path);
 

@@ -1,5 +1,5 @@
-// What the files of the probe share: the ranks that mpirun started, how long messages take between
-// them, and what all of them at once do to messages and to computation.
+// Shared by the files of the probe: the ranks that mpirun started, the time of messages between
+// them, and the load that all ranks together put on messages and computation.
 #ifndef RT_PROBE_H
 #define RT_PROBE_H
 
@@ -10,41 +10,42 @@
 typedef struct Ranks {
     int n, rank;
     int per_host;
-    int per_machine;  // hosts may be containers, which share its cores
+    int per_machine;  // ranks on one machine, whose cores several hosts share if they are
+                      // containers
 } Ranks;
 
 enum { MOST_RANKS = 128 };
 
-// One rank if mpirun didn't start this program. Ends it, with a message, if ranks don't stand by
-// host in a row, equally many on each.
+// Returns one rank if mpirun didn't start this program. Exits with a message unless each host has
+// the same number of ranks, with consecutive numbers.
 Ranks ranks_begin(void);
-// Waits for all, and takes no time of those that still work.
+// A barrier that sleeps while it waits, so that it takes no CPU time from ranks that still work.
 void ranks_wait(const Ranks *r);
 void ranks_end(const Ranks *r);
 
-// What a trainer would compute meanwhile: some work of less than a millisecond.
+// Computation beside the messages, as a trainer would do: less than a millisecond of work.
 typedef struct Meanwhile {
     void (*call)(Rt *rt, const void *p);
     Rt *rt;
     const void *p;
 } Meanwhile;
 
-// Measures messages between each two ranks, and between all at once; rank 0 prints them:
+// Measures messages between pairs of ranks and between all ranks at once. Rank 0 prints them:
 // "messages": {…}. All ranks call it.
 void ranks_measure(const Ranks *r, const Meanwhile *m);
 
 // ---- messages ----
 
-enum { LARGE = 1 << 22 };  // bytes of one that shows what a byte takes
+enum { LARGE = 1 << 22 };  // bytes of a message that is large enough to show the time per byte
 
-// Seconds of a message one way between this rank and another, of which one begins: the median of
-// some calls.
+// Seconds of a one-way message between this rank and `other`; the rank with `begins` sends first.
+// The median of `calls`.
 double message_seconds(int other, bool begins, char *p, int bytes, int calls);
 
-// Where every rank exchanges messages with the one a stride away, p having room for two large ones.
-// How many times as long do they take as where only the first rank and that one do?
+// Every rank exchanges messages with the rank `stride` away. Returns how many times longer this
+// takes than if only the first rank and its partner exchange. `p` has room for two LARGE messages.
 double load_times(const Ranks *r, int stride, char *p);
-// So many seconds computation takes longer for each byte that goes each way meanwhile.
+// Seconds that computation takes longer for each byte that is sent each way beside it.
 double load_overhead(const Ranks *r, int stride, char *p, const Meanwhile *m);
 
 #endif

@@ -1,7 +1,7 @@
-// Files of tensors: safetensors, npy and npz, read from maps and written beside their place. Shared
-// by the trainers and the compiler; includes nothing of ours. Element types are safetensors' names
-// ("F32", "I64", "BOOL" …). Files are untrusted: each function that takes an RtFileError gives
-// false and a message without the path when the file isn't what it should be.
+// Files of tensors: safetensors, npy and npz. They are read from maps and written to a temporary
+// file beside their path. The trainers and the compiler share this; it includes nothing of ours.
+// Element types have safetensors' names ("F32", "I64", "BOOL" …). Files are untrusted: a function
+// with an RtFileError returns false, with a message that lacks the path, if a file is malformed.
 #ifndef SHARDCC_RT_FILE_H
 #define SHARDCC_RT_FILE_H
 
@@ -13,17 +13,16 @@ typedef struct RtFileError {
     char text[320];
 } RtFileError;
 
-// Fills in the message, printable whatever its parts are; gives false.
+// Formats the message, with unprintable bytes escaped; returns false.
 __attribute__((format(printf, 2, 3))) bool rt_file_fail(RtFileError *e, const char *fmt, ...);
 
 // ---- text ----
 
-// Copies `s` with everything that could upset a terminal as \xHH; cut to fit, with "..." at the
-// end.
+// Copies `s` with bytes that could disturb a terminal as \xHH; truncates with "...".
 void rt_printable(char *to, size_t room, const char *s);
 
-// Writes `s` as a JSON string with its quotes, and a 0, where `room` suffices; the length that it
-// needs without the 0 in any case. Bytes that aren't UTF-8 become the characters of their numbers.
+// Writes `s` as a JSON string with quotes and a final 0, if `room` suffices. Always returns the
+// length it needs without the 0. Bytes that aren't UTF-8 become the characters of the same number.
 size_t rt_json_string(char *to, size_t room, const char *s);
 
 // ---- files ----
@@ -38,45 +37,45 @@ typedef struct RtMap {
 
 // Maps a regular file for reading.
 bool rt_map(RtMap *m, const char *path, RtFileError *e);
-bool rt_map_open(RtMap *m, int fd, RtFileError *e);  // the open file, which is closed with the map
-// Is what was read since then what the file had? Not if it has been cut short meanwhile: then zeros
-// were read, and SIGBUS did no harm.
+bool rt_map_open(RtMap *m, int fd, RtFileError *e);  // closes fd with the map
+// Did the file keep its size while it was read? If it was truncated, reads of the missing part gave
+// zeros, because SIGBUS is caught.
 bool rt_map_check(const RtMap *m, RtFileError *e);
 void rt_unmap(RtMap *m);
 
-// Writes zeros to memory that processes share: false where there is no room for it, which would
-// raise SIGBUS. Other memory stands in its place then.
+// Writes zeros to memory that processes share. Returns false if there is no room for it, which
+// would raise SIGBUS; private memory replaces it then.
 bool rt_clear_shared(void *p, size_t n);
 
-// At a program's start: opens the standard streams that are closed, on /dev/null. The next file to
-// be opened would take a closed one's place, and messages would go into that file. They are opened
-// the wrong way round, so that their use still fails.
+// At a program's start: opens standard streams that are closed, on /dev/null. Otherwise the next
+// opened file would get a standard stream's number and receive its messages. They are opened in the
+// wrong mode, so that using them still fails.
 void rt_open_streams(void);
 
-// A file written beside its place; rt_out_commit puts it there whole. Allocates nothing, except in
-// rt_out_try.
+// A file that is written to a temporary name beside its path; rt_out_commit renames it when it is
+// complete. Only rt_out_try allocates memory.
 typedef struct RtOut {
     int fd;
-    bool is_made;  // by this process, which holds its lock
-    int64_t at;  // where rt_out_write goes on
-    int error;   // errno of the first failure
+    bool is_made;  // this process made the file and holds its lock
+    int64_t at;    // the next offset of rt_out_write
+    int error;     // errno of the first failure
     char path[4096], temp[4128];
 } RtOut;
 
-// Can a file be written there? Removes what processes left beside it that were killed.
+// Can a file be written at `path`? Removes temporary files of killed processes.
 bool rt_out_try(const char *path, RtFileError *e);
 bool rt_out_open(RtOut *o, const char *path, RtFileError *e);
-void rt_out_write(RtOut *o, const void *data, size_t n);  // a failure is kept for rt_out_commit
+void rt_out_write(RtOut *o, const void *data, size_t n);  // reports a failure at rt_out_commit
 void rt_out_write_at(RtOut *o, int64_t at, const void *data, size_t n);
-bool rt_out_commit(RtOut *o, RtFileError *e);  // removes the file on failure
+bool rt_out_commit(RtOut *o, RtFileError *e);  // removes the temporary file on failure
 void rt_out_cancel(RtOut *o);
 
-// Sets the names of the file that another process writes beside `path`, without opening it.
+// Sets the names of the file that another process writes at `path`, without opening it.
 bool rt_out_name(RtOut *o, const char *path, int64_t process, RtFileError *e);
-// Several processes write one file: one opens it, the others join it by its process id, all finish
-// and then the first puts it in place.
+// Several processes write one file. One opens it, the others join it by its process id. All finish;
+// then the first one puts it in place.
 bool rt_out_join(RtOut *o, const char *path, int64_t process, RtFileError *e);
-bool rt_out_finish(RtOut *o, RtFileError *e);  // what was written is on disk
+bool rt_out_finish(RtOut *o, RtFileError *e);  // waits until the written bytes are on disk
 bool rt_out_place(RtOut *o, RtFileError *e);
 
 // ---- tensors ----
@@ -85,16 +84,16 @@ enum { RT_FILE_RANK = 8 };
 
 typedef struct RtStored {
     const char *name;
-    const char *dtype;  // a constant: compare with strcmp
+    const char *dtype;  // one of rt_dtype_find's constants; compare with strcmp
     int rank;
     int64_t dim[RT_FILE_RANK];
-    const uint8_t *data;  // not aligned
+    const uint8_t *data;  // unaligned
     int64_t bytes;
 } RtStored;
 
-// The constant that equals `name`; NULL: no such type.
+// The constant that equals `name`; NULL if there is no such type.
 const char *rt_dtype_find(const char *name);
-// Bytes of one element; 0: no such type.
+// Bytes of one element; 0 if there is no such type.
 int rt_dtype_bytes(const char *dtype);
 // "F32[3,4]"
 void rt_stored_print(char *to, size_t room, const RtStored *t);
@@ -104,12 +103,13 @@ void rt_stored_print(char *to, size_t room, const RtStored *t);
 // Reads the header of an npy file in memory; `t` points into `data`.
 bool rt_npy_parse(RtStored *t, const uint8_t *data, size_t size, RtFileError *e);
 
-// The header for type and dims of `t`, a multiple of 64 bytes; its length. `room` ≥ 512.
+// Writes the npy header for type and dims of `t`. Its length, which is returned, is a multiple of
+// 64. `room` ≥ 512.
 size_t rt_npy_header(char *to, size_t room, const RtStored *t);
 
 // ---- safetensors ----
 
-// Tensors by rising name.
+// Tensors sorted by name.
 typedef struct RtSafe {
     RtMap file;
     RtStored *tensor;
@@ -122,20 +122,20 @@ bool rt_safe_parse(RtSafe *s, const uint8_t *data, size_t size, RtFileError *e);
 const RtStored *rt_safe_find(const RtSafe *s, const char *name);
 void rt_safe_close(RtSafe *s);
 
-// The header's longest length, to be read and to be written: that of the Rust library safetensors.
+// Bytes of the longest header that is read or written: the limit of the Rust library safetensors.
 enum { RT_MOST_HEADER = 100000000 };
 
-// The start of a file that holds `t` (name, dtype, dims) one after the other, without gaps; freed
-// by the caller. NULL if names make it longer than RT_MOST_HEADER, or when memory runs out; the
-// length that it needs, with the 8 bytes before it, in any case.
+// Makes the start of a file that holds the tensors `t` (name, dtype, dims) without gaps; the caller
+// frees it. `bytes` is set to its length with the 8 bytes before the JSON. Returns NULL if it
+// exceeds RT_MOST_HEADER or memory runs out; `bytes` is set even then.
 char *rt_safe_header(const RtStored *t, int n, int64_t *bytes);
 
-// ---- npz: npy files in a zip, stored ----
+// ---- npz: a zip of uncompressed npy files ----
 
-// A tensor whose bytes come piece by piece, while others' do.
+// A tensor that is written in parts, interleaved with other tensors.
 typedef struct RtNpzEntry {
-    RtStored t;  // name without ".npy"; dims known from the start
-    int64_t at;  // of its local header
+    RtStored t;  // name without ".npy"; dims are known at the start
+    int64_t at;  // offset of its local header
     int64_t header, written;
     uint32_t crc;
 } RtNpzEntry;
@@ -145,8 +145,8 @@ bool rt_npz_begin(RtOut *o, RtNpzEntry *entry, int n, const char *path, RtFileEr
 void rt_npz_write(RtOut *o, RtNpzEntry *entry, const void *data, size_t bytes);
 bool rt_npz_end(RtOut *o, RtNpzEntry *entry, int n, RtFileError *e);
 
-// Finds `name` ("name.npy" in the zip) and reads its header; `t` points into the map. Its checksum
-// is verified.
+// Finds `name` ("name.npy" in the zip), verifies its checksum and reads its header; `t` points into
+// the map.
 bool rt_npz_find(const RtMap *m, const char *name, RtStored *t, RtFileError *e);
 
 #endif

@@ -1,10 +1,10 @@
 // Mathematical functions of one element, for generated code, kernels and the compiler's tests.
 //
-// Those of f32 have no branch and call nothing, so that a loop over them becomes vector code (gcc
-// -O3 -fno-math-errno -fno-trapping-math; the same bits in the vector body and in the tail). They
-// are within 2 units in the last place of the true value, everywhere (rt_exp_lowf: where it says
-// so), with the fused multiply-add and without: tests/runtime/math_test.c. Polynomials are minimax
-// fits by Remez's exchange algorithm. Those of f64 are the C library's.
+// The f32 functions have no branches and no calls, so that loops over them are vectorized (gcc -O3
+// -fno-math-errno -fno-trapping-math). Vector body and scalar tail give the same bits. They are
+// within 2 units in the last place of the true value everywhere, with and without fused
+// multiply-add (rt_exp_lowf: in its range): tests/runtime/math_test.c. Polynomials are minimax fits
+// by Remez's exchange algorithm. The f64 functions are the C library's.
 #ifndef SHARDCC_RT_MATH_H
 #define SHARDCC_RT_MATH_H
 
@@ -61,17 +61,17 @@ static inline float rt_copy_signf(float x, float s)
     return rt_from_bits((rt_bits(x) & 0x7fffffff) | (rt_bits(s) & 0x80000000));
 }
 
-// a b + c, rounded once where the machine has such an instruction. The compiler fuses nothing by
-// itself, so that a function gives the same bits wherever it stands.
+// a b + c, rounded once if the machine has the instruction. The compiler is told not to fuse by
+// itself, so that a function gives the same bits wherever it is inlined.
 #if defined(__FMA__) || defined(__FP_FAST_FMAF)
 #define RT_FMA(a, b, c) __builtin_fmaf(a, b, c)
 #else
 #define RT_FMA(a, b, c) ((a) * (b) + (c))
 #endif
 
-// e^x = 2^n e^r with r = x - n ln 2, |r| ≤ ln 2 / 2; ln 2 in two parts, the first short enough for
-// n times it to be exact. Gives e^r - 1; t is n + round, and n is as if x were `near`,
-// |near| < 2^21.
+// e^x = 2^n e^r with r = x - n ln 2, |r| ≤ ln 2 / 2. ln 2 is split in two; the first part is so
+// short that n times it is exact. Returns e^r - 1. n is computed from `bounded` instead of x,
+// |bounded| < 2^21; t is n + round.
 static inline float rt_exp_reduced(float x, float bounded, float round, float *t)
 {
     *t = RT_FMA(bounded, 1.44269504f, round);
@@ -83,7 +83,8 @@ static inline float rt_exp_reduced(float x, float bounded, float round, float *t
     return RT_FMA(z, p, r);
 }
 
-// -87 ≤ x ≤ 88: the result is normal. t's low bits are 2^n's exponent; the others are shifted out.
+// For -87 ≤ x ≤ 88, where the result is normal. The low bits of t are the exponent of 2^n; the
+// shift drops the others.
 static inline float rt_exp_normal(float x)
 {
     float t, residual = rt_exp_reduced(x, x, RT_ROUND + 127, &t),
@@ -92,11 +93,11 @@ static inline float rt_exp_normal(float x)
     return RT_FMA(residual, power, power);
 }
 
-// Below it e^x is less than 2^-126.
+// Below this x, e^x is less than 2^-126.
 #define RT_EXP_LEAST -87.3365402f
 
-// x ≤ 88: the bits of rt_expf, but 0 where that is below 2^-126, in two thirds of its operations.
-// Where 2^n isn't a float the product is taken for nothing.
+// For x ≤ 88: the bits of rt_expf, except that results below 2^-126 are 0; two thirds of its
+// operations. Below RT_EXP_LEAST the product is computed and discarded.
 static inline float rt_exp_lowf(float x)
 {
     float e = rt_exp_normal(x);
@@ -104,10 +105,10 @@ static inline float rt_exp_lowf(float x)
     return x < RT_EXP_LEAST ? 0 : e;
 }
 
-// 2^n in two factors of half the exponent, for results that overflow or are subnormal. n is kept
-// within limits by its bits, in an instruction (floats above 0 are ordered as their bits are); inf
-// and NaN come through e^r. Of what becomes 0 (masked scores) nothing subnormal is made on the
-// way, which takes many times as long.
+// Multiplies by 2^n in two factors of half the exponent, for results that overflow or are
+// subnormal. n is bounded by an integer minimum of the bits of x (positive floats have the order of
+// their bits); inf and NaN propagate through e^r. Where the result is 0 (masked scores) no
+// intermediate result is subnormal, because those are many times slower.
 static inline float rt_expf(float x)
 {
     int32_t bits = x < -104.0f ? 0 : (int32_t)rt_bits(x), most = (int32_t)rt_bits(89.0f);
@@ -145,7 +146,7 @@ static inline float rt_logf(float x)
     return x > 0 ? large : special;
 }
 
-// Near 0 a polynomial; elsewhere 1 - 2 / (e^2x + 1), which is 1 from 10 on.
+// A polynomial for |x| < 0.625, else 1 - 2 / (e^2x + 1), which is 1 from 10 on.
 static inline float rt_tanhf(float x)
 {
     float a = rt_absf(x), z = x * x, w = z * z;
@@ -159,9 +160,9 @@ static inline float rt_tanhf(float x)
     return rt_copy_signf(a < 0.625f ? small : large, x);
 }
 
-// Near 0 a polynomial; elsewhere 1 + e^(-x²) q(a), which is 1 from 4 on: a GELU's gradient has that
-// e^(-x²) too, and the compiler makes both once, it and where it is 0. Polynomials are summed in
-// pairs (Estrin 1960): Horner's chain is longer than the time of all else.
+// A polynomial for |x| < 0.92, else 1 + e^(-x²) q(|x|), which is 1 from 4 on. The gradient of GELU
+// contains the same e^(-x²), with the same cutoff, so the C compiler computes it once. Polynomials
+// are summed in pairs (Estrin 1960): Horner's chain takes longer than all the rest.
 static inline float rt_erff(float x)
 {
     float a = rt_absf(x), z = x * x, w = z * z;
@@ -179,9 +180,10 @@ static inline float rt_erff(float x)
     return a < 0.92f ? small : large;
 }
 
-// x = n π/2 + r, |r| ≤ π/4: gives r, and n modulo 4. n and π/2 are cut into pieces of at most 27
-// bits whose products are exact in double (Cody and Waite 1980); good for |x| ≤ 2^40. Beyond it,
-// where neighbouring floats are 10^4 periods apart, less so, and from 2^50 on all count as 2^50.
+// x = n π/2 + r, |r| ≤ π/4: returns r, and n modulo 4. n and π/2 are split into parts of at most 27
+// bits, whose products are exact in double (Cody and Waite 1980). Accurate for |x| ≤ 2^40. Above
+// that neighbouring floats are 10^4 periods apart and accuracy falls; from 2^50 on every x is
+// treated as 2^50.
 static inline float rt_quarter(float x, uint32_t *n_mod_4)
 {
     double low = x < -0x1p50 ? -0x1p50 : x;
@@ -254,7 +256,7 @@ static inline double rt_exp_wide(double x)
     return (1 + (r + r * r * p)) * rt_from_bits_double((rt_bits_double(t) + 1023) << 52);
 }
 
-// a^b = e^(b ln |a|), in double, and the special cases of C's Annex F.
+// a^b = e^(b ln |a|), in double, with the special cases of C's Annex F.
 static inline float rt_powf(float a, float b)
 {
     float half = 0.5f * b, size = rt_absf(a), b_size = rt_absf(b);

@@ -1,13 +1,13 @@
 // Counter-based random numbers: Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random
-// numbers: as easy as 1, 2, 3" (SC 2011). A number depends on what it is for, never on the order in
-// which it is drawn, so it is the same under every split and every recomputation.
+// numbers: as easy as 1, 2, 3" (SC 2011). A number depends on its use and index, never on the order
+// of drawing. So it is the same under every sharding and every recomputation.
 #ifndef SHARDCC_RT_PHILOX_H
 #define SHARDCC_RT_PHILOX_H
 
 #include <stdint.h>
 
-// Encrypts the counter `c` under the key `k`, in place. Its words are held in 64 bits, which is what
-// products of vectors take and give.
+// Encrypts the counter `c` with the key `k`, in place. The words are kept in 64 bits, as the vector
+// multiplication takes and gives them.
 static inline void rt_philox(uint32_t c[4], uint32_t k0, uint32_t k1)
 {
     const uint64_t low = UINT32_MAX;
@@ -30,8 +30,8 @@ static inline void rt_philox(uint32_t c[4], uint32_t k0, uint32_t k1)
     c[3] = (uint32_t)x3;
 }
 
-// Spreads each bit of x over the word; one to one (the finaliser of SplitMix64, Steele et al.
-// 2014).
+// A bijection that spreads each bit of x over the whole word (the finaliser of SplitMix64, Steele
+// et al. 2014).
 static inline uint64_t rt_mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
@@ -39,14 +39,14 @@ static inline uint64_t rt_mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-// One to one in `step` for each seed.
+// For each seed, different steps give different keys.
 static inline uint64_t rt_key(int64_t seed, int64_t step)
 {
     return rt_mix(rt_mix((uint64_t)seed) + (uint64_t)step);
 }
 
-// The numbers of elements [4 block, 4 block + 4), times 2^32. Site and layer (both below 2^32) are
-// words of the counter, so no two streams of a step meet.
+// Draws the random words of elements [4 block, 4 block + 4). Site and layer (both below 2^32) are
+// words of the counter, so the streams of a step don't overlap.
 static inline void rt_draw(uint32_t c[4], uint64_t key, int64_t site, int64_t layer, uint64_t block)
 {
     c[0] = (uint32_t)block;
@@ -63,7 +63,7 @@ static inline float rt_uniform(int64_t seed, int64_t step, int64_t site, int64_t
     uint32_t c[4];
 
     rt_draw(c, rt_key(seed, step), site, layer, (uint64_t)element / 4);
-    // No c[element & 3], so that loops over elements become vector code.
+    // Selects instead of indexing with c[element & 3], so that loops over elements are vectorized.
     uint32_t even = element & 2 ? c[2] : c[0], odd = element & 2 ? c[3] : c[1];
     return (float)((element & 1 ? odd : even) >> 8) * 0x1p-24f;
 }

@@ -1,6 +1,6 @@
-// Arithmetic on one element where C's own operators are undefined, trap, or treat NaN otherwise
-// than the graph's operators do. The compiler's reference evaluation and generated code both use
-// it.
+// Arithmetic on one element, for the cases where C's operators are undefined, trap, or treat NaN
+// differently from the graph's operators. The compiler's reference evaluation and generated code
+// both use it.
 #ifndef SHARDCC_RT_SCALAR_H
 #define SHARDCC_RT_SCALAR_H
 
@@ -30,7 +30,7 @@ static inline int64_t rt_sign_int(int64_t a) { return (a > 0) - (a < 0); }
 static inline int64_t rt_max_int(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t rt_min_int(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Truncates towards zero. -1 apart: INT64_MIN / -1 traps.
+// Truncates towards zero. -1 is handled separately because INT64_MIN / -1 traps.
 static inline int64_t rt_div_int(int64_t a, int64_t b)
 {
     return b == 0 ? 0 : b == -1 ? rt_neg_int(a) : a / b;
@@ -38,7 +38,7 @@ static inline int64_t rt_div_int(int64_t a, int64_t b)
 
 static inline int64_t rt_mod_int(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
 
-// Truncates towards zero; numbers out of range give the nearest that is in range, NaN gives 0.
+// Truncates towards zero. Numbers out of range are clamped; NaN gives 0.
 static inline int64_t rt_to_int(double x, int64_t least, int64_t most)
 {
     return x != x ? 0 : x <= (double)least ? least : x >= (double)most ? most : (int64_t)x;
@@ -49,9 +49,10 @@ static inline uint64_t rt_to_u64(double x)
     return x > 0 ? x >= 0x1p64 ? UINT64_MAX : (uint64_t)x : 0;
 }
 
-// ---- floats: NaN comes through; the sign of 0 is 0; of two nearest, round takes the even one ----
+// ---- floats: NaN propagates; the sign of 0 is 0; round takes ties to even ----
 
-// A comparison and NaN apart are an instruction each. Where maxima are chained b is the one so far.
+// Compiles to two instructions, a maximum and a selection for NaN. In a chain of maxima b is the
+// maximum so far.
 static inline float rt_maxf(float a, float b)
 {
     float m = a > b ? a : b;

@@ -1,17 +1,18 @@
-// Which elements of a dim are a rank's: the compiler plans with it, and ranks find their own by it.
+// The elements of a dim that a rank has. The compiler plans with this function, and the ranks use
+// it too.
 #ifndef SHARDCC_RT_SHARD_EXTENT_H
 #define SHARDCC_RT_SHARD_EXTENT_H
 
 #include <stdint.h>
 
-// `extent` elements from `offset` on (maybe 0).
+// `extent` elements (maybe 0) from element `offset` on.
 typedef struct RtShard {
     int64_t offset, extent;
 } RtShard;
 
-// Cuts a piece, for which `chunk` elements have room, once more, among `size` ranks in a row: the
-// piece becomes that of the rank at place `at`. Returns what has room for it. Chunks are of one
-// size, so the last pieces may be short or empty.
+// Splits a shard, which has room for `chunk` elements, among `size` ranks and sets it to the shard
+// of rank `at`. Returns the new chunk. All chunks have the same size, so the last shards may be
+// short or empty.
 static inline int64_t rt_shard_split(RtShard *p, int64_t chunk, int size, int at)
 {
     chunk = (chunk + size - 1) / size;

@@ -1,5 +1,5 @@
-// Matrices turned around: blocks in registers, and for fused groups that read x a column at a time,
-// some rows of it.
+// Matrix transposes: of blocks in registers, and of strips of rows for fused groups that read x by
+// columns.
 #ifndef SHARDCC_RT_TRANSPOSE_H
 #define SHARDCC_RT_TRANSPOSE_H
 
@@ -9,7 +9,7 @@
 enum { RT_TRANSPOSE_BLOCK = 16 };
 
 typedef float RtVector __attribute__((vector_size(4 * RT_TRANSPOSE_BLOCK)));
-typedef RtVector RtVectorAt __attribute__((aligned(4), may_alias));  // anywhere in floats
+typedef RtVector RtVectorAt __attribute__((aligned(4), may_alias));  // aligned as a float only
 
 static inline void rt_interleave(RtVector y[RT_TRANSPOSE_BLOCK],
                                  const RtVector x[RT_TRANSPOSE_BLOCK])
@@ -23,9 +23,9 @@ static inline void rt_interleave(RtVector y[RT_TRANSPOSE_BLOCK],
     }
 }
 
-// to[j * to_row + i] = from[i * from_row + j]. To riffle rows i and i + 8, as a pack of cards,
-// moves each element's four bits of row and four of column round by one place; after four riffles
-// rows are columns.
+// to[j * to_row + i] = from[i * from_row + j]. Interleaving rows i and i + 8 rotates the eight bits
+// of an element's position, four of its row and four of its column, by one. Four such shuffles swap
+// rows and columns.
 static inline void rt_transpose_block(float *to, int64_t to_row, const float *from,
                                       int64_t from_row)
 {
@@ -43,7 +43,7 @@ static inline void rt_transpose_block(float *to, int64_t to_row, const float *fr
 
 enum { RT_TRANSPOSE_ROWS = RT_TRANSPOSE_BLOCK };
 
-// y[r - at, c] = x[c * stride + r] of the rows r from `at` on, `n` of them.
+// y[r - at, c] = x[c * stride + r] for the `n` rows r from `at` on.
 static inline void rt_transpose_strip(float *y, const float *x, int64_t stride, int64_t at,
                                       int64_t n, int64_t columns)
 {
@@ -57,18 +57,18 @@ static inline void rt_transpose_strip(float *y, const float *x, int64_t stride, 
             y[r * columns + c] = x[c * stride + r];
 }
 
-// Lines that later turns read are a stride apart: the machine doesn't foresee them. Memory likes
-// neighbours, so those of the next turns are asked for together, and likes to have something to do
-// all the time, so each row asks for a few of the columns. Behind the last turns come, as a rule,
-// the first ones of as many columns on. Inlined in any case: gcc leaves out a call that, as it
-// finds, has no effect.
+// Prefetches for rt_transpose_rows. Later strips read lines that are a stride apart, which the
+// hardware doesn't predict. The lines of the next RT_TRANSPOSE_PREFETCH_ROWS rows are adjacent, so
+// they are prefetched together; each row prefetches a share of the columns, to keep memory busy all
+// the time. After the last rows the first rows of the next `columns` columns usually follow. Always
+// inlined: gcc removes a call that it finds to have no effect.
 enum { RT_TRANSPOSE_PREFETCH_ROWS = 4 * RT_TRANSPOSE_ROWS };
 __attribute__((always_inline)) static inline void
 rt_transpose_prefetch(const float *x, int64_t stride, int64_t i, int64_t rows, int64_t columns)
 {
     int64_t row = i % RT_TRANSPOSE_PREFETCH_ROWS, next = i - row + RT_TRANSPOSE_PREFETCH_ROWS;
     int64_t n = next <= rows ? RT_TRANSPOSE_PREFETCH_ROWS
-                             : rows % RT_TRANSPOSE_PREFETCH_ROWS;  // rows that ask together
+                             : rows % RT_TRANSPOSE_PREFETCH_ROWS;  // rows that share the work
     int64_t c = row * columns / n, last = (row + 1) * columns / n;
 
     if (next >= rows) {
@@ -82,9 +82,9 @@ rt_transpose_prefetch(const float *x, int64_t stride, int64_t i, int64_t rows, i
             __builtin_prefetch(x + j, 0, 2);
 }
 
-// For row i of x, `rows` by `columns`, columns `stride` apart: y holds the RT_TRANSPOSE_ROWS rows,
-// as many as there are, from a multiple of RT_TRANSPOSE_ROWS on of which i is one. They are put
-// there where i is the first of them, or the first at all that is asked for.
+// Provides row i of x in y. x is `rows` by `columns`, with columns `stride` apart. y holds the
+// strip of RT_TRANSPOSE_ROWS rows that contains row i. The strip is transposed at its first row, or
+// at the first row of all (is_first).
 static inline void rt_transpose_rows(float *y, const float *x, int64_t stride, int64_t i,
                                      bool is_first, int64_t rows, int64_t columns)
 {

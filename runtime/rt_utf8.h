@@ -1,10 +1,10 @@
-// UTF-8, as the compiler and the trainers look at names. Includes nothing of ours.
+// UTF-8 of names, for the compiler and the trainers. Includes nothing of ours.
 #ifndef SHARDCC_RT_UTF8_H
 #define SHARDCC_RT_UTF8_H
 
 #include <stdbool.h>
 
-// Length of the character at the 0-terminated `text`, 0 if there is none.
+// Bytes of the character at the start of the 0-terminated `text`; 0 if it isn't valid.
 static inline int rt_utf8_length(const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;

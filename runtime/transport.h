@@ -1,6 +1,6 @@
-// How messages and shared memory get from rank to rank, and what the collectives are made of. Of
-// what a library of messages can do this is all that is used: messages between two ranks, and
-// memory that the ranks of a host share. What order sums have is therefore ours alone.
+// The transport of messages and shared memory between ranks, which the collectives are built on. Of
+// a message library we only use messages between two ranks and memory that the ranks of a host
+// share. So the order of sums is up to us alone.
 #ifndef SHARDCC_RT_TRANSPORT_H
 #define SHARDCC_RT_TRANSPORT_H
 
@@ -10,35 +10,38 @@
 
 #include "runtime/comm.h"
 
-// Messages between two ranks arrive in the order in which they were sent, those of each lane for
-// themselves. Buffers stay as they are until `test` says that a message has gone.
+// Messages between two ranks with the same tag arrive in the order in which they were sent. Until
+// `test` says that a message is complete, its sender must not change the buffer and its receiver
+// must not use it.
 enum { RT_MAX_MESSAGE_BYTES = 1 << 30 };  // of one message
 struct RtTransport {
-    // Sets rank, ranks and window. False after a message.
+    // Sets rank, ranks and window. Returns false after a message.
     bool (*open)(RtComm *c);
     void (*close)(RtComm *c);
-    // The number of a message on its way.
+    // Both start a message and return its number.
     int (*send)(RtComm *c, int to, const void *data, int64_t bytes);
     int (*receive)(RtComm *c, int from, void *data, int64_t bytes);
-    // 1: it has gone or come, and its number is free; 0: not yet; -1: the link broke.
+    // 1: complete, and the number is free again; 0: not yet; -1: the link is broken.
     int (*test)(RtComm *c, int message);
     // Tells all others that this rank gives up waiting for rank `peer`.
     void (*warn)(RtComm *c, int peer);
-    // A rank that said so and wasn't given yet, and whom it waits for; -1: none.
+    // Returns a rank that has sent such a warning and hasn't been returned yet, and sets the peer
+    // it waits for; -1: none.
     int (*warned)(RtComm *c, int *peer);
-    // Ends the job.
+    // Ends the whole job.
     void (*end)(RtComm *c);
 };
 
-// A process: its id, and where that counts, as of a container. 0: that isn't known.
+// A process: its id, and the namespace in which the id is valid (containers have their own).
+// namespace 0: unknown.
 typedef struct RtProcess {
     pid_t id;
     int64_t pid_namespace;
 } RtProcess;
 RtProcess rt_process(void);  // this one
 
-// A rank's board, which the others of its host read: how often the rank has come to meetings along
-// each axis, who it is, and two halves of bytes, used in turn.
+// The shared window of a rank, which the other ranks of its host read: how often it has arrived at
+// barriers along each axis, its process, and two buffers that are used alternately.
 enum { RT_WINDOW_BUFFER_BYTES = 1 << 19 };
 typedef struct RtSharedWindow {
     struct {
@@ -48,18 +51,18 @@ typedef struct RtSharedWindow {
     _Alignas(64) char buffer[2][RT_WINDOW_BUFFER_BYTES];
 } RtSharedWindow;
 
-// Ranks in a row with `stride` ranks between: number i of them is rank + (i - me) · stride.
+// Equally spaced ranks: number i of the group is rank + (i - me) · stride.
 typedef struct RtGroup {
     int axis, n, me, stride;
 } RtGroup;
 
-// The use of this host's boards: of one call at a time.
+// The state of this rank's shared window. One call at a time uses it.
 typedef struct RtWindowState {
-    RtGroup readers;  // who may still be reading this rank's board
-    int buffer;       // to be written next
+    RtGroup readers;  // the group that may still be reading this rank's window
+    int buffer;       // the buffer to write next
 } RtWindowState;
 
-// A message on its way, and to or from whom.
+// A message in flight, and its other rank.
 typedef struct RtPending {
     int message, peer;
 } RtPending;
@@ -70,27 +73,28 @@ struct RtComm {
     const RtModel *model;
     double timeout;
     int rank, ranks;
-    RtSharedWindow **window;  // by rank; NULL: on another host
-    // The ranks along an axis: those of one host, which meet at their boards, and of these groups
-    // the ones in the same place, which send messages. A group of one has nothing to do.
+    RtSharedWindow **window;  // by rank; NULL: the rank is on another host
+    // The ranks along an axis: the group on one host, which uses shared windows, and the group of
+    // the ranks with the same number on every host, which sends messages. A group of one has
+    // nothing to do.
     RtGroup intra_host[RT_MAX_AXES], inter_host[RT_MAX_AXES];
     RtWindowState *window_state;
-    const char *at;           // what RT_AT said last; NULL
-    const char *kind, *axis;  // the call under way
-    int *waited_for;          // by rank: whom it gave up waiting for; -1: it didn't
+    const char *at;           // the description of the latest RT_AT; NULL
+    const char *kind, *axis;  // the current call
+    int *waited_for;          // by rank: the peer that it gave up waiting for; -1: none
     RtPending *pending;       // RT_MAX_PENDING
-    char **source;            // by rank: what is combined
+    char **source;            // by rank: operands of rt_combine
     int64_t bytes[RT_N_EXCHANGES][RT_MAX_AXES];
-    // Two threads may talk to other ranks, the rank's own and its courier (comm_thread.c), which
-    // has an RtComm of its own. `lock` is for the transport and `waits`.
+    // Two threads may talk to other ranks: the rank's own, and its comm thread (comm_thread.c),
+    // which has an RtComm of its own. `lock` protects the transport and `waited_for`.
     RtWatchdog *watchdog;
     struct RtCommThread *comm_thread;  // NULL: there is none, or this is its RtComm
-    int tag;                           // the courier's is 1
-    const atomic_bool *is_awaited;  // the courier's: does the rank's thread wait for it? Else NULL
+    int tag;                           // of messages: 1 for the comm thread, else 0
+    const atomic_bool *is_awaited;  // does the rank's thread wait for this comm thread? Else NULL
     pthread_mutex_t *lock;
 };
 
-// On their way at once in a lane; see rt_exchange_rounds.
+// Maximal number of messages in flight with one tag; see rt_exchange_rounds.
 #define RT_MAX_PENDING(c) (64 + 4 * (c)->ranks)
 
 static inline int rt_peer(const RtComm *c, const RtGroup *g, int i)
@@ -98,42 +102,43 @@ static inline int rt_peer(const RtComm *c, const RtGroup *g, int i)
     return c->rank + (i - g->me) * g->stride;
 }
 
-// Before a call on the rank's own thread along `axis`: waits until nothing that was started needs
-// the same boards; -1, between any ranks: until nothing is under way.
+// The rank's own thread calls it before a collective along `axis`: waits until no call of the comm
+// thread needs the same shared windows. Axis -1: waits until the comm thread is idle.
 void rt_comm_thread_sync(RtComm *c, int axis);
-// What it has sent of rt_comm_bytes.
+// The part of rt_comm_bytes that the comm thread has sent.
 int64_t rt_comm_thread_bytes(const RtComm *c, RtExchangeKind kind, int axis);
 
-// ---- what is seen to beside all that: watchdog.c; all but wait take NULL ----
-// `place`: the number of this rank as far as it is known.
+// ---- the watchdog: watchdog.c; all functions except rt_watchdog_wait accept NULL ----
+// `place`: this rank's number, as far as it is known.
 bool rt_watchdog_open(RtWatchdog **w, const RtModel *m, double timeout, int place);
 void rt_watchdog_close(RtWatchdog *w);
-// The library is called for something that needs the others, who may not be watched from then on;
-// NULL: that is done. It ends the rank, and so the job, after the timeout.
+// Call it before a library call that needs the other ranks, whom nothing watches meanwhile, and
+// with NULL after it. The watchdog ends the rank, and so the job, if it takes longer than the
+// timeout.
 void rt_watchdog_wait(RtWatchdog *w, const char *what);
-// The boards are there: watches over the other ranks of this host.
+// Starts watching the other ranks of this host, once the shared windows exist.
 void rt_watchdog_peers(RtComm *c);
-// That file is removed if the job ends before its time; NULL: none.
+// The file at `path` is removed if the job ends early; NULL: there is none.
 void rt_watchdog_file(RtWatchdog *w, const char *path);
-// It does: removes it.
+// The job ends early: removes the file.
 void rt_watchdog_lose(RtWatchdog *w);
-// This rank is to end the job: kills it and its launcher, if they still are there so much later.
+// This rank ends the job: kills this process and its launcher if they still run after `seconds`.
 void rt_end_launcher(unsigned seconds);
 
 // ---- waiting: wait.c ----
 RtPending rt_send(RtComm *c, int peer, const void *data, int64_t bytes);
 RtPending rt_receive(RtComm *c, int peer, void *data, int64_t bytes);
-// Until the message has gone or come; until all of the group have come as often as this rank. If
-// that takes too long, the rank that is missing is named and the job ends.
+// rt_await waits until the message is complete. rt_barrier waits until every rank of the group has
+// arrived as often as this one. After the timeout both name the missing rank and end the job.
 void rt_await(RtComm *c, RtPending p);
 void rt_barrier(RtComm *c, const RtGroup *g);
-// The same in two, with work between that needs none of the others.
+// A barrier in two halves, with work in between that needs no other rank.
 void rt_barrier_arrive(RtComm *c, const RtGroup *g);
 void rt_barrier_wait(RtComm *c, const RtGroup *g);
-// Before this rank's board is written for that group: waits until those of the one before left it.
-// Within a group the halves taken in turn and the meetings between do.
+// Before this rank's window is written for that group: waits until the ranks of the group before
+// have stopped reading it. Within a group the two buffers and the barriers make this unnecessary.
 void rt_window_acquire(RtComm *c, const RtGroup *g);
-// After the last reading of the group's boards.
+// After the last read of the group's windows.
 void rt_window_release(RtComm *c, const RtGroup *g);
 
 #endif
