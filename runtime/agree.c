@@ -1,5 +1,5 @@
-// What ranks have to agree on before they go on together: that nothing failed on any of them, and
-// that nobody asked to stop.
+// Agreement of all ranks before they go on: that none of them failed, and that no signal asked to
+// stop.
 #include <signal.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -8,12 +8,13 @@
 #include "runtime/comm.h"
 #include "runtime/internal.h"
 
-// The one thing that must be global: a signal handler is given nothing else to write to.
+// A mutable global, because a signal handler has no other place to write to.
 static volatile sig_atomic_t interrupted;
 
 static void interrupt(int signal) { interrupted = signal; }
 
-// The first signal asks to stop after the step; the second finds the default action, and ends.
+// The first signal asks the run to stop after the step; the second has the default action and ends
+// it.
 void rt_catch_signals(void)
 {
     struct sigaction action = {.sa_handler = interrupt,
@@ -44,7 +45,8 @@ void rt_flush_messages(RtRun *run)
     run->stderr_buffer = NULL;
 }
 
-// The largest number wins: that of the first rank that failed, above all signals.
+// The largest number wins. A failure exceeds every signal, and the lowest rank's failure exceeds
+// the others.
 bool rt_agree(RtRun *run, bool ok)
 {
     enum { FAILED = 1 << 10 };

@@ -1,4 +1,4 @@
-// What all ranks have of a tensor, put together on rank 0.
+// Collects the shards of a tensor on rank 0.
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ typedef struct Range {
     int64_t first, count;  // elements
 } Range;
 
-// Cuts a run to the range; whether anything is left.
+// Clips a run to the range; returns whether anything is left.
 static bool is_inside(const Range *x, RtRuns *r)
 {
     int64_t before = r->whole < x->first ? x->first - r->whole : 0;
@@ -23,7 +23,8 @@ static bool is_inside(const Range *x, RtRuns *r)
     return r->count > 0;
 }
 
-// The elements that are in the piece too, one after the other; their bytes. `to` NULL: these alone.
+// Packs the elements of the range that are in the shard; returns their bytes. `to` NULL: only
+// counts.
 static int64_t pack(const Range *x, const RtShard *shard, char *to, const char *own)
 {
     int64_t bytes = rt_element_bytes(x->t), n = 0;

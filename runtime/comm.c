@@ -1,4 +1,4 @@
-// The other ranks: who they are, and what they agree on.
+// The communicator: who the other ranks are, and what they agree on.
 #include "runtime/comm.h"
 
 #include <sched.h>
@@ -28,10 +28,10 @@ int rt_mesh_coordinate(const RtMesh *m, int axis, int rank)
     return rank / rt_mesh_stride(m, axis) % m->size[axis];
 }
 
-// ---- who was started ----
+// ---- the ranks that were started ----
 
-// What the first of these variables of the environment says, `none` if there is none: launchers
-// tell each process this much before it starts a library.
+// The number in the first of these environment variables that is set, else `none`. Launchers set
+// them before the process starts MPI.
 static int launched(const char *const *name, int none)
 {
     for (; *name; name++)
@@ -54,7 +54,8 @@ static void print_mesh(const RtMesh *m, char *to, size_t room)
         snprintf(to + n, room - n, ")");
 }
 
-// Rank 0 says it; the others wait, as the launcher ends all when one has ended.
+// Rank 0 prints the error. The others wait a second, because the launcher ends the job when any
+// rank ends.
 static bool check_count(const RtModel *m, int rank, int started)
 {
     char mesh[160];
@@ -75,8 +76,8 @@ static bool check_count(const RtModel *m, int rank, int started)
 
 // ---- groups ----
 
-// How many of the ranks along an axis stand on this host: so many in a row, in rows of as many
-// that begin at multiples of it; 1 if they stand otherwise.
+// How many ranks along an axis are on this host. This requires consecutive ranks that begin at a
+// multiple of their number; otherwise it returns 1.
 static int intra_host_count(const RtComm *c, const RtGroup *all)
 {
     int n = 0, first = -1;
@@ -92,7 +93,7 @@ static int intra_host_count(const RtComm *c, const RtGroup *all)
     return is_row ? n : 1;
 }
 
-// Hosts that stand otherwise make all ranks along the axis send messages: the ways must be alike.
+// Groups must be equal on all ranks. If hosts differ, all ranks along the axis send messages.
 static void find_groups(RtComm *c)
 {
     const RtMesh *m = &c->model->mesh;
@@ -108,7 +109,8 @@ static void find_groups(RtComm *c)
     }
 }
 
-// By default mpirun binds each rank to a core, however many there are.
+// Warns if mpirun binds ranks to fewer CPUs than there are: by default it binds each rank to one
+// core.
 static void advise(const RtComm *c)
 {
     cpu_set_t own, launcher;
@@ -188,8 +190,8 @@ static void begin(RtComm *c, const char *kind)
     c->at = c->axis = NULL;
 }
 
-// After round k each rank knows the largest of 2^k ranks up to its own (Hensgen, Finkel and Manber,
-// "Two algorithms for barrier synchronization", 1988).
+// After round k each rank knows the maximum of the 2^k ranks up to itself (Hensgen, Finkel and
+// Manber, "Two algorithms for barrier synchronization", 1988).
 int64_t rt_comm_max(RtComm *c, int64_t x)
 {
     if (c)

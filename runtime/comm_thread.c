@@ -1,9 +1,9 @@
-// Communication beside computation: a courier, a thread that carries out the collectives that the
-// rank starts, one after the other in the order of their starts. It is the same on all ranks, so
-// nobody waits for what another has yet to start, and sums have the same order as without it.
+// The comm thread: a thread that carries out the collectives of rt_start in the order of their
+// starts. The order is the same on all ranks, so no rank waits for a call that another has yet to
+// start, and sums have the same order as without the thread.
 //
-// A thread of blocking calls rather than polling between kernels: these take milliseconds, in which
-// a link of 1 Gbit/s carries several rounds of messages, and sockets have room for few.
+// It is a thread with blocking calls instead of polling between kernels. Kernels take milliseconds,
+// in which a link of 1 Gbit/s carries several rounds of messages, while socket buffers hold few.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -23,13 +23,13 @@ typedef struct Job {
 } Job;
 
 typedef struct RtCommThread {
-    Rt rt;        // what collectives are called with: one thread, the workspace of the start
-    RtComm comm;  // … and messages of its own
+    Rt rt;        // passed to collectives: one thread, the workspace of rt_start
+    RtComm comm;  // with its own messages and tag
     int slots;
-    Job *job;         // number n is in job[n % slots], the first is 0
-    int64_t *number;  // by slot: 1 + that of its latest job
-    // How many were started, and have ended; how many were before the end of the latest that needs
-    // the boards of this host.
+    Job *job;         // job number n, from 0, is in job[n % slots]
+    int64_t *number;  // by slot: 1 + the number of its latest job
+    // Numbers of jobs: started; ended; and started up to and including the latest one that needs
+    // the shared windows of this host.
     int64_t started, ended, window_jobs;
     bool is_closing;
     atomic_bool is_awaited;
@@ -38,10 +38,10 @@ typedef struct RtCommThread {
     pthread_cond_t changed;
 } RtCommThread;
 
-// ---- its thread ----
+// ---- the comm thread ----
 
-// Linux from 6.12 on lets a thread that wakes up wait for milliseconds while another one computes,
-// unless it asks for short turns.
+// From version 6.12 on, Linux lets a thread that wakes up wait for milliseconds while another one
+// computes, unless it asks for short time slices.
 void rt_request_short_slice(void)
 {
     // struct sched_attr of sched_setattr(2), its first version.
@@ -134,7 +134,7 @@ void rt_comm_thread_close(Rt *rt)
 
 // ---- the rank's own thread ----
 
-// Until so many have ended.
+// Waits until that many jobs have ended.
 static void wait_for(RtCommThread *k, int64_t jobs)
 {
     pthread_mutex_lock(&k->lock);

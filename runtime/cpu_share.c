@@ -1,4 +1,4 @@
-// Which CPUs are whose, where several ranks run on one machine.
+// The share of the CPUs that a rank has if several ranks run on one machine.
 #include <omp.h>
 #include <sched.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "runtime/comm.h"
 #include "runtime/internal.h"
 
-// FNV-1a, by Fowler, Noll and Vo.
+// The FNV-1a hash by Fowler, Noll and Vo.
 static uint64_t mix(uint64_t hash, const void *data, size_t n)
 {
     const unsigned char *p = data;
@@ -17,7 +17,8 @@ static uint64_t mix(uint64_t hash, const void *data, size_t n)
     return hash;
 }
 
-// The same in two processes if both may use the same CPUs of the same machine; above 0.
+// A positive number that is equal in two processes if they may use the same CPUs of the same
+// machine.
 static int64_t name_cpus(void)
 {
     uint64_t hash = 0xcbf29ce484222325;

@@ -1,25 +1,25 @@
-// Waiting for other ranks, and what is done when one doesn't come. Ranks poll, and give the core
-// away meanwhile: there may be more ranks than cores.
+// Waits for other ranks, and ends the job if one doesn't come. Ranks poll and yield the core
+// meanwhile, since there may be more ranks than cores.
 //
-// Who gives up tells all others whom it waited for; who hears of that gives up too, and says the
-// same of itself. So within GRACE seconds all know who still works, and the rank that is missing is
-// the one that nobody heard of at the end of a chain of waits. The first of those that were heard
-// says so.
+// A rank that gives up tells all others which rank it waited for. A rank that receives such a
+// warning gives up too and sends its own. So within GRACE_SECONDS every rank knows which ranks
+// still run. The chain of waits ends at the missing rank, which sent no warning. The lowest rank
+// that gave up prints the error.
 //
-// A courier (comm_thread.c) waits beside its rank's own thread, which needs the core: it naps
-// between two looks until that thread has come to wait for it.
+// The comm thread (comm_thread.c) waits beside its rank's own thread, which needs the core. It
+// sleeps between polls until the rank's own thread waits for it.
 #include <sched.h>
 #include <unistd.h>
 
 #include "runtime/internal.h"
 #include "runtime/transport.h"
 
-#define GRACE_SECONDS 1.5           // seconds
-#define WARNING_CHECK_SECONDS 0.01  // between two looks whether anyone gave up
+#define GRACE_SECONDS 1.5           // time to collect the warnings of other ranks
+#define WARNING_CHECK_SECONDS 0.01  // between two checks for warnings
 enum {
     SPINS = 100,
     POLLS_PER_CLOCK = 64
-};  // before the core is given away; between two looks at the clock
+};  // polls before the core is yielded; polls between two looks at the clock
 
 typedef struct Wait {
     int64_t polls;
@@ -63,7 +63,8 @@ static int missing_rank(const RtComm *c)
     return rank;
 }
 
-// "h.{}.mlp: all_reduce f32[4,64]: rank 2 …", "all_reduce along dp: rank 2 …"
+// Prints which rank is missing in which call: "h.{}.mlp: all_reduce f32[4,64]: rank 2 …", or
+// "all_reduce along dp: rank 2 …" if the call is unknown.
 static void say_who(const RtComm *c, bool is_broken)
 {
     bool has_axis = c->axis && !c->at;
@@ -80,7 +81,7 @@ static void say_who(const RtComm *c, bool is_broken)
             call, along, axis, missing_rank(c), c->timeout);
 }
 
-// Inside the lock, which nobody gets again.
+// Doesn't return. The caller holds the lock and never releases it.
 static void give_up(RtComm *c, int peer, bool is_broken)
 {
     int first = 0;
@@ -94,7 +95,7 @@ static void give_up(RtComm *c, int peer, bool is_broken)
     if (first == c->rank)
         say_who(c, is_broken);
     else
-        usleep((useconds_t)(1e6 * GRACE_SECONDS));  // for the one that speaks
+        usleep((useconds_t)(1e6 * GRACE_SECONDS));  // until the other rank has printed the error
     c->transport->end(c);
 }
 
@@ -158,7 +159,7 @@ void rt_await(RtComm *c, RtPending p)
     }
 }
 
-// ---- meetings ----
+// ---- barriers ----
 
 static uint64_t arrivals(const RtSharedWindow *b, int axis)
 {

@@ -1,7 +1,7 @@
-// The watchdog: a thread beside each rank that looks now and then at what nobody can see who waits
-// inside a library. It ends the rank where the library waits for longer than --timeout for others,
-// or where the launcher is gone. It removes the file that is being written once a rank of this host
-// is gone: the launcher soon kills the others, too.
+// The watchdog: a thread beside each rank that checks periodically what the rank can't see while it
+// waits inside a library. It ends the rank if the library waits for other ranks for longer than
+// --timeout, or if the launcher is gone. It removes the temporary output file once a rank of this
+// host is gone, because the launcher soon kills the others too.
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,28 +14,28 @@
 #include "runtime/internal.h"
 #include "runtime/transport.h"
 
-#define LOOK_SECONDS 0.2  // seconds between two looks
+#define LOOK_SECONDS 0.2  // between two checks
 #define STAGGER_SECONDS                                                                            \
-    1.5  // until the next rank says the same, if the launcher hasn't ended it by then
-enum { LAUNCHER_S = 3 };  // that a launcher may take to end the job
+    1.5  // between ranks that print the timeout, to let the launcher end the job first
+enum { LAUNCHER_S = 3 };  // seconds that the launcher may take to end the job
 
 struct RtWatchdog {
     const RtModel *model;
     double timeout;
     pid_t launcher;
-    int place;    // of this rank, as the launcher says
+    int place;    // this rank's number, according to the launcher
     pid_t *peer;  // the other ranks of this host
     int n_peers;
-    const char *waiting;  // for whom or what, in a library; NULL: it isn't
+    const char *waiting;  // the library call that waits; NULL: none
     double since;
-    const char *file;  // to be removed if the job is lost; NULL: none
+    const char *file;  // to be removed if the job ends early; NULL: none
     bool is_closing;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
 };
 
-// ---- its thread ----
+// ---- the watchdog's thread ----
 
 static void remove_file(RtWatchdog *w)
 {
@@ -170,8 +170,8 @@ void rt_watchdog_lose(RtWatchdog *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-// Where the link to a host is gone, the library tries for minutes to tell that host's ranks that
-// all is over, and so does mpirun. A process of its own sees to it that both end soon.
+// If the link to a host is gone, the MPI library and mpirun both try for minutes to tell that
+// host's ranks about the end. A separate process makes sure that both end soon.
 void rt_end_launcher(unsigned seconds)
 {
     pid_t launcher = getppid();
@@ -183,6 +183,6 @@ void rt_end_launcher(unsigned seconds)
     for (int fd = 0; fd < 1024; fd++)
         close(fd);
     sleep(seconds);
-    kill(launcher, SIGKILL);  // on SIGTERM Open MPI 4.1 breaks down here, loudly
+    kill(launcher, SIGKILL);  // SIGTERM makes Open MPI 4.1 crash noisily here
     _exit(0);
 }

@@ -1,4 +1,4 @@
-// Messages and shared memory by MPI.
+// The transport of MPI: messages and shared memory.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,26 +8,26 @@
 #include "runtime/internal.h"
 #include "runtime/transport.h"
 
-enum { WARNING, DATA };  // tags; of a lane: DATA + its number
+enum { WARNING, DATA };  // MPI tags; a message with our tag t has DATA + t
 enum { WINDOW_ALIGN = _Alignof(RtSharedWindow) };
 
 typedef struct Mpi {
     MPI_Comm world;
     MPI_Win windows;
     MPI_Request *message;
-    int n_messages, last;  // last: the number given last
-    int peer;              // what warn sends
+    int n_messages, last;  // last: the number that was returned last
+    int peer;              // the message of warn
 } Mpi;
 
 // ---- start ----
 
-// Windows begin anywhere in pages that all map.
+// Aligns the window by hand, because processes may map it at different offsets of a page.
 static RtSharedWindow *window_in(void *base)
 {
     return (RtSharedWindow *)(((uintptr_t)base + WINDOW_ALIGN - 1) / WINDOW_ALIGN * WINDOW_ALIGN);
 }
 
-// The rank that comes here first says it, and ends the others.
+// The lowest rank prints the error and ends the others; higher ranks wait a little longer.
 static void fail_windows(RtComm *c)
 {
     usleep((useconds_t)c->rank * 20000);
@@ -37,7 +37,7 @@ static void fail_windows(RtComm *c)
     rt_comm_fail(c);
 }
 
-// The boards of this host's ranks, by rank.
+// Sets c->window to the shared windows of this host's ranks.
 static bool share_windows(RtComm *c, Mpi *s)
 {
     MPI_Comm host;
@@ -104,7 +104,7 @@ static void mpi_close(RtComm *c)
 
 // ---- messages ----
 
-// The next one that is free: they are given back in the order in which they were taken, mostly.
+// The next free number. Numbers are freed mostly in the order in which they were taken.
 static int free_number(Mpi *s)
 {
     do
@@ -142,7 +142,7 @@ static int mpi_test(RtComm *c, int message)
     return done;
 }
 
-// ---- trouble ----
+// ---- failures ----
 
 static void mpi_warn(RtComm *c, int peer)
 {
