@@ -1,3 +1,4 @@
+// Reads and writes npy headers, element types and printable text of tensor files.
 #include "rt_file.h"
 
 #include <stdarg.h>
@@ -24,7 +25,7 @@ void rt_printable(char *to, size_t room, const char *s)
     snprintf(to + n, room - n, "%s", *s ? "..." : "");
 }
 
-// What a file says may be part of the message.
+// Escapes the whole message, because it may quote an untrusted file.
 bool rt_file_fail(RtFileError *e, const char *fmt, ...)
 {
     char text[sizeof e->text];
@@ -39,7 +40,7 @@ bool rt_file_fail(RtFileError *e, const char *fmt, ...)
 
 // ---- tensors ----
 
-// numpy has no bfloat16; packages that add it call it two bytes of no known kind.
+// numpy has no bfloat16; packages that add it write it as raw bytes of size 2 ("V2").
 static const struct {
     const char *name, *npy;
     int bytes;
@@ -78,7 +79,7 @@ void rt_stored_print(char *to, size_t room, const RtStored *t)
 
 // ---- npy ----
 
-// The text of the header, a Python dict; `at` walks to `end`.
+// A position in the header's text, which is a Python dict.
 typedef struct Cursor {
     const char *at, *end;
 } Cursor;

@@ -1,7 +1,7 @@
-// Files mapped for reading. Another process may cut a file short while it is mapped: bytes of its
-// last page are zero then, and those of later pages raise SIGBUS. The handler puts zeros there and
-// takes a note; rt_map_check finds both before anyone uses what was read. Memory that is shared is
-// a file, too, whose file system may be full.
+// Maps files for reading. Another process may truncate a file while it is mapped. Then the rest of
+// its last page reads as zeros, and later pages raise SIGBUS. The handler maps zeros there and sets
+// a flag; rt_map_check detects both cases before anyone uses the bytes. Shared memory is a file
+// too, whose file system may be full.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,10 +18,11 @@ struct RtGuard {
     RtGuard *next;
     uintptr_t start, end;  // of whole pages
     int fd, access;
-    atomic_bool is_lost;  // zeros stand for some of it
+    atomic_bool is_lost;  // some of the pages were replaced by zeros
 };
 
-// Signal handlers are given nothing else: all maps, and what SIGBUS did before the first of them.
+// Globals, because a signal handler gets no other data: all maps, and the action of SIGBUS before
+// the first map.
 static _Atomic(RtGuard *) guards;
 static struct sigaction before;
 
@@ -41,7 +42,7 @@ static void put_zeros(int signal, siginfo_t *info, void *context)
         if (zeros != MAP_FAILED)
             return;
     }
-    sigaction(SIGBUS, &before, NULL);  // the same access faults once more
+    sigaction(SIGBUS, &before, NULL);  // the access faults again, with the old action
 }
 
 static void guard(RtGuard *g, const void *data, size_t size, int fd, int access)
@@ -117,7 +118,7 @@ bool rt_map_open(RtMap *m, int fd, RtFileError *e)
 
 bool rt_map(RtMap *m, const char *path, RtFileError *e)
 {
-    // Not to wait for a writer, should the path be a pipe.
+    // O_NONBLOCK: doesn't wait for a writer if the path is a pipe.
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     *m = (RtMap){0};

@@ -1,6 +1,6 @@
-// npz: npy files in a zip (PKWARE's APPNOTE 6.3), stored without compression, always with the
-// 64-bit fields. Entries have their place from the start, so that several can be written side by
-// side.
+// npz: a zip of npy files (PKWARE's APPNOTE 6.3), stored without compression, always with the
+// 64-bit fields. The place of each entry is fixed at the start, so that several can be written
+// interleaved.
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ enum {
     MAX_NAME = 1000,
 };
 
-// CRC-32 of zip and Ethernet, four bits at a time: a table of 16 needs no set-up.
+// CRC-32 of zip and Ethernet, four bits at a time: a constant table of 16 suffices.
 static uint32_t crc32_of(uint32_t crc, const uint8_t *p, size_t n)
 {
     static const uint32_t table[16] = {
@@ -37,7 +37,7 @@ static uint32_t crc32_of(uint32_t crc, const uint8_t *p, size_t n)
 
 // ---- writing ----
 
-// Numbers are put one after the other, little-endian.
+// Appends a number, little-endian.
 static void put(uint8_t **to, uint64_t v, int bytes)
 {
     memcpy(*to, &v, (size_t)bytes);
@@ -76,7 +76,7 @@ bool rt_npz_begin(RtOut *o, RtNpzEntry *entry, int n, const char *path, RtFileEr
         rt_out_write_at(o, data_at(x), header, (size_t)x->header);
         at = data_at(x) + x->header + x->t.bytes;
     }
-    o->at = at;  // of the directory
+    o->at = at;  // the directory follows the last entry
     return true;
 }
 
@@ -87,15 +87,16 @@ void rt_npz_write(RtOut *o, RtNpzEntry *x, const void *data, size_t bytes)
     x->written += (int64_t)bytes;
 }
 
-// The fields that both headers of an entry have: from the version needed to the name's length.
+// The fields that both headers of an entry share: from the needed version to the length of the
+// name.
 static void put_common(uint8_t **p, const RtNpzEntry *x, int extra)
 {
     put(p, 45, 2);          // version 4.5: 64-bit sizes
     put(p, 0x800, 2);       // names are UTF-8
-    put(p, 0, 2);           // stored
-    put(p, 0x00210000, 4);  // 1 January 1980: the same file for the same run
+    put(p, 0, 2);           // no compression
+    put(p, 0x00210000, 4);  // 1 January 1980: the same run gives the same file
     put(p, x->crc, 4);
-    put(p, 0xffffffffffffffff, 8);  // both sizes: in the extra field
+    put(p, 0xffffffffffffffff, 8);  // both sizes are in the extra field
     put(p, name_length(x), 2);
     put(p, (uint64_t)extra, 2);
 }
@@ -131,7 +132,7 @@ static void write_central(RtOut *o, const RtNpzEntry *x)
     put_common(&p, x, CENTRAL_EXTRA);
     put(&p, 0, 6);  // no comment, disk 0, no attributes
     put(&p, 0, 4);
-    put(&p, 0xffffffff, 4);  // offset: in the extra field
+    put(&p, 0xffffffff, 4);  // the offset is in the extra field
     put_name(&p, x);
     put(&p, 1 | 24 << 16, 4);
     put(&p, entry_size(x), 8);
@@ -166,7 +167,7 @@ bool rt_npz_end(RtOut *o, RtNpzEntry *entry, int n, RtFileError *e)
     put(&p, 0, 4);
     put(&p, count, 2);
     put(&p, count, 2);
-    put(&p, 0xffffffffffffffff, 8);  // size and offset: in the 64-bit record
+    put(&p, 0xffffffffffffffff, 8);  // size and offset are in the 64-bit record
     put(&p, 0, 2);
     rt_out_write(o, buffer, (size_t)(p - buffer));
     return rt_out_commit(o, e);
@@ -187,8 +188,8 @@ typedef struct Zip {
     uint64_t size, at, end;  // the directory
 } Zip;
 
-// The record at the file's end says where the directory is. Files with a comment aren't searched:
-// no writer of npz leaves one.
+// The record at the file's end gives the place of the directory. Files with a zip comment are
+// rejected: no writer of npz makes one.
 static bool find_directory(Zip *z, RtFileError *e)
 {
     if (z->size < END || get(z->data + z->size - END, 4) != 0x06054b50)
@@ -210,8 +211,8 @@ static bool find_directory(Zip *z, RtFileError *e)
     return true;
 }
 
-// Sizes and place of the entry whose directory record is `c`, from the extra field where they
-// don't fit. Its name and extra field are known to lie inside.
+// Reads size and place of the entry with directory record `c`; from the extra field if they exceed
+// 32 bits. The caller has checked that name and extra field are inside the directory.
 static bool entry_place(const uint8_t *c, uint64_t *size, uint64_t *at)
 {
     uint64_t name = get(c + 28, 2), extra = get(c + 30, 2);

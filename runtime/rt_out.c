@@ -1,6 +1,6 @@
-// Files written beside their place and renamed onto it. Who makes one holds its lock until it has
-// its place, so whatever has nobody's lock was left by a process that was killed, wherever that
-// ran.
+// Files that are written to a temporary file and renamed when complete. The process that makes a
+// temporary file holds its lock until the rename. So a temporary file that isn't locked was left by
+// a killed process, on whatever host.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #include "rt_file.h"
 
-static const char MADE[] = ".shardcc-", TEMP[] = ".tmp";  // around the process id, behind the name
+static const char MADE[] = ".shardcc-", TEMP[] = ".tmp";  // name, MADE, process id, TEMP
 
 bool rt_out_name(RtOut *o, const char *path, int64_t process, RtFileError *e)
 {
@@ -23,7 +23,7 @@ bool rt_out_name(RtOut *o, const char *path, int64_t process, RtFileError *e)
     *o = (RtOut){.fd = -1};
     if (strlen(path) >= sizeof o->path)
         return rt_file_fail(e, "%s", strerror(ENAMETOOLONG));
-    // A link stays a link: what it points to is replaced.
+    // If the path is a symbolic link, its target is replaced.
     char real[PATH_MAX];
     const char *place = realpath(path, real) && strlen(real) < sizeof o->path ? real : path;
     if (stat(place, &st) == 0 && !S_ISREG(st.st_mode))
@@ -33,7 +33,7 @@ bool rt_out_name(RtOut *o, const char *path, int64_t process, RtFileError *e)
     return true;
 }
 
-// The folder of the file, as it can be opened.
+// The folder of the file, as a path that can be opened.
 static void name_folder(const RtOut *o, char *to, size_t room)
 {
     const char *slash = strrchr(o->path, '/');
@@ -42,7 +42,7 @@ static void name_folder(const RtOut *o, char *to, size_t room)
     snprintf(to, room, "%.*s%s", n, o->path, !slash ? "." : n == 0 ? "/" : "");
 }
 
-// Is that the name of a temporary file for `base`?
+// Is `name` the name of a temporary file of `base`?
 static bool is_temp(const char *name, const char *base)
 {
     size_t n = strlen(base);
@@ -54,7 +54,7 @@ static bool is_temp(const char *name, const char *base)
     return digits > 0 && strcmp(process + digits, TEMP) == 0;
 }
 
-// Removes what others left that were killed while they wrote to the same place.
+// Removes the temporary files of killed processes for the same path.
 static void clear_left(const RtOut *o)
 {
     char path[sizeof o->path];
@@ -77,8 +77,8 @@ static void clear_left(const RtOut *o)
         closedir(folder);
 }
 
-// Makes the file and takes its lock. Another process may have taken it for one that was left, in
-// between; a file system without locks has nothing that could be.
+// Makes the file and locks it. In between, another process may have removed it as an abandoned one:
+// then st_nlink is 0. If the file system has no locks, nothing removes it.
 static bool make(RtOut *o)
 {
     enum { TRIES = 3 };
@@ -151,8 +151,8 @@ void rt_out_write(RtOut *o, const void *data, size_t n)
     o->at += (int64_t)n;
 }
 
-// The rename itself is on disk only once the folder is. Not all file systems can do that, and the
-// file is whole without it: no error.
+// Makes the rename durable. Not all file systems can sync a folder; the file is complete anyway, so
+// failures are ignored.
 static void sync_folder(const RtOut *o)
 {
     char folder[sizeof o->path];
@@ -197,7 +197,7 @@ bool rt_out_place(RtOut *o, RtFileError *e)
         o->error = errno;
         return fail_out(o, e);
     }
-    close(o->fd);  // all of it is on disk
+    close(o->fd);  // its bytes are on disk
     o->fd = -1;
     sync_folder(o);
     return true;

@@ -1,4 +1,4 @@
-// safetensors, as https://github.com/huggingface/safetensors describes it: a length of 8 bytes, a
+// Reads and writes safetensors (https://github.com/huggingface/safetensors): a length of 8 bytes, a
 // JSON object of that length, and the tensors' bytes.
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ size_t rt_json_string(char *to, size_t room, const char *s)
 
 typedef struct Reader {
     const char *at, *end;  // of the header
-    char *names;           // room for all names: they are no longer than the header
+    char *names;           // room for all names, whose total length is below the header's
     RtFileError *e;
 } Reader;
 
@@ -84,7 +84,7 @@ static bool take_hex(Reader *r, uint32_t *code)
     return true;
 }
 
-// Appends a character as UTF-8, which is shorter than the escapes that it came from.
+// Appends a character as UTF-8, which is shorter than its escape.
 static void put_code(char **to, uint32_t c)
 {
     int n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
@@ -120,7 +120,7 @@ static bool take_escape(Reader *r, char **to)
     return true;
 }
 
-// A string, 0-terminated into `*to`, which moves on.
+// Reads a string to `*to`, 0-terminated, and moves `*to` to its end.
 static bool take_string(Reader *r, char **to)
 {
     if (!take(r, '"'))
@@ -139,7 +139,7 @@ static bool take_string(Reader *r, char **to)
     return r->at++ < r->end;
 }
 
-// The same, of a name or a word, which has no NUL.
+// The same for a string without NUL.
 static bool take_word(Reader *r, char **to)
 {
     const char *word = *to;
@@ -158,7 +158,7 @@ static bool take_count(Reader *r, int64_t *v)
     return true;
 }
 
-// At most `room` counts in brackets; how many, -1 if it isn't that.
+// Reads at most `room` counts in brackets; returns how many, or -1 if the text is anything else.
 static int take_counts(Reader *r, int64_t *v, int room)
 {
     if (!take(r, '['))
@@ -176,7 +176,7 @@ static int take_counts(Reader *r, int64_t *v, int room)
     return -1;
 }
 
-// The metadata: an object of strings, which are let pass.
+// Skips the metadata, an object of strings.
 static bool skip_metadata(Reader *r)
 {
     if (!take(r, '{'))
@@ -197,7 +197,7 @@ typedef struct Body {
     int64_t size, used;  // used: the largest end of a tensor
 } Body;
 
-// Does what the header says of `t` fit its bytes [from, to)?
+// Do type and shape of `t` fit its bytes [range[0], range[1])?
 static bool check_tensor(Reader *r, RtStored *t, Body *body, const int64_t *range)
 {
     char shape[200];
@@ -220,7 +220,7 @@ static bool check_tensor(Reader *r, RtStored *t, Body *body, const int64_t *rang
     return true;
 }
 
-// Its strings are kept behind the names, where the next name will overwrite them.
+// Keys and words are stored after the names for a moment; the next name overwrites them.
 static bool take_tensor(Reader *r, RtStored *t, Body *body)
 {
     int64_t range[2];
@@ -375,7 +375,7 @@ void rt_safe_close(RtSafe *s)
 
 // ---- writing ----
 
-// Appends to `to` as snprintf would and moves the length on, room or none.
+// Appends to `to` as snprintf does and always advances the length, even without room.
 __attribute__((format(printf, 4, 5))) static void put(char *to, size_t room, size_t *n,
                                                       const char *fmt, ...)
 {
@@ -392,7 +392,7 @@ static size_t put_header(char *to, size_t room, const RtStored *t, int n_tensors
     size_t n = 8;
     long long at = 0;
 
-    // Readers of other projects look for the format before they trust the names.
+    // Other readers of safetensors expect the format in the metadata.
     put(to, room, &n, "{\"__metadata__\":{\"format\":\"pt\"}");
     for (int i = 0; i < n_tensors; i++) {
         long long bytes = rt_dtype_bytes(t[i].dtype);

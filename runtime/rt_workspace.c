@@ -1,5 +1,5 @@
-// Bytes of Rt.workspace that a kernel uses. Both sides call these: the compiler, to plan the
-// memory, and the kernels. They depend on the shape only.
+// Formulas for the bytes of Rt.workspace that kernels use. The compiler calls them to plan memory,
+// and kernels to divide it. They depend on shapes only.
 #include "runtime/rt_workspace.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -46,8 +46,8 @@ static void drop_batch(RtDot *p, int at)
     }
 }
 
-// Makes one dim of a free dim (count, strides in its operand and in y) and a batch dim that the
-// other operand lacks: the batch dim may be outside, inside, or alone.
+// Merges a free dim (its size, and its strides in the operand and in y) with a batch dim that the
+// other operand lacks. The batch dim may be the outer or the inner one, or the free dim may be 1.
 static bool fold(int64_t *n, int64_t *x, int64_t *y, int64_t batch, int64_t x_batch,
                  int64_t y_batch)
 {
@@ -73,7 +73,7 @@ static bool fold_batch(RtDot *p, int i)
            (p->a_batch[i] == 0 && fold(&p->n, &p->b_n, &p->y_n, n, p->b_batch[i], p->y_batch[i]));
 }
 
-// y' = b' a'.
+// The transposed product: y' = b' a'.
 static RtDot transposed(const RtDot *p)
 {
     RtDot t = {.type = p->type,
@@ -104,7 +104,7 @@ RtDot rt_dot_fold(const RtDot *p, bool *is_transposed)
     for (int i = d.n_batch - 1; i >= 0; i--)
         if (fold_batch(&d, i)) {
             drop_batch(&d, i);
-            i = d.n_batch;  // a dim that couldn't be folded before may be now
+            i = d.n_batch;  // a dim that couldn't be folded before may fold now
         }
     bool is_row = d.m == 1 && d.n != 1;
     bool is_column_major = d.n != 1 && d.y_n != 1 && d.y_m == 1;
@@ -114,7 +114,8 @@ RtDot rt_dot_fold(const RtDot *p, bool *is_transposed)
 
 int64_t rt_dot_slab(int64_t batches) { return batches > 1 ? RT_BLOCK_K : RT_SLAB_K; }
 
-// Two packed slabs of b, if there are two; where there are several products, one for each thread.
+// One product: two packed slabs of b, or one if that is all of b. Several products: a slab for each
+// thread.
 int64_t rt_dot_workspace(const RtDot *p)
 {
     bool is_transposed;
@@ -130,8 +131,8 @@ int64_t rt_dot_workspace(const RtDot *p)
                            : least(batches, RT_MAX_THREADS));
 }
 
-// Partial sums in f64 of up to RT_CHUNKS chunks, where there are few results: at most 2 * RT_CHUNKS
-// blocks of RT_WIDTH of them.
+// Partial sums in f64 of up to RT_CHUNKS chunks, if there are few results. They take at most 2 *
+// RT_CHUNKS blocks of RT_WIDTH sums.
 int64_t rt_reduce_workspace(const RtReduce *p)
 {
     int64_t results = 1;
@@ -145,13 +146,13 @@ int64_t rt_reduce_workspace(const RtReduce *p)
 
 int64_t rt_sums_chunks(const RtSums *q)
 {
-    enum { LEAST = 1 << 15 };  // elements
+    enum { LEAST = 1 << 15 };  // elements per chunk
     int64_t chunks = least(RT_CHUNKS / (q->outer > 0 ? q->outer : 1), q->rows * q->width / LEAST);
 
     return chunks > 1 ? chunks : 1;
 }
 
-// A chunk's sums in double, a thread's in float.
+// The sums of each chunk in double and of each thread in float.
 int64_t rt_sums_workspace(const RtSums *q)
 {
     int64_t units = q->outer * rt_sums_chunks(q);
@@ -159,8 +160,8 @@ int64_t rt_sums_workspace(const RtSums *q)
     return q->n * q->width * (8 * units + 4 * least(units, RT_MAX_THREADS));
 }
 
-// The index of one batch, sorted: where each row's segment ends, and the order. None where there
-// are so many slices that each is one thread's.
+// The sorted index of one batch: the end of each row's segment, and the order. None if there are
+// enough slices to give each to one thread.
 int64_t rt_scatter_workspace(const RtGather *p)
 {
     return p->batch * p->outer >= RT_SLICES ? 0 : 8 * (p->n + p->index);
@@ -168,8 +169,8 @@ int64_t rt_scatter_workspace(const RtGather *p)
 
 int64_t rt_drop_room(const RtAttention *p) { return p->drops ? (RT_KEYS + 4) * RT_PANEL : 0; }
 
-// The larger of the two directions, for one thread: the operands, results and probabilities of a
-// block, as runtime/cpu/attention.c and attention_grad.c list them.
+// Bytes of one thread, for forward or gradient, whichever needs more: operands, results and
+// probabilities of a block. runtime/cpu/attention.c and attention_grad.c list them.
 int64_t rt_attention_thread(const RtAttention *p)
 {
     int64_t e = round_up(p->e, RT_PANEL), f = round_up(p->f, RT_PANEL);
@@ -190,9 +191,9 @@ int64_t rt_attention_workspace(const RtAttention *p)
     return rt_attention_thread(p) * least(tasks, RT_MAX_THREADS);
 }
 
-// A copy of each operand in the library's layouts, whose channels come in blocks of 16, as much
-// again for the library's own scratch, eight partial sums of the weights' gradient, and 1 MiB.
-// Where the library wants more it is asked for its next best way, or to use fewer threads.
+// A copy of each operand in the library's layouts, whose channels are rounded up to 16; as much
+// again for the library's own scratch memory; eight partial sums of the weight gradient; and 1 MiB.
+// If an implementation of the library needs more, the kernel tries its next one, or fewer threads.
 int64_t rt_conv_workspace(const RtConv *p)
 {
     int64_t groups = p->groups > 0 ? p->groups : 1, o = p->o / groups, c = p->c / groups;
@@ -207,8 +208,8 @@ int64_t rt_conv_workspace(const RtConv *p)
     return 4 * (2 * x + 2 * y + 9 * w) + 1048576;
 }
 
-// Bytes of a message between two ranks, at most: a rank's piece for another. Of an all-reduce,
-// whose elements are shared out as if they were one dim, no more than that and a line.
+// Upper bound of a message's bytes between two ranks: the shard of one rank for another. An
+// all-reduce splits all elements as if they were one dim, which gives at most a cache line more.
 static int64_t message_bytes(const RtExchange *p, int ranks)
 {
     int64_t shard = (p->whole + ranks - 1) / ranks, joined = (p->joined + ranks - 1) / ranks;
@@ -218,8 +219,9 @@ static int64_t message_bytes(const RtExchange *p, int ranks)
     return round_up(bytes, 64) + 64;
 }
 
-// Over TCP, Open MPI sends up to 64 KiB with its headers at once; of more the other side must have
-// said first that it waits, and links that are busy both ways then stand idle a third of the time.
+// Over TCP, Open MPI sends messages up to 64 KiB at once (eager). Larger ones wait for the receiver
+// first (rendezvous), which leaves links that are busy in both directions idle for a third of the
+// time.
 int64_t rt_exchange_chunk(const RtExchange *p, int ranks)
 {
     enum { MOST = 60 << 10, LEAST = 16 << 10, ALL = 1 << 20 };
@@ -228,7 +230,7 @@ int64_t rt_exchange_chunk(const RtExchange *p, int ranks)
     return least(message_bytes(p, ranks), least(MOST, share > LEAST ? share : LEAST));
 }
 
-// As many as a fast link with a long delay has room for.
+// Enough rounds to fill a fast link with a long delay.
 int rt_exchange_rounds(const RtExchange *p, int ranks)
 {
     int64_t all = 32 / ranks, chunk = rt_exchange_chunk(p, ranks);
@@ -237,7 +239,7 @@ int rt_exchange_rounds(const RtExchange *p, int ranks)
     return (int)least(most, (message_bytes(p, ranks) + chunk - 1) / chunk);
 }
 
-// A message from and to every rank in each round.
+// In each round, one message to and one from every rank.
 int64_t rt_exchange_workspace(const RtExchange *p, int ranks)
 {
     return 2 * ranks * rt_exchange_rounds(p, ranks) * rt_exchange_chunk(p, ranks);
