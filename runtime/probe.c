@@ -1,10 +1,10 @@
-// Measures this machine with the kernels that trainers call, and prints it as JSON: shardcc detect
-// runs this program and reads what it says. Of several calls the fastest counts: what others do on
-// the machine meanwhile is not its rate. Started by mpirun, all ranks measure, and rank 0 prints.
+// Measures this machine with the kernels that trainers call, and prints the result as JSON for
+// shardcc detect. The fastest of several calls counts, because other processes on the machine only
+// slow calls down. If mpirun started the program, all ranks measure and rank 0 prints.
 //
 //   probe [THREADS]             everything
 //   probe THREADS M N K …       the flop/s of these products of f32
-//   probe THREADS memory        the bytes/s of memory: moved, those read alone, those of c = a + b
+//   probe THREADS memory        the bytes/s of memory: copying, reading alone, and c = a + b
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -16,11 +16,11 @@
 #include "runtime/internal.h"
 #include "runtime/probe.h"
 
-// Each thing is called so often, and on for so many seconds, in each of some rounds.
+// Minimal number of calls of each measurement and minimal seconds, in each of ROUNDS rounds.
 enum { CALLS = 3, ROUNDS = 4 };
 static const double PATIENCE = 0.005;
 
-// Elements of an array that no cache holds: 256 MiB or twice the largest cache, but no more than an
+// Elements of an array that exceeds all caches: 256 MiB or twice the largest cache, but at most an
 // eighth of the memory.
 static int64_t stream_length(void)
 {
@@ -30,7 +30,7 @@ static int64_t stream_length(void)
     return (int64_t)fmin(bytes, memory / 8) / (int64_t)sizeof(float);
 }
 
-// In large pages, as a trainer's arena: small ones slow memory down.
+// Allocates zeroed memory in huge pages, as the arena is: small pages are slower.
 static void *take(size_t bytes)
 {
     const size_t page = (size_t)1 << 21, whole = (bytes + page - 1) / page * page;
@@ -53,14 +53,14 @@ static double least_seconds(Rt *rt, void (*call)(Rt *rt, const void *p), const v
         double start = rt_seconds();
         call(rt, p);
         double seconds = rt_seconds() - start;
-        best = i && seconds < best ? seconds : best;  // the first warms up
+        best = i && seconds < best ? seconds : best;  // the first call warms up
     }
     return best;
 }
 
 // ---- products ----
 
-// c = a b, m by k and k by n.
+// c = a b with a: m by k and b: k by n.
 typedef struct Product {
     char *y, *a, *b;
 } Product;
@@ -127,14 +127,14 @@ static void print_products(const double rate[PRODUCTS])
 
 // ---- attention ----
 
-// Queries, keys and values of some heads side by side, as one product makes them, and so their
-// gradients; results by head.
+// Queries, keys and values of some heads lie side by side, as one matrix product makes them; so do
+// their gradients. Results are ordered by head.
 enum { TOKENS = 256, HEAD = 64, HEADS = 8 };
 
 typedef struct Heads {
     RtAttention p;
     float *x, *dx, *y, *dy, *lse;
-    int64_t all;  // floats of the queries of a token
+    int64_t all;  // floats of a token's queries
 } Heads;
 
 static void attend(Rt *rt, const void *p)
@@ -165,7 +165,7 @@ static RtAttention attention_of(int64_t heads)
     return p;
 }
 
-// As the compiler counts: two products forward, four for the gradient.
+// Counts flops as the compiler does: two products forward, four in the gradient.
 static double attention_rate(Rt *rt)
 {
     int64_t heads = (int64_t)HEADS * rt->threads, each = TOKENS * heads * HEAD;
@@ -185,8 +185,8 @@ static double attention_rate(Rt *rt)
 
 // ---- loops ----
 
-// Memory moves most bytes where as many are written as read. In place: a line that is written
-// without having been read would be read first.
+// Memory moves most bytes if reads and writes are balanced. It updates in place, because a store to
+// a line that isn't cached would read the line first.
 static void update(char *const *p, int64_t first, int64_t last)
 {
     float *y = (float *)p[0];
@@ -206,7 +206,8 @@ static void sum(char *const *p, int64_t first, int64_t last)
     x[first] = s;
 }
 
-// The mix of most groups. What is written is fetched first.
+// The mix of reads and writes of most fused groups. The lines of c are read before they are
+// written.
 static void add(char *const *p, int64_t first, int64_t last)
 {
     const float *a = (const float *)p[0], *b = (const float *)p[1];
@@ -217,8 +218,8 @@ static void add(char *const *p, int64_t first, int64_t last)
         c[i] = a[i] + b[i];
 }
 
-// Eight dependent additions and products an element, in cache: each thread has a vector of its own,
-// which its rows go through one after the other.
+// Eight dependent multiplications and additions per element, in the caches: each thread has its own
+// vector, and its rows update the vector one after the other.
 enum { CHAIN = 16, VECTOR = 1 << 13, ROWS = 256 };
 
 static void chain(char *const *p, int64_t first, int64_t last)
@@ -257,7 +258,7 @@ typedef struct Loop {
 
 static void loop(Rt *rt, const void *p)
 {
-    const int64_t much = (int64_t)1 << 40;  // all threads are to take part
+    const int64_t much = (int64_t)1 << 40;  // makes all threads take part
     const Loop *x = p;
 
     rt_rows(rt, x->rows, x->p, x->n, much);
@@ -303,7 +304,7 @@ static void measure(Rt *rt, Rates *r)
     measure_products(rt, r->product);
 }
 
-// The flop/s of products of the sizes M N K …, a line for each; or the memory's rates.
+// Prints a line with the flop/s of each product M N K, or the memory's rates.
 static int print_rates(Rt *rt, int n, char **size)
 {
     if (n == 1 && !strcmp(size[0], "memory")) {
@@ -321,18 +322,19 @@ static int print_rates(Rt *rt, int n, char **size)
     return fflush(stdout) != 0;
 }
 
-// Of a rank: the cores that it may use, shared with the other ranks of its host.
+// The threads of a rank: the cores that it may use, shared with the other ranks of its host.
 static int threads_of(const Ranks *ranks, int asked)
 {
     int all = omp_get_max_threads(), n = all;
 
-    if (all == sysconf(_SC_NPROCESSORS_ONLN))  // it isn't bound to some of them
+    if (all == sysconf(_SC_NPROCESSORS_ONLN))  // the rank isn't bound to some of the cores
         n = all / ranks->per_host;
     n = asked ? asked : n;
     return n < 1 ? 1 : n > RT_MAX_THREADS ? RT_MAX_THREADS : n;
 }
 
-// The fastest call of many may have had a core to itself, of which there are too few for all ranks.
+// If there are fewer cores than threads of all ranks, the fastest call may have had a core to
+// itself. Scales the rates to a thread's share of a core.
 static void share_cores(const Ranks *ranks, int threads, Rates *r)
 {
     double share = (double)sysconf(_SC_NPROCESSORS_ONLN) / (ranks->per_machine * threads);
@@ -358,7 +360,7 @@ static void print_device(const Rt *rt, const Rates *r, int per_host)
     printf("]}}\n");
 }
 
-// The work beside messages stays in cache, as most of a product does.
+// The computation beside messages stays in the caches, as most of a product does.
 static void measure_links(const Ranks *ranks, Rt *rt)
 {
     char *p = take((size_t)rt->threads * VECTOR * sizeof(float));
@@ -378,7 +380,8 @@ int main(int argc, char **argv)
     if (argc > 2)
         return print_rates(&rt, argc - 2, argv + 2);
     for (int i = 0; i < ROUNDS; i++) {
-        ranks_wait(&ranks);  // a device's rates are those while the others of its host work too
+        ranks_wait(&ranks);  // all ranks of a host measure at the same time, as they compute at the
+                             // same time
         measure(&rt, &r);
     }
     share_cores(&ranks, rt.threads, &r);

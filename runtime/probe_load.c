@@ -1,7 +1,7 @@
-// What all ranks at once do, each exchanging messages with the one a stride away: to messages,
-// which may share a link, and to computation, as who sends over sockets works for it. What else
-// goes on disturbs both, so each measurement has what it is compared with just before it, and is
-// one of several tries.
+// Measures the load of all ranks that exchange messages with the rank a stride away at the same
+// time. The load slows messages down, as they may share a link, and computation, as sockets take
+// CPU time. Other traffic disturbs both, so each measurement comes just after its own baseline and
+// is repeated.
 #include <math.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -14,9 +14,9 @@
 
 enum { MOST_CALLS = 100 };
 
-static const double WINDOW = 0.1;  // seconds of computation, in which many messages go on beside it
+static const double WINDOW = 0.1;  // seconds of computation, enough for many messages beside it
 
-// Of a rank whose place has no partner: -1.
+// The rank to exchange messages with; -1 if there is none.
 static int partner(const Ranks *r, int stride)
 {
     int other = r->rank / stride % 2 ? r->rank - stride : r->rank + stride;
@@ -58,7 +58,7 @@ double load_times(const Ranks *r, int stride, char *p)
 
 // ---- messages beside computation ----
 
-// A thread that exchanges messages as a courier does (comm_thread.c).
+// A thread that exchanges messages as the comm thread does (comm_thread.c).
 typedef struct Exchanges {
     int other, calls;
     char *p;
@@ -82,7 +82,8 @@ static void *overlapped_exchange(void *exchanges)
     return NULL;
 }
 
-// Calls a second for `seconds`, or until what goes on beside it is done; which took *took.
+// Calls per second during `seconds`, or until `beside` is done if it isn't NULL; *took: the actual
+// duration.
 static double call_rate(const Meanwhile *m, double seconds, Exchanges *beside, double *took)
 {
     double start = rt_seconds();

@@ -1,6 +1,6 @@
-// How long messages take between the ranks that mpirun started: of every pair alone, of 1 byte and
-// of LARGE; and what all ranks at once change (probe_load.c). Medians count: a link's time is
-// disturbed both ways, by what else is on it and by where it finds the other side.
+// Measures messages between the ranks that mpirun started: each pair alone, with 1 byte and with
+// LARGE bytes; and all ranks at once (probe_load.c). Medians count, because other traffic and the
+// state of the peer disturb a time in both directions.
 #include "runtime/probe.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static void refuse(const Ranks *r, const char *why)
     exit(1);
 }
 
-// How many ranks run on this one's kernel, whatever their hosts' names.
+// Number of ranks on this rank's machine, even if they have different host names (containers).
 static int count_neighbours(const Ranks *r)
 {
     char id[MOST_RANKS][64] = {{0}};
@@ -101,7 +101,7 @@ static double median(double *x, int n)
     return x[n / 2];
 }
 
-// The first call warms up.
+// The first call warms up and isn't counted.
 double message_seconds(int other, bool begins, char *p, int bytes, int calls)
 {
     double seconds[SMALL_CALLS];
@@ -143,7 +143,7 @@ static void print_list(const char *name, const double *x, int n)
     printf("]");
 }
 
-// By try and stride, of the strides at which a level can begin.
+// Fills the tables by try and stride. Only strides that divide the number of ranks can be a level.
 static void measure_load(const Ranks *r, char *p, const Meanwhile *m, double *times,
                          double *overhead)
 {
@@ -165,7 +165,7 @@ void ranks_measure(const Ranks *r, const Meanwhile *m)
         MPI_Abort(MPI_COMM_WORLD, 1);
     measure_pairs(r, p, alpha, beta);
     measure_load(r, p, m, times, overhead);
-    // Each rank has the row of its own messages.
+    // Each rank has filled the row of its own messages.
     MPI_Reduce(r->rank ? alpha : MPI_IN_PLACE, alpha, 2 * pairs, MPI_DOUBLE, MPI_SUM, 0,
                MPI_COMM_WORLD);
     MPI_Reduce(r->rank ? overhead : MPI_IN_PLACE, overhead, loads, MPI_DOUBLE, MPI_MAX, 0,
