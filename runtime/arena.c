@@ -1,4 +1,4 @@
-// The one piece of memory that a model works in.
+// The arena: the one allocation that holds all buffers of a model.
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +14,7 @@ bool rt_arena_open(RtArena *a, const RtModel *m)
     if (p == MAP_FAILED)
         return rt_error(m, "no memory for the arena of %.1f MiB: %s", (double)bytes / (1 << 20),
                         strerror(errno));
-    // Fewer misses of the address cache; no harm where the system declines.
+    // Huge pages reduce TLB misses; without support this does nothing.
     madvise(p, bytes, MADV_HUGEPAGE);
     a->base = p;
     return true;

@@ -1,5 +1,5 @@
-// Stops at data that can't be right: indices of rows that no table has, labels that no class has,
-// and files that were cut short while they were read.
+// Stops at invalid data: indices outside of tables, labels that aren't classes, and files that were
+// truncated while they were read.
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 enum { WHERE = 80 };
 
-// "sample 5, place 2: ", as far as the input has samples and places.
+// "sample 5, place 2: ", without the parts that the input doesn't have.
 static void print_where(char to[WHERE], const RtColumn *c, int64_t sample, int64_t place)
 {
     size_t n = 0;
@@ -20,7 +20,7 @@ static void print_where(char to[WHERE], const RtColumn *c, int64_t sample, int64
         snprintf(to + n, WHERE - n, "place %lld: ", (long long)place);
 }
 
-// The first element that is no index, as its place in the batch; -1 if all are.
+// The position in the batch of the first element that is no valid index; -1 if all are valid.
 static int64_t find_bad(const RtRun *run, const RtTensor *t, int64_t *found)
 {
     const char *p = rt_place(t, 0, run->arena.base);
@@ -80,7 +80,7 @@ bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const RtData 
             c = &d->column[i];
     if (!c || c->is_whole || at >= rt_whole_count(c->input))
         return rt_error(m, "step %lld: a label is out of range", step);
-    // From the file: in the arena something else may lie there by now.
+    // Reads the label from the file, because its place in the arena may be overwritten by now.
     int64_t row = sample[at / c->count], place = at % c->count;
     const uint8_t *label = c->rows + row * c->row_bytes + place * (c->row_bytes / c->count);
     char where[WHERE];

@@ -1,4 +1,4 @@
-// Data as samples: a folder with one npy file for each input, whose first axis is the samples.
+// Reads data as samples: a folder with one npy file per input, whose first axis is the sample.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static bool is_labels(const RtModel *m, const RtTensor *t)
     return m->labels && strcmp(m->labels, t->name) == 0;
 }
 
-// "I64[samples,16]": what the file of that input should hold.
+// The expected contents of an input's file: "I64[samples,16]".
 static void print_expected(const RtColumn *c, char *to, size_t room)
 {
     const RtTensor *t = c->input;
@@ -27,7 +27,7 @@ static void print_expected(const RtColumn *c, char *to, size_t room)
         snprintf(to + n, room - n, "]");
 }
 
-// Does what was found fit the input? Sets the rest of the column.
+// Checks that the file fits the input; fills in the column.
 static bool use_file(RtColumn *c, const RtModel *m, const char *path, const RtStored *found,
                      int64_t *samples)
 {
@@ -60,7 +60,7 @@ static bool open_file(RtColumn *c, const RtModel *m, const char *path, int64_t *
     return use_file(c, m, path, &found, samples);
 }
 
-// Two inputs whose names differ only in what a file name can't have would read the same file.
+// Two inputs may have the same file name, since some characters can't be in file names.
 static bool check_names(const RtData *d, const RtModel *m)
 {
     char a[256], b[256];
@@ -99,7 +99,7 @@ static bool open_folder(RtData *d, const RtModel *m, const char *folder)
     return ok;
 }
 
-// One .npy file serves a program with one input.
+// A single .npy file is enough for a program with one input.
 static bool open_single(RtData *d, const RtModel *m, const char *path)
 {
     if (d->n != 1)
@@ -108,8 +108,8 @@ static bool open_single(RtData *d, const RtModel *m, const char *path)
     return open_file(&d->column[0], m, path, &d->samples);
 }
 
-// The inputs to be read, and how many samples a batch has: what the labels' first dim says, or the
-// first input's. An input with another first dim is the same for all samples.
+// Lists the inputs to read and sets the batch size: the first dim of the labels, or else of the
+// first input. An input with a different first dim is the same for all samples.
 static void list_columns(RtData *d, const RtModel *m, RtUse use)
 {
     const RtTensor *t = use == RT_TRAIN ? m->train : m->predict;
@@ -162,7 +162,7 @@ bool rt_data_open(RtData *d, const RtModel *m, const RtShard *shard, RtUse use, 
         return false;
     }
     d->samples = d->samples < 0 ? d->batch : d->samples;
-    // Predictions are made for a last batch that isn't full, too.
+    // Predictions also use a last batch that isn't full.
     int64_t least = use == RT_PREDICT ? 1 : use == RT_EVAL ? d->batch : d->batch * m->accumulate;
     if (d->samples < least) {
         rt_error(m, "%s: samples found: %lld; %s takes %lld", path, (long long)d->samples,
@@ -187,7 +187,7 @@ void rt_data_close(RtData *d)
     *d = (RtData){0};
 }
 
-// A run of the micro-batch's elements, which goes through one sample after the other.
+// Converts a run of elements of the micro-batch; the run may span several samples.
 static void stage_run(const RtColumn *c, const int64_t *sample, const RtRuns *run, char *to)
 {
     int64_t bytes = rt_element_bytes(c->input), stored = rt_dtype_bytes(rt_type_name(c->type)), n;

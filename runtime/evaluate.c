@@ -1,4 +1,4 @@
-// The loss on held-out data.
+// Evaluates the loss on held-out data.
 #include <assert.h>
 
 #include "runtime/internal.h"

@@ -1,5 +1,5 @@
-// Text, token by token: the context stands in row 0 of the batch, and the logits behind its last
-// token say what may follow. The tokens behind it are there, but a causal model doesn't see them.
+// Generates text token by token. The context is in row 0 of the batch, and the logits at its last
+// token give the next one. Positions after it hold zeros, which a causal model doesn't see.
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -21,7 +21,7 @@ typedef struct Text {
     int64_t window, vocabulary;
     int64_t *token;  // the last `window` of them
     int64_t n;
-    double *weight;  // of each token of the vocabulary
+    double *weight;  // by token of the vocabulary: its probability, not normalized
     char *room;      // see rt_collect
 } Text;
 
@@ -45,13 +45,13 @@ static bool find_tensors(Text *x)
                            "an output [batch, time, vocabulary]");
     x->window = x->input->dim[1];
     x->vocabulary = x->logits->dim[2];
-    if (x->input->bound && x->input->bound < x->vocabulary)  // the last ones are nobody's
+    if (x->input->bound && x->input->bound < x->vocabulary)  // logits above it belong to no token
         x->vocabulary = x->input->bound;
     x->is_bytes = x->vocabulary <= 256;
     return true;
 }
 
-// Appends a token and forgets the oldest one that no longer fits.
+// Appends a token; drops the oldest if the window is full.
 static void push(Text *x, int64_t token)
 {
     if (x->n < x->window) {
@@ -105,7 +105,8 @@ static bool read_prompt(Text *x, const char *prompt)
     return true;
 }
 
-// The i-th token drawn, from logits of any scale; the likeliest when cold.
+// Draws token number i from the softmax of logits / temperature; temperature 0 takes the most
+// likely.
 static int64_t choose(Text *x, const char *logits, int64_t i)
 {
     double temperature = x->run->o.temperature, total = 0;
@@ -130,14 +131,14 @@ static int64_t choose(Text *x, const char *logits, int64_t i)
     return best;
 }
 
-// Puts the tokens into the first row of the input, as far as this rank has that.
+// Writes the tokens to the first row of the input, as far as it is in this rank's shard.
 static void place_tokens(const Text *x)
 {
     const RtRun *run = x->run;
     char *place = rt_place(x->input, 0, run->arena.base);
     int64_t bytes = rt_element_bytes(x->input);
 
-    for (int k = 0; k < run->model->n_predict; k++)  // the other rows, and labels
+    for (int k = 0; k < run->model->n_predict; k++)  // zeros for the other rows and for labels
         if (run->model->predict[k].role == RT_INPUT)
             rt_fill_tensor(run->model, &run->model->predict[k], run->arena.base, 0);
     for (RtRuns r = rt_runs(run->model, x->input, run->rt.shard); rt_runs_next(&r);)
@@ -145,7 +146,7 @@ static void place_tokens(const Text *x)
             rt_set_int(x->input->type, place + (r.own + i) * bytes, x->token[r.whole + i]);
 }
 
-// Rank 0 chooses for all.
+// Rank 0 chooses the token for all ranks.
 static int64_t next_token(Text *x, int64_t i)
 {
     RtRun *run = x->run;
@@ -171,7 +172,7 @@ bool rt_generate(RtRun *run)
     x.weight = rt_alloc((size_t)x.vocabulary, sizeof *x.weight);
     x.room = rt_alloc(2 * (size_t)x.logits->dim[2], (size_t)rt_element_bytes(x.logits));
     rt_set_hypers(run, 0, 0, 0);
-    // Something has to stand there: a new line begins a text, as well as anything does.
+    // The context can't be empty. A newline is a good beginning of a text.
     bool ok = read_prompt(&x, prompt ? prompt : x.is_bytes && x.vocabulary > '\n' ? "\n" : "");
     if (ok && x.n == 0)
         push(&x, 0);

@@ -1,4 +1,4 @@
-// What --help and --info print.
+// Prints --help and --info.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// Initial weights where there is no file of them.
+// Draws initial weights when there is no file of them.
 #include <math.h>
 
 #include "runtime/internal.h"
@@ -7,7 +7,7 @@
 // See shuffle.c.
 static const int64_t INIT_STREAM = -1;
 
-// The stream of a tensor's layer: by name, the same however a program lays out its tensors.
+// The random stream of a layer, from its name: independent of the layout of the program.
 static uint64_t name_stream(const char *name)
 {
     uint64_t x = 0;
@@ -17,7 +17,7 @@ static uint64_t name_stream(const char *name)
     return x;
 }
 
-// Box and Muller 1958. Both numbers of a pair come from neighbours in the stream.
+// The Box-Muller transform (1958). A pair of normals uses neighbouring numbers of the stream.
 static double normal(int64_t seed, uint64_t stream, int64_t i)
 {
     const double pi = 3.14159265358979323846;
@@ -29,7 +29,7 @@ static double normal(int64_t seed, uint64_t stream, int64_t i)
     return i & 1 ? r * sin(2 * pi * v) : r * cos(2 * pi * v);
 }
 
-// By the place in the whole: the same weights however ranks share them.
+// Indexes by the position in the whole tensor, so that weights don't depend on the sharding.
 static void draw(const RtRun *run, const RtTensor *t, const char *name, char *to)
 {
     int64_t bytes = rt_element_bytes(t), seed = run->o.seed;

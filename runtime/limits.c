@@ -1,4 +1,4 @@
-// Limits of the system that would end a run without a word: sizes of stacks and of files.
+// Checks limits of the system that would end a run without a message: stack and file sizes.
 #include <omp.h>
 #include <pthread.h>
 #include <signal.h>
@@ -6,15 +6,15 @@
 
 #include "runtime/internal.h"
 
-// Bytes that the stack of each thread needs. A product's packed rows take 768 KiB of it (gemm.c);
-// the test models run with 1 MiB, and crash with 768 KiB.
+// Stack bytes that each thread needs. The packed rows of a product take 768 KiB of it (gemm.c). The
+// test models run with 1 MiB and crash with 768 KiB.
 enum { STACK_BYTES = 1 << 20 };
 
 bool rt_limits_check(const RtModel *m)
 {
     struct rlimit stack;
 
-    // A file that reaches the limit for files is an error of write, like a full disk.
+    // Makes writing beyond the limit fail like a full disk.
     signal(SIGXFSZ, SIG_IGN);
     if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= STACK_BYTES)
         return true;

@@ -1,5 +1,5 @@
-// Reads ahead: while a step runs, a thread gathers the rows of the next micro-batch, so that the
-// step waits neither for the disk nor for the conversion.
+// Reads ahead: while a step runs, a thread stages the next micro-batch, so that the step waits
+// neither for the disk nor for the conversion.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +17,9 @@ struct RtLoader {
     const RtData *data;
     int64_t micros, per_epoch, seed;
     bool shuffle, is_ended;
-    int64_t next;  // that rt_loader_next gives
+    int64_t next;  // the micro-batch that rt_loader_next returns next
     Slot slot[2];
-    int64_t *given;  // samples of the micro-batch given last
+    int64_t *given;  // samples of the micro-batch that was returned last
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;

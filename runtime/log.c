@@ -1,5 +1,5 @@
-// The log: a JSON object a line. Written without buffers, so that it is whole up to the last step
-// however the program ends.
+// The log: one JSON object per line. Lines are written unbuffered, so that the log is complete up
+// to the last step however the program ends.
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>

@@ -114,7 +114,7 @@ static bool set_real(const RtModel *m, const char *name, const char *text, doubl
     return true;
 }
 
-// The number of the word among those of x->value, "constant|linear|cosine".
+// Sets *to to the index of `text` among the words of x->value, as in "constant|linear|cosine".
 static bool set_word(const RtModel *m, const RtOption *x, const char *text, int64_t *to)
 {
     enum { WORDS = 4, ROOM = 16 };
@@ -190,7 +190,8 @@ static bool unknown(const RtModel *m, const char *name)
     return false;
 }
 
-// The option or, as its place in the model's tensors, the hyper-parameter of that name.
+// The option of that name; else sets *hyper to the index of the hyper-parameter in the model's
+// tensors.
 static const RtOption *find_option(const RtModel *m, const char *name, int *hyper)
 {
     *hyper = -1;
@@ -232,7 +233,7 @@ static bool parse_one(RtOptions *o, const RtModel *m, int argc, char **argv, int
     return x ? set_option(m, o, x, text) : set_real(m, name, text, &o->hyper[hyper]);
 }
 
-// Options that make no sense without one another.
+// Checks for options that need another option.
 static bool check_options(const RtOptions *o, const RtModel *m)
 {
     bool has_lr = false;

@@ -1,4 +1,4 @@
-// Outputs of a run that would overwrite what it reads, or one another. Found before anything is
+// Checks that a run's outputs overwrite neither its inputs nor one another, before any file is
 // opened for writing.
 #include <errno.h>
 #include <limits.h>
@@ -9,7 +9,7 @@
 
 #include "runtime/internal.h"
 
-// A file that is there, by its inode; one that isn't, by its folder's and its name in it.
+// Identifies an existing file by its inode, and a missing one by its folder's inode and its name.
 typedef struct Place {
     dev_t device;
     ino_t inode;
@@ -22,7 +22,7 @@ typedef struct Output {
     bool is_known;
 } Output;
 
-// Leads to where a file would be made: `path`, or what links at its end point to.
+// Replaces `path` by the target of the symbolic links at its end: there the file would be made.
 static void follow_links(char path[PATH_MAX])
 {
     enum { MOST_LINKS = 40 };
@@ -41,7 +41,7 @@ static void follow_links(char path[PATH_MAX])
     }
 }
 
-// False for what can't be overwritten: devices, and places that nothing can be written to.
+// Returns false if the file can't be overwritten: a device, or a place that can't be written to.
 static bool find_place(Place *p, const char *name)
 {
     char path[PATH_MAX];
@@ -74,7 +74,7 @@ static bool same_place(const Place *a, const Place *b)
     return a->device == b->device && a->inode == b->inode && strcmp(a->name, b->name) == 0;
 }
 
-// May the file be written over, which the run reads as `what`?
+// May the output overwrite the file `path`, which the run reads as `what`?
 static bool check_input(const RtModel *m, const Output *o, const char *path, const char *what)
 {
     Place in;
@@ -93,7 +93,7 @@ static bool check_data(const RtModel *m, const Output *o, const RtData *d, const
     return true;
 }
 
-// weights: the path of those that the run loads, empty if it loads none.
+// weights: the path of the weights that the run loads; empty if it loads none.
 static bool check_inputs(const RtModel *m, const Output *o, const RtInputs *x, const char *weights)
 {
     return check_data(m, o, &x->train, "as --data") &&

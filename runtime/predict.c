@@ -1,4 +1,4 @@
-// The outputs for given inputs, as an npz with an array for each output.
+// Computes the outputs for given inputs and writes them as an npz with one array per output.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,10 @@
 
 typedef struct Output {
     const RtTensor *tensor;
-    int64_t each;  // elements of a sample; 0: it has no axis of samples, one row for each batch
+    int64_t each;  // elements of a sample; 0: the output has no sample axis, and the file has one
+                   // row per batch
     char *room;    // see rt_collect
-    float *wide;   // bf16 as f32, which is what the file has of it; else NULL
+    float *wide;   // bf16 outputs as f32, as they are written to the file; else NULL
     char name[256];
 } Output;
 
@@ -33,7 +34,8 @@ static void describe(Output *o, RtNpzEntry *x, const RtTensor *t, const RtData *
         x->t.dim[0] = t->dim[0] / d->batch * d->samples;
         return;
     }
-    // An axis of batches in front; the last of eight dims is dropped into the one before.
+    // Adds a first axis of batches. A tensor of eight dims has no room for it, so its last two are
+    // merged.
     if (t->rank == RT_FILE_RANK)
         x->t.dim[RT_FILE_RANK - 2] *= x->t.dim[RT_FILE_RANK - 1];
     memmove(x->t.dim + 1, x->t.dim, (RT_FILE_RANK - 1) * sizeof *x->t.dim);
@@ -44,11 +46,11 @@ static void describe(Output *o, RtNpzEntry *x, const RtTensor *t, const RtData *
 static bool predict_batch(RtRun *run, const RtData *d, int64_t first)
 {
     rt_watch_begin(run->rt.watch, RT_FORWARD);
-    // A last batch that isn't full is filled up with its last sample.
+    // An incomplete last batch is filled up with its last sample.
     for (int64_t r = 0; r < d->batch; r++)
         d->sample[r] = first + r < d->samples ? first + r : d->samples - 1;
     rt_data_stage(d, d->sample, d->staging);
-    for (int i = 0; i < run->model->n_predict; i++)  // labels, which nobody reads
+    for (int i = 0; i < run->model->n_predict; i++)  // also the labels, which nothing reads
         if (run->model->predict[i].role == RT_INPUT)
             rt_fill_tensor(run->model, &run->model->predict[i], run->arena.base, 0);
     rt_data_place(d, d->staging, run->arena.base);
@@ -67,7 +69,7 @@ static void write_output(RtOut *out, const Output *o, RtNpzEntry *x, const char 
     rt_npz_write(out, x, o->wide ? (const void *)o->wide : y, (size_t)(count * bytes));
 }
 
-// All ranks run the model, rank 0 writes.
+// All ranks run the model; rank 0 writes.
 static bool write_batches(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry, int n,
                           RtOut *out)
 {
@@ -89,7 +91,7 @@ static bool write_batches(RtRun *run, const RtData *d, Output *o, RtNpzEntry *en
     return true;
 }
 
-// All ranks know the file, to remove it when one of them is lost.
+// All ranks know the file's name, so that any of them can remove it if another one is lost.
 static bool write_all(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry, int n)
 {
     bool writes = run->rank == 0;

@@ -1,4 +1,4 @@
-// How long the calls of a step take, by module and by call.
+// Measures how long the calls of a step take, and prints tables by module and by call.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static void end_call(RtProfile *p, double now)
     p->is_running = false;
 }
 
-// Room for one more; only the first step comes here.
+// Makes room for one more call; only the first step needs it.
 static void grow(RtProfile *p)
 {
     int cap = p->cap ? 2 * p->cap : 1024;
@@ -57,7 +57,7 @@ static void count(RtEvent *e, bool is_fresh)
     e->least = is_fresh || e->seconds < e->least ? e->seconds : e->least;
 }
 
-// Before the first step nothing is sent that counts.
+// Records the bytes sent in the first step; nothing was sent before it.
 static void note_sent(RtProfile *p)
 {
     for (int k = 0; k < RT_N_EXCHANGES; k++)
@@ -69,7 +69,7 @@ void rt_profile_step(RtProfile *p, double seconds)
 {
     if (!p)
         return;
-    bool is_fresh = p->steps++ < 2;  // the second step takes the place of the first
+    bool is_fresh = p->steps++ < 2;  // the second step replaces the first
 
     if (p->steps == 1)
         note_sent(p);
@@ -89,16 +89,17 @@ void rt_profile_close(RtProfile *p)
 
 enum { NAME = 72 };
 
-// Calls of one name: sums of a step.
+// All calls of one name; sums over a step.
 typedef struct Row {
     char name[NAME];
-    double work;  // of each of them; 0: they may differ
+    double work;  // work of each of these calls, which tells calls of one name apart; 0: any work
     int calls;
     double seconds, least, flops, read, written, predicted;
 } Row;
 
-// "h.{}.mlp" of "h.{}.mlp.c_fc: dot f32[4,64]": the scope, of repeated layers without what is below
-// a layer's modules. "(update)" where there is no scope.
+// The module of a call: its scope, and for repeated layers only one name below the layer.
+// "h.{}.mlp.c_fc: dot f32[4,64]" gives "h.{}.mlp". A call without a scope gets its part of the
+// step: "(update)".
 static void name_module(Row *r, const RtEvent *e)
 {
     const char *what = e->call.what, *end = strstr(what, ": "), *layer = strstr(what, "{}.");
@@ -112,7 +113,7 @@ static void name_module(Row *r, const RtEvent *e)
     snprintf(r->name, NAME, "%.*s", (int)(end - what), what);
 }
 
-// Operators may be left out of a name: calls of different work are different ones.
+// Names may omit operators, so calls of the same name but different work have separate rows.
 static void name_call(Row *r, const RtEvent *e)
 {
     snprintf(r->name, NAME, "%s", e->call.what);
@@ -134,7 +135,7 @@ static int by_time(const void *a, const void *b)
     return x->seconds != y->seconds ? (x->seconds < y->seconds ? 1 : -1) : by_name(a, b);
 }
 
-// The step's calls by name, the longest first; returns how many names there are.
+// Sums the step's calls by name, the longest first; returns the number of rows.
 static int add_up(const RtProfile *p, void (*name)(Row *r, const RtEvent *e), Row *row)
 {
     double steps = (double)(p->steps > 1 ? p->steps - 1 : 1);
@@ -206,7 +207,7 @@ static void print_table(const RtProfile *p, const char *title,
     free(row);
 }
 
-// By collective and axis; nothing where there is nobody to send to.
+// Prints the bytes sent by collective and axis; nothing if no bytes were sent.
 static void print_sent(const RtProfile *p)
 {
     bool has_title = false;

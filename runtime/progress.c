@@ -1,5 +1,5 @@
-// How the training goes: one line that is written over and over on a terminal; elsewhere a line now
-// and then.
+// The progress of training: a status line that is overwritten on a terminal; elsewhere a line every
+// few seconds.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { BAR = 20 };
 
-// Seconds between two lines: often enough for the eye, and for a file.
+// Seconds between two lines.
 static const double TERMINAL_PAUSE = 0.1, FILE_PAUSE = 10;
 
 void rt_short_number(double v, char to[RT_SHORT])
@@ -57,7 +57,7 @@ RtProgress rt_progress_start(const RtRun *run, const RtData *d)
     };
 }
 
-// Cuts the line to the terminal's width: a line that wraps can't be written over.
+// Truncates the line to the terminal's width, because a wrapped line can't be overwritten.
 static void write_over(char *line)
 {
     struct winsize w;
@@ -72,7 +72,7 @@ void rt_progress_step(RtProgress *p, const RtReport *r)
     double now = rt_seconds(), pause = p->is_terminal ? TERMINAL_PAUSE : FILE_PAUSE;
     char line[256], rate[RT_SHORT], flops[RT_SHORT], left[64], bar[BAR + 1];
 
-    // The first steps are slower than the others and soon forgotten.
+    // A moving average. It starts anew in step 2, because the first step is slower.
     p->mean_seconds = r->step <= 2 ? r->seconds : 0.9 * p->mean_seconds + 0.1 * r->seconds;
     if (p->is_quiet || (now - p->last < pause && r->step < r->steps))
         return;

@@ -1,4 +1,4 @@
-// Threads: how they wait, where they run, and loops over the rows of a fused group.
+// Threads: their waiting, their CPUs, and loops over the rows of a fused group.
 #include <omp.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@ void rt_limit_spinning(char **argv)
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT"))
         return;
     if (setenv("GOMP_SPINCOUNT", "5000", 1) == 0)
-        execv("/proc/self/exe", argv);  // if that fails, it goes on as it is
+        execv("/proc/self/exe", argv);  // if that fails, the program continues with longer spinning
 }
 
-// The CPU of that number among those that the set has.
+// CPU number n of the set.
 static int nth_cpu(const cpu_set_t *set, int n)
 {
     int cpu = 0;
@@ -47,7 +47,7 @@ int rt_pin(int threads, int first)
 
 void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work)
 {
-    enum { WORTH = 1 << 15 };  // about 5 microseconds
+    enum { WORTH = 1 << 15 };  // work below this runs on one thread; about 5 microseconds
     int team = work < WORTH ? 1 : rows < rt->threads ? (int)rows : rt->threads;
 
     if (team <= 1) {

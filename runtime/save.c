@@ -1,5 +1,5 @@
-// Files of tensors to which all ranks write: rank 0 makes the file beside its place and puts it
-// there when everyone's pieces are on disk.
+// Saves tensors to a file that all ranks write to. Rank 0 makes a temporary file, and renames it
+// when the shards of all ranks are on disk.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,7 +75,7 @@ bool rt_saver_end(RtSaver *s)
     return !s->is_begun;
 }
 
-// Parameters that are added up have one gradient.
+// Parameters that are summed have one gradient, so several tensors may have the same number.
 void rt_gradient(Rt *rt, int gradient, int64_t layer, const void *data)
 {
     RtSaver *s = rt->gradients;
@@ -95,7 +95,8 @@ bool rt_saver_write(RtSaver *s)
 {
     if (!rt_saver_begin(s))
         return false;
-    // Who has nothing to write waits for no longer than a tensor takes: --timeout bounds it.
+    // Agreeing after each tensor bounds the wait of ranks without a shard to the time of one
+    // tensor, which must be below --timeout.
     for (int i = 0; i < s->entries.n; i++) {
         rt_saver_put(s, i, (const char *)s->entries.item[i].data);
         if (!rt_agree(s->run, true))

@@ -1,3 +1,4 @@
+// Prints errors and notes, and finds the names that a misspelled word may mean.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,7 @@ bool rt_error(const RtModel *m, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     rt_printable(clean, sizeof clean, text);
-    // A progress line may stand there.
+    // Clears a progress line.
     fprintf(stderr, "%s%s: error: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", m->name, clean);
     return false;
 }
@@ -33,7 +34,7 @@ void rt_note(const char *fmt, ...)
 
 enum { LONGEST_WORD = 40 };
 
-// Insertions, deletions and replacements that make one word the other (Wagner and Fischer 1974).
+// The edit distance: insertions, deletions and replacements (Wagner and Fischer 1974).
 static int distance(const char *a, const char *b)
 {
     int row[LONGEST_WORD + 1], n = (int)strlen(b);

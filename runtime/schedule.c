@@ -1,3 +1,4 @@
+// Computes the learning rate of a step.
 #include <math.h>
 
 #include "runtime/internal.h"
@@ -8,7 +9,7 @@ double rt_schedule(const RtOptions *o, double lr, int64_t step, int64_t steps)
 
     if (step < o->warmup)
         return lr * (double)(step + 1) / (double)o->warmup;
-    // How much of the way after the warm-up is done: 0 in its first step, 1 just after the last.
+    // The part of the steps after the warm-up that is done: 0 in the first one, 1 after the last.
     double done = (double)(step - o->warmup) / (double)(steps - o->warmup);
     switch (o->schedule) {
     case RT_LINEAR:

@@ -1,11 +1,12 @@
-// A permutation without a table: a Feistel network over the next even power of two, walked until it
-// falls below n (Black and Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002).
+// Shuffles without a table: a Feistel network over the next power of four, applied again until the
+// result is below n (Black and Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002).
 #include "runtime/internal.h"
 #include "runtime/rt_philox.h"
 
 enum { ROUNDS = 6 };
 
-// Streams of random numbers of the trainer have step numbers that no step has.
+// The trainer's own random streams (SHUFFLE_STREAM, INIT_STREAM, SAMPLE_STREAM) have negative step
+// numbers, which no step has.
 static const int64_t SHUFFLE_STREAM = -2;
 
 static uint64_t permute(uint64_t x, int half, uint64_t key, uint64_t epoch)

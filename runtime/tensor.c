@@ -1,4 +1,4 @@
-// What a model's tensors are called, where they are, and how their elements are read and written.
+// A model's tensors: their names, their places, and access to their elements.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 static const struct {
     const char *name;
-    int bits;  // of whole numbers without the sign's; of floats 0
+    int bits;  // bits of an integer without the sign; 0 for floats
     bool is_signed;
 } types[] = {
     [RT_NONE] = {"", 0, false},    [RT_F32] = {"F32", 0, true},    [RT_F64] = {"F64", 0, true},
@@ -50,7 +50,7 @@ bool rt_type_converts(RtType from, RtType to)
     X(U8, uint8_t) X(U16, uint16_t) X(U32, uint32_t) X(U64, uint64_t) X(BOOL, uint8_t)
 // clang-format on
 
-// The loops of rt_convert: from any type to one that holds all of them, and back.
+// The loops of rt_convert: from any type to a wide one (double or int64_t), and back.
 #define LOAD(T, C)                                                                                 \
     case RT_##T:                                                                                   \
         for (int64_t i = 0; i < n; i++) {                                                          \
@@ -65,7 +65,7 @@ bool rt_type_converts(RtType from, RtType to)
             ((C *)y)[i] = (C)x[i];                                                                 \
         break;
 
-// Bits of half floats: the trainer moves them but doesn't count with them.
+// f16 and bf16 aren't in ALL_NUMBERS: the trainer copies them but doesn't compute with them.
 static void load_doubles(double *y, RtType t, const void *x, int64_t n)
 {
     typedef double Wide;
@@ -205,7 +205,7 @@ void rt_fill_tensor(const RtModel *m, const RtTensor *t, char *arena, double val
     for (int l = 0; l < rt_layers(t); l++) {
         char *p = rt_place(t, l, arena);
 
-        if (value == 0)  // of every type: zero bytes
+        if (value == 0)  // zero is zero bytes in every type
             memset(p, 0, (size_t)(n * bytes));
         else
             for (int64_t i = 0; i < n; i++)
@@ -221,7 +221,7 @@ const RtTensor *rt_find(const RtTensor *t, int n, RtRole role)
     return NULL;
 }
 
-// The name of one layer; its length, as snprintf.
+// Prints the name of one layer; returns its length, as snprintf does.
 static int print_name(const RtTensor *t, int layer, char *to, size_t room)
 {
     const char *name = t->name ? t->name : "";
@@ -255,7 +255,7 @@ void rt_tensor_print(const RtTensor *t, char *to, size_t room)
 
 void rt_file_name(const RtTensor *t, char *to, size_t room)
 {
-    enum { MOST = 251 };  // with ".npy" the longest name that file systems take
+    enum { MOST = 251 };  // with ".npy" the longest name that file systems accept
     size_t n = 0;
 
     room = room <= MOST ? room : MOST + 1;

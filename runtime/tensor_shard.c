@@ -1,4 +1,4 @@
-// What a rank has of the tensors that ranks share among themselves.
+// The shards of a rank: chunk sizes, extents and their contiguous runs.
 #include <string.h>
 
 #include "runtime/comm.h"
@@ -33,7 +33,7 @@ RtShard *rt_shards(const RtModel *m, int rank)
     return p;
 }
 
-// Those with the same piece differ along the other axes.
+// Ranks with the same shard differ only along axes that don't split the tensor.
 bool rt_is_first(const RtModel *m, const RtTensor *t, int rank)
 {
     bool splits[RT_MAX_AXES] = {false}, is_first = true;
@@ -51,7 +51,7 @@ bool rt_is_first(const RtModel *m, const RtTensor *t, int rank)
 RtRuns rt_runs(const RtModel *m, const RtTensor *t, const RtShard *shard)
 {
     RtRuns r = {.count = 1};
-    int64_t whole = 1, own = 1;  // elements of the dims behind
+    int64_t whole = 1, own = 1;  // elements of the inner dims
     bool is_dense = true;
 
     if (t->n_parts == 0)

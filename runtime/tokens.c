@@ -1,5 +1,5 @@
-// A flat file of tokens: sample i is the window [i·T, i·T + T), its labels the window one
-// token further on.
+// Reads a flat file of tokens. Sample i is the window [i·T, i·T + T); its labels are the same
+// window one token later.
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ int64_t rt_token_bytes(const RtModel *m)
     return m->vocabulary > 0 && m->vocabulary <= 256 ? 1 : 2;
 }
 
-// Are the inputs one of tokens and, where labels are needed, one of labels of the same shape?
+// Are there an input of tokens and, if labels are needed, labels of the same shape?
 static bool check_inputs(const RtData *d, const RtModel *m, RtUse use, const char *path)
 {
     bool ok = d->n == (use == RT_PREDICT ? 1 : 2);
@@ -46,7 +46,7 @@ static bool check_inputs(const RtData *d, const RtModel *m, RtUse use, const cha
 bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, int64_t token_bytes)
 {
     RtFileError e;
-    RtMap *file = &d->column[0].file;  // of all columns
+    RtMap *file = &d->column[0].file;  // all columns use this map
 
     if (!check_inputs(d, m, use, path))
         return false;

@@ -1,4 +1,5 @@
-// A step's calls as Chrome trace events ("Trace Event Format": complete events, times in µs).
+// Writes a step's calls as Chrome trace events ("Trace Event Format": complete events, times in
+// µs).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// The loop over steps.
+// The training loop.
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@ typedef struct Train {
     RtRun *run;
     const RtData *data, *eval;
     int64_t steps;
-    double lr;  // the full height
+    double lr;  // the maximum of the schedule
     const RtTensor *loss_sum, *loss_count, *grad_norm;
-    double began;  // the step
+    double began;  // start of the step
     RtLoader *loader;
     RtLog log;
     RtProgress progress;
@@ -20,7 +20,7 @@ typedef struct Train {
     RtProfile profile;
 } Train;
 
-// The number in a scalar of the training set.
+// The value of a scalar of the training set.
 static double scalar(const Train *t, const RtTensor *x)
 {
     return rt_get(x->type, rt_place(x, 0, t->run->arena.base));
@@ -104,7 +104,7 @@ static void run_part(Train *t, void (*part)(Rt *rt, char *m), const char *name)
     rt_profile_part(rt->profile, NULL);
 }
 
-// Puts the next micro-batch into the arena; its samples. NULL when any rank can't go on with it.
+// Puts the next micro-batch into the arena and returns its samples; NULL if any rank failed.
 static const int64_t *next_micro(Train *t)
 {
     RtRun *run = t->run;
@@ -114,8 +114,8 @@ static const int64_t *next_micro(Train *t)
     return rt_agree(run, rt_check_data(run, t->data, sample)) ? sample : NULL;
 }
 
-// Forward and backward of all micro-batches, of which the first has its data; the loss, before
-// anything is updated.
+// Runs forward and backward of all micro-batches; the first one is already in the arena. Reports
+// the loss before the update.
 static bool run_micros(Train *t, const int64_t *sample, RtReport *r)
 {
     RtRun *run = t->run;
@@ -202,7 +202,7 @@ static bool run_steps(Train *t)
     return !t->eval || run->interrupted || evaluate(t);
 }
 
-// What was asked for at the end of all steps.
+// Writes what the options ask for after the last step.
 static bool write_results(Train *t)
 {
     const RtRun *run = t->run;

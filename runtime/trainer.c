@@ -1,5 +1,5 @@
-// The program around a model: its options, its memory, its weights, and then what was asked for:
-// train, evaluate, predict, generate, in this order.
+// The main program of a trainer: sets up options, memory and weights, and then trains, evaluates,
+// predicts and generates, as asked for, in this order.
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static void start_tensors(RtRun *run)
 
         if (t->role == RT_STATE || t->role == RT_ZERO)
             rt_fill_tensor(m, t, run->arena.base, t->fill);
-        else if (t->n_parts)  // what is behind a rank's piece
+        else if (t->n_parts)  // also fills the padding of chunks
             rt_fill_tensor(m, t, run->arena.base, 0);
         for (int l = 0; l < rt_layers(t) && t->role == RT_CONSTANT && t->data; l++)
             rt_copy_shard(m, t, run->rt.shard, rt_place(t, l, run->arena.base),
@@ -152,7 +152,7 @@ static bool run_all(RtRun *run, const RtInputs *x)
     return ok || run->interrupted;
 }
 
-// What rank 0 does for all isn't asked of the others.
+// Clears the options that only rank 0 carries out.
 static void follow(RtOptions *o)
 {
     o->quiet = true;
@@ -160,7 +160,7 @@ static void follow(RtOptions *o)
     o->log = o->trace = NULL;
 }
 
-// `status`: of this rank so far.
+// `status`: exit status of this rank so far.
 static int run_rank(RtRun *run, RtInputs *x, int status)
 {
     const RtModel *m = run->model;

@@ -1,19 +1,20 @@
-// --check-arena: the trainer watches its memory. What holds nothing is full of NaN, and before each
-// call of a kernel it looks at the bytes that nobody may write.
+// Implements --check-arena: the trainer watches its memory. Bytes that aren't in use are filled
+// with NaN, and before each kernel call the watch checks the redzones after the buffers.
 //
-// A NaN put somewhere by the watch says whose place that was: it is all ones less the number of a
-// buffer. Arithmetic hands the bits of a NaN on, so the number is found in what comes out.
+// The NaN in a buffer that isn't in use encodes the buffer: its bits are all ones minus the
+// buffer's number. Arithmetic propagates the bits of a NaN, so the number shows up in the result.
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/internal.h"
 
-// Quiet NaNs, as floats and as upper halves of doubles: the first number is 1, 0 is nobody's.
+// The NaNs are quiet, as floats and as the upper halves of doubles. Buffers are numbered from 1; 0
+// is no buffer.
 static const uint32_t ONES = 0xffffffff, NUMBERS = 0x7ffff;
 
 typedef struct Timeline {
-    RtLiveRange *range;  // number - 1 is the index; what lives always comes first
+    RtLiveRange *range;  // index: number - 1; persistent buffers come first
     int n;
     RtLoop *loop;
     int n_loops;
@@ -22,15 +23,15 @@ typedef struct Timeline {
 
 struct RtWatch {
     const RtModel *model;
-    const RtShard *shard;  // elsewhere tensors have padding, which may hold anything
+    const RtShard *shard;  // outside of its shard, a tensor has padding with any contents
     char *base;
-    int64_t (*kept)[2];  // byte ranges that live on from step to step, rising
+    int64_t (*kept)[2];  // byte ranges that keep their contents between steps, sorted
     int n_kept;
     Timeline timeline[2];  // by RtSet
-    const Timeline *now;   // of the set that runs, `at` this statement, -1 before the first
+    const Timeline *now;   // of the running set, at statement `at`; -1: before the first
     RtSet set;
-    int at, iteration;  // of the loop that it is in
-    const char *call;   // that runs; NULL: none has
+    int at, iteration;  // iteration of the current loop
+    const char *call;   // the running call; NULL: no call yet
     bool is_broken;
 };
 
@@ -58,9 +59,10 @@ static void list_kept(RtWatch *w)
     rt_entries_free(&e);
 }
 
-// ---- plans ----
+// ---- timelines ----
 
-// The buffer that ends with this tensor; it may begin before it.
+// The live range of a persistent tensor: always, from its offset to its end. Its buffer may begin
+// before it.
 static RtLiveRange live_range_of(const RtModel *m, const RtTensor *t)
 {
     int64_t end = t->offset + (rt_layers(t) - 1) * t->step + rt_bytes(m, t);
@@ -117,7 +119,7 @@ void rt_watch_close(RtWatch *w)
     free(w);
 }
 
-// ---- places ----
+// ---- buffers ----
 
 static uint32_t mark_of(const RtWatch *w, const RtLiveRange *l)
 {
@@ -134,8 +136,8 @@ static void mark(const RtWatch *w, const RtLiveRange *l, int64_t from, int64_t b
         to[i] = x;
 }
 
-// Its bytes hold something at this statement; before the first one that is only what the trainer
-// puts there.
+// Is the buffer in use at the current statement? Before the first one, only what the trainer sets
+// is in use.
 static bool is_live(const RtWatch *w, const RtLiveRange *l)
 {
     int at = w->at > 0 ? w->at : 0;
@@ -180,9 +182,9 @@ void rt_watch_begin(RtWatch *w, RtSet set)
             mark(w, &w->now->range[i], w->now->range[i].bytes, w->model->redzone);
 }
 
-// ---- time ----
+// ---- statements ----
 
-// The loop whose begin or end this statement is; NULL if it is a call.
+// The loop whose begin or end is this statement; NULL if it is a call.
 static const RtLoop *loop_at(const Timeline *p, int statement)
 {
     for (int i = 0; i < p->n_loops; i++)
@@ -191,7 +193,8 @@ static const RtLoop *loop_at(const Timeline *p, int statement)
     return NULL;
 }
 
-// Is it a loop's begin or end, or of another turn?
+// Does the run skip the statement? It skips a loop's begin and end, and pipelined calls whose own
+// iteration isn't between the first and the last one.
 static bool is_skipped(const Timeline *p, int statement, int iteration)
 {
     if (loop_at(p, statement))
@@ -207,7 +210,8 @@ static bool is_skipped(const Timeline *p, int statement, int iteration)
     return false;
 }
 
-// One statement on: what ended is filled, what begins is fenced.
+// Moves on by one statement: fills buffers whose live range ended, and sets the redzones of those
+// whose live range begins.
 static void advance(RtWatch *w)
 {
     const Timeline *p = w->now;
@@ -237,7 +241,7 @@ void rt_watch_call(RtWatch *w, const char *what)
 
 // ---- values ----
 
-// The number of the buffer in whose place was read what came to be in this tensor; NUMBERS if none.
+// The number of the unused buffer whose NaN has got into this tensor; NUMBERS if there is none.
 static uint32_t stray_number(const RtWatch *w, const RtTensor *t)
 {
     int each = t->type == RT_F32 ? 1 : t->type == RT_F64 ? 2 : 0;

@@ -1,4 +1,4 @@
-// Parameters and buffers, from safetensors.
+// Loads parameters and buffers from safetensors.
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -9,11 +9,11 @@
 
 #include "runtime/internal.h"
 
-enum { MAX_NAMED = 12 };  // names in one message
+enum { MAX_NAMED = 12 };  // differences that one message lists
 
 static const unsigned WEIGHTS = 1u << RT_PARAMETER | 1u << RT_BUFFER;
 
-// A list of what is wrong, cut after a dozen.
+// A list of differences, of which MAX_NAMED are printed.
 typedef struct Faults {
     const RtModel *m;
     const char *path;
@@ -48,13 +48,13 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const RtStored *)a)->name, ((const RtStored *)b)->name);
 }
 
-// How many differ.
+// Prints the differences between the model's weights and the file's; returns their number.
 static int compare(const RtEntries *e, const RtSafe *s, Faults *f)
 {
     RtStored *wanted = rt_alloc((size_t)e->n, sizeof *wanted);
     int i = 0, j = 0;
 
-    // By name, as those of the file.
+    // Sorts by name, as the file's tensors are.
     memcpy(wanted, e->item, (size_t)e->n * sizeof *wanted);
     qsort(wanted, (size_t)e->n, sizeof *wanted, by_name);
     while (i < e->n || j < s->n) {
@@ -104,7 +104,7 @@ bool rt_weights_load(RtRun *run, const char *path)
     return ok;
 }
 
-// "NAME.safetensors" beside the program, wherever that is run from.
+// The path "NAME.safetensors" in the program's own folder.
 static bool find_beside(const RtModel *m, char *to, size_t room)
 {
     char exe[4096];
