@@ -1,4 +1,4 @@
-// Sums, maxima and minima of what several ranks have.
+// Sums, maxima and minima of tensors of several ranks.
 #ifndef SHARDCC_RT_CPU_COMBINE_H
 #define SHARDCC_RT_CPU_COMBINE_H
 
@@ -9,7 +9,8 @@
 void rt_combine(const Rt *rt, RtType t, RtReduceOp op, void *to, char *const *from, int n,
                 int64_t count);
 
-// What changes nothing: 0; the smallest of that type; the largest.
+// The identity of `op`: 0 for a sum, the smallest value of the type for a maximum, the largest for
+// a minimum.
 static inline double rt_identity(RtType t, RtReduceOp op)
 {
     bool is_float = t == RT_F32 || t == RT_F64 || t == RT_F16 || t == RT_BF16;

@@ -1,6 +1,6 @@
-// What all of the CPU's kernels share. What some of them share has a header and a .c of one name:
-// --emit source copies the kernels that a program calls, with the headers they include and their
-// .c.
+// Shared by all kernels of the CPU. Code that only some kernels share has a header and a .c of the
+// same name: --emit source copies the kernels that a program calls, with the headers that they
+// include and those headers' .c files.
 #ifndef SHARDCC_RT_CPU_INTERNAL_H
 #define SHARDCC_RT_CPU_INTERNAL_H
 
@@ -17,14 +17,15 @@ static inline int64_t rt_most(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t rt_ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static inline int64_t rt_round_up(int64_t a, int64_t b) { return rt_ceil_div(a, b) * b; }
 
-// Item `i` of `n` starts at this one of `count` things, shared out evenly.
+// The first of `count` things that belongs to part `i` of `n` parts of about equal size.
 static inline int64_t rt_partition(int64_t count, int64_t i, int64_t n) { return count * i / n; }
 
-// Threads for `work` elements or operations: one for what takes less time than waking the others.
+// The number of threads for `work` elements or operations. Below 32768 waking the other threads
+// takes longer than the work.
 static inline int rt_team(const Rt *rt, int64_t work) { return work < 32768 ? 1 : rt->threads; }
 
-// X(type, C type, name) for whole numbers. u64 counts as i64, here as everywhere, and bool as u8:
-// rt_plain(t) is one of these, or a float.
+// X(type, C type, name) for integers. u64 is handled as i64 and bool as u8, in all kernels:
+// rt_plain(t) is one of these types or a float.
 #define RT_EACH_INT(X)                                                                             \
     X(RT_I8, int8_t, i8)                                                                           \
     X(RT_I16, int16_t, i16)                                                                        \
@@ -37,7 +38,7 @@ static inline int rt_team(const Rt *rt, int64_t work) { return work < 32768 ? 1 
 
 static inline RtType rt_plain(RtType t) { return t == RT_U64 ? RT_I64 : t == RT_BOOL ? RT_U8 : t; }
 
-// The row of the table's piece that element `i` of the index means; -1 if it is outside.
+// The row of the table's shard that element `i` of the index selects; -1 if it is outside.
 static inline int64_t rt_index(const RtGather *p, const void *index, int64_t i)
 {
     int64_t x = p->index_type == RT_I32 ? ((const int32_t *)index)[i] : ((const int64_t *)index)[i];
@@ -45,11 +46,13 @@ static inline int64_t rt_index(const RtGather *p, const void *index, int64_t i)
     return x >= p->offset && x - p->offset < p->n ? x - p->offset : -1;
 }
 
-// Of rows that an index names, the first RT_HEAD bytes are called for RT_AHEAD rows before they are
-// read: the machine sees no order in an index, but that of a row once it has begun.
+// Rows that an index selects: the first RT_PREFETCH_BYTES bytes of a row are prefetched
+// RT_PREFETCH_ROWS rows ahead. The hardware cannot predict an index, but it does prefetch the rest
+// of a row once the row is being read.
 enum { RT_PREFETCH_ROWS = 2, RT_PREFETCH_BYTES = 512 };
 
-// Zeros where `from` is NULL. What is far others see after rt_stream_fence.
+// Copies `from`, or writes zeros if it is NULL. Other threads see streamed bytes only after
+// rt_stream_fence.
 static inline void rt_store(void *to, const void *from, int64_t bytes, bool is_streamed)
 {
     if (is_streamed)
@@ -62,17 +65,18 @@ static inline void rt_store(void *to, const void *from, int64_t bytes, bool is_s
 
 // ---- prepared kernels ----
 
-// What RtKernel is the first member of; `release` frees what the library gave, not the struct.
+// The first member of every prepared kernel's struct. `release` frees the library's objects, not
+// the struct.
 typedef struct RtKernel {
     void (*release)(struct RtKernel *kernel);
-    // A convolution's, with the operands in the order of its call.
+    // for convolutions; the operands are in the order of the kernel's call
     void (*run)(Rt *rt, int kernel, void *result, const void *left, const void *right);
 } RtKernel;
 
-// A zeroed struct of `size` bytes under that number.
+// Allocates a zeroed struct of `size` bytes and stores it as kernel number `kernel`.
 void *rt_kernel_new(Rt *rt, int kernel, size_t size);
 
-// Says what is wrong with that kernel and exits.
+// Prints what is wrong with that kernel and exits.
 void rt_kernel_fail(int kernel, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), noreturn));
 

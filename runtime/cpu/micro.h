@@ -5,38 +5,39 @@
 
 #include "runtime/cpu/internal.h"
 
-// Rows of a, or columns of b: n of them, `step` apart, of k elements, `k_step` apart.
+// The rows of a, or the columns of b: n of them, `step` apart, each of k elements `k_step` apart.
 typedef struct RtSide {
     const float *at;
     int64_t n, step, k, k_step;
 } RtSide;
 
-// Panels of rows of a times a panel of n columns of b, over all k of a block, which is cut into
-// parts, each a chain of sums. y: m by n, m up to RtMicro.panels of rows. Meanwhile what is `soon`
-// needed, as much as this of b, is called for.
+// One call of RtMicro.multiply: panels of rows of a times one panel of n columns of b, over all k
+// of a block. k is cut into parts, each of which is one chain of sums. y is m by n; m is at most
+// RtMicro.panels panels of rows. Meanwhile `prefetched`, as many bytes as this part of b has, is
+// prefetched.
 typedef struct RtStrip {
     float *y;
     int64_t m, n, y_m, y_n, k, part;
-    bool is_more;  // by what y has
+    bool is_more;  // add to y instead of overwriting it
     const char *a, *b, *prefetched;
-    int64_t a_step, a_part;  // bytes from one panel of a part to the next; from part to part
+    int64_t a_step, a_part;  // distance in bytes: between panels of a part; between parts
 } RtStrip;
 
 typedef struct RtMicro {
-    int rows, columns;    // of a tile
-    int panels;           // of rows, packed at once
-    int bytes;            // of a packed element
-    int k_unit, part;     // panels have room for multiples of this; of k in one chain of sums
-    int row_room;         // elements behind each packed row
-    void (*begin)(void);  // before what a thread calls, and after; or NULL
+    int rows, columns;    // size of a tile
+    int panels;           // panels of rows that are packed at once
+    int bytes;            // bytes of a packed element
+    int k_unit, part;     // room is in multiples of k_unit; k of a chain of sums
+    int row_room;         // unused elements after each packed row
+    void (*begin)(void);  // each thread calls both around its calls; or NULL
     void (*end)(void);
     void (*pack_rows)(void *to, const RtSide *a);
     void (*pack_columns)(void *to, const RtSide *b);
     void (*multiply)(const RtStrip *s);
 } RtMicro;
 
-// Of a tile at the edge of y, at `y`, or of a y whose rows aren't in one piece: the sums c, in rows
-// of `columns`, or more by them.
+// Stores a tile at the edge of y, or a tile of a y whose rows aren't contiguous. c holds the sums
+// in rows of `columns`; is_more adds them to y.
 static inline void rt_store_edge(const RtStrip *s, float *y, int64_t rows, const float *c,
                                  int64_t columns, bool is_more)
 {

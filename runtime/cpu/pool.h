@@ -1,11 +1,11 @@
-// The loops of the pooling kernels: what they do at every place of y.
+// The loops of the pooling kernels over all positions of y.
 #ifndef SHARDCC_RT_CPU_POOL_H
 #define SHARDCC_RT_CPU_POOL_H
 
 #include "runtime/cpu/window.h"
 
-// What a kernel does with one place of y: `x` and `y` point to the block's first channel in the
-// sample, `taps` are the window's, `lanes` the channels.
+// One position of y: the taps of its window inside x, and the number of channels (`lanes`) of the
+// block.
 typedef struct RtPlace {
     const RtPool *pool;
     RtTaps taps[3];
@@ -27,13 +27,13 @@ static inline int64_t rt_tap(const RtPlace *p, int i, int64_t tap)
     return (p->taps[i].start + tap * p->pool->dilation[i]) * p->pool->x_step[i];
 }
 
-// Calls `step` for every place of every block of channels: with the place, the first channel of x's
-// sample, of the other tensor of x's shape (NULL if there is none), and y's element. A block
-// belongs to one thread, which goes through it in order.
+// Calls `step` for every position of every block of channels. `x` and `dx` point to the block's
+// first channel of the sample (either may be NULL), `y` to the element of y. One thread handles a
+// block, in order.
 typedef void RtStep(const RtPlace *place, float *dx, const float *x, float *y);
 void rt_pool_each(Rt *rt, const RtConv *p, RtStep *step, float *dx, const float *x, float *y);
 
-// Zeros in a dense tensor of x's shape.
+// Fills a dense tensor of x's shape with zeros.
 void rt_pool_zero(Rt *rt, const RtConv *p, float *dx);
 
 #endif

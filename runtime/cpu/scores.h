@@ -1,8 +1,8 @@
-// What attention and its gradient share: the scores of a block of keys against some queries, which
-// keys a query sees, which weights dropout keeps, and packed operands.
+// Shared by attention and its gradient: scores of a block of keys against a block of queries, the
+// keys that a query sees, the weights that dropout keeps, and packed operands.
 //
-// Scores lie by key, [RT_KEYS][RT_ROWS]: what softmax does along the keys of a query is done for
-// RT_NR neighbouring queries at once, and either product with them finds its operand in place.
+// Scores are stored by key, [RT_KEYS][RT_ROWS]. Softmax along the keys then handles RT_NR
+// neighbouring queries at once, and both products with the scores find their operand in place.
 #ifndef SHARDCC_RT_CPU_SCORES_H
 #define SHARDCC_RT_CPU_SCORES_H
 
@@ -13,8 +13,7 @@ static_assert((int)RT_NR <= (int)RT_PANEL && RT_ROWS % RT_NR == 0 && RT_ROWS % R
                   RT_KEYS % RT_MR == 0,
               "blocks are whole tiles");
 
-// Offset of entry `i` of dims `dim` under strides; entry 0 may be asked for even where there is
-// none.
+// Offset of entry `i` of dims `dim` under strides. Entry 0 may be asked for even if a dim is 0.
 static inline int64_t rt_entry(int n, const int64_t *dim, const int64_t *stride, int64_t i)
 {
     int64_t at = 0;
@@ -33,7 +32,7 @@ static inline int64_t rt_entry(int n, const int64_t *dim, const int64_t *stride,
     (rt_entry((p)->n_batch, (p)->batch, (p)->operand.batch, b) +                                   \
      rt_entry((p)->n_group, (p)->group, (p)->operand.group, g))
 
-// Keys [first, last), or queries.
+// A range of keys or queries: [first, last).
 typedef struct RtRange {
     int64_t first, last;
 } RtRange;
@@ -62,7 +61,7 @@ static inline RtRange rt_seeing(const RtAttention *p, int64_t key, int64_t keys)
     return q;
 }
 
-// What of a range is in the block of `size` that begins at `start`, counted from there.
+// The part of a range inside the block of `size` that begins at `start`, relative to the block.
 static inline RtRange rt_within(RtRange r, int64_t start, int64_t size)
 {
     RtRange w = {rt_most(r.first - start, 0), rt_least(r.last - start, size)};
@@ -71,7 +70,7 @@ static inline RtRange rt_within(RtRange r, int64_t start, int64_t size)
     return w;
 }
 
-// Keys of a block: as few blocks as there can be, of much the same size, in whole tiles.
+// Keys per block: the smallest number of blocks, of about equal size, in whole tiles.
 static inline int64_t rt_block_keys(const RtAttention *p)
 {
     int64_t blocks = rt_most(rt_ceil_div(p->t, RT_KEYS), 1);
@@ -79,27 +78,27 @@ static inline int64_t rt_block_keys(const RtAttention *p)
     return rt_round_up(rt_most(rt_ceil_div(p->t, blocks), 1), RT_MR);
 }
 
-// A head's random numbers: their key, and the index of the first score's.
+// The random numbers of one head: the key, and the index of its first score.
 typedef struct RtDraw {
     uint64_t key;
     int64_t element;
 } RtDraw;
 
-// The block's tiles of keys that hold some of `seen`, of which rt_products makes all: what of them
-// isn't seen, rt_mask hides.
+// The tiles of keys that contain some of `seen`. rt_products computes whole tiles; rt_mask then
+// hides the keys that aren't seen.
 static inline RtRange rt_tiles(RtRange seen, int64_t keys)
 {
     return (RtRange){seen.first / RT_MR * RT_MR, rt_least(keys, rt_round_up(seen.last, RT_MR))};
 }
 
-// Queries and keys of one block of scores.
+// One block of scores: its queries and keys.
 typedef struct RtScores {
     int64_t row, rows, key, keys;
     const void *bias;  // of the head
-    RtDraw draw;       // …
+    RtDraw draw;       // of the head
 } RtScores;
 
-// Those of the first head.
+// The random numbers of the first head.
 static inline RtDraw rt_first_draw(const RtAttention *p, const int64_t *seed, const int64_t *step,
                                    const int64_t *micro)
 {
@@ -107,11 +106,11 @@ static inline RtDraw rt_first_draw(const RtAttention *p, const int64_t *seed, co
                     : (RtDraw){0};
 }
 
-// Copies rows side by side, [rows][room], zeros behind the columns.
+// Copies rows to contiguous rows of `room`, [rows][room], with zeros after the columns.
 void rt_copy_rows(float *to, const float *a, int64_t row, int64_t col, int64_t rows,
                   int64_t columns, int64_t room);
 
-// The other way, without what is behind the columns; and rows of zeros.
+// The reverse of rt_copy_rows, without the padding of each row; rt_clear_rows writes zeros there.
 void rt_spread_rows(float *to, int64_t row, int64_t col, const float *a, int64_t rows,
                     int64_t columns, int64_t room);
 void rt_clear_rows(float *to, int64_t row, int64_t col, int64_t rows, int64_t columns);
@@ -119,25 +118,27 @@ void rt_clear_rows(float *to, int64_t row, int64_t col, int64_t rows, int64_t co
 // Packs a matrix of k rows and n columns into panels of RT_NR columns, [panel][k][RT_NR].
 void rt_pack_columns(float *to, const float *b, int64_t row, int64_t col, int64_t k, int64_t n);
 
-// Matrices that are read or written next, in rows far apart: called for line by line while products
-// are made, as what the machine calls for on its own is rows that follow each other.
+// A queue of matrices that are read or written next, whose rows are a stride apart. They are
+// prefetched line by line while products are computed, because the hardware prefetcher only follows
+// consecutive rows.
 enum { RT_MAX_PREFETCH = 8 };
 typedef struct RtPrefetchQueue {
     struct {
         const float *at;
         int64_t row, rows, lines;
     } matrix[RT_MAX_PREFETCH];
-    int n, i;           // matrices; the one that is being called for,
-    int64_t line, row;  // … and where in it
+    int n, i;           // number of matrices; the one being prefetched
+    int64_t line, row;  // the position in it
     bool is_on;
 } RtPrefetchQueue;
 
-// Adds one whose rows lie in one piece; of any other, nothing is called for.
+// Adds a matrix to the queue if its rows are contiguous (col = 1); ignores any other.
 void rt_prefetch_push(RtPrefetchQueue *queue, const float *at, int64_t row, int64_t col,
                       int64_t rows, int64_t columns);
 
-// Where the next `n` lines begin that are called for, one below the other, and how far apart they
-// are: nothing but `near` where none are left, and every second time, or memory is too slow.
+// Returns the address of the next line to prefetch; the call covers `n` lines, `*step` floats
+// apart. Returns `none` and step 0 if the queue is empty, and in every second call, since memory is
+// too slow for more.
 static inline const float *rt_prefetch_next(RtPrefetchQueue *queue, int64_t n, const float *none,
                                             int64_t *step)
 {
@@ -160,22 +161,22 @@ static inline const float *rt_prefetch_next(RtPrefetchQueue *queue, int64_t n, c
     return at;
 }
 
-// y[key][query] = Σ k[key] q[query], of RT_NR queries beginning at `first` and the keys in `seen`
-// (counted within the block); zeros for the block's other keys. q: the panel of these queries.
+// y[key][query] = Σ k[key] q[query] for the RT_NR queries from `first` on and for the keys in
+// `seen` (relative to the block); zeros for the block's other keys. q: the panel of these queries.
 void rt_products(float *y, int64_t first, RtRange seen, int64_t keys, const float *k, int64_t k_row,
                  const float *q, int64_t length, RtPrefetchQueue *queue);
 
-// The bias of the RT_NR queries beginning at `first`, [key][RT_NR] for the keys in `seen`, in
-// `room`; NULL where each key has one for all queries.
+// The bias of the RT_NR queries from `first` on, [key][RT_NR] for the keys in `seen`, written to
+// `room`. NULL if a key has the same bias for all queries.
 const float *rt_bias(const RtAttention *p, const RtScores *b, int64_t first, RtRange seen,
                      float *room);
 
-// What dropout multiplies the weights of the RT_NR queries beginning at `first` by: [key][RT_NR]
-// for the keys in `seen`. Returns where in `room`, of RT_KEYS + 4 keys, they are.
+// The dropout factors of the weights of the RT_NR queries from `first` on: [key][RT_NR] for the
+// keys in `seen`. Returns their place in `room`, which holds RT_KEYS + 4 keys.
 const float *rt_drop(const RtAttention *p, const RtScores *b, int64_t first, RtRange seen,
                      float *room);
 
-// … which a key has for all queries.
+// The bias of a key that is the same for all queries.
 static inline float rt_bias_of_key(const RtAttention *p, const RtScores *b, int64_t t)
 {
     int64_t at = (b->key + t) * p->bias.col;
@@ -185,8 +186,9 @@ static inline float rt_bias_of_key(const RtAttention *p, const RtScores *b, int6
     return ((const float *)b->bias)[at];
 }
 
-// Of the same: scores times scale, plus bias, -inf where a query doesn't see the key. `s`: those of
-// the key, `bias`: rt_bias's.
+// Turns products into scores for key t and the RT_NR queries from `first` on: times scale, plus
+// bias, -inf where a query doesn't see the key. `s`: the key's products; `bias`: from rt_bias, for
+// this key.
 static inline void rt_mask(const RtAttention *p, const RtScores *b, float *s, int64_t t,
                            int64_t first, const float *bias)
 {

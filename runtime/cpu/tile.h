@@ -11,8 +11,8 @@ enum { RT_MR = 12, RT_NR = 32 };
 enum { RT_MR = 6, RT_NR = 16 };
 #endif
 
-// c[i c_i + j] = Σ_p a[i a_i + p a_p] · b[p b_p + j], or more by that. The sums stay in registers;
-// gcc sees to that. Meanwhile k places are called for, `step` floats apart, from `soon` on.
+// c[i c_i + j] = Σ_p a[i a_i + p a_p] · b[p b_p + j]; is_more adds to c. gcc keeps the sums in
+// registers. Meanwhile k addresses from `prefetched` on, `step` floats apart, are prefetched.
 static inline void rt_tile_prefetch(float *c, int64_t c_i, bool is_more, int64_t k, const float *a,
                                     int64_t a_i, int64_t a_p, const float *b, int64_t b_p,
                                     const float *prefetched, int64_t step)
@@ -33,17 +33,17 @@ static inline void rt_tile_prefetch(float *c, int64_t c_i, bool is_more, int64_t
             c[i * c_i + j] = is_more ? c[i * c_i + j] + s[i][j] : s[i][j];
 }
 
-// The same where all is near already.
+// The same without prefetching, for operands that are in the caches.
 static inline void rt_tile(float *c, int64_t c_i, bool is_more, int64_t k, const float *a,
                            int64_t a_i, int64_t a_p, const float *b, int64_t b_p)
 {
     rt_tile_prefetch(c, c_i, is_more, k, a, a_i, a_p, b, b_p, b, 0);
 }
 
-// Puts k rows of n ≤ RT_NR columns of b side by side, [k][RT_NR], zeros after the last column.
+// Copies k rows of n ≤ RT_NR columns of b to [k][RT_NR], with zeros after the last column.
 void rt_pack_panel(float *to, const float *b, int64_t b_k, int64_t b_n, int64_t k, int64_t n);
 
-// For an a whose rows are in one piece, and for any.
+// rt_micro_rows needs an `a` whose rows are contiguous; rt_micro_columns takes any.
 extern const RtMicro rt_micro_rows, rt_micro_columns;
 
 #endif

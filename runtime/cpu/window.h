@@ -1,18 +1,18 @@
-// How kernels with windows see their tensors: three spatial dims and channels with strides, and
-// which elements of x are under the window at one place of y.
+// The tensors of kernels with windows: three spatial dims and channels with strides, and the
+// elements of x under the window at one position of y.
 #ifndef SHARDCC_RT_CPU_WINDOW_H
 #define SHARDCC_RT_CPU_WINDOW_H
 
 #include "runtime/cpu/internal.h"
 
-enum { RT_LANES = 64 };  // channels that are pooled side by side, where they are contiguous
+enum { RT_LANES = 64 };  // channels that are pooled side by side, if they are contiguous
 
 typedef struct RtPool {
     int64_t x_dim[3], y_dim[3], size[3], stride[3], low[3], dilation[3];
     int64_t x_step[3], y_step[3];  // strides of the spatial dims
-    int64_t x_sample, y_sample;    // … of the samples
-    int64_t x_channel, y_channel;  // … of the channels
-    int64_t lanes, blocks;         // channels side by side, and in how many blocks
+    int64_t x_sample, y_sample;    // strides of the samples
+    int64_t x_channel, y_channel;  // strides of the channels
+    int64_t lanes, blocks;         // channels per block, and the number of blocks
 } RtPool;
 
 // Spatial dims that the model lacks come first and are 1.
@@ -42,14 +42,14 @@ static inline RtPool rt_pool(const RtConv *p)
     return q;
 }
 
-// Where coordinate `at` of y and one of a tap meet in x, along one dim.
+// The coordinate of x under tap `tap` of the window at coordinate `at` of y, along one dim.
 static inline int64_t rt_under(const RtPool *q, int dim, int64_t at, int64_t tap)
 {
     return at * q->stride[dim] + tap * q->dilation[dim] - q->low[dim];
 }
 
-// The taps [first, last) of the window at y along dim i that fall inside x, and where tap 0 would
-// be.
+// The taps [first, last) of the window at y along dim i that are inside x, and the coordinate of
+// tap 0 in x.
 typedef struct RtTaps {
     int64_t first, last, start;
 } RtTaps;
