@@ -1,7 +1,8 @@
+// All-gather: concatenates the shards of all ranks along an axis.
 #include "runtime/cpu/exchange.h"
 
-// Between hosts first; then those of a host hand on to each other what each of them has got. So
-// every byte crosses once.
+// First exchanges between hosts; then the ranks of a host exchange what each of them received. So
+// every byte crosses a link between hosts once.
 void rt_all_gather(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     RtGroup intra_host = rt_intra_host_group(rt, p), inter_host = rt_inter_host_group(rt, p);

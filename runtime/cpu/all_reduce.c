@@ -1,9 +1,9 @@
-// All-reduce: reduce-scatter of the elements in a row, then all-gather; on each host first, then
-// between hosts what each rank has got.
+// All-reduce: a reduce-scatter of all elements as one dim, then an all-gather. It reduces on each
+// host first, and then each rank's shard between hosts.
 #include "runtime/cpu/combine.h"
 #include "runtime/cpu/exchange.h"
 
-// A piece of `count` elements for each of n ranks: whole lines, as far as they go.
+// Elements of a shard if `count` elements are split over n ranks: a multiple of a cache line.
 static int64_t shard_of(const RtExchange *p, int64_t count, int n)
 {
     return rt_round_up(rt_ceil_div(count, n), 64 / rt_type_bytes(p->type));
@@ -11,7 +11,7 @@ static int64_t shard_of(const RtExchange *p, int64_t count, int n)
 
 typedef void Exchange(Rt *rt, const RtGroup *g, const RtMessages *m);
 
-// p->op of the x of all in a group, each rank's piece in its place in y.
+// Reduce-scatter in a group: each rank's shard of p->op over all x, in its place in y.
 static void scatter(Rt *rt, Exchange *exchange, const RtGroup *g, const RtExchange *p, char *y,
                     const char *x)
 {
@@ -29,7 +29,7 @@ static void scatter(Rt *rt, Exchange *exchange, const RtGroup *g, const RtExchan
                            .boxes = rt_scatter_boxes});
 }
 
-// The pieces in their places in the y of all.
+// All-gather in a group: every rank gets all shards in their places in y.
 static void gather(Rt *rt, Exchange *exchange, const RtGroup *g, const RtExchange *p, char *y)
 {
     int64_t bytes = rt_type_bytes(p->type), shard = shard_of(p, p->whole, g->n);
@@ -46,7 +46,8 @@ static void gather(Rt *rt, Exchange *exchange, const RtGroup *g, const RtExchang
                            .boxes = rt_gather_boxes});
 }
 
-// Piece `i` of a chunk of so many elements on the boards of all; returns how many it has.
+// Sets c->source to shard `i` of a chunk of `count` elements in every rank's window; returns the
+// number of its elements.
 static int64_t find_shards(Rt *rt, const RtGroup *g, const RtExchange *p, int64_t count, int i)
 {
     RtComm *c = rt->comm;
@@ -58,8 +59,8 @@ static int64_t find_shards(Rt *rt, const RtGroup *g, const RtExchange *p, int64_
     return rt_shard_elements(count, shard, i);
 }
 
-// A chunk that is on all boards: each rank makes its piece of it, on its board, and copies those of
-// the others.
+// Reduces a chunk that is in all windows: each rank reduces its shard in its own window, then
+// copies the shards of the others.
 static void reduce_shards(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, int64_t count)
 {
     char **source = rt->comm->source;
@@ -74,8 +75,8 @@ static void reduce_shards(Rt *rt, const RtGroup *g, const RtExchange *p, char *y
     }
 }
 
-// On one host both at once, chunk by chunk, while it is in cache. Of two ranks, and of few bytes,
-// each rank makes the whole.
+// On one host: reduces and gathers chunk by chunk, while the chunk is in the caches. With two
+// ranks, or few bytes, each rank reduces the whole chunk.
 static void reduce_by_window(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, const char *x)
 {
     enum { FEW = 4096 };
@@ -99,9 +100,9 @@ static void reduce_by_window(Rt *rt, const RtGroup *g, const RtExchange *p, char
     rt_window_release(c, g);
 }
 
-// Between two hosts, of so few bytes that they go in one message: each rank gets the other's and
-// makes the whole. That sends no more than a scatter and a gather do, and waits once for the link,
-// behind whatever is on its way there.
+// Between two hosts, if one message suffices: each rank receives the other's elements and reduces
+// all of them. This sends as many bytes as a scatter and a gather, and waits for the link once
+// instead of twice.
 static void reduce_pair(Rt *rt, const RtGroup *g, const RtExchange *p, char *y, const char *x)
 {
     RtComm *c = rt->comm;

@@ -1,7 +1,9 @@
+// All-to-all: splits one dim over the ranks and joins another.
 #include "runtime/cpu/exchange.h"
 
-// x has all of `whole` and a piece of `joined`, y a piece of `whole` and all of `joined`. Rows are
-// along outer, one of the two and middle; the other is in them.
+// x has the whole of `whole` and a shard of `joined`; y has a shard of `whole` and the whole of
+// `joined`. The rows of a box run along outer, one of the two dims, and middle; the other dim is
+// within a row.
 static void boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive)
 {
     const RtExchange *p = m->p;

@@ -1,3 +1,4 @@
+// Boxes of bytes: merging their dims, packing them to a row of bytes, copying them to another box.
 #include "runtime/cpu/box.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@ RtBox rt_box_merged(const RtBox *b)
 
 bool rt_box_is_row(const RtBox *b) { return rt_product(b->dim, 3) == 1; }
 
-// ---- to and from a row ----
+// ---- to and from a row of bytes ----
 
 #define ROWS(T, name)                                                                              \
     static void name(char *to, int64_t to_stride, const char *from, int64_t from_stride,           \
@@ -54,7 +55,7 @@ static char *row_at(const RtBox *b, int64_t row)
            row / b->dim[2] / b->dim[1] * b->stride[0];
 }
 
-// Bytes [first, last) of a merged box; `row` is where the first one is or goes.
+// Copies bytes [first, last) of a merged box to (`packs`) or from `row`.
 static void walk(const RtBox *b, int64_t first, int64_t last, char *row, bool packs)
 {
     while (first < last) {

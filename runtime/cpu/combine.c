@@ -1,8 +1,9 @@
+// Combines terms of several ranks by sum, maximum or minimum, in the order of the ranks.
 #include "runtime/cpu/combine.h"
 
 #include <string.h>
 
-enum { BLOCK = 512 };  // elements that stay in registers and the nearest cache between two terms
+enum { BLOCK = 512 };  // elements that stay in the first-level cache between two terms
 
 typedef void Combine(void *to, char *const *from, int n, int64_t first, int64_t last);
 

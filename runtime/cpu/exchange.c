@@ -1,10 +1,11 @@
+// Exchanges messages between the ranks of a group: through shared windows or by the transport.
 #include "runtime/cpu/exchange.h"
 
 #include <string.h>
 
 #include "runtime/cpu/combine.h"
 
-// ---- who takes part, with what ----
+// ---- groups and boxes ----
 
 RtGroup rt_intra_host_group(const Rt *rt, const RtExchange *p)
 {
@@ -29,7 +30,8 @@ int64_t rt_shard_elements(int64_t whole, int64_t shard, int i)
     return rt_most(0, rt_least(shard, whole - i * shard));
 }
 
-// Piece i of [outer, whole, inner], in the whole; alone.
+// The boxes of shard i of [outer, whole, inner]: inside the whole tensor, and in a chunk of its
+// own.
 static RtBox box_in_whole(const RtMessages *m, int i, char *whole)
 {
     int64_t inner = m->p->inner * rt_type_bytes(m->p->type);
@@ -75,8 +77,8 @@ void rt_exchange_begin(Rt *rt, const RtExchange *p, RtExchangeKind kind, int64_t
     c->bytes[kind][p->axis] += bytes;
 }
 
-// What all sent, being terms of one value, as part [first, last) of the box `to`: in its place if
-// that is a row, by way of this rank's own term if it isn't.
+// Combines the terms of all ranks for part [first, last) of the box `to`. The result goes directly
+// to the box if that is a row, else through the buffer of this rank's own term.
 static void combine(Rt *rt, const RtMessages *m, const RtBox *to, int64_t first, int64_t last)
 {
     char **from = rt->comm->source;
@@ -93,7 +95,8 @@ static void combine(Rt *rt, const RtMessages *m, const RtBox *to, int64_t first,
 
 // ---- on one host ----
 
-// This rank's own term of a sum, which needs no copy where it and the sum are rows; else NULL.
+// This rank's own term of a reduction, if it can be used in place: the term and the result must be
+// rows. Else NULL.
 static char *own_term(const RtMessages *m)
 {
     RtBox send, receive;
@@ -104,7 +107,7 @@ static char *own_term(const RtMessages *m)
     return m->reduces && rt_box_is_row(&send) && rt_box_is_row(&receive) ? send.at : NULL;
 }
 
-// Part [first, last) of all that this rank sends, to its board.
+// Packs part [first, last) of all messages of this rank into its window.
 static void pack_window(Rt *rt, const RtMessages *m, char *window, int64_t slot, int64_t first,
                         int64_t last)
 {
@@ -119,7 +122,7 @@ static void pack_window(Rt *rt, const RtMessages *m, char *window, int64_t slot,
     }
 }
 
-// The same part of what all ranks send this one, from theirs.
+// Unpacks the same part of the messages of all ranks to this one from their windows.
 static void unpack_windows(Rt *rt, const RtGroup *g, const RtMessages *m, int64_t slot,
                            int64_t first, int64_t last)
 {
@@ -147,8 +150,8 @@ static void copy_own(Rt *rt, const RtMessages *m)
     rt_box_copy(rt, &receive, &send, rt_type_bytes(m->p->type));
 }
 
-// Part [first, last) of what this rank shows to all, from its board, which is in cache, to its own
-// place.
+// Copies part [first, last) of this rank's own message from its window, where it is in the caches,
+// to its place in the result.
 static void unpack_own(Rt *rt, const RtMessages *m, int64_t first, int64_t last)
 {
     RtComm *c = rt->comm;
@@ -160,8 +163,9 @@ static void unpack_own(Rt *rt, const RtMessages *m, int64_t first, int64_t last)
                       c->window[c->rank]->buffer[c->window_state->buffer]);
 }
 
-// Chunk by chunk: to a half of the board, a meeting, and from the others' halves. The next chunk
-// takes the other half: at its meeting all have read this one.
+// Exchanges chunk by chunk. Each rank packs a chunk into one buffer of its window, waits at a
+// barrier, and unpacks from the others' buffers. The next chunk uses the other buffer: after its
+// barrier all ranks have read this one.
 void rt_exchange_by_window(Rt *rt, const RtGroup *g, const RtMessages *m)
 {
     RtComm *c = rt->comm;
@@ -187,8 +191,8 @@ void rt_exchange_by_window(Rt *rt, const RtGroup *g, const RtMessages *m)
 
 // ---- by messages ----
 
-// A round: part [first, last) of all messages, on their way. Boxes that are no row have room in the
-// workspace, for each rank one to send from and one to receive in.
+// A round: part [first, last) of all messages, in flight. A box that isn't a row uses the
+// workspace, which has room for a sent and a received chunk for each rank.
 typedef struct Round {
     int64_t first, last, chunk;
     char *room;
@@ -201,7 +205,7 @@ static int64_t part_bytes(const Round *r, const RtBox *b)
     return rt_most(0, rt_least(r->last, rt_box_bytes(b)) - r->first);
 }
 
-// Where the part of a merged box is sent from or received in.
+// The address at which the part of a merged box is sent or received.
 static char *place_of(const Round *r, const RtBox *b, bool is_direct, int peer, bool sends)
 {
     return is_direct ? b->at + r->first : r->room + (2 * peer + sends) * r->chunk;
@@ -233,7 +237,7 @@ static void start_sending(Rt *rt, const RtGroup *g, const RtMessages *m, Round *
         r->pending[r->n++] = rt_send(rt->comm, rt_peer(rt->comm, g, peer), from, bytes);
 }
 
-// Each rank begins with its next neighbour, so that no link has all messages at once.
+// Each rank sends to its next neighbour first, so that the messages are spread over the links.
 static void start_round(Rt *rt, const RtGroup *g, const RtMessages *m, Round *r)
 {
     r->n = 0;
@@ -263,7 +267,7 @@ static void end_round(Rt *rt, const RtMessages *m, const Round *r)
         combine(rt, m, &receive, r->first, r->last);
 }
 
-// Several rounds are on their way while the first of them ends.
+// Pipelines rounds: several are in flight while the oldest one ends.
 void rt_exchange_by_message(Rt *rt, const RtGroup *g, const RtMessages *m)
 {
     int ranks = rt_exchange_group(rt, m->p).n, most = rt_exchange_rounds(m->p, ranks);

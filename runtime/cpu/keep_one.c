@@ -1,3 +1,4 @@
+// Keep-one: rank 0 along an axis keeps its tensor; the others get the reduction's identity.
 #include "runtime/cpu/combine.h"
 #include "runtime/cpu/exchange.h"
 

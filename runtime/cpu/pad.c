@@ -1,4 +1,4 @@
-// Padding of pieces that fall short of their chunk.
+// Sets the padding of a chunk whose shard is shorter to a reduction's identity.
 #include "runtime/cpu/combine.h"
 
 void rt_pad(Rt *rt, const RtPad *p, const RtShard *shard, void *x)

@@ -1,9 +1,10 @@
+// Permute: each rank sends its tensor to one rank and receives one from another.
 #include <string.h>
 
 #include "runtime/cpu/exchange.h"
 
-// From whom this rank gets, and who gets from it. With p and q ranks along the axes, (i, j) gets
-// what (k / q, k % q) has, where k = j · p + i.
+// The rank that this rank receives from, and the one that it sends to. With p and q ranks along the
+// axes, (i, j) gets the tensor of (k / q, k % q), where k = j · p + i.
 typedef struct Partners {
     int from, to;
 } Partners;

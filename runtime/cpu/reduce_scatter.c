@@ -1,7 +1,8 @@
+// Reduce-scatter: each rank gets its shard of the reduction of all ranks' tensors.
 #include "runtime/cpu/combine.h"
 #include "runtime/cpu/exchange.h"
 
-// Part [first, last) of every piece, in slots of the board by piece.
+// Part [first, last) of every shard; shard i is at i * slot in the window's buffer.
 typedef struct Part {
     int64_t first, last, slot;
 } Part;
@@ -16,8 +17,8 @@ static int64_t part_bytes(const Part *a, const RtBox *b)
     return rt_most(0, rt_least(a->last, rt_box_bytes(b)) - a->first);
 }
 
-// Of each piece for a rank in this place on its host: makes one part of those of this host's ranks,
-// on the board.
+// Reduces the terms of this host's ranks, for the shards of the ranks that have this rank's number
+// on their hosts. The results are in this rank's window.
 static void combine_intra_host(Rt *rt, const RtMessages *m, const RtGroup *intra_host,
                                const Part *a)
 {
@@ -33,7 +34,8 @@ static void combine_intra_host(Rt *rt, const RtMessages *m, const RtGroup *intra
     }
 }
 
-// Sends what the other hosts' ranks in this place are to have of it, and makes this rank's own.
+// Exchanges these results with the ranks of the same number on the other hosts, and reduces this
+// rank's own shard.
 static void combine_inter_host(Rt *rt, const RtMessages *m, const RtGroup *intra_host,
                                const RtGroup *inter_host, const Part *a)
 {
@@ -61,7 +63,7 @@ static void combine_inter_host(Rt *rt, const RtMessages *m, const RtGroup *intra
     rt_box_unpack(rt, &receive, a->first, a->last, own);
 }
 
-// On each host first, so that a byte crosses once for all of its ranks.
+// Reduces on each host first, so that the link between hosts carries one term per host.
 static void reduce_across(Rt *rt, const RtMessages *m)
 {
     RtComm *c = rt->comm;

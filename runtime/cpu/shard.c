@@ -1,3 +1,4 @@
+// Shard: each rank takes its shard of a tensor that all ranks have.
 #include "runtime/cpu/exchange.h"
 
 void rt_shard(Rt *rt, const RtExchange *p, void *y, const void *x)
