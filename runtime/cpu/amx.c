@@ -1,11 +1,12 @@
-// Products of f32 by a unit for bf16: each number is the sum of three of bf16, high, middle and
-// low, and of their nine products six are made; the other three are less than what a product of
-// f32 rounds off (Henry, Tang and Heinecke, "Leveraging the bfloat16 artificial intelligence
-// datatype for higher-precision computations", 2019). Sums are f32. The small products of a part
-// of k come before the large ones, so that their sums round off next to nothing.
+// Matrix products of f32 by a unit for bf16. Each number is the sum of three bf16 numbers, high,
+// middle and low. Of their nine products six are computed; the other three are below the rounding
+// error of an f32 product (Henry, Tang and Heinecke, "Leveraging the bfloat16 artificial
+// intelligence datatype for higher-precision computations", 2019). Sums are f32. Within a part of k
+// the small products are summed before the large ones, so that their sums have almost no rounding
+// error.
 //
-// What differs from f32: infinities and what is beyond 3.39e38 give NaN, and of numbers below
-// 2^-102 bits are lost.
+// Differences from f32: infinities and numbers above 3.39e38 give NaN, and numbers below 2^-102
+// lose bits.
 #include "runtime/cpu/amx.h"
 
 bool rt_amx_fits(int64_t m, int64_t n, int64_t k)
@@ -24,12 +25,12 @@ bool rt_amx_fits(int64_t m, int64_t n, int64_t k)
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// A tile register has 16 rows of 16 words: f32, or pairs of bf16. Of a panel 32 numbers along k at
-// a time are packed: the high parts of two registers, then the middle parts, then the low ones.
+// A tile register has 16 rows of 16 words: f32, or pairs of bf16. A panel is packed in blocks of 32
+// numbers along k: the high parts of two registers, then the middle parts, then the low parts.
 enum { WIDTH = 16, DEEP = 2 * WIDTH, REGISTER = WIDTH * WIDTH, PART = 2 * REGISTER };
-enum { BLOCK = 3 * PART };          // words
-enum { BYTES = 6 };                 // of a number
-enum { REGISTERS = 4 * REGISTER };  // of a tile's sums
+enum { BLOCK = 3 * PART };          // words of a block
+enum { BYTES = 6 };                 // bytes of a packed number
+enum { REGISTERS = 4 * REGISTER };  // floats of a tile's sums
 enum { PANELS = 8 };
 
 typedef struct Config {
@@ -70,8 +71,8 @@ static inline float as_float(uint32_t u)
     return x;
 }
 
-// Words of bf16 x and z, in the three parts. What is left for the low one is bf16 as it is, unless
-// it is next to nothing.
+// Splits WIDTH pairs of numbers into words of bf16, x in the lower and z in the upper half, for the
+// three parts. The low part is exact in bf16, unless it is tiny.
 static inline void split(uint32_t *to, const float *x, const float *z)
 {
 #pragma omp simd
@@ -88,8 +89,8 @@ static inline void split(uint32_t *to, const float *x, const float *z)
     }
 }
 
-// A matrix of at most DEEP by DEEP: where it lies, if it is whole and has its rows in one piece,
-// or a copy in `room`, zeros behind its rows and columns.
+// A matrix of at most DEEP by DEEP. If it is full and has contiguous rows, it is used in place;
+// otherwise it is copied to `room`, with zeros after its rows and columns.
 typedef struct Square {
     const float *at;
     int64_t step;
@@ -115,8 +116,8 @@ static Square square_of(float room[DEEP * DEEP], const float *x, int64_t rows, i
     return (Square){room, DEEP};
 }
 
-// Calls for what of a side comes at k. Inlined in any case: gcc leaves out a call that, as it
-// finds, has no effect.
+// Prefetches the operand's next block at k. Always inlined: gcc removes a call that it finds to
+// have no effect.
 __attribute__((always_inline)) static inline void call_for(const RtSide *s, int64_t k)
 {
     for (int i = 0; i < DEEP; i++) {
@@ -127,8 +128,8 @@ __attribute__((always_inline)) static inline void call_for(const RtSide *s, int6
     }
 }
 
-// The order of k within a block is the same on both sides, and any: word i of a row has numbers i
-// and WIDTH + i.
+// The order of k within a block is arbitrary, as long as both operands have the same: word i of a
+// row has numbers i and WIDTH + i.
 static void pack_rows(void *panel, const RtSide *a)
 {
     float room[DEEP * DEEP] __attribute__((aligned(64)));
@@ -159,7 +160,8 @@ static void pack_columns(void *panel, const RtSide *b)
     }
 }
 
-// The intrinsics take numbers of registers: 0 to 3 are the sums, 4 and 5 rows, 6 and 7 columns.
+// The intrinsics need constant register numbers: 0 to 3 for sums, 4 and 5 for rows, 6 and 7 for
+// columns.
 #define LOAD_ROWS(part)                                                                            \
     do {                                                                                           \
         _tile_loadd(4, a + (part)*PART, 64);                                                       \
@@ -185,12 +187,12 @@ static void pack_columns(void *panel, const RtSide *b)
 
 enum { HIGH, MIDDLE, LOW };
 
-// Sums that wait to be added: to = c + base + what is there, or without one of these. c, base: rows
-// of DEEP.
+// Sums that are added to `to` during the next tile: to = c + base, plus the old `to` if is_more.
+// Without `base`: to += c. c and base have rows of DEEP.
 typedef struct PendingSum {
-    float *to;  // NULL: nothing
+    float *to;  // NULL: nothing is pending
     int64_t step, width;
-    const float *c, *base;  // base: or NULL
+    const float *c, *base;  // base: may be NULL
     bool is_more;
 } PendingSum;
 
@@ -218,21 +220,22 @@ static inline void add_rows(const PendingSum *l, int64_t first, int64_t last)
                 l->is_more);
 }
 
-// A tile's sums, and what goes on beside them in equal turns: the sums of the tile before are added
-// to y, and what is soon needed is called for, of y the tile's own rows.
+// A tile's product, and the work that is interleaved with it in equal parts: the pending sums of
+// the tile before are added to y, and addresses that are needed soon are prefetched, including the
+// tile's own rows of y.
 typedef struct Tile {
     int64_t k;
     const uint32_t *a, *b;
-    float *to;  // whole registers, in rows of `step`
+    float *to;  // the tile's sums, in whole registers, in rows of `step`
     int64_t step;
     PendingSum pending;
     const char *prefetched;
     int64_t prefetch_bytes;
-    const float *y;  // rows of DEEP that are about to be written, `y_step` apart
+    const float *y;  // rows of y that are written soon, `y_step` apart
     int64_t y_rows, y_step;
 } Tile;
 
-// Turn `turn` of `turns`.
+// Does iteration `iteration` of the work beside the product.
 static inline void interleave(const Tile *t, int64_t iteration, int64_t iterations)
 {
     int64_t end = rt_partition(t->prefetch_bytes, iteration + 1, iterations);
@@ -310,8 +313,8 @@ static inline void multiply_rows(const Tile *t, int64_t rows, int64_t columns)
         multiply_tile(t, false, true);
 }
 
-// Where a part's sums go: those of all parts but the last are kept side by side, `sums`, and reach
-// y in one go, as rows of y may all be in one place of the cache.
+// One part of k. The sums of all parts except the last are kept in `sums`, and y is updated once,
+// because the rows of y may all map to one set of the cache.
 typedef struct Chain {
     int64_t k;
     const char *a, *b, *prefetched;
@@ -319,7 +322,7 @@ typedef struct Chain {
     bool is_first, is_last;
 } Chain;
 
-// Leaves in t->late what is still to be added.
+// Leaves the sums of the last tile in t->pending.
 static inline void multiply_chain(const RtStrip *s, const Chain *x, Tile *t, float c[2][REGISTERS])
 {
     bool is_even = s->n % WIDTH == 0 && s->y_n == 1;
@@ -376,7 +379,7 @@ static void multiply(const RtStrip *s)
     add_rows(&t.pending, 0, DEEP);
 }
 
-// Linux gives the registers to a process that asks for them.
+// Linux permits AMX only to processes that ask for it.
 static bool request_amx(void)
 {
     enum { REQUEST = 0x1023, TILES = 18 };  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA

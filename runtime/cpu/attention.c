@@ -1,5 +1,5 @@
-// dropout(softmax(scale · q·k + bias)) · v, without ever holding a row of scores: blocks of keys
-// pass by, and each query keeps its largest score and its sum so far (online softmax: Milakov and
+// Attention: dropout(softmax(scale · q·k + bias)) · v, without storing rows of scores. It goes over
+// blocks of keys, and each query keeps its maximum and its sum so far (online softmax: Milakov and
 // Gimelshein 2018; tiled: Dao et al., "FlashAttention", 2022).
 #include <string.h>
 
@@ -11,10 +11,10 @@ typedef struct Work {
     float *k, *v;              // [RT_KEYS][e_room], [RT_KEYS][f_room]
     float *p;                  // [RT_KEYS][RT_ROWS] scores, then probabilities up to a factor
     float *y;                  // [RT_ROWS][f_room] sums of values
-    float *most, *sum, *keep;  // of each query; keep: what earlier sums are worth now
-    float *drop, *bias;        // of RT_NR queries: rt_drop's room, rt_bias's
+    float *most, *sum, *keep;  // by query; keep: the factor of earlier sums after a new maximum
+    float *drop, *bias;        // for RT_NR queries: room of rt_drop and of rt_bias
     int64_t e_room, f_room;
-    const float *packed_k, *packed_v;  // the keys that k and v hold, or NULL
+    const float *packed_k, *packed_v;  // the keys and values that k and v hold; NULL: none
     RtPrefetchQueue queue;
 } Work;
 
@@ -36,7 +36,7 @@ static Work work_at(const RtAttention *p, char *workspace, int rank)
     return w;
 }
 
-// Softmax, so far, of RT_NR queries beginning at `first` over the keys in `seen`.
+// Online softmax of RT_NR queries from `first` on over the keys in `seen`.
 static void softmax(const RtAttention *p, const Work *w, const RtScores *b, int64_t first,
                     RtRange seen)
 {
@@ -72,8 +72,8 @@ static void softmax(const RtAttention *p, const Work *w, const RtScores *b, int6
     }
 }
 
-// Drops some of the weights that softmax has made. The sums by which they are divided in the end
-// hold all.
+// Applies dropout to the weights that softmax has computed. The sums, which divide the result in
+// the end, count all weights.
 static void drop(const RtAttention *p, const Work *w, const RtScores *b, int64_t first,
                  RtRange seen)
 {
@@ -87,7 +87,7 @@ static void drop(const RtAttention *p, const Work *w, const RtScores *b, int64_t
     }
 }
 
-// All queries of a chunk against a block of keys.
+// All queries of a chunk with one block of keys.
 static void block(const RtAttention *p, Work *w, const RtScores *b)
 {
     for (int64_t i = 0; i < b->rows; i += RT_NR) {
@@ -127,7 +127,7 @@ static void finish(const RtAttention *p, const Work *w, float *y, float *lse, in
     rt_spread_rows(y, p->y.row, p->y.col, w->y, rows, p->f, w->f_room);
 }
 
-// The operands of one head; of one chunk of its queries, from `row` on.
+// The operands of one head, and the chunk of its queries that begins at `row`.
 typedef struct Head {
     const float *q, *k, *v;
     const void *bias;
@@ -136,7 +136,7 @@ typedef struct Head {
     int64_t row;
 } Head;
 
-// Chunk i of all heads' chunks.
+// Chunk i of the chunks of all heads.
 static Head head_at(const RtAttention *p, const Head *all, int64_t i)
 {
     int64_t groups = rt_product(p->group, p->n_group), chunks = rt_ceil_div(p->s, RT_ROWS);
@@ -171,7 +171,7 @@ static int64_t block_keys(const RtAttention *p, int64_t key)
     return rt_least(rt_block_keys(p), p->t - key);
 }
 
-// … unless they are the last that this thread packed.
+// Packs a block of keys and values, unless this thread packed the same block last.
 static void pack_keys(const RtAttention *p, Work *w, const float *k, const float *v, int64_t keys)
 {
     if (w->packed_k == k && w->packed_v == v)
@@ -188,7 +188,8 @@ static void prefetch_keys(const RtAttention *p, RtPrefetchQueue *queue, const He
     rt_prefetch_push(queue, h->v + key * p->v.row, p->v.row, p->v.col, block_keys(p, key), p->f);
 }
 
-// What is read and written behind a chunk's last block of keys, when `next` is the thread's next.
+// The prefetches for after a chunk's last block of keys: its y, and the operands of `next`, the
+// chunk that this thread probably handles next.
 static RtPrefetchQueue prefetch_next(const RtAttention *p, const Head *h, int64_t key,
                                      const Head *next)
 {
@@ -235,14 +236,15 @@ void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *
     Head all = {q, k, v, bias, y, lse, rt_first_draw(p, seed, step, micro)};
     int team = rt_team(rt, heads * p->s * (p->t + 1) * (p->e + p->f + 1) / 16);
 
-    team = (int)rt_least(team, rt_most(tasks, 1));  // the workspace has room for as many
+    team = (int)rt_least(team, rt_most(tasks, 1));  // the workspace has room for that many threads
     int64_t part = heads >= 8 * team ? chunks : 1;
 #pragma omp parallel num_threads(team)
     {
         Work w = work_at(p, rt->workspace, omp_get_thread_num());
 
-        // Pieces differ, by rows and by the keys that they see: whoever is free takes the next, or
-        // all of the next head where there are many. Threads take turns, more or less.
+        // Chunks take different time, by their rows and by the keys that they see, so they are
+        // scheduled dynamically; with many heads, whole heads are. `after` guesses the thread's
+        // next chunk, as if the threads took turns.
 #pragma omp for schedule(dynamic, part)
         for (int64_t i = 0; i < tasks; i++) {
             int64_t after = (i + 1) % part ? i + 1 : i + 1 + (team - 1) * part;

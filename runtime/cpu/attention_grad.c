@@ -1,8 +1,8 @@
-// Gradients of attention, probabilities computed anew from the log-sum-exp of each query (Dao et
-// al. 2022): with p = exp(scores - lse) and D = Σ dy y of a query,
+// Gradients of attention. Probabilities are recomputed from the log-sum-exp of each query (Dao et
+// al. 2022). With p = exp(scores - lse) and D = Σ dy y of a query:
 //     dv = p' dy,   ds = p (dy v' - D) scale,   dq = ds k,   dk = ds' q,
 // and with dropout, which multiplies p by m,   dv = (p m)' dy,   ds = p (m dy v' - D) scale.
-// A thread has a head of k and v to itself, with all queries that read it, in a fixed order.
+// One thread handles a head of k and v with all queries that read it, in a fixed order.
 #include <string.h>
 
 #include "runtime/cpu/scores.h"
@@ -14,8 +14,8 @@ typedef struct Work {
     float *q, *dy;                        // [RT_ROWS][e_room], [RT_ROWS][f_room]
     float *dk, *dv;                       // as k and v
     float *p, *ds;                        // [RT_KEYS][RT_ROWS]
-    float *lse, *d;                       // of each query
-    float *drop, *bias;                   // of RT_NR queries: rt_drop's room, rt_bias's
+    float *lse, *d;                       // by query
+    float *drop, *bias;                   // for RT_NR queries: room of rt_drop and of rt_bias
     int64_t e_room, f_room;
     RtPrefetchQueue queue;
 } Work;
@@ -80,11 +80,11 @@ static void pack_queries(const RtAttention *p, const Work *w, const Head *h, int
 
         w->d[i] =
             i < rows ? sum_of_products(y + i * p->y.row, p->y.col, w->dy + i * w->f_room, p->f) : 0;
-        w->lse[i] = lse == -INFINITY ? INFINITY : lse;  // a query that sees nothing: p = 0
+        w->lse[i] = lse == -INFINITY ? INFINITY : lse;  // a query that sees no key: p = 0
     }
 }
 
-// p and ds of RT_NR queries from their scores and dy v'.
+// Turns scores and dy v' of RT_NR queries into p and ds.
 static inline void whole(float *s, float *ds, const float *lse, const float *d, float scale)
 {
 #pragma omp simd
@@ -94,7 +94,7 @@ static inline void whole(float *s, float *ds, const float *lse, const float *d, 
     }
 }
 
-// … p m and ds where weights were multiplied by `factor`.
+// The same with dropout: p m and ds, if dropout multiplies the weights by `factor`.
 static inline void dropped(float *s, float *ds, const float *lse, const float *d, float scale,
                            const float *factor)
 {
@@ -107,7 +107,8 @@ static inline void dropped(float *s, float *ds, const float *lse, const float *d
     }
 }
 
-// p (with dropout p m) and ds of the packed queries and keys; zero outside of what is seen.
+// Computes p (with dropout: p m) and ds of the packed queries and keys; zero for keys that aren't
+// seen.
 static void probabilities(const RtAttention *p, Work *w, const RtScores *b)
 {
     for (int64_t i = 0; i < b->rows; i += RT_NR) {
@@ -181,7 +182,7 @@ static void add_dq(const RtAttention *p, const Work *w, const RtScores *b, float
     }
 }
 
-// Of entry b and group g.
+// The operands of batch entry b and group g.
 static Head head_at(const RtAttention *p, const Head *all, int64_t b, int64_t g)
 {
     Head h = {.q = all->q + RT_HEAD_OFFSET(p, q, b, g),
@@ -200,7 +201,7 @@ static Head head_at(const RtAttention *p, const Head *all, int64_t b, int64_t g)
     return h;
 }
 
-// Queries of a head in one block: their number from `row` on; what is read and written of them.
+// Number of queries in the block that begins at `row`.
 static int64_t block_rows(const RtAttention *p, int64_t row)
 {
     return rt_least(RT_ROWS, p->s - row);
@@ -217,19 +218,19 @@ static void prefetch_queries(const RtAttention *p, RtPrefetchQueue *queue, const
     rt_prefetch_push(queue, h->dq + row * p->dq.row, p->dq.row, p->dq.col, rows, p->e);
 }
 
-// The first block of queries that see some of a block of keys.
+// Start of the first block of queries that see some of the block of keys.
 static int64_t first_row(const RtAttention *p, int64_t key, int64_t keys)
 {
     return rt_seeing(p, key, keys).first / RT_ROWS * RT_ROWS;
 }
 
-// A block of keys of batch entry b; the thread's next entry is `step` further on.
+// A block of keys of batch entry b. The thread's next entry is b + step.
 typedef struct Place {
     int64_t b, batches, step;
     int64_t key, keys;
 } Place;
 
-// What is read or written after the queries of group g with this block of keys.
+// The prefetches for after the queries of group g with this block of keys.
 static RtPrefetchQueue prefetch_next(const RtAttention *p, const Head *all, Place a, int64_t g,
                                      int64_t groups)
 {
@@ -255,7 +256,8 @@ static RtPrefetchQueue prefetch_next(const RtAttention *p, const Head *all, Plac
     return queue;
 }
 
-// All queries of a head that see some of a block of keys; with the first keys, dq is set for all.
+// All queries of a head that see some of a block of keys. For the first keys it also sets dq of all
+// queries to zero.
 static void block(const RtAttention *p, Work *w, const Head *h, const Place *a,
                   const RtPrefetchQueue *after)
 {
@@ -284,7 +286,7 @@ static void block(const RtAttention *p, Work *w, const Head *h, const Place *a,
     }
 }
 
-// One batch entry: k and v's head with all its groups of queries.
+// One batch entry: a head of k and v with all its groups of queries.
 static void entry(const RtAttention *p, Work *w, const Head *all, Place a)
 {
     int64_t groups = rt_product(p->group, p->n_group), most = rt_block_keys(p);

@@ -1,4 +1,4 @@
-// Convolution.
+// Convolution: chooses the implementation and runs it.
 #include "runtime/cpu/conv_matrix.h"
 #include "runtime/cpu/onednn.h"
 

@@ -1,4 +1,4 @@
-// What convolution's input gets of its result's gradient.
+// The gradient of a convolution with respect to its input.
 #include "runtime/cpu/conv_matrix.h"
 #include "runtime/cpu/onednn.h"
 

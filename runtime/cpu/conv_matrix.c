@@ -1,3 +1,5 @@
+// Convolutions with channels last as matrix products, whose operands are gathered while they are
+// packed.
 #include "runtime/cpu/conv_matrix.h"
 
 #include "runtime/cpu/amx.h"
@@ -8,21 +10,22 @@ typedef struct Matrix {
     RtKernel base;
     RtConvDirection direction;
     RtGemm g;
-    RtPool pool;            // of the rows that are taken
-    int64_t c, o, taps;     // of the weights
-    int64_t channels;       // of a row under one tap
-    bool is_taken;          // or one tap, and rows as they lie
-    int64_t weights_bytes;  // of a copy of the weights, or of their gradient, by tap
+    RtPool pool;         // of the tensor that `take` gathers rows from
+    int64_t c, o, taps;  // of the weights: input channels, output channels, taps
+    int64_t channels;    // of a row, per tap
+    bool is_taken;  // false: the window has one tap, and the rows are those of the tensor itself
+    int64_t weights_bytes;  // of a copy of the weights, or of their gradient, with taps before
+                            // channels; 0: none is needed
 } Matrix;
 
-// What lies under taps of the places of a tensor.
+// The operand of `take`: a tensor whose elements under the window's taps are gathered.
 typedef struct Taken {
     const RtPool *pool;
     const float *x;
     int64_t channels;
 } Taken;
 
-// Place `i` of all samples.
+// The coordinates of position `i`, counted over all samples.
 typedef struct At {
     int64_t sample, at[3];
 } At;
@@ -49,7 +52,7 @@ static void next_place(const RtPool *q, At *p)
     p->sample++;
 }
 
-// What is under a tap at a place; NULL: padding.
+// The channels under a tap at a position; NULL: padding.
 static const float *under(const Taken *t, const At *p, const int64_t tap[3])
 {
     const RtPool *q = t->pool;
@@ -65,8 +68,8 @@ static const float *under(const Taken *t, const At *p, const int64_t tap[3])
     return x;
 }
 
-// Of the places [place, place + n), elements [at, at + length) of (tap, channel), in rows of
-// `length`.
+// RtGemm.take: gathers elements [at, at + length) of (tap, channel) for positions [place, place +
+// n), in rows of `length`.
 static void take(const void *from, float *to, int64_t place, int64_t n, int64_t at, int64_t length)
 {
     const Taken *t = from;
@@ -90,7 +93,7 @@ static void take(const void *from, float *to, int64_t place, int64_t n, int64_t 
     }
 }
 
-// Are rows those of the tensor as it lies?
+// Are the matrix's rows those of the tensor itself? True for a window of one tap.
 static bool is_plain(const RtConv *p)
 {
     for (int i = 0; i < p->window.n; i++)
@@ -99,7 +102,7 @@ static bool is_plain(const RtConv *p)
     return true;
 }
 
-// The convolution that takes dy to dx: taps in the opposite order.
+// The convolution that computes dx from dy; its taps are in reverse order.
 static RtConv mirrored(const RtConv *p)
 {
     RtConv m = *p;
@@ -122,8 +125,8 @@ static bool goes_by_ones(const RtConv *p)
     return true;
 }
 
-// Slabs of x in the weights' gradient are such as a second-level cache holds: each thread reads all
-// of one.
+// For the weight gradient, slabs of x fit a second-level cache, since each thread reads a whole
+// slab.
 static RtGemm gemm_of(const RtConv *p, RtConvDirection direction)
 {
     int64_t taps = rt_product(p->window.size, p->window.n);
@@ -160,11 +163,11 @@ static int64_t weights_bytes(const RtConv *p)
     return taps == 1 ? 0 : rt_round_up(p->o * p->c * taps * (int64_t)sizeof(float), 64);
 }
 
-// Without a matrix unit the library is as fast, but for the gradient of weights with more channels
-// in than out, whose rows are then read in long pieces.
+// Without a matrix unit oneDNN is as fast, except for the gradient of weights with more input than
+// output channels: there x has long contiguous rows.
 bool rt_conv_matrix_fits(const RtConv *p, RtConvDirection direction)
 {
-    enum { LEAST = 8192 };  // weights: with fewer it is copies that take the time
+    enum { LEAST = 8192 };  // weights; with fewer, the copies dominate the time
     RtGemm g = gemm_of(p, direction);
     int64_t weights = p->o * p->c * rt_product(p->window.size, p->window.n);
     bool is_fast = weights >= LEAST && rt_amx_fits(g.m, g.n, g.k) && rt_micro_amx();
@@ -175,7 +178,7 @@ bool rt_conv_matrix_fits(const RtConv *p, RtConvDirection direction)
            weights_bytes(p) + 2 * rt_gemm_slab(&g) <= rt_conv_workspace(p);
 }
 
-// to[o][tap][c] of w[o][c][tap], or back.
+// Reorders w[o][c][tap] to to[o][tap][c], or back.
 static void reorder_weights(const Matrix *d, float *to, const float *w, bool is_back)
 {
     int64_t n = d->c * d->taps;
@@ -192,7 +195,7 @@ static void reorder_weights(const Matrix *d, float *to, const float *w, bool is_
             }
 }
 
-// to[tap][o][c], the last tap first.
+// Reorders w[o][c][tap] to to[tap][o][c] with the taps in reverse order.
 static void mirror_weights(const Matrix *d, float *to, const float *w)
 {
 #pragma omp for schedule(static)
@@ -202,7 +205,7 @@ static void mirror_weights(const Matrix *d, float *to, const float *w)
                 to[((d->taps - 1 - t) * d->o + o) * d->c + c] = w[(o * d->c + c) * d->taps + t];
 }
 
-// What one thread does of y or dx. `from`: x or dy.
+// A thread's share of y or dx. `from`: x or dy.
 static void multiply_rows(const Matrix *d, const RtGemm *g, char *workspace, float *result,
                           const float *from, const float *w)
 {
@@ -216,7 +219,7 @@ static void multiply_rows(const Matrix *d, const RtGemm *g, char *workspace, flo
             omp_get_num_threads(), omp_get_thread_num());
 }
 
-// … of dw.
+// A thread's share of dw.
 static void multiply_columns(const Matrix *d, const RtGemm *g, char *workspace, float *dw,
                              const float *x, const float *dy)
 {

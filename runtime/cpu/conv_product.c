@@ -1,9 +1,10 @@
-// dw[o, c, tap] = Σ dy[place, o] · x[the place under the tap, c] over all samples and places.
+// The weight gradient of convolutions, over all samples and positions:
+//     dw[o, c, tap] = Σ dy[place, o] · x[the place under the tap, c]
 //
-// x is read where it lies: what is under a tap at neighbouring places lies at even steps, so a tap
-// sees a few runs of places, without those where it is on padding. A block of places of dy is
-// packed, a panel of its channels at a time, and multiplied with tiles of x's channels, under all
-// taps of a tile in turn, so that they find x's rows in the nearest cache.
+// x is read in place. The elements under a tap at neighbouring positions are a constant step apart,
+// so for each tap a few runs of positions suffice, without the padding. A block of positions of dy
+// is packed, one panel of channels at a time. It is multiplied with tiles of x's channels; each
+// tile handles all its taps in a row, so that x's rows stay in the first-level cache.
 #include "runtime/cpu/conv_product.h"
 
 #include <string.h>
@@ -18,18 +19,18 @@ enum { TILE = 4 };
 #endif
 
 enum {
-    LEAST = 32,    // channels that fill the pipelines
-    PLACES = 256,  // at most in one block: a panel of them is two thirds of a first-level cache
+    LEAST = 32,    // channels that keep the pipelines full
+    PLACES = 256,  // maximum per block: a panel of them is two thirds of a first-level cache
     MAX_TAPS = 49,
-    MAX_RUNS = 4096,  // of all taps in one block
+    MAX_RUNS = 4096,  // of all taps in a block
 };
 
-// Places [y, y + n) of a block; x is what lies under the first of them.
+// Positions [y, y + n) of a block; x is the offset of the element under the first one.
 typedef struct Run {
     int64_t y, x, n;
 } Run;
 
-// Those of tap t are [first[t], first[t + 1]).
+// The runs of tap t are [first[t], first[t + 1]).
 typedef struct Runs {
     int first[MAX_TAPS + 1];
     Run run[MAX_RUNS];
@@ -40,10 +41,11 @@ typedef struct Product {
     RtPool pool;
     int64_t c, o, taps, places;
     int64_t tiles, panels;
-    int64_t x_step;  // from what is under one place to what is under the next
+    int64_t x_step;  // distance in x between neighbouring positions
 } Product;
 
-// The other columns of the last panel are in vain: few of them are still faster than the library.
+// The unused columns of the last panel are wasted work. If they are few, this is still faster than
+// oneDNN.
 static bool fills_panels(int64_t o) { return 8 * (rt_round_up(o, RT_NR) - o) <= o; }
 
 bool rt_conv_product_fits(const RtConv *p)
@@ -57,7 +59,7 @@ bool rt_conv_product_fits(const RtConv *p)
            taps * rt_least(rows, PLACES / width + 2) <= MAX_RUNS;
 }
 
-// Adds a run behind the others of a tap, or to the last of them.
+// Appends a run to a tap's runs, or extends the last one.
 static void add_run(const Product *d, Runs *r, int tap, Run more)
 {
     int n = r->first[tap + 1];
@@ -71,7 +73,7 @@ static void add_run(const Product *d, Runs *r, int tap, Run more)
         r->run[r->first[tap + 1]++] = more;
 }
 
-// The part of the places [first, last) of a row of y under which a tap's column isn't padding.
+// The part of positions [first, last) of a row of y at which a tap's column isn't padding.
 static Run in_row(const RtPool *q, int64_t column, int64_t first, int64_t last)
 {
     int64_t start = rt_under(q, 2, 0, column), room = q->x_dim[2] - start, s = q->stride[2];
@@ -81,7 +83,7 @@ static Run in_row(const RtPool *q, int64_t column, int64_t first, int64_t last)
     return (Run){first, (start + first * s) * q->x_step[2], last - first};
 }
 
-// The runs of one tap among the places [begin, end) of all samples.
+// Lists the runs of one tap among positions [begin, end), counted over all samples.
 static void list_tap(const Product *d, Runs *r, int tap, int64_t begin, int64_t end)
 {
     const RtPool *q = &d->pool;
@@ -104,7 +106,7 @@ static void list_tap(const Product *d, Runs *r, int tap, int64_t begin, int64_t 
     }
 }
 
-// to[i to_row + j] = Σ x[place, i] · pack[place, j] over some runs, or more by that.
+// to[i to_row + j] = Σ x[place, i] · pack[place, j] over some runs; is_more adds to `to`.
 static void multiply(float *to, int64_t to_row, bool is_more, const Run *run, const Run *end,
                      const float *x, int64_t x_step, const float *pack)
 {
@@ -123,8 +125,8 @@ static void multiply(float *to, int64_t to_row, bool is_more, const Run *run, co
             to[i * to_row + j] = is_more ? to[i * to_row + j] + s[i][j] : s[i][j];
 }
 
-// What the places [begin, end) give to the units [first, last): a panel of y's channels by a tile
-// of x's. sums: [panels][c][taps][RT_NR].
+// Adds the contribution of positions [begin, end) to units [first, last). A unit is a panel of y's
+// channels by a tile of x's. sums: [panels][c][taps][RT_NR].
 static void add_places(const Product *d, int64_t begin, int64_t end, int64_t first, int64_t last,
                        float *sums, const float *x, const float *dy)
 {
@@ -164,7 +166,7 @@ static void transpose(float *to, int64_t to_row, const float *from, int64_t rows
         }
 }
 
-// dw of the units [first, last) from their sums.
+// Writes dw of the units [first, last) from their sums.
 static void finish(const Product *d, int64_t first, int64_t last, float *dw, const float *sums)
 {
     int64_t row = d->c * d->taps, unit = TILE * d->taps;

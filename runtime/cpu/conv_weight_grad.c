@@ -1,4 +1,4 @@
-// What convolution's weights get of its result's gradient.
+// The gradient of a convolution with respect to its weights.
 #include "runtime/cpu/conv_matrix.h"
 #include "runtime/cpu/conv_product.h"
 #include "runtime/cpu/depthwise.h"

@@ -1,6 +1,6 @@
-// A thread takes a block of channels and a chunk of y's rows, and goes along each row once for
-// every row of the window, with the sums of that row's taps in registers. Chunks are cut by the
-// shape alone and added in their order.
+// The weight gradient of depthwise convolutions. A thread takes a block of channels and a chunk of
+// y's rows. It goes along each row once for every row of the window, with the sums of that row's
+// taps in registers. Chunks depend on the shape alone and are added in order.
 #include "runtime/cpu/depthwise.h"
 
 #include <string.h>
@@ -15,8 +15,8 @@ typedef struct Depthwise {
     RtKernel base;
     RtPool pool;
     int64_t c, taps;               // channels; taps of a window
-    int64_t blocks, rows, chunks;  // of channels; of y in all samples; of rows
-    int64_t first, last;           // places of a row under whose windows is no padding
+    int64_t blocks, rows, chunks;  // blocks of channels; rows of y in all samples; chunks of rows
+    int64_t first, last;           // positions of a row whose windows have no padding
 } Depthwise;
 
 bool rt_depthwise_fits(const RtConv *p)
@@ -35,8 +35,8 @@ static inline Lanes load(const float *x)
     return v;
 }
 
-// Adds to the sums of a window's row what one row of y gives; x is the row under tap 0 of place 0,
-// as it would be without padding. Inlined, so that `size` is a constant.
+// Adds the contribution of one row of y to the sums of a row of the window. x is the row under tap
+// 0 of position 0, as if there were no padding. Inlined, so that `size` is a constant.
 static inline __attribute__((always_inline)) void add_row(const Depthwise *d, int size, float *sum,
                                                           const float *x, const float *dy)
 {
@@ -74,7 +74,7 @@ static void add_row_of(const Depthwise *d, float *sum, const float *x, const flo
         add_row(d, 7, sum, x, dy);
 }
 
-// Row `r` of y, of all samples: all rows of the window.
+// Adds row `r` of y, counted over all samples, for all rows of the window.
 static void add_rows(const Depthwise *d, int64_t r, float *sum, const float *x, const float *dy)
 {
     const RtPool *q = &d->pool;
@@ -92,7 +92,8 @@ static void add_rows(const Depthwise *d, int64_t r, float *sum, const float *x, 
                        dy);
 }
 
-// The last block may overlap the one before; it leaves out what that one gives.
+// The last block of channels may overlap the one before it, and skips the channels that the other
+// one stores.
 static void add_chunk(const Depthwise *d, int64_t block, int64_t chunk, float *to, const float *x,
                       const float *dy)
 {
@@ -127,7 +128,7 @@ static void run(Rt *rt, int kernel, void *result, const void *x, const void *dy)
     }
 }
 
-// The chunks' sums are fewer than rt_conv_workspace counts for the weights, or less than 1 MiB.
+// The chunks' sums fit the part of rt_conv_workspace for the weights, or its 1 MiB.
 void rt_depthwise_prepare(Rt *rt, int kernel, const RtConv *p)
 {
     Depthwise *d = rt_kernel_new(rt, kernel, sizeof *d);

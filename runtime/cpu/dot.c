@@ -1,7 +1,7 @@
-// y[batch, m, n] = Σ_k a[batch, m, k] · b[batch, k, n].
+// Matrix products of batches: y[batch, m, n] = Σ_k a[batch, m, k] · b[batch, k, n].
 //
-// The product of matrices is ours, not the library's: oneDNN 2.6 has no fast path for strided
-// operands, its fallback allocates at every call, and on dense ones it isn't faster.
+// We don't use oneDNN's matrix product. Version 2.6 has no fast path for strided operands, its
+// fallback allocates at every call, and on dense operands it isn't faster.
 #include <math.h>
 
 #include "runtime/cpu/gemm.h"
@@ -23,7 +23,7 @@ void rt_dot_init(Rt *rt, int kernel, const RtDot *p)
     d->batches = rt_product(d->p.batch, d->p.n_batch);
 }
 
-// Where batch entry `b` begins in each operand.
+// Offsets of batch entry `b` in the operands.
 typedef struct Start {
     int64_t a, b, y;
 } Start;
@@ -64,7 +64,7 @@ static void dot_double(Rt *rt, const Dot *d, double *y, const double *a, const d
 
 enum { LANES = 32 };
 
-// The inner product of two vectors, the first with unit stride, in 32 interleaved sums.
+// The inner product of two vectors, the first with unit stride, in LANES interleaved sums.
 static float inner(const float *a, const float *x, int64_t x_k, int64_t k)
 {
     float s[LANES] = {0}, tail = 0;
@@ -126,7 +126,8 @@ static void matrix_vector(Rt *rt, const Dot *d, float *y, const float *a, const 
     }
 }
 
-// Many products: each thread takes its share, with a pack of its own. Few: all work on each.
+// With many products, each thread computes a share of them, with its own pack. With few, all
+// threads work on each product.
 static void matrices(Rt *rt, const Dot *d, float *y, const float *a, const float *b)
 {
     const RtDot *p = &d->p;
@@ -150,8 +151,9 @@ static void matrices(Rt *rt, const Dot *d, float *y, const float *a, const float
     }
 }
 
-// A matrix unit makes a NaN of its own of every NaN, but --check-arena finds in the bits of one
-// whose place was read: those that multiply-adds hand on.
+// A matrix unit replaces every NaN by its own. But --check-arena needs the bits of the operand's
+// NaN, to name the buffer. So this recomputes NaN results with multiply-adds, which propagate the
+// bits.
 static void hand_on(const Dot *d, float *y, const float *a, const float *b)
 {
     const RtDot *p = &d->p;

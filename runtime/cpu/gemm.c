@@ -1,17 +1,17 @@
 // The matrix product of f32, in the manner of Goto and van de Geijn, "Anatomy of high-performance
-// matrix multiplication" (2008): a slab of b, k by n, is packed once into panels of columns, by all
-// threads together; each thread packs blocks of its rows of a and multiplies them with its panels,
-// block by block of k, while the rows of y are near. Packing takes any strides. The sum over k is
-// cut at fixed places.
+// matrix multiplication" (2008). All threads together pack a slab of b, k by n, into panels of
+// columns. Each thread then packs blocks of its rows of a and multiplies them with its panels,
+// block by block of k, while the rows of y are in the caches. Packing takes any strides. The sum
+// over k is split at fixed places.
 #include "runtime/cpu/gemm.h"
 
 #include "runtime/cpu/amx.h"
 #include "runtime/cpu/tile.h"
 
-// Bytes of a block of a: with RT_BLOCK_K less than half of a second-level cache.
+// Bytes of a packed block of a. With RT_BLOCK_K it is less than half of a second-level cache.
 enum { A_ROOM = 768 << 10 };
 
-// Floats of a part of a panel that is copied before it is packed.
+// Floats of the part of a panel that `take` produces before it is packed.
 enum { ROOM = 32 * 256 };
 
 static const RtMicro *micro_of(const RtGemm *g)
@@ -23,7 +23,8 @@ static const RtMicro *micro_of(const RtGemm *g)
     return g->a_k == 1 ? &rt_micro_rows : &rt_micro_columns;
 }
 
-// The part of k when it is cut into as few as `most` allows, alike but for the last.
+// The size of a part, if k is split into as few equal parts of at most `most` as possible; the last
+// one may be shorter.
 static int64_t part_of(const RtMicro *u, int64_t k, int64_t most)
 {
     return rt_round_up(rt_ceil_div(k, rt_ceil_div(k, most)), u->k_unit);
@@ -31,7 +32,7 @@ static int64_t part_of(const RtMicro *u, int64_t k, int64_t most)
 
 static int64_t slab_n(const RtGemm *g) { return rt_least(g->n, g->slab_n); }
 
-// Bytes of a panel of k rows of b, or columns of a.
+// Bytes of a packed panel of k rows of b; row_panel: of k columns of a.
 static int64_t column_panel(const RtMicro *u, int64_t k)
 {
     return u->columns * rt_round_up(k, u->k_unit) * u->bytes;
@@ -54,14 +55,14 @@ typedef struct Range {
     int64_t first, last;
 } Range;
 
-// Rows [first, first + k) of packed columns of b: n columns, a panel every `step` bytes.
+// Rows [first, first + k) of packed columns of b: n columns, with `step` bytes per panel.
 typedef struct Block {
     const char *pack;
     int64_t first, k, n, step;
     bool is_more;  // y has the sum over earlier rows
 } Block;
 
-// Columns [at, at + k) of a's panels `rows`, one every `step` bytes.
+// Packs columns [at, at + k) of the panels `rows` of a, with `step` bytes per panel.
 static void pack_part(const RtMicro *u, const RtGemm *g, char *to, int64_t step, const float *a,
                       Range rows, int64_t at, int64_t k)
 {
@@ -79,8 +80,9 @@ static void pack_part(const RtMicro *u, const RtGemm *g, char *to, int64_t step,
     }
 }
 
-// Panels of rows `rows`, at most u->panels, times the panels `columns`. Part by part a panel of b
-// stays in the nearest cache while panels of rows pass; the next one is called for.
+// Multiplies panels `rows` of a, at most u->panels, with panels `columns` of b. For each part of k,
+// a panel of b stays in the first-level cache while all panels of rows use it. The next panel of b
+// is prefetched.
 static void multiply_block(const RtMicro *u, const RtGemm *g, float *y, const float *a, Range rows,
                            Range columns, const Block *b)
 {
@@ -110,7 +112,7 @@ static void multiply_block(const RtMicro *u, const RtGemm *g, float *y, const fl
     }
 }
 
-// … any number of rows times a slab. y: at its corner.
+// Multiplies any number of panels of rows with a slab. y: element (0, 0) of the slab's columns.
 static void multiply(const RtMicro *u, const RtGemm *g, float *y, const float *a, Range rows,
                      Range columns, const Block *slab)
 {
@@ -127,9 +129,9 @@ static void multiply(const RtMicro *u, const RtGemm *g, float *y, const float *a
         }
 }
 
-// Into how many groups of rows to cut `rows` by `columns` panels for `team` threads, so that the
-// largest piece is smallest. To pack a panel of rows takes about as long as to multiply it by one
-// of columns.
+// The number of groups of rows, when `rows` by `columns` panels are divided among `team` threads
+// such that the largest share is smallest. Packing a panel of rows counts as much as multiplying it
+// with one panel of columns.
 static int row_groups(int64_t rows, int64_t columns, int team)
 {
     int best = team;
@@ -145,7 +147,7 @@ static int row_groups(int64_t rows, int64_t columns, int team)
     return best;
 }
 
-// A panel of a slab: columns [column, column + n) of b.
+// Packs a panel of a slab: columns [column, column + n) of b.
 static void pack_panel(const RtMicro *u, const RtGemm *g, char *to, const float *b,
                        const Block *slab, int64_t column, int64_t n)
 {
@@ -164,7 +166,7 @@ static void pack_panel(const RtMicro *u, const RtGemm *g, char *to, const float 
     }
 }
 
-// A thread's share of the panels of a slab, whose first column is b's `column`.
+// Packs a thread's share of the panels of a slab, whose first column is `column` of b.
 static void pack_slab(const RtMicro *u, const RtGemm *g, char *to, const float *b,
                       const Block *slab, int64_t column, int team, int rank)
 {
@@ -175,8 +177,9 @@ static void pack_slab(const RtMicro *u, const RtGemm *g, char *to, const float *
                    rt_least(u->columns, slab->n - q * u->columns));
 }
 
-// What is packed for a slab is read until all have packed the next: there are two in turn. `first`:
-// the column of b where g's begin; y: there.
+// Computes y slab by slab. A packed slab is read until all threads have packed the next one, so
+// there are two buffers. `first`: the column of b at which g's columns begin; y points to that
+// column.
 static void multiply_slabs(const RtMicro *u, const RtGemm *g, float *y, const float *a,
                            const float *b, char *pack, int64_t first, int team, int rank)
 {
@@ -213,9 +216,9 @@ static void multiply_slabs(const RtMicro *u, const RtGemm *g, float *y, const fl
     }
 }
 
-// Where threads have columns of their own, each packs all of a, but of b only what it reads, and
-// waits for nobody. That is better where a is the smaller one, if the columns can be shared out
-// about as evenly as the rows.
+// Is it better to split only the columns over the threads? Then each thread packs all of a, but
+// only its own part of b, and waits for no other thread. It pays if a is the smaller matrix and the
+// columns can be divided about as evenly as the rows.
 static bool has_own_columns(const RtMicro *u, const RtGemm *g, int team)
 {
     int64_t rows = rt_ceil_div(g->m, u->rows), columns = rt_ceil_div(g->n, u->columns);
@@ -225,7 +228,7 @@ static bool has_own_columns(const RtMicro *u, const RtGemm *g, int team)
     return team > 1 && g->m <= g->n && columns >= team && by_columns <= by_rows + by_rows / 16;
 }
 
-// The thread's columns are a product of its own, its part of the room for slabs its own slab.
+// The thread's columns are a product of their own, and its part of the pack is its slab.
 static void multiply_columns(const RtMicro *u, const RtGemm *g, float *y, const float *a,
                              const float *b, char *pack, int team, int rank)
 {

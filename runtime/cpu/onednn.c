@@ -5,7 +5,8 @@
 
 enum { X, W, Y, N_OPERANDS };
 
-// An operand in our layout and in the library's, and the reorder between them (NULL: they are one).
+// An operand in our layout and in oneDNN's, and the reorder between them (NULL: the layouts are
+// equal).
 typedef struct Operand {
     dnnl_memory_desc_t ours, theirs;
     dnnl_memory_t memory, reordered;
@@ -17,7 +18,8 @@ typedef struct Conv {
     RtKernel base;
     RtConvDirection direction;
     int number;
-    int64_t empty_result;  // elements of a result that is all zeros, and nothing to compute; or -1
+    int64_t empty_result;  // elements of the result if an operand is empty, so that the result is
+                           // zeros; else -1
     dnnl_engine_t engine;
     dnnl_stream_t stream;
     dnnl_primitive_t primitive;
@@ -69,7 +71,7 @@ static void describe_tensor(const Conv *c, dnnl_memory_desc_t *d, int64_t n, int
          "describe a tensor");
 }
 
-// Weights (groups, o / groups, c / groups, window…), without the first dim where it is 1.
+// Weights (groups, o / groups, c / groups, window…), without the first dim if it is 1.
 static void describe_weights(const Conv *c, dnnl_memory_desc_t *d, const RtConv *p)
 {
     int first = p->groups == 1, rank = 3 + p->window.n;
@@ -111,7 +113,7 @@ static dnnl_convolution_desc_t describe(const Conv *c, const RtConv *p, RtConvDi
 {
     const RtWindow *w = &p->window;
     dnnl_convolution_desc_t d;
-    dnnl_dims_t stride = {0}, gaps = {0}, low = {0}, high = {0};  // as long as the library declares
+    dnnl_dims_t stride = {0}, gaps = {0}, low = {0}, high = {0};  // as the library declares them
     dnnl_memory_desc_t m[N_OPERANDS];
 
     for (int i = 0; i < w->n; i++) {
@@ -120,8 +122,8 @@ static dnnl_convolution_desc_t describe(const Conv *c, const RtConv *p, RtConvDi
         low[i] = w->low[i];
         high[i] = w->high[i];
     }
-    // Channels last is a layout that the library is fast in; channels first isn't. Mixed ones it
-    // has but slow loops for.
+    // oneDNN is fast with channels last. Channels first are reordered to a layout of its choice.
+    // For mixed layouts it has only slow loops.
     bool is_last = p->x_last || p->y_last;
     m[X] = is_last ? last_layout(c, &c->operand[X].ours) : any_layout(c, &c->operand[X].ours);
     m[W] = any_layout(c, &c->operand[W].ours);
@@ -146,7 +148,7 @@ static int64_t bytes_of(const dnnl_memory_desc_t *d)
     return rt_round_up((int64_t)dnnl_memory_desc_get_size(d), 64);
 }
 
-// Asks for the layouts of an implementation and gives the workspace that it would take.
+// Sets the operands' layouts for an implementation; returns the bytes of workspace that it needs.
 static int64_t place_operands(Conv *c, const_dnnl_primitive_desc_t pd)
 {
     static const dnnl_query_t query[][N_OPERANDS] = {
@@ -177,7 +179,7 @@ static dnnl_primitive_attr_t our_scratch(const Conv *c)
     return a;
 }
 
-// The first implementation that fits into the workspace, with as many threads as it can then use.
+// Chooses the first implementation that fits the workspace, with as many threads as possible.
 static dnnl_primitive_desc_t choose(Conv *c, const RtConv *p, int threads)
 {
     dnnl_convolution_desc_t forward = describe(c, p, RT_CONV), d = describe(c, p, c->direction);
@@ -239,7 +241,7 @@ static void reorder(const Conv *c, const Operand *o, bool is_result)
     must(c, dnnl_primitive_execute(o->reorder, c->stream, 2, args), "change a layout");
 }
 
-// RtKernel.run.
+// Implements RtKernel.run.
 static void run(Rt *rt, int kernel, void *to, const void *left, const void *right)
 {
     static const int order[][2] = {{X, W}, {Y, W}, {X, Y}};

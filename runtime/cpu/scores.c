@@ -1,4 +1,4 @@
-// The scores of attention: a block of keys by queries, scaled, biased, masked, and dropped.
+// Computes attention's scores for blocks of keys and queries: products, bias and dropout factors.
 #include <math.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ void rt_products(float *y, int64_t first, RtRange seen, int64_t keys, const floa
     }
 }
 
-// A row of a mask as what is added to scores.
+// Turns a row of a mask into the bias that is added to scores.
 static void widen(float *to, const uint8_t *is_seen, int64_t step, int64_t n)
 {
     if (step == 1)
@@ -122,12 +122,12 @@ const float *rt_bias(const RtAttention *p, const RtScores *b, int64_t first, RtR
 // ---- dropout ----
 
 typedef struct Drop {
-    uint32_t least;  // a weight stays whose number's upper 24 bits are at least this
-    float factor;    // what those that stay are multiplied by
+    uint32_t least;  // a weight is kept if the upper 24 bits of its random number are at least this
+    float factor;    // factor of weights that are kept
 } Drop;
 
-// Of the four elements of a block; a function of its own, as gcc makes no vectors of a loop with an
-// array in it.
+// Draws four consecutive elements of a query. A separate function, because gcc doesn't vectorize a
+// loop that contains an array.
 static inline void draw(const RtAttention *p, Drop d, uint64_t key, uint64_t block, float *to)
 {
     uint32_t c[4];
@@ -139,7 +139,7 @@ static inline void draw(const RtAttention *p, Drop d, uint64_t key, uint64_t blo
     to[3 * RT_NR] = c[3] >> 8 < d.least ? 0 : d.factor;
 }
 
-// Where a query's numbers don't lie side by side.
+// Draws the factors if a query's random numbers aren't consecutive.
 static void draw_apart(const RtAttention *p, Drop d, uint64_t key, int64_t element, int64_t keys,
                        float *to)
 {
@@ -153,7 +153,7 @@ static void draw_apart(const RtAttention *p, Drop d, uint64_t key, int64_t eleme
         }
 }
 
-// Rows of RT_NR, each column moved up by its own shift of 0 to 3.
+// Moves each column l of a matrix with rows of RT_NR up by shift[l], 0 to 3 rows.
 static void shift_columns(float *x, int64_t rows, const uint32_t *shift)
 {
     for (int64_t t = 0; t < rows; t++, x += RT_NR)

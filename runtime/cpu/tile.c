@@ -1,8 +1,9 @@
+// The micro-kernel of fused multiply-adds: packs panels and multiplies them tile by tile.
 #include "runtime/cpu/tile.h"
 
 #include <string.h>
 
-// Columns of b in one piece: turned over block by block.
+// Packs a panel of b with contiguous columns, transposing it block by block.
 static void pack_columns(float *to, const float *b, int64_t b_n, int64_t k)
 {
     int64_t p = 0;
@@ -35,11 +36,12 @@ static void pack_panel(void *to, const RtSide *b)
     rt_pack_panel(to, b->at, b->k_step, b->step, b->k, b->n);
 }
 
-// Rows of a panel are some lines of the cache apart that no power of two divides.
+// Distance of the rows in a packed panel: one cache line more than they need, against cache
+// conflicts.
 enum { LINE = 16, ROOM = 2 * LINE - 1 };
 static int64_t row_step(int64_t k) { return rt_round_up(k, LINE) + LINE; }
 
-// Rows side by side; zeros after the last one.
+// Packs contiguous rows of a, with zeros after the last one.
 static void pack_by_row(void *panel, const RtSide *a)
 {
     int64_t step = row_step(a->k);
@@ -51,7 +53,7 @@ static void pack_by_row(void *panel, const RtSide *a)
         memcpy(to + i * step, a->at + i * a->step, sizeof(float) * (size_t)a->k);
 }
 
-// Columns of RT_MR side by side.
+// Packs columns of RT_MR elements, with zeros after the last row.
 static void pack_by_column(void *panel, const RtSide *a)
 {
     float *to = panel;
@@ -67,7 +69,7 @@ static void pack_by_column(void *panel, const RtSide *a)
                 to[p * RT_MR + i] = a->at[p * a->k_step + i * a->step];
 }
 
-// The tile of y is asked for while its sums are made.
+// Prefetches a tile of y while its sums are computed.
 static void prefetch(const float *y, int64_t y_m)
 {
     for (int64_t i = 0; i < RT_MR; i++)
@@ -75,10 +77,10 @@ static void prefetch(const float *y, int64_t y_m)
             __builtin_prefetch(y + i * y_m + j, 1);
 }
 
-// Floats of the next panel of b that are called for in each turn of a tile's loop.
+// Floats of the next panel of b that each iteration of a tile's loop prefetches.
 enum { PREFETCH_FLOATS = 4 };
 
-// One part. Element (i, p) of a panel of rows is at a[i * a_i + p * a_p].
+// One part of k. Element (i, p) of a panel of rows is at a[i * a_i + p * a_p].
 static inline void multiply_part(const RtStrip *s, int64_t k, const char *a, const float *b,
                                  const float *prefetched, bool is_more, int64_t a_i, int64_t a_p)
 {
@@ -115,7 +117,7 @@ static inline void multiply(const RtStrip *s, bool is_by_row)
 static void multiply_by_row(const RtStrip *s) { multiply(s, true); }
 static void multiply_by_column(const RtStrip *s) { multiply(s, false); }
 
-// Parts of 256: the longer a chain is, the more is rounded off.
+// Parts of 256: longer chains have larger rounding errors.
 #define COMMON                                                                                     \
     .rows = RT_MR, .columns = RT_NR, .panels = 8, .bytes = sizeof(float), .k_unit = 1,             \
     .part = 256, .pack_columns = pack_panel
