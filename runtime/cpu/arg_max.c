@@ -1,7 +1,7 @@
-// The place of the largest element along a dim, the first of equals; NaN is larger than all.
+// The index of the largest element along a dim: the first of equals; NaN counts as the largest.
 #include "runtime/cpu/internal.h"
 
-enum { COLUMNS = 64 };  // lines that are searched side by side
+enum { COLUMNS = 64 };  // lines that are searched side by side, if contiguous
 
 #define SEARCH(type, T, name)                                                                      \
     static void search_##name(const T *x, int64_t n, int64_t inner, int64_t lines, int64_t *y)     \

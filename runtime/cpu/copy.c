@@ -6,9 +6,9 @@
 
 #include "runtime/cpu/internal.h"
 
-enum { ROWS = 32, COLUMNS = 4096, TILE = 16 };  // of one piece of work; of one turned-around tile
+enum { ROWS = 32, COLUMNS = 4096, TILE = 16 };  // block of one task; edge of a transposed tile
 
-// A copy of few dims, the last two being rows and columns of blocks.
+// A copy with merged dims; the last two are the rows and columns of the blocks.
 typedef struct Plan {
     int rank;
     int64_t dim[RT_MAX_DIMS + 2], x[RT_MAX_DIMS + 2], y[RT_MAX_DIMS + 2];
@@ -33,8 +33,8 @@ static void put_dim(Plan *p, int64_t dim, int64_t x, int64_t y)
     p->y[p->rank++] = y;
 }
 
-// Dims of size 1 go, the others are ordered by y's strides and merged; the dim along which x is
-// contiguous becomes the rows if it isn't the columns.
+// Drops dims of size 1, orders the others by y's strides and merges them. The dim along which x is
+// contiguous becomes the rows, if it isn't the columns.
 static Plan make_plan(const RtCopy *c)
 {
     Plan p = {0}, q = {.rank = 2, .dim = {1, 1}};
@@ -80,8 +80,8 @@ BLOCK(uint16_t, block_2)
 BLOCK(uint32_t, block_4)
 BLOCK(uint64_t, block_8)
 
-// Turned around, x being contiguous along the rows: blocks in registers, each called for three
-// blocks of columns ahead, as its lines lie apart.
+// Transposes; x is contiguous along the rows. Blocks are transposed in registers and prefetched
+// three blocks of columns ahead, since their lines are a stride apart.
 static void transpose(uint32_t *y, int64_t y_r, const uint32_t *x, int64_t x_c, int64_t rows,
                       int64_t columns)
 {
@@ -144,7 +144,7 @@ void rt_copy(Rt *rt, const RtCopy *c, void *y, const void *x)
 
 #ifdef __AVX512F__
 
-// Only whole lines of 64 bytes can go past the caches.
+// Streams whole lines of 64 bytes; anything else is copied normally.
 void rt_stream_store(void *to, const void *from, int64_t bytes)
 {
     char *y = to;
@@ -172,7 +172,7 @@ void rt_stream_fence(void) {}
 
 #endif
 
-// The nearest half-precision number, ties to even.
+// The nearest f16, ties to even.
 static uint16_t half_of(float x)
 {
     uint32_t u = rt_bits(x), sign = u >> 16 & 0x8000, a = u & 0x7fffffff;
@@ -186,7 +186,7 @@ static uint16_t half_of(float x)
     return (uint16_t)(sign | (a + 0xfff + (a >> 13 & 1) - (112u << 23)) >> 13);
 }
 
-// The upper half of the nearest f32 that has only that, ties to even.
+// The nearest bf16, ties to even.
 static uint16_t bfloat_of(float x)
 {
     uint32_t u = rt_bits(x);

@@ -1,9 +1,9 @@
-// Running sums along a dim; those of f32 are kept in f64, whole ones wrap.
+// Cumulative sums along a dim. Sums of f32 are kept in f64; integer sums wrap.
 #include "runtime/cpu/internal.h"
 
-enum { COLUMNS = 64 };  // lines that are summed side by side
+enum { COLUMNS = 64 };  // lines that are summed side by side, if contiguous
 
-// T elements, summed in S.
+// T: elements; S: sums.
 #define SUMS(T, S, name)                                                                           \
     static void sums_##name(T *y, const T *x, int64_t n, int64_t inner, int64_t lines,             \
                             bool exclusive, bool reverse)                                          \

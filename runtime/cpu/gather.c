@@ -1,10 +1,10 @@
-// Rows of a table by index; what is outside the table's piece is zero.
+// Gathers rows of a table by index; rows outside of the table's shard are zero.
 #include "runtime/cpu/internal.h"
 
-// The row of all tables that row `r` of the result is; -1: of none.
+// The row of the table, counted over all tables, that row `r` of the result is; -1: none.
 static int64_t row_of(const RtGather *p, const void *index, int64_t r)
 {
-    if (p->batch * p->outer == 1)  // divisions take longer than small rows
+    if (p->batch * p->outer == 1)  // avoids divisions, which take longer than copying small rows
         return rt_index(p, index, r);
     int64_t slice = r / p->index, i = r % p->index;
     int64_t at = rt_index(p, index, slice / p->outer * p->index + i);

@@ -1,4 +1,4 @@
-// Prepared kernels by number.
+// Stores prepared kernels by number.
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-// The largest element under a window; padding counts as -inf, NaN is larger than all.
+// Max pooling; padding counts as -inf, NaN as the largest.
 #include "runtime/cpu/pool.h"
 
 static void step(const RtPlace *p, float *dx, const float *x, float *y)

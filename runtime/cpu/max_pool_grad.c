@@ -1,5 +1,5 @@
-// What max_pool's input gets of its result's gradient: the first of the largest elements under a
-// window gets it all.
+// The gradient of max pooling with respect to its input: the first of the largest elements under a
+// window gets all of the result's gradient.
 #include "runtime/cpu/pool.h"
 
 static void step(const RtPlace *p, float *dx, const float *x, float *dy)

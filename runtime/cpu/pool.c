@@ -1,4 +1,4 @@
-// The loops of the pooling kernels.
+// Calls a pooling kernel's step for all positions of y.
 #include "runtime/cpu/pool.h"
 
 static void each_place(const RtPool *q, RtPlace *place, RtStep *step, float *dx, const float *x,

@@ -1,9 +1,9 @@
 // Sums, maxima and minima over dims of a strided tensor.
 //
-// Results are made one by one, or a block of neighbours at a time where they are contiguous in x.
-// Where there are few of them the reduced elements are cut into chunks. Everything is cut by the
-// shape alone, so the tree of additions is the same for any number of threads: floats are summed
-// over at most 32 rows or 256 neighbours, and those sums in double.
+// Results are computed one by one, or in blocks of neighbours if they are contiguous in x. If there
+// are few results, the reduced elements are split into chunks. All splits depend on the shape
+// alone, so the tree of additions is the same for any number of threads: floats are summed over at
+// most 32 rows or 256 neighbours, and these sums are added in double.
 #include "runtime/cpu/internal.h"
 
 enum { RUN = 256, DEPTH = 32, LEAST_CHUNK = 1 << 14, JOINED = 256 };
@@ -15,13 +15,13 @@ typedef struct Dims {
 
 typedef struct Plan {
     RtReduceOp op;
-    Dims kept, reduced;                   // by falling x strides, neighbours merged
-    int64_t width, results;               // of a block of contiguous results; all results
-    int64_t units, chunks;                // blocks of results; parts of what is reduced
-    int64_t inner, inner_stride, length;  // the innermost reduced dim; all that is reduced
+    Dims kept, reduced;                   // sorted by falling x strides; adjacent dims are merged
+    int64_t width, results;               // contiguous results in a block; all results
+    int64_t units, chunks;                // blocks of results; chunks of the reduced elements
+    int64_t inner, inner_stride, length;  // the innermost reduced dim; elements per result
 } Plan;
 
-// A walk over all but the innermost reduced dim.
+// Iterates over all reduced dims except the innermost.
 typedef struct Walk {
     const Dims *d;
     int64_t at[RT_MAX_DIMS], offset;
@@ -125,7 +125,7 @@ static inline double join_double(RtReduceOp op, double a, double b)
     return op == RT_SUM ? a + b : op == RT_MAX ? rt_max(a, b) : rt_min(a, b);
 }
 
-// Written as generated code writes the sums of its rows, so that both round alike.
+// The same loop as in generated code for the sums of rows, so that both round alike.
 static inline float sum_run(const float *x, int64_t stride, int64_t n)
 {
     float total = 0;
@@ -136,7 +136,7 @@ static inline float sum_run(const float *x, int64_t stride, int64_t n)
     return total;
 }
 
-// Comparisons alone pass over what isn't a number: that counts most, and is looked for apart.
+// Comparisons skip NaN, but a NaN must be the result, so it is searched for separately.
 static inline float best_run(RtReduceOp op, const float *x, int64_t stride, int64_t n)
 {
     float best = (float)identity(op);
@@ -160,13 +160,14 @@ static inline float best_run(RtReduceOp op, const float *x, int64_t stride, int6
     return is_odd ? x[i * stride] : best;
 }
 
-// Neighbours in x: of a sum at most RUN, as longer chains round off more.
+// Reduces neighbours in x. Callers limit sums to RUN elements, as longer chains have larger
+// rounding errors.
 static inline float run(RtReduceOp op, const float *x, int64_t stride, int64_t n)
 {
     return op == RT_SUM ? sum_run(x, stride, n) : best_run(op, x, stride, n);
 }
 
-// One result: elements [first, last) of what is reduced.
+// One result, from elements [first, last) of its reduced elements.
 static inline double single(const Plan *q, RtReduceOp op, const float *x, int64_t first,
                             int64_t last)
 {
@@ -192,8 +193,8 @@ static inline double single(const Plan *q, RtReduceOp op, const float *x, int64_
     return total;
 }
 
-// Adds one row or, if there are as many, four: memory gives more when several are read at a time.
-// Returns how many.
+// Adds one row, or four at once if there are as many: reading several rows at a time gives more
+// memory bandwidth. Returns how many.
 static inline int64_t add_rows(RtReduceOp op, float *s, const float *x, int64_t stride,
                                int64_t rows, int64_t width)
 {
@@ -211,7 +212,7 @@ static inline int64_t add_rows(RtReduceOp op, float *s, const float *x, int64_t 
     return 4;
 }
 
-// `width` contiguous results, side by side.
+// `width` contiguous results, from elements [first, last) of their reduced elements.
 static inline void block(const Plan *q, RtReduceOp op, const float *x, int64_t first, int64_t last,
                          int64_t width, double *total)
 {
@@ -242,7 +243,7 @@ static inline void block(const Plan *q, RtReduceOp op, const float *x, int64_t f
     }
 }
 
-// Where a unit's results begin in x and y, and how many they are.
+// Offsets of a unit's results in x and y, and their number.
 typedef struct Unit {
     int64_t x, y, width;
 } Unit;
@@ -275,7 +276,7 @@ static void reduce_unit(const Plan *q, int64_t unit, int64_t chunk, float *y, do
     int64_t last = rt_partition(q->length, chunk + 1, q->chunks);
     double total[RT_WIDTH];
 
-    // Each a loop of its own: what is done is known in it.
+    // Separate calls, so that the compiler makes a loop with a constant operation of each.
     if (u.width > 1 && q->op == RT_SUM)
         block(q, RT_SUM, x + u.x, first, last, u.width, total);
     else if (u.width > 1)
@@ -293,7 +294,7 @@ static void reduce_unit(const Plan *q, int64_t unit, int64_t chunk, float *y, do
             partial[chunk * q->results + u.y + c] = total[c];
 }
 
-// Results [first, last) from those of the chunks, at most JOINED.
+// Computes results [first, last), at most JOINED, from the results of the chunks.
 static void join_chunks(const Plan *q, int64_t first, int64_t last, float *y, const double *partial)
 {
     double total[JOINED];
@@ -327,7 +328,7 @@ static void reduce_f32(Rt *rt, const RtReduce *p, float *y, const float *x)
     }
 }
 
-// Other types, one result after the other, summed in S: whole ones wrap.
+// Other types: one result after the other, summed in S, so that integer sums wrap.
 #define REDUCE(T, S, name, least, most)                                                            \
     static void reduce_##name(Rt *rt, const RtReduce *p, T *y, const T *x)                         \
     {                                                                                              \

@@ -1,26 +1,26 @@
-// Adds rows into a table by index. To each row of the table its segment is added, the rows that are
-// meant for it in the order of the index: the index is sorted by counting, and the threads
-// share rows and columns of the table, so no bit depends on their number. Where there are many
-// slices [batch, outer] the threads share those, and nothing is sorted.
+// Adds rows to a table by index. The index is sorted by counting, so that each row of the table has
+// a segment: the rows to add to it, in the order of the index. The threads share rows and columns
+// of the table, so results don't depend on their number. If there are many slices [batch, outer],
+// the threads share the slices instead, and nothing is sorted.
 #include <string.h>
 
 #include "runtime/cpu/internal.h"
 
 enum {
-    COLUMNS = 64,        // of a part, at least
-    STRIP_BYTES = 1024,  // bytes of a row that are added up at once
+    COLUMNS = 64,        // minimum per part
+    STRIP_BYTES = 1024,  // bytes of a row that are summed at once
 };
 
-// The index of one batch by rows of the table: the segment of row r ends at end[r] of `order` and
-// begins where the one before ends.
+// The index of one batch, sorted by the table's rows. The segment of row r ends at end[r] of
+// `order` and begins where the segment before it ends.
 typedef struct Segments {
     int64_t *end, *order;
-    int64_t longest;  // of the segments
+    int64_t longest;  // length of the longest segment
 } Segments;
 
 static int64_t begin_of(const Segments *s, int64_t row) { return row ? s->end[row - 1] : 0; }
 
-// Counts for the rows [row, row_end), and how many there are of these.
+// Counts the indices of each row in [row, row_end); returns their total.
 static int64_t count_rows(const RtGather *p, const void *index, int64_t first, int64_t row,
                           int64_t row_end, Segments *s)
 {
@@ -37,7 +37,8 @@ static int64_t count_rows(const RtGather *p, const void *index, int64_t first, i
     return total;
 }
 
-// Puts what is meant for these rows in order, from `begin` on; returns the longest segment.
+// Sorts the indices of these rows into `order` from `begin` on; returns the length of the longest
+// segment.
 static int64_t order_rows(const RtGather *p, const void *index, int64_t first, int64_t row,
                           int64_t row_end, int64_t begin, Segments *s)
 {
@@ -57,7 +58,7 @@ static int64_t order_rows(const RtGather *p, const void *index, int64_t first, i
     return longest;
 }
 
-// Each thread reads the whole index and sorts what is meant for its share of the table's rows.
+// Each thread reads the whole index and sorts the part for its share of the table's rows.
 static void sort_index(Rt *rt, const RtGather *p, const void *index, int64_t batch, Segments *s)
 {
     int64_t first = batch * p->index, longest = 0, total[RT_MAX_THREADS];
@@ -76,7 +77,7 @@ static void sort_index(Rt *rt, const RtGather *p, const void *index, int64_t bat
     s->longest = longest;
 }
 
-// The first row of part `i` of `n`, which are alike in how many rows are made and added.
+// The first row of part `i` of `n`. Parts have about the same number of table rows plus added rows.
 static int64_t cut(const RtGather *p, const Segments *s, int64_t i, int64_t n)
 {
     int64_t low = 0, high = p->n, share = rt_partition(begin_of(s, p->n) + p->n, i, n);
@@ -91,7 +92,7 @@ static int64_t cut(const RtGather *p, const Segments *s, int64_t i, int64_t n)
     return low;
 }
 
-// to = a + b, `bytes` of one type.
+// to = a + b, elementwise, for `bytes` of one type.
 typedef void Add(void *to, const void *a, const void *b, int64_t bytes);
 #define ADD(T, S, name)                                                                            \
     static void add_##name(void *to, const void *a, const void *b, int64_t bytes)                  \
@@ -102,7 +103,7 @@ typedef void Add(void *to, const void *a, const void *b, int64_t bytes);
     }
 ADD(float, float, f32)
 ADD(double, double, f64)
-#define INT_ADD(type, T, name) ADD(T, uint64_t, name)  // whole sums wrap
+#define INT_ADD(type, T, name) ADD(T, uint64_t, name)  // integer sums wrap
 RT_EACH_INT(INT_ADD)
 
 static Add *add_of(RtType t)
@@ -117,18 +118,18 @@ static Add *add_of(RtType t)
     }
 }
 
-// The rows of a slice, in the order in which they are added, as far as a thread adds them.
+// The rows that a thread adds, in their order.
 typedef struct Rows {
     Add *add;
     const char *row;
-    int64_t bytes;  // of one
+    int64_t bytes;  // of a row
     const int64_t *order;
     int64_t last;
-    int64_t first;     // byte of each that is added
-    bool is_streamed;  // where they are added
+    int64_t first;     // first byte of a row that this thread adds
+    bool is_streamed;  // the sums are stored past the caches
 } Rows;
 
-// A piece of the k-th row; where it is the first, calls for the head of the row RT_AHEAD after it.
+// A strip of the k-th row. At the row's first strip it prefetches the row RT_PREFETCH_ROWS later.
 static const char *strip_at(const Rows *x, int64_t k, int64_t at, int64_t bytes)
 {
     if (at == x->first && k + RT_PREFETCH_ROWS < x->last)
@@ -137,8 +138,8 @@ static const char *strip_at(const Rows *x, int64_t k, int64_t at, int64_t bytes)
     return x->row + x->order[k] * x->bytes + at;
 }
 
-// A piece of a table's row, `at` bytes from its begin: rows [k, end) on `onto`, NULL: on zeros.
-// What is copied without being looked at goes past the cache: rows are added as they are read.
+// Computes a strip of a row of the table, at byte `at`: rows [k, end) plus `onto` (NULL: zeros).
+// The sum is built in a buffer if it is streamed, since a streaming store writes once.
 static void make_strip(const Rows *x, char *to, const char *onto, int64_t k, int64_t end,
                        int64_t at, int64_t bytes)
 {
@@ -156,7 +157,7 @@ static void make_strip(const Rows *x, char *to, const char *onto, int64_t k, int
         rt_stream_store(to, sum, bytes);
 }
 
-// What a thread makes of a slice: rows of the table, bytes of a row.
+// A thread's part of a slice: a range of table rows and a range of bytes in each.
 typedef struct Part {
     int64_t row, row_end, byte, byte_end;
 } Part;
@@ -173,8 +174,8 @@ static void make_part(const Segments *s, const Rows *x, const Part *a, char *tab
     }
 }
 
-// All slices of one batch. Memory likes whole rows, but a segment that is longer than a thread's
-// share is cut across the columns, as far as that goes.
+// Adds all slices of one batch. Whole rows use memory best, but if a segment is longer than a
+// thread's share, rows are split by columns as far as possible.
 static void add_batch(Rt *rt, const RtGather *p, const Segments *s, char *table, const char *rows,
                       const char *onto)
 {
@@ -202,7 +203,7 @@ static void add_batch(Rt *rt, const RtGather *p, const Segments *s, char *table,
     }
 }
 
-// A slice whose index isn't sorted.
+// Adds a slice without sorting its index.
 static void add_slice(const RtGather *p, const void *index, int64_t slice, char *table,
                       const char *rows, const char *onto)
 {

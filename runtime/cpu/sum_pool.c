@@ -1,4 +1,4 @@
-// The sum of the elements under a window; padding counts as 0.
+// Sum pooling; padding counts as 0.
 #include "runtime/cpu/pool.h"
 
 static void step(const RtPlace *p, float *dx, const float *x, float *y)

@@ -1,5 +1,5 @@
-// What sum_pool's input gets of its result's gradient: each element of it goes to all that were
-// under its window.
+// The gradient of sum pooling with respect to its input: each element of the result's gradient is
+// added to all elements under its window.
 #include "runtime/cpu/pool.h"
 
 static void step(const RtPlace *p, float *dx, const float *x, float *dy)

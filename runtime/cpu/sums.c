@@ -1,19 +1,20 @@
-// Sums down the columns of what a fused group makes.
+// Sums the columns of the rows that a fused group computes.
 //
-// The rows are cut into chunks by the shape alone, and chunks into blocks: a block's sums are
-// floats, those of blocks and chunks are added in double, so the tree of additions is the same for
+// Rows are split into chunks, and chunks into blocks, by the shape alone. Sums of a block are
+// floats; sums of blocks and chunks are added in double. So the tree of additions is the same for
 // any number of threads.
 #include <string.h>
 
 #include "runtime/cpu/internal.h"
 
-// Rows that are added in floats: enough elements that the call costs nothing.
+// Rows of a block, which are summed in floats: enough elements to make the cost of the call
+// negligible.
 static int64_t block_rows(const RtSums *q)
 {
     return rt_most(32, rt_least(256, 8192 / rt_most(1, q->width)));
 }
 
-// Chunk `chunk` of the rows of one outer place: adds to partial[n * width].
+// Sums chunk `chunk` of the rows at one outer index into partial[n * width].
 static void sum_chunk(RtSumRows *f, char *const *p, const RtSums *q, int64_t outer, int64_t chunk,
                       float *s, double *partial)
 {

@@ -1,8 +1,9 @@
-// The k largest along a dim, descending, the first of equals first; NaN is larger than all. A heap
-// of k elements, the worst on top, stands in the result itself; sorting it puts it in order.
+// The k largest elements along a dim, descending; of equals the first comes first; NaN counts as
+// the largest. The result itself holds a heap of k elements with the smallest on top; heapsort then
+// orders it.
 #include "runtime/cpu/internal.h"
 
-// One line: element i of the heap is at i * inner.
+// One line along the dim. Element i of the heap is at i * inner.
 #define LINE(type, T, name)                                                                        \
     static bool worse_##name(const T *v, const int64_t *at, int64_t i, int64_t j)                  \
     {                                                                                              \
