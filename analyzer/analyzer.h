@@ -1,5 +1,5 @@
-// Facts about graphs and machines, never choices: what a node's work is, what a cluster can do, and
-// how long the one takes on the other.
+// Facts about graphs and machines: the work of a node, the rates of a cluster, and the time that
+// this work takes on that cluster. An analysis never chooses.
 #ifndef SHARDCC_ANALYZER_H
 #define SHARDCC_ANALYZER_H
 
@@ -7,81 +7,83 @@
 
 // ---- work ----
 
-// What one call of a kernel or fused group does.
+// The work of one call of a kernel or fused group.
 typedef struct Work {
     double flops;
-    // Bytes that memory moves, each operand's once. What is written without having been read is
-    // fetched first, and counts as both: a cache holds whole lines.
+    // Bytes that memory moves; each operand counts once. A cache holds whole lines, so bytes that
+    // are written without having been read are fetched first. They count in both fields.
     double read, written;
     DType type;
-    // Where is_product: it amounts to `batch` products of matrices m by k and k by n.
+    // If is_product: the work is `batch` products of an m by k and a k by n matrix.
     bool is_product, is_attention;
     double batch, m, n, k;
 } Work;
 
 double node_flops(const Graph *g, const Node *n);
-// The bytes of operand i (inputs, then outputs) that the node touches: of an indexed table only the
-// rows that are taken.
+// The bytes of operand i (inputs, then outputs) that the node touches. Of an indexed table it
+// touches only the rows that are taken.
 double node_bytes(const Graph *g, const Node *n, int i);
-// flops, type and product of the node; read and written are the caller's to add.
+// Gives flops, type and product of the node. The caller adds `read` and `written`.
 Work node_work(const Graph *g, const Node *n);
 
 // ---- clusters ----
 
-// The flop/s of a product of that size.
+// The flop/s of a matrix product of m by k and k by n.
 typedef struct GemmRate {
     DType type;
     double m, n, k, flops;
 } GemmRate;
 
-// What joins groups of devices: those of so many devices that stand in a row (of the level below;
-// of one device, if there is none). A message of n bytes takes alpha + beta · n.
+// A level of links. It joins every `devices` consecutive devices, which are groups of the level
+// below (single devices at the first level). A message of n bytes takes alpha + beta · n.
 typedef struct Link {
     const char *name;
-    int devices;         // that it joins, all levels below included
-    int shared_by;       // so many devices in a row share one link …
-    double alpha, beta;  // … on which one message takes that: s, s/byte
-    double overhead;     // s/byte that a device is kept from computing meanwhile
+    int devices;         // how many devices a group of this level has in all
+    int shared_by;       // how many consecutive devices share one link
+    double alpha, beta;  // s, s/byte of one message alone on the link
+    double overhead;     // s/byte of a message during which the device can't compute
 } Link;
 
-// A kind of machine, its numbers measured (`shardcc detect`). All devices are alike.
+// A kind of machine with measured rates (`shardcc detect`). All devices are alike.
 typedef struct Cluster {
     int devices_per_host;
-    int threads;            // of a device, with which its rates were measured
+    int threads;            // of a device, when its rates were measured
     double memory;          // bytes of a device
-    double bandwidth;       // bytes/s that its memory moves, read and written together …
-    double read_bandwidth;  // … and those read alone
-    double launch;          // seconds that a call takes before it does anything
+    double bandwidth;       // bytes/s that its memory moves, reads and writes together
+    double read_bandwidth;  // bytes/s of its memory when it only reads
+    double launch;          // seconds of overhead per call
     double vector;          // elementwise flop/s
-    double attention;       // flop/s of attention and its gradient together, f32; 0: as of products
+    double attention;       // f32 flop/s of attention with its gradient; 0: the rate of products
     GemmRate *gemm;
     int n_gemm;
-    Link *link;  // from the fastest on; each joins a multiple of what the one before does
+    Link *link;  // fastest first; `devices` of each is a multiple of the previous link's
     int n_links;
 } Cluster;
 
-// The text form: JSON, see docs/cluster.md. Untrusted; false after an error.
+// The text form: JSON, see docs/cluster.md. The text is not trusted. Returns false after an error.
 bool cluster_parse(Arena *a, const char *text, size_t n, Cluster *c, Diag *d);
 bool cluster_read(Arena *a, const char *path, Cluster *c, Diag *d);
 void cluster_print(const Cluster *c, Text *t);
 
-// What `--cluster` names: "local" (this machine, shared by so many ranks), "a100xN", "h100xN", or
-// else a file. False after an error.
+// Opens the cluster that `--cluster` names: "local" (this machine, shared by `ranks` ranks),
+// "a100xN", "h100xN", or else a file. Returns false after an error.
 bool cluster_open(Arena *a, const char *name, int ranks, Cluster *c, Diag *d);
 int cluster_devices(const Cluster *c);
 
-// What the probe of a running job says of messages. Row r of alpha and beta: that from rank r to s
-// takes alpha[r · ranks + s] + beta[r · ranks + s] · bytes.
+// Message times that the probe of a running job measured. A message from rank r to rank s takes
+// alpha[r · ranks + s] + beta[r · ranks + s] · bytes.
 typedef struct Messages {
     int ranks, tries;
     double *alpha, *beta;
-    // By try · ranks + stride, where every rank exchanges messages with the one so far away: how
-    // many times as long one takes, and the seconds a byte that computation does. 0: unknown.
+    // By try · ranks + stride, where every rank exchanges messages with the rank `stride` ahead.
+    // times: how many times longer a message takes than alone. overhead: seconds per byte that
+    // computation is delayed. 0: unknown.
     double *times, *overhead;
 } Messages;
 
-// The levels of links among ranks, more than one. As long as the levels differ by a factor of 2,
-// messages may be off by 15 %, and of the tries less than half by any factor. Returns how many.
+// Fits the levels of links to the measured messages; there are at least two ranks. The fit is right
+// if the levels differ by a factor of 2, messages are off by 15 % at most, and fewer than half of
+// the tries are outliers. Returns the number of levels.
 int links_fit(Arena *a, const Messages *m, Link **link);
 
 // ---- meshes and specs ----
@@ -97,41 +99,42 @@ typedef struct Mesh {
     const char *name[MAX_AXES];  // letters, digits and '_'; x0, x1 … unless the user named them
     double alpha[MAX_AXES];      // s
     double beta[MAX_AXES];       // s/byte
-    double overhead[MAX_AXES];   // s/byte that a rank is kept from computing meanwhile
-    double launch, copy;         // s, s/byte: what a rank takes to move bytes in its own memory
+    double overhead[MAX_AXES];   // s/byte of a message during which a rank can't compute
+    double launch, copy;         // s, s/byte: time of a rank to move bytes in its own memory
 } Mesh;
 
-// What a mesh axis does to a value where it doesn't split one of its dims.
+// Values of Spec.at for a mesh axis that doesn't split any dim of the value.
 enum { SPEC_REPLICATED = -1, SPEC_SUM = -2, SPEC_MAX = -3, SPEC_MIN = -4 };
 
-// How a value lies on a mesh: for each axis the dim (refined) that it splits, or SPEC_…: every rank
-// along it has the whole, or a part, and the value is the sum (max, min) of them. Where axes
-// share a dim, level 0 is the outermost; of all others the level is 0. Chunks nest: c = ceil(n /
-// p), then ceil(c / q); a rank's extent is what is left of the dim, maybe 0. Specs are equal where
-// their bytes are; axes that the mesh lacks are SPEC_REPLICATED.
+// How a value lies on a mesh. at[a] is the refined dim that axis a splits, or SPEC_…: every rank
+// along the axis has the whole value, or it has a part, and the value is the sum (max, min) of the
+// parts. Where axes share a dim, level 0 is the outermost; the level is 0 in all other cases.
+// Chunks nest: c = ceil(n / p), then ceil(c / q). A rank's extent is the rest of the dim from its
+// offset on, at most a chunk; it may be 0. Specs are equal if their bytes are. Axes that the mesh
+// lacks are SPEC_REPLICATED.
 typedef struct Spec {
     int8_t at[MAX_AXES];
     int8_t level[MAX_AXES];
 } Spec;
 
-enum { MAX_MESH_RANKS = 1 << 16 };  // of a mesh
+enum { MAX_MESH_RANKS = 1 << 16 };  // most ranks of a mesh
 
-// All meshes of so many ranks, the first devices of the cluster: up to 4 axes, above 64 ranks
-// 3. Where groups of devices are joined by slower links, some axis begins. Returns how many; 0
-// after an error: there are not so many devices.
+// Lists all meshes of the first `ranks` devices of the cluster, with up to 4 axes (3 above 64
+// ranks). An axis begins wherever a slower level of links begins, if there are axes enough. Returns
+// the number of meshes, or 0 after an error: the cluster has too few devices.
 int mesh_shapes(Arena *a, const Cluster *c, int ranks, const Mesh **mesh, Diag *d);
-// The mesh of that text: "2x4", or "dp=2,tp=4"; it needn't begin an axis anywhere. The text is not
-// trusted; false after an error.
+// Reads a mesh like "2x4" or "dp=2,tp=4". Its axes needn't begin where a level of links does. The
+// text is not trusted. Returns false after an error.
 bool mesh_parse(Arena *a, const Cluster *c, int ranks, const char *text, Mesh *m, Diag *d);
-bool mesh_read(Arena *a, const char *text, Mesh *m, Diag *d);  // the text alone, without links
+bool mesh_read(Arena *a, const char *text, Mesh *m, Diag *d);  // sets no links
 void mesh_print(const Mesh *m, Text *t);
 void mesh_print_axes(const Mesh *m, const int *axis, int n, Text *t);  // "dp+tp"
 
 // The name of the slowest link that an axis crosses.
 const char *mesh_link(const Cluster *c, const Mesh *m, int axis);
 
-// Does its link take an exchange's time, and not the rank's own memory? Then something else can go
-// on meanwhile.
+// Is the axis limited by its link, and not by the rank's own memory? Then computation can go on
+// during a collective.
 static inline bool axis_is_slow(const Mesh *m, int axis) { return m->beta[axis] > 4 * m->copy; }
 
 int mesh_ranks(const Mesh *m);
@@ -140,215 +143,227 @@ int mesh_coordinate(const Mesh *m, int axis, int rank);
 
 Spec spec_replicated(void);  // every rank has the whole
 bool spec_equal(const Spec *a, const Spec *b);
-// SPEC_SUM, SPEC_MAX or SPEC_MIN if an axis of it is; otherwise SPEC_REPLICATED.
+// SPEC_SUM, SPEC_MAX or SPEC_MIN if the spec is partial on some axis; otherwise SPEC_REPLICATED.
 int spec_partial(const Spec *s);
-// Can values of that rank lie so? Dims and axes are there, levels are dense, and of SPEC_SUM,
-// SPEC_MAX and SPEC_MIN there is but one: a maximum of sums isn't the sum of maxima.
+// Is the spec valid for values of that rank? All dims and axes exist, the levels of a dim have no
+// gap, and partial axes are all of one kind: a maximum of sums isn't the sum of maxima.
 bool spec_is_valid(const Mesh *m, int rank, const Spec *s);
-// The axes that split a dim, outermost first; returns how many.
+// Gives the axes that split a dim, outermost first. Returns how many.
 int spec_axes(const Spec *s, int dim, int axis[MAX_AXES]);
 
-// Of a dim of n elements: how many a rank's buffer has room for.
+// The chunk of a dim of n elements: how many of them a rank's buffer has room for.
 int64_t spec_chunk(const Mesh *m, const Spec *s, int dim, int64_t n);
-// … and which of them are a rank's: from offset on (n at most), so many (0: none).
+// The shard of a rank in a dim of n elements: it begins at `offset` (n at most) and has `extent`
+// elements, maybe 0.
 void spec_shard(const Mesh *m, const Spec *s, int dim, int64_t n, int rank, int64_t *offset,
                 int64_t *extent);
-// The bytes of a rank's buffer: all dims at their chunks.
+// The bytes of a rank's buffer: every dim has the size of its chunk.
 int64_t spec_bytes(const Mesh *m, const Spec *s, const Value *v);
 
-// "[dp+tp,-] sum:pp": a dim's axes, outermost first, or '-'; then those that leave parts. A value
-// that has an own shape has an entry for each own dim; if that was split into several, they stand
-// with '.' between them, and axes without '.' split the outermost that isn't 1.
+// Prints "[dp+tp,-] sum:pp": per dim its axes, outermost first, or '-'; then the axes over which
+// the value is partial. A value with an own shape has one entry per own dim. An own dim that was
+// split into several refined dims has one part for each, separated by '.'. Axes without any '.'
+// split the outermost refined dim whose size isn't 1.
 void spec_print(const Mesh *m, const Value *v, const Spec *s, Text *t);
-// The text is not trusted; false after an error.
+// The text is not trusted. Returns false after an error.
 bool spec_parse(const Mesh *m, const Value *v, const char *text, Spec *s, Diag *d);
 
 // ---- from spec to spec ----
 
 typedef enum ReshardKind {
     RESHARD_ALL_GATHER,      // split → whole
-    RESHARD_SLICE,           // whole → split: each rank keeps its piece
+    RESHARD_SLICE,           // whole → split: each rank keeps its shard
     RESHARD_ALL_TO_ALL,      // split → split on another dim
-    RESHARD_ALL_REDUCE,      // parts → whole
-    RESHARD_REDUCE_SCATTER,  // parts → split
+    RESHARD_ALL_REDUCE,      // partial → whole
+    RESHARD_REDUCE_SCATTER,  // partial → split
     RESHARD_PERMUTE,         // two axes change places
-    RESHARD_MASK,            // whole → parts: coordinate 0 keeps it, the others take the identity
+    RESHARD_MASK,  // whole → partial: coordinate 0 keeps it, the others take the identity
     N_RESHARD_KINDS
 } ReshardKind;
 
-// Are pieces of the value, which each rank has anyway, read where they lie? It is there all the
-// time; of inputs a rank had better have its piece alone.
+// May a slice of the value be read in place, without a copy? A value that no node makes is in
+// memory all the time anyway. Inputs are an exception: a rank should hold only its shard of them.
 static inline bool is_sliced_in_place(const Value *v)
 {
     return !v->producer && v->kind != VALUE_INPUT;
 }
 
-// A step along one axis, all other axes staying as they are. It takes the innermost axis from a
-// dim, and puts it onto a dim as the innermost: so pieces that are joined or cut are the nested
-// chunks, exactly, whatever the sizes. Joined and cut pieces lie at multiples of the inner chunk
-// from the outer piece's begin, as spec_shard says.
-//   RESHARD_PERMUTE: with p ranks along `axis` and q along `other`, rank (i, j) gets all that rank
-// (k / q, k % q) has, where k = j · p + i. Either p = q, and what the two axes do is exchanged; or
-// `axis` stands just outside `other` on a dim, then just inside, and both cut it into the same row
-// of p · q pieces.
+// A step along one axis; all other axes stay as they are. It takes the innermost axis from a dim,
+// or puts an axis onto a dim as the innermost. So the shards that it joins or cuts are exactly the
+// nested chunks, whatever the sizes. They lie at multiples of the inner chunk from the begin of the
+// outer shard, as spec_shard says.
+// With RESHARD_PERMUTE, p ranks along `axis` and q along `other`, rank (i, j) gets the shard of
+// rank (k / q, k % q), where k = j · p + i. Either p = q, and the two axes exchange their dims; or
+// `axis` is the axis just outside `other` on a dim and becomes the one just inside, and both orders
+// cut the dim into the same p · q consecutive shards.
 typedef struct ReshardStep {
     ReshardKind kind;
     int axis, other;       // other: of RESHARD_PERMUTE; otherwise -1
-    int from_dim, to_dim;  // what Spec.at says of the axis before and after: a dim, or SPEC_…
+    int from_dim, to_dim;  // Spec.at of the axis before and after: a dim, or SPEC_…
     Spec after;
     int64_t picoseconds;
-    int64_t bucket_saving;  // … less than it takes alone, as others join it
-    int64_t bytes;    // that each rank hands to the collective; 0 of RESHARD_SLICE and RESHARD_MASK
-    int64_t staging;  // bytes to pack pieces in that can't be sent, or received, where they lie
+    int64_t bucket_saving;  // picoseconds saved by joining a bucket; `picoseconds` is without them
+    // Bytes that each rank hands to the collective; 0 of RESHARD_SLICE and RESHARD_MASK.
+    int64_t bytes;
+    // Bytes of buffers to pack shards that can't be sent, or received, where they lie.
+    int64_t staging;
 } ReshardStep;
 
-// Seconds of a collective along `axes` together (bit a: axis a), to which each rank hands so many
+// Seconds of a collective along `axes` together (bit a: axis a), to which each rank hands `bytes`
 // bytes.
 double collective_seconds(const Mesh *m, ReshardKind kind, unsigned axes, double bytes);
-// … for which computation that goes on meanwhile takes longer.
+// Seconds of the same collective during which the rank can't compute.
 double collective_overhead(const Mesh *m, ReshardKind kind, unsigned axes, double bytes);
 
-// Picoseconds of a step along `axes` that reads and writes so many bytes of the rank's own memory:
-// the links' time and that of moving the bytes.
+// Picoseconds of a step along `axes` that sends `sent` bytes (as of collective_seconds), and reads
+// and writes bytes of the rank's own memory: the time of the links and of moving the bytes.
 int64_t reshard_step_picoseconds(const Mesh *m, ReshardKind kind, unsigned axes, double sent,
                                  double read, double written);
 
-// Small steps of some kinds along one axis are joined where they needn't wait for each other. How
-// much of a bucket is one to which each rank hands so many bytes? 1: it stays alone.
+// Small steps of some kinds along one axis are joined into buckets if they needn't wait for each
+// other. Returns the share of a bucket that a step has to which each rank hands `bytes` bytes. 1:
+// the step stays alone.
 double bucket_share(const Mesh *m, ReshardKind kind, int axis, int64_t bytes);
 
-// One way from spec to spec.
+// One reshard path from spec to spec.
 typedef struct ReshardPath {
     int n_steps;
     int64_t picoseconds;
-    // The most bytes at any time beside the way's source and its result: what lies between two
+    // The most bytes in use at any time besides the source and the result: values between two
     // steps, and staging.
     int64_t transient;
-    int32_t before, last;  // whence it was found: for reshard_path_steps
+    // For reshard_path_steps: the last settled label before the end, and the edge after it.
+    int32_t before, last;
 } ReshardPath;
 
-// The cheapest ways on a mesh, each found once per shape.
+// Finds the cheapest reshard paths on a mesh. Paths are searched once per shape and source spec.
 typedef struct Resharder Resharder;
 
 Resharder *resharder_new(Arena *a, const Mesh *m);
-// The same of values whose small steps join others (values_bucketed).
+// A resharder for values whose small steps join buckets (values_bucketed).
 Resharder *resharder_new_bucketed(Arena *a, const Mesh *m);
-// All ways of which no other is faster with as few transient bytes, fastest first: of a value of
-// these dims, from one valid spec to another. There is always one; of equal specs it has no steps.
-// They live as long as the arena.
+// Gives all Pareto-optimal reshard paths from one valid spec to another, fastest first: no other
+// path is as fast with as few transient bytes. There is at least one; between equal specs it has no
+// steps. The paths live as long as the arena.
 int reshard_paths(Resharder *l, const Value *v, Spec from, Spec to,
                   const ReshardPath **reshard_path);
-// Writes the steps of one of these, as many as it has.
+// Writes the n_steps steps of one of these paths to `step`.
 void reshard_path_steps(Resharder *l, const Value *v, Spec from, Spec to,
                         const ReshardPath *reshard_path, ReshardStep *step);
-// The picoseconds of the first of them, found sooner.
+// The picoseconds of the fastest path. Cheaper than reshard_paths.
 int64_t reshard_fastest(Resharder *l, const Value *v, Spec from, Spec to);
 
 // ---- strategies ----
 
-// How a node's work is spread: a Spec over the factors of its rule in place of dims. An axis along
-// which every rank does the same is FACTOR_NONE. Where the operator is linear, parts whose sum an
-// input is give parts whose sum the output is: LINEAR_JOINT, the inputs of Rule.joint all are such
-// parts; LINEAR_SINGLE + i, input i alone is.
+// How a node's work is spread: a Spec whose dims are the factors of the node's rule. FACTOR_NONE:
+// every rank along the axis does the same. Linear operators turn partial sums of an input into
+// partial sums of the output. LINEAR_JOINT: all inputs of Rule.joint are partial; LINEAR_SINGLE +
+// i: input i alone is.
 typedef Spec Strategy;
 enum { FACTOR_NONE = SPEC_REPLICATED, LINEAR_JOINT = SPEC_SUM, LINEAR_SINGLE = MAX_FACTORS };
 
-// At most so many strategies are tried of one node.
+// the most strategies of one node
 enum { MAX_STRATEGIES = 4096 };
 
-// All strategies of a node, in `a`, the one that splits nothing first. Where there would be too
-// many, the smallest factors are left whole.
+// Lists all strategies of a node, in `a`; the first splits nothing. If there are more than
+// MAX_STRATEGIES, the smallest factors aren't split. Returns how many.
 int strategies_of(const Rule *r, const Mesh *m, Arena *a, Strategy **to);
 bool strategy_is_legal(const Rule *r, const Mesh *m, const Strategy *s);
-// What the strategy needs of an input, or makes of an output: operands are counted as in Rule.dim.
+// The spec that the strategy needs of an input, or gives an output. Operands are counted as in
+// Rule.dim.
 Spec strategy_spec(const Rule *r, const Strategy *s, int operand);
 
-// "m:dp+tp linear:pp": by letter of the rule, the axes that split a factor, outermost first; those
-// along which the node is linear, of input i alone as "linear.i"; "-" where nothing is split.
+// Prints "m:dp+tp linear:pp": after the letter of a factor the axes that split it, outermost first;
+// after "linear" the axes along which the node is linear, "linear.i" in input i alone. Prints "-"
+// if nothing is split.
 void strategy_print(const Rule *r, const Mesh *m, const Strategy *s, Text *t);
-// The text is not trusted; false after an error.
+// The text is not trusted. Returns false after an error.
 bool strategy_parse(const Rule *r, const Mesh *m, const char *text, Strategy *s, Diag *d);
 
 // ---- what must be alike ----
 
-// What a value may be where it rests, ever stricter.
+// Which storage specs a value may have, from lax to strict.
 typedef enum StorageRule {
     STORAGE_ANY,
-    STORAGE_SUM,         // no parts but of a sum
-    STORAGE_COMPLETE,    // no parts
-    STORAGE_REPLICATED,  // every rank has it
+    STORAGE_SUM,         // partial in no way except sums
+    STORAGE_COMPLETE,    // not partial
+    STORAGE_REPLICATED,  // whole on every rank
 } StorageRule;
 
-// What lies or is done alike in every plan: iterations of a block, both ends of a carried pair.
+// Values and nodes that every plan treats alike: the iterations of a block, and both ends of a
+// carry.
 typedef struct TiedValues {
-    ValueId *value;  // by ValueId: the first of those like it
-    NodeId *node;    // by NodeId: the one of the first iteration
-    // By node of the first iteration: those of the second and of the last.
+    ValueId *value;  // by ValueId: the first of its tied values
+    NodeId *node;    // by NodeId: its node of the first iteration
+    // By node of the first iteration: the same node of the second and of the last iteration.
     NodeId *second, *last;
-    StorageRule *storage_rule;  // by first value: the strictest of all like it
+    StorageRule *storage_rule;  // by first tied value: the strictest rule of them all
 } TiedValues;
 
 TiedValues tied_find(const Graph *g, Arena *a);
 bool storage_allows(StorageRule storage_rule, const Spec *s);
 
-// Where an input comes from in the first, second and last iteration of its node's block.
+// The value that an input reads in the first, second and last iteration of its node's block.
 typedef struct InputSources {
     ValueId first, second, last;
 } InputSources;
 
 InputSources tied_input_sources(const Graph *g, const TiedValues *k, NodeId n, int i);
-// Outside of blocks, and where all iterations read the same.
+// True outside of blocks, and where all iterations read the same value.
 static inline bool sources_are_equal(InputSources f)
 {
     return f.first == f.second && f.second == f.last;
 }
-// The value like whose rest input i lies when it is read: itself, but where only one iteration
-// reads from outside of the block, what the other ones read, so that iterations stay alike.
+// The value whose storage spec input i has when it is read. It is the input itself, except where
+// only one iteration reads from outside of the block. Then it is the value that the other
+// iterations read, so that all iterations stay alike.
 ValueId tied_input_value(const Graph *g, const TiedValues *k, NodeId n, int i);
 
-// By ValueId: do its small steps find others to join? Those of values that are read in a later
-// phase than they are made in, as gradients are, or that no node makes. TiedValues of all that are
-// alike.
+// By ValueId: may small reshard steps of the value join buckets? True if no reader is in the phase
+// that makes the value, as of gradients, or if no node makes it. The same for all tied values.
 bool *values_bucketed(const Graph *g, const TiedValues *k, Arena *a);
 
 // ---- plans ----
 
-// Where everything of a graph is: by id, ids of that graph. A node's inputs are converted from
-// where they are at rest, by way of the spec in which its phase uses them, to what its strategy
-// needs, its outputs from what it makes to where they rest.
+// A spec for each value and a strategy for each node, by ids of one graph. An input of a node is
+// converted from its storage spec to the compute spec of the phase, and from there to the spec that
+// the strategy needs. An output is converted from the spec that the strategy gives to the storage
+// spec.
 typedef struct Plan {
     Mesh mesh;
-    Spec *spec;          // by ValueId: at rest
+    Spec *spec;          // by ValueId: the storage spec
     Strategy *strategy;  // by NodeId
-    Spec *compute_spec;  // by 3 · ValueId + phase; NULL: all as they rest
+    Spec *compute_spec;  // by 3 · ValueId + phase; NULL: all equal to the storage specs
 } Plan;
 
-// Can the plan be carried out? Specs and strategies are legal; constants and hyper-parameters are
-// whole; parts of sums are nodes' results and zeros only, and no outputs; what must be alike is.
+// Can the plan be carried out? Specs and strategies are legal. Constants and hyper-parameters are
+// replicated. Partial sums are results of nodes or zeros, and no outputs. Tied values and nodes are
+// alike.
 bool plan_check(const Graph *g, const Plan *p, Diag *d);
 
-// ---- what a piece takes ----
+// ---- the work of a shard ----
 
-// What goes through memory, as far as can be told before anything is fused: not what is made and
-// used within the same rows of elementwise work and sums, and not views.
+// Which values go through memory, as far as one can tell before fusion. Views don't, nor do values
+// that are made and read within the same rows of elementwise nodes and sums.
 typedef struct Traffic {
     bool *is_stored;  // by ValueId
-    ValueId *base;    // by ValueId: what it is a view of, or itself
+    ValueId *base;    // by ValueId: the value whose bytes it has: itself, unless it is a view
 } Traffic;
 
 Traffic traffic_find(const Graph *g, Arena *a);
 
-// What a node does on a rank's largest piece under a strategy, `whole` being its node_work. Zero of
-// a view.
+// The work of a node on the largest shard under a strategy. `whole` is its node_work. A view has
+// none.
 Work shard_work(const Graph *g, const Node *n, const Work *whole, const Traffic *t, const Rule *r,
                 const Mesh *m, const Strategy *s);
 
 // ---- cost ----
 
-// max(flops / flop rate, read / reading, (read + written) / bandwidth) + launch. The rate of a
-// product is that of the nearest size that was measured.
+// max(flops / flop rate, read / read bandwidth, (read + written) / bandwidth) + launch. The rate of
+// a product is that of the nearest measured size.
 double work_seconds(const Cluster *c, const Work *w);
-// … of a shard_work: what writes nothing to memory is part of a call that does.
+// The same of a shard_work. A node that writes nothing to memory is part of another call, and pays
+// no launch.
 double shard_seconds(const Cluster *c, const Work *w);
 
 #endif

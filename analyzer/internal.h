@@ -1,4 +1,4 @@
-// What files of analyzer/ share.
+// Declarations that the files of analyzer/ share.
 #ifndef SHARDCC_ANALYZER_INTERNAL_H
 #define SHARDCC_ANALYZER_INTERNAL_H
 
@@ -6,27 +6,28 @@
 
 static inline int64_t divide_up(int64_t n, int64_t p) { return n / p + (n % p != 0); }
 
-// Beyond all that is counted, and still safe to add up.
+// More than any count of bytes; sums of a few don't overflow.
 #define MAX_SUMMABLE_BYTES ((int64_t)1 << 58)
 
-// At most: each axis splits off or onto any dim, or becomes parts of any kind; each pair is
-// exchanged.
+// Most steps from a spec: each axis moves to or from any dim, or becomes partial of any kind; each
+// pair of axes is permuted.
 enum { MAX_RESHARD_STEPS = MAX_AXES * (MAX_RANK + 3) + MAX_AXES * (MAX_AXES - 1) / 2 };
 
-// SPEC_SUM, SPEC_MAX and SPEC_MIN as a set.
+// A set of SPEC_SUM, SPEC_MAX and SPEC_MIN has these bits.
 #define PARTIAL_BIT(at) (1U << -(at))
 
-// All steps from a valid spec that make no other parts than `partials`; returns how many.
+// Lists all steps from a valid spec; new partial axes are only of the kinds in `partials`. Returns
+// how many.
 int reshard_steps_from(const Mesh *m, const Value *v, const Spec *s, unsigned partials,
                        ReshardStep step[MAX_RESHARD_STEPS]);
 
 // ---- bucket.c ----
-void reshard_step_bucket(const Mesh *m,
-                         ReshardStep *s);  // makes its time that of one that is joined to others
+// Takes the saving of a bucket off the step's time, and sets bucket_saving.
+void reshard_step_bucket(const Mesh *m, ReshardStep *s);
 
 // ---- cost.c ----
-// node_bytes, of a node with that rule.
+// The same as node_bytes, for a node with that rule.
 double accessed_bytes(const Graph *g, const Node *n, const Rule *r, int i);
-bool has_factor(const Rule *r, int operand, int f);  // is a dim of the operand it?
+bool has_factor(const Rule *r, int operand, int f);  // is it a dim of the operand?
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "base/base.h"
 
-// The whole text, which is `what` ("a plan") and has at most `most` bytes; NULL after an error. The
-// caller's, to be given to cJSON_Delete.
+// Parses a text of at most `most` bytes. Messages call it `what` ("a plan"). Returns NULL after an
+// error. The caller owns the result and frees it with cJSON_Delete.
 cJSON *json_parse(const char *text, size_t n, size_t most, const char *what, Diag *d);
 
 #endif

@@ -1,4 +1,5 @@
-// Structs as JSON: a table of fields prints them and reads them back, untrusted.
+// Structs as JSON. A table of fields prints them and reads them back; a text that is read is not
+// trusted.
 #ifndef SHARDCC_ANALYZER_RECORD_H
 #define SHARDCC_ANALYZER_RECORD_H
 
@@ -7,7 +8,7 @@
 typedef enum FieldKind {
     FIELD_TEXT,     // of printable ASCII
     FIELD_HASH,     // uint64_t, as 16 digits
-    FIELD_SECONDS,  // double, of 9 digits
+    FIELD_SECONDS,  // double, printed with 9 digits
     FIELD_INT,      // int, not negative
     FIELD_BYTES,    // int64_t, not negative, up to 2^53: JSON's numbers are doubles
     FIELD_FLAG,     // bool
@@ -18,8 +19,8 @@ typedef enum FieldKind {
 typedef struct RecordField {
     const char *name;
     FieldKind kind;
-    size_t at, n_at;  // in its struct; the length (int) of a list
-    bool is_needed;   // otherwise what is zero is left out
+    size_t at, n_at;  // offsets in its struct: of the field; of the length (int) of a list
+    bool is_needed;   // otherwise it is left out where it is zero
     const struct RecordTable *of;
 } RecordField;
 
@@ -29,22 +30,23 @@ typedef struct RecordTable {
     size_t size;  // of the struct
 } RecordTable;
 
-enum { MAX_FIELDS = 32, MAX_RECORD_ITEMS = 1 << 22 };  // of a table; of a list, and of a FIELD_INT
+// The most fields of a table. The most items of a list, and the most of a FIELD_INT.
+enum { MAX_FIELDS = 32, MAX_RECORD_ITEMS = 1 << 22 };
 
-// Where an error is.
+// Where the reader is, for messages.
 typedef struct RecordReader {
     Arena *a;
     Diag *d;
-    const char *list;  // in item `i` of this list; NULL: in none
+    const char *list;  // the reader is in item `i` of this list; NULL: in none
     int i;
 } RecordReader;
 
-// The members alone, without braces.
+// Prints the members alone, without braces.
 void record_print(const RecordTable *k, const void *s, const char *between, Text *t);
-// False after an error: every member is a field, or `version` outside of lists, and each field that
-// is needed is there.
+// Returns false after an error. Every member must be a field, or `version` outside of lists. Every
+// field that is needed must be there.
 bool record_read(const RecordReader *r, const RecordTable *k, const cJSON *x, void *to);
-// Reports that member `name` is wrong; false.
+// Reports that member `name` is wrong. Returns false.
 bool record_wrong(const RecordReader *r, const char *name, const char *fmt, ...) PRINTF(3, 4);
 
 #endif
