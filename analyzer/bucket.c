@@ -1,13 +1,13 @@
-// What small steps cost that are joined to one: each its bytes, and of the latency as much as it is
-// of a bucket, the bytes that take as long as that; but no less than of one of eight, as buckets
-// are seldom full.
+// The saving of small steps that are joined into a bucket. A bucket holds as many bytes as take the
+// time of one latency. A step in it pays for all of its bytes, but only its share of the latency.
+// The share counts as at least 1/8, because buckets are seldom full.
 #include <math.h>
 
 #include "analyzer/internal.h"
 
 double bucket_share(const Mesh *m, ReshardKind kind, int axis, int64_t bytes)
 {
-    static const double MAX_BUCKET_BYTES = 1 << 25;  // bytes, of links that are all latency
+    static const double MAX_BUCKET_BYTES = 1 << 25;  // bytes, for links without a cost per byte
     double bucket = fmin(m->alpha[axis] / fmax(m->beta[axis], 1e-30), MAX_BUCKET_BYTES);
     double whole = (double)bytes * (kind == RESHARD_ALL_GATHER ? m->size[axis] : 1);
     bool is_bucketed =
@@ -25,7 +25,8 @@ void reshard_step_bucket(const Mesh *m, ReshardStep *s)
     s->picoseconds -= s->bucket_saving;
 }
 
-// Readers of a later phase aren't waited for; nor is what no node makes waited with.
+// A later phase doesn't make a collective wait: its readers have time. Values that no node makes
+// are there from the beginning.
 bool *values_bucketed(const Graph *g, const TiedValues *k, Arena *a)
 {
     bool *is_bucketed = arena_array(a, bool, g->n_values),

@@ -1,4 +1,4 @@
-// What is known of a cluster, from and to JSON.
+// Reads and prints cluster files, which are JSON.
 #include <math.h>
 #include <string.h>
 
@@ -13,13 +13,13 @@ enum {
     MAX_LINK_NAME = 40
 };
 
-// A number of the file: where it is kept, and what it may be.
+// A number of the file: its offset in the struct, and its limits.
 typedef struct NumberField {
     const char *name;
     size_t at;
     bool is_whole;
     double least, most;
-    bool is_optional;  // 0 where it is missing, and not printed where it is 0
+    bool is_optional;  // the number is 0 if it is missing, and isn't printed if it is 0
 } NumberField;
 
 static const NumberField host_fields[] = {
@@ -65,7 +65,8 @@ typedef struct ClusterReader {
     Diag *d;
 } ClusterReader;
 
-// The member of that name; NULL after an error. `path` is the object's: "device.".
+// Returns the member of that name; NULL after an error. `path` is that of the object ("device."),
+// for messages.
 static const cJSON *member(const ClusterReader *r, const cJSON *object, const char *path,
                            const char *name)
 {
@@ -145,7 +146,7 @@ static bool read_rates(const ClusterReader *r, const cJSON *device, Cluster *c)
     return true;
 }
 
-// The name is printed as it is.
+// The name must be printable as it is, because it is never quoted.
 static bool read_name(const ClusterReader *r, const cJSON *x, const char *path, const char **name)
 {
     const cJSON *text = member(r, x, path, "name");
@@ -165,7 +166,7 @@ static bool read_name(const ClusterReader *r, const cJSON *x, const char *path, 
     return true;
 }
 
-// `below`: the devices that the level before joins.
+// `below`: how many devices the level before joins.
 static bool read_link(const ClusterReader *r, const cJSON *x, int i, int below, Link *to)
 {
     char *path = arena_string(r->a, "links[%d]", i);
@@ -235,7 +236,7 @@ static bool read_links(const ClusterReader *r, const cJSON *root, Cluster *c)
     return true;
 }
 
-// Links as they are, or the messages that show them.
+// Reads the links, or fits them to the messages if the file has those.
 static bool read_topology(const ClusterReader *r, const cJSON *root, Cluster *c)
 {
     const cJSON *messages = cJSON_GetObjectItemCaseSensitive(root, "messages");

@@ -1,9 +1,9 @@
 // Clusters that need no file.
 //
-// Rates of GPUs are those of the data sheets ("NVIDIA A100 Tensor Core GPU", 2021, 80 GB SXM;
-// "NVIDIA H100 Tensor Core GPU", 2023, SXM5; dense, without sparsity) times the share that is taken
-// to be reached; the links between hosts are those of DGX A100 and DGX H100: one adapter for each
-// GPU. docs/cluster.md says what is assumed.
+// The rates of GPUs are those of the data sheets ("NVIDIA A100 Tensor Core GPU", 2021, 80 GB SXM;
+// "NVIDIA H100 Tensor Core GPU", 2023, SXM5; dense, without sparsity) times the share that programs
+// are assumed to reach. The links between hosts are those of DGX A100 and DGX H100: one adapter per
+// GPU. docs/cluster.md lists the assumptions.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 
 #include "analyzer/analyzer.h"
 
-// Of the published rate: memory, arithmetic in it, links.
+// Assumed shares of the published rates: of memory, of elementwise arithmetic, of links.
 static const double MEMORY_SHARE = 0.85, VECTOR_SHARE = 0.7, LINK_SHARE = 0.85;
 
-// Of products, by their size.
+// Assumed shares of the published rate of matrix products, by the size of m, n and k.
 static const struct {
     double size, share;
 } products[] = {{256, 0.1}, {1024, 0.5}, {4096, 0.7}};
@@ -74,9 +74,9 @@ static Cluster gpu_cluster(Arena *a, const Gpu *g, int n)
     return c;
 }
 
-// Ranks of one core each, that hand each other messages through memory: round numbers of a server
-// of the time. All that is sent passes through the one memory; ranks wait for one another longer
-// than for a message.
+// A cluster of ranks with one core each on this machine, which exchange messages through memory.
+// The rates are round numbers of a current server. All messages share the one memory. Alpha is
+// large because ranks wait for one another longer than for a message.
 static Cluster local_cluster(Arena *a, int ranks)
 {
     double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
@@ -90,7 +90,7 @@ static Cluster local_cluster(Arena *a, int ranks)
                  .attention = 6e10,
                  .link = arena_array(a, Link, 1)};
 
-    // A core reaches its rate with small products already.
+    // A core reaches its full rate with small products already.
     c.gemm = arena_array(a, GemmRate, 2);
     c.gemm[c.n_gemm++] = (GemmRate){F32, 512, 512, 512, 1.8e11};
     c.gemm[c.n_gemm++] = (GemmRate){F64, 512, 512, 512, 9e10};

@@ -1,7 +1,7 @@
-// How long collectives take: α for each round of messages, β for each byte that a rank sends.
+// How long collectives take: α per round of messages, β per byte that a rank sends.
 //
 // With p ranks, n bytes and lg = ⌈log2 p⌉, after Thakur, Rabenseifner and Gropp, "Optimization of
-// Collective Communication Operations in MPICH", 2005, each the faster of its algorithms:
+// Collective Communication Operations in MPICH", 2005. Of two algorithms, the faster counts:
 //   all-gather      lg·α + (p−1)/p·n·β         Bruck; n: of all ranks together
 //   reduce-scatter  lg·α + (p−1)/p·n·β         the same rounds backwards
 //   all-reduce      r·(α + n·β)                recursive doubling in r rounds: log2 p, or
@@ -10,10 +10,10 @@
 //   all-to-all      lg·α + n/p·b·β             Bruck; b: the ones in 0 … p−1 as binary numbers
 //                   (p−1)·α + (p−1)/p·n·β      each rank with each other
 //   permute         α + n·β
-// Arithmetic of the reductions is left out. Along several axes the slowest link counts.
+// The arithmetic of reductions isn't counted. Along several axes, the slowest link counts.
 //
-// What is sent keeps a rank from computing by O for each byte, as in LogGOPS: Hoefler, Schneider
-// and Lumsdaine, "LogGOPSim - Simulating Large-Scale Applications in the LogGOPS Model", 2010.
+// A rank can't compute for O seconds per byte that it sends, as in LogGOPS: Hoefler, Schneider and
+// Lumsdaine, "LogGOPSim - Simulating Large-Scale Applications in the LogGOPS Model", 2010.
 #include <math.h>
 
 #include "analyzer/analyzer.h"
@@ -44,7 +44,7 @@ static double all_to_all(int p, double alpha, double n_beta)
                 (p - 1) * alpha + (p - 1.0) / p * n_beta);
 }
 
-// Of p ranks.
+// Seconds of a collective among p ranks.
 static double seconds_among(int p, ReshardKind kind, double bytes, double alpha, double beta)
 {
     double lg = log2_up(p), n_beta = bytes * beta;

@@ -1,4 +1,4 @@
-// The work of nodes, and the time that it takes.
+// Computes the work of nodes, and the time that the work takes.
 #include <math.h>
 
 #include "analyzer/internal.h"
@@ -22,7 +22,7 @@ double node_flops(const Graph *g, const Node *n)
 
 // ---- bytes ----
 
-// Is a dim of operand `i` indexed: are only some of its rows touched?
+// Does a node touch only some rows of operand `i`, because a dim of it is indexed?
 static bool is_table(const Graph *g, const Node *n, const Rule *r, int i)
 {
     const Value *v = value_of(g, n->in[i]);
@@ -64,8 +64,9 @@ bool has_factor(const Rule *r, int operand, int f)
     return false;
 }
 
-// m: what only the first operand has, n: what only the second has, batch: what the result has with
-// both. All else is summed over, and so often that the flops come out.
+// A factor belongs to m if only the first operand has it, to n if only the second operand and the
+// result have it, and to batch if all three have it. k is what remains of the flops: the factors
+// that are summed over.
 static void find_product(const Graph *g, const Node *n, Work *w)
 {
     Rule r = {0};
@@ -102,7 +103,7 @@ Work node_work(const Graph *g, const Node *n)
 
 // ---- time ----
 
-// How far two sizes are apart: the sum of the ratios, as logarithms.
+// The distance of two sizes: the sum of their ratios' logarithms.
 static double distance(const GemmRate *r, const Work *w)
 {
     return fabs(log(r->m / w->m)) + fabs(log(r->n / w->n)) + fabs(log(r->k / w->k));

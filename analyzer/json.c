@@ -1,4 +1,4 @@
-// JSON text that isn't trusted.
+// Parses JSON text that isn't trusted.
 #include "analyzer/json.h"
 
 #include <string.h>

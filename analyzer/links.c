@@ -1,25 +1,26 @@
-// From how long messages take between each two ranks, and all at once, to the levels of links.
+// Fits levels of links to the times of messages, between each pair of ranks and among all at once.
 //
-// Levels are blocks of ranks in a row, each a multiple of the one before. Of all such chains of
-// blocks, that one is taken whose levels' medians leave the least error, as a sum of logarithms:
-// what one measurement has against it then weighs no more than it is. A finer chain always leaves
-// less; so a level counts only if it is clearly slower than the one before, by more than jitter
-// makes of one.
+// A level is a block of consecutive ranks, whose size is a multiple of the level before. Of all
+// chains of such blocks, this file takes the one with the least error: the sum of distances to the
+// level's medians, in logarithms. A single outlier then weighs no more than its distance. A finer
+// chain always has less error. So a level must be clearly slower than the one before, by more than
+// jitter explains.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/analyzer.h"
 
-// Two medians of what is the same differ by less, with ± 15 % of jitter: 1.15 / 0.85.
+// The least ratio between levels. With jitter of ± 15 %, two medians of the same thing differ by
+// less: 1.15 / 0.85 = 1.35.
 static const double MIN_LEVEL_RATIO = 1.4;
 
-// The pairs inside blocks of `outer` ranks that aren't inside blocks of `inner`.
+// The pairs of ranks inside blocks of `outer` ranks that aren't inside blocks of `inner` ranks.
 typedef struct Level {
     int inner, outer;
     double alpha, beta;  // medians
     double error;        // of this level, then of the best chain that ends with it
-    int before;          // in that chain; -1: it is the first
+    int before;          // the level before in that chain; -1: none
     bool is_possible;
 } Level;
 
@@ -36,7 +37,7 @@ static double median(double *x, int n)
     return (x[(n - 1) / 2] + x[n / 2]) / 2;
 }
 
-// The median of a level's pairs; adds their distances from it to *error.
+// Returns the median of a level's pairs, and adds their distances from it to *error.
 static double median_pair(const Level *l, int n, const double *pairs, double *room, double *error)
 {
     int count = 0;
@@ -56,7 +57,8 @@ static bool is_slower(const Level *l, const Level *inner)
     return l->alpha > MIN_LEVEL_RATIO * inner->alpha || l->beta > MIN_LEVEL_RATIO * inner->beta;
 }
 
-// Levels stand in the order of their inner blocks, so those that can come before are known.
+// Finds the best chain that ends with level l. Levels are sorted by their inner blocks, so all
+// levels that can come before have been chained already.
 static void chain(Level *level, int n, Level *l)
 {
     int best = -1;
@@ -94,8 +96,8 @@ static double median_try(const Messages *m, const double *by_try, int stride, do
     return median(room, m->tries);
 }
 
-// How many share a link of a level: how many times as long messages take when all send over it.
-// They are of one block of the level below; in the first level, all may share.
+// How many devices share a link of a level, told from how many times longer messages take when all
+// send at once. They are in one block of the level below. In the first level, all may share.
 static int sharing(double times, int most)
 {
     int shared_by = 1;

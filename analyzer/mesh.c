@@ -1,4 +1,4 @@
-// Meshes: where a rank stands, which shapes there are, and what links the ranks of an axis.
+// Lists, reads and prints meshes, and finds the links that an axis crosses.
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ int mesh_coordinate(const Mesh *m, int axis, int rank)
 
 // ---- links ----
 
-// The level of links that joins two devices.
+// The lowest level of links that joins two devices.
 static int level_between(const Cluster *c, int a, int b)
 {
     int i = 0;
@@ -38,8 +38,8 @@ static int level_between(const Cluster *c, int a, int b)
     return i;
 }
 
-// Every rank sends to the next along the axis, the last one to the first, as in a ring: of those
-// that share a link of that level, the most that use it at once. 0: the axis doesn't cross that
+// Every rank sends to the next one along the axis, and the last one to the first, as in a ring.
+// Returns how many ranks at most use one link of that level at once. 0: the axis doesn't cross that
 // level.
 static int senders(const Cluster *c, const Mesh *m, int axis, int level)
 {
@@ -100,7 +100,7 @@ typedef struct Shapes {
     int n, cap, most_axes;
 } Shapes;
 
-// All that begin with the axes of `m`, and have `left` ranks along the others.
+// Adds all meshes that begin with the axes of `m` and have `left` ranks along the others.
 static void add_shapes(Shapes *s, Mesh m, int left)
 {
     if (left == 1)
@@ -116,7 +116,7 @@ static void add_shapes(Shapes *s, Mesh m, int left)
         }
 }
 
-// Does an axis begin wherever groups of devices end?
+// Does an axis begin wherever a group of a link level ends?
 static bool is_aligned(const Cluster *c, const Mesh *m)
 {
     int ranks = mesh_ranks(m);
@@ -142,7 +142,7 @@ int mesh_shapes(Arena *a, const Cluster *c, int ranks, const Mesh **mesh, Diag *
     for (int i = 0; i < s.n; i++)
         if (is_aligned(c, &s.mesh[i]))
             s.mesh[n++] = s.mesh[i];
-    n = n ? n : s.n;  // of more levels than axes
+    n = n ? n : s.n;  // there are more levels than axes
     for (int i = 0; i < n; i++)
         set_links(c, &s.mesh[i]);
     *mesh = s.mesh;

@@ -1,4 +1,4 @@
-// Whether a plan fits its graph.
+// Checks that a plan fits its graph.
 #include "analyzer/analyzer.h"
 
 static bool bad_value(const Graph *g, ValueId v, const char *what, Diag *d)
@@ -9,7 +9,7 @@ static bool bad_value(const Graph *g, ValueId v, const char *what, Diag *d)
     return false;
 }
 
-// May a value without producer be parts of a sum? Zeros may.
+// May a value without a producer be partial? Zeros may be partial sums.
 static bool may_be_parts(const Graph *g, const Plan *p, ValueId v)
 {
     const Value *x = value_of(g, v);
@@ -46,7 +46,7 @@ static bool check_node(const Graph *g, const Plan *p, NodeId n, Diag *d)
     return ok || node_error(g, x, d, "its strategy splits what can't be split");
 }
 
-// Outputs are complete, and what must be alike is.
+// Checks that outputs are complete, and that tied values and nodes are alike.
 static void check_ends(const Graph *g, const Plan *p, Diag *d)
 {
     for (int i = 0; i < g->n_outputs; i++)

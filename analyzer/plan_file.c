@@ -1,4 +1,4 @@
-// The text of a plan's file.
+// Prints and reads the text of a plan's file.
 #include <string.h>
 
 #include "analyzer/plan_file.h"

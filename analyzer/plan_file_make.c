@@ -1,4 +1,4 @@
-// From a plan to what its file says.
+// Makes the entries of a plan's file from a plan.
 #include <string.h>
 
 #include "analyzer/plan_file.h"
@@ -13,9 +13,9 @@ typedef struct Maker {
     const char **name;  // by ValueId
     ValueId *entry;
     Traffic traffic;
-    ValueId *over;          // by ValueId: what it is written over
+    ValueId *over;          // by ValueId: the value that it overwrites
     const char **gradient;  // by ValueId: the parameter whose gradient it is
-    int64_t *times;         // by first node: how often all like it are done in a step
+    int64_t *times;         // by first tied node: how often all of them run in a step
 } Maker;
 
 char *printable_text(Arena *a, const char *s)
@@ -41,7 +41,8 @@ static bool is_entry(const Graph *g, ValueId v) { return !value_block(g, v).iter
 ValueId *plan_file_entries(const Graph *g, Arena *a)
 {
     ValueId *entry = arena_array(a, ValueId, g->n_values);
-    ValueId *kept = arena_array(a, ValueId, g->n_values);  // by first alike: without a producer
+    // By first tied value: the entry of values without a producer.
+    ValueId *kept = arena_array(a, ValueId, g->n_values);
     TiedValues tied = tied_find(g, a);
 
     for (ValueId v = 1; v < g->n_values; v++)
@@ -126,8 +127,8 @@ static const char *spec_of(const Maker *m, ValueId v, const Spec *s)
     return text_taken(m->a, &t);
 }
 
-// As what readers of each phase get it, each spec once: by 3 · ValueId + phase, "" where as it
-// rests.
+// By 3 · ValueId + phase: the specs in which readers of that phase need the value, each spec once.
+// NULL if all of them need its storage spec.
 static const char **find_reads(const Maker *m)
 {
     const Graph *g = m->g;

@@ -1,4 +1,4 @@
-// From what a plan's file says to the plan: names are those of the graph, texts are specs.
+// Makes a plan from its file. Names must be those of the graph, and texts valid specs.
 #include <string.h>
 
 #include "analyzer/plan_file.h"
@@ -30,7 +30,7 @@ static bool check_hashes(const PlanFile *f, const Graph *g, const Cluster *c, Di
     return f->model_hash == graph && f->cluster_hash == cluster;
 }
 
-// From the axes' names and sizes; the links are the cluster's.
+// Makes the mesh from the names and sizes of the file, and the links of the cluster.
 static bool read_mesh(const PlanReading *x, const Cluster *c)
 {
     Mesh named = {.n_axes = x->f->n_axes};
@@ -68,7 +68,7 @@ static bool check_name(const PlanReading *x, const char *list, int i, const char
 
 static bool is_pin(const PlanEntry *e) { return e->pin || strcmp(e->spec, e->solved) != 0; }
 
-// Names the entry below an error in it.
+// Adds a note to an error in an entry, with the entry's name.
 static bool in_entry(const PlanReading *x, const char *list, int i, const PlanEntry *e, bool ok)
 {
     if (!ok)
@@ -126,7 +126,7 @@ static bool read_nodes(const PlanReading *x)
     return ok;
 }
 
-// From entries to all that is like them.
+// Copies specs and strategies from entries to the tied values and nodes.
 static void copy_to_tied(const PlanReading *x)
 {
     const Graph *g = x->g;

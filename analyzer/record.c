@@ -1,4 +1,4 @@
-// Structs as JSON.
+// Prints and reads structs as JSON.
 #include "analyzer/record.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 
 static const double MAX_RECORD_BYTES = 9007199254740992, MAX_RECORD_SECONDS = 1e12;
 
-// Members by their place: what a field is of is known to its table alone.
+// Reads a pointer member at an offset. Only the table knows the type that it points to.
 static void *pointer_at(const void *s, size_t at)
 {
     void *p;
@@ -238,7 +238,7 @@ static bool read_field(const RecordReader *r, const RecordField *f, const cJSON 
     }
 }
 
-// Every member is a field, every field is there once, or needn't be there.
+// Every member must be a field, and every needed field must be there, each at most once.
 bool record_read(const RecordReader *r, const RecordTable *k, const cJSON *x, void *to)
 {
     bool seen[MAX_FIELDS] = {false};

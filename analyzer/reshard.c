@@ -1,45 +1,46 @@
-// The layout manager: the cheapest ways from spec to spec, as shortest paths over single steps.
+// Finds the cheapest reshard paths from spec to spec, as shortest paths over single steps.
 //
-// What counts is time and, beside it, the most transient bytes, so a spec is reached by several
-// ways of which none is better in both: labels, which are settled in the order of their time
-// (Martins 1984; with one criterion it is Dijkstra's algorithm). The graph of a shape's specs and
-// steps is built once, and searched once for each spec from which somebody asks. Who asks for the
-// least time alone gets it by a search with that one criterion.
+// A path has two criteria, its time and its most transient bytes. So several paths to a spec may be
+// Pareto-optimal. Each has a label, and labels are settled in the order of their time (Martins
+// 1984; with one criterion it is Dijkstra's algorithm). The graph of a shape's specs and steps is
+// built once. It is searched once for each source spec that is asked for. reshard_fastest has only
+// one criterion, and searches with that alone.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/internal.h"
 
-// The kinds of parts that sums and maxima of a shape stand for.
+// The partial kinds that SPEC_SUM and SPEC_MAX of a shape's graph stand for.
 typedef struct PartialKinds {
-    int sum, max;  // max: SPEC_REPLICATED where there is but one kind
+    int sum, max;  // max: SPEC_REPLICATED if there is only one kind
 } PartialKinds;
 
-// To a spec. The rest of its step is read where it is on a way.
+// An edge to a spec. Paths read the rest of its step from `step`, at the same index.
 typedef struct ReshardEdge {
     int32_t to;
     int64_t picoseconds, staging;
 } ReshardEdge;
 
-// How a spec is reached. `transient` is that of all steps so far, with the bytes of this spec if
-// others follow, and without if it is the last.
+// One way to reach a spec. `transient` counts all steps so far. It counts the bytes of this spec
+// too if more steps follow (list Reached.passing), and doesn't if the path ends here
+// (Reached.ending).
 typedef struct Label {
     int64_t picoseconds, transient;
-    int32_t before;  // whence it comes, of what was settled …
-    int32_t edge;    // … and by which edge; -1: the search began here
-    int32_t next;    // of the same list, -1: none
+    int32_t before;  // index in `settled` of the label before; -1: none
+    int32_t edge;    // the edge from that label; -1: the search began here
+    int32_t next;    // the next label of the same list; -1: none
     int16_t n_steps;
     bool is_dropped;
 } Label;
 
-// What is left of a label that was settled.
+// The part of a settled label that is kept, to trace paths back.
 typedef struct Settled {
     int32_t before, edge;
 } Settled;
 
-// What a search knows of a spec: its labels from fast to slow, if others follow and if it is the
-// last, and the least transient bytes of one that was settled.
+// The labels of a spec in a search, from fast to slow: those from which the path goes on, and those
+// with which it ends. `transient` is the least of a label that was settled.
 typedef struct Reached {
     int32_t passing, ending;
     int64_t transient;
@@ -50,7 +51,7 @@ typedef struct HeapEntry {
     int32_t n_steps, label;
 } HeapEntry;
 
-// One search, with those to be settled in a heap, the best on top.
+// One search. The heap holds the labels to be settled, the best one on top.
 typedef struct LabelSearch {
     Label *label;
     int n, cap;
@@ -60,20 +61,20 @@ typedef struct LabelSearch {
     int n_settled, cap_settled;
 } LabelSearch;
 
-// All ways from a spec, to spec t those from way[first[t]] to before way[first[t + 1]].
+// All paths from a spec. Those to spec t are path[first[t]] up to before path[first[t + 1]].
 typedef struct PathSet {
     int32_t *first;
     ReshardPath *path;
     Settled *settled;
 } PathSet;
 
-// The specs of values of equal dims and size of element, all made or none, with one kind of parts
-// or two. A step takes as long whatever it joins, so a graph of sums, and one of sums and maxima,
-// stand for all.
+// The specs and steps of values with equal dims and element size, all made by nodes or none, with
+// one or two partial kinds. A step takes the same time for every kind of reduction. So one graph
+// with sums, and one with sums and maxima, stand for all kinds.
 typedef struct ReshardGraph {
     Value v;
     unsigned partials;
-    Spec *spec;  // in the order of their keys
+    Spec *spec;  // sorted by their keys
     uint64_t *key;
     int64_t *bytes;
     int n_specs, cap_specs;
@@ -81,9 +82,9 @@ typedef struct ReshardGraph {
     ReshardStep *step;
     ReshardEdge *edge;  // by step
     int n_steps, cap_steps;
-    Reached *reached;   // of one search
-    PathSet **paths;    // by spec from which to go; NULL: nobody has asked
-    int64_t **fastest;  // … by spec to which: picoseconds
+    Reached *reached;   // scratch of one search
+    PathSet **paths;    // by source spec; NULL: not searched yet
+    int64_t **fastest;  // by source spec, then by target spec: picoseconds
 } ReshardGraph;
 
 struct Resharder {
@@ -92,7 +93,7 @@ struct Resharder {
     bool is_bucketed;
     ReshardGraph **shape;
     int n_shapes, cap_shapes;
-    int last;  // shape that was asked for
+    int last;  // the shape that was asked for last
     LabelSearch search;
 };
 
@@ -115,7 +116,7 @@ Resharder *resharder_new_bucketed(Arena *a, const Mesh *m)
 
 // ---- the graph of a shape ----
 
-// Specs in the order of their bytes.
+// The bytes of a spec as one number.
 static uint64_t key_of(const Spec *s)
 {
     uint64_t key = 0;
@@ -145,7 +146,8 @@ static int32_t spec_index(const ReshardGraph *h, Spec s)
     return i;
 }
 
-// All specs that agree with `s` in the axes before `axis`, those of a dim in every order.
+// Adds all specs that agree with `s` on the axes before `axis`. Axes of one dim come in every
+// order.
 static void add_specs(Resharder *l, ReshardGraph *h, Spec s, int axis)
 {
     int partial = spec_partial(&s), axes[MAX_AXES];
@@ -209,10 +211,10 @@ static void build_graph(Resharder *l, ReshardGraph *h)
     h->fastest = arena_array(l->arena, int64_t *, h->n_specs);
 }
 
-// ---- kinds of parts ----
+// ---- kinds of partial specs ----
 
-// Parts of a kind that neither end has don't lie on a cheapest way: they come of a whole by a mask,
-// and what takes them away again is no faster than nothing, or a slice.
+// A path needs only the partial kinds of its two ends. Another kind could only come from a whole by
+// a mask, and the step that removes it is no faster than no step, or than a slice.
 static PartialKinds kinds_of(const Spec *from, const Spec *to)
 {
     int a = spec_partial(from), b = spec_partial(to);
@@ -247,7 +249,7 @@ static ReshardGraph *find_shape(Resharder *l, const Value *v, PartialKinds k)
     return h;
 }
 
-// With sums and maxima in place of the kinds that they stand for.
+// Replaces the partial kinds of a spec by SPEC_SUM and SPEC_MAX, which stand for them.
 static Spec renamed_partials(Spec s, PartialKinds k)
 {
     for (int a = 0; a < MAX_AXES; a++)
@@ -272,7 +274,7 @@ static ReshardStep named_step(ReshardStep s, PartialKinds k)
 
 // ---- search ----
 
-// Less time, then fewer bytes, then fewer steps; the older one if all are equal.
+// Sorts by less time, then fewer bytes, then fewer steps, then the older label.
 static bool comes_before(HeapEntry a, HeapEntry b)
 {
     if (a.picoseconds != b.picoseconds)
@@ -316,8 +318,9 @@ static bool is_ahead(const Label *a, const Label *b)
     return a->n_steps <= b->n_steps;
 }
 
-// Adds a label to the list at *first unless one there is as good, and drops those that it beats.
-// Returns its number, or -1. As a list is sorted by time, its transient bytes fall.
+// Adds a label to the list at *first unless one in the list is as good, and drops those that it
+// beats. Returns its number, or -1. The list is sorted by rising time, so transient bytes fall
+// along it.
 static int32_t add_label(Arena *a, LabelSearch *s, int32_t *first, const Label *label)
 {
     int32_t *at = first;
@@ -344,8 +347,8 @@ static void heap_put_label(Arena *a, LabelSearch *s, int32_t label)
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// Goes on from the label that was settled last, that of `spec`, by one edge. What was settled took
-// no more time, so it is beaten in bytes or not at all.
+// Follows one edge from the label that was settled last, which is of `spec`. Labels that are
+// settled took no more time than the new one, so the new one needs fewer bytes.
 static void follow(Arena *a, const ReshardGraph *h, LabelSearch *s, const Label *u, int32_t spec,
                    int32_t edge)
 {
@@ -384,13 +387,14 @@ static void search_from(Arena *a, const ReshardGraph *h, LabelSearch *s, int32_t
             continue;
         int32_t u = top.edge < 0 ? from : h->edge[top.edge].to;
         *arena_push(a, s->settled, s->n_settled, s->cap_settled) = (Settled){top.before, top.edge};
-        h->reached[u].transient = top.transient;  // the former took less time and more bytes
+        // The settled labels before took less time and more bytes.
+        h->reached[u].transient = top.transient;
         for (int32_t e = h->first[u]; e < h->first[u + 1]; e++)
             follow(a, h, s, &top, u, e);
     }
 }
 
-// To each spec the least time alone (Dijkstra 1959).
+// The least time to each spec, by one criterion (Dijkstra 1959).
 static int64_t *search_fastest(Arena *a, const ReshardGraph *h, LabelSearch *s, int32_t from)
 {
     int64_t *time = arena_array(a, int64_t, h->n_specs);
@@ -415,9 +419,9 @@ static int64_t *search_fastest(Arena *a, const ReshardGraph *h, LabelSearch *s, 
     return time;
 }
 
-// ---- ways ----
+// ---- paths ----
 
-// What the search found.
+// Copies the result of a search.
 static PathSet *path_set_new(Arena *a, const ReshardGraph *h, const LabelSearch *s)
 {
     PathSet *w = arena_array(a, PathSet, 1);

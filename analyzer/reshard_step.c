@@ -1,9 +1,9 @@
-// Single steps from a spec: which there are, what they move, how long they take.
+// Lists the single steps from a spec, with the bytes that they move and the time that they take.
 #include <math.h>
 
 #include "analyzer/internal.h"
 
-static const double MAX_SUMMABLE_PICOSECONDS = 1e17;  // safe to add up
+static const double MAX_SUMMABLE_PICOSECONDS = 1e17;  // sums of a few don't overflow
 
 static int64_t times(int64_t a, int64_t b)
 {
@@ -14,7 +14,7 @@ static int64_t times(int64_t a, int64_t b)
 
 // ---- specs ----
 
-// Are its pieces the innermost of their dim?
+// Is the axis the innermost on its dim?
 static bool is_innermost(const Spec *s, int axis)
 {
     for (int a = 0; a < MAX_AXES; a++)
@@ -23,7 +23,8 @@ static bool is_innermost(const Spec *s, int axis)
     return true;
 }
 
-// The spec in which an axis that was innermost, or split nothing, does `to`.
+// The spec after an axis moves to `to` (a dim, or SPEC_…). Before, the axis was innermost on its
+// dim, or split nothing.
 static Spec moved(const Spec *s, int axis, int to)
 {
     int axes[MAX_AXES];
@@ -47,8 +48,8 @@ static Spec exchanged(const Spec *s, int a, int b)
 
 // ---- bytes ----
 
-// Of a buffer that has, of each dim, the smaller of the chunks under two specs: what one rank sends
-// another.
+// The bytes that one rank sends another: those of a buffer whose dims are the smaller of the chunks
+// under two specs.
 static int64_t common_bytes(const Mesh *m, const Value *v, const Spec *a, const Spec *b)
 {
     int64_t bytes = dtype_size(v->dtype);
@@ -60,8 +61,8 @@ static int64_t common_bytes(const Mesh *m, const Value *v, const Spec *a, const 
     return bytes;
 }
 
-// Are the pieces into which an axis splits a dim one after the other in a buffer of the whole, each
-// of the same size?
+// An axis splits a dim into shards. Are they of the same size, and consecutive in a buffer of the
+// whole?
 static bool is_in_place(const Mesh *m, const Value *v, const Spec *whole, const Spec *split,
                         int axis)
 {
@@ -85,7 +86,7 @@ static ReshardKind kind_of(int from, int to)
     return to >= 0 ? RESHARD_REDUCE_SCATTER : RESHARD_ALL_REDUCE;
 }
 
-// What is written is fetched first.
+// Written bytes count twice, because the cache fetches a line before it is written.
 int64_t reshard_step_picoseconds(const Mesh *m, ReshardKind kind, unsigned axes, double sent,
                                  double read, double written)
 {
@@ -95,7 +96,7 @@ int64_t reshard_step_picoseconds(const Mesh *m, ReshardKind kind, unsigned axes,
     return (int64_t)(fmin(seconds * 1e12, MAX_SUMMABLE_PICOSECONDS) + 0.5);
 }
 
-// Staged pieces are read and written once more.
+// Shards that are staged are read and written once more.
 static void set_cost(const Mesh *m, const Value *v, const Spec *before, ReshardStep *s,
                      unsigned axes)
 {
@@ -135,8 +136,8 @@ static ReshardStep reshard_step_move(const Mesh *m, const Value *v, const Spec *
     return s;
 }
 
-// Do a dim's pieces stay what they are if axis `a` goes from just outside `b` to just inside? With
-// p and q ranks, they do if both ways p · q chunks of one size stand in a row.
+// Do the shards of a dim stay the same if axis `a` moves from just outside `b` to just inside? With
+// p and q ranks, they do if both orders give p · q consecutive chunks of one size.
 static bool commutes(const Mesh *m, const Value *v, const Spec *s, int a, int b)
 {
     int dim = s->at[a], p = m->size[a], q = m->size[b];

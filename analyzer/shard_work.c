@@ -1,9 +1,9 @@
-// What goes through memory, and what a node does on a piece.
+// Finds the values that go through memory, and the work of a node on a shard.
 #include "analyzer/internal.h"
 
 static bool is_view(const Node *n) { return n->op->view != NULL; }
 
-// May it be part of a group of rows?
+// Can the node be part of a fused group?
 static bool is_fusable(const Node *n) { return n->op->expr || n->op->is_sum; }
 
 static bool is_fusable_with(const Node *x, const Node *y)
@@ -11,7 +11,7 @@ static bool is_fusable_with(const Node *x, const Node *y)
     return x->phase == y->phase && is_same_block(x->block, y->block);
 }
 
-// Does a reader want it in memory?
+// Does the reader read the value from memory, because the two can't be fused?
 static bool is_read_from_memory(const Graph *g, const Node *reader, ValueId made)
 {
     return !value_of(g, made)->producer || !is_fusable(reader) ||
@@ -43,13 +43,14 @@ Traffic traffic_find(const Graph *g, Arena *a)
     return t;
 }
 
-// Which part of a factor the largest piece has.
+// The part of a factor that the largest shard has.
 static double part_of(const Rule *r, const Mesh *m, const Strategy *s, int f)
 {
     return r->size[f] ? (double)spec_chunk(m, s, f, r->size[f]) / (double)r->size[f] : 1;
 }
 
-// As in node_work: m and n are of one input only, batch of all.
+// Scales the product's size if a shard has `part` of factor f. As in node_work, m and n belong to
+// one input only, batch to all operands.
 static void scale_product(const Rule *r, int f, double part, Work *w)
 {
     bool in_a = has_factor(r, 0, f), in_b = has_factor(r, 1, f), in_y = has_factor(r, r->n_in, f);
@@ -64,7 +65,7 @@ static void scale_product(const Rule *r, int f, double part, Work *w)
         w->k *= part;
 }
 
-// Bytes of operand i of a piece; of a view, no more than what it is a view of has.
+// The bytes of operand i of a shard. A view counts at most the bytes of the value that it views.
 static double operand_bytes(const Graph *g, const Node *n, const Traffic *t, const Rule *r,
                             const Mesh *m, const Strategy *s, int i)
 {

@@ -1,4 +1,4 @@
-// How a value lies on a mesh: which specs there are, and what they leave to each rank.
+// Specs: which are valid, and the chunks and shards that they give each rank.
 #include <string.h>
 
 #include "analyzer/internal.h"
@@ -25,7 +25,7 @@ int spec_partial(const Spec *s)
 
 bool spec_is_valid(const Mesh *m, int rank, const Spec *s)
 {
-    unsigned levels[MAX_RANK] = {0};  // of each dim, as bits
+    unsigned levels[MAX_RANK] = {0};  // by dim: its levels as bits
 
     for (int a = 0; a < MAX_AXES; a++) {
         int at = s->at[a], level = s->level[a];
@@ -41,7 +41,7 @@ bool spec_is_valid(const Mesh *m, int rank, const Spec *s)
             levels[at] |= 1U << level;
     }
     for (int k = 0; k < rank; k++)
-        if (levels[k] & (levels[k] + 1))  // a gap
+        if (levels[k] & (levels[k] + 1))  // a level is missing
             return false;
     return true;
 }
@@ -62,7 +62,7 @@ int64_t spec_chunk(const Mesh *m, const Spec *s, int dim, int64_t n)
 {
     for (int a = 0; a < m->n_axes; a++)
         if (s->at[a] == dim)
-            n = divide_up(n, m->size[a]);  // in any order: ⌈⌈n/p⌉/q⌉ = ⌈n/(p·q)⌉
+            n = divide_up(n, m->size[a]);  // the order doesn't matter: ⌈⌈n/p⌉/q⌉ = ⌈n/(p·q)⌉
     return n;
 }
 

@@ -1,4 +1,4 @@
-// Specs as text: "[dp+tp,-] sum:pp".
+// Prints and reads specs: "[dp+tp,-] sum:pp".
 #include <ctype.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@ static const struct {
 
 // ---- entries ----
 
-// Own dims as runs of refined ones: entry e has the dims from first[e] to first[e + 1]. False if
-// they can't be told apart so.
+// Groups the refined dims by own dims: entry e has the dims from first[e] to first[e + 1]. Returns
+// false if the dims can't be grouped so.
 static bool group_own(const Value *v, int first[MAX_RANK + 1])
 {
     int k = 0;
@@ -35,7 +35,7 @@ static bool group_own(const Value *v, int first[MAX_RANK + 1])
     return k == v->rank;
 }
 
-// Returns how many entries a spec of `v` has.
+// Returns how many entries a spec of `v` has, and sets `first` as group_own does.
 static int entries_of(const Value *v, int first[MAX_RANK + 1])
 {
     if (v->own_rank >= 0 && group_own(v, first))
@@ -45,7 +45,7 @@ static int entries_of(const Value *v, int first[MAX_RANK + 1])
     return v->rank;
 }
 
-// The dim that an entry without '.' speaks of.
+// The dim that an entry without '.' means.
 static int outermost(const Value *v, int first, int end)
 {
     for (int k = first; k < end; k++)
@@ -138,7 +138,7 @@ static bool expect(SpecReader *r, char c)
     return next_is(r, c) || wrong(r, "'%c' expected at byte %td", c, r->at - r->text);
 }
 
-// The length of the name that comes next.
+// Returns the length of the name that comes next.
 static int word(const SpecReader *r)
 {
     int n = 0;
@@ -148,7 +148,7 @@ static int word(const SpecReader *r)
     return n;
 }
 
-// Axes joined by '+' that do `at`: a dim, or SPEC_….
+// Reads axes joined by '+', which split dim `at` or are partial (`at` is SPEC_…).
 static bool read_axes(SpecReader *r, int at)
 {
     int level = 0;
@@ -206,7 +206,7 @@ static bool read_entries(SpecReader *r)
     return expect(r, ']');
 }
 
-// sum:…, max:… or min:…
+// Reads sum:…, max:… or min:….
 static bool read_parts(SpecReader *r)
 {
     int n = word(r);

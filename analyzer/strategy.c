@@ -1,7 +1,8 @@
-// What a node can do on a mesh, derived from its factors alone.
+// Lists the strategies of a node on a mesh. They follow from its factors alone.
 #include "analyzer/internal.h"
 
-// A dim that a factor splits lies in all outputs, or the factor says how their parts are joined.
+// May an axis split the factor? It may if all outputs have a dim of it, or its kind says how
+// partial outputs are reduced.
 static bool is_open(const Rule *r, int f)
 {
     if (r->kind[f] >= FACTOR_WINDOW)
@@ -41,7 +42,7 @@ bool strategy_is_legal(const Rule *r, const Mesh *m, const Strategy *s)
     return true;
 }
 
-// Where an axis leaves an operand without a dim of the factor that it splits.
+// Spec.at of an axis whose factor isn't a dim of the operand.
 static int8_t without_dim(const Rule *r, int at, int operand)
 {
     bool is_out = operand >= r->n_in;
@@ -82,8 +83,8 @@ typedef struct StrategyList {
     int n_to;
 } StrategyList;
 
-// Appends all strategies that agree with `s` on the axes before `axis`; stops beyond the limit. An
-// axis that joins others on a factor comes at every level between them.
+// Appends all strategies that agree with `s` on the axes before `axis`; stops after MAX_STRATEGIES.
+// An axis that shares a factor with others gets every level among them.
 static void list_strategies(StrategyList *w, Strategy s, int axis)
 {
     if (w->n_to > MAX_STRATEGIES)
@@ -110,7 +111,7 @@ static void list_strategies(StrategyList *w, Strategy s, int axis)
     }
 }
 
-// The open factors, the largest first.
+// Lists the factors that may be split, the largest first.
 static int open_factors(const Rule *r, int8_t *factor)
 {
     int n = 0;

@@ -1,4 +1,4 @@
-// Strategies as text: "m:dp+tp linear:pp".
+// Prints and reads strategies: "m:dp+tp linear:pp".
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static bool wrong(const StrategyReader *w, const char *what)
     return false;
 }
 
-// What stands before ':': a factor's letter, "linear" or "linear.1".
+// Reads the place before ':': the letter of a factor, "linear" or "linear.1".
 static bool read_place(StrategyReader *w, int *at)
 {
     static const char linear[] = "linear";

@@ -1,4 +1,4 @@
-// What a plan has to treat alike.
+// Finds the values and nodes that a plan must treat alike.
 #include "analyzer/analyzer.h"
 
 static ValueId first_of(ValueId *of, ValueId v)
@@ -15,7 +15,7 @@ static void unite(ValueId *of, ValueId x, ValueId y)
     of[x > y ? x : y] = x > y ? y : x;
 }
 
-// By class and position, what stands there in the first iteration.
+// By class and position: the node or value of the first iteration.
 static int32_t **places_find(const Graph *g, bool is_of_nodes, Arena *a)
 {
     int *n = arena_array(a, int, g->n_classes), count = is_of_nodes ? g->n_nodes : g->n_values;
@@ -130,6 +130,6 @@ ValueId tied_input_value(const Graph *g, const TiedValues *k, NodeId n, int i)
 
     if (sources_are_equal(f))
         return g->nodes[n].in[i];
-    // Of the first two iterations one reads what an iteration of the class made.
+    // One of the first two iterations reads a value that the class itself made: take that one.
     return value_block(g, f.first).cls != g->nodes[n].block.cls ? f.second : f.first;
 }
