@@ -1,4 +1,4 @@
-// Reading a command line by a table of options: one for shardcc itself, one for each subcommand.
+// Reads a command line by a table of options: one table for shardcc itself, one per subcommand.
 #include <string.h>
 
 #include "driver/internal.h"
@@ -36,7 +36,7 @@ static bool unknown(const Command *c, const char *word, int *status)
         if (c->options[i].name && option_is_of(&c->options[i], c))
             names[n++] = c->options[i].name;
     const char *nearest = nearest_name(word, names, n);
-    if (nearest && word[1] && word[2])  // any letter is near any other
+    if (nearest && word[1] && word[2])  // every other one-letter option would be near
         return complain(status, "unknown option '%s' (did you mean '%s'?)", word, nearest);
     return complain(status, "unknown option '%s'; --help lists them", word);
 }
@@ -51,7 +51,7 @@ static bool set(const Command *c, Arena *a, const OptionDef *o, const char *valu
     return false;
 }
 
-// `--name value` or `--name=value`; moves `*i` on.
+// Reads `--name value` or `--name=value`; advances `*i`.
 static bool read_one(const Command *c, Arena *a, int argc, char **argv, int *i, void *to,
                      int *status)
 {

@@ -1,4 +1,4 @@
-// From a model to a trainer: passes, lowering, text, C compiler, weights.
+// Compiles a model into a trainer: passes, lowering, text, C compiler, weights.
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,7 +11,8 @@
 
 // ---- the trainer ----
 
-// Class numbers are tokens: the size of the first output's last dim where the first input is ints.
+// The vocabulary: the last dim of the first output, if an input holds tokens (a matrix of ints). 0:
+// the model has no tokens.
 static int64_t find_vocabulary(const Graph *g)
 {
     bool has_tokens = false;
@@ -83,7 +84,7 @@ static bool write_program(Arena *a, const Options *o, const Program *p, const Te
     return true;
 }
 
-// --cluster or --ranks say what calls take.
+// Programs with several ranks need the costs of a cluster; --cluster asks for a prediction.
 static bool needs_cluster(const Options *o) { return o->cluster || o->ranks > 1; }
 
 static bool finish(Arena *a, const Options *o, Program *p, const Graph *predict, const Weights *w,
@@ -166,7 +167,8 @@ static int compile_model(Arena *a, Options *o)
     }
     if (o->emit == EMIT_IR)
         return print_graph(o, train, &d);
-    if (!o->loss && !(input_is_ir(o) && train->n_carries))  // it only predicts
+    // Without a loss and updates, the program only predicts.
+    if (!o->loss && !(input_is_ir(o) && train->n_carries))
         train = NULL;
     predict = passes_run(a, o, false, train ? NULL : &w, &d, &dumped);
     if (!predict)

@@ -1,6 +1,6 @@
-// shardcc detect: what this machine can do, and what links the ranks that mpirun started. A program
-// of the runtime measures it, as shardcc is linked neither with kernels nor with MPI; what it says
-// is checked like any cluster's file.
+// shardcc detect: measures this machine, and the links between ranks that mpirun started. A program
+// of the runtime does the measuring, because shardcc is linked neither with kernels nor with MPI.
+// What that program prints is checked like any cluster file.
 #include <errno.h>
 #include <spawn.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 typedef struct DetectOptions {
     const char *output;
-    int threads;  // 0: all
+    int threads;  // 0: all threads
 } DetectOptions;
 
 typedef enum DetectId { D_OUTPUT, D_THREADS, D_HELP = OPTION_HELP } DetectId;
@@ -45,7 +45,7 @@ static const Command command = {
     "mpirun -n RANKS shardcc detect measures the links between ranks too.\n\n",
     options, COUNT(options), set, word};
 
-// What the program prints, up to 1 MiB, and its exit status.
+// Gives the output of the probe, up to 1 MiB. Returns false if its exit status says that it failed.
 static bool run_probe(const char *path, const DetectOptions *o, Text *t, Diag *d)
 {
     enum { MAX_PROBE_BYTES = 1 << 20 };
@@ -81,7 +81,7 @@ static bool run_probe(const char *path, const DetectOptions *o, Text *t, Diag *d
     return !error && !status;
 }
 
-// Nothing is left in `to` by ranks but the first: their probes say null.
+// Only the first rank's probe prints a cluster. The others print null, and `to` stays empty.
 static bool measure(Arena *a, const DetectOptions *o, Text *to, Diag *d)
 {
     Text said = {0};
@@ -111,7 +111,7 @@ int detect(Arena *a, int argc, char **argv)
         return EXIT_USER;
     bool ok = measure(a, &o, &t, &d);
     if (ok && t.n && o.output) {
-        fwrite(t.s, 1, t.n, file.f);  // out_commit looks for errors
+        fwrite(t.s, 1, t.n, file.f);  // out_commit reports errors
         ok = out_commit(&file, &d);
     } else if (o.output) {
         out_cancel(&file);

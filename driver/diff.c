@@ -1,4 +1,4 @@
-// shardcc diff: where two plans differ.
+// shardcc diff: prints where two plans differ.
 #include <string.h>
 
 #include "driver/internal.h"
@@ -85,7 +85,7 @@ static char *entry_text(Arena *a, const PlanEntry *e)
     return s;
 }
 
-// Entries of one list that differ, or that the other has not; returns how many.
+// Adds a row for each entry that differs between two lists, or is only in one. Returns how many.
 static int entries(Arena *a, Columns *c, const PlanEntry *x, int n, const PlanEntry *y, int m)
 {
     Map at = {.arena = a}, seen = {.arena = a};

@@ -1,4 +1,4 @@
-// Why a value lies as it does, in words and numbers.
+// Explains why a value lies as it does, in words and numbers.
 #include <string.h>
 
 #include "driver/plan_text.h"
@@ -44,7 +44,7 @@ static void print_collectives(Arena *a, const PlanFile *f, const char *what, con
     }
 }
 
-// What a parameter's gradient and its new value take.
+// Prints the specs and collectives of a parameter's gradient and of its new value.
 static void print_others(Arena *a, const PlanFile *f, const char *name)
 {
     for (int i = 0; i < f->n_values; i++) {

@@ -1,6 +1,7 @@
-// From the graphs of one rank to the program of many: a plan of each graph, the graphs split as
-// they say, and lowered. The rows of a plan's memory don't know how buffers pack, nor what
-// communication needs in between: where the arena is larger than they say, the search gets less.
+// Turns the graphs of one rank into the program of many: finds a plan of each graph, splits the
+// graphs by it, and lowers them. The memory rows of a plan don't know how buffers pack, nor what
+// communication needs in between. If the arena is larger than the rows, the search is repeated with
+// less memory.
 #include "driver/fit_memory.h"
 
 #include <string.h>
@@ -17,13 +18,13 @@ typedef struct Job {
     const Options *o;
     const Cluster *c;
     const Graph *train, *predict;  // train may be NULL
-    const Graph *g;                // that is planned: train, if it is there
+    const Graph *g;                // the graph to be planned: train, or predict if there is none
     PlanOptions request;
     const Mesh *mesh;
     int n_meshes;
-    Plan given;  // where `follows`: without a search
+    Plan given;  // if `follows`: the plan, which needs no search
     bool follows;
-    Diag *d, at;  // at: the plan's file, where there is one
+    Diag *d, at;  // at: for messages about the plan's file, if there is one
 } Job;
 
 static PlanOptions options_of(const Job *j)
@@ -61,7 +62,7 @@ static bool read_request(Job *j)
     return j->request.n_pins >= 0 && (!j->o->preset || preset_parse(j->o->preset, preset, j->d));
 }
 
-// The plan of a file, whose edited entries are pins.
+// Reads the plan's file. If entries were edited, they are pins of a search.
 static bool read_plan(Job *j)
 {
     Mesh *mesh = arena_array(j->a, Mesh, 1);
@@ -88,7 +89,8 @@ static bool read_plan(Job *j)
 
 // ---- from a plan to a program ----
 
-// A plan of the forward-only graph on the mesh of the other's.
+// Plans the forward-only graph on the mesh of the training plan. A limit of 1 byte gives the plan
+// with the least rows.
 static bool plan_predictions(const Job *j, const Plan *training_plan, int64_t limit, Graph *predict,
                              Plan *to)
 {
@@ -119,7 +121,7 @@ static LowerOptions program_options(const Job *j, int64_t memory)
         .fuse = !j->o->no_fuse, .accumulate = j->o->accumulate, .cluster = j->c, .memory = memory};
 }
 
-// The program of a plan, as quick as `memory` allows.
+// Lowers a plan to the fastest program that fits `memory`, if any does.
 static Program *lower_plan(const Job *j, const Plan *plan, int64_t memory, int64_t predict_limit)
 {
     LowerOptions o = program_options(j, memory);
@@ -137,8 +139,8 @@ static Program *lower_plan(const Job *j, const Plan *plan, int64_t memory, int64
     return o.sharded[SET_PREDICT] ? lower(j->a, train, o.sharded[SET_PREDICT]->g, &o, j->d) : NULL;
 }
 
-// The program of a plan, whatever it takes. Where only predictions take too much, they are planned
-// for the least rows.
+// Lowers a plan to a program, of any size. If only its predictions need too much memory, they are
+// planned again for the least rows.
 static Program *make_program(const Job *j, const Plan *plan, int64_t memory)
 {
     Program *p = lower_plan(j, plan, memory, memory);
@@ -151,8 +153,8 @@ static Program *make_program(const Job *j, const Plan *plan, int64_t memory)
 
 // ---- as much memory as there is ----
 
-// A plan whose rows keep to the options, where there is one, or else of the least rows, and its
-// program for `memory`.
+// Makes a plan and its program for `memory`. The plan's rows keep to request->memory if any plan's
+// do; otherwise it is the plan with the least rows.
 static PlanStatus make_result(Job *j, const PlanOptions *request, int64_t memory, PlanResult *to)
 {
     LowerOptions program = program_options(j, memory);
@@ -175,8 +177,8 @@ static PlanStatus make_result(Job *j, const PlanOptions *request, int64_t memory
 
 static bool fits(const PlanResult *s, int64_t memory) { return s->program->arena_bytes <= memory; }
 
-// Takes what fits and is faster. Presets and bounds are those of the first search, whose limit was
-// the memory itself; the cost is the least of all that fit.
+// Copies *x to *best if it fits and is faster. Presets and the bound stay those of the first
+// search, whose limit was the memory itself. The cost is the least of all plans that fit.
 static void keep_faster(const PlanResult *x, PlanResult *best, int64_t memory)
 {
     Wide bound = best->planned.answer.bound, cost = x->planned.answer.cost;
@@ -197,13 +199,15 @@ static void keep_faster(const PlanResult *x, PlanResult *best, int64_t memory)
     a->bound = cost > bound ? bound : cost;
 }
 
-// What a search counts, and how much it looks at.
+// What a search does otherwise: it counts all copies in the rows; tries no presets; stops at the
+// first plan found; begins with the prices of the best plan.
 enum { COUNT_ALL_COPIES = 1, SKIP_PRESETS = 2, FIRST_FOUND = 4, WARM_PRICES = 8 };
 
-// Another plan, of at most so many bytes of rows, and its program for `limit`; taken if it is
-// better. PRICED: it begins with the best one's prices of bytes, and goes to half of the gap, as
-// what copies cost adds to it; the bound is the first search's, so that no engine is asked for
-// more, and where that search didn't get to the gap, this one spends less on it.
+// Searches for a plan whose rows take at most `rows` bytes, lowers it for `limit`, and keeps it if
+// it is better. With WARM_PRICES the search begins with the best plan's prices of bytes, and goes
+// to half of the gap, to make up for the cost of copies. The bound remains that of the first
+// search, so a single pass without another engine is enough. If the first search didn't reach its
+// gap, this one is a warm start, which spends less.
 static PlanStatus try_search(Job *j, int flags, int64_t rows, int64_t limit, PlanResult *x,
                              PlanResult *best)
 {
@@ -225,9 +229,10 @@ static PlanStatus try_search(Job *j, int flags, int64_t rows, int64_t limit, Pla
     return status;
 }
 
-// Plans with copies, of fewer rows by what the last arena was larger than the memory: at first of a
-// little fewer, as arenas don't follow rows closely. Where the first plan's arena was far too
-// large, that little less comes first: mostly it is needed.
+// Searches for plans that count copies, each time with fewer rows by the overshoot of the last
+// arena. The first time takes off a single step (1/32 of the memory) at most, because arenas don't
+// follow rows closely. If the first plan's arena is larger than the memory by more than 2 steps,
+// the search begins with one step less, because that is usually needed.
 static PlanStatus find_fewer_rows(Job *j, PlanResult *best)
 {
     enum { TRIES = 3, MEMORY_PER_STEP = 32, LARGE_OVERSHOOT_STEPS = 2 };
@@ -242,7 +247,7 @@ static PlanStatus find_fewer_rows(Job *j, PlanResult *best)
         bool is_there = status == PLAN_DONE && x.planned.answer.outcome != OUTCOME_INFEASIBLE;
         int64_t overshoot = is_there ? x.program->arena_bytes - memory : 0;
         if (is_ahead && status != PLAN_WRONG && (!is_there || overshoot <= -step))
-            continue;  // it was too little, or not needed
+            continue;  // one step less was too little, or was not needed
         if (!is_there || overshoot <= 0)
             return status == PLAN_NOT_FOUND ? PLAN_DONE : status;
         rows = x.planned.answer.peak -
@@ -251,7 +256,7 @@ static PlanStatus find_fewer_rows(Job *j, PlanResult *best)
     return PLAN_DONE;
 }
 
-// … on the way to the least.
+// The same as try_search. It also keeps the smallest program so far.
 static PlanStatus attempt_smaller(Job *j, int flags, int64_t rows, int64_t limit, PlanResult *x,
                                   PlanResult *smallest, PlanResult *best)
 {
@@ -263,8 +268,8 @@ static PlanStatus attempt_smaller(Job *j, int flags, int64_t rows, int64_t limit
     return status;
 }
 
-// Plans of the least rows, without copies and with them, and of rows a little larger, as the least
-// ones needn't be the smallest arena.
+// Searches for plans with the least rows, without copies and with them, and then with 1/32 more,
+// because the least rows needn't give the smallest arena.
 static PlanStatus find_smallest_rows(Job *j, PlanResult *smallest, PlanResult *best)
 {
     int64_t rows = 1;
@@ -281,8 +286,8 @@ static PlanStatus find_smallest_rows(Job *j, PlanResult *smallest, PlanResult *b
     return PLAN_DONE;
 }
 
-// The plan, and others of fewer rows where its program is larger than the memory. copies: what the
-// rows of the last counted.
+// Searches for a plan. If its program is larger than the memory, it searches for plans with fewer
+// rows. Sets *copies to COUNT_ALL_COPIES if the last search counted them, else to 0.
 static PlanStatus search_and_fit(Job *j, PlanResult *best, int *copies)
 {
     PlanStatus status = make_result(j, &j->request, j->request.memory, best);
@@ -294,8 +299,8 @@ static PlanStatus search_and_fit(Job *j, PlanResult *best, int *copies)
     return find_fewer_rows(j, best);
 }
 
-// A smaller arena than the least so far: of smaller rows with copies, or else what a search for one
-// byte less finds.
+// Searches for an arena smaller than *smallest: first with fewer rows that count copies, then as
+// for a memory of one byte less.
 static PlanStatus find_smaller_arena(Job *j, PlanResult *smallest, PlanResult *best)
 {
     int64_t limit = smallest->program->arena_bytes - 1, rows = smallest->planned.answer.peak - 1;
@@ -316,9 +321,9 @@ static PlanStatus find_smaller_arena(Job *j, PlanResult *smallest, PlanResult *b
     return status;
 }
 
-// The smallest arena: one byte less finds nothing. What is searched doesn't depend on the memory
-// that was asked for, so that it is the same for all who ask for less; who asks for more needn't
-// know it.
+// Shrinks the arena until a search with one byte less finds nothing. The search doesn't depend on
+// the memory that the user asked for, so it gives the same answer for every request below it. It
+// stops early if the request is met.
 static PlanStatus find_smallest_arena(Job *j, PlanResult *smallest, PlanResult *best)
 {
     enum { TRIES = 16 };
@@ -335,10 +340,12 @@ static PlanStatus find_smallest_arena(Job *j, PlanResult *smallest, PlanResult *
     return status == PLAN_NOT_FOUND && smallest->program ? PLAN_DONE : status;
 }
 
-// Where what is sent can't go on beside computation for want of memory, a plan that leaves so much,
-// and a little more as arenas don't follow rows closely, may take the shorter step. So may one of a
-// little less memory, if the plan fills that; and else one whose rows say too much of copies: it
-// makes fewer.
+// Searches for one more plan that may have a shorter step, in two cases. First: the program needs
+// more memory to overlap all communication (full_overlap_bytes). A plan with that many fewer bytes
+// leaves this room; a margin of 1/56 of the memory is added, because arenas don't follow rows
+// closely. Second: the plan's rows fill the memory to within 1/16, without counting all copies.
+// Then a plan of a little less memory, or one that counts all copies and so makes fewer, may be
+// faster.
 static PlanStatus find_faster_step(Job *j, int copies, PlanResult *best)
 {
     enum { MEMORY_PER_FULL_MARGIN = 16, MEMORY_PER_MARGIN = 56 };
@@ -357,9 +364,9 @@ static PlanStatus find_faster_step(Job *j, int copies, PlanResult *best)
     return status == PLAN_NOT_FOUND ? PLAN_DONE : status;
 }
 
-// Mostly there is memory enough: the first search counts the copies alone that are sure, so that
-// its bound holds for all. Rows with copies say too much rather than too little: what takes the
-// least is there for whatever nothing else fits.
+// Fits a plan to the memory. Usually there is memory enough, so the first search counts only the
+// copies that are sure, and its bound holds for all plans. Rows with all copies count too much
+// rather than too little. So if nothing fits, the smallest arena found serves for the message.
 static PlanStatus fit_plan(Job *j, PlanResult *best)
 {
     PlanResult smallest = {0};

@@ -1,4 +1,4 @@
-// shardcc inspect: what a plan says, as tables for people, from its file alone.
+// shardcc inspect: prints a plan as tables for people, from its file alone.
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ static const Command command = {
 
 // ---- cells ----
 
-// "model.layers (x32)"
+// Returns a title like "model.layers (x32)".
 static char *block_title(Arena *a, const PlanFile *f, int block)
 {
     const PlanBlock *b = &f->block[block - 1];
@@ -55,7 +55,7 @@ static char *block_title(Arena *a, const PlanFile *f, int block)
     return arena_string(a, "%s (x%d)", *b->name ? b->name : "a block", b->layers);
 }
 
-// A name in its block, without what all there begin with: "model.layers.0.".
+// Returns an entry's name without the prefix of its block, like "model.layers.0.".
 static const char *short_name(const PlanFile *f, const PlanEntry *e)
 {
     const char *prefix = e->block ? f->block[e->block - 1].name : "";
@@ -79,7 +79,7 @@ static char *next_text(Arena *a, const PlanEntry *e)
                         time_text(a, e->next_seconds), pin);
 }
 
-// How the optimizer's states of a parameter lie, where that is otherwise.
+// Returns the storage spec of a parameter's optimizer states; NULL if it is the parameter's own.
 static const char *states_of(const PlanFile *f, const PlanEntry *e)
 {
     size_t n = strlen(e->name);
@@ -125,7 +125,7 @@ static void parameters_of(Arena *a, const PlanFile *f, int block)
     columns_print(&c);
 }
 
-// Communication of one kind: all over the step.
+// The sum of a step's collectives with the same kind, axis and phase.
 typedef struct Sent {
     const PlanCollective *of;
     int64_t times;

@@ -1,4 +1,4 @@
-// shardcc: finds the command and runs it.
+// Finds the command of shardcc's command line, and runs it.
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #include "driver/driver.h"
 #include "runtime/rt_file.h"
 
-// Compiling needs no word: a command's name comes first, or it is none.
+// The commands. A command line whose first word is none of these names compiles.
 static const struct {
     const char *name;
     int (*run)(Arena *a, int argc, char **argv);
@@ -30,8 +30,8 @@ static int run(Arena *a, int argc, char **argv)
     return compile(a, argc, argv);
 }
 
-// Searches take again what they have just freed: what had gone back to the system would come page
-// by page.
+// Searches allocate soon again what they have freed. glibc keeps the memory, because pages that
+// were given back to the system would be faulted in again one by one.
 static void keep_memory(void)
 {
 #ifdef __GLIBC__
@@ -40,7 +40,7 @@ static void keep_memory(void)
 #endif
 }
 
-// A search of gpt2's plans takes 120 KiB of stack.
+// Is the stack large enough? A search of gpt2's plans takes 120 KiB.
 static bool has_stack(void)
 {
     enum { MIN_STACK_BYTES = 1 << 20, DEFAULT_STACK_BYTES = 1 << 23 };
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
     keep_memory();
     Arena *a = arena_new();
 
-    signal(SIGXFSZ, SIG_IGN);  // a file at the limit is an error of write, like a full disk
+    signal(SIGXFSZ, SIG_IGN);  // a file at the size limit is then a write error, like a full disk
     int status = run(a, argc, argv);
     arena_free(a);
     if ((fflush(stdout) || ferror(stdout)) && !status) {

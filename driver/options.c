@@ -1,4 +1,4 @@
-// The options of a compilation: one table serves parsing, help and suggestions.
+// Reads the options of a compilation. One table serves parsing, help and suggestions.
 #include <string.h>
 
 #include "analyzer/analyzer.h"
@@ -35,7 +35,7 @@ typedef enum OptionId {
     O_HELP = OPTION_HELP
 } OptionId;
 
-// The commands that share the table.
+// Bits of the commands that share the table.
 enum { COMPILE = 1, PLAN = 2 };
 
 static const OptionDef table[] = {
@@ -310,7 +310,7 @@ char *options_text(Arena *a, const Options *o)
         text_printf(&t, strpbrk(words.s[i], " ()*?[]'\"$&;<>|\\") ? " '%s'" : " %s", words.s[i]);
     char *s = arena_copy(a, t.s, t.n);
     text_free(&t);
-    for (char *c = s; *c; c++)  // it goes into a comment
+    for (char *c = s; *c; c++)  // the text goes into a C comment
         if (*c < ' ' || *c > '~' || *c == '\\' || *c == '?')
             *c = '_';
     return s;

@@ -1,4 +1,4 @@
-// Where results go.
+// Finds the paths of results, and checks that no result overwrites an input.
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -73,7 +73,8 @@ bool output_spares(const Strings *written, const char *file, const char *what, D
     return true;
 }
 
-// The files that the command line names. Those that the model names come when it is read.
+// Checks the files that the command line names. Files that the model names are checked when the
+// model is read.
 static bool spares_inputs(const Options *o, Diag *d)
 {
     const Strings *w = &o->written;
@@ -95,7 +96,8 @@ bool output_check_file(Arena *a, Options *o, const char *path, Diag *d)
     return output_is_writable(a, path, d) && spares_inputs(o, d);
 }
 
-// Whether the folder's files are the user's own is seen when they are about to be replaced.
+// Lists the files to be written to a folder. Whether existing files there are the user's own is
+// checked when they are about to be replaced.
 static bool check_folder(Arena *a, Options *o, const char *path, Diag *d)
 {
     const char *name = base_name(path);

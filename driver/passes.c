@@ -1,4 +1,4 @@
-// The passes over a graph, in their one order.
+// Runs the passes over a graph, in their one order.
 #include <assert.h>
 #include <string.h>
 
@@ -22,8 +22,8 @@ static bool run_autodiff(Run *r) { return autodiff(r->g, r->o->accumulate, r->d)
 static bool run_clip(Run *r) { return clip_add(r->g, &r->optimizer, r->d); }
 static bool run_optimizer(Run *r) { return optimizer_add(r->g, &r->optimizer, r->d); }
 
-// A training step gives a loss: the model's own outputs needn't outlive their last reader. --emit
-// ir keeps them, as predictions are made from its text too.
+// Drops the model's own outputs, because a training step returns only the loss; so they needn't
+// outlive their last reader. --emit ir keeps them, because predictions are made from its text too.
 static bool run_outputs(Run *r)
 {
     Graph *g = r->g;
@@ -36,13 +36,14 @@ static bool run_outputs(Run *r)
     return true;
 }
 
-// The first of lowering: --emit ir gives what comes before it.
+// The first pass of lowering. --emit ir prints the graph before it.
 static bool run_recompute(Run *r)
 {
     return r->o->no_fuse || r->o->emit == EMIT_IR || recompute(r->g, r->d);
 }
 
-// What is made onto another value can't be made of pieces: of several ranks sums stay apart.
+// Nodes that write onto another value can't be sharded: the partial sums of several ranks must stay
+// separate. So with several ranks the pass doesn't run.
 static bool run_onto(Run *r)
 {
     return r->o->no_fuse || r->o->emit == EMIT_IR || r->o->ranks > 1 || scatter_onto(r->g, r->d);
@@ -50,7 +51,7 @@ static bool run_onto(Run *r)
 
 static const struct {
     const char *name;
-    bool (*run)(Run *r);  // NULL: import itself, and partition, which the driver runs
+    bool (*run)(Run *r);  // NULL: import, and partition, which the driver runs itself
     bool needs_loss, needs_training;
 } passes[] = {
     {"import", NULL, false, false},
@@ -58,7 +59,7 @@ static const struct {
     {"loss", run_loss, true, false},
     {"patterns", run_patterns, false, false},
     {"refine", run_refine, false, false},
-    {"simplify", run_fold, false, false},  // what refining made needless
+    {"simplify", run_fold, false, false},  // refining leaves nodes that aren't needed
     {"blocks", run_blocks, false, false},
     {"autodiff", run_autodiff, true, true},
     {"clip", run_clip, true, true},
@@ -115,7 +116,7 @@ static Graph *read_ir(Run *r, bool training)
     return g;
 }
 
-// Does the model behave otherwise when it is trained: batch statistics, dropout?
+// Does the model behave differently in training, by batch statistics or dropout?
 static bool has_training_mode(const Graph *g)
 {
     for (int i = 0; i < g->n_carries; i++)
@@ -123,12 +124,13 @@ static bool has_training_mode(const Graph *g)
             return true;
     for (NodeId i = 1; i < g->n_nodes; i++)
         for (int k = 0; g->nodes[i].phase == FORWARD && k < g->nodes[i].n_in; k++)
-            if (in(g, &g->nodes[i], k)->kind == VALUE_HYPER)  // of random numbers
+            if (in(g, &g->nodes[i], k)->kind == VALUE_HYPER)  // seed of random numbers
                 return true;
     return false;
 }
 
-// The forward-only part of a graph that has its updates: what its own outputs need.
+// Reduces a graph with gradients and updates to its forward-only part: the nodes that the model's
+// own outputs need.
 static void drop_training_only(Graph *g, Diag *d)
 {
     int n = 0;
@@ -168,7 +170,7 @@ static Graph *import(Run *r, bool training, Weights *w)
     return input_is_ir(o) ? read_ir(r, training) : frontend_import(r->a, &i, w, r->d);
 }
 
-// A file of the model's weights may lie where something is about to be written.
+// Checks that no file of the model's weights is about to be overwritten.
 static bool spares_weights(const Run *r, const Weights *w)
 {
     const char *model = r->o->input;
@@ -184,7 +186,7 @@ static bool spares_weights(const Run *r, const Weights *w)
 
 // ---- running ----
 
-// Prints the graph if it is the one that --dump-after asks for, which ends the run.
+// Prints the graph if --dump-after names this pass. The run ends there.
 static bool dump(const Run *r, const char *name, bool *dumped)
 {
     Text t = {0};
@@ -197,8 +199,8 @@ static bool dump(const Run *r, const char *name, bool *dumped)
     return true;
 }
 
-// Runs all passes but import. What they must keep is checked after each on the way to --dump-after,
-// else only at the end: checking after each takes a tenth of the compiler's time.
+// Runs all passes except import. With --dump-after, graph_verify runs after each pass. Otherwise it
+// runs only at the end, because verifying after each takes a tenth of the compile time.
 static bool run_all(Run *r, bool training, bool *dumped)
 {
     const Options *o = r->o;

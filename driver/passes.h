@@ -5,13 +5,14 @@
 #include "driver/driver.h"
 #include "frontend/frontend.h"
 
-// Imports the model and runs the passes that apply. `training` false: the forward-only graph. NULL
-// after errors, or when --dump-after's pass was printed (`*dumped`).
+// Imports the model and runs the passes that apply. If `training` is false, it makes the
+// forward-only graph. Returns NULL after errors, or after printing the pass that --dump-after names
+// (`*dumped`).
 Graph *passes_run(Arena *a, const Options *o, bool training, Weights *w, Diag *d, bool *dumped);
 
 const char *const *pass_names(int *n);
 bool pass_needs_loss(const char *name);
-// Is it the split graph that --dump-after asks for?
+// Does --dump-after name the graph that partition makes?
 bool dumps_split(const Options *o);
 
 #endif

@@ -1,5 +1,5 @@
-// --pin GLOB=SPEC: where values of such names rest; --pin GLOB=STRATEGY: what the nodes do that
-// make values of such names.
+// Reads pins. --pin GLOB=SPEC fixes the storage spec of the values whose names match; --pin
+// GLOB=STRATEGY fixes the strategy of the nodes that make them.
 #include "driver/pins.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct Pinning {
     const char *glob, *text;
     const char **name;  // by ValueId
     const TiedValues *tied;
-    bool *is_pinned;  // by 2 · ValueId, + 1 for its node, by this option
+    bool *is_pinned;  // by 2 · ValueId (its spec) + 1 (its node's strategy): pinned by this option
     Pin *pin;
     int n, cap;
     Diag *d;

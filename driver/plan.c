@@ -1,4 +1,4 @@
-// shardcc plan: how a training step is best spread over the ranks of a cluster.
+// shardcc plan: finds how to spread a training step over the ranks of a cluster.
 #include <string.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ enum { EXIT_INFEASIBLE = 4, EXIT_NOTHING = 5 };
 typedef struct Job {
     Arena *a;
     Options o;
-    const char *path;  // of the plan
+    const char *path;  // path of the plan's file
     Cluster cluster;
     Graph *train, *predict;
     PlanResult found;
@@ -47,9 +47,9 @@ static bool read_graphs(Job *j)
     return j->predict;
 }
 
-// ---- what is said ----
+// ---- output ----
 
-// Words of the command line that a file can't hold.
+// Checks that a plan's file can hold the words of the command line.
 static bool check_words(const Job *j, const Strings *words)
 {
     for (int i = 0; i < words->n; i++)
@@ -69,7 +69,7 @@ static bool write_plan(const Job *j, const PlanFile *f)
     Plan p;
 
     plan_file_print(f, &t);
-    // What is written can be read: names and texts of any model come through.
+    // Reading the text back must succeed: names and texts of any model must survive.
     bool ok = plan_file_parse(j->a, t.s, t.n, &copy, j->d) && copy.model_hash == f->model_hash &&
               copy.cluster_hash == f->cluster_hash &&
               plan_file_fit(&copy, j->train, &j->cluster, &p, &pins, j->a, j->d) &&

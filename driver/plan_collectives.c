@@ -1,11 +1,11 @@
-// What a plan's ranks send each other: the communication of the graph that it splits.
+// Lists the collectives of a plan for its file: the communication in the graph that it splits.
 #include "driver/plan_make.h"
 #include "lower/lower.h"
 
 typedef struct CollectiveList {
     const Sharded *s;
     const char **name;  // by ValueId of the whole graph
-    ValueId *entry;     // … the value that stands for it in the file
+    ValueId *entry;     // by ValueId: the value whose entry stands for it in the file
     int accumulate;
     Arena *arena;
     PlanCollective *to;
@@ -24,7 +24,7 @@ static const char *axes_of(const CollectiveList *m, const Node *n)
     return s;
 }
 
-// The node of the whole graph whose piece comes next.
+// The name of the next node that is a shard of a node in the whole graph.
 static const char *next_node(const CollectiveList *m, NodeId n)
 {
     for (; n < m->s->n_nodes; n++)
@@ -35,7 +35,7 @@ static const char *next_node(const CollectiveList *m, NodeId n)
     return NULL;
 }
 
-// What node `n` moves of value `of` of the whole graph.
+// Adds the collective of node `n`, which moves value `of` of the whole graph.
 static void add_collective(CollectiveList *m, NodeId n, const ShardedNode *known, ValueId of,
                            int bucket)
 {
@@ -43,7 +43,7 @@ static void add_collective(CollectiveList *m, NodeId n, const ShardedNode *known
     const Node *x = &s->g->nodes[n];
     int64_t times = x->phase == UPDATE ? 1 : m->accumulate;
 
-    if (!known->planned_picoseconds && !known->bytes)  // each rank takes a part of what it has
+    if (!known->planned_picoseconds && !known->bytes)  // a slice, which sends nothing
         return;
     times *= x->block.cls ? s->g->classes[x->block.cls].length : 1;
     *arena_push(m->arena, m->to, m->n, m->cap) =
@@ -77,7 +77,7 @@ static void add_collectives(CollectiveList *m)
     }
 }
 
-// What the collectives of each value take.
+// Adds the seconds of each value's collectives to its entry.
 static void add_seconds(PlanFile *f, Arena *a)
 {
     Map value = {.arena = a};

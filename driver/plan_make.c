@@ -1,4 +1,4 @@
-// What was found, as a plan's file says it.
+// Fills a plan's file from the result of a search.
 #include "driver/plan_make.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ static const char *text_of(Arena *a, Text *t)
     return s;
 }
 
-// The best alternatives, with all else held.
+// Sets the best alternative of each entry if all else stays.
 static void make_next(PlanFile *f, const Graph *g, const Planned *p, Arena *a)
 {
     const Mesh *m = &p->plan.mesh;
@@ -75,7 +75,8 @@ void plan_make(PlanFile *f, const Cluster *c, const PlanResult *s, Arena *a)
     f->least = seconds_of(p->step_bound);
     f->simulated = s->step.seconds;
     f->exposed = s->step.seconds - s->step.compute;
-    f->hidden = fmax(0, s->step.communication - f->exposed);  // sums, to rounding
+    // Rounding of the sums may make it negative.
+    f->hidden = fmax(0, s->step.communication - f->exposed);
     f->meshes = p->n_searched + p->n_excluded + p->n_left_out;
     f->excluded = p->n_excluded;
     f->left_out = p->n_left_out;

@@ -1,14 +1,14 @@
-// What a program's arena holds when most of it is in use.
+// Finds what a program's arena holds when most of it is in use.
 #include "driver/plan_make.h"
 
 typedef enum MemoryKind {
-    MEMORY_PARAMETERS,   // and buffers
-    MEMORY_OPTIMIZER,    // its states
-    MEMORY_GRADIENTS,    // and what sums them up over micro-batches
-    MEMORY_ACTIVATIONS,  // all else that rests
-    MEMORY_COPIES,       // of values, as they are made or used where that isn't as they rest
+    MEMORY_PARAMETERS,   // with buffers
+    MEMORY_OPTIMIZER,    // the optimizer's states
+    MEMORY_GRADIENTS,    // with their sums over micro-batches
+    MEMORY_ACTIVATIONS,  // all other stored values
+    MEMORY_COPIES,       // of values, in other specs than their storage specs
     MEMORY_WORKSPACE,
-    MEMORY_GAPS,  // nothing, between buffers
+    MEMORY_GAPS,  // holes between buffers
     N_MEMORY_KINDS
 } MemoryKind;
 
@@ -18,7 +18,7 @@ typedef struct Memory {
     int64_t bytes_of_kind[N_MEMORY_KINDS];
 } Memory;
 
-// Is the value a copy: other than it rests, or one that a kernel wants?
+// Is the value a copy, whose spec isn't the storage spec, or that a kernel needs?
 static bool is_copy(const Set *s, ValueId v)
 {
     const Sharded *x = s->sharded;
@@ -60,7 +60,7 @@ static bool **find_gradients(const Program *p, Arena *a)
     return is;
 }
 
-// "backward of h.31": the place of the next node that is run from there on.
+// The place of the first node at or after an item, like "backward of h.31".
 static const char *place_of(const Set *s, int item, Arena *a)
 {
     while (item < s->n_items && !s->items[item].n_nodes)

@@ -1,10 +1,10 @@
-// --plan: a program for the options that the plan was made for.
+// --plan: makes the command line agree with the options that the plan was made for.
 #include <string.h>
 
 #include "analyzer/plan_file.h"
 #include "driver/internal.h"
 
-// The values that stand behind an option, and how often it is there.
+// The values of all uses of an option, one after the other.
 static const char *values_of(Arena *a, const Strings *words, const char *name)
 {
     Text t = {0};
@@ -26,7 +26,7 @@ static bool differs(const char *name, const char *given, const char *plan, int *
     return complain(status, "%s: the plan is for a step without it", name);
 }
 
-// What is given and in the plan too must be the same.
+// Checks that an option that is given has the same value in the plan.
 static bool check_words(Arena *a, const Strings *given, const Strings *plan, int *status)
 {
     for (int i = 0; i < given->n; i++) {
@@ -60,7 +60,7 @@ static char *mesh_of(Arena *a, const PlanFile *f)
     return s;
 }
 
-// Is each word an option from which the graph follows, or the value of one?
+// Checks that each word is an option that determines the graph, or the value of one.
 static bool check_names(const PlanFile *f, int *status)
 {
     static const char *const valued[] = {"--loss",       "--optimizer", "--clip-norm",

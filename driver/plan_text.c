@@ -1,4 +1,4 @@
-// What is said of plans: numbers, tables, and what matters first.
+// Prints plans for people: numbers, tables, and the most important lines first.
 #include "driver/plan_text.h"
 
 #include <math.h>
@@ -30,9 +30,9 @@ char *bytes_text(Arena *a, double bytes)
     return arena_string(a, "%.*f %s", i && bytes < 100 ? 1 : 0, bytes, units[i]);
 }
 
-// ---- what matters ----
+// ---- the head ----
 
-// The first input tells of the batch.
+// Prints the first input. Its type shows the batch size.
 static void print_input(const PlanFile *f)
 {
     for (int i = 0; i < f->n_values; i++)
@@ -108,7 +108,7 @@ static void print_memory(Arena *a, const PlanFile *f)
     text_free(&t);
 }
 
-// Those that fit first, and the best of these.
+// Sorts presets: first those that fit, by seconds; then the others, by bytes.
 static int by_seconds(const void *x, const void *y)
 {
     const PlanPreset *a = x, *b = y;

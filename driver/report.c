@@ -1,4 +1,4 @@
-// What shardcc says about a compilation.
+// Prints what the user learns about a compilation.
 #include "driver/report.h"
 
 #include <stdio.h>
@@ -59,7 +59,8 @@ void report_model(const char *file, const Graph *g)
 
 static double mib(int64_t bytes) { return (double)bytes / (1 << 20); }
 
-// The most bytes that gradients take at once: early updates let go of each when it is used.
+// The most bytes that gradients take at once. With early updates each gradient is dropped when it
+// has been used.
 static int64_t gradient_bytes(const Program *p, const Set *s)
 {
     bool *is_one = arena_array(p->arena, bool, p->n_buffers);

@@ -1,5 +1,5 @@
-// shardcc solve: an assignment problem from a file, its answer to another; or the check of such an
-// answer.
+// shardcc solve: solves an assignment problem from a file and writes the answer to another file, or
+// checks such an answer.
 #include <string.h>
 
 #include "driver/internal.h"
@@ -101,7 +101,7 @@ static const Command command = {
     "0 proved (or checked), 3 an answer that is not proved, 4 no choice stays within the\n"
     "limit, 5 stopped before a choice was found, 2 wrong options, 1 anything else that is wrong"};
 
-// ---- what it says ----
+// ---- output ----
 
 static void print_problem(const Problem *p)
 {
@@ -153,7 +153,7 @@ static int64_t bytes_at(const Problem *p, int node, int k, int time)
     return bytes;
 }
 
-// The nodes that hold most at the fullest time, the largest first.
+// Prints the nodes that hold the most bytes at the fullest time, largest first.
 static void print_holders(const Problem *p, const Answer *x)
 {
     enum { MAX_HOLDERS_SHOWN = 10 };
@@ -268,7 +268,7 @@ int solve_command(Arena *a, int argc, char **argv)
         return EXIT_USER;
     d.file = base_name(r.input);
     r.o.programs = program_folder(a);
-    // From here on Ctrl-C only asks to end: what was found is still checked and written.
+    // From here on Ctrl-C only requests an end: the plan found so far is still checked and written.
     signals_block(&h);
     if (!problem_read(r.input, &p, a, &d))
         return signal_is_pending() ? EXIT_NOTHING : EXIT_USER;

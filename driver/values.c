@@ -1,4 +1,4 @@
-// The values of options: each is looked at before the model is.
+// Reads the values of options. All are checked before the model is read.
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ bool read_number(const char *name, const char *s, double low, double *x, int *st
     return complain(status, "%s: '%s' is not a number of at least %g", name, s, low);
 }
 
-// A number in decimal digits, and what follows it.
+// Reads a decimal number up to `most`; `*end` is the text after it.
 static bool read_whole(const char *s, const char **end, int64_t most, int64_t *n)
 {
     char *stop;
@@ -120,7 +120,7 @@ bool check_loss(const char *s, int *status) { return option_text(loss_check, s, 
 
 bool check_optimizer(const char *s, int *status) { return option_text(optimizer_check, s, status); }
 
-// NAME=N or, up to `most`, NAME=N,N,…: a name may have an equals sign itself.
+// Is it NAME=N or, with up to `most` numbers, NAME=N,N,…? The name may contain an equals sign.
 static bool is_binding(const char *s, int most)
 {
     const char *at = strrchr(s, '=');
@@ -203,7 +203,7 @@ bool check_pass(const char *s, int *status)
     return false;
 }
 
-// Names of files, of make's targets and in C text come from the program's name.
+// The program's name becomes part of file names, of a Makefile's targets and of C text.
 static bool check_name(Arena *a, const Options *o, int *status)
 {
     enum { MAX_PROGRAM_NAME = 200 };
@@ -226,7 +226,7 @@ static bool check_name(Arena *a, const Options *o, int *status)
                     name, o->output ? "another" : "one");
 }
 
-// An option that does nothing without --loss, NULL if none is given.
+// Returns an option that does nothing without --loss; NULL if none is given.
 static const char *needs_loss(const Options *o)
 {
     if (o->clip_norm > 0)
@@ -238,7 +238,7 @@ static const char *needs_loss(const Options *o)
     return NULL;
 }
 
-// An option that says how an ONNX file is read, NULL if none is given.
+// Returns an option that says how to read an ONNX file; NULL if none is given.
 static const char *needs_onnx(const Options *o)
 {
     return o->bind.n              ? "--bind"
@@ -267,7 +267,8 @@ bool check_graph(const Options *o, int *status)
     return true;
 }
 
-// An option that says how a step is spread over several ranks, NULL if none is given.
+// Returns an option that says how to spread a step over ranks, but there is only one rank; NULL if
+// none is given.
 static const char *needs_ranks(const Options *o)
 {
     return o->ranks > 1 ? NULL
