@@ -31,11 +31,12 @@ typedef struct PlanEntry {
     const char *spec;    // the one in force
     const char *solved;  // the one that the search chose
     bool pin;            // the user asked for `spec`
-    // Of values only, by Phase: Plan.compute_spec, where it isn't the storage spec.
+    // For values only, by Phase: Plan.compute_spec, where it isn't the storage spec.
     const char *compute_spec[3];
     const char *over;      // of values only: the value that it overwrites for the next step
     const char *gradient;  // of values only: the parameter whose gradient it is
-    // Of values only, for people: the specs in which its readers need it, where they differ.
+    // For values only, to be shown to people: the specs in which its readers need it, where they
+    // differ.
     const char *read;
     const char *next;     // the best alternative if all else stays; NULL: there is none
     double next_seconds;  // how much more the alternative costs

@@ -199,8 +199,8 @@ static void keep_faster(const PlanResult *x, PlanResult *best, int64_t memory)
     a->bound = cost > bound ? bound : cost;
 }
 
-// What a search does otherwise: it counts all copies in the rows; tries no presets; stops at the
-// first plan found; begins with the prices of the best plan.
+// Flags of a search: the rows count all copies; no presets are tried; the search stops at the first
+// plan found; it begins with the prices of the best plan.
 enum { COUNT_ALL_COPIES = 1, SKIP_PRESETS = 2, FIRST_FOUND = 4, WARM_PRICES = 8 };
 
 // Searches for a plan whose rows take at most `rows` bytes, lowers it for `limit`, and keeps it if

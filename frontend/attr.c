@@ -1,4 +1,4 @@
-// Attributes of a node. In the body of a function an attribute may name one of the call's.
+// Reads attributes of a node. In the body of a function, an attribute may refer to one of the call.
 #include "frontend/internal.h"
 
 enum { TYPE_FLOAT = 1, TYPE_INT = 2 };

@@ -1,8 +1,8 @@
-// Where the batch is: the dim of each value that micro-batches split. Random numbers are counted
-// over the whole batch, so their nodes must know it.
+// Finds the batch: the dim of each value that micro-batches split. Random numbers are counted over
+// the whole batch, so the nodes that make them must know it.
 #include "frontend/internal.h"
 
-// The place in y of what stands at dim `axis` of x under a reshape: the dim with as many elements
+// The dim of y that corresponds to dim `axis` of x under a reshape: the one with as many elements
 // before it.
 static int reshaped(const Value *x, int axis, const Value *y)
 {

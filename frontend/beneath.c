@@ -1,5 +1,5 @@
-// Opens files that a model names. A model is not trusted: its names lead to regular files beneath
-// its own folder and nowhere else.
+// Opens files that a model names. A model isn't trusted: its names may lead to regular files
+// beneath its own folder and nowhere else.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -9,7 +9,8 @@
 
 #include "frontend/internal.h"
 
-// Without openat2 (Linux before 5.6): one component after the other, none of them a link.
+// For systems without openat2 (Linux before 5.6): opens one component after the other; none may be
+// a link.
 static int open_by_steps(int folder, const char *path)
 {
     int at = dup(folder);

@@ -1,5 +1,5 @@
-// The model's inputs: every dim becomes a number, by the file, --shape or --bind; dim 0 is the
-// batch, of which a micro-batch is one part.
+// Makes the model's inputs. Every dim becomes a number, by the file, --shape or --bind. Dim 0 is
+// the batch, and the graph takes one micro-batch of it.
 #include <errno.h>
 #include <stdlib.h>
 
@@ -18,7 +18,8 @@ static bool parse_number(const char *s, const char **end, int64_t *v)
     return e != s && !errno && *s >= '0' && *s <= '9' && n <= MAX_DIM;
 }
 
-// The text after "name=" in one of n options, NULL if none has that name. Sets its place.
+// Returns the text after "name=" in one of n options, or NULL if none has that name. Sets the
+// option's index.
 static const char *option_find(const char *const *option, int n, const char *name, int *place)
 {
     size_t length = strlen(name);
@@ -87,7 +88,8 @@ static void report_unbound(const Binding *b, const char *input, int i, const cha
     }
 }
 
-// One dim of an input, from the file, --bind or --shape (-1: not given). -1 after an error.
+// The size of one dim of an input, from the file, --bind or --shape (`shape`, -1: not given).
+// Returns -1 after an error.
 static int64_t read_dim(Binding *b, const char *input, int i,
                         const Onnx__TensorShapeProto__Dimension *dim, int64_t shape)
 {
@@ -119,7 +121,7 @@ static int64_t read_dim(Binding *b, const char *input, int i,
     return -1;
 }
 
-// Reads the input's dims; false after an error.
+// Reads the input's dims. Returns false after an error.
 static bool read_dims(Binding *b, const char *name, const Onnx__TypeProto__Tensor *type, Dims *d)
 {
     const Onnx__TensorShapeProto *shape = type->shape;
@@ -238,7 +240,7 @@ void bind_inputs(Import *x, Frame *f)
     text_free(&b.inputs);
 }
 
-// What the file says of a value: in its value infos, or of an output.
+// The type that the file's value_info or outputs give for a value; NULL if there is none.
 static const Onnx__TypeProto__Tensor *hint_of(const Import *x, const char *name)
 {
     const Onnx__GraphProto *m = x->model->graph;
@@ -257,7 +259,7 @@ void bind_check(Import *x, const char *name, ValueId v)
     const Onnx__TensorShapeProto *shape = hint ? hint->shape : NULL;
     const Value *value = value_of(x->g, v);
 
-    // A micro-batch differs from what the file says on purpose.
+    // A micro-batch is smaller than the file says, so its sizes can't be compared.
     if (!shape || x->o->accumulate > 1)
         return;
     DType t = dtype_of_onnx(hint->elem_type);

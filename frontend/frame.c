@@ -1,4 +1,4 @@
-// Names and what they stand for: of a graph, of the subgraphs in it, of calls of functions.
+// Looks up names: of a graph, of the subgraphs in it, and of function calls.
 #include "frontend/internal.h"
 
 bool frame_open(Import *x, Frame *f, const Frame *outer, const Onnx__FunctionProto *function,

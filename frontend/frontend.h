@@ -1,5 +1,5 @@
-// ONNX → the forward graph. Untrusted input: every count is bounded, every product checked, no path
-// leaves the model's folder.
+// Imports an ONNX model as the forward graph. The file is not trusted: every count is bounded,
+// every product is checked, and no path leaves the model's folder.
 #ifndef SHARDCC_FRONTEND_H
 #define SHARDCC_FRONTEND_H
 
@@ -11,10 +11,10 @@ typedef struct ImportOptions {
     int n_bind;
     const char *const *shape;  // "input_ids=4,64"
     int n_shape;
-    int accumulate;             // the bound batch (dim 0 of the inputs) is split into so many
-                                // micro-batches; ≥ 1
-    bool training;              // dropout live, batch norm on batch statistics
-    bool frozen_batch_norm;     // batch norm on running statistics even so
+    // The bound batch (dim 0 of the inputs) is split into this many micro-batches; ≥ 1.
+    int accumulate;
+    bool training;              // dropout is active, batch norm uses batch statistics
+    bool frozen_batch_norm;     // batch norm uses running statistics even in training
     bool only_predicts;         // nothing trains the model: batch norms keep their training_mode
     const char *const *freeze;  // globs: parameters that become buffers
     int n_freeze;
@@ -22,11 +22,11 @@ typedef struct ImportOptions {
     int n_padding;
 } ImportOptions;
 
-// Where a parameter's or buffer's initial bytes are: in the model's own file or in another.
+// The place of a parameter's or buffer's initial bytes: in the model's own file or in another.
 typedef struct Weight {
     const char *name;  // of the parameter
     DType dtype;
-    const char *path;  // file beneath the model's folder, "" the model itself; NULL: `data`
+    const char *path;  // file beneath the model's folder; "": the model itself; NULL: use `data`
     int64_t offset, bytes;
     const void *data;  // bytes computed or decoded by the importer (typed data fields)
 } Weight;
@@ -35,18 +35,18 @@ typedef struct Weights {
     Weight *weight;
     int n;
     const char *model;  // path of the .onnx file
-    const char **file;  // beneath its folder: all that it keeps tensors in, used or not
+    const char **file;  // other files beneath its folder that hold tensors, used or not
     int n_files;
 } Weights;
 
-// Reads a model into a canonical forward graph: passes import and fold, batch-dependent shapes
-// bound. Inputs, parameters, buffers, outputs (OUTPUT_MODEL) bear the model's names. `w` (may be
-// NULL) gets where the weights are, in the order of the graph's parameters and buffers; no weight
-// is read. NULL after reporting all that is wrong.
+// Reads a model into a canonical forward graph: it runs the passes import and fold, and binds
+// shapes that depend on the batch. Inputs, parameters, buffers and outputs (OUTPUT_MODEL) have the
+// model's names. `w` (may be NULL) gets the places of the weights, in the order of the graph's
+// parameters and buffers; no weight is read. Returns NULL after reporting all errors.
 Graph *frontend_import(Arena *a, const ImportOptions *o, Weights *w, Diag *d);
 
-// Copies the weights into a new safetensors file. External data is checked here: beneath the
-// model's folder, a regular file with one link, long enough.
+// Copies the weights into a new safetensors file. This checks external data: each file must lie
+// beneath the model's folder, be a regular file with one link, and be long enough.
 bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d);
 
 #endif

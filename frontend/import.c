@@ -1,4 +1,4 @@
-// The model as a whole: its functions, inputs, initializers, nodes, outputs and weights.
+// Imports a model as a whole: its functions, inputs, initializers, nodes, outputs and weights.
 #include "frontend/internal.h"
 
 static void scan_functions(Import *x)
@@ -35,8 +35,7 @@ static void add_outputs(Import *x, const Frame *f, size_t n, char **outputs)
     }
 }
 
-// Parameters of which only the shape was wanted are none. (What isn't needed and constant is
-// pruned.)
+// Drops parameters whose shape alone was read. (Unused constants are pruned elsewhere.)
 static void drop_unused(Import *x)
 {
     Graph *g = x->g;
@@ -57,7 +56,7 @@ static void drop_unused(Import *x)
     graph_prune(g);
 }
 
-// The weights of the graph's parameters and buffers, in its order.
+// Lists the weights of the graph's parameters and buffers, in the graph's order.
 static void list_weights(const Import *x, Weights *w)
 {
     Map place = {.arena = x->scratch};
@@ -83,7 +82,7 @@ static void warn_padding(const Import *x)
                       x->o->padding[i]);
 }
 
-// Walks the model's nodes, and names its outputs. False after an error.
+// Walks the model's nodes, and names its outputs. Returns false after an error.
 static bool walk_model(Import *x, Frame *f)
 {
     const Onnx__GraphProto *m = x->model->graph;

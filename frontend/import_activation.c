@@ -1,4 +1,4 @@
-// Activations, as compositions of elementwise operators.
+// Imports activations, as compositions of elementwise operators.
 #include "frontend/internal.h"
 
 static ValueId number(Graph *g, ValueId like, double v) { return scalar_like(g, like, v); }
@@ -7,7 +7,7 @@ static ValueId plus(Graph *g, ValueId x, double v) { return make_add(g, x, numbe
 
 static ValueId times(Graph *g, ValueId x, double v) { return make_mul(g, x, number(g, x, v)); }
 
-// A select rather than a max, whose gradient at 0 would be a half.
+// A select is used instead of a max, because max has the gradient 1/2 at 0.
 ValueId relu(Graph *g, ValueId x)
 {
     ValueId zero = number(g, x, 0);
@@ -15,7 +15,7 @@ ValueId relu(Graph *g, ValueId x)
     return make_select(g, make_le(g, x, zero), zero, x);
 }
 
-// max(x, 0) + log(1 + exp(-|x|)): no overflow.
+// max(x, 0) + log(1 + exp(-|x|)) can't overflow.
 static ValueId softplus(Graph *g, ValueId x)
 {
     ValueId e = make_exp(g, make_neg(g, make_abs(g, x)));
@@ -48,7 +48,7 @@ static void import_hard_sigmoid(Op *o)
                       attr_float(o, "beta", 0.5)));
 }
 
-// x where positive, else `negative`.
+// `positive` where x > 0, else `negative`.
 static ValueId where_positive(Graph *g, ValueId x, ValueId positive, ValueId negative)
 {
     return make_select(g, make_lt(g, number(g, x, 0), x), positive, negative);
@@ -61,7 +61,8 @@ static void import_leaky_relu(Op *o)
     give(o, 0, where_positive(o->g, x, x, times(o->g, x, attr_float(o, "alpha", (float)0.01))));
 }
 
-// The slope's dims are aligned at the end, or, in opset 7 and 8, one per channel.
+// The slope's dims are aligned at the end. In opset 7 and 8 there may be one slope per channel
+// instead.
 static void import_prelu(Op *o)
 {
     ValueId x = arg(o, 0);
@@ -71,7 +72,7 @@ static void import_prelu(Op *o)
     give(o, 0, where_positive(o->g, x, x, make_mul(o->g, x, slope)));
 }
 
-// The argument of exp is held at 0, so that the side that isn't taken stays finite.
+// The argument of exp is limited to 0, so that the side that the select doesn't take stays finite.
 static ValueId exp_minus_one(Graph *g, ValueId x)
 {
     return plus(g, make_exp(g, make_min(g, x, number(g, x, 0))), -1);
@@ -109,7 +110,7 @@ static void import_thresholded_relu(Op *o)
     give(o, 0, make_select(o->g, make_lt(o->g, a, x), x, zero));
 }
 
-// x / 2 · (1 + erf(x / √2)), or with tanh(√(2/π) · (x + 0.044715 x³)).
+// x / 2 · (1 + erf(x / √2)); approximate: x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))).
 static void import_gelu(Op *o)
 {
     Graph *g = o->g;

@@ -1,7 +1,7 @@
-// The operators of opset 23 that hold a whole attention, or its rotary positions.
+// Imports the operators of opset 23 for a whole attention, and for rotary positions.
 #include "frontend/internal.h"
 
-// [b, s, h · d] as [b, h, s, d]; what has rank 4 already stays.
+// Turns [b, s, h · d] into [b, h, s, d]. An input of rank 4 has that form already.
 static ValueId split_heads(Op *o, int i, const char *heads)
 {
     static const int64_t perm[] = {0, 2, 1, 3};
@@ -18,7 +18,7 @@ static ValueId split_heads(Op *o, int i, const char *heads)
     return make_transpose(o->g, reshape_to(o->g, arg(o, i), &split), perm);
 }
 
-// [b, h, s, d] as [b, s, h · d] where the node's input had rank 3.
+// Turns [b, h, s, d] into [b, s, h · d] if the node's input had rank 3.
 static ValueId join_heads(Op *o, ValueId y)
 {
     static const int64_t perm[] = {0, 2, 1, 3};
@@ -64,7 +64,8 @@ static bool read_heads(Op *o, Heads *a)
     return true;
 }
 
-// The mask, broadcast over [b, heads, s, t], with letters for the dims that it really has.
+// Reads the mask, which is broadcast over [b, heads, s, t]. Gives the letters of the dims that it
+// really has.
 static ValueId read_bias(Op *o, const Heads *a, char *letters)
 {
     static const char names[] = "bhgst";
@@ -97,8 +98,8 @@ static ValueId read_bias(Op *o, const Heads *a, char *letters)
     return reshape_to(o->g, arg(o, 3), &kept);
 }
 
-// A mask that is computed from parameters needs a gradient, which the attention primitive does not
-// give: then, and with a soft cap, the parts are written out.
+// Composes attention of simple nodes. The attention primitive has no soft cap, and gives no
+// gradient for a mask that is computed from parameters.
 static ValueId written_out(Op *o, const Heads *a, ValueId bias, const char *letters, bool is_causal)
 {
     Graph *g = o->g;
@@ -130,7 +131,7 @@ static ValueId written_out(Op *o, const Heads *a, ValueId bias, const char *lett
 
 static bool is_learned(const Graph *g, ValueId v)
 {
-    // Masks are shallow: what is deeper than this counts as learned.
+    // masks are shallow; a mask deeper than this counts as learned
     enum { MAX_VISITS = 1000 };
     ValueId todo[MAX_VISITS];
     int n = 0, done = 0;
@@ -193,7 +194,7 @@ static void import_attention_op(Op *o)
 
 // ---- rotary ----
 
-// The rows of a cos or sin cache for each position, as [b, 1, s, half] over x [b, h, s, d].
+// Takes the row of a cos or sin cache for each position, as [b, 1, s, half] over x [b, h, s, d].
 static ValueId rotary_rows(Op *o, int i, const Dims *x, int64_t half)
 {
     Graph *g = o->g;
@@ -210,7 +211,8 @@ static ValueId rotary_rows(Op *o, int i, const Dims *x, int64_t half)
     return make_broadcast(g, rows, 4, (int64_t[]){x->dim[0], x->dim[1], x->dim[2], half}, dims);
 }
 
-// Pairs (x1, x2) turned: x1 cos - x2 sin, x1 sin + x2 cos. Pairs are halves, or neighbours.
+// Rotates pairs (x1, x2): x1 cos - x2 sin, x1 sin + x2 cos. The pairs are the two halves, or
+// neighbours if interleaved.
 static void import_rotary(Op *o)
 {
     Graph *g = o->g;

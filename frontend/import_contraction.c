@@ -1,4 +1,4 @@
-// Products: every one becomes a dot over named dims, without copies of what is broadcast.
+// Imports products. Each becomes a dot over named dims, without copies of broadcast operands.
 #include "frontend/internal.h"
 
 static void put_letters(char *s, int n, int first)
@@ -7,8 +7,8 @@ static void put_letters(char *s, int n, int first)
         s[strlen(s)] = (char)('a' + first + i);
 }
 
-// One side of a MatMul as dot takes it: batch dims of 1 that the other side doesn't have at 1 are
-// dropped, since dot repeats what has no letter.
+// One operand of a MatMul as dot takes it. A batch dim of 1 is dropped if the other operand's is
+// larger: dot repeats an operand along letters that it lacks.
 typedef struct Side {
     ValueId v;
     char letters[32];
@@ -34,8 +34,9 @@ static Side matmul_side(Op *o, ValueId v, const Dims *batch, int batch_rank, con
     return s;
 }
 
-// A batch letter is in y if a side has it; a batch dim of 1 that only the shorter side lacks is in
-// the other one, hence free there: dot takes both alike.
+// A batch letter is in y if an operand has it. If a batch dim of 1 is missing from one operand
+// because that has a lower rank, the other operand still has it, and the letter is free there. dot
+// takes both forms.
 static ValueId matmul(Op *o, ValueId a, ValueId b)
 {
     Dims da = dims_of(o->g, a), db = dims_of(o->g, b);
@@ -94,7 +95,8 @@ typedef struct Einsum {
     int n;
 } Einsum;
 
-// "bij, bjk -> bik" with one or two operands, each letter once in each; no ellipsis.
+// Reads "bij, bjk -> bik" with one or two operands. A letter may stand once in each operand. There
+// is no ellipsis.
 static bool read_equation(Op *o, Einsum *e)
 {
     const char *s = attr_text(o, "equation", "");
@@ -136,7 +138,7 @@ static bool read_equation(Op *o, Einsum *e)
     return true;
 }
 
-// Sums over the letters that nothing else has.
+// Sums over the letters that neither the other operand nor the output has.
 static ValueId drop_letters(Graph *g, ValueId x, char *letters, const char *other, const char *out)
 {
     int64_t axes[MAX_RANK];

@@ -1,6 +1,6 @@
-// Control flow that is decided when compiling: If with a known condition, Loop and Scan with a
-// known number of trips, unrolled. Trips are isomorphic, so the blocks pass makes loops of them
-// again.
+// Imports control flow that is decided at compile time: If with a known condition, and Loop and
+// Scan with a known number of trips, which are unrolled. Trips are isomorphic, so the blocks pass
+// turns them into loops again.
 #include "frontend/internal.h"
 
 static const Onnx__GraphProto *body_of(Op *o, const char *name)
@@ -23,7 +23,7 @@ static void import_if(Op *o)
         o->failed = true;
 }
 
-// What the trips add to: one slice per trip for each scan output.
+// One scan output: its slices, one per trip.
 typedef struct Stack {
     int n, cap;
     ValueId *v;
@@ -65,8 +65,9 @@ static bool add_slices(Op *o, Stack *stack, int n, const Symbol *out)
 
 // ---- Loop ----
 
-// Inputs: most trips (optional), condition (optional), carried values. The body takes the trip's
-// number, the condition and the carried values; it gives the condition, those and the slices.
+// Inputs: maximal trips (optional), condition (optional), carried values. The body takes the trip's
+// number, the condition and the carried values. It gives the condition, the carried values and the
+// slices.
 static void import_loop(Op *o)
 {
     Import *x = o->x;
@@ -111,7 +112,8 @@ static void import_loop(Op *o)
 
 // ---- Scan ----
 
-// Entry i of an ints attribute of n entries, 0 if it is absent; false after an error.
+// Gives entry i of an ints attribute with n entries, or 0 if the attribute is absent. Returns false
+// after an error.
 static bool scan_number(Op *o, const char *name, int n, int i, int64_t *v)
 {
     int count;
@@ -144,7 +146,7 @@ static bool read_scan_inputs(Op *o, int n_states, int n, ScanInput *input, int64
     return *trips <= MAX_TRIPS || op_error(o, "more than %d trips", MAX_TRIPS);
 }
 
-// Trip t takes its slice of every scanned input.
+// Takes the slices of trip t from all scanned inputs.
 static void scan_slices(Op *o, int n_states, int n, const ScanInput *input, int64_t t,
                         int64_t trips, Symbol *in)
 {
@@ -167,7 +169,8 @@ static void give_stacks(Op *o, int n_states, int n_slices, const Stack *stack)
     }
 }
 
-// Inputs: states, then values to be scanned slice by slice. (Opset 8 had a batch and lengths.)
+// Inputs: states, then the values that are scanned slice by slice. (Opset 8 also had a batch and
+// lengths.)
 static void import_scan(Op *o)
 {
     const Onnx__GraphProto *body = body_of(o, "body");

@@ -1,4 +1,4 @@
-// Elementwise operators. Broadcasting is made explicit.
+// Imports elementwise operators, and makes broadcasting explicit.
 #include "frontend/internal.h"
 
 static ValueId number(Graph *g, ValueId like, double v) { return scalar_like(g, like, v); }
@@ -74,14 +74,14 @@ static void import_pow(Op *o)
             return;
         }
     }
-    // Integers go through f64, as the reference implementation does.
+    // integers go through f64, as in the reference implementation
     DType wide = dtype_is_float(t) ? t : F64;
     ValueId exponent = make_cast(o->g, b, wide);
     ValueId y = make_pow(o->g, make_cast(o->g, a, wide), exponent);
     give(o, 0, make_cast(o->g, y, t));
 }
 
-// Without fmod the result has the divisor's sign, as Python's.
+// Without fmod, the result has the sign of the divisor, as in Python.
 static void import_mod(Op *o)
 {
     Graph *g = o->g;
@@ -101,7 +101,7 @@ static void import_mod(Op *o)
     give(o, 0, make_select(g, fix, make_add(g, r, b), r));
 }
 
-// Sum, Max, Min, Mean of any number of operands.
+// Combines any number of operands, for Sum, Max, Min and Mean.
 static ValueId combine(Op *o, ValueId (*f)(Graph *, ValueId, ValueId))
 {
     Dims d = dims_of(o->g, arg(o, 0));

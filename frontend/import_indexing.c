@@ -1,11 +1,11 @@
-// Operators that pick elements by index. Indices known when compiling become slices; others are
-// brought into [0, n) first, since ONNX counts negative ones from the end.
+// Imports operators that pick elements by index. Indices that are known at compile time become
+// slices. Others are first brought into [0, n), because ONNX counts negative indices from the end.
 #include <stdlib.h>
 #include <string.h>
 
 #include "frontend/internal.h"
 
-// Is `index` known to be nowhere negative?
+// Is `index` known to have no negative element?
 static bool is_positive(const Tensor *t)
 {
     if (!t)
@@ -27,8 +27,8 @@ static ValueId wrap(Import *x, ValueId index, int64_t n)
     return make_select(g, is_negative, from_end, index);
 }
 
-// The element of x's dims [N…, n, R…] at `index`, whose dims take the place of n: a slice if the
-// index is known to run evenly along one of its dims, else 0.
+// Gathers x [N…, n, R…] at `index`, whose dims replace n. If the index is known and grows in equal
+// steps along one of its dims, the result is a slice; otherwise returns 0.
 static ValueId gather_slice(Op *o, ValueId x, ValueId index, int axis)
 {
     Graph *g = o->g;
@@ -59,9 +59,8 @@ static ValueId gather_slice(Op *o, ValueId x, ValueId index, int axis)
     return repeats ? broadcast_to(g, y, wide.rank, wide.dim) : y;
 }
 
-// The padding_idx of an embedding, whose row gets no gradient: torch.export's node, in the
-// metadata, is the only place that tells, "…aten.embedding.default](args = (%weight, %input_ids,
-// 1), …". -1: none.
+// The padding_idx of an embedding, whose row gets no gradient; -1: none. Only torch.export's node
+// in the metadata has it: "…aten.embedding.default](args = (%weight, %input_ids, 1), …".
 static int64_t padding_index(const Op *o)
 {
     for (size_t i = 0; i < o->node->n_metadata_props; i++) {
@@ -77,7 +76,7 @@ static int64_t padding_index(const Op *o)
     return -1;
 }
 
-// The padding index of a table: as --padding-index says, else as the exporter does.
+// The padding index of a table: from --padding-index, or else from the exporter.
 static int64_t padding_of(Op *o, const Value *table)
 {
     Import *x = o->x;
@@ -122,8 +121,8 @@ static void import_gather(Op *o)
         give(o, 0, gather(o, arg(o, 0), arg(o, 1), (int)axis));
 }
 
-// y[…, i, …] = x[…, index[…, i, …], …]: the other dims are batch dims once the axis is last. Where
-// the index has fewer elements in them, so does x.
+// y[…, i, …] = x[…, index[…, i, …], …]. Once the axis is last, the other dims are batch dims. If
+// the index is shorter than x in a batch dim, x is cut.
 static void import_gather_elements(Op *o)
 {
     Graph *g = o->g;
@@ -154,9 +153,9 @@ static void import_gather_elements(Op *o)
 
 // ---- GatherND ----
 
-// Exporters write x[i, j] for vectors i and j of dims of their own ([b,1,1] and [t]) as one index
-// of pairs. If the parts of a known index vary along different dims each, the result is a gather
-// along one dim of x after the other.
+// Exporters write x[i, j] as one index of pairs, for vectors i and j with dims of their own
+// ([b,1,1] and [t]). If each part of a known index varies along a dim of its own, gathering along
+// one dim of x after the other gives the same.
 static bool has_own_dims(const Tensor *const *part, int k, int rank)
 {
     for (int d = 0; d < rank; d++) {
@@ -176,8 +175,8 @@ static bool has_own_dims(const Tensor *const *part, int k, int rank)
     return true;
 }
 
-// x [n0, …, nk-1, R…] at the parts of the index, each along one dim of the result: gathered dim by
-// dim, then put where the index's dims are.
+// Gathers x [n0, …, nk-1, R…] dim by dim, if each part of the index varies along one dim of the
+// result. Then moves the gathered dims to the places of the index's dims.
 static ValueId gather_outer(Op *o, const Tensor *const *known, int k, const Dims *index)
 {
     Graph *g = o->g;
@@ -192,7 +191,7 @@ static ValueId gather_outer(Op *o, const Tensor *const *known, int k, const Dims
             along[i] = known[i]->dim[p] != 1 ? p : along[i];
         y = gather(o, y, known_vector(o->x, known[i]), i);
     }
-    // Gathered dims in the order of the index's dims, those of one place first.
+    // Sort the gathered dims by the index's dims; constant parts come first.
     for (int p = -1; p < index->rank; p++)
         for (int i = 0; i < k; i++)
             if (along[i] == p)
@@ -212,7 +211,8 @@ static ValueId gather_outer(Op *o, const Tensor *const *known, int k, const Dims
     return broadcast_to(g, y, wide.rank, wide.dim);
 }
 
-// Any index: the first k dims of x as one, and the index's k parts as one number.
+// Gathers at any index: joins the first k dims of x to one, and the k parts of the index to one
+// number.
 static ValueId gather_flat(Op *o, const ValueId *part, int k, int batch)
 {
     Graph *g = o->g;
@@ -234,8 +234,8 @@ static ValueId gather_flat(Op *o, const ValueId *part, int k, int batch)
     return make_gather(g, reshape_to(g, arg(o, 0), &flat), at, batch, batch);
 }
 
-// Part i of k of the index. Where it was joined from parts they are at hand, and known even if all
-// together would be too large.
+// Part i of k of the index. If the index was joined from parts, the part is at hand. It may be
+// known even if the whole index is too large to be known.
 static ValueId index_part(Op *o, int i, int64_t k)
 {
     const Symbol *index = &o->in[1];

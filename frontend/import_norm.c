@@ -1,4 +1,4 @@
-// Normalisations: mean and variance over some dims, then a scale and a shift.
+// Imports normalisations: mean and variance over some dims, then a scale and a shift.
 #include "frontend/internal.h"
 
 typedef struct Moments {
@@ -22,7 +22,7 @@ static ValueId inverse_deviation(Graph *g, ValueId variance, double epsilon)
     return make_reciprocal(g, make_sqrt(g, v));
 }
 
-// The dims from `axis` on; false after an error.
+// Lists the dims from `axis` on. Returns false after an error.
 static bool trailing_axes(Op *o, int *n, int64_t *axes)
 {
     int rank = arg_value(o, 0)->rank;
@@ -36,7 +36,7 @@ static bool trailing_axes(Op *o, int *n, int64_t *axes)
     return true;
 }
 
-// An input broadcast to x's shape and dtype.
+// Input i, broadcast to x's shape and cast to its dtype.
 static ValueId spread(Op *o, int i, ValueId x)
 {
     Dims d = dims_of(o->g, x);
@@ -95,7 +95,7 @@ static void import_rms_norm(Op *o)
 
 // ---- batch norm ----
 
-// The running statistics are no parameters, whatever the file says of them.
+// Makes a running statistic a buffer; it isn't learned, whatever the file says.
 static void make_buffer(Graph *g, ValueId v)
 {
     if (value_of(g, v)->kind == VALUE_PARAMETER)
@@ -105,7 +105,7 @@ static void make_buffer(Graph *g, ValueId v)
 static ValueId per_channel(Graph *g, ValueId v, ValueId x) { return vector_at(g, v, x, 1); }
 
 // The running statistics after their uses so far: a module that is used twice updates them twice,
-// in order. Sets the place of the carry that overwrites them, -1 if there is none yet.
+// in order. Sets *place to the carry that overwrites them, or to -1 if there is none yet.
 static ValueId latest(const Graph *g, ValueId v, int *place)
 {
     for (int i = g->n_carries - 1; i >= 0; i--)
@@ -117,7 +117,7 @@ static ValueId latest(const Graph *g, ValueId v, int *place)
     return v;
 }
 
-// old · momentum + new · (1 - momentum); while training it is carried to the next step.
+// old · momentum + new · (1 - momentum). In training, this value is carried to the next step.
 static ValueId update(Op *o, ValueId old, ValueId new)
 {
     Graph *g = o->g;
@@ -136,7 +136,7 @@ static ValueId update(Op *o, ValueId old, ValueId new)
     return y;
 }
 
-// Does the model itself say that it is in training mode? Before opset 14 its outputs say so.
+// Does the model itself declare training mode? Before opset 14, extra outputs mean that.
 static bool trains_itself(const Op *o)
 {
     bool has_more = false;
@@ -146,8 +146,8 @@ static bool trains_itself(const Op *o)
     return attr_int(o, "training_mode", 0) || (o->opset < 14 && has_more);
 }
 
-// Models are exported for inference; while training, batch statistics are used all the same. Where
-// nothing is trained, the model's own mode holds.
+// Models are exported for inference, so in training batch statistics are used anyway. If nothing is
+// trained, the model's own mode counts.
 static bool uses_batch(const Op *o)
 {
     const ImportOptions *options = o->x->o;
@@ -156,8 +156,8 @@ static bool uses_batch(const Op *o)
            (options->training || (options->only_predicts && trains_itself(o)));
 }
 
-// PyTorch's running variance is the unbiased one. The model's own training mode keeps the biased
-// one, as ONNX has it.
+// PyTorch's running variance is the unbiased one. If the model itself is in training mode, the
+// variance stays biased, as ONNX defines it.
 static ValueId running_variance(Op *o, ValueId variance, int64_t count)
 {
     if (trains_itself(o) || count < 2)
@@ -211,7 +211,7 @@ static void import_batch_norm(Op *o)
 
 // ---- per sample ----
 
-// x [n, c, rest…] as [n, groups, c / groups, rest…], normalised over all but the first two dims.
+// Normalises x [n, c, rest…] as [n, groups, c / groups, rest…] over all dims except the first two.
 static ValueId normalize_groups(Op *o, int64_t groups)
 {
     Graph *g = o->g;
@@ -251,7 +251,7 @@ static void import_instance_norm(Op *o)
     scale_and_shift(o, normalize_groups(o, arg_value(o, 0)->dim[1]), arg(o, 1), arg(o, 2));
 }
 
-// One value per group as one per channel: opset 18 has the former, 21 the latter.
+// Turns one value per group into one per channel. Opset 18 has the former, opset 21 the latter.
 static ValueId per_group(Op *o, ValueId v, int64_t groups, int64_t channels)
 {
     const Value *value = value_of(o->g, v);

@@ -1,4 +1,4 @@
-// Operators that join, split, cut and pad.
+// Imports operators that join, split, cut and pad.
 #include "frontend/internal.h"
 
 // ---- joining and splitting ----
@@ -60,7 +60,7 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high)
     return v < low ? low : v > high ? high : v;
 }
 
-// starts, ends, axes, steps: attributes in opset 9 and before (no steps then), inputs since.
+// starts, ends, axes, steps: attributes up to opset 9 (without steps), inputs since.
 static bool read_slice(Op *o, int *n, int64_t *start, int64_t *end, int64_t *axes, int64_t *step)
 {
     static const char *const names[] = {"starts", "ends", "axes", "steps"};
@@ -94,10 +94,10 @@ typedef struct Part {
     int64_t first, stride, size;
 } Part;
 
-// What a slice takes of a dim of n. Starts and ends are clamped as Python does it.
+// The part that a slice takes of a dim of size n. Starts and ends are clamped as in Python.
 static Part part_of(int64_t n, int64_t start, int64_t end, int64_t step)
 {
-    int64_t step_limit = step > 0 ? n + 1 : -n - 1;  // a longer step reaches nothing either
+    int64_t step_limit = step > 0 ? n + 1 : -n - 1;  // a longer step takes no more elements
     bool is_up = step > 0;
 
     step = (is_up ? step > step_limit : step < step_limit) ? step_limit : step;
@@ -139,7 +139,7 @@ static void import_slice(Op *o)
 
 // ---- padding ----
 
-// A negative pad takes away.
+// Pads with a constant. A negative pad cuts elements off.
 static void pad_constant(Op *o, const int64_t *low, const int64_t *high, double value)
 {
     Dims d = dims_of(o->g, arg(o, 0));

@@ -1,14 +1,15 @@
-// Reductions, and what orders elements along an axis.
+// Imports reductions, and operators that order elements along an axis.
 #include "frontend/internal.h"
 
 typedef struct Axes {
     int n;
     int64_t axis[MAX_RANK];
     bool keep_dims;
-    Dims kept;  // the result's dims with 1 for those reduced
+    Dims kept;  // the result's dims, with 1 for the reduced ones
 } Axes;
 
-// The axes: an attribute, or an input since opset 18 (ReduceSum: 13). None means all.
+// The axes: an attribute, or an input since opset 18 (ReduceSum: 13). Without axes, all are
+// reduced.
 static bool read_axes(Op *o, Axes *a)
 {
     Dims x = dims_of(o->g, arg(o, 0));
@@ -109,7 +110,7 @@ static void import_log_sum(Op *o)
         give_reduced(o, &a, make_log(o->g, sum(o->g, arg(o, 0), &a)));
 }
 
-// The largest is taken out first, so that exp can't overflow.
+// The largest element is subtracted first, so that exp can't overflow.
 static void import_log_sum_exp(Op *o)
 {
     Graph *g = o->g;
@@ -127,7 +128,8 @@ static void import_log_sum_exp(Op *o)
     give_reduced(o, &a, make_add(g, max, make_log(g, sum(g, e, &a))));
 }
 
-// A product as a chain of multiplications: there is no primitive for what is seldom long.
+// A product becomes a chain of multiplications. There is no primitive for it, because such products
+// are seldom long.
 static void import_product(Op *o)
 {
     enum { LONGEST = 64 };
@@ -205,7 +207,7 @@ static void import_top_k(Op *o)
 
 // ---- softmax ----
 
-// Before opset 13 the dims from `axis` on are taken as one.
+// Before opset 13, the dims from `axis` on count as a single one.
 static void along_axis(Op *o, ValueId (*f)(Graph *, ValueId, int))
 {
     Dims d = dims_of(o->g, arg(o, 0)), flat = {2, {1, 1}};

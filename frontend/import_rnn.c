@@ -1,7 +1,7 @@
-// Recurrent layers, one time step after the other. The inputs' projections of all steps are one
-// dot; each step then takes its slice, which starts evenly further on, so that the blocks pass sees
-// the steps as iterations of a loop. Gates stand in the weights in ONNX's order: LSTM i o f c, GRU
-// z r h.
+// Imports recurrent layers, one time step after the other. One dot projects the inputs of all
+// steps. Each step then takes its slice, and the slices' starts are evenly spaced, so the blocks
+// pass finds the steps as iterations of a loop. Gates stand in the weights in ONNX's order: LSTM i
+// o f c, GRU z r h.
 #include "frontend/internal.h"
 
 typedef ValueId Activation(Graph *g, ValueId x);
@@ -15,7 +15,7 @@ typedef struct Cell {
     int64_t steps, batch, hidden;
     ValueId projected;       // [steps, batch, gates · hidden]: W x + bias
     ValueId recurrent;       // R [gates · hidden, hidden]
-    ValueId recurrent_bias;  // of GRU's last gate, [hidden], where it stands apart; else 0
+    ValueId recurrent_bias;  // bias of GRU's last gate, [hidden], if it is added separately; else 0
     ValueId peephole;        // [3 · hidden], i o f; else 0
     Activation *f, *g_act, *h_act;
     bool couples;     // LSTM: the forget gate is 1 - i
@@ -32,7 +32,7 @@ static const struct {
     {"Relu", relu},
 };
 
-// Activation `i` of the node's list, or the default.
+// The activation at index `i` of the node's list, or the default.
 static Activation *activation(Op *o, int i, Activation *missing)
 {
     const Onnx__AttributeProto *a = attr_find(o, "activations");
@@ -84,7 +84,7 @@ static void step_lstm(Cell *l, ValueId x)
     l->h = make_mul(g, o, l->h_act(g, l->c));
 }
 
-// h' = (1 - z) ⊙ n + z ⊙ h, with the reset gate before or after the recurrent product of n.
+// h' = (1 - z) ⊙ n + z ⊙ h. The reset gate is applied before or after the recurrent product of n.
 static void step_gru(Cell *l, ValueId x)
 {
     Graph *g = l->g;
@@ -121,8 +121,8 @@ static ValueId of_direction(Op *o, int i, int direction)
     return drop_dim(o->g, slice_axis(o->g, arg(o, i), 0, direction, 1, 1), 0);
 }
 
-// W x + bias for all steps. Both biases are added here, but for GRU's last recurrent one where the
-// reset gate works on it.
+// W x + bias for all steps. Both biases are added here, except GRU's last recurrent one if the
+// reset gate multiplies it.
 static void project(Cell *l, ValueId x, int direction)
 {
     Op *o = l->o;
@@ -145,7 +145,7 @@ static void project(Cell *l, ValueId x, int direction)
     l->projected = make_add(g, l->projected, vector_at(g, sum, l->projected, 2));
 }
 
-// The state before the first step: input i, or zero. Batch first with layout 1.
+// The state before the first step: input i, or zero. With layout 1 the batch comes first.
 static ValueId first_state(Cell *l, int i, int direction, bool batch_first)
 {
     Op *o = l->o;
@@ -160,7 +160,7 @@ static ValueId first_state(Cell *l, int i, int direction, bool batch_first)
     return drop_dim(l->g, slice_axis(l->g, v, 0, direction, 1, 1), 0);
 }
 
-// Are the node's inputs of the shapes that its first ones imply?
+// Do the node's inputs have the shapes that the first three imply?
 static bool check_shapes(Op *o, int gates, int64_t hidden, int64_t directions)
 {
     const Value *x = arg_value(o, 0), *w = arg_value(o, 1), *r = arg_value(o, 2);
@@ -190,7 +190,7 @@ static bool check_lengths(Op *o, int64_t steps)
     return op_error(o, "sequences of different lengths are not supported");
 }
 
-// One direction over all steps: its outputs [batch, hidden] by time, in y.
+// Runs one direction over all steps. Its outputs [batch, hidden] go to y, by time.
 static void run(Cell *l, void (*step)(Cell *, ValueId), ValueId *y)
 {
     for (int64_t i = 0; i < l->steps; i++) {
@@ -207,8 +207,9 @@ typedef struct Layer {
     int n_activations;
 } Layer;
 
-// Y [steps, directions, batch, hidden] of the steps' outputs. Each direction is put together by
-// itself: the blocks pass and the gradients know a value of all iterations by its one reader.
+// Y [steps, directions, batch, hidden] from the outputs of the steps. Each direction is joined
+// separately, because the blocks pass and the gradients expect one reader for a value of all
+// iterations.
 static ValueId whole_sequence(const Op *o, const Cell *cell, int directions, ValueId *const *y)
 {
     static const int64_t front[] = {0, 1};
@@ -224,7 +225,8 @@ static ValueId whole_sequence(const Op *o, const Cell *cell, int directions, Val
     return directions == 1 ? all[0] : make_concat(g, 2, all, 1);
 }
 
-// Y, and the last states; with layout 1 the batch comes first: [batch, steps, directions, hidden].
+// Gives Y and the last states. With layout 1 the batch comes first: [batch, steps, directions,
+// hidden].
 static void give_outputs(Op *o, const Cell *cell, int directions, ValueId *const *y,
                          bool batch_first)
 {
@@ -263,7 +265,7 @@ static void read_cell(Cell *l, const Layer *layer, ValueId x, int k, bool batch_
     l->c = layer->gates == 4 ? first_state(l, 6, k, batch_first) : 0;
 }
 
-// May the layer be unrolled over so many steps?
+// May the layer be unrolled over `steps` steps?
 static bool check_layer(Op *o, int64_t steps)
 {
     if (attr_float(o, "clip", 0) != 0)

@@ -1,4 +1,4 @@
-// Sequences of tensors, which exporters use to split: they are lists at compile time.
+// Imports sequences of tensors, which exporters use for splits. They are lists at compile time.
 #include "frontend/internal.h"
 
 static void give_sequence(Op *o, int n, const ValueId *v)
@@ -11,7 +11,7 @@ static bool sequence_of(Op *o, int i)
     return o->in[i].is_sequence || op_error(o, "input %d must be a sequence", i);
 }
 
-// The sizes of the parts of a dim of size `whole`. False after an error.
+// Gives the sizes of the parts of a dim of size `whole`. Returns false after an error.
 static bool split_sizes(Op *o, int64_t whole, int *n, int64_t **size)
 {
     bool has_split = has(o, 1), is_list = has_split && arg_value(o, 1)->rank == 1;

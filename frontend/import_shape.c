@@ -1,9 +1,9 @@
-// Operators that move elements about and compute nothing.
+// Imports operators that move elements and compute nothing.
 #include "frontend/internal.h"
 
 // ---- reshape and the like ----
 
-// Resolves 0 (the input's dim) and -1 (what is left over) in an ONNX shape.
+// Resolves 0 (the input's dim) and -1 (the rest of the elements) in an ONNX shape.
 static bool resolve_shape(Op *o, const Dims *x, Dims *d, bool allow_zero)
 {
     int open = -1;
@@ -59,7 +59,7 @@ static void import_flatten(Op *o)
     give(o, 0, reshape_to(o->g, arg(o, 0), &d));
 }
 
-// The axes: an attribute before opset 13, then an input.
+// The axes: an attribute before opset 13, an input since.
 static bool read_axes(Op *o, int *n, int64_t *axes)
 {
     const int64_t *v;
@@ -145,7 +145,7 @@ static void import_expand(Op *o)
         give(o, 0, broadcast_to(o->g, arg(o, 0), d.rank, d.dim));
 }
 
-// Each dim n that repeats r times: [n] → [r, n] → [r · n].
+// Repeats each dim n by r: [n] → [r, n] → [r · n].
 static void import_tile(Op *o)
 {
     Dims x = dims_of(o->g, arg(o, 0)), wide = {0}, y = x;
@@ -199,7 +199,7 @@ static void import_size(Op *o)
     give(o, 0, graph_scalar(o->g, I64, (double)value_count(arg_value(o, 0))));
 }
 
-// The triangle where column - row ≥ k (upper) or ≤ k; zero elsewhere.
+// Keeps the triangle where column - row ≥ k (upper) or ≤ k (lower); the rest is zero.
 static void import_trilu(Op *o)
 {
     Graph *g = o->g;

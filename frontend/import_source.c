@@ -1,4 +1,5 @@
-// Operators that make values from nothing: constants, ranges, random numbers; and dropout.
+// Imports operators that make values without inputs (constants, ranges, random numbers), and
+// dropout.
 #include "frontend/internal.h"
 
 // ---- constants ----
@@ -98,7 +99,7 @@ static ValueId hyper(Import *x, const char *name)
     return graph_value(x->g, VALUE_HYPER, name, I64, 0, NULL);
 }
 
-// Uniform numbers in [0, 1) in the shape of v, other ones for every site, step and sample.
+// Uniform numbers in [0, 1) in the shape of v. They differ for every node, step and sample.
 static ValueId uniform(Import *x, ValueId v)
 {
     Dims d = dims_of(x->g, v);
@@ -113,7 +114,7 @@ static ValueId uniform(Import *x, ValueId v)
                        batch_axis(x, v), k);
 }
 
-// Kept with probability 1 - p and scaled by 1 / (1 - p), while training.
+// In training, an element is kept with probability 1 - p and scaled by 1 / (1 - p).
 static void import_dropout(Op *o)
 {
     Graph *g = o->g;

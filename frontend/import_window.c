@@ -1,8 +1,8 @@
-// Convolution and pooling.
+// Imports convolution and pooling.
 #include "frontend/internal.h"
 
-// Padding of one dim under auto_pad SAME: output = ceil(n / stride), the odd one at the end or at
-// the start.
+// Padding of one dim under auto_pad SAME: output = ceil(n / stride). If the total is odd, the extra
+// element is at the end (upper) or at the start.
 static void same_pads(int64_t n, int64_t size, int64_t stride, int64_t dilation, bool upper,
                       int64_t *low, int64_t *high)
 {
@@ -26,8 +26,8 @@ static bool is_sane(const Window *w)
     return true;
 }
 
-// strides, dilations, pads and auto_pad of a window of `size` over the spatial dims of x. With
-// ceil_mode (may be NULL) the padding at the end grows so that a last, partial window fits.
+// Reads strides, dilations, pads and auto_pad of a window of `size` over the spatial dims of x.
+// With ceil_mode (may be NULL), the padding at the end grows so that a last, partial window fits.
 static bool read_window(Op *o, const Value *x, const int64_t *size, Window *w, bool *ceil_mode)
 {
     const char *auto_pad = attr_text(o, "auto_pad", "NOTSET");
@@ -123,8 +123,8 @@ static bool transposed_dim(Op *o, const Value *x, int i, int64_t more, int64_t s
     return op_error(o, "its window makes no sense");
 }
 
-// The transposed convolution is the gradient of a convolution with respect to its input. Positions
-// past the last window have no weight: they are padded on afterwards.
+// A transposed convolution is the gradient of a convolution with respect to its input. Output
+// positions after the last window get no weight; they are padded afterwards.
 static void import_conv_transpose(Op *o)
 {
     const Value *x = arg_value(o, 0), *weight = arg_value(o, 1);
@@ -205,7 +205,8 @@ static void import_average_pool(Op *o)
         op_error(o, "ceil_mode together with count_include_pad is not supported");
         return;
     }
-    // How many elements each window holds: the same pooling of ones, for one sample and channel.
+    // The number of elements in each window is the same pooling of ones, for one sample and
+    // channel.
     Dims one = dims_of(g, x), all = dims_of(g, y);
     one.dim[0] = one.dim[1] = 1;
     ValueId count = make_sum_pool(g, full(g, value_of(g, x)->dtype, &one, 1), &w);

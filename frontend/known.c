@@ -1,15 +1,15 @@
-// What the compiler knows while it imports: values that follow from constants alone, such as the
-// arithmetic on shapes that exporters write. Every node is evaluated when it is made, by its
-// operator's own `eval`, if all its inputs are known.
+// Evaluates values during the import that follow from constants alone, such as the arithmetic on
+// shapes that exporters write. If all inputs of a new node are known, its operator's `eval`
+// evaluates it.
 //
-// A value is kept without the dims along which it repeats (they are 1), and evaluated so: a
-// parallel factor along which all inputs repeat is evaluated at one place only. Thus masks and
-// positions of a large batch cost what one sample costs.
+// A known value is stored without the dims along which it repeats (they are 1), and is evaluated in
+// that form: if all inputs repeat along a parallel factor, the factor is evaluated at one place
+// only. So masks and positions of a large batch cost no more than those of one sample.
 #include "frontend/internal.h"
 
 enum {
-    MAX_KNOWN = 1 << 14,      // elements of the space that one evaluation walks
-    MAX_EVALUATED = 1 << 24,  // elements that all evaluations walk: their results are kept
+    MAX_KNOWN = 1 << 14,      // most elements in the space of one evaluation
+    MAX_EVALUATED = 1 << 24,  // most elements in all evaluations; their results are kept
 };
 
 double known_number(const Tensor *t, int64_t i)
@@ -41,7 +41,8 @@ static void copy_element(Tensor *y, int64_t i, const Tensor *x, int64_t k)
         y->i[i] = x->i[k];
 }
 
-// x with dims `dim`: where x is 1 it is repeated, where `dim` is 1 its first place is taken.
+// Gives x the dims `dim`. Where a dim of x is 1, x is repeated; where `dim` is 1, its first element
+// is taken.
 static Tensor repeat(Arena *a, const Tensor *x, const int64_t *dim)
 {
     int64_t stride[MAX_RANK], index[MAX_RANK] = {0};
@@ -77,7 +78,7 @@ static bool repeats(const Tensor *t, int d)
     return true;
 }
 
-// A copy of t without the dims along which it repeats.
+// A copy of t in which each dim along which it repeats is 1.
 static const Tensor *compact(Arena *a, const Tensor *t)
 {
     Tensor *y = arena_array(a, Tensor, 1);
@@ -91,7 +92,8 @@ static const Tensor *compact(Arena *a, const Tensor *t)
     return y;
 }
 
-// Which factors are to be evaluated at one place only; false if what is left is too much.
+// Finds the factors that need only one evaluated place. Returns false if the rest is still too
+// large.
 static bool compact_factors(Import *x, const Node *n, const Rule *r, bool *is_one)
 {
     int64_t volume = 1;
@@ -109,7 +111,7 @@ static bool compact_factors(Import *x, const Node *n, const Rule *r, bool *is_on
     return x->evaluated <= MAX_EVALUATED;
 }
 
-// The dims of an operand's piece; false if it is too large.
+// Gives the dims of an operand without the repeating factors. Returns false if it is too large.
 static bool compact_dims(const Value *v, const int8_t *factor, const bool *is_one, int64_t *dim)
 {
     int64_t count = 1;
@@ -214,7 +216,7 @@ bool known_affine(const Tensor *t, int *axis, int64_t *first, int64_t *step)
 
 static bool is_exact(int64_t i) { return i > -((int64_t)1 << 53) && i < (int64_t)1 << 53; }
 
-// Is it a constant already, or one broadcast?
+// Is the value a scalar constant already, or made without inputs, or a broadcast scalar?
 static bool is_plain(const Graph *g, ValueId v)
 {
     if (value_of(g, v)->kind == VALUE_CONSTANT)
@@ -226,7 +228,7 @@ static bool is_plain(const Graph *g, ValueId v)
 
 ValueId known_canonical(Import *x, ValueId v)
 {
-    enum { SHORT = 4 };  // vectors that aren't worth an iota
+    enum { SHORT = 4 };  // a shorter vector isn't worth an iota
     const Tensor *t = known_of(x, v);
     int axis;
     int64_t first, step;

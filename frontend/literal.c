@@ -1,4 +1,4 @@
-// Tensors of the file: their types, dims and bytes.
+// Reads tensors of the file: their types, dims and bytes.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +16,8 @@ DType dtype_of_onnx(int32_t t)
     return t > 0 && t < COUNT(table) ? table[t] : DT_NONE;
 }
 
-// Typed fields hold one element in each entry, wider than the dtype for the small ones.
+// Packs a typed field, which has one entry per element. For small dtypes the entries are wider than
+// the dtype.
 static const void *pack_typed(Import *x, const Onnx__TensorProto *t, DType type, int64_t count)
 {
     size_t n = (size_t)count, size = (size_t)dtype_size(type);
@@ -106,7 +107,7 @@ bool literal_read(Import *x, const Onnx__TensorProto *t, const char *name, Liter
         ok = (int64_t)t->raw_bytes == l->bytes;
         l->data = x->data + t->raw_offset;
     } else {
-        // The fields are in memory already: so many elements can't be more than the file has bytes.
+        // The fields are in memory, so there can't be more elements than the file has bytes.
         ok = (size_t)count <= x->size && (l->data = pack_typed(x, t, l->dtype, count));
     }
     if (!ok)
@@ -145,7 +146,7 @@ static ValueId make_literal(Import *x, const Onnx__TensorProto *t, const char *n
         if (!l.data)
             return 0;
     }
-    // A copy: the file's bytes may be unaligned.
+    // The file's bytes may be unaligned, so they are copied.
     char *data = arena_copy(x->arena, l.data, (size_t)l.bytes);
     if (l.dtype == BOOL)
         for (int64_t i = 0; i < l.bytes; i++)
@@ -154,7 +155,7 @@ static ValueId make_literal(Import *x, const Onnx__TensorProto *t, const char *n
     return known_canonical(x, v);
 }
 
-// A body of a Loop has the same tensors in each trip.
+// The body of a Loop has the same tensors in each trip, so each is made once.
 ValueId literal_value(Import *x, const Onnx__TensorProto *t, const char *name)
 {
     char place[PART_KEY];

@@ -1,5 +1,5 @@
-// Loads a model: the file is mapped, its wire format checked, unpacked by protobuf-c into the
-// arena, and its versions are held against what we know.
+// Loads a model: maps the file, checks its wire format, unpacks it with protobuf-c into the arena,
+// and checks its versions.
 #include "frontend/internal.h"
 
 static void *arena_unpack(void *arena, size_t size) { return arena_alloc(arena, 1, size); }
@@ -58,7 +58,8 @@ Graph *import_bytes(Arena *a, const uint8_t *data, size_t size, const ImportOpti
     return d->errors == errors ? g : NULL;
 }
 
-// The file stays mapped as long as the process lives: weights are copied from it at the end.
+// The file stays mapped as long as the process lives, because weights are copied from it at the
+// end.
 Graph *frontend_import(Arena *a, const ImportOptions *o, Weights *w, Diag *d)
 {
     File file;

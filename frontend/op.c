@@ -1,4 +1,4 @@
-// What a lowering sees of its node: inputs, outputs, messages.
+// Gives an operator's importer access to its node: inputs, outputs, messages.
 #include "frontend/internal.h"
 
 bool has(const Op *o, int i) { return i < o->n_in && (o->in[i].value || o->in[i].is_sequence); }

@@ -1,7 +1,7 @@
-// Which initializers are learned. A float initializer is a parameter unless the exporter marked it
-// as a buffer (torch.export's graph signature), --freeze names it, or it is a number that the
-// exporter made up; batch norm takes its running statistics out itself. Two initializers at the
-// same place of the same external file are one.
+// Decides which initializers are learned. A float initializer is a parameter unless the exporter
+// marked it as a buffer (torch.export's graph signature), --freeze names it, or its name is one
+// that exporters give to numbers of their own. Batch norm makes its running statistics buffers
+// itself. Two initializers at the same place of the same external file are one parameter.
 #include "frontend/internal.h"
 
 typedef enum Mark { MARK_NONE, MARK_PARAMETER, MARK_BUFFER } Mark;
@@ -25,7 +25,7 @@ void params_scan(Import *x)
     const Onnx__GraphProto *m = x->model->graph;
 
     x->taken.arena = x->scratch;
-    map_set(&x->taken, "__metadata__", 1);  // safetensors: a name that no tensor may have
+    map_set(&x->taken, "__metadata__", 1);  // safetensors forbids this name for tensors
     x->marks.arena = x->scratch;
     x->places.arena = x->scratch;
     x->is_file.arena = x->scratch;
@@ -41,7 +41,8 @@ void params_scan(Import *x)
     }
 }
 
-// Names that an exporter gives to numbers of its own: "onnx::Mul_12", "/h.0/Constant_output_0".
+// Has the name a form that exporters give to numbers of their own, like "onnx::Mul_12" or
+// "/h.0/Constant_output_0"?
 static bool is_made_up(const char *name)
 {
     return strstr(name, "::") || name[0] == '/' || !strncmp(name, "val_", 4) ||
@@ -73,8 +74,8 @@ static const char *free_name(Import *x, const char *name)
     return s;
 }
 
-// What tells where the bytes are: the external file's place, or the initializer itself (which the
-// body of a Loop uses once per trip).
+// A key for the place of the bytes: the position in the external file, or the initializer itself,
+// which the body of a Loop uses once per trip.
 static const char *place_of(Import *x, const Literal *l)
 {
     return l->location ? arena_string(x->scratch, "%s\n%" PRId64 "\n%" PRId64, l->location,

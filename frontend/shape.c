@@ -1,4 +1,4 @@
-// Small pieces that lowerings are made of: broadcasting, and moving dims about.
+// Helpers for importers: broadcasting, and moving dims.
 #include "frontend/internal.h"
 
 Dims dims_of(const Graph *g, ValueId v)
@@ -116,7 +116,7 @@ ValueId full(Graph *g, DType t, const Dims *d, double v)
 ValueId vector_at(Graph *g, ValueId v, ValueId like, int axis)
 {
     Dims d = dims_of(g, like);
-    int64_t dims[MAX_RANK] = {axis};  // of a model's v there may be more, which is an error
+    int64_t dims[MAX_RANK] = {axis};  // a model's v may have more dims, which is an error
 
     return make_broadcast(g, v, d.rank, d.dim, dims);
 }

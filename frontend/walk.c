@@ -1,4 +1,4 @@
-// The walk over nodes: one lowering per node, subgraphs and functions in place, what is missing.
+// Walks over nodes: imports each, enters subgraphs and functions, and lists missing operators.
 #include "frontend/internal.h"
 
 static const OpImporter *const tables[] = {
@@ -18,8 +18,8 @@ static const OpImporter *importer_find(const char *type)
 
 // ---- where a node came from ----
 
-// The exporter's module path: the last but one of "['', 'model', 'model.h.0', 'add']". Without it,
-// the folder of a name like "/model/h.0/Add".
+// The exporter's module path: the last but one of "['', 'model', 'model.h.0', 'add']". Without that
+// metadata, the folder of a name like "/model/h.0/Add".
 static const char *scope_of(Import *x, const Onnx__NodeProto *node)
 {
     for (size_t i = 0; i < node->n_metadata_props; i++) {
@@ -44,8 +44,8 @@ static const char *scope_of(Import *x, const Onnx__NodeProto *node)
     return scope;
 }
 
-// The names of a node of the file, as the graph has them. A body is walked in each trip, but its
-// names are made once.
+// The names that the graph has for a node of the file. A body is walked in each trip, but its names
+// are made only once.
 typedef struct Origin {
     const Source *source;
     const char **out;  // names of the outputs
@@ -78,7 +78,7 @@ static Origin origin_of(Import *x, const Onnx__NodeProto *node)
     return o;
 }
 
-// Is the model small enough, so far? What it isn't is reported once.
+// Is the model still small enough? Reports the error once if it isn't.
 static bool is_within(Import *x)
 {
     static const char what[] = "the model is too large once its loops are unrolled: more than";
@@ -104,7 +104,7 @@ static bool is_within(Import *x)
 
 // ---- graphs and functions ----
 
-// The body in its own frame.
+// Walks the body in its own frame.
 static bool walk_body(Op *o, Frame *f, const Onnx__GraphProto *body, const Symbol *in, Symbol *out)
 {
     Import *x = o->x;
@@ -180,7 +180,7 @@ static void walk_function(Op *o, const Onnx__FunctionProto *body)
                  o->node->op_type, body->n_input, body->n_output, o->n_in, o->n_out);
         return;
     }
-    o->failed = true;  // outputs that the body doesn't give were reported there
+    o->failed = true;  // errors in the body's outputs were reported there
     if (frame_open(o->x, &f, NULL, body, o))
         walk_definition(o, &f, body);
     frame_close(&f);
@@ -242,7 +242,8 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
-// A newer operator set may give an operator an attribute that changes what it means.
+// Refuses attributes that the importer doesn't know, because a newer operator set may use one to
+// change what the operator means.
 static bool check_attributes(Op *o, const OpImporter *l)
 {
     for (size_t i = 0; i < o->node->n_attribute; i++) {
@@ -291,7 +292,8 @@ static const Onnx__FunctionProto *function_of(Import *x, const Onnx__NodeProto *
     return i ? x->model->functions[i - 1] : NULL;
 }
 
-// Finds what the node's inputs are. False if one doesn't exist (reported) or could not be made.
+// Finds the symbols of the node's inputs. Returns false if one doesn't exist (reported) or could
+// not be made.
 static bool find_inputs(Op *o)
 {
     Symbol *in = arena_array(o->frame->arena, Symbol, o->n_in + 1);
@@ -311,7 +313,7 @@ static bool find_inputs(Op *o)
     return true;
 }
 
-// Leaves outputs empty where it fails, having reported why.
+// Imports one node. After an error, which has been reported, its outputs stay empty.
 static void import_node(Op *o)
 {
     const char *domain = is_default_domain(o->node->domain) ? "" : o->node->domain;
@@ -356,7 +358,7 @@ static bool walk_node(Import *x, Frame *f, const Onnx__NodeProto *node)
     }
     o.n_in = (int)node->n_input;
     o.n_out = (int)node->n_output;
-    x->named += o.n_in + o.n_out;  // those without a name take time too
+    x->named += o.n_in + o.n_out;  // inputs and outputs without a name take time too
     o.out = arena_array(f->arena, Symbol, o.n_out + 1);
     import_node(&o);
     for (int i = 0; i < o.n_out; i++) {
@@ -392,7 +394,7 @@ static void need_node(Map *needed, const Onnx__NodeProto *node, int depth)
             need_graph(needed, node->attribute[i]->g, depth + 1);
 }
 
-// A subgraph sees the names around it: all names it mentions are needed.
+// A subgraph sees the names around it, so all names that it mentions are needed.
 static void need_graph(Map *needed, const Onnx__GraphProto *g, int depth)
 {
     for (size_t i = 0; i < g->n_node && depth < MAX_NESTING; i++)
@@ -402,7 +404,7 @@ static void need_graph(Map *needed, const Onnx__GraphProto *g, int depth)
             map_set(needed, g->output[i]->name, 1);
 }
 
-// Lowers the nodes that the outputs need, in their order.
+// Imports the nodes that the outputs need, in their order.
 bool walk_nodes(Import *x, Frame *f, size_t n, Onnx__NodeProto **node, size_t n_outputs,
                 char **outputs)
 {

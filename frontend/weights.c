@@ -1,5 +1,5 @@
-// Copies the weights from where the model keeps them into a new safetensors file. Only maps and one
-// buffer: weights are never all in memory.
+// Copies the weights from the model's files into a new safetensors file. It uses only maps and one
+// buffer, so the weights are never all in memory.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static const char *stored_type(DType t)
     return names[t];
 }
 
-// Describes the tensors as the user knows them: own shapes, in the order of the weights.
+// Describes the tensors as the user knows them: with their own shapes, in the order of the weights.
 static bool describe(const Weights *w, const Graph *g, RtStored *t, Diag *d)
 {
     Arena *a = arena_new();
@@ -50,7 +50,7 @@ static bool describe(const Weights *w, const Graph *g, RtStored *t, Diag *d)
     return ok;
 }
 
-// The file that weights are being copied from: the model or a file beside it.
+// The file that weights are being copied from: the model, or another file beneath its folder.
 typedef struct Opened {
     const char *path;  // NULL: none
     RtMap map;
@@ -113,7 +113,7 @@ static bool copy_weight(const Weights *w, const Weight *weight, Opened *s, RtOut
         return false;
     }
     rt_out_write(out, s->map.data + weight->offset, (size_t)weight->bytes);
-    // The pages won't be wanted again.
+    // The pages aren't needed again.
     (void)madvise((void *)s->map.data, s->map.size, MADV_DONTNEED);
     return rt_map_check(&s->map, &error) || source_error(w, weight->path, error.text, d);
 }

@@ -1,7 +1,7 @@
-// The first look at an untrusted file, before protobuf-c, which recurses without limit and copies
-// what it unpacks. It checks that every length lies inside its parent, bounds nesting and counts,
-// and writes a reduced message: fields that we don't know are dropped, and tensors' raw data are
-// replaced by their place in the file. So a model of gigabytes costs what its graph costs.
+// Checks an untrusted file before protobuf-c reads it, because protobuf-c recurses without limit
+// and copies what it unpacks. Every length must lie inside its parent; nesting and counts are
+// bounded. The output is a reduced message: unknown fields are dropped, and the raw data of tensors
+// are replaced by their place in the file. So a model of gigabytes costs only as much as its graph.
 #include "frontend/internal.h"
 #include "runtime/rt_utf8.h"
 
@@ -12,8 +12,8 @@ typedef struct Wire {
     const uint8_t *data;
     size_t at;
     Text *to;
-    int64_t unpacked, max_unpacked;  // bytes of messages
-    bool is_entry;                   // in a message of a key and a value, which may be a path
+    int64_t unpacked, max_unpacked;  // bytes of unpacked messages
+    bool is_entry;                   // in a message of a key and a value; the value may be a path
     const char *error;
     size_t error_at;
 } Wire;
@@ -52,7 +52,7 @@ static void put_varint(Text *t, uint64_t v)
     text_put(t, b, n);
 }
 
-// A length in five bytes, whatever its size, so that it can be set when it is known.
+// Writes a length in five bytes, whatever its size, so that it can be set after the contents.
 static void set_length(char *at, size_t length)
 {
     for (int i = 0; i < 5; i++)
@@ -88,13 +88,13 @@ static bool is_ascii(const char *s, size_t n)
     return i == n;
 }
 
-// Names are UTF-8 from here on: a byte that isn't becomes the text \xHH, in messages and in all
-// files alike.
+// Makes names valid UTF-8: an invalid byte becomes the text \xHH, in messages and in all files
+// alike.
 static void put_string(Wire *w, const char *s, size_t n)
 {
     Text clean = {0}, text = {0};
 
-    text_put(&text, s, n);  // with a 0 behind it
+    text_put(&text, s, n);  // ends with a 0
     for (s = text.s; *s;) {
         int k = rt_utf8_length(s);
         if (k > 0)
@@ -109,7 +109,7 @@ static void put_string(Wire *w, const char *s, size_t n)
     text_free(&text);
 }
 
-// The contents of a field of `n` bytes at w->at.
+// Reads the contents of a field of `n` bytes at w->at.
 static bool read_delimited(Wire *w, const ProtobufCFieldDescriptor *f, uint32_t tag, size_t n,
                            int depth)
 {
@@ -226,8 +226,7 @@ static bool read_message(Wire *w, const ProtobufCMessageDescriptor *type, size_t
 
 bool wire_reduce(const uint8_t *data, size_t size, Text *reduced, Diag *d)
 {
-    // A message takes up to 250 bytes once it is unpacked: few bytes may not become many. What is
-    // said of a value takes 20 bytes for each of its own.
+    // A message takes up to 250 bytes when it is unpacked, so a few bytes must not become many..
     Wire w = {.data = data, .to = reduced, .max_unpacked = (1 << 25) + 32 * (int64_t)size};
 
     if (!size) {
