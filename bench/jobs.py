@@ -1,4 +1,4 @@
-"""Programs of several ranks: from a plan to a trainer."""
+"""Makes plans for several ranks, and trainers from them."""
 import json
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from models import TRAINING
 
 @dataclass
 class Job:
-    """A trainer of several ranks, its plan, and the bytes of its arena."""
+    """A trainer for several ranks, its plan, and the bytes of its arena."""
 
     trainer: Path
     plan: dict
@@ -18,7 +18,7 @@ class Job:
 
 
 def make_plan(shardcc, model, path, cluster, *options):
-    """Writes the plan that the options ask for; what it says."""
+    """Makes a plan with the given options. Returns the contents of its file."""
     path.unlink(missing_ok=True)
     run([shardcc, "plan", model, "-o", path, *TRAINING, "--cluster", cluster, *options])
     return json.loads(path.read_text())

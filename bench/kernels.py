@@ -3,17 +3,19 @@
 
   kernels.py --shardcc build/shardcc --work DIR [--rounds 3] [--steps 6] [--threads 2] [NAME ...]
 
-Each NAME is a small graph in IR text with operands beyond cache, compiled and trained with --profile: what is
-measured is what a trainer runs. Of all steps of all rounds a call's fastest counts. Its share is
+Each NAME is a small graph in IR text whose operands don't fit into a cache. It is compiled and trained
+with --profile, so the calls measured are those of a trainer. The fastest time of a call in all steps of
+all rounds counts. Its share is
 
   roof time / time,    roof time = max(read / reading rate, (read + written) / rate of an update)
 
-of the bytes that memory has to bring and to take: operands once, and what is written without having been read is
-fetched before, so counts as both; what goes past the caches isn't, and may come to more than 100 %. Both rates are
-measured around each run, on an array that no cache holds: a sum, and y = y / 2 + 1 in place, which moves most. The
-faster ones count; beside them stands what c = a + b moves, c fetched, as it is in most groups. A share is the median of
-the rounds', as a memory that others use too changes its speed. Of matrix products, convolutions and attention the share is that of
-the fastest product that `shardcc detect` measures, before and after all else.
+of the bytes that memory must deliver and accept. Each operand counts once. Bytes that are written without
+having been read are fetched first, so they count as both. Streaming stores fetch nothing, so their share may be
+more than 100 %. Both rates are measured before and after each run, on an array that no cache holds: a sum, and
+y = y / 2 + 1 in place, which moves the most bytes. The faster measurement counts. The table also shows the
+rate of c = a + b, which fetches c, as most groups do. A share is the median over the rounds, because memory
+that other programs use changes its speed. For matrix products, convolutions and attention, the share is that
+of the fastest product that `shardcc detect` measures, at the beginning and at the end.
 """
 import argparse
 import json
@@ -26,17 +28,17 @@ import numpy as np
 
 ROW = re.compile(r"(.+?)\s+\d+\s+([\d.]+)\s+([\d.]+)\s+[\d.]+%\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)$")
 PRODUCT = re.compile(r": (dot|conv|conv_\w+_grad|attention|attention_grad) ")
-LEAST_BYTES = 150e6  # smaller calls live in cache, in part
+LEAST_BYTES = 150e6  # bytes; smaller calls stay in a cache in part
 
 
 class Graph:
-    """A graph's text, line by line. Values are named as they come."""
+    """The lines of a graph's text. Values are named by their line."""
 
     def __init__(self, name):
         self.name, self.lines, self.dims, self.inputs = name, [], {}, {}
 
     def leaf(self, kind, name, *dims, below=None):
-        """Of indices below `below`, or of numbers."""
+        """Adds an input, parameter or the like: of indices less than `below`, or of floats if it is None."""
         self.lines.append(f"  {kind} %{name} {self.type(dims, 'i64' if below else 'f32')}")
         self.dims[name] = dims
         if kind == "input":
@@ -54,7 +56,7 @@ class Graph:
         return f"{type}[{','.join(map(str, dims))}]"
 
     def add(self, op, *operands, dims=None, attrs="", type="f32", module=None):
-        """A node; operands of fewer dims are broadcast, by their number of dims from the right."""
+        """Adds a node."""
         dims = dims or self.dims[operands[0]]
         name = f"v{len(self.lines)}"
         source = f'from "{name}" "{module or self.name}"'
@@ -65,12 +67,12 @@ class Graph:
         return name
 
     def spread(self, x, dims, at):
-        """x, whose dims are those of `dims` at the places `at`, broadcast."""
+        """Broadcasts x to `dims`. Its dims are those at the positions `at`."""
         places = f" dims=[{','.join(map(str, at))}]" if at else ""
         return self.add("broadcast", x, dims=dims, attrs=f"shape=[{','.join(map(str, dims))}]{places}")
 
     def mean(self, x):
-        """Over the last dim."""
+        """The mean over the last dim."""
         dims = self.dims[x][:-1]
         total = self.add("reduce_sum", x, dims=dims, attrs=f"axes=[{len(dims)}]")
         return self.add("mul", total, self.spread(self.number(1 / self.dims[x][-1]), dims, []))
@@ -79,7 +81,7 @@ class Graph:
         return f'graph "{self.name}" {{\n' + "\n".join(self.lines) + f'\n  output model "y" %{output}\n}}\n'
 
 
-# ---- graphs: each gives its text's last value and the loss ----
+# ---- graphs: each function returns the last value of the graph, and the loss ----
 
 
 def gemm(g, m, n, k):
@@ -123,7 +125,7 @@ def rms_norm(g, rows, width):
 
 def softmax(g, rows, width):
     x = g.leaf("parameter", "x", rows, width)
-    most = g.add("floor", g.add("reduce_max", x, dims=(rows,), attrs="axes=[1]"))  # as make_softmax does
+    most = g.add("floor", g.add("reduce_max", x, dims=(rows,), attrs="axes=[1]"))  # floor, as make_softmax does
     e = g.add("exp", g.add("sub", x, g.spread(most, (rows, width), [0])))
     total = g.add("reduce_sum", e, dims=(rows,), attrs="axes=[1]")
     part = g.add("div", g.spread(g.number(1), (rows,), []), total)
@@ -176,18 +178,18 @@ def run(*command):
 
 
 def peak_rate(options):
-    """The most flop/s of a product."""
+    """The flop/s of the fastest f32 product."""
     device = json.loads(run(options.shardcc, "detect", "--threads", options.threads))["device"]
     return max(g["flops"] for g in device["gemm"] if g["type"] == "f32")
 
 
 def memory_rates(options):
-    """bytes/s that memory moves, those read alone, those of c = a + b"""
+    """bytes/s of memory: updating in place, only reading, and c = a + b."""
     return np.array(run(options.shardcc.parent / "rt/probe", options.threads, "memory").split(), float)
 
 
 def write_data(folder, g, loss, output):
-    """One batch for the graph's inputs and labels: few numbers, over and over."""
+    """Writes one batch for the graph's inputs and labels: some random numbers, repeated."""
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(0)
     inputs = dict(g.inputs)
@@ -214,8 +216,9 @@ def build(name, options):
 
 
 def measure(work, options):
-    """For each call the best seconds, flops, bytes read and written, and its roof time's share in each round; and
-    each round's rates of memory."""
+    """Returns the calls and the median memory rates of the rounds.
+
+    A call has its best seconds, flops, bytes read, bytes written, and its share in each round."""
     calls, rates, before = {}, [], memory_rates(options)
     for _ in range(options.rounds):
         steps = ["--steps", options.steps, "--epochs", options.steps, "--quiet"]
@@ -229,7 +232,7 @@ def measure(work, options):
             if name == "all calls" or best == 0:
                 continue
             flops, read, written = done = [g * 1e6 * mean for g in giga]
-            # Calls of one name differ by their work, of which three digits are known.
+            # Calls with the same name differ by their work, which is printed with three digits.
             known = (a for n, a in calls if n == name and math.isclose(a, sum(done), rel_tol=0.1))
             key = name, next(known, sum(done))
             least, *_, shares = calls.get(key, (math.inf, []))
@@ -240,7 +243,7 @@ def measure(work, options):
 
 
 def rows(name, calls, peak):
-    """A line for each call that is large enough, the longest first."""
+    """Yields a line for each call that is large enough, slowest first."""
     for (call, _), (seconds, flops, read, written, shares) in sorted(calls.items(), key=lambda x: -x[1][0]):
         is_product = bool(PRODUCT.search(call))
         if read + written < LEAST_BYTES and not is_product:

@@ -3,20 +3,20 @@
 
   links.py --shardcc build/shardcc --work DIR --hosts SCRIPT [--quick] [--steps 3] [--rounds 2] [PART ...]
 
-all_reduce: a sum of f32 over all ranks. Mbit/s: the bytes that have to cross the link one way, which with two hosts
-are those of the tensor, over the median time; share: of the rate that the link was shaped to.
+all_reduce: a sum of f32 over all ranks. Mbit/s: the bytes that must cross the link in one direction, over the
+median time; with two hosts, these are the bytes of the tensor. share: the part of the link's shaped rate.
 
-plans: a model's step on each link, as the search spreads it and as known ways do, each the best plan of its way for
-what `shardcc detect` measured there. Median ms, and in brackets the simulated step. Plans that are equal are run
-once. /best: the searched plan's median over the least of all.
+plans: a model's step on each link, with the searched plan and with presets. Each is the best plan of its kind
+for the rates that `shardcc detect` measured there. Median ms, and in brackets the simulated step. Equal plans
+run once. /best: the searched plan's median over the least of all.
 
-overlap: what it hides, for the searched plan and two known ways. Median ms of a step with --no-overlap and without; of
-the former, what --profile says of computation and of exchanges; ahead: of these, what the program starts ahead of its
-use, as the rest is what the very next call needs. hidden: the time gained over what could be, the lesser of computation
-and of exchanges ahead.
+overlap: the time that it hides, for the searched plan and two presets. Median ms of a step with --no-overlap
+and without. For the former, the times that --profile shows for computation and for collectives. ahead: the part
+of the collectives that the program starts ahead of their use; the very next call needs the rest. hidden: the
+time gained over the time that could be gained, which is the lesser of computation and of collectives ahead.
 
-faults: seconds until mpirun has ended after a rank was killed, and after the link went down without a word; and
-what was said. A wait for a rank ends after TIMEOUT seconds.
+faults: seconds until mpirun ends after a rank was killed, and after the link went down silently; and the
+messages printed. A wait for a rank ends after TIMEOUT seconds.
 """
 import argparse
 import os
@@ -51,7 +51,7 @@ START = re.compile(r"\bstart ")
 
 @dataclass
 class Hosts:
-    """Two hosts with so many ranks each; they are there inside `with`."""
+    """Two hosts with `slots` ranks each. They exist inside `with`."""
 
     script: Path
     slots: int
@@ -62,7 +62,7 @@ class Hosts:
         run([self.script, "-p", PREFIX, *words])
 
     def __enter__(self):
-        self.call("down")  # what a run that was killed has left
+        self.call("down")  # hosts that a killed run left behind
         self.call("-n", HOSTS, "-s", self.slots, "-b", f"{self.rate}mbit", "-l", self.latency, "up")
         return self
 
@@ -107,14 +107,14 @@ def table_all_reduce(options):
 
 
 def key_of(plan):
-    """What makes two plans the same: how values lie and what nodes do, not what is thought of it."""
+    """A key that is equal for equal plans: specs and strategies count, predictions don't."""
     kept = ("spec", "forward", "backward", "update")
     entries = [[x.get(k) for k in kept] for x in plan["values"] + plan["nodes"]]
     return repr([[a["size"] for a in plan["mesh"]], entries])
 
 
 class Planned:
-    """A model's plans, by way, on any hosts; a trainer for each different one."""
+    """A model's plans by preset (or searched), on any hosts, and a trainer for each different plan."""
 
     def __init__(self, name, options):
         self.name, self.options, self.trainers = name, options, {}
@@ -122,7 +122,7 @@ class Planned:
         self.weights = trainer.with_suffix(".safetensors")
 
     def plan(self, way, hosts, cluster):
-        """A trainer, and the seconds that were foreseen."""
+        """Returns a trainer, and its simulated seconds."""
         o = self.options
         model, path = o.work / f"{self.name}.onnx", o.work / f"{self.name}_{way}.plan.json"
         preset = ["--plan-preset", way] if way in WAYS else []
@@ -181,7 +181,7 @@ def table_plans(options):
 
 
 def exchanges(profile):
-    """Milliseconds of a step in calls that exchange, and in those of them that start ahead, by the table of calls."""
+    """Milliseconds of a step in collectives, and in those that start ahead, from the table of calls."""
     rows = profile.partition("\ncall ")[2].partition("\n\n")[0].splitlines()[1:]
     calls = [(row[:72], float(row[72:].split()[1])) for row in rows if EXCHANGE.search(row[:72])]
     return sum(ms for _, ms in calls), sum(ms for call, ms in calls if START.search(call))
@@ -228,7 +228,7 @@ def table_overlap(options):
 
 
 def ranks_of(trainer):
-    """The processes that run a program, in the order of their start."""
+    """The ids of the processes that run a program, in ascending order."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -241,7 +241,7 @@ def ranks_of(trainer):
 
 
 def end_of(hosts, trainer, model, fault):
-    """Seconds from a fault in the middle of a run to its end, and the lines about it."""
+    """Causes a fault in the middle of a run. Returns the seconds until the run ends, and its messages."""
     log = model.options.work / "faults.jsonl"
     log.unlink(missing_ok=True)
     command = [*hosts.mpirun(), trainer, "--data", model.data, "--load", model.weights]

@@ -1,4 +1,4 @@
-"""Runs programs, and holds what was measured of them."""
+"""Runs programs, and keeps their measurements."""
 import re
 import statistics
 import subprocess
@@ -7,18 +7,18 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-NOISY = 1.25  # median over best
-# Seconds between two looks at memory. A look at two ranks takes 0.2 ms of a core, which both then lack.
+NOISY = 1.25  # a side is noisy if its median is more than this times its best
+# Seconds between two samples of memory. A sample of two ranks takes 0.2 ms of a core, which the ranks then lack.
 WATCH = 0.1
 
 
 class Failure(Exception):
-    """Something that the table says in a row."""
+    """An error that the table shows in a row."""
 
 
 @dataclass
 class Side:
-    """One side of a comparison: seconds of steps, the most MiB; or why there is nothing."""
+    """One side of a comparison: the seconds of its steps and its most MiB, or the problem it had."""
 
     seconds: list = field(default_factory=list)
     mebibytes: float = 0
@@ -43,14 +43,14 @@ class Side:
         return f"{1e3 * self.median:9.1f} {1e3 * min(self.seconds):8.1f}"
 
     def over(self, other):
-        """Its median over the other's."""
+        """The ratio of its median to the other side's."""
         return f"{self.median / other.median:.2f}" if self.is_whole and other.is_whole else "-"
 
     def memory(self):
         return f"{self.mebibytes:.0f}" if self.is_whole else "-"
 
     def add(self, measured, *arguments):
-        """Adds what `measured` gives, seconds and MiB, unless something is wrong with this side."""
+        """Adds the seconds and MiB that `measured` returns, unless this side has a problem."""
         if self.problem:
             return
         try:
@@ -63,24 +63,24 @@ class Side:
 
 
 def held(pid):
-    """MiB of memory that no file is behind, of a process or of one that it started: the most of them."""
+    """The MiB of memory without a file, of a process or its descendants: of the one that has most."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
         children = [c for t in Path(f"/proc/{pid}/task").glob("*/children") for c in t.read_text().split()]
-    except OSError:  # it has ended
+    except OSError:  # the process has ended
         return 0
     own = sum(map(int, re.findall(r"Rss(?:Anon|Shmem):\s+(\d+) kB", status))) / 1024
     return max([own, *map(held, children)])
 
 
 def what_went_wrong(said, status):
-    """The first line that speaks of an error."""
+    """The first line that contains "error", else the first line."""
     lines = [line for line in said if "error" in line.lower()]
     return (lines or said or [f"exit {status}"])[0][:200]
 
 
 def run(command, watch=False, **options):
-    """A command's output, and the most MiB that one process of it had if it is watched; or a Failure."""
+    """Returns a command's output and, if watched, the most MiB of one of its processes. May raise Failure."""
     most = 0
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         process = subprocess.Popen([str(c) for c in command], stdout=out, stderr=err, **options)

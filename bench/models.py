@@ -1,4 +1,4 @@
-"""The models of the tables, in both forms: a trainer of ours, and a step of PyTorch's.
+"""The models of the tables, in two forms: as a trainer of ours, and as a training step of PyTorch.
 
 float32, AdamW (PyTorch's with fused=True), random weights, the same batch each step. The first two steps of a run
 don't count.
@@ -42,7 +42,7 @@ def table_parser(doc, known):
 
 
 def check_table(parser, options, known):
-    """Of a table, not of one of its sides that runs in a process of its own."""
+    """The command line of a table; a side that runs in a separate process has another one."""
     unknown = [name for name in options.names if name not in known]
     if unknown:
         parser.error(f"no model named {unknown[0]}: there are {' '.join(known)}")
@@ -54,7 +54,7 @@ def check_table(parser, options, known):
 
 
 def export(name, work):
-    """NAME.onnx with its weights in `work`, made once."""
+    """Exports NAME.onnx with its weights to `work`, once."""
     path = work / f"{name}.onnx"
     if not (work / f"{name}.json").exists():
         script = ROOT / "models/export.py"
@@ -63,7 +63,7 @@ def export(name, work):
 
 
 def write_batch(name, work):
-    """A folder with one batch for a model that was exported."""
+    """Makes a folder with one batch for an exported model."""
     data = work / f"{name}_data"
     data.mkdir(exist_ok=True)
     with np.load(work / f"{name}.npz") as arrays:
@@ -74,7 +74,7 @@ def write_batch(name, work):
 
 
 def build(name, shardcc, work, is_built=False):
-    """The trainer of a model, its weights beside it, and a folder with one batch for it."""
+    """Builds the trainer of a model, with its weights beside it, and a folder with one batch."""
     trainer = work / f"{name}_trainer"
     if not is_built:
         run([shardcc, export(name, work), "-o", trainer, *TRAINING])
@@ -82,7 +82,7 @@ def build(name, shardcc, work, is_built=False):
 
 
 def our_steps(command, data, steps, threads, *more, **options):
-    """Runs a trainer, the last word of a command: the seconds of each step that counts, and MiB."""
+    """Runs a command that ends with a trainer. Returns the seconds of each step that counts, and MiB."""
     log = command[-1].with_suffix(".jsonl")
     command = [*command, "--data", data, "--steps", WARM_UP + steps, "--no-shuffle", "--quiet", "--log", log]
     _, most = run([*command, "--threads", threads, *more], **options)
@@ -98,7 +98,7 @@ def torch_env(threads):
 
 
 def torch_model(name, threads):
-    """A module in training mode, its inputs and labels, and the loss of its output."""
+    """Returns a module in training mode, its inputs and labels, and a function for the loss of its output."""
     sys.path.insert(0, str(ROOT / "models"))
     import torch
 
@@ -115,7 +115,7 @@ def torch_model(name, threads):
 
 
 def torch_steps(module, inputs, labels, loss_of, steps):
-    """The seconds of each step that counts."""
+    """Returns the seconds of each step that counts."""
     import torch
 
     optimizer = torch.optim.AdamW(module.parameters(), lr=LEARNING_RATE, fused=True)

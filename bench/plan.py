@@ -4,10 +4,12 @@
   plan.py --shardcc build/shardcc --work DIR [--presets] FOLDER [NAME ...]
 
 accumulate: the least power of two with which a plan fits. MiB: the most resident memory that shardcc and its
-engines had at once. step: the least sum of what nodes and collectives take; gap: (step - bound) / step. against: the fastest of the presets.
+engines had at once. step: the least sum of the times of nodes and collectives. gap: (step - bound) / step.
+against: the fastest of the presets.
 
---presets: the search against every preset, on 8 to 64 ranks: a preset's step over the search's, - where none of its
-plans fits. Nothing may be below 1, and where it is 1 the gap has to be 1 % at most: else the exit status is 1.
+--presets: compares the search with every preset, on 8 to 64 ranks. Shows a preset's step over the searched
+plan's, or - if no plan of the preset fits. No ratio may be below 1. If one is 1, the gap must be 1 % at most.
+Otherwise the exit status is 1.
 """
 import argparse
 import json
@@ -30,7 +32,7 @@ MODELS = [
 AGAINST = ["gpt2_small", "resnet50", "bert_large", "vit_l", "llama_8b"]
 MESHES = {8: "2x4", 16: "2x8", 32: "4x8", 64: "8x8"}
 BATCH = 64
-EQUAL, MOST_GAP = 1e-6, 1  # of presets' steps; percent
+EQUAL, MOST_GAP = 1e-6, 1  # relative difference of equal steps; percent
 INFEASIBLE = 4
 MOST_ACCUMULATE = 64
 
@@ -51,7 +53,7 @@ class Planner:
         self.command += ["--bind", f"batch={batch}", "--cluster", f"h100x{ranks}"]
 
     def plan(self, *more):
-        """Status, what was said, seconds, MiB."""
+        """Returns the exit status, the output, seconds and MiB."""
         self.path.unlink(missing_ok=True)
         return run([str(x) for x in [*self.command, *more]])
 
@@ -65,7 +67,7 @@ class Planner:
         return json.loads(self.path.read_text())
 
     def row(self, what, *more):
-        """Prints a row; False where nothing fits."""
+        """Prints a row. Returns False if no plan fits."""
         status, said, seconds, most = self.plan(*more)
         if status:
             print(f"{self.name:11s} {what:22s} {seconds:7.2f} {most:6.0f}  exit {status}: {said.strip()}", flush=True)
@@ -96,7 +98,7 @@ def model(options, name, batch, ranks, mesh):
 
 
 def against(options, name, ranks, mesh):
-    """Prints a row. Is it as it should be?"""
+    """Prints a row. Returns False if a preset is faster, or the gap is too large."""
     planner = Planner(options, name, BATCH, ranks)
     k = planner.least_accumulate(mesh)
     if not planner.path.exists():

@@ -1,9 +1,9 @@
 #!/bin/bash
 # Planning of large models, one table: bench/plan.sh DIR [NAME ...]
 #
-# DIR has graphs that models/export_plan.py wrote. For each: the grid given and the device's memory,
-# then 1.05 times the least that a plan was found to take, then all grids. With --presets: the search
-# against each preset instead, on 8 to 64 ranks.
+# DIR has graphs that models/export_plan.py wrote. Each graph is planned on the given mesh with the
+# device's memory, then with 1.05 times the least memory of any plan found, then on all meshes. With
+# --presets, the search is compared with each preset instead, on 8 to 64 ranks.
 #
 #   WORK=DIR       where plans are kept (default: build/plan)
 #   SHARDCC=FILE   the compiler (default: build/shardcc)

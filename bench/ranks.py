@@ -3,12 +3,12 @@
 
   ranks.py --shardcc build/shardcc --work DIR [--steps 8] [--rounds 3] [--cluster FILE] [--built] [NAME ...]
 
-The models, their batches and what is counted are those of step.py. DDP is two processes with gloo, a thread and half of
-the batch each. All run in turn, several times. /1x2 and /ddp: the median of 2 ranks over that of the other side.
-A row is noisy where a side's median is well above its best.
+The models, their batches and the steps that count are those of step.py. DDP is two processes with gloo; each has
+a thread and half of the batch. All sides run alternately, several times. /1x2 and /ddp: the median of 2 ranks
+over that of the other side. A row is noisy if a side's median is well above its best.
 
-MiB: the most memory that no file is behind, of the rank that had most; the arena that the trainer has; what the plan
-foresaw that a rank would need, which the arena must not exceed.
+MiB: the most memory without a file, of the rank that had most; the trainer's arena; the bytes of a rank in
+the plan, which the arena must not exceed.
 """
 import argparse
 import json
@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "tests/e2e"))
 from harness import MPI_ENV, mpirun  # noqa: E402
 
 RANKS = 2
-ONE_SAMPLE = {"gpt2_long": "GPT-2 124M 1x256"}  # DDP can't split them
+ONE_SAMPLE = {"gpt2_long": "GPT-2 124M 1x256"}  # DDP can't split one sample
 NAMES = {**MODELS, **ONE_SAMPLE}
 MIB = 1 << 20
 
@@ -31,7 +31,7 @@ MIB = 1 << 20
 
 
 def ddp_rank(name, steps):
-    """Runs in each process that torchrun starts; the first prints the seconds of each step."""
+    """Runs in each process that torchrun starts. The first one prints the seconds of each step."""
     import torch.distributed as dist
     from torch.nn.parallel import DistributedDataParallel
 
@@ -55,7 +55,7 @@ def ddp(name, options):
 
 
 class Row:
-    """A model, and its three sides."""
+    """A model with its three sides: 2 ranks, 1 rank with 2 threads, and DDP."""
 
     def __init__(self, name, options):
         self.name, self.options = name, options

@@ -4,8 +4,8 @@
   solve.py --shardcc build/shardcc --work DIR [--time-limit 300] [--threads 2] [--seed 1] [--engine cbc] FOLDER [NAME ...]
 
 left: nodes after the presolve. certified: the bound that `shardcc solve --check` recomputes from the answer's
-duals; the answer is checked. gap: (cost - bound) / cost. MiB: the most resident memory that shardcc and its
-engines had at once, looked at every 20 ms. best: the contest's (20 teams, 60 to 300 s an instance).
+duals; it also checks the answer. gap: (cost - bound) / cost. MiB: the most resident memory that shardcc and its
+engines had at once, sampled every 20 ms. best: the contest's best cost (20 teams, 60 to 300 s per instance).
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ import threading
 import time
 from pathlib import Path
 
-WATCH = 0.02  # seconds between two looks at memory
+WATCH = 0.02  # seconds between two samples of memory
 BEST = {
     "asplos-2025-iopddl-A": 6548641531,
     "asplos-2025-iopddl-B": 532843,
@@ -28,7 +28,7 @@ BEST = {
 
 
 def resident(pid):
-    """KiB of a process and of those that it started; those that have ended count nothing."""
+    """The KiB of a process and its descendants. Processes that have ended count as 0."""
     try:
         found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
         children = [c for t in Path(f"/proc/{pid}/task").glob("*/children") for c in t.read_text().split()]
@@ -38,7 +38,7 @@ def resident(pid):
 
 
 def run(command):
-    """Status, output, seconds and the most MiB of a command."""
+    """Runs a command. Returns its exit status, output, seconds and most MiB."""
     begin, most = time.monotonic(), 0
     p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     said = []
@@ -58,7 +58,7 @@ def number(x):
 
 
 def row(path, options):
-    """One instance's row, or the message of what went wrong."""
+    """Returns one instance's row, or an error message."""
     answer_path = options.work / f"{path.name.split('.')[0]}.answer.json"
     answer_path.unlink(missing_ok=True)
     command = [options.shardcc, "solve", path, "-o", answer_path, "--time-limit", options.time_limit]

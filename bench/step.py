@@ -3,18 +3,18 @@
 
   step.py --shardcc build/shardcc --work DIR [--compile] [--memory] [--steps 8] [--rounds 3] [--threads 2] [NAME ...]
 
-float32, AdamW (PyTorch's with fused=True), random weights, the same batch each step. Both sides run in turn,
-several times, in processes of their own; the first two steps of a run don't count. The ratio is of the
-medians over all rounds; best times stand beside it. A row is marked noisy where a side's median is well above
-its best: the machine did something else, which slows PyTorch's spinning threads most, and the ratio says
-little.
+float32, AdamW (PyTorch's with fused=True), random weights, the same batch each step. Both sides run alternately,
+several times, in separate processes. The first two steps of a run don't count. The ratio is that of the
+medians over all rounds; the table also shows the best times. A row is marked noisy if a side's median is well
+above its best: then the machine did other work, which slows PyTorch's spinning threads most, and the ratio
+means little.
 
 peak: a step's flops (dot, convolution and attention, nothing counted twice) over a side's median and the flop/s of
-the fastest product among the model's own, in percent. The largest shapes of the trainer's text are measured on
-their own, by our kernel and by PyTorch's, in each round; the fastest of all counts for both sides. GFLOP/s: the
-fastest by our kernel, and the fastest by PyTorch's.
+the fastest product among the model's own, in percent. The largest shapes of the trainer's text are measured
+alone, with our kernel and with PyTorch's, in each round. The fastest of all counts for both sides. GFLOP/s: the
+fastest with our kernel, and the fastest with PyTorch's.
 
-MiB (--memory): the most memory that no file is behind that the process had at once, looked at every 5 ms.
+MiB (--memory): the most memory without a file that a process of the side had, sampled every 0.1 s.
 """
 import argparse
 import json
@@ -31,7 +31,7 @@ from models import MODELS, build, check_table, our_steps, table_parser, torch_en
 
 
 def flops_of(trainer):
-    """Of a step, as the trainer knows them."""
+    """The flops of a step, as the trainer counts them."""
     found = re.search(r"^step +(\S+) GFLOP", run([trainer, "--info"])[0], re.M)
     return 1e9 * float(found[1])
 
@@ -40,7 +40,7 @@ def flops_of(trainer):
 
 
 def time_module(name, is_compiled, steps, threads):
-    """Runs in a process of its own: prints the seconds of each step."""
+    """Runs in a separate process. Prints the seconds of each step."""
     import torch
 
     module, *rest = torch_model(name, threads)
@@ -48,7 +48,7 @@ def time_module(name, is_compiled, steps, threads):
 
 
 def torch_products(shapes, threads):
-    """Runs in a process of its own: prints the flop/s of the fastest."""
+    """Runs in a separate process. Prints the flop/s of the fastest product."""
     import torch
 
     torch.set_num_threads(threads)
@@ -66,8 +66,8 @@ def run_torch(kind, arguments, options, watch=False):
 
 @dataclass
 class Model:
-    """A row of the table: sides by name ("ours" and the kinds of PyTorch), a step's flops, the flop/s of the fastest
-    products, ours and PyTorch's."""
+    """A row of the table: the sides by name ("ours" and the kinds of PyTorch), a step's flops, and the flop/s of the
+    fastest products, with our kernel and with PyTorch's."""
 
     name: str
     sides: dict
@@ -107,7 +107,7 @@ def measure(name, kinds, options):
 
 
 def cell(model, side, options):
-    """Median and best, share of the peak, memory."""
+    """The median and best time, the share of the peak, and the memory."""
     share = f"{'-':>5s}"
     if model.peak and side.is_whole:
         share = f"{100 * model.flops / side.median / model.peak:4.0f}%"
@@ -115,7 +115,7 @@ def cell(model, side, options):
 
 
 def row(model, options):
-    """A model's line, and a line for each side that failed."""
+    """A model's line, followed by a line for each side that failed."""
     sides = list(model.sides.values())
     text = f"{MODELS[model.name]:20s}" + "".join(f"  {cell(model, side, options)}" for side in sides)
     text += "".join(f"  {sides[0].over(side):>8s}" for side in sides[1:])
