@@ -76,7 +76,7 @@ typedef struct Messages {
     int ranks, tries;
     double *alpha, *beta;
     // By try · ranks + stride, where every rank exchanges messages with the rank `stride` ahead.
-    // times: how many times longer a message takes than alone. overhead: seconds per byte that
+    // times: the message's time over its time alone. overhead: seconds per byte that
     // computation is delayed. 0: unknown.
     double *times, *overhead;
 } Messages;

@@ -42,7 +42,7 @@ def table_parser(doc, known):
 
 
 def check_table(parser, options, known):
-    """The command line of a table; a side that runs in a separate process has another one."""
+    """Checks the options of a table. A side that runs in a separate process has other options."""
     unknown = [name for name in options.names if name not in known]
     if unknown:
         parser.error(f"no model named {unknown[0]}: there are {' '.join(known)}")
