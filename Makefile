@@ -12,7 +12,7 @@ ifdef SAN
 CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=address,undefined
 endif
-# Kernels keep to the rules under Numbers of docs/design.md: no contraction, fixed trees.
+# Kernels keep to the rules under Numbers of docs/numbers.md: no contraction, fixed trees.
 RTFLAGS = -O3 -march=$(MARCH) -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp
 MARCH ?= native
 

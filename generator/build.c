@@ -10,7 +10,7 @@
 
 #include "generator/generator.h"
 
-// For generated code and for kernels; see Numbers in docs/design.md.
+// For generated code and for kernels; see docs/numbers.md.
 #define FLAGS                                                                                      \
     "-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fopenmp"
 
