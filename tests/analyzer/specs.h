@@ -1,13 +1,13 @@
-// All specs of a mesh, and what they mean, in other words than the analyzer's: what its tests hold
-// it against.
+// Enumerates all specs of a mesh and says what each one means, independently of the analyzer's
+// code. The analyzer's tests compare its results with these.
 #ifndef SHARDCC_TESTS_ANALYZER_SPECS_H
 #define SHARDCC_TESTS_ANALYZER_SPECS_H
 
 #include "analyzer/analyzer.h"
 
-enum { MOST_SPECS = 400, MOST_STEPS = 32 };  // of a way
+enum { MOST_SPECS = 400, MOST_STEPS = 32 };  // MOST_STEPS: of a reshard path
 
-// Axes whose links differ in all.
+// Meshes whose axes have different links.
 static const Mesh meshes[] = {
     {.n_axes = 2,
      .size = {2, 4},
@@ -21,7 +21,8 @@ static const Mesh meshes[] = {
      .beta = {1.3e-9, 2e-10, 6e-11}},
 };
 
-// Which of an axis' places on its dim: counted from the outermost.
+// Does the spec make sense? Axes that split the same dim have distinct levels, counted from the
+// outermost, and all partial axes have the same kind.
 static inline bool is_meant(const Mesh *m, int rank, const Spec *s)
 {
     int kind = 0;
@@ -48,7 +49,7 @@ static inline bool is_meant(const Mesh *m, int rank, const Spec *s)
     return true;
 }
 
-// Every spec of values of that rank; returns how many.
+// Lists every spec of values of that rank; returns how many there are.
 static inline int all_specs(const Mesh *m, int rank, Spec spec[MOST_SPECS])
 {
     const int each = (rank + 4) * MAX_AXES;
@@ -75,7 +76,8 @@ static inline int coordinate(const Mesh *m, int axis, int rank)
     return rank % m->size[axis];
 }
 
-// A dim's chunk, and where a rank's piece of it begins and ends: cut by one axis after the other.
+// Returns a dim's chunk, and gives where the rank's shard begins and ends. The axes cut the dim
+// one after the other.
 static inline int64_t cut(const Mesh *m, const Spec *s, int dim, int64_t n, int rank,
                           int64_t *begin, int64_t *end)
 {

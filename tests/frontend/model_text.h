@@ -10,9 +10,9 @@
 //     output y
 //     function domain Name(a, b) -> c { … }
 //
-// A value of ref:NAME makes an attribute that names one of the function's.
+// A value ref:NAME makes an attribute that refers to an attribute of the function.
 //
-// The texts are our own: a mistake in one is an assertion.
+// The tests write these texts, so a mistake in one is an assertion.
 #ifndef SHARDCC_TESTS_MODEL_TEXT_H
 #define SHARDCC_TESTS_MODEL_TEXT_H
 
@@ -316,7 +316,7 @@ static void function(Reader *r)
     ADD(r, r->model->functions, r->model->n_functions, f);
 }
 
-// Statements up to the end, or in braces.
+// Reads statements up to the end of the text or up to the closing brace.
 static Onnx__GraphProto *graph(Reader *r)
 {
     Onnx__GraphProto *g = NEW(r, Onnx__GraphProto, ONNX__GRAPH_PROTO__INIT);
@@ -346,7 +346,7 @@ static Onnx__GraphProto *graph(Reader *r)
     return g;
 }
 
-// The bytes of the model, in `a`.
+// Gives the model's bytes, allocated in `a`.
 static uint8_t *model_from_text(Arena *a, const char *text, size_t *size)
 {
     Reader r = {.a = a, .s = text};

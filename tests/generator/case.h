@@ -1,5 +1,5 @@
-// Lines of tests/generator/kernels.def, read into nodes of a graph: sizes and numbers are drawn,
-// and operands come as views of inputs now and then.
+// Reads lines of tests/generator/kernels.def into nodes of a graph. Sizes and numbers are drawn,
+// and some operands are views of inputs.
 #ifndef SHARDCC_TESTS_GENERATOR_CASE_H
 #define SHARDCC_TESTS_GENERATOR_CASE_H
 
@@ -26,13 +26,14 @@ static const Line lines[] = {
 #undef SUM
 };
 
-// What the sizes of a node are drawn for: one of them is 0, is 1 or is large; all are odd, or
-// middling. All kinds come up in turn, and each letter has its turn in them.
+// How the sizes of a node are drawn: one size is 0, is 1 or is large, or all are odd, or all are
+// middling. Node `number` of a line takes the kinds in order, and within a kind the letters in
+// order.
 enum { ZERO, ONE, ODD, LARGE, MIDDLING, N_KINDS };
-enum { VOLUME = 1 << 16 };  // the product of all sizes is about as much, so that eval doesn't last
+enum { VOLUME = 1 << 16 };  // about the product of all sizes, which keeps eval quick
 enum { MOST_VALUES = 24 };
 
-// What stands behind a type.
+// A mark after a type says which numbers the operand holds: '*', '>', '<' or '=', see kernels.def.
 typedef struct Mark {
     char kind;
     int64_t number;
@@ -43,7 +44,7 @@ typedef struct Input {
     Mark mark;
 } Input;
 
-// Graphs of many nodes: what all of them have.
+// A graph that collects the nodes of many cases.
 typedef struct Cases {
     Arena *arena;
     Graph *g;
@@ -52,10 +53,10 @@ typedef struct Cases {
     int n_inputs, cap_inputs;
 } Cases;
 
-// One node in the making.
+// One node that is being read.
 typedef struct Case {
     Cases *all;
-    const char *at;  // what is to be read next
+    const char *at;  // the text that is read next
     DType type;      // of `#`
     int64_t size[128];
     ValueId made[MOST_VALUES];  // operands and results, in their order
@@ -105,7 +106,7 @@ static inline void draw_sizes(Case *c, const char *node, int number)
         *chosen = (VOLUME / others < 5000 ? VOLUME / others : 5000) - draw(r, 50);
 }
 
-// A sum of products of numbers and letters, without brackets.
+// Reads a sum of products of numbers and letters, without brackets.
 static inline int64_t read_number(Case *c)
 {
     int64_t sum = 0, product = 1;
@@ -128,7 +129,7 @@ static inline int64_t read_number(Case *c)
     }
 }
 
-// "[A,2*B]"
+// Reads a list like "[A,2*B]".
 static inline int read_numbers(Case *c, int64_t *v)
 {
     int n = 0;
@@ -302,7 +303,7 @@ static inline const Node *read_node(Case *c)
     return node;
 }
 
-// Node `number` of a line, with what comes before it; NULL after an error.
+// Reads node `number` of a line and the nodes before its `;`; NULL after an error.
 static inline const Node *read_line(Cases *all, const Line *l, int number)
 {
     Case c = {.all = all, .at = l->node};
@@ -323,7 +324,7 @@ static inline const Node *read_line(Cases *all, const Line *l, int number)
     }
 }
 
-// The operator that a line is for: the last one.
+// The operator that a line tests: the last one on it.
 static inline const OpDef *line_op(Arena *a, const Line *l)
 {
     const char *last = strrchr(l->node, ';');
@@ -334,7 +335,7 @@ static inline const OpDef *line_op(Arena *a, const Line *l)
 
 // ---- numbers ----
 
-// Any float: special ones, tiny ones, huge ones.
+// Draws any float: special, tiny and huge ones too.
 static inline double draw_any(Random *r)
 {
     static const double special[] = {0, -0.0, 1, -1, 0.5, INFINITY, -INFINITY, NAN, 1e-40, 3e38};

@@ -1,4 +1,4 @@
-// Programs of graphs as a trainer would have them: lowered, generated, compiled, run.
+// Lowers, generates, compiles and runs programs of graphs, as a trainer would have them.
 #ifndef SHARDCC_TESTS_GENERATOR_PROGRAM_H
 #define SHARDCC_TESTS_GENERATOR_PROGRAM_H
 
@@ -8,7 +8,7 @@
 #include "generator/generator.h"
 #include "tests/generator/case.h"
 
-// The program's text in dir/NAME.c; a function of its own gives the model away.
+// Writes the program's text to dir/NAME.c, with a function the_model that returns its RtModel.
 static inline void write_program(const Cases *c, const char *name, const char *dir, Diag *d)
 {
     GenerateOptions o = {.name = name, .options = "", .plan = "one rank"};
@@ -30,8 +30,8 @@ static inline void write_program(const Cases *c, const char *name, const char *d
 #define FLAGS "-march=native"
 #endif
 
-// Compiles all programs of a folder, several at a time, with the flags of generator/build.c but
-// `level` for -O3, which takes longer.
+// Compiles all programs of a folder, several at a time. The flags are those of generator/build.c,
+// except that `level` replaces -O3, which compiles more slowly.
 static inline void compile_all(const char *dir, const char *level)
 {
     char command[512];
@@ -54,7 +54,7 @@ static inline const RtTensor *find_tensor(const RtModel *m, const char *name)
     return NULL;
 }
 
-// The program dir/NAME.c.so.
+// The loaded program dir/NAME.c.so.
 typedef struct Loaded {
     void *handle;
     const RtModel *model;
@@ -75,7 +75,7 @@ static inline Loaded load_program(const char *dir, const char *name)
     return p;
 }
 
-// Removes what write_program and compile_all made.
+// Removes the files that write_program and compile_all made.
 static inline void remove_program(const char *dir, const char *name)
 {
     char path[256];
@@ -110,7 +110,8 @@ static inline char *run_program(const Cases *c, const RtModel *m, const Tensor *
     return rt.arena;
 }
 
-// Draws numbers for the inputs, and evaluates the graph: the values of all, by ValueId.
+// Draws numbers for the inputs and evaluates the graph; returns the tensors of all values, by
+// ValueId.
 static inline Tensor *eval_values(Cases *c, Arena *a)
 {
     Tensor *values = arena_array(a, Tensor, c->g->n_values);

@@ -3,8 +3,8 @@
 
 #include "ir/ir.h"
 
-// Numbers that depend on the value's name and the element's row-major index alone, so that they are
-// the same before and after a pass. Integers are below 3.
+// Gives numbers that depend only on the value's name and the element's row-major index. They are
+// therefore the same before and after a pass. Integers are below 3.
 static Tensor case_numbers(Arena *a, const Value *v)
 {
     Tensor t = tensor_new(a, v->dtype, v->rank, v->dim);

@@ -1,12 +1,13 @@
-// Golden cases of a pass: a file of graphs, each with what the pass makes of it.
+// Runs the golden cases of a pass: a file of graphs, each with the text that the pass makes of it.
 //
 //     === a name, and why the case is there
 //     graph "g" { … }
 //     ---
 //     graph "g" { … }
 //
-// The pass must give that text, keep what graph_verify checks, give that text again when it is run
-// on it, and leave what the graph computes as it was. UPDATE=1 rewrites the file.
+// The pass must give that text, keep what graph_verify checks, and give the same text again when
+// it runs on its own result. It must leave unchanged what the graph computes. UPDATE=1 rewrites
+// the file.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@
 
 typedef bool (*Pass)(Graph *g, Diag *d);
 
-// Evaluates the graph; the result is by ValueId.
+// Evaluates the graph; the result is indexed by ValueId.
 static Tensor *case_eval(const Graph *g, Arena *a)
 {
     Tensor *t = arena_array(a, Tensor, g->n_values);

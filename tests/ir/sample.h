@@ -1,4 +1,5 @@
-// Sample nodes of tests/ir/samples.def: read, filled with numbers, evaluated whole or in pieces.
+// Reads the sample nodes of tests/ir/samples.def, fills their inputs with numbers, and evaluates
+// them whole or in shards.
 #ifndef SHARDCC_TESTS_IR_SAMPLE_H
 #define SHARDCC_TESTS_IR_SAMPLE_H
 
@@ -15,7 +16,7 @@
 #include "ir/internal.h"
 
 typedef struct SampleText {
-    const char *node, *types, *rule;  // rule NULL: a BAD one, `types` is the message
+    const char *node, *types, *rule;  // rule NULL: a BAD line, whose `types` is the message
 } SampleText;
 
 static const SampleText samples[] = {
@@ -28,13 +29,14 @@ static const SampleText samples[] = {
 
 enum { SAMPLE_INPUTS = 10 };
 
-// A graph of one node, number 1, and numbers for its inputs (`in`; zero where absent).
+// A graph of one node, number 1, and numbers for its inputs. `in` is zero where an input is
+// absent.
 typedef struct Sample {
     Arena *arena;
-    Graph *g;  // NULL: did not parse, `message` says why
+    Graph *g;  // NULL: it did not parse, and `message` says why
     const char *message;
     Node node;
-    const char *marks[SAMPLE_INPUTS];  // what stands behind the input's type
+    const char *marks[SAMPLE_INPUTS];  // the text after the input's type
     Tensor in[SAMPLE_INPUTS];
 } Sample;
 
@@ -45,7 +47,7 @@ static inline bool is_of(const SampleText *t, const OpDef *op)
     return strncmp(t->node, op->name, n) == 0 && t->node[n] == '(';
 }
 
-// Writes `s` with every f32 as f64 if `wide`.
+// Writes `s`, and writes every f32 as f64 if `wide`.
 static inline void put_types(Text *t, const char *s, size_t n, bool wide)
 {
     for (size_t i = 0; i < n; i++) {
@@ -58,7 +60,8 @@ static inline void put_types(Text *t, const char *s, size_t n, bool wide)
     }
 }
 
-// The operands: a line each, and their list. Returns what follows the closing parenthesis.
+// Writes a line for each operand to `lines`, and their names to `list`. Returns the text after the
+// closing parenthesis.
 static inline const char *put_operands(Sample *s, const char *at, bool wide, Text *lines,
                                        Text *list)
 {
@@ -81,7 +84,7 @@ static inline const char *put_operands(Sample *s, const char *at, bool wide, Tex
     return at + 1;
 }
 
-// "f32[2], i64[3]" as "%y0 f32[2], %y1 i64[3]".
+// Writes "f32[2], i64[3]" as "%y0 f32[2], %y1 i64[3]".
 static inline void put_results(const char *types, bool wide, Text *t)
 {
     for (int i = 0; *types; i++) {
@@ -114,7 +117,7 @@ static inline const char *graph_text(Sample *s, const SampleText *t, bool wide)
     return copy;
 }
 
-// Distinct numbers in (-2, 2), in an order that depends on `seed`.
+// Gives distinct numbers in (-2, 2), in an order that depends on `seed`.
 static inline double sample_float(int64_t k, int64_t count, int seed)
 {
     int64_t step = 7;
@@ -176,7 +179,7 @@ static inline void sample_free(Sample *s)
     *s = (Sample){0};
 }
 
-// Why a check does not apply to an operator; its file must say so.
+// Prints why a check does not apply to an operator. The operator's file must give a reason.
 static inline void print_reason(const OpDef *op, const char *reason)
 {
     if (!reason)

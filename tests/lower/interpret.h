@@ -1,5 +1,5 @@
-// Runs a lowered set on an arena of bytes: items through the operators' own eval, values where the
-// program says that they lie. What it gives must be what graph_eval gives.
+// Runs a lowered set on an arena of bytes. Items run through the operators' own eval, and values
+// lie where the program puts them. The results must equal those of graph_eval.
 #ifndef SHARDCC_TESTS_LOWER_INTERPRET_H
 #define SHARDCC_TESTS_LOWER_INTERPRET_H
 
@@ -16,9 +16,9 @@ typedef struct Machine {
     char *bytes;
     Arena *scratch;
     int rank;
-    // For programs that are wrong on purpose; NULL: not wanted.
-    bool *is_lost;    // set by an access outside of the arena, which isn't done
-    uint64_t *shown;  // sum of the hashes of all gradients that were shown
+    // For programs that are wrong on purpose; NULL in the other tests.
+    bool *is_lost;    // set by an access outside the arena; the access is skipped
+    uint64_t *shown;  // sum of the hashes of all gradients that GRADIENT items show
 } Machine;
 
 static int64_t place_at(const Machine *m, const Operand *o, int layer)
@@ -79,7 +79,7 @@ static int64_t strided(const int64_t *stride, int rank, const int64_t *dim, int6
     return at;
 }
 
-// Is the element in the arena? If not, that is noted where it is wanted, else the program is ended.
+// Is the element inside the arena? If not, sets *is_lost, or aborts where is_lost is NULL.
 static bool is_inside(const Machine *m, int64_t at, DType t)
 {
     bool is_in = at >= 0 && at + dtype_size(t) <= m->p->arena_bytes;
@@ -121,7 +121,7 @@ static void store(const Machine *m, const Operand *o, int layer, const Tensor *t
     }
 }
 
-// The node as it is at iteration `layer`: attributes that grow with it have done so.
+// The node as iteration `layer` has it: affine attributes are advanced to that iteration.
 static Node node_at(const Node *n, const Item *it, int layer)
 {
     Node at = *n;
@@ -145,7 +145,7 @@ static Tensor splat(const Machine *m, const Value *v, double x)
     return t;
 }
 
-// What a node of a group reads of another one: its result, seen through views.
+// The input `v` of a group's node, made by another node of the group and seen through views.
 static Tensor seen(const Machine *m, const Item *it, const Tensor *made, ValueId v)
 {
     const Graph *g = m->s->g;
@@ -159,9 +159,9 @@ static Tensor seen(const Machine *m, const Item *it, const Tensor *made, ValueId
     return y;
 }
 
-// ---- pieces of nodes ----
+// ---- shards of nodes ----
 
-// On whole chunks, as kernels do it.
+// Evaluates the node on whole chunks, as kernels do.
 static void eval_on(const Machine *m, NodeId id, const Node *n, const Tensor *in, Tensor *out)
 {
     const Graph *g = m->s->g;
@@ -179,7 +179,8 @@ static void eval_on(const Machine *m, NodeId id, const Node *n, const Tensor *in
     node_eval_shard(g, n, &p, in, out);
 }
 
-// Where a rank has less than the chunk of a factor, what lies behind becomes op's identity.
+// Where a rank's shard of a factor is smaller than the chunk, fills the padding with op's
+// identity.
 static void pad(const Machine *m, NodeId id, int factor, int axis, RtReduceOp op, Tensor *t)
 {
     const Sharded *s = m->s->sharded;
@@ -199,7 +200,7 @@ static void pad(const Machine *m, NodeId id, int factor, int axis, RtReduceOp op
     } while (index_next(index, t->rank, t->dim));
 }
 
-// A group's sums leave out what isn't the rank's.
+// The input of a group's sum, with zeros in its padding.
 static Tensor summed(const Machine *m, NodeId id, const Tensor *x)
 {
     const Node *n = &m->s->g->nodes[id];
@@ -274,7 +275,7 @@ static void run_kernel(const Machine *m, const Item *it, int layer)
         store(m, &it->operands[it->n_in + k], layer, &out_[k]);
 }
 
-// A hash of the rank's piece of a value.
+// A hash of the rank's shard of a value.
 static uint64_t hash_value(const Machine *m, const Operand *o, int layer, uint64_t seed)
 {
     const Value *v = value_of(m->s->g, o->value);
@@ -309,8 +310,8 @@ static void run_item(const Machine *m, const Item *it, int layer)
     }
 }
 
-// Calls `visit` for each item of [from, to) in the order of execution, loops unrolled, and `rest`
-// between the items outside of loops.
+// Calls `visit` for each item of [from, to) in the order of execution, with loops unrolled. Calls
+// `between_items` after each item outside loops and after each loop.
 static inline void walk_items(const Set *s, int from, int to, void *of,
                               void (*visit)(void *of, const Item *it, int layer),
                               void (*between_items)(void *of))
@@ -350,7 +351,8 @@ static inline void run_items(Machine *m, int from, int to)
     walk_items(m->s, from, to, m, machine_visit, machine_free_scratch);
 }
 
-// Puts the tensor of a value without producer into its place; reads the place of an output.
+// An operand for the whole value in its own place, to store a value without producer or to load an
+// output.
 static Operand whole(const Machine *m, ValueId v)
 {
     const Value *x = value_of(m->s->g, v);

@@ -1,6 +1,6 @@
-// A program on all ranks of a split graph side by side, each on an arena of its own that starts
-// full of NaN, chunk by chunk and with their padding. Communication that goes on beside computation
-// is done where it starts or, if asked, where it is waited for.
+// Runs a program on all ranks of a sharded graph side by side. Each rank has its own arena, which
+// starts full of NaN, and works on chunks with their padding. A collective that overlaps
+// computation is done where it starts or, if asked, where it is waited for.
 #ifndef SHARDCC_TESTS_LOWER_MACHINES_H
 #define SHARDCC_TESTS_LOWER_MACHINES_H
 
@@ -12,12 +12,12 @@
 typedef struct Machines {
     Machine *m;
     RankTensors all_ranks;   // the values that were asked for
-    bool exchanges_at_wait;  // exchanges that go on beside others read and write as late as may be
+    bool exchanges_at_wait;  // collectives that overlap run at their wait
 } Machines;
 
 // ---- memory ----
 
-// The piece of `v`, or of a copy of it, that lies in the rank's room for a chunk.
+// Loads the rank's shard of `v`, or of a copy of it, from the chunk that holds it.
 static inline Tensor load_shard(const Machine *m, ValueId v, const Operand *o, int layer)
 {
     int64_t dim[MAX_RANK];
@@ -67,7 +67,7 @@ static inline void run_exchange(const Machines *x, const Item *it, int layer)
     }
 }
 
-// From its start to its end nobody may read what it makes: that is NaN until then.
+// Fills the collective's result with NaN: between its start and its wait nobody may read it.
 static inline void poison(const Machines *x, const Item *it, int layer)
 {
     const Value *y = value_of(x->all_ranks.s->g, it->operands[1].value);
@@ -110,7 +110,7 @@ static inline void run_program(Machines *x)
     walk_items(s, 0, s->n_items, x, run_on_all, machines_free_scratch);
 }
 
-// Room for the ranks of a split graph.
+// Allocates the ranks of a sharded graph.
 static inline Machines machines_new(const Sharded *s, Arena *a)
 {
     Machines x = {.all_ranks = {.s = s, .mesh = &s->plan->mesh, .arena = a}};
@@ -123,8 +123,8 @@ static inline Machines machines_new(const Sharded *s, Arena *a)
     return x;
 }
 
-// Gives each rank its arena; `value`, by ValueId of the whole graph, holds the values without
-// producer.
+// Gives each rank its arena. `value` holds the values without producer, by ValueId of the whole
+// graph.
 static inline void machines_start(Machines *x, const Program *p, const Tensor *value)
 {
     for (int r = 0; r < x->all_ranks.n; r++) {

@@ -1,4 +1,4 @@
-// Training steps of the tiny models, with numbers, and what one rank makes of them.
+// Training steps of the tiny models: their numbers, and their results on one rank.
 #ifndef SHARDCC_TESTS_LOWER_MODELS_H
 #define SHARDCC_TESTS_LOWER_MODELS_H
 
@@ -9,7 +9,7 @@
 #include "tests/ir/sample.h"
 #include "tests/lower/plans.h"
 
-// Meshes whose axes divide nothing evenly.
+// Meshes whose axes divide no size evenly.
 static const struct {
     int n_axes, size[MAX_AXES];
 } meshes[] = {{1, {2}}, {1, {3}},    {2, {2, 2}}, {1, {4}},      {2, {2, 3}},
@@ -73,7 +73,7 @@ static inline Graph *training_graph(Arena *a, const char *name, const char *opti
     return ok ? g : NULL;
 }
 
-// How many classes the labels have: the last dim of the model's output.
+// The number of the labels' classes: the last dim of the model's output.
 static inline int64_t count_classes(const Graph *g)
 {
     const Value *y = value_of(g, g->outputs[0].value);
@@ -140,7 +140,7 @@ static inline double distance(const Tensor *a, const Tensor *b)
 
 static inline double largest(double a, double b) { return a > b || a != a ? a : b; }
 
-// Of the values of a graph's outputs.
+// The loss, given the tensors of the graph's outputs.
 static inline double loss_of(const Graph *g, const Tensor *output)
 {
     double loss = 1;
@@ -154,8 +154,8 @@ static inline double loss_of(const Graph *g, const Tensor *output)
     return loss;
 }
 
-// How far from what was wanted, relatively; what is next to nothing beside `most`, as the gradients
-// of keys' biases, is rounding errors and doesn't count.
+// The relative distance between `got` and `want`. It is 0 where `want` is negligible beside
+// `most`: the gradients of attention keys' biases, for example, consist of rounding errors.
 static inline double error_of(const Tensor *got, const Tensor *want, double most)
 {
     double size = norm(want);
@@ -163,7 +163,7 @@ static inline double error_of(const Tensor *got, const Tensor *want, double most
     return size < 1e-6 * most ? 0 : distance(got, want) / size;
 }
 
-// The norm of the largest gradient, beside which errors of smaller ones count.
+// The norm of the largest gradient, for error_of's `most`.
 static inline double largest_gradient(const Model *m)
 {
     double most = 0;
@@ -174,9 +174,9 @@ static inline double largest_gradient(const Model *m)
     return most;
 }
 
-// What a test was started for: TEST [N [MODEL]].
+// The test's command line: TEST [N [MODEL]].
 typedef struct Asked {
-    int plans;          // of each model; 0: it isn't said
+    int plans;          // of each model; 0: the test's default
     const char *model;  // NULL: all
 } Asked;
 

@@ -1,4 +1,4 @@
-// Mistakes to be made in a program: each changes one thing of it.
+// Mistakes that the tests make in a program: each mutation changes one thing.
 #ifndef SHARDCC_TESTS_LOWER_MUTATIONS_H
 #define SHARDCC_TESTS_LOWER_MUTATIONS_H
 
@@ -7,7 +7,8 @@
 #include "lower/lower.h"
 #include "tests/lower/plans.h"
 
-// A mutation changes one thing of the set and returns true, or finds nothing to change.
+// A mutation changes one thing of the set and returns true, or returns false if it finds nothing
+// to change.
 typedef bool (*Mutation)(Program *p, Set *s, Dice *d);
 
 static Item *pick_item(Set *s, Dice *d, int kinds)
@@ -70,7 +71,7 @@ static bool change_iteration(Program *p, Set *s, Dice *d)
     return true;
 }
 
-// The place of another value of the same type.
+// Gives an operand the place of another value of the same type.
 static bool change_place(Program *p, Set *s, Dice *d)
 {
     Item *it, *other;
@@ -86,7 +87,7 @@ static bool change_place(Program *p, Set *s, Dice *d)
     return true;
 }
 
-// A number of the text where the value is read from memory.
+// Reads an input from the program's text instead of from memory, or fills with another number.
 static bool change_literal(Program *p, Set *s, Dice *d)
 {
     Item *it = pick_item(s, d, 1 << ITEM_GROUP | 1 << ITEM_FILL);
@@ -107,7 +108,7 @@ static bool change_literal(Program *p, Set *s, Dice *d)
     return false;
 }
 
-// The node of another iteration, whose numbers are in the text then.
+// Replaces a kernel's node by that of the next iteration, whose numbers the text then contains.
 static bool change_node(Program *p, Set *s, Dice *d)
 {
     Item *it = pick_item(s, d, 1 << ITEM_KERNEL);
@@ -160,7 +161,7 @@ static bool swap_operands(Program *p, Set *s, Dice *d)
     return true;
 }
 
-// An input of a group's node from the place of another one.
+// Reads an input of a group's node from the place of another input.
 static bool change_source(Program *p, Set *s, Dice *d)
 {
     Item *it = pick_item(s, d, 1 << ITEM_GROUP);
@@ -219,7 +220,7 @@ static bool change_offset(Program *p, Set *s, Dice *d)
     return true;
 }
 
-// A buffer over another one.
+// Places a buffer over another one.
 static bool move_buffer(Program *p, Set *s, Dice *d)
 {
     Buffer *a = &p->buffers[roll(d, p->n_buffers)], *b = &p->buffers[roll(d, p->n_buffers)];
@@ -231,7 +232,7 @@ static bool move_buffer(Program *p, Set *s, Dice *d)
     return true;
 }
 
-// A buffer over a part of another one.
+// Places a buffer over a part of another one.
 static bool shift_buffer(Program *p, Set *s, Dice *d)
 {
     Buffer *a = &p->buffers[roll(d, p->n_buffers)], *b = &p->buffers[roll(d, p->n_buffers)];
@@ -246,7 +247,7 @@ static bool shift_buffer(Program *p, Set *s, Dice *d)
     return true;
 }
 
-// An item before one that stands ahead of it, in the same loop.
+// Moves an item up before an earlier one of the same loop.
 static bool move_item(Program *p, Set *s, Dice *d)
 {
     int to = roll(d, s->n_items), from = to + 1 + roll(d, 3);

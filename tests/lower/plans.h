@@ -1,4 +1,4 @@
-// Random plans: any legal strategy for each node, any spec for each value.
+// Draws random plans: any legal strategy for each node, any spec for each value.
 #ifndef SHARDCC_TESTS_LOWER_PLANS_H
 #define SHARDCC_TESTS_LOWER_PLANS_H
 
@@ -8,7 +8,7 @@ typedef struct Dice {
     uint64_t state;
 } Dice;
 
-// Below n; xorshift64* (Vigna 2016).
+// Draws a number in [0, n); xorshift64* (Vigna 2016).
 static inline int roll(Dice *d, int n)
 {
     d->state ^= d->state >> 12;
@@ -17,7 +17,7 @@ static inline int roll(Dice *d, int n)
     return (int)((d->state * UINT64_C(2685821657736338717) >> 33) % (uint64_t)n);
 }
 
-// A machine so slow that splitting pays, even of tiny models.
+// A machine so slow that sharding pays even for tiny models.
 static inline Cluster slow_machine(void)
 {
     return (Cluster){.devices_per_host = 8,
@@ -42,7 +42,7 @@ static inline Mesh mesh_of(int n_axes, const int *size)
     return m;
 }
 
-// Parts of a kind of its own where `partial` is a SPEC_…, none where it is SPEC_REPLICATED.
+// Draws a spec. `partial` is the kind of its partial axes; SPEC_REPLICATED: it has none.
 static inline Spec roll_spec(Dice *d, const Mesh *m, int rank, int partial)
 {
     Spec s = spec_replicated();
@@ -66,7 +66,8 @@ static inline Spec roll_spec(Dice *d, const Mesh *m, int rank, int partial)
 
 // ---- values ----
 
-// Of four values that could rest as they are made, three do.
+// Draws storage specs. A value keeps the spec that its node makes with probability 3/4, if its
+// storage rule allows that.
 static inline void roll_rest(const Graph *g, Dice *d, Plan *p, const TiedValues *k)
 {
     for (ValueId v = 1; v < g->n_values; v++) {
@@ -85,7 +86,7 @@ static inline void roll_rest(const Graph *g, Dice *d, Plan *p, const TiedValues 
     }
 }
 
-// Of four uses, three are as the value rests.
+// Draws compute specs. Three of four uses read the value in its storage spec.
 static inline void roll_use(const Graph *g, Dice *d, Plan *p, const TiedValues *k, Arena *a)
 {
     p->compute_spec = arena_array(a, Spec, 3 * (size_t)g->n_values);
@@ -103,12 +104,13 @@ static inline void roll_use(const Graph *g, Dice *d, Plan *p, const TiedValues *
 
 // ---- strategies ----
 
-// By node and factor: along which axes (bits) it was split in some plan.
+// For one node, by factor: the axes (as bits) that split the factor in some plan.
 typedef struct Seen {
     uint32_t axis[MAX_FACTORS];
 } Seen;
 
-// The bits of a mesh's axes begin at `bit`. How many pairs of factor and axis would be new?
+// Counts the pairs of factor and axis that are not yet in `seen`. The bits of the mesh's axes
+// begin at `bit`.
 static inline int count_new(const Mesh *m, const Strategy *s, const Seen *seen, int bit)
 {
     int n = 0;
@@ -118,7 +120,7 @@ static inline int count_new(const Mesh *m, const Strategy *s, const Seen *seen, 
     return n;
 }
 
-// Of a few drawn ones that with the most new splits, which are noted.
+// Draws some strategies, returns the one with the most new splits, and adds its splits to `seen`.
 static inline Strategy roll_strategy(const Rule *r, const Mesh *m, Dice *d, Seen *seen, int bit)
 {
     enum { DRAWS = 16 };
@@ -139,7 +141,7 @@ static inline Strategy roll_strategy(const Rule *r, const Mesh *m, Dice *d, Seen
     return best;
 }
 
-// Any plan; `seen` is by NodeId. `only` (may be NULL) is what all nodes do.
+// Draws any plan; `seen` is indexed by NodeId. If `only` isn't NULL, all nodes have that strategy.
 static inline Plan roll_plan(const Graph *g, const Mesh *m, Dice *d, Arena *a, Seen *seen, int bit,
                              const Strategy *only)
 {

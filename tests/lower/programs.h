@@ -1,5 +1,5 @@
-// Small models in IR text, each with something that programs must get right: their training steps,
-// numbers for them, and what graph_eval makes of those.
+// Small models in IR text. Each has a feature that programs must get right. For each: its training
+// step, numbers, and the results of graph_eval.
 #ifndef SHARDCC_TESTS_LOWER_PROGRAMS_H
 #define SHARDCC_TESTS_LOWER_PROGRAMS_H
 
@@ -341,7 +341,8 @@ static const struct {
      1},
 };
 
-// By ValueId; `g` has no values beside those that were given to lower().
+// Evaluates the graph; the result is indexed by ValueId. `g` must be the graph before lower() adds
+// values to it.
 static inline Tensor *evaluate(const Graph *g, Arena *a)
 {
     Tensor *t = arena_array(a, Tensor, g->n_values);
@@ -373,7 +374,7 @@ static inline Graph *training(int i, double clip_norm, Arena *a, Diag *d)
     return g;
 }
 
-// An arena full of NaN but for the values without producer.
+// Makes an arena that is full of NaN, except for the values without producer.
 static inline void prepare(Machine *m, const Tensor *values)
 {
     const Graph *g = m->s->g;

@@ -1,6 +1,6 @@
-// All ranks of a split graph in one process: nodes through the operators' own eval, each rank's on
-// its piece of true size, collectives as plain loops. What the ranks have together must be what
-// graph_eval gives of the whole graph.
+// Runs all ranks of a sharded graph in one process. Nodes run through the operators' own eval, on
+// each rank's shard without padding, and collectives are plain loops. The ranks' results together
+// must equal those of graph_eval on the whole graph.
 #ifndef SHARDCC_TESTS_LOWER_RANKS_H
 #define SHARDCC_TESTS_LOWER_RANKS_H
 
@@ -18,7 +18,7 @@ typedef struct RankTensors {
     Arena *arena;
 } RankTensors;
 
-// ---- pieces of values ----
+// ---- shards of values ----
 
 static inline Tensor shard_new(const RankTensors *c, ValueId v, int rank)
 {
@@ -58,8 +58,8 @@ static inline int64_t less_int(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline double more(double a, double b) { return a > b || a != a ? a : b; }
 static inline double less(double a, double b) { return a < b || a != a ? a : b; }
 
-// Puts the ranks' pieces of a value together: parts are added up; of ranks that have the same the
-// first counts, and the others must have its bits.
+// Joins the ranks' shards of a value. Partial ones are reduced. Of replicas the first one counts,
+// and *same becomes false if another replica's bits differ.
 static inline Tensor join_shards(const RankTensors *c, ValueId v, bool *same)
 {
     const Spec *s = &c->s->value[v].spec;
@@ -74,7 +74,7 @@ static inline Tensor join_shards(const RankTensors *c, ValueId v, bool *same)
         int64_t offset[MAX_RANK] = {0}, zero[MAX_RANK] = {0};
         const Tensor *shard = &c->value[rank][v];
         bool is_first = true;
-        int replica = rank;  // the first rank with the same piece
+        int replica = rank;  // the first rank with the same shard
         for (int a = 0; a < c->mesh->n_axes; a++) {
             int at = mesh_coordinate(c->mesh, a, rank);
             if (s->at[a] == SPEC_REPLICATED)
@@ -114,8 +114,8 @@ static inline void eval_shards(RankTensors *c, NodeId id)
     }
 }
 
-// The ranks that differ from `first` in the node's axes alone, row-major; 0 if `first` isn't their
-// first one.
+// Lists the ranks that differ from `first` only along the node's axes, row-major. Returns 0 if
+// `first` isn't the first of them.
 static inline int find_group(const RankTensors *c, const Node *n, int first, int *rank)
 {
     const Attr *axes = &n->attr[EXCHANGE_AXES], *ranks = &n->attr[EXCHANGE_RANKS];
@@ -153,7 +153,7 @@ static inline void eval_exchange(RankTensors *c, const Node *n)
     }
 }
 
-// Runs all ranks; `whole`, by ValueId of s->whole, holds the values without producer.
+// Runs all ranks. `whole` holds the values without producer, by ValueId of s->whole.
 static inline RankTensors all_ranks_eval(const Sharded *s, Arena *a, const Tensor *whole)
 {
     RankTensors c = {.s = s, .mesh = &s->plan->mesh, .n = mesh_ranks(&s->plan->mesh), .arena = a};

@@ -1,38 +1,39 @@
-// Is the program of a net right? Judged in stages, each by one that knows nothing of it:
+// Judges whether the program of a net is right, in stages. Each stage is held against a judge that
+// shares no code with it:
 //
 //   oracle      the net's graph as it was built, evaluated in f64; the loss by its formula;
 //               gradients by differences along a random direction for each parameter
 //   reference   the graph that the passes make of it, evaluated in f64: held against the oracle
 //   program     the lowered items on an arena of bytes, or the compiled C text: held against the
-//               reference, as near as f32 lets it
+//               reference, within the rounding errors of f32
 //
-// How near that is follows from the reference evaluated in f32, and with every result off by a
-// little.
+// The bound of these errors follows from evaluating the reference in f32, and from evaluating it
+// with a small error in every result.
 #ifndef SHARDCC_TESTS_NETS_JUDGE_H
 #define SHARDCC_TESTS_NETS_JUDGE_H
 
 #include "ir/ir.h"
 #include "lower/lower.h"
 
-// A net and what is asked for.
+// A net, and the options it is compiled with.
 typedef struct Subject {
-    Graph *train, *predict;  // as they were built; passes change them
+    Graph *train, *predict;  // the graphs before the passes, which change them
     const char *loss, *optimizer;
     double clip;
     int accumulate;
     bool plain;
     uint64_t numbers;
-    int64_t classes;  // of the labels, if the loss takes some
+    int64_t classes;  // of the labels, for losses with class labels
 } Subject;
 
 typedef enum Ruling {
     RIGHT,
     NO_NET,         // the recipe makes no sense, or has nothing to train
-    REFUSED,        // with a message
+    REFUSED,        // with an error message
     WRONG_PASSES,   // the graph after the passes isn't the net
     WRONG_CHECK,    // program_check found something
     WRONG_PROGRAM,  // the items compute something else
-    WRONG_C,        // the compiled text does
+    WRONG_C,        // the compiled text computes something else
     CRASHED,
     N_OUTCOMES
 } Ruling;
@@ -41,29 +42,29 @@ extern const char *const outcome_names[N_OUTCOMES];
 
 typedef struct Verdict {
     Ruling outcome;
-    int compared, skipped;  // gradients held against differences, and such as kinks forbid
-    int classes;            // loops that the program has
+    int compared, skipped;  // gradients compared with differences; skipped because of kinks
+    int classes;            // the program's loops
     char what[400];
 } Verdict;
 
-// False: the verdict is given already.
+// Records the first failure. Returns false if the verdict was given already.
 bool verdict_wrong(Verdict *v, Ruling o, const char *fmt, ...) PRINTF(3, 4);
 
 void verdict_add(Verdict *v, const char *text);
-void verdict_refused(Verdict *v, Ruling o, const Text *said);  // the first error of it
-void verdict_check(Verdict *v, const Program *p);              // by program_check
+void verdict_refused(Verdict *v, Ruling o, const Text *said);  // gives the first error of `said`
+void verdict_check(Verdict *v, const Program *p);              // gives what program_check finds
 
 // ---- numbers ----
 
-// The numbers of a value without producer follow from its name, the micro-batch and the element;
-// bound > 0: integers below it.
+// Draws the numbers of a value without producer from its name, the micro-batch and the element's
+// index. If bound > 0, they are integers below it.
 Tensor numbers_of(Arena *a, const Value *v, uint64_t seed, int micro, int64_t bound);
-// The same for all values without producer, except constants and zeros; by ValueId.
+// Does so for all values without producer, except constants and zeros; by ValueId.
 Tensor *numbers_all(const Graph *g, const Subject *s, int micro, Arena *a);
-// The same graph in f64: `map` gives its values by those of `g`.
+// Copies the graph in f64. `map` gives its values, indexed by the values of `g`.
 Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d);
 
-// Evaluates a graph in f64 whose results are all off by as much as f32 would round them.
+// Evaluates a graph in f64 with an error in each result that is as large as the rounding of f32.
 void graph_shake(const Graph *g, Arena *a, Tensor *value, uint64_t seed);
 Tensor tensor_rough(Arena *a, const Tensor *wide, const Tensor *x, const Tensor *y);
 
@@ -74,23 +75,23 @@ typedef struct Oracle {
     Arena *arena;
     Graph *g;        // in f64
     Tensor **value;  // [micro-batch][ValueId of g]
-    Tensor *target;  // [micro-batch]; of the loss
+    Tensor *target;  // [micro-batch]; the loss's targets
     Graph *predict;
     Tensor *predicted;  // by ValueId of predict
-    Tensor roughly;     // its output, off by what f32 rounds
+    Tensor roughly;     // the output plus its error in f32
     double sum, count;
 } Oracle;
 
-// Keeps the net as it is before the passes.
+// Copies the net's graphs before the passes change them.
 bool oracle_new(Oracle *o, const Subject *s, Arena *a, Diag *d);
-// Evaluates it. The passes number the nodes that draw random numbers anew, in an order of their
-// own: the oracle takes over the numbers of `made`, the graph that they made, by the nodes'
-// sources. False if the loss is no number, or a huge one, or if f32 doesn't hold the output.
+// Evaluates the net. The passes renumber the nodes that draw random numbers, so the oracle takes
+// over the numbers of `made`, the graph after the passes, matching nodes by their sources. Returns
+// false if the loss is NaN or huge, or if f32 doesn't hold the output.
 bool oracle_eval(Oracle *o, const Graph *made);
 ValueId oracle_find(const Graph *g, const char *name);  // 0: no value has it
-// The slope of the loss along `direction` (of parameter v's elements); false where it has a kink.
+// The slope of the loss along `direction`, given for parameter v's elements. False at a kink.
 bool oracle_slope(const Oracle *o, ValueId v, const double *direction, double *slope);
-// The parameter after the update, given its gradient (clipped) and its states by name.
+// Updates the parameter `p`, given its clipped gradient and its states by name.
 bool oracle_update(const Subject *s, const Tensor *p, const Tensor *grad, const Tensor *state[2],
                    double *to);
 
@@ -98,9 +99,9 @@ bool oracle_update(const Subject *s, const Tensor *p, const Tensor *grad, const 
 
 typedef struct Reference {
     const Graph *g;         // after the passes
-    int n_values;           // of it; lowering adds some
+    int n_values;           // values of g before lowering adds some
     Tensor *start;          // [ValueId of g]: before the step
-    Tensor *wide, *narrow;  // [ValueId of g]: after it, in f64, and off by what f32 rounds
+    Tensor *wide, *narrow;  // [ValueId of g]: after it, in f64; plus the error in f32
     double most;            // the norm of the largest gradient
 } Reference;
 
@@ -111,16 +112,16 @@ void judge_reference(const Reference *r, const Oracle *o, Verdict *v);
 
 // ---- programs ----
 
-// The numbers that a program left behind, by index of the reference's outputs and carries. An empty
-// tensor isn't known.
+// The numbers that a program left in its arena, by index of the reference's outputs and carries. A
+// tensor is empty where the numbers are not known.
 typedef struct Result {
     Tensor *output, *carried;
 } Result;
 
 void judge_result(const Reference *r, const Result *x, Ruling o, Verdict *v);
-// Runs the items of the training set; gradients where they are shown.
+// Runs the items of the training set. Gradients are read where GRADIENT items show them.
 Result run_items_of(const Program *p, const Reference *r, const Subject *s, Arena *a);
-// Runs the items of the forward-only set; gives output "y".
+// Runs the items of the forward-only set; returns output "y".
 Tensor predict_items(const Program *p, const Subject *s, Arena *a);
 void judge_prediction(const Oracle *o, const Tensor *y, Ruling outcome, Verdict *v);
 
@@ -133,18 +134,18 @@ Tensor predict_model(const struct RtModel *m, const Program *p, const Subject *s
 
 bool run_passes(Graph *g, const Subject *s, bool is_split, Diag *d);
 
-// Judges a net in this process. `c` (may be NULL) gets its program's C text; `model` (may be NULL)
-// is that text compiled.
+// Judges a net in this process. `c` (may be NULL) receives the C text of its program. `model` (may
+// be NULL) is that text after compilation.
 typedef struct Task {
     const char *name;  // of the model in C
     Text *c;
     const struct RtModel *model;
-    bool is_fast;  // without the oracle, as it was asked before
-    int ranks;     // 0: one; else its programs of 2 to so many ranks, by plans of all kinds
+    bool is_fast;  // skips the oracle, which has judged the net before
+    int ranks;     // 0: one rank; else judges programs of 2 to `ranks` ranks
 } Task;
 
 void judge(const Subject *s, const Task *t, Verdict *v);
-// By a random plan, and by plans of the search and of presets.
+// Judges the net on 2 to `most` ranks: by a random plan, by the search's plan, and by presets.
 void judge_ranks(const Subject *s, int most, Arena *a, Verdict *v);
 
 #endif

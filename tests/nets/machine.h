@@ -1,4 +1,4 @@
-// The arena of a net's program: what goes into it before a step and comes out of it after.
+// Fills the arena of a net's program before a step, and reads the results from it afterwards.
 #ifndef SHARDCC_TESTS_NETS_MACHINE_H
 #define SHARDCC_TESTS_NETS_MACHINE_H
 
@@ -18,7 +18,7 @@ static inline void put(const Machine *m, ValueId v, const Tensor *t)
     store(m, &o, 0, t);
 }
 
-// Data and hypers of a micro-batch.
+// Puts the data and hypers of a micro-batch into the arena.
 static inline void put_data(const Machine *m, const Subject *s, int n_values, int micro)
 {
     const Graph *g = m->s->g;
@@ -46,7 +46,7 @@ static inline void put_all(const Machine *m, const Subject *s)
     }
 }
 
-// Values live longer than a machine's scratch.
+// Copies a tensor into `a`, because a machine's scratch is freed earlier.
 static inline Tensor kept(Arena *a, const Tensor *t)
 {
     Tensor y = tensor_new(a, t->dtype, t->rank, t->dim);
@@ -77,7 +77,7 @@ static inline Result result_new(const Reference *r, Arena *a)
                     arena_array(a, Tensor, r->g->n_carries + 1)};
 }
 
-// Reads the outputs and the values that live on from their places.
+// Reads the outputs and the carried values of the step from their places.
 static inline void read_results(const Machine *m, const Reference *r, Result *to, Arena *a)
 {
     Address at;

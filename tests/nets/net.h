@@ -1,6 +1,7 @@
-// Random nets: recipes of a few small numbers, and the graphs that they say. A recipe is drawn from
-// a seed; equal recipes give equal graphs. Number 0 is the simplest choice everywhere, and every
-// layer can be left out, so that a recipe whose program is wrong can be shrunk number by number.
+// Random nets: recipes of a few small numbers, and the graphs that they describe. A recipe is
+// drawn from a seed, and equal recipes give equal graphs. Number 0 is everywhere the simplest
+// choice, and every layer can be left out. A recipe whose program is wrong can therefore be shrunk
+// number by number.
 #ifndef SHARDCC_TESTS_NETS_NET_H
 #define SHARDCC_TESTS_NETS_NET_H
 
@@ -11,7 +12,7 @@ enum { MOST_BLOCKS = 6, MOST_LAYERS = 6, N_ARGS = 4 };
 // ---- recipes ----
 
 typedef struct Layer {
-    int kind;  // KIND_NONE: x as it is
+    int kind;  // KIND_NONE: the layer returns x unchanged
     int arg[N_ARGS];
 } Layer;
 
@@ -20,34 +21,34 @@ typedef enum Topology {
     SKIP,     // x + f(x)
     SCALED,   // x + s f(x), s a parameter of the block
     GATED,    // z x + (1 - z) f(x), z made of x
-    DENSE,    // f of all results before, side by side
+    DENSE,    // f of all earlier results, concatenated
     ROOT,     // f(x) + the first x
     U_SHAPE,  // the second half of the blocks gets the results of the first half, last first
     STREAMS,  // y += f(x), then x += g(y)
     ALL,      // the sum of all blocks' results
-    BESIDE,   // all blocks' results side by side
+    BESIDE,   // all blocks' results, concatenated
     STEPS,    // f(x + a slice of the data), as time steps
     TWICE,    // f(f(x)) by the same parameters
     N_TOPOLOGIES
 } Topology;
 
 typedef struct Recipe {
-    uint64_t numbers;  // seed of data and parameters
-    int rank;          // of the stream of values: 2 to 5
+    uint64_t numbers;  // seed of the data and parameters
+    int rank;          // of the values between layers: 2 to 5
     int64_t dim[5];
     int is_last;  // features are the last dim, else dim 1
     int stem, topology, head;
     int n_blocks, n_layers;
-    int n_first;  // blocks from this one on are of the layers of `other`; n_blocks: none
+    int n_first;  // blocks from this one on have other layers; n_blocks: none
     Layer layer[MOST_BLOCKS][MOST_LAYERS];
-    int shared;             // bit by layer: all blocks have its parameters in common
+    int shared;             // bit per layer: all blocks share the layer's parameters
     int like[MOST_BLOCKS];  // block b uses the parameters of block like[b]
     int loss, optimizer, clip, accumulate;
     int plain;  // --no-fuse
 } Recipe;
 
 Recipe recipe_draw(uint64_t seed);
-// "rank=2 dim=4,6 …", and back. False if it isn't of that form.
+// Prints "rank=2 dim=4,6 …" and reads it back. False if the text has another form.
 void recipe_print(const Recipe *r, Text *t);
 bool recipe_parse(const char *s, Recipe *r);
 
@@ -61,24 +62,24 @@ int recipe_accumulate(const Recipe *r);
 
 enum { MOST_TABLES = 64 };
 
-// A graph in the making.
+// A graph that is being built.
 typedef struct Net {
     const Recipe *r;
     Graph *g;
-    bool training;  // batch norms and dropout: as in training, or as in predicting?
+    bool training;  // batch norms and dropout work as in training, else as in prediction
     int block, layer;
-    int n_sources;              // one for each time that a layer is used
-    int part;                   // of a layer's parameters, counted
-    int axis;                   // of the features
-    ValueId seed, step, micro;  // of random numbers; 0: none yet
+    int n_sources;              // counts the uses of layers; names their sources
+    int part;                   // counts the parameters and buffers of a layer
+    int axis;                   // the dim of the features
+    ValueId seed, step, micro;  // inputs of random nodes; 0: not added yet
     int n_random;
-    // Buffers that the step writes, and what they are by now.
+    // Buffers that the step writes, and their current values.
     ValueId buffer[MOST_TABLES], now[MOST_TABLES];
     int n_buffers;
 } Net;
 
-// The graph in f32, with its output "y" and the carries of its buffers; NULL if the recipe makes no
-// sense.
+// Builds the graph in f32, with output "y" and the carries of its buffers. NULL if the recipe
+// makes no sense.
 Graph *net_graph(const Recipe *r, bool training, Arena *a, Diag *d);
 
 typedef enum Kind {
@@ -91,7 +92,7 @@ typedef enum Kind {
 
 extern const char *const kind_names[N_KINDS];
 
-// A layer: of x the next value of the stream, of the same rank. Args may be any numbers ≥ 0.
+// Builds a layer on x and returns a value of the same rank. Args may be any numbers ≥ 0.
 typedef ValueId LayerFn(Net *n, ValueId x, const int *arg);
 #define KIND(name) LayerFn layer_##name;
 #include "tests/nets/kinds.def"
@@ -99,19 +100,20 @@ typedef ValueId LayerFn(Net *n, ValueId x, const int *arg);
 
 // ---- what layers are made of ----
 
-// A parameter of the present layer; the same one where its parameters are shared and the dims are
-// equal. Names end in `what`, by which numbers are drawn: scale, bias, var, mean or other.
+// A parameter of the current layer. Calls return the same one where layers share parameters and
+// the dims are equal. Names end in `what`, which decides the numbers: scale, bias, var, mean or
+// other.
 ValueId net_parameter(Net *n, const char *what, int rank, const int64_t *dim);
-// A buffer of the present layer, and its present value.
+// The current value of a buffer of the current layer.
 ValueId net_buffer(Net *n, const char *what, int rank, const int64_t *dim);
 void net_carry(Net *n, ValueId buffer, ValueId now);
 ValueId net_random(Net *n, ValueId like);
-// A constant of numbers that follow from the layer's place and `arg`.
+// A constant whose numbers follow from the layer's place and `arg`.
 ValueId net_table(Net *n, int rank, const int64_t *dim, int arg);
 ValueId net_indices(Net *n, int64_t count, int64_t bound, int arg);
-// x, whose axis `axis` has dim, times a parameter: that axis becomes `to` wide. With a bias?
+// Multiplies axis `axis` of x by a matrix parameter, which makes the axis `to` wide.
 ValueId net_linear(Net *n, ValueId x, int axis, int64_t to, bool has_bias, bool is_transposed);
-// A vector along an axis of x, broadcast to x's shape.
+// Broadcasts a vector along an axis of x to x's shape.
 ValueId net_along(Net *n, ValueId vector, ValueId x, int axis);
 ValueId net_activation(Net *n, ValueId x, int which, int variant);
 ValueId net_norm(Net *n, ValueId x, int which, int variant, bool is_affine);

@@ -1,4 +1,4 @@
-// What the kernels' tests share: random numbers, tensors with strides, an Rt.
+// Helpers of the kernels' tests: random numbers, tensors with strides, an Rt.
 #ifndef SHARDCC_TESTS_RUNTIME_KERNELS_H
 #define SHARDCC_TESTS_RUNTIME_KERNELS_H
 
@@ -15,7 +15,7 @@
 
 #include "runtime/rt.h"
 
-// Random numbers of one test: the same in every run.
+// The random numbers of one test, which are the same in every run.
 typedef struct Random {
     uint64_t state;
 } Random;
@@ -31,7 +31,7 @@ static inline float draw_float(Random *r)  // in [-1, 1)
     return (float)draw(r, 1 << 24) * 0x1p-23f - 1;
 }
 
-// A size for a test: 0 and 1 come up often, odd ones too.
+// Draws a size in [0, most]; 0, 1 and `most` come up often.
 static inline int64_t draw_size(Random *r, int64_t most)
 {
     int64_t kind = draw(r, 16);
@@ -39,7 +39,7 @@ static inline int64_t draw_size(Random *r, int64_t most)
     return kind == 0 ? 0 : kind < 3 ? 1 : kind < 5 ? most : 1 + draw(r, most);
 }
 
-// Aligned as buffers of an arena are.
+// Returns n random floats, aligned like the buffers of an arena.
 static inline float *draw_floats(Random *r, int64_t n)
 {
     void *room;
@@ -52,8 +52,8 @@ static inline float *draw_floats(Random *r, int64_t n)
     return x;
 }
 
-// Gives dims of the sizes `dim` strides in a random order, with a gap now and then; returns how
-// many elements the tensor spans.
+// Gives the dims random strides: in a random order, and with a gap now and then. Returns how many
+// elements the tensor spans.
 static inline int64_t draw_strides(Random *r, int rank, const int64_t *dim, int64_t **stride)
 {
     int order[16];
@@ -80,7 +80,8 @@ static inline Rt rt_new(int threads, int64_t workspace)
     Rt rt = {.threads = threads};
 
     rt.kernel = calloc(TEST_KERNELS, sizeof *rt.kernel);
-    // Exactly the bytes asked for, so that the address sanitizer sees a kernel that uses more.
+    // Allocates exactly the bytes asked for, so that the address sanitizer sees a kernel that uses
+    // more.
     size_t bytes = (size_t)workspace + (workspace == 0);
     if (posix_memalign((void **)&rt.workspace, 64, bytes))
         abort();
@@ -95,7 +96,7 @@ static inline void rt_delete(Rt *rt)
     free(rt->workspace);
 }
 
-// Every element of y within `most` of x, both NaN, or equal.
+// Checks that each element of y is within `most` of x's, or equal to it, or that both are NaN.
 static inline void check_floats(const char *what, const float *y, const float *x, int64_t n,
                                 double most)
 {

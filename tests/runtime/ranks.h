@@ -1,4 +1,4 @@
-// Several ranks of a hand-written program: processes that leave each other messages in shared
+// Runs several ranks of a hand-written program: processes that exchange messages through shared
 // memory.
 #ifndef SHARDCC_TESTS_RANKS_H
 #define SHARDCC_TESTS_RANKS_H
@@ -14,7 +14,8 @@
 
 enum { MOST_RANKS = 8, BOX = 16, BOX_BYTES = 4096, SUM = 64 };
 
-// Messages from one rank to another: those sent, those taken, and the latest of them.
+// Messages from one rank to another. `sent` and `taken` count them; message k lies in slot k %
+// BOX.
 typedef struct Box {
     atomic_int sent, taken;
     char message[BOX][BOX_BYTES];
@@ -29,7 +30,7 @@ typedef struct Shared {
 static Shared *shared;
 static int fileless = -1;  // a rank that can open no files
 
-// A process waits for one message at a time.
+// The receive that a process waits for; there is one at a time.
 typedef struct Waiting {
     int from;
     void *data;
@@ -52,7 +53,7 @@ static bool shared_open(RtComm *c)
 static void shared_close(RtComm *c)
 {
     if (c->rank == fileless)
-        setrlimit(RLIMIT_NOFILE, &(struct rlimit){256, 256});  // sanitizers open some at the end
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){256, 256});  // sanitizers open files at exit
     free(c->state);
     free(c->window);
 }
@@ -104,7 +105,7 @@ static const RtTransport shared_memory = {
     .end = shared_end,
 };
 
-// Adds up what all ranks have, in the order of ranks.
+// Adds up x over all ranks, in the order of ranks.
 static inline void sum_over_ranks(Rt *rt, float *x, int n)
 {
     int ranks = rt_comm_ranks(rt->comm);
@@ -120,12 +121,12 @@ static inline void sum_over_ranks(Rt *rt, float *x, int n)
     rt_comm_max(rt->comm, 0);
 }
 
-// What each rank said, and how it ended.
+// The output of each rank, and how it ended.
 typedef struct Ranks {
     Said said[MOST_RANKS];
 } Ranks;
 
-// Starts all ranks of a program, whose transport is `shared_memory`.
+// Starts all ranks of a program with the transport `shared_memory`.
 static inline void run_ranks(Ranks *x, const RtModel *m, const char *args)
 {
     int n = rt_mesh_ranks(&m->mesh);

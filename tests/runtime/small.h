@@ -1,5 +1,5 @@
-// Two models written by hand as the generator writes them, with plain loops, and a way to run a
-// trainer and see what it says.
+// Two models written by hand as the generator writes them, with plain loops. Also runs a trainer
+// and collects its output.
 #ifndef SHARDCC_TESTS_SMALL_H
 #define SHARDCC_TESTS_SMALL_H
 
@@ -168,8 +168,7 @@ static const RtModel linear = {
     .forward = linear_forward,
 };
 
-// ---- bigram: logits = Σ over 2 layers of table[token], cross entropy, sgd; windows of 4 bytes
-// ----
+// ---- bigram: logits = Σ of 2 layers of table[token]; cross entropy, sgd, windows of 4 bytes ----
 
 enum { BB = 2, BT = 4, BV = 128, B_TABLE = 4 * BV * BV };
 enum {
@@ -227,7 +226,7 @@ static const RtTensor bigram_predict[] = {
      .offset = B_Y},
 };
 
-// Logits and probabilities of place p; -1 for a label that can't be.
+// Computes the logits and probabilities of place p and returns its loss; -1 for an invalid label.
 static inline double bigram_place(char *m, int p, float *probability)
 {
     int64_t id = I(m, B_IDS)[p], label = I(m, B_LABELS)[p];
@@ -270,7 +269,7 @@ static inline void bigram_micro(Rt *rt, char *m)
 
         if (loss < 0) {
             *I(m, B_BAD) = p + 1;
-            I(m, B_LABELS)[p] = -1;  // the place of an input is used for other things, later
+            I(m, B_LABELS)[p] = -1;  // later the program reuses the input's place
             return;
         }
         probability[I(m, B_LABELS)[p]] -= 1;
@@ -332,8 +331,8 @@ static inline void read_text(const char *path, char *to, size_t room)
         fclose(f);
 }
 
-// Starts a trainer in a process of its own, which writes to files out and err in `folder`; `args`
-// are divided at blanks.
+// Starts a trainer in a process of its own, which writes to the files out and err in `folder`.
+// `args` are divided at blanks.
 static inline pid_t start_trainer_in(const char *folder, const RtModel *m, const char *args)
 {
     fflush(NULL);
@@ -392,7 +391,7 @@ static inline void read_tensor(const char *path, const char *name, void *to, siz
     rt_safe_close(&s);
 }
 
-// The loss of the last line of a log.
+// The last value of `key` in a log.
 static inline double last_loss(const char *path, const char *key)
 {
     char text[65536], *at = NULL;
@@ -414,7 +413,7 @@ static inline bool same_files(const char *a, const char *b)
     return system(command) == 0;
 }
 
-// Goes into a new, empty folder.
+// Makes a new, empty folder and enters it.
 static inline int enter_folder(void **state)
 {
     static char folder[] = "/tmp/shardcc-test-XXXXXX";
@@ -456,7 +455,7 @@ static inline void write_npy(const char *path, const char *dtype, int rank, cons
     assert_int_equal(fclose(f), 0);
 }
 
-// data/: `n` samples of y = x0 - 2 x1 + 3 x2 + 0.5.
+// Writes `n` samples of y = x0 - 2 x1 + 3 x2 + 0.5 to the folder.
 static inline void write_linear(const char *folder, int n)
 {
     char path[64];

@@ -1,4 +1,4 @@
-// Answers as a search might give them, and what the checker says of their files.
+// Answers as a search might give them, and the checker's verdict on their files.
 #ifndef SHARDCC_TESTS_SOLVER_ANSWERS_H
 #define SHARDCC_TESTS_SOLVER_ANSWERS_H
 
@@ -11,7 +11,7 @@
 #include "tests/solver/random.h"
 
 typedef struct Case {
-    Problem p, written;  // what the answer is held against, what it was written for
+    Problem p, written;  // the problem it is checked against; the one it was written for
     SolveOptions o;
     Answer answer;
 } Case;
@@ -76,7 +76,7 @@ static inline bool check(const Case *c)
     return ok;
 }
 
-// By how much a number is altered.
+// A number to add to the number that is altered.
 static inline int64_t change(uint64_t *r)
 {
     return PICK(r, 1, -1, 2, -7, 1000, -1000000, 123456789) * (1 + below(r, 3));

@@ -1,4 +1,4 @@
-// The contest's own example (google/iopddl, Apache License 2.0), on few lines.
+// The contest's own example (google/iopddl, Apache License 2.0), in few lines.
 #ifndef SHARDCC_TESTS_SOLVER_EXAMPLE_H
 #define SHARDCC_TESTS_SOLVER_EXAMPLE_H
 
@@ -17,6 +17,10 @@ static const char example[] =
     "  \"usage_limit\": 50\n"
     "}}\n";
 
-enum { EXAMPLE_OPTIMUM = 445, EXAMPLE_LEAST = 50 };  // cost, and peak of any choice
+enum {
+    EXAMPLE_OPTIMUM = 445,
+    EXAMPLE_LEAST = 50
+};  // the least cost; the lowest peak of any
+    // choice
 
 #endif

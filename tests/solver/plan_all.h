@@ -1,5 +1,5 @@
-// Small graphs and all plans there are of them: strategies and specs enumerated without the
-// search's own lists, costs and bytes added up as the cost model says.
+// Small graphs and all their plans. Strategies and specs are enumerated without the search's own
+// lists. Costs and bytes are added up as the cost model says.
 #ifndef SHARDCC_TESTS_SOLVER_PLAN_ALL_H
 #define SHARDCC_TESTS_SOLVER_PLAN_ALL_H
 
@@ -67,29 +67,30 @@ static inline Graph *graph_with(Arena *a, const char *text, const int size[3])
     return g;
 }
 
-// ---- all there is ----
+// ---- enumeration ----
 
 typedef struct All {
     const Graph *g;
     const Cluster *c;
     const Mesh *m;
-    Resharder *layouts[2];  // … of values that join
+    Resharder *layouts[2];  // [is_bucketed]: of values whose collectives are bucketed
     bool *is_bucketed;
     Traffic traffic;
     int64_t limit;
-    Pin pin;                      // .id 0: none
+    Pin pin;                      // .id 0: no pin
     Rule rule[8];                 // by node
-    Strategy *strategy[8], s[8];  // by node: all, and the one that is tried
+    Strategy *strategy[8], s[8];  // by node: all of them, and the one being tried
     int n_strategies[8];
-    int64_t *workspaces[8], workspace[8];  // … and the bytes of its workspace
-    int like[12];                          // by value: the one that it is carried from
-    Spec *spec[12];                        // by value: all
-    int64_t *cost[12];                     // … what it costs to rest so
+    int64_t *workspaces[8], workspace[8];  // by node: workspace bytes of each, of the one being
+                                           // tried
+    int like[12];                          // by value: the value it is carried from
+    Spec *spec[12];                        // by value: all of them
+    int64_t *cost[12];                     // by value: the cost of each as its storage spec
     int n_specs[12];
     Spec at[12];
-    bool is_stored[12];               // by value: it has bytes of its own …
-    int begin[12], end[12], n_items;  // … from item to item of the program
-    int item[8];                      // by node: its own; -1: none
+    bool is_stored[12];               // by value: has bytes of its own
+    int begin[12], end[12], n_items;  // by value: live in the items [begin, end)
+    int item[8];                      // by node: the item that computes it; -1: none
     int64_t best;
 } All;
 
@@ -97,7 +98,8 @@ enum { MOST_ENUMERATED = 4096 };
 
 #define NOT_ALLOWED (INT64_C(1) << 50)
 
-// Every filling of a Spec with what axes can be, whatever it is a spec of.
+// Lists the specs or strategies that `is_right` accepts, of all that `at` in [low, high) and
+// `level` allow. Returns their number.
 static inline int enumerate(const Mesh *m, int low, int high,
                             bool (*is_right)(const All *, int, const Spec *), const All *all,
                             int id, Spec *to)
@@ -153,8 +155,8 @@ static inline int64_t path(const All *all, ValueId v, Spec from, Spec to)
     return w->picoseconds;
 }
 
-// What it costs that value v rests as `rest`: readers of a phase share what they read, if that is
-// cheaper by way of some spec.
+// The cost of storing value v in the given spec: the reshard paths from its producer and to its
+// readers. The readers of a phase share a compute spec where that is cheaper.
 static inline int64_t rest_cost(const All *all, ValueId v, Spec next_storage_spec)
 {
     int64_t cost = 0;
@@ -186,8 +188,8 @@ static inline int64_t rest_cost(const All *all, ValueId v, Spec next_storage_spe
     return cost;
 }
 
-// When each value is in memory, and each node at work, read off the items of one rank's program: of
-// these graphs, which have no loops, from the first item that names it to the last.
+// Finds when each value is in memory and each node runs, from the items of the program for one
+// rank. These graphs have no loops. A value is live from the first item that names it to the last.
 static inline void find_items(All *all, Arena *a)
 {
     const LowerOptions o = {.fuse = true, .accumulate = 1};
@@ -233,7 +235,8 @@ static inline void find_items(All *all, Arena *a)
 
 static inline int64_t place(int64_t bytes) { return (bytes + 63) / 64 * 64 + 64; }
 
-// Bytes at each item, of what isn't written over what lives on, and of the node's workspace.
+// Do the bytes fit at every item? They are the live values, except those written over the value
+// they are carried from, and the item's workspaces.
 static inline bool fits(const All *all)
 {
     for (int now = 0; now < all->n_items; now++) {
@@ -297,7 +300,7 @@ static inline void try_nodes(All *all, NodeId n, int64_t cost)
         try_values(all, 1, cost);
 }
 
-// The least cost, INT64_MAX if nothing fits.
+// The least cost of any plan; INT64_MAX if none fits into `limit`.
 static inline int64_t enumerate_plans(const Graph *g, const Cluster *c, const Mesh *m,
                                       int64_t limit, Pin pin, Arena *a)
 {

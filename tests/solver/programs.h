@@ -1,4 +1,4 @@
-// Where the engines' programs are: above the folder of the tests.
+// Finds the engines' programs, in the folder above the tests' own.
 #ifndef SHARDCC_TESTS_SOLVER_PROGRAMS_H
 #define SHARDCC_TESTS_SOLVER_PROGRAMS_H
 

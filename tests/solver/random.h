@@ -1,5 +1,6 @@
-// Small problems of all kinds, and what trying every choice says of them: what the tests of the
-// solver judge by. It shares nothing with the solver but the types, and the matrix of a metric.
+// Random small problems of all kinds, and the result of trying every choice. The tests of the
+// solver judge by it. It shares nothing with the solver except the types and the matrix of a
+// metric.
 #ifndef SHARDCC_TESTS_SOLVER_RANDOM_H
 #define SHARDCC_TESTS_SOLVER_RANDOM_H
 
@@ -30,13 +31,13 @@ static inline bool chance(uint64_t *state, int percent) { return below(state, 10
 
 enum { MOST_RANDOM_NODES = 10, MOST_RANDOM_CHOICES = 1500 };
 
-// What one problem is like throughout.
+// The properties that hold throughout one problem.
 typedef struct Style {
     enum { FOREST, CYCLE, DENSE, SPARSE, STAR, APART, SHAPES } shape;
-    int forbidden;       // percent of the costs
-    int64_t scale;       // of costs
-    bool has_negative;   // costs
-    int most_uses;       // of an alternative
+    int forbidden;       // percent of the costs that are forbidden
+    int64_t scale;       // unit of the costs
+    bool has_negative;   // some costs are negative
+    int most_uses;       // most intervals in which an alternative holds bytes
     bool shares_lives;   // all alternatives of a node hold bytes at the same times
     int64_t tick, byte;  // units of time and bytes
 } Style;
@@ -71,7 +72,7 @@ static inline int64_t random_cost(Maker *m)
     return m->style.has_negative && chance(&m->random, 40) ? -cost : cost;
 }
 
-// Up to most_uses intervals, one after the other, of which some hold nothing.
+// Adds up to most_uses intervals, one after the other. Some of them hold no bytes.
 static inline void random_uses(Maker *m, uint64_t *times)
 {
     int n = m->style.most_uses ? below(&m->random, m->style.most_uses + 1) : 0, time = 0;
@@ -114,7 +115,7 @@ static inline void random_nodes(Maker *m)
     m->p.first_live[total] = m->n_live;
 }
 
-// A metric over some points, of whose steps not every pair need be joined.
+// Makes the cost matrix of a metric over some points. Its steps may leave points unconnected.
 static inline const int64_t *random_metric(Maker *m, int n_a, int n_b)
 {
     PathStep step[12];
@@ -131,8 +132,8 @@ static inline const int64_t *random_metric(Maker *m, int n_a, int n_b)
     return metric_matrix(&metric, of_a, n_a, of_b, n_b, m->a);
 }
 
-// Costs of all kinds: any, few that aren't 0, each alternative with one partner, a sum of the two
-// ends' own costs, a metric, an earlier edge's.
+// Makes a cost matrix of one of six kinds: any costs; mostly zeros; one partner for each
+// alternative; a sum of the two ends' own costs; a metric; an earlier edge's matrix.
 static inline const int64_t *random_matrix(Maker *m, int n_a, int n_b)
 {
     int64_t *cost = arena_array(m->a, int64_t, n_a * n_b), left[8], right[8];
@@ -187,7 +188,7 @@ static inline void random_edges(Maker *m)
     }
     if (m->style.shape == CYCLE && n > 2)
         random_edge(m, n - 1, 0);
-    if (chance(&m->random, 10)) {  // beside another, or from a node to itself
+    if (chance(&m->random, 10)) {  // a second edge of a pair, or an edge from a node to itself
         int i = below(&m->random, n);
         random_edge(m, i, below(&m->random, n));
     }
@@ -196,19 +197,19 @@ static inline void random_edges(Maker *m)
 // ---- every choice ----
 
 typedef struct Best {
-    bool is_allowed;                          // is there a choice without what is forbidden?
-    bool is_feasible;                         // and within the limit?
-    Wide cost;                                // the least of those
-    int64_t least;                            // the lowest peak of those that are allowed
-    int64_t most;                             // the highest
-    int choice[MOST_RANDOM_NODES + 1];        // of the cost
+    bool is_allowed;                          // some choice uses nothing forbidden
+    bool is_feasible;                         // some allowed choice keeps the limit
+    Wide cost;                                // the least of the feasible choices
+    int64_t least;                            // the lowest peak of the allowed choices
+    int64_t most;                             // the highest peak of the allowed choices
+    int choice[MOST_RANDOM_NODES + 1];        // of the least cost
     int least_choice[MOST_RANDOM_NODES + 1];  // of the lowest peak
 } Best;
 
 typedef struct Trial {
     const Problem *p;
     int choice[MOST_RANDOM_NODES + 1];
-    int *time, n_times;  // at which something comes or goes, ascending
+    int *time, n_times;  // when bytes come or go, ascending
     int64_t *bytes;
     Best best;
 } Trial;
@@ -247,7 +248,7 @@ static inline void try_whole(Trial *t, Wide cost)
     memcpy(b->choice, t->choice, sizeof b->choice);
 }
 
-// Every choice of the nodes from i on.
+// Tries every choice of the nodes from i on.
 static inline void try_all(Trial *t, int i, Wide cost)
 {
     if (i == t->p->n_nodes) {
@@ -298,7 +299,7 @@ static inline Best brute_force(const Problem *p)
 
 // ---- duals ----
 
-// Numbers of up to `bits` bits.
+// Draws messages and prices of up to `bits` bits.
 static inline Dual random_dual(const Problem *p, uint64_t *r, int bits, Arena *a)
 {
     Dual d = {.shift = below(r, 41)};
@@ -320,7 +321,7 @@ static inline Dual random_dual(const Problem *p, uint64_t *r, int bits, Arena *a
     return d;
 }
 
-// Does alternative k of edge e's end a (or b) have a partner?
+// Does alternative k of edge e's end a (or b, if is_b) have a partner that isn't forbidden?
 static inline bool has_partner(const Problem *p, int e, bool is_b, int k)
 {
     const Edge *d = &p->edge[e];
@@ -332,7 +333,8 @@ static inline bool has_partner(const Problem *p, int e, bool is_b, int k)
     return false;
 }
 
-// The problem with all that has no partner forbidden, and all its pairs.
+// The problem, in which every alternative without a partner is forbidden, and all pairs of
+// forbidden alternatives.
 static inline Problem consistent(const Problem *p, Arena *a)
 {
     Problem q = *p;
@@ -366,8 +368,8 @@ static inline Problem consistent(const Problem *p, Arena *a)
     return q;
 }
 
-// Messages of all alternatives and of those that aren't forbidden, one from the other; gives how
-// many of edge e are copied.
+// Copies the messages of edge e's alternatives that aren't forbidden: from `left` to `all` if
+// is_in, else from `all` to `left`. Both pointers advance. Returns how many are copied.
 static inline int messages_move(const Problem *q, int e, int64_t **all, int64_t **left, bool is_in)
 {
     int n = 0;
@@ -387,7 +389,7 @@ static inline int messages_move(const Problem *q, int e, int64_t **all, int64_t 
     return n;
 }
 
-// What a round without steps proves.
+// The bound that a round without steps proves.
 static inline Wide round_bound(const Problem *p, const Round *r, Arena *a)
 {
     Problem q = consistent(p, a);
@@ -402,7 +404,7 @@ static inline Wide round_bound(const Problem *p, const Round *r, Arena *a)
     return dual_bound(&q, &full);
 }
 
-// A certificate of one round without steps.
+// Draws a certificate of one round without steps.
 static inline Certificate random_certificate(const Problem *p, uint64_t *r, int bits, Arena *a)
 {
     Certificate c = {1, arena_array(a, Round, 1), 0};
@@ -420,7 +422,7 @@ static inline Certificate random_certificate(const Problem *p, uint64_t *r, int 
 
 // ---- the whole ----
 
-// A problem as it might be read, edges between the same nodes not yet joined.
+// Draws a problem as a file might hold it, in which several edges may join the same nodes.
 static inline Problem random_unjoined(uint64_t seed, Arena *a)
 {
     Maker m = {.random = seed * 0x2545f4914f6cdd1d + 1, .a = a};
@@ -430,7 +432,7 @@ static inline Problem random_unjoined(uint64_t seed, Arena *a)
     random_edges(&m);
     m.p.limit = INT64_MAX;
     Best b = brute_force(&m.p);
-    // From what can't be kept to what nothing exceeds.
+    // The limit ranges from one that no choice can keep to one that no choice exceeds.
     int percent = (int)PICK(&m.random, -3, -1, 0, 0, 10, 30, 50, 80, 100, 130);
     m.p.limit = b.least + (percent < 0 ? percent : (b.most - b.least) * percent / 100);
     if (m.p.limit < 0 || chance(&m.random, 3))
@@ -438,7 +440,8 @@ static inline Problem random_unjoined(uint64_t seed, Arena *a)
     return m.p;
 }
 
-// Sums of these costs don't reach 10^18, so that joining doesn't fail.
+// Draws a problem whose edges are joined. Sums of its costs stay below 10^18, so joining can't
+// fail.
 static inline Problem random_problem(uint64_t seed, Arena *a)
 {
     Problem p = random_unjoined(seed, a);
