@@ -1,5 +1,5 @@
-// Cluster files: what is read is printed again; what is wrong, and in which words. And the time of
-// work on a cluster.
+// Tests cluster files: those that are read print as the same text, and wrong ones are refused with
+// the right message. Also tests the predicted time of work on a cluster.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void read_and_printed(void **state)
     arena_free(a);
 }
 
-// The good text with its first `from` replaced by `to`.
+// Each case is the good text with its first `from` replaced by `to`.
 static const struct {
     const char *from, *to, *message;
 } cases[] = {
@@ -97,7 +97,7 @@ static const struct {
     {"\"f64\"", "64", "device.gemm[2].type must be f32, f64, f16 or bf16"},
 };
 
-// `text` with its first `from` replaced by `to`.
+// Returns `text` with its first `from` replaced by `to`.
 static char *replaced(Arena *a, const char *text, const char *from, const char *to)
 {
     const char *at = strstr(text, from);
@@ -127,9 +127,9 @@ static void times_of_work(void **state)
         Work work;
         double seconds;
     } works[] = {
-        {{.flops = 3e10, .type = F32}, 1},                   // as fast as its arithmetic
-        {{.flops = 3e8, .read = 2e9, .written = 2e9}, 0.2},  // as memory moves all
-        {{.flops = 3e8, .read = 3.2e9}, 0.2},                // as it is read
+        {{.flops = 3e10, .type = F32}, 1},                   // bound by arithmetic
+        {{.flops = 3e8, .read = 2e9, .written = 2e9}, 0.2},  // bound by all memory traffic
+        {{.flops = 3e8, .read = 3.2e9}, 0.2},                // bound by reads
         {{.flops = 2e11,
           .type = F32,
           .is_product = true,
@@ -161,7 +161,7 @@ static void times_of_work(void **state)
     arena_free(a);
 }
 
-// Messages in place of links: two hosts of two ranks, each with one wire.
+// Measured messages instead of links: two hosts with two ranks and one wire each.
 static const char measured[] =
     "\"messages\": {\"ranks\": 4, \"tries\": 3,\n"
     "\"alpha\": [0,1e-6,3e-5,3e-5, 1e-6,0,3e-5,3e-5, 3e-5,3e-5,0,1e-6, 3e-5,3e-5,1e-6,0],\n"
@@ -177,7 +177,7 @@ static const char found[] = "  \"links\": [\n"
                             "  ],\n";
 
 static const struct {
-    const char *from, *to, *message;  // of the measured text; NULL: it is right
+    const char *from, *to, *message;  // edit of the measured text; NULL: no edit
 } measurements[] = {
     {"", "", NULL},
     {"{", "3, \"m\": {", "messages must be an object"},
@@ -220,7 +220,7 @@ static void links_of_messages(void **state)
 static const struct {
     const char *name;
     int ranks, devices, per_host, n_links;
-    const char *message;  // NULL: there is such a cluster
+    const char *message;  // NULL: the cluster is known
 } known[] = {
     {"local", 1, 1, 1, 0, NULL},
     {"local", 6, 6, 6, 1, NULL},
@@ -234,7 +234,7 @@ static const struct {
     {"h100x8.json", 1, 0, 0, 0, "cannot read 'h100x8.json': No such file or directory"},
 };
 
-// What is known is as a file could say it.
+// Every known cluster prints as a file that reads back as the same cluster.
 static void without_file(void **state)
 {
     for (int i = 0; i < COUNT(known); i++) {

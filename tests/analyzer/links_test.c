@@ -1,5 +1,5 @@
-// Levels of links from noisy measurements: found as they are in every draw, with what shares them
-// and what they take of computation.
+// Tests that links_fit finds the levels of links from noisy measurements: the true levels in every
+// draw, with the devices that share them and their overhead on computation.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static const struct {
     {64, 3, {{"", 4, 1, 1e-6, 1e-10}, {"", 8, 1, 2e-6, 2e-10}, {"", 64, 1, 3e-5, 1e-9}}},
 };
 
-// Between 0.85 and 1.15.
+// A random factor between 0.85 and 1.15.
 static double jitter(uint64_t *seed)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -43,7 +43,8 @@ static double jitter(uint64_t *seed)
 
 static double alpha[MOST * MOST], beta[MOST * MOST], times[TRIES * MOST], overhead[TRIES * MOST];
 
-// Two of the tries are wrong by any factor from 1/20 to 20: another program ran.
+// Draws measurements of the links. Two of the tries are wrong by a factor from 1/20 to 20, as if
+// another program ran.
 static Messages draw(const Link *link, int n_links, int n, uint64_t *seed)
 {
     for (int i = 0; i < n * n; i++) {
@@ -81,7 +82,7 @@ static void levels_found(void **state)
         const Link *link = cases[i / DRAWS].link;
         Link *found;
 
-        if (n == MOST && i % 10)  // large ones take long, and err least
+        if (n == MOST && i % 10)  // large ones take long and have the smallest errors
             continue;
         Arena *a = arena_new();
         Messages m = draw(link, n_links, n, &seed);
@@ -92,7 +93,7 @@ static void levels_found(void **state)
     }
 }
 
-// Some measurements may be wrong altogether.
+// Tests that single measurements may be entirely wrong.
 static void outliers(void **state)
 {
     const Link link[] = {{"", 4, 1, 1e-6, 1e-10}, {"", 16, 4, 2e-5, 1e-9}};
@@ -104,7 +105,7 @@ static void outliers(void **state)
 
         Messages m = draw(link, 2, 16, &seed);
         for (int k = 0; k < 256; k++)
-            if (jitter(&seed) > 1.12) {  // one of ten
+            if (jitter(&seed) > 1.12) {  // one in ten
                 alpha[k] *= 20;
                 beta[k] *= 20;
             }

@@ -1,4 +1,4 @@
-// Meshes: which shapes there are, their text, and the links of their axes.
+// Tests meshes: the possible shapes, their text, and the links of their axes.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,13 +30,13 @@ static const struct {
     {host, 1, 6, " 2x3 3x2 6"},
     {host, 1, 7, " 7"},
     {host, 1, 8, " 2x2x2 2x4 4x2 8"},
-    {two, 2, 6, " 2x3 3x2 6"},  // no grid of 6 begins an axis at 4
+    {two, 2, 6, " 2x3 3x2 6"},  // no grid of 6 ranks has an axis of stride 4
     {two, 2, 8, " 2x2x2 2x4"},
     {two, 2, 12, " 3x2x2 3x4"},
     {two, 2, 16, " 2x2x2x2 2x2x4 4x2x2 4x4"},
     {own, 2, 64, " 2x2x2x8 2x4x2x4 2x4x4x2 2x4x8 4x2x2x4 4x2x4x2 4x2x8 8x2x2x2 8x2x4 8x4x2 8x8"},
     {own, 2, 128, " 2x8x8 4x4x8 8x2x8 16x2x4 16x4x2 16x8"},
-    // More levels than axes: then none is asked for.
+    // With more levels than axes, the levels don't constrain the shapes.
     {deep, 5, 32,
      " 2x2x2x4 2x2x4x2 2x2x8 2x4x2x2 2x4x4 2x8x2 2x16 4x2x2x2 4x2x4 4x4x2 4x8 8x2x2 8x4 16x2 32"},
 };
@@ -69,18 +69,20 @@ static const struct {
     const char *mesh;
     double alpha[MAX_AXES], beta[MAX_AXES], overhead[MAX_AXES];
 } axes[] = {
-    // Four devices share the bus: along an axis all of them send.
+    // Four devices share the bus, and all of them send along an axis.
     {host, 1, 8, "8", {1e-6}, {4e-10}, {3e-11}},
     {host, 1, 2, "2", {1e-6}, {2e-10}, {3e-11}},
     {host, 1, 8, "2x4", {1e-6, 1e-6}, {4e-10, 4e-10}, {3e-11, 3e-11}},
-    // All four of a host send at once over its wire; inside each has a link of its own.
+    // All four ranks of a host send at once over its wire. Inside a host each has its own link.
     {two, 2, 8, "2x4", {1e-5, 1e-6}, {4e-9, 1e-10}, {2e-10, 0}},
     {two, 2, 8, "2x2x2", {1e-5, 1e-6, 1e-6}, {4e-9, 1e-10, 1e-10}, {2e-10, 0, 0}},
-    // One ring, two, then four go over it: of each only the last rank of a host.
+    // One, two, then four rings cross the wire. In each ring only a host's last rank sends over
+    // it.
     {two, 2, 8, "8", {1e-5}, {1e-9}, {2e-10}},
     {two, 2, 8, "4x2", {1e-5, 1e-6}, {2e-9, 1e-10}, {2e-10, 0}},
     {two, 2, 16, "2x8", {1e-5, 1e-5}, {4e-9, 1e-9}, {2e-10, 2e-10}},
-    // Hosts of four and two ranks: 1 and 2 send to 4 and 5; of 3, 4 and 5 one each way.
+    // Hosts of four and two ranks. Ranks 1 and 2 send to 4 and 5. Of 3, 4 and 5, one sends each
+    // way.
     {two, 2, 6, "2x3", {1e-5, 1e-5}, {2e-9, 1e-9}, {2e-10, 2e-10}},
     {own, 2, 64, "8x8", {1e-5, 1e-6}, {1e-9, 1e-10}, {0}},
     {own, 2, 64, "2x4x8", {1e-5, 1e-5, 1e-6}, {1e-9, 1e-9, 1e-10}, {0}},
@@ -108,7 +110,7 @@ static void links_of_axes(void **state)
 static const struct {
     const char *text;
     int ranks;
-    const char *message;  // NULL: it is printed as it was
+    const char *message;  // NULL: the text prints as it was
 } texts[] = {
     {"8", 8, NULL},
     {"2x4", 8, NULL},
@@ -173,11 +175,11 @@ static const struct {
     {RESHARD_ALL_GATHER, 6, 10, 3 + 50},
     {RESHARD_REDUCE_SCATTER, 8, 80, 3 + 70},
     {RESHARD_REDUCE_SCATTER, 5, 80, 3 + 64},
-    {RESHARD_ALL_REDUCE, 8, 0.1, 3 * 1.1},       // doubling
-    {RESHARD_ALL_REDUCE, 8, 80, 6 + 140},        // in two parts
-    {RESHARD_ALL_REDUCE, 5, 0.1, 4 * 1.1},       // folded to 4 ranks and back
-    {RESHARD_ALL_TO_ALL, 8, 0.8, 3 + 0.1 * 12},  // Bruck: 12 ones from 0 to 7
-    {RESHARD_ALL_TO_ALL, 8, 80, 7 + 70},         // each with each
+    {RESHARD_ALL_REDUCE, 8, 0.1, 3 * 1.1},       // recursive doubling
+    {RESHARD_ALL_REDUCE, 8, 80, 6 + 140},        // reduce_scatter and all_gather
+    {RESHARD_ALL_REDUCE, 5, 0.1, 4 * 1.1},       // reduced to 4 ranks first
+    {RESHARD_ALL_TO_ALL, 8, 0.8, 3 + 0.1 * 12},  // Bruck: the numbers 0 to 7 have 12 one bits
+    {RESHARD_ALL_TO_ALL, 8, 80, 7 + 70},         // each rank with each other one
     {RESHARD_ALL_TO_ALL, 6, 0.6, 3 + 0.1 * 7},
     {RESHARD_PERMUTE, 4, 10, 11},
     {RESHARD_SLICE, 4, 0, 0},
@@ -191,7 +193,8 @@ static void times_of_collectives(void **state)
         double seconds = collective_seconds(&m, collectives[i].kind, 2, collectives[i].bytes);
         assert_true(fabs(seconds - collectives[i].seconds) < 1e-12);
     }
-    // Along both axes: of all ranks, over the slower links. A rank's own time only bytes take.
+    // A collective along both axes is one of all ranks over the slower links. Only bytes take a
+    // rank's own time.
     const Mesh m = {
         .n_axes = 2, .size = {2, 4}, .alpha = {9, 1}, .beta = {1, 2}, .overhead = {1, 3}};
     assert_true(fabs(collective_seconds(&m, RESHARD_ALL_GATHER, 3, 10) - (27 + 140)) < 1e-12);

@@ -1,5 +1,5 @@
-// Files of plans: what is printed is read again; what is wrong, and in which words. Plans of graphs
-// come back from their files as they were.
+// Tests plan files: those that are read print as the same text, and wrong ones are refused with
+// the right message. Plans of graphs come back unchanged from their files.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void read_and_printed(void **state)
     arena_free(a);
 }
 
-// The good text with its first `from` replaced by `to`.
+// Each case is the good text with its first `from` replaced by `to`.
 static const struct {
     const char *from, *to, *message;
 } cases[] = {
@@ -112,7 +112,7 @@ static void refused(void **state)
     }
 }
 
-// ---- of graphs ----
+// ---- plans of graphs ----
 
 static const char layers[] =
     "graph \"two layers\" training {\n"
@@ -165,7 +165,7 @@ static void check_same(const Graph *g, const Plan *x, const Plan *y)
         assert_true(spec_equal(&x->strategy[n], &y->strategy[n]));
 }
 
-// A plan as a file of it gives it.
+// Writes a plan to a file and checks that the file gives the same plan.
 static void check_trip(Arena *a, const Graph *g, const Cluster *c, const Plan *p)
 {
     Diag d = {.file = "p"};
@@ -207,7 +207,7 @@ static void of_plans(void **state)
     }
 }
 
-// The file of a plan that splits nothing, its first `from` replaced by `to`.
+// Each case is the file of a replicated plan with its first `from` replaced by `to`.
 static const struct {
     const char *from, *to, *message;
 } misfits[] = {
@@ -283,7 +283,7 @@ static void misfit(void **state)
     }
 }
 
-// Files of another graph and for another cluster.
+// Tests that a file of another graph or cluster is refused.
 static void of_others(void **state)
 {
     Arena *a = arena_new();
@@ -312,7 +312,7 @@ static void of_others(void **state)
     arena_free(a);
 }
 
-// Entries that are edited, or said to be pins, are.
+// Tests that entries that are edited or marked as pins become pins.
 static void pinned(void **state)
 {
     Arena *a = arena_new();

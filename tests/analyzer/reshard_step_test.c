@@ -1,8 +1,8 @@
-// Steps executed: all ranks in one process, each with a buffer of the chunk's size, collectives as
-// plain loops that know the step and the buffers' sizes only. What comes out must be what the spec
-// says, element by element.
+// Executes reshard steps: all ranks in one process, each with a buffer of the chunk's size.
+// Collectives are plain loops that know only the step and the sizes of the buffers. The result
+// must be what the spec says, element by element.
 //
-// reshard_step_test all    every shape, and more of the ways
+// reshard_step_test all    every shape, and more of the reshard paths
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 enum { RANKS = 8, MOST = 512, DIMS = 3 };
 
 static const int64_t sizes[] = {1, 5, 7, 8};
-static const int64_t POISON = 1000000007;  // what is nobody's piece
+static const int64_t POISON = 1000000007;  // padding: elements of no rank's shard
 
 static bool is_thorough;
 
@@ -64,8 +64,9 @@ static void set_dims(const World *w, const Spec *s, Box *b)
         b->x[i] = POISON;
 }
 
-// A block of that size, from `from` at from_at along from_dim, to `to` at to_at along to_dim; what
-// lies outside of either isn't there. Combined as `kind` says, SPEC_REPLICATED: written.
+// Copies a block of that size from `from`, at from_at along from_dim, to `to`, at to_at along
+// to_dim. Elements outside either box are skipped. `kind` says how elements are combined;
+// SPEC_REPLICATED overwrites.
 static void put(Box *to, int to_dim, int64_t to_at, Box *from, int from_dim, int64_t from_at,
                 const int64_t size[DIMS], int kind)
 {
@@ -86,10 +87,10 @@ static void put(Box *to, int to_dim, int64_t to_at, Box *from, int from_dim, int
 
 // ---- collectives ----
 
-// What rank r has after the step.
+// Computes the buffer of rank r after the step.
 static void receive(World *w, const Box *old, const ReshardStep *s, int r, Box *y)
 {
-    static Box from;  // a copy: what is read isn't to be written
+    static Box from;  // a copy, because `element` takes no const pointer
     int c = coordinate(w->m, s->axis, r), stride = mesh_stride(w->m, s->axis);
     int kind = s->from_dim < SPEC_REPLICATED ? s->from_dim : SPEC_REPLICATED;
 
@@ -140,8 +141,8 @@ static int64_t noise(uint64_t a, uint64_t b)
     return (int64_t)(hash_bytes(both, sizeof both, 0) % 1000);
 }
 
-// The first rank with the same coordinates along all axes that leave no parts, and the number of
-// those before r that have them too.
+// The first rank of r's group, which differs from r only along partial axes. *place is r's place
+// in the group, and *n the group's size.
 static int group_of(const World *w, const Spec *s, int r, int *place, int *n)
 {
     int first = r;
@@ -158,7 +159,7 @@ static int group_of(const World *w, const Spec *s, int r, int *place, int *n)
     return first;
 }
 
-// Part `place` of n of the element that is `whole`, the i-th.
+// The part that member `place` of n has of element i, whose reduced value is `whole`.
 static int64_t part_of(int kind, int64_t whole, int64_t i, int place, int n)
 {
     int64_t others = 0;
@@ -174,8 +175,8 @@ static int64_t part_of(int kind, int64_t whole, int64_t i, int place, int n)
     return place ? noise((uint64_t)i, (uint64_t)place) : whole - others;
 }
 
-// Calls `visit` for the elements of rank r's piece: with the place in its buffer and the number of
-// the element in the whole.
+// Calls `visit` for the elements of rank r's shard, with the place in the rank's buffer and the
+// index in the whole value.
 static void each(World *w, const Spec *s, int r,
                  void (*visit)(World *w, const Spec *s, int r, const int64_t at[DIMS], int64_t i))
 {
@@ -238,7 +239,7 @@ static Value shape(int rank, int which)
     return v;
 }
 
-// Of every spec of every shape every step: ways are made of nothing else.
+// Executes every step from every spec of every shape. Reshard paths consist of these steps.
 static void every_step(void **state)
 {
     static const int n_shapes[] = {1, 4, 16, 64};
@@ -267,7 +268,7 @@ static void every_step(void **state)
         assert_true(kinds[k] > 0);
 }
 
-// Of a sample of pairs every way, of all shapes.
+// Executes all reshard paths of a sample of spec pairs.
 static void ways_of(const Mesh *m, const Value *v, int first, int stride)
 {
     static World w;

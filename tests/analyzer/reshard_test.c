@@ -1,8 +1,8 @@
-// The layout manager against plain relaxation over all specs, with steps and costs of its own: the
-// time of every pair, and of a sample the whole trade between time and transient bytes.
+// Tests the resharder against plain relaxation over all specs, with steps and costs computed here:
+// the time of every pair, and for a sample the whole trade-off of time and transient bytes.
 //
-// reshard_test all     the trade of every shape
-// reshard_test time    prints the processor's time for all pairs of each shape
+// reshard_test all     the trade-off of every shape
+// reshard_test time    prints the CPU time for all pairs of each shape
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,8 @@ static bool innermost(const Mesh *m, const Spec *s, int axis)
     return true;
 }
 
-// Where chunks of `inner` along a dim are joined to those of `outer`: is that without copying?
+// Returns the bytes of a copy that joins or cuts chunks along a dim between the specs `outer` and
+// `inner`; 0 if no copy is needed.
 static int64_t packing(const Mesh *m, const Value *v, const Spec *outer, const Spec *inner, int dim,
                        int p, int64_t bytes)
 {
@@ -75,7 +76,8 @@ static int64_t packing(const Mesh *m, const Value *v, const Spec *outer, const S
     return chunk(m, v, inner, dim) * p == chunk(m, v, outer, dim) ? 0 : bytes;
 }
 
-// What along one axis leads from s to t, if anything does.
+// Finds the cost of resharding from s to t by one step along `axis`. Returns false if no step does
+// that.
 static bool along(const Mesh *m, const Value *v, const Spec *s, const Spec *t, int axis, Edge *e)
 {
     double a = m->alpha[axis], b = m->beta[axis], seconds = 0;
@@ -106,8 +108,9 @@ static bool along(const Mesh *m, const Value *v, const Spec *s, const Spec *t, i
     return true;
 }
 
-// Do two axes change what they do? Not of one size, they must stand next to each other on a dim,
-// and cut it, whichever is the outer, into the same row of pieces.
+// Finds the cost of exchanging the roles of axes a and b by one step. Axes of different sizes must
+// be adjacent on one dim, and must cut it into the same sequence of shards whichever is the outer
+// one.
 static bool exchanged(const Mesh *m, const Value *v, const Spec *s, const Spec *t, int a, int b,
                       Edge *e)
 {
@@ -166,14 +169,14 @@ static void build(const Mesh *m, const Value *v, Net *x)
     }
 }
 
-// ---- whole ways ----
+// ---- whole paths ----
 
 static const int64_t FAR = INT64_MAX / 2;
 
-// The least time from a spec to every other with at most so many transient bytes.
+// The least time from a spec to every other one, with at most `limit` transient bytes.
 static void relax(const Net *x, int from, int64_t limit, int64_t time[MOST_SPECS])
 {
-    int64_t through[MOST_SPECS];  // where others follow, and it is held
+    int64_t through[MOST_SPECS];  // as time, but with the buffer of the spec counted as transient
     bool changes = true;
 
     for (int i = 0; i < x->n_specs; i++)
@@ -241,7 +244,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// All limits at which something changes: the transient bytes of any way from there.
+// Lists the limits at which any path from that spec changes, ascending.
 static int limits_from(Resharder *l, const Value *v, const Net *x, int from, int64_t *limit)
 {
     int n = 0, kept = 0;
@@ -257,7 +260,8 @@ static int limits_from(Resharder *l, const Value *v, const Net *x, int from, int
     return kept;
 }
 
-// At every limit, and one byte below it, the fastest way that keeps it.
+// Checks at every limit, and at one byte less, that the resharder gives the fastest path within
+// it.
 static void all_ways(void **state)
 {
     static int64_t limit[MOST_SPECS * 32], time[MOST_SPECS];
@@ -272,7 +276,7 @@ static void all_ways(void **state)
         build(m, v, &x);
         for (int s = i % 9; s < x.n_specs; s += is_thorough ? 1 : 9) {
             int n_limits = limits_from(l, v, &x, s, limit);
-            for (int k = 1; k < 2 * n_limits; k++) {  // the least limit is 0
+            for (int k = 1; k < 2 * n_limits; k++) {  // the smallest limit is 0
                 int64_t most = limit[k / 2] - (k + 1) % 2;
                 relax(&x, s, most, time);
                 for (int t = 0; t < x.n_specs; t++) {
@@ -287,7 +291,7 @@ static void all_ways(void **state)
     }
 }
 
-// ---- pieces of what each rank has ----
+// ---- slices of replicated values ----
 
 static const struct {
     ValueKind kind;
@@ -302,7 +306,7 @@ static const struct {
     {VALUE_ACTIVATION, 1, 4, 6, 0, false},
 };
 
-// What isn't copied takes no time, whichever value of the shape is asked about first.
+// A slice that needs no copy takes no time, whichever value of a shape is asked for first.
 static void shards_in_place(void **state)
 {
     (void)state;
@@ -325,7 +329,7 @@ static void shards_in_place(void **state)
     arena_free(a);
 }
 
-// With parts that are summed only, and with those of all kinds.
+// Prints the time for specs with sums only, or with maxima and minima too.
 static void print_time(const Mesh *m, const Value *v, bool all_kinds)
 {
     static Spec spec[MOST_SPECS];

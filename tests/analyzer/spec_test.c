@@ -1,4 +1,4 @@
-// Specs: their text, which of them there are, and the pieces that they leave to ranks.
+// Tests specs: their text, which ones are valid, and the ranks' shards.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,12 +18,12 @@ static const Value qkv = {
     .dtype = F32, .rank = 4, .dim = {3, 4, 12, 48}, .own_rank = 2, .own_dim = {144, 48}};
 static const Value ones = {
     .dtype = F32, .rank = 4, .dim = {5, 1, 2, 1}, .own_rank = 4, .own_dim = {1, 5, 2, 1}};
-// Its dims are no products of atoms: they stand for themselves.
+// The dims of this value aren't products of atoms: they stand for themselves.
 static const Value odd = {.dtype = F32, .rank = 2, .dim = {4, 6}, .own_rank = 2, .own_dim = {3, 8}};
 
 static const struct {
     const Value *v;
-    const char *text, *printed;  // NULL: as it is
+    const char *text, *printed;  // printed NULL: the text prints as it was
 } texts[] = {
     {&scalar, "[]", NULL},           {&scalar, "[] sum:dp+tp", NULL},
     {&plain, "[-,-]", NULL},         {&plain, "[dp,tp]", NULL},
@@ -107,13 +107,13 @@ static const struct {
     {{{-1, -1, -1, -1}, {0}}, true},     {{{0, 0, 0, -1}, {2, 0, 1, 0}}, true},
     {{{-2, -2, 1, -1}, {0}}, true},      {{{-3, -1, -3, -1}, {0}}, true},
     {{{-2, -3, 1, -1}, {0}}, false},      // a sum and a maximum
-    {{{-5, -1, -1, -1}, {0}}, false},     // no such thing
+    {{{-5, -1, -1, -1}, {0}}, false},     // no such kind
     {{{2, -1, -1, -1}, {0}}, false},      // no such dim
     {{{-1, -1, -1, 0}, {0}}, false},      // no such axis
-    {{{0, 0, -1, -1}, {0, 0}}, false},    // the same level
+    {{{0, 0, -1, -1}, {0, 0}}, false},    // one level twice
     {{{0, 0, -1, -1}, {0, 2}}, false},    // a level missing
-    {{{0, 1, -1, -1}, {0, 1}}, false},    // no outermost
-    {{{-1, -1, -1, -1}, {0, 1}}, false},  // a level of what isn't split
+    {{{0, 1, -1, -1}, {0, 1}}, false},    // level 0 is missing
+    {{{-1, -1, -1, -1}, {0, 1}}, false},  // a level where no dim is split
     {{{0, -1, -1, -1}, {-1, 0}}, false}, {{{0, -1, -1, -1}, {4, 0}}, false},
 };
 
@@ -123,7 +123,7 @@ static void valid_or_not(void **state)
         assert_int_equal(spec_is_valid(&mesh, 2, &specs[i].s), specs[i].is_valid);
 }
 
-// ---- pieces ----
+// ---- shards ----
 
 static const struct {
     const char *spec;
@@ -170,8 +170,8 @@ static void shards_of_ranks(void **state)
     }
 }
 
-// Whatever the sizes, each element is in the piece of as many ranks as hold it twice, and no piece
-// is larger than the chunk.
+// Whatever the size, each element is in the shards of exactly the ranks that replicate it, and no
+// shard is larger than the chunk.
 static void shards_cover(void **state)
 {
     static const char *const all[] = {"[dp]",       "[tp]",       "[x2]",       "[dp+tp]",

@@ -1,10 +1,10 @@
-// What a node can do on two axes, by its factors. That each of these ways gives the right numbers
-// is shown by tests/lower/partition_test.c; here are how many there are and what the specs are.
+// Tests the strategies of a node on its axes: how many there are, and their specs.
+// tests/lower/partition_test.c tests that each of them gives the right numbers.
 #include "analyzer/analyzer.h"
 #include "tests/ir/sample.h"
 
-// By axis: the dim that it splits, ' behind it where another axis does so outside of it; - whole,
-// S, M, m parts of a sum, a maximum, a minimum.
+// Prints for each axis the dim that it splits, followed by ' if another axis splits the dim
+// outside of it; or - for replicated, and S, M, m for partial sum, maximum, minimum.
 static void put_spec(Text *t, const Spec *s, int n_axes)
 {
     for (int a = 0; a < n_axes; a++) {
@@ -18,7 +18,7 @@ static void put_spec(Text *t, const Spec *s, int n_axes)
 static const struct {
     const char *node, *types;
     int n_axes, count;
-    const char *ways;  // inputs' specs, then outputs'; NULL: too many to list
+    const char *ways;  // specs of inputs, then of outputs; NULL: too many to list
 } cases[] = {
     {"neg(f32[5])", "f32[5]", 1, 3, "- -; S S; 0 0"},
     {"exp(f32[5])", "f32[5]", 1, 2, "- -; 0 0"},
@@ -35,7 +35,7 @@ static const struct {
     {"exp(f32[5])", "f32[5]", 2, 5, "-- --; -0 -0; 0- 0-; 00' 00'; 0'0 0'0"},
     {"exp(f32[5])", "f32[5]", 3, 16, NULL},  // 1 + 3 + 3·2 + 3!
     {"exp(f32[5,1,2,4,3,1,1,1,2,2,2,2])", "f32[5,1,2,4,3,1,1,1,2,2,2,2]", 3, 2689, NULL},
-    // On four axes the seven smallest dims are left whole.
+    // On four axes the seven smallest dims are not split.
     {"exp(f32[5,1,2,4,3,1,1,1,2,2,2,2])", "f32[5,1,2,4,3,1,1,1,2,2,2,2]", 4, 2721, NULL},
 };
 
@@ -67,7 +67,7 @@ static void strategies_come_from_factors(void **state)
     }
 }
 
-// Axes that split one factor do so one inside the other.
+// Axes that split the same factor have the levels 0, 1, …
 static void levels_are_dense(void **state)
 {
     static const struct {

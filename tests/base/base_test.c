@@ -1,4 +1,4 @@
-// Memory, text, messages, names, numbers, files.
+// Tests arenas, text, messages, names, numbers and files.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -267,7 +267,7 @@ static void test_out_file(void **state)
     write_text("out", "old");
     assert_true(out_open(&o, "out", &d));
     fputs("half of the new", o.f);
-    check_content("out", "old");  // whole until the new one is
+    check_content("out", "old");  // the old file stays until the new one is complete
     out_cancel(&o);
     out_cancel(&o);
     check_content("out", "old");
@@ -278,7 +278,7 @@ static void test_out_file(void **state)
     assert_false(out_open(&o, "none/out", &d));
     assert_string_equal(t.s, "error: cannot write 'none/out': No such file or directory\n");
     t.n = 0;
-    // What isn't a file is not replaced by one; a link stays a link.
+    // Only a file is replaced by a file; a link stays a link.
     assert_int_equal(mkdir("folder", 0700), 0);
     assert_false(out_open(&o, "folder", &d));
     assert_false(out_open(&o, "/dev/null", &d));
@@ -293,7 +293,7 @@ static void test_out_file(void **state)
     rmdir("folder");
 }
 
-// A full device: the error is that of the write, and the old file stays.
+// On a full device the error is that of the write, and the old file stays.
 static void test_out_full(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// A shardcc whose lowering makes a mistake: the first group reads its first operand one element too
-// far. It is linked with --wrap=program_check, so that the mistake is made just before the check.
+// Breaks lowering on purpose: the first group reads its first operand one element too far. The
+// linker option --wrap=program_check makes the mistake happen just before the check.
 #include "lower/lower.h"
 
 bool __wrap_program_check(Program *p, Diag *d);

@@ -1,5 +1,5 @@
-// To be preloaded into a trainer: writes to the file $ALLOC_REPORT who takes memory after the first
-// step. That is over once its line is in the log.
+// Preloaded into a trainer, writes to the file $ALLOC_REPORT who allocates memory after the first
+// step. The first step is over when its line is in the log.
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -25,8 +25,8 @@ typedef struct Taken {
 
 static atomic_bool has_stepped;
 static atomic_int n_all, n_noted;
-static Taken noted[MOST];     // the first of those that should not be
-static uintptr_t begin, end;  // of the trainer's own image
+static Taken noted[MOST];     // the first allocations after the first step
+static uintptr_t begin, end;  // address range of the trainer's own image
 
 static int find_image(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -38,7 +38,7 @@ static int find_image(struct dl_phdr_info *info, size_t size, void *unused)
         begin = !begin || from < begin ? from : begin;
         end = from + p->p_memsz > end ? from + p->p_memsz : end;
     }
-    return 1;  // the program itself comes first
+    return 1;  // dl_iterate_phdr lists the program itself first
 }
 
 __attribute__((constructor)) static void start(void) { dl_iterate_phdr(find_image, NULL); }

@@ -1,6 +1,6 @@
-// Operators of ONNX as the importer lowers them: small models, evaluated by the reference
-// evaluator. tests/frontend/refuse_test.c has the messages; whole models are held against PyTorch
-// in tests/e2e.
+// Tests the import of ONNX operators on small models, evaluated by the reference evaluator.
+// tests/frontend/refuse_test.c tests the messages, and tests/e2e compares whole models with
+// PyTorch.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "frontend/internal.h"
 #include "tests/frontend/model_text.h"
 
-// A model, what its inputs hold (one after the other, ';' between two), and its first output.
+// A model, the numbers of its inputs (';' separates them), and its first output.
 static const struct {
     const char *model, *in, *out;
 } cases[] = {
@@ -188,7 +188,7 @@ static const struct {
     {"opset 23; input x f32[1,1,1,2]; init c f32[1,1,1] 0; init s f32[1,1,1] 1; "
      "y = RotaryEmbedding(x, c, s); output y",
      "1 2", "[1,1,1,2] -2 1"},
-    // the rest, with numbers by the formulas of the specification
+    // other operators, with numbers by the formulas of the specification
     {"input x f32[5]; y = Erf(x); output y", "-2 -0.5 0 1.5 3",
      "[5] -0.99532 -0.5205 0 0.96611 0.99998"},
     {"input x f32[5]; y = Exp(x); output y", "-2 -0.5 0 1.5 3",
@@ -351,7 +351,7 @@ static const struct {
      "5", "[1,1,1] 0.76159"},
 };
 
-// The numbers of all inputs in order, then those of parameters and buffers.
+// Reads the numbers of all inputs in order, then those of parameters and buffers.
 static void fill(Arena *a, const Graph *g, const Weights *w, const char *s, Tensor *values)
 {
     for (ValueId v = 1; v < g->n_values; v++) {
@@ -425,7 +425,7 @@ static void test_operators(void **state)
     assert_int_equal(failed, 0);
 }
 
-// The fewest and the most inputs that any case gives to an operator; none: 0 cases.
+// Counts the cases of an operator, and the fewest and the most inputs that any of them has.
 static int count_inputs(const char *type, int *fewest, int *most)
 {
     char call[80];
@@ -446,7 +446,7 @@ static int count_inputs(const char *type, int *fewest, int *most)
 
 static void test_all_operators(void **state)
 {
-    enum { MANY = 7 };  // inputs, of which not all are tried
+    enum { MANY = 7 };  // operators that take this many need no case with all of them
     const OpImporter *const tables[] = {
         import_elementwise, import_activation,  import_shape,     import_part,     import_reduce,
         import_norm,        import_contraction, import_window,    import_indexing, import_rnn,
@@ -466,7 +466,7 @@ static void test_all_operators(void **state)
     assert_int_equal(missing, 0);
 }
 
-// The models as files: seeds for tests/fuzz/onnx_fuzz.c.
+// Writes the models to files, as seeds for tests/fuzz/onnx_fuzz.c.
 static int write_models(const char *folder)
 {
     for (int i = 0; i < COUNT(cases); i++) {
@@ -482,7 +482,7 @@ static int write_models(const char *folder)
     return 0;
 }
 
-// With a folder: writes the models there instead.
+// With a folder as argument, writes the models there instead.
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_operators),

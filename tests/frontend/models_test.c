@@ -1,5 +1,6 @@
-// The committed models import, training and not, for one batch and for micro-batches, and verify.
-// SHARDCC_MODELS names another folder of them. Their numbers are held against PyTorch in tests/e2e.
+// Imports and verifies the committed models, for training and for prediction, for one batch and
+// for micro-batches. SHARDCC_MODELS names another folder of models. tests/e2e compares their
+// numbers with PyTorch.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,7 @@ static void import(const char *path, bool training)
     Weights w;
     Graph *g = frontend_import(a, &o, &w, &d);
 
-    if (!g && strstr(t.s, "is not bound")) {  // of --dynamic-batch
+    if (!g && strstr(t.s, "is not bound")) {  // models exported with --dynamic-batch
         d.errors = 0;
         o.bind = bind;
         o.n_bind = 1;

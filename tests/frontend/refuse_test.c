@@ -1,4 +1,4 @@
-// What the importer refuses, and in which words; parameters, shapes and paths from untrusted files.
+// Tests the messages of the importer, and parameters, shapes and paths from untrusted files.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -158,7 +158,8 @@ static void test_refusals(void **state)
     assert_int_equal(failed, 0);
 }
 
-// Every prefix of a model, and every bit of it turned: a message or a graph, never a crash.
+// Every prefix of a model, and every model with one flipped bit, gives a message or a graph, and
+// never a crash.
 static void test_damage(void **state)
 {
     static const char text[] =
@@ -232,7 +233,8 @@ static int count_carries(const char *text, ImportOptions o, Text *t)
     return n;
 }
 
-// Batch norm updates its running statistics while training, unless it is frozen; dropout is live.
+// Batch norm updates its running statistics in training, unless it is frozen, and dropout draws
+// random numbers.
 static void test_training(void **state)
 {
     static const char norm[] =
@@ -257,7 +259,7 @@ static void test_training(void **state)
     text_free(&t);
 }
 
-// ---- files beneath the model's folder ----
+// ---- files below the model's folder ----
 
 static const struct {
     const char *path;
@@ -279,7 +281,7 @@ static const struct {
     {"", false},
 };
 
-// A path in the folder that is current while a test runs.
+// Writes a file at a path in the current folder of the test.
 static void put(const char *path)
 {
     FILE *f = fopen(path, "w");
@@ -289,7 +291,7 @@ static void put(const char *path)
     fclose(f);
 }
 
-// Makes a folder of its own, with a model's folder `in` in it, and enters it.
+// Makes and enters a folder of the test's own, which contains the model's folder `in`.
 static int enter_folder(void **state)
 {
     char *folder = strdup("/tmp/shardcc-test-XXXXXX");
@@ -335,7 +337,7 @@ static void test_beneath(void **state)
 }
 
 static const struct {
-    const char *external, *message;  // "": written
+    const char *external, *message;  // "": no message, the data is written
 } externals[] = {
     {"w.bin 0", ""},
     {"sub/w.bin 4", ""},
@@ -348,7 +350,7 @@ static const struct {
     {"hard 0", "m: error: external data 'hard': is no regular file of one name\n"},
 };
 
-// External data are looked at when they are copied, not before.
+// External data is checked when it is copied, not before.
 static void test_external(void **state)
 {
     for (int i = 0; i < COUNT(externals); i++) {

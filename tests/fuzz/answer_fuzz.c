@@ -1,5 +1,5 @@
-// Any bytes as an answer of the example: its checksum is mended, so that what lies behind it is
-// reached. It is refused with one message, or it is one, whose bound holds.
+// Fuzzes answer files: any bytes as an answer of the example, with the checksum corrected so that
+// the text after it is reached. The answer is refused with one message, or its bound holds.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// Any bytes as an instance: they are refused with one message, or give a problem that keeps its
-// promises.
+// Fuzzes instance files: any bytes are refused with one message, or give a problem that keeps its
+// invariants.
 #include <stdlib.h>
 
 #include "solver/internal.h"

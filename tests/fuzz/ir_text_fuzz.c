@@ -1,5 +1,5 @@
-// Any bytes as a graph's text: they are refused, or read, verified and printed without a crash, and
-// what was printed reads and prints as itself.
+// Fuzzes the text form of graphs: any bytes are refused, or are read, verified and printed without
+// a crash. The printed text reads and prints as itself.
 #include <stdlib.h>
 #include <string.h>
 

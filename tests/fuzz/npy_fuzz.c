@@ -1,4 +1,4 @@
-// Any bytes as an npy file, and as an npz: refused, or the bytes of the numbers are there.
+// Fuzzes npy and npz files: any bytes are refused, or all bytes of the numbers can be read.
 #include <stdlib.h>
 
 #include "runtime/rt_file.h"

@@ -1,4 +1,4 @@
-// Any bytes as a model: they are refused with a message, or become a graph that verifies.
+// Fuzzes ONNX models: any bytes are refused with a message, or become a graph that verifies.
 #include <stdlib.h>
 #include <string.h>
 

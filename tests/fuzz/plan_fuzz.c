@@ -1,5 +1,5 @@
-// Any bytes as a plan's file: refused with one message or more, or printed as a text that says the
-// same; then as a plan of a small graph, which is refused or fits.
+// Fuzzes plan files: any bytes are refused with messages, or are printed as an equivalent text.
+// The plan is then read for a small graph, which refuses it or gets a valid plan.
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static void look(Arena *a, const PlanFile *f, Diag *d)
     text_free(&again);
 }
 
-// Whatever its hashes are.
+// Reads the plan for the small graph, with the hashes corrected.
 static void fit(Arena *a, PlanFile *f, Diag *d)
 {
     Graph *g = graph_parse(a, text, strlen(text), d);

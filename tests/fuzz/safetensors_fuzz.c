@@ -1,4 +1,4 @@
-// Any bytes as a safetensors file: refused, or all that it says of its tensors is true.
+// Fuzzes safetensors files: any bytes are refused, or the bytes of the tensors can be read.
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (int64_t k = 0; k < t->bytes; k += 97)
             sum += t->data[k];
     }
-    // What the writer makes of it is read back, its tensors being there, side by side.
+    // The header that the writer makes of the tensors can be read back; they lie one after the
+    // other.
     char *header = rt_safe_header(s.tensor, s.n, &bytes);
     int64_t total = bytes;
     for (int i = 0; i < s.n; i++)
@@ -31,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint8_t *file = calloc((size_t)total, 1);
         memcpy(file, header, (size_t)bytes);
         bool ok = rt_safe_parse(&again, file, (size_t)total, &e);
-        // Bytes that aren't UTF-8 are written as characters, and two names may become the same.
+        // Bytes that aren't UTF-8 are written as characters, so that two names may become equal.
         if (ok && again.n != s.n)
             abort();
         rt_safe_close(&again);

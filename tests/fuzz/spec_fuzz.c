@@ -1,5 +1,5 @@
-// Any bytes as a spec, as a mesh and as a cluster: each is refused with one message or more, or is
-// printed as a text that gives the same again.
+// Fuzzes specs, meshes and clusters: any bytes are refused with messages, or are printed as a text
+// that reads back as the same.
 #include <stdlib.h>
 #include <string.h>
 
