@@ -1,10 +1,10 @@
-// Attention and its gradient: what a generated program gives for every kind of mask, limit, group,
-// layout and dropout against `eval`, and with one thread against two, bit by bit.
+// Tests attention and its gradient in generated programs, for every kind of mask, limit, group,
+// layout and dropout: against eval, and two threads against one, bit by bit.
 //
-// The bound is on the norm of the difference, relative to the norm of what eval gives and of as
-// many ones (a query that sees one key has no gradient: it is a difference of numbers of about 1).
-// A score is a sum of up to 16 such products, so that it and its exp are some 10 units of 2^-24
-// off.
+// The bound limits the norm of the difference, relative to the norm of eval's result plus the norm
+// of as many ones. The ones are there because the gradient of a query that sees one key is 0, a
+// difference of numbers of about 1. A score is a sum of up to 16 products of such numbers, so a
+// score and its exp have an error of some 10 units of 2^-24.
 #include <math.h>
 
 #include "ir/internal.h"
@@ -33,15 +33,16 @@ static const struct Drop {
     int micro_axis;
 } drops[] = {{NULL, 0, 0}, {"bhgst", 0.3, 0}, {"tsbhg", 0.5, -1}, {"hbgst", 0.1, 1}};
 
-// Operands as they lie in memory: heads in front; keys' and values' elements apart; all slices of
-// one tensor, heads behind the sequence.
+// Layouts of the operands. DENSE: the heads are the outer dims. TRANSPOSED: the elements of keys
+// and values aren't contiguous. QKV: all operands are slices of one tensor, with the heads inside
+// the sequence.
 enum { DENSE, TRANSPOSED, QKV, N_LAYOUTS };
 
 typedef struct Sizes {
     int64_t b, h, s, t, e, f;
 } Sizes;
 
-// Around the kernels' tiles: 32 queries, 12 keys, blocks of 96 and 264.
+// Sizes near the kernels' tiles: 32 queries, 12 keys, blocks of 96 and 264 keys.
 static const Sizes sizes[] = {{1, 1, 1, 1, 1, 1},     {2, 1, 5, 7, 3, 2},    {1, 2, 33, 35, 8, 5},
                               {2, 2, 12, 96, 16, 16}, {1, 1, 97, 265, 4, 3}, {1, 1, 130, 40, 5, 8},
                               {1, 3, 64, 64, 9, 7}};
@@ -69,7 +70,7 @@ static ValueId input(Cases *c, const Form *f, const char *dims, DType t)
     return add_input(c, t, (int)strlen(dims), dim, (Mark){0});
 }
 
-// Some heads of x, [b, s, heads, e].
+// Slices some heads of x, whose dims are [b, s, heads, e].
 static ValueId heads_of(Cases *c, const Form *f, ValueId x, int64_t first, const char *dims)
 {
     bool has_groups = strchr(dims, 'g');
@@ -81,7 +82,7 @@ static ValueId heads_of(Cases *c, const Form *f, ValueId x, int64_t first, const
     return has_groups ? make_reshape(c->g, v, 5, (int64_t[]){b, s, h, g, e}) : v;
 }
 
-// q, k and v.
+// Adds the operands q, k and v.
 static void add_operands(Cases *c, Form *f, Head *o)
 {
     static const char *const dims[N_LAYOUTS][3] = {
@@ -145,7 +146,7 @@ static void add_form(Cases *c, Form *f, int number)
                    k < 2 ? graph_output_of(c->g, y, k) : graph_output_of(c->g, dq, k - 2));
 }
 
-// All forms that a mask takes part in.
+// Adds all forms that have this mask; returns their number.
 static int make_graph(Cases *c, const struct Mask *mask, Form *form)
 {
     int n = 0;
@@ -218,7 +219,7 @@ static void attention_is_eval(void **state)
         assert_true(graph_verify(c[i].g, &d));
         write_program(&c[i], masks[i].name, dir, &d);
     }
-    compile_all(dir, "-O0");  // calls only, but long lists of them
+    compile_all(dir, "-O0");  // generated code only calls kernels, but in long lists
     for (int i = 0; i < COUNT(masks); i++) {
         Arena *a = arena_new();
         Loaded p = load_program(dir, masks[i].name);

@@ -1,20 +1,20 @@
-// What a generated program does for each operator against the operator's own eval: kernels, fused
+// Tests generated programs for each operator against the operator's own eval: kernels, fused
 // groups, views, copies. A graph of many nodes of one operator, of sizes 0, 1, odd and large, is
-// lowered, generated, compiled and run as a trainer would; what its outputs hold is compared.
-// `kernel_test NAME` tries one operator alone.
+// lowered, generated, compiled and run as in a trainer, and its outputs are compared. `kernel_test
+// NAME` tests one operator.
 #include <math.h>
 
 #include "tests/generator/program.h"
 
-// Nodes of an operator and of a line, at least.
+// The least number of nodes of an operator and of a line.
 enum { OP_NODES = 25, LINE_NODES = 2 * N_KINDS, OPS = 128 };
 
-// An output of a node, or a concat that it is put into.
+// An output of a node, or the concat that contains it.
 typedef struct Check {
     ValueId v;
     const Line *line;
     int number;
-    double terms;  // added in each element
+    double terms;  // of each element's sum
 } Check;
 
 typedef struct Test {
@@ -58,7 +58,7 @@ static double count_terms(const Graph *g, const Node *n, int k)
     return terms;
 }
 
-// Makes a value an output, a third of them inside of a concat: there it has strides.
+// Makes a value an output. A third of them are put into a concat first, where they have strides.
 static void add_output(Test *t, Check check)
 {
     Cases *a = &t->cases;
@@ -116,7 +116,7 @@ static void make_graph(Test *t, const OpDef *op, Diag *d)
 
 // ---- comparing ----
 
-// Floats as integers in their order: neighbours differ by 1.
+// Maps floats to integers in their order: neighbours differ by 1.
 static int64_t order_of(DType t, double x)
 {
     float narrow = (float)x;
@@ -182,7 +182,7 @@ static void check_program(Test *t, const OpDef *op, const char *dir)
 
 static const char *asked_name;
 
-// Operators of several ranks have no kernel that a rank could run alone.
+// Operators of several ranks have no kernel that one rank could run alone.
 static bool is_tried(const OpDef *op)
 {
     return !op->exchange && (!asked_name || !strcmp(op->name, asked_name));

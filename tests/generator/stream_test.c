@@ -1,8 +1,8 @@
-// Results that no cache holds, in fused groups: flat, of short rows beside an operand that lies the
-// other way round, of long ones. Programs have eval's numbers, and write these past the caches.
-// What the cache of a core doesn't hold is called for beside an operand that is turned around, and
-// where it is dear to compute with; there it is summed in lanes, of whole lines and of what is
-// left.
+// Tests fused groups whose results are too large for caches: flat ones, short rows beside a
+// transposed operand, long rows. The programs must have eval's numbers and write these results by
+// streaming stores. They must prefetch operands that are too large for a core's cache beside a
+// transposed operand and before expensive arithmetic, and sum there in lanes, with whole lines and
+// a remainder.
 #include "tests/generator/program.h"
 
 enum { STREAMED = 3, SUM = 5, RESULTS = 7 };
@@ -29,7 +29,7 @@ static void add_results(Cases *c, ValueId *result)
     result[6] = make_add(c->g, back, add_input(c, F32, 2, narrow, (Mark){0}));
     for (int i = 0; i < RESULTS; i++)
         graph_output(c->g, arena_string(c->arena, "y%d", i), result[i], OUTPUT_MODEL);
-    // What is there at the end nothing is written over.
+    // An operand that is an output stays until the end, so no result is written over it.
     graph_output(c->g, "x", x, OUTPUT_MODEL);
     graph_output(c->g, "y", y, OUTPUT_MODEL);
 }

@@ -1,11 +1,11 @@
-// Sums behind a convolution, whose results lie with channels last: over every set of dims, alone
-// and as a part of a concat. Programs have eval's numbers.
+// Tests sums of a convolution's result, which lies in memory with channels last: over every set of
+// dims, alone and as a part of a concat. Programs must have eval's numbers.
 #include "tests/generator/program.h"
 
 enum { MOST = 64 };
 
-// Sizes all differ, so that no order of dims passes for another; a part of the channels is summed,
-// so that no pass can move the sum in front of the product.
+// All sizes differ, so that a wrong order of dims shows. Only a part of the channels is summed, so
+// that no pass can move the sum before the convolution.
 static const int64_t image[] = {3, 5, 6, 7}, window[] = {12, 5, 1, 1};
 static const int64_t part[] = {3, 11, 6, 7};
 
@@ -16,7 +16,7 @@ static ValueId slice_from(Graph *g, ValueId v, int64_t channel)
     return make_slice(g, v, start, part, stride);
 }
 
-// The product of neighbouring channels of a convolution.
+// Multiplies neighbouring channels of a convolution.
 static ValueId add_product(Cases *c, const int64_t *dim)
 {
     const Window plain = {.n = 2, .stride = {1, 1}, .dilation = {1, 1}};
@@ -26,7 +26,7 @@ static ValueId add_product(Cases *c, const int64_t *dim)
     return make_mul(c->g, slice_from(c->g, y, 0), slice_from(c->g, y, 1));
 }
 
-// Sums over the dims of every subset, each beside itself in a concat too.
+// Adds sums over every subset of the dims. Each is an output, and a second one is in a concat.
 static int add_sums(Cases *c, ValueId *result)
 {
     int n = 0;

@@ -1,5 +1,6 @@
-// autodiff, behind blocks, against tests/cases/autodiff.cases, and against differences of the loss
-// in f64: of these cases, with and without micro-batches, and of random graphs.
+// Tests autodiff, after the pass blocks, against tests/cases/autodiff.cases, and against
+// differences of the loss in f64: of these cases, with and without micro-batches, and of random
+// graphs.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +74,7 @@ static void check_element(const Graph *g, Tensor *values, const char *name, doub
         fail_msg("gradient of %s is %.12g, differences say %.12g", name, is, want);
 }
 
-// Every OUTPUT_GRADIENT against differences of a few elements. Returns how many there were.
+// Checks every OUTPUT_GRADIENT against differences of a few elements; returns their number.
 static int check_differences(const Graph *g)
 {
     enum { MOST = 16 };
@@ -100,7 +101,7 @@ static int check_differences(const Graph *g)
 
 // ---- cases ----
 
-// Appends the result of both passes on `s`; in f64 checks its numbers instead.
+// Appends the result of both passes on `s`. Without `to`, checks its numbers instead, in f64.
 static void case_run(const char *s, size_t n, int accumulate, Text *to)
 {
     Arena *a = arena_new();
@@ -111,7 +112,7 @@ static void case_run(const char *s, size_t n, int accumulate, Text *to)
     assert_non_null(g);
     assert_true(blocks(g, &d));
     assert_true(autodiff(g, accumulate, &d));
-    assert_int_equal(said.n, 0);  // no class was dropped
+    assert_int_equal(said.n, 0);  // blocks dropped no class
     if (to) {
         assert_true(graph_verify(g, &d));
         graph_print(g, to);
@@ -211,7 +212,7 @@ static void accumulated(void **state)
     text_free(&is);
 }
 
-// ---- what can't be differentiated ----
+// ---- graphs that can't be differentiated ----
 
 static void refused(void **state)
 {

@@ -1,4 +1,5 @@
-// blocks against tests/cases/blocks.cases, on shuffled nodes, and its time on a deep graph.
+// Tests the pass blocks against tests/cases/blocks.cases, on shuffled nodes, and its time on a
+// deep graph.
 #include <time.h>
 
 #include "tests/ir/pass_cases.h"
@@ -9,7 +10,7 @@ static void golden(void **state)
     cases_check("tests/cases/blocks.cases", blocks);
 }
 
-// ---- the order in which an exporter writes nodes tells nothing ----
+// ---- independence of the order in which an exporter writes nodes ----
 
 // Puts the nodes into a random topological order.
 static void shuffle(Graph *g, uint64_t seed)

@@ -1,4 +1,4 @@
-// What fold, patterns, refine and fold again make of exporters' blocks, together.
+// Tests the passes fold, patterns, refine and fold in sequence, on blocks as exporters write them.
 #include "tests/ir/pass_cases.h"
 
 static bool canonical(Graph *g, Diag *d)

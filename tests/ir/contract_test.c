@@ -1,5 +1,5 @@
-// Contractions, attention and windows against PyTorch's numbers, which tests/ir/reference.py made.
-// Shapes, rules, gradients, pieces and messages are in tests/ir/samples.def.
+// Tests contractions, attention and windows against PyTorch's numbers, which tests/ir/reference.py
+// made. Shapes, rules, gradients, shards and messages are in tests/ir/samples.def.
 #include "tests/ir/sample.h"
 
 #define NUMBERS(...)                                                                               \
@@ -13,7 +13,7 @@ static const struct {
 #include "tests/ir/contract.def"
 };
 
-// The numbers of reference.py.
+// Fills a tensor with the numbers of reference.py.
 static void fill(Tensor *t, int number)
 {
     for (int64_t k = 0; t->f && k < tensor_count(t); k++)
@@ -46,8 +46,8 @@ static void numbers_are_pytorch_s(void **state)
     }
 }
 
-// A window of three sees three keys, and the first rows fewer; a piece of the queries sees the
-// same.
+// A query with a window of three sees three keys, and the first queries see fewer. A shard of the
+// queries sees the same keys.
 static void windows_slide(void **state)
 {
     static const SampleText text = {"attention(f32[4,1], f32[4,1], f32[4,4]) "
@@ -78,7 +78,7 @@ static void windows_slide(void **state)
     sample_free(&s);
 }
 
-// Flops are of the work done, whatever factors a rule has.
+// The flops are those of the work done, whatever factors the rule has.
 static void work_is_counted(void **state)
 {
     static const struct {

@@ -1,4 +1,5 @@
-// fold against tests/cases/fold.cases; what it may not make; masks too large to be evaluated.
+// Tests the pass fold against tests/cases/fold.cases, on masks too large to be evaluated, and that
+// it makes no constant too large for a graph.
 #include "tests/ir/pass_cases.h"
 
 static void golden(void **state)
@@ -7,7 +8,7 @@ static void golden(void **state)
     cases_check("tests/cases/fold.cases", fold);
 }
 
-// A causal mask of 64 GiB is known by its indices alone.
+// A causal mask of 64 GiB is described by a fact about its indices.
 static void large(void **state)
 {
     static const char before[] =
@@ -46,7 +47,7 @@ static void large(void **state)
     arena_free(a);
 }
 
-// No constant above 1 MiB: the nodes stay.
+// fold makes no constant above 1 MiB; the nodes stay.
 static void stays(void **state)
 {
     Arena *a = arena_new();

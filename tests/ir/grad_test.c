@@ -1,4 +1,4 @@
-// Every operator's gradient against central differences of its own eval, in f64.
+// Tests every operator's gradient against central differences of its own eval, in f64.
 #include "tests/ir/sample.h"
 
 static const double step = 1e-5, tolerance = 2e-7;
@@ -8,7 +8,7 @@ static bool is_float(const Sample *s, ValueId v)
     return v && dtype_is_float(value_of(s->g, v)->dtype);
 }
 
-// Numbers in f64 throughout, and something to differentiate?
+// Are all floats f64, and is there an input and an output to differentiate?
 static bool is_checkable(const Sample *s)
 {
     bool from = false, to = false;
@@ -25,7 +25,7 @@ static bool is_checkable(const Sample *s)
     return from && to;
 }
 
-// Σ weight · output: the number whose gradient is checked.
+// The number whose gradient is checked: Σ weight · output.
 static double loss(const Sample *s, const Tensor *weight)
 {
     Arena *a = arena_new();
@@ -52,7 +52,7 @@ static double difference(Sample *s, const Tensor *weight, int input, int64_t k)
     return (above - below) / (2 * step);
 }
 
-// Appends the gradient of input i to the graph, evaluates it and takes it off again; `weight` are
+// Appends the gradient of input i to the graph, evaluates it and removes it again. `weight` holds
 // the dy. An input without gradient gives zeros.
 static Tensor gradient(Sample *s, const Tensor *weight, int i)
 {

@@ -1,4 +1,4 @@
-// Building, rewriting, pruning, verifying; block labels.
+// Tests building, rewriting, pruning and verifying graphs, and block labels.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void check_print(const Graph *g, const char *expected)
 #define GRAPH(lines) "graph \"g\" {\n" lines "}\n"
 
 static const struct {
-    const char *text, *message;  // "": it is in order
+    const char *text, *message;  // "": the graph is valid
 } verified[] = {
     {GRAPH("  input %x f32[2]\n  state %m f32[2] = 0\n  %y f32[2] = add(%x, %m)\n"
            "  output model \"y\" %y\n  carry step %m %y\n"),
@@ -72,7 +72,7 @@ static void test_verify(void **state)
     }
 }
 
-// What no text can say: broken by hand.
+// Messages about graphs that no text can express; break_graph makes them.
 static const char *const broken[] = {
     "error: value 'y' has no valid type\n",
     "error: value 'y' and its producer disagree\n",
@@ -168,7 +168,8 @@ static void test_prune(void **state)
     arena_free(a);
 }
 
-// Every neg of a neg becomes its operand; the rest is copied, with all that nodes bear.
+// Replaces every neg of a neg by its operand; copies the other nodes with their attributes and
+// labels.
 static void test_rewrite(void **state)
 {
     (void)state;
@@ -199,7 +200,7 @@ static void test_rewrite(void **state)
     arena_free(a);
 }
 
-// After an error the old graph is left as it was.
+// After an error the old graph is unchanged.
 static void test_rewrite_error(void **state)
 {
     (void)state;
@@ -210,7 +211,7 @@ static void test_rewrite_error(void **state)
                              "  %z f32[2] = add(%x, %y)\n  output model \"z\" %z\n");
     Graph *g = parse(a, text, &d);
     Rewrite r = rewrite_begin(g);
-    r.map[2] = graph_scalar(r.to, F32, 1);  // another shape for y
+    r.map[2] = graph_scalar(r.to, F32, 1);  // a value of another shape for y
     assert_int_equal(rewrite_copy(&r, 2, &d), 0);
     assert_false(rewrite_end(&r, &d));
     assert_string_equal(messages.s, "error: node 'v3' (add): operands differ: f32[2] and f32[]\n"
@@ -220,7 +221,7 @@ static void test_rewrite_error(void **state)
     arena_free(a);
 }
 
-// A chain of builders behind a mistake says it once.
+// Builders that get the result of a failed builder fail too, without another message.
 static void test_builders_pass_errors_on(void **state)
 {
     (void)state;
@@ -254,7 +255,8 @@ static void test_builders_pass_errors_on(void **state)
 static const struct {
     const char *text, *why;  // "": isomorphic
 } classes[] = {
-    // A chain with a parameter each, something shared, and the chain's way back.
+    // A chain whose nodes have a parameter each and a shared operand, and the chain's backward
+    // part.
     {CLASS3("  parameter %w0 f32[4] block 1.0.0\n  parameter %w1 f32[4] block 1.1.0\n"
             "  parameter %w2 f32[4] block 1.2.0\n"
             "  %a0 f32[4] = mul(%x, %w0) block 1.0.0\n  %b0 f32[4] = add(%a0, %x) block 1.0.1\n"
@@ -288,7 +290,7 @@ static const struct {
             "  buffer %w2 f32[4] block 1.2.0\n  %a0 f32[4] = mul(%x, %w0) block 1.0.0\n"
             "  %a1 f32[4] = mul(%x, %w1) block 1.1.0\n  %a2 f32[4] = mul(%x, %w2) block 1.2.0\n"),
      "value 'w2' differs from 'w0' in kind, type or fill"},
-    // A slice's start may move evenly, its stride may not.
+    // A slice's start may grow by a fixed step per iteration; its stride may not.
     {CLASS3("  %a0 f32[2] = slice(%x) start=[0] size=[2] stride=[1] block 1.0.0\n"
             "  %a1 f32[2] = slice(%x) start=[1] size=[2] stride=[1] block 1.1.0\n"
             "  %a2 f32[2] = slice(%x) start=[2] size=[2] stride=[1] block 1.2.0\n"),
@@ -357,7 +359,7 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// 50,000 nodes, all of one name and of one class, go through everything in linear time.
+// A graph of 50,000 nodes of one name and one class passes everything in linear time.
 static void test_large(void **state)
 {
     enum { NODES = 50000 };
@@ -389,7 +391,7 @@ static void test_large(void **state)
     print_message("%d nodes: %.3f s\n", NODES, seconds() - start);
     assert_string_equal(again.s, printed.s);
     assert_int_equal(h->n_nodes, NODES + 1);
-    assert_true(seconds() - start < 5);  // quadratic would be minutes
+    assert_true(seconds() - start < 5);  // quadratic time would be minutes
     text_free(&messages);
     text_free(&printed);
     text_free(&again);

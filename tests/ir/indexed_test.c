@@ -1,4 +1,5 @@
-// The numbers that an input may hold. A table: lines of a graph with an input i, and its range.
+// Tests which numbers an input may hold. Each case has the lines of a graph with an input i, and
+// the range of i.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 
 #include "ir/ir.h"
 
-// x where i, counted from the end of 10 if negative, is.
+// %x is %i, where negative indices count from the end of 10.
 #define WRAP                                                                                       \
     "  constant %zero i64[] = 0\n  %z i64[4] = broadcast(%zero) shape=[4] dims=[]\n"               \
     "  constant %ten i64[] = 10\n  %n i64[4] = broadcast(%ten) shape=[4] dims=[]\n"                \

@@ -1,4 +1,4 @@
-// What nodes are accepted and what comes out of them. The table is tests/ir/samples.def.
+// Tests which nodes are accepted, and their results' types. The table is tests/ir/samples.def.
 #include "tests/ir/sample.h"
 
 static void every_operator_has_a_sample(void **state)

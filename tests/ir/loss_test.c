@@ -1,5 +1,5 @@
-// Losses: values and gradients against PyTorch's, which tests/ir/reference.py made; which tensors a
-// text names; messages.
+// Tests losses: values and gradients against PyTorch's, which tests/ir/reference.py made; the
+// tensors that a text names; messages.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,8 @@ static ValueId output(const Graph *g, OutputRole role)
     return 0;
 }
 
-// The numbers of reference.py: tensor 0 is x, 1 a target of floats; labels are 5 k mod 6.
+// Fills a tensor with the numbers of reference.py. Tensor 0 is x, 1 is a target of floats; labels
+// are 5 k mod 6.
 static void fill(Tensor *t, int number)
 {
     for (int64_t k = 0; k < tensor_count(t); k++) {
@@ -109,7 +110,8 @@ static void numbers_are_pytorch_s(void **state)
     }
 }
 
-// A logit of exactly 0 is where untrained models start; and large ones neither overflow nor lose.
+// Tests a logit of exactly 0, where untrained models start, and large logits, which neither
+// overflow nor lose precision.
 static void hard_places(void **state)
 {
     static const struct {
@@ -140,7 +142,7 @@ static void hard_places(void **state)
     }
 }
 
-// 0, or 1 + the place of the first label that is no class number and not ignored.
+// bad: 0, or 1 + the place of the first label that is neither a class number nor ignored.
 static void bad_labels_are_found(void **state)
 {
     static const struct {
@@ -165,7 +167,7 @@ static void bad_labels_are_found(void **state)
     }
 }
 
-// ---- which tensors ----
+// ---- tensors that a text names ----
 
 #define MODEL                                                                                      \
     "graph \"g\" training {\n"                                                                     \
@@ -181,7 +183,7 @@ static void bad_labels_are_found(void **state)
     "}\n"
 
 static const struct {
-    const char *loss, *input;  // a new input's name and type, "": none
+    const char *loss, *input;  // a new input's name and type; "": none
 } accepted[] = {
     {"cross_entropy(logits, labels)", "labels i64[2,4]"},
     {" cross_entropy ( \"lm head\" , \"a, b\", ignore_index = -1 ) ", "a, b i64[2,4]"},
@@ -288,7 +290,7 @@ static void mistakes_are_named(void **state)
     }
 }
 
-// What a text alone can tell is told before a model is read.
+// Errors that the text alone shows are reported before a model is read.
 static void texts_are_checked_alone(void **state)
 {
     Text said = {0};

@@ -1,4 +1,5 @@
-// Which values are known to be at most 1. A table: lines of a graph in which %v is it or isn't.
+// Tests which values are known to be at most 1. Each case has the lines of a graph with a value
+// %v.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

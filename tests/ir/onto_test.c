@@ -1,4 +1,5 @@
-// Rows that are added onto what a kernel made.
+// Tests the pass scatter_onto, which adds rows onto a kernel's result, against
+// tests/cases/onto.cases.
 #include "tests/ir/pass_cases.h"
 
 static void golden(void **state)

@@ -1,6 +1,6 @@
-// Optimizers, clipping and weight decay: parameters after some steps against PyTorch's, which
-// tests/ir/reference.py made, and lamb's against the paper's algorithm in plain C; the graphs that
-// they are; messages.
+// Tests optimizers, clipping and weight decay: parameters after some steps against PyTorch's,
+// which tests/ir/reference.py made, and lamb's against the paper's algorithm in plain C; the
+// graphs that they add; messages.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,7 +76,7 @@ static void run_free(Run *r)
     arena_free(r->arena);
 }
 
-// One step; the gradient inputs are tensor `t`, which counts from 1.
+// Runs one step. The gradient inputs are tensor `t`, which counts from 1.
 static void run_step(Run *r, int t)
 {
     for (ValueId v = 1; v < r->g->n_values; v++) {
@@ -186,7 +186,7 @@ static void lamb_is_the_paper_s(void **state)
     }
 }
 
-// A parameter of zeros has no norm and moves all the same.
+// Lamb also moves a parameter of zeros, whose norm is 0.
 static void lamb_leaves_zero(void **state)
 {
     OptimizerOptions o = {.text = "lamb(lr=0.5)"};
@@ -202,7 +202,7 @@ static void lamb_leaves_zero(void **state)
 
 // ---- the graph ----
 
-// The numbers are inputs: changing them needs no other graph.
+// The hyperparameters are inputs, so that other numbers need no other graph.
 static void numbers_may_change(void **state)
 {
     OptimizerOptions slow = {.text = "sgd(lr=0.5)"}, fast = {.text = "sgd(lr=0.1)"};
@@ -262,7 +262,7 @@ static void updates_are_graphs(void **state)
     run_free(&r);
 }
 
-// Two iterations of two parameters, and one outside; refined dims and their own.
+// Two iterations with two parameters, and one outside; refined dims and own dims.
 #define LAYERS                                                                                     \
     "graph \"g\" training {\n"                                                                     \
     "  class 1 \"h\" 2\n"                                                                          \
@@ -281,7 +281,8 @@ static void updates_are_graphs(void **state)
     "  output gradient \"h.0.b\" %a\n"                                                             \
     "}\n"
 
-// Each iteration's squares are summed in it, in any order of iterations, then all of them.
+// Each iteration sums its own squares, whatever the order of iterations. The sums are added
+// afterwards.
 static void norm_is_a_sum_of_blocks(void **state)
 {
     Arena *a = arena_new();
@@ -330,16 +331,16 @@ static int labelled_updates(const Graph *g)
     return n;
 }
 
-// Where --no-decay names a parameter of one iteration only, the updates of that parameter are
-// written out for all iterations: the class must stay one.
+// If --no-decay names a parameter of one iteration only, the updates of that parameter are written
+// out for all iterations, because all iterations of a class must be equal.
 static void no_decay(void **state)
 {
     static const char *const parameters[] = {"wte", "h.0.b", "h.0.w", "h.1.b", "h.1.w"};
     static const struct {
         const char *glob;
         bool decays[5];
-        int labelled;  // of the norm 1 per iteration and 2 per parameter, whose update has 3, decay
-                       // 3
+        int labelled;  // nodes with labels: 1 per iteration and 2 per parameter for the norm, 3 per
+                       // update, 3 per decay
     } cases[] = {
         {"wte", {false, true, true, true, true}, 2 + 4 * 8},
         {"*.b", {true, false, true, false, true}, 2 + 2 * 5 + 2 * 8},

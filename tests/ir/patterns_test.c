@@ -1,4 +1,4 @@
-// patterns against tests/cases/patterns.cases.
+// Tests the pass patterns against tests/cases/patterns.cases.
 #include "tests/ir/pass_cases.h"
 
 static void golden(void **state)

@@ -1,5 +1,5 @@
-// Random numbers: Philox against the test vectors of its authors' Random123 library (kat_vectors),
-// and what `random` promises of them.
+// Tests random numbers: Philox against the test vectors of its authors' Random123 library
+// (kat_vectors), and the properties that the operator `random` promises.
 #include "runtime/rt_philox.h"
 #include "tests/ir/sample.h"
 
@@ -26,7 +26,8 @@ static void philox_gives_its_vectors(void **state)
     }
 }
 
-// Mean and variance of [0, 1), and of products of neighbours, within five standard deviations.
+// The mean and variance of [0, 1), and of products of neighbours, are within five standard
+// deviations.
 static void numbers_are_uniform(void **state)
 {
     enum { N = 1 << 16 };
@@ -46,7 +47,7 @@ static void numbers_are_uniform(void **state)
     assert_true(fabs(products / N) < 5 * sqrt(1.0 / 144 / N));
 }
 
-// Another seed, step, site or layer is another stream.
+// Another seed, step, site or layer gives another stream.
 static void streams_differ(void **state)
 {
     for (int64_t i = 0; i < 64; i++) {
@@ -70,7 +71,7 @@ static void eval_random(const SampleText *t, int64_t micro, double *numbers)
     sample_free(&s);
 }
 
-// Two micro-batches of 3 × 2 are the whole batch of 3 × 4, cut along dim 1.
+// Two micro-batches of 3 × 2 are the whole batch of 3 × 4, split along dim 1.
 static void micro_batches_are_the_whole(void **state)
 {
     const SampleText whole = {"random(i64[]=3, i64[]=7, i64[]=0) shape=[3,4] micro_axis=1 micro=1",

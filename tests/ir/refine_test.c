@@ -1,4 +1,4 @@
-// refine against tests/cases/refine.cases, and its time on a large graph.
+// Tests the pass refine against tests/cases/refine.cases, and its time on a large graph.
 #include <time.h>
 
 #include "tests/ir/pass_cases.h"
@@ -9,7 +9,7 @@ static void golden(void **state)
     cases_check("tests/cases/refine.cases", refine);
 }
 
-// A chain of 30,000 nodes whose dims are all related, split at its far end.
+// A chain of 30,000 nodes whose dims are all related, and a split at its end.
 static void large(void **state)
 {
     Arena *a = arena_new();

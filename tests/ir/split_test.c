@@ -1,7 +1,7 @@
-// Factor rules. Every factor that may be split is split in two pieces, uneven ones and an empty
-// one; the pieces, evaluated at their places and joined as the factor's kind says, are the whole.
-// And an operator is linear in the inputs in which its rule says so. What the rule is to be stands
-// in tests/ir/samples.def.
+// Tests factor rules. Every factor that may be split is split in two shards, uneven ones and an
+// empty one. The shards, evaluated at their places and joined as the factor's kind says, must be
+// the whole. An operator must also be linear in the inputs for which its rule says so. The
+// expected rules are in tests/ir/samples.def.
 #include "tests/ir/sample.h"
 
 static const double tolerance = 2e-5;
@@ -20,9 +20,9 @@ static void eval_whole(const Sample *s, const Tensor *x, Tensor *y)
     node_eval(s->g, &s->node, s->arena, x, y);
 }
 
-// ---- pieces ----
+// ---- shards ----
 
-// The dim of an operand that is factor f, -1 if none.
+// The dim of an operand that is factor f; -1 if none is.
 static int dim_of(const Sample *s, const Rule *r, int operand_number, int f)
 {
     for (int i = 0; i < operand(s, operand_number)->rank; i++)
@@ -155,7 +155,7 @@ static void check_factor(const Sample *s, const SampleText *t, const Rule *r, in
 
 // ---- linear inputs ----
 
-// f(x + x') = f(x) + f(x'), where x and x' differ in the inputs of `mask`.
+// Checks f(x + x') = f(x) + f(x'), where x and x' differ in the inputs of `mask`.
 static void check_linear(const Sample *s, const SampleText *t, uint64_t mask)
 {
     Tensor x[SAMPLE_INPUTS], both[SAMPLE_INPUTS];

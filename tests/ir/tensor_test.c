@@ -1,4 +1,4 @@
-// Numbers as elements of a dtype: rounded, packed, evaluated.
+// Tests numbers as elements of a dtype: rounding, packing, evaluation.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static const struct {
     {BOOL, -3, 1},
 };
 
-// A scalar constant keeps its number, through a cast, a reshape and a broadcast too.
+// A scalar constant keeps its number through a cast, a reshape and a broadcast.
 static void test_splat(void **state)
 {
     (void)state;
@@ -67,7 +67,7 @@ static void test_splat(void **state)
     arena_free(a);
 }
 
-// Every half is packed into the bits that it was read from.
+// Every half packs into the bits that it was unpacked from.
 static void test_halves(void **state)
 {
     (void)state;

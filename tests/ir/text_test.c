@@ -1,4 +1,5 @@
-// The text form of a graph: what is read is printed alike, and what is wrong is said.
+// Tests the text form of graphs: a text that is read prints as the same text, and mistakes give
+// messages.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,7 @@
 
 #include "ir/ir.h"
 
-// Read and printed, these stay as they are.
+// These texts are printed as they were read.
 static const char *const same[] = {
     "graph \"empty\" {\n}\n",
     // Every kind of value, own dims, names that need quotes.
@@ -89,7 +90,7 @@ static void test_same(void **state)
         check_text(same[i], same[i]);
 }
 
-// Other texts of the same graph are printed in one form.
+// Other texts of the same graph are printed in one canonical form.
 static const struct {
     const char *text, *printed;
 } forms[] = {
@@ -171,7 +172,7 @@ static const struct {
     {IN_GRAPH("  %y f32[2,3] = neg(%x, %x)\n"),
      "error: node 'v2' (neg): takes 1 inputs, not 2\n"
      "  in 0  x f32[2,3]\n  in 1  x f32[2,3]\n  line 3\n"},
-    // A mistake is said once, and the rest of the file is still looked at.
+    // A mistake gives one message, and the rest of the file is still checked.
     {IN_GRAPH("  input %b f32[4]\n  %y f32[2,3] = add(%x, %b) from \"Add_1\" \"h.0\"\n"
               "  %z f32[2,3] = neg(%y)\n  %u f32[] = nig(%x)\n"),
      "error: node 'Add_1' (add): operands differ: f32[2,3] and f32[4]\n"
@@ -193,7 +194,7 @@ static void test_wrong(void **state)
     }
 }
 
-// Every prefix of a text is refused, or read, without a crash.
+// Every prefix of a text is refused or read, without a crash.
 static void test_prefixes(void **state)
 {
     (void)state;
@@ -213,7 +214,7 @@ static void test_prefixes(void **state)
     }
 }
 
-// Names are made unique in the order of the text; what has none gets one that is free.
+// Names are made unique in the order of the text. A value without a name gets an unused one.
 static void test_names(void **state)
 {
     (void)state;

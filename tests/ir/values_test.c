@@ -1,9 +1,10 @@
-// What operators make of given numbers: the corners of their definitions in ir/build.h, and of
-// their gradients where differences say nothing (ties, kinks, zeros).
+// Tests operators on given numbers: the special cases of their definitions in ir/build.h, and
+// gradients where differences say nothing (ties, kinks, zeros).
 #include "tests/ir/sample.h"
 
-// Numbers of the inputs, operands apart by ';' (an empty operand is blank); and of the outputs.
-// With `grad`, the outputs are the gradients of the float inputs for a dy of all ones.
+// `in` holds the numbers of the inputs, separated by ';'; an absent operand is blank. `out` holds
+// the numbers of the outputs. With `grad`, the outputs are the gradients of the float inputs for a
+// dy of all ones.
 static const struct {
     const char *node, *types, *in, *out;
     bool grad;
@@ -76,7 +77,7 @@ static const struct {
     {"top_k(f64[3]) axis=0 k=2", "f64[2], i64[2]", "3 3 1", "1 1 0", true},
 };
 
-// Reads the numbers of one operand; returns what follows its ';'.
+// Reads the numbers of one operand; returns the text after its ';'.
 static const char *read_numbers(Tensor *t, const char *s)
 {
     for (int64_t k = 0; k < tensor_count(t); k++) {

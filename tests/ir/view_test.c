@@ -1,10 +1,11 @@
-// Operators without work: a view reads its input's bytes in place, `place` lays inputs into the
-// output. Both, with operands in several layouts, against eval.
+// Tests operators without work against eval, with operands in several layouts: a view reads its
+// input's bytes in place, and `place` puts inputs into the output.
 #include "tests/ir/sample.h"
 
 typedef enum Layout { DENSE, REVERSED, SPACED, LAYOUTS } Layout;
 
-// Strides of a tensor: row-major, column-major, or row-major with room after each element and row.
+// Gives the strides of a tensor: row-major, column-major, or row-major with a gap after each
+// element and row.
 static void strides_of(Layout layout, int rank, const int64_t *dim, int64_t *stride)
 {
     int64_t step = layout == SPACED ? 2 : 1;
@@ -26,7 +27,7 @@ static int64_t place_of(const int64_t *index, int rank, const int64_t *stride)
     return at;
 }
 
-// Numbers are kept as they are (double or int64) in a buffer of 8 bytes each.
+// Buffers hold each number as a double or int64 of 8 bytes.
 enum { ROOM = 4096 };
 
 typedef struct Buffer {
@@ -56,7 +57,7 @@ static Tensor tensor_like(const Sample *s, ValueId v)
     return tensor_new(s->arena, x->dtype, x->rank, x->dim);
 }
 
-// True if the output is a view of an input that lies so.
+// Checks the output as a view of the input in that layout. Returns false if there is no such view.
 static bool check_view(Sample *s, const char *name, Layout layout)
 {
     Buffer *b = arena_array(s->arena, Buffer, 1);
@@ -82,7 +83,7 @@ static void check_place(Sample *s, const char *name, Layout layout)
     Tensor y = tensor_like(s, s->node.out[0]), want;
 
     for (int k = 0; k < ROOM; k++) {
-        // What the inputs do not cover without `fill` would be seen.
+        // 99 shows where neither an input nor `fill` writes the output.
         b->f[k] = op->fill ? op->fill(&s->node) : 99;
         b->i[k] = op->fill ? (int64_t)op->fill(&s->node) : 99;
     }
@@ -127,7 +128,7 @@ static void places_are_eval(void **state)
     }
 }
 
-// A column-major matrix can't be read row by row, but dims that lie in one run can be split.
+// A column-major matrix can't be flattened row by row, but one of its dims can be split.
 static void reshape_knows_what_it_cannot(void **state)
 {
     static const struct {
