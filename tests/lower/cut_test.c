@@ -1,4 +1,5 @@
-// Minimum cuts of random graphs against all subsets of their nodes, and which of equal cuts it is.
+// Tests minimum cuts of random graphs against all subsets of their nodes, and which of several
+// minimum cuts is found.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +36,7 @@ static Edges draw(uint64_t *state)
     return e;
 }
 
-// What goes from the nodes of the set (a bit each) to the others.
+// The capacity of the edges from the nodes of the set (one bit each) to the others.
 static int64_t capacity_of(const Edges *e, unsigned above)
 {
     int64_t sum = 0;
@@ -83,7 +84,7 @@ static void test_random(void **state)
     }
 }
 
-// Deep graphs take no deep stack.
+// Deep graphs need no deep call stack.
 static void test_chain(void **state)
 {
     enum { LENGTH = 200000 };

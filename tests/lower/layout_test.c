@@ -1,4 +1,5 @@
-// In which order the dims of named values lie in memory, and where copies turn them around.
+// Tests the order in which the dims of named values lie in memory, and the copies that transpose
+// them.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,8 @@
 #define CONV "stride=[1,1] low=[0,0] high=[0,0] dilation=[1,1] groups=1"
 #define POOL "size=[2,2] stride=[2,2] low=[0,0] high=[0,0] dilation=[1,1]"
 
-// Of every item that makes a value of four dims: its operators, the value, its strides.
+// `made` has an entry for each item that makes a value of four dims: its operators, the value, its
+// strides.
 static const struct {
     const char *name, *text, *made;
     bool of_ranks;
@@ -144,7 +146,7 @@ static void list(const Set *s, Text *t)
     }
 }
 
-// The graph as what each of two ranks runs: nothing of it is a piece of something else.
+// Makes a Sharded in which each of two ranks runs the whole graph: no value is a shard of another.
 static Sharded *each_rank(Arena *a, const Graph *g)
 {
     Sharded *s = arena_alloc(a, 1, sizeof *s);

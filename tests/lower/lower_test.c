@@ -1,5 +1,5 @@
-// Lowered programs compute what their graphs compute. The graphs are small models in IR text, taken
-// through the training passes first; the arena starts full of NaN.
+// Tests that lowered programs compute what their graphs compute. The graphs are small models in IR
+// text after the training passes; the arena starts full of NaN.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "tests/lower/programs.h"
 
-// Of large numbers relative to them.
+// The largest difference; it is relative for large numbers.
 static double difference(const Tensor *x, const Tensor *y)
 {
     double worst = 0;
@@ -25,7 +25,7 @@ static double difference(const Tensor *x, const Tensor *y)
     return worst;
 }
 
-// Compares what lives on and what goes out with what the graph's own evaluation gives.
+// Compares the outputs and the carried values with the graph's own evaluation.
 static void compare(const Machine *m, const Tensor *values, double most)
 {
     const Graph *g = m->s->g;
@@ -35,7 +35,7 @@ static void compare(const Machine *m, const Tensor *values, double most)
         ValueId v = is_out ? g->outputs[i].value : g->carries[i - g->n_outputs].in;
         ValueId w = is_out ? v : g->carries[i - g->n_outputs].out;
         if (is_out && g->outputs[i].role == OUTPUT_GRADIENT)
-            continue;  // may be overwritten by the update
+            continue;  // the update may overwrite it
         Operand o = whole(m, v);
         Tensor t = load(m, &o, 0, value_of(g, v)->rank, value_of(g, v)->dim);
         double e = difference(&values[w], &t);
@@ -44,7 +44,7 @@ static void compare(const Machine *m, const Tensor *values, double most)
     }
 }
 
-// Making values again changes no bit of what goes out.
+// Recomputing values changes no bit of the outputs.
 static void check_recompute(Graph *g, Arena *a, Diag *d)
 {
     Tensor *before = evaluate(g, a);
@@ -58,7 +58,7 @@ static void check_recompute(Graph *g, Arena *a, Diag *d)
         assert_true(difference(&before[out[i]], &after[g->outputs[i].value]) == 0);
 }
 
-// Runs the program of a graph, which is of training or forward only.
+// Runs the program of a graph, for training or forward only.
 static void check_program(Graph *g, const LowerOptions *lo, double most, Arena *a, Diag *d)
 {
     int n_values = g->n_values;
@@ -79,7 +79,8 @@ static void check_program(Graph *g, const LowerOptions *lo, double most, Arena *
     free(m.bytes);
 }
 
-// Without a norm to wait for, updates run in the backward part.
+// Checks one case. Without clip_norm, updates needn't wait for a norm and run in the backward
+// part.
 static void check(int i, bool fuse, double clip_norm)
 {
     Arena *a = arena_new();
@@ -89,7 +90,7 @@ static void check(int i, bool fuse, double clip_norm)
 
     if (fuse)
         check_recompute(g, a, &d);
-    // Large gradients are squared unclipped.
+    // Without clipping, large gradients are squared.
     check_program(g, &lo, clip_norm > 0 ? 1e-5 : 5e-5, a, &d);
     arena_free(a);
 }
@@ -130,7 +131,8 @@ static void test_forward_programs(void **state)
         }
 }
 
-// The gradient that the update's own group puts together is shown behind it.
+// One group computes a gradient and the update that reads it; the gradient is shown after the
+// group.
 static void test_update_in_one_pass(void **state)
 {
     (void)state;

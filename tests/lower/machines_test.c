@@ -1,7 +1,8 @@
-// Lowered programs of several ranks compute what one rank does: all ranks run side by side, each on
-// an arena of its own that starts full of NaN, chunk by chunk and with their padding, under random
-// plans of the tiny models' training steps. `machines_test N` tries N plans of each model. What
-// goes on beside computation is done once where it starts and once where it is waited for.
+// Tests that lowered programs of several ranks compute what one rank computes, under random plans
+// of the tiny models' training steps. All ranks run side by side, each on its own arena, which
+// starts full of NaN, on chunks with their padding. Each program runs twice: overlapped
+// collectives are done where they start, and where they are waited for. `machines_test N` tries N
+// plans of each model.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 
 // ---- comparing ----
 
-// What lives on, and what goes out but for gradients, which updates may write over.
+// Compares the carried values and the outputs, except gradients, which updates may overwrite.
 static void compare(Machines *x, const Model *m, uint64_t dice)
 {
     const Graph *g = x->all_ranks.s->g;
@@ -49,12 +50,12 @@ static void run_and_compare(Machines *x, const Program *p, const Model *m, uint6
     machines_end(x);
 }
 
-// Of all programs, loops that have something late, or apart, and programs whose messages keep
-// ranks busy.
+// Counts programs with overlapped items, with skewed items, with loop fission, and those whose
+// predicted time grows when messages keep ranks busy.
 static int slots, skew, fission_part, slowed;
 
-// Neither takes longer than both; and if messages keep the ranks from computing as long as they are
-// under way, no longer than one after the other.
+// A program takes at least its computation and at least its communication, and at most their sum.
+// This also holds if messages keep the ranks from computing while they are under way.
 static void check_time(const Program *p, const Cluster *c, Mesh *mesh)
 {
     Simulated t = program_simulate(p, SET_TRAIN, c);
@@ -73,7 +74,8 @@ static void check_time(const Program *p, const Cluster *c, Mesh *mesh)
 static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
 {
     Arena *a = arena_new();
-    // From machines that are slow beside their links to such as are done before anything comes.
+    // The machines range from slow ones, beside their links, to ones that finish before any
+    // message arrives.
     double rate = pow(10, 3 + roll(d, 8));
     Cluster cluster = {.bandwidth = rate, .read_bandwidth = rate, .vector = rate};
     Mesh mesh = mesh_of(meshes[at].n_axes, meshes[at].size);

@@ -1,6 +1,7 @@
-// program_check finds what is wrong: programs are changed in one place at random, and those that
-// then compute something else must not pass. The programs are right before: training steps of the
-// cases on one rank, and of tiny models on several. `mutant_test N` tries N mutants of each.
+// Tests that program_check finds mistakes. Programs are changed in one place at random, and those
+// that then compute something else must not pass. The programs before the change are right:
+// training steps of the cases on one rank, and of tiny models on several. `mutant_test N` tries N
+// mutants of each.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@ typedef struct Outcome {
     bool is_lost;
 } Outcome;
 
-// Adds the outputs of one rank and the values that live on.
+// Adds the outputs and the carried values of one rank to the hash.
 static void add_ends(const Machine *m, uint64_t *hash)
 {
     const Graph *g = m->s->g;
@@ -36,13 +37,13 @@ static void add_ends(const Machine *m, uint64_t *hash)
     }
 }
 
-// A program that can be run, again and again.
+// A program that can be run repeatedly.
 typedef struct Subject {
     const char *name;
     Program *p;
-    Graph *g;       // one rank
-    Tensor *value;  // one rank: of what has no producer
-    Sharded *s;     // several
+    Graph *g;       // for one rank
+    Tensor *value;  // for one rank: the values without producer
+    Sharded *s;     // for several ranks
     const Model *model;
 } Subject;
 
@@ -104,12 +105,12 @@ static bool passes(const Subject *x)
 // ---- mutants ----
 
 static struct {
-    int tried, differ, missed, found;  // found: whether they differ or not
+    int tried, differ, missed, found;  // found: whether or not the mutants differ
 } counts[COUNT(mutations)];
 
 typedef Subject (*Maker)(Arena *a, int i, uint64_t plan);
 
-// Program i with one change; `k` says which.
+// Changes program i once and checks the mutant; `k` is the kind of mutation.
 static void try_mutant(Maker make, int i, uint64_t plan, int k, uint64_t dice, const Outcome *right)
 {
     Arena *a = arena_new();
@@ -171,7 +172,7 @@ static Subject make_split(Arena *a, int i, uint64_t plan)
     Diag *diag = arena_array(a, Diag, 1);
     int at = (i + (int)plan) % 4;
     Dice d = {16 * plan + (uint64_t)i};
-    double rate = pow(10, 5 + roll(&d, 4));  // at 1e5 much goes on beside computation
+    double rate = pow(10, 5 + roll(&d, 4));  // at 1e5 many collectives overlap computation
     const Cluster cluster = {.bandwidth = rate, .read_bandwidth = rate, .vector = rate};
     Subject x = {.name = models[i].name, .model = &split_models[i]};
 
@@ -189,7 +190,7 @@ static Subject make_split(Arena *a, int i, uint64_t plan)
     return x;
 }
 
-// Mutants of each program. Sanitizers look for faults of the check itself and need fewer.
+// Mutants of each program. Sanitizers look for faults of program_check itself and need fewer.
 enum { MANY = 100, FEW = 20 };
 #ifdef __SANITIZE_ADDRESS__
 static int asked_mutants = FEW;

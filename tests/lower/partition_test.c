@@ -1,5 +1,6 @@
-// Split nodes compute what the whole ones compute: every operator under its strategies, on meshes
-// whose axes divide nothing evenly. `partition_test all` tries all strategies of each sample.
+// Tests that sharded nodes compute what whole nodes compute: every operator under its strategies,
+// on meshes whose axes divide no size evenly. `partition_test all` tries all strategies of each
+// sample.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@ static void fail_at(const char *what, const Plan *p, const Graph *g, ValueId v)
     fail_msg("%s: %s", what, t.s);
 }
 
-// A plan for the sample's graph with that strategy.
+// Checks a plan of the sample's graph in which the node has that strategy.
 static void check_strategy(const Sample *s, const char *text, const Mesh *m,
                            const Strategy *strategy, Dice *d)
 {
@@ -50,7 +51,7 @@ static void check_strategy(const Sample *s, const char *text, const Mesh *m,
     arena_free(a);
 }
 
-// All strategies of a sample, at most about `most` of them.
+// Checks the strategies of a sample: all of them, or about `most`.
 static int check_sample(const SampleText *t, const Mesh *m, int most, Dice *d)
 {
     Sample s = sample_read(t, false);

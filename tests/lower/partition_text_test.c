@@ -1,4 +1,5 @@
-// The text that all ranks run, for plans that people know; and plans that can't be carried out.
+// Tests the sharded graph that all ranks run, for plans by well known rules, and messages about
+// impossible plans.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,12 +11,13 @@
 #include "lower/lower.h"
 #include "tests/lower/plans.h"
 
-// A plan is words: `NAME=[x0,-]`, where a value rests, and `NAME:xy`, what each axis does in the
-// node that makes it: a letter of its rule, `-` nothing, `+` parts of all inputs go through, `0`
-// those of input 0; `_` is a blank. What isn't named is whole, or rests as it is made.
+// A plan is a list of words. `NAME=[x0,-]` is a storage spec. `NAME:xy` says for each axis what it
+// splits in the node that makes NAME: a letter of the node's rule, `-` for nothing, `+` for
+// partial inputs, `0` if only input 0 is partial; `_` stands for a blank. Other nodes are not
+// split, and other values are stored as they are made.
 typedef struct Case {
-    const char *name, *graph, *plan, *result;  // the split graph, or the message
-    bool is_joined;                            // small exchanges are
+    const char *name, *graph, *plan, *result;  // result: the sharded graph, or the message
+    bool is_joined;                            // small collectives are bucketed
 } Case;
 
 #define LAYER                                                                                      \
@@ -375,7 +377,7 @@ static Plan read_plan(const Graph *g, const char *words, Arena *a, Diag *d)
     return p;
 }
 
-// The text is read back as it is.
+// The text reads back as the same text.
 static void check_text(const Text *t, Diag *d)
 {
     Arena *a = arena_new();

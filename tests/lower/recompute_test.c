@@ -1,5 +1,5 @@
-// What the backward part of small graphs keeps of the forward part: the names of the values, and
-// what it makes again.
+// Tests which values of the forward part the backward part of small graphs keeps, and which it
+// recomputes.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,8 +96,8 @@ static const struct {
      "x h0 h1 h2"},
 };
 
-// Names of what nodes of the backward part read of the forward part, views looked through, in the
-// order of the nodes that made it.
+// Lists the values of the forward part that nodes of the backward part read, also through views,
+// in the order of their producers.
 static void list_kept(const Graph *g, Text *t)
 {
     bool *read = calloc((size_t)g->n_values, sizeof *read);

@@ -1,4 +1,4 @@
-// Graphs that trainers can't compute, and what is said about them.
+// Tests the messages about graphs that trainers can't compute.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

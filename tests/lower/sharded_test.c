@@ -1,7 +1,7 @@
-// Training steps of the tiny models, split by all kinds of plans, compute what whole ones compute:
-// by random plans, by those of the search and of all presets, on meshes whose axes divide nothing
-// evenly. `sharded_test N [MODEL]` tries N random plans of each model on each mesh, and all
-// presets, instead of the few plans that always run.
+// Tests that sharded training steps of the tiny models compute what the whole ones compute: under
+// random plans, plans of the search and all presets, on meshes whose axes divide no size evenly.
+// `sharded_test N [MODEL]` tries N random plans of each model on each mesh, and all presets,
+// instead of the few plans that always run.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static double outputs_error(const Graph *g, const Tensor *got, const Tensor *wan
     return error;
 }
 
-// Of what lives on: parameters, states, statistics.
+// The error of the carried values: parameters, states, statistics.
 static double carried_error(const RankTensors *c, const Model *m, double most, bool *same)
 {
     const Graph *g = c->s->g;
@@ -62,12 +62,12 @@ static void compare(const RankTensors *c, const Model *m, const char *what)
                  m->name, c->n, what, loss, gradient, carried, same ? "" : "; ranks differ");
 }
 
-// A model's plans so far: of its factors that can be split, along which axes of which mesh they
-// were (a bit for each axis of each mesh), and of its flops, how many in nodes that were split.
+// The plans of a model that were tried. `seen` holds by factor which axes split it, one bit for
+// each axis of each mesh; `split` is the part of `flops` in nodes that were split.
 typedef struct Tried {
     Seen *seen;
     double flops, split;
-    int random, searched, known;  // plans
+    int random, searched, known;  // numbers of plans
 } Tried;
 
 static void count_flops(const Graph *g, const Plan *p, Tried *t)
@@ -114,7 +114,7 @@ static void check_random(const Model *m, int at, Dice *d, Tried *t)
     arena_free(a);
 }
 
-// Splits of factors by axes that came up, and all that there are.
+// Counts the pairs of factor and axis that plans have split, and all that exist.
 static void count_seen(const Graph *g, const Tried *t, int *seen, int *all)
 {
     Arena *a = arena_new();
@@ -138,9 +138,10 @@ static void count_seen(const Graph *g, const Tried *t, int *seen, int *all)
     arena_free(a);
 }
 
-// ---- plans that are looked for ----
+// ---- plans of the search ----
 
-// The program of a plan holds what its rows say at least, but for some of what is written over.
+// The arena holds at least the plan's predicted peak, less 1/64 for values that are written over
+// others.
 static void check_rows(const Model *m, const Plan *p, int64_t peak, Arena *a)
 {
     enum { PART = 64 };
@@ -156,8 +157,8 @@ static void check_rows(const Model *m, const Plan *p, int64_t peak, Arena *a)
     assert_true(x->arena_bytes >= peak - peak / PART);
 }
 
-// The cheapest plan that is soon found of the alternatives that are kept; returns the bytes that it
-// holds, 0 if there is none.
+// Checks the cheapest plan that a short search finds among the alternatives in `keep`. Returns its
+// peak in bytes; 0 if there is no plan.
 static int64_t check_kept(const Model *m, const Mesh *mesh, const PlanProblem *q, const bool *keep,
                           const char *what, Tried *t)
 {
@@ -169,7 +170,7 @@ static int64_t check_kept(const Model *m, const Mesh *mesh, const PlanProblem *q
     Plan p = {.mesh = *mesh};
     Answer x;
 
-    o.programs = "/nowhere";  // bounds by ascent will do
+    o.programs = "/nowhere";  // bounds by ascent suffice
     solve(&kept, &o, &x, a, NULL);
     int64_t peak = is_found(x.outcome) ? x.peak : 0;
     if (peak) {
@@ -183,7 +184,8 @@ static int64_t check_kept(const Model *m, const Mesh *mesh, const PlanProblem *q
     return peak;
 }
 
-// The search's plan, one of 9/10 of its bytes, and those of the presets that apply, or of one.
+// Checks the search's plan, one within 9/10 of its bytes, and those of all presets that apply, or
+// of one of them.
 static void check_searched(const Model *m, int at, int only, Tried *t)
 {
     Arena *a = arena_new();
@@ -224,7 +226,7 @@ static void check_searched(const Model *m, int at, int only, Tried *t)
 
 // ---- all of them ----
 
-static Asked asked;  // without a number of plans: for a sample
+static Asked asked;  // plans 0: a sample of all plans
 
 static void check_model(int i, Tried *all)
 {
@@ -261,8 +263,9 @@ static void steps_of_models(void **state)
                   all.known);
 }
 
-// An exchange that is joined with an earlier one of its iteration may need another iteration; each
-// is made in the order of all. By plans that showed it.
+// Tests buckets that depend on several iterations: a collective that joins an earlier one of its
+// iteration may need another iteration, so all buckets must be made in one order. These plans
+// failed once.
 static void buckets_of_iterations(void **state)
 {
     int i = 0;

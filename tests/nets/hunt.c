@@ -1,3 +1,4 @@
+// Judges many nets, each in a process of its own that may crash, and compiles their programs.
 #include "tests/nets/hunt.h"
 
 #include <dlfcn.h>
@@ -27,7 +28,7 @@ bool subject_of(const Recipe *r, Arena *a, Subject *s, Diag *d)
     return true;
 }
 
-// Messages without their numbers and names.
+// Compares messages without their numbers and names.
 bool verdict_is_alike(const Verdict *a, const Verdict *b)
 {
     const char *x = a->what, *y = b->what;
@@ -63,7 +64,7 @@ typedef struct Job {
     const Hunt *h;
     const Recipe *r;
     int n;
-    Verdict *v;  // shared between processes
+    Verdict *v;  // shared by the processes
 } Job;
 
 static const char *path_of(const Hunt *h, int i, const char *end, char *to)
@@ -72,7 +73,7 @@ static const char *path_of(const Hunt *h, int i, const char *end, char *to)
     return to;
 }
 
-// Net i's items; its C text, if it is to be compiled.
+// Judges net i's items, and writes its C text if programs are compiled.
 static void first_look(const Job *j, int i)
 {
     char path[256], name[32];
@@ -88,7 +89,7 @@ static void first_look(const Job *j, int i)
     text_free(&c);
 }
 
-// Net i as it was compiled.
+// Judges the compiled program of net i.
 static void second_look(const Job *j, int i)
 {
     char path[256], name[32];
@@ -103,8 +104,8 @@ static void second_look(const Job *j, int i)
     judge_here(&j->r[i], &(Task){.name = name, .model = model(), .is_fast = true}, &j->v[i]);
 }
 
-// Calls `look` for all nets that are right so far, in other processes: the next one goes on where
-// one crashed.
+// Calls `look` for all nets that are right so far, in other processes. Where one crashes, the next
+// process continues with the following net.
 static void look_at_all(const Job *j, void (*look)(const Job *j, int i))
 {
     volatile int *at =
@@ -118,7 +119,7 @@ static void look_at_all(const Job *j, void (*look)(const Job *j, int i))
             if (!getenv("NETS_LOUD"))
                 freopen("/dev/null", "w", stderr);
             for (; *at < j->n; (*at)++) {
-                alarm(120);  // for each: sanitized programs are slow
+                alarm(120);  // for each net: sanitized programs are slow
                 if (!j->v[*at].outcome)
                     look(j, *at);
             }

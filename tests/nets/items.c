@@ -1,9 +1,10 @@
-// A program's run: items through the operators' own eval, on an arena that starts full of NaN.
+// Runs a net's program: items through the operators' own eval, on an arena that starts full of
+// NaN.
 #include "tests/nets/machine.h"
 
 // ---- items ----
 
-// A running set, with what it shows of gradients.
+// A set that runs, and the place for the gradients that it shows.
 typedef struct Run {
     Machine m;
     const Reference *r;
@@ -21,7 +22,7 @@ static int place_in_node(const Graph *g, ValueId v)
     return k;
 }
 
-// Is v the value in an operand, which may be the twin of one at another iteration?
+// Is v the operand's value, or its instance at iteration `layer`?
 static bool is_in(const Graph *g, const Operand *o, int layer, ValueId v)
 {
     Block want = value_block(g, o->value), is = value_block(g, v);
@@ -32,7 +33,7 @@ static bool is_in(const Graph *g, const Operand *o, int layer, ValueId v)
            place_in_node(g, v) == place_in_node(g, o->value);
 }
 
-// Parameters that are added up have one gradient.
+// Stores a gradient that the program shows. Outputs of the same value all get it.
 static void show(const Run *r, const Operand *o, int layer)
 {
     const Graph *g = r->m.s->g;

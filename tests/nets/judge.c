@@ -1,10 +1,10 @@
-// A net, judged from its graph to its program.
+// Judges a net, from its graph to its program.
 #include <string.h>
 
 #include "generator/generator.h"
 #include "tests/nets/judge.h"
 
-// The first error of what was said.
+// Gives the verdict with the first error of `said`.
 void verdict_refused(Verdict *v, Ruling o, const Text *said)
 {
     const char *at = said->n ? strstr(said->s, "error: ") : NULL;
@@ -49,7 +49,7 @@ static int count_classes(const Program *p)
     return n;
 }
 
-// The program of a net whose passes are right.
+// Judges the program of a net whose passes are right.
 static void judge_program(const Subject *s, const Task *t, const Oracle *o, const Reference *r,
                           Arena *a, Verdict *v)
 {

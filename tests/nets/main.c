@@ -1,4 +1,4 @@
-// Random nets, as many as asked for, and the smallest forms of those whose programs are wrong.
+// Judges random nets, and shrinks the recipes of those whose programs are wrong.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ typedef struct Ask {
     int64_t count, first;
     uint64_t seed;
     Hunt hunt;
-    bool keeps, ends;  // finds as they are; ends after the options
+    bool keeps, ends;  // keeps: no shrinking; ends: nothing to run
     const char *recipe;
 } Ask;
 

@@ -7,7 +7,7 @@
 ValueId layer_linear(Net *n, ValueId x, const int *arg)
 {
     int rank = net_rank(n, x);
-    // Never along the batch, as a net's samples have nothing to do with each other.
+    // The axis is never the batch, because a net's samples are independent.
     int axis = arg[2] % 3 == 2 && rank > 2 ? 1 + arg[3] % (rank - 1) : n->axis;
 
     return net_linear(n, x, axis, net_size(n, x, axis), arg[0] % 2, arg[1] % 2);
@@ -49,10 +49,10 @@ ValueId layer_scale(Net *n, ValueId x, const int *arg)
         return make_div(g, x, c);
     case 4:
         return make_max(g, x, make_neg(g, c));
-    case 5:  // x² + c, to some power
+    case 5:  // (x² + c) to a power
         x = make_add(g, make_mul(g, x, x), c);
         return make_pow(g, x, scalar_like(g, x, 0.4 + 0.2 * (arg[2] % 4)));
-    case 6:  // with one parameter
+    case 6:  // one scalar parameter
         return make_mul(g, x, broadcast_like(g, net_parameter(n, "scale", 0, NULL), x));
     default:
         return make_add(g, make_mul(g, x, c), scalar_like(g, x, -0.2 * (arg[2] % 3)));
@@ -68,7 +68,7 @@ ValueId layer_gate(Net *n, ValueId x, const int *arg)
         ValueId z = net_linear(n, x, n->axis, width, arg[1] % 2, false);
         return make_mul(g, x, make_sigmoid(g, z));
     }
-    // Two halves of one product, or of a product each.
+    // Two halves of one product, or two products.
     ValueId a, b;
     if (arg[0] % 3 == 1) {
         ValueId both = net_linear(n, x, n->axis, 2 * width, arg[1] % 2, false);
@@ -83,7 +83,7 @@ ValueId layer_gate(Net *n, ValueId x, const int *arg)
 
 // ---- attention ----
 
-// [n, t, d] as heads: [n, h, t, d / h].
+// Reshapes [n, t, d] to heads: [n, h, t, d / h].
 static ValueId as_heads(Net *n, ValueId x, int64_t heads)
 {
     Value v = *value_of(n->g, x);
@@ -109,14 +109,14 @@ static ValueId masked(Net *n, ValueId s, int which, int variant)
                            make_and(g, make_le(g, scalar_like(g, row, 0), row),
                                     make_le(g, row, scalar_like(g, row, 1 + variant % 3))),
                            s, scalar_like(g, s, low));
-    case 3:  // a table that is added
+    case 3:  // adds a table
         return make_add(g, s,
                         make_broadcast(g, net_table(n, 2, dim, variant), v.rank, v.dim, dims));
-    case 4:  // a learned bias of each head
+    case 4:  // adds a learned bias per head
         return make_add(g, s,
                         make_broadcast(g, net_parameter(n, "bias", 3, heads), v.rank, v.dim,
                                        (int64_t[]){1, 2, 3}));
-    case 5:  // every so many places, and one's own
+    case 5:  // every second or third place, counted from one's own
         column = make_mod(g, make_sub(g, row, column), scalar_like(g, row, 2 + variant % 2));
         return make_select(g, make_eq(g, column, scalar_like(g, column, 0)), s,
                            scalar_like(g, s, low));
@@ -144,7 +144,7 @@ static ValueId attend(Net *n, ValueId q, ValueId k, ValueId v, const int *arg)
     return make_dot(g, w, v, "bhst,bhte->bhse");
 }
 
-// Takes [n, t, d] alone; streams of other ranks are reshaped to it.
+// Computes attention of [n, t, d]. Values of other ranks are reshaped to that.
 static ValueId attend_rows(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;
@@ -193,7 +193,7 @@ ValueId layer_attend(Net *n, ValueId x, const int *arg)
     return y ? make_transpose(g, make_reshape(g, y, t.rank, t.dim), back) : 0;
 }
 
-// x xᵀ x, of each sample's features and its other dims taken together.
+// Computes x xᵀ x for each sample, as a matrix of dim 1 by all later dims.
 ValueId layer_gram(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;

@@ -1,10 +1,10 @@
-// A compiled program's run, on an arena that starts full of NaN.
+// Runs a net's compiled program, on an arena that starts full of NaN.
 #include <stdlib.h>
 
 #include "runtime/internal.h"
 #include "tests/nets/machine.h"
 
-// Where nets_gradient puts gradients: net programs call it in place of rt_gradient.
+// The place where nets_gradient stores gradients; net programs call it instead of rt_gradient.
 static struct {
     RtEntries entries;
     const RtModel *model;
@@ -62,7 +62,7 @@ static void end(Rt *rt, const RtModel *m, Machine *machine)
     arena_free(machine->scratch);
 }
 
-// The program's own constants, in the place of those that the graph has.
+// Copies the program's own constants over those that the graph has.
 static void put_constants(const RtModel *m, char *arena)
 {
     for (int i = 0; i < m->n_tensors; i++) {

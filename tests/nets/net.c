@@ -1,4 +1,4 @@
-// From a recipe to a graph: stem, blocks in their topology, head.
+// Builds the graph of a recipe: stem, blocks in their topology, head.
 #include "tests/nets/net.h"
 
 #include <string.h>
@@ -112,7 +112,7 @@ static ValueId two_streams(Net *n, ValueId x)
     return x && y ? make_mul(n->g, x, y) : 0;
 }
 
-// Steps along a dim of the data that comes before the others: h = f(h + data[step]).
+// Builds time steps along a dim of the data: h = f(h + data[step]).
 static ValueId steps(Net *n, ValueId x)
 {
     Graph *g = n->g;
@@ -172,7 +172,7 @@ static ValueId add_stem(Net *n)
                : r->stem % 4 == 2 ? net_activation(n, x, 10, 0)
                                   : x;
     }
-    // Tokens, of which one row has no gradient.
+    // Tokens. In one variant a row of the embedding gets no gradient.
     for (int i = 0; i + 1 < r->rank; i++)
         dim[k++] = r->dim[i];
     ValueId tokens = graph_value(g, VALUE_INPUT, "tokens", I64, k, dim);
@@ -193,7 +193,7 @@ static ValueId add_head(Net *n, ValueId x)
     switch (n->r->head % 4) {
     case 1:
         return net_linear(n, x, n->axis, 3, true, false);
-    case 2:  // the mean of all but batch and features, then classes
+    case 2:  // the mean over all dims except batch and features, then classes
         for (int i = 1; i < rank; i++)
             if (i != n->axis)
                 axes[k++] = i;
@@ -211,7 +211,7 @@ static ValueId add_head(Net *n, ValueId x)
     }
 }
 
-// A scalar output is the loss itself.
+// Makes the output a scalar that is the loss itself.
 static ValueId as_loss(Net *n, ValueId y)
 {
     Graph *g = n->g;

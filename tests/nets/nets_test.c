@@ -1,5 +1,6 @@
-// Random nets of fixed seeds, and the smallest forms of those whose programs were wrong once: each
-// is compiled and held against its own graph (see judge.h). `tests/nets/nets` hunts for more.
+// Tests random nets of fixed seeds, and shrunk recipes of nets whose programs were wrong once.
+// Each is compiled and compared with its own graph (see judge.h). `tests/nets/nets` hunts for
+// more.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 
 #include "tests/nets/hunt.h"
 
-// The numbers of a recipe keep their meaning (see net.h): new layers and choices come last.
+// Recipes stay valid because new layers and choices are added last (see net.h).
 static const struct {
     const char *what, *recipe;
 } found[] = {
@@ -66,7 +67,7 @@ static const struct {
      "linear=0,0,0,0 turn=0,0,0,0 block=2 linear=0,0,0,0 turn=0,0,0,0"},
 };
 
-// Nets whose programs of several ranks were wrong once.
+// Nets whose programs for several ranks were wrong once.
 static const struct {
     const char *what, *recipe;
 } split[] = {
@@ -135,7 +136,7 @@ static void split_nets_are_right(void **state)
     hunt_all(&(Hunt){.ranks = 4}, r, COUNT(split), "split net");
 }
 
-// Recipes are what their texts say.
+// Recipes survive being printed and parsed.
 static void recipes_are_texts(void **state)
 {
     (void)state;
@@ -167,7 +168,7 @@ static void whole_nets_are_right(void **state)
     hunt_drawn(&(Hunt){.is_whole = true, .cc = hunt_compiler()}, 1000, 100);
 }
 
-// Nets are right too if gcc optimizes them, as it does trainers.
+// Nets are also right if gcc optimizes them, as it does trainers.
 static void optimized_nets_are_right(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// Numbers for the values of a net, and its graph in f64.
+// Draws numbers for the values of a net, and makes its graph in f64.
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static bool ends_in(const char *s, const char *end)
     return n >= k && !strcmp(s + n - k, end);
 }
 
-// From -1 to 1.
+// Draws a number from -1 to 1.
 static double unit(uint64_t seed, int64_t i)
 {
     uint64_t key[2] = {seed, (uint64_t)i};
@@ -66,7 +66,7 @@ static Tensor hyper_of(Arena *a, const Value *v, int micro)
     return t;
 }
 
-// Tokens choose rows of a table of five.
+// Tokens select rows of a table of five.
 static int64_t bound_of(const Subject *s, const char *name)
 {
     return !strcmp(name, "t") ? s->classes : !strcmp(name, "tokens") ? 5 : 0;
@@ -149,10 +149,11 @@ Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d)
     return to;
 }
 
-// ---- as f32 might round it ----
+// ---- rounding errors of f32 ----
 
-// With even seeds, equal numbers are moved alike: values that are computed twice stay equal. With
-// odd ones they part, as those do that are equal in theory and summed in different orders.
+// Adds relative errors. With even seeds, equal numbers get equal errors, so that values computed
+// twice stay equal. With odd seeds they part, as do values that are equal in theory and are summed
+// in different orders.
 static void shake(Tensor *t, uint64_t seed)
 {
     for (int64_t i = 0; t->f && i < tensor_count(t); i++) {
@@ -174,7 +175,7 @@ static Tensor shaken(Arena *a, const Tensor *t, uint64_t seed)
     return y;
 }
 
-// An operator that only moves numbers, or chooses among them, is exact.
+// An operator that only moves or selects numbers is exact.
 static bool is_exact(const OpDef *op)
 {
     static const OpDef *const exact[] = {
@@ -214,7 +215,7 @@ void graph_shake(const Graph *g, Arena *a, Tensor *value, uint64_t seed)
     }
 }
 
-// Away from `wide` by as much as either of the others is.
+// Returns `wide` plus the larger of the distances of x and y from it.
 Tensor tensor_rough(Arena *a, const Tensor *wide, const Tensor *x, const Tensor *y)
 {
     Tensor t = *wide;

@@ -1,5 +1,4 @@
-// The oracle finds a net's loss and gradients by evaluating the graph as it was built, and by
-// nothing else.
+// Finds a net's loss and gradients by evaluating the graph as it was built, and by nothing else.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@ ValueId oracle_find(const Graph *g, const char *name)
     return 0;
 }
 
-// The node's outputs of its inputs' values.
+// Evaluates one node on its inputs' values.
 static void eval_one(const Graph *g, const Node *n, Tensor *value, Arena *a)
 {
     Tensor x[32] = {0}, y[MAX_OUTPUTS];
@@ -28,7 +27,7 @@ static void eval_one(const Graph *g, const Node *n, Tensor *value, Arena *a)
         value[n->out[i]] = y[i];
 }
 
-// One micro-batch after the other; buffers go on from what the one before made of them.
+// Evaluates one micro-batch after the other. Buffers keep their values from one to the next.
 static void eval_micros(Oracle *o)
 {
     const Graph *g = o->g;
@@ -54,7 +53,8 @@ static double row_loss(const double *x, int64_t n, int64_t label, double smooth)
         sum += exp(x[i] - most);
         mean += x[i] / (double)n;
     }
-    // Differences first: of huge numbers nothing else is left of the logarithm.
+    // Differences are taken first, because beside a huge maximum the logarithm would be rounded
+    // away.
     return log(sum) + (1 - smooth) * (most - x[label]) + smooth * (most - mean);
 }
 
@@ -114,8 +114,8 @@ bool oracle_new(Oracle *o, const Subject *s, Arena *a, Diag *d)
     return o->g && o->predict;
 }
 
-// The forward node of `g` that draws at `source`, a use of a layer; NULL if the passes found that
-// it needs no draw.
+// The forward node of `g` that draws random numbers for `source`, a use of a layer. NULL if the
+// passes removed the draw.
 static const Node *find_draw(const Graph *g, const Source *source)
 {
     for (NodeId i = 1; i < g->n_nodes; i++) {
@@ -127,7 +127,8 @@ static const Node *find_draw(const Graph *g, const Source *source)
     return NULL;
 }
 
-// Numbers the net's draws as those of `made`, what the passes made of it: a layer has one at most.
+// Numbers the net's random nodes like those of `made`, the graph after the passes. A layer has at
+// most one.
 static void renumber_draws(Graph *g, const Graph *made)
 {
     for (NodeId i = 1; i < g->n_nodes; i++) {
@@ -149,8 +150,8 @@ static void eval_loss(Oracle *o)
         add_loss(o->s, &o->value[k][o->g->outputs[0].value], &o->target[k], &o->sum, &o->count);
 }
 
-// Does f32 hold the output, and what follows from it? The loss doesn't tell: a label may be
-// ignored, or its class be the largest by far.
+// Does f32 hold the output and the values that depend on it? The loss doesn't show that: a label
+// may be ignored, or its class may have the largest logit by far.
 static bool is_output_held(const Oracle *o)
 {
     const double most = 1e30;
@@ -178,13 +179,14 @@ bool oracle_eval(Oracle *o, const Graph *made)
         graph_shake(o->predict, o->arena, rough[k], (uint64_t)k + 1);
     }
     o->roughly = tensor_rough(o->arena, &o->predicted[y], &rough[0][y], &rough[1][y]);
-    // Where numbers are huge, f32 proves nothing.
+    // Where numbers are huge, a comparison in f32 proves nothing.
     return fabs(o->sum / o->count) < 1e5 && is_output_held(o);
 }
 
 // ---- slopes ----
 
-// The loss with parameter v moved by `h` along the direction: only what depends on it is new.
+// The loss after parameter v moves by `h` along the direction. Evaluates only the nodes that
+// depend on v.
 static double moved_loss(const Oracle *o, ValueId v, const double *direction, double h,
                          const bool *is_moved)
 {
@@ -224,8 +226,9 @@ static bool *find_moved(const Graph *g, ValueId v, Arena *a)
     return is_moved;
 }
 
-// Two steps that differ in size give the same slope, and the one to the left that to the right, the
-// more so the smaller they are: else there is a kink, which smaller steps may stay clear of.
+// Takes differences with two step sizes. If the loss is smooth, both give the same slope, and the
+// slopes to the left and to the right differ less for the smaller step. Otherwise there is a kink,
+// which smaller steps may avoid.
 bool oracle_slope(const Oracle *o, ValueId v, const double *direction, double *slope)
 {
     enum { TRIES = 3 };
@@ -260,7 +263,7 @@ static double option(const Subject *s, const char *name, double missing)
 }
 
 typedef struct Rates {
-    double lr, decay, momentum, beta1, beta2, rest1, rest2;  // rest: 1 - beta^step
+    double lr, decay, momentum, beta1, beta2, rest1, rest2;  // rest1, rest2: 1 - beta^step
     bool is_nesterov, is_adamw;
 } Rates;
 

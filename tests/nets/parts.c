@@ -1,4 +1,4 @@
-// The parts of layers: parameters by name, tables, products, activations, norms.
+// Builds the parts of layers: parameters by name, tables, products, activations, norms.
 #include "tests/nets/net.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ ValueId net_parameter(Net *n, const char *what, int rank, const int64_t *dim)
     return named(n, VALUE_PARAMETER, what, rank, dim);
 }
 
-// A module that is used twice goes on from what its first use has made of the buffer.
+// A second use of a module continues with the value that the first use gave the buffer.
 ValueId net_buffer(Net *n, const char *what, int rank, const int64_t *dim)
 {
     ValueId v = named(n, VALUE_BUFFER, what, rank, dim);
@@ -96,7 +96,7 @@ ValueId net_random(Net *n, ValueId like)
 
 static uint64_t table_seed(const Net *n, int arg)
 {
-    // The same arg gives the same numbers in all blocks: those that differ have another arg.
+    // Blocks with the same arg have the same numbers.
     int64_t key[3] = {n->layer, arg, 77};
 
     return hash_bytes(key, sizeof key, 5);
@@ -294,7 +294,7 @@ static ValueId normalize(Net *n, ValueId x, int n_axes, const int64_t *axes, boo
     return make_mul(g, centred, broadcast_over(g, i, x, n_axes, axes));
 }
 
-// old · keep + new · (1 - keep), for the next step.
+// Carries the running value old · keep + new · (1 - keep) to the next step.
 static void run_on(Net *n, ValueId old, ValueId new, double keep)
 {
     Graph *g = n->g;
@@ -328,7 +328,7 @@ static ValueId batch_norm(Net *n, ValueId x, int variant)
     return make_mul(g, centred, net_along(n, inverse(n, v, variant), x, n->axis));
 }
 
-// x [n, c, rest…] over groups of channels.
+// Normalizes x [n, c, …] over groups of channels.
 static ValueId group_norm(Net *n, ValueId x, int64_t groups, int variant)
 {
     Graph *g = n->g;

@@ -1,7 +1,7 @@
-// The passes over a net's graph, as driver/passes.c runs them.
+// Runs the passes over a net's graph, as driver/passes.c does.
 #include "tests/nets/judge.h"
 
-// Outputs of the model needn't outlive their last reader.
+// Keeps only the outputs of the model; the others needn't outlive their last reader.
 static void drop_outputs(Graph *g)
 {
     int n = 0;

@@ -1,4 +1,5 @@
-// A net's training step on many ranks: split by a plan, lowered, and run on all ranks side by side.
+// Runs a net's training step on several ranks: shards it by a plan, lowers it, and runs all ranks
+// side by side.
 #include "solver/plan_build.h"
 #include "tests/lower/machines.h"
 #include "tests/lower/plans.h"
@@ -16,13 +17,13 @@ static Mesh roll_mesh(Dice *d, int most)
 
 // ---- plans ----
 
-// The cheapest plan that is soon found of the alternatives that are kept.
+// Finds the cheapest plan that a short search finds among the alternatives in `keep`.
 static bool find_kept(const Graph *g, const PlanProblem *q, const bool *keep, Plan *p, Arena *a)
 {
     SolveOptions o = {.gap = 0.05,
                       .threads = 1,
                       .engine = "cbc",
-                      .programs = "/nowhere",  // bounds by ascent will do
+                      .programs = "/nowhere",  // bounds by ascent suffice
                       .skips_certificate = true,
                       .stops_early = true};
     int *original;
@@ -38,7 +39,7 @@ static bool find_kept(const Graph *g, const PlanProblem *q, const bool *keep, Pl
     return true;
 }
 
-// The search's plan, or that of a preset that can be had.
+// Gives the search's plan, or that of a preset that applies.
 static bool find_plan(const Graph *g, Dice *d, Plan *p, Arena *a, Diag *diag)
 {
     const Cluster slow = slow_machine();
@@ -83,7 +84,8 @@ static Tensor read_value(Machines *x, ValueId v, bool *same)
     return join_shards(&x->all_ranks, v, same);
 }
 
-// Gradients may be written over; what updates make of them tells.
+// Reads the outputs and carried values. Gradients are taken from the reference, because updates
+// may overwrite them; wrong ones show in the updated parameters.
 static Result read_all(Machines *x, const Reference *r, bool *same)
 {
     const Graph *g = x->all_ranks.s->g;
@@ -117,7 +119,8 @@ static void run_and_judge(Machines *x, const Program *p, const Reference *r, con
 static void judge_plan(const Graph *g, const Reference *r, const Tensor *value, const Plan *plan,
                        Dice *dice, const Subject *s, Arena *a, Verdict *v, Diag *d)
 {
-    // From machines that are slow beside their links to such as are done before anything comes.
+    // The machines range from slow ones, beside their links, to ones that finish before any
+    // message arrives.
     double rate = pow(10, 3 + roll(dice, 8));
     Cluster cluster = {.bandwidth = rate, .read_bandwidth = rate, .vector = rate};
     Sharded *split = partition(a, g, plan, d);

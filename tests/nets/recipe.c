@@ -1,4 +1,4 @@
-// Recipes: drawn from a seed, as text and back, and what they say of the loss and the optimizer.
+// Draws recipes from a seed, prints and parses their text, and gives their loss and optimizer.
 #include "tests/nets/net.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ int recipe_accumulate(const Recipe *r) { return 1 + r->accumulate % 3; }
 
 // ---- drawing ----
 
-// Below n; splitmix64 (Steele, Lea and Flood 2014).
+// Draws a number in [0, n); splitmix64 (Steele, Lea and Flood 2014).
 static int roll(uint64_t *s, int n)
 {
     *s += UINT64_C(0x9e3779b97f4a7c15);
@@ -70,7 +70,7 @@ static void draw_dims(Recipe *r, uint64_t *s)
 
 static Layer draw_layer(uint64_t *s)
 {
-    // The layers that most nets are made of come more often.
+    // The layers that most nets have are drawn more often.
     static const Kind often[] = {KIND_linear, KIND_linear, KIND_conv,   KIND_conv, KIND_norm,
                                  KIND_norm,   KIND_act,    KIND_act,    KIND_mlp,  KIND_scale,
                                  KIND_gate,   KIND_attend, KIND_reduce, KIND_pool};
@@ -94,7 +94,7 @@ static void draw_layers(Recipe *r, uint64_t *s)
             has_product[k] |= kind == KIND_linear || kind == KIND_conv || kind == KIND_mlp ||
                               kind == KIND_gate || kind == KIND_attend || kind == KIND_separable;
         }
-    // Blocks without a product are no class.
+    // Blocks without a product form no class.
     for (int k = 0; k < 2; k++)
         if (!has_product[k] && roll(s, 4))
             proto[k][roll(s, r->n_layers)].kind = r->is_last ? KIND_linear : KIND_conv;
@@ -102,7 +102,7 @@ static void draw_layers(Recipe *r, uint64_t *s)
         memcpy(r->layer[b], proto[b >= r->n_first], sizeof r->layer[b]);
 }
 
-// A few numbers of a few layers differ by block, or a layer is missing.
+// Makes a few layers differ by block in one number, or removes a layer from the last block.
 static void draw_differences(Recipe *r, uint64_t *s)
 {
     int count = roll(s, 3) ? roll(s, 4) : 0;
@@ -110,7 +110,7 @@ static void draw_differences(Recipe *r, uint64_t *s)
     for (int k = 0; k < count; k++) {
         int l = roll(s, r->n_layers), at = roll(s, N_ARGS), how = roll(s, 8);
         for (int b = 0; b < r->n_blocks; b++) {
-            if (how < 5)  // another one in each block
+            if (how < 5)  // another number in each block
                 r->layer[b][l].arg[at] += b * (1 + roll(s, 2));
             else if (how < 7 && b == r->n_blocks / 2)
                 r->layer[b][l].arg[at] += 1;
@@ -173,7 +173,7 @@ void recipe_print(const Recipe *r, Text *t)
     }
 }
 
-// Up to `most` numbers with commas between; what follows them.
+// Reads up to `most` numbers separated by commas; returns the text after them.
 static const char *read_numbers(const char *s, int64_t *to, int most, int *n)
 {
     for (*n = 0; *n < most; s++) {

@@ -1,5 +1,5 @@
-// The graph that the passes make of a net: evaluated, and held against the oracle; and results of
-// programs held against it.
+// Evaluates the graph that the passes make of a net and compares it with the oracle, and compares
+// results of programs with it.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,19 +32,20 @@ void verdict_add(Verdict *v, const char *text)
     snprintf(v->what + n, sizeof v->what - n, "%s", text);
 }
 
-// How far `got` is from `want`, beside how far f32 may be: a part of the size, and eight times as
-// far as results are that are off by what it rounds.
+// The error of `got`, and the error that f32 allows: a part of the value's size, plus eight times
+// the error of shaken results.
 typedef struct Gap {
     double is, may;
 } Gap;
 
-// Where f32 may be off by anything, nothing is known.
+// Where the allowed error is huge, the comparison says nothing.
 static bool holds(Gap g) { return g.is <= g.may || !(g.may < 1e6); }
 
 // ---- evaluation ----
 
-// All micro-batches of a training step of `wide`, which is `g` in f64. Accumulators and what the
-// forward part carries go on to the next one. By ValueId of g; shaken with `seed` if it isn't 0.
+// Evaluates all micro-batches of a training step of `wide`, which is `g` in f64. Accumulators and
+// the carries of the forward part pass from one to the next. The result is indexed by ValueId of
+// g. If `seed` isn't 0, results are shaken with it.
 static Tensor *eval_step(const Graph *wide, const Graph *g, const ValueId *map, const Subject *s,
                          uint64_t seed, Arena *a)
 {
@@ -124,7 +125,7 @@ static Gap gap_of(const Tensor *got, const Tensor *want, const Tensor *narrow, d
     return (Gap){sqrt(error), part * size + 8 * sqrt(rounding)};
 }
 
-// The error of a carry is held against the change that it makes.
+// The norm of the change that a carry makes; its error is compared with that.
 static double change_of(const Tensor *old, const Tensor *new)
 {
     double sum = 0;
@@ -166,7 +167,7 @@ static double dot(const double *x, const double *y, int64_t n)
     return sum;
 }
 
-// No gradient is to come to the row of an embedding that a gather skips: nothing moves there.
+// Sets the direction to 0 in the row of an embedding that a gather skips, which gets no gradient.
 static void hold_skipped(const Graph *g, ValueId v, double *direction)
 {
     const Value *p = value_of(g, v);
@@ -180,7 +181,7 @@ static void hold_skipped(const Graph *g, ValueId v, double *direction)
     }
 }
 
-// One parameter's gradient along a random direction; none stands for zero.
+// Compares one parameter's gradient along a random direction. A missing gradient stands for zero.
 static void judge_gradient(const Reference *r, const Oracle *o, ValueId v, Verdict *to)
 {
     const Value *p = value_of(o->g, v);
@@ -211,7 +212,7 @@ static void judge_gradient(const Reference *r, const Oracle *o, ValueId v, Verdi
     arena_free(a);
 }
 
-// A parameter follows the update's formula; a buffer becomes what the forward part makes of it.
+// A parameter must follow the update's formula; a buffer must get the value of the forward part.
 static void judge_carry(const Reference *r, const Oracle *o, const Carry *c, Verdict *v)
 {
     const Value *x = value_of(r->g, c->in);
@@ -248,7 +249,7 @@ static void judge_carry(const Reference *r, const Oracle *o, const Carry *c, Ver
     arena_free(a);
 }
 
-// The norm of all gradients, from those gradients.
+// The gradient norm must be the norm of the gradients that the graph outputs.
 static void judge_norm(const Reference *r, Verdict *v)
 {
     double sum = 0, is = output_of(r, r->wide, OUTPUT_GRAD_NORM);

@@ -1,4 +1,4 @@
-// Layers that move, add up, choose and look up elements. Each gives back the shape that it got.
+// Layers that move, add up, select and look up elements. Each returns a value of the shape of x.
 #include "tests/nets/net.h"
 
 // ---- reductions ----
@@ -48,12 +48,13 @@ static ValueId joined(Net *n, ValueId x, ValueId y, int how)
     }
 }
 
-// arg: operator; axes; what becomes of it; a product of what is reduced over features.
+// arg: operator; axes; how the result joins x; whether a product of it follows.
 ValueId layer_reduce(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;
     int rank = net_rank(n, x), k = 0;
-    // Axis sets by number: the last, the first after the batch, two of them, all but the batch …
+    // Sets of axes by number: the last, the first after the batch, all except the batch, the last
+    // two …
     unsigned masks[] = {1u << (rank - 1), 1u << 1, (1u << rank) - 2,
                         3u << (rank - 2), 1,       (1u << rank) - 1 - 2,
                         1u << (rank / 2), 5};
@@ -73,7 +74,7 @@ ValueId layer_reduce(Net *n, ValueId x, const int *arg)
     return s ? joined(n, x, broadcast_over(g, s, x, k, axes), arg[2]) : 0;
 }
 
-// (x[…, :-1] * x[…, 1:]) summed over an axis, beside x.
+// Joins x with (x[…, :-1] * x[…, 1:]) summed over an axis.
 ValueId layer_neighbours(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;
@@ -87,7 +88,7 @@ ValueId layer_neighbours(Net *n, ValueId x, const int *arg)
     s = make_mul(g, s, scalar_like(g, s, 0.3));
     if (axis == over[0])
         return joined(n, x, broadcast_over(g, s, x, 1, over), arg[2]);
-    // The result is one element short: its first element is repeated.
+    // The result is one element short, so its first element is repeated.
     int at = axis - (axis > over[0]);
     s = make_concat(g, 2, (ValueId[]){net_part(n, s, at, 0, 1), s}, at);
     return joined(n, x, broadcast_over(g, s, x, 1, over), arg[2]);
@@ -108,7 +109,7 @@ static ValueId stepped(Net *n, ValueId x, int axis, int64_t from, int64_t size, 
     return make_slice(n->g, x, start, v.dim, stride);
 }
 
-// arg: how; axis; by how much; whether x is added.
+// arg: how; axis; distance; whether x is added.
 ValueId layer_roll(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;
@@ -127,19 +128,19 @@ ValueId layer_roll(Net *n, ValueId x, const int *arg)
     case 1:
         y = stepped(n, x, axis, size - 1, size, -1);
         break;
-    case 2:  // the even ones, then the odd ones
+    case 2:  // the even elements, then the odd ones
         y = make_concat(g, 2,
                         (ValueId[]){stepped(n, x, axis, 0, (size + 1) / 2, 2),
                                     stepped(n, x, axis, 1, size / 2, 2)},
                         axis);
         break;
-    case 3:  // as rotary embeddings do: half of it turned, with a sign
+    case 3:  // as in rotary embeddings: rotated, with one part negated
         y = make_concat(g, 2,
                         (ValueId[]){make_neg(g, net_part(n, x, axis, by, size - by)),
                                     net_part(n, x, axis, 0, by)},
                         axis);
         break;
-    default:  // what an activation makes of a part
+    default:  // an activation of a part
         y = make_concat(g, 2,
                         (ValueId[]){net_activation(n, net_part(n, x, axis, 0, by), arg[3], arg[2]),
                                     net_part(n, x, axis, by, size - by)},
@@ -148,7 +149,7 @@ ValueId layer_roll(Net *n, ValueId x, const int *arg)
     return arg[3] % 2 ? make_add(g, x, y) : y;
 }
 
-// A pad, and of it as much as there was, from somewhere else.
+// Pads x and takes a part of x's size, from another place.
 ValueId layer_pad(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;
@@ -166,7 +167,7 @@ ValueId layer_pad(Net *n, ValueId x, const int *arg)
 
 // ---- tables and indices ----
 
-// arg: axis; which indices; what becomes of it.
+// arg: axis; which indices; whether x is added.
 ValueId layer_gather(Net *n, ValueId x, const int *arg)
 {
     int axis = 1 + arg[0] % (net_rank(n, x) - 1);
@@ -195,7 +196,7 @@ ValueId layer_cumsum(Net *n, ValueId x, const int *arg)
     return arg[3] % 2 ? make_add(n->g, x, y) : y;
 }
 
-// x and what is made of it side by side, and back.
+// Concatenates x with values made from x, and goes back to x's width.
 ValueId layer_beside(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;
@@ -211,7 +212,7 @@ ValueId layer_beside(Net *n, ValueId x, const int *arg)
                       : net_linear(n, all, n->axis, width, false, false);
 }
 
-// Where a condition of indices, of a table or of x itself holds, x; else another number.
+// Keeps x where a condition on indices, a table or x itself holds; elsewhere another number.
 ValueId layer_mask(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;
@@ -243,7 +244,7 @@ ValueId layer_mask(Net *n, ValueId x, const int *arg)
     return make_select(g, hit, x, scalar_like(g, x, 0.3 * (arg[3] % 3)));
 }
 
-// A table of one dim, or of all but the batch: constant, learned, or a buffer.
+// Applies a table of one dim, or of all dims except the batch: constant, learned, or a buffer.
 ValueId layer_table(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;
@@ -275,7 +276,7 @@ ValueId layer_softmax(Net *n, ValueId x, const int *arg)
 
 // ---- views ----
 
-// x under another shape or order of dims, something done there, and back.
+// Views x under another shape or order of dims, applies an operator, and views it back.
 ValueId layer_turn(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;
@@ -296,7 +297,7 @@ ValueId layer_turn(Net *n, ValueId x, const int *arg)
         }
         return make_reshape(g, x, v.rank, v.dim);
     }
-    if (arg[0] % 4 == 1) {  // dims the other way round
+    if (arg[0] % 4 == 1) {  // dims in reverse order
         for (int i = 0; i < v.rank; i++)
             perm[i] = v.rank - 1 - i;
         x = net_activation(n, make_transpose(g, x, perm), arg[2], arg[3]);
@@ -314,7 +315,7 @@ ValueId layer_turn(Net *n, ValueId x, const int *arg)
         x = make_transpose(g, make_reshape(g, x, w.rank, w.dim), perm);
         return make_reshape(g, x, v.rank, v.dim);
     }
-    // The same bytes as if the last two dims were exchanged.
+    // Transposes the last two dims, and reshapes the result to x's shape.
     for (int i = 0; i < v.rank; i++)
         perm[i] = i;
     perm[v.rank - 1] = v.rank - 2;
@@ -324,7 +325,7 @@ ValueId layer_turn(Net *n, ValueId x, const int *arg)
     return make_reshape(g, make_transpose(g, x, perm), v.rank, v.dim);
 }
 
-// The elements of an axis in descending order, or the place of the largest as a mask.
+// Sorts the elements of an axis in descending order, or masks all except the largest.
 ValueId layer_order(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;
@@ -339,7 +340,7 @@ ValueId layer_order(Net *n, ValueId x, const int *arg)
     return make_select(g, hit, x, make_mul(g, x, scalar_like(g, x, 0.25 * (1 + arg[2] % 3))));
 }
 
-// Some of it in f64.
+// Does a part of the work in f64.
 ValueId layer_wide(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;

@@ -1,9 +1,10 @@
-// The smallest recipe whose program is still wrong in the same way: greedily, change by change.
+// Shrinks a recipe to a small one whose program is wrong in the same way: greedily, change by
+// change.
 #include "tests/nets/hunt.h"
 
 #include <string.h>
 
-// ---- changes: each sets `r`, and says whether that is another recipe ----
+// ---- changes: each changes `r`, and returns whether that gives another recipe ----
 
 static bool drop_block(Recipe *r, int b)
 {
@@ -72,7 +73,7 @@ static bool smaller_rank(Recipe *r, int k)
     return true;
 }
 
-// A layer of one block, or of all, as a simpler one.
+// Simplifies a layer of one block, or of all blocks.
 static bool simpler_layer(Recipe *r, int k)
 {
     int l = k % MOST_LAYERS, b = k / MOST_LAYERS % (MOST_BLOCKS + 1) - 1;
@@ -121,8 +122,8 @@ int recipe_changes(void)
            MOST_LAYERS * (MOST_BLOCKS + 1) * (4 + 2 * N_ARGS);
 }
 
-// A layer may become that of the first block and then a simpler one, time and again: so rounds are
-// bounded.
+// A layer can become that of the first block and then a simpler one again and again. The rounds
+// are bounded for that reason.
 Recipe recipe_shrink(const Recipe *r, const Hunt *h, Verdict *v)
 {
     enum { MOST_ROUNDS = 3 };
@@ -141,7 +142,7 @@ Recipe recipe_shrink(const Recipe *r, const Hunt *h, Verdict *v)
             best = next;
             *v = is;
             is_better = true;
-            k--;  // the same change may do again
+            k--;  // the same change may apply again
         }
     }
     return best;

@@ -1,7 +1,7 @@
-// Layers of windows: convolutions and pools. Where the stream has no such dims, products stand in.
+// Layers of windows: convolutions and pools. Where x has no spatial dims, products replace them.
 #include "tests/nets/net.h"
 
-// A window over all spatial dims that leaves them as they are.
+// A window over all spatial dims that keeps their sizes.
 static Window same_window(int n, const int *size, int64_t dilation)
 {
     Window w = {.n = n};
@@ -43,7 +43,7 @@ static ValueId convolve(Net *n, ValueId x, int64_t to, int64_t groups, const Win
     return make_conv(n->g, x, net_parameter(n, "weight", 2 + w->n, dim), w, groups);
 }
 
-// Every second place, and each twice again. Odd dims stay as they are.
+// Convolves with stride 2 and repeats each place twice. Odd dims keep stride 1.
 static ValueId coarse(Net *n, ValueId x, int64_t to, Window *w)
 {
     Graph *g = n->g;
@@ -93,7 +93,7 @@ ValueId layer_conv(Net *n, ValueId x, const int *arg)
     return y ? with_bias(n, y, arg[3] % 2) : 0;
 }
 
-// Depthwise, then 1 x 1.
+// A depthwise convolution, then one of 1 x 1.
 ValueId layer_separable(Net *n, ValueId x, const int *arg)
 {
     int64_t c = net_size(n, x, 1);
@@ -129,7 +129,7 @@ ValueId layer_turned_conv(Net *n, ValueId x, const int *arg)
     return y ? with_bias(n, y, arg[3] % 2) : 0;
 }
 
-// arg: kind; window; dilation; what becomes of it.
+// arg: kind; window; dilation; how the result joins x.
 ValueId layer_pool(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;
@@ -138,7 +138,7 @@ ValueId layer_pool(Net *n, ValueId x, const int *arg)
     if (!is_image(n, x))
         return layer_reduce(n, x, arg);
     window_sizes(arg[1] % 5 ? arg[1] : 1, rank - 2, size);
-    // A window that is dilated has to have a middle, else it may see nothing but padding.
+    // A dilated window needs a middle element, or else it may see only padding.
     bool is_odd = size[0] % 2 && (rank < 4 || size[1] % 2) && (rank < 5 || size[2] % 2);
     Window w = same_window(rank - 2, size, 1 + (arg[2] % 4 == 1 && is_odd));
     ValueId y = arg[0] % 2 ? make_max_pool(g, x, &w) : make_sum_pool(g, x, &w);
