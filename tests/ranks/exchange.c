@@ -1,6 +1,6 @@
-// Every collective on the ranks of a mesh, against plain loops over what all of them have, which
-// each rank knows: exchange 2x3. Prints a TAP line for each way in which ranks can be on hosts and
-// calls can be carried out, and a number made of all results' bits.
+// Tests every collective on the ranks of a mesh (`exchange 2x3`) against plain loops over the
+// inputs of all ranks, which each rank can compute. Prints a TAP line for each arrangement of
+// ranks on hosts and each way to carry out calls, and a hash of all results' bits.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "runtime/transport.h"
 
 enum { MOST_RANKS = 8, GUARD = 64 };
-// As the ranks are: all on one host. As if each were on its own; as if hosts had two along an axis.
+// How ranks are assumed to lie on hosts: all on one; each on its own; two along an axis per host.
 typedef enum Hosts { ONE, APART, BY_TWO, N_HOSTS } Hosts;
 static const char *const host_names[] = {"one host", "a host each", "hosts of two"};
 
@@ -17,12 +17,12 @@ typedef struct Test {
     Rt rt;
     RtExchange p;
     int n, me, intra_host,
-        rank[MOST_RANKS];            // along the axis: how many, this one, on a host, which
-    char *x[MOST_RANKS], *y, *want;  // of all; this rank's
+        rank[MOST_RANKS];  // ranks along the axis; this one's place; on a host; their numbers
+    char *x[MOST_RANKS], *y, *want;  // x of all ranks; y, want of this rank
     int64_t y_count;
-    uint64_t bits;  // of all results
+    uint64_t bits;  // hash of all results
     int wrong, calls;
-    bool is_beside;  // the rank's own work, with a workspace of its own
+    bool is_beside;  // calls run on the comm thread, with their own workspace
     char *workspace, *other;
 } Test;
 
@@ -35,7 +35,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-// Numbers whose sums are rounded, and those of whole numbers wrap.
+// Draws floats whose sums are rounded, and integers whose sums wrap.
 static void draw(RtType t, char *x, int64_t count, int rank)
 {
     uint64_t u = mix((uint64_t)rank + 1);
@@ -76,7 +76,8 @@ static void join(RtType t, RtReduceOp op, char *to, const char *x)
     }
 }
 
-// Element `from` of all ranks' x as one, in their order, but those of one host first.
+// Writes to `want` the reduction of element `from` of all ranks' x: first within each host, then
+// over the hosts, in the order of ranks.
 static void want_joined(Test *t, int64_t to, int64_t from, int intra_host)
 {
     int64_t bytes = rt_type_bytes(t->p.type);
@@ -109,7 +110,7 @@ static char *tensor(const Test *t, int64_t count)
     return memset(malloc(bytes), 0xa5, bytes);
 }
 
-// x of so many elements on every rank, y of so many with nothing in it yet.
+// Allocates x of x_count elements for every rank, and y and want of y_count elements.
 static void begin(Test *t, int64_t x_count, int64_t y_count)
 {
     for (int k = 0; k < t->n; k++) {
@@ -122,8 +123,7 @@ static void begin(Test *t, int64_t x_count, int64_t y_count)
     memset(t->workspace + rt_exchange_workspace(&t->p, t->n), 0xa5, GUARD);
 }
 
-// Nothing else than what is wanted may have been written, and no more of the workspace than is
-// said.
+// Compares all bytes of y with `want`, and checks that nothing was written after the workspace.
 static void end(Test *t, const char *name)
 {
     size_t bytes = (size_t)(t->y_count * rt_type_bytes(t->p.type) + GUARD);
@@ -155,7 +155,7 @@ static int64_t extent(int64_t whole, int64_t shard, int i)
 
 // ---- collectives ----
 
-// Right here, or on a thread of its own, beside one along each axis.
+// Calls f here, or on the comm thread beside an all_reduce along each axis.
 static void call(Test *t, RtCollective *f, const void *x)
 {
     const RtMesh *m = &t->rt.comm->model->mesh;
@@ -190,7 +190,7 @@ static void all_gather(Test *t)
     end(t, "all_gather");
 }
 
-// Of what all have, or of this rank's own.
+// Tests reduce_scatter, or `shard`, which takes a part of this rank's own x.
 static void scatter(Test *t, bool reduces)
 {
     const RtExchange *p = &t->p;
@@ -227,7 +227,7 @@ static void all_reduce(Test *t, bool in_place)
     end(t, "all_reduce");
 }
 
-// Index of an element of [outer, a, middle, b, inner].
+// The index of element [outer, a, middle, b, inner].
 static int64_t at(const RtExchange *p, const int64_t *i, int64_t a, int64_t b)
 {
     return (((i[0] * a + i[1]) * p->middle + i[2]) * b + i[3]) * p->inner + i[4];
@@ -238,7 +238,7 @@ static void all_to_all(Test *t)
     const RtExchange *p = &t->p;
     int64_t cut = rt_ceil_div(p->whole, t->n), part = rt_ceil_div(p->joined, t->n);
     int64_t rest = p->outer * p->middle * p->inner;
-    // Dims 1 and 3 of x and y.
+    // Sizes of dims 1 and 3 of x and y.
     int64_t x1 = p->joins_first ? part : p->whole, x3 = p->joins_first ? p->whole : part;
     int64_t y1 = p->joins_first ? p->joined : cut, y3 = p->joins_first ? cut : p->joined;
     int split = p->joins_first ? 3 : 1, join_dim = 4 - split;
@@ -268,7 +268,8 @@ static void keep_one(Test *t)
 
     begin(t, count, count);
     call(t, rt_keep_one, t->x[t->me]);
-    // What rank 0 has must come back out of what all have now; the others' parts change nothing.
+    // Rank 0 keeps its x. On the other ranks y must be an identity: joined with rank 0's x it
+    // changes nothing.
     for (int64_t i = 0; i < count; i++) {
         int64_t bytes = rt_type_bytes(t->p.type);
         want_copy(t, i, 0, i);
@@ -326,7 +327,7 @@ static void permute(Test *t, int64_t count)
 {
     const RtMesh *m = &t->rt.comm->model->mesh;
     const int me = t->rt.comm->rank;
-    // Both axes as one: rank i · q + j gets what rank j · p + i has, in the order of the mesh.
+    // Both axes together: rank i · q + j gets x of rank j · p + i, in the order of the mesh.
     int p = m->size[0], q = m->size[1], i = me / q, j = me % q;
 
     t->p =
@@ -342,7 +343,7 @@ static void permute(Test *t, int64_t count)
     end(t, "permute");
 }
 
-// As if the ranks were so on hosts; false where an axis doesn't allow it.
+// Pretends that the ranks lie on hosts in that way. An odd axis keeps its ranks apart in BY_TWO.
 static void move_hosts(RtComm *c, Hosts hosts)
 {
     for (int a = 0; a < c->model->mesh.n_axes; a++) {
@@ -369,7 +370,7 @@ static void run(Test *t)
                 call_all(t, types[k], 3, sizes[i][0], sizes[i][1], sizes[i][2]);
             call_all_to_all(t, types[k]);
         }
-        call_all(t, RT_F32, 1, 1, 700001, 1);  // several rounds
+        call_all(t, RT_F32, 1, 1, 700001, 1);  // takes several rounds
         call_all(t, RT_F32, 1, 3, 1001, 111);
     }
     for (int i = 0; i < 3 && m->n_axes == 2; i++)
@@ -400,7 +401,7 @@ int main(int argc, char **argv)
         run(&t);
         rt_comm_thread_close(&t.rt);
         int64_t wrong = rt_comm_max(t.rt.comm, t.wrong);
-        // Every rank's bits go through rank 0.
+        // The hash covers all ranks: it is combined on rank 0.
         for (int r = 1; r < t.rt.comm->ranks; r++) {
             uint64_t bits = t.bits;
             rt_comm_collect(t.rt.comm, r, &bits, sizeof bits);

@@ -1,15 +1,15 @@
-// After its first step a trainer takes no memory: not for data, evaluation, log, nor saving. The
-// sanitizers bring an allocator of their own; there the test only runs.
+// Tests that a trainer allocates no memory after its first step: not for data, evaluation, log,
+// nor saving. The sanitizers have an allocator of their own; with them the test only runs.
 #include <fcntl.h>
 
 #include "tests/runtime/small.h"
 
-static int taken, at_first;  // pieces of memory: till now, till the end of the first step
+static int taken, at_first;  // allocations: so far; up to the end of the first step
 
 #ifdef __SANITIZE_ADDRESS__
 enum { LEAST = 0 };
 #else
-enum { LEAST = 10 };  // a test of the counting
+enum { LEAST = 10 };  // shows that allocations are counted
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t n);

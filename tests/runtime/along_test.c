@@ -1,4 +1,5 @@
-// Kernels along one dim (arg_max, cumsum, top_k) against plain loops; one thread against two.
+// Tests kernels along one dim (arg_max, cumsum, top_k) against plain loops, and two threads
+// against one.
 #include "tests/runtime/kernels.h"
 
 typedef struct Shape {

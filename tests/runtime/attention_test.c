@@ -1,8 +1,8 @@
-// Attention keeps to the workspace that is planned for it, whichever thread takes a piece.
-// tests/generator/attention_test.c tells whether its results are right.
+// Tests that attention stays within its planned workspace, whichever thread takes a part of it.
+// tests/generator/attention_test.c tests its results.
 #include "tests/runtime/kernels.h"
 
-// Tries attention over so many rows: they are one piece, or several that threads share.
+// Runs attention over that many rows, which are one part, or several that threads share.
 static void keeps_to_workspace(int rows)
 {
     enum { T = 96, E = 80, F = 32, THREADS = 4 };

@@ -1,5 +1,5 @@
-// The three directions of convolution against loops over all elements: random shapes, strides,
-// paddings, dilations, groups, both layouts; and empty dims.
+// Tests the three directions of convolution against loops over all elements: random shapes,
+// strides, paddings, dilations, groups, both layouts, and empty dims.
 #include "runtime/cpu/conv_matrix.h"
 #include "tests/runtime/kernels.h"
 
@@ -27,7 +27,7 @@ static Place place_at(const RtConv *p, const int64_t *dim, int64_t i)
     return q;
 }
 
-// The place in x under tap `t` of the window at y; -1 if it is padding.
+// The element of x under tap `t` of the window at y; -1 if it is padding.
 static int64_t under(const RtConv *p, int64_t y, int64_t t)
 {
     Place q = place_at(p, p->y_dim, y), tap = place_at(p, p->window.size, t);
@@ -53,7 +53,7 @@ typedef struct Tensors {
     int64_t nx, nw, ny;
 } Tensors;
 
-// One product per tap, channel pair and place, added to all three results.
+// Adds one product for each tap, channel pair and place to all three results.
 static void naive(const RtConv *p, const Tensors *t)
 {
     int64_t taps = spatial(p, p->window.size), places = spatial(p, p->y_dim);
@@ -107,7 +107,8 @@ static void tensors_free(Tensors *t)
         free(all[i]);
 }
 
-// Is the weights' gradient made by a kernel of ours, the same for any number of threads?
+// Does shardcc's own kernel compute the gradient of the weight, with the same bits for any number
+// of threads?
 static bool is_ours(const RtConv *p)
 {
     int64_t size = p->window.size[p->window.n - 1];
@@ -201,7 +202,8 @@ static void test_random_shapes(void **state)
     }
 }
 
-// Those whose weights' gradient is a product of ours; each third one's rows are cut into blocks.
+// Tests convolutions whose weight gradient is a matrix product. In every third case the product's
+// rows are cut into blocks.
 static void test_products(void **state)
 {
     static const int64_t out[] = {32, 61, 64, 96};

@@ -1,5 +1,5 @@
-// Strided copies, fills, gather, scatter_add and loops over rows against plain loops; one thread
-// against two.
+// Tests strided copies, fills, gather, scatter_add and loops over rows against plain loops, and
+// two threads against one.
 #include "tests/runtime/kernels.h"
 
 static void check_copy(Random *r, RtCopy *c)
@@ -130,7 +130,7 @@ static void test_fill(void **state)
     rt_delete(&rt);
 }
 
-// table += rows by index, and rows = table by index.
+// Computes table += rows by index, or rows = table by index.
 static void naive(const RtGather *p, float *table, float *rows, const int64_t *index, bool is_add)
 {
     for (int64_t r = 0; r < p->batch * p->outer * p->index; r++) {
@@ -156,7 +156,7 @@ static void check_gather(Random *r, RtGather *p)
     int32_t *index32 = malloc(sizeof(int32_t) * (size_t)(n_index + 1));
 
     for (int64_t i = 0; i < n_index; i++) {
-        index[i] = i % 3 ? draw(r, p->whole + 4) - 2 : p->offset;  // one row is drawn often
+        index[i] = i % 3 ? draw(r, p->whole + 4) - 2 : p->offset;  // one row is indexed often
         index32[i] = (int32_t)index[i];
     }
     naive(p, table, want, index, false);
@@ -209,7 +209,8 @@ static void test_gather(void **state)
     RtGather outer = {RT_F32, RT_I64, 3, 5, 70, 50, 140, 0, 70};
     RtGather labels = {RT_F32, RT_I64, 400, 1, 300, 1, 1, 0, 300};
     RtGather narrow = {RT_F32, RT_I32, 1, 1, 20000, 30000, 2, 0, 20000};
-    RtGather single = {RT_F32, RT_I64, 1, 1, 1, 2000, 200, 0, 1};  // more than a thread's share
+    RtGather single = {RT_F32, RT_I64, 1, 1, 1, 2000, 200, 0, 1};  // one row of the table takes
+                                                                   // more than a thread's share
     RtGather uncached = {RT_F32, RT_I32, 1, 1, 33000, 33000, 512, 0, 33000};  // larger than caches
     check_gather(&r, &embedding);
     check_gather(&r, &outer);

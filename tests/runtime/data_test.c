@@ -1,7 +1,8 @@
-// Where samples come from: files of several types, windows of tokens, their order, read ahead.
+// Tests where samples come from: files of several types, windows of tokens, their order, reading
+// ahead.
 #include "tests/runtime/small.h"
 
-// ---- types: what is in a file, what the input wants ----
+// ---- types: the file's elements and the input's ----
 
 static const struct {
     const char *from;
@@ -25,7 +26,7 @@ static void converts(void **state)
             fail_msg("%s to %s", conversions[i].from, rt_type_name(conversions[i].to));
         if (!conversions[i].fits)
             continue;
-        // More than one piece of the loop, and a source that isn't aligned.
+        // More elements than one round of the loop takes, and an unaligned source.
         unsigned char x[1 + 8 * 300], y[8 * 300];
         for (int64_t k = 0; k < 300; k++)
             rt_set_int(RT_U8, x + k, k % 2);
@@ -101,7 +102,7 @@ static void reads_tokens(void **state)
             assert_int_equal(I(arena, B_IDS)[BT + i], 100 + i);
         }
         rt_data_close(&d);
-        // Without labels the last token is of use, too.
+        // Without labels the last token is used too.
         write_file("t", text, (size_t)(16 * bytes));
         assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "t", bytes));
         assert_int_equal(d.samples, 3);
@@ -134,7 +135,7 @@ static void shuffles(void **state)
                 if (sizes[s] == 1000)
                     assert_true(moved > 950 && differs > 950);
             }
-    // Where an element goes is even: of 4000 epochs about 1000 take it to each quarter.
+    // The places of an element are uniform: of 4000 epochs about 1000 move it to each quarter.
     int quarter[4] = {0};
     for (int64_t epoch = 0; epoch < 4000; epoch++)
         quarter[rt_shuffle(7, 100, 5, epoch) / 25]++;
@@ -142,7 +143,7 @@ static void shuffles(void **state)
         assert_in_range(quarter[i], 880, 1120);
 }
 
-// Each epoch brings every sample once, in another order, whatever the thread's pace.
+// Each epoch gives every sample once, in another order, however fast the loader's thread is.
 static void reads_ahead(void **state)
 {
     enum { SAMPLES = 10, EPOCHS = 40, PER_EPOCH = SAMPLES / BB };
@@ -176,7 +177,7 @@ static void reads_ahead(void **state)
     }
     assert_true(same < SAMPLES * EPOCHS / 4);
     rt_loader_stop(l);
-    l = rt_loader_start(&d, 1000, SAMPLES, true, 1);  // ended before all was read
+    l = rt_loader_start(&d, 1000, SAMPLES, true, 1);  // stopped before all is read
     rt_loader_next(l, arena);
     rt_loader_stop(l);
     rt_data_close(&d);

@@ -1,5 +1,5 @@
-// rt_dot against three nested loops: random shapes and strides, all layouts of the operands, batch
-// dims that can and cannot be folded; one thread against two and five, bit by bit.
+// Tests rt_dot against three nested loops: random shapes and strides, all layouts of the operands,
+// batch dims that can and cannot be folded. Two and five threads must give the bits of one.
 #include "tests/runtime/kernels.h"
 
 static int64_t batches(const RtDot *p)
@@ -11,7 +11,7 @@ static int64_t batches(const RtDot *p)
     return n;
 }
 
-// Where batch entry `b` begins, given the batch strides of an operand.
+// The offset of batch entry `b`, given an operand's batch strides.
 static int64_t start(const RtDot *p, int64_t b, const int64_t *stride)
 {
     int64_t at = 0;
@@ -36,7 +36,7 @@ static void naive(const RtDot *p, float *y, const float *a, const float *b)
             }
 }
 
-// Strides for one operand; a batch dim it lacks has stride 0.
+// Draws strides for one operand. A batch dim that it lacks has stride 0.
 static int64_t operand(Random *r, RtDot *p, int64_t d0, int64_t d1, int64_t *s0, int64_t *s1,
                        int64_t *batch, bool may_lack)
 {

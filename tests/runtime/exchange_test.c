@@ -1,5 +1,5 @@
-// What collectives are made of, in one process: boxes, reductions, padding; and what they do where
-// there is nobody else. tests/ranks/exchange.c has the rest.
+// Tests the parts of collectives in one process: boxes, reductions, padding; and collectives of a
+// single rank. tests/ranks/exchange.c tests several ranks.
 #include "runtime/cpu/box.h"
 #include "runtime/cpu/combine.h"
 #include "tests/runtime/kernels.h"
@@ -20,7 +20,7 @@ static RtBox draw_box(Random *r, int64_t *span)
     return b;
 }
 
-// The bytes of a box in their order.
+// Lists the offsets of a box's bytes in their order.
 static int64_t list(const RtBox *b, int64_t *at)
 {
     int64_t n = 0;
@@ -66,7 +66,8 @@ static void boxes(void **state)
 
 // ---- reductions ----
 
-// From left to right, whatever the length, the threads and the place of the result.
+// Terms are added from left to right, whatever the length, the threads and the place of the
+// result.
 static void combines(void **state)
 {
     enum { N = 40000, TERMS = 5 };
@@ -112,7 +113,8 @@ static void combines(void **state)
 
 static void pads(void **state)
 {
-    // Of [3, 5, 4], dim 1 being the slowest in memory, 2 are there.
+    // Of a [3, 5, 4] tensor whose dim 1 is the outermost in memory, 2 places of that dim are the
+    // shard.
     const RtPad p = {RT_I32, RT_MAX, 3, 1, {3, 5, 4}, {4, 12, 1}};
     const RtShard shard = {6, 2}, whole = {0, 5}, none = {15, 0};
     Rt rt = {.threads = 1};
@@ -131,7 +133,7 @@ static void pads(void **state)
         assert_int_equal(x[i], 0);
 }
 
-// Reducing an identity with anything leaves that.
+// Reducing a number with the identity gives that number.
 static void identities(void **state)
 {
     static const RtType types[] = {RT_I8,  RT_I16, RT_I32, RT_I64, RT_U8,
@@ -150,7 +152,7 @@ static void identities(void **state)
             }
 }
 
-// ---- nobody else ----
+// ---- a single rank ----
 
 static void alone(void **state)
 {

@@ -1,4 +1,4 @@
-// Files of tensors: what is read of good ones, and what is said of bad ones.
+// Tests files of tensors: reading good ones, and the messages about bad ones.
 #include <fcntl.h>
 #include <sys/file.h>
 
@@ -117,7 +117,8 @@ static const struct {
     {"{\"__metadata__\":{\"a\\u0000\":\"\\ud83D\\uDE00\\u0000\"},"
      "\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]}}",
      "a U8[8];"},
-    {"{\"\\ud800\\udc00\\udbff\\udfff\\ud7ff\\ue000\":"  // the ends of pairs and what is beside
+    {"{\"\\ud800\\udc00\\udbff\\udfff\\ud7ff\\ue000\":"  // the first and last surrogates, and their
+                                                         // neighbours
      "{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]}}",
      "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\xed\x9f\xbf\xee\x80\x80 U8[8];"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,9]}}",
@@ -184,7 +185,7 @@ static void reads_safetensors(void **state)
     }
 }
 
-// Names come back as they were, whatever they are.
+// Any names can be written and are read back unchanged.
 static void writes_safetensors(void **state)
 {
     static const RtStored t[] = {
@@ -201,7 +202,7 @@ static void writes_safetensors(void **state)
 
     assert_int_equal(bytes % 8, 0);
     memcpy(file, header, (size_t)bytes);
-    for (size_t n = 0; n < (size_t)bytes + 21; n++)  // no prefix of it is a file
+    for (size_t n = 0; n < (size_t)bytes + 21; n++)  // no prefix is a valid file
         assert_false(rt_safe_parse(&s, file, n, &e));
     assert_true(rt_safe_parse(&s, file, (size_t)bytes + 21, &e));
     assert_int_equal(s.n, N(t));
@@ -218,7 +219,8 @@ static void writes_safetensors(void **state)
     free(file);
 }
 
-// Every character that JSON must or may escape, alone and between others.
+// Names with every character that JSON must or may escape, alone and between others, are read
+// back.
 static void names_come_back(void **state)
 {
     RtFileError e;
@@ -244,7 +246,7 @@ static void names_come_back(void **state)
     }
 }
 
-// A header that can be written can be read; a longer one can be neither.
+// A header that can be written can be read. A longer one can be neither written nor read.
 static void limits_headers(void **state)
 {
     enum { MANY = 1000 };
@@ -273,8 +275,8 @@ static const struct {
     {"\"\\\n\x01", "\"\\\"\\\\\\u000a\\u0001\""},
     {"\xc3\xa4", "\"\xc3\xa4\""},
     {"\xc3", "\"\\u00c3\""},                        // cut off
-    {"\xc0\xaf", "\"\\u00c0\\u00af\""},             // longer than need be
-    {"\xed\xa0\x80", "\"\\u00ed\\u00a0\\u0080\""},  // half of a pair
+    {"\xc0\xaf", "\"\\u00c0\\u00af\""},             // longer than necessary
+    {"\xed\xa0\x80", "\"\\u00ed\\u00a0\\u0080\""},  // half of a surrogate pair
     {"", "\"\""},
 };
 
@@ -297,7 +299,7 @@ static void writes_npz(void **state)
     float a[6] = {1, 2, 3, 4, 5, 6};
     int64_t b[2] = {7, 8};
     char name[300] = "";
-    memset(name, 'n', sizeof name - 1);  // its length takes two bytes
+    memset(name, 'n', sizeof name - 1);  // a length that takes two bytes
     RtNpzEntry entry[] = {{.t = {.name = name, .dtype = "I64", .rank = 1, .dim = {2}}},
                           {.t = {.name = "a", .dtype = "F32", .rank = 2, .dim = {2, 3}}},
                           {.t = {.name = "b/c", .dtype = "I64", .rank = 1, .dim = {2}}}};
@@ -307,7 +309,7 @@ static void writes_npz(void **state)
     RtStored t;
 
     assert_true(rt_npz_begin(&o, entry, 3, "x.npz", &e));
-    for (int i = 0; i < 2; i++) {  // side by side
+    for (int i = 0; i < 2; i++) {  // interleaved
         rt_npz_write(&o, &entry[0], b + i, 8);
         rt_npz_write(&o, &entry[1], a + 3 * i, 12);
         rt_npz_write(&o, &entry[2], b + i, 8);
@@ -323,7 +325,7 @@ static void writes_npz(void **state)
     assert_false(rt_npz_find(&m, "b", &t, &e));
     assert_string_equal(e.text, "npz: has no 'b'");
 
-    // Any byte of it may be wrong: then it is an error, or not a byte that counts.
+    // Flips bits of each byte: that gives an error, unless the byte isn't used.
     uint8_t *copy = malloc(m.size);
     for (size_t i = 0; i < m.size; i++) {
         memcpy(copy, m.data, m.size);
@@ -336,7 +338,7 @@ static void writes_npz(void **state)
     rt_unmap(&m);
 }
 
-// ---- places ----
+// ---- writing at places ----
 
 static void writes_beside(void **state)
 {
@@ -361,7 +363,7 @@ static void writes_beside(void **state)
     assert_string_equal(e.text, "No such file or directory");
 }
 
-// Two that write one file; process ids are only names here.
+// Two processes write one file. The process ids are only names here.
 static void writes_together(void **state)
 {
     RtOut a, b;
@@ -379,12 +381,12 @@ static void writes_together(void **state)
     assert_true(rt_out_place(&a, &e));
     read_text("both", text, sizeof text);
     assert_string_equal(text, "abcd");
-    // Where it isn't seen it can't be joined.
+    // A temporary file that isn't there can't be joined.
     assert_false(rt_out_join(&b, "both", 7, &e));
     assert_non_null(strstr(e.text, "both.shardcc-7.tmp: No such file or directory"));
 }
 
-// The files that killed processes left are removed, and no others.
+// Removes the files that killed processes left, and no others.
 static void clears_what_was_left(void **state)
 {
     static const struct {
@@ -396,7 +398,7 @@ static void clears_what_was_left(void **state)
         {"w.7.tmp", true},          {"w.shardcc-7.tmp.old", true},
         {"v.shardcc-7.tmp", true},  {"aw.shardcc-7.tmp", true},
         {"w.shardcc-8.tmp", true},  // a folder
-        {"w.shardcc-9.tmp", true},  // is being written, by a process that has its lock
+        {"w.shardcc-9.tmp", true},  // another process writes it and holds its lock
     };
     RtOut o, other;
     RtFileError e;
@@ -416,7 +418,7 @@ static void clears_what_was_left(void **state)
                 fail_msg("%s %s", files[i].name, files[i].stays ? "is gone" : "stays");
         rt_out_write(&o, "new", 3);
         assert_true(round ? rt_out_commit(&o, &e) : rt_out_finish(&o, &e));
-        // Whole, but not in its place yet: nobody else takes it for one that was left.
+        // Complete, but not yet renamed: its lock keeps others from removing it.
         assert_true(round || flock(open(o.temp, O_WRONLY), LOCK_EX | LOCK_NB) != 0);
         if (!round)
             rt_out_cancel(&o);
@@ -428,8 +430,8 @@ static void clears_what_was_left(void **state)
 // ---- files that are cut short while they are mapped ----
 
 static const struct {
-    size_t pages, bytes, left;  // of the file, over its whole pages; what is left
-    bool grows;                 // again
+    size_t pages, bytes, left;  // whole pages; further bytes; bytes left after the cut
+    bool grows;                 // the file grows again
     const char *says;
 } cuts[] = {
     {0, 100, 100, false, ""},

@@ -1,5 +1,5 @@
-// The functions of rt_math.h against the C library's in double, over floats of all sizes: every
-// STEP-th bit pattern and the special values.
+// Tests the functions of rt_math.h against the C library's in double, over floats of all sizes:
+// every STEP-th bit pattern and the special values.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #include "runtime/rt_math.h"
 
-enum { STEP = 1009 };  // prime: all low bits come up
+enum { STEP = 1009 };  // prime, so that all low bits occur
 
 static float absolute(float x) { return rt_absf(x); }
 static float root(float x) { return rt_sqrtf(x); }
@@ -30,7 +30,7 @@ static const struct {
     const char *name;
     float (*ours)(float);
     double (*theirs)(double);
-    float limit;  // |x| up to which the result counts
+    float limit;  // largest |x| that is tested
     double ulps;
 } functions[] = {
     {"abs", absolute, fabs, INFINITY, 0},  {"sqrt", root, sqrt, INFINITY, 0.5},
@@ -40,7 +40,7 @@ static const struct {
     {"floor", floor_, floor, INFINITY, 0}, {"round", round_, rint, INFINITY, 0},
 };
 
-// rt_exp_lowf has the bits of rt_expf where that is 2^-126 or more, else 0, up to 88.
+// Up to 88, rt_exp_lowf has the bits of rt_expf where the result is 2^-126 or more, else it is 0.
 static void test_low_exponents(void **state)
 {
     static const float special[] = {0,          -0.0f,      88,        -INFINITY, -FLT_MAX,
@@ -63,7 +63,7 @@ static void test_low_exponents(void **state)
     }
 }
 
-// Pairs of operands whose powers are special, and some that aren't.
+// Operands whose powers are special cases, and some others.
 static const float operands[] = {
     0,        -0.0f,   1,       -1,       2,         -2,     3,         -3,    0.5f,   -0.5f,
     1.5f,     -1.5f,   0.1f,    -0.1f,    7,         -7,     10,        1e10f, -1e10f, 1e-10f,
@@ -76,7 +76,7 @@ static double ulps(float y, double x)
 {
     if (isnan(x) || isnan(y))
         return isnan(x) && isnan(y) ? 0 : INFINITY;
-    if (fabs(x) >= 0x1.ffffffp127)  // nearer to 2^128 than to FLT_MAX: overflow is right
+    if (fabs(x) >= 0x1.ffffffp127)  // rounds to 2^128, so overflow is right
         return y == (float)x || fabsf(y) == FLT_MAX ? 0 : INFINITY;
     if (isinf(y))
         return fabs(x) > 0x1.fffffcp127 ? 1 : INFINITY;
@@ -156,7 +156,7 @@ static void test_two_operands_dense(void **state)
     }
 }
 
-// Numbers are uniform, and depend on every word of the key and the counter.
+// Numbers are uniform and depend on every word of the key and the counter.
 static void test_uniform(void **state)
 {
     int bucket[16] = {0};

@@ -1,4 +1,5 @@
-// What a trainer says about wrong options (status 2) and about wrong data and weights (status 1).
+// Tests a trainer's messages about wrong options (status 2) and about wrong data and weights
+// (status 1).
 #include "tests/runtime/small.h"
 
 typedef struct Case {
@@ -38,7 +39,7 @@ static const Case wrong_options[] = {
     {"--eval-data x --log y", "--log needs --data\n"},
 };
 
-// data/ is good; the others differ from it in one thing.
+// data/ is good; each other folder differs from it in one way.
 static const Case wrong_data[] = {
     {"--data gone", "gone: No such file or directory\n"},
     {"--data empty", "empty/x.npy: No such file or directory\n"},
@@ -165,7 +166,7 @@ static void options(void **state) { run_cases(&linear, wrong_options, N(wrong_op
 static void data(void **state) { run_cases(&linear, wrong_data, N(wrong_data), 1); }
 static void text(void **state) { run_cases(&bigram, wrong_text, N(wrong_text), 1); }
 
-// Without a weights file, and without the means to draw them.
+// There is no weights file, and the program can't draw weights.
 static void no_weights(void **state)
 {
     RtModel m = linear;

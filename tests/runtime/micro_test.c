@@ -1,5 +1,5 @@
-// Every micro-kernel of the matrix product against loops: tiles of all sizes up to the largest, any
-// strides, on top of what is there; whole products; and how far from the truth they are.
+// Tests every micro-kernel of the matrix product against loops: tiles of all sizes up to the
+// largest, any strides, added to existing results; whole products; and their rounding errors.
 #include "runtime/cpu/amx.h"
 #include "runtime/cpu/gemm.h"
 #include "runtime/cpu/tile.h"
@@ -13,7 +13,7 @@ static int micros(const RtMicro *list[3])
     return list[2] ? 3 : 2;
 }
 
-// A sum of products in double, and of their magnitudes.
+// A sum of products in double, and the sum of their magnitudes.
 typedef struct Sum {
     double value, size;
 } Sum;
@@ -30,7 +30,7 @@ static Sum sum_of(const RtGemm *g, const float *a, const float *b, int64_t i, in
     return s;
 }
 
-// Room beyond for a vector that reads more than it uses.
+// Allocates room for vector loads that read past the end.
 static void *room(int64_t bytes) { return aligned_alloc(64, (size_t)(bytes + 4096) / 64 * 64); }
 
 static void tile(const RtMicro *u, const RtGemm *g, float *y, const float *a, const float *b,
@@ -101,7 +101,7 @@ static void test_tiles(void **state)
                 check_tile(&r, list[l], i, j, depths[draw(&r, 8)]);
 }
 
-// Error of a product, its largest element's, as a share of the sum of magnitudes.
+// The largest error of a product's elements, relative to the sum of magnitudes.
 static double error_of(const RtMicro *u, RtGemm g, const float *a, const float *b)
 {
     g.micro = u;
@@ -120,7 +120,7 @@ static double error_of(const RtMicro *u, RtGemm g, const float *a, const float *
     return most;
 }
 
-// Numbers of all magnitudes from 1e-15 to 1e15 too, and with some next to nothing between them.
+// Also tests numbers of magnitudes from 1e-15 to 1e15, and tiny numbers between others.
 static void test_errors(void **state)
 {
     static const int64_t size[][3] = {{70, 90, 40}, {50, 130, 700}, {300, 40, 2100}};
@@ -145,7 +145,7 @@ static void test_errors(void **state)
         }
 }
 
-// What isn't a finite number leaves none behind that looks like one.
+// A row of results is finite exactly if the row of `a` is.
 static void test_not_finite(void **state)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY};

@@ -1,5 +1,5 @@
-// The pooling kernels against loops over all elements, in both layouts; one thread against two, bit
-// by bit.
+// Tests the pooling kernels against loops over all elements, in both layouts; two threads must
+// give the bits of one.
 #include "tests/runtime/kernels.h"
 
 typedef struct Place {

@@ -1,11 +1,11 @@
-// The trainer on several ranks, against one: the line of small.h, whose samples the first axis
-// splits and whose numbers the second; the bigrams, whose places the first axis splits and whose
-// vocabulary the second.
+// Tests the trainer on several ranks against one rank. In the linear model of small.h the first
+// mesh axis splits the samples and the second the features. In the bigram model the first axis
+// splits the places and the second the vocabulary.
 #include <signal.h>
 
 #include "tests/runtime/ranks.h"
 
-enum { FIRST, SECOND };  // cuts, and axes
+enum { FIRST, SECOND };  // indices of cuts and of axes
 
 static const RtCut line_cuts[] = {{LB, 1, {FIRST}}, {LD, 1, {SECOND}}};
 static const RtCut bigram_cuts[] = {{BT, 1, {FIRST}}, {BV, 1, {SECOND}}};
@@ -16,7 +16,7 @@ typedef struct Split {
     RtTensor tensors[16], train[16], predict[16];
 } Split;
 
-// Every dim as long as a cut's whole is cut.
+// Splits every dim that is as long as a cut's whole.
 static void cut_tensors(RtTensor *to, const RtTensor *from, int n, const RtCut cut[2])
 {
     for (int i = 0; i < n; i++) {
@@ -44,9 +44,9 @@ static void split(Split *x, const RtModel *m, const RtCut cut[2], int p, int q)
     cut_tensors(x->tensors, m->tensors, m->n_tensors, cut);
 }
 
-// ---- the line ----
+// ---- linear ----
 
-// What all ranks with the same samples, or the same numbers, add once.
+// Is the rank the first along the axis? It alone adds terms that all ranks along the axis have.
 static bool is_first(const Rt *rt, int axis)
 {
     const RtMesh *mesh = &rt->comm->model->mesh;
@@ -67,7 +67,7 @@ static void line_y(Rt *rt, char *m)
         F(m, L_Y)[r] = y[rows.offset + r] + *F(m, L_BIAS);
 }
 
-// Sums of the loss, samples, and gradients of the bias and the weights.
+// Sums of the loss and the samples, and gradients of the bias and the weights.
 enum { OF_LOSS, OF_COUNT, OF_BIAS, OF_W };
 
 static void line_sums(Rt *rt, char *m, float sum[OF_W + LD])
@@ -142,7 +142,7 @@ static void split_line(Split *x, int p, int q)
     x->m.forward = line_forward;
 }
 
-// Rank `speaker` alone says something; NULL: what it says doesn't matter.
+// Checks that only rank `speaker` prints a message. `said` NULL: any message.
 static void assert_all(const Ranks *x, int n, int status, int speaker, const char *said)
 {
     for (int r = 0; r < n; r++) {
@@ -226,7 +226,8 @@ static void trains_as_one_rank(void **state)
     }
 }
 
-// Weights that are drawn don't depend on the mesh, to the last bit, nor do files on who wrote them.
+// Drawn weights don't depend on the mesh, to the last bit, and files don't depend on who wrote
+// them.
 static void starts_as_one_rank(void **state)
 {
     static const char args[] = "--data data --steps 0 --seed 5 --save all.safetensors --quiet";
@@ -245,7 +246,7 @@ static void starts_as_one_rank(void **state)
     }
 }
 
-// ---- what happens to one rank ----
+// ---- failures of one rank ----
 
 static void interrupt_rank_1(Rt *rt, char *m)
 {
@@ -297,7 +298,7 @@ static void diverge(Rt *rt, char *m)
     *F(m, L_SUM) = NAN;
 }
 
-// The third sample's second number is no index.
+// Writes data in which the second number of sample 2 is out of range.
 static void write_bad_index(void)
 {
     float x[8 * LD] = {[2 * LD + 1] = 7};
@@ -306,7 +307,8 @@ static void write_bad_index(void)
     write_npy("bad/x.npy", "F32", 2, (int64_t[]){8, LD}, x);
 }
 
-// p × q ranks; options; the status of all; who speaks and says what; what the program does instead.
+// p × q ranks; options; the status of all ranks; the rank that prints and its message;
+// replacements of the program's functions.
 static const struct {
     int p, q;
     const char *args;
@@ -361,7 +363,7 @@ static void one_speaks_for_all(void **state)
         int n = failures[i].p * failures[i].q;
 
         split_line(&x, failures[i].p, failures[i].q);
-        x.train[0].least = x.predict[0].least = -3;  // of x
+        x.train[0].least = x.predict[0].least = -3;  // the range of x
         x.train[0].bound = x.predict[0].bound = 3;
         x.m.update = failures[i].update ? failures[i].update : x.m.update;
         x.m.reduce = failures[i].reduce ? failures[i].reduce : x.m.reduce;
@@ -445,7 +447,7 @@ static void generates_as_one_rank(void **state)
     assert_ran(&s);
     for (int i = 0; i < N(meshes); i++) {
         split(&x, &one, bigram_cuts, meshes[i][0], meshes[i][1]);
-        for (int k = 0; k < x.m.n_tensors; k++)  // the table stays whole
+        for (int k = 0; k < x.m.n_tensors; k++)  // the table isn't split
             x.tensors[k].n_parts = 0;
         x.m.forward = bigram_shard;
         run_ranks(&said, &x.m, args);

@@ -1,5 +1,5 @@
-// rt_reduce against loops in the plainest order: random shapes, strides and reduced dims; one
-// thread against two, bit by bit; long sums; types.
+// Tests rt_reduce against the simplest loops: random shapes, strides and reduced dims, long sums,
+// types. Two threads must give the bits of one.
 #include "tests/runtime/kernels.h"
 
 static void naive(const RtReduce *p, float *y, const float *x, int64_t results)
@@ -84,7 +84,7 @@ static void test_large_shapes(void **state)
 {
     static const struct {
         int64_t dim[4];
-        const char *reduced;  // 1 where it is
+        const char *reduced;  // '1' at each reduced dim
     } cases[] = {
         {{1, 1, 1, 3000001}, "0001"}, {{1, 1, 999, 1001}, "0011"}, {{1, 1, 999, 1001}, "0010"},
         {{1, 1, 999, 1001}, "0001"},  {{1, 9, 33, 3025}, "0101"},  {{1, 1, 70001, 3}, "0010"},

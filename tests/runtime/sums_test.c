@@ -1,9 +1,9 @@
-// rt_sums: sums down columns against double, one thread against two, bit by bit.
+// Tests rt_sums, sums down columns, against double; two threads must give the bits of one.
 #include <math.h>
 
 #include "tests/runtime/kernels.h"
 
-// Two sums: of the elements and of their squares.
+// Adds rows to two sums: of the elements and of their squares.
 static void add_rows(char *const *p, int64_t first, int64_t last, float *s)
 {
     const int64_t width = *(const int64_t *)p[1];

@@ -1,4 +1,4 @@
-// Which elements of a tensor a rank has, and where: against a count of all elements and ranks.
+// Tests which elements of a tensor a rank has, and where, by looking at all elements on all ranks.
 #include "tests/runtime/small.h"
 
 #include "runtime/comm.h"
@@ -7,7 +7,7 @@ static const RtMesh meshes[] = {
     {1, {2}}, {1, {3}}, {1, {5}}, {2, {2, 2}}, {2, {2, 3}}, {3, {2, 2, 2}}, {2, {3, 2}},
 };
 
-// Tensors of up to three dims, a letter for each axis that cuts one, outermost first.
+// Tensors of up to three dims, with a letter for each axis that splits a dim, outermost first.
 static const struct {
     int64_t dim[3];
     const char *cut[3];
@@ -38,7 +38,7 @@ typedef struct Case {
     RtCut cut[3];
 } Case;
 
-// False where the mesh has no such axis.
+// Makes the case; returns false if the mesh has no such axis.
 static bool set_case(Case *x, const RtMesh *mesh, int which)
 {
     *x = (Case){.m = {.mesh = *mesh}, .t = {.type = RT_I64, .rank = 3, .n_parts = 3}};
@@ -62,8 +62,8 @@ static bool set_case(Case *x, const RtMesh *mesh, int which)
     return true;
 }
 
-// The coordinate that element `i` of a dim has along each of its axes, as digits: of the numbers
-// that a chunk has room for, each axis takes the next smaller chunk.
+// Does the rank's chunk hold element `i` of a dim? The axes take the digits of i: each one divides
+// by the next smaller chunk size, and the digit must be the rank's coordinate. *place is the rest.
 static bool is_in_chunk(const RtMesh *mesh, const RtCut *c, int64_t i, int rank, int64_t *place)
 {
     int64_t chunk = c->whole;
@@ -79,7 +79,7 @@ static bool is_in_chunk(const RtMesh *mesh, const RtCut *c, int64_t i, int rank,
     return true;
 }
 
-// Where the rank has element `at` of the tensor; -1: it doesn't.
+// The index of the tensor's element `at` in the rank's shard; -1 if the rank doesn't have it.
 static int64_t find_element(const Case *x, int64_t at, int rank)
 {
     int64_t index[3], own = 0;
@@ -99,7 +99,7 @@ static int64_t find_element(const Case *x, int64_t at, int rank)
     return own;
 }
 
-// How many elements the rank has.
+// Checks the rank's shard; returns how many elements it has.
 static int64_t check_rank(const Case *x, const int64_t *whole, int rank)
 {
     int64_t room = rt_count(&x->m, &x->t), n = 0, last = -1, in_runs = 0;
@@ -150,7 +150,7 @@ static void every_element_is_someones(void **state)
         }
 }
 
-// Not by rule, but as the other side of the contract has it.
+// Shards computed by hand, as the compiler defines them.
 static void knows_shards(void **state)
 {
     static const struct {

@@ -1,4 +1,5 @@
-// Training, evaluation, weights and logs, on two models small enough to know what must come out.
+// Tests training, evaluation, weights and logs, on two models so small that their results are
+// known.
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -22,7 +23,8 @@ static void learns_a_line(void **state)
     assert_non_null(strstr(s.err, "wrote w.safetensors\n"));
 }
 
-// Two micro-batches of 4 are one batch of 8: gradients to the last bits but the order of the sums.
+// Two micro-batches of 4 give the gradients of one batch of 8, up to the rounding of another
+// order.
 static void accumulates(void **state)
 {
     RtModel two = linear;
@@ -56,10 +58,10 @@ static void accumulates(void **state)
         assert_float_equal(g[i], expected[i], 1e-5);
         assert_float_equal(w1[i], w[i] - 0.1f * g[i], 1e-6);
     }
-    assert_float_equal(last_loss("log.jsonl", "\"step\": "), 1, 0);  // without --steps: one
+    assert_float_equal(last_loss("log.jsonl", "\"step\": "), 1, 0);  // the default of --steps is 1
 }
 
-// Every window of the text follows the same rule, so the loss falls to nothing.
+// Every window of the text follows the same rule, so the loss falls to almost 0.
 static void learns_text(void **state)
 {
     char text[1200];
@@ -82,14 +84,14 @@ static void learns_text(void **state)
                        last_loss("log.jsonl", "\"eval_loss\": "), 1e-7);
     assert_string_equal(s.err, "");
 
-    // Layers have names of their own, in one tensor.
+    // One tensor holds both layers, but their names in the file differ.
     float a[BV * BV], b[BV * BV];
     read_tensor("t.safetensors", "h.3.weight", a, sizeof a);
     read_tensor("t.safetensors", "h.5.weight", b, sizeof b);
     assert_memory_not_equal(a, b, sizeof a);
 }
 
-// ---- a vocabulary of more than bytes: each token is followed by the one 7 behind ----
+// ---- a vocabulary larger than bytes: after token t comes t + 7 ----
 
 enum { CT = 4, CV = 300, C_IDS = 0, C_Y = 64, C_BYTES = C_Y + 4 * CT * CV };
 
@@ -121,7 +123,7 @@ static void generates_numbers(void **state)
     static const RtModel counting = {
         .name = "counting",
         .arena_bytes = C_BYTES,
-        .init_std = 1,  // no file of weights
+        .init_std = 1,  // weights are drawn, there is no file of them
         .accumulate = 1,
         .predict = counting_predict,
         .n_predict = N(counting_predict),
@@ -138,7 +140,7 @@ static void generates_numbers(void **state)
     }
 }
 
-// The same seed gives the same bits, another one others; looking at the arena changes nothing.
+// The same seed gives the same bits, another seed other bits. Checking the arena changes nothing.
 static void repeats(void **state)
 {
     static const struct {
@@ -180,7 +182,7 @@ static void predicts(void **state)
     RtStored y;
     RtFileError e;
 
-    write_linear("ten", 10);  // two batches and a half
+    write_linear("ten", 10);  // two and a half batches
     Said s = run_trainer(&linear, "--data ten --steps 500 --save w.safetensors --quiet");
     assert_ran(&s);
     unlink("ten/labels.npy");
@@ -200,7 +202,7 @@ static void predicts(void **state)
     assert_true(same_files("y.npz", "z.npz"));
 }
 
-// ---- what goes wrong on the way ----
+// ---- failures while training ----
 
 static void interrupt_at_3(Rt *rt, char *m)
 {
@@ -240,7 +242,7 @@ static void diverges(void **state)
     assert_non_null(strstr(text, "{\"step\": 3, \"loss\": null, "));
 }
 
-// Another process cuts the data short; of the text whole pages are gone.
+// Another process shortens the data. Of the text, whole pages are gone.
 static void cut_data(Rt *rt, char *m)
 {
     linear_update(rt, m);

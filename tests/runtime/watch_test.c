@@ -1,7 +1,9 @@
-// --check-arena: a model whose buffers share bytes, run as it should be and with one mistake each.
+// Tests --check-arena on a model whose buffers share bytes, without a mistake and with one of each
+// kind.
 #include "tests/runtime/small.h"
 
-// Each with 64 bytes behind it. C lies where A was, a kernel's workspace where nothing else does.
+// Offsets of buffers, each followed by 64 free bytes. C reuses the bytes of A. The workspace SPACE
+// of a kernel shares its bytes with nothing.
 enum {
     SUM = 0,
     COUNT = 128,
@@ -16,8 +18,8 @@ enum {
 
 typedef enum Fault { NONE, WRITE, READ_LATE, READ_PAST, SCRATCH, READ_SCRATCH, KEPT, SKIP } Fault;
 static Fault fault;
-static bool is_skewed;  // the loop's second statement runs a turn later
-static int ends;  // 1: the last two statements are a loop of one turn, which has a begin and an end
+static bool is_skewed;  // the loop's second statement runs an iteration later
+static int ends;  // 1: the last two statements are a loop of one iteration, with begin and end
 
 static const RtTensor tensors[] = {
     {RT_PARAMETER, RT_F32, "sum", .offset = SUM, .init = RT_INIT_ZERO},
@@ -42,7 +44,7 @@ static void copy(char *const *p, int64_t first, int64_t last)
         F(p[1], 0)[i] = F(p[0], 0)[i];
 }
 
-// Writes one byte behind.
+// Copies, and also writes one byte after the end.
 static void spill(char *const *p, int64_t first, int64_t last)
 {
     copy(p, first, last);
@@ -163,7 +165,7 @@ static void finds_mistakes(void **state)
     ends = 0;
 }
 
-// Of a model that doesn't say how long its buffers live.
+// Mistakes in a model that has no table of live ranges.
 static void touch_zone(Rt *rt, char *m)
 {
     linear_micro(rt, m);
@@ -175,7 +177,7 @@ static void read_stale(Rt *rt, char *m)
 {
     linear_micro(rt, m);
     if (*I(m, L_INDEX) == 0)
-        *F(m, L_NORM + 8) = 0;  // nobody's; gone in the next step
+        *F(m, L_NORM + 8) = 0;  // belongs to no buffer; overwritten by the next step
     *F(m, L_SUM) += *F(m, L_NORM + 8);
 }
 

@@ -1,4 +1,4 @@
-// Bounds by ascent and choices by search, held against trying everything.
+// Tests bounds by ascent and choices by search against trying every choice.
 #include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,8 @@
 
 enum { PROBLEMS = 500, WORK = 200000 };
 
-// No bound is above the optimum, it is its dual's, and more work doesn't lower it.
+// A bound is never above the optimum, equals the bound of its dual, and more work doesn't lower
+// it.
 static void bounds(void **state)
 {
     Deadline w = deadline_start(0);
@@ -55,8 +56,8 @@ static bool is_forest(const Problem *p)
     return true;
 }
 
-// Of a tree whose bytes don't bind, the bound is the optimum but for rounding; of costs so large
-// that doubles have no room for what is forbidden above their sum, not always.
+// For a tree whose bytes don't bind, the bound is the optimum up to rounding. This fails for a few
+// problems with costs so large that doubles can't hold forbidden ones above their sum.
 static void trees(void **state)
 {
     Deadline w = deadline_start(0);
@@ -79,8 +80,8 @@ static void trees(void **state)
     assert_true(n_trees > PROBLEMS / 5 && n_tight >= n_trees * 98 / 100);
 }
 
-// What a search finds is allowed and costs what it says; it mostly finds the cheapest, as far as
-// doubles tell; the same seed gives the same.
+// A choice that the search finds is allowed and has the cost that the search says. It is mostly
+// the cheapest one, within the precision of doubles. The same seed gives the same choice.
 static void searches(void **state)
 {
     Deadline w = deadline_start(0);
@@ -113,7 +114,8 @@ static void searches(void **state)
     assert_true(n_found > n_feasible * 95 / 100 && n_best > n_feasible * 90 / 100);
 }
 
-// With one alternative no choice is cheaper than the ascent says.
+// No choice that has a certain alternative is cheaper than the ascent's lower bound for the
+// alternative.
 static void lower_bounds(void **state)
 {
     Deadline w = deadline_start(0);
@@ -128,7 +130,7 @@ static void lower_bounds(void **state)
         ascent_save_best(s);
         ascent_climb(s, (ClimbOptions){0.03, 1, WORK / 20, DBL_MAX, &w});
         s->lower = arena_array(a, double, n);
-        ascent_sweep(s, false);  // behind one forward
+        ascent_sweep(s, false);  // after a forward sweep
         if (seed % 2)
             ascent_sweep(s, true);
         only.cost = arena_array(a, int64_t, n);
@@ -162,8 +164,8 @@ static void listen(void *to, const int *choice, Wide cost)
     h->cost = cost;
 }
 
-// Branching ends; what was heard last is within the gap of the bound, which no choice is below.
-// Half of the problems have prices to begin with, but no messages.
+// Branching ends. The last choice it reports is within the gap of the bound, and no choice is
+// below the bound. Half of the problems start with prices, but without messages.
 static void branches(void **state)
 {
     Deadline w = deadline_start(0);
@@ -194,8 +196,8 @@ static void branches(void **state)
     assert_true(n_done > PROBLEMS * 8 / 10);
 }
 
-// Bounds by way of cores, of one or two alternatives a node to begin with; choices are found on the
-// way.
+// Tests bounds by cores that start with one or two alternatives per node. The core search also
+// finds choices.
 static void cores(void **state)
 {
     Deadline w = deadline_start(0);
@@ -222,7 +224,7 @@ static void cores(void **state)
     assert_true(n_found > n_feasible * 3 / 4);
 }
 
-// The least peak lies between the bound and what was found, and mostly is both.
+// The least peak is between the bound and the peak of the choice found, and mostly equals both.
 static void least_peaks(void **state)
 {
     Deadline w = deadline_start(0);
@@ -253,7 +255,7 @@ static void least_peaks(void **state)
     assert_true(n_bound > n_allowed / 2);
 }
 
-// The segment tree against an array.
+// Tests the segment tree against an array.
 static void profiles(void **state)
 {
     uint64_t r = 1;
@@ -279,7 +281,7 @@ static void profiles(void **state)
     }
 }
 
-// Images of costs, by vectors and what is left behind them, are what a conversion gives.
+// Rows of costs become doubles and floats as by C conversions, in vectors and in the remainder.
 static void images(void **state)
 {
     static const int64_t costs[] = {0,

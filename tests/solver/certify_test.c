@@ -1,10 +1,11 @@
-// Certificates of several rounds: what certify makes is accepted, and whatever is altered in it, no
-// bound above the optimum is believed.
+// Tests certificates of several rounds. Those that certify makes are accepted. However one is
+// altered, no bound above the optimum is accepted.
 #include "tests/solver/answers.h"
 
 enum { PROBLEMS = 20000 };
 
-// What may be altered of a round: a step, which may go, the ends of an edge, a number of the dual.
+// The parts of a round that are altered: a step, a missing step, the ends of an edge, a number of
+// the dual.
 enum { STEP, DROP, END, NUMBER, PARTS };
 
 static void alter_number(Round *x, uint64_t *r)
@@ -42,7 +43,7 @@ static void alter_round(Round *x, int part, uint64_t *r)
     }
 }
 
-// What the answer's duals prove where only choices below `cutoff` count.
+// The bound that the answer's duals prove if only choices below `cutoff` count.
 static Wide proved_below(const Case *c, Wide cutoff, Arena *a)
 {
     Text t = {0}, said = {0};
@@ -59,7 +60,8 @@ static Wide proved_below(const Case *c, Wide cutoff, Arena *a)
     return bound;
 }
 
-// Whatever is altered, no bound above the optimum is believed; and most of it is seen.
+// However a certificate is altered, no bound above the optimum is accepted, and most alterations
+// are refused.
 static void rounds(void **state)
 {
     int refused[PARTS] = {0}, several = 0;

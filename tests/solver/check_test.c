@@ -1,4 +1,4 @@
-// The files of answers: what is written is accepted, and whatever isn't so is refused.
+// Tests answer files: those that are written are accepted, and wrong ones are refused.
 #include "tests/solver/answers.h"
 
 enum { PROBLEMS = 2500 };
@@ -47,7 +47,7 @@ static bool alter_dual(Case *c, const char *field, uint64_t *r)
     return true;
 }
 
-// False where the answer has no such field.
+// Alters a field. Returns false if the answer has no such field.
 static bool alter(Case *c, const char *field, uint64_t *r)
 {
     Answer *x = &c->answer;
@@ -102,7 +102,7 @@ static bool is_dual(const Dual *d)
     return d->shift >= 0 && d->shift <= 40;
 }
 
-// Is an altered answer one all the same?
+// Is an altered answer still a right one?
 static bool is_right(const Case *c, Arena *a)
 {
     const Answer *x = &c->answer;
@@ -149,14 +149,14 @@ static void altered(void **state)
     }
 }
 
-// ---- in the text ----
+// ---- alterations of the text ----
 
 static const char *find_tail(const Text *t)
 {
     return t->s + t->n - strlen("  \"checksum\": \"0123456789abcdef\"\n}\n");
 }
 
-// The text with what follows `name` up to `end` replaced, and a checksum of its own.
+// Checks the text after the part from `name` to `end` is replaced and the checksum recomputed.
 static bool check_with(const Case *c, const char *name, char end, const char *by, Text *said)
 {
     Text t = {0}, u = {0};
@@ -212,7 +212,7 @@ static const struct {
     {"\"seed\": ", ',', "1.5", "byte 85: expected a whole number before here"},
     {"\"outcome\": ", ',', "\"perfect\"", "'outcome' is 'perfect'"},
     {"\"outcome\": ", ',', "\"infeasible\"",
-     "byte *: 'cost' doesn't belong to outcome 'infeasible'"},  // the duals are before it
+     "byte *: 'cost' doesn't belong to outcome 'infeasible'"},  // the duals come before it
     {"\"stop\": ", ',', "\"tired\"", "'stop' is 'tired'"},
     {"\"bound_by\": ", ',', "\"guess\"", "'bound_by' is 'guess'"},
     {"\"hash\": ", ',', "\"\"",
@@ -264,7 +264,7 @@ static void malformed(void **state)
     arena_free(a);
 }
 
-// Without the checksum: no byte may change, none be missing.
+// With the old checksum, no byte may change and none may be missing.
 static void damaged(void **state)
 {
     Arena *a = arena_new();
@@ -285,7 +285,7 @@ static void damaged(void **state)
     arena_free(a);
 }
 
-// Asked to end, an instance is read no further, but an answer is still checked.
+// After a signal to stop, an instance isn't read to its end, but an answer is still checked.
 static void asked(void **state)
 {
     Arena *a = arena_new();

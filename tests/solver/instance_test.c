@@ -1,4 +1,4 @@
-// Reading instances: what is read, gzipped too, and what is wrong, in which words.
+// Tests reading instances, gzipped ones too, and the messages about wrong ones.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ static bool parse(Arena *a, const void *bytes, size_t n, Problem *p, Text *said)
     Diag d = {.file = "f", .to = said};
     bool ok = problem_parse((File){bytes, n}, p, a, &d);
 
-    assert_int_equal(d.errors, !ok);  // one message each
+    assert_int_equal(d.errors, !ok);  // one message for each error
     return ok;
 }
 
@@ -35,7 +35,7 @@ static void the_example(void **state)
     arena_free(a);
 }
 
-// The example with its first `from` replaced by `to`.
+// Each case is the example with its first `from` replaced by `to`.
 static const struct {
     const char *from, *to, *message;
 } cases[] = {
@@ -126,11 +126,11 @@ static void refused(void **state)
     }
 }
 
-// Whole texts: what needs many numbers.
+// Texts with many numbers, whose sums are too large.
 static void too_much(void **state)
 {
     static const struct {
-        const char *each, *message;  // what every node and every edge says, 10 times
+        const char *each, *message;  // the number of every node and every edge, 10 times
     } texts[] = {
         {"[1000000000000000000]", "node 9: the sum of all usages to here doesn't fit 64 bits"},
         {"[999999999999999999]", "edges between nodes 0 and 0: a sum of costs reaches 10^18"},
@@ -163,7 +163,7 @@ static void too_much(void **state)
     }
 }
 
-// Ten million intervals, and nothing else.
+// A list of ten million intervals, and no other lists.
 static void many_nodes(void **state)
 {
     Arena *a = arena_new();
@@ -187,7 +187,7 @@ static void prefixes(void **state)
 {
     for (size_t n = 0; n + 1 < strlen(example); n++) {
         Arena *a = arena_new();
-        char *exact = malloc(n + 1);  // so that a sanitizer sees what is read behind it
+        char *exact = malloc(n + 1);  // a sanitizer sees reads past the end
         Text said = {0};
         Problem p;
 
@@ -218,7 +218,8 @@ static size_t zip(const char *text, size_t n, uint8_t *to, size_t size)
     return given;
 }
 
-// Read the same in one member and in two; cut short or altered, each is refused with one message.
+// A gzip file of one member and of two reads as the plain text. A shortened or altered one is
+// refused with one message.
 static void zipped(void **state)
 {
     Arena *a = arena_new();
@@ -237,7 +238,7 @@ static void zipped(void **state)
         assert_non_null(strstr(said.s, "the gzip data end too early\n"));
         text_free(&said);
     }
-    for (size_t i = 10; i < n_one; i++) {  // after the head, which has a time nobody reads
+    for (size_t i = 10; i < n_one; i++) {  // after the header, whose time isn't read
         Text said = {0};
         one[i] ^= 0x10;
         assert_false(parse(a, one, n_one, &q, &said));
@@ -247,7 +248,7 @@ static void zipped(void **state)
     arena_free(a);
 }
 
-// Text of more than one piece, with a number at every offset of their joint.
+// A text longer than one read buffer gives the same problem, whatever falls on the boundary.
 static void pieces(void **state)
 {
     Arena *a = arena_new();
@@ -265,7 +266,7 @@ static void pieces(void **state)
     arena_free(a);
 }
 
-// Equal matrices are kept once; a problem may have no nodes.
+// Equal matrices are stored once, and a problem may have no nodes.
 static void small_ones(void **state)
 {
     static const char shared[] =
@@ -282,7 +283,7 @@ static void small_ones(void **state)
     assert_null(p.name);
     assert_ptr_equal(p.edge[0].cost, p.edge[1].cost);
     assert_true(p.edge[0].cost[1] == COST_FORBIDDEN);
-    assert_int_equal(p.first_live[4], 2);  // neither no bytes nor no time
+    assert_int_equal(p.first_live[4], 2);  // no entry without bytes or time
     assert_true(problem_price(&p, (const int[]){0, 0, 0}).cost == 3);
     assert_true(problem_price(&p, (const int[]){0, 1, 0}).is_forbidden);
     assert_true(parse(a, empty, strlen(empty), &p, NULL));
@@ -292,7 +293,7 @@ static void small_ones(void **state)
     arena_free(a);
 }
 
-// What bounds the numbers of an untrusted file, in lists and altogether.
+// Tests the limits on the numbers in an untrusted file, per list and in total.
 static void long_lists(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
-// What is too large for many sweeps: chains in which bytes bind, quickly, against dynamic
-// programming over all bytes. One thread and two give the same.
+// Tests problems too large for many sweeps: chains in which bytes bind must be solved quickly.
+// Compares with dynamic programming over all bytes, and two threads with one.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 enum { NODES = 6, WIDTH = 660, MOST_BYTES = 12, LIMIT = NODES * MOST_BYTES / 3 };
 
-// The fewer bytes, the dearer.
+// An alternative with fewer bytes costs more.
 static Problem random_chain(uint64_t seed, Arena *a)
 {
     int n = NODES * WIDTH, pairs = WIDTH * WIDTH;
@@ -37,7 +37,7 @@ static Problem random_chain(uint64_t seed, Arena *a)
     return p;
 }
 
-// The least cost of the nodes up to the last one, by its alternative and the bytes of all.
+// The least cost of the chain: by last alternative and by total bytes, node by node.
 static int64_t cheapest(const Problem *p, Arena *a)
 {
     enum { ROOM = LIMIT + 1 };

@@ -1,5 +1,5 @@
-// Problems too large to try every choice: the chain by each engine, and the engines alone on the
-// problem as it is. What one of them finds, no bound of another may be above.
+// Tests problems too large to try every choice: the whole solver with each engine, and the engines
+// alone. No bound of one may be above the cost of a choice that another finds.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ static int n_problems = 100;
 
 enum { MOST_PLACES = 5, REACH = 6 };
 
-// Dear alternatives hold little; the fuller half of all together doesn't fit.
+// Expensive alternatives hold few bytes. Choosing the largest everywhere exceeds the limit.
 static void middle_nodes(Maker *m, int n)
 {
     int64_t *held = arena_array(m->a, int64_t, 2 * n + 20), most = 0;
@@ -64,7 +64,7 @@ static Problem middle_problem(uint64_t seed, Arena *a)
     return m.p;
 }
 
-// What is known of a problem: the least cost found, the highest bound said.
+// The least cost found for a problem, and the highest bound.
 typedef struct Known {
     const Problem *p;
     bool is_any;
@@ -83,7 +83,7 @@ static void hear(void *to, const int *choice, Wide cost)
     k->is_any = true;
 }
 
-// True if it is proved that there is nothing.
+// Returns true if the solver proves that the problem is infeasible.
 static bool by_chain(Known *k, uint64_t seed, const char *engine, Arena *a)
 {
     SolveOptions o = {.seed = seed, .engine = engine, .programs = programs(a), .threads = 1};

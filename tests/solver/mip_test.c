@@ -1,4 +1,4 @@
-// The engines on small programs, each as the other, and what happens when one is gone.
+// Tests the engines on small programs, against each other, and the search without an engine.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,8 @@ static Engine *start(const char *name, const Deadline *w)
     return e;
 }
 
-// Least -2x - 3y - z with x + y + z <= 2.5, each at most 1: 1, 1, 0.5; whole: 1, 1, 0.
+// Minimizes -2x - 3y - z with x + y + z <= 2.5 and each at most 1. The optimum is 1, 1, 0.5; in
+// whole numbers it is 1, 1, 0.
 static void fill(Engine *e)
 {
     double zero[3] = {0}, one[3] = {1, 1, 1}, cost[3] = {-2, -3, -1}, low = -MIP_FREE, high = 2.5;
@@ -63,7 +64,7 @@ static void relaxes(void **state)
     }
 }
 
-// y + z >= 1.5 and then x >= 1.2 where x is at most 1.
+// Adds the row y + z >= 1.5, and then x >= 1.2, which has no solution because x is at most 1.
 static void takes_more_rows(void **state)
 {
     Deadline w = deadline_start(0);
@@ -112,7 +113,7 @@ static void branches(void **state)
         }
 }
 
-// A watch that has ended, and an engine that isn't there.
+// Tests a deadline that has passed, and an engine that isn't installed.
 static void survives(void **state)
 {
     Deadline over = deadline_start(1e-9);
@@ -133,7 +134,7 @@ static void survives(void **state)
     text_free(&said);
 }
 
-// An engine that ends at once ends nothing: the search says so and goes on.
+// If an engine exits at once, the search warns and continues.
 static void goes_on_without(void **state)
 {
     char folder[] = "/tmp/engine_test_XXXXXX", path[64];

@@ -1,4 +1,4 @@
-// Plans that keep to presets, of several meshes, and of forward-only graphs.
+// Tests plans within presets, plans of several meshes, and plans of forward-only graphs.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static bool find_preset(const Graph *g, const Mesh *m, const char *text, Arena *
     return plan_find(g, &c, m, &o, to, a, NULL);
 }
 
-// Where the parameter rests, and what the product and its gradient split, on one axis.
+// Checks the parameter's storage spec, and the specs of the product and its gradient, on one axis.
 static void kept_presets(void **state)
 {
     static const struct {
@@ -61,7 +61,7 @@ static void kept_presets(void **state)
     }
 }
 
-// Products are split as a preset is there for, also where messages take longer than that saves.
+// Products are split as the preset demands, even where messages take longer than the split saves.
 static void demanding_presets(void **state)
 {
     static const struct {
@@ -87,7 +87,7 @@ static void demanding_presets(void **state)
     }
 }
 
-// What may do more costs no more, and the search never loses.
+// A preset that allows more costs no more, and the search is never worse than a preset.
 static void presets_in_order(void **state)
 {
     static const char *const order[][2] = {{"ddp", "zero1"},
@@ -116,8 +116,8 @@ static void presets_in_order(void **state)
     }
 }
 
-// What a plan says of presets beside it is what they cost by themselves, within what is enough
-// there: also of those that others' plans answered for.
+// The cost that a plan reports for a preset is that of the preset's own search, within the
+// search's gap. This also holds for presets that take over another preset's plan.
 static void presets_beside(void **state)
 {
     static const int sizes[] = {16, 12, 6};
@@ -174,7 +174,8 @@ static void refused_presets(void **state)
 
 // ---- meshes ----
 
-// The cheapest of two meshes of 4 ranks, with limits too, and its bound is that of both.
+// The search over two meshes of 4 ranks finds the cheaper plan, with limits too, and its bound
+// holds for both meshes.
 static void all_meshes(void **state)
 {
     static const int sizes[][3] = {{8, 6, 4}, {4, 16, 8}, {12, 2, 3}};
@@ -214,7 +215,7 @@ static void all_meshes(void **state)
 
 // ---- forward only ----
 
-// The parameter rests as in training, and what is done around it is the cheapest then.
+// A parameter has the storage spec of training, and the rest is the cheapest plan around that.
 static void predicted_plans(void **state)
 {
     static const int sizes[] = {64, 8, 16};

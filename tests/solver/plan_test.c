@@ -1,4 +1,4 @@
-// Plans of small graphs against all plans there are, with limits and pins and without.
+// Tests plans of small graphs against all their plans, with and without limits and pins.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static void as_cheap_as_all_plans(void **state)
                   infeasible);
 }
 
-// A machine may be so busy that the time is up before the search has begun.
+// A machine may be so busy that the time is over before the search begins.
 static void planned_late(void **state)
 {
     static const int sizes[] = {8, 8, 8};
@@ -98,7 +98,8 @@ static void try_pin(Pinning *t, Pin pin)
     arena_free(a);
 }
 
-// What stands next costs no less than the plan, and no more than the plan says.
+// The next best alternative makes a plan that costs no less than the best plan, and no more than
+// the best plan's entry says.
 static void try_next(Pinning *t, const Planned *p, Pin pin, const BestAlternative *next)
 {
     Arena *a = arena_new();
@@ -143,8 +144,8 @@ static void pin_node(Pinning *t, const Planned *p, NodeId n, Arena *a)
     try_next(t, p, (Pin){.kind = PIN_STRATEGY, .id = n}, &p->strategy[n]);
 }
 
-// Every value at rest and every node pinned to all that it might be, every use to what it is; with
-// all the memory there is, and with less than the cheapest plan holds.
+// Pins every value to all its storage specs, every node to all its strategies, and every use to
+// its compute spec; with unlimited memory, and with less than the cheapest plan needs.
 static void pinned_plans(void **state)
 {
     static const int sizes[] = {8, 4, 6};

@@ -1,4 +1,5 @@
-// Presolve against every choice: what it leaves has the same optimum, and its choices are choices.
+// Tests presolve against every choice: the reduced problem has the same optimum, and its choices
+// map to choices of the whole.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,8 @@
 
 enum { PROBLEMS = 20000 };
 
-// What a choice of the smaller problem says must hold of the choice that it stands for.
+// A choice of the reduced problem maps to one of the same cost that is allowed and within the
+// limit.
 static void check_choice(uint64_t seed, const Problem *p, const Presolved *r, const int *choice)
 {
     int original[MOST_RANDOM_NODES + 1] = {0};
@@ -55,7 +57,7 @@ static void keeps_the_optimum(void **state)
     }
 }
 
-// With cutoffs from above the optimum to what nothing is below.
+// Tries cutoffs from above the optimum down to one that no choice is below.
 static void fixes_only_what_costs_too_much(void **state)
 {
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {

@@ -1,4 +1,4 @@
-// What choices cost and duals prove, held against trying everything.
+// Tests prices of choices and bounds of duals against trying every choice.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 enum { PROBLEMS = 3000 };
 
-// Joining edges changes nothing; the price of the best choice is what brute force says.
+// Joining edges changes no cost, and the price of any choice is within brute_force's results.
 static void prices(void **state)
 {
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
@@ -33,7 +33,7 @@ static void prices(void **state)
     }
 }
 
-// One choice only: its price is all that there is.
+// If only one choice is allowed, its price is the optimum.
 static void one_choice(void **state)
 {
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
@@ -60,8 +60,7 @@ static void one_choice(void **state)
     }
 }
 
-// Any prices and messages give a bound; without them and without edges it is the optimum of each
-// node.
+// Any prices and messages give a bound.
 static void bounds(void **state)
 {
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
@@ -76,7 +75,7 @@ static void bounds(void **state)
     }
 }
 
-// By hand: a unit of 1/4, one time that has a price, one edge.
+// A bound computed by hand: units of 1/4, one time that has a price, one edge.
 static void a_bound(void **state)
 {
     static const int64_t matrix[] = {3, 0, 7, COST_FORBIDDEN};
@@ -96,7 +95,7 @@ static void a_bound(void **state)
     assert_true(dual_bound(&p, &d) == -71);
 }
 
-// Paths by repeated steps, in another order of loops.
+// Checks paths by repeated steps, with the loops in another order.
 static void metrics(void **state)
 {
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
@@ -129,7 +128,7 @@ static void metrics(void **state)
     }
 }
 
-// Of every kind there are many.
+// Each kind of random problem occurs often.
 static void kinds(void **state)
 {
     int infeasible = 0, forbidden = 0, tight = 0, loose = 0, single = 0, several = 0;

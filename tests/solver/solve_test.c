@@ -1,4 +1,5 @@
-// The whole chain against every choice, by each of its engines; and the engines without presolve.
+// Tests the whole solver against every choice, with each of its engines, and the engines without
+// presolve.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,8 @@
 
 enum { PROBLEMS = 3000 };
 
-// Costs so large that doubles don't tell neighbours apart: the optimum is met within the gap only.
+// Are costs so large that doubles don't distinguish neighbours? The optimum is then only found
+// within the gap.
 static bool is_large(const Problem *p)
 {
     for (int k = 0; k < p->first[p->n_nodes]; k++)
@@ -25,7 +27,7 @@ static bool is_large(const Problem *p)
     return false;
 }
 
-// What the file of an answer says; it holds.
+// Returns the text of the answer's file, after checking it.
 static char *text_of(const Problem *p, const SolveOptions *o, const Answer *s, Arena *a)
 {
     Text t = {0}, said = {0}, messages = {0};
@@ -91,8 +93,8 @@ static void solves_by_glpk(void **state)
         check(seed, "glpk");
 }
 
-// From any choice, within the limit or not, and with alternatives left out, among them not that
-// choice's: costs are the same ones, and so is what is found.
+// Starts from any choice, within the limit or not, with some alternatives left out, except those
+// of the choice. Prices don't change, and the solver finds the optimum of the rest.
 static void begins_with_a_choice(void **state)
 {
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
@@ -120,7 +122,7 @@ static void begins_with_a_choice(void **state)
         o.programs = programs(a);
         o.start = start;
         solve(&kept, &o, &s, a, NULL);
-        s.proof.bound = s.bound;  // there is none
+        s.proof.bound = s.bound;  // there is no certificate
         judge((int)seed, &o, &best, &s);
         arena_free(a);
     }
