@@ -1,5 +1,5 @@
-// Measures an all-reduce: all_reduce RANKS MIB, under mpirun, prints the median seconds of an
-// all-reduce of MIB MiB of f32 over all ranks.
+// Measures how fast ranks add up a tensor: all_reduce RANKS MIB, under mpirun. Prints the median
+// seconds of an all_reduce of MIB MiB of f32 over all ranks.
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -23,7 +23,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// The median of all calls except the first, which warms up. All ranks begin each call together.
+// The median over the calls after the first one, which warms up. All ranks begin together.
 static double median_seconds(Rt *rt, const RtExchange *p, float *x)
 {
     double seconds[CALLS];

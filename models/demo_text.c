@@ -1,5 +1,6 @@
-// The demo's text: cuts FILES into blocks, every tenth held out, and counts a bigram table with
-// add-one smoothing on the rest: the loss, in nats a byte, that a model of the text has to beat.
+// Makes the demo's text: cuts FILES into blocks and holds out every tenth one. Counts a bigram
+// table with add-one smoothing on the others; its loss, in nats per byte, is what a model must
+// beat.
 //
 //   demo_text TRAIN HELD FILE …      writes both parts; prints their sizes and the table's loss
 #include <math.h>

@@ -113,7 +113,8 @@ static void combines(void **state)
 
 static void pads(void **state)
 {
-    // Of a [3, 5, 4] tensor whose dim 1 is the outermost in memory, 2 places of that dim are the
+    // The tensor is [3, 5, 4], with dim 1 as the outermost in memory. The shard has 2 places of
+    // dim 1.
     // shard.
     const RtPad p = {RT_I32, RT_MAX, 3, 1, {3, 5, 4}, {4, 12, 1}};
     const RtShard shard = {6, 2}, whole = {0, 5}, none = {15, 0};
