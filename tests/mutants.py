@@ -1,8 +1,7 @@
 """Mutants of C sources: every way to change one line of a file by one small mistake.
 
-The text is read by words, so that comments, strings, preprocessor lines, assertions and declarations of types stay
-as they are. It relies on the layout that .clang-format makes: spaces around binary operators and none after unary
-ones.
+The text is read word by word, so that comments, strings, preprocessor lines, assertions and declarations of types
+stay unchanged. This relies on the layout of .clang-format: spaces around binary operators and none after unary ones.
 """
 import re
 from collections import namedtuple
@@ -48,7 +47,7 @@ BINARY = {
 RELATIONS = ("<", "<=", ">", ">=", "==", "!=")
 LOGIC = ("&&", "||")
 
-# Names that are easily taken for each other.
+# Names that are easily confused.
 PAIRS = ["first last", "begin end", "n_in n_out", "in out", "rows columns", "true false", "break continue",
          "rt_least rt_most", "low high", "dim stride", "INT64_MAX INT64_MIN", "fmin fmax", "a b", "x y", "dx dy",
          "i j", "i k", "j k", "m n", "n k", "from to", "src dst", "send receive", "kept reduced",
@@ -67,7 +66,7 @@ CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 def tokens_of(text):
-    """The words of a C text but for comments, blanks and preprocessor lines."""
+    """The words of a C text, except comments, blanks and preprocessor lines."""
     found = (Token(m.lastgroup, m.group(), m.start(), m.end()) for m in WORD.finditer(text))
     return [t for t in found if t.kind != "skip"]
 
@@ -185,7 +184,7 @@ class Drawing:
                 self.add("arguments", begin, last, right + self.text[middle:first] + left)
 
     def choice(self, i):
-        """Exchanges the two branches of a ?: of which nothing else is in brackets."""
+        """Exchanges the two branches of a ?: that is all there is in its brackets."""
         colon, depth = None, 0
         for k in range(i + 1, len(self.tokens)):
             t = self.tokens[k].text

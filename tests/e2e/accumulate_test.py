@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Two micro-batches against one batch: the same gradients and curves but for the order of sums.
+"""Two micro-batches against one batch: the same gradients and curves, except for the order of sums.
 
   accumulate_test.py --shardcc build/shardcc [--models models/tiny_dynamic] [NAME ...]
 
-The models' batch is a named dim. Models with batch norm don't take part: it sees the micro-batch. The
-encoder's labels are ignored in places, so that its micro-batches weigh differently. gpt_dropout drops out the same
-elements either way.
+The models' batch is a named dim. Models with batch norm are left out, because it sees the micro-batch. Some of the
+encoder's labels are ignored, so that its micro-batches have different weights. gpt_dropout drops the same elements
+either way.
 """
 from harness import read_safetensors, relative
 from model import REPOSITORY, Model, for_models, parser
@@ -27,7 +27,7 @@ def test(checks, model):
 
 
 def has_size(gradient):
-    """Is it more than rounding?"""
+    """Is the gradient larger than rounding errors?"""
     return (gradient.astype(float) ** 2).sum() >= 1e-12
 
 

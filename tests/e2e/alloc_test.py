@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""After its first step a trainer takes no memory, and neither do the libraries take much of it.
+"""After its first step a trainer allocates no memory, and the libraries allocate little.
 
   alloc_test.py --shardcc build/shardcc [--models models/tiny] [NAME ...]
 
-alloc.c is preloaded: it sees what the trainer's own code takes, and by anyone pieces of 64 KiB and more.
+alloc.c is preloaded: it sees all allocations of the trainer's own code, and those of 64 KiB and more by any code.
 """
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ from model import Model, curves_of, for_models, parser
 
 
 def watched(preload, trainer, report, *args):
-    """Runs a trainer; who took memory that shouldn't have, and how many pieces were taken in all."""
+    """Runs a trainer; returns who allocated memory after the first step, and the number of all allocations."""
     run(trainer, *args, env={**os.environ, "LD_PRELOAD": preload, "ALLOC_REPORT": str(report)})
     first, *noted = report.read_text().splitlines()
     word, count = first.rsplit(" ", 1)
@@ -22,7 +22,7 @@ def watched(preload, trainer, report, *args):
     return noted, int(count)
 
 
-# Takes memory before and after what looks like the end of a first step: itself, and by a library.
+# Allocates memory before and after the log line of a first step, in its own code and in a library.
 PROBE = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ int main(void)
 
 
 def check_watching(checks, preload, folder):
-    """What is preloaded sees what it should see."""
+    """The preloaded alloc.c sees the allocations that it should see."""
     (folder / "probe.c").write_text(PROBE)
     run("cc", "-D_GNU_SOURCE", "-o", folder / "probe", folder / "probe.c")
     noted, count = watched(preload, folder / "probe", folder / "report")

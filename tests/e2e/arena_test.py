@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""--check-arena finds what is wrong in a trainer's memory: its text is given lives that are not true.
+"""--check-arena finds what is wrong in a trainer's memory: its text gets wrong live ranges.
 
   arena_test.py --shardcc build/shardcc [--models models/tiny] [NAME ...]
 
-A buffer whose end is moved 64 bytes down is written to behind its end; one whose life ends a statement
-early is read afterwards. That shows in floats; only the places of bad labels are integers throughout.
+If a buffer's end is moved 64 bytes down, the program writes after its end. If its live range ends a statement
+early, the program reads it afterwards. Both show in floats; only the places of bad labels are integers throughout.
 """
 import os
 import re
@@ -15,7 +15,7 @@ from model import Model, curves_of, for_models, parser
 
 MODELS = ("mlp", "nanogpt", "lstm", "cnn")
 
-# The text calls this in the place of rt_live_ranges.
+# The text calls this instead of rt_live_ranges.
 CHANGED_LIVES = r"""
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static void changed_lives(Rt *rt, RtSet set, RtLiveRange *life, const RtLoop *lo
 
 
 class Changed:
-    """A trainer whose lives can be changed from outside."""
+    """A trainer whose live ranges can be changed from outside."""
 
     def __init__(self, model):
         folder = model.work
@@ -59,13 +59,13 @@ class Changed:
 
     @staticmethod
     def read(source, name):
-        """The lives of a set: name, bytes, first and last statement."""
+        """The live ranges of a set: name, bytes, first and last statement."""
         body = re.search(rf"#define {name}\(B\)(.*?[^\\])\n", source, re.S).group(1)
         found = re.findall(r"B\((\w+), \d+, (\d+), (\d+), (\d+)\)", body)
         return [(place, *map(int, numbers)) for place, *numbers in found]
 
     def run(self, kind, life=0, size=0, last=0):
-        """Status, what it said and what it saved."""
+        """Runs the trainer; returns its status, its output and the saved bytes."""
         env = {**os.environ, "SET": str(kind), "LIFE": str(life), "BYTES": str(size), "LAST": str(last)}
         self.out.unlink(missing_ok=True)
         args = [str(x) for x in [self.program, *self.does[kind], "--check-arena"]]
@@ -81,7 +81,7 @@ def test(checks, model):
         end = max(last for *_, last in lives)
         right = trainer.run(kind)
         checks.check(f"{what}: as it is", right[0] == 0, right[1].strip())
-        # Not the room of calls, which may need less of it: it is for all threads that there could be.
+        # Not the workspace of kernels, which has room for the most threads; a call may need less.
         large = [i for i, life in enumerate(lives) if life[1] > 64 and life[0][0] != "T"]
         said = {i: trainer.run(kind, i, size=64) for i in large}
         missed = [lives[i][0] for i in large if f"wrote behind {lives[i][0]}\n" not in said[i][1]]

@@ -16,14 +16,14 @@ SEEDS = (1, 2)
 
 
 def without_comments(text):
-    """The lines of C text that are not empty, less comments, the spaces before them, and labels."""
+    """The lines of C text that are not empty, without comments, the spaces before them, and labels."""
     text = re.sub(r'RT_AT\(rt, "(?:[^"\\]|\\.)*"([^;]*)', lambda at: " ".join(at[1].split()), text)
     text = re.sub(r"[ \t]*(//[^\n]*|/\*.*?\*/)", "", text, flags=re.S)
     return [line for line in text.split("\n") if line]
 
 
 def meaningless(model, data):
-    """No node has a name or a module; values between nodes have numbers without order.
+    """Removes the names and modules of nodes; values between nodes get numbers in no order.
 
     The call of an embedding stays: it says which row is padding.
     """
@@ -38,7 +38,7 @@ def meaningless(model, data):
 
 
 def shuffled(data, seed):
-    """The nodes' names, dealt out anew."""
+    """Shuffles the nodes' names."""
     names = []
     rename(data, str, lambda s: names.append(s) or s)
     random.Random(seed).shuffle(names)

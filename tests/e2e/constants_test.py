@@ -3,7 +3,7 @@
 
   constants_test.py --shardcc build/shardcc
 
-Each axis of x is split in three and turned, so that the mask that all of it is under has ten dims.
+Each axis of x is split in three and transposed, so that the mask on all of x has ten dims.
 """
 import numpy as np
 

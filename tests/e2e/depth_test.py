@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Depth costs no text: layers and time steps are loops, however many there are.
+"""The length of the C text doesn't depend on depth: layers and time steps are loops.
 
   depth_test.py --shardcc build/shardcc [--plan DIR]
 
-The models are made here: recurrent networks over 12 and 48 steps, transformers of 12 and 48 layers. --plan
-DIR holds gpt2_small.onnx and gpt2_48.onnx (models/export_plan.py), which are compared too.
+The models are made here: recurrent networks over 12 and 48 steps, transformers of 12 and 48 layers. With --plan,
+gpt2_small.onnx and gpt2_48.onnx in DIR (see models/export_plan.py) are compared too.
 """
 import argparse
 import tempfile
@@ -15,7 +15,7 @@ import numpy as np
 from harness import Checks, run
 from onnx_bytes import model, node, tensor, value
 
-SLACK = 5  # lines
+SLACK = 5  # lines by which the texts of two depths may differ
 BATCH, WIDTH, CLASSES = 8, 32, 5
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 
@@ -72,7 +72,7 @@ def recurrent(kind, layers, both, steps):
 
 
 def attention(b, x, name, heads, length):
-    """Causal attention as exporters spell it."""
+    """Causal attention with the nodes that exporters write."""
     parts, qkv = [f"{name}/{part}" for part in "qkv"], b.linear(x, f"{name}.qkv", WIDTH, 3 * WIDTH)
     b.nodes.append(node("Split", [qkv], parts, name, axis=2, num_outputs=3))
     q, k, v = (
@@ -123,7 +123,7 @@ MODELS = {
 
 
 def lines_of(shardcc, path, out, *more):
-    """How many lines the text of the training program has."""
+    """The number of lines of the training program's text."""
     args = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw", "--no-weights"]
     run(shardcc, path, "-o", out, "--emit", "c", *args, *more)
     return len(out.read_text().splitlines())
@@ -134,7 +134,7 @@ def check(checks, name, few, many):
 
 
 def check_made(checks, shardcc, work):
-    """The models of MODELS."""
+    """Checks the models of MODELS."""
     for name, make in MODELS.items():
         lines = []
         for depth in (12, 48):
@@ -145,7 +145,7 @@ def check_made(checks, shardcc, work):
 
 
 def check_plans(checks, shardcc, work, folder):
-    """GPT-2 as it is exported."""
+    """Checks exported models of GPT-2."""
     files = [folder / f"{name}.onnx" for name in ("gpt2_small", "gpt2_48")]
     small, deep = (lines_of(shardcc, path, work / "plan.c", "--bind", "batch=4") for path in files)
     check(checks, "GPT-2", small, deep)

@@ -27,7 +27,7 @@ def test(checks, shardcc, work):
 
 
 def test_full(checks, shardcc, work):
-    """No room for the file: a message, and nothing is left. What was measured stands for another measurement."""
+    """Without room for the file there is a message, and no file is left. A file of numbers replaces the measurement."""
     (work / "rt").mkdir()
     (work / "rt/probe").write_text(f"#!/bin/sh\ncat {work}/cluster.json\n")
     (work / "rt/probe").chmod(0o755)

@@ -25,7 +25,7 @@ class Run:
 
 
 def forward(model, trainer, *options):
-    """What a trainer evaluates and predicts, as bytes."""
+    """The bytes of a trainer's evaluation and prediction."""
     out = model.work / "predicted.npz"
     said = run(trainer, "--eval-data", model.data(), "--predict", model.data(), "-o", out, *options)
     return said.replace(str(out), ""), out.read_bytes()
@@ -50,7 +50,7 @@ def test(checks, model):
 
 
 def worst_difference(model, found, expected):
-    """Of gradients that are more than rounding."""
+    """The largest difference of gradients that are larger than rounding errors."""
     worst = 0.0
     for name, g in expected.items():
         if (g.astype(float) ** 2).sum() >= 1e-12:

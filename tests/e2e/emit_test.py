@@ -22,11 +22,11 @@ ADAMW = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
 PASSES = ["import", "fold", "loss", "patterns", "refine", "simplify", "blocks", "autodiff", "clip", "optimizer"]
 LOWERING = ["outputs", "recompute", "onto"]
 SPLIT, RANKS = ["partition"], ["--ranks", "2", "--mesh", "2"]
-# Name, and whether predictions are made otherwise than in training, of which a graph's text has no other form.
+# Name; does the model predict differently than it trains? The text of a training graph lacks that other form.
 MODELS = [("mlp", False), ("nanogpt", False), ("lstm", False), ("resnet", True)]
 
 
-# Every option that the head of a text repeats, in its order, but for the sizes of a dynamic model.
+# Every option that the head of a text repeats, in its order, except the sizes of a dynamic model.
 HEAD = [
     *["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw(lr=1e-3)", "--clip-norm", "0.5"],
     *["--freeze", "0.*", "--no-decay", "*.bias", "--padding-index", "none=0", "--frozen-batch-norm", "--no-fuse"],
@@ -46,7 +46,7 @@ class Emit:
         return (self.work / name).read_text()
 
     def round_trip(self, name, has_training_mode):
-        """A graph with its updates, printed and compiled again: the same graph, the same program."""
+        """A graph with its updates that is printed and compiled again gives the same graph and the same program."""
         model = TINY / f"{name}.onnx"
         self.compile(model, *ADAMW, "--emit", "ir", "-o", f"{name}.ir")
         self.compile(f"{name}.ir", "--emit", "ir", "-o", "again.ir")
@@ -66,7 +66,7 @@ class Emit:
         self.checks.check("the options in a text's head", found[: len(HEAD) + 2] == ["shardcc", "cnn.onnx", *HEAD], head)
 
     def passes(self):
-        """--dump-after: what each pass leaves can be read, and is read as it was written."""
+        """--dump-after: the graph after each pass can be read and prints as the same text."""
         model, seen = TINY / "nanogpt.onnx", set()
         for name in SPLIT + LOWERING + PASSES:
             ranks = RANKS if name in SPLIT else []
@@ -79,7 +79,7 @@ class Emit:
         self.checks.check("--emit ir is what the optimizer leaves", self.text("last.ir") == self.text("after.ir"))
 
     def texts(self):
-        """To stdout and to a file: the same."""
+        """The text on stdout and in a file is the same."""
         for what in "ir", "program", "c":
             self.compile(TINY / "mlp.onnx", *ADAMW, "--emit", what, "-o", "text")
             said = self.compile(TINY / "mlp.onnx", *ADAMW, "--emit", what)
@@ -120,7 +120,7 @@ class Emit:
         self.checks.check("--init: biases", all((x == 0).all() for x in w.values() if x.ndim < 2))
 
     def source(self):
-        """--emit source: a folder that builds where nothing of shardcc is, again over an old one, and trains alike."""
+        """--emit source: the folder builds without shardcc, also when written over an old one, and trains alike."""
         folder = self.work / "there"
         for _ in range(2):
             self.compile(TINY / "mlp.onnx", *ADAMW, "--emit", "source", "-o", "there/")
@@ -138,7 +138,7 @@ class Emit:
             self.vectors(elsewhere)
 
     def vectors(self, folder):
-        """The widest vectors, also for CPUs for which compilers prefer half of them."""
+        """The flags ask for the widest vectors, also on CPUs for which compilers prefer half the width."""
         flags = re.search(r"^CFLAGS = (.*?[^\\])$", (folder / "Makefile").read_text(), re.S | re.M)[1].replace("\\\n", "")
         for march, register in ("x86-64-v4", "zmm"), ("sapphirerapids", "zmm"), ("x86-64-v3", "ymm"):
             words = flags.replace("$(MARCH)", march).split()
@@ -147,7 +147,7 @@ class Emit:
             self.checks.check(f"products for {march} in {register}", products >= 12, f"{products} of them")
 
     def ranks(self):
-        """Sources of several ranks, whose pieces are uneven."""
+        """Sources of several ranks, whose shards are uneven."""
         said = self.compile(TINY / "nanogpt.onnx", *ADAMW, "--ranks", "3", "--emit", "source", "-o", "three")
         lines = self.text("three/three.c").count("\n")
         self.checks.check("the lines of the text", f"three.c ({lines} lines)" in said, said)
@@ -166,7 +166,7 @@ class Emit:
         self.checks.check("the same program text twice", self.text("once.txt") == self.text("again.txt"))
 
     def kernels(self):
-        """--emit source copies the kernels that the program calls and what these need: all of it, and no more."""
+        """--emit source copies the kernels that the program calls and the files that they need, and no others."""
         objects = {f.stem: symbols(f) for f in (self.shardcc.parent / "runtime").rglob("*.o")}
         for model in sorted(TINY.glob("*.onnx")):
             name, folder = model.stem, self.work / f"{model.stem}_source"

@@ -4,9 +4,9 @@ in a second run. And what their ranks hand to collectives, counted at the runtim
 
   equal_test.py --shardcc build/shardcc [--all] [NAME ...]
 
-Every model is spread over a mesh by the search and by a known way; with --all, over all of them. Models with a dynamic
-batch take a step in two micro-batches. The machine that is planned for is so slow that splitting pays, even of tiny models;
-with slow links, too, messages are on their way while ranks compute, which changes no bit.
+Every model is sharded over a mesh by the search and by a preset; with --all, in all of these ways. Models
+with a dynamic batch take a step in two micro-batches. Plans are for a machine so slow that splitting pays even for tiny
+models. With slow links too, communication overlaps computation, which changes no bit.
 """
 import json
 from collections import Counter
@@ -21,7 +21,7 @@ DYNAMIC = REPOSITORY / "models/tiny_dynamic"
 SLOW, SLOW_LINK = (Path(__file__).with_name(name) for name in ("slow.json", "slow_link.json"))
 SEARCHED = [(mesh, None) for mesh in ("2", "3", "2x2", "4", "2x3", "6", "8", "2x4", "2x2x2")]
 KNOWN = [("2", "megatron"), ("3", "fsdp"), ("2x2", "ulysses"), ("2x2", "zero2=2,megatron-sp=2")]
-SOME = 3  # meshes, from the front
+SOME = 3  # meshes of SEARCHED; without --all a model tries one of them
 ENV = {**MPI_ENV, "OMP_NUM_THREADS": "1"}
 
 
@@ -30,7 +30,7 @@ def ranks_of(mesh):
 
 
 def train(model, trainer, ranks, tag, *more, watch=True):
-    """Losses, gradients of the first step, weights at the end."""
+    """Trains; returns the losses, the gradients of the first step, and the weights at the end."""
     gradients, weights = model.work / f"gradients_{tag}", model.work / f"weights_{tag}"
     launch = mpirun(ranks) if ranks > 1 else []
     files = ["--save-gradients", gradients, "--save", weights, "--threads", 1, *more]
@@ -39,8 +39,8 @@ def train(model, trainer, ranks, tag, *more, watch=True):
 
 
 def compare(checks, name, found, expected, info):
-    """The losses of five steps, and gradients that are more than rounding. Those of batch norm are sums of what nearly
-    cancels: fused against unfused they differ as much."""
+    """Compares the losses of five steps, and the gradients that are larger than rounding errors. Gradients of batch norm are
+    sums of numbers that nearly cancel: fused and unfused programs differ as much."""
     worst = max(abs(a - b) / abs(b) for a, b in zip(found[0][:5], expected[0]))
     same_length = len(found[0]) == len(expected[0]) == info["steps"]
     checks.check(f"{name}: curve", same_length and worst <= 1e-4, f"{worst:.1e}")
@@ -54,7 +54,7 @@ def compare(checks, name, found, expected, info):
 
 
 def planned(path):
-    """Bytes of a step by collective and axis; what goes along two axes at once counts as the first one's."""
+    """Bytes of a step by collective and axis. A collective along two axes counts for the first one."""
     total = Counter()
     for c in json.loads(path.read_text())["collectives"]:
         total[c["kind"], c["axis"].split("+")[0]] += c.get("bytes", 0) * c["times"]
