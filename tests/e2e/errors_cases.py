@@ -1,4 +1,4 @@
-"""What is given to shardcc and to trainers, what they must say of it, and the files that this takes."""
+"""Wrong inputs of shardcc and of trainers, the messages that they must give, and the files that this takes."""
 import os
 
 import numpy as np
@@ -233,7 +233,7 @@ TOKENS = [
 
 
 def write_models(work):
-    """The files that the tables name."""
+    """Writes the files that the tables name."""
     x = value("x", "f32", [2, 4])
     files = {
         "linear.onnx": linear(),
@@ -286,7 +286,7 @@ def write_models(work):
 
 
 def write_folders(work):
-    """The data folders that the tables name."""
+    """Writes the data folders that the tables name."""
     rng = np.random.default_rng(0)
     x, labels = rng.standard_normal((8, 4)).astype(np.float32), rng.integers(0, 3, 8)
     bad, huge = labels.copy(), x.copy()

@@ -3,7 +3,7 @@
 
   errors_test.py --shardcc build/shardcc
 
-2: an option that is unknown or malformed; 1: everything else. Nothing half-written stays behind.
+Status 2: an option is unknown or malformed; 1: everything else. No unfinished file is left.
 """
 import argparse
 import json
@@ -87,12 +87,12 @@ class Errors:
             self.check(f"{len(lengths)} prefixes of {path.name}", not wrong, "; ".join(wrong[:3]))
 
     def weights_unwanted(self):
-        """Weights that nobody wants may be missing."""
+        """The file of weights may be missing with --no-weights."""
         done = self.run([self.shardcc, "missing.onnx", "--no-weights", "--emit", "source", "-o", "unwanted"])
         self.check("--no-weights without external data", done.returncode == 0, done.stderr)
 
     def padding(self):
-        """--padding-index: a table's row without gradient; a glob that matches none is warned of."""
+        """--padding-index: a row of a table gets no gradient; a glob without a match gives a warning."""
         done = self.run([self.shardcc, "other.onnx", *TRAIN, "--padding-index", "tabel=3", "--emit", "ir", "-o", "p.ir"])
         warning = "other.onnx: warning: --padding-index 'tabel=3': no embedding table has such a name\n"
         self.check("--padding-index of no table", done.returncode == 0 and done.stderr == warning, done.stderr)
@@ -109,7 +109,7 @@ class Errors:
     # ---- large models ----
 
     def many_infos(self):
-        """What a file says of 100,000 values is no damage."""
+        """A file may describe 100,000 values."""
         infos = [value(f"v{i}", "f32", [2, 3, 4]) for i in range(100000)]
         data = model([node("Relu", ["x"], ["y"], "relu")], [value("x", "f32", [4])], [value("y", "f32", [4])], infos=infos)
         (self.work / "infos.onnx").write_bytes(data)
@@ -117,7 +117,7 @@ class Errors:
         self.check("100,000 values described", done.returncode == 0, done.stderr)
 
     def loop(self, name, trips, adds, size, long, is_constant):
-        """A loop that adds constants to its state, which is a constant too or the model's input."""
+        """A loop that adds constants to its state. The state is a constant or the model's input."""
         names = [f"c{i}" + "n" * long for i in range(adds)]
         state = ["s", *[f"t{i}" + "m" * long for i in range(adds - 1)], "out"]
         nodes = [node("Add", [a, n], [b]) for a, n, b in zip(state, names, state[1:])] + [node("Identity", ["more"], ["again"])]
@@ -130,7 +130,7 @@ class Errors:
         (self.work / name).write_bytes(model(outer, *ends, [tensor("n", np.array(trips)), start]))
 
     def loops(self):
-        """Loops that are unrolled: 10 s and a second per MB, 256 MiB and 64 bytes per byte; or a limit is named."""
+        """Unrolling loops takes at most 10 s and a second per MB, 256 MiB and 64 bytes per byte, or a message names a limit."""
         large = "the model is too large once its loops are unrolled: more than"
         for trips, adds, size, long, is_constant, message in (
             (16384, 1, 4, 0, True, ""),
@@ -155,7 +155,7 @@ class Errors:
     # ---- what shardcc is started with ----
 
     def stack(self):
-        """A stack's limit below what is needed is raised, or named; what the C compiler needs comes with it."""
+        """A stack limit that is too low is raised, for the C compiler too, or a message names it."""
         for kib in 64, 256:
             for hard in kib << 10, resource.RLIM_INFINITY:
                 if hard == resource.RLIM_INFINITY != resource.getrlimit(resource.RLIMIT_STACK)[1]:
@@ -168,7 +168,7 @@ class Errors:
                 self.check(f"a stack of {kib} KiB{' at most' * is_low}", ok, (done.returncode, done.stderr))
 
     def closed(self):
-        """Files that are opened don't take the places of stdin, stdout and stderr."""
+        """Files that shardcc opens don't take the numbers of closed stdin, stdout and stderr."""
         command = [self.shardcc, "linear.onnx", "--emit", "c"]
         text = self.run(command).stdout
         for closed in (0,), (1,), (2,), (0, 1, 2):
@@ -186,7 +186,7 @@ class Errors:
                     self.check(f"{name}: a message", "error: cannot write to stdout: Bad file descriptor\n" in said, said)
 
     def streams(self):
-        """Of streams that are closed at the start, what is opened next takes none's place."""
+        """Files that a trainer opens don't take the numbers of streams that are closed at the start."""
         command = "./linear --data good --steps 3 --no-shuffle --log streams.jsonl --eval-data good"
         for closed in ("<&- >&- 2>&-", ">&-", "2>&-"):
             done = self.run(["sh", "-c", f"{command} {closed}"])
@@ -198,7 +198,7 @@ class Errors:
         self.check("results without stdout", (done.returncode, done.stderr) == (1, said), (done.returncode, done.stderr))
 
     def inputs_kept(self):
-        """What was refused as an output is as it was."""
+        """A file that was refused as an output is unchanged."""
         before = {p: (self.work / p).read_bytes() for p in INPUTS}
         for args, message in DATA:
             if "this run reads it" in message:
@@ -209,7 +209,7 @@ class Errors:
     # ---- saving ----
 
     def disk_full(self):
-        """No room for the file: the old one stays whole, nothing is left beside it."""
+        """Without room for the file the old one stays whole, and no other file is left."""
         run("./linear", "--data", "good", "--save", "kept", "--quiet", cwd=self.work)
         old, files = (self.work / "kept").read_bytes(), sorted(os.listdir(self.work))
 
@@ -266,7 +266,7 @@ class Errors:
         self.check("no room for --help", (done.returncode, done.stderr) == (1, said), (done.returncode, done.stderr))
 
     def killed(self):
-        """Killed in the middle of saving: the old file is whole, and the next save works."""
+        """After a kill in the middle of saving the old file is whole, and the next save works."""
         big = np.zeros((4096, 8192), np.float32)
         nodes = [node("MatMul", ["x", "weight"], ["logits"], "mm")]
         data = model(nodes, [value("x", "f32", [1, 4096])], [value("logits", "f32", [1, 8192])], [tensor("weight", big)])
@@ -296,7 +296,7 @@ class Errors:
     # ---- compiling ----
 
     def others_files(self):
-        """What the user has where results go stays: folders like a stage's, Makefile and sources of the same names."""
+        """The user's files in an output folder stay: folders named like temporary ones, a Makefile and sources of the same names."""
         for name in ".shardcc-notes", ".shardcc-secret":
             (self.work / name).mkdir()
             (self.work / name / "text").write_text("mine")
@@ -319,7 +319,7 @@ class Errors:
             self.check("a folder of sources can be made again", done.returncode == 0, done.stderr)
 
     def plan_is_kept(self):
-        """A plan that is followed isn't written over, by whatever name."""
+        """The plan that --plan reads isn't overwritten, whatever name the output has."""
         plan = [self.shardcc, "plan", "linear.onnx", *TRAIN, "--ranks", "2", "--cluster", "h100x2", "-o", "p.plan"]
         run(*plan, cwd=self.work)
         os.symlink("p.plan", self.work / "link.c")
@@ -331,7 +331,7 @@ class Errors:
         self.check("the plan stays", (self.work / "p.plan").read_bytes() == old)
 
     def compiler_makes_none(self):
-        """A C compiler that is done without having made a program."""
+        """A C compiler that succeeds without writing a program gives a message."""
         (self.work / "folder_maker").write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\nmkdir "$2"\n')
         (self.work / "folder_maker").chmod(0o755)
         for compiler in "./folder_maker", "true":
@@ -339,7 +339,7 @@ class Errors:
             self.expect([self.shardcc, "linear.onnx", "--cc", compiler, "-o", "made_none"], 1, message)
 
     def start(self, *args):
-        """shardcc in a session of its own, once it has begun to write beside `never`; and what was there before."""
+        """Starts shardcc in its own session and waits until it writes beside `never`; returns it and the files before."""
         files = set(os.listdir(self.work))
         command = [self.shardcc, *args, "-o", "never"]
         p = subprocess.Popen(command, cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -348,7 +348,7 @@ class Errors:
         return p, files
 
     def start_compiler(self):
-        """… once the C compiler runs, which takes a minute."""
+        """Starts shardcc and waits until its C compiler runs, which takes a minute."""
         (self.work / "slow").write_text("#!/bin/sh\ntouch started\nexec sleep 60\n")
         (self.work / "slow").chmod(0o755)
         p, files = self.start("linear.onnx", "--cc", "./slow")
@@ -358,7 +358,7 @@ class Errors:
         return p, files
 
     def compiler_interrupted(self):
-        """Asked to end while the C compiler runs: both do, nothing is left."""
+        """A signal to stop while the C compiler runs ends both, and no file is left."""
         message = "linear.onnx: error: the C compiler './slow' was stopped: "
         for sig, what in (signal.SIGINT, "Interrupt"), (signal.SIGTERM, "Terminated"):
             p, files = self.start_compiler()
@@ -368,7 +368,7 @@ class Errors:
             self.check(f"{sig.name} in the C compiler: nothing is left", set(os.listdir(self.work)) == files)
 
     def copy_interrupted(self):
-        """Asked to end while weights are copied: nothing is left."""
+        """A signal to stop while weights are copied leaves no file."""
         size, n = 4096, 8
         nodes = [node("Add", [f"x{i}", f"w{i}"], [f"x{i + 1}"], "add") for i in range(n)]
         weights = [external(f"w{i}", [size, size], "sparse.bin", 4 * size * size * i) for i in range(n)]
@@ -385,7 +385,7 @@ class Errors:
             self.check(f"{sig.name} while copying weights: nothing is left", set(os.listdir(self.work)) == files)
 
     def compiler_killed(self):
-        """What a killed shardcc leaves the next one clears away, but not what a running one works in."""
+        """shardcc removes the temporary files of a killed one, but not those of a running one."""
         p, files = self.start_compiler()
         other, _ = self.start_compiler()
         stages = set(self.work.glob(".shardcc-*"))
@@ -401,7 +401,7 @@ class Errors:
         self.check("nothing is left", set(os.listdir(self.work)) == files, set(os.listdir(self.work)) - files)
 
     def interrupted(self):
-        """Ctrl-C: the step is finished and saved, as after so many steps without it."""
+        """After Ctrl-C the step is finished and the weights saved, as after that many steps without Ctrl-C."""
         more = ["--no-shuffle", "--data", "good", "--quiet"]
         for sig, status in (signal.SIGINT, 130), (signal.SIGTERM, 143):
             log = self.work / "run.jsonl"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Fused against unfused (--no-fuse): the same losses and gradients but for the order of sums.
+"""Fused against unfused (--no-fuse): the same losses and gradients, except for the order of sums.
 
   fuse_test.py --shardcc build/shardcc [--models models/tiny] [NAME ...]
 
-Unfused, every operator that the exporter wrote is a call of its own, attention's too, nothing is made again for the
-backward part, and gradients live to the end of the step. Dropout drops the same elements.
+Unfused, every operator that the exporter wrote is a call of its own, attention's too, nothing is recomputed for the
+backward part, and gradients stay to the end of the step. Dropout drops the same elements.
 """
 import re
 
@@ -14,7 +14,7 @@ from harness import read_safetensors, relative, run
 from model import Model, curves_of, for_models, parser
 
 TOLERANCE = 1e-6
-ATTENTION = 2e-6  # exp of scores less their log-sum-exp, instead of quotients
+ATTENTION = 2e-6  # fused attention takes exp of scores less their log-sum-exp, instead of quotients
 BATCH_NORM = 5e-5  # its gradients are small differences of large sums
 
 
@@ -30,7 +30,7 @@ def test(checks, model):
     loss, gradients = first_step(model, "fused")
     plain_loss, plain = first_step(model, "plain", "--no-fuse")
     checks.check(f"{model.name}: loss", abs(loss - plain_loss) <= TOLERANCE * abs(plain_loss), f"{loss} {plain_loss}")
-    # Gradients that are 0 but for rounding (a key's bias) say nothing.
+    # Gradients that are 0 except for rounding (a key's bias) say nothing.
     largest = max(np.linalg.norm(g.astype(float)) for g in plain.values())
     kept = {n: g for n, g in plain.items() if np.linalg.norm(g.astype(float)) >= TOLERANCE * largest}
     worst, at = max((relative(gradients[n], g), n) for n, g in kept.items())
@@ -43,7 +43,7 @@ def test(checks, model):
 
 
 def score_matrices(model, *more):
-    """How often the program names a tensor of so many rows and columns as the sequence is long."""
+    """Counts how often the program names a tensor whose last two dims are the sequence's length."""
     length = model.batches("input_ids").shape[1]
     text = run(model.shardcc, model.onnx, "--emit", "program", *model.arguments(curves_of(model.info)["adamw"]), *more)
     return len(re.findall(rf",{length},{length}\]", text))

@@ -3,8 +3,8 @@
 
   gradients_test.py --shardcc build/shardcc
 
-The two biases are added to each other first: one value is the gradient of both. Three layers share their weights:
-the loop over them adds up one gradient.
+The two biases are added to each other first, so that one value is the gradient of both. Three layers share their
+weights, so that the loop over them adds up one gradient.
 """
 import argparse
 import tempfile
@@ -59,7 +59,7 @@ def shared_gradients(weights, x, t):
 
 
 def test_gradients(shardcc, work, checks, model_name, data, expected, bound):
-    """Those that a step saves, for all cases."""
+    """Checks the gradients that a step saves, for all cases."""
     write_data(work / "data", data)
     for name, more in CASES:
         name = f"{model_name}, {name}"

@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: running programs, reading what they write, counting checks."""
+"""Helpers of the end-to-end tests: running programs, reading their files, counting checks."""
 import argparse
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-# A shell's background jobs begin with Ctrl-C ignored, and so would what they start.
+# A shell's background jobs start with Ctrl-C ignored, and their children inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TYPES = {
@@ -28,7 +28,7 @@ MPI_ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_
 
 
 def mpirun(ranks, bind="none"):
-    """What stands before a program of so many ranks, of which there may be more than CPUs."""
+    """The command before a program of that many ranks, of which there may be more than CPUs."""
     return ["mpirun", "--oversubscribe", "--bind-to", bind, "-n", str(ranks)]
 
 
@@ -74,7 +74,7 @@ def relative(found, expected):
 
 
 def run(*args, cwd=None, status=0, timeout=600, env=None):
-    """Runs a command; its output on success, an exception that shows it otherwise."""
+    """Runs a command; returns its output on success, else raises an exception that shows it."""
     args = [str(a) for a in args]
     done = subprocess.run(args, cwd=cwd, capture_output=True, text=True, timeout=timeout, env=env)
     if done.returncode != status:

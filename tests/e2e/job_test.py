@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A trainer of four ranks under mpirun: what it writes is what one rank writes, and one of them speaks for all.
+"""A trainer of four ranks under mpirun writes the files of one rank, and one rank prints for all.
 
   job_test.py --shardcc build/shardcc
 """
@@ -21,7 +21,7 @@ MESH, RANKS = "2x2", 4
 
 
 class Runs:
-    """One program for one rank and one for several, and how they are run."""
+    """Runs a program for one rank, and one for several."""
 
     def __init__(self, model):
         self.model, self.work = model, model.work
@@ -36,7 +36,7 @@ class Runs:
         return subprocess.Popen(args, cwd=self.work, env=ENV, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def run(self, *options, ranks=RANKS, program=None):
-        """Exit status, stdout, and what the program itself said."""
+        """Runs a program; returns its exit status, stdout, and its own messages."""
         p = self.start(options, ranks, program)
         out, err = p.communicate(timeout=300)
         name = (program or self.all).name
@@ -44,7 +44,7 @@ class Runs:
         return p.returncode, out, "\n".join(said)
 
     def both(self, *options):
-        """What one rank and all of them print, with {} as the name of each."""
+        """The outputs of one rank and of all; {} in an option becomes the name of each run."""
         results = [self.run(*(str(o).format("one") for o in options), ranks=0, program=self.one)]
         return results + [self.run(*(str(o).format("all") for o in options))]
 
@@ -54,7 +54,7 @@ def is_clean(runs):
 
 
 def test_files(checks, runs):
-    """Saved and predicted as by one rank."""
+    """Weights and predictions are those of one rank."""
     data = ["--data", "data", "--no-shuffle", "--quiet"]
     one, many = runs.both(*data, "--steps", 0, "--seed", 7, "--save", "start_{}")
     same = (runs.work / "start_one").read_bytes() == (runs.work / "start_all").read_bytes()
@@ -104,7 +104,7 @@ def children(p):
 
 
 def start_endless(runs, saved):
-    """A long run that has done some steps; its ranks."""
+    """Starts a long run and waits for some steps; returns its ranks."""
     log = runs.work / "endless.jsonl"
     log.unlink(missing_ok=True)
     options = ["--data", "data", "--epochs", 1 << 40, "--log", log.name, "--save", saved, "--quiet"]
@@ -135,7 +135,7 @@ def test_signals(checks, runs):
 
 
 def are_gone(ranks, seconds):
-    """Have all these processes ended within so many seconds?"""
+    """Do all these processes end within that many seconds?"""
     end = time.monotonic() + seconds
     while any(Path(f"/proc/{r}").exists() for r in ranks):
         if time.monotonic() > end:
@@ -145,7 +145,7 @@ def are_gone(ranks, seconds):
 
 
 def test_interrupts(checks, runs):
-    """The second Ctrl-C ends mpirun at once, which says nothing to its ranks."""
+    """The second Ctrl-C ends mpirun at once, without a signal to its ranks; they end too."""
     for wait in 0, 0.3:
         p, ranks, _ = start_endless(runs, "twice")
         p.send_signal(signal.SIGINT)
@@ -163,7 +163,7 @@ def test_interrupts(checks, runs):
 
 
 def test_lost_while_saving(checks, runs):
-    """A rank that is killed while all save: the others remove what they wrote."""
+    """If a rank is killed while all save, the others remove the files that they wrote."""
     left, caught = [], 0
     for number in (0, 1, 3):
         p, ranks, _ = start_endless(runs, "lost")
@@ -182,7 +182,7 @@ def test_lost_while_saving(checks, runs):
 
 
 def test_start(checks, runs):
-    """A job of which one rank doesn't start MPI ends, with one message."""
+    """A job ends with one message if one rank doesn't start MPI."""
     timeout = 1
     options = ["--data", "data", "--steps", 1, "--quiet", "--save", "never", "--timeout", timeout]
     message = f"{runs.all.name}: error: MPI's start took more than {timeout} s: a rank is missing, stuck or cut off, or runs another program"
@@ -206,7 +206,7 @@ def test_start(checks, runs):
 
 
 def test_shared_memory(checks, runs):
-    """No room in /dev/shm: of a file system of its own, where that may be mounted."""
+    """There is no room in /dev/shm, which is a small file system where mounting is allowed."""
     mount = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=64k tmpfs /dev/shm && exec "$@"', "sh"]
     if subprocess.run([*mount, "true"], capture_output=True).returncode:
         checks.check("no room in /dev/shm: can't be tried here", True)
@@ -219,7 +219,7 @@ def test_shared_memory(checks, runs):
 
 
 def test_cut(checks, runs):
-    """Data that is cut short while the ranks read it: one message."""
+    """Data that is cut short while the ranks read it gives one message."""
     inputs = {n: np.load(runs.folder / f"{n}.npy") for n in ("input_ids", "labels")}
     write_data(runs.work / "cut", {n: np.concatenate([x] * 400) for n, x in inputs.items()})
     log = runs.work / "cut.jsonl"

@@ -44,7 +44,7 @@ def curves_of(info):
 
 
 class Model:
-    """NAME.onnx, NAME.json and NAME.npz; what is made of them is in a folder of its own beneath `work`."""
+    """NAME.onnx, NAME.json and NAME.npz. The files made from them are in a folder of the model's own below `work`."""
 
     def __init__(self, path, shardcc, work, reference=None):
         self.onnx, self.shardcc = path, shardcc
@@ -63,7 +63,7 @@ class Model:
         return any(isinstance(d, str) for dims in self.info["inputs"].values() for d in dims)
 
     def arguments(self, curve):
-        """What shardcc is told of the loss, the optimizer and the batch."""
+        """shardcc's options for the loss, the optimizer and the batch."""
         args = ["--loss", loss_text(self.info, curve), "--optimizer", optimizer_text(curve)]
         if curve.get("clip_norm"):
             args += ["--clip-norm", curve["clip_norm"]]
@@ -74,7 +74,7 @@ class Model:
         return args
 
     def compile(self, tag, curve=None, *more):
-        """Makes the trainer NAME_TAG; by default with AdamW."""
+        """Compiles the trainer NAME_TAG; by default with AdamW."""
         trainer = self.work / f"{self.name}_{tag}"
         args = self.arguments(curve or curves_of(self.info)["adamw"])
         run(self.shardcc, self.onnx, "-o", trainer, *args, *more)
@@ -90,8 +90,8 @@ class Model:
         return folder
 
     def train(self, trainer, curve=None, *more, launch=(), env=None, watch=True):
-        """Runs as many steps as the curves have, behind the command `launch`; their losses. The arena is watched: that
-        changes no bit, and finds what is read where nothing is."""
+        """Runs as many steps as the curves have, under the command `launch`; returns their losses. --check-arena changes no
+        bit, and finds reads of bytes that hold no value."""
         log = trainer.with_suffix(".jsonl")
         options = ["--steps", self.info["steps"], "--no-shuffle", "--quiet", "--log", log, *["--check-arena"] * watch]
         run(*launch, trainer, "--data", self.data(curve), *options, *more, env=env)

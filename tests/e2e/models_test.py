@@ -16,7 +16,7 @@ DROPOUT_RUNS = 24
 
 
 def test(checks, model):
-    """All that the model's files have references of."""
+    """Checks everything that the model's files have references for."""
     for tag, curve in curves_of(model.info).items():
         trainer = model.compile(tag, curve)
         more = []
@@ -57,7 +57,7 @@ def without_noise(gradient, *weights):
 
     Adam divides gradients by their size, so that noise moves a weight as much as a gradient does. Where
     the exact gradient is 0 (biases of attention's keys, a part of qkv.bias), PyTorch's own float32 and
-    float64 weights part by up to 6e-3 in ten steps.
+    float64 weights differ by up to 6e-3 after ten steps.
     """
     if np.squeeze(gradient).ndim > 1:
         return weights

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The mutants that tests/mutate draws from: all there are of a line, and where there are none."""
+"""The mutants that tests/mutate draws from: all mutants of a line, and texts that have none."""
 import sys
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from harness import Checks
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mutants import applied, mutants_of  # noqa: E402
 
-# A line of a function with the names i, k, p and n, and all that it may become.
+# A line of a function with the names i, k, p and n, and all its mutants.
 LINES = [
     ("n += i < k;", ["n -= i < k;", "n += i <= k;", "n += i > k;", "n += k < k;", "n += i < i;", "k += i < k;",
                      "n += i < n;", "(void)0;"]),
@@ -27,7 +27,7 @@ LINES = [
     ("int *q;", []),
 ]  # fmt: skip
 
-# Of these texts nothing is changed.
+# These texts have no mutants.
 NONE = ["#define F(x) (x + 1)", "enum { A = 1, B };", "struct S { int a[2]; };", "int f(int a, int b);"]
 
 

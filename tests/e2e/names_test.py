@@ -97,7 +97,7 @@ def test_paths(checks, model):
         try:
             run(model.shardcc, path, "-o", folder / "trainer", *arguments("cross_entropy(return, labels)"))
             write_data(folder / "data", {"labels": model.batches("labels")})
-            write_data(folder, {"outside": model.batches("x")})  # what "../outside" would find
+            write_data(folder, {"outside": model.batches("x")})  # the file that "../outside" would name
             run(folder / "trainer", "--data", folder / "data", "--steps", 1, "--quiet", status=1)
         except RuntimeError as e:
             refused = str(e).startswith("exit 1,") and "error: " in str(e)
@@ -108,7 +108,7 @@ def test_paths(checks, model):
         checks.check(f"input {name[:20]!r}: files", not more, str(more))
 
 
-# Names of weights, and what they are in files and messages.
+# Names of weights, and their form in files and messages.
 WEIGHTS = {
     b"a\xff": "a\\xff",
     b"b\xc3(": "b\\xc3(",
