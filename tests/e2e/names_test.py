@@ -54,7 +54,7 @@ def arguments(loss):
 
 
 def test_hostile(checks, model):
-    """The trainer is the same as with plain names."""
+    """With hostile names the trainer is the same as with plain names."""
     folder = model.work / "hostile"
     path = hostile_model(folder)
     run(model.shardcc, path, "-o", folder / "trainer", *arguments("cross_entropy(return, labels)"))
@@ -89,7 +89,7 @@ def losses(log):
 
 
 def test_paths(checks, model):
-    """An input that is no plain file name is refused, or read under another name."""
+    """An input whose name is no plain file name is refused, or read under another name."""
     for i, name in enumerate(PATHS):
         folder = model.work / f"path_{i}" / "inner"
         path = hostile_model(folder, x=name)
@@ -128,7 +128,7 @@ def sum_of(names, x):
 
 
 def test_bytes(checks, shardcc, work):
-    """Names that aren't UTF-8, or that safetensors has for itself, are the same in all files; inputs' names of any length are files'."""
+    """Names that aren't UTF-8, or that safetensors reserves, are the same in all files. Long names of inputs name files too."""
     args, x = ["--loss", "mse(logits, y)", "--optimizer", "sgd"], "x" * 255
     (work / "bytes.onnx").write_bytes(sum_of(list(WEIGHTS), x))
     run(shardcc, "bytes.onnx", *args, cwd=work)

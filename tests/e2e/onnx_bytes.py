@@ -14,7 +14,7 @@ def varint(n):
 
 
 def field(number, value):
-    """A number, or bytes, or text; each of a list's elements."""
+    """Encodes a number, bytes or text; a list gives a field for each element."""
     if isinstance(value, list):
         return b"".join(field(number, v) for v in value)
     if isinstance(value, int):
@@ -54,7 +54,7 @@ def attribute(name, v):
 
 
 def node(op, inputs, outputs, name="", scope=None, domain="", **attributes):
-    """`scope`: the module's path, as torch.export notes it."""
+    """`scope`: the module's path, as torch.export writes it."""
     out = field(1, inputs) + field(2, outputs) + field(3, name) + field(4, op) + field(7, domain)
     out += field(5, [attribute(key, v) for key, v in attributes.items()])
     if scope:
@@ -63,7 +63,7 @@ def node(op, inputs, outputs, name="", scope=None, domain="", **attributes):
 
 
 def graph(nodes, inputs, outputs, initializers=(), infos=()):
-    """`infos`: what the file says of values between nodes."""
+    """`infos`: the file's types of values between nodes."""
     ends = field(11, list(inputs)) + field(12, list(outputs)) + field(13, list(infos))
     return field(1, list(nodes)) + field(2, "main") + field(5, list(initializers)) + ends
 

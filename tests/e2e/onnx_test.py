@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Operators against ONNX's definition, batch norms against PyTorch's training too: both written in numpy here.
+"""Operators against ONNX's definition, and batch norms against PyTorch's training; both are written in numpy here.
 
   onnx_test.py --shardcc build/shardcc
 
-Outputs have the shapes of the definition, whatever the file says of them. In a program that only predicts, `training_mode` holds. While training, a module that is used several times
-updates its running statistics as often, in order.
+Outputs have the shapes of the definition, whatever shapes the file gives. A program that only predicts follows
+`training_mode`. In training, each use of a module updates its running statistics, in the order of the uses.
 """
 import numpy as np
 
@@ -25,8 +25,8 @@ PREDICTIONS = [
     ((4, 3, 5), 9, None, 1),
 ]
 
-# How often the module is used one after the other, micro-batches, whether the node is in training mode; does a linear
-# layer come before each use, and a ReLU after it?
+# Number of the module's uses in sequence, micro-batches, whether the node is in training mode, whether a linear layer
+# comes before each use and a ReLU after it.
 USES = [(1, 1, 0, False), (2, 1, 0, False), (2, 1, 1, False), (5, 1, 0, False), (2, 2, 0, False), (4, 1, 0, True), (3, 2, 0, True)]
 
 
@@ -59,7 +59,7 @@ def batch_norm(x, outputs, name, **attributes):
     return node("BatchNormalization", [x, "s", "b", "m", "v"], outputs, name, **attributes)
 
 
-# Shape of the input, what the file says of it, the shape to take and what it is with the 0 and the -1 filled in.
+# Shape of the input, its shape in the file, the new shape, and the new shape with the 0 and the -1 filled in.
 RESHAPES = [
     ((2, 3, 4), [2, 3, 4], [2, 3, 2, 2], (2, 3, 2, 2)),
     ((2, 3, 4), ["a", "b", "c"], [2, 3, 2, 2], (2, 3, 2, 2)),
@@ -80,7 +80,7 @@ class Onnx:
         return run(self.shardcc, f"{name}.onnx", *options, cwd=self.work)
 
     def predict(self, i, shape, opset, mode, n_out):
-        """Outputs of a program that only predicts, against ONNX's definition."""
+        """Checks the outputs of a program that only predicts against ONNX's definition."""
         w, x = statistics(), self.random.standard_normal(shape, np.float32)
         names, kept = ["y", "mean", "variance"][:n_out], {} if mode is None else {"training_mode": mode}
         outputs = [value("y", "f32", list(shape))] + [value(n, "f32", [CHANNELS]) for n in names[1:]]
@@ -98,11 +98,11 @@ class Onnx:
         if n_out > 1:
             expected |= {"mean": moved(w["m"], mean), "variance": moved(w["v"], variance)}
         for n in names:
-            y = found[n].reshape(expected[n].shape)  # a row for each batch, of which there is one
+            y = found[n].reshape(expected[n].shape)  # saved with a row for each batch; there is one batch
             self.checks.close(f"{shape}, opset {opset}, training_mode {mode}: {n}", y, expected[n], 1e-5)
 
     def reshape(self, i, given, said, shape, result):
-        """The input itself, reshaped, and a node's result, both before and after it is reshaped: outputs of several shapes."""
+        """Outputs are the reshaped input, and a node's result before and after a reshape."""
         rank = [f"d{k}" for k in range(len(result))]
         nodes = [
             node("Reshape", ["x", "shape"], ["y"], "first"),
@@ -120,7 +120,7 @@ class Onnx:
             self.checks.check(f"{given} to {shape}: {n}", np.array_equal(found[n], expected), str(found[n].shape))
 
     def train(self, i, uses, parts, mode, has_layers):
-        """Running statistics after some steps that change no weight."""
+        """Checks the running statistics after some steps that change no weight."""
         shape = [BATCH, CHANNELS] if has_layers else [BATCH, CHANNELS, 5]
         w, x = statistics(), self.random.standard_normal((STEPS * BATCH, *shape[1:]), np.float32)
         layers = self.random.standard_normal((uses, CHANNELS, CHANNELS), np.float32)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Communication beside computation, as plans foresee it.
+"""Tests that plans predict the overlap of communication and computation.
 
   overlap_test.py --shardcc build/shardcc
 """
@@ -11,7 +11,7 @@ from plan_test import SLOW_LINK, Plans, cheapest
 
 class Overlaps(Plans):
     def hidden(self):
-        """Where messages can go on beside computation, the plan is the one whose program takes the shortest step."""
+        """Where communication can overlap computation, the plan is the one whose program takes the shortest step."""
         slow = json.loads(SLOW_LINK.read_text())
         for name, beta in ("gpt2", 1e-6), ("llama", 2.5e-6):
             slow["links"][0]["beta"] = beta
@@ -25,7 +25,7 @@ class Overlaps(Plans):
             self.checks.check(f"{name}: no less than the bound", 0 < free["least"] <= max(free["compute"], free["communication"]))
 
     def chains(self):
-        """A sum along two slow axes is exchanges one after the other: they go on beside computation all the same."""
+        """A sum along two slow axes is a sequence of collectives, which overlap computation too."""
         slow = json.loads(SLOW_LINK.read_text())
         [link] = slow["links"]
         for name, of_two in ("gpt2", 4.1e-7), ("gpt2", 1e-6), ("llama", 4.1e-7), ("llama", 1e-6), ("bert", 4.1e-7):

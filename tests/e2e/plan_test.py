@@ -3,7 +3,7 @@
 
   plan_test.py --shardcc build/shardcc
 
-Plans of the tiny models have to add up; the tables are those of a plan that is written here.
+The sums in plans of the tiny models must be right. The tables are those of a plan that is written here.
 """
 import json
 import math
@@ -13,8 +13,8 @@ from pathlib import Path
 
 from harness import test_in_folder
 
-SLOW = Path(__file__).with_name("slow.json")  # splitting pays there, even of tiny models
-SLOW_LINK = Path(__file__).with_name("slow_link.json")  # … and waiting for messages doesn't
+SLOW = Path(__file__).with_name("slow.json")  # a cluster on which splitting pays even for tiny models
+SLOW_LINK = Path(__file__).with_name("slow_link.json")  # such a cluster on which overlap pays too
 TINY = Path(__file__).parents[2] / "models/tiny"
 TRAIN = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
 
@@ -177,7 +177,7 @@ y              m:dp n:tp        m:dp
 4 of 9 values and nodes differ
 """
 
-# ---- what is refused: arguments, message ----
+# ---- refusals: arguments, message ----
 
 PRESETS = "a name of ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d and 3d, or several with sizes, as in ddp=2,megatron=4"
 OPTIONS = [
@@ -232,7 +232,7 @@ FILES = [
 
 
 def cheapest(plan):
-    """Of the plans that were found, the least price."""
+    """The least price of the plans that were found."""
     return plan.get("cheapest", plan["seconds"])
 
 
@@ -268,7 +268,7 @@ class Plans:
         self.checks.check("nothing is left", sorted(p.name for p in self.work.iterdir()) == ["empty.json", "other.plan.json", "two.plan.json"])
 
     def model(self, name, *options):
-        """A plan of a tiny model: its sums, its names, its tables."""
+        """Checks the sums, names and tables of a tiny model's plan."""
         check, path = self.checks.check, f"{name}.plan.json"
         loss = ["--loss", "mse(logits, labels)", "--optimizer", "adamw"] if name == "regress" else TRAIN
         folder = TINY if "--accumulate" not in options else TINY.with_name("tiny_dynamic")
@@ -296,13 +296,13 @@ class Plans:
         check(f"{name}: diff with itself", self.run("diff", path, path).returncode == 0)
 
     def planned(self, name, *options):
-        """A tiny model's plan; None where there is none, and why is printed."""
+        """Makes a tiny model's plan; None, after printing why, if there is none."""
         done = self.run("plan", TINY / f"{name}.onnx", *TRAIN, *options, "-o", "planned.json")
         print(done.stderr, end="")
         return json.loads((self.work / "planned.json").read_text()) if done.returncode == 0 else None
 
     def pins(self):
-        """What is next best costs, solved anew, at most what was said, and no less than the bound."""
+        """The next best alternative, pinned and solved again, costs at most what the plan says, and no less than the bound."""
         args = ["gpt2", "--cluster", "h100x8", "--ranks", "4", "--mesh", "dp=2,tp=2"]
         free = self.planned(*args)
         chosen = [e for e in free["values"] if e["kind"] == "parameter" and "next" in e] + [e for e in free["nodes"] if e["kind"] == "dot"]
@@ -316,7 +316,7 @@ class Plans:
             self.checks.check("it is a pin", held and held[0]["spec"] == e["next"], str(held))
 
     def presets(self):
-        """Asked for alone, a preset takes what stands beside the best plan, which is never slower."""
+        """A preset planned alone takes the time that the best plan's file says, and the best plan is never slower."""
         args = ["llama", "--cluster", "h100x8", "--ranks", "4", "--mesh", "2x2"]
         free = self.planned(*args)
         names = [r["name"] for r in free["presets"]]
@@ -329,14 +329,14 @@ class Plans:
             self.checks.check(f"--plan-preset {name}", kept["bound"] * (1 - 1e-9) <= beside <= cheapest(kept) * 1.011 and kept["preset"] == name, f"{beside} {cheapest(kept)}")
 
     def meshes(self):
-        """Of all meshes the cheapest, though the presets of others cost more."""
+        """The cheapest mesh wins, though presets on other meshes cost more."""
         for name in ("cnn", "mixer"):
             args = [name, "--cluster", SLOW_LINK, "--ranks", "6"]
             found, *each = [cheapest(self.planned(*args, *mesh)) for mesh in ([], ["--mesh", "6"], ["--mesh", "2x3"], ["--mesh", "3x2"])]
             self.checks.check(f"{name}: the cheapest of three meshes", found <= min(each) * 1.001, f"{found} {each}")
 
     def followed(self):
-        """--plan: the program that compiling without it gives; edited entries are held to; what differs is refused."""
+        """--plan gives the program that compiling without it gives; edited entries are followed; a plan of something else is refused."""
         options = [*TRAIN, "--ranks", "2", "--mesh", "2", "--cluster", "local"]
         gpt2 = TINY / "gpt2.onnx"
         self.run("plan", gpt2, *options, "-o", "p.json")
@@ -380,7 +380,7 @@ class Plans:
             self.checks.check(f"the plan of another {what}", done.returncode == 1 and done.stderr.startswith(said), done.stderr)
 
     def arenas(self):
-        """The memory of a plan is the arena of the program that follows it."""
+        """The memory that a plan names is the arena of its program."""
         for name, *options in (
             ("gpt2", "--ranks", "2"),
             ("gpt2", "--mesh", "2x2", "--ranks", "4", "--clip-norm", "1"),
@@ -399,7 +399,7 @@ class Plans:
                 self.checks.check(f"arena of {what}", arena == plan["bytes"], f"{arena}, not {plan['bytes']}")
 
     def budget(self, name, mesh, memory):
-        """Bytes and seconds of the plan for it; None, None and the least that is named where nothing fits."""
+        """Bytes and seconds of the plan within `memory`; if none fits, None, None and the least bytes that the message names."""
         ranks = str(math.prod(map(int, mesh.split("x"))))
         args = ["plan", TINY / f"{name}.onnx", *TRAIN, "--cluster", "h100x8", "--ranks", ranks, "--mesh", mesh]
         done = self.run(*args, "-o", "b.json", "--memory", memory)
@@ -410,8 +410,8 @@ class Plans:
         return None, None, int(said[1]) if said else done.stderr
 
     def budgets(self):
-        """Every budget from the least on is kept to, and more memory costs no more time; what fits nowhere is refused
-        with the least, whatever was asked for."""
+        """Every budget from the least on is kept, and more memory costs no more time. Where nothing fits, the message
+        names the least, whatever budget was asked for."""
         for name, mesh, rungs in (("gpt2", "2", 3), ("llama", "2", 1), ("nanogpt", "4", 1)):
             what = f"{name} on {mesh}"
             most, last, _ = self.budget(name, mesh, 1 << 40)
@@ -427,7 +427,7 @@ class Plans:
             self.checks.check(f"{what}: more memory costs no more", all(b <= a for a, b in zip(times, times[1:])), str(times))
 
     def a_little_less(self):
-        """Where the fastest plan just doesn't fit, it isn't given up for any that does."""
+        """Where the fastest plan just doesn't fit, the one found is at most 1.5 times slower."""
         args = ["lstm", "--cluster", "h100x16", "--ranks", "16", "--mesh", "16"]
         free = self.planned(*args)
         less = self.planned(*args, "--memory", free["bytes"] - 1)
@@ -435,7 +435,7 @@ class Plans:
         self.checks.check("one byte less costs little", less["bytes"] < free["bytes"] and steps[1] < 1.5 * steps[0], str(steps))
 
     def too_small(self):
-        """Too little memory: the least that was found, and what holds it."""
+        """With too little memory, the message names the least that was found, and the values that hold it."""
         args = [TINY / "mlp.onnx", *TRAIN, "--ranks", "4", "--mesh", "4", "--cluster", "h100x4", "--memory", "1KiB", "-o", "small.json"]
         said = """mlp.onnx: error: no plan of 4 ranks fits 1.0 KiB a rank: the least that was found takes 79488 bytes (77.6 KiB)
   most is held in prediction of 2: parameters 7.4 KiB, optimizer 14.8 KiB, activations 6.9 KiB, copies 16.1 KiB, workspace 32.6 KiB
@@ -445,7 +445,7 @@ class Plans:
         self.checks.check("too little memory", ok, done.stderr)
 
     def idle(self):
-        """A batch of 4 is too small for 6 ranks that may split nothing else."""
+        """A batch of 4 is too small for 6 ranks if the preset splits nothing else."""
         args = [str(TINY / "nanogpt.onnx"), *TRAIN, "--ranks", "6", "--mesh", "6", "--cluster", str(SLOW), "--plan-preset", "ddp"]
         said = "nanogpt.onnx: warning: 2 of 6 ranks have nothing to compute: what the plan cuts is too small for so many\n"
         done = self.run("plan", *args, "-o", "idle.json")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs that only predict: what they write, and that they run under --check-arena.
+"""Programs that only predict: their output, and that they run under --check-arena.
 
   predict_test.py --shardcc build/shardcc
 """
@@ -14,7 +14,7 @@ class Predicts:
         self.shardcc, self.work, self.checks = shardcc, folder, checks
 
     def predict(self, name, data, x):
-        """What the program of that model gives for these inputs."""
+        """The outputs of the model's program for these inputs."""
         (self.work / f"{name}.onnx").write_bytes(data)
         np.save(self.work / "x.npy", x)
         run(self.shardcc, f"{name}.onnx", cwd=self.work)
@@ -28,14 +28,14 @@ class Predicts:
         self.checks.close("with weights", y, x @ weight, 1e-6)
 
     def no_weights(self):
-        """There is nothing to load, and nothing that lives on."""
+        """The model has no weights to load and no state."""
         x = np.linspace(-2, 2, 20, dtype=np.float32).reshape(5, 4)
         relu = model([node("Relu", ["x"], ["y"])], [value("x", "f32", [2, 4])], [value("y", "f32", [2, 4])])
         y = self.predict("bare", relu, x)["y"]
         self.checks.check("without weights", y.dtype == np.float32 and (y == np.maximum(x, 0)).all())
 
     def bf16(self):
-        """NumPy has no bf16: it is read as two bytes of no kind, and written as f32, which holds all its numbers."""
+        """NumPy has no bf16: the trainer reads it as two untyped bytes, and writes it as f32, which holds all its numbers."""
         x = np.arange(1 << 16, dtype=np.uint16).reshape(-1, 4)
         same = model([node("Identity", ["x"], ["y"])], [value("x", "bf16", [2, 4])], [value("y", "bf16", [2, 4])])
         y = self.predict("same", same, x.view("V2"))["y"]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""--profile and --trace of trainers, predictions of --cluster, and shardcc detect: what is written is whole.
+"""--profile and --trace of trainers, predictions of --cluster, and shardcc detect: their outputs are complete.
 
   profile_test.py --shardcc build/shardcc [--models models/tiny] [NAME ...]
 
-No time is compared with anything: the machine may be doing something else.
+No time is checked, because the machine may be doing something else.
 """
 import json
 import re
@@ -58,7 +58,7 @@ def check_trace(checks, name, path, calls):
 
 
 def detect(shardcc, work):
-    """A cluster's file, measured; of one thread, which takes least."""
+    """Measures a cluster file, for one thread, which is the quickest."""
     path = work / "cluster.json"
     run(shardcc, "detect", "--threads", "1", "-o", path)
     return path

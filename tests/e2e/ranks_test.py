@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ranks that mpirun starts: every collective on several meshes, and what happens when a rank fails.
+"""Ranks that mpirun starts: every collective on several meshes, and jobs in which a rank fails.
 
   ranks_test.py --shardcc build/shardcc
 """
@@ -17,7 +17,7 @@ TIMEOUT = 2
 
 
 def start(ranks, *args, bind="none", cwd=None):
-    """Runs a program on so many ranks: exit status, what it said on stdout and stderr, seconds."""
+    """Runs a program on that many ranks; returns exit status, stdout, stderr and seconds."""
     begin = time.monotonic()
     done = subprocess.run([*mpirun(ranks, bind), *map(str, args)], capture_output=True, text=True, timeout=300, env=MPI_ENV, cwd=cwd)
     return done.returncode, done.stdout, done.stderr, time.monotonic() - begin
@@ -35,7 +35,7 @@ def test_exchange(checks, program):
 
 
 def errors(err):
-    """What the program itself said."""
+    """The program's own messages."""
     return [line for line in err.splitlines() if line.startswith(("trouble: ", "  on rank"))]
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""shardcc solve as a user meets it: exit statuses, messages, Ctrl-C, engines that die or aren't there.
+"""shardcc solve as a user meets it: exit statuses, messages, Ctrl-C, engines that die or aren't installed.
 
   solve_test.py --shardcc build/shardcc
 """
@@ -60,7 +60,7 @@ FILES = [
 
 
 def hard(n=300, most=12, seed=1):
-    """A problem that takes a while: sparse, with costs of no pattern, at two thirds of the bytes that costs alone would take."""
+    """A problem that takes a while: sparse, with random costs, and a limit of two thirds of the most bytes."""
     r = np.random.default_rng(seed)
     sizes = r.integers(4, most, n)
     costs = [r.integers(0, 100, s) for s in sizes]
@@ -142,7 +142,7 @@ class Solve:
         self.check("an altered answer: 1", done.returncode == 1 and "checksum" in done.stderr, done)
 
     def repeated(self):
-        """The same seed, the same bytes."""
+        """The same seed gives the same bytes."""
         self.write("small.json", hard(60, 6))
         for name in ("one.json", "two.json"):
             self.run("small.json", "-o", name, "--time-limit", 0, "--gap", 0.02)
@@ -150,7 +150,7 @@ class Solve:
         self.check("twice the same answer", one == two)
 
     def asked(self):
-        """Ctrl-C at any second: within two seconds, a checked answer, or word that there is none."""
+        """Ctrl-C at any second gives a checked answer within two seconds, or a message that there is none."""
         self.write("hard.json", hard())
         for delay in (0.01, 0.1, 0.5, 1, 2, 4):
             p = self.start("hard.json", "-o", "asked.json", "--time-limit", 60)
@@ -159,7 +159,7 @@ class Solve:
             begin = time.monotonic()
             said, _ = p.communicate(timeout=60)
             took = time.monotonic() - begin
-            # Before it holds signals, a process that has hardly begun just ends.
+            # A process that has hardly begun doesn't block signals yet, and just ends.
             early = p.returncode == -signal.SIGINT and delay < 0.1
             ok = early or p.returncode == 5 and "none was found yet" in said
             ok = ok or p.returncode in (0, 3) and self.is_checked("asked.json", "hard.json")
@@ -171,7 +171,7 @@ class Solve:
         begin = time.monotonic()
         done = self.run("hard.json", "-o", "clocked.json", "--time-limit", 5)
         took = time.monotonic() - begin
-        # The certificate is made of what was found by then.
+        # The certificate is made after Ctrl-C, from the bounds found before it.
         after = re.search(r"certificate ([\d.]+)$", done.stdout, re.M)
         took -= float(after[1]) if after else 0
         ok = done.returncode in (0, 3) and took < 7 and self.is_checked("clocked.json", "hard.json")
@@ -179,7 +179,7 @@ class Solve:
         self.check("the time limit", ok, f"{took:.1f} s: {done}")
 
     def engines(self):
-        """Engines are killed again and again; the search goes on with what it has."""
+        """Engines are killed again and again; the search continues without them."""
         p = self.start("hard.json", "-o", "killed.json", "--time-limit", 8)
         killed = 0
         while p.poll() is None:

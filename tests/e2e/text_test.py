@@ -34,7 +34,7 @@ def check_text(checks, name, text):
 
 
 def warnings_of(compiler, flags, file, shardcc):
-    """How often each warning is given: "2 unused-variable"; "" if there is none."""
+    """Counts each warning: "2 unused-variable"; "" if there is none."""
     command = [compiler, *WARNINGS, *flags, "-I", shardcc.parent / "rt", "-c", "-o", "/dev/null", file]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 0:

@@ -82,7 +82,7 @@ def names_in(node, number):
 
 
 def sorted_anew(nodes, choose):
-    """The nodes in another order in which inputs are made before they are read."""
+    """The nodes in another order in which producers come before readers."""
     maker = {name: i for i, node in enumerate(nodes) for name in names_in(node, NODE_OUTPUT)}
     needs = [{maker[n] for n in names_in(node, NODE_INPUT) if n in maker} for node in nodes]
     readers = [[j for j, need in enumerate(needs) if i in need] for i in range(len(nodes))]
