@@ -1,5 +1,5 @@
 #!/bin/bash
-# Several ranks on two hosts with a slow link between: bench/links.sh HOSTS.sh [--quick] [all_reduce] [plans] [overlap] [faults]
+# Several ranks on two hosts with a slow link between them: bench/links.sh HOSTS.sh [--quick] [all_reduce] [plans] [overlap] [faults]
 #
 # HOSTS.sh makes hosts of network namespaces on this machine: `[-n HOSTS] [-s SLOTS] [-b RATE] [-l MICROSECONDS]
 # [-p PREFIX] up`, then `run` with mpirun's arguments, `link HOST down`, `down`. It needs root.

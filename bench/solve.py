@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The assignment solver on instances of google/iopddl, one row each: what it found, proved and took.
+"""The assignment solver on instances of google/iopddl, one row each: cost, bound, time and memory.
 
   solve.py --shardcc build/shardcc --work DIR [--time-limit 300] [--threads 2] [--seed 1] [--engine cbc] FOLDER [NAME ...]
 

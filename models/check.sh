@@ -1,5 +1,5 @@
 #!/bin/bash
-# Exports models anew and holds the trainers made of them against PyTorch: models/check.sh [BUILD]
+# Exports models again and compares the trainers made from them with PyTorch: models/check.sh [BUILD]
 #
 # PyTorch comes from .venv-torch, made here from models/requirements.txt and kept while those are the same, or
 # from TORCH_PYTHON=/path/to/python. The exports are kept in BUILD/models while the scripts and the versions
@@ -27,7 +27,7 @@ torch_python() {
     echo $venv/bin/python
 }
 
-# What the exports depend on.
+# Prints everything that the exports depend on.
 stamp() {
     cat models/*.py
     "$torch" -c 'import onnx, timm, torch, transformers

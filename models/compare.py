@@ -7,9 +7,9 @@ For each NAME.onnx in DIR with its NAME.npz and NAME.json (made by nets.py or fa
 --check-arena; several ranks are planned for machines so slow that splitting pays. A model that shardcc refuses for a
 reason of the model's own counts as refused, not as failed; the closing lines say which reasons there were.
 
-A gradient may be 1e-4 off, relative to its norm, the loss 1e-5, a later loss 1e-4. Where PyTorch's own float32 is more
-than a tenth of that off its double, as behind batch norms over few samples, ten times that is allowed; the closing
-lines say where. A gradient that is 0 but for rounding may be 1e-7 of the largest one.
+A gradient may be 1e-4 off, relative to its norm, the loss 1e-5, a later loss 1e-4. If PyTorch's own float32 differs from
+its double by more than a tenth of that, as after batch norms over few samples, ten times that difference is allowed; the
+closing lines say where. A gradient that is 0 except for rounding may be 1e-7 of the largest one.
 """
 import re
 import subprocess
@@ -25,10 +25,10 @@ from harness import MPI_ENV, mpirun, read_log, read_safetensors  # noqa: E402
 from model import Model, curves_of, for_models, parser  # noqa: E402
 
 LOSS, GRADIENT, CURVE, ZERO = 1e-5, 1e-4, 1e-4, 1e-7
-NEARLY_0 = 1e-3  # of the first loss: smaller ones are what is left of numbers as large as that
+NEARLY_0 = 1e-3  # of the first loss: smaller losses are differences of numbers of its size
 OF_NOISE = 10
 SLOW = Path(__file__).parents[1] / "tests/e2e/slow.json"
-# Reasons of the model: what a message of shardcc says with names and numbers left out.
+# Reasons of the model: shardcc's messages without names and numbers.
 REASONS = [r"is not supported", r"trainers don.t compute in (f16|bf16)"]
 
 
@@ -51,7 +51,7 @@ def compile_model(model, ranks, way):
     curve = next(iter(curves_of(model.info).values()))
     trainer = model.work / f"{model.name}_{ranks}"
     more = ["--ranks", ranks, "--cluster", SLOW, *way] if ranks > 1 else []
-    if model.info["exporter"] == "legacy":  # its files don't say what is a buffer
+    if model.info["exporter"] == "legacy":  # its files don't mark buffers
         tables = [n for n in model.info["initializer_is_buffer"] if not n.split(".")[-1].startswith("running_")]
         more += [word for table in tables for word in ("--freeze", table)]
     more += [word for name in model.info["frozen"] for word in ("--freeze", name)]
@@ -64,7 +64,7 @@ def compile_model(model, ranks, way):
 
 
 def train(model, trainer, curve, ranks):
-    """Losses, gradients of the first step."""
+    """Trains; returns the losses and the gradients of the first step."""
     log, gradients = trainer.with_suffix(".jsonl"), trainer.with_suffix(".gradients")
     options = ["--steps", model.info["steps"], "--no-shuffle", "--quiet", "--log", log, "--threads", 1]
     launch = mpirun(ranks) if ranks > 1 else []
@@ -79,7 +79,7 @@ def norm(a):
 
 
 class Error:
-    """How far a number or a tensor is off, relative to its norm, and as a part of what it may be."""
+    """The error of a number or a tensor, relative to its norm, and as a part of the allowed error."""
 
     def __init__(self, name, off, size, bound, noise=0.0, zero=0.0):
         off = off if np.isfinite(off) else np.inf

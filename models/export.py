@@ -22,8 +22,8 @@ NAME.npz (float32, int64):
 Real sizes have gradnorm/INITIALIZER and gradsample/INITIALIZER (64 evenly spaced elements) for grad/.
 Models with live dropout have output (dropout off) and curves_adamw [seeds, steps].
 
-NAME.json: loss, optimizer settings, inputs, which initializer is which parameter, operators, versions; of
-the legacy exporter, whose files don't say so, the rows of embeddings that never train (padding).
+NAME.json: loss, optimizer settings, inputs, which initializer is which parameter, operators, versions; for
+the legacy exporter, whose files lack them, the rows of embeddings that never train (padding).
 
 Weights, data and their order come from fixed seeds: the same versions give the same files.
 """
@@ -85,7 +85,7 @@ PRESETS = {
 
 
 def write_model(case, inputs, path, options):
-    """NAME.onnx; the module's weights stay as they are."""
+    """Writes NAME.onnx; the module's weights don't change."""
     module = case.module
     start = {key: value.clone() for key, value in module.state_dict().items()}
     reference.set_mode(module, options.training_graph, case.dropout)
@@ -98,7 +98,7 @@ def write_model(case, inputs, path, options):
 
 
 def facts(name, case, model, matching, options):
-    """NAME.json."""
+    """The contents of NAME.json."""
     where = matching.parameters.items()
     padding = matching.padding_rows(case.module) if options.exporter == "legacy" else {}
     return dict(
@@ -186,7 +186,7 @@ def summary(path, info, arrays):
 
 
 def export_all(models, options):
-    """Exports several models; gives how many failed."""
+    """Exports several models; returns how many failed."""
     failed = 0
     for name, build in models.items():
         try:
@@ -209,7 +209,7 @@ def select(models, names):
 
 
 def with_defaults(options, **changes):
-    """A copy with `changes` and with what depends on other options filled in."""
+    """A copy with `changes`, in which options that depend on others are filled in."""
     options = copy.copy(options)
     for key, value in changes.items():
         setattr(options, key, value)

@@ -100,7 +100,7 @@ MODELS = {
     "demo_gpt": gpt(64, vocab_size=256, n_embd=128, n_layer=4, n_head=4),  # bytes in, 0.87 M
     "gpt2_48": gpt(1024, n_embd=768, n_layer=48, n_head=12),
     "gpt2_small": gpt(1024, n_embd=768, n_layer=12, n_head=12),
-    "gpt2_2048": gpt(2048, n_embd=768, n_layer=12, n_head=12),  # its positions doubled
+    "gpt2_2048": gpt(2048, n_embd=768, n_layer=12, n_head=12),  # twice as many positions
     "gpt2_xl": gpt(1024, n_embd=1600, n_layer=48, n_head=25),
     "gpt3_175b": gpt(2048, n_embd=12288, n_layer=96, n_head=96),
     "llama_1b": llama(2048, 2048, 8192, 16, 32),
@@ -113,7 +113,7 @@ MODELS = {
 
 
 class MetaParameters:
-    """Parameters that modules register inside go to the meta device; buffers stay real."""
+    """Inside `with`, modules put their parameters on the meta device; buffers stay real."""
 
     def __enter__(self):
         self.original = original = nn.Module.register_parameter
@@ -130,7 +130,7 @@ class MetaParameters:
 
 
 def real_buffers(plan):
-    """The buffers' values; a parameter's are drawn and dropped one at a time."""
+    """The buffers' values. Parameters are drawn and dropped one at a time."""
     with torch.device("cpu"), MetaParameters():
         return dict(plan.build().named_buffers())
 
@@ -185,7 +185,7 @@ def place_initializers(name, plan, module, model, folder):
 
 
 def keep(metadata, kept):
-    """Drops other keys, but not the call of an embedding: nothing else names its padding row."""
+    """Drops other keys, except an embedding's call, because nothing else names its padding row."""
     for key, value in list(metadata.items()):
         is_embedding = key == "pkg.torch.onnx.fx_node" and "aten.embedding.default" in value
         if key not in kept and not is_embedding:
@@ -193,7 +193,7 @@ def keep(metadata, kept):
 
 
 def clean(model):
-    """Leaves module scopes and which initializers are buffers; the rest is large and of no use."""
+    """Keeps module scopes and the marks of buffers; the other metadata is large and useless."""
     for node in model.graph.all_nodes():
         keep(node.metadata_props, KEPT_OF_NODES)
         for value in node.outputs:

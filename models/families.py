@@ -4,7 +4,7 @@
   families.py --out DIR [NAME ...]     NAME.onnx, .npz, .json of each; nothing is downloaded
   families.py --list
 
-The files are those of nets.py, and compare.py holds trainers against them.
+The files have the form of those of nets.py, and compare.py compares trainers with them.
 """
 import argparse
 import contextlib
@@ -61,7 +61,7 @@ def language(suffix, classes):
             config = without_dropout(getattr(tf, f"{prefix}Config")(**settings))
             options = dict(use_cache=False) if suffix == "ForCausalLM" and prefix not in ("Rwkv", "Mamba") else {}
             module = Named(getattr(tf, prefix + suffix)(config), ["input_ids"], "logits", **options)
-            # Row 1 of a position table may be padding: tokens keep away from what is special.
+            # Row 1 of a position table may be padding, so tokens start at 3, after the special ones.
             return Case(module, lambda g: {"input_ids": torch.randint(3, VOCABULARY, (4, LENGTH), generator=g)}, next_token(VOCABULARY))
 
         family(prefix.lower(), SGD, build)
@@ -156,7 +156,7 @@ vision("FocalNet", 32, SGD, 4, image_size=32, embed_dim=16, depths=[2, 2], hidde
 
 @contextlib.contextmanager
 def slim(factor):
-    """Models with widths of their own are built with `factor` times fewer channels."""
+    """Inside `with`, models with fixed widths are built with `factor` times fewer channels."""
     conv, linear, norm = nn.Conv2d.__init__, nn.Linear.__init__, nn.BatchNorm2d.__init__
     less = lambda n: n // factor if n >= 32 else n
 

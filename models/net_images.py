@@ -1,4 +1,4 @@
-"""The operations of random nets that images alone have (see net_ops.py)."""
+"""The operations of random nets for images only (see net_ops.py)."""
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -19,7 +19,7 @@ def conv_oblong(shape, tall, wide, bias):
 
 @op("img", name=["relu", "silu", "relu6"], batch=BOOL, kernel=[3, 5], mean=BOOL)
 def inverted(shape, name, batch, kernel, mean):
-    """Expansion, a depthwise convolution, perhaps a gate by means, contraction."""
+    """An expansion, a depthwise convolution, perhaps a gate by means, and a contraction."""
     c, act = shape[0], ACTIVATIONS[name]
     wide = 2 * c
     parts = dict(expand=nn.Conv2d(c, wide, 1, bias=not batch), depth=nn.Conv2d(wide, wide, kernel, padding=kernel // 2, groups=wide, bias=not batch), contract=nn.Conv2d(wide, c, 1))
@@ -42,7 +42,7 @@ def inverted(shape, name, batch, kernel, mean):
 
 @op("img", stride=[2, 3], how=["transposed", "nearest", "bilinear", "repeat"], kernel=[2, 3], groups=[1, 2])
 def down_up(shape, stride, how, kernel, groups):
-    """A strided convolution and its way back to the size."""
+    """A strided convolution, and an upsampling back to the size."""
     c, h, w = shape
     groups = divisor(c, groups)
     down = nn.Conv2d(c, c, kernel, stride=stride, padding=1, groups=groups)
@@ -99,7 +99,7 @@ def spatial_gate(shape, kernel):
 
 @op("img", name=["branches", "chain", "half"], kernel=[1, 3], batch=BOOL)
 def split_conv(shape, name, kernel, batch):
-    """Convolutions of parts of the channels: side by side, one after the other (as Res2Net), or of one half."""
+    """Convolutions of parts of the channels: in parallel, in sequence (as Res2Net), or of one half."""
     c = shape[0]
     n = divisor(c, 3 if name == "chain" else 2)
     size = c // n
@@ -136,7 +136,7 @@ def image_linear(shape, axis, bias):
 
 @op("img", heads=[1, 2], roll=[0, 1], masked=BOOL, seed=list(range(5)))
 def window_attention(shape, heads, roll, masked, seed):
-    """Attention within windows of the image, perhaps rolled and each with a mask, as Swin's."""
+    """Attention within windows of the image, perhaps rolled and masked, as in Swin."""
     c, h, w = shape
     heads, size = divisor(c, heads), (divisor(h, max(h // 2, 1)), divisor(w, max(w // 2, 1)))
     parts = dict(qkv=nn.Linear(c, 3 * c), out=nn.Linear(c, c))

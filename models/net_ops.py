@@ -1,8 +1,8 @@
-"""The operations of random nets: each keeps the shape of what it is given.
+"""The operations of random nets: each keeps the shape of its input.
 
-An operation is a function from a sample's shape and its settings to a module. The decorator says for which kinds of
-value it is, and what each setting may be: one of a list, or a number from a range, given as a pair. Every setting may
-differ by layer, as no setting changes a shape.
+An operation is a function from a sample's shape and its settings to a module. The decorator lists the
+kinds of value that it takes, and the values of each setting: a list, or a range of numbers as a pair. Every setting may
+differ by layer, because no setting changes a shape.
 """
 import torch
 import torch.nn as nn
@@ -49,7 +49,7 @@ def divisor(n, wanted):
 
 
 def beside(shape, vector):
-    """A vector over channels, so that it broadcasts over a batch."""
+    """Reshapes a vector over channels so that it broadcasts over a batch."""
     return vector.reshape(-1, 1, 1) if len(shape) == 3 else vector
 
 
@@ -92,7 +92,7 @@ def activation(shape, name):
     return Fn(lambda m, x: ACTIVATIONS[name](x))
 
 
-# Activations with a number, which may differ by layer.
+# Activations with a numeric setting, which may differ by layer.
 WITH_NUMBER = {
     "leaky_relu": lambda x, a: F.leaky_relu(x, a),
     "elu": lambda x, a: F.elu(x, 0.5 + a),
@@ -154,7 +154,7 @@ def masked_fill(shape, seed, value):
 
 @op("vec seq img", seed=list(range(9)), how=["add", "mul"])
 def table(shape, seed, how):
-    """A constant table, as of positions."""
+    """A constant table, such as one of positions."""
     f = {"add": lambda m, x: x + m.table, "mul": lambda m, x: x * (1 + 0.3 * m.table)}
     return Fn(f[how], table=pattern(shape, seed))
 
@@ -229,7 +229,7 @@ USES = {
 
 
 def axes_of(shape, axes):
-    """The axes of a bit mask; never none. Bit 0 is the last axis, and the batch is left out."""
+    """The axes of a bit mask, at least one. Bit 0 is the last axis, and the batch is left out."""
     rank = len(shape)
     chosen = [rank - i for i in range(rank) if axes >> i & 1]
     return tuple(sorted(chosen or [rank]))
@@ -243,7 +243,7 @@ def reduction(shape, name, use, axes, batch):
 
 @op("seq img", name=["sum", "mean", "amax", "l2"], axis=[1, 2, 3], along=[1, 2, 3], act=BOOL)
 def shifted_product(shape, name, axis, along, act):
-    """Products of neighbours along an axis, reduced along one or two; both without that dim and with it."""
+    """Products of neighbours along an axis, reduced along one or two axes."""
     axis, along = (min(a, len(shape)) for a in (axis, along))
     n = shape[axis - 1]
 
@@ -301,7 +301,7 @@ def moved(shape, axis, by, name):
 
 @op("vec seq img", axis=[1, 2, 3], name=["relu", "tanh", "silu"], order=BOOL)
 def concat(shape, axis, name, order):
-    """x and a function of it, side by side, contracted again by pairs."""
+    """Concatenates x and a function of it, and adds them up again in pairs."""
     axis = min(axis, len(shape))
     n = shape[axis - 1]
 

@@ -4,11 +4,12 @@
   nets.py --out DIR [--count 200] [--seed 0]     nets SEED to SEED + COUNT - 1: net_SEED.onnx, .npz, .json
   nets.py --out DIR --spec FILE ...              the nets of such files (net_SEED.json has its own under "net")
 
-A net is drawn as a spec: a table of plain values (see draw) of which a module is built, so that a find can be made
-smaller by hand or by shrink.py. Its blocks have the same operations (net_ops.py, net_images.py); the settings may differ by layer.
+A net is drawn as a spec, a table of plain values (see draw), and a module is built from it. A failing net can thus be
+made smaller by hand or by shrink.py. Its blocks have the same operations (net_ops.py, net_images.py); the settings may differ by layer.
 
-The references are made in double. Of a net whose float32 parts from that by more than CONDITION another one is drawn
-from the same seed: no float32 program can be held against it. "noise/NAME" is by how much PyTorch's gradient parts.
+The references are made in double. If a net's float32 differs from that by more than CONDITION, another net is drawn
+from the same seed, because no float32 program can be compared with it. "noise/NAME" is the difference of PyTorch's
+gradient.
 """
 import argparse
 import json
@@ -63,7 +64,7 @@ def draw_op(r, kind):
 
 
 def varied(r, block, chance):
-    """A block like `block`, some settings of which are drawn again."""
+    """A block like `block`, with some settings drawn again."""
     again = lambda o, key: r.random() < chance and key != "name"
     return [{k: draw_setting(r, OPS[o["op"]][2][k]) if k != "op" and again(o, k) else v for k, v in o.items()} for o in block]
 
@@ -95,7 +96,7 @@ def draw(seed, attempt=0):
 
 
 def has_batch_norm(blocks):
-    """Of a batch norm that is used twice no program is made."""
+    """shardcc makes no program with a batch norm that is used twice."""
     return any(o.get("batch") or o.get("name") == "batch" for block in blocks for o in block)
 
 
@@ -103,7 +104,7 @@ def has_batch_norm(blocks):
 
 
 def contraction(kind, n):
-    """From two values side by side in their channels to one."""
+    """Maps two values, concatenated by channels, to one."""
     return nn.Conv2d(2 * n, n, 1) if kind == "img" else nn.Linear(2 * n, n)
 
 
@@ -191,7 +192,7 @@ class IllConditioned(Exception):
 
 
 def write_case(name, case, folder, curve, exporter, more=None):
-    """A case's files, with random weights."""
+    """Writes a case's files, with random weights."""
     reference.randomize(case.module)
     batches = reference.draw_smooth_batches(case)
     if more:
@@ -207,14 +208,14 @@ def write_case(name, case, folder, curve, exporter, more=None):
     for key in ("adamw", "sgd"):
         facts.pop(key)
     still = [n for n, p in case.module.named_parameters() if not p.requires_grad]
-    frozen = [i for i, (p, _) in matching.parameters.items() if p in still]  # of which the file says nothing
+    frozen = [i for i, (p, _) in matching.parameters.items() if p in still]  # the legacy exporter's file doesn't say that they are frozen
     facts.update(extra=dict(curve=curve), frozen=frozen, **(more or {}))
     np.savez_compressed(path.with_suffix(".npz"), **arrays)
     path.with_suffix(".json").write_text(json.dumps(facts) + "\n")
 
 
 def write_net(name, spec, folder):
-    """A net's files, or IllConditioned."""
+    """Writes a net's files, or raises IllConditioned."""
     torch.manual_seed(0)
     try:
         write_case(name, case_of(spec), Path(folder), spec["curve"], spec["exporter"], dict(net=spec))
@@ -225,7 +226,7 @@ def write_net(name, spec, folder):
 
 
 def check(case, batches):
-    """Raises IllConditioned where float32 is no measure."""
+    """Raises IllConditioned if float32 is too imprecise for a comparison."""
     found, exact = reference.both_precisions(case, batches[:1])
     if not np.isfinite(exact["loss"]) or exact["loss"] > 1e3:
         raise IllConditioned("loss")
@@ -244,7 +245,7 @@ def print_failed(name, error):
 
 
 def write_drawn(seed, folder):
-    """Net `seed`; how often it was drawn."""
+    """Writes net `seed`; returns how often it was drawn."""
     for attempt in range(50):
         try:
             write_net(f"net_{seed}", draw(seed, attempt), folder)

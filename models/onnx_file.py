@@ -6,7 +6,7 @@ import torch
 
 from zoo import Named
 
-# What a file keeps of the exporter's metadata: module scopes, and which initializer is a buffer.
+# The exporter's metadata that a file keeps: module scopes, and the marks of buffers.
 KEPT_METADATA = (
     "namespace",
     "pkg.torch.onnx.name_scopes",
@@ -63,7 +63,7 @@ def subgraphs(node):
 
 
 def is_kept(key, value):
-    """Also kept: the call of an embedding, as nothing else names its padding row."""
+    """An embedding's call is kept too, because nothing else names its padding row."""
     is_embedding = key == "pkg.torch.onnx.fx_node" and "aten.embedding.default" in value
     return key in KEPT_METADATA or is_embedding
 
@@ -90,7 +90,7 @@ def clean_graph(graph):
 
 
 def strip(path):
-    """Cleans the file at `path`; gives the model, without its external data."""
+    """Cleans the file at `path`; returns the model, without its external data."""
     model = onnx.load(str(path), load_external_data=False)
     clean_graph(model.graph)
     clean(model)

@@ -1,4 +1,4 @@
-"""What PyTorch makes of a model: loss, gradients, training curves, weights."""
+"""PyTorch's results for a model: loss, gradients, training curves, weights."""
 import copy
 import hashlib
 
@@ -12,7 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 ADAMW = dict(lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01)
 SGD = dict(lr=1e-2, momentum=0.9, weight_decay=0.0)
 
-# With few samples a channel, batch norm makes larger steps chaotic: float32 and float64 part ways.
+# With few samples a channel, batch norm makes larger steps chaotic: float32 and float64 diverge.
 SGD_LR = {"resnet": 1e-3}
 
 # Further optimizers and losses for the two smallest models: curve_NAME.
@@ -93,7 +93,7 @@ def has_batch_norm(module):
 
 # ---- initializers and parameters ----
 
-# The layouts in which exporters write a parameter, beside a permutation and the parameter itself.
+# The layouts in which exporters write a parameter, apart from permutations and the parameter itself.
 EXPANDED = {"expand0": lambda a: a[None], "expand12": lambda a: a[:, None, None]}
 
 
@@ -121,7 +121,7 @@ def digest(array):
 
 
 class Matching:
-    """Which float initializer of a model is which parameter or buffer, found by value."""
+    """Maps the float initializers of a model to parameters and buffers, by their values."""
 
     def __init__(self, model, module, folder):
         index, buffers = self.index(module)
@@ -153,7 +153,7 @@ class Matching:
             self.others[name] = list(array.shape)
 
     def tied(self):
-        """Parameters that are several initializers, with those."""
+        """Parameters that are several initializers, with the names of these."""
         holders = {}
         for name, (parameter, _) in self.parameters.items():
             holders.setdefault(parameter, []).append(name)
@@ -171,7 +171,7 @@ class Matching:
         return {name: rows[parameter] for name, (parameter, _) in found if parameter in rows}
 
     def arrays(self, by_parameter):
-        """(initializer, array) pairs, of a function from parameter names to arrays."""
+        """(initializer, array) pairs, given a function from parameter names to arrays."""
         for name, (parameter, layout) in self.parameters.items():
             yield name, in_layout(by_parameter(parameter), layout)
 
@@ -195,7 +195,7 @@ def extra_loss(output, labels, loss, label_smoothing):
 
 
 def gradient_entries(name, gradient, size):
-    """What the .npz holds of a gradient: all of it, or its norm and some elements."""
+    """The entries of a gradient in the .npz: all of it, or its norm and some elements."""
     if size == "tiny":
         return {f"grad/{name}": gradient}
     flat = gradient.reshape(-1)
@@ -205,7 +205,7 @@ def gradient_entries(name, gradient, size):
 
 
 def first_step(module, batch, kind, matching, size):
-    """Output, loss and gradients in the module's present mode."""
+    """Output, loss and gradients in the module's current mode."""
     inputs, labels = batch
     module.zero_grad(set_to_none=True)
     output = module(*inputs.values())
@@ -323,7 +323,7 @@ DROPOUT_SEEDS = 64
 
 
 def dropout_references(case, batches, steps):
-    """Nobody else draws PyTorch's random bits: the output without dropout, and curves of many seeds."""
+    """The output without dropout, and curves of many seeds, because other programs can't draw PyTorch's random bits."""
     module = case.module
     start = {key: value.clone() for key, value in module.state_dict().items()}
     result = data_entries(batches)
@@ -354,7 +354,7 @@ def doubled(value):
 
 
 class Margin(TorchDispatchMode):
-    """How near the arguments of rectifiers come to where their derivative jumps, as a part of their size."""
+    """Measures how near the arguments of rectifiers come to the jumps of their derivatives, relative to their size."""
 
     KINKS = {"relu": [0], "leaky_relu": [0], "hardswish": [-3, 3], "hardsigmoid": [-3, 3]}
 
@@ -368,13 +368,13 @@ class Margin(TorchDispatchMode):
         for kink in kinks:
             x = args[0].detach()
             away = (x - kink).abs()
-            away[x == 0] = np.inf  # what is 0 exactly is so in every precision
+            away[x == 0] = np.inf  # an exact 0 is 0 in every precision
             self.least = min(self.least, float(away.min() / x.abs().mean().clamp(min=1e-12)))
         return f(*args, **(kwargs or {}))
 
 
 def draw_smooth_batches(case, tries=8):
-    """Of batches from several seeds those farthest from kinks, where rounding alone changes gradients by a whole element."""
+    """Draws batches from several seeds and takes those farthest from kinks, where rounding alone changes gradients."""
     best = -1.0
     for seed in range(2, 2 + tries):
         batches = draw_batches(case, seed)
@@ -389,7 +389,7 @@ def draw_smooth_batches(case, tries=8):
 
 
 def runs_in_double(case, batch):
-    """Some models hold numbers that only float32 takes."""
+    """Does the model run in double? Some hold numbers that only work with float32."""
     try:
         with torch.no_grad():
             doubled(case.module)(*doubled(batch)[0].values())

@@ -20,7 +20,7 @@ from model import Model
 
 
 def smaller(spec):
-    """Specs with one thing less, those that save most first."""
+    """Specs with one part less; those that save most come first."""
 
     def changed(**fields):
         result = {**copy.deepcopy(spec), **fields}
@@ -52,10 +52,10 @@ def smaller(spec):
 
 
 def fault(spec, options, folder):
-    """What compare.py says of a net, None if nothing."""
+    """compare.py's complaint about a net; None if there is none."""
     try:
         nets.write_net("net", spec, folder)
-    except Exception:  # ill-conditioned, or PyTorch can't: another net
+    except Exception:  # ill-conditioned, or PyTorch fails: not a fault of shardcc
         return None
     model = Model(folder / "net.onnx", options.shardcc, folder / "work")
     checks, said = Checks(), []

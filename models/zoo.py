@@ -1,4 +1,4 @@
-"""What the collections of models share: the Case, and how inputs and labels are drawn."""
+"""Helpers of the collections of models: the Case, and how inputs and labels are drawn."""
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class Case:
 
 
 class Named(nn.Module):
-    """Calls a model with named inputs and gives one tensor."""
+    """Calls a model with named inputs and returns one tensor."""
 
     def __init__(self, model, names, pick=None, **options):
         super().__init__()

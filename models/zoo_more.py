@@ -1,4 +1,4 @@
-"""Models for what the tiny set doesn't show: recurrent operators, dropout, functions, control flow."""
+"""Models with features that the tiny set lacks: recurrent operators, dropout, functions, control flow."""
 import onnx
 import torch
 import torch.nn as nn
@@ -212,7 +212,7 @@ branches (float[8,16] x) => (float[8,10] logits)
 
 
 class Branches(Parameters):
-    """If with conditions that are known, one of them from a shape, one inside a branch."""
+    """If with constant conditions, one of them from a shape, one inside a branch."""
 
     def __init__(self):
         super().__init__(w1=(24, 16), b1=24, w2=(10, 24), b2=10)
@@ -307,7 +307,7 @@ scan (float[4,6,16] x) => (float[4,6,10] logits)
 
 
 class Scan(Parameters):
-    """Scan forwards over a sequence, then backwards over what came of it."""
+    """Scan forwards over a sequence, then backwards over the result."""
 
     def __init__(self):
         super().__init__(w1=(16, 24), w2=(24, 24), w3=(24, 24), w4=(24, 10), b4=10)

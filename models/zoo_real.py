@@ -9,7 +9,7 @@ real = register(REAL, "_real")
 
 
 def gpt2_config(**options):
-    """GPT-2 small without dropout, but for `options`."""
+    """GPT-2 small without dropout, changed by `options`."""
     off = dict(resid_pdrop=0, embd_pdrop=0, attn_pdrop=0, bos_token_id=0, eos_token_id=0)
     return tf.GPT2Config(**off, **options)
 
@@ -20,7 +20,7 @@ def gpt2_real():  # 124 M
 
 
 @real
-def gpt2_long():  # one sample: what splits batches alone can't spread it
+def gpt2_long():  # one sample, which plans that only split the batch can't shard
     return causal_lm(tf.GPT2LMHeadModel, gpt2_config(), 1, 256)
 
 

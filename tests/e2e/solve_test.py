@@ -60,7 +60,7 @@ FILES = [
 
 
 def hard(n=300, most=12, seed=1):
-    """A problem that takes a while: sparse, with random costs, and a limit of two thirds of the most bytes."""
+    """A problem that takes a while: sparse, with random costs, and a limit of half of the most bytes."""
     r = np.random.default_rng(seed)
     sizes = r.integers(4, most, n)
     costs = [r.integers(0, 100, s) for s in sizes]
