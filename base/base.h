@@ -1,5 +1,5 @@
-// What every stage needs and none owns: memory, text, diagnostics, names, files. It includes
-// nothing of ours.
+// Memory, text, diagnostics, names, numbers, files and signals, for all stages. Includes no other
+// header of the project.
 #ifndef SHARDCC_BASE_H
 #define SHARDCC_BASE_H
 
@@ -15,8 +15,8 @@
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
 // ---- arena ----
-// Memory of one compilation: taken piece by piece, given back all at once. Running out ends the
-// program with a message. All memory is zeroed and aligned to 16 bytes.
+// The memory of one compilation: allocated one by one, freed all at once. Running out of memory
+// ends the program with a message. All memory is zeroed and aligned to 16 bytes.
 typedef struct Arena Arena;
 
 Arena *arena_new(void);
@@ -27,15 +27,16 @@ char *arena_vstring(Arena *a, const char *fmt, va_list args);
 char *arena_copy(Arena *a, const char *s, size_t n);  // n bytes and a 0
 #define arena_array(a, T, n) ((T *)arena_alloc(a, (size_t)(n), sizeof(T)))
 
-// Makes room for one more element in an array of `n` with room for `*cap`; returns its place.
+// Makes room for one more element of `size` bytes in an array of `n` with room for `*cap`. Returns
+// the array, which may have moved.
 void *arena_grow(Arena *a, void *array, int n, int *cap, size_t size);
-// Gives the memory of an array that nobody reads any more back early, if it is large.
+// Frees the memory of an array that nobody reads any more, if it is large enough for its own chunk.
 void arena_drop(Arena *a, void *array, size_t count, size_t size);
 #define arena_push(a, array, n, cap)                                                               \
     ((array) = arena_grow(a, array, n, &(cap), sizeof *(array)), &(array)[(n)++])
 
 // ---- text ----
-// A growing string on the heap; zero is empty. `s` is always 0-terminated once written to.
+// A growing string on the heap; zero is empty. `s` is 0-terminated after the first write.
 typedef struct Text {
     char *s;
     size_t n, cap;
@@ -49,24 +50,25 @@ void text_free(Text *t);
 void text_quote(Text *t, const char *s);
 
 // ---- diagnostics ----
-// Collects the messages of one compilation. Messages are written to `to` as they come, as
+// Counts and writes the messages of one compilation. Each is written to `to` at once, as
 // "file: error: …"; notes are indented below the error they belong to.
 typedef struct Diag {
-    const char *file;  // the name printed first; base name of the input
+    const char *file;  // printed first: the input's base name
     int errors;
     Text *to;  // where messages go; NULL for stderr
 } Diag;
 
 enum { MAX_ERRORS = 50 };  // more are counted, not printed
 
-// All take a NULL `d`: nobody listens. Control characters in a message become \xHH.
+// A NULL `d` drops the message. Control characters in a message become \xHH.
 void diag_error(Diag *d, const char *fmt, ...) PRINTF(2, 3);
 void diag_verror(Diag *d, const char *fmt, va_list args);
 void diag_note(Diag *d, const char *fmt, ...) PRINTF(2, 3);  // one line below the last error
 void diag_warn(Diag *d, const char *fmt, ...) PRINTF(2, 3);
 
 // ---- names ----
-// A map from strings to int32; 0 is "none". Strings are not copied. Zero is empty but for `arena`.
+// A map from strings to int32; 0 is "none". Strings are not copied. A map of zeros with its `arena`
+// set is empty.
 typedef struct Map {
     Arena *arena;
     const char **key;
@@ -77,10 +79,10 @@ typedef struct Map {
 int32_t map_get(const Map *m, const char *key);
 void map_set(Map *m, const char *key, int32_t value);
 
-// The nearest of `names` (n of them) to `word` by edit distance, NULL if none is near.
+// The one of the `n` names with the least edit distance to `word`; NULL if none is similar.
 const char *nearest_name(const char *word, const char *const *names, int n);
 
-// Does `name` match `glob` (`*` any run, `?` any one)?
+// Does `name` match `glob`? `*` matches any run of characters, `?` any one.
 bool glob_match(const char *glob, const char *name);
 
 // ---- numbers ----
@@ -99,7 +101,8 @@ typedef struct File {
 bool file_map(const char *path, File *f, Diag *d);
 void file_unmap(File *f);
 
-// A file that is written beside its place and renamed onto it by out_commit; out_cancel removes it.
+// A file that is written under a temporary name beside `path`. out_commit renames it to `path`;
+// out_cancel removes it.
 typedef struct OutFile {
     char *path, *temp;
     FILE *f;
@@ -108,16 +111,16 @@ typedef struct OutFile {
 bool out_open(OutFile *o, const char *path, Diag *d);
 bool out_commit(OutFile *o, Diag *d);  // flushes, checks for write errors, renames
 void out_cancel(OutFile *o);
-bool out_write(const char *path, const char *s, size_t n, Diag *d);  // a whole file at once
+bool out_write(const char *path, const char *s, size_t n, Diag *d);  // open, write, commit
 
-// ---- being asked to end ----
-// Ctrl-C and its like wait while something half-made would stay behind.
+// ---- signals that end the program ----
+// SIGINT, SIGTERM and SIGHUP are blocked while half-made files would be left over.
 typedef struct BlockedSignals {
     sigset_t blocked, before;
 } BlockedSignals;
 
 void signals_block(BlockedSignals *h);
-bool signal_is_pending(void);                   // has one come? Then what takes long gives up
-void signals_unblock(const BlockedSignals *h);  // one that came ends the program here
+bool signal_is_pending(void);                   // has one come? Long work then gives up
+void signals_unblock(const BlockedSignals *h);  // a pending signal ends the program here
 
 #endif
