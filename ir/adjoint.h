@@ -1,41 +1,43 @@
-// Sums of the gradients that flow into a value from its users, in an order and with labels that
-// leave the iterations of a block class alike.
+// Adds up the gradients that a value gets from its users. The order and the block labels of the
+// additions keep the iterations of a block class isomorphic.
 #ifndef SHARDCC_IR_ADJOINT_H
 #define SHARDCC_IR_ADJOINT_H
 
 #include "ir/classes.h"
 
-// What came from where, by ValueId. Users are visited latest first.
+// The gradients that one value got so far, by where the users stand. Users are visited last to
+// first. Each is 0 if there is none.
 typedef struct Sums {
-    ValueId local;    // running sum of all that isn't in one of the others
-    ValueId carried;  // from iteration 0 of a class that the value enters, as neighbour's value
-    ValueId chain;    // running sum over the iterations of a class that share the value
-    ValueId leaked;   // from a node outside that reads this value of every iteration of a class
-    int slice;        // last entry in `pieces`, 0: none
+    ValueId local;    // the running sum of gradients that go to none of the others
+    ValueId carried;  // from iteration 0 of a class whose other iterations read the one before
+    ValueId chain;    // the running sum over the iterations of a class that all read the value
+    ValueId leaked;   // from a node outside that reads the value's instances in several iterations
+    int slice;        // the last entry in Adjoint.slices; 0: none
 } Sums;
 
-// A gradient that covers a part of one dim of the value.
+// A gradient that is zero except for a range of one dim of the value.
 typedef struct Slice {
-    ValueId part, padded;
+    ValueId part, padded;  // the range alone; with the zeros around it
     int axis;
-    int64_t low;
-    Block block;
-    int next;
+    int64_t low;  // where the range begins
+    Block block;  // of the user that gives the gradient
+    int next;     // entry of the same value in Adjoint.slices; 0: none
 } Slice;
 
 typedef struct Adjoint {
     Graph *g;
     const ClassNodes *classes;
     Sums *sums;     // by ValueId of the forward graph
-    bool *returns;  // by ValueId: at a place whose gradient comes from the next iteration
+    bool *returns;  // by ValueId: its instances get a gradient from their next iteration
     Slice *slices;  // [0] is unused
     int n_slices, cap_slices;
 } Adjoint;
 
-// Adds `dx`, made for input `i` of forward node `n` by nodes from `first` on.
+// Adds `dx`, the gradient that forward node `n` gives its input `i`. Nodes from `first` on were
+// made for it.
 void adjoint_add(Adjoint *a, const Node *n, int i, ValueId dx, NodeId first);
 
-// The whole gradient of `v`, 0 if there is none; once all its users were visited.
+// Returns the whole gradient of `v`; 0: none. All users of `v` must have been visited.
 ValueId adjoint_take(Adjoint *a, ValueId v);
 
 #endif

@@ -1,16 +1,16 @@
-// What the files of the blocks pass share.
+// The types and functions that the files of the blocks pass share: finding repeated blocks.
 #ifndef SHARDCC_IR_BLOCKS_H
 #define SHARDCC_IR_BLOCKS_H
 
 #include "ir/canonical.h"
 
-// Where a value without producer is read, in the canonical order.
+// The readers of a value without a producer, in the canonical order.
 typedef struct Readers {
-    int first, last;  // 1 + index of the node; 0: none
-    int slot;         // input of the first one
+    int first, last;  // 1 + index of the first and last reader; 0: none
+    int slot;         // the input by which the first one reads it
 } Readers;
 
-// A class that was found: its iterations one behind the other in the canonical order.
+// A class that was found. Its iterations follow each other in the canonical order.
 typedef struct Found {
     const char *name;
     int begin, period, n_iter;
@@ -26,11 +26,11 @@ typedef struct Finder {
     int *place;        // by NodeId: index in `order`
     Readers *readers;  // by ValueId
     Block *block;      // by index in `order`
-    int *last_reader;  // by ValueId: of block_rotation's own
-    // By ValueId, of block_matches' own: the value that the first iteration reads in place of this
-    // one of a neighbour that isn't there. A loop has one place for it.
+    int *last_reader;  // by ValueId: scratch of block_rotations
+    // By ValueId, scratch of block_matches. The second iteration reads this value of the first one;
+    // in its place the first one reads the stand-in, from outside. A loop has one buffer for both.
     ValueId *stand_in;
-    Run *heap;         // runs that may become classes, the most saving first
+    Run *heap;  // a heap of runs that may become classes; the first one saves most nodes
     int n_heap, cap_heap;
     Found *found;  // by class
     int n_found, cap_found;
@@ -39,33 +39,34 @@ typedef struct Finder {
 // Iterations that may become a class.
 typedef struct Series {
     int begin, period;  // iteration k is [begin + k · period, begin + (k + 1) · period)
-    int first;          // iteration: the one that the class would begin with
-    bool is_chained;    // a later one reads what an earlier one made
+    int first;          // the iteration that the class would begin with
+    bool is_chained;    // a later iteration reads values of an earlier one
 } Series;
 
-// Sets `offset` to up to `most` places in a run at which iterations may begin: those that hand on
-// the fewest bytes, the more natural ones first. Returns how many.
+// Sets `offset` to at most `most` places in a run at which iterations may begin, and returns their
+// number. They are the places that the fewest bytes cross, ordered by how often these are read.
 int block_rotations(const Finder *f, const Run *r, int *offset, int most);
 
-// Are iterations k and k + 1 alike, in a class that begins with s->first?
+// Are iterations k and k + 1 isomorphic, in a class that begins with s->first?
 bool block_matches(const Finder *f, Series *s, int k);
 
-// Have two nodes the same attributes, affine ones included?
+// Do two nodes have the same attributes, affine ones included?
 bool block_same_attrs(const Node *a, const Node *b);
 
-// A loop over a few additions is no block: there must be a matrix product in it.
+// Is a class worth a loop? It needs a matrix product: a loop over a few additions gains nothing.
 bool block_is_worth(const Finder *f, const Series *s);
 
-// Sets f->readers by the order.
+// Sets f->readers from f->order.
 void block_find_readers(Finder *f);
 
-// Are all nodes of an iteration before the first one in the graph?
+// Does the graph have all nodes of one more iteration before the first one of the class?
 bool block_has_before(const Finder *f, const Found *c);
 
-// Adds to a class the iterations before its first one that are in the graph, and moves them there.
+// Adds to a class all iterations before its first one that the graph has; moves their nodes there.
 void block_grow_back(Finder *f, int32_t cls);
 
-// Adds to all classes what reads every iteration's values alike: what stacks them, side results.
+// Adds to all classes the nodes that read each iteration's values in the same way: nodes that stack
+// them, side results.
 void block_grow_out(Finder *f);
 
 #endif

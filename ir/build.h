@@ -1,13 +1,13 @@
-// Builders: one per operator, appending one node by graph_node (0 in, 0 out: see there), and the
-// short compositions that several stages need. The comments here are the operators' definition.
+// Builders: one per operator, which appends a node by graph_node (returns 0 if an input is 0), and
+// short compositions that several stages need. The comments here define the operators.
 #ifndef SHARDCC_IR_BUILD_H
 #define SHARDCC_IR_BUILD_H
 
 #include "ir/ir.h"
 
 // ---- elementwise: all operands and the result have one shape ----
-// One operand. Floats only: exp log sqrt sin cos tanh erf floor round is_nan (→ BOOL);
-// floats and ints: neg abs sign; BOOL: not. round is to nearest, ties to even.
+// One operand. Floats: exp log sqrt sin cos tanh erf floor round is_nan (→ BOOL); floats and ints:
+// neg abs sign; BOOL: not. round is to nearest, ties to even.
 ValueId make_neg(Graph *g, ValueId x);
 ValueId make_abs(Graph *g, ValueId x);
 ValueId make_sign(Graph *g, ValueId x);
@@ -26,7 +26,7 @@ ValueId make_is_nan(Graph *g, ValueId x);
 ValueId make_cast(Graph *g, ValueId x, DType to);  // x itself if it has that dtype
 
 // Two operands of one dtype. add sub mul div max min: floats and ints (int div truncates towards
-// zero; x / 0 and overflow wrap or give 0, never trap); pow: floats; mod: C's % and fmod;
+// zero; int overflow wraps, int x / 0 is 0, nothing traps); pow: floats; mod: C's % and fmod;
 // eq lt le → BOOL, on any dtype; and or: BOOL.
 ValueId make_add(Graph *g, ValueId a, ValueId b);
 ValueId make_sub(Graph *g, ValueId a, ValueId b);
@@ -45,20 +45,20 @@ ValueId make_or(Graph *g, ValueId a, ValueId b);
 ValueId make_select(Graph *g, ValueId c, ValueId a, ValueId b);
 
 // ---- sources ----
-// Attributes shape, axis, dtype: the index along `axis`, as F32 … or I64.
+// Each element is its index along `axis`, as dtype `t`. Attributes shape, axis, dtype.
 ValueId make_iota(Graph *g, DType t, int rank, const int64_t *dim, int axis);
-// Uniform f32 in [0, 1): Philox4x32-10 (Salmon et al. 2011) keyed by (seed, step, site, layer) and
-// counted by the element's index in the whole batch. Inputs: i64 scalars seed, step, micro.
-// Attributes shape, site, layer, micro_axis (the dim that micro-batches split, -1: none), micro
-// (number of micro-batches). layer is the iteration of a repeated block: it may differ between
-// isomorphic nodes.
+// Uniform f32 in [0, 1): Philox4x32-10 (Salmon et al. 2011). The key is (seed, step, site, layer),
+// the counter is the element's index in the whole batch. Inputs: i64 scalars seed, step, micro (the
+// micro-batch's number). Attributes shape, site, layer, micro_axis (the dim that micro-batches
+// split, -1: none), micro (number of micro-batches). layer is the iteration of a repeated block, so
+// that it may differ between instances.
 ValueId make_random(Graph *g, ValueId seed, ValueId step, ValueId micro, int rank,
                     const int64_t *dim, int64_t site, int64_t layer, int micro_axis,
                     int64_t micro_batches);
 
 // ---- shape ----
-// Attributes shape, dims (ascending): input dim i becomes output dim dims[i], equal in size; all
-// other output dims repeat it.
+// Attributes shape, dims (ascending). Input dim i becomes output dim dims[i], of equal size. All
+// other output dims repeat the input.
 ValueId make_broadcast(Graph *g, ValueId x, int rank, const int64_t *dim, const int64_t *dims);
 ValueId make_reshape(Graph *g, ValueId x, int rank, const int64_t *dim);  // attribute shape
 ValueId make_transpose(Graph *g, ValueId x, const int64_t *perm);  // out dim i is in dim perm[i]
@@ -66,67 +66,75 @@ ValueId make_transpose(Graph *g, ValueId x, const int64_t *perm);  // out dim i 
 // input; stride may be negative, not 0.
 ValueId make_slice(Graph *g, ValueId x, const int64_t *start, const int64_t *size,
                    const int64_t *stride);
-// … without the dims `drop` (ascending, of size 1 after slicing), which are attribute drop.
+// make_slice without the dims `drop` (attribute drop; ascending, of size 1 after slicing).
 ValueId make_slice_drop(Graph *g, ValueId x, const int64_t *start, const int64_t *size,
                         const int64_t *stride, int n_drop, const int64_t *drop);
-// Attributes low, high, inner (≥ 0) per dim, and value: `inner` elements go between neighbours.
-ValueId make_pad(Graph *g, ValueId x, const int64_t *low, const int64_t *high,
-                 const int64_t *inner, double value);
+// Attributes low, high, inner (≥ 0) per dim, and value. Adds `low` elements before, `high` after
+// and `inner` between neighbours, all equal to `value`.
+ValueId make_pad(Graph *g, ValueId x, const int64_t *low, const int64_t *high, const int64_t *inner,
+                 double value);
 ValueId make_concat(Graph *g, int n, const ValueId *x, int axis);
 
 // ---- reductions and orders ----
-// Attribute axes (ascending); the reduced dims are gone. Empty: 0, -inf, +inf.
+// Attribute axes (ascending). The result lacks the reduced dims. Over no elements: 0, -inf, +inf.
 ValueId make_reduce_sum(Graph *g, ValueId x, int n_axes, const int64_t *axes);
 ValueId make_reduce_max(Graph *g, ValueId x, int n_axes, const int64_t *axes);
 ValueId make_reduce_min(Graph *g, ValueId x, int n_axes, const int64_t *axes);
-ValueId make_arg_max(Graph *g, ValueId x, int axis);  // i64, first of equals; the dim is gone
+ValueId make_arg_max(Graph *g, ValueId x, int axis);  // i64, without the dim; the first of equals
 ValueId make_cumsum(Graph *g, ValueId x, int axis, bool exclusive, bool reverse);
-// The k largest along `axis`, descending, first of equals first; second output: indices, i64.
+// The k largest along `axis`, descending; equal ones keep their order. Output 1: indices, i64.
 ValueId make_top_k(Graph *g, ValueId x, int axis, int64_t k);
 
 // ---- indexing ----
-// Attributes axis, batch: table [B…, N…, n, R…] with `axis` the position of n, index (i32, i64)
-// [B…, I…], the first `batch` (≤ axis) dims in common; result [B…, N…, I…, R…]. An index outside
-// [0, n) gives zero.
+// table [B…, N…, n, R…], where `axis` is the position of n; index (i32, i64) [B…, I…]; the result
+// is [B…, N…, I…, R…]. B are the first `batch` (≤ axis) dims. An index outside [0, n) gives zero.
+// Attributes axis, batch.
 ValueId make_gather(Graph *g, ValueId table, ValueId index, int axis, int batch);
-// … where row `skip` gets no gradient (attribute skip, -1: none), as PyTorch's padding_idx.
+// make_gather, except that row `skip` gets no gradient (attribute skip, -1: none): padding_idx of
+// PyTorch.
 ValueId make_gather_but(Graph *g, ValueId table, ValueId index, int axis, int batch, int64_t skip);
-// Gather's transpose: x has gather's result shape; result has the table's, `n` at axis: zero, plus
-// x's rows added where index says; indices outside [0, n) are skipped. Attributes axis, batch, n.
+// The adjoint of gather. x has the shape of gather's result; the result has the table's, `n` at
+// `axis`. It is zero plus the rows of x, added at their indices; a row whose index is outside
+// [0, n) is skipped. Attributes axis, batch, n.
 ValueId make_scatter_add(Graph *g, ValueId x, ValueId index, int axis, int batch, int64_t n);
-// … onto's elements, of the result's type, plus x's rows.
+// make_scatter_add, except that rows are added to the elements of `onto`, which has the result's
+// type.
 ValueId make_scatter_onto(Graph *g, ValueId x, ValueId index, ValueId onto, int axis, int batch,
                           int64_t n);
 
 // ---- contractions ----
-// Attribute eq, "bmk,bkn->bmn": one letter per dim. Letters in a, b and y are batch; in a and b
-// only, contracted; in a and y or b and y, free. Every letter is in exactly two or three operands,
-// once in each; y's order is any. Floats; sums in f32 or wider.
+// Attribute eq, "bmk,bkn->bmn": one letter per dim of a, b and the result y. A letter in all three
+// is a batch dim, in a and b only a contracted dim, in y and one of a and b a free dim. Every
+// letter is in two or three operands, once in each; the order in y is any. Floats; sums are in f32
+// or wider.
 ValueId make_dot(Graph *g, ValueId a, ValueId b, const char *eq);
-// x [n, c, spatial…], w [o, c / groups, window…] → [n, o, spatial'…]. Attributes stride, low, high
-// (padding), dilation, one entry per spatial dim (1 to 3 of them), and groups.
+// A sliding window, one entry per spatial dim; low and high are the padding before and after.
 typedef struct Window {
     int n;  // spatial dims
     int64_t size[3], stride[3], low[3], high[3], dilation[3];
-} Window;  // `size` is pooling's; convolution takes it from the weight
+} Window;  // `size` is for pooling; convolution takes it from the weight
+// x [n, c, spatial…], w [o, c / groups, window…] → [n, o, spatial'…], 1 to 3 spatial dims.
+// Attributes stride, low, high, dilation, groups.
 ValueId make_conv(Graph *g, ValueId x, ValueId w, const Window *win, int64_t groups);
-// Gradients of conv; attribute shape is that of x (of w).
+// The gradients of conv with respect to x and w. Attribute shape is the shape of the result.
 ValueId make_conv_input_grad(Graph *g, ValueId dy, ValueId w, const int64_t *x_dim,
                              const Window *win, int64_t groups);
 ValueId make_conv_weight_grad(Graph *g, ValueId x, ValueId dy, const int64_t *w_dim,
                               const Window *win, int64_t groups);
-// dropout(softmax(scale · q·k + bias, over t)) · v. Attribute eq, "bhgse,bhte,bhtf->bhgsf": letters
-// in q, k, v and y are batch; in q and y only (g, s): queries, of which `query` is the one with positions;
-// in q and k only: e, contracted; t is in k and v only; f in v and y only. Any order of dims in each
-// operand. bias (optional, may be 0): letters of batch, queries and t, in attribute bias_eq, f32 added or BOOL
-// (false: masked out). Attributes eq, bias_eq, query (the letter's place in q's text), scale,
-// causal (s sees t ≤ s + offset), offset (usually T - S, 0 when equal), window (> 0: t > s + offset - window).
-// Outputs: y, and the rows' log-sum-exp, f32, dims of y without f. A row with all masked gives 0 and -inf.
+// y = dropout(softmax(scale · q·k + bias, over t)) · v. Attribute eq, "bhgse,bhte,bhtf->bhgsf",
+// gives the roles of the dims; their order in each operand is any:
+//   b, h  batch: in q, k, v and y             e  contracted: in q and k only
+//   g, s  queries: in q and y only            t  keys: in k and v only; f: in v and y only
+// Attribute query is the place in q's text of the query letter that has positions, here s. bias
+// (optional) has letters of batch, queries and t, in attribute bias_eq: f32 is added, BOOL false
+// masks. Attributes scale; causal (s sees t ≤ s + offset); offset (usually T - S); window (> 0, for
+// causal only: s sees t > s + offset - window). Outputs: y, and the log-sum-exp of each row of
+// scores, f32, with y's dims except f. A row whose scores are all masked gives 0 and -inf.
 //
-// Dropout: a weight stays, times 1 / (1 - drop), where its random number is at least `drop`. It is
-// that of an element of make_random's result whose dims are the letters of drop_eq, all of batch, queries
-// and t; micro-batches split what is made of the letters behind the first micro_axis (-1: they split
-// nothing). Optional inputs seed, step, micro: absent where nothing is dropped.
+// Dropout keeps a weight, times 1 / (1 - drop), if its random number is at least `drop`. The number
+// is an element of make_random's result, whose dims are the letters of drop_eq: all of batch,
+// queries and t. In the whole batch, the micro-batch is one more dim before letter micro_axis of
+// drop_eq (-1: none). Inputs seed, step and micro are absent if nothing is dropped.
 typedef struct Dropout {
     ValueId seed, step, micro;
     const char *eq;
@@ -141,10 +149,9 @@ typedef struct Attention {
     int64_t offset, window;
     Dropout drop;
 } Attention;
-ValueId make_attention(Graph *g, ValueId q, ValueId k, ValueId v, ValueId bias,
-                       const Attention *a);
-// Inputs q k v bias seed step micro y lse dy; outputs dq dk dv (and dbias is not given: a bias that
-// needs a gradient isn't matched by the pattern). Same attributes.
+ValueId make_attention(Graph *g, ValueId q, ValueId k, ValueId v, ValueId bias, const Attention *a);
+// Inputs q k v bias seed step micro y lse dy; outputs dq dk dv; attributes of attention. There is
+// no gradient of bias: the pattern matches no bias that needs one.
 ValueId make_attention_grad(Graph *g, ValueId q, ValueId k, ValueId v, ValueId bias, ValueId y,
                             ValueId lse, ValueId dy, const Attention *a);
 
@@ -155,10 +162,10 @@ ValueId make_sum_pool(Graph *g, ValueId x, const Window *win);  // padding count
 ValueId make_sum_pool_grad(Graph *g, ValueId dy, const int64_t *x_dim, const Window *win);
 
 // ---- communication ----
-// Between the ranks along some axes of a mesh, each of which has its piece of the value: of n elements
-// of the split dim ceil(n / ranks), and so on for the next axis, the last ones what is left.
-// Attributes axes, ranks and: dim and size (of all pieces together); op ("sum", "max", "min"); join,
-// cut and size. See their files.
+// Collectives between the ranks along some mesh axes. Each rank has a shard of the value: axis
+// after axis splits n elements of a dim into ceil(n / ranks) each, the last shards have the rest.
+// Attributes axes and ranks; of some, dim and size (of all shards together); op ("sum", "max",
+// "min"); join, cut and size. See their files.
 typedef struct Ranks {
     int n;
     int64_t axis[4], size[4];  // outermost first
@@ -172,20 +179,21 @@ ValueId make_reduce_scatter(Graph *g, ValueId x, const Ranks *r, int dim, const 
 ValueId make_shard(Graph *g, ValueId x, const Ranks *r, int dim);
 
 // ---- compositions ----
-ValueId scalar_like(Graph *g, ValueId x, double c);  // c in x's dtype, broadcast to x's shape
+ValueId scalar_like(Graph *g, ValueId x, double c);      // c in x's dtype, broadcast to x's shape
 ValueId broadcast_like(Graph *g, ValueId s, ValueId x);  // a rank-0 s to x's shape
-// s lacks the dims `axes` of x (as reductions leave it): broadcast back to x's shape.
+// Broadcasts s to x's shape; s lacks the dims `axes` of x, as a reduction's result.
 ValueId broadcast_over(Graph *g, ValueId s, ValueId x, int n_axes, const int64_t *axes);
-// numpy's broadcasting of x to a shape: dims aligned at the end, 1 repeats. Reports a clash.
+// Broadcasts x to a shape as numpy does: aligns dims at the end, repeats dims of size 1. Reports
+// shapes that don't fit and returns 0.
 ValueId broadcast_to(Graph *g, ValueId x, int rank, const int64_t *dim);
-// x less its largest along the axes, so that exp does not overflow. The largest is rounded down: any
-// number near it does, and floor has no gradient, which for the largest would be a sum of zeros.
+// x - floor(max(x)) along the axes, so that exp does not overflow. Any number close to the maximum
+// serves, and floor stops its gradient, which would be a sum that is zero.
 ValueId make_less_max(Graph *g, ValueId x, int n_axes, const int64_t *axes);
 ValueId make_sigmoid(Graph *g, ValueId x);
 ValueId make_square(Graph *g, ValueId x);
 ValueId make_reciprocal(Graph *g, ValueId x);
 ValueId make_softmax(Graph *g, ValueId x, int axis);
 ValueId make_log_softmax(Graph *g, ValueId x, int axis);
-ValueId make_mean(Graph *g, ValueId x, int n_axes, const int64_t *axes);  // reduced dims gone
+ValueId make_mean(Graph *g, ValueId x, int n_axes, const int64_t *axes);  // without the dims `axes`
 
 #endif

@@ -1,4 +1,4 @@
-// Nodes of block classes by iteration and position, for the passes that make or copy labels.
+// The nodes of block classes by iteration and position, for passes that make or copy labels.
 #ifndef SHARDCC_IR_CLASSES_H
 #define SHARDCC_IR_CLASSES_H
 
@@ -9,22 +9,22 @@ typedef struct ClassNodes {
     NodeId *node;  // [iter * n_pos + pos]
 } ClassNodes;
 
-// One per class of the graph, of the labelled nodes.
+// The labelled nodes of each class; an array by class in `a`.
 ClassNodes *class_nodes(const Graph *g, Arena *a);
 
-// The node that stands at iteration `iter` where `n` stands in its own; 0 if there is none.
+// The instance of `n` in iteration `iter`; 0 if there is none.
 NodeId class_instance(const ClassNodes *classes, const Node *n, int iter);
 
-// Another iteration than that of `n` in its class: the next one, or for the last the one before.
+// An iteration of n's class other than n's: the next one, or the one before if n's is the last.
 int class_other(const ClassNodes *classes, const Node *n);
 
-// Lets a class go: class_compact takes its labels away.
+// Marks a class as dropped; class_compact then clears its labels.
 void class_drop(Graph *g, int32_t cls);
 
-// Makes the iterations of `cls` from `first` on a class of their own.
+// Moves the iterations of `cls` from `first` on to a new class.
 void class_split(Graph *g, int32_t cls, int first);
 
-// Drops the labels of classes with less than two iterations, renumbers the others.
+// Clears the labels of classes with less than two iterations and renumbers the others.
 void class_compact(Graph *g);
 
 #endif

@@ -1,4 +1,4 @@
-// What files of ir/ share and other stages don't see.
+// Limits and helpers that the files of ir/ share and other stages don't see.
 #ifndef SHARDCC_IR_INTERNAL_H
 #define SHARDCC_IR_INTERNAL_H
 
@@ -13,23 +13,23 @@ enum {
 };
 
 // ---- shape inference (ops) ----
-bool infer_like(Graph *g, Node *n, Diag *d);        // all inputs alike; the output too
-bool infer_float_like(Graph *g, Node *n, Diag *d);  // … and of a float dtype
-bool infer_compare(Graph *g, Node *n, Diag *d);  // all inputs alike; the output BOOL of that shape
-bool infer_logical(Graph *g, Node *n, Diag *d);  // all inputs BOOL and alike; the output too
-// Sets output i's dtype and dims after checking that their product is in bounds (2^48 elements).
+bool infer_like(Graph *g, Node *n, Diag *d);        // inputs and output have one dtype and shape
+bool infer_float_like(Graph *g, Node *n, Diag *d);  // infer_like with a float dtype
+bool infer_compare(Graph *g, Node *n, Diag *d);     // inputs of one type; output BOOL of that shape
+bool infer_logical(Graph *g, Node *n, Diag *d);     // infer_like with BOOL
+// Checks that the product of the dims is in bounds (2^48 elements); sets output i's dtype and dims.
 bool infer_set(Graph *g, Node *n, int i, DType t, int rank, const int64_t *dim, Diag *d);
-// Is this a shape that a value may have? If not, what is wrong with it.
+// NULL if a value may have this shape; else the problem, as the end of a message.
 const char *shape_problem(int rank, const int64_t *dim);
 
 // ---- rules ----
 void rule_elementwise(const Graph *g, const Node *n, Rule *r);  // "abc,abc->abc"
 
 // ---- evaluation ----
-// The next index of a row-major walk over dims; false at the end.
+// Moves `index` to the next one in row-major order; false at the end.
 bool index_next(int64_t *index, int rank, const int64_t *dim);
 int64_t index_at(const int64_t *index, int rank, const int64_t *dim);  // its row-major place
-// A number as an element of dtype `t`.
+// Conversions of a number to an element of dtype `t`.
 double round_float(DType t, double x);
 int64_t wrap_int(DType t, int64_t x);     // the low bits
 int64_t int_of_float(DType t, double x);  // truncated and clamped; NaN is 0; BOOL: x != 0
@@ -40,9 +40,9 @@ bool input_is_optional(const OpDef *op, int i);
 const char *type_text(Arena *a, const Value *v);               // "f32[4,16]"
 const char *value_label(Arena *a, const Graph *g, ValueId v);  // its name, or "v12"
 bool same_shape(const Value *a, const Value *b);
-bool same_own(const Value *a, const Value *b);   // the shapes that the user knows
+bool same_own(const Value *a, const Value *b);   // the shapes that the user sees
 bool same_type(const Value *a, const Value *b);  // dtype and shape
 
-enum { N_LETTERS = 128 };  // arrays by letter of an einsum text
+enum { N_LETTERS = 128 };  // length of arrays that are indexed by a letter of an einsum text
 
 #endif
