@@ -15,7 +15,7 @@ typedef enum TokenKind {
     TOKEN_WORD,    // gather
     TOKEN_NAME,    // %x or %"x y": without the %
     TOKEN_TEXT,    // "x y"
-    TOKEN_NUMBER,  // what begins like one: 12, -0.5e3, -inf, 1.0.7
+    TOKEN_NUMBER,  // a word that begins like a number: 12, -0.5e3, -inf, 1.0.7
     TOKEN_SIGN,    // one of ( ) [ ] { } , =
     TOKEN_BAD,     // `text` says what is wrong
 } TokenKind;
@@ -34,13 +34,13 @@ void lexer_next(Lexer *l);
 void lexer_free(Lexer *l);
 
 // ---- reading ----
-// Functions below return false after reporting an error at the current line.
+// The functions below return false after reporting an error at the current line.
 
 typedef struct Parser {
     Lexer lex;
     Graph *g;
     Diag *d;
-    Map names;        // of values; UNUSABLE: defined by a line that was wrong
+    Map names;        // name → ValueId; UNUSABLE: its line had an error
     Map ops;          // name → place in op_table + 1
     ValueId *inputs;  // of the node being read
     int n_inputs, cap_inputs;
@@ -48,7 +48,7 @@ typedef struct Parser {
 
 enum { UNUSABLE = -1 };
 
-// What stands before the "=" of a definition.
+// The part of a definition before its "=".
 typedef struct Definition {
     const char *name;
     Value type;  // dtype, dims, own dims
@@ -64,7 +64,7 @@ bool parse_int(Parser *p, int64_t *x);
 bool parse_float(Parser *p, double *x);
 bool parse_ints(Parser *p, int *n, int64_t *v);  // "[1,2]", at most MAX_RANK
 bool parse_definition(Parser *p, Definition *def);
-bool parse_block(Parser *p, Block *b);  // "block 1.0.3", if it is there
+bool parse_block(Parser *p, Block *b);  // "block 1.0.3", if the line has it
 bool parse_reference(Parser *p, ValueId *v);
 bool parse_node(Parser *p);  // a whole line
 

@@ -1,5 +1,5 @@
-// What the passes that make a training graph share: the texts of --loss and --optimizer, and the
-// parameters with their gradients.
+// The texts of --loss and --optimizer, and the parameters with their gradients, for the passes that
+// make a training graph.
 #ifndef SHARDCC_IR_TRAINING_H
 #define SHARDCC_IR_TRAINING_H
 
@@ -19,7 +19,7 @@ typedef enum OptionKind {
 typedef struct OptionDef {
     const char *name;  // NULL ends a list of fewer than MAX_OPTIONS
     OptionKind kind;
-    double missing;  // what it is if it isn't given
+    double missing;  // the default
 } OptionDef;
 
 // name(argument, …, key=value, …); arguments may be in double quotes.
@@ -33,7 +33,8 @@ typedef struct Call {
 
 // False after an error if `text` isn't of that form.
 bool call_parse(Arena *a, const char *flag, const char *text, Call *c, Diag *d);
-// Sets one value per option of `def`. False after an error: unknown, twice, not of its kind.
+// Sets one value per option of `def`. False after an error: a key is unknown or given twice, or a
+// value is not of the option's kind.
 bool call_options(const Call *c, const OptionDef *def, double *value, Diag *d);
 // Reports that the call's name is none of `names`; false.
 bool call_unknown(const Call *c, const char *what, const char *const *names, int n, Diag *d);
@@ -42,22 +43,22 @@ bool call_unknown(const Call *c, const char *what, const char *const *names, int
 typedef struct Trained {
     ValueId parameter, gradient;
     bool decays;  // --no-decay doesn't name it
-    int order;    // among the graph's outputs
-    // The label of nodes made for it: its block, if the same is made for all iterations of it.
+    int order;    // index of the gradient in the graph's outputs
+    // The label of nodes made for it: its block if all iterations of the class get such nodes.
     Block block;
 } Trained;
 
-// All parameters that have a gradient, by class, iteration and position. Labels are those of nodes
-// that treat all of them alike; trained_by_decay: of nodes that tell those that decay from others.
+// Sets *list to all parameters that have a gradient, sorted by class, iteration and position, and
+// returns their number. The labels are for nodes that are the same for all parameters.
+// trained_by_decay sets `decays`, and labels for nodes that differ with it.
 int trained_list(Graph *g, Trained **list);
 void trained_by_decay(Graph *g, const OptimizerOptions *o, Trained *list, int n, Diag *d);
 
-// What every gradient is to be multiplied by, f32[]; 0 if there is no clipping.
+// The factor of every gradient, f32[]; 0 if there is no clipping.
 ValueId clip_scale(Graph *g, const OptimizerOptions *o);
 
-// Reduces all dims.
-ValueId reduce_all(Graph *g, ValueId x);
-// A scalar that the trainer sets before each step; the one of that name if there is one.
+ValueId reduce_all(Graph *g, ValueId x);  // the sum over all dims
+// The hyper value of that name, appended if there is none; the trainer sets it before each step.
 ValueId hyper_value(Graph *g, const char *name, double fill);
 
 #endif
