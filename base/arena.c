@@ -1,14 +1,16 @@
-// Small pieces come out of shared chunks, and are made zero as they are taken: much of a chunk may
-// never be. A large one is a chunk of its own, so that a growing array can give its old place back
-// instead of leaving it behind.
+// The arena: small allocations share chunks, large ones have a chunk each.
+//
+// Small allocations are zeroed one by one, because much of a chunk may stay unused. A large one has
+// its own chunk, so that a growing array can free its old place.
 #include "base/base.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 16, MAX_CHUNK = 1 << 19, LARGE = 1 << 17 };
-// With its head it is one that malloc keeps at hand: many an arena lives for a moment.
+enum { ALIGN = 16, MAX_CHUNK = 1 << 19, LARGE = 1 << 17 };  // bytes
+// Bytes of an arena's first chunk. With its head it has 1024 bytes, a size that malloc caches: many
+// arenas live for a moment only.
 enum { FIRST_CHUNK = 992 };
 
 typedef struct Chunk Chunk;

@@ -1,6 +1,8 @@
+// Diagnostics: formats the errors, notes and warnings of one compilation and counts the errors.
 #include "base/base.h"
 
-// Names inside a message may come from an untrusted file: no byte of theirs moves the cursor.
+// Escapes control characters. Names inside a message may come from an untrusted file and must not
+// move the cursor.
 static void put_safe(Text *out, const char *s)
 {
     for (; *s; s++) {

@@ -1,3 +1,4 @@
+// Files: maps input files into memory and replaces output files as a whole.
 #include "base/base.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 bool file_map(const char *path, File *f, Diag *d)
 {
     struct stat s;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not make us wait
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // opening a FIFO must not block
 
     *f = (File){0};
     if (fd < 0 || fstat(fd, &s)) {
@@ -61,15 +62,16 @@ bool out_open(OutFile *o, const char *path, Diag *d)
     int fd = -1;
 
     *o = (OutFile){0};
-    // A link stays a link: what it points to is replaced.
+    // A symbolic link stays; its target is replaced.
     o->path = is_link ? realpath(path, NULL) : strdup(path);
-    // /dev/stdout and its like must not be renamed over.
+    // Devices such as /dev/stdout must not be renamed over.
     if (!o->path || (!stat(o->path, &s) && !S_ISREG(s.st_mode))) {
         diag_error(d, "cannot write '%s': not a regular file", path);
         out_clear(o);
         return false;
     }
-    // O_EXCL follows no link that somebody put there; a left-over of a killed run is stepped over.
+    // O_EXCL follows no symbolic link at the temporary name. The loop skips names that killed runs
+    // left over.
     for (int i = 0; i < 100 && fd < 0; i++) {
         Text temp = {0};
         text_printf(&temp, "%s.%ld-%d.part", o->path, (long)getpid(), i);
@@ -129,6 +131,6 @@ bool out_write(const char *path, const char *s, size_t n, Diag *d)
 
     if (!out_open(&o, path, d))
         return false;
-    fwrite(s, 1, n, o.f);  // out_commit looks for errors
+    fwrite(s, 1, n, o.f);  // out_commit checks for errors
     return out_commit(&o, d);
 }

@@ -1,9 +1,10 @@
+// Names: a hash map from strings to numbers, the most similar name, and glob patterns.
 #include "base/base.h"
 
 #include <ctype.h>
 #include <string.h>
 
-// Where `key` is, or the free place where it belongs. There is always a free one.
+// The index of `key`, or the free index where it belongs. There is always a free one.
 static int place_of(const Map *m, const char *key)
 {
     int mask = m->cap - 1;
@@ -46,8 +47,8 @@ void map_set(Map *m, const char *key, int32_t value)
     m->value[p] = value;
 }
 
-// The longest word that is compared, and the cost of an edit, of which a letter in the other case
-// is a fourth: "adamW" is nearer to "adamw" than to "adam".
+// MAX_WORD: bytes of the longest word that is compared. An edit costs EDIT_COST; a change of case
+// costs a fourth of it, so that "adamW" is more similar to "adamw" than to "adam".
 enum { MAX_WORD = 64, EDIT_COST = 4, CASE_COST = 1 };
 
 static int min3(int a, int b, int c)
@@ -64,7 +65,8 @@ static int exchange_cost(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b) ? CASE_COST : EDIT_COST;
 }
 
-// Levenshtein's distance, with a swap of two neighbours as one edit.
+// Levenshtein distance in which a swap of two adjacent letters is one edit (optimal string
+// alignment).
 static int edit_distance(const char *a, int n_a, const char *b, int n_b)
 {
     int d[MAX_WORD + 1][MAX_WORD + 1];
@@ -87,7 +89,7 @@ static int edit_distance(const char *a, int n_a, const char *b, int n_b)
 const char *nearest_name(const char *word, const char *const *names, int n)
 {
     size_t length = strlen(word);
-    int best = EDIT_COST * (length < 4 ? 2 : (int)length / 3 + 2);  // the first that is too far
+    int best = EDIT_COST * (length < 4 ? 2 : (int)length / 3 + 2);  // a match must be below this
     const char *nearest = NULL;
 
     if (length > MAX_WORD)
@@ -116,7 +118,7 @@ bool glob_match(const char *glob, const char *name)
         } else if (*glob == '?' || *glob == *name) {
             glob++;
             name++;
-        } else if (star) {  // let the last star take one more
+        } else if (star) {  // extend the last star by one character
             glob = star + 1;
             name = ++resume;
         } else {

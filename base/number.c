@@ -1,3 +1,4 @@
+// Numbers: products and sums of sizes with overflow checks, and a hash of bytes.
 #include "base/base.h"
 
 bool mul_size(int64_t a, int64_t b, int64_t *product)
@@ -7,7 +8,7 @@ bool mul_size(int64_t a, int64_t b, int64_t *product)
 
 bool add_size(int64_t a, int64_t b, int64_t *sum) { return !__builtin_add_overflow(a, b, sum); }
 
-// FNV-1a leaves the low bits weak; the finaliser is MurmurHash3's (Appleby 2011).
+// FNV-1a mixes the low bits badly, so MurmurHash3's finaliser (Appleby 2011) follows.
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
 {
     uint64_t h = 0xcbf29ce484222325 ^ seed;

@@ -1,3 +1,4 @@
+// Blocks the signals that would end the program while a half-made file exists.
 #include "base/base.h"
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};

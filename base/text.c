@@ -1,9 +1,10 @@
+// Text: a growing string that is printed to.
 #include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_TRY_BYTES = 60 };  // bytes at most that are printed at a time
+enum { FIRST_TRY_BYTES = 60 };  // room that text_printf reserves before it knows the length
 
 // Makes room for `n` more bytes and a 0.
 static void reserve(Text *t, size_t n)
@@ -37,7 +38,7 @@ void text_printf(Text *t, const char *fmt, ...)
     int n = FIRST_TRY_BYTES;
     size_t room;
 
-    do {  // again where that was too little
+    do {  // prints again if the room was too small
         reserve(t, (size_t)n);
         room = t->cap - t->n;
         va_start(args, fmt);

@@ -1,10 +1,12 @@
-// Sums of gradients. Where iterations of a class would differ in what they add (the last one gets
-// nothing from a next one, the first adds to nothing yet) zeros made outside take the place.
+// Adds up gradients so that the iterations of a class stay isomorphic.
+//
+// The last iteration of a class has no next one that gives it a gradient, and a chain over the
+// iterations begins with no sum. Zeros that are made outside of the class take these places.
 #include "ir/adjoint.h"
 
 #include <stdlib.h>
 
-// The label of a node made for `b`: positions are numbered at the end.
+// The label of a node made for `b`. graph_number_blocks numbers the positions at the end.
 static Block label(Block b) { return (Block){b.cls, b.iter, 0}; }
 
 static ValueId sum(Graph *g, ValueId a, ValueId b, Block block)
@@ -24,11 +26,11 @@ static ValueId filled(Graph *g, Value like, Block block)
 
 static ValueId zeros(Graph *g, ValueId v) { return filled(g, *value_of(g, v), (Block){0}); }
 
-// ---- where a gradient goes ----
+// ---- the sum that a gradient goes to ----
 
-typedef enum GradientFlow { LOCAL, CARRIED, SHARED, LEAKED } GradientFlow;
+typedef enum GradientFlow { LOCAL, CARRIED, SHARED, LEAKED } GradientFlow;  // see Sums
 
-// Does a node outside of v's class read it of several iterations?
+// Does node n, which is in no class, read another iteration's instance of v too?
 static bool is_leak(const Adjoint *a, const Node *n, ValueId v)
 {
     const Graph *g = a->g;
@@ -59,7 +61,8 @@ static GradientFlow flow_of(const Adjoint *a, const Node *n, int i)
     return g->nodes[instance].in[i] == v ? SHARED : CARRIED;
 }
 
-// Is `v` in the last iteration, where others get a gradient from the next one?
+// Is `v` in the last iteration of its class, and do its instances get a gradient from their next
+// iteration?
 static bool is_last(const Adjoint *a, ValueId v)
 {
     Block b = value_block(a->g, v);
@@ -67,7 +70,7 @@ static bool is_last(const Adjoint *a, ValueId v)
     return a->returns[v] && b.iter == a->classes[b.cls].length - 1;
 }
 
-// What other classes gave becomes part of the sum, outside of all blocks.
+// Adds the gradients from other classes to the local sum, outside of all blocks.
 static void merge_outside(Adjoint *a, ValueId v)
 {
     Sums *s = &a->sums[v];
@@ -101,9 +104,9 @@ static void add_to(Adjoint *a, const Node *n, ValueId v, GradientFlow flow, Valu
     }
 }
 
-// ---- pieces ----
+// ---- slices ----
 
-// Is `dx` zero but for a range of one dim? Then it was padded.
+// Is `dx` a pad that is zero except for a range of one dim? Then sets *p.
 static bool read_slice(const Graph *g, ValueId dx, Slice *p)
 {
     enum { LOW, HIGH, INNER, FILL };
@@ -133,7 +136,8 @@ static int compare_slices(const void *a, const void *b)
     return p->low < q->low ? -1 : p->low > q->low;
 }
 
-// The pieces of a value by place: false if they overlap or lie along several dims.
+// Sorts the slices of a value by their begin. False if they overlap, lie along several dims, or if
+// there is only one.
 static bool sort_slices(const Adjoint *a, Slice *p, int n)
 {
     qsort(p, (size_t)n, sizeof *p, compare_slices);
@@ -165,7 +169,8 @@ static ValueId join_slices(Adjoint *a, ValueId v, const Slice *p, int n, Block b
     return make_concat(g, n_parts, part, axis);
 }
 
-// Adds the pieces to the sum: joined where they are disjoint, else padded one by one.
+// Adds the slices of v to its local sum: as one concat if they are disjoint, else padded one by
+// one.
 static void add_slices(Adjoint *a, ValueId v)
 {
     Graph *g = a->g;
@@ -192,8 +197,8 @@ static void add_slices(Adjoint *a, ValueId v)
     s->local = sum(g, s->local, joined, block.cls && own.cls == block.cls ? own : block);
 }
 
-// Before the first contribution of v's own class: what came from outside is summed outside, and the
-// last iteration starts from zeros if nothing did.
+// Called before v's own class adds to it: sums the gradients from outside, outside. Without such a
+// gradient, the last iteration starts from zeros.
 static void enter_class(Adjoint *a, ValueId v)
 {
     Sums *s = &a->sums[v];

@@ -1,14 +1,14 @@
 // Dims as products of atoms: unification of dims that can be split.
 //
-// Every dim of every value is a term. A term is one with others of its size (union-find), and a
-// leaf or the product of an outer and an inner term. Relating two sequences of dims of equal
-// product splits leaves until both sequences have the same leaves, and makes those one; it does so
-// in one go, as unification does, because what is split is split wherever it stands.
+// Every dim of every value is a term. Equal terms are joined by union-find. A term is a leaf, or
+// the product of an outer and an inner term. To relate two sequences of dims of equal product,
+// leaves are split until both sequences have the same leaves, and these are joined. One pass is
+// enough, as in unification, because a split leaf is split in all dims that contain it.
 #include <assert.h>
 
 #include "ir/atoms.h"
 
-// A sequence of leaves. A dim below 2^48 has at most 48 of size 2 and more.
+// A sequence of leaves. A dim below 2^48 has at most 48 leaves of size 2 or more.
 enum { MAX_LEAVES = 48 * MAX_RANK };
 typedef struct Leaves {
     int n;
@@ -43,7 +43,7 @@ int32_t term_of(Relation *r, int operand, int dim)
     return term_root(r, r->first[v] + dim);
 }
 
-// Splits a leaf of which `inner` is a proper divisor.
+// Splits a leaf into an outer part and `inner`, a proper divisor of its size.
 static void term_split(Relation *r, int32_t t, int64_t inner)
 {
     int32_t a = term_new(r, r->terms[t].size / inner), b = term_new(r, inner);
@@ -81,17 +81,17 @@ static void leaves_add(Relation *r, int32_t t, Leaves *l)
     }
 }
 
-// Would cutting `b` off the end of a term of size `a` do? `leaf` is what is to be cut.
+// Can an inner part of size `b` be split off the remaining size `a` of `leaf`?
 static bool can_cut(const Relation *r, int32_t leaf, int64_t a, int64_t b)
 {
     return a % b == 0 && (a == b || !r->terms[leaf].is_whole);
 }
 
-// Can both be split into the same leaves? They have the same product.
+// Can both sequences be split into the same leaves? They have the same product.
 static bool leaves_match(const Relation *r, const Leaves *a, const Leaves *b)
 {
     int i = a->n, j = b->n;
-    int64_t x = 1, y = 1;  // what is left of the leaves i and j
+    int64_t x = 1, y = 1;  // the remaining sizes of leaves i and j
 
     for (;;) {
         if (x == 1 && i > 0)
@@ -108,7 +108,7 @@ static bool leaves_match(const Relation *r, const Leaves *a, const Leaves *b)
     }
 }
 
-// Makes two leaves of one size one.
+// Joins two leaves of equal size.
 static void leaf_join(Relation *r, int32_t a, int32_t b)
 {
     if (a == b)
@@ -118,8 +118,8 @@ static void leaf_join(Relation *r, int32_t a, int32_t b)
     r->changed = true;
 }
 
-// Takes the last leaf of `l`, of size `least` at most: cuts it if it is larger. False if a leaf
-// that stands in both sequences was split in a way that doesn't fit.
+// Removes the last leaf of `l`, or, if it is larger than `least`, its inner part of that size.
+// False if a leaf that is in both sequences was split in a way that doesn't fit.
 static bool leaf_take(Relation *r, Leaves *l, int64_t least, int32_t *leaf)
 {
     int32_t t = l->at[--l->n];
@@ -150,7 +150,7 @@ static int64_t leaves_last(Relation *r, Leaves *l)
     return r->terms[t].size;
 }
 
-// Splits both sequences into the same leaves and makes those one; does nothing if it can't be done.
+// Splits both sequences into the same leaves and joins these. False if that is impossible.
 static bool leaves_join(Relation *r, Leaves *a, Leaves *b)
 {
     if (!leaves_match(r, a, b))
@@ -243,7 +243,7 @@ void relate_products(Relation *r, int a, int a0, int a1, int b, int b0, int b1)
     terms_join(r, a1 - a0, x, b1 - b0, y);
 }
 
-// The last leaves of t, of product `size` in all; splits one if need be. False if there are none.
+// Sets *l to the last leaves of t, whose product is `size`; may split one. False if there are none.
 static bool leaves_inner(Relation *r, int32_t t, int64_t size, Leaves *l)
 {
     Leaves all = {0};
@@ -264,7 +264,7 @@ static bool leaves_inner(Relation *r, int32_t t, int64_t size, Leaves *l)
     return true;
 }
 
-// The largest divisor of `size` below `below` at which t is already cut; 1 if there is none.
+// The largest divisor of `size` that is less than `below` and at which t is already split; 1: none.
 static int64_t term_cut(Relation *r, int32_t t, int64_t size, int64_t below)
 {
     int64_t inner = 1, best = 1;
@@ -279,7 +279,7 @@ static int64_t term_cut(Relation *r, int32_t t, int64_t size, int64_t below)
     return best;
 }
 
-// A dim that is all inner part gets an outer part of size 1: concat wants one before what it joins.
+// Gives a dim that is all inner part an outer part of size 1, because concat joins outer parts.
 static void add_unit(Relation *r, int32_t t, int64_t inner)
 {
     const Term *x = &r->terms[t];

@@ -31,8 +31,8 @@ int32_t term_of(Relation *r, int operand, int dim);
 void term_keep(Relation *r, int32_t t);  // forbids to split or drop it; no effect if it is split
 // Makes two terms of equal size the same. False if they are split in ways that don't fit.
 bool term_join(Relation *r, int32_t a, int32_t b);
-// Makes two sequences of terms the same; both have the same product. False, and nothing is changed,
-// if their splits don't fit.
+// Makes two sequences of terms the same; both have the same product. False if their splits don't
+// fit.
 bool terms_join(Relation *r, int n_a, const int32_t *a, int n_b, const int32_t *b);
 // Sets `leaf` to the roots of t's atoms of size ≠ 1, at most `max` of them. Returns their number.
 int term_leaves(Relation *r, int32_t t, int32_t *leaf, int max);

@@ -1,4 +1,4 @@
-// What attention and its gradient share: the roles of dims, and a row of scores.
+// Attention and its gradient: the roles of dims, checks, and the scores of one row.
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,8 @@ static_assert((int)SITE == (int)ATTENTION_SITE, "the order of ATTENTION_ATTRS");
 
 static bool has(const char *dims, char c) { return strchr(dims, c) != NULL; }
 
-// Letters of `from` that are in each of `in` (NULL ends it) and not in `without`.
+// Sets `to` to the letters of `from` that are in every text of `in` (NULL ends it) and not in
+// `without`.
 static void pick(const char *from, const char *const *in, const char *without, char *to)
 {
     for (const char *s = from; *s; s++) {
@@ -65,7 +66,7 @@ void attention_read(const Node *n, AttentionDims *a)
     a->query = a->eq.dims[0][n->attr[QUERY].i];
 }
 
-// Every letter has exactly one role: batch in all four, query, key, inner or value.
+// Does every letter have exactly one role: batch, query, key, inner or value?
 static bool check_roles(const Graph *g, const Node *n, const AttentionDims *a, Diag *d)
 {
     for (int i = 0; i < 4; i++)
@@ -111,7 +112,7 @@ static bool check_bias(const Graph *g, const Node *n, const AttentionDims *a, in
     return letters_check(g, n, text, d) && letters_bind(g, n, text, bias, size, d);
 }
 
-// The random numbers have all dims of the scores.
+// Checks dropout: its random numbers must have all dims of the scores.
 static bool check_drop(const Graph *g, const Node *n, const AttentionDims *a, const int64_t *size,
                        Diag *d)
 {
@@ -202,7 +203,7 @@ double work_attention(const Graph *g, const Node *n, int inner, int values)
             size[(int)a.eq.dims[i][j]] = in(g, n, i)->dim[j];
     double scores = count_of(a.rows, size) * count_of(a.keys, size);
     double each = 2 * (inner * count_of(a.inner, size) + values * count_of(a.values, size));
-    // Every other score of a causal square is masked.
+    // Half of the scores of a causal square are masked.
     return scores * each * (n->attr[CAUSAL].i ? 0.5 : 1);
 }
 
@@ -237,7 +238,8 @@ static double inner_product(AttentionRow *r, const Tensor *q, const Tensor *k)
     return sum;
 }
 
-// In the operands' type, as kernels hold it: a bias that is too small beside its score is lost.
+// The score of query row r->at and its key, rounded to the operands' dtype as in the kernels: a
+// bias that is too small beside its score has no effect.
 static double score(AttentionRow *r, const Tensor *x, bool has_bias)
 {
     const Attention *o = &r->options;
@@ -255,8 +257,8 @@ static double score(AttentionRow *r, const Tensor *x, bool has_bias)
     return x[BIAS].i[at] ? s : -INFINITY;
 }
 
-// What the weight of a score is multiplied by. The numbers behind micro_axis come in blocks, of
-// which a micro-batch has every one that is its own.
+// Dropout's factor of a score's weight. In the index of the random number, the micro-batch is one
+// more dim before dim micro_axis.
 static double kept(const AttentionRow *r, const Tensor *x)
 {
     const Dropout *o = &r->options.drop;

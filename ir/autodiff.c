@@ -1,5 +1,5 @@
-// Reverse-mode differentiation. The backward nodes of a forward node carry its block label, so that
-// what was a loop forward is a loop backward.
+// Reverse-mode differentiation. The backward nodes of a forward node get its block label, so that a
+// forward loop has a backward loop.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@ typedef struct Autodiff {
     Graph *g;
     int n_nodes, n_values;  // of the forward graph
     bool *needs;            // by ValueId: depends on a parameter
-    bool *live;             // by ValueId: … and the loss on it
+    bool *live;             // by ValueId: depends on a parameter, and the loss depends on it
     ClassNodes *classes;
     Adjoint adjoint;
 } Autodiff;
@@ -71,8 +71,8 @@ static bool needs_alike(const Autodiff *a, const ClassNodes *c, int iter)
     return true;
 }
 
-// Splits classes where iterations need different gradients: the first layer doesn't need that of
-// the data, frozen ones need none of their parameters.
+// Splits classes whose iterations need different gradients: the first layer needs no gradient of
+// the data, a frozen layer needs none of its parameters.
 static void split_classes(Autodiff *a)
 {
     Graph *g = a->g;
@@ -87,7 +87,7 @@ static void split_classes(Autodiff *a)
     a->classes = class_nodes(g, g->arena);
 }
 
-// Marks the places of a class at which an iteration gets a gradient from the next one.
+// Sets Adjoint.returns: the values whose next iteration gives them a gradient.
 static void find_returns(Autodiff *a)
 {
     const Graph *g = a->g;
@@ -156,7 +156,7 @@ static bool sweep(Autodiff *a, ValueId loss, ValueId seed, Diag *d)
     arena_push(g->arena, a->adjoint.slices, a->adjoint.n_slices, a->adjoint.cap_slices);
     a->adjoint.sums[loss].local = seed;
     for (NodeId i = a->n_nodes - 1; i > 0; i--) {
-        Node n = g->nodes[i];  // the array moves while nodes are added
+        Node n = g->nodes[i];  // a copy: the array moves while nodes are added
         ok &= node_backward(a, &n, d);
     }
     return ok;
@@ -184,8 +184,8 @@ static void set_place(Graph *g, Phase phase, Block block)
     g->source = NULL;
 }
 
-// x summed over micro-batches: an accumulator of its type, carried from one to the next. Returns
-// its value after this micro-batch.
+// Sums x over micro-batches in an accumulator of its type, which is carried from one to the next.
+// Returns the accumulator's value after this micro-batch.
 static ValueId accumulated(Graph *g, ValueId x, const char *name, Block block)
 {
     Value like = *value_of(g, x);
@@ -221,8 +221,8 @@ static int compare_parameters(const void *a, const void *b)
     return x.pos < y.pos ? -1 : x.pos > y.pos;
 }
 
-// The parameters that the loss depends on. Those of a block are in the order of their positions:
-// nodes made for them one by one are then alike in all iterations.
+// Lists the parameters that the loss depends on. Those of a block are in the order of their
+// positions, so that the nodes made for them are in the same order in all iterations.
 static int live_parameters(const Autodiff *a, ValueId *list)
 {
     const Graph *g = a->g;
@@ -242,8 +242,7 @@ static int live_parameters(const Autodiff *a, ValueId *list)
     return n_free + n;
 }
 
-// The gradient of a parameter becomes an output. With micro-batches it is the sum over them, times
-// `scale`.
+// Makes the gradient of a parameter an output: with micro-batches their sum, times `scale`.
 static void add_gradient(Autodiff *a, ValueId v, ValueId scale)
 {
     Graph *g = a->g;
@@ -279,10 +278,10 @@ static void add_outputs(Autodiff *a, int accumulate)
         add_gradient(a, list[i], scale);
 }
 
-// ---- tidying ----
+// ---- cleaning up ----
 
-// Gradients are full of 0, 1 and 2: equal new scalars become one, so that those in the iterations
-// of a class are shared.
+// Merges equal new scalars. Gradients have many scalars 0, 1 and 2; the iterations of a class must
+// read the same ones.
 static void share_scalars(Graph *g, int n_values)
 {
     Map known = {.arena = g->arena};
@@ -306,7 +305,8 @@ static void share_scalars(Graph *g, int n_values)
             g->nodes[i].in[k] = to[g->nodes[i].in[k]];
 }
 
-// A class whose iterations came out different is written out one by one: right before fast.
+// Clears the labels of classes whose iterations are not isomorphic: the result is right, but not a
+// loop.
 static void check_classes(Graph *g, Diag *d)
 {
     for (int32_t c = 1; c < g->n_classes; c++) {

@@ -1,6 +1,8 @@
-// Are the iterations of a class of repeated blocks isomorphic? Node k of every iteration has the
-// same operator, attributes and types, and its inputs come from the same places: a position of the
-// same iteration, a position of the neighbour, or one value for all.
+// Checks that the iterations of a block class are isomorphic.
+//
+// Node k of every iteration must have the same operator, attributes and types. Each of its inputs
+// must be, in every iteration, the value at one position of the same iteration or of the adjacent
+// one, or one value for all iterations.
 #include "ir/internal.h"
 
 #include <string.h>
@@ -10,7 +12,7 @@ typedef struct Iterations {
     int32_t cls, length;
     int n_nodes, n_values;  // of one iteration
     NodeId *node;           // [iteration * n_nodes + position]
-    ValueId *value;         // of values without a producer
+    ValueId *value;         // the same for values without a producer
     Arena *arena;
     Text *why;
 } Iterations;
@@ -22,7 +24,7 @@ static bool differs(const Iterations *it, int32_t iter, NodeId n, const char *wh
     return false;
 }
 
-// ---- what an iteration consists of ----
+// ---- the nodes and values of an iteration ----
 
 static bool count_nodes(Iterations *it, int32_t *count)
 {
@@ -66,7 +68,7 @@ static bool count_values(Iterations *it, int32_t *count)
     return true;
 }
 
-// Counts are equal, so that places are filled once each unless a position is wrong.
+// The counts of all iterations are equal, so each place is filled once unless a position is wrong.
 static bool place_values(Iterations *it)
 {
     const Graph *g = it->g;
@@ -92,7 +94,7 @@ static bool collect(Iterations *it)
     const Graph *g = it->g;
     int32_t *count;
 
-    if (it->length > g->n_nodes) {  // before anything is made of its size
+    if (it->length > g->n_nodes) {  // the check is before arrays of that size
         text_printf(it->why, "it has %d iterations but fewer nodes", (int)it->length);
         return false;
     }
@@ -111,7 +113,7 @@ static bool collect(Iterations *it)
     return place_values(it);
 }
 
-// ---- values of their own ----
+// ---- values of one iteration ----
 
 static bool same_own_shape(const Value *a, const Value *b)
 {
@@ -139,7 +141,7 @@ static bool check_values(const Iterations *it)
 
 // ---- attributes ----
 
-// Is x = first + k * (second - first)? Unsigned, as the numbers are anybody's.
+// Is x = first + k * (second - first)? Unsigned, because untrusted numbers may overflow.
 static bool is_affine(int64_t x, int64_t first, int64_t second, int32_t k)
 {
     uint64_t step = (uint64_t)second - (uint64_t)first;
@@ -149,7 +151,7 @@ static bool is_affine(int64_t x, int64_t first, int64_t second, int32_t k)
 
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
 
-// Is `a`, of iteration k, as `first` and `second`, of iterations 0 and 1, foretell?
+// Does attribute `a` of iteration k continue `first` and `second`, those of iterations 0 and 1?
 static bool same_attr(const AttrDef *def, const Attr *a, const Attr *first, const Attr *second,
                       int32_t k)
 {
@@ -196,12 +198,12 @@ static bool check_node(const Iterations *it, int pos, int32_t k)
     return true;
 }
 
-// ---- where inputs come from ----
+// ---- the origins of inputs ----
 
 typedef struct Origin {
-    bool inside;       // a value of the class
-    int32_t delta;     // its iteration less the reader's
-    int32_t pos, out;  // out: -1 if it has no producer
+    bool inside;       // the value belongs to the class
+    int32_t delta;     // inside: its iteration minus the reader's
+    int32_t pos, out;  // inside: its position and which output it is; out -1: it has no producer
     ValueId value;     // if it is outside
 } Origin;
 
@@ -235,7 +237,8 @@ static bool check_origin(const Iterations *it, int pos, int input)
     int32_t begin = 0, end = it->length, boundary = -1;
     Origin wanted = first;
 
-    // A chain of iterations begins with a value from outside, at the end without a neighbour.
+    // In a chain each iteration reads a value of the one before, or each of the one after. The
+    // iteration at the chain's begin reads a value from outside instead.
     if (second.inside && second.delta == -1) {
         wanted = second;
         begin = 1;
@@ -276,7 +279,7 @@ static bool check_all(Iterations *it)
     return true;
 }
 
-// Does anything belong to the class? Nothing does any more where its iterations are written out.
+// Does any node or value have a label of the class? None has after graph_write_out.
 static bool has_members(const Graph *g, int32_t cls)
 {
     for (NodeId i = 1; i < g->n_nodes; i++)

@@ -1,14 +1,16 @@
-// Classes grow beyond their runs: by an iteration before the first one, which often stands in
-// another order for what it starts from, and by nodes that hang off every iteration.
+// Extends classes beyond their runs: by iterations before the first one and by side nodes.
+//
+// The iteration before the first one is often in another order, because it starts from other
+// values. Side nodes read every iteration's values in the same way.
 #include <string.h>
 
 #include "ir/blocks.h"
 
-// ---- an iteration before the first ----
+// ---- an iteration before the first one ----
 
-// Pairs `from`, a value that the first iteration reads, with its like one iteration later: the node
-// at `pos` of the first iteration has its like in from's producer. False if it has another one
-// already.
+// The first iteration reads `from` where the second one reads `later`. Notes from's producer as the
+// counterpart of the producer of `later`, which is in the first iteration. False if that has
+// another counterpart already.
 static bool pair(const Finder *f, const Found *c, NodeId *counterpart, ValueId from, ValueId later)
 {
     const Graph *g = f->g;
@@ -33,8 +35,9 @@ static bool is_within(const Finder *f, const Found *c, ValueId v)
     return n && f->place[n] >= c->begin && f->place[n] < c->begin + c->period;
 }
 
-// Finds the iteration before the first one: by what the first one reads where the second one reads
-// the first, then back along the inputs. False if a node is missing.
+// Finds the nodes of the iteration before the first one: first the producers of values that the
+// first iteration reads where the second one reads the first, then producers of inputs, backwards.
+// False if a node is missing.
 static bool find_before(const Finder *f, const Found *c, NodeId *counterpart)
 {
     const Graph *g = f->g;
@@ -70,8 +73,8 @@ static void put_order(Finder *f, int at, NodeId n)
     f->place[n] = at;
 }
 
-// Puts the nodes of `like` right before the class, what stood among them before them. False, with
-// nothing changed, if something there reads one of them or is in a class.
+// Moves the nodes of `counterpart` right before the class and the nodes among them to before these.
+// False, and nothing is changed, if one of the others reads one of them or is in a class.
 static bool move_before(Finder *f, const Found *c, const NodeId *counterpart)
 {
     int lowest = c->begin, n = 0;
@@ -127,9 +130,9 @@ void block_grow_back(Finder *f, int32_t cls)
     }
 }
 
-// ---- nodes that hang off ----
+// ---- side nodes ----
 
-// The nodes that read each value, as lists.
+// The readers of each value, as linked lists.
 typedef struct Users {
     int *head, *next;  // by ValueId; by entry
     NodeId *node;      // by entry
@@ -155,15 +158,14 @@ static Users list_users(const Finder *f)
     return u;
 }
 
-// A class with what hangs off its iterations.
+// A class and the side nodes of its iterations.
 typedef struct Growth {
     Finder *f;
     const Found *c;
     Users *users;
     NodeId *node;  // [iter * cap + pos]
     int n, cap;    // positions
-    Block
-        *at;  // by NodeId: where it is in `node`, pos + 1; those of other classes have another cls
+    Block *at;     // by NodeId: its class, iteration and pos + 1 in `node` of that class
     int32_t cls;
 } Growth;
 
@@ -172,7 +174,8 @@ static NodeId node_at(const Growth *w, int iter, int pos)
     return w->node[(int64_t)iter * w->cap + pos];
 }
 
-// Does `m` of iteration `iter` read what `n` of the first one reads, moved by as many iterations?
+// Does `m`, of iteration `iter`, read the instances there of the values that `n` reads of the first
+// iteration?
 static bool reads_alike(const Growth *w, const Node *n, const Node *m, int iter)
 {
     const Graph *g = w->f->g;
@@ -197,7 +200,7 @@ static bool reads_alike(const Growth *w, const Node *n, const Node *m, int iter)
     return true;
 }
 
-// Takes in reader `n` of the first iteration if all iterations have one like it.
+// Adds `n`, a reader of value v of the first iteration, if each iteration has such a reader.
 static void take_reader(Growth *w, NodeId n, ValueId v)
 {
     const Graph *g = w->f->g;
@@ -248,7 +251,7 @@ static void grow_out(Growth *w)
     }
 }
 
-// The order with what was taken in behind the iterations that it hangs off.
+// Rebuilds the order with the side nodes of an iteration after its last node.
 static void rebuild(Finder *f, const Growth *growth)
 {
     NodeId *old = arena_array(f->arena, NodeId, f->n + 1);
@@ -277,7 +280,7 @@ static void rebuild(Finder *f, const Growth *growth)
 
 void block_grow_out(Finder *f)
 {
-    enum { MOST_MORE = 64 };  // nodes that an iteration grows by
+    enum { MOST_MORE = 64 };  // nodes by which an iteration may grow
     Growth *growth = arena_array(f->arena, Growth, f->n_found + 1);
     Found *before = arena_array(f->arena, Found, f->n_found + 1);
     Block *at = arena_array(f->arena, Block, f->g->n_nodes);

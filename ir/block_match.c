@@ -1,19 +1,20 @@
-// What makes a run of the canonical order a class of blocks: where iterations begin, whether they
-// are alike, whether a loop over them is worth it.
+// Decides whether a run of the canonical order is a block class: where its iterations begin,
+// whether they are isomorphic, and whether a loop over them is worth it.
 #include <string.h>
 
 #include "ir/blocks.h"
 
-enum { FEW_NODES = 8 };  // iterations of fewer nodes are only a class if one follows from the other
+enum { FEW_NODES = 8 };  // iterations of fewer nodes are a class only if each reads the one before
 
 // ---- rotation ----
 
-// What iterations hand on at a cut: bytes, and how often they are read.
+// The values that cross a cut between two iterations: their bytes, and the number of their readers.
 typedef struct Cut {
     int64_t bytes, reads;
 } Cut;
 
-// Adds to cuts (first, first + 1 …) `from` to `to`, as far as they are among the n_cuts; as steps.
+// Adds bytes and reads to the cuts from `from` to `to`, those that are among the n_cuts, as steps:
+// prefix sums give the totals.
 static void add_steps(Cut *step, int n_cuts, int from, int to, int64_t bytes, int64_t reads)
 {
     from = from < 0 ? 0 : from;
@@ -26,7 +27,7 @@ static void add_steps(Cut *step, int n_cuts, int from, int to, int64_t bytes, in
     step[to + 1].reads -= reads;
 }
 
-// The cuts that each value of the nodes [begin, end) crosses up to its last reader among them.
+// Adds each value that nodes [begin, end) make to the cuts up to its last reader among them.
 static void add_crossings(const Finder *f, int begin, int end, int first, int n_cuts, Cut *step)
 {
     const Graph *g = f->g;
@@ -52,8 +53,8 @@ static void add_crossings(const Finder *f, int begin, int end, int first, int n_
     }
 }
 
-// The cut that hands on the fewest bytes; of several the one whose value is read most often: the
-// stream that all parts of a layer take up, not a step within one.
+// Prefers the cuts that the fewest bytes cross; among these the cut whose values have most readers,
+// because that is the residual stream between layers and not a step within one.
 int block_rotations(const Finder *f, const Run *r, int *offset, int most)
 {
     int n_iter = (r->end - r->begin) / r->period, n_cuts = (r->end - r->begin) % r->period + 1;
@@ -85,7 +86,7 @@ int block_rotations(const Finder *f, const Run *r, int *offset, int most)
 
 // ---- are two iterations alike? ----
 
-// Is `v`, without producer, read in iteration k only?
+// Has `v` no producer and is it read in iteration k only?
 static bool is_own(const Finder *f, const Series *s, ValueId v, int k)
 {
     const Readers *r = &f->readers[v];
@@ -104,7 +105,8 @@ static int output_index(const Graph *g, ValueId v)
     return i;
 }
 
-// Values read at one place of iterations k and k + 1.
+// Are a and b, read at the same place of iterations k and k + 1, instances of each other or one
+// value for all iterations?
 static bool same_input(const Finder *f, Series *s, ValueId a, ValueId b, int k)
 {
     const Graph *g = f->g;
@@ -114,9 +116,9 @@ static bool same_input(const Finder *f, Series *s, ValueId a, ValueId b, int k)
         return a == b;
     NodeId p = value_of(g, a)->producer, q = value_of(g, b)->producer;
     int at_a = p ? f->place[p] : -1, at_b = q ? f->place[q] : -1;
-    if (at_b >= to || at_a >= from)  // within the iteration
+    if (at_b >= to || at_a >= from)  // made within the iteration
         return at_a >= from && at_b - at_a == s->period && output_index(g, a) == output_index(g, b);
-    if (at_b >= from) {  // of the iteration before; the first one's is from outside
+    if (at_b >= from) {  // made by the iteration before; for the first one, outside
         s->is_chained = true;
         if (k == s->first && !f->stand_in[b])
             f->stand_in[b] = a;
@@ -154,7 +156,7 @@ static bool same_list(const Attr *a, const Attr *b, const Attr *before)
     return true;
 }
 
-// Affine attributes go in even steps. Random's layer is set here and not looked at.
+// Do affine attributes grow evenly? Attribute layer is not compared: ir/blocks.c sets it.
 static bool same_steps(const Node *a, const Node *b, const Node *before)
 {
     for (int i = 0; i < MAX_ATTRS && a->op->attrs[i].name; i++)

@@ -1,3 +1,4 @@
+// The names, sizes and kinds of the element types.
 #include "ir/ir.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
-// The reference evaluator: the meaning of a graph, slow and plain.
+// The reference evaluator: defines the meaning of a graph by slow, plain code.
 #include "ir/internal.h"
 
-// An operator on integers and booleans alone is exact in int64; all else goes through double.
+// Is the node computed in int64? It is if all its operands are integers or BOOL; others take
+// double.
 static bool is_integral(const Node *n, const Tensor *x, const Tensor *y)
 {
     for (int i = 0; i < n->n_in; i++) {

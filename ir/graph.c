@@ -1,4 +1,4 @@
-// Values and nodes are appended here and nowhere else.
+// Makes graphs: only this file appends values and nodes.
 #include "ir/internal.h"
 
 #include <assert.h>
@@ -73,7 +73,7 @@ bool input_is_optional(const OpDef *op, int i)
     return op->n_optional && i >= first && i < first + op->n_optional;
 }
 
-// Optional inputs at the end may be left out.
+// How many inputs the node gets; optional inputs at the end may be left out.
 static int count_inputs(const OpDef *op, int n)
 {
     int count = n;

@@ -1,4 +1,4 @@
-// Shape inference that many operators share.
+// Shape inference that many operators share: limits of shapes, and operands of equal type.
 #include "ir/internal.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ const char *shape_problem(int rank, const int64_t *dim)
     for (int i = 0; i < rank; i++) {
         if (dim[i] < 0)
             return "has a negative dim";
-        // Empty dims count as 1, so that the product of any of the dims is in bounds too.
+        // A dim of size 0 counts as 1, so that the product of every subset of dims is in bounds.
         if (dim[i] && (!mul_size(count, dim[i], &count) || count > most_elements))
             return "has more than 2^48 elements";
     }

@@ -1,3 +1,4 @@
+// Splits a graph's text into tokens.
 #include "ir/text.h"
 
 #include <ctype.h>
@@ -46,7 +47,7 @@ static int hex_digit(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-// After a backslash: the byte that it stands for, 0 if it stands for none.
+// Reads an escape after its backslash. Returns its byte; 0 if it is no escape.
 static char take_escape(Lexer *l)
 {
     if (l->s < l->end && (*l->s == '"' || *l->s == '\\'))
@@ -88,7 +89,7 @@ static bool is_utf8(const char *s)
     return !*s;
 }
 
-// Files of weights hold no other names than UTF-8.
+// Reads a quoted name, which must be UTF-8: weights files hold no other names.
 static void take_quoted_name(Lexer *l)
 {
     take_quoted(l, TOKEN_NAME);

@@ -1,3 +1,4 @@
+// The table of all operators, from ops.def.
 #include "ir/ir.h"
 
 #include <string.h>

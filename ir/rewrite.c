@@ -1,4 +1,5 @@
-// Rewriting: a new graph beside the old one, moved into its place. Also what renumbers a graph.
+// Rewriting: builds a new graph beside the old one and moves it to the old one's place. Pruning and
+// the numbers of block positions are here too.
 #include "ir/internal.h"
 
 #include <assert.h>
@@ -32,7 +33,7 @@ void rewrite_at(Rewrite *r, NodeId n)
     r->to->source = old->source;
 }
 
-// The name and the user's shape of `v` pass to its successor, where that has none of its own.
+// Gives the new value `v` the name and own shape of `old` if it has none.
 static void inherit(const Value *old, Value *v)
 {
     if (!v->name)
@@ -70,8 +71,8 @@ NodeId rewrite_copy(Rewrite *r, NodeId n, Diag *d)
     return value_of(r->to, first)->producer;
 }
 
-// Outputs and carries of the old graph come first, then those that the pass made itself. False if
-// one of their values was not carried over, which a pass lets happen only after an error.
+// Puts outputs and carries of the old graph before those that the pass made. False if one of their
+// values has no new value, which happens only after an error.
 static bool translate_ends(Rewrite *r)
 {
     Graph *from = r->from, *to = r->to, made = *to;
@@ -120,7 +121,7 @@ bool rewrite_end(Rewrite *r, Diag *d)
 
 // ---- pruning ----
 
-// What outputs and carries need, directly or through nodes.
+// By ValueId: is the value needed by an output or a carry, directly or through nodes?
 static bool *needed_values(const Graph *g, Arena *a)
 {
     bool *needed = arena_array(a, bool, g->n_values);
@@ -200,7 +201,7 @@ void graph_number_blocks(Graph *g)
         first[c] = total;
         total += g->classes[c].length;
     }
-    // By class and iteration, the next position of a node and of a value.
+    // By class and iteration: the next position of a node, and of a value.
     int32_t *next_node = arena_array(a, int32_t, total),
             *next_value = arena_array(a, int32_t, total);
     bool *done = arena_array(a, bool, g->n_values);

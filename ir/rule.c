@@ -1,4 +1,4 @@
-// Factor rules: read from text, printed as text.
+// Factor rules: reads them from text and prints them as text.
 #include "ir/internal.h"
 
 #include <assert.h>
@@ -15,7 +15,7 @@ static int factor_of(Rule *r, char letter, int64_t size)
     assert(r->n_factors < MAX_FACTORS);
     r->letter[r->n_factors] = letter;
     r->size[r->n_factors] = size;
-    r->kind[r->n_factors] = FACTOR_SUM;  // until it is seen in an output
+    r->kind[r->n_factors] = FACTOR_SUM;  // until the letter is seen in an output
     return r->n_factors++;
 }
 
@@ -73,7 +73,7 @@ void node_rule(const Graph *g, const Node *n, Arena *a, Rule *r)
 {
     *r = (Rule){.n_in = n->n_in, .n_out = n->n_out};
     r->dim = arena_alloc(a, (size_t)(n->n_in + n->n_out), sizeof *r->dim);
-    // Places beyond an operand's rank stay "no factor".
+    // Entries beyond an operand's rank stay -1.
     memset(r->dim, -1, (size_t)(n->n_in + n->n_out) * sizeof *r->dim);
     if (n->op->rule)
         n->op->rule(g, n, r);
@@ -105,7 +105,8 @@ static void print_kinds(const Rule *r, Text *t)
     }
 }
 
-// Inputs that are linear together are joined by '+', alternatives by '|'.
+// Prints inputs in which the operator is jointly linear with '+' between them, alternatives with
+// '|'.
 static void print_linear(const Rule *r, Text *t)
 {
     const char *before = " linear:";

@@ -1,3 +1,4 @@
+// The evaluator's tensors: rounds elements to a dtype and reads and writes the dtype's own layout.
 #include "ir/internal.h"
 
 #include <math.h>
@@ -5,8 +6,8 @@
 
 // ---- elements ----
 
-// Rounds to `bits` significant bits, to nearest, ties to even; below 2^lowest the step is that of
-// 2^lowest; 2^highest and above is infinite.
+// Rounds to `bits` significant bits, to nearest, ties to even. Numbers below 2^lowest have the step
+// of 2^lowest; numbers from 2^highest on become infinite.
 static double round_bits(double x, int bits, int lowest, int highest)
 {
     int e;
@@ -82,7 +83,7 @@ static uint16_t f16_bits(double x)
         return sign | 0x7c00;
     if (fabs(x) < 0x1p-14)
         return (uint16_t)(sign | (uint16_t)ldexp(fabs(x), 24));
-    double m = frexp(fabs(x), &e);  // the leading bit of ldexp(m, 11) moves the exponent up by one
+    double m = frexp(fabs(x), &e);  // the leading bit of ldexp(m, 11) adds 1 to the exponent
     return (uint16_t)(sign | (((e + 13) << 10) + (int)ldexp(m, 11)));
 }
 
@@ -189,7 +190,7 @@ void tensor_round(Tensor *t)
     }
 }
 
-// Little-endian machines only, as everything that reads the files' bytes in place.
+// Works on little-endian machines only, like all code that reads the files' bytes in place.
 Tensor tensor_of(Arena *a, const Value *v)
 {
     Tensor t = tensor_new(a, v->dtype, v->rank, v->dim);

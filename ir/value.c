@@ -1,3 +1,4 @@
+// Questions about one value: its size, its type as text, whether it is one number everywhere.
 #include "ir/internal.h"
 
 #include <string.h>

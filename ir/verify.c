@@ -1,4 +1,4 @@
-// The invariants of a graph.
+// Verifies the invariants of a graph.
 #include "ir/internal.h"
 
 #include <string.h>
@@ -132,7 +132,7 @@ static bool check_outputs_of(const Graph *g, NodeId id, Diag *d)
     return true;
 }
 
-// Infers the node's types anew, on copies of its values in the graph `small`.
+// Infers the node's types again, on copies of its values in the graph `small`, and compares them.
 static bool check_types(const Graph *g, const Node *n, Graph *small, Diag *d)
 {
     Node copy = *n;
