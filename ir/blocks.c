@@ -1,5 +1,5 @@
-// Repeated blocks: periodic runs in the canonical order of the nodes, those that save most first.
-// What the hashes of nodes suggest is checked exactly, by where every input comes from.
+// Finds repeated blocks: periodic runs in the canonical order of the nodes, those that save most
+// nodes first. Hashes of nodes suggest the runs; block_matches checks the origin of every input.
 #include "ir/blocks.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static Run queue_take(Finder *f)
 
 static bool is_boundary(char c) { return c == '.' || c == '/'; }
 
-// The beginning that the scopes of all nodes have in common.
+// The longest common prefix of the scopes of all nodes that ends at a boundary.
 static const char *common_scope(const Finder *f, int begin, int end)
 {
     const char *scope = NULL;
@@ -96,7 +96,7 @@ static void put_class(Finder *f, const Series *s, int n_iter)
         block_grow_back(f, f->n_found - 1);
 }
 
-// The next iterations of a series, from s->first on, that are alike: how many, 1 if none.
+// How many iterations of a series, from s->first on, are isomorphic; at least 1.
 static int count_alike(const Finder *f, Series *s, int n_iter)
 {
     int n = 1;
@@ -107,7 +107,7 @@ static int count_alike(const Finder *f, Series *s, int n_iter)
     return n;
 }
 
-// How many iterations classes that begin at `begin` would take from a run.
+// How many iterations of a run would be in classes if the iterations began at `begin`.
 static int count_taken(const Finder *f, const Run *r, int begin)
 {
     Series s = {.begin = begin, .period = r->period};
@@ -123,7 +123,7 @@ static int count_taken(const Finder *f, const Run *r, int begin)
     return taken;
 }
 
-// Makes classes of the iterations of a run, as long ones as are alike.
+// Makes classes of the iterations of a run, each as long as iterations are isomorphic.
 static void take_run(Finder *f, const Run *r)
 {
     enum { MOST = 8 };
@@ -145,7 +145,7 @@ static void take_run(Finder *f, const Run *r)
     }
 }
 
-// Is a run free of other classes? If not, its free parts go back into the queue.
+// Is a run free of other classes? If not, puts its free parts back into the queue.
 static bool is_free(Finder *f, const Run *r)
 {
     int begin = r->begin;
@@ -162,8 +162,8 @@ static bool is_free(Finder *f, const Run *r)
     return all;
 }
 
-// Do runs within the iterations of a run save more than it? Two layers are alike, but the time
-// steps in each are more: classes don't nest.
+// Do runs with a shorter period save more nodes within this run? Then they come first, because
+// classes don't nest: a run of two layers gives way to the many time steps in each layer.
 static bool is_outdone(const Finder *f, const Run *r)
 {
     int *saved = arena_array(f->arena, int, r->period);  // by period
@@ -201,14 +201,14 @@ static void find_classes(Finder *f)
     while (f->n_heap) {
         Run r = queue_take(f);
         if (!r.is_postponed && is_outdone(f, &r)) {
-            r.is_postponed = true;  // taken yet if those turn out to be no classes
+            r.is_postponed = true;  // it is tried again, in case the shorter runs are no classes
             queue_put(f, r);
         } else if (is_free(f, &r))
             take_run(f, &r);
     }
 }
 
-// Classes in the order in which they begin.
+// Sorts and renumbers the classes by their begin.
 static void sort_classes(Finder *f)
 {
     int32_t *to = arena_array(f->arena, int32_t, f->n_found), n = 1;
@@ -227,7 +227,8 @@ static void sort_classes(Finder *f)
 
 // ---- the graph in its new order ----
 
-// Labels values that one iteration alone reads, where its neighbour reads such a one of its own.
+// Labels values without a producer that one iteration alone reads, if the adjacent iteration reads
+// another such value at the same place.
 static void label_values(const Finder *f, Rewrite *r)
 {
     const Graph *g = f->g;
@@ -250,7 +251,7 @@ static void label_values(const Finder *f, Rewrite *r)
     }
 }
 
-// What an earlier pass numbered would tell nodes apart that are alike.
+// Clears the numbers that an earlier pass gave to random nodes: they would make instances differ.
 static void clear_random(Graph *g)
 {
     int site;
@@ -260,8 +261,8 @@ static void clear_random(Graph *g)
             g->nodes[i].attr[site].i = g->nodes[i].attr[site + 1].i = 0;
 }
 
-// The site of a node that draws is its ordinal, once per place of a class; its layer is the
-// iteration.
+// Sets the site of a node that draws random numbers, one per position of a class, and its layer,
+// the iteration.
 static void number_random(Graph *g, NodeId i, int *n_sites, int *site)
 {
     Node *n = &g->nodes[i];
@@ -287,8 +288,8 @@ static int compare_sources(const void *a, const void *b)
     return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->value - y->value;
 }
 
-// Where a value stands among those without producer: first what the user or an earlier pass put in
-// order, then what the model's nodes read, by their order.
+// The sort key of a value without a producer. Inputs, states and the like come first, in their old
+// order; parameters, buffers and constants follow in the order of their first readers.
 static int64_t source_key(const Finder *f, ValueId v)
 {
     ValueKind k = value_of(f->g, v)->kind;
@@ -356,7 +357,7 @@ void block_find_readers(Finder *f)
     }
 }
 
-// Does every carried value's overwriter come after all of its readers?
+// Does the node that overwrites a carried value come after all its readers?
 static bool carries_hold(const Finder *f)
 {
     const Graph *g = f->g;
@@ -387,7 +388,7 @@ static Finder finder_new(const Graph *g, bool grows)
     return f;
 }
 
-// What block_check doesn't confirm is no class.
+// Clears the labels of classes that block_check doesn't confirm.
 static void drop_wrong(Graph *g, Diag *d)
 {
     for (int32_t c = 1; c < g->n_classes; c++) {
@@ -412,7 +413,7 @@ bool blocks(Graph *g, Diag *d)
     Finder f = finder_new(g, true);
     find_classes(&f);
     block_grow_out(&f);
-    if (!carries_hold(&f)) {  // a node was moved too far
+    if (!carries_hold(&f)) {  // growing moved a reader after an overwriting node: begin again
         arena_free(f.arena);
         f = finder_new(g, false);
         find_classes(&f);

@@ -1,4 +1,4 @@
-// One builder per operator: its attributes in the operator's order, then graph_node.
+// The builders: each sets its operator's attributes in their order and calls graph_node.
 #include "ir/build.h"
 
 static Attr ints(int n, const int64_t *v) { return (Attr){.n = n, .v = v}; }

@@ -1,8 +1,8 @@
-// Compositions of operators that several stages need.
+// Compositions of operators that several stages need, such as softmax and mean.
 #include "ir/build.h"
 #include "ir/internal.h"
 
-// x's value may move while nodes are appended: shapes are read through this copy.
+// A copy of x's value. The value itself moves when nodes are appended.
 static Value copy_of(const Graph *g, ValueId x) { return *value_of(g, x); }
 
 ValueId broadcast_like(Graph *g, ValueId s, ValueId x)
@@ -70,7 +70,7 @@ ValueId broadcast_to(Graph *g, ValueId x, int rank, const int64_t *dim)
     }
     if (n == rank)
         return x;
-    if (n < from.rank)  // dims of 1 that repeat go first: broadcast's dims are equal in size
+    if (n < from.rank)  // drops dims of size 1 that repeat: broadcast keeps the sizes of its dims
         x = make_reshape(g, x, n, kept);
     return make_broadcast(g, x, rank, dim, dims);
 }
@@ -98,7 +98,7 @@ ValueId make_softmax(Graph *g, ValueId x, int axis)
 {
     int64_t axes[] = {axis};
     ValueId e = make_exp(g, make_less_max(g, x, 1, axes));
-    ValueId part = make_reciprocal(g, make_reduce_sum(g, e, 1, axes));  // a sum >= 1
+    ValueId part = make_reciprocal(g, make_reduce_sum(g, e, 1, axes));  // the sum is at least 1
 
     return make_mul(g, e, broadcast_over(g, part, x, 1, axes));
 }

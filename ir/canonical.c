@@ -1,6 +1,7 @@
-// The canonical order is the order in which a depth-first walk from the outputs leaves the nodes,
-// where a node's inputs are visited richest first: the chain that runs through all layers before
-// what hangs off it. Values that several layers share come before all that needs them.
+// The canonical order of the nodes: the post-order of a depth-first walk from the outputs.
+//
+// The walk visits the input of a node to which most paths lead first, so that the chain through all
+// layers precedes its side branches. Values that several layers share precede all their readers.
 #include "ir/canonical.h"
 
 #include <math.h>
@@ -76,7 +77,7 @@ uint64_t *cone_hashes(const Graph *g, const uint64_t *hash, int radius, Arena *a
     return now;
 }
 
-// The same of a node and what is made from it.
+// By NodeId: a hash of the node and its descendants up to `radius` nodes on.
 static uint64_t *reader_hashes(const Graph *g, const uint64_t *hash, int radius, Arena *a)
 {
     size_t bytes = (size_t)g->n_nodes * sizeof *hash;
@@ -100,13 +101,13 @@ static uint64_t *reader_hashes(const Graph *g, const uint64_t *hash, int radius,
 typedef struct Walk {
     const Graph *g;
     Arena *arena;
-    bool *is_early;     // by NodeId: comes before all that needs it, counts as an input
-    int64_t *richness;  // by NodeId: how many paths lead to it, as a logarithm
-    int *depth;         // … and the longest
-    int *place;         // 1 + index in `order`
-    // What must come before a node beside its inputs: who else reads the value that it is carried
-    // to.
-    NodeId *reader;  // of node i: entries [first_reader[i], first_reader[i + 1])
+    bool *is_early;     // by NodeId: precedes all its readers and counts as an input of the graph
+    int64_t *richness;  // by NodeId: log of the number of paths that lead to it, in 1/1024
+    int *depth;         // by NodeId: nodes of the longest path that leads to it
+    int *place;         // by NodeId: 1 + index in `order`; 0: not visited
+    // If a carry writes node i's value over another one, the readers of that one must precede node
+    // i. They are the entries [first_reader[i], first_reader[i + 1]).
+    NodeId *reader;
     int *first_reader;
     NodeId *order;
     int n;
@@ -119,7 +120,8 @@ typedef struct Walk {
     int cap_stack;
 } Walk;
 
-// The number of paths grows exponentially; rounded, so that it doesn't tell equals apart.
+// Sets richness and depth. The number of paths grows exponentially, so its logarithm is summed; it
+// is rounded, so that rounding errors don't make equal nodes differ.
 static void measure(Walk *w)
 {
     const Graph *g = w->g;
@@ -151,13 +153,13 @@ static void measure(Walk *w)
 static bool visits_before(const Walk *w, NodeId a, NodeId b)
 {
     if (w->is_early[a] != w->is_early[b])
-        return w->is_early[b];  // it stands already, or nearly so
+        return w->is_early[b];  // an early node is visited already, or is last here
     if (w->richness[a] != w->richness[b])
         return w->richness[a] > w->richness[b];
     return w->depth[a] > w->depth[b];
 }
 
-// The nodes that must come before node i and aren't there yet.
+// The nodes that must precede node i and aren't visited yet, in the order of their visit.
 static struct Frame frame_of(Walk *w, NodeId i)
 {
     const Node *n = &w->g->nodes[i];
@@ -178,7 +180,7 @@ static struct Frame frame_of(Walk *w, NodeId i)
     return f;
 }
 
-// Lists the readers of carried values by the nodes that overwrite them.
+// Sets Walk.reader: lists the readers of carried values by the nodes that overwrite them.
 static void list_readers(Walk *w)
 {
     const Graph *g = w->g;
@@ -232,9 +234,9 @@ static void walk_reset(Walk *w)
     measure(w);
 }
 
-// ---- where it starts ----
+// ---- the roots of the walk ----
 
-// What ends the graph: the loss first, if it has one.
+// The nodes that make outputs and carried values; the loss is first if there is one.
 static NodeId *list_ends(const Graph *g, Arena *a, int *n)
 {
     NodeId *ends = arena_array(a, NodeId, g->n_outputs + g->n_carries + 1);
@@ -274,8 +276,9 @@ static bool same_affine(const Node *a, const Node *b)
     return true;
 }
 
-// A value whose readers are alike but not at the same place of the graph is one that layers or time
-// steps share: a mask, an encoder's result, a sequence of which each step takes its slice.
+// Sets is_early for values that layers or time steps share: a mask, an encoder's result, a sequence
+// that each step slices. Their readers have equal neighbourhoods (hashes) but different places in
+// the graph (richness, depth).
 static void find_early(Walk *w)
 {
     enum { SOURCE_RADIUS = 3, READER_RADIUS = 2 };
@@ -321,9 +324,9 @@ static int compare_roots(const void *a, const void *b)
     return p->key != q->key ? (p->key < q->key ? -1 : 1) : p->tie - q->tie;
 }
 
-// Starts of the second walk: early values, then ends, each at the place in the first walk of the
-// last node that it needs and that is on the way to the main end. So a side branch (running
-// statistics) stands beside what it branches off.
+// The roots of the second walk: early values, then ends. Each is sorted by the place, in the first
+// walk, of its last ancestor on the way to the main end. So a side branch (running statistics)
+// follows the node that it branches off.
 static Root *list_roots(Walk *w, const NodeId *ends, int n_ends, int n_main, int *n)
 {
     const Graph *g = w->g;

@@ -1,4 +1,4 @@
-// Labels of repeated blocks: looking them up, splitting classes and taking labels away.
+// Labels of repeated blocks: looks them up, splits classes and clears labels.
 #include "ir/classes.h"
 
 ClassNodes *class_nodes(const Graph *g, Arena *a)
@@ -58,7 +58,7 @@ void class_split(Graph *g, int32_t cls, int first)
     g->classes[cls].length = first;
 }
 
-// A class that is numbered 0 is none.
+// Clears the label if its class gets number 0.
 static void renumber(Block *b, const int32_t *to)
 {
     int32_t cls = to[b->cls];

@@ -1,11 +1,11 @@
-// The norm of all gradients, and clipping by it as torch.nn.utils.clip_grad_norm_ does.
+// Adds the norm of all gradients, and clipping by it as torch.nn.utils.clip_grad_norm_ does.
 #include "ir/training.h"
 
-// Row by row first, where there are enough for the threads: those sums are made where the squares
-// are.
+// Sums x² first along rows, if there are enough rows for the threads, so that one fused group makes
+// the squares and their sums.
 static ValueId sum_squares(Graph *g, ValueId x)
 {
-    enum { ROWS = 64 };
+    enum { ROWS = 64 };  // enough rows for the threads
     Value v = *value_of(g, x);
     int64_t axes[MAX_RANK], rows = 1;
     int kept = 0;
@@ -18,8 +18,8 @@ static ValueId sum_squares(Graph *g, ValueId x)
     return reduce_all(g, rows >= ROWS ? make_reduce_sum(g, squares, v.rank - kept, axes) : squares);
 }
 
-// The sum of a block's squares: of each iteration in itself, so that those may run in any order,
-// then of all iterations. The parameters [first, end) of the list are the block's.
+// Sums the squares of a block, whose parameters are [first, end) of the list: each iteration's for
+// itself, so that iterations may run in any order, then over all iterations.
 static ValueId sum_block(Graph *g, const Trained *list, int first, int end)
 {
     ValueId *part = arena_array(g->arena, ValueId, end - first);

@@ -1,13 +1,15 @@
-// Convolution ties three tensors together: x [n, c, spatial…], w [o, c / groups, window…] and
-// y [n, o, spatial'…]. conv and its two gradients each make one of them from the other two, by the
-// same sum over the same products; so they share everything but their order.
+// Convolution and its gradients share this code.
+//
+// A convolution has three tensors: x [n, c, spatial…], w [o, c / groups, window…] and
+// y [n, o, spatial'…]. conv and its two gradients each make one of them from the other two, as sums
+// of the same products. They differ only in which tensor is the result.
 #include <assert.h>
 
 #include "ir/contract.h"
 
 enum { STRIDE, LOW, HIGH, DILATION, GROUPS };
 
-// Where the attributes above begin: those of a gradient come after the shape of its result.
+// The index of attribute stride. Attribute 0 of a gradient is the shape of its result.
 static int first_attr(const ConvPart *order) { return order[2] == CONV_Y ? 0 : 1; }
 
 static int64_t groups_of(const Node *n, const ConvPart *order)
@@ -73,8 +75,8 @@ bool infer_conv(Graph *g, Node *n, const ConvPart *order, Diag *d)
            infer_set(g, n, 0, a->dtype, a->rank, y, d);
 }
 
-// With one group, c is contracted; with a group per channel they are one factor; with groups
-// between, no factor covers whole groups on both sides.
+// With one group, c is contracted. With a group per channel (depthwise), c and o are one factor.
+// With another number of groups, no factor has whole groups in both c and o, so both are blocked.
 void rule_conv(const Graph *g, const Node *n, const ConvPart *order, Rule *r)
 {
     int k = out(g, n)->rank - 2;
@@ -100,7 +102,8 @@ void rule_conv(const Graph *g, const Node *n, const ConvPart *order, Rule *r)
     r->single = 1 << 0 | 1 << 1;
 }
 
-// A piece of a depthwise convolution has fewer groups; all others that are split have one.
+// A shard of a depthwise convolution has fewer groups. Other convolutions are split along channels
+// only if they have one group.
 void localise_conv(const Node *n, const ConvPart *order, const Rule *r, const int64_t *size,
                    Arena *a, Attr *attr)
 {
@@ -112,7 +115,7 @@ void localise_conv(const Node *n, const ConvPart *order, const Rule *r, const in
         attr[first_attr(order) + GROUPS].i = size[channels];
 }
 
-// Makes part `p` from the other two of `v`.
+// Appends the node that makes tensor `p` from the other two tensors of `v`.
 static ValueId make_part(Graph *g, ConvPart p, const ValueId *v, const int64_t *dim,
                          const Window *win, int64_t groups)
 {
@@ -123,13 +126,13 @@ static ValueId make_part(Graph *g, ConvPart p, const ValueId *v, const int64_t *
     return make_conv(g, v[CONV_X], v[CONV_W], win, groups);
 }
 
-// The sum is linear in each of the three: the gradient of one is made with dy in the result's
-// place.
+// The sum is linear in each of the three tensors. So the gradient of one is computed from the other
+// operand and dy, which takes the result's place.
 void grad_conv(Graph *g, const Node *n, const ConvPart *order, ValueId dy, const bool *want,
                ValueId *dx)
 {
     int64_t groups = groups_of(n, order);
-    Value part[3];  // copies: building moves the graph's
+    Value part[3];  // copies: the graph's values move while nodes are appended
     ValueId v[3];
     Window win;
 
@@ -154,7 +157,7 @@ static int64_t spatial_count(const Tensor *t)
     return count;
 }
 
-// One pair of planes: all products of x's plane, w's window and y's plane.
+// Adds all products of a plane of x, a window of w and a plane of y to the plane of `to`.
 static void eval_plane(const Window *win, const Tensor *const *part, ConvPart to, double *x,
                        double *w, double *y)
 {
@@ -180,8 +183,8 @@ static void eval_plane(const Window *win, const Tensor *const *part, ConvPart to
     }
 }
 
-// The number of groups follows from the operands, because a piece of a depthwise convolution has
-// fewer than the whole.
+// The number of groups is taken from the operands: a shard of a depthwise convolution has fewer
+// groups than the attribute says.
 void eval_conv(const Node *n, const ConvPart *order, const Tensor *in, const Tensor *out)
 {
     const Tensor *part[3] = {NULL};

@@ -1,4 +1,4 @@
-// What the elementwise operators share: dtype checks and the text of their C expressions.
+// Elementwise operators: dtype checks, rules and the text of their C expressions.
 #include "ir/operator.h"
 
 bool infer_number(const Graph *g, const Node *n, int i, Diag *d)

@@ -1,11 +1,11 @@
-// Einsum texts, "bmk,bkn->bmn": the dims of dot's and attention's operands as letters.
+// Reads and checks einsum texts, "bmk,bkn->bmn", and walks over indices by letter.
 #include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
 #include "ir/contract.h"
 
-// Copies the letters at `s` into `dims`; returns what follows them, NULL if they are too many.
+// Copies the letters at `s` to `dims`. Returns the text after them; NULL if there are too many.
 static const char *letters_copy(const char *s, char *dims)
 {
     int n = 0;

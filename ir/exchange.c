@@ -1,13 +1,14 @@
-// What operators on pieces share: attributes of a piece, and communication between ranks.
+// Operators on shards: the attributes of a shard, and checks, kernels and evaluation of
+// collectives.
 #include <math.h>
 #include <string.h>
 
 #include "ir/operator.h"
 #include "runtime/rt_scalar.h"
 
-// ---- attributes of pieces ----
+// ---- attributes of shards ----
 
-// Where factors can't be split, the operand's size may be another than the factor's.
+// A factor that can't be split keeps the operand's size, which may differ from the factor's.
 void localise_dims(const Rule *r, int operand, const int64_t *size, Arena *a, Attr *attr)
 {
     int64_t *v = arena_array(a, int64_t, attr->n);
@@ -24,7 +25,7 @@ void localise_shape(const Node *n, const Rule *r, const int64_t *size, Arena *a,
     localise_dims(r, n->n_in, size, a, &attr[0]);
 }
 
-// ---- types and rules of communication ----
+// ---- types and rules of collectives ----
 
 bool infer_exchange(const Graph *g, const Node *n, Diag *d)
 {
@@ -189,7 +190,7 @@ static void element_fold(Tensor *y, int64_t k, const Tensor *x, int64_t j, const
         y->i[k] = fold->join_int(y->i[k], x->i[j]);
 }
 
-// Row by row of the last dim.
+// Copies one row of the last dim after the other.
 void tensor_box(const Tensor *x, const int64_t *x_at, Tensor *y, const int64_t *y_at,
                 const int64_t *size, const Fold *fold)
 {

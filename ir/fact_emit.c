@@ -1,5 +1,5 @@
-// Constants in one form each: a scalar under a broadcast, iota with scalar arithmetic, comparisons
-// of iotas, or dense. Later passes need to know no other.
+// Emits each constant in one form: a broadcast scalar, iota with scalar arithmetic, comparisons of
+// iotas, or dense elements. Later passes see no other form.
 #include "ir/fold.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static ValueId indices(Folder *f, DType t, const Value *like, int axis)
     return fold_share(f, make_iota(f->g, t, like->rank, like->dim, axis));
 }
 
-// sign · Σ a[d] · index d over the dims where that is positive, plus c; 0: nothing but c = 0.
+// c + Σ sign · a[d] · (index along dim d), over the dims d whose sign · a[d] is positive.
 static ValueId one_side(Folder *f, DType t, const Value *like, const Affine *x, double sign,
                         double c)
 {
@@ -41,7 +41,7 @@ static ValueId one_side(Folder *f, DType t, const Value *like, const Affine *x, 
     return sum ? sum : splat(f, t, like, c);
 }
 
-// x ≥ 0, as left ≤ right + c.
+// x ≥ 0 as left ≤ right: terms with a negative factor change sides.
 static ValueId emit_predicate(Folder *f, const Value *like, const Affine *x)
 {
     ValueId left = one_side(f, I64, like, x, -1, 0);
@@ -64,7 +64,7 @@ static ValueId emit_mask(Folder *f, const Value *like, const Fact *x)
     return x->value.c == 1 ? mask : fold_share(f, make_not(f->g, mask));
 }
 
-// The only dim that an affine value varies along; -1: none or several.
+// The only dim along which an affine value varies; -1: none or several. *n is their number.
 static int only_axis(const Fact *x, const Value *v, int *n)
 {
     int axis = -1;
@@ -90,7 +90,7 @@ static ValueId emit_progression(Folder *f, const Value *like, const Fact *x, int
     return v;
 }
 
-// Dense elements, unless `v` has them already.
+// A constant with the elements of `v`; `v` itself if it is one or has too many.
 static ValueId emit_dense(Folder *f, ValueId v)
 {
     Value like = *value_of(f->g, v);
@@ -102,7 +102,8 @@ static ValueId emit_dense(Folder *f, ValueId v)
     return fold_share(f, graph_constant(f->g, like.dtype, like.rank, like.dim, data));
 }
 
-// Two elements are always a progression, and three numbers of a model may be one by chance.
+// Is a value that varies along `axis` worth an iota? Two elements are always a progression, and
+// three numbers of a model may be one by chance.
 static bool is_progression(const Value *v, int axis)
 {
     return axis >= 0 && (v->rank > 1 || v->dim[0] > SMALL_COUNT) && v->dim[axis] > 3;
@@ -131,6 +132,6 @@ ValueId fold_constant(Folder *f, ValueId v)
         if (n && !is_small)
             return v;
     }
-    // A broadcast holds fewer bytes than what it makes.
+    // A broadcast's input has fewer bytes than its result.
     return n && n->op == &op_broadcast ? v : emit_dense(f, v);
 }

@@ -1,4 +1,4 @@
-// Recognises dense elements: all equal, an arithmetic progression, a band mask of two numbers.
+// Recognises dense elements: all equal, arithmetic progressions, and band masks of two numbers.
 #include "ir/fold.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@ static const double EXACT = 9007199254740992.0;  // 2^53
 
 static double element(const Tensor *t, int64_t i) { return t->f ? t->f[i] : (double)t->i[i]; }
 
-// Same bits count as equal: 0 and -0 are not, two NaN are.
+// Have a and b the same bits? 0 and -0 have not; a NaN and itself have.
 static bool same_number(double a, double b) { return !memcmp(&a, &b, sizeof a); }
 
 static bool is_whole(double x) { return x == floor(x) && fabs(x) < EXACT; }
@@ -45,7 +45,7 @@ static bool fit_affine(const Tensor *t, int64_t count, Fact *y)
     return true;
 }
 
-// The two numbers that t consists of, the larger one first.
+// Does t consist of exactly two numbers? Then *yes is the larger one.
 static bool two_numbers(const Tensor *t, int64_t count, double *yes, double *no)
 {
     *yes = *no = element(t, 0);
@@ -59,8 +59,9 @@ static bool two_numbers(const Tensor *t, int64_t count, double *yes, double *no)
     return !isnan(*yes) && *yes != *no && (t->f || (is_whole(*yes) && is_whole(*no)));
 }
 
-// The band of the last two dims outside of which no `yes` is: i + high - j ≥ 0 and j - i - low ≥ 0,
-// each as tight as a row that it cuts says; whether it fits is checked afterwards.
+// Sets the predicates of the band of the last two dims that holds every `yes`: i + high - j ≥ 0 and
+// j - i - low ≥ 0. The first row that each of them cuts gives high and low; is_band then checks all
+// elements.
 static void read_band(const Tensor *t, double yes, Fact *y)
 {
     int64_t rows = t->dim[t->rank - 2], columns = t->dim[t->rank - 1];

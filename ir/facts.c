@@ -1,5 +1,5 @@
-// What is known of values by their indices alone: affine ones and comparisons of these. Facts pass
-// through views and arithmetic at any size, where evaluation would not.
+// Facts: values known by their indices alone, as affine forms and comparisons of them. Facts pass
+// through views and arithmetic of any size, for which evaluation would be too slow.
 #include "ir/fold.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ bool affine_range(const Affine *x, const Value *v, double *least, double *most)
     return fabs(*least) < EXACT && fabs(*most) < EXACT;
 }
 
-// Are all elements whole numbers that dtype `t` holds exactly?
+// Are all elements of x, over the indices of `v`, whole numbers that dtype `t` holds exactly?
 static bool is_exact(const Affine *x, const Value *v, DType t)
 {
     double least, most, limit = t == F32 ? 0x1p24 : t == F16 ? 0x1p11 : t == BF16 ? 0x1p8 : EXACT;
@@ -53,7 +53,7 @@ static bool is_exact(const Affine *x, const Value *v, DType t)
 
 // ---- elementwise ----
 
-// One element of an elementwise operator's result, from one element of each operand.
+// Evaluates an elementwise operator on one element `x` of each operand.
 static double eval_one(Folder *f, const Node *n, const double *x)
 {
     Tensor in_[3], y;
@@ -76,7 +76,7 @@ static bool same_predicates(const Fact *x, const Fact *y)
            !memcmp(x->predicate, y->predicate, sizeof x->predicate);
 }
 
-// Every operand is one number, or one of two by the same predicates.
+// If each operand is one number, or one of two by the same predicates, so is the result.
 static bool eval_two(Folder *f, const Node *n, const Fact *const *x, Fact *y)
 {
     double yes[3], no[3];
@@ -95,7 +95,7 @@ static bool eval_two(Folder *f, const Node *n, const Fact *const *x, Fact *y)
     *y = with ? *with : (Fact){0};
     memset(&y->value, 0, sizeof y->value);
     y->value.c = eval_one(f, n, yes);
-    y->other = with ? eval_one(f, n, no) + 0.0 : 0;  // a mask's -0 is as good as 0
+    y->other = with ? eval_one(f, n, no) + 0.0 : 0;  // + 0.0 makes a mask's -0 a 0
     if (with)
         y->value.c += 0.0;
     if (with && y->value.c == y->other)
@@ -136,7 +136,7 @@ static bool arithmetic(Folder *f, const Node *n, const Fact *const *x, Fact *y)
     return is_exact(&y->value, out(f->g, n), out(f->g, n)->dtype);
 }
 
-// Sets y to where `p` is ≥ 0; all or nothing if that is so everywhere.
+// Sets y to the fact "p ≥ 0"; to 1 or 0 if that is true or false everywhere.
 static bool predicate(const Value *v, Affine p, Fact *y)
 {
     double least, most;
@@ -149,7 +149,7 @@ static bool predicate(const Value *v, Affine p, Fact *y)
     return true;
 }
 
-// x ≤ y is y - x ≥ 0, x < y is y - x - 1 ≥ 0: all numbers are whole.
+// x ≤ y is y - x ≥ 0, and x < y is y - x - 1 ≥ 0, because all numbers are whole.
 static bool comparison(Folder *f, const Node *n, const Fact *const *x, Fact *y)
 {
     const Value *v = out(f->g, n);
@@ -198,7 +198,8 @@ static bool logic(Folder *f, const Node *n, const Fact *const *x, Fact *y)
 
 // ---- views ----
 
-// Where each dim of x goes in y when only dims of size 1 come and go; -1: away. False otherwise.
+// Do the dims of x and y differ in dims of size 1 alone? Then to[i] is the dim of y that dim i of x
+// becomes; -1: none.
 static bool reshape_dims(const Value *x, const Value *y, int *to)
 {
     int j = 0;
@@ -218,8 +219,8 @@ static bool reshape_dims(const Value *x, const Value *y, int *to)
     return j == y->rank;
 }
 
-// How a view's output index follows from its input's: input dim i is output dim to[i] (-1: none),
-// index start[i] + stride[i] · that.
+// How a view maps indices: the index along input dim i is start[i] + stride[i] · (the index along
+// output dim to[i]); to[i] is -1 if the dim is gone.
 typedef struct Moves {
     int to[MAX_RANK];
     int64_t start[MAX_RANK], stride[MAX_RANK];
@@ -289,7 +290,7 @@ static bool view(Folder *f, const Node *n, const Fact *x, Fact *y)
             return false;
         if (part.n_predicates)
             y->predicate[y->n_predicates++] = p;
-        else if (part.value.c == 0) {  // a part where nothing fulfils it
+        else if (part.value.c == 0) {  // no element of the view fulfils the predicate
             *y = (Fact){.value.c = x->other};
             return true;
         }
@@ -297,7 +298,7 @@ static bool view(Folder *f, const Node *n, const Fact *x, Fact *y)
     return true;
 }
 
-// A running sum of equal numbers.
+// The running sum of equal numbers is affine.
 static bool cumulative(Folder *f, const Node *n, const Fact *x, Fact *y)
 {
     const Value *v = out(f->g, n);
@@ -313,7 +314,7 @@ static bool cumulative(Folder *f, const Node *n, const Fact *x, Fact *y)
     return is_exact(&y->value, v, v->dtype);
 }
 
-// ---- of nodes ----
+// ---- facts of nodes ----
 
 static bool iota_fact(const Graph *g, const Node *n, Fact *y)
 {
@@ -383,7 +384,7 @@ static struct Known *ask(Folder *f, ValueId v)
     if (!known_of(f, v)->is_asked) {
         bool constant = compute_constant(f, v);
         const Fact *fact = constant ? compute_fact(f, v) : NULL;
-        struct Known *k = known_of(f, v);  // asking for inputs may have moved it
+        struct Known *k = known_of(f, v);  // compute_fact may have moved the array
         k->is_asked = true;
         k->is_constant = constant;
         k->fact = fact;
@@ -405,10 +406,10 @@ bool fact_splat(Folder *f, ValueId v, double *x)
     return true;
 }
 
-// Evaluation is slow: is a node small enough for it?
+// Is a node small enough for evaluation, which is slow?
 static bool is_affordable(Folder *f, const Node *n)
 {
-    enum { MOST_WORK = 1 << 23 };
+    enum { MOST_WORK = 1 << 23 };  // elements of the node's iteration space
     int64_t work = 1;
     Rule r;
 
