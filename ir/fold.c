@@ -1,12 +1,13 @@
-// fold: constants, equal nodes, identities. One run goes over the nodes in order and takes for each
-// the simplest value that is known to equal it; runs repeat until nothing changes.
+// The fold pass: evaluates constants, merges equal nodes and applies identities. One run goes over
+// the nodes in order and maps each value to the simplest value that is known to equal it. Runs
+// repeat until nothing changes.
 #include "ir/fold.h"
 
 #include <string.h>
 
 #include "ir/classes.h"
 
-enum { MOST_RUNS = 16 };  // a chain of rules that undo each other would be a mistake of ours
+enum { MOST_RUNS = 16 };  // ends the pass if two rules, by mistake, undo each other
 
 // ---- equal nodes ----
 
@@ -44,7 +45,8 @@ static bool same_attr(const AttrDef *def, const Attr *a, const Attr *b)
     }
 }
 
-// Random numbers are only told apart later: nodes that look alike draw different ones.
+// Are two nodes equal, and can they be merged? Nodes that draw random numbers can't: the blocks
+// pass gives them different sites later.
 static bool same_node(const Node *a, const Node *b)
 {
     if (a->op != b->op || a->n_in != b->n_in || a->phase != b->phase || node_site(a))
@@ -103,7 +105,7 @@ static void table_grow(Folder *f)
             table_put(f, old[i]);
 }
 
-// The first entry that equals `e`; `e` itself if there was none.
+// The first entry that equals `e`; adds `e` and returns it if there is none.
 static int32_t table_share(Folder *f, int32_t e)
 {
     if (2 * (f->n_table + 1) > f->cap_table)
@@ -134,14 +136,14 @@ ValueId fold_share(Folder *f, ValueId v)
     return v;
 }
 
-// Is `v` overwritten at some place of the order? Then what reads it stays where it is.
+// Does a carry overwrite `v`? Then its readers must stay at their places in the order.
 static bool is_carried(const Folder *f, ValueId v)
 {
     return v && v < f->n_carried && f->carried[v];
 }
 
-// Does an operand come from a node that reads a carried value? A rule that looks through that node
-// would read the value later, maybe too late.
+// Does the node that makes an operand read a carried value? A rule that looks through that node
+// would make n read the value instead, maybe after it is overwritten.
 static bool is_fixed(const Folder *f, const Node *n)
 {
     for (int i = 0; i < n->n_in && f->n_carried; i++) {
@@ -185,7 +187,7 @@ static void keep_name(const Graph *from, ValueId old, Graph *to, ValueId v)
     }
 }
 
-// Is a transpose the only reader of the node whose result it reads?
+// Is n a transpose, and the only reader of the node that makes its input?
 static bool is_only_reader(const Graph *g, const Node *n, const int *uses)
 {
     const Node *x = n->op == &op_transpose ? producer(g, n->in[0]) : NULL;
@@ -225,8 +227,7 @@ static bool fold_node(Folder *f, Rewrite *r, NodeId i, const int *uses)
     return true;
 }
 
-// A reshape to the dims that a value has changes nothing, but what an output became may have
-// another own shape than the output had. Then the reshape stays, for the output alone.
+// Gives an output a reshape of its own if its new value has another own shape than the old one.
 static void keep_own_shapes(Rewrite *r)
 {
     for (int i = 0; i < r->from->n_outputs; i++) {
@@ -279,7 +280,7 @@ static uint64_t hash_graph(const Graph *g)
 bool fold(Graph *g, Diag *d)
 {
     for (int32_t c = 1; c < g->n_classes; c++)
-        class_drop(g, c);  // what becomes one node can't belong to several iterations
+        class_drop(g, c);  // merged nodes can't belong to several iterations
     class_compact(g);
     graph_prune(g);
     uint64_t before = hash_graph(g);

@@ -1,15 +1,15 @@
-// Transposes next to a contraction are no work: they become the order of letters in its equation.
+// Folds transposes around contractions into the order of letters in their equations.
 #include "ir/contract.h"
 #include "ir/fold.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { EQ, BIAS_EQ, QUERY };    // attributes of dot and attention
-enum { BIAS = 3, INPUTS = 7 };  // of attention
+enum { EQ, BIAS_EQ, QUERY };    // indices of attributes of dot and attention
+enum { BIAS = 3, INPUTS = 7 };  // attention's input bias, and its number of inputs
 enum { EQ_TEXT = 5 * (MAX_RANK + 2) };
 
-// The letters of what was transposed, given those of the result: out dim i is in dim perm[i].
+// The letters of a transpose's input, given those of its result: out dim i is in dim perm[i].
 static void letters_before(const Attr *perm, const char *after, char *before)
 {
     memset(before, 0, MAX_RANK + 1);
@@ -26,7 +26,7 @@ static const char *equation_text(Folder *f, const Equation *e)
     return arena_string(f->g->arena, "%s,%s,%s->%s", e->dims[0], e->dims[1], e->dims[2], last);
 }
 
-// Takes a transpose off operand i. Returns what it transposed, 0: there is none.
+// If `v` is a transpose, returns its input and reorders the letters; else returns 0.
 static ValueId without_transpose(Folder *f, ValueId v, char *letters)
 {
     const Node *n = producer(f->g, v);
@@ -39,8 +39,8 @@ static ValueId without_transpose(Folder *f, ValueId v, char *letters)
     return n->in[0];
 }
 
-// Takes a broadcast along batch dims off operand i: without them they are free dims of the other
-// one.
+// If operand i, `v`, is a broadcast along batch dims, returns its input and drops their letters,
+// which are then free dims of the other operand; else returns 0.
 static ValueId without_broadcast(Folder *f, ValueId v, Equation *e, int i)
 {
     const Node *n = producer(f->g, v);
@@ -89,7 +89,8 @@ static ValueId with_equations(Folder *f, const Node *n, const ValueId *x, const 
     return fold_share(f, graph_node(f->g, n->op, n->n_in, x, attr));
 }
 
-// Of attention's two outputs only the first one goes by the order of inputs' letters.
+// The second output, the log-sum-exp, has its dims in the order of the first output's letters,
+// which stay.
 ValueId fold_attention(Folder *f, const Node *n)
 {
     ValueId x[INPUTS];

@@ -1,4 +1,5 @@
-// Identities: what an operator gives when an operand is 0, 1, -inf, a mask without a hole …
+// Identities: simpler values of operators whose operands are 0, 1, -inf, casts, choices and the
+// like.
 #include "ir/fold.h"
 
 #include <math.h>
@@ -39,12 +40,12 @@ static ValueId fold_not(Folder *f, const Node *n)
         return x->in[0];
     x = producer(f->g, n->in[0]);
     if ((x->op != &op_lt && x->op != &op_le) || dtype_is_float(in(f->g, x, 0)->dtype))
-        return 0;  // of floats, neither may hold: NaN
+        return 0;  // for a NaN, neither a < b nor b <= a is true
     ValueId a = x->in[0], b = x->in[1];
     return fold_value(f, x->op == &op_lt ? make_le(f->g, b, a) : make_lt(f->g, b, a));
 }
 
-// Does every number of dtype `a` have its like in `b`?
+// Does dtype `b` hold every number of dtype `a` exactly?
 static bool is_within(DType a, DType b)
 {
     if (a == BOOL)
@@ -54,7 +55,7 @@ static bool is_within(DType a, DType b)
     return dtype_is_int(b) && dtype_size(b) > dtype_size(a) && b >= I8 && b <= I64;
 }
 
-// A cast to a wider dtype and on to another one is one cast; and there and back is none.
+// A cast to a wider dtype and then to another one is one cast; back to the first dtype it is none.
 static ValueId fold_cast(Folder *f, const Node *n)
 {
     const Node *x = made_by(f, n->in[0], &op_cast);
@@ -94,7 +95,7 @@ static ValueId fold_mul(Folder *f, const Node *n)
     return 0;
 }
 
-// Dividing by a power of two is multiplying, to the bit.
+// Division by a power of two becomes a product, which has the same bits.
 static ValueId fold_div(Folder *f, const Node *n)
 {
     double x;
@@ -121,7 +122,7 @@ static ValueId fold_pow(Folder *f, const Node *n)
     return 0;
 }
 
-// x itself where the other operand can't win: of max the least number, of min the largest.
+// max(x, -inf) and min(x, inf) are x.
 static ValueId fold_extremum(Folder *f, const Node *n)
 {
     double never = n->op == &op_max ? -(double)INFINITY : (double)INFINITY;
@@ -145,7 +146,7 @@ static ValueId fold_logical(Folder *f, const Node *n)
     return n->in[0] == n->in[1] ? n->in[0] : 0;
 }
 
-// A boolean compared with a constant is itself or its opposite.
+// A BOOL value compared with a constant is the value itself or its opposite.
 static ValueId fold_eq(Folder *f, const Node *n)
 {
     for (int i = 0; i < 2; i++) {
@@ -175,9 +176,9 @@ static ValueId fold_select(Folder *f, const Node *n)
     return a != 0 ? n->in[0] : fold_value(f, make_not(f->g, n->in[0]));
 }
 
-// ---- of one of two numbers ----
+// ---- choices between two numbers ----
 
-// A value that is one number where `mask` holds and another one elsewhere.
+// A value that is `yes` where `mask` holds and `no` elsewhere.
 typedef struct Choice {
     ValueId mask;  // 0: `yes` everywhere
     double yes, no;
@@ -200,7 +201,7 @@ static bool read_choice(Folder *f, ValueId v, Choice *c)
     return fact_splat(f, n->in[1], &c->yes) && fact_splat(f, n->in[2], &c->no);
 }
 
-// (1 - cast(mask)) · -1e9 is a choice between 0 and -1e9: arithmetic goes into the two numbers.
+// Arithmetic on a choice becomes a choice: (1 - cast(mask)) · -1e9 chooses between 0 and -1e9.
 static ValueId fold_choice(Folder *f, const Node *n)
 {
     ValueId yes[2], no[2];

@@ -33,7 +33,7 @@ static ValueId transposed(Folder *f, ValueId x, const int64_t *perm, int rank)
     return is_identity(perm, rank) ? x : fold_value(f, make_transpose(f->g, x, perm));
 }
 
-// transpose(broadcast(x)) as broadcast(transpose(x)): fewer elements are moved.
+// transpose(broadcast(x)) becomes broadcast(transpose(x)), which moves fewer elements.
 static ValueId transpose_below(Folder *f, const Node *n, const Node *broadcast)
 {
     int64_t perm[MAX_RANK], dims[MAX_RANK];
@@ -86,7 +86,7 @@ ValueId fold_broadcast(Folder *f, const Node *n)
 
 // ---- slice ----
 
-enum { DROP = 3 };  // an attribute of slice
+enum { DROP = 3 };  // index of slice's attribute drop
 
 typedef struct Range {
     int64_t start[MAX_RANK], size[MAX_RANK], stride[MAX_RANK];
@@ -106,7 +106,7 @@ static Range range_of(const Node *slice)
     return r;
 }
 
-enum { SLICE_DROP = 3 };  // attribute of slice: dims that are left out of the result
+enum { SLICE_DROP = 3 };  // index of slice's attribute drop: dims that the result lacks
 
 static bool is_all(const Range *r, const Value *x, int i)
 {
@@ -132,7 +132,7 @@ static ValueId slice_of_slice(Folder *f, const Range *r, const Node *x)
 {
     Range inner = range_of(x);
 
-    for (int i = 0; i < x->attr[0].n; i++) {  // of one element, any stride is allowed
+    for (int i = 0; i < x->attr[0].n; i++) {  // one element may have any stride, so it gets 1
         inner.start[i] += r->start[i] * (inner.size[i] > 1 ? inner.stride[i] : 1);
         inner.stride[i] = r->size[i] > 1 ? inner.stride[i] * r->stride[i] : 1;
         inner.size[i] = r->size[i];
@@ -140,7 +140,7 @@ static ValueId slice_of_slice(Folder *f, const Range *r, const Node *x)
     return sliced(f, x->in[0], &inner);
 }
 
-// The part of one operand of a concat, where the slice lies within it.
+// A slice that lies within one operand of a concat is a slice of that operand.
 static ValueId slice_of_concat(Folder *f, const Range *r, const Node *x)
 {
     int axis = (int)x->attr[0].i;
@@ -175,7 +175,8 @@ static ValueId slice_of_broadcast(Folder *f, const Range *r, const Node *x)
     return fold_value(f, make_broadcast(f->g, v, rank, r->size, x->attr[1].v));
 }
 
-// The same slice of what was transposed, transposed: transposes go down, where equations take them.
+// slice(transpose(x)) becomes transpose(slice(x)): transposes move towards their readers, whose
+// equations absorb them.
 static ValueId slice_of_transpose(Folder *f, const Node *n, const Node *x)
 {
     const Attr *perm = &x->attr[0], *dropped = &n->attr[DROP];
@@ -227,7 +228,7 @@ ValueId fold_pad(Folder *f, const Node *n)
 
 // ---- concat ----
 
-// Slices that lie one behind the other in x, as one slice of x.
+// A concat of consecutive slices of x is one slice of x.
 static ValueId concat_of_slices(Folder *f, const Node *n)
 {
     int axis = (int)n->attr[0].i;
@@ -270,8 +271,8 @@ ValueId fold_concat(Folder *f, const Node *n)
 
 // ---- gather ----
 
-// The dim that a gather's index grows along, all of it within the table; false if it isn't so.
-// -1: the index is one number.
+// Is the index of a gather affine along one dim at most, and all of it within the table? Then
+// *along is that dim; -1: the index is one number.
 static bool read_index(Folder *f, const Node *n, const Fact *index, int *along)
 {
     const Value *v = in(f->g, n, 1);
@@ -290,7 +291,7 @@ static bool read_index(Folder *f, const Node *n, const Fact *index, int *along)
     return least >= 0 && most < (double)in(f->g, n, 0)->dim[n->attr[0].i];
 }
 
-// Rows of a table in even steps are a slice, repeated along the index's other dims.
+// A gather of evenly spaced rows is a slice, repeated along the index's other dims.
 ValueId fold_gather(Folder *f, const Node *n)
 {
     const Fact *index = n->attr[1].i || n->attr[2].i >= 0 ? NULL : fact_of(f, n->in[1]);

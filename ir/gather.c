@@ -1,4 +1,5 @@
-// What gather and its transpose, scatter_add, share.
+// gather and its adjoint, scatter_add, share this code: the roles of dims, checks and the kernel
+// call.
 #include <string.h>
 
 #include "ir/operator.h"
@@ -49,7 +50,7 @@ void kernel_gather(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RA
 {
     const Value *index = in(g, n, 1);
     GatherDims d = gather_dims(n, table->rank, table->dim, index->rank, index->dim);
-    // The factor of the table's rows: scatter_add's is the last one.
+    // The factor of the table's rows; scatter_add has it last.
     int rows = table == in(g, n, 0) ? (int)n->attr[GATHER_AXIS].i : in(g, n, 0)->rank;
 
     RtGather p = {.type = (RtType)table->dtype,

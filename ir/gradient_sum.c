@@ -1,12 +1,14 @@
-// What a repeated value gets of its copies' gradients. A norm's mean would get, through the
-// variance, a sum of deviations from it, which is 0; what is left is a sum that the norm's bias
-// gets too. So a norm's gradient takes two sums and not three, one after the other.
+// The gradient of a broadcast value: the sum of its copies' gradients, without terms that are zero.
+//
+// A norm's mean gets, through the variance, a sum of deviations from the mean, which is 0. The
+// remaining sum is also the gradient of the norm's bias. So a norm's gradient needs two successive
+// sums and not three.
 #include <math.h>
 #include <string.h>
 
 #include "ir/operator.h"
 
-enum { DEPTH = 8 };  // of a term; what is deeper isn't looked at
+enum { DEPTH = 8 };  // nodes of the deepest term that vanishes() looks at
 
 typedef struct Axes {
     int n;
@@ -30,7 +32,7 @@ static bool is_sum_of(const Graph *g, const Node *n, ValueId x, Axes axes)
 // Is m the mean of x?
 static bool is_mean(const Graph *g, ValueId m, ValueId x, Axes axes)
 {
-    enum { ROUNDED = 20 };  // bits that 1 / n has at least
+    enum { ROUNDED = 20 };  // bits to which the factor must equal 1 / n
     const Node *n = producer(g, m);
     double factor;
 
@@ -46,7 +48,7 @@ static bool is_mean(const Graph *g, ValueId m, ValueId x, Axes axes)
     return false;
 }
 
-// The value of the dims that are left of which v is a copy along the axes; 0: there is none.
+// The input of v if v is a broadcast along the axes, else 0.
 static ValueId copied(const Graph *g, ValueId v, Axes axes)
 {
     const Node *n = producer(g, v);
@@ -59,7 +61,7 @@ static ValueId copied(const Graph *g, ValueId v, Axes axes)
     return n->in[0];
 }
 
-// Is the sum of v 0 but for what was rounded?
+// Is the sum of v along the axes 0 except for rounding errors?
 static bool vanishes(const Graph *g, ValueId v, Axes axes, int depth)
 {
     const Node *n = producer(g, v);
@@ -75,7 +77,7 @@ static bool vanishes(const Graph *g, ValueId v, Axes axes, int depth)
                                 (copied(g, b, axes) && vanishes(g, a, axes, depth - 1)));
 }
 
-// The sum of x, perhaps one that the same iteration's gradients have already.
+// The sum of x along the axes; an existing one if the backward nodes of the same iteration have it.
 static ValueId shared_sum(Graph *g, ValueId x, Axes axes)
 {
     NodeId from = value_of(g, x)->producer;
@@ -91,7 +93,7 @@ static ValueId shared_sum(Graph *g, ValueId x, Axes axes)
     return make_reduce_sum(g, x, axes.n, axes.at);
 }
 
-// The sum of v without factors that don't change along the axes.
+// The sum of v along the axes. Factors that are constant along them are multiplied after the sum.
 static ValueId sum_of(Graph *g, ValueId v, Axes axes)
 {
     Node n = *producer(g, v);
@@ -104,7 +106,7 @@ static ValueId sum_of(Graph *g, ValueId v, Axes axes)
     return shared_sum(g, v, axes);
 }
 
-// The sum of v's terms but for those that vanish; 0: none does.
+// The sum of the terms of v except those whose sum vanishes; 0: none does.
 static ValueId sum_of_remaining(Graph *g, ValueId v, Axes axes)
 {
     Node n = *producer(g, v);

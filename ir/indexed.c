@@ -1,7 +1,7 @@
-// Which numbers an input may hold: those that name rows of what it indexes.
+// Finds the range of an input's elements: the row numbers of the tables that it indexes.
 #include "ir/operator.h"
 
-// The value whose elements v's are, all of them: seen through views and casts.
+// The value that v has all elements of, seen through views and casts.
 static ValueId source_of(const Graph *g, ValueId v)
 {
     while (value_of(g, v)->producer) {
@@ -38,7 +38,7 @@ static bool counts_from_end(const Graph *g, ValueId v, int64_t n, ValueId *x)
            add->op == &op_add && add->in[0] == *x && is_number(g, add->in[1], n);
 }
 
-// What is not made of data: where it lies doesn't matter.
+// Is v a parameter, buffer or constant, seen through views and casts?
 static bool is_table(const Graph *g, ValueId v)
 {
     ValueKind kind = value_of(g, source_of(g, v))->kind;

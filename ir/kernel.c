@@ -1,4 +1,4 @@
-// How operators say what their kernels take.
+// Helpers of OpDef.kernel: dense strides, and requests for copies of operands.
 #include <string.h>
 
 #include "ir/operator.h"
@@ -22,7 +22,7 @@ const char *dtype_rt(DType t)
     return name[t];
 }
 
-// Dims of size 1 may have any stride, and so may all dims of an empty tensor.
+// Is v dense? Dims of size 1 may have any stride, and so may all dims of an empty tensor.
 static bool is_dense(const Value *v, const int64_t *stride)
 {
     int64_t want[MAX_RANK];

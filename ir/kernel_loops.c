@@ -1,4 +1,5 @@
-// Contractions as nested loops over operands of any strides, and as parameters of their kernels.
+// The kernel calls of dot and attention: turns their dims into loops with a stride per operand,
+// which become the kernels' parameters.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 
 enum { MAX_LOOP_OPERANDS = 13 };
 
-// One loop: its length and how far each operand moves with it.
+// One loop: its number of iterations, and the stride of each operand in elements.
 typedef struct Loop {
     int64_t size, stride[MAX_LOOP_OPERANDS];
 } Loop;
@@ -17,7 +18,8 @@ typedef struct Loops {
     int n;
 } Loops;
 
-// The operands of a kernel call: their dims' letters (NULL: absent), strides and sizes by letter.
+// The operands of a kernel call: the letters of their dims (NULL: absent), their strides, and sizes
+// by letter.
 typedef struct Operands {
     const char *dims[MAX_LOOP_OPERANDS];
     const int64_t *stride[MAX_LOOP_OPERANDS];
@@ -27,7 +29,7 @@ typedef struct Operands {
 
 static bool has(const char *dims, char c) { return dims && strchr(dims, c); }
 
-// Appends the loop over letter c; loops of one turn are none.
+// Appends the loop over letter c if it has more than one iteration.
 static void add_loop(Loops *l, const Operands *o, char c)
 {
     Loop *x = &l->loop[l->n];
@@ -49,8 +51,8 @@ static bool is_nested(const Loop *outer, const Loop *inner, int n)
     return true;
 }
 
-// Sorts the loops from outer to inner by operand `by` and joins those that are one in all operands.
-// Where one has no turns, all together are such a one.
+// Sorts the loops from outer to inner by the strides of operand `by` and joins loops that are one
+// loop in all operands. If a loop has no iterations, it alone stays.
 static void join_loops(Loops *l, int n_operands, int by)
 {
     int n = 0;
@@ -79,7 +81,7 @@ static void join_loops(Loops *l, int n_operands, int by)
     l->n = n;
 }
 
-// Takes the longest loop out; one of a single turn if there is none.
+// Removes the longest loop and returns it; returns a loop of one iteration if there is none.
 static Loop take_longest(Loops *l)
 {
     Loop longest = {.size = 1};
@@ -104,7 +106,7 @@ static void print_list(Text *t, const char *name, const int64_t *v, int n)
     text_printf(t, "}");
 }
 
-// Wants a copy of operand i with the dims in the order of `dims`.
+// Asks for a copy of operand i that is dense in the order of letters `dims`.
 static void want_order(const Graph *g, const Node *n, int i, const Operands *o, const char *dims,
                        Kernel *k)
 {
@@ -147,7 +149,7 @@ static void sort_letters(const Operands *o, DotLoops *d)
     join_loops(&d->batch, 3, Y);
 }
 
-// Operand i's letters with the contracted ones last, in b's order.
+// Sets `order` to the letters of operand i with the contracted ones last, in the order of b.
 static void contracted_last(const Operands *o, const DotLoops *d, int i, char *order)
 {
     int at = 0;
@@ -161,7 +163,7 @@ static void contracted_last(const Operands *o, const DotLoops *d, int i, char *o
     order[at] = 0;
 }
 
-// Contracted dims that aren't one dim in both operands: copies where they are.
+// For contracted dims that aren't one loop: asks for copies of both operands in which they are.
 static void want_contracted(const Graph *g, const Node *n, const Operands *o, const DotLoops *d,
                             Kernel *k)
 {
@@ -173,7 +175,7 @@ static void want_contracted(const Graph *g, const Node *n, const Operands *o, co
     }
 }
 
-// The letters of `dims` that are in `is_in` too, or aren't.
+// Appends to `order` the letters of `dims` that are in `in` (is_in), or aren't (!is_in).
 static void put_letters(const char *dims, const char *in, bool is_in, char *order)
 {
     size_t at = strlen(order);
@@ -184,8 +186,8 @@ static void put_letters(const char *dims, const char *in, bool is_in, char *orde
     order[at] = 0;
 }
 
-// More loops than the kernel has: copies of all operands, in which batch, free and contracted dims
-// are one dim each.
+// For more loops than the kernel has: asks for copies of all operands in which batch, free and
+// contracted dims are one loop each.
 static void want_joined(const Graph *g, const Node *n, const Operands *o, Kernel *k)
 {
     char batch[MAX_RANK + 1] = "", free[2][MAX_RANK + 1] = {"", ""}, order[3][MAX_RANK + 1];
@@ -280,15 +282,15 @@ void kernel_dot(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK]
 
 // ---- attention ----
 
-// The operands of attention and of its gradient. In the place of seed, where there is no tensor,
-// are the random numbers, as if they lay in memory: a kernel finds their index as it finds an
-// element.
+// The operands of attention and of its gradient. The scalar seed gives its place to the random
+// numbers, as if they were a tensor in memory: a kernel computes their index as an element's place.
 enum { Q, K, V, BIAS, DROP, STEP, MICRO, OUT, LSE, D_OUT, D_Q, D_K, D_V };
 
 static const char *const operand_names[] = {"q", "k",   "v",  "bias", "drop", NULL, NULL,
                                             "y", "lse", "dy", "dq",   "dk",   "dv"};
 
-// Strides of the random numbers over all micro-batches; returns how far the next one's are.
+// Sets the strides of the random numbers, which cover all micro-batches. Returns the stride from
+// one micro-batch to the next.
 static int64_t drop_strides(const AttentionDims *a, const Dropout *d, const int64_t *size,
                             Operands *o, int64_t *stride)
 {
@@ -372,15 +374,15 @@ static int factor_of(const Rule *r, char letter)
     return f;
 }
 
-// Sizes by letter of what the node, if it is a piece, is a piece of.
+// Sets the sizes of the whole by letter; the node may be a shard of it.
 static void whole_sizes(const Rule *r, const Kernel *k, int64_t *size)
 {
     for (int f = 0; f < r->n_factors; f++)
         size[(int)r->letter[f]] = k->whole ? k->whole[f] : r->size[f];
 }
 
-// Where a piece begins: among the positions of the queries, which the mask goes by, and in random
-// numbers.
+// Prints where a shard begins: its first query position, on which masks depend, and its first
+// random number.
 static void print_begin(const Rule *r, const AttentionDims *a, const Attention *o,
                         const int64_t *drop, uint64_t cut, Text *t)
 {
@@ -415,7 +417,7 @@ static void print_options(const Graph *g, const Node *n, const Attention *a, int
     text_printf(t, "}");
 }
 
-// Any of these dims as one loop in all operands; false if they are several.
+// Joins the dims `letters` to one loop. False if they aren't one loop in all operands.
 static bool single_loop(const Operands *o, const char *letters, int by, Loop *l)
 {
     Loops loops = loops_of(o, letters, by);

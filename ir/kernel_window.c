@@ -1,4 +1,4 @@
-// Convolution and pooling as parameters of their kernels.
+// The kernel calls of convolution and pooling.
 #include "ir/contract.h"
 #include "runtime/rt.h"
 
@@ -46,7 +46,7 @@ static void print_conv(const RtConv *p, Text *t)
     text_printf(t, "}");
 }
 
-// Dims of size 1 may have any stride.
+// Dims of size 1 may have any stride; the others must be dense.
 bool is_channels_last(const Value *v, const int64_t *stride)
 {
     int64_t step = v->dim[1];
@@ -118,7 +118,7 @@ void kernel_pool(const Graph *g, const Node *n, int size, const Value *x, const 
 {
     Window w;
 
-    // What it makes decides for all.
+    // The order of the output decides the order of all operands.
     bool is_last = is_channels_last(out(g, n), stride[n->n_in]);
     pool_window(n, size, &w);
     RtConv p = {.window = rt_window(&w), .x_last = is_last, .y_last = is_last};

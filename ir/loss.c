@@ -1,5 +1,5 @@
-// The loss: reads what the user wrote, finds or makes the tensors that it names, and adds the sum
-// of losses and the count that it is divided by. Formulas are those of torch.nn.functional.
+// Adds the loss: reads the user's text, finds or makes the tensors that it names, and adds the sum
+// of losses and its divisor as outputs. The formulas are those of torch.nn.functional.
 #include <string.h>
 
 #include "ir/training.h"
@@ -15,7 +15,7 @@ static ValueId value_by_name(const Graph *g, const char *name)
     return 0;
 }
 
-// Names the values that there are, outputs first, then those nearest to the end.
+// Adds a note with the names of values: outputs first, then the last nodes' values.
 static void list_values(const Graph *g, Diag *d)
 {
     int room = 12;
@@ -61,14 +61,14 @@ typedef struct Loss {
     Graph *g;
     const double *option;
     ValueId x, target;  // floats of one dtype; cross_entropy: target of integers
-    ValueId each;       // loss of every label or element
-    ValueId counted;    // BOOL, alike: is it one that counts? 0: all
+    ValueId each;       // the loss of every label or element
+    ValueId counted;    // BOOL of the same shape: does the label or element count? 0: all do
 } Loss;
 
 enum { IGNORE_INDEX, LABEL_SMOOTHING };
 
-// The element of x at each label. A sum of zeros but for it, rather than a gather: it is made in
-// one turn through the row with all else, and its gradient is a choice, not a scatter.
+// The element of x at each label, as a sum of a row in which all other elements are 0. A gather
+// would need a scatter for its gradient; the sum fuses with the other passes over the row.
 static ValueId pick(Loss *l, ValueId x, int axis)
 {
     Graph *g = l->g;
@@ -105,8 +105,8 @@ static void mse(Loss *l) { l->each = make_square(l->g, make_sub(l->g, l->x, l->t
 
 static void l1(Loss *l) { l->each = make_abs(l->g, make_sub(l->g, l->x, l->target)); }
 
-// max(x, 0) - x t + log(1 + exp(-|x|)), with (x + |x|) / 2 for the maximum: its gradient at 0,
-// where untrained models start, is the right one, 1/2.
+// max(x, 0) - x t + log(1 + exp(-|x|)). The maximum is written (x + |x|) / 2, whose gradient at 0,
+// where untrained models start, is 1/2, as it must be.
 static void bce_with_logits(Loss *l)
 {
     Graph *g = l->g;
@@ -120,7 +120,7 @@ static void bce_with_logits(Loss *l)
 
 typedef struct LossDef {
     const char *name, *form;
-    bool takes_labels;  // class numbers; else floats like x
+    bool takes_labels;  // the target has class numbers; else floats of x's dtype
     OptionDef options[MAX_OPTIONS];
     void (*add)(Loss *l);
 } LossDef;
@@ -151,8 +151,7 @@ static ValueId as_text_says(Graph *g, const char *name, Diag *d)
     return v ? v : no_such_value(g, name, d);
 }
 
-// The second argument: a value of the model, or a new input of that name, with the dims that it has
-// to have.
+// The second argument: a value of the model, whose dims are checked, or a new input of that name.
 static ValueId find_target(Graph *g, const LossDef *def, const char *name, const Value *x, Diag *d)
 {
     ValueId v = value_by_name(g, name);
@@ -190,7 +189,7 @@ static ValueId bad_label(const Loss *l, int64_t classes)
     ValueId low = make_lt(g, l->target, scalar_like(g, l->target, 0));
     ValueId high = make_le(g, scalar_like(g, l->target, (double)classes), l->target);
     ValueId bad = make_and(g, l->counted, make_or(g, low, high));
-    // One above all places stands for none; the remainder makes 0 of it.
+    // A good label has place `end`, larger than all places; the remainder makes it 0.
     ValueId none = scalar_like(g, l->target, (double)end);
     ValueId first = make_reduce_min(g, make_select(g, bad, place, none), labels.rank, all_axes);
     return make_mod(g, first, graph_scalar(g, labels.dtype, (double)end));
@@ -300,7 +299,7 @@ bool loss_add(Graph *g, const char *text, Diag *d)
     g->phase = FORWARD;
     g->block = (Block){0};
     g->source = NULL;
-    if (value_by_name(g, text))  // a name may have parentheses
+    if (value_by_name(g, text))  // the text may be a value's name that has parentheses
         return add_scalar_loss(g, text, d);
     if (!read_text(g->arena, text, &c, &def, option, d))
         return false;

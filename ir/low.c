@@ -1,12 +1,12 @@
-// What is known to be low by the way it is made: arguments of the exponentials of softmaxes, losses
-// and bells.
+// Recognises values that are at most 1 by construction, whose exponentials don't overflow: the
+// exponents of softmaxes, losses and Gaussians.
 #include <string.h>
 
 #include "ir/operator.h"
 
 enum { REDUCTION = EXCHANGE_OWN };
 
-// Is n's output at least its input, or less by less than 1?
+// Is n's output larger than its input - 1?
 static bool keeps_up(const Node *n)
 {
     return n->op == &op_floor ||
@@ -22,7 +22,7 @@ static bool has_common(const Attr *a, const Attr *b)
     return false;
 }
 
-// Is v, of x's shape, the largest of x along some dims, repeated along them?
+// Is v the maximum of x along some dims, rounded down or not, broadcast along them to x's shape?
 static bool is_spread_max(const Graph *g, ValueId v, ValueId x)
 {
     enum { DIMS = 1 };

@@ -1,8 +1,8 @@
-// Sums of a kernel's result and a scatter_add: the rows are added where the result lies, as when a
-// table is an embedding's and a head's. A table of zeros and a pass over two tables are saved.
+// Makes scatter_add add its rows onto a kernel's result instead of adding two tables, as in the
+// gradient of a table that an embedding and a head share. It saves a table of zeros and one sum.
 #include "ir/operator.h"
 
-// The input of a sum that is a scatter_add's, where the other one is a kernel's; -1: neither is.
+// The index of a sum's input that a scatter_add makes, if a kernel makes the other one; -1: none.
 static int scattered(const Graph *g, const Node *sum, const int *readers)
 {
     if (sum->op != &op_add || readers[sum->in[0]] != 1 || readers[sum->in[1]] != 1)

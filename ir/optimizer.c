@@ -1,5 +1,5 @@
-// Adds what the optimizer does to every parameter: its states, the numbers that the trainer may
-// change, the update's nodes and what is carried to the next step.
+// Adds the optimizer to the graph: the states of every parameter, the hyper values that the trainer
+// sets, the nodes of the update, and the carries to the next step.
 #include <string.h>
 
 #include "ir/optimizer.h"

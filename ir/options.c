@@ -1,4 +1,4 @@
-// Texts of the form name(argument, …, key=value, …), which --loss and --optimizer take.
+// Parses texts of the form name(argument, …, key=value, …), for --loss and --optimizer.
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static const char *argument_end(const char *s, const char *end)
     return s;
 }
 
-// What the quoted text [s, end) stands for; NULL if it isn't written as text_quote does.
+// Unquotes the text [s, end); NULL if it isn't in the form of text_quote.
 static const char *unquoted(Arena *a, const char *s, const char *end)
 {
     Lexer l = lexer_new(s, (size_t)(end - s));
@@ -39,7 +39,7 @@ static const char *unquoted(Arena *a, const char *s, const char *end)
     return text;
 }
 
-// Without blanks around it and quotes; NULL if the quotes aren't right.
+// The text [s, end) without blanks around it and without quotes; NULL if the quotes are wrong.
 static const char *trimmed(Arena *a, const char *s, const char *end)
 {
     s = skip_space(s);
@@ -77,7 +77,7 @@ static bool too_many(const Call *c, const char *what, Diag *d)
     return false;
 }
 
-// The argument at [s, end) of `text`.
+// Adds the argument at [s, end) of `text` to the call.
 static bool add_argument(Arena *a, const char *text, const char *s, const char *end, Call *c,
                          Diag *d)
 {
@@ -106,7 +106,7 @@ static bool add_argument(Arena *a, const char *text, const char *s, const char *
 
 bool call_parse(Arena *a, const char *flag, const char *text, Call *c, Diag *d)
 {
-    // A name that has parentheses itself stands between quotes.
+    // A quoted text is a name alone, which may have parentheses.
     const char *open = *text == '"' ? NULL : strchr(text, '('), *end = text + strlen(text);
 
     *c = (Call){.flag = flag, .is_plain = !open};
