@@ -1,5 +1,6 @@
-// Reads a graph from text, line by line. The text is not trusted: lists, names, sizes are bounded,
-// types are inferred anew and compared. After an error the next line is read, to find more.
+// Reads a graph from text, line by line. The text is not trusted: lists, names and sizes are
+// bounded, and types are inferred and compared. After an error it goes on with the next line, to
+// find more.
 #include "ir/text.h"
 
 #include <string.h>

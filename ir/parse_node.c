@@ -1,4 +1,4 @@
-// One line that makes a node: %y f32[2], … = op(%x, _) attr=… from "…" backward block 1.0.7
+// Reads a line that makes a node: %y f32[2], … = op(%x, _) attr=… from "…" backward block 1.0.7
 #include "ir/text.h"
 
 #include <string.h>
@@ -144,7 +144,7 @@ static bool parse_inputs(Parser *p, const OpDef *op)
     return parse_sign(p, ')');
 }
 
-// After "=": makes the node; 0 after an error.
+// Reads the part after "=" and makes the node; 0 after an error.
 static ValueId parse_call(Parser *p)
 {
     const OpDef *op = NULL;
@@ -206,7 +206,7 @@ bool parse_node(Parser *p)
     ok = ok && parse_sign(p, '=');
     ValueId v = ok ? parse_call(p) : 0;
     ok = v && check_results(p, v, n, def);
-    // Later lines that use a result say nothing of their own.
+    // Later lines that use a result of a wrong line report no further error.
     for (int i = 0; !ok && i < n; i++) {
         if (def[i].name)
             parse_define(p, def[i].name, UNUSABLE);

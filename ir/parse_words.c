@@ -1,4 +1,4 @@
-// The small parts of a graph's text: numbers, lists, types, names.
+// Reads the small parts of a graph's text: numbers, lists, types and names.
 #include "ir/text.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ bool parse_text(Parser *p, const char **text)
     return true;
 }
 
-// Integers above INT64_MAX (of u64) wrap.
+// Reads an integer. Integers above INT64_MAX, which u64 has, wrap.
 bool parse_int(Parser *p, int64_t *x)
 {
     const char *s = p->lex.text;
@@ -146,7 +146,7 @@ bool parse_definition(Parser *p, Definition *def)
     return true;
 }
 
-// "1.0.7" as three numbers.
+// Reads "1.0.7" as class, iteration and position.
 static bool split_block(const char *s, Block *b)
 {
     int32_t *part[] = {&b->cls, &b->iter, &b->pos};

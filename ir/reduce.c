@@ -1,4 +1,5 @@
-// What reductions and other operators along dims share.
+// Reductions and other operators along dims share this code: checks, rules, evaluation, kernel
+// calls.
 #include "ir/operator.h"
 #include "runtime/rt.h"
 
@@ -76,7 +77,8 @@ void grad_extremum(Graph *g, const Node *n, ValueId dy, ValueId *dx)
     dx[0] = make_select(g, is_it, share, scalar_like(g, x, 0));
 }
 
-// Neighbouring dims of one kind that lie in one another are one dim to the kernel.
+// Joins adjacent dims that are both reduced or both kept, and nested by their strides, to one dim
+// of the kernel.
 static RtReduce join_dims(const Node *n, const Value *x, const int64_t *stride)
 {
     RtReduce p = {.type = (RtType)x->dtype};

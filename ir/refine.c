@@ -1,21 +1,22 @@
-// refine: every dim becomes the product of its atoms.
+// The refine pass: every dim becomes the product of its atoms.
 //
-// Dims are related through every node: by the factors of its rule, and by what reshape, slice and
-// concat say in OpDef.relate. Then the graph is built anew over atoms, each node by its
-// OpDef.split. A node that can't be built over atoms gets its own dims back from reshapes around
-// it, so what is said about dims decides only how far atoms reach, never what is computed.
+// Every node relates dims: by the factors of its rule, and by OpDef.relate of reshape, slice,
+// concat and others. Then the graph is built again over atoms, each node by its OpDef.split. A node
+// that can't be built over atoms keeps its own dims, between reshapes. So relations decide only how
+// many dims are split, never what is computed.
 #include <string.h>
 
 #include "ir/atoms.h"
 
 enum {
-    MOST_ROUNDS = 32,  // of relating: more would split a little more of a strange graph
-    MOST_LIMITS = 8,   // of limiting: then nothing is split at all
+    MOST_ROUNDS = 32,  // rounds of relating; more would split a few more dims of unusual graphs
+    MOST_LIMITS = 8,   // rounds of limiting; after these no dim is split at all
 };
 
-// A dim that would take a value above MAX_RANK, or a node above MAX_FACTORS: it isn't split.
+// Dims that aren't split, because a value would have more than MAX_RANK dims or a node more than
+// MAX_FACTORS factors.
 typedef struct Limits {
-    bool *is_whole;  // by ValueId * MAX_RANK + dim
+    bool *is_whole;  // [ValueId * MAX_RANK + dim]
     bool changed;
 } Limits;
 
@@ -37,8 +38,8 @@ static void terms_new(const Graph *g, const Limits *l, Relation *r)
     }
 }
 
-// Dims of one factor are one. Where nothing more is said, those of blocked factors are never split,
-// nor any of an operator that doesn't say how it is built over split dims.
+// Joins the dims of each factor. Forbids to split dims of blocked factors if the operator has no
+// `relate`, and all dims if it has no way to be built over split dims.
 static void relate_by_rule(const Graph *g, Relation *r)
 {
     const Node *n = r->node;
@@ -71,7 +72,7 @@ static void relate_node(const Graph *g, Relation *r, NodeId i)
         r->node->op->relate(g, r->node, r);
 }
 
-// What is carried has the same dims where it is read and where it is written.
+// Joins the dims of the two values of each carry.
 static void relate_carries(const Graph *g, Relation *r)
 {
     for (int i = 0; i < g->n_carries; i++) {
@@ -82,7 +83,8 @@ static void relate_carries(const Graph *g, Relation *r)
     }
 }
 
-// Relates until nothing changes, there and back: what one node splits, others pass on.
+// Relates all nodes, forwards and backwards, until nothing changes: a split spreads from node to
+// node.
 static void relate_all(const Graph *g, Relation *r)
 {
     for (NodeId i = 1; i < g->n_nodes; i++) {
@@ -104,7 +106,7 @@ static void relate_all(const Graph *g, Relation *r)
     }
 }
 
-// The dims of value v over atoms. False if they are too many.
+// Sets *f to the dims of value v over atoms. False if there are too many.
 static bool refined_of(const Graph *g, Relation *r, ValueId v, Refined *f)
 {
     const Value *x = value_of(g, v);
@@ -128,8 +130,8 @@ static void limit_value(const Graph *g, ValueId v, Limits *l)
     l->changed = true;
 }
 
-// Atoms of a node's factors; those of a reshape are counted twice, which is its way to have
-// factors.
+// The number of atoms of a node's factors. Atoms of a reshape count twice, because its rule has a
+// factor for each dim of the input and another one for each dim of the output.
 static int factor_count(const Graph *g, const Node *n, const Refined *refined, Arena *a)
 {
     bool seen[MAX_FACTORS] = {false};
@@ -150,7 +152,7 @@ static int factor_count(const Graph *g, const Node *n, const Refined *refined, A
     return count;
 }
 
-// The dims of all values over atoms, by ValueId. Sets limits where they are too many.
+// The dims of all values over atoms, by ValueId. Sets limits where there are too many.
 static Refined *refined_all(const Graph *g, Relation *r, Limits *l)
 {
     Refined *refined = arena_array(r->arena, Refined, g->n_values);
@@ -204,8 +206,8 @@ static bool same_atoms(const Refined *x, int i, const Refined *y, int j)
            memcmp(x->dim + x->first[i], y->dim + y->first[j], sizeof *x->dim * (size_t)n) == 0;
 }
 
-// Have all dims of a factor the same atoms, if they are of one size? They have not where relating
-// them met a conflict.
+// Do all dims of a factor that have one size have the same atoms? They don't where relating them
+// met a conflict.
 static bool is_consistent(const Graph *g, const Node *n, const Split *s, Arena *a)
 {
     int operand_of[MAX_FACTORS], dim_of[MAX_FACTORS];
@@ -232,7 +234,7 @@ static bool is_consistent(const Graph *g, const Node *n, const Split *s, Arena *
     return true;
 }
 
-// The node over its own dims, between reshapes.
+// Builds the node over its own dims, between reshapes.
 static ValueId build_merged(Rewrite *r, const Node *n, const Split *s, Arena *a)
 {
     ValueId *x = arena_array(a, ValueId, n->n_in + 1);
@@ -301,7 +303,7 @@ static bool refine_node(Rewrite *r, NodeId i, const Refined *refined, Arena *a, 
     return true;
 }
 
-// Gives `v` the shape of `x` towards the user. False if it has another one already.
+// Gives `v` the own shape of `x`. False if it has another one already.
 static bool set_own(Value *v, const Value *x)
 {
     if (same_own(v, x))
@@ -328,9 +330,9 @@ static void refine_sources(Rewrite *r, const Refined *refined)
     }
 }
 
-// Outputs keep their own shapes. Where one value is two outputs of different shapes, or an output's
-// shape is that of the refined value but another output's isn't, the second gets a copy. So does an
-// output that became an input, a parameter or a buffer of another shape: theirs is the model's.
+// Gives outputs their own shapes. If a value is two outputs of different shapes, the second one
+// gets a reshape of its own. So does an output that is an input, parameter or buffer of another
+// shape, because that one keeps the model's shape.
 static void refine_outputs(Rewrite *r)
 {
     for (int i = 0; i < r->from->n_outputs; i++) {
@@ -348,7 +350,8 @@ static void refine_outputs(Rewrite *r)
     }
 }
 
-// Where relating the two ends of a carry met a conflict, the written one gets the other's dims.
+// If relating the two values of a carry met a conflict, reshapes the written one to the other's
+// dims.
 static void refine_carries(Rewrite *r)
 {
     for (int i = 0; i < r->from->n_carries; i++) {

@@ -1,5 +1,5 @@
-// Periodic runs of a sequence: for each likely period one comparison of the sequence with itself,
-// shifted.
+// Finds periodic runs of a sequence: compares it, for each likely period, with itself shifted by
+// the period.
 #include "ir/canonical.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int compare_entries(const void *a, const void *b)
     return p->key != q->key ? (p->key < q->key ? -1 : 1) : p->at - q->at;
 }
 
-// Counts the distances between neighbours of equal elements.
+// Counts, by distance, the pairs of equal elements that have no equal one between them.
 static void count_distances(const uint64_t *s, int length, int *count, Arena *a)
 {
     Entry *e = arena_array(a, Entry, length);

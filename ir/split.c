@@ -1,4 +1,4 @@
-// What operators build themselves over split dims with: see OpDef.split.
+// Helpers of OpDef.split, which builds a node over split dims.
 #include <string.h>
 
 #include "ir/atoms.h"
@@ -19,7 +19,7 @@ int split_dims(const Refined *v, int n, const int64_t *dims, int64_t *split)
     return count;
 }
 
-// The atoms of an equation's letter and the letters that stand for them; n < 0: not seen yet.
+// The atoms of an equation's letter and their letters; n < 0: the letter isn't seen yet.
 typedef struct Letter {
     int n;
     int64_t size[MAX_RANK];
@@ -31,7 +31,7 @@ typedef struct Alphabet {
     int next;
 } Alphabet;
 
-// A letter that no operand uses; 0 if they have run out.
+// A letter that no operand uses; 0: there is none left.
 static char letter_new(Alphabet *a)
 {
     static const char all[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -41,7 +41,8 @@ static char letter_new(Alphabet *a)
     return all[a->next] ? all[a->next++] : 0;
 }
 
-// Names the n atoms of `c` when it is first seen. False if it had other atoms, or letters run out.
+// Gives letters to the n atoms of `c` when `c` is first seen. False if `c` had other atoms before,
+// or if no letters are left.
 static bool letter_split(Letter *l, char c, int n, const int64_t *size, Alphabet *a)
 {
     if (l->n >= 0)

@@ -1,4 +1,4 @@
-// A graph as text. ir/parse.c reads it back.
+// Prints a graph as text, which ir/parse.c reads back.
 #include "ir/text.h"
 
 #include <ctype.h>
@@ -45,7 +45,7 @@ static void put_name(Text *out, const char *name)
 
 // ---- names ----
 
-// Names that are taken: name → the number that its next namesake gets.
+// Returns `base`, or `base` with a number if it is used. `used`: name → the next number.
 static const char *choose_name(Map *used, const char *base)
 {
     int32_t next = map_get(used, base);
@@ -61,7 +61,7 @@ static const char *choose_name(Map *used, const char *base)
     return name;
 }
 
-// In the order of the text: what is defined first keeps its name.
+// Chooses names in the order of the text, so that the first value of a name keeps it.
 const char **graph_names(const Graph *g, Arena *a)
 {
     const char **name = arena_array(a, const char *, g->n_values);

@@ -1,10 +1,10 @@
-// The parameters that have a gradient, in an order and with labels that keep iterations alike.
+// Lists the parameters that have a gradient, in an order and with labels that keep the iterations
+// of block classes isomorphic.
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/training.h"
 
-// The place of a parameter in its class; the same for all iterations.
 static int compare_place(const Block *a, const Block *b)
 {
     if (a->cls != b->cls)
@@ -22,8 +22,8 @@ static int compare(const void *a, const void *b)
     return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-// A label stays only where every iteration of the class has a parameter at that position and all of
-// them decay or none: else their nodes would not be alike.
+// Keeps a label only if every iteration of the class has a parameter at that position and
+// (by_decay) all or none of them decay. Else the iterations would get different nodes.
 static void drop_labels(const Graph *g, Trained *t, int n, bool by_decay)
 {
     Map all = {.arena = g->arena}, decaying = {.arena = g->arena};
@@ -62,7 +62,7 @@ int trained_list(Graph *g, Trained **list)
     }
     qsort(*list, (size_t)n, sizeof **list, compare);
     drop_labels(g, *list, n, false);
-    // Those that lost their label come first, with the others that have none.
+    // Sorts again: parameters without a label come first.
     qsort(*list, (size_t)n, sizeof **list, compare);
     return n;
 }

@@ -1,15 +1,15 @@
-// Sliding windows, which convolution and pooling share.
+// Sliding windows of convolution and pooling: attributes, checks, rules and places of taps.
 #include <math.h>
 #include <string.h>
 
 #include "ir/contract.h"
 
 enum {
-    MAX_WINDOW = 1 << 30,  // of every number: keeps products in 62 bits
-    MAX_TAPS = 1 << 24,
+    MAX_WINDOW = 1 << 30,  // largest entry of an attribute; products stay below 2^62
+    MAX_TAPS = 1 << 24,    // most elements of a window
 };
 
-// An entry of an ints attribute; one that is left out altogether is `missing` in every dim.
+// Entry i of an ints attribute; `missing` if the attribute is absent.
 static int64_t entry(const Attr *a, int i, int64_t missing) { return a->n ? a->v[i] : missing; }
 
 void window_read(const Node *n, int first, int spatial, const int64_t *size, Window *w)
@@ -96,7 +96,8 @@ void rule_window(const Graph *g, const Node *n, Rule *r, const char *text)
 
 // ---- pooling ----
 
-// Of a node whose attribute `size` is followed by the other four; x has `rank` dims.
+// Checks the five attributes of a pooling node, which begin at index `size`, and sets y's dims from
+// the `rank` dims x.
 static bool pool_infer_dims(const Graph *g, const Node *n, int size, int rank, const int64_t *x,
                             int64_t *y, Diag *d)
 {

@@ -1,14 +1,15 @@
-// Attention as exporters write it: two products with a softmax between them.
+// The attention pattern: recognises two products with a softmax between them, as exporters write
+// it.
 //
 //     dot(dropout(guard(softmax(mask(scale · dot(q, k))))), v)
 //
-// with reshapes, transposes and repetitions anywhere, the scale on q, on k, on both as √s or behind
-// the product, masks added or selected, and the guard select(is_nan(p), 0, p) of newer exporters,
-// which attention's definition makes superfluous: a row with all masked gives 0. (Where a file
-// masks a whole row with a large finite number instead of -inf, it gives the mean of v there.)
+// Reshapes, transposes and broadcasts may be anywhere. The scale may be on q, on k, on both as √s,
+// or on the product. Masks are added or selected. The guard select(is_nan(p), 0, p) of newer
+// exporters is dropped: attention gives 0 for a row whose scores are all masked. (For a row that is
+// masked by a large finite number instead of -inf, the file means the mean of v.)
 //
-// Nothing matches if the probabilities or the scores are used elsewhere, or if a mask has
-// parameters in it, which would need a gradient.
+// Nothing matches if the probabilities or the scores have other readers, or if a mask depends on a
+// parameter, which would need a gradient.
 #include <math.h>
 #include <string.h>
 
@@ -17,8 +18,8 @@
 
 // ---- softmax ----
 
-// Is v a quotient: *e / *spread, or *e · *spread of 1 / *sum, as a softmax is built here? Then *sum
-// is what the whole is divided by.
+// Is v the quotient *e / *sum, where *spread is the broadcast sum, or as in make_softmax the
+// broadcast 1 / *sum that multiplies *e?
 static bool quotient_of(const Match *m, ValueId v, const Node **e, ValueId *spread, ValueId *sum)
 {
     const Node *n = made_by(m, v, &op_div), *part;
@@ -41,7 +42,8 @@ static bool quotient_of(const Match *m, ValueId v, const Node **e, ValueId *spre
     return true;
 }
 
-// Is v = exp(x - max x) / Σ exp(x - max x)? Then *x and its axis. The largest may be rounded down.
+// Is v = exp(x - max x) / Σ exp(x - max x), with the maximum perhaps rounded down? Then sets *x and
+// *axis.
 static bool softmax_of(const Match *m, ValueId v, ValueId *x, int *axis)
 {
     const Node *e, *low, *spread;
@@ -65,13 +67,13 @@ static bool softmax_of(const Match *m, ValueId v, ValueId *x, int *axis)
         return false;
     *x = low->in[0];
     *axis = (int)sum_axes->v[0];
-    // Who else looks inside would find nothing left.
+    // Other readers of the inner values would keep them alive.
     return m->uses[*x] == 2 && m->uses[low->out[0]] == 1 && m->uses[e->out[0]] == 2 &&
            m->uses[sum] == 1 && m->uses[max] == 1 && m->uses[largest] == 1 &&
            m->uses[divisor] == 1 && m->uses[low->in[1]] == 1;
 }
 
-// Sees through select(is_nan(p), 0, p).
+// Returns p if v = select(is_nan(p), 0, p), else v.
 static ValueId without_guard(const Match *m, ValueId v)
 {
     const Node *n = made_by(m, v, &op_select), *is_nan;
@@ -84,10 +86,10 @@ static ValueId without_guard(const Match *m, ValueId v)
     return is_guard ? p : v;
 }
 
-enum { SITE = 1, LAYER, MICRO_AXIS, MICRO };  // attributes of random
+enum { SITE = 1, LAYER, MICRO_AXIS, MICRO };  // indices of attributes of random
 
-// Sees through select(rate <= random, p / (1 - rate), 0), as the frontend writes dropout. `dim`:
-// the terms of its dims.
+// If v = select(rate <= random, p / (1 - rate), 0), as the frontend writes dropout, sets f->drop
+// and returns p, else v. `dim`: the terms of its dims.
 static ValueId without_dropout(Found *f, ValueId v, const int32_t *dim)
 {
     const Match *m = f->m;
@@ -99,7 +101,7 @@ static ValueId without_dropout(Found *f, ValueId v, const int32_t *dim)
         !value_splat(m->g, keep->in[0], &rate) || !(u = made_by(m, keep->in[1], &op_random)) ||
         !made_with_number(m, n->in[1], &op_mul, &x, &scale))
         return v;
-    // Numbers that others see too would be drawn once more for them, at another site.
+    // With other readers, the random numbers would be drawn twice, at two sites.
     if (fabs(scale * (1 - rate) - 1) > 1e-6 || !(rate >= 0 && rate < 1) ||
         m->uses[u->out[0]] != 1 || m->uses[n->in[0]] != 1 || m->uses[n->in[1]] != 1)
         return v;
@@ -118,15 +120,15 @@ static ValueId without_dropout(Found *f, ValueId v, const int32_t *dim)
 
 // ---- from the softmax to the first product ----
 
-// Goes on to `v`, which has no other reader.
+// Moves f->inside to `v`. False if v has another reader.
 static bool go_to(Found *f, ValueId v)
 {
     f->inside = v;
     return f->m->uses[v] == 1;
 }
 
-// A mask on the scores: which input of the node the scores are isn't told by the node, so the
-// product is looked for.
+// Does v come from a product, `depth` nodes back at most? It tells which input of a mask's node has
+// the scores.
 static bool has_product(const Match *m, ValueId v, int depth)
 {
     const Node *n = value_of(m->g, v)->producer ? producer(m->g, v) : NULL;
@@ -152,7 +154,7 @@ static bool has_product(const Match *m, ValueId v, int depth)
 
 enum { MOST_STEPS = 8 };
 
-// One step from f->inside towards the product. False at a dead end.
+// Moves f->inside by one node towards the product. False if the node doesn't fit.
 static bool step(Found *f)
 {
     const Match *m = f->m;
@@ -163,7 +165,7 @@ static bool step(Found *f)
 
     if (n->op == &op_add) {
         int scores = has_product(m, n->in[0], MOST_STEPS) ? 0 : 1;
-        // A scale behind the mask would scale the mask too.
+        // A scale after the mask would scale the mask too.
         return f->scale == 1 && add_mask(f, n->in[1 - scores], false, false) &&
                go_to(f, n->in[scores]);
     }
@@ -201,7 +203,7 @@ static bool find_product(Found *f)
 
 // ---- the two products ----
 
-// Joins the terms of dims of the same letter.
+// Joins the terms of dims that have the same letter.
 static bool join_letters(Relation *r, const char *a, const int32_t *a_dim, const char *b,
                          const int32_t *b_dim)
 {
@@ -226,7 +228,7 @@ static bool has_leaf(Relation *r, const View *w, int32_t t)
     return false;
 }
 
-// The first product: its operands become q and k.
+// Reads the first product: its operands become q and k.
 static bool read_scores(Found *f)
 {
     const Node *n = producer(f->m->g, f->inside);
@@ -249,7 +251,8 @@ static bool read_scores(Found *f)
     return true;
 }
 
-// The second product: the softmax on one side, v on the other. y: the terms of its dims.
+// Reads the second product: operand p is the softmax, the other one becomes v. y: the terms of the
+// product's dims.
 static bool read_product(Found *f, const Node *n, int p, int32_t *y)
 {
     int axis;

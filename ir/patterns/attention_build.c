@@ -1,4 +1,4 @@
-// The attention node: operands over atoms, their letters, its attributes.
+// Builds the attention node of the pattern: operands over atoms, their letters, and the attributes.
 #include <string.h>
 
 #include "ir/patterns/attention.h"
@@ -14,7 +14,7 @@ typedef struct Operand {
     char letters[MAX_RANK + 1];
 } Operand;
 
-// The atoms of all operands: in which they are, and the letter of each.
+// The atoms of all operands: which operands have each of them, and its letter.
 typedef struct Letters {
     int n;
     int32_t leaf[MOST_LETTERS];
@@ -45,7 +45,7 @@ static void letters_write(Letters *l, Operand *o)
     o->letters[o->n] = 0;
 }
 
-// The query dim that has positions: the masks' one, or else the last one of the scores.
+// The query dim that has positions: the masks' dim, else the last query dim of the scores.
 static int32_t query_leaf(Found *f, Letters *l)
 {
     const Node *n = producer(f->m->g, f->inside);
@@ -62,7 +62,7 @@ static int32_t query_leaf(Found *f, Letters *l)
     return query;
 }
 
-// Gives each atom its letter. False if one is in operands in a way that attention doesn't know.
+// Gives each atom its letter. False if an atom has a role that attention doesn't know.
 static bool name_letters(Found *f, Letters *l, int32_t query)
 {
     const char *next = "bhgnmklopqruvwxyzacdijABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -91,7 +91,7 @@ static bool name_letters(Found *f, Letters *l, int32_t query)
     return n_inner && n_value;
 }
 
-// Limits of t - s as causal, offset and window. False if nothing is left to see.
+// Turns the limits of t - s into causal, offset and window. False if all keys would be masked.
 static bool set_limits(Found *f, int32_t query, Attention *a)
 {
     int64_t n_s = f->r.terms[query].size, n_t = f->r.terms[leaf_of(&f->r, f->key)].size;
@@ -105,8 +105,8 @@ static bool set_limits(Found *f, int32_t query, Attention *a)
     return !has_window || a->window > 0;
 }
 
-// y's dims in the order of q's before its transposes, if they go through a transpose next: then the
-// two cancel. Else as they are wanted.
+// Is v read by a transpose next? Then the result gets its dims in the order that q has before its
+// own transposes, so that the two transposes cancel.
 static bool is_transposed_next(const Match *m, ValueId v)
 {
     for (NodeId i = producer(m->g, v) - m->g->nodes + 1; i < m->g->n_nodes; i++) {
@@ -166,7 +166,7 @@ static bool build_bias(Found *f, Letters *l, Operand *bias)
     return true;
 }
 
-// The letters of the random numbers' dims, and which of them micro-batches split.
+// Sets drop_eq, the letters of the random numbers' dims, and micro_axis.
 static bool name_drop(Found *f, Letters *l, Attention *a)
 {
     Operand drop = {0};
@@ -191,7 +191,7 @@ static bool name_drop(Found *f, Letters *l, Attention *a)
     return true;
 }
 
-// The result as the second product gave it.
+// Rearranges the result to the dims of the second product's result.
 static ValueId arrange(const Match *m, const Node *n, ValueId v, const Operand *y,
                        const Operand *wanted)
 {

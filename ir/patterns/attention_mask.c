@@ -1,11 +1,11 @@
-// Masks of attention: what is known of them by their indices becomes causal, offset and window; the
-// rest, one value, stays an operand.
+// Masks of attention. Masks known by their indices become causal, offset and window; at most one
+// other mask stays an operand.
 #include <math.h>
 #include <string.h>
 
 #include "ir/patterns/attention.h"
 
-// Numbers that exporters mask with: -inf, or so low that exp gives 0.
+// Is x a number that exporters mask with: -inf, or so low that its exponential is 0?
 static bool is_masking(DType t, double x) { return x <= (t == F16 ? -3e4 : -1e9); }
 
 bool masks(const Match *m, ValueId v)
@@ -22,7 +22,7 @@ int32_t leaf_of(Relation *r, int32_t t)
     return term_leaves(r, t, leaf, 2) == 1 ? leaf[0] : 0;
 }
 
-// c + Σ a[i] · index[i] ≥ 0 as a limit of t - s.
+// Adds c + Σ a[i] · index[i] ≥ 0 as a limit of t - s. False if it is none.
 static bool add_limit(Found *f, const Affine *x, const Value *v, const int32_t *dim)
 {
     int32_t s = 0, key = leaf_of(&f->r, f->key);
@@ -49,7 +49,8 @@ static bool add_limit(Found *f, const Affine *x, const Value *v, const int32_t *
     return true;
 }
 
-// A mask known by its indices: `inside` where all predicates hold, `outside` elsewhere.
+// The scores that a mask known by its indices keeps: all, those where all predicates hold (inside),
+// or the others.
 typedef enum Keep { KEEP_ALL, KEEP_INSIDE, KEEP_OUTSIDE, KEEP_UNKNOWN } Keep;
 
 static bool add_known(Found *f, const Fact *fact, const Value *v, const int32_t *dim, Keep keep)
@@ -66,7 +67,7 @@ static bool add_known(Found *f, const Fact *fact, const Value *v, const int32_t 
     }
     if (keep == KEEP_UNKNOWN || fact->n_predicates != 1)
         return false;
-    outside = fact->predicate[0];  // x ≥ 0 fails where -x - 1 ≥ 0, as x is whole
+    outside = fact->predicate[0];  // x is a whole number: not (x ≥ 0) is -x - 1 ≥ 0
     outside.c = -outside.c - 1;
     for (int i = 0; i < MAX_RANK; i++)
         outside.a[i] = -outside.a[i];
@@ -100,9 +101,9 @@ static Keep keep_of(const Fact *fact, const Value *v, bool keeps, bool is_invert
     return y == 0 && is_masking(t, x) ? KEEP_OUTSIDE : KEEP_UNKNOWN;
 }
 
-enum { MOST_PARTS = 64 };  // a mask may have more parts than nodes
+enum { MOST_PARTS = 64 };  // bounds the walk: shared nodes give a mask more parts than nodes
 
-// The one mask that isn't known by its indices.
+// Adds the one mask that isn't known by its indices, as bias.
 static bool add_bias(Found *f, ValueId v, const int32_t *dim, bool keeps, bool is_inverted)
 {
     DType t = value_of(f->m->g, v)->dtype;
@@ -120,8 +121,8 @@ static bool add_bias(Found *f, ValueId v, const int32_t *dim, bool keeps, bool i
     return true;
 }
 
-// Adds what mask v says, in parts as far as it is made of some. dim: the terms of its dims. keeps:
-// v is true (false, if is_inverted) where scores stay; else v is added to them.
+// Adds mask v, part by part if it is a sum or a conjunction. dim: the terms of its dims. keeps: v
+// is true where scores stay (false there if is_inverted); else v is added to the scores.
 static bool add_parts(Found *f, ValueId v, const int32_t *dim, bool keeps, bool is_inverted)
 {
     const Match *m = f->m;
@@ -149,7 +150,7 @@ static bool add_parts(Found *f, ValueId v, const int32_t *dim, bool keeps, bool 
     return add_bias(f, v, dim, keeps, is_inverted);
 }
 
-// … or as a whole, if its parts are several.
+// Adds mask v part by part; if that fails, as a whole.
 bool add_mask(Found *f, ValueId v, bool keeps, bool is_inverted)
 {
     Found before = *f;

@@ -1,4 +1,4 @@
-// Small questions about the graph that several patterns ask.
+// Answers small questions about a graph for several patterns.
 #include <string.h>
 
 #include "ir/patterns/match.h"
@@ -68,7 +68,7 @@ bool is_mean(const Match *m, ValueId v, ValueId *x, const Attr **axes)
         return false;
     for (int i = 0; i < (*axes)->n; i++)
         count *= (double)value_of(m->g, *x)->dim[(*axes)->v[i]];
-    // The factor is a number of the value's dtype: 1 / n rounded.
+    // The factor is 1 / n rounded to the value's dtype.
     double wanted = round_float(value_of(m->g, v)->dtype, divides ? count : 1 / count);
     return factor == wanted;
 }

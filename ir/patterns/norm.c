@@ -1,11 +1,11 @@
-// Norms in one form, the one that the importer gives to LayerNormalization:
+// The norm pattern: puts norms in one form, which the frontend gives to LayerNormalization too.
 //
 //     m = Σx · 1/n;  c = x - m;  v = Σ(c · c) · 1/n;  y = c · 1 / √(v + ε)
 //
-// and for an RMS norm the same without m. Exporters also write pow(c, 2), Σ / n, c / √(v + ε),
+// An RMS norm has the same form without m. Exporters also write pow(c, 2), Σ / n, c / √(v + ε),
 // pow(v + ε, -½), √(1 / (v + ε)), and the variance as Σx²/n - m², which loses digits where m is
-// large. Each rule here takes one of these to its part of the form; none needs to see the whole
-// norm.
+// large. Each rule here rewrites one of these to its part of the form; no rule needs to see the
+// whole norm.
 #include "ir/patterns/match.h"
 
 static const Attr *mean_axes(const Match *m, ValueId v)
@@ -31,7 +31,7 @@ static ValueId inverse_root(const Match *m, ValueId v)
     return make_reciprocal(m->r->to, make_sqrt(m->r->to, now(m, v)));
 }
 
-// pow(x, 2) and pow(x, 3) are products: of norms, of GELU's tanh form.
+// pow(x, 2), in norms, and pow(x, 3), in the tanh form of GELU, become products.
 static bool match_power(const Match *m, const Node *n)
 {
     ValueId x, y = 0;

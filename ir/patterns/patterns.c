@@ -1,9 +1,10 @@
-// patterns: what exporters spell out in many ways is put in one form, before autodiff.
+// The patterns pass: puts attention, rotary embeddings and norms, which exporters write in many
+// ways, in one form each. It comes before autodiff.
 #include "ir/patterns/match.h"
 
 static Pattern *const patterns_in_order[] = {match_attention, match_rotary, match_norm};
 
-// What a carry reads is in use too: it is the next step's.
+// By ValueId: the uses of a value. A value that a carry overwrites counts once more.
 static int *count_uses(const Graph *g, Arena *a)
 {
     int *uses = graph_count_uses(g, a);

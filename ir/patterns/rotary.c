@@ -1,16 +1,16 @@
-// Rotary embeddings (Su et al. 2021) with rotate_half:
+// The pattern of rotary embeddings (Su et al. 2021) with rotate_half.
 //
 //     x · cos + concat(-x₂, x₁) · sin,  x = concat(x₁, x₂)
 //
-// becomes concat(x₁ · cos₁ - x₂ · sin₁, x₂ · cos₂ + x₁ · sin₂): the halves of x are views, and the
-// one concat is of results, which are written where they belong. Every product and sum is the same.
-// Where x is transposed, as q and k are, it is the result that becomes so: attention takes it as it
-// was before.
+// becomes concat(x₁ · cos₁ - x₂ · sin₁, x₂ · cos₂ + x₁ · sin₂). The halves of x are views, and the
+// results of the only concat are written to their places. Every product and sum stays the same. If
+// x is a transpose, as q and k are, the result is transposed instead, and attention absorbs that
+// transpose.
 #include <string.h>
 
 #include "ir/patterns/match.h"
 
-// x is `base`, or its transpose by `perm`.
+// A rotation of x, which is `base` or its transpose by `perm`.
 typedef struct Rotation {
     ValueId x, base;
     const Attr *perm;  // NULL: none
@@ -18,7 +18,8 @@ typedef struct Rotation {
     ValueId cos, sin;
 } Rotation;
 
-// Takes off a transpose that leaves the last dim where it is.
+// If v is a transpose that keeps the last dim last, returns its input and sets *perm; else returns
+// v.
 static ValueId without_transpose(const Match *m, ValueId v, const Attr **perm)
 {
     const Node *n = made_by(m, v, &op_transpose);
@@ -30,7 +31,7 @@ static ValueId without_transpose(const Match *m, ValueId v, const Attr **perm)
 
 static bool same_perm(const Attr *a, const Attr *b) { return a && b ? same_axes(a, b) : a == b; }
 
-// Is v the part of base from `start` on along the last dim, all else whole, transposed by perm?
+// Is v the half of t->base that begins at `start` of the last dim, transposed by t->perm?
 static bool is_part(const Match *m, ValueId v, int64_t start, const Rotation *t)
 {
     const Attr *perm;
@@ -62,7 +63,7 @@ static bool is_rotate_half(const Match *m, ValueId v, Rotation *t)
            is_part(m, negative->in[0], t->half, t) && m->uses[v] == 1;
 }
 
-// Is n = x · cos + turned · sin, in whatever order?
+// Is n = x · cos + rotate_half(x) · sin, with operands in any order?
 static bool find_rotation(const Match *m, const Node *n, Rotation *t)
 {
     for (int order = 0; order < 8; order++) {
@@ -82,7 +83,7 @@ static bool find_rotation(const Match *m, const Node *n, Rotation *t)
     return false;
 }
 
-// A half of v along its last dim; of a broadcast, the broadcast of the half.
+// A half of v along its last dim. The half of a broadcast is a broadcast of the input's half.
 static ValueId half_of(const Match *m, ValueId v, int64_t start, int64_t size)
 {
     const Node *n = made_by(m, v, &op_broadcast);
@@ -99,7 +100,7 @@ static ValueId half_of(const Match *m, ValueId v, int64_t start, int64_t size)
     return make_slice(g, now(m, v), first, x.dim, stride);
 }
 
-// … of a factor of x, as one of base.
+// A half of v, cos or sin, which multiplies x, rearranged so that it multiplies base.
 static ValueId factor_half(const Match *m, const Rotation *t, ValueId v, int64_t start)
 {
     const Node *n = made_by(m, v, &op_broadcast);

@@ -1,10 +1,10 @@
-// Values as rearrangements of others: exporters put reshapes, transposes and repetitions between a
-// product and what it multiplies.
+// Views: sees a value as a rearrangement of another one. Exporters put reshapes, transposes and
+// broadcasts between a product and its operands.
 #include <string.h>
 
 #include "ir/patterns/match.h"
 
-enum { MOST_STEPS = 64 };  // so that long chains don't take quadratic time
+enum { MOST_STEPS = 64 };  // nodes; bounds the time for long chains, which would be quadratic
 
 static void terms_of(Relation *r, const Value *v, int32_t *dim)
 {
@@ -33,7 +33,8 @@ bool view_through(const Match *m, Relation *r, const Node *n, const int32_t *y, 
     return false;
 }
 
-// The value that v is a view of, one step up; 0 if it is none. Multiplies *scale.
+// The input of the node that makes v, if v is a view or a multiple of it, else 0. Multiplies *scale
+// by the factor.
 static ValueId step_up(const Match *m, ValueId v, unsigned through, double *scale)
 {
     const Node *n = producer(m->g, v);
