@@ -1,4 +1,4 @@
-// all_gather: the pieces of one dim put together, on every rank.
+// all_gather: joins the shards of one dim on every rank.
 #include <string.h>
 
 #include "ir/operator.h"

@@ -1,4 +1,4 @@
-// all_reduce: the sum (largest, smallest) of what the ranks have, on every rank.
+// all_reduce: the sum (maximum, minimum) of the ranks' inputs, on every rank.
 #include "ir/operator.h"
 
 enum { REDUCTION = EXCHANGE_OWN };

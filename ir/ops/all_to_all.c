@@ -1,4 +1,4 @@
-// all_to_all: the pieces of the dim `join` are put together, and the dim `cut` is split instead.
+// all_to_all: joins the shards of dim `join` and splits dim `cut` instead.
 #include <string.h>
 
 #include "ir/operator.h"

@@ -1,4 +1,5 @@
-// arg_max: where the largest along one dim is, the first of equal ones; NaN counts as largest.
+// arg_max: the index of the largest element along one dim, of the first of equal ones. NaN is
+// largest.
 #include "ir/atoms.h"
 #include "ir/operator.h"
 

@@ -49,7 +49,8 @@ static void attention_grad(Graph *g, const Node *n, const ValueId *dy, const boo
         dx[i] = graph_output_of(g, dq, i);
 }
 
-// The weights of a row of scores, in their place, and its log-sum-exp. All masked: zeros, -inf.
+// Replaces a row of scores by its weights and returns its log-sum-exp. A row that is all masked
+// gets zeros and -inf.
 static double softmax(double *p, int64_t count)
 {
     double most = -INFINITY, sum = 0;
@@ -92,7 +93,8 @@ static void attention_eval(const Graph *g, const Node *n, const Place *p, const 
 
 static double attention_work(const Graph *g, const Node *n) { return work_attention(g, n, 1, 1); }
 
-// Keys are one dim with places, which masks go by. So is the causal query.
+// Masks depend on the positions of keys and queries. So the key dim, and the query dim that has
+// positions, aren't split.
 static void attention_relate(const Graph *g, const Node *n, Relation *r)
 {
     AttentionDims a;
@@ -111,7 +113,8 @@ static void attention_relate(const Graph *g, const Node *n, Relation *r)
         }
 }
 
-// The letters of drop_eq over atoms, given those of q and k; returns where micro_axis has got to.
+// Sets `text` to the letters of drop_eq over atoms, given those of q and k. Returns micro_axis in
+// the new text.
 static int64_t split_drop(const AttentionDims *a, const Split *s, char (*to)[MAX_RANK + 1],
                           int64_t micro_axis, char *text)
 {

@@ -1,4 +1,4 @@
-// attention_grad: the gradients of attention's q, k and v. The weights are made again from the
+// attention_grad: the gradients of attention's q, k and v. Computes the weights again from the
 // scores and the rows' log-sum-exp, as in FlashAttention (Dao et al. 2022), algorithm 4.
 #include <math.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static bool attention_grad_infer(Graph *g, Node *n, Diag *d)
     return true;
 }
 
-// A piece of the queries gives its part of dq and adds to dk and dv.
+// A shard of the queries gives its shard of dq and partial dk and dv.
 static void attention_grad_rule(const Graph *g, const Node *n, Rule *r)
 {
     AttentionDims a;
@@ -53,8 +53,9 @@ static void attention_grad_rule(const Graph *g, const Node *n, Rule *r)
     r->single = 1 << DY;
 }
 
-// One row: p = exp(score - lse), dp = keep dy·v, ds = p (dp - dy·y); dv += p keep dy, dq += ds k,
-// dk += ds q. (With dropout too, the sum of p dp over the keys is dy·y: appendix B.4.)
+// Adds the gradients of one row: p = exp(score - lse), dp = keep dy·v, ds = p (dp - dy·y);
+// dv += p keep dy, dq += ds k, dk += ds q. The sum of p dp over the keys is dy·y, with dropout too
+// (appendix B.4).
 static void eval_row(AttentionRow *r, const Node *n, const Tensor *x, Tensor *y)
 {
     const char *dq = r->dims.eq.dims[0], *dk = r->dims.eq.dims[1], *dv = r->dims.eq.dims[2];
@@ -101,7 +102,8 @@ static void attention_grad_eval(const Graph *g, const Node *n, const Place *p, c
     arena_free(a);
 }
 
-// dq and dk; dp and dv. The scores are made again, which doesn't count as work.
+// Two products along the inner dims (dq, dk) and two along the value dims (dp, dv). The recomputed
+// scores don't count as work.
 static double attention_grad_work(const Graph *g, const Node *n)
 {
     return work_attention(g, n, 2, 2);

@@ -1,4 +1,5 @@
-// broadcast: the input's dims go to some dims of the output, which repeats it along all others.
+// broadcast: the input's dims become some dims of the output; the output repeats it along all
+// others.
 #include "ir/atoms.h"
 #include "ir/operator.h"
 
@@ -21,7 +22,7 @@ static bool broadcast_infer(Graph *g, Node *n, Diag *d)
     return infer_set(g, n, 0, x->dtype, shape->n, shape->v, d);
 }
 
-// The input's dim that output dim i is, -1 if the output repeats along it.
+// The input's dim that becomes output dim i; -1 if the output repeats along it.
 static int dim_from(const Node *n, int i)
 {
     for (int j = 0; j < n->attr[DIMS].n; j++)

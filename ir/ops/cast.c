@@ -28,7 +28,7 @@ static void cast_grad(Graph *g, const Node *n, const ValueId *dy, const bool *wa
         dx[0] = make_cast(g, dy[0], from);
 }
 
-// The evaluator converts between its own two kinds of number.
+// The evaluator converts between doubles and int64 itself.
 static double cast_scalar(const Node *n, const double *x) { return x[0]; }
 
 static int64_t cast_int(const Node *n, const int64_t *x) { return x[0]; }

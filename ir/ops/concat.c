@@ -1,4 +1,4 @@
-// concat: the inputs one behind the other along one dim.
+// concat: joins the inputs one after the other along one dim.
 #include <string.h>
 
 #include "ir/atoms.h"
@@ -24,7 +24,7 @@ static bool concat_infer(Graph *g, Node *n, Diag *d)
         if (!fits)
             return node_error(g, n, d, "operand %d is %s, which does not fit %s", i,
                               type_text(g->arena, v), type_text(g->arena, x));
-        dim[axis] += v->dim[axis];  // at most 2^16 inputs of 2^48
+        dim[axis] += v->dim[axis];  // no overflow: at most 2^16 inputs of 2^48 elements
     }
     return infer_set(g, n, 0, x->dtype, x->rank, dim, d);
 }
@@ -33,7 +33,8 @@ static void concat_rule(const Graph *g, const Node *n, Rule *r)
 {
     rule_elementwise(g, n, r);
     rule_kind(r, LETTERS[n->attr[AXIS].i], FACTOR_BLOCKED);
-    // A mask has no room for more: partial inputs are then completed before.
+    // The mask has 64 bits. With more inputs the node isn't linear, so partial inputs are reduced
+    // first.
     if (n->n_in <= 64)
         r->joint = UINT64_MAX >> (64 - n->n_in);
 }
@@ -85,8 +86,8 @@ static void concat_place(const Graph *g, const Node *n, int i, const int64_t *ou
 
 static int64_t gcd(int64_t a, int64_t b) { return b ? gcd(b, a % b) : a; }
 
-// An inner part that all operands have may be cut off the joined dim. What is joined stays a dim of
-// each operand, even of size 1.
+// The joined dim may be split at an inner part that all operands have. Its outer part stays a dim
+// of each operand, even of size 1.
 static void concat_relate(const Graph *g, const Node *n, Relation *r)
 {
     int axis = (int)n->attr[AXIS].i;
@@ -104,7 +105,8 @@ static void concat_relate(const Graph *g, const Node *n, Relation *r)
     }
 }
 
-// The input over y's atoms. One that is nothing but the inner part gets a dim of size 1 before it.
+// Reshapes an input to y's atoms. An input that has the inner part alone gets a dim of size 1
+// before it.
 static ValueId concat_part(Graph *g, ValueId part, const Refined *x, const Refined *y, int axis)
 {
     int at = y->first[axis], n_y = y->first[axis + 1] - at, n_x = x->first[axis + 1] - at;

@@ -1,5 +1,4 @@
-// conv_input_grad: what conv's input gets of its result's gradient; also the transposed
-// convolution.
+// conv_input_grad: the gradient of conv's input; also the transposed convolution.
 #include "ir/contract.h"
 
 static const ConvPart order[] = {CONV_Y, CONV_W, CONV_X};

@@ -1,4 +1,4 @@
-// conv_weight_grad: what conv's weight gets of its result's gradient.
+// conv_weight_grad: the gradient of conv's weight.
 #include "ir/contract.h"
 
 static const ConvPart order[] = {CONV_X, CONV_Y, CONV_W};

@@ -1,4 +1,5 @@
-// cumsum: the running sum along one dim; exclusive of the element itself, from the end if reverse.
+// cumsum: the running sum along one dim; without the element itself if exclusive, from the end if
+// reverse.
 #include "ir/atoms.h"
 #include "ir/operator.h"
 #include "runtime/rt_scalar.h"

@@ -1,4 +1,4 @@
-// div: a / b; whole numbers are truncated towards zero, and x / 0 of them is 0.
+// div: a / b; integers are truncated towards zero, and x / 0 is 0 for them.
 #include "ir/operator.h"
 #include "runtime/rt_scalar.h"
 

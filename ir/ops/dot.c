@@ -1,4 +1,4 @@
-// dot: contraction of two tensors with several batch, free and contracted dims, as an einsum text.
+// dot: the contraction of two tensors with any batch, free and contracted dims, by an einsum text.
 #include <string.h>
 
 #include "ir/atoms.h"
@@ -27,7 +27,7 @@ static bool dot_infer(Graph *g, Node *n, Diag *d)
     return infer_set(g, n, 0, a->dtype, (int)strlen(e.dims[2]), dim, d);
 }
 
-// Letters of a and b alone are sum factors, which is what rule_set makes of them.
+// rule_set makes the letters that only a and b have sum factors.
 static void dot_rule(const Graph *g, const Node *n, Rule *r)
 {
     rule_set(g, n, r, n->attr[EQ].s);
@@ -60,7 +60,7 @@ static void dot_eval(const Graph *g, const Node *n, const Place *p, const Tensor
     for (const char *s = e.dims[0]; *s; s++)
         if (!strchr(e.dims[2], *s))
             contracted[strlen(contracted)] = *s;
-    // Most of the time goes by in the last contracted dim, which is walked by strides.
+    // The last contracted dim is a loop over strides, because it takes most of the time.
     if (*contracted) {
         last = contracted[strlen(contracted) - 1];
         contracted[strlen(contracted) - 1] = 0;

@@ -1,4 +1,4 @@
-// gather: rows of a table by number; zero where the number is no row.
+// gather: the rows of a table at given indices; zero where an index is out of range.
 #include <string.h>
 
 #include "ir/atoms.h"
@@ -21,7 +21,7 @@ static bool gather_infer(Graph *g, Node *n, Diag *d)
     return infer_set(g, n, 0, table->dtype, rank, dim, d);
 }
 
-// A piece of the indexed dim gives the rows that it has and zeros for the others.
+// A shard of the indexed dim gives the rows that it has and zeros for the others.
 static void gather_rule(const Graph *g, const Node *n, Rule *r)
 {
     int rank = in(g, n, 0)->rank, axis = (int)n->attr[GATHER_AXIS].i;

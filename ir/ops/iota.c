@@ -33,7 +33,7 @@ static const char *iota_expr(const Graph *g, const Node *n)
     return arena_string(g->arena, "(%s)$i%d", dtype_c_type(out(g, n)->dtype), (int)n->attr[AXIS].i);
 }
 
-// An index along several dims would be a sum of iotas: not worth it.
+// Keeps the axis whole: the index along several dims would be a sum of iotas.
 static void iota_relate(const Graph *g, const Node *n, Relation *r)
 {
     relate_whole(r, 0, (int)n->attr[AXIS].i);

@@ -1,5 +1,5 @@
-// keep_one: makes of what all ranks have parts whose sum (largest, smallest) it is: the first rank
-// keeps it, the others get what changes nothing.
+// keep_one: turns a value that all ranks have into a partial one: the first rank keeps it, the
+// others get the neutral element of the sum (maximum, minimum).
 #include "ir/operator.h"
 
 enum { REDUCTION = EXCHANGE_OWN };

@@ -2,7 +2,7 @@
 #include "ir/operator.h"
 #include "runtime/rt_scalar.h"
 
-// All of dy goes to the larger one; equal ones get half each.
+// The larger operand gets all of dy; equal ones get half each.
 static void max_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)
 {
     ValueId a = n->in[0], b = n->in[1], zero = scalar_like(g, dy[0], 0);

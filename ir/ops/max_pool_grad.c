@@ -1,5 +1,5 @@
-// max_pool_grad: what max_pool's input gets of its result's gradient: all of it goes to the first
-// largest element under the window.
+// max_pool_grad: the gradient of max_pool's input. All of it goes to the first largest element
+// under the window.
 #include "ir/contract.h"
 
 enum { SIZE };

@@ -1,4 +1,4 @@
-// mod: C's % and fmod: the remainder has the dividend's sign, and x % 0 of whole numbers is 0.
+// mod: C's % and fmod. The remainder has the dividend's sign, and x % 0 is 0 for integers.
 #include "ir/operator.h"
 #include "runtime/rt_scalar.h"
 

@@ -11,7 +11,7 @@ static double neg_scalar(const Node *n, const double *x) { return -x[0]; }
 
 static int64_t neg_int(const Node *n, const int64_t *x) { return rt_neg_int(x[0]); }
 
-// The blank keeps the signs apart where the operand is a negative number.
+// The blank keeps "--" from forming before a negative number.
 static const char *neg_expr(const Graph *g, const Node *n)
 {
     return expr_number(g, n, "neg", "- $0");

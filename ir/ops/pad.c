@@ -1,4 +1,4 @@
-// pad: `value` before, behind and between the input's elements, in each dim.
+// pad: adds `value` before, after and between the input's elements, in each dim.
 #include "ir/atoms.h"
 #include "ir/operator.h"
 
@@ -71,7 +71,7 @@ static void pad_place(const Graph *g, const Node *n, int i, const int64_t *out_s
 
 static double pad_fill(const Node *n) { return n->attr[VALUE].f; }
 
-// Padded dims are blocked by the rule, so that they are still one dim here.
+// The rule blocks padded dims, so each of them is still one dim here.
 static ValueId pad_split(Graph *g, const Node *n, const Split *s)
 {
     const Refined *x = &s->operand[0];

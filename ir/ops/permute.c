@@ -1,5 +1,5 @@
 // permute: two mesh axes change places. With p ranks along the first and q along the second, rank
-// (i, j) gets what rank (k / q, k % q) has, where k = j · p + i.
+// (i, j) gets the value of rank (k / q, k % q), where k = j · p + i.
 #include "ir/operator.h"
 
 static bool permute_infer(Graph *g, Node *n, Diag *d)

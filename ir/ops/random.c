@@ -1,5 +1,5 @@
-// random: uniform numbers in [0, 1) that depend on seed, step, site, layer and the element's index
-// in the whole batch alone: the same under every split, accumulation and recomputation.
+// random: uniform numbers in [0, 1) that depend only on seed, step, site, layer and the element's
+// index in the whole batch. So sharding, micro-batches and recomputation don't change them.
 #include "ir/atoms.h"
 #include "ir/operator.h"
 #include "runtime/rt_philox.h"
@@ -41,7 +41,7 @@ static void random_eval(const Graph *g, const Node *n, const Place *p, const Ten
     }
 }
 
-// The row-major index of the element in the whole batch, by Horner's rule.
+// Prints the row-major index of the element in the whole batch, by Horner's rule.
 static void print_element(const Node *n, Text *t)
 {
     const Attr *shape = &n->attr[SHAPE];
@@ -75,7 +75,7 @@ static const char *random_expr(const Graph *g, const Node *n)
     return s;
 }
 
-// The dim that micro-batches split stays, even of size 1.
+// Keeps the dim that micro-batches split, even if it has size 1.
 static void random_relate(const Graph *g, const Node *n, Relation *r)
 {
     int axis = (int)n->attr[MICRO_AXIS].i;
@@ -84,7 +84,7 @@ static void random_relate(const Graph *g, const Node *n, Relation *r)
         relate_whole(r, n->n_in, axis);
 }
 
-// Elements keep their row-major index, which is all that their numbers depend on.
+// Elements keep their row-major index, so their numbers stay the same.
 static ValueId random_split(Graph *g, const Node *n, const Split *s)
 {
     const Refined *y = &s->operand[n->n_in];

@@ -1,4 +1,4 @@
-// reduce_max: the largest along some dims; NaN if one is. Of bool: any of them?
+// reduce_max: the largest along some dims; NaN if one is NaN. For BOOL: is any of them true?
 #include <math.h>
 
 #include "ir/atoms.h"

@@ -1,4 +1,4 @@
-// reduce_min: the smallest along some dims; NaN if one is. Of bool: all of them?
+// reduce_min: the smallest along some dims; NaN if one is NaN. For BOOL: are all of them true?
 #include <math.h>
 
 #include "ir/atoms.h"

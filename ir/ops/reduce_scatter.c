@@ -1,4 +1,4 @@
-// reduce_scatter: the sum (largest, smallest) of what the ranks have; each gets its piece of one
+// reduce_scatter: the sum (maximum, minimum) of the ranks' inputs; each rank gets its shard of one
 // dim.
 #include <string.h>
 

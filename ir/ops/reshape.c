@@ -17,8 +17,9 @@ static bool reshape_infer(Graph *g, Node *n, Diag *d)
     return true;
 }
 
-// The first dims of x and y that hold the same elements: how many of each. Dims of size 1 go alone
-// where the other side has none.
+// Sets *n_x and *n_y to the numbers of dims, from i of x and from j of y, that form the next group:
+// the fewest dims of equal product. A dim of size 1 is a group of one side if the other side has
+// none.
 static void next_group(const Value *x, int i, const Value *y, int j, int *n_x, int *n_y)
 {
     int64_t a = i < x->rank ? x->dim[i] : 1, b = j < y->rank ? y->dim[j] : 1;
@@ -38,8 +39,8 @@ static void next_group(const Value *x, int i, const Value *y, int j, int *n_x, i
         }
 }
 
-// A dim that stays is parallel. The dims of a group that is split or merged are blocked; dims that
-// are left over at the end (empty tensors) are groups of one side.
+// A group of one dim on each side is a parallel factor. The dims of other groups are blocked. Dims
+// that remain at the end (of empty tensors) are groups of one side.
 static void reshape_rule(const Graph *g, const Node *n, Rule *r)
 {
     const Value *x = in(g, n, 0), *y = out(g, n);
@@ -83,7 +84,8 @@ static void reshape_eval(const Graph *g, const Node *n, const Place *p, const Te
         element_copy(y, k, x, k);
 }
 
-// The input's dims without those of size 1, neighbours that lie like one merged.
+// Sets `dim` and `stride` to the input's dims, without those of size 1; adjacent dims that are
+// nested by their strides are merged. Returns their number.
 static int merge_dims(const Value *x, const int64_t *in_stride, int64_t *dim, int64_t *stride)
 {
     int k = 0;
@@ -102,7 +104,7 @@ static int merge_dims(const Value *x, const int64_t *in_stride, int64_t *dim, in
     return k;
 }
 
-// A view where every output dim lies within one merged dim of the input.
+// The output is a view if every output dim lies within one merged dim of the input.
 static bool reshape_view(const Graph *g, const Node *n, const int64_t *in_stride,
                          int64_t *out_stride, int64_t *offset)
 {
@@ -129,7 +131,7 @@ static bool reshape_view(const Graph *g, const Node *n, const int64_t *in_stride
     return true;
 }
 
-// Groups of dims that hold the same elements are the same atoms.
+// The dims of a group have the same atoms on both sides.
 static void reshape_relate(const Graph *g, const Node *n, Relation *r)
 {
     const Value *x = in(g, n, 0), *y = out(g, n);

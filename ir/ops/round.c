@@ -1,4 +1,4 @@
-// round: the nearest whole number, of two the even one.
+// round: the nearest whole number; ties go to the even one.
 #include "ir/operator.h"
 #include "runtime/rt_scalar.h"
 

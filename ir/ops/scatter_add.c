@@ -1,12 +1,13 @@
-// scatter_add: gather's transpose. A table (zeros, or the input `onto`) to which rows are added by
-// number; rows whose number is not in the table are left out.
+// scatter_add: the adjoint of gather. Adds rows to a table (zeros, or the input `onto`) at given
+// indices; rows whose index is out of range are skipped.
 #include "ir/atoms.h"
 #include "ir/operator.h"
 #include "runtime/rt_scalar.h"
 
-enum { SCATTER_ONTO = 2 };  // the input
+enum { SCATTER_ONTO = 2 };  // index of input onto
 
-// The ranks add up: x is gather's result, so the table has the index's own dims less and one more.
+// x has the dims of gather's result: the table's, with the index's dims after the batch dims in
+// place of the table's indexed dim.
 static int table_rank(const Graph *g, const Node *n)
 {
     return in(g, n, 0)->rank - (in(g, n, 1)->rank - (int)n->attr[GATHER_BATCH].i) + 1;
@@ -54,8 +55,8 @@ static bool scatter_add_infer(Graph *g, Node *n, Diag *d)
                       type_text(g->arena, in(g, n, SCATTER_ONTO)));
 }
 
-// A piece of the table takes the rows that are its own; pieces of the rows make tables to be added,
-// but only one of those could be made onto another.
+// A shard of the table takes the rows in its range. A shard of the rows makes a partial table,
+// except with `onto`, because then each rank would add `onto` once.
 static void scatter_add_rule(const Graph *g, const Node *n, Rule *r)
 {
     int rank = in(g, n, 0)->rank, axis = (int)n->attr[GATHER_AXIS].i;
@@ -90,7 +91,7 @@ static void scatter_add_grad(Graph *g, const Node *n, const ValueId *dy, const b
         dx[SCATTER_ONTO] = dy[0];
 }
 
-// The factor of the table's rows is the rule's last one.
+// The rule's last factor is the table's rows.
 static void scatter_add_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
                              Tensor *y)
 {
@@ -122,7 +123,7 @@ static void scatter_add_kernel(const Graph *g, const Node *n, const int64_t (*st
     kernel_gather(g, n, stride, out(g, n), k);
 }
 
-// The dim that the indices count is one dim of the result.
+// Keeps the indexed dim whole.
 static void scatter_add_relate(const Graph *g, const Node *n, Relation *r)
 {
     if (n->in[SCATTER_ONTO])

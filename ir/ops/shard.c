@@ -1,4 +1,4 @@
-// shard: each rank's own piece of one dim of what all of them have.
+// shard: each rank keeps its shard of one dim of a value that all ranks have.
 #include <string.h>
 
 #include "ir/operator.h"

@@ -1,4 +1,4 @@
-// sign: -1, 0 or 1 as x is below, at or above 0; NaN of NaN.
+// sign: -1, 0 or 1 if x is below, at or above 0; NaN if x is NaN.
 #include "ir/operator.h"
 #include "runtime/rt_scalar.h"
 

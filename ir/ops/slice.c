@@ -1,5 +1,5 @@
-// slice: element i of the output is start + i * stride of the input, in each dim; some dims of size
-// 1 are dropped.
+// slice: output element i is input element start + i * stride, in each dim; some dims of size 1 are
+// dropped.
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ static void slice_localise(const Node *n, const Rule *r, const int64_t *size, Ar
     localise_dims(r, 0, size, a, &attr[SIZE]);
 }
 
-// Flips dy where the stride is negative: then its elements ascend in x.
+// Flips the dims of dy whose stride is negative, so that its elements ascend in x.
 static ValueId ascending(Graph *g, const Node *n, ValueId dy)
 {
     int64_t start[MAX_RANK], stride[MAX_RANK];
@@ -147,8 +147,8 @@ static bool slice_view(const Graph *g, const Node *n, const int64_t *in_stride, 
 
 static int64_t gcd(int64_t a, int64_t b) { return b ? gcd(b, a % b) : a; }
 
-// The part of a dim that lies in the output as it does in the input. A slice that takes one of
-// several equal parts cuts the dim into them: so q, k and v come out of qkv.
+// Relates the inner part of each dim that the slice keeps whole. A slice that takes one of several
+// equal parts splits the dim into them: so q, k and v come out of qkv.
 static void slice_relate(const Graph *g, const Node *n, Relation *r)
 {
     for (int i = 0, j = 0; i < in(g, n, 0)->rank; i++) {
@@ -167,8 +167,8 @@ static void slice_relate(const Graph *g, const Node *n, Relation *r)
     }
 }
 
-// Slices along the first atom of dim i, which begins at `at` of x; all others are whole. n_y is how
-// many atoms the dim has in y, from `y` on. False if it can't be said so.
+// Sets the slice of dim i along its first atom of x; its other atoms are taken whole. The dim has
+// n_y atoms in y, with sizes from `y` on. False if such a slice can't express it.
 static bool split_dim(const Node *n, int i, const Refined *x, const int64_t *y, int n_y,
                       int64_t *start, int64_t *size, int64_t *stride)
 {

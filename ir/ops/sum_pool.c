@@ -11,7 +11,7 @@ static void sum_pool_rule(const Graph *g, const Node *n, Rule *r)
 
 static void sum_pool_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)
 {
-    Value x = *in(g, n, 0);  // a copy: building moves the graph's
+    Value x = *in(g, n, 0);  // a copy: the graph's values move while nodes are appended
     Window win;
 
     pool_window(n, SIZE, &win);

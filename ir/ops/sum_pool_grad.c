@@ -1,5 +1,5 @@
-// sum_pool_grad: what sum_pool's input gets of its result's gradient: each element adds itself to
-// all that were under its window.
+// sum_pool_grad: the gradient of sum_pool's input. Each element of dy is added to all elements
+// under its window.
 #include "ir/contract.h"
 
 enum { SHAPE, SIZE };

@@ -1,5 +1,5 @@
-// top_k: the k largest along one dim, descending, the first of equal ones first, NaN above all; and
-// where they were.
+// top_k: the k largest elements along one dim, descending, and their indices. Equal ones keep their
+// order; NaN comes first.
 #include "ir/atoms.h"
 #include "ir/operator.h"
 
@@ -25,8 +25,8 @@ static void top_k_rule(const Graph *g, const Node *n, Rule *r)
     rule_along(g, n, r, (int)n->attr[AXIS].i);
 }
 
-// The values' gradients go back to where they came from. scatter_add takes all dims but the last as
-// batch dims, so the axis is made the last one.
+// scatter_add puts the values' gradients back to their indices. It takes all dims except the last
+// as batch dims, so the axis is moved to the end.
 static void top_k_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)
 {
     const Value *x = in(g, n, 0);
@@ -47,7 +47,7 @@ static void top_k_grad(Graph *g, const Node *n, const ValueId *dy, const bool *w
         dx[0] = make_transpose(g, dx[0], perm);
 }
 
-// Does element b stand after a in the order of the output? Equal ones keep their order.
+// Is element b after element a in the order of the output? Equal ones keep their order.
 static bool is_after(const Tensor *x, int64_t b, int64_t a)
 {
     return element_above(x, a, b) || (b > a && !element_above(x, b, a));

@@ -1,4 +1,4 @@
-// transpose: the dims in another order.
+// transpose: puts the dims in another order.
 #include "ir/atoms.h"
 #include "ir/operator.h"
 
