@@ -197,8 +197,8 @@ static void add_slices(Adjoint *a, ValueId v)
     s->local = sum(g, s->local, joined, block.cls && own.cls == block.cls ? own : block);
 }
 
-// Called before v's own class adds to it: sums the gradients from outside, outside. Without such a
-// gradient, the last iteration starts from zeros.
+// Prepares v for gradients of its own class: adds up those from outside, in no block. Without such
+// a gradient, the last iteration starts from zeros.
 static void enter_class(Adjoint *a, ValueId v)
 {
     Sums *s = &a->sums[v];

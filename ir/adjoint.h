@@ -5,8 +5,8 @@
 
 #include "ir/classes.h"
 
-// The gradients that one value got so far, by where the users stand. Users are visited last to
-// first. Each is 0 if there is none.
+// The sums of the gradients that one value got so far, one sum per kind of user. Users are visited
+// from last to first. A sum is 0 if there is none.
 typedef struct Sums {
     ValueId local;    // the running sum of gradients that go to none of the others
     ValueId carried;  // from iteration 0 of a class whose other iterations read the one before

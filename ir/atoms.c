@@ -1,4 +1,4 @@
-// Dims as products of atoms: unification of dims that can be split.
+// Relates dims as products of atoms: unification of dims that can be split.
 //
 // Every dim of every value is a term. Equal terms are joined by union-find. A term is a leaf, or
 // the product of an outer and an inner term. To relate two sequences of dims of equal product,

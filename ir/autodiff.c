@@ -56,7 +56,7 @@ static void find_live(Autodiff *a, ValueId loss)
     }
 }
 
-// Do iterations `iter` and the next need the same gradients?
+// Do iterations `iter` and `iter` + 1 need the same gradients?
 static bool needs_alike(const Autodiff *a, const ClassNodes *c, int iter)
 {
     const Graph *g = a->g;

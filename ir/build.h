@@ -163,7 +163,7 @@ ValueId make_sum_pool_grad(Graph *g, ValueId dy, const int64_t *x_dim, const Win
 
 // ---- communication ----
 // Collectives between the ranks along some mesh axes. Each rank has a shard of the value: axis
-// after axis splits n elements of a dim into ceil(n / ranks) each, the last shards have the rest.
+// after axis splits n elements of a dim into shards of ceil(n / ranks); the last ones are smaller.
 // Attributes axes and ranks; of some, dim and size (of all shards together); op ("sum", "max",
 // "min"); join, cut and size. See their files.
 typedef struct Ranks {

@@ -277,8 +277,8 @@ static bool same_affine(const Node *a, const Node *b)
 }
 
 // Sets is_early for values that layers or time steps share: a mask, an encoder's result, a sequence
-// that each step slices. Their readers have equal neighbourhoods (hashes) but different places in
-// the graph (richness, depth).
+// that each step slices. Their readers have equal hashes of what surrounds them, yet differ in
+// richness, depth or affine attributes.
 static void find_early(Walk *w)
 {
     enum { SOURCE_RADIUS = 3, READER_RADIUS = 2 };

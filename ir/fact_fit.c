@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double EXACT = 9007199254740992.0;  // 2^53
+static const double EXACT = 9007199254740992.0;  // 2^53: doubles below it hold integers exactly
 
 static double element(const Tensor *t, int64_t i) { return t->f ? t->f[i] : (double)t->i[i]; }
 

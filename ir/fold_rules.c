@@ -1,5 +1,4 @@
-// Identities: simpler values of operators whose operands are 0, 1, -inf, casts, choices and the
-// like.
+// Identities: simpler values of operators whose operands are 0, 1, -inf, casts or choices.
 #include "ir/fold.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// Identities of operators that move elements.
+// Identities of operators that move elements: simpler reshapes, slices, concats and gathers.
 #include "ir/fold.h"
 
 #include <string.h>

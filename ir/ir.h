@@ -408,12 +408,12 @@ struct OpDef {
     bool (*view)(const Graph *g, const Node *n, const int64_t *in_stride, int64_t *out_stride,
                  int64_t *offset);
     // For an operator that only copies its inputs into its output: sets the strides and offset at
-    // which input i lies in the output. `fill`: the elements between; NULL: inputs cover it all.
+    // which input i lies in the output. `fill`: all other elements; NULL: inputs cover the output.
     void (*place)(const Graph *g, const Node *n, int i, const int64_t *out_stride,
                   int64_t *in_stride, int64_t *offset);
     double (*fill)(const Node *n);
-    // The index of attribute `site`, which `layer` follows; the two give each node that draws
-    // random numbers its own numbers. 0: this node draws none.
+    // The index of attribute `site`, which `layer` follows. Together they make the random numbers
+    // of nodes differ. 0: this node draws none.
     int (*site)(const Node *n);
     // For refine: says which parts of dims are the same where the rule can't. NULL: only dims of
     // parallel and reduced factors may be split.

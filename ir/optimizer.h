@@ -43,7 +43,7 @@ struct OptimizerDef {
 #include "ir/optimizers.def"
 #undef OPTIMIZER
 
-// An option as a scalar that the trainer sets, f32[].
+// The hyper value of an option, f32[], which the trainer sets.
 ValueId optimizer_hyper(const Optimizer *o, int option);
 // 1 - beta^step for an option beta, f64[]. In the first steps beta^step is so close to 1 that f32
 // would leave few digits.

@@ -49,7 +49,7 @@ static bool parse_data(Parser *p, Value *x)
     return true;
 }
 
-// The rest of a line that begins with a kind: %w f32[4] own [2,2] = … block 1.0.3
+// Reads a line after its value kind: %w f32[4] own [2,2] = … block 1.0.3
 static bool parse_value_as(Parser *p, ValueKind kind, Definition *def)
 {
     if (!parse_definition(p, def))

@@ -1,4 +1,5 @@
-// The words of a graph's text, which is printed by ir/text_print.c and read by ir/parse.c.
+// The text form of a graph: its tokens and its parser. ir/text_print.c prints it, ir/parse.c reads
+// it.
 #ifndef SHARDCC_IR_TEXT_H
 #define SHARDCC_IR_TEXT_H
 

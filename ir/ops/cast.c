@@ -1,5 +1,4 @@
-// cast: the same number in another dtype. Floats become integers by truncation, anything becomes
-// bool as x != 0.
+// cast: the same number in another dtype. Floats are truncated to integers; BOOL is x != 0.
 #include "ir/operator.h"
 
 enum { TO };

@@ -3,7 +3,7 @@
 
 #include "ir/operator.h"
 
-// b · a^(b - 1), which is 0 where b is 0, whatever a^-1 is.
+// The derivative by a: b · a^(b - 1), and 0 where b is 0, even if a^-1 is infinite.
 static ValueId by_base(Graph *g, const Node *n)
 {
     ValueId a = n->in[0], b = n->in[1], one = scalar_like(g, b, 1), zero = scalar_like(g, b, 0);
@@ -12,7 +12,7 @@ static ValueId by_base(Graph *g, const Node *n)
     return make_select(g, make_eq(g, b, zero), zero, slope);
 }
 
-// a^b · log a, which is 0 where a is 0 and b isn't negative.
+// The derivative by b: a^b · log a, and 0 where a is 0 and b isn't negative.
 static ValueId by_exponent(Graph *g, const Node *n)
 {
     ValueId a = n->in[0], b = n->in[1], zero = scalar_like(g, a, 0);

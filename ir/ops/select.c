@@ -1,4 +1,4 @@
-// select: a where the condition holds, else b.
+// select: a where the condition is true, b elsewhere.
 #include "ir/operator.h"
 
 static bool select_infer(Graph *g, Node *n, Diag *d)

@@ -41,7 +41,7 @@ static ValueId average(Graph *g, ValueId old, ValueId x, ValueId keep, ValueId c
 
 static ValueId norm(Graph *g, ValueId x) { return make_sqrt(g, reduce_all(g, make_square(g, x))); }
 
-// ‖p‖ / ‖r‖, and 1 where either is 0: new parameters must be able to leave 0.
+// The trust ratio ‖p‖ / ‖r‖; 1 if either norm is 0, so that parameters of zeros can change.
 static ValueId trust(const Optimizer *o, ValueId p, ValueId r)
 {
     Graph *g = o->g;

@@ -4,7 +4,7 @@
 
 static Pattern *const patterns_in_order[] = {match_attention, match_rotary, match_norm};
 
-// By ValueId: the uses of a value. A value that a carry overwrites counts once more.
+// By ValueId: the number of uses. Being overwritten by a carry counts as a use too.
 static int *count_uses(const Graph *g, Arena *a)
 {
     int *uses = graph_count_uses(g, a);
