@@ -8,7 +8,8 @@ for arg; do
     exit 2
 done
 ./setup.sh fortunes fortunes-min
-make -s -j"$(nproc)" all
+cmake --preset default >/dev/null
+cmake --build --preset product -j"$(nproc)" >/dev/null
 demo=build/demo
 mkdir -p $demo
 cc -O2 -o $demo/demo_text models/demo_text.c -lm

@@ -2,7 +2,7 @@
 # Installs what a bare Debian 12 lacks to build shardcc and its trainers; arguments are further packages.
 # Silent where nothing is missing. Packages are installed by root, or with sudo.
 set -eu
-packages="gcc make pkg-config protobuf-c-compiler libprotobuf-c-dev libcjson-dev zlib1g-dev coinor-libcbc-dev libglpk-dev libdnnl-dev libopenmpi-dev openmpi-bin libc6-dev $*"
+packages="gcc make cmake pkg-config protobuf-c-compiler libprotobuf-c-dev libcjson-dev zlib1g-dev coinor-libcbc-dev libglpk-dev libdnnl-dev libopenmpi-dev openmpi-bin libc6-dev $*"
 missing=""
 for p in $packages; do
     dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing="$missing $p"

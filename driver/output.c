@@ -36,7 +36,10 @@ char *program_folder(Arena *a)
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
 
-    return n < 0 ? arena_copy(a, ".", 1) : output_folder(a, arena_copy(a, path, (size_t)n));
+    char *own = n < 0 ? arena_copy(a, ".", 1) : output_folder(a, arena_copy(a, path, (size_t)n));
+    char *installed = arena_string(a, "%s/../lib/shardcc", own);
+    return access(arena_string(a, "%s/rt", own), F_OK) && !access(installed, F_OK) ? installed
+                                                                                   : own;
 }
 
 char *runtime_folder(Arena *a) { return arena_string(a, "%s/rt", program_folder(a)); }

@@ -10,9 +10,7 @@
 
 #include "generator/generator.h"
 
-// For generated code and for kernels; see docs/numbers.md.
-#define FLAGS                                                                                      \
-    "-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fopenmp"
+#define RT_FLAG(flag) flag,
 
 // Waits for the compiler. A signal that arrives meanwhile is passed on to it, and is raised here
 // again when the compiler has ended.
@@ -100,8 +98,10 @@ bool build_program(Staging *s, const Text *c, const BuildOptions *o, Diag *d)
     char *march = arena_string(a, "-march=%s", o->march);
     const char *c_path = staging_file(s, arena_string(a, "%s.c", o->name));
     const char *path = staging_file(s, o->name);
-    const char *argv[] = {o->cc, FLAGS,   march,    include,     "-o",  path, c_path,
-                          ranks, library, "-ldnnl", "-lpthread", "-lm", mpi,  NULL};
+    const char *argv[] = {o->cc,
+#include "runtime/rt_flags.def"
+                          march,   include,  "-o",        path,  c_path, ranks,
+                          library, "-ldnnl", "-lpthread", "-lm", mpi,    NULL};
 
     if (access(library, R_OK)) {
         diag_error(d, "the runtime that belongs to shardcc isn't there: '%s': %s", library,

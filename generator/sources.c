@@ -107,20 +107,23 @@ static bool copy_kernels(Sources *x, const Program *p)
 // Marks a folder whose files shardcc made, and which it may replace.
 static const char mark[] = "# Made by shardcc, as all beside it.";
 
-static const char makefile[] =
-    "%s\n"
-    "# Needs a C compiler%s%s.\n"
-    "CC %s\n"
-    "MARCH ?= %s\n"
-    "CFLAGS = -std=c11 -O3 -march=$(MARCH) -ffp-contract=off -fno-math-errno \\\n"
-    "         -fno-trapping-math -fopenmp -D_GNU_SOURCE\n"
-    "SOURCES =%s\n\n"
-    "%s: $(SOURCES:.c=.o)\n"
-    "\t$(CC) $(CFLAGS) -o $@ $^%s -lpthread -lm\n\n"
-    "%%.o: %%.c\n"
-    "\t$(CC) $(CFLAGS) -I. -Iruntime -c -o $@ $<\n\n"
-    "clean:\n"
-    "\trm -f %s $(SOURCES:.c=.o)\n";
+#define RT_FLAG(flag) flag " "
+static const char flags[] =
+#include "runtime/rt_flags.def"
+    "-D_GNU_SOURCE";
+
+static const char makefile[] = "%s\n"
+                               "# Needs a C compiler%s%s.\n"
+                               "CC %s\n"
+                               "MARCH ?= %s\n"
+                               "CFLAGS = -march=$(MARCH) %s\n"
+                               "SOURCES =%s\n\n"
+                               "%s: $(SOURCES:.c=.o)\n"
+                               "\t$(CC) $(CFLAGS) -o $@ $^%s -lpthread -lm\n\n"
+                               "%%.o: %%.c\n"
+                               "\t$(CC) $(CFLAGS) -I. -Iruntime -c -o $@ $<\n\n"
+                               "clean:\n"
+                               "\trm -f %s $(SOURCES:.c=.o)\n";
 
 static int by_name(const void *a, const void *b)
 {
@@ -139,7 +142,7 @@ static bool write_makefile(Sources *x, const BuildOptions *o)
     text_printf(&make, makefile, mark,
                 has_onednn ? ", OpenMP and oneDNN (Debian: libdnnl-dev)" : " and OpenMP",
                 o->has_ranks ? "; MPI (Debian: libopenmpi-dev)" : "",
-                o->has_ranks ? "= mpicc" : "?= cc", o->march, sources.s, o->name,
+                o->has_ranks ? "= mpicc" : "?= cc", o->march, flags, sources.s, o->name,
                 has_onednn ? " -ldnnl" : "", o->name);
     bool ok = out_write(staging_file(x->s, "Makefile"), make.s, make.n, x->d);
     text_free(&sources);

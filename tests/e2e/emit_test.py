@@ -167,7 +167,7 @@ class Emit:
 
     def kernels(self):
         """--emit source copies the kernels that the program calls and the files that they need, and no others."""
-        objects = {f.stem: symbols(f) for f in (self.shardcc.parent / "runtime").rglob("*.o")}
+        objects = {f.name.split(".")[0]: symbols(f) for f in (self.shardcc.parent / "runtime/CMakeFiles").rglob("*.c.o")}
         for model in sorted(TINY.glob("*.onnx")):
             name, folder = model.stem, self.work / f"{model.stem}_source"
             info = json.loads(model.with_suffix(".json").read_text())

@@ -1,0 +1,13 @@
+# The libraries that Debian has: ./setup.sh installs them.
+find_package(PkgConfig REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS C)
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
+pkg_check_modules(CJSON REQUIRED IMPORTED_TARGET libcjson)
+pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+if(SHARDCC_MPI)
+  pkg_check_modules(MPI REQUIRED IMPORTED_TARGET ompi-c)
+endif()
+find_program(PROTOC_C protoc-c REQUIRED)
+find_library(DNNL dnnl REQUIRED)
