@@ -18,9 +18,9 @@ typedef struct Cell {
     ValueId recurrent_bias;  // bias of GRU's last gate, [hidden], if it is added separately; else 0
     ValueId peephole;        // [3 · hidden], i o f; else 0
     Activation *f, *g_act, *h_act;
-    bool couples;     // LSTM: the forget gate is 1 - i
-    bool late_reset;  // GRU: linear_before_reset
-    ValueId h, c;     // the state, [batch, hidden]
+    bool couples;      // LSTM: the forget gate is 1 - i
+    bool reset_after;  // GRU: linear_before_reset
+    ValueId h, c;      // the state, [batch, hidden]
 } Cell;
 
 static const struct {
@@ -94,7 +94,7 @@ static void step_gru(Cell *l, ValueId x)
     zr = make_add(g, slice_axis(g, x, 1, 0, 2 * l->hidden, 1), zr);
     ValueId z = l->f(g, gate(l, zr, 0)), r = l->f(g, gate(l, zr, 1)), n;
 
-    if (l->late_reset) {
+    if (l->reset_after) {
         n = make_dot(g, l->h, n_rows, "bh,gh->bg");
         if (l->recurrent_bias)
             n = make_add(g, n, like_rows(l, l->recurrent_bias, n));
@@ -135,7 +135,7 @@ static void project(Cell *l, ValueId x, int direction)
         return;
     ValueId bias = of_direction(o, 3, direction);
     ValueId wb = slice_axis(g, bias, 0, 0, all, 1), rb = slice_axis(g, bias, 0, all, all, 1);
-    if (l->late_reset) {
+    if (l->reset_after) {
         l->recurrent_bias = slice_axis(g, rb, 0, 2 * l->hidden, l->hidden, 1);
         ValueId part[] = {slice_axis(g, rb, 0, 0, 2 * l->hidden, 1),
                           scalar_like(g, l->recurrent_bias, 0)};
@@ -257,7 +257,7 @@ static void read_cell(Cell *l, const Layer *layer, ValueId x, int k, bool batch_
     l->g_act = layer->g_act ? activation(o, first + 1, layer->g_act) : NULL;
     l->h_act = layer->h_act ? activation(o, first + 2, layer->h_act) : NULL;
     l->couples = attr_int(o, "input_forget", 0) != 0;
-    l->late_reset = layer->gates == 3 && attr_int(o, "linear_before_reset", 0) != 0;
+    l->reset_after = layer->gates == 3 && attr_int(o, "linear_before_reset", 0) != 0;
     project(l, x, k);
     l->recurrent = of_direction(o, 2, k);
     l->peephole = has(o, 7) ? of_direction(o, 7, k) : 0;

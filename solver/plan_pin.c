@@ -26,9 +26,9 @@ static void print_nearest(const Mesh *m, const Value *x, const Variable *v, cons
 {
     int n = 0;
 
-    for (int n_axes_apart = 1; n_axes_apart <= m->n_axes; n_axes_apart++)
+    for (int n_axes_between = 1; n_axes_between <= m->n_axes; n_axes_between++)
         for (int k = 0; k < v->n && n < SPECS_SUGGESTED; k++)
-            if (distance(m, &v->spec[k], to) == n_axes_apart) {
+            if (distance(m, &v->spec[k], to) == n_axes_between) {
                 text_put(t, ", ", n++ ? 2 : 0);
                 spec_print(m, x, &v->spec[k], t);
             }

@@ -140,8 +140,8 @@ static inline void draw(const RtAttention *p, Drop d, uint64_t key, uint64_t blo
 }
 
 // Draws the factors if a query's random numbers aren't consecutive.
-static void draw_apart(const RtAttention *p, Drop d, uint64_t key, int64_t element, int64_t keys,
-                       float *to)
+static void draw_strided(const RtAttention *p, Drop d, uint64_t key, int64_t element, int64_t keys,
+                         float *to)
 {
     for (int64_t t = 0; t < keys; t++)
         for (int l = 0; l < RT_NR; l++) {
@@ -175,7 +175,7 @@ const float *rt_drop(const RtAttention *p, const RtScores *b, int64_t first, RtR
     uint32_t shift[RT_NR], all = 0;
 
     if (p->drop.col != 1) {
-        draw_apart(p, d, b->draw.key, element, keys, room);
+        draw_strided(p, d, b->draw.key, element, keys, room);
         return room;
     }
     for (int l = 0; l < RT_NR; l++) {

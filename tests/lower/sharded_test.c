@@ -194,12 +194,12 @@ static void check_searched(const Model *m, int at, int only, Tried *t)
     PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40, .copies = COPIES_SURE};
     Diag diag = {.file = m->name};
     PlanProblem q;
-    LiveRanges lives;
+    LiveRanges live;
     Preset preset[MAX_PRESETS];
     Text name = {0};
 
-    assert_true(live_ranges_find(m->g, o.accumulate, a, &lives, &diag));
-    assert_true(plan_build(&q, m->g, &slow, &mesh, &o, &lives, a, NULL));
+    assert_true(live_ranges_find(m->g, o.accumulate, a, &live, &diag));
+    assert_true(plan_build(&q, m->g, &slow, &mesh, &o, &live, a, NULL));
     size_t n = (size_t)q.problem.first[q.problem.n_nodes];
     bool *keep = arena_array(a, bool, n);
     const unsigned *role = preset_roles(&q, m->g, a);

@@ -47,10 +47,10 @@ static bool find_plan(const Graph *g, Dice *d, Plan *p, Arena *a, Diag *diag)
     Preset preset[MAX_PRESETS];
     unsigned axes[MAX_AXES];
     PlanProblem q;
-    LiveRanges lives;
+    LiveRanges live;
 
-    if (!live_ranges_find(g, o.accumulate, a, &lives, diag) ||
-        !plan_build(&q, g, &slow, &p->mesh, &o, &lives, a, NULL))
+    if (!live_ranges_find(g, o.accumulate, a, &live, diag) ||
+        !plan_build(&q, g, &slow, &p->mesh, &o, &live, a, NULL))
         return false;
     size_t n = (size_t)q.problem.first[q.problem.n_nodes];
     bool *keep = arena_array(a, bool, n);

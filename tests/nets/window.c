@@ -110,7 +110,7 @@ ValueId layer_separable(Net *n, ValueId x, const int *arg)
 }
 
 // A transposed convolution. Its weight is [from, to, window…].
-ValueId layer_turned_conv(Net *n, ValueId x, const int *arg)
+ValueId layer_transposed_conv(Net *n, ValueId x, const int *arg)
 {
     Value like = *value_of(n->g, x);
     int size[3];

@@ -10,7 +10,7 @@
 
 enum { MOST_RANKS = 8, GUARD = 64 };
 // How ranks are assumed to lie on hosts: all on one; each on its own; two along an axis per host.
-typedef enum Hosts { ONE, APART, BY_TWO, N_HOSTS } Hosts;
+typedef enum Hosts { ONE, SEPARATE, BY_TWO, N_HOSTS } Hosts;
 static const char *const host_names[] = {"one host", "a host each", "hosts of two"};
 
 typedef struct Test {

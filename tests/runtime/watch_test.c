@@ -16,7 +16,7 @@ enum {
     BYTES = 896
 };
 
-typedef enum Fault { NONE, WRITE, READ_LATE, READ_PAST, SCRATCH, READ_SCRATCH, KEPT, SKIP } Fault;
+typedef enum Fault { NONE, WRITE, READ_AFTER, READ_PAST, SCRATCH, READ_SCRATCH, KEPT, SKIP } Fault;
 static Fault fault;
 static bool is_skewed;  // the loop's second statement runs an iteration later
 static int ends;  // 1: the last two statements are a loop of one iteration, with begin and end
@@ -78,7 +78,7 @@ static void statements(Rt *rt, char *m)
         ROWS(copy, X, fault == READ_SCRATCH ? SPACE : C);
     if (fault == SKIP)
         return;
-    ROWS(add, fault == READ_LATE ? B : fault == READ_SCRATCH ? SPACE : C, SUM);
+    ROWS(add, fault == READ_AFTER ? B : fault == READ_SCRATCH ? SPACE : C, SUM);
     if (fault == READ_PAST)
         *F(m, SUM) += *F(m, C + 64);
 }
@@ -124,7 +124,7 @@ static const struct {
 } cases[] = {
     {NONE, ""},
     {WRITE, "spill A B wrote behind B"},
-    {READ_LATE, "loss holds what was read before, after or behind B"},
+    {READ_AFTER, "loss holds what was read before, after or behind B"},
     {READ_PAST, "loss holds what was read before, after or behind C"},
     {SCRATCH, "spill X SPACE wrote behind SPACE"},
     {READ_SCRATCH, "loss holds what was read before, after or behind SPACE"},

@@ -48,7 +48,7 @@ static void as_cheap_as_all_plans(void **state)
 }
 
 // A machine may be so busy that the time is over before the search begins.
-static void planned_late(void **state)
+static void planned_after_deadline(void **state)
 {
     static const int sizes[] = {8, 8, 8};
     const Pin none = {0};
@@ -58,12 +58,12 @@ static void planned_late(void **state)
         Graph *g = graph_with(a, graphs[i], sizes);
         Cluster c = slow_links(1);
         Mesh m = mesh_of(0, 1e-9);
-        Planned p, late;
+        Planned p, expired;
         find(g, &c, &m, INT64_C(1) << 40, none, a, &p);
-        assert_true(find_in(1e-9, g, &c, &m, INT64_C(1) << 40, none, a, &late));
-        assert_true(is_found(late.answer.outcome) && late.answer.cost >= p.answer.cost);
-        find_in(1e-9, g, &c, &m, 1, none, a, &late);
-        assert_non_null(late.answer.choice);
+        assert_true(find_in(1e-9, g, &c, &m, INT64_C(1) << 40, none, a, &expired));
+        assert_true(is_found(expired.answer.outcome) && expired.answer.cost >= p.answer.cost);
+        find_in(1e-9, g, &c, &m, 1, none, a, &expired);
+        assert_non_null(expired.answer.choice);
         arena_free(a);
     }
 }
@@ -209,7 +209,7 @@ static void refused_pins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_cheap_as_all_plans), cmocka_unit_test(planned_late),
+        cmocka_unit_test(as_cheap_as_all_plans), cmocka_unit_test(planned_after_deadline),
         cmocka_unit_test(pinned_plans), cmocka_unit_test(refused_pins)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,12 +33,12 @@ enum { MOST_RANDOM_NODES = 10, MOST_RANDOM_CHOICES = 1500 };
 
 // The properties that hold throughout one problem.
 typedef struct Style {
-    enum { FOREST, CYCLE, DENSE, SPARSE, STAR, APART, SHAPES } shape;
+    enum { FOREST, CYCLE, DENSE, SPARSE, STAR, SEPARATE, SHAPES } shape;
     int forbidden;       // percent of the costs that are forbidden
     int64_t scale;       // unit of the costs
     bool has_negative;   // some costs are negative
     int most_uses;       // most intervals in which an alternative holds bytes
-    bool shares_lives;   // all alternatives of a node hold bytes at the same times
+    bool shares_times;   // all alternatives of a node hold bytes at the same times
     int64_t tick, byte;  // units of time and bytes
 } Style;
 
@@ -58,7 +58,7 @@ static inline Style random_style(uint64_t *r)
         .scale = PICK(r, 1, 5, 30, 1000000, 10000000000000000),
         .has_negative = chance(r, 20),
         .most_uses = (int)PICK(r, 0, 1, 1, 1, 3),
-        .shares_lives = chance(r, 60),
+        .shares_times = chance(r, 60),
         .tick = PICK(r, 1, 1, 80000000),
         .byte = PICK(r, 1, 1, 7, 1000000007, 100000000000000),
     };
@@ -103,13 +103,13 @@ static inline void random_nodes(Maker *m)
     m->p.cost = arena_array(m->a, int64_t, total);
     m->p.first_live = arena_array(m->a, int, total + 1);
     for (int i = 0; i < n; i++) {
-        uint64_t lives = next_random(&m->random);
+        uint64_t times = next_random(&m->random);
         m->p.first[i + 1] = m->p.first[i] + sizes[i];
         for (int k = m->p.first[i]; k < m->p.first[i + 1]; k++) {
-            uint64_t same = lives;
+            uint64_t same = times;
             m->p.cost[k] = chance(&m->random, 70) ? random_cost(m) : 0;
             m->p.first_live[k] = m->n_live;
-            random_uses(m, m->style.shares_lives ? &same : &m->random);
+            random_uses(m, m->style.shares_times ? &same : &m->random);
         }
     }
     m->p.first_live[total] = m->n_live;
