@@ -15,13 +15,14 @@ done
 status=0 passed=0 failed=0
 # preset, folder: builds it and runs its tests; adds the lines "ok" and "not ok" of all to the counts.
 check() {
-    local log=$2/Testing/Temporary/LastTest.log bad
+    local log=$2/Testing/Temporary/LastTest.log bad=0
     cmake --preset "$1" >/dev/null
-    cmake --build --preset "$1" -j"$(nproc)" | grep -v ' Built target \|^\[ *[0-9]*%\] \(Building\|Linking\) ' || true
-    if ctest --preset "$1" -j"$(nproc)"; then bad=0; else status=1 bad=1; fi
+    cmake --build --preset "$1" -j"$(nproc)" >"$2/build.log" || { cat "$2/build.log"; exit 1; }
+    if ! ctest --preset "$1" -j"$(nproc)"; then
+        status=1 bad=$(grep -c '^not ok' "$log" || true)
+        [ "$bad" != 0 ] || bad=1  # a test was killed
+    fi
     passed=$((passed + $(grep -c '^ok' "$log" || true)))
-    bad=$((bad > 0 ? $(grep -c '^not ok' "$log" || true) : 0))
-    if [ "$status" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi  # a test that was killed
     failed=$((failed + bad))
 }
 check asan build-san
