@@ -50,18 +50,14 @@ typedef struct Head {
     RtDraw draw;
 } Head;
 
-// Σ y dy of a query.
+// D of one query, dy·y: added up as tiles add up dy·v, so that the two are equal where softmax has
+// chosen one key and y is its v. Their difference, times keys and queries, is the gradient.
 static float sum_of_products(const float *y, int64_t col, const float *dy, int64_t n)
 {
     float sum = 0;
 
-    if (col == 1)
-#pragma omp simd reduction(+ : sum)
-        for (int64_t j = 0; j < n; j++)
-            sum += y[j] * dy[j];
-    else
-        for (int64_t j = 0; j < n; j++)
-            sum += y[j * col] * dy[j];
+    for (int64_t j = 0; j < n; j++)
+        sum = RT_FMA(y[j * col], dy[j], sum);
     return sum;
 }
 
