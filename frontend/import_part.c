@@ -27,8 +27,9 @@ static void import_concat(Op *o)
 static void import_split(Op *o)
 {
     const Value *x = arg_value(o, 0);
-    int64_t axis = attr_int(o, "axis", 0), start = 0;
+    int64_t axis = attr_int(o, "axis", 0);
     int64_t *size = arena_array(o->x->scratch, int64_t, o->n_out + 1);
+    ValueId *part = arena_array(o->x->scratch, ValueId, o->n_out + 1);
     int n = 0, parts = (int)attr_int(o, "num_outputs", o->n_out);
 
     if (!op_axis(o, &axis, x->rank))
@@ -43,16 +44,11 @@ static void import_split(Op *o)
         op_error(o, "splits into %d, but has %d outputs", n ? n : parts, o->n_out);
         return;
     }
-    int64_t whole = x->dim[axis], each = (whole + parts - 1) / (parts ? parts : 1);
-    for (int i = 0; i < o->n_out; i++) {
-        int64_t left = whole - start, k = n ? v[i] : each < left ? each : left;
-        if (k < 0 || k > left || (i == o->n_out - 1 && k != left)) {
-            op_error(o, "its parts don't add up to %" PRId64, whole);
-            return;
-        }
-        give(o, i, slice_axis(o->g, arg(o, 0), (int)axis, start, k, 1));
-        start += k;
-    }
+    int64_t each = (x->dim[axis] + parts - 1) / (parts ? parts : 1);
+    if (!o->n_out || !op_split(o, (int)axis, o->n_out, n ? v : NULL, each, part))
+        return;
+    for (int i = 0; i < o->n_out; i++)
+        give(o, i, part[i]);
 }
 
 static int64_t clamp(int64_t v, int64_t low, int64_t high)

@@ -11,50 +11,42 @@ static bool sequence_of(Op *o, int i)
     return o->in[i].is_sequence || op_error(o, "input %d must be a sequence", i);
 }
 
-// Gives the sizes of the parts of a dim of size `whole`. Returns false after an error.
-static bool split_sizes(Op *o, int64_t whole, int *n, int64_t **size)
+// Reads the sizes of the parts of a dim of size `whole`: a list, or else *size is NULL and all
+// parts have `each` elements except the last. False after an error.
+static bool split_sizes(Op *o, int64_t whole, int *n, int64_t **size, int64_t *each)
 {
-    bool has_split = has(o, 1), is_list = has_split && arg_value(o, 1)->rank == 1;
-    int64_t each = 1, sum = 0;
-
-    *size = arena_array(o->x->scratch, int64_t, MAX_OPERANDS);
-    if (has_split && !arg_ints(o, 1, "split", is_list ? MAX_OPERANDS : 1, n, *size))
+    *size = NULL;
+    *each = 1;
+    if (has(o, 1) && arg_value(o, 1)->rank == 1) {
+        int64_t count = value_count(arg_value(o, 1));
+        *size = arena_array(o->x->scratch, int64_t, 1 + (count <= MAX_OPERANDS ? count : 0));
+        return arg_ints(o, 1, "split", MAX_OPERANDS, n, *size);
+    }
+    if (has(o, 1) && !arg_ints(o, 1, "split", 1, n, each))
         return false;
-    if (!is_list) {
-        each = has_split ? **size : 1;
-        if (each < 1)
-            return op_error(o, "parts of %" PRId64, each);
-        if (whole / each >= MAX_OPERANDS)
-            return op_error(o, "splits %" PRId64 " into parts of %" PRId64 ", more than %d", whole,
-                            each, MAX_OPERANDS);
-        *n = (int)((whole + each - 1) / each);
-        for (int i = 0; i < *n; i++)
-            (*size)[i] = i < *n - 1 ? each : whole - i * each;
-    }
-    for (int i = 0; i < *n; i++) {
-        if ((*size)[i] < 0 || (*size)[i] > whole - sum)
-            break;
-        sum += (*size)[i];
-    }
-    return sum == whole || op_error(o, "its parts don't add up to %" PRId64, whole);
+    if (*each < 1)
+        return op_error(o, "parts of %" PRId64, *each);
+    if (whole / *each >= MAX_OPERANDS)
+        return op_error(o, "splits %" PRId64 " into parts of %" PRId64 ", more than %d", whole,
+                        *each, MAX_OPERANDS);
+    *n = (int)((whole + *each - 1) / *each);
+    return true;
 }
 
 static void import_split(Op *o)
 {
     const Value *x = arg_value(o, 0);
-    int64_t axis = attr_int(o, "axis", 0), start = 0, *size;
+    int64_t axis = attr_int(o, "axis", 0), each, *size;
     bool keep_dims = has(o, 1) || attr_int(o, "keepdims", 1);
     int n;
 
-    if (!op_axis(o, &axis, x->rank) || !split_sizes(o, x->dim[axis], &n, &size))
+    if (!op_axis(o, &axis, x->rank) || !split_sizes(o, x->dim[axis], &n, &size, &each))
         return;
     ValueId *part = arena_array(o->x->scratch, ValueId, n + 1);
-    for (int i = 0; i < n; i++) {
-        part[i] = slice_axis(o->g, arg(o, 0), (int)axis, start, size[i], 1);
-        if (!keep_dims)
-            part[i] = drop_dim(o->g, part[i], (int)axis);
-        start += size[i];
-    }
+    if (!op_split(o, (int)axis, n, size, each, part))
+        return;
+    for (int i = 0; i < n && !keep_dims; i++)
+        part[i] = drop_dim(o->g, part[i], (int)axis);
     give_sequence(o, n, part);
 }
 

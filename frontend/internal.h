@@ -173,8 +173,11 @@ bool op_error(Op *o, const char *fmt, ...) PRINTF(2, 3);
 
 // Brings an axis of a value of rank `rank` into [0, rank). Returns false after an error.
 bool op_axis(Op *o, int64_t *axis, int rank);
-// Does the same for `n` axes, and sorts them. Returns false after an error; an axis that repeats is
-// one.
+// Cuts input 0 along `axis` into `n` parts: of these sizes, or where `size` is NULL of `each`
+// elements and what is left. Returns false after an error: the parts must add up to the dim.
+bool op_split(Op *o, int axis, int n, const int64_t *size, int64_t each, ValueId *part);
+// Does the same as op_axis for `n` axes, and sorts them. Returns false after an error; an axis that
+// repeats is one.
 bool op_axes(Op *o, int n, int64_t *axes, int rank);
 
 // ---- attributes (attr.c) ----

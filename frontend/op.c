@@ -96,6 +96,20 @@ bool op_axis(Op *o, int64_t *axis, int rank)
     return true;
 }
 
+bool op_split(Op *o, int axis, int n, const int64_t *size, int64_t each, ValueId *part)
+{
+    int64_t whole = arg_value(o, 0)->dim[axis], left = whole;
+
+    for (int i = 0; i < n; i++) {
+        int64_t k = size ? size[i] : each < left ? each : left;
+        if (k < 0 || k > left)
+            return op_error(o, "its parts don't add up to %" PRId64, whole);
+        part[i] = slice_axis(o->g, arg(o, 0), axis, whole - left, k, 1);
+        left -= k;
+    }
+    return left == 0 || op_error(o, "its parts don't add up to %" PRId64, whole);
+}
+
 bool op_axes(Op *o, int n, int64_t *axes, int rank)
 {
     bool taken[MAX_RANK] = {false};

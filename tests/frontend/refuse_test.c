@@ -73,6 +73,10 @@ static const struct {
      .message =
          "m: error: node 's' (SplitToSequence): splits 50000 into parts of 3, more than 16384\n"
          "  in 0  x f32[50000,0]\n  in 1  n i64[]\n"},
+    {"input x f32[5]; init n i64[2] 5 -1; s = SplitToSequence(x, n); i = SequenceLength(s); "
+     "output i",
+     .message = "m: error: node 's' (SplitToSequence): its parts don't add up to 5\n"
+                "  in 0  x f32[5]\n  in 1  n i64[2]\n"},
     {"input x f32[5]; init n i64[2] 2 2; s = SplitToSequence(x, n); i = SequenceLength(s); "
      "output i",
      .message = "m: error: node 's' (SplitToSequence): its parts don't add up to 5\n"
