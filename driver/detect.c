@@ -1,6 +1,6 @@
 // shardcc detect: measures this machine, and the links between ranks that mpirun started. A program
 // of the runtime does the measuring, because shardcc is linked neither with kernels nor with MPI.
-// What that program prints is checked like any cluster file.
+// shardcc checks the text that the program prints like any cluster file.
 #include <errno.h>
 #include <spawn.h>
 #include <string.h>

@@ -84,7 +84,8 @@ bool output_is_writable(Arena *a, const char *path, Diag *d);
 // Checks that `file`, which is read, is none of the files to be written. Messages call it `what`.
 bool output_spares(const Strings *written, const char *file, const char *what, Diag *d);
 
-// The folder that shardcc itself lies in.
+// The folder that holds shardcc's engines and rt/: shardcc's own, or ../lib/shardcc from there
+// where shardcc is installed.
 char *program_folder(Arena *a);
 
 // The folder with the runtime's headers, sources, library and probe. It lies beside shardcc itself.
