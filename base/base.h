@@ -49,6 +49,9 @@ void text_free(Text *t);
 // Appends `s` between double quotes; `"`, `\` and bytes outside printable ASCII become \" \\ \xHH.
 void text_quote(Text *t, const char *s);
 
+char *time_text(Arena *a, double seconds);  // "2.31 s", "11.2 ms", "3 us"
+char *bytes_text(Arena *a, double bytes);   // "61.2 GiB", "8 MiB"
+
 // ---- diagnostics ----
 // Counts and writes the messages of one compilation. Each is written to `to` at once, as
 // "file: error: …"; notes are indented below the error they belong to.
@@ -112,6 +115,9 @@ bool out_open(OutFile *o, const char *path, Diag *d);
 bool out_commit(OutFile *o, Diag *d);  // flushes, checks for write errors, renames
 void out_cancel(OutFile *o);
 bool out_write(const char *path, const char *s, size_t n, Diag *d);  // open, write, commit
+
+// The part of a path after its last slash.
+const char *base_name(const char *path);
 
 // ---- signals that end the program ----
 // SIGINT, SIGTERM and SIGHUP are blocked while half-made files would be left over.

@@ -134,3 +134,9 @@ bool out_write(const char *path, const char *s, size_t n, Diag *d)
     fwrite(s, 1, n, o.f);  // out_commit checks for errors
     return out_commit(&o, d);
 }
+
+const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}

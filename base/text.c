@@ -1,6 +1,7 @@
-// Text: a growing string that is printed to.
+// Text: a growing string that is printed to, and texts of numbers with units.
 #include "base/base.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,4 +72,29 @@ void text_free(Text *t)
 {
     free(t->s);
     *t = (Text){0};
+}
+
+char *time_text(Arena *a, double seconds)
+{
+    static const struct {
+        double unit;
+        const char *name;
+    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
+    int i = 0;
+
+    while (i + 1 < COUNT(units) && fabs(seconds) < units[i].unit)
+        i++;
+    double x = seconds / units[i].unit;
+    int decimals = fabs(x) >= 100 || x == 0 ? 0 : fabs(x) >= 10 ? 1 : 2;
+    return arena_string(a, "%.*f %s", decimals, x, units[i].name);
+}
+
+char *bytes_text(Arena *a, double bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    int i = 0;
+
+    for (; bytes >= 1024 && i + 1 < COUNT(units); i++)
+        bytes /= 1024;
+    return arena_string(a, "%.*f %s", i && bytes < 100 ? 1 : 0, bytes, units[i]);
 }

@@ -132,11 +132,12 @@ static Program *make_program(Arena *a, const Options *o, const Cluster *c, Graph
                              Graph *predict, Diag *d)
 {
     const LowerOptions lo = {.fuse = !o->no_fuse, .accumulate = o->accumulate};
+    PlanRequest request = plan_request(a, o);
     PlanResult s;
 
     if (o->ranks < 2)
         return lower(a, train, predict, &lo, d);
-    return fit_memory(a, o, c, train, predict, &s, d) == PLAN_DONE ? s.program : NULL;
+    return fit_memory(a, &request, c, train, predict, &s, d) == PLAN_DONE ? s.program : NULL;
 }
 
 static int print_graph(const Options *o, const Graph *g, Diag *d)

@@ -2,7 +2,7 @@
 #ifndef SHARDCC_DRIVER_H
 #define SHARDCC_DRIVER_H
 
-#include "base/base.h"
+#include "driver/fit_memory.h"
 
 #define SHARDCC_VERSION "0.1"
 
@@ -49,6 +49,9 @@ bool plan_options_take(Arena *a, Options *o, int *status);
 // The words of the options that determine the graphs, in canonical order.
 Strings options_words(Arena *a, const Options *o);
 
+// What the options ask of a plan.
+PlanRequest plan_request(Arena *a, const Options *o);
+
 // The options in canonical form, base names only.
 char *options_text(Arena *a, const Options *o);
 
@@ -63,9 +66,6 @@ int solve_command(Arena *a, int argc, char **argv);
 bool input_is_ir(const Options *o);  // is the input a graph's text, as the name ends in .ir?
 
 // ---- where results go (output.c) ----
-
-// The part of a path after its last slash.
-const char *base_name(const char *path);
 
 // The trainer's path: -o, or the model's base name without its ending, in the current folder.
 char *output_path(Arena *a, const Options *o);

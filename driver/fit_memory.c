@@ -6,20 +6,17 @@
 
 #include <string.h>
 
-#include "analyzer/plan_file.h"
 #include "driver/pins.h"
-#include "driver/plan_make.h"
-#include "driver/plan_text.h"
 
 // ---- what is asked for ----
 
 typedef struct Job {
     Arena *a;
-    const Options *o;
+    const PlanRequest *r;
     const Cluster *c;
     const Graph *train, *predict;  // train may be NULL
     const Graph *g;                // the graph to be planned: train, or predict if there is none
-    PlanOptions request;
+    PlanOptions options;           // of a search
     const Mesh *mesh;
     int n_meshes;
     Plan given;  // if `follows`: the plan, which needs no search
@@ -29,15 +26,15 @@ typedef struct Job {
 
 static PlanOptions options_of(const Job *j)
 {
-    return (PlanOptions){.accumulate = j->o->accumulate,
+    return (PlanOptions){.accumulate = j->r->accumulate,
                          .copies = COPIES_SURE,
-                         .memory = j->o->memory ? j->o->memory : (int64_t)j->c->memory,
+                         .memory = j->r->memory ? j->r->memory : (int64_t)j->c->memory,
                          .solve = {.time_limit = 60,
                                    .gap = 1e-2,
                                    .threads = 2,
                                    .seed = 1,
                                    .engine = "cbc",
-                                   .programs = program_folder(j->a),
+                                   .programs = j->r->programs,
                                    .skips_certificate = true}};
 }
 
@@ -50,16 +47,16 @@ static bool read_request(Job *j)
 
     j->n_meshes = 1;
     j->mesh = given;
-    if (!j->o->mesh)
-        j->n_meshes = mesh_shapes(j->a, j->c, j->o->ranks, &j->mesh, &of_options);
-    else if (!mesh_parse(j->a, j->c, j->o->ranks, j->o->mesh, given, &of_options))
+    if (!j->r->mesh)
+        j->n_meshes = mesh_shapes(j->a, j->c, j->r->ranks, &j->mesh, &of_options);
+    else if (!mesh_parse(j->a, j->c, j->r->ranks, j->r->mesh, given, &of_options))
         return false;
     if (!j->n_meshes)
         return false;
-    j->request.n_pins = pins_read(j->a, j->o, j->g, j->mesh, &pin, j->d);
-    j->request.pin = pin;
-    j->request.preset = j->o->preset ? preset : NULL;
-    return j->request.n_pins >= 0 && (!j->o->preset || preset_parse(j->o->preset, preset, j->d));
+    j->options.n_pins = pins_read(j->a, j->r->pin, j->r->n_pins, j->g, j->mesh, &pin, j->d);
+    j->options.pin = pin;
+    j->options.preset = j->r->preset ? preset : NULL;
+    return j->options.n_pins >= 0 && (!j->r->preset || preset_parse(j->r->preset, preset, j->d));
 }
 
 // Reads the plan's file. If entries were edited, they are pins of a search.
@@ -69,7 +66,7 @@ static bool read_plan(Job *j)
     PlanPins pins;
     PlanFile f;
 
-    if (!plan_file_open(j->a, j->o->plan, &f, &j->at) ||
+    if (!plan_file_open(j->a, j->r->plan, &f, &j->at) ||
         !plan_file_read(&f, j->g, j->c, &j->given, &pins, j->a, &j->at))
         return false;
     *mesh = j->given.mesh;
@@ -77,13 +74,13 @@ static bool read_plan(Job *j)
     j->n_meshes = 1;
     Pin *pin = arena_array(j->a, Pin, pins.n_values + pins.n_nodes);
     for (int i = 0; i < pins.n_values; i++)
-        pin[j->request.n_pins++] =
+        pin[j->options.n_pins++] =
             (Pin){.kind = PIN_STORAGE, .id = pins.value[i], .spec = j->given.spec[pins.value[i]]};
     for (int i = 0; i < pins.n_nodes; i++)
-        pin[j->request.n_pins++] = (Pin){
+        pin[j->options.n_pins++] = (Pin){
             .kind = PIN_STRATEGY, .id = pins.node[i], .spec = j->given.strategy[pins.node[i]]};
-    j->request.pin = pin;
-    j->follows = !j->request.n_pins;
+    j->options.pin = pin;
+    j->follows = !j->options.n_pins;
     return true;
 }
 
@@ -118,7 +115,7 @@ static const Sharded *split(const Job *j, const Graph *g, const Plan *p)
 static LowerOptions program_options(const Job *j, int64_t memory)
 {
     return (LowerOptions){
-        .fuse = !j->o->no_fuse, .accumulate = j->o->accumulate, .cluster = j->c, .memory = memory};
+        .fuse = j->r->fuse, .accumulate = j->r->accumulate, .cluster = j->c, .memory = memory};
 }
 
 // Lowers a plan to the fastest program that fits `memory`, if any does.
@@ -153,15 +150,15 @@ static Program *make_program(const Job *j, const Plan *plan, int64_t memory)
 
 // ---- as much memory as there is ----
 
-// Makes a plan and its program for `memory`. The plan's rows keep to request->memory if any plan's
+// Makes a plan and its program for `memory`. The plan's rows keep to options->memory if any plan's
 // do; otherwise it is the plan with the least rows.
-static PlanStatus make_result(Job *j, const PlanOptions *request, int64_t memory, PlanResult *to)
+static PlanStatus make_result(Job *j, const PlanOptions *options, int64_t memory, PlanResult *to)
 {
     LowerOptions program = program_options(j, memory);
-    PlanOptions o = *request;
+    PlanOptions o = *options;
 
     o.program = j->train ? &program : NULL;
-    *to = (PlanResult){.request = j->request};
+    *to = (PlanResult){.options = j->options};
     if (j->follows)
         to->planned.plan = j->given;
     else if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
@@ -211,7 +208,7 @@ enum { COUNT_ALL_COPIES = 1, SKIP_PRESETS = 2, FIRST_FOUND = 4, WARM_PRICES = 8 
 static PlanStatus try_search(Job *j, int flags, int64_t rows, int64_t limit, PlanResult *x,
                              PlanResult *best)
 {
-    PlanOptions o = j->request;
+    PlanOptions o = j->options;
 
     o.memory = rows;
     o.copies = flags & COUNT_ALL_COPIES ? COPIES_ALL : COPIES_SURE;
@@ -225,7 +222,7 @@ static PlanStatus try_search(Job *j, int flags, int64_t rows, int64_t limit, Pla
     }
     PlanStatus status = make_result(j, &o, limit, x);
     if (status == PLAN_DONE)
-        keep_faster(x, best, j->request.memory);
+        keep_faster(x, best, j->options.memory);
     return status;
 }
 
@@ -236,7 +233,7 @@ static PlanStatus try_search(Job *j, int flags, int64_t rows, int64_t limit, Pla
 static PlanStatus find_fewer_rows(Job *j, PlanResult *best)
 {
     enum { TRIES = 3, MEMORY_PER_STEP = 32, LARGE_OVERSHOOT_STEPS = 2 };
-    int64_t memory = j->request.memory, step = memory / MEMORY_PER_STEP, rows = memory;
+    int64_t memory = j->options.memory, step = memory / MEMORY_PER_STEP, rows = memory;
     bool is_large_overshoot = best->program->arena_bytes - memory > LARGE_OVERSHOOT_STEPS * step;
 
     for (int i = 0; i < TRIES && rows > 0; i++) {
@@ -290,8 +287,8 @@ static PlanStatus find_smallest_rows(Job *j, PlanResult *smallest, PlanResult *b
 // rows. Sets *copies to COUNT_ALL_COPIES if the last search counted them, else to 0.
 static PlanStatus search_and_fit(Job *j, PlanResult *best, int *copies)
 {
-    PlanStatus status = make_result(j, &j->request, j->request.memory, best);
-    bool is_enough = status != PLAN_DONE || j->follows || fits(best, j->request.memory);
+    PlanStatus status = make_result(j, &j->options, j->options.memory, best);
+    bool is_enough = status != PLAN_DONE || j->follows || fits(best, j->options.memory);
 
     *copies = is_enough ? 0 : COUNT_ALL_COPIES;
     if (is_enough || !is_found(best->planned.answer.outcome))
@@ -312,11 +309,11 @@ static PlanStatus find_smaller_arena(Job *j, PlanResult *smallest, PlanResult *b
 
     if (status == PLAN_WRONG || fits(smallest, limit))
         return status;
-    less.request.memory = limit;
+    less.options.memory = limit;
     status = search_and_fit(&less, &x, &copies);
     if (status == PLAN_DONE && fits(&x, limit)) {
         *smallest = x;
-        keep_faster(&x, best, j->request.memory);
+        keep_faster(&x, best, j->options.memory);
     }
     return status;
 }
@@ -331,7 +328,7 @@ static PlanStatus find_smallest_arena(Job *j, PlanResult *smallest, PlanResult *
 
     for (int i = 0; i < TRIES && status == PLAN_DONE; i++) {
         int64_t bytes = smallest->program->arena_bytes;
-        if (bytes <= j->request.memory)
+        if (bytes <= j->options.memory)
             break;
         status = find_smaller_arena(j, smallest, best);
         if (smallest->program->arena_bytes == bytes)
@@ -349,7 +346,7 @@ static PlanStatus find_smallest_arena(Job *j, PlanResult *smallest, PlanResult *
 static PlanStatus find_faster_step(Job *j, int copies, PlanResult *best)
 {
     enum { MEMORY_PER_FULL_MARGIN = 16, MEMORY_PER_MARGIN = 56 };
-    int64_t memory = j->request.memory, lacking = best->program->full_overlap_bytes - memory;
+    int64_t memory = j->options.memory, lacking = best->program->full_overlap_bytes - memory;
     bool is_full = !copies && best->planned.answer.peak > memory - memory / MEMORY_PER_FULL_MARGIN;
     int64_t rows = best->planned.answer.peak - lacking - memory / MEMORY_PER_MARGIN;
     PlanResult x;
@@ -373,11 +370,11 @@ static PlanStatus fit_plan(Job *j, PlanResult *best)
     int copies;
     PlanStatus status = search_and_fit(j, best, &copies);
 
-    if (status == PLAN_DONE && !j->follows && !fits(best, j->request.memory))
+    if (status == PLAN_DONE && !j->follows && !fits(best, j->options.memory))
         status = find_smallest_arena(j, &smallest, best);
     if (status != PLAN_DONE || j->follows)
         return status;
-    if (!fits(best, j->request.memory)) {
+    if (!fits(best, j->options.memory)) {
         *best = smallest;
         return PLAN_INFEASIBLE;
     }
@@ -394,7 +391,7 @@ static void say_infeasible(const Job *j, const PlanResult *s)
     diag_error(j->d,
                "no plan of %d ranks fits %s a rank: the least that was found takes %" PRId64
                " bytes (%s)",
-               j->o->ranks, bytes_text(j->a, (double)j->request.memory), bytes,
+               j->r->ranks, bytes_text(j->a, (double)j->options.memory), bytes,
                bytes_text(j->a, (double)bytes));
     print_memory_parts(j->a, &f, &what);
     diag_note(j->d, "most is held in %s", what.s);
@@ -409,23 +406,23 @@ static void warn_idle_ranks(const Job *j, const Program *p)
         diag_warn(
             j->d,
             "%d of %d ranks %s nothing to compute: what the plan cuts is too small for so many",
-            idle, j->o->ranks, idle == 1 ? "has" : "have");
+            idle, j->r->ranks, idle == 1 ? "has" : "have");
 }
 
-PlanStatus fit_memory(Arena *a, const Options *o, const Cluster *c, const Graph *train,
+PlanStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
                       const Graph *predict, PlanResult *to, Diag *d)
 {
     Job j = {.a = a,
-             .o = o,
+             .r = r,
              .c = c,
              .train = train,
              .predict = predict,
              .g = train ? train : predict,
              .d = d,
-             .at = {.file = o->plan ? base_name(o->plan) : d->file, .to = d->to}};
+             .at = {.file = r->plan ? base_name(r->plan) : d->file, .to = d->to}};
 
-    j.request = options_of(&j);
-    if (!(o->plan ? read_plan : read_request)(&j))
+    j.options = options_of(&j);
+    if (!(r->plan ? read_plan : read_request)(&j))
         return PLAN_WRONG;
     PlanStatus found = fit_plan(&j, to);
     if (found == PLAN_NOT_FOUND)

@@ -6,12 +6,6 @@
 
 #include "driver/driver.h"
 
-const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 char *output_path(Arena *a, const Options *o)
 {
     const char *base = base_name(o->input), *dot = strrchr(base, '.');

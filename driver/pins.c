@@ -85,13 +85,14 @@ static bool read_pin(Pinning *p)
     return found || no_such_name(p);
 }
 
-int pins_read(Arena *a, const Options *o, const Graph *g, const Mesh *m, Pin **pin, Diag *d)
+int pins_read(Arena *a, const char *const *option, int n, const Graph *g, const Mesh *m, Pin **pin,
+              Diag *d)
 {
     TiedValues tied = tied_find(g, a);
     Pinning p = {.a = a, .g = g, .m = m, .name = graph_names(g, a), .tied = &tied, .d = d};
 
-    for (int i = 0; i < o->pin.n; i++) {
-        p.option = o->pin.s[i];
+    for (int i = 0; i < n; i++) {
+        p.option = option[i];
         if (!read_pin(&p))
             return -1;
     }

@@ -2,11 +2,11 @@
 #ifndef SHARDCC_PINS_H
 #define SHARDCC_PINS_H
 
-#include "driver/driver.h"
 #include "solver/plan.h"
 
-// Reads all --pin options for a mesh, and gives each pin once. Returns how many, or -1 after an
+// Reads `n` --pin options for a mesh, and gives each pin once. Returns how many, or -1 after an
 // error.
-int pins_read(Arena *a, const Options *o, const Graph *g, const Mesh *m, Pin **pin, Diag *d);
+int pins_read(Arena *a, const char *const *option, int n, const Graph *g, const Mesh *m, Pin **pin,
+              Diag *d);
 
 #endif

@@ -86,8 +86,8 @@ static void mark_pins(const Job *j, PlanFile *f)
 
     plan_file_values(j->train, j->a, &value);
     plan_file_nodes(j->train, j->a, &node);
-    for (int i = 0; i < j->found.request.n_pins; i++) {
-        const Pin *p = &j->found.request.pin[i];
+    for (int i = 0; i < j->found.options.n_pins; i++) {
+        const Pin *p = &j->found.options.pin[i];
         for (int k = 0; k < f->n_values; k++)
             f->value[k].pin |= p->kind == PIN_STORAGE && tied.value[value[k]] == p->id;
         for (int k = 0; k < f->n_nodes; k++)
@@ -123,7 +123,9 @@ static int plan_model(Job *j)
 
     if (!output_check_file(j->a, &j->o, j->path, j->d) || !open_cluster(j) || !read_graphs(j))
         return EXIT_USER;
-    PlanStatus found = fit_memory(j->a, &j->o, &j->cluster, j->train, j->predict, &j->found, j->d);
+    PlanRequest request = plan_request(j->a, &j->o);
+    PlanStatus found =
+        fit_memory(j->a, &request, &j->cluster, j->train, j->predict, &j->found, j->d);
     return found == PLAN_DONE ? finish(j) : status[found];
 }
 

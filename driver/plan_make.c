@@ -80,7 +80,7 @@ void plan_make(PlanFile *f, const Cluster *c, const PlanResult *s, Arena *a)
     f->meshes = p->n_searched + p->n_excluded + p->n_left_out;
     f->excluded = p->n_excluded;
     f->left_out = p->n_left_out;
-    f->memory = s->request.memory;
+    f->memory = s->options.memory;
     make_next(f, g, p, a);
     make_presets(f, p, a);
     plan_make_memory(f, s->program, a);

@@ -8,10 +8,6 @@
 // Fills in all fields except the names of files and the request.
 void plan_make(PlanFile *f, const Cluster *c, const PlanResult *s, Arena *a);
 
-// For any program: fills in the bytes of its arena, what they hold when most are in use, and when
-// that is.
-void plan_make_memory(PlanFile *f, const Program *p, Arena *a);
-
 // Fills in the collectives of the plan's program, and their seconds for each value.
 void plan_make_collectives(PlanFile *f, const Sharded *s, int accumulate, Arena *a);
 

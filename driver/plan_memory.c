@@ -1,5 +1,7 @@
 // Finds what a program's arena holds when most of it is in use.
-#include "driver/plan_make.h"
+#include <stdlib.h>
+
+#include "driver/fit_memory.h"
 
 typedef enum MemoryKind {
     MEMORY_PARAMETERS,   // with buffers
@@ -97,4 +99,17 @@ void plan_make_memory(PlanFile *f, const Program *p, Arena *a)
     for (int i = 0; i < N_MEMORY_KINDS; i++)
         f->memory_part[i] = (PlanMemoryPart){kinds[i], m.bytes_of_kind[i]};
     f->fullest = place_of(&p->set[set], item, a);
+}
+
+void print_memory_parts(Arena *a, const PlanFile *f, Text *t)
+{
+    const char *before = "";
+
+    text_printf(t, "%s: ", f->fullest ? f->fullest : "the step");
+    for (int i = 0; i < f->n_memory_parts; i++)
+        if (f->memory_part[i].bytes) {
+            text_printf(t, "%s%s %s", before, f->memory_part[i].kind,
+                        bytes_text(a, (double)f->memory_part[i].bytes));
+            before = ", ";
+        }
 }

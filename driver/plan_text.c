@@ -1,34 +1,10 @@
 // Prints plans for people: numbers, tables, and the most important lines first.
 #include "driver/plan_text.h"
 
-#include <math.h>
+#include "driver/fit_memory.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-char *time_text(Arena *a, double seconds)
-{
-    static const struct {
-        double unit;
-        const char *name;
-    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
-    int i = 0;
-
-    while (i + 1 < COUNT(units) && fabs(seconds) < units[i].unit)
-        i++;
-    double x = seconds / units[i].unit;
-    int decimals = fabs(x) >= 100 || x == 0 ? 0 : fabs(x) >= 10 ? 1 : 2;
-    return arena_string(a, "%.*f %s", decimals, x, units[i].name);
-}
-
-char *bytes_text(Arena *a, double bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    int i = 0;
-
-    for (; bytes >= 1024 && i + 1 < COUNT(units); i++)
-        bytes /= 1024;
-    return arena_string(a, "%.*f %s", i && bytes < 100 ? 1 : 0, bytes, units[i]);
-}
 
 // ---- the head ----
 
@@ -82,19 +58,6 @@ static void print_schedule(Arena *a, const PlanFile *f)
     printf("%-9s %s = compute %s + exposed communication %s (%s hidden)     bound %s, of prices\n",
            "simulated", time_text(a, f->simulated), time_text(a, f->simulated - f->exposed),
            time_text(a, f->exposed), time_text(a, f->hidden), time_text(a, f->least));
-}
-
-void print_memory_parts(Arena *a, const PlanFile *f, Text *t)
-{
-    const char *before = "";
-
-    text_printf(t, "%s: ", f->fullest ? f->fullest : "the step");
-    for (int i = 0; i < f->n_memory_parts; i++)
-        if (f->memory_part[i].bytes) {
-            text_printf(t, "%s%s %s", before, f->memory_part[i].kind,
-                        bytes_text(a, (double)f->memory_part[i].bytes));
-            before = ", ";
-        }
 }
 
 static void print_memory(Arena *a, const PlanFile *f)

@@ -4,13 +4,6 @@
 
 #include "analyzer/plan_file.h"
 
-char *time_text(Arena *a, double seconds);  // "2.31 s", "11.2 ms", "3 us"
-char *bytes_text(Arena *a, double bytes);   // "61.2 GiB", "8 MiB"
-
-// Prints the moment when most bytes are in use, and what holds them: "backward of h.31: activations
-// 38.1 GiB, …".
-void print_memory_parts(Arena *a, const PlanFile *f, Text *t);
-
 // Prints the head of a plan's file: mesh, step, memory, and the presets beside it. `name`: the
 // file's name.
 void plan_head(Arena *a, const char *name, const PlanFile *f);

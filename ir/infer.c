@@ -1,25 +1,7 @@
-// Shape inference that many operators share: limits of shapes, and operands of equal type.
+// Shape inference that many operators share: operands of equal type, and results within bounds.
 #include "ir/internal.h"
 
 #include <string.h>
-
-static const int64_t most_elements = (int64_t)1 << 48;
-
-const char *shape_problem(int rank, const int64_t *dim)
-{
-    int64_t count = 1;
-
-    if (rank < 0 || rank > MAX_RANK)
-        return "has more than 12 dims";
-    for (int i = 0; i < rank; i++) {
-        if (dim[i] < 0)
-            return "has a negative dim";
-        // A dim of size 0 counts as 1, so that the product of every subset of dims is in bounds.
-        if (dim[i] && (!mul_size(count, dim[i], &count) || count > most_elements))
-            return "has more than 2^48 elements";
-    }
-    return NULL;
-}
 
 bool infer_set(Graph *g, Node *n, int i, DType t, int rank, const int64_t *dim, Diag *d)
 {

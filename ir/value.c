@@ -1,7 +1,9 @@
-// Questions about one value: its size, its type as text, whether it is one number everywhere.
+// Questions about one value: its size and shape, and its type as text.
 #include "ir/internal.h"
 
 #include <string.h>
+
+static const int64_t most_elements = (int64_t)1 << 48;
 
 int64_t value_count(const Value *v)
 {
@@ -19,33 +21,6 @@ Block value_block(const Graph *g, ValueId v)
     const Value *x = value_of(g, v);
 
     return x->producer ? g->nodes[x->producer].block : x->block;
-}
-
-bool value_splat(const Graph *g, ValueId v, double *x)
-{
-    const Value *value = value_of(g, v);
-
-    if (!v || (value->kind != VALUE_CONSTANT && !value->producer))
-        return false;
-    if (value->kind == VALUE_CONSTANT) {
-        if (value_count(value) != 1 || !value->data)
-            return false;
-        Value scalar = *value;
-        scalar.rank = 0;
-        Tensor t = tensor_of(g->arena, &scalar);
-        *x = t.f ? t.f[0] : float_of_int(t.dtype, t.i[0]);
-        return true;
-    }
-    const Node *n = producer(g, v);
-    if (n->op != &op_broadcast && n->op != &op_reshape && n->op != &op_cast)
-        return false;
-    if (!value_splat(g, n->in[0], x))
-        return false;
-    if (dtype_is_float(value->dtype))
-        *x = round_float(value->dtype, *x);
-    else
-        *x = float_of_int(value->dtype, int_of_float(value->dtype, *x));
-    return true;
 }
 
 const char *value_label(Arena *a, const Graph *g, ValueId v)
@@ -89,3 +64,19 @@ bool same_own(const Value *a, const Value *b)
 }
 
 bool same_type(const Value *a, const Value *b) { return a->dtype == b->dtype && same_shape(a, b); }
+
+const char *shape_problem(int rank, const int64_t *dim)
+{
+    int64_t count = 1;
+
+    if (rank < 0 || rank > MAX_RANK)
+        return "has more than 12 dims";
+    for (int i = 0; i < rank; i++) {
+        if (dim[i] < 0)
+            return "has a negative dim";
+        // A dim of size 0 counts as 1, so that the product of every subset of dims is in bounds.
+        if (dim[i] && (!mul_size(count, dim[i], &count) || count > most_elements))
+            return "has more than 2^48 elements";
+    }
+    return NULL;
+}

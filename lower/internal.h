@@ -81,6 +81,12 @@ ClassTable *class_tables(const Graph *g, Arena *a);  // by class
 ValueId value_instance(const Lowering *l, ValueId v, int iter);
 NodeId node_instance(const Lowering *l, NodeId n, int iter);
 
+// The slot of iteration `iter` in a stack or a ring, which repeats; `iter` may be negative.
+static inline int64_t ring_index(const Storage *s, int iter)
+{
+    return s->ring ? ((iter % s->ring) + s->ring) % s->ring : iter;
+}
+
 // Strides of a dense value whose dims lie in that order.
 void layout_strides(int rank, const int64_t *dim, bool is_channels_last, int64_t *stride);
 

@@ -56,66 +56,6 @@ static void find_parts(Lowering *l)
         }
 }
 
-// ---- classes ----
-
-ClassTable *class_tables(const Graph *g, Arena *a)
-{
-    ClassTable *table = arena_array(a, ClassTable, g->n_classes);
-
-    for (NodeId i = 1; i < g->n_nodes; i++) {
-        Block b = g->nodes[i].block;
-        if (b.cls && b.pos >= table[b.cls].n_nodes)
-            table[b.cls].n_nodes = b.pos + 1;
-    }
-    for (ValueId v = 1; v < g->n_values; v++) {
-        const Value *x = value_of(g, v);
-        if (!x->producer && x->block.cls && x->block.pos >= table[x->block.cls].n_values)
-            table[x->block.cls].n_values = x->block.pos + 1;
-    }
-    for (int c = 1; c < g->n_classes; c++) {
-        ClassTable *t = &table[c];
-        t->nodes = arena_array(a, NodeId, (int64_t)t->n_nodes * g->classes[c].length);
-        t->values = arena_array(a, ValueId, (int64_t)t->n_values * g->classes[c].length);
-    }
-    for (NodeId i = 1; i < g->n_nodes; i++) {
-        Block b = g->nodes[i].block;
-        if (b.cls)
-            table[b.cls].nodes[(int64_t)b.iter * table[b.cls].n_nodes + b.pos] = i;
-    }
-    for (ValueId v = 1; v < g->n_values; v++) {
-        const Value *x = value_of(g, v);
-        Block b = x->block;
-        if (!x->producer && b.cls)
-            table[b.cls].values[(int64_t)b.iter * table[b.cls].n_values + b.pos] = v;
-    }
-    return table;
-}
-
-NodeId node_instance(const Lowering *l, NodeId n, int iter)
-{
-    Block b = l->g->nodes[n].block;
-    const ClassTable *t = &l->table[b.cls];
-
-    return b.cls ? t->nodes[(int64_t)iter * t->n_nodes + b.pos] : n;
-}
-
-ValueId value_instance(const Lowering *l, ValueId v, int iter)
-{
-    const Value *x = value_of(l->g, v);
-    Block b = value_block(l->g, v);
-
-    if (!b.cls)
-        return v;
-    if (!x->producer)
-        return l->table[b.cls].values[(int64_t)iter * l->table[b.cls].n_values + b.pos];
-    const Node *n = &l->g->nodes[x->producer],
-               *instance = &l->g->nodes[node_instance(l, x->producer, iter)];
-    for (int i = 0; i < n->n_out; i++)
-        if (n->out[i] == v)
-            return instance->out[i];
-    return 0;
-}
-
 // ---- regions ----
 
 static int find_region(Lowering *l, const Node *n, Part part)
@@ -158,17 +98,6 @@ static bool find_direction(Lowering *l, int r)
     x->representative = down ? last - 1 : 1;
     x->other = last < 2 ? 1 - x->representative : down ? last - 2 : 2;
     return !(up && down);
-}
-
-bool unroll_class(Lowering *l, int32_t cls, bool *retry)
-{
-    Graph *g = l->g;
-
-    graph_write_out(g, cls);
-    diag_warn(l->d, "the %d repetitions of %s can't run as a loop: written out one by one",
-              g->classes[cls].length, g->classes[cls].name ? g->classes[cls].name : "a block");
-    *retry = true;
-    return false;
 }
 
 static bool make_regions(Lowering *l, bool *retry)

@@ -10,24 +10,6 @@
 #include "runtime/internal.h"
 #include "runtime/transport.h"
 
-// ---- coordinates ----
-
-int rt_mesh_ranks(const RtMesh *m) { return m->n_axes ? rt_mesh_stride(m, 0) * m->size[0] : 1; }
-
-int rt_mesh_stride(const RtMesh *m, int axis)
-{
-    int stride = 1;
-
-    for (int a = axis + 1; a < m->n_axes; a++)
-        stride *= m->size[a];
-    return stride;
-}
-
-int rt_mesh_coordinate(const RtMesh *m, int axis, int rank)
-{
-    return rank / rt_mesh_stride(m, axis) % m->size[axis];
-}
-
 // ---- the ranks that were started ----
 
 // The number in the first of these environment variables that is set, else `none`. Launchers set

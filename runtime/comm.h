@@ -9,7 +9,7 @@
 typedef struct RtComm RtComm;
 typedef struct RtWatchdog RtWatchdog;
 
-// ---- coordinates ----
+// ---- coordinates: mesh.c ----
 int rt_mesh_ranks(const RtMesh *m);
 int rt_mesh_stride(const RtMesh *m, int axis);  // in ranks, between neighbours along that axis
 int rt_mesh_coordinate(const RtMesh *m, int axis, int rank);

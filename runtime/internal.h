@@ -102,7 +102,10 @@ typedef struct RtEntries {
 RtEntries rt_entries(const RtTensor *t, int n, unsigned roles, char *arena);
 void rt_entries_free(RtEntries *e);
 
+// ---- memory and time: system.c ----
+
 void *rt_alloc(size_t count, size_t size);  // zeroed; ends the program when memory runs out
+double rt_seconds(void);                    // seconds since some fixed moment
 
 // ---- shards of tensors: tensor_shard.c ----
 
@@ -175,8 +178,6 @@ typedef struct RtRun {
     bool has_failed;      // true if any rank has failed
     char *stderr_buffer;  // holds back messages on stderr; NULL: stderr is unbuffered
 } RtRun;
-
-double rt_seconds(void);  // seconds since some fixed moment
 
 // Sets the hyper-parameters of step `step` (from 0) and micro-batch `micro`.
 void rt_set_hypers(RtRun *run, int64_t step, int64_t micro, double lr);

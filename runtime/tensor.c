@@ -267,17 +267,6 @@ void rt_file_name(const RtTensor *t, char *to, size_t room)
     to[n] = 0;
 }
 
-void *rt_alloc(size_t count, size_t size)
-{
-    void *p = calloc(count ? count : 1, size ? size : 1);
-
-    if (!p) {
-        fprintf(stderr, "error: out of memory\n");
-        exit(1);
-    }
-    return p;
-}
-
 RtEntries rt_entries(const RtTensor *t, int n, unsigned roles, char *arena)
 {
     RtEntries e = {0};

@@ -1,0 +1,56 @@
+// Places of operands in the arena.
+#include "lower/internal.h"
+
+Address operand_address(const Program *p, const Set *s, const Operand *o)
+{
+    const Storage *st = &s->storage[o->base];
+    const Value *v = value_of(s->g, o->base);
+    int64_t size = dtype_size(v->dtype);
+    Address a = {.at = p->buffers[st->buffer].offset + st->offset + o->offset * size,
+                 .step = o->step * size};
+
+    if (!o->is_instance) {
+        a.at += st->step * ring_index(st, value_block(s->g, o->base).iter + o->delta);
+        return a;
+    }
+    a.step += st->step;
+    if (st->ring) {
+        a.ring = st->ring;
+        a.shift = (int)ring_index(st, o->delta);
+    } else {
+        a.at += st->step * o->delta;
+    }
+    return a;
+}
+
+static int64_t shard_begin(const Sharded *s, ValueId v, int dim, int rank)
+{
+    const ShardedValue *x = &s->value[v];
+    int64_t offset, extent;
+
+    spec_shard(&s->plan->mesh, &x->spec, dim, value_of(s->whole, x->of)->dim[dim], rank, &offset,
+               &extent);
+    return offset;
+}
+
+int64_t operand_rank_offset(const Set *s, const Operand *o, int rank)
+{
+    const RankSlice *x = &o->rank_slice;
+
+    if (!x->slice)
+        return 0;
+    int64_t begin = shard_begin(s->sharded, x->slice, x->dim, rank) -
+                    shard_begin(s->sharded, x->whole, x->dim, rank);
+    return begin * x->stride * dtype_size(value_of(s->g, o->value)->dtype);
+}
+
+bool value_address(const Program *p, const Set *s, ValueId v, Address *a)
+{
+    const Storage *st = &s->storage[v];
+
+    if (!st->buffer)
+        return false;
+    *a = (Address){.at = p->buffers[st->buffer].offset + st->offset};
+    a->at += st->step * ring_index(st, value_block(s->g, v).iter);
+    return true;
+}
