@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/comm.h"
+#include "runtime/comm/comm.h"
 
 enum { CALLS = 7, TIMEOUT = 60 };
 

@@ -29,8 +29,7 @@ endforeach()
 
 # A library of all sources in this folder and those beneath it, linked with the libraries named.
 function(add_stage name)
-  file(GLOB sources CONFIGURE_DEPENDS *.c */*.c)
-  list(FILTER sources EXCLUDE REGEX "/solver/engines/")
+  file(GLOB sources CONFIGURE_DEPENDS *.c */*.c */*/*.c)
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC ${ARGN})
 endfunction()

@@ -2,7 +2,7 @@
 #ifndef SHARDCC_DRIVER_H
 #define SHARDCC_DRIVER_H
 
-#include "driver/fit_memory.h"
+#include "solver/plan/fit_memory.h"
 
 #define SHARDCC_VERSION "0.1"
 
@@ -49,7 +49,7 @@ bool plan_options_take(Arena *a, Options *o, int *status);
 // The words of the options that determine the graphs, in canonical order.
 Strings options_words(Arena *a, const Options *o);
 
-// What the options ask of a plan.
+// The request for a plan that the options make.
 PlanRequest plan_request(Arena *a, const Options *o);
 
 // The options in canonical form, base names only.

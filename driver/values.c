@@ -6,7 +6,7 @@
 
 #include "driver/internal.h"
 #include "driver/passes.h"
-#include "solver/plan.h"
+#include "solver/plan/plan.h"
 
 static const char safe_letters[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+";

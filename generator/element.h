@@ -3,7 +3,7 @@
 #ifndef SHARDCC_GENERATOR_ELEMENT_H
 #define SHARDCC_GENERATOR_ELEMENT_H
 
-#include "generator/walk.h"
+#include "generator/group_loops.h"
 
 enum {
     COSTLY_FLOPS = 10

@@ -69,28 +69,49 @@ static bool copy(Sources *x, const char *name)
     return ok;
 }
 
-// Copies all files except the kernels.
-static bool copy_trainer(Sources *x, bool has_ranks)
+// The folders of the runtime that every program needs whole. cpu/ has the kernels.
+static const char *const folders[] = {"core", "shared", "comm", "trainer"};
+
+static bool copy_folder(Sources *x, const char *folder)
 {
-    DIR *dir = opendir(x->runtime);
+    Arena *a = x->s->arena;
+    char *path = arena_string(a, "%s/%s", x->runtime, folder);
+    DIR *dir = opendir(path);
     bool ok = dir;
 
     if (!dir)
-        diag_error(x->d, "the runtime that belongs to shardcc isn't there: '%s': %s", x->runtime,
+        diag_error(x->d, "the runtime that belongs to shardcc isn't there: '%s': %s", path,
                    strerror(errno));
     for (struct dirent *e; ok && (e = readdir(dir));)
         if (ends_in(e->d_name, ".c") || ends_in(e->d_name, ".h"))
-            ok = copy(x, arena_copy(x->s->arena, e->d_name, strlen(e->d_name)));
+            ok = copy(x, arena_string(a, "%s/%s", folder, e->d_name));
     if (dir)
         closedir(dir);
-    return ok && (!has_ranks || copy(x, "mpi/mpi.c"));
+    return ok;
 }
 
-// Copies the kernels that the program calls. All programs and many kernels call copy.c.
+// Copies all files except the kernels.
+static bool copy_trainer(Sources *x, bool has_ranks)
+{
+    bool ok = true;
+
+    for (int i = 0; ok && i < COUNT(folders); i++)
+        ok = staging_folder(x->s, arena_string(x->s->arena, "runtime/%s", folders[i]), x->d) &&
+             copy_folder(x, folders[i]);
+    return ok && (!has_ranks ||
+                  (staging_folder(x->s, "runtime/comm/mpi", x->d) && copy(x, "comm/mpi/mpi.c")));
+}
+
+// The files of cpu/ that every program needs.
+static const char *const cpu_files[] = {"kernel", "copy", "rows", "allocate", "cpu_share"};
+
+// Copies the kernels that the program calls, and what every program needs of cpu/.
 static bool copy_kernels(Sources *x, const Program *p)
 {
-    bool ok = copy(x, "cpu/kernel.c") && copy(x, "cpu/copy.c");
+    bool ok = true;
 
+    for (int i = 0; ok && i < COUNT(cpu_files); i++)
+        ok = copy(x, arena_string(x->s->arena, "cpu/%s.c", cpu_files[i]));
     for (int k = 0; k < N_SETS; k++)
         for (int i = 0; ok && i < p->set[k].n_items; i++) {
             const Item *it = &p->set[k].items[i];
@@ -182,7 +203,6 @@ bool build_folder(Staging *s, const Program *p, const Text *c, const BuildOption
 
     return out_write(staging_file(s, arena_string(s->arena, "%s.c", o->name)), c->s, c->n, d) &&
            staging_folder(s, "runtime", d) && staging_folder(s, "runtime/cpu", d) &&
-           (!o->has_ranks || staging_folder(s, "runtime/mpi", d)) &&
            copy_trainer(&x, o->has_ranks) && copy_kernels(&x, p) && write_makefile(&x, o) &&
            spares_files(s, d);
 }

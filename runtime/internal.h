@@ -3,7 +3,7 @@
 #ifndef SHARDCC_RT_INTERNAL_H
 #define SHARDCC_RT_INTERNAL_H
 
-#include "runtime/comm.h"
+#include "runtime/comm/comm.h"
 #include "runtime/rt.h"
 #include "runtime/rt_file.h"
 

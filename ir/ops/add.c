@@ -1,5 +1,5 @@
 // add: a + b.
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 #include "runtime/rt_scalar.h"
 
 static void add_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)

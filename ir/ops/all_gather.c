@@ -1,7 +1,7 @@
 // all_gather: joins the shards of one dim on every rank.
 #include <string.h>
 
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 enum { DIM = EXCHANGE_OWN, SIZE };
 

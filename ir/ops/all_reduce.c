@@ -1,5 +1,5 @@
 // all_reduce: the sum (maximum, minimum) of the ranks' inputs, on every rank.
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 enum { REDUCTION = EXCHANGE_OWN };
 

@@ -1,7 +1,7 @@
 // all_to_all: joins the shards of dim `join` and splits dim `cut` instead.
 #include <string.h>
 
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 enum { JOIN = EXCHANGE_OWN, CUT, SIZE };
 

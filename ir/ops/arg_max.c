@@ -1,7 +1,7 @@
 // arg_max: the index of the largest element along one dim, of the first of equal ones. NaN is
 // largest.
-#include "ir/atoms.h"
-#include "ir/operator.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/operator.h"
 
 enum { AXIS };
 

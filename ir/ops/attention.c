@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/atoms.h"
-#include "ir/contract.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/contract.h"
 
 enum { BIAS = 3, SEED };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/contract.h"
+#include "ir/operator/contract.h"
 
 enum { Q, K, V, BIAS, Y = 7, LSE, DY };
 

@@ -1,7 +1,7 @@
 // broadcast: the input's dims become some dims of the output; the output repeats it along all
 // others.
-#include "ir/atoms.h"
-#include "ir/operator.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/operator.h"
 
 enum { SHAPE, DIMS };
 

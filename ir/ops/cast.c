@@ -1,5 +1,5 @@
 // cast: the same number in another dtype. Floats are truncated to integers; BOOL is x != 0.
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 enum { TO };
 

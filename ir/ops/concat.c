@@ -1,8 +1,8 @@
 // concat: joins the inputs one after the other along one dim.
 #include <string.h>
 
-#include "ir/atoms.h"
-#include "ir/operator.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/operator.h"
 
 enum { AXIS };
 

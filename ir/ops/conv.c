@@ -1,5 +1,5 @@
 // conv: convolution over one to three spatial dims, with padding, strides, dilation and groups.
-#include "ir/contract.h"
+#include "ir/operator/contract.h"
 
 static const ConvPart order[] = {CONV_X, CONV_W, CONV_Y};
 

@@ -1,5 +1,5 @@
 // conv_input_grad: the gradient of conv's input; also the transposed convolution.
-#include "ir/contract.h"
+#include "ir/operator/contract.h"
 
 static const ConvPart order[] = {CONV_Y, CONV_W, CONV_X};
 

@@ -1,5 +1,5 @@
 // conv_weight_grad: the gradient of conv's weight.
-#include "ir/contract.h"
+#include "ir/operator/contract.h"
 
 static const ConvPart order[] = {CONV_X, CONV_Y, CONV_W};
 

@@ -1,7 +1,7 @@
 // cos: the cosine of radians.
 #include <math.h>
 
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 static void cos_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)
 {

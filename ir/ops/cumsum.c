@@ -1,7 +1,7 @@
 // cumsum: the running sum along one dim; without the element itself if exclusive, from the end if
 // reverse.
-#include "ir/atoms.h"
-#include "ir/operator.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/operator.h"
 #include "runtime/rt_scalar.h"
 
 enum { AXIS, EXCLUSIVE, REVERSE };

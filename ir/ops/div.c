@@ -1,5 +1,5 @@
 // div: a / b; integers are truncated towards zero, and x / 0 is 0 for them.
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 #include "runtime/rt_scalar.h"
 
 static void div_rule(const Graph *g, const Node *n, Rule *r)

@@ -1,8 +1,8 @@
 // dot: the contraction of two tensors with any batch, free and contracted dims, by an einsum text.
 #include <string.h>
 
-#include "ir/atoms.h"
-#include "ir/contract.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/contract.h"
 
 enum { EQ };
 

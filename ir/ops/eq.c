@@ -1,5 +1,5 @@
 // eq: is a equal to b?
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 static double eq_scalar(const Node *n, const double *x) { return x[0] == x[1]; }
 

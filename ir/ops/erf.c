@@ -1,7 +1,7 @@
 // erf: the error function.
 #include <math.h>
 
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 #include "runtime/rt_scalar.h"
 
 static const double two_over_sqrt_pi = 1.1283791670955126;

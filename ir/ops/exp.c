@@ -1,7 +1,7 @@
 // exp: e^x.
 #include <math.h>
 
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 static void exp_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)
 {

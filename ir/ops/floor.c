@@ -1,5 +1,5 @@
 // floor: the nearest whole number at or below x.
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 #include "runtime/rt_scalar.h"
 
 static double floor_scalar(const Node *n, const double *x) { return rt_floor(x[0]); }

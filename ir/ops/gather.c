@@ -1,8 +1,8 @@
 // gather: the rows of a table at given indices; zero where an index is out of range.
 #include <string.h>
 
-#include "ir/atoms.h"
-#include "ir/operator.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/operator.h"
 
 static bool gather_infer(Graph *g, Node *n, Diag *d)
 {

@@ -1,6 +1,6 @@
 // iota: every element is its own index along one dim.
-#include "ir/atoms.h"
-#include "ir/operator.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/operator.h"
 
 enum { SHAPE, AXIS, DTYPE };
 

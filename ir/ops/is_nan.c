@@ -1,5 +1,5 @@
 // is_nan: is x not a number?
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 static bool is_nan_infer(Graph *g, Node *n, Diag *d)
 {

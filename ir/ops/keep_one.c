@@ -1,6 +1,6 @@
 // keep_one: turns a value that all ranks have into a partial one: the first rank keeps it, the
 // others get the neutral element of the sum (maximum, minimum).
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 enum { REDUCTION = EXCHANGE_OWN };
 

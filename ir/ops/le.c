@@ -1,5 +1,5 @@
 // le: is a less or equal to b?
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 static double le_scalar(const Node *n, const double *x) { return x[0] <= x[1]; }
 

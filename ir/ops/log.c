@@ -1,7 +1,7 @@
 // log: the natural logarithm.
 #include <math.h>
 
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 static void log_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)
 {

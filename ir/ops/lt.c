@@ -1,5 +1,5 @@
 // lt: is a less than b?
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 static double lt_scalar(const Node *n, const double *x) { return x[0] < x[1]; }
 

@@ -1,5 +1,5 @@
 // max: the larger of two; NaN if either is.
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 #include "runtime/rt_scalar.h"
 
 // The larger operand gets all of dy; equal ones get half each.

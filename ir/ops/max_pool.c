@@ -1,7 +1,7 @@
 // max_pool: the largest element under a window; padding counts as -inf.
 #include <math.h>
 
-#include "ir/contract.h"
+#include "ir/operator/contract.h"
 
 enum { SIZE };
 

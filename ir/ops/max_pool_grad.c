@@ -1,6 +1,6 @@
 // max_pool_grad: the gradient of max_pool's input. All of it goes to the first largest element
 // under the window.
-#include "ir/contract.h"
+#include "ir/operator/contract.h"
 
 enum { SIZE };
 

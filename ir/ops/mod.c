@@ -1,5 +1,5 @@
 // mod: C's % and fmod. The remainder has the dividend's sign, and x % 0 is 0 for integers.
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 #include "runtime/rt_scalar.h"
 
 // y = a - b · trunc(a / b) gives db = -dy · trunc(a / b) = -dy · (a - y) / b.

@@ -1,5 +1,5 @@
 // mul: a · b.
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 #include "runtime/rt_scalar.h"
 
 static void mul_rule(const Graph *g, const Node *n, Rule *r)

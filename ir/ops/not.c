@@ -1,5 +1,5 @@
 // not: logical not.
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 static int64_t not_int(const Node *n, const int64_t *x) { return !x[0]; }
 

@@ -1,5 +1,5 @@
 // or: logical or.
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 static int64_t or_int(const Node *n, const int64_t *x) { return x[0] | x[1]; }
 

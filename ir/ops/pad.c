@@ -1,6 +1,6 @@
 // pad: adds `value` before, after and between the input's elements, in each dim.
-#include "ir/atoms.h"
-#include "ir/operator.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/operator.h"
 
 enum { LOW, HIGH, INNER, VALUE };
 

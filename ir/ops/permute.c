@@ -1,6 +1,6 @@
 // permute: two mesh axes change places. With p ranks along the first and q along the second, rank
 // (i, j) gets the value of rank (k / q, k % q), where k = j · p + i.
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 static bool permute_infer(Graph *g, Node *n, Diag *d)
 {

@@ -1,7 +1,7 @@
 // pow: a to the power of b.
 #include <math.h>
 
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 // The derivative by a: b · a^(b - 1), and 0 where b is 0, even if a^-1 is infinite.
 static ValueId by_base(Graph *g, const Node *n)

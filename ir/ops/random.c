@@ -1,7 +1,7 @@
 // random: uniform numbers in [0, 1) that depend only on seed, step, site, layer and the element's
 // index in the whole batch. So sharding, micro-batches and recomputation don't change them.
-#include "ir/atoms.h"
-#include "ir/operator.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/operator.h"
 #include "runtime/rt_philox.h"
 
 enum { SHAPE, SITE, LAYER, MICRO_AXIS, MICRO };

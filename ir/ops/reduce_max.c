@@ -1,8 +1,8 @@
 // reduce_max: the largest along some dims; NaN if one is NaN. For BOOL: is any of them true?
 #include <math.h>
 
-#include "ir/atoms.h"
-#include "ir/operator.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/operator.h"
 #include "runtime/rt_scalar.h"
 
 static void reduce_max_rule(const Graph *g, const Node *n, Rule *r)

@@ -1,8 +1,8 @@
 // reduce_min: the smallest along some dims; NaN if one is NaN. For BOOL: are all of them true?
 #include <math.h>
 
-#include "ir/atoms.h"
-#include "ir/operator.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/operator.h"
 #include "runtime/rt_scalar.h"
 
 static void reduce_min_rule(const Graph *g, const Node *n, Rule *r)

@@ -2,7 +2,7 @@
 // dim.
 #include <string.h>
 
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 enum { DIM = EXCHANGE_OWN, REDUCTION };
 

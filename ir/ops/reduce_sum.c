@@ -1,6 +1,6 @@
 // reduce_sum: the sum along some dims.
-#include "ir/atoms.h"
-#include "ir/operator.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/operator.h"
 #include "runtime/rt_scalar.h"
 
 static bool reduce_sum_infer(Graph *g, Node *n, Diag *d)

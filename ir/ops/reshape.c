@@ -1,6 +1,6 @@
 // reshape: the same elements in row-major order under other dims.
-#include "ir/atoms.h"
-#include "ir/operator.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/operator.h"
 
 enum { SHAPE };
 

@@ -1,5 +1,5 @@
 // round: the nearest whole number; ties go to the even one.
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 #include "runtime/rt_scalar.h"
 
 static double round_scalar(const Node *n, const double *x) { return rt_round(x[0]); }

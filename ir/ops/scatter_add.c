@@ -1,7 +1,7 @@
 // scatter_add: the adjoint of gather. Adds rows to a table (zeros, or the input `onto`) at given
 // indices; rows whose index is out of range are skipped.
-#include "ir/atoms.h"
-#include "ir/operator.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/operator.h"
 #include "runtime/rt_scalar.h"
 
 enum { SCATTER_ONTO = 2 };  // index of input onto

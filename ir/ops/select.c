@@ -1,5 +1,5 @@
 // select: a where the condition is true, b elsewhere.
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 static bool select_infer(Graph *g, Node *n, Diag *d)
 {

@@ -1,7 +1,7 @@
 // shard: each rank keeps its shard of one dim of a value that all ranks have.
 #include <string.h>
 
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 enum { DIM = EXCHANGE_OWN };
 

@@ -1,5 +1,5 @@
 // sign: -1, 0 or 1 if x is below, at or above 0; NaN if x is NaN.
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 #include "runtime/rt_scalar.h"
 
 static double sign_scalar(const Node *n, const double *x) { return rt_sign(x[0]); }

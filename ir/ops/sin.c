@@ -1,7 +1,7 @@
 // sin: the sine of radians.
 #include <math.h>
 
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 static void sin_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)
 {

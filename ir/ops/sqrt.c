@@ -1,7 +1,7 @@
 // sqrt: the square root.
 #include <math.h>
 
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 static void sqrt_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)
 {

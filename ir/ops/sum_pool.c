@@ -1,5 +1,5 @@
 // sum_pool: the sum of the elements under a window; padding counts as 0.
-#include "ir/contract.h"
+#include "ir/operator/contract.h"
 
 enum { SIZE };
 

@@ -1,6 +1,6 @@
 // sum_pool_grad: the gradient of sum_pool's input. Each element of dy is added to all elements
 // under its window.
-#include "ir/contract.h"
+#include "ir/operator/contract.h"
 
 enum { SHAPE, SIZE };
 

@@ -1,7 +1,7 @@
 // tanh: the hyperbolic tangent.
 #include <math.h>
 
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 
 // y' = 1 - y².
 static void tanh_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)

@@ -1,7 +1,7 @@
 // top_k: the k largest elements along one dim, descending, and their indices. Equal ones keep their
 // order; NaN comes first.
-#include "ir/atoms.h"
-#include "ir/operator.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/operator.h"
 
 enum { AXIS, K };
 

@@ -1,6 +1,6 @@
 // transpose: puts the dims in another order.
-#include "ir/atoms.h"
-#include "ir/operator.h"
+#include "ir/operator/atoms.h"
+#include "ir/operator/operator.h"
 
 enum { PERM };
 

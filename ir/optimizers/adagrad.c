@@ -1,5 +1,5 @@
 // adagrad: torch.optim.Adagrad (Duchi, Hazan and Singer 2011).
-#include "ir/optimizer.h"
+#include "ir/passes/train/optimizer.h"
 
 enum { LR, LR_DECAY, WEIGHT_DECAY, INITIAL, EPS };  // options
 enum { SUM };                                       // states

@@ -1,6 +1,6 @@
 // adam and adamw: torch.optim.Adam (Kingma and Ba 2015) and AdamW (Loshchilov and Hutter 2019),
 // without amsgrad. They differ in what weight decay acts on: the gradient or the parameter.
-#include "ir/optimizer.h"
+#include "ir/passes/train/optimizer.h"
 
 enum { LR, BETA1, BETA2, EPS, WEIGHT_DECAY };            // options
 enum { EXP_AVG, EXP_AVG_SQ };                            // states

@@ -1,6 +1,6 @@
 // lamb: You et al. 2020, algorithm 2, with the identity for its φ. A parameter is one of its
 // layers.
-#include "ir/optimizer.h"
+#include "ir/passes/train/optimizer.h"
 
 enum { LR, BETA1, BETA2, EPS, WEIGHT_DECAY };                                          // options
 enum { EXP_AVG, EXP_AVG_SQ };                                                          // states

@@ -1,5 +1,5 @@
 // sgd: torch.optim.SGD without dampening.
-#include "ir/optimizer.h"
+#include "ir/passes/train/optimizer.h"
 
 enum { LR, MOMENTUM, NESTEROV, WEIGHT_DECAY };  // options
 enum { BUFFER };                                // states

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/contract.h"
+#include "ir/operator/contract.h"
 #include "ir/patterns/attention.h"
 
 // ---- softmax ----

@@ -3,8 +3,8 @@
 #ifndef SHARDCC_IR_PATTERNS_MATCH_H
 #define SHARDCC_IR_PATTERNS_MATCH_H
 
-#include "ir/atoms.h"
-#include "ir/fold.h"
+#include "ir/operator/atoms.h"
+#include "ir/passes/fold/fold.h"
 
 typedef struct Match {
     const Graph *g;          // the graph before the pass

@@ -5,8 +5,8 @@
 #ifndef SHARDCC_RT_CPU_EXCHANGE_H
 #define SHARDCC_RT_CPU_EXCHANGE_H
 
+#include "runtime/comm/transport.h"
 #include "runtime/cpu/box.h"
-#include "runtime/transport.h"
 
 // The messages of one rank of a group of n. The boxes that rank i sends to j and that j receives
 // from i have the same bytes in the same order.

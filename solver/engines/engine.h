@@ -1,9 +1,9 @@
-// The functions that a library must provide to be an engine, as in solver/mip.h. engine.c has
-// main() and reads the socket.
+// The functions that a library must provide to be an engine, as in solver/assign/mip.h. engine.c
+// has main() and reads the socket.
 #ifndef SHARDCC_ENGINE_H
 #define SHARDCC_ENGINE_H
 
-#include "solver/mip.h"
+#include "solver/assign/mip.h"
 
 void library_columns(const Lines *columns);
 void library_rows(const Lines *rows);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver/internal.h"
+#include "solver/assign/internal.h"
 #include "tests/solver/example.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

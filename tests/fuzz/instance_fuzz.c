@@ -2,7 +2,7 @@
 // invariants.
 #include <stdlib.h>
 
-#include "solver/internal.h"
+#include "solver/assign/internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

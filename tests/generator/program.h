@@ -30,8 +30,8 @@ static inline void write_program(const Cases *c, const char *name, const char *d
 #define FLAGS "-march=native"
 #endif
 
-// Compiles all programs of a folder, several at a time. The flags are those of generator/build.c,
-// except that `level` replaces -O3, which compiles more slowly.
+// Compiles all programs of a folder, several at a time. The flags are those of
+// generator/compile_c.c, except that `level` replaces -O3, which compiles more slowly.
 static inline void compile_all(const char *dir, const char *level)
 {
     char command[512];

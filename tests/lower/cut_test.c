@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "lower/cut.h"
+#include "lower/recompute/min_cut.h"
 
 enum { MAX_NODES = 8, MAX_EDGES = 24, GRAPHS = 3000, SOURCE = 0, SINK = 1 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 #include "lower/lower.h"
 
 typedef struct Machine {

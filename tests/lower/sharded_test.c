@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "solver/plan_build.h"
+#include "solver/plan/build_problem.h"
 #include "tests/ir/sample.h"
 #include "tests/lower/models.h"
 #include "tests/lower/plans.h"

@@ -1,6 +1,6 @@
 // Runs a net's training step on several ranks: shards it by a plan, lowers it, and runs all ranks
 // side by side.
-#include "solver/plan_build.h"
+#include "solver/plan/build_problem.h"
 #include "tests/lower/machines.h"
 #include "tests/lower/plans.h"
 #include "tests/nets/judge.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/operator.h"
+#include "ir/operator/operator.h"
 #include "tests/nets/judge.h"
 
 const char *const outcome_names[N_OUTCOMES] = {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/comm/transport.h"
 #include "runtime/cpu/internal.h"
-#include "runtime/transport.h"
 
 enum { MOST_RANKS = 8, GUARD = 64 };
 // How ranks are assumed to lie on hosts: all on one; each on its own; two along an axis per host.

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/comm/transport.h"
 #include "runtime/internal.h"
-#include "runtime/transport.h"
 
 enum { N = 300000 };
 

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "runtime/comm.h"
-#include "runtime/transport.h"
+#include "runtime/comm/comm.h"
+#include "runtime/comm/transport.h"
 #include "tests/runtime/small.h"
 
 enum { MOST_RANKS = 8, BOX = 16, BOX_BYTES = 4096, SUM = 64 };

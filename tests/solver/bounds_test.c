@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "solver/ascent.h"
-#include "solver/search.h"
+#include "solver/assign/ascent.h"
+#include "solver/assign/search.h"
 #include "tests/solver/random.h"
 
 enum { PROBLEMS = 500, WORK = 200000 };

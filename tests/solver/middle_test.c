@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "solver/relax.h"
+#include "solver/assign/relax.h"
 #include "tests/solver/programs.h"
 #include "tests/solver/random.h"
 

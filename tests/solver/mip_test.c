@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "solver/mip.h"
+#include "solver/assign/mip.h"
 #include "tests/solver/random.h"
 
 static const char *const names[] = {"cbc", "glpk"};

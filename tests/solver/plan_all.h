@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lower/lower.h"
-#include "solver/plan.h"
+#include "solver/plan/plan.h"
 #include "tests/solver/programs.h"
 
 static const char *const graphs[] = {

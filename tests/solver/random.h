@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver/internal.h"
+#include "solver/assign/internal.h"
 
 // ---- random numbers ----
 

@@ -1,0 +1,201 @@
+// Compiles a model into a trainer: passes, lowering, text, C compiler, weights.
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "driver/passes.h"
+#include "generator/generator.h"
+#include "lower/lower.h"
+#include "report/report.h"
+#include "solver/plan/fit_memory.h"
+
+// ---- the trainer ----
+
+// The vocabulary: the last dim of the first output, if an input holds tokens (a matrix of ints). 0:
+// the model has no tokens.
+static int64_t find_vocabulary(const Graph *g)
+{
+    bool has_tokens = false;
+
+    for (ValueId v = 1; v < g->n_values && !has_tokens; v++) {
+        const Value *x = value_of(g, v);
+        has_tokens = x->kind == VALUE_INPUT && dtype_is_int(x->dtype) && x->rank == 2;
+    }
+    if (!has_tokens || !g->n_outputs)
+        return 0;
+    const Value *y = value_of(g, g->outputs[0].value);
+    return y->rank > 1 ? y->dim[y->rank - 1] : 0;
+}
+
+static int count_lines(const Text *t)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < t->n; i++)
+        n += t->s[i] == '\n';
+    return n;
+}
+
+static bool write_all(Arena *a, const Options *o, const Program *p, const Text *c, const Weights *w,
+                      Staging *s, Diag *d)
+{
+    const char *name = base_name(output_path(a, o));
+    BuildOptions b = {.name = name,
+                      .runtime = runtime_folder(a),
+                      .cc = o->cc,
+                      .march = o->march,
+                      .has_ranks = o->ranks > 1};
+    const Set *set = &p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT];
+    const Graph *g = set->sharded ? set->sharded->whole : set->g;
+    char *weights = arena_string(a, "%s.safetensors", name);
+
+    if (!o->no_weights && w->n && !weights_write(w, g, staging_file(s, weights), d))
+        return false;
+    return o->emit == EMIT_SOURCE ? build_folder(s, p, c, &b, d) : build_program(s, c, &b, d);
+}
+
+static bool write_program(Arena *a, const Options *o, const Program *p, const Text *c,
+                          const Weights *w, Diag *d)
+{
+    char *path = output_path(a, o);
+    const char *name = base_name(path);
+    bool is_folder = o->emit == EMIT_SOURCE, is_new = false;
+    int ranks = o->ranks ? o->ranks : 1;
+    char *place = is_folder ? path : output_folder(a, path);
+    Staging s;
+
+    if (is_folder && !(is_new = !mkdir(place, 0777)) && errno != EEXIST) {
+        diag_error(d, "cannot make the folder '%s': %s", place, strerror(errno));
+        return false;
+    }
+    if (!staging_open(&s, a, place, d) || !staging_close(&s, write_all(a, o, p, c, w, &s, d), d)) {
+        if (is_new)
+            rmdir(place);
+        return false;
+    }
+    if (is_folder)
+        printf("%-13s %s/ (make builds it), %s.c (%d lines)", "wrote", path, name, count_lines(c));
+    else
+        printf("%-13s %s (%d rank%s), %s.c (%d lines)", "wrote", name, ranks, ranks == 1 ? "" : "s",
+               name, count_lines(c));
+    if (!o->no_weights && w->n)
+        printf(", %s.safetensors", name);
+    printf("\n");
+    return true;
+}
+
+// Programs with several ranks need the costs of a cluster; --cluster asks for a prediction.
+static bool needs_cluster(const Options *o) { return o->cluster || o->ranks > 1; }
+
+static bool finish(Arena *a, const Options *o, Program *p, const Graph *predict, const Weights *w,
+                   const Cluster *c, Diag *d)
+{
+    Text t = {0};
+    bool ok;
+
+    if (o->emit == EMIT_PROGRAM) {
+        program_print(p, &t);
+        ok = output_text(o, &t, d);
+    } else {
+        char *path = output_path(a, o);
+        GenerateOptions go = {.name = base_name(path),
+                              .options = options_text(a, o),
+                              .plan = plan_line(a, p),
+                              .cluster = needs_cluster(o) ? c : NULL,
+                              .init_std = o->init_std,
+                              .vocabulary = find_vocabulary(predict)};
+        generate_c(p, &go, &t);
+        ok = o->emit == EMIT_C ? output_text(o, &t, d) : write_program(a, o, p, &t, w, d);
+    }
+    text_free(&t);
+    return ok;
+}
+
+static bool is_readable(const char *path, Diag *d)
+{
+    File f;
+    bool ok = file_map(path, &f, d);
+
+    file_unmap(&f);
+    return ok;
+}
+
+static bool open_cluster(Arena *a, const Options *o, Cluster *c)
+{
+    const char *name = o->cluster ? o->cluster : "local";
+    Diag d = {.file = base_name(name)};
+
+    return cluster_open(a, name, o->ranks ? o->ranks : 1, c, &d);
+}
+
+static Program *make_program(Arena *a, const Options *o, const Cluster *c, Graph *train,
+                             Graph *predict, Diag *d)
+{
+    const LowerOptions lo = {.fuse = !o->no_fuse, .accumulate = o->accumulate};
+    PlanRequest request = plan_request(a, o);
+    PlanResult s;
+
+    if (o->ranks < 2)
+        return lower(a, train, predict, &lo, d);
+    return fit_memory(a, &request, c, train, predict, &s, d) == PLAN_DONE ? s.program : NULL;
+}
+
+static int print_graph(const Options *o, const Graph *g, Diag *d)
+{
+    Text t = {0};
+
+    graph_print(g, &t);
+    bool ok = output_text(o, &t, d);
+    text_free(&t);
+    return ok ? 0 : EXIT_USER;
+}
+
+static int compile_model(Arena *a, Options *o)
+{
+    Diag d = {.file = base_name(o->input)};
+    Weights w = {0};
+    Cluster c = {0};
+    bool dumped = false;
+
+    if (!is_readable(o->input, &d) || !output_check(a, o, &d) ||
+        (needs_cluster(o) && !open_cluster(a, o, &c)))
+        return EXIT_USER;
+    Graph *train = NULL, *predict;
+    if (o->loss || input_is_ir(o) || o->emit == EMIT_IR || o->dump_after) {
+        train = passes_run(a, o, true, &w, &d, &dumped);
+        if (!train)
+            return dumped ? 0 : EXIT_USER;
+    }
+    if (o->emit == EMIT_IR)
+        return print_graph(o, train, &d);
+    // Without a loss and updates, the program only predicts.
+    if (!o->loss && !(input_is_ir(o) && train->n_carries))
+        train = NULL;
+    predict = passes_run(a, o, false, train ? NULL : &w, &d, &dumped);
+    if (!predict)
+        return EXIT_USER;
+    bool to_stdout = !o->output && (o->emit == EMIT_PROGRAM || o->emit == EMIT_C);
+    Program *p = make_program(a, o, &c, train, predict, &d);
+    if (!p)
+        return EXIT_USER;
+    if (!program_check(p, &d)) {
+        diag_note(&d, "the program isn't what the model says, so nothing is written; this is a "
+                      "fault of shardcc, not of the model");
+        return EXIT_INTERNAL;
+    }
+    if (dumps_split(o))
+        return print_graph(o, p->set[train ? SET_TRAIN : SET_PREDICT].g, &d);
+    if (!to_stdout) {
+        report_model(d.file, train ? train : predict);
+        report_program(p);
+    }
+    return finish(a, o, p, predict, &w, &c, &d) ? 0 : EXIT_USER;
+}
+
+int compile(Arena *a, int argc, char **argv)
+{
+    Options o;
+    int status = 0;
+
+    return options_read(a, argc, argv, &o, &status) ? compile_model(a, &o) : status;
+}

@@ -1,0 +1,252 @@
+// shardcc inspect: prints a plan as tables for people, from its file alone.
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/internal.h"
+#include "report/report.h"
+
+typedef struct Request {
+    const char *input, *values, *explain;
+    int block;  // 0: none
+} Request;
+
+typedef enum InspectId { I_VALUES, I_EXPLAIN, I_BLOCK, I_HELP = OPTION_HELP } InspectId;
+
+static const OptionDef options[] = {
+    {"--values", I_VALUES, "GLOB", "all values of such names (* any text, ? any letter)"},
+    {"--explain", I_EXPLAIN, "NAME", "why a value lies as it does, and what that costs"},
+    {"--block", I_BLOCK, "N", "the nodes of the N-th repeated block"},
+    {"--help", I_HELP, NULL, "this text"},
+};
+
+static bool set(Arena *a, void *to, int id, const char *value, int *status)
+{
+    Request *r = to;
+
+    if (id == I_BLOCK)
+        return read_count("--block", value, 1 << 20, &r->block, status);
+    *(id == I_VALUES ? &r->values : &r->explain) = value;
+    return true;
+}
+
+static bool word(void *to, const char *s, int *status)
+{
+    Request *r = to;
+
+    if (r->input)
+        return complain(status, "one plan at a time: '%s' and '%s'", r->input, s);
+    r->input = s;
+    return true;
+}
+
+static const Command command = {
+    "shardcc inspect FILE.plan.json [--values GLOB] [--explain NAME] [--block N]\n\n"
+    "Shows what a plan does: the step, the memory, how parameters lie on the mesh, what the\n"
+    "ranks send each other. docs/plan.md tells how to read it.\n\n",
+    options, COUNT(options), set, word};
+
+// ---- cells ----
+
+// Returns a title like "model.layers (x32)".
+static char *block_title(Arena *a, const PlanFile *f, int block)
+{
+    const PlanBlock *b = &f->block[block - 1];
+
+    return arena_string(a, "%s (x%d)", *b->name ? b->name : "a block", b->layers);
+}
+
+// Returns an entry's name without the prefix of its block, like "model.layers.0.".
+static const char *short_name(const PlanFile *f, const PlanEntry *e)
+{
+    const char *prefix = e->block ? f->block[e->block - 1].name : "";
+    size_t n = strlen(prefix), digits;
+
+    if (!n || strncmp(e->name, prefix, n) || e->name[n] != '.')
+        return e->name;
+    digits = strspn(e->name + n + 1, "0123456789");
+    return digits && e->name[n + 1 + digits] == '.' ? e->name + n + digits + 2 : e->name;
+}
+
+static char *next_text(Arena *a, const PlanEntry *e)
+{
+    char *pin = strcmp(e->spec, e->solved) ? arena_string(a, ", pinned: %s was best", e->solved)
+                : e->pin                   ? ", pinned"
+                                           : "";
+
+    if (!e->next)
+        return arena_string(a, "none%s", pin);
+    return arena_string(a, "%s %s%s%s", e->next, e->next_seconds < 0 ? "" : "+",
+                        time_text(a, e->next_seconds), pin);
+}
+
+// Returns the storage spec of a parameter's optimizer states; NULL if it is the parameter's own.
+static const char *states_of(const PlanFile *f, const PlanEntry *e)
+{
+    size_t n = strlen(e->name);
+
+    for (int i = 0; i < f->n_values; i++) {
+        const PlanEntry *s = &f->value[i];
+        if (!strcmp(s->kind, "state") && !strncmp(s->name, e->name, n) && s->name[n] == '.' &&
+            strcmp(s->spec, e->spec))
+            return s->spec;
+    }
+    return NULL;
+}
+
+// ---- tables ----
+
+static void add_row(Columns *c, const char *const *cell)
+{
+    for (int i = 0; i < c->n_columns; i++)
+        columns_add(c, cell[i]);
+}
+
+static bool is_parameter(const PlanEntry *e)
+{
+    return !strcmp(e->kind, "parameter") || !strcmp(e->kind, "buffer");
+}
+
+static void parameters_of(Arena *a, const PlanFile *f, int block)
+{
+    Columns c = {.arena = a, .n_columns = 6};
+
+    for (int i = 0; i < f->n_values; i++) {
+        const PlanEntry *e = &f->value[i];
+        if (!is_parameter(e) || e->block != block)
+            continue;
+        if (!c.n_texts)
+            add_row(&c, (const char *[]){block ? block_title(a, f, block) : "once", "shape",
+                                         "at rest", "states", "in use", "next best"});
+        add_row(&c, (const char *[]){short_name(f, e), e->type, e->spec, states_of(f, e), e->read,
+                                     next_text(a, e)});
+    }
+    if (c.n_texts)
+        printf("\n");
+    columns_print(&c);
+}
+
+// The sum of a step's collectives with the same kind, axis and phase.
+typedef struct Sent {
+    const PlanCollective *of;
+    int64_t times;
+    double bytes, seconds;
+} Sent;
+
+static int by_seconds(const void *x, const void *y)
+{
+    const Sent *a = x, *b = y;
+
+    return a->seconds < b->seconds ? 1 : a->seconds > b->seconds ? -1 : 0;
+}
+
+static int add_up(const PlanFile *f, Sent *t)
+{
+    int n = 0;
+
+    for (int i = 0; i < f->n_collectives; i++) {
+        const PlanCollective *c = &f->collective[i];
+        int k = 0;
+        while (k < n && (strcmp(t[k].of->kind, c->kind) || strcmp(t[k].of->axis, c->axis) ||
+                         strcmp(t[k].of->phase, c->phase)))
+            k++;
+        n += k == n;
+        t[k].of = t[k].of ? t[k].of : c;
+        bool is_sent = !c->bucket || !i || f->collective[i - 1].bucket != c->bucket;
+        t[k].times += is_sent ? c->times : 0;
+        t[k].bytes += (double)c->times * (double)c->bytes;
+        t[k].seconds += c->seconds;
+    }
+    qsort(t, (size_t)n, sizeof *t, by_seconds);
+    return n;
+}
+
+static void traffic(Arena *a, const PlanFile *f)
+{
+    Columns c = {.arena = a, .n_columns = 6};
+    Sent *t = arena_array(a, Sent, f->n_collectives);
+    int n = add_up(f, t);
+
+    if (!n)
+        return;
+    add_row(&c, (const char *[]){"communication", "along", "in", "times", "a rank hands to it",
+                                 "takes"});
+    for (int i = 0; i < n; i++)
+        add_row(&c, (const char *[]){t[i].of->kind, t[i].of->axis, t[i].of->phase,
+                                     arena_string(a, "%" PRId64, t[i].times),
+                                     bytes_text(a, t[i].bytes), time_text(a, t[i].seconds)});
+    printf("\n");
+    columns_print(&c);
+}
+
+static void values(Arena *a, const PlanFile *f, const char *glob)
+{
+    Columns c = {.arena = a, .n_columns = 8};
+
+    add_row(&c, (const char *[]){"value", "kind", "shape", "at rest", "in use", "bytes", "moving",
+                                 "next best"});
+    for (int i = 0; i < f->n_values; i++) {
+        const PlanEntry *e = &f->value[i];
+        if (glob_match(glob, e->name))
+            add_row(&c, (const char *[]){e->name, e->kind, e->type, e->spec, e->read,
+                                         e->bytes ? bytes_text(a, (double)e->bytes) : "",
+                                         e->seconds > 0 ? time_text(a, e->seconds) : "",
+                                         next_text(a, e)});
+    }
+    columns_print(&c);
+}
+
+static void nodes(Arena *a, const PlanFile *f, int block)
+{
+    Columns c = {.arena = a, .n_columns = 7};
+
+    add_row(&c, (const char *[]){block_title(a, f, block), "operator", "rule", "phase", "split",
+                                 "takes", "next best"});
+    for (int i = 0; i < f->n_nodes; i++) {
+        const PlanEntry *e = &f->node[i];
+        if (e->block == block)
+            add_row(&c, (const char *[]){short_name(f, e), e->kind, e->type, e->phase, e->spec,
+                                         e->seconds > 0 ? time_text(a, e->seconds) : "",
+                                         next_text(a, e)});
+    }
+    columns_print(&c);
+}
+
+// ---- the command ----
+
+static bool show(Arena *a, const Request *r, const PlanFile *f, Diag *d)
+{
+    if (r->block > f->n_blocks) {
+        diag_error(d, "there is no block %d: the plan has %d", r->block, f->n_blocks);
+        return false;
+    }
+    if (r->values)
+        values(a, f, r->values);
+    if (r->block)
+        nodes(a, f, r->block);
+    if (r->explain && !explain(a, f, r->explain, d))
+        return false;
+    if (r->values || r->block || r->explain)
+        return true;
+    plan_head(a, base_name(r->input), f);
+    for (int i = 1; i <= f->n_blocks; i++)
+        parameters_of(a, f, i);
+    parameters_of(a, f, 0);
+    traffic(a, f);
+    return true;
+}
+
+int inspect(Arena *a, int argc, char **argv)
+{
+    Request r = {0};
+    int status = 0;
+    PlanFile f;
+
+    if (!command_read(&command, a, argc, argv, &r, &status))
+        return status;
+    if (!r.input) {
+        complain(&status, "no plan given; --help tells more");
+        return status;
+    }
+    Diag d = {.file = base_name(r.input)};
+    return plan_file_open(a, r.input, &f, &d) && show(a, &r, &f, &d) ? 0 : EXIT_USER;
+}

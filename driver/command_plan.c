@@ -1,0 +1,142 @@
+// shardcc plan: finds how to spread a training step over the ranks of a cluster.
+#include <string.h>
+#include <unistd.h>
+
+#include "driver/passes.h"
+#include "report/report.h"
+#include "solver/plan/fit_memory.h"
+
+enum { EXIT_INFEASIBLE = 4, EXIT_NOTHING = 5 };
+
+typedef struct Job {
+    Arena *a;
+    Options o;
+    const char *path;  // path of the plan's file
+    Cluster cluster;
+    Graph *train, *predict;
+    PlanResult found;
+    Diag *d;
+} Job;
+
+static bool open_cluster(Job *j)
+{
+    Diag d = {.file = base_name(j->o.cluster)};
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int ranks = j->o.ranks ? j->o.ranks : cores > 0 ? (int)cores : 1;
+
+    if (!cluster_open(j->a, j->o.cluster, ranks, &j->cluster, &d))
+        return false;
+    j->o.ranks = j->o.ranks ? j->o.ranks : cluster_devices(&j->cluster);
+    if (j->o.ranks < 2)
+        diag_error(&d, "a plan is of 2 ranks or more, not of %d", j->o.ranks);
+    return j->o.ranks >= 2;
+}
+
+static bool read_graphs(Job *j)
+{
+    Weights w = {0};
+    bool dumped = false;
+
+    j->train = passes_run(j->a, &j->o, true, &w, j->d, &dumped);
+    if (j->train && !j->train->n_carries)
+        diag_error(j->d, "a plan is of a training step: --loss and --optimizer say of which");
+    if (!j->train || !j->train->n_carries)
+        return false;
+    j->predict = passes_run(j->a, &j->o, false, NULL, j->d, &dumped);
+    return j->predict;
+}
+
+// ---- output ----
+
+// Checks that a plan's file can hold the words of the command line.
+static bool check_words(const Job *j, const Strings *words)
+{
+    for (int i = 0; i < words->n; i++)
+        for (const char *s = words->s[i]; *s; s++)
+            if (*s < ' ' || *s > '~') {
+                diag_error(j->d, "'%s': a plan's file has printable ASCII only", words->s[i]);
+                return false;
+            }
+    return true;
+}
+
+static bool write_plan(const Job *j, const PlanFile *f)
+{
+    Text t = {0};
+    PlanPins pins;
+    PlanFile copy;
+    Plan p;
+
+    plan_file_print(f, &t);
+    // Reading the text back must succeed: names and texts of any model must survive.
+    bool ok = plan_file_parse(j->a, t.s, t.n, &copy, j->d) && copy.model_hash == f->model_hash &&
+              copy.cluster_hash == f->cluster_hash &&
+              plan_file_fit(&copy, j->train, &j->cluster, &p, &pins, j->a, j->d) &&
+              out_write(j->path, t.s, t.n, j->d);
+    text_free(&t);
+    return ok;
+}
+
+static void mark_pins(const Job *j, PlanFile *f)
+{
+    ValueId *value;
+    NodeId *node;
+    TiedValues tied = tied_find(j->train, j->a);
+
+    plan_file_values(j->train, j->a, &value);
+    plan_file_nodes(j->train, j->a, &node);
+    for (int i = 0; i < j->found.options.n_pins; i++) {
+        const Pin *p = &j->found.options.pin[i];
+        for (int k = 0; k < f->n_values; k++)
+            f->value[k].pin |= p->kind == PIN_STORAGE && tied.value[value[k]] == p->id;
+        for (int k = 0; k < f->n_nodes; k++)
+            f->node[k].pin |= p->kind == PIN_STRATEGY && node[k] == p->id;
+    }
+}
+
+static int finish(const Job *j)
+{
+    Strings words = options_words(j->a, &j->o);
+    PlanFile f;
+
+    if (!check_words(j, &words))
+        return EXIT_USER;
+    plan_make(&f, &j->cluster, &j->found, j->a);
+    f.model = printable_text(j->a, base_name(j->o.input));
+    f.cluster = printable_text(j->a, base_name(j->o.cluster));
+    f.option = words.s;
+    f.n_options = words.n;
+    f.preset = j->o.preset;
+    mark_pins(j, &f);
+    if (!write_plan(j, &f))
+        return EXIT_USER;
+    plan_head(j->a, base_name(j->path), &f);
+    return 0;
+}
+
+static int plan_model(Job *j)
+{
+    static const int status[] = {[PLAN_WRONG] = EXIT_USER,
+                                 [PLAN_INFEASIBLE] = EXIT_INFEASIBLE,
+                                 [PLAN_NOT_FOUND] = EXIT_NOTHING};
+
+    if (!output_check_file(j->a, &j->o, j->path, j->d) || !open_cluster(j) || !read_graphs(j))
+        return EXIT_USER;
+    PlanRequest request = plan_request(j->a, &j->o);
+    PlanStatus found =
+        fit_memory(j->a, &request, &j->cluster, j->train, j->predict, &j->found, j->d);
+    return found == PLAN_DONE ? finish(j) : status[found];
+}
+
+int plan_command(Arena *a, int argc, char **argv)
+{
+    Job j = {.a = a};
+    int status = 0;
+
+    if (!plan_options_read(a, argc, argv, &j.o, &status))
+        return status;
+    Diag d = {.file = base_name(j.o.input)};
+    j.path = j.o.output ? j.o.output : arena_string(a, "%s.plan.json", output_path(a, &j.o));
+    j.d = &d;
+    return plan_model(&j);
+}

@@ -1,0 +1,355 @@
+// Reverse-mode differentiation. The backward nodes of a forward node get its block label, so that a
+// forward loop has a backward loop.
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/passes/train/adjoint.h"
+
+typedef struct Autodiff {
+    Graph *g;
+    int n_nodes, n_values;  // of the forward graph
+    bool *needs;            // by ValueId: depends on a parameter
+    bool *live;             // by ValueId: depends on a parameter, and the loss depends on it
+    ClassNodes *classes;
+    Adjoint adjoint;
+} Autodiff;
+
+// ---- which gradients are needed ----
+
+static void find_needs(Autodiff *a)
+{
+    const Graph *g = a->g;
+
+    a->needs = arena_array(g->arena, bool, a->n_values);
+    for (ValueId v = 1; v < a->n_values; v++)
+        a->needs[v] =
+            value_of(g, v)->kind == VALUE_PARAMETER && dtype_is_float(value_of(g, v)->dtype);
+    for (NodeId i = 1; i < a->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        bool any = false;
+        for (int k = 0; k < n->n_in; k++)
+            any |= a->needs[n->in[k]];
+        for (int k = 0; k < n->n_out; k++)
+            a->needs[n->out[k]] =
+                any && !n->op->is_flat && dtype_is_float(value_of(g, n->out[k])->dtype);
+    }
+}
+
+static bool any_live(const Autodiff *a, const Node *n)
+{
+    for (int k = 0; k < n->n_out; k++)
+        if (a->live[n->out[k]])
+            return true;
+    return false;
+}
+
+static void find_live(Autodiff *a, ValueId loss)
+{
+    const Graph *g = a->g;
+
+    a->live = arena_array(g->arena, bool, a->n_values);
+    a->live[loss] = a->needs[loss];
+    for (NodeId i = a->n_nodes - 1; i > 0; i--) {
+        const Node *n = &g->nodes[i];
+        for (int k = 0; k < n->n_in && any_live(a, n); k++)
+            a->live[n->in[k]] |= a->needs[n->in[k]];
+    }
+}
+
+// Do iterations `iter` and `iter` + 1 need the same gradients?
+static bool needs_alike(const Autodiff *a, const ClassNodes *c, int iter)
+{
+    const Graph *g = a->g;
+
+    for (int pos = 0; pos < c->n_pos; pos++) {
+        const Node *x = &g->nodes[c->node[(int64_t)iter * c->n_pos + pos]];
+        const Node *y = &g->nodes[c->node[(int64_t)(iter + 1) * c->n_pos + pos]];
+        for (int k = 0; k < x->n_in; k++)
+            if (a->needs[x->in[k]] != a->needs[y->in[k]])
+                return false;
+    }
+    return true;
+}
+
+// Splits classes whose iterations need different gradients: the first layer needs no gradient of
+// the data, a frozen layer needs none of its parameters.
+static void split_classes(Autodiff *a)
+{
+    Graph *g = a->g;
+    int n_classes = g->n_classes;
+
+    a->classes = class_nodes(g, g->arena);
+    for (int c = 1; c < n_classes; c++)
+        for (int iter = a->classes[c].length - 2; iter >= 0; iter--)
+            if (!needs_alike(a, &a->classes[c], iter))
+                class_split(g, c, iter + 1);
+    class_compact(g);
+    a->classes = class_nodes(g, g->arena);
+}
+
+// Sets Adjoint.returns: the values whose next iteration gives them a gradient.
+static void find_returns(Autodiff *a)
+{
+    const Graph *g = a->g;
+    bool *returns = arena_array(g->arena, bool, a->n_values);
+
+    for (NodeId i = 1; i < a->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        Block b = n->block;
+        if (!b.cls || !any_live(a, n))
+            continue;
+        for (int k = 0; k < n->n_in; k++) {
+            const Value *v = value_of(g, n->in[k]);
+            if (!a->live[n->in[k]] || !v->producer)
+                continue;
+            const Node *from = &g->nodes[v->producer];
+            if (from->block.cls != b.cls || from->block.iter != b.iter - 1)
+                continue;
+            int last = g->classes[b.cls].length - 1, o = 0;
+            while (from->out[o] != n->in[k])
+                o++;
+            returns[g->nodes[class_instance(a->classes, from, last)].out[o]] = true;
+        }
+    }
+    a->adjoint.returns = returns;
+}
+
+// ---- the sweep ----
+
+static bool node_backward(Autodiff *a, const Node *n, Diag *d)
+{
+    Graph *g = a->g;
+    ValueId dy[MAX_OUTPUTS] = {0};
+    bool any = false, *want = arena_array(g->arena, bool, n->n_in);
+
+    for (int k = 0; k < n->n_out; k++) {
+        dy[k] = a->needs[n->out[k]] ? adjoint_take(&a->adjoint, n->out[k]) : 0;
+        any |= dy[k] != 0;
+    }
+    if (!any)
+        return true;
+    for (int k = 0; k < n->n_in; k++)
+        want[k] = a->needs[n->in[k]];
+    if (!n->op->grad)
+        return node_error(g, n, d, "has no gradient: %s",
+                          n->op->no_grad ? n->op->no_grad : "it isn't differentiable");
+    ValueId *dx = arena_array(g->arena, ValueId, n->n_in);
+    NodeId first = g->n_nodes;
+    g->block = (Block){n->block.cls, n->block.iter, 0};
+    g->source = n->source;
+    n->op->grad(g, n, dy, want, dx);
+    for (int k = 0; k < n->n_in; k++)
+        if (want[k] && dx[k])
+            adjoint_add(&a->adjoint, n, k, dx[k], first);
+    return true;
+}
+
+static bool sweep(Autodiff *a, ValueId loss, ValueId seed, Diag *d)
+{
+    Graph *g = a->g;
+    bool ok = true;
+
+    a->adjoint.g = g;
+    a->adjoint.classes = a->classes;
+    a->adjoint.sums = arena_array(g->arena, Sums, a->n_values);
+    a->adjoint.n_slices = 0;
+    arena_push(g->arena, a->adjoint.slices, a->adjoint.n_slices, a->adjoint.cap_slices);
+    a->adjoint.sums[loss].local = seed;
+    for (NodeId i = a->n_nodes - 1; i > 0; i--) {
+        Node n = g->nodes[i];  // a copy: the array moves while nodes are added
+        ok &= node_backward(a, &n, d);
+    }
+    return ok;
+}
+
+// ---- results ----
+
+static ValueId find_output(const Graph *g, OutputRole role)
+{
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i].role == role)
+            return g->outputs[i].value;
+    return 0;
+}
+
+static ValueId reciprocal(Graph *g, ValueId x)
+{
+    return make_div(g, graph_scalar(g, value_of(g, x)->dtype, 1), x);
+}
+
+static void set_place(Graph *g, Phase phase, Block block)
+{
+    g->phase = phase;
+    g->block = (Block){block.cls, block.iter, 0};
+    g->source = NULL;
+}
+
+// Sums x over micro-batches in an accumulator of its type, which is carried from one to the next.
+// Returns the accumulator's value after this micro-batch.
+static ValueId accumulated(Graph *g, ValueId x, const char *name, Block block)
+{
+    Value like = *value_of(g, x);
+    ValueId sum = graph_value(g, VALUE_ZERO, name, like.dtype, like.rank, like.dim);
+
+    value_of(g, sum)->block = block;
+    set_place(g, BACKWARD, block);
+    ValueId next = make_add(g, sum, x);
+    graph_carry(g, sum, next, SCOPE_MICRO);
+    return next;
+}
+
+static void accumulate_outputs(Graph *g)
+{
+    for (int i = 0; i < g->n_outputs; i++) {
+        Output o = g->outputs[i];
+        if (o.role != OUTPUT_LOSS_SUM && o.role != OUTPUT_LOSS_COUNT)
+            continue;
+        const char *name = o.role == OUTPUT_LOSS_SUM ? "loss.sum" : "loss.count";
+        g->outputs[i].value = accumulated(g, o.value, name, (Block){0});
+    }
+}
+
+static int compare_parameters(const void *a, const void *b)
+{
+    const Value *const *p = a, *const *q = b;
+    Block x = (*p)->block, y = (*q)->block;
+
+    if (x.cls != y.cls)
+        return x.cls < y.cls ? -1 : 1;
+    if (x.iter != y.iter)
+        return x.iter < y.iter ? -1 : 1;
+    return x.pos < y.pos ? -1 : x.pos > y.pos;
+}
+
+// Lists the parameters that the loss depends on. Those of a block are in the order of their
+// positions, so that the nodes made for them are in the same order in all iterations.
+static int live_parameters(const Autodiff *a, ValueId *list)
+{
+    const Graph *g = a->g;
+    const Value **p = arena_array(g->arena, const Value *, a->n_values);
+    int n = 0, n_free = 0;
+
+    for (ValueId v = 1; v < a->n_values; v++)
+        if (a->live[v] && value_of(g, v)->kind == VALUE_PARAMETER && !value_of(g, v)->block.cls)
+            list[n_free++] = v;
+    for (ValueId v = 1; v < a->n_values; v++)
+        if (a->live[v] && value_of(g, v)->kind == VALUE_PARAMETER && value_of(g, v)->block.cls)
+            p[n++] = value_of(g, v);
+    if (n)
+        qsort(p, (size_t)n, sizeof(Value *), compare_parameters);
+    for (int i = 0; i < n; i++)
+        list[n_free + i] = (ValueId)(p[i] - g->values);
+    return n_free + n;
+}
+
+// Makes the gradient of a parameter an output: with micro-batches their sum, times `scale`.
+static void add_gradient(Autodiff *a, ValueId v, ValueId scale)
+{
+    Graph *g = a->g;
+    Value p = *value_of(g, v);
+
+    g->phase = BACKWARD;
+    ValueId gradient = adjoint_take(&a->adjoint, v);
+    if (!gradient)
+        return;
+    if (scale) {
+        const char *name = arena_string(g->arena, "%s.grad", p.name ? p.name : "");
+        ValueId sum = accumulated(g, gradient, name, p.block);
+        set_place(g, UPDATE, p.block);
+        gradient = make_mul(g, sum, broadcast_like(g, make_cast(g, scale, p.dtype), sum));
+    }
+    value_of(g, gradient)->own_rank = p.own_rank;
+    memcpy(value_of(g, gradient)->own_dim, p.own_dim, sizeof p.own_dim);
+    graph_output(g, p.name, gradient, OUTPUT_GRADIENT);
+}
+
+static void add_outputs(Autodiff *a, int accumulate)
+{
+    Graph *g = a->g;
+    ValueId scale = 0, *list = arena_array(g->arena, ValueId, a->n_values);
+    int n = live_parameters(a, list);
+
+    if (accumulate > 1) {
+        accumulate_outputs(g);
+        set_place(g, UPDATE, (Block){0});
+        scale = reciprocal(g, find_output(g, OUTPUT_LOSS_COUNT));
+    }
+    for (int i = 0; i < n; i++)
+        add_gradient(a, list[i], scale);
+}
+
+// ---- cleaning up ----
+
+// Merges equal new scalars. Gradients have many scalars 0, 1 and 2; the iterations of a class must
+// read the same ones.
+static void share_scalars(Graph *g, int n_values)
+{
+    Map known = {.arena = g->arena};
+    ValueId *to = arena_array(g->arena, ValueId, g->n_values);
+
+    for (ValueId v = 1; v < g->n_values; v++) {
+        const Value *x = value_of(g, v);
+        to[v] = v;
+        if (x->kind != VALUE_CONSTANT || x->rank || x->block.cls)
+            continue;
+        uint64_t bits = 0;
+        memcpy(&bits, x->data, (size_t)dtype_size(x->dtype));
+        const char *key = arena_string(g->arena, "%d:%" PRIx64, x->dtype, bits);
+        if (!map_get(&known, key))
+            map_set(&known, key, v);
+        else if (v >= n_values)
+            to[v] = map_get(&known, key);
+    }
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        for (int k = 0; k < g->nodes[i].n_in; k++)
+            g->nodes[i].in[k] = to[g->nodes[i].in[k]];
+}
+
+// Clears the labels of classes whose iterations are not isomorphic: the result is right, but not a
+// loop.
+static void check_classes(Graph *g, Diag *d)
+{
+    for (int32_t c = 1; c < g->n_classes; c++) {
+        Text why = {0};
+        if (!block_check(g, c, &why)) {
+            diag_warn(d, "the %d repetitions of %s have different gradients and aren't a loop: %s",
+                      g->classes[c].length, g->classes[c].name ? g->classes[c].name : "a block",
+                      why.s ? why.s : "");
+            class_drop(g, c);
+        }
+        text_free(&why);
+    }
+    class_compact(g);
+    graph_number_blocks(g);
+}
+
+bool autodiff(Graph *g, int accumulate, Diag *d)
+{
+    Autodiff a = {.g = g, .n_nodes = g->n_nodes, .n_values = g->n_values};
+    ValueId loss = find_output(g, OUTPUT_LOSS_SUM), count = find_output(g, OUTPUT_LOSS_COUNT);
+    int errors = d->errors;
+
+    if (!loss || !count) {
+        diag_error(d, "the graph has no loss to differentiate");
+        return false;
+    }
+    g->diag = d;
+    find_needs(&a);
+    find_live(&a, loss);
+    split_classes(&a);
+    find_returns(&a);
+    set_place(g, BACKWARD, (Block){0});
+    ValueId seed =
+        accumulate > 1 ? graph_scalar(g, value_of(g, loss)->dtype, 1) : reciprocal(g, count);
+    if (a.needs[loss] && !sweep(&a, loss, seed, d))
+        return false;
+    add_outputs(&a, accumulate);
+    set_place(g, FORWARD, (Block){0});
+    if (d->errors > errors)
+        return false;
+    share_scalars(g, a.n_values);
+    graph_prune(g);
+    graph_number_blocks(g);
+    check_classes(g, d);
+    return true;
+}

@@ -1,0 +1,215 @@
+// Reads a graph from text, line by line. The text is not trusted: lists, names and sizes are
+// bounded, and types are inferred and compared. After an error it goes on with the next line, to
+// find more.
+#include "ir/text/text.h"
+
+#include <string.h>
+
+enum { MAX_CLASSES = 1 << 10 };
+
+static int find_word(const Parser *p, const char *const *words, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (words[i] && parse_is_word(p, words[i]))
+            return i;
+    }
+    return -1;
+}
+
+// ---- values without a producer ----
+
+static bool parse_element(Parser *p, Tensor *t, int64_t i)
+{
+    if (t->f)
+        return parse_float(p, &t->f[i]);
+    if (!parse_int(p, &t->i[i]))
+        return false;
+    if (wrap_int(t->dtype, t->i[i]) != t->i[i])
+        return parse_error(p, "element %" PRId64 " does not fit in %s", i, dtype_name(t->dtype));
+    return true;
+}
+
+static bool parse_data(Parser *p, Value *x)
+{
+    int64_t count = value_count(x);
+
+    if (value_bytes(x) > MAX_CONSTANT_BYTES)
+        return parse_error(p, "a constant of more than %d bytes", MAX_CONSTANT_BYTES);
+    Tensor t = tensor_new(p->g->arena, x->dtype, x->rank, x->dim);
+    if (x->rank && !parse_sign(p, '['))
+        return false;
+    for (int64_t i = 0; i < count; i++) {
+        if ((i && !parse_sign(p, ',')) || !parse_element(p, &t, i))
+            return false;
+    }
+    if (x->rank && !parse_sign(p, ']'))
+        return false;
+    tensor_round(&t);
+    x->data = tensor_pack(p->g->arena, &t);
+    return true;
+}
+
+// Reads a line after its value kind: %w f32[4] own [2,2] = … block 1.0.3
+static bool parse_value_as(Parser *p, ValueKind kind, Definition *def)
+{
+    if (!parse_definition(p, def))
+        return false;
+    Value x = def->type;
+    x.kind = kind;
+    x.name = def->name;
+    if (kind == VALUE_CONSTANT || value_kind_has_fill(kind)) {
+        if (!parse_sign(p, '='))
+            return false;
+        if (!(kind == VALUE_CONSTANT ? parse_data(p, &x) : parse_float(p, &x.fill)))
+            return false;
+    }
+    if (!parse_block(p, &x.block))
+        return false;
+    if (p->g->n_values > MAX_VALUES)
+        return parse_error(p, "more than %d values", MAX_VALUES);
+    ValueId v = graph_value(p->g, kind, x.name, x.dtype, x.rank, x.dim);
+    *value_of(p->g, v) = x;
+    return parse_define(p, x.name, v);
+}
+
+static bool parse_value(Parser *p, ValueKind kind)
+{
+    Definition def = {0};
+
+    lexer_next(&p->lex);
+    if (parse_value_as(p, kind, &def))
+        return true;
+    if (def.name)
+        parse_define(p, def.name, UNUSABLE);
+    return false;
+}
+
+// ---- classes, outputs, carries ----
+
+static bool parse_class(Parser *p)
+{
+    int64_t id, length;
+    const char *name;
+
+    lexer_next(&p->lex);
+    if (!parse_int(p, &id) || !parse_text(p, &name) || !parse_int(p, &length))
+        return false;
+    if (id != p->g->n_classes)
+        return parse_error(p, "class %d expected", p->g->n_classes);
+    if (id >= MAX_CLASSES)
+        return parse_error(p, "more than %d classes", MAX_CLASSES);
+    if (length < 1 || length > MAX_NODES)
+        return parse_error(p, "a class of %" PRId64 " iterations", length);
+    *arena_push(p->g->arena, p->g->classes, p->g->n_classes, p->g->cap_classes) =
+        (BlockClass){name, (int32_t)length};
+    return true;
+}
+
+static bool parse_output(Parser *p)
+{
+    const char *name;
+    ValueId v;
+
+    lexer_next(&p->lex);
+    int role = find_word(p, output_role_names, N_OUTPUT_ROLES);
+    if (role < 0)
+        return parse_unexpected(p, "the output's role");
+    lexer_next(&p->lex);
+    if (!parse_text(p, &name) || !parse_reference(p, &v))
+        return false;
+    graph_output(p->g, name, v, (OutputRole)role);
+    return true;
+}
+
+static bool parse_carry(Parser *p)
+{
+    ValueId from, to;
+
+    lexer_next(&p->lex);
+    bool is_step = parse_is_word(p, "step");
+    if (!is_step && !parse_is_word(p, "micro"))
+        return parse_unexpected(p, "'step' or 'micro'");
+    lexer_next(&p->lex);
+    if (!parse_reference(p, &from) || !parse_reference(p, &to))
+        return false;
+    graph_carry(p->g, from, to, is_step ? SCOPE_STEP : SCOPE_MICRO);
+    return true;
+}
+
+// ---- the whole ----
+
+static bool parse_line(Parser *p)
+{
+    if (p->lex.kind == TOKEN_NAME)
+        return parse_node(p);
+    if (parse_is_word(p, "class"))
+        return parse_class(p);
+    if (parse_is_word(p, "output"))
+        return parse_output(p);
+    if (parse_is_word(p, "carry"))
+        return parse_carry(p);
+    int kind = find_word(p, value_kind_names, N_VALUE_KINDS);
+    if (kind < 0 || kind == VALUE_ACTIVATION)
+        return parse_unexpected(p, "a value, node, output or carry");
+    return parse_value(p, (ValueKind)kind);
+}
+
+static bool parse_head(Parser *p)
+{
+    while (p->lex.kind == TOKEN_LINE)
+        lexer_next(&p->lex);
+    if (!parse_is_word(p, "graph"))
+        return parse_unexpected(p, "'graph'");
+    lexer_next(&p->lex);
+    if (!parse_text(p, &p->g->name))
+        return false;
+    p->g->training = parse_is_word(p, "training");
+    if (p->g->training)
+        lexer_next(&p->lex);
+    return parse_sign(p, '{');
+}
+
+static void skip_line(Parser *p)
+{
+    while (p->lex.kind != TOKEN_LINE && p->lex.kind != TOKEN_END)
+        lexer_next(&p->lex);
+}
+
+static void parse_body(Parser *p)
+{
+    while (!parse_is_sign(p, '}') && p->lex.kind != TOKEN_END) {
+        if (p->lex.kind == TOKEN_LINE) {
+            lexer_next(&p->lex);
+            continue;
+        }
+        if (parse_line(p) && p->lex.kind != TOKEN_LINE)
+            parse_unexpected(p, "the line's end");
+        skip_line(p);
+    }
+    if (!parse_sign(p, '}'))
+        return;
+    while (p->lex.kind == TOKEN_LINE)
+        lexer_next(&p->lex);
+    if (p->lex.kind != TOKEN_END)
+        parse_unexpected(p, "the end");
+}
+
+Graph *graph_parse(Arena *a, const char *text, size_t n, Diag *d)
+{
+    Parser p = {.lex = lexer_new(text, n), .g = graph_new(a, ""), .d = d};
+    int errors = d->errors;
+    Arena *scratch = arena_new();
+
+    p.g->diag = d;
+    p.names.arena = p.ops.arena = scratch;
+    for (int i = 0; op_table[i]; i++)
+        map_set(&p.ops, op_table[i]->name, i + 1);
+    if (parse_head(&p))
+        parse_body(&p);
+    lexer_free(&p.lex);
+    arena_free(scratch);
+    p.g->phase = FORWARD;
+    p.g->block = (Block){0};
+    p.g->source = NULL;
+    return d->errors > errors ? NULL : p.g;
+}

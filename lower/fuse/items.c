@@ -1,0 +1,252 @@
+// Emits a set's items: the nodes in the order of execution, and loops with their initial values.
+#include <string.h>
+
+#include "lower/fuse/emit.h"
+
+// ---- items ----
+
+Item *add_item(Emit *e, ItemKind kind)
+{
+    Set *s = e->l->s;
+    Item *it = arena_push(e->l->p->arena, s->items, s->n_items, s->cap_items);
+
+    *it = (Item){.kind = kind, .region = e->r};
+    if (e->r) {
+        it->cls = e->l->regions[e->r].cls;
+        it->phase = e->l->regions[e->r].phase;
+    }
+    return it;
+}
+
+// Keeps the later item: a node may join an item that stands before others.
+void note_reads(Emit *e, NodeId n, int item)
+{
+    const Node *x = &e->l->g->nodes[n];
+
+    for (int k = 0; k < x->n_in; k++) {
+        ValueId b = e->l->view[x->in[k]].base;
+        if (e->read_at[b] <= item)
+            e->read_at[b] = 1 + item;
+        if ((b != x->in[k] || !x->op->expr) && e->non_elementwise_read_at[b] <= item)
+            e->non_elementwise_read_at[b] = 1 + item;
+    }
+}
+
+void note_outputs(Emit *e, NodeId n, int item)
+{
+    const Node *x = &e->l->g->nodes[n];
+
+    for (int k = 0; k < x->n_out; k++) {
+        int32_t *base = &e->l->item_of[e->l->view[x->out[k]].base];
+        e->l->item_of[x->out[k]] = 1 + item;
+        // A concat is made by the last item that makes a part of it.
+        *base = *base > 1 + item ? *base : 1 + item;
+    }
+}
+
+void set_dims(Item *it, const Value *v)
+{
+    it->rank = v->rank;
+    memcpy(it->dim, v->dim, sizeof it->dim);
+}
+
+void add_copy(Emit *e, const Operand *from, const Operand *to, int rank, const int64_t *dim)
+{
+    Item *it = add_item(e, ITEM_COPY);
+
+    it->operands = arena_array(e->l->p->arena, Operand, 2);
+    it->operands[0] = *from;
+    it->operands[1] = *to;
+    it->n_in = it->n_out = 1;
+    it->rank = rank;
+    memcpy(it->dim, dim, sizeof(int64_t) * (size_t)rank);
+}
+
+// ---- nodes ----
+
+// A carried value overwrites the one that it replaces, except where its own item reads that one
+// other than element by element. Then it is made elsewhere and copied.
+static void lower_carry(Emit *e, NodeId n)
+{
+    const Lowering *l = e->l;
+    const Node *x = &l->g->nodes[n];
+
+    for (int i = 0; i < x->n_out; i++) {
+        ValueId in = l->carried_in[x->out[i]];
+        if (!in || e->non_elementwise_read_at[in] != l->item_of[x->out[i]])
+            continue;
+        const Value *v = value_of(l->g, in);
+        ValueId other = e->r ? value_instance(l, in, l->regions[e->r].other) : in;
+        Operand from = output_operand(l, e->r, n, i), to = operand_of(l, e->r, in, other);
+        add_copy(e, &from, &to, v->rank, v->dim);
+        l->is_copied[x->out[i]] = true;
+    }
+}
+
+// Is the value a gradient in all iterations? If all iterations share a parameter, only the last one
+// has its gradient: the sum over all.
+static bool are_all_gradients(const Lowering *l, ValueId v)
+{
+    Block b = value_block(l->g, v);
+    int length = b.cls ? l->g->classes[b.cls].length : 1;
+
+    for (int i = 0; i < length; i++)
+        if (!l->is_gradient[value_instance(l, v, i)])
+            return false;
+    return true;
+}
+
+// Lets the trainer save a parameter's gradient once it is made, before the update overwrites it.
+static void show_gradient(Emit *e, NodeId n, int k)
+{
+    const Lowering *l = e->l;
+    ValueId base = l->view[l->g->nodes[n].out[k]].base;
+    Item *it = add_item(e, ITEM_GRADIENT);
+
+    it->operands = arena_array(l->p->arena, Operand, 1);
+    it->operands[0] = output_operand(l, e->r, n, k);
+    it->n_in = 1;
+    e->read_at[base] = l->s->n_items;
+    e->non_elementwise_read_at[base] = l->s->n_items;
+}
+
+static void show_gradients(Emit *e, NodeId n)
+{
+    const Node *x = &e->l->g->nodes[n];
+
+    for (int k = 0; k < x->n_out; k++)
+        if (are_all_gradients(e->l, x->out[k]))
+            show_gradient(e, n, k);
+}
+
+static bool emit_node(Emit *e, NodeId n)
+{
+    const Lowering *l = e->l;
+    const Node *x = &l->g->nodes[n];
+
+    if (is_view_node(l, x) || (l->can_inline[n] && !l->needs_memory[x->out[0]]))
+        return true;
+    if (x->op->view)
+        emit_copy(e, n);
+    else if (x->op->expr)
+        emit_elementwise(e, n);
+    else if (x->op->place)
+        emit_place(e, n);
+    else if (x->op->is_sum && emit_sum(e, n))
+        return true;
+    else if (!x->op->kernel)
+        return node_error(l->g, x, l->d, "operator %s has no kernel", x->op->name);
+    else if (x->op->exchange && !l->s->sharded)
+        return node_error(l->g, x, l->d, "it stands between ranks, and there is one");
+    else if (!emit_kernel(e, n))
+        return false;
+    lower_carry(e, n);
+    return true;
+}
+
+static bool lower_node(Emit *e, NodeId n)
+{
+    if (!emit_node(e, n))
+        return false;
+    show_gradients(e, n);
+    return true;
+}
+
+// ---- loops ----
+
+// Before the loop, copies initial values to the places of the iterations that don't exist.
+static void add_initials(Emit *e, int r)
+{
+    const Lowering *l = e->l;
+
+    for (int i = 0; i < l->n_initials; i++) {
+        const InitialValue *x = &l->initials[i];
+        if (x->region != r)
+            continue;
+        Operand from = operand_of(l, 0, x->from, x->from), to = operand_of(l, 0, x->to, x->to);
+        to.delta = x->delta;
+        add_copy(e, &from, &to, value_of(l->g, x->from)->rank, value_of(l->g, x->from)->dim);
+    }
+}
+
+// After the loop, shows the gradients that it makes in some iterations only.
+static void show_single_gradients(Emit *e, int r)
+{
+    const Lowering *l = e->l;
+    const ClassTable *t = &l->table[l->regions[r].cls];
+
+    for (int i = 0; i < t->n_nodes * l->g->classes[l->regions[r].cls].length; i++) {
+        const Node *n = &l->g->nodes[t->nodes[i]];
+        for (int k = 0; l->region[t->nodes[i]] == r && k < n->n_out; k++)
+            if (l->is_gradient[n->out[k]] && !are_all_gradients(l, n->out[k]))
+                show_gradient(e, t->nodes[i], k);
+    }
+}
+
+static bool lower_region(Emit *e, int r)
+{
+    Lowering *l = e->l;
+    const Region *x = &l->regions[r];
+    int begin, outer = e->loop;
+
+    add_initials(e, r);
+    begin = l->s->n_items;
+    e->r = r;
+    e->loop = begin;
+    Item *it = add_item(e, ITEM_LOOP);
+    it->is_reverse = x->is_reverse;
+    for (int i = 0; i < x->n_nodes; i++)
+        if (!lower_node(e, x->nodes[i]))
+            return false;
+    merge_groups(l, begin + 1, l->s->n_items);
+    it = add_item(e, ITEM_END);
+    it->match = begin;
+    l->s->items[begin].match = l->s->n_items - 1;
+    // Seen from outside, the loop makes the values of all iterations. A view makes nothing: its
+    // base may be older than the loop.
+    const ClassTable *t = &l->table[x->cls];
+    for (int i = 0; i < t->n_nodes * l->g->classes[x->cls].length; i++)
+        if (l->region[t->nodes[i]] == r && !is_view_node(l, &l->g->nodes[t->nodes[i]]))
+            note_outputs(e, t->nodes[i], l->s->n_items - 1);
+    for (int i = 0; i < x->n_nodes; i++)
+        note_reads(e, x->nodes[i], l->s->n_items - 1);
+    e->r = 0;
+    e->loop = outer;
+    show_single_gradients(e, r);
+    return true;
+}
+
+bool lower_items(Lowering *l)
+{
+    Arena *a = l->p->arena;
+    Emit e = {.l = l};
+    Part part = PART_MICRO;
+
+    e.read_at = arena_array(a, int, l->cap_values);
+    e.non_elementwise_read_at = arena_array(a, int, l->cap_values);
+    l->carried_in = arena_array(a, int, l->cap_values);
+    for (int i = 0; i < l->g->n_carries; i++)
+        l->carried_in[l->g->carries[i].out] = l->g->carries[i].in;
+    l->is_gradient = arena_array(a, bool, l->cap_values);
+    for (int i = 0; i < l->g->n_outputs; i++)
+        if (l->g->outputs[i].role == OUTPUT_GRADIENT)
+            l->is_gradient[l->g->outputs[i].value] = true;
+    find_inlinable(l);
+    find_inlinable_one_flop(l);
+    for (int i = 0; i < l->n_order; i++) {
+        int32_t u = l->order[i];
+        Part next = u < 0 ? l->regions[-u].part : l->part[u];
+        while (part < next) {
+            l->s->part[++part] = l->s->n_items;
+            e.loop = l->s->n_items;
+        }
+        if (u < 0 ? !lower_region(&e, -u) : !lower_node(&e, u))
+            return false;
+    }
+    while (part < N_PARTS)
+        l->s->part[++part] = l->s->n_items;
+    for (int k = 0; k < N_PARTS; k++)
+        merge_groups(l, l->s->part[k], l->s->part[k + 1]);
+    finish_groups(l);
+    return true;
+}

@@ -1,0 +1,90 @@
+// Collects the shards of a tensor on rank 0.
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/comm/comm.h"
+#include "runtime/internal.h"
+
+typedef struct Range {
+    const RtModel *m;
+    const RtTensor *t;
+    int64_t first, count;  // elements
+} Range;
+
+// Clips a run to the range; returns whether anything is left.
+static bool is_inside(const Range *x, RtRuns *r)
+{
+    int64_t before = r->whole < x->first ? x->first - r->whole : 0;
+    int64_t end = x->first + x->count - r->whole;
+
+    r->whole += before;
+    r->own += before;
+    r->count = (end < r->count ? end : r->count) - before;
+    return r->count > 0;
+}
+
+// Packs the elements of the range that are in the shard; returns their bytes. `to` NULL: only
+// counts.
+static int64_t pack(const Range *x, const RtShard *shard, char *to, const char *own)
+{
+    int64_t bytes = rt_element_bytes(x->t), n = 0;
+
+    for (RtRuns r = rt_runs(x->m, x->t, shard); rt_runs_next(&r);) {
+        RtRuns in = r;
+        if (!is_inside(x, &in))
+            continue;
+        if (to)
+            memcpy(to + n, own + in.own * bytes, (size_t)(in.count * bytes));
+        n += in.count * bytes;
+    }
+    return n;
+}
+
+static void unpack(const Range *x, const RtShard *shard, char *to, const char *packed)
+{
+    int64_t bytes = rt_element_bytes(x->t);
+
+    for (RtRuns r = rt_runs(x->m, x->t, shard); rt_runs_next(&r);) {
+        RtRuns in = r;
+        if (!is_inside(x, &in))
+            continue;
+        memcpy(to + (in.whole - x->first) * bytes, packed, (size_t)(in.count * bytes));
+        packed += in.count * bytes;
+    }
+}
+
+static void send(const RtRun *run, const Range *x, char *message)
+{
+    int64_t bytes = pack(x, run->rt.shard, message, rt_place(x->t, 0, run->arena.base));
+
+    if (bytes && run->rank > 0 && rt_is_first(x->m, x->t, run->rank))
+        rt_comm_collect(run->rt.comm, run->rank, message, bytes);
+}
+
+static void receive(const RtRun *run, const Range *x, int rank, char *to, char *message)
+{
+    RtShard *shard = rt_shards(x->m, rank);
+    int64_t bytes = pack(x, shard, NULL, NULL);
+
+    if (bytes && rank > 0)
+        rt_comm_collect(run->rt.comm, rank, message, bytes);
+    unpack(x, shard, to, message);
+    free(shard);
+}
+
+const char *rt_collect(const RtRun *run, const RtTensor *t, int64_t first, int64_t count,
+                       char *room)
+{
+    Range x = {run->model, t, first, count};
+    char *own = rt_place(t, 0, run->arena.base), *message = room + count * rt_element_bytes(t);
+
+    if (t->n_parts == 0)
+        return own + first * rt_element_bytes(t);
+    send(run, &x, message);
+    if (run->rank > 0)
+        return room;
+    for (int r = 0; r < rt_comm_ranks(run->rt.comm); r++)
+        if (rt_is_first(x.m, t, r))
+            receive(run, &x, r, room, message);
+    return room;
+}

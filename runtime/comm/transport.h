@@ -1,0 +1,144 @@
+// The transport of messages and shared memory between ranks, which the collectives are built on. Of
+// a message library we only use messages between two ranks and memory that the ranks of a host
+// share. So the order of sums is up to us alone.
+#ifndef SHARDCC_RT_TRANSPORT_H
+#define SHARDCC_RT_TRANSPORT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "runtime/comm/comm.h"
+
+// Messages between two ranks with the same tag arrive in the order in which they were sent. Until
+// `test` says that a message is complete, its sender must not change the buffer and its receiver
+// must not use it.
+enum { RT_MAX_MESSAGE_BYTES = 1 << 30 };  // of one message
+struct RtTransport {
+    // Sets rank, ranks and window. Returns false after a message.
+    bool (*open)(RtComm *c);
+    void (*close)(RtComm *c);
+    // Both start a message and return its number.
+    int (*send)(RtComm *c, int to, const void *data, int64_t bytes);
+    int (*receive)(RtComm *c, int from, void *data, int64_t bytes);
+    // 1: complete, and the number is free again; 0: not yet; -1: the link is broken.
+    int (*test)(RtComm *c, int message);
+    // Tells all others that this rank gives up waiting for rank `peer`.
+    void (*warn)(RtComm *c, int peer);
+    // Returns a rank that has sent such a warning and hasn't been returned yet, and sets the peer
+    // it waits for; -1: none.
+    int (*warned)(RtComm *c, int *peer);
+    // Ends the whole job.
+    void (*end)(RtComm *c);
+};
+
+// A process: its id, and the namespace in which the id is valid (containers have their own).
+// namespace 0: unknown.
+typedef struct RtProcess {
+    pid_t id;
+    int64_t pid_namespace;
+} RtProcess;
+RtProcess rt_process(void);  // this one
+
+// The shared window of a rank, which the other ranks of its host read: how often it has arrived at
+// barriers along each axis, its process, and two buffers that are used alternately.
+enum { RT_WINDOW_BUFFER_BYTES = 1 << 19 };
+typedef struct RtSharedWindow {
+    struct {
+        _Alignas(64) atomic_uint_least64_t arrivals;
+    } axis[RT_MAX_AXES];
+    RtProcess process;
+    _Alignas(64) char buffer[2][RT_WINDOW_BUFFER_BYTES];
+} RtSharedWindow;
+
+// Equally spaced ranks: number i of the group is rank + (i - me) · stride.
+typedef struct RtGroup {
+    int axis, n, me, stride;
+} RtGroup;
+
+// The state of this rank's shared window. One call at a time uses it.
+typedef struct RtWindowState {
+    RtGroup readers;  // the group that may still be reading this rank's window
+    int buffer;       // the buffer to write next
+} RtWindowState;
+
+// A message in flight, and its other rank.
+typedef struct RtPending {
+    int message, peer;
+} RtPending;
+
+struct RtComm {
+    const RtTransport *transport;
+    void *state;  // the transport's
+    const RtModel *model;
+    double timeout;
+    int rank, ranks;
+    RtSharedWindow **window;  // by rank; NULL: the rank is on another host
+    // The ranks along an axis: the group on one host, which uses shared windows, and the group of
+    // the ranks with the same number on every host, which sends messages. A group of one has
+    // nothing to do.
+    RtGroup intra_host[RT_MAX_AXES], inter_host[RT_MAX_AXES];
+    RtWindowState *window_state;
+    const char *at;           // the description of the latest RT_AT; NULL
+    const char *kind, *axis;  // the current call
+    int *waited_for;          // by rank: the peer that it gave up waiting for; -1: none
+    RtPending *pending;       // RT_MAX_PENDING
+    char **source;            // by rank: operands of rt_combine
+    int64_t bytes[RT_N_EXCHANGES][RT_MAX_AXES];
+    // Two threads may talk to other ranks: the rank's own, and its comm thread (comm_thread.c),
+    // which has an RtComm of its own. `lock` protects the transport and `waited_for`.
+    RtWatchdog *watchdog;
+    struct RtCommThread *comm_thread;  // NULL: there is none, or this is its RtComm
+    int tag;                           // of messages: 1 for the comm thread, else 0
+    const atomic_bool *is_awaited;  // does the rank's thread wait for this comm thread? Else NULL
+    pthread_mutex_t *lock;
+};
+
+// Maximal number of messages in flight with one tag; see rt_exchange_rounds.
+#define RT_MAX_PENDING(c) (64 + 4 * (c)->ranks)
+
+static inline int rt_peer(const RtComm *c, const RtGroup *g, int i)
+{
+    return c->rank + (i - g->me) * g->stride;
+}
+
+// The rank's own thread calls it before a collective along `axis`: waits until no call of the comm
+// thread needs the same shared windows. Axis -1: waits until the comm thread is idle.
+void rt_comm_thread_sync(RtComm *c, int axis);
+// The part of rt_comm_bytes that the comm thread has sent.
+int64_t rt_comm_thread_bytes(const RtComm *c, RtExchangeKind kind, int axis);
+
+// ---- the watchdog: watchdog.c; all functions except rt_watchdog_wait accept NULL ----
+// `place`: this rank's number, as far as it is known.
+bool rt_watchdog_open(RtWatchdog **w, const RtModel *m, double timeout, int place);
+void rt_watchdog_close(RtWatchdog *w);
+// Call it before a library call that needs the other ranks, whom nothing watches meanwhile, and
+// with NULL after it. The watchdog ends the rank, and so the job, if it takes longer than the
+// timeout.
+void rt_watchdog_wait(RtWatchdog *w, const char *what);
+// Starts watching the other ranks of this host, once the shared windows exist.
+void rt_watchdog_peers(RtComm *c);
+// The file at `path` is removed if the job ends early; NULL: there is none.
+void rt_watchdog_file(RtWatchdog *w, const char *path);
+// The job ends early: removes the file.
+void rt_watchdog_lose(RtWatchdog *w);
+// This rank ends the job: kills this process and its launcher if they still run after `seconds`.
+void rt_end_launcher(unsigned seconds);
+
+// ---- waiting: wait.c ----
+RtPending rt_send(RtComm *c, int peer, const void *data, int64_t bytes);
+RtPending rt_receive(RtComm *c, int peer, void *data, int64_t bytes);
+// rt_await waits until the message is complete. rt_barrier waits until every rank of the group has
+// arrived as often as this one. After the timeout both name the missing rank and end the job.
+void rt_await(RtComm *c, RtPending p);
+void rt_barrier(RtComm *c, const RtGroup *g);
+// A barrier in two halves, with work in between that needs no other rank.
+void rt_barrier_arrive(RtComm *c, const RtGroup *g);
+void rt_barrier_wait(RtComm *c, const RtGroup *g);
+// Before this rank's window is written for that group: waits until the ranks of the group before
+// have stopped reading it. Within a group the two buffers and the barriers make this unnecessary.
+void rt_window_acquire(RtComm *c, const RtGroup *g);
+// After the last read of the group's windows.
+void rt_window_release(RtComm *c, const RtGroup *g);
+
+#endif

@@ -1,0 +1,198 @@
+// Waits for other ranks, and ends the job if one doesn't come. Ranks poll and yield the core
+// meanwhile, since there may be more ranks than cores.
+//
+// A rank that gives up tells all others which rank it waited for. A rank that receives such a
+// warning gives up too and sends its own. So within GRACE_SECONDS every rank knows which ranks
+// still run. The chain of waits ends at the missing rank, which sent no warning. The lowest rank
+// that gave up prints the error.
+//
+// The comm thread (comm_thread.c) waits beside its rank's own thread, which needs the core. It
+// sleeps between polls until the rank's own thread waits for it.
+#include <sched.h>
+#include <unistd.h>
+
+#include "runtime/comm/transport.h"
+#include "runtime/internal.h"
+
+#define GRACE_SECONDS 1.5           // time to collect the warnings of other ranks
+#define WARNING_CHECK_SECONDS 0.01  // between two checks for warnings
+enum {
+    SPINS = 100,
+    POLLS_PER_CLOCK = 64
+};  // polls before the core is yielded; polls between two looks at the clock
+
+typedef struct Wait {
+    int64_t polls;
+    double start, warnings_read;
+} Wait;
+
+static void lock_transport(RtComm *c)
+{
+    if (c->lock)
+        pthread_mutex_lock(c->lock);
+}
+
+static void unlock_transport(RtComm *c)
+{
+    if (c->lock)
+        pthread_mutex_unlock(c->lock);
+}
+
+// ---- giving up ----
+
+static void read_warnings(RtComm *c)
+{
+    int peer, rank;
+
+    while ((rank = c->transport->warned(c, &peer)) >= 0)
+        c->waited_for[rank] = peer;
+}
+
+static void collect_warnings(RtComm *c)
+{
+    for (double end = rt_seconds() + GRACE_SECONDS; rt_seconds() < end; usleep(1000))
+        read_warnings(c);
+}
+
+static int missing_rank(const RtComm *c)
+{
+    int rank = c->waited_for[c->rank];
+
+    for (int i = 0; i < c->ranks && c->waited_for[rank] >= 0; i++)
+        rank = c->waited_for[rank];
+    return rank;
+}
+
+// Prints which rank is missing in which call: "h.{}.mlp: all_reduce f32[4,64]: rank 2 …", or
+// "all_reduce along dp: rank 2 …" if the call is unknown.
+static void say_who(const RtComm *c, bool is_broken)
+{
+    bool has_axis = c->axis && !c->at;
+    const char *call = c->at ? c->at : c->kind, *along = has_axis ? " along " : "",
+               *axis = has_axis ? c->axis : "";
+
+    if (is_broken)
+        rt_error(c->model, "%s%s%s: the link to rank %d broke", call, along, axis, missing_rank(c));
+    else
+        rt_error(
+            c->model,
+            "%s%s%s: rank %d didn't come in %g s: it is dead, stuck or cut off, or slower than "
+            "--timeout allows",
+            call, along, axis, missing_rank(c), c->timeout);
+}
+
+// Doesn't return. The caller holds the lock and never releases it.
+static void give_up(RtComm *c, int peer, bool is_broken)
+{
+    int first = 0;
+
+    c->waited_for[c->rank] = peer;
+    rt_watchdog_lose(c->watchdog);
+    c->transport->warn(c, peer);
+    collect_warnings(c);
+    while (c->waited_for[first] < 0)
+        first++;
+    if (first == c->rank)
+        say_who(c, is_broken);
+    else
+        usleep((useconds_t)(1e6 * GRACE_SECONDS));  // until the other rank has printed the error
+    c->transport->end(c);
+}
+
+// ---- polling ----
+
+static void back_off(const RtComm *c, const Wait *w)
+{
+    if (c->is_awaited && !atomic_load_explicit(c->is_awaited, memory_order_relaxed))
+        usleep(RT_POLL_MICROSECONDS);
+    else if (w->polls > SPINS)
+        sched_yield();
+}
+
+static void between_polls(RtComm *c, Wait *w, int peer)
+{
+    w->polls++;
+    back_off(c, w);
+    if (w->polls % POLLS_PER_CLOCK)
+        return;
+    double now = rt_seconds();
+    w->start = w->start > 0 ? w->start : now;
+    if (now - w->warnings_read < WARNING_CHECK_SECONDS)
+        return;
+    w->warnings_read = now;
+    lock_transport(c);
+    read_warnings(c);
+    bool is_over = now - w->start > c->timeout;
+    for (int r = 0; r < c->ranks && !is_over; r++)
+        is_over = c->waited_for[r] >= 0;
+    if (is_over)
+        give_up(c, peer, false);
+    unlock_transport(c);
+}
+
+RtPending rt_send(RtComm *c, int peer, const void *data, int64_t bytes)
+{
+    lock_transport(c);
+    RtPending p = {c->transport->send(c, peer, data, bytes), peer};
+    unlock_transport(c);
+    return p;
+}
+
+RtPending rt_receive(RtComm *c, int peer, void *data, int64_t bytes)
+{
+    lock_transport(c);
+    RtPending p = {c->transport->receive(c, peer, data, bytes), peer};
+    unlock_transport(c);
+    return p;
+}
+
+void rt_await(RtComm *c, RtPending p)
+{
+    for (Wait w = {0};; between_polls(c, &w, p.peer)) {
+        lock_transport(c);
+        int state = c->transport->test(c, p.message);
+        if (state < 0)
+            give_up(c, p.peer, true);
+        unlock_transport(c);
+        if (state)
+            return;
+    }
+}
+
+// ---- barriers ----
+
+static uint64_t arrivals(const RtSharedWindow *b, int axis)
+{
+    return atomic_load_explicit(&b->axis[axis].arrivals, memory_order_acquire);
+}
+
+void rt_barrier_arrive(RtComm *c, const RtGroup *g)
+{
+    atomic_fetch_add_explicit(&c->window[c->rank]->axis[g->axis].arrivals, 1, memory_order_release);
+}
+
+void rt_barrier_wait(RtComm *c, const RtGroup *g)
+{
+    uint64_t own = arrivals(c->window[c->rank], g->axis);
+
+    for (int i = 0; i < g->n; i++) {
+        int peer = rt_peer(c, g, i);
+        for (Wait w = {0}; arrivals(c->window[peer], g->axis) < own;)
+            between_polls(c, &w, peer);
+    }
+}
+
+void rt_barrier(RtComm *c, const RtGroup *g)
+{
+    rt_barrier_arrive(c, g);
+    rt_barrier_wait(c, g);
+}
+
+void rt_window_acquire(RtComm *c, const RtGroup *g)
+{
+    if (c->window_state->readers.axis != g->axis)
+        rt_barrier_wait(c, &c->window_state->readers);
+    c->window_state->readers = *g;
+}
+
+void rt_window_release(RtComm *c, const RtGroup *g) { rt_barrier_arrive(c, g); }

@@ -1,0 +1,188 @@
+// The watchdog: a thread beside each rank that checks periodically what the rank can't see while it
+// waits inside a library. It ends the rank if the library waits for other ranks for longer than
+// --timeout, or if the launcher is gone. It removes the temporary output file once a rank of this
+// host is gone, because the launcher soon kills the others too.
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/comm/transport.h"
+#include "runtime/internal.h"
+
+#define LOOK_SECONDS 0.2  // between two checks
+#define STAGGER_SECONDS                                                                            \
+    1.5  // between ranks that print the timeout, to let the launcher end the job first
+enum { LAUNCHER_S = 3 };  // seconds that the launcher may take to end the job
+
+struct RtWatchdog {
+    const RtModel *model;
+    double timeout;
+    pid_t launcher;
+    int place;    // this rank's number, according to the launcher
+    pid_t *peer;  // the other ranks of this host
+    int n_peers;
+    const char *waiting;  // the library call that waits; NULL: none
+    double since;
+    const char *file;  // to be removed if the job ends early; NULL: none
+    bool is_closing;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+};
+
+// ---- the watchdog's thread ----
+
+static void remove_file(RtWatchdog *w)
+{
+    if (w->file)
+        unlink(w->file);
+    w->file = NULL;
+}
+
+static bool is_gone(pid_t process) { return kill(process, 0) != 0 && errno == ESRCH; }
+
+static void end_wait(RtWatchdog *w)
+{
+    remove_file(w);
+    rt_error(w->model,
+             "%s took more than %g s: a rank is missing, stuck or cut off, or runs another program",
+             w->waiting, w->timeout);
+    fflush(stderr);
+    rt_end_launcher(LAUNCHER_S);
+    _exit(1);
+}
+
+static void check_job(RtWatchdog *w)
+{
+    if (getppid() != w->launcher) {
+        remove_file(w);
+        _exit(1);
+    }
+    for (int i = 0; i < w->n_peers && w->file; i++)
+        if (is_gone(w->peer[i]))
+            remove_file(w);
+    int order = w->place < 2 ? w->place : 2;
+    if (w->waiting && rt_seconds() - w->since > w->timeout + STAGGER_SECONDS * order)
+        end_wait(w);
+}
+
+static void *watch(void *watchdog)
+{
+    RtWatchdog *w = watchdog;
+
+    pthread_mutex_lock(&w->lock);
+    while (!w->is_closing) {
+        struct timespec t;
+
+        check_job(w);
+        clock_gettime(CLOCK_REALTIME, &t);
+        t.tv_nsec += (long)(1e9 * LOOK_SECONDS);
+        t.tv_sec += t.tv_nsec / 1000000000;
+        t.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&w->changed, &w->lock, &t);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+// ---- the rank's own thread ----
+
+bool rt_watchdog_open(RtWatchdog **watchdog, const RtModel *m, double timeout, int place)
+{
+    RtWatchdog *w = rt_alloc(1, sizeof *w);
+
+    *w = (RtWatchdog){.model = m, .timeout = timeout, .launcher = getppid(), .place = place};
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, NULL);
+    *watchdog = w;
+    if (!pthread_create(&w->thread, NULL, watch, w))
+        return true;
+    free(w);
+    *watchdog = NULL;
+    return rt_error(m, "no thread can be made to watch over the other ranks");
+}
+
+void rt_watchdog_close(RtWatchdog *w)
+{
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->is_closing = true;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->thread, NULL);
+    pthread_mutex_destroy(&w->lock);
+    pthread_cond_destroy(&w->changed);
+    free(w->peer);
+    free(w);
+}
+
+void rt_watchdog_wait(RtWatchdog *w, const char *what)
+{
+    pthread_mutex_lock(&w->lock);
+    w->waiting = what;
+    w->since = rt_seconds();
+    w->n_peers = what ? 0 : w->n_peers;
+    pthread_mutex_unlock(&w->lock);
+}
+
+RtProcess rt_process(void)
+{
+    struct stat st;
+
+    return (RtProcess){getpid(), stat("/proc/self/ns/pid", &st) == 0 ? (int64_t)st.st_ino : 0};
+}
+
+void rt_watchdog_peers(RtComm *c)
+{
+    RtWatchdog *w = c->watchdog;
+    RtProcess own = rt_process();
+
+    pthread_mutex_lock(&w->lock);
+    w->peer = rt_alloc((size_t)c->ranks, sizeof *w->peer);
+    for (int r = 0; r < c->ranks; r++)
+        if (c->window[r] && r != c->rank && own.pid_namespace &&
+            c->window[r]->process.pid_namespace == own.pid_namespace)
+            w->peer[w->n_peers++] = c->window[r]->process.id;
+    pthread_mutex_unlock(&w->lock);
+}
+
+void rt_watchdog_file(RtWatchdog *w, const char *path)
+{
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->file = path;
+    pthread_mutex_unlock(&w->lock);
+}
+
+void rt_watchdog_lose(RtWatchdog *w)
+{
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->lock);
+    remove_file(w);
+    pthread_mutex_unlock(&w->lock);
+}
+
+// If the link to a host is gone, the MPI library and mpirun both try for minutes to tell that
+// host's ranks about the end. A separate process makes sure that both end soon.
+void rt_end_launcher(unsigned seconds)
+{
+    pid_t launcher = getppid();
+
+    alarm(seconds);
+    if (!getenv("OMPI_COMM_WORLD_SIZE") || fork() != 0)
+        return;
+    setsid();
+    for (int fd = 0; fd < 1024; fd++)
+        close(fd);
+    sleep(seconds);
+    kill(launcher, SIGKILL);  // SIGTERM makes Open MPI 4.1 crash noisily here
+    _exit(0);
+}

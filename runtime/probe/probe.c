@@ -1,0 +1,400 @@
+// Measures this machine with the kernels that trainers call, and prints the result as JSON for
+// shardcc detect. The fastest of several calls counts, because other processes on the machine only
+// slow calls down. If mpirun started the program, all ranks measure and rank 0 prints.
+//
+//   probe [THREADS]             everything
+//   probe THREADS M N K …       the flop/s of these products of f32
+//   probe THREADS memory        the bytes/s of memory: copying, reading alone, and c = a + b
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime/internal.h"
+#include "runtime/probe/probe.h"
+
+// Minimal number of calls of each measurement and minimal seconds, in each of ROUNDS rounds.
+enum { CALLS = 3, ROUNDS = 4 };
+static const double PATIENCE = 0.005;
+
+// Elements of an array that exceeds all caches: 256 MiB or twice the largest cache, but at most an
+// eighth of the memory.
+static int64_t stream_length(void)
+{
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
+    double bytes = fmax(256 << 20, 2.0 * (double)sysconf(_SC_LEVEL3_CACHE_SIZE));
+
+    return (int64_t)fmin(bytes, memory / 8) / (int64_t)sizeof(float);
+}
+
+// Allocates zeroed memory in huge pages, as the arena is: small pages are slower.
+static void *take(size_t bytes)
+{
+    const size_t page = (size_t)1 << 21, whole = (bytes + page - 1) / page * page;
+    void *p = aligned_alloc(page, whole);
+
+    if (!p) {
+        fprintf(stderr, "no memory to measure with: %zu MiB\n", bytes >> 20);
+        exit(1);
+    }
+    madvise(p, whole, MADV_HUGEPAGE);
+    memset(p, 0, bytes);
+    return p;
+}
+
+static double least_seconds(Rt *rt, void (*call)(Rt *rt, const void *p), const void *p)
+{
+    double begin = rt_seconds(), best = 1e30;
+
+    for (int i = 0; i <= CALLS || rt_seconds() - begin < PATIENCE; i++) {
+        double start = rt_seconds();
+        call(rt, p);
+        double seconds = rt_seconds() - start;
+        best = i && seconds < best ? seconds : best;  // the first call warms up
+    }
+    return best;
+}
+
+// ---- products ----
+
+// c = a b with a: m by k and b: k by n.
+typedef struct Product {
+    char *y, *a, *b;
+} Product;
+
+static void multiply(Rt *rt, const void *p)
+{
+    const Product *x = p;
+
+    rt_dot(rt, 0, x->y, x->a, x->b);
+}
+
+static double gemm_rate(Rt *rt, RtType type, int64_t m, int64_t n, int64_t k)
+{
+    RtDot p = {.m = m, .n = n, .k = k, .a_m = k, .a_k = 1, .b_k = n, .b_n = 1, .y_m = n, .y_n = 1};
+    size_t each = type == RT_F64 ? 8 : 4;
+    void *kernel = NULL;
+    Product x = {take((size_t)(m * n) * each), take((size_t)(m * k) * each),
+                 take((size_t)(k * n) * each)};
+
+    p.type = type;
+    rt->kernel = &kernel;
+    rt->workspace = take((size_t)rt_dot_workspace(&p) + 64);
+    rt_dot_init(rt, 0, &p);
+    double seconds = least_seconds(rt, multiply, &x);
+    rt_kernels_free(rt, 1);
+    free(rt->workspace);
+    free(x.y);
+    free(x.a);
+    free(x.b);
+    return 2.0 * (double)m * (double)n * (double)k / seconds;
+}
+
+static const struct {
+    RtType type;
+    const char *name;
+    int n, size[4];
+} tables[] = {{RT_F32, "f32", 4, {32, 128, 512, 2048}}, {RT_F64, "f64", 2, {32, 256}}};
+
+enum { PRODUCTS = 4 * 4 * 4 + 2 * 2 * 2 };
+
+static void measure_products(Rt *rt, double rate[PRODUCTS])
+{
+    for (int t = 0; t < 2; t++) {
+        const int *size = tables[t].size, n = tables[t].n;
+        for (int i = 0; i < n * n * n; i++, rate++) {
+            double r =
+                gemm_rate(rt, tables[t].type, size[i / (n * n)], size[i / n % n], size[i % n]);
+            *rate = fmax(*rate, r);
+        }
+    }
+}
+
+static void print_products(const double rate[PRODUCTS])
+{
+    const char *comma = "";
+
+    for (int t = 0; t < 2; t++) {
+        const int *size = tables[t].size, n = tables[t].n;
+        for (int i = 0; i < n * n * n; i++, comma = ",\n")
+            printf("%s{\"type\": \"%s\", \"m\": %d, \"n\": %d, \"k\": %d, \"flops\": %.4g}", comma,
+                   tables[t].name, size[i / (n * n)], size[i / n % n], size[i % n], *rate++);
+    }
+}
+
+// ---- attention ----
+
+// Queries, keys and values of some heads lie side by side, as one matrix product makes them; so do
+// their gradients. Results are ordered by head.
+enum { TOKENS = 256, HEAD = 64, HEADS = 8 };
+
+typedef struct Heads {
+    RtAttention p;
+    float *x, *dx, *y, *dy, *lse;
+    int64_t all;  // floats of a token's queries
+} Heads;
+
+static void attend(Rt *rt, const void *p)
+{
+    const Heads *h = p;
+    const float *q = h->x, *k = q + h->all, *v = k + h->all;
+    float *dq = h->dx, *dk = dq + h->all, *dv = dk + h->all;
+
+    rt_attention(rt, &h->p, h->y, h->lse, q, k, v, NULL, NULL, NULL, NULL);
+    rt_attention_grad(rt, &h->p, dq, dk, dv, q, k, v, NULL, NULL, NULL, NULL, h->y, h->lse, h->dy);
+}
+
+static RtAttention attention_of(int64_t heads)
+{
+    RtAttention p = {.n_batch = 1,
+                     .batch = {heads},
+                     .s = TOKENS,
+                     .t = TOKENS,
+                     .e = HEAD,
+                     .f = HEAD,
+                     .scale = 0.125f,
+                     .q = {.batch = {HEAD}, .row = 3 * heads * HEAD, .col = 1},
+                     .y = {.batch = {HEAD}, .row = heads * HEAD, .col = 1},
+                     .lse = {.batch = {TOKENS}, .row = 1}};
+
+    p.k = p.v = p.dq = p.dk = p.dv = p.q;
+    p.dy = p.y;
+    return p;
+}
+
+// Counts flops as the compiler does: two products forward, four in the gradient.
+static double attention_rate(Rt *rt)
+{
+    int64_t heads = (int64_t)HEADS * rt->threads, each = TOKENS * heads * HEAD;
+    Heads h = {.p = attention_of(heads), .all = heads * HEAD};
+
+    h.x = take((size_t)(9 * each) * sizeof(float));
+    h.dx = h.x + 3 * each;
+    h.y = h.dx + 3 * each;
+    h.dy = h.y + each;
+    h.lse = h.dy + each;
+    rt->workspace = take((size_t)rt_attention_workspace(&h.p));
+    double seconds = least_seconds(rt, attend, &h);
+    free(rt->workspace);
+    free(h.x);
+    return 6 * 2.0 * (double)each * TOKENS / seconds;
+}
+
+// ---- loops ----
+
+// Memory moves most bytes if reads and writes are balanced. It updates in place, because a store to
+// a line that isn't cached would read the line first.
+static void update(char *const *p, int64_t first, int64_t last)
+{
+    float *y = (float *)p[0];
+
+    RT_SIMD
+    for (int64_t i = first; i < last; i++)
+        y[i] = y[i] * 0.5f + 1;
+}
+
+static void sum(char *const *p, int64_t first, int64_t last)
+{
+    float *x = (float *)p[0], s = 0;
+
+    RT_SIMD_SUM(s)
+    for (int64_t i = first; i < last; i++)
+        s += x[i];
+    x[first] = s;
+}
+
+// The mix of reads and writes of most fused groups. The lines of c are read before they are
+// written.
+static void add(char *const *p, int64_t first, int64_t last)
+{
+    const float *a = (const float *)p[0], *b = (const float *)p[1];
+    float *c = (float *)p[2];
+
+    RT_SIMD
+    for (int64_t i = first; i < last; i++)
+        c[i] = a[i] + b[i];
+}
+
+// Eight dependent multiplications and additions per element, in the caches: each thread has its own
+// vector, and its rows update the vector one after the other.
+enum { CHAIN = 16, VECTOR = 1 << 13, ROWS = 256 };
+
+static void chain(char *const *p, int64_t first, int64_t last)
+{
+    float *y = (float *)p[0] + first / ROWS * VECTOR;
+
+    for (int64_t r = first; r < last; r++) {
+        RT_SIMD
+        for (int64_t i = 0; i < VECTOR; i++) {
+            float v = y[i];
+            v = v * 0.5f + 1;
+            v = v * 0.5f + 1;
+            v = v * 0.5f + 1;
+            v = v * 0.5f + 1;
+            v = v * 0.5f + 1;
+            v = v * 0.5f + 1;
+            v = v * 0.5f + 1;
+            v = v * 0.5f + 1;
+            y[i] = v;
+        }
+    }
+}
+
+static void nothing(char *const *p, int64_t first, int64_t last)
+{
+    (void)p;
+    (void)first;
+    (void)last;
+}
+
+typedef struct Loop {
+    RtRows *rows;
+    char **p;
+    int64_t n;
+} Loop;
+
+static void loop(Rt *rt, const void *p)
+{
+    const int64_t much = (int64_t)1 << 40;  // makes all threads take part
+    const Loop *x = p;
+
+    rt_rows(rt, x->rows, x->p, x->n, much);
+}
+
+typedef struct Rates {
+    double bandwidth, reading, launch, vector, attention, product[PRODUCTS];
+} Rates;
+
+static void measure_memory(Rt *rt, Rates *r)
+{
+    const int64_t n = stream_length();
+    const double bytes = (double)n * sizeof(float);
+    char *p = take((size_t)n * sizeof(float));
+
+    r->bandwidth = fmax(r->bandwidth, 2 * bytes / least_seconds(rt, loop, &(Loop){update, &p, n}));
+    r->reading = fmax(r->reading, bytes / least_seconds(rt, loop, &(Loop){sum, &p, n}));
+    free(p);
+}
+
+static double adding_rate(Rt *rt)
+{
+    const int64_t n = stream_length() / 4;
+    char *all = take((size_t)(4 * n) * sizeof(float));
+    char *p[] = {all, all + n * 4, all + 2 * n * 4};
+    double seconds = least_seconds(rt, loop, &(Loop){add, p, n});
+
+    free(all);
+    return 4.0 * 4 * (double)n / seconds;
+}
+
+static void measure(Rt *rt, Rates *r)
+{
+    int64_t rows = ROWS * rt->threads;
+    char *p = take((size_t)rt->threads * VECTOR * sizeof(float));
+
+    measure_memory(rt, r);
+    r->launch = fmin(r->launch, least_seconds(rt, loop, &(Loop){nothing, &p, rt->threads}));
+    double seconds = least_seconds(rt, loop, &(Loop){chain, &p, rows});
+    r->vector = fmax(r->vector, (double)CHAIN * VECTOR * (double)rows / seconds);
+    free(p);
+    r->attention = fmax(r->attention, attention_rate(rt));
+    measure_products(rt, r->product);
+}
+
+// Prints a line with the flop/s of each product M N K, or the memory's rates.
+static int print_rates(Rt *rt, int n, char **size)
+{
+    if (n == 1 && !strcmp(size[0], "memory")) {
+        Rates r = {0};
+        double adding = 0;
+        for (int i = 0; i < ROUNDS; i++) {
+            measure_memory(rt, &r);
+            adding = fmax(adding, adding_rate(rt));
+        }
+        printf("%.4g %.4g %.4g\n", r.bandwidth, r.reading, adding);
+    }
+    for (int i = 0; i + 2 < n; i += 3)
+        printf("%.4g\n",
+               gemm_rate(rt, RT_F32, atoll(size[i]), atoll(size[i + 1]), atoll(size[i + 2])));
+    return fflush(stdout) != 0;
+}
+
+// The threads of a rank: the cores that it may use, shared with the other ranks of its host.
+static int threads_of(const Ranks *ranks, int asked)
+{
+    int all = omp_get_max_threads(), n = all;
+
+    if (all == sysconf(_SC_NPROCESSORS_ONLN))  // the rank isn't bound to some of the cores
+        n = all / ranks->per_host;
+    n = asked ? asked : n;
+    return n < 1 ? 1 : n > RT_MAX_THREADS ? RT_MAX_THREADS : n;
+}
+
+// If there are fewer cores than threads of all ranks, the fastest call may have had a core to
+// itself. Scales the rates to a thread's share of a core.
+static void share_cores(const Ranks *ranks, int threads, Rates *r)
+{
+    double share = (double)sysconf(_SC_NPROCESSORS_ONLN) / (ranks->per_machine * threads);
+
+    share = fmin(share, 1);
+    r->vector *= share;
+    r->attention *= share;
+    r->launch /= share;
+    for (int i = 0; i < PRODUCTS; i++)
+        r->product[i] *= share;
+}
+
+static void print_device(const Rt *rt, const Rates *r, int per_host)
+{
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
+
+    printf("\"device\": {\n");
+    printf("\"threads\": %d, \"memory\": %.15g, \"bandwidth\": %.4g, \"reading\": %.4g,\n",
+           rt->threads, floor(memory / per_host), r->bandwidth, r->reading);
+    printf("\"launch\": %.4g, \"vector\": %.4g, \"attention\": %.4g, \"gemm\": [", r->launch,
+           r->vector, r->attention);
+    print_products(r->product);
+    printf("]}}\n");
+}
+
+// The computation beside messages stays in the caches, as most of a product does.
+static void measure_links(const Ranks *ranks, Rt *rt)
+{
+    char *p = take((size_t)rt->threads * VECTOR * sizeof(float));
+
+    ranks_measure(ranks, &(Meanwhile){loop, rt, &(Loop){chain, &p, ROWS * rt->threads}});
+    free(p);
+}
+
+int main(int argc, char **argv)
+{
+    rt_limit_spinning(argv);
+    Ranks ranks = argc > 2 ? (Ranks){.n = 1, .per_host = 1, .per_machine = 1} : ranks_begin();
+    Rt rt = {.threads = threads_of(&ranks, argc > 1 ? atoi(argv[1]) : 0)};
+    Rates r = {.launch = 1};
+
+    omp_set_num_threads(rt.threads);
+    if (argc > 2)
+        return print_rates(&rt, argc - 2, argv + 2);
+    for (int i = 0; i < ROUNDS; i++) {
+        ranks_wait(&ranks);  // all ranks of a host measure at the same time, as they compute at the
+                             // same time
+        measure(&rt, &r);
+    }
+    share_cores(&ranks, rt.threads, &r);
+    if (!ranks.rank)
+        printf("{\"version\": 2, \"devices_per_host\": %d, ", ranks.per_host);
+    if (ranks.n > 1)
+        measure_links(&ranks, &rt);
+    else
+        printf("\"links\": [], ");
+    if (!ranks.rank)
+        print_device(&rt, &r, ranks.per_host);
+    else
+        printf("null\n");
+    ranks_end(&ranks);
+    return fflush(stdout) != 0;
+}

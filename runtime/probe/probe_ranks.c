@@ -1,0 +1,183 @@
+// Measures messages between the ranks that mpirun started: each pair alone, with 1 byte and with
+// LARGE bytes; and all ranks at once (probe_load.c). Medians count, because other traffic and the
+// state of the peer disturb a time in both directions.
+#include "runtime/probe/probe.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SMALL_CALLS = 201, LARGE_CALLS = 5, TRIES = 5, WAIT_MICROSECONDS = 200 };
+
+// ---- ranks ----
+
+static void refuse(const Ranks *r, const char *why)
+{
+    if (r->rank == 0)
+        fprintf(stderr, "probe: %s\n", why);
+    MPI_Finalize();
+    exit(1);
+}
+
+// Number of ranks on this rank's machine, even if they have different host names (containers).
+static int count_neighbours(const Ranks *r)
+{
+    char id[MOST_RANKS][64] = {{0}};
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
+    int n = 0;
+
+    if (!f || !fgets(id[r->rank], sizeof id[0], f))
+        gethostname(id[r->rank], sizeof id[0] - 1);
+    if (f)
+        fclose(f);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, id, sizeof id[0], MPI_CHAR, MPI_COMM_WORLD);
+    for (int i = 0; i < r->n; i++)
+        n += !memcmp(id[i], id[r->rank], sizeof id[0]);
+    return n;
+}
+
+Ranks ranks_begin(void)
+{
+    Ranks r = {.n = 1, .per_host = 1, .per_machine = 1};
+    MPI_Comm host;
+    int place, orderly, all, level;
+
+    if (!getenv("OMPI_COMM_WORLD_SIZE") && !getenv("PMI_SIZE"))
+        return r;
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
+    MPI_Comm_size(MPI_COMM_WORLD, &r.n);
+    MPI_Comm_rank(MPI_COMM_WORLD, &r.rank);
+    if (r.n > MOST_RANKS)
+        refuse(&r, "links are measured among 128 ranks at most");
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, r.rank, MPI_INFO_NULL, &host);
+    MPI_Comm_size(host, &r.per_host);
+    MPI_Comm_rank(host, &place);
+    MPI_Comm_free(&host);
+    int first = r.per_host;
+    MPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    orderly = r.per_host == first && place == r.rank % first;
+    MPI_Allreduce(&orderly, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (!all)
+        refuse(&r, "the ranks of a host must stand in a row, equally many on each: mpirun --map-by "
+                   "slot");
+    r.per_machine = count_neighbours(&r);
+    return r;
+}
+
+void ranks_wait(const Ranks *r)
+{
+    MPI_Request request;
+    int done = 0;
+
+    if (r->n == 1)
+        return;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    while (MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done)
+        usleep(WAIT_MICROSECONDS);
+}
+
+void ranks_end(const Ranks *r)
+{
+    ranks_wait(r);
+    if (r->n > 1)
+        MPI_Finalize();
+}
+
+// ---- messages ----
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, int n)
+{
+    qsort(x, (size_t)n, sizeof *x, compare);
+    return x[n / 2];
+}
+
+// The first call warms up and isn't counted.
+double message_seconds(int other, bool begins, char *p, int bytes, int calls)
+{
+    double seconds[SMALL_CALLS];
+
+    for (int i = -1; i < calls; i++) {
+        double start = MPI_Wtime();
+        if (begins)
+            MPI_Send(p, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD);
+        MPI_Recv(p, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (!begins)
+            MPI_Send(p, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD);
+        if (i >= 0)
+            seconds[i] = (MPI_Wtime() - start) / 2;
+    }
+    return median(seconds, calls);
+}
+
+static void measure_pairs(const Ranks *r, char *p, double *alpha, double *beta)
+{
+    for (int a = 0; a < r->n; a++)
+        for (int b = a + 1; b < r->n; b++) {
+            ranks_wait(r);
+            if (r->rank != a && r->rank != b)
+                continue;
+            int other = a + b - r->rank;
+            double small = message_seconds(other, r->rank == a, p, 1, SMALL_CALLS);
+            double large = message_seconds(other, r->rank == a, p, LARGE, LARGE_CALLS);
+            alpha[r->rank * r->n + other] = small;
+            beta[r->rank * r->n + other] = fmax(large - small, 1e-12) / LARGE;
+        }
+    ranks_wait(r);
+}
+
+static void print_list(const char *name, const double *x, int n)
+{
+    printf(",\n\"%s\": [", name);
+    for (int i = 0; i < n; i++)
+        printf("%s%.4g", i ? ", " : "", x[i]);
+    printf("]");
+}
+
+// Fills the tables by try and stride. Only strides that divide the number of ranks can be a level.
+static void measure_load(const Ranks *r, char *p, const Meanwhile *m, double *times,
+                         double *overhead)
+{
+    for (int stride = 1; stride < r->n; stride++)
+        for (int i = 0; i < TRIES && r->n % stride == 0; i++) {
+            times[i * r->n + stride] = load_times(r, stride, p);
+            overhead[i * r->n + stride] = load_overhead(r, stride, p, m);
+        }
+}
+
+void ranks_measure(const Ranks *r, const Meanwhile *m)
+{
+    int n = r->n, pairs = n * n, loads = TRIES * n;
+    double *alpha = calloc(2 * (size_t)(pairs + loads), sizeof *alpha), *beta = alpha + pairs,
+           *times = beta + pairs, *overhead = times + loads;
+    char *p = calloc(2, LARGE);
+
+    if (!alpha || !p)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    measure_pairs(r, p, alpha, beta);
+    measure_load(r, p, m, times, overhead);
+    // Each rank has filled the row of its own messages.
+    MPI_Reduce(r->rank ? alpha : MPI_IN_PLACE, alpha, 2 * pairs, MPI_DOUBLE, MPI_SUM, 0,
+               MPI_COMM_WORLD);
+    MPI_Reduce(r->rank ? overhead : MPI_IN_PLACE, overhead, loads, MPI_DOUBLE, MPI_MAX, 0,
+               MPI_COMM_WORLD);
+    if (!r->rank) {
+        printf("\"messages\": {\"ranks\": %d, \"tries\": %d", n, TRIES);
+        print_list("alpha", alpha, pairs);
+        print_list("beta", beta, pairs);
+        print_list("times", times, loads);
+        print_list("overhead", overhead, loads);
+        printf("},\n");
+    }
+    free(alpha);
+    free(p);
+}

@@ -1,0 +1,140 @@
+// Computes the outputs for given inputs and writes them as an npz with one array per output.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/comm/comm.h"
+#include "runtime/internal.h"
+
+typedef struct Output {
+    const RtTensor *tensor;
+    int64_t each;  // elements of a sample; 0: the output has no sample axis, and the file has one
+                   // row per batch
+    char *room;    // see rt_collect
+    float *wide;   // bf16 outputs as f32, as they are written to the file; else NULL
+    char name[256];
+} Output;
+
+static void describe(Output *o, RtNpzEntry *x, const RtTensor *t, const RtData *d)
+{
+    int64_t batches = (d->samples + d->batch - 1) / d->batch;
+    bool has_samples = t->rank > 0 && t->dim[0] % d->batch == 0 && t->dim[0] > 0;
+
+    o->tensor = t;
+    o->each = has_samples ? rt_whole_count(t) / d->batch : 0;
+    o->room = rt_alloc(t->n_parts ? 2 * (size_t)rt_whole_count(t) : 0, (size_t)rt_element_bytes(t));
+    if (t->type == RT_BF16)
+        o->wide = rt_alloc((size_t)rt_whole_count(t), sizeof *o->wide);
+    rt_file_name(t, o->name, sizeof o->name);
+    const char *dtype = rt_type_name(o->wide ? RT_F32 : t->type);
+    x->t = (RtStored){.name = o->name, .dtype = dtype, .rank = t->rank};
+    memcpy(x->t.dim, t->dim, sizeof t->dim);
+    if (has_samples) {
+        x->t.dim[0] = t->dim[0] / d->batch * d->samples;
+        return;
+    }
+    // Adds a first axis of batches. A tensor of eight dims has no room for it, so its last two are
+    // merged.
+    if (t->rank == RT_FILE_RANK)
+        x->t.dim[RT_FILE_RANK - 2] *= x->t.dim[RT_FILE_RANK - 1];
+    memmove(x->t.dim + 1, x->t.dim, (RT_FILE_RANK - 1) * sizeof *x->t.dim);
+    x->t.dim[0] = batches;
+    x->t.rank = t->rank < RT_FILE_RANK ? t->rank + 1 : RT_FILE_RANK;
+}
+
+static bool predict_batch(RtRun *run, const RtData *d, int64_t first)
+{
+    rt_watch_begin(run->rt.watch, RT_FORWARD);
+    // An incomplete last batch is filled up with its last sample.
+    for (int64_t r = 0; r < d->batch; r++)
+        d->sample[r] = first + r < d->samples ? first + r : d->samples - 1;
+    rt_data_stage(d, d->sample, d->staging);
+    for (int i = 0; i < run->model->n_predict; i++)  // also the labels, which nothing reads
+        if (run->model->predict[i].role == RT_INPUT)
+            rt_fill_tensor(run->model, &run->model->predict[i], run->arena.base, 0);
+    rt_data_place(d, d->staging, run->arena.base);
+    if (!rt_agree(run, rt_check_data(run, d, d->sample)) || run->interrupted)
+        return false;
+    run->model->forward(&run->rt, run->arena.base);
+    return rt_agree(run, rt_watch_end(run->rt.watch));
+}
+
+static void write_output(RtOut *out, const Output *o, RtNpzEntry *x, const char *y, int64_t count)
+{
+    int64_t bytes = o->wide ? (int64_t)sizeof *o->wide : rt_element_bytes(o->tensor);
+
+    if (o->wide)
+        rt_widen(o->wide, y, count);
+    rt_npz_write(out, x, o->wide ? (const void *)o->wide : y, (size_t)(count * bytes));
+}
+
+// All ranks run the model; rank 0 writes.
+static bool write_batches(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry, int n,
+                          RtOut *out)
+{
+    bool writes = run->rank == 0;
+
+    for (int64_t first = 0; first < d->samples; first += d->batch) {
+        int64_t rows = d->samples - first < d->batch ? d->samples - first : d->batch;
+
+        if (!predict_batch(run, d, first))
+            return false;
+        for (int i = 0; i < n; i++) {
+            const RtTensor *t = o[i].tensor;
+            int64_t count = o[i].each ? rows * o[i].each : rt_whole_count(t);
+            const char *y = rt_collect(run, t, 0, count, o[i].room);
+            if (writes)
+                write_output(out, &o[i], &entry[i], y, count);
+        }
+    }
+    return true;
+}
+
+// All ranks know the file's name, so that any of them can remove it if another one is lost.
+static bool write_all(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry, int n)
+{
+    bool writes = run->rank == 0;
+    int64_t owner = rt_comm_max(run->rt.comm, writes ? getpid() : 0);
+    RtOut out;
+    RtFileError e;
+
+    if (!(writes ? rt_out_try(run->o.out, &e) && rt_npz_begin(&out, entry, n, run->o.out, &e)
+                 : rt_out_name(&out, run->o.out, owner, &e)))
+        return rt_error(run->model, "%s: %s", run->o.out, e.text);
+    rt_comm_file(run->rt.comm, out.temp);
+    bool ok = write_batches(run, d, o, entry, n, &out);
+    if (ok)
+        ok = rt_agree(run, !writes || rt_npz_end(&out, entry, n, &e) ||
+                               rt_error(run->model, "%s: not saved: %s", run->o.out, e.text));
+    else if (writes)
+        rt_out_cancel(&out);
+    rt_comm_file(run->rt.comm, NULL);
+    return ok;
+}
+
+bool rt_predict(RtRun *run, const RtData *d)
+{
+    const RtModel *m = run->model;
+    Output *o = rt_alloc((size_t)m->n_predict, sizeof *o);
+    RtNpzEntry *entry = rt_alloc((size_t)m->n_predict, sizeof *entry);
+    int n = 0;
+
+    rt_set_hypers(run, 0, 0, 0);
+    for (int i = 0; i < m->n_predict; i++)
+        if (m->predict[i].role == RT_OUTPUT) {
+            describe(&o[n], &entry[n], &m->predict[i], d);
+            n++;
+        }
+    bool ok = write_all(run, d, o, entry, n);
+    if (ok && !run->o.quiet)
+        fprintf(stderr, "wrote %s: %d output%s of %lld samples\n", run->o.out, n, n == 1 ? "" : "s",
+                (long long)d->samples);
+    for (int i = 0; i < n; i++) {
+        free(o[i].room);
+        free(o[i].wide);
+    }
+    free(o);
+    free(entry);
+    return ok;
+}

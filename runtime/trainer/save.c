@@ -1,0 +1,117 @@
+// Saves tensors to a file that all ranks write to. Rank 0 makes a temporary file, and renames it
+// when the shards of all ranks are on disk.
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/comm/comm.h"
+#include "runtime/internal.h"
+
+bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path)
+{
+    RtFileError e;
+
+    *s = (RtSaver){.run = run, .entries = entries, .path = path};
+    if (run->rank == 0 && !rt_out_try(path, &e))
+        return rt_error(run->model, "%s: %s", path, e.text);
+    s->header = rt_safe_header(entries.item, entries.n, &s->header_bytes);
+    if (!s->header && s->header_bytes > RT_MOST_HEADER)
+        return rt_error(run->model,
+                        "%s: names of tensors make a header of %lld bytes, more than %d", path,
+                        (long long)s->header_bytes, RT_MOST_HEADER);
+    return s->header || rt_error(run->model, "out of memory");
+}
+
+bool rt_saver_begin(RtSaver *s)
+{
+    RtRun *run = s->run;
+    RtFileError e;
+    bool ok = run->rank > 0 || rt_out_open(&s->out, s->path, &e);
+
+    s->is_begun = true;
+    int64_t owner = rt_comm_max(run->rt.comm, run->rank == 0 && ok ? getpid() : 0);
+
+    if (run->rank > 0 && owner > 0)
+        ok = rt_out_join(&s->out, s->path, owner, &e);
+    if (!ok)
+        rt_error(run->model, "%s: %s", s->path, e.text);
+    else if (run->rank == 0)
+        rt_out_write(&s->out, s->header, (size_t)s->header_bytes);
+    if (ok)
+        rt_comm_file(run->rt.comm, s->out.temp);
+    return rt_agree(run, ok);
+}
+
+void rt_saver_put(RtSaver *s, int entry, const char *data)
+{
+    const RtTensor *t = s->entries.tensor[entry];
+    const RtModel *m = s->run->model;
+    int64_t bytes = rt_element_bytes(t), place = s->header_bytes;
+
+    if (!rt_is_first(m, t, s->run->rank))
+        return;
+    for (int k = 0; k < entry; k++)
+        place += s->entries.item[k].bytes;
+    for (RtRuns r = rt_runs(m, t, s->run->rt.shard); rt_runs_next(&r);)
+        rt_out_write_at(&s->out, place + r.whole * bytes, data + r.own * bytes,
+                        (size_t)(r.count * bytes));
+}
+
+bool rt_saver_end(RtSaver *s)
+{
+    RtRun *run = s->run;
+    RtFileError e;
+    bool ok = rt_out_finish(&s->out, &e);
+
+    if (!ok)
+        rt_error(run->model, "%s: not saved: %s", s->path, e.text);
+    if (!rt_agree(run, ok))
+        return false;
+    ok = run->rank > 0 || rt_out_place(&s->out, &e);
+    if (!ok)
+        rt_error(run->model, "%s: not saved: %s", s->path, e.text);
+    s->is_begun = !rt_agree(run, ok);
+    rt_comm_file(run->rt.comm, NULL);
+    return !s->is_begun;
+}
+
+// Parameters that are summed have one gradient, so several tensors may have the same number.
+void rt_gradient(Rt *rt, int gradient, int64_t layer, const void *data)
+{
+    RtSaver *s = rt->gradients;
+    int entry = 0;
+
+    for (int i = 0; s && i < s->run->model->n_train; i++) {
+        const RtTensor *t = &s->run->model->train[i];
+        if (t->role != RT_GRADIENT)
+            continue;
+        if (t->gradient == gradient)
+            rt_saver_put(s, entry + (int)layer, data);
+        entry += rt_layers(t);
+    }
+}
+
+bool rt_saver_write(RtSaver *s)
+{
+    if (!rt_saver_begin(s))
+        return false;
+    // Agreeing after each tensor bounds the wait of ranks without a shard to the time of one
+    // tensor, which must be below --timeout.
+    for (int i = 0; i < s->entries.n; i++) {
+        rt_saver_put(s, i, (const char *)s->entries.item[i].data);
+        if (!rt_agree(s->run, true))
+            return false;
+    }
+    return rt_saver_end(s);
+}
+
+void rt_saver_close(RtSaver *s)
+{
+    if (s->is_begun) {
+        rt_comm_file(s->run->rt.comm, NULL);
+        rt_out_cancel(&s->out);
+    }
+    rt_entries_free(&s->entries);
+    free(s->header);
+    *s = (RtSaver){0};
+}

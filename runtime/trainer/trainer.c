@@ -1,0 +1,213 @@
+// The main program of a trainer: sets up options, memory and weights, and then trains, evaluates,
+// predicts and generates, as asked for, in this order.
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/comm/comm.h"
+#include "runtime/internal.h"
+
+void rt_call(Rt *rt, const RtCall *call)
+{
+    if (rt->watch)
+        rt_watch_call(rt->watch, call->what);
+    if (rt->profile)
+        rt_profile_call(rt->profile, call);
+    rt_comm_at(rt->comm, call->what);
+}
+
+void rt_set_hypers(RtRun *run, int64_t step, int64_t micro, double lr)
+{
+    for (int i = 0; i < run->model->n_tensors; i++) {
+        const RtTensor *t = &run->model->tensors[i];
+        char *p = rt_place(t, 0, run->arena.base);
+
+        if (t->role != RT_HYPER)
+            continue;
+        if (strcmp(t->name, "lr") == 0)
+            rt_set(t->type, p, lr);
+        else if (strcmp(t->name, "step") == 0)
+            rt_set(t->type, p, (double)(step + 1));
+        else if (strcmp(t->name, "step_index") == 0)
+            rt_set_int(t->type, p, step);
+        else if (strcmp(t->name, "seed") == 0)
+            rt_set_int(t->type, p, run->o.seed);
+        else if (strcmp(t->name, "micro") == 0)
+            rt_set_int(t->type, p, micro);
+        else
+            rt_set(t->type, p, isnan(run->o.hyper[i]) ? t->fill : run->o.hyper[i]);
+    }
+}
+
+static void start_tensors(RtRun *run)
+{
+    const RtModel *m = run->model;
+
+    for (int i = 0; i < m->n_tensors; i++) {
+        const RtTensor *t = &m->tensors[i];
+
+        if (t->role == RT_STATE || t->role == RT_ZERO)
+            rt_fill_tensor(m, t, run->arena.base, t->fill);
+        else if (t->n_parts)  // also fills the padding of chunks
+            rt_fill_tensor(m, t, run->arena.base, 0);
+        for (int l = 0; l < rt_layers(t) && t->role == RT_CONSTANT && t->data; l++)
+            rt_copy_shard(m, t, run->rt.shard, rt_place(t, l, run->arena.base),
+                          (const char *)t->data + l * rt_whole_bytes(t));
+    }
+}
+
+static bool open_data(RtData *d, const RtRun *run, RtUse use, const char *path)
+{
+    return !path || rt_data_open(d, run->model, run->rt.shard, use, path, run->o.token_bytes);
+}
+
+static bool open_inputs(RtInputs *x, const RtRun *run)
+{
+    const RtModel *m = run->model;
+    const RtOptions *o = &run->o;
+
+    if (o->data && !m->micro)
+        return rt_error(m, "--data: it was compiled without a loss and can't be trained");
+    if (o->eval_data && !rt_find(m->predict, m->n_predict, RT_LOSS_SUM))
+        return rt_error(m, "--eval-data: it was compiled without a loss");
+    return open_data(&x->train, run, RT_TRAIN, o->data) &&
+           open_data(&x->eval, run, RT_EVAL, o->eval_data) &&
+           open_data(&x->predict, run, RT_PREDICT, o->predict);
+}
+
+static bool start_threads(RtRun *run)
+{
+    RtCpuShare share = run->share;
+    int threads = run->o.threads > 0 ? (int)run->o.threads : share.threads;
+    int pinned;
+
+    threads = threads < RT_MAX_THREADS ? threads : RT_MAX_THREADS;
+    omp_set_num_threads(threads);
+    run->rt.threads = threads;
+    if (!rt_stacks_check(run->model, threads))
+        return false;
+    if (run->o.pin && (pinned = rt_pin(threads, share.place * threads)) < threads)
+        return rt_error(run->model, "--pin: %d threads, but CPUs for %d", threads, pinned);
+    return true;
+}
+
+static bool start(RtRun *run)
+{
+    const RtModel *m = run->model;
+
+    if (!rt_arena_open(&run->arena, m))
+        return false;
+    run->rt.arena = run->arena.base;
+    if (!run->o.no_overlap && !rt_comm_thread_open(&run->rt, m))
+        return false;
+    if (!start_threads(run))
+        return false;
+    run->rt.kernel = rt_alloc((size_t)m->n_kernels, sizeof(void *));
+    if (run->o.check_arena)
+        rt_watch_open(run);
+    start_tensors(run);
+    if (!rt_weights_start(run))
+        return false;
+    if (m->init)
+        m->init(&run->rt);
+    return true;
+}
+
+static bool evaluate_only(RtRun *run, const RtData *d)
+{
+    double loss;
+
+    rt_set_hypers(run, 0, 0, 0);
+    if (!rt_evaluate(run, d, &loss))
+        return false;
+    if (run->rank == 0)
+        printf("eval_loss %.9g\n", loss);
+    return true;
+}
+
+static bool run_all(RtRun *run, const RtInputs *x)
+{
+    const RtOptions *o = &run->o;
+    bool ok = true;
+
+    if (o->data && !rt_train(run, &x->train, o->eval_data ? &x->eval : NULL))
+        return false;
+    if (!o->data && o->eval_data)
+        ok = evaluate_only(run, &x->eval);
+    if (ok && o->predict && !run->interrupted)
+        ok = rt_predict(run, &x->predict);
+    if (ok && o->generate && !run->interrupted)
+        ok = rt_generate(run);
+    return ok || run->interrupted;
+}
+
+// Clears the options that only rank 0 carries out.
+static void follow(RtOptions *o)
+{
+    o->quiet = true;
+    o->profile = false;
+    o->log = o->trace = NULL;
+}
+
+// `status`: exit status of this rank so far.
+static int run_rank(RtRun *run, RtInputs *x, int status)
+{
+    const RtModel *m = run->model;
+
+    if (!rt_comm_open(&run->rt.comm, m, (double)run->o.timeout))
+        return status ? status : 1;
+    run->rank = rt_comm_rank(run->rt.comm);
+    run->rt.shard = rt_shards(m, run->rank);
+    run->share = rt_cpu_share(run->rt.comm);
+    if (run->rank > 0)
+        follow(&run->o);
+    else
+        rt_flush_messages(run);
+    if (!rt_agree(run, !status))
+        return status;
+    bool is_fine = open_inputs(x, run) && (run->rank > 0 || rt_outputs_check(run, x));
+    if (!rt_agree(run, is_fine && start(run)))
+        return 1;
+    rt_catch_signals();
+    bool ok = rt_agree(run, run_all(run, x));
+    return !ok ? 1 : run->interrupted ? 128 + run->interrupted : 0;
+}
+
+int rt_main(const RtModel *model, int argc, char **argv)
+{
+    RtRun run = {.model = model};
+    RtInputs inputs = {0};
+
+    rt_open_streams();
+    if (!rt_limits_check(model))
+        return 1;
+    if (rt_mesh_ranks(&model->mesh) > 1)
+        rt_buffer_messages(&run);
+    int status = rt_options_parse(&run.o, model, argc, argv);
+    if (!status && run.o.help)
+        rt_help(model);
+    else if (!status && run.o.info)
+        rt_info(model);
+    else
+        status = run_rank(&run, &inputs, status);
+    if (fflush(stdout) != 0 && !status) {
+        rt_error(model, "stdout: can't be written to");
+        status = 1;
+    }
+    if (run.rt.kernel)
+        rt_kernels_free(&run.rt, model->n_kernels);
+    free(run.rt.kernel);
+    rt_data_close(&inputs.train);
+    rt_data_close(&inputs.eval);
+    rt_data_close(&inputs.predict);
+    rt_watch_close(run.rt.watch);
+    rt_comm_thread_close(&run.rt);
+    rt_arena_close(&run.arena);
+    rt_comm_close(run.rt.comm);
+    free(run.rt.shard);
+    rt_options_free(&run.o);
+    rt_flush_messages(&run);
+    return status;
+}

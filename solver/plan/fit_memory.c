@@ -1,0 +1,435 @@
+// Turns the graphs of one rank into the program of many: finds a plan of each graph, splits the
+// graphs by it, and lowers them. The memory rows of a plan don't know how buffers pack, nor what
+// communication needs in between. If the arena is larger than the rows, the search is repeated with
+// less memory.
+#include "solver/plan/fit_memory.h"
+
+#include <string.h>
+
+#include "solver/plan/parse_pins.h"
+
+// ---- what is asked for ----
+
+typedef struct Job {
+    Arena *a;
+    const PlanRequest *r;
+    const Cluster *c;
+    const Graph *train, *predict;  // train may be NULL
+    const Graph *g;                // the graph to be planned: train, or predict if there is none
+    PlanOptions options;           // of a search
+    const Mesh *mesh;
+    int n_meshes;
+    Plan given;  // if `follows`: the plan, which needs no search
+    bool follows;
+    Diag *d, at;  // at: for messages about the plan's file, if there is one
+} Job;
+
+static PlanOptions options_of(const Job *j)
+{
+    return (PlanOptions){.accumulate = j->r->accumulate,
+                         .copies = COPIES_SURE,
+                         .memory = j->r->memory ? j->r->memory : (int64_t)j->c->memory,
+                         .solve = {.time_limit = 60,
+                                   .gap = 1e-2,
+                                   .threads = 2,
+                                   .seed = 1,
+                                   .engine = "cbc",
+                                   .programs = j->r->programs,
+                                   .skips_certificate = true}};
+}
+
+static bool read_request(Job *j)
+{
+    Mesh *given = arena_array(j->a, Mesh, 1);
+    Preset *preset = arena_array(j->a, Preset, 1);
+    Diag of_options = {.file = "shardcc", .to = j->d->to};
+    Pin *pin = NULL;
+
+    j->n_meshes = 1;
+    j->mesh = given;
+    if (!j->r->mesh)
+        j->n_meshes = mesh_shapes(j->a, j->c, j->r->ranks, &j->mesh, &of_options);
+    else if (!mesh_parse(j->a, j->c, j->r->ranks, j->r->mesh, given, &of_options))
+        return false;
+    if (!j->n_meshes)
+        return false;
+    j->options.n_pins = pins_read(j->a, j->r->pin, j->r->n_pins, j->g, j->mesh, &pin, j->d);
+    j->options.pin = pin;
+    j->options.preset = j->r->preset ? preset : NULL;
+    return j->options.n_pins >= 0 && (!j->r->preset || preset_parse(j->r->preset, preset, j->d));
+}
+
+// Reads the plan's file. If entries were edited, they are pins of a search.
+static bool read_plan(Job *j)
+{
+    Mesh *mesh = arena_array(j->a, Mesh, 1);
+    PlanPins pins;
+    PlanFile f;
+
+    if (!plan_file_open(j->a, j->r->plan, &f, &j->at) ||
+        !plan_file_read(&f, j->g, j->c, &j->given, &pins, j->a, &j->at))
+        return false;
+    *mesh = j->given.mesh;
+    j->mesh = mesh;
+    j->n_meshes = 1;
+    Pin *pin = arena_array(j->a, Pin, pins.n_values + pins.n_nodes);
+    for (int i = 0; i < pins.n_values; i++)
+        pin[j->options.n_pins++] =
+            (Pin){.kind = PIN_STORAGE, .id = pins.value[i], .spec = j->given.spec[pins.value[i]]};
+    for (int i = 0; i < pins.n_nodes; i++)
+        pin[j->options.n_pins++] = (Pin){
+            .kind = PIN_STRATEGY, .id = pins.node[i], .spec = j->given.strategy[pins.node[i]]};
+    j->options.pin = pin;
+    j->follows = !j->options.n_pins;
+    return true;
+}
+
+// ---- from a plan to a program ----
+
+// Plans the forward-only graph on the mesh of the training plan. A limit of 1 byte gives the plan
+// with the least rows.
+static bool plan_predictions(const Job *j, const Plan *training_plan, int64_t limit, Graph *predict,
+                             Plan *to)
+{
+    PlanOptions o = options_of(j);
+    Planned p;
+
+    o.memory = limit;
+    o.skips_presets = true;
+    o.stops_early = limit == 1;
+    if (!plan_predict(predict, j->train, training_plan, j->c, &o, &p, j->a, j->d))
+        return false;
+    if (!p.answer.choice)
+        diag_error(j->d, "no plan of predictions was found in time");
+    *to = p.plan;
+    return p.answer.choice;
+}
+
+static const Sharded *split(const Job *j, const Graph *g, const Plan *p)
+{
+    const Sharded *s = partition(j->a, g, p, j->d);
+
+    return s ? bucket(j->a, s) : NULL;
+}
+
+static LowerOptions program_options(const Job *j, int64_t memory)
+{
+    return (LowerOptions){
+        .fuse = j->r->fuse, .accumulate = j->r->accumulate, .cluster = j->c, .memory = memory};
+}
+
+// Lowers a plan to the fastest program that fits `memory`, if any does.
+static Program *lower_plan(const Job *j, const Plan *plan, int64_t memory, int64_t predict_limit)
+{
+    LowerOptions o = program_options(j, memory);
+    Plan *p = arena_array(j->a, Plan, 2);
+    Graph *predict = graph_clone(j->predict, j->a), *train = NULL;
+
+    p[0] = p[1] = *plan;
+    if (j->train) {
+        o.sharded[SET_TRAIN] = split(j, j->train, &p[0]);
+        if (!o.sharded[SET_TRAIN] || !plan_predictions(j, plan, predict_limit, predict, &p[1]))
+            return NULL;
+        train = o.sharded[SET_TRAIN]->g;
+    }
+    o.sharded[SET_PREDICT] = split(j, predict, &p[1]);
+    return o.sharded[SET_PREDICT] ? lower(j->a, train, o.sharded[SET_PREDICT]->g, &o, j->d) : NULL;
+}
+
+// Lowers a plan to a program, of any size. If only its predictions need too much memory, they are
+// planned again for the least rows.
+static Program *make_program(const Job *j, const Plan *plan, int64_t memory)
+{
+    Program *p = lower_plan(j, plan, memory, memory);
+
+    if (!p || !j->train || p->arena_bytes <= memory || p->set[SET_TRAIN].end > memory)
+        return p;
+    Program *smallest = lower_plan(j, plan, memory, 1);
+    return !smallest || smallest->arena_bytes < p->arena_bytes ? smallest : p;
+}
+
+// ---- as much memory as there is ----
+
+// Makes a plan and its program for `memory`. The plan's rows keep to options->memory if any plan's
+// do; otherwise it is the plan with the least rows.
+static PlanStatus make_result(Job *j, const PlanOptions *options, int64_t memory, PlanResult *to)
+{
+    LowerOptions program = program_options(j, memory);
+    PlanOptions o = *options;
+
+    o.program = j->train ? &program : NULL;
+    *to = (PlanResult){.options = j->options};
+    if (j->follows)
+        to->planned.plan = j->given;
+    else if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
+        return PLAN_WRONG;
+    if (!j->follows && !to->planned.answer.choice)
+        return PLAN_NOT_FOUND;
+    to->program = make_program(j, &to->planned.plan, memory);
+    if (!to->program)
+        return PLAN_WRONG;
+    to->step = program_simulate(to->program, j->train ? SET_TRAIN : SET_PREDICT, j->c);
+    return PLAN_DONE;
+}
+
+static bool fits(const PlanResult *s, int64_t memory) { return s->program->arena_bytes <= memory; }
+
+// Copies *x to *best if it fits and is faster. Presets and the bound stay those of the first
+// search, whose limit was the memory itself. The cost is the least of all plans that fit.
+static void keep_faster(const PlanResult *x, PlanResult *best, int64_t memory)
+{
+    Wide bound = best->planned.answer.bound, cost = x->planned.answer.cost;
+    Answer *a = &best->planned.answer;
+
+    if (!fits(x, memory))
+        return;
+    if (fits(best, memory) && a->cost < cost)
+        cost = a->cost;
+    if (!fits(best, memory) || x->step.seconds < best->step.seconds) {
+        PlanResult y = *x;
+        memcpy(y.planned.preset, best->planned.preset, sizeof y.planned.preset);
+        y.planned.n_presets = best->planned.n_presets;
+        y.planned.step_bound = best->planned.step_bound;
+        *best = y;
+    }
+    a->cost = cost;
+    a->bound = cost > bound ? bound : cost;
+}
+
+// Flags of a search: the rows count all copies; no presets are tried; the search stops at the first
+// plan found; it begins with the prices of the best plan.
+enum { COUNT_ALL_COPIES = 1, SKIP_PRESETS = 2, FIRST_FOUND = 4, WARM_PRICES = 8 };
+
+// Searches for a plan whose rows take at most `rows` bytes, lowers it for `limit`, and keeps it if
+// it is better. With WARM_PRICES the search begins with the best plan's prices of bytes, and goes
+// to half of the gap, to make up for the cost of copies. The bound remains that of the first
+// search, so a single pass without another engine is enough. If the first search didn't reach its
+// gap, this one is a warm start, which spends less.
+static PlanStatus try_search(Job *j, int flags, int64_t rows, int64_t limit, PlanResult *x,
+                             PlanResult *best)
+{
+    PlanOptions o = j->options;
+
+    o.memory = rows;
+    o.copies = flags & COUNT_ALL_COPIES ? COPIES_ALL : COPIES_SURE;
+    o.skips_presets = flags & SKIP_PRESETS;
+    o.stops_early = flags & FIRST_FOUND;
+    if (flags & WARM_PRICES) {
+        o.solve.prices = best->planned.answer.prices;
+        o.solve.is_single_pass = true;
+        o.solve.is_warm_start = best->planned.answer.outcome != OUTCOME_PROVED;
+        o.solve.gap /= 2;
+    }
+    PlanStatus status = make_result(j, &o, limit, x);
+    if (status == PLAN_DONE)
+        keep_faster(x, best, j->options.memory);
+    return status;
+}
+
+// Searches for plans that count copies, each time with fewer rows by the overshoot of the last
+// arena. The first time takes off a single step (1/32 of the memory) at most, because arenas don't
+// follow rows closely. If the first plan's arena is larger than the memory by more than 2 steps,
+// the search begins with one step less, because that is usually needed.
+static PlanStatus find_fewer_rows(Job *j, PlanResult *best)
+{
+    enum { TRIES = 3, MEMORY_PER_STEP = 32, LARGE_OVERSHOOT_STEPS = 2 };
+    int64_t memory = j->options.memory, step = memory / MEMORY_PER_STEP, rows = memory;
+    bool is_large_overshoot = best->program->arena_bytes - memory > LARGE_OVERSHOOT_STEPS * step;
+
+    for (int i = 0; i < TRIES && rows > 0; i++) {
+        bool is_ahead = is_large_overshoot && !i;
+        PlanResult x;
+        PlanStatus status = try_search(j, COUNT_ALL_COPIES | SKIP_PRESETS | WARM_PRICES,
+                                       is_ahead ? memory - step : rows, memory, &x, best);
+        bool is_there = status == PLAN_DONE && x.planned.answer.outcome != OUTCOME_INFEASIBLE;
+        int64_t overshoot = is_there ? x.program->arena_bytes - memory : 0;
+        if (is_ahead && status != PLAN_WRONG && (!is_there || overshoot <= -step))
+            continue;  // one step less was too little, or was not needed
+        if (!is_there || overshoot <= 0)
+            return status == PLAN_NOT_FOUND ? PLAN_DONE : status;
+        rows = x.planned.answer.peak -
+               (i || is_large_overshoot || overshoot < step ? overshoot : step);
+    }
+    return PLAN_DONE;
+}
+
+// The same as try_search. It also keeps the smallest program so far.
+static PlanStatus attempt_smaller(Job *j, int flags, int64_t rows, int64_t limit, PlanResult *x,
+                                  PlanResult *smallest, PlanResult *best)
+{
+    PlanStatus status = try_search(j, flags, rows, limit, x, best);
+
+    if (status == PLAN_DONE &&
+        (!smallest->program || x->program->arena_bytes < smallest->program->arena_bytes))
+        *smallest = *x;
+    return status;
+}
+
+// Searches for plans with the least rows, without copies and with them, and then with 1/32 more,
+// because the least rows needn't give the smallest arena.
+static PlanStatus find_smallest_rows(Job *j, PlanResult *smallest, PlanResult *best)
+{
+    int64_t rows = 1;
+
+    for (int i = 0; i < 3; i++) {
+        PlanResult x;
+        int flags = i ? FIRST_FOUND | COUNT_ALL_COPIES : FIRST_FOUND;
+        PlanStatus status = attempt_smaller(j, flags, rows, 1, &x, smallest, best);
+        if (status != PLAN_DONE)
+            return i && status == PLAN_NOT_FOUND ? PLAN_DONE : status;
+        if (i)
+            rows = x.planned.answer.peak + x.planned.answer.peak / 32;
+    }
+    return PLAN_DONE;
+}
+
+// Searches for a plan. If its program is larger than the memory, it searches for plans with fewer
+// rows. Sets *copies to COUNT_ALL_COPIES if the last search counted them, else to 0.
+static PlanStatus search_and_fit(Job *j, PlanResult *best, int *copies)
+{
+    PlanStatus status = make_result(j, &j->options, j->options.memory, best);
+    bool is_enough = status != PLAN_DONE || j->follows || fits(best, j->options.memory);
+
+    *copies = is_enough ? 0 : COUNT_ALL_COPIES;
+    if (is_enough || !is_found(best->planned.answer.outcome))
+        return status;
+    return find_fewer_rows(j, best);
+}
+
+// Searches for an arena smaller than *smallest: first with fewer rows that count copies, then as
+// for a memory of one byte less.
+static PlanStatus find_smaller_arena(Job *j, PlanResult *smallest, PlanResult *best)
+{
+    int64_t limit = smallest->program->arena_bytes - 1, rows = smallest->planned.answer.peak - 1;
+    Job less = *j;
+    int copies;
+    PlanResult x;
+    PlanStatus status =
+        attempt_smaller(j, FIRST_FOUND | COUNT_ALL_COPIES, rows, limit, &x, smallest, best);
+
+    if (status == PLAN_WRONG || fits(smallest, limit))
+        return status;
+    less.options.memory = limit;
+    status = search_and_fit(&less, &x, &copies);
+    if (status == PLAN_DONE && fits(&x, limit)) {
+        *smallest = x;
+        keep_faster(&x, best, j->options.memory);
+    }
+    return status;
+}
+
+// Shrinks the arena until a search with one byte less finds nothing. The search doesn't depend on
+// the memory that the user asked for, so it gives the same answer for every request below it. It
+// stops early if the request is met.
+static PlanStatus find_smallest_arena(Job *j, PlanResult *smallest, PlanResult *best)
+{
+    enum { TRIES = 16 };
+    PlanStatus status = find_smallest_rows(j, smallest, best);
+
+    for (int i = 0; i < TRIES && status == PLAN_DONE; i++) {
+        int64_t bytes = smallest->program->arena_bytes;
+        if (bytes <= j->options.memory)
+            break;
+        status = find_smaller_arena(j, smallest, best);
+        if (smallest->program->arena_bytes == bytes)
+            break;
+    }
+    return status == PLAN_NOT_FOUND && smallest->program ? PLAN_DONE : status;
+}
+
+// Searches for one more plan that may have a shorter step, in two cases. First: the program needs
+// more memory to overlap all communication (full_overlap_bytes). A plan with that many fewer bytes
+// leaves this room; a margin of 1/56 of the memory is added, because arenas don't follow rows
+// closely. Second: the plan's rows fill the memory to within 1/16, without counting all copies.
+// Then a plan of a little less memory, or one that counts all copies and so makes fewer, may be
+// faster.
+static PlanStatus find_faster_step(Job *j, int copies, PlanResult *best)
+{
+    enum { MEMORY_PER_FULL_MARGIN = 16, MEMORY_PER_MARGIN = 56 };
+    int64_t memory = j->options.memory, lacking = best->program->full_overlap_bytes - memory;
+    bool is_full = !copies && best->planned.answer.peak > memory - memory / MEMORY_PER_FULL_MARGIN;
+    int64_t rows = best->planned.answer.peak - lacking - memory / MEMORY_PER_MARGIN;
+    PlanResult x;
+
+    if (is_full) {
+        rows = lacking > 0 ? memory - memory / MEMORY_PER_MARGIN : memory;
+        copies = lacking > 0 ? 0 : COUNT_ALL_COPIES;
+    }
+    if ((lacking <= 0 && !is_full) || rows <= 0)
+        return PLAN_DONE;
+    PlanStatus status = try_search(j, SKIP_PRESETS | WARM_PRICES | copies, rows, memory, &x, best);
+    return status == PLAN_NOT_FOUND ? PLAN_DONE : status;
+}
+
+// Fits a plan to the memory. Usually there is memory enough, so the first search counts only the
+// copies that are sure, and its bound holds for all plans. Rows with all copies count too much
+// rather than too little. So if nothing fits, the smallest arena found serves for the message.
+static PlanStatus fit_plan(Job *j, PlanResult *best)
+{
+    PlanResult smallest = {0};
+    int copies;
+    PlanStatus status = search_and_fit(j, best, &copies);
+
+    if (status == PLAN_DONE && !j->follows && !fits(best, j->options.memory))
+        status = find_smallest_arena(j, &smallest, best);
+    if (status != PLAN_DONE || j->follows)
+        return status;
+    if (!fits(best, j->options.memory)) {
+        *best = smallest;
+        return PLAN_INFEASIBLE;
+    }
+    return find_faster_step(j, copies, best);
+}
+
+static void say_infeasible(const Job *j, const PlanResult *s)
+{
+    int64_t bytes = s->program->arena_bytes;
+    PlanFile f = {0};
+    Text what = {0};
+
+    plan_make_memory(&f, s->program, j->a);
+    diag_error(j->d,
+               "no plan of %d ranks fits %s a rank: the least that was found takes %" PRId64
+               " bytes (%s)",
+               j->r->ranks, bytes_text(j->a, (double)j->options.memory), bytes,
+               bytes_text(j->a, (double)bytes));
+    print_memory_parts(j->a, &f, &what);
+    diag_note(j->d, "most is held in %s", what.s);
+    text_free(&what);
+}
+
+static void warn_idle_ranks(const Job *j, const Program *p)
+{
+    int idle = sharded_idle(p->set[j->train ? SET_TRAIN : SET_PREDICT].sharded);
+
+    if (idle)
+        diag_warn(
+            j->d,
+            "%d of %d ranks %s nothing to compute: what the plan cuts is too small for so many",
+            idle, j->r->ranks, idle == 1 ? "has" : "have");
+}
+
+PlanStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
+                      const Graph *predict, PlanResult *to, Diag *d)
+{
+    Job j = {.a = a,
+             .r = r,
+             .c = c,
+             .train = train,
+             .predict = predict,
+             .g = train ? train : predict,
+             .d = d,
+             .at = {.file = r->plan ? base_name(r->plan) : d->file, .to = d->to}};
+
+    j.options = options_of(&j);
+    if (!(r->plan ? read_plan : read_request)(&j))
+        return PLAN_WRONG;
+    PlanStatus found = fit_plan(&j, to);
+    if (found == PLAN_NOT_FOUND)
+        diag_error(d, "no plan was found in time");
+    if (found == PLAN_INFEASIBLE)
+        say_infeasible(&j, to);
+    if (found == PLAN_DONE)
+        warn_idle_ranks(&j, to->program);
+    return found;
+}

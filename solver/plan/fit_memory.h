@@ -1,0 +1,50 @@
+// Finds a plan whose program fits a rank's memory.
+#ifndef SHARDCC_FIT_MEMORY_H
+#define SHARDCC_FIT_MEMORY_H
+
+#include "analyzer/plan_file.h"
+#include "lower/lower.h"
+#include "solver/plan/plan.h"
+
+typedef enum PlanStatus {
+    PLAN_DONE,
+    PLAN_WRONG,       // the input had mistakes, or the plan's graph can't be lowered
+    PLAN_INFEASIBLE,  // no plan was found that keeps to the memory
+    PLAN_NOT_FOUND,   // the search was stopped before it found a plan
+} PlanStatus;
+
+// A request for a plan. Texts are those of the user's options, and not trusted.
+typedef struct PlanRequest {
+    int ranks, accumulate;
+    int64_t memory;          // bytes of a rank; 0: all that a device of the cluster has
+    const char *mesh;        // NULL: the best one
+    const char *preset;      // NULL: none
+    const char *plan;        // a plan's file to follow; NULL: search for a plan
+    const char *const *pin;  // GLOB=SPEC or GLOB=STRATEGY
+    int n_pins;
+    bool fuse;
+    const char *programs;  // the folder of the solver's engines
+} PlanRequest;
+
+typedef struct PlanResult {
+    Planned planned;      // of the training graph, or of the predicting one if there is none
+    PlanOptions options;  // of the first search: pins, preset, the bytes of a rank
+    Program *program;     // its arena is the memory that the plan takes of a rank
+    Simulated step;       // of training, or of predicting if there is none
+} PlanResult;
+
+// Finds the cheapest plan for the ranks, mesh and memory of the request, or reads the plan that it
+// names, and makes its program: both graphs (`train` may be NULL) are split and lowered. Any status
+// except PLAN_DONE has been reported.
+PlanStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
+                      const Graph *predict, PlanResult *to, Diag *d);
+
+// For any program: fills in the bytes of its arena, what they hold when most are in use, and when
+// that is.
+void plan_make_memory(PlanFile *f, const Program *p, Arena *a);
+
+// Prints the moment when most bytes are in use, and what holds them: "backward of h.31: activations
+// 38.1 GiB, …".
+void print_memory_parts(Arena *a, const PlanFile *f, Text *t);
+
+#endif

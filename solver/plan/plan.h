@@ -1,0 +1,121 @@
+// Plans: chooses how to shard a graph on a mesh. It builds an assignment problem, which solve()
+// solves.
+#ifndef SHARDCC_SOLVER_PLAN_H
+#define SHARDCC_SOLVER_PLAN_H
+
+#include "lower/lower.h"
+#include "solver/assign/solver.h"
+
+typedef enum PinKind {
+    PIN_STORAGE,   // the storage spec of a value
+    PIN_COMPUTE,   // the compute spec of a value in a phase
+    PIN_STRATEGY,  // the strategy of a node
+} PinKind;
+
+// A decision that is given. It holds for all values or nodes that are tied to this one.
+typedef struct Pin {
+    PinKind kind;
+    int32_t id;     // ValueId or NodeId
+    Phase phase;    // of PIN_COMPUTE
+    Spec spec;      // or Strategy
+    bool is_given;  // PIN_STORAGE: allowed even if no strategy makes or reads it
+} Pin;
+
+// One or several known ways to shard a step. Each covers the ranks that its size says (a single one
+// may have size 0: all ranks), from slow axes to fast ones. Each axis of the mesh may split only
+// what its part splits.
+typedef struct PresetPart {
+    int preset;  // index into the presets of plan_preset.c
+    int size;
+} PresetPart;
+
+typedef struct Preset {
+    int n;
+    PresetPart part[MAX_AXES];
+} Preset;
+
+// Parses "fsdp" or "ddp=2,megatron=4". The text is not trusted. False after an error.
+bool preset_parse(const char *text, Preset *p, Diag *d);
+void preset_print(const Preset *p, Text *t);
+
+// If a node reads a value in another spec than its storage spec, the copy takes memory while the
+// node runs. Copies says which copies count.
+typedef enum Copies {
+    COPIES_NONE,
+    COPIES_SURE,  // those of products: never too much, so bounds hold for all programs
+    COPIES_ALL,   // all: rather too much
+} Copies;
+
+typedef struct PlanOptions {
+    int accumulate;  // micro-batches
+    int64_t memory;  // bytes of a rank
+    Copies copies;   // copies that count in `memory`
+    const Pin *pin;
+    int n_pins;
+    const Preset *preset;  // the plan must follow it; NULL: none
+    bool skips_presets;    // doesn't make a plan for every preset
+    bool stops_early;      // takes the first plan that is found
+    // How programs are made of plans. If communication can overlap computation, the plan is the
+    // one, of those found, whose program takes the shortest step. NULL: the plan is the cheapest.
+    const LowerOptions *program;
+    SolveOptions solve;  // the search sets start and enough; prices may be of another limit
+} PlanOptions;
+
+// The best alternative to a decision, all others being fixed, and what it costs more in picoseconds
+// a step. That is negative only where the solver hasn't proved its answer.
+typedef struct BestAlternative {
+    bool is_there;
+    Spec spec;  // or Strategy
+    int64_t cost;
+} BestAlternative;
+
+// The cheapest plan that follows a preset.
+typedef struct PresetPlan {
+    Preset preset;
+    Outcome outcome;
+    int64_t cost;  // picoseconds a step, as priced, if a plan was found
+    int64_t step;  // picoseconds that its program takes; 0: no program was made
+    int64_t peak;  // bytes; if no plan fits, the lowest peak found
+} PresetPlan;
+
+enum { MAX_PRESETS = 64 };  // presets reported at most
+
+typedef struct Planned {
+    Plan plan;  // valid if answer.choice isn't NULL
+    // cost and bound are picoseconds a step, of the cheapest plan that was found. choice, peak and
+    // `at` are of `plan`; times are items of live_ranges_find.
+    Answer answer;
+    Wide step_bound;  // picoseconds: no plan's step is shorter, even with full overlap
+    // Valid if answer.choice isn't NULL:
+    int64_t compute, communication;      // picoseconds a step, as priced
+    int64_t step;                        // that the program takes, or else the sum of the two
+    BestAlternative *next_storage_spec;  // by ValueId
+    BestAlternative *next_compute_spec;  // by 3 · ValueId + phase, as Plan.compute_spec
+    BestAlternative *strategy;           // by NodeId
+    // Plans of the presets that fit the mesh, single presets first. None if the options give a
+    // preset.
+    PresetPlan preset[MAX_PRESETS];
+    int n_presets;
+    // How many meshes were searched, how many were excluded since none of their plans can be
+    // cheaper, and how many were left out as too large. The bound doesn't cover those left out.
+    int n_searched, n_excluded, n_left_out;
+} Planned;
+
+// Finds the cheapest plan on the mesh under the cost model, with a proved bound. If nothing fits,
+// the answer says so and the plan is the one of the lowest peak. False after an error, such as a
+// pin that no strategy reaches.
+bool plan_find(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o, Planned *to,
+               Arena *a, Diag *d);
+
+// The same over several meshes: the cheapest of all their plans. The bound covers all meshes except
+// those left out as too large.
+bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, const PlanOptions *o,
+                 Planned *to, Arena *a, Diag *d);
+
+// Finds the plan of a training graph's forward-only graph g on the mesh of `plan`. Parameters and
+// buffers, matched by name, keep their storage specs of `plan`; all else is free. Layers whose
+// storage specs differ lose their block labels and become no loop.
+bool plan_predict(Graph *g, const Graph *training, const Plan *plan, const Cluster *c,
+                  const PlanOptions *o, Planned *to, Arena *a, Diag *d);
+
+#endif

@@ -1,0 +1,66 @@
+// Finds the plan of a forward-only graph, given the plan of its training graph.
+#include "solver/plan/build_problem.h"
+
+static bool is_kept(const Value *x)
+{
+    return (x->kind == VALUE_PARAMETER || x->kind == VALUE_BUFFER) && !x->producer && x->name;
+}
+
+// By ValueId: the training graph's parameter or buffer of the same name, or 0.
+static ValueId *find_equal_parameters(const Graph *g, const Graph *training, Arena *a)
+{
+    ValueId *equal = arena_array(a, ValueId, g->n_values);
+    Map at = {.arena = a};
+
+    for (ValueId v = 1; v < training->n_values; v++)
+        if (is_kept(value_of(training, v)))
+            map_set(&at, value_of(training, v)->name, v);
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (is_kept(value_of(g, v)))
+            equal[v] = map_get(&at, value_of(g, v)->name);
+    return equal;
+}
+
+// Removes the block labels of layers whose parameters differ in storage spec from layer to layer.
+// The training graph's plan may do that where its layers aren't all alike; they can't be a loop of
+// predictions.
+static void unlabel_unequal_layers(Graph *g, const Plan *plan, const ValueId *equal, Arena *a)
+{
+    Map first = {.arena = a};
+    bool *differs = arena_array(a, bool, g->n_classes + 1);
+
+    for (ValueId v = 1; v < g->n_values; v++) {
+        Block block = value_of(g, v)->block;
+        const char *place = arena_string(a, "%d.%d", block.cls, block.pos);
+        if (!equal[v] || !block.cls)
+            continue;
+        if (!map_get(&first, place))
+            map_set(&first, place, equal[v]);
+        differs[block.cls] |=
+            !spec_equal(&plan->spec[equal[v]], &plan->spec[map_get(&first, place)]);
+    }
+    for (int c = 1; c < g->n_classes; c++)
+        if (differs[c])
+            graph_write_out(g, c);
+}
+
+bool plan_predict(Graph *g, const Graph *training, const Plan *plan, const Cluster *c,
+                  const PlanOptions *o, Planned *to, Arena *a, Diag *d)
+{
+    Arena *scratch = arena_new();
+    ValueId *equal = find_equal_parameters(g, training, scratch);
+    Pin *pin = arena_array(scratch, Pin, g->n_values);
+    PlanOptions all = *o;
+
+    unlabel_unequal_layers(g, plan, equal, scratch);
+    all.pin = pin;
+    all.n_pins = 0;
+    all.preset = NULL;
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (equal[v])
+            pin[all.n_pins++] =
+                (Pin){.kind = PIN_STORAGE, .id = v, .spec = plan->spec[equal[v]], .is_given = true};
+    bool ok = plan_find(g, c, &plan->mesh, &all, to, a, d);
+    arena_free(scratch);
+    return ok;
+}
