@@ -69,13 +69,20 @@ static bool copy(Sources *x, const char *name)
     return ok;
 }
 
-// The folders of the runtime that every program needs whole. cpu/ has the kernels.
-static const char *const folders[] = {"core", "shared", "comm", "trainer"};
+// The folders of the runtime that every program needs whole, "" for the runtime's own. cpu/ has the
+// kernels.
+static const char *const folders[] = {"", "core", "shared", "comm", "trainer"};
+
+// Either part may be empty.
+static char *path_in(Arena *a, const char *folder, const char *name)
+{
+    return arena_string(a, "%s%s%s", folder, *folder && *name ? "/" : "", name);
+}
 
 static bool copy_folder(Sources *x, const char *folder)
 {
     Arena *a = x->s->arena;
-    char *path = arena_string(a, "%s/%s", x->runtime, folder);
+    char *path = path_in(a, x->runtime, folder);
     DIR *dir = opendir(path);
     bool ok = dir;
 
@@ -84,10 +91,20 @@ static bool copy_folder(Sources *x, const char *folder)
                    strerror(errno));
     for (struct dirent *e; ok && (e = readdir(dir));)
         if (ends_in(e->d_name, ".c") || ends_in(e->d_name, ".h"))
-            ok = copy(x, arena_string(a, "%s/%s", folder, e->d_name));
+            ok = copy(x, path_in(a, folder, e->d_name));
     if (dir)
         closedir(dir);
     return ok;
+}
+
+static bool make_folders(Sources *x, bool has_ranks)
+{
+    bool ok = true;
+
+    for (int i = 0; ok && i < COUNT(folders); i++)
+        ok = staging_folder(x->s, path_in(x->s->arena, "runtime", folders[i]), x->d);
+    return ok && staging_folder(x->s, "runtime/cpu", x->d) &&
+           (!has_ranks || staging_folder(x->s, "runtime/comm/mpi", x->d));
 }
 
 // Copies all files except the kernels.
@@ -96,10 +113,8 @@ static bool copy_trainer(Sources *x, bool has_ranks)
     bool ok = true;
 
     for (int i = 0; ok && i < COUNT(folders); i++)
-        ok = staging_folder(x->s, arena_string(x->s->arena, "runtime/%s", folders[i]), x->d) &&
-             copy_folder(x, folders[i]);
-    return ok && (!has_ranks ||
-                  (staging_folder(x->s, "runtime/comm/mpi", x->d) && copy(x, "comm/mpi/mpi.c")));
+        ok = copy_folder(x, folders[i]);
+    return ok && (!has_ranks || copy(x, "comm/mpi/mpi.c"));
 }
 
 // The files of cpu/ that every program needs.
@@ -202,7 +217,6 @@ bool build_folder(Staging *s, const Program *p, const Text *c, const BuildOption
     Sources x = {.s = s, .runtime = o->runtime, .done.arena = s->arena, .d = d};
 
     return out_write(staging_file(s, arena_string(s->arena, "%s.c", o->name)), c->s, c->n, d) &&
-           staging_folder(s, "runtime", d) && staging_folder(s, "runtime/cpu", d) &&
-           copy_trainer(&x, o->has_ranks) && copy_kernels(&x, p) && write_makefile(&x, o) &&
-           spares_files(s, d);
+           make_folders(&x, o->has_ranks) && copy_trainer(&x, o->has_ranks) &&
+           copy_kernels(&x, p) && write_makefile(&x, o) && spares_files(s, d);
 }
