@@ -69,6 +69,7 @@ typedef struct Lowering {
     bool *is_gradient;  // by ValueId: an output of that role
     bool *is_copied;    // by ValueId: a carry's `out` that has bytes of its own
     int cap_values;     // room in arrays by ValueId: lower_items adds values for copies
+    bool retries;       // a class has lost its labels: the set must be lowered again
 } Lowering;
 
 Program *program_new(Arena *a, int accumulate);  // an empty program: no sets lowered yet
@@ -105,8 +106,8 @@ void find_inlinable(Lowering *l);
 void find_inlinable_one_flop(Lowering *l);
 bool is_inlined(const Lowering *l, ValueId v);
 
-// Takes the labels of a class away, sets `retry` and gives false.
-bool unroll_class(Lowering *l, int32_t cls, bool *retry);
+// Takes the labels of a class away, sets `retries` and gives false.
+bool unroll_class(Lowering *l, int32_t cls);
 
 enum { COPY_ROUNDS = 2 };  // how often a kernel may ask for copies of its operands
 
@@ -129,15 +130,14 @@ typedef struct Segment {
 
 Segment **segments_find(const Graph *g, Arena *a);  // by NodeId, NULL outside of iterations
 
-// Finds the order of each value's dims in memory.
-void lower_layout(Lowering *l);
-// The passes, in this order. False after reporting errors. False with `retry` set if a class of
-// repeated blocks can't be a loop: its labels are gone and the set must be lowered again.
+// The passes over a set, as passes.def lists them. False after reporting errors. False with
+// `retries` set if a class of repeated blocks can't be a loop.
+bool lower_layout(Lowering *l);
 bool lower_views(Lowering *l);
-bool lower_order(Lowering *l, bool *retry);
+bool lower_order(Lowering *l);
 // Finds the initial values of all loops. Unrolls a class if its iterations can't share a place for
 // them, or if it reads what it overwrites.
-bool lower_initials(Lowering *l, bool *retry);
+bool lower_initials(Lowering *l);
 // Rewrites the graph, once views and order are known: the backward part recomputes what need not be
 // kept. Earlier analyses of the graph are void afterwards.
 bool lower_recompute(Lowering *l);
@@ -151,8 +151,8 @@ bool is_direct_result(const Lowering *l, ValueId v);
 void merge_groups(Lowering *l, int begin, int end);
 void finish_groups(Lowering *l);
 // Starts collectives before their first reader and adds the waits for them.
-void lower_overlap(Lowering *l);
-bool lower_storage(Lowering *l, bool *retry);
+bool lower_overlap(Lowering *l);
+bool lower_storage(Lowering *l);
 // Lets a group's or kernel's output take over the place of an input that it reads last.
 void lower_in_place(Program *p, Set *s);
 bool lower_arena(Program *p, Diag *d);

@@ -51,35 +51,38 @@ static Lowering lowering_new(Program *p, int set, Graph *g, const LowerOptions *
     l.is_copied = arena_array(p->arena, bool, l.cap_values);
     l.item_of = arena_array(p->arena, int32_t, l.cap_values);
     l.table = class_tables(g, p->arena);
-    lower_layout(&l);
     return l;
 }
 
-static bool lower_once(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d, bool *retry)
+static bool (*const passes[])(Lowering *l) = {
+#define SET_PASS(name, run, text) run,
+#include "lower/passes.def"
+};
+
+static bool lower_once(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d, bool *retries)
 {
     Lowering l = lowering_new(p, set, g, o, d);
 
-    if (!lower_views(&l) || !lower_order(&l, retry) || !lower_initials(&l, retry) ||
-        !lower_items(&l))
-        return false;
-    lower_overlap(&l);
-    if (!lower_storage(&l, retry))
-        return false;
+    for (int i = 0; i < COUNT(passes); i++)
+        if (!passes[i](&l)) {
+            *retries = l.retries;
+            return false;
+        }
     count_flops(&l);
     return true;
 }
 
 bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
 {
-    int n_buffers = p->n_buffers, n_named = p->n_named;
+    int n_buffers = p->n_buffers, n_named = p->n_named, n_slots = p->n_slots;
     int n_values = g->n_values;
-    bool retry = false;
+    bool retries = false;
 
-    while (!lower_once(p, set, g, o, d, &retry)) {
-        if (!retry)
+    while (!lower_once(p, set, g, o, d, &retries)) {
+        if (!retries)
             return false;
-        retry = false;
         p->n_buffers = n_buffers;
+        p->n_slots = n_slots;
         g->n_values = n_values;
         if (p->n_named != n_named) {  // only the first set adds named places
             p->n_named = n_named;
@@ -92,15 +95,15 @@ bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
 bool recompute(Graph *g, Diag *d)
 {
     const LowerOptions o = {.fuse = true, .accumulate = 1};
-    bool retry, ok;
+    bool retries, ok;
 
     do {
         Program p = {.arena = arena_new()};
         Lowering l = lowering_new(&p, SET_TRAIN, g, &o, d);
-        retry = false;
-        ok = lower_views(&l) && lower_order(&l, &retry) && lower_recompute(&l);
+        ok = lower_layout(&l) && lower_views(&l) && lower_order(&l) && lower_recompute(&l);
+        retries = l.retries;
         arena_free(p.arena);
-    } while (!ok && retry);
+    } while (!ok && retries);
     return ok;
 }
 

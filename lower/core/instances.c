@@ -59,13 +59,13 @@ ValueId value_instance(const Lowering *l, ValueId v, int iter)
     return 0;
 }
 
-bool unroll_class(Lowering *l, int32_t cls, bool *retry)
+bool unroll_class(Lowering *l, int32_t cls)
 {
     Graph *g = l->g;
 
     graph_write_out(g, cls);
     diag_warn(l->d, "the %d repetitions of %s can't run as a loop: written out one by one",
               g->classes[cls].length, g->classes[cls].name ? g->classes[cls].name : "a block");
-    *retry = true;
+    l->retries = true;
     return false;
 }

@@ -117,7 +117,7 @@ static bool is_overwritten(const Lowering *l, int r, NodeId n, int k, const Valu
            l->region[value_of(l->g, to)->producer] == r;
 }
 
-bool lower_initials(Lowering *l, bool *retry)
+bool lower_initials(Lowering *l)
 {
     const Graph *g = l->g;
     ValueId *carried_to = arena_array(l->p->arena, ValueId, g->n_values);
@@ -133,7 +133,7 @@ bool lower_initials(Lowering *l, bool *retry)
             for (int k = 0; k < g->nodes[n].n_in; k++) {
                 InitialValue x = initial_of(l, r, n, k);
                 if (is_overwritten(l, r, n, k, carried_to) || (x.delta && !add_initial(l, x)))
-                    return unroll_class(l, l->regions[r].cls, retry);
+                    return unroll_class(l, l->regions[r].cls);
             }
         }
     }

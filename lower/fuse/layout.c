@@ -72,7 +72,7 @@ static void keep_user_order(Lowering *l)
                                         !has_user_order[value_instance(l, v, 0)];
 }
 
-void lower_layout(Lowering *l)
+bool lower_layout(Lowering *l)
 {
     const Graph *g = l->g;
     Arena *a = l->p->arena;
@@ -95,6 +95,7 @@ void lower_layout(Lowering *l)
     for (ValueId v = 1; v < g->n_values; v++)
         l->is_channels_last[v] = r.is_channels_last[root(&r, v)];
     keep_user_order(l);
+    return true;
 }
 
 void layout_axes(int rank, bool is_channels_last, int *axis)

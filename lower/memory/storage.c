@@ -311,7 +311,7 @@ static void find_outer_live_ranges(StorageState *st)
     }
 }
 
-bool lower_storage(Lowering *l, bool *retry)
+bool lower_storage(Lowering *l)
 {
     StorageState st = {.l = l};
     int32_t uneven = 0;
@@ -321,7 +321,7 @@ bool lower_storage(Lowering *l, bool *retry)
     find_instances(&st);
     elide_copies(&st);
     if (!add_all_storage(&st, &uneven))
-        return unroll_class(l, uneven, retry);
+        return unroll_class(l, uneven);
     find_live_ranges(&st);
     find_outer_live_ranges(&st);
     return true;

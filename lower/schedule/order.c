@@ -100,7 +100,7 @@ static bool find_direction(Lowering *l, int r)
     return !(up && down);
 }
 
-static bool make_regions(Lowering *l, bool *retry)
+static bool make_regions(Lowering *l)
 {
     const Graph *g = l->g;
 
@@ -111,7 +111,7 @@ static bool make_regions(Lowering *l, bool *retry)
             l->region[i] = find_region(l, &g->nodes[i], l->part[i]);
     for (int r = 1; r < l->n_regions; r++)
         if (!find_direction(l, r))
-            return unroll_class(l, l->regions[r].cls, retry);
+            return unroll_class(l, l->regions[r].cls);
     return true;
 }
 
@@ -279,7 +279,7 @@ static void order_body(Lowering *l, int r)
 }
 
 // Orders the top level. Vertices are the loops first (r - 1), then the nodes outside of loops.
-static bool order_top(Lowering *l, bool *retry)
+static bool order_top(Lowering *l)
 {
     const Graph *g = l->g;
     Arena *a = l->p->arena;
@@ -308,17 +308,17 @@ static bool order_top(Lowering *l, bool *retry)
         return true;
     for (int r = 1; r < l->n_regions; r++)  // a cycle contains a loop that isn't placed
         if (o.degree[r - 1])
-            return unroll_class(l, l->regions[r].cls, retry);
+            return unroll_class(l, l->regions[r].cls);
     return true;
 }
 
-bool lower_order(Lowering *l, bool *retry)
+bool lower_order(Lowering *l)
 {
     find_parts(l);
-    if (!make_regions(l, retry))
+    if (!make_regions(l))
         return false;
     l->priority = find_priorities(l);
     for (int r = 1; r < l->n_regions; r++)
         order_body(l, r);
-    return order_top(l, retry);
+    return order_top(l);
 }

@@ -265,15 +265,16 @@ static void rewrite(Overlap *o, void (*part)(Overlap *o, int begin, int end))
 
 static void schedule_part(Overlap *o, int begin, int end) { schedule_items(o, begin, end, false); }
 
-void lower_overlap(Lowering *l)
+bool lower_overlap(Lowering *l)
 {
     Overlap o = {.l = l};
 
     if (!l->o->cluster || l->o->overlap_level == OVERLAP_NONE || !l->s->sharded)
-        return;
+        return true;
     o.state = arena_array(l->p->arena, LocationState, l->cap_values);
     if (l->o->overlap_level < OVERLAP_LOOP)
         rewrite(&o, fission_loops);
     rewrite(&o, schedule_part);
     l->p->n_slots = o.n_slots > l->p->n_slots ? o.n_slots : l->p->n_slots;
+    return true;
 }
