@@ -140,42 +140,51 @@ static Program *make_program(Arena *a, const Options *o, const Cluster *c, Graph
     return fit_memory(a, &request, c, train, predict, &s, d) == PLAN_DONE ? s.program : NULL;
 }
 
-static int print_graph(const Options *o, const Graph *g, Diag *d)
+static int print_text(const Options *o, Text *t, Diag *d)
+{
+    bool ok = output_text(o, t, d);
+
+    text_free(t);
+    return ok ? 0 : EXIT_USER;
+}
+
+// Prints the graphs after a pass, and no more.
+static int print_graphs(Arena *a, const Options *o, Diag *d)
 {
     Text t = {0};
 
+    if (!passes_print(a, o, o->dump_after, &t, d)) {
+        text_free(&t);
+        return EXIT_USER;
+    }
+    return print_text(o, &t, d);
+}
+
+static int print_split(const Options *o, const Program *p, Diag *d)
+{
+    Graph *g = p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT].g;
+    Text t = {0};
+
+    g->after = "partition";
     graph_print(g, &t);
-    bool ok = output_text(o, &t, d);
-    text_free(&t);
-    return ok ? 0 : EXIT_USER;
+    return print_text(o, &t, d);
 }
 
 static int compile_model(Arena *a, Options *o)
 {
     Diag d = {.file = base_name(o->input)};
-    Weights w = {0};
     Cluster c = {0};
-    bool dumped = false;
+    Graphs g;
 
     if (!is_readable(o->input, &d) || !output_check(a, o, &d) ||
         (needs_cluster(o) && !open_cluster(a, o, &c)))
         return EXIT_USER;
-    Graph *train = NULL, *predict;
-    if (o->loss || input_is_ir(o) || o->emit == EMIT_IR || o->dump_after) {
-        train = passes_run(a, o, true, &w, &d, &dumped);
-        if (!train)
-            return dumped ? 0 : EXIT_USER;
-    }
-    if (o->emit == EMIT_IR)
-        return print_graph(o, train, &d);
-    // Without a loss and updates, the program only predicts.
-    if (!o->loss && !(input_is_ir(o) && train->n_carries))
-        train = NULL;
-    predict = passes_run(a, o, false, train ? NULL : &w, &d, &dumped);
-    if (!predict)
+    if (o->emit == EMIT_IR || (o->dump_after && !dumps_split(o)))
+        return print_graphs(a, o, &d);
+    if (!passes_run(a, o, &g, &d))
         return EXIT_USER;
     bool to_stdout = !o->output && (o->emit == EMIT_PROGRAM || o->emit == EMIT_C);
-    Program *p = make_program(a, o, &c, train, predict, &d);
+    Program *p = make_program(a, o, &c, g.train, g.predict, &d);
     if (!p)
         return EXIT_USER;
     if (!program_check(p, &d)) {
@@ -184,12 +193,12 @@ static int compile_model(Arena *a, Options *o)
         return EXIT_INTERNAL;
     }
     if (dumps_split(o))
-        return print_graph(o, p->set[train ? SET_TRAIN : SET_PREDICT].g, &d);
+        return print_split(o, p, &d);
     if (!to_stdout) {
-        report_model(d.file, train ? train : predict);
+        report_model(d.file, g.train ? g.train : g.predict);
         report_program(p);
     }
-    return finish(a, o, p, predict, &w, &c, &d) ? 0 : EXIT_USER;
+    return finish(a, o, p, g.predict, &g.weights, &c, &d) ? 0 : EXIT_USER;
 }
 
 int compile(Arena *a, int argc, char **argv)

@@ -3,24 +3,44 @@
 
 #include "driver/internal.h"
 
+// Prints a text whose lines begin in column `left`. Lines break at its newlines, and between words
+// where they would be too long.
+static void print_wrapped(const char *s, int left)
+{
+    enum { MOST_COLUMNS = 100 };
+    int column = left;
+
+    while (*s) {
+        int n = (int)strcspn(s, " \n");
+        bool is_first = column == left, is_full = column + 1 + n > MOST_COLUMNS;
+        if (!is_first && is_full)
+            column = printf("\n%*s", left, "") - 1;
+        else if (!is_first && n)
+            column += printf(" ");
+        column += printf("%.*s", n, s);
+        s += n;
+        if (*s == '\n')
+            column = printf("\n%*s", left, "") - 1;
+        s += *s != 0;
+    }
+    printf("\n");
+}
+
 static void print_help(const Command *c)
 {
     printf("%s", c->usage);
     for (int i = 0; i < c->n_options; i++) {
         const OptionDef *o = &c->options[i];
         char left[40];
-        const char *s = o->help, *end;
         if (!option_is_of(o, c))
             continue;
         if (!o->name) {
-            printf("\n%s:\n", s);
+            printf("\n%s:\n", o->help);
             continue;
         }
         snprintf(left, sizeof left, "%s %s", o->name, o->value ? o->value : "");
         printf("  %-24s", left);
-        for (; (end = strchr(s, '\n')); s = end + 1)
-            printf("%.*s\n%26s", (int)(end - s), s, "");
-        printf("%s\n", s);
+        print_wrapped(o->help, 26);
     }
     printf("\nExit status: %s.\n",
            c->statuses ? c->statuses : "0 done, 2 wrong options, 1 anything else that is wrong");

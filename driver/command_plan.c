@@ -34,16 +34,15 @@ static bool open_cluster(Job *j)
 
 static bool read_graphs(Job *j)
 {
-    Weights w = {0};
-    bool dumped = false;
+    Graphs g;
 
-    j->train = passes_run(j->a, &j->o, true, &w, j->d, &dumped);
-    if (j->train && !j->train->n_carries)
-        diag_error(j->d, "a plan is of a training step: --loss and --optimizer say of which");
-    if (!j->train || !j->train->n_carries)
+    if (!passes_run(j->a, &j->o, &g, j->d))
         return false;
-    j->predict = passes_run(j->a, &j->o, false, NULL, j->d, &dumped);
-    return j->predict;
+    j->train = g.train;
+    j->predict = g.predict;
+    if (!j->train)
+        diag_error(j->d, "a plan is of a training step: --loss and --optimizer say of which");
+    return j->train;
 }
 
 // ---- output ----

@@ -63,6 +63,9 @@ int inspect(Arena *a, int argc, char **argv);
 int plan_command(Arena *a, int argc, char **argv);
 int solve_command(Arena *a, int argc, char **argv);
 
+// Returns an option that does nothing without --loss; NULL if none is given.
+const char *option_of_training(const Options *o);
+
 bool input_is_ir(const Options *o);  // is the input a graph's text, as the name ends in .ir?
 
 // ---- where results go (output.c) ----

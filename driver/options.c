@@ -71,7 +71,10 @@ static const OptionDef table[] = {
     {"--no-weights", O_NO_WEIGHTS, NULL, "no NAME.safetensors", COMPILE},
     {"--init", O_INIT, "normal(STD)", "the trainer draws weights when there is no file of them",
      COMPILE},
-    {"--dump-after", O_DUMP, "PASS", "the graph after a pass, to -o or to stdout, and no more",
+    {"--dump-after", O_DUMP, "PASS", "the graph after a pass, to -o or to stdout, and no more:\n"
+#define GRAPH_PASS(name, needs, text) " " #name
+#include "lower/passes.def"
+     ,
      COMPILE},
     {NULL, 0, NULL, "The C compiler", COMPILE},
     {"--cc", O_CC, "PROGRAM", "which one (cc)", COMPILE},
@@ -127,7 +130,7 @@ static bool set(Arena *a, void *to, int id, const char *s, int *status)
     case O_CLIP:
         return read_number("--clip-norm", s, 0, &o->clip_norm, status);
     case O_ACCUMULATE:
-        return read_count("--accumulate", s, 1 << 20, &o->accumulate, status);
+        return read_count("--accumulate", s, MAX_ACCUMULATE, &o->accumulate, status);
     case O_FREEZE:
         push(a, &o->freeze, s);
         break;

@@ -1,119 +1,124 @@
 // Runs the passes over a graph, in their one order.
-#include <assert.h>
+#include "driver/passes.h"
+
 #include <string.h>
 
-#include "driver/passes.h"
 #include "lower/lower.h"
 
 typedef struct Run {
     Arena *a;
     const Options *o;
     OptimizerOptions optimizer;
+    int last;       // index of the last pass to run
+    bool is_early;  // without a loss, stop before `loss`, so that the text can still get one
+    bool verifies;  // after each pass: that takes a tenth of a compilation's time
     Graph *g;
     Diag *d;
 } Run;
 
+// ---- the passes ----
+
+static bool run_import(Run *r) { return true; }  // done: see enter
 static bool run_fold(Run *r) { return fold(r->g, r->d); }
 static bool run_loss(Run *r) { return loss_add(r->g, r->o->loss, r->d); }
-static bool run_patterns(Run *r) { return r->o->no_fuse || patterns(r->g, r->d); }
+static bool run_patterns(Run *r) { return patterns(r->g, r->d); }
 static bool run_refine(Run *r) { return refine(r->g, r->d); }
+static bool run_simplify(Run *r) { return fold(r->g, r->d); }
 static bool run_blocks(Run *r) { return blocks(r->g, r->d); }
 static bool run_autodiff(Run *r) { return autodiff(r->g, r->o->accumulate, r->d); }
 static bool run_clip(Run *r) { return clip_add(r->g, &r->optimizer, r->d); }
 static bool run_optimizer(Run *r) { return optimizer_add(r->g, &r->optimizer, r->d); }
 
 // Drops the model's own outputs, because a training step returns only the loss; so they needn't
-// outlive their last reader. --emit ir keeps them, because predictions are made from its text too.
+// outlive their last reader.
 static bool run_outputs(Run *r)
 {
     Graph *g = r->g;
     int n = 0;
 
-    for (int i = 0; i < g->n_outputs && r->o->emit != EMIT_IR; i++)
+    for (int i = 0; i < g->n_outputs; i++)
         if (g->outputs[i].role != OUTPUT_MODEL)
             g->outputs[n++] = g->outputs[i];
-    g->n_outputs = r->o->emit != EMIT_IR ? n : g->n_outputs;
+    g->n_outputs = n;
     return true;
 }
 
-// The first pass of lowering. --emit ir prints the graph before it.
-static bool run_recompute(Run *r)
-{
-    return r->o->no_fuse || r->o->emit == EMIT_IR || recompute(r->g, r->d);
-}
+static bool run_recompute(Run *r) { return recompute(r->g, r->d); }
 
 // Nodes that write onto another value can't be sharded: the partial sums of several ranks must stay
-// separate. So with several ranks the pass doesn't run.
-static bool run_onto(Run *r)
-{
-    return r->o->no_fuse || r->o->emit == EMIT_IR || r->o->ranks > 1 || scatter_onto(r->g, r->d);
-}
+// separate.
+static bool run_onto(Run *r) { return scatter_onto(r->g, r->d); }
+
+static bool run_partition(Run *r) { return true; }  // run once there is a plan
+
+// When a pass runs.
+enum {
+    LOSS = 1,      // if the graph has a loss, or is to get one
+    TRAINING = 2,  // on the graph of training alone
+    FUSING = 4,    // without --no-fuse
+    ONE_RANK = 8,  // if one rank does it all
+    RANKS = 16,    // if there are several
+};
 
 static const struct {
     const char *name;
-    bool (*run)(Run *r);  // NULL: import, and partition, which the driver runs itself
-    bool needs_loss, needs_training;
+    bool (*run)(Run *r);
+    unsigned needs;
 } passes[] = {
-    {"import", NULL, false, false},
-    {"fold", run_fold, false, false},
-    {"loss", run_loss, true, false},
-    {"patterns", run_patterns, false, false},
-    {"refine", run_refine, false, false},
-    {"simplify", run_fold, false, false},  // refining leaves nodes that aren't needed
-    {"blocks", run_blocks, false, false},
-    {"autodiff", run_autodiff, true, true},
-    {"clip", run_clip, true, true},
-    {"optimizer", run_optimizer, true, true},
-    {"outputs", run_outputs, true, true},
-    {"recompute", run_recompute, true, true},
-    {"onto", run_onto, true, true},
-    {"partition", NULL, false, false},
+#define GRAPH_PASS(name, needs, text) {#name, run_##name, needs},
+#include "lower/passes.def"
+};
+
+// The places of passes in the table.
+enum {
+#define GRAPH_PASS(name, needs, text) PASS_##name,
+#include "lower/passes.def"
 };
 
 const char *const *pass_names(int *n)
 {
     static const char *const names[] = {
-        "import",   "fold", "loss",      "patterns", "refine",    "simplify", "blocks",
-        "autodiff", "clip", "optimizer", "outputs",  "recompute", "onto",     "partition"};
-    static_assert(COUNT(names) == COUNT(passes), "one name for each pass");
+#define GRAPH_PASS(name, needs, text) #name,
+#include "lower/passes.def"
+    };
     *n = COUNT(names);
     return names;
 }
 
-bool pass_needs_loss(const char *name)
+static int find_pass(const char *name)
 {
-    for (int i = 0; i < COUNT(passes); i++)
-        if (!strcmp(name, passes[i].name))
-            return passes[i].needs_loss;
-    return false;
+    int i = COUNT(passes) - 1;
+
+    while (i >= 0 && strcmp(name, passes[i].name))
+        i--;
+    return i;
 }
+
+bool pass_needs_loss(const char *name) { return passes[find_pass(name)].needs & LOSS; }
 
 bool dumps_split(const Options *o) { return o->dump_after && !strcmp(o->dump_after, "partition"); }
 
-// ---- input ----
+static bool has_loss(const Graph *g)
+{
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i].role == OUTPUT_LOSS_SUM)
+            return true;
+    return false;
+}
+
+static bool applies(const Run *r, unsigned needs)
+{
+    return (!(needs & LOSS) || r->o->loss || has_loss(r->g)) &&
+           (!(needs & TRAINING) || r->g->training) && (!(needs & FUSING) || !r->o->no_fuse) &&
+           (!(needs & ONE_RANK) || r->o->ranks < 2) && (!(needs & RANKS) || r->o->ranks > 1);
+}
+
+// ---- a graph's text ----
 
 bool input_is_ir(const Options *o)
 {
     size_t n = strlen(o->input);
     return n > 3 && !strcmp(o->input + n - 3, ".ir");
-}
-
-static Graph *read_ir(Run *r, bool training)
-{
-    File f;
-
-    if (!file_map(r->o->input, &f, r->d))
-        return NULL;
-    Graph *g = graph_parse(r->a, (const char *)f.data, f.size, r->d);
-    file_unmap(&f);
-    if (!g || !graph_verify(g, r->d))
-        return NULL;
-    if (g->n_carries && r->o->loss) {
-        diag_error(r->d, "the graph has its updates already: --loss and --optimizer don't apply");
-        return NULL;
-    }
-    g->training = training;
-    return g;
 }
 
 // Does the model behave differently in training, by batch statistics or dropout?
@@ -129,15 +134,12 @@ static bool has_training_mode(const Graph *g)
     return false;
 }
 
-// Reduces a graph with gradients and updates to its forward-only part: the nodes that the model's
+// Reduces a graph with gradients or updates to its forward-only part: the nodes that the model's
 // own outputs need.
-static void drop_training_only(Graph *g, Diag *d)
+static void drop_training_only(Graph *g)
 {
     int n = 0;
 
-    if (has_training_mode(g))
-        diag_warn(d, "predictions are made as in training, with dropout and batch statistics: the "
-                     "graph's text holds no other form of the model");
     for (int i = 0; i < g->n_outputs; i++) {
         OutputRole role = g->outputs[i].role;
         if (role != OUTPUT_GRADIENT && role != OUTPUT_GRAD_NORM)
@@ -145,12 +147,118 @@ static void drop_training_only(Graph *g, Diag *d)
     }
     g->n_outputs = n;
     g->n_carries = 0;
-    g->training = false;
     graph_prune(g);
     graph_number_blocks(g);
 }
 
-static Graph *import(Run *r, bool training, Weights *w)
+// Makes the forward-only graph of a text that has none.
+static void make_forward_only(const Run *r, int entry)
+{
+    if ((r->g->training || r->o->loss) && has_training_mode(r->g))
+        diag_warn(r->d, "predictions are made as in training, with dropout and batch statistics: "
+                        "the graph's text holds no other form of the model");
+    if (entry >= PASS_autodiff || r->g->n_carries)
+        drop_training_only(r->g);
+}
+
+// Finds the pass after which a text's graph stands. -1 after an error.
+static int find_entry(const Graph *g, Diag *d)
+{
+    int entry = g->after ? find_pass(g->after) : g->n_carries ? PASS_optimizer : PASS_import;
+
+    if (entry < 0)
+        diag_error(d, "the graph is after '%s', which is no pass", g->after);
+    if (entry != PASS_partition)
+        return entry;
+    diag_error(d, "a graph that is split over ranks is only to be read: the text of an earlier "
+                  "pass can be compiled");
+    return -1;
+}
+
+// Returns an option that belongs to a pass that the graph is behind; NULL if none is given.
+static const char *find_past_option(const Options *o, int entry)
+{
+    bool is_trained = entry >= PASS_optimizer;
+
+    return o->loss && entry >= PASS_loss    ? "--loss"
+           : o->optimizer && is_trained     ? "--optimizer"
+           : o->clip_norm > 0 && is_trained ? "--clip-norm"
+           : o->no_decay.n && is_trained    ? "--no-decay"
+                                            : NULL;
+}
+
+// Do the options fit a text's graph that stands after pass `entry`?
+static bool check_entry(const Run *r, const Graph *g, int entry)
+{
+    const Options *o = r->o;
+    const char *past = find_past_option(o, entry);
+    int accumulate = g->accumulate ? g->accumulate : 1;
+    bool trains = o->loss || has_loss(g) || entry >= PASS_optimizer;
+
+    if (entry > r->last)
+        diag_error(r->d, "%s: the graph is after %s already",
+                   o->dump_after ? arena_string(r->a, "--dump-after %s", o->dump_after)
+                                 : "--emit ir",
+                   passes[entry].name);
+    else if (past)
+        diag_error(r->d, "%s doesn't apply: the graph is after %s already", past,
+                   passes[entry].name);
+    else if (!trains && option_of_training(o))
+        diag_error(r->d, "%s needs --loss: the graph has none", option_of_training(o));
+    else if (trains && entry < PASS_optimizer && r->last >= PASS_optimizer && !o->optimizer)
+        diag_error(r->d, "the graph has a loss, which needs --optimizer");
+    else if (accumulate != o->accumulate && (g->accumulate || entry >= PASS_autodiff))
+        diag_error(r->d, "--accumulate is %d, but the graph is of %d micro-batch%s a step",
+                   o->accumulate, accumulate, accumulate > 1 ? "es" : "");
+    else
+        return true;
+    return false;
+}
+
+// Reads the text's graph of training, or the forward-only one. Returns the pass after which it
+// stands; -1 after an error.
+static int enter_text(Run *r, bool training)
+{
+    Graph *second = NULL;
+    File f;
+
+    if (!file_map(r->o->input, &f, r->d))
+        return -1;
+    Graph *g = graph_parse_two(r->a, (const char *)f.data, f.size, &second, r->d);
+    file_unmap(&f);
+    if (!g || !graph_verify(g, r->d) || (second && !graph_verify(second, r->d)))
+        return -1;
+    int entry = find_entry(g, r->d);
+    if (entry < 0 || !check_entry(r, g, entry))
+        return -1;
+    r->g = g;
+    if (!training && second) {
+        r->g = second;
+        entry = find_entry(second, r->d);
+    } else if (!training) {
+        make_forward_only(r, entry);
+    }
+    r->g->training = training;
+    return entry;
+}
+
+// ---- the model ----
+
+// Checks that no file of the model's weights is about to be overwritten.
+static bool spares_weights(const Run *r, const Weights *w)
+{
+    const char *model = r->o->input;
+    bool ok = true;
+
+    for (int i = 0; w && i < w->n_files && ok; i++)
+        ok = output_spares(
+            &r->o->written,
+            arena_string(r->a, "%.*s%s", (int)(base_name(model) - model), model, w->file[i]),
+            "a file of the model's weights", r->d);
+    return ok;
+}
+
+static int enter_model(Run *r, bool training, Weights *w)
 {
     const Options *o = r->o;
     ImportOptions i = {.path = o->input,
@@ -167,77 +275,92 @@ static Graph *import(Run *r, bool training, Weights *w)
                        .padding = o->padding.s,
                        .n_padding = o->padding.n};
 
-    return input_is_ir(o) ? read_ir(r, training) : frontend_import(r->a, &i, w, r->d);
-}
-
-// Checks that no file of the model's weights is about to be overwritten.
-static bool spares_weights(const Run *r, const Weights *w)
-{
-    const char *model = r->o->input;
-    bool ok = true;
-
-    for (int i = 0; w && i < w->n_files && ok; i++)
-        ok = output_spares(
-            &r->o->written,
-            arena_string(r->a, "%.*s%s", (int)(base_name(model) - model), model, w->file[i]),
-            "a file of the model's weights", r->d);
-    return ok;
+    r->g = frontend_import(r->a, &i, w, r->d);
+    return r->g && spares_weights(r, w) ? PASS_import : -1;
 }
 
 // ---- running ----
 
-// Prints the graph if --dump-after names this pass. The run ends there.
-static bool dump(const Run *r, const char *name, bool *dumped)
+// Reads the model and runs the passes up to r->last that it isn't past. Without --dump-after,
+// graph_verify runs at the end alone.
+static Graph *run(Run *r, bool training, Weights *w)
 {
-    Text t = {0};
+    int entry = input_is_ir(r->o) ? enter_text(r, training) : enter_model(r, training, w);
 
-    if (!r->o->dump_after || strcmp(r->o->dump_after, name))
-        return false;
-    graph_print(r->g, &t);
-    *dumped = output_text(r->o, &t, r->d);
-    text_free(&t);
-    return true;
-}
-
-// Runs all passes except import. With --dump-after, graph_verify runs after each pass. Otherwise it
-// runs only at the end, because verifying after each takes a tenth of the compile time.
-static bool run_all(Run *r, bool training, bool *dumped)
-{
-    const Options *o = r->o;
-
-    for (int i = 1; i < COUNT(passes); i++) {
-        if (!passes[i].run || (passes[i].needs_loss && !o->loss) ||
-            (passes[i].needs_training && !training))
-            continue;
-        if (!passes[i].run(r) || r->d->errors || (o->dump_after && !graph_verify(r->g, r->d)))
-            return false;
-        if (dump(r, passes[i].name, dumped))
-            return false;
-    }
-    return graph_verify(r->g, r->d);
-}
-
-Graph *passes_run(Arena *a, const Options *o, bool training, Weights *w, Diag *d, bool *dumped)
-{
-    Run r = {.a = a, .o = o, .d = d};
-
-    r.optimizer = (OptimizerOptions){.text = o->optimizer,
-                                     .clip_norm = o->clip_norm,
-                                     .no_decay = o->no_decay.s,
-                                     .n_no_decay = o->no_decay.n};
-    r.g = import(&r, training, w);
-    if (!r.g || !spares_weights(&r, w) || dump(&r, "import", dumped))
+    if (entry < 0)
         return NULL;
-    r.g->diag = d;
-    if (r.g->n_carries && input_is_ir(o)) {
-        if (o->dump_after && !dumps_split(o)) {
-            diag_error(d, "--dump-after: the graph has its updates already, no such pass follows");
+    r->g->diag = r->d;
+    if (r->is_early && !r->o->loss && !has_loss(r->g))
+        r->last = entry > PASS_fold ? entry : PASS_fold;
+    for (int i = entry + 1; i <= r->last; i++)
+        if (applies(r, passes[i].needs) &&
+            (!passes[i].run(r) || r->d->errors || (r->verifies && !graph_verify(r->g, r->d))))
             return NULL;
-        }
-        if (!training)
-            drop_training_only(r.g, d);
-        return (!training || (run_outputs(&r) && run_recompute(&r))) && graph_verify(r.g, d) ? r.g
-                                                                                             : NULL;
+    return graph_verify(r->g, r->d) ? r->g : NULL;
+}
+
+static Run run_new(Arena *a, const Options *o, int last, Diag *d)
+{
+    return (Run){.a = a,
+                 .o = o,
+                 .last = last,
+                 .d = d,
+                 .optimizer = {.text = o->optimizer,
+                               .clip_norm = o->clip_norm,
+                               .no_decay = o->no_decay.s,
+                               .n_no_decay = o->no_decay.n}};
+}
+
+// Is the graph of a training step? A text that doesn't say its pass may have updates without a
+// loss.
+static bool is_step(const Graph *g) { return has_loss(g) || (!g->after && g->n_carries); }
+
+bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d)
+{
+    Run r = run_new(a, o, COUNT(passes) - 1, d);
+
+    *to = (Graphs){0};
+    if (o->loss || input_is_ir(o)) {
+        to->train = run(&r, true, &to->weights);
+        if (!to->train)
+            return false;
+        if (!o->loss && !is_step(to->train))
+            to->train = NULL;
+        else
+            to->train->after = NULL;
     }
-    return run_all(&r, training, dumped) ? r.g : NULL;
+    to->predict = run(&r, false, to->train ? NULL : &to->weights);
+    if (to->predict)
+        to->predict->after = NULL;
+    return to->predict;
+}
+
+bool passes_print(Arena *a, const Options *o, const char *pass, Text *t, Diag *d)
+{
+    Run r = run_new(a, o, pass ? find_pass(pass) : PASS_optimizer, d);
+    Graph *train, *predict;
+    Text texts[2] = {0};
+    Weights w = {0};
+
+    r.verifies = true;
+    r.is_early = !pass;
+    train = run(&r, true, &w);
+    predict = train ? run(&r, false, NULL) : NULL;
+    if (!predict)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        Graph *g = i ? predict : train;
+        g->training = true;
+        g->after = passes[r.last].name;
+        g->accumulate = o->accumulate;
+        graph_print(g, &texts[i]);
+    }
+    text_put(t, texts[0].s, texts[0].n);
+    if (strcmp(texts[0].s, texts[1].s)) {
+        predict->training = false;
+        graph_print(predict, t);
+    }
+    text_free(&texts[0]);
+    text_free(&texts[1]);
+    return true;
 }

@@ -1,14 +1,24 @@
-// The passes over a graph, in their one order.
+// The passes over a graph, in their one order, which lower/passes.def gives.
 #ifndef SHARDCC_PASSES_H
 #define SHARDCC_PASSES_H
 
 #include "driver/driver.h"
 #include "frontend/frontend.h"
 
-// Imports the model and runs the passes that apply. If `training` is false, it makes the
-// forward-only graph. Returns NULL after errors, or after printing the pass that --dump-after names
-// (`*dumped`).
-Graph *passes_run(Arena *a, const Options *o, bool training, Weights *w, Diag *d, bool *dumped);
+typedef struct Graphs {
+    Graph *train;     // one step; NULL: the program only predicts
+    Graph *predict;   // the forward-only graph
+    Weights weights;  // of `train`, or of `predict` if there is no other
+} Graphs;
+
+// Reads the model and runs the passes that apply. A graph's text enters after the pass that it
+// names. False after reporting errors.
+bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d);
+
+// Prints the graphs as they are after a pass: that of training, and the forward-only graph if it
+// differs. Read back, they give the same program. `pass` NULL: after the optimizer, or without a
+// loss before one could be added. False after reporting errors.
+bool passes_print(Arena *a, const Options *o, const char *pass, Text *t, Diag *d);
 
 const char *const *pass_names(int *n);
 bool pass_needs_loss(const char *name);

@@ -226,9 +226,10 @@ static bool check_name(Arena *a, const Options *o, int *status)
                     name, o->output ? "another" : "one");
 }
 
-// Returns an option that does nothing without --loss; NULL if none is given.
-static const char *needs_loss(const Options *o)
+const char *option_of_training(const Options *o)
 {
+    if (o->optimizer)
+        return "--optimizer";
     if (o->clip_norm > 0)
         return "--clip-norm";
     if (o->no_decay.n)
@@ -236,6 +237,17 @@ static const char *needs_loss(const Options *o)
     if (o->dump_after && pass_needs_loss(o->dump_after))
         return "that pass of --dump-after";
     return NULL;
+}
+
+// Checks the options that say how to train. A graph's text may have its loss, or all of it: what
+// it needs besides is checked once it is read.
+static bool check_training(const Options *o, int *status)
+{
+    if (!input_is_ir(o) && !o->loss != !o->optimizer)
+        return complain(status, o->loss ? "--loss needs --optimizer" : "--optimizer needs --loss");
+    if (!input_is_ir(o) && !o->loss && option_of_training(o))
+        return complain(status, "%s needs --loss and --optimizer", option_of_training(o));
+    return true;
 }
 
 // Returns an option that says how to read an ONNX file; NULL if none is given.
@@ -255,10 +267,8 @@ bool check_graph(const Options *o, int *status)
         return complain(status, "no model given; --help tells more");
     if (!*o->input)
         return complain(status, "an empty name of a model");
-    if (!o->loss != !o->optimizer)
-        return complain(status, o->loss ? "--loss needs --optimizer" : "--optimizer needs --loss");
-    if (!o->loss && needs_loss(o))
-        return complain(status, "%s needs --loss and --optimizer", needs_loss(o));
+    if (!check_training(o, status))
+        return false;
     if (input_is_ir(o) && needs_onnx(o))
         return complain(status, "%s: a graph's text has its shapes and parameters already",
                         needs_onnx(o));

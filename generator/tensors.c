@@ -300,13 +300,22 @@ static const char *persistent_role(ValueKind k)
     }
 }
 
+// A constant without a name is called v and a number where a graph is printed (value_label). Read
+// back, it still has no name for the user.
+static bool is_label(const Value *v)
+{
+    const char *s = v->name;
+
+    return v->kind == VALUE_CONSTANT && *s == 'v' && s[1] && !s[1 + strspn(s + 1, "0123456789")];
+}
+
 static const char **value_names(Gen *g, const Instances *t)
 {
     const char **names = arena_array(g->arena, const char *, t->n);
 
     for (int i = 0; i < t->n; i++) {
-        const char *name = value_of(g->s->g, t->value[i])->name;
-        names[i] = name ? name : "";
+        const Value *v = value_of(g->s->g, t->value[i]);
+        names[i] = v->name && !is_label(v) ? v->name : "";
     }
     return names;
 }

@@ -148,6 +148,8 @@ typedef struct BlockClass {
     int32_t length;
 } BlockClass;
 
+enum { MAX_ACCUMULATE = 1 << 20 };  // micro-batches of a step
+
 typedef struct Graph {
     Arena *arena;
     const char *name;
@@ -162,6 +164,10 @@ typedef struct Graph {
     BlockClass *classes;  // [0] is unused
     int n_classes, cap_classes;
     bool training;  // false: the forward-only graph of evaluation and prediction
+    // For its text: the pass after which it was printed (NULL: it doesn't say), and the
+    // micro-batches of a step that it is for (0: one).
+    const char *after;
+    int accumulate;
     // graph_node gives new nodes this phase, block and source, and reports mistakes to `diag`.
     Diag *diag;
     Phase phase;
@@ -282,6 +288,9 @@ void graph_print(const Graph *g, Text *t);
 const char **graph_names(const Graph *g, Arena *a);
 // Returns NULL after reporting errors with line numbers. The text is not trusted.
 Graph *graph_parse(Arena *a, const char *text, size_t n, Diag *d);
+// The same for a text of one or two graphs. The second one, NULL if there is none, must be forward
+// only.
+Graph *graph_parse_two(Arena *a, const char *text, size_t n, Graph **second, Diag *d);
 void value_print_type(const Value *v, Text *t);  // "f32[4,16]"
 extern const char *const value_kind_names[N_VALUE_KINDS];
 

@@ -154,6 +154,29 @@ static bool parse_line(Parser *p)
     return parse_value(p, (ValueKind)kind);
 }
 
+// Reads "after PASS accumulate K", of which the head may lack either.
+static bool parse_stage(Parser *p)
+{
+    int64_t k = 0;
+
+    if (parse_is_word(p, "after")) {
+        lexer_next(&p->lex);
+        if (p->lex.kind != TOKEN_WORD)
+            return parse_unexpected(p, "a pass");
+        p->g->after = arena_string(p->g->arena, "%s", p->lex.text);
+        lexer_next(&p->lex);
+    }
+    if (parse_is_word(p, "accumulate")) {
+        lexer_next(&p->lex);
+        if (!parse_int(p, &k))
+            return false;
+        if (k < 2 || k > MAX_ACCUMULATE)
+            return parse_error(p, "a step of %" PRId64 " micro-batches", k);
+    }
+    p->g->accumulate = (int)k;
+    return true;
+}
+
 static bool parse_head(Parser *p)
 {
     while (p->lex.kind == TOKEN_LINE)
@@ -166,7 +189,7 @@ static bool parse_head(Parser *p)
     p->g->training = parse_is_word(p, "training");
     if (p->g->training)
         lexer_next(&p->lex);
-    return parse_sign(p, '{');
+    return parse_stage(p) && parse_sign(p, '{');
 }
 
 static void skip_line(Parser *p)
@@ -190,26 +213,41 @@ static void parse_body(Parser *p)
         return;
     while (p->lex.kind == TOKEN_LINE)
         lexer_next(&p->lex);
-    if (p->lex.kind != TOKEN_END)
-        parse_unexpected(p, "the end");
+}
+
+static Graph *parse_graph(Parser *p, Arena *a)
+{
+    p->g = graph_new(a, "");
+    p->g->diag = p->d;
+    p->names = (Map){.arena = p->ops.arena};
+    if (parse_head(p))
+        parse_body(p);
+    p->g->phase = FORWARD;
+    p->g->block = (Block){0};
+    p->g->source = NULL;
+    return p->g;
+}
+
+Graph *graph_parse_two(Arena *a, const char *text, size_t n, Graph **second, Diag *d)
+{
+    Parser p = {.lex = lexer_new(text, n), .d = d, .ops = {.arena = arena_new()}};
+    int errors = d->errors;
+
+    for (int i = 0; op_table[i]; i++)
+        map_set(&p.ops, op_table[i]->name, i + 1);
+    Graph *first = parse_graph(&p, a);
+    if (second)
+        *second = d->errors == errors && p.lex.kind != TOKEN_END ? parse_graph(&p, a) : NULL;
+    if (d->errors == errors && p.lex.kind != TOKEN_END)
+        parse_unexpected(&p, "the end");
+    if (second && *second && (*second)->training)
+        diag_error(d, "the text's second graph is for training: only the first one may be");
+    lexer_free(&p.lex);
+    arena_free(p.ops.arena);
+    return d->errors > errors ? NULL : first;
 }
 
 Graph *graph_parse(Arena *a, const char *text, size_t n, Diag *d)
 {
-    Parser p = {.lex = lexer_new(text, n), .g = graph_new(a, ""), .d = d};
-    int errors = d->errors;
-    Arena *scratch = arena_new();
-
-    p.g->diag = d;
-    p.names.arena = p.ops.arena = scratch;
-    for (int i = 0; op_table[i]; i++)
-        map_set(&p.ops, op_table[i]->name, i + 1);
-    if (parse_head(&p))
-        parse_body(&p);
-    lexer_free(&p.lex);
-    arena_free(scratch);
-    p.g->phase = FORWARD;
-    p.g->block = (Block){0};
-    p.g->source = NULL;
-    return d->errors > errors ? NULL : p.g;
+    return graph_parse_two(a, text, n, NULL, d);
 }

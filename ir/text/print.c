@@ -257,7 +257,12 @@ void graph_print(const Graph *g, Text *t)
 
     text_put(t, "graph ", 6);
     text_quote(t, g->name ? g->name : "");
-    text_printf(t, "%s {\n", g->training ? " training" : "");
+    text_printf(t, "%s", g->training ? " training" : "");
+    if (g->after)
+        text_printf(t, " after %s", g->after);
+    if (g->accumulate > 1)
+        text_printf(t, " accumulate %d", g->accumulate);
+    text_put(t, " {\n", 3);
     for (int i = 1; i < g->n_classes; i++) {
         text_printf(t, "  class %d ", i);
         text_quote(t, g->classes[i].name ? g->classes[i].name : "");

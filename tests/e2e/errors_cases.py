@@ -146,8 +146,18 @@ MODELS = [
         ["--cc", "false"],
         "the C compiler 'false' failed, nothing is written\n  it needs OpenMP and oneDNN (Debian: gcc, libdnnl-dev); --emit c shows the text",
     ),
-    ("updated.ir", TRAIN, "the graph has its updates already: --loss and --optimizer don't apply"),
-    ("updated.ir", ["--dump-after", "fold"], "--dump-after: the graph has its updates already, no such pass follows"),
+    ("updated.ir", TRAIN, "--loss doesn't apply: the graph is after optimizer already"),
+    ("updated.ir", ["--optimizer", "sgd"], "--optimizer doesn't apply: the graph is after optimizer already"),
+    ("updated.ir", ["--clip-norm", "1"], "--clip-norm doesn't apply: the graph is after optimizer already"),
+    ("updated.ir", ["--dump-after", "fold"], "--dump-after fold: the graph is after optimizer already"),
+    ("updated.ir", ["--emit", "ir", "--accumulate", "2"], "--accumulate is 2, but the graph is of 1 micro-batch a step"),
+    ("stage.ir", [], "the graph is after 'fuse', which is no pass"),
+    ("forward.ir", ["--loss", "mse(y, t)"], "the graph has a loss, which needs --optimizer"),
+    ("forward.ir", ["--optimizer", "sgd"], "--optimizer needs --loss: the graph has none"),
+    ("forward.ir", ["--no-decay", "*"], "--no-decay needs --loss: the graph has none"),
+    ("forward.ir", ["--dump-after", "autodiff"], "that pass of --dump-after needs --loss: the graph has none"),
+    ("two.ir", [], "the text's second graph is for training: only the first one may be"),
+    ("micro.ir", [], "line 1: a step of 1 micro-batches"),
     ("bad.ir", [], "line 1: 'graph' expected, not 'grpah'"),
     ("carry.ir", [], "carry of 'x' to 'm' changes the type"),
     ("carry.ir", TRAIN, "carry of 'x' to 'm' changes the type"),
@@ -232,6 +242,9 @@ TOKENS = [
 ]
 
 
+FORWARD = b'graph "x" {\n  input %x f32[2]\n  parameter %w f32[2]\n  %y f32[2] = mul(%x, %w)\n  output model "y" %y\n}\n'
+
+
 def write_models(work):
     """Writes the files that the tables name."""
     x = value("x", "f32", [2, 4])
@@ -250,6 +263,10 @@ def write_models(work):
             [value("c", "f32", [2, 4])],
         ),
         "bad.ir": b'grpah "x" {\n}\n',
+        "stage.ir": FORWARD.replace(b"{", b"after fuse {", 1),
+        "forward.ir": FORWARD,
+        "two.ir": FORWARD + FORWARD.replace(b"{", b"training {", 1),
+        "micro.ir": FORWARD.replace(b"{", b"after fold accumulate 1 {", 1),
         "carry.ir": b'graph "x" {\n  state %m f32[2] = 0\n  input %x f32[3]\n  carry step %m %x\n}\n',
         "list.json": b"[]",
         "version.json": b'{"version": 7}',
