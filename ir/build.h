@@ -8,39 +8,20 @@
 // ---- elementwise: all operands and the result have one shape ----
 // One operand. Floats: exp log sqrt sin cos tanh erf floor round is_nan (→ BOOL); floats and ints:
 // neg abs sign; BOOL: not. round is to nearest, ties to even.
-ValueId make_neg(Graph *g, ValueId x);
-ValueId make_abs(Graph *g, ValueId x);
-ValueId make_sign(Graph *g, ValueId x);
-ValueId make_exp(Graph *g, ValueId x);
-ValueId make_log(Graph *g, ValueId x);
-ValueId make_sqrt(Graph *g, ValueId x);
-ValueId make_sin(Graph *g, ValueId x);
-ValueId make_cos(Graph *g, ValueId x);
-ValueId make_tanh(Graph *g, ValueId x);
-ValueId make_erf(Graph *g, ValueId x);
-ValueId make_floor(Graph *g, ValueId x);
-ValueId make_round(Graph *g, ValueId x);
-ValueId make_not(Graph *g, ValueId x);
-ValueId make_is_nan(Graph *g, ValueId x);
+#define OP(name)
+#define UNARY(name) ValueId make_##name(Graph *g, ValueId x);
+#define BINARY(name)
+#include "ir/ops.def"
 // Attribute `to`, a dtype. Float to int truncates; anything to BOOL is x != 0.
 ValueId make_cast(Graph *g, ValueId x, DType to);  // x itself if it has that dtype
 
 // Two operands of one dtype. add sub mul div max min: floats and ints (int div truncates towards
 // zero; int overflow wraps, int x / 0 is 0, nothing traps); pow: floats; mod: C's % and fmod;
 // eq lt le → BOOL, on any dtype; and or: BOOL.
-ValueId make_add(Graph *g, ValueId a, ValueId b);
-ValueId make_sub(Graph *g, ValueId a, ValueId b);
-ValueId make_mul(Graph *g, ValueId a, ValueId b);
-ValueId make_div(Graph *g, ValueId a, ValueId b);
-ValueId make_pow(Graph *g, ValueId a, ValueId b);
-ValueId make_mod(Graph *g, ValueId a, ValueId b);
-ValueId make_max(Graph *g, ValueId a, ValueId b);
-ValueId make_min(Graph *g, ValueId a, ValueId b);
-ValueId make_eq(Graph *g, ValueId a, ValueId b);
-ValueId make_lt(Graph *g, ValueId a, ValueId b);
-ValueId make_le(Graph *g, ValueId a, ValueId b);
-ValueId make_and(Graph *g, ValueId a, ValueId b);
-ValueId make_or(Graph *g, ValueId a, ValueId b);
+#define OP(name)
+#define UNARY(name)
+#define BINARY(name) ValueId make_##name(Graph *g, ValueId a, ValueId b);
+#include "ir/ops.def"
 // c BOOL; a and b of one dtype: c ? a : b.
 ValueId make_select(Graph *g, ValueId c, ValueId a, ValueId b);
 

@@ -449,7 +449,6 @@ struct OpDef {
 
 #define OP(name) extern const OpDef op_##name;
 #include "ir/ops.def"
-#undef OP
 
 static inline int node_site(const Node *n) { return n->op->site ? n->op->site(n) : 0; }
 

@@ -5,43 +5,15 @@ static Attr ints(int n, const int64_t *v) { return (Attr){.n = n, .v = v}; }
 
 // ---- elementwise ----
 
+#define OP(name)
 #define UNARY(name)                                                                                \
     ValueId make_##name(Graph *g, ValueId x) { return graph_node(g, &op_##name, 1, &x, NULL); }
-UNARY(neg)
-UNARY(abs)
-UNARY(sign)
-UNARY(exp)
-UNARY(log)
-UNARY(sqrt)
-UNARY(sin)
-UNARY(cos)
-UNARY(tanh)
-UNARY(erf)
-UNARY(floor)
-UNARY(round)
-UNARY(not )
-UNARY(is_nan)
-#undef UNARY
-
 #define BINARY(name)                                                                               \
     ValueId make_##name(Graph *g, ValueId a, ValueId b)                                            \
     {                                                                                              \
         return graph_node(g, &op_##name, 2, (ValueId[]){a, b}, NULL);                              \
     }
-BINARY(add)
-BINARY(sub)
-BINARY(mul)
-BINARY(div)
-BINARY(pow)
-BINARY(mod)
-BINARY(max)
-BINARY(min)
-BINARY(eq)
-BINARY(lt)
-BINARY(le)
-BINARY(and)
-BINARY(or)
-#undef BINARY
+#include "ir/ops.def"
 
 ValueId make_cast(Graph *g, ValueId x, DType to)
 {

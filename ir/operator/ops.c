@@ -6,7 +6,6 @@
 const OpDef *const op_table[] = {
 #define OP(name) &op_##name,
 #include "ir/ops.def"
-#undef OP
     NULL,
 };
 
