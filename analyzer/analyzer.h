@@ -331,7 +331,7 @@ bool *values_bucketed(const Graph *g, const TiedValues *k, Arena *a);
 // spec.
 typedef struct Plan {
     Mesh mesh;
-    Spec *spec;          // by ValueId: the storage spec
+    Spec *storage_spec;  // by ValueId
     Strategy *strategy;  // by NodeId
     Spec *compute_spec;  // by 3 · ValueId + phase; NULL: all equal to the storage specs
 } Plan;

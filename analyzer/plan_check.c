@@ -14,13 +14,13 @@ static bool may_be_parts(const Graph *g, const Plan *p, ValueId v)
 {
     const Value *x = value_of(g, v);
 
-    return x->kind == VALUE_ZERO && x->fill == 0 && spec_partial(&p->spec[v]) == SPEC_SUM;
+    return x->kind == VALUE_ZERO && x->fill == 0 && spec_partial(&p->storage_spec[v]) == SPEC_SUM;
 }
 
 static bool check_value(const Graph *g, const Plan *p, ValueId v, Diag *d)
 {
     const Value *x = value_of(g, v);
-    const Spec *s = &p->spec[v], whole = spec_replicated();
+    const Spec *s = &p->storage_spec[v], whole = spec_replicated();
 
     if (!spec_is_valid(&p->mesh, x->rank, s))
         return bad_value(g, v, "has a spec that it can't have", d);
@@ -50,18 +50,18 @@ static bool check_node(const Graph *g, const Plan *p, NodeId n, Diag *d)
 static void check_ends(const Graph *g, const Plan *p, Diag *d)
 {
     for (int i = 0; i < g->n_outputs; i++)
-        if (spec_partial(&p->spec[g->outputs[i].value]) != SPEC_REPLICATED)
+        if (spec_partial(&p->storage_spec[g->outputs[i].value]) != SPEC_REPLICATED)
             bad_value(g, g->outputs[i].value, "is an output, which can't be parts", d);
     for (int i = 0; i < g->n_carries; i++) {
         const Carry *c = &g->carries[i];
-        if (!spec_equal(&p->spec[c->in], &p->spec[c->out]))
+        if (!spec_equal(&p->storage_spec[c->in], &p->storage_spec[c->out]))
             bad_value(g, c->in, "lives on as another spec", d);
     }
 }
 
 static bool are_equal_specs(const Plan *p, ValueId a, ValueId b)
 {
-    bool same = spec_equal(&p->spec[a], &p->spec[b]);
+    bool same = spec_equal(&p->storage_spec[a], &p->storage_spec[b]);
 
     for (int phase = 0; phase < 3 && p->compute_spec; phase++)
         same &= spec_equal(&p->compute_spec[3 * a + phase], &p->compute_spec[3 * b + phase]);

@@ -142,7 +142,8 @@ static const char **find_reads(const Maker *m)
         for (int i = 0; i < x->n_in; i++) {
             int at = 3 * x->in[i] + (int)x->phase;
             Spec s = strategy_spec(&r, &m->p->strategy[n], i);
-            if (!x->in[i] || !is_entry(g, x->in[i]) || spec_equal(&s, &m->p->spec[x->in[i]]))
+            if (!x->in[i] || !is_entry(g, x->in[i]) ||
+                spec_equal(&s, &m->p->storage_spec[x->in[i]]))
                 continue;
             const char *text = spec_of(m, x->in[i], &s);
             if (!read[at])
@@ -183,7 +184,7 @@ static void make_values(const Maker *m, PlanFile *f)
     for (int i = 0; i < f->n_values; i++) {
         ValueId v = value[i];
         bool is_kept = m->traffic.is_stored[v] && m->traffic.base[v] == v && !m->over[v];
-        const char *spec = spec_of(m, v, &m->p->spec[v]);
+        const char *spec = spec_of(m, v, &m->p->storage_spec[v]);
         f->value[i] = (PlanEntry){
             .name = printable_text(m->a, m->name[v]),
             .kind = value_kind_names[value_of(g, v)->kind],
@@ -194,9 +195,9 @@ static void make_values(const Maker *m, PlanFile *f)
             .over = m->over[v] ? printable_text(m->a, m->name[m->entry[m->over[v]]]) : NULL,
             .gradient = m->gradient[v] ? printable_text(m->a, m->gradient[v]) : NULL,
             .read = read_text(m, read + (size_t)3 * (size_t)v),
-            .bytes = is_kept ? spec_bytes(&m->p->mesh, &m->p->spec[v], value_of(g, v)) : 0};
+            .bytes = is_kept ? spec_bytes(&m->p->mesh, &m->p->storage_spec[v], value_of(g, v)) : 0};
         for (int k = 0; k < 3 && m->p->compute_spec; k++)
-            if (!spec_equal(&m->p->compute_spec[3 * v + k], &m->p->spec[v]))
+            if (!spec_equal(&m->p->compute_spec[3 * v + k], &m->p->storage_spec[v]))
                 f->value[i].compute_spec[k] = spec_of(m, v, &m->p->compute_spec[3 * v + k]);
     }
 }

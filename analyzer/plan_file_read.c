@@ -79,7 +79,7 @@ static bool in_entry(const PlanReading *x, const char *list, int i, const PlanEn
 static bool read_value(const PlanReading *x, const PlanEntry *e, ValueId v)
 {
     const Mesh *m = &x->p->mesh;
-    bool ok = spec_parse(m, value_of(x->g, v), e->spec, &x->p->spec[v], x->d);
+    bool ok = spec_parse(m, value_of(x->g, v), e->spec, &x->p->storage_spec[v], x->d);
 
     for (int k = 0; k < 3 && ok; k++)
         ok = spec_parse(m, value_of(x->g, v), e->compute_spec[k] ? e->compute_spec[k] : e->spec,
@@ -135,7 +135,7 @@ static void copy_to_tied(const PlanReading *x)
     TiedValues tied = tied_find(g, x->a);
 
     for (ValueId v = 1; v < g->n_values; v++) {
-        p->spec[v] = p->spec[entry[v]];
+        p->storage_spec[v] = p->storage_spec[entry[v]];
         for (int k = 0; k < 3; k++)
             p->compute_spec[3 * v + k] = p->compute_spec[3 * entry[v] + k];
     }
@@ -149,7 +149,7 @@ bool plan_file_fit(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p,
     const PlanReading x = {f, g, p, pins, graph_names(g, a), a, d};
 
     *pins = (PlanPins){0};
-    *p = (Plan){.spec = arena_array(a, Spec, g->n_values),
+    *p = (Plan){.storage_spec = arena_array(a, Spec, g->n_values),
                 .compute_spec = arena_array(a, Spec, 3 * (size_t)g->n_values),
                 .strategy = arena_array(a, Strategy, g->n_nodes)};
     if (!read_mesh(&x, c) || !read_values(&x) || !read_nodes(&x))

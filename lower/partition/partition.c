@@ -163,7 +163,7 @@ static ValueId operand(Partition *p, NodeId id, int i, const Spec *need)
     const Node *n = &p->from->nodes[id];
     ValueId v = n->in[i], source = tied_input_value(p->from, &p->tied, id, i), x = p->stored[v];
     InputSources sources = tied_input_sources(p->from, &p->tied, id, i);
-    Conversion like = {.phase = n->phase, .spec = p->plan->spec[source]};
+    Conversion like = {.phase = n->phase, .spec = p->plan->storage_spec[source]};
 
     if (!sources_are_equal(sources)) {
         x = converted(p, v, x, &like);
@@ -217,7 +217,8 @@ static void add_node(Partition *p, NodeId id)
         note_value(p, graph_output_of(g, first, i), n->out[i], &made);
     }
     for (int i = 0; i < n->n_out; i++) {
-        ValueId v = reshard_value(p, graph_output_of(g, first, i), &p->plan->spec[n->out[i]]);
+        ValueId v =
+            reshard_value(p, graph_output_of(g, first, i), &p->plan->storage_spec[n->out[i]]);
         value_of(g, v)->name = value_of(p->from, n->out[i])->name;
         p->stored[n->out[i]] = v;
     }
@@ -233,14 +234,14 @@ static void add_value(Partition *p, ValueId id)
     bool is_split = false;
 
     for (int i = 0; i < x->rank; i++) {
-        shard.dim[i] = spec_chunk(&p->plan->mesh, &p->plan->spec[id], i, x->dim[i]);
+        shard.dim[i] = spec_chunk(&p->plan->mesh, &p->plan->storage_spec[id], i, x->dim[i]);
         is_split |= shard.dim[i] != x->dim[i];
     }
     if (is_split)
         shard.own_rank = -1;
     ValueId v = graph_value(graph_of(p), x->kind, x->name, x->dtype, x->rank, shard.dim);
     *value_of(graph_of(p), v) = shard;
-    note_value(p, v, id, &p->plan->spec[id]);
+    note_value(p, v, id, &p->plan->storage_spec[id]);
     p->stored[id] = v;
 }
 

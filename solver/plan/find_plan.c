@@ -11,7 +11,7 @@ static void read_compute_specs(const PlanProblem *q, const Graph *g, Plan *p, Ar
 {
     p->compute_spec = arena_array(a, Spec, 3 * (size_t)g->n_values);
     for (int at = 0; at < 3 * g->n_values; at++)
-        p->compute_spec[at] = p->spec[at / 3];
+        p->compute_spec[at] = p->storage_spec[at / 3];
     for (NodeId n = 1; n < g->n_nodes; n++)
         for (int i = 0; i < g->nodes[n].n_in && q->tied.node[n] == n; i++)
             if (g->nodes[n].in[i])
@@ -21,11 +21,11 @@ static void read_compute_specs(const PlanProblem *q, const Graph *g, Plan *p, Ar
 
 void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Plan *p, Arena *a)
 {
-    p->spec = arena_array(a, Spec, g->n_values);
+    p->storage_spec = arena_array(a, Spec, g->n_values);
     p->strategy = arena_array(a, Strategy, g->n_nodes);
     for (ValueId v = 1; v < g->n_values; v++) {
         int i = q->of_value[q->tied.value[v]];
-        p->spec[v] = q->variable[i].spec[choice[i]];
+        p->storage_spec[v] = q->variable[i].spec[choice[i]];
     }
     for (NodeId n = 1; n < g->n_nodes; n++) {
         int i = q->of_node[q->tied.node[n]];

@@ -74,8 +74,8 @@ static bool read_plan(Job *j)
     j->n_meshes = 1;
     Pin *pin = arena_array(j->a, Pin, pins.n_values + pins.n_nodes);
     for (int i = 0; i < pins.n_values; i++)
-        pin[j->options.n_pins++] =
-            (Pin){.kind = PIN_STORAGE, .id = pins.value[i], .spec = j->given.spec[pins.value[i]]};
+        pin[j->options.n_pins++] = (Pin){
+            .kind = PIN_STORAGE, .id = pins.value[i], .spec = j->given.storage_spec[pins.value[i]]};
     for (int i = 0; i < pins.n_nodes; i++)
         pin[j->options.n_pins++] = (Pin){
             .kind = PIN_STRATEGY, .id = pins.node[i], .spec = j->given.strategy[pins.node[i]]};

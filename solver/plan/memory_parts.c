@@ -25,7 +25,8 @@ static bool is_copy(const Set *s, ValueId v)
 {
     const Sharded *x = s->sharded;
 
-    return v >= x->n_values || !spec_equal(&x->value[v].spec, &x->plan->spec[x->value[v].of]);
+    return v >= x->n_values ||
+           !spec_equal(&x->value[v].spec, &x->plan->storage_spec[x->value[v].of]);
 }
 
 static MemoryKind memory_kind_of(const Memory *m, const Buffer *b)

@@ -37,7 +37,7 @@ static void unlabel_unequal_layers(Graph *g, const Plan *plan, const ValueId *eq
         if (!map_get(&first, place))
             map_set(&first, place, equal[v]);
         differs[block.cls] |=
-            !spec_equal(&plan->spec[equal[v]], &plan->spec[map_get(&first, place)]);
+            !spec_equal(&plan->storage_spec[equal[v]], &plan->storage_spec[map_get(&first, place)]);
     }
     for (int c = 1; c < g->n_classes; c++)
         if (differs[c])
@@ -58,8 +58,10 @@ bool plan_predict(Graph *g, const Graph *training, const Plan *plan, const Clust
     all.preset = NULL;
     for (ValueId v = 1; v < g->n_values; v++)
         if (equal[v])
-            pin[all.n_pins++] =
-                (Pin){.kind = PIN_STORAGE, .id = v, .spec = plan->spec[equal[v]], .is_given = true};
+            pin[all.n_pins++] = (Pin){.kind = PIN_STORAGE,
+                                      .id = v,
+                                      .spec = plan->storage_spec[equal[v]],
+                                      .is_given = true};
     bool ok = plan_find(g, c, &plan->mesh, &all, to, a, d);
     arena_free(scratch);
     return ok;

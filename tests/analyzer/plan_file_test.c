@@ -157,10 +157,10 @@ static void check_same(const Graph *g, const Plan *x, const Plan *y)
 {
     for (ValueId v = 1; v < g->n_values; v++)
         for (int k = -1; k < 3; k++)
-            assert_true(
-                k < 0 ? spec_equal(&x->spec[v], &y->spec[v])
-                      : spec_equal(x->compute_spec ? &x->compute_spec[3 * v + k] : &x->spec[v],
-                                   &y->compute_spec[3 * v + k]));
+            assert_true(k < 0 ? spec_equal(&x->storage_spec[v], &y->storage_spec[v])
+                              : spec_equal(x->compute_spec ? &x->compute_spec[3 * v + k]
+                                                           : &x->storage_spec[v],
+                                           &y->compute_spec[3 * v + k]));
     for (NodeId n = 1; n < g->n_nodes; n++)
         assert_true(spec_equal(&x->strategy[n], &y->strategy[n]));
 }
@@ -248,10 +248,10 @@ static char *file_of(Arena *a, const Graph *g, const Cluster *c)
 
     assert_true(mesh_parse(a, c, 8, "8", &m, NULL));
     Plan p = {.mesh = m,
-              .spec = arena_array(a, Spec, g->n_values),
+              .storage_spec = arena_array(a, Spec, g->n_values),
               .strategy = arena_array(a, Strategy, g->n_nodes)};
     for (ValueId v = 1; v < g->n_values; v++)
-        p.spec[v] = spec_replicated();
+        p.storage_spec[v] = spec_replicated();
     for (NodeId n = 1; n < g->n_nodes; n++)
         p.strategy[n] = spec_replicated();
     plan_file_make(&f, g, c, &p, 1, a);
@@ -329,7 +329,7 @@ static void pinned(void **state)
     assert_true(plan_file_read(&f, g, &c, &p, &pins, a, &d));
     assert_true(pins.n_values == 1 && pins.n_nodes == 1);
     assert_string_equal(value_of(g, pins.value[0])->name, "the x");
-    assert_int_equal(p.spec[pins.value[0]].at[0], 0);
+    assert_int_equal(p.storage_spec[pins.value[0]].at[0], 0);
     assert_ptr_equal(g->nodes[pins.node[0]].op, &op_dot);
     arena_free(a);
 }

@@ -21,7 +21,7 @@ static void fail_at(const char *what, const Plan *p, const Graph *g, ValueId v)
     for (int a = 0; a < p->mesh.n_axes; a++)
         text_printf(&t, "%s%d", a ? "x" : "mesh ", p->mesh.size[a]);
     text_printf(&t, ", value %d as ", (int)v);
-    spec_print(&p->mesh, value_of(g, v), &p->spec[v], &t);
+    spec_print(&p->mesh, value_of(g, v), &p->storage_spec[v], &t);
     fail_msg("%s: %s", what, t.s);
 }
 

@@ -354,7 +354,7 @@ static Plan read_plan(const Graph *g, const char *words, Arena *a, Diag *d)
               arena_array(a, Strategy, g->n_nodes)};
 
     for (ValueId v = 1; v < g->n_values; v++)
-        p.spec[v] = spec_replicated();
+        p.storage_spec[v] = spec_replicated();
     for (NodeId n = 1; n < g->n_nodes; n++)
         p.strategy[n] = spec_replicated();
     for (const char *w = words; *w; w += strspn(w, " ")) {
@@ -365,12 +365,12 @@ static Plan read_plan(const Graph *g, const char *words, Arena *a, Diag *d)
         if (w[name] == ':') {
             p.strategy[value_of(g, v)->producer] = read_strategy(g, made, w + name + 1, a);
             node_rule(g, made, a, &r);
-            p.spec[v] = strategy_spec(&r, &p.strategy[value_of(g, v)->producer], r.n_in);
+            p.storage_spec[v] = strategy_spec(&r, &p.strategy[value_of(g, v)->producer], r.n_in);
         } else {
             char *text = arena_copy(a, w + name + 1, n - name - 1);
             for (char *blank = text; (blank = strchr(blank, '_'));)
                 *blank = ' ';
-            assert_true(spec_parse(&p.mesh, value_of(g, v), text, &p.spec[v], d));
+            assert_true(spec_parse(&p.mesh, value_of(g, v), text, &p.storage_spec[v], d));
         }
         w += n;
     }

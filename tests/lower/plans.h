@@ -78,11 +78,12 @@ static inline void roll_rest(const Graph *g, Dice *d, Plan *p, const TiedValues 
                : storage_rule == STORAGE_SUM ? SPEC_SUM
                                              : SPEC_REPLICATED;
         if (k->value[v] != v)
-            p->spec[v] = p->spec[k->value[v]];
+            p->storage_spec[v] = p->storage_spec[k->value[v]];
         else if (storage_rule == STORAGE_REPLICATED)
-            p->spec[v] = spec_replicated();
-        else if (!x->producer || !storage_allows(storage_rule, &p->spec[v]) || roll(d, 4) == 0)
-            p->spec[v] = roll_spec(d, &p->mesh, x->rank, part);
+            p->storage_spec[v] = spec_replicated();
+        else if (!x->producer || !storage_allows(storage_rule, &p->storage_spec[v]) ||
+                 roll(d, 4) == 0)
+            p->storage_spec[v] = roll_spec(d, &p->mesh, x->rank, part);
     }
 }
 
@@ -98,7 +99,7 @@ static inline void roll_use(const Graph *g, Dice *d, Plan *p, const TiedValues *
             p->compute_spec[at] =
                 roll_spec(d, &p->mesh, value_of(g, first)->rank, SPEC_SUM - roll(d, 3));
         else
-            p->compute_spec[at] = p->spec[first];
+            p->compute_spec[at] = p->storage_spec[first];
     }
 }
 
@@ -158,7 +159,7 @@ static inline Plan roll_plan(const Graph *g, const Mesh *m, Dice *d, Arena *a, S
         const Node *x = &g->nodes[n];
         p.strategy[n] = p.strategy[tied.node[n]];
         for (int i = 0; i < x->n_out; i++)
-            p.spec[x->out[i]] = strategy_spec(&rule[n], &p.strategy[n], x->n_in + i);
+            p.storage_spec[x->out[i]] = strategy_spec(&rule[n], &p.strategy[n], x->n_in + i);
     }
     roll_rest(g, d, &p, &tied);
     if (roll(d, 2))

@@ -52,7 +52,7 @@ static void kept_presets(void **state)
         assert_true(find_preset(g, &m, cases[i].preset, a, &p));
         for (int k = 0; k < COUNT(want); k++) {
             Text t = {0};
-            spec_print(&m, value_of(g, of[k]), &p.plan.spec[of[k]], &t);
+            spec_print(&m, value_of(g, of[k]), &p.plan.storage_spec[of[k]], &t);
             if (want[k] && strcmp(t.s, want[k]))
                 fail_msg("%s: value %d as %s", cases[i].preset, (int)of[k], t.s);
             text_free(&t);
@@ -236,8 +236,8 @@ static void predicted_plans(void **state)
                                  .programs = programs(a),
                                  .skips_certificate = true};
         assert_true(plan_predict(g, training, &p.plan, &c, &o, &q, a, &d));
-        Pin pin = {.kind = PIN_STORAGE, .id = 2, .spec = p.plan.spec[2], .is_given = true};
-        assert_true(spec_equal(&q.plan.spec[2], &pin.spec) && plan_check(g, &q.plan, &d));
+        Pin pin = {.kind = PIN_STORAGE, .id = 2, .spec = p.plan.storage_spec[2], .is_given = true};
+        assert_true(spec_equal(&q.plan.storage_spec[2], &pin.spec) && plan_check(g, &q.plan, &d));
         assert_true(q.answer.cost == enumerate_plans(g, &c, &m, INT64_C(1) << 40, pin, a));
         arena_free(a);
     }
