@@ -247,17 +247,17 @@ static bool check_origin(const Iterations *it, int pos, int input)
         end = it->length - 1;
         boundary = end;
     } else if (first.inside && first.delta != 0) {
-        return differs(it, 0, it->node[pos], "reads an iteration that is no neighbour");
+        return differs(it, 0, it->node[pos], "it reads an iteration that isn't adjacent");
     }
     for (int32_t k = begin; k < end; k++) {
         Origin o = origin_of(it, pos, input, k);
         if (!same_origin(&o, &wanted))
             return differs(it, k, it->node[k * it->n_nodes + pos],
-                           "an input from another place than in its fellows");
+                           "an input has another source than in the other iterations");
     }
     if (boundary >= 0 && origin_of(it, pos, input, boundary).inside)
         return differs(it, boundary, it->node[boundary * it->n_nodes + pos],
-                       "the chain begins inside the class");
+                       "the chain begins inside the block");
     return true;
 }
 

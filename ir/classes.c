@@ -36,6 +36,13 @@ int class_other(const ClassNodes *classes, const Node *n)
     return iter + 1 < classes[n->block.cls].length ? iter + 1 : iter - 1;
 }
 
+const char *class_label(const Graph *g, int32_t cls)
+{
+    const char *name = g->classes[cls].name;
+
+    return name && *name ? name : arena_string(g->arena, "repeated block %d", (int)cls);
+}
+
 void class_drop(Graph *g, int32_t cls) { g->classes[cls].length = 0; }
 
 static void split_label(Block *b, int32_t cls, int first, int32_t to)

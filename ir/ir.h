@@ -262,6 +262,8 @@ bool rewrite_end(Rewrite *r, Diag *d);  // `from` holds the result; false if err
 // Drops nodes and constants that no output or carry needs.
 void graph_prune(Graph *g);
 
+// The name of a class, or "repeated block 3" if it has none.
+const char *class_label(const Graph *g, int32_t cls);
 // Clears the labels of a class, so that its iterations are compiled one by one.
 void graph_write_out(Graph *g, int32_t cls);
 
@@ -442,7 +444,7 @@ struct OpDef {
     bool is_flat;            // its gradient is zero wherever it exists, as that of sign
     uint64_t no_grad_in, no_grad_out;  // masks of float inputs and outputs without a gradient
     const char *no_grad;               // why they have no gradient; the tests list it
-    const char *no_split;              // why factors are blocked; the tests list it
+    const char *no_split;              // why factors are blocked; the tests print it
 };
 
 #define MIN_INPUTS(k) (-(k))

@@ -73,7 +73,7 @@ static bool check_value(const Graph *g, ValueId v, Diag *d)
     if (!check_own_shape(x))
         return bad_value(g, v, d, "has own dims of another size");
     if (!check_block(g, x->block))
-        return bad_value(g, v, d, "is in a block that isn't there");
+        return bad_value(g, v, d, "is in a block that doesn't exist");
     return true;
 }
 
@@ -106,13 +106,13 @@ static bool check_inputs(const Graph *g, NodeId id, Diag *d)
     }
     for (int i = 0; i < n->n_in; i++) {
         if (n->in[i] < 0 || n->in[i] >= g->n_values) {
-            diag_error(d, "node %d has an input that isn't there", (int)id);
+            diag_error(d, "node %d has an input that doesn't exist", (int)id);
             return false;
         }
         if (!n->in[i] && !input_is_optional(n->op, i))
-            return node_error(g, n, d, "input %d must be there", i);
+            return node_error(g, n, d, "input %d is missing", i);
         if (in(g, n, i)->producer >= id)
-            return node_error(g, n, d, "input %d is made later", i);
+            return node_error(g, n, d, "input %d is computed later", i);
         if (producer(g, n->in[i])->phase > n->phase)
             return node_error(g, n, d, "input %d is of a later phase", i);
     }
@@ -212,7 +212,7 @@ static bool check_carry(const Graph *g, const Carry *c, const NodeId *last_reade
 
     if (from->producer || from->kind == VALUE_CONSTANT || from->kind == VALUE_HYPER ||
         from->kind == VALUE_INPUT)
-        return bad_carry(g, c, d, "writes what does not live on");
+        return bad_carry(g, c, d, "writes a value that isn't kept");
     if (!same_type(from, to))
         return bad_carry(g, c, d, "changes the type");
     if (to->producer && last_reader[c->in] > to->producer)

@@ -88,7 +88,7 @@ static bool check_roles(const Graph *g, const Node *n, const AttentionDims *a, D
     int64_t query = n->attr[QUERY].i;
     if (query < 0 || query >= (int64_t)strlen(a->eq.dims[0]) ||
         !has(a->queries, a->eq.dims[0][query]))
-        return node_error(g, n, d, "query=%" PRId64 " is no query dim of eq=\"%s\"", query,
+        return node_error(g, n, d, "query=%" PRId64 " is not a query dim of eq=\"%s\"", query,
                           n->attr[EQ].s);
     return true;
 }
@@ -108,7 +108,7 @@ static bool check_bias(const Graph *g, const Node *n, const AttentionDims *a, in
         return node_error(g, n, d, "the bias must be f32 or bool, not %s", dtype_name(bias->dtype));
     for (const char *s = text; *s; s++)
         if (!has(a->rows, *s) && !has(a->keys, *s))
-            return node_error(g, n, d, "bias_eq=\"%s\": '%c' is no dim of the scores", text, *s);
+            return node_error(g, n, d, "bias_eq=\"%s\": '%c' is not a dim of the scores", text, *s);
     return letters_check(g, n, text, d) && letters_bind(g, n, text, bias, size, d);
 }
 
@@ -130,13 +130,13 @@ static bool check_drop(const Graph *g, const Node *n, const AttentionDims *a, co
         return node_error(g, n, d, "drop=%g is not in [0, 1)", rate);
     for (const char *s = text; *s; s++)
         if (!has(a->rows, *s) && !has(a->keys, *s))
-            return node_error(g, n, d, "drop_eq=\"%s\": '%c' is no dim of the scores", text, *s);
+            return node_error(g, n, d, "drop_eq=\"%s\": '%c' is not a dim of the scores", text, *s);
         else if (size[(int)*s] && !mul_size(whole, size[(int)*s], &whole))
             return node_error(g, n, d, "the whole batch has too many elements");
     if (strlen(text) != rank)
         return node_error(g, n, d, "drop_eq=\"%s\" lacks a dim of the scores", text);
     if (axis < -1 || axis > (int64_t)rank)
-        return node_error(g, n, d, "micro_axis=%" PRId64 " is no place in drop_eq=\"%s\"", axis,
+        return node_error(g, n, d, "micro_axis=%" PRId64 " is not a place in drop_eq=\"%s\"", axis,
                           text);
     return true;
 }
@@ -147,7 +147,7 @@ static bool check_numbers(const Graph *g, const Node *n, Diag *d)
     const Attr *a = n->attr;
 
     if (!isfinite(a[SCALE].f))
-        return node_error(g, n, d, "the scale is no finite number");
+        return node_error(g, n, d, "the scale is not a finite number");
     if (a[OFFSET].i < -most || a[OFFSET].i > most || a[WINDOW].i < 0 || a[WINDOW].i > most)
         return node_error(g, n, d, "offset or window is out of range");
     if (a[WINDOW].i && !a[CAUSAL].i)

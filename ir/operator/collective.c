@@ -66,7 +66,7 @@ bool infer_exchange_size(const Graph *g, const Node *n, int attr, int64_t size, 
     int64_t shard = in(g, n, 0)->dim[n->attr[attr].i];
 
     if (size < 0 || exchange_shard(n, size) != shard)
-        return node_error(g, n, d, "%" PRId64 " elements have no pieces of %" PRId64, size, shard);
+        return node_error(g, n, d, "%" PRId64 " elements have no shard of %" PRId64, size, shard);
     return true;
 }
 

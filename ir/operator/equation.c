@@ -49,7 +49,7 @@ bool letters_check(const Graph *g, const Node *n, const char *dims, Diag *d)
 {
     for (const char *s = dims; *s; s++)
         if (strchr(s + 1, *s))
-            return node_error(g, n, d, "dim '%c' is twice in \"%s\"", *s, dims);
+            return node_error(g, n, d, "dim '%c' occurs twice in \"%s\"", *s, dims);
     return true;
 }
 

@@ -119,7 +119,7 @@ void localise_dims(const Rule *r, int operand, const int64_t *size, Arena *a, At
 #define EXCHANGE_ATTRS                                                                             \
     {"axes", ATTR_INTS}, { "ranks", ATTR_INTS }
 enum { EXCHANGE_AXES, EXCHANGE_RANKS, EXCHANGE_OWN };
-#define EXCHANGE_NO_SPLIT "it joins pieces of a graph that is split already"
+#define EXCHANGE_NO_SPLIT "it joins shards of a graph that is split already"
 #define EXCHANGE_NO_GRAD "gradients are made before a graph is split"
 
 bool infer_exchange(const Graph *g, const Node *n, Diag *d);
@@ -148,7 +148,7 @@ RtExchange exchange_around(const Value *v, int dim, bool is_last);
 void kernel_exchange(const Graph *g, const Node *n, int axes, RtExchange p, int op,
                      const int64_t (*stride)[MAX_RANK], Kernel *k);
 // The place in dim `dim` where the shard of rank `rank` begins, given the shards of all ranks.
-int64_t exchange_offset(const Tensor *piece, int rank, int dim);
+int64_t exchange_offset(const Tensor *shard, int rank, int dim);
 // For all i below `size`: y[y_at + i] = x[x_at + i], or fold(y[y_at + i], x[x_at + i]) if `fold`
 // isn't NULL.
 void tensor_box(const Tensor *x, const int64_t *x_at, Tensor *y, const int64_t *y_at,

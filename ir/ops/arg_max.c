@@ -14,7 +14,7 @@ static bool arg_max_infer(Graph *g, Node *n, Diag *d)
     if (!infer_axis(g, n, "axis", axis, x->rank, d))
         return false;
     if (x->dim[axis] == 0)
-        return node_error(g, n, d, "no largest of 0 elements");
+        return node_error(g, n, d, "0 elements have no largest one");
     for (int i = 0; i < x->rank; i++)
         if (i != axis)
             dim[rank++] = x->dim[i];
@@ -69,5 +69,5 @@ const OpDef op_arg_max = {
     .kernel = arg_max_kernel,
     .flops = 1,
     .no_grad = "its result is an index",
-    .no_split = "the largest of the pieces' positions is not the position of the largest",
+    .no_split = "the largest of the shards' positions is not the position of the largest",
 };

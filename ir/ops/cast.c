@@ -8,7 +8,7 @@ static bool cast_infer(Graph *g, Node *n, Diag *d)
     const Value *x = in(g, n, 0);
 
     if (n->attr[TO].i <= DT_NONE || n->attr[TO].i >= N_DTYPES)
-        return node_error(g, n, d, "attribute to is no dtype");
+        return node_error(g, n, d, "attribute to is not a dtype");
     return infer_set(g, n, 0, (DType)n->attr[TO].i, x->rank, x->dim, d);
 }
 

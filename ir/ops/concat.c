@@ -149,5 +149,5 @@ const OpDef op_concat = {
     .grad = concat_grad,
     .eval = concat_eval,
     .place = concat_place,
-    .no_split = "pieces of a joined dim would hold different inputs",
+    .no_split = "shards of a joined dim would hold different inputs",
 };

@@ -73,5 +73,5 @@ const OpDef op_cumsum = {
     .eval = cumsum_eval,
     .kernel = cumsum_kernel,
     .flops = 1,
-    .no_split = "a piece of the summed dim needs the sums of the pieces before it",
+    .no_split = "a shard of the summed dim needs the sums of the shards before it",
 };

@@ -98,5 +98,5 @@ const OpDef op_pad = {
     .eval = pad_eval,
     .place = pad_place,
     .fill = pad_fill,
-    .no_split = "pieces of a padded dim would hold different parts of the padding",
+    .no_split = "shards of a padded dim would hold different parts of the padding",
 };

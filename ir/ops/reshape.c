@@ -164,5 +164,5 @@ const OpDef op_reshape = {
     .localise = localise_shape,
     .eval = reshape_eval,
     .view = reshape_view,
-    .no_split = "a piece of a dim that is split or merged is no range of the dims it becomes",
+    .no_split = "a shard of a dim that is split or merged is not a range of the dims it becomes",
 };

@@ -224,5 +224,5 @@ const OpDef op_slice = {
     .localise = slice_localise,
     .eval = slice_eval,
     .view = slice_view,
-    .no_split = "the ranks of a sliced dim's pieces would hold different parts of the slice",
+    .no_split = "shards of a sliced dim would hold different parts of the slice",
 };

@@ -13,7 +13,7 @@ static bool top_k_infer(Graph *g, Node *n, Diag *d)
     if (!infer_axis(g, n, "axis", axis, x->rank, d))
         return false;
     if (k < 0 || k > x->dim[axis])
-        return node_error(g, n, d, "k is %" PRId64 " of %" PRId64 " elements", k, x->dim[axis]);
+        return node_error(g, n, d, "k is %" PRId64 ", expected 0 to %" PRId64, k, x->dim[axis]);
     for (int i = 0; i < x->rank; i++)
         dim[i] = i == axis ? k : x->dim[i];
     return infer_set(g, n, 0, x->dtype, x->rank, dim, d) &&
@@ -103,5 +103,5 @@ const OpDef op_top_k = {
     .eval = top_k_eval,
     .kernel = top_k_kernel,
     .flops = 10,
-    .no_split = "the largest of a piece need not be among the largest of the whole",
+    .no_split = "the largest of a shard need not be among the largest of the whole",
 };

@@ -15,7 +15,7 @@ static bool transpose_infer(Graph *g, Node *n, Diag *d)
         if (perm->v[i] >= 0 && perm->v[i] < x->rank)
             seen |= 1u << perm->v[i];
     if (perm->n != x->rank || seen != (1u << x->rank) - 1)
-        return node_error(g, n, d, "perm is no permutation of %d dims", x->rank);
+        return node_error(g, n, d, "perm is not a permutation of %d dims", x->rank);
     for (int i = 0; i < x->rank; i++)
         dim[i] = x->dim[perm->v[i]];
     return infer_set(g, n, 0, x->dtype, x->rank, dim, d);

@@ -70,7 +70,7 @@ static bool parse_attrs(Parser *p, const OpDef *op, Attr *attr)
         if (i < 0)
             return parse_error(p, "%s has no attribute '%s'", op->name, p->lex.text);
         if (seen >> i & 1)
-            return parse_error(p, "attribute '%s' is there twice", p->lex.text);
+            return parse_error(p, "attribute '%s' occurs twice", p->lex.text);
         seen |= 1U << i;
         lexer_next(&p->lex);
         if (!parse_sign(p, '=') || !parse_attr_value(p, &op->attrs[i], &attr[i]))
@@ -136,7 +136,7 @@ static bool parse_inputs(Parser *p, const OpDef *op)
                 return false;
         } else {
             if (!input_is_optional(op, p->n_inputs))
-                return parse_error(p, "input %d of %s must be there", p->n_inputs, op->name);
+                return parse_error(p, "input %d of %s is missing", p->n_inputs, op->name);
             lexer_next(&p->lex);
         }
         *arena_push(p->g->arena, p->inputs, p->n_inputs, p->cap_inputs) = v;

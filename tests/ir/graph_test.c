@@ -47,7 +47,7 @@ static const struct {
     {GRAPH("  state %m f32[2] = 0\n  carry step %m %m\n  carry micro %m %m\n"),
      "error: carry of 'm' to 'm' is the second one\n"},
     {GRAPH("  input %x f32[2]\n  carry step %x %x\n"),
-     "error: carry of 'x' to 'x' writes what does not live on\n"},
+     "error: carry of 'x' to 'x' writes a value that isn't kept\n"},
     {GRAPH("  hyper %lr f32[2] = 0\n"), "error: value 'lr' is a hyper-parameter but no scalar\n"},
     {GRAPH("  input %x f32[2]\n  output loss_sum \"loss\" %x\n"),
      "error: output 'loss' is f32[2], not f32[]\n"},
@@ -78,11 +78,11 @@ static const char *const broken[] = {
     "error: value 'y' and its producer disagree\n",
     "error: value 'v1' has no name\n",
     "error: value 'c' is a constant without data or larger than 1 MiB\n",
-    "error: value 'y' is in a block that isn't there\n",
-    "error: node 'y' (neg): input 0 is made later\n  in 0  z f32[2]\n",
+    "error: value 'y' is in a block that doesn't exist\n",
+    "error: node 'y' (neg): input 0 is computed later\n  in 0  z f32[2]\n",
     ("error: node 'y' (neg): result 0 is f32[2], not f32[3]\n  in 0  x f32[2]\n"
      "error: node 'z' (neg): result 0 is f32[3], not f32[2]\n  in 0  y f32[3]\n"),
-    "error: node 1 has an input that isn't there\n",
+    "error: node 1 has an input that doesn't exist\n",
 };
 
 static void break_graph(Graph *g, int how)
@@ -275,10 +275,10 @@ static const struct {
      "iteration 2 has 0 nodes, iteration 0 has 1"},
     {CLASS3("  %a0 f32[4] = neg(%x) block 1.0.0\n  %a1 f32[4] = neg(%a0) block 1.1.0\n"
             "  %a2 f32[4] = neg(%a0) block 1.2.0\n"),
-     "iteration 2, position 0 (neg): an input from another place than in its fellows"},
+     "iteration 2, position 0 (neg): an input has another source than in the other iterations"},
     {CLASS3("  input %y f32[4]\n  %a0 f32[4] = neg(%x) block 1.0.0\n"
             "  %a1 f32[4] = neg(%y) block 1.1.0\n  %a2 f32[4] = neg(%x) block 1.2.0\n"),
-     "iteration 1, position 0 (neg): an input from another place than in its fellows"},
+     "iteration 1, position 0 (neg): an input has another source than in the other iterations"},
     {CLASS3("  %a0 f32[4] = neg(%x) block 1.0.1\n  %a1 f32[4] = neg(%a0) block 1.1.0\n"
             "  %a2 f32[4] = neg(%a1) block 1.2.0\n"),
      "iteration 0, position 1 (neg): is out of order"},

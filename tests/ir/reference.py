@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the numbers of PyTorch that the tests of ir/ are held against, as rows of C tables.
+"""Prints the numbers of PyTorch that the tests of ir/ compare with, as rows of C tables.
 
   python tests/ir/reference.py contract  > tests/ir/contract.def
   python tests/ir/reference.py loss      > tests/ir/loss.def

@@ -394,8 +394,8 @@ static void drop_wrong(Graph *g, Diag *d)
     for (int32_t c = 1; c < g->n_classes; c++) {
         Text why = {0};
         if (!block_check(g, c, &why)) {
-            diag_warn(d, "the %d repetitions of %s aren't alike: %s", (int)g->classes[c].length,
-                      g->classes[c].name, why.s ? why.s : "");
+            diag_warn(d, "the %d iterations of %s differ and can't be a loop: %s",
+                      (int)g->classes[c].length, class_label(g, c), why.s ? why.s : "");
             class_drop(g, c);
         }
         text_free(&why);

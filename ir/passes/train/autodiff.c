@@ -312,9 +312,8 @@ static void check_classes(Graph *g, Diag *d)
     for (int32_t c = 1; c < g->n_classes; c++) {
         Text why = {0};
         if (!block_check(g, c, &why)) {
-            diag_warn(d, "the %d repetitions of %s have different gradients and aren't a loop: %s",
-                      g->classes[c].length, g->classes[c].name ? g->classes[c].name : "a block",
-                      why.s ? why.s : "");
+            diag_warn(d, "the %d iterations of %s have different gradients and can't be a loop: %s",
+                      g->classes[c].length, class_label(g, c), why.s ? why.s : "");
             class_drop(g, c);
         }
         text_free(&why);
