@@ -314,7 +314,7 @@ void program_print(const Program *p, Text *t);
 
 // Checks a finished program against its graphs. Every item must read what the graph says, whole, in
 // its order of dims, written before and not yet overwritten. Every number in the text must be the
-// node's own, and every value that lives on must be in its place at the end. Only the ranks in the
+// node's own, and every carried value must be in its place at the end. Only the ranks in the
 // corners of the mesh are checked. False after reporting the first findings, which are faults of
 // shardcc.
 bool program_check(const Program *p, Diag *d);

@@ -22,7 +22,7 @@ void check_fail(Check *c, const Node *n, const char *fmt, ...)
     if (c->s->sharded)
         text_printf(&t, "rank %d: ", c->rank);
     if (c->it && c->it->region)
-        text_printf(&t, "iteration %d of %s: ", c->iteration, c->g->classes[c->it->cls].name);
+        text_printf(&t, "iteration %d of %s: ", c->iteration, class_label(c->g, c->it->cls));
     text_printf(&t, "%s", s);
     if (n)
         node_error(c->g, n, c->d, "%s", t.s);
@@ -142,7 +142,7 @@ static void check_live_out(Check *c, Scope scope)
             continue;
         Text t = {0};
         element_print(c->g, &want, &t);
-        text_printf(&t, " is to live on, but its place holds ");
+        text_printf(&t, " must be kept, but its place holds ");
         element_print(c->g, &has, &t);
         check_fail(c, NULL, "%s", t.s);
         text_free(&t);

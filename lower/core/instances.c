@@ -64,8 +64,8 @@ bool unroll_class(Lowering *l, int32_t cls)
     Graph *g = l->g;
 
     graph_write_out(g, cls);
-    diag_warn(l->d, "the %d repetitions of %s can't run as a loop: written out one by one",
-              g->classes[cls].length, g->classes[cls].name ? g->classes[cls].name : "a block");
+    diag_warn(l->d, "the %d iterations of %s can't be a loop and are compiled one by one",
+              g->classes[cls].length, class_label(g, cls));
     l->retries = true;
     return false;
 }

@@ -53,13 +53,13 @@ static void expand_node(Groups *gr, Item *it, NodeId n, int item)
 
 static void expand(Groups *gr, Item *it, int item)
 {
-    NodeId *rank_slice = it->nodes;
+    NodeId *root = it->nodes;
     int n = it->n_nodes;
 
     it->nodes = NULL;
     it->n_nodes = gr->cap_nodes = 0;
     for (int k = 0; k < n; k++)
-        expand_node(gr, it, rank_slice[k], item);
+        expand_node(gr, it, root[k], item);
 }
 
 static int find_operand(Groups *gr, Item *it, const Operand *o, int *cap)

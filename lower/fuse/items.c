@@ -137,7 +137,7 @@ static bool emit_node(Emit *e, NodeId n)
     else if (!x->op->kernel)
         return node_error(l->g, x, l->d, "operator %s has no kernel", x->op->name);
     else if (x->op->exchange && !l->s->sharded)
-        return node_error(l->g, x, l->d, "it stands between ranks, and there is one");
+        return node_error(l->g, x, l->d, "it is a collective, but the program has one rank");
     else if (!emit_kernel(e, n))
         return false;
     lower_carry(e, n);

@@ -277,6 +277,7 @@ bool lower_arena(Program *p, Diag *d)
     }
     if (p->arena_bytes < (int64_t)1 << 50)
         return true;
-    diag_error(d, "the program needs %" PRId64 " GiB of memory", p->arena_bytes >> 30);
+    diag_error(d, "the program needs %" PRId64 " GiB of memory, expected less than 1048576",
+               p->arena_bytes >> 30);
     return false;
 }

@@ -35,7 +35,7 @@ int64_t shard_workspace(const Graph *g, const Node *n, const Rule *r, const Mesh
     if (n->op->expr || n->op->view || n->op->place || !n->op->kernel)
         return 0;
     Arena *a = arena_new();
-    Graph *to = graph_new(a, "piece");
+    Graph *to = graph_new(a, "shard");
     const Node *x = shard_node(to, g, n, r, m, s);
     int count = n->n_in + n->n_out;
     int64_t(*stride)[MAX_RANK] = arena_alloc(a, (size_t)count, sizeof *stride);

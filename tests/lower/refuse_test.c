@@ -1,4 +1,4 @@
-// Tests the messages about graphs that trainers can't compute.
+// Tests the messages about graphs that trainers can't compute, or can't compute as loops.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static const struct {
      "(attention): no kernel takes operands of these types and dims"},
     {"  input %x f32[2]\n"
      "  %y f32[4] = all_gather(%x) axes=[0] ranks=[2] dim=0 size=4\n",
-     "(all_gather): it stands between ranks, and there is one"},
+     "(all_gather): it is a collective, but the program has one rank"},
 };
 
 static void refusals(void **state)
@@ -53,9 +53,45 @@ static void refusals(void **state)
     }
 }
 
+// Iterations that read both neighbours can't be a loop. The warning names the block even if it has
+// no name.
+static void no_loop(void **state)
+{
+    static const char *const names[] = {"h", "h", "", "repeated block 1"};
+
+    for (int i = 0; i < COUNT(names); i += 2) {
+        Arena *a = arena_new();
+        Text text = {0}, said = {0};
+        Diag d = {.file = "case", .to = &said};
+
+        text_printf(&text,
+                    "graph \"g\" {\n"
+                    "  class 1 \"%s\" 3\n"
+                    "  input %%x f32[4,4]\n"
+                    "  %%a0 f32[4,4] = neg(%%x) block 1.0.0\n"
+                    "  %%a1 f32[4,4] = neg(%%a0) block 1.1.0\n"
+                    "  %%a2 f32[4,4] = neg(%%a1) block 1.2.0\n"
+                    "  %%b2 f32[4,4] = mul(%%x, %%a2) block 1.2.1\n"
+                    "  %%b1 f32[4,4] = mul(%%b2, %%a1) block 1.1.1\n"
+                    "  %%b0 f32[4,4] = mul(%%b1, %%a0) block 1.0.1\n"
+                    "  output model \"y\" %%b0\n"
+                    "}\n",
+                    names[i]);
+        Graph *g = graph_parse(a, text.s, text.n, &d);
+        assert_non_null(lower(a, NULL, g, &(LowerOptions){.fuse = true, .accumulate = 1}, &d));
+        assert_string_equal(said.s, arena_string(a,
+                                                 "case: warning: the 3 iterations of %s can't be a "
+                                                 "loop and are compiled one by one\n",
+                                                 names[i + 1]));
+        text_free(&text);
+        text_free(&said);
+        arena_free(a);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(refusals), cmocka_unit_test(no_loop)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static void compare(const RankTensors *c, const Model *m, const char *what)
     double gradient = outputs_error(g, got, want, most);
     double carried = carried_error(c, m, most, &same);
     if (!same || !(loss <= 2e-6) || !(gradient <= 1e-5) || (m->is_smooth && !(carried <= 1e-5)))
-        fail_msg("%s on %d ranks, %s: loss is off by %.2g, a gradient by %.2g, what lives on by "
+        fail_msg("%s on %d ranks, %s: loss is off by %.2g, a gradient by %.2g, carried values by "
                  "%.2g%s",
                  m->name, c->n, what, loss, gradient, carried, same ? "" : "; ranks differ");
 }
