@@ -74,13 +74,13 @@ int open_beneath(const char *model, const char *path, Diag *d)
         int error = errno;
         bool is_outside = error == EXDEV || error == ELOOP;
         diag_error(d, "external data '%.200s': %s", path,
-                   is_outside ? "is not beneath the model's folder" : strerror(error));
+                   is_outside ? "it is outside the model's folder" : strerror(error));
         errno = error;
         return -1;
     }
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_nlink == 1)
         return fd;
-    diag_error(d, "external data '%.200s': is no regular file of one name", path);
+    diag_error(d, "external data '%.200s': it is not a regular file without hard links", path);
     close(fd);
     errno = EACCES;
     return -1;

@@ -69,7 +69,8 @@ static int64_t fixed_dim(const Binding *b, const char *input, int i, int64_t dim
                    "input '%.200s': dim %d is %" PRId64 " in the model, --shape says %" PRId64,
                    input, i, dim, shape);
     else if (dim < 0 || dim > MAX_DIM)
-        diag_error(b->x->diag, "input '%.200s': dim %d is %" PRId64, input, i, dim);
+        diag_error(b->x->diag, "input '%.200s': dim %d is %" PRId64 ", expected 0 to %" PRId64,
+                   input, i, dim, (int64_t)MAX_DIM);
     else
         return dim;
     return -1;
@@ -177,7 +178,7 @@ static void bind_input(Binding *b, Frame *f, const Onnx__ValueInfoProto *v)
 
     text_printf(&b->inputs, "%s'%.200s'", b->inputs.n ? ", " : "", name);
     if (!t) {
-        diag_error(x->diag, "input '%.200s' is no tensor of numbers", name);
+        diag_error(x->diag, "input '%.200s' is not a tensor of numbers", name);
         return;
     }
     if (!read_dims(b, name, type, &d) || !split_batch(x, name, &d))

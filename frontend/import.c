@@ -108,14 +108,15 @@ static bool walk_model(Import *x, Frame *f)
 static void warn(const Import *x)
 {
     if (x->n_unmarked)
-        diag_warn(x->diag,
-                  "%d of the parameters, '%.200s' the first, are no parameters of the module: the "
-                  "exporter has folded some into constants (torch.onnx.export: optimize=False)",
-                  x->n_unmarked, x->unmarked);
+        diag_warn(
+            x->diag,
+            "%d weights, the first is '%.200s', aren't parameters of the module: the exporter "
+            "computed them from parameters (torch.onnx.export: optimize=False)",
+            x->n_unmarked, x->unmarked);
     warn_padding(x);
     if (x->has_batch_statistics)
-        diag_warn(x->diag, "batch norms in training mode take each batch's statistics: what fills "
-                           "up a last batch that isn't whole counts too");
+        diag_warn(x->diag, "batch norms in training mode use each batch's statistics: samples that "
+                           "fill up an incomplete last batch count too");
 }
 
 Graph *import_model(Import *x, Weights *w)

@@ -72,7 +72,7 @@ static ValueId read_bias(Op *o, const Heads *a, char *letters)
     Dims m = dims_of(o->g, arg(o, 3)), wide = {4, {1, 1, 1, 1}}, kept = {0};
 
     if (m.rank > 4) {
-        op_error(o, "its mask has rank %d", m.rank);
+        op_error(o, "its mask has rank %d, expected at most 4", m.rank);
         return 0;
     }
     for (int i = 0; i < m.rank; i++)
@@ -91,7 +91,7 @@ static ValueId read_bias(Op *o, const Heads *a, char *letters)
         letters[n++] = names[i];
     }
     if (!ok) {
-        op_error(o, "its mask doesn't fit");
+        op_error(o, "its mask doesn't fit the scores");
         return 0;
     }
     letters[n] = 0;
@@ -225,7 +225,8 @@ static void import_rotary(Op *o)
     int64_t rotary_dim = attr_int(o, "rotary_embedding_dim", 0), half;
     rotary_dim = rotary_dim ? rotary_dim : d.dim[3];
     if (rotary_dim < 2 || rotary_dim > d.dim[3] || rotary_dim % 2) {
-        op_error(o, "rotary_embedding_dim is %" PRId64 " of %" PRId64, rotary_dim, d.dim[3]);
+        op_error(o, "rotary_embedding_dim is %" PRId64 ", expected an even number up to %" PRId64,
+                 rotary_dim, d.dim[3]);
         return;
     }
     half = rotary_dim / 2;

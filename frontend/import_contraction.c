@@ -99,7 +99,7 @@ typedef struct Einsum {
 // is no ellipsis.
 static bool read_equation(Op *o, Einsum *e)
 {
-    const char *s = attr_text(o, "equation", "");
+    const char *text = attr_text(o, "equation", ""), *s = text;
     int count[128] = {0}, k = 0;
     bool has_arrow = false;
 
@@ -119,7 +119,8 @@ static bool read_equation(Op *o, Einsum *e)
             side[strlen(side)] = *s;
             count[(int)*s] += !has_arrow;
         } else {
-            return op_error(o, "its equation is of a form that is not supported");
+            return op_error(o, "equation '%.200s' is not supported: expected letters, ',' and '->'",
+                            text);
         }
     }
     e->n++;

@@ -43,7 +43,7 @@ static void give_stack(Op *o, int i, const Stack *s, int64_t axis, bool reverse)
 
     if (!s->n) {
         if (wants(o, i))
-            op_error(o, "no trip: the shape of output %d is not known", i);
+            op_error(o, "the loop has no trips, so the shape of output %d is not known", i);
         return;
     }
     if (!op_axis(o, &axis, value_of(o->g, s->v[0])->rank + 1))
@@ -79,7 +79,7 @@ static void import_loop(Op *o)
         (has(o, 1) && !arg_number(o, 1, "the condition", &condition)))
         return;
     if (n_carried < 0 || n_slices < 0) {
-        op_error(o, "has %d inputs and %d outputs", o->n_in, o->n_out);
+        op_error(o, "%d inputs and %d outputs don't fit its subgraph", o->n_in, o->n_out);
         return;
     }
     Symbol *in = arena_array(o->frame->arena, Symbol, n_carried + 2);

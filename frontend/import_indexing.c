@@ -260,7 +260,8 @@ static void import_gather_nd(Op *o)
         return;
     if (k < 1 || batch < 0 || batch + k > d.rank || batch >= index.rank ||
         index.rank - 1 + d.rank - k > MAX_RANK) {
-        op_error(o, "its indices of %" PRId64 " numbers don't fit the data", k);
+        op_error(o, "indices of %" PRId64 " numbers and %" PRId64 " batch dims don't fit the data",
+                 k, batch);
         return;
     }
     for (int i = 0; i < k; i++) {
@@ -287,7 +288,8 @@ static void import_one_hot(Op *o)
     if (!arg_number(o, 1, "the depth", &depth) || !op_axis(o, &axis, d.rank + 1))
         return;
     if (y.rank > MAX_RANK || !(depth >= 1 && depth < 1 << 30)) {
-        op_error(o, "a depth of %g", depth);
+        op_error(o, "depth is %g, expected 1 to 2^30, and a result of at most %d dims", depth,
+                 MAX_RANK);
         return;
     }
     for (int i = 0, k = 0; i < y.rank; i++) {

@@ -182,7 +182,7 @@ static void import_batch_norm(Op *o)
     int64_t axes[MAX_RANK], count = 1;
 
     if (rank < 2) {
-        op_error(o, "a batch of channels is expected");
+        op_error(o, "expected an input of rank 2 or more, batch and channels first");
         return;
     }
     make_buffer(g, mean);
@@ -220,7 +220,8 @@ static ValueId normalize_groups(Op *o, int64_t groups)
     int n = 0;
 
     if (d.rank < 2 || split.rank > MAX_RANK || groups < 1 || d.dim[1] % groups) {
-        op_error(o, "%" PRId64 " groups of %" PRId64 " channels", groups, d.dim[1]);
+        op_error(o, "%" PRId64 " channels can't be split into %" PRId64 " groups",
+                 d.rank < 2 ? 0 : d.dim[1], groups);
         return 0;
     }
     split.dim[0] = d.dim[0];

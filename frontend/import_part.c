@@ -120,7 +120,7 @@ static void import_slice(Op *o)
         if (!op_axis(o, &axes[i], x.rank))
             return;
         if (!step[i]) {
-            op_error(o, "step 0");
+            op_error(o, "a step is 0");
             return;
         }
         int64_t a = axes[i];

@@ -196,7 +196,7 @@ static void import_top_k(Op *o)
     if (!op_axis(o, &axis, x->rank) || (has(o, 1) && !arg_ints(o, 1, "k", 1, &n, &k)))
         return;
     if (k < 0 || k > x->dim[axis]) {
-        op_error(o, "k is %" PRId64 " of %" PRId64, k, x->dim[axis]);
+        op_error(o, "k is %" PRId64 ", expected 0 to %" PRId64, k, x->dim[axis]);
         return;
     }
     ValueId y = make_top_k(o->g, is_largest ? arg(o, 0) : make_neg(o->g, arg(o, 0)), (int)axis, k);

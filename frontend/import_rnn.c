@@ -40,7 +40,7 @@ static Activation *activation(Op *o, int i, Activation *missing)
     if (!a || !a->n_strings)
         return missing;
     if ((size_t)i >= a->n_strings) {
-        op_error(o, "has %zu activations", a->n_strings);
+        op_error(o, "has only %zu activations", a->n_strings);
         return missing;
     }
     for (int k = 0; k < COUNT(activations); k++)

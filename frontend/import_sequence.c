@@ -25,7 +25,7 @@ static bool split_sizes(Op *o, int64_t whole, int *n, int64_t **size, int64_t *e
     if (has(o, 1) && !arg_ints(o, 1, "split", 1, n, each))
         return false;
     if (*each < 1)
-        return op_error(o, "parts of %" PRId64, *each);
+        return op_error(o, "split is %" PRId64 ", expected at least 1", *each);
     if (whole / *each >= MAX_OPERANDS)
         return op_error(o, "splits %" PRId64 " into parts of %" PRId64 ", more than %d", whole,
                         *each, MAX_OPERANDS);
@@ -58,7 +58,7 @@ static void import_at(Op *o)
         return;
     int n = o->in[0].n;
     if (!(i >= -n && i < n))
-        op_error(o, "position %g of a sequence of %d", i, n);
+        op_error(o, "position %g is out of range for a sequence of %d", i, n);
     else
         give(o, 0, o->in[0].element[(int)i < 0 ? (int)i + n : (int)i]);
 }
@@ -84,7 +84,7 @@ static void import_insert(Op *o)
         return;
     at += at < 0 ? n : 0;
     if (!(at >= 0 && at <= n)) {
-        op_error(o, "position %g of a sequence of %d", at, n);
+        op_error(o, "position %g is out of range for a sequence of %d", at, n);
         return;
     }
     ValueId *v = arena_array(o->x->scratch, ValueId, n + 1);

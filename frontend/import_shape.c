@@ -50,7 +50,7 @@ static void import_flatten(Op *o)
     int64_t axis = attr_int(o, "axis", 1);
 
     if (axis < -x.rank || axis > x.rank) {
-        op_error(o, "axis %" PRId64 " of a value of rank %d", axis, x.rank);
+        op_error(o, "axis %" PRId64 " is out of range for rank %d", axis, x.rank);
         return;
     }
     axis += axis < 0 ? x.rank : 0;
@@ -87,7 +87,7 @@ static void import_squeeze(Op *o)
         drop[axes[i]] = true;
     for (int i = 0; i < x.rank; i++) {
         if (drop[i] && x.dim[i] != 1) {
-            op_error(o, "dim %d is %" PRId64 ", not 1", i, x.dim[i]);
+            op_error(o, "dim %d is %" PRId64 ", expected 1", i, x.dim[i]);
             return;
         }
         if (!(n ? drop[i] : x.dim[i] == 1))
@@ -138,7 +138,7 @@ static void import_expand(Op *o)
         return;
     for (int i = 0; i < d.rank; i++)
         if (d.dim[i] < 0) {
-            op_error(o, "dim %d of the shape is %" PRId64, i, d.dim[i]);
+            op_error(o, "dim %d of the shape is %" PRId64 ", expected at least 0", i, d.dim[i]);
             return;
         }
     if (dims_broadcast(o, &d, &x))
@@ -230,7 +230,7 @@ static void import_depth_to_space(Op *o)
     int64_t b = attr_int(o, "blocksize", 0);
 
     if (x.rank != 4 || b < 1 || b > 1 << 15 || x.dim[1] % (b * b)) {
-        op_error(o, "a block of %" PRId64 " doesn't fit", b);
+        op_error(o, "blocksize %" PRId64 " doesn't fit the input", b);
         return;
     }
     int64_t c = x.dim[1] / (b * b);
@@ -250,7 +250,7 @@ static void import_space_to_depth(Op *o)
     int64_t b = attr_int(o, "blocksize", 0);
 
     if (x.rank != 4 || b < 1 || b > 1 << 15 || x.dim[2] % b || x.dim[3] % b) {
-        op_error(o, "a block of %" PRId64 " doesn't fit", b);
+        op_error(o, "blocksize %" PRId64 " doesn't fit the input", b);
         return;
     }
     Dims parts = {6, {x.dim[0], x.dim[1], x.dim[2] / b, b, x.dim[3] / b, b}};

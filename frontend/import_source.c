@@ -32,7 +32,8 @@ static void import_constant(Op *o)
     } else if ((a = attr_find(o, "value_floats")) && a->n_floats <= MAX_OPERANDS) {
         give(o, 0, float_vector(o->g, a->n_floats, a->floats));
     } else {
-        op_error(o, "its value is of a kind that is not supported");
+        op_error(o, "expected one of the attributes value, value_float, value_int, value_ints and "
+                    "value_floats");
     }
 }
 
@@ -47,7 +48,7 @@ static void import_constant_of_shape(Op *o)
     const Tensor *t = known_of(o->x, v);
     for (int i = 0; i < d.rank; i++)
         if (d.dim[i] < 0) {
-            op_error(o, "dim %d is %" PRId64, i, d.dim[i]);
+            op_error(o, "dim %d of the shape is %" PRId64 ", expected at least 0", i, d.dim[i]);
             return;
         }
     if (!t || !known_is_splat(t) || value_count(value_of(o->g, v)) != 1)
@@ -67,7 +68,7 @@ static void import_range(Op *o)
         return;
     double n = step != 0 ? ceil((limit - start) / step) : -1;
     if (!(n < (double)((int64_t)1 << 40)) || step == 0) {
-        op_error(o, "from %g to %g in steps of %g", start, limit, step);
+        op_error(o, "can't count from %g to %g in steps of %g", start, limit, step);
         return;
     }
     ValueId i = make_iota(g, t, 1, &(int64_t){n > 0 ? (int64_t)n : 0}, 0);

@@ -46,7 +46,9 @@ static bool read_window(Op *o, const Value *x, const int64_t *size, Window *w, b
         w->high[i] = pads[w->n + i];
     }
     if (!is_sane(w))
-        return op_error(o, "its window makes no sense");
+        return op_error(o,
+                        "its window is out of range: sizes, strides and dilations must be from 1 "
+                        "to 2^24, pads from 0 to 2^24");
     bool upper = !strcmp(auto_pad, "SAME_UPPER");
     if (!strncmp(auto_pad, "SAME_", 5))
         for (int i = 0; i < w->n; i++)
@@ -120,7 +122,8 @@ static bool transposed_dim(Op *o, const Value *x, int i, int64_t more, int64_t s
     w->high[i] -= more;
     if (*dim >= 1 && *dim <= 1 << 30 && w->low[i] >= 0 && more >= 0)
         return true;
-    return op_error(o, "its window makes no sense");
+    return op_error(o, "output dim %d would be %" PRId64 ", with pads of %" PRId64 " and %" PRId64,
+                    2 + i, *dim, w->low[i], w->high[i]);
 }
 
 // A transposed convolution is the gradient of a convolution with respect to its input. Output

@@ -77,7 +77,10 @@ static bool read_external(Import *x, const Onnx__TensorProto *t, const char *nam
     int64_t length = entry_number(t, "length", l->bytes);
     if (l->location && *l->location && l->offset >= 0 && length == l->bytes)
         return true;
-    diag_error(x->diag, "tensor '%.200s': its place in external data makes no sense", name);
+    diag_error(x->diag,
+               "tensor '%.200s': external data needs a file, an offset of at least 0 and a length "
+               "of %" PRId64 " bytes",
+               name, l->bytes);
     return false;
 }
 
@@ -97,7 +100,9 @@ bool literal_read(Import *x, const Onnx__TensorProto *t, const char *name, Liter
         ok = t->dims[i] >= 0 && mul_size(count, t->dims[i], &count) && count <= (int64_t)1 << 40;
     }
     if (!ok) {
-        diag_error(x->diag, "tensor '%.200s': its dims make no sense", name);
+        diag_error(x->diag,
+                   "tensor '%.200s': expected at most %d dims, none negative, and 2^40 elements",
+                   name, MAX_RANK);
         return false;
     }
     l->bytes = count * dtype_size(l->dtype);
@@ -111,14 +116,14 @@ bool literal_read(Import *x, const Onnx__TensorProto *t, const char *name, Liter
         ok = (size_t)count <= x->size && (l->data = pack_typed(x, t, l->dtype, count));
     }
     if (!ok)
-        diag_error(x->diag, "tensor '%.200s': its data are not as long as its dims say", name);
+        diag_error(x->diag, "tensor '%.200s': the length of its data doesn't match its dims", name);
     return ok;
 }
 
 static const void *read_small(Import *x, const Literal *l, const char *name)
 {
     if (!x->o->path) {
-        diag_error(x->diag, "tensor '%.200s': is in another file", name);
+        diag_error(x->diag, "tensor '%.200s' is in another file", name);
         return NULL;
     }
     int fd = open_beneath(x->o->path, l->location, x->diag);

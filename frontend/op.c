@@ -29,7 +29,7 @@ static bool not_known(Op *o, int i, const char *what)
 {
     op_error(o, "%s must be known when compiling, '%s' is not", what, arg_name(o, i));
     if (known_is_full(o->x))
-        diag_note(o->x->diag, "of what is known by then too much has been computed already");
+        diag_note(o->x->diag, "too many values were computed at compile time already");
     return false;
 }
 
@@ -91,7 +91,7 @@ bool op_error(Op *o, const char *fmt, ...)
 bool op_axis(Op *o, int64_t *axis, int rank)
 {
     if (*axis < -rank || *axis >= rank)
-        return op_error(o, "axis %" PRId64 " of a value of rank %d", *axis, rank);
+        return op_error(o, "axis %" PRId64 " is out of range for rank %d", *axis, rank);
     *axis += *axis < 0 ? rank : 0;
     return true;
 }

@@ -36,8 +36,8 @@ static bool describe(const Weights *w, const Graph *g, RtStored *t, Diag *d)
         int rank = is_own ? v->own_rank : v->rank;
         ok = rank <= RT_FILE_RANK;
         if (!ok) {
-            diag_error(d, "weight '%.200s' has %d dims, the file takes %d", w->weight[i].name, rank,
-                       RT_FILE_RANK);
+            diag_error(d, "weight '%.200s' has %d dims, the file can hold at most %d",
+                       w->weight[i].name, rank, RT_FILE_RANK);
             break;
         }
         t[i] = (RtStored){.name = w->weight[i].name,
@@ -80,7 +80,7 @@ static bool open_source(const Weights *w, const char *path, Opened *s, Diag *d)
         return source_error(w, path, strerror(errno), d);
     if (fd < 0) {
         if (errno == ENOENT)
-            diag_note(d, "--no-weights does without; with --init the trainer draws them");
+            diag_note(d, "--no-weights needs no weights; with --init the trainer draws them");
         return false;
     }
     if (!rt_map_open(&s->map, fd, &error))
@@ -92,7 +92,7 @@ static bool open_source(const Weights *w, const char *path, Opened *s, Diag *d)
 static bool copy_weight(const Weights *w, const Weight *weight, Opened *s, RtOut *out, Diag *d)
 {
     if (signal_is_pending()) {
-        diag_error(d, "stopped, nothing is written");
+        diag_error(d, "stopped, so nothing was written");
         return false;
     }
     if (!weight->path) {
@@ -107,7 +107,8 @@ static bool copy_weight(const Weights *w, const Weight *weight, Opened *s, RtOut
     RtFileError error;
     if (weight->offset > size || weight->bytes > size - weight->offset) {
         diag_error(d,
-                   "weight '%.200s': %" PRId64 " bytes at %" PRId64 " of '%.200s', which has %zu",
+                   "weight '%.200s' needs %" PRId64 " bytes at %" PRId64
+                   " of '%.200s', which has only %zu",
                    weight->name, weight->bytes, weight->offset,
                    *weight->path ? weight->path : "the model", s->map.size);
         return false;
@@ -129,7 +130,7 @@ bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d)
     bool ok = t && describe(w, g, t, d);
 
     if (ok && !(header = rt_safe_header(t, w->n, &bytes))) {
-        diag_error(d, "the weights' names and shapes take %" PRId64 " bytes, a file has %d at most",
+        diag_error(d, "the weights' names and shapes take %" PRId64 " bytes, a file holds only %d",
                    bytes, RT_MOST_HEADER);
         ok = false;
     }

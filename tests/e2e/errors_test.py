@@ -380,7 +380,7 @@ class Errors:
             p, files = self.start("sparse.onnx")
             p.send_signal(sig)
             said = p.communicate(timeout=60)[1]
-            stopped = p.returncode == -sig and said == "sparse.onnx: error: stopped, nothing is written\n"
+            stopped = p.returncode == -sig and said == "sparse.onnx: error: stopped, so nothing was written\n"
             self.check(f"{sig.name} while copying weights", stopped, (p.returncode, said))
             self.check(f"{sig.name} while copying weights: nothing is left", set(os.listdir(self.work)) == files)
 

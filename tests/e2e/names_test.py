@@ -144,7 +144,7 @@ def test_bytes(checks, shardcc, work):
     checks.check("an input of 255 letters: its file is named", f"bytes_data/{x[:251]}.npy: No such file" in said, said)
     (work / "header.onnx").write_bytes(sum_of([b"\1" * 65530 + b"%d" % i for i in range(280)], "x"))
     said = run(shardcc, "header.onnx", "--cc", "true", cwd=work, status=1)
-    expected = "header.onnx: error: the weights' names and shapes take 110107272 bytes, a file has 100000000 at most"
+    expected = "header.onnx: error: the weights' names and shapes take 110107272 bytes, a file holds only 100000000"
     checks.check("more names than a file takes", said.endswith(expected + "\n"), said)
 
 
