@@ -158,15 +158,15 @@ static bool read_name(const ClusterReader *r, const cJSON *x, const char *path, 
     while (n <= MAX_LINK_NAME && s[n] >= ' ' && s[n] < 127 && s[n] != '"' && s[n] != '\\')
         n++;
     if (!n || n > MAX_LINK_NAME || s[n]) {
-        diag_error(r->d, "%sname must be of 1 to %d letters, digits and the like", path,
-                   MAX_LINK_NAME);
+        diag_error(r->d, "%sname must have 1 to %d printable ASCII characters except \" and \\",
+                   path, MAX_LINK_NAME);
         return false;
     }
     *name = arena_copy(r->a, s, n);
     return true;
 }
 
-// `below`: how many devices the level before joins.
+// `below`: how many devices the level below joins.
 static bool read_link(const ClusterReader *r, const cJSON *x, int i, int below, Link *to)
 {
     char *path = arena_string(r->a, "links[%d]", i);
@@ -176,7 +176,8 @@ static bool read_link(const ClusterReader *r, const cJSON *x, int i, int below, 
         !read_numbers(r, x, dot, link_fields, COUNT(link_fields), to))
         return false;
     if (to->devices <= below || to->devices % below) {
-        diag_error(r->d, "%sdevices must be a multiple of the %d that are joined before", dot,
+        diag_error(r->d,
+                   "%sdevices must be a larger multiple of %d, the devices of the level below", dot,
                    below);
         return false;
     }
@@ -245,7 +246,7 @@ static bool read_topology(const ClusterReader *r, const cJSON *root, Cluster *c)
         return false;
     int devices = cluster_devices(c);
     if (devices % c->devices_per_host)
-        diag_error(r->d, "devices_per_host must divide the %d devices that are linked", devices);
+        diag_error(r->d, "devices_per_host must divide %d, the number of devices", devices);
     return devices % c->devices_per_host == 0;
 }
 
@@ -256,17 +257,17 @@ static bool is_version(const ClusterReader *r, const cJSON *root)
 
     if (version == 1)
         diag_error(r->d,
-                   "version 1 says nothing of links: make the file again with shardcc "
-                   "detect, or add \"links\": [] and set version %d",
+                   "version 1 has no links: make the file again with shardcc detect, or add "
+                   "\"links\": [] and set version %d",
                    VERSION);
     else if (x && version != VERSION)
-        diag_error(r->d, "version must be %d: shardcc detect makes such files", VERSION);
+        diag_error(r->d, "version must be %d, as shardcc detect writes it", VERSION);
     return version == VERSION;
 }
 
 static bool read_cluster(const ClusterReader *r, const cJSON *root, Cluster *c)
 {
-    if (!is_object(r, root, "the whole") || !is_version(r, root))
+    if (!is_object(r, root, "the top level") || !is_version(r, root))
         return false;
     bool ok = read_numbers(r, root, "", host_fields, COUNT(host_fields), c);
     ok = ok && read_topology(r, root, c);

@@ -111,7 +111,8 @@ bool cluster_open(Arena *a, const char *name, int ranks, Cluster *c, Diag *d)
             continue;
         long count = strtol(name + n, NULL, 10);
         if (count < 1 || count > MAX_GPUS || (count > PER_HOST && count % PER_HOST)) {
-            diag_error(d, "1 to 7 devices, or a multiple of %d up to %d", PER_HOST, MAX_GPUS);
+            diag_error(d, "expected 1 to 7 devices, or a multiple of %d up to %d", PER_HOST,
+                       MAX_GPUS);
             return false;
         }
         *c = gpu_cluster(a, &gpus[i], (int)count);

@@ -157,7 +157,7 @@ typedef struct MeshReader {
     Diag *d;
 } MeshReader;
 
-static const char form[] = "sizes as in 2x4, or names and sizes as in dp=2,tp=4";
+static const char form[] = "expected sizes such as 2x4, or names and sizes such as dp=2,tp=4";
 
 static bool wrong(const MeshReader *r, const char *what)
 {
@@ -171,7 +171,7 @@ static bool read_size(MeshReader *r, int *size)
         return wrong(r, form);
     for (*size = 0; isdigit((unsigned char)*r->at); r->at++)
         *size = *size < 1 << 20 ? *size * 10 + (*r->at - '0') : *size;
-    return *size >= 2 || wrong(r, "an axis has 2 ranks or more");
+    return *size >= 2 || wrong(r, "expected at least 2 ranks along each axis");
 }
 
 static bool read_name(MeshReader *r, Mesh *m)
@@ -181,7 +181,7 @@ static bool read_name(MeshReader *r, Mesh *m)
     while (isalnum((unsigned char)r->at[n]) || r->at[n] == '_')
         n++;
     if (r->at[n] != '=' || !isalpha((unsigned char)*r->at) || n > MAX_AXIS_NAME)
-        return wrong(r, "a name of letters, digits and '_' before each '='");
+        return wrong(r, "expected a name of letters, digits and '_' before each '='");
     const char *name = arena_copy(r->a, r->at, n);
     for (int a = 0; a < m->n_axes; a++)
         if (!strcmp(m->name[a], name))
@@ -198,7 +198,7 @@ static bool read_axes(MeshReader *r, Mesh *m)
 
     for (;; m->n_axes++) {
         if (m->n_axes == MAX_AXES)
-            return wrong(r, "a mesh has 4 axes at most");
+            return wrong(r, "expected at most 4 axes");
         m->name[m->n_axes] = names[m->n_axes];
         if ((has_names && !read_name(r, m)) || !read_size(r, &m->size[m->n_axes]))
             return false;
@@ -220,7 +220,7 @@ bool mesh_read(Arena *a, const char *text, Mesh *m, Diag *d)
         return false;
     for (int i = 0; i < m->n_axes; i++)
         if (!mul_size(product, m->size[i], &product) || product > MAX_MESH_RANKS) {
-            diag_error(d, "mesh '%.200s': more than %d ranks", text, MAX_MESH_RANKS);
+            diag_error(d, "mesh '%.200s': expected at most %d ranks", text, MAX_MESH_RANKS);
             return false;
         }
     return true;
@@ -231,7 +231,7 @@ bool mesh_parse(Arena *a, const Cluster *c, int ranks, const char *text, Mesh *m
     if (!has_devices(c, ranks, d) || !mesh_read(a, text, m, d))
         return false;
     if (mesh_ranks(m) != ranks) {
-        diag_error(d, "mesh '%.200s' is of %d ranks, not of %d", text, mesh_ranks(m), ranks);
+        diag_error(d, "mesh '%.200s' has %d ranks, expected %d", text, mesh_ranks(m), ranks);
         return false;
     }
     set_links(c, m);

@@ -10,7 +10,7 @@ static bool bad_value(const Graph *g, ValueId v, const char *what, Diag *d)
 }
 
 // May a value without a producer be partial? Zeros may be partial sums.
-static bool may_be_parts(const Graph *g, const Plan *p, ValueId v)
+static bool may_be_partial(const Graph *g, const Plan *p, ValueId v)
 {
     const Value *x = value_of(g, v);
 
@@ -23,14 +23,14 @@ static bool check_value(const Graph *g, const Plan *p, ValueId v, Diag *d)
     const Spec *s = &p->storage_spec[v], whole = spec_replicated();
 
     if (!spec_is_valid(&p->mesh, x->rank, s))
-        return bad_value(g, v, "has a spec that it can't have", d);
+        return bad_value(g, v, "has an invalid storage spec", d);
     if ((x->kind == VALUE_CONSTANT || x->kind == VALUE_HYPER) && !spec_equal(s, &whole))
-        return bad_value(g, v, "is a constant or a hyper-parameter, which every rank has", d);
+        return bad_value(g, v, "must be replicated: it is a constant or a hyper-parameter", d);
     for (int phase = 0; phase < 3 && p->compute_spec; phase++)
         if (!spec_is_valid(&p->mesh, x->rank, &p->compute_spec[3 * v + phase]))
-            return bad_value(g, v, "is used as a spec that it can't have", d);
-    if (!x->producer && spec_partial(s) != SPEC_REPLICATED && !may_be_parts(g, p, v))
-        return bad_value(g, v, "would be parts of what no node makes", d);
+            return bad_value(g, v, "has an invalid compute spec", d);
+    if (!x->producer && spec_partial(s) != SPEC_REPLICATED && !may_be_partial(g, p, v))
+        return bad_value(g, v, "can't be partial: no node computes it", d);
     return true;
 }
 
@@ -43,19 +43,19 @@ static bool check_node(const Graph *g, const Plan *p, NodeId n, Diag *d)
     node_rule(g, x, a, &r);
     bool ok = strategy_is_legal(&r, &p->mesh, &p->strategy[n]);
     arena_free(a);
-    return ok || node_error(g, x, d, "its strategy splits what can't be split");
+    return ok || node_error(g, x, d, "its strategy splits a factor that can't be split");
 }
 
-// Checks that outputs are complete, and that tied values and nodes are alike.
+// Checks that outputs are complete, and that both ends of a carry have equal specs.
 static void check_ends(const Graph *g, const Plan *p, Diag *d)
 {
     for (int i = 0; i < g->n_outputs; i++)
         if (spec_partial(&p->storage_spec[g->outputs[i].value]) != SPEC_REPLICATED)
-            bad_value(g, g->outputs[i].value, "is an output, which can't be parts", d);
+            bad_value(g, g->outputs[i].value, "can't be partial: it is an output", d);
     for (int i = 0; i < g->n_carries; i++) {
         const Carry *c = &g->carries[i];
         if (!spec_equal(&p->storage_spec[c->in], &p->storage_spec[c->out]))
-            bad_value(g, c->in, "lives on as another spec", d);
+            bad_value(g, c->in, "has another storage spec than its new value", d);
     }
 }
 
@@ -76,10 +76,10 @@ static void check_blocks(const Graph *g, const Plan *p, Diag *d)
     for (NodeId n = 1; n < g->n_nodes; n++)
         if (!spec_equal(&p->strategy[n], &p->strategy[k.node[n]]))
             node_error(g, &g->nodes[n], d,
-                       "another strategy than in the first iteration of its block");
+                       "its strategy differs from that in the first iteration of its block");
     for (ValueId v = 1; v < g->n_values; v++)
         if (!are_equal_specs(p, v, k.value[v]))
-            bad_value(g, v, "lies otherwise than in the first iteration of its block", d);
+            bad_value(g, v, "has other specs than in the first iteration of its block", d);
     arena_free(a);
 }
 

@@ -135,7 +135,7 @@ static bool is_version(const RecordReader *r, const cJSON *root)
     const cJSON *x = cJSON_GetObjectItemCaseSensitive(root, "version");
 
     if (cJSON_IsObject(root) && (!cJSON_IsNumber(x) || x->valuedouble != VERSION))
-        return record_wrong(r, "version", "must be %d: shardcc plan makes such files", VERSION);
+        return record_wrong(r, "version", "must be %d, as shardcc plan writes it", VERSION);
     return true;
 }
 

@@ -19,13 +19,13 @@ static bool check_hashes(const PlanFile *f, const Graph *g, const Cluster *c, Di
 
     if (f->model_hash != graph)
         diag_error(d,
-                   "model_hash is %016" PRIx64 ", that of the graph %016" PRIx64
-                   ": the plan is of another model, or of another shardcc",
+                   "model_hash is %016" PRIx64 ", expected %016" PRIx64
+                   ": the plan was made for another model or by another version of shardcc",
                    f->model_hash, graph);
     if (f->cluster_hash != cluster)
         diag_error(d,
-                   "cluster_hash is %016" PRIx64 ", that of the cluster %016" PRIx64
-                   ": the plan is for another one",
+                   "cluster_hash is %016" PRIx64 ", expected %016" PRIx64
+                   ": the plan was made for another cluster",
                    f->cluster_hash, cluster);
     return f->model_hash == graph && f->cluster_hash == cluster;
 }
@@ -44,14 +44,14 @@ static bool read_mesh(const PlanReading *x, const Cluster *c)
     bool ok = mesh_parse(x->a, c, x->f->ranks, t.s, &x->p->mesh, x->d);
     text_free(&t);
     if (ok && x->p->mesh.n_axes != named.n_axes)
-        diag_error(x->d, "mesh has an axis of another name than letters, digits and '_'");
+        diag_error(x->d, "mesh: expected axis names of letters, digits and '_'");
     return ok && x->p->mesh.n_axes == named.n_axes;
 }
 
 static bool check_count(const PlanReading *x, const char *list, int found, int expected)
 {
     if (found != expected)
-        diag_error(x->d, "%s has %d entries, the graph has %d", list, found, expected);
+        diag_error(x->d, "%s has %d entries, expected %d as in the graph", list, found, expected);
     return found == expected;
 }
 
@@ -61,8 +61,8 @@ static bool check_name(const PlanReading *x, const char *list, int i, const char
     bool ok = !strcmp(found, expected);
 
     if (!ok)
-        diag_error(x->d, "%s[%d].name is '%.100s', the graph's is '%.100s'", list, i, found,
-                   expected);
+        diag_error(x->d, "%s[%d].name is '%.100s', expected '%.100s' as in the graph", list, i,
+                   found, expected);
     return ok;
 }
 

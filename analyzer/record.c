@@ -246,7 +246,7 @@ bool record_read(const RecordReader *r, const RecordTable *k, const cJSON *x, vo
     assert(k->n_fields <= MAX_FIELDS);
     if (!cJSON_IsObject(x))
         return r->list ? (diag_error(r->d, "%s[%d] must be an object", r->list, r->i), false)
-                       : record_wrong(r, "the whole", "must be an object");
+                       : record_wrong(r, "the top level", "must be an object");
     for (x = x->child; x; x = x->next) {
         int i = 0;
         while (i < k->n_fields && strcmp(k->field[i].name, x->string))
@@ -254,7 +254,7 @@ bool record_read(const RecordReader *r, const RecordTable *k, const cJSON *x, vo
         if (i == k->n_fields && !r->list && !strcmp(x->string, "version"))
             continue;
         if (i == k->n_fields || seen[i])
-            return record_wrong(r, x->string, i == k->n_fields ? "is unknown" : "stands twice");
+            return record_wrong(r, x->string, i == k->n_fields ? "is unknown" : "occurs twice");
         seen[i] = true;
         if (!read_field(r, &k->field[i], x, to))
             return false;

@@ -135,7 +135,7 @@ static bool next_is(SpecReader *r, char c)
 
 static bool expect(SpecReader *r, char c)
 {
-    return next_is(r, c) || wrong(r, "'%c' expected at byte %td", c, r->at - r->text);
+    return next_is(r, c) || wrong(r, "expected '%c' at byte %td", c, r->at - r->text);
 }
 
 // Returns the length of the name that comes next.
@@ -158,11 +158,11 @@ static bool read_axes(SpecReader *r, int at)
         while (a < r->m->n_axes && (strncmp(r->m->name[a], r->at, (size_t)n) || r->m->name[a][n]))
             a++;
         if (!n)
-            return wrong(r, "an axis expected at byte %td", r->at - r->text);
+            return wrong(r, "expected an axis at byte %td", r->at - r->text);
         if (a == r->m->n_axes)
             return wrong(r, "the mesh has no axis '%.*s'", n, r->at);
         if (r->s->at[a] != SPEC_REPLICATED)
-            return wrong(r, "axis '%s' stands twice", r->m->name[a]);
+            return wrong(r, "axis '%s' occurs twice", r->m->name[a]);
         r->s->at[a] = (int8_t)at;
         r->s->level[a] = (int8_t)(at >= 0 ? level++ : 0);
         r->at += n;
@@ -180,7 +180,7 @@ static bool read_entry(SpecReader *r, int first, int end)
         return true;
     r->at = begin;
     if (first == end)
-        return wrong(r, "byte %td: nothing of a dim of 1 can be split", begin - r->text);
+        return wrong(r, "byte %td: a dim of size 1 can't be split", begin - r->text);
     if (is_bare)
         return read_axes(r, outermost(r->v, first, end));
     for (int k = first; k < end; k++)
@@ -199,7 +199,7 @@ static bool read_entries(SpecReader *r)
     for (const char *c = r->at; *c && *c != ']'; c++)
         found += *c == ',';
     if (found != n)
-        return wrong(r, "it is of %d dims, the value has %d", found, n);
+        return wrong(r, "found %d dims, but the value has %d", found, n);
     for (int e = 0; e < n; e++)
         if ((e && !expect(r, ',')) || !read_entry(r, first[e], first[e + 1]))
             return false;
@@ -207,18 +207,18 @@ static bool read_entries(SpecReader *r)
 }
 
 // Reads sum:…, max:… or min:….
-static bool read_parts(SpecReader *r)
+static bool read_partial(SpecReader *r)
 {
     int n = word(r);
 
     for (int i = 0; i < COUNT(kinds); i++)
         if (n == 3 && !strncmp(r->at, kinds[i].name, 3)) {
             if (spec_partial(r->s) != SPEC_REPLICATED)
-                return wrong(r, "parts are of one kind: sum, max or min");
+                return wrong(r, "a value can be partial in one way: sum, max or min");
             r->at += n;
             return expect(r, ':') && read_axes(r, kinds[i].at);
         }
-    return wrong(r, "sum, max or min expected at byte %td", r->at - r->text);
+    return wrong(r, "expected sum, max or min at byte %td", r->at - r->text);
 }
 
 bool spec_parse(const Mesh *m, const Value *v, const char *text, Spec *s, Diag *d)
@@ -229,7 +229,7 @@ bool spec_parse(const Mesh *m, const Value *v, const char *text, Spec *s, Diag *
     if (!read_entries(&r))
         return false;
     while (*r.at)
-        if (!expect(&r, ' ') || !read_parts(&r))
+        if (!expect(&r, ' ') || !read_partial(&r))
             return false;
     return true;
 }

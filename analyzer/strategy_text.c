@@ -76,10 +76,10 @@ static bool read_place(StrategyReader *w, int *at)
                 w->at += 2;
                 return true;
             }
-        return wrong(w, "the rule has no such letter");
+        return wrong(w, "the rule has no such factor");
     }
     if (strncmp(w->at, linear, strlen(linear)))
-        return wrong(w, "a letter of the rule, or 'linear', and ':' expected");
+        return wrong(w, "expected a factor or 'linear', and ':',");
     w->at += strlen(linear);
     *at = LINEAR_JOINT;
     if (*w->at == '.' && isdigit((unsigned char)w->at[1])) {
@@ -90,7 +90,7 @@ static bool read_place(StrategyReader *w, int *at)
         w->at = end;
     }
     if (*w->at != ':')
-        return wrong(w, "':' expected");
+        return wrong(w, "expected ':'");
     w->at++;
     return true;
 }
@@ -107,7 +107,7 @@ static bool read_axes(StrategyReader *w, int at)
         if (a == w->m->n_axes)
             return wrong(w, "the mesh has no such axis");
         if (w->s->at[a] != FACTOR_NONE)
-            return wrong(w, "the axis stands twice");
+            return wrong(w, "the axis occurs twice");
         w->s->at[a] = (int8_t)at;
         w->s->level[a] = (int8_t)(is_factor ? level : 0);
         w->at += n;
@@ -134,6 +134,6 @@ bool strategy_parse(const Rule *r, const Mesh *m, const char *text, Strategy *s,
     }
     if (strategy_is_legal(r, m, s))
         return true;
-    diag_error(d, "strategy '%.200s': the node can't be split so", text);
+    diag_error(d, "strategy '%.200s': the node can't be split like this", text);
     return false;
 }

@@ -57,13 +57,13 @@ static const struct {
     const char *from, *to, *message;
 } cases[] = {
     {"{", "", "not JSON: byte 12"},
-    {good, "7", "the whole must be an object"},
-    {good, "{}", "version must be 1: shardcc plan makes such files"},
-    {"\"version\": 1", "\"version\": 2", "version must be 1: shardcc plan makes such files"},
+    {good, "7", "the top level must be an object"},
+    {good, "{}", "version must be 1, as shardcc plan writes it"},
+    {"\"version\": 1", "\"version\": 2", "version must be 1, as shardcc plan writes it"},
     {"\"ranks\"", "\"rank\"", "rank is unknown"},
     {"\"ranks\": 4,", "", "ranks is missing"},
     {"\"ranks\": 4", "\"ranks\": 4.5", "ranks must be a whole number from 0 to 4194304"},
-    {"\"ranks\": 4", "\"ranks\": 4, \"ranks\": 4", "ranks stands twice"},
+    {"\"ranks\": 4", "\"ranks\": 4, \"ranks\": 4", "ranks occurs twice"},
     {"80000000000", "1e17", "memory must be a whole number from 0 to 9007199254740992"},
     {"80000000000", "-1", "memory must be a whole number from 0 to 9007199254740992"},
     {"0.25", "1e13", "seconds must be a number from -1000000000000 to 1000000000000"},
@@ -212,32 +212,34 @@ static const struct {
     const char *from, *to, *message;
 } misfits[] = {
     {"\"model_hash\": \"", "\"model_hash\": \"0000000000000000\", \"x\": \"", "x is unknown\n"},
-    {"{\"name\": \"the x\"", "{\"name\": \"x\"", "values[0].name is 'x', the graph's is 'the x'\n"},
-    {"{\"name\": \"a\"", "{\"name\": \"aa\"", "values[4].name is 'aa', the graph's is 'a'\n"},
-    {"\"size\": 8", "\"size\": 4", "mesh '4' is of 4 ranks, not of 8\n"},
+    {"{\"name\": \"the x\"", "{\"name\": \"x\"",
+     "values[0].name is 'x', expected 'the x' as in the graph\n"},
+    {"{\"name\": \"a\"", "{\"name\": \"aa\"",
+     "values[4].name is 'aa', expected 'a' as in the graph\n"},
+    {"\"size\": 8", "\"size\": 4", "mesh '4' has 4 ranks, expected 8\n"},
     {"\"ranks\": 8", "\"ranks\": 9", "9 ranks, but the cluster has 8 devices\n"},
     {"\"name\": \"x0\"", "\"name\": \"x 0\"",
-     "mesh 'x 0=8': a name of letters, digits and '_' before each '='\n"},
+     "mesh 'x 0=8': expected a name of letters, digits and '_' before each '='\n"},
     {"\"spec\": \"[-,-]\"", "\"spec\": \"[dp,-]\"",
      "spec '[dp,-]': the mesh has no axis 'dp'\n  in  values[0], 'the x'\n"},
     {"\"spec\": \"[-,-]\"", "\"spec\": \"[-]\"",
-     "spec '[-]': it is of 1 dims, the value has 2\n  in  values[0], 'the x'\n"},
+     "spec '[-]': found 1 dims, but the value has 2\n  in  values[0], 'the x'\n"},
     {"\"spec\": \"-\"", "\"spec\": \"z:x0\"",
-     "strategy 'z:x0': the rule has no such letter at byte 0\n  in  nodes[0], 'a'\n"},
+     "strategy 'z:x0': the rule has no such factor at byte 0\n  in  nodes[0], 'a'\n"},
     {"\"spec\": \"-\"", "\"spec\": \"m:x1\"",
      "strategy 'm:x1': the mesh has no such axis at byte 2\n  in  nodes[0], 'a'\n"},
     {"\"spec\": \"-\"", "\"spec\": \"m:x0 k:x0\"",
-     "strategy 'm:x0 k:x0': the axis stands twice at byte 7\n  in  nodes[0], 'a'\n"},
+     "strategy 'm:x0 k:x0': the axis occurs twice at byte 7\n  in  nodes[0], 'a'\n"},
     {"\"spec\": \"-\"", "\"spec\": \"linear:x0\"",
-     "strategy 'linear:x0': the node can't be split so\n  in  nodes[0], 'a'\n"},
+     "strategy 'linear:x0': the node can't be split like this\n  in  nodes[0], 'a'\n"},
     {"\"spec\": \"-\"", "\"spec\": \"linear.1\"",
-     "strategy 'linear.1': ':' expected at byte 8\n  in  nodes[0], 'a'\n"},
+     "strategy 'linear.1': expected ':' at byte 8\n  in  nodes[0], 'a'\n"},
     {"\"spec\": \"-\"", "\"spec\": \"\"",
-     "strategy '': a letter of the rule, or 'linear', and ':' expected at byte 0\n"
+     "strategy '': expected a factor or 'linear', and ':', at byte 0\n"
      "  in  nodes[0], 'a'\n"},
     {"\"spec\": \"[-,-]\", \"solved\": \"[-,-]\"",
      "\"spec\": \"[-,-] sum:x0\", \"solved\": \"[-,-] sum:x0\"",
-     "value 'the x' would be parts of what no node makes\n"},
+     "value 'the x' can't be partial: no node computes it\n"},
 };
 
 static char *file_of(Arena *a, const Graph *g, const Cluster *c)
@@ -303,10 +305,11 @@ static void of_others(void **state)
     assert_string_equal(
         said.s,
         arena_string(a,
-                     "p: error: model_hash is %016" PRIx64 ", that of the graph %016" PRIx64
-                     ": the plan is of another model, or of another shardcc\n"
-                     "p: error: cluster_hash is %016" PRIx64 ", that of the cluster %016" PRIx64
-                     ": the plan is for another one\n",
+                     "p: error: model_hash is %016" PRIx64 ", expected %016" PRIx64
+                     ": the plan was made for another model or by another version of "
+                     "shardcc\n"
+                     "p: error: cluster_hash is %016" PRIx64 ", expected %016" PRIx64
+                     ": the plan was made for another cluster\n",
                      graph_hash(g), graph_hash(other), cluster_hash(&c), cluster_hash(&another)));
     text_free(&said);
     arena_free(a);

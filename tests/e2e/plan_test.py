@@ -206,10 +206,10 @@ FILES = [
     (["plan", MLP, "--ranks", "4"], "mlp.onnx: error: a plan is of a training step: --loss and --optimizer say of which"),
     (["plan", MLP, *TRAIN, "--ranks", "1"], "local: error: a plan is of 2 ranks or more, not of 1"),
     (["plan", MLP, *TRAIN, "--cluster", "a100x1"], "a100x1: error: a plan is of 2 ranks or more, not of 1"),
-    (["plan", MLP, *TRAIN, "--cluster", "h100x9"], "h100x9: error: 1 to 7 devices, or a multiple of 8 up to 65536"),
+    (["plan", MLP, *TRAIN, "--cluster", "h100x9"], "h100x9: error: expected 1 to 7 devices, or a multiple of 8 up to 65536"),
     (["plan", MLP, *TRAIN, "--cluster", "none.json"], "none.json: error: cannot read 'none.json': No such file or directory"),
     (["plan", MLP, *TRAIN, "--cluster", "h100x8", "--ranks", "16"], "shardcc: error: 16 ranks, but the cluster has 8 devices"),
-    (["plan", MLP, *TRAIN, "--cluster", "h100x8", "--mesh", "3x2"], "shardcc: error: mesh '3x2' is of 6 ranks, not of 8"),
+    (["plan", MLP, *TRAIN, "--cluster", "h100x8", "--mesh", "3x2"], "shardcc: error: mesh '3x2' has 6 ranks, expected 8"),
     ([*PINNED, "*.weihgt=[-,-]"], "mlp.onnx: error: --pin: no value is named '*.weihgt' (did you mean '0.weight'?)"),
     ([*PINNED, "2.weihgt=[-,-]"], "mlp.onnx: error: --pin: no value is named '2.weihgt' (did you mean '2.weight'?)"),
     ([*PINNED, "2.weight=[-,ep]"], "mlp.onnx: error: spec '[-,ep]': the mesh has no axis 'ep'\n  in  --pin '2.weight=[-,ep]'"),
@@ -376,7 +376,7 @@ class Plans:
         self.checks.check("an edited entry that can't be", done.returncode == 1 and f"parts.json: error: {said}" in done.stderr, done.stderr)
         for what, args in (("model", [TINY / "nanogpt.onnx"]), ("cluster", [gpt2, "--cluster", "h100x8"])):
             done = self.run(*args, "--plan", "p.json")
-            said = f"p.json: error: {what}_hash is {plan[what + '_hash']}, that of the "
+            said = f"p.json: error: {what}_hash is {plan[what + '_hash']}, expected "
             self.checks.check(f"the plan of another {what}", done.returncode == 1 and done.stderr.startswith(said), done.stderr)
 
     def arenas(self):

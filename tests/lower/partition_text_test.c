@@ -56,7 +56,7 @@ static const Case cases[] = {
      "  %y f32[2,5] = all_reduce(%v6) axes=[1] ranks=[3] op=\"sum\"\n"
      "  output model \"y\" %y\n"
      "}\n"},
-    {"a parameter that rests split is gathered once for two readers",
+    {"a parameter that is stored split is gathered once for two readers",
      "graph \"g\" {\n"
      "  input %x f32[4,6]\n"
      "  parameter %w f32[6,6]\n"
@@ -74,7 +74,7 @@ static const Case cases[] = {
      "  %y f32[1,6] = dot(%h, %v4) eq=\"mk,nk->mn\"\n"
      "  output model \"y\" %y\n"
      "}\n"},
-    {"rows of a table that is split: the pieces' rows add up, and so do they through a product",
+    {"rows of a table that is split: the shards' rows add up, and so do they through a product",
      "graph \"g\" {\n"
      "  input %i i64[4]\n"
      "  input %s f32[4,3]\n"
@@ -95,7 +95,7 @@ static const Case cases[] = {
      "  %b f32[1,2,3] = reduce_scatter(%v6) axes=[1] ranks=[3] dim=1 op=\"sum\"\n"
      "  output model \"b\" %b\n"
      "}\n"},
-    {"attributes of pieces; what has fewer elements than there are ranks",
+    {"attributes of shards; what has fewer elements than there are ranks",
      "graph \"g\" {\n"
      "  %i i64[5,3] = iota() shape=[5,3] axis=0 dtype=i64\n"
      "  %s i64[5,2] = slice(%i) start=[0,1] size=[5,2] stride=[1,1]\n"
@@ -298,20 +298,20 @@ static const Case cases[] = {
      "  output model \"t1\" %t1\n"
      "}\n",
      true},
-    {"parts can't rest where no node makes them", LAYER, "x=[-,-]_sum:x0",
-     "plan: error: value 'x' would be parts of what no node makes\n"},
+    {"a value that no node computes can't be partial", LAYER, "x=[-,-]_sum:x0",
+     "plan: error: value 'x' can't be partial: no node computes it\n"},
     {"a factor that can't be split", LAYER, "c:b",
-     "plan: error: node 'c' (cumsum): its strategy splits what can't be split\n"
+     "plan: error: node 'c' (cumsum): its strategy splits a factor that can't be split\n"
      "  in 0  x f32[4,6]\n"},
     {"an operator that isn't linear", LAYER, "e:+",
-     "plan: error: node 'e' (exp): its strategy splits what can't be split\n"
+     "plan: error: node 'e' (exp): its strategy splits a factor that can't be split\n"
      "  in 0  c f32[4,6]\n"},
     {"an output in parts", LAYER, "y:k",
-     "plan: error: value 'y' is an output, which can't be parts\n"},
+     "plan: error: value 'y' can't be partial: it is an output\n"},
     {"a constant is everywhere", LAYER, "k=[x0]",
-     "plan: error: value 'k' is a constant or a hyper-parameter, which every rank has\n"},
-    {"what lives on changes its spec", LAYER, "w=[x0,-]",
-     "plan: error: value 'w' lives on as another spec\n"},
+     "plan: error: value 'k' must be replicated: it is a constant or a hyper-parameter\n"},
+    {"the two ends of a carry have different specs", LAYER, "w=[x0,-]",
+     "plan: error: value 'w' has another storage spec than its new value\n"},
 };
 
 // ---- plans from words ----
