@@ -179,8 +179,7 @@ bool answer_write(const char *path, const Problem *p, const SolveOptions *o, con
     answer_print(&t, p, o, answer, version);
     bool ok = stored_check((File){(const uint8_t *)t.s, t.n}, p, &said, &own);
     if (!ok)
-        diag_error(d, "shardcc found an answer that isn't one, which is an error in it: %s",
-                   said.s);
+        diag_error(d, "shardcc found a wrong answer, which is a bug in shardcc: %s", said.s);
     ok = ok && (!path || out_write(path, t.s, t.n, d));
     text_free(&t);
     text_free(&said);

@@ -28,7 +28,7 @@ static bool same(const Check *c, const char *name, Wide said, Wide found)
 {
     char x[WIDE_DIGITS], y[WIDE_DIGITS];
 
-    return said == found || answer_wrong(c->d, "'%s' is %s, but it comes to %s", name,
+    return said == found || answer_wrong(c->d, "'%s' is %s, but must be %s", name,
                                          wide_text(said, x), wide_text(found, y));
 }
 
@@ -57,9 +57,10 @@ static bool check_head(const Check *c)
     if (strcmp(s->instance, name))
         return answer_wrong(c->d, "'instance' is '%s', expected '%s'", s->instance, name);
     if (!is_word(s->outcome, outcomes))
-        return answer_wrong(c->d, "'outcome' is '%s'", s->outcome);
+        return answer_wrong(c->d, "'outcome' is '%s', expected proved, found or infeasible",
+                            s->outcome);
     if (!is_word(s->stop, stops))
-        return answer_wrong(c->d, "'stop' is '%s'", s->stop);
+        return answer_wrong(c->d, "'stop' is '%s', expected done, work, time or asked", s->stop);
     return s->seed >= 0 || answer_wrong(c->d, "'seed' is below 0");
 }
 
@@ -92,14 +93,14 @@ static bool check_choice(const Check *c)
     for (int i = 0; i < p->n_nodes; i++) {
         int64_t k = c->s->choice.x[i];
         if (k < 0 || k >= p->first[i + 1] - p->first[i])
-            return answer_wrong(c->d, "node %d: alternative %" PRId64 " isn't there", i, k);
+            return answer_wrong(c->d, "node %d has no alternative %" PRId64, i, k);
         if (p->cost[p->first[i] + k] >= COST_FORBIDDEN)
             return answer_wrong(c->d, "node %d: alternative %" PRId64 " is forbidden", i, k);
     }
     for (int e = 0; e < p->n_edges; e++) {
         int a = p->edge[e].a, b = p->edge[e].b, n = p->first[b + 1] - p->first[b];
         if (p->edge[e].cost[c->s->choice.x[a] * n + c->s->choice.x[b]] >= COST_FORBIDDEN)
-            return answer_wrong(c->d, "nodes %d and %d: what is chosen is forbidden", a, b);
+            return answer_wrong(c->d, "nodes %d and %d: their choice is forbidden", a, b);
     }
     return true;
 }
@@ -183,11 +184,11 @@ static bool check_gap(const Check *c)
 
     snprintf(text, sizeof text, "%.17g", gap);
     if (strcmp(s->gap, text))
-        return answer_wrong(c->d, "'gap' is %s, but it comes to %s", s->gap, text);
+        return answer_wrong(c->d, "'gap' is %s, but must be %s", s->gap, text);
     bool is_proved = gap <= strtod(s->gap_wanted, NULL);
     return is_proved == !strcmp(s->outcome, "proved") ||
-           answer_wrong(c->d, "'outcome' is '%s', but the gap is %s and wanted is %s", s->outcome,
-                        s->gap, s->gap_wanted);
+           answer_wrong(c->d, "'outcome' is '%s', but the gap is %s and the gap wanted is %s",
+                        s->outcome, s->gap, s->gap_wanted);
 }
 
 static bool check_bound(const Check *c)
@@ -204,7 +205,8 @@ static bool check_bound(const Check *c)
     if (s->bound > s->cost)
         return answer_wrong(c->d, "'bound' is above 'cost'");
     if (!is_word(s->bound_by, words))
-        return answer_wrong(c->d, "'bound_by' is '%s'", s->bound_by);
+        return answer_wrong(c->d, "'bound_by' is '%s', expected duals, presolve or branching",
+                            s->bound_by);
     if (!strcmp(s->bound_by, "duals") && s->bound != s->certified)
         return answer_wrong(c->d, "'bound' is said to come from the duals, but isn't 'certified'");
     return check_gap(c);
@@ -219,7 +221,7 @@ static bool check_found(const Check *c)
         return false;
     peak = choice_peak(c);
     if (peak > c->p->limit)
-        return answer_wrong(c->d, "the choice holds more bytes than the limit");
+        return answer_wrong(c->d, "the choice needs more bytes than the limit");
     return same(c, "peak", s->peak, peak) &&
            (peak == 0 || same(c, "peak", s->peak, bytes_at(c, s->at))) && check_bound(c);
 }

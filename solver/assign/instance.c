@@ -76,7 +76,7 @@ static bool read_interval(Scan *s, void *to)
     if (!scan_numbers(s, l) || !check_pair(s, l) || !check_range(s, l, i, 0, INT_MAX))
         return false;
     const int64_t *x = list_at(l, i);
-    return x[0] <= x[1] || scan_wrong(s, "the interval of node %d is turned round", i);
+    return x[0] <= x[1] || scan_wrong(s, "the interval of node %d ends before it begins", i);
 }
 
 static bool read_cost(Scan *s, void *to)
@@ -263,7 +263,7 @@ static bool check_edges(const Raw *r, Diag *d)
         const int64_t *end = list_at(&r->end, e);
         for (int i = 0; i < 2; i++)
             if (end[i] >= r->cost.n)
-                return wrong(d, "edge %d: node %" PRId64 " isn't there, there are %d", e, end[i],
+                return wrong(d, "edge %d: there is no node %" PRId64 ", only %d nodes", e, end[i],
                              r->cost.n);
         int a = list_size(&r->cost, (int)end[0]), b = list_size(&r->cost, (int)end[1]);
         int n = r->matrix[r->matrix_of[e]].n;

@@ -60,8 +60,7 @@ Engine *engine_start(const char *programs, const char *name, const Deadline *w, 
     text_printf(&path, "%s/shardcc-%s", programs, name);
     int error = e ? spawn(path.s, e) : ENOMEM;
     if (error) {
-        diag_warn(d, "an engine that belongs to shardcc isn't there: '%s': %s", path.s,
-                  strerror(error));
+        diag_warn(d, "cannot run '%s', a part of shardcc: %s", path.s, strerror(error));
         free(e);
         e = NULL;
     } else {
@@ -86,7 +85,7 @@ void engine_end(Engine *e)
 static void lost(Engine *e)
 {
     if (!e->is_dead && deadline_check(e->deadline) == STOP_DONE)
-        diag_warn(e->d, "an engine has died; the search goes on with what there is");
+        diag_warn(e->d, "an engine of linear programs died; the search goes on without it");
     process_end(e);
 }
 

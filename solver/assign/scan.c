@@ -262,7 +262,7 @@ static bool read_member(Scan *s, void *to, const Member *members, int n, uint64_
         if (strcmp(name, members[i].name))
             continue;
         if (*seen >> i & 1)
-            return scan_wrong(s, "'%s' is there twice", name);
+            return scan_wrong(s, "'%s' occurs twice", name);
         *seen |= UINT64_C(1) << i;
         return members[i].read(s, (char *)to + members[i].offset);
     }

@@ -107,9 +107,9 @@ static bool no_preset(const Finder *f, int idle)
 
     preset_print(f->o->preset, &t);
     if (idle < 0)
-        diag_error(f->d, "no plan keeps to the preset '%s' and to what is pinned", t.s);
+        diag_error(f->d, "no plan has both the preset '%s' and the pins", t.s);
     else
-        diag_error(f->d, "preset '%s': no product has what it splits along axis %s", t.s,
+        diag_error(f->d, "preset '%s': no product has a dim to split along axis %s", t.s,
                    f->m->name[idle]);
     text_free(&t);
     return false;

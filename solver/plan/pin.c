@@ -44,12 +44,15 @@ static bool no_spec(const Graph *g, const Mesh *m, const Pin *pin, const Variabl
     if (v)
         print_nearest(m, x, v, &pin->spec, &nearest);
     if (!v)
-        diag_error(d, "value '%s' is pinned in use, but nothing reads it in %s",
+        diag_error(d, "value '%s' has a pinned compute spec, but nothing reads it in %s",
                    name_of(g, pin->id), in[pin->phase]);
+    else if (pin->kind == PIN_STORAGE)
+        diag_error(d, "value '%s': no strategy allows the storage spec %s; the nearest are %s",
+                   name_of(g, pin->id), spec.s, nearest.s);
     else
-        diag_error(d, "value '%s': no strategy has it as %s %s%s; the nearest are %s",
-                   name_of(g, pin->id), spec.s, pin->kind == PIN_STORAGE ? "at rest" : "in ",
-                   pin->kind == PIN_STORAGE ? "" : in[pin->phase], nearest.s);
+        diag_error(d,
+                   "value '%s': no strategy allows the compute spec %s in %s; the nearest are %s",
+                   name_of(g, pin->id), spec.s, in[pin->phase], nearest.s);
     text_free(&spec);
     text_free(&nearest);
     return false;
@@ -68,9 +71,8 @@ static bool disagree(const Graph *g, const Pin *pin, Diag *d)
 {
     if (pin->kind == PIN_STRATEGY)
         return node_error(g, &g->nodes[pin->id], d,
-                          "pinned otherwise than another iteration of its block");
-    diag_error(d, "value '%s' is pinned otherwise than one that must lie like it",
-               name_of(g, pin->id));
+                          "its pin differs from that of another iteration of its block");
+    diag_error(d, "value '%s': its pin differs from that of a tied value", name_of(g, pin->id));
     return false;
 }
 
@@ -84,7 +86,8 @@ static bool pin_apply(const PlanProblem *q, const Graph *g, const Mesh *m, const
         k++;
     if (!v || k == v->n)
         return pin->kind == PIN_STRATEGY
-                   ? node_error(g, &g->nodes[pin->id], d, "it has no such strategy as is pinned")
+                   ? node_error(g, &g->nodes[pin->id], d,
+                                "the pinned strategy is not one of its strategies")
                    : no_spec(g, m, pin, v, d);
     keep += q->problem.first[at];
     if (!keep[k])

@@ -62,9 +62,8 @@ static int name_find(const char *name, size_t n)
 
 bool preset_parse(const char *text, Preset *p, Diag *d)
 {
-    static const char known[] =
-        "a name of ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, "
-        "2d, 2.5d and 3d, or several with sizes, as in ddp=2,megatron=4";
+    static const char known[] = "expected ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, "
+                                "2d, 2.5d, 3d, or several with sizes such as ddp=2,megatron=4";
     const char *at = text;
 
     for (*p = (Preset){0};; at++) {
@@ -73,13 +72,13 @@ bool preset_parse(const char *text, Preset *p, Diag *d)
         if (part.preset < 0)
             return wrong(text, known, d);
         if (p->n == MAX_AXES)
-            return wrong(text, "at most 4 of them", d);
+            return wrong(text, "expected at most 4 presets", d);
         at += n;
         bool has_size = *at == '=';
         for (at += has_size; has_size && isdigit((unsigned char)*at); at++)
             part.size = part.size < 1 << 20 ? 10 * part.size + (*at - '0') : part.size;
         if ((has_size || p->n || *at == ',') && part.size < 2)
-            return wrong(text, "a size of 2 or more behind each name", d);
+            return wrong(text, "expected a size of at least 2 after each name", d);
         p->part[p->n++] = part;
         if (*at != ',')
             break;

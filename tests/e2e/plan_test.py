@@ -179,7 +179,7 @@ y              m:dp n:tp        m:dp
 
 # ---- refusals: arguments, message ----
 
-PRESETS = "a name of ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d and 3d, or several with sizes, as in ddp=2,megatron=4"
+PRESETS = "expected ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d, 3d, or several with sizes such as ddp=2,megatron=4"
 OPTIONS = [
     (["plan"], "no model given; --help tells more"),
     (["plan", "a.onnx", "b.onnx"], "one model at a time: 'a.onnx' and 'b.onnx'"),
@@ -215,12 +215,12 @@ FILES = [
     ([*PINNED, "2.weight=[-,ep]"], "mlp.onnx: error: spec '[-,ep]': the mesh has no axis 'ep'\n  in  --pin '2.weight=[-,ep]'"),
     (
         [*PINNED, "2.weight=[-,-] sum:tp"],
-        "mlp.onnx: error: value '2.weight': no strategy has it as [-,-] sum:tp at rest; the nearest are [-,-], [-,tp], [tp,-]",
+        "mlp.onnx: error: value '2.weight': no strategy allows the storage spec [-,-] sum:tp; the nearest are [-,-], [-,tp], [tp,-]",
     ),
     (["plan", MLP, *TRAIN, "--ranks", "4", "--mesh", "4", "--plan-preset", "2d"], "mlp.onnx: error: preset '2d' doesn't fit the mesh 4"),
     (
         ["plan", DYNAMIC, "--bind", "batch=1", *TRAIN, "--ranks", "2", "--mesh", "2", "--plan-preset", "ddp"],
-        "gpt_dropout.onnx: error: preset 'ddp': no product has what it splits along axis x0",
+        "gpt_dropout.onnx: error: preset 'ddp': no product has a dim to split along axis x0",
     ),
     (["plan", MLP, *TRAIN, "--ranks", "4", "-o", "none/p.json"], "mlp.onnx: error: cannot write into 'none': No such file or directory"),
     (["inspect", "none.json"], "none.json: error: cannot read 'none.json': No such file or directory"),
@@ -372,7 +372,7 @@ class Plans:
         self.expect([str(gpt2), "--plan", "options.json"], 2, "shardcc: error: --plan: '--help' is no option that a plan has\n")
         self.expect([str(gpt2), "--plan", "none.json"], 1, "none.json: error: cannot read 'none.json': No such file or directory\n")
         done = self.run(gpt2, "--plan", "parts.json")
-        said = "value 'model.transformer.h.0.mlp.c_fc.weight': no strategy has it as [-,-] sum:x0 at rest; the nearest are [-,-], "
+        said = "value 'model.transformer.h.0.mlp.c_fc.weight': no strategy allows the storage spec [-,-] sum:x0; the nearest are [-,-], "
         self.checks.check("an edited entry that can't be", done.returncode == 1 and f"parts.json: error: {said}" in done.stderr, done.stderr)
         for what, args in (("model", [TINY / "nanogpt.onnx"]), ("cluster", [gpt2, "--cluster", "h100x8"])):
             done = self.run(*args, "--plan", "p.json")

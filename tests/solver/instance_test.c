@@ -60,7 +60,7 @@ static const struct {
     {"{\"problem\"", "{\"problems\"", "byte 12: 'problems' is not known here"},
     {"\"name\"", "\"nodes\": 7, \"name\"", "byte 25: expected '{', found '7'"},
     {"\"usage_limit\": 50", "\"usage_limit\": 50, \"usage_limit\": 50",
-     "byte 437: 'usage_limit' is there twice"},
+     "byte 437: 'usage_limit' occurs twice"},
     {",\n  \"usage_limit\": 50", "", "byte 402: 'usage_limit' is missing before here"},
     {"\"intervals\"", "\"interval\"", "byte 63: 'interval' is not known here"},
     {"\"example\",", "\"example\", \"comment\": \"\",", "byte 45: 'comment' is not known here"},
@@ -80,7 +80,7 @@ static const struct {
     {"\"usage_limit\": 50", "\"usage_limit\": 1234567890123456789012345678901234567890",
      "byte 438: the number doesn't fit 64 bits"},
     // nodes
-    {"[30, 70]", "[70, 30]", "byte 74: the interval of node 0 is turned round"},
+    {"[30, 70]", "[70, 30]", "byte 74: the interval of node 0 ends before it begins"},
     {"[30, 70]", "[-1, 30]", "byte 74: the interval of node 0: -1 isn't from 0 to 2147483647"},
     {"[30, 70]", "[30, 2147483648]",
      "byte 82: the interval of node 0: 2147483648 isn't from 0 to 2147483647"},
@@ -95,7 +95,7 @@ static const struct {
     {"[10], [25, 25], [15", "[1000000000000000001], [25, 25], [15",
      "byte 219: the usages of node 0: 1000000000000000001 isn't from 0 to 1000000000000000000"},
     // edges
-    {"[0, 1]", "[0, 5]", "edge 0: node 5 isn't there, there are 5"},
+    {"[0, 1]", "[0, 5]", "edge 0: there is no node 5, only 5 nodes"},
     {"[0, 1]", "[0, -1]", "byte 283: the nodes of edge 0: -1 isn't from 0 to 16777215"},
     {"[0, 1]", "[0, 99999999999]",
      "byte 292: the nodes of edge 0: 99999999999 isn't from 0 to 16777215"},

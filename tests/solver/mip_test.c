@@ -129,8 +129,8 @@ static void survives(void **state)
         engine_end(e);
     }
     assert_null(engine_start("/nowhere", "cbc", &over, &d));
-    assert_string_equal(said.s, "solve: warning: an engine that belongs to shardcc isn't there: "
-                                "'/nowhere/shardcc-cbc': No such file or directory\n");
+    assert_string_equal(said.s, "solve: warning: cannot run '/nowhere/shardcc-cbc', "
+                                "a part of shardcc: No such file or directory\n");
     text_free(&said);
 }
 
@@ -165,9 +165,8 @@ static void goes_on_without(void **state)
                      (double)best.cost);
         assert_true(best.is_feasible || !s.choice || s.outcome == OUTCOME_INFEASIBLE);
         if (said.n)
-            assert_string_equal(
-                said.s,
-                "solve: warning: an engine has died; the search goes on with what there is\n");
+            assert_string_equal(said.s, "solve: warning: an engine of linear programs died; the "
+                                        "search goes on without it\n");
         text_free(&said);
         arena_free(a);
     }

@@ -148,16 +148,16 @@ static void refused_presets(void **state)
     static const struct {
         const char *text, *error;
     } cases[] = {
-        {"fdsp", "a name of ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d and "
-                 "3d, or several with sizes, as in ddp=2,megatron=4"},
-        {"", "a name of ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d and "
-             "3d, or several with sizes, as in ddp=2,megatron=4"},
-        {"ddp;", "a name of ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d and "
-                 "3d, or several with sizes, as in ddp=2,megatron=4"},
-        {"ddp=2,megatron", "a size of 2 or more behind each name"},
-        {"ddp=", "a size of 2 or more behind each name"},
-        {"ddp=1", "a size of 2 or more behind each name"},
-        {"ddp=2,ddp=2,ddp=2,ddp=2,ddp=2", "at most 4 of them"},
+        {"fdsp", "expected ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d, "
+                 "3d, or several with sizes such as ddp=2,megatron=4"},
+        {"", "expected ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d, "
+             "3d, or several with sizes such as ddp=2,megatron=4"},
+        {"ddp;", "expected ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses, 2d, 2.5d, "
+                 "3d, or several with sizes such as ddp=2,megatron=4"},
+        {"ddp=2,megatron", "expected a size of at least 2 after each name"},
+        {"ddp=", "expected a size of at least 2 after each name"},
+        {"ddp=1", "expected a size of at least 2 after each name"},
+        {"ddp=2,ddp=2,ddp=2,ddp=2,ddp=2", "expected at most 4 presets"},
     };
 
     for (int i = 0; i < COUNT(cases); i++) {

@@ -179,14 +179,15 @@ static void refused_pins(void **state)
         const char *text;
     } cases[] = {
         {{.kind = PIN_STORAGE, .id = 1, .spec = columns},
-         "plan: error: value 'x': no strategy has it as [-,x0] at rest; the nearest are [-,-], "
+         "plan: error: value 'x': no strategy allows the storage spec [-,x0]; the nearest are "
+         "[-,-], "
          "[x0,-]\n"},
         {{.kind = PIN_COMPUTE, .id = 1, .phase = UPDATE, .spec = columns},
-         "plan: error: value 'x' is pinned in use, but nothing reads it in the update\n"},
+         "plan: error: value 'x' has a pinned compute spec, but nothing reads it in the update\n"},
         {{.kind = PIN_STRATEGY,
           .id = 1,
           .spec = {{5, SPEC_REPLICATED, SPEC_REPLICATED, SPEC_REPLICATED}, {0}}},
-         "plan: error: node 'y' (dot): it has no such strategy as is pinned\n"
+         "plan: error: node 'y' (dot): the pinned strategy is not one of its strategies\n"
          "  in 0  x f32[8,1]\n  in 1  w f32[1,8]\n"},
     };
 
