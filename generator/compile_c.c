@@ -69,7 +69,7 @@ static bool run(const Staging *s, char *const argv[], bool has_ranks, Diag *d)
         diag_error(d, "the C compiler '%s' was stopped: %s", argv[0], strsignal(WTERMSIG(status)));
         return false;
     }
-    diag_error(d, "the C compiler '%s' failed, nothing is written", argv[0]);
+    diag_error(d, "the C compiler '%s' failed, so nothing was written", argv[0]);
     diag_note(d, has_ranks ? "it needs OpenMP, oneDNN and MPI (Debian: gcc, libdnnl-dev, "
                              "libopenmpi-dev); --emit c shows the text"
                            : "it needs OpenMP and oneDNN (Debian: gcc, libdnnl-dev); --emit c "
@@ -84,7 +84,7 @@ static bool is_program(const char *path, const char *cc, Diag *d)
 
     if (!lstat(path, &s) && S_ISREG(s.st_mode) && s.st_size > 0 && !access(path, X_OK))
         return true;
-    diag_error(d, "the C compiler '%s' made no program, nothing is written", cc);
+    diag_error(d, "the C compiler '%s' made no program, so nothing was written", cc);
     return false;
 }
 
@@ -104,8 +104,7 @@ bool build_program(Staging *s, const Text *c, const BuildOptions *o, Diag *d)
                           library, "-ldnnl", "-lpthread", "-lm", mpi,    NULL};
 
     if (access(library, R_OK)) {
-        diag_error(d, "the runtime that belongs to shardcc isn't there: '%s': %s", library,
-                   strerror(errno));
+        diag_error(d, "cannot find '%s', a part of shardcc: %s", library, strerror(errno));
         return false;
     }
     return out_write(c_path, c->s, c->n, d) && run(s, (char *const *)argv, o->has_ranks, d) &&

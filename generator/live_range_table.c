@@ -56,7 +56,7 @@ static void print_loops(const Gen *g, const int *before)
 {
     Text call = {0};
 
-    text_printf(&call, "rt_live_ranges(rt, RT_%s, (RtLiveRange[]){%s(LIFE){0}}, (RtLoop[]){",
+    text_printf(&call, "rt_live_ranges(rt, RT_%s, (RtLiveRange[]){%s(LIVE){0}}, (RtLoop[]){",
                 set_names[g->set], set_names[g->set]);
     for (int i = 0; i < g->s->n_items; i++) {
         const Item *it = &g->s->items[i];
@@ -77,10 +77,10 @@ static void print_loops(const Gen *g, const int *before)
 void generate_live_ranges(Gen *g)
 {
     text_printf(g->live_ranges,
-                "// Buffers of a step and of forward: place, offset, bytes, the first and the last "
-                "statement that\n// they are in use for. Loops' begins and ends count as "
-                "statements; --check-arena looks.\n");
-    text_printf(g->tables, "static void lives(Rt *rt)\n{\n");
+                "// Buffers of a step and of forward: name, offset, bytes, first and last "
+                "statement of the live\n// range. Begins and ends of loops count as statements. "
+                "--check-arena uses the table.\n");
+    text_printf(g->tables, "static void live_ranges(Rt *rt)\n{\n");
     for (g->set = 0; g->set < N_SETS; g->set++) {
         g->s = &g->p->set[g->set];
         if (!g->s->g)
@@ -91,7 +91,7 @@ void generate_live_ranges(Gen *g)
     }
     text_printf(g->tables, "}\n\n");
     text_printf(g->live_ranges, "#define PLACE(name, at, ...) static const int64_t name = at;\n"
-                                "#define LIFE(name, at, ...) {#name, name, __VA_ARGS__},\n");
+                                "#define LIVE(name, at, ...) {#name, name, __VA_ARGS__},\n");
     for (int i = 0; i < N_SETS; i++)
         if (g->p->set[i].g)
             text_printf(g->live_ranges, "%s(PLACE)\n", set_names[i]);

@@ -30,10 +30,10 @@ static void print_head(const Gen *g, Text *t)
     text_printf(t, "//   plan: %s\n//\n", g->o->plan);
     text_printf(t, "// `m` is the arena. A place in it is an offset with a name: W parameter, B "
                    "buffer, S state,\n// I input, H number set by the trainer, C constant, Z "
-                   "accumulator, A anything made on the\n// way, T room for one call; of repeated "
-                   "layers, layer 0's place. micro is one micro-batch's\n// forward and backward, "
-                   "reduce completes the gradients, update is the optimizer, forward is\n// "
-                   "without training.\n");
+                   "accumulator, A any other value,\n// T workspace of one call. For repeated "
+                   "layers it is the place of layer 0. micro is forward and\n// backward of one "
+                   "micro-batch, reduce completes the gradients, update is the optimizer,\n// "
+                   "forward only predicts.\n");
     text_printf(t, "#include <math.h>\n#include <stddef.h>\n\n#include \"rt.h\"\n\n");
 }
 
@@ -88,7 +88,7 @@ static void print_model(const Gen *g, Text *t)
         text_printf(t, ",\n");
     }
     print_mesh(g, t);
-    text_printf(t, "    .redzone = %d,\n    .live_ranges = lives,\n", REDZONE);
+    text_printf(t, "    .redzone = %d,\n    .live_ranges = live_ranges,\n", REDZONE);
     if (g->n_persistent)
         text_printf(t, "    .tensors = tensors,\n"
                        "    .n_tensors = sizeof tensors / sizeof *tensors,\n");

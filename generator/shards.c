@@ -104,7 +104,7 @@ void generate_cuts(const Gen *g, Text *t)
 
     if (!g->n_cuts)
         return;
-    text_printf(t, "// Dims that are split over ranks; rt->shard[i] is what this rank has of the "
+    text_printf(t, "// Dims that are split over ranks; rt->shard[i] is this rank's shard of the "
                    "i-th.\nstatic const RtCut cuts[] = {\n");
     for (int i = 0; i < g->n_cuts; i++) {
         const RtCut *c = &g->cut[i];

@@ -87,8 +87,7 @@ static bool copy_folder(Sources *x, const char *folder)
     bool ok = dir;
 
     if (!dir)
-        diag_error(x->d, "the runtime that belongs to shardcc isn't there: '%s': %s", path,
-                   strerror(errno));
+        diag_error(x->d, "cannot find '%s', a part of shardcc: %s", path, strerror(errno));
     for (struct dirent *e; ok && (e = readdir(dir));)
         if (ends_in(e->d_name, ".c") || ends_in(e->d_name, ".h"))
             ok = copy(x, path_in(a, folder, e->d_name));
@@ -206,7 +205,7 @@ static bool spares_files(const Staging *s, Diag *d)
         const char *path = arena_string(s->arena, "%s/%s", s->place, s->name[i]);
         if (ends_in(path, "/") || access(path, F_OK))
             continue;
-        diag_error(d, "cannot write '%s': shardcc hasn't made the file that is there", path);
+        diag_error(d, "cannot write '%s': the file there wasn't made by shardcc", path);
         return false;
     }
     return true;

@@ -128,7 +128,7 @@ static bool can_move(const char *name, const char *from, const char *to, Diag *d
     if (lstat(from, &s))
         diag_error(d, "'%s' was not made: %s", to, strerror(errno));
     else if (!is_folder(name) && !S_ISREG(s.st_mode))
-        diag_error(d, "'%s' was not made: it is no regular file", to);
+        diag_error(d, "'%s' was not made: it is not a regular file", to);
     else if (!lstat(to, &s) && S_ISDIR(s.st_mode) != is_folder(name))
         diag_error(d, "cannot write '%s': %s", to, strerror(is_folder(name) ? ENOTDIR : EISDIR));
     else

@@ -144,7 +144,7 @@ MODELS = [
     (
         "linear.onnx",
         ["--cc", "false"],
-        "the C compiler 'false' failed, nothing is written\n  it needs OpenMP and oneDNN (Debian: gcc, libdnnl-dev); --emit c shows the text",
+        "the C compiler 'false' failed, so nothing was written\n  it needs OpenMP and oneDNN (Debian: gcc, libdnnl-dev); --emit c shows the text",
     ),
     ("updated.ir", TRAIN, "--loss doesn't apply: the graph is after optimizer already"),
     ("updated.ir", ["--optimizer", "sgd"], "--optimizer doesn't apply: the graph is after optimizer already"),

@@ -224,7 +224,7 @@ class Errors:
         done = self.run(["./linear", "--data", "not_finite", "--save", "kept"])
         same = (self.work / "kept").read_bytes() == old
         self.check("the loss becomes NaN: the old file is whole", done.returncode == 1 and same, done.stderr)
-        compiler = "the C compiler 'cc' failed, nothing is written\n  it needs OpenMP and oneDNN (Debian: gcc, libdnnl-dev); --emit c shows the text\n"
+        compiler = "the C compiler 'cc' failed, so nothing was written\n  it needs OpenMP and oneDNN (Debian: gcc, libdnnl-dev); --emit c shows the text\n"
         for what, size, more, message in (
             ("the weights", 64, [], r"'\./\.shardcc-.{6}/large\.safetensors': File too large\n"),
             ("the text", 64, ["--no-weights"], r"cannot write '\./\.shardcc-.{6}/large\.c': File too large\n"),
@@ -311,7 +311,7 @@ class Errors:
             mine.write_text("mine")
             name = mine.relative_to(self.work)
             command = [self.shardcc, "linear.onnx", "--emit", "source", "-o", name.parts[0]]
-            self.expect(command, 1, f"linear.onnx: error: cannot write '{name}': shardcc hasn't made the file that is there")
+            self.expect(command, 1, f"linear.onnx: error: cannot write '{name}': the file there wasn't made by shardcc")
             self.check(f"the user's {place} stays", mine.read_text() == "mine")
             self.check(f"nothing is beside the user's {place}", [f for f in (self.work / name.parts[0]).rglob("*") if f.is_file()] == [mine])
         for _ in range(2):
@@ -335,7 +335,7 @@ class Errors:
         (self.work / "folder_maker").write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\nmkdir "$2"\n')
         (self.work / "folder_maker").chmod(0o755)
         for compiler in "./folder_maker", "true":
-            message = f"linear.onnx: error: the C compiler '{compiler}' made no program, nothing is written"
+            message = f"linear.onnx: error: the C compiler '{compiler}' made no program, so nothing was written"
             self.expect([self.shardcc, "linear.onnx", "--cc", compiler, "-o", "made_none"], 1, message)
 
     def start(self, *args):
