@@ -118,7 +118,7 @@ static Square square_of(float room[DEEP * DEEP], const float *x, int64_t rows, i
 
 // Prefetches the operand's next block at k. Always inlined: gcc removes a call that it finds to
 // have no effect.
-__attribute__((always_inline)) static inline void call_for(const RtSide *s, int64_t k)
+__attribute__((always_inline)) static inline void prefetch_block(const RtSide *s, int64_t k)
 {
     for (int i = 0; i < DEEP; i++) {
         const float *x = s->at + (s->k_step == 1 ? i * s->step + k : (k + i) * s->k_step);
@@ -136,7 +136,7 @@ static void pack_rows(void *panel, const RtSide *a)
     uint32_t *to = panel;
 
     for (int64_t k = 0; k < a->k; k += DEEP, to += BLOCK) {
-        call_for(a, k + DEEP);
+        prefetch_block(a, k + DEEP);
         Square s = square_of(room, a->at + k * a->k_step, a->n, a->step, rt_least(DEEP, a->k - k),
                              a->k_step);
         for (int i = 0; i < DEEP; i++)
@@ -150,7 +150,7 @@ static void pack_columns(void *panel, const RtSide *b)
     uint32_t *to = panel;
 
     for (int64_t k = 0; k < b->k; k += DEEP, to += BLOCK) {
-        call_for(b, k + DEEP);
+        prefetch_block(b, k + DEEP);
         Square s = square_of(room, b->at + k * b->k_step, rt_least(DEEP, b->k - k), b->k_step, b->n,
                              b->step);
         for (int i = 0; i < WIDTH; i++)

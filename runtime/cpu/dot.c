@@ -154,7 +154,7 @@ static void matrices(Rt *rt, const Dot *d, float *y, const float *a, const float
 // A matrix unit replaces every NaN by its own. But --check-arena needs the bits of the operand's
 // NaN, to name the buffer. So this recomputes NaN results with multiply-adds, which propagate the
 // bits.
-static void hand_on(const Dot *d, float *y, const float *a, const float *b)
+static void restore_nans(const Dot *d, float *y, const float *a, const float *b)
 {
     const RtDot *p = &d->p;
 
@@ -192,6 +192,6 @@ void rt_dot(Rt *rt, int kernel, void *y, const void *left, const void *right)
     else {
         matrices(rt, d, y, a, b);
         if (rt->watch)
-            hand_on(d, y, a, b);
+            restore_nans(d, y, a, b);
     }
 }
