@@ -104,7 +104,7 @@ bool rt_comm_thread_open(Rt *rt, const RtModel *m)
     if (!pthread_create(&k->thread, NULL, run_jobs, k))
         return true;
     k->slots = 0;
-    return rt_error(m, "no thread can be made to talk to other ranks");
+    return rt_error(m, "cannot start the comm thread");
 }
 
 void rt_comm_thread_close(Rt *rt)

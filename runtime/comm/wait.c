@@ -76,8 +76,8 @@ static void say_who(const RtComm *c, bool is_broken)
     else
         rt_error(
             c->model,
-            "%s%s%s: rank %d didn't come in %g s: it is dead, stuck or cut off, or slower than "
-            "--timeout allows",
+            "%s%s%s: rank %d didn't arrive within %g s: it is dead, stuck or cut off, or slower "
+            "than --timeout allows",
             call, along, axis, missing_rank(c), c->timeout);
 }
 

@@ -104,7 +104,7 @@ bool rt_watchdog_open(RtWatchdog **watchdog, const RtModel *m, double timeout, i
         return true;
     free(w);
     *watchdog = NULL;
-    return rt_error(m, "no thread can be made to watch over the other ranks");
+    return rt_error(m, "cannot start the watchdog thread");
 }
 
 void rt_watchdog_close(RtWatchdog *w)

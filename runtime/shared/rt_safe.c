@@ -309,7 +309,7 @@ static bool finish(Reader *r, RtSafe *s, const Body *body)
         qsort(s->tensor, (size_t)s->n, sizeof *s->tensor, by_name);
     for (int i = 1; i < s->n; i++)
         if (by_name(&s->tensor[i - 1], &s->tensor[i]) == 0)
-            return rt_file_fail(r->e, "safetensors: tensor '%.80s' is there twice",
+            return rt_file_fail(r->e, "safetensors: tensor '%.80s' occurs twice",
                                 s->tensor[i].name);
     if (body->used != body->size)
         return rt_file_fail(r->e, "safetensors: %lld bytes follow the last tensor",

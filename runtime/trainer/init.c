@@ -51,7 +51,7 @@ bool rt_weights_draw(RtRun *run)
 
     for (int i = 0; i < m->n_tensors; i++)
         if (weights >> m->tensors[i].role & 1 && m->tensors[i].init == RT_INIT_NONE)
-            ok = rt_error(m, "'%s' can't be drawn; give --load", m->tensors[i].name);
+            ok = rt_error(m, "the trainer can't draw '%s'; give --load", m->tensors[i].name);
     RtEntries e = rt_entries(m->tensors, m->n_tensors, weights, run->arena.base);
     for (int i = 0; i < e.n && ok; i++)
         draw(run, e.tensor[i], e.item[i].name, (char *)e.item[i].data);

@@ -77,7 +77,7 @@ RtLoader *rt_loader_start(const RtData *d, int64_t micros, int64_t per_epoch, bo
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->changed, NULL);
     if (pthread_create(&l->thread, NULL, read_ahead, l) != 0) {
-        fprintf(stderr, "error: no thread can be made to read the data\n");
+        fprintf(stderr, "error: cannot start the thread that reads the data\n");
         exit(1);
     }
     return l;

@@ -217,7 +217,7 @@ static void print_sent(const RtProfile *p)
             if (!p->sent[k][a])
                 continue;
             if (!has_title)
-                printf("\n%-16s %-8s %15s\n", "sent in a step", "along", "bytes");
+                printf("\n%-16s %-8s %15s\n", "sent in a step", "axis", "bytes");
             has_title = true;
             printf("%-16s %-8s %15lld\n", rt_exchange_name((RtExchangeKind)k),
                    rt_comm_axis(p->comm, a), (long long)p->sent[k][a]);

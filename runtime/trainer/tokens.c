@@ -55,7 +55,7 @@ bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, in
         return rt_error(m, "%s: %s", path, e.text);
     if (file->size % (size_t)token_bytes != 0)
         return rt_error(m,
-                        "%s: %zu bytes are no whole number of tokens of %lld bytes "
+                        "%s: %zu bytes are not a whole number of tokens of %lld bytes "
                         "(--token-bytes)",
                         path, file->size, (long long)token_bytes);
     int64_t tokens = (int64_t)file->size / token_bytes;

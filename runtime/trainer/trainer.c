@@ -193,7 +193,7 @@ int rt_main(const RtModel *model, int argc, char **argv)
     else
         status = run_rank(&run, &inputs, status);
     if (fflush(stdout) != 0 && !status) {
-        rt_error(model, "stdout: can't be written to");
+        rt_error(model, "cannot write to stdout");
         status = 1;
     }
     if (run.rt.kernel)

@@ -154,9 +154,9 @@ static void check_zones(RtWatch *w)
         for (int k = 0; k < w->model->redzone / 4 && is_live(w, l); k++)
             w->is_broken |= zone[k] != mark_of(w, l);
         if (w->is_broken && w->call)
-            rt_error(w->model, "arena: %s wrote behind %s", w->call, l->name);
+            rt_error(w->model, "arena: %s wrote past the end of %s", w->call, l->name);
         else if (w->is_broken)
-            rt_error(w->model, "arena: something wrote behind %s", l->name);
+            rt_error(w->model, "arena: something wrote past the end of %s", l->name);
     }
 }
 
@@ -264,8 +264,8 @@ static void check_values(RtWatch *w, const RtTensor *t, int n, unsigned roles)
             continue;
         w->is_broken = true;
         bool is_known = number > 0 && number <= (uint32_t)w->now->n;
-        rt_error(w->model, "arena: %s holds what was read %s%s", t[i].name,
-                 is_known ? "before, after or behind " : "where nothing is",
+        rt_error(w->model, "arena: %s depends on bytes %s%s", t[i].name,
+                 is_known ? "outside the live range or the bounds of " : "outside all buffers",
                  is_known ? w->now->range[number - 1].name : "");
     }
 }
@@ -294,6 +294,7 @@ bool rt_watch_end(RtWatch *w)
     while (w && w->now->end && loop_at(w->now, w->at + 1))
         advance(w);
     if (w && w->now->end && w->at + 1 != w->now->end)
-        return rt_error(w->model, "arena: %d statements were run, not %d", w->at + 1, w->now->end);
+        return rt_error(w->model, "arena: %d statements were run, expected %d", w->at + 1,
+                        w->now->end);
     return true;
 }

@@ -16,20 +16,20 @@ from model import Model, curves_of, for_models, parser
 MODELS = ("mlp", "nanogpt", "lstm", "cnn")
 
 # The text calls this instead of rt_live_ranges.
-CHANGED_LIVES = r"""
+CHANGED_RANGES = r"""
 #include <stdlib.h>
 
-static void changed_lives(Rt *rt, RtSet set, RtLiveRange *life, const RtLoop *loop)
+static void changed_ranges(Rt *rt, RtSet set, RtLiveRange *range, const RtLoop *loop)
 {
-    int number = atoi(getenv("LIFE"));
+    int number = atoi(getenv("RANGE"));
 
     if (set == atoi(getenv("SET"))) {
-        life[number].bytes -= atoi(getenv("BYTES"));
-        life[number].last -= atoi(getenv("LAST"));
+        range[number].bytes -= atoi(getenv("BYTES"));
+        range[number].last -= atoi(getenv("LAST"));
     }
-    (rt_live_ranges)(rt, set, life, loop);
+    (rt_live_ranges)(rt, set, range, loop);
 }
-#define rt_live_ranges changed_lives
+#define rt_live_ranges changed_ranges
 """
 
 
@@ -42,8 +42,8 @@ class Changed:
         args = model.arguments(curves_of(model.info)["adamw"])
         run(model.shardcc, model.onnx, "--emit", "c", "-o", text, *args)
         source = text.read_text()
-        self.lives = [self.read(source, name) for name in ("TRAINING", "FORWARD")]
-        text.write_text(source.replace('#include "rt.h"\n', '#include "rt.h"\n' + CHANGED_LIVES))
+        self.live_ranges = [self.read(source, name) for name in ("TRAINING", "FORWARD")]
+        text.write_text(source.replace('#include "rt.h"\n', '#include "rt.h"\n' + CHANGED_RANGES))
         runtime = model.shardcc.parent / "rt"
         self.program = folder / "changed"
         libraries = [runtime / "libshardrt.a", "-ldnnl", "-lpthread", "-lm"]
@@ -64,9 +64,9 @@ class Changed:
         found = re.findall(r"B\((\w+), \d+, (\d+), (\d+), (\d+)\)", body)
         return [(place, *map(int, numbers)) for place, *numbers in found]
 
-    def run(self, kind, life=0, size=0, last=0):
+    def run(self, kind, number=0, size=0, last=0):
         """Runs the trainer; returns its status, its output and the saved bytes."""
-        env = {**os.environ, "SET": str(kind), "LIFE": str(life), "BYTES": str(size), "LAST": str(last)}
+        env = {**os.environ, "SET": str(kind), "RANGE": str(number), "BYTES": str(size), "LAST": str(last)}
         self.out.unlink(missing_ok=True)
         args = [str(x) for x in [self.program, *self.does[kind], "--check-arena"]]
         done = subprocess.run(args, env=env, capture_output=True, text=True, timeout=600)
@@ -77,20 +77,20 @@ def test(checks, model):
     trainer = Changed(model)
     for kind, set_name in enumerate(("training", "forward")):
         what = f"{model.name}, {set_name}"
-        lives = trainer.lives[kind]
-        end = max(last for *_, last in lives)
+        ranges = trainer.live_ranges[kind]
+        end = max(last for *_, last in ranges)
         right = trainer.run(kind)
         checks.check(f"{what}: as it is", right[0] == 0, right[1].strip())
         # Not the workspace of kernels, which has room for the most threads; a call may need less.
-        large = [i for i, life in enumerate(lives) if life[1] > 64 and life[0][0] != "T"]
+        large = [i for i, live in enumerate(ranges) if live[1] > 64 and live[0][0] != "T"]
         said = {i: trainer.run(kind, i, size=64) for i in large}
-        missed = [lives[i][0] for i in large if f"wrote behind {lives[i][0]}\n" not in said[i][1]]
+        missed = [ranges[i][0] for i in large if f"wrote past the end of {ranges[i][0]}\n" not in said[i][1]]
         checks.check(f"{what}: {len(large)} ends too low", large and not missed, str(missed))
-        early = [i for i, (_, _, first, last) in enumerate(lives) if first < last < end]
+        early = [i for i, (_, _, first, last) in enumerate(ranges) if first < last < end]
         said = {i: trainer.run(kind, i, last=1) for i in early}
-        missed = [lives[i] for i in early if said[i] == right]
+        missed = [ranges[i] for i in early if said[i] == right]
         checks.check(f"{what}: {len(early)} ends too early", len(missed) <= 1, str(missed))
-        named = sum(f"behind {lives[i][0]}\n" in said[i][1] for i in early)
+        named = sum(f" of {ranges[i][0]}\n" in said[i][1] for i in early)
         checks.check(f"{what}: they are named", 3 * named > len(early), f"{named} of {len(early)}")
 
 

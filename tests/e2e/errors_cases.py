@@ -234,7 +234,7 @@ DATA = [
 
 TOKENS = [
     (["few.bin"], "few.bin: samples found: 1; a step takes 2"),
-    (["odd.bin", "--token-bytes", "2"], "odd.bin: 1001 bytes are no whole number of tokens of 2 bytes (--token-bytes)"),
+    (["odd.bin", "--token-bytes", "2"], "odd.bin: 1001 bytes are not a whole number of tokens of 2 bytes (--token-bytes)"),
     (["high.bin", "--no-shuffle"], "input 'ids': sample 80, place 1: 200 is out of range, -16 to 15"),
     (["high_label", "--no-shuffle"], "step 2: sample 3, place 2: label 16 is out of range"),
     (["high", "--no-shuffle"], "input 'ids': sample 3, place 2: 16 is out of range, -16 to 15"),

@@ -194,7 +194,7 @@ class Errors:
             ok = done.returncode == 0 and len(lines) == 4 and all(json.loads(x) for x in lines)
             self.check(f"a log of steps alone, with {closed}", ok, (done.returncode, lines))
         done = self.run(["sh", "-c", "./linear --eval-data good >&-"])
-        said = "linear: error: stdout: can't be written to\n"
+        said = "linear: error: cannot write to stdout\n"
         self.check("results without stdout", (done.returncode, done.stderr) == (1, said), (done.returncode, done.stderr))
 
     def inputs_kept(self):
@@ -262,7 +262,7 @@ class Errors:
             (self.work / "small").unlink(missing_ok=True)
         with open(self.work / "help", "w") as file:
             done = subprocess.run(["./linear", "--help"], cwd=self.work, stdout=file, stderr=subprocess.PIPE, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
-        said = "linear: error: stdout: can't be written to\n"
+        said = "linear: error: cannot write to stdout\n"
         self.check("no room for --help", (done.returncode, done.stderr) == (1, said), (done.returncode, done.stderr))
 
     def killed(self):

@@ -49,11 +49,11 @@ def test_trouble(checks, program, work):
         status, _, err, seconds = start(4, program, "stop", TIMEOUT, axis, cwd=work)
         said = errors(err)
         checks.check("a stopped rank is named, once", len(said) == 1 and said[0].startswith(
-            f"trouble: error: {call}: rank {rank} didn't come in {TIMEOUT} s"), str(said))
+            f"trouble: error: {call}: rank {rank} didn't arrive within {TIMEOUT} s"), str(said))
         checks.check("soon", status != 0 and seconds < TIMEOUT + 5, f"{seconds:.1f} s")
     status, _, err, seconds = start(4, program, "stop", TIMEOUT, 0, "beside", cwd=work)
     said = errors(err)
-    checks.check("beside other work too", len(said) == 1 and f": rank 2 didn't come in {TIMEOUT} s" in said[0], str(said))
+    checks.check("beside other work too", len(said) == 1 and f": rank 2 didn't arrive within {TIMEOUT} s" in said[0], str(said))
     checks.check("as soon", status != 0 and seconds < TIMEOUT + 5, f"{seconds:.1f} s")
     checks.check("nothing is left", not temp.exists())
     status, _, err, seconds = start(4, program, "kill", 60, cwd=work)

@@ -135,7 +135,7 @@ static const struct {
      "safetensors: type 'Q4\\x1b' is not supported"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
      "\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
-     "safetensors: tensor 'a' is there twice"},
+     "safetensors: tensor 'a' occurs twice"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", "safetensors: malformed header"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[-2],\"data_offsets\":[0,8]}}",
      "safetensors: malformed header"},

@@ -81,7 +81,7 @@ static const Case wrong_data[] = {
 };
 
 static const Case wrong_text[] = {
-    {"--data x.bin --token-bytes 2", "x.bin: 13 bytes are no whole number of tokens of 2 bytes "
+    {"--data x.bin --token-bytes 2", "x.bin: 13 bytes are not a whole number of tokens of 2 bytes "
                                      "(--token-bytes)\n"},
     {"--data few.bin", "few.bin: samples found: 1; a step takes 2\n"},
     {"--data high.bin --no-shuffle", "step 2: sample 2, place 1: label 200 is out of range\n"},

@@ -123,13 +123,13 @@ static const struct {
     const char *says;
 } cases[] = {
     {NONE, ""},
-    {WRITE, "spill A B wrote behind B"},
-    {READ_AFTER, "loss holds what was read before, after or behind B"},
-    {READ_PAST, "loss holds what was read before, after or behind C"},
-    {SCRATCH, "spill X SPACE wrote behind SPACE"},
-    {READ_SCRATCH, "loss holds what was read before, after or behind SPACE"},
-    {KEPT, "spill X W wrote behind w"},
-    {SKIP, "8 statements were run, not 9"},
+    {WRITE, "spill A B wrote past the end of B"},
+    {READ_AFTER, "loss depends on bytes outside the live range or the bounds of B"},
+    {READ_PAST, "loss depends on bytes outside the live range or the bounds of C"},
+    {SCRATCH, "spill X SPACE wrote past the end of SPACE"},
+    {READ_SCRATCH, "loss depends on bytes outside the live range or the bounds of SPACE"},
+    {KEPT, "spill X W wrote past the end of w"},
+    {SKIP, "8 statements were run, expected 9"},
 };
 
 static void find_mistakes(void)
@@ -147,7 +147,7 @@ static void find_mistakes(void)
             snprintf(args, sizeof args, "%s --quiet --check-arena", does[k]);
             s = run_trainer(&model, args);
             const char *says =
-                ends && fault == SKIP ? "9 statements were run, not 11" : cases[i].says;
+                ends && fault == SKIP ? "9 statements were run, expected 11" : cases[i].says;
             snprintf(expected, sizeof expected, "shared: error: arena: %s\n", says);
             assert_int_equal(s.status, fault != NONE);
             assert_string_equal(s.err, fault == NONE ? "" : expected);
@@ -191,11 +191,11 @@ static void checks_between_steps(void **state)
     assert_int_equal(s.status, 0);
     s = run_trainer(&m, "--data data --steps 3 --quiet --check-arena");
     assert_int_equal(s.status, 1);
-    assert_string_equal(s.err, "linear: error: arena: something wrote behind micro\n");
+    assert_string_equal(s.err, "linear: error: arena: something wrote past the end of micro\n");
     m.micro = read_stale;
     s = run_trainer(&m, "--data data --steps 3 --quiet --check-arena");
     assert_int_equal(s.status, 1);
-    assert_string_equal(s.err, "linear: error: arena: sum holds what was read where nothing is\n");
+    assert_string_equal(s.err, "linear: error: arena: sum depends on bytes outside all buffers\n");
 }
 
 int main(void)
