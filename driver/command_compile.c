@@ -188,8 +188,8 @@ static int compile_model(Arena *a, Options *o)
     if (!p)
         return EXIT_USER;
     if (!program_check(p, &d)) {
-        diag_note(&d, "the program isn't what the model says, so nothing is written; this is a "
-                      "fault of shardcc, not of the model");
+        diag_note(&d, "the program doesn't compute what the model says, so nothing was written; "
+                      "this is a bug in shardcc, not in the model");
         return EXIT_INTERNAL;
     }
     if (dumps_split(o))

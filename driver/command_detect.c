@@ -18,9 +18,9 @@ typedef struct DetectOptions {
 typedef enum DetectId { D_OUTPUT, D_THREADS, D_HELP = OPTION_HELP } DetectId;
 
 static const OptionDef options[] = {
-    {"-o", D_OUTPUT, "FILE.json", "where to write it (stdout)"},
-    {"--threads", D_THREADS, "N", "that a trainer will have (one for each core)"},
-    {"--help", D_HELP, NULL, "this text"},
+    {"-o", D_OUTPUT, "FILE.json", "where to write the cluster file (stdout)"},
+    {"--threads", D_THREADS, "N", "how many threads a trainer will have (one for each core)"},
+    {"--help", D_HELP, NULL, "print this text"},
 };
 
 static bool set(Arena *a, void *to, int id, const char *value, int *status)
@@ -30,7 +30,7 @@ static bool set(Arena *a, void *to, int id, const char *value, int *status)
     if (id == D_THREADS)
         return read_count("--threads", value, 64, &o->threads, status);
     o->output = value;
-    return *value || complain(status, "-o: an empty name");
+    return *value || complain(status, "-o: the name is empty");
 }
 
 static bool word(void *to, const char *s, int *status)
@@ -40,9 +40,10 @@ static bool word(void *to, const char *s, int *status)
 
 static const Command command = {
     "shardcc detect [-o FILE.json]\n\n"
-    "Measures this machine: products of matrices, memory, the start of a call. The file serves\n"
-    "--cluster. It takes some seconds, in which the machine had better do nothing else.\n"
-    "mpirun -n RANKS shardcc detect measures the links between ranks too.\n\n",
+    "Measures this machine and writes a cluster file, which --cluster reads: the speed of matrix\n"
+    "products and of memory, and the time that a call takes to start. This takes some seconds;\n"
+    "run nothing else meanwhile. mpirun -n RANKS shardcc detect also measures the links between\n"
+    "ranks.\n\n",
     options, COUNT(options), set, word};
 
 // Gives the output of the probe, up to 1 MiB. Returns false if its exit status says that it failed.
@@ -74,10 +75,9 @@ static bool run_probe(const char *path, const DetectOptions *o, Text *t, Diag *d
     while (!error && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (error)
-        diag_error(d, "the runtime that belongs to shardcc isn't there: '%s': %s", path,
-                   strerror(error));
+        diag_error(d, "cannot run '%s', a part of shardcc: %s", path, strerror(error));
     else if (status)
-        diag_error(d, "'%s' failed: nothing is measured", path);
+        diag_error(d, "'%s' failed, so nothing was measured", path);
     return !error && !status;
 }
 

@@ -8,7 +8,7 @@ typedef struct Request {
     const char *input[2];
 } Request;
 
-static const OptionDef options[] = {{"--help", OPTION_HELP, NULL, "this text"}};
+static const OptionDef options[] = {{"--help", OPTION_HELP, NULL, "print this text"}};
 
 static bool set(Arena *a, void *to, int id, const char *value, int *status) { return true; }
 
@@ -17,19 +17,20 @@ static bool word(void *to, const char *s, int *status)
     Request *r = to;
 
     if (r->input[1])
-        return complain(status, "two plans at a time: what of '%s'?", s);
+        return complain(status, "expected two plans, found a third one: '%s'", s);
     r->input[r->input[0] != NULL] = s;
     return true;
 }
 
 static const Command command = {
     "shardcc diff A.plan.json B.plan.json\n\n"
-    "Shows what two plans cost and hold, and the values and nodes that they treat otherwise.\n\n",
+    "Compares two plans: their costs, their memory, the specs of values and the strategies of\n"
+    "nodes.\n\n",
     options,
     COUNT(options),
     set,
     word,
-    "0 they are the same plan, 3 they differ, 2 wrong options, 1 anything else that is wrong"};
+    "0 the plans are the same, 3 they differ, 2 wrong options, 1 any other error"};
 
 enum { EXIT_DIFFER = 3 };
 
@@ -75,7 +76,7 @@ static char *entry_text(Arena *a, const PlanEntry *e)
     Text t = {0};
 
     if (!e)
-        return "-- not there --";
+        return "-- missing --";
     text_printf(&t, "%s", e->spec);
     for (int k = 0; k < 3; k++)
         if (e->compute_spec[k])
@@ -127,7 +128,7 @@ static int show(Arena *a, const Request *r, const PlanFile *x, const PlanFile *y
     columns_print(&c);
     printf("\n");
     if (x->model_hash != y->model_hash)
-        printf("they are of different graphs\n");
+        printf("the plans are for different graphs\n");
     printf("%d of %d values and nodes differ\n", n, x->n_values + x->n_nodes);
     return n || x->model_hash != y->model_hash ? EXIT_DIFFER : 0;
 }
@@ -141,7 +142,8 @@ int diff(Arena *a, int argc, char **argv)
     if (!command_read(&command, a, argc, argv, &r, &status))
         return status;
     if (!r.input[1]) {
-        complain(&status, "two plans are needed; --help tells more");
+        complain(&status, "expected two plans, found %s; --help tells more",
+                 r.input[0] ? "one" : "none");
         return status;
     }
     for (int i = 0; i < 2; i++) {

@@ -13,10 +13,10 @@ typedef struct Request {
 typedef enum InspectId { I_VALUES, I_EXPLAIN, I_BLOCK, I_HELP = OPTION_HELP } InspectId;
 
 static const OptionDef options[] = {
-    {"--values", I_VALUES, "GLOB", "all values of such names (* any text, ? any letter)"},
-    {"--explain", I_EXPLAIN, "NAME", "why a value lies as it does, and what that costs"},
-    {"--block", I_BLOCK, "N", "the nodes of the N-th repeated block"},
-    {"--help", I_HELP, NULL, "this text"},
+    {"--values", I_VALUES, "GLOB", "show values by their names (* any text, ? any letter)"},
+    {"--explain", I_EXPLAIN, "NAME", "explain why this value has its spec, and what that costs"},
+    {"--block", I_BLOCK, "N", "show the nodes of the N-th repeated block"},
+    {"--help", I_HELP, NULL, "print this text"},
 };
 
 static bool set(Arena *a, void *to, int id, const char *value, int *status)
@@ -41,8 +41,8 @@ static bool word(void *to, const char *s, int *status)
 
 static const Command command = {
     "shardcc inspect FILE.plan.json [--values GLOB] [--explain NAME] [--block N]\n\n"
-    "Shows what a plan does: the step, the memory, how parameters lie on the mesh, what the\n"
-    "ranks send each other. docs/plan.md tells how to read it.\n\n",
+    "Shows a plan: the time of a step, the memory, the specs of parameters, and the collectives.\n"
+    "docs/plan.md explains the tables.\n\n",
     options, COUNT(options), set, word};
 
 // ---- cells ----
@@ -50,9 +50,7 @@ static const Command command = {
 // Returns a title like "model.layers (x32)".
 static char *block_title(Arena *a, const PlanFile *f, int block)
 {
-    const PlanBlock *b = &f->block[block - 1];
-
-    return arena_string(a, "%s (x%d)", *b->name ? b->name : "a block", b->layers);
+    return arena_string(a, "%s (x%d)", block_name(a, f, block), f->block[block - 1].layers);
 }
 
 // Returns an entry's name without the prefix of its block, like "model.layers.0.".
@@ -115,8 +113,9 @@ static void parameters_of(Arena *a, const PlanFile *f, int block)
         if (!is_parameter(e) || e->block != block)
             continue;
         if (!c.n_texts)
-            add_row(&c, (const char *[]){block ? block_title(a, f, block) : "once", "shape",
-                                         "at rest", "states", "in use", "next best"});
+            add_row(&c,
+                    (const char *[]){block ? block_title(a, f, block) : "outside blocks", "shape",
+                                     "storage spec", "states", "compute spec", "next best"});
         add_row(&c, (const char *[]){short_name(f, e), e->type, e->spec, states_of(f, e), e->read,
                                      next_text(a, e)});
     }
@@ -168,8 +167,8 @@ static void traffic(Arena *a, const PlanFile *f)
 
     if (!n)
         return;
-    add_row(&c, (const char *[]){"communication", "along", "in", "times", "a rank hands to it",
-                                 "takes"});
+    add_row(&c,
+            (const char *[]){"collective", "axis", "phase", "calls", "input of a rank", "time"});
     for (int i = 0; i < n; i++)
         add_row(&c, (const char *[]){t[i].of->kind, t[i].of->axis, t[i].of->phase,
                                      arena_string(a, "%" PRId64, t[i].times),
@@ -182,8 +181,8 @@ static void values(Arena *a, const PlanFile *f, const char *glob)
 {
     Columns c = {.arena = a, .n_columns = 8};
 
-    add_row(&c, (const char *[]){"value", "kind", "shape", "at rest", "in use", "bytes", "moving",
-                                 "next best"});
+    add_row(&c, (const char *[]){"value", "kind", "shape", "storage spec", "compute spec", "bytes",
+                                 "collectives", "next best"});
     for (int i = 0; i < f->n_values; i++) {
         const PlanEntry *e = &f->value[i];
         if (glob_match(glob, e->name))
@@ -199,8 +198,8 @@ static void nodes(Arena *a, const PlanFile *f, int block)
 {
     Columns c = {.arena = a, .n_columns = 7};
 
-    add_row(&c, (const char *[]){block_title(a, f, block), "operator", "rule", "phase", "split",
-                                 "takes", "next best"});
+    add_row(&c, (const char *[]){block_title(a, f, block), "operator", "rule", "phase", "strategy",
+                                 "time", "next best"});
     for (int i = 0; i < f->n_nodes; i++) {
         const PlanEntry *e = &f->node[i];
         if (e->block == block)
@@ -216,7 +215,8 @@ static void nodes(Arena *a, const PlanFile *f, int block)
 static bool show(Arena *a, const Request *r, const PlanFile *f, Diag *d)
 {
     if (r->block > f->n_blocks) {
-        diag_error(d, "there is no block %d: the plan has %d", r->block, f->n_blocks);
+        diag_error(d, "--block %d: the plan has %d repeated block%s", r->block, f->n_blocks,
+                   f->n_blocks == 1 ? "" : "s");
         return false;
     }
     if (r->values)

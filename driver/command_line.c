@@ -43,7 +43,7 @@ static void print_help(const Command *c)
         print_wrapped(o->help, 26);
     }
     printf("\nExit status: %s.\n",
-           c->statuses ? c->statuses : "0 done, 2 wrong options, 1 anything else that is wrong");
+           c->statuses ? c->statuses : "0 done, 2 wrong options, 1 any other error");
 }
 
 static bool unknown(const Command *c, const char *word, int *status)

@@ -1,4 +1,4 @@
-// shardcc plan: finds how to spread a training step over the ranks of a cluster.
+// shardcc plan: finds a plan of a training step for the ranks of a cluster.
 #include <string.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ static bool open_cluster(Job *j)
         return false;
     j->o.ranks = j->o.ranks ? j->o.ranks : cluster_devices(&j->cluster);
     if (j->o.ranks < 2)
-        diag_error(&d, "a plan is of 2 ranks or more, not of %d", j->o.ranks);
+        diag_error(&d, "a plan needs at least 2 ranks, found %d", j->o.ranks);
     return j->o.ranks >= 2;
 }
 
@@ -41,7 +41,7 @@ static bool read_graphs(Job *j)
     j->train = g.train;
     j->predict = g.predict;
     if (!j->train)
-        diag_error(j->d, "a plan is of a training step: --loss and --optimizer say of which");
+        diag_error(j->d, "a plan needs a training step: give --loss and --optimizer");
     return j->train;
 }
 
@@ -53,7 +53,7 @@ static bool check_words(const Job *j, const Strings *words)
     for (int i = 0; i < words->n; i++)
         for (const char *s = words->s[i]; *s; s++)
             if (*s < ' ' || *s > '~') {
-                diag_error(j->d, "'%s': a plan's file has printable ASCII only", words->s[i]);
+                diag_error(j->d, "'%s': a plan file can hold printable ASCII only", words->s[i]);
                 return false;
             }
     return true;

@@ -25,15 +25,15 @@ typedef enum SolveId {
 } SolveId;
 
 static const OptionDef options[] = {
-    {"-o", S_OUTPUT, "FILE.json", "where the answer is written (nowhere)"},
-    {"--time-limit", S_TIME, "SECONDS", "when to stop with the best so far (300; 0: never)"},
-    {"--gap", S_GAP, "X", "(cost - bound) / cost that counts as proved (1e-6)"},
-    {"--threads", S_THREADS, "N", "1 or 2 (2)"},
-    {"--engine", S_ENGINE, "NAME", "cbc or glpk: what solves linear programs (cbc)"},
-    {"--seed", S_SEED, "N", "same seed, same answer, if the clock doesn't stop it (1)"},
-    {"-v", S_VERBOSE, NULL, "what it does, to stderr"},
-    {"--check", S_CHECK, "FILE.json", "an answer to check instead: is all true that it says?"},
-    {"--help", S_HELP, NULL, "this text"},
+    {"-o", S_OUTPUT, "FILE.json", "where to write the answer (nowhere)"},
+    {"--time-limit", S_TIME, "SECONDS", "when to stop with the best choice so far (300; 0: never)"},
+    {"--gap", S_GAP, "X", "the (cost - bound) / cost at which a choice counts as proved (1e-6)"},
+    {"--threads", S_THREADS, "N", "how many threads: 1 or 2 (2)"},
+    {"--engine", S_ENGINE, "NAME", "the solver of linear programs: cbc or glpk (cbc)"},
+    {"--seed", S_SEED, "N", "the same seed gives the same answer, unless time runs out (1)"},
+    {"-v", S_VERBOSE, NULL, "print to stderr what the solver does"},
+    {"--check", S_CHECK, "FILE.json", "solve nothing, but check this answer: is everything true?"},
+    {"--help", S_HELP, NULL, "print this text"},
 };
 
 static bool read_engine(const char *s, const char **engine, int *status)
@@ -56,10 +56,10 @@ static bool set(Arena *a, void *to, int id, const char *value, int *status)
     switch ((SolveId)id) {
     case S_OUTPUT:
         r->output = value;
-        return *value || complain(status, "-o: an empty name");
+        return *value || complain(status, "-o: the name is empty");
     case S_CHECK:
         r->check = value;
-        return *value || complain(status, "--check: an empty name");
+        return *value || complain(status, "--check: the name is empty");
     case S_TIME:
         return read_number("--time-limit", value, 0, &r->o.time_limit, status);
     case S_GAP:
@@ -92,14 +92,14 @@ static bool word(void *to, const char *s, int *status)
 static const Command command = {
     "shardcc solve INSTANCE.json[.gz] [-o ANSWER.json] [option ...]\n"
     "shardcc solve --check ANSWER.json INSTANCE.json[.gz]\n\n"
-    "Finds the cheapest choice of an alternative for every node within a limit of bytes, and\n"
-    "proves how far from the cheapest it is at most. docs/solver.md has the files' forms.\n\n",
+    "Chooses an alternative for every node, at the least cost within a limit of bytes, and proves\n"
+    "how far the cost may be from the least one. docs/solver.md describes the files.\n\n",
     options,
     COUNT(options),
     set,
     word,
     "0 proved (or checked), 3 an answer that is not proved, 4 no choice stays within the\n"
-    "limit, 5 stopped before a choice was found, 2 wrong options, 1 anything else that is wrong"};
+    "limit, 5 stopped before a choice was found, 2 wrong options, 1 any other error"};
 
 // ---- output ----
 
@@ -123,8 +123,8 @@ static void print_times(const Answer *x)
 
 static void print_stop(const Answer *x)
 {
-    static const char *const stops[] = {"nothing was left to do", "the work that it may do is done",
-                                        "the time limit", "it was asked to"};
+    static const char *const stops[] = {"the search is complete", "the effort limit is reached",
+                                        "the time limit is reached", "the user asked to stop"};
 
     printf("%-13s %s\n", "stopped", stops[x->stop]);
 }
@@ -135,7 +135,7 @@ static void print_found(const Problem *p, const SolveOptions *o, const Answer *x
 
     printf("%-13s %s\n", "cost", wide_text(x->cost, text));
     printf("%-13s %s%s\n", "bound", wide_text(x->bound, text),
-           x->is_branched && x->bound > x->proof.bound ? " (rests on branching)" : "");
+           x->is_branched && x->bound > x->proof.bound ? " (by branching, not certified)" : "");
     printf("%-13s %s\n", "certified", wide_text(x->proof.bound, text));
     printf("%-13s %.3g: %s\n", "gap", answer_gap(x->cost, x->bound),
            x->outcome == OUTCOME_PROVED ? "proved" : "not proved");
@@ -183,14 +183,14 @@ static void print_holders(const Problem *p, const Answer *x)
 static void print_infeasible(const Problem *p, const Answer *x)
 {
     if (x->least_bound == INT64_MAX) {
-        printf("%-13s what is forbidden leaves no choice, whatever it holds\n", "infeasible");
+        printf("%-13s every choice is forbidden, whatever the limit\n", "infeasible");
         return;
     }
-    printf("%-13s no choice holds less than %" PRId64 " bytes at its fullest time\n", "infeasible",
+    printf("%-13s every choice has a peak of at least %" PRId64 " bytes\n", "infeasible",
            x->least_bound);
     if (!x->choice)
         return;
-    printf("%-13s %" PRId64 " bytes at time %d, the least that was found; most is held by\n",
+    printf("%-13s %" PRId64 " bytes at time %d, the smallest peak found; the largest parts:\n",
            "least", x->least, x->at);
     print_holders(p, x);
 }
@@ -200,7 +200,7 @@ static void print_answer(const Problem *p, const SolveOptions *o, const Answer *
     if (x->outcome == OUTCOME_INFEASIBLE)
         print_infeasible(p, x);
     else if (x->outcome == OUTCOME_NOTHING)
-        printf("%-13s none was found yet\n", "answer");
+        printf("%-13s no choice was found\n", "answer");
     else
         print_found(p, o, x);
     printf("%-13s %d of %d nodes are left\n", "presolve", x->n_left, p->n_nodes);
@@ -217,7 +217,7 @@ static int check_answer(const Request *r, const Problem *p)
     bool ok = answer_check(r->check, p, &said, &d);
 
     if (ok)
-        printf("%s: as it says: %s\n", base_name(r->check), said.s);
+        printf("%s: everything is true: %s\n", base_name(r->check), said.s);
     text_free(&said);
     return ok ? 0 : EXIT_USER;
 }
@@ -244,7 +244,7 @@ static bool check_request(const Request *r, int *status)
 {
     if (!r->input)
         return complain(status, "no instance given; --help tells more");
-    return !r->check || !r->output || complain(status, "--check writes nothing: it takes no -o");
+    return !r->check || !r->output || complain(status, "--check writes no file: it takes no -o");
 }
 
 int solve_command(Arena *a, int argc, char **argv)

@@ -52,59 +52,62 @@ static const OptionDef table[] = {
     {"--freeze", O_FREEZE, "GLOB", "parameters that are not trained (* any text, ? any letter)"},
     {"--no-decay", O_NO_DECAY, "GLOB", "parameters without weight decay"},
     {"--padding-index", O_PADDING, "GLOB=K",
-     "row K of these embedding tables gets no gradient, as PyTorch's\n"
-     "padding_idx, where the exporter doesn't tell"},
-    {"--frozen-batch-norm", O_FROZEN_BN, NULL, "batch norm on its running statistics"},
+     "embedding tables whose row K gets no gradient, as with PyTorch's\n"
+     "padding_idx, which an exporter may lose"},
+    {"--frozen-batch-norm", O_FROZEN_BN, NULL, "batch norms use their running statistics"},
     {NULL, 0, NULL, "Shapes"},
     {"--bind", O_BIND, "DIM=N", "the size of a named dim: batch=4"},
     {"--shape", O_SHAPE, "INPUT=N,N", "the shape of an input: input_ids=4,64"},
-    {NULL, 0, NULL, "What is written"},
-    {"-o", O_PLAN_OUTPUT, "FILE", "the plan (NAME.plan.json, by the model's name, here)", PLAN},
+    {NULL, 0, NULL, "Output"},
+    {"-o", O_PLAN_OUTPUT, "FILE",
+     "the plan file (the model's name with .plan.json, in this folder)", PLAN},
     {"-o", O_OUTPUT, "NAME",
-     "the trainer, with NAME.c and NAME.safetensors beside it\n"
-     "(the model's name, here); see --emit for what else it is",
+     "the trainer (the model's name, in this folder); NAME.c and\n"
+     "NAME.safetensors are written beside it; --emit writes other forms",
      COMPILE},
     {"--emit", O_EMIT, "WHAT",
-     "ir, program, c: that text instead, to -o or to stdout;\n"
-     "source: a folder that make builds where shardcc isn't",
+     "write another form instead of a trainer. ir, program, c: a text,\n"
+     "to -o or stdout. source: a folder that make builds without shardcc",
      COMPILE},
-    {"--no-weights", O_NO_WEIGHTS, NULL, "no NAME.safetensors", COMPILE},
-    {"--init", O_INIT, "normal(STD)", "the trainer draws weights when there is no file of them",
+    {"--no-weights", O_NO_WEIGHTS, NULL, "don't write NAME.safetensors", COMPILE},
+    {"--init", O_INIT, "normal(STD)", "without a file of weights the trainer draws random ones",
      COMPILE},
-    {"--dump-after", O_DUMP, "PASS", "the graph after a pass, to -o or to stdout, and no more:\n"
+    {"--dump-after", O_DUMP, "PASS", "print the graph after this pass, to -o or stdout, and stop:\n"
 #define GRAPH_PASS(name, needs, text) " " #name
 #include "lower/passes.def"
      ,
      COMPILE},
     {NULL, 0, NULL, "The C compiler", COMPILE},
-    {"--cc", O_CC, "PROGRAM", "which one (cc)", COMPILE},
-    {"--march", O_MARCH, "CPU", "what to compile for: native (this one), x86-64-v3, ...", COMPILE},
-    {"--no-fuse", O_NO_FUSE, NULL, "every operator on its own"},
-    {NULL, 0, NULL, "Ranks and their machines"},
-    {"--ranks", O_RANKS, "N", "a program of N ranks, which mpirun -n N starts", COMPILE},
+    {"--cc", O_CC, "PROGRAM", "the C compiler to call (cc)", COMPILE},
+    {"--march", O_MARCH, "CPU", "the CPU to compile for: native (this one), x86-64-v3, ...",
+     COMPILE},
+    {"--no-fuse", O_NO_FUSE, NULL, "compile every operator on its own, without fused groups"},
+    {NULL, 0, NULL, "Ranks and the cluster"},
+    {"--ranks", O_RANKS, "N", "compile for N ranks, which mpirun -n N starts", COMPILE},
     {"--plan", O_PLAN_FILE, "FILE.json",
-     "the plan of shardcc plan, with the options that it was made for; entries that\n"
-     "were edited are held to, all else is then chosen anew",
+     "compile this plan of shardcc plan, with the options that it was made for;\n"
+     "entries that you edited stay fixed, and a search chooses all others again",
      COMPILE},
-    {"--ranks", O_RANKS, "N", "how many (one for each device)", PLAN},
-    {"--mesh", O_MESH, "MESH", "the ranks as a grid: 2x4, or dp=2,tp=4; else the best one"},
+    {"--ranks", O_RANKS, "N", "how many ranks (one for each device)", PLAN},
+    {"--mesh", O_MESH, "MESH", "the ranks as a grid: 2x4, or dp=2,tp=4 (the best one)"},
     {"--pin", O_PIN, "GLOB=SPEC",
-     "values of such names rest so: 'h.*.fc.weight=[-,tp]'; with the axes of --mesh"},
+     "fix the storage spec of values by their names: 'h.*.fc.weight=[-,tp]',\n"
+     "or the strategy of a node: 'v505=m:dp n:tp'; the axes are those of --mesh"},
     {"--plan-preset", O_PRESET, "TEXT",
-     "keep to a known way: ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses,\n"
+     "use a known plan: ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses,\n"
      "2d, 2.5d, 3d, or several with their ranks: ddp=2,megatron=4"},
-    {"--memory", O_MEMORY, "SIZE", "of each rank, as 70GiB; else what the devices have"},
+    {"--memory", O_MEMORY, "SIZE", "the memory of each rank, as 70GiB (all that its device has)"},
     {"--cluster", O_CLUSTER, "FILE.json",
-     "what it can do, as shardcc detect wrote it, or local, a100xN, h100xN: --profile\n"
-     "of the trainer then prints how long each call was to take beside how long it took",
+     "the machines: a file of shardcc detect, or local, a100xN, h100xN;\n"
+     "the trainer's --profile then prints predicted times of calls too",
      COMPILE},
     {"--cluster", O_CLUSTER, "FILE.json",
-     "what it can do, as shardcc detect wrote it, or a100xN, h100xN,\n"
-     "local (this machine, a device for each core; if none is given)",
+     "the machines: a file of shardcc detect, or a100xN, h100xN,\n"
+     "or local (the default): this machine, with a device for each core",
      PLAN},
     {NULL, 0, NULL, "This program"},
-    {"--help", O_HELP, NULL, "this text"},
-    {"--version", O_VERSION, NULL, "its version"},
+    {"--help", O_HELP, NULL, "print this text"},
+    {"--version", O_VERSION, NULL, "print the version"},
 };
 
 static void push(Arena *a, Strings *list, const char *s)
@@ -120,7 +123,7 @@ static bool set(Arena *a, void *to, int id, const char *s, int *status)
     case O_OUTPUT:
     case O_PLAN_OUTPUT:
         o->output = s;
-        return *s || complain(status, "-o: an empty name");
+        return *s || complain(status, "-o: the name is empty");
     case O_LOSS:
         o->loss = s;
         return check_loss(s, status);
@@ -166,10 +169,10 @@ static bool set(Arena *a, void *to, int id, const char *s, int *status)
         return read_march(s, &o->march, status);
     case O_CC:
         o->cc = s;
-        return *s || complain(status, "--cc: an empty name");
+        return *s || complain(status, "--cc: the name is empty");
     case O_CLUSTER:
         o->cluster = s;
-        return *s || complain(status, "--cluster: an empty name");
+        return *s || complain(status, "--cluster: the name is empty");
     case O_RANKS:
         return read_count("--ranks", s, MAX_MESH_RANKS, &o->ranks, status);
     case O_MESH:
@@ -177,7 +180,7 @@ static bool set(Arena *a, void *to, int id, const char *s, int *status)
         return check_mesh(s, status);
     case O_PLAN_FILE:
         o->plan = s;
-        return *s || complain(status, "--plan: an empty name");
+        return *s || complain(status, "--plan: the name is empty");
     case O_PIN:
         push(a, &o->pin, s);
         return check_pin(s, status);
@@ -208,10 +211,10 @@ static bool word(void *to, const char *s, int *status)
 
 static const Command compile_command = {
     "shardcc MODEL.onnx [-o NAME] --loss TEXT --optimizer TEXT [OPTIONS]\n"
-    "shardcc plan | inspect | diff | detect | solve [OPTIONS]: with --help each tells more\n\n"
-    "Compiles a traced model into a trainer: one program, its C text, its weights.\n"
-    "Without --loss and --optimizer the program only predicts. MODEL.ir, a graph as\n"
-    "--emit ir prints it, is an input like any other.\n",
+    "shardcc plan | inspect | diff | detect | solve [OPTIONS]: see the --help of each\n\n"
+    "Compiles an ONNX model into a trainer: a program, its C text and its weights.\n"
+    "Without --loss and --optimizer the program only predicts. The model may also be\n"
+    "a graph in text form, MODEL.ir, as --emit ir prints it.\n",
     table,
     COUNT(table),
     set,
@@ -237,14 +240,14 @@ bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int
 
 static const Command plan_options = {
     "shardcc plan MODEL.onnx [-o FILE.json] --loss TEXT --optimizer TEXT [OPTIONS]\n\n"
-    "Finds how a training step is best spread over the ranks of a cluster, and writes it into a\n"
-    "file, which shardcc inspect shows. Neither the weights nor the cluster are needed.\n",
+    "Finds the fastest plan of a training step for the ranks of a cluster, and writes it to a\n"
+    "file, which shardcc inspect shows. It needs neither the weights nor the cluster itself.\n",
     table,
     COUNT(table),
     set,
     word,
-    "0 done, 4 no plan stays within the memory, 5 stopped before one was found, 2 wrong\n"
-    "options, 1 anything else that is wrong",
+    "0 done, 4 no plan fits the memory, 5 stopped before a plan was found, 2 wrong\n"
+    "options, 1 any other error",
     PLAN};
 
 bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)

@@ -56,7 +56,7 @@ bool output_is_writable(Arena *a, const char *path, Diag *d)
     if (stat(path, &s) || S_ISREG(s.st_mode))
         return true;
     diag_error(d, "cannot write '%s': it is %s", path,
-               S_ISDIR(s.st_mode) ? "a folder" : "no regular file");
+               S_ISDIR(s.st_mode) ? "a folder" : "not a regular file");
     return false;
 }
 
@@ -105,7 +105,7 @@ static bool check_folder(Arena *a, Options *o, const char *path, Diag *d)
     add_written(a, o, arena_string(a, "%s/Makefile", path));
     if (stat(path, &s) || S_ISDIR(s.st_mode))
         return spares_inputs(o, d);
-    diag_error(d, "cannot write into '%s': it is no folder", path);
+    diag_error(d, "cannot write into '%s': it is not a folder", path);
     return false;
 }
 

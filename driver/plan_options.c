@@ -22,8 +22,8 @@ static const char *values_of(Arena *a, const Strings *words, const char *name)
 static bool differs(const char *name, const char *given, const char *plan, int *status)
 {
     if (*plan)
-        return complain(status, "%s: '%s' isn't what the plan is for: '%s'", name, given, plan);
-    return complain(status, "%s: the plan is for a step without it", name);
+        return complain(status, "%s: the plan was made for '%s', not '%s'", name, plan, given);
+    return complain(status, "%s: the plan was made without this option", name);
 }
 
 // Checks that an option that is given has the same value in the plan.
@@ -41,8 +41,8 @@ static bool check_words(Arena *a, const Strings *given, const Strings *plan, int
 static bool check_number(const char *name, int64_t given, int64_t plan, int *status)
 {
     return !given || given == plan ||
-           complain(status, "%s: %" PRId64 " isn't what the plan is for: %" PRId64, name, given,
-                    plan);
+           complain(status, "%s: the plan was made for %" PRId64 ", not %" PRId64, name, plan,
+                    given);
 }
 
 static char *mesh_of(Arena *a, const PlanFile *f)
@@ -78,7 +78,7 @@ static bool check_names(const PlanFile *f, int *status)
                 i++;
             }
         if (!is_known)
-            return complain(status, "--plan: '%.100s' is no option that a plan has", f->option[i]);
+            return complain(status, "--plan: '%.100s' is not an option of a plan", f->option[i]);
     }
     return true;
 }

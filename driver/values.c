@@ -68,7 +68,7 @@ bool read_bytes(const char *name, const char *s, int64_t *bytes, int *status)
         scale = ldexp(1, 10 * i);
     }
     if (end == s || u < 0 || !(x * scale >= 1) || !(x * scale < ldexp(1, 60)))
-        return complain(status, "%s: '%s' is no size, such as 70GiB", name, s);
+        return complain(status, "%s: '%s' is not a size such as 70GiB", name, s);
     *bytes = (int64_t)(x * scale);
     return true;
 }
@@ -266,7 +266,7 @@ bool check_graph(const Options *o, int *status)
     if (!o->input)
         return complain(status, "no model given; --help tells more");
     if (!*o->input)
-        return complain(status, "an empty name of a model");
+        return complain(status, "the model's name is empty");
     if (!check_training(o, status))
         return false;
     if (input_is_ir(o) && needs_onnx(o))

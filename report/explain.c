@@ -1,4 +1,4 @@
-// Explains why a value lies as it does, in words and numbers.
+// Explains why a value has its spec, in words and numbers.
 #include <string.h>
 
 #include "report/report.h"
@@ -26,7 +26,7 @@ static bool unknown(Arena *a, const PlanFile *f, const char *name, Diag *d)
 
 static void print_node(Arena *a, const char *what, const PlanEntry *n)
 {
-    printf("  %-9s %s: %s %s, %s, split %s, takes %s a step\n", what, n->name, n->kind, n->type,
+    printf("  %-12s  %s: %s %s, %s, strategy %s, %s a step\n", what, n->name, n->kind, n->type,
            n->phase, n->spec, time_text(a, n->seconds));
 }
 
@@ -36,11 +36,11 @@ static void print_collectives(Arena *a, const PlanFile *f, const char *what, con
         const PlanCollective *c = &f->collective[i];
         if (strcmp(c->value, name))
             continue;
-        printf("  %-9s %s along %s in %s", what, c->kind, c->axis, c->phase);
+        printf("  %-12s  %s along %s in %s", what, c->kind, c->axis, c->phase);
         if (c->before)
             printf(", before %s", c->before);
-        printf("%s: %" PRId64 " times of %s, %s a step\n", c->bucket ? ", with others" : "",
-               c->times, bytes_text(a, (double)c->bytes), time_text(a, c->seconds));
+        printf("%s: %" PRId64 " x %s, %s a step\n", c->bucket ? ", in a bucket" : "", c->times,
+               bytes_text(a, (double)c->bytes), time_text(a, c->seconds));
     }
 }
 
@@ -52,7 +52,7 @@ static void print_others(Arena *a, const PlanFile *f, const char *name)
         bool is_gradient = e->gradient && !strcmp(e->gradient, name);
         if (!is_gradient && (!e->over || strcmp(e->over, name)))
             continue;
-        printf("  %-9s %s: %s\n", is_gradient ? "gradient" : "update", e->name, e->spec);
+        printf("  %-12s  %s: %s\n", is_gradient ? "gradient" : "update", e->name, e->spec);
         print_collectives(a, f, "", e->name);
     }
 }
@@ -60,21 +60,20 @@ static void print_others(Arena *a, const PlanFile *f, const char *name)
 static void print_why(Arena *a, const char *what, const PlanEntry *e)
 {
     if (strcmp(e->spec, e->solved))
-        printf("  %-9s %s: it is pinned; the search alone chose %s\n", what, e->spec, e->solved);
+        printf("  %-12s  %s is pinned; the search chose %s\n", what, e->spec, e->solved);
     else if (e->pin)
-        printf("  %-9s %s: it is pinned\n", what, e->spec);
-    printf("  %-9s %s: with all else held, ", what, e->spec);
+        printf("  %-12s  %s is pinned\n", what, e->spec);
+    printf("  %-12s  %s: with all else fixed, ", what, e->spec);
     if (!e->next)
-        printf("there is no other choice that fits\n");
+        printf("no other choice fits\n");
     else if (e->next_seconds > 0)
-        printf("the next best is %s, at most %s a step more\n", e->next,
+        printf("the next best is %s, at most %s a step slower\n", e->next,
                time_text(a, e->next_seconds));
     else
         printf("%s takes %s\n", e->next,
-               e->next_seconds < 0
-                   ? arena_string(a, "at least %s a step less, if nothing went on beside it",
-                                  time_text(a, -e->next_seconds))
-                   : "no longer");
+               e->next_seconds < 0 ? arena_string(a, "at least %s a step less without overlap",
+                                                  time_text(a, -e->next_seconds))
+                                   : "no longer");
 }
 
 bool explain(Arena *a, const PlanFile *f, const char *name, Diag *d)
@@ -86,12 +85,12 @@ bool explain(Arena *a, const PlanFile *f, const char *name, Diag *d)
         return unknown(a, f, name, d);
     printf("%s: %s %s", e->name, e->kind, e->type);
     if (e->block)
-        printf(", alike in the %d layers of %s", f->block[e->block - 1].layers,
-               f->block[e->block - 1].name);
-    printf("\n  %-9s %s", "at rest", e->spec);
+        printf(", the same in all %d layers of %s", f->block[e->block - 1].layers,
+               block_name(a, f, e->block));
+    printf("\n  %-12s  %s", "storage spec", e->spec);
     if (e->bytes)
         printf(", %s a rank%s", bytes_text(a, (double)e->bytes), e->block ? " and layer" : "");
-    printf("\n  %-9s %s\n", "in use", e->read ? e->read : "as it rests");
+    printf("\n  %-12s  %s\n", "compute spec", e->read ? e->read : "the storage spec");
     if (maker)
         print_node(a, "made by", maker);
     for (int i = 0; i < f->n_nodes; i++)
@@ -100,10 +99,10 @@ bool explain(Arena *a, const PlanFile *f, const char *name, Diag *d)
                 print_node(a, "read by", &f->node[i]);
                 break;
             }
-    print_collectives(a, f, "moved", name);
+    print_collectives(a, f, "collective", name);
     print_others(a, f, name);
-    print_why(a, "rests", e);
+    print_why(a, "storage spec", e);
     if (maker)
-        print_why(a, "split", maker);
+        print_why(a, "strategy", maker);
     return true;
 }

@@ -41,11 +41,11 @@ static void print_step(Arena *a, const PlanFile *f)
         printf("cheapest %s, ", time_text(a, f->cheapest));
     printf("bound %s, gap %.2g %%", time_text(a, f->bound), 100 * gap);
     if (f->meshes > 1)
-        printf(", of %d meshes", f->meshes);
+        printf(", best of %d meshes", f->meshes);
     if (f->excluded)
-        printf(" (%d by their bounds)", f->excluded);
+        printf(" (%d excluded by their bounds)", f->excluded);
     if (f->left_out)
-        printf(", %d left out as too large", f->left_out);
+        printf(", %d meshes too large to search", f->left_out);
     printf("\n");
 }
 
@@ -53,7 +53,8 @@ static void print_schedule(Arena *a, const PlanFile *f)
 {
     if (!f->simulated)
         return;
-    printf("%-9s %s = compute %s + exposed communication %s (%s hidden)     bound %s, of prices\n",
+    printf("%-9s %s = compute %s + exposed communication %s (%s hidden)     bound %s by node "
+           "prices\n",
            "simulated", time_text(a, f->simulated), time_text(a, f->simulated - f->exposed),
            time_text(a, f->exposed), time_text(a, f->hidden), time_text(a, f->least));
 }
@@ -65,7 +66,7 @@ static void print_memory(Arena *a, const PlanFile *f)
     print_memory_parts(a, f, &t);
     printf("%-9s %s of %s a rank\n", "memory", bytes_text(a, (double)f->bytes),
            bytes_text(a, (double)f->memory));
-    printf("%-9s in %s\n", "fullest", t.s);
+    printf("%-9s %s\n", "peak", t.s);
     text_free(&t);
 }
 
@@ -95,7 +96,7 @@ static void print_rivals(Arena *a, const PlanFile *f)
 {
     enum { MAX_RIVALS_SHOWN = 8, LINE_COLUMNS = 118 };
     PlanPreset *rival = arena_array(a, PlanPreset, f->n_rivals);
-    int column = printf(f->n_rivals ? "%-10s" : "", "against");
+    int column = printf(f->n_rivals ? "%-10s" : "", "presets");
 
     for (int i = 0; i < f->n_rivals; i++)
         rival[i] = f->rival[i];
@@ -124,6 +125,13 @@ void plan_head(Arena *a, const char *name, const PlanFile *f)
     print_schedule(a, f);
     print_memory(a, f);
     print_rivals(a, f);
+}
+
+const char *block_name(Arena *a, const PlanFile *f, int n)
+{
+    const char *name = f->block[n - 1].name;
+
+    return *name ? name : arena_string(a, "block %d", n);
 }
 
 // ---- tables ----

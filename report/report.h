@@ -25,7 +25,11 @@ void plan_make_collectives(PlanFile *f, const Sharded *s, int accumulate, Arena 
 // file's name.
 void plan_head(Arena *a, const char *name, const PlanFile *f);
 
-// Prints why a value lies as it does. Returns false after an error: the plan has no value of that
+// Returns the name of the n-th repeated block, counted from 1: "model.layers", or "block 3" if it
+// has none.
+const char *block_name(Arena *a, const PlanFile *f, int n);
+
+// Prints why a value has its spec. Returns false after an error: the plan has no value of that
 // name.
 bool explain(Arena *a, const PlanFile *f, const char *name, Diag *d);
 

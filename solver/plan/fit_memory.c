@@ -100,7 +100,7 @@ static bool plan_predictions(const Job *j, const Plan *training_plan, int64_t li
     if (!plan_predict(predict, j->train, training_plan, j->c, &o, &p, j->a, j->d))
         return false;
     if (!p.answer.choice)
-        diag_error(j->d, "no plan of predictions was found in time");
+        diag_error(j->d, "no plan for predictions was found in time");
     *to = p.plan;
     return p.answer.choice;
 }
@@ -389,12 +389,12 @@ static void say_infeasible(const Job *j, const PlanResult *s)
 
     plan_make_memory(&f, s->program, j->a);
     diag_error(j->d,
-               "no plan of %d ranks fits %s a rank: the least that was found takes %" PRId64
+               "no plan for %d ranks fits in %s a rank: the smallest one found takes %" PRId64
                " bytes (%s)",
                j->r->ranks, bytes_text(j->a, (double)j->options.memory), bytes,
                bytes_text(j->a, (double)bytes));
     print_memory_parts(j->a, &f, &what);
-    diag_note(j->d, "most is held in %s", what.s);
+    diag_note(j->d, "its peak is in %s", what.s);
     text_free(&what);
 }
 
@@ -403,10 +403,10 @@ static void warn_idle_ranks(const Job *j, const Program *p)
     int idle = sharded_idle(p->set[j->train ? SET_TRAIN : SET_PREDICT].sharded);
 
     if (idle)
-        diag_warn(
-            j->d,
-            "%d of %d ranks %s nothing to compute: what the plan cuts is too small for so many",
-            idle, j->r->ranks, idle == 1 ? "has" : "have");
+        diag_warn(j->d,
+                  "%d of %d ranks %s nothing to compute: the dims that the plan splits are smaller "
+                  "than the number of ranks",
+                  idle, j->r->ranks, idle == 1 ? "has" : "have");
 }
 
 PlanStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,

@@ -138,8 +138,8 @@ MODELS = [
     ("linear.onnx", ["-o", "none/it"], "cannot write into 'none': No such file or directory"),
     ("linear.onnx", ["-o", "folder"], "cannot write 'folder': it is a folder"),
     ("linear.onnx", ["-o", "linear.onnx"], "cannot write 'linear.onnx': it is the model"),
-    ("linear.onnx", ["--emit", "ir", "-o", "/dev/null"], "cannot write '/dev/null': it is no regular file"),
-    ("linear.onnx", ["--emit", "source", "-o", "text.onnx"], "cannot write into 'text.onnx': it is no folder"),
+    ("linear.onnx", ["--emit", "ir", "-o", "/dev/null"], "cannot write '/dev/null': it is not a regular file"),
+    ("linear.onnx", ["--emit", "source", "-o", "text.onnx"], "cannot write into 'text.onnx': it is not a folder"),
     ("linear.onnx", ["--cc", "no-such-cc"], "cannot run the C compiler 'no-such-cc': No such file or directory; --cc names another"),
     (
         "linear.onnx",

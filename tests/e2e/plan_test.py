@@ -75,10 +75,10 @@ PLAN = {
 
 HEAD = """\
 two.plan.json   16 ranks as dp=2 (400 Gbit/s InfiniBand) x tp=8 (NVLink), x f32[64,32]
-step      2.31 s predicted = compute 2.12 s + communication 190 ms     bound 2.26 s, gap 2.2 %, of 5 meshes (3 by their bounds)
+step      2.31 s predicted = compute 2.12 s + communication 190 ms     bound 2.26 s, gap 2.2 %, best of 5 meshes (3 excluded by their bounds)
 memory    61.0 GiB of 80.0 GiB a rank
-fullest   in backward of h.3: parameters 4.0 GiB, activations 57.0 GiB
-against   zero2 2.50 s, fsdp 2.96 s, ddp=2,megatron=8 10.0 s, megatron does not fit (90.0 GiB),
+peak      backward of h.3: parameters 4.0 GiB, activations 57.0 GiB
+presets   zero2 2.50 s, fsdp 2.96 s, ddp=2,megatron=8 10.0 s, megatron does not fit (90.0 GiB),
           ddp does not fit (124 GiB)
 """
 
@@ -88,91 +88,91 @@ TABLES = [
         [],
         HEAD
         + """
-h (x4)  shape       at rest  states   in use       next best
-w       f32[32,32]  [-,tp]   [dp,tp]  upd [dp,tp]  [tp,-] +11.2 ms
-b       f32[32]     [tp]                           none, pinned: [-] was best
+h (x4)  shape       storage spec  states   compute spec  next best
+w       f32[32,32]  [-,tp]        [dp,tp]  upd [dp,tp]   [tp,-] +11.2 ms
+b       f32[32]     [tp]                                 none, pinned: [-] was best
 
-once  shape      at rest  states  in use  next best
-u     f32[32,8]  [-,-]                    [tp,-] +2.00 us, pinned
+outside blocks  shape      storage spec  states  compute spec  next best
+u               f32[32,8]  [-,-]                               [tp,-] +2.00 us, pinned
 
-communication   along  in        times  a rank hands to it  takes
-reduce_scatter  dp     backward  4      2.0 KiB             125 ms
-all_gather      dp     update    4      1.0 KiB             64.9 ms
-all_gather      tp     forward   1      128 B               100 us
+collective      axis  phase     calls  input of a rank  time
+reduce_scatter  dp    backward  4      2.0 KiB          125 ms
+all_gather      dp    update    4      1.0 KiB          64.9 ms
+all_gather      tp    forward   1      128 B            100 us
 """,
     ),
     (
         ["--values", "h.*"],
         """\
-value          kind       shape       at rest  in use       bytes  moving  next best
-h.0.w          parameter  f32[32,32]  [-,tp]   upd [dp,tp]  512 B  500 us  [tp,-] +11.2 ms
-h.0.b          parameter  f32[32]     [tp]                  16 B           none, pinned: [-] was best
-h.0.w.exp_avg  state      f32[32,32]  [dp,tp]               256 B          none
+value          kind       shape       storage spec  compute spec  bytes  collectives  next best
+h.0.w          parameter  f32[32,32]  [-,tp]        upd [dp,tp]   512 B  500 us       [tp,-] +11.2 ms
+h.0.b          parameter  f32[32]     [tp]                        16 B                none, pinned: [-] was best
+h.0.w.exp_avg  state      f32[32,32]  [dp,tp]                     256 B               none
 """,
     ),
     (
         ["--block", "1"],
         """\
-h (x4)  operator  rule                        phase    split      takes   next best
+h (x4)  operator  rule                        phase    strategy   time    next best
 y       dot       mk,kn->mn sum:k linear:0|1  forward  m:dp n:tp  1.50 s  m:dp k:tp +250 ms
 """,
     ),
     (
         ["--explain", "h.0.w"],
         """\
-h.0.w: parameter f32[32,32], alike in the 4 layers of h
-  at rest   [-,tp], 512 B a rank and layer
-  in use    upd [dp,tp]
-  read by   y: dot mk,kn->mn sum:k linear:0|1, forward, split m:dp n:tp, takes 1.50 s a step
-  gradient  v9: [dp,tp]
-            reduce_scatter along dp in backward, before v10: 4 times of 512 B, 125 ms a step
-  update    v10: [-,tp]
-            all_gather along dp in update: 4 times of 256 B, 64.9 ms a step
-  rests     [-,tp]: with all else held, the next best is [tp,-], at most 11.2 ms a step more
+h.0.w: parameter f32[32,32], the same in all 4 layers of h
+  storage spec  [-,tp], 512 B a rank and layer
+  compute spec  upd [dp,tp]
+  read by       y: dot mk,kn->mn sum:k linear:0|1, forward, strategy m:dp n:tp, 1.50 s a step
+  gradient      v9: [dp,tp]
+                reduce_scatter along dp in backward, before v10: 4 x 512 B, 125 ms a step
+  update        v10: [-,tp]
+                all_gather along dp in update: 4 x 256 B, 64.9 ms a step
+  storage spec  [-,tp]: with all else fixed, the next best is [tp,-], at most 11.2 ms a step slower
 """,
     ),
     (
         ["--explain", "y"],
         """\
-y: activation f32[64,32], alike in the 4 layers of h
-  at rest   [dp,tp]
-  in use    as it rests
-  made by   y: dot mk,kn->mn sum:k linear:0|1, forward, split m:dp n:tp, takes 1.50 s a step
-  rests     [dp,tp]: with all else held, [dp,-] takes no longer
-  split     m:dp n:tp: with all else held, the next best is m:dp k:tp, at most 250 ms a step more
+y: activation f32[64,32], the same in all 4 layers of h
+  storage spec  [dp,tp]
+  compute spec  the storage spec
+  made by       y: dot mk,kn->mn sum:k linear:0|1, forward, strategy m:dp n:tp, 1.50 s a step
+  storage spec  [dp,tp]: with all else fixed, [dp,-] takes no longer
+  strategy      m:dp n:tp: with all else fixed, the next best is m:dp k:tp, at most 250 ms a step slower
 """,
     ),
     (
         ["--explain", "h.0.b"],
         """\
-h.0.b: parameter f32[32], alike in the 4 layers of h
-  at rest   [tp], 16 B a rank and layer
-  in use    as it rests
-  rests     [tp]: it is pinned; the search alone chose [-]
-  rests     [tp]: with all else held, there is no other choice that fits
+h.0.b: parameter f32[32], the same in all 4 layers of h
+  storage spec  [tp], 16 B a rank and layer
+  compute spec  the storage spec
+  storage spec  [tp] is pinned; the search chose [-]
+  storage spec  [tp]: with all else fixed, no other choice fits
 """,
     ),
 ]
 
 DIFF = """\
-               two.plan.json    other.plan.json
-mesh           dp=2,tp=8        dp=2,tp=8
-step           2.31 s           2.50 s
-compute        2.12 s           2.12 s
-communication  190 ms           190 ms
-bound          2.26 s           2.26 s
-memory         61.0 GiB         61.0 GiB
-parameters     4.0 GiB          4.0 GiB
-activations    57.0 GiB         57.0 GiB
-copies         0 B              0 B
+               two.plan.json  other.plan.json
+mesh           dp=2,tp=8      dp=2,tp=8
+step           2.31 s         2.50 s
+compute        2.12 s         2.12 s
+communication  190 ms         190 ms
+bound          2.26 s         2.26 s
+memory         61.0 GiB       61.0 GiB
+parameters     4.0 GiB        4.0 GiB
+activations    57.0 GiB       57.0 GiB
+copies         0 B            0 B
 
 values
-h.0.w          [-,tp]           [-,tp], update [dp,tp]
-u              [-,-]            -- not there --
-new            -- not there --  [-,-]
+h.0.w          [-,tp]         [-,tp], update [dp,tp]
+u              [-,-]          -- missing --
+new            -- missing --  [-,-]
 
 nodes
-y              m:dp n:tp        m:dp
+y              m:dp n:tp      m:dp
 
 4 of 9 values and nodes differ
 """
@@ -189,23 +189,24 @@ OPTIONS = [
     (["plan", "a.onnx", "--pin", "w"], "--pin: 'w' is not of the form GLOB=SPEC"),
     (["plan", "a.onnx", "--pin", "w=[x0,-]"], "--pin needs --mesh, whose axes it names"),
     (["plan", "a.onnx", "--plan-preset", "dpp"], f"preset 'dpp': {PRESETS}"),
-    (["plan", "a.onnx", "--memory", "lots"], "--memory: 'lots' is no size, such as 70GiB"),
+    (["plan", "a.onnx", "--memory", "lots"], "--memory: 'lots' is not a size such as 70GiB"),
     (["a.onnx", "--mesh", "2", "--pin", "w=[x0]"], "--pin needs --ranks"),
     (["a.onnx", "--plan-preset", "ddp"], "--plan-preset needs --ranks"),
     (["inspect"], "no plan given; --help tells more"),
     (["inspect", "a.json", "b.json"], "one plan at a time: 'a.json' and 'b.json'"),
     (["inspect", "a.json", "--block", "0"], "--block: '0' is not a whole number from 1 to 1048576"),
     (["inspect", "a.json", "--explian", "x"], "unknown option '--explian' (did you mean '--explain'?)"),
-    (["diff", "a.json"], "two plans are needed; --help tells more"),
-    (["diff", "a.json", "b.json", "c.json"], "two plans at a time: what of 'c.json'?"),
+    (["diff"], "expected two plans, found none; --help tells more"),
+    (["diff", "a.json"], "expected two plans, found one; --help tells more"),
+    (["diff", "a.json", "b.json", "c.json"], "expected two plans, found a third one: 'c.json'"),
 ]
 
 MLP, DYNAMIC = str(TINY / "mlp.onnx"), str(TINY.with_name("tiny_dynamic") / "gpt_dropout.onnx")
 PINNED = ["plan", MLP, *TRAIN, "--ranks", "4", "--mesh", "dp=2,tp=2", "--pin"]
 FILES = [
-    (["plan", MLP, "--ranks", "4"], "mlp.onnx: error: a plan is of a training step: --loss and --optimizer say of which"),
-    (["plan", MLP, *TRAIN, "--ranks", "1"], "local: error: a plan is of 2 ranks or more, not of 1"),
-    (["plan", MLP, *TRAIN, "--cluster", "a100x1"], "a100x1: error: a plan is of 2 ranks or more, not of 1"),
+    (["plan", MLP, "--ranks", "4"], "mlp.onnx: error: a plan needs a training step: give --loss and --optimizer"),
+    (["plan", MLP, *TRAIN, "--ranks", "1"], "local: error: a plan needs at least 2 ranks, found 1"),
+    (["plan", MLP, *TRAIN, "--cluster", "a100x1"], "a100x1: error: a plan needs at least 2 ranks, found 1"),
     (["plan", MLP, *TRAIN, "--cluster", "h100x9"], "h100x9: error: expected 1 to 7 devices, or a multiple of 8 up to 65536"),
     (["plan", MLP, *TRAIN, "--cluster", "none.json"], "none.json: error: cannot read 'none.json': No such file or directory"),
     (["plan", MLP, *TRAIN, "--cluster", "h100x8", "--ranks", "16"], "shardcc: error: 16 ranks, but the cluster has 8 devices"),
@@ -225,7 +226,7 @@ FILES = [
     (["plan", MLP, *TRAIN, "--ranks", "4", "-o", "none/p.json"], "mlp.onnx: error: cannot write into 'none': No such file or directory"),
     (["inspect", "none.json"], "none.json: error: cannot read 'none.json': No such file or directory"),
     (["inspect", "empty.json"], "empty.json: error: not JSON: byte 0"),
-    (["inspect", "two.plan.json", "--block", "2"], "two.plan.json: error: there is no block 2: the plan has 1"),
+    (["inspect", "two.plan.json", "--block", "2"], "two.plan.json: error: --block 2: the plan has 1 repeated block"),
     (["inspect", "two.plan.json", "--explain", "h.0.v"], "two.plan.json: error: no value is named 'h.0.v' (did you mean 'h.0.w'?)"),
     (["diff", "two.plan.json", "none.json"], "none.json: error: cannot read 'none.json': No such file or directory"),
 ]
@@ -346,8 +347,8 @@ class Plans:
         self.checks.check("the same program by plan and by search", texts[0] == texts[1] and "all_reduce" in texts[0])
         plan = json.loads((self.work / "p.json").read_text())
         w = next(v for v in plan["values"] if v["name"].endswith("h.0.mlp.c_fc.weight"))
-        rests = w["spec"]
-        edited = "[x0,-]" if rests != "[x0,-]" else "[-,x0]"
+        storage = w["spec"]
+        edited = "[x0,-]" if storage != "[x0,-]" else "[-,x0]"
         for spec, name in ((edited, "edited"), ("[-,-] sum:x0", "parts")):
             w["spec"] = spec
             (self.work / f"{name}.json").write_text(json.dumps(plan))
@@ -358,18 +359,18 @@ class Plans:
         same = pinned.returncode == 0 and (self.work / "pinned.txt").read_text() == other
         self.checks.check("--pin gives the same as the edited entry", same, pinned.stderr)
         self.expect([str(gpt2), "--plan", "p.json", "--plan-preset", "ddp"], 2, "shardcc: error: --plan-preset: a plan's file has its own pins\n")
-        w["spec"] = rests
+        w["spec"] = storage
         plan["options"].append("--help")
         (self.work / "options.json").write_text(json.dumps(plan))
         for args, message in (
-            (["--ranks", "3"], "--ranks: 3 isn't what the plan is for: 2"),
-            (["--memory", "1GiB"], f"--memory: 1073741824 isn't what the plan is for: {plan['memory']}"),
-            (["--mesh", "dp=2"], "--mesh: 'dp=2' isn't what the plan is for: '2'"),
-            (["--optimizer", "sgd"], "--optimizer: 'sgd' isn't what the plan is for: 'adamw'"),
-            (["--clip-norm", "1"], "--clip-norm: the plan is for a step without it"),
+            (["--ranks", "3"], "--ranks: the plan was made for 2, not 3"),
+            (["--memory", "1GiB"], f"--memory: the plan was made for {plan['memory']}, not 1073741824"),
+            (["--mesh", "dp=2"], "--mesh: the plan was made for '2', not 'dp=2'"),
+            (["--optimizer", "sgd"], "--optimizer: the plan was made for 'adamw', not 'sgd'"),
+            (["--clip-norm", "1"], "--clip-norm: the plan was made without this option"),
         ):
             self.expect([str(gpt2), "--plan", "p.json", *args], 2, f"shardcc: error: {message}\n")
-        self.expect([str(gpt2), "--plan", "options.json"], 2, "shardcc: error: --plan: '--help' is no option that a plan has\n")
+        self.expect([str(gpt2), "--plan", "options.json"], 2, "shardcc: error: --plan: '--help' is not an option of a plan\n")
         self.expect([str(gpt2), "--plan", "none.json"], 1, "none.json: error: cannot read 'none.json': No such file or directory\n")
         done = self.run(gpt2, "--plan", "parts.json")
         said = "value 'model.transformer.h.0.mlp.c_fc.weight': no strategy allows the storage spec [-,-] sum:x0; the nearest are [-,-], "
@@ -406,7 +407,7 @@ class Plans:
         if done.returncode == 0:
             p = json.loads((self.work / "b.json").read_text())
             return p["bytes"], cheapest(p), p["bound"]
-        said = re.search(r"least that was found takes (\d+) bytes", done.stderr)
+        said = re.search(r"smallest one found takes (\d+) bytes", done.stderr)
         return None, None, int(said[1]) if said else done.stderr
 
     def budgets(self):
@@ -435,10 +436,10 @@ class Plans:
         self.checks.check("one byte less costs little", less["bytes"] < free["bytes"] and steps[1] < 1.5 * steps[0], str(steps))
 
     def too_small(self):
-        """With too little memory, the message names the least that was found, and the values that hold it."""
+        """With too little memory, the message names the smallest arena found, and what holds its peak."""
         args = [TINY / "mlp.onnx", *TRAIN, "--ranks", "4", "--mesh", "4", "--cluster", "h100x4", "--memory", "1KiB", "-o", "small.json"]
-        said = """mlp.onnx: error: no plan of 4 ranks fits 1.0 KiB a rank: the least that was found takes 79488 bytes (77.6 KiB)
-  most is held in prediction of 2: parameters 7.4 KiB, optimizer 14.8 KiB, activations 6.9 KiB, copies 16.1 KiB, workspace 32.6 KiB
+        said = """mlp.onnx: error: no plan for 4 ranks fits in 1.0 KiB a rank: the smallest one found takes 79488 bytes (77.6 KiB)
+  its peak is in prediction of 2: parameters 7.4 KiB, optimizer 14.8 KiB, activations 6.9 KiB, copies 16.1 KiB, workspace 32.6 KiB
 """
         done = self.run("plan", *args)
         ok = (done.returncode, done.stderr) == (4, said) and not (self.work / "small.json").exists()
@@ -447,7 +448,7 @@ class Plans:
     def idle(self):
         """A batch of 4 is too small for 6 ranks if the preset splits nothing else."""
         args = [str(TINY / "nanogpt.onnx"), *TRAIN, "--ranks", "6", "--mesh", "6", "--cluster", str(SLOW), "--plan-preset", "ddp"]
-        said = "nanogpt.onnx: warning: 2 of 6 ranks have nothing to compute: what the plan cuts is too small for so many\n"
+        said = "nanogpt.onnx: warning: 2 of 6 ranks have nothing to compute: the dims that the plan splits are smaller than the number of ranks\n"
         done = self.run("plan", *args, "-o", "idle.json")
         self.checks.check("ranks without work", (done.returncode, done.stderr) == (0, said), done.stderr)
 

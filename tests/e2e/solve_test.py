@@ -40,7 +40,7 @@ OPTIONS = [
     (["a.json", "--time-limit", "soon"], "--time-limit: 'soon' is not a number of at least 0"),
     (["a.json", "--threads", "3"], "--threads: '3' is not a whole number from 1 to 2"),
     (["a.json", "--seed", "0"], "--seed: '0' is not a whole number from 1 to 2147483647"),
-    (["a.json", "--check", "b.json", "-o", "c.json"], "--check writes nothing: it takes no -o"),
+    (["a.json", "--check", "b.json", "-o", "c.json"], "--check writes no file: it takes no -o"),
     (["a.json", "--chek", "b.json"], "unknown option '--chek' (did you mean '--check'?)"),
 ]
 
@@ -161,7 +161,7 @@ class Solve:
             took = time.monotonic() - begin
             # A process that has hardly begun doesn't block signals yet, and just ends.
             early = p.returncode == -signal.SIGINT and delay < 0.1
-            ok = early or p.returncode == 5 and "none was found yet" in said
+            ok = early or p.returncode == 5 and "no choice was found" in said
             ok = ok or p.returncode in (0, 3) and self.is_checked("asked.json", "hard.json")
             self.check(f"Ctrl-C after {delay} s", ok and took < 2, f"exit {p.returncode}, {took:.1f} s: {said[-300:]}")
         left = [f for f in os.listdir(self.work) if f.endswith(".part")]

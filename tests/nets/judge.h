@@ -1,10 +1,10 @@
-// Judges whether the program of a net is right, in stages. Each stage is held against a judge that
+// Judges whether the program of a net is right, in stages. Each stage is compared with a judge that
 // shares no code with it:
 //
 //   oracle      the net's graph as it was built, evaluated in f64; the loss by its formula;
 //               gradients by differences along a random direction for each parameter
-//   reference   the graph that the passes make of it, evaluated in f64: held against the oracle
-//   program     the lowered items on an arena of bytes, or the compiled C text: held against the
+//   reference   the graph that the passes make of it, evaluated in f64: compared with the oracle
+//   program     the lowered items on an arena of bytes, or the compiled C text: compared with the
 //               reference, within the rounding errors of f32
 //
 // The bound of these errors follows from evaluating the reference in f32, and from evaluating it

@@ -113,7 +113,7 @@ static void print_tally(const Tally *t)
 {
     for (int i = 0; i < N_OUTCOMES; i++)
         printf("%s%s: %" PRId64, i ? ", " : "", outcome_names[i], t->outcome[i]);
-    printf("\n%" PRId64 " gradients held against differences, %" PRId64
+    printf("\n%" PRId64 " gradients compared with differences, %" PRId64
            " skipped at kinks; %" PRId64 " programs with loops\n",
            t->compared, t->skipped, t->loops);
 }

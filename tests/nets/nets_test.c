@@ -76,7 +76,7 @@ static const struct {
 static const struct {
     const char *what, *recipe;
 } split[] = {
-    {"ranks without a piece of an operand whose chunk is one element",
+    {"ranks without a shard of an operand whose chunk is one element",
      "numbers=1000000025 dims=2,2,2,2 last=0 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
      "clip=0 accumulate=0 plain=0 layers=1 block=0 attend=0,5,0,0"},
     {"a copy of such an operand, whose dims go together no more",
