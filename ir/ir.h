@@ -163,11 +163,9 @@ typedef struct Graph {
     int n_outputs, cap_outputs;
     BlockClass *classes;  // [0] is unused
     int n_classes, cap_classes;
-    bool training;  // false: the forward-only graph of evaluation and prediction
-    // For its text: the pass after which it was printed (NULL: it doesn't say), and the
-    // micro-batches of a step that it is for (0: one).
-    const char *after;
-    int accumulate;
+    bool training;      // false: the forward-only graph of evaluation and prediction
+    const char *after;  // of a text: the pass after which it was printed; NULL: it doesn't say
+    int accumulate;     // of a text: the micro-batches of a step; 0: one
     // graph_node gives new nodes this phase, block and source, and reports mistakes to `diag`.
     Diag *diag;
     Phase phase;
