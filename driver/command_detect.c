@@ -15,23 +15,14 @@ typedef struct DetectOptions {
     int threads;  // 0: all threads
 } DetectOptions;
 
-typedef enum DetectId { D_OUTPUT, D_THREADS, D_HELP = OPTION_HELP } DetectId;
+#define AT(field) offsetof(DetectOptions, field)
 
 static const OptionDef options[] = {
-    {"-o", D_OUTPUT, "FILE.json", "where to write the cluster file (stdout)"},
-    {"--threads", D_THREADS, "N", "how many threads a trainer will have (one for each core)"},
-    {"--help", D_HELP, NULL, "print this text"},
+    {"-o", "FILE.json", &option_text, AT(output), "where to write the cluster file (stdout)"},
+    {"--threads", "N", &option_count, AT(threads),
+     "how many threads a trainer will have (one for each core)", .most = 64},
+    {"--help", NULL, &option_help, 0, "print this text"},
 };
-
-static bool set(Arena *a, void *to, int id, const char *value, int *status)
-{
-    DetectOptions *o = to;
-
-    if (id == D_THREADS)
-        return read_count("--threads", value, 64, &o->threads, status);
-    o->output = value;
-    return *value || complain(status, "-o: the name is empty");
-}
 
 static bool word(void *to, const char *s, int *status)
 {
@@ -44,7 +35,7 @@ static const Command command = {
     "products and of memory, and the time that a call takes to start. This takes some seconds;\n"
     "run nothing else meanwhile. mpirun -n RANKS shardcc detect also measures the links between\n"
     "ranks.\n\n",
-    options, COUNT(options), set, word};
+    options, COUNT(options), word};
 
 // Gives the output of the probe, up to 1 MiB. Returns false if its exit status says that it failed.
 static bool run_probe(const char *path, const DetectOptions *o, Text *t, Diag *d)

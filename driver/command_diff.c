@@ -8,9 +8,7 @@ typedef struct Request {
     const char *input[2];
 } Request;
 
-static const OptionDef options[] = {{"--help", OPTION_HELP, NULL, "print this text"}};
-
-static bool set(Arena *a, void *to, int id, const char *value, int *status) { return true; }
+static const OptionDef options[] = {{"--help", NULL, &option_help, 0, "print this text"}};
 
 static bool word(void *to, const char *s, int *status)
 {
@@ -26,10 +24,7 @@ static const Command command = {
     "shardcc diff A.plan.json B.plan.json\n\n"
     "Compares two plans: their costs, their memory, the specs of values and the strategies of\n"
     "nodes.\n\n",
-    options,
-    COUNT(options),
-    set,
-    word,
+    options, COUNT(options), word,
     "0 the plans are the same, 3 they differ, 2 wrong options, 1 any other error"};
 
 enum { EXIT_DIFFER = 3 };

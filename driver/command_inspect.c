@@ -10,24 +10,17 @@ typedef struct Request {
     int block;  // 0: none
 } Request;
 
-typedef enum InspectId { I_VALUES, I_EXPLAIN, I_BLOCK, I_HELP = OPTION_HELP } InspectId;
+#define AT(field) offsetof(Request, field)
 
 static const OptionDef options[] = {
-    {"--values", I_VALUES, "GLOB", "show values by their names (* any text, ? any letter)"},
-    {"--explain", I_EXPLAIN, "NAME", "explain why this value has its spec, and what that costs"},
-    {"--block", I_BLOCK, "N", "show the nodes of the N-th repeated block"},
-    {"--help", I_HELP, NULL, "print this text"},
+    {"--values", "GLOB", &option_text, AT(values),
+     "show values by their names (* any text, ? any letter)"},
+    {"--explain", "NAME", &option_text, AT(explain),
+     "explain why this value has its spec, and what that costs"},
+    {"--block", "N", &option_count, AT(block), "show the nodes of the N-th repeated block",
+     .most = 1 << 20},
+    {"--help", NULL, &option_help, 0, "print this text"},
 };
-
-static bool set(Arena *a, void *to, int id, const char *value, int *status)
-{
-    Request *r = to;
-
-    if (id == I_BLOCK)
-        return read_count("--block", value, 1 << 20, &r->block, status);
-    *(id == I_VALUES ? &r->values : &r->explain) = value;
-    return true;
-}
 
 static bool word(void *to, const char *s, int *status)
 {
@@ -43,7 +36,7 @@ static const Command command = {
     "shardcc inspect FILE.plan.json [--values GLOB] [--explain NAME] [--block N]\n\n"
     "Shows a plan: the time of a step, the memory, the specs of parameters, and the collectives.\n"
     "docs/plan.md explains the tables.\n\n",
-    options, COUNT(options), set, word};
+    options, COUNT(options), word};
 
 // ---- cells ----
 

@@ -34,8 +34,8 @@ static void print_help(const Command *c)
         char left[40];
         if (!option_is_of(o, c))
             continue;
-        if (!o->name) {
-            printf("\n%s:\n", o->help);
+        if (!o->type) {
+            printf("\n%s:\n", o->name);
             continue;
         }
         snprintf(left, sizeof left, "%s %s", o->name, o->value ? o->value : "");
@@ -53,7 +53,7 @@ static bool unknown(const Command *c, const char *word, int *status)
     int n = 0;
 
     for (int i = 0; i < c->n_options && n < MAX_NAMES; i++)
-        if (c->options[i].name && option_is_of(&c->options[i], c))
+        if (c->options[i].type && option_is_of(&c->options[i], c))
             names[n++] = c->options[i].name;
     const char *nearest = nearest_name(word, names, n);
     if (nearest && word[1] && word[2])  // every other one-letter option would be near
@@ -61,11 +61,13 @@ static bool unknown(const Command *c, const char *word, int *status)
     return complain(status, "unknown option '%s'; --help lists them", word);
 }
 
+const OptionType option_help = {0};
+
 static bool set(const Command *c, Arena *a, const OptionDef *o, const char *value, void *to,
                 int *status)
 {
-    if (o->id != OPTION_HELP)
-        return c->set(a, to, o->id, value, status);
+    if (o->type != &option_help)
+        return o->type->read(a, o, value, (char *)to + o->at, status);
     print_help(c);
     *status = 0;
     return false;
@@ -80,7 +82,7 @@ static bool read_one(const Command *c, Arena *a, int argc, char **argv, int *i, 
 
     for (int k = 0; k < c->n_options; k++) {
         const OptionDef *o = &c->options[k];
-        if (!o->name || !option_is_of(o, c) || strcmp(name, o->name))
+        if (!o->type || !option_is_of(o, c) || strcmp(name, o->name))
             continue;
         if (!o->value && equals)
             return complain(status, "%s takes no value", name);

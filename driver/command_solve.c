@@ -9,75 +9,34 @@ enum { EXIT_FOUND = 3, EXIT_INFEASIBLE = 4, EXIT_NOTHING = 5 };
 
 typedef struct Request {
     const char *input, *output, *check;
+    int seed;
     SolveOptions o;
 } Request;
 
-typedef enum SolveId {
-    S_OUTPUT,
-    S_CHECK,
-    S_TIME,
-    S_GAP,
-    S_THREADS,
-    S_ENGINE,
-    S_SEED,
-    S_VERBOSE,
-    S_HELP = OPTION_HELP
-} SolveId;
+static bool check_engine(const char *s, int *status)
+{
+    return !strcmp(s, "cbc") || !strcmp(s, "glpk") ||
+           complain(status, "--engine: '%s' is not one of cbc, glpk", s);
+}
+
+#define AT(field) offsetof(Request, field)
 
 static const OptionDef options[] = {
-    {"-o", S_OUTPUT, "FILE.json", "where to write the answer (nowhere)"},
-    {"--time-limit", S_TIME, "SECONDS", "when to stop with the best choice so far (300; 0: never)"},
-    {"--gap", S_GAP, "X", "the (cost - bound) / cost at which a choice counts as proved (1e-6)"},
-    {"--threads", S_THREADS, "N", "how many threads: 1 or 2 (2)"},
-    {"--engine", S_ENGINE, "NAME", "the solver of linear programs: cbc or glpk (cbc)"},
-    {"--seed", S_SEED, "N", "the same seed gives the same answer, unless time runs out (1)"},
-    {"-v", S_VERBOSE, NULL, "print to stderr what the solver does"},
-    {"--check", S_CHECK, "FILE.json", "solve nothing, but check this answer: is everything true?"},
-    {"--help", S_HELP, NULL, "print this text"},
+    {"-o", "FILE.json", &option_text, AT(output), "where to write the answer (nowhere)"},
+    {"--time-limit", "SECONDS", &option_number, AT(o.time_limit),
+     "when to stop with the best choice so far (300; 0: never)"},
+    {"--gap", "X", &option_number, AT(o.gap),
+     "the (cost - bound) / cost at which a choice counts as proved (1e-6)"},
+    {"--threads", "N", &option_count, AT(o.threads), "how many threads: 1 or 2 (2)", .most = 2},
+    {"--engine", "NAME", &option_text, AT(o.engine),
+     "the solver of linear programs: cbc or glpk (cbc)", .check = check_engine},
+    {"--seed", "N", &option_count, AT(seed),
+     "the same seed gives the same answer, unless time runs out (1)", .most = INT32_MAX},
+    {"-v", NULL, &option_flag, AT(o.is_verbose), "print to stderr what the solver does"},
+    {"--check", "FILE.json", &option_text, AT(check),
+     "solve nothing, but check this answer: is everything true?"},
+    {"--help", NULL, &option_help, 0, "print this text"},
 };
-
-static bool read_engine(const char *s, const char **engine, int *status)
-{
-    static const char *const names[] = {"cbc", "glpk"};
-
-    for (int i = 0; i < COUNT(names); i++)
-        if (!strcmp(s, names[i])) {
-            *engine = names[i];
-            return true;
-        }
-    return complain(status, "--engine: '%s' is not one of cbc, glpk", s);
-}
-
-static bool set(Arena *a, void *to, int id, const char *value, int *status)
-{
-    Request *r = to;
-    int n = 0;
-
-    switch ((SolveId)id) {
-    case S_OUTPUT:
-        r->output = value;
-        return *value || complain(status, "-o: the name is empty");
-    case S_CHECK:
-        r->check = value;
-        return *value || complain(status, "--check: the name is empty");
-    case S_TIME:
-        return read_number("--time-limit", value, 0, &r->o.time_limit, status);
-    case S_GAP:
-        return read_number("--gap", value, 0, &r->o.gap, status);
-    case S_THREADS:
-        return read_count("--threads", value, 2, &r->o.threads, status);
-    case S_ENGINE:
-        return read_engine(value, &r->o.engine, status);
-    case S_SEED:
-        if (!read_count("--seed", value, INT32_MAX, &n, status))
-            return false;
-        r->o.seed = (uint64_t)n;
-        return true;
-    default:
-        r->o.is_verbose = true;
-        return true;
-    }
-}
 
 static bool word(void *to, const char *s, int *status)
 {
@@ -94,10 +53,7 @@ static const Command command = {
     "shardcc solve --check ANSWER.json INSTANCE.json[.gz]\n\n"
     "Chooses an alternative for every node, at the least cost within a limit of bytes, and proves\n"
     "how far the cost may be from the least one. docs/solver.md describes the files.\n\n",
-    options,
-    COUNT(options),
-    set,
-    word,
+    options, COUNT(options), word,
     "0 proved (or checked), 3 an answer that is not proved, 4 no choice stays within the\n"
     "limit, 5 stopped before a choice was found, 2 wrong options, 1 any other error"};
 
@@ -249,12 +205,9 @@ static bool check_request(const Request *r, int *status)
 
 int solve_command(Arena *a, int argc, char **argv)
 {
-    Request r = {.o = {.time_limit = 300,
-                       .gap = 1e-6,
-                       .threads = 2,
-                       .seed = 1,
-                       .engine = "cbc",
-                       .progress = stdout}};
+    Request r = {
+        .seed = 1,
+        .o = {.time_limit = 300, .gap = 1e-6, .threads = 2, .engine = "cbc", .progress = stdout}};
     Diag d = {.file = "shardcc"};
     Problem p;
     BlockedSignals h;
@@ -268,6 +221,7 @@ int solve_command(Arena *a, int argc, char **argv)
         return EXIT_USER;
     d.file = base_name(r.input);
     r.o.programs = program_folder(a);
+    r.o.seed = (uint64_t)r.seed;
     // From here on Ctrl-C only requests an end: the plan found so far is still checked and written.
     signals_block(&h);
     if (!problem_read(r.input, &p, a, &d))

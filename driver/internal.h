@@ -1,27 +1,55 @@
-// Reads the values of options. On a mistake a function reports it, sets `*status` to EXIT_OPTION
-// and returns false.
+// Tables of options: reading command lines, help, and the words of options in files.
 #ifndef SHARDCC_DRIVER_INTERNAL_H
 #define SHARDCC_DRIVER_INTERNAL_H
 
 #include "driver/driver.h"
 
-// An option of a command. A heading of the help has no name.
-typedef struct OptionDef {
+typedef struct OptionDef OptionDef;
+
+// How the value of an option is read, and how it is written again. `field` is the option's in the
+// command's struct.
+typedef struct OptionType {
+    // On a mistake it reports it, sets `*status` to EXIT_OPTION and returns false.
+    bool (*read)(Arena *a, const OptionDef *o, const char *s, void *field, int *status);
+    // Appends the words that give the field this value; none if it is the default.
+    void (*words)(Arena *a, const OptionDef *o, const void *field, Strings *to);
+    size_t size;  // of the field
+} OptionType;
+
+extern const OptionType option_flag;    // bool; the option takes no value
+extern const OptionType option_text;    // const char *; not empty
+extern const OptionType option_texts;   // Strings: the option may be given several times
+extern const OptionType option_count;   // int from 1 to OptionDef.most; 1 is the default
+extern const OptionType option_number;  // double ≥ 0; 0 is the default
+extern const OptionType option_bytes;   // int64_t: a number and B, KiB, MiB, GiB, TiB or nothing
+extern const OptionType option_help;    // prints the command's help; no field
+
+// Which texts repeat an option.
+typedef enum OptionUse {
+    USE_HERE,     // none
+    USE_GRAPH,    // it determines the graphs: plan files and the head of the C text
+    USE_PROGRAM,  // it determines the program: the head of the C text
+} OptionUse;
+
+// An option of a command. A heading of the help has no type.
+struct OptionDef {
     const char *name;
-    int id;
-    const char *value;  // name of its value in the help; NULL: it takes none
+    const char *value;  // its value's name in the help; NULL: it takes none
+    const OptionType *type;
+    size_t at;  // offset of its field
     const char *help;
+    // For texts: does the value have the right form?
+    bool (*check)(const char *s, int *status);
+    int most;  // for option_count
+    OptionUse use;
     int of;  // which of the commands that share a table have it, as bits; 0: all
-} OptionDef;
+};
 
-enum { OPTION_HELP = -1 };  // the id of --help
-
-// A command: its usage, its options, and the functions that take those and other words.
+// A command: its usage, its options, and the function that takes other words.
 typedef struct Command {
     const char *usage;
     const OptionDef *options;
     int n_options;
-    bool (*set)(Arena *a, void *to, int id, const char *value, int *status);
     bool (*word)(void *to, const char *word, int *status);
     const char *statuses;  // the exit statuses, for the help; NULL: 0, 1 and 2 only
     int is;                // its bit in OptionDef.of
@@ -32,20 +60,12 @@ static inline bool option_is_of(const OptionDef *o, const Command *c)
     return !o->of || o->of & c->is;
 }
 
-// Reads argv[1 …] into `to`. Returns false, with the exit status in `*status`, if there is nothing
-// (more) to do.
+// Reads argv[1 …] into `to`, the struct with the options' fields. Returns false, with the exit
+// status in `*status`, if there is nothing (more) to do.
 bool command_read(const Command *c, Arena *a, int argc, char **argv, void *to, int *status);
 
+// Reports a mistake, sets `*status` to EXIT_OPTION and returns false.
 bool complain(int *status, const char *fmt, ...) PRINTF(2, 3);
-
-bool read_number(const char *name, const char *s, double low, double *x, int *status);
-// Reads a whole number from 1 to `most`.
-bool read_count(const char *name, const char *s, int most, int *k, int *status);
-// Reads bytes: a number followed by B, KiB, MiB, GiB, TiB or nothing.
-bool read_bytes(const char *name, const char *s, int64_t *bytes, int *status);
-bool read_init(const char *s, double *std, int *status);
-bool read_emit(const char *s, Emit *e, int *status);
-bool read_march(const char *s, const char **march, int *status);
 
 // Does the value have the form that the option takes?
 bool check_loss(const char *s, int *status);
@@ -57,9 +77,14 @@ bool check_pin(const char *s, int *status);      // GLOB=SPEC
 bool check_mesh(const char *s, int *status);
 bool check_preset(const char *s, int *status);
 bool check_pass(const char *s, int *status);
+bool check_march(const char *s, int *status);
 
 // Reads options from the words of another command line, as a plan's file holds them.
 bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int *status);
+// The option of that name that determines the graphs; NULL if there is none.
+const OptionDef *option_of_graph(const char *name);
+// Copies all options that determine the graphs.
+void options_copy_graph(Options *to, const Options *from);
 
 // Are the options consistent? check_graph checks only those that determine the graph.
 bool check_graph(const Options *o, int *status);

@@ -63,22 +63,11 @@ static char *mesh_of(Arena *a, const PlanFile *f)
 // Checks that each word is an option that determines the graph, or the value of one.
 static bool check_names(const PlanFile *f, int *status)
 {
-    static const char *const valued[] = {"--loss",       "--optimizer", "--clip-norm",
-                                         "--accumulate", "--bind",      "--shape",
-                                         "--freeze",     "--no-decay",  "--padding-index"};
-    static const char *const flags[] = {"--frozen-batch-norm", "--no-fuse"};
-
     for (int i = 0; i < f->n_options; i++) {
-        bool is_known = false;
-        for (int k = 0; k < COUNT(flags); k++)
-            is_known |= !strcmp(f->option[i], flags[k]);
-        for (int k = 0; k < COUNT(valued) && !is_known; k++)
-            if (!strcmp(f->option[i], valued[k])) {
-                is_known = true;
-                i++;
-            }
-        if (!is_known)
+        const OptionDef *o = option_of_graph(f->option[i]);
+        if (!o)
             return complain(status, "--plan: '%.100s' is not an option of a plan", f->option[i]);
+        i += o->value != NULL;
     }
     return true;
 }
@@ -93,17 +82,7 @@ static bool read_words(Arena *a, const PlanFile *f, Options *o, Strings *words, 
 
 static void take_options(Options *o, const Options *of, const PlanFile *f)
 {
-    o->loss = of->loss;
-    o->optimizer = of->optimizer;
-    o->clip_norm = of->clip_norm;
-    o->accumulate = of->accumulate;
-    o->bind = of->bind;
-    o->shape = of->shape;
-    o->freeze = of->freeze;
-    o->no_decay = of->no_decay;
-    o->padding = of->padding;
-    o->frozen_batch_norm = of->frozen_batch_norm;
-    o->no_fuse = of->no_fuse;
+    options_copy_graph(o, of);
     o->ranks = f->ranks;
     o->memory = f->memory;
     o->cluster = o->cluster ? o->cluster : f->cluster;

@@ -1,6 +1,5 @@
-// Reads the values of options. All are checked before the model is read.
+// Checks the values of options, alone and together, before the model is read.
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,17 +22,6 @@ bool complain(int *status, const char *fmt, ...)
     return false;
 }
 
-bool read_number(const char *name, const char *s, double low, double *x, int *status)
-{
-    char *end;
-
-    errno = 0;
-    *x = strtod(s, &end);
-    if (*s && !*end && !errno && isfinite(*x) && *x >= low)
-        return true;
-    return complain(status, "%s: '%s' is not a number of at least %g", name, s, low);
-}
-
 // Reads a decimal number up to `most`; `*end` is the text after it.
 static bool read_whole(const char *s, const char **end, int64_t most, int64_t *n)
 {
@@ -45,68 +33,13 @@ static bool read_whole(const char *s, const char **end, int64_t most, int64_t *n
     return *s >= '0' && *s <= '9' && !errno && *n <= most;
 }
 
-bool read_count(const char *name, const char *s, int most, int *k, int *status)
+bool check_march(const char *s, int *status)
 {
-    const char *end;
-    int64_t n;
-
-    if (!read_whole(s, &end, most, &n) || *end || n < 1)
-        return complain(status, "%s: '%s' is not a whole number from 1 to %d", name, s, most);
-    *k = (int)n;
-    return true;
-}
-
-bool read_bytes(const char *name, const char *s, int64_t *bytes, int *status)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    char *end;
-    double x = strtod(s, &end), scale = 1;
-    int u = *end ? -1 : 0;
-
-    for (int i = 0; i < COUNT(units) && u < 0; i++) {
-        u = strcmp(end, units[i]) ? -1 : i;
-        scale = ldexp(1, 10 * i);
-    }
-    if (end == s || u < 0 || !(x * scale >= 1) || !(x * scale < ldexp(1, 60)))
-        return complain(status, "%s: '%s' is not a size such as 70GiB", name, s);
-    *bytes = (int64_t)(x * scale);
-    return true;
-}
-
-bool read_init(const char *s, double *std, int *status)
-{
-    char *end;
-    size_t n = strlen(s);
-
-    if (strncmp(s, "normal(", 7) == 0 && n > 8 && s[n - 1] == ')') {
-        *std = strtod(s + 7, &end);
-        if (end == s + n - 1 && isfinite(*std) && *std > 0)
-            return true;
-    }
-    return complain(status, "--init: '%s' is not normal(STD) with STD > 0", s);
-}
-
-bool read_emit(const char *s, Emit *e, int *status)
-{
-    static const char *const names[] = {"ir", "program", "c", "source"};
-    static const Emit what[] = {EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_SOURCE};
-
-    for (int i = 0; i < COUNT(names); i++)
-        if (!strcmp(s, names[i])) {
-            *e = what[i];
-            return true;
-        }
-    return complain(status, "--emit: '%s' is not one of ir, program, c, source", s);
-}
-
-bool read_march(const char *s, const char **march, int *status)
-{
-    *march = s;
     return (*s && !s[strspn(s, safe_letters)]) ||
            complain(status, "--march: '%s' is not the name of a CPU", s);
 }
 
-static bool option_text(bool (*check)(const char *, Diag *), const char *s, int *status)
+static bool has_form(bool (*check)(const char *, Diag *), const char *s, int *status)
 {
     Diag d = {.file = "shardcc"};
 
@@ -116,9 +49,9 @@ static bool option_text(bool (*check)(const char *, Diag *), const char *s, int 
     return false;
 }
 
-bool check_loss(const char *s, int *status) { return option_text(loss_check, s, status); }
+bool check_loss(const char *s, int *status) { return has_form(loss_check, s, status); }
 
-bool check_optimizer(const char *s, int *status) { return option_text(optimizer_check, s, status); }
+bool check_optimizer(const char *s, int *status) { return has_form(optimizer_check, s, status); }
 
 // Is it NAME=N or, with up to `most` numbers, NAME=N,N,…? The name may contain an equals sign.
 static bool is_binding(const char *s, int most)
@@ -174,7 +107,7 @@ static bool is_mesh(const char *s, Diag *d)
     return ok;
 }
 
-bool check_mesh(const char *s, int *status) { return option_text(is_mesh, s, status); }
+bool check_mesh(const char *s, int *status) { return has_form(is_mesh, s, status); }
 
 static bool is_preset(const char *s, Diag *d)
 {
@@ -183,7 +116,7 @@ static bool is_preset(const char *s, Diag *d)
     return preset_parse(s, &p, d);
 }
 
-bool check_preset(const char *s, int *status) { return option_text(is_preset, s, status); }
+bool check_preset(const char *s, int *status) { return has_form(is_preset, s, status); }
 
 bool check_pass(const char *s, int *status)
 {

@@ -1,0 +1,143 @@
+// The types of options: how their values are read, and written again.
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/internal.h"
+
+static void push(Arena *a, Strings *list, const char *s)
+{
+    *arena_push(a, list->s, list->n, list->cap) = s;
+}
+
+static void push_pair(Arena *a, Strings *list, const char *name, const char *value)
+{
+    push(a, list, name);
+    push(a, list, value);
+}
+
+// ---- flags ----
+
+static bool read_flag(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
+{
+    *(bool *)field = true;
+    return true;
+}
+
+static void put_flag(Arena *a, const OptionDef *o, const void *field, Strings *to)
+{
+    if (*(const bool *)field)
+        push(a, to, o->name);
+}
+
+const OptionType option_flag = {read_flag, put_flag, sizeof(bool)};
+
+// ---- texts ----
+
+static bool read_text(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
+{
+    *(const char **)field = s;
+    if (o->check)
+        return o->check(s, status);
+    return *s || complain(status, "%s: the name is empty", o->name);
+}
+
+static void put_text(Arena *a, const OptionDef *o, const void *field, Strings *to)
+{
+    const char *s = *(const char *const *)field;
+
+    if (s)
+        push_pair(a, to, o->name, s);
+}
+
+const OptionType option_text = {read_text, put_text, sizeof(const char *)};
+
+static bool read_texts(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
+{
+    push(a, field, s);
+    return !o->check || o->check(s, status);
+}
+
+static void put_texts(Arena *a, const OptionDef *o, const void *field, Strings *to)
+{
+    const Strings *list = field;
+
+    for (int i = 0; i < list->n; i++)
+        push_pair(a, to, o->name, list->s[i]);
+}
+
+const OptionType option_texts = {read_texts, put_texts, sizeof(Strings)};
+
+// ---- numbers ----
+
+static bool read_count(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
+{
+    char *end;
+
+    errno = 0;
+    int64_t n = strtoll(s, &end, 10);
+    if (*s < '0' || *s > '9' || *end || errno || n < 1 || n > o->most)
+        return complain(status, "%s: '%s' is not a whole number from 1 to %d", o->name, s, o->most);
+    *(int *)field = (int)n;
+    return true;
+}
+
+static void put_count(Arena *a, const OptionDef *o, const void *field, Strings *to)
+{
+    int n = *(const int *)field;
+
+    if (n > 1)
+        push_pair(a, to, o->name, arena_string(a, "%d", n));
+}
+
+const OptionType option_count = {read_count, put_count, sizeof(int)};
+
+static bool read_number(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
+{
+    char *end;
+
+    errno = 0;
+    double x = strtod(s, &end);
+    if (!*s || *end || errno || !isfinite(x) || x < 0)
+        return complain(status, "%s: '%s' is not a number of at least 0", o->name, s);
+    *(double *)field = x;
+    return true;
+}
+
+static void put_number(Arena *a, const OptionDef *o, const void *field, Strings *to)
+{
+    double x = *(const double *)field;
+
+    if (x > 0)
+        push_pair(a, to, o->name, arena_string(a, "%.9g", x));
+}
+
+const OptionType option_number = {read_number, put_number, sizeof(double)};
+
+static bool read_bytes(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    char *end;
+    double x = strtod(s, &end), scale = 1;
+    int u = *end ? -1 : 0;
+
+    for (int i = 0; i < COUNT(units) && u < 0; i++) {
+        u = strcmp(end, units[i]) ? -1 : i;
+        scale = ldexp(1, 10 * i);
+    }
+    if (end == s || u < 0 || !(x * scale >= 1) || !(x * scale < ldexp(1, 60)))
+        return complain(status, "%s: '%s' is not a size such as 70GiB", o->name, s);
+    *(int64_t *)field = (int64_t)(x * scale);
+    return true;
+}
+
+static void put_bytes(Arena *a, const OptionDef *o, const void *field, Strings *to)
+{
+    int64_t bytes = *(const int64_t *)field;
+
+    if (bytes)
+        push_pair(a, to, o->name, arena_string(a, "%" PRId64, bytes));
+}
+
+const OptionType option_bytes = {read_bytes, put_bytes, sizeof(int64_t)};
