@@ -5,7 +5,7 @@
 
 #include "ir/passes/train/training.h"
 
-enum { MAX_STATES = 2, MAX_SCALARS = 12 };
+enum { MAX_STATES = 3, MAX_SCALARS = 12 };
 
 typedef struct StateDef {
     const char *name;  // the state's value is called PARAMETER.name
