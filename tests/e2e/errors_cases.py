@@ -61,11 +61,11 @@ OPTIONS = [
     (["linear.onnx", "--loss", "mse(logits, y", "--optimizer", "sgd"], "--loss: 'mse(logits, y' is not of the form name(…)"),
     (
         ["linear.onnx", "--loss", "logits", "--optimizer", "adamx"],
-        "--optimizer: unknown optimizer 'adamx' (did you mean 'adam'?)\n  known  sgd, adam, adamw, adagrad, lamb",
+        "--optimizer: unknown optimizer 'adamx' (did you mean 'adam'?)\n  known  sgd, adam, adamw, adagrad, lamb, rmsprop",
     ),
     (
         ["linear.onnx", "--loss", "logits", "--optimizer", "adamW"],
-        "--optimizer: unknown optimizer 'adamW' (did you mean 'adamw'?)\n  known  sgd, adam, adamw, adagrad, lamb",
+        "--optimizer: unknown optimizer 'adamW' (did you mean 'adamw'?)\n  known  sgd, adam, adamw, adagrad, lamb, rmsprop",
     ),
     (["--LOSS", "mse(logits, y)"], "unknown option '--LOSS' (did you mean '--loss'?)"),
     (

@@ -408,7 +408,7 @@ static const struct {
     const char *text, *message;
 } refused[] = {
     {"adamv(lr=1)", "g: error: --optimizer: unknown optimizer 'adamv' (did you mean 'adam'?)\n"
-                    "  known  sgd, adam, adamw, adagrad, lamb\n"},
+                    "  known  sgd, adam, adamw, adagrad, lamb, rmsprop\n"},
     {"adamw(learning_rate=1)", "g: error: --optimizer: adamw has no option 'learning_rate'\n"
                                "  options  lr, beta1, beta2, eps, weight_decay\n"},
     {"adamw(weight_decoy=1)",

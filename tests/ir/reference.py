@@ -198,6 +198,11 @@ def optimizer():
                   "eps=0.01)",
                   lambda p: o.Adagrad(p, lr=0.1, lr_decay=0.5, weight_decay=0.2,
                                       initial_accumulator_value=0.3, eps=0.01))
+    optimizer_row("rmsprop", lambda p: o.RMSprop(p))
+    optimizer_row("rmsprop(lr=0.1, alpha=0.8, eps=0.01, weight_decay=0.2)",
+                  lambda p: o.RMSprop(p, lr=0.1, alpha=0.8, eps=0.01, weight_decay=0.2))
+    optimizer_row("rmsprop(lr=0.1, momentum=0.9, centered=true)",
+                  lambda p: o.RMSprop(p, lr=0.1, momentum=0.9, centered=True))
 
 
 print("// Made by tests/ir/reference.py", sys.argv[1])

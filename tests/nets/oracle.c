@@ -263,7 +263,8 @@ static double option(const Subject *s, const char *name, double missing)
 }
 
 typedef struct Rates {
-    double lr, decay, momentum, beta1, beta2, rest1, rest2;  // rest1, rest2: 1 - beta^step
+    double lr, decay, momentum, alpha, beta1, beta2, rest1,
+        rest2;  // rest1, rest2: 1 - beta^step
     bool is_nesterov, is_adamw;
 } Rates;
 
@@ -281,6 +282,8 @@ static double updated(const Subject *s, const Rates *r, double p, double g, doub
     }
     if (!strncmp(s->optimizer, "adagrad", 7))
         return p - r->lr * g / (sqrt(s0 + g * g) + 1e-10);
+    if (!strncmp(s->optimizer, "rmsprop", 7))
+        return p - r->lr * g / (sqrt(r->alpha * s0 + (1 - r->alpha) * g * g) + 1e-8);
     if (r->is_adamw)
         p *= 1 - r->lr * r->decay;
     else
@@ -312,12 +315,14 @@ bool oracle_update(const Subject *s, const Tensor *p, const Tensor *grad, const 
     Rates r = {.lr = option(s, "lr=", 0),
                .decay = option(s, "weight_decay=", 0),
                .momentum = option(s, "momentum=", 0),
+               .alpha = option(s, "alpha=", 0.99),
                .beta1 = 0.9,
                .beta2 = 0.999,
                .is_nesterov = strstr(s->optimizer, "nesterov"),
                .is_adamw = !strncmp(s->optimizer, "adamw", 5)};
     bool is_sgd = !strncmp(s->optimizer, "sgd", 3);
-    int n_states = is_sgd ? r.momentum > 0 : !strncmp(s->optimizer, "adagrad", 7) ? 1 : 2;
+    bool is_single = !strncmp(s->optimizer, "adagrad", 7) || !strncmp(s->optimizer, "rmsprop", 7);
+    int n_states = is_sgd ? r.momentum > 0 : is_single ? 1 : 2;
 
     r.rest1 = 1 - pow(r.beta1, 3);
     r.rest2 = 1 - pow(r.beta2, 3);

@@ -22,6 +22,7 @@ static const char *const optimizers[] = {
     "adamw(lr=0.3, weight_decay=0.1)",
     "adagrad(lr=0.5)",
     "lamb(lr=0.5, weight_decay=0.1)",
+    "rmsprop(lr=0.1, alpha=0.9)",
 };
 
 const char *recipe_loss(const Recipe *r) { return losses[r->loss % COUNT(losses)]; }

@@ -226,11 +226,11 @@ static void judge_carry(const Reference *r, const Oracle *o, const Carry *c, Ver
                 want.f = o->value[o->s->accumulate - 1][o->g->carries[i].out].f;
     } else if (x->kind == VALUE_PARAMETER) {
         static const char *const names[][2] = {
-            {"momentum_buffer", ""}, {"sum", ""}, {"exp_avg", "exp_avg_sq"}};
+            {"momentum_buffer", ""}, {"sum", ""}, {"exp_avg", "exp_avg_sq"}, {"square_avg", ""}};
         const Tensor *state[2] = {NULL}, *grad = gradient_of(r, r->wide, x->name);
         double norm = output_of(r, r->wide, OUTPUT_GRAD_NORM);
         Tensor clipped = tensor_new(a, F64, x->rank, x->dim);
-        for (int k = 0; k < 6; k++) {
+        for (int k = 0; k < 2 * COUNT(names); k++) {
             ValueId w = oracle_find(r->g, arena_string(a, "%s.%s", x->name, names[k / 2][k % 2]));
             if (w)
                 state[k % 2] = &r->start[w];
