@@ -178,6 +178,7 @@ const OpImporter import_elementwise[] = {
     {"Abs", 1, 1, .unary = make_abs},
     {"Add", 2, 2, .binary = make_add},
     {"And", 2, 2, .binary = make_and},
+    {"Atan", 1, 1, .unary = make_atan},
     {"Cast", 1, 1, .import = import_cast, .attrs = "to saturate round_mode"},
     {"CastLike", 2, 2, .import = import_cast_like, .attrs = "saturate round_mode"},
     {"Ceil", 1, 1, .unary = ceiling},

@@ -160,6 +160,20 @@ static inline float rt_tanhf(float x)
     return rt_copy_signf(a < 0.625f ? small : large, x);
 }
 
+// atan t = t + t³ p(t²) for t in [0, 1]; beyond that atan x = π/2 - atan 1/x.
+static inline float rt_atanf(float x)
+{
+    float a = rt_absf(x), inverse = 1 / a, t = a > 1 ? inverse : a, z = t * t, w = z * z;
+    float p0 = RT_FMA(0.199937731f, z, -0.333331525f), p1 = RT_FMA(0.106660046f, z, -0.142110556f);
+    float p2 = RT_FMA(0.0432118587f, z, -0.0755221397f);
+    float p3 = RT_FMA(0.00292069186f, z, -0.0163679272f);
+    float p = RT_FMA(RT_FMA(RT_FMA(p3, w, p2), w, p1), w, p0);
+    float y = RT_FMA(t * z, p, t);
+    float large = 1.57079637f - (y + 4.37113883e-8f);
+
+    return rt_copy_signf(a > 1 ? large : y, x);
+}
+
 // A polynomial for |x| < 0.92, else 1 + e^(-x²) q(|x|), which is 1 from 4 on. The gradient of GELU
 // contains the same e^(-x²), with the same cutoff, so the C compiler computes it once. Polynomials
 // are summed in pairs (Estrin 1960): Horner's chain takes longer than all the rest.
@@ -282,6 +296,7 @@ static inline double rt_log(double x) { return log(x); }
 static inline double rt_sin(double x) { return sin(x); }
 static inline double rt_cos(double x) { return cos(x); }
 static inline double rt_tanh(double x) { return tanh(x); }
+static inline double rt_atan(double x) { return atan(x); }
 static inline double rt_erf(double x) { return erf(x); }
 static inline double rt_pow(double a, double b) { return pow(a, b); }
 

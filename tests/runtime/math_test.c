@@ -18,6 +18,7 @@ enum { STEP = 1009 };  // prime, so that all low bits occur
 static float absolute(float x) { return rt_absf(x); }
 static float root(float x) { return rt_sqrtf(x); }
 static float tanh_(float x) { return rt_tanhf(x); }
+static float atan_(float x) { return rt_atanf(x); }
 static float exp_(float x) { return rt_expf(x); }
 static float log_(float x) { return rt_logf(x); }
 static float erf_(float x) { return rt_erff(x); }
@@ -33,11 +34,12 @@ static const struct {
     float limit;  // largest |x| that is tested
     double ulps;
 } functions[] = {
-    {"abs", absolute, fabs, INFINITY, 0},  {"sqrt", root, sqrt, INFINITY, 0.5},
-    {"exp", exp_, exp, INFINITY, 2},       {"log", log_, log, INFINITY, 2},
-    {"tanh", tanh_, tanh, INFINITY, 2},    {"erf", erf_, erf, INFINITY, 2},
-    {"sin", sin_, sin, 0x1p40f, 2},        {"cos", cos_, cos, 0x1p40f, 2},
-    {"floor", floor_, floor, INFINITY, 0}, {"round", round_, rint, INFINITY, 0},
+    {"abs", absolute, fabs, INFINITY, 0}, {"sqrt", root, sqrt, INFINITY, 0.5},
+    {"exp", exp_, exp, INFINITY, 2},      {"log", log_, log, INFINITY, 2},
+    {"tanh", tanh_, tanh, INFINITY, 2},   {"atan", atan_, atan, INFINITY, 2},
+    {"erf", erf_, erf, INFINITY, 2},      {"sin", sin_, sin, 0x1p40f, 2},
+    {"cos", cos_, cos, 0x1p40f, 2},       {"floor", floor_, floor, INFINITY, 0},
+    {"round", round_, rint, INFINITY, 0},
 };
 
 // Up to 88, rt_exp_lowf has the bits of rt_expf where the result is 2^-126 or more, else it is 0.
