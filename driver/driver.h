@@ -33,7 +33,7 @@ typedef struct Options {
     double init_std;  // --init normal(STD); 0: none
     int accumulate;
     Emit emit;
-    bool frozen_batch_norm, no_weights, no_fuse;
+    bool frozen_batch_norm, no_weights, no_fuse, verify;
 } Options;
 
 // Reads the command line into `o`. Returns false, with the exit status in `*status`, if there is

@@ -110,6 +110,8 @@ static const OptionDef table[] = {
      "compile every operator on its own, without fused groups", .use = USE_GRAPH},
     {"--dump-after", "PASS", &option_text, AT(dump_after), passes_help, .check = check_pass,
      .of = COMPILE},
+    {"--verify", NULL, &option_flag, AT(verify),
+     "check the graph after each pass; takes a tenth of the time more", .of = COMPILE},
     {"Output"},
     {"-o", "FILE", &option_text, AT(output),
      "the plan file (the model's name with .plan.json, in this folder)", .of = PLAN},

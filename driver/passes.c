@@ -304,6 +304,7 @@ static Run run_new(Arena *a, const Options *o, int last, Diag *d)
     return (Run){.a = a,
                  .o = o,
                  .last = last,
+                 .verifies = o->verify,
                  .d = d,
                  .optimizer = {.text = o->optimizer,
                                .clip_norm = o->clip_norm,
