@@ -80,7 +80,7 @@ static const cJSON *member(const ClusterReader *r, const cJSON *object, const ch
 static bool read_number(const ClusterReader *r, const cJSON *object, const char *path,
                         const NumberField *f, void *to)
 {
-    if (f->is_optional && !cJSON_HasObjectItem(object, f->name))
+    if (f->is_optional && !cJSON_GetObjectItemCaseSensitive(object, f->name))
         return true;
     const cJSON *x = member(r, object, path, f->name);
     if (!x)

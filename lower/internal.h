@@ -109,7 +109,11 @@ bool is_inlined(const Lowering *l, ValueId v);
 // Takes the labels of a class away, sets `retries` and gives false.
 bool unroll_class(Lowering *l, int32_t cls);
 
-enum { COPY_ROUNDS = 2 };  // how often a kernel may ask for copies of its operands
+enum {
+    COPY_ROUNDS = 2,       // how often a kernel may ask for copies of its operands
+    LOOK_BACK = 64,        // items among which a node looks for a group; keeps lowering linear
+    MAX_GROUP_NODES = 96,  // keeps a group's function readable
+};
 
 // ---- partition.c ----
 Sharded *sharded_new(Arena *a, const Graph *whole, const Plan *plan, Diag *d);

@@ -71,14 +71,13 @@ static bool is_dense(const Lowering *l, const Node *n, int kept, const int *axis
 // The group that makes the sum's input, or a later one that reads it too; -1: there is none.
 static int find_columns(const Emit *e, const Node *x, int kept)
 {
-    enum { LOOK_BACK = 64, MAX_NODES = 96 };
     const Lowering *l = e->l;
     int from = l->item_of[l->view[x->in[0]].base] - 1;
     int first = from > l->s->n_items - LOOK_BACK ? from : l->s->n_items - LOOK_BACK;
 
     for (int i = l->s->n_items - 1; i >= first && i >= e->loop && i >= 0; i--) {
         const Item *it = &l->s->items[i];
-        if (it->kind == ITEM_GROUP && it->region == e->r && it->n_nodes < MAX_NODES &&
+        if (it->kind == ITEM_GROUP && it->region == e->r && it->n_nodes < MAX_GROUP_NODES &&
             same_domain(l, it, x->in[0]) && (!it->has_columns || it->column_rank == kept) &&
             (i == from ? is_direct_result(l, x->in[0]) : shares_input(l, it, x)) &&
             l->g->nodes[it->nodes[0]].phase == x->phase)

@@ -3,8 +3,6 @@
 
 #include "lower/fuse/emit.h"
 
-enum { MAX_GROUP = 96 };  // nodes of one group: keeps its function readable
-
 // The last items whose results `v` needs: read element by element (`*at`) and otherwise
 // (`*before`).
 static void find_needs(const Emit *e, ValueId v, bool is_direct, int *at, int *before)
@@ -76,7 +74,7 @@ static bool can_join(const Emit *e, int item, const Node *x)
     const Item *it = item < 0 ? NULL : &e->l->s->items[item];
     const Value *y = out(e->l->g, x);
 
-    return it && it->kind == ITEM_GROUP && it->region == e->r && it->n_nodes < MAX_GROUP &&
+    return it && it->kind == ITEM_GROUP && it->region == e->r && it->n_nodes < MAX_GROUP_NODES &&
            (same_domain(e->l, it, x->out[0]) || same_rows(it, y));
 }
 
@@ -84,7 +82,6 @@ static bool can_join(const Emit *e, int item, const Node *x)
 // later, or a later one that reads the same; -1: none.
 static int find_group(const Emit *e, NodeId n)
 {
-    enum { LOOK_BACK = 64 };
     const Lowering *l = e->l;
     const Node *x = &l->g->nodes[n];
     int at = -1, before = -1;
@@ -117,7 +114,7 @@ int add_group(Emit *e, ValueId v)
 
     set_dims(it, value_of(e->l->g, v));
     it->is_channels_last = e->l->is_channels_last[v];
-    it->nodes = arena_array(e->l->p->arena, NodeId, MAX_GROUP);
+    it->nodes = arena_array(e->l->p->arena, NodeId, MAX_GROUP_NODES);
     return e->l->s->n_items - 1;
 }
 
@@ -157,7 +154,7 @@ static bool can_take_sum(const Emit *e, int at, const Node *x, int kept)
     const Item *it = &l->s->items[at];
 
     return is_direct_result(l, x->in[0]) && at >= e->loop && it->kind == ITEM_GROUP &&
-           it->region == e->r && it->n_nodes < MAX_GROUP && same_domain(l, it, x->in[0]) &&
+           it->region == e->r && it->n_nodes < MAX_GROUP_NODES && same_domain(l, it, x->in[0]) &&
            (!it->has_rows || it->row_rank == kept);
 }
 

@@ -4,8 +4,6 @@
 
 #include "lower/internal.h"
 
-enum { LOOK_BACK = 64, MAX_MERGED = 96 };  // items; nodes of one group
-
 // Are there rows enough for the threads, or few elements altogether?
 bool has_parallel_rows(const Item *it, int rows)
 {
@@ -239,7 +237,7 @@ static bool can_merge(const Lowering *l, int from, int to)
     const Item *a = &l->s->items[from], *b = &l->s->items[to];
 
     if (a->kind != ITEM_GROUP || a->region != b->region || !a->rank || !b->rank ||
-        a->n_nodes + b->n_nodes > MAX_MERGED || !item_reads(l, b, from))
+        a->n_nodes + b->n_nodes > MAX_GROUP_NODES || !item_reads(l, b, from))
         return false;
     int rows = common_rows(a, b);
     bool has_rows = a->has_rows || b->has_rows || a->rank != b->rank;

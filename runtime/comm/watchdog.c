@@ -102,6 +102,8 @@ bool rt_watchdog_open(RtWatchdog **watchdog, const RtModel *m, double timeout, i
     *watchdog = w;
     if (!pthread_create(&w->thread, NULL, watch, w))
         return true;
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
     free(w);
     *watchdog = NULL;
     return rt_error(m, "cannot start the watchdog thread");

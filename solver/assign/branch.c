@@ -166,8 +166,7 @@ static void on_choice(Branching *b, const int *choice)
     if (now.is_forbidden || now.peak > p->limit || now.cost >= b->best)
         return;
     b->best = now.cost;
-    if (b->l.found)
-        b->l.found(b->l.to, choice, now.cost);
+    listener_tell(&b->l, choice, now.cost);
 }
 
 static void try_choice(Branching *b)

@@ -152,7 +152,7 @@ static void on_choice(void *to, const int *choice, Wide cost)
     memcpy(c->choice, choice, (size_t)c->p->n_nodes * sizeof *choice);
     for (int i = 0; i < c->p->n_nodes; i++)
         c->taken[c->p->first[i] + choice[i]] = true;
-    c->l.found(c->l.to, choice, cost);
+    listener_tell(&c->l, choice, cost);
 }
 
 // Makes a choice by blending the choices that the core's prices lead to and the cheapest ones so

@@ -57,6 +57,12 @@ typedef struct Listener {
     const Wide *enough;  // the search may end at this cost; may be NULL
 } Listener;
 
+static inline void listener_tell(const Listener *l, const int *choice, Wide cost)
+{
+    if (l->found)
+        l->found(l->to, choice, cost);
+}
+
 // ---- scan.c: JSON of a known form ----
 // One pass over a file of any size, gzipped or not. The first mistake is an error with its place,
 // and every later read returns false.

@@ -47,7 +47,7 @@ static void on_choice(void *to, double objective, const double *x)
     model_round(h->m, x, h->choice);
     ChoicePrice price = problem_price(h->m->p, h->choice);
     if (!price.is_forbidden && price.peak <= h->m->p->limit)
-        h->l.found(h->l.to, h->choice, price.cost);
+        listener_tell(&h->l, h->choice, price.cost);
 }
 
 // The bound of the problem. An engine's bound is off by up to its tolerances, which this subtracts.

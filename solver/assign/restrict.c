@@ -89,6 +89,6 @@ void solve_restricted(const Problem *p, const bool *keep, const int *start, cons
     for (int i = 0; i < p->n_nodes && is_found(answer.outcome); i++)
         choice[i] = original[kept.first[i] + answer.choice[i]];
     if (is_found(answer.outcome))
-        l.found(l.to, choice, answer.cost);
+        listener_tell(&l, choice, answer.cost);
     arena_free(a);
 }

@@ -40,8 +40,7 @@ static void record(LocalSearch *h)
     h->cost = now.cost;
     h->about = (double)now.cost;
     memcpy(h->best, s->choice, (size_t)p->n_nodes * sizeof *h->best);
-    if (h->l.found)
-        h->l.found(h->l.to, h->best, h->cost);
+    listener_tell(&h->l, h->best, h->cost);
     if (h->l.enough && h->cost <= *h->l.enough)
         h->s->work_limit = 0;
 }

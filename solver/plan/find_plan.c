@@ -275,7 +275,7 @@ static void choose(Finder *f)
     to->step = f->choice[best].step;
 }
 
-static bool find_answer(Finder *f, const bool *keep, const Answer *start)
+static void find_answer(Finder *f, const bool *keep, const Answer *start)
 {
     Answer *x = &f->to->answer, hiding = {0};
 
@@ -285,7 +285,6 @@ static bool find_answer(Finder *f, const bool *keep, const Answer *start)
         begin_choices(f, x);
     if (f->hides && is_found(x->outcome))
         choose(f);
-    return true;
 }
 
 static bool find_plan(Finder *f)
@@ -298,12 +297,11 @@ static bool find_plan(Finder *f)
         return false;
     if (f->o->preset && !keep_preset(f, f->o->preset, keep, &idle))
         return no_preset(f, idle);
-    if (f->o->preset)
-        return find_answer(f, keep, &start);
-    if (!f->o->skips_presets && !f->o->stops_early)
+    if (!f->o->preset && !f->o->skips_presets && !f->o->stops_early)
         start = try_presets(f);
     start.prices = (Dual){0};  // a preset's prices are too high: it has fewer alternatives
-    return find_answer(f, f->keep, &start);
+    find_answer(f, f->o->preset ? keep : f->keep, &start);
+    return true;
 }
 
 static bool has_slow_axis(const Mesh *m)
