@@ -1,0 +1,670 @@
+// Made by shardcc. Changes here are lost when it is made again.
+//   shardcc mlp.onnx --loss 'cross_entropy(logits, labels)' --optimizer 'sgd(momentum=0.9)'
+//      --march x86-64-v3
+//   plan: 1 rank, arena 106816 bytes, bound 102848
+//
+// `m` is the arena. A place in it is an offset with a name: W parameter, B buffer, S state,
+// I input, H number set by the trainer, C constant, Z accumulator, A any other value,
+// T workspace of one call. For repeated layers it is the place of layer 0. micro is forward and
+// backward of one micro-batch, reduce completes the gradients, update is the optimizer,
+// forward only predicts.
+#include <math.h>
+#include <stddef.h>
+
+#include "rt.h"
+
+// Buffers of a step and of forward: name, offset, bytes, first and last statement of the live
+// range. Begins and ends of loops count as statements. --check-arena uses the table.
+#define TRAINING(B) \
+    B(I3, 103808, 2048, 0, 34) B(I16, 87296, 128, 0, 12) B(A2, 91328, 4096, 0, 34) \
+    B(A6, 83136, 4096, 1, 2) B(A8, 95488, 4096, 2, 18) B(A13, 77632, 640, 4, 18) \
+    B(A22, 66752, 64, 6, 12) B(A23, 105920, 64, 6, 39) B(A24, 58496, 128, 6, 7) \
+    B(A26, 106048, 64, 7, 39) B(A28, 66880, 64, 9, 10) B(A29, 59072, 64, 10, 12) \
+    B(A30, 59200, 64, 10, 11) B(A32, 106176, 64, 11, 39) B(A25, 67008, 64, 6, 12) \
+    B(A34, 63680, 64, 13, 16) B(A42, 99648, 4096, 17, 27) B(A44, 75008, 2560, 18, 20) \
+    B(A11, 70848, 4096, 3, 21) B(A48, 95488, 256, 22, 24) B(A52, 95488, 4096, 25, 27) \
+    B(A54, 58496, 16384, 27, 30) B(A60, 95488, 256, 31, 33) B(A64, 58496, 8192, 34, 38) \
+    B(A65, 67328, 256, 35, 36) B(A67, 67648, 64, 36, 39) B(A61, 72960, 64, 32, 37) \
+    B(A55, 75520, 256, 28, 29) B(A57, 95808, 64, 29, 37) B(A49, 106304, 64, 23, 37) \
+    B(A45, 106432, 64, 19, 37) B(A35, 106560, 64, 14, 37) B(A37, 106688, 64, 15, 38) \
+    B(T1, 58496, 12288, 0, 0) B(T7, 58496, 24576, 2, 2) B(T12, 58496, 12288, 4, 4) \
+    B(T27, 58496, 8192, 9, 9) B(T31, 58496, 512, 11, 11) B(T33, 58496, 5120, 13, 13) \
+    B(T41, 58496, 12288, 17, 17) B(T43, 58496, 12288, 18, 18) B(T47, 58496, 32768, 22, 22) \
+    B(T51, 58496, 24576, 25, 25) B(T53, 74944, 12288, 27, 27) B(T56, 74944, 512, 29, 29) \
+    B(T59, 58496, 32768, 31, 31) B(T63, 66752, 6144, 34, 34) B(T66, 66752, 512, 36, 36)
+#define FORWARD(B) \
+    B(I71, 70848, 2048, 0, 0) B(I76, 91456, 128, 0, 10) B(A70, 83136, 4096, 0, 2) \
+    B(A73, 87296, 4096, 2, 4) B(A75, 70848, 640, 4, 12) B(A82, 66752, 64, 6, 10) \
+    B(A83, 66880, 64, 6, 12) B(A84, 58496, 128, 6, 7) B(A85, 67008, 64, 7, 12) \
+    B(A87, 67136, 64, 9, 10) B(A88, 59072, 64, 10, 11) B(A90, 59200, 64, 11, 12) \
+    B(T69, 58496, 12288, 0, 0) B(T72, 58496, 24576, 2, 2) B(T74, 58496, 12288, 4, 4) \
+    B(T86, 58496, 8192, 9, 9) B(T89, 58496, 512, 11, 11)
+#define PLACE(name, at, ...) static const int64_t name = at;
+#define LIVE(name, at, ...) {#name, name, __VA_ARGS__},
+TRAINING(PLACE)
+FORWARD(PLACE)
+static const int64_t W4 = 0, W5 = 8256, W9 = 8576, W10 = 25024, W14 = 25344, W15 = 27968,
+    C17 = 28096, C18 = 28288, C19 = 28480, C20 = 28672, C21 = 28864, H36 = 29056, H38 = 29184,
+    S39 = 57408, H40 = 29312, S46 = 54784, S50 = 54464, S58 = 38016, S62 = 37696, S68 = 29440,
+    C77 = 57536, C78 = 57728, C79 = 57920, C80 = 58112, C81 = 58304;
+
+static void rows1(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t i0 = first; i0 < last; i0++) {
+        const float *x0 = (const float *)p[0] + i0 * 64;
+        const float *x1 = (const float *)p[1];
+        float *y0 = (float *)p[2] + i0 * 64;
+        RT_SIMD
+        for (int64_t i = 0; i < 64; i++) {
+            const float v1 = x0[i] + x1[i];
+            y0[i] = (v1 <= 0.0f) ? 0.0f : v1;
+        }
+    }
+}
+
+static void rows2(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t i0 = first; i0 < last; i0++) {
+        const float *x0 = (const float *)p[0] + i0 * 64;
+        const float *x1 = (const float *)p[1];
+        float *y0 = (float *)p[2] + i0 * 64;
+        float *y1 = (float *)p[3] + i0 * 64;
+        RT_SIMD
+        for (int64_t i = 0; i < 64; i++) {
+            const float v1 = rt_tanhf((x0[i] + x1[i]));
+            y1[i] = 1.0f - (v1 * v1);
+            y0[i] = v1;
+        }
+    }
+}
+
+static void rows3(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t i0 = first; i0 < last; i0++) {
+        const float *x0 = (const float *)p[0] + i0 * 10;
+        const float *x1 = (const float *)p[1];
+        float *y0 = (float *)p[2] + i0 * 10;
+        RT_SIMD
+        for (int64_t i = 0; i < 10; i++)
+            y0[i] = x0[i] + x1[i];
+    }
+}
+
+static void rows4(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t r = first; r < last; r++) {
+        float s0 = 0;
+        const int64_t *x0 = (const int64_t *)p[0];
+        const int64_t *x1 = (const int64_t *)p[1];
+        const int64_t *x2 = (const int64_t *)p[2];
+        const int64_t *x3 = (const int64_t *)p[3];
+        const int64_t *x4 = (const int64_t *)p[4];
+        const int64_t *x5 = (const int64_t *)p[5];
+        uint8_t *y0 = (uint8_t *)p[6];
+        int64_t *y2 = (int64_t *)p[8];
+        RT_SIMD_SUM(s0)
+        for (int64_t i = 0; i < 16; i++) {
+            const uint8_t v1 = x0[i] == x1[i];
+            const uint8_t v2 = !v1;
+            s0 += ((float)v2);
+            y2[i] = (v2 & ((x0[i] < x2[i]) | (x3[i] <= x0[i]))) ? x4[i] : x5[i];
+            y0[i] = v1;
+        }
+        const float v3 = 1.0f / s0;
+        ((float *)p[9])[0] = v3;
+        ((float *)p[7])[0] = s0;
+    }
+}
+
+static void rows5(char *const *p, int64_t first, int64_t last)
+{
+    const int64_t x0 = ((const int64_t *)p[0])[0];
+    int64_t *y0 = (int64_t *)p[1];
+
+    RT_SIMD
+    for (int64_t i = first; i < last; i++)
+        y0[0] = (int64_t)rt_mod_int(x0, INT64_C(17));
+}
+
+static void rows6(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t i0 = first; i0 < last; i0++) {
+        float s0 = 0, s1 = 0;
+        const float v1 = rt_floorf(((const float *)p[0])[i0]);
+        const float *x1 = (const float *)p[1] + i0 * 10;
+        const int64_t x2 = ((const int64_t *)p[2])[i0];
+        float *y0 = (float *)p[4] + i0 * 10;
+        RT_SIMD_SUM(s0, s1)
+        for (int64_t i = 0; i < 10; i++) {
+            const float v2 = x1[i] - v1;
+            const float v3 = rt_exp_lowf(v2);
+            s0 += v3;
+            s1 += ((((int64_t)i) == x2) ? v2 : 0.0f);
+            y0[i] = v3;
+        }
+        const float v4 = ((const uint8_t *)p[3])[i0] ? 0.0f : ((rt_logf(s0)) - s1);
+        ((float *)p[6])[i0] = v4;
+        ((float *)p[5])[i0] = s0;
+    }
+}
+
+static void rows7(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t i0 = first; i0 < last; i0++) {
+        const float v1 = ((const uint8_t *)p[0])[i0] ? 0.0f : ((const float *)p[1])[0];
+        const float v2 = - v1;
+        const float v3 = v1 / ((const float *)p[2])[i0];
+        const float *x3 = (const float *)p[3] + i0 * 10;
+        const int64_t x4 = ((const int64_t *)p[4])[i0];
+        float *y0 = (float *)p[5] + i0 * 10;
+        RT_SIMD
+        for (int64_t i = 0; i < 10; i++)
+            y0[i] = (v3 * x3[i]) + ((((int64_t)i) == x4) ? v2 : 0.0f);
+    }
+}
+
+static void rows8(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t r = first; r < last; r++) {
+        float s0 = 0;
+        const float *x0 = (const float *)p[0];
+        RT_SIMD_SUM(s0)
+        for (int64_t i = 0; i < 10; i++)
+            s0 += (x0[i] * x0[i]);
+        ((float *)p[1])[0] = s0;
+    }
+}
+
+static void rows9(char *const *p, int64_t first, int64_t last)
+{
+    const float x0 = ((const float *)p[0])[0];
+    float *y0 = (float *)p[1];
+
+    RT_SIMD
+    for (int64_t i = first; i < last; i++)
+        y0[0] = - x0;
+}
+
+static void rows10(char *const *p, int64_t first, int64_t last)
+{
+    const float *x0 = (const float *)p[0];
+    const float x1 = ((const float *)p[1])[0];
+    const float *x2 = (const float *)p[2];
+    const float *x3 = (const float *)p[3];
+    const float x4 = ((const float *)p[4])[0];
+    const float x5 = ((const float *)p[5])[0];
+    float *y0 = (float *)p[3];
+    float *y1 = (float *)p[0];
+
+    RT_SIMD
+    for (int64_t i = first; i < last; i++) {
+        const float v1 = (x3[i] * x4) + (x2[i] + (x0[i] * x1));
+        y1[i] = x0[i] + (v1 * x5);
+        y0[i] = v1;
+    }
+}
+
+static void rows11(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t r = first; r < last; r++) {
+        float s0 = 0;
+        const float *x0 = (const float *)p[0];
+        RT_SIMD_SUM(s0)
+        for (int64_t i = 0; i < 640; i++)
+            s0 += (x0[i] * x0[i]);
+        ((float *)p[1])[0] = s0;
+    }
+}
+
+static void rows12(char *const *p, int64_t first, int64_t last)
+{
+    const float *x0 = (const float *)p[0];
+    const float *x1 = (const float *)p[1];
+    float *y0 = (float *)p[2];
+
+    RT_SIMD
+    for (int64_t i = first; i < last; i++)
+        y0[i] = x0[i] * x1[i];
+}
+
+static void rows13(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t r = first; r < last; r++) {
+        float s0 = 0;
+        const float *x0 = (const float *)p[0];
+        RT_SIMD_SUM(s0)
+        for (int64_t i = 0; i < 64; i++)
+            s0 += (x0[i] * x0[i]);
+        ((float *)p[1])[0] = s0;
+    }
+}
+
+static void rows14(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t i0 = first; i0 < last; i0++) {
+        const float *x0 = (const float *)p[0] + i0 * 64;
+        const float *x1 = (const float *)p[1];
+        const float *x2 = (const float *)p[2] + i0 * 64;
+        float *y0 = (float *)p[3] + i0 * 64;
+        float *y1 = (float *)p[4] + i0 * 64;
+        RT_SIMD
+        for (int64_t i = 0; i < 64; i++) {
+            const float v1 = x0[i] + x1[i];
+            const uint8_t v2 = v1 <= 0.0f;
+            const float v3 = v2 ? 0.0f : x2[i];
+            y1[i] = v2 ? 0.0f : v1;
+            y0[i] = v3;
+        }
+    }
+}
+
+static void rows15(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t i0 = first; i0 < last; i0++) {
+        float s0 = 0;
+        const float *x0 = (const float *)p[0] + i0 * 64;
+        RT_SIMD_SUM(s0)
+        for (int64_t i = 0; i < 64; i++)
+            s0 += (x0[i] * x0[i]);
+        ((float *)p[1])[i0] = s0;
+    }
+}
+
+static void rows16(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t i0 = first; i0 < last; i0++) {
+        float s0 = 0;
+        const float *x0 = (const float *)p[0] + i0 * 32;
+        RT_SIMD_SUM(s0)
+        for (int64_t i = 0; i < 32; i++)
+            s0 += (x0[i] * x0[i]);
+        ((float *)p[1])[i0] = s0;
+    }
+}
+
+static void rows17(char *const *p, int64_t first, int64_t last)
+{
+    const float x0 = ((const float *)p[0])[0];
+    const float x1 = ((const float *)p[1])[0];
+    const float x2 = ((const float *)p[2])[0];
+    const float x3 = ((const float *)p[3])[0];
+    const float x4 = ((const float *)p[4])[0];
+    const float x5 = ((const float *)p[5])[0];
+    float *y0 = (float *)p[6];
+
+    RT_SIMD
+    for (int64_t i = first; i < last; i++)
+        y0[0] = rt_sqrtf(((((((0.0f + x0) + x1) + x2) + x3) + x4) + x5));
+}
+
+static void rows18(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t i0 = first; i0 < last; i0++) {
+        const float *x0 = (const float *)p[0] + i0 * 64;
+        const float *x1 = (const float *)p[1];
+        float *y0 = (float *)p[2] + i0 * 64;
+        RT_SIMD
+        for (int64_t i = 0; i < 64; i++)
+            y0[i] = rt_tanhf((x0[i] + x1[i]));
+    }
+}
+
+static void rows19(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t r = first; r < last; r++) {
+        float s0 = 0;
+        const int64_t *x0 = (const int64_t *)p[0];
+        const int64_t *x1 = (const int64_t *)p[1];
+        const int64_t *x2 = (const int64_t *)p[2];
+        const int64_t *x3 = (const int64_t *)p[3];
+        const int64_t *x4 = (const int64_t *)p[4];
+        const int64_t *x5 = (const int64_t *)p[5];
+        uint8_t *y0 = (uint8_t *)p[6];
+        int64_t *y2 = (int64_t *)p[8];
+        RT_SIMD_SUM(s0)
+        for (int64_t i = 0; i < 16; i++) {
+            const uint8_t v1 = x0[i] == x1[i];
+            const uint8_t v2 = !v1;
+            s0 += ((float)v2);
+            y2[i] = (v2 & ((x0[i] < x2[i]) | (x3[i] <= x0[i]))) ? x4[i] : x5[i];
+            y0[i] = v1;
+        }
+        ((float *)p[7])[0] = s0;
+    }
+}
+
+static void rows20(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t i0 = first; i0 < last; i0++) {
+        float s0 = 0, s1 = 0;
+        const float v1 = rt_floorf(((const float *)p[0])[i0]);
+        const float *x1 = (const float *)p[1] + i0 * 10;
+        const int64_t x2 = ((const int64_t *)p[2])[i0];
+        RT_SIMD_SUM(s0, s1)
+        for (int64_t i = 0; i < 10; i++) {
+            const float v2 = x1[i] - v1;
+            s0 += (rt_exp_lowf(v2));
+            s1 += ((((int64_t)i) == x2) ? v2 : 0.0f);
+        }
+        const float v3 = ((const uint8_t *)p[3])[i0] ? 0.0f : ((rt_logf(s0)) - s1);
+        ((float *)p[4])[i0] = v3;
+    }
+}
+
+static void micro(Rt *rt, char *m)
+{
+    RT_AT(rt, "0: dot f32[16,64]", 6.55e4, 1.43e4, 4.1e3);
+    rt_dot(rt_with(rt, m + T1), 0, m + A2, m + I3, m + W4);
+    RT_AT(rt, "1: add le select f32[16,64]", 3.07e3, 8.45e3, 4.1e3);
+    rt_rows(rt, rows1, (char *[]){m + A2, m + W5, m + A6}, 16, 3072);
+    RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.46e4, 4.1e3);
+    rt_dot(rt_with(rt, m + T7), 1, m + A8, m + A6, m + W9);
+    RT_AT(rt, "3: add tanh mul sub f32[16,64]", 1.84e4, 8.45e3, 8.19e3);
+    rt_rows(rt, rows2, (char *[]){m + A8, m + W10, m + A8, m + A11}, 16, 4096);
+    RT_AT(rt, "4: dot f32[16,10]", 2.05e4, 7.3e3, 640);
+    rt_dot(rt_with(rt, m + T12), 2, m + A13, m + A8, m + W14);
+    RT_AT(rt, "4: add f32[16,10]", 160, 680, 640);
+    rt_rows(rt, rows3, (char *[]){m + A13, m + W15, m + A13}, 16, 160);
+    RT_AT(rt, "eq not cast reduce_sum lt le or and select div f32[]", 148, 920, 152);
+    rt_rows(rt, rows4, (char *[]){m + I16, m + C17, m + C18, m + C19, m + C20, m + C21, m + A22,
+        m + A23, m + A24, m + A25}, 1, 160);
+    RT_AT(rt, "reduce_min i64[]", 16, 136, 8);
+    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {16}, .stride = {1},
+        .reduced = {1}}, m + A26, m + A24);
+    RT_AT(rt, "mod i64[]", 10, 8, 8);
+    rt_rows(rt, rows5, (char *[]){m + A26, m + A26}, 1, 1);
+    RT_AT(rt, "reduce_max f32[16]", 160, 704, 64);
+    rt_reduce(rt_with(rt, m + T27), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
+        .dim = {16, 10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A28, m + A13);
+    RT_AT(rt, "floor sub exp reduce_sum log iota eq select ... f32[16]", 2.61e3, 976, 768);
+    rt_rows(rt, rows6, (char *[]){m + A28, m + A13, m + I16, m + A22, m + A13, m + A29, m + A30},
+        16, 1760);
+    RT_AT(rt, "reduce_sum f32[]", 16, 68, 4);
+    rt_reduce(rt_with(rt, m + T31), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
+        .dim = {16}, .stride = {1}, .reduced = {1}}, m + A32, m + A30);
+    RT_AT(rt, "select neg div mul iota eq select add f32[16,10]", 736, 852, 640);
+    rt_rows(rt, rows7, (char *[]){m + A22, m + A25, m + A29, m + A13, m + I16, m + A13}, 16, 1280);
+    RT_AT(rt, "4: reduce_sum f32[10]", 160, 680, 40);
+    rt_reduce(rt_with(rt, m + T33), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
+        .dim = {16, 10}, .stride = {10, 1}, .reduced = {1, 0}}, m + A34, m + A13);
+    rt_gradient(rt, 0, 0, m + A34);
+    RT_AT(rt, "mul reduce_sum f32[]", 20, 44, 4);
+    rt_rows(rt, rows8, (char *[]){m + A34, m + A35}, 1, 20);
+    RT_AT(rt, "neg f32[]", 1, 8, 4);
+    rt_rows(rt, rows9, (char *[]){m + H36, m + A37}, 1, 1);
+    RT_AT(rt, "mul add mul add mul add f32[10]", 60, 132, 80);
+    rt_rows(rt, rows10, (char *[]){m + W15, m + H38, m + A34, m + S39, m + H40, m + A37}, 10, 60);
+    RT_AT(rt, "4: dot f32[16,64]", 2.05e4, 7.3e3, 4.1e3);
+    rt_dot(rt_with(rt, m + T41), 3, m + A42, m + A13, m + W14);
+    RT_AT(rt, "4: dot f32[10,64]", 2.05e4, 7.3e3, 2.56e3);
+    rt_dot(rt_with(rt, m + T43), 4, m + A44, m + A8, m + A13);
+    rt_gradient(rt, 1, 0, m + A44);
+    RT_AT(rt, "mul reduce_sum f32[]", 1.28e3, 2.56e3, 4);
+    rt_rows(rt, rows11, (char *[]){m + A44, m + A45}, 1, 1280);
+    RT_AT(rt, "mul add mul add mul add f32[10,64]", 3.84e3, 7.69e3, 5.12e3);
+    rt_rows(rt, rows10, (char *[]){m + W14, m + H38, m + A44, m + S46, m + H40, m + A37}, 640,
+        3840);
+    RT_AT(rt, "3: mul f32[16,64]", 1.02e3, 8.19e3, 4.1e3);
+    rt_rows(rt, rows12, (char *[]){m + A42, m + A11, m + A42}, 1024, 1024);
+    RT_AT(rt, "2: reduce_sum f32[64]", 1.02e3, 4.35e3, 256);
+    rt_reduce(rt_with(rt, m + T47), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
+        .dim = {16, 64}, .stride = {64, 1}, .reduced = {1, 0}}, m + A48, m + A42);
+    rt_gradient(rt, 2, 0, m + A48);
+    RT_AT(rt, "mul reduce_sum f32[]", 128, 260, 4);
+    rt_rows(rt, rows13, (char *[]){m + A48, m + A49}, 1, 128);
+    RT_AT(rt, "mul add mul add mul add f32[64]", 384, 780, 512);
+    rt_rows(rt, rows10, (char *[]){m + W10, m + H38, m + A48, m + S50, m + H40, m + A37}, 64, 384);
+    RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.46e4, 4.1e3);
+    rt_dot(rt_with(rt, m + T51), 5, m + A52, m + A42, m + W9);
+    RT_AT(rt, "1: add le select select f32[16,64]", 4.1e3, 8.45e3, 8.19e3);
+    rt_rows(rt, rows14, (char *[]){m + A2, m + W5, m + A52, m + A2, m + A52}, 16, 4096);
+    RT_AT(rt, "2: dot f32[64,64]", 1.31e5, 2.46e4, 1.64e4);
+    rt_dot(rt_with(rt, m + T53), 6, m + A54, m + A52, m + A42);
+    rt_gradient(rt, 3, 0, m + A54);
+    RT_AT(rt, "mul reduce_sum f32[64]", 8.19e3, 1.66e4, 256);
+    rt_rows(rt, rows15, (char *[]){m + A54, m + A55}, 64, 8192);
+    RT_AT(rt, "reduce_sum f32[]", 64, 260, 4);
+    rt_reduce(rt_with(rt, m + T56), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
+        .dim = {64}, .stride = {1}, .reduced = {1}}, m + A57, m + A55);
+    RT_AT(rt, "mul add mul add mul add f32[64,64]", 2.46e4, 4.92e4, 3.28e4);
+    rt_rows(rt, rows10, (char *[]){m + W9, m + H38, m + A54, m + S58, m + H40, m + A37}, 4096,
+        24576);
+    RT_AT(rt, "0: reduce_sum f32[64]", 1.02e3, 4.35e3, 256);
+    rt_reduce(rt_with(rt, m + T59), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
+        .dim = {16, 64}, .stride = {64, 1}, .reduced = {1, 0}}, m + A60, m + A2);
+    rt_gradient(rt, 4, 0, m + A60);
+    RT_AT(rt, "mul reduce_sum f32[]", 128, 260, 4);
+    rt_rows(rt, rows13, (char *[]){m + A60, m + A61}, 1, 128);
+    RT_AT(rt, "mul add mul add mul add f32[64]", 384, 780, 512);
+    rt_rows(rt, rows10, (char *[]){m + W5, m + H38, m + A60, m + S62, m + H40, m + A37}, 64, 384);
+    RT_AT(rt, "0: dot f32[64,32]", 6.55e4, 1.43e4, 8.19e3);
+    rt_dot(rt_with(rt, m + T63), 7, m + A64, m + I3, m + A2);
+    rt_gradient(rt, 5, 0, m + A64);
+    RT_AT(rt, "mul reduce_sum f32[64]", 4.1e3, 8.45e3, 256);
+    rt_rows(rt, rows16, (char *[]){m + A64, m + A65}, 64, 4096);
+    RT_AT(rt, "reduce_sum f32[]", 64, 260, 4);
+    rt_reduce(rt_with(rt, m + T66), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
+        .dim = {64}, .stride = {1}, .reduced = {1}}, m + A67, m + A65);
+    RT_AT(rt, "add add add add add add sqrt f32[]", 10, 24, 4);
+    rt_rows(rt, rows17, (char *[]){m + A67, m + A61, m + A57, m + A49, m + A45, m + A35, m + A67},
+        1, 7);
+    RT_AT(rt, "mul add mul add mul add f32[64,32]", 1.23e4, 2.46e4, 1.64e4);
+    rt_rows(rt, rows10, (char *[]){m + W4, m + H38, m + A64, m + S68, m + H40, m + A37}, 2048,
+        12288);
+}
+
+static void forward(Rt *rt, char *m)
+{
+    RT_AT(rt, "0: dot f32[16,64]", 6.55e4, 1.43e4, 4.1e3);
+    rt_dot(rt_with(rt, m + T69), 0, m + A70, m + I71, m + W4);
+    RT_AT(rt, "1: add le select f32[16,64]", 3.07e3, 4.35e3, 4.1e3);
+    rt_rows(rt, rows1, (char *[]){m + A70, m + W5, m + A70}, 16, 3072);
+    RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.46e4, 4.1e3);
+    rt_dot(rt_with(rt, m + T72), 1, m + A73, m + A70, m + W9);
+    RT_AT(rt, "3: add tanh f32[16,64]", 1.64e4, 4.35e3, 4.1e3);
+    rt_rows(rt, rows18, (char *[]){m + A73, m + W10, m + A73}, 16, 2048);
+    RT_AT(rt, "4: dot f32[16,10]", 2.05e4, 7.3e3, 640);
+    rt_dot(rt_with(rt, m + T74), 2, m + A75, m + A73, m + W14);
+    RT_AT(rt, "4: add f32[16,10]", 160, 680, 640);
+    rt_rows(rt, rows3, (char *[]){m + A75, m + W15, m + A75}, 16, 160);
+    RT_AT(rt, "eq not cast reduce_sum lt le or and select i64[16]", 144, 916, 148);
+    rt_rows(rt, rows19, (char *[]){m + I76, m + C77, m + C78, m + C79, m + C80, m + C81, m + A82,
+        m + A83, m + A84}, 1, 144);
+    RT_AT(rt, "reduce_min i64[]", 16, 136, 8);
+    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {16}, .stride = {1},
+        .reduced = {1}}, m + A85, m + A84);
+    RT_AT(rt, "mod i64[]", 10, 8, 8);
+    rt_rows(rt, rows5, (char *[]){m + A85, m + A85}, 1, 1);
+    RT_AT(rt, "reduce_max f32[16]", 160, 704, 64);
+    rt_reduce(rt_with(rt, m + T86), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
+        .dim = {16, 10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A87, m + A75);
+    RT_AT(rt, "floor sub exp reduce_sum log iota eq select ... f32[16]", 2.61e3, 912, 64);
+    rt_rows(rt, rows20, (char *[]){m + A87, m + A75, m + I76, m + A82, m + A88}, 16, 1760);
+    RT_AT(rt, "reduce_sum f32[]", 16, 68, 4);
+    rt_reduce(rt_with(rt, m + T89), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
+        .dim = {16}, .stride = {1}, .reduced = {1}}, m + A90, m + A88);
+}
+
+static void init(Rt *rt)
+{
+    rt_dot_init(rt, 0, &(RtDot){.m = 16, .n = 64, .k = 32, .a_m = 32, .a_k = 1, .b_k = 1,
+        .b_n = 32, .y_m = 64, .y_n = 1});
+    rt_dot_init(rt, 1, &(RtDot){.m = 16, .n = 64, .k = 64, .a_m = 64, .a_k = 1, .b_k = 1,
+        .b_n = 64, .y_m = 64, .y_n = 1});
+    rt_dot_init(rt, 2, &(RtDot){.m = 16, .n = 10, .k = 64, .a_m = 64, .a_k = 1, .b_k = 1,
+        .b_n = 64, .y_m = 10, .y_n = 1});
+    rt_dot_init(rt, 3, &(RtDot){.m = 16, .n = 64, .k = 10, .a_m = 10, .a_k = 1, .b_k = 64,
+        .b_n = 1, .y_m = 64, .y_n = 1});
+    rt_dot_init(rt, 4, &(RtDot){.m = 64, .n = 10, .k = 16, .a_m = 1, .a_k = 64, .b_k = 10,
+        .b_n = 1, .y_m = 1, .y_n = 64});
+    rt_dot_init(rt, 5, &(RtDot){.m = 16, .n = 64, .k = 64, .a_m = 64, .a_k = 1, .b_k = 64,
+        .b_n = 1, .y_m = 64, .y_n = 1});
+    rt_dot_init(rt, 6, &(RtDot){.m = 64, .n = 64, .k = 16, .a_m = 1, .a_k = 64, .b_k = 64,
+        .b_n = 1, .y_m = 1, .y_n = 64});
+    rt_dot_init(rt, 7, &(RtDot){.m = 32, .n = 64, .k = 16, .a_m = 1, .a_k = 32, .b_k = 64,
+        .b_n = 1, .y_m = 1, .y_n = 32});
+}
+
+static void live_ranges(Rt *rt)
+{
+    rt_live_ranges(rt, RT_TRAINING, (RtLiveRange[]){TRAINING(LIVE){0}}, (RtLoop[]){{0}});
+    rt_live_ranges(rt, RT_FORWARD, (RtLiveRange[]){FORWARD(LIVE){0}}, (RtLoop[]){{0}});
+}
+
+static const RtTensor tensors[] = {
+    {RT_PARAMETER, RT_F32, "0.weight", .rank = 2, .dim = {64, 32}, .offset = 0,
+        .init = RT_INIT_NORMAL},
+    {RT_PARAMETER, RT_F32, "0.bias", .rank = 1, .dim = {64}, .offset = 8256, .init = RT_INIT_ZERO},
+    {RT_PARAMETER, RT_F32, "2.weight", .rank = 2, .dim = {64, 64}, .offset = 8576,
+        .init = RT_INIT_NORMAL},
+    {RT_PARAMETER, RT_F32, "2.bias", .rank = 1, .dim = {64}, .offset = 25024,
+        .init = RT_INIT_ZERO},
+    {RT_PARAMETER, RT_F32, "4.weight", .rank = 2, .dim = {10, 64}, .offset = 25344,
+        .init = RT_INIT_NORMAL},
+    {RT_PARAMETER, RT_F32, "4.bias", .rank = 1, .dim = {10}, .offset = 27968,
+        .init = RT_INIT_ZERO},
+    {RT_CONSTANT, RT_I64, "", .rank = 1, .dim = {16}, .offset = 28096,
+        .data = "\234\377\377\377\377\377\377\377\234\377\377\377\377\377\377\377\234\377\377\377"
+    "\377\377\377\377\234\377\377\377\377\377\377\377\234\377\377\377\377\377\377\377"
+    "\234\377\377\377\377\377\377\377\234\377\377\377\377\377\377\377\234\377\377\377"
+    "\377\377\377\377\234\377\377\377\377\377\377\377\234\377\377\377\377\377\377\377"
+    "\234\377\377\377\377\377\377\377\234\377\377\377\377\377\377\377\234\377\377\377"
+    "\377\377\377\377\234\377\377\377\377\377\377\377\234\377\377\377\377\377\377\377"
+    "\234\377\377\377\377\377\377\377"},
+    {RT_CONSTANT, RT_I64, "", .rank = 1, .dim = {16}, .offset = 28288,
+        .data = "\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\000\000\000\000\000\000\000\000"},
+    {RT_CONSTANT, RT_I64, "", .rank = 1, .dim = {16}, .offset = 28480,
+        .data = "\012\000\000\000\000\000\000\000\012\000\000\000\000\000\000\000\012\000\000\000"
+    "\000\000\000\000\012\000\000\000\000\000\000\000\012\000\000\000\000\000\000\000"
+    "\012\000\000\000\000\000\000\000\012\000\000\000\000\000\000\000\012\000\000\000"
+    "\000\000\000\000\012\000\000\000\000\000\000\000\012\000\000\000\000\000\000\000"
+    "\012\000\000\000\000\000\000\000\012\000\000\000\000\000\000\000\012\000\000\000"
+    "\000\000\000\000\012\000\000\000\000\000\000\000\012\000\000\000\000\000\000\000"
+    "\012\000\000\000\000\000\000\000"},
+    {RT_CONSTANT, RT_I64, "", .rank = 1, .dim = {16}, .offset = 28672,
+        .data = "\001\000\000\000\000\000\000\000\002\000\000\000\000\000\000\000\003\000\000\000"
+    "\000\000\000\000\004\000\000\000\000\000\000\000\005\000\000\000\000\000\000\000"
+    "\006\000\000\000\000\000\000\000\007\000\000\000\000\000\000\000\010\000\000\000"
+    "\000\000\000\000\011\000\000\000\000\000\000\000\012\000\000\000\000\000\000\000"
+    "\013\000\000\000\000\000\000\000\014\000\000\000\000\000\000\000\015\000\000\000"
+    "\000\000\000\000\016\000\000\000\000\000\000\000\017\000\000\000\000\000\000\000"
+    "\020\000\000\000\000\000\000\000"},
+    {RT_CONSTANT, RT_I64, "", .rank = 1, .dim = {16}, .offset = 28864,
+        .data = "\021\000\000\000\000\000\000\000\021\000\000\000\000\000\000\000\021\000\000\000"
+    "\000\000\000\000\021\000\000\000\000\000\000\000\021\000\000\000\000\000\000\000"
+    "\021\000\000\000\000\000\000\000\021\000\000\000\000\000\000\000\021\000\000\000"
+    "\000\000\000\000\021\000\000\000\000\000\000\000\021\000\000\000\000\000\000\000"
+    "\021\000\000\000\000\000\000\000\021\000\000\000\000\000\000\000\021\000\000\000"
+    "\000\000\000\000\021\000\000\000\000\000\000\000\021\000\000\000\000\000\000\000"
+    "\021\000\000\000\000\000\000\000"},
+    {RT_HYPER, RT_F32, "lr", .offset = 29056, .fill = 0.001},
+    {RT_HYPER, RT_F32, "weight_decay", .offset = 29184},
+    {RT_HYPER, RT_F32, "momentum", .offset = 29312, .fill = 0.90000000000000002},
+    {RT_STATE, RT_F32, "0.weight.momentum_buffer", .rank = 2, .dim = {64, 32}, .offset = 29440},
+    {RT_STATE, RT_F32, "0.bias.momentum_buffer", .rank = 1, .dim = {64}, .offset = 37696},
+    {RT_STATE, RT_F32, "2.weight.momentum_buffer", .rank = 2, .dim = {64, 64}, .offset = 38016},
+    {RT_STATE, RT_F32, "2.bias.momentum_buffer", .rank = 1, .dim = {64}, .offset = 54464},
+    {RT_STATE, RT_F32, "4.weight.momentum_buffer", .rank = 2, .dim = {10, 64}, .offset = 54784},
+    {RT_STATE, RT_F32, "4.bias.momentum_buffer", .rank = 1, .dim = {10}, .offset = 57408},
+    {RT_CONSTANT, RT_I64, "", .rank = 1, .dim = {16}, .offset = 57536,
+        .data = "\234\377\377\377\377\377\377\377\234\377\377\377\377\377\377\377\234\377\377\377"
+    "\377\377\377\377\234\377\377\377\377\377\377\377\234\377\377\377\377\377\377\377"
+    "\234\377\377\377\377\377\377\377\234\377\377\377\377\377\377\377\234\377\377\377"
+    "\377\377\377\377\234\377\377\377\377\377\377\377\234\377\377\377\377\377\377\377"
+    "\234\377\377\377\377\377\377\377\234\377\377\377\377\377\377\377\234\377\377\377"
+    "\377\377\377\377\234\377\377\377\377\377\377\377\234\377\377\377\377\377\377\377"
+    "\234\377\377\377\377\377\377\377"},
+    {RT_CONSTANT, RT_I64, "", .rank = 1, .dim = {16}, .offset = 57728,
+        .data = "\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\000\000\000\000\000\000\000\000"},
+    {RT_CONSTANT, RT_I64, "", .rank = 1, .dim = {16}, .offset = 57920,
+        .data = "\012\000\000\000\000\000\000\000\012\000\000\000\000\000\000\000\012\000\000\000"
+    "\000\000\000\000\012\000\000\000\000\000\000\000\012\000\000\000\000\000\000\000"
+    "\012\000\000\000\000\000\000\000\012\000\000\000\000\000\000\000\012\000\000\000"
+    "\000\000\000\000\012\000\000\000\000\000\000\000\012\000\000\000\000\000\000\000"
+    "\012\000\000\000\000\000\000\000\012\000\000\000\000\000\000\000\012\000\000\000"
+    "\000\000\000\000\012\000\000\000\000\000\000\000\012\000\000\000\000\000\000\000"
+    "\012\000\000\000\000\000\000\000"},
+    {RT_CONSTANT, RT_I64, "", .rank = 1, .dim = {16}, .offset = 58112,
+        .data = "\001\000\000\000\000\000\000\000\002\000\000\000\000\000\000\000\003\000\000\000"
+    "\000\000\000\000\004\000\000\000\000\000\000\000\005\000\000\000\000\000\000\000"
+    "\006\000\000\000\000\000\000\000\007\000\000\000\000\000\000\000\010\000\000\000"
+    "\000\000\000\000\011\000\000\000\000\000\000\000\012\000\000\000\000\000\000\000"
+    "\013\000\000\000\000\000\000\000\014\000\000\000\000\000\000\000\015\000\000\000"
+    "\000\000\000\000\016\000\000\000\000\000\000\000\017\000\000\000\000\000\000\000"
+    "\020\000\000\000\000\000\000\000"},
+    {RT_CONSTANT, RT_I64, "", .rank = 1, .dim = {16}, .offset = 58304,
+        .data = "\021\000\000\000\000\000\000\000\021\000\000\000\000\000\000\000\021\000\000\000"
+    "\000\000\000\000\021\000\000\000\000\000\000\000\021\000\000\000\000\000\000\000"
+    "\021\000\000\000\000\000\000\000\021\000\000\000\000\000\000\000\021\000\000\000"
+    "\000\000\000\000\021\000\000\000\000\000\000\000\021\000\000\000\000\000\000\000"
+    "\021\000\000\000\000\000\000\000\021\000\000\000\000\000\000\000\021\000\000\000"
+    "\000\000\000\000\021\000\000\000\000\000\000\000\021\000\000\000\000\000\000\000"
+    "\021\000\000\000\000\000\000\000"},
+};
+
+static const RtTensor train_tensors[] = {
+    {RT_INPUT, RT_F32, "x", .rank = 2, .dim = {16, 32}, .offset = 103808},
+    {RT_INPUT, RT_I64, "labels", .rank = 1, .dim = {16}, .offset = 87296},
+    {RT_LOSS_SUM, RT_F32, "loss", .offset = 106176},
+    {RT_LOSS_COUNT, RT_F32, "count", .offset = 105920},
+    {RT_BAD_LABEL, RT_I64, "bad_label", .offset = 106048},
+    {RT_GRADIENT, RT_F32, "0.weight", .rank = 2, .dim = {64, 32}, .gradient = 5},
+    {RT_GRADIENT, RT_F32, "0.bias", .rank = 1, .dim = {64}, .gradient = 4},
+    {RT_GRADIENT, RT_F32, "2.weight", .rank = 2, .dim = {64, 64}, .gradient = 3},
+    {RT_GRADIENT, RT_F32, "2.bias", .rank = 1, .dim = {64}, .gradient = 2},
+    {RT_GRADIENT, RT_F32, "4.weight", .rank = 2, .dim = {10, 64}, .gradient = 1},
+    {RT_GRADIENT, RT_F32, "4.bias", .rank = 1, .dim = {10}, .gradient = 0},
+    {RT_GRAD_NORM, RT_F32, "grad_norm", .offset = 67648},
+};
+
+static const RtTensor predict_tensors[] = {
+    {RT_INPUT, RT_F32, "x", .rank = 2, .dim = {16, 32}, .offset = 70848},
+    {RT_INPUT, RT_I64, "labels", .rank = 1, .dim = {16}, .offset = 91456},
+    {RT_OUTPUT, RT_F32, "logits", .rank = 2, .dim = {16, 10}, .offset = 70848},
+    {RT_LOSS_SUM, RT_F32, "loss", .offset = 59200},
+    {RT_LOSS_COUNT, RT_F32, "count", .offset = 66880},
+    {RT_BAD_LABEL, RT_I64, "bad_label", .offset = 67008},
+};
+
+static const RtModel model = {
+    .name = "mlp",
+    .options = "shardcc mlp.onnx --loss 'cross_entropy(logits, labels)' --optimi"
+               "zer 'sgd(momentum=0.9)' --march x86-64-v3",
+    .plan = "1 rank, arena 106816 bytes, bound 102848",
+    .arena_bytes = 106816,
+    .n_kernels = 8,
+    .accumulate = 1,
+    .init_std = 0,
+    .flops = 585728,
+    .vocabulary = 0,
+    .labels = "labels",
+    .redzone = 64,
+    .live_ranges = live_ranges,
+    .tensors = tensors,
+    .n_tensors = sizeof tensors / sizeof *tensors,
+    .train = train_tensors,
+    .n_train = sizeof train_tensors / sizeof *train_tensors,
+    .predict = predict_tensors,
+    .n_predict = sizeof predict_tensors / sizeof *predict_tensors,
+    .init = init,
+    .micro = micro,
+    .forward = forward,
+};
+
+int main(int argc, char **argv)
+{
+    rt_limit_spinning(argv);
+    return rt_main(&model, argc, argv);
+}

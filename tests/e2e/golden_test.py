@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""The texts of five programs, as they are kept in tests/cases: NAME.program and NAME.c.
+
+  golden_test.py --shardcc build/shardcc
+
+UPDATE=1 rewrites them, so that a review shows what a change does to the generated code.
+"""
+import argparse
+import difflib
+import os
+from pathlib import Path
+
+from harness import Checks, run
+
+ROOT = Path(__file__).parents[2]
+CASES = ROOT / "tests/cases"
+LOSS = ["--loss", "cross_entropy(logits, labels)"]
+# By name: the model and its options. The CPU and the cluster are named, as a machine's own would differ.
+PROGRAMS = {
+    "mlp": ["models/tiny/mlp.onnx", *LOSS, "--optimizer", "sgd(momentum=0.9)"],
+    "cnn": ["models/tiny/cnn.onnx", *LOSS, "--optimizer", "adamw"],
+    "lstm_predict": ["models/tiny/lstm.onnx"],
+    "nanogpt": ["models/tiny/nanogpt.onnx", *LOSS, "--optimizer", "adamw", "--clip-norm", "1"],
+    "nanogpt_tp": [
+        *["models/tiny/nanogpt.onnx", *LOSS, "--optimizer", "adamw", "--ranks", "2", "--mesh", "tp=2"],
+        *["--plan-preset", "megatron", "--cluster", "h100x2"],
+    ],
+}
+
+
+def compare(checks, path, text):
+    """Compares a text with the one that is kept, or keeps it."""
+    if os.environ.get("UPDATE"):
+        path.write_text(text)
+    kept = path.read_text() if path.exists() else ""
+    diff = list(difflib.unified_diff(kept.splitlines(), text.splitlines(), "kept", "now", lineterm="", n=1))
+    checks.check(path.name, not diff, f"{sum(x[0] in '+-' for x in diff[2:])} lines differ" if diff else "")
+    for line in diff[:40]:
+        print(f"#   {line}")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--shardcc", type=Path, required=True)
+    shardcc, checks = p.parse_args().shardcc.resolve(), Checks()
+    for name, command in PROGRAMS.items():
+        for form in "program", "c":
+            text = run(shardcc, *command, "--march", "x86-64-v3", "--emit", form, cwd=ROOT)
+            compare(checks, CASES / f"{name}.{form}", text)
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
