@@ -1,6 +1,7 @@
 // Text: a growing string that is printed to, and texts of numbers with units.
 #include "base/base.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,19 @@ void text_free(Text *t)
 {
     free(t->s);
     *t = (Text){0};
+}
+
+void text_name(Text *t, const char *s)
+{
+    bool is_plain = *s != 0;
+
+    for (const char *c = s; *c; c++)
+        is_plain &= isalnum((unsigned char)*c) || *c == '_' || *c == '.';
+    text_put(t, "%", 1);
+    if (is_plain)
+        text_put(t, s, strlen(s));
+    else
+        text_quote(t, s);
 }
 
 char *time_text(Arena *a, double seconds)

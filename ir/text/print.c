@@ -1,7 +1,6 @@
 // Prints a graph as text, which ir/text/parse.c reads back.
 #include "ir/text/text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,19 +27,6 @@ static void put_ints(Text *out, int n, const int64_t *v)
     for (int i = 0; i < n; i++)
         text_printf(out, "%s%" PRId64, i ? "," : "", v[i]);
     text_put(out, "]", 1);
-}
-
-static void put_name(Text *out, const char *name)
-{
-    bool plain = *name != 0;
-
-    for (const char *s = name; *s; s++)
-        plain &= isalnum((unsigned char)*s) || *s == '_' || *s == '.';
-    text_put(out, "%", 1);
-    if (plain)
-        text_put(out, name, strlen(name));
-    else
-        text_quote(out, name);
 }
 
 // ---- names ----
@@ -90,7 +76,7 @@ static void put_definition(Printer *p, ValueId v)
 {
     const Value *x = value_of(p->g, v);
 
-    put_name(p->out, p->name[v]);
+    text_name(p->out, p->name[v]);
     text_put(p->out, " ", 1);
     value_print_type(x, p->out);
     if (x->own_rank >= 0) {
@@ -210,7 +196,7 @@ static void put_node(Printer *p, const Node *n)
     for (int i = 0; i < n_in; i++) {
         text_printf(p->out, "%s", i ? ", " : "");
         if (n->in[i])
-            put_name(p->out, p->name[n->in[i]]);
+            text_name(p->out, p->name[n->in[i]]);
         else
             text_put(p->out, "_", 1);
     }
@@ -237,15 +223,15 @@ static void put_ends(Printer *p)
         text_printf(p->out, "  output %s ", output_role_names[o->role]);
         text_quote(p->out, o->name ? o->name : "");
         text_put(p->out, " ", 1);
-        put_name(p->out, p->name[o->value]);
+        text_name(p->out, p->name[o->value]);
         text_put(p->out, "\n", 1);
     }
     for (int i = 0; i < g->n_carries; i++) {
         const Carry *c = &g->carries[i];
         text_printf(p->out, "  carry %s ", c->scope == SCOPE_STEP ? "step" : "micro");
-        put_name(p->out, p->name[c->in]);
+        text_name(p->out, p->name[c->in]);
         text_put(p->out, " ", 1);
-        put_name(p->out, p->name[c->out]);
+        text_name(p->out, p->name[c->out]);
         text_put(p->out, "\n", 1);
     }
 }
