@@ -37,11 +37,11 @@ struct RtWatchdog {
 
 // ---- the watchdog's thread ----
 
-static void remove_file(RtWatchdog *w)
+// The file may be made only later, by rank 0, so its name is kept.
+static void remove_file(const RtWatchdog *w)
 {
     if (w->file)
         unlink(w->file);
-    w->file = NULL;
 }
 
 static bool is_gone(pid_t process) { return kill(process, 0) != 0 && errno == ESRCH; }

@@ -22,23 +22,28 @@ bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path)
     return s->header || rt_error(run->model, "out of memory");
 }
 
+// All ranks know the temporary file's name before it is made, so that any of them can remove it if
+// another one is lost.
 bool rt_saver_begin(RtSaver *s)
 {
     RtRun *run = s->run;
     RtFileError e;
-    bool ok = run->rank > 0 || rt_out_open(&s->out, s->path, &e);
+    bool makes = run->rank == 0;
+    int64_t owner = rt_comm_max(run->rt.comm, makes ? getpid() : 0);
+    bool ok = rt_out_name(&s->out, s->path, owner, &e);
 
     s->is_begun = true;
-    int64_t owner = rt_comm_max(run->rt.comm, run->rank == 0 && ok ? getpid() : 0);
-
-    if (run->rank > 0 && owner > 0)
+    if (ok)
+        rt_comm_file(run->rt.comm, s->out.temp);
+    if (ok && makes)
+        ok = rt_out_open(&s->out, s->path, &e);
+    bool is_made = rt_comm_max(run->rt.comm, makes && ok);
+    if (ok && !makes && is_made)
         ok = rt_out_join(&s->out, s->path, owner, &e);
     if (!ok)
         rt_error(run->model, "%s: %s", s->path, e.text);
-    else if (run->rank == 0)
+    else if (makes)
         rt_out_write(&s->out, s->header, (size_t)s->header_bytes);
-    if (ok)
-        rt_comm_file(run->rt.comm, s->out.temp);
     return rt_agree(run, ok);
 }
 
