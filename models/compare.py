@@ -9,7 +9,8 @@ reason of the model's own counts as refused, not as failed; the closing lines sa
 
 A gradient may be 1e-4 off, relative to its norm, the loss 1e-5, a later loss 1e-4. If PyTorch's own float32 differs from
 its double by more than a tenth of that, as after batch norms over few samples, ten times that difference is allowed; the
-closing lines say where. A gradient that is 0 except for rounding may be 1e-7 of the largest one.
+closing lines say where. For families it is measured with several roundings of the parameters. A gradient that is 0
+except for rounding may be 1e-7 of the largest one.
 """
 import re
 import subprocess

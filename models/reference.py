@@ -398,36 +398,60 @@ def runs_in_double(case, batch):
         return False
 
 
-def both_precisions(case, batches, steps=1, settings=None):
-    """Loss, gradients by parameter and the curve of an optimizer's settings, in float32 and in float64."""
-    exact = doubled if runs_in_double(case, batches[0]) else copy.deepcopy
-    result = []
-    for convert in copy.deepcopy, exact:
-        module, data = set_mode(convert(case.module), True), [convert(b) for b in batches]
-        inputs, labels = data[0]
-        loss = loss_of(case.loss, module(*inputs.values()), labels)
-        loss.backward()
-        gradients = {n: p.grad.numpy() for n, p in module.named_parameters() if p.grad is not None}
-        result.append(dict(loss=loss.item(), gradients=gradients))
-        if settings:
-            module = set_mode(convert(case.module), True)
-            result[-1]["curve"] = curve_of(module, data, case.loss, steps, settings)
+def results_of(case, batches, convert, steps=1, settings=None):
+    """Loss, gradients by parameter and the curve of an optimizer's settings; `convert` copies module and batches."""
+    module, data = set_mode(convert(case.module), True), [convert(b) for b in batches]
+    inputs, labels = data[0]
+    loss = loss_of(case.loss, module(*inputs.values()), labels)
+    loss.backward()
+    gradients = {n: p.grad.numpy() for n, p in module.named_parameters() if p.grad is not None}
+    result = dict(loss=loss.item(), gradients=gradients)
+    if settings:
+        result["curve"] = curve_of(set_mode(convert(case.module), True), data, case.loss, steps, settings)
     return result
 
 
-def exact_references(case, batches, matching, settings, steps):
-    """Loss, gradients and the curve of `settings`, made in float64, and how far PyTorch's float32 is from them."""
+def both_precisions(case, batches, steps=1, settings=None):
+    """The results in float32 and in float64."""
+    exact = doubled if runs_in_double(case, batches[0]) else copy.deepcopy
+    return [results_of(case, batches, convert, steps, settings) for convert in (copy.deepcopy, exact)]
+
+
+def rounded_otherwise(seed):
+    """Copies with parameters that are up to half a unit in the last place off, as if they had been rounded otherwise."""
+
+    def convert(value):
+        value = copy.deepcopy(value)
+        if isinstance(value, torch.nn.Module):
+            generator = torch.Generator().manual_seed(seed)
+            with torch.no_grad():
+                for p in value.parameters():
+                    if p.is_floating_point():
+                        p.mul_(1 + (2 * torch.rand(p.shape, generator=generator) - 1) * 2.0**-24)
+        return value
+
+    return convert
+
+
+def exact_references(case, batches, matching, settings, steps, roundings=0):
+    """Loss, gradients and the curve of `settings`, made in float64, and how far PyTorch's float32 is from them.
+
+    That is the largest error of 1 + `roundings` runs. One alone may be lucky, where another has an activation on the
+    other side of a kink and is a thousand times as far off.
+    """
     found, exact = both_precisions(case, batches, steps, settings)
+    runs = [found, *(results_of(case, batches, rounded_otherwise(seed), steps, settings) for seed in range(roundings))]
     zeros = {n: np.zeros(p.shape) for n, p in case.module.named_parameters()}
-    ours, theirs = (dict(matching.arrays(lambda n: {**zeros, **x["gradients"]}[n])) for x in (found, exact))
+    arrays_of = lambda x: dict(matching.arrays(lambda n: {**zeros, **x["gradients"]}[n]))
+    ours, theirs = [arrays_of(x) for x in runs], arrays_of(exact)
     result = data_entries(batches)
     result["loss"] = np.float64(exact["loss"])
-    result["noise_loss"] = np.float64(abs(found["loss"] - exact["loss"]))
+    result["noise_loss"] = np.float64(max(abs(x["loss"] - exact["loss"]) for x in runs))
     for name, g in theirs.items():
         result[f"grad/{name}"] = g.astype(np.float64)
-        result[f"noise/{name}"] = np.float64(np.linalg.norm(ours[name] - g))
+        result[f"noise/{name}"] = np.float64(max(np.linalg.norm(x[name] - g) for x in ours))
     result["curve_curve"] = exact["curve"]
-    result["noise_curve"] = np.abs(found["curve"] - exact["curve"])
+    result["noise_curve"] = np.max([np.abs(x["curve"] - exact["curve"]) for x in runs], axis=0)
     return result
 
 
