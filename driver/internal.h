@@ -18,11 +18,15 @@ typedef struct OptionType {
 
 extern const OptionType option_flag;    // bool; the option takes no value
 extern const OptionType option_text;    // const char *; not empty
+extern const OptionType option_file;    // option_text that is repeated without its folders
 extern const OptionType option_texts;   // Strings: the option may be given several times
 extern const OptionType option_count;   // int from 1 to OptionDef.most; 1 is the default
 extern const OptionType option_number;  // double ≥ 0; 0 is the default
 extern const OptionType option_bytes;   // int64_t: a number and B, KiB, MiB, GiB, TiB or nothing
 extern const OptionType option_help;    // prints the command's help; no field
+
+// Appends an option and its value.
+void option_put(Arena *a, const OptionDef *o, const char *value, Strings *to);
 
 // Which texts repeat an option.
 typedef enum OptionUse {

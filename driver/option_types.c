@@ -11,10 +11,10 @@ static void push(Arena *a, Strings *list, const char *s)
     *arena_push(a, list->s, list->n, list->cap) = s;
 }
 
-static void push_pair(Arena *a, Strings *list, const char *name, const char *value)
+void option_put(Arena *a, const OptionDef *o, const char *value, Strings *to)
 {
-    push(a, list, name);
-    push(a, list, value);
+    push(a, to, o->name);
+    push(a, to, value);
 }
 
 // ---- flags ----
@@ -48,10 +48,20 @@ static void put_text(Arena *a, const OptionDef *o, const void *field, Strings *t
     const char *s = *(const char *const *)field;
 
     if (s)
-        push_pair(a, to, o->name, s);
+        option_put(a, o, s, to);
 }
 
 const OptionType option_text = {read_text, put_text, sizeof(const char *)};
+
+static void put_file(Arena *a, const OptionDef *o, const void *field, Strings *to)
+{
+    const char *path = *(const char *const *)field;
+
+    if (path)
+        option_put(a, o, base_name(path), to);
+}
+
+const OptionType option_file = {read_text, put_file, sizeof(const char *)};
 
 static bool read_texts(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
 {
@@ -64,7 +74,7 @@ static void put_texts(Arena *a, const OptionDef *o, const void *field, Strings *
     const Strings *list = field;
 
     for (int i = 0; i < list->n; i++)
-        push_pair(a, to, o->name, list->s[i]);
+        option_put(a, o, list->s[i], to);
 }
 
 const OptionType option_texts = {read_texts, put_texts, sizeof(Strings)};
@@ -88,7 +98,7 @@ static void put_count(Arena *a, const OptionDef *o, const void *field, Strings *
     int n = *(const int *)field;
 
     if (n > 1)
-        push_pair(a, to, o->name, arena_string(a, "%d", n));
+        option_put(a, o, arena_string(a, "%d", n), to);
 }
 
 const OptionType option_count = {read_count, put_count, sizeof(int)};
@@ -110,7 +120,7 @@ static void put_number(Arena *a, const OptionDef *o, const void *field, Strings 
     double x = *(const double *)field;
 
     if (x > 0)
-        push_pair(a, to, o->name, arena_string(a, "%.9g", x));
+        option_put(a, o, arena_string(a, "%.9g", x), to);
 }
 
 const OptionType option_number = {read_number, put_number, sizeof(double)};
@@ -137,7 +147,7 @@ static void put_bytes(Arena *a, const OptionDef *o, const void *field, Strings *
     int64_t bytes = *(const int64_t *)field;
 
     if (bytes)
-        push_pair(a, to, o->name, arena_string(a, "%" PRId64, bytes));
+        option_put(a, o, arena_string(a, "%" PRId64, bytes), to);
 }
 
 const OptionType option_bytes = {read_bytes, put_bytes, sizeof(int64_t)};

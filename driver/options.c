@@ -27,10 +27,8 @@ static void put_init(Arena *a, const OptionDef *o, const void *field, Strings *t
 {
     double std = *(const double *)field;
 
-    if (std > 0) {
-        *arena_push(a, to->s, to->n, to->cap) = o->name;
-        *arena_push(a, to->s, to->n, to->cap) = arena_string(a, "normal(%.9g)", std);
-    }
+    if (std > 0)
+        option_put(a, o, arena_string(a, "normal(%.9g)", std), to);
 }
 
 static bool read_emit(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
@@ -155,10 +153,10 @@ static const OptionDef table[] = {
      "the CPU to compile for: native (this one), x86-64-v3, ...", .check = check_march,
      .use = USE_PROGRAM, .of = COMPILE},
     {"Cluster"},
-    {"--cluster", "FILE.json", &option_text, AT(cluster),
+    {"--cluster", "FILE.json", &option_file, AT(cluster),
      "the machines: a file of shardcc detect, or local, a100xN, h100xN;\n"
      "the trainer's --profile then prints predicted times of calls too",
-     .of = COMPILE},
+     .use = USE_PROGRAM, .of = COMPILE},
     {"--cluster", "FILE.json", &option_text, AT(cluster),
      "the machines: a file of shardcc detect, or a100xN, h100xN,\n"
      "or local (the default): this machine, with a device for each core",
@@ -256,10 +254,6 @@ char *options_text(Arena *a, const Options *o)
     Text t = {0};
 
     add_words(a, o, USE_PROGRAM, &words);
-    if (o->cluster) {
-        *arena_push(a, words.s, words.n, words.cap) = "--cluster";
-        *arena_push(a, words.s, words.n, words.cap) = base_name(o->cluster);
-    }
     text_printf(&t, "shardcc %s", base_name(o->input));
     for (int i = 0; i < words.n; i++)
         text_printf(&t, strpbrk(words.s[i], " ()*?[]'\"$&;<>|\\") ? " '%s'" : " %s", words.s[i]);
