@@ -281,8 +281,8 @@ static int enter_model(Run *r, bool training, Weights *w)
 
 // ---- running ----
 
-// Reads the model and runs the passes up to r->last that it isn't past. Without --dump-after,
-// graph_verify runs at the end alone.
+// Reads the model and runs the passes up to r->last that it isn't past. graph_verify runs at the
+// end and, if r->verifies, after each of them.
 static Graph *run(Run *r, bool training, Weights *w)
 {
     int entry = input_is_ir(r->o) ? enter_text(r, training) : enter_model(r, training, w);
