@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "generator/stream.h"
+#include "runtime/rt_cpu.h"
 
 // Transposes some rows of operand k.
 static void print_transpose(Body *b, int k, int indent)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "generator/group_loops.h"
+#include "runtime/rt_cpu.h"
 
 static bool has_index(Gen *g, const Item *it)
 {

@@ -40,7 +40,7 @@ const char *dtype_name(DType t);     // "f32"
 DType dtype_find(const char *name);  // DT_NONE if there is none
 int dtype_size(DType t);             // bytes of one element
 const char *dtype_c_type(DType t);   // "int32_t"; "float" for F16 and BF16, "uint8_t" for BOOL
-const char *dtype_rt(DType t);       // in runtime/rt.h: "RT_F32"
+const char *dtype_rt(DType t);       // in runtime/rt_model.h: "RT_F32"
 bool dtype_is_float(DType t);
 bool dtype_is_int(DType t);  // signed or unsigned, not BOOL
 
@@ -361,7 +361,7 @@ typedef struct AttrDef {
     bool is_affine;  // may grow evenly from iteration to iteration of a block, as slice's start
 } AttrDef;
 
-// A call of runtime/rt.h on operands (inputs, then outputs) at given strides:
+// A call of runtime/rt_kernels.h on operands (inputs, then outputs) at given strides:
 // rt_NAME(rt, ARGS, outputs…, inputs…). A prepared kernel is set up once by
 // rt_NAME_init(rt, number, &(TYPE)ARGS) and is called with the number in place of ARGS.
 typedef struct Kernel {

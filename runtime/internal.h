@@ -4,8 +4,8 @@
 #define SHARDCC_RT_INTERNAL_H
 
 #include "runtime/comm/comm.h"
-#include "runtime/rt.h"
 #include "runtime/rt_file.h"
+#include "runtime/rt_kernels.h"
 
 // ---- messages: say.c ----
 

@@ -4,7 +4,7 @@
 #ifndef SHARDCC_RT_WORKSPACE_H
 #define SHARDCC_RT_WORKSPACE_H
 
-#include "runtime/rt.h"
+#include "runtime/rt_kernels.h"
 
 enum {
     RT_BLOCK_K = 512,  // matrix product: rows of b in a block

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "ir/operator/operator.h"
-#include "runtime/rt.h"
 
 GatherDims gather_dims(const Node *n, int table_rank, const int64_t *table, int index_rank,
                        const int64_t *index)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "ir/operator/contract.h"
-#include "runtime/rt.h"
 
 enum { MAX_LOOP_OPERANDS = 13 };
 

@@ -1,6 +1,5 @@
 // The kernel calls of convolution and pooling.
 #include "ir/operator/contract.h"
-#include "runtime/rt.h"
 
 static RtWindow rt_window(const Window *w)
 {

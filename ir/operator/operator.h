@@ -3,7 +3,7 @@
 #define SHARDCC_IR_OPERATOR_H
 
 #include "ir/internal.h"
-#include "runtime/rt.h"
+#include "runtime/rt_kernels.h"
 
 // ---- shape inference ----
 bool infer_number(const Graph *g, const Node *n, int i, Diag *d);  // is input i not BOOL?

@@ -1,7 +1,6 @@
 // Reductions and other operators along dims share this code: checks, rules, evaluation, kernel
 // calls.
 #include "ir/operator/operator.h"
-#include "runtime/rt.h"
 
 static bool is_reduced(const Node *n, int dim)
 {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lower/fuse/emit.h"
+#include "runtime/rt_cpu.h"
 
 // The last items whose results `v` needs: read element by element (`*at`) and otherwise
 // (`*before`).

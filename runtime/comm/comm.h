@@ -4,7 +4,7 @@
 #ifndef SHARDCC_RT_COMM_H
 #define SHARDCC_RT_COMM_H
 
-#include "runtime/rt.h"
+#include "runtime/rt_kernels.h"
 
 typedef struct RtComm RtComm;
 typedef struct RtWatchdog RtWatchdog;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/internal.h"
+#include "runtime/rt_cpu.h"
 
 static const struct {
     const char *name;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/rt.h"
+#include "runtime/rt_cpu.h"
 #include "runtime/rt_workspace.h"
 
 static inline int64_t rt_least(int64_t a, int64_t b) { return a < b ? a : b; }

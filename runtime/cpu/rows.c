@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "runtime/rt.h"
+#include "runtime/rt_cpu.h"
 
 void rt_limit_spinning(char **argv)
 {

@@ -15,6 +15,7 @@
 
 #include "runtime/internal.h"
 #include "runtime/probe/probe.h"
+#include "runtime/rt_cpu.h"
 
 // Minimal number of calls of each measurement and minimal seconds, in each of ROUNDS rounds.
 enum { CALLS = 3, ROUNDS = 4 };

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "runtime/rt.h"
+#include "runtime/rt_kernels.h"
 
 typedef struct Ranks {
     int n, rank;

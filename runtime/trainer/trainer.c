@@ -8,6 +8,7 @@
 
 #include "runtime/comm/comm.h"
 #include "runtime/internal.h"
+#include "runtime/rt_cpu.h"
 
 void rt_call(Rt *rt, const RtCall *call)
 {

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/rt.h"
+#include "runtime/rt_model.h"
 
 bool subject_of(const Recipe *r, Arena *a, Subject *s, Diag *d)
 {

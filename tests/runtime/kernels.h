@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/rt.h"
+#include "runtime/rt_cpu.h"
 
 // The random numbers of one test, which are the same in every run.
 typedef struct Random {

@@ -1,5 +1,6 @@
 // Tests --check-arena on a model whose buffers share bytes, without a mistake and with one of each
 // kind.
+#include "runtime/rt_cpu.h"
 #include "tests/runtime/small.h"
 
 // Offsets of buffers, each followed by 64 free bytes. C reuses the bytes of A. The workspace SPACE

@@ -1,0 +1,84 @@
+// Generated text and kernels for CPUs: vectors, prefetching, streaming stores, sums in lanes,
+// transposed strips, and fused groups over rows in threads.
+#ifndef SHARDCC_RT_CPU_H
+#define SHARDCC_RT_CPU_H
+
+// Kernels and generated code are written for the widest vectors of the CPU: a tile of a product
+// fills 24 of AVX-512's registers. gcc's -march of most such CPUs prefers vectors of half the
+// width. clang has no pragma for it.
+#if defined __AVX512F__ && !defined __clang__
+#pragma GCC target("prefer-vector-width=512")
+#endif
+
+#include "rt_kernels.h"
+#include "rt_math.h"
+#include "rt_transpose.h"
+
+// ---- loops ----
+// RT_SIMD stands before a loop with independent iterations, RT_SIMD_SUM before one that adds to the
+// named variables.
+#ifdef _OPENMP
+#define RT_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define RT_SIMD RT_PRAGMA(omp simd)
+#define RT_SIMD_SUM(...) RT_PRAGMA(omp simd reduction(+ : __VA_ARGS__))
+#else
+#define RT_SIMD
+#define RT_SIMD_SUM(...)
+#endif
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"  // loops that clang doesn't vectorize are fine
+#endif
+
+// Prefetches `bytes` that a loop reads soon. Hardware prefetchers don't look far enough ahead if
+// each element takes much computation.
+static inline void rt_prefetch(const void *x, int64_t bytes)
+{
+    for (int64_t i = 0; i < bytes; i += 64)
+        __builtin_prefetch((const void *)((uintptr_t)x + (uintptr_t)i));
+}
+
+// Sums in RT_LINE lanes, a number that is the same on all machines. rt_add_lanes adds a line of x;
+// rt_total returns the sum of all lanes.
+enum { RT_LINE = 16 };
+static inline void rt_add_lanes(double *lane, const float *x)
+{
+    for (int l = 0; l < RT_LINE; l++)
+        lane[l] += (double)x[l];
+}
+static inline double rt_total(double *lane)
+{
+    for (int n = RT_LINE / 2; n; n /= 2)
+        for (int l = 0; l < n; l++)
+            lane[l] += lane[l + n];
+    return lane[0];
+}
+
+// A fused group over rows [first, last). p has the addresses of its operands, so that equal groups
+// share a function. rt_rows partitions the rows statically over the threads. `work` (elements times
+// operations) decides whether it wakes them.
+typedef void RtRows(char *const *p, int64_t first, int64_t last);
+void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work);
+
+// A fused group that also sums columns: the function adds to the sums in s, and rt_sums stores them
+// in y.
+typedef void RtSumRows(char *const *p, int64_t first, int64_t last, float *s);
+void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const *y);
+
+// Streaming stores. A result larger than RT_STREAM_BYTES has left the caches by the time it is read
+// again. A streaming store doesn't read the old bytes from memory first. Writes zeros if `from` is
+// NULL. Other threads see the bytes after rt_stream_fence.
+enum { RT_STREAM_BYTES = 64 << 20 };
+void rt_stream_store(void *to, const void *from, int64_t bytes);
+void rt_stream_fence(void);
+
+// ---- threads ----
+// For a program of its own to call first: executes the program again with threads that spin only
+// briefly while they wait, unless the environment sets how long. libgomp reads this setting before
+// main only. By default it spins for milliseconds, which made steps ten times slower on a shared
+// machine.
+void rt_limit_spinning(char **argv);
+// Binds each thread to a CPU of its own, of the CPUs that the process may use, from number `first`
+// on. Returns how many threads were bound: fewer than all if there are too few CPUs.
+int rt_pin(int threads, int first);
+
+#endif

@@ -1,0 +1,159 @@
+// The description of a trainer, which its generated text makes and the runtime and the compiler
+// read: types, tensors and their roles, the mesh, how dims are cut, live ranges, and the functions
+// of a step. The header has no code, and includes nothing of the compiler. C, C++ and CUDA can
+// include it.
+//
+// Sizes and strides are in elements unless they say bytes.
+#ifndef SHARDCC_RT_MODEL_H
+#define SHARDCC_RT_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum RtType {
+    RT_NONE,
+    RT_F32,
+    RT_F64,
+    RT_F16,
+    RT_BF16,
+    RT_I8,
+    RT_I16,
+    RT_I32,
+    RT_I64,
+    RT_U8,
+    RT_U16,
+    RT_U32,
+    RT_U64,
+    RT_BOOL
+} RtType;
+
+// A running trainer, as its text and the kernels see it: rt_kernels.h.
+typedef struct Rt Rt;
+
+typedef enum RtRole {
+    RT_PARAMETER,
+    RT_BUFFER,    // loaded and saved
+    RT_STATE,     // optimizer state: set to `fill` at start
+    RT_ZERO,      // set to `fill` before each step
+    RT_HYPER,     // scalars set before each step; `fill` is the default
+    RT_CONSTANT,  // RtTensor.data copied in at start
+    RT_INPUT,
+    RT_OUTPUT,
+    RT_GRADIENT,  // named as its parameter; has no place in the arena: see rt_gradient
+    RT_LOSS_SUM,
+    RT_LOSS_COUNT,
+    RT_GRAD_NORM,
+    RT_BAD_LABEL
+} RtRole;
+
+enum { RT_MAX_AXES = 4, RT_MAX_DIMS = 12 };
+
+// The ranks as a grid, with axes from slow links to fast ones. Rank r has coordinate r / (product
+// of the sizes after axis a) % size[a] along axis a. No axes: one rank.
+typedef struct RtMesh {
+    int n_axes, size[RT_MAX_AXES];
+    const char *name[RT_MAX_AXES];
+} RtMesh;
+
+// A dim of `whole` elements that mesh axes split, outermost first. Chunks nest: c = ceil(n / p),
+// then ceil(c / q). Each rank has room for a chunk, which contains its RtShard. The rest of the
+// chunk is padding, whose contents are undefined.
+typedef struct RtCut {
+    int64_t whole;
+    int n_axes, axis[RT_MAX_AXES];
+} RtCut;
+
+// The transport between ranks. libshardrt_mpi.a has rt_mpi, which needs MPI.
+typedef struct RtTransport RtTransport;
+extern const RtTransport rt_mpi;
+
+typedef enum RtInit { RT_INIT_NONE, RT_INIT_NORMAL, RT_INIT_ONE, RT_INIT_ZERO } RtInit;
+
+// One tensor in the arena, or `layers` tensors of the same shape, `step` bytes apart.
+typedef struct RtTensor {
+    RtRole role;
+    RtType type;
+    const char *name;  // {} in "h.{}.attn.weight" stands for first + layer * by (by 0: 1); UTF-8
+    const char *const *names;  // or one name per layer, if the names follow no pattern
+    int layers, first, by;     // layers 0: a single tensor
+    int rank;
+    int64_t dim[8];        // the shape that the user sees
+    int64_t offset, step;  // bytes in the arena
+    // For sharded tensors: the dims of the same bytes as dim[], maybe refined; and for each of them
+    // 1 + the number of its cut in RtModel.cuts, or 0 if it isn't cut. A rank's shard lies
+    // row-major in a chunk. n_parts 0: every rank has the whole tensor.
+    int n_parts;
+    int64_t part[RT_MAX_DIMS];
+    int cut[RT_MAX_DIMS];
+    int gradient;  // RT_GRADIENT: the number that rt_gradient is called with
+    double fill;
+    int64_t least, bound;  // RT_INPUT: its elements index tables of rows [least, bound); 0: no
+    RtInit init;
+    const void *data;  // RT_CONSTANT: all layers, contiguous
+} RtTensor;
+
+typedef struct RtModel {
+    const char *name, *options, *plan;  // base name; canonical options; the plan in one line
+    int64_t arena_bytes;
+    int slots;  // number of slots of rt_start
+    int n_kernels;
+    int accumulate;   // micro-batches per step
+    double init_std;  // standard deviation of RT_INIT_NORMAL; 0: the program needs a weights file
+    double flops;     // of a whole step
+    int64_t vocabulary;  // number of tokens that the model knows; 0: its inputs aren't tokens
+    const char *labels;  // name of the input that only the loss reads; NULL: there is none
+    RtMesh mesh;
+    const RtTransport *transport;  // &rt_mpi; NULL: there is one rank
+    const RtCut *cuts;
+    int n_cuts;
+    const RtTensor *tensors;  // parameters, buffers, states, zeros, hypers, constants: both sets
+    int n_tensors;
+    const RtTensor *train;  // inputs, outputs, gradients, losses of the training set
+    int n_train;
+    const RtTensor *predict;  // inputs and outputs of the forward-only set
+    int n_predict;
+    int redzone;  // unused bytes after each of `tensors` (whose end is rounded up to 64) and after
+                  // each buffer
+    void (*live_ranges)(Rt *rt);      // calls rt_live_ranges for each set; NULL: it has none
+    void (*init)(Rt *rt);             // prepares kernels
+    void (*micro)(Rt *rt, char *m);   // forward and backward of one micro-batch; NULL: cannot train
+    void (*reduce)(Rt *rt, char *m);  // mean and norm of gradients; NULL: micro does that
+    void (*update)(Rt *rt, char *m);  // optimizer, NULL: micro does that
+    void (*forward)(Rt *rt, char *m);  // forward only
+} RtModel;
+
+// ---- live ranges: the buffers of a set, for --check-arena ----
+typedef enum RtSet { RT_TRAINING, RT_FORWARD } RtSet;
+
+// `bytes` at `offset` are in use from statement `first` to `last`, both included. Statements are
+// the kernel calls in the order of the text, and the begin and end of each loop. The first is 0.
+typedef struct RtLiveRange {
+    const char *name;
+    int64_t offset, bytes;
+    int first, last;
+} RtLiveRange;
+
+// Software pipelining: the statements from skewed[k] (0: unused) up to the next such number, or to
+// the loop's end, run k + 1 iterations after the loop's first statements. They are skipped in the
+// loop's first iterations, and run alone in its last ones.
+enum { RT_MAX_SKEW = 5 };
+
+typedef struct RtLoop {
+    int begin, end, iterations, skewed[RT_MAX_SKEW];
+} RtLoop;
+
+// Both lists end with {0}. The runtime copies them, except the names.
+void rt_live_ranges(Rt *rt, RtSet set, const RtLiveRange *range, const RtLoop *loop);
+
+// The trainer: options, data, step loop, logs, checkpoints. Returns the exit status.
+int rt_main(const RtModel *model, int argc, char **argv);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
