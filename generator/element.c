@@ -53,7 +53,7 @@ static bool is_element(const Body *b, int i) { return node_of(b, i)->op->expr &&
 // Did an earlier pass store the node's elements, so that this one reads them back?
 static bool is_stored(const Body *b, int i)
 {
-    return is_element(b, i) && !b->of_row && b->it->pass[i] < b->pass &&
+    return is_element(b, i) && !b->of_row && b->it->group.pass[i] < b->pass &&
            (b->is_kept[i] || output_of(b->it, node_of(b, i)->out[0]) >= 0);
 }
 
@@ -69,7 +69,7 @@ static int index_of(const Body *b, NodeId n)
 // The sources of node i's inputs.
 static const int *sources_of(const Body *b, int i)
 {
-    const int *source = b->it->source;
+    const int *source = b->it->group.source;
 
     for (int j = 0; j < i; j++)
         source += node_of(b, j)->n_in;
@@ -82,7 +82,7 @@ static bool is_read_later(const Body *b, int i)
     for (int k = i + 1; k < b->it->n_nodes; k++) {
         const Node *n = node_of(b, k);
         const int *source = sources_of(b, k);
-        if (is_number(b, k) && b->it->pass[k] == b->pass)
+        if (is_number(b, k) && b->it->group.pass[k] == b->pass)
             continue;
         for (int j = 0; j < n->n_in; j++)
             if (source[j] == SOURCE_NODE &&
@@ -103,7 +103,7 @@ void select_pass(Body *b, int pass, bool of_row)
     for (int i = b->it->n_nodes - 1; i >= 0; i--) {
         const Node *n = node_of(b, i);
         const int *source = sources_of(b, i);
-        bool is_now = is_number(b, i) == of_row && b->it->pass[i] == pass;
+        bool is_now = is_number(b, i) == of_row && b->it->group.pass[i] == pass;
         bool is_out = output_of(b->it, n->out[0]) >= 0 || b->is_kept[i];
         b->is_selected[i] = of_row ? is_now
                                    : (is_now && (n->op->is_sum || is_out)) ||
@@ -126,12 +126,12 @@ void find_kept(Body *b)
     b->is_kept = arena_array(b->g->arena, bool, b->it->n_nodes);
     if (!w->rank || w->rows != w->rank - 1 || w->dim[w->rank - 1] > MOST_KEPT)
         return;
-    for (int pass = b->it->n_passes - 1; pass >= 0; pass--) {
+    for (int pass = b->it->group.n_passes - 1; pass >= 0; pass--) {
         select_pass(b, pass, false);
         for (int i = 0; i < b->it->n_nodes; i++)
             if (!b->is_selected[i])
                 continue;
-            else if (b->it->pass[i] < pass)
+            else if (b->it->group.pass[i] < pass)
                 again[i] = true;
             else
                 b->is_kept[i] = again[i] && node_of(b, i)->op->flops >= COSTLY_FLOPS &&
@@ -163,7 +163,7 @@ bool is_used(const Body *b, int k)
         const Node *n = node_of(b, i);
         const int *source = sources_of(b, i);
         if (k >= b->it->n_in && n->op->expr && n->out[0] == b->it->operands[k].value &&
-            (b->is_selected[i] ? b->it->pass[i] == b->pass : b->uses[i] && is_stored(b, i)))
+            (b->is_selected[i] ? b->it->group.pass[i] == b->pass : b->uses[i] && is_stored(b, i)))
             return true;
         for (int j = 0; j < n->n_in && b->is_selected[i]; j++)
             if (source[j] == k && k < b->it->n_in && reads_input(b, n, j))
@@ -357,7 +357,7 @@ static bool is_last(const Body *b, int i)
 static void print_node(Body *b, int i, int indent, Text *stores)
 {
     const Node *n = node_of(b, i);
-    bool is_now = b->it->pass[i] == b->pass;
+    bool is_now = b->it->group.pass[i] == b->pass;
     int k = is_now ? output_of(b->it, n->out[0]) : -1;
     Text t = {0};
 

@@ -78,7 +78,7 @@ static bool is_sum_of(const Body *b, int i, int pass)
 {
     const Node *n = &b->g->s->g->nodes[b->it->nodes[i]];
 
-    return n->op->is_sum && b->it->pass[i] == pass && !is_column_sum(b->it, n);
+    return n->op->is_sum && b->it->group.pass[i] == pass && !is_column_sum(b->it, n);
 }
 
 // Prints for each sum of floats of this pass `first` or `next`, with its number for %d; then `end`.
@@ -307,7 +307,7 @@ static void print_row(Body *b)
     const Item *it = b->it;
 
     print_sums(b);
-    for (int pass = it->has_rows ? -1 : 0; pass < it->n_passes; pass++)
+    for (int pass = it->group.has_rows ? -1 : 0; pass < it->group.n_passes; pass++)
         print_pass(b, pass);
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *n = &g->nodes[it->nodes[i]];
@@ -374,7 +374,7 @@ static int function_of(Gen *g, const Body *b)
     map_set(&g->functions, text, ++g->n_groups);
     text_printf(g->groups,
                 "static void rows%d(char *const *p, int64_t first, int64_t last%s)\n{\n%s}\n\n",
-                g->n_groups, b->it->has_columns ? ", float *s" : "", text);
+                g->n_groups, b->it->group.has_columns ? ", float *s" : "", text);
     return g->n_groups;
 }
 
@@ -450,14 +450,14 @@ static char *call_text(Gen *g, const Body *b, int n_places, const char *const *p
         rows *= d < w->rows ? w->dim[d] : 1;
         elements *= w->dim[d];
     }
-    text_printf(&t, "%s(%s, rows%d, (char *[]){", it->has_columns ? "rt_sums" : "rt_rows",
+    text_printf(&t, "%s(%s, rows%d, (char *[]){", it->group.has_columns ? "rt_sums" : "rt_rows",
                 rank_text(g, it), function_of(g, b));
     for (int k = 0; k < n_places; k++)
         text_printf(&t, "%s%s", k ? ", " : "", place[k]);
     for (int k = 0; k < b->n_shards; k++)
         text_printf(&t, "%s(char *)&rt->shard[%d]", n_places + k ? ", " : "", b->shard[k]);
     text_printf(&t, "%s}, ", b->uses_layer ? ", (char *)&layer" : "");
-    if (it->has_columns) {
+    if (it->group.has_columns) {
         RtSums s = column_sums(g->s->g, it);
         text_printf(&t,
                     "&(RtSums){.outer = %" PRId64 ", .rows = %" PRId64 ", .width = %" PRId64
@@ -488,7 +488,7 @@ void generate_group(Gen *g, const Item *it, Text *t, int indent)
     b.slot = arena_array(g->arena, int, it->n_in + it->n_out);
     const char **place = arena_array(g->arena, const char *, it->n_in + it->n_out);
     int n_places = find_slots(&b, place);
-    if (w.rank < 2 && !it->has_rows && !it->has_columns)
+    if (w.rank < 2 && !it->group.has_rows && !it->group.has_columns)
         print_flat(&b);
     else
         print_rows(&b);

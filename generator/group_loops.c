@@ -69,10 +69,10 @@ Walk make_walk(Gen *g, const Item *it)
 {
     Walk w = {.has_index = has_index(g, it)};
     int n = it->n_in + it->n_out;
-    bool has_rows = it->has_rows || it->has_columns;
-    int row_rank = it->has_columns ? it->rank - 1 : it->row_rank;
+    bool has_rows = it->group.has_rows || it->group.has_columns;
+    int row_rank = it->group.has_columns ? it->rank - 1 : it->group.row_rank;
 
-    layout_axes(it->rank, it->is_channels_last, w.axis);
+    layout_axes(it->rank, it->group.is_channels_last, w.axis);
     w.stride = arena_alloc(g->arena, (size_t)n + 1, sizeof *w.stride);
     for (int i = 0; i < it->rank; i++) {
         int64_t size = it->dim[w.axis[i]];

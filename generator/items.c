@@ -29,7 +29,7 @@ static void add_places(Gen *g, const Item *it, Text *call)
 // offset of the rank's shard of factor 3.
 static void print_args(Gen *g, const Item *it, Text *call)
 {
-    for (const char *s = it->kernel.args.s; *s;)
+    for (const char *s = it->call.kernel.args.s; *s;)
         if (s[0] == '$' && s[1] == 'o') {
             int factor = (int)strtol(s + 2, (char **)&s, 10);
             text_printf(call, "rt->shard[%d].offset", node_shard(g, it->nodes[0], factor));
@@ -43,17 +43,17 @@ static void print_args(Gen *g, const Item *it, Text *call)
 // "3" or, if the iterations alternate between several slots, "3 + layer % 2".
 static const char *slot_text(Gen *g, const Item *it)
 {
-    if (it->n_slots == 1)
-        return arena_string(g->arena, "%d", it->slot - 1);
-    return arena_string(g->arena, "%d + layer %% %d", it->slot - 1, it->n_slots);
+    if (it->call.n_slots == 1)
+        return arena_string(g->arena, "%d", it->call.slot - 1);
+    return arena_string(g->arena, "%d + layer %% %d", it->call.slot - 1, it->call.n_slots);
 }
 
 static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
 {
-    const Kernel *k = &it->kernel;
+    const Kernel *k = &it->call.kernel;
     Text call = {0};
 
-    if (it->slot)
+    if (it->call.slot)
         text_printf(&call, "rt_start(%s, %s, rt_%s, ", rank_text(g, it), slot_text(g, it), k->name);
     else
         text_printf(&call, "rt_%s(%s, ", k->name, rank_text(g, it));
@@ -134,7 +134,7 @@ static void generate_fill(Gen *g, const Item *it, Text *t, int indent)
 
     text_printf(&call, "rt_fill(rt, %s, %s, %" PRId64 ", ", dtype_rt(v->dtype),
                 place_text(g, &it->operands[0]), value_count(v));
-    print_number(&call, F64, it->fill);
+    print_number(&call, F64, it->fill.value);
     text_printf(&call, ");");
     print_statement(g, it, t, indent, call.s);
     text_free(&call);
@@ -151,11 +151,11 @@ static void generate_pad(Gen *g, const Item *it, Text *t, int indent)
     Text call = {0};
 
     text_printf(&call, "rt_pad(rt, &(RtPad){.type = %s, .op = %s, .rank = %d, .dim = %d, ",
-                dtype_rt(v->dtype), ops[it->op], it->rank, it->axis);
+                dtype_rt(v->dtype), ops[it->pad.op], it->rank, it->pad.axis);
     print_dims(&call, "size", it->rank, it->dim);
     text_printf(&call, ", ");
     print_dims(&call, "stride", it->rank, o->stride);
-    text_printf(&call, "}, &rt->shard[%d], %s);", node_shard(g, it->nodes[0], it->factor),
+    text_printf(&call, "}, &rt->shard[%d], %s);", node_shard(g, it->nodes[0], it->pad.factor),
                 place_text(g, o));
     print_wrapped(t, indent, call.s);
     text_free(&call);
@@ -215,8 +215,8 @@ static const char *body_name(Gen *g, const Item *loop, int part, int skew)
                                                   : "forward";
 
     const char *name = arena_string(g->arena, "block%d_%s", loop->cls, phase);
-    if (loop->fission_part)
-        name = arena_string(g->arena, "%s_part%d", name, loop->fission_part);
+    if (loop->loop.fission_part)
+        name = arena_string(g->arena, "%s_part%d", name, loop->loop.fission_part);
     if (skew)
         name = arena_string(g->arena, "%s_skew%d", name, skew);
     return name;
@@ -230,11 +230,11 @@ static void generate_body(Gen *g, int begin, int skew, const char *name)
     Node label = {.source = &(Source){.name = c->name ? c->name : "", .scope = ""}};
     Text body = {0};
 
-    for (int i = begin + 1; i < loop->match; i++)
+    for (int i = begin + 1; i < loop->loop.end; i++)
         if (g->s->items[i].skew == skew)
             generate_item(g, &g->s->items[i], &body, 4);
     text_printf(g->bodies, "// %s.{}, %d times", node_label(g, &label, 60), c->length);
-    if (loop->fission_part)
+    if (loop->loop.fission_part)
         text_printf(g->bodies, ", split from the loop before");
     if (skew)
         text_printf(g->bodies, ", %d iteration%s later", skew, skew > 1 ? "s" : "");
@@ -250,31 +250,32 @@ static void print_for(Gen *g, const Item *loop, Text *t)
 {
     int length = g->s->g->classes[loop->cls].length;
 
-    if (loop->is_reverse)
+    if (loop->loop.is_reverse)
         text_printf(t, "    for (int64_t layer = %d; layer >= %d; layer--)", length - 1,
-                    -loop->skew);
+                    -loop->loop.skew);
     else
-        text_printf(t, "    for (int64_t layer = 0; layer < %d; layer++)", length + loop->skew);
+        text_printf(t, "    for (int64_t layer = 0; layer < %d; layer++)",
+                    length + loop->loop.skew);
 }
 
 // Prints the call of a skewed body, for an earlier iteration, if that exists.
 static void print_skewed(const Gen *g, const Item *loop, int skew, const char *name, Text *t)
 {
     int length = g->s->g->classes[loop->cls].length;
-    bool has_before = skew > 0, has_after = skew < loop->skew;
+    bool has_before = skew > 0, has_after = skew < loop->loop.skew;
 
     text_printf(t, "        if (");
-    if (loop->is_reverse && has_before)
+    if (loop->loop.is_reverse && has_before)
         text_printf(t, "layer < %d%s", length - skew, has_after ? " && " : "");
-    if (loop->is_reverse && has_after)
+    if (loop->loop.is_reverse && has_after)
         text_printf(t, "layer >= %d", -skew);
-    if (!loop->is_reverse && has_before)
+    if (!loop->loop.is_reverse && has_before)
         text_printf(t, "layer >= %d%s", skew, has_after ? " && " : "");
-    if (!loop->is_reverse && has_after)
+    if (!loop->loop.is_reverse && has_after)
         text_printf(t, "layer < %d", length + skew);
     text_printf(t, ")\n            %s(rt, m, layer", name);
     if (skew)
-        text_printf(t, " %c %d", loop->is_reverse ? '+' : '-', skew);
+        text_printf(t, " %c %d", loop->loop.is_reverse ? '+' : '-', skew);
     text_printf(t, ");\n");
 }
 
@@ -287,21 +288,21 @@ static void generate_loop(Gen *g, int begin, int part, Text *t)
     print_for(g, loop, t);
     if (!loop->region) {
         text_printf(t, " {\n");
-        for (int i = begin + 1; i < loop->match; i++)
+        for (int i = begin + 1; i < loop->loop.end; i++)
             generate_item(g, &g->s->items[i], t, 8);
         text_printf(t, "    }\n");
         return;
     }
-    text_printf(t, loop->skew ? " {\n" : "\n");
-    for (int skew = 0; skew <= loop->skew; skew++) {
+    text_printf(t, loop->loop.skew ? " {\n" : "\n");
+    for (int skew = 0; skew <= loop->loop.skew; skew++) {
         const char *name = body_name(g, loop, part, skew);
-        if (loop->skew)
+        if (loop->loop.skew)
             print_skewed(g, loop, skew, name, t);
         else
             text_printf(t, "        %s(rt, m, layer);\n", name);
         generate_body(g, begin, skew, name);
     }
-    if (loop->skew)
+    if (loop->loop.skew)
         text_printf(t, "    }\n");
 }
 
@@ -313,7 +314,7 @@ static void generate_part(Gen *g, int part)
     for (int i = s->part[part]; i < s->part[part + 1]; i++) {
         if (s->items[i].kind == ITEM_LOOP) {
             generate_loop(g, i, part, &t);
-            i = s->items[i].match;
+            i = s->items[i].loop.end;
         } else {
             generate_item(g, &s->items[i], &t, 4);
         }

@@ -62,12 +62,12 @@ static void print_loops(const Gen *g, const int *before)
         const Item *it = &g->s->items[i];
         if (it->kind != ITEM_LOOP)
             continue;
-        text_printf(&call, "{%d, %d, %d, {", before[i], before[it->match],
-                    g->s->g->classes[it->cls].length + it->skew);
-        for (int k = i + 1, skew = 0; k < it->match; k++)
+        text_printf(&call, "{%d, %d, %d, {", before[i], before[it->loop.end],
+                    g->s->g->classes[it->cls].length + it->loop.skew);
+        for (int k = i + 1, skew = 0; k < it->loop.end; k++)
             for (; skew < g->s->items[k].skew; skew++)
                 text_printf(&call, skew ? ", %d" : "%d", before[k]);
-        text_printf(&call, it->skew ? "}}, " : "0}}, ");
+        text_printf(&call, it->loop.skew ? "}}, " : "0}}, ");
     }
     text_printf(&call, "{0}});");
     print_wrapped(g->tables, 4, call.s);

@@ -165,7 +165,7 @@ static char *call_text(Gen *g, const Item *it, int room)
     print_type(v, &type);
     room -= (int)type.n + 6;  // with " ..." and a space
     text_printf(&t, "%s%s", label, *label ? ": " : "");
-    if (it->slot)
+    if (item_slot(it))
         text_printf(&t, it->kind == ITEM_WAIT ? "wait for " : "start ");
     if (!n)
         text_printf(&t, it->kind == ITEM_COPY ? "copy " : "fill ");

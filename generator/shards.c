@@ -166,7 +166,7 @@ double exchange_seconds(const Gen *g, const Item *it)
 {
     const Node *n = it->kind == ITEM_KERNEL ? &g->s->g->nodes[it->nodes[0]] : NULL;
 
-    return n && n->op->exchange && !it->slot
+    return n && n->op->exchange && !it->call.slot
                ? (double)g->s->sharded->node[it->nodes[0]].picoseconds * 1e-12
                : 0;
 }

@@ -129,12 +129,12 @@ static bool copy_kernels(Sources *x, const Program *p)
     for (int k = 0; k < N_SETS; k++)
         for (int i = 0; ok && i < p->set[k].n_items; i++) {
             const Item *it = &p->set[k].items[i];
-            if (it->has_columns)
+            if (it->kind == ITEM_GROUP && it->group.has_columns)
                 ok = copy(x, "cpu/sums.c");
             if (ok && it->kind == ITEM_PAD)
                 ok = copy(x, "cpu/pad.c");
             if (ok && it->kind == ITEM_KERNEL)
-                ok = copy(x, arena_string(x->s->arena, "cpu/%s.c", it->kernel.name));
+                ok = copy(x, arena_string(x->s->arena, "cpu/%s.c", it->call.kernel.name));
         }
     return ok;
 }

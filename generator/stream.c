@@ -40,7 +40,7 @@ void find_streamed(Body *b)
         const Node *n = &b->g->s->g->nodes[it->nodes[i]];
         int k = it->n_in + output_of(it, n->out[0]);
         if (k < it->n_in || !n->op->expr || node_is_row_scalar(b->g->s->g, it, n) ||
-            it->pass[i] < it->n_passes - 1 || !has_lines(b, k) ||
+            it->group.pass[i] < it->group.n_passes - 1 || !has_lines(b, k) ||
             value_bytes(value_at(b, k)) <= RT_STREAM_BYTES)
             continue;
         bool is_line = w->dim[w->rank - 1] * dtype_size(value_at(b, k)->dtype) % 64 == 0;

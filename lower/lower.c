@@ -137,7 +137,7 @@ static bool has_fission(const Program *p)
     const Set *s = &p->set[SET_TRAIN];
 
     for (int i = 0; i < s->n_items; i++)
-        if (s->items[i].fission_part)
+        if (s->items[i].kind == ITEM_LOOP && s->items[i].loop.fission_part)
             return true;
     return false;
 }

@@ -90,44 +90,84 @@ static inline int64_t buffer_bytes(int64_t bytes, int64_t n_instances)
 
 enum { SOURCE_NODE = -1, SOURCE_SPLAT = -2 };  // made in the group itself; a constant
 
+// A fused group. Its nodes walk over the item's dims.
+typedef struct Group {
+    int *source;            // for each input of each node, in order, its operand or SOURCE_…
+    bool is_channels_last;  // dim 1 is walked innermost, else the last dim is
+    // The dims before `row_rank` make rows. Sums go over a row; a node of rank `row_rank` is a row
+    // scalar, one number per row. A node that needs a sum comes in a later pass over the row.
+    // pass[i] is the row pass of node i; for a row scalar, the pass after which it is computed (-1:
+    // before the first).
+    bool has_rows;
+    int row_rank;
+    int *pass, n_passes;
+    // Some sums keep the innermost dim and the first `column_rank` of the other dims.
+    bool has_columns;
+    int column_rank;
+    int64_t workspace;  // bytes, for the column sums
+} Group;
+
+// The call of a kernel. A collective that runs beside other items until its ITEM_WAIT has slots:
+// iteration i uses slot + i mod n_slots. Slots count from 1; 0: the call blocks.
+typedef struct KernelCall {
+    Kernel kernel;  // how it is called
+    int slot, n_slots;
+} KernelCall;
+
+typedef struct Loop {
+    int end;           // the index of its ITEM_END
+    bool is_reverse;   // from the last iteration to the first
+    int skew;          // the largest of its items
+    int fission_part;  // the number, from 0, of this part of a loop that fission has cut
+} Loop;
+
+typedef struct Fill {
+    double value;
+} Fill;
+
+typedef struct Pad {
+    int factor, axis;
+    RtReduceOp op;
+} Pad;
+
 typedef struct Item {
     ItemKind kind;
     NodeId *nodes;  // in order; one for a kernel
     int n_nodes;
     Operand *operands;  // inputs (a group's: those read from memory), then outputs
     int n_in, n_out;
-    int *source;  // group: for each input of each node, in order, its operand or SOURCE_…
+    int rank;  // group, copy and pad: the dims walked over
+    int64_t dim[MAX_RANK];
     int32_t cls;  // loop: its class; item of a loop: the loop's class
     Phase phase;
-    bool is_reverse;           // loop: from the last iteration to the first
-    int match;                 // loop: index of its ITEM_END; end: index of its loop
     int region;                // the loop that the item is in; 0: none
-    Kernel kernel;             // kernel: how it is called
-    int32_t workspace_buffer;  // for the kernel or the group's sums; 0: it needs none
-    // A collective that runs beside other items until its ITEM_WAIT has slots: iteration i uses
-    // slot + i mod n_slots. Slots count from 1; 0: the call blocks.
-    int slot, n_slots;
-    int skew;          // item: iterations that it runs after its own; loop: its items' largest
-    int fission_part;  // loop: the number, from 0, of this part of a loop that fission has cut
-    int rank;          // group and copy: the dims walked over
-    int64_t dim[MAX_RANK];
-    // Group: the dims before `row_rank` make rows. Sums go over a row; a node of rank `row_rank` is
-    // a row scalar, one number per row. A node that needs a sum comes in a later pass over the row.
-    // pass[i] is the row pass of node i; for a row scalar, the pass after which it is computed (-1:
-    // before the first).
-    bool has_rows;
-    int row_rank;
-    int *pass, n_passes;
-    bool is_channels_last;  // group: dim 1 is walked innermost, else the last dim is
-    // Group: some sums keep the innermost dim and the first `column_rank` of the other dims.
-    bool has_columns;
-    int column_rank;
-    double fill;
-    int factor, axis;  // pad
-    RtReduceOp op;
+    int skew;                  // iterations that it runs after its own
+    int32_t workspace_buffer;  // of a kernel or a group; 0: it needs none
+    // A copy, an end, a gradient and ITEM_NONE have no more than this.
+    union {
+        Group group;
+        KernelCall call;  // kernel; wait: its slots
+        Loop loop;
+        Fill fill;
+        Pad pad;
+    };
 } Item;
 
-// A loop of `length` iterations runs its items in order, length + loop->skew times. Each time, an
+// The slot of a collective's start or wait; 0: the item has none.
+static inline int item_slot(const Item *it)
+{
+    return it->kind == ITEM_KERNEL || it->kind == ITEM_WAIT ? it->call.slot : 0;
+}
+
+// The bytes of the item's workspace.
+static inline int64_t item_workspace(const Item *it)
+{
+    return it->kind == ITEM_GROUP    ? it->group.workspace
+           : it->kind == ITEM_KERNEL ? it->call.kernel.workspace
+                                     : 0;
+}
+
+// A loop of `length` iterations runs its items in order, length + loop.skew times. Each time, an
 // item works for the iteration `skew` iterations ago. Gives that iteration; -1: the item doesn't
 // run, as there is no such iteration.
 static inline int item_iteration(const Item *loop, int length, const Item *it, int loop_iteration)
@@ -136,7 +176,7 @@ static inline int item_iteration(const Item *loop, int length, const Item *it, i
 
     if (i < 0 || i >= length)
         return -1;
-    return loop->is_reverse ? length - 1 - i : i;
+    return loop->loop.is_reverse ? length - 1 - i : i;
 }
 
 // The parts of a set. In the forward-only set all parts except the first are empty.

@@ -60,18 +60,19 @@ static void print_item(const Printer *r, int i, bool is_inside)
     if (it->kind == ITEM_NONE)
         return;
     text_printf(t, "%4d %s%s", i, is_inside ? "  " : "",
-                it->kind == ITEM_KERNEL && it->slot ? "start" : names[it->kind]);
-    if (it->slot)
-        text_printf(t, " %d", it->slot - 1);
-    if (it->n_slots > 1)
-        text_printf(t, "+layer%%%d", it->n_slots);
-    if (it->skew)
-        text_printf(t, " skew %d", it->skew);
-    if (it->fission_part)
-        text_printf(t, " part %d", it->fission_part);
+                it->kind == ITEM_KERNEL && it->call.slot ? "start" : names[it->kind]);
+    if (item_slot(it))
+        text_printf(t, " %d", it->call.slot - 1);
+    if (item_slot(it) && it->call.n_slots > 1)
+        text_printf(t, "+layer%%%d", it->call.n_slots);
+    int skew = it->kind == ITEM_LOOP ? it->loop.skew : it->skew;
+    if (skew)
+        text_printf(t, " skew %d", skew);
+    if (it->kind == ITEM_LOOP && it->loop.fission_part)
+        text_printf(t, " part %d", it->loop.fission_part);
     if (it->kind == ITEM_LOOP)
         text_printf(t, " class %d x %d%s", it->cls, r->s->g->classes[it->cls].length,
-                    it->is_reverse ? " reverse" : "");
+                    it->loop.is_reverse ? " reverse" : "");
     print_nodes(r, it);
     for (int k = 0; k < it->n_in + it->n_out; k++) {
         if (k == it->n_in)
@@ -79,7 +80,7 @@ static void print_item(const Printer *r, int i, bool is_inside)
         print_operand(r, &it->operands[k]);
     }
     if (it->kind == ITEM_KERNEL)
-        text_printf(t, " %s", it->kernel.args.s);
+        text_printf(t, " %s", it->call.kernel.args.s);
     text_printf(t, "\n");
 }
 

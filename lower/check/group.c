@@ -5,25 +5,28 @@
 
 #include "lower/check/check.h"
 
-typedef struct Group {
+typedef struct GroupCheck {
     Check *c;
     const Item *it;
     int *source_of;   // by node: where its sources begin
     int *ready_pass;  // by node: the first pass in which its element can be computed
     int axis[MAX_RANK];
     const Footprint *f;  // of operands
-} Group;
+} GroupCheck;
 
-static const Node *node_at(const Group *gr, int i) { return &gr->c->g->nodes[gr->it->nodes[i]]; }
+static const Node *node_at(const GroupCheck *gr, int i)
+{
+    return &gr->c->g->nodes[gr->it->nodes[i]];
+}
 
 // Is it a row scalar: elementwise over row scalars, or a sum over a row?
-static bool is_of_row(const Group *gr, int i)
+static bool is_of_row(const GroupCheck *gr, int i)
 {
     const Node *n = node_at(gr, i);
     return n->op->is_sum ? !is_column_sum(gr->it, n) : node_is_row_scalar(gr->c->g, gr->it, n);
 }
 
-static bool is_sum_of_row(const Group *gr, int i)
+static bool is_sum_of_row(const GroupCheck *gr, int i)
 {
     return node_at(gr, i)->op->is_sum && is_of_row(gr, i);
 }
@@ -34,19 +37,19 @@ static bool same_dims(int rank, const int64_t *a, const int64_t *b)
 }
 
 // Does the node have the dims that the group walks?
-static void check_dims(const Group *gr, int i)
+static void check_dims(const GroupCheck *gr, int i)
 {
     const Item *it = gr->it;
     const Node *n = node_at(gr, i);
     const Value *v = n->op->is_sum ? in(gr->c->g, n, 0) : out(gr->c->g, n);
-    int rank = n->op->is_sum || !is_of_row(gr, i) ? it->rank : it->row_rank;
+    int rank = n->op->is_sum || !is_of_row(gr, i) ? it->rank : it->group.row_rank;
 
     if (v->rank != rank || !same_dims(rank, v->dim, it->dim))
         check_fail(gr->c, n, "its dims aren't those that the group walks");
     if (is_sum_of_row(gr, i)) {
-        bool is_trailing = it->has_rows && n->attr[0].n == it->rank - it->row_rank;
+        bool is_trailing = it->group.has_rows && n->attr[0].n == it->rank - it->group.row_rank;
         for (int k = 0; is_trailing && k < n->attr[0].n; k++)
-            is_trailing = n->attr[0].v[k] >= it->row_rank;
+            is_trailing = n->attr[0].v[k] >= it->group.row_rank;
         if (!is_trailing)
             check_fail(gr->c, n, "it doesn't sum over the group's rows");
     }
@@ -54,7 +57,7 @@ static void check_dims(const Group *gr, int i)
 
 // ---- inputs ----
 
-static int find_made(const Group *gr, ValueId v)
+static int find_made(const GroupCheck *gr, ValueId v)
 {
     const Graph *g = gr->c->g;
 
@@ -69,10 +72,10 @@ static int find_made(const Group *gr, ValueId v)
 }
 
 // Has node `from` been computed when node i needs it?
-static void check_pass(const Group *gr, int i, int from)
+static void check_pass(const GroupCheck *gr, int i, int from)
 {
     const Node *n = node_at(gr, i);
-    const int *pass = gr->it->pass;
+    const int *pass = gr->it->group.pass;
     int after = !is_of_row(gr, i) || n->op->is_sum ? is_of_row(gr, from) : 0;
 
     if (from >= i)
@@ -86,21 +89,22 @@ static void check_pass(const Group *gr, int i, int from)
 
 // Finds ready_pass. A row scalar is ready after its pass. An element that is written in a later
 // pass, because it overwrites a value that the group reads, is computed in earlier passes too.
-static void find_ready_pass(Group *gr, int i)
+static void find_ready_pass(GroupCheck *gr, int i)
 {
     const Node *n = node_at(gr, i);
 
-    gr->ready_pass[i] = is_of_row(gr, i) ? gr->it->pass[i] : 0;
+    gr->ready_pass[i] = is_of_row(gr, i) ? gr->it->group.pass[i] : 0;
     for (int k = 0; k < n->n_in && !is_of_row(gr, i); k++) {
-        int from =
-            gr->it->source[gr->source_of[i] + k] == SOURCE_NODE ? find_made(gr, n->in[k]) : -1;
+        int from = gr->it->group.source[gr->source_of[i] + k] == SOURCE_NODE
+                       ? find_made(gr, n->in[k])
+                       : -1;
         int ready_pass = from < 0 || from >= i ? 0 : gr->ready_pass[from] + is_of_row(gr, from);
         gr->ready_pass[i] = ready_pass > gr->ready_pass[i] ? ready_pass : gr->ready_pass[i];
     }
 }
 
 // Checks input k, which the group itself makes: as an element, or as a row scalar.
-static void check_group_input(const Group *gr, int i, int k)
+static void check_group_input(const GroupCheck *gr, int i, int k)
 {
     Check *c = gr->c;
     const Node *n = node_at(gr, i), *now = check_node(c, gr->it->nodes[i]);
@@ -135,7 +139,7 @@ static void check_group_input(const Group *gr, int i, int k)
     }
 }
 
-static void check_literal(const Group *gr, int i, int k)
+static void check_literal(const GroupCheck *gr, int i, int k)
 {
     const Check *c = gr->c;
     const Node *n = node_at(gr, i), *now = check_node(gr->c, gr->it->nodes[i]);
@@ -147,13 +151,13 @@ static void check_literal(const Group *gr, int i, int k)
         check_fail(gr->c, n, "input %d is %.9g in the text, but %.9g here", k, printed, x);
 }
 
-static void check_inputs(const Group *gr, int i)
+static void check_inputs(const GroupCheck *gr, int i)
 {
     Check *c = gr->c;
     const Node *n = node_at(gr, i), *now = check_node(c, gr->it->nodes[i]);
 
     for (int k = 0; now && k < n->n_in; k++) {
-        int source = gr->it->source[gr->source_of[i] + k];
+        int source = gr->it->group.source[gr->source_of[i] + k];
         if (source == SOURCE_NODE) {
             check_group_input(gr, i, k);
         } else if (source == SOURCE_SPLAT) {
@@ -170,7 +174,7 @@ static void check_inputs(const Group *gr, int i)
 
 // ---- outputs ----
 
-static int maker_of(const Group *gr, const Operand *o)
+static int maker_of(const GroupCheck *gr, const Operand *o)
 {
     for (int i = 0; i < gr->it->n_nodes; i++)
         if (node_at(gr, i)->out[0] == o->value)
@@ -179,7 +183,7 @@ static int maker_of(const Group *gr, const Operand *o)
 }
 
 // Column sums must lie densely, in the order of the walk.
-static void check_columns(const Group *gr, int i, const Footprint *f)
+static void check_columns(const GroupCheck *gr, int i, const Footprint *f)
 {
     const Item *it = gr->it;
     const Node *n = node_at(gr, i);
@@ -187,7 +191,7 @@ static void check_columns(const Group *gr, int i, const Footprint *f)
 
     for (int a = it->rank - 1; a >= 0; a--) {
         int axis = gr->axis[a], at = axis;
-        bool is_left = a == it->rank - 1 || a < it->column_rank, is_summed = false;
+        bool is_left = a == it->rank - 1 || a < it->group.column_rank, is_summed = false;
         for (int k = 0; k < n->attr[0].n; k++) {
             at -= n->attr[0].v[k] < axis;
             is_summed |= n->attr[0].v[k] == axis;
@@ -219,27 +223,27 @@ static bool same_place_in_walk(const Footprint *f, const Footprint *to)
 // When node i is read and written. Pass p over a row has time 2 p, the row scalars after it time 2
 // p + 1. A later pass computes an element again if no earlier one stored it, so operands are read
 // until the last pass. The sums of a row are written after all passes.
-static int read_time(const Group *gr, int i)
+static int read_time(const GroupCheck *gr, int i)
 {
     if (is_of_row(gr, i) && !node_at(gr, i)->op->is_sum)
-        return 2 * gr->it->pass[i] + 1;
-    return 2 * (gr->it->n_passes - 1);
+        return 2 * gr->it->group.pass[i] + 1;
+    return 2 * (gr->it->group.n_passes - 1);
 }
 
-static int write_time(const Group *gr, int i)
+static int write_time(const GroupCheck *gr, int i)
 {
-    return is_sum_of_row(gr, i) ? INT_MAX : 2 * gr->it->pass[i] + is_of_row(gr, i);
+    return is_sum_of_row(gr, i) ? INT_MAX : 2 * gr->it->group.pass[i] + is_of_row(gr, i);
 }
 
 // Node i may overwrite operand k only if each element has been read by then, in its own step.
-static void check_over(const Group *gr, int i, const Footprint *to)
+static void check_over(const GroupCheck *gr, int i, const Footprint *to)
 {
     const Item *it = gr->it;
 
     for (int r = 0; r < it->n_nodes; r++) {
         const Node *n = node_at(gr, r);
         for (int k = 0; k < n->n_in; k++) {
-            int source = it->source[gr->source_of[r] + k];
+            int source = it->group.source[gr->source_of[r] + k];
             if (source < 0 || source >= it->n_in)
                 continue;
             const Value *v = in(gr->c->g, n, k);
@@ -254,7 +258,7 @@ static void check_over(const Group *gr, int i, const Footprint *to)
     }
 }
 
-static void check_outputs(const Group *gr)
+static void check_outputs(const GroupCheck *gr)
 {
     Check *c = gr->c;
     const Item *it = gr->it;
@@ -285,13 +289,13 @@ static void check_outputs(const Group *gr)
 void check_group(Check *c, const Footprint *f)
 {
     const Item *it = c->it;
-    Group gr = {.c = c, .it = it, .f = f};
+    GroupCheck gr = {.c = c, .it = it, .f = f};
     Arena *a = arena_new();
     int n = 0;
 
     gr.source_of = arena_array(a, int, it->n_nodes);
     gr.ready_pass = arena_array(a, int, it->n_nodes);
-    layout_axes(it->rank, it->is_channels_last, gr.axis);
+    layout_axes(it->rank, it->group.is_channels_last, gr.axis);
     for (int i = 0; i < it->n_nodes; i++) {
         gr.source_of[i] = n;
         n += node_at(&gr, i)->n_in;

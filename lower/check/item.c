@@ -169,10 +169,10 @@ static void check_call(Check *c, const Node *n, const Node *now)
     for (int i = 0; i < count; i++)
         memcpy(stride[i], it->operands[i].stride, sizeof stride[i]);
     now->op->kernel(c->g, now, (const int64_t(*)[MAX_RANK])stride, &k);
-    if (!k.name || k.copies || strcmp(k.name, it->kernel.name) ||
-        strcmp(k.args.s ? k.args.s : "", it->kernel.args.s))
+    if (!k.name || k.copies || strcmp(k.name, it->call.kernel.name) ||
+        strcmp(k.args.s ? k.args.s : "", it->call.kernel.args.s))
         check_fail(c, n, "its call is another than its operands need");
-    else if (k.workspace > it->kernel.workspace)
+    else if (k.workspace > it->call.kernel.workspace)
         check_fail(c, n, "its workspace is too small");
     else if (k.args.s)
         check_affine(c, n, now, k.args.s);
@@ -183,18 +183,18 @@ static void check_call(Check *c, const Node *n, const Node *now)
 static void check_workspace(Check *c, const Node *n, const Footprint *f)
 {
     const Buffer *b = &c->p->buffers[c->it->workspace_buffer];
-    const Footprint all = {
-        .rank = 1, .dim = {c->it->kernel.workspace}, .stride = {1}, .at = b->offset, .size = 1};
+    int64_t bytes = item_workspace(c->it);
+    const Footprint all = {.rank = 1, .dim = {bytes}, .stride = {1}, .at = b->offset, .size = 1};
 
-    if (!c->it->workspace_buffer || !c->it->kernel.workspace)
+    if (!c->it->workspace_buffer || !bytes)
         return;
-    if (c->it->kernel.workspace > b->bytes - REDZONE)
+    if (bytes > b->bytes - REDZONE)
         check_fail(c, n, "its workspace doesn't fit into its buffer");
     for (int k = 0; k < c->it->n_in + c->it->n_out; k++)
         if (c->it->operands[k].base && footprints_intersect(&all, &f[k]))
             check_fail(c, n, "its workspace lies over an operand");
     check_pending(c, n, &all, true);
-    shadow_poison(c->shadow, all.at, all.at + c->it->kernel.workspace);
+    shadow_poison(c->shadow, all.at, all.at + bytes);
 }
 
 static void check_disjoint(Check *c, const Node *n, const Footprint *f)
@@ -203,7 +203,7 @@ static void check_disjoint(Check *c, const Node *n, const Footprint *f)
 
     for (int k = it->n_in; k < it->n_in + it->n_out; k++)
         for (int j = 0; j < k; j++) {
-            bool is_over = it->kernel.over && j == it->kernel.over && f[j].at == f[k].at;
+            bool is_over = it->call.kernel.over && j == it->call.kernel.over && f[j].at == f[k].at;
             if (it->operands[j].base && !is_over && footprints_intersect(&f[j], &f[k]))
                 check_fail(c, n, "its result is written over another operand");
         }
@@ -239,7 +239,8 @@ static Footprint *find_places(Check *c)
 
 static int slot_of(const Check *c)
 {
-    return c->it->slot - 1 + (c->it->n_slots > 1 ? c->iteration % c->it->n_slots : 0);
+    return c->it->call.slot - 1 +
+           (c->it->call.n_slots > 1 ? c->iteration % c->it->call.n_slots : 0);
 }
 
 static void start_exchange(Check *c, const Node *now, Footprint *f)
@@ -272,7 +273,7 @@ static void run_kernel(Check *c)
             check_holds(c, n, &f[k], now->in[k]);
     check_disjoint(c, n, f);
     check_workspace(c, n, f);
-    if (it->slot) {
+    if (it->call.slot) {
         start_exchange(c, now, f);
         return;
     }
@@ -375,7 +376,7 @@ void check_item(Check *c)
         if (it->kind == ITEM_PAD)
             check_pad(c, &f);
         else
-            shadow_fill(c->shadow, &f, it->fill);
+            shadow_fill(c->shadow, &f, it->fill.value);
         break;
     case ITEM_GRADIENT:
         run_gradient(c);

@@ -42,8 +42,8 @@ void check_pad(Check *c, const Footprint *f)
     const Item *it = c->it;
     Footprint pad;
 
-    if (find_padding(c, it->nodes[0], it->factor, f, it->axis, &pad))
-        shadow_fill(c->shadow, &pad, identity_of(it->op));
+    if (find_padding(c, it->nodes[0], it->pad.factor, f, it->pad.axis, &pad))
+        shadow_fill(c->shadow, &pad, identity_of(it->pad.op));
 }
 
 static bool is_in_output(const Rule *r, const Graph *g, const Node *n, int k, int factor)

@@ -38,7 +38,7 @@ static int find_representative(const Check *c, int loop)
 {
     const Item *it = &c->s->items[loop];
 
-    for (int i = loop + 1; i < it->match; i++)
+    for (int i = loop + 1; i < it->loop.end; i++)
         for (int k = 0; k < c->s->items[i].n_nodes; k++) {
             Block b = c->g->nodes[c->s->items[i].nodes[k]].block;
             if (b.cls == it->cls)
@@ -76,16 +76,16 @@ ValueId check_value(Check *c, ValueId v)
 static void run_loop(Check *c, int begin)
 {
     const Item *loop = &c->s->items[begin];
-    int length = c->g->classes[loop->cls].length, loop_iterations = length + loop->skew;
+    int length = c->g->classes[loop->cls].length, loop_iterations = length + loop->loop.skew;
 
     c->representative = find_representative(c, begin);
     for (int loop_iteration = 0; loop_iteration < loop_iterations; loop_iteration++) {
-        c->is_read = loop_iteration < EDGE_ITERATIONS + loop->skew ||
-                     loop_iteration >= loop_iterations - EDGE_ITERATIONS - loop->skew;
-        for (int i = begin + 1; i < loop->match; i++) {
+        c->is_read = loop_iteration < EDGE_ITERATIONS + loop->loop.skew ||
+                     loop_iteration >= loop_iterations - EDGE_ITERATIONS - loop->loop.skew;
+        for (int i = begin + 1; i < loop->loop.end; i++) {
             c->it = &c->s->items[i];
             c->iteration = item_iteration(loop, length, c->it, loop_iteration);
-            c->is_first = c->iteration == (loop->is_reverse ? length - 1 : 0);
+            c->is_first = c->iteration == (loop->loop.is_reverse ? length - 1 : 0);
             if (c->iteration >= 0)
                 check_item(c);
         }
@@ -193,7 +193,7 @@ bool set_check(const Program *p, int set, int rank, Diag *d)
         c.is_read = c.is_first = true;
         if (c.it->kind == ITEM_LOOP) {
             run_loop(&c, i);
-            i = s->items[i].match;
+            i = s->items[i].loop.end;
         } else {
             check_item(&c);
         }

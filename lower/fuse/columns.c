@@ -14,9 +14,9 @@ bool is_column_sum(const Item *it, const Node *n)
 {
     int axis[MAX_RANK];
 
-    if (!it->has_columns || !n->op->is_sum)
+    if (!it->group.has_columns || !n->op->is_sum)
         return false;
-    layout_axes(it->rank, it->is_channels_last, axis);
+    layout_axes(it->rank, it->group.is_channels_last, axis);
     return !sums_over(n, axis[it->rank - 1]);
 }
 
@@ -25,9 +25,9 @@ RtSums column_sums(const Graph *g, const Item *it)
     RtSums s = {.outer = 1, .rows = 1};
     int axis[MAX_RANK];
 
-    layout_axes(it->rank, it->is_channels_last, axis);
+    layout_axes(it->rank, it->group.is_channels_last, axis);
     for (int i = 0; i < it->rank - 1; i++)
-        *(i < it->column_rank ? &s.outer : &s.rows) *= it->dim[axis[i]];
+        *(i < it->group.column_rank ? &s.outer : &s.rows) *= it->dim[axis[i]];
     s.width = it->dim[axis[it->rank - 1]];
     for (int i = 0; i < it->n_nodes; i++)
         s.n += is_column_sum(it, &g->nodes[it->nodes[i]]);
@@ -78,7 +78,8 @@ static int find_columns(const Emit *e, const Node *x, int kept)
     for (int i = l->s->n_items - 1; i >= first && i >= e->loop && i >= 0; i--) {
         const Item *it = &l->s->items[i];
         if (it->kind == ITEM_GROUP && it->region == e->r && it->n_nodes < MAX_GROUP_NODES &&
-            same_domain(l, it, x->in[0]) && (!it->has_columns || it->column_rank == kept) &&
+            same_domain(l, it, x->in[0]) &&
+            (!it->group.has_columns || it->group.column_rank == kept) &&
             (i == from ? is_direct_result(l, x->in[0]) : shares_input(l, it, x)) &&
             l->g->nodes[it->nodes[0]].phase == x->phase)
             return i;
@@ -103,8 +104,8 @@ bool emit_column_sum(Emit *e, NodeId n)
     if (at < 0)
         at = add_group(e, x->in[0]);
     Item *it = &l->s->items[at];
-    it->has_columns = true;
-    it->column_rank = kept;
+    it->group.has_columns = true;
+    it->group.column_rank = kept;
     group_append(e, at, n);
     return true;
 }

@@ -31,7 +31,7 @@ bool same_domain(const Lowering *l, const Item *it, ValueId v)
     const Value *x = value_of(l->g, v);
 
     return it->rank == x->rank && !memcmp(it->dim, x->dim, sizeof(int64_t) * (size_t)x->rank) &&
-           it->is_channels_last == l->is_channels_last[v];
+           it->group.is_channels_last == l->is_channels_last[v];
 }
 
 // Scalars all go together: a call costs more than they do.
@@ -52,7 +52,7 @@ bool shares_input(const Lowering *l, const Item *it, const Node *x)
 
 static bool same_rows(const Item *it, const Value *v)
 {
-    return it->has_rows && it->row_rank == v->rank &&
+    return it->group.has_rows && it->group.row_rank == v->rank &&
            !memcmp(it->dim, v->dim, sizeof(int64_t) * (size_t)v->rank);
 }
 
@@ -65,8 +65,8 @@ static bool has_same_reads(const Lowering *l, const Item *it, const Node *x)
     bool fits_cache = value_bytes(value_of(l->g, x->out[0])) <= RT_STREAM_BYTES;
 
     return l->g->nodes[it->nodes[0]].phase == x->phase &&
-           !(x->phase == UPDATE && it->has_rows && fits_cache) && same_domain(l, it, x->out[0]) &&
-           shares_input(l, it, x);
+           !(x->phase == UPDATE && it->group.has_rows && fits_cache) &&
+           same_domain(l, it, x->out[0]) && shares_input(l, it, x);
 }
 
 // Can the node join the item: is it of the group's domain, or a row scalar of its rows?
@@ -114,7 +114,7 @@ int add_group(Emit *e, ValueId v)
     Item *it = add_item(e, ITEM_GROUP);
 
     set_dims(it, value_of(e->l->g, v));
-    it->is_channels_last = e->l->is_channels_last[v];
+    it->group.is_channels_last = e->l->is_channels_last[v];
     it->nodes = arena_array(e->l->p->arena, NodeId, MAX_GROUP_NODES);
     return e->l->s->n_items - 1;
 }
@@ -156,7 +156,7 @@ static bool can_take_sum(const Emit *e, int at, const Node *x, int kept)
 
     return is_direct_result(l, x->in[0]) && at >= e->loop && it->kind == ITEM_GROUP &&
            it->region == e->r && it->n_nodes < MAX_GROUP_NODES && same_domain(l, it, x->in[0]) &&
-           (!it->has_rows || it->row_rank == kept);
+           (!it->group.has_rows || it->group.row_rank == kept);
 }
 
 // Adds a sum over the last dims to the group that makes its input or, if there are rows, to a new
@@ -180,8 +180,8 @@ bool emit_sum(Emit *e, NodeId n)
     if (!has_group)
         at = add_group(e, x->in[0]);
     Item *it = &l->s->items[at];
-    it->has_rows = true;
-    it->row_rank = kept;
+    it->group.has_rows = true;
+    it->group.row_rank = kept;
     group_append(e, at, n);
     return true;
 }

@@ -48,7 +48,7 @@ static void add_fill(Emit *e, NodeId n, double fill)
     it->operands = arena_array(e->l->p->arena, Operand, 1);
     it->operands[0] = output_operand(e->l, e->r, n, 0);
     it->n_out = 1;
-    it->fill = fill;
+    it->fill.value = fill;
 }
 
 // Does `w` lie in its base as `v` does in the instance of its base of iteration `iter`?
@@ -104,7 +104,7 @@ static void place_loop(Emit *e, NodeId n, int k)
 
     Item *it = add_item(e, ITEM_LOOP);
     it->cls = b.cls;
-    it->match = begin + 2;
+    it->loop.end = begin + 2;
     from.is_instance = true;
     from.delta = 0;
     to.step = by * (next.offset - to.offset);
@@ -113,7 +113,6 @@ static void place_loop(Emit *e, NodeId n, int k)
     e->l->s->items[begin + 1].cls = b.cls;
     it = add_item(e, ITEM_END);
     it->cls = b.cls;
-    it->match = begin;
 }
 
 // Is input k already where the node puts it? (The same value may be put into two places.)
@@ -238,9 +237,9 @@ static void add_pad(Emit *e, NodeId n, const Operand *o, int axis, int factor, F
     it->operands = arena_array(a, Operand, 1);
     it->operands[0] = *o;
     it->n_nodes = it->n_in = 1;
-    it->factor = factor;
-    it->axis = axis;
-    it->op = kind == FACTOR_MAX ? RT_MAX : kind == FACTOR_MIN ? RT_MIN : RT_SUM;
+    it->pad.factor = factor;
+    it->pad.axis = axis;
+    it->pad.op = kind == FACTOR_MAX ? RT_MAX : kind == FACTOR_MIN ? RT_MIN : RT_SUM;
 }
 
 // A kernel works on whole chunks. Where it reduces over a dim of which some ranks have less than a
@@ -320,7 +319,7 @@ bool emit_kernel(Emit *e, NodeId n)
     it->operands = ops;
     it->n_in = x->n_in;
     it->n_out = x->n_out;
-    it->kernel = k;
+    it->call.kernel = k;
     note_reads(e, n, l->s->n_items - 1);
     note_outputs(e, n, l->s->n_items - 1);
     return true;

@@ -7,7 +7,7 @@ bool node_is_row_scalar(const Graph *g, const Item *it, const Node *n)
 {
     int rank = out(g, n)->rank;
 
-    return it->has_rows && n->op->expr && rank == it->row_rank && rank != it->rank;
+    return it->group.has_rows && n->op->expr && rank == it->group.row_rank && rank != it->rank;
 }
 
 NodeId group_producer(const Graph *g, const Item *it, ValueId v)
@@ -97,8 +97,8 @@ static bool is_made_in_group(const Groups *gr, const Item *it, ValueId v, int it
     NodeId from = value_of(l->g, b)->producer;
 
     return from && gr->mark[from] == 1 + item &&
-           (b == v || (it->has_rows && value_of(l->g, v)->rank == it->rank &&
-                       is_row_broadcast(l, v, it->row_rank)));
+           (b == v || (it->group.has_rows && value_of(l->g, v)->rank == it->rank &&
+                       is_row_broadcast(l, v, it->group.row_rank)));
 }
 
 static void find_inputs(Groups *gr, Item *it, int item)
@@ -110,7 +110,7 @@ static void find_inputs(Groups *gr, Item *it, int item)
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *x = &g->nodes[it->nodes[i]];
         for (int k = 0; k < x->n_in; k++) {
-            int *source = arena_push(l->p->arena, it->source, n, cap_source);
+            int *source = arena_push(l->p->arena, it->group.source, n, cap_source);
             if (is_made_in_group(gr, it, x->in[k], item)) {
                 *source = SOURCE_NODE;
             } else if (is_literal(l, it->region, it->nodes[i], k)) {
@@ -133,31 +133,31 @@ static bool is_sum_or_row_scalar(const Lowering *l, const Item *it, const Node *
 static void delay_updates(Groups *gr, Item *it)
 {
     const Lowering *l = gr->l;
-    const int *source = it->source;
+    const int *source = it->group.source;
 
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *x = &l->g->nodes[it->nodes[i]];
         bool is_row_scalar = node_is_row_scalar(l->g, it, x);
-        int *pass = &it->pass[i];
+        int *pass = &it->group.pass[i];
         for (int k = 0; k < x->n_in; k++, source++) {
             if (!is_row_scalar || *source != SOURCE_NODE)
                 continue;
-            int from = it->pass[gr->at[group_producer(l->g, it, x->in[k])]];
+            int from = it->group.pass[gr->at[group_producer(l->g, it, x->in[k])]];
             *pass = from > *pass ? from : *pass;
         }
         if (!x->op->is_sum && l->carried_in[x->out[0]])
-            *pass = it->n_passes - 1;
+            *pass = it->group.n_passes - 1;
     }
 }
 
-// Finds each node's row pass: see Item.pass.
+// Finds each node's row pass: see Group.pass.
 static void find_passes(Groups *gr, Item *it)
 {
     const Lowering *l = gr->l;
-    const int *source = it->source;
+    const int *source = it->group.source;
 
-    it->n_passes = 1;
-    it->pass = arena_array(l->p->arena, int, it->n_nodes);
+    it->group.n_passes = 1;
+    it->group.pass = arena_array(l->p->arena, int, it->n_nodes);
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *x = &l->g->nodes[it->nodes[i]];
         bool is_row_scalar = node_is_row_scalar(l->g, it, x);
@@ -166,13 +166,13 @@ static void find_passes(Groups *gr, Item *it)
             if (*source != SOURCE_NODE)
                 continue;
             NodeId n = group_producer(l->g, it, x->in[k]);
-            int from = it->pass[gr->at[n]];
+            int from = it->group.pass[gr->at[n]];
             from += !is_row_scalar && is_sum_or_row_scalar(l, it, &l->g->nodes[n]);
             pass = from > pass ? from : pass;
         }
-        it->pass[i] = pass;
+        it->group.pass[i] = pass;
         gr->at[it->nodes[i]] = i;
-        it->n_passes = pass >= it->n_passes ? pass + 1 : it->n_passes;
+        it->group.n_passes = pass >= it->group.n_passes ? pass + 1 : it->group.n_passes;
     }
     delay_updates(gr, it);
 }
@@ -194,7 +194,7 @@ static void find_outputs(Groups *gr, Item *it)
 
 static int64_t workspace_of_sums(const Graph *g, const Item *it)
 {
-    if (!it->has_columns)
+    if (!it->group.has_columns)
         return 0;
     RtSums s = column_sums(g, it);
     return rt_sums_workspace(&s);
@@ -219,7 +219,7 @@ void finish_groups(Lowering *l)
             expand(&gr, it, i);
             find_inputs(&gr, it, i);
             find_passes(&gr, it);
-            it->kernel.workspace = workspace_of_sums(g, it);
+            it->group.workspace = workspace_of_sums(g, it);
         }
         for (int k = 0; k < it->n_in; k++)
             gr.is_read[value_instance(l, it->operands[k].base, 0)] = true;

@@ -194,14 +194,13 @@ static bool lower_region(Emit *e, int r)
     e->r = r;
     e->loop = begin;
     Item *it = add_item(e, ITEM_LOOP);
-    it->is_reverse = x->is_reverse;
+    it->loop.is_reverse = x->is_reverse;
     for (int i = 0; i < x->n_nodes; i++)
         if (!lower_node(e, x->nodes[i]))
             return false;
     merge_groups(l, begin + 1, l->s->n_items);
-    it = add_item(e, ITEM_END);
-    it->match = begin;
-    l->s->items[begin].match = l->s->n_items - 1;
+    add_item(e, ITEM_END);
+    l->s->items[begin].loop.end = l->s->n_items - 1;
     // Seen from outside, the loop makes the values of all iterations. A view makes nothing: its
     // base may be older than the loop.
     const ClassTable *t = &l->table[x->cls];

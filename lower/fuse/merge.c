@@ -174,16 +174,20 @@ static bool has_leading_dims(const Item *it, const Item *rows, int n)
 static int common_rows(const Item *a, const Item *b)
 {
     const Item *large = a->rank > b->rank ? a : b, *small = a->rank > b->rank ? b : a;
-    int rows = a->rank == b->rank ? (a->has_rows ? a->row_rank : b->row_rank) : small->rank;
+    int rows = a->rank == b->rank ? (a->group.has_rows ? a->group.row_rank : b->group.row_rank)
+                                  : small->rank;
 
-    if (a->is_channels_last != b->is_channels_last || (a->is_channels_last && a->rank != b->rank) ||
-        (a->has_columns && b->has_columns && a->column_rank != b->column_rank) ||
+    if (a->group.is_channels_last != b->group.is_channels_last ||
+        (a->group.is_channels_last && a->rank != b->rank) ||
+        (a->group.has_columns && b->group.has_columns &&
+         a->group.column_rank != b->group.column_rank) ||
         !has_leading_dims(large, small, small->rank) ||
-        (a->rank == b->rank && a->has_rows && b->has_rows && a->row_rank != b->row_rank))
+        (a->rank == b->rank && a->group.has_rows && b->group.has_rows &&
+         a->group.row_rank != b->group.row_rank))
         return -1;
     if (a->rank == b->rank)
         return rows;
-    return small->has_rows || (large->has_rows && large->row_rank != rows) ||
+    return small->group.has_rows || (large->group.has_rows && large->group.row_rank != rows) ||
                    !has_parallel_rows(large, rows)
                ? -1
                : rows;
@@ -240,7 +244,7 @@ static bool can_merge(const Lowering *l, int from, int to)
         a->n_nodes + b->n_nodes > MAX_GROUP_NODES || !item_reads(l, b, from))
         return false;
     int rows = common_rows(a, b);
-    bool has_rows = a->has_rows || b->has_rows || a->rank != b->rank;
+    bool has_rows = a->group.has_rows || b->group.has_rows || a->rank != b->rank;
     if (rows == 0 && has_rows && reads_row_scalars_only(l, b, from))  // totals, added up one by one
         return false;
     return rows >= 0 && !reads_non_elementwise(l, b, from, has_rows ? rows : -1) &&
@@ -263,11 +267,11 @@ static void merge(Lowering *l, int from, int to, int at)
         if (*base == 1 + from || *base == 1 + to)
             *base = 1 + at;
     }
-    if (a->has_columns)
-        all.column_rank = a->column_rank;
-    all.has_columns |= a->has_columns;
-    all.row_rank = common_rows(a, b);
-    all.has_rows |= a->has_rows || a->rank != b->rank;
+    if (a->group.has_columns)
+        all.group.column_rank = a->group.column_rank;
+    all.group.has_columns |= a->group.has_columns;
+    all.group.row_rank = common_rows(a, b);
+    all.group.has_rows |= a->group.has_rows || a->rank != b->rank;
     if (a->rank > b->rank) {
         all.rank = a->rank;
         memcpy(all.dim, a->dim, sizeof all.dim);

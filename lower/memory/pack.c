@@ -13,13 +13,13 @@ static bool is_whole(const Set *s, const Item *it, const Operand *o)
     int axis[MAX_RANK];
     int64_t step = 1;
 
-    layout_axes(it->rank, it->is_channels_last, axis);
     if (st->step || st->ring || o->offset || o->step)
         return false;
     if (it->kind == ITEM_KERNEL) {
         const Value *v = value_of(s->g, o->value);
         return operand_is_dense(o, v->rank, v->dim);
     }
+    layout_axes(it->rank, it->group.is_channels_last, axis);
     for (int i = it->rank - 1; i >= 0; i--) {  // densely, as the group walks?
         int k = axis[i];
         if (it->dim[k] > 1 && o->stride[k] != step)
@@ -34,19 +34,19 @@ static bool is_written_in_last_pass(const Set *s, const Item *it, const Operand 
 {
     for (int i = 0; i < it->n_nodes; i++)
         if (s->g->nodes[it->nodes[i]].out[0] == to->value)
-            return it->pass[i] == it->n_passes - 1;
+            return it->group.pass[i] == it->group.n_passes - 1;
     return false;
 }
 
 // Does a row scalar of the group read the operand after the last pass over a row?
 static bool is_read_after_last_pass(const Set *s, const Item *it, int operand)
 {
-    const int *source = it->source;
+    const int *source = it->group.source;
 
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *n = &s->g->nodes[it->nodes[i]];
         bool is_after_last_pass =
-            node_is_row_scalar(s->g, it, n) && it->pass[i] == it->n_passes - 1;
+            node_is_row_scalar(s->g, it, n) && it->group.pass[i] == it->group.n_passes - 1;
         for (int k = 0; k < n->n_in; k++, source++)
             if (is_after_last_pass && *source == operand)
                 return true;
@@ -95,11 +95,11 @@ void lower_in_place(Program *p, Set *s)
 {
     for (int i = 0; i < s->n_items; i++) {
         const Item *it = &s->items[i];
-        bool is_kernel = it->kind == ITEM_KERNEL && it->kernel.over;
+        bool is_kernel = it->kind == ITEM_KERNEL && it->call.kernel.over;
         for (int k = 0; (is_kernel || it->kind == ITEM_GROUP) && k < it->n_out; k++)
             for (int j = 0; j < it->n_in; j++) {
                 const Operand *from = &it->operands[j], *to = output_at(it, k);
-                if ((!is_kernel || j == it->kernel.over) && can_overwrite(p, s, i, from, to)) {
+                if ((!is_kernel || j == it->call.kernel.over) && can_overwrite(p, s, i, from, to)) {
                     share_buffer(p, s, s->storage[from->base].buffer, s->storage[to->base].buffer);
                     break;
                 }
@@ -234,12 +234,12 @@ static int32_t add_shared_workspace(Program *p, int set)
     for (int i = 0; i < s->n_items; i++) {
         const Item *it = &s->items[i];
         loop = it->kind == ITEM_LOOP ? i : it->kind == ITEM_END ? -1 : loop;
-        if (!it->slot)
+        if (!item_slot(it))
             continue;
-        int begin = loop >= 0 ? loop : i, end = loop >= 0 ? s->items[loop].match : i;
+        int begin = loop >= 0 ? loop : i, end = loop >= 0 ? s->items[loop].loop.end : i;
         first = begin < first ? begin : first;
         last = end;
-        bytes = it->kernel.workspace > bytes ? it->kernel.workspace : bytes;
+        bytes = item_workspace(it) > bytes ? item_workspace(it) : bytes;
     }
     return bytes ? add_workspace(p, set, bytes, first, last) : 0;
 }
@@ -251,9 +251,9 @@ static void add_workspaces(Program *p, int set)
 
     for (int i = 0; i < s->n_items; i++) {
         Item *it = &s->items[i];
-        if (it->kernel.workspace)
-            it->workspace_buffer =
-                it->slot ? shared : add_workspace(p, set, it->kernel.workspace, i, i);
+        int64_t bytes = item_workspace(it);
+        if (bytes)
+            it->workspace_buffer = item_slot(it) ? shared : add_workspace(p, set, bytes, i, i);
     }
 }
 

@@ -288,7 +288,7 @@ static void find_live_ranges(StorageState *st)
             bool is_private = !f->is_stack && !f->is_ring && it->region && f->region == it->region;
             if (loop >= 0 && !is_private) {
                 extend(b, loop);
-                extend(b, s->items[loop].match);
+                extend(b, s->items[loop].loop.end);
             }
         }
     }

@@ -62,7 +62,7 @@ static void add_loop(Schedule *s, const Item *loop, int at)
     int iterations = o->l->g->classes[loop->cls].length;
     Item it = *loop;
 
-    it.fission_part = at;
+    it.loop.fission_part = at;
     it.region = region;
     overlap_add(o, &it);
     for (int i = 0; i < s->n_tasks; i++) {
@@ -73,18 +73,17 @@ static void add_loop(Schedule *s, const Item *loop, int at)
         it = o->from[u->first];
         it.region = region;
         if (crosses_loops(s, u)) {
-            it.slot = u->slot = o->n_slots + 1;
-            it.n_slots = iterations;
+            it.call.slot = u->slot = o->n_slots + 1;
+            it.call.n_slots = iterations;
             o->n_slots += iterations;
         }
         overlap_add(o, &it);
     }
     add_waits(s, at, NULL, region, iterations);
-    it = o->from[loop->match];
-    it.match = begin;
+    it = o->from[loop->loop.end];
     it.region = region;
     overlap_add(o, &it);
-    o->items[begin].match = o->n_items - 1;
+    o->items[begin].loop.end = o->n_items - 1;
 }
 
 // ---- parts ----
@@ -95,7 +94,8 @@ static void add_whole(Overlap *o, const Task *u)
 
     for (int i = u->first; i <= u->last; i++) {
         Item it = o->from[i];
-        it.match += shift;
+        if (it.kind == ITEM_LOOP)
+            it.loop.end += shift;
         overlap_add(o, &it);
     }
 }

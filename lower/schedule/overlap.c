@@ -26,7 +26,7 @@ static Access access_of(const Lowering *l, const Item *it, int k)
                     .reads = k < it->n_in,
                     .writes = k >= it->n_in || it->kind == ITEM_PAD,
                     .is_per_iteration = o->is_instance && !o->delta,
-                    .is_in_flight = it->kind == ITEM_KERNEL && it->slot};
+                    .is_in_flight = it->kind == ITEM_KERNEL && it->call.slot};
 }
 
 static int by_location(const void *a, const void *b)
@@ -109,7 +109,7 @@ static Task task_at(const Overlap *o, int first)
 {
     const Item *it = &o->from[first];
     bool is_loop = it->kind == ITEM_LOOP;
-    Task u = {.first = first, .last = is_loop ? it->match : first};
+    Task u = {.first = first, .last = is_loop ? it->loop.end : first};
     int iterations = is_loop ? o->l->g->classes[it->cls].length : 1;
 
     find_accesses(o, &u);
@@ -120,7 +120,7 @@ static Task task_at(const Overlap *o, int first)
     }
     for (int i = 0; i < u.n_accesses; i++)
         u.is_in_flight |= u.access[i].is_in_flight;
-    u.is_deferrable = it->fission_part || is_deferrable(o->l->g, it);
+    u.is_deferrable = (is_loop && it->loop.fission_part) || is_deferrable(o->l->g, it);
     return u;
 }
 
@@ -167,9 +167,9 @@ Item make_wait(const Item *exchange, int slot, int n_slots)
     Item it = *exchange;
 
     it.kind = ITEM_WAIT;
-    it.kernel = (Kernel){0};
-    it.slot = slot;
-    it.n_slots = n_slots;
+    it.call.kernel = (Kernel){0};
+    it.call.slot = slot;
+    it.call.n_slots = n_slots;
     return it;
 }
 
@@ -195,18 +195,17 @@ static void add_task(Overlap *o, const Task *u)
 
     it.skew = u->skew;
     if (u->slot) {
-        it.slot = u->slot;
-        it.n_slots = 1 + u->wait_skew - u->skew;
+        it.call.slot = u->slot;
+        it.call.n_slots = 1 + u->wait_skew - u->skew;
     }
     overlap_add(o, &it);
     if (it.kind != ITEM_LOOP)
         return;
     int skew = schedule_items(o, u->first + 1, u->last, true);
     it = o->from[u->last];
-    it.match = begin;
     overlap_add(o, &it);
-    o->items[begin].match = o->n_items - 1;
-    o->items[begin].skew = skew;
+    o->items[begin].loop.end = o->n_items - 1;
+    o->items[begin].loop.skew = skew;
 }
 
 Schedule schedule_new(Overlap *o, int begin, int end, bool is_loop)

@@ -14,7 +14,10 @@ typedef struct Clock {
     Simulated sum;
 } Clock;
 
-static int slot_of(const Item *it, int iteration) { return it->slot + iteration % it->n_slots; }
+static int slot_of(const Item *it, int iteration)
+{
+    return it->call.slot + iteration % it->call.n_slots;
+}
 
 // When the collectives under way will have ended.
 static double link_end(const Clock *k) { return k->link_free > k->now ? k->link_free : k->now; }
@@ -76,7 +79,7 @@ static void exchange(Clock *k, const Item *it, int iteration)
         return;
     }
     k->sum.communication += seconds;
-    if (!it->slot) {
+    if (!it->call.slot) {
         run_blocking(k, seconds);
         return;
     }
@@ -100,8 +103,8 @@ static void run_loop(Clock *k, const Item *loop, int begin)
 {
     int length = k->s->g->classes[loop->cls].length;
 
-    for (int loop_iteration = 0; loop_iteration < length + loop->skew; loop_iteration++)
-        for (int i = begin + 1; i < loop->match; i++) {
+    for (int loop_iteration = 0; loop_iteration < length + loop->loop.skew; loop_iteration++)
+        for (int i = begin + 1; i < loop->loop.end; i++) {
             int iteration = item_iteration(loop, length, &k->s->items[i], loop_iteration);
             if (iteration >= 0)
                 run_item(k, &k->s->items[i], iteration);
@@ -114,7 +117,7 @@ static void run(Clock *k, int begin, int end)
         const Item *it = &k->s->items[i];
         if (it->kind == ITEM_LOOP) {
             run_loop(k, it, i);
-            i = it->match;
+            i = it->loop.end;
         } else {
             run_item(k, it, 0);
         }

@@ -57,7 +57,7 @@ static Work kernel_work(const Program *p, const Set *s, const Item *it)
     const Node *n = &s->g->nodes[it->nodes[0]];
     Work w = node_work(s->g, n);
 
-    if (it->kernel.over && group_updates_in_place(p, s, it, 0)) {
+    if (it->call.kernel.over && group_updates_in_place(p, s, it, 0)) {
         w.written += node_bytes(s->g, n, 0);
         w.read += 2 * w.written;
         return w;
@@ -91,7 +91,7 @@ Work item_work(const Program *p, const Set *s, const Item *it)
     case ITEM_GROUP:
         return group_work(p, s, it);
     case ITEM_KERNEL:
-        return it->slot ? (Work){0} : kernel_work(p, s, it);
+        return it->call.slot ? (Work){0} : kernel_work(p, s, it);
     case ITEM_COPY:
         return copy_work(s, it);
     case ITEM_FILL:

@@ -227,7 +227,7 @@ static void run_pad(const Machine *m, const Item *it, int layer)
 {
     Tensor t = load(m, &it->operands[0], layer, it->rank, it->dim);
 
-    pad(m, it->nodes[0], it->factor, it->axis, it->op, &t);
+    pad(m, it->nodes[0], it->pad.factor, it->pad.axis, it->pad.op, &t);
     store(m, &it->operands[0], layer, &t);
 }
 
@@ -237,7 +237,7 @@ static void run_group(const Machine *m, const Item *it, int layer)
 {
     const Graph *g = m->s->g;
     Tensor *made = arena_array(m->scratch, Tensor, g->n_values);
-    const int *source = it->source;
+    const int *source = it->group.source;
 
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *x = &g->nodes[it->nodes[i]];
@@ -305,7 +305,7 @@ static void run_item(const Machine *m, const Item *it, int layer)
     }
     if (it->kind == ITEM_FILL) {
         Value v = *value_of(m->s->g, it->operands[0].value);
-        Tensor t = splat(m, &v, it->fill);
+        Tensor t = splat(m, &v, it->fill.value);
         store(m, &it->operands[0], layer, &t);
     }
 }
@@ -319,14 +319,14 @@ static inline void walk_items(const Set *s, int from, int to, void *of,
     for (int i = from; i < to; i++) {
         const Item *it = &s->items[i];
         int length = it->kind == ITEM_LOOP ? s->g->classes[it->cls].length : 0;
-        for (int iteration = 0; length && iteration < length + it->skew; iteration++)
-            for (int j = i + 1; j < it->match; j++) {
+        for (int iteration = 0; length && iteration < length + it->loop.skew; iteration++)
+            for (int j = i + 1; j < it->loop.end; j++) {
                 int layer = item_iteration(it, length, &s->items[j], iteration);
                 if (layer >= 0)
                     visit(of, &s->items[j], layer);
             }
         if (length)
-            i = it->match;
+            i = it->loop.end;
         else
             visit(of, it, 0);
         between_items(of);

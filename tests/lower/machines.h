@@ -83,7 +83,7 @@ static inline void run_on_all(void *machines, const Item *it, int layer)
     const Graph *g = x->all_ranks.s->g;
     bool is_exchange = it->kind == ITEM_KERNEL && g->nodes[it->nodes[0]].op->exchange;
 
-    if (it->slot && x->exchanges_at_wait && is_exchange) {
+    if (item_slot(it) && x->exchanges_at_wait && is_exchange) {
         poison(x, it, layer);
         return;
     }

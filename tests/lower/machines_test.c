@@ -99,8 +99,8 @@ static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
     slots += p->n_slots;
     for (int i = 0; i < p->set[SET_TRAIN].n_items; i++) {
         const Item *it = &p->set[SET_TRAIN].items[i];
-        skew += it->kind == ITEM_LOOP && it->skew;
-        fission_part += it->kind == ITEM_LOOP && it->fission_part;
+        skew += it->kind == ITEM_LOOP && it->loop.skew;
+        fission_part += it->kind == ITEM_LOOP && it->loop.fission_part;
     }
     arena_free(a);
 }

@@ -96,13 +96,14 @@ static bool change_literal(Program *p, Set *s, Dice *d)
 
     (void)p;
     if (it && it->kind == ITEM_FILL) {
-        it->fill += 1;
+        it->fill.value += 1;
         return true;
     }
     for (int i = 0; it && i < it->n_nodes; i++)
         for (int k = 0; k < s->g->nodes[it->nodes[i]].n_in; k++, at++)
-            if (it->source[at] >= 0 && value_splat(s->g, s->g->nodes[it->nodes[i]].in[k], &x)) {
-                it->source[at] = SOURCE_SPLAT;
+            if (it->group.source[at] >= 0 &&
+                value_splat(s->g, s->g->nodes[it->nodes[i]].in[k], &x)) {
+                it->group.source[at] = SOURCE_SPLAT;
                 return true;
             }
     return false;
@@ -172,7 +173,7 @@ static bool change_source(Program *p, Set *s, Dice *d)
         n += s->g->nodes[it->nodes[i]].n_in;
     if (!n || it->n_in < 2)
         return false;
-    int *source = &it->source[roll(d, n)], other = roll(d, it->n_in);
+    int *source = &it->group.source[roll(d, n)], other = roll(d, it->n_in);
     if (*source < 0 || *source == other ||
         !is_same_type(s->g, it->operands[*source].value, it->operands[other].value))
         return false;
@@ -268,7 +269,7 @@ static bool turn_loop(Program *p, Set *s, Dice *d)
 
     (void)p;
     if (it)
-        it->is_reverse = !it->is_reverse;
+        it->loop.is_reverse = !it->loop.is_reverse;
     return it;
 }
 
@@ -282,7 +283,7 @@ static bool delay_item(Program *p, Set *s, Dice *d)
     const Item *loop = it;
     while (loop->kind != ITEM_LOOP)
         loop--;
-    if (it->skew >= loop->skew)
+    if (it->skew >= loop->loop.skew)
         return false;
     it->skew++;
     return true;
