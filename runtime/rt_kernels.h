@@ -177,11 +177,15 @@ typedef struct RtPad {
 void rt_pad(Rt *rt, const RtPad *p, const RtShard *shard, void *x);
 
 // These work along one dim of a dense tensor [outer, n, inner].
-void rt_arg_max(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, void *y, const void *x);
-void rt_cumsum(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, bool exclusive,
-               bool reverse, void *y, const void *x);
-void rt_top_k(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, int64_t k, void *values,
-              void *indices, const void *x);
+typedef struct RtAlong {
+    RtType type;
+    int64_t outer, n, inner;
+    bool exclusive, reverse;  // rt_cumsum: without the element itself; from the last one on
+    int64_t k;                // rt_top_k: how many
+} RtAlong;
+void rt_arg_max(Rt *rt, const RtAlong *p, void *y, const void *x);
+void rt_cumsum(Rt *rt, const RtAlong *p, void *y, const void *x);
+void rt_top_k(Rt *rt, const RtAlong *p, void *values, void *indices, const void *x);
 
 // Attention: y = dropout(softmax(scale · q·k + bias)) · v. Dims: q [batch, group, s, e],
 // k [batch, t, e], v [batch, t, f], y [batch, group, s, f], with any strides and up to RT_MAX_BATCH

@@ -87,7 +87,7 @@ typedef struct Along {
 } Along;
 
 Along along(int rank, const int64_t *dim, int axis);
-// Sets the kernel's arguments to "RT_F32, outer, n, inner".
+// Begins the kernel's arguments: "&(RtAlong){.type = RT_F32, .outer = 2, .n = 3, .inner = 1".
 void kernel_along(const Graph *g, const Node *n, int axis, const int64_t (*stride)[MAX_RANK],
                   Kernel *k);
 // "ab->ab" with the axis blocked, for operators along one dim that keep the rank.

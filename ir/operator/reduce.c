@@ -163,8 +163,9 @@ void kernel_along(const Graph *g, const Node *n, int axis, const int64_t (*strid
     Along a = along(x->rank, x->dim, axis);
 
     kernel_dense(g, n, stride, k);
-    text_printf(&k->args, "%s, %" PRId64 ", %" PRId64 ", %" PRId64, dtype_rt(x->dtype), a.outer,
-                a.n, a.inner);
+    text_printf(&k->args,
+                "&(RtAlong){.type = %s, .outer = %" PRId64 ", .n = %" PRId64 ", .inner = %" PRId64,
+                dtype_rt(x->dtype), a.outer, a.n, a.inner);
 }
 
 void rule_along(const Graph *g, const Node *n, Rule *r, int axis)

@@ -52,8 +52,8 @@ static void cumsum_kernel(const Graph *g, const Node *n, const int64_t (*stride)
 {
     kernel_along(g, n, (int)n->attr[AXIS].i, stride, k);
     k->name = "cumsum";
-    text_printf(&k->args, ", %s, %s", n->attr[EXCLUSIVE].i ? "true" : "false",
-                n->attr[REVERSE].i ? "true" : "false");
+    text_printf(&k->args, "%s%s}", n->attr[EXCLUSIVE].i ? ", .exclusive = true" : "",
+                n->attr[REVERSE].i ? ", .reverse = true" : "");
 }
 
 static ValueId cumsum_split(Graph *g, const Node *n, const Split *s)

@@ -35,19 +35,19 @@ static void search(RtType t, const char *x, int64_t n, int64_t inner, int64_t li
     }
 }
 
-void rt_arg_max(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, void *y, const void *x)
+void rt_arg_max(Rt *rt, const RtAlong *p, void *y, const void *x)
 {
-    int64_t groups = rt_ceil_div(inner, COLUMNS);
+    int64_t n = p->n, inner = p->inner, groups = rt_ceil_div(inner, COLUMNS);
 
     if (n == 0) {
-        rt_fill(rt, RT_I64, y, outer * inner, 0);
+        rt_fill(rt, RT_I64, y, p->outer * inner, 0);
         return;
     }
-#pragma omp parallel for num_threads(rt_team(rt, outer *n *inner)) schedule(static)
-    for (int64_t i = 0; i < outer * groups; i++) {
+#pragma omp parallel for num_threads(rt_team(rt, p->outer *n *inner)) schedule(static)
+    for (int64_t i = 0; i < p->outer * groups; i++) {
         int64_t o = i / groups, c = i % groups * COLUMNS;
-        const char *from = (const char *)x + (o * n * inner + c) * rt_type_bytes(t);
+        const char *from = (const char *)x + (o * n * inner + c) * rt_type_bytes(p->type);
 
-        search(t, from, n, inner, rt_least(COLUMNS, inner - c), (int64_t *)y + o * inner + c);
+        search(p->type, from, n, inner, rt_least(COLUMNS, inner - c), (int64_t *)y + o * inner + c);
     }
 }

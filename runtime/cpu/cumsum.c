@@ -24,20 +24,19 @@ SUMS(double, double, f64)
 #define INT_SUMS(type, T, name) SUMS(T, uint64_t, name)
 RT_EACH_INT(INT_SUMS)
 
-void rt_cumsum(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, bool exclusive,
-               bool reverse, void *y, const void *x)
+void rt_cumsum(Rt *rt, const RtAlong *p, void *y, const void *x)
 {
-    int64_t groups = rt_ceil_div(inner, COLUMNS);
+    int64_t n = p->n, inner = p->inner, groups = rt_ceil_div(inner, COLUMNS);
 
-#pragma omp parallel for num_threads(rt_team(rt, outer *n *inner)) schedule(static)
-    for (int64_t i = 0; i < outer * groups; i++) {
+#pragma omp parallel for num_threads(rt_team(rt, p->outer *n *inner)) schedule(static)
+    for (int64_t i = 0; i < p->outer * groups; i++) {
         int64_t c = i % groups * COLUMNS, at = i / groups * n * inner + c;
         int64_t lines = rt_least(COLUMNS, inner - c);
 
-        switch (rt_plain(t)) {
+        switch (rt_plain(p->type)) {
 #define CASE(type, T, name)                                                                        \
     case type:                                                                                     \
-        sums_##name((T *)y + at, (const T *)x + at, n, inner, lines, exclusive, reverse);          \
+        sums_##name((T *)y + at, (const T *)x + at, n, inner, lines, p->exclusive, p->reverse);    \
         break;
             RT_EACH_NUMBER(CASE)
         default:

@@ -61,17 +61,18 @@
     }
 RT_EACH_NUMBER(LINE)
 
-void rt_top_k(Rt *rt, RtType t, int64_t outer, int64_t n, int64_t inner, int64_t k, void *values,
-              void *indices, const void *x)
+void rt_top_k(Rt *rt, const RtAlong *p, void *values, void *indices, const void *x)
 {
+    int64_t n = p->n, inner = p->inner, k = p->k;
+
     if (k == 0)
         return;
-#pragma omp parallel for num_threads(rt_team(rt, outer *n *inner)) schedule(static)
-    for (int64_t i = 0; i < outer * inner; i++) {
+#pragma omp parallel for num_threads(rt_team(rt, p->outer *n *inner)) schedule(static)
+    for (int64_t i = 0; i < p->outer * inner; i++) {
         int64_t from = i / inner * n * inner + i % inner, to = i / inner * k * inner + i % inner;
         int64_t *at = (int64_t *)indices + to;
 
-        switch (rt_plain(t)) {
+        switch (rt_plain(p->type)) {
 #define CASE(type, T, name)                                                                        \
     case type:                                                                                     \
         line_##name((const T *)x + from, n, inner, k, (T *)values + to, at);                       \

@@ -41,14 +41,18 @@ static void check_top_k(const Shape *s, const float *x)
     naive_top_k(s, x, want, want_at);
     for (int t = 1; t <= 2; t++) {
         Rt rt = rt_new(t, 0);
-        rt_top_k(&rt, RT_F32, s->outer, s->n, s->inner, s->k, got, got_at, x);
+        rt_top_k(
+            &rt,
+            &(RtAlong){.type = RT_F32, .outer = s->outer, .n = s->n, .inner = s->inner, .k = s->k},
+            got, got_at, x);
         assert_memory_equal(got, want, sizeof(float) * (size_t)n);
         assert_memory_equal(got_at, want_at, sizeof(int64_t) * (size_t)n);
         rt_delete(&rt);
     }
     if (s->k == 1) {  // arg_max is the first of top_k
         Rt rt = rt_new(2, 0);
-        rt_arg_max(&rt, RT_F32, s->outer, s->n, s->inner, got_at, x);
+        rt_arg_max(&rt, &(RtAlong){.type = RT_F32, .outer = s->outer, .n = s->n, .inner = s->inner},
+                   got_at, x);
         assert_memory_equal(got_at, want_at, sizeof(int64_t) * (size_t)n);
         rt_delete(&rt);
     }
@@ -75,7 +79,14 @@ static void check_cumsum(const Shape *s, const float *x, bool exclusive, bool re
     }
     for (int t = 1; t <= 2; t++) {
         Rt rt = rt_new(t, 0);
-        rt_cumsum(&rt, RT_F32, s->outer, s->n, s->inner, exclusive, reverse, got, x);
+        rt_cumsum(&rt,
+                  &(RtAlong){.type = RT_F32,
+                             .outer = s->outer,
+                             .n = s->n,
+                             .inner = s->inner,
+                             .exclusive = exclusive,
+                             .reverse = reverse},
+                  got, x);
         assert_memory_equal(got, want, sizeof(float) * (size_t)n);
         rt_delete(&rt);
     }
@@ -119,17 +130,17 @@ static void test_types(void **state)
     double d[] = {0.1, 0.2, 0.3}, yd[3];
     Rt rt = rt_new(1, 0);
 
-    rt_cumsum(&rt, RT_I64, 1, 4, 1, false, false, y, x);
+    rt_cumsum(&rt, &(RtAlong){RT_I64, 1, 4, 1}, y, x);
     assert_true(y[0] == 3 && y[1] == INT64_MIN + 2 && y[3] == INT64_MIN + 8);
-    rt_cumsum(&rt, RT_I32, 1, 4, 1, true, true, y32, x32);
+    rt_cumsum(&rt, &(RtAlong){RT_I32, 1, 4, 1, true, true}, y32, x32);
     assert_true(y32[0] == -1 && y32[1] == 6 && y32[2] == 1 && y32[3] == 0);
-    rt_cumsum(&rt, RT_F64, 1, 3, 1, false, false, yd, d);
+    rt_cumsum(&rt, &(RtAlong){RT_F64, 1, 3, 1}, yd, d);
     assert_true(yd[2] == 0.1 + 0.2 + 0.3);
-    rt_top_k(&rt, RT_I64, 1, 4, 1, 2, v, at, x);
+    rt_top_k(&rt, &(RtAlong){RT_I64, 1, 4, 1, .k = 2}, v, at, x);
     assert_true(v[0] == INT64_MAX && v[1] == 5 && at[0] == 1 && at[1] == 2);
-    rt_arg_max(&rt, RT_I32, 1, 4, 1, at, x32);
+    rt_arg_max(&rt, &(RtAlong){RT_I32, 1, 4, 1}, at, x32);
     assert_int_equal(at[0], 2);
-    rt_arg_max(&rt, RT_U8, 1, 3, 1, at, (uint8_t[]){1, 200, 127});
+    rt_arg_max(&rt, &(RtAlong){RT_U8, 1, 3, 1}, at, (uint8_t[]){1, 200, 127});
     assert_int_equal(at[0], 1);
     rt_delete(&rt);
 }
