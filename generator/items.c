@@ -1,5 +1,4 @@
 // Prints the functions of one set: one per loop body, and one per part that calls them in order.
-#include <stdlib.h>
 #include <string.h>
 
 #include "generator/internal.h"
@@ -25,19 +24,34 @@ static void add_places(Gen *g, const Item *it, Text *call)
         text_printf(call, ", %s", it->operands[k].base ? place_text(g, &it->operands[k]) : "NULL");
 }
 
-// Prints the arguments of a call. $a3 is attribute 3, which grows with the iteration; $o3 is the
-// offset of the rank's shard of factor 3.
-static void print_args(Gen *g, const Item *it, Text *call)
+// A field of a request that is printed, for print_terms.
+typedef struct TermsPlace {
+    Gen *g;
+    const Item *it;
+} TermsPlace;
+
+// Prints a field that grows with the iteration, or by the place of the rank's shard:
+// "layer + 3", "rt->shard[2].offset * 64".
+static void print_terms(void *context, const Kernel *k, size_t at, int64_t x, Text *t)
 {
-    for (const char *s = it->call.kernel.args.s; *s;)
-        if (s[0] == '$' && s[1] == 'o') {
-            int factor = (int)strtol(s + 2, (char **)&s, 10);
-            text_printf(call, "rt->shard[%d].offset", node_shard(g, it->nodes[0], factor));
-        } else if (s[0] == '$') {
-            print_layer_attr(it, &g->s->g->nodes[it->nodes[0]], &s, call);
-        } else {
-            text_put(call, s++, 1);
-        }
+    const TermsPlace *p = context;
+    const char *between = "";
+
+    for (int i = 0; i < k->n_terms; i++) {
+        const KernelTerm *m = &k->term[i];
+        if (m->at != at)
+            continue;
+        text_printf(t, "%s", between);
+        if (m->factor == TERM_LAYER)
+            text_printf(t, "layer");
+        else
+            text_printf(t, "rt->shard[%d].offset", node_shard(p->g, p->it->nodes[0], m->factor));
+        if (m->by != 1)
+            text_printf(t, " * %" PRId64, m->by);
+        between = " + ";
+    }
+    if (x)
+        text_printf(t, " + %" PRId64, x);
 }
 
 // "3" or, if the iterations alternate between several slots, "3 + layer % 2".
@@ -50,16 +64,18 @@ static const char *slot_text(Gen *g, const Item *it)
 
 static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
 {
-    const Kernel *k = &it->call.kernel;
-    Text call = {0};
+    const KernelDef *def = it->call.kernel.def;
+    Text call = {0}, params = {0};
 
     if (it->call.slot)
-        text_printf(&call, "rt_start(%s, %s, rt_%s, ", rank_text(g, it), slot_text(g, it), k->name);
+        text_printf(&call, "rt_start(%s, %s, rt_%s, ", rank_text(g, it), slot_text(g, it),
+                    def->name);
     else
-        text_printf(&call, "rt_%s(%s, ", k->name, rank_text(g, it));
-    if (k->type) {
+        text_printf(&call, "rt_%s(%s, ", def->name, rank_text(g, it));
+    kernel_print(&it->call.kernel, print_terms, &(TermsPlace){g, it}, &params);
+    if (def->is_prepared) {
         char *key =
-            arena_string(g->arena, "rt_%s_init(rt, %%, &(%s)%s);", k->name, k->type, k->args.s);
+            arena_string(g->arena, "rt_%s_init(rt, %%, &(%s)%s);", def->name, def->type, params.s);
         int number = map_get(&g->kernels, key);
         if (!number) {
             number = ++g->n_kernels;
@@ -71,8 +87,9 @@ static void generate_kernel(Gen *g, const Item *it, Text *t, int indent)
         }
         text_printf(&call, "%d", number - 1);
     } else {
-        print_args(g, it, &call);
+        text_printf(&call, "&(%s)%s", def->type, params.s);
     }
+    text_free(&params);
     add_places(g, it, &call);
     text_printf(&call, ");");
     print_statement(g, it, t, indent, call.s);

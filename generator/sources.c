@@ -134,7 +134,7 @@ static bool copy_kernels(Sources *x, const Program *p)
             if (ok && it->kind == ITEM_PAD)
                 ok = copy(x, "cpu/pad.c");
             if (ok && it->kind == ITEM_KERNEL)
-                ok = copy(x, arena_string(x->s->arena, "cpu/%s.c", it->call.kernel.name));
+                ok = copy(x, arena_string(x->s->arena, "cpu/%s.c", it->call.kernel.def->name));
         }
     return ok;
 }

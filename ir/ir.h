@@ -98,6 +98,7 @@ typedef struct Attr {
 } Attr;
 
 typedef struct OpDef OpDef;
+typedef struct Kernel Kernel;
 typedef struct Split Split;
 struct Relation;
 
@@ -361,27 +362,6 @@ typedef struct AttrDef {
     bool is_affine;  // may grow evenly from iteration to iteration of a block, as slice's start
 } AttrDef;
 
-// A call of runtime/rt_kernels.h on operands (inputs, then outputs) at given strides:
-// rt_NAME(rt, ARGS, outputs…, inputs…). A prepared kernel is set up once by
-// rt_NAME_init(rt, number, &(TYPE)ARGS) and is called with the number in place of ARGS.
-typedef struct Kernel {
-    const char *name;  // NULL: no kernel takes operands of these types and dims
-    const char *type;  // the parameters' struct of a prepared kernel, "RtDot"; NULL: not prepared
-    // Prepared: "{.m = 4, .n = 8}". Else: "&(RtGather){…}" or "RT_F32, 4, 8", in which $a2 is as in
-    // OpDef.expr and $o3 is the place where the rank's shard of factor 3 begins.
-    Text args;
-    int64_t workspace;  // bytes
-    bool is_sketch;     // set by the caller: only the workspace is wanted, not the args
-    // Bit i: the kernel can't take operand i at its strides and needs a copy with strides want[i].
-    uint64_t copies;
-    int64_t (*want)[MAX_RANK];  // [operand]
-    int over;  // an input that the output may overwrite, if nothing reads it again; 0: none
-    // Set by the caller if the node is a shard: the size of the whole by factor of the rule, and a
-    // mask of the factors that are split. NULL: the node is whole.
-    const int64_t *whole;
-    uint64_t cut;
-} Kernel;
-
 // All that shardcc knows about an operator. Each file of ir/ops/ defines one; ops.def lists them.
 struct OpDef {
     const char *name;
@@ -436,7 +416,8 @@ struct OpDef {
     // Collectives: evaluates the node for all ranks along its mesh axes at once. `in` and `out` are
     // by rank, row-major over the axes (attribute 0); `out` is allocated with each rank's own dims.
     void (*exchange)(const Node *n, int ranks, const Tensor *in, Tensor *out);
-    // Sets *k to the call of its kernel. NULL: `expr` or `view` is used instead.
+    // Sets *k to the request for its kernel, see node_kernel. NULL: `expr` or `view` is used
+    // instead.
     void (*kernel)(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
     uint64_t channels_last;  // mask of operands that its kernel is fastest on with dim 1 innermost
     bool is_flat;            // its gradient is zero wherever it exists, as that of sign

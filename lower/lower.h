@@ -6,7 +6,7 @@
 #define SHARDCC_LOWER_H
 
 #include "analyzer/analyzer.h"
-#include "runtime/rt_kernels.h"
+#include "ir/kernel.h"
 
 // Where a value lies. Iteration i of a repeated block finds it at offset + step * i or, where
 // `ring` is set, at offset + step * (i mod ring). A ring has as many slots as iterations are under

@@ -79,8 +79,10 @@ static void print_item(const Printer *r, int i, bool is_inside)
             text_printf(t, " ->");
         print_operand(r, &it->operands[k]);
     }
-    if (it->kind == ITEM_KERNEL)
-        text_printf(t, " %s", it->call.kernel.args.s);
+    if (it->kind == ITEM_KERNEL) {
+        text_printf(t, " ");
+        kernel_print_text(&it->call.kernel, t);
+    }
     text_printf(t, "\n");
 }
 

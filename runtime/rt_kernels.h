@@ -61,7 +61,7 @@ typedef struct RtDot {
     int64_t a_m, a_k, a_batch[RT_MAX_BATCH];
     int64_t b_k, b_n, b_batch[RT_MAX_BATCH];
     int64_t y_m, y_n, y_batch[RT_MAX_BATCH];
-    RtType type;  // RT_F32 (or RT_NONE) or RT_F64
+    RtType type;  // RT_F32 or RT_F64
 } RtDot;
 void rt_dot_init(Rt *rt, int kernel, const RtDot *p);
 void rt_dot(Rt *rt, int kernel, void *y, const void *a, const void *b);
@@ -191,12 +191,13 @@ void rt_top_k(Rt *rt, const RtAlong *p, void *values, void *indices, const void 
 // k [batch, t, e], v [batch, t, f], y [batch, group, s, f], with any strides and up to RT_MAX_BATCH
 // batch dims and as many group dims. lse is f32 and dense in the order of its own strides. Strides
 // of bias may be 0.
+typedef struct RtStrides {
+    int64_t batch[RT_MAX_BATCH], group[RT_MAX_BATCH], row, col;  // row: s or t; col: e, f or t
+} RtStrides;
 typedef struct RtAttention {
     int n_batch, n_group;
     int64_t batch[RT_MAX_BATCH], group[RT_MAX_BATCH], s, t, e, f;
-    struct {
-        int64_t batch[RT_MAX_BATCH], group[RT_MAX_BATCH], row, col;  // row: s or t; col: e, f or t
-    } q, k, v, y, lse, bias, drop, dy, dq, dk, dv;  // gradients: for rt_attention_grad only
+    RtStrides q, k, v, y, lse, bias, drop, dy, dq, dk, dv;  // gradients: for rt_attention_grad only
     bool has_bias, bool_bias, causal, drops;
     // causal: s sees t ≤ s + offset and, where window > 0, t > s + offset - window
     int64_t offset, window;

@@ -125,9 +125,9 @@ RtExchange exchange_around(const Value *v, int dim, bool is_last)
                         .inner = exchange_count(v, place + 1, v->rank, is_last)};
 }
 
-static const char *reduction_rt(const char *op)
+static RtReduceOp reduction_rt(const char *op)
 {
-    return !strcmp(op, "max") ? "RT_MAX" : !strcmp(op, "min") ? "RT_MIN" : "RT_SUM";
+    return !strcmp(op, "max") ? RT_MAX : !strcmp(op, "min") ? RT_MIN : RT_SUM;
 }
 
 void kernel_exchange(const Graph *g, const Node *n, int axes, RtExchange p, int op,
@@ -143,19 +143,12 @@ void kernel_exchange(const Graph *g, const Node *n, int axes, RtExchange p, int 
     else if (!is_channels_last(in(g, n, 0), stride[0]))
         kernel_want_channels_last(g, n, 0, k);
     p.type = (RtType)in(g, n, 0)->dtype;
-    k->name = n->op->name;
+    p.op = op ? reduction_rt(n->attr[op].s) : RT_SUM;
+    p.axis = (int)along->v[0];
+    p.other = axes > 1 ? (int)along->v[1] : 0;
+    k->def = kernel_find(n->op->name);
+    k->params.exchange = p;
     k->workspace = rt_exchange_workspace(&p, (int)n->attr[EXCHANGE_RANKS].v[0]);
-    text_printf(&k->args, "&(RtExchange){.type = %s", dtype_rt(in(g, n, 0)->dtype));
-    if (op)
-        text_printf(&k->args, ", .op = %s", reduction_rt(n->attr[op].s));
-    text_printf(&k->args, ", .axis = %" PRId64, along->v[0]);
-    if (axes > 1)
-        text_printf(&k->args, ", .other = %" PRId64, along->v[1]);
-    text_printf(&k->args, ", .outer = %" PRId64 ", .whole = %" PRId64, p.outer, p.whole);
-    if (p.middle)
-        text_printf(&k->args, ", .middle = %" PRId64 ", .joined = %" PRId64, p.middle, p.joined);
-    text_printf(&k->args, ", .inner = %" PRId64 "%s}", p.inner,
-                p.joins_first ? ", .joins_first = true" : "");
 }
 
 // ---- evaluation ----

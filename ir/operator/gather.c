@@ -52,24 +52,17 @@ void kernel_gather(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RA
     // The factor of the table's rows; scatter_add has it last.
     int rows = table == in(g, n, 0) ? (int)n->attr[GATHER_AXIS].i : in(g, n, 0)->rank;
 
-    RtGather p = {.type = (RtType)table->dtype,
-                  .batch = d.batch,
-                  .outer = d.outer,
-                  .n = d.n,
-                  .index = d.index,
-                  .inner = d.inner,
-                  .whole = d.n};
-
     kernel_dense(g, n, stride, k);
+    k->def = kernel_find(n->op->name);
+    k->params.gather = (RtGather){.type = (RtType)table->dtype,
+                                  .index_type = (RtType)index->dtype,
+                                  .batch = d.batch,
+                                  .outer = d.outer,
+                                  .n = d.n,
+                                  .index = d.index,
+                                  .inner = d.inner,
+                                  .whole = k->cut >> rows & 1 ? k->whole[rows] : d.n};
+    kernel_add_shard(k, offsetof(RtGather, offset), rows, 1);
     if (table != in(g, n, 0))  // scatter_add
-        k->workspace = rt_scatter_workspace(&p);
-    text_printf(&k->args, "&(RtGather){.type = %s, .index_type = %s, ", dtype_rt(table->dtype),
-                dtype_rt(index->dtype));
-    text_printf(&k->args, ".batch = %" PRId64 ", .outer = %" PRId64 ", .n = %" PRId64, d.batch,
-                d.outer, d.n);
-    text_printf(&k->args, ", .index = %" PRId64 ", .inner = %" PRId64, d.index, d.inner);
-    if (k->cut >> rows & 1)
-        text_printf(&k->args, ", .offset = $o%d, .whole = %" PRId64 "}", rows, k->whole[rows]);
-    else
-        text_printf(&k->args, ", .whole = %" PRId64 "}", d.n);
+        k->workspace = rt_scatter_workspace(&k->params.gather);
 }

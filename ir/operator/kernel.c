@@ -1,4 +1,5 @@
-// Helpers of OpDef.kernel: dense strides, and requests for copies of operands.
+// The request for a node's kernel, and helpers of OpDef.kernel: dense strides, and copies of
+// operands.
 #include <string.h>
 
 #include "ir/operator/operator.h"
@@ -50,4 +51,34 @@ void kernel_dense(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RAN
 {
     for (int i = 0; i < n->n_in + n->n_out; i++)
         kernel_dense_operand(g, n, i, stride, k);
+}
+
+void kernel_add_shard(Kernel *k, size_t at, int factor, int64_t by)
+{
+    if (k->cut >> factor & 1)
+        k->term[k->n_terms++] = (KernelTerm){.at = at, .factor = factor, .by = by};
+}
+
+void node_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k)
+{
+    k->n_in = n->n_in;
+    k->n_out = n->n_out;
+    for (int i = 0; i < n->n_in + n->n_out; i++)
+        k->type[i] = (RtType)value_of(g, nth_operand(n, i))->dtype;
+    n->op->kernel(g, n, stride, k);
+}
+
+void kernel_settle(Kernel *k, int iter)
+{
+    int n = 0;
+
+    for (int i = 0; i < k->n_terms; i++) {
+        int64_t *field = (int64_t *)((char *)&k->params + k->term[i].at);
+        bool is_layer = k->term[i].factor == TERM_LAYER;
+        if (is_layer && iter >= 0)
+            *field -= iter * k->term[i].by;
+        if (!is_layer || iter >= 0)
+            k->term[n++] = k->term[i];
+    }
+    k->n_terms = n;
 }

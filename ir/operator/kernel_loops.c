@@ -5,11 +5,9 @@
 
 #include "ir/operator/contract.h"
 
-enum { MAX_LOOP_OPERANDS = 13 };
-
 // One loop: its number of iterations, and the stride of each operand in elements.
 typedef struct Loop {
-    int64_t size, stride[MAX_LOOP_OPERANDS];
+    int64_t size, stride[MAX_KERNEL_OPERANDS];
 } Loop;
 
 typedef struct Loops {
@@ -20,8 +18,8 @@ typedef struct Loops {
 // The operands of a kernel call: the letters of their dims (NULL: absent), their strides, and sizes
 // by letter.
 typedef struct Operands {
-    const char *dims[MAX_LOOP_OPERANDS];
-    const int64_t *stride[MAX_LOOP_OPERANDS];
+    const char *dims[MAX_KERNEL_OPERANDS];
+    const int64_t *stride[MAX_KERNEL_OPERANDS];
     int n;
     int64_t size[N_LETTERS];
 } Operands;
@@ -95,14 +93,6 @@ static Loop take_longest(Loops *l)
     l->n--;
     memmove(&l->loop[at], &l->loop[at + 1], sizeof(Loop) * (size_t)(l->n - at));
     return longest;
-}
-
-static void print_list(Text *t, const char *name, const int64_t *v, int n)
-{
-    text_printf(t, ", .%s = {", name);
-    for (int i = 0; i < n; i++)
-        text_printf(t, "%s%" PRId64, i ? ", " : "", v[i]);
-    text_printf(t, "}");
 }
 
 // Asks for a copy of operand i that is dense in the order of letters `dims`.
@@ -210,22 +200,6 @@ static bool has_too_many_loops(const DotLoops *d)
     return d->batch.n + (d->m.n ? d->m.n - 1 : 0) + (d->n.n ? d->n.n - 1 : 0) > RT_MAX_BATCH;
 }
 
-static void print_dot(const RtDot *p, Text *t)
-{
-    text_printf(t, "{.m = %" PRId64 ", .n = %" PRId64 ", .k = %" PRId64, p->m, p->n, p->k);
-    text_printf(t, ", .a_m = %" PRId64 ", .a_k = %" PRId64, p->a_m, p->a_k);
-    text_printf(t, ", .b_k = %" PRId64 ", .b_n = %" PRId64, p->b_k, p->b_n);
-    text_printf(t, ", .y_m = %" PRId64 ", .y_n = %" PRId64, p->y_m, p->y_n);
-    if (p->n_batch) {
-        text_printf(t, ", .n_batch = %d", p->n_batch);
-        print_list(t, "batch", p->batch, p->n_batch);
-        print_list(t, "a_batch", p->a_batch, p->n_batch);
-        print_list(t, "b_batch", p->b_batch, p->n_batch);
-        print_list(t, "y_batch", p->y_batch, p->n_batch);
-    }
-    text_printf(t, p->type == RT_F64 ? ", .type = RT_F64}" : "}");
-}
-
 static void add_batch(RtDot *p, const Loops *l)
 {
     for (int i = 0; i < l->n; i++) {
@@ -269,14 +243,13 @@ void kernel_dot(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK]
                .b_n = cols.stride[B],
                .y_m = m.stride[Y],
                .y_n = cols.stride[Y],
-               .type = out(g, n)->dtype == F64 ? RT_F64 : RT_F32};
+               .type = (RtType)out(g, n)->dtype};
     add_batch(&p, &d.batch);
     add_batch(&p, &d.m);
     add_batch(&p, &d.n);
-    k->name = "dot";
-    k->type = "RtDot";
+    k->def = kernel_find("dot");
+    k->params.dot = p;
     k->workspace = rt_dot_workspace(&p);
-    print_dot(&p, &k->args);
 }
 
 // ---- attention ----
@@ -285,8 +258,14 @@ void kernel_dot(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK]
 // numbers, as if they were a tensor in memory: a kernel computes their index as an element's place.
 enum { Q, K, V, BIAS, DROP, STEP, MICRO, OUT, LSE, D_OUT, D_Q, D_K, D_V };
 
-static const char *const operand_names[] = {"q", "k",   "v",  "bias", "drop", NULL, NULL,
-                                            "y", "lse", "dy", "dq",   "dk",   "dv"};
+// The strides of an operand in the kernel's parameters; NULL: it is a scalar.
+static RtStrides *strides_of(RtAttention *p, int operand)
+{
+    RtStrides *const of[] = {&p->q, &p->k,   &p->v,  &p->bias, &p->drop, NULL,  NULL,
+                             &p->y, &p->lse, &p->dy, &p->dq,   &p->dk,   &p->dv};
+
+    return of[operand];
+}
 
 // Sets the strides of the random numbers, which cover all micro-batches. Returns the stride from
 // one micro-batch to the next.
@@ -340,28 +319,15 @@ static Loops loops_of(const Operands *o, const char *letters, int by)
     return l;
 }
 
-static void print_strides(const Loops *batch, const Loops *group, int i, int64_t row, int64_t col,
-                          Text *t)
+static void set_strides(RtStrides *p, const Loops *batch, const Loops *group, int i, int64_t row,
+                        int64_t col)
 {
-    text_printf(t, ", .%s = {{", operand_names[i]);
     for (int k = 0; k < batch->n; k++)
-        text_printf(t, "%s%" PRId64, k ? ", " : "", batch->loop[k].stride[i]);
-    text_printf(t, "%s}, {", batch->n ? "" : "0");
+        p->batch[k] = batch->loop[k].stride[i];
     for (int k = 0; k < group->n; k++)
-        text_printf(t, "%s%" PRId64, k ? ", " : "", group->loop[k].stride[i]);
-    text_printf(t, "%s}, %" PRId64 ", %" PRId64 "}", group->n ? "" : "0", row, col);
-}
-
-static void print_sizes(Text *t, const char *name, const Loops *l)
-{
-    text_printf(t, ".n_%s = %d", name, l->n);
-    if (l->n) {
-        text_printf(t, ", .%s = {", name);
-        for (int k = 0; k < l->n; k++)
-            text_printf(t, "%s%" PRId64, k ? ", " : "", l->loop[k].size);
-        text_printf(t, "}");
-    }
-    text_printf(t, ", ");
+        p->group[k] = group->loop[k].stride[i];
+    p->row = row;
+    p->col = col;
 }
 
 static int factor_of(const Rule *r, char letter)
@@ -380,40 +346,35 @@ static void whole_sizes(const Rule *r, const Kernel *k, int64_t *size)
         size[(int)r->letter[f]] = k->whole ? k->whole[f] : r->size[f];
 }
 
-// Prints where a shard begins: its first query position, on which masks depend, and its first
-// random number.
-static void print_begin(const Rule *r, const AttentionDims *a, const Attention *o,
-                        const int64_t *drop, uint64_t cut, Text *t)
+// Sets where a shard begins: its first query position, on which masks depend, and its first random
+// number.
+static void set_begin(const Rule *r, const AttentionDims *a, const Attention *o,
+                      const int64_t *drop, Kernel *k)
 {
-    int query = factor_of(r, a->query);
-    bool is_first = true;
-
-    text_printf(t, ", .offset = %" PRId64, o->offset);
-    if (cut >> query & 1)
-        text_printf(t, " + $o%d", query);
-    for (int i = 0; o->drop.seed && a->drop[i]; i++) {
-        int f = factor_of(r, a->drop[i]);
-        if (cut >> f & 1)
-            text_printf(t, "%s$o%d * %" PRId64, is_first ? ", .drop_at = " : " + ", f, drop[i]);
-        is_first &= !(cut >> f & 1);
-    }
+    k->params.attention.offset = o->offset;
+    kernel_add_shard(k, offsetof(RtAttention, offset), factor_of(r, a->query), 1);
+    for (int i = 0; o->drop.seed && a->drop[i]; i++)
+        kernel_add_shard(k, offsetof(RtAttention, drop_at), factor_of(r, a->drop[i]), drop[i]);
 }
 
-static void print_options(const Graph *g, const Node *n, const Attention *a, int64_t micro, Text *t)
+static void set_options(const Graph *g, const Node *n, const Attention *a, int64_t micro, Kernel *k)
 {
-    if (n->in[BIAS])
-        text_printf(t, ", .has_bias = true");
-    if (n->in[BIAS] && in(g, n, BIAS)->dtype == BOOL)
-        text_printf(t, ", .bool_bias = true");
-    if (a->causal)
-        text_printf(t, ", .causal = true");
-    text_printf(t, ", .window = %" PRId64 ", .scale = %.9g", a->window, a->scale);
-    if (a->drop.seed)
-        text_printf(t,
-                    ", .drops = true, .rate = %.9g, .site = %" PRId64
-                    ", .layer = $a%d, .micro_step = %" PRId64,
-                    a->drop.rate, a->drop.site, ATTENTION_LAYER, micro);
-    text_printf(t, "}");
+    RtAttention *p = &k->params.attention;
+
+    p->has_bias = n->in[BIAS] != 0;
+    p->bool_bias = n->in[BIAS] && in(g, n, BIAS)->dtype == BOOL;
+    p->causal = a->causal;
+    p->window = a->window;
+    p->scale = (float)a->scale;
+    if (!a->drop.seed)
+        return;
+    p->drops = true;
+    p->rate = (float)a->drop.rate;
+    p->site = a->drop.site;
+    p->layer = a->drop.layer;
+    p->micro_step = micro;
+    k->term[k->n_terms++] =
+        (KernelTerm){.at = offsetof(RtAttention, layer), .factor = TERM_LAYER, .by = 1};
 }
 
 // Joins the dims `letters` to one loop. False if they aren't one loop in all operands.
@@ -468,30 +429,19 @@ void kernel_attention(const Graph *g, const Node *n, const int64_t (*stride)[MAX
             kernel_dense_operand(g, n, i, stride, k);
         return;
     }
-    RtAttention p = {.n_batch = batch.n,
-                     .n_group = group.n,
-                     .s = s.size,
-                     .t = t.size,
-                     .e = e.size,
-                     .f = f.size,
-                     .drops = options.drop.seed != 0,
-                     .has_bias = n->in[BIAS] != 0,
-                     .bool_bias = n->in[BIAS] && in(g, n, BIAS)->dtype == BOOL};
+    RtAttention *p = &k->params.attention;
+    *p = (RtAttention){
+        .n_batch = batch.n, .n_group = group.n, .s = s.size, .t = t.size, .e = e.size, .f = f.size};
     for (int i = 0; i < batch.n; i++)
-        p.batch[i] = batch.loop[i].size;
+        p->batch[i] = batch.loop[i].size;
     for (int i = 0; i < group.n; i++)
-        p.group[i] = group.loop[i].size;
-    k->name = out(g, n)->dtype == F32 ? n->op->name : NULL;
-    k->workspace = rt_attention_workspace(&p);
-    text_printf(&k->args, "&(RtAttention){");
-    print_sizes(&k->args, "batch", &batch);
-    print_sizes(&k->args, "group", &group);
-    text_printf(&k->args, ".s = %" PRId64 ", .t = %" PRId64 ", .e = %" PRId64 ", .f = %" PRId64,
-                s.size, t.size, e.size, f.size);
+        p->group[i] = group.loop[i].size;
     for (int i = 0; i < o.n; i++)
         if (o.dims[i])
-            print_strides(&batch, &group, i, row_of(i, &s, &t)->stride[i],
-                          column_of(i, &t, &e, &f)->stride[i], &k->args);
-    print_begin(&rule, &a, &options, drop, k->cut, &k->args);
-    print_options(g, n, &options, micro, &k->args);
+            set_strides(strides_of(p, i), &batch, &group, i, row_of(i, &s, &t)->stride[i],
+                        column_of(i, &t, &e, &f)->stride[i]);
+    set_begin(&rule, &a, &options, drop, k);
+    set_options(g, n, &options, micro, k);
+    k->def = out(g, n)->dtype == F32 ? kernel_find(n->op->name) : NULL;
+    k->workspace = rt_attention_workspace(p);
 }

@@ -15,36 +15,6 @@ static RtWindow rt_window(const Window *w)
     return r;
 }
 
-static void print_list(Text *t, const char *name, const int64_t *v, int n)
-{
-    text_printf(t, ", .%s = {", name);
-    for (int i = 0; i < n; i++)
-        text_printf(t, "%s%" PRId64, i ? ", " : "", v[i]);
-    text_printf(t, "}");
-}
-
-static void print_conv(const RtConv *p, Text *t)
-{
-    const RtWindow *w = &p->window;
-
-    text_printf(t, "{.window = {.n = %d", w->n);
-    print_list(t, "size", w->size, w->n);
-    print_list(t, "stride", w->stride, w->n);
-    print_list(t, "low", w->low, w->n);
-    print_list(t, "high", w->high, w->n);
-    print_list(t, "dilation", w->dilation, w->n);
-    text_printf(t, "}, .n = %" PRId64 ", .c = %" PRId64, p->n, p->c);
-    if (p->groups)
-        text_printf(t, ", .o = %" PRId64 ", .groups = %" PRId64, p->o, p->groups);
-    print_list(t, "x_dim", p->x_dim, w->n);
-    print_list(t, "y_dim", p->y_dim, w->n);
-    if (p->x_last)
-        text_printf(t, ", .x_last = true");
-    if (p->y_last)
-        text_printf(t, ", .y_last = true");
-    text_printf(t, "}");
-}
-
 // Dims of size 1 may have any stride; the others must be dense.
 bool is_channels_last(const Value *v, const int64_t *stride)
 {
@@ -89,11 +59,9 @@ void kernel_conv(const Graph *g, const Node *n, const ConvPart *order,
                 .x_last = is_last[CONV_X],
                 .y_last = is_last[CONV_Y]};
     set_dims(&p, part[CONV_X], part[CONV_Y]);
-    k->name = part[CONV_X]->dtype == F32 ? n->op->name : NULL;
-    k->type = "RtConv";
+    k->def = part[CONV_X]->dtype == F32 ? kernel_find(n->op->name) : NULL;
+    k->params.conv = p;
     k->workspace = rt_conv_workspace(&p);
-    if (!k->is_sketch)
-        print_conv(&p, &k->args);
 }
 
 void kernel_want_channels_last(const Graph *g, const Node *n, int i, Kernel *k)
@@ -129,7 +97,6 @@ void kernel_pool(const Graph *g, const Node *n, int size, const Value *x, const 
             kernel_want_channels_last(g, n, i, k);
     if (!is_last)
         kernel_dense_operand(g, n, n->n_in, stride, k);
-    k->name = x->dtype == F32 ? n->op->name : NULL;
-    text_printf(&k->args, "&(RtConv)");
-    print_conv(&p, &k->args);
+    k->def = x->dtype == F32 ? kernel_find(n->op->name) : NULL;
+    k->params.conv = p;
 }

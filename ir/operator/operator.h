@@ -3,7 +3,7 @@
 #define SHARDCC_IR_OPERATOR_H
 
 #include "ir/internal.h"
-#include "runtime/rt_kernels.h"
+#include "ir/kernel.h"
 
 // ---- shape inference ----
 bool infer_number(const Graph *g, const Node *n, int i, Diag *d);  // is input i not BOOL?
@@ -46,6 +46,9 @@ static inline void element_copy(Tensor *y, int64_t k, const Tensor *x, int64_t j
 bool element_above(const Tensor *x, int64_t a, int64_t b);
 
 // ---- views and kernels ----
+// Adds the offset of the rank's shard of a factor, times `by`, to the field at `at`, if ranks have
+// shards of it.
+void kernel_add_shard(Kernel *k, size_t at, int factor, int64_t by);
 // Asks for dense copies (Kernel.copies) of the operands that aren't dense.
 void kernel_dense(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
 // Asks for a dense copy of one operand, if it isn't dense.
@@ -75,7 +78,7 @@ ValueId gradient_sum(Graph *g, ValueId dy, int n_axes, const int64_t *axes);
 // Sets dx of reduce_max or reduce_min. Equal extremes share dy evenly.
 void grad_extremum(Graph *g, const Node *n, ValueId dy, ValueId *dx);
 void kernel_reduce(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k,
-                   const char *op);
+                   RtReduceOp op);
 // The least and the largest number of an integer dtype or BOOL. U64 has those of I64, because it is
 // ordered as I64.
 int64_t dtype_least(DType t);
@@ -87,7 +90,7 @@ typedef struct Along {
 } Along;
 
 Along along(int rank, const int64_t *dim, int axis);
-// Begins the kernel's arguments: "&(RtAlong){.type = RT_F32, .outer = 2, .n = 3, .inner = 1".
+// Sets the kernel's parameters, an RtAlong, except those of one operator alone.
 void kernel_along(const Graph *g, const Node *n, int axis, const int64_t (*stride)[MAX_RANK],
                   Kernel *k);
 // "ab->ab" with the axis blocked, for operators along one dim that keep the rank.

@@ -100,23 +100,15 @@ static RtReduce join_dims(const Node *n, const Value *x, const int64_t *stride)
 }
 
 void kernel_reduce(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k,
-                   const char *op)
+                   RtReduceOp op)
 {
     const Value *x = in(g, n, 0);
-    RtReduce p = join_dims(n, x, stride[0]);
 
     kernel_dense_operand(g, n, 1, stride, k);
-    k->name = "reduce";
-    k->workspace = rt_reduce_workspace(&p);
-    text_printf(&k->args, "&(RtReduce){.op = %s, .type = %s, .rank = %d", op, dtype_rt(x->dtype),
-                p.rank);
-    for (int i = 0; i < p.rank; i++)
-        text_printf(&k->args, "%s%" PRId64, i ? ", " : ", .dim = {", p.dim[i]);
-    for (int i = 0; i < p.rank; i++)
-        text_printf(&k->args, "%s%" PRId64, i ? ", " : "}, .stride = {", p.stride[i]);
-    for (int i = 0; i < p.rank; i++)
-        text_printf(&k->args, "%s%d", i ? ", " : "}, .reduced = {", p.reduced[i]);
-    text_printf(&k->args, p.rank ? "}}" : "}");
+    k->def = kernel_find("reduce");
+    k->params.reduce = join_dims(n, x, stride[0]);
+    k->params.reduce.op = op;
+    k->workspace = rt_reduce_workspace(&k->params.reduce);
 }
 
 int64_t dtype_least(DType t)
@@ -163,9 +155,9 @@ void kernel_along(const Graph *g, const Node *n, int axis, const int64_t (*strid
     Along a = along(x->rank, x->dim, axis);
 
     kernel_dense(g, n, stride, k);
-    text_printf(&k->args,
-                "&(RtAlong){.type = %s, .outer = %" PRId64 ", .n = %" PRId64 ", .inner = %" PRId64,
-                dtype_rt(x->dtype), a.outer, a.n, a.inner);
+    k->def = kernel_find(n->op->name);
+    k->params.along =
+        (RtAlong){.type = (RtType)x->dtype, .outer = a.outer, .n = a.n, .inner = a.inner};
 }
 
 void rule_along(const Graph *g, const Node *n, Rule *r, int axis)

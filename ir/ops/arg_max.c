@@ -50,8 +50,6 @@ static void arg_max_kernel(const Graph *g, const Node *n, const int64_t (*stride
                            Kernel *k)
 {
     kernel_along(g, n, (int)n->attr[AXIS].i, stride, k);
-    k->name = "arg_max";
-    text_printf(&k->args, "}");
 }
 
 static ValueId arg_max_split(Graph *g, const Node *n, const Split *s)

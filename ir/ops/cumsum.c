@@ -51,9 +51,8 @@ static void cumsum_kernel(const Graph *g, const Node *n, const int64_t (*stride)
                           Kernel *k)
 {
     kernel_along(g, n, (int)n->attr[AXIS].i, stride, k);
-    k->name = "cumsum";
-    text_printf(&k->args, "%s%s}", n->attr[EXCLUSIVE].i ? ", .exclusive = true" : "",
-                n->attr[REVERSE].i ? ", .reverse = true" : "");
+    k->params.along.exclusive = n->attr[EXCLUSIVE].i != 0;
+    k->params.along.reverse = n->attr[REVERSE].i != 0;
 }
 
 static ValueId cumsum_split(Graph *g, const Node *n, const Split *s)

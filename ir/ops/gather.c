@@ -68,7 +68,6 @@ static void gather_eval(const Graph *g, const Node *n, const Place *p, const Ten
 static void gather_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
                           Kernel *k)
 {
-    k->name = "gather";
     kernel_gather(g, n, stride, in(g, n, 0), k);
 }
 

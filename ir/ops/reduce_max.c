@@ -27,7 +27,7 @@ static void reduce_max_eval(const Graph *g, const Node *n, const Place *p, const
 static void reduce_max_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
                               Kernel *k)
 {
-    kernel_reduce(g, n, stride, k, "RT_MAX");
+    kernel_reduce(g, n, stride, k, RT_MAX);
 }
 
 const OpDef op_reduce_max = {

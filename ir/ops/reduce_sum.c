@@ -33,7 +33,7 @@ static void reduce_sum_eval(const Graph *g, const Node *n, const Place *p, const
 static void reduce_sum_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
                               Kernel *k)
 {
-    kernel_reduce(g, n, stride, k, "RT_SUM");
+    kernel_reduce(g, n, stride, k, RT_SUM);
 }
 
 const OpDef op_reduce_sum = {

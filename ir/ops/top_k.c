@@ -82,8 +82,7 @@ static void top_k_kernel(const Graph *g, const Node *n, const int64_t (*stride)[
                          Kernel *k)
 {
     kernel_along(g, n, (int)n->attr[AXIS].i, stride, k);
-    k->name = "top_k";
-    text_printf(&k->args, ", .k = %" PRId64 "}", n->attr[K].i);
+    k->params.along.k = n->attr[K].i;
 }
 
 static ValueId top_k_split(Graph *g, const Node *n, const Split *s)

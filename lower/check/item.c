@@ -143,17 +143,7 @@ static void check_attrs(Check *c, NodeId id)
             check_fail(c, n, "attribute %s differs in this iteration", n->op->attrs[i].name);
 }
 
-// The call's text writes $aK for attribute K if it grows by 1 with the iteration.
-static void check_affine(Check *c, const Node *n, const Node *now, const char *args)
-{
-    for (const char *s = strstr(args, "$a"); s; s = strstr(s + 1, "$a")) {
-        long k = strtol(s + 2, NULL, 10);
-        if (now->attr[k].i != n->attr[k].i + c->iteration - c->representative)
-            check_fail(c, n, "attribute %s differs in this iteration", n->op->attrs[k].name);
-    }
-}
-
-// Are the call's name and arguments those that this iteration's node needs for its operands'
+// Are the call's kernel and parameters those that this iteration's node needs for its operands'
 // places?
 static void check_call(Check *c, const Node *n, const Node *now)
 {
@@ -168,15 +158,12 @@ static void check_call(Check *c, const Node *n, const Node *now)
 
     for (int i = 0; i < count; i++)
         memcpy(stride[i], it->operands[i].stride, sizeof stride[i]);
-    now->op->kernel(c->g, now, (const int64_t(*)[MAX_RANK])stride, &k);
-    if (!k.name || k.copies || strcmp(k.name, it->call.kernel.name) ||
-        strcmp(k.args.s ? k.args.s : "", it->call.kernel.args.s))
+    node_kernel(c->g, now, (const int64_t(*)[MAX_RANK])stride, &k);
+    kernel_settle(&k, it->region && now->block.cls == it->cls ? now->block.iter : -1);
+    if (!k.def || k.copies || !kernel_equal(&k, &it->call.kernel))
         check_fail(c, n, "its call is another than its operands need");
     else if (k.workspace > it->call.kernel.workspace)
         check_fail(c, n, "its workspace is too small");
-    else if (k.args.s)
-        check_affine(c, n, now, k.args.s);
-    text_free(&k.args);
 }
 
 // Checks that the workspace overlaps nothing, and leaves nothing in it that may be read.

@@ -290,7 +290,7 @@ bool emit_kernel(Emit *e, NodeId n)
             ops[i] = input_operand(e->l, e->r, n, i);
         memcpy(stride[i], ops[i].stride, sizeof stride[i]);
     }
-    x->op->kernel(l->g, x, (const int64_t(*)[MAX_RANK])stride, &k);
+    node_kernel(l->g, x, (const int64_t(*)[MAX_RANK])stride, &k);
     if (l->s->sharded)
         copy_repeated(e, n, (const int64_t(*)[MAX_RANK])stride, &k);
     // A copied operand may have dims that no longer merge with those of another operand.
@@ -301,14 +301,10 @@ bool emit_kernel(Emit *e, NodeId n)
                 memcpy(stride[i], ops[i].stride, sizeof stride[i]);
             }
         x = &l->g->nodes[n];
-        text_free(&k.args);
         k = (Kernel){.want = k.want, .whole = k.whole, .cut = k.cut};
-        x->op->kernel(l->g, x, (const int64_t(*)[MAX_RANK])stride, &k);
+        node_kernel(l->g, x, (const int64_t(*)[MAX_RANK])stride, &k);
     }
-    char *args = arena_copy(a, k.args.s ? k.args.s : "", k.args.n);
-    text_free(&k.args);
-    k.args = (Text){.s = args};
-    if (!k.name)
+    if (!k.def)
         return node_error(l->g, x, l->d, "no kernel takes operands of these types and dims");
     if (l->s->sharded)
         add_pads(e, n, ops);
@@ -319,6 +315,7 @@ bool emit_kernel(Emit *e, NodeId n)
     it->operands = ops;
     it->n_in = x->n_in;
     it->n_out = x->n_out;
+    kernel_settle(&k, it->region && x->block.cls == it->cls ? x->block.iter : -1);
     it->call.kernel = k;
     note_reads(e, n, l->s->n_items - 1);
     note_outputs(e, n, l->s->n_items - 1);

@@ -117,9 +117,8 @@ static bool writes_strided(const Lowering *l, const Node *n, int k, const int64_
         dense_strides(v->rank, v->dim, all[i]);
     }
     memcpy(all[n->n_in + k], stride, sizeof all[0]);
-    n->op->kernel(l->g, n, (const int64_t(*)[MAX_RANK])all, &kernel);
-    bool ok = kernel.name && !(kernel.copies >> (n->n_in + k) & 1);
-    text_free(&kernel.args);
+    node_kernel(l->g, n, (const int64_t(*)[MAX_RANK])all, &kernel);
+    bool ok = kernel.def && !(kernel.copies >> (n->n_in + k) & 1);
     arena_free(a);
     return ok;
 }

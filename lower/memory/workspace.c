@@ -39,8 +39,7 @@ int64_t shard_workspace(const Graph *g, const Node *n, const Rule *r, const Mesh
     const Node *x = shard_node(to, g, n, r, m, s);
     int count = n->n_in + n->n_out;
     int64_t(*stride)[MAX_RANK] = arena_alloc(a, (size_t)count, sizeof *stride);
-    Kernel k = {
-        .want = arena_alloc(a, (size_t)count, sizeof *stride), .whole = r->size, .is_sketch = true};
+    Kernel k = {.want = arena_alloc(a, (size_t)count, sizeof *stride), .whole = r->size};
 
     for (int i = 0; x && i < count; i++) {
         ValueId v = i < x->n_in ? x->in[i] : x->out[i - x->n_in];
@@ -48,8 +47,7 @@ int64_t shard_workspace(const Graph *g, const Node *n, const Rule *r, const Mesh
             dense_strides(value_of(to, v)->rank, value_of(to, v)->dim, stride[i]);
     }
     if (x)
-        x->op->kernel(to, x, (const int64_t(*)[MAX_RANK])stride, &k);
-    text_free(&k.args);
+        node_kernel(to, x, (const int64_t(*)[MAX_RANK])stride, &k);
     arena_free(a);
     return k.workspace;
 }

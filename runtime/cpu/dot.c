@@ -17,7 +17,7 @@ void rt_dot_init(Rt *rt, int kernel, const RtDot *p)
 {
     Dot *d = rt_kernel_new(rt, kernel, sizeof *d);
 
-    if (p->type != RT_NONE && p->type != RT_F32 && p->type != RT_F64)
+    if (p->type != RT_F32 && p->type != RT_F64)
         rt_kernel_fail(kernel, "dot", "the type must be f32 or f64");
     d->p = rt_dot_fold(p, &d->is_transposed);
     d->batches = rt_product(d->p.batch, d->p.n_batch);

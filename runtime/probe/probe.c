@@ -75,7 +75,16 @@ static void multiply(Rt *rt, const void *p)
 
 static double gemm_rate(Rt *rt, RtType type, int64_t m, int64_t n, int64_t k)
 {
-    RtDot p = {.m = m, .n = n, .k = k, .a_m = k, .a_k = 1, .b_k = n, .b_n = 1, .y_m = n, .y_n = 1};
+    RtDot p = {.m = m,
+               .n = n,
+               .k = k,
+               .a_m = k,
+               .a_k = 1,
+               .b_k = n,
+               .b_n = 1,
+               .y_m = n,
+               .y_n = 1,
+               .type = RT_F32};
     size_t each = type == RT_F64 ? 8 : 4;
     void *kernel = NULL;
     Product x = {take((size_t)(m * n) * each), take((size_t)(m * k) * each),

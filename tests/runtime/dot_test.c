@@ -89,7 +89,8 @@ static void test_random_shapes(void **state)
     Random r = {1};
 
     for (int i = 0; i < 400; i++) {
-        RtDot p = {.m = draw_size(&r, 70), .n = draw_size(&r, 70), .k = draw_size(&r, 90)};
+        RtDot p = {
+            .m = draw_size(&r, 70), .n = draw_size(&r, 70), .k = draw_size(&r, 90), .type = RT_F32};
         p.n_batch = (int)draw(&r, 4);
         for (int j = 0; j < p.n_batch; j++)
             p.batch[j] = draw_size(&r, 4);
@@ -108,7 +109,7 @@ static void test_large_shapes(void **state)
 
     for (size_t i = 0; i < sizeof size / sizeof *size; i++)
         for (int again = 0; again < 3; again++) {
-            RtDot p = {.m = size[i][1], .n = size[i][2], .k = size[i][3]};
+            RtDot p = {.m = size[i][1], .n = size[i][2], .k = size[i][3], .type = RT_F32};
             p.n_batch = 1;
             p.batch[0] = size[i][0];
             check(&r, &p);
