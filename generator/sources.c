@@ -117,7 +117,8 @@ static bool copy_trainer(Sources *x, bool has_ranks)
 }
 
 // The files of cpu/ that every program needs.
-static const char *const cpu_files[] = {"kernel", "copy", "rows", "allocate", "cpu_share"};
+static const char *const cpu_files[] = {"kernel",     "copy",        "rows",
+                                        "cpu_device", "cpu_threads", "cpu_share"};
 
 // Copies the kernels that the program calls, and what every program needs of cpu/.
 static bool copy_kernels(Sources *x, const Program *p)

@@ -4,8 +4,8 @@
 #define SHARDCC_RT_INTERNAL_H
 
 #include "runtime/comm/comm.h"
+#include "runtime/device.h"
 #include "runtime/rt_file.h"
-#include "runtime/rt_kernels.h"
 
 // ---- messages: say.c ----
 
@@ -79,9 +79,6 @@ int64_t rt_whole_bytes(const RtTensor *t);
 // Elements and bytes of one layer as it lies in the arena: a rank's chunk of it.
 int64_t rt_count(const RtModel *m, const RtTensor *t);
 int64_t rt_bytes(const RtModel *m, const RtTensor *t);
-char *rt_place(const RtTensor *t, int layer, char *arena);
-// Sets all layers to `value`, including padding.
-void rt_fill_tensor(const RtModel *m, const RtTensor *t, char *arena, double value);
 // The first tensor of that role; NULL if there is none.
 const RtTensor *rt_find(const RtTensor *t, int n, RtRole role);
 // "input_ids I64[4,16]", truncated to `room`.
@@ -89,17 +86,17 @@ void rt_tensor_print(const RtTensor *t, char *to, size_t room);
 // A file name for that tensor: characters that file systems may reject become '_'.
 void rt_file_name(const RtTensor *t, char *to, size_t room);
 
-// Tensors as files store them: whole, one entry per layer. `data` is the layer's place in the
-// arena.
+// Tensors as files store them: whole, one entry per layer, without data.
 typedef struct RtEntries {
     RtStored *item;
     const RtTensor **tensor;  // by entry: the tensor that the entry is a layer of
+    int *layer;               // and which
     int n;
     char *names;
 } RtEntries;
 
 // All of `t` whose role is in `roles`, a sum of 1 << role. Ends the program when memory runs out.
-RtEntries rt_entries(const RtTensor *t, int n, unsigned roles, char *arena);
+RtEntries rt_entries(const RtTensor *t, int n, unsigned roles);
 void rt_entries_free(RtEntries *e);
 
 // ---- memory and time: system.c ----
@@ -132,47 +129,24 @@ typedef struct RtRuns {
 
 RtRuns rt_runs(const RtModel *m, const RtTensor *t, const RtShard *shard);
 bool rt_runs_next(RtRuns *r);
-// Copies the shard out of a whole layer.
-void rt_copy_shard(const RtModel *m, const RtTensor *t, const RtShard *shard, void *to,
-                   const void *whole);
-
-// ---- threads: cpu_share.c ----
-
-// This process's share of the CPUs that it may use: the default number of threads, and its number
-// among the processes that share these CPUs, from 0.
-typedef struct RtCpuShare {
-    int threads, place;
-} RtCpuShare;
-// All ranks call it.
-RtCpuShare rt_cpu_share(struct RtComm *c);
 
 // ---- the system's limits: limits.c ----
 
 // At the start: checks that the stack is large enough. Also makes writes beyond the file size limit
 // fail with an error instead of a signal.
 bool rt_limits_check(const RtModel *m);
-// Are the stacks of the other threads large enough?
-bool rt_stacks_check(const RtModel *m, int threads);
-
-// ---- arena: arena.c ----
-
-typedef struct RtArena {
-    char *base;
-    int64_t bytes;
-} RtArena;
-
-bool rt_arena_open(RtArena *a, const RtModel *m);
-void rt_arena_close(RtArena *a);
+// Stack bytes that each thread needs. The packed rows of a product take 768 KiB of it (gemm.c). The
+// test models run with 1 MiB and crash with 768 KiB.
+enum { RT_STACK_BYTES = 1 << 20 };
 
 // ---- a run: trainer.c ----
 
 typedef struct RtRun {
     const RtModel *model;
     RtOptions o;
-    RtArena arena;
     Rt rt;
     int rank;
-    RtCpuShare share;
+    RtShare share;
     int64_t step;         // steps done
     int interrupted;      // the signal that asked to stop; 0: none; see rt_agree
     bool has_failed;      // true if any rank has failed
@@ -199,11 +173,10 @@ bool rt_agree(RtRun *run, bool ok);
 
 // ---- outputs: collect.c ----
 
-// Elements [first, first + count) of a tensor without layers, contiguous. All ranks call it; only
-// rank 0 gets the elements of all ranks, and the result is undefined on others. `room` holds 2 ·
-// count elements, if the tensor is sharded.
-const char *rt_collect(const RtRun *run, const RtTensor *t, int64_t first, int64_t count,
-                       char *room);
+// Elements [first, first + count) of a tensor without layers, contiguous at the start of `room`.
+// All ranks call it; only rank 0 gets the elements of all ranks, and the result is undefined on
+// others. `room` holds `count` elements, or twice as many if the tensor is sharded.
+void rt_collect(RtRun *run, const RtTensor *t, int64_t first, int64_t count, char *room);
 
 // ---- --check-arena: watch.c ----
 // All except rt_watch_open accept NULL.
@@ -239,7 +212,7 @@ bool rt_weights_draw(RtRun *run);
 typedef struct RtSaver {
     RtRun *run;
     RtEntries entries;
-    char *header;
+    char *header, *staging;
     int64_t header_bytes;
     const char *path;
     RtOut out;
@@ -251,7 +224,7 @@ bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path);
 // All ranks call begin and end; in between each one puts its own shards. The complete file appears
 // under its name once all ranks have come to the end. After a failure no file is left.
 bool rt_saver_begin(RtSaver *s);
-void rt_saver_put(RtSaver *s, int entry, const char *data);  // this rank's shard
+void rt_saver_put(RtSaver *s, int entry, int64_t place);  // this rank's shard, in the arena
 bool rt_saver_end(RtSaver *s);
 bool rt_saver_write(RtSaver *s);  // begin, all entries from the arena, end
 void rt_saver_close(RtSaver *s);
@@ -291,7 +264,7 @@ void rt_data_close(RtData *d);
 // rt_data_stage gathers this rank's shard of d->batch samples in `staging`; rt_data_place copies it
 // to the arena.
 void rt_data_stage(const RtData *d, const int64_t *sample, char *staging);
-void rt_data_place(const RtData *d, const char *staging, char *arena);
+void rt_data_place(const RtData *d, const char *staging, Rt *rt);
 // Cuts a file of tokens into windows and fills in the columns of `d`, whose inputs are already set.
 bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, int64_t token_bytes);
 // Is `t` the input of tokens, [batch, time]?
@@ -307,11 +280,11 @@ typedef struct RtInputs {
 // that no two go to one file.
 bool rt_outputs_check(const RtRun *run, const RtInputs *x);
 
-// check.c: both report values out of range; `sample` has the samples of the micro-batch.
-// rt_check_data runs once the data is in the arena: it checks indices, and that the mapped files
-// weren't truncated. rt_check_labels runs after the micro-batch.
-bool rt_check_data(const RtRun *run, const RtData *d, const int64_t *sample);
-bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const RtData *d,
+// check_data.c: both report values out of range; `sample` has the samples of the micro-batch.
+// rt_check_data checks the indices in `staging`, and that the mapped files weren't truncated while
+// they were staged. rt_check_labels runs after the micro-batch.
+bool rt_check_data(const RtRun *run, const RtData *d, const int64_t *sample, const char *staging);
+bool rt_check_labels(RtRun *run, const RtTensor *set, int n, const RtData *d,
                      const int64_t *sample);
 
 // A permutation of [0, n): the new place of `i` in that epoch.
@@ -322,8 +295,10 @@ typedef struct RtLoader RtLoader;
 // The loader stages `micros` micro-batches in all; an epoch ends after `per_epoch` samples.
 RtLoader *rt_loader_start(const RtData *d, int64_t micros, int64_t per_epoch, bool shuffle,
                           int64_t seed);
-// Puts the next micro-batch into the arena. Returns its samples, valid until the next call.
-const int64_t *rt_loader_next(RtLoader *l, char *arena);
+// Waits for the next micro-batch and gives its samples, valid until the next call, and its staged
+// data, valid until rt_loader_release.
+const int64_t *rt_loader_next(RtLoader *l, const char **staging);
+void rt_loader_release(RtLoader *l);
 void rt_loader_stop(RtLoader *l);
 
 // ---- the loop: train.c, evaluate.c, schedule.c, log.c, progress.c ----

@@ -18,7 +18,8 @@ extern "C" {
 #endif
 
 struct Rt {
-    char *arena;    // RtModel.arena_bytes, aligned to 64
+    const RtDevice *device;
+    char *arena;    // of the device: RtModel.arena_bytes, aligned to 64
     void **kernel;  // prepared kernels by number
     int threads;
     char *workspace;            // in the arena: the current call's, see rt_with

@@ -71,6 +71,10 @@ typedef struct RtCut {
 typedef struct RtTransport RtTransport;
 extern const RtTransport rt_mpi;
 
+// The device that a program runs on: device.h.
+typedef struct RtDevice RtDevice;
+extern const RtDevice rt_cpu;
+
 typedef enum RtInit { RT_INIT_NONE, RT_INIT_NORMAL, RT_INIT_ONE, RT_INIT_ZERO } RtInit;
 
 // One tensor in the arena, or `layers` tensors of the same shape, `step` bytes apart.
@@ -108,6 +112,7 @@ typedef struct RtModel {
     const char *labels;  // name of the input that only the loss reads; NULL: there is none
     RtMesh mesh;
     const RtTransport *transport;  // &rt_mpi; NULL: there is one rank
+    const RtDevice *device;        // NULL: &rt_cpu
     const RtCut *cuts;
     int n_cuts;
     const RtTensor *tensors;  // parameters, buffers, states, zeros, hypers, constants: both sets

@@ -25,16 +25,16 @@ static bool is_inside(const Range *x, RtRuns *r)
 
 // Packs the elements of the range that are in the shard; returns their bytes. `to` NULL: only
 // counts.
-static int64_t pack(const Range *x, const RtShard *shard, char *to, const char *own)
+static int64_t pack(const Range *x, const RtShard *shard, char *to, Rt *rt)
 {
-    int64_t bytes = rt_element_bytes(x->t), n = 0;
+    int64_t bytes = rt_element_bytes(x->t), place = rt_place(x->t, 0), n = 0;
 
     for (RtRuns r = rt_runs(x->m, x->t, shard); rt_runs_next(&r);) {
         RtRuns in = r;
         if (!is_inside(x, &in))
             continue;
         if (to)
-            memcpy(to + n, own + in.own * bytes, (size_t)(in.count * bytes));
+            rt->device->copy_out(rt, to + n, place + in.own * bytes, in.count * bytes);
         n += in.count * bytes;
     }
     return n;
@@ -53,9 +53,9 @@ static void unpack(const Range *x, const RtShard *shard, char *to, const char *p
     }
 }
 
-static void send(const RtRun *run, const Range *x, char *message)
+static void send(RtRun *run, const Range *x, char *message)
 {
-    int64_t bytes = pack(x, run->rt.shard, message, rt_place(x->t, 0, run->arena.base));
+    int64_t bytes = pack(x, run->rt.shard, message, &run->rt);
 
     if (bytes && run->rank > 0 && rt_is_first(x->m, x->t, run->rank))
         rt_comm_collect(run->rt.comm, run->rank, message, bytes);
@@ -72,19 +72,20 @@ static void receive(const RtRun *run, const Range *x, int rank, char *to, char *
     free(shard);
 }
 
-const char *rt_collect(const RtRun *run, const RtTensor *t, int64_t first, int64_t count,
-                       char *room)
+void rt_collect(RtRun *run, const RtTensor *t, int64_t first, int64_t count, char *room)
 {
     Range x = {run->model, t, first, count};
-    char *own = rt_place(t, 0, run->arena.base), *message = room + count * rt_element_bytes(t);
+    int64_t bytes = rt_element_bytes(t);
+    char *message = room + count * bytes;
 
-    if (t->n_parts == 0)
-        return own + first * rt_element_bytes(t);
+    if (t->n_parts == 0) {
+        run->rt.device->copy_out(&run->rt, room, rt_place(t, 0) + first * bytes, count * bytes);
+        return;
+    }
     send(run, &x, message);
     if (run->rank > 0)
-        return room;
+        return;
     for (int r = 0; r < rt_comm_ranks(run->rt.comm); r++)
         if (rt_is_first(x.m, t, r))
             receive(run, &x, r, room, message);
-    return room;
 }

@@ -194,26 +194,6 @@ int64_t rt_bytes(const RtModel *m, const RtTensor *t)
     return rt_count(m, t) * rt_element_bytes(t);
 }
 
-char *rt_place(const RtTensor *t, int layer, char *arena)
-{
-    return arena + t->offset + layer * t->step;
-}
-
-void rt_fill_tensor(const RtModel *m, const RtTensor *t, char *arena, double value)
-{
-    int64_t n = rt_count(m, t), bytes = rt_element_bytes(t);
-
-    for (int l = 0; l < rt_layers(t); l++) {
-        char *p = rt_place(t, l, arena);
-
-        if (value == 0)  // zero is zero bytes in every type
-            memset(p, 0, (size_t)(n * bytes));
-        else
-            for (int64_t i = 0; i < n; i++)
-                rt_set(t->type, p + i * bytes, value);
-    }
-}
-
 const RtTensor *rt_find(const RtTensor *t, int n, RtRole role)
 {
     for (int i = 0; i < n; i++)
@@ -268,7 +248,7 @@ void rt_file_name(const RtTensor *t, char *to, size_t room)
     to[n] = 0;
 }
 
-RtEntries rt_entries(const RtTensor *t, int n, unsigned roles, char *arena)
+RtEntries rt_entries(const RtTensor *t, int n, unsigned roles)
 {
     RtEntries e = {0};
     size_t room = 0;
@@ -281,6 +261,7 @@ RtEntries rt_entries(const RtTensor *t, int n, unsigned roles, char *arena)
         }
     e.item = rt_alloc((size_t)e.n, sizeof *e.item);
     e.tensor = rt_alloc((size_t)e.n, sizeof *e.tensor);
+    e.layer = rt_alloc((size_t)e.n, sizeof *e.layer);
     e.names = rt_alloc(room, 1);
     char *name = e.names;
     RtStored *x = e.item;
@@ -288,8 +269,8 @@ RtEntries rt_entries(const RtTensor *t, int n, unsigned roles, char *arena)
         for (int l = 0; l < rt_layers(&t[i]) && roles >> t[i].role & 1; l++, x++) {
             *x = stored(&t[i]);
             e.tensor[x - e.item] = &t[i];
+            e.layer[x - e.item] = l;
             x->name = name;
-            x->data = (uint8_t *)(arena ? rt_place(&t[i], l, arena) : NULL);
             name += print_name(&t[i], l, name, (size_t)(e.names + room - name)) + 1;
         }
     return e;
@@ -299,6 +280,7 @@ void rt_entries_free(RtEntries *e)
 {
     free(e->item);
     free(e->tensor);
+    free(e->layer);
     free(e->names);
     *e = (RtEntries){0};
 }

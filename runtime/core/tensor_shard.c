@@ -93,13 +93,3 @@ bool rt_runs_next(RtRuns *r)
     r->is_ended = true;
     return false;
 }
-
-void rt_copy_shard(const RtModel *m, const RtTensor *t, const RtShard *shard, void *to,
-                   const void *whole)
-{
-    int64_t bytes = rt_element_bytes(t);
-
-    for (RtRuns r = rt_runs(m, t, shard); rt_runs_next(&r);)
-        memcpy((char *)to + r.own * bytes, (const char *)whole + r.whole * bytes,
-               (size_t)(r.count * bytes));
-}

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/comm/comm.h"
-#include "runtime/internal.h"
+#include "runtime/cpu/cpu_device.h"
 
 // The FNV-1a hash by Fowler, Noll and Vo.
 static uint64_t mix(uint64_t hash, const void *data, size_t n)
@@ -35,7 +35,7 @@ static int64_t name_cpus(void)
     return (int64_t)(hash >> 2) + 1;
 }
 
-RtCpuShare rt_cpu_share(RtComm *c)
+RtShare rt_cpu_share(RtComm *c)
 {
     int64_t own = name_cpus();
     int me = rt_comm_rank(c), n = 0, place = 0, threads = omp_get_max_threads();
@@ -47,5 +47,5 @@ RtCpuShare rt_cpu_share(RtComm *c)
     }
     if (!getenv("OMP_NUM_THREADS"))
         threads /= n;
-    return (RtCpuShare){threads > 0 ? threads : 1, place};
+    return (RtShare){threads > 0 ? threads : 1, place};
 }

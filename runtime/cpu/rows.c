@@ -1,49 +1,7 @@
-// Threads: their waiting, their CPUs, and loops over the rows of a fused group.
+// Loops over the rows of a fused group, in threads.
 #include <omp.h>
-#include <sched.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "runtime/rt_cpu.h"
-
-void rt_limit_spinning(char **argv)
-{
-    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT"))
-        return;
-    if (setenv("GOMP_SPINCOUNT", "5000", 1) == 0)
-        execv("/proc/self/exe", argv);  // if that fails, the program continues with longer spinning
-}
-
-// CPU number n of the set.
-static int nth_cpu(const cpu_set_t *set, int n)
-{
-    int cpu = 0;
-
-    for (; !CPU_ISSET(cpu, set) || n > 0; cpu++)
-        n -= CPU_ISSET(cpu, set) != 0;
-    return cpu;
-}
-
-int rt_pin(int threads, int first)
-{
-    cpu_set_t all;
-    int failed = 0;
-
-    if (sched_getaffinity(0, sizeof all, &all))
-        return 0;
-    int cpus = CPU_COUNT(&all) - first;
-    if (cpus < threads)
-        return cpus > 0 ? cpus : 0;
-#pragma omp parallel num_threads(threads) reduction(+ : failed)
-    {
-        cpu_set_t one;
-
-        CPU_ZERO(&one);
-        CPU_SET(nth_cpu(&all, first + omp_get_thread_num()), &one);
-        failed += sched_setaffinity(0, sizeof one, &one) != 0;
-    }
-    return threads - failed;
-}
 
 void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work)
 {

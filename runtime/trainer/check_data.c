@@ -20,10 +20,10 @@ static void print_where(char to[WHERE], const RtColumn *c, int64_t sample, int64
         snprintf(to + n, WHERE - n, "place %lld: ", (long long)place);
 }
 
-// The position in the batch of the first element that is no valid index; -1 if all are valid.
-static int64_t find_bad(const RtRun *run, const RtTensor *t, int64_t *found)
+// The position in the batch of the first element of an input, staged at p, that is no valid index;
+// -1 if all are valid.
+static int64_t find_bad(const RtRun *run, const RtTensor *t, const char *p, int64_t *found)
 {
-    const char *p = rt_place(t, 0, run->arena.base);
     int64_t bytes = rt_element_bytes(t);
 
     for (RtRuns r = rt_runs(run->model, t, run->rt.shard); rt_runs_next(&r);)
@@ -45,14 +45,14 @@ static bool check_files(const RtRun *run, const RtData *d)
     return true;
 }
 
-bool rt_check_data(const RtRun *run, const RtData *d, const int64_t *sample)
+bool rt_check_data(const RtRun *run, const RtData *d, const int64_t *sample, const char *staging)
 {
     if (!check_files(run, d))
         return false;
     for (int i = 0; i < d->n; i++) {
         const RtColumn *c = &d->column[i];
         const RtTensor *t = c->input;
-        int64_t found, at = t->bound ? find_bad(run, t, &found) : -1;
+        int64_t found, at = t->bound ? find_bad(run, t, staging + c->staged_at, &found) : -1;
 
         if (at < 0)
             continue;
@@ -64,12 +64,11 @@ bool rt_check_data(const RtRun *run, const RtData *d, const int64_t *sample)
     return true;
 }
 
-bool rt_check_labels(const RtRun *run, const RtTensor *set, int n, const RtData *d,
-                     const int64_t *sample)
+bool rt_check_labels(RtRun *run, const RtTensor *set, int n, const RtData *d, const int64_t *sample)
 {
     const RtModel *m = run->model;
     const RtTensor *bad = rt_find(set, n, RT_BAD_LABEL);
-    int64_t at = bad ? rt_get_int(bad->type, rt_place(bad, 0, run->arena.base)) - 1 : -1;
+    int64_t at = bad ? rt_get_scalar_int(&run->rt, bad) - 1 : -1;
     long long step = (long long)run->step + 1;
     const RtColumn *c = NULL;
 

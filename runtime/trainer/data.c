@@ -210,11 +210,11 @@ void rt_data_stage(const RtData *d, const int64_t *sample, char *staging)
     }
 }
 
-void rt_data_place(const RtData *d, const char *staging, char *arena)
+void rt_data_place(const RtData *d, const char *staging, Rt *rt)
 {
     for (int i = 0; i < d->n; i++) {
         const RtColumn *c = &d->column[i];
-        memcpy(rt_place(c->input, 0, arena), staging + c->staged_at,
-               (size_t)rt_bytes(d->model, c->input));
+        rt->device->copy_in(rt, rt_place(c->input, 0), staging + c->staged_at,
+                            rt_bytes(d->model, c->input));
     }
 }

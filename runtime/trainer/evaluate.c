@@ -8,7 +8,6 @@ bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
     const RtModel *m = run->model;
     const RtTensor *sum = rt_find(m->predict, m->n_predict, RT_LOSS_SUM);
     const RtTensor *count = rt_find(m->predict, m->n_predict, RT_LOSS_COUNT);
-    char *base = run->arena.base;
     double total = 0, counted = 0;
 
     assert(sum && count);
@@ -17,16 +16,16 @@ bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
         for (int64_t r = 0; r < d->batch; r++)
             d->sample[r] = b * d->batch + r;
         rt_data_stage(d, d->sample, d->staging);
-        rt_data_place(d, d->staging, base);
-        if (!rt_agree(run, rt_check_data(run, d, d->sample)) || run->interrupted)
+        rt_data_place(d, d->staging, &run->rt);
+        if (!rt_agree(run, rt_check_data(run, d, d->sample, d->staging)) || run->interrupted)
             return false;
-        m->forward(&run->rt, base);
+        rt_run(&run->rt, m->forward);
         if (!rt_check_labels(run, m->predict, m->n_predict, d, d->sample))
             return false;
         if (!rt_watch_end(run->rt.watch))
             return false;
-        total += rt_get(sum->type, rt_place(sum, 0, base));
-        counted += rt_get(count->type, rt_place(count, 0, base));
+        total += rt_get_scalar(&run->rt, sum);
+        counted += rt_get_scalar(&run->rt, count);
     }
     *loss = total / counted;
     return true;

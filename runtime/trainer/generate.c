@@ -134,16 +134,20 @@ static int64_t choose(Text *x, const char *logits, int64_t i)
 // Writes the tokens to the first row of the input, as far as it is in this rank's shard.
 static void place_tokens(const Text *x)
 {
-    const RtRun *run = x->run;
-    char *place = rt_place(x->input, 0, run->arena.base);
-    int64_t bytes = rt_element_bytes(x->input);
+    enum { CHUNK = 64 };
+    RtRun *run = x->run;
+    int64_t place = rt_place(x->input, 0), bytes = rt_element_bytes(x->input), chunk[CHUNK];
 
     for (int k = 0; k < run->model->n_predict; k++)  // zeros for the other rows and for labels
         if (run->model->predict[k].role == RT_INPUT)
-            rt_fill_tensor(run->model, &run->model->predict[k], run->arena.base, 0);
+            rt_fill_tensor(&run->rt, run->model, &run->model->predict[k], 0);
     for (RtRuns r = rt_runs(run->model, x->input, run->rt.shard); rt_runs_next(&r);)
-        for (int64_t i = 0; i < r.count && r.whole + i < x->n; i++)
-            rt_set_int(x->input->type, place + (r.own + i) * bytes, x->token[r.whole + i]);
+        for (int64_t i = 0, n; i < r.count && r.whole + i < x->n; i += n) {
+            n = r.count - i < x->n - r.whole - i ? r.count - i : x->n - r.whole - i;
+            n = n < CHUNK ? n : CHUNK;
+            rt_convert(x->input->type, chunk, RT_I64, x->token + r.whole + i, n);
+            run->rt.device->copy_in(&run->rt, place + (r.own + i) * bytes, chunk, n * bytes);
+        }
 }
 
 // Rank 0 chooses the token for all ranks.
@@ -154,10 +158,10 @@ static int64_t next_token(Text *x, int64_t i)
 
     rt_watch_begin(run->rt.watch, RT_FORWARD);
     place_tokens(x);
-    run->model->forward(&run->rt, run->arena.base);
-    const char *logits = rt_collect(run, x->logits, (x->n - 1) * row, row, x->room);
+    rt_run(&run->rt, run->model->forward);
+    rt_collect(run, x->logits, (x->n - 1) * row, row, x->room);
     if (run->rank == 0)
-        token = choose(x, logits, i);
+        token = choose(x, x->room, i);
     return rt_comm_max(run->rt.comm, token);
 }
 

@@ -97,7 +97,7 @@ static void print_mesh(const RtMesh *m)
 
 void rt_info(const RtModel *m)
 {
-    RtEntries e = rt_entries(m->tensors, m->n_tensors, 1u << RT_PARAMETER | 1u << RT_BUFFER, NULL);
+    RtEntries e = rt_entries(m->tensors, m->n_tensors, 1u << RT_PARAMETER | 1u << RT_BUFFER);
     char shape[200], name[300];
 
     printf("%s  %s\n", m->name, m->options ? m->options : "");

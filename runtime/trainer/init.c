@@ -30,17 +30,23 @@ static double normal(int64_t seed, uint64_t stream, int64_t i)
 }
 
 // Indexes by the position in the whole tensor, so that weights don't depend on the sharding.
-static void draw(const RtRun *run, const RtTensor *t, const char *name, char *to)
+static void draw(RtRun *run, const RtTensor *t, int layer, const char *name)
 {
-    int64_t bytes = rt_element_bytes(t), seed = run->o.seed;
+    enum { CHUNK = 64 };
+    int64_t place = rt_place(t, layer), bytes = rt_element_bytes(t), seed = run->o.seed;
+    double chunk[CHUNK];
     uint64_t stream = name_stream(name);
     double std = run->model->init_std;
 
     for (RtRuns r = rt_runs(run->model, t, run->rt.shard); rt_runs_next(&r);)
-        for (int64_t i = 0; i < r.count; i++)
-            rt_set(t->type, to + (r.own + i) * bytes,
-                   t->init == RT_INIT_NORMAL ? std * normal(seed, stream, r.whole + i)
-                                             : t->init == RT_INIT_ONE);
+        for (int64_t i = 0, n; i < r.count; i += n) {
+            n = r.count - i < CHUNK ? r.count - i : CHUNK;
+            for (int64_t k = 0; k < n; k++)
+                rt_set(t->type, (char *)chunk + k * bytes,
+                       t->init == RT_INIT_NORMAL ? std * normal(seed, stream, r.whole + i + k)
+                                                 : t->init == RT_INIT_ONE);
+            run->rt.device->copy_in(&run->rt, place + (r.own + i) * bytes, chunk, n * bytes);
+        }
 }
 
 bool rt_weights_draw(RtRun *run)
@@ -52,9 +58,9 @@ bool rt_weights_draw(RtRun *run)
     for (int i = 0; i < m->n_tensors; i++)
         if (weights >> m->tensors[i].role & 1 && m->tensors[i].init == RT_INIT_NONE)
             ok = rt_error(m, "the trainer can't draw '%s'; give --load", m->tensors[i].name);
-    RtEntries e = rt_entries(m->tensors, m->n_tensors, weights, run->arena.base);
+    RtEntries e = rt_entries(m->tensors, m->n_tensors, weights);
     for (int i = 0; i < e.n && ok; i++)
-        draw(run, e.tensor[i], e.item[i].name, (char *)e.item[i].data);
+        draw(run, e.tensor[i], e.layer[i], e.item[i].name);
     rt_entries_free(&e);
     return ok;
 }

@@ -17,7 +17,7 @@ struct RtLoader {
     const RtData *data;
     int64_t micros, per_epoch, seed;
     bool shuffle, is_ended;
-    int64_t next;  // the micro-batch that rt_loader_next returns next
+    int64_t next;  // the micro-batch that rt_loader_next returns
     Slot slot[2];
     int64_t *given;  // samples of the micro-batch that was returned last
     pthread_t thread;
@@ -83,22 +83,26 @@ RtLoader *rt_loader_start(const RtData *d, int64_t micros, int64_t per_epoch, bo
     return l;
 }
 
-const int64_t *rt_loader_next(RtLoader *l, char *arena)
+const int64_t *rt_loader_next(RtLoader *l, const char **staging)
 {
-    Slot *s = &l->slot[l->next++ % 2];
+    Slot *s = &l->slot[l->next % 2];
 
     pthread_mutex_lock(&l->lock);
     while (!s->is_full)
         pthread_cond_wait(&l->changed, &l->lock);
     pthread_mutex_unlock(&l->lock);
-    rt_data_place(l->data, s->staging, arena);
     for (int64_t r = 0; r < l->data->batch; r++)
         l->given[r] = s->sample[r];
+    *staging = s->staging;
+    return l->given;
+}
+
+void rt_loader_release(RtLoader *l)
+{
     pthread_mutex_lock(&l->lock);
-    s->is_full = false;
+    l->slot[l->next++ % 2].is_full = false;
     pthread_cond_broadcast(&l->changed);
     pthread_mutex_unlock(&l->lock);
-    return l->given;
 }
 
 void rt_loader_stop(RtLoader *l)

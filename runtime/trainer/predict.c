@@ -7,12 +7,15 @@
 #include "runtime/comm/comm.h"
 #include "runtime/internal.h"
 
+enum { PART = 1 << 14 };  // elements of an unsharded output that are copied at a time
+
 typedef struct Output {
     const RtTensor *tensor;
     int64_t each;  // elements of a sample; 0: the output has no sample axis, and the file has one
                    // row per batch
+    int64_t part;  // elements that are collected at a time
     char *room;    // see rt_collect
-    float *wide;   // bf16 outputs as f32, as they are written to the file; else NULL
+    float *wide;   // a part of a bf16 output as f32, as it is written to the file; else NULL
     char name[256];
 } Output;
 
@@ -23,9 +26,11 @@ static void describe(Output *o, RtNpzEntry *x, const RtTensor *t, const RtData *
 
     o->tensor = t;
     o->each = has_samples ? rt_whole_count(t) / d->batch : 0;
-    o->room = rt_alloc(t->n_parts ? 2 * (size_t)rt_whole_count(t) : 0, (size_t)rt_element_bytes(t));
+    // Each collection of a sharded tensor goes through all of its runs.
+    o->part = t->n_parts || rt_whole_count(t) < PART ? rt_whole_count(t) : PART;
+    o->room = rt_alloc((t->n_parts ? 2 : 1) * (size_t)o->part, (size_t)rt_element_bytes(t));
     if (t->type == RT_BF16)
-        o->wide = rt_alloc((size_t)rt_whole_count(t), sizeof *o->wide);
+        o->wide = rt_alloc((size_t)o->part, sizeof *o->wide);
     rt_file_name(t, o->name, sizeof o->name);
     const char *dtype = rt_type_name(o->wide ? RT_F32 : t->type);
     x->t = (RtStored){.name = o->name, .dtype = dtype, .rank = t->rank};
@@ -52,41 +57,42 @@ static bool predict_batch(RtRun *run, const RtData *d, int64_t first)
     rt_data_stage(d, d->sample, d->staging);
     for (int i = 0; i < run->model->n_predict; i++)  // also the labels, which nothing reads
         if (run->model->predict[i].role == RT_INPUT)
-            rt_fill_tensor(run->model, &run->model->predict[i], run->arena.base, 0);
-    rt_data_place(d, d->staging, run->arena.base);
-    if (!rt_agree(run, rt_check_data(run, d, d->sample)) || run->interrupted)
+            rt_fill_tensor(&run->rt, run->model, &run->model->predict[i], 0);
+    rt_data_place(d, d->staging, &run->rt);
+    if (!rt_agree(run, rt_check_data(run, d, d->sample, d->staging)) || run->interrupted)
         return false;
-    run->model->forward(&run->rt, run->arena.base);
+    rt_run(&run->rt, run->model->forward);
     return rt_agree(run, rt_watch_end(run->rt.watch));
 }
 
-static void write_output(RtOut *out, const Output *o, RtNpzEntry *x, const char *y, int64_t count)
+// Writes the first `count` elements of an output. All ranks call it; rank 0 writes.
+static void write_output(RtRun *run, RtOut *out, const Output *o, RtNpzEntry *x, int64_t count)
 {
     int64_t bytes = o->wide ? (int64_t)sizeof *o->wide : rt_element_bytes(o->tensor);
 
-    if (o->wide)
-        rt_widen(o->wide, y, count);
-    rt_npz_write(out, x, o->wide ? (const void *)o->wide : y, (size_t)(count * bytes));
+    for (int64_t at = 0, n; at < count; at += n) {
+        n = count - at < o->part ? count - at : o->part;
+        rt_collect(run, o->tensor, at, n, o->room);
+        if (run->rank > 0)
+            continue;
+        if (o->wide)
+            rt_widen(o->wide, o->room, n);
+        rt_npz_write(out, x, o->wide ? (const void *)o->wide : o->room, (size_t)(n * bytes));
+    }
 }
 
 // All ranks run the model; rank 0 writes.
 static bool write_batches(RtRun *run, const RtData *d, Output *o, RtNpzEntry *entry, int n,
                           RtOut *out)
 {
-    bool writes = run->rank == 0;
-
     for (int64_t first = 0; first < d->samples; first += d->batch) {
         int64_t rows = d->samples - first < d->batch ? d->samples - first : d->batch;
 
         if (!predict_batch(run, d, first))
             return false;
-        for (int i = 0; i < n; i++) {
-            const RtTensor *t = o[i].tensor;
-            int64_t count = o[i].each ? rows * o[i].each : rt_whole_count(t);
-            const char *y = rt_collect(run, t, 0, count, o[i].room);
-            if (writes)
-                write_output(out, &o[i], &entry[i], y, count);
-        }
+        for (int i = 0; i < n; i++)
+            write_output(run, out, &o[i], &entry[i],
+                         o[i].each ? rows * o[i].each : rt_whole_count(o[i].tensor));
     }
     return true;
 }

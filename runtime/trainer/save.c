@@ -7,11 +7,14 @@
 #include "runtime/comm/comm.h"
 #include "runtime/internal.h"
 
+enum { STAGING_BYTES = 1 << 16 };  // bytes that are copied from the arena at a time
+
 bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path)
 {
     RtFileError e;
 
     *s = (RtSaver){.run = run, .entries = entries, .path = path};
+    s->staging = rt_alloc(STAGING_BYTES, 1);
     if (run->rank == 0 && !rt_out_try(path, &e))
         return rt_error(run->model, "%s: %s", path, e.text);
     s->header = rt_safe_header(entries.item, entries.n, &s->header_bytes);
@@ -47,19 +50,23 @@ bool rt_saver_begin(RtSaver *s)
     return rt_agree(run, ok);
 }
 
-void rt_saver_put(RtSaver *s, int entry, const char *data)
+void rt_saver_put(RtSaver *s, int entry, int64_t place)
 {
     const RtTensor *t = s->entries.tensor[entry];
     const RtModel *m = s->run->model;
-    int64_t bytes = rt_element_bytes(t), place = s->header_bytes;
+    Rt *rt = &s->run->rt;
+    int64_t bytes = rt_element_bytes(t), begin = s->header_bytes;
 
     if (!rt_is_first(m, t, s->run->rank))
         return;
     for (int k = 0; k < entry; k++)
-        place += s->entries.item[k].bytes;
-    for (RtRuns r = rt_runs(m, t, s->run->rt.shard); rt_runs_next(&r);)
-        rt_out_write_at(&s->out, place + r.whole * bytes, data + r.own * bytes,
-                        (size_t)(r.count * bytes));
+        begin += s->entries.item[k].bytes;
+    for (RtRuns r = rt_runs(m, t, rt->shard); rt_runs_next(&r);)
+        for (int64_t at = 0, n; at < r.count * bytes; at += n) {
+            n = r.count * bytes - at < STAGING_BYTES ? r.count * bytes - at : STAGING_BYTES;
+            rt->device->copy_out(rt, s->staging, place + r.own * bytes + at, n);
+            rt_out_write_at(&s->out, begin + r.whole * bytes + at, s->staging, (size_t)n);
+        }
 }
 
 bool rt_saver_end(RtSaver *s)
@@ -91,7 +98,7 @@ void rt_gradient(Rt *rt, int gradient, int64_t layer, const void *data)
         if (t->role != RT_GRADIENT)
             continue;
         if (t->gradient == gradient)
-            rt_saver_put(s, entry + (int)layer, data);
+            rt_saver_put(s, entry + (int)layer, rt_place_of(rt, data));
         entry += rt_layers(t);
     }
 }
@@ -103,7 +110,7 @@ bool rt_saver_write(RtSaver *s)
     // Agreeing after each tensor bounds the wait of ranks without a shard to the time of one
     // tensor, which must be below --timeout.
     for (int i = 0; i < s->entries.n; i++) {
-        rt_saver_put(s, i, (const char *)s->entries.item[i].data);
+        rt_saver_put(s, i, rt_place(s->entries.tensor[i], s->entries.layer[i]));
         if (!rt_agree(s->run, true))
             return false;
     }
@@ -118,5 +125,6 @@ void rt_saver_close(RtSaver *s)
     }
     rt_entries_free(&s->entries);
     free(s->header);
+    free(s->staging);
     *s = (RtSaver){0};
 }

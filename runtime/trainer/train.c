@@ -20,12 +20,6 @@ typedef struct Train {
     RtProfile profile;
 } Train;
 
-// The value of a scalar of the training set.
-static double scalar(const Train *t, const RtTensor *x)
-{
-    return rt_get(x->type, rt_place(x, 0, t->run->arena.base));
-}
-
 static double full_rate(const RtRun *run)
 {
     const RtModel *m = run->model;
@@ -40,16 +34,13 @@ static bool open_files(Train *t)
 {
     RtRun *run = t->run;
     const RtModel *m = run->model;
-    char *base = run->arena.base;
     unsigned weights = 1u << RT_PARAMETER | 1u << RT_BUFFER;
 
-    if (run->o.save &&
-        !rt_saver_open(&t->weights, run, rt_entries(m->tensors, m->n_tensors, weights, base),
-                       run->o.save))
+    if (run->o.save && !rt_saver_open(&t->weights, run,
+                                      rt_entries(m->tensors, m->n_tensors, weights), run->o.save))
         return false;
     if (run->o.save_gradients &&
-        !rt_saver_open(&t->gradients, run,
-                       rt_entries(m->train, m->n_train, 1u << RT_GRADIENT, NULL),
+        !rt_saver_open(&t->gradients, run, rt_entries(m->train, m->n_train, 1u << RT_GRADIENT),
                        run->o.save_gradients))
         return false;
     if (run->o.trace && !rt_trace_check(m, run->o.trace))
@@ -100,7 +91,9 @@ static void run_part(Train *t, void (*part)(Rt *rt, char *m), const char *name)
     if (!part)
         return;
     rt_profile_part(rt->profile, name);
-    part(rt, rt->arena);
+    rt_run(rt, part);
+    if (rt->profile)
+        rt->device->synchronise(rt);
     rt_profile_part(rt->profile, NULL);
 }
 
@@ -109,9 +102,14 @@ static const int64_t *next_micro(Train *t)
 {
     RtRun *run = t->run;
 
+    const char *staging;
+
     rt_watch_begin(run->rt.watch, RT_TRAINING);
-    const int64_t *sample = rt_loader_next(t->loader, run->arena.base);
-    return rt_agree(run, rt_check_data(run, t->data, sample)) ? sample : NULL;
+    const int64_t *sample = rt_loader_next(t->loader, &staging);
+    rt_data_place(t->data, staging, &run->rt);
+    bool ok = rt_check_data(run, t->data, sample, staging);
+    rt_loader_release(t->loader);
+    return rt_agree(run, ok) ? sample : NULL;
 }
 
 // Runs forward and backward of all micro-batches; the first one is already in the arena. Reports
@@ -120,11 +118,10 @@ static bool run_micros(Train *t, const int64_t *sample, RtReport *r)
 {
     RtRun *run = t->run;
     const RtModel *m = run->model;
-    char *base = run->arena.base;
 
     for (int i = 0; i < m->n_tensors; i++)
         if (m->tensors[i].role == RT_ZERO)
-            rt_fill_tensor(m, &m->tensors[i], base, m->tensors[i].fill);
+            rt_fill_tensor(&run->rt, m, &m->tensors[i], m->tensors[i].fill);
     for (int k = 0; k < m->accumulate; k++) {
         if (k > 0 && !(sample = next_micro(t)))
             return false;
@@ -134,9 +131,9 @@ static bool run_micros(Train *t, const int64_t *sample, RtReport *r)
             return false;
     }
     run_part(t, m->reduce, "reduce");
-    r->loss = scalar(t, t->loss_sum) / scalar(t, t->loss_count);
+    r->loss = rt_get_scalar(&run->rt, t->loss_sum) / rt_get_scalar(&run->rt, t->loss_count);
     r->has_norm = t->grad_norm != NULL;
-    r->grad_norm = t->grad_norm ? scalar(t, t->grad_norm) : 0;
+    r->grad_norm = t->grad_norm ? rt_get_scalar(&run->rt, t->grad_norm) : 0;
     return true;
 }
 
@@ -157,6 +154,7 @@ static bool run_step(Train *t, const int64_t *sample)
     bool is_finite = isfinite(r.loss);
     if (is_finite)
         run_part(t, m->update, "update");
+    run->rt.device->synchronise(&run->rt);
     r.seconds = rt_seconds() - t->began;
     rt_profile_step(run->rt.profile, r.seconds);
     rt_log_step(&t->log, &r);

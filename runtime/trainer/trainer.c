@@ -1,44 +1,45 @@
 // The main program of a trainer: sets up options, memory and weights, and then trains, evaluates,
 // predicts and generates, as asked for, in this order.
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/comm/comm.h"
 #include "runtime/internal.h"
-#include "runtime/rt_cpu.h"
 
 void rt_call(Rt *rt, const RtCall *call)
 {
     if (rt->watch)
         rt_watch_call(rt->watch, call->what);
-    if (rt->profile)
+    if (rt->profile) {
+        rt->device->synchronise(rt);
         rt_profile_call(rt->profile, call);
+    }
     rt_comm_at(rt->comm, call->what);
 }
 
 void rt_set_hypers(RtRun *run, int64_t step, int64_t micro, double lr)
 {
+    Rt *rt = &run->rt;
+
     for (int i = 0; i < run->model->n_tensors; i++) {
         const RtTensor *t = &run->model->tensors[i];
-        char *p = rt_place(t, 0, run->arena.base);
 
         if (t->role != RT_HYPER)
             continue;
         if (strcmp(t->name, "lr") == 0)
-            rt_set(t->type, p, lr);
+            rt_set_scalar(rt, t, lr);
         else if (strcmp(t->name, "step") == 0)
-            rt_set(t->type, p, (double)(step + 1));
+            rt_set_scalar(rt, t, (double)(step + 1));
         else if (strcmp(t->name, "step_index") == 0)
-            rt_set_int(t->type, p, step);
+            rt_set_scalar_int(rt, t, step);
         else if (strcmp(t->name, "seed") == 0)
-            rt_set_int(t->type, p, run->o.seed);
+            rt_set_scalar_int(rt, t, run->o.seed);
         else if (strcmp(t->name, "micro") == 0)
-            rt_set_int(t->type, p, micro);
+            rt_set_scalar_int(rt, t, micro);
         else
-            rt_set(t->type, p, isnan(run->o.hyper[i]) ? t->fill : run->o.hyper[i]);
+            rt_set_scalar(rt, t, isnan(run->o.hyper[i]) ? t->fill : run->o.hyper[i]);
     }
 }
 
@@ -50,12 +51,11 @@ static void start_tensors(RtRun *run)
         const RtTensor *t = &m->tensors[i];
 
         if (t->role == RT_STATE || t->role == RT_ZERO)
-            rt_fill_tensor(m, t, run->arena.base, t->fill);
+            rt_fill_tensor(&run->rt, m, t, t->fill);
         else if (t->n_parts)  // also fills the padding of chunks
-            rt_fill_tensor(m, t, run->arena.base, 0);
+            rt_fill_tensor(&run->rt, m, t, 0);
         for (int l = 0; l < rt_layers(t) && t->role == RT_CONSTANT && t->data; l++)
-            rt_copy_shard(m, t, run->rt.shard, rt_place(t, l, run->arena.base),
-                          (const char *)t->data + l * rt_whole_bytes(t));
+            rt_load_shard(&run->rt, m, t, l, (const char *)t->data + l * rt_whole_bytes(t));
     }
 }
 
@@ -78,32 +78,15 @@ static bool open_inputs(RtInputs *x, const RtRun *run)
            open_data(&x->predict, run, RT_PREDICT, o->predict);
 }
 
-static bool start_threads(RtRun *run)
-{
-    RtCpuShare share = run->share;
-    int threads = run->o.threads > 0 ? (int)run->o.threads : share.threads;
-    int pinned;
-
-    threads = threads < RT_MAX_THREADS ? threads : RT_MAX_THREADS;
-    omp_set_num_threads(threads);
-    run->rt.threads = threads;
-    if (!rt_stacks_check(run->model, threads))
-        return false;
-    if (run->o.pin && (pinned = rt_pin(threads, share.place * threads)) < threads)
-        return rt_error(run->model, "--pin: %d threads, but CPUs for %d", threads, pinned);
-    return true;
-}
-
 static bool start(RtRun *run)
 {
     const RtModel *m = run->model;
 
-    if (!rt_arena_open(&run->arena, m))
+    if (!run->rt.device->open(&run->rt, m))
         return false;
-    run->rt.arena = run->arena.base;
     if (!run->o.no_overlap && !rt_comm_thread_open(&run->rt, m))
         return false;
-    if (!start_threads(run))
+    if (!run->rt.device->start_threads(&run->rt, m, run->share, (int)run->o.threads, run->o.pin))
         return false;
     run->rt.kernel = rt_alloc((size_t)m->n_kernels, sizeof(void *));
     if (run->o.check_arena)
@@ -161,7 +144,7 @@ static int run_rank(RtRun *run, RtInputs *x, int status)
         return status ? status : 1;
     run->rank = rt_comm_rank(run->rt.comm);
     run->rt.shard = rt_shards(m, run->rank);
-    run->share = rt_cpu_share(run->rt.comm);
+    run->share = run->rt.device->share(run->rt.comm);
     if (run->rank > 0)
         follow(&run->o);
     else
@@ -178,7 +161,7 @@ static int run_rank(RtRun *run, RtInputs *x, int status)
 
 int rt_main(const RtModel *model, int argc, char **argv)
 {
-    RtRun run = {.model = model};
+    RtRun run = {.model = model, .rt.device = model->device ? model->device : &rt_cpu};
     RtInputs inputs = {0};
 
     rt_open_streams();
@@ -205,7 +188,7 @@ int rt_main(const RtModel *model, int argc, char **argv)
     rt_data_close(&inputs.predict);
     rt_watch_close(run.rt.watch);
     rt_comm_thread_close(&run.rt);
-    rt_arena_close(&run.arena);
+    run.rt.device->close(&run.rt, model);
     rt_comm_close(run.rt.comm);
     free(run.rt.shard);
     rt_options_free(&run.o);

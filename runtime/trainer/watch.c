@@ -23,8 +23,7 @@ typedef struct Timeline {
 
 struct RtWatch {
     const RtModel *model;
-    const RtShard *shard;  // outside of its shard, a tensor has padding with any contents
-    char *base;
+    Rt *rt;
     int64_t (*kept)[2];  // byte ranges that keep their contents between steps, sorted
     int n_kept;
     Timeline timeline[2];  // by RtSet
@@ -47,12 +46,12 @@ static void list_kept(RtWatch *w)
     const RtModel *m = w->model;
     unsigned kept = 1u << RT_PARAMETER | 1u << RT_BUFFER | 1u << RT_STATE | 1u << RT_ZERO |
                     1u << RT_CONSTANT | 1u << RT_HYPER;
-    RtEntries e = rt_entries(m->tensors, m->n_tensors, kept, w->base);
+    RtEntries e = rt_entries(m->tensors, m->n_tensors, kept);
 
     w->kept = rt_alloc((size_t)e.n, sizeof *w->kept);
     w->n_kept = e.n;
     for (int i = 0; i < e.n; i++) {
-        w->kept[i][0] = (char *)e.item[i].data - w->base;
+        w->kept[i][0] = rt_place(e.tensor[i], e.layer[i]);
         w->kept[i][1] = w->kept[i][0] + rt_bytes(m, e.tensor[i]);
     }
     qsort(w->kept, (size_t)e.n, sizeof *w->kept, by_start);
@@ -92,15 +91,20 @@ void rt_live_ranges(Rt *rt, RtSet set, const RtLiveRange *range, const RtLoop *l
     }
 }
 
+static void fill_ones(const RtWatch *w, int64_t from, int64_t bytes)
+{
+    w->rt->device->fill(w->rt, from, &(uint8_t){0xff}, 1, bytes);
+}
+
 void rt_watch_open(RtRun *run)
 {
     const RtModel *m = run->model;
     RtWatch *w = rt_alloc(1, sizeof *w);
 
-    *w = (RtWatch){.model = m, .shard = run->rt.shard, .base = run->arena.base};
+    *w = (RtWatch){.model = m, .rt = &run->rt};
     run->rt.watch = w;
     list_kept(w);
-    memset(w->base, 0xff, (size_t)run->arena.bytes);
+    fill_ones(w, 0, m->arena_bytes);
     if (m->live_ranges)
         m->live_ranges(&run->rt);
     for (int s = 0; s < 2; s++)
@@ -130,10 +134,25 @@ static uint32_t mark_of(const RtWatch *w, const RtLiveRange *l)
 
 static void mark(const RtWatch *w, const RtLiveRange *l, int64_t from, int64_t bytes)
 {
-    uint32_t *to = (uint32_t *)(w->base + l->offset + from), x = mark_of(w, l);
+    uint32_t x = mark_of(w, l);
 
-    for (int64_t i = 0; i < bytes / 4; i++)
-        to[i] = x;
+    w->rt->device->fill(w->rt, l->offset + from, &x, sizeof x, bytes / (int64_t)sizeof x);
+}
+
+// Does the redzone after a buffer still have its mark?
+static bool has_mark(const RtWatch *w, const RtLiveRange *l)
+{
+    enum { WORDS = 16 };
+    uint32_t zone[WORDS], x = mark_of(w, l);
+    bool ok = true;
+
+    for (int64_t at = 0, n; at < w->model->redzone / 4; at += n) {
+        n = w->model->redzone / 4 - at < WORDS ? w->model->redzone / 4 - at : WORDS;
+        w->rt->device->copy_out(w->rt, zone, l->offset + l->bytes + 4 * at, 4 * n);
+        for (int64_t k = 0; k < n; k++)
+            ok &= zone[k] == x;
+    }
+    return ok;
 }
 
 // Is the buffer in use at the current statement? Before the first one, only what the trainer sets
@@ -149,10 +168,8 @@ static void check_zones(RtWatch *w)
 {
     for (int i = 0; i < w->now->n && !w->is_broken; i++) {
         const RtLiveRange *l = &w->now->range[i];
-        const uint32_t *zone = (const uint32_t *)(w->base + l->offset + l->bytes);
 
-        for (int k = 0; k < w->model->redzone / 4 && is_live(w, l); k++)
-            w->is_broken |= zone[k] != mark_of(w, l);
+        w->is_broken = is_live(w, l) && !has_mark(w, l);
         if (w->is_broken && w->call)
             rt_error(w->model, "arena: %s wrote past the end of %s", w->call, l->name);
         else if (w->is_broken)
@@ -174,7 +191,7 @@ void rt_watch_begin(RtWatch *w, RtSet set)
     for (int i = 0; i <= w->n_kept; i++) {
         int64_t next = i < w->n_kept ? w->kept[i][0] : w->model->arena_bytes;
         if (next > at)
-            memset(w->base + at, 0xff, (size_t)(next - at));
+            fill_ones(w, at, next - at);
         at = i < w->n_kept && w->kept[i][1] > at ? w->kept[i][1] : at;
     }
     for (int i = 0; i < w->now->n; i++)
@@ -241,19 +258,34 @@ void rt_watch_call(RtWatch *w, const char *what)
 
 // ---- values ----
 
-// The number of the unused buffer whose NaN has got into this tensor; NUMBERS if there is none.
-static uint32_t stray_number(const RtWatch *w, const RtTensor *t)
+// The number of the unused buffer whose NaN is among `count` floats of `words` words at `place`;
+// NUMBERS if there is none.
+static uint32_t stray_among(const RtWatch *w, int64_t place, int64_t count, int words)
 {
-    int each = t->type == RT_F32 ? 1 : t->type == RT_F64 ? 2 : 0;
+    enum { WORDS = 1024 };
+    uint32_t x[WORDS];
 
-    for (int layer = 0; layer < rt_layers(t) && each; layer++) {
-        const uint32_t *x = (const uint32_t *)rt_place(t, layer, w->base) + each - 1;
-        for (RtRuns r = rt_runs(w->model, t, w->shard); rt_runs_next(&r);)
-            for (int64_t i = r.own; i < r.own + r.count; i++)
-                if (ONES - x[i * each] < NUMBERS)
-                    return ONES - x[i * each];
+    for (int64_t at = 0, n; at < count * words; at += n) {
+        n = count * words - at < WORDS ? count * words - at : WORDS;
+        w->rt->device->copy_out(w->rt, x, place + 4 * at, 4 * n);
+        for (int64_t i = words - 1; i < n; i += words)
+            if (ONES - x[i] < NUMBERS)
+                return ONES - x[i];
     }
     return NUMBERS;
+}
+
+// The number of the unused buffer whose NaN has got into this tensor; NUMBERS if there is none.
+// Outside of this rank's shard, a tensor has padding with any contents.
+static uint32_t stray_number(const RtWatch *w, const RtTensor *t)
+{
+    int words = t->type == RT_F32 ? 1 : t->type == RT_F64 ? 2 : 0;
+    uint32_t number = NUMBERS;
+
+    for (int layer = 0; layer < rt_layers(t) && words; layer++)
+        for (RtRuns r = rt_runs(w->model, t, w->rt->shard); number == NUMBERS && rt_runs_next(&r);)
+            number = stray_among(w, rt_place(t, layer) + r.own * 4 * words, r.count, words);
+    return number;
 }
 
 static void check_values(RtWatch *w, const RtTensor *t, int n, unsigned roles)

@@ -90,12 +90,12 @@ bool rt_weights_load(RtRun *run, const char *path)
 
     if (!rt_safe_open(&s, path, &error))
         return rt_error(m, "%s: %s", path, error.text);
-    RtEntries e = rt_entries(m->tensors, m->n_tensors, WEIGHTS, run->arena.base);
+    RtEntries e = rt_entries(m->tensors, m->n_tensors, WEIGHTS);
     Faults f = {.m = m, .path = path};
     bool ok = compare(&e, &s, &f) == 0;
     if (ok)
         for (int i = 0; i < e.n; i++)
-            rt_copy_shard(m, e.tensor[i], run->rt.shard, (void *)e.item[i].data,
+            rt_load_shard(&run->rt, m, e.tensor[i], e.layer[i],
                           rt_safe_find(&s, e.item[i].name)->data);
     if (ok && !rt_map_check(&s.file, &error))
         ok = rt_error(m, "%s: %s", path, error.text);

@@ -68,7 +68,7 @@ static void put_constants(const RtModel *m, char *arena)
     for (int i = 0; i < m->n_tensors; i++) {
         const RtTensor *t = &m->tensors[i];
         for (int l = 0; l < rt_layers(t) && t->role == RT_CONSTANT && t->data; l++)
-            memcpy(rt_place(t, l, arena), (const char *)t->data + l * rt_whole_bytes(t),
+            memcpy(arena + rt_place(t, l), (const char *)t->data + l * rt_whole_bytes(t),
                    (size_t)rt_whole_bytes(t));
     }
 }
@@ -82,7 +82,7 @@ Result run_model(const RtModel *m, const Program *p, const Reference *r, const S
     Machine x = machine_new(p, SET_TRAIN, rt.arena);
     put_all(&x, s);
     put_constants(m, rt.arena);
-    shown.entries = rt_entries(m->train, m->n_train, 1u << RT_GRADIENT, NULL);
+    shown.entries = rt_entries(m->train, m->n_train, 1u << RT_GRADIENT);
     shown.model = m;
     shown.r = r;
     shown.to = &to;

@@ -64,7 +64,7 @@ static void reads_folders(void **state)
     assert_true(rt_data_open(&d, &folder_model, NULL, RT_TRAIN, "d", 1));
     assert_int_equal(d.samples, 4);
     rt_data_stage(&d, (int64_t[]){3, 1}, d.staging);
-    rt_data_place(&d, d.staging, arena);
+    rt_data_place(&d, d.staging, &(Rt){.device = &rt_cpu, .arena = arena});
     for (int i = 0; i < 3; i++) {
         assert_float_equal(F(arena, 0)[i], a[3][i], 0);
         assert_float_equal(F(arena, 0)[3 + i], a[1][i], 0);
@@ -95,7 +95,7 @@ static void reads_tokens(void **state)
         assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "t", bytes));
         assert_int_equal(d.samples, 4);
         rt_data_stage(&d, (int64_t[]){3, 0}, d.staging);
-        rt_data_place(&d, d.staging, arena);
+        rt_data_place(&d, d.staging, &(Rt){.device = &rt_cpu, .arena = arena});
         for (int i = 0; i < BT; i++) {
             assert_int_equal(I(arena, B_IDS)[i], 112 + i);
             assert_int_equal(I(arena, B_LABELS)[i], 113 + i);
@@ -165,7 +165,10 @@ static void reads_ahead(void **state)
     for (int e = 0; e < EPOCHS; e++) {
         bool seen[SAMPLES] = {0};
         for (int i = 0; i < SAMPLES; i += BB) {
-            const int64_t *sample = rt_loader_next(l, arena);
+            const char *staging;
+            const int64_t *sample = rt_loader_next(l, &staging);
+            rt_data_place(&d, staging, &(Rt){.device = &rt_cpu, .arena = arena});
+            rt_loader_release(l);
             for (int r = 0; r < BB; r++) {
                 assert_int_equal(I(arena, B_IDS)[r * BT], sample[r]);
                 assert_false(seen[sample[r]]);
@@ -178,7 +181,7 @@ static void reads_ahead(void **state)
     assert_true(same < SAMPLES * EPOCHS / 4);
     rt_loader_stop(l);
     l = rt_loader_start(&d, 1000, SAMPLES, true, 1);  // stopped before all is read
-    rt_loader_next(l, arena);
+    rt_loader_next(l, &(const char *){NULL});
     rt_loader_stop(l);
     rt_data_close(&d);
 }

@@ -115,7 +115,8 @@ static int64_t check_rank(const Case *x, const int64_t *whole, int rank)
         expected[at] = whole[e];
         n++;
     }
-    rt_copy_shard(&x->m, &x->t, shard, own, whole);
+    rt_load_shard(&(Rt){.device = &rt_cpu, .arena = (char *)own, .shard = shard}, &x->m, &x->t, 0,
+                  whole);
     assert_memory_equal(own, expected, (size_t)room * sizeof *own);
     for (RtRuns r = rt_runs(&x->m, &x->t, shard); rt_runs_next(&r);) {
         assert_true(r.whole > last && r.count > 0);

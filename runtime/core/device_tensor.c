@@ -1,0 +1,70 @@
+// Reads and writes a model's tensors in the arena, through the device.
+#include "runtime/device.h"
+
+#include "runtime/internal.h"
+
+enum { MOST_BYTES = 8 };  // of an element
+
+int64_t rt_place(const RtTensor *t, int layer) { return t->offset + layer * t->step; }
+
+void rt_fill_tensor(Rt *rt, const RtModel *m, const RtTensor *t, double value)
+{
+    char element[MOST_BYTES] = {0};
+    int64_t bytes = value == 0 ? 1 : rt_element_bytes(t);  // zero is zero bytes in every type
+
+    if (value != 0)
+        rt_set(t->type, element, value);
+    for (int l = 0; l < rt_layers(t); l++)
+        rt->device->fill(rt, rt_place(t, l), element, bytes, rt_bytes(m, t) / bytes);
+}
+
+static void read_element(Rt *rt, const RtTensor *t, char to[MOST_BYTES])
+{
+    rt->device->copy_out(rt, to, rt_place(t, 0), rt_element_bytes(t));
+}
+
+double rt_get_scalar(Rt *rt, const RtTensor *t)
+{
+    char element[MOST_BYTES];
+
+    read_element(rt, t, element);
+    return rt_get(t->type, element);
+}
+
+int64_t rt_get_scalar_int(Rt *rt, const RtTensor *t)
+{
+    char element[MOST_BYTES];
+
+    read_element(rt, t, element);
+    return rt_get_int(t->type, element);
+}
+
+static void write_element(Rt *rt, const RtTensor *t, const char from[MOST_BYTES])
+{
+    rt->device->copy_in(rt, rt_place(t, 0), from, rt_element_bytes(t));
+}
+
+void rt_set_scalar(Rt *rt, const RtTensor *t, double value)
+{
+    char element[MOST_BYTES];
+
+    rt_set(t->type, element, value);
+    write_element(rt, t, element);
+}
+
+void rt_set_scalar_int(Rt *rt, const RtTensor *t, int64_t value)
+{
+    char element[MOST_BYTES];
+
+    rt_set_int(t->type, element, value);
+    write_element(rt, t, element);
+}
+
+void rt_load_shard(Rt *rt, const RtModel *m, const RtTensor *t, int layer, const void *whole)
+{
+    int64_t bytes = rt_element_bytes(t), place = rt_place(t, layer);
+
+    for (RtRuns r = rt_runs(m, t, rt->shard); rt_runs_next(&r);)
+        rt->device->copy_in(rt, place + r.own * bytes, (const char *)whole + r.whole * bytes,
+                            r.count * bytes);
+}

@@ -1,0 +1,76 @@
+// The CPU as a device: the arena is memory of the host, and a statement has been carried out when
+// it returns.
+#include "runtime/cpu/cpu_device.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runtime/internal.h"
+
+static size_t arena_bytes(const RtModel *m)
+{
+    return m->arena_bytes > 0 ? (size_t)m->arena_bytes : 1;
+}
+
+static bool cpu_open(Rt *rt, const RtModel *m)
+{
+    size_t bytes = arena_bytes(m);
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED)
+        return rt_error(m, "no memory for the arena of %.1f MiB: %s", (double)bytes / (1 << 20),
+                        strerror(errno));
+    // Huge pages reduce TLB misses; without support this does nothing.
+    madvise(p, bytes, MADV_HUGEPAGE);
+    rt->arena = p;
+    return true;
+}
+
+static void cpu_close(Rt *rt, const RtModel *m)
+{
+    if (rt->arena)
+        munmap(rt->arena, arena_bytes(m));
+    rt->arena = NULL;
+}
+
+static void cpu_copy_in(Rt *rt, int64_t to, const void *from, int64_t bytes)
+{
+    memcpy(rt->arena + to, from, (size_t)bytes);
+}
+
+static void cpu_copy_out(Rt *rt, void *to, int64_t from, int64_t bytes)
+{
+    memcpy(to, rt->arena + from, (size_t)bytes);
+}
+
+static void cpu_fill(Rt *rt, int64_t to, const void *element, int64_t bytes, int64_t count)
+{
+    char *first = rt->arena + to;
+    int64_t all = bytes * count, done = bytes;
+
+    if (bytes == 1) {
+        memset(first, *(const char *)element, (size_t)count);
+        return;
+    }
+    if (count > 0)
+        memcpy(first, element, (size_t)bytes);
+    for (int64_t n; done < all; done += n) {  // doubles what is there
+        n = done < all - done ? done : all - done;
+        memcpy(first + done, first, (size_t)n);
+    }
+}
+
+static void cpu_synchronise(Rt *rt) { (void)rt; }
+
+const RtDevice rt_cpu = {
+    .name = "cpu",
+    .share = rt_cpu_share,
+    .open = cpu_open,
+    .close = cpu_close,
+    .start_threads = rt_cpu_start_threads,
+    .copy_in = cpu_copy_in,
+    .copy_out = cpu_copy_out,
+    .fill = cpu_fill,
+    .synchronise = cpu_synchronise,
+};

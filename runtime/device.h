@@ -1,0 +1,58 @@
+// The device that a program runs on, as a table: its memory and its threads. Host code reaches the
+// arena through this table alone, so the arena needn't be memory of the host. (CUDA's driver API
+// and IREE's HAL have the same entries.)
+#ifndef SHARDCC_RT_DEVICE_H
+#define SHARDCC_RT_DEVICE_H
+
+#include "runtime/rt_kernels.h"
+
+// This rank's share of the processors that it may use: the default number of threads, and the
+// rank's number among the ranks that share these processors, from 0.
+typedef struct RtShare {
+    int threads, place;
+} RtShare;
+
+// Places are bytes in the arena. Calls are carried out in their order, and in that of the program's
+// statements.
+struct RtDevice {
+    const char *name;
+    // All ranks call it.
+    RtShare (*share)(struct RtComm *c);
+    // Allocates RtModel.arena_bytes of zeros, Rt.arena. Returns false after a message.
+    bool (*open)(Rt *rt, const RtModel *m);
+    void (*close)(Rt *rt, const RtModel *m);
+    // Starts `threads` threads, Rt.threads; 0: as many as the share has. Binds each to a processor,
+    // if `pins`. Returns false after a message.
+    bool (*start_threads)(Rt *rt, const RtModel *m, RtShare share, int threads, bool pins);
+    // Copy between host memory and the arena. Afterwards the host's bytes may be changed, or read.
+    void (*copy_in)(Rt *rt, int64_t to, const void *from, int64_t bytes);
+    void (*copy_out)(Rt *rt, void *to, int64_t from, int64_t bytes);
+    // Writes an element of `bytes` bytes `count` times.
+    void (*fill)(Rt *rt, int64_t to, const void *element, int64_t bytes, int64_t count);
+    // Waits until all calls and statements so far have been carried out.
+    void (*synchronise)(Rt *rt);
+};
+
+// Runs a function of the program. It may return before its statements have been carried out.
+static inline void rt_run(Rt *rt, void (*part)(Rt *rt, char *m)) { part(rt, rt->arena); }
+
+// The place of an operand of the program.
+static inline int64_t rt_place_of(const Rt *rt, const void *operand)
+{
+    return (const char *)operand - rt->arena;
+}
+
+// ---- the tensors of a model in the arena: device_tensor.c ----
+
+int64_t rt_place(const RtTensor *t, int layer);
+// Sets all layers to `value`, including padding.
+void rt_fill_tensor(Rt *rt, const RtModel *m, const RtTensor *t, double value);
+// A tensor of one element.
+double rt_get_scalar(Rt *rt, const RtTensor *t);
+int64_t rt_get_scalar_int(Rt *rt, const RtTensor *t);
+void rt_set_scalar(Rt *rt, const RtTensor *t, double value);
+void rt_set_scalar_int(Rt *rt, const RtTensor *t, int64_t value);
+// Copies this rank's shard of a whole layer into the arena.
+void rt_load_shard(Rt *rt, const RtModel *m, const RtTensor *t, int layer, const void *whole);
+
+#endif
