@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "runtime/collectives.h"
 #include "runtime/comm/comm.h"
 
 enum { CALLS = 7, TIMEOUT = 60 };
@@ -44,13 +45,13 @@ int main(int argc, char **argv)
     const int ranks = argc > 2 ? atoi(argv[1]) : 0, mebibytes = argc > 2 ? atoi(argv[2]) : 0;
     const RtModel m = {.name = "all_reduce", .transport = &rt_mpi, .mesh = {1, {ranks}, {"x0"}}};
     const RtExchange p = {RT_F32, .outer = 1, .whole = (int64_t)mebibytes << 18, .inner = 1};
-    Rt rt = {.threads = 1};
+    Rt rt = {.device = &rt_cpu, .threads = 1};
 
     if (ranks < 2 || mebibytes < 1) {
         fprintf(stderr, "all_reduce RANKS MIB: at least 2 ranks and 1 MiB\n");
         return 2;
     }
-    if (!rt_comm_open(&rt.comm, &m, TIMEOUT))
+    if (!rt_comm_open(&rt.comm, &m, TIMEOUT) || !rt_collectives_open(&rt, &m, false))
         return 1;
     rt.workspace = malloc((size_t)rt_exchange_workspace(&p, ranks));
     float *x = calloc((size_t)p.whole, sizeof *x);
@@ -59,6 +60,7 @@ int main(int argc, char **argv)
     double seconds = median_seconds(&rt, &p, x);
     if (rt_comm_rank(rt.comm) == 0)
         printf("%.6f\n", seconds);
+    rt_collectives_close(&rt);
     rt_comm_close(rt.comm);
     free(rt.workspace);
     free(x);

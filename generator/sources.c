@@ -140,6 +140,19 @@ static bool copy_kernels(Sources *x, const Program *p)
     return ok;
 }
 
+// The files of cpu/ that programs of several ranks need.
+static const char *const collectives[] = {"all_gather", "all_reduce",     "all_to_all", "keep_one",
+                                          "permute",    "reduce_scatter", "shard"};
+
+static bool copy_collectives(Sources *x)
+{
+    bool ok = true;
+
+    for (int i = 0; ok && i < COUNT(collectives); i++)
+        ok = copy(x, arena_string(x->s->arena, "cpu/%s.c", collectives[i]));
+    return ok;
+}
+
 // Marks a folder whose files shardcc made, and which it may replace.
 static const char mark[] = "# Made by shardcc, as all beside it.";
 
@@ -218,5 +231,6 @@ bool build_folder(Staging *s, const Program *p, const Text *c, const BuildOption
 
     return out_write(staging_file(s, arena_string(s->arena, "%s.c", o->name)), c->s, c->n, d) &&
            make_folders(&x, o->has_ranks) && copy_trainer(&x, o->has_ranks) &&
-           copy_kernels(&x, p) && write_makefile(&x, o) && spares_files(s, d);
+           copy_kernels(&x, p) && (!o->has_ranks || copy_collectives(&x)) &&
+           write_makefile(&x, o) && spares_files(s, d);
 }

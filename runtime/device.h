@@ -31,6 +31,7 @@ struct RtDevice {
     void (*fill)(Rt *rt, int64_t to, const void *element, int64_t bytes, int64_t count);
     // Waits until all calls and statements so far have been carried out.
     void (*synchronise)(Rt *rt);
+    const RtCollectives *collectives;  // NULL: those of the transport
 };
 
 // Runs a function of the program. It may return before its statements have been carried out.

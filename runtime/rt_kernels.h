@@ -17,17 +17,21 @@
 extern "C" {
 #endif
 
+// How collectives are carried out: collectives.h.
+typedef struct RtCollectives RtCollectives;
+
 struct Rt {
     const RtDevice *device;
     char *arena;    // of the device: RtModel.arena_bytes, aligned to 64
     void **kernel;  // prepared kernels by number
     int threads;
-    char *workspace;            // in the arena: the current call's, see rt_with
-    struct RtProfile *profile;  // NULL: no --profile and no --trace
-    struct RtWatch *watch;      // NULL: no --check-arena
-    struct RtSaver *gradients;  // NULL: no --save-gradients
-    RtShard *shard;             // this rank's shards, one for each of RtModel.cuts
-    struct RtComm *comm;        // NULL: the program has one rank
+    char *workspace;                   // in the arena: the current call's, see rt_with
+    struct RtProfile *profile;         // NULL: no --profile and no --trace
+    struct RtWatch *watch;             // NULL: no --check-arena
+    struct RtSaver *gradients;         // NULL: no --save-gradients
+    RtShard *shard;                    // this rank's shards, one for each of RtModel.cuts
+    struct RtComm *comm;               // NULL: the program has one rank
+    const RtCollectives *collectives;  // NULL: as `comm`
 };
 
 // ---- calls that tell the trainer how far a step has come ----

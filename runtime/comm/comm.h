@@ -45,12 +45,15 @@ void rt_comm_at(RtComm *c, const char *what);
 
 // ---- communication beside computation: comm_thread.c ----
 
-// Starts a thread that carries out what rt_start is given, if the model has such calls and there
-// are several ranks. The thread may run on any CPU of this process. Without it rt_start carries out
-// the call itself. Returns false after a message.
-bool rt_comm_thread_open(Rt *rt, const RtModel *m);
+// Entries of a table of collectives (collectives.h) whose calls need a thread. rt_comm_thread_open
+// starts it, if the model starts calls; it may run on any CPU of this process. Without it
+// rt_comm_thread_start carries out the call itself.
+bool rt_comm_thread_open(Rt *rt, const RtModel *m, bool overlaps);
 // Ends the thread. All calls that were started have been waited for.
 void rt_comm_thread_close(Rt *rt);
+void rt_comm_thread_start(Rt *rt, int slot, RtCollective *f, const RtExchange *p, void *y,
+                          const void *x);
+void rt_comm_thread_wait(Rt *rt, int slot);
 // Asks Linux to run the calling thread, which waits for messages, as soon as one arrives, even if
 // another thread computes on its CPU. Does nothing if Linux is too old for it.
 void rt_request_short_slice(void);

@@ -79,11 +79,11 @@ static void *run_jobs(void *comm_thread)
     return NULL;
 }
 
-bool rt_comm_thread_open(Rt *rt, const RtModel *m)
+bool rt_comm_thread_open(Rt *rt, const RtModel *m, bool overlaps)
 {
     RtComm *c = rt->comm;
 
-    if (!c || !m->slots)
+    if (!overlaps || !m->slots)
         return true;
     RtCommThread *k = rt_alloc(1, sizeof *k);
     pthread_mutex_init(&k->lock, NULL);
@@ -96,7 +96,8 @@ bool rt_comm_thread_open(Rt *rt, const RtModel *m)
     k->comm.pending = rt_alloc((size_t)RT_MAX_PENDING(c), sizeof *c->pending);
     k->comm.source = rt_alloc((size_t)c->ranks, sizeof *c->source);
     memset(k->comm.bytes, 0, sizeof k->comm.bytes);
-    k->rt = (Rt){.threads = 1, .comm = &k->comm};
+    k->rt =
+        (Rt){.device = rt->device, .threads = 1, .comm = &k->comm, .collectives = rt->collectives};
     k->slots = m->slots;
     k->job = rt_alloc((size_t)k->slots, sizeof *k->job);
     k->number = rt_alloc((size_t)k->slots, sizeof *k->number);
@@ -109,7 +110,7 @@ bool rt_comm_thread_open(Rt *rt, const RtModel *m)
 
 void rt_comm_thread_close(Rt *rt)
 {
-    RtCommThread *k = rt->comm ? rt->comm->comm_thread : NULL;
+    RtCommThread *k = rt->comm->comm_thread;
 
     if (!k)
         return;
@@ -160,10 +161,11 @@ int64_t rt_comm_thread_bytes(const RtComm *c, RtExchangeKind kind, int axis)
     return c->comm_thread ? c->comm_thread->comm.bytes[kind][axis] : 0;
 }
 
-void rt_start(Rt *rt, int slot, RtCollective *f, const RtExchange *p, void *y, const void *x)
+void rt_comm_thread_start(Rt *rt, int slot, RtCollective *f, const RtExchange *p, void *y,
+                          const void *x)
 {
     RtComm *c = rt->comm;
-    RtCommThread *k = c ? c->comm_thread : NULL;
+    RtCommThread *k = c->comm_thread;
 
     if (!k) {
         f(rt, p, y, x);
@@ -178,9 +180,9 @@ void rt_start(Rt *rt, int slot, RtCollective *f, const RtExchange *p, void *y, c
     pthread_mutex_unlock(&k->lock);
 }
 
-void rt_wait(Rt *rt, int slot)
+void rt_comm_thread_wait(Rt *rt, int slot)
 {
-    RtCommThread *k = rt->comm ? rt->comm->comm_thread : NULL;
+    RtCommThread *k = rt->comm->comm_thread;
 
     if (k)
         wait_for(k, k->number[slot]);

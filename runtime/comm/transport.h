@@ -30,6 +30,7 @@ struct RtTransport {
     int (*warned)(RtComm *c, int *peer);
     // Ends the whole job.
     void (*end)(RtComm *c);
+    const RtCollectives *collectives;  // made of its messages
 };
 
 // A process: its id, and the namespace in which the id is valid (containers have their own).

@@ -3,7 +3,7 @@
 
 // First exchanges between hosts; then the ranks of a host exchange what each of them received. So
 // every byte crosses a link between hosts once.
-void rt_all_gather(Rt *rt, const RtExchange *p, void *y, const void *x)
+void rt_message_all_gather(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     RtGroup intra_host = rt_intra_host_group(rt, p), inter_host = rt_inter_host_group(rt, p);
     int64_t shard = rt_ceil_div(p->whole, intra_host.n * inter_host.n);

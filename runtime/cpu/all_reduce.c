@@ -132,7 +132,7 @@ static void reduce_by_message(Rt *rt, const RtGroup *g, const RtExchange *p, cha
     gather(rt, rt_exchange_by_message, g, p, y);
 }
 
-void rt_all_reduce(Rt *rt, const RtExchange *p, void *y, const void *x)
+void rt_message_all_reduce(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     RtGroup intra_host = rt_intra_host_group(rt, p), inter_host = rt_inter_host_group(rt, p);
     RtExchange all = *p, own = *p;

@@ -36,7 +36,7 @@ static void boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive)
     }
 }
 
-void rt_all_to_all(Rt *rt, const RtExchange *p, void *y, const void *x)
+void rt_message_all_to_all(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     RtGroup all = rt_exchange_group(rt, p);
     int64_t shard = rt_ceil_div(p->whole, all.n);

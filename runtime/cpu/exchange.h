@@ -7,6 +7,7 @@
 
 #include "runtime/comm/transport.h"
 #include "runtime/cpu/box.h"
+#include "runtime/cpu/message_collectives.h"
 
 // The messages of one rank of a group of n. The boxes that rank i sends to j and that j receives
 // from i have the same bytes in the same order.

@@ -2,7 +2,7 @@
 #include "runtime/cpu/combine.h"
 #include "runtime/cpu/exchange.h"
 
-void rt_keep_one(Rt *rt, const RtExchange *p, void *y, const void *x)
+void rt_message_keep_one(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     int64_t count = p->outer * p->whole * p->inner;
     int bytes = rt_type_bytes(p->type);

@@ -21,7 +21,7 @@ static Partners find_partners(const RtComm *c, const RtExchange *e)
                       first + to % p * along + to / p * across};
 }
 
-void rt_permute(Rt *rt, const RtExchange *p, void *y, const void *x)
+void rt_message_permute(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     RtComm *c = rt->comm;
     int64_t bytes = p->outer * p->whole * p->inner * rt_type_bytes(p->type);

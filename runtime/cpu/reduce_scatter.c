@@ -86,7 +86,7 @@ static void reduce_across(Rt *rt, const RtMessages *m)
     rt_window_release(c, &intra_host);
 }
 
-void rt_reduce_scatter(Rt *rt, const RtExchange *p, void *y, const void *x)
+void rt_message_reduce_scatter(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     RtGroup all = rt_exchange_group(rt, p);
     int64_t shard = rt_ceil_div(p->whole, all.n);

@@ -1,7 +1,7 @@
 // Shard: each rank takes its shard of a tensor that all ranks have.
 #include "runtime/cpu/exchange.h"
 
-void rt_shard(Rt *rt, const RtExchange *p, void *y, const void *x)
+void rt_message_shard(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     RtGroup all = rt_exchange_group(rt, p);
     RtMessages m = {.p = p,

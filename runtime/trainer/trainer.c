@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/collectives.h"
 #include "runtime/comm/comm.h"
 #include "runtime/internal.h"
 
@@ -84,7 +85,7 @@ static bool start(RtRun *run)
 
     if (!run->rt.device->open(&run->rt, m))
         return false;
-    if (!run->o.no_overlap && !rt_comm_thread_open(&run->rt, m))
+    if (!rt_collectives_open(&run->rt, m, !run->o.no_overlap))
         return false;
     if (!run->rt.device->start_threads(&run->rt, m, run->share, (int)run->o.threads, run->o.pin))
         return false;
@@ -187,7 +188,7 @@ int rt_main(const RtModel *model, int argc, char **argv)
     rt_data_close(&inputs.eval);
     rt_data_close(&inputs.predict);
     rt_watch_close(run.rt.watch);
-    rt_comm_thread_close(&run.rt);
+    rt_collectives_close(&run.rt);
     run.rt.device->close(&run.rt, model);
     rt_comm_close(run.rt.comm);
     free(run.rt.shard);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/collectives.h"
 #include "runtime/comm/transport.h"
 #include "runtime/cpu/internal.h"
 
@@ -381,7 +382,9 @@ int main(int argc, char **argv)
 {
     RtModel m = {.name = "exchange", .transport = &rt_mpi, .slots = 2};
     const char *at = argc > 1 ? argv[1] : "1";
-    Test t = {.rt = {.threads = 1}, .workspace = malloc(1 << 24), .other = malloc(1 << 24)};
+    Test t = {.rt = {.device = &rt_cpu, .threads = 1},
+              .workspace = malloc(1 << 24),
+              .other = malloc(1 << 24)};
 
     for (char *end; m.mesh.n_axes < 2; at = end + 1) {
         m.mesh.name[m.mesh.n_axes] = m.mesh.n_axes ? "tp" : "dp";
@@ -396,10 +399,10 @@ int main(int argc, char **argv)
         t.wrong = t.calls = 0;
         t.is_beside = i % 2;
         move_hosts(t.rt.comm, h);
-        if (t.is_beside && !rt_comm_thread_open(&t.rt, &m))
+        if (!rt_collectives_open(&t.rt, &m, t.is_beside))
             return 1;
         run(&t);
-        rt_comm_thread_close(&t.rt);
+        rt_collectives_close(&t.rt);
         int64_t wrong = rt_comm_max(t.rt.comm, t.wrong);
         // The hash covers all ranks: it is combined on rank 0.
         for (int r = 1; r < t.rt.comm->ranks; r++) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/collectives.h"
 #include "runtime/comm/transport.h"
 #include "runtime/internal.h"
 
@@ -33,7 +34,8 @@ int main(int argc, char **argv)
     const RtModel m = {
         .name = "trouble", .transport = &rt_mpi, .mesh = {2, {2, 2}, {"dp", "tp"}}, .slots = 1};
     const RtExchange p = {RT_F32, .outer = 1, .whole = N, .inner = 1};
-    Rt rt = {.threads = 1, .workspace = malloc((size_t)rt_exchange_workspace(&p, 2))};
+    Rt rt = {
+        .device = &rt_cpu, .threads = 1, .workspace = malloc((size_t)rt_exchange_workspace(&p, 2))};
     float *x = calloc(N, sizeof *x), *y = calloc(N, sizeof *y);
 
     if (argc < 3 || !rt_comm_open(&rt.comm, &m, atof(argv[2])))
@@ -46,7 +48,7 @@ int main(int argc, char **argv)
     *inter_host = *intra_host;
     intra_host->n = 1;
     intra_host->me = 0;
-    if (argc > 4 && !rt_comm_thread_open(&rt, &m))
+    if (!rt_collectives_open(&rt, &m, argc > 4))
         return 1;
     for (int round = 0; round < 5; round++) {
         for (int axis = 0; axis < 2; axis++) {
@@ -64,7 +66,7 @@ int main(int argc, char **argv)
     }
     if (rt_comm_max(rt.comm, 7) == 7 && rt_comm_rank(rt.comm) == 0)
         printf("done, %lld bytes along tp\n", (long long)rt_comm_bytes(rt.comm, RT_ALL_REDUCE, 1));
-    rt_comm_thread_close(&rt);
+    rt_collectives_close(&rt);
     rt_comm_close(rt.comm);
     free(rt.workspace);
     free(x);

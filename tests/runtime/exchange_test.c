@@ -2,6 +2,7 @@
 // single rank. tests/ranks/exchange.c tests several ranks.
 #include "runtime/cpu/box.h"
 #include "runtime/cpu/combine.h"
+#include "runtime/cpu/message_collectives.h"
 #include "tests/runtime/kernels.h"
 
 // ---- boxes ----
@@ -161,7 +162,7 @@ static void alone(void **state)
     static Collective *const all[] = {rt_all_gather,     rt_all_reduce, rt_all_to_all, rt_keep_one,
                                       rt_reduce_scatter, rt_shard,      rt_permute};
     const RtExchange p = {RT_F32, .outer = 2, .whole = 5, .middle = 1, .joined = 1, .inner = 3};
-    Rt rt = {.threads = 1};
+    Rt rt = {.threads = 1, .collectives = &rt_message_collectives};
     float x[30], y[30];
 
     for (int i = 0; i < 30; i++)

@@ -10,6 +10,7 @@
 
 #include "runtime/comm/comm.h"
 #include "runtime/comm/transport.h"
+#include "runtime/cpu/message_collectives.h"
 #include "tests/runtime/small.h"
 
 enum { MOST_RANKS = 8, BOX = 16, BOX_BYTES = 4096, SUM = 64 };
@@ -103,6 +104,7 @@ static const RtTransport shared_memory = {
     .warn = shared_warn,
     .warned = shared_warned,
     .end = shared_end,
+    .collectives = &rt_message_collectives,
 };
 
 // Adds up x over all ranks, in the order of ranks.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "runtime/comm/transport.h"
+#include "runtime/cpu/message_collectives.h"
 #include "runtime/internal.h"
 
 enum { WARNING, DATA };  // MPI tags; a message with our tag t has DATA + t
@@ -185,4 +186,5 @@ const RtTransport rt_mpi = {
     .warn = mpi_warn,
     .warned = mpi_warned,
     .end = mpi_end,
+    .collectives = &rt_message_collectives,
 };

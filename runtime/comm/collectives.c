@@ -1,0 +1,63 @@
+// The collectives that a program calls: each goes to its entry of the table.
+#include "runtime/collectives.h"
+
+#include "runtime/comm/transport.h"
+#include "runtime/device.h"
+
+bool rt_collectives_open(Rt *rt, const RtModel *m, bool overlaps)
+{
+    if (!rt->comm)
+        return true;
+    rt->collectives =
+        rt->device->collectives ? rt->device->collectives : rt->comm->transport->collectives;
+    return rt->collectives->open(rt, m, overlaps);
+}
+
+void rt_collectives_close(Rt *rt)
+{
+    if (rt->collectives)
+        rt->collectives->close(rt);
+    rt->collectives = NULL;
+}
+
+void rt_all_gather(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    rt->collectives->all_gather(rt, p, y, x);
+}
+
+void rt_all_reduce(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    rt->collectives->all_reduce(rt, p, y, x);
+}
+
+void rt_all_to_all(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    rt->collectives->all_to_all(rt, p, y, x);
+}
+
+void rt_keep_one(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    rt->collectives->keep_one(rt, p, y, x);
+}
+
+void rt_permute(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    rt->collectives->permute(rt, p, y, x);
+}
+
+void rt_reduce_scatter(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    rt->collectives->reduce_scatter(rt, p, y, x);
+}
+
+void rt_shard(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    rt->collectives->shard(rt, p, y, x);
+}
+
+void rt_start(Rt *rt, int slot, RtCollective *f, const RtExchange *p, void *y, const void *x)
+{
+    rt->collectives->start(rt, slot, f, p, y, x);
+}
+
+void rt_wait(Rt *rt, int slot) { rt->collectives->wait(rt, slot); }
