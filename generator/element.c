@@ -43,10 +43,7 @@ int output_of(const Item *it, ValueId v)
 
 // ---- what is selected ----
 
-static bool is_number(const Body *b, int i)
-{
-    return node_is_row_scalar(b->g->s->g, b->it, node_of(b, i));
-}
+static bool is_number(const Body *b, int i) { return b->it->group.is_row_scalar[i]; }
 
 static bool is_element(const Body *b, int i) { return node_of(b, i)->op->expr && !is_number(b, i); }
 
@@ -57,23 +54,26 @@ static bool is_stored(const Body *b, int i)
            (b->is_kept[i] || output_of(b->it, node_of(b, i)->out[0]) >= 0);
 }
 
-static int index_of(const Body *b, NodeId n)
+// How many inputs the nodes before node i have.
+static int inputs_before(const Body *b, int i)
 {
-    int i = 0;
+    int n = 0;
 
-    while (b->it->nodes[i] != n)
-        i++;
-    return i;
+    for (int j = 0; j < i; j++)
+        n += node_of(b, j)->n_in;
+    return n;
 }
 
 // The sources of node i's inputs.
 static const int *sources_of(const Body *b, int i)
 {
-    const int *source = b->it->group.source;
+    return b->it->group.source + inputs_before(b, i);
+}
 
-    for (int j = 0; j < i; j++)
-        source += node_of(b, j)->n_in;
-    return source;
+// By input of node i: the node of the group that makes it; -1: it comes from elsewhere.
+static const int *makers_of(const Body *b, int i)
+{
+    return b->it->group.maker + inputs_before(b, i);
 }
 
 // Does a node after what is being printed read node i?
@@ -81,12 +81,11 @@ static bool is_read_later(const Body *b, int i)
 {
     for (int k = i + 1; k < b->it->n_nodes; k++) {
         const Node *n = node_of(b, k);
-        const int *source = sources_of(b, k);
+        const int *maker = makers_of(b, k);
         if (is_number(b, k) && b->it->group.pass[k] == b->pass)
             continue;
         for (int j = 0; j < n->n_in; j++)
-            if (source[j] == SOURCE_NODE &&
-                group_producer(b->g->s->g, b->it, n->in[j]) == b->it->nodes[i])
+            if (maker[j] == i)
                 return true;
     }
     return false;
@@ -95,14 +94,12 @@ static bool is_read_later(const Body *b, int i)
 // Inputs of row scalars exist for the whole row. Elements exist for their pass only.
 void select_pass(Body *b, int pass, bool of_row)
 {
-    const Graph *g = b->g->s->g;
-
     b->pass = pass;
     b->of_row = of_row;
     memset(b->uses, 0, sizeof *b->uses * (size_t)b->it->n_nodes);
     for (int i = b->it->n_nodes - 1; i >= 0; i--) {
         const Node *n = node_of(b, i);
-        const int *source = sources_of(b, i);
+        const int *maker = makers_of(b, i);
         bool is_now = is_number(b, i) == of_row && b->it->group.pass[i] == pass;
         bool is_out = output_of(b->it, n->out[0]) >= 0 || b->is_kept[i];
         b->is_selected[i] = of_row ? is_now
@@ -112,8 +109,8 @@ void select_pass(Body *b, int pass, bool of_row)
             ((is_now && is_out) || (of_row && is_read_later(b, i))))
             b->uses[i] += 2;
         for (int k = 0; b->is_selected[i] && k < n->n_in; k++)
-            if (source[k] == SOURCE_NODE)
-                b->uses[index_of(b, group_producer(g, b->it, n->in[k]))]++;
+            if (maker[k] >= 0)
+                b->uses[maker[k]]++;
     }
 }
 
@@ -204,25 +201,24 @@ static void print_operand(const Body *b, int k, Text *t)
         text_printf(t, "%s%d[i * %" PRId64 "]", name, i, stride);
 }
 
-static void print_source(const Body *b, const Node *n, int k, int source, Text *t)
+// Prints input k of node i.
+static void print_source(const Body *b, int i, int k, Text *t)
 {
     const Graph *g = b->g->s->g;
+    int source = sources_of(b, i)[k], from = makers_of(b, i)[k];
     double c = 0;
 
     if (source >= 0) {
         print_operand(b, source, t);
     } else if (source == SOURCE_SPLAT) {
-        value_splat(g, n->in[k], &c);
-        print_number(t, in(g, n, k)->dtype, c);
+        value_splat(g, node_of(b, i)->in[k], &c);
+        print_number(t, in(g, node_of(b, i), k)->dtype, c);
+    } else if (is_stored(b, from) && b->is_kept[from]) {
+        text_printf(t, "k%d[i]", from);
+    } else if (is_stored(b, from)) {
+        print_operand(b, b->it->n_in + output_of(b->it, node_of(b, from)->out[0]), t);
     } else {
-        NodeId from = group_producer(g, b->it, n->in[k]);
-        int i = index_of(b, from);
-        if (is_stored(b, i) && b->is_kept[i])
-            text_printf(t, "k%d[i]", i);
-        else if (is_stored(b, i))
-            print_operand(b, b->it->n_in + output_of(b->it, g->nodes[from].out[0]), t);
-        else
-            text_printf(t, "%s", b->expr[from]);
+        text_printf(t, "%s", b->expr[b->it->nodes[from]]);
     }
 }
 
@@ -272,9 +268,11 @@ static void print_index(Body *b, const Node *n, int dim, Text *t)
         text_printf(t, "(o%d + %s)", passed_shard(b, shard), index_name(b, dim));
 }
 
-// Prints the node's expression with its operands inserted.
-static void print_expr(Body *b, const Node *n, const int *source, Text *t)
+// Prints node i's expression with its operands inserted.
+static void print_expr(Body *b, int i, Text *t)
 {
+    const Node *n = node_of(b, i);
+
     for (const char *s = n->op->expr(b->g->s->g, n); *s; s++) {
         if (*s != '$') {
             text_put(t, s, 1);
@@ -291,7 +289,7 @@ static void print_expr(Body *b, const Node *n, const int *source, Text *t)
             s--;
         } else {
             s++;
-            print_source(b, n, *s - '0', source[*s - '0'], t);
+            print_source(b, i, *s - '0', t);
         }
     }
 }
@@ -320,15 +318,14 @@ static bool print_limits(Body *b, int i, Text *t)
 
 static void print_sum(Body *b, int i, int indent)
 {
-    const Node *n = node_of(b, i);
     Text t = {0};
 
-    if (b->is_line && !is_column_sum(b->it, n))
+    if (b->is_line && !b->it->group.is_column_sum[i])
         text_printf(&t, "u%d[i - b] += ", b->sum[i]);
     else
         text_printf(&t, "%s += ", b->expr[b->it->nodes[i]]);
     bool is_part = print_limits(b, i, &t);
-    print_source(b, n, 0, sources_of(b, i)[0], &t);
+    print_source(b, i, 0, &t);
     text_printf(&t, is_part ? " : 0;" : ";");
     print_wrapped(&b->text, indent, t.s);
     text_free(&t);
@@ -361,7 +358,7 @@ static void print_node(Body *b, int i, int indent, Text *stores)
     int k = is_now ? output_of(b->it, n->out[0]) : -1;
     Text t = {0};
 
-    print_expr(b, n, sources_of(b, i), &t);
+    print_expr(b, i, &t);
     if (k >= 0 && b->uses[i] == 2 && is_last(b, i) && !b->of_row) {
         print_store(b, k, t.s, indent, &b->text);
     } else if (b->uses[i] == 1 && t.n < INLINE) {

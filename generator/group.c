@@ -78,7 +78,7 @@ static bool is_sum_of(const Body *b, int i, int pass)
 {
     const Node *n = &b->g->s->g->nodes[b->it->nodes[i]];
 
-    return n->op->is_sum && b->it->group.pass[i] == pass && !is_column_sum(b->it, n);
+    return n->op->is_sum && b->it->group.pass[i] == pass && !b->it->group.is_column_sum[i];
 }
 
 // Prints for each sum of floats of this pass `first` or `next`, with its number for %d; then `end`.
@@ -289,7 +289,7 @@ static void print_sums(Body *b)
         Text line = {0};
         for (int i = 0; i < b->it->n_nodes; i++) {
             const Node *n = &g->nodes[b->it->nodes[i]];
-            if (n->op->is_sum && !is_column_sum(b->it, n) && out(g, n)->dtype == t)
+            if (n->op->is_sum && !b->it->group.is_column_sum[i] && out(g, n)->dtype == t)
                 text_printf(&line, "%s s%d = 0", line.n ? "," : dtype_c_type(t), b->sum[i]);
         }
         if (line.n) {
@@ -312,7 +312,7 @@ static void print_row(Body *b)
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *n = &g->nodes[it->nodes[i]];
         int k = output_of(it, n->out[0]);
-        if (!n->op->is_sum || is_column_sum(it, n) || k < 0)
+        if (!n->op->is_sum || it->group.is_column_sum[i] || k < 0)
             continue;
         text_printf(&b->text, "        ");
         print_row_operand(b, it->n_in + k, &b->text);
@@ -353,7 +353,7 @@ static void number_sums(Body *b)
     for (int i = 0; i < b->it->n_nodes; i++) {
         const Node *x = &b->g->s->g->nodes[b->it->nodes[i]];
         const char **expr = &b->expr[b->it->nodes[i]];
-        if (is_column_sum(b->it, x)) {
+        if (b->it->group.is_column_sum[i]) {
             *expr = arena_string(b->g->arena, column ? "s[%" PRId64 " + i]" : "s[i]", column);
             column += width;
         } else if (x->op->is_sum) {
@@ -389,7 +389,7 @@ static int find_slots(Body *b, const char **place)
         if (is_column_output(g, b->it, k))
             continue;
         const char *s = place_text(b->g, &b->it->operands[k]);
-        int32_t buffer = g->s->storage[b->it->operands[k].base].buffer;
+        int32_t buffer = b->it->operands[k].address.buffer;
         int i = g->p->buffers[buffer].kind == BUFFER_PERSISTENT ? 0 : n;
         while (i < n && strcmp(place[i], s))
             i++;
@@ -430,7 +430,7 @@ static void print_sum_places(Gen *g, const Body *b, Text *t)
 
     for (int i = 0; i < b->it->n_nodes; i++) {
         const Node *n = &g->s->g->nodes[b->it->nodes[i]];
-        if (!is_column_sum(b->it, n))
+        if (!b->it->group.is_column_sum[i])
             continue;
         int k = b->it->n_in + output_of(b->it, n->out[0]);
         text_printf(t, "%s%s", is_first ? "" : ", ", place_text(g, &b->it->operands[k]));
@@ -458,7 +458,7 @@ static char *call_text(Gen *g, const Body *b, int n_places, const char *const *p
         text_printf(&t, "%s(char *)&rt->shard[%d]", n_places + k ? ", " : "", b->shard[k]);
     text_printf(&t, "%s}, ", b->uses_layer ? ", (char *)&layer" : "");
     if (it->group.has_columns) {
-        RtSums s = column_sums(g->s->g, it);
+        RtSums s = it->group.sums;
         text_printf(&t,
                     "&(RtSums){.outer = %" PRId64 ", .rows = %" PRId64 ", .width = %" PRId64
                     ", .n = %" PRId64 ", .work = %" PRId64 "}, (char *[]){",

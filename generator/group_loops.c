@@ -19,7 +19,10 @@ static bool has_index(Gen *g, const Item *it)
 
 bool is_column_output(const Gen *g, const Item *it, int k)
 {
-    return k >= it->n_in && is_column_sum(it, producer(g->s->g, it->operands[k].value));
+    for (int i = 0; k >= it->n_in && i < it->n_nodes; i++)
+        if (g->s->g->nodes[it->nodes[i]].out[0] == it->operands[k].value)
+            return it->group.is_column_sum[i];
+    return false;
 }
 
 // Operand k's stride along the dim at depth i. A row scalar lacks the last dims, and column sums
@@ -72,7 +75,7 @@ Walk make_walk(Gen *g, const Item *it)
     bool has_rows = it->group.has_rows || it->group.has_columns;
     int row_rank = it->group.has_columns ? it->rank - 1 : it->group.row_rank;
 
-    layout_axes(it->rank, it->group.is_channels_last, w.axis);
+    memcpy(w.axis, it->group.axis, sizeof w.axis);
     w.stride = arena_alloc(g->arena, (size_t)n + 1, sizeof *w.stride);
     for (int i = 0; i < it->rank; i++) {
         int64_t size = it->dim[w.axis[i]];

@@ -185,14 +185,14 @@ static char *call_text(Gen *g, const Item *it, int room)
 
 void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *call)
 {
-    Work w = item_work(g->p, g->s, it);
-    char *numbers = arena_string(g->arena, ", %s, %s, %s", short_number(g, w.flops),
-                                 short_number(g, w.read), short_number(g, w.written));
+    const Work *w = &it->work;
+    char *numbers = arena_string(g->arena, ", %s, %s, %s", short_number(g, w->flops),
+                                 short_number(g, w->read), short_number(g, w->written));
 
     if (g->o->cluster)
-        numbers = arena_string(
-            g->arena, "%s, %s", numbers,
-            short_number(g, exchange_seconds(g, it) + work_seconds(g->o->cluster, &w)));
+        numbers =
+            arena_string(g->arena, "%s, %s", numbers,
+                         short_number(g, exchange_seconds(g, it) + work_seconds(g->o->cluster, w)));
     int room = COLUMNS - indent - (int)strlen("RT_AT(rt, \"\");") - (int)strlen(numbers);
     const char *comment = exchange_comment(g, it);
     if (comment)
@@ -251,10 +251,10 @@ const char *rank_text(Gen *g, const Item *it)
 
 char *place_text(Gen *g, const Operand *o)
 {
-    Address a = operand_address(g->p, g->s, o);
-    const Storage *st = &g->s->storage[o->base];
-    int64_t distance = a.at - g->p->buffers[st->buffer].offset - st->offset;
-    char *s = arena_string(g->arena, "m + %s", place_name(g, st->buffer, st->offset));
+    const Address a = o->address;
+    int64_t distance = a.at - a.first;
+    char *s = arena_string(g->arena, "m + %s",
+                           place_name(g, a.buffer, a.first - g->p->buffers[a.buffer].offset));
 
     if (o->rank_slice.slice)
         s = arena_string(g->arena, "%s%s", s, own_text(g, o));

@@ -21,10 +21,9 @@ static int cut_number(Gen *g, const RtCut *c)
 
 int node_shard(Gen *g, NodeId n, int factor)
 {
-    const Sharded *s = g->s->sharded;
-    RtCut c;
+    const DimSplit *split = g->s->node_split[n];
 
-    return s && node_split(s, n, factor, &c) ? cut_number(g, &c) : -1;
+    return split && split[factor].cut.n_axes ? cut_number(g, &split[factor].cut) : -1;
 }
 
 int64_t whole_size(const Gen *g, NodeId n, int dim)
@@ -36,29 +35,30 @@ int64_t whole_size(const Gen *g, NodeId n, int dim)
 
 int sum_shard(Gen *g, NodeId n, int dim)
 {
-    const Sharded *s = g->s->sharded;
+    const DimSplit *split = g->s->node_split[n];
     Rule r;
-    RtCut c;
 
-    if (!s)
+    if (!split)
         return -1;
     node_rule(g->s->g, &g->s->g->nodes[n], g->arena, &r);
-    bool is_cut = node_split(s, n, r.dim[0][dim], &c) && split_is_uneven(&s->plan->mesh, &c);
-    return is_cut ? cut_number(g, &c) : -1;
+    split += r.dim[0][dim];
+    return split->is_uneven ? cut_number(g, &split->cut) : -1;
 }
 
 // The whole may itself be a shard, split over fewer axes.
 const char *own_text(Gen *g, const Operand *o)
 {
-    const Sharded *s = g->s->sharded;
-    RtCut slice, whole;
+    const RankSlice *x = &o->rank_slice;
+    const DimSplit *slice = g->s->value_split[x->slice], *whole = g->s->value_split[x->whole];
 
-    if (!o->rank_slice.slice || !value_split(s, o->rank_slice.slice, o->rank_slice.dim, &slice))
+    if (!slice || !slice[x->dim].cut.n_axes)
         return "";
-    int64_t bytes = o->rank_slice.stride * dtype_size(value_of(g->s->g, o->value)->dtype);
-    const char *at = arena_string(g->arena, "rt->shard[%d].offset", cut_number(g, &slice));
-    if (value_split(s, o->rank_slice.whole, o->rank_slice.dim, &whole))
-        at = arena_string(g->arena, "(%s - rt->shard[%d].offset)", at, cut_number(g, &whole));
+    int64_t bytes = x->stride * dtype_size(value_of(g->s->g, o->value)->dtype);
+    const char *at =
+        arena_string(g->arena, "rt->shard[%d].offset", cut_number(g, &slice[x->dim].cut));
+    if (whole && whole[x->dim].cut.n_axes)
+        at = arena_string(g->arena, "(%s - rt->shard[%d].offset)", at,
+                          cut_number(g, &whole[x->dim].cut));
     return arena_string(g->arena, " + %s * %" PRId64, at, bytes);
 }
 
@@ -70,13 +70,13 @@ void print_parts(Gen *g, ValueId v, Text *t)
 {
     const Sharded *s = g->s->sharded;
     const Value *whole = s ? value_of(s->whole, s->value[v].of) : NULL;
+    const DimSplit *split = g->s->value_split[v];
     int number[MAX_RANK] = {0};
     bool is_cut = false;
-    RtCut c;
 
-    for (int i = 0; s && i < whole->rank; i++)
-        if (value_split(s, v, i, &c)) {
-            number[i] = 1 + cut_number(g, &c);
+    for (int i = 0; split && i < whole->rank; i++)
+        if (split[i].cut.n_axes) {
+            number[i] = 1 + cut_number(g, &split[i].cut);
             is_cut = true;
         }
     if (!is_cut)

@@ -39,12 +39,12 @@ void find_streamed(Body *b)
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *n = &b->g->s->g->nodes[it->nodes[i]];
         int k = it->n_in + output_of(it, n->out[0]);
-        if (k < it->n_in || !n->op->expr || node_is_row_scalar(b->g->s->g, it, n) ||
+        if (k < it->n_in || !n->op->expr || it->group.is_row_scalar[i] ||
             it->group.pass[i] < it->group.n_passes - 1 || !has_lines(b, k) ||
             value_bytes(value_at(b, k)) <= RT_STREAM_BYTES)
             continue;
         bool is_line = w->dim[w->rank - 1] * dtype_size(value_at(b, k)->dtype) % 64 == 0;
-        b->is_streamed[k] = is_line && !group_updates_in_place(b->g->p, b->g->s, it, k - it->n_in);
+        b->is_streamed[k] = is_line && !it->group.is_in_place[k - it->n_in];
     }
 }
 

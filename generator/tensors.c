@@ -219,20 +219,18 @@ static void print_tensor(Gen *g, Text *t, const char *role, const char *const *n
     ValueId id = instances->value[0];
     const Value *v = value_of(whole_graph(g->s), whole_value(g->s, id));
     bool has_place = strcmp(role, "RT_GRADIENT") != 0;
-    Address a = {0}, next = {0};
+    int64_t at = g->s->address[id].at;
+    int64_t step = instances->n > 1 ? g->s->address[instances->value[1]].at - at : 0;
 
-    value_address(g->p, g->s, id, &a);
-    if (instances->n > 1)
-        value_address(g->p, g->s, instances->value[1], &next);
     Text line = {0};
     text_printf(&line, "{%s, %s", role, dtype_rt(v->dtype));
     print_names(g, &line, instances, names);
     print_shape(&line, v);
     print_parts(g, id, &line);
     if (has_place)
-        text_printf(&line, ", .offset = %" PRId64, a.at);
+        text_printf(&line, ", .offset = %" PRId64, at);
     if (has_place && instances->n > 1)
-        text_printf(&line, ", .step = %" PRId64, next.at - a.at);
+        text_printf(&line, ", .step = %" PRId64, step);
     if (v->fill != 0) {
         text_printf(&line, ", .fill = ");
         print_number(&line, F64, v->fill);
@@ -332,8 +330,7 @@ static void print_persistent(Gen *g, Map *done)
     for (ValueId v = 1; v < graph->n_values; v++) {
         const Value *x = value_of(graph, v);
         const char *role = x->producer ? NULL : persistent_role(x->kind);
-        Address a;
-        if (!role || x->block.iter || !value_address(g->p, g->s, v, &a) ||
+        if (!role || x->block.iter || !g->s->address[v].buffer ||
             (x->kind != VALUE_CONSTANT && x->name && map_get(done, x->name)))
             continue;
         Instances t = instances_of(g, v, by_place[x->block.cls], stride[x->block.cls]);

@@ -115,6 +115,41 @@ enum {
     MAX_GROUP_NODES = 96,  // keeps a group's function readable
 };
 
+// ---- what program_finish stores ----
+
+// Does elementwise node `n` of group `it` make one number for each row?
+bool node_is_row_scalar(const Graph *g, const Item *it, const Node *n);
+// Is node `n` of group `it` a sum that keeps the innermost dim?
+bool is_column_sum(const Item *it, const Node *n);
+RtSums column_sums(const Graph *g, const Item *it);  // of the group
+// Gives the dims from the outermost to the innermost: in their order, or with dim 1 last.
+void layout_axes(int rank, bool is_channels_last, int *axis);
+// The node of the group, by its place in it, that makes `v`, an input with SOURCE_NODE: as an
+// element or, through views, as a row scalar. -1: none does.
+int group_maker(const Graph *g, const Item *it, ValueId v);
+// Is result k of a fused group written over one of its operands?
+bool group_updates_in_place(const Program *p, const Set *s, const Item *it, int k);
+// The place of operand `o` of an item of `s`.
+Address operand_address(const Program *p, const Set *s, const Operand *o);
+// The place of value v of `s` when it is read from outside all loops; false if it has none.
+bool value_address(const Program *p, const Set *s, ValueId v, Address *a);
+// How the mesh splits a factor of a node, or a dim of a value, of a split graph. False: it doesn't.
+bool node_split(const Sharded *s, NodeId n, int factor, RtCut *c);
+bool value_split(const Sharded *s, ValueId v, int dim, RtCut *c);
+bool split_is_uneven(const Mesh *m, const RtCut *c);  // do some ranks have less than a chunk?
+// The work of one run of the item; zero for a loop's begin and end.
+Work item_work(const Program *p, const Set *s, const Item *it);
+// Seconds that the rank is busy with the work of an item. Items without memory traffic count 0.
+double busy_seconds(const Work *w, const Cluster *c);
+
+// Stores in a program whose buffers have their places what generators and the simulation ask of it.
+void program_finish(Program *p);
+
+// How many bytes after its address the operand begins on this rank; 0 without a rank_slice.
+int64_t operand_rank_offset(const Set *s, const Operand *o, int rank);
+// Does the operand, over its `rank` dims, lie densely in row-major order?
+bool operand_is_dense(const Operand *o, int rank, const int64_t *dim);
+
 // ---- partition.c ----
 Sharded *sharded_new(Arena *a, const Graph *whole, const Plan *plan, Diag *d);
 // Notes what the value or the node holds that was appended last to s->g.

@@ -129,7 +129,10 @@ static Program *lower_sets(Arena *a, Graph *train, Graph *predict, const LowerOp
         return NULL;
     if (predict && !lower_set(p, SET_PREDICT, predict, o, d))
         return NULL;
-    return lower_arena(p, d) ? p : NULL;
+    if (!lower_arena(p, d))
+        return NULL;
+    program_finish(p);
+    return p;
 }
 
 static bool has_fission(const Program *p)

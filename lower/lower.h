@@ -43,6 +43,16 @@ typedef struct RankSlice {
     int64_t stride;
 } RankSlice;
 
+// A place in the arena, in bytes: at + step * layer in iteration `layer` or, where `ring` is set,
+// at + step * ((layer + shift) mod ring), with shift ≥ 0. It is part of what lies at `first`: of a
+// value or, in a loop, of a value's instance of iteration 0.
+typedef struct Address {
+    int32_t buffer;  // 0: no place
+    int64_t first;
+    int64_t at, step;
+    int ring, shift;
+} Address;
+
 // A place that an item reads or writes: `value`, which is `base` or a view of it. Where
 // is_instance, a loop over base's own block uses base's instance of iteration layer + delta.
 // Elsewhere the item uses base's own iteration + delta; -1 and the class's length are the places of
@@ -55,14 +65,8 @@ typedef struct Operand {
     int64_t offset, step;      // elements
     int64_t stride[MAX_RANK];  // elements
     RankSlice rank_slice;
+    Address address;  // of the first element, but for the rank slice; set by program_finish
 } Operand;
-
-// An operand's place in the arena, in bytes: at + step * layer in iteration `layer` or, where
-// `ring` is set, at + step * ((layer + shift) mod ring), with shift ≥ 0.
-typedef struct Address {
-    int64_t at, step;
-    int ring, shift;
-} Address;
 
 typedef enum ItemKind {
     ITEM_GROUP,   // elementwise nodes over one domain
@@ -105,6 +109,13 @@ typedef struct Group {
     bool has_columns;
     int column_rank;
     int64_t workspace;  // bytes, for the column sums
+    // Set by program_finish.
+    int axis[MAX_RANK];   // the dims, from the outermost that is walked to the innermost
+    bool *is_row_scalar;  // by node: does it make one number for each row?
+    bool *is_column_sum;  // by node: is it a sum that keeps the innermost dim?
+    bool *is_in_place;    // by output: is it written over an input?
+    int *maker;           // by input of each node, as `source`: the node that makes it, or -1
+    RtSums sums;          // the arguments of rt_sums for the column sums
 } Group;
 
 // The call of a kernel. A collective that runs beside other items until its ITEM_WAIT has slots:
@@ -143,6 +154,7 @@ typedef struct Item {
     int region;                // the loop that the item is in; 0: none
     int skew;                  // iterations that it runs after its own
     int32_t workspace_buffer;  // of a kernel or a group; 0: it needs none
+    Work work;                 // of one run, none for a loop's begin and end; set by program_finish
     // A copy, an end, a gradient and ITEM_NONE have no more than this.
     union {
         Group group;
@@ -179,6 +191,12 @@ static inline int item_iteration(const Item *loop, int length, const Item *it, i
     return loop->loop.is_reverse ? length - 1 - i : i;
 }
 
+// How the mesh splits a dim. n_axes 0: it doesn't.
+typedef struct DimSplit {
+    RtCut cut;
+    bool is_uneven;  // some ranks have less than a chunk
+} DimSplit;
+
 // The parts of a set. In the forward-only set all parts except the first are empty.
 typedef enum Part { PART_MICRO, PART_REDUCE, PART_UPDATE, N_PARTS } Part;
 
@@ -189,8 +207,12 @@ typedef struct Set {
     int n_items, cap_items;
     int part[N_PARTS + 1];  // items [part[p], part[p + 1])
     Storage *storage;       // by ValueId of bases; all instances have the same: iteration 0's place
-    double flops;           // of a step's products, counting all loops, micro-batches and ranks
-    int64_t end;            // where its buffers end in the arena
+    // Set by program_finish. How the mesh splits the dims of a value and the factors of a node;
+    // NULL: one rank has the whole.
+    Address *address;  // by ValueId: the value's place as it is seen from outside all loops
+    DimSplit **value_split, **node_split;
+    double flops;  // of a step's products, counting all loops, micro-batches and ranks
+    int64_t end;   // where its buffers end in the arena
 } Set;
 
 enum { SET_TRAIN, SET_PREDICT, N_SETS };
@@ -286,12 +308,6 @@ void sharded_place(const Sharded *s, NodeId n, int rank, Place *p);
 // How many ranks have no share of any product, if others have one; else 0.
 int sharded_idle(const Sharded *s);
 
-// How the mesh splits a factor of a node, or a dim of a value, of a split graph. False: it doesn't.
-bool node_split(const Sharded *s, NodeId n, int factor, RtCut *c);
-bool value_split(const Sharded *s, ValueId v, int dim, RtCut *c);
-// Do some ranks have less than a chunk?
-bool split_is_uneven(const Mesh *m, const RtCut *c);
-
 // Lowers the two graphs (`train` may be NULL). NULL after reporting errors.
 Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d);
 
@@ -317,15 +333,6 @@ typedef struct LiveRanges {
 // Finds the values that the training program of the graph keeps in memory on one rank, before a
 // plan splits it. False after reporting errors.
 bool live_ranges_find(const Graph *g, int accumulate, Arena *a, LiveRanges *to, Diag *d);
-
-// Is result k of a fused group written over one of its operands?
-bool group_updates_in_place(const Program *p, const Set *s, const Item *it, int k);
-
-// The work of one run of the item; zero for a loop's begin and end.
-Work item_work(const Program *p, const Set *s, const Item *it);
-// Seconds that the rank is busy with the item. Collectives that run beside other items, and items
-// without memory traffic, count 0.
-double item_seconds(const Program *p, const Set *s, const Item *it, const Cluster *c);
 
 // Does a buffer hold something while the item of a set runs?
 static inline bool buffer_is_live(const Buffer *b, int set, int item)
@@ -361,33 +368,5 @@ bool program_check(const Program *p, Diag *d);
 
 // The same for one set on one rank.
 bool set_check(const Program *p, int set, int rank, Diag *d);
-
-// Does elementwise node `n` of group `it` make one number for each row?
-bool node_is_row_scalar(const Graph *g, const Item *it, const Node *n);
-
-// Is node `n` of group `it` a sum that keeps the innermost dim?
-bool is_column_sum(const Item *it, const Node *n);
-
-// The arguments of rt_sums for all such sums of the group.
-RtSums column_sums(const Graph *g, const Item *it);
-
-// Gives the dims from the outermost to the innermost: in their order, or with dim 1 last.
-void layout_axes(int rank, bool is_channels_last, int *axis);
-
-// The node of the group that makes `v`, an input with SOURCE_NODE: as an element or, through views,
-// as a row scalar.
-NodeId group_producer(const Graph *g, const Item *it, ValueId v);
-
-// The place of operand `o` of an item of `s`.
-Address operand_address(const Program *p, const Set *s, const Operand *o);
-
-// How many bytes after that place the operand begins on this rank; 0 without a rank_slice.
-int64_t operand_rank_offset(const Set *s, const Operand *o, int rank);
-
-// Does the operand, over its `rank` dims, lie densely in row-major order?
-bool operand_is_dense(const Operand *o, int rank, const int64_t *dim);
-
-// The place of value v of `s` when it is read from outside all loops; false if it has none.
-bool value_address(const Program *p, const Set *s, ValueId v, Address *a);
 
 #endif

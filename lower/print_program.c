@@ -1,5 +1,5 @@
 // Prints the text form of a program.
-#include "lower/lower.h"
+#include "lower/internal.h"
 
 static const char *const set_names[N_SETS] = {"train", "predict"};
 
@@ -27,7 +27,6 @@ static void print_operand(const Printer *r, const Operand *o)
         text_printf(t, " _");
         return;
     }
-    Address a = operand_address(r->p, r->s, o);
     const Value *v = value_of(r->s->g, o->value);
 
     text_printf(t, " ");
@@ -39,7 +38,7 @@ static void print_operand(const Printer *r, const Operand *o)
         for (int i = 0; i < v->rank; i++)
             text_printf(t, "%s%" PRId64, i ? "," : "", o->stride[i]);
     }
-    print_address(&a, t);
+    print_address(&o->address, t);
     if (o->rank_slice.slice)
         text_printf(t, "+%" PRId64 "*shard", o->rank_slice.stride * dtype_size(v->dtype));
 }

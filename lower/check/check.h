@@ -128,6 +128,11 @@ void check_pad(Check *c, const Footprint *f);  // runs an ITEM_PAD on its operan
 // Is the padding that node n's kernel reduces over set to numbers that don't count?
 void check_pads(Check *c, const Node *n, const Footprint *f);
 
+// Is what program_finish stored in the set, in the item's operands and in a group what they say?
+void check_stored_set(Check *c);
+void check_stored_places(Check *c);
+void check_stored_group(Check *c);
+
 void check_group(Check *c, const Footprint *f);  // `f`: its operands' places
 void check_item(Check *c);
 

@@ -114,6 +114,8 @@ static void check_group_input(const GroupCheck *gr, int i, int k)
         check_fail(c, n, "input %d isn't made in the group", k);
         return;
     }
+    if (gr->it->group.maker[gr->source_of[i] + k] != from)
+        check_fail(c, n, "input %d is taken from another node of the group", k);
     check_pass(gr, i, from);
     const Node *maker = check_node(c, gr->it->nodes[from]);
     if (!now || !maker || now->in[k] == maker->out[0])

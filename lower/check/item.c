@@ -342,9 +342,12 @@ static void run_group(Check *c)
 void check_item(Check *c)
 {
     const Item *it = c->it;
-
     Footprint f;
 
+    if (c->is_first)
+        check_stored_places(c);
+    if (c->is_first && it->kind == ITEM_GROUP)
+        check_stored_group(c);
     switch (it->kind) {
     case ITEM_GROUP:
         run_group(c);

@@ -184,6 +184,7 @@ bool set_check(const Program *p, int set, int rank, Diag *d)
     c.boundaries.arena = c.arena;
     c.table = class_tables(s->g, c.arena);
     c.shown = arena_array(c.arena, int, s->g->n_values);
+    check_stored_set(&c);
     put_live_in(&c);
     for (int i = 0; i < s->n_items; i++) {
         if (i == s->part[PART_REDUCE] && p->accumulate > 1)

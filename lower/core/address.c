@@ -6,7 +6,10 @@ Address operand_address(const Program *p, const Set *s, const Operand *o)
     const Storage *st = &s->storage[o->base];
     const Value *v = value_of(s->g, o->base);
     int64_t size = dtype_size(v->dtype);
-    Address a = {.at = p->buffers[st->buffer].offset + st->offset + o->offset * size,
+    int64_t first = p->buffers[st->buffer].offset + st->offset;
+    Address a = {.buffer = st->buffer,
+                 .first = first,
+                 .at = first + o->offset * size,
                  .step = o->step * size};
 
     if (!o->is_instance) {
@@ -50,7 +53,8 @@ bool value_address(const Program *p, const Set *s, ValueId v, Address *a)
 
     if (!st->buffer)
         return false;
-    *a = (Address){.at = p->buffers[st->buffer].offset + st->offset};
+    int64_t first = p->buffers[st->buffer].offset + st->offset;
+    *a = (Address){.buffer = st->buffer, .first = first, .at = first};
     a->at += st->step * ring_index(st, value_block(s->g, v).iter);
     return true;
 }

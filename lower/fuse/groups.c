@@ -10,18 +10,21 @@ bool node_is_row_scalar(const Graph *g, const Item *it, const Node *n)
     return it->group.has_rows && n->op->expr && rank == it->group.row_rank && rank != it->rank;
 }
 
-NodeId group_producer(const Graph *g, const Item *it, ValueId v)
+int group_maker(const Graph *g, const Item *it, ValueId v)
 {
-    for (;; v = producer(g, v)->in[0])
+    for (; value_of(g, v)->producer; v = producer(g, v)->in[0]) {
         for (int i = 0; i < it->n_nodes; i++)
             if (it->nodes[i] == value_of(g, v)->producer)
-                return it->nodes[i];
+                return i;
+        if (!producer(g, v)->op->view)
+            break;
+    }
+    return -1;
 }
 
 typedef struct Groups {
     Lowering *l;
     int *mark;      // by NodeId: 1 + the last group that has the node
-    int *at;        // by NodeId: its index in that group
     bool *is_read;  // by ValueId of iteration 0: read by some item or from outside
     int cap_nodes;
 } Groups;
@@ -142,7 +145,7 @@ static void delay_updates(Groups *gr, Item *it)
         for (int k = 0; k < x->n_in; k++, source++) {
             if (!is_row_scalar || *source != SOURCE_NODE)
                 continue;
-            int from = it->group.pass[gr->at[group_producer(l->g, it, x->in[k])]];
+            int from = it->group.pass[group_maker(l->g, it, x->in[k])];
             *pass = from > *pass ? from : *pass;
         }
         if (!x->op->is_sum && l->carried_in[x->out[0]])
@@ -165,13 +168,11 @@ static void find_passes(Groups *gr, Item *it)
         for (int k = 0; k < x->n_in; k++, source++) {
             if (*source != SOURCE_NODE)
                 continue;
-            NodeId n = group_producer(l->g, it, x->in[k]);
-            int from = it->group.pass[gr->at[n]];
-            from += !is_row_scalar && is_sum_or_row_scalar(l, it, &l->g->nodes[n]);
+            int maker = group_maker(l->g, it, x->in[k]), from = it->group.pass[maker];
+            from += !is_row_scalar && is_sum_or_row_scalar(l, it, &l->g->nodes[it->nodes[maker]]);
             pass = from > pass ? from : pass;
         }
         it->group.pass[i] = pass;
-        gr->at[it->nodes[i]] = i;
         it->group.n_passes = pass >= it->group.n_passes ? pass + 1 : it->group.n_passes;
     }
     delay_updates(gr, it);
@@ -207,7 +208,6 @@ void finish_groups(Lowering *l)
     Groups gr = {.l = l};
 
     gr.mark = arena_array(l->p->arena, int, g->n_nodes);
-    gr.at = arena_array(l->p->arena, int, g->n_nodes);
     gr.is_read = arena_array(l->p->arena, bool, l->cap_values);
     for (int i = 0; i < g->n_outputs; i++)
         gr.is_read[value_instance(l, g->outputs[i].value, 0)] = true;

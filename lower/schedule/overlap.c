@@ -115,7 +115,8 @@ static Task task_at(const Overlap *o, int first)
     find_accesses(o, &u);
     u.comm_seconds = link_seconds(o, it);
     for (int i = u.first; i <= u.last && !u.comm_seconds; i++) {
-        u.seconds += iterations * item_seconds(o->l->p, o->l->s, &o->from[i], o->l->o->cluster);
+        Work w = item_work(o->l->p, o->l->s, &o->from[i]);
+        u.seconds += iterations * busy_seconds(&w, o->l->o->cluster);
         u.loop_comm_seconds += iterations * link_seconds(o, &o->from[i]);
     }
     for (int i = 0; i < u.n_accesses; i++)

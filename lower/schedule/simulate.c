@@ -2,7 +2,7 @@
 // beside them until their waits, also one after the other. A collective takes some of the rank's
 // own time, evenly while it is under way. Iterations of a loop take equally long, and so do
 // micro-batches.
-#include "lower/lower.h"
+#include "lower/internal.h"
 
 typedef struct Clock {
     const Program *p;
@@ -95,7 +95,7 @@ static void run_item(Clock *k, const Item *it, int iteration)
     } else if (it->kind == ITEM_WAIT) {
         wait_until(k, k->done[slot_of(it, iteration)]);
     } else {
-        compute(k, item_seconds(k->p, k->s, it, k->c));
+        compute(k, busy_seconds(&it->work, k->c));
     }
 }
 

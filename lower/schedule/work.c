@@ -1,5 +1,5 @@
 // Counts the work of items, for predictions and profiles.
-#include "lower/lower.h"
+#include "lower/internal.h"
 
 // The bytes that operand k brings. Along dims with stride 0 it is read once.
 static double operand_bytes(const Set *s, const Item *it, int k)
@@ -101,9 +101,7 @@ Work item_work(const Program *p, const Set *s, const Item *it)
     }
 }
 
-double item_seconds(const Program *p, const Set *s, const Item *it, const Cluster *c)
+double busy_seconds(const Work *w, const Cluster *c)
 {
-    Work w = item_work(p, s, it);
-
-    return w.read + w.written > 0 ? work_seconds(c, &w) : 0;
+    return w->read + w->written > 0 ? work_seconds(c, w) : 0;
 }

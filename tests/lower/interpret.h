@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ir/operator/operator.h"
-#include "lower/lower.h"
+#include "lower/internal.h"
 
 typedef struct Machine {
     const Program *p;
@@ -23,7 +23,7 @@ typedef struct Machine {
 
 static int64_t place_at(const Machine *m, const Operand *o, int layer)
 {
-    Address a = operand_address(m->p, m->s, o);
+    Address a = o->address;
 
     return a.at + a.step * (a.ring ? (layer + a.shift) % a.ring : layer) +
            operand_rank_offset(m->s, o, m->rank);
@@ -152,7 +152,7 @@ static Tensor seen(const Machine *m, const Item *it, const Tensor *made, ValueId
     const Node *n = producer(g, v);
     Tensor x, y;
 
-    if (group_producer(g, it, v) == value_of(g, v)->producer)
+    if (it->nodes[group_maker(g, it, v)] == value_of(g, v)->producer)
         return made[v];
     x = seen(m, it, made, n->in[0]);
     node_eval(g, n, m->scratch, &x, &y);
@@ -356,7 +356,7 @@ static inline void run_items(Machine *m, int from, int to)
 static Operand whole(const Machine *m, ValueId v)
 {
     const Value *x = value_of(m->s->g, v);
-    Operand o = {.value = v, .base = v};
+    Operand o = {.value = v, .base = v, .address = m->s->address[v]};
 
     dense_strides(x->rank, x->dim, o.stride);
     return o;

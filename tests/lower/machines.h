@@ -34,8 +34,7 @@ static inline void machine_start(Machine *m, const RankTensors *c, const Tensor 
     memset(m->bytes, 0xff, (size_t)m->p->arena_bytes);
     m->scratch = arena_new();
     for (ValueId v = 1; v < c->s->n_values; v++) {
-        Address at;
-        if (value_of(g, v)->producer || !value_address(m->p, m->s, v, &at))
+        if (value_of(g, v)->producer || !m->s->address[v].buffer)
             continue;
         Tensor t = shard_of_whole(c, v, m->rank, &whole_value[c->s->value[v].of]);
         Operand o = whole(m, v);

@@ -29,8 +29,7 @@ static void add_ends(const Machine *m, uint64_t *hash)
     for (int i = 0; i < g->n_outputs + g->n_carries; i++) {
         bool is_out = i < g->n_outputs;
         ValueId v = is_out ? g->outputs[i].value : g->carries[i - g->n_outputs].in;
-        Address a;
-        if ((is_out && g->outputs[i].role == OUTPUT_GRADIENT) || !value_address(m->p, m->s, v, &a))
+        if ((is_out && g->outputs[i].role == OUTPUT_GRADIENT) || !m->s->address[v].buffer)
             continue;
         Operand o = whole(m, v);
         *hash = hash_value(m, &o, 0, *hash);
@@ -120,6 +119,8 @@ static void try_mutant(Maker make, int i, uint64_t plan, int k, uint64_t dice, c
 
     for (int tries = 0; !is_changed && tries < 20; tries++)
         is_changed = mutations[k].change(x.p, &x.p->set[SET_TRAIN], &d);
+    if (is_changed && !mutations[k].is_stored)
+        program_finish(x.p);
     if (is_changed) {
         Outcome o = run(&x);
         bool differs = o.is_lost || o.hash != right->hash, is_found = !passes(&x);

@@ -289,9 +289,22 @@ static bool delay_item(Program *p, Set *s, Dice *d)
     return true;
 }
 
+static bool change_address(Program *p, Set *s, Dice *d)
+{
+    Item *it;
+    Operand *o = pick_operand(s, d, &it);
+
+    (void)p;
+    if (!o)
+        return false;
+    *(roll(d, 4) ? &o->address.at : &o->address.step) += roll(d, 2) ? 64 : -64;
+    return true;
+}
+
 static const struct {
     const char *name;
     Mutation change;
+    bool is_stored;  // it changes what program_finish has stored
 } mutations[] = {{"slot", change_slot},
                  {"iteration", change_iteration},
                  {"another value's place", change_place},
@@ -310,6 +323,7 @@ static const struct {
                  {"buffers that overlap in part", shift_buffer},
                  {"order of items", move_item},
                  {"direction of a loop", turn_loop},
-                 {"late item", delay_item}};
+                 {"late item", delay_item},
+                 {"stored address", change_address, true}};
 
 #endif

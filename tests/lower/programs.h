@@ -383,9 +383,7 @@ static inline void prepare(Machine *m, const Tensor *values)
     memset(m->bytes, 0xff, (size_t)m->p->arena_bytes);
     m->scratch = arena_new();
     for (ValueId v = 1; v < g->n_values; v++) {
-        Address a;
-        if (value_of(g, v)->producer || !value_address(m->p, m->s, v, &a) ||
-            !(values[v].f || values[v].i))
+        if (value_of(g, v)->producer || !m->s->address[v].buffer || !(values[v].f || values[v].i))
             continue;
         Operand o = whole(m, v);
         store(m, &o, 0, &values[v]);

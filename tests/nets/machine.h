@@ -9,10 +9,9 @@
 
 static inline void put(const Machine *m, ValueId v, const Tensor *t)
 {
-    Address at;
     Operand o;
 
-    if (!(t->f || t->i) || !value_address(m->p, m->s, v, &at))
+    if (!(t->f || t->i) || !m->s->address[v].buffer)
         return;
     o = whole(m, v);
     store(m, &o, 0, t);
@@ -80,11 +79,9 @@ static inline Result result_new(const Reference *r, Arena *a)
 // Reads the outputs and the carried values of the step from their places.
 static inline void read_results(const Machine *m, const Reference *r, Result *to, Arena *a)
 {
-    Address at;
-
     for (int i = 0; i < r->g->n_outputs; i++)
         if (r->g->outputs[i].role != OUTPUT_GRADIENT &&
-            value_address(m->p, m->s, r->g->outputs[i].value, &at))
+            m->s->address[r->g->outputs[i].value].buffer)
             to->output[i] = get(m, r->g->outputs[i].value, a);
     for (int i = 0; i < r->g->n_carries; i++)
         if (r->g->carries[i].scope == SCOPE_STEP)
