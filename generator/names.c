@@ -10,30 +10,39 @@ static bool is_plain(char c)
            strchr("_.-/:,[]{}()@ ", c);
 }
 
-// Replaces the iteration's own number in a scope, "h.1.attn", by {}.
+// Replaces the number of the layer in a scope, "h.1.attn", by {}.
 static char *layered(const Gen *g, const Node *n, const char *s)
 {
     const char *prefix = n->block.cls ? g->s->g->classes[n->block.cls].name : NULL;
-    char number[16];
     size_t at = prefix ? strlen(prefix) : 0;
+    size_t digits =
+        at && !strncmp(s, prefix, at) && s[at] == '.' ? strspn(s + at + 1, "0123456789") : 0;
 
-    snprintf(number, sizeof number, ".%d", n->block.iter);
-    size_t digits = strlen(number);
-    if (!at || strncmp(s, prefix, at) || strncmp(s + at, number, digits) ||
-        (s[at + digits] && s[at + digits] != '.'))
+    if (!digits || (s[at + 1 + digits] && s[at + 1 + digits] != '.'))
         return arena_copy(g->arena, s, strlen(s));
-    return arena_string(g->arena, "%s.{}%s", prefix, s + at + digits);
+    return arena_string(g->arena, "%s.{}%s", prefix, s + at + 1 + digits);
+}
+
+// The end of a dotted path that has room, from the beginning of a part on if it can be.
+static const char *fitting_end(const char *path, size_t room)
+{
+    const char *end = path;
+
+    while (strlen(end) > room && strchr(end, '.'))
+        end = strchr(end, '.') + 1;
+    return strlen(end) > room ? end + strlen(end) - room : end;
 }
 
 char *node_label(const Gen *g, const Node *n, int room)
 {
     const Source *from = n->source;
-    const char *s = !from ? "" : from->scope && *from->scope ? from->scope : from->name;
-    char *label = layered(g, n, s ? s : "");
-    size_t length = strlen(label);
+    bool has_scope = from && from->scope && *from->scope, is_both = has_scope && n->phase == UPDATE;
+    const char *s = has_scope ? from->scope : from ? from->name : "";
+    const char *before = is_both ? arena_string(g->arena, "%s ", from->name) : "";
+    int left = room - (int)strlen(before);
+    const char *path = fitting_end(layered(g, n, s ? s : ""), left > 0 ? (size_t)left : 0);
+    char *label = arena_string(g->arena, "%s%s", before, path);
 
-    if ((int)length > room)
-        label += length - (size_t)room;
     for (char *c = label; *c; c++)
         if (!is_plain(*c))
             *c = '_';
@@ -145,13 +154,24 @@ static char *short_number(Gen *g, double x)
     return arena_string(g->arena, "%.*se%s%s", (int)(e - s), s, e[1] == '-' ? "-" : "", digits);
 }
 
-// The value that the item makes, and its last node; NULL for a copy or fill.
+// The value that the item makes, moves or fills, and its last node. A copy's or fill's value may
+// have none.
 static const Value *result_of(const Gen *g, const Item *it, const Node **n)
 {
     const Graph *graph = g->s->g;
+    ValueId v =
+        it->n_nodes ? graph->nodes[it->nodes[it->n_nodes - 1]].out[0] : it->operands[0].value;
 
-    *n = it->n_nodes ? &graph->nodes[it->nodes[it->n_nodes - 1]] : NULL;
-    return *n ? out(graph, *n) : value_of(graph, it->operands[0].value);
+    *n = value_of(graph, v)->producer ? producer(graph, v) : NULL;
+    return value_of(graph, v);
+}
+
+// The label of what makes the value; the value's name if nothing does.
+static const char *value_label(const Gen *g, const Value *v, const Node *n, int room)
+{
+    const Node made = {.source = &(Source){.name = v->name, .scope = ""}, .block = v->block};
+
+    return node_label(g, n ? n : &made, room);
 }
 
 // "h.{}.mlp.act: add mul ... f32[4,16]", in `room` columns if possible.
@@ -159,15 +179,16 @@ static char *call_text(Gen *g, const Item *it, int room)
 {
     const Node *n;
     const Value *v = result_of(g, it, &n);
-    const char *label = n ? node_label(g, n, 40) : "";
     Text t = {0}, type = {0};
 
     print_type(v, &type);
+    int left = room - (int)type.n - 12;  // with the last operator
+    const char *label = value_label(g, v, n, left < 16 ? 16 : left > 40 ? 40 : left);
     room -= (int)type.n + 6;  // with " ..." and a space
     text_printf(&t, "%s%s", label, *label ? ": " : "");
     if (item_slot(it))
         text_printf(&t, it->kind == ITEM_WAIT ? "wait for " : "start ");
-    if (!n)
+    if (!it->n_nodes)
         text_printf(&t, it->kind == ITEM_COPY ? "copy " : "fill ");
     for (int i = 0; i < it->n_nodes; i++) {
         const char *name = g->s->g->nodes[it->nodes[i]].op->name;

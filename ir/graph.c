@@ -143,6 +143,14 @@ ValueId graph_node(Graph *g, const OpDef *op, int n_in, const ValueId *inputs, c
 
 ValueId graph_output_of(const Graph *g, ValueId v, int i) { return v ? producer(g, v)->out[i] : 0; }
 
+const Source *graph_source(Graph *g, const char *name, const char *scope)
+{
+    Source *s = arena_array(g->arena, Source, 1);
+
+    *s = (Source){name ? name : "", scope ? scope : ""};
+    return s;
+}
+
 void graph_carry(Graph *g, ValueId from, ValueId to, Scope scope)
 {
     *arena_push(g->arena, g->carries, g->n_carries, g->cap_carries) = (Carry){from, to, scope};

@@ -104,8 +104,8 @@ struct Relation;
 
 // The part of the user's model that a node was made from, for messages, comments and reports.
 typedef struct Source {
-    const char *name;   // the ONNX node's name, or its first output's
-    const char *scope;  // module path, "" if unknown
+    const char *name;   // the ONNX node's, or its first output's; else "cross_entropy", "adamw" …
+    const char *scope;  // module path; of an update, the parameter's name; "" if unknown
 } Source;
 
 typedef struct Node {
@@ -116,7 +116,7 @@ typedef struct Node {
     Attr attr[MAX_ATTRS];  // in the order of op->attrs
     Phase phase;
     Block block;
-    const Source *source;  // NULL if the compiler made it
+    const Source *source;  // NULL if unknown
 } Node;
 
 // A carry writes `out` over `in` for the next step (parameters, optimizer state, running
@@ -197,6 +197,7 @@ ValueId graph_node(Graph *g, const OpDef *op, int n_in, const ValueId *in, const
 // Output `i` of the node that made `v`.
 ValueId graph_output_of(const Graph *g, ValueId v, int i);
 
+const Source *graph_source(Graph *g, const char *name, const char *scope);  // NULL counts as ""
 void graph_carry(Graph *g, ValueId in, ValueId out, Scope scope);
 void graph_output(Graph *g, const char *name, ValueId v, OutputRole role);
 

@@ -745,45 +745,45 @@ static void micro(Rt *rt, char *m)
         .x_last = true, .y_last = true}, m + A30, m + A29);
     RT_AT(rt, "7: mul f32[8,16,7,7]", 6.27e3, 2.51e4, 2.51e4);
     rt_rows(rt, rows11, (char *[]){m + A30, m + A30}, 6272, 6272);
-    RT_AT(rt, "copy f32[8,16,7,7]", 0, 5.02e4, 2.51e4);
+    RT_AT(rt, "7: copy f32[8,16,7,7]", 0, 5.02e4, 2.51e4);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 3, .dim = {8, 16, 49}, .x_stride = {784, 1, 16},
         .y_stride = {784, 49, 1}}, m + A31, m + A30);
-    RT_AT(rt, "copy f32[10,16,7,7]", 0, 6.27e4, 3.14e4);
+    RT_AT(rt, "9.weight: copy f32[10,16,7,7]", 0, 6.27e4, 3.14e4);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {7840}, .x_stride = {1}, .y_stride = {1}},
         m + A33, m + W32);
     RT_AT(rt, "9: dot f32[8,10]", 1.25e5, 5.68e4, 320);
     rt_dot(rt_with(rt, m + T34), 2, m + A35, m + A31, m + A33);
     RT_AT(rt, "9: add f32[8,10]", 80, 360, 320);
     rt_rows(rt, rows12, (char *[]){m + A35, m + W36, m + A35}, 8, 80);
-    RT_AT(rt, "eq not cast reduce_sum lt le or and select div f32[]", 76, 464, 80);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and select ... f32[]", 76, 464, 80);
     rt_rows(rt, rows13, (char *[]){m + I37, m + C38, m + C39, m + C40, m + C41, m + C42, m + A43,
         m + A44, m + A45, m + A46}, 1, 80);
-    RT_AT(rt, "reduce_min i64[]", 8, 72, 8);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]", 8, 72, 8);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {8}, .stride = {1},
         .reduced = {1}}, m + A47, m + A45);
-    RT_AT(rt, "mod i64[]", 10, 8, 8);
+    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
     rt_rows(rt, rows14, (char *[]){m + A47, m + A47}, 1, 1);
-    RT_AT(rt, "reduce_max f32[8]", 80, 352, 32);
+    RT_AT(rt, "cross_entropy: reduce_max f32[8]", 80, 352, 32);
     rt_reduce(rt_with(rt, m + T48), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2, .dim = {8,
         10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A49, m + A35);
-    RT_AT(rt, "floor sub exp reduce_sum log iota eq select ... f32[8]", 1.3e3, 488, 384);
+    RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log iota eq ... f32[8]", 1.3e3, 488, 384);
     rt_rows(rt, rows15, (char *[]){m + A49, m + A35, m + I37, m + A43, m + A35, m + A50, m + A51},
         8, 880);
-    RT_AT(rt, "reduce_sum f32[]", 8, 36, 4);
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 8, 36, 4);
     rt_reduce(rt_with(rt, m + T52), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {8}, .stride = {1}, .reduced = {1}}, m + A53, m + A51);
-    RT_AT(rt, "select neg div mul iota eq select add f32[8,10]", 368, 428, 320);
+    RT_AT(rt, "cross_entropy: select neg div mul iota eq select add f32[8,10]", 368, 428, 320);
     rt_rows(rt, rows16, (char *[]){m + A43, m + A46, m + A50, m + A35, m + I37, m + A35}, 8, 640);
     RT_AT(rt, "9: reduce_sum f32[10]", 80, 360, 40);
     rt_reduce(rt_with(rt, m + T54), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2, .dim = {8,
         10}, .stride = {10, 1}, .reduced = {1, 0}}, m + A55, m + A35);
     rt_gradient(rt, 0, 0, m + A55);
-    RT_AT(rt, "mul reduce_sum f32[]", 20, 44, 4);
+    RT_AT(rt, "grad_norm 9.bias: mul reduce_sum f32[]", 20, 44, 4);
     rt_rows(rt, rows17, (char *[]){m + A55, m + A56}, 1, 20);
-    RT_AT(rt, "cast cast pow sub cast div cast cast pow sub sqrt cast neg ... f32[]", 66, 40, 20);
+    RT_AT(rt, "adamw: cast cast pow sub cast div cast cast pow sub sqrt ... f32[]", 66, 40, 20);
     rt_rows(rt, rows18, (char *[]){m + H57, m + H58, m + H59, m + H60, m + H61, m + A62, m + A63,
         m + A64, m + A65, m + A66}, 1, 19);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt mul add div mul ... f32[10]", 200, 188, 120);
+    RT_AT(rt, "adamw 9.bias: mul sub mul mul mul add mul add sqrt mul ... f32[10]", 200, 188, 120);
     rt_rows(rt, rows19, (char *[]){m + W36, m + A66, m + A55, m + S67, m + A64, m + A63, m + S68,
         m + H60, m + A65, m + H69, m + A62}, 10, 140);
     RT_AT(rt, "9: dot f32[8,16,7,7]", 1.25e5, 5.68e4, 2.51e4);
@@ -791,12 +791,12 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "9: dot f32[10,16,7,7]", 1.25e5, 5.68e4, 3.14e4);
     rt_dot(rt_with(rt, m + T72), 4, m + A73, m + A30, m + A35);
     rt_gradient(rt, 1, 0, m + A73);
-    RT_AT(rt, "mul reduce_sum f32[10,16]", 1.57e4, 3.2e4, 640);
+    RT_AT(rt, "grad_norm 9.weight: mul reduce_sum f32[10,16]", 1.57e4, 3.2e4, 640);
     rt_rows(rt, rows20, (char *[]){m + A73, m + A74}, 160, 15680);
-    RT_AT(rt, "reduce_sum f32[]", 160, 644, 4);
+    RT_AT(rt, "grad_norm 9.weight: reduce_sum f32[]", 160, 644, 4);
     rt_reduce(rt_with(rt, m + T75), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {160}, .stride = {1}, .reduced = {1}}, m + A76, m + A74);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt ... f32[10,16,7,7]", 1.57e5, 1.25e5, 9.41e4);
+    RT_AT(rt, "adamw 9.weight: mul sub mul mul mul ... f32[10,16,7,7]", 1.57e5, 1.25e5, 9.41e4);
     rt_rows(rt, rows19, (char *[]){m + W32, m + A66, m + A73, m + S77, m + A64, m + A63, m + S78,
         m + H60, m + A65, m + H69, m + A62}, 7840, 109760);
     RT_AT(rt, "7: mul f32[8,16,7,7]", 6.27e3, 2.51e4, 2.51e4);
@@ -810,12 +810,12 @@ static void micro(Rt *rt, char *m)
         m + A79}, &(RtSums){.outer = 1, .rows = 1568, .width = 16, .n = 2, .work = 225792},
         (char *[]){m + A81, m + A82});
     rt_gradient(rt, 2, 0, m + A81);
-    RT_AT(rt, "mul reduce_sum f32[]", 32, 68, 4);
+    RT_AT(rt, "grad_norm 5.bias: mul reduce_sum f32[]", 32, 68, 4);
     rt_rows(rt, rows22, (char *[]){m + A81, m + A83}, 1, 32);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt mul add div mul ... f32[16]", 320, 284, 192);
+    RT_AT(rt, "adamw 5.bias: mul sub mul mul mul add mul add sqrt mul ... f32[16]", 320, 284, 192);
     rt_rows(rt, rows19, (char *[]){m + W28, m + A66, m + A81, m + S84, m + A64, m + A63, m + S85,
         m + H60, m + A65, m + H69, m + A62}, 16, 224);
-    RT_AT(rt, "mul mul add sqrt div mul mul reduce_sum sub mul mul ... f32[16]", 736, 352, 324);
+    RT_AT(rt, "adamw 5.weight: mul mul add sqrt div mul mul ... f32[16]", 736, 352, 324);
     rt_rows(rt, rows23, (char *[]){m + A82, m + W25, m + A24, m + S86, m + A64, m + A63, m + A66,
         m + S87, m + H60, m + A65, m + H69, m + A62, m + A82, m + A88, m + A24}, 1, 448);
     rt_gradient(rt, 3, 0, m + A82);
@@ -829,12 +829,12 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "4: conv_weight_grad f32[16,8,3,3]", 3.61e6, 1.55e5, 4.61e3);
     rt_conv_weight_grad(rt_with(rt, m + T91), 6, m + A92, m + A16, m + A18);
     rt_gradient(rt, 4, 0, m + A92);
-    RT_AT(rt, "mul reduce_sum f32[16,8]", 2.3e3, 5.12e3, 512);
+    RT_AT(rt, "grad_norm 4.weight: mul reduce_sum f32[16,8]", 2.3e3, 5.12e3, 512);
     rt_rows(rt, rows26, (char *[]){m + A92, m + A93}, 128, 2304);
-    RT_AT(rt, "reduce_sum f32[]", 128, 516, 4);
+    RT_AT(rt, "grad_norm 4.weight: reduce_sum f32[]", 128, 516, 4);
     rt_reduce(rt_with(rt, m + T94), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {128}, .stride = {1}, .reduced = {1}}, m + A95, m + A93);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt mul ... f32[16,8,3,3]", 2.3e4, 1.85e4, 1.38e4);
+    RT_AT(rt, "adamw 4.weight: mul sub mul mul mul add ... f32[16,8,3,3]", 2.3e4, 1.85e4, 1.38e4);
     rt_rows(rt, rows19, (char *[]){m + W19, m + A66, m + A92, m + S96, m + A64, m + A63, m + S97,
         m + H60, m + A65, m + H69, m + A62}, 1152, 16128);
     RT_AT(rt, "2: add sub mul add le select f32[8,8,28,28]", 3.01e5, 4.52e5, 4.52e5);
@@ -849,12 +849,12 @@ static void micro(Rt *rt, char *m)
         m + A100}, &(RtSums){.outer = 1, .rows = 6272, .width = 8, .n = 2, .work = 250880},
         (char *[]){m + A102, m + A103});
     rt_gradient(rt, 5, 0, m + A102);
-    RT_AT(rt, "mul reduce_sum f32[]", 16, 36, 4);
+    RT_AT(rt, "grad_norm 1.bias: mul reduce_sum f32[]", 16, 36, 4);
     rt_rows(rt, rows29, (char *[]){m + A102, m + A104}, 1, 16);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt mul add div mul add f32[8]", 160, 156, 96);
+    RT_AT(rt, "adamw 1.bias: mul sub mul mul mul add mul add sqrt mul ... f32[8]", 160, 156, 96);
     rt_rows(rt, rows19, (char *[]){m + W15, m + A66, m + A102, m + S105, m + A64, m + A63,
         m + S106, m + H60, m + A65, m + H69, m + A62}, 8, 112);
-    RT_AT(rt, "mul mul add sqrt div mul mul reduce_sum sub mul mul mul ... f32[8]", 368, 192, 164);
+    RT_AT(rt, "adamw 1.weight: mul mul add sqrt div mul mul reduce_sum ... f32[8]", 368, 192, 164);
     rt_rows(rt, rows30, (char *[]){m + A103, m + W12, m + A11, m + S107, m + A64, m + A63, m + A66,
         m + S108, m + H60, m + A65, m + H69, m + A62, m + A103, m + A109, m + A11}, 1, 224);
     rt_gradient(rt, 6, 0, m + A103);
@@ -865,18 +865,18 @@ static void micro(Rt *rt, char *m)
         &(RtSums){.outer = 1, .rows = 6272, .width = 8, .n = 1, .work = 301056},
         (char *[]){m + A111});
     rt_gradient(rt, 7, 0, m + A111);
-    RT_AT(rt, "mul reduce_sum f32[]", 16, 36, 4);
+    RT_AT(rt, "grad_norm 0.bias: mul reduce_sum f32[]", 16, 36, 4);
     rt_rows(rt, rows29, (char *[]){m + A111, m + A112}, 1, 16);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt mul add div mul add f32[8]", 160, 156, 96);
+    RT_AT(rt, "adamw 0.bias: mul sub mul mul mul add mul add sqrt mul ... f32[8]", 160, 156, 96);
     rt_rows(rt, rows19, (char *[]){m + W5, m + A66, m + A111, m + S113, m + A64, m + A63, m + S114,
         m + H60, m + A65, m + H69, m + A62}, 8, 112);
     RT_AT(rt, "0: conv_weight_grad f32[8,1,3,3]", 9.03e5, 2.26e5, 288);
     rt_conv_weight_grad(rt_with(rt, m + T115), 7, m + A116, m + I3, m + A2);
     rt_gradient(rt, 8, 0, m + A116);
-    RT_AT(rt, "mul reduce_sum add add add add add add add add add sqrt f32[]", 157, 324, 4);
+    RT_AT(rt, "grad_norm: mul reduce_sum add add add add add add add add ... f32[]", 157, 324, 4);
     rt_rows(rt, rows33, (char *[]){m + A116, m + A112, m + A109, m + A104, m + A95, m + A88,
         m + A83, m + A76, m + A56, m + A117}, 1, 864);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt mul ... f32[8,1,3,3]", 1.44e3, 1.18e3, 864);
+    RT_AT(rt, "adamw 0.weight: mul sub mul mul mul add mul ... f32[8,1,3,3]", 1.44e3, 1.18e3, 864);
     rt_rows(rt, rows19, (char *[]){m + W4, m + A66, m + A116, m + S118, m + A64, m + A63, m + S119,
         m + H60, m + A65, m + H69, m + A62}, 72, 1008);
 }
@@ -906,30 +906,30 @@ static void forward(Rt *rt, char *m)
         .x_last = true, .y_last = true}, m + A128, m + A126);
     RT_AT(rt, "7: mul f32[8,16,7,7]", 6.27e3, 2.51e4, 2.51e4);
     rt_rows(rt, rows11, (char *[]){m + A128, m + A128}, 6272, 6272);
-    RT_AT(rt, "copy f32[8,16,7,7]", 0, 5.02e4, 2.51e4);
+    RT_AT(rt, "7: copy f32[8,16,7,7]", 0, 5.02e4, 2.51e4);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 3, .dim = {8, 16, 49}, .x_stride = {784, 1, 16},
         .y_stride = {784, 49, 1}}, m + A129, m + A128);
-    RT_AT(rt, "copy f32[10,16,7,7]", 0, 6.27e4, 3.14e4);
+    RT_AT(rt, "9.weight: copy f32[10,16,7,7]", 0, 6.27e4, 3.14e4);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {7840}, .x_stride = {1}, .y_stride = {1}},
         m + A130, m + W32);
     RT_AT(rt, "9: dot f32[8,10]", 1.25e5, 5.68e4, 320);
     rt_dot(rt_with(rt, m + T131), 2, m + A132, m + A129, m + A130);
     RT_AT(rt, "9: add f32[8,10]", 80, 360, 320);
     rt_rows(rt, rows12, (char *[]){m + A132, m + W36, m + A132}, 8, 80);
-    RT_AT(rt, "eq not cast reduce_sum lt le or and select i64[8]", 72, 460, 76);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and select i64[8]", 72, 460, 76);
     rt_rows(rt, rows36, (char *[]){m + I133, m + C134, m + C135, m + C136, m + C137, m + C138,
         m + A139, m + A140, m + A141}, 1, 72);
-    RT_AT(rt, "reduce_min i64[]", 8, 72, 8);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]", 8, 72, 8);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {8}, .stride = {1},
         .reduced = {1}}, m + A142, m + A141);
-    RT_AT(rt, "mod i64[]", 10, 8, 8);
+    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
     rt_rows(rt, rows14, (char *[]){m + A142, m + A142}, 1, 1);
-    RT_AT(rt, "reduce_max f32[8]", 80, 352, 32);
+    RT_AT(rt, "cross_entropy: reduce_max f32[8]", 80, 352, 32);
     rt_reduce(rt_with(rt, m + T143), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {8, 10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A144, m + A132);
-    RT_AT(rt, "floor sub exp reduce_sum log iota eq select reduce_sum ... f32[8]", 1.3e3, 456, 32);
+    RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log iota eq ... f32[8]", 1.3e3, 456, 32);
     rt_rows(rt, rows37, (char *[]){m + A144, m + A132, m + I133, m + A139, m + A145}, 8, 880);
-    RT_AT(rt, "reduce_sum f32[]", 8, 36, 4);
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 8, 36, 4);
     rt_reduce(rt_with(rt, m + T146), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {8}, .stride = {1}, .reduced = {1}}, m + A147, m + A145);
 }

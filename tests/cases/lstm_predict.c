@@ -127,137 +127,137 @@ static void forward(Rt *rt, char *m)
     RT_AT(rt, "emb: gather f32[4,12,32]", 0, 1.27e4, 6.14e3);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
         .n = 50, .index = 48, .inner = 32, .whole = 50}, m + A2, m + W3, m + I1);
-    RT_AT(rt, "copy f32[1,48,32]", 0, 1.23e4, 6.14e3);
+    RT_AT(rt, "rnn: copy f32[1,48,32]", 0, 1.23e4, 6.14e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {1536}, .x_stride = {1}, .y_stride = {1}},
         m + A5, m + W4);
-    RT_AT(rt, "copy f32[1,48,32]", 0, 1.23e4, 6.14e3);
+    RT_AT(rt, "rnn: copy f32[1,48,32]", 0, 1.23e4, 6.14e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {1536}, .x_stride = {1}, .y_stride = {1}},
         m + A5 + 6144, m + W4 + 18432);
-    RT_AT(rt, "copy f32[1,48,32]", 0, 1.23e4, 6.14e3);
+    RT_AT(rt, "rnn: copy f32[1,48,32]", 0, 1.23e4, 6.14e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {1536}, .x_stride = {1}, .y_stride = {1}},
         m + A5 + 12288, m + W4 + 6144);
-    RT_AT(rt, "copy f32[1,48,32]", 0, 1.23e4, 6.14e3);
+    RT_AT(rt, "rnn: copy f32[1,48,32]", 0, 1.23e4, 6.14e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {1536}, .x_stride = {1}, .y_stride = {1}},
         m + A5 + 18432, m + W4 + 12288);
     RT_AT(rt, "rnn: dot f32[12,4,4,48]", 5.9e5, 6.76e4, 3.69e4);
     rt_dot(rt_with(rt, m + T6), 0, m + A7, m + A2, m + A5);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A9, m + W8);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A9 + 192, m + W8 + 576);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A9 + 384, m + W8 + 192);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A9 + 576, m + W8 + 384);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A11, m + W10);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A11 + 192, m + W10 + 576);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A11 + 384, m + W10 + 192);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A11 + 576, m + W10 + 384);
     RT_AT(rt, "rnn: add f32[4,48]", 192, 1.54e3, 768);
     rt_rows(rt, rows2, (char *[]){m + A9, m + A11, m + A9}, 192, 192);
     RT_AT(rt, "rnn: add f32[12,4,4,48]", 9.22e3, 3.76e4, 3.69e4);
     rt_rows(rt, rows3, (char *[]){m + A7, m + A9, m + A7}, 48, 9216);
-    RT_AT(rt, "copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
+    RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A13, m + W12);
-    RT_AT(rt, "copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
+    RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A13 + 9216, m + W12 + 27648);
-    RT_AT(rt, "copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
+    RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A13 + 18432, m + W12 + 9216);
-    RT_AT(rt, "copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
+    RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A13 + 27648, m + W12 + 18432);
-    RT_AT(rt, "copy f32[4,48]", 0, 772, 768);
+    RT_AT(rt, "rnn: copy f32[4,48]", 0, 772, 768);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {192}, .x_stride = {0}, .y_stride = {1}},
         m + A15 - 768, m + C14);
-    RT_AT(rt, "copy f32[4,48]", 0, 772, 768);
+    RT_AT(rt, "rnn: copy f32[4,48]", 0, 772, 768);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {192}, .x_stride = {0}, .y_stride = {1}},
         m + A16 + 768, m + C14);
     for (int64_t layer = 0; layer < 12; layer++)
         block1_predict(rt, m, layer);
     for (int64_t layer = 0; layer < 12; layer++) {
-        RT_AT(rt, "copy f32[1,4,48]", 0, 1.54e3, 768);
+        RT_AT(rt, "rnn: copy f32[1,4,48]", 0, 1.54e3, 768);
         rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {192}, .x_stride = {1},
             .y_stride = {1}}, m + A19 + layer * 768, m + A15 + layer * 768);
     }
-    RT_AT(rt, "copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
+    RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A21, m + W20);
-    RT_AT(rt, "copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
+    RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A21 + 9216, m + W20 + 27648);
-    RT_AT(rt, "copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
+    RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A21 + 18432, m + W20 + 9216);
-    RT_AT(rt, "copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
+    RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A21 + 27648, m + W20 + 18432);
     RT_AT(rt, "rnn: dot f32[12,4,4,48]", 8.85e5, 8.29e4, 3.69e4);
     rt_dot(rt_with(rt, m + T22), 2, m + A23, m + A19, m + A21);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A25, m + W24);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A25 + 192, m + W24 + 576);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A25 + 384, m + W24 + 192);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A25 + 576, m + W24 + 384);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A27, m + W26);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A27 + 192, m + W26 + 576);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A27 + 384, m + W26 + 192);
-    RT_AT(rt, "copy f32[1,48]", 0, 384, 192);
+    RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A27 + 576, m + W26 + 384);
     RT_AT(rt, "rnn: add f32[4,48]", 192, 1.54e3, 768);
     rt_rows(rt, rows2, (char *[]){m + A25, m + A27, m + A25}, 192, 192);
     RT_AT(rt, "rnn: add f32[12,4,4,48]", 9.22e3, 3.76e4, 3.69e4);
     rt_rows(rt, rows3, (char *[]){m + A23, m + A25, m + A23}, 48, 9216);
-    RT_AT(rt, "copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
+    RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A29, m + W28);
-    RT_AT(rt, "copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
+    RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A29 + 9216, m + W28 + 27648);
-    RT_AT(rt, "copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
+    RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A29 + 18432, m + W28 + 9216);
-    RT_AT(rt, "copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
+    RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A29 + 27648, m + W28 + 18432);
-    RT_AT(rt, "copy f32[4,48]", 0, 772, 768);
+    RT_AT(rt, "rnn: copy f32[4,48]", 0, 772, 768);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {192}, .x_stride = {0}, .y_stride = {1}},
         m + A30 - 768, m + C14);
-    RT_AT(rt, "copy f32[4,48]", 0, 772, 768);
+    RT_AT(rt, "rnn: copy f32[4,48]", 0, 772, 768);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {192}, .x_stride = {0}, .y_stride = {1}},
         m + A31 + 768, m + C14);
     for (int64_t layer = 0; layer < 12; layer++)
         block2_predict(rt, m, layer);
     for (int64_t layer = 0; layer < 12; layer++) {
-        RT_AT(rt, "copy f32[1,4,48]", 0, 1.54e3, 768);
+        RT_AT(rt, "rnn: copy f32[1,4,48]", 0, 1.54e3, 768);
         rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {192}, .x_stride = {1},
             .y_stride = {1}}, m + A34 + layer * 768, m + A30 + layer * 768);
     }

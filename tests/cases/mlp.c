@@ -365,43 +365,43 @@ static void micro(Rt *rt, char *m)
     rt_dot(rt_with(rt, m + T12), 2, m + A13, m + A8, m + W14);
     RT_AT(rt, "4: add f32[16,10]", 160, 680, 640);
     rt_rows(rt, rows3, (char *[]){m + A13, m + W15, m + A13}, 16, 160);
-    RT_AT(rt, "eq not cast reduce_sum lt le or and select div f32[]", 148, 920, 152);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... f32[]", 148, 920, 152);
     rt_rows(rt, rows4, (char *[]){m + I16, m + C17, m + C18, m + C19, m + C20, m + C21, m + A22,
         m + A23, m + A24, m + A25}, 1, 160);
-    RT_AT(rt, "reduce_min i64[]", 16, 136, 8);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]", 16, 136, 8);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {16}, .stride = {1},
         .reduced = {1}}, m + A26, m + A24);
-    RT_AT(rt, "mod i64[]", 10, 8, 8);
+    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
     rt_rows(rt, rows5, (char *[]){m + A26, m + A26}, 1, 1);
-    RT_AT(rt, "reduce_max f32[16]", 160, 704, 64);
+    RT_AT(rt, "cross_entropy: reduce_max f32[16]", 160, 704, 64);
     rt_reduce(rt_with(rt, m + T27), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {16, 10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A28, m + A13);
-    RT_AT(rt, "floor sub exp reduce_sum log iota eq select ... f32[16]", 2.61e3, 976, 768);
+    RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log iota eq ... f32[16]", 2.61e3, 976, 768);
     rt_rows(rt, rows6, (char *[]){m + A28, m + A13, m + I16, m + A22, m + A13, m + A29, m + A30},
         16, 1760);
-    RT_AT(rt, "reduce_sum f32[]", 16, 68, 4);
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 16, 68, 4);
     rt_reduce(rt_with(rt, m + T31), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {16}, .stride = {1}, .reduced = {1}}, m + A32, m + A30);
-    RT_AT(rt, "select neg div mul iota eq select add f32[16,10]", 736, 852, 640);
+    RT_AT(rt, "cross_entropy: select neg div mul iota eq select ... f32[16,10]", 736, 852, 640);
     rt_rows(rt, rows7, (char *[]){m + A22, m + A25, m + A29, m + A13, m + I16, m + A13}, 16, 1280);
     RT_AT(rt, "4: reduce_sum f32[10]", 160, 680, 40);
     rt_reduce(rt_with(rt, m + T33), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {16, 10}, .stride = {10, 1}, .reduced = {1, 0}}, m + A34, m + A13);
     rt_gradient(rt, 0, 0, m + A34);
-    RT_AT(rt, "mul reduce_sum f32[]", 20, 44, 4);
+    RT_AT(rt, "grad_norm 4.bias: mul reduce_sum f32[]", 20, 44, 4);
     rt_rows(rt, rows8, (char *[]){m + A34, m + A35}, 1, 20);
-    RT_AT(rt, "neg f32[]", 1, 8, 4);
+    RT_AT(rt, "sgd: neg f32[]", 1, 8, 4);
     rt_rows(rt, rows9, (char *[]){m + H36, m + A37}, 1, 1);
-    RT_AT(rt, "mul add mul add mul add f32[10]", 60, 132, 80);
+    RT_AT(rt, "sgd 4.bias: mul add mul add mul add f32[10]", 60, 132, 80);
     rt_rows(rt, rows10, (char *[]){m + W15, m + H38, m + A34, m + S39, m + H40, m + A37}, 10, 60);
     RT_AT(rt, "4: dot f32[16,64]", 2.05e4, 7.3e3, 4.1e3);
     rt_dot(rt_with(rt, m + T41), 3, m + A42, m + A13, m + W14);
     RT_AT(rt, "4: dot f32[10,64]", 2.05e4, 7.3e3, 2.56e3);
     rt_dot(rt_with(rt, m + T43), 4, m + A44, m + A8, m + A13);
     rt_gradient(rt, 1, 0, m + A44);
-    RT_AT(rt, "mul reduce_sum f32[]", 1.28e3, 2.56e3, 4);
+    RT_AT(rt, "grad_norm 4.weight: mul reduce_sum f32[]", 1.28e3, 2.56e3, 4);
     rt_rows(rt, rows11, (char *[]){m + A44, m + A45}, 1, 1280);
-    RT_AT(rt, "mul add mul add mul add f32[10,64]", 3.84e3, 7.69e3, 5.12e3);
+    RT_AT(rt, "sgd 4.weight: mul add mul add mul add f32[10,64]", 3.84e3, 7.69e3, 5.12e3);
     rt_rows(rt, rows10, (char *[]){m + W14, m + H38, m + A44, m + S46, m + H40, m + A37}, 640,
         3840);
     RT_AT(rt, "3: mul f32[16,64]", 1.02e3, 8.19e3, 4.1e3);
@@ -410,9 +410,9 @@ static void micro(Rt *rt, char *m)
     rt_reduce(rt_with(rt, m + T47), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {16, 64}, .stride = {64, 1}, .reduced = {1, 0}}, m + A48, m + A42);
     rt_gradient(rt, 2, 0, m + A48);
-    RT_AT(rt, "mul reduce_sum f32[]", 128, 260, 4);
+    RT_AT(rt, "grad_norm 2.bias: mul reduce_sum f32[]", 128, 260, 4);
     rt_rows(rt, rows13, (char *[]){m + A48, m + A49}, 1, 128);
-    RT_AT(rt, "mul add mul add mul add f32[64]", 384, 780, 512);
+    RT_AT(rt, "sgd 2.bias: mul add mul add mul add f32[64]", 384, 780, 512);
     rt_rows(rt, rows10, (char *[]){m + W10, m + H38, m + A48, m + S50, m + H40, m + A37}, 64, 384);
     RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.46e4, 4.1e3);
     rt_dot(rt_with(rt, m + T51), 5, m + A52, m + A42, m + W9);
@@ -421,34 +421,34 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "2: dot f32[64,64]", 1.31e5, 2.46e4, 1.64e4);
     rt_dot(rt_with(rt, m + T53), 6, m + A54, m + A52, m + A42);
     rt_gradient(rt, 3, 0, m + A54);
-    RT_AT(rt, "mul reduce_sum f32[64]", 8.19e3, 1.66e4, 256);
+    RT_AT(rt, "grad_norm 2.weight: mul reduce_sum f32[64]", 8.19e3, 1.66e4, 256);
     rt_rows(rt, rows15, (char *[]){m + A54, m + A55}, 64, 8192);
-    RT_AT(rt, "reduce_sum f32[]", 64, 260, 4);
+    RT_AT(rt, "grad_norm 2.weight: reduce_sum f32[]", 64, 260, 4);
     rt_reduce(rt_with(rt, m + T56), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {64}, .stride = {1}, .reduced = {1}}, m + A57, m + A55);
-    RT_AT(rt, "mul add mul add mul add f32[64,64]", 2.46e4, 4.92e4, 3.28e4);
+    RT_AT(rt, "sgd 2.weight: mul add mul add mul add f32[64,64]", 2.46e4, 4.92e4, 3.28e4);
     rt_rows(rt, rows10, (char *[]){m + W9, m + H38, m + A54, m + S58, m + H40, m + A37}, 4096,
         24576);
     RT_AT(rt, "0: reduce_sum f32[64]", 1.02e3, 4.35e3, 256);
     rt_reduce(rt_with(rt, m + T59), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {16, 64}, .stride = {64, 1}, .reduced = {1, 0}}, m + A60, m + A2);
     rt_gradient(rt, 4, 0, m + A60);
-    RT_AT(rt, "mul reduce_sum f32[]", 128, 260, 4);
+    RT_AT(rt, "grad_norm 0.bias: mul reduce_sum f32[]", 128, 260, 4);
     rt_rows(rt, rows13, (char *[]){m + A60, m + A61}, 1, 128);
-    RT_AT(rt, "mul add mul add mul add f32[64]", 384, 780, 512);
+    RT_AT(rt, "sgd 0.bias: mul add mul add mul add f32[64]", 384, 780, 512);
     rt_rows(rt, rows10, (char *[]){m + W5, m + H38, m + A60, m + S62, m + H40, m + A37}, 64, 384);
     RT_AT(rt, "0: dot f32[64,32]", 6.55e4, 1.43e4, 8.19e3);
     rt_dot(rt_with(rt, m + T63), 7, m + A64, m + I3, m + A2);
     rt_gradient(rt, 5, 0, m + A64);
-    RT_AT(rt, "mul reduce_sum f32[64]", 4.1e3, 8.45e3, 256);
+    RT_AT(rt, "grad_norm 0.weight: mul reduce_sum f32[64]", 4.1e3, 8.45e3, 256);
     rt_rows(rt, rows16, (char *[]){m + A64, m + A65}, 64, 4096);
-    RT_AT(rt, "reduce_sum f32[]", 64, 260, 4);
+    RT_AT(rt, "grad_norm 0.weight: reduce_sum f32[]", 64, 260, 4);
     rt_reduce(rt_with(rt, m + T66), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {64}, .stride = {1}, .reduced = {1}}, m + A67, m + A65);
-    RT_AT(rt, "add add add add add add sqrt f32[]", 10, 24, 4);
+    RT_AT(rt, "grad_norm: add add add add add add sqrt f32[]", 10, 24, 4);
     rt_rows(rt, rows17, (char *[]){m + A67, m + A61, m + A57, m + A49, m + A45, m + A35, m + A67},
         1, 7);
-    RT_AT(rt, "mul add mul add mul add f32[64,32]", 1.23e4, 2.46e4, 1.64e4);
+    RT_AT(rt, "sgd 0.weight: mul add mul add mul add f32[64,32]", 1.23e4, 2.46e4, 1.64e4);
     rt_rows(rt, rows10, (char *[]){m + W4, m + H38, m + A64, m + S68, m + H40, m + A37}, 2048,
         12288);
 }
@@ -467,20 +467,20 @@ static void forward(Rt *rt, char *m)
     rt_dot(rt_with(rt, m + T74), 2, m + A75, m + A73, m + W14);
     RT_AT(rt, "4: add f32[16,10]", 160, 680, 640);
     rt_rows(rt, rows3, (char *[]){m + A75, m + W15, m + A75}, 16, 160);
-    RT_AT(rt, "eq not cast reduce_sum lt le or and select i64[16]", 144, 916, 148);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... i64[16]", 144, 916, 148);
     rt_rows(rt, rows19, (char *[]){m + I76, m + C77, m + C78, m + C79, m + C80, m + C81, m + A82,
         m + A83, m + A84}, 1, 144);
-    RT_AT(rt, "reduce_min i64[]", 16, 136, 8);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]", 16, 136, 8);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {16}, .stride = {1},
         .reduced = {1}}, m + A85, m + A84);
-    RT_AT(rt, "mod i64[]", 10, 8, 8);
+    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
     rt_rows(rt, rows5, (char *[]){m + A85, m + A85}, 1, 1);
-    RT_AT(rt, "reduce_max f32[16]", 160, 704, 64);
+    RT_AT(rt, "cross_entropy: reduce_max f32[16]", 160, 704, 64);
     rt_reduce(rt_with(rt, m + T86), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {16, 10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A87, m + A75);
-    RT_AT(rt, "floor sub exp reduce_sum log iota eq select ... f32[16]", 2.61e3, 912, 64);
+    RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log iota eq ... f32[16]", 2.61e3, 912, 64);
     rt_rows(rt, rows20, (char *[]){m + A87, m + A75, m + I76, m + A82, m + A88}, 16, 1760);
-    RT_AT(rt, "reduce_sum f32[]", 16, 68, 4);
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 16, 68, 4);
     rt_reduce(rt_with(rt, m + T89), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {16}, .stride = {1}, .reduced = {1}}, m + A90, m + A88);
 }

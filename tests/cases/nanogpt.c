@@ -884,23 +884,23 @@ static void micro(Rt *rt, char *m)
         m + A46, m + A47}, 64, 49152);
     RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4);
     rt_dot(rt_with(rt, m + T48), 4, m + A49, m + A47, m + W50);
-    RT_AT(rt, "eq not cast reduce_sum lt le or and iota add iota mul ... f32[]", 772, 1.1e3, 584);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... f32[]", 772, 1.1e3, 584);
     rt_rows(rt, rows9, (char *[]){m + I51, m + A52, m + A53, m + A54, m + A55}, 1, 960);
-    RT_AT(rt, "reduce_min i64[]", 64, 520, 8);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 520, 8);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
         .reduced = {1}}, m + A56, m + A54);
-    RT_AT(rt, "mod i64[]", 10, 8, 8);
+    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
     rt_rows(rt, rows10, (char *[]){m + A56, m + A56}, 1, 1);
-    RT_AT(rt, "reduce_max f32[4,16]", 6.14e3, 2.48e4, 256);
+    RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256);
     rt_reduce(rt_with(rt, m + T57), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {64, 96}, .stride = {96, 1}, .reduced = {0, 1}}, m + A58, m + A49);
-    RT_AT(rt, "floor sub exp reduce_sum log iota eq select ... f32[4,16]", 9.3e4, 2.62e4, 768);
+    RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log ... f32[4,16]", 9.3e4, 2.62e4, 768);
     rt_rows(rt, rows11, (char *[]){m + A58, m + A49, m + I51, m + A52, m + A59, m + A60, m + A61},
         64, 67584);
-    RT_AT(rt, "reduce_sum f32[]", 64, 260, 4);
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4);
     rt_reduce(rt_with(rt, m + T62), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {64}, .stride = {1}, .reduced = {1}}, m + A63, m + A61);
-    RT_AT(rt, "select neg div iota eq select sub exp ... f32[4,16,96]", 9.25e4, 2.57e4, 2.46e4);
+    RT_AT(rt, "cross_entropy: select neg div iota eq ... f32[4,16,96]", 9.25e4, 2.57e4, 2.46e4);
     rt_rows(rt, rows12, (char *[]){m + A52, m + A55, m + A60, m + I51, m + A49, m + A59, m + A49},
         64, 61440);
     RT_AT(rt, "head: dot f32[4,16,48]", 5.9e5, 5.53e4, 1.23e4);
@@ -939,131 +939,131 @@ static void micro(Rt *rt, char *m)
 // blocks.{}, 3 times
 static void block1_reduce(Rt *rt, char *m, int64_t layer)
 {
-    RT_AT(rt, "mul reduce_sum f32[]", 96, 196, 4);
+    RT_AT(rt, "grad_norm blocks.{}.ln1.weight: mul reduce_sum f32[]", 96, 196, 4);
     rt_rows(rt, rows23, (char *[]){m + A121 + layer * 192, m + A137}, 1, 96);
-    RT_AT(rt, "mul reduce_sum add f32[]", 97, 200, 4);
+    RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]", 97, 200, 4);
     rt_rows(rt, rows21, (char *[]){m + A114 + layer * 192, m + A137, m + A138}, 1, 144);
-    RT_AT(rt, "mul reduce_sum f32[3,4,12]", 1.38e4, 2.82e4, 576);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: mul ... f32[3,4,12]", 1.38e4, 2.82e4, 576);
     rt_rows(rt, rows18, (char *[]){m + A123 + layer * 27648, m + A139}, 144, 13824);
-    RT_AT(rt, "reduce_sum f32[]", 144, 580, 4);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]", 144, 580, 4);
     rt_reduce(rt_with(rt, m + T140), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {144}, .stride = {1}, .reduced = {1}}, m + A141, m + A139);
-    RT_AT(rt, "add f32[]", 1, 8, 4);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: add f32[]", 1, 8, 4);
     rt_rows(rt, rows22, (char *[]){m + A138, m + A141, m + A138}, 1, 1);
-    RT_AT(rt, "mul reduce_sum add f32[]", 289, 584, 4);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum add f32[]", 289, 584, 4);
     rt_rows(rt, rows24, (char *[]){m + A110 + layer * 576, m + A138, m + A142}, 1, 432);
-    RT_AT(rt, "mul reduce_sum f32[48,4]", 4.61e3, 9.98e3, 768);
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul ... f32[48,4]", 4.61e3, 9.98e3, 768);
     rt_rows(rt, rows25, (char *[]){m + A106 + layer * 9216, m + A143}, 192, 4608);
-    RT_AT(rt, "reduce_sum f32[]", 192, 772, 4);
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]", 192, 772, 4);
     rt_reduce(rt_with(rt, m + T144), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {192}, .stride = {1}, .reduced = {1}}, m + A145, m + A143);
-    RT_AT(rt, "add f32[]", 1, 8, 4);
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: add f32[]", 1, 8, 4);
     rt_rows(rt, rows22, (char *[]){m + A142, m + A145, m + A142}, 1, 1);
-    RT_AT(rt, "mul reduce_sum add f32[]", 97, 200, 4);
+    RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum add f32[]", 97, 200, 4);
     rt_rows(rt, rows21, (char *[]){m + A102 + layer * 192, m + A142, m + A146}, 1, 144);
-    RT_AT(rt, "mul reduce_sum add f32[]", 97, 200, 4);
+    RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum add f32[]", 97, 200, 4);
     rt_rows(rt, rows21, (char *[]){m + A98 + layer * 192, m + A146, m + A147}, 1, 144);
-    RT_AT(rt, "mul reduce_sum add f32[]", 97, 200, 4);
+    RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum add f32[]", 97, 200, 4);
     rt_rows(rt, rows21, (char *[]){m + A91 + layer * 192, m + A147, m + A148}, 1, 144);
-    RT_AT(rt, "mul reduce_sum f32[192]", 1.84e4, 3.76e4, 768);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul reduce_sum f32[192]", 1.84e4, 3.76e4, 768);
     rt_rows(rt, rows18, (char *[]){m + A100 + layer * 36864, m + A149}, 192, 18432);
-    RT_AT(rt, "reduce_sum f32[]", 192, 772, 4);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]", 192, 772, 4);
     rt_reduce(rt_with(rt, m + T150), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {192}, .stride = {1}, .reduced = {1}}, m + A151, m + A149);
-    RT_AT(rt, "add f32[]", 1, 8, 4);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: add f32[]", 1, 8, 4);
     rt_rows(rt, rows22, (char *[]){m + A148, m + A151, m + A148}, 1, 1);
-    RT_AT(rt, "mul reduce_sum add f32[]", 385, 776, 4);
+    RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum add f32[]", 385, 776, 4);
     rt_rows(rt, rows26, (char *[]){m + A87 + layer * 768, m + A148, m + A152}, 1, 576);
-    RT_AT(rt, "mul reduce_sum add f32[]", 1.84e4, 3.69e4, 4);
+    RT_AT(rt, "grad_norm blocks.{}.out.weight: mul reduce_sum add f32[]", 1.84e4, 3.69e4, 4);
     rt_rows(rt, rows27, (char *[]){m + A85 + layer * 36864, m + A152, m + A153}, 1, 27648);
-    RT_AT(rt, "mul reduce_sum add f32[]", 97, 200, 4);
+    RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum add f32[]", 97, 200, 4);
     rt_rows(rt, rows21, (char *[]){m + A79 + layer * 192, m + A153, m + A154 + layer * 64}, 1,
         144);
 }
 
 static void reduce(Rt *rt, char *m)
 {
-    RT_AT(rt, "mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384);
+    RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384);
     rt_rows(rt, rows18, (char *[]){m + A127, m + A128}, 96, 9216);
-    RT_AT(rt, "reduce_sum f32[]", 96, 388, 4);
+    RT_AT(rt, "grad_norm wte.weight: reduce_sum f32[]", 96, 388, 4);
     rt_reduce(rt_with(rt, m + T129), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {96}, .stride = {1}, .reduced = {1}}, m + A130, m + A128);
-    RT_AT(rt, "add f32[]", 1, 4, 4);
+    RT_AT(rt, "grad_norm: add f32[]", 1, 4, 4);
     rt_rows(rt, rows19, (char *[]){m + A130, m + A130}, 1, 1);
-    RT_AT(rt, "mul reduce_sum add f32[]", 1.54e3, 3.08e3, 4);
+    RT_AT(rt, "grad_norm: mul reduce_sum add f32[]", 1.54e3, 3.08e3, 4);
     rt_rows(rt, rows20, (char *[]){m + A125, m + A130, m + A131}, 1, 2304);
-    RT_AT(rt, "mul reduce_sum add f32[]", 97, 200, 4);
+    RT_AT(rt, "grad_norm: mul reduce_sum add f32[]", 97, 200, 4);
     rt_rows(rt, rows21, (char *[]){m + A74, m + A131, m + A132}, 1, 144);
-    RT_AT(rt, "mul reduce_sum add f32[]", 97, 200, 4);
+    RT_AT(rt, "grad_norm: mul reduce_sum add f32[]", 97, 200, 4);
     rt_rows(rt, rows21, (char *[]){m + A67, m + A132, m + A133}, 1, 144);
-    RT_AT(rt, "mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384);
+    RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384);
     rt_rows(rt, rows18, (char *[]){m + A77, m + A134}, 96, 9216);
-    RT_AT(rt, "reduce_sum f32[]", 96, 388, 4);
+    RT_AT(rt, "grad_norm head.weight: reduce_sum f32[]", 96, 388, 4);
     rt_reduce(rt_with(rt, m + T135), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {96}, .stride = {1}, .reduced = {1}}, m + A136, m + A134);
-    RT_AT(rt, "add f32[]", 1, 8, 4);
+    RT_AT(rt, "grad_norm: add f32[]", 1, 8, 4);
     rt_rows(rt, rows22, (char *[]){m + A133, m + A136, m + A133}, 1, 1);
     for (int64_t layer = 0; layer < 3; layer++)
         block1_reduce(rt, m, layer);
     for (int64_t layer = 0; layer < 3; layer++) {
-        RT_AT(rt, "copy f32[1]", 0, 8, 4);
+        RT_AT(rt, "grad_norm: copy f32[1]", 0, 8, 4);
         rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 0}, m + A155 + layer * 4, m + A154 + layer * 64);
     }
-    RT_AT(rt, "reduce_sum f32[]", 3, 16, 4);
+    RT_AT(rt, "grad_norm: reduce_sum f32[]", 3, 16, 4);
     rt_reduce(rt_with(rt, m + T156), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {3}, .stride = {1}, .reduced = {1}}, m + A157, m + A155);
-    RT_AT(rt, "add sqrt f32[]", 5, 8, 4);
+    RT_AT(rt, "grad_norm: add sqrt f32[]", 5, 8, 4);
     rt_rows(rt, rows28, (char *[]){m + A133, m + A157, m + A133}, 1, 2);
 }
 
 // blocks.{}, 3 times
 static void block1_update(Rt *rt, char *m, int64_t layer)
 {
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt mul add ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw blocks.{}.ln1.weight: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
     rt_rows(rt, rows30, (char *[]){m + A121 + layer * 192, m + A169, m + S181 + layer * 192,
         m + A166, m + A165, m + W8 + layer * 192, m + A168, m + S182 + layer * 192, m + H161,
         m + A167, m + H172, m + A164}, 48, 720);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt mul add ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw blocks.{}.ln1.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
     rt_rows(rt, rows30, (char *[]){m + A114 + layer * 192, m + A169, m + S183 + layer * 192,
         m + A166, m + A165, m + W9 + layer * 192, m + A168, m + S184 + layer * 192, m + H161,
         m + A167, m + H172, m + A164}, 48, 720);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add ... f32[3,4,12,48]", 1.45e5, 1.11e5, 8.29e4);
+    RT_AT(rt, "adamw blocks.{}.qkv.weight: mul sub ... f32[3,4,12,48]", 1.45e5, 1.11e5, 8.29e4);
     rt_rows(rt, rows30, (char *[]){m + A123 + layer * 27648, m + A169, m + S185 + layer * 27648,
         m + A166, m + A165, m + W16 + layer * 27648, m + A168, m + S186 + layer * 27648, m + H161,
         m + A167, m + H172, m + A164}, 6912, 103680);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt ... f32[3,4,12]", 3.02e3, 2.34e3, 1.73e3);
+    RT_AT(rt, "adamw blocks.{}.qkv.bias: mul sub mul mul ... f32[3,4,12]", 3.02e3, 2.34e3, 1.73e3);
     rt_rows(rt, rows30, (char *[]){m + A110 + layer * 576, m + A169, m + S187 + layer * 576,
         m + A166, m + A165, m + W17 + layer * 576, m + A168, m + S188 + layer * 576, m + H161,
         m + A167, m + H172, m + A164}, 144, 2160);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt ... f32[48,4,12]", 4.84e4, 3.69e4, 2.76e4);
+    RT_AT(rt, "adamw blocks.{}.proj.weight: mul sub mul ... f32[48,4,12]", 4.84e4, 3.69e4, 2.76e4);
     rt_rows(rt, rows30, (char *[]){m + A106 + layer * 9216, m + A169, m + S189 + layer * 9216,
         m + A166, m + A165, m + W24 + layer * 9216, m + A168, m + S190 + layer * 9216, m + H161,
         m + A167, m + H172, m + A164}, 2304, 34560);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt mul add ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
     rt_rows(rt, rows30, (char *[]){m + A102 + layer * 192, m + A169, m + S191 + layer * 192,
         m + A166, m + A165, m + W25 + layer * 192, m + A168, m + S192 + layer * 192, m + H161,
         m + A167, m + H172, m + A164}, 48, 720);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt mul add ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw blocks.{}.ln2.weight: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
     rt_rows(rt, rows30, (char *[]){m + A98 + layer * 192, m + A169, m + S193 + layer * 192,
         m + A166, m + A165, m + W26 + layer * 192, m + A168, m + S194 + layer * 192, m + H161,
         m + A167, m + H172, m + A164}, 48, 720);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt mul add ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw blocks.{}.ln2.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
     rt_rows(rt, rows30, (char *[]){m + A91 + layer * 192, m + A169, m + S195 + layer * 192,
         m + A166, m + A165, m + W27 + layer * 192, m + A168, m + S196 + layer * 192, m + H161,
         m + A167, m + H172, m + A164}, 48, 720);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt ... f32[192,48]", 1.94e5, 1.47e5, 1.11e5);
+    RT_AT(rt, "adamw blocks.{}.fc.weight: mul sub mul ... f32[192,48]", 1.94e5, 1.47e5, 1.11e5);
     rt_rows(rt, rows30, (char *[]){m + A100 + layer * 36864, m + A169, m + S197 + layer * 36864,
         m + A166, m + A165, m + W34 + layer * 36864, m + A168, m + S198 + layer * 36864, m + H161,
         m + A167, m + H172, m + A164}, 9216, 138240);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt mul ... f32[192]", 4.03e3, 3.1e3, 2.3e3);
+    RT_AT(rt, "adamw blocks.{}.fc.bias: mul sub mul mul mul ... f32[192]", 4.03e3, 3.1e3, 2.3e3);
     rt_rows(rt, rows30, (char *[]){m + A87 + layer * 768, m + A169, m + S199 + layer * 768,
         m + A166, m + A165, m + W35 + layer * 768, m + A168, m + S200 + layer * 768, m + H161,
         m + A167, m + H172, m + A164}, 192, 2880);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt ... f32[48,192]", 1.94e5, 1.47e5, 1.11e5);
+    RT_AT(rt, "adamw blocks.{}.out.weight: mul sub mul ... f32[48,192]", 1.94e5, 1.47e5, 1.11e5);
     rt_rows(rt, rows30, (char *[]){m + A85 + layer * 36864, m + A169, m + S201 + layer * 36864,
         m + A166, m + A165, m + W39 + layer * 36864, m + A168, m + S202 + layer * 36864, m + H161,
         m + A167, m + H172, m + A164}, 9216, 138240);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt mul add ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
     rt_rows(rt, rows30, (char *[]){m + A79 + layer * 192, m + A169, m + S203 + layer * 192,
         m + A166, m + A165, m + W40 + layer * 192, m + A168, m + S204 + layer * 192, m + H161,
         m + A167, m + H172, m + A164}, 48, 720);
@@ -1071,22 +1071,22 @@ static void block1_update(Rt *rt, char *m, int64_t layer)
 
 static void update(Rt *rt, char *m)
 {
-    RT_AT(rt, "cast cast pow sub cast div cast cast pow sub sqrt cast neg ... f32[]", 72, 52, 24);
+    RT_AT(rt, "clip_norm: cast cast pow sub cast div cast cast pow sub ... f32[]", 72, 52, 24);
     rt_rows(rt, rows29, (char *[]){m + H158, m + H159, m + H160, m + H161, m + H162, m + A133,
         m + H163, m + A164, m + A165, m + A166, m + A167, m + A168, m + A169}, 1, 22);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt ... f32[96,48]", 9.68e4, 7.38e4, 5.53e4);
+    RT_AT(rt, "adamw wte.weight: mul sub mul mul mul add ... f32[96,48]", 9.68e4, 7.38e4, 5.53e4);
     rt_rows(rt, rows30, (char *[]){m + A127, m + A169, m + S170, m + A166, m + A165, m + W4,
         m + A168, m + S171, m + H161, m + A167, m + H172, m + A164}, 4608, 69120);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt ... f32[16,48]", 1.61e4, 1.23e4, 9.22e3);
+    RT_AT(rt, "adamw wpe.weight: mul sub mul mul mul add ... f32[16,48]", 1.61e4, 1.23e4, 9.22e3);
     rt_rows(rt, rows30, (char *[]){m + A125, m + A169, m + S173, m + A166, m + A165, m + W5,
         m + A168, m + S174, m + H161, m + A167, m + H172, m + A164}, 768, 11520);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt mul add ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw ln.weight: mul sub mul mul mul add mul mul ... f32[48]", 1.01e3, 800, 576);
     rt_rows(rt, rows30, (char *[]){m + A74, m + A169, m + S175, m + A166, m + A165, m + W41,
         m + A168, m + S176, m + H161, m + A167, m + H172, m + A164}, 48, 720);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt mul add ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw ln.bias: mul sub mul mul mul add mul mul add ... f32[48]", 1.01e3, 800, 576);
     rt_rows(rt, rows30, (char *[]){m + A67, m + A169, m + S177, m + A166, m + A165, m + W42,
         m + A168, m + S178, m + H161, m + A167, m + H172, m + A164}, 48, 720);
-    RT_AT(rt, "mul sub mul mul mul add mul mul add sqrt ... f32[96,48]", 9.68e4, 7.38e4, 5.53e4);
+    RT_AT(rt, "adamw head.weight: mul sub mul mul mul add ... f32[96,48]", 9.68e4, 7.38e4, 5.53e4);
     rt_rows(rt, rows30, (char *[]){m + A77, m + A169, m + S179, m + A166, m + A165, m + W50,
         m + A168, m + S180, m + H161, m + A167, m + H172, m + A164}, 4608, 69120);
     for (int64_t layer = 0; layer < 3; layer++)
@@ -1141,19 +1141,19 @@ static void forward(Rt *rt, char *m)
     rt_rows(rt, rows31, (char *[]){m + A208, m + W41, m + W42, m + A222}, 64, 36864);
     RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4);
     rt_dot(rt_with(rt, m + T223), 4, m + A224, m + A222, m + W50);
-    RT_AT(rt, "eq not cast reduce_sum lt le or and iota add iota ... i64[4,16]", 768, 1.09e3, 580);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or ... i64[4,16]", 768, 1.09e3, 580);
     rt_rows(rt, rows33, (char *[]){m + I225, m + A226, m + A227, m + A228}, 1, 896);
-    RT_AT(rt, "reduce_min i64[]", 64, 520, 8);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 520, 8);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
         .reduced = {1}}, m + A229, m + A228);
-    RT_AT(rt, "mod i64[]", 10, 8, 8);
+    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
     rt_rows(rt, rows10, (char *[]){m + A229, m + A229}, 1, 1);
-    RT_AT(rt, "reduce_max f32[4,16]", 6.14e3, 2.48e4, 256);
+    RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256);
     rt_reduce(rt_with(rt, m + T230), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {64, 96}, .stride = {96, 1}, .reduced = {0, 1}}, m + A231, m + A224);
-    RT_AT(rt, "floor sub exp reduce_sum log iota eq select ... f32[4,16]", 9.3e4, 2.57e4, 256);
+    RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log ... f32[4,16]", 9.3e4, 2.57e4, 256);
     rt_rows(rt, rows34, (char *[]){m + A231, m + A224, m + I225, m + A226, m + A232}, 64, 67584);
-    RT_AT(rt, "reduce_sum f32[]", 64, 260, 4);
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4);
     rt_reduce(rt_with(rt, m + T233), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {64}, .stride = {1}, .reduced = {1}}, m + A234, m + A232);
 }

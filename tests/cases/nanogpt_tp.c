@@ -851,9 +851,9 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A112,
         m + A113 + (layer + 1) % 2 * 12288);
     rt_gradient(rt, 3, layer, m + A112);
-    RT_AT(rt, "mul reduce_sum f32[]", 96, 196, 4, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     rt_rows(rt, rows15, (char *[]){m + A112, m + A114}, 1, 96);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt mul add div ... f32[48]", 960, 796, 576, 3e-6);
+    RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
     rt_rows(rt, rows16, (char *[]){m + W44 + layer * 192, m + A84, m + A112,
         m + S115 + layer * 192, m + A82, m + A81, m + S116 + layer * 192, m + H78, m + A83,
         m + H102, m + A80}, 48, 672);
@@ -866,29 +866,29 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.out: dot f32[48,96]", 5.9e5, 5.53e4, 1.84e4, 3.09e-6);
     rt_dot(rt_with(rt, m + T120), 8, m + A121, m + A118, m + A113 + (layer + 1) % 2 * 12288);
     // all_gather on tp: 0.0176 MiB, 6.12 us
-    RT_AT(rt, "start all_gather f32[48,192]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.out.weight: start all_gather f32[48,192]", 0, 0, 0, 3e-6);
     rt_start(rt_with(rt, m + T55), 3, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 48, .whole = 192, .inner = 1}, m + A122, m + A121);
     rt_gradient(rt, 4, layer, m + A121);
-    RT_AT(rt, "mul sub mul mul mul add mul add ... f32[48,96]", 9.22e4, 7.38e4, 5.53e4, 3.05e-6);
+    RT_AT(rt, "adamw blocks.{}.out.weight: mul ... f32[48,96]", 9.22e4, 7.38e4, 5.53e4, 3.05e-6);
     rt_rows(rt, rows16, (char *[]){m + W41 + layer * 18432, m + A84, m + A121,
         m + S123 + layer * 18432, m + A82, m + A81, m + S124 + layer * 18432, m + H78, m + A83,
         m + H102, m + A80}, 4608, 64512);
     RT_AT(rt, "blocks.{}.fc: reduce_sum f32[96]", 6.14e3, 2.5e4, 384, 3.01e-6);
     rt_reduce(rt_with(rt, m + T125), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 96}, .stride = {96, 1}, .reduced = {1, 0}}, m + A126, m + A119);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt ... f32[96]", 1.92e3, 1.95e3, 1.15e3, 3e-6);
+    RT_AT(rt, "adamw blocks.{}.fc.bias: mul sub mul ... f32[96]", 1.92e3, 1.95e3, 1.15e3, 3e-6);
     rt_rows(rt, rows20, (char *[]){m + W37 + rt->shard[0].offset * 4 + layer * 768, m + A84,
         m + A126, m + S127 + layer * 384, m + A82, m + A81, m + S128 + layer * 384, m + H78,
         m + A83, m + H102, m + A80, m + A129}, 96, 1344);
     // all_gather on tp: 0.000366 MiB, 6 us
-    RT_AT(rt, "start all_gather f32[192]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "adamw blocks.{}.fc.bias: start all_gather f32[192]", 0, 0, 0, 3e-6);
     rt_start(rt_with(rt, m + T55), 4, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 1, .whole = 192, .inner = 1}, m + W37 + layer * 768, m + A129);
     rt_gradient(rt, 5, layer, m + A126);
-    RT_AT(rt, "wait for all_gather f32[48,192]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.out.weight: wait for all_gather f32[48,192]", 0, 0, 0, 3e-6);
     rt_wait(rt, 3);
-    RT_AT(rt, "mul reduce_sum f32[]", 1.84e4, 3.69e4, 4, 3.01e-6);
+    RT_AT(rt, "grad_norm blocks.{}.out.weight: mul ... f32[]", 1.84e4, 3.69e4, 4, 3.01e-6);
     rt_rows(rt, rows21, (char *[]){m + A122, m + A130}, 1, 18432);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,48]", 5.9e5, 5.53e4, 1.23e4, 3.09e-6);
     rt_dot(rt_with(rt, m + T131), 9, m + A132, m + A119, m + W36 + layer * 18432);
@@ -904,39 +904,39 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_reduce(rt_with(rt, m + T141), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A142, m + A134);
     rt_gradient(rt, 6, layer, m + A142);
-    RT_AT(rt, "mul reduce_sum f32[]", 96, 196, 4, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     rt_rows(rt, rows15, (char *[]){m + A142, m + A143}, 1, 96);
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(rt_with(rt, m + T144), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A145, m + A138);
     rt_gradient(rt, 7, layer, m + A145);
-    RT_AT(rt, "mul reduce_sum f32[]", 96, 196, 4, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     rt_rows(rt, rows15, (char *[]){m + A145, m + A146}, 1, 96);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt mul add div ... f32[48]", 960, 796, 576, 3e-6);
+    RT_AT(rt, "adamw blocks.{}.ln2.weight: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
     rt_rows(rt, rows16, (char *[]){m + W28 + layer * 192, m + A84, m + A145,
         m + S147 + layer * 192, m + A82, m + A81, m + S148 + layer * 192, m + H78, m + A83,
         m + H102, m + A80}, 48, 672);
     RT_AT(rt, "blocks.{}.ln2: mul add sqrt div ... f32[4,16,48]", 1.96e4, 3.79e4, 1.23e4, 3.02e-6);
     rt_rows(rt, rows23, (char *[]){m + A32 + layer * 256, m + A139, m + A33 + layer * 256,
         m + A137, m + A135, m + A113 + (layer + 1) % 2 * 12288, m + A136, m + A137}, 64, 46080);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt mul add div ... f32[48]", 960, 796, 576, 3e-6);
+    RT_AT(rt, "adamw blocks.{}.ln2.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
     rt_rows(rt, rows16, (char *[]){m + W29 + layer * 192, m + A84, m + A142,
         m + S149 + layer * 192, m + A82, m + A81, m + S150 + layer * 192, m + H78, m + A83,
         m + H102, m + A80}, 48, 672);
     RT_AT(rt, "blocks.{}.fc: dot f32[96,48]", 5.9e5, 5.53e4, 1.84e4, 3.09e-6);
     rt_dot(rt_with(rt, m + T151), 10, m + A152, m + A140, m + A119);
-    RT_AT(rt, "copy f32[1,4608]", 0, 3.69e4, 1.84e4, 3.02e-6);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: copy f32[1,4608]", 0, 3.69e4, 1.84e4, 3.02e-6);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {4608}, .x_stride = {1}, .y_stride = {1}},
         m + A153, m + A152);
-    RT_AT(rt, "copy f32[1,96]", 0, 768, 384, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: copy f32[1,96]", 0, 768, 384, 3e-6);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {96}, .x_stride = {1}, .y_stride = {1}},
         m + A153 + 18432, m + A126);
     // all_gather of 2 on tp: 0.0179 MiB, 6.08 us
-    RT_AT(rt, "start all_gather f32[2,4704]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: start all_gather f32[2,4704]", 0, 0, 0, 3e-6);
     rt_start(rt_with(rt, m + T55), 5, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 1, .whole = 2, .inner = 4704}, m + A154, m + A153);
     rt_gradient(rt, 8, layer, m + A152);
-    RT_AT(rt, "mul sub mul mul mul add mul add ... f32[96,48]", 9.22e4, 7.38e4, 5.53e4, 3.05e-6);
+    RT_AT(rt, "adamw blocks.{}.fc.weight: mul ... f32[96,48]", 9.22e4, 7.38e4, 5.53e4, 3.05e-6);
     rt_rows(rt, rows16, (char *[]){m + W36 + layer * 18432, m + A84, m + A152,
         m + S155 + layer * 18432, m + A82, m + A81, m + S156 + layer * 18432, m + H78, m + A83,
         m + H102, m + A80}, 4608, 64512);
@@ -944,37 +944,37 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_reduce(rt_with(rt, m + T157), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A158, m + A137);
     rt_gradient(rt, 9, layer, m + A158);
-    RT_AT(rt, "mul reduce_sum f32[]", 96, 196, 4, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     rt_rows(rt, rows15, (char *[]){m + A158, m + A159}, 1, 96);
-    RT_AT(rt, "wait for all_gather f32[2,4704]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: wait for all_gather f32[2,4704]", 0, 0, 0, 3e-6);
     rt_wait(rt, 5);
-    RT_AT(rt, "copy f32[2,4608]", 0, 7.37e4, 3.69e4, 3.04e-6);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: copy f32[2,4608]", 0, 7.37e4, 3.69e4, 3.04e-6);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 2, .dim = {2, 4608}, .x_stride = {4704, 1},
         .y_stride = {4608, 1}}, m + A160, m + A154);
-    RT_AT(rt, "copy f32[2,96]", 0, 1.54e3, 768, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: copy f32[2,96]", 0, 1.54e3, 768, 3e-6);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 2, .dim = {2, 96}, .x_stride = {4704, 1},
         .y_stride = {96, 1}}, m + A161, m + A154 + 18432);
-    RT_AT(rt, "mul reduce_sum f32[192]", 1.84e4, 3.76e4, 768, 3.01e-6);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul ... f32[192]", 1.84e4, 3.76e4, 768, 3.01e-6);
     rt_rows(rt, rows18, (char *[]){m + A160, m + A162}, 192, 18432);
-    RT_AT(rt, "reduce_sum f32[]", 192, 772, 4, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]", 192, 772, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T163), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {192}, .stride = {1}, .reduced = {1}}, m + A164, m + A162);
     RT_AT(rt, "blocks.{}.proj: dot f32[48,2,12]", 1.47e5, 2.3e4, 4.61e3, 3.02e-6);
     rt_dot(rt_with(rt, m + T165), 11, m + A166, m + A20 + layer * 6144, m + A137);
     // all_gather on tp: 0.00439 MiB, 6.03 us
-    RT_AT(rt, "start all_gather f32[48,4,12]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: start all_gather f32[48,4,12]", 0, 0, 0, 3e-6);
     rt_start(rt_with(rt, m + T55), 6, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 48, .whole = 4, .inner = 12}, m + A167, m + A166);
-    RT_AT(rt, "mul reduce_sum f32[]", 384, 772, 4, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum f32[]", 384, 772, 4, 3e-6);
     rt_rows(rt, rows24, (char *[]){m + A161, m + A168}, 1, 384);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt mul add div ... f32[48]", 960, 796, 576, 3e-6);
+    RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
     rt_rows(rt, rows16, (char *[]){m + W27 + layer * 192, m + A84, m + A158,
         m + S169 + layer * 192, m + A82, m + A81, m + S170 + layer * 192, m + H78, m + A83,
         m + H102, m + A80}, 48, 672);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,2,12]", 1.47e5, 2.3e4, 6.14e3, 3.02e-6);
     rt_dot(rt_with(rt, m + T171), 12, m + A172, m + A137, m + W24 + layer * 4608);
     rt_gradient(rt, 10, layer, m + A166);
-    RT_AT(rt, "mul sub mul mul mul add mul add ... f32[48,2,12]", 2.3e4, 1.85e4, 1.38e4, 3.01e-6);
+    RT_AT(rt, "adamw {}.proj.weight: mul sub ... f32[48,2,12]", 2.3e4, 1.85e4, 1.38e4, 3.01e-6);
     rt_rows(rt, rows16, (char *[]){m + W24 + layer * 4608, m + A84, m + A166,
         m + S173 + layer * 4608, m + A82, m + A81, m + S174 + layer * 4608, m + H78, m + A83,
         m + H102, m + A80}, 1152, 16128);
@@ -992,14 +992,14 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_reduce(rt_with(rt, m + T177), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 72}, .stride = {72, 1}, .reduced = {1, 0}}, m + A178, m + A176);
     // all_gather on tp: 0.000275 MiB, 6 us
-    RT_AT(rt, "start all_gather f32[3,4,12]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.bias: start all_gather f32[3,4,12]", 0, 0, 0, 3e-6);
     rt_start(rt_with(rt, m + T55), 7, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 3, .whole = 4, .inner = 12}, m + A179, m + A178);
-    RT_AT(rt, "wait for all_gather f32[48,4,12]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: wait for all_gather f32[48,4,12]", 0, 0, 0, 3e-6);
     rt_wait(rt, 6);
-    RT_AT(rt, "mul reduce_sum f32[48,4]", 4.61e3, 9.98e3, 768, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul ... f32[48,4]", 4.61e3, 9.98e3, 768, 3e-6);
     rt_rows(rt, rows25, (char *[]){m + A167, m + A180}, 192, 4608);
-    RT_AT(rt, "reduce_sum f32[]", 192, 772, 4, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]", 192, 772, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T181), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {192}, .stride = {1}, .reduced = {1}}, m + A182, m + A180);
     rt_gradient(rt, 11, layer, m + A178);
@@ -1009,13 +1009,13 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.qkv: start all_reduce f32[4,16,48]", 0, 0, 0, 3e-6);
     rt_start(rt_with(rt, m + T55), 8, rt_all_reduce, &(RtExchange){.type = RT_F32, .op = RT_SUM,
         .axis = 0, .outer = 1, .whole = 3072, .inner = 1}, m + A185, m + A184);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt ... f32[3,2,12]", 1.44e3, 1.18e3, 864, 3e-6);
+    RT_AT(rt, "adamw blocks.{}.qkv.bias: mul sub mul ... f32[3,2,12]", 1.44e3, 1.18e3, 864, 3e-6);
     rt_rows(rt, rows16, (char *[]){m + W17 + layer * 320, m + A84, m + A178,
         m + S186 + layer * 320, m + A82, m + A81, m + S187 + layer * 320, m + H78, m + A83,
         m + H102, m + A80}, 72, 1008);
-    RT_AT(rt, "wait for all_gather f32[3,4,12]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.bias: wait for all_gather f32[3,4,12]", 0, 0, 0, 3e-6);
     rt_wait(rt, 7);
-    RT_AT(rt, "mul reduce_sum f32[]", 288, 580, 4, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum f32[]", 288, 580, 4, 3e-6);
     rt_rows(rt, rows26, (char *[]){m + A179, m + A188}, 1, 288);
     RT_AT(rt, "blocks.{}.qkv: wait for all_reduce f32[4,16,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 8);
@@ -1027,45 +1027,45 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_reduce(rt_with(rt, m + T195), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A196, m + A185);
     rt_gradient(rt, 12, layer, m + A196);
-    RT_AT(rt, "mul reduce_sum f32[]", 96, 196, 4, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     rt_rows(rt, rows15, (char *[]){m + A196, m + A197}, 1, 96);
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(rt_with(rt, m + T198), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A199, m + A192);
     rt_gradient(rt, 13, layer, m + A199);
-    RT_AT(rt, "mul reduce_sum add f32[]", 97, 200, 4, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]", 97, 200, 4, 3e-6);
     rt_rows(rt, rows27, (char *[]){m + A199, m + A197, m + A200}, 1, 144);
     RT_AT(rt, "blocks.{}.qkv: dot f32[3,2,12,48]", 4.42e5, 4.45e4, 1.38e4, 3.07e-6);
     rt_dot(rt_with(rt, m + T201), 14, m + A202, m + A194, m + A176);
     // all_gather on tp: 0.0132 MiB, 6.09 us
-    RT_AT(rt, "start all_gather f32[3,4,12,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: start all_gather f32[3,4,12,48]", 0, 0, 0, 3e-6);
     rt_start(rt_with(rt, m + T55), 9, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 3, .whole = 4, .inner = 576}, m + A203, m + A202);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt mul add div ... f32[48]", 960, 796, 576, 3e-6);
+    RT_AT(rt, "adamw blocks.{}.ln1.weight: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
     rt_rows(rt, rows16, (char *[]){m + W8 + layer * 192, m + A84, m + A199, m + S204 + layer * 192,
         m + A82, m + A81, m + S205 + layer * 192, m + H78, m + A83, m + H102, m + A80}, 48, 672);
     RT_AT(rt, "blocks.{}.ln1: mul add sqrt div ... f32[4,16,48]", 1.96e4, 5.02e4, 1.23e4, 3.02e-6);
     rt_rows(rt, rows23, (char *[]){m + A11 + layer * 256, m + A193, m + A12 + layer * 256,
         m + A191, m + A189, m + A137, m + A190, m + A113 + layer % 2 * 12288}, 64, 46080);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt mul add div ... f32[48]", 960, 796, 576, 3e-6);
+    RT_AT(rt, "adamw blocks.{}.ln1.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
     rt_rows(rt, rows16, (char *[]){m + W9 + layer * 192, m + A84, m + A196, m + S206 + layer * 192,
         m + A82, m + A81, m + S207 + layer * 192, m + H78, m + A83, m + H102, m + A80}, 48, 672);
     rt_gradient(rt, 14, layer, m + A202);
-    RT_AT(rt, "mul sub mul mul mul add mul ... f32[3,2,12,48]", 6.91e4, 5.53e4, 4.15e4, 3.03e-6);
+    RT_AT(rt, "adamw {}.qkv.weight: mul sub ... f32[3,2,12,48]", 6.91e4, 5.53e4, 4.15e4, 3.03e-6);
     rt_rows(rt, rows16, (char *[]){m + W16 + layer * 13824, m + A84, m + A202,
         m + S208 + layer * 13824, m + A82, m + A81, m + S209 + layer * 13824, m + H78, m + A83,
         m + H102, m + A80}, 3456, 48384);
-    RT_AT(rt, "wait for all_gather f32[3,4,12,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: wait for all_gather f32[3,4,12,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 9);
-    RT_AT(rt, "mul reduce_sum f32[3,4,12]", 1.38e4, 2.82e4, 576, 3.01e-6);
+    RT_AT(rt, "grad_norm {}.qkv.weight: mul ... f32[3,4,12]", 1.38e4, 2.82e4, 576, 3.01e-6);
     rt_rows(rt, rows18, (char *[]){m + A203, m + A210}, 144, 13824);
-    RT_AT(rt, "reduce_sum f32[]", 144, 580, 4, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]", 144, 580, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T211), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {144}, .stride = {1}, .reduced = {1}}, m + A212, m + A210);
-    RT_AT(rt, "add add add add add add add add add add f32[]", 10, 48, 4, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.out.bias: add add add add add add ... f32[]", 10, 48, 4, 3e-6);
     rt_rows(rt, rows28, (char *[]){m + A200, m + A212, m + A188, m + A182, m + A159, m + A146,
         m + A143, m + A164, m + A168, m + A130, m + A114, m + A213 + layer * 64}, 1, 10);
-    RT_AT(rt, "wait for all_gather f32[192]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "adamw blocks.{}.fc.bias: wait for all_gather f32[192]", 0, 0, 0, 3e-6);
     rt_wait(rt, 4);
 }
 
@@ -1089,25 +1089,25 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "head: start all_gather f32[4,16,96]", 0, 0, 0, 3e-6);
     rt_start(rt_with(rt, m + T55), 0, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 64, .whole = 96, .inner = 1}, m + A56, m + A53);
-    RT_AT(rt, "eq not cast reduce_sum lt le or and iota add ... f32[]", 772, 1.1e3, 584, 3e-6);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or ... f32[]", 772, 1.1e3, 584, 3e-6);
     rt_rows(rt, rows9, (char *[]){m + I57, m + A58, m + A59, m + A60, m + A61}, 1, 960);
-    RT_AT(rt, "reduce_min i64[]", 64, 520, 8, 3e-6);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 520, 8, 3e-6);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
         .reduced = {1}}, m + A62, m + A60);
-    RT_AT(rt, "mod i64[]", 10, 8, 8, 3e-6);
+    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8, 3e-6);
     rt_rows(rt, rows10, (char *[]){m + A62, m + A62}, 1, 1);
     RT_AT(rt, "head: wait for all_gather f32[4,16,96]", 0, 0, 0, 3e-6);
     rt_wait(rt, 0);
-    RT_AT(rt, "reduce_max f32[4,16]", 6.14e3, 2.48e4, 256, 3.01e-6);
+    RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256, 3.01e-6);
     rt_reduce(rt_with(rt, m + T63), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {64, 96}, .stride = {96, 1}, .reduced = {0, 1}}, m + A64, m + A56);
-    RT_AT(rt, "floor sub exp reduce_sum log iota eq ... f32[4,16]", 9.3e4, 2.62e4, 768, 3.01e-6);
+    RT_AT(rt, "cross_entropy: floor sub exp ... f32[4,16]", 9.3e4, 2.62e4, 768, 3.01e-6);
     rt_rows(rt, rows11, (char *[]){m + A64, m + A56, m + I57, m + A58, m + A65, m + A66, m + A67},
         64, 67584);
-    RT_AT(rt, "reduce_sum f32[]", 64, 260, 4, 3e-6);
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T68), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {64}, .stride = {1}, .reduced = {1}}, m + A69, m + A67);
-    RT_AT(rt, "select neg div iota eq select ... f32[4,16,96]", 9.25e4, 2.57e4, 2.46e4, 3.02e-6);
+    RT_AT(rt, "cross_entropy: select neg div ... f32[4,16,96]", 9.25e4, 2.57e4, 2.46e4, 3.02e-6);
     rt_rows(rt, rows12, (char *[]){m + A58, m + A61, m + A66, m + I57, m + A56, m + A65, m + A56},
         64, 61440);
     // shard on tp
@@ -1120,7 +1120,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "head: start all_reduce f32[4,16,48]", 0, 0, 0, 3e-6);
     rt_start(rt_with(rt, m + T55), 1, rt_all_reduce, &(RtExchange){.type = RT_F32, .op = RT_SUM,
         .axis = 0, .outer = 1, .whole = 3072, .inner = 1}, m + A74, m + A73);
-    RT_AT(rt, "cast cast pow sub cast div cast cast pow sub sqrt ... f32[]", 66, 40, 20, 3e-6);
+    RT_AT(rt, "adamw: cast cast pow sub cast div cast cast pow sub ... f32[]", 66, 40, 20, 3e-6);
     rt_rows(rt, rows13, (char *[]){m + H75, m + H76, m + H77, m + H78, m + H79, m + A80, m + A81,
         m + A82, m + A83, m + A84}, 1, 19);
     RT_AT(rt, "head: wait for all_reduce f32[4,16,48]", 0, 0, 0, 3e-6);
@@ -1132,55 +1132,55 @@ static void micro(Rt *rt, char *m)
     rt_reduce(rt_with(rt, m + T91), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A92, m + A74);
     rt_gradient(rt, 0, 0, m + A92);
-    RT_AT(rt, "mul reduce_sum f32[]", 96, 196, 4, 3e-6);
+    RT_AT(rt, "grad_norm ln.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     rt_rows(rt, rows15, (char *[]){m + A92, m + A93}, 1, 96);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(rt_with(rt, m + T94), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A95, m + A88);
     rt_gradient(rt, 1, 0, m + A95);
-    RT_AT(rt, "mul reduce_sum f32[]", 96, 196, 4, 3e-6);
+    RT_AT(rt, "grad_norm ln.weight: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     rt_rows(rt, rows15, (char *[]){m + A95, m + A96}, 1, 96);
     RT_AT(rt, "head: dot f32[48,48]", 2.95e5, 3.38e4, 9.22e3, 3.04e-6);
     rt_dot(rt_with(rt, m + T97), 6, m + A98, m + A90, m + A71);
     // all_gather on tp: 0.00879 MiB, 6.04 us
-    RT_AT(rt, "start all_gather f32[96,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm head.weight: start all_gather f32[96,48]", 0, 0, 0, 3e-6);
     rt_start(rt_with(rt, m + T55), 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 1, .whole = 96, .inner = 48}, m + A99, m + A98);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt mul add div ... f32[48]", 960, 796, 576, 3e-6);
+    RT_AT(rt, "adamw ln.weight: mul sub mul mul mul add mul add ... f32[48]", 960, 796, 576, 3e-6);
     rt_rows(rt, rows16, (char *[]){m + W45, m + A84, m + A95, m + S100, m + A82, m + A81, m + S101,
         m + H78, m + A83, m + H102, m + A80}, 48, 672);
     RT_AT(rt, "ln: mul mul add add add f32[4,16,48]", 1.54e4, 3.74e4, 1.23e4, 3.02e-6);
     rt_rows(rt, rows17, (char *[]){m + A89, m + A87, m + A85, m + A86, m + A103}, 64, 15360);
-    RT_AT(rt, "mul sub mul mul mul add mul add sqrt mul add div ... f32[48]", 960, 796, 576, 3e-6);
+    RT_AT(rt, "adamw ln.bias: mul sub mul mul mul add mul add ... f32[48]", 960, 796, 576, 3e-6);
     rt_rows(rt, rows16, (char *[]){m + W46, m + A84, m + A92, m + S104, m + A82, m + A81, m + S105,
         m + H78, m + A83, m + H102, m + A80}, 48, 672);
     rt_gradient(rt, 2, 0, m + A98);
-    RT_AT(rt, "mul sub mul mul mul add mul add ... f32[48,48]", 4.61e4, 3.69e4, 2.76e4, 3.02e-6);
+    RT_AT(rt, "adamw head.weight: mul sub mul ... f32[48,48]", 4.61e4, 3.69e4, 2.76e4, 3.02e-6);
     rt_rows(rt, rows16, (char *[]){m + W54, m + A84, m + A98, m + S106, m + A82, m + A81, m + S107,
         m + H78, m + A83, m + H102, m + A80}, 2304, 32256);
-    RT_AT(rt, "wait for all_gather f32[96,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm head.weight: wait for all_gather f32[96,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 2);
-    RT_AT(rt, "mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384, 3.01e-6);
+    RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384, 3.01e-6);
     rt_rows(rt, rows18, (char *[]){m + A99, m + A108}, 96, 9216);
-    RT_AT(rt, "reduce_sum f32[]", 96, 388, 4, 3e-6);
+    RT_AT(rt, "grad_norm head.weight: reduce_sum f32[]", 96, 388, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T109), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {96}, .stride = {1}, .reduced = {1}}, m + A110, m + A108);
     for (int64_t layer = 2; layer >= 0; layer--)
         block1_backward(rt, m, layer);
     for (int64_t layer = 0; layer < 3; layer++) {
-        RT_AT(rt, "copy f32[1]", 0, 8, 4, 3e-6);
+        RT_AT(rt, "grad_norm: copy f32[1]", 0, 8, 4, 3e-6);
         rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 0}, m + A214 + layer * 4, m + A213 + layer * 64);
     }
-    RT_AT(rt, "reduce_sum f32[]", 3, 16, 4, 3e-6);
+    RT_AT(rt, "grad_norm: reduce_sum f32[]", 3, 16, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T215), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {3}, .stride = {1}, .reduced = {1}}, m + A216, m + A214);
     RT_AT(rt, "node_add: reduce_sum f32[16,48]", 3.07e3, 1.54e4, 3.07e3, 3.01e-6);
     rt_reduce(rt_with(rt, m + T217), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {4, 768}, .stride = {768, 1}, .reduced = {1, 0}}, m + A218, m + A113);
     rt_gradient(rt, 15, 0, m + A218);
-    RT_AT(rt, "mul reduce_sum f32[]", 1.54e3, 3.08e3, 4, 3e-6);
+    RT_AT(rt, "grad_norm wpe.weight: mul reduce_sum f32[]", 1.54e3, 3.08e3, 4, 3e-6);
     rt_rows(rt, rows29, (char *[]){m + A218, m + A219}, 1, 1536);
-    RT_AT(rt, "mul sub mul mul mul add mul add ... f32[16,48]", 1.54e4, 1.23e4, 9.22e3, 3.01e-6);
+    RT_AT(rt, "adamw wpe.weight: mul sub mul mul ... f32[16,48]", 1.54e4, 1.23e4, 9.22e3, 3.01e-6);
     rt_rows(rt, rows16, (char *[]){m + W5, m + A84, m + A218, m + S220, m + A82, m + A81, m + S221,
         m + H78, m + A83, m + H102, m + A80}, 768, 10752);
     RT_AT(rt, "wte: add lt select i64[4,16]", 192, 512, 512, 3e-6);
@@ -1190,15 +1190,15 @@ static void micro(Rt *rt, char *m)
         .batch = 1, .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + A223,
         m + A113, m + I1, NULL);
     rt_gradient(rt, 16, 0, m + A223);
-    RT_AT(rt, "mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384, 3.01e-6);
+    RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384, 3.01e-6);
     rt_rows(rt, rows18, (char *[]){m + A223, m + A224}, 96, 9216);
-    RT_AT(rt, "reduce_sum f32[]", 96, 388, 4, 3e-6);
+    RT_AT(rt, "grad_norm wte.weight: reduce_sum f32[]", 96, 388, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T225), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {96}, .stride = {1}, .reduced = {1}}, m + A226, m + A224);
-    RT_AT(rt, "add add add add add add sqrt f32[]", 10, 24, 4, 3e-6);
+    RT_AT(rt, "grad_norm: add add add add add add sqrt f32[]", 10, 24, 4, 3e-6);
     rt_rows(rt, rows30, (char *[]){m + A226, m + A219, m + A96, m + A93, m + A110, m + A216,
         m + A226}, 1, 7);
-    RT_AT(rt, "mul sub mul mul mul add mul add ... f32[96,48]", 9.22e4, 7.38e4, 5.53e4, 3.05e-6);
+    RT_AT(rt, "adamw wte.weight: mul sub mul mul ... f32[96,48]", 9.22e4, 7.38e4, 5.53e4, 3.05e-6);
     rt_rows(rt, rows16, (char *[]){m + W4, m + A84, m + A223, m + S227, m + A82, m + A81, m + S228,
         m + H78, m + A83, m + H102, m + A80}, 4608, 64512);
 }
@@ -1301,19 +1301,19 @@ static void forward(Rt *rt, char *m)
     rt_wait(rt, 0);
     RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4, 3.09e-6);
     rt_dot(rt_with(rt, m + T254), 2, m + A255, m + A253, m + A233);
-    RT_AT(rt, "eq not cast reduce_sum lt le or and iota ... i64[4,16]", 768, 1.09e3, 580, 3e-6);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le ... i64[4,16]", 768, 1.09e3, 580, 3e-6);
     rt_rows(rt, rows35, (char *[]){m + I256, m + A257, m + A258, m + A259}, 1, 896);
-    RT_AT(rt, "reduce_min i64[]", 64, 520, 8, 3e-6);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 520, 8, 3e-6);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
         .reduced = {1}}, m + A260, m + A259);
-    RT_AT(rt, "mod i64[]", 10, 8, 8, 3e-6);
+    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8, 3e-6);
     rt_rows(rt, rows10, (char *[]){m + A260, m + A260}, 1, 1);
-    RT_AT(rt, "reduce_max f32[4,16]", 6.14e3, 2.48e4, 256, 3.01e-6);
+    RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256, 3.01e-6);
     rt_reduce(rt_with(rt, m + T261), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {64, 96}, .stride = {96, 1}, .reduced = {0, 1}}, m + A262, m + A255);
-    RT_AT(rt, "floor sub exp reduce_sum log iota eq ... f32[4,16]", 9.3e4, 2.57e4, 256, 3.01e-6);
+    RT_AT(rt, "cross_entropy: floor sub exp ... f32[4,16]", 9.3e4, 2.57e4, 256, 3.01e-6);
     rt_rows(rt, rows36, (char *[]){m + A262, m + A255, m + I256, m + A257, m + A263}, 64, 67584);
-    RT_AT(rt, "reduce_sum f32[]", 64, 260, 4, 3e-6);
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T264), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {64}, .stride = {1}, .reduced = {1}}, m + A265, m + A263);
 }

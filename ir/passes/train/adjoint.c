@@ -237,7 +237,8 @@ ValueId adjoint_take(Adjoint *a, ValueId v)
 {
     Sums *s = &a->sums[v];
 
-    a->g->source = value_of(a->g, v)->producer ? producer(a->g, v)->source : NULL;
+    a->g->source = value_of(a->g, v)->producer ? producer(a->g, v)->source
+                                               : graph_source(a->g, value_of(a->g, v)->name, "");
     merge_outside(a, v);
     if (s->slice)
         add_slices(a, v);

@@ -177,11 +177,19 @@ static ValueId reciprocal(Graph *g, ValueId x)
     return make_div(g, graph_scalar(g, value_of(g, x)->dtype, 1), x);
 }
 
-static void set_place(Graph *g, Phase phase, Block block)
+static void set_place(Graph *g, Phase phase, Block block, const Source *source)
 {
     g->phase = phase;
     g->block = (Block){block.cls, block.iter, 0};
-    g->source = NULL;
+    g->source = source;
+}
+
+// The source of nodes that follow from the loss.
+static const Source *loss_source(Graph *g)
+{
+    ValueId loss = find_output(g, OUTPUT_LOSS_SUM);
+
+    return value_of(g, loss)->producer ? producer(g, loss)->source : NULL;
 }
 
 // Sums x over micro-batches in an accumulator of its type, which is carried from one to the next.
@@ -192,7 +200,7 @@ static ValueId accumulated(Graph *g, ValueId x, const char *name, Block block)
     ValueId sum = graph_value(g, VALUE_ZERO, name, like.dtype, like.rank, like.dim);
 
     value_of(g, sum)->block = block;
-    set_place(g, BACKWARD, block);
+    set_place(g, BACKWARD, block, graph_source(g, "accumulate", name));
     ValueId next = make_add(g, sum, x);
     graph_carry(g, sum, next, SCOPE_MICRO);
     return next;
@@ -255,7 +263,7 @@ static void add_gradient(Autodiff *a, ValueId v, ValueId scale)
     if (scale) {
         const char *name = arena_string(g->arena, "%s.grad", p.name ? p.name : "");
         ValueId sum = accumulated(g, gradient, name, p.block);
-        set_place(g, UPDATE, p.block);
+        set_place(g, UPDATE, p.block, graph_source(g, "accumulate", p.name));
         gradient = make_mul(g, sum, broadcast_like(g, make_cast(g, scale, p.dtype), sum));
     }
     value_of(g, gradient)->own_rank = p.own_rank;
@@ -267,11 +275,12 @@ static void add_outputs(Autodiff *a, int accumulate)
 {
     Graph *g = a->g;
     ValueId scale = 0, *list = arena_array(g->arena, ValueId, a->n_values);
+    const Source *loss = loss_source(g);
     int n = live_parameters(a, list);
 
     if (accumulate > 1) {
         accumulate_outputs(g);
-        set_place(g, UPDATE, (Block){0});
+        set_place(g, UPDATE, (Block){0}, loss);
         scale = reciprocal(g, find_output(g, OUTPUT_LOSS_COUNT));
     }
     for (int i = 0; i < n; i++)
@@ -337,13 +346,13 @@ bool autodiff(Graph *g, int accumulate, Diag *d)
     find_live(&a, loss);
     split_classes(&a);
     find_returns(&a);
-    set_place(g, BACKWARD, (Block){0});
+    set_place(g, BACKWARD, (Block){0}, loss_source(g));
     ValueId seed =
         accumulate > 1 ? graph_scalar(g, value_of(g, loss)->dtype, 1) : reciprocal(g, count);
     if (a.needs[loss] && !sweep(&a, loss, seed, d))
         return false;
     add_outputs(&a, accumulate);
-    set_place(g, FORWARD, (Block){0});
+    set_place(g, FORWARD, (Block){0}, NULL);
     if (d->errors > errors)
         return false;
     share_scalars(g, a.n_values);

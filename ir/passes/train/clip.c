@@ -27,12 +27,14 @@ static ValueId sum_block(Graph *g, const Trained *list, int first, int end)
 
     for (int i = first; i < end; i++) {
         g->block = list[i].block;
+        g->source = graph_source(g, "grad_norm", value_of(g, list[i].parameter)->name);
         ValueId squares = sum_squares(g, make_cast(g, list[i].gradient, F32));
         bool is_new = i == first || list[i].block.iter != list[i - 1].block.iter;
         n += is_new;
         part[n - 1] = is_new ? squares : make_add(g, part[n - 1], squares);
     }
     g->block = (Block){0};
+    g->source = graph_source(g, "grad_norm", "");
     for (int i = 0; n > 1 && i < n; i++)
         part[i] = make_reshape(g, part[i], 1, (int64_t[]){1});
     return n > 1 ? reduce_all(g, make_concat(g, n, part, 0)) : part[0];
@@ -46,7 +48,7 @@ bool clip_add(Graph *g, const OptimizerOptions *o, Diag *d)
     g->diag = d;
     g->phase = UPDATE;
     g->block = (Block){0};
-    g->source = NULL;
+    g->source = graph_source(g, "grad_norm", "");
     if (!n) {
         diag_error(d, "the loss depends on no parameter");
         return false;
@@ -76,6 +78,7 @@ ValueId clip_scale(Graph *g, const OptimizerOptions *o)
             norm = g->outputs[i].value;
     if (!norm || o->clip_norm <= 0)
         return 0;
+    g->source = graph_source(g, "clip_norm", "");
     ValueId most = hyper_value(g, "clip_norm", o->clip_norm);
     ValueId scale = make_div(g, most, make_add(g, norm, graph_scalar(g, F32, 1e-6)));
     return make_min(g, scale, graph_scalar(g, F32, 1));

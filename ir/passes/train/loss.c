@@ -217,6 +217,7 @@ static bool add_scalar_loss(Graph *g, const char *name, Diag *d)
         diag_error(d, "--loss: '%s' is %s, not one number", name, type_text(g->arena, x));
         return false;
     }
+    g->source = graph_source(g, "loss", "");
     if (x->rank)
         v = make_reshape(g, v, 0, NULL);
     return add_outputs(g, v, graph_scalar(g, F32, 1));
@@ -241,6 +242,7 @@ static bool add_loss(Graph *g, const LossDef *def, const Call *c, const double *
     if (!target || target == v)
         return false;
     DType t = x.dtype == F64 ? F64 : F32;
+    g->source = graph_source(g, def->name, "");
     Loss l = {.g = g, .option = option, .x = make_cast(g, v, t)};
     l.target = make_cast(g, target, def->takes_labels ? I64 : t);
     def->add(&l);

@@ -75,6 +75,7 @@ static bool add_update(const Optimizer *o, const Trained *t, ValueId scale, Map 
     for (int i = 0; i < n; i++)
         u.state[i] = add_state(g, names, &p, &def[i]);
     g->block = t->block;
+    g->source = graph_source(g, o->def->name, p.name);
     u.p = make_cast(g, t->parameter, type);
     u.grad = make_cast(g, t->gradient, type);
     if (scale)
@@ -138,7 +139,7 @@ bool optimizer_add(Graph *g, const OptimizerOptions *options, Diag *d)
     g->diag = d;
     g->phase = UPDATE;
     g->block = (Block){0};
-    g->source = NULL;
+    g->source = graph_source(g, o.def->name, "");
     o.def->prepare(&o);
     ValueId scale = clip_scale(g, options);
     for (int i = 0; i < n; i++)
