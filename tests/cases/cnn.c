@@ -943,13 +943,13 @@ static void init(Rt *rt)
         1}, .high = {1, 1}, .dilation = {1, 1}}, .n = 8, .c = 8, .o = 16, .groups = 1,
         .x_dim = {14, 14}, .y_dim = {14, 14}, .x_last = true, .y_last = true});
     rt_dot_init(rt, 2, &(RtDot){.m = 8, .n = 10, .k = 784, .a_m = 784, .a_k = 1, .b_k = 1,
-        .b_n = 784, .y_m = 10, .y_n = 1});
+        .b_n = 784, .y_m = 10, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 3, &(RtDot){.m = 8, .n = 49, .k = 10, .a_m = 10, .a_k = 1, .b_k = 784,
         .b_n = 1, .y_m = 784, .y_n = 16, .n_batch = 1, .batch = {16}, .a_batch = {0},
-        .b_batch = {49}, .y_batch = {1}});
+        .b_batch = {49}, .y_batch = {1}, .type = RT_F32});
     rt_dot_init(rt, 4, &(RtDot){.m = 49, .n = 10, .k = 8, .a_m = 16, .a_k = 784, .b_k = 10,
         .b_n = 1, .y_m = 1, .y_n = 784, .n_batch = 1, .batch = {16}, .a_batch = {1},
-        .b_batch = {0}, .y_batch = {49}});
+        .b_batch = {0}, .y_batch = {49}, .type = RT_F32});
     rt_conv_input_grad_init(rt, 5, &(RtConv){.window = {.n = 2, .size = {3, 3}, .stride = {1, 1},
         .low = {1, 1}, .high = {1, 1}, .dilation = {1, 1}}, .n = 8, .c = 8, .o = 16, .groups = 1,
         .x_dim = {14, 14}, .y_dim = {14, 14}, .x_last = true, .y_last = true});

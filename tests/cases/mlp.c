@@ -488,21 +488,21 @@ static void forward(Rt *rt, char *m)
 static void init(Rt *rt)
 {
     rt_dot_init(rt, 0, &(RtDot){.m = 16, .n = 64, .k = 32, .a_m = 32, .a_k = 1, .b_k = 1,
-        .b_n = 32, .y_m = 64, .y_n = 1});
+        .b_n = 32, .y_m = 64, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 1, &(RtDot){.m = 16, .n = 64, .k = 64, .a_m = 64, .a_k = 1, .b_k = 1,
-        .b_n = 64, .y_m = 64, .y_n = 1});
+        .b_n = 64, .y_m = 64, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 2, &(RtDot){.m = 16, .n = 10, .k = 64, .a_m = 64, .a_k = 1, .b_k = 1,
-        .b_n = 64, .y_m = 10, .y_n = 1});
+        .b_n = 64, .y_m = 10, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 3, &(RtDot){.m = 16, .n = 64, .k = 10, .a_m = 10, .a_k = 1, .b_k = 64,
-        .b_n = 1, .y_m = 64, .y_n = 1});
+        .b_n = 1, .y_m = 64, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 4, &(RtDot){.m = 64, .n = 10, .k = 16, .a_m = 1, .a_k = 64, .b_k = 10,
-        .b_n = 1, .y_m = 1, .y_n = 64});
+        .b_n = 1, .y_m = 1, .y_n = 64, .type = RT_F32});
     rt_dot_init(rt, 5, &(RtDot){.m = 16, .n = 64, .k = 64, .a_m = 64, .a_k = 1, .b_k = 64,
-        .b_n = 1, .y_m = 64, .y_n = 1});
+        .b_n = 1, .y_m = 64, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 6, &(RtDot){.m = 64, .n = 64, .k = 16, .a_m = 1, .a_k = 64, .b_k = 64,
-        .b_n = 1, .y_m = 1, .y_n = 64});
+        .b_n = 1, .y_m = 1, .y_n = 64, .type = RT_F32});
     rt_dot_init(rt, 7, &(RtDot){.m = 32, .n = 64, .k = 16, .a_m = 1, .a_k = 32, .b_k = 64,
-        .b_n = 1, .y_m = 1, .y_n = 32});
+        .b_n = 1, .y_m = 1, .y_n = 32, .type = RT_F32});
 }
 
 static void live_ranges(Rt *rt)

@@ -759,7 +759,7 @@ static void block1_forward(Rt *rt, char *m, int64_t layer)
     rt_attention(rt_with(rt, m + T19), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .n_group = 0,
         .s = 16, .t = 16, .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0},
         144, 1}, .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1},
-        {0}, 4, 0}, .offset = 0, .causal = true, .window = 0, .scale = 0.288675139},
+        {0}, 4, 0}, .offset = 0, .causal = true, .window = 0, .scale = 0.288675129},
         m + A20 + layer * 12288, m + A21 + layer * 1024, m + A18 + layer * 36864,
         m + A18 + 192 + layer * 36864, m + A18 + 384 + layer * 36864, NULL, NULL, NULL, NULL);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4);
@@ -837,7 +837,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         .k = {{2304, 12}, {0}, 144, 1}, .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48,
         1}, .lse = {{64, 1}, {0}, 4, 0}, .dy = {{768, 12}, {0}, 48, 1}, .dq = {{2304, 12}, {0},
         144, 1}, .dk = {{2304, 12}, {0}, 144, 1}, .dv = {{2304, 12}, {0}, 144, 1}, .offset = 0,
-        .causal = true, .window = 0, .scale = 0.288675139}, m + A108, m + A108 + 192,
+        .causal = true, .window = 0, .scale = 0.288675129}, m + A108, m + A108 + 192,
         m + A108 + 384, m + A18 + layer * 36864, m + A18 + 192 + layer * 36864,
         m + A18 + 384 + layer * 36864, NULL, NULL, NULL, NULL, m + A20 + layer * 12288,
         m + A21 + layer * 1024, m + A104);
@@ -1107,7 +1107,7 @@ static void block1_predict(Rt *rt, char *m, int64_t layer)
     rt_attention(rt_with(rt, m + T212), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .n_group = 0,
         .s = 16, .t = 16, .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0},
         144, 1}, .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1},
-        {0}, 4, 0}, .offset = 0, .causal = true, .window = 0, .scale = 0.288675139}, m + A213,
+        {0}, 4, 0}, .offset = 0, .causal = true, .window = 0, .scale = 0.288675129}, m + A213,
         m + A214, m + A211, m + A211 + 192, m + A211 + 384, NULL, NULL, NULL, NULL);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4);
     rt_dot(rt_with(rt, m + T215), 1, m + A216, m + A213, m + W24 + layer * 9216);
@@ -1161,35 +1161,35 @@ static void forward(Rt *rt, char *m)
 static void init(Rt *rt)
 {
     rt_dot_init(rt, 0, &(RtDot){.m = 64, .n = 144, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 144, .y_n = 1});
+        .b_n = 48, .y_m = 144, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 1, &(RtDot){.m = 64, .n = 48, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 48, .y_n = 1});
+        .b_n = 48, .y_m = 48, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 2, &(RtDot){.m = 64, .n = 192, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 192, .y_n = 1});
+        .b_n = 48, .y_m = 192, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 3, &(RtDot){.m = 64, .n = 48, .k = 192, .a_m = 192, .a_k = 1, .b_k = 1,
-        .b_n = 192, .y_m = 48, .y_n = 1});
+        .b_n = 192, .y_m = 48, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 4, &(RtDot){.m = 64, .n = 96, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 96, .y_n = 1});
+        .b_n = 48, .y_m = 96, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 5, &(RtDot){.m = 64, .n = 48, .k = 96, .a_m = 96, .a_k = 1, .b_k = 48,
-        .b_n = 1, .y_m = 48, .y_n = 1});
+        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 6, &(RtDot){.m = 48, .n = 96, .k = 64, .a_m = 1, .a_k = 48, .b_k = 96,
-        .b_n = 1, .y_m = 1, .y_n = 48});
+        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});
     rt_dot_init(rt, 7, &(RtDot){.m = 64, .n = 192, .k = 48, .a_m = 48, .a_k = 1, .b_k = 192,
-        .b_n = 1, .y_m = 192, .y_n = 1});
+        .b_n = 1, .y_m = 192, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 8, &(RtDot){.m = 192, .n = 48, .k = 64, .a_m = 1, .a_k = 192, .b_k = 48,
-        .b_n = 1, .y_m = 1, .y_n = 192});
+        .b_n = 1, .y_m = 1, .y_n = 192, .type = RT_F32});
     rt_dot_init(rt, 9, &(RtDot){.m = 64, .n = 48, .k = 192, .a_m = 192, .a_k = 1, .b_k = 48,
-        .b_n = 1, .y_m = 48, .y_n = 1});
+        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 10, &(RtDot){.m = 48, .n = 192, .k = 64, .a_m = 1, .a_k = 48, .b_k = 192,
-        .b_n = 1, .y_m = 1, .y_n = 48});
+        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});
     rt_dot_init(rt, 11, &(RtDot){.m = 64, .n = 48, .k = 48, .a_m = 48, .a_k = 1, .b_k = 48,
-        .b_n = 1, .y_m = 48, .y_n = 1});
+        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 12, &(RtDot){.m = 48, .n = 48, .k = 64, .a_m = 1, .a_k = 48, .b_k = 48,
-        .b_n = 1, .y_m = 1, .y_n = 48});
+        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});
     rt_dot_init(rt, 13, &(RtDot){.m = 64, .n = 48, .k = 144, .a_m = 144, .a_k = 1, .b_k = 48,
-        .b_n = 1, .y_m = 48, .y_n = 1});
+        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 14, &(RtDot){.m = 48, .n = 144, .k = 64, .a_m = 1, .a_k = 48, .b_k = 144,
-        .b_n = 1, .y_m = 1, .y_n = 48});
+        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});
 }
 
 static void live_ranges(Rt *rt)

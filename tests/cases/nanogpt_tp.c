@@ -814,7 +814,7 @@ static void block1_forward(Rt *rt, char *m, int64_t layer)
     rt_attention(rt_with(rt, m + T19), &(RtAttention){.n_batch = 2, .batch = {4, 2}, .n_group = 0,
         .s = 16, .t = 16, .e = 12, .f = 12, .q = {{1152, 12}, {0}, 72, 1}, .k = {{1152, 12}, {0},
         72, 1}, .v = {{1152, 12}, {0}, 72, 1}, .y = {{384, 12}, {0}, 24, 1}, .lse = {{32, 1}, {0},
-        2, 0}, .offset = 0, .causal = true, .window = 0, .scale = 0.288675139},
+        2, 0}, .offset = 0, .causal = true, .window = 0, .scale = 0.288675129},
         m + A20 + layer * 6144, m + A21 + layer * 512, m + A18 + layer * 18432,
         m + A18 + 96 + layer * 18432, m + A18 + 192 + layer * 18432, NULL, NULL, NULL, NULL);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 1.47e5, 2.3e4, 1.23e4, 3.02e-6);
@@ -984,7 +984,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         .k = {{1152, 12}, {0}, 72, 1}, .v = {{1152, 12}, {0}, 72, 1}, .y = {{384, 12}, {0}, 24, 1},
         .lse = {{32, 1}, {0}, 2, 0}, .dy = {{384, 12}, {0}, 24, 1}, .dq = {{1152, 12}, {0}, 72, 1},
         .dk = {{1152, 12}, {0}, 72, 1}, .dv = {{1152, 12}, {0}, 72, 1}, .offset = 0,
-        .causal = true, .window = 0, .scale = 0.288675139}, m + A176, m + A176 + 96,
+        .causal = true, .window = 0, .scale = 0.288675129}, m + A176, m + A176 + 96,
         m + A176 + 192, m + A18 + layer * 18432, m + A18 + 96 + layer * 18432,
         m + A18 + 192 + layer * 18432, NULL, NULL, NULL, NULL, m + A20 + layer * 6144,
         m + A21 + layer * 512, m + A172);
@@ -1251,7 +1251,7 @@ static void block1_predict_skew1(Rt *rt, char *m, int64_t layer)
     rt_attention(rt_with(rt, m + T243), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .n_group = 0,
         .s = 16, .t = 16, .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0},
         144, 1}, .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1},
-        {0}, 4, 0}, .offset = 0, .causal = true, .window = 0, .scale = 0.288675139}, m + A244,
+        {0}, 4, 0}, .offset = 0, .causal = true, .window = 0, .scale = 0.288675129}, m + A244,
         m + A245, m + A242, m + A242 + 192, m + A242 + 384, NULL, NULL, NULL, NULL);
     RT_AT(rt, "blocks.{}.proj: wait for all_gather f32[48,4,12]", 0, 0, 0, 3e-6);
     rt_wait(rt, 5 + layer % 2);
@@ -1321,41 +1321,41 @@ static void forward(Rt *rt, char *m)
 static void init(Rt *rt)
 {
     rt_dot_init(rt, 0, &(RtDot){.m = 64, .n = 72, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 72, .y_n = 1});
+        .b_n = 48, .y_m = 72, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 1, &(RtDot){.m = 64, .n = 48, .k = 24, .a_m = 24, .a_k = 1, .b_k = 1,
-        .b_n = 24, .y_m = 48, .y_n = 1});
+        .b_n = 24, .y_m = 48, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 2, &(RtDot){.m = 64, .n = 96, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 96, .y_n = 1});
+        .b_n = 48, .y_m = 96, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 3, &(RtDot){.m = 64, .n = 48, .k = 96, .a_m = 96, .a_k = 1, .b_k = 1,
-        .b_n = 96, .y_m = 48, .y_n = 1});
+        .b_n = 96, .y_m = 48, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 4, &(RtDot){.m = 64, .n = 48, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 48, .y_n = 1});
+        .b_n = 48, .y_m = 48, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 5, &(RtDot){.m = 64, .n = 48, .k = 48, .a_m = 48, .a_k = 1, .b_k = 48,
-        .b_n = 1, .y_m = 48, .y_n = 1});
+        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 6, &(RtDot){.m = 48, .n = 48, .k = 64, .a_m = 1, .a_k = 48, .b_k = 48,
-        .b_n = 1, .y_m = 1, .y_n = 48});
+        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});
     rt_dot_init(rt, 7, &(RtDot){.m = 64, .n = 96, .k = 48, .a_m = 48, .a_k = 1, .b_k = 96,
-        .b_n = 1, .y_m = 96, .y_n = 1});
+        .b_n = 1, .y_m = 96, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 8, &(RtDot){.m = 96, .n = 48, .k = 64, .a_m = 1, .a_k = 96, .b_k = 48,
-        .b_n = 1, .y_m = 1, .y_n = 96});
+        .b_n = 1, .y_m = 1, .y_n = 96, .type = RT_F32});
     rt_dot_init(rt, 9, &(RtDot){.m = 64, .n = 48, .k = 96, .a_m = 96, .a_k = 1, .b_k = 48,
-        .b_n = 1, .y_m = 48, .y_n = 1});
+        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 10, &(RtDot){.m = 48, .n = 96, .k = 64, .a_m = 1, .a_k = 48, .b_k = 96,
-        .b_n = 1, .y_m = 1, .y_n = 48});
+        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});
     rt_dot_init(rt, 11, &(RtDot){.m = 24, .n = 48, .k = 64, .a_m = 1, .a_k = 24, .b_k = 48,
-        .b_n = 1, .y_m = 1, .y_n = 24});
+        .b_n = 1, .y_m = 1, .y_n = 24, .type = RT_F32});
     rt_dot_init(rt, 12, &(RtDot){.m = 64, .n = 24, .k = 48, .a_m = 48, .a_k = 1, .b_k = 24,
-        .b_n = 1, .y_m = 24, .y_n = 1});
+        .b_n = 1, .y_m = 24, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 13, &(RtDot){.m = 64, .n = 48, .k = 72, .a_m = 72, .a_k = 1, .b_k = 48,
-        .b_n = 1, .y_m = 48, .y_n = 1});
+        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 14, &(RtDot){.m = 48, .n = 72, .k = 64, .a_m = 1, .a_k = 48, .b_k = 72,
-        .b_n = 1, .y_m = 1, .y_n = 48});
+        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});
     rt_dot_init(rt, 15, &(RtDot){.m = 64, .n = 144, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 144, .y_n = 1});
+        .b_n = 48, .y_m = 144, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 16, &(RtDot){.m = 64, .n = 192, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 192, .y_n = 1});
+        .b_n = 48, .y_m = 192, .y_n = 1, .type = RT_F32});
     rt_dot_init(rt, 17, &(RtDot){.m = 64, .n = 48, .k = 192, .a_m = 192, .a_k = 1, .b_k = 1,
-        .b_n = 192, .y_m = 48, .y_n = 1});
+        .b_n = 192, .y_m = 48, .y_n = 1, .type = RT_F32});
 }
 
 // Dims that are split over ranks; rt->shard[i] is this rank's shard of the i-th.
