@@ -43,6 +43,10 @@ static inline int64_t rt_place_of(const Rt *rt, const void *operand)
     return (const char *)operand - rt->arena;
 }
 
+// Stack bytes that each thread needs. The packed rows of a product take 768 KiB of it (gemm.c). The
+// test models run with 1 MiB and crash with 768 KiB.
+enum { RT_STACK_BYTES = 1 << 20 };
+
 // ---- the tensors of a model in the arena: device_tensor.c ----
 
 int64_t rt_place(const RtTensor *t, int layer);

@@ -28,7 +28,7 @@ struct Rt {
     char *workspace;                   // in the arena: the current call's, see rt_with
     struct RtProfile *profile;         // NULL: no --profile and no --trace
     struct RtWatch *watch;             // NULL: no --check-arena
-    struct RtSaver *gradients;         // NULL: no --save-gradients
+    struct RtGradients *gradients;     // NULL: no --save-gradients
     RtShard *shard;                    // this rank's shards, one for each of RtModel.cuts
     struct RtComm *comm;               // NULL: the program has one rank
     const RtCollectives *collectives;  // NULL: as `comm`

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "runtime/comm/comm.h"
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
+#include "runtime/device.h"
 
 typedef struct Range {
     const RtModel *m;
@@ -53,39 +54,39 @@ static void unpack(const Range *x, const RtShard *shard, char *to, const char *p
     }
 }
 
-static void send(RtRun *run, const Range *x, char *message)
+static void send(Rt *rt, const Range *x, char *message)
 {
-    int64_t bytes = pack(x, run->rt.shard, message, &run->rt);
+    int64_t bytes = pack(x, rt->shard, message, rt);
+    int rank = rt_comm_rank(rt->comm);
 
-    if (bytes && run->rank > 0 && rt_is_first(x->m, x->t, run->rank))
-        rt_comm_collect(run->rt.comm, run->rank, message, bytes);
+    if (bytes && rank > 0 && rt_is_first(x->m, x->t, rank))
+        rt_comm_collect(rt->comm, rank, message, bytes);
 }
 
-static void receive(const RtRun *run, const Range *x, int rank, char *to, char *message)
+static void receive(const Rt *rt, const Range *x, int rank, char *to, char *message)
 {
     RtShard *shard = rt_shards(x->m, rank);
     int64_t bytes = pack(x, shard, NULL, NULL);
 
     if (bytes && rank > 0)
-        rt_comm_collect(run->rt.comm, rank, message, bytes);
+        rt_comm_collect(rt->comm, rank, message, bytes);
     unpack(x, shard, to, message);
     free(shard);
 }
 
-void rt_collect(RtRun *run, const RtTensor *t, int64_t first, int64_t count, char *room)
+void rt_collect(Rt *rt, const RtModel *m, const RtTensor *t, int64_t first, int64_t count,
+                char *room)
 {
-    Range x = {run->model, t, first, count};
+    Range x = {m, t, first, count};
     int64_t bytes = rt_element_bytes(t);
+    bool is_root = rt_comm_rank(rt->comm) == 0;
     char *message = room + count * bytes;
 
-    if (t->n_parts == 0) {
-        run->rt.device->copy_out(&run->rt, room, rt_place(t, 0) + first * bytes, count * bytes);
-        return;
-    }
-    send(run, &x, message);
-    if (run->rank > 0)
-        return;
-    for (int r = 0; r < rt_comm_ranks(run->rt.comm); r++)
-        if (rt_is_first(x.m, t, r))
-            receive(run, &x, r, room, message);
+    if (t->n_parts)
+        send(rt, &x, message);
+    else if (is_root)
+        rt->device->copy_out(rt, room, rt_place(t, 0) + first * bytes, count * bytes);
+    for (int r = 0; r < rt_comm_ranks(rt->comm) && t->n_parts && is_root; r++)
+        if (rt_is_first(m, t, r))
+            receive(rt, &x, r, room, message);
 }

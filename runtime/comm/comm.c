@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/comm/transport.h"
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
 
 // ---- the ranks that were started ----
 

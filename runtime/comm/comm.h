@@ -9,11 +9,6 @@
 typedef struct RtComm RtComm;
 typedef struct RtWatchdog RtWatchdog;
 
-// ---- coordinates: mesh.c ----
-int rt_mesh_ranks(const RtMesh *m);
-int rt_mesh_stride(const RtMesh *m, int axis);  // in ranks, between neighbours along that axis
-int rt_mesh_coordinate(const RtMesh *m, int axis, int rank);
-
 // ---- the job ----
 // Starts the transport and connects the ranks, if the model has several. Returns false after a
 // message if the ranks that were started don't match the model. `timeout`: seconds that a wait for
@@ -30,6 +25,13 @@ const char *rt_comm_axis(const RtComm *c, int axis);  // name; for several ranks
 int64_t rt_comm_max(RtComm *c, int64_t x);
 // Copies the `bytes` at `data` of rank `from` to rank 0's `data`. Other ranks needn't call it.
 void rt_comm_collect(RtComm *c, int from, void *data, int64_t bytes);
+
+// ---- outputs: collect.c ----
+// Elements [first, first + count) of a tensor without layers, contiguous at the start of `room`.
+// All ranks call it; only rank 0 gets the elements of all ranks, and the result is undefined on
+// others. `room` holds `count` elements, or twice as many if the tensor is sharded.
+void rt_collect(Rt *rt, const RtModel *m, const RtTensor *t, int64_t first, int64_t count,
+                char *room);
 
 // ---- the end ----
 // This rank has printed an error and can't go on. The function names the rank and ends the job with

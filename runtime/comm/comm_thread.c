@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/comm/transport.h"
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
 
 typedef struct Job {
     RtCollective *call;

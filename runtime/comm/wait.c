@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/comm/transport.h"
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
 
 #define GRACE_SECONDS 1.5           // time to collect the warnings of other ranks
 #define WARNING_CHECK_SECONDS 0.01  // between two checks for warnings

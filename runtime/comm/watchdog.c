@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/comm/transport.h"
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
 
 #define LOOK_SECONDS 0.2  // between two checks
 #define STAGGER_SECONDS                                                                            \

@@ -1,7 +1,7 @@
 // Reads and writes a model's tensors in the arena, through the device.
 #include "runtime/device.h"
 
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
 
 enum { MOST_BYTES = 8 };  // of an element
 

@@ -1,5 +1,5 @@
 // Coordinates of ranks on a program's mesh.
-#include "runtime/comm/comm.h"
+#include "runtime/core/core.h"
 
 int rt_mesh_ranks(const RtMesh *m) { return m->n_axes ? rt_mesh_stride(m, 0) * m->size[0] : 1; }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
 
 bool rt_error(const RtModel *m, const char *fmt, ...)
 {

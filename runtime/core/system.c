@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
 
 void *rt_alloc(size_t count, size_t size)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
 #include "runtime/rt_cpu.h"
 
 static const struct {
@@ -179,20 +179,6 @@ int64_t rt_whole_count(const RtTensor *t)
 }
 
 int64_t rt_whole_bytes(const RtTensor *t) { return rt_whole_count(t) * rt_element_bytes(t); }
-
-int64_t rt_count(const RtModel *m, const RtTensor *t)
-{
-    int64_t n = t->n_parts ? 1 : rt_whole_count(t);
-
-    for (int i = 0; i < t->n_parts; i++)
-        n *= t->cut[i] ? rt_chunk(&m->mesh, &m->cuts[t->cut[i] - 1]) : t->part[i];
-    return n;
-}
-
-int64_t rt_bytes(const RtModel *m, const RtTensor *t)
-{
-    return rt_count(m, t) * rt_element_bytes(t);
-}
 
 const RtTensor *rt_find(const RtTensor *t, int n, RtRole role)
 {

@@ -1,8 +1,7 @@
 // The shards of a rank: chunk sizes, extents and their contiguous runs.
 #include <string.h>
 
-#include "runtime/comm/comm.h"
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
 
 int64_t rt_chunk(const RtMesh *m, const RtCut *c)
 {
@@ -11,6 +10,20 @@ int64_t rt_chunk(const RtMesh *m, const RtCut *c)
     for (int i = 0; i < c->n_axes; i++)
         chunk = (chunk + m->size[c->axis[i]] - 1) / m->size[c->axis[i]];
     return chunk;
+}
+
+int64_t rt_count(const RtModel *m, const RtTensor *t)
+{
+    int64_t n = t->n_parts ? 1 : rt_whole_count(t);
+
+    for (int i = 0; i < t->n_parts; i++)
+        n *= t->cut[i] ? rt_chunk(&m->mesh, &m->cuts[t->cut[i] - 1]) : t->part[i];
+    return n;
+}
+
+int64_t rt_bytes(const RtModel *m, const RtTensor *t)
+{
+    return rt_count(m, t) * rt_element_bytes(t);
 }
 
 RtShard rt_shard_of(const RtMesh *m, const RtCut *c, int rank)

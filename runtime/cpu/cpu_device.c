@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
 
 static size_t arena_bytes(const RtModel *m)
 {

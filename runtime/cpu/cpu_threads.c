@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "runtime/core/core.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/internal.h"
 #include "runtime/rt_cpu.h"
 
 void rt_limit_spinning(char **argv)

@@ -1,6 +1,7 @@
 // Permute: each rank sends its tensor to one rank and receives one from another.
 #include <string.h>
 
+#include "runtime/core/core.h"
 #include "runtime/cpu/exchange.h"
 
 // The rank that this rank receives from, and the one that it sends to. With p and q ranks along the

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
 #include "runtime/probe/probe.h"
 #include "runtime/rt_cpu.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/comm/comm.h"
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
 #include "runtime/probe/probe.h"
 
 enum { MOST_CALLS = 100 };

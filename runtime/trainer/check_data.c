@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/internal.h"
+#include "runtime/trainer/files.h"
 
 enum { WHERE = 80 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "runtime/internal.h"
+#include "runtime/trainer/data.h"
 
 enum { PATH = 4096 };
 

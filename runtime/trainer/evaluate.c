@@ -1,7 +1,9 @@
 // Evaluates the loss on held-out data.
 #include <assert.h>
 
-#include "runtime/internal.h"
+#include "runtime/trainer/files.h"
+#include "runtime/trainer/trainer.h"
+#include "runtime/trainer/watch.h"
 
 bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
 {

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/comm/comm.h"
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
 #include "runtime/rt_philox.h"
+#include "runtime/trainer/trainer.h"
+#include "runtime/trainer/watch.h"
 
 // See shuffle.c.
 static const int64_t SAMPLE_STREAM = -3;
@@ -159,7 +160,7 @@ static int64_t next_token(Text *x, int64_t i)
     rt_watch_begin(run->rt.watch, RT_FORWARD);
     place_tokens(x);
     rt_run(&run->rt, run->model->forward);
-    rt_collect(run, x->logits, (x->n - 1) * row, row, x->room);
+    rt_collect(&run->rt, run->model, x->logits, (x->n - 1) * row, row, x->room);
     if (run->rank == 0)
         token = choose(x, x->room, i);
     return rt_comm_max(run->rt.comm, token);

@@ -2,8 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/comm/comm.h"
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
+#include "runtime/trainer/run_report.h"
+#include "runtime/trainer/trainer_options.h"
 
 enum { INDENT = 26, WIDTH = 96 };
 

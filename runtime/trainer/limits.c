@@ -2,7 +2,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
+#include "runtime/trainer/run.h"
 
 bool rt_limits_check(const RtModel *m)
 {

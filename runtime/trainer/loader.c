@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/internal.h"
+#include "runtime/trainer/data.h"
 
 typedef struct Slot {
     char *staging;

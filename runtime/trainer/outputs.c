@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/internal.h"
+#include "runtime/trainer/files.h"
 
 // Identifies an existing file by its inode, and a missing one by its folder's inode and its name.
 typedef struct Place {

@@ -4,8 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/comm/comm.h"
-#include "runtime/internal.h"
+#include "runtime/trainer/files.h"
+#include "runtime/trainer/trainer.h"
+#include "runtime/trainer/watch.h"
 
 enum { PART = 1 << 14 };  // elements of an unsharded output that are copied at a time
 
@@ -72,7 +73,7 @@ static void write_output(RtRun *run, RtOut *out, const Output *o, RtNpzEntry *x,
 
     for (int64_t at = 0, n; at < count; at += n) {
         n = count - at < o->part ? count - at : o->part;
-        rt_collect(run, o->tensor, at, n, o->room);
+        rt_collect(&run->rt, run->model, o->tensor, at, n, o->room);
         if (run->rank > 0)
             continue;
         if (o->wide)

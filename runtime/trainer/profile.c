@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
+#include "runtime/trainer/run_report.h"
 
 // ---- collecting ----
 

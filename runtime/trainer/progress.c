@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "runtime/internal.h"
+#include "runtime/trainer/run_report.h"
 
 enum { BAR = 20 };
 

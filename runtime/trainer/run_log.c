@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/internal.h"
+#include "runtime/trainer/run_report.h"
 
 bool rt_log_open(RtLog *l, const RtModel *m, const char *path)
 {

@@ -4,8 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/comm/comm.h"
-#include "runtime/internal.h"
+#include "runtime/trainer/files.h"
 
 enum { STAGING_BYTES = 1 << 16 };  // bytes that are copied from the arena at a time
 
@@ -85,22 +84,6 @@ bool rt_saver_end(RtSaver *s)
     s->is_begun = !rt_agree(run, ok);
     rt_comm_file(run->rt.comm, NULL);
     return !s->is_begun;
-}
-
-// Parameters that are summed have one gradient, so several tensors may have the same number.
-void rt_gradient(Rt *rt, int gradient, int64_t layer, const void *data)
-{
-    RtSaver *s = rt->gradients;
-    int entry = 0;
-
-    for (int i = 0; s && i < s->run->model->n_train; i++) {
-        const RtTensor *t = &s->run->model->train[i];
-        if (t->role != RT_GRADIENT)
-            continue;
-        if (t->gradient == gradient)
-            rt_saver_put(s, entry + (int)layer, rt_place_of(rt, data));
-        entry += rt_layers(t);
-    }
 }
 
 bool rt_saver_write(RtSaver *s)

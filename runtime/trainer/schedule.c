@@ -1,7 +1,7 @@
 // Computes the learning rate of a step.
 #include <math.h>
 
-#include "runtime/internal.h"
+#include "runtime/trainer/trainer.h"
 
 double rt_schedule(const RtOptions *o, double lr, int64_t step, int64_t steps)
 {

@@ -1,7 +1,7 @@
 // Shuffles without a table: a Feistel network over the next power of four, applied again until the
 // result is below n (Black and Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002).
-#include "runtime/internal.h"
 #include "runtime/rt_philox.h"
+#include "runtime/trainer/data.h"
 
 enum { ROUNDS = 6 };
 

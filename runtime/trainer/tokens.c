@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/internal.h"
+#include "runtime/trainer/data.h"
 
 bool rt_is_tokens(const RtTensor *t)
 {

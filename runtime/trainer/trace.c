@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/internal.h"
+#include "runtime/trainer/run_report.h"
 
 bool rt_trace_check(const RtModel *m, const char *path)
 {

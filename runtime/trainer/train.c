@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/internal.h"
+#include "runtime/trainer/files.h"
+#include "runtime/trainer/run_report.h"
+#include "runtime/trainer/trainer.h"
+#include "runtime/trainer/watch.h"
 
 typedef struct Train {
     RtRun *run;
@@ -16,19 +19,10 @@ typedef struct Train {
     RtLoader *loader;
     RtLog log;
     RtProgress progress;
-    RtSaver weights, gradients;
+    RtSaver weights;
+    RtGradients gradients;
     RtProfile profile;
 } Train;
-
-static double full_rate(const RtRun *run)
-{
-    const RtModel *m = run->model;
-
-    for (int i = 0; i < m->n_tensors; i++)
-        if (m->tensors[i].role == RT_HYPER && strcmp(m->tensors[i].name, "lr") == 0)
-            return isnan(run->o.hyper[i]) ? m->tensors[i].fill : run->o.hyper[i];
-    return 0;
-}
 
 static bool open_files(Train *t)
 {
@@ -39,9 +33,7 @@ static bool open_files(Train *t)
     if (run->o.save && !rt_saver_open(&t->weights, run,
                                       rt_entries(m->tensors, m->n_tensors, weights), run->o.save))
         return false;
-    if (run->o.save_gradients &&
-        !rt_saver_open(&t->gradients, run, rt_entries(m->train, m->n_train, 1u << RT_GRADIENT),
-                       run->o.save_gradients))
+    if (run->o.save_gradients && !rt_gradients_open(&t->gradients, run))
         return false;
     if (run->o.trace && !rt_trace_check(m, run->o.trace))
         return false;
@@ -64,7 +56,7 @@ static bool open_train(Train *t)
         t->steps = RT_MAX_STEPS;
     if (o->steps >= 0 && (!o->epochs || o->steps < t->steps))
         t->steps = o->steps;
-    t->lr = full_rate(run);
+    t->lr = rt_full_rate(run);
     if (!open_files(t))
         return false;
     t->progress = rt_progress_start(run, t->data);
@@ -78,7 +70,7 @@ static bool close_train(Train *t)
     if (t->loader)
         rt_loader_stop(t->loader);
     rt_saver_close(&t->weights);
-    rt_saver_close(&t->gradients);
+    rt_gradients_close(&t->gradients);
     rt_profile_close(&t->profile);
     t->run->rt.profile = NULL;
     return rt_log_close(&t->log, t->run->model, t->run->o.log);
@@ -144,13 +136,11 @@ static bool run_step(Train *t, const int64_t *sample)
     RtReport r = {.step = run->step + 1, .steps = t->steps};
 
     r.lr = rt_schedule(&run->o, t->lr, run->step, t->steps);
-    bool saves = run->step == 0 && t->gradients.path;
-    if (saves && !rt_saver_begin(&t->gradients))
+    bool saves = run->step == 0 && run->o.save_gradients;
+    if (saves && !rt_gradients_begin(&t->gradients))
         return false;
-    run->rt.gradients = saves ? &t->gradients : NULL;
-    if (!run_micros(t, sample, &r) || (saves && !rt_saver_end(&t->gradients)))
+    if (!run_micros(t, sample, &r) || (saves && !rt_gradients_end(&t->gradients)))
         return false;
-    run->rt.gradients = NULL;
     bool is_finite = isfinite(r.loss);
     if (is_finite)
         run_part(t, m->update, "update");

@@ -1,48 +1,13 @@
 // The main program of a trainer: sets up options, memory and weights, and then trains, evaluates,
 // predicts and generates, as asked for, in this order.
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/collectives.h"
-#include "runtime/comm/comm.h"
-#include "runtime/internal.h"
-
-void rt_call(Rt *rt, const RtCall *call)
-{
-    if (rt->watch)
-        rt_watch_call(rt->watch, call->what);
-    if (rt->profile) {
-        rt->device->synchronise(rt);
-        rt_profile_call(rt->profile, call);
-    }
-    rt_comm_at(rt->comm, call->what);
-}
-
-void rt_set_hypers(RtRun *run, int64_t step, int64_t micro, double lr)
-{
-    Rt *rt = &run->rt;
-
-    for (int i = 0; i < run->model->n_tensors; i++) {
-        const RtTensor *t = &run->model->tensors[i];
-
-        if (t->role != RT_HYPER)
-            continue;
-        if (strcmp(t->name, "lr") == 0)
-            rt_set_scalar(rt, t, lr);
-        else if (strcmp(t->name, "step") == 0)
-            rt_set_scalar(rt, t, (double)(step + 1));
-        else if (strcmp(t->name, "step_index") == 0)
-            rt_set_scalar_int(rt, t, step);
-        else if (strcmp(t->name, "seed") == 0)
-            rt_set_scalar_int(rt, t, run->o.seed);
-        else if (strcmp(t->name, "micro") == 0)
-            rt_set_scalar_int(rt, t, micro);
-        else
-            rt_set_scalar(rt, t, isnan(run->o.hyper[i]) ? t->fill : run->o.hyper[i]);
-    }
-}
+#include "runtime/trainer/files.h"
+#include "runtime/trainer/run_report.h"
+#include "runtime/trainer/trainer.h"
+#include "runtime/trainer/watch.h"
 
 static void start_tensors(RtRun *run)
 {
@@ -91,7 +56,7 @@ static bool start(RtRun *run)
         return false;
     run->rt.kernel = rt_alloc((size_t)m->n_kernels, sizeof(void *));
     if (run->o.check_arena)
-        rt_watch_open(run);
+        rt_watch_open(&run->rt, m);
     start_tensors(run);
     if (!rt_weights_start(run))
         return false;

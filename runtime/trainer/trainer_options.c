@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
+#include "runtime/trainer/data.h"
+#include "runtime/trainer/trainer_options.h"
 
 #define AT(field) offsetof(RtOptions, field)
 #define MOST RT_MAX_STEPS

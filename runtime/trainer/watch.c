@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
+#include "runtime/device.h"
+#include "runtime/trainer/watch.h"
 
 // The NaNs are quiet, as floats and as the upper halves of doubles. Buffers are numbered from 1; 0
 // is no buffer.
@@ -96,20 +98,19 @@ static void fill_ones(const RtWatch *w, int64_t from, int64_t bytes)
     w->rt->device->fill(w->rt, from, &(uint8_t){0xff}, 1, bytes);
 }
 
-void rt_watch_open(RtRun *run)
+void rt_watch_open(Rt *rt, const RtModel *m)
 {
-    const RtModel *m = run->model;
     RtWatch *w = rt_alloc(1, sizeof *w);
 
-    *w = (RtWatch){.model = m, .rt = &run->rt};
-    run->rt.watch = w;
+    *w = (RtWatch){.model = m, .rt = rt};
+    rt->watch = w;
     list_kept(w);
     fill_ones(w, 0, m->arena_bytes);
     if (m->live_ranges)
-        m->live_ranges(&run->rt);
+        m->live_ranges(rt);
     for (int s = 0; s < 2; s++)
         if (!w->timeline[s].range)
-            rt_live_ranges(&run->rt, s, &(RtLiveRange){0}, &(RtLoop){0});
+            rt_live_ranges(rt, s, &(RtLiveRange){0}, &(RtLoop){0});
 }
 
 void rt_watch_close(RtWatch *w)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/internal.h"
+#include "runtime/trainer/files.h"
 
 enum { MAX_NAMED = 12 };  // differences that one message lists
 

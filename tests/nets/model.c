@@ -1,7 +1,8 @@
 // Runs a net's compiled program, on an arena that starts full of NaN.
 #include <stdlib.h>
 
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
+#include "runtime/device.h"
 #include "tests/nets/machine.h"
 
 // The place where nets_gradient stores gradients; net programs call it instead of rt_gradient.

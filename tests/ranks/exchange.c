@@ -7,6 +7,7 @@
 
 #include "runtime/collectives.h"
 #include "runtime/comm/transport.h"
+#include "runtime/core/core.h"
 #include "runtime/cpu/internal.h"
 
 enum { MOST_RANKS = 8, GUARD = 64 };

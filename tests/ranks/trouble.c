@@ -11,7 +11,8 @@
 
 #include "runtime/collectives.h"
 #include "runtime/comm/transport.h"
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
+#include "runtime/device.h"
 
 enum { N = 300000 };
 

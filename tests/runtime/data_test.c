@@ -1,5 +1,7 @@
 // Tests where samples come from: files of several types, windows of tokens, their order, reading
 // ahead.
+#include "runtime/trainer/run_report.h"
+#include "runtime/trainer/trainer.h"
 #include "tests/runtime/small.h"
 
 // ---- types: the file's elements and the input's ----

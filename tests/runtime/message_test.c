@@ -1,5 +1,6 @@
 // Tests a trainer's messages about wrong options (status 2) and about wrong data and weights
 // (status 1).
+#include "runtime/trainer/trainer_options.h"
 #include "tests/runtime/small.h"
 
 typedef struct Case {

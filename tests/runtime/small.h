@@ -16,7 +16,8 @@
 
 #include <cmocka.h>
 
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
+#include "runtime/trainer/data.h"
 
 #define N(a) (int)(sizeof(a) / sizeof *(a))
 #define F(p, offset) ((float *)((p) + (offset)))

@@ -1,7 +1,7 @@
 // Tests which elements of a tensor a rank has, and where, by looking at all elements on all ranks.
 #include "tests/runtime/small.h"
 
-#include "runtime/comm/comm.h"
+#include "runtime/core/core.h"
 
 static const RtMesh meshes[] = {
     {1, {2}}, {1, {3}}, {1, {5}}, {2, {2, 2}}, {2, {2, 3}}, {3, {2, 2, 2}}, {2, {3, 2}},

@@ -1,8 +1,8 @@
 // Draws initial weights when there is no file of them.
 #include <math.h>
 
-#include "runtime/internal.h"
 #include "runtime/rt_philox.h"
+#include "runtime/trainer/files.h"
 
 // See shuffle.c.
 static const int64_t INIT_STREAM = -1;

@@ -5,8 +5,8 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 
-#include "runtime/comm/comm.h"
-#include "runtime/internal.h"
+#include "runtime/core/core.h"
+#include "runtime/trainer/run.h"
 
 // A mutable global, because a signal handler has no other place to write to.
 static volatile sig_atomic_t interrupted;

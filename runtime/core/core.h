@@ -1,0 +1,100 @@
+// The ground of the runtime's host code: messages, memory, time, and a model's tensors: their
+// elements, their names, and the shards that ranks have of them. Functions that can fail print why
+// on stderr and return false.
+#ifndef SHARDCC_RT_CORE_H
+#define SHARDCC_RT_CORE_H
+
+#include "runtime/rt_file.h"
+#include "runtime/rt_model.h"
+#include "runtime/rt_shard_extent.h"
+
+// ---- messages: say.c ----
+
+// "nanogpt: error: …" on stderr, unprintable bytes as \xHH; gives false.
+__attribute__((format(printf, 2, 3))) bool rt_error(const RtModel *m, const char *fmt, ...);
+// One indented line that belongs to the error before it.
+__attribute__((format(printf, 1, 2))) void rt_note(const char *fmt, ...);
+// The entry of `names` that is closest to `word` by edit distance; NULL if none is close.
+const char *rt_nearest(const char *word, const char *const *names, int n);
+
+// ---- memory and time: system.c ----
+
+void *rt_alloc(size_t count, size_t size);  // zeroed; ends the program when memory runs out
+double rt_seconds(void);                    // seconds since some fixed moment
+
+// ---- tensors: tensor.c ----
+
+const char *rt_type_name(RtType t);  // as in files: "F32"
+bool rt_type_find(const char *name, RtType *t);
+bool rt_type_is_float(RtType t);
+// Can every element of type `from` be stored as `to`, rounded no worse than f64 to f32?
+bool rt_type_converts(RtType from, RtType to);
+void rt_convert(RtType to, void *y, RtType from, const void *x, int64_t n);  // x unaligned
+void rt_widen(float *y, const void *x, int64_t n);                           // bf16 as f32, exact
+
+double rt_get(RtType t, const void *p);
+int64_t rt_get_int(RtType t, const void *p);
+void rt_set(RtType t, void *p, double value);
+void rt_set_int(RtType t, void *p, int64_t value);
+
+int rt_layers(const RtTensor *t);  // at least 1
+int64_t rt_element_bytes(const RtTensor *t);
+int64_t rt_whole_count(const RtTensor *t);  // elements of one layer
+int64_t rt_whole_bytes(const RtTensor *t);
+// The first tensor of that role; NULL if there is none.
+const RtTensor *rt_find(const RtTensor *t, int n, RtRole role);
+// "input_ids I64[4,16]", truncated to `room`.
+void rt_tensor_print(const RtTensor *t, char *to, size_t room);
+// A file name for that tensor: characters that file systems may reject become '_'.
+void rt_file_name(const RtTensor *t, char *to, size_t room);
+
+// Tensors as files store them: whole, one entry per layer, without data.
+typedef struct RtEntries {
+    RtStored *item;
+    const RtTensor **tensor;  // by entry: the tensor that the entry is a layer of
+    int *layer;               // and which
+    int n;
+    char *names;
+} RtEntries;
+
+// All of `t` whose role is in `roles`, a sum of 1 << role. Ends the program when memory runs out.
+RtEntries rt_entries(const RtTensor *t, int n, unsigned roles);
+void rt_entries_free(RtEntries *e);
+
+// ---- coordinates of ranks: mesh.c ----
+
+int rt_mesh_ranks(const RtMesh *m);
+int rt_mesh_stride(const RtMesh *m, int axis);  // in ranks, between neighbours along that axis
+int rt_mesh_coordinate(const RtMesh *m, int axis, int rank);
+
+// ---- shards of tensors: tensor_shard.c ----
+
+// Elements and bytes of one layer as it lies in the arena: a rank's chunk of it.
+int64_t rt_count(const RtModel *m, const RtTensor *t);
+int64_t rt_bytes(const RtModel *m, const RtTensor *t);
+
+int64_t rt_chunk(const RtMesh *m, const RtCut *c);
+RtShard rt_shard_of(const RtMesh *m, const RtCut *c, int rank);
+// The shards of `rank`, one for each of RtModel.cuts; the caller frees them.
+RtShard *rt_shards(const RtModel *m, int rank);
+// Is this rank the first one with its shard of the tensor? Ranks may have equal shards.
+bool rt_is_first(const RtModel *m, const RtTensor *t, int rank);
+
+typedef struct RtRunsDim {
+    int64_t extent, whole, own, at;
+} RtRunsDim;
+
+// Iterates over a shard of one layer in contiguous runs: `count` elements, from element `whole` of
+// the whole tensor and from element `own` of the rank's chunk. Both rise.
+//     for (RtRuns r = rt_runs(m, t, shard); rt_runs_next(&r);)
+typedef struct RtRuns {
+    int64_t whole, own, count;
+    bool is_begun, is_ended;
+    int n;
+    RtRunsDim dim[RT_MAX_DIMS];  // innermost dim first
+} RtRuns;
+
+RtRuns rt_runs(const RtModel *m, const RtTensor *t, const RtShard *shard);
+bool rt_runs_next(RtRuns *r);
+
+#endif

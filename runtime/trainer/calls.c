@@ -1,0 +1,15 @@
+// Tells those who follow a program's calls which one comes next.
+#include "runtime/device.h"
+#include "runtime/trainer/run_report.h"
+#include "runtime/trainer/watch.h"
+
+void rt_call(Rt *rt, const RtCall *call)
+{
+    if (rt->watch)
+        rt_watch_call(rt->watch, call->what);
+    if (rt->profile) {
+        rt->device->synchronise(rt);
+        rt_profile_call(rt->profile, call);
+    }
+    rt_comm_at(rt->comm, call->what);
+}

@@ -1,0 +1,71 @@
+// The data that a trainer reads: as samples, in an order, ahead of the step.
+#ifndef SHARDCC_RT_DATA_H
+#define SHARDCC_RT_DATA_H
+
+#include "runtime/core/core.h"
+#include "runtime/device.h"
+
+// ---- samples: data.c, tokens.c ----
+
+// The source of an input's rows.
+typedef struct RtColumn {
+    const RtTensor *input;
+    RtMap file;
+    char *path;   // of `file`, if the column has its own file
+    RtType type;  // in the file
+    const uint8_t *rows;
+    int64_t row_bytes;  // bytes of a sample in the file
+    int64_t count;      // elements of a sample
+    bool is_whole;      // true: the input has no sample axis and is the same in every batch
+    int64_t staged_at;
+} RtColumn;
+
+typedef struct RtData {
+    const RtModel *model;
+    const RtShard *shard;  // the part of each batch that this rank reads
+    RtColumn *column;
+    int n;
+    int64_t samples, batch;  // samples in all; samples in a micro-batch
+    int64_t staged_bytes;
+    int64_t window;   // tokens in a sample; 0: the data isn't a token file
+    char *staging;    // room for one batch, for callers without a loader
+    int64_t *sample;  // numbers of the samples in that batch
+} RtData;
+
+typedef enum RtUse { RT_TRAIN, RT_EVAL, RT_PREDICT } RtUse;  // RT_PREDICT needs no labels
+
+bool rt_data_open(RtData *d, const RtModel *m, const RtShard *shard, RtUse use, const char *path,
+                  int64_t token_bytes);
+void rt_data_close(RtData *d);
+// rt_data_stage gathers this rank's shard of d->batch samples in `staging`; rt_data_place copies it
+// to the arena.
+void rt_data_stage(const RtData *d, const int64_t *sample, char *staging);
+void rt_data_place(const RtData *d, const char *staging, Rt *rt);
+// Cuts a file of tokens into windows and fills in the columns of `d`, whose inputs are already set.
+bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, int64_t token_bytes);
+// Is `t` the input of tokens, [batch, time]?
+bool rt_is_tokens(const RtTensor *t);
+int64_t rt_token_bytes(const RtModel *m);  // default of --token-bytes
+
+// All data that a run reads; opened before anything slow.
+typedef struct RtInputs {
+    RtData train, eval, predict;
+} RtInputs;
+
+// ---- order and reading ahead: shuffle.c, loader.c ----
+
+// A permutation of [0, n): the new place of `i` in that epoch.
+int64_t rt_shuffle(int64_t i, int64_t n, int64_t seed, int64_t epoch);
+
+// Stages micro-batches in its own thread, one ahead of the running step.
+typedef struct RtLoader RtLoader;
+// The loader stages `micros` micro-batches in all; an epoch ends after `per_epoch` samples.
+RtLoader *rt_loader_start(const RtData *d, int64_t micros, int64_t per_epoch, bool shuffle,
+                          int64_t seed);
+// Waits for the next micro-batch and gives its samples, valid until the next call, and its staged
+// data, valid until rt_loader_release.
+const int64_t *rt_loader_next(RtLoader *l, const char **staging);
+void rt_loader_release(RtLoader *l);
+void rt_loader_stop(RtLoader *l);
+
+#endif

@@ -1,0 +1,69 @@
+// The files of tensors that a trainer reads and writes.
+#ifndef SHARDCC_RT_FILES_H
+#define SHARDCC_RT_FILES_H
+
+#include "runtime/trainer/data.h"
+#include "runtime/trainer/run.h"
+
+// ---- weights: weights.c, draw_weights.c ----
+
+// Loads parameters and buffers from that file. Names, types and shapes must match; otherwise it
+// prints a list of the differences.
+bool rt_weights_load(RtRun *run, const char *path);
+// Sets the path of the weights file: --load, or the file beside the program; empty if there is
+// none.
+bool rt_weights_find(const RtRun *run, char *path, size_t room);
+// Loads the weights from that file, or draws them.
+bool rt_weights_start(RtRun *run);
+bool rt_weights_draw(RtRun *run);
+
+// ---- saving: save.c ----
+
+// A file of tensors. Its header is made in advance, so that saving allocates nothing.
+typedef struct RtSaver {
+    RtRun *run;
+    RtEntries entries;
+    char *header, *staging;
+    int64_t header_bytes;
+    const char *path;
+    RtOut out;
+    bool is_begun;
+} RtSaver;
+
+// Checks at once that a file can be written at `path`.
+bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path);
+// All ranks call begin and end; in between each one puts its own shards. The complete file appears
+// under its name once all ranks have come to the end. After a failure no file is left.
+bool rt_saver_begin(RtSaver *s);
+void rt_saver_put(RtSaver *s, int entry, int64_t place);  // this rank's shard, in the arena
+bool rt_saver_end(RtSaver *s);
+bool rt_saver_write(RtSaver *s);  // begin, all entries from the arena, end
+void rt_saver_close(RtSaver *s);
+
+// ---- --save-gradients: gradients.c ----
+
+// A file of the gradients of one step, which the program gives one by one, by rt_gradient.
+typedef struct RtGradients {
+    RtSaver file;
+} RtGradients;
+
+bool rt_gradients_open(RtGradients *g, RtRun *run);
+// From begin to end, the gradients of run->rt go to the file.
+bool rt_gradients_begin(RtGradients *g);
+bool rt_gradients_end(RtGradients *g);
+void rt_gradients_close(RtGradients *g);
+
+// ---- checks: outputs.c, check_data.c ----
+
+// Checks that all requested outputs can be written, that none overwrites an input, and
+// that no two go to one file.
+bool rt_outputs_check(const RtRun *run, const RtInputs *x);
+
+// Both report values out of range; `sample` has the samples of the micro-batch.
+// rt_check_data checks the indices in `staging`, and that the mapped files weren't truncated while
+// they were staged. rt_check_labels runs after the micro-batch.
+bool rt_check_data(const RtRun *run, const RtData *d, const int64_t *sample, const char *staging);
+bool rt_check_labels(RtRun *run, const RtTensor *set, int n, const RtData *d,
+                     const int64_t *sample);
+
+#endif

@@ -1,0 +1,49 @@
+// The state of a run, and what all of its phases do with it.
+#ifndef SHARDCC_RT_RUN_H
+#define SHARDCC_RT_RUN_H
+
+#include "runtime/comm/comm.h"
+#include "runtime/device.h"
+#include "runtime/trainer/trainer_options.h"
+
+typedef struct RtRun {
+    const RtModel *model;
+    RtOptions o;
+    Rt rt;
+    int rank;
+    RtShare share;
+    int64_t step;         // steps done
+    int interrupted;      // the signal that asked to stop; 0: none; see rt_agree
+    bool has_failed;      // true if any rank has failed
+    char *stderr_buffer;  // holds back messages on stderr; NULL: stderr is unbuffered
+} RtRun;
+
+// ---- hyper-parameters: hypers.c ----
+
+// Sets the hyper-parameters of step `step` (from 0) and micro-batch `micro`.
+void rt_set_hypers(RtRun *run, int64_t step, int64_t micro, double lr);
+// The full learning rate: the option's, or the model's default; 0 if the model has none.
+double rt_full_rate(const RtRun *run);
+
+// ---- the system's limits: limits.c ----
+
+// At the start: checks that the stack is large enough. Also makes writes beyond the file size limit
+// fail with an error instead of a signal.
+bool rt_limits_check(const RtModel *m);
+
+// ---- with the other ranks: agree.c ----
+
+// A failure on one rank ends all of them, with one message. So rt_buffer_messages holds back stderr
+// from the start, until rt_agree decides whose message is printed. rt_flush_messages ends this;
+// rank 0 calls it at once.
+void rt_buffer_messages(RtRun *run);
+void rt_flush_messages(RtRun *run);
+void rt_catch_signals(void);
+// All ranks call it together. Returns true if `ok` is true on all of them; afterwards
+// run->interrupted is the same on all. After a failure it returns false at once, so every function
+// on the way up may call it. A rank that fails alone therefore only has to return: the call at the
+// end of its rt_main answers the next call of the others. It must not return where the others wait
+// for a different message first.
+bool rt_agree(RtRun *run, bool ok);
+
+#endif

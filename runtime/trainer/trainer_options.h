@@ -1,0 +1,48 @@
+// The options of a trainer.
+#ifndef SHARDCC_RT_TRAINER_OPTIONS_H
+#define SHARDCC_RT_TRAINER_OPTIONS_H
+
+#include <stddef.h>
+
+#include "runtime/rt_model.h"
+
+typedef enum RtSchedule { RT_CONSTANT_LR, RT_LINEAR, RT_COSINE } RtSchedule;
+
+typedef struct RtOptions {
+    const char *data, *eval_data, *log, *save, *load, *save_gradients, *predict, *out, *prompt;
+    int64_t steps, epochs, eval_every, warmup, schedule, seed, generate, threads, timeout;
+    int64_t token_choice, token_bytes;  // index of the word, or -1; 1, 2 or 4
+    double temperature;
+    const char *trace;
+    bool no_shuffle, no_overlap, info, check_arena, pin, profile, quiet, help;
+    double *hyper;  // indexed as RtModel.tensors; NaN: the model's default
+} RtOptions;
+
+// Returns 0, or the exit status 2 after a message.
+int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv);
+void rt_options_free(RtOptions *o);
+
+// Upper bound of --steps, such that steps times the samples of a step fit an int64_t.
+#define RT_MAX_STEPS ((int64_t)1 << 40)
+
+typedef enum RtOptionKind { RT_FLAG, RT_TEXT, RT_WHOLE, RT_REAL, RT_WORD } RtOptionKind;
+
+typedef struct RtOption {
+    const char *name;
+    RtOptionKind kind;
+    size_t at;            // offset in RtOptions
+    int64_t least, most;  // bounds of RT_WHOLE
+    const char *value, *help;
+} RtOption;
+
+extern const RtOption rt_options[];
+extern const int rt_n_options;
+
+// May the user set this hyper-parameter? Not the ones that the trainer counts itself.
+bool rt_is_option(const RtTensor *t);
+// "--weight-decay" for weight_decay.
+void rt_option_name(const RtTensor *t, char *to, size_t room);
+void rt_help(const RtModel *m);
+void rt_info(const RtModel *m);
+
+#endif
