@@ -131,8 +131,9 @@ static bool open_cluster(Arena *a, const Options *o, Cluster *c)
 static Program *make_program(Arena *a, const Options *o, const Cluster *c, Graph *train,
                              Graph *predict, Diag *d)
 {
-    const LowerOptions lo = {.fuse = !o->no_fuse, .accumulate = o->accumulate};
     PlanRequest request = plan_request(a, o);
+    const LowerOptions lo = {
+        .target = request.target, .fuse = request.fuse, .accumulate = request.accumulate};
     PlanResult s;
 
     if (o->ranks < 2)

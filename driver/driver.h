@@ -28,6 +28,7 @@ typedef struct Options {
     const char *preset;   // the preset to keep to; NULL: none
     const char *mesh;     // "2x4", "dp=2,tp=4"; NULL: search for the best one
     int ranks;            // 0: not given
+    int threads;          // of a rank at most; 0: as many as the target's kernels can use
     int64_t memory;       // bytes per rank; 0: all that the cluster's devices have
     double clip_norm;
     double init_std;  // --init normal(STD); 0: none
@@ -48,6 +49,9 @@ bool plan_options_take(Arena *a, Options *o, int *status);
 
 // The words of the options that determine the graphs, in canonical order.
 Strings options_words(Arena *a, const Options *o);
+
+// The target that programs are compiled for, with so many threads.
+const Target *options_target(Arena *a, const Options *o);
 
 // The request for a plan that the options make.
 PlanRequest plan_request(Arena *a, const Options *o);

@@ -6,6 +6,7 @@
 
 #include "analyzer/analyzer.h"
 #include "driver/internal.h"
+#include "runtime/rt_workspace.h"
 
 // ---- types of single options ----
 
@@ -147,6 +148,10 @@ static const OptionDef table[] = {
      .check = check_preset, .use = USE_PROGRAM},
     {"--memory", "SIZE", &option_bytes, AT(memory),
      "the memory of each rank, as 70GiB (all that its device has)", .use = USE_PROGRAM},
+    {"--threads", "N", &option_count, AT(threads),
+     "how many threads of a rank compute at most (64): kernels need less memory\n"
+     "for fewer, and the trainer refuses more",
+     .most = RT_MAX_THREADS, .use = USE_PROGRAM},
     {"The C compiler", .of = COMPILE},
     {"--cc", "PROGRAM", &option_text, AT(cc), "the C compiler to call (cc)", .of = COMPILE},
     {"--march", "CPU", &option_text, AT(march),
@@ -246,6 +251,16 @@ Strings options_words(Arena *a, const Options *o)
 
     add_words(a, o, USE_GRAPH, &to);
     return to;
+}
+
+const Target *options_target(Arena *a, const Options *o)
+{
+    Target *t = arena_array(a, Target, 1);
+
+    *t = target_cpu;
+    if (o->threads)
+        t->threads = o->threads;
+    return t;
 }
 
 char *options_text(Arena *a, const Options *o)

@@ -8,6 +8,7 @@
 typedef struct Run {
     Arena *a;
     const Options *o;
+    const Target *target;
     OptimizerOptions optimizer;
     int last;       // index of the last pass to run
     bool is_early;  // without a loss, stop before `loss`, so that the text can still get one
@@ -43,7 +44,7 @@ static bool run_outputs(Run *r)
     return true;
 }
 
-static bool run_recompute(Run *r) { return recompute(r->g, r->d); }
+static bool run_recompute(Run *r) { return recompute(r->g, r->target, r->d); }
 
 // Nodes that write onto another value can't be sharded: the partial sums of several ranks must stay
 // separate.
@@ -301,15 +302,19 @@ static Graph *run(Run *r, bool training, Weights *w)
 
 static Run run_new(Arena *a, const Options *o, int last, Diag *d)
 {
+    const Target *target = options_target(a, o);
+
     return (Run){.a = a,
                  .o = o,
+                 .target = target,
                  .last = last,
                  .verifies = o->verify,
                  .d = d,
                  .optimizer = {.text = o->optimizer,
                                .clip_norm = o->clip_norm,
                                .no_decay = o->no_decay.s,
-                               .n_no_decay = o->no_decay.n}};
+                               .n_no_decay = o->no_decay.n,
+                               .parallel_rows = target->parallel_rows}};
 }
 
 // Is the graph of a training step? A text that doesn't say its pass may have updates without a

@@ -113,7 +113,8 @@ bool plan_options_take(Arena *a, Options *o, int *status)
 
 PlanRequest plan_request(Arena *a, const Options *o)
 {
-    return (PlanRequest){.ranks = o->ranks,
+    return (PlanRequest){.target = options_target(a, o),
+                         .ranks = o->ranks,
                          .accumulate = o->accumulate,
                          .memory = o->memory,
                          .mesh = o->mesh,

@@ -77,8 +77,10 @@ static void print_model(const Gen *g, Text *t)
     text_printf(t, ",\n    .arena_bytes = %" PRId64 ",\n", p->arena_bytes);
     if (p->n_slots)
         text_printf(t, "    .slots = %d,\n", p->n_slots);
-    text_printf(t, "    .n_kernels = %d,\n    .accumulate = %d,\n    .init_std = %.9g,\n",
-                g->n_kernels, p->accumulate, g->o->init_std);
+    text_printf(
+        t,
+        "    .n_kernels = %d,\n    .threads = %d,\n    .accumulate = %d,\n    .init_std = %.9g,\n",
+        g->n_kernels, p->target->threads, p->accumulate, g->o->init_std);
     text_printf(t, "    .flops = %.17g,\n    .vocabulary = %" PRId64 ",\n",
                 p->set[train ? SET_TRAIN : SET_PREDICT].flops, g->o->vocabulary);
     const char *labels = find_labels(g);

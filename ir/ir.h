@@ -420,8 +420,7 @@ struct OpDef {
     // Sets *k to the request for its kernel, see node_kernel. NULL: `expr` or `view` is used
     // instead.
     void (*kernel)(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
-    uint64_t channels_last;  // mask of operands that its kernel is fastest on with dim 1 innermost
-    bool is_flat;            // its gradient is zero wherever it exists, as that of sign
+    bool is_flat;                      // its gradient is zero wherever it exists, as that of sign
     uint64_t no_grad_in, no_grad_out;  // masks of float inputs and outputs without a gradient
     const char *no_grad;               // why they have no gradient; the tests list it
     const char *no_split;              // why factors are blocked; the tests print it
@@ -470,6 +469,7 @@ typedef struct OptimizerOptions {
     double clip_norm;             // 0: no clipping
     const char *const *no_decay;  // globs of parameters without weight decay
     int n_no_decay;
+    int64_t parallel_rows;  // clipping sums along rows if there are so many
 } OptimizerOptions;
 
 bool clip_add(Graph *g, const OptimizerOptions *o, Diag *d);       // OUTPUT_GRAD_NORM

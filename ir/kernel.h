@@ -1,7 +1,8 @@
 // Requests for kernels: which function of the runtime computes a node, and its parameters, as data.
 //
-// OpDef.kernel makes the request. A target says whether its kernels take it, and how much workspace
-// they need. The request's fields stand in a table, from which it is printed and read back.
+// OpDef.kernel makes the request. A target says whether its kernels take the operands' types, and
+// how much workspace they need. The request's fields stand in a table, from which it is printed and
+// read back.
 #ifndef SHARDCC_IR_KERNEL_H
 #define SHARDCC_IR_KERNEL_H
 
@@ -80,7 +81,7 @@ struct Kernel {
     // The operands' types, inputs first, then outputs. RT_NONE: an absent input.
     RtType type[MAX_KERNEL_OPERANDS];
     int n_in, n_out;
-    int64_t workspace;  // bytes
+    int ranks;  // of a collective: those along its axis
     // Bit i: the parameters can't describe operand i at its strides; it needs a copy with strides
     // want[i].
     uint64_t copies;

@@ -72,7 +72,8 @@ typedef struct Lowering {
     bool retries;       // a class has lost its labels: the set must be lowered again
 } Lowering;
 
-Program *program_new(Arena *a, int accumulate);  // an empty program: no sets lowered yet
+// An empty program: no sets lowered yet.
+Program *program_new(Arena *a, const Target *t, int accumulate);
 // Runs all passes except the arena's over one set. If a class can't be a loop, the set is lowered
 // again without it. False after reporting errors.
 bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d);
@@ -182,7 +183,8 @@ bool lower_initials(Lowering *l);
 bool lower_recompute(Lowering *l);
 bool lower_items(Lowering *l);
 uint64_t split_factors(const Sharded *s, NodeId n);  // Kernel.cut of a node; `s` may be NULL
-bool has_parallel_rows(const Item *it, int rows);
+// Are there rows enough for all of the target's threads, or few elements altogether?
+bool has_parallel_rows(const Target *t, const Item *it, int rows);
 bool is_row_broadcast(const Lowering *l, ValueId v, int rows);
 bool is_assembled(const Lowering *l, ValueId v);
 bool is_direct_result(const Lowering *l, ValueId v);

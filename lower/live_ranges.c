@@ -66,14 +66,15 @@ static void repeat_errors(const Text *said, int errors, Diag *d)
         fwrite(said->s, 1, said->n, stderr);
 }
 
-bool live_ranges_find(const Graph *g, int accumulate, Arena *a, LiveRanges *to, Diag *d)
+bool live_ranges_find(const Graph *g, const Target *t, int accumulate, Arena *a, LiveRanges *to,
+                      Diag *d)
 {
-    const LowerOptions o = {.fuse = true, .accumulate = accumulate};
+    const LowerOptions o = {.target = t, .fuse = true, .accumulate = accumulate};
     Arena *own = arena_new();
     Text said = {0};
     Diag quiet = {.file = d ? d->file : "", .to = &said};
     Graph *copy = graph_clone(g, own);
-    Program *p = program_new(own, accumulate);
+    Program *p = program_new(own, t, accumulate);
     const Set *s = &p->set[SET_TRAIN];
     bool ok = lower_set(p, SET_TRAIN, copy, &o, &quiet);
 

@@ -24,14 +24,14 @@ static int count_inputs(const Graph *g)
     return n;
 }
 
-// Reports nodes in half precision: trainers can store it, but not compute in it.
-static bool check_types(const Graph *g, Diag *d)
+// Reports nodes of types that the target stores, but doesn't compute in.
+static bool check_types(const Graph *g, const Target *target, Diag *d)
 {
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
         for (int k = 0; k < n->n_in + n->n_out; k++) {
             DType t = value_of(g, k < n->n_in ? n->in[k] : n->out[k - n->n_in])->dtype;
-            if (t == F16 || t == BF16)
+            if (t != DT_NONE && !(target->types >> t & 1))
                 return node_error(g, n, d,
                                   "trainers don't compute in %s yet: export the model in f32",
                                   dtype_name(t));
@@ -92,13 +92,13 @@ bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
     return true;
 }
 
-bool recompute(Graph *g, Diag *d)
+bool recompute(Graph *g, const Target *t, Diag *d)
 {
-    const LowerOptions o = {.fuse = true, .accumulate = 1};
+    const LowerOptions o = {.target = t, .fuse = true, .accumulate = 1};
     bool retries, ok;
 
     do {
-        Program p = {.arena = arena_new()};
+        Program p = {.arena = arena_new(), .target = t};
         Lowering l = lowering_new(&p, SET_TRAIN, g, &o, d);
         ok = lower_layout(&l) && lower_views(&l) && lower_order(&l) && lower_recompute(&l);
         retries = l.retries;
@@ -107,11 +107,12 @@ bool recompute(Graph *g, Diag *d)
     return ok;
 }
 
-Program *program_new(Arena *a, int accumulate)
+Program *program_new(Arena *a, const Target *t, int accumulate)
 {
     Program *p = arena_array(a, Program, 1);
 
     p->arena = a;
+    p->target = t;
     p->accumulate = accumulate;
     p->name_index.arena = a;
     arena_push(a, p->buffers, p->n_buffers, p->cap_buffers);
@@ -121,9 +122,10 @@ Program *program_new(Arena *a, int accumulate)
 
 static Program *lower_sets(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d)
 {
-    Program *p = program_new(a, o->accumulate);
+    Program *p = program_new(a, o->target, o->accumulate);
 
-    if ((train && !check_types(train, d)) || (predict && !check_types(predict, d)))
+    if ((train && !check_types(train, o->target, d)) ||
+        (predict && !check_types(predict, o->target, d)))
         return NULL;
     if (train && !lower_set(p, SET_TRAIN, train, o, d))
         return NULL;

@@ -6,7 +6,7 @@
 #define SHARDCC_LOWER_H
 
 #include "analyzer/analyzer.h"
-#include "ir/kernel.h"
+#include "analyzer/target.h"
 
 // Where a value lies. Iteration i of a repeated block finds it at offset + step * i or, where
 // `ring` is set, at offset + step * (i mod ring). A ring has as many slots as iterations are under
@@ -121,7 +121,8 @@ typedef struct Group {
 // The call of a kernel. A collective that runs beside other items until its ITEM_WAIT has slots:
 // iteration i uses slot + i mod n_slots. Slots count from 1; 0: the call blocks.
 typedef struct KernelCall {
-    Kernel kernel;  // how it is called
+    Kernel kernel;      // how it is called
+    int64_t workspace;  // bytes
     int slot, n_slots;
 } KernelCall;
 
@@ -175,7 +176,7 @@ static inline int item_slot(const Item *it)
 static inline int64_t item_workspace(const Item *it)
 {
     return it->kind == ITEM_GROUP    ? it->group.workspace
-           : it->kind == ITEM_KERNEL ? it->call.kernel.workspace
+           : it->kind == ITEM_KERNEL ? it->call.workspace
                                      : 0;
 }
 
@@ -219,6 +220,7 @@ enum { SET_TRAIN, SET_PREDICT, N_SETS };
 
 typedef struct Program {
     Arena *arena;
+    const Target *target;
     Set set[N_SETS];  // set[SET_TRAIN].g is NULL in a program that only predicts
     // Names of parameters, states … → index in named_storage. Both sets find them by name.
     Map name_index;
@@ -244,6 +246,7 @@ typedef enum OverlapLevel {
 } OverlapLevel;
 
 typedef struct LowerOptions {
+    const Target *target;
     bool fuse;  // false: every elementwise node is an item of its own
     int accumulate;
     const struct Sharded *sharded[N_SETS];  // split graphs, or NULL where one rank does it all
@@ -257,7 +260,7 @@ typedef struct LowerOptions {
 // Rewrites a training graph so that the backward part recomputes, by elementwise work, what the
 // forward part need not keep. The bytes kept are the least possible. Changes no result. False after
 // reporting errors. Source: see recompute.c.
-bool recompute(Graph *g, Diag *d);
+bool recompute(Graph *g, const Target *t, Diag *d);
 
 // A value of a split graph holds value `of` of the whole graph in the spec `spec`. Where `of` is 0
 // it only carries a bucket.
@@ -332,7 +335,8 @@ typedef struct LiveRanges {
 
 // Finds the values that the training program of the graph keeps in memory on one rank, before a
 // plan splits it. False after reporting errors.
-bool live_ranges_find(const Graph *g, int accumulate, Arena *a, LiveRanges *to, Diag *d);
+bool live_ranges_find(const Graph *g, const Target *t, int accumulate, Arena *a, LiveRanges *to,
+                      Diag *d);
 
 // Does a buffer hold something while the item of a set runs?
 static inline bool buffer_is_live(const Buffer *b, int set, int item)
@@ -342,8 +346,8 @@ static inline bool buffer_is_live(const Buffer *b, int set, int item)
 }
 
 // The workspace in bytes of the kernel of a node's shard, if its operands lie densely.
-int64_t shard_workspace(const Graph *g, const Node *n, const Rule *r, const Mesh *m,
-                        const Strategy *s);
+int64_t shard_workspace(const Target *t, const Graph *g, const Node *n, const Rule *r,
+                        const Mesh *m, const Strategy *s);
 
 // The most bytes that live buffers of a set take at once, except persistent ones. `counts` says by
 // buffer which to count; NULL: all. `item`, unless NULL, gets the first item at the peak.

@@ -231,17 +231,6 @@ static inline Rt *rt_with(Rt *rt, char *workspace)
     return rt;
 }
 
-// At start, prepared kernels ask the library how much it needs, and refuse to run if that is more.
-enum { RT_MAX_THREADS = 64 };
-int64_t rt_dot_workspace(const RtDot *p);
-int64_t rt_conv_workspace(const RtConv *p);  // the largest of the three directions
-int64_t rt_attention_workspace(const RtAttention *p);
-int64_t rt_scatter_workspace(const RtGather *p);
-int64_t rt_sums_workspace(const RtSums *q);
-int64_t rt_reduce_workspace(const RtReduce *p);
-// `ranks`: number of ranks along p->axis.
-int64_t rt_exchange_workspace(const RtExchange *p, int ranks);
-
 #ifdef __cplusplus
 }
 #endif

@@ -100,11 +100,14 @@ typedef struct RtTensor {
     const void *data;  // RT_CONSTANT: all layers, contiguous
 } RtTensor;
 
+enum { RT_MAX_THREADS = 64 };  // most of RtModel.threads
+
 typedef struct RtModel {
     const char *name, *options, *plan;  // base name; canonical options; the plan in one line
     int64_t arena_bytes;
     int slots;  // number of slots of rt_start
     int n_kernels;
+    int threads;      // the most that it may compute with
     int accumulate;   // micro-batches per step
     double init_std;  // standard deviation of RT_INIT_NORMAL; 0: the program needs a weights file
     double flops;     // of a whole step

@@ -18,6 +18,17 @@ enum {
     RT_WIDTH = 4096,   // adjacent results computed together; whole rows where possible
 };
 
+// Bytes that a kernel may use of Rt.workspace. At start, prepared kernels ask the library how much
+// it needs, and refuse to run if that is more.
+int64_t rt_dot_workspace(const RtDot *p, int threads);
+int64_t rt_conv_workspace(const RtConv *p);  // the largest of the three directions
+int64_t rt_attention_workspace(const RtAttention *p, int threads);
+int64_t rt_scatter_workspace(const RtGather *p);
+int64_t rt_sums_workspace(const RtSums *q, int threads);
+int64_t rt_reduce_workspace(const RtReduce *p);
+// `ranks`: number of ranks along p->axis.
+int64_t rt_exchange_workspace(const RtExchange *p, int ranks);
+
 int64_t rt_product(const int64_t *dim, int n);
 int rt_type_bytes(RtType t);
 

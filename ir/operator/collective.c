@@ -148,7 +148,7 @@ void kernel_exchange(const Graph *g, const Node *n, int axes, RtExchange p, int 
     p.other = axes > 1 ? (int)along->v[1] : 0;
     k->def = kernel_find(n->op->name);
     k->params.exchange = p;
-    k->workspace = rt_exchange_workspace(&p, (int)n->attr[EXCHANGE_RANKS].v[0]);
+    k->ranks = (int)n->attr[EXCHANGE_RANKS].v[0];
 }
 
 // ---- evaluation ----

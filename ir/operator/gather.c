@@ -63,6 +63,4 @@ void kernel_gather(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RA
                                   .inner = d.inner,
                                   .whole = k->cut >> rows & 1 ? k->whole[rows] : d.n};
     kernel_add_shard(k, offsetof(RtGather, offset), rows, 1);
-    if (table != in(g, n, 0))  // scatter_add
-        k->workspace = rt_scatter_workspace(&k->params.gather);
 }

@@ -249,7 +249,6 @@ void kernel_dot(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK]
     add_batch(&p, &d.n);
     k->def = kernel_find("dot");
     k->params.dot = p;
-    k->workspace = rt_dot_workspace(&p);
 }
 
 // ---- attention ----
@@ -442,6 +441,5 @@ void kernel_attention(const Graph *g, const Node *n, const int64_t (*stride)[MAX
                         column_of(i, &t, &e, &f)->stride[i]);
     set_begin(&rule, &a, &options, drop, k);
     set_options(g, n, &options, micro, k);
-    k->def = out(g, n)->dtype == F32 ? kernel_find(n->op->name) : NULL;
-    k->workspace = rt_attention_workspace(p);
+    k->def = kernel_find(n->op->name);
 }

@@ -59,9 +59,8 @@ void kernel_conv(const Graph *g, const Node *n, const ConvPart *order,
                 .x_last = is_last[CONV_X],
                 .y_last = is_last[CONV_Y]};
     set_dims(&p, part[CONV_X], part[CONV_Y]);
-    k->def = part[CONV_X]->dtype == F32 ? kernel_find(n->op->name) : NULL;
+    k->def = kernel_find(n->op->name);
     k->params.conv = p;
-    k->workspace = rt_conv_workspace(&p);
 }
 
 void kernel_want_channels_last(const Graph *g, const Node *n, int i, Kernel *k)
@@ -97,6 +96,6 @@ void kernel_pool(const Graph *g, const Node *n, int size, const Value *x, const 
             kernel_want_channels_last(g, n, i, k);
     if (!is_last)
         kernel_dense_operand(g, n, n->n_in, stride, k);
-    k->def = x->dtype == F32 ? kernel_find(n->op->name) : NULL;
+    k->def = kernel_find(n->op->name);
     k->params.conv = p;
 }

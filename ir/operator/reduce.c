@@ -108,7 +108,6 @@ void kernel_reduce(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RA
     k->def = kernel_find("reduce");
     k->params.reduce = join_dims(n, x, stride[0]);
     k->params.reduce.op = op;
-    k->workspace = rt_reduce_workspace(&k->params.reduce);
 }
 
 int64_t dtype_least(DType t)

@@ -43,7 +43,6 @@ const OpDef op_conv = {
     .localise = conv_localise,
     .eval = conv_eval,
     .kernel = conv_kernel,
-    .channels_last = 1 << 0 | 1 << 2,
     .is_product = true,
     .work = conv_work,
     .no_split = CONV_NO_SPLIT,

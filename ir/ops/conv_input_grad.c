@@ -51,7 +51,6 @@ const OpDef op_conv_input_grad = {
     .localise = conv_input_grad_localise,
     .eval = conv_input_grad_eval,
     .kernel = conv_input_grad_kernel,
-    .channels_last = 1 << 0 | 1 << 2,
     .is_product = true,
     .work = conv_input_grad_work,
     .no_split = CONV_NO_SPLIT,

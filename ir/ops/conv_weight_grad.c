@@ -57,7 +57,6 @@ const OpDef op_conv_weight_grad = {
     .localise = conv_weight_grad_localise,
     .eval = conv_weight_grad_eval,
     .kernel = conv_weight_grad_kernel,
-    .channels_last = 1 << 0 | 1 << 1,
     .is_product = true,
     .work = conv_weight_grad_work,
     .no_split = CONV_NO_SPLIT,

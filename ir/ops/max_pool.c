@@ -45,7 +45,6 @@ const OpDef op_max_pool = {
     .grad = max_pool_grad,
     .eval = max_pool_eval,
     .kernel = max_pool_kernel,
-    .channels_last = 1 << 0 | 1 << 1,
     .work = max_pool_work,
     .no_split = POOL_NO_SPLIT,
 };

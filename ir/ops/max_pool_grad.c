@@ -51,7 +51,6 @@ const OpDef op_max_pool_grad = {
     .rule = max_pool_grad_rule,
     .eval = max_pool_grad_eval,
     .kernel = max_pool_grad_kernel,
-    .channels_last = 1 << 0 | 1 << 1 | 1 << 2,
     .work = max_pool_grad_work,
     .no_grad = "a gradient itself: only gradients of gradients would need it",
     .no_split = POOL_NO_SPLIT,

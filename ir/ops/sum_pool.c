@@ -52,7 +52,6 @@ const OpDef op_sum_pool = {
     .grad = sum_pool_grad,
     .eval = sum_pool_eval,
     .kernel = sum_pool_kernel,
-    .channels_last = 1 << 0 | 1 << 1,
     .work = sum_pool_work,
     .no_split = POOL_NO_SPLIT,
 };

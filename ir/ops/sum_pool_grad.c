@@ -64,7 +64,6 @@ const OpDef op_sum_pool_grad = {
     .localise = localise_shape,
     .eval = sum_pool_grad_eval,
     .kernel = sum_pool_grad_kernel,
-    .channels_last = 1 << 0 | 1 << 1,
     .work = sum_pool_grad_work,
     .no_split = POOL_NO_SPLIT,
 };

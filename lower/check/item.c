@@ -162,7 +162,7 @@ static void check_call(Check *c, const Node *n, const Node *now)
     kernel_settle(&k, it->region && now->block.cls == it->cls ? now->block.iter : -1);
     if (!k.def || k.copies || !kernel_equal(&k, &it->call.kernel))
         check_fail(c, n, "its call is another than its operands need");
-    else if (k.workspace > it->call.kernel.workspace)
+    else if (target_workspace(c->p->target, &k) > it->call.workspace)
         check_fail(c, n, "its workspace is too small");
 }
 

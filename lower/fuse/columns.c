@@ -89,7 +89,6 @@ static int find_columns(const Emit *e, const Node *x, int kept)
 
 bool emit_column_sum(Emit *e, NodeId n)
 {
-    enum { MIN_COLUMNS = 8 };  // fewer columns don't fill a vector
     const Lowering *l = e->l;
     const Node *x = &l->g->nodes[n];
     const Value *v = in(l->g, x, 0);
@@ -97,8 +96,8 @@ bool emit_column_sum(Emit *e, NodeId n)
 
     layout_axes(v->rank, l->is_channels_last[x->in[0]], axis);
     int kept = dims_outside(x, v->rank, axis);
-    if (!l->o->fuse || kept < 0 || v->dtype != F32 || v->dim[axis[v->rank - 1]] < MIN_COLUMNS ||
-        !is_dense(l, x, kept, axis))
+    if (!l->o->fuse || kept < 0 || v->dtype != F32 ||
+        v->dim[axis[v->rank - 1]] < l->o->target->vector_columns || !is_dense(l, x, kept, axis))
         return false;
     int at = find_columns(e, x, kept);
     if (at < 0)

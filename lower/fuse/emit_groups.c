@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "lower/fuse/emit.h"
-#include "runtime/rt_cpu.h"
 
 // The last items whose results `v` needs: read element by element (`*at`) and otherwise
 // (`*before`).
@@ -62,7 +61,7 @@ static bool same_rows(const Item *it, const Value *v)
 // values join, as the cache loses them before the second read.
 static bool has_same_reads(const Lowering *l, const Item *it, const Node *x)
 {
-    bool fits_cache = value_bytes(value_of(l->g, x->out[0])) <= RT_STREAM_BYTES;
+    bool fits_cache = value_bytes(value_of(l->g, x->out[0])) <= l->o->target->cache_bytes;
 
     return l->g->nodes[it->nodes[0]].phase == x->phase &&
            !(x->phase == UPDATE && it->group.has_rows && fits_cache) &&
@@ -172,7 +171,7 @@ bool emit_sum(Emit *e, NodeId n)
     if (l->is_channels_last[x->in[0]])
         return emit_column_sum(e, n);
     set_dims(&like, v);
-    if (!l->o->fuse || kept < 0 || !has_parallel_rows(&like, kept))
+    if (!l->o->fuse || kept < 0 || !has_parallel_rows(l->o->target, &like, kept))
         return false;
     bool has_group = at >= 0 && can_take_sum(e, at, x, kept);
     if (!has_group && !kept)

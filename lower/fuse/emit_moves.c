@@ -305,7 +305,9 @@ bool emit_kernel(Emit *e, NodeId n)
         node_kernel(l->g, x, (const int64_t(*)[MAX_RANK])stride, &k);
     }
     if (!k.def)
-        return node_error(l->g, x, l->d, "no kernel takes operands of these types and dims");
+        return node_error(l->g, x, l->d, "no kernel takes operands of these dims");
+    if (!target_takes(l->o->target, l->g, x, &k, l->d))
+        return false;
     if (l->s->sharded)
         add_pads(e, n, ops);
     Item *it = add_item(e, ITEM_KERNEL);
@@ -317,6 +319,7 @@ bool emit_kernel(Emit *e, NodeId n)
     it->n_out = x->n_out;
     kernel_settle(&k, it->region && x->block.cls == it->cls ? x->block.iter : -1);
     it->call.kernel = k;
+    it->call.workspace = target_workspace(l->o->target, &k);
     note_reads(e, n, l->s->n_items - 1);
     note_outputs(e, n, l->s->n_items - 1);
     return true;

@@ -193,12 +193,14 @@ static void find_outputs(Groups *gr, Item *it)
     }
 }
 
-static int64_t workspace_of_sums(const Graph *g, const Item *it)
+static int64_t workspace_of_sums(const Lowering *l, const Item *it)
 {
+    Kernel k = {.def = kernel_find("sums")};
+
     if (!it->group.has_columns)
         return 0;
-    RtSums s = column_sums(g, it);
-    return rt_sums_workspace(&s);
+    k.params.sums = column_sums(l->g, it);
+    return target_workspace(l->o->target, &k);
 }
 
 void finish_groups(Lowering *l)
@@ -219,7 +221,7 @@ void finish_groups(Lowering *l)
             expand(&gr, it, i);
             find_inputs(&gr, it, i);
             find_passes(&gr, it);
-            it->group.workspace = workspace_of_sums(g, it);
+            it->group.workspace = workspace_of_sums(l, it);
         }
         for (int k = 0; k < it->n_in; k++)
             gr.is_read[value_instance(l, it->operands[k].base, 0)] = true;

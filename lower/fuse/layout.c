@@ -1,10 +1,10 @@
 // Finds the order of dims in memory: convolutional regions keep channels last.
 //
-// Each operator says which operands its kernel reads fastest with channels last
-// (OpDef.channels_last). Values that are read element by element together with such an operand form
-// a region with it, so that no pass over memory transposes. The region's groups are walked in that
-// order, and ranks exchange its values in it. Values that the trainer sees keep their own order; at
-// the region's edge they are accessed through strides, or copied.
+// The target says which operands its kernels read fastest with channels last
+// (target_channels_last). Values that are read element by element together with such an operand
+// form a region with it, so that no pass over memory transposes. The region's groups are walked in
+// that order, and ranks exchange its values in it. Values that the trainer sees keep their own
+// order; at the region's edge they are accessed through strides, or copied.
 #include "lower/internal.h"
 
 typedef struct LayoutSets {
@@ -88,8 +88,9 @@ bool lower_layout(Lowering *l)
         unite_operands(&r, &g->nodes[i]);
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
-        for (int k = 0; k < n->n_in + n->n_out; k++)
-            if (n->op->channels_last >> k & 1)
+        uint64_t last = target_channels_last(l->o->target, n);
+        for (int k = 0; last && k < n->n_in + n->n_out; k++)
+            if (last >> k & 1)
                 r.is_channels_last[root(&r, k < n->n_in ? n->in[k] : n->out[k - n->n_in])] = true;
     }
     for (ValueId v = 1; v < g->n_values; v++)

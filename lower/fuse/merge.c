@@ -4,17 +4,15 @@
 
 #include "lower/internal.h"
 
-// Are there rows enough for the threads, or few elements altogether?
-bool has_parallel_rows(const Item *it, int rows)
+bool has_parallel_rows(const Target *t, const Item *it, int rows)
 {
-    enum { MIN_ROWS = 64, FEW_ELEMENTS = 1 << 15 };
     int64_t n = 1, all = 1;
 
     for (int i = 0; i < it->rank; i++) {
         n *= i < rows ? it->dim[i] : 1;
         all *= it->dim[i];
     }
-    return n >= MIN_ROWS || all <= FEW_ELEMENTS;
+    return n >= t->parallel_rows || all <= t->few_elements;
 }
 
 // Is `v` a broadcast of a value with its first `rows` dims, repeated along the other dims?
@@ -171,7 +169,7 @@ static bool has_leading_dims(const Item *it, const Item *rows, int n)
 
 // How many leading dims make the rows of a merged group; -1: the groups can't be merged. Both must
 // walk the same dims, or one must make a row scalar for each row of the other.
-static int common_rows(const Item *a, const Item *b)
+static int common_rows(const Target *t, const Item *a, const Item *b)
 {
     const Item *large = a->rank > b->rank ? a : b, *small = a->rank > b->rank ? b : a;
     int rows = a->rank == b->rank ? (a->group.has_rows ? a->group.row_rank : b->group.row_rank)
@@ -188,7 +186,7 @@ static int common_rows(const Item *a, const Item *b)
     if (a->rank == b->rank)
         return rows;
     return small->group.has_rows || (large->group.has_rows && large->group.row_rank != rows) ||
-                   !has_parallel_rows(large, rows)
+                   !has_parallel_rows(t, large, rows)
                ? -1
                : rows;
 }
@@ -243,7 +241,7 @@ static bool can_merge(const Lowering *l, int from, int to)
     if (a->kind != ITEM_GROUP || a->region != b->region || !a->rank || !b->rank ||
         a->n_nodes + b->n_nodes > MAX_GROUP_NODES || !item_reads(l, b, from))
         return false;
-    int rows = common_rows(a, b);
+    int rows = common_rows(l->o->target, a, b);
     bool has_rows = a->group.has_rows || b->group.has_rows || a->rank != b->rank;
     if (rows == 0 && has_rows && reads_row_scalars_only(l, b, from))  // totals, added up one by one
         return false;
@@ -270,7 +268,7 @@ static void merge(Lowering *l, int from, int to, int at)
     if (a->group.has_columns)
         all.group.column_rank = a->group.column_rank;
     all.group.has_columns |= a->group.has_columns;
-    all.group.row_rank = common_rows(a, b);
+    all.group.row_rank = common_rows(l->o->target, a, b);
     all.group.has_rows |= a->group.has_rows || a->rank != b->rank;
     if (a->rank > b->rank) {
         all.rank = a->rank;

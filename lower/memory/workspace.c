@@ -29,8 +29,8 @@ static const Node *shard_node(Graph *to, const Graph *g, const Node *n, const Ru
     return first ? producer(to, first) : NULL;
 }
 
-int64_t shard_workspace(const Graph *g, const Node *n, const Rule *r, const Mesh *m,
-                        const Strategy *s)
+int64_t shard_workspace(const Target *t, const Graph *g, const Node *n, const Rule *r,
+                        const Mesh *m, const Strategy *s)
 {
     if (n->op->expr || n->op->view || n->op->place || !n->op->kernel)
         return 0;
@@ -49,5 +49,5 @@ int64_t shard_workspace(const Graph *g, const Node *n, const Rule *r, const Mesh
     if (x)
         node_kernel(to, x, (const int64_t(*)[MAX_RANK])stride, &k);
     arena_free(a);
-    return k.workspace;
+    return target_workspace(t, &k);
 }

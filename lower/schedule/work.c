@@ -26,10 +26,10 @@ bool group_updates_in_place(const Program *p, const Set *s, const Item *it, int 
     return false;
 }
 
-// A store that doesn't overwrite an input fetches its cache lines first (write allocate).
-static void add_write_allocate(Work *w, double bytes)
+// Adds a store that doesn't overwrite an input.
+static void add_store(const Program *p, Work *w, double bytes)
 {
-    w->read += bytes;
+    w->read += p->target->reads_before_writing ? bytes : 0;
     w->written += bytes;
 }
 
@@ -46,7 +46,7 @@ static Work group_work(const Program *p, const Set *s, const Item *it)
         if (group_updates_in_place(p, s, it, k))
             w.written += bytes;
         else
-            add_write_allocate(&w, bytes);
+            add_store(p, &w, bytes);
     }
     return w;
 }
@@ -65,23 +65,23 @@ static Work kernel_work(const Program *p, const Set *s, const Item *it)
     for (int k = 0; k < n->n_in; k++)
         w.read += node_bytes(s->g, n, k);
     for (int k = 0; k < n->n_out; k++)
-        add_write_allocate(&w, node_bytes(s->g, n, n->n_in + k));
+        add_store(p, &w, node_bytes(s->g, n, n->n_in + k));
     return w;
 }
 
-static Work copy_work(const Set *s, const Item *it)
+static Work copy_work(const Program *p, const Set *s, const Item *it)
 {
     Work w = {.read = operand_bytes(s, it, 0)};
 
-    add_write_allocate(&w, operand_bytes(s, it, 1));
+    add_store(p, &w, operand_bytes(s, it, 1));
     return w;
 }
 
-static Work fill_work(const Set *s, const Item *it)
+static Work fill_work(const Program *p, const Set *s, const Item *it)
 {
     Work w = {0};
 
-    add_write_allocate(&w, (double)value_bytes(value_of(s->g, it->operands[0].value)));
+    add_store(p, &w, (double)value_bytes(value_of(s->g, it->operands[0].value)));
     return w;
 }
 
@@ -93,9 +93,9 @@ Work item_work(const Program *p, const Set *s, const Item *it)
     case ITEM_KERNEL:
         return it->call.slot ? (Work){0} : kernel_work(p, s, it);
     case ITEM_COPY:
-        return copy_work(s, it);
+        return copy_work(p, s, it);
     case ITEM_FILL:
-        return fill_work(s, it);
+        return fill_work(p, s, it);
     default:
         return (Work){0};
     }

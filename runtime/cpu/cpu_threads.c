@@ -78,10 +78,15 @@ static bool check_stacks(const RtModel *m, int threads)
 
 bool rt_cpu_start_threads(Rt *rt, const RtModel *m, RtShare share, int threads, bool pins)
 {
-    int pinned;
+    int most = m->threads, pinned;
 
-    threads = threads > 0 ? threads : share.threads;
-    threads = threads < RT_MAX_THREADS ? threads : RT_MAX_THREADS;
+    if (threads > most)
+        return rt_error(m,
+                        "--threads %d: it was compiled for %d threads at most, which shardcc "
+                        "--threads N sets, up to %d",
+                        threads, most, RT_MAX_THREADS);
+    if (!threads)
+        threads = share.threads < most ? share.threads : most;
     omp_set_num_threads(threads);
     rt->threads = threads;
     if (!check_stacks(m, threads))

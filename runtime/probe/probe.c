@@ -16,6 +16,7 @@
 #include "runtime/core/core.h"
 #include "runtime/probe/probe.h"
 #include "runtime/rt_cpu.h"
+#include "runtime/rt_workspace.h"
 
 // Minimal number of calls of each measurement and minimal seconds, in each of ROUNDS rounds.
 enum { CALLS = 3, ROUNDS = 4 };
@@ -92,7 +93,7 @@ static double gemm_rate(Rt *rt, RtType type, int64_t m, int64_t n, int64_t k)
 
     p.type = type;
     rt->kernel = &kernel;
-    rt->workspace = take((size_t)rt_dot_workspace(&p) + 64);
+    rt->workspace = take((size_t)rt_dot_workspace(&p, rt->threads) + 64);
     rt_dot_init(rt, 0, &p);
     double seconds = least_seconds(rt, multiply, &x);
     rt_kernels_free(rt, 1);
@@ -186,7 +187,7 @@ static double attention_rate(Rt *rt)
     h.y = h.dx + 3 * each;
     h.dy = h.y + each;
     h.lse = h.dy + each;
-    rt->workspace = take((size_t)rt_attention_workspace(&h.p));
+    rt->workspace = take((size_t)rt_attention_workspace(&h.p, rt->threads));
     double seconds = least_seconds(rt, attend, &h);
     free(rt->workspace);
     free(h.x);

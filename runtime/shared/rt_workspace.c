@@ -1,5 +1,5 @@
 // Formulas for the bytes of Rt.workspace that kernels use. The compiler calls them to plan memory,
-// and kernels to divide it. They depend on shapes only.
+// and kernels to divide it. They depend on shapes only, and on how many threads compute at most.
 #include "runtime/rt_workspace.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -116,7 +116,7 @@ int64_t rt_dot_slab(int64_t batches) { return batches > 1 ? RT_BLOCK_K : RT_SLAB
 
 // One product: two packed slabs of b, or one if that is all of b. Several products: a slab for each
 // thread.
-int64_t rt_dot_workspace(const RtDot *p)
+int64_t rt_dot_workspace(const RtDot *p, int threads)
 {
     bool is_transposed;
     RtDot d = rt_dot_fold(p, &is_transposed);
@@ -128,7 +128,7 @@ int64_t rt_dot_workspace(const RtDot *p)
     return 6 * round_up(least(d.k, slab_k), RT_PANEL) * round_up(least(d.n, RT_SLAB_N), RT_PANEL) *
            (is_one         ? 1
             : batches == 1 ? 2
-                           : least(batches, RT_MAX_THREADS));
+                           : least(batches, threads));
 }
 
 // Partial sums in f64 of up to RT_CHUNKS chunks, if there are few results. They take at most 2 *
@@ -153,11 +153,11 @@ int64_t rt_sums_chunks(const RtSums *q)
 }
 
 // The sums of each chunk in double and of each thread in float.
-int64_t rt_sums_workspace(const RtSums *q)
+int64_t rt_sums_workspace(const RtSums *q, int threads)
 {
     int64_t units = q->outer * rt_sums_chunks(q);
 
-    return q->n * q->width * (8 * units + 4 * least(units, RT_MAX_THREADS));
+    return q->n * q->width * (8 * units + 4 * least(units, threads));
 }
 
 // The sorted index of one batch: the end of each row's segment, and the order. None if there are
@@ -182,13 +182,13 @@ int64_t rt_attention_thread(const RtAttention *p)
     return 4 * ((forward > grad ? forward : grad) + rt_drop_room(p) + bias);
 }
 
-int64_t rt_attention_workspace(const RtAttention *p)
+int64_t rt_attention_workspace(const RtAttention *p, int threads)
 {
     int64_t groups = rt_product(p->group, p->n_group), chunks = (p->s + RT_ROWS - 1) / RT_ROWS;
     int64_t tasks = groups * chunks > 0 ? groups * chunks : 1;
 
     tasks *= rt_product(p->batch, p->n_batch);
-    return rt_attention_thread(p) * least(tasks, RT_MAX_THREADS);
+    return rt_attention_thread(p) * least(tasks, threads);
 }
 
 // A copy of each operand in the library's layouts, whose channels are rounded up to 16; as much

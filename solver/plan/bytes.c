@@ -195,7 +195,7 @@ static void add_node(BytesBuilder *h, NodeId n, const Strategy *s)
 
     if (item < 0)
         return;
-    int64_t bytes = shard_workspace(g, &g->nodes[n], &b->q->rule[n], b->mesh, s);
+    int64_t bytes = shard_workspace(b->o->target, g, &g->nodes[n], &b->q->rule[n], b->mesh, s);
     bytes = bytes ? buffer_bytes(bytes, 1) : 0;
     if (b->o->copies == COPIES_ALL)
         bytes += node_copy_bytes(h, n, s);

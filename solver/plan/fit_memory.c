@@ -26,7 +26,8 @@ typedef struct Job {
 
 static PlanOptions options_of(const Job *j)
 {
-    return (PlanOptions){.accumulate = j->r->accumulate,
+    return (PlanOptions){.target = j->r->target,
+                         .accumulate = j->r->accumulate,
                          .copies = COPIES_SURE,
                          .memory = j->r->memory ? j->r->memory : (int64_t)j->c->memory,
                          .solve = {.time_limit = 60,
@@ -114,8 +115,11 @@ static const Sharded *split(const Job *j, const Graph *g, const Plan *p)
 
 static LowerOptions program_options(const Job *j, int64_t memory)
 {
-    return (LowerOptions){
-        .fuse = j->r->fuse, .accumulate = j->r->accumulate, .cluster = j->c, .memory = memory};
+    return (LowerOptions){.target = j->r->target,
+                          .fuse = j->r->fuse,
+                          .accumulate = j->r->accumulate,
+                          .cluster = j->c,
+                          .memory = memory};
 }
 
 // Lowers a plan to the fastest program that fits `memory`, if any does.

@@ -15,6 +15,7 @@ typedef enum PlanStatus {
 
 // A request for a plan. Texts are those of the user's options, and not trusted.
 typedef struct PlanRequest {
+    const Target *target;
     int ranks, accumulate;
     int64_t memory;          // bytes of a rank; 0: all that a device of the cluster has
     const char *mesh;        // NULL: the best one

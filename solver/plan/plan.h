@@ -47,6 +47,7 @@ typedef enum Copies {
 } Copies;
 
 typedef struct PlanOptions {
+    const Target *target;
     int accumulate;  // micro-batches
     int64_t memory;  // bytes of a rank
     Copies copies;   // copies that count in `memory`

@@ -164,7 +164,7 @@ bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, cons
     LiveRanges live_ranges;
 
     *to = (Planned){.plan.mesh = mesh[0]};
-    if (!live_ranges_find(g, o->accumulate, a, &live_ranges, d))
+    if (!live_ranges_find(g, o->target, o->accumulate, a, &live_ranges, d))
         return false;
     for (int i = 0; i < count; i++) {
         Wide enough = is_there(to) ? to->answer.cost : 0;

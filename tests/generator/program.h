@@ -12,7 +12,8 @@
 static inline void write_program(const Cases *c, const char *name, const char *dir, Diag *d)
 {
     GenerateOptions o = {.name = name, .options = "", .plan = "one rank"};
-    Program *p = lower(c->arena, NULL, c->g, &(LowerOptions){.fuse = true, .accumulate = 1}, d);
+    Program *p = lower(c->arena, NULL, c->g,
+                       &(LowerOptions){.target = &target_cpu, .fuse = true, .accumulate = 1}, d);
     char *path = arena_string(c->arena, "%s/%s.c", dir, name);
     Text t = {0};
 

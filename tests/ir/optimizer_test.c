@@ -115,7 +115,8 @@ static void numbers_are_pytorch_s(void **state)
 {
     for (int i = 0; i < COUNT(references); i++) {
         const char *text = references[i].text;
-        OptimizerOptions o = {.text = strchr(text, ' ') + 1, .clip_norm = atof(text + 5)};
+        OptimizerOptions o = {
+            .text = strchr(text, ' ') + 1, .clip_norm = atof(text + 5), .parallel_rows = 64};
         Run r = run_new(ONE_PARAMETER, &o);
 
         for (int t = 1; 6 * t <= references[i].n; t++) {
@@ -231,7 +232,7 @@ static void check_print(const Graph *g, const char *from, const char *expected)
 
 static void updates_are_graphs(void **state)
 {
-    OptimizerOptions o = {.text = "sgd(lr=0.1, momentum=0.9)", .clip_norm = 1};
+    OptimizerOptions o = {.text = "sgd(lr=0.1, momentum=0.9)", .clip_norm = 1, .parallel_rows = 64};
     Run r = run_new(ONE_PARAMETER, &o);
 
     check_print(r.g, "  %v4",

@@ -175,7 +175,8 @@ static void test_orders(void **state)
 
         printf("# %s\n", cases[i].name);
         assert_non_null(g);
-        LowerOptions o = {.fuse = true,
+        LowerOptions o = {.target = &target_cpu,
+                          .fuse = true,
                           .accumulate = 1,
                           .sharded = {[SET_PREDICT] = cases[i].of_ranks ? each_rank(a, g) : NULL}};
         Program *p = lower(a, NULL, g, &o, &d);

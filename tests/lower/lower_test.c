@@ -52,7 +52,7 @@ static void check_recompute(Graph *g, Arena *a, Diag *d)
 
     for (int i = 0; i < g->n_outputs; i++)
         out[i] = g->outputs[i].value;
-    assert_true(recompute(g, d) && graph_verify(g, d));
+    assert_true(recompute(g, &target_cpu, d) && graph_verify(g, d));
     Tensor *after = evaluate(g, a);
     for (int i = 0; i < g->n_outputs; i++)
         assert_true(difference(&before[out[i]], &after[g->outputs[i].value]) == 0);
@@ -86,7 +86,7 @@ static void check(int i, bool fuse, double clip_norm)
     Arena *a = arena_new();
     Diag d = {.file = "case"};
     Graph *g = training(i, clip_norm, a, &d);
-    LowerOptions lo = {.fuse = fuse, .accumulate = cases[i].accumulate};
+    LowerOptions lo = {.target = &target_cpu, .fuse = fuse, .accumulate = cases[i].accumulate};
 
     if (fuse)
         check_recompute(g, a, &d);
@@ -106,7 +106,8 @@ static void check_forward(int i, bool fuse)
     g->training = false;
     assert_true(fold(g, &d) && patterns(g, &d) && refine(g, &d) && fold(g, &d) && blocks(g, &d) &&
                 graph_verify(g, &d));
-    check_program(g, &(LowerOptions){.fuse = fuse, .accumulate = 1}, 1e-5, a, &d);
+    check_program(g, &(LowerOptions){.target = &target_cpu, .fuse = fuse, .accumulate = 1}, 1e-5, a,
+                  &d);
     arena_free(a);
 }
 
@@ -138,7 +139,7 @@ static void test_update_in_one_pass(void **state)
     (void)state;
     Arena *a = arena_new();
     Diag d = {.file = "case"};
-    LowerOptions lo = {.fuse = true, .accumulate = 1};
+    LowerOptions lo = {.target = &target_cpu, .fuse = true, .accumulate = 1};
     Program *p = lower(a, training(COUNT(cases) - 1, 0, a, &d), NULL, &lo, &d);
     int groups = 0;
 

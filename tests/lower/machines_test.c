@@ -83,7 +83,8 @@ static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
     Diag diag = {.file = m->name};
     Plan plan = roll_plan(m->g, &mesh, d, a, seen, 0, NULL);
     Sharded *s = bucket(a, partition(a, m->g, &plan, &diag));
-    LowerOptions o = {.fuse = roll(d, 4) > 0,
+    LowerOptions o = {.target = &target_cpu,
+                      .fuse = roll(d, 4) > 0,
                       .accumulate = 1,
                       .sharded = {s},
                       .cluster = &cluster,

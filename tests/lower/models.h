@@ -59,7 +59,7 @@ static inline Graph *training_graph(Arena *a, const char *name, const char *opti
                        .n_bind = accumulate > 1,
                        .accumulate = accumulate,
                        .training = true};
-    OptimizerOptions update = {.text = optimizer, .clip_norm = 1};
+    OptimizerOptions update = {.text = optimizer, .clip_norm = 1, .parallel_rows = 64};
     Weights w;
 
     d->file = path;

@@ -151,7 +151,7 @@ static void try_program(Maker make, int i, uint64_t plan, int mutants, Dice *d)
 static Subject make_case(Arena *a, int i, uint64_t plan)
 {
     Diag *d = arena_array(a, Diag, 1);
-    LowerOptions lo = {.fuse = i % 3 > 0, .accumulate = cases[i].accumulate};
+    LowerOptions lo = {.target = &target_cpu, .fuse = i % 3 > 0, .accumulate = cases[i].accumulate};
     Subject x = {.name = cases[i].name};
 
     (void)plan;
@@ -185,7 +185,11 @@ static Subject make_split(Arena *a, int i, uint64_t plan)
     Plan *rolled = arena_array(a, Plan, 1);
     *rolled = roll_plan(x.model->g, &mesh, &d, a, seen, 0, NULL);
     x.s = bucket(a, partition(a, x.model->g, rolled, diag));
-    LowerOptions o = {.fuse = true, .accumulate = 1, .sharded = {x.s}, .cluster = &cluster};
+    LowerOptions o = {.target = &target_cpu,
+                      .fuse = true,
+                      .accumulate = 1,
+                      .sharded = {x.s},
+                      .cluster = &cluster};
     x.p = lower(a, x.s->g, NULL, &o, diag);
     assert_non_null(x.p);
     return x;

@@ -363,7 +363,7 @@ static inline Tensor *evaluate(const Graph *g, Arena *a)
 
 static inline Graph *training(int i, double clip_norm, Arena *a, Diag *d)
 {
-    OptimizerOptions o = {.text = "adamw(lr=0.01)", .clip_norm = clip_norm};
+    OptimizerOptions o = {.text = "adamw(lr=0.01)", .clip_norm = clip_norm, .parallel_rows = 64};
     Graph *g = graph_parse(a, cases[i].text, strlen(cases[i].text), d);
 
     assert_non_null(g);

@@ -147,7 +147,7 @@ static void check_rows(const Model *m, const Plan *p, int64_t peak, Arena *a)
     enum { PART = 64 };
     Diag d = {.file = m->name};
     const Cluster slow = slow_machine();
-    LowerOptions o = {.fuse = true, .accumulate = 1, .cluster = &slow};
+    LowerOptions o = {.target = &target_cpu, .fuse = true, .accumulate = 1, .cluster = &slow};
     Sharded *s = partition(a, m->g, p, &d);
 
     assert_non_null(s);
@@ -191,14 +191,15 @@ static void check_searched(const Model *m, int at, int only, Tried *t)
     Arena *a = arena_new();
     Mesh mesh = mesh_of(meshes[at].n_axes, meshes[at].size);
     const Cluster slow = slow_machine();
-    PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40, .copies = COPIES_SURE};
+    PlanOptions o = {
+        .target = &target_cpu, .accumulate = 1, .memory = INT64_C(1) << 40, .copies = COPIES_SURE};
     Diag diag = {.file = m->name};
     PlanProblem q;
     LiveRanges live;
     Preset preset[MAX_PRESETS];
     Text name = {0};
 
-    assert_true(live_ranges_find(m->g, o.accumulate, a, &live, &diag));
+    assert_true(live_ranges_find(m->g, &target_cpu, o.accumulate, a, &live, &diag));
     assert_true(plan_build(&q, m->g, &slow, &mesh, &o, &live, a, NULL));
     size_t n = (size_t)q.problem.first[q.problem.n_nodes];
     bool *keep = arena_array(a, bool, n);

@@ -55,7 +55,7 @@ static void judge_program(const Subject *s, const Task *t, const Oracle *o, cons
 {
     Text said = {0};
     Diag d = {.file = "lower", .to = &said};
-    LowerOptions lo = {.fuse = !s->plain, .accumulate = s->accumulate};
+    LowerOptions lo = {.target = &target_cpu, .fuse = !s->plain, .accumulate = s->accumulate};
     Program *p = lower(a, s->train, s->predict, &lo, &d);
 
     if (!p) {

@@ -14,7 +14,7 @@ static void drop_outputs(Graph *g)
 
 bool run_passes(Graph *g, const Subject *s, bool is_split, Diag *d)
 {
-    OptimizerOptions o = {.text = s->optimizer, .clip_norm = s->clip};
+    OptimizerOptions o = {.text = s->optimizer, .clip_norm = s->clip, .parallel_rows = 64};
 
     g->diag = d;
     if (!graph_verify(g, d))
@@ -29,6 +29,6 @@ bool run_passes(Graph *g, const Subject *s, bool is_split, Diag *d)
         !optimizer_add(g, &o, d))
         return false;
     drop_outputs(g);
-    return (s->plain || recompute(g, d)) && (s->plain || is_split || scatter_onto(g, d)) &&
-           !d->errors && graph_verify(g, d);
+    return (s->plain || recompute(g, &target_cpu, d)) &&
+           (s->plain || is_split || scatter_onto(g, d)) && !d->errors && graph_verify(g, d);
 }

@@ -43,13 +43,14 @@ static bool find_kept(const Graph *g, const PlanProblem *q, const bool *keep, Pl
 static bool find_plan(const Graph *g, Dice *d, Plan *p, Arena *a, Diag *diag)
 {
     const Cluster slow = slow_machine();
-    PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40, .copies = COPIES_SURE};
+    PlanOptions o = {
+        .target = &target_cpu, .accumulate = 1, .memory = INT64_C(1) << 40, .copies = COPIES_SURE};
     Preset preset[MAX_PRESETS];
     unsigned axes[MAX_AXES];
     PlanProblem q;
     LiveRanges live;
 
-    if (!live_ranges_find(g, o.accumulate, a, &live, diag) ||
+    if (!live_ranges_find(g, &target_cpu, o.accumulate, a, &live, diag) ||
         !plan_build(&q, g, &slow, &p->mesh, &o, &live, a, NULL))
         return false;
     size_t n = (size_t)q.problem.first[q.problem.n_nodes];
@@ -126,7 +127,8 @@ static void judge_plan(const Graph *g, const Reference *r, const Tensor *value, 
     Sharded *split = partition(a, g, plan, d);
 
     split = split ? bucket(a, split) : NULL;
-    LowerOptions o = {.fuse = !s->plain,
+    LowerOptions o = {.target = &target_cpu,
+                      .fuse = !s->plain,
                       .accumulate = s->accumulate,
                       .sharded = {split},
                       .cluster = &cluster,

@@ -7,7 +7,7 @@ static void keeps_to_workspace(int rows)
 {
     enum { T = 96, E = 80, F = 32, THREADS = 4 };
     RtAttention p = {.s = rows, .t = T, .e = E, .f = F, .scale = 0.1f};
-    int64_t bytes = rt_attention_workspace(&p), all = THREADS * bytes;
+    int64_t bytes = rt_attention_workspace(&p, THREADS), all = THREADS * bytes;
     char *workspace = malloc((size_t)all);
     Rt rt = {.threads = THREADS, .workspace = workspace};
     Random r = {1};

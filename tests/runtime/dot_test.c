@@ -66,7 +66,7 @@ static void check(Random *r, RtDot *p)
     float *y[3];
 
     for (int t = 0; t < 3; t++) {
-        Rt rt = rt_new(threads[t], rt_dot_workspace(p));
+        Rt rt = rt_new(threads[t], rt_dot_workspace(p, threads[t]));
         y[t] = malloc(sizeof(float) * (size_t)(ny + 1));
         memcpy(y[t], want, sizeof(float) * (size_t)ny);
         rt_dot_init(&rt, 1, p);
@@ -129,7 +129,7 @@ static void test_double(void **state)
                .y_n = 2,
                .type = RT_F64};
     double a[] = {1, 2, 3, 4, 5, 6}, b[] = {1, 2, 3, 4, 5, 6 + 1e-12}, y[4];
-    Rt rt = rt_new(1, rt_dot_workspace(&p));
+    Rt rt = rt_new(1, rt_dot_workspace(&p, 1));
 
     rt_dot_init(&rt, 0, &p);
     rt_dot(&rt, 0, y, a, b);

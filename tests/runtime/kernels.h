@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "runtime/rt_cpu.h"
+#include "runtime/rt_workspace.h"
 
 // The random numbers of one test, which are the same in every run.
 typedef struct Random {

@@ -26,7 +26,7 @@ static const struct {
 
 static void check(const RtSums *q, const float *x, char *const *y, int threads)
 {
-    Rt rt = rt_new(threads, rt_sums_workspace(q));
+    Rt rt = rt_new(threads, rt_sums_workspace(q, threads));
     char *const p[] = {(char *)x, (char *)&q->width};
 
     rt_sums(&rt, add_rows, p, q, y);

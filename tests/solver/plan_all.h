@@ -192,7 +192,7 @@ static inline int64_t rest_cost(const All *all, ValueId v, Spec next_storage_spe
 // rank. These graphs have no loops. A value is live from the first item that names it to the last.
 static inline void find_items(All *all, Arena *a)
 {
-    const LowerOptions o = {.fuse = true, .accumulate = 1};
+    const LowerOptions o = {.target = &target_cpu, .fuse = true, .accumulate = 1};
     Diag d = {.file = "graph"};
     Text t = {0};
 
@@ -329,8 +329,8 @@ static inline int64_t enumerate_plans(const Graph *g, const Cluster *c, const Me
             enumerate(m, LINEAR_JOINT, LINEAR_SINGLE + 3, is_strategy, all, n, all->strategy[n]);
         all->workspaces[n] = arena_array(a, int64_t, all->n_strategies[n]);
         for (int i = 0; i < all->n_strategies[n]; i++)
-            all->workspaces[n][i] =
-                shard_workspace(g, &g->nodes[n], &all->rule[n], m, &all->strategy[n][i]);
+            all->workspaces[n][i] = shard_workspace(&target_cpu, g, &g->nodes[n], &all->rule[n], m,
+                                                    &all->strategy[n][i]);
     }
     try_nodes(all, 1, 0);
     return all->best < NOT_ALLOWED ? all->best : INT64_MAX;
@@ -367,7 +367,11 @@ static inline Mesh mesh_of(int i, double beta)
 static inline bool find_in(double seconds, const Graph *g, const Cluster *c, const Mesh *m,
                            int64_t limit, Pin pin, Arena *a, Planned *to)
 {
-    PlanOptions o = {.accumulate = 1, .memory = limit, .pin = &pin, .n_pins = pin.id != 0};
+    PlanOptions o = {.target = &target_cpu,
+                     .accumulate = 1,
+                     .memory = limit,
+                     .pin = &pin,
+                     .n_pins = pin.id != 0};
     Diag d = {.file = "plan"};
 
     o.solve = (SolveOptions){.time_limit = seconds,

@@ -14,7 +14,8 @@ static bool find_preset(const Graph *g, const Mesh *m, const char *text, Arena *
     Cluster c = slow_links(1);
     Preset preset;
     Diag d = {.file = "plan"};
-    PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40, .preset = &preset};
+    PlanOptions o = {
+        .target = &target_cpu, .accumulate = 1, .memory = INT64_C(1) << 40, .preset = &preset};
 
     o.solve = (SolveOptions){.threads = 1,
                              .seed = 1,
@@ -187,7 +188,7 @@ static void all_meshes(void **state)
         Graph *g = graph_with(a, graphs[0], sizes[i / 4]);
         Cluster c = slow_links(1);
         Mesh m[] = {mesh_of(2, 1e-9), mesh_of(3, 2e-9)};
-        PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40};
+        PlanOptions o = {.target = &target_cpu, .accumulate = 1, .memory = INT64_C(1) << 40};
         Diag d = {.file = "plan"};
         Planned p;
         o.solve = (SolveOptions){.threads = 1,
@@ -227,7 +228,7 @@ static void predicted_plans(void **state)
         Cluster c = slow_links(1);
         Mesh m = mesh_of(0, 1e-9);
         Diag d = {.file = "plan"};
-        PlanOptions o = {.accumulate = 1, .memory = INT64_C(1) << 40};
+        PlanOptions o = {.target = &target_cpu, .accumulate = 1, .memory = INT64_C(1) << 40};
         Planned p, q;
         assert_true(find_preset(training, &m, presets[i], a, &p));
         o.solve = (SolveOptions){.threads = 1,

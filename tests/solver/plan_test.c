@@ -198,7 +198,11 @@ static void refused_pins(void **state)
         Mesh m = mesh_of(0, 1e-9);
         Text t = {0};
         Diag d = {.file = "plan", .to = &t};
-        PlanOptions o = {.accumulate = 1, .memory = 1000, .pin = &cases[i].pin, .n_pins = 1};
+        PlanOptions o = {.target = &target_cpu,
+                         .accumulate = 1,
+                         .memory = 1000,
+                         .pin = &cases[i].pin,
+                         .n_pins = 1};
         Planned p;
         assert_false(plan_find(g, &c, &m, &o, &p, a, &d));
         assert_string_equal(t.s, cases[i].text);

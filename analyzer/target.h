@@ -1,0 +1,46 @@
+// The target of a compilation: a kind of processor, and what programs for it must keep to. Its
+// kernels' types, layouts and workspaces, and the limits of its caches, vectors and threads, are
+// known here alone.
+#ifndef SHARDCC_TARGET_H
+#define SHARDCC_TARGET_H
+
+#include "ir/kernel.h"
+
+// The kernels that a target has, by name.
+typedef struct TargetKernel {
+    const char *name;
+    // Does it take operands of these types? `types` says in words which. NULL: all types that the
+    // operator has.
+    bool (*takes)(const Kernel *k);
+    const char *types;
+    int64_t (*workspace)(const Kernel *k, int threads);  // bytes; NULL: it needs none
+    // The mask of the operands, inputs first, with which it is fastest if dim 1 is innermost.
+    uint64_t channels_last;
+} TargetKernel;
+
+typedef struct Target {
+    const char *name;
+    // A rank computes with so many threads at most. Workspaces are for all of them, and the results
+    // don't depend on their number.
+    int threads;
+    const TargetKernel *kernel;
+    int n_kernels;
+    uint32_t types;  // mask of DType: those in which elements are computed
+    // Fused groups: so many rows keep all threads busy, which groups of few elements don't need;
+    // fewer columns don't fill a vector; a value of more bytes is in no cache when it is read
+    // again.
+    int64_t parallel_rows, few_elements, vector_columns, cache_bytes;
+    bool reads_before_writing;  // a store fetches the old bytes first (write allocate)
+} Target;
+
+extern const Target target_cpu;
+
+// The kernels of a CPU take what runtime/cpu has. Reports an error at n and returns false if a
+// kernel doesn't take the operands' types.
+bool target_takes(const Target *t, const Graph *g, const Node *n, const Kernel *k, Diag *d);
+// Bytes that the kernel needs while it runs.
+int64_t target_workspace(const Target *t, const Kernel *k);
+// The mask of a node's operands that are best stored with dim 1 innermost.
+uint64_t target_channels_last(const Target *t, const Node *n);
+
+#endif
