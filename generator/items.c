@@ -1,10 +1,7 @@
-// Prints the functions of one set: one per loop body, and one per part that calls them in order.
+// Prints the functions of one set: one per loop body, and those that call them in order.
 #include <string.h>
 
 #include "generator/internal.h"
-
-static const char *const part_names[N_SETS][N_PARTS] = {{"micro", "reduce", "update"},
-                                                        {"forward", NULL, NULL}};
 
 static void print_dims(Text *t, const char *name, int rank, const int64_t *dim)
 {
@@ -223,13 +220,13 @@ static void generate_item(Gen *g, const Item *it, Text *t, int indent)
     }
 }
 
-static const char *body_name(Gen *g, const Item *loop, int part, int skew)
+static const char *body_name(Gen *g, const Item *loop, Timing timing, int skew)
 {
-    const char *phase = part == PART_REDUCE       ? "reduce"
-                        : loop->phase == UPDATE   ? "update"
-                        : loop->phase == BACKWARD ? "backward"
-                        : g->set == SET_PREDICT   ? "predict"
-                                                  : "forward";
+    const char *phase = timing == TIMING_REDUCE    ? "reduce"
+                        : loop->phase == UPDATE    ? "update"
+                        : loop->phase == BACKWARD  ? "backward"
+                        : timing == TIMING_FORWARD ? "predict"
+                                                   : "forward";
 
     const char *name = arena_string(g->arena, "block%d_%s", loop->cls, phase);
     if (loop->loop.fission_part)
@@ -298,7 +295,7 @@ static void print_skewed(const Gen *g, const Item *loop, int skew, const char *n
 
 // Prints a loop over one iteration's items. They are in a function of their own, one for each skew,
 // unless the loop only copies.
-static void generate_loop(Gen *g, int begin, int part, Text *t)
+static void generate_loop(Gen *g, int begin, Timing timing, Text *t)
 {
     const Item *loop = &g->s->items[begin];
 
@@ -312,7 +309,7 @@ static void generate_loop(Gen *g, int begin, int part, Text *t)
     }
     text_printf(t, loop->loop.skew ? " {\n" : "\n");
     for (int skew = 0; skew <= loop->loop.skew; skew++) {
-        const char *name = body_name(g, loop, part, skew);
+        const char *name = body_name(g, loop, timing, skew);
         if (loop->loop.skew)
             print_skewed(g, loop, skew, name, t);
         else
@@ -323,22 +320,20 @@ static void generate_loop(Gen *g, int begin, int part, Text *t)
         text_printf(t, "    }\n");
 }
 
-static void generate_part(Gen *g, int part)
+static void generate_function(Gen *g, const Function *f)
 {
     Text t = {0};
     const Set *s = g->s;
 
-    for (int i = s->part[part]; i < s->part[part + 1]; i++) {
+    for (int i = f->begin; i < f->end; i++) {
         if (s->items[i].kind == ITEM_LOOP) {
-            generate_loop(g, i, part, &t);
+            generate_loop(g, i, f->timing, &t);
             i = s->items[i].loop.end;
         } else {
             generate_item(g, &s->items[i], &t, 4);
         }
     }
-    if (!t.n && part != PART_MICRO)
-        return;
-    text_printf(g->bodies, "static void %s(Rt *rt, char *m)\n{\n", part_names[g->set][part]);
+    text_printf(g->bodies, "static void %s(Rt *rt, char *m)\n{\n", f->name);
     if (!t.n)
         text_printf(g->bodies, "    (void)rt;\n    (void)m;\n");
     text_put(g->bodies, t.s ? t.s : "", t.n);
@@ -348,7 +343,6 @@ static void generate_part(Gen *g, int part)
 
 void generate_items(Gen *g)
 {
-    for (int part = 0; part < N_PARTS; part++)
-        if (part_names[g->set][part])
-            generate_part(g, part);
+    for (int i = 0; i < g->s->n_functions; i++)
+        generate_function(g, &g->s->functions[i]);
 }

@@ -63,6 +63,49 @@ static const char *find_labels(const Gen *g)
     return NULL;
 }
 
+static int count_functions(const Program *p, Timing timing, const char **name)
+{
+    int n = 0;
+
+    for (int i = 0; i < N_SETS; i++)
+        for (int k = 0; k < p->set[i].n_functions; k++)
+            if (p->set[i].functions[k].timing == timing) {
+                *name = p->set[i].functions[k].name;
+                n++;
+            }
+    return n;
+}
+
+// A model has one function of each timing. Where the program has several, one that calls them in
+// their order is added.
+static void print_callers(const Gen *g, Text *t)
+{
+    const char *name;
+
+    for (Timing timing = 0; timing < N_TIMINGS; timing++) {
+        if (count_functions(g->p, timing, &name) < 2)
+            continue;
+        text_printf(t, "static void every_%s(Rt *rt, char *m)\n{\n", timing_name(timing));
+        for (int i = 0; i < N_SETS; i++)
+            for (int k = 0; k < g->p->set[i].n_functions; k++)
+                if (g->p->set[i].functions[k].timing == timing)
+                    text_printf(t, "    %s(rt, m);\n", g->p->set[i].functions[k].name);
+        text_printf(t, "}\n\n");
+    }
+}
+
+static void print_calls(const Program *p, Text *t)
+{
+    const char *name = NULL;
+
+    for (Timing timing = 0; timing < N_TIMINGS; timing++) {
+        int n = count_functions(p, timing, &name);
+        if (n)
+            text_printf(t, "    .%s = %s%s,\n", timing_name(timing), n > 1 ? "every_" : "",
+                        n > 1 ? timing_name(timing) : name);
+    }
+}
+
 static void print_model(const Gen *g, Text *t)
 {
     const Program *p = g->p;
@@ -101,13 +144,7 @@ static void print_model(const Gen *g, Text *t)
         text_printf(t, "    .predict = predict_tensors,\n"
                        "    .n_predict = sizeof predict_tensors / sizeof *predict_tensors,\n");
     text_printf(t, "    .init = init,\n");
-    const int *part = p->set[SET_TRAIN].part;
-    if (train)
-        text_printf(t, "    .micro = micro,\n%s%s",
-                    part[PART_REDUCE] < part[PART_UPDATE] ? "    .reduce = reduce,\n" : "",
-                    part[PART_UPDATE] < part[N_PARTS] ? "    .update = update,\n" : "");
-    if (p->set[SET_PREDICT].g)
-        text_printf(t, "    .forward = forward,\n");
+    print_calls(p, t);
     text_printf(t, "};\n\nint main(int argc, char **argv)\n{\n"
                    "    rt_limit_spinning(argv);\n    return rt_main(&model, argc, argv);\n}\n");
 }
@@ -143,6 +180,7 @@ void generate_c(const Program *p, const GenerateOptions *o, Text *t)
     text_put(t, bodies.s ? bodies.s : "", bodies.n);
     text_printf(t, "static void init(Rt *rt)\n{\n%s%s}\n\n", init.n ? "" : "    (void)rt;\n",
                 init.s ? init.s : "");
+    print_callers(&g, t);
     generate_cuts(&g, t);
     text_put(t, tables.s, tables.n);
     print_model(&g, t);

@@ -12,13 +12,13 @@ typedef struct View {
     RankSlice rank_slice;
 } View;
 
-// All iterations of one block class in one phase and part: a loop. The nodes of iteration
+// All iterations of one block class in one phase and function: a loop. The nodes of iteration
 // `representative` stand for all. It is the second iteration to run, so that its neighbour inputs
 // come from within the loop.
 typedef struct Region {
     int32_t cls;
     Phase phase;
-    Part part;
+    Timing timing;
     bool is_reverse;
     int representative, other;  // `other`: a second one, to find what depends on the iteration
     NodeId *nodes;              // of the representative, in order of execution
@@ -50,7 +50,7 @@ typedef struct Lowering {
     bool *is_stored_channels_last;  // by ValueId: also stored so, if its producer can write it
     View *view;                     // by ValueId
     NodeId *placed_in;       // by ValueId: the node (a concat) in whose result the value is made
-    Part *part;              // by NodeId
+    Timing *timing;          // by NodeId: which function runs it
     int64_t *priority;       // by NodeId: ready nodes run in this order, lowest first
     bool has_early_updates;  // updates are in the backward part, each after its gradient
     ClassTable *table;       // by class
@@ -188,7 +188,8 @@ bool has_parallel_rows(const Target *t, const Item *it, int rows);
 bool is_row_broadcast(const Lowering *l, ValueId v, int rows);
 bool is_assembled(const Lowering *l, ValueId v);
 bool is_direct_result(const Lowering *l, ValueId v);
-// Merges groups among the items [begin, end): a loop's body without its ITEM_END, or a part.
+// Merges groups among the items [begin, end): a loop's body without its ITEM_END, or
+// a function.
 void merge_groups(Lowering *l, int begin, int end);
 void finish_groups(Lowering *l);
 // Starts collectives before their first reader and adds the waits for them.

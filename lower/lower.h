@@ -198,16 +198,36 @@ typedef struct DimSplit {
     bool is_uneven;  // some ranks have less than a chunk
 } DimSplit;
 
-// The parts of a set. In the forward-only set all parts except the first are empty.
-typedef enum Part { PART_MICRO, PART_REDUCE, PART_UPDATE, N_PARTS } Part;
+// When a function runs.
+typedef enum Timing {
+    TIMING_MICRO,    // once for every micro-batch of a step
+    TIMING_REDUCE,   // once a step, after the micro-batches
+    TIMING_UPDATE,   // once a step, after the trainer has looked at the norm of the gradients
+    TIMING_FORWARD,  // once for every batch that is only predicted
+    N_TIMINGS
+} Timing;
+
+static inline const char *timing_name(Timing t)
+{
+    static const char *const names[N_TIMINGS] = {"micro", "reduce", "update", "forward"};
+    return names[t];
+}
+
+// A function that the trainer calls. Those of one timing run in the order of the set's list.
+typedef struct Function {
+    const char *name;  // begins with the timing's name; once in a program
+    Timing timing;
+    int begin, end;  // items [begin, end)
+} Function;
 
 typedef struct Set {
     Graph *g;
     const struct Sharded *sharded;  // NULL: there is one rank
     Item *items;
     int n_items, cap_items;
-    int part[N_PARTS + 1];  // items [part[p], part[p + 1])
-    Storage *storage;       // by ValueId of bases; all instances have the same: iteration 0's place
+    Function *functions;  // their items follow each other
+    int n_functions, cap_functions;
+    Storage *storage;  // by ValueId of bases; all instances have the same: iteration 0's place
     // Set by program_finish. How the mesh splits the dims of a value and the factors of a node;
     // NULL: one rank has the whole.
     Address *address;  // by ValueId: the value's place as it is seen from outside all loops

@@ -85,11 +85,11 @@ static void print_item(const Printer *r, int i, bool is_inside)
     text_printf(t, "\n");
 }
 
-static void print_items(const Printer *r, int part)
+static void print_items(const Printer *r, const Function *f)
 {
     bool is_inside = false;  // a loop
 
-    for (int i = r->s->part[part]; i < r->s->part[part + 1]; i++) {
+    for (int i = f->begin; i < f->end; i++) {
         ItemKind kind = r->s->items[i].kind;
         is_inside &= kind != ITEM_END;
         print_item(r, i, is_inside);
@@ -118,7 +118,6 @@ static void print_buffer(const Printer *r, const Buffer *b)
 
 void program_print(const Program *p, Text *t)
 {
-    static const char *const parts[] = {"micro", "reduce", "update"};
     Printer r[N_SETS];
     Arena *a = arena_new();
 
@@ -129,9 +128,9 @@ void program_print(const Program *p, Text *t)
         if (p->buffers[i].bytes)
             print_buffer(&r[p->buffers[i].set], &p->buffers[i]);
     for (int i = 0; i < N_SETS; i++)
-        for (int part = 0; r[i].s->g && part < N_PARTS; part++) {
-            text_printf(t, "%s %s\n", set_names[i], parts[part]);
-            print_items(&r[i], part);
+        for (int k = 0; k < p->set[i].n_functions; k++) {
+            text_printf(t, "%s %s\n", set_names[i], p->set[i].functions[k].name);
+            print_items(&r[i], &p->set[i].functions[k]);
         }
     arena_free(a);
 }

@@ -92,6 +92,22 @@ static void run_loop(Check *c, int begin)
     }
 }
 
+static void run_function(Check *c, const Function *f)
+{
+    for (int i = f->begin; i < f->end; i++) {
+        c->it = &c->s->items[i];
+        c->iteration = c->representative = 0;
+        c->is_read = c->is_first = true;
+        if (c->it->kind == ITEM_LOOP) {
+            run_loop(c, i);
+            i = c->s->items[i].loop.end;
+        } else {
+            check_item(c);
+        }
+    }
+    c->it = NULL;
+}
+
 // ---- values that live on ----
 
 static bool is_live_in(const Check *c, ValueId v, Footprint *f)
@@ -186,20 +202,14 @@ bool set_check(const Program *p, int set, int rank, Diag *d)
     c.shown = arena_array(c.arena, int, s->g->n_values);
     check_stored_set(&c);
     put_live_in(&c);
-    for (int i = 0; i < s->n_items; i++) {
-        if (i == s->part[PART_REDUCE] && p->accumulate > 1)
+    for (int k = 0; k < s->n_functions; k++) {
+        run_function(&c, &s->functions[k]);
+        bool is_last_micro =
+            s->functions[k].timing == TIMING_MICRO &&
+            (k + 1 == s->n_functions || s->functions[k + 1].timing != TIMING_MICRO);
+        if (is_last_micro && p->accumulate > 1)
             check_live_out(&c, SCOPE_MICRO);
-        c.it = &s->items[i];
-        c.iteration = c.representative = 0;
-        c.is_read = c.is_first = true;
-        if (c.it->kind == ITEM_LOOP) {
-            run_loop(&c, i);
-            i = s->items[i].loop.end;
-        } else {
-            check_item(&c);
-        }
     }
-    c.it = NULL;
     check_live_out(&c, SCOPE_STEP);
     check_ends(&c);
     arena_free(c.arena);

@@ -7,7 +7,7 @@
 typedef struct Emit {
     Lowering *l;
     int r;         // region being emitted, 0: top level
-    int loop;      // item of its ITEM_LOOP, or the part's first item
+    int loop;      // item of its ITEM_LOOP, or the function's first item
     int *read_at;  // by ValueId (bases): 1 + last item that reads it
     // By ValueId (bases): the same for reads that aren't element by element.
     int *non_elementwise_read_at;

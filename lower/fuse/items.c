@@ -215,11 +215,23 @@ static bool lower_region(Emit *e, int r)
     return true;
 }
 
+// Begins the function of that timing, unless it is the last one.
+static void enter_function(Emit *e, Timing timing)
+{
+    Set *s = e->l->s;
+
+    if (s->n_functions && s->functions[s->n_functions - 1].timing == timing)
+        return;
+    *arena_push(e->l->p->arena, s->functions, s->n_functions, s->cap_functions) = (Function){
+        .name = timing_name(timing), .timing = timing, .begin = s->n_items, .end = s->n_items};
+    e->loop = s->n_items;
+}
+
 bool lower_items(Lowering *l)
 {
     Arena *a = l->p->arena;
     Emit e = {.l = l};
-    Part part = PART_MICRO;
+    Set *s = l->s;
 
     e.read_at = arena_array(a, int, l->cap_values);
     e.non_elementwise_read_at = arena_array(a, int, l->cap_values);
@@ -232,20 +244,16 @@ bool lower_items(Lowering *l)
             l->is_gradient[l->g->outputs[i].value] = true;
     find_inlinable(l);
     find_inlinable_one_flop(l);
+    enter_function(&e, s == &l->p->set[SET_TRAIN] ? TIMING_MICRO : TIMING_FORWARD);
     for (int i = 0; i < l->n_order; i++) {
         int32_t u = l->order[i];
-        Part next = u < 0 ? l->regions[-u].part : l->part[u];
-        while (part < next) {
-            l->s->part[++part] = l->s->n_items;
-            e.loop = l->s->n_items;
-        }
+        enter_function(&e, u < 0 ? l->regions[-u].timing : l->timing[u]);
         if (u < 0 ? !lower_region(&e, -u) : !lower_node(&e, u))
             return false;
+        s->functions[s->n_functions - 1].end = s->n_items;
     }
-    while (part < N_PARTS)
-        l->s->part[++part] = l->s->n_items;
-    for (int k = 0; k < N_PARTS; k++)
-        merge_groups(l, l->s->part[k], l->s->part[k + 1]);
+    for (int k = 0; k < s->n_functions; k++)
+        merge_groups(l, s->functions[k].begin, s->functions[k].end);
     finish_groups(l);
     return true;
 }

@@ -86,7 +86,7 @@ static void add_loop(Schedule *s, const Item *loop, int at)
     o->items[begin].loop.end = o->n_items - 1;
 }
 
-// ---- parts ----
+// ---- functions ----
 
 static void add_whole(Overlap *o, const Task *u)
 {

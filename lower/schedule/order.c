@@ -4,7 +4,7 @@
 
 #include "lower/internal.h"
 
-// ---- parts ----
+// ---- functions ----
 
 // May each parameter be updated as soon as its gradient is made? No if gradients are summed over
 // micro-batches, or if an update needs the norm of all of them.
@@ -30,45 +30,49 @@ static bool can_update_early(const Lowering *l)
     return norm != 0;
 }
 
-// The update's nodes that gradients and their norm depend on make a part of their own, PART_REDUCE:
-// the trainer may look at the norm before PART_UPDATE. With early updates all nodes are in one
-// part.
-static void find_parts(Lowering *l)
+// The update's nodes that gradients and their norm depend on make a function of their own,
+// `reduce`: the trainer may look at the norm before `update`. With early updates all nodes are in
+// `micro`.
+static void find_timings(Lowering *l)
 {
     const Graph *g = l->g;
+    Timing first = l->s == &l->p->set[SET_TRAIN] ? TIMING_MICRO : TIMING_FORWARD;
 
-    l->part = arena_array(l->p->arena, Part, g->n_nodes);
+    l->timing = arena_array(l->p->arena, Timing, g->n_nodes);
     l->has_early_updates = can_update_early(l);
+    for (NodeId i = 0; i < g->n_nodes; i++)
+        l->timing[i] = first;
     if (l->has_early_updates)
         return;
     for (NodeId i = 1; i < g->n_nodes; i++)
-        l->part[i] = g->nodes[i].phase == UPDATE ? PART_UPDATE : PART_MICRO;
+        if (g->nodes[i].phase == UPDATE)
+            l->timing[i] = TIMING_UPDATE;
     for (int i = 0; i < g->n_outputs; i++) {
         NodeId n = value_of(g, g->outputs[i].value)->producer;
-        if (l->part[n] == PART_UPDATE)
-            l->part[n] = PART_REDUCE;
+        if (l->timing[n] == TIMING_UPDATE)
+            l->timing[n] = TIMING_REDUCE;
     }
     for (NodeId i = g->n_nodes - 1; i > 0; i--)
-        for (int k = 0; l->part[i] == PART_REDUCE && k < g->nodes[i].n_in; k++) {
+        for (int k = 0; l->timing[i] == TIMING_REDUCE && k < g->nodes[i].n_in; k++) {
             NodeId n = value_of(g, g->nodes[i].in[k])->producer;
-            if (l->part[n] == PART_UPDATE)
-                l->part[n] = PART_REDUCE;
+            if (l->timing[n] == TIMING_UPDATE)
+                l->timing[n] = TIMING_REDUCE;
         }
 }
 
 // ---- regions ----
 
-static int find_region(Lowering *l, const Node *n, Part part)
+static int find_region(Lowering *l, const Node *n, Timing timing)
 {
     Phase phase = l->has_early_updates && n->phase == UPDATE ? BACKWARD : n->phase;
 
     for (int r = 1; r < l->n_regions; r++) {
         const Region *x = &l->regions[r];
-        if (x->cls == n->block.cls && x->phase == phase && x->part == part)
+        if (x->cls == n->block.cls && x->phase == phase && x->timing == timing)
             return r;
     }
     Region *x = arena_push(l->p->arena, l->regions, l->n_regions, l->cap_regions);
-    *x = (Region){.cls = n->block.cls, .phase = phase, .part = part};
+    *x = (Region){.cls = n->block.cls, .phase = phase, .timing = timing};
     return l->n_regions - 1;
 }
 
@@ -108,7 +112,7 @@ static bool make_regions(Lowering *l)
     arena_push(l->p->arena, l->regions, l->n_regions, l->cap_regions);
     for (NodeId i = 1; i < g->n_nodes; i++)
         if (g->nodes[i].block.cls)
-            l->region[i] = find_region(l, &g->nodes[i], l->part[i]);
+            l->region[i] = find_region(l, &g->nodes[i], l->timing[i]);
     for (int r = 1; r < l->n_regions; r++)
         if (!find_direction(l, r))
             return unroll_class(l, l->regions[r].cls);
@@ -294,7 +298,7 @@ static bool order_top(Lowering *l)
     }
     Order o = order_new(a, n);
     for (NodeId i = g->n_nodes - 1; i > 0; i--) {
-        o.key[vertex[i]] = ((int64_t)l->part[i] << 48) + l->priority[i];
+        o.key[vertex[i]] = ((int64_t)l->timing[i] << 48) + l->priority[i];
         for (int k = 0; k < g->nodes[i].n_in; k++)
             order_add(&o, vertex[value_of(g, g->nodes[i].in[k])->producer], vertex[i]);
     }
@@ -314,7 +318,7 @@ static bool order_top(Lowering *l)
 
 bool lower_order(Lowering *l)
 {
-    find_parts(l);
+    find_timings(l);
     if (!make_regions(l))
         return false;
     l->priority = find_priorities(l);

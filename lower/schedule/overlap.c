@@ -244,26 +244,30 @@ static int schedule_items(Overlap *o, int begin, int end, bool is_loop)
     return s.max_skew;
 }
 
-// Rewrites the parts one by one. The items that `part` adds become the new part.
-static void rewrite(Overlap *o, void (*part)(Overlap *o, int begin, int end))
+// Rewrites the functions one by one. The items that `run` adds are the function's new ones.
+static void rewrite(Overlap *o, void (*run)(Overlap *o, int begin, int end))
 {
     Set *s = o->l->s;
-    int begin[N_PARTS + 1] = {0};
 
     o->from = s->items;
     o->items = NULL;
     o->n_items = o->cap_items = 0;
-    for (int k = 0; k < N_PARTS; k++) {
-        part(o, s->part[k], s->part[k + 1]);
-        begin[k + 1] = o->n_items;
+    for (int k = 0; k < s->n_functions; k++) {
+        Function *f = &s->functions[k];
+        int begin = o->n_items;
+        run(o, f->begin, f->end);
+        f->begin = begin;
+        f->end = o->n_items;
     }
-    memcpy(s->part, begin, sizeof begin);
     s->items = o->items;
     s->n_items = o->n_items;
     s->cap_items = o->cap_items;
 }
 
-static void schedule_part(Overlap *o, int begin, int end) { schedule_items(o, begin, end, false); }
+static void schedule_function(Overlap *o, int begin, int end)
+{
+    schedule_items(o, begin, end, false);
+}
 
 bool lower_overlap(Lowering *l)
 {
@@ -274,7 +278,7 @@ bool lower_overlap(Lowering *l)
     o.state = arena_array(l->p->arena, LocationState, l->cap_values);
     if (l->o->overlap_level < OVERLAP_LOOP)
         rewrite(&o, fission_loops);
-    rewrite(&o, schedule_part);
+    rewrite(&o, schedule_function);
     l->p->n_slots = o.n_slots > l->p->n_slots ? o.n_slots : l->p->n_slots;
     return true;
 }

@@ -1,5 +1,5 @@
 // Types and helpers of the files that overlap communication with computation. They reorder the
-// items of a loop's body, or of a part, as tasks.
+// items of a loop's body, or of a function, as tasks.
 #ifndef SHARDCC_LOWER_OVERLAP_H
 #define SHARDCC_LOWER_OVERLAP_H
 
@@ -56,7 +56,7 @@ typedef struct Overlap {
     LocationState *state;  // by location, of the items that are being ordered
 } Overlap;
 
-// The order of the items of a loop's body, or of a part with its loops.
+// The order of the items of a loop's body, or of a function with its loops.
 typedef struct Schedule {
     Overlap *o;
     Task *task;
@@ -99,8 +99,8 @@ void find_critical(Schedule *s);
 // the largest skew; 0: nothing moves.
 int assign_skews(Schedule *s, bool waits);
 
-// Moves what waits in the short loops among a part's items [begin, end) into loops of its own after
-// them.
+// Moves what waits in the short loops among a function's items [begin, end) into loops of its own
+// after them.
 void fission_loops(Overlap *o, int begin, int end);
 
 #endif

@@ -129,10 +129,11 @@ Simulated program_simulate(const Program *p, int set, const Cluster *c)
     Arena *scratch = arena_new();
     Simulated sum = {0};
 
-    for (int part = 0; part < N_PARTS; part++) {
-        int times = part == PART_MICRO && set == SET_TRAIN ? p->accumulate : 1;
+    for (int i = 0; i < p->set[set].n_functions; i++) {
+        const Function *f = &p->set[set].functions[i];
+        int times = f->timing == TIMING_MICRO ? p->accumulate : 1;
         Clock k = {p, &p->set[set], c, arena_array(scratch, double, p->n_slots + 1)};
-        run(&k, k.s->part[part], k.s->part[part + 1]);
+        run(&k, f->begin, f->end);
         sum.seconds += times * k.now;
         sum.compute += times * k.sum.compute;
         sum.communication += times * k.sum.communication;

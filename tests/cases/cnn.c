@@ -1096,6 +1096,7 @@ static const RtModel model = {
     .plan = "1 rank, arena 3079872 bytes, bound 3079872",
     .arena_bytes = 3079872,
     .n_kernels = 8,
+    .threads = 64,
     .accumulate = 1,
     .init_std = 0,
     .flops = 13020672,

@@ -325,6 +325,7 @@ static const RtModel model = {
     .plan = "1 rank, arena 370624 bytes, bound 370624",
     .arena_bytes = 370624,
     .n_kernels = 4,
+    .threads = 64,
     .accumulate = 1,
     .init_std = 0,
     .flops = 3474432,

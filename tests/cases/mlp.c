@@ -645,6 +645,7 @@ static const RtModel model = {
     .plan = "1 rank, arena 106816 bytes, bound 102848",
     .arena_bytes = 106816,
     .n_kernels = 8,
+    .threads = 64,
     .accumulate = 1,
     .init_std = 0,
     .flops = 585728,

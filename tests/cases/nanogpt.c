@@ -1358,6 +1358,7 @@ static const RtModel model = {
     .plan = "1 rank, arena 8184064 bytes, bound 8184064",
     .arena_bytes = 8184064,
     .n_kernels = 15,
+    .threads = 64,
     .accumulate = 1,
     .init_std = 0,
     .flops = 34504704,

@@ -1542,6 +1542,7 @@ static const RtModel model = {
     .arena_bytes = 7209152,
     .slots = 11,
     .n_kernels = 18,
+    .threads = 64,
     .accumulate = 1,
     .init_std = 0,
     .flops = 34504704,

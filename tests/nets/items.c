@@ -58,21 +58,29 @@ static void run_one(void *run, const Item *it, int layer)
 
 static void rest(void *run) { machine_free_scratch(&((Run *)run)->m); }
 
-static void run_part(Run *r, int from, int to) { walk_items(r->m.s, from, to, r, run_one, rest); }
+// Runs the functions of that timing.
+static void run_functions(Run *r, Timing timing)
+{
+    const Set *s = r->m.s;
+
+    for (int i = 0; i < s->n_functions; i++)
+        if (s->functions[i].timing == timing)
+            walk_items(s, s->functions[i].begin, s->functions[i].end, r, run_one, rest);
+}
 
 Result run_items_of(const Program *p, const Reference *r, const Subject *s, Arena *a)
 {
     char *bytes = arena_alloc(a, (size_t)p->arena_bytes + 64, 1);
     Result to = result_new(r, a);
     Run run = {.m = machine_new(p, SET_TRAIN, bytes), .r = r, .to = &to, .arena = a};
-    const int *part = run.m.s->part;
 
     put_all(&run.m, s);
     for (int k = 0; k < s->accumulate; k++) {
         put_data(&run.m, s, r->n_values, k);
-        run_part(&run, part[PART_MICRO], part[PART_REDUCE]);
+        run_functions(&run, TIMING_MICRO);
     }
-    run_part(&run, part[PART_REDUCE], run.m.s->n_items);
+    run_functions(&run, TIMING_REDUCE);
+    run_functions(&run, TIMING_UPDATE);
     read_results(&run.m, r, &to, a);
     arena_free(run.m.scratch);
     return to;
