@@ -325,6 +325,13 @@ bool *values_bucketed(const Graph *g, const TiedValues *k, Arena *a);
 
 // ---- plans ----
 
+// A recomputation policy: which values the backward part makes again instead of keeping them.
+typedef enum RecomputePolicy {
+    RECOMPUTE_NONE,     // nothing
+    RECOMPUTE_MIN_CUT,  // elementwise work, so that the fewest bytes are kept
+    N_RECOMPUTE_POLICIES
+} RecomputePolicy;
+
 // A spec for each value and a strategy for each node, by ids of one graph. An input of a node is
 // converted from its storage spec to the compute spec of the phase, and from there to the spec that
 // the strategy needs. An output is converted from the spec that the strategy gives to the storage
@@ -334,6 +341,8 @@ typedef struct Plan {
     Spec *storage_spec;  // by ValueId
     Strategy *strategy;  // by NodeId
     Spec *compute_spec;  // by 3 · ValueId + phase; NULL: all equal to the storage specs
+    // How that graph was made of the model's training graph.
+    RecomputePolicy recompute;
 } Plan;
 
 // Can the plan be carried out? Specs and strategies are legal. Constants and hyper-parameters are

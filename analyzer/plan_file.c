@@ -75,6 +75,8 @@ static const RecordField file_fields[] = {
     {NEEDED(PlanFile, INT, ranks)},
     {NEEDED(PlanFile, BYTES, memory)},
     {MAYBE(PlanFile, TEXT, preset)},
+    {NEEDED(PlanFile, TEXT, recompute)},
+    {NEEDED(PlanFile, TEXT, recompute_solved)},
     {"mesh", LIST(PlanFile, LIST, n_axes, axis), true, &of_axis},
     {NEEDED(PlanFile, SECONDS, seconds)},
     {NEEDED(PlanFile, SECONDS, compute)},
@@ -107,6 +109,20 @@ void plan_file_print(const PlanFile *f, Text *t)
     text_printf(t, "\n}\n");
 }
 
+static const char *const recompute_names[] = {
+    [RECOMPUTE_NONE] = "none", [RECOMPUTE_MIN_CUT] = "min_cut"};
+
+const char *recompute_name(RecomputePolicy rule) { return recompute_names[rule]; }
+
+RecomputePolicy recompute_policy(const char *name)
+{
+    int i = 0;
+
+    while (i < N_RECOMPUTE_POLICIES && strcmp(name, recompute_names[i]))
+        i++;
+    return (RecomputePolicy)i;
+}
+
 // ---- reading ----
 
 static bool check_blocks(const RecordReader *r, const char *list, int i, int block, int n)
@@ -116,10 +132,19 @@ static bool check_blocks(const RecordReader *r, const char *list, int i, int blo
     return block <= n || record_wrong(&inner, "block", "is %d, but there are %d blocks", block, n);
 }
 
+static bool check_recompute(const RecordReader *r, const char *member, const char *name)
+{
+    return recompute_policy(name) < N_RECOMPUTE_POLICIES ||
+           record_wrong(r, member, "is '%.100s', expected '%s' or '%s'", name,
+                        recompute_names[RECOMPUTE_NONE], recompute_names[RECOMPUTE_MIN_CUT]);
+}
+
 static bool check_file(const RecordReader *r, const PlanFile *f)
 {
-    bool ok = (f->n_axes >= 1 && f->n_axes <= MAX_AXES) ||
-              record_wrong(r, "mesh", "must have 1 to %d axes", MAX_AXES);
+    bool ok = ((f->n_axes >= 1 && f->n_axes <= MAX_AXES) ||
+               record_wrong(r, "mesh", "must have 1 to %d axes", MAX_AXES)) &&
+              check_recompute(r, "recompute", f->recompute) &&
+              check_recompute(r, "recompute_solved", f->recompute_solved);
 
     for (int i = 0; i < f->n_values && ok; i++)
         ok = check_blocks(r, "values", i, f->value[i].block, f->n_blocks);

@@ -81,6 +81,9 @@ typedef struct PlanFile {
     int ranks;
     int64_t memory;      // bytes that a rank may use
     const char *preset;  // the preset that the user asked for; NULL: none
+    // Names of recompute_policy: the policy in force, and the one of the graph that the entries are
+    // of.
+    const char *recompute, *recompute_solved;
     PlanAxis *axis;
     int n_axes;
     double seconds, compute, communication;  // of a step
@@ -112,8 +115,8 @@ void plan_file_print(const PlanFile *f, Text *t);
 bool plan_file_parse(Arena *a, const char *text, size_t n, PlanFile *f, Diag *d);
 bool plan_file_open(Arena *a, const char *path, PlanFile *f, Diag *d);
 
-// Fills in what a plan says of its graph: mesh, blocks, values and nodes with `spec` and `solved`
-// alike, the bytes of values, the seconds of nodes, and the hashes.
+// Fills in what a plan says of its graph: mesh, recomputation, blocks, values and nodes with `spec`
+// and `solved` alike, the bytes of values, the seconds of nodes, and the cluster's hash.
 void plan_file_make(PlanFile *f, const Graph *g, const Cluster *c, const Plan *p, int accumulate,
                     Arena *a);
 // Gives the ids of the entries, in the order of the file. Returns how many there are.
@@ -126,6 +129,9 @@ extern const char *const phase_names[];
 char *printable_text(Arena *a, const char *s);
 uint64_t graph_hash(const Graph *g);  // of its text
 uint64_t cluster_hash(const Cluster *c);
+const char *recompute_name(RecomputePolicy policy);
+// Gives N_RECOMPUTE_POLICIES if there is none of that name.
+RecomputePolicy recompute_policy(const char *name);
 
 // The values and nodes whose spec or strategy the user asked for.
 typedef struct PlanPins {
@@ -134,13 +140,13 @@ typedef struct PlanPins {
     int n_values, n_nodes;
 } PlanPins;
 
-// Reads the plan in force, for a graph on a cluster. Entries are pinned where `pin` is true, or
-// where spec and solved differ. A plan with pins needn't be consistent. Returns false after an
-// error: the file is of another graph or cluster, or is invalid.
+// Is the file of this model and cluster? `g` is the training graph before recomputation. Returns
+// false after an error.
+bool plan_file_check(const PlanFile *f, const Graph *g, const Cluster *c, Diag *d);
+// Reads the plan in force, for the graph that its entries are of. Entries are pinned where `pin` is
+// true, or where spec and solved differ. A plan with pins needn't be consistent. Returns false
+// after an error: the file is invalid.
 bool plan_file_read(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p, PlanPins *pins,
                     Arena *a, Diag *d);
-// The same for a file that is known to be of this graph and cluster.
-bool plan_file_fit(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p, PlanPins *pins,
-                   Arena *a, Diag *d);
 
 #endif

@@ -13,7 +13,7 @@ typedef struct PlanReading {
     Diag *d;
 } PlanReading;
 
-static bool check_hashes(const PlanFile *f, const Graph *g, const Cluster *c, Diag *d)
+bool plan_file_check(const PlanFile *f, const Graph *g, const Cluster *c, Diag *d)
 {
     uint64_t graph = graph_hash(g), cluster = cluster_hash(c);
 
@@ -143,23 +143,18 @@ static void copy_to_tied(const PlanReading *x)
         p->strategy[n] = p->strategy[tied.node[n]];
 }
 
-bool plan_file_fit(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p, PlanPins *pins,
-                   Arena *a, Diag *d)
+bool plan_file_read(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p, PlanPins *pins,
+                    Arena *a, Diag *d)
 {
     const PlanReading x = {f, g, p, pins, graph_names(g, a), a, d};
 
     *pins = (PlanPins){0};
     *p = (Plan){.storage_spec = arena_array(a, Spec, g->n_values),
                 .compute_spec = arena_array(a, Spec, 3 * (size_t)g->n_values),
-                .strategy = arena_array(a, Strategy, g->n_nodes)};
+                .strategy = arena_array(a, Strategy, g->n_nodes),
+                .recompute = recompute_policy(f->recompute_solved)};
     if (!read_mesh(&x, c) || !read_values(&x) || !read_nodes(&x))
         return false;
     copy_to_tied(&x);
     return pins->n_values || pins->n_nodes || plan_check(g, p, d);
-}
-
-bool plan_file_read(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p, PlanPins *pins,
-                    Arena *a, Diag *d)
-{
-    return check_hashes(f, g, c, d) && plan_file_fit(f, g, c, p, pins, a, d);
 }

@@ -128,17 +128,16 @@ static bool open_cluster(Arena *a, const Options *o, Cluster *c)
     return cluster_open(a, name, o->ranks ? o->ranks : 1, c, &d);
 }
 
-static Program *make_program(Arena *a, const Options *o, const Cluster *c, Graph *train,
-                             Graph *predict, Diag *d)
+static Program *make_program(Arena *a, const Options *o, const Cluster *c, const Graphs *g, Diag *d)
 {
-    PlanRequest request = plan_request(a, o);
+    PlanRequest request = plan_request(a, o, g->recompute);
     const LowerOptions lo = {
         .target = request.target, .fuse = request.fuse, .accumulate = request.accumulate};
     PlanResult s;
 
     if (o->ranks < 2)
-        return lower(a, train, predict, &lo, d);
-    return fit_memory(a, &request, c, train, predict, &s, d) == PLAN_DONE ? s.program : NULL;
+        return lower(a, g->train, g->predict, &lo, d);
+    return fit_memory(a, &request, c, g->train, g->predict, &s, d) == PLAN_DONE ? s.program : NULL;
 }
 
 static int print_text(const Options *o, Text *t, Diag *d)
@@ -185,7 +184,7 @@ static int compile_model(Arena *a, Options *o)
     if (!passes_run(a, o, &g, &d))
         return EXIT_USER;
     bool to_stdout = !o->output && (o->emit == EMIT_PROGRAM || o->emit == EMIT_C);
-    Program *p = make_program(a, o, &c, g.train, g.predict, &d);
+    Program *p = make_program(a, o, &c, &g, &d);
     if (!p)
         return EXIT_USER;
     if (!program_check(p, &d)) {

@@ -52,6 +52,7 @@ static char *mesh_text(Arena *a, const PlanFile *f)
 static void totals(Arena *a, Columns *c, const PlanFile *x, const PlanFile *y)
 {
     add(c, "mesh", mesh_text(a, x), mesh_text(a, y));
+    add(c, "recompute", x->recompute, y->recompute);
     add(c, "step", time_text(a, x->seconds), time_text(a, y->seconds));
     if (x->simulated > 0 && y->simulated > 0)
         add(c, "simulated", time_text(a, x->simulated), time_text(a, y->simulated));
@@ -125,7 +126,8 @@ static int show(Arena *a, const Request *r, const PlanFile *x, const PlanFile *y
     if (x->model_hash != y->model_hash)
         printf("the plans are for different graphs\n");
     printf("%d of %d values and nodes differ\n", n, x->n_values + x->n_nodes);
-    return n || x->model_hash != y->model_hash ? EXIT_DIFFER : 0;
+    bool is_same = !n && x->model_hash == y->model_hash && !strcmp(x->recompute, y->recompute);
+    return is_same ? 0 : EXIT_DIFFER;
 }
 
 int diff(Arena *a, int argc, char **argv)

@@ -13,7 +13,7 @@ typedef struct Job {
     Options o;
     const char *path;  // path of the plan's file
     Cluster cluster;
-    Graph *train, *predict;
+    Graphs graphs;
     PlanResult found;
     Diag *d;
 } Job;
@@ -34,15 +34,11 @@ static bool open_cluster(Job *j)
 
 static bool read_graphs(Job *j)
 {
-    Graphs g;
-
-    if (!passes_run(j->a, &j->o, &g, j->d))
+    if (!passes_run(j->a, &j->o, &j->graphs, j->d))
         return false;
-    j->train = g.train;
-    j->predict = g.predict;
-    if (!j->train)
+    if (!j->graphs.train)
         diag_error(j->d, "a plan needs a training step: give --loss and --optimizer");
-    return j->train;
+    return j->graphs.train;
 }
 
 // ---- output ----
@@ -70,7 +66,7 @@ static bool write_plan(const Job *j, const PlanFile *f)
     // Reading the text back must succeed: names and texts of any model must survive.
     bool ok = plan_file_parse(j->a, t.s, t.n, &copy, j->d) && copy.model_hash == f->model_hash &&
               copy.cluster_hash == f->cluster_hash &&
-              plan_file_fit(&copy, j->train, &j->cluster, &p, &pins, j->a, j->d) &&
+              plan_file_read(&copy, j->found.g, &j->cluster, &p, &pins, j->a, j->d) &&
               out_write(j->path, t.s, t.n, j->d);
     text_free(&t);
     return ok;
@@ -80,10 +76,10 @@ static void mark_pins(const Job *j, PlanFile *f)
 {
     ValueId *value;
     NodeId *node;
-    TiedValues tied = tied_find(j->train, j->a);
+    TiedValues tied = tied_find(j->found.g, j->a);
 
-    plan_file_values(j->train, j->a, &value);
-    plan_file_nodes(j->train, j->a, &node);
+    plan_file_values(j->found.g, j->a, &value);
+    plan_file_nodes(j->found.g, j->a, &node);
     for (int i = 0; i < j->found.options.n_pins; i++) {
         const Pin *p = &j->found.options.pin[i];
         for (int k = 0; k < f->n_values; k++)
@@ -102,6 +98,7 @@ static int finish(const Job *j)
         return EXIT_USER;
     plan_make(&f, &j->cluster, &j->found, j->a);
     f.model = printable_text(j->a, base_name(j->o.input));
+    f.model_hash = graph_hash(j->graphs.train);
     f.cluster = printable_text(j->a, base_name(j->o.cluster));
     f.option = words.s;
     f.n_options = words.n;
@@ -121,9 +118,9 @@ static int plan_model(Job *j)
 
     if (!output_check_file(j->a, &j->o, j->path, j->d) || !open_cluster(j) || !read_graphs(j))
         return EXIT_USER;
-    PlanRequest request = plan_request(j->a, &j->o);
-    PlanStatus found =
-        fit_memory(j->a, &request, &j->cluster, j->train, j->predict, &j->found, j->d);
+    PlanRequest request = plan_request(j->a, &j->o, j->graphs.recompute);
+    PlanStatus found = fit_memory(j->a, &request, &j->cluster, j->graphs.train, j->graphs.predict,
+                                  &j->found, j->d);
     return found == PLAN_DONE ? finish(j) : status[found];
 }
 

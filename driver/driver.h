@@ -33,6 +33,7 @@ typedef struct Options {
     double clip_norm;
     double init_std;  // --init normal(STD); 0: none
     int accumulate;
+    RecomputePolicy recompute;  // by the plan's file, or else by default
     Emit emit;
     bool frozen_batch_norm, no_weights, no_fuse, verify;
 } Options;
@@ -53,8 +54,8 @@ Strings options_words(Arena *a, const Options *o);
 // The target that programs are compiled for, with so many threads.
 const Target *options_target(Arena *a, const Options *o);
 
-// The request for a plan that the options make.
-PlanRequest plan_request(Arena *a, const Options *o);
+// The request for a plan that the options make, of a graph that is to recompute like that.
+PlanRequest plan_request(Arena *a, const Options *o, RecomputePolicy recompute);
 
 // The options in canonical form, base names only.
 char *options_text(Arena *a, const Options *o);

@@ -204,11 +204,19 @@ static const Command compile_command = {
     "a graph in text form, MODEL.ir, as --emit ir prints it.\n",
     table, COUNT(table), word, .is = COMPILE};
 
+// Work that isn't fused with its readers would write what it makes again to memory.
+static void choose_recompute(Options *o)
+{
+    o->recompute = o->no_fuse ? RECOMPUTE_NONE : RECOMPUTE_MIN_CUT;
+}
+
 bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
     *o = (Options){.accumulate = 1, .march = "native", .cc = "cc"};
-    return command_read(&compile_command, a, argc, argv, o, status) &&
-           (!o->plan || plan_options_take(a, o, status)) && check_together(a, o, status);
+    if (!command_read(&compile_command, a, argc, argv, o, status))
+        return false;
+    choose_recompute(o);
+    return (!o->plan || plan_options_take(a, o, status)) && check_together(a, o, status);
 }
 
 bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int *status)
@@ -235,7 +243,10 @@ static const Command plan_options = {
 bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
     *o = (Options){.accumulate = 1, .cluster = "local"};
-    return command_read(&plan_options, a, argc, argv, o, status) && check_graph(o, status);
+    if (!command_read(&plan_options, a, argc, argv, o, status))
+        return false;
+    choose_recompute(o);
+    return check_graph(o, status);
 }
 
 static void add_words(Arena *a, const Options *o, OptionUse use, Strings *to)

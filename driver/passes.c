@@ -10,9 +10,11 @@ typedef struct Run {
     const Options *o;
     const Target *target;
     OptimizerOptions optimizer;
-    int last;       // index of the last pass to run
-    bool is_early;  // without a loss, stop before `loss`, so that the text can still get one
-    bool verifies;  // after each pass: that takes a tenth of a compilation's time
+    int last;              // index of the last pass to run
+    bool is_early;         // without a loss, stop before `loss`, so that the text can still get one
+    bool verifies;         // after each pass: that takes a tenth of a compilation's time
+    bool is_planned;       // a planner gets the training graph: it recomputes, as its plan says
+    RecomputePolicy left;  // if is_planned: the policy that it applies
     Graph *g;
     Diag *d;
 } Run;
@@ -44,7 +46,14 @@ static bool run_outputs(Run *r)
     return true;
 }
 
-static bool run_recompute(Run *r) { return recompute(r->g, r->target, r->d); }
+static bool run_recompute(Run *r)
+{
+    if (r->is_planned)
+        r->left = r->o->recompute;
+    else
+        r->g = recompute(r->a, r->g, r->o->recompute, r->target, r->d);
+    return r->g;
+}
 
 // Nodes that write onto another value can't be sharded: the partial sums of several ranks must stay
 // separate.
@@ -325,6 +334,7 @@ bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d)
 {
     Run r = run_new(a, o, COUNT(passes) - 1, d);
 
+    r.is_planned = o->ranks > 1;
     *to = (Graphs){0};
     if (o->loss || input_is_ir(o)) {
         to->train = run(&r, true, &to->weights);
@@ -334,6 +344,7 @@ bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d)
             to->train = NULL;
         else
             to->train->after = NULL;
+        to->recompute = r.left;
     }
     to->predict = run(&r, false, to->train ? NULL : &to->weights);
     if (to->predict)

@@ -6,8 +6,11 @@
 #include "frontend/frontend.h"
 
 typedef struct Graphs {
-    Graph *train;     // one step; NULL: the program only predicts
-    Graph *predict;   // the forward-only graph
+    Graph *train;    // one step; NULL: the program only predicts
+    Graph *predict;  // the forward-only graph
+    // The policy that the planner applies to `train`: none if there is one rank, which needs no
+    // planner, or if `train` recomputes already.
+    RecomputePolicy recompute;
     Weights weights;  // of `train`, or of `predict` if there is no other
 } Graphs;
 

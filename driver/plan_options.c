@@ -85,6 +85,7 @@ static void take_options(Options *o, const Options *of, const PlanFile *f)
     options_copy_graph(o, of);
     o->ranks = f->ranks;
     o->memory = f->memory;
+    o->recompute = recompute_policy(f->recompute);
     o->cluster = o->cluster ? o->cluster : f->cluster;
 }
 
@@ -111,7 +112,7 @@ bool plan_options_take(Arena *a, Options *o, int *status)
     return true;
 }
 
-PlanRequest plan_request(Arena *a, const Options *o)
+PlanRequest plan_request(Arena *a, const Options *o, RecomputePolicy recompute)
 {
     return (PlanRequest){.target = options_target(a, o),
                          .ranks = o->ranks,
@@ -123,5 +124,6 @@ PlanRequest plan_request(Arena *a, const Options *o)
                          .pin = o->pin.s,
                          .n_pins = o->pin.n,
                          .fuse = !o->no_fuse,
+                         .recompute = recompute,
                          .programs = program_folder(a)};
 }

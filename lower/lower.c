@@ -92,7 +92,7 @@ bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
     return true;
 }
 
-bool recompute(Graph *g, const Target *t, Diag *d)
+static bool recompute_min_cut(Graph *g, const Target *t, Diag *d)
 {
     const LowerOptions o = {.target = t, .fuse = true, .accumulate = 1};
     bool retries, ok;
@@ -105,6 +105,13 @@ bool recompute(Graph *g, const Target *t, Diag *d)
         arena_free(p.arena);
     } while (!ok && retries);
     return ok;
+}
+
+Graph *recompute(Arena *a, const Graph *g, RecomputePolicy policy, const Target *t, Diag *d)
+{
+    Graph *clone = graph_clone(g, a);
+
+    return policy == RECOMPUTE_NONE || recompute_min_cut(clone, t, d) ? clone : NULL;
 }
 
 Program *program_new(Arena *a, const Target *t, int accumulate)

@@ -277,10 +277,9 @@ typedef struct LowerOptions {
     OverlapLevel overlap_level;
 } LowerOptions;
 
-// Rewrites a training graph so that the backward part recomputes, by elementwise work, what the
-// forward part need not keep. The bytes kept are the least possible. Changes no result. False after
-// reporting errors. Source: see recompute.c.
-bool recompute(Graph *g, const Target *t, Diag *d);
+// Makes a new training graph of g, in which the backward part recomputes what the policy says.
+// Changes no result. NULL after reporting errors. Source: see recompute.c.
+Graph *recompute(Arena *a, const Graph *g, RecomputePolicy policy, const Target *t, Diag *d);
 
 // A value of a split graph holds value `of` of the whole graph in the spec `spec`. Where `of` is 0
 // it only carries a bucket.

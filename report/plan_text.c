@@ -70,6 +70,14 @@ static void print_memory(Arena *a, const PlanFile *f)
     text_free(&t);
 }
 
+static void print_recompute(const PlanFile *f)
+{
+    printf("%-9s %s", "recompute", f->recompute);
+    if (strcmp(f->recompute, f->recompute_solved))
+        printf(" (edited: all else is of %s)", f->recompute_solved);
+    printf("\n");
+}
+
 // Sorts presets: first those that fit, by seconds; then the others, by bytes.
 static int by_seconds(const void *x, const void *y)
 {
@@ -124,6 +132,7 @@ void plan_head(Arena *a, const char *name, const PlanFile *f)
     print_step(a, f);
     print_schedule(a, f);
     print_memory(a, f);
+    print_recompute(f);
     print_rivals(a, f);
 }
 

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "solver/plan/follow_plan.h"
 #include "solver/plan/parse_pins.h"
 
 // ---- what is asked for ----
@@ -14,8 +15,9 @@ typedef struct Job {
     Arena *a;
     const PlanRequest *r;
     const Cluster *c;
-    const Graph *train, *predict;  // train may be NULL
+    const Graph *train, *predict;  // train: after recomputation; may be NULL
     const Graph *g;                // the graph to be planned: train, or predict if there is none
+    const Graph *model;            // that graph before recomputation
     PlanOptions options;           // of a search
     const Mesh *mesh;
     int n_meshes;
@@ -39,6 +41,17 @@ static PlanOptions options_of(const Job *j)
                                    .skips_certificate = true}};
 }
 
+// Makes the graph to be planned. `train` may be NULL.
+static bool make_graph(Job *j, const Graph *train)
+{
+    j->model = j->g = j->predict;
+    if (train) {
+        j->model = train;
+        j->g = j->train = recompute(j->a, train, j->r->recompute, j->r->target, j->d);
+    }
+    return j->g && graph_verify(j->g, j->d);
+}
+
 static bool read_request(Job *j)
 {
     Mesh *given = arena_array(j->a, Mesh, 1);
@@ -60,28 +73,22 @@ static bool read_request(Job *j)
     return j->options.n_pins >= 0 && (!j->r->preset || preset_parse(j->r->preset, preset, j->d));
 }
 
-// Reads the plan's file. If entries were edited, they are pins of a search.
+// Takes the plan of the request's file, or the pins that it has.
 static bool read_plan(Job *j)
 {
-    Mesh *mesh = arena_array(j->a, Mesh, 1);
-    PlanPins pins;
+    const PlannedStep step = {j->model, j->g, j->r->recompute, j->c, j->r->target};
+    FollowedPlan *followed = arena_array(j->a, FollowedPlan, 1);
     PlanFile f;
 
     if (!plan_file_open(j->a, j->r->plan, &f, &j->at) ||
-        !plan_file_read(&f, j->g, j->c, &j->given, &pins, j->a, &j->at))
+        !plan_follow(j->a, &f, &step, followed, &j->at))
         return false;
-    *mesh = j->given.mesh;
-    j->mesh = mesh;
+    j->given = followed->plan;
+    j->mesh = &followed->plan.mesh;
     j->n_meshes = 1;
-    Pin *pin = arena_array(j->a, Pin, pins.n_values + pins.n_nodes);
-    for (int i = 0; i < pins.n_values; i++)
-        pin[j->options.n_pins++] = (Pin){
-            .kind = PIN_STORAGE, .id = pins.value[i], .spec = j->given.storage_spec[pins.value[i]]};
-    for (int i = 0; i < pins.n_nodes; i++)
-        pin[j->options.n_pins++] = (Pin){
-            .kind = PIN_STRATEGY, .id = pins.node[i], .spec = j->given.strategy[pins.node[i]]};
-    j->options.pin = pin;
-    j->follows = !j->options.n_pins;
+    j->options.pin = followed->pin;
+    j->options.n_pins = followed->n_pins;
+    j->follows = !followed->n_pins;
     return true;
 }
 
@@ -162,13 +169,14 @@ static PlanStatus make_result(Job *j, const PlanOptions *options, int64_t memory
     PlanOptions o = *options;
 
     o.program = j->train ? &program : NULL;
-    *to = (PlanResult){.options = j->options};
+    *to = (PlanResult){.g = j->g, .options = j->options};
     if (j->follows)
         to->planned.plan = j->given;
     else if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
         return PLAN_WRONG;
     if (!j->follows && !to->planned.answer.choice)
         return PLAN_NOT_FOUND;
+    to->planned.plan.recompute = j->r->recompute;
     to->program = make_program(j, &to->planned.plan, memory);
     if (!to->program)
         return PLAN_WRONG;
@@ -376,27 +384,31 @@ static PlanStatus fit_plan(Job *j, PlanResult *best)
 
     if (status == PLAN_DONE && !j->follows && !fits(best, j->options.memory))
         status = find_smallest_arena(j, &smallest, best);
-    if (status != PLAN_DONE || j->follows)
-        return status;
-    if (!fits(best, j->options.memory)) {
-        *best = smallest;
+    if (status == PLAN_DONE && !fits(best, j->options.memory)) {
+        *best = j->follows ? *best : smallest;
         return PLAN_INFEASIBLE;
     }
+    if (status != PLAN_DONE || j->follows)
+        return status;
     return find_faster_step(j, copies, best);
 }
 
-static void say_infeasible(const Job *j, const PlanResult *s)
+static void say_infeasible(Job *j, const PlanResult *s)
 {
     int64_t bytes = s->program->arena_bytes;
     PlanFile f = {0};
     Text what = {0};
 
     plan_make_memory(&f, s->program, j->a);
-    diag_error(j->d,
-               "no plan for %d ranks fits in %s a rank: the smallest one found takes %" PRId64
-               " bytes (%s)",
-               j->r->ranks, bytes_text(j->a, (double)j->options.memory), bytes,
-               bytes_text(j->a, (double)bytes));
+    if (j->follows)
+        diag_error(&j->at, "the plan takes %" PRId64 " bytes of each rank, but memory is %" PRId64,
+                   bytes, j->options.memory);
+    else
+        diag_error(j->d,
+                   "no plan for %d ranks fits in %s a rank: the smallest one found takes %" PRId64
+                   " bytes (%s)",
+                   j->r->ranks, bytes_text(j->a, (double)j->options.memory), bytes,
+                   bytes_text(j->a, (double)bytes));
     print_memory_parts(j->a, &f, &what);
     diag_note(j->d, "its peak is in %s", what.s);
     text_free(&what);
@@ -419,14 +431,12 @@ PlanStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const Gr
     Job j = {.a = a,
              .r = r,
              .c = c,
-             .train = train,
              .predict = predict,
-             .g = train ? train : predict,
              .d = d,
              .at = {.file = r->plan ? base_name(r->plan) : d->file, .to = d->to}};
 
     j.options = options_of(&j);
-    if (!(r->plan ? read_plan : read_request)(&j))
+    if (!make_graph(&j, train) || !(r->plan ? read_plan : read_request)(&j))
         return PLAN_WRONG;
     PlanStatus found = fit_plan(&j, to);
     if (found == PLAN_NOT_FOUND)

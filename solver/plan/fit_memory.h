@@ -23,12 +23,14 @@ typedef struct PlanRequest {
     const char *plan;        // a plan's file to follow; NULL: search for a plan
     const char *const *pin;  // GLOB=SPEC or GLOB=STRATEGY
     int n_pins;
+    RecomputePolicy recompute;  // by which the graph that is split is made of the training graph
     bool fuse;
     const char *programs;  // the folder of the solver's engines
 } PlanRequest;
 
 typedef struct PlanResult {
-    Planned planned;      // of the training graph, or of the predicting one if there is none
+    const Graph *g;       // the training graph after recomputation, or the predicting one
+    Planned planned;      // of g
     PlanOptions options;  // of the first search: pins, preset, the bytes of a rank
     Program *program;     // its arena is the memory that the plan takes of a rank
     Simulated step;       // of training, or of predicting if there is none

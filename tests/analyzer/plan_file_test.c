@@ -16,6 +16,7 @@ static const char good[] =
     "  \"cluster\": \"h100x4\",\n  \"cluster_hash\": \"00000000000000ff\",\n"
     "  \"options\": [\"--loss\", \"mse(y, \\\"a b\\\")\"],\n  \"ranks\": 4,\n  \"memory\": "
     "80000000000,\n"
+    "  \"recompute\": \"none\",\n  \"recompute_solved\": \"min_cut\",\n"
     "  \"mesh\": [\n    {\"name\": \"dp\", \"size\": 4, \"link\": \"NVLink\"}\n  ],\n"
     "  \"seconds\": 0.25,\n  \"compute\": 0.125,\n  \"communication\": 0.125,\n"
     "  \"bound\": 0.2,\n  \"meshes\": 3,\n  \"excluded\": 1,\n  \"bytes\": 1048576,\n"
@@ -78,6 +79,10 @@ static const struct {
     {"\"mesh\": [\n    {\"name\": \"dp\", \"size\": 4, \"link\": \"NVLink\"}\n  ]", "\"mesh\": 7",
      "mesh must be a list"},
     {"{\"name\": \"dp\", \"size\": 4, \"link\": \"NVLink\"}", "", "mesh must have 1 to 4 axes"},
+    {"\"none\"", "\"mincut\"", "recompute is 'mincut', expected 'none' or 'min_cut'"},
+    {"\"none\"", "7", "recompute must be a text of printable ASCII"},
+    {"\"min_cut\"", "\"all\"", "recompute_solved is 'all', expected 'none' or 'min_cut'"},
+    {"  \"recompute\": \"none\",\n", "", "recompute is missing"},
     {"{\"name\": \"dp\", \"size\": 4, \"link\": \"NVLink\"}", "8", "mesh[0] must be an object"},
     {"\"size\": 4", "\"size\": \"4\"", "mesh[0].size must be a whole number from 0 to 4194304"},
     {"\"spec\": \"[dp,-]\", ", "", "values[0].spec is missing"},
@@ -177,11 +182,12 @@ static void check_trip(Arena *a, const Graph *g, const Cluster *c, const Plan *p
     assert_true(plan_check(g, p, &d));
     plan_file_make(&f, g, c, p, 1, a);
     f.model = f.cluster = "";
+    f.model_hash = graph_hash(g);
     plan_file_print(&f, &t);
     assert_true(plan_file_parse(a, t.s, t.n, &copy, &d));
     plan_file_print(&copy, &again);
     assert_string_equal(again.s, t.s);
-    assert_true(plan_file_read(&copy, g, c, &q, &pins, a, &d));
+    assert_true(plan_file_check(&copy, g, c, &d) && plan_file_read(&copy, g, c, &q, &pins, a, &d));
     assert_int_equal(pins.n_values + pins.n_nodes, 0);
     check_same(g, p, &q);
     text_free(&t);
@@ -258,6 +264,7 @@ static char *file_of(Arena *a, const Graph *g, const Cluster *c)
         p.strategy[n] = spec_replicated();
     plan_file_make(&f, g, c, &p, 1, a);
     f.model = f.cluster = "";
+    f.model_hash = graph_hash(g);
     plan_file_print(&f, &t);
     char *s = arena_copy(a, t.s, t.n);
     text_free(&t);
@@ -295,13 +302,11 @@ static void of_others(void **state)
     Cluster c = cluster_of(a), another = c;
     char *text = file_of(a, g, &c);
     PlanFile f;
-    PlanPins pins;
-    Plan p;
 
     assert_true(plan_file_parse(a, text, strlen(text), &f, &d));
     other->name = "other";
     another.launch *= 2;
-    assert_false(plan_file_read(&f, other, &another, &p, &pins, a, &d));
+    assert_false(plan_file_check(&f, other, &another, &d));
     assert_string_equal(
         said.s,
         arena_string(a,

@@ -91,6 +91,10 @@ def test(checks, model, ways, accumulate):
         first = train(model, trainer, ranks, tag)
         compare(checks, name, first, alone, model.info)
         check_bytes(checks, name, model, trainer, ranks, plan)
+    kept = model.work / "kept.plan.json"
+    kept.write_text(plan.read_text().replace('"recompute": "min_cut"', '"recompute": "none"'))
+    keeping = model.compile("keeping", None, *micro, "--cluster", SLOW, "--plan", kept)
+    compare(checks, f"{name}, all kept", train(model, keeping, ranks, "keeping"), first, model.info)
     again = train(model, trainer, ranks, "again")
     checks.check(f"{name}: same bits again", is_same(first, again))
     beside = model.compile("beside", None, *micro, *spread, "--cluster", SLOW_LINK)

@@ -29,6 +29,8 @@ PLAN = {
     "options": ["--loss", "mse(y, t)", "--optimizer", "adamw"],
     "ranks": 16,
     "memory": 80 << 30,
+    "recompute": "min_cut",
+    "recompute_solved": "min_cut",
     "mesh": [{"name": "dp", "size": 2, "link": "400 Gbit/s InfiniBand"}, {"name": "tp", "size": 8, "link": "NVLink"}],
     "seconds": 2.31,
     "compute": 2.12,
@@ -78,6 +80,7 @@ two.plan.json   16 ranks as dp=2 (400 Gbit/s InfiniBand) x tp=8 (NVLink), x f32[
 step      2.31 s predicted = compute 2.12 s + communication 190 ms     bound 2.26 s, gap 2.2 %, best of 5 meshes (3 excluded by their bounds)
 memory    61.0 GiB of 80.0 GiB a rank
 peak      backward of h.3: parameters 4.0 GiB, activations 57.0 GiB
+recompute min_cut
 presets   zero2 2.50 s, fsdp 2.96 s, ddp=2,megatron=8 10.0 s, megatron does not fit (90.0 GiB),
           ddp does not fit (124 GiB)
 """
@@ -157,6 +160,7 @@ h.0.b: parameter f32[32], the same in all 4 layers of h
 DIFF = """\
                two.plan.json  other.plan.json
 mesh           dp=2,tp=8      dp=2,tp=8
+recompute      min_cut        min_cut
 step           2.31 s         2.50 s
 compute        2.12 s         2.12 s
 communication  190 ms         190 ms
@@ -380,6 +384,54 @@ class Plans:
             said = f"p.json: error: {what}_hash is {plan[what + '_hash']}, expected "
             self.checks.check(f"the plan of another {what}", done.returncode == 1 and done.stderr.startswith(said), done.stderr)
 
+    def recomputed(self):
+        """A plan's recomputation policy can be edited, and the model's hash doesn't depend on it."""
+        gpt2, spread = TINY / "gpt2.onnx", ["--ranks", "2", "--mesh", "2", "--cluster", "local"]
+        plan = self.planned("gpt2", *spread)
+        self.checks.check("the default policy", plan["recompute"] == plan["recompute_solved"] == "min_cut")
+
+        def edit(name, **changes):
+            (self.work / f"{name}.json").write_text(json.dumps({**plan, **changes}))
+
+        def arena(*args):
+            done = self.run(*args, "--emit", "program", "-o", "p.txt")
+            return int((self.work / "p.txt").read_text().split()[2]) if done.returncode == 0 else 0, done.stderr
+
+        edit("none", recompute="none")
+        kept, said = arena(gpt2, "--plan", "none.json")
+        self.checks.check("keeping all takes more memory", kept > plan["bytes"], f"{kept} {plan['bytes']} {said}")
+        found = self.run("inspect", "none.json").stdout
+        self.checks.check("inspect shows it", "\nrecompute none (edited: all else is of min_cut)\n" in found, found)
+        found = self.run("diff", "planned.json", "none.json")
+        self.checks.check("diff shows it", found.returncode == 3 and re.search(r"^recompute +min_cut +none$", found.stdout, re.M))
+        for policy in "none", "planned":
+            self.run(gpt2, "--plan", f"{policy}.json", "--dump-after", "recompute", "-o", f"{policy}.ir")
+            self.run(f"{policy}.ir", *spread, "--dump-after", "recompute", "-o", "again.ir")
+            same = (self.work / f"{policy}.ir").read_text() == (self.work / "again.ir").read_text()
+            self.checks.check(f"{policy}: a graph isn't recomputed twice", same)
+        nodes = [(self.work / f"{policy}.ir").read_text().count("\n") for policy in ("none", "planned")]
+        self.checks.check("--dump-after recompute follows the plan", nodes[0] < nodes[1], str(nodes))
+        self.run(gpt2, *TRAIN, "--dump-after", "outputs", "-o", "outputs.ir")
+        for text, policy in ("outputs", "min_cut"), ("planned", "none"):
+            self.run("plan", f"{text}.ir", *spread, "-o", "of_text.json")
+            of_text = json.loads((self.work / "of_text.json").read_text())
+            same = [of_text[x] == plan[x] for x in ("model_hash", "bytes", "seconds")]
+            self.checks.check(f"the plan of {text}.ir", of_text["recompute"] == policy and same == [text == "outputs", True, True], str(same))
+        found, said = arena("planned.ir", "--plan", "of_text.json")
+        self.checks.check("the program of a text's plan", found == plan["bytes"], f"{found} {said}")
+        (self.work / "twice.json").write_text(json.dumps({**of_text, "recompute": "min_cut"}))
+        edit("unknown", recompute="mincut")
+        edit("tight", recompute="none", memory=plan["bytes"])
+        for args, message in (
+            (["planned.ir", "--plan", "twice.json"], "twice.json: error: recompute is 'min_cut', but the graph has no loss or is after recompute already"),
+            ([str(gpt2), "--plan", "unknown.json"], "unknown.json: error: recompute is 'mincut', expected 'none' or 'min_cut'"),
+            (["inspect", "unknown.json"], "unknown.json: error: recompute is 'mincut', expected 'none' or 'min_cut'"),
+        ):
+            self.expect(args, 1, f"{message}\n")
+        done = self.run(gpt2, "--plan", "tight.json")
+        said = f"tight.json: error: the plan takes {kept} bytes of each rank, but memory is {plan['bytes']}\n"
+        self.checks.check("an edited plan that doesn't fit", done.returncode == 1 and done.stderr.startswith(said), done.stderr)
+
     def arenas(self):
         """The memory that a plan names is the arena of its program."""
         for name, *options in (
@@ -466,6 +518,7 @@ def test(plans):
     plans.presets()
     plans.meshes()
     plans.followed()
+    plans.recomputed()
     plans.arenas()
     plans.budgets()
     plans.a_little_less()

@@ -29,6 +29,10 @@ bool run_passes(Graph *g, const Subject *s, bool is_split, Diag *d)
         !optimizer_add(g, &o, d))
         return false;
     drop_outputs(g);
-    return (s->plain || recompute(g, &target_cpu, d)) &&
-           (s->plain || is_split || scatter_onto(g, d)) && !d->errors && graph_verify(g, d);
+    Graph *x =
+        recompute(g->arena, g, s->plain ? RECOMPUTE_NONE : RECOMPUTE_MIN_CUT, &target_cpu, d);
+    if (!x)
+        return false;
+    *g = *x;
+    return (s->plain || is_split || scatter_onto(g, d)) && !d->errors && graph_verify(g, d);
 }
