@@ -16,18 +16,34 @@ Graph *graph_new(Arena *a, const char *name)
     return g;
 }
 
+static void *copy_list(Arena *a, const void *list, int n, size_t size)
+{
+    void *copy = arena_alloc(a, (size_t)n, size);
+
+    if (n)
+        memcpy(copy, list, (size_t)n * size);
+    return copy;
+}
+
 Graph *graph_clone(const Graph *g, Arena *a)
 {
-    Graph *clone = arena_array(a, Graph, 1);
+    Graph *clone = copy_list(a, g, 1, sizeof *g);
 
-    *clone = *g;
     clone->arena = a;
+    clone->values = copy_list(a, g->values, g->n_values, sizeof *g->values);
+    clone->nodes = copy_list(a, g->nodes, g->n_nodes, sizeof *g->nodes);
+    clone->carries = copy_list(a, g->carries, g->n_carries, sizeof *g->carries);
+    clone->outputs = copy_list(a, g->outputs, g->n_outputs, sizeof *g->outputs);
+    clone->classes = copy_list(a, g->classes, g->n_classes, sizeof *g->classes);
     clone->cap_values = g->n_values;
     clone->cap_nodes = g->n_nodes;
-    clone->values = arena_array(a, Value, g->n_values);
-    clone->nodes = arena_array(a, Node, g->n_nodes);
-    memcpy(clone->values, g->values, (size_t)g->n_values * sizeof *g->values);
-    memcpy(clone->nodes, g->nodes, (size_t)g->n_nodes * sizeof *g->nodes);
+    clone->cap_carries = g->n_carries;
+    clone->cap_outputs = g->n_outputs;
+    clone->cap_classes = g->n_classes;
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        Node *n = &clone->nodes[i];
+        n->in = copy_list(a, n->in, n->n_in, sizeof *n->in);
+    }
     return clone;
 }
 

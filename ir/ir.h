@@ -178,8 +178,7 @@ typedef struct Graph {
 
 Graph *graph_new(Arena *a, const char *name);
 
-// A copy of `g` in `a`, whose labels can be cleared and which can get more values and nodes. Lists
-// and texts are shared with `g`.
+// A copy of `g` in `a`, which any pass can change. Texts and attributes are shared with `g`.
 Graph *graph_clone(const Graph *g, Arena *a);
 
 // Appends a value without a producer; dims are copied. Its own_rank is -1.
