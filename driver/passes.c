@@ -15,6 +15,7 @@ typedef struct Run {
     bool verifies;         // after each pass: that takes a tenth of a compilation's time
     bool is_planned;       // a planner gets the training graph: it recomputes, as its plan says
     RecomputePolicy left;  // if is_planned: the policy that it applies
+    Graph *text[2];        // of a file .ir: its first graph, and its second one, if there is one
     Graph *g;
     Diag *d;
 } Run;
@@ -225,29 +226,33 @@ static bool check_entry(const Run *r, const Graph *g, int entry)
     return false;
 }
 
-// Reads the text's graph of training, or the forward-only one. Returns the pass after which it
-// stands; -1 after an error.
-static int enter_text(Run *r, bool training)
+static bool read_text(Run *r)
 {
-    Graph *second = NULL;
     File f;
 
     if (!file_map(r->o->input, &f, r->d))
-        return -1;
-    Graph *g = graph_parse_two(r->a, (const char *)f.data, f.size, &second, r->d);
+        return false;
+    r->text[0] = graph_parse_two(r->a, (const char *)f.data, f.size, &r->text[1], r->d);
     file_unmap(&f);
-    if (!g || !graph_verify(g, r->d) || (second && !graph_verify(second, r->d)))
+    return r->text[0] && graph_verify(r->text[0], r->d) &&
+           (!r->text[1] || graph_verify(r->text[1], r->d));
+}
+
+// Takes the text's graph of training, or the forward-only one, which may have to be made of the
+// former. Returns the pass after which it stands; -1 after an error.
+static int enter_text(Run *r, bool training)
+{
+    if (!r->text[0] && !read_text(r))
         return -1;
-    int entry = find_entry(g, r->d);
-    if (entry < 0 || !check_entry(r, g, entry))
+    bool is_second = !training && r->text[1];
+    int entry = find_entry(r->text[0], r->d);
+    if (entry < 0 || !check_entry(r, r->text[0], entry))
         return -1;
-    r->g = g;
-    if (!training && second) {
-        r->g = second;
-        entry = find_entry(second, r->d);
-    } else if (!training) {
+    r->g = graph_clone(r->text[is_second], r->a);
+    if (is_second)
+        entry = find_entry(r->g, r->d);
+    else if (!training)
         make_forward_only(r, entry);
-    }
     r->g->training = training;
     return entry;
 }
