@@ -357,32 +357,31 @@ bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d)
     return to->predict;
 }
 
+// A graph's text after its first line, which says whether the graph is for training.
+static const char *after_head(const Text *t) { return strchr(t->s, '\n'); }
+
 bool passes_print(Arena *a, const Options *o, const char *pass, Text *t, Diag *d)
 {
     Run r = run_new(a, o, pass ? find_pass(pass) : PASS_optimizer, d);
-    Graph *train, *predict;
-    Text texts[2] = {0};
+    Graph *graph[2];
+    Text text[2] = {0};
     Weights w = {0};
 
     r.verifies = true;
     r.is_early = !pass;
-    train = run(&r, true, &w);
-    predict = train ? run(&r, false, NULL) : NULL;
-    if (!predict)
+    graph[0] = run(&r, true, &w);
+    graph[1] = graph[0] ? run(&r, false, NULL) : NULL;
+    if (!graph[1])
         return false;
     for (int i = 0; i < 2; i++) {
-        Graph *g = i ? predict : train;
-        g->training = true;
-        g->after = passes[r.last].name;
-        g->accumulate = o->accumulate;
-        graph_print(g, &texts[i]);
+        graph[i]->after = passes[r.last].name;
+        graph[i]->accumulate = o->accumulate;
+        graph_print(graph[i], &text[i]);
     }
-    text_put(t, texts[0].s, texts[0].n);
-    if (strcmp(texts[0].s, texts[1].s)) {
-        predict->training = false;
-        graph_print(predict, t);
-    }
-    text_free(&texts[0]);
-    text_free(&texts[1]);
+    bool differs = strcmp(after_head(&text[0]), after_head(&text[1])) != 0;
+    for (int i = 0; i <= differs; i++)
+        text_put(t, text[i].s, text[i].n);
+    text_free(&text[0]);
+    text_free(&text[1]);
     return true;
 }
