@@ -112,10 +112,10 @@ void kernel_print(const Kernel *k, TermsPrint *terms, void *context, Text *t);
 // The same for the parameters of a kernel that has no terms.
 void params_print(const KernelDef *def, const void *params, Text *t);
 
-// In the text of a program a field with terms is "0+1*layer" or "5+64*shard[2]". These print the
-// parameters so and read them back. The text is not trusted; `why` gets a message, and `*s` stands
-// at the mistake.
+// In the text of a program a request is "dot{.m = 4, .n = 8}", and a field with terms is
+// "0+1*layer" or "5+64*shard[2]". These print the kernel and its parameters so, and read them back.
+// The text is not trusted; `why` gets a message, and `*s` stands at the mistake.
 void kernel_print_text(const Kernel *k, Text *t);
-bool kernel_read_text(const char **s, const KernelDef *def, Kernel *k, Text *why);
+bool kernel_read_text(const char **s, Kernel *k, Text *why);
 
 #endif

@@ -21,8 +21,8 @@ struct RtDevice {
     // Allocates RtModel.arena_bytes of zeros, Rt.arena. Returns false after a message.
     bool (*open)(Rt *rt, const RtModel *m);
     void (*close)(Rt *rt, const RtModel *m);
-    // Starts `threads` threads, Rt.threads; 0: as many as the share has. Binds each to a processor,
-    // if `pins`. Returns false after a message.
+    // Starts `threads` threads, Rt.threads; 0: as many as the share has, up to RtModel.threads. It
+    // refuses more than those. Binds each to a processor, if `pins`. Returns false after a message.
     bool (*start_threads)(Rt *rt, const RtModel *m, RtShare share, int threads, bool pins);
     // Copy between host memory and the arena. Afterwards the host's bytes may be changed, or read.
     void (*copy_in)(Rt *rt, int64_t to, const void *from, int64_t bytes);

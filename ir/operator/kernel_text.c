@@ -157,7 +157,11 @@ static void print_terms(void *context, const Kernel *k, size_t at, int64_t x, Te
     }
 }
 
-void kernel_print_text(const Kernel *k, Text *t) { kernel_print(k, print_terms, NULL, t); }
+void kernel_print_text(const Kernel *k, Text *t)
+{
+    text_printf(t, "%s", k->def->name);
+    kernel_print(k, print_terms, NULL, t);
+}
 
 // ---- reading ----
 
@@ -337,14 +341,24 @@ static bool read_fields(Reader *r, const ParamTable *table, char *params)
     return skip(r, "}") || wrong(r, "expected", "}");
 }
 
-bool kernel_read_text(const char **s, const KernelDef *def, Kernel *k, Text *why)
+static bool read_def(Reader *r)
+{
+    char name[32] = "";
+    size_t n = strcspn(r->s, "{");
+
+    snprintf(name, sizeof name, "%.*s", n < sizeof name ? (int)n : 0, r->s);
+    r->k->def = kernel_find(name);
+    r->s += r->k->def ? n : 0;
+    return r->k->def || wrong(r, "there is no kernel", name);
+}
+
+bool kernel_read_text(const char **s, Kernel *k, Text *why)
 {
     Reader r = {.s = *s, .k = k, .why = why};
 
-    k->def = def;
     k->n_terms = 0;
     memset(&k->params, 0, sizeof k->params);
-    bool ok = read_fields(&r, &def->params, (char *)&k->params);
+    bool ok = read_def(&r) && read_fields(&r, &k->def->params, (char *)&k->params);
     *s = r.s;
     return ok;
 }
