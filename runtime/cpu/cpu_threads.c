@@ -82,8 +82,8 @@ bool rt_cpu_start_threads(Rt *rt, const RtModel *m, RtShare share, int threads, 
 
     if (threads > most)
         return rt_error(m,
-                        "--threads %d: it was compiled for %d threads at most, which shardcc "
-                        "--threads N sets, up to %d",
+                        "--threads %d: at most %d are possible; shardcc --threads N sets that "
+                        "number, up to %d",
                         threads, most, RT_MAX_THREADS);
     if (!threads)
         threads = share.threads < most ? share.threads : most;

@@ -44,6 +44,8 @@ OPTIONS = [
     (["linear.onnx", "--mesh", "a=2,a=2"], "mesh 'a=2,a=2': two axes have the same name"),
     (["linear.onnx", "--mesh", "99999x99999"], "mesh '99999x99999': expected at most 65536 ranks"),
     (["linear.onnx", "--mesh", "2x2"], "--mesh needs --ranks"),
+    (["--threads", "0"], "--threads: '0' is not a whole number from 1 to 64"),
+    (["--threads", "65"], "--threads: '65' is not a whole number from 1 to 64"),
     (["linear.onnx", "--memory", "1GiB"], "--memory needs --ranks"),
     (["graph.ir", "--bind", "batch=4"], "--bind: a graph's text has its shapes and parameters already"),
     (["linear.onnx", "-o", "my model"], "'my model' can't be a program's name, which has letters, digits, '-', '_', '.' and '+' only: give another with -o"),
