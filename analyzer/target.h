@@ -26,17 +26,16 @@ typedef struct Target {
     const TargetKernel *kernel;
     int n_kernels;
     uint32_t types;  // mask of DType: those in which elements are computed
-    // Fused groups: so many rows keep all threads busy, which groups of few elements don't need;
-    // fewer columns don't fill a vector; a value of more bytes is in no cache when it is read
-    // again.
-    int64_t parallel_rows, few_elements, vector_columns, cache_bytes;
+    // Fused groups: so many rows keep all threads busy, which groups of few elements don't need.
+    // Fewer columns than least_columns don't fill a vector. A value of up to reused_bytes is still
+    // in a cache when it is read again.
+    int64_t parallel_rows, few_elements, least_columns, reused_bytes;
     bool reads_before_writing;  // a store fetches the old bytes first (write allocate)
 } Target;
 
 extern const Target target_cpu;
 
-// The kernels of a CPU take what runtime/cpu has. Reports an error at n and returns false if a
-// kernel doesn't take the operands' types.
+// Does the kernel take operands of these types? Reports an error at n if it doesn't.
 bool target_takes(const Target *t, const Graph *g, const Node *n, const Kernel *k, Diag *d);
 // Bytes that the kernel needs while it runs.
 int64_t target_workspace(const Target *t, const Kernel *k);

@@ -108,7 +108,7 @@ const Target target_cpu = {
     .types = ~(TYPE(DT_NONE) | TYPE(F16) | TYPE(BF16)),
     .parallel_rows = 64,
     .few_elements = 1 << 15,
-    .vector_columns = 8,
-    .cache_bytes = RT_STREAM_BYTES,
+    .least_columns = 8,
+    .reused_bytes = RT_STREAM_BYTES,
     .reads_before_writing = true,
 };

@@ -183,7 +183,7 @@ bool lower_initials(Lowering *l);
 bool lower_recompute(Lowering *l);
 bool lower_items(Lowering *l);
 uint64_t split_factors(const Sharded *s, NodeId n);  // Kernel.cut of a node; `s` may be NULL
-// Are there rows enough for all of the target's threads, or few elements altogether?
+// Are there as many rows as the target can work on at once, or few elements altogether?
 bool has_parallel_rows(const Target *t, const Item *it, int rows);
 bool is_row_broadcast(const Lowering *l, ValueId v, int rows);
 bool is_assembled(const Lowering *l, ValueId v);

@@ -97,7 +97,7 @@ bool emit_column_sum(Emit *e, NodeId n)
     layout_axes(v->rank, l->is_channels_last[x->in[0]], axis);
     int kept = dims_outside(x, v->rank, axis);
     if (!l->o->fuse || kept < 0 || v->dtype != F32 ||
-        v->dim[axis[v->rank - 1]] < l->o->target->vector_columns || !is_dense(l, x, kept, axis))
+        v->dim[axis[v->rank - 1]] < l->o->target->least_columns || !is_dense(l, x, kept, axis))
         return false;
     int at = find_columns(e, x, kept);
     if (at < 0)

@@ -57,14 +57,14 @@ static bool same_rows(const Item *it, const Value *v)
 
 // Should a node join a group only because both read the same? The phase must be the same, as what
 // the backward part recomputes must not be made early and stored. Updates don't join sums of
-// squares that fit in the cache: without rows, parameters of all shapes share one function. Larger
-// values join, as the cache loses them before the second read.
+// squares that the target reads again fast: without rows, parameters of all shapes share one
+// function. Larger values join, which saves a read from memory.
 static bool has_same_reads(const Lowering *l, const Item *it, const Node *x)
 {
-    bool fits_cache = value_bytes(value_of(l->g, x->out[0])) <= l->o->target->cache_bytes;
+    bool is_reused = value_bytes(value_of(l->g, x->out[0])) <= l->o->target->reused_bytes;
 
     return l->g->nodes[it->nodes[0]].phase == x->phase &&
-           !(x->phase == UPDATE && it->group.has_rows && fits_cache) &&
+           !(x->phase == UPDATE && it->group.has_rows && is_reused) &&
            same_domain(l, it, x->out[0]) && shares_input(l, it, x);
 }
 

@@ -6,7 +6,7 @@
 
 enum {
     MOST_BYTES = 1 << 20,  // bytes of the largest constant that the pass makes
-    SMALL_COUNT = 64,      // elements: a vector this short stays dense, as in shape arithmetic
+    SMALL_COUNT = 64,      // elements: a list this short stays dense, as in shape arithmetic
     MAX_PREDICATES = 2,
 };
 
