@@ -25,7 +25,7 @@ static const Case wrong_options[] = {
     {"--steps=", "--steps: '' is not a whole number of at least 0\n"},
     {"--seed 99999999999999999999",
      "--seed: '99999999999999999999' is not a whole number of at least 0\n"},
-    {"--threads 65", "--threads: '65' is not a whole number from 1 to 64\n"},
+    {"--threads 0", "--threads: '0' is not a whole number from 1 to 2147483647\n"},
     {"--lr fast", "--lr: 'fast' is not a number\n"},
     {"--lr nan", "--lr: 'nan' is not a number\n"},
     {"--temperature -1", "--temperature: '-1' is less than 0\n"},
@@ -46,6 +46,8 @@ static const Case wrong_data[] = {
     {"--data empty", "empty/x.npy: No such file or directory\n"},
     {"--data data/x.npy",
      "data/x.npy: the model has 2 inputs: give a folder with a file for each\n"},
+    {"--data data --threads 65", "--threads 65: at most 64 are possible; shardcc --threads N sets "
+                                 "that number, up to 64\n"},
     {"--data few", "few: samples found: 3; a step takes 4\n"},
     {"--eval-data few", "few: samples found: 3; a batch takes 4\n"},
     {"--data shape", "shape/x.npy: found F32[8,2], expected F32[samples,3]\n"},

@@ -125,6 +125,7 @@ static void generates_numbers(void **state)
         .arena_bytes = C_BYTES,
         .init_std = 1,  // weights are drawn, there is no file of them
         .accumulate = 1,
+        .threads = 64,
         .predict = counting_predict,
         .n_predict = N(counting_predict),
         .forward = count_on,
