@@ -80,6 +80,7 @@ typedef struct PlanFile {
     int n_options;
     int ranks;
     int64_t memory;      // bytes that a rank may use
+    int threads;         // of a rank at most; 0: as many as the target's kernels can use
     const char *preset;  // the preset that the user asked for; NULL: none
     // Names of recompute_policy: the policy in force, and the one of the graph that the entries are
     // of.

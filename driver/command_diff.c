@@ -49,6 +49,11 @@ static char *mesh_text(Arena *a, const PlanFile *f)
     return s;
 }
 
+static const char *threads_text(Arena *a, const PlanFile *f)
+{
+    return f->threads ? arena_string(a, "%d", f->threads) : "all";
+}
+
 static void totals(Arena *a, Columns *c, const PlanFile *x, const PlanFile *y)
 {
     add(c, "mesh", mesh_text(a, x), mesh_text(a, y));
@@ -59,6 +64,8 @@ static void totals(Arena *a, Columns *c, const PlanFile *x, const PlanFile *y)
     add(c, "compute", time_text(a, x->compute), time_text(a, y->compute));
     add(c, "communication", time_text(a, x->communication), time_text(a, y->communication));
     add(c, "bound", time_text(a, x->bound), time_text(a, y->bound));
+    if (x->threads || y->threads)
+        add(c, "threads", threads_text(a, x), threads_text(a, y));
     add(c, "memory", bytes_text(a, (double)x->bytes), bytes_text(a, (double)y->bytes));
     for (int i = 0; i < x->n_memory_parts; i++)
         for (int k = 0; k < y->n_memory_parts; k++)

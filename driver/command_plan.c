@@ -103,6 +103,7 @@ static int finish(const Job *j)
     f.option = words.s;
     f.n_options = words.n;
     f.preset = j->o.preset;
+    f.threads = j->o.threads;
     mark_pins(j, &f);
     if (!write_plan(j, &f))
         return EXIT_USER;

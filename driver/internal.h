@@ -20,7 +20,7 @@ extern const OptionType option_flag;    // bool; the option takes no value
 extern const OptionType option_text;    // const char *; not empty
 extern const OptionType option_file;    // option_text that is repeated without its folders
 extern const OptionType option_texts;   // Strings: the option may be given several times
-extern const OptionType option_count;   // int from 1 to OptionDef.most; 1 is the default
+extern const OptionType option_count;   // int from 1 to OptionDef.most
 extern const OptionType option_number;  // double ≥ 0; 0 is the default
 extern const OptionType option_bytes;   // int64_t: a number and B, KiB, MiB, GiB, TiB or nothing
 extern const OptionType option_help;    // prints the command's help; no field
@@ -44,7 +44,8 @@ struct OptionDef {
     const char *help;
     // For texts: does the value have the right form?
     bool (*check)(const char *s, int *status);
-    int most;  // for option_count
+    int most;       // for option_count
+    int otherwise;  // for option_count: the field if the option isn't given
     OptionUse use;
     int of;  // which of the commands that share a table have it, as bits; 0: all
 };

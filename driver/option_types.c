@@ -97,7 +97,7 @@ static void put_count(Arena *a, const OptionDef *o, const void *field, Strings *
 {
     int n = *(const int *)field;
 
-    if (n > 1)
+    if (n != o->otherwise)
         option_put(a, o, arena_string(a, "%d", n), to);
 }
 

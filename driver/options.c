@@ -87,7 +87,7 @@ static const OptionDef table[] = {
     {"--clip-norm", "X", &option_number, AT(clip_norm),
      "scale gradients so that their 2-norm is at most X", .use = USE_GRAPH},
     {"--accumulate", "K", &option_count, AT(accumulate), "split the batch into K micro-batches",
-     .most = MAX_ACCUMULATE, .use = USE_GRAPH},
+     .most = MAX_ACCUMULATE, .otherwise = 1, .use = USE_GRAPH},
     {"Shapes"},
     {"--bind", "DIM=N", &option_texts, AT(bind), "the size of a named dim: batch=4",
      .check = check_bind, .use = USE_GRAPH},

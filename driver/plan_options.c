@@ -45,6 +45,16 @@ static bool check_number(const char *name, int64_t given, int64_t plan, int *sta
                     given);
 }
 
+static bool check_threads(int given, int plan, int *status)
+{
+    if (plan < 0 || plan > RT_MAX_THREADS)
+        return complain(status, "--plan: it is for %d threads, but at most %d are possible", plan,
+                        RT_MAX_THREADS);
+    if (given && !plan)
+        return differs("--threads", "", "", status);
+    return check_number("--threads", given, plan, status);
+}
+
 static char *mesh_of(Arena *a, const PlanFile *f)
 {
     Mesh m = {.n_axes = f->n_axes};
@@ -85,6 +95,7 @@ static void take_options(Options *o, const Options *of, const PlanFile *f)
     options_copy_graph(o, of);
     o->ranks = f->ranks;
     o->memory = f->memory;
+    o->threads = f->threads;
     o->recompute = recompute_policy(f->recompute);
     o->cluster = o->cluster ? o->cluster : f->cluster;
 }
@@ -103,7 +114,8 @@ bool plan_options_take(Arena *a, Options *o, int *status)
     const char *mesh = mesh_of(a, &f);
     if (!read_words(a, &f, &of, &words, status) || !check_words(a, &given, &words, status) ||
         !check_number("--ranks", o->ranks, f.ranks, status) ||
-        !check_number("--memory", o->memory, f.memory, status))
+        !check_number("--memory", o->memory, f.memory, status) ||
+        !check_threads(o->threads, f.threads, status))
         return false;
     if (o->mesh && strcmp(o->mesh, mesh))
         return differs("--mesh", o->mesh, mesh, status);

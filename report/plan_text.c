@@ -64,8 +64,11 @@ static void print_memory(Arena *a, const PlanFile *f)
     Text t = {0};
 
     print_memory_parts(a, f, &t);
-    printf("%-9s %s of %s a rank\n", "memory", bytes_text(a, (double)f->bytes),
+    printf("%-9s %s of %s a rank", "memory", bytes_text(a, (double)f->bytes),
            bytes_text(a, (double)f->memory));
+    if (f->threads)
+        printf(", for %d thread%s", f->threads, f->threads > 1 ? "s" : "");
+    printf("\n");
     printf("%-9s %s\n", "peak", t.s);
     text_free(&t);
 }

@@ -369,11 +369,22 @@ class Plans:
         for args, message in (
             (["--ranks", "3"], "--ranks: the plan was made for 2, not 3"),
             (["--memory", "1GiB"], f"--memory: the plan was made for {plan['memory']}, not 1073741824"),
+            (["--threads", "2"], "--threads: the plan was made without this option"),
             (["--mesh", "dp=2"], "--mesh: the plan was made for '2', not 'dp=2'"),
             (["--optimizer", "sgd"], "--optimizer: the plan was made for 'adamw', not 'sgd'"),
             (["--clip-norm", "1"], "--clip-norm: the plan was made without this option"),
         ):
             self.expect([str(gpt2), "--plan", "p.json", *args], 2, f"shardcc: error: {message}\n")
+        for threads, more, message in (
+            (2, ["--threads", "3"], "--threads: the plan was made for 2, not 3"),
+            (65, [], "--plan: it is for 65 threads, but at most 64 are possible"),
+        ):
+            (self.work / "threads.json").write_text(json.dumps({**plan, "options": plan["options"][:-1], "threads": threads}))
+            self.expect([str(gpt2), "--plan", "threads.json", *more], 2, f"shardcc: error: {message}\n")
+        said = self.run("inspect", "threads.json").stdout
+        self.checks.check("inspect shows threads", " a rank, for 65 threads\n" in said, said)
+        said = self.run("diff", "p.json", "threads.json").stdout
+        self.checks.check("diff shows threads", re.search(r"^threads +all +65$", said, re.M), said)
         self.expect([str(gpt2), "--plan", "options.json"], 2, "shardcc: error: --plan: '--help' is not an option of a plan\n")
         self.expect([str(gpt2), "--plan", "none.json"], 1, "none.json: error: cannot read 'none.json': No such file or directory\n")
         done = self.run(gpt2, "--plan", "parts.json")
@@ -436,6 +447,7 @@ class Plans:
         """The memory that a plan names is the arena of its program."""
         for name, *options in (
             ("gpt2", "--ranks", "2"),
+            ("gpt2", "--ranks", "2", "--threads", "1"),
             ("gpt2", "--mesh", "2x2", "--ranks", "4", "--clip-norm", "1"),
             ("llama", "--mesh", "2x3", "--ranks", "6"),
             ("resnet", "--mesh", "3", "--ranks", "3"),
