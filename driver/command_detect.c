@@ -24,18 +24,13 @@ static const OptionDef options[] = {
     {"--help", NULL, &option_help, 0, "print this text"},
 };
 
-static bool word(void *to, const char *s, int *status)
-{
-    return complain(status, "detect takes no file: '%s'", s);
-}
-
 static const Command command = {
     "shardcc detect [-o FILE.json]\n\n"
     "Measures this machine and writes a cluster file, which --cluster reads: the speed of matrix\n"
     "products and of memory, and the time that a call takes to start. This takes some seconds;\n"
     "run nothing else meanwhile. mpirun -n RANKS shardcc detect also measures the links between\n"
     "ranks.\n\n",
-    options, COUNT(options), word};
+    options, COUNT(options)};
 
 // Gives the output of the probe, up to 1 MiB. Returns false if its exit status says that it failed.
 static bool run_probe(const char *path, const DetectOptions *o, Text *t, Diag *d)

@@ -10,21 +10,15 @@ typedef struct Request {
 
 static const OptionDef options[] = {{"--help", NULL, &option_help, 0, "print this text"}};
 
-static bool word(void *to, const char *s, int *status)
-{
-    Request *r = to;
-
-    if (r->input[1])
-        return complain(status, "expected two plans, found a third one: '%s'", s);
-    r->input[r->input[0] != NULL] = s;
-    return true;
-}
-
 static const Command command = {
     "shardcc diff A.plan.json B.plan.json\n\n"
     "Compares two plans: their costs, their memory, the specs of values and the strategies of\n"
     "nodes.\n\n",
-    options, COUNT(options), word,
+    options,
+    COUNT(options),
+    "plan",
+    2,
+    offsetof(Request, input),
     "0 the plans are the same, 3 they differ, 2 wrong options, 1 any other error"};
 
 enum { EXIT_DIFFER = 3 };

@@ -22,21 +22,15 @@ static const OptionDef options[] = {
     {"--help", NULL, &option_help, 0, "print this text"},
 };
 
-static bool word(void *to, const char *s, int *status)
-{
-    Request *r = to;
-
-    if (r->input)
-        return complain(status, "one plan at a time: '%s' and '%s'", r->input, s);
-    r->input = s;
-    return true;
-}
-
 static const Command command = {
     "shardcc inspect FILE.plan.json [--values GLOB] [--explain NAME] [--block N]\n\n"
     "Shows a plan: the time of a step, the memory, the specs of parameters, and the collectives.\n"
     "docs/plan.md explains the tables.\n\n",
-    options, COUNT(options), word};
+    options,
+    COUNT(options),
+    "plan",
+    1,
+    AT(input)};
 
 // ---- cells ----
 

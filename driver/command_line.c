@@ -95,11 +95,31 @@ static bool read_one(const Command *c, Arena *a, int argc, char **argv, int *i, 
     return unknown(c, name, status);
 }
 
+// Takes a word that is no option: a file.
+static bool take_file(const Command *c, const char *word, void *to, int *status)
+{
+    const char **file = (const char **)(void *)((char *)to + c->files);
+    int n = 0;
+
+    while (n < c->most_files && file[n])
+        n++;
+    if (n < c->most_files) {
+        file[n] = word;
+        return true;
+    }
+    if (n == 0)
+        return complain(status, "expected no file, found '%s'", word);
+    if (n == 1)
+        return complain(status, "one %s at a time: '%s' and '%s'", c->file, file[0], word);
+    return complain(status, "expected %d %ss, found one more: '%s'", n, c->file, word);
+}
+
 bool command_read(const Command *c, Arena *a, int argc, char **argv, void *to, int *status)
 {
     for (int i = 1; i < argc; i++) {
         bool is_option = argv[i][0] == '-' && argv[i][1];
-        if (is_option ? !read_one(c, a, argc, argv, &i, to, status) : !c->word(to, argv[i], status))
+        if (is_option ? !read_one(c, a, argc, argv, &i, to, status)
+                      : !take_file(c, argv[i], to, status))
             return false;
     }
     return true;

@@ -38,22 +38,16 @@ static const OptionDef options[] = {
     {"--help", NULL, &option_help, 0, "print this text"},
 };
 
-static bool word(void *to, const char *s, int *status)
-{
-    Request *r = to;
-
-    if (r->input)
-        return complain(status, "one instance at a time: '%s' and '%s'", r->input, s);
-    r->input = s;
-    return true;
-}
-
 static const Command command = {
     "shardcc solve INSTANCE.json[.gz] [-o ANSWER.json] [option ...]\n"
     "shardcc solve --check ANSWER.json INSTANCE.json[.gz]\n\n"
     "Chooses an alternative for every node, at the least cost within a limit of bytes, and proves\n"
     "how far the cost may be from the least one. docs/solver.md describes the files.\n\n",
-    options, COUNT(options), word,
+    options,
+    COUNT(options),
+    "instance",
+    1,
+    AT(input),
     "0 proved (or checked), 3 an answer that is not proved, 4 no choice stays within the\n"
     "limit, 5 stopped before a choice was found, 2 wrong options, 1 any other error"};
 

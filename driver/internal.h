@@ -50,12 +50,14 @@ struct OptionDef {
     int of;  // which of the commands that share a table have it, as bits; 0: all
 };
 
-// A command: its usage, its options, and the function that takes other words.
+// A command: its usage, its options, and the files that its other words name.
 typedef struct Command {
     const char *usage;
     const OptionDef *options;
     int n_options;
-    bool (*word)(void *to, const char *word, int *status);
+    const char *file;      // what a file is, for messages: "plan"
+    int most_files;        // 0: it takes none
+    size_t files;          // offset of their field: const char *[most_files], empty at the start
     const char *statuses;  // the exit statuses, for the help; NULL: 0, 1 and 2 only
     int is;                // its bit in OptionDef.of
 } Command;

@@ -186,23 +186,18 @@ void options_copy_graph(Options *to, const Options *from)
             memcpy((char *)to + table[i].at, (const char *)from + table[i].at, table[i].type->size);
 }
 
-static bool word(void *to, const char *s, int *status)
-{
-    Options *o = to;
-
-    if (o->input)
-        return complain(status, "one model at a time: '%s' and '%s'", o->input, s);
-    o->input = s;
-    return true;
-}
-
 static const Command compile_command = {
     "shardcc MODEL.onnx [-o NAME] --loss TEXT --optimizer TEXT [OPTIONS]\n"
     "shardcc plan | inspect | diff | detect | solve [OPTIONS]: see the --help of each\n\n"
     "Compiles an ONNX model into a trainer: a program, its C text and its weights.\n"
     "Without --loss and --optimizer the program only predicts. The model may also be\n"
     "a graph in text form, MODEL.ir, as --emit ir prints it.\n",
-    table, COUNT(table), word, .is = COMPILE};
+    table,
+    COUNT(table),
+    "model",
+    1,
+    AT(input),
+    .is = COMPILE};
 
 // Work that isn't fused with its readers would write what it makes again to memory.
 static void choose_recompute(Options *o)
@@ -235,7 +230,9 @@ static const Command plan_options = {
     "file, which shardcc inspect shows. It needs neither the weights nor the cluster itself.\n",
     table,
     COUNT(table),
-    word,
+    "model",
+    1,
+    AT(input),
     "0 done, 4 no plan fits the memory, 5 stopped before a plan was found, 2 wrong\n"
     "options, 1 any other error",
     PLAN};

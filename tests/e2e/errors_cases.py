@@ -18,7 +18,7 @@ OPTIONS = [
     (["linear.onnx", "--no-weights=1"], "--no-weights takes no value"),
     (["linear.onnx", "--loss", "logits"], "--loss needs --optimizer"),
     (["linear.onnx", "--optimizer", "adam"], "--optimizer needs --loss"),
-    (["detect", "linear.onnx"], "detect takes no file: 'linear.onnx'"),
+    (["detect", "linear.onnx"], "expected no file, found 'linear.onnx'"),
     (["detect", "--thread", "2"], "unknown option '--thread' (did you mean '--threads'?)"),
     (["detect", "--threads", "65"], "--threads: '65' is not a whole number from 1 to 64"),
     (["detect", "-o"], "-o needs a value: FILE.json"),

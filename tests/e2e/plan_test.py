@@ -202,7 +202,7 @@ OPTIONS = [
     (["inspect", "a.json", "--explian", "x"], "unknown option '--explian' (did you mean '--explain'?)"),
     (["diff"], "expected two plans, found none; --help tells more"),
     (["diff", "a.json"], "expected two plans, found one; --help tells more"),
-    (["diff", "a.json", "b.json", "c.json"], "expected two plans, found a third one: 'c.json'"),
+    (["diff", "a.json", "b.json", "c.json"], "expected 2 plans, found one more: 'c.json'"),
 ]
 
 MLP, DYNAMIC = str(TINY / "mlp.onnx"), str(TINY.with_name("tiny_dynamic") / "gpt_dropout.onnx")
