@@ -40,7 +40,8 @@ static bool write_all(Arena *a, const Options *o, const Program *p, const Text *
                       Staging *s, Diag *d)
 {
     const char *name = base_name(output_path(a, o));
-    BuildOptions b = {.name = name,
+    BuildOptions b = {.target = &cpu_text,
+                      .name = name,
                       .runtime = runtime_folder(a),
                       .cc = o->cc,
                       .march = o->march,
@@ -98,7 +99,8 @@ static bool finish(Arena *a, const Options *o, Program *p, const Graph *predict,
         ok = output_text(o, &t, d);
     } else {
         char *path = output_path(a, o);
-        GenerateOptions go = {.name = base_name(path),
+        GenerateOptions go = {.target = &cpu_text,
+                              .name = base_name(path),
                               .options = options_text(a, o),
                               .plan = plan_line(a, p),
                               .cluster = needs_cluster(o) ? c : NULL,

@@ -8,9 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "generator/generator.h"
-
-#define RT_FLAG(flag) flag,
+#include "generator/target_text.h"
 
 // Waits for the compiler. A signal that arrives meanwhile is passed on to it, and is raised here
 // again when the compiler has ended.
@@ -57,7 +55,7 @@ static bool spawn(const Staging *s, char *const argv[], int *status, Diag *d)
     return !error;
 }
 
-static bool run(const Staging *s, char *const argv[], bool has_ranks, Diag *d)
+static bool run(const Staging *s, char *const argv[], const BuildOptions *o, Diag *d)
 {
     int status;
 
@@ -70,10 +68,9 @@ static bool run(const Staging *s, char *const argv[], bool has_ranks, Diag *d)
         return false;
     }
     diag_error(d, "the C compiler '%s' failed, so nothing was written", argv[0]);
-    diag_note(d, has_ranks ? "it needs OpenMP, oneDNN and MPI (Debian: gcc, libdnnl-dev, "
-                             "libopenmpi-dev); --emit c shows the text"
-                           : "it needs OpenMP and oneDNN (Debian: gcc, libdnnl-dev); --emit c "
-                             "shows the text");
+    diag_note(d, "it needs %s and %s (Debian: gcc, %s)%s; --emit c shows the text",
+              o->target->extension, o->target->library.name, o->target->library.package,
+              o->has_ranks ? " and MPI (Debian: libopenmpi-dev)" : "");
     return false;
 }
 
@@ -88,25 +85,46 @@ static bool is_program(const char *path, const char *cc, Diag *d)
     return false;
 }
 
+// The compiler's arguments.
+static char *const *arguments(Arena *a, const BuildOptions *o, const char *c_path, const char *path)
+{
+    const char **argv = NULL;
+    int n = 0, cap = 0;
+    const char *library = arena_string(a, "%s/libshardrt.a", o->runtime);
+    const char *last[] = {
+        arena_string(a, "-march=%s", o->march),
+        arena_string(a, "-I%s", o->runtime),
+        "-o",
+        path,
+        c_path,
+        o->has_ranks ? arena_string(a, "%s/libshardrt_mpi.a", o->runtime) : library,
+        library,
+        o->target->library.flag,
+        "-lpthread",
+        "-lm",
+        o->has_ranks ? "-lmpi" : NULL,
+        NULL,
+    };
+
+    *arena_push(a, argv, n, cap) = o->cc;
+    for (const char *const *flag = o->target->flags; *flag; flag++)
+        *arena_push(a, argv, n, cap) = *flag;
+    for (int i = 0; i < COUNT(last); i++)
+        *arena_push(a, argv, n, cap) = last[i];
+    return (char *const *)argv;
+}
+
 bool build_program(Staging *s, const Text *c, const BuildOptions *o, Diag *d)
 {
     Arena *a = s->arena;
-    char *include = arena_string(a, "-I%s", o->runtime);
     char *library = arena_string(a, "%s/libshardrt.a", o->runtime);
-    const char *ranks = o->has_ranks ? arena_string(a, "%s/libshardrt_mpi.a", o->runtime) : library;
-    const char *mpi = o->has_ranks ? "-lmpi" : NULL;
-    char *march = arena_string(a, "-march=%s", o->march);
     const char *c_path = staging_file(s, arena_string(a, "%s.c", o->name));
     const char *path = staging_file(s, o->name);
-    const char *argv[] = {o->cc,
-#include "runtime/rt_flags.def"
-                          march,   include,  "-o",        path,  c_path, ranks,
-                          library, "-ldnnl", "-lpthread", "-lm", mpi,    NULL};
 
     if (access(library, R_OK)) {
         diag_error(d, "cannot find '%s', a part of shardcc: %s", library, strerror(errno));
         return false;
     }
-    return out_write(c_path, c->s, c->n, d) && run(s, (char *const *)argv, o->has_ranks, d) &&
+    return out_write(c_path, c->s, c->n, d) && run(s, arguments(a, o, c_path, path), o, d) &&
            is_program(path, o->cc, d);
 }

@@ -4,7 +4,11 @@
 
 #include "lower/lower.h"
 
+typedef struct TargetText TargetText;  // how programs for a target are printed and built
+extern const TargetText cpu_text;
+
 typedef struct GenerateOptions {
+    const TargetText *target;
     const char *name;        // of the trainer; base name
     const char *options;     // canonical options that made it, base names only
     const char *plan;        // the plan in one line
@@ -37,6 +41,7 @@ const char *staging_folder(Staging *s, const char *name, Diag *d);  // makes it;
 bool staging_close(Staging *s, bool ok, Diag *d);
 
 typedef struct BuildOptions {
+    const TargetText *target;
     const char *name;     // of the trainer; base name
     const char *runtime;  // folder with rt.h, the runtime's sources and libshardrt.a
     const char *cc;       // C compiler, "cc"

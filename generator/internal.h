@@ -36,6 +36,8 @@ void print_type(const Value *v, Text *t);  // "f32[8,128]"
 
 // The first argument of an item's call.
 const char *rank_text(Gen *g, const Item *it);
+// "3" or, if the iterations alternate between several slots, "3 + layer % 2".
+const char *slot_text(Gen *g, const Item *it);
 // "m + A12 + layer * 96". A new place gets a name and a line in the table.
 char *place_text(Gen *g, const Operand *o);
 
@@ -74,9 +76,6 @@ void print_mesh(const Gen *g, Text *t);
 // items: NULL, 0.
 char *exchange_comment(const Gen *g, const Item *it);
 double exchange_seconds(const Gen *g, const Item *it);
-
-// Prints the group's call and, unless g->groups has a function of the same text, its function.
-void generate_group(Gen *g, const Item *it, Text *t, int indent);
 
 // A gradient's number in calls of rt_gradient. Instances share one.
 int gradient_number(Gen *g, ValueId v);

@@ -1,7 +1,7 @@
 // Prints the trainer's text: head, places, functions, tables, main.
 #include <string.h>
 
-#include "generator/internal.h"
+#include "generator/target_text.h"
 
 // Prints the options as comment lines, broken before an option.
 static void print_options(const char *s, Text *t)
@@ -145,8 +145,10 @@ static void print_model(const Gen *g, Text *t)
                        "    .n_predict = sizeof predict_tensors / sizeof *predict_tensors,\n");
     text_printf(t, "    .init = init,\n");
     print_calls(p, t);
-    text_printf(t, "};\n\nint main(int argc, char **argv)\n{\n"
-                   "    rt_limit_spinning(argv);\n    return rt_main(&model, argc, argv);\n}\n");
+    text_printf(t,
+                "};\n\nint main(int argc, char **argv)\n{\n"
+                "    %s\n    return rt_main(&model, argc, argv);\n}\n",
+                g->o->target->main_begin);
 }
 
 void generate_c(const Program *p, const GenerateOptions *o, Text *t)

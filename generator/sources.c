@@ -6,12 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "generator/generator.h"
+#include "generator/target_text.h"
 
 typedef struct Sources {
     Staging *s;
     const char *runtime;  // the folder they are copied from
-    Map done;             // by path in it: files already copied
+    const TargetText *target;
+    Map done;  // by path in it: files already copied
     Diag *d;
 } Sources;
 
@@ -69,8 +70,8 @@ static bool copy(Sources *x, const char *name)
     return ok;
 }
 
-// The folders of the runtime that every program needs whole, "" for the runtime's own. cpu/ has the
-// kernels.
+// The folders of the runtime that every program needs whole, "" for the runtime's own. The
+// target's folder has the kernels.
 static const char *const folders[] = {"", "core", "shared", "comm", "trainer"};
 
 // Either part may be empty.
@@ -102,7 +103,7 @@ static bool make_folders(Sources *x, bool has_ranks)
 
     for (int i = 0; ok && i < COUNT(folders); i++)
         ok = staging_folder(x->s, path_in(x->s->arena, "runtime", folders[i]), x->d);
-    return ok && staging_folder(x->s, "runtime/cpu", x->d) &&
+    return ok && staging_folder(x->s, path_in(x->s->arena, "runtime", x->target->folder), x->d) &&
            (!has_ranks || staging_folder(x->s, "runtime/comm/mpi", x->d));
 }
 
@@ -116,59 +117,50 @@ static bool copy_trainer(Sources *x, bool has_ranks)
     return ok && (!has_ranks || copy(x, "comm/mpi/mpi.c"));
 }
 
-// The files of cpu/ that every program needs.
-static const char *const cpu_files[] = {"kernel",     "copy",        "rows",
-                                        "cpu_device", "cpu_threads", "cpu_share"};
+// Copies a file of the target's kernels.
+static bool copy_kernel(Sources *x, const char *name)
+{
+    return copy(x, arena_string(x->s->arena, "%s/%s.c", x->target->folder, name));
+}
 
-// Copies the kernels that the program calls, and what every program needs of cpu/.
+static bool copy_listed(Sources *x, const char *const *name)
+{
+    bool ok = true;
+
+    for (; ok && *name; name++)
+        ok = copy_kernel(x, *name);
+    return ok;
+}
+
+// Copies the kernels that the program calls.
 static bool copy_kernels(Sources *x, const Program *p)
 {
     bool ok = true;
 
-    for (int i = 0; ok && i < COUNT(cpu_files); i++)
-        ok = copy(x, arena_string(x->s->arena, "cpu/%s.c", cpu_files[i]));
     for (int k = 0; k < N_SETS; k++)
         for (int i = 0; ok && i < p->set[k].n_items; i++) {
             const Item *it = &p->set[k].items[i];
             if (it->kind == ITEM_GROUP && it->group.has_columns)
-                ok = copy(x, "cpu/sums.c");
+                ok = copy_kernel(x, "sums");
             if (ok && it->kind == ITEM_PAD)
-                ok = copy(x, "cpu/pad.c");
+                ok = copy_kernel(x, "pad");
             if (ok && it->kind == ITEM_KERNEL)
-                ok = copy(x, arena_string(x->s->arena, "cpu/%s.c", it->call.kernel.def->name));
+                ok = copy_kernel(x, it->call.kernel.def->name);
         }
-    return ok;
-}
-
-// The files of cpu/ that programs of several ranks need.
-static const char *const collectives[] = {"all_gather", "all_reduce",     "all_to_all", "keep_one",
-                                          "permute",    "reduce_scatter", "shard"};
-
-static bool copy_collectives(Sources *x)
-{
-    bool ok = true;
-
-    for (int i = 0; ok && i < COUNT(collectives); i++)
-        ok = copy(x, arena_string(x->s->arena, "cpu/%s.c", collectives[i]));
     return ok;
 }
 
 // Marks a folder whose files shardcc made, and which it may replace.
 static const char mark[] = "# Made by shardcc, as all beside it.";
 
-#define RT_FLAG(flag) flag " "
-static const char flags[] =
-#include "runtime/rt_flags.def"
-    "-D_GNU_SOURCE";
-
 static const char makefile[] = "%s\n"
                                "# Needs a C compiler%s%s.\n"
                                "CC %s\n"
                                "MARCH ?= %s\n"
-                               "CFLAGS = -march=$(MARCH) %s\n"
+                               "CFLAGS = -march=$(MARCH) %s-D_GNU_SOURCE\n"
                                "SOURCES =%s\n\n"
                                "%s: $(SOURCES:.c=.o)\n"
-                               "\t$(CC) $(CFLAGS) -o $@ $^%s -lpthread -lm\n\n"
+                               "\t$(CC) $(CFLAGS) -o $@ $^%s%s -lpthread -lm\n\n"
                                "%%.o: %%.c\n"
                                "\t$(CC) $(CFLAGS) -I. -Iruntime -c -o $@ $<\n\n"
                                "clean:\n"
@@ -181,21 +173,27 @@ static int by_name(const void *a, const void *b)
 
 static bool write_makefile(Sources *x, const BuildOptions *o)
 {
-    bool has_onednn = map_get(&x->done, "cpu/onednn.c");
-    Text sources = {0}, make = {0};
+    const TargetText *target = o->target;
+    bool has_library = map_get(&x->done, target->library.file);
+    Text sources = {0}, make = {0}, flags = {0};
 
     qsort(x->s->name, (size_t)x->s->n, sizeof *x->s->name, by_name);  // folders before their files
     for (int i = 0; i < x->s->n; i++)
         if (ends_in(x->s->name[i], ".c"))
             text_printf(&sources, " \\\n    %s", x->s->name[i]);
+    for (const char *const *flag = target->flags; *flag; flag++)
+        text_printf(&flags, "%s ", *flag);
+    const char *library = arena_string(x->s->arena, ", %s and %s (Debian: %s)", target->extension,
+                                       target->library.name, target->library.package);
     text_printf(&make, makefile, mark,
-                has_onednn ? ", OpenMP and oneDNN (Debian: libdnnl-dev)" : " and OpenMP",
+                has_library ? library : arena_string(x->s->arena, " and %s", target->extension),
                 o->has_ranks ? "; MPI (Debian: libopenmpi-dev)" : "",
-                o->has_ranks ? "= mpicc" : "?= cc", o->march, flags, sources.s, o->name,
-                has_onednn ? " -ldnnl" : "", o->name);
+                o->has_ranks ? "= mpicc" : "?= cc", o->march, flags.s, sources.s, o->name,
+                has_library ? " " : "", has_library ? target->library.flag : "", o->name);
     bool ok = out_write(staging_file(x->s, "Makefile"), make.s, make.n, x->d);
     text_free(&sources);
     text_free(&make);
+    text_free(&flags);
     return ok;
 }
 
@@ -227,10 +225,12 @@ static bool spares_files(const Staging *s, Diag *d)
 
 bool build_folder(Staging *s, const Program *p, const Text *c, const BuildOptions *o, Diag *d)
 {
-    Sources x = {.s = s, .runtime = o->runtime, .done.arena = s->arena, .d = d};
+    Sources x = {
+        .s = s, .runtime = o->runtime, .target = o->target, .done.arena = s->arena, .d = d};
 
     return out_write(staging_file(s, arena_string(s->arena, "%s.c", o->name)), c->s, c->n, d) &&
            make_folders(&x, o->has_ranks) && copy_trainer(&x, o->has_ranks) &&
-           copy_kernels(&x, p) && (!o->has_ranks || copy_collectives(&x)) &&
-           write_makefile(&x, o) && spares_files(s, d);
+           copy_listed(&x, o->target->files) && copy_kernels(&x, p) &&
+           (!o->has_ranks || copy_listed(&x, o->target->collectives)) && write_makefile(&x, o) &&
+           spares_files(s, d);
 }

@@ -11,7 +11,7 @@
 // Writes the program's text to dir/NAME.c, with a function the_model that returns its RtModel.
 static inline void write_program(const Cases *c, const char *name, const char *dir, Diag *d)
 {
-    GenerateOptions o = {.name = name, .options = "", .plan = "one rank"};
+    GenerateOptions o = {.target = &cpu_text, .name = name, .options = "", .plan = "one rank"};
     Program *p = lower(c->arena, NULL, c->g,
                        &(LowerOptions){.target = &target_cpu, .fuse = true, .accumulate = 1}, d);
     char *path = arena_string(c->arena, "%s/%s.c", dir, name);

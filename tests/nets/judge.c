@@ -14,7 +14,7 @@ void verdict_refused(Verdict *v, Ruling o, const Text *said)
 
 static void write_c(const Task *t, const Program *p)
 {
-    GenerateOptions o = {.name = t->name, .options = "", .plan = "one rank"};
+    GenerateOptions o = {.target = &cpu_text, .name = t->name, .options = "", .plan = "one rank"};
 
     text_printf(t->c, "#define main %s_main\n", t->name);
     generate_c(p, &o, t->c);

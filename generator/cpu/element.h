@@ -1,9 +1,9 @@
 // Prints the statements of a fused group's function: those for each element of a row in one row
 // pass, and those for the row scalars after it.
-#ifndef SHARDCC_GENERATOR_ELEMENT_H
-#define SHARDCC_GENERATOR_ELEMENT_H
+#ifndef SHARDCC_GENERATOR_CPU_ELEMENT_H
+#define SHARDCC_GENERATOR_CPU_ELEMENT_H
 
-#include "generator/group_loops.h"
+#include "generator/cpu/group_loops.h"
 
 enum {
     COSTLY_FLOPS = 10

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generator/element.h"
+#include "generator/cpu/element.h"
 
 enum {
     INLINE = 76,       // characters: longer expressions aren't put into their only reader

@@ -1,6 +1,6 @@
 // Chooses the loops of a fused group's function.
-#ifndef SHARDCC_GENERATOR_WALK_H
-#define SHARDCC_GENERATOR_WALK_H
+#ifndef SHARDCC_GENERATOR_CPU_GROUP_LOOPS_H
+#define SHARDCC_GENERATOR_CPU_GROUP_LOOPS_H
 
 #include "generator/internal.h"
 

@@ -1,7 +1,7 @@
 // Chooses the loops of a fused group's function: as few dims as its operands allow.
 #include <string.h>
 
-#include "generator/group_loops.h"
+#include "generator/cpu/group_loops.h"
 #include "runtime/rt_cpu.h"
 
 static bool has_index(Gen *g, const Item *it)

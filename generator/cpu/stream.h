@@ -1,9 +1,9 @@
 // Prefetches inputs of fused groups that must come from memory, and streams results past the caches
 // that no cache would hold until they are read.
-#ifndef SHARDCC_GENERATOR_STREAM_H
-#define SHARDCC_GENERATOR_STREAM_H
+#ifndef SHARDCC_GENERATOR_CPU_STREAM_H
+#define SHARDCC_GENERATOR_CPU_STREAM_H
 
-#include "generator/element.h"
+#include "generator/cpu/element.h"
 
 // All in elements. Rows longer than LONG_ROW_ELEMENTS are summed, or stored past the caches, in
 // runs of RUN_ELEMENTS. Prefetches are PREFETCH_ELEMENTS ahead: about as far as memory needs to

@@ -1,6 +1,6 @@
 // Prints prefetches of a group's inputs that must come from memory, and stores of streamed results,
 // through an array and past the caches.
-#include "generator/stream.h"
+#include "generator/cpu/stream.h"
 #include "runtime/rt_cpu.h"
 
 enum { CORE_CACHE_BYTES = 1 << 20 };  // bytes of one core's own cache

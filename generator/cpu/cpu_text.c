@@ -1,0 +1,28 @@
+// The text of programs for CPUs, and how they are built.
+#include "generator/cpu/group.h"
+#include "generator/cpu/kernel_call.h"
+#include "generator/target_text.h"
+
+#define RT_FLAG(flag) flag,
+static const char *const flags[] = {
+#include "runtime/rt_flags.def"
+    NULL};
+
+static const char *const files[] = {"kernel",      "copy",      "rows", "cpu_device",
+                                    "cpu_threads", "cpu_share", NULL};
+
+static const char *const collectives[] = {"all_gather", "all_reduce",     "all_to_all", "keep_one",
+                                          "permute",    "reduce_scatter", "shard",      NULL};
+
+const TargetText cpu_text = {.print_group = print_group,
+                             .print_kernel = print_kernel,
+                             .main_begin = "rt_limit_spinning(argv);",
+                             .flags = flags,
+                             .extension = "OpenMP",
+                             .library = {.name = "oneDNN",
+                                         .flag = "-ldnnl",
+                                         .package = "libdnnl-dev",
+                                         .file = "cpu/onednn.c"},
+                             .folder = "cpu",
+                             .files = files,
+                             .collectives = collectives};

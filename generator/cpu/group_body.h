@@ -1,0 +1,11 @@
+// Prints the loops of a fused group's function.
+#ifndef SHARDCC_GENERATOR_CPU_GROUP_BODY_H
+#define SHARDCC_GENERATOR_CPU_GROUP_BODY_H
+
+#include "generator/cpu/element.h"
+
+// Appends the loops over rows [first, last), and over their elements. Groups without rows are one
+// loop over elements.
+void print_body(Body *b);
+
+#endif

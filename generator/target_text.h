@@ -1,0 +1,26 @@
+// The table by which generator/ prints what differs between targets: fused groups, calls of
+// kernels, and how a program is built from its text.
+#ifndef SHARDCC_GENERATOR_TARGET_TEXT_H
+#define SHARDCC_GENERATOR_TARGET_TEXT_H
+
+#include "generator/internal.h"
+
+struct TargetText {
+    // Print the item's statement. A group's function goes to g->groups, unless that has one of the
+    // same text; the preparation of a kernel goes to g->init.
+    void (*print_group)(Gen *g, const Item *it, Text *t, int indent);
+    void (*print_kernel)(Gen *g, const Item *it, Text *t, int indent);
+    const char *main_begin;    // the first statement of main
+    const char *const *flags;  // of the C compiler, up to NULL; the user chooses -march
+    const char *extension;     // of C that the compiler must have
+    // A library that kernels use: its name and its flag, its package in Debian, and the only file
+    // of the runtime that needs it.
+    struct {
+        const char *name, *flag, *package, *file;
+    } library;
+    const char *folder;              // of its kernels in the runtime
+    const char *const *files;        // in that folder, up to NULL: those that every program needs
+    const char *const *collectives;  // those that programs of several ranks need
+};
+
+#endif
