@@ -10,7 +10,7 @@ enum { MAX_CLASSES = 1 << 10 };
 static int find_word(const Parser *p, const char *const *words, int n)
 {
     for (int i = 0; i < n; i++) {
-        if (words[i] && parse_is_word(p, words[i]))
+        if (words[i] && lexer_is_word(&p->lex, words[i]))
             return i;
     }
     return -1;
@@ -21,11 +21,12 @@ static int find_word(const Parser *p, const char *const *words, int n)
 static bool parse_element(Parser *p, Tensor *t, int64_t i)
 {
     if (t->f)
-        return parse_float(p, &t->f[i]);
-    if (!parse_int(p, &t->i[i]))
+        return lexer_float(&p->lex, &t->f[i]);
+    if (!lexer_int(&p->lex, &t->i[i]))
         return false;
     if (wrap_int(t->dtype, t->i[i]) != t->i[i])
-        return parse_error(p, "element %" PRId64 " does not fit in %s", i, dtype_name(t->dtype));
+        return lexer_error(&p->lex, "element %" PRId64 " does not fit in %s", i,
+                           dtype_name(t->dtype));
     return true;
 }
 
@@ -34,15 +35,15 @@ static bool parse_data(Parser *p, Value *x)
     int64_t count = value_count(x);
 
     if (value_bytes(x) > MAX_CONSTANT_BYTES)
-        return parse_error(p, "a constant of more than %d bytes", MAX_CONSTANT_BYTES);
+        return lexer_error(&p->lex, "a constant of more than %d bytes", MAX_CONSTANT_BYTES);
     Tensor t = tensor_new(p->g->arena, x->dtype, x->rank, x->dim);
-    if (x->rank && !parse_sign(p, '['))
+    if (x->rank && !lexer_sign(&p->lex, "["))
         return false;
     for (int64_t i = 0; i < count; i++) {
-        if ((i && !parse_sign(p, ',')) || !parse_element(p, &t, i))
+        if ((i && !lexer_sign(&p->lex, ",")) || !parse_element(p, &t, i))
             return false;
     }
-    if (x->rank && !parse_sign(p, ']'))
+    if (x->rank && !lexer_sign(&p->lex, "]"))
         return false;
     tensor_round(&t);
     x->data = tensor_pack(p->g->arena, &t);
@@ -58,15 +59,15 @@ static bool parse_value_as(Parser *p, ValueKind kind, Definition *def)
     x.kind = kind;
     x.name = def->name;
     if (kind == VALUE_CONSTANT || value_kind_has_fill(kind)) {
-        if (!parse_sign(p, '='))
+        if (!lexer_sign(&p->lex, "="))
             return false;
-        if (!(kind == VALUE_CONSTANT ? parse_data(p, &x) : parse_float(p, &x.fill)))
+        if (!(kind == VALUE_CONSTANT ? parse_data(p, &x) : lexer_float(&p->lex, &x.fill)))
             return false;
     }
     if (!parse_block(p, &x.block))
         return false;
     if (p->g->n_values > MAX_VALUES)
-        return parse_error(p, "more than %d values", MAX_VALUES);
+        return lexer_error(&p->lex, "more than %d values", MAX_VALUES);
     ValueId v = graph_value(p->g, kind, x.name, x.dtype, x.rank, x.dim);
     *value_of(p->g, v) = x;
     return parse_define(p, x.name, v);
@@ -92,14 +93,14 @@ static bool parse_class(Parser *p)
     const char *name;
 
     lexer_next(&p->lex);
-    if (!parse_int(p, &id) || !parse_text(p, &name) || !parse_int(p, &length))
+    if (!lexer_int(&p->lex, &id) || !lexer_text(&p->lex, &name) || !lexer_int(&p->lex, &length))
         return false;
     if (id != p->g->n_classes)
-        return parse_error(p, "class %d expected", p->g->n_classes);
+        return lexer_error(&p->lex, "class %d expected", p->g->n_classes);
     if (id >= MAX_CLASSES)
-        return parse_error(p, "more than %d classes", MAX_CLASSES);
+        return lexer_error(&p->lex, "more than %d classes", MAX_CLASSES);
     if (length < 1 || length > MAX_NODES)
-        return parse_error(p, "a class of %" PRId64 " iterations", length);
+        return lexer_error(&p->lex, "a class of %" PRId64 " iterations", length);
     *arena_push(p->g->arena, p->g->classes, p->g->n_classes, p->g->cap_classes) =
         (BlockClass){name, (int32_t)length};
     return true;
@@ -113,9 +114,9 @@ static bool parse_output(Parser *p)
     lexer_next(&p->lex);
     int role = find_word(p, output_role_names, N_OUTPUT_ROLES);
     if (role < 0)
-        return parse_unexpected(p, "the output's role");
+        return lexer_unexpected(&p->lex, "the output's role");
     lexer_next(&p->lex);
-    if (!parse_text(p, &name) || !parse_reference(p, &v))
+    if (!lexer_text(&p->lex, &name) || !parse_reference(p, &v))
         return false;
     graph_output(p->g, name, v, (OutputRole)role);
     return true;
@@ -126,9 +127,9 @@ static bool parse_carry(Parser *p)
     ValueId from, to;
 
     lexer_next(&p->lex);
-    bool is_step = parse_is_word(p, "step");
-    if (!is_step && !parse_is_word(p, "micro"))
-        return parse_unexpected(p, "'step' or 'micro'");
+    bool is_step = lexer_is_word(&p->lex, "step");
+    if (!is_step && !lexer_is_word(&p->lex, "micro"))
+        return lexer_unexpected(&p->lex, "'step' or 'micro'");
     lexer_next(&p->lex);
     if (!parse_reference(p, &from) || !parse_reference(p, &to))
         return false;
@@ -142,15 +143,15 @@ static bool parse_line(Parser *p)
 {
     if (p->lex.kind == TOKEN_NAME)
         return parse_node(p);
-    if (parse_is_word(p, "class"))
+    if (lexer_is_word(&p->lex, "class"))
         return parse_class(p);
-    if (parse_is_word(p, "output"))
+    if (lexer_is_word(&p->lex, "output"))
         return parse_output(p);
-    if (parse_is_word(p, "carry"))
+    if (lexer_is_word(&p->lex, "carry"))
         return parse_carry(p);
     int kind = find_word(p, value_kind_names, N_VALUE_KINDS);
     if (kind < 0 || kind == VALUE_ACTIVATION)
-        return parse_unexpected(p, "a value, node, output or carry");
+        return lexer_unexpected(&p->lex, "a value, node, output or carry");
     return parse_value(p, (ValueKind)kind);
 }
 
@@ -159,19 +160,19 @@ static bool parse_stage(Parser *p)
 {
     int64_t k = 0;
 
-    if (parse_is_word(p, "after")) {
+    if (lexer_is_word(&p->lex, "after")) {
         lexer_next(&p->lex);
         if (p->lex.kind != TOKEN_WORD)
-            return parse_unexpected(p, "a pass");
+            return lexer_unexpected(&p->lex, "a pass");
         p->g->after = arena_string(p->g->arena, "%s", p->lex.text);
         lexer_next(&p->lex);
     }
-    if (parse_is_word(p, "accumulate")) {
+    if (lexer_is_word(&p->lex, "accumulate")) {
         lexer_next(&p->lex);
-        if (!parse_int(p, &k))
+        if (!lexer_int(&p->lex, &k))
             return false;
         if (k < 2 || k > MAX_ACCUMULATE)
-            return parse_error(p, "a step of %" PRId64 " micro-batches", k);
+            return lexer_error(&p->lex, "a step of %" PRId64 " micro-batches", k);
     }
     p->g->accumulate = (int)k;
     return true;
@@ -179,17 +180,16 @@ static bool parse_stage(Parser *p)
 
 static bool parse_head(Parser *p)
 {
-    while (p->lex.kind == TOKEN_LINE)
-        lexer_next(&p->lex);
-    if (!parse_is_word(p, "graph"))
-        return parse_unexpected(p, "'graph'");
+    lexer_skip_lines(&p->lex);
+    if (!lexer_is_word(&p->lex, "graph"))
+        return lexer_unexpected(&p->lex, "'graph'");
     lexer_next(&p->lex);
-    if (!parse_text(p, &p->g->name))
+    if (!lexer_text(&p->lex, &p->g->name))
         return false;
-    p->g->training = parse_is_word(p, "training");
+    p->g->training = lexer_is_word(&p->lex, "training");
     if (p->g->training)
         lexer_next(&p->lex);
-    return parse_stage(p) && parse_sign(p, '{');
+    return parse_stage(p) && lexer_sign(&p->lex, "{");
 }
 
 static void skip_line(Parser *p)
@@ -200,25 +200,24 @@ static void skip_line(Parser *p)
 
 static void parse_body(Parser *p)
 {
-    while (!parse_is_sign(p, '}') && p->lex.kind != TOKEN_END) {
+    while (!lexer_is_sign(&p->lex, "}") && p->lex.kind != TOKEN_END) {
         if (p->lex.kind == TOKEN_LINE) {
             lexer_next(&p->lex);
             continue;
         }
         if (parse_line(p) && p->lex.kind != TOKEN_LINE)
-            parse_unexpected(p, "the line's end");
+            lexer_unexpected(&p->lex, "the line's end");
         skip_line(p);
     }
-    if (!parse_sign(p, '}'))
+    if (!lexer_sign(&p->lex, "}"))
         return;
-    while (p->lex.kind == TOKEN_LINE)
-        lexer_next(&p->lex);
+    lexer_skip_lines(&p->lex);
 }
 
 static Graph *parse_graph(Parser *p, Arena *a)
 {
     p->g = graph_new(a, "");
-    p->g->diag = p->d;
+    p->g->diag = p->lex.d;
     p->names = (Map){.arena = p->ops.arena};
     if (parse_head(p))
         parse_body(p);
@@ -230,7 +229,7 @@ static Graph *parse_graph(Parser *p, Arena *a)
 
 Graph *graph_parse_two(Arena *a, const char *text, size_t n, Graph **second, Diag *d)
 {
-    Parser p = {.lex = lexer_new(text, n), .d = d, .ops = {.arena = arena_new()}};
+    Parser p = {.lex = lexer_new(text, n, a, d), .ops = {.arena = arena_new()}};
     int errors = d->errors;
 
     for (int i = 0; op_table[i]; i++)
@@ -239,7 +238,7 @@ Graph *graph_parse_two(Arena *a, const char *text, size_t n, Graph **second, Dia
     if (second)
         *second = d->errors == errors && p.lex.kind != TOKEN_END ? parse_graph(&p, a) : NULL;
     if (d->errors == errors && p.lex.kind != TOKEN_END)
-        parse_unexpected(&p, "the end");
+        lexer_unexpected(&p.lex, "the end");
     if (second && *second && (*second)->training)
         diag_error(d, "the text's second graph is for training: only the first one may be");
     lexer_free(&p.lex);

@@ -8,10 +8,10 @@
 static bool parse_dtype(Parser *p, int64_t *t)
 {
     if (p->lex.kind != TOKEN_WORD)
-        return parse_unexpected(p, "a dtype");
+        return lexer_unexpected(&p->lex, "a dtype");
     *t = dtype_find(p->lex.text);
     if (!*t)
-        return parse_error(p, "unknown dtype '%s'", p->lex.text);
+        return lexer_error(&p->lex, "unknown dtype '%s'", p->lex.text);
     lexer_next(&p->lex);
     return true;
 }
@@ -21,12 +21,12 @@ static bool parse_attr_value(Parser *p, const AttrDef *def, Attr *a)
     int64_t v[MAX_RANK];
 
     if (def->type == ATTR_FLOAT)
-        return parse_float(p, &a->f);
+        return lexer_float(&p->lex, &a->f);
     if (def->type == ATTR_TEXT)
-        return parse_text(p, &a->s);
+        return lexer_text(&p->lex, &a->s);
     if (def->type == ATTR_INT)
-        return def->is_dtype ? parse_dtype(p, &a->i) : parse_int(p, &a->i);
-    if (!parse_ints(p, &a->n, v))
+        return def->is_dtype ? parse_dtype(p, &a->i) : lexer_int(&p->lex, &a->i);
+    if (!lexer_ints(&p->lex, MAX_RANK, &a->n, v))
         return false;
     int64_t *kept = arena_array(p->g->arena, int64_t, a->n);
     memcpy(kept, v, (size_t)a->n * sizeof *v);
@@ -56,8 +56,9 @@ static void set_missing(const OpDef *op, Attr *attr)
 
 static bool is_after_attrs(const Parser *p)
 {
-    return p->lex.kind != TOKEN_WORD || parse_is_word(p, "from") || parse_is_word(p, "backward") ||
-           parse_is_word(p, "update") || parse_is_word(p, "block");
+    return p->lex.kind != TOKEN_WORD || lexer_is_word(&p->lex, "from") ||
+           lexer_is_word(&p->lex, "backward") || lexer_is_word(&p->lex, "update") ||
+           lexer_is_word(&p->lex, "block");
 }
 
 static bool parse_attrs(Parser *p, const OpDef *op, Attr *attr)
@@ -68,12 +69,12 @@ static bool parse_attrs(Parser *p, const OpDef *op, Attr *attr)
     while (!is_after_attrs(p)) {
         int i = find_attr(op, p->lex.text);
         if (i < 0)
-            return parse_error(p, "%s has no attribute '%s'", op->name, p->lex.text);
+            return lexer_error(&p->lex, "%s has no attribute '%s'", op->name, p->lex.text);
         if (seen >> i & 1)
-            return parse_error(p, "attribute '%s' occurs twice", p->lex.text);
+            return lexer_error(&p->lex, "attribute '%s' occurs twice", p->lex.text);
         seen |= 1U << i;
         lexer_next(&p->lex);
-        if (!parse_sign(p, '=') || !parse_attr_value(p, &op->attrs[i], &attr[i]))
+        if (!lexer_sign(&p->lex, "=") || !parse_attr_value(p, &op->attrs[i], &attr[i]))
             return false;
     }
     return true;
@@ -84,14 +85,14 @@ static bool parse_attrs(Parser *p, const OpDef *op, Attr *attr)
 static bool parse_source(Parser *p)
 {
     p->g->source = NULL;
-    if (!parse_is_word(p, "from"))
+    if (!lexer_is_word(&p->lex, "from"))
         return true;
     lexer_next(&p->lex);
     Source *s = arena_array(p->g->arena, Source, 1);
     s->scope = "";
-    if (!parse_text(p, &s->name))
+    if (!lexer_text(&p->lex, &s->name))
         return false;
-    if (p->lex.kind == TOKEN_TEXT && !parse_text(p, &s->scope))
+    if (p->lex.kind == TOKEN_TEXT && !lexer_text(&p->lex, &s->scope))
         return false;
     p->g->source = s;
     return true;
@@ -100,9 +101,9 @@ static bool parse_source(Parser *p)
 static void parse_phase(Parser *p)
 {
     p->g->phase = FORWARD;
-    if (parse_is_word(p, "backward"))
+    if (lexer_is_word(&p->lex, "backward"))
         p->g->phase = BACKWARD;
-    else if (parse_is_word(p, "update"))
+    else if (lexer_is_word(&p->lex, "update"))
         p->g->phase = UPDATE;
     if (p->g->phase != FORWARD)
         lexer_next(&p->lex);
@@ -111,10 +112,10 @@ static void parse_phase(Parser *p)
 static bool parse_op(Parser *p, const OpDef **op)
 {
     if (p->lex.kind != TOKEN_WORD)
-        return parse_unexpected(p, "an operator");
+        return lexer_unexpected(&p->lex, "an operator");
     int32_t i = map_get(&p->ops, p->lex.text);
     if (!i)
-        return parse_error(p, "unknown operator '%s'", p->lex.text);
+        return lexer_error(&p->lex, "unknown operator '%s'", p->lex.text);
     *op = op_table[i - 1];
     lexer_next(&p->lex);
     return true;
@@ -123,25 +124,25 @@ static bool parse_op(Parser *p, const OpDef **op)
 static bool parse_inputs(Parser *p, const OpDef *op)
 {
     p->n_inputs = 0;
-    if (!parse_sign(p, '('))
+    if (!lexer_sign(&p->lex, "("))
         return false;
-    while (!parse_is_sign(p, ')')) {
+    while (!lexer_is_sign(&p->lex, ")")) {
         ValueId v = 0;
         if (p->n_inputs == MAX_INPUTS)
-            return parse_error(p, "more than %d inputs", MAX_INPUTS);
-        if (p->n_inputs && !parse_sign(p, ','))
+            return lexer_error(&p->lex, "more than %d inputs", MAX_INPUTS);
+        if (p->n_inputs && !lexer_sign(&p->lex, ","))
             return false;
-        if (!parse_is_word(p, "_")) {
+        if (!lexer_is_word(&p->lex, "_")) {
             if (!parse_reference(p, &v))
                 return false;
         } else {
             if (!input_is_optional(op, p->n_inputs))
-                return parse_error(p, "input %d of %s is missing", p->n_inputs, op->name);
+                return lexer_error(&p->lex, "input %d of %s is missing", p->n_inputs, op->name);
             lexer_next(&p->lex);
         }
         *arena_push(p->g->arena, p->inputs, p->n_inputs, p->cap_inputs) = v;
     }
-    return parse_sign(p, ')');
+    return lexer_sign(&p->lex, ")");
 }
 
 // Reads the part after "=" and makes the node; 0 after an error.
@@ -149,7 +150,7 @@ static ValueId parse_call(Parser *p)
 {
     const OpDef *op = NULL;
     Attr attr[MAX_ATTRS];
-    int errors = p->d->errors;
+    int errors = p->lex.d->errors;
 
     if (!parse_op(p, &op) || !parse_inputs(p, op) || !parse_attrs(p, op, attr) || !parse_source(p))
         return 0;
@@ -157,16 +158,16 @@ static ValueId parse_call(Parser *p)
     if (!parse_block(p, &p->g->block))
         return 0;
     if (p->lex.kind != TOKEN_LINE) {
-        parse_unexpected(p, "the line's end");
+        lexer_unexpected(&p->lex, "the line's end");
         return 0;
     }
     if (p->g->n_nodes > MAX_NODES) {
-        parse_error(p, "more than %d nodes", MAX_NODES);
+        lexer_error(&p->lex, "more than %d nodes", MAX_NODES);
         return 0;
     }
     ValueId v = graph_node(p->g, op, p->n_inputs, p->inputs, attr);
-    if (!v && p->d->errors > errors)
-        diag_note(p->d, "line %d", p->lex.line);
+    if (!v && p->lex.d->errors > errors)
+        diag_note(p->lex.d, "line %d", p->lex.line);
     return v;
 }
 
@@ -175,12 +176,12 @@ static bool check_results(Parser *p, ValueId v, int n, const Definition *def)
     const Node *node = producer(p->g, v);
 
     if (node->n_out != n)
-        return parse_error(p, "%s has %d results, not %d", node->op->name, node->n_out, n);
+        return lexer_error(&p->lex, "%s has %d results, not %d", node->op->name, node->n_out, n);
     for (int i = 0; i < n; i++) {
         Value *x = value_of(p->g, node->out[i]);
         if (!same_type(x, &def[i].type))
-            return parse_error(p, "'%%%s' is %s, not %s", def[i].name, type_text(p->g->arena, x),
-                               type_text(p->g->arena, &def[i].type));
+            return lexer_error(&p->lex, "'%%%s' is %s, not %s", def[i].name,
+                               type_text(p->g->arena, x), type_text(p->g->arena, &def[i].type));
         if (!parse_define(p, def[i].name, node->out[i]))
             return false;
         x->name = def[i].name;
@@ -198,12 +199,12 @@ bool parse_node(Parser *p)
 
     do {
         if (n == MAX_OUTPUTS)
-            return parse_error(p, "more than %d results", MAX_OUTPUTS);
+            return lexer_error(&p->lex, "more than %d results", MAX_OUTPUTS);
         if (n)
             lexer_next(&p->lex);
         ok = parse_definition(p, &def[n++]);
-    } while (ok && parse_is_sign(p, ','));
-    ok = ok && parse_sign(p, '=');
+    } while (ok && lexer_is_sign(&p->lex, ","));
+    ok = ok && lexer_sign(&p->lex, "=");
     ValueId v = ok ? parse_call(p) : 0;
     ok = v && check_results(p, v, n, def);
     // Later lines that use a result of a wrong line report no further error.
