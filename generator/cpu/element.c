@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "generator/cpu/element.h"
+#include "generator/cpu/expression.h"
 
 enum {
     INLINE = 76,       // characters: longer expressions aren't put into their only reader
@@ -201,25 +202,29 @@ static void print_operand(const Body *b, int k, Text *t)
         text_printf(t, "%s%d[i * %" PRId64 "]", name, i, stride);
 }
 
-// Prints input k of node i.
-static void print_source(const Body *b, int i, int k, Text *t)
+// Input k of node i as an expression.
+static const char *source_text(const Body *b, int i, int k)
 {
     const Graph *g = b->g->s->g;
     int source = sources_of(b, i)[k], from = makers_of(b, i)[k];
+    Text t = {0};
     double c = 0;
 
+    if (source < 0 && source != SOURCE_SPLAT && !is_stored(b, from))
+        return b->expr[b->it->nodes[from]];
     if (source >= 0) {
-        print_operand(b, source, t);
+        print_operand(b, source, &t);
     } else if (source == SOURCE_SPLAT) {
         value_splat(g, node_of(b, i)->in[k], &c);
-        print_number(t, in(g, node_of(b, i), k)->dtype, c);
-    } else if (is_stored(b, from) && b->is_kept[from]) {
-        text_printf(t, "k%d[i]", from);
-    } else if (is_stored(b, from)) {
-        print_operand(b, b->it->n_in + output_of(b->it, node_of(b, from)->out[0]), t);
+        print_number(&t, in(g, node_of(b, i), k)->dtype, c);
+    } else if (b->is_kept[from]) {
+        text_printf(&t, "k%d[i]", from);
     } else {
-        text_printf(t, "%s", b->expr[b->it->nodes[from]]);
+        print_operand(b, b->it->n_in + output_of(b->it, node_of(b, from)->out[0]), &t);
     }
+    const char *s = arena_copy(b->g->arena, t.s, t.n);
+    text_free(&t);
+    return s;
 }
 
 bool print_layer_attr(const Item *it, const Node *n, const char **s, Text *t)
@@ -256,64 +261,59 @@ static const char *index_name(const Body *b, int dim)
     return depth == b->w->rank - 1 ? "i" : arena_string(b->g->arena, "i%d", depth);
 }
 
-// Prints the element's index along a dim of a node that has no inputs of that shape. The node's
-// factors are then its dims.
-static void print_index(Body *b, const Node *n, int dim, Text *t)
+// The element's index along a dim of a node that has no inputs of that shape. The node's factors
+// are then its dims.
+static const char *node_index(Body *b, const Node *n, int dim)
 {
     int shard = node_shard(b->g, (NodeId)(n - b->g->s->g->nodes), dim);
 
     if (shard < 0)
-        text_printf(t, "%s", index_name(b, dim));
-    else
-        text_printf(t, "(o%d + %s)", passed_shard(b, shard), index_name(b, dim));
+        return index_name(b, dim);
+    return arena_string(b->g->arena, "o%d + %s", passed_shard(b, shard), index_name(b, dim));
 }
 
 // Prints node i's expression with its operands inserted.
 static void print_expr(Body *b, int i, Text *t)
 {
     const Node *n = node_of(b, i);
+    const char *pattern = n->op->expr(b->g->s->g, n);
 
-    for (const char *s = n->op->expr(b->g->s->g, n); *s; s++) {
+    for (const char *s = pattern; *s;) {
+        const char *hole = s, *operand = NULL;
         if (*s != '$') {
-            text_put(t, s, 1);
-        } else if (s[1] == 'i' || s[1] == 'n') {
-            bool is_index = s[1] == 'i';
+            text_put(t, s++, 1);
+        } else if (s[1] == 'i') {
+            operand = node_index(b, n, (int)strtol(s + 2, (char **)&s, 10));
+        } else if (s[1] == 'n') {
             int dim = (int)strtol(s + 2, (char **)&s, 10);
-            if (is_index)
-                print_index(b, n, dim, t);
-            else
-                text_printf(t, "%" PRId64, whole_size(b->g, (NodeId)(n - b->g->s->g->nodes), dim));
-            s--;
+            text_printf(t, "%" PRId64, whole_size(b->g, (NodeId)(n - b->g->s->g->nodes), dim));
         } else if (s[1] == 'a') {
             b->uses_layer |= print_layer_attr(b->it, n, &s, t);
-            s--;
         } else {
-            s++;
-            print_source(b, i, *s - '0', t);
+            operand = source_text(b, i, s[1] - '0');
+            s += 2;
         }
+        if (operand)
+            print_operand_at(t, pattern, hole, s, operand);
     }
 }
 
 // ---- statements ----
 
-// Prints the condition that excludes padding from a sum, where a rank has less than a chunk of the
-// summed dim. True if there is one.
-static bool print_limits(Body *b, int i, Text *t)
+// "i < e0 && i1 < e1": the condition that excludes padding from a sum, where a rank has less than a
+// chunk of the summed dim; else "".
+static const char *limits_text(Body *b, int i)
 {
     const Attr *dims = &node_of(b, i)->attr[0];
-    bool is_part = false;
+    const char *s = "";
 
     for (int k = 0; k < dims->n; k++) {
         int dim = (int)dims->v[k], shard = sum_shard(b->g, b->it->nodes[i], dim);
-        if (shard < 0)
-            continue;
-        text_printf(t, "%s%s < e%d", is_part ? " && " : "", index_name(b, dim),
-                    passed_shard(b, shard));
-        is_part = true;
+        if (shard >= 0)
+            s = arena_string(b->g->arena, "%s%s%s < e%d", s, *s ? " && " : "", index_name(b, dim),
+                             passed_shard(b, shard));
     }
-    if (is_part)
-        text_printf(t, " ? ");
-    return is_part;
+    return s;
 }
 
 static void print_sum(Body *b, int i, int indent)
@@ -324,9 +324,12 @@ static void print_sum(Body *b, int i, int indent)
         text_printf(&t, "u%d[i - b] += ", b->sum[i]);
     else
         text_printf(&t, "%s += ", b->expr[b->it->nodes[i]]);
-    bool is_part = print_limits(b, i, &t);
-    print_source(b, i, 0, &t);
-    text_printf(&t, is_part ? " : 0;" : ";");
+    const char *limits = limits_text(b, i), *x = source_text(b, i, 0);
+    const char *pattern = *limits ? arena_string(b->g->arena, "%s ? $ : 0;", limits) : "$;";
+    const char *hole = strchr(pattern, '$');
+    text_put(&t, pattern, (size_t)(hole - pattern));
+    print_operand_at(&t, pattern, hole, hole + 1, x);
+    text_printf(&t, "%s", hole + 1);
     print_wrapped(&b->text, indent, t.s);
     text_free(&t);
 }
@@ -362,7 +365,7 @@ static void print_node(Body *b, int i, int indent, Text *stores)
     if (k >= 0 && b->uses[i] == 2 && is_last(b, i) && !b->of_row) {
         print_store(b, k, t.s, indent, &b->text);
     } else if (b->uses[i] == 1 && t.n < INLINE) {
-        b->expr[b->it->nodes[i]] = arena_string(b->g->arena, "(%s)", t.s);
+        b->expr[b->it->nodes[i]] = arena_copy(b->g->arena, t.s, t.n);
     } else {
         const char *name = arena_string(b->g->arena, "v%d", ++b->n_variables);
         print_wrapped(&b->text, indent,

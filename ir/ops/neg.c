@@ -14,7 +14,7 @@ static int64_t neg_int(const Node *n, const int64_t *x) { return rt_neg_int(x[0]
 // The blank keeps "--" from forming before a negative number.
 static const char *neg_expr(const Graph *g, const Node *n)
 {
-    return expr_number(g, n, "neg", "- $0");
+    return expr_number(g, n, "neg", "-$0");
 }
 
 const OpDef op_neg = {

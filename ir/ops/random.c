@@ -41,6 +41,12 @@ static void random_eval(const Graph *g, const Node *n, const Place *p, const Ten
     }
 }
 
+// Do micro-batches split dim i?
+static bool is_split(const Node *n, int i)
+{
+    return i == n->attr[MICRO_AXIS].i && n->attr[MICRO].i > 1;
+}
+
 // Prints the row-major index of the element in the whole batch, by Horner's rule.
 static void print_element(const Node *n, Text *t)
 {
@@ -48,13 +54,13 @@ static void print_element(const Node *n, Text *t)
 
     if (shape->n == 0)
         text_printf(t, "0");
-    for (int i = 1; i < shape->n; i++)
+    for (int i = is_split(n, 0) ? 1 : 2; i < shape->n; i++)
         text_printf(t, "(");
     for (int i = 0; i < shape->n; i++) {
-        bool split = i == n->attr[MICRO_AXIS].i && n->attr[MICRO].i > 1;
+        bool split = is_split(n, i);
 
         if (i)
-            text_printf(t, ") * $n%d", i);
+            text_printf(t, "%s * $n%d", i > 1 || is_split(n, 0) ? ")" : "", i);
         if (i && split)
             text_printf(t, " * %" PRId64, n->attr[MICRO].i);
         text_printf(t, "%s$i%d", i ? " + " : "", i);

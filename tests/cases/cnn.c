@@ -87,7 +87,7 @@ static void rows2(char *const *p, int64_t first, int64_t last)
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
         const float v1 = x0[i] * 0.000159438772f;
-        y1[i] = (x1[i] * 0.899999976f) + (v1 * 0.100000024f);
+        y1[i] = x1[i] * 0.899999976f + v1 * 0.100000024f;
         y0[i] = v1;
     }
 }
@@ -101,7 +101,7 @@ static void rows3(char *const *p, int64_t first, int64_t last, float *s)
         RT_SIMD
         for (int64_t i = 0; i < 8; i++) {
             const float v1 = x0[i] - x1[i];
-            s[i] += (v1 * v1);
+            s[i] += v1 * v1;
             y0[i] = v1;
         }
     }
@@ -118,8 +118,8 @@ static void rows4(char *const *p, int64_t first, int64_t last)
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
         const float v1 = x0[i] * 0.000159438772f;
-        const float v2 = (1.0f / (rt_sqrtf((v1 + 9.99999975e-06f)))) * x1[i];
-        y1[i] = (x2[i] * 0.899999976f) + ((v1 * 1.0001595f) * 0.100000024f);
+        const float v2 = 1.0f / rt_sqrtf(v1 + 9.99999975e-06f) * x1[i];
+        y1[i] = x2[i] * 0.899999976f + v1 * 1.0001595f * 0.100000024f;
         y0[i] = v2;
     }
 }
@@ -133,8 +133,8 @@ static void rows5(char *const *p, int64_t first, int64_t last)
         float *y0 = (float *)p[3] + i0 * 8;
         RT_SIMD
         for (int64_t i = 0; i < 8; i++) {
-            const float v1 = (x0[i] * x1[i]) + x2[i];
-            y0[i] = (v1 <= 0.0f) ? 0.0f : v1;
+            const float v1 = x0[i] * x1[i] + x2[i];
+            y0[i] = v1 <= 0.0f ? 0.0f : v1;
         }
     }
 }
@@ -159,7 +159,7 @@ static void rows7(char *const *p, int64_t first, int64_t last)
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
         const float v1 = x0[i] * 0.000637755089f;
-        y1[i] = (x1[i] * 0.899999976f) + (v1 * 0.100000024f);
+        y1[i] = x1[i] * 0.899999976f + v1 * 0.100000024f;
         y0[i] = v1;
     }
 }
@@ -172,7 +172,7 @@ static void rows8(char *const *p, int64_t first, int64_t last, float *s)
         RT_SIMD
         for (int64_t i = 0; i < 16; i++) {
             const float v1 = x0[i] - x1[i];
-            s[i] += (v1 * v1);
+            s[i] += v1 * v1;
         }
     }
 }
@@ -188,8 +188,8 @@ static void rows9(char *const *p, int64_t first, int64_t last)
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
         const float v1 = x0[i] * 0.000637755089f;
-        const float v2 = (1.0f / (rt_sqrtf((v1 + 9.99999975e-06f)))) * x1[i];
-        y1[i] = (x2[i] * 0.899999976f) + ((v1 * 1.00063813f) * 0.100000024f);
+        const float v2 = 1.0f / rt_sqrtf(v1 + 9.99999975e-06f) * x1[i];
+        y1[i] = x2[i] * 0.899999976f + v1 * 1.00063813f * 0.100000024f;
         y0[i] = v2;
     }
 }
@@ -204,8 +204,8 @@ static void rows10(char *const *p, int64_t first, int64_t last)
         float *y0 = (float *)p[4] + i0 * 16;
         RT_SIMD
         for (int64_t i = 0; i < 16; i++) {
-            const float v1 = ((x0[i] - x1[i]) * x2[i]) + x3[i];
-            y0[i] = (v1 <= 0.0f) ? 0.0f : v1;
+            const float v1 = (x0[i] - x1[i]) * x2[i] + x3[i];
+            y0[i] = v1 <= 0.0f ? 0.0f : v1;
         }
     }
 }
@@ -248,8 +248,8 @@ static void rows13(char *const *p, int64_t first, int64_t last)
         for (int64_t i = 0; i < 8; i++) {
             const uint8_t v1 = x0[i] == x1[i];
             const uint8_t v2 = !v1;
-            s0 += ((float)v2);
-            y2[i] = (v2 & ((x0[i] < x2[i]) | (x3[i] <= x0[i]))) ? x4[i] : x5[i];
+            s0 += (float)v2;
+            y2[i] = v2 & ((x0[i] < x2[i]) | (x3[i] <= x0[i])) ? x4[i] : x5[i];
             y0[i] = v1;
         }
         const float v3 = 1.0f / s0;
@@ -281,10 +281,10 @@ static void rows15(char *const *p, int64_t first, int64_t last)
             const float v2 = x1[i] - v1;
             const float v3 = rt_exp_lowf(v2);
             s0 += v3;
-            s1 += ((((int64_t)i) == x2) ? v2 : 0.0f);
+            s1 += (int64_t)i == x2 ? v2 : 0.0f;
             y0[i] = v3;
         }
-        const float v4 = ((const uint8_t *)p[3])[i0] ? 0.0f : ((rt_logf(s0)) - s1);
+        const float v4 = ((const uint8_t *)p[3])[i0] ? 0.0f : rt_logf(s0) - s1;
         ((float *)p[6])[i0] = v4;
         ((float *)p[5])[i0] = s0;
     }
@@ -294,14 +294,14 @@ static void rows16(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float v1 = ((const uint8_t *)p[0])[i0] ? 0.0f : ((const float *)p[1])[0];
-        const float v2 = - v1;
+        const float v2 = -v1;
         const float v3 = v1 / ((const float *)p[2])[i0];
         const float *x3 = (const float *)p[3] + i0 * 10;
         const int64_t x4 = ((const int64_t *)p[4])[i0];
         float *y0 = (float *)p[5] + i0 * 10;
         RT_SIMD
         for (int64_t i = 0; i < 10; i++)
-            y0[i] = (v3 * x3[i]) + ((((int64_t)i) == x4) ? v2 : 0.0f);
+            y0[i] = v3 * x3[i] + ((int64_t)i == x4 ? v2 : 0.0f);
     }
 }
 
@@ -312,7 +312,7 @@ static void rows17(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 10; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[0] = s0;
     }
 }
@@ -332,11 +332,11 @@ static void rows18(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
-        const float v1 = - ((float)(((double)x2) / (1.0 - (rt_pow(((double)x0), ((double)x1))))));
+        const float v1 = -(float)((double)x2 / (1.0 - rt_pow((double)x0, (double)x1)));
         const float v2 = 1.0f - x0;
         const float v3 = 1.0f - x3;
-        const float v4 = (float)(1.0 / (rt_sqrt((1.0 - (rt_pow(((double)x3), ((double)x1)))))));
-        y4[0] = 1.0f - (x2 * x4);
+        const float v4 = (float)(1.0 / rt_sqrt(1.0 - rt_pow((double)x3, (double)x1)));
+        y4[0] = 1.0f - x2 * x4;
         y0[0] = v1;
         y1[0] = v2;
         y2[0] = v3;
@@ -363,9 +363,9 @@ static void rows19(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
-        const float v1 = x3[i] + ((x2[i] - x3[i]) * x5);
-        const float v2 = (x6[i] * x7) + ((x2[i] * x2[i]) * x4);
-        y2[i] = (x0[i] * x1) + ((v1 / (((rt_sqrtf(v2)) * x8) + x9)) * x10);
+        const float v1 = x3[i] + (x2[i] - x3[i]) * x5;
+        const float v2 = x6[i] * x7 + x2[i] * x2[i] * x4;
+        y2[i] = x0[i] * x1 + v1 / (rt_sqrtf(v2) * x8 + x9) * x10;
         y0[i] = v1;
         y1[i] = v2;
     }
@@ -378,7 +378,7 @@ static void rows20(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0] + i0 * 49;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 49; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[i0] = s0;
     }
 }
@@ -395,10 +395,10 @@ static void rows21(char *const *p, int64_t first, int64_t last, float *s)
         RT_SIMD
         for (int64_t i = 0; i < 16; i++) {
             const float v1 = x0[i] - x1[i];
-            const float v2 = (((v1 * x2[i]) + x3[i]) <= 0.0f) ? 0.0f : x4[i];
+            const float v2 = v1 * x2[i] + x3[i] <= 0.0f ? 0.0f : x4[i];
             s[i] += v2;
             const float v3 = v2 * x2[i];
-            s[16 + i] += (v2 * v1);
+            s[16 + i] += v2 * v1;
             y1[i] = v3;
         }
     }
@@ -411,7 +411,7 @@ static void rows22(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 16; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[0] = s0;
     }
 }
@@ -439,14 +439,14 @@ static void rows23(char *const *p, int64_t first, int64_t last)
         float *y5 = (float *)p[1];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 16; i++) {
-            const float v1 = rt_sqrtf(((x2[i] * 0.000637755089f) + 9.99999975e-06f));
+            const float v1 = rt_sqrtf(x2[i] * 0.000637755089f + 9.99999975e-06f);
             const float v2 = 1.0f / v1;
             const float v3 = x0[i] * v2;
-            s0 += (v3 * v3);
-            const float v4 = x3[i] + ((v3 - x3[i]) * x5);
-            const float v5 = ((- (((x0[i] * x1[i]) / v1) * v2)) / (v1 * 2.0f)) * 0.000637755089f;
-            const float v6 = (x7[i] * x8) + ((v3 * v3) * x4);
-            y5[i] = (x1[i] * x6) + ((v4 / (((rt_sqrtf(v6)) * x9) + x10)) * x11);
+            s0 += v3 * v3;
+            const float v4 = x3[i] + (v3 - x3[i]) * x5;
+            const float v5 = -(x0[i] * x1[i] / v1 * v2) / (v1 * 2.0f) * 0.000637755089f;
+            const float v6 = x7[i] * x8 + v3 * v3 * x4;
+            y5[i] = x1[i] * x6 + v4 / (rt_sqrtf(v6) * x9 + x10) * x11;
             y0[i] = v3;
             y2[i] = v4;
             y3[i] = v5;
@@ -464,7 +464,7 @@ static void rows24(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[i] = (- (x0[i] * x1[i])) * 0.000637755089f;
+        y0[i] = -(x0[i] * x1[i]) * 0.000637755089f;
 }
 
 static void rows25(char *const *p, int64_t first, int64_t last)
@@ -479,7 +479,7 @@ static void rows25(char *const *p, int64_t first, int64_t last)
         RT_SIMD
         for (int64_t i = 0; i < 16; i++) {
             const float v1 = x0[i] - x1[i];
-            y0[i] = ((x3[i] + (x2[i] * v1)) + (x2[i] * v1)) + x4[i];
+            y0[i] = x3[i] + x2[i] * v1 + x2[i] * v1 + x4[i];
         }
     }
 }
@@ -491,7 +491,7 @@ static void rows26(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0] + i0 * 9;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 9; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[i0] = s0;
     }
 }
@@ -509,8 +509,8 @@ static void rows27(char *const *p, int64_t first, int64_t last)
         float *y2 = (float *)p[7] + i0 * 8;
         RT_SIMD
         for (int64_t i = 0; i < 8; i++) {
-            const float v1 = (x0[i] + x1[i]) - x2[i];
-            const float v2 = (v1 * x3[i]) + x4[i];
+            const float v1 = x0[i] + x1[i] - x2[i];
+            const float v2 = v1 * x3[i] + x4[i];
             const uint8_t v3 = v2 <= 0.0f;
             y2[i] = v3 ? 0.0f : v2;
             y0[i] = v1;
@@ -532,7 +532,7 @@ static void rows28(char *const *p, int64_t first, int64_t last, float *s)
             const float v1 = x0[i] ? 0.0f : x1[i];
             s[i] += v1;
             const float v2 = v1 * x2[i];
-            s[8 + i] += (v1 * x3[i]);
+            s[8 + i] += v1 * x3[i];
             y1[i] = v2;
         }
     }
@@ -545,7 +545,7 @@ static void rows29(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 8; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[0] = s0;
     }
 }
@@ -573,14 +573,14 @@ static void rows30(char *const *p, int64_t first, int64_t last)
         float *y5 = (float *)p[1];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 8; i++) {
-            const float v1 = rt_sqrtf(((x2[i] * 0.000159438772f) + 9.99999975e-06f));
+            const float v1 = rt_sqrtf(x2[i] * 0.000159438772f + 9.99999975e-06f);
             const float v2 = 1.0f / v1;
             const float v3 = x0[i] * v2;
-            s0 += (v3 * v3);
-            const float v4 = x3[i] + ((v3 - x3[i]) * x5);
-            const float v5 = ((- (((x0[i] * x1[i]) / v1) * v2)) / (v1 * 2.0f)) * 0.000159438772f;
-            const float v6 = (x7[i] * x8) + ((v3 * v3) * x4);
-            y5[i] = (x1[i] * x6) + ((v4 / (((rt_sqrtf(v6)) * x9) + x10)) * x11);
+            s0 += v3 * v3;
+            const float v4 = x3[i] + (v3 - x3[i]) * x5;
+            const float v5 = -(x0[i] * x1[i] / v1 * v2) / (v1 * 2.0f) * 0.000159438772f;
+            const float v6 = x7[i] * x8 + v3 * v3 * x4;
+            y5[i] = x1[i] * x6 + v4 / (rt_sqrtf(v6) * x9 + x10) * x11;
             y0[i] = v3;
             y2[i] = v4;
             y3[i] = v5;
@@ -598,7 +598,7 @@ static void rows31(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[i] = (- (x0[i] * x1[i])) * 0.000159438772f;
+        y0[i] = -(x0[i] * x1[i]) * 0.000159438772f;
 }
 
 static void rows32(char *const *p, int64_t first, int64_t last, float *s)
@@ -611,7 +611,7 @@ static void rows32(char *const *p, int64_t first, int64_t last, float *s)
         float *y0 = (float *)p[4] + i0 * 8;
         RT_SIMD
         for (int64_t i = 0; i < 8; i++) {
-            const float v1 = ((x2[i] + (x0[i] * x1[i])) + (x0[i] * x1[i])) + x3[i];
+            const float v1 = x2[i] + x0[i] * x1[i] + x0[i] * x1[i] + x3[i];
             s[i] += v1;
             y0[i] = v1;
         }
@@ -625,12 +625,12 @@ static void rows33(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 72; i++)
-            s0 += (x0[i] * x0[i]);
-        const float v1 = (((0.0f + s0) + ((const float *)p[1])[0]) + ((const float *)p[2])[0]) +
-            ((const float *)p[3])[0];
-        const float v2 = ((v1 + ((const float *)p[4])[0]) + ((const float *)p[5])[0]) + ((const
-            float *)p[6])[0];
-        const float v3 = rt_sqrtf(((v2 + ((const float *)p[7])[0]) + ((const float *)p[8])[0]));
+            s0 += x0[i] * x0[i];
+        const float v1 = 0.0f + s0 + ((const float *)p[1])[0] + ((const float *)p[2])[0] + ((const
+            float *)p[3])[0];
+        const float v2 = v1 + ((const float *)p[4])[0] + ((const float *)p[5])[0] + ((const float
+            *)p[6])[0];
+        const float v3 = rt_sqrtf(v2 + ((const float *)p[7])[0] + ((const float *)p[8])[0]);
         ((float *)p[9])[0] = v3;
     }
 }
@@ -643,7 +643,7 @@ static void rows34(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[i] = (1.0f / (rt_sqrtf((x0[i] + 9.99999975e-06f)))) * x1[i];
+        y0[i] = 1.0f / rt_sqrtf(x0[i] + 9.99999975e-06f) * x1[i];
 }
 
 static void rows35(char *const *p, int64_t first, int64_t last)
@@ -657,8 +657,8 @@ static void rows35(char *const *p, int64_t first, int64_t last)
         float *y0 = (float *)p[5] + i0 * 8;
         RT_SIMD
         for (int64_t i = 0; i < 8; i++) {
-            const float v1 = (((x0[i] + x1[i]) - x2[i]) * x3[i]) + x4[i];
-            y0[i] = (v1 <= 0.0f) ? 0.0f : v1;
+            const float v1 = (x0[i] + x1[i] - x2[i]) * x3[i] + x4[i];
+            y0[i] = v1 <= 0.0f ? 0.0f : v1;
         }
     }
 }
@@ -679,8 +679,8 @@ static void rows36(char *const *p, int64_t first, int64_t last)
         for (int64_t i = 0; i < 8; i++) {
             const uint8_t v1 = x0[i] == x1[i];
             const uint8_t v2 = !v1;
-            s0 += ((float)v2);
-            y2[i] = (v2 & ((x0[i] < x2[i]) | (x3[i] <= x0[i]))) ? x4[i] : x5[i];
+            s0 += (float)v2;
+            y2[i] = v2 & ((x0[i] < x2[i]) | (x3[i] <= x0[i])) ? x4[i] : x5[i];
             y0[i] = v1;
         }
         ((float *)p[7])[0] = s0;
@@ -697,10 +697,10 @@ static void rows37(char *const *p, int64_t first, int64_t last)
         RT_SIMD_SUM(s0, s1)
         for (int64_t i = 0; i < 10; i++) {
             const float v2 = x1[i] - v1;
-            s0 += (rt_exp_lowf(v2));
-            s1 += ((((int64_t)i) == x2) ? v2 : 0.0f);
+            s0 += rt_exp_lowf(v2);
+            s1 += (int64_t)i == x2 ? v2 : 0.0f;
         }
-        const float v3 = ((const uint8_t *)p[3])[i0] ? 0.0f : ((rt_logf(s0)) - s1);
+        const float v3 = ((const uint8_t *)p[3])[i0] ? 0.0f : rt_logf(s0) - s1;
         ((float *)p[4])[i0] = v3;
     }
 }

@@ -38,7 +38,7 @@ static void rows1(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[i] = (x0[i] < INT64_C(0)) ? ((int64_t)rt_add_int(x0[i], INT64_C(50))) : x0[i];
+        y0[i] = x0[i] < INT64_C(0) ? (int64_t)rt_add_int(x0[i], INT64_C(50)) : x0[i];
 }
 
 static void rows2(char *const *p, int64_t first, int64_t last)
@@ -76,9 +76,9 @@ static void rows4(char *const *p, int64_t first, int64_t last)
         float *y1 = (float *)p[6] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++) {
-            const float v1 = ((0.5f + (0.5f * (rt_tanhf((0.5f * x0[i]))))) * x1[i]) + ((0.5f + (0.5f
-                * (rt_tanhf((0.5f * x2[i]))))) * (rt_tanhf(x3[i])));
-            y1[i] = (0.5f + (0.5f * (rt_tanhf((0.5f * x4[i]))))) * (rt_tanhf(v1));
+            const float v1 = (0.5f + 0.5f * rt_tanhf(0.5f * x0[i])) * x1[i] + (0.5f + 0.5f *
+                rt_tanhf(0.5f * x2[i])) * rt_tanhf(x3[i]);
+            y1[i] = (0.5f + 0.5f * rt_tanhf(0.5f * x4[i])) * rt_tanhf(v1);
             y0[i] = v1;
         }
     }

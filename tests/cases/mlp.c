@@ -57,7 +57,7 @@ static void rows1(char *const *p, int64_t first, int64_t last)
         RT_SIMD
         for (int64_t i = 0; i < 64; i++) {
             const float v1 = x0[i] + x1[i];
-            y0[i] = (v1 <= 0.0f) ? 0.0f : v1;
+            y0[i] = v1 <= 0.0f ? 0.0f : v1;
         }
     }
 }
@@ -71,8 +71,8 @@ static void rows2(char *const *p, int64_t first, int64_t last)
         float *y1 = (float *)p[3] + i0 * 64;
         RT_SIMD
         for (int64_t i = 0; i < 64; i++) {
-            const float v1 = rt_tanhf((x0[i] + x1[i]));
-            y1[i] = 1.0f - (v1 * v1);
+            const float v1 = rt_tanhf(x0[i] + x1[i]);
+            y1[i] = 1.0f - v1 * v1;
             y0[i] = v1;
         }
     }
@@ -106,8 +106,8 @@ static void rows4(char *const *p, int64_t first, int64_t last)
         for (int64_t i = 0; i < 16; i++) {
             const uint8_t v1 = x0[i] == x1[i];
             const uint8_t v2 = !v1;
-            s0 += ((float)v2);
-            y2[i] = (v2 & ((x0[i] < x2[i]) | (x3[i] <= x0[i]))) ? x4[i] : x5[i];
+            s0 += (float)v2;
+            y2[i] = v2 & ((x0[i] < x2[i]) | (x3[i] <= x0[i])) ? x4[i] : x5[i];
             y0[i] = v1;
         }
         const float v3 = 1.0f / s0;
@@ -139,10 +139,10 @@ static void rows6(char *const *p, int64_t first, int64_t last)
             const float v2 = x1[i] - v1;
             const float v3 = rt_exp_lowf(v2);
             s0 += v3;
-            s1 += ((((int64_t)i) == x2) ? v2 : 0.0f);
+            s1 += (int64_t)i == x2 ? v2 : 0.0f;
             y0[i] = v3;
         }
-        const float v4 = ((const uint8_t *)p[3])[i0] ? 0.0f : ((rt_logf(s0)) - s1);
+        const float v4 = ((const uint8_t *)p[3])[i0] ? 0.0f : rt_logf(s0) - s1;
         ((float *)p[6])[i0] = v4;
         ((float *)p[5])[i0] = s0;
     }
@@ -152,14 +152,14 @@ static void rows7(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float v1 = ((const uint8_t *)p[0])[i0] ? 0.0f : ((const float *)p[1])[0];
-        const float v2 = - v1;
+        const float v2 = -v1;
         const float v3 = v1 / ((const float *)p[2])[i0];
         const float *x3 = (const float *)p[3] + i0 * 10;
         const int64_t x4 = ((const int64_t *)p[4])[i0];
         float *y0 = (float *)p[5] + i0 * 10;
         RT_SIMD
         for (int64_t i = 0; i < 10; i++)
-            y0[i] = (v3 * x3[i]) + ((((int64_t)i) == x4) ? v2 : 0.0f);
+            y0[i] = v3 * x3[i] + ((int64_t)i == x4 ? v2 : 0.0f);
     }
 }
 
@@ -170,7 +170,7 @@ static void rows8(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 10; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[0] = s0;
     }
 }
@@ -182,7 +182,7 @@ static void rows9(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[0] = - x0;
+        y0[0] = -x0;
 }
 
 static void rows10(char *const *p, int64_t first, int64_t last)
@@ -198,8 +198,8 @@ static void rows10(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
-        const float v1 = (x3[i] * x4) + (x2[i] + (x0[i] * x1));
-        y1[i] = x0[i] + (v1 * x5);
+        const float v1 = x3[i] * x4 + (x2[i] + x0[i] * x1);
+        y1[i] = x0[i] + v1 * x5;
         y0[i] = v1;
     }
 }
@@ -211,7 +211,7 @@ static void rows11(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 640; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[0] = s0;
     }
 }
@@ -234,7 +234,7 @@ static void rows13(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 64; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[0] = s0;
     }
 }
@@ -265,7 +265,7 @@ static void rows15(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0] + i0 * 64;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 64; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[i0] = s0;
     }
 }
@@ -277,7 +277,7 @@ static void rows16(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0] + i0 * 32;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 32; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[i0] = s0;
     }
 }
@@ -294,7 +294,7 @@ static void rows17(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[0] = rt_sqrtf(((((((0.0f + x0) + x1) + x2) + x3) + x4) + x5));
+        y0[0] = rt_sqrtf(0.0f + x0 + x1 + x2 + x3 + x4 + x5);
 }
 
 static void rows18(char *const *p, int64_t first, int64_t last)
@@ -305,7 +305,7 @@ static void rows18(char *const *p, int64_t first, int64_t last)
         float *y0 = (float *)p[2] + i0 * 64;
         RT_SIMD
         for (int64_t i = 0; i < 64; i++)
-            y0[i] = rt_tanhf((x0[i] + x1[i]));
+            y0[i] = rt_tanhf(x0[i] + x1[i]);
     }
 }
 
@@ -325,8 +325,8 @@ static void rows19(char *const *p, int64_t first, int64_t last)
         for (int64_t i = 0; i < 16; i++) {
             const uint8_t v1 = x0[i] == x1[i];
             const uint8_t v2 = !v1;
-            s0 += ((float)v2);
-            y2[i] = (v2 & ((x0[i] < x2[i]) | (x3[i] <= x0[i]))) ? x4[i] : x5[i];
+            s0 += (float)v2;
+            y2[i] = v2 & ((x0[i] < x2[i]) | (x3[i] <= x0[i])) ? x4[i] : x5[i];
             y0[i] = v1;
         }
         ((float *)p[7])[0] = s0;
@@ -343,10 +343,10 @@ static void rows20(char *const *p, int64_t first, int64_t last)
         RT_SIMD_SUM(s0, s1)
         for (int64_t i = 0; i < 10; i++) {
             const float v2 = x1[i] - v1;
-            s0 += (rt_exp_lowf(v2));
-            s1 += ((((int64_t)i) == x2) ? v2 : 0.0f);
+            s0 += rt_exp_lowf(v2);
+            s1 += (int64_t)i == x2 ? v2 : 0.0f;
         }
-        const float v3 = ((const uint8_t *)p[3])[i0] ? 0.0f : ((rt_logf(s0)) - s1);
+        const float v3 = ((const uint8_t *)p[3])[i0] ? 0.0f : rt_logf(s0) - s1;
         ((float *)p[4])[i0] = v3;
     }
 }

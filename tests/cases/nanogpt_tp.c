@@ -111,7 +111,7 @@ static void rows1(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[i] = (x0[i] < INT64_C(0)) ? ((int64_t)rt_add_int(x0[i], INT64_C(96))) : x0[i];
+        y0[i] = x0[i] < INT64_C(0) ? (int64_t)rt_add_int(x0[i], INT64_C(96)) : x0[i];
 }
 
 static void rows2(char *const *p, int64_t first, int64_t last)
@@ -139,16 +139,16 @@ static void rows3(char *const *p, int64_t first, int64_t last)
         RT_SIMD_SUM(s1)
         for (int64_t i = 0; i < 48; i++) {
             const float v2 = x0[i] - v1;
-            s1 += (v2 * v2);
+            s1 += v2 * v2;
         }
-        const float v3 = 1.0f / (rt_sqrtf(((s1 * 0.020833334f) + 9.99999975e-06f)));
+        const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
         ((float *)p[5])[i0] = v3;
         const float *x1 = (const float *)p[1];
         const float *x2 = (const float *)p[2];
         float *y3 = (float *)p[6] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y3[i] = (((x0[i] - v1) * v3) * x1[i]) + x2[i];
+            y3[i] = (x0[i] - v1) * v3 * x1[i] + x2[i];
         ((float *)p[4])[i0] = s1;
     }
 }
@@ -184,16 +184,16 @@ static void rows5(char *const *p, int64_t first, int64_t last)
         RT_SIMD_SUM(s1)
         for (int64_t i = 0; i < 48; i++) {
             const float v3 = y0[i] - v2;
-            s1 += (v3 * v3);
+            s1 += v3 * v3;
         }
-        const float v4 = 1.0f / (rt_sqrtf(((s1 * 0.020833334f) + 9.99999975e-06f)));
+        const float v4 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
         ((float *)p[8])[i0] = v4;
         const float *x3 = (const float *)p[3];
         const float *x4 = (const float *)p[4];
         float *y4 = (float *)p[9] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y4[i] = (((y0[i] - v2) * v4) * x3[i]) + x4[i];
+            y4[i] = (y0[i] - v2) * v4 * x3[i] + x4[i];
         ((float *)p[7])[i0] = s1;
     }
 }
@@ -207,7 +207,7 @@ static void rows6(char *const *p, int64_t first, int64_t last)
         RT_SIMD
         for (int64_t i = 0; i < 96; i++) {
             const float v1 = x0[i] + x1[i];
-            y0[i] = v1 * (0.5f * ((rt_erff((v1 / 1.41421354f))) + 1.0f));
+            y0[i] = v1 * (0.5f * (rt_erff(v1 / 1.41421354f) + 1.0f));
         }
     }
 }
@@ -238,10 +238,10 @@ static void rows8(char *const *p, int64_t first, int64_t last)
         RT_SIMD_SUM(s1)
         for (int64_t i = 0; i < 48; i++) {
             const float v2 = x0[i] - v1;
-            s1 += (v2 * v2);
+            s1 += v2 * v2;
         }
-        const float v3 = 1.0f / (rt_sqrtf(((s1 * 0.020833334f) + 9.99999975e-06f)));
-        const float v4 = rt_sqrtf(((s1 * 0.020833334f) + 9.99999975e-06f));
+        const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
+        const float v4 = rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
         const float v5 = v4 * 2.0f;
         ((float *)p[4])[i0] = v3;
         ((float *)p[5])[i0] = v4;
@@ -251,7 +251,7 @@ static void rows8(char *const *p, int64_t first, int64_t last)
         float *y4 = (float *)p[7] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y4[i] = (((x0[i] - v1) * v3) * x1[i]) + x2[i];
+            y4[i] = (x0[i] - v1) * v3 * x1[i] + x2[i];
     }
 }
 
@@ -267,10 +267,10 @@ static void rows9(char *const *p, int64_t first, int64_t last)
             for (int64_t i = 0; i < 16; i++) {
                 const uint8_t v1 = x0[i] == INT64_C(-100);
                 const uint8_t v2 = !v1;
-                s0 += ((float)v2);
-                const int64_t v3 = (int64_t)rt_add_int(((int64_t)rt_add_int(((int64_t)i),
-                    INT64_C(1))), ((int64_t)rt_mul_int(((int64_t)i0), INT64_C(16))));
-                y2[i] = (v2 & ((x0[i] < INT64_C(0)) | (INT64_C(96) <= x0[i]))) ? v3 : INT64_C(65);
+                s0 += (float)v2;
+                const int64_t v3 = (int64_t)rt_add_int((int64_t)rt_add_int((int64_t)i, INT64_C(1)),
+                    (int64_t)rt_mul_int((int64_t)i0, INT64_C(16)));
+                y2[i] = v2 & ((x0[i] < INT64_C(0)) | (INT64_C(96) <= x0[i])) ? v3 : INT64_C(65);
                 y0[i] = v1;
             }
         }
@@ -303,10 +303,10 @@ static void rows11(char *const *p, int64_t first, int64_t last)
         RT_SIMD_SUM(s0, s1)
         for (int64_t i = 0; i < 96; i++) {
             const float v2 = x1[i] - v1;
-            s0 += (rt_exp_lowf(v2));
-            s1 += ((((int64_t)i) == x2) ? v2 : 0.0f);
+            s0 += rt_exp_lowf(v2);
+            s1 += (int64_t)i == x2 ? v2 : 0.0f;
         }
-        const float v3 = ((const uint8_t *)p[3])[i0 * 16 + i1] ? 0.0f : ((rt_logf(s0)) - s1);
+        const float v3 = ((const uint8_t *)p[3])[i0 * 16 + i1] ? 0.0f : rt_logf(s0) - s1;
         ((float *)p[6])[i0 * 16 + i1] = v3;
         ((float *)p[5])[i0 * 16 + i1] = s0;
     }
@@ -318,7 +318,7 @@ static void rows12(char *const *p, int64_t first, int64_t last)
         const int64_t i1 = r % 16;
         const int64_t i0 = r / 16;
         const float v1 = ((const uint8_t *)p[0])[i0 * 16 + i1] ? 0.0f : ((const float *)p[1])[0];
-        const float v2 = - v1;
+        const float v2 = -v1;
         const float v3 = v1 / ((const float *)p[2])[i0 * 16 + i1];
         const int64_t x3 = ((const int64_t *)p[3])[i0 * 16 + i1];
         const float *x4 = (const float *)p[4] + i0 * 1536 + i1 * 96;
@@ -326,7 +326,7 @@ static void rows12(char *const *p, int64_t first, int64_t last)
         float *y0 = (float *)p[6] + i0 * 1536 + i1 * 96;
         RT_SIMD
         for (int64_t i = 0; i < 96; i++)
-            y0[i] = ((((int64_t)i) == x3) ? v2 : 0.0f) + (v3 * (rt_exp_lowf((x4[i] - x5))));
+            y0[i] = ((int64_t)i == x3 ? v2 : 0.0f) + v3 * rt_exp_lowf(x4[i] - x5);
     }
 }
 
@@ -345,11 +345,11 @@ static void rows13(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
-        const float v1 = - ((float)(((double)x2) / (1.0 - (rt_pow(((double)x0), ((double)x1))))));
+        const float v1 = -(float)((double)x2 / (1.0 - rt_pow((double)x0, (double)x1)));
         const float v2 = 1.0f - x0;
         const float v3 = 1.0f - x3;
-        const float v4 = (float)(1.0 / (rt_sqrt((1.0 - (rt_pow(((double)x3), ((double)x1)))))));
-        y4[0] = 1.0f - (x2 * x4);
+        const float v4 = (float)(1.0 / rt_sqrt(1.0 - rt_pow((double)x3, (double)x1)));
+        y4[0] = 1.0f - x2 * x4;
         y0[0] = v1;
         y1[0] = v2;
         y2[0] = v3;
@@ -379,15 +379,15 @@ static void rows14(char *const *p, int64_t first, int64_t last)
             const float v3 = x3[i] - x4;
             const float v4 = v3 * x2;
             const float v5 = x0[i] * v4;
-            s1 += (v1 * v3);
-            y5[i] = (v4 * x1[i]) + x7[i];
+            s1 += v1 * v3;
+            y5[i] = v4 * x1[i] + x7[i];
             y0[i] = v2;
             y2[i] = v3;
             y3[i] = v5;
         }
-        const float v6 = (- (s0 * ((const float *)p[2])[i0])) * 0.020833334f;
-        const float v7 = (- ((s1 / ((const float *)p[5])[i0]) * ((const float *)p[2])[i0])) /
-            ((const float *)p[6])[i0];
+        const float v6 = -(s0 * ((const float *)p[2])[i0]) * 0.020833334f;
+        const float v7 = -(s1 / ((const float *)p[5])[i0] * ((const float *)p[2])[i0]) / ((const
+            float *)p[6])[i0];
         const float v8 = v7 * 0.020833334f;
         ((float *)p[9])[i0] = v6;
         ((float *)p[12])[i0] = v8;
@@ -401,7 +401,7 @@ static void rows15(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 48; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[0] = s0;
     }
 }
@@ -425,9 +425,9 @@ static void rows16(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
-        const float v1 = x3[i] + ((x2[i] - x3[i]) * x5);
-        const float v2 = (x6[i] * x7) + ((x2[i] * x2[i]) * x4);
-        y2[i] = (x0[i] * x1) + ((v1 / (((rt_sqrtf(v2)) * x8) + x9)) * x10);
+        const float v1 = x3[i] + (x2[i] - x3[i]) * x5;
+        const float v2 = x6[i] * x7 + x2[i] * x2[i] * x4;
+        y2[i] = x0[i] * x1 + v1 / (rt_sqrtf(v2) * x8 + x9) * x10;
         y0[i] = v1;
         y1[i] = v2;
     }
@@ -443,7 +443,7 @@ static void rows17(char *const *p, int64_t first, int64_t last)
         float *y0 = (float *)p[4] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y0[i] = ((x2[i] + (x0 * x1[i])) + (x0 * x1[i])) + x3;
+            y0[i] = x2[i] + x0 * x1[i] + x0 * x1[i] + x3;
     }
 }
 
@@ -454,7 +454,7 @@ static void rows18(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0] + i0 * 48;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 48; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[i0] = s0;
     }
 }
@@ -471,11 +471,10 @@ static void rows19(char *const *p, int64_t first, int64_t last)
         for (int64_t i = 0; i < 96; i++) {
             const float v1 = x0[i] + x1[i];
             const float v2 = v1 / 1.41421354f;
-            const float v3 = 0.5f * ((rt_erff(v2)) + 1.0f);
+            const float v3 = 0.5f * (rt_erff(v2) + 1.0f);
             const float v4 = v1 * v3;
-            const float v5 = (((x2[i] * v1) * 0.5f) * ((rt_exp_lowf((- (v2 * v2)))) * 1.12837923f))
-                / 1.41421354f;
-            y1[i] = (x2[i] * v3) + v5;
+            y1[i] = x2[i] * v3 + x2[i] * v1 * 0.5f * (rt_exp_lowf(-(v2 * v2)) * 1.12837923f) /
+                1.41421354f;
             y0[i] = v4;
         }
     }
@@ -500,9 +499,9 @@ static void rows20(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
-        const float v1 = x3[i] + ((x2[i] - x3[i]) * x5);
-        const float v2 = (x6[i] * x7) + ((x2[i] * x2[i]) * x4);
-        y2[i] = (x0[i] * x1) + ((v1 / (((rt_sqrtf(v2)) * x8) + x9)) * x10);
+        const float v1 = x3[i] + (x2[i] - x3[i]) * x5;
+        const float v2 = x6[i] * x7 + x2[i] * x2[i] * x4;
+        y2[i] = x0[i] * x1 + v1 / (rt_sqrtf(v2) * x8 + x9) * x10;
         y0[i] = v1;
         y1[i] = v2;
     }
@@ -519,7 +518,7 @@ static void rows21(char *const *p, int64_t first, int64_t last)
             s0 = 0;
             RT_SIMD_SUM(s0)
             for (int64_t i = c; i < end; i++)
-                s0 += (x0[i] * x0[i]);
+                s0 += x0[i] * x0[i];
             w0 += (double)s0;
         }
         s0 = (float)w0;
@@ -549,13 +548,13 @@ static void rows22(char *const *p, int64_t first, int64_t last)
             const float v3 = x3[i] - x4;
             const float v4 = v3 * x2;
             const float v5 = x0[i] * v4;
-            s1 += (v1 * v3);
-            y5[i] = (v4 * x1[i]) + x5[i];
+            s1 += v1 * v3;
+            y5[i] = v4 * x1[i] + x5[i];
             y0[i] = v2;
             y2[i] = v3;
             y3[i] = v5;
         }
-        const float v6 = (- (s0 * ((const float *)p[2])[i0])) * 0.020833334f;
+        const float v6 = -(s0 * ((const float *)p[2])[i0]) * 0.020833334f;
         ((float *)p[7])[i0] = v6;
         ((float *)p[10])[i0] = s1;
     }
@@ -564,10 +563,9 @@ static void rows22(char *const *p, int64_t first, int64_t last)
 static void rows23(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        const float v1 = rt_sqrtf(((((const float *)p[0])[i0] * 0.020833334f) + 9.99999975e-06f));
-        const float v2 = (- ((((const float *)p[1])[i0] / v1) * ((const float *)p[2])[i0])) / (v1 *
-            2.0f);
-        const float v3 = v2 * 0.020833334f;
+        const float v1 = rt_sqrtf(((const float *)p[0])[i0] * 0.020833334f + 9.99999975e-06f);
+        const float v2 = -(((const float *)p[1])[i0] / v1 * ((const float *)p[2])[i0]) / (v1 * 2.0f)
+            * 0.020833334f;
         const float *x3 = (const float *)p[3] + i0 * 48;
         const float *x4 = (const float *)p[4] + i0 * 48;
         const float *x5 = (const float *)p[5] + i0 * 48;
@@ -575,7 +573,7 @@ static void rows23(char *const *p, int64_t first, int64_t last)
         float *y0 = (float *)p[7] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y0[i] = (x5[i] + ((x4[i] + (v3 * x3[i])) + (v3 * x3[i]))) + x6;
+            y0[i] = x5[i] + (x4[i] + v2 * x3[i] + v2 * x3[i]) + x6;
     }
 }
 
@@ -586,7 +584,7 @@ static void rows24(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 192; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[0] = s0;
     }
 }
@@ -598,7 +596,7 @@ static void rows25(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0] + i0 * 12;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 12; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[i0] = s0;
     }
 }
@@ -610,7 +608,7 @@ static void rows26(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 144; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[0] = s0;
     }
 }
@@ -622,7 +620,7 @@ static void rows27(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 48; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         const float v1 = s0 + ((const float *)p[1])[0];
         ((float *)p[2])[0] = v1;
     }
@@ -645,7 +643,7 @@ static void rows28(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[0] = (((((((((x0 + x1) + x2) + x3) + x4) + x5) + x6) + x7) + x8) + x9) + x10;
+        y0[0] = x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7 + x8 + x9 + x10;
 }
 
 static void rows29(char *const *p, int64_t first, int64_t last)
@@ -655,7 +653,7 @@ static void rows29(char *const *p, int64_t first, int64_t last)
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 768; i++)
-            s0 += (x0[i] * x0[i]);
+            s0 += x0[i] * x0[i];
         ((float *)p[1])[0] = s0;
     }
 }
@@ -672,7 +670,7 @@ static void rows30(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[0] = rt_sqrtf(((((((0.0f + x0) + x1) + x2) + x3) + x4) + x5));
+        y0[0] = rt_sqrtf(0.0f + x0 + x1 + x2 + x3 + x4 + x5);
 }
 
 static void rows31(char *const *p, int64_t first, int64_t last)
@@ -687,15 +685,15 @@ static void rows31(char *const *p, int64_t first, int64_t last)
         RT_SIMD_SUM(s1)
         for (int64_t i = 0; i < 48; i++) {
             const float v2 = x0[i] - v1;
-            s1 += (v2 * v2);
+            s1 += v2 * v2;
         }
-        const float v3 = 1.0f / (rt_sqrtf(((s1 * 0.020833334f) + 9.99999975e-06f)));
+        const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
         const float *x1 = (const float *)p[1];
         const float *x2 = (const float *)p[2];
         float *y0 = (float *)p[3] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y0[i] = (((x0[i] - v1) * v3) * x1[i]) + x2[i];
+            y0[i] = (x0[i] - v1) * v3 * x1[i] + x2[i];
     }
 }
 
@@ -729,15 +727,15 @@ static void rows33(char *const *p, int64_t first, int64_t last)
         RT_SIMD_SUM(s1)
         for (int64_t i = 0; i < 48; i++) {
             const float v3 = y0[i] - v2;
-            s1 += (v3 * v3);
+            s1 += v3 * v3;
         }
-        const float v4 = 1.0f / (rt_sqrtf(((s1 * 0.020833334f) + 9.99999975e-06f)));
+        const float v4 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
         const float *x3 = (const float *)p[3];
         const float *x4 = (const float *)p[4];
         float *y1 = (float *)p[6] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y1[i] = (((y0[i] - v2) * v4) * x3[i]) + x4[i];
+            y1[i] = (y0[i] - v2) * v4 * x3[i] + x4[i];
     }
 }
 
@@ -750,7 +748,7 @@ static void rows34(char *const *p, int64_t first, int64_t last)
         RT_SIMD
         for (int64_t i = 0; i < 192; i++) {
             const float v1 = x0[i] + x1[i];
-            y0[i] = v1 * (0.5f * ((rt_erff((v1 / 1.41421354f))) + 1.0f));
+            y0[i] = v1 * (0.5f * (rt_erff(v1 / 1.41421354f) + 1.0f));
         }
     }
 }
@@ -767,10 +765,10 @@ static void rows35(char *const *p, int64_t first, int64_t last)
             for (int64_t i = 0; i < 16; i++) {
                 const uint8_t v1 = x0[i] == INT64_C(-100);
                 const uint8_t v2 = !v1;
-                s0 += ((float)v2);
-                const int64_t v3 = (int64_t)rt_add_int(((int64_t)rt_add_int(((int64_t)i),
-                    INT64_C(1))), ((int64_t)rt_mul_int(((int64_t)i0), INT64_C(16))));
-                y2[i] = (v2 & ((x0[i] < INT64_C(0)) | (INT64_C(96) <= x0[i]))) ? v3 : INT64_C(65);
+                s0 += (float)v2;
+                const int64_t v3 = (int64_t)rt_add_int((int64_t)rt_add_int((int64_t)i, INT64_C(1)),
+                    (int64_t)rt_mul_int((int64_t)i0, INT64_C(16)));
+                y2[i] = v2 & ((x0[i] < INT64_C(0)) | (INT64_C(96) <= x0[i])) ? v3 : INT64_C(65);
                 y0[i] = v1;
             }
         }
@@ -790,10 +788,10 @@ static void rows36(char *const *p, int64_t first, int64_t last)
         RT_SIMD_SUM(s0, s1)
         for (int64_t i = 0; i < 96; i++) {
             const float v2 = x1[i] - v1;
-            s0 += (rt_exp_lowf(v2));
-            s1 += ((((int64_t)i) == x2) ? v2 : 0.0f);
+            s0 += rt_exp_lowf(v2);
+            s1 += (int64_t)i == x2 ? v2 : 0.0f;
         }
-        const float v3 = ((const uint8_t *)p[3])[i0 * 16 + i1] ? 0.0f : ((rt_logf(s0)) - s1);
+        const float v3 = ((const uint8_t *)p[3])[i0 * 16 + i1] ? 0.0f : rt_logf(s0) - s1;
         ((float *)p[4])[i0 * 16 + i1] = v3;
     }
 }
