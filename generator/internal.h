@@ -5,6 +5,7 @@
 #include "generator/generator.h"
 
 enum { COLUMNS = 100 };
+enum { PLACES_TRAIN, PLACES_PREDICT, PLACES_PERSISTENT, N_PLACES };  // of a set or of both
 
 typedef struct Gen {
     const Program *p;
@@ -12,13 +13,14 @@ typedef struct Gen {
     Arena *arena;
     const Set *s;  // the set being printed
     int set;
-    Text *live_ranges;  // local buffers, with their places and live ranges
-    Text *places;       // names of other offsets into the arena
-    Text *groups;       // functions of fused groups
-    Text *bodies;       // functions of blocks and parts
-    Text *init;         // preparation of kernels
-    Text *tables;       // tensors
-    Map names;          // places in buffers → 1 + index in `name`
+    Text *places[N_PLACES];  // names of offsets into the arena
+    Text *groups;            // functions of fused groups
+    Text *group_names[2];    // the names of those without and with column sums
+    Text *bodies;            // functions of blocks and parts
+    Text *init;              // preparation of kernels
+    Text *tables;            // tensors
+    Text *live_ranges;       // of local buffers
+    Map names;               // places in buffers → 1 + index in `name`
     const char **name;
     Map kernels;    // prepared kernels by their text
     Map functions;  // groups' functions by their text
@@ -81,7 +83,7 @@ double exchange_seconds(const Gen *g, const Item *it);
 int gradient_number(Gen *g, ValueId v);
 
 void generate_items(Gen *g);        // all functions of one set
-void generate_live_ranges(Gen *g);  // of both sets, after their items
 void generate_tensors(Gen *g);      // of both sets
+void generate_live_ranges(Gen *g);  // of both sets, after their items
 
 #endif

@@ -258,8 +258,8 @@ const char *place_name(Gen *g, int32_t buffer, int64_t offset)
     char *name = arena_string(g->arena, "%c%d", kind_letter(g->p, b), g->n_names + 1);
     *arena_push(g->arena, g->name, g->n_names, g->cap_names) = name;
     map_set(&g->names, key, g->n_names);
-    if (b->kind == BUFFER_PERSISTENT || offset)  // other buffers are in the table of live ranges
-        text_printf(g->places, ", %s = %" PRId64, name, b->offset + offset);
+    text_printf(g->places[b->kind == BUFFER_PERSISTENT ? PLACES_PERSISTENT : b->set],
+                ", %s = %" PRId64, name, b->offset + offset);
     return name;
 }
 

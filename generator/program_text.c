@@ -28,13 +28,33 @@ static void print_head(const Gen *g, Text *t)
     text_printf(t, "// Made by shardcc. Changes here are lost when it is made again.\n");
     print_options(g->o->options, t);
     text_printf(t, "//   plan: %s\n//\n", g->o->plan);
+    text_printf(t, "// micro is forward and backward of one micro-batch, reduce completes the "
+                   "gradients, update is the\n// optimizer, forward only predicts. They stand "
+                   "first, after the names of their places in memory;\n// fused functions, the "
+                   "tables of tensors and the live ranges of buffers follow.\n");
+    text_printf(t, "#include <math.h>\n#include <stddef.h>\n\n#include \"rt.h\"\n\n");
+}
+
+// Declares a list of names, each of which stands after a comma.
+static void print_names(const Gen *g, const char *type, const Text *names, Text *t)
+{
+    if (names->n)
+        print_wrapped(t, 0, arena_string(g->arena, "static %s%s;", type, names->s + 1));
+}
+
+// Declares the places, and the fused functions, which stand below their callers.
+static void print_declarations(const Gen *g, Text *t)
+{
     text_printf(t, "// `m` is the arena. A place in it is an offset with a name: W parameter, B "
                    "buffer, S state,\n// I input, H number set by the trainer, C constant, Z "
                    "accumulator, A any other value,\n// T workspace of one call. For repeated "
-                   "layers it is the place of layer 0. micro is forward and\n// backward of one "
-                   "micro-batch, reduce completes the gradients, update is the optimizer,\n// "
-                   "forward only predicts.\n");
-    text_printf(t, "#include <math.h>\n#include <stddef.h>\n\n#include \"rt.h\"\n\n");
+                   "layers it is the place of layer 0.\n");
+    for (int i = 0; i < N_PLACES; i++)
+        print_names(g, "const int64_t", g->places[i], t);
+    text_printf(t, "\n");
+    for (int i = 0; i < 2; i++)
+        print_names(g, g->o->target->group_type[i], g->group_names[i], t);
+    text_printf(t, "\n");
 }
 
 // The input that only the loss reads: no output of the model depends on it. NULL if there is none.
@@ -151,18 +171,39 @@ static void print_model(const Gen *g, Text *t)
                 g->o->target->main_begin);
 }
 
+static void put(Text *t, const Text *part) { text_put(t, part->s ? part->s : "", part->n); }
+
+static void print_program(const Gen *g, Text *t)
+{
+    print_head(g, t);
+    print_declarations(g, t);
+    put(t, g->bodies);
+    put(t, g->groups);
+    text_printf(t, "static void init(Rt *rt)\n{\n%s%s}\n\n", g->init->n ? "" : "    (void)rt;\n",
+                g->init->s ? g->init->s : "");
+    print_callers(g, t);
+    generate_cuts(g, t);
+    put(t, g->tables);
+    put(t, g->live_ranges);
+    print_model(g, t);
+}
+
+enum { N_TEXTS = 7 + N_PLACES };
+
 void generate_c(const Program *p, const GenerateOptions *o, Text *t)
 {
-    Text live_ranges = {0}, places = {0}, groups = {0}, bodies = {0}, init = {0}, tables = {0};
+    Text part[N_TEXTS] = {{0}};
     Gen g = {.p = p,
              .o = o,
-             .live_ranges = &live_ranges,
-             .places = &places,
-             .groups = &groups,
-             .bodies = &bodies,
-             .init = &init,
-             .tables = &tables};
+             .bodies = &part[0],
+             .groups = &part[1],
+             .init = &part[2],
+             .tables = &part[3],
+             .live_ranges = &part[4],
+             .group_names = {&part[5], &part[6]}};
 
+    for (int i = 0; i < N_PLACES; i++)
+        g.places[i] = &part[7 + i];
     g.arena = g.names.arena = g.kernels.arena = g.functions.arena = g.gradients.arena = arena_new();
     for (g.set = 0; g.set < N_SETS; g.set++) {
         g.s = &p->set[g.set];
@@ -171,23 +212,10 @@ void generate_c(const Program *p, const GenerateOptions *o, Text *t)
         g.expr = arena_array(g.arena, const char *, g.s->g->n_nodes);
         generate_items(&g);
     }
-    generate_live_ranges(&g);
     generate_tensors(&g);
-    print_head(&g, t);
-    text_put(t, live_ranges.s, live_ranges.n);
-    if (places.n)
-        print_wrapped(t, 0, arena_string(g.arena, "static const int64_t%s;", places.s + 1));
-    text_printf(t, "\n");
-    text_put(t, groups.s ? groups.s : "", groups.n);
-    text_put(t, bodies.s ? bodies.s : "", bodies.n);
-    text_printf(t, "static void init(Rt *rt)\n{\n%s%s}\n\n", init.n ? "" : "    (void)rt;\n",
-                init.s ? init.s : "");
-    print_callers(&g, t);
-    generate_cuts(&g, t);
-    text_put(t, tables.s, tables.n);
-    print_model(&g, t);
-    for (Text *x[] = {&live_ranges, &places, &groups, &bodies, &init, &tables}, **i = x; i < x + 6;
-         i++)
-        text_free(*i);
+    generate_live_ranges(&g);
+    print_program(&g, t);
+    for (int i = 0; i < N_TEXTS; i++)
+        text_free(&part[i]);
     arena_free(g.arena);
 }

@@ -10,6 +10,8 @@ struct TargetText {
     // same text; the preparation of a kernel goes to g->init.
     void (*print_group)(Gen *g, const Item *it, Text *t, int indent);
     void (*print_kernel)(Gen *g, const Item *it, Text *t, int indent);
+    // The types of groups' functions, of those that also sum columns second.
+    const char *group_type[2];
     const char *main_begin;    // the first statement of main
     const char *const *flags;  // of the C compiler, up to NULL; the user chooses -march
     const char *extension;     // of C that the compiler must have

@@ -16,6 +16,7 @@ static const char *const collectives[] = {"all_gather", "all_reduce",     "all_t
 
 const TargetText cpu_text = {.print_group = print_group,
                              .print_kernel = print_kernel,
+                             .group_type = {"RtRows", "RtSumRows"},
                              .main_begin = "rt_limit_spinning(argv);",
                              .flags = flags,
                              .extension = "OpenMP",

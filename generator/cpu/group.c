@@ -34,6 +34,7 @@ static int function_of(Gen *g, const Body *b)
     if (number)
         return number;
     map_set(&g->functions, text, ++g->n_groups);
+    text_printf(g->group_names[b->it->group.has_columns], ", rows%d", g->n_groups);
     text_printf(g->groups,
                 "static void rows%d(char *const *p, int64_t first, int64_t last%s)\n{\n%s}\n\n",
                 g->n_groups, b->it->group.has_columns ? ", float *s" : "", text);
