@@ -52,6 +52,8 @@ void text_quote(Text *t, const char *s);
 // Appends %s, or %"s" if the name has other characters than letters, digits, '_' and '.'.
 void text_name(Text *t, const char *s);
 
+void text_number(Text *t, double x);  // the shortest decimal that reads back as x
+
 char *time_text(Arena *a, double seconds);  // "2.31 s", "11.2 ms", "3 us"
 char *bytes_text(Arena *a, double bytes);   // "61.2 GiB", "8 MiB"
 

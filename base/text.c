@@ -88,6 +88,21 @@ void text_name(Text *t, const char *s)
         text_quote(t, s);
 }
 
+void text_number(Text *t, double x)
+{
+    char s[40];
+    int digits = 15;
+
+    if (isnan(x)) {
+        text_put(t, "nan", 3);
+        return;
+    }
+    do
+        snprintf(s, sizeof s, "%.*g", digits, x);
+    while (digits++ < 17 && strtod(s, NULL) != x);
+    text_put(t, s, strlen(s));
+}
+
 char *time_text(Arena *a, double seconds)
 {
     static const struct {

@@ -101,6 +101,7 @@ typedef struct OpDef OpDef;
 typedef struct Kernel Kernel;
 typedef struct Split Split;
 struct Relation;
+struct Lexer;
 
 // The part of the user's model that a node was made from, for messages, comments and reports.
 typedef struct Source {
@@ -284,6 +285,7 @@ bool block_check(const Graph *g, int32_t cls, Text *why);
 
 // ---- text ----
 
+// Prints what graph_parse reads: all but the copies that lowering adds.
 void graph_print(const Graph *g, Text *t);
 // By ValueId: the names that graph_print uses, each once.
 const char **graph_names(const Graph *g, Arena *a);
@@ -292,6 +294,8 @@ Graph *graph_parse(Arena *a, const char *text, size_t n, Diag *d);
 // The same for a text of one or two graphs. The second one, NULL if there is none, must be forward
 // only.
 Graph *graph_parse_two(Arena *a, const char *text, size_t n, Graph **second, Diag *d);
+// Reads the graph that begins at a token of a longer text.
+Graph *graph_read(Arena *a, struct Lexer *l);
 void value_print_type(const Value *v, Text *t);  // "f32[4,16]"
 extern const char *const value_kind_names[N_VALUE_KINDS];
 

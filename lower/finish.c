@@ -86,6 +86,22 @@ static void finish_item(const Program *p, const Set *s, Item *it)
     it->work = item_work(p, s, it);
 }
 
+// ---- sets ----
+
+// Counts the work of all ranks together.
+static double count_flops(const Program *p, const Set *s)
+{
+    const Graph *g = s->sharded ? s->sharded->whole : s->g;
+    double sum = 0;
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        double flops = n->op->is_product ? node_flops(g, n) : 0;
+        sum += n->phase == UPDATE ? flops : flops * p->accumulate;
+    }
+    return sum;
+}
+
 void program_finish(Program *p)
 {
     for (int i = 0; i < N_SETS; i++) {
@@ -96,6 +112,7 @@ void program_finish(Program *p)
         for (ValueId v = 1; v < s->g->n_values; v++)
             value_address(p, s, v, &s->address[v]);
         store_splits(s, p->arena);
+        s->flops = count_flops(p, s);
         for (int k = 0; k < s->n_items; k++)
             finish_item(p, s, &s->items[k]);
     }

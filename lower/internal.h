@@ -116,6 +116,8 @@ enum {
     MAX_GROUP_NODES = 96,  // keeps a group's function readable
 };
 
+static const int64_t MAX_ARENA_BYTES = (int64_t)1 << 50;
+
 // ---- what program_finish stores ----
 
 // Does elementwise node `n` of group `it` make one number for each row?
@@ -198,5 +200,7 @@ bool lower_storage(Lowering *l);
 // Lets a group's or kernel's output take over the place of an input that it reads last.
 void lower_in_place(Program *p, Set *s);
 bool lower_arena(Program *p, Diag *d);
+// Finds where the sets' buffers end in the arena, its bytes and their bound, from the places.
+void measure_arena(Program *p);
 
 #endif

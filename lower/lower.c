@@ -2,18 +2,6 @@
 // memory is short.
 #include "lower/internal.h"
 
-// Counts the work of all ranks together.
-static void count_flops(Lowering *l)
-{
-    const Graph *g = l->s->sharded ? l->s->sharded->whole : l->g;
-
-    for (NodeId i = 1; i < g->n_nodes; i++) {
-        const Node *n = &g->nodes[i];
-        double flops = n->op->is_product ? node_flops(g, n) : 0;
-        l->s->flops += n->phase == UPDATE ? flops : flops * l->p->accumulate;
-    }
-}
-
 // The most values that lowering adds: kernels may want copies of their inputs.
 static int count_inputs(const Graph *g)
 {
@@ -68,7 +56,6 @@ static bool lower_once(Program *p, int set, Graph *g, const LowerOptions *o, Dia
             *retries = l.retries;
             return false;
         }
-    count_flops(&l);
     return true;
 }
 

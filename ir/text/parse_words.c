@@ -6,20 +6,20 @@
 
 static bool parse_shape(Parser *p, int *rank, int64_t *dim)
 {
-    if (!lexer_ints(&p->lex, MAX_RANK, rank, dim))
+    if (!lexer_ints(p->lex, MAX_RANK, rank, dim))
         return false;
     const char *problem = shape_problem(*rank, dim);
-    return !problem || lexer_error(&p->lex, "the value %s", problem);
+    return !problem || lexer_error(p->lex, "the value %s", problem);
 }
 
 static bool parse_type(Parser *p, Value *type)
 {
-    if (p->lex.kind != TOKEN_WORD)
-        return lexer_unexpected(&p->lex, "a type");
-    type->dtype = dtype_find(p->lex.text);
+    if (p->lex->kind != TOKEN_WORD)
+        return lexer_unexpected(p->lex, "a type");
+    type->dtype = dtype_find(p->lex->text);
     if (!type->dtype)
-        return lexer_error(&p->lex, "unknown type '%s'", p->lex.text);
-    lexer_next(&p->lex);
+        return lexer_error(p->lex, "unknown type '%s'", p->lex->text);
+    lexer_next(p->lex);
     return parse_shape(p, &type->rank, type->dim);
 }
 
@@ -28,19 +28,19 @@ bool parse_definition(Parser *p, Definition *def)
     Value own = {0};
 
     *def = (Definition){.type.own_rank = -1};
-    if (p->lex.kind != TOKEN_NAME)
-        return lexer_unexpected(&p->lex, "a %name");
-    def->name = arena_copy(p->g->arena, p->lex.text, p->lex.buffer.n);
-    lexer_next(&p->lex);
+    if (p->lex->kind != TOKEN_NAME)
+        return lexer_unexpected(p->lex, "a %name");
+    def->name = arena_copy(p->g->arena, p->lex->text, p->lex->buffer.n);
+    lexer_next(p->lex);
     if (!parse_type(p, &def->type))
         return false;
-    if (!lexer_is_word(&p->lex, "own"))
+    if (!lexer_is_word(p->lex, "own"))
         return true;
-    lexer_next(&p->lex);
+    lexer_next(p->lex);
     if (!parse_shape(p, &own.rank, own.dim))
         return false;
     if (value_count(&own) != value_count(&def->type))
-        return lexer_error(&p->lex, "own dims of another size");
+        return lexer_error(p->lex, "own dims of another size");
     def->type.own_rank = own.rank;
     memcpy(def->type.own_dim, own.dim, sizeof own.dim);
     return true;
@@ -65,37 +65,37 @@ static bool split_block(const char *s, Block *b)
 bool parse_block(Parser *p, Block *b)
 {
     *b = (Block){0};
-    if (!lexer_is_word(&p->lex, "block"))
+    if (!lexer_is_word(p->lex, "block"))
         return true;
-    lexer_next(&p->lex);
-    if (p->lex.kind != TOKEN_NUMBER || !split_block(p->lex.text, b))
-        return lexer_unexpected(&p->lex, "class.iteration.position");
+    lexer_next(p->lex);
+    if (p->lex->kind != TOKEN_NUMBER || !split_block(p->lex->text, b))
+        return lexer_unexpected(p->lex, "class.iteration.position");
     if (b->cls < 1 || b->cls >= p->g->n_classes)
-        return lexer_error(&p->lex, "class %d is not defined", (int)b->cls);
+        return lexer_error(p->lex, "class %d is not defined", (int)b->cls);
     if (b->iter >= p->g->classes[b->cls].length)
-        return lexer_error(&p->lex, "class %d has no iteration %d", (int)b->cls, (int)b->iter);
-    lexer_next(&p->lex);
+        return lexer_error(p->lex, "class %d has no iteration %d", (int)b->cls, (int)b->iter);
+    lexer_next(p->lex);
     return true;
 }
 
 bool parse_reference(Parser *p, ValueId *v)
 {
-    if (p->lex.kind != TOKEN_NAME)
-        return lexer_unexpected(&p->lex, "a %name");
-    *v = map_get(&p->names, p->lex.text);
+    if (p->lex->kind != TOKEN_NAME)
+        return lexer_unexpected(p->lex, "a %name");
+    *v = map_get(&p->names, p->lex->text);
     if (!*v) {
-        lexer_error(&p->lex, "'%%%s' is not defined", p->lex.text);
-        map_set(&p->names, arena_copy(p->g->arena, p->lex.text, p->lex.buffer.n), UNUSABLE);
+        lexer_error(p->lex, "'%%%s' is not defined", p->lex->text);
+        map_set(&p->names, arena_copy(p->g->arena, p->lex->text, p->lex->buffer.n), UNUSABLE);
         *v = UNUSABLE;
     }
-    lexer_next(&p->lex);
+    lexer_next(p->lex);
     return *v != UNUSABLE;
 }
 
 bool parse_define(Parser *p, const char *name, ValueId v)
 {
     if (map_get(&p->names, name) > 0)
-        return v == UNUSABLE || lexer_error(&p->lex, "'%%%s' is defined twice", name);
+        return v == UNUSABLE || lexer_error(p->lex, "'%%%s' is defined twice", name);
     map_set(&p->names, name, v);
     return true;
 }

@@ -8,11 +8,11 @@
 // The shortest decimal that reads back as the same element of dtype `t`.
 static void put_number(Text *out, DType t, double x)
 {
-    int digits = t == F64 ? 15 : t == F32 ? 6 : 2;
+    int digits = t == F32 ? 6 : 2;
     char s[40];
 
-    if (isnan(x)) {
-        text_put(out, "nan", 3);
+    if (t == F64 || isnan(x)) {
+        text_number(out, x);
         return;
     }
     do
@@ -255,7 +255,7 @@ void graph_print(const Graph *g, Text *t)
         text_printf(t, " %d\n", (int)g->classes[i].length);
     }
     for (ValueId v = 1; v < g->n_values; v++) {
-        if (!g->values[v].producer)
+        if (!g->values[v].producer && g->values[v].kind != VALUE_ACTIVATION)
             put_value(&p, v);
     }
     for (NodeId i = 1; i < g->n_nodes; i++)

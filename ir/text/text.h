@@ -14,7 +14,7 @@ extern const char *const output_role_names[N_OUTPUT_ROLES];
 // The functions below return false after reporting an error at the current line.
 
 typedef struct Parser {
-    Lexer lex;
+    Lexer *lex;
     Graph *g;
     Map names;        // name → ValueId; UNUSABLE: its line had an error
     Map ops;          // name → place in op_table + 1

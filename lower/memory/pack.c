@@ -156,12 +156,11 @@ static void insert(Buffer *b, Buffer **placed, int n)
     placed[n] = b;
 }
 
-// Places the buffers of a set, largest first, each at the lowest free offset. Returns the end.
-static int64_t pack(Program *p, int set, int64_t base)
+// Places the buffers of a set, largest first, each at the lowest free offset.
+static void pack(Program *p, int set, int64_t base)
 {
     Key *key = arena_array(p->arena, Key, p->n_buffers);
     Buffer **placed = arena_array(p->arena, Buffer *, p->n_buffers);
-    int64_t end = base;
     int n = 0, n_placed = 0;
 
     for (int i = 1; i < p->n_buffers; i++)
@@ -172,10 +171,7 @@ static int64_t pack(Program *p, int set, int64_t base)
         Buffer *b = &p->buffers[key[i].buffer];
         b->offset = first_fit(b, placed, n_placed, base);
         insert(b, placed, n_placed++);
-        if (b->offset + b->bytes > end)
-            end = b->offset + b->bytes;
     }
-    return end;
 }
 
 int64_t program_peak_bytes(const Program *p, int set, const bool *counts, int *item)
@@ -208,6 +204,28 @@ static int64_t place_persistent(Program *p)
             at += p->buffers[i].bytes;
         }
     return at;
+}
+
+void measure_arena(Program *p)
+{
+    int64_t end[N_SETS] = {0}, base = 0;
+
+    for (int i = 1; i < p->n_buffers; i++) {
+        const Buffer *b = &p->buffers[i];
+        int64_t *to = b->kind == BUFFER_PERSISTENT ? &base : &end[b->set];
+        bool is_placed = b->kind == BUFFER_PERSISTENT || is_packed(b, b->set);
+        if (is_placed && b->offset + b->bytes > *to)
+            *to = b->offset + b->bytes;
+    }
+    p->arena_bytes = p->bound = base;
+    for (int i = 0; i < N_SETS; i++) {
+        if (!p->set[i].g)
+            continue;
+        int64_t live = base + program_peak_bytes(p, i, NULL, NULL);
+        p->set[i].end = end[i] > base ? end[i] : base;
+        p->arena_bytes = p->set[i].end > p->arena_bytes ? p->set[i].end : p->arena_bytes;
+        p->bound = live > p->bound ? live : p->bound;
+    }
 }
 
 static int32_t add_workspace(Program *p, int set, int64_t bytes, int first, int last)
@@ -265,17 +283,11 @@ bool lower_arena(Program *p, Diag *d)
             add_workspaces(p, i);
         }
     int64_t base = place_persistent(p);
-    p->arena_bytes = base;
-    p->bound = base;
-    for (int i = 0; i < N_SETS; i++) {
-        if (!p->set[i].g)
-            continue;
-        int64_t end = p->set[i].end = pack(p, i, base);
-        int64_t live = base + program_peak_bytes(p, i, NULL, NULL);
-        p->arena_bytes = end > p->arena_bytes ? end : p->arena_bytes;
-        p->bound = live > p->bound ? live : p->bound;
-    }
-    if (p->arena_bytes < (int64_t)1 << 50)
+    for (int i = 0; i < N_SETS; i++)
+        if (p->set[i].g)
+            pack(p, i, base);
+    measure_arena(p);
+    if (p->arena_bytes < MAX_ARENA_BYTES)
         return true;
     diag_error(d, "the program needs %" PRId64 " GiB of memory, expected less than 1048576",
                p->arena_bytes >> 30);
