@@ -36,3 +36,22 @@ uint64_t target_channels_last(const Target *t, const Node *n)
 
     return kernel ? kernel->channels_last : 0;
 }
+
+void target_print(const Target *t, Text *to)
+{
+    text_printf(to, "%s threads %d", t->name, t->threads);
+}
+
+bool target_read(Lexer *l, const Target *t, Target *to)
+{
+    int64_t threads;
+
+    if (!lexer_word(l, t->name) || !lexer_word(l, "threads") || !lexer_int(l, &threads))
+        return false;
+    if (threads < 1 || threads > t->threads)
+        return lexer_error(l, "%" PRId64 " threads, expected between 1 and %d", threads,
+                           t->threads);
+    *to = *t;
+    to->threads = (int)threads;
+    return true;
+}

@@ -4,6 +4,7 @@
 #ifndef SHARDCC_TARGET_H
 #define SHARDCC_TARGET_H
 
+#include "base/lexer.h"
 #include "ir/kernel.h"
 
 // The kernels that a target has, by name.
@@ -34,6 +35,11 @@ typedef struct Target {
 } Target;
 
 extern const Target target_cpu;
+
+// Prints "cpu threads 64", and reads it back: the target `t`, maybe with fewer threads. False after
+// reporting an error.
+void target_print(const Target *t, Text *to);
+bool target_read(Lexer *l, const Target *t, Target *to);
 
 // Does the kernel take operands of these types? Reports an error at n if it doesn't.
 bool target_takes(const Target *t, const Graph *g, const Node *n, const Kernel *k, Diag *d);

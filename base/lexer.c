@@ -8,6 +8,8 @@
 
 #include "runtime/rt_utf8.h"
 
+enum { MOST_SHOWN = 40 };  // characters of a text that a message shows beyond the mistake
+
 static bool is_in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 static bool is_in_name(char c) { return is_in_word(c) || c == '.'; }
@@ -240,6 +242,32 @@ bool lexer_sign(Lexer *l, const char *sign)
 bool lexer_word(Lexer *l, const char *word)
 {
     return lexer_skip_word(l, word) || unexpected(l, word);
+}
+
+bool lexer_line(Lexer *l)
+{
+    if (l->kind != TOKEN_LINE)
+        return lexer_unexpected(l, "the line's end");
+    lexer_next(l);
+    return true;
+}
+
+bool lexer_expect(Lexer *l, const char *characters)
+{
+    const char *c = characters, *s = l->begin, *end = l->begin;
+
+    while (*c && s < l->end && *s == *c) {
+        c++;
+        s++;
+    }
+    if (!*c && (s == l->end || !is_in_name(*s) || !is_in_name(c[-1]))) {
+        l->s = s;
+        lexer_next(l);
+        return true;
+    }
+    while (end < l->end && end < s + MOST_SHOWN && *end != '\n' && (end < s || *end != ' '))
+        end++;
+    return lexer_error(l, "'%s' expected, not '%.*s'", characters, (int)(end - l->begin), l->begin);
 }
 
 bool lexer_text(Lexer *l, const char **text)

@@ -45,6 +45,9 @@ bool lexer_error(const Lexer *l, const char *fmt, ...) PRINTF(2, 3);
 bool lexer_unexpected(const Lexer *l, const char *wanted);
 bool lexer_sign(Lexer *l, const char *sign);
 bool lexer_word(Lexer *l, const char *word);
+bool lexer_line(Lexer *l);  // the end of a line
+// Goes on after these characters of the text, unless they are only the begin of a word or number.
+bool lexer_expect(Lexer *l, const char *characters);
 bool lexer_text(Lexer *l, const char **text);  // quoted; copied into the arena
 bool lexer_int(Lexer *l, int64_t *x);
 bool lexer_float(Lexer *l, double *x);

@@ -17,7 +17,7 @@ static int64_t find_vocabulary(const Graph *g)
 {
     bool has_tokens = false;
 
-    for (ValueId v = 1; v < g->n_values && !has_tokens; v++) {
+    for (ValueId v = 1; g && v < g->n_values && !has_tokens; v++) {
         const Value *x = value_of(g, v);
         has_tokens = x->kind == VALUE_INPUT && dtype_is_int(x->dtype) && x->rank == 2;
     }
@@ -172,35 +172,75 @@ static int print_split(const Options *o, const Program *p, Diag *d)
     return print_text(o, &t, d);
 }
 
-static int compile_model(Arena *a, Options *o)
+// ---- the whole ----
+
+// Reads a program's text, which says for how many ranks it is.
+static Program *read_program(Arena *a, Options *o, Diag *d)
 {
-    Diag d = {.file = base_name(o->input)};
+    File f;
+
+    if (!file_map(o->input, &f, d))
+        return NULL;
+    Program *p = program_parse(a, (const char *)f.data, f.size, options_target(a, o), d);
+    file_unmap(&f);
+    for (int i = 0; p && i < N_SETS; i++)
+        if (p->set[i].sharded)
+            o->ranks = mesh_ranks(&p->set[i].sharded->plan->mesh);
+    return p;
+}
+
+// The graph that the program was made of, before it was split over ranks.
+static const Graph *graph_of(const Program *p, int set)
+{
+    return p->set[set].sharded ? p->set[set].sharded->whole : p->set[set].g;
+}
+
+// Checks the program and writes it, in the form that the options ask for.
+static int write_result(Arena *a, Options *o, Program *p, const Graph *train, const Graph *predict,
+                        const Weights *w, const Cluster *c, Diag *d)
+{
+    bool is_text = input_is(o, ".program");
+
+    if (!program_check(p, d)) {
+        diag_note(d, is_text
+                         ? "the program doesn't compute what its graph says, so nothing was written"
+                         : "the program doesn't compute what the model says, so nothing was "
+                           "written; this is a bug in shardcc, not in the model");
+        return is_text ? EXIT_USER : EXIT_INTERNAL;
+    }
+    if (dumps_split(o))
+        return print_split(o, p, d);
+    if (o->output || (o->emit != EMIT_PROGRAM && o->emit != EMIT_C)) {
+        report_model(d->file, train ? train : predict);
+        report_program(p);
+    }
+    return finish(a, o, p, predict, w, c, d) ? 0 : EXIT_USER;
+}
+
+static int compile_program(Arena *a, Options *o, Diag *d)
+{
+    Program *p = read_program(a, o, d);
+    Cluster c = {0};
+
+    if (!p || (needs_cluster(o) && !open_cluster(a, o, &c)))
+        return EXIT_USER;
+    return write_result(a, o, p, graph_of(p, SET_TRAIN), graph_of(p, SET_PREDICT), &(Weights){0},
+                        &c, d);
+}
+
+static int compile_model(Arena *a, Options *o, Diag *d)
+{
     Cluster c = {0};
     Graphs g;
 
-    if (!is_readable(o->input, &d) || !output_check(a, o, &d) ||
-        (needs_cluster(o) && !open_cluster(a, o, &c)))
+    if (needs_cluster(o) && !open_cluster(a, o, &c))
         return EXIT_USER;
     if (o->emit == EMIT_IR || (o->dump_after && !dumps_split(o)))
-        return print_graphs(a, o, &d);
-    if (!passes_run(a, o, &g, &d))
+        return print_graphs(a, o, d);
+    if (!passes_run(a, o, &g, d))
         return EXIT_USER;
-    bool to_stdout = !o->output && (o->emit == EMIT_PROGRAM || o->emit == EMIT_C);
-    Program *p = make_program(a, o, &c, &g, &d);
-    if (!p)
-        return EXIT_USER;
-    if (!program_check(p, &d)) {
-        diag_note(&d, "the program doesn't compute what the model says, so nothing was written; "
-                      "this is a bug in shardcc, not in the model");
-        return EXIT_INTERNAL;
-    }
-    if (dumps_split(o))
-        return print_split(o, p, &d);
-    if (!to_stdout) {
-        report_model(d.file, g.train ? g.train : g.predict);
-        report_program(p);
-    }
-    return finish(a, o, p, g.predict, &g.weights, &c, &d) ? 0 : EXIT_USER;
+    Program *p = make_program(a, o, &c, &g, d);
+    return p ? write_result(a, o, p, g.train, g.predict, &g.weights, &c, d) : EXIT_USER;
 }
 
 int compile(Arena *a, int argc, char **argv)
@@ -208,5 +248,10 @@ int compile(Arena *a, int argc, char **argv)
     Options o;
     int status = 0;
 
-    return options_read(a, argc, argv, &o, &status) ? compile_model(a, &o) : status;
+    if (!options_read(a, argc, argv, &o, &status))
+        return status;
+    Diag d = {.file = base_name(o.input)};
+    if (!is_readable(o.input, &d) || !output_check(a, &o, &d))
+        return EXIT_USER;
+    return input_is(&o, ".program") ? compile_program(a, &o, &d) : compile_model(a, &o, &d);
 }

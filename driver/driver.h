@@ -71,7 +71,7 @@ int solve_command(Arena *a, int argc, char **argv);
 // Returns an option that does nothing without --loss; NULL if none is given.
 const char *option_of_training(const Options *o);
 
-bool input_is_ir(const Options *o);  // is the input a graph's text, as the name ends in .ir?
+bool input_is(const Options *o, const char *ending);  // does the input's name end so?
 
 // ---- where results go (output.c) ----
 

@@ -47,7 +47,8 @@ struct OptionDef {
     int most;       // for option_count
     int otherwise;  // for option_count: the field if the option isn't given
     OptionUse use;
-    int of;  // which of the commands that share a table have it, as bits; 0: all
+    int of;           // which of the commands that share a table have it, as bits; 0: all
+    bool is_of_text;  // it also applies to a program's text, which is behind all passes
 };
 
 // A command: its usage, its options, and the files that its other words name.
@@ -90,6 +91,8 @@ bool check_march(const char *s, int *status);
 bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int *status);
 // The option of that name that determines the graphs; NULL if there is none.
 const OptionDef *option_of_graph(const char *name);
+// Returns an option that doesn't apply to a program's text; NULL if none is given.
+const char *option_of_passes(Arena *a, const Options *o);
 // Copies all options that determine the graphs.
 void options_copy_graph(Options *to, const Options *from);
 

@@ -117,15 +117,16 @@ static const OptionDef table[] = {
     {"-o", "NAME", &option_text, AT(output),
      "the trainer (the model's name, in this folder); NAME.c and\n"
      "NAME.safetensors are written beside it; --emit writes other forms",
-     .of = COMPILE},
+     .of = COMPILE, .is_of_text = true},
     {"--emit", "WHAT", &option_emit, AT(emit),
      "write another form instead of a trainer. ir, program, c: a text,\n"
      "to -o or stdout. source: a folder that make builds without shardcc",
      .of = COMPILE},
     {"--no-weights", NULL, &option_flag, AT(no_weights), "don't write NAME.safetensors",
-     .of = COMPILE},
+     .of = COMPILE, .is_of_text = true},
     {"--init", "normal(STD)", &option_init, AT(init_std),
-     "without a file of weights the trainer draws random ones", .use = USE_PROGRAM, .of = COMPILE},
+     "without a file of weights the trainer draws random ones", .use = USE_PROGRAM, .of = COMPILE,
+     .is_of_text = true},
     {"Ranks"},
     {"--ranks", "N", &option_count, AT(ranks), "compile for N ranks, which mpirun -n N starts",
      .most = MAX_MESH_RANKS, .use = USE_PROGRAM, .of = COMPILE},
@@ -153,15 +154,16 @@ static const OptionDef table[] = {
      "for fewer, and the trainer refuses more",
      .most = RT_MAX_THREADS, .use = USE_PROGRAM},
     {"The C compiler", .of = COMPILE},
-    {"--cc", "PROGRAM", &option_text, AT(cc), "the C compiler to call (cc)", .of = COMPILE},
+    {"--cc", "PROGRAM", &option_text, AT(cc), "the C compiler to call (cc)", .of = COMPILE,
+     .is_of_text = true},
     {"--march", "CPU", &option_text, AT(march),
      "the CPU to compile for: native (this one), x86-64-v3, ...", .check = check_march,
-     .use = USE_PROGRAM, .of = COMPILE},
+     .use = USE_PROGRAM, .of = COMPILE, .is_of_text = true},
     {"Cluster"},
     {"--cluster", "FILE.json", &option_file, AT(cluster),
      "the machines: a file of shardcc detect, or local, a100xN, h100xN;\n"
      "the trainer's --profile then prints predicted times of calls too",
-     .use = USE_PROGRAM, .of = COMPILE},
+     .use = USE_PROGRAM, .of = COMPILE, .is_of_text = true},
     {"--cluster", "FILE.json", &option_text, AT(cluster),
      "the machines: a file of shardcc detect, or a100xN, h100xN,\n"
      "or local (the default): this machine, with a device for each core",
@@ -179,6 +181,20 @@ const OptionDef *option_of_graph(const char *name)
     return NULL;
 }
 
+const char *option_of_passes(Arena *a, const Options *o)
+{
+    if (o->emit == EMIT_IR)
+        return "--emit ir";
+    for (int i = 0; i < COUNT(table); i++) {
+        Strings words = {0};
+        if (table[i].type && table[i].type->words && !table[i].is_of_text && table[i].of != PLAN)
+            table[i].type->words(a, &table[i], (const char *)o + table[i].at, &words);
+        if (words.n)
+            return table[i].name;
+    }
+    return NULL;
+}
+
 void options_copy_graph(Options *to, const Options *from)
 {
     for (int i = 0; i < COUNT(table); i++)
@@ -191,7 +207,8 @@ static const Command compile_command = {
     "shardcc plan | inspect | diff | detect | solve [OPTIONS]: see the --help of each\n\n"
     "Compiles an ONNX model into a trainer: a program, its C text and its weights.\n"
     "Without --loss and --optimizer the program only predicts. The model may also be\n"
-    "a graph in text form, MODEL.ir, as --emit ir prints it.\n",
+    "a graph in text form, MODEL.ir, as --emit ir prints it, or a whole program,\n"
+    "MODEL.program, as --emit program prints it.\n",
     table,
     COUNT(table),
     "model",
@@ -243,6 +260,8 @@ bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
     if (!command_read(&plan_options, a, argc, argv, o, status))
         return false;
     choose_recompute(o);
+    if (o->input && input_is(o, ".program"))
+        return complain(status, "'%s': a program is behind its plan", o->input);
     return check_graph(o, status);
 }
 

@@ -126,10 +126,10 @@ static bool applies(const Run *r, unsigned needs)
 
 // ---- a graph's text ----
 
-bool input_is_ir(const Options *o)
+bool input_is(const Options *o, const char *ending)
 {
-    size_t n = strlen(o->input);
-    return n > 3 && !strcmp(o->input + n - 3, ".ir");
+    size_t n = strlen(o->input), k = strlen(ending);
+    return n > k && !strcmp(o->input + n - k, ending);
 }
 
 // Does the model behave differently in training, by batch statistics or dropout?
@@ -300,7 +300,7 @@ static int enter_model(Run *r, bool training, Weights *w)
 // end and, if r->verifies, after each of them.
 static Graph *run(Run *r, bool training, Weights *w)
 {
-    int entry = input_is_ir(r->o) ? enter_text(r, training) : enter_model(r, training, w);
+    int entry = input_is(r->o, ".ir") ? enter_text(r, training) : enter_model(r, training, w);
 
     if (entry < 0)
         return NULL;
@@ -341,7 +341,7 @@ bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d)
 
     r.is_planned = o->ranks > 1;
     *to = (Graphs){0};
-    if (o->loss || input_is_ir(o)) {
+    if (o->loss || input_is(o, ".ir")) {
         to->train = run(&r, true, &to->weights);
         if (!to->train)
             return false;

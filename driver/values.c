@@ -172,13 +172,17 @@ const char *option_of_training(const Options *o)
     return NULL;
 }
 
+static bool is_text(const Options *o) { return input_is(o, ".ir") || input_is(o, ".program"); }
+
 // Checks the options that say how to train. A graph's text may have its loss, or all of it: what
 // it needs besides is checked once it is read.
 static bool check_training(const Options *o, int *status)
 {
-    if (!input_is_ir(o) && !o->loss != !o->optimizer)
+    if (is_text(o))
+        return true;
+    if (!o->loss != !o->optimizer)
         return complain(status, o->loss ? "--loss needs --optimizer" : "--optimizer needs --loss");
-    if (!input_is_ir(o) && !o->loss && option_of_training(o))
+    if (!o->loss && option_of_training(o))
         return complain(status, "%s needs --loss and --optimizer", option_of_training(o));
     return true;
 }
@@ -202,7 +206,7 @@ bool check_graph(const Options *o, int *status)
         return complain(status, "the model's name is empty");
     if (!check_training(o, status))
         return false;
-    if (input_is_ir(o) && needs_onnx(o))
+    if (input_is(o, ".ir") && needs_onnx(o))
         return complain(status, "%s: a graph's text has its shapes and parameters already",
                         needs_onnx(o));
     if (o->pin.n && !o->mesh)
@@ -226,6 +230,9 @@ bool check_together(Arena *a, const Options *o, int *status)
 {
     if (!check_graph(o, status))
         return false;
+    if (input_is(o, ".program") && option_of_passes(a, o))
+        return complain(status, "%s doesn't apply: a program's text is behind all passes",
+                        option_of_passes(a, o));
     if (needs_ranks(o))
         return complain(status, "%s needs --ranks", needs_ranks(o));
     if (dumps_split(o) && o->ranks < 2)

@@ -78,6 +78,9 @@ Program *program_new(Arena *a, const Target *t, int accumulate);
 // again without it. False after reporting errors.
 bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d);
 
+// Reports nodes of types that the target stores, but doesn't compute in.
+bool check_types(const Graph *g, const Target *target, Diag *d);
+
 ClassTable *class_tables(const Graph *g, Arena *a);  // by class
 // The value or node that stands in iteration `iter` where `v` or `n` stands in its own.
 ValueId value_instance(const Lowering *l, ValueId v, int iter);

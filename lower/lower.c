@@ -12,8 +12,7 @@ static int count_inputs(const Graph *g)
     return n;
 }
 
-// Reports nodes of types that the target stores, but doesn't compute in.
-static bool check_types(const Graph *g, const Target *target, Diag *d)
+bool check_types(const Graph *g, const Target *target, Diag *d)
 {
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];

@@ -299,7 +299,7 @@ typedef struct ShardedNode {
     int64_t bytes, picoseconds;
     int64_t planned_picoseconds;  // that the search counted, if the node was to join a bucket
     // A bucket's collective: what each joined collective was alone. There `of` is a value.
-    const struct ShardedNode *joined;
+    const struct ShardedNode *joined;  // NULL in a program that was read from a text
     int n_joined;
 } ShardedNode;
 
@@ -381,6 +381,11 @@ typedef struct Simulated {
 Simulated program_simulate(const Program *p, int set, const Cluster *c);
 
 void program_print(const Program *p, Text *t);
+
+// Reads a program back, finished. The text is not trusted: NULL after reporting errors with line
+// numbers. It may still not compute what its graphs say, which program_check finds out. The target
+// is like `t`, as the text says.
+Program *program_parse(Arena *a, const char *text, size_t n, const Target *t, Diag *d);
 
 // Checks a finished program against its graphs. Every item must read what the graph says, whole, in
 // its order of dims, written before and not yet overwritten. Every number in the text must be the

@@ -18,7 +18,6 @@ void check_fail(Check *c, const Node *n, const char *fmt, ...)
     va_start(args, fmt);
     const char *s = arena_vstring(c->arena, fmt, args);
     va_end(args);
-    text_printf(&t, "internal error: ");
     if (c->s->sharded)
         text_printf(&t, "rank %d: ", c->rank);
     if (c->it && c->it->region)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness import Checks, read_log, read_safetensors, run, write_data
+from harness import Checks, read_log, read_safetensors, run, without_command, write_data
 
 TINY = Path(__file__).parents[2] / "models/tiny"
 ADAMW = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
@@ -32,11 +32,6 @@ HEAD = [
     *["--init", "normal(0.25)", "--ranks", "2", "--mesh", "dp=2", "--pin", "9.weight=[-,-]"],
     *["--plan-preset", "ddp", "--memory", "1073741824", "--threads", "1", "--march", "x86-64-v3", "--cluster", "local"],
 ]
-
-
-def without_command(text):
-    """A C text without what its command says: names of files and options."""
-    return re.sub(r"    \.name = .*\n    \.options = .*\n( {15}.*\n)*", "", text.partition("\n\n")[2])
 
 
 class Emit:

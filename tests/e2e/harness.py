@@ -2,6 +2,7 @@
 import argparse
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -63,6 +64,11 @@ def test_in_folder(kind, test):
     with tempfile.TemporaryDirectory() as folder:
         test(kind(shardcc, Path(folder), checks))
     checks.finish()
+
+
+def without_command(text):
+    """A C text without what its command says: names of files and options."""
+    return re.sub(r"    \.name = .*\n    \.options = .*\n( {15}.*\n)*", "", text.partition("\n\n")[2])
 
 
 def relative(found, expected):

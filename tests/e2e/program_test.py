@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Programs' texts, read back: they print as themselves and compile to the same C, and trainers made of them train alike.
+
+  program_test.py --shardcc build/shardcc
+"""
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+
+from harness import read_log, run, test_in_folder, without_command, write_data
+from model import loss_text
+
+TINY = Path(__file__).parents[2] / "models/tiny"
+RANKS = {1: [], 3: ["--ranks", "3", "--plan-preset", "fsdp"], 4: ["--ranks", "4", "--plan-preset", "fsdp"]}
+ADAMW = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
+# Other programs: collectives that run beside computation in loops, updates after the norm, micro-batches, one set alone.
+OTHERS = {
+    "overlap": ["nanogpt", *ADAMW, "--ranks", "2", "--mesh", "tp=2", "--plan-preset", "megatron", "--cluster", "h100x2"],
+    "norm": ["nanogpt", *ADAMW, "--clip-norm", "1", "--threads", "2"],
+    "micro": ["mlp", *ADAMW, "--accumulate", "2"],
+    "unfused": ["cnn", *ADAMW, "--no-fuse"],
+    "predicts": ["lstm"],
+}
+REFUSED = {
+    "--loss": ADAMW[:2], "--ranks": ["--ranks", "2"], "--bind": ["--bind", "n=2"], "--threads": ["--threads", "2"],
+    "--dump-after": ["--dump-after", "fold"], "--emit ir": ["--emit", "ir"], "--mesh": ["--mesh", "2"],
+    "--no-fuse": ["--no-fuse"],
+}  # fmt: skip
+
+
+class Programs:
+    def __init__(self, shardcc, work, checks):
+        self.shardcc, self.work, self.checks = shardcc, work, checks
+
+    def compile(self, *args, **more):
+        return run(self.shardcc, *args, cwd=self.work, **more)
+
+    def text(self, name):
+        return (self.work / name).read_text()
+
+    def read_back(self, name, model, options, cluster=()):
+        self.compile(model, *options, "--emit", "program", "-o", "first.program")
+        self.compile(model, *options, "--emit", "c", "-o", "first.c")
+        self.compile("first.program", "--emit", "program", "-o", "again.program")
+        self.compile("first.program", *cluster, "--emit", "c", "-o", "again.c")
+        self.checks.check(f"{name}: the same text", self.text("first.program") == self.text("again.program"))
+        same = without_command(self.text("first.c")) == without_command(self.text("again.c"))
+        self.checks.check(f"{name}: the same C", same)
+
+    def models(self):
+        for model in sorted(TINY.glob("*.onnx")):
+            info = json.loads(model.with_suffix(".json").read_text())
+            options = ["--loss", loss_text(info, {}), "--optimizer", "adamw"]
+            for ranks, more in RANKS.items():
+                self.read_back(f"{model.stem} of {ranks}", model, [*options, *more])
+        for name, (model, *options) in OTHERS.items():
+            at = options.index("--cluster") if "--cluster" in options else len(options)
+            self.read_back(name, TINY / f"{model}.onnx", options, options[at : at + 2])
+
+    def train(self, program):
+        run(program, "--data", "data", "--load", "model.safetensors", "--quiet", "--steps", 3, "--log", "log", "--check-arena", cwd=self.work)
+        return [x["loss"] for x in read_log(self.work / "log")]
+
+    def trainers(self):
+        """A trainer and a folder of sources from a text; it brings no weights."""
+        ref, info = np.load(TINY / "mlp.npz"), json.loads((TINY / "mlp.json").read_text())
+        arrays = {n: ref[f"data/{n}"] for n in [*info["inputs"], "labels"]}
+        write_data(self.work / "data", {n: np.concatenate([x.reshape(-1, *x.shape[2:])] * 3) for n, x in arrays.items()})
+        self.compile(TINY / "mlp.onnx", *ADAMW, "--emit", "program", "-o", "text.program")
+        self.compile(TINY / "mlp.onnx", *ADAMW, "-o", "model")
+        said = self.compile("text.program")
+        self.checks.check("a trainer of a text", "wrote         text (1 rank), text.c" in said, said)
+        self.checks.check("it has no weights", not (self.work / "text.safetensors").exists())
+        self.compile("text.program", "--emit", "source", "-o", "source")
+        run("make", "-j2", cwd=self.work / "source")
+        losses = [self.train(program) for program in ("./model", "./text", "source/source")]
+        self.checks.check("they train alike", losses[0] and losses == [losses[0]] * 3, str(losses))
+
+    def refused(self):
+        for name, options in REFUSED.items():
+            said = self.compile("text.program", *options, status=2)
+            self.checks.check(f"{name} is refused", f"{name} doesn't apply: a program's text is behind all passes" in said, said)
+        said = run(self.shardcc, "plan", "text.program", *ADAMW, cwd=self.work, status=2)
+        self.checks.check("a plan is refused", "a program is behind its plan" in said, said)
+        # The first group reads its operands in another order.
+        wrong = re.sub(r"\{add (%\w+)\(0, 1\)", r"{add \1(1, 0)", self.text("text.program"), count=1)
+        (self.work / "wrong.program").write_text(wrong)
+        said = self.compile("wrong.program", "--emit", "c", status=1)
+        self.checks.check("a wrong program", "the program doesn't compute what its graph says" in said and "it reads" in said, said)
+        (self.work / "cut.program").write_text(wrong[:-100])
+        said = self.compile("cut.program", "--emit", "c", status=1)
+        line = wrong[:-100].count("\n") + 1
+        self.checks.check("a text that is cut", f"cut.program: error: line {line}: " in said, said)
+
+
+def test(t):
+    t.models()
+    t.trainers()
+    t.refused()
+
+
+test_in_folder(Programs, test)
