@@ -7,6 +7,10 @@
 enum { COLUMNS = 100 };
 enum { PLACES_TRAIN, PLACES_PREDICT, PLACES_PERSISTENT, N_PLACES };  // of a set or of both
 
+// The target's own.
+typedef struct GroupFunction GroupFunction;
+typedef struct GroupCall GroupCall;
+
 typedef struct Gen {
     const Program *p;
     const GenerateOptions *o;
@@ -23,9 +27,11 @@ typedef struct Gen {
     Map names;               // places in buffers → 1 + index in `name`
     const char **name;
     Map kernels;    // prepared kernels by their text
-    Map functions;  // groups' functions by their text
+    Map functions;  // groups' functions by their text → 1 + index in `function`
+    GroupFunction *function;
+    GroupCall **group_call[N_SETS];  // by item
     Map gradients;  // gradients by their place in the graph → 1 + number in rt_gradient
-    int n_names, cap_names, n_groups, n_kernels, n_gradients, n_persistent;
+    int n_names, cap_names, n_groups, cap_groups, n_kernels, n_gradients, n_persistent;
     RtCut *cut;  // splits of dims over ranks: rt->shard[i] is the rank's shard of cut[i]
     int n_cuts, cap_cuts;
     // by NodeId, empty between groups: the text of a node's value in the group being printed

@@ -80,9 +80,10 @@ void print_number(Text *t, DType type, double x)
 {
     const char *suffix = type == F64 ? "" : "f";
 
+    bool is_long = type == U64 || (type == I64 && fabs(x) > INT32_MAX);
+
     if (!dtype_is_float(type))
-        text_printf(t, type == I64 || type == U64 ? "INT64_C(%" PRId64 ")" : "%" PRId64,
-                    (int64_t)x);
+        text_printf(t, is_long ? "INT64_C(%" PRId64 ")" : "%" PRId64, (int64_t)x);
     else if (isnan(x))
         text_printf(t, "NAN");
     else if (isinf(x))

@@ -171,6 +171,16 @@ static void print_model(const Gen *g, Text *t)
                 g->o->target->main_begin);
 }
 
+// Makes a set the one that is being printed. False if the program doesn't have it.
+static bool select_set(Gen *g, int set)
+{
+    g->set = set;
+    g->s = &g->p->set[set];
+    if (g->s->g)
+        g->expr = arena_array(g->arena, const char *, g->s->g->n_nodes);
+    return g->s->g;
+}
+
 static void put(Text *t, const Text *part) { text_put(t, part->s ? part->s : "", part->n); }
 
 static void print_program(const Gen *g, Text *t)
@@ -205,13 +215,13 @@ void generate_c(const Program *p, const GenerateOptions *o, Text *t)
     for (int i = 0; i < N_PLACES; i++)
         g.places[i] = &part[7 + i];
     g.arena = g.names.arena = g.kernels.arena = g.functions.arena = g.gradients.arena = arena_new();
-    for (g.set = 0; g.set < N_SETS; g.set++) {
-        g.s = &p->set[g.set];
-        if (!g.s->g)
-            continue;
-        g.expr = arena_array(g.arena, const char *, g.s->g->n_nodes);
-        generate_items(&g);
-    }
+    for (int set = 0; set < N_SETS; set++)
+        if (select_set(&g, set))
+            o->target->make_functions(&g);
+    o->target->print_functions(&g);
+    for (int set = 0; set < N_SETS; set++)
+        if (select_set(&g, set))
+            generate_items(&g);
     generate_tensors(&g);
     generate_live_ranges(&g);
     print_program(&g, t);

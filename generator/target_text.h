@@ -6,8 +6,11 @@
 #include "generator/internal.h"
 
 struct TargetText {
-    // Print the item's statement. A group's function goes to g->groups, unless that has one of the
-    // same text; the preparation of a kernel goes to g->init.
+    // Called for each set, then once for both, before any item is printed: makes the functions of
+    // fused groups, and prints them to g->groups.
+    void (*make_functions)(Gen *g);
+    void (*print_functions)(Gen *g);
+    // Print the item's statement. The preparation of a kernel goes to g->init.
     void (*print_group)(Gen *g, const Item *it, Text *t, int indent);
     void (*print_kernel)(Gen *g, const Item *it, Text *t, int indent);
     // The types of groups' functions, of those that also sum columns second.

@@ -1,5 +1,6 @@
 // The text of programs for CPUs, and how they are built.
 #include "generator/cpu/group.h"
+#include "generator/cpu/group_function.h"
 #include "generator/cpu/kernel_call.h"
 #include "generator/target_text.h"
 
@@ -14,7 +15,9 @@ static const char *const files[] = {"kernel",      "copy",      "rows", "cpu_dev
 static const char *const collectives[] = {"all_gather", "all_reduce",     "all_to_all", "keep_one",
                                           "permute",    "reduce_scatter", "shard",      NULL};
 
-const TargetText cpu_text = {.print_group = print_group,
+const TargetText cpu_text = {.make_functions = make_functions,
+                             .print_functions = print_functions,
+                             .print_group = print_group,
                              .print_kernel = print_kernel,
                              .group_type = {"RtRows", "RtSumRows"},
                              .main_begin = "rt_limit_spinning(argv);",

@@ -137,12 +137,14 @@ void find_kept(Body *b)
     }
 }
 
+static bool is_in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
 bool has_word(const char *text, const char *name)
 {
     size_t n = strlen(name);
 
     for (const char *s = text; (s = strstr(s, name)); s += n)
-        if ((s == text || !isalnum(s[-1])) && !isalnum(s[n]))
+        if ((s == text || !is_in_word(s[-1])) && !is_in_word(s[n]))
             return true;
     return false;
 }
@@ -172,34 +174,29 @@ bool is_used(const Body *b, int k)
 
 // ---- expressions ----
 
-void print_row_operand(const Body *b, int k, Text *t)
+void print_row_result(Body *b, int k, Text *t)
 {
     const char *at = index_text(b, k, b->w->rows);
 
-    text_printf(t, "((%s%s *)p[%d])[%s]", k < b->it->n_in ? "const " : "", operand_type(b, k),
-                b->slot[k], *at ? at + 3 : "0");
+    b->is_row_result[k] = true;
+    text_printf(t, "%s[%s]", b->name[k], *at ? at + 3 : "0");
 }
 
 static void print_operand(const Body *b, int k, Text *t)
 {
     int64_t stride = b->w->rank ? b->w->stride[k][b->w->rank - 1] : 0;
-    const char *name = k < b->it->n_in ? "x" : "y";
-    int i = k < b->it->n_in ? k : k - b->it->n_in;
+    bool is_in = k < b->it->n_in;
 
-    if (b->of_row) {
-        print_row_operand(b, k, t);
-        return;
-    }
     if (b->is_streamed[k])
-        text_printf(t, b->is_run ? "f%d[i - c]" : "f%d[i]", i);
-    else if (stride == 0 && k < b->it->n_in)
-        text_printf(t, "%s%d", name, i);
+        text_printf(t, b->is_run ? "f%d[i - c]" : "f%d[i]", k - b->it->n_in);
+    else if (is_in && (stride == 0 || b->of_row))
+        text_printf(t, "%s", b->name[k]);
     else if (stride == 0)
-        text_printf(t, "%s%d[0]", name, i);
+        text_printf(t, "%s[0]", b->name[k]);
     else if (stride == 1)
-        text_printf(t, "%s%d[i]", name, i);
+        text_printf(t, "%s[i]", b->name[k]);
     else
-        text_printf(t, "%s%d[i * %" PRId64 "]", name, i, stride);
+        text_printf(t, "%s[i * %" PRId64 "]", b->name[k], stride);
 }
 
 // Input k of node i as an expression.
@@ -334,11 +331,14 @@ static void print_sum(Body *b, int i, int indent)
     text_free(&t);
 }
 
-static void print_store(const Body *b, int k, const char *value, int indent, Text *to)
+static void print_store(Body *b, int k, const char *value, int indent, Text *to)
 {
     Text t = {0};
 
-    print_operand(b, b->it->n_in + k, &t);
+    if (b->of_row)
+        print_row_result(b, b->it->n_in + k, &t);
+    else
+        print_operand(b, b->it->n_in + k, &t);
     text_printf(&t, " = %s;", value);
     print_wrapped(to, indent, t.s);
     text_free(&t);

@@ -21,8 +21,10 @@ typedef struct Body {
     const char **expr;  // by NodeId: the name or the expression of its element
     int *sum;           // by node of the group: the number of its sum's variable
     int n_variables;
-    int *slot;       // operand → index among the pointers passed; equal places are passed once
-    bool *is_named;  // operand: its pointer or its number is already declared in the row
+    const char **name;  // of operands in the text
+    int *slot;          // operand → index among the pointers passed; equal places are passed once
+    bool *is_named;     // operand: its pointer or its number is already declared in the row
+    bool *is_row_result;  // operand: a row scalar is stored in it, so the function declares it
     bool *is_prefetched;  // input: it must come from memory, not from a cache
     bool *is_streamed;    // result: it goes into an array first, and from there past the caches
     bool is_run;          // the loop is over elements from c on, not over a whole row
@@ -38,8 +40,8 @@ const char *operand_type(const Body *b, int k);
 // " + i0 * 768 + i1": operand k's place along the dims [0, n).
 char *index_text(const Body *b, int k, int n);
 
-// Prints an operand that is a row scalar and has no pointer of its own.
-void print_row_operand(const Body *b, int k, Text *t);
+// Prints the place of a row scalar that is stored: "y0[i0]".
+void print_row_result(Body *b, int k, Text *t);
 
 // Index of v's operand among the outputs; -1: it isn't one.
 int output_of(const Item *it, ValueId v);

@@ -1,9 +1,21 @@
-// Prints the call of a fused group, and its function around the loops of group_body.c.
+// Prints the calls of fused groups. Their functions are made before, around the loops of
+// group_body.c: groups of the same text share one, whose name is of all of them.
 #include <string.h>
 
 #include "generator/cpu/group.h"
 #include "generator/cpu/group_body.h"
+#include "generator/cpu/group_function.h"
+#include "generator/cpu/operand_name.h"
 #include "generator/cpu/stream.h"
+
+// How a group calls its function.
+struct GroupCall {
+    int function;                   // its number
+    int *place, n_places;           // operands whose places are passed
+    int shard[MAX_RANK], n_shards;  // indices into rt->shard
+    bool uses_layer;
+    int64_t rows, elements;
+};
 
 // Numbers the variables of sums. Column sums are parts of one array.
 static void number_sums(Body *b)
@@ -25,42 +37,37 @@ static void number_sums(Body *b)
     }
 }
 
-// The function's number. Groups whose functions have the same text share one.
-static int function_of(Gen *g, const Body *b)
-{
-    char *text = arena_copy(g->arena, b->text.s, b->text.n);
-    int number = map_get(&g->functions, text);
+// ---- places ----
 
-    if (number)
-        return number;
-    map_set(&g->functions, text, ++g->n_groups);
-    text_printf(g->group_names[b->it->group.has_columns], ", rows%d", g->n_groups);
-    text_printf(g->groups,
-                "static void rows%d(char *const *p, int64_t first, int64_t last%s)\n{\n%s}\n\n",
-                g->n_groups, b->it->group.has_columns ? ", float *s" : "", text);
-    return g->n_groups;
+static bool is_same_place(const Operand *x, const Operand *y)
+{
+    const Address *a = &x->address, *b = &y->address;
+
+    return a->buffer == b->buffer && a->first == b->first && a->at == b->at && a->step == b->step &&
+           a->ring == b->ring && a->shift == b->shift &&
+           x->rank_slice.slice == y->rank_slice.slice && x->rank_slice.whole == y->rank_slice.whole;
 }
 
-// Finds the places to pass and returns how many. A buffer that is updated in place is passed once;
+// Finds the operands whose places are passed. A buffer that is updated in place is passed once;
 // places that coincide by chance are passed twice, as that needs no function of its own.
-static int find_slots(Body *b, const char **place)
+static void find_slots(Body *b, GroupCall *call)
 {
-    const Gen *g = b->g;
-    int n = 0;
+    const Operand *o = b->it->operands;
+    int n_operands = b->it->n_in + b->it->n_out;
 
-    for (int k = 0; k < b->it->n_in + b->it->n_out; k++) {
-        if (is_column_output(g, b->it, k))
+    b->slot = arena_array(b->g->arena, int, n_operands);
+    call->place = arena_array(b->g->arena, int, n_operands);
+    for (int k = 0; k < n_operands; k++) {
+        if (is_column_output(b->g, b->it, k))
             continue;
-        const char *s = place_text(b->g, &b->it->operands[k]);
-        int32_t buffer = b->it->operands[k].address.buffer;
-        int i = g->p->buffers[buffer].kind == BUFFER_PERSISTENT ? 0 : n;
-        while (i < n && strcmp(place[i], s))
+        bool is_persistent = b->g->p->buffers[o[k].address.buffer].kind == BUFFER_PERSISTENT;
+        int i = is_persistent ? 0 : call->n_places;
+        while (i < call->n_places && !is_same_place(&o[call->place[i]], &o[k]))
             i++;
-        place[i] = s;
-        n += i == n;
+        call->place[i] = k;
+        call->n_places += i == call->n_places;
         b->slot[k] = i;
     }
-    return n;
 }
 
 // Declares the shards and the layer that the body uses. They are passed after the places.
@@ -86,75 +93,98 @@ static void print_passed(Body *b, int n_places)
     text_free(&body);
 }
 
+// ---- functions ----
+
+// The function's text from its parameters on.
+static char *function_text(Body *b, GroupCall *call)
+{
+    find_streamed(b);
+    find_kept(b);
+    number_sums(b);
+    find_slots(b, call);
+    name_operands(b);
+    print_body(b);
+    print_passed(b, call->n_places);
+    char *text =
+        arena_string(b->g->arena, "(char *const *p, int64_t first, int64_t last%s)\n{\n%s}",
+                     b->it->group.has_columns ? ", float *s" : "", b->text.s);
+    text_free(&b->text);
+    return text;
+}
+
+static GroupCall *make_call(Gen *g, const Item *it)
+{
+    Walk w = make_walk(g, it);
+    GroupCall *call = arena_array(g->arena, GroupCall, 1);
+    Body b = {.g = g, .it = it, .w = &w, .expr = g->expr};
+
+    b.uses = arena_array(g->arena, int, it->n_nodes);
+    b.is_selected = arena_array(g->arena, bool, it->n_nodes);
+    b.is_named = arena_array(g->arena, bool, it->n_in + it->n_out);
+    b.is_row_result = arena_array(g->arena, bool, it->n_in + it->n_out);
+    call->function = add_function(&b, function_text(&b, call));
+    call->n_shards = b.n_shards;
+    memcpy(call->shard, b.shard, sizeof b.shard);
+    call->uses_layer = b.uses_layer;
+    call->rows = call->elements = 1;
+    for (int d = 0; d < w.rank; d++) {
+        call->rows *= d < w.rows ? w.dim[d] : 1;
+        call->elements *= w.dim[d];
+    }
+    for (int i = 0; i < it->n_nodes; i++)
+        g->expr[it->nodes[i]] = NULL;
+    return call;
+}
+
+void make_functions(Gen *g)
+{
+    g->group_call[g->set] = arena_array(g->arena, GroupCall *, g->s->n_items);
+    for (int i = 0; i < g->s->n_items; i++)
+        if (g->s->items[i].kind == ITEM_GROUP)
+            g->group_call[g->set][i] = make_call(g, &g->s->items[i]);
+}
+
+// ---- calls ----
+
 // Prints the places of the column sums, in the function's order.
-static void print_sum_places(Gen *g, const Body *b, Text *t)
+static void print_sum_places(Gen *g, const Item *it, Text *t)
 {
     bool is_first = true;
 
-    for (int i = 0; i < b->it->n_nodes; i++) {
-        const Node *n = &g->s->g->nodes[b->it->nodes[i]];
-        if (!b->it->group.is_column_sum[i])
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *n = &g->s->g->nodes[it->nodes[i]];
+        if (!it->group.is_column_sum[i])
             continue;
-        int k = b->it->n_in + output_of(b->it, n->out[0]);
-        text_printf(t, "%s%s", is_first ? "" : ", ", place_text(g, &b->it->operands[k]));
+        int k = it->n_in + output_of(it, n->out[0]);
+        text_printf(t, "%s%s", is_first ? "" : ", ", place_text(g, &it->operands[k]));
         is_first = false;
     }
 }
 
 // The call: the places, then the number of rows or, for column sums, their shape and places.
-static char *call_text(Gen *g, const Body *b, int n_places, const char *const *place)
+void print_group(Gen *g, const Item *it, Text *to, int indent)
 {
-    const Item *it = b->it;
-    const Walk *w = b->w;
-    int64_t rows = 1, elements = 1;
+    const GroupCall *c = g->group_call[g->set][it - g->s->items];
     Text t = {0};
 
-    for (int d = 0; d < w->rank; d++) {
-        rows *= d < w->rows ? w->dim[d] : 1;
-        elements *= w->dim[d];
-    }
-    text_printf(&t, "%s(%s, rows%d, (char *[]){", it->group.has_columns ? "rt_sums" : "rt_rows",
-                rank_text(g, it), function_of(g, b));
-    for (int k = 0; k < n_places; k++)
-        text_printf(&t, "%s%s", k ? ", " : "", place[k]);
-    for (int k = 0; k < b->n_shards; k++)
-        text_printf(&t, "%s(char *)&rt->shard[%d]", n_places + k ? ", " : "", b->shard[k]);
-    text_printf(&t, "%s}, ", b->uses_layer ? ", (char *)&layer" : "");
+    text_printf(&t, "%s(%s, %s, (char *[]){", it->group.has_columns ? "rt_sums" : "rt_rows",
+                rank_text(g, it), g->function[c->function].name);
+    for (int k = 0; k < c->n_places; k++)
+        text_printf(&t, "%s%s", k ? ", " : "", place_text(g, &it->operands[c->place[k]]));
+    for (int k = 0; k < c->n_shards; k++)
+        text_printf(&t, "%s(char *)&rt->shard[%d]", c->n_places + k ? ", " : "", c->shard[k]);
+    text_printf(&t, "%s}, ", c->uses_layer ? ", (char *)&layer" : "");
     if (it->group.has_columns) {
         RtSums s = it->group.sums;
         text_printf(&t,
                     "&(RtSums){.outer = %" PRId64 ", .rows = %" PRId64 ", .width = %" PRId64
                     ", .n = %" PRId64 ", .work = %" PRId64 "}, (char *[]){",
                     s.outer, s.rows, s.width, s.n, s.work);
-        print_sum_places(g, b, &t);
+        print_sum_places(g, it, &t);
         text_printf(&t, "});");
     } else {
-        text_printf(&t, "%" PRId64 ", %" PRId64 ");", rows, elements * it->n_nodes);
+        text_printf(&t, "%" PRId64 ", %" PRId64 ");", c->rows, c->elements * it->n_nodes);
     }
-    char *call = arena_copy(g->arena, t.s, t.n);
+    print_statement(g, it, to, indent, t.s);
     text_free(&t);
-    return call;
-}
-
-void print_group(Gen *g, const Item *it, Text *t, int indent)
-{
-    Walk w = make_walk(g, it);
-    Body b = {.g = g, .it = it, .w = &w};
-
-    b.expr = g->expr;
-    b.uses = arena_array(g->arena, int, it->n_nodes);
-    b.is_selected = arena_array(g->arena, bool, it->n_nodes);
-    b.is_named = arena_array(g->arena, bool, it->n_in + it->n_out);
-    find_streamed(&b);
-    find_kept(&b);
-    number_sums(&b);
-    b.slot = arena_array(g->arena, int, it->n_in + it->n_out);
-    const char **place = arena_array(g->arena, const char *, it->n_in + it->n_out);
-    int n_places = find_slots(&b, place);
-    print_body(&b);
-    print_passed(&b, n_places);
-    print_statement(g, it, t, indent, call_text(g, &b, n_places, place));
-    for (int i = 0; i < it->n_nodes; i++)
-        g->expr[it->nodes[i]] = NULL;
-    text_free(&b.text);
 }

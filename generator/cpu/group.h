@@ -1,10 +1,13 @@
-// Prints a fused group's call, and its function over a range of rows.
+// Prints fused groups: functions over a range of rows, and their calls.
 #ifndef SHARDCC_GENERATOR_CPU_GROUP_H
 #define SHARDCC_GENERATOR_CPU_GROUP_H
 
 #include "generator/internal.h"
 
-// Prints the group's call and, unless g->groups has a function of the same text, its function.
+// Makes the functions of the set's groups. Both sets' are made before the first call is printed.
+void make_functions(Gen *g);
+
+// Prints the group's call.
 void print_group(Gen *g, const Item *it, Text *t, int indent);
 
 #endif

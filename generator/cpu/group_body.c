@@ -18,37 +18,51 @@ static void print_transpose(Body *b, int k, int indent)
                                "rt_transpose_rows(t%d, (const float *)p[%d]%s, %" PRId64
                                ", i%d, %s == first, %" PRId64 ", %" PRId64 ");",
                                k, b->slot[k], at, w->transposed[k], d, row, w->dim[d], columns));
-    text_printf(&b->text, "%*sconst float *x%d = t%d + i%d %% RT_TRANSPOSE_ROWS * %" PRId64 ";\n",
-                indent, "", k, k, d, columns);
+    text_printf(&b->text, "%*sconst float *%s = t%d + i%d %% RT_TRANSPOSE_ROWS * %" PRId64 ";\n",
+                indent, "", b->name[k], k, d, columns);
+}
+
+// Declares operand k as a number, "const float x0 = …;", of its place along the dims [0, n), or as
+// a pointer to it.
+static void print_declaration(Body *b, int k, bool is_number, int n, int indent)
+{
+    bool is_in = k < b->it->n_in;
+    const char *type = operand_type(b, k), *at = index_text(b, k, n);
+
+    text_printf(&b->text, "%*s%s%s %s%s = ", indent, "", is_in ? "const " : "", type,
+                is_number ? "" : "*", b->name[k]);
+    if (is_number)
+        text_printf(&b->text, "((const %s *)p[%d])[%s];\n", type, b->slot[k], *at ? at + 3 : "0");
+    else
+        text_printf(&b->text, "(%s%s *)p[%d]%s;\n", is_in ? "const " : "", type, b->slot[k], at);
 }
 
 // Declares the pointers of the operands in use, or their numbers where they are constant along a
 // row. If a row is one loop, they are declared once for all its passes.
 static void print_pointers(Body *b, int indent)
 {
-    const Item *it = b->it;
     const Walk *w = b->w;
 
-    for (int k = 0; k < it->n_in + it->n_out; k++) {
-        bool is_in = k < it->n_in;
-        bool is_number = is_in && (!w->rank || w->stride[k][w->rank - 1] == 0);
-        const char *type = operand_type(b, k), *at = index_text(b, k, w->rank - 1);
+    for (int k = 0; k < b->it->n_in + b->it->n_out; k++) {
+        bool is_number = k < b->it->n_in && (!w->rank || w->stride[k][w->rank - 1] == 0);
         if (!is_used(b, k) || b->is_named[k])
             continue;
         b->is_named[k] = w->rank - 1 <= w->rows;
-        if (w->transposed[k]) {
+        if (w->transposed[k])
             print_transpose(b, k, indent);
-            continue;
-        }
-        text_printf(&b->text, "%*s%s%s %s%s%d = ", indent, "", is_in ? "const " : "", type,
-                    is_number ? "" : "*", is_in ? "x" : "y", is_in ? k : k - it->n_in);
-        if (is_number)
-            text_printf(&b->text, "((const %s *)p[%d])[%s];\n", type, b->slot[k],
-                        *at ? at + 3 : "0");
         else
-            text_printf(&b->text, "(%s%s *)p[%d]%s;\n", is_in ? "const " : "", type, b->slot[k],
-                        at);
+            print_declaration(b, k, is_number, w->rank - 1, indent);
     }
+}
+
+// Declares the inputs of row scalars that are not declared yet.
+static void print_row_inputs(Body *b)
+{
+    for (int k = 0; k < b->it->n_in; k++)
+        if (is_used(b, k) && !b->is_named[k]) {
+            print_declaration(b, k, true, b->w->rows, 8);
+            b->is_named[k] = true;
+        }
 }
 
 // Prints the row's index along each dim that `body` uses. A dim of size 0 counts as 1: without rows
@@ -278,6 +292,7 @@ static void print_pass(Body *b, int pass)
             text_printf(&b->text, "%*s}\n", indent -= 4, "");
     }
     select_pass(b, pass, true);
+    print_row_inputs(b);
     print_element(b, 8);
 }
 
@@ -316,7 +331,7 @@ static void print_row(Body *b)
         if (!n->op->is_sum || it->group.is_column_sum[i] || k < 0)
             continue;
         text_printf(&b->text, "        ");
-        print_row_operand(b, it->n_in + k, &b->text);
+        print_row_result(b, it->n_in + k, &b->text);
         text_printf(&b->text, " = s%d;\n", b->sum[i]);
     }
 }
@@ -338,6 +353,9 @@ static void print_rows(Body *b)
     for (int i = 0; i < b->it->n_nodes; i++)
         if (b->is_kept[i])
             text_printf(&b->text, "    float k%d[%" PRId64 "];\n", i, b->w->dim[b->w->rank - 1]);
+    for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
+        if (b->is_row_result[k])
+            print_declaration(b, k, false, 0, 4);
     text_printf(&b->text, "    for (int64_t %s = first; %s < last; %s++) {\n", r, r, r);
     print_indices(b, row.s);
     text_printf(&b->text, "%s    }\n", row.s);

@@ -79,8 +79,8 @@ static void print_prefetch_of(Body *b, int indent, const char *from, int64_t n)
 
     for (int k = 0; k < b->it->n_in; k++)
         if (b->is_prefetched[k] && is_used(b, k))
-            text_printf(&line, "%srt_prefetch(x%d%s + %d, %" PRId64 ")", line.n ? ", " : "", k,
-                        from, PREFETCH_ELEMENTS, n * dtype_size(value_at(b, k)->dtype));
+            text_printf(&line, "%srt_prefetch(%s%s + %d, %" PRId64 ")", line.n ? ", " : "",
+                        b->name[k], from, PREFETCH_ELEMENTS, n * dtype_size(value_at(b, k)->dtype));
     if (line.n)
         print_wrapped(&b->text, indent, arena_string(b->g->arena, "%s;", line.s));
     text_free(&line);
@@ -120,7 +120,7 @@ void print_stream_stores(Body *b, int indent, const char *from, const char *n)
     for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
         if (b->is_streamed[k] && is_used(b, k)) {
             int i = k - b->it->n_in, size = dtype_size(value_at(b, k)->dtype);
-            text_printf(&b->text, "%*srt_stream_store(y%d%s, f%d, %d * %s);\n", indent, "", i, from,
-                        i, size, n);
+            text_printf(&b->text, "%*srt_stream_store(%s%s, f%d, %d * %s);\n", indent, "",
+                        b->name[k], from, i, size, n);
         }
 }

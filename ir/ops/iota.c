@@ -30,7 +30,10 @@ static void iota_eval(const Graph *g, const Node *n, const Place *p, const Tenso
 
 static const char *iota_expr(const Graph *g, const Node *n)
 {
-    return arena_string(g->arena, "(%s)$i%d", dtype_c_type(out(g, n)->dtype), (int)n->attr[AXIS].i);
+    const char *cast = arena_string(g->arena, "(%s)", dtype_c_type(out(g, n)->dtype));
+
+    return arena_string(g->arena, "%s$i%d", out(g, n)->dtype == I64 ? "" : cast,
+                        (int)n->attr[AXIS].i);
 }
 
 // Keeps the axis whole: the index along several dims would be a sum of iotas.

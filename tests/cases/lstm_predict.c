@@ -21,7 +21,7 @@ static const int64_t I1 = 155328, A2 = 364416, A5 = 339776, T6 = 155328, A7 = 30
 static const int64_t W3 = 0, W4 = 6464, W8 = 31104, W10 = 31936, W12 = 32768, C14 = 69696,
     W20 = 69824, W24 = 106752, W26 = 107584, W28 = 108416, W37 = 145344, W38 = 155008;
 
-static RtRows rows1, rows2, rows3, rows4, rows5;
+static RtRows emb_predict, rnn_predict, rnn_predict_2, rnn_predict_3, out_predict;
 
 // rnn.{}, 12 times
 static void block1_predict(Rt *rt, char *m, int64_t layer)
@@ -29,9 +29,9 @@ static void block1_predict(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "rnn: dot f32[4,4,48]", 7.37e4, 4.07e4, 3.07e3);
     rt_dot(rt_with(rt, m + T17), 1, m + A18, m + A15 - 768 + layer * 768, m + A13);
     RT_AT(rt, "rnn: add f32[4,4,48]", 768, 6.14e3, 3.07e3);
-    rt_rows(rt, rows2, (char *[]){m + A7 + layer * 3072, m + A18, m + A18}, 768, 768);
+    rt_rows(rt, rnn_predict, (char *[]){m + A7 + layer * 3072, m + A18, m + A18}, 768, 768);
     RT_AT(rt, "rnn: mul tanh mul add mul mul tanh mul add ... f32[4,48]", 1.69e4, 5.38e3, 1.54e3);
-    rt_rows(rt, rows4, (char *[]){m + A18 + 384, m + A16 + (layer + 1) % 2 * 768, m + A18,
+    rt_rows(rt, rnn_predict_3, (char *[]){m + A18 + 384, m + A16 + (layer + 1) % 2 * 768, m + A18,
         m + A18 + 576, m + A18 + 192, m + A16 + layer % 2 * 768, m + A15 + layer * 768}, 4, 3456);
 }
 
@@ -41,16 +41,16 @@ static void block2_predict(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "rnn: dot f32[4,4,48]", 7.37e4, 4.07e4, 3.07e3);
     rt_dot(rt_with(rt, m + T32), 1, m + A33, m + A30 - 768 + layer * 768, m + A29);
     RT_AT(rt, "rnn: add f32[4,4,48]", 768, 6.14e3, 3.07e3);
-    rt_rows(rt, rows2, (char *[]){m + A23 + layer * 3072, m + A33, m + A33}, 768, 768);
+    rt_rows(rt, rnn_predict, (char *[]){m + A23 + layer * 3072, m + A33, m + A33}, 768, 768);
     RT_AT(rt, "rnn: mul tanh mul add mul mul tanh mul add ... f32[4,48]", 1.69e4, 5.38e3, 1.54e3);
-    rt_rows(rt, rows4, (char *[]){m + A33 + 384, m + A31 + (layer + 1) % 2 * 768, m + A33,
+    rt_rows(rt, rnn_predict_3, (char *[]){m + A33 + 384, m + A31 + (layer + 1) % 2 * 768, m + A33,
         m + A33 + 576, m + A33 + 192, m + A31 + layer % 2 * 768, m + A30 + layer * 768}, 4, 3456);
 }
 
 static void forward(Rt *rt, char *m)
 {
     RT_AT(rt, "emb: lt add select i64[4,12]", 144, 384, 384);
-    rt_rows(rt, rows1, (char *[]){m + I1, m + I1}, 48, 144);
+    rt_rows(rt, emb_predict, (char *[]){m + I1, m + I1}, 48, 144);
     RT_AT(rt, "emb: gather f32[4,12,32]", 0, 1.27e4, 6.14e3);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
         .n = 50, .index = 48, .inner = 32, .whole = 50}, m + A2, m + W3, m + I1);
@@ -93,9 +93,9 @@ static void forward(Rt *rt, char *m)
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A11 + 576, m + W10 + 384);
     RT_AT(rt, "rnn: add f32[4,48]", 192, 1.54e3, 768);
-    rt_rows(rt, rows2, (char *[]){m + A9, m + A11, m + A9}, 192, 192);
+    rt_rows(rt, rnn_predict, (char *[]){m + A9, m + A11, m + A9}, 192, 192);
     RT_AT(rt, "rnn: add f32[12,4,4,48]", 9.22e3, 3.76e4, 3.69e4);
-    rt_rows(rt, rows3, (char *[]){m + A7, m + A9, m + A7}, 48, 9216);
+    rt_rows(rt, rnn_predict_2, (char *[]){m + A7, m + A9, m + A7}, 48, 9216);
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A13, m + W12);
@@ -160,9 +160,9 @@ static void forward(Rt *rt, char *m)
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
         m + A27 + 576, m + W26 + 384);
     RT_AT(rt, "rnn: add f32[4,48]", 192, 1.54e3, 768);
-    rt_rows(rt, rows2, (char *[]){m + A25, m + A27, m + A25}, 192, 192);
+    rt_rows(rt, rnn_predict, (char *[]){m + A25, m + A27, m + A25}, 192, 192);
     RT_AT(rt, "rnn: add f32[12,4,4,48]", 9.22e3, 3.76e4, 3.69e4);
-    rt_rows(rt, rows3, (char *[]){m + A23, m + A25, m + A23}, 48, 9216);
+    rt_rows(rt, rnn_predict_2, (char *[]){m + A23, m + A25, m + A23}, 48, 9216);
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A29, m + W28);
@@ -191,20 +191,23 @@ static void forward(Rt *rt, char *m)
     RT_AT(rt, "out: dot f32[4,12,50]", 2.3e5, 2.84e4, 9.6e3);
     rt_dot(rt_with(rt, m + T35), 3, m + A36, m + A34, m + W37);
     RT_AT(rt, "out: add f32[4,12,50]", 2.4e3, 9.8e3, 9.6e3);
-    rt_rows(rt, rows5, (char *[]){m + A36, m + W38, m + A36}, 48, 2400);
+    rt_rows(rt, out_predict, (char *[]){m + A36, m + W38, m + A36}, 48, 2400);
 }
 
-static void rows1(char *const *p, int64_t first, int64_t last)
+// emb: lt add select; 48 elements
+// x0 input_ids i64[4,12] -> y0 i64[4,12]
+static void emb_predict(char *const *p, int64_t first, int64_t last)
 {
     const int64_t *x0 = (const int64_t *)p[0];
     int64_t *y0 = (int64_t *)p[1];
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[i] = x0[i] < INT64_C(0) ? (int64_t)rt_add_int(x0[i], INT64_C(50)) : x0[i];
+        y0[i] = x0[i] < 0 ? (int64_t)rt_add_int(x0[i], 50) : x0[i];
 }
 
-static void rows2(char *const *p, int64_t first, int64_t last)
+// rnn: add
+static void rnn_predict(char *const *p, int64_t first, int64_t last)
 {
     const float *x0 = (const float *)p[0];
     const float *x1 = (const float *)p[1];
@@ -215,7 +218,9 @@ static void rows2(char *const *p, int64_t first, int64_t last)
         y0[i] = x0[i] + x1[i];
 }
 
-static void rows3(char *const *p, int64_t first, int64_t last)
+// rnn: add; 48 rows of 192
+// x0 f32[12,4,4,48], x1 f32[4,48] -> y0 f32[12,4,4,48]
+static void rnn_predict_2(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 192;
@@ -227,7 +232,10 @@ static void rows3(char *const *p, int64_t first, int64_t last)
     }
 }
 
-static void rows4(char *const *p, int64_t first, int64_t last)
+// rnn: mul tanh add; 4 rows of 48
+// x0 f32[4,4,48], x1 f32[4,48], x2 f32[4,4,48], x3 f32[4,4,48], x4 f32[4,4,48] -> y0 f32[4,48],
+//   y1 f32[4,48]
+static void rnn_predict_3(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 192;
@@ -247,15 +255,17 @@ static void rows4(char *const *p, int64_t first, int64_t last)
     }
 }
 
-static void rows5(char *const *p, int64_t first, int64_t last)
+// out: add; 48 rows of 50
+// x0 f32[4,12,50], bias f32[50] -> y0 f32[4,12,50]
+static void out_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 50;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         float *y0 = (float *)p[2] + i0 * 50;
         RT_SIMD
         for (int64_t i = 0; i < 50; i++)
-            y0[i] = x0[i] + x1[i];
+            y0[i] = x0[i] + bias[i];
     }
 }
 

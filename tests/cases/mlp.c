@@ -29,109 +29,110 @@ static const int64_t W4 = 0, W5 = 8256, W9 = 8576, W10 = 25024, W14 = 25344, W15
     S39 = 57408, H40 = 29312, S46 = 54784, S50 = 54464, S58 = 38016, S62 = 37696, S68 = 29440,
     C77 = 57536, C78 = 57728, C79 = 57920, C80 = 58112, C81 = 58304;
 
-static RtRows rows1, rows2, rows3, rows4, rows5, rows6, rows7, rows8, rows9, rows10, rows11,
-    rows12, rows13, rows14, rows15, rows16, rows17, rows18, rows19, rows20;
+static RtRows module_1_forward, module_3_backward, module_4_forward, cross_entropy_forward,
+    cross_entropy_forward_2, cross_entropy_forward_3, cross_entropy_backward, grad_norm,
+    sgd_scalars, sgd, grad_norm_2, module_3_backward_2, grad_norm_3, module_1_backward,
+    grad_norm_4, grad_norm_5, grad_norm_6, module_3_predict, cross_entropy_predict,
+    cross_entropy_predict_2;
 
 static void micro(Rt *rt, char *m)
 {
     RT_AT(rt, "0: dot f32[16,64]", 6.55e4, 1.43e4, 4.1e3);
     rt_dot(rt_with(rt, m + T1), 0, m + A2, m + I3, m + W4);
     RT_AT(rt, "1: add le select f32[16,64]", 3.07e3, 8.45e3, 4.1e3);
-    rt_rows(rt, rows1, (char *[]){m + A2, m + W5, m + A6}, 16, 3072);
+    rt_rows(rt, module_1_forward, (char *[]){m + A2, m + W5, m + A6}, 16, 3072);
     RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.46e4, 4.1e3);
     rt_dot(rt_with(rt, m + T7), 1, m + A8, m + A6, m + W9);
     RT_AT(rt, "3: add tanh mul sub f32[16,64]", 1.84e4, 8.45e3, 8.19e3);
-    rt_rows(rt, rows2, (char *[]){m + A8, m + W10, m + A8, m + A11}, 16, 4096);
+    rt_rows(rt, module_3_backward, (char *[]){m + A8, m + W10, m + A8, m + A11}, 16, 4096);
     RT_AT(rt, "4: dot f32[16,10]", 2.05e4, 7.3e3, 640);
     rt_dot(rt_with(rt, m + T12), 2, m + A13, m + A8, m + W14);
     RT_AT(rt, "4: add f32[16,10]", 160, 680, 640);
-    rt_rows(rt, rows3, (char *[]){m + A13, m + W15, m + A13}, 16, 160);
+    rt_rows(rt, module_4_forward, (char *[]){m + A13, m + W15, m + A13}, 16, 160);
     RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... f32[]", 148, 920, 152);
-    rt_rows(rt, rows4, (char *[]){m + I16, m + C17, m + C18, m + C19, m + C20, m + C21, m + A22,
-        m + A23, m + A24, m + A25}, 1, 160);
+    rt_rows(rt, cross_entropy_forward, (char *[]){m + I16, m + C17, m + C18, m + C19, m + C20,
+        m + C21, m + A22, m + A23, m + A24, m + A25}, 1, 160);
     RT_AT(rt, "cross_entropy: reduce_min i64[]", 16, 136, 8);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {16}, .stride = {1},
         .reduced = {1}}, m + A26, m + A24);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    rt_rows(rt, rows5, (char *[]){m + A26, m + A26}, 1, 1);
+    rt_rows(rt, cross_entropy_forward_2, (char *[]){m + A26, m + A26}, 1, 1);
     RT_AT(rt, "cross_entropy: reduce_max f32[16]", 160, 704, 64);
     rt_reduce(rt_with(rt, m + T27), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {16, 10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A28, m + A13);
     RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log iota eq ... f32[16]", 2.61e3, 976, 768);
-    rt_rows(rt, rows6, (char *[]){m + A28, m + A13, m + I16, m + A22, m + A13, m + A29, m + A30},
-        16, 1760);
+    rt_rows(rt, cross_entropy_forward_3, (char *[]){m + A28, m + A13, m + I16, m + A22, m + A13,
+        m + A29, m + A30}, 16, 1760);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 16, 68, 4);
     rt_reduce(rt_with(rt, m + T31), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {16}, .stride = {1}, .reduced = {1}}, m + A32, m + A30);
     RT_AT(rt, "cross_entropy: select neg div mul iota eq select ... f32[16,10]", 736, 852, 640);
-    rt_rows(rt, rows7, (char *[]){m + A22, m + A25, m + A29, m + A13, m + I16, m + A13}, 16, 1280);
+    rt_rows(rt, cross_entropy_backward, (char *[]){m + A22, m + A25, m + A29, m + A13, m + I16,
+        m + A13}, 16, 1280);
     RT_AT(rt, "4: reduce_sum f32[10]", 160, 680, 40);
     rt_reduce(rt_with(rt, m + T33), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {16, 10}, .stride = {10, 1}, .reduced = {1, 0}}, m + A34, m + A13);
     rt_gradient(rt, 0, 0, m + A34);
     RT_AT(rt, "grad_norm 4.bias: mul reduce_sum f32[]", 20, 44, 4);
-    rt_rows(rt, rows8, (char *[]){m + A34, m + A35}, 1, 20);
+    rt_rows(rt, grad_norm, (char *[]){m + A34, m + A35}, 1, 20);
     RT_AT(rt, "sgd: neg f32[]", 1, 8, 4);
-    rt_rows(rt, rows9, (char *[]){m + H36, m + A37}, 1, 1);
+    rt_rows(rt, sgd_scalars, (char *[]){m + H36, m + A37}, 1, 1);
     RT_AT(rt, "sgd 4.bias: mul add mul add mul add f32[10]", 60, 132, 80);
-    rt_rows(rt, rows10, (char *[]){m + W15, m + H38, m + A34, m + S39, m + H40, m + A37}, 10, 60);
+    rt_rows(rt, sgd, (char *[]){m + W15, m + H38, m + A34, m + S39, m + H40, m + A37}, 10, 60);
     RT_AT(rt, "4: dot f32[16,64]", 2.05e4, 7.3e3, 4.1e3);
     rt_dot(rt_with(rt, m + T41), 3, m + A42, m + A13, m + W14);
     RT_AT(rt, "4: dot f32[10,64]", 2.05e4, 7.3e3, 2.56e3);
     rt_dot(rt_with(rt, m + T43), 4, m + A44, m + A8, m + A13);
     rt_gradient(rt, 1, 0, m + A44);
     RT_AT(rt, "grad_norm 4.weight: mul reduce_sum f32[]", 1.28e3, 2.56e3, 4);
-    rt_rows(rt, rows11, (char *[]){m + A44, m + A45}, 1, 1280);
+    rt_rows(rt, grad_norm_2, (char *[]){m + A44, m + A45}, 1, 1280);
     RT_AT(rt, "sgd 4.weight: mul add mul add mul add f32[10,64]", 3.84e3, 7.69e3, 5.12e3);
-    rt_rows(rt, rows10, (char *[]){m + W14, m + H38, m + A44, m + S46, m + H40, m + A37}, 640,
-        3840);
+    rt_rows(rt, sgd, (char *[]){m + W14, m + H38, m + A44, m + S46, m + H40, m + A37}, 640, 3840);
     RT_AT(rt, "3: mul f32[16,64]", 1.02e3, 8.19e3, 4.1e3);
-    rt_rows(rt, rows12, (char *[]){m + A42, m + A11, m + A42}, 1024, 1024);
+    rt_rows(rt, module_3_backward_2, (char *[]){m + A42, m + A11, m + A42}, 1024, 1024);
     RT_AT(rt, "2: reduce_sum f32[64]", 1.02e3, 4.35e3, 256);
     rt_reduce(rt_with(rt, m + T47), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {16, 64}, .stride = {64, 1}, .reduced = {1, 0}}, m + A48, m + A42);
     rt_gradient(rt, 2, 0, m + A48);
     RT_AT(rt, "grad_norm 2.bias: mul reduce_sum f32[]", 128, 260, 4);
-    rt_rows(rt, rows13, (char *[]){m + A48, m + A49}, 1, 128);
+    rt_rows(rt, grad_norm_3, (char *[]){m + A48, m + A49}, 1, 128);
     RT_AT(rt, "sgd 2.bias: mul add mul add mul add f32[64]", 384, 780, 512);
-    rt_rows(rt, rows10, (char *[]){m + W10, m + H38, m + A48, m + S50, m + H40, m + A37}, 64, 384);
+    rt_rows(rt, sgd, (char *[]){m + W10, m + H38, m + A48, m + S50, m + H40, m + A37}, 64, 384);
     RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.46e4, 4.1e3);
     rt_dot(rt_with(rt, m + T51), 5, m + A52, m + A42, m + W9);
     RT_AT(rt, "1: add le select select f32[16,64]", 4.1e3, 8.45e3, 8.19e3);
-    rt_rows(rt, rows14, (char *[]){m + A2, m + W5, m + A52, m + A2, m + A52}, 16, 4096);
+    rt_rows(rt, module_1_backward, (char *[]){m + A2, m + W5, m + A52, m + A2, m + A52}, 16, 4096);
     RT_AT(rt, "2: dot f32[64,64]", 1.31e5, 2.46e4, 1.64e4);
     rt_dot(rt_with(rt, m + T53), 6, m + A54, m + A52, m + A42);
     rt_gradient(rt, 3, 0, m + A54);
     RT_AT(rt, "grad_norm 2.weight: mul reduce_sum f32[64]", 8.19e3, 1.66e4, 256);
-    rt_rows(rt, rows15, (char *[]){m + A54, m + A55}, 64, 8192);
+    rt_rows(rt, grad_norm_4, (char *[]){m + A54, m + A55}, 64, 8192);
     RT_AT(rt, "grad_norm 2.weight: reduce_sum f32[]", 64, 260, 4);
     rt_reduce(rt_with(rt, m + T56), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {64}, .stride = {1}, .reduced = {1}}, m + A57, m + A55);
     RT_AT(rt, "sgd 2.weight: mul add mul add mul add f32[64,64]", 2.46e4, 4.92e4, 3.28e4);
-    rt_rows(rt, rows10, (char *[]){m + W9, m + H38, m + A54, m + S58, m + H40, m + A37}, 4096,
-        24576);
+    rt_rows(rt, sgd, (char *[]){m + W9, m + H38, m + A54, m + S58, m + H40, m + A37}, 4096, 24576);
     RT_AT(rt, "0: reduce_sum f32[64]", 1.02e3, 4.35e3, 256);
     rt_reduce(rt_with(rt, m + T59), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {16, 64}, .stride = {64, 1}, .reduced = {1, 0}}, m + A60, m + A2);
     rt_gradient(rt, 4, 0, m + A60);
     RT_AT(rt, "grad_norm 0.bias: mul reduce_sum f32[]", 128, 260, 4);
-    rt_rows(rt, rows13, (char *[]){m + A60, m + A61}, 1, 128);
+    rt_rows(rt, grad_norm_3, (char *[]){m + A60, m + A61}, 1, 128);
     RT_AT(rt, "sgd 0.bias: mul add mul add mul add f32[64]", 384, 780, 512);
-    rt_rows(rt, rows10, (char *[]){m + W5, m + H38, m + A60, m + S62, m + H40, m + A37}, 64, 384);
+    rt_rows(rt, sgd, (char *[]){m + W5, m + H38, m + A60, m + S62, m + H40, m + A37}, 64, 384);
     RT_AT(rt, "0: dot f32[64,32]", 6.55e4, 1.43e4, 8.19e3);
     rt_dot(rt_with(rt, m + T63), 7, m + A64, m + I3, m + A2);
     rt_gradient(rt, 5, 0, m + A64);
     RT_AT(rt, "grad_norm 0.weight: mul reduce_sum f32[64]", 4.1e3, 8.45e3, 256);
-    rt_rows(rt, rows16, (char *[]){m + A64, m + A65}, 64, 4096);
+    rt_rows(rt, grad_norm_5, (char *[]){m + A64, m + A65}, 64, 4096);
     RT_AT(rt, "grad_norm 0.weight: reduce_sum f32[]", 64, 260, 4);
     rt_reduce(rt_with(rt, m + T66), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {64}, .stride = {1}, .reduced = {1}}, m + A67, m + A65);
     RT_AT(rt, "grad_norm: add add add add add add sqrt f32[]", 10, 24, 4);
-    rt_rows(rt, rows17, (char *[]){m + A67, m + A61, m + A57, m + A49, m + A45, m + A35, m + A67},
-        1, 7);
+    rt_rows(rt, grad_norm_6, (char *[]){m + A67, m + A61, m + A57, m + A49, m + A45, m + A35,
+        m + A67}, 1, 7);
     RT_AT(rt, "sgd 0.weight: mul add mul add mul add f32[64,32]", 1.23e4, 2.46e4, 1.64e4);
-    rt_rows(rt, rows10, (char *[]){m + W4, m + H38, m + A64, m + S68, m + H40, m + A37}, 2048,
-        12288);
+    rt_rows(rt, sgd, (char *[]){m + W4, m + H38, m + A64, m + S68, m + H40, m + A37}, 2048, 12288);
 }
 
 static void forward(Rt *rt, char *m)
@@ -139,77 +140,89 @@ static void forward(Rt *rt, char *m)
     RT_AT(rt, "0: dot f32[16,64]", 6.55e4, 1.43e4, 4.1e3);
     rt_dot(rt_with(rt, m + T69), 0, m + A70, m + I71, m + W4);
     RT_AT(rt, "1: add le select f32[16,64]", 3.07e3, 4.35e3, 4.1e3);
-    rt_rows(rt, rows1, (char *[]){m + A70, m + W5, m + A70}, 16, 3072);
+    rt_rows(rt, module_1_forward, (char *[]){m + A70, m + W5, m + A70}, 16, 3072);
     RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.46e4, 4.1e3);
     rt_dot(rt_with(rt, m + T72), 1, m + A73, m + A70, m + W9);
     RT_AT(rt, "3: add tanh f32[16,64]", 1.64e4, 4.35e3, 4.1e3);
-    rt_rows(rt, rows18, (char *[]){m + A73, m + W10, m + A73}, 16, 2048);
+    rt_rows(rt, module_3_predict, (char *[]){m + A73, m + W10, m + A73}, 16, 2048);
     RT_AT(rt, "4: dot f32[16,10]", 2.05e4, 7.3e3, 640);
     rt_dot(rt_with(rt, m + T74), 2, m + A75, m + A73, m + W14);
     RT_AT(rt, "4: add f32[16,10]", 160, 680, 640);
-    rt_rows(rt, rows3, (char *[]){m + A75, m + W15, m + A75}, 16, 160);
+    rt_rows(rt, module_4_forward, (char *[]){m + A75, m + W15, m + A75}, 16, 160);
     RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... i64[16]", 144, 916, 148);
-    rt_rows(rt, rows19, (char *[]){m + I76, m + C77, m + C78, m + C79, m + C80, m + C81, m + A82,
-        m + A83, m + A84}, 1, 144);
+    rt_rows(rt, cross_entropy_predict, (char *[]){m + I76, m + C77, m + C78, m + C79, m + C80,
+        m + C81, m + A82, m + A83, m + A84}, 1, 144);
     RT_AT(rt, "cross_entropy: reduce_min i64[]", 16, 136, 8);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {16}, .stride = {1},
         .reduced = {1}}, m + A85, m + A84);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    rt_rows(rt, rows5, (char *[]){m + A85, m + A85}, 1, 1);
+    rt_rows(rt, cross_entropy_forward_2, (char *[]){m + A85, m + A85}, 1, 1);
     RT_AT(rt, "cross_entropy: reduce_max f32[16]", 160, 704, 64);
     rt_reduce(rt_with(rt, m + T86), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {16, 10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A87, m + A75);
     RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log iota eq ... f32[16]", 2.61e3, 912, 64);
-    rt_rows(rt, rows20, (char *[]){m + A87, m + A75, m + I76, m + A82, m + A88}, 16, 1760);
+    rt_rows(rt, cross_entropy_predict_2, (char *[]){m + A87, m + A75, m + I76, m + A82, m + A88},
+        16, 1760);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 16, 68, 4);
     rt_reduce(rt_with(rt, m + T89), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {16}, .stride = {1}, .reduced = {1}}, m + A90, m + A88);
 }
 
-static void rows1(char *const *p, int64_t first, int64_t last)
+// 1: add le select; 16 rows of 64
+// x0 0 f32[16,64], bias 0.bias f32[64] -> y0 f32[16,64]
+static void module_1_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 64;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         float *y0 = (float *)p[2] + i0 * 64;
         RT_SIMD
         for (int64_t i = 0; i < 64; i++) {
-            const float v1 = x0[i] + x1[i];
+            const float v1 = x0[i] + bias[i];
             y0[i] = v1 <= 0.0f ? 0.0f : v1;
         }
     }
 }
 
-static void rows2(char *const *p, int64_t first, int64_t last)
+// 3: add tanh mul sub; 16 rows of 64
+// x0 2 f32[16,64], bias 2.bias f32[64] -> y0 f32[16,64], y1 f32[16,64]
+static void module_3_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 64;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         float *y0 = (float *)p[2] + i0 * 64;
         float *y1 = (float *)p[3] + i0 * 64;
         RT_SIMD
         for (int64_t i = 0; i < 64; i++) {
-            const float v1 = rt_tanhf(x0[i] + x1[i]);
+            const float v1 = rt_tanhf(x0[i] + bias[i]);
             y1[i] = 1.0f - v1 * v1;
             y0[i] = v1;
         }
     }
 }
 
-static void rows3(char *const *p, int64_t first, int64_t last)
+// 4: add; 16 rows of 10
+// x0 f32[16,10], bias f32[10] -> y0 f32[16,10]
+static void module_4_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 10;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         float *y0 = (float *)p[2] + i0 * 10;
         RT_SIMD
         for (int64_t i = 0; i < 10; i++)
-            y0[i] = x0[i] + x1[i];
+            y0[i] = x0[i] + bias[i];
     }
 }
 
-static void rows4(char *const *p, int64_t first, int64_t last)
+// cross_entropy: eq not cast reduce_sum lt le or and select div; 16 elements
+// x0 labels i64[16], x1 i64[16], x2 i64[16], x3 i64[16], x4 i64[16], x5 i64[16] -> y0 bool[16],
+//   y1 f32[], y2 i64[16], y3 f32[]
+static void cross_entropy_forward(char *const *p, int64_t first, int64_t last)
 {
+    float *y1 = (float *)p[7];
+    float *y3 = (float *)p[9];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const int64_t *x0 = (const int64_t *)p[0];
@@ -229,26 +242,34 @@ static void rows4(char *const *p, int64_t first, int64_t last)
             y0[i] = v1;
         }
         const float v3 = 1.0f / s0;
-        ((float *)p[9])[0] = v3;
-        ((float *)p[7])[0] = s0;
+        y3[0] = v3;
+        y1[0] = s0;
     }
 }
 
-static void rows5(char *const *p, int64_t first, int64_t last)
+// cross_entropy: mod; one number
+// x0 i64[] -> y0 i64[]
+static void cross_entropy_forward_2(char *const *p, int64_t first, int64_t last)
 {
     const int64_t x0 = ((const int64_t *)p[0])[0];
     int64_t *y0 = (int64_t *)p[1];
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[0] = (int64_t)rt_mod_int(x0, INT64_C(17));
+        y0[0] = (int64_t)rt_mod_int(x0, 17);
 }
 
-static void rows6(char *const *p, int64_t first, int64_t last)
+// cross_entropy: floor sub exp reduce_sum log iota eq select; 16 rows of 10
+// x0 f32[16], x1 4 f32[16,10], x2 labels i64[16], x3 bool[16] -> y0 f32[16,10], y1 f32[16],
+//   y2 f32[16]
+static void cross_entropy_forward_3(char *const *p, int64_t first, int64_t last)
 {
+    float *y1 = (float *)p[5];
+    float *y2 = (float *)p[6];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
-        const float v1 = rt_floorf(((const float *)p[0])[i0]);
+        const float x0 = ((const float *)p[0])[i0];
+        const float v1 = rt_floorf(x0);
         const float *x1 = (const float *)p[1] + i0 * 10;
         const int64_t x2 = ((const int64_t *)p[2])[i0];
         float *y0 = (float *)p[4] + i0 * 10;
@@ -257,84 +278,103 @@ static void rows6(char *const *p, int64_t first, int64_t last)
             const float v2 = x1[i] - v1;
             const float v3 = rt_exp_lowf(v2);
             s0 += v3;
-            s1 += (int64_t)i == x2 ? v2 : 0.0f;
+            s1 += i == x2 ? v2 : 0.0f;
             y0[i] = v3;
         }
-        const float v4 = ((const uint8_t *)p[3])[i0] ? 0.0f : rt_logf(s0) - s1;
-        ((float *)p[6])[i0] = v4;
-        ((float *)p[5])[i0] = s0;
+        const uint8_t x3 = ((const uint8_t *)p[3])[i0];
+        const float v4 = x3 ? 0.0f : rt_logf(s0) - s1;
+        y2[i0] = v4;
+        y1[i0] = s0;
     }
 }
 
-static void rows7(char *const *p, int64_t first, int64_t last)
+// cross_entropy: select neg div mul iota eq add; 16 rows of 10
+// x0 bool[16], x1 f32[], x2 f32[16], x3 f32[16,10], x4 labels i64[16] -> y0 f32[16,10]
+static void cross_entropy_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        const float v1 = ((const uint8_t *)p[0])[i0] ? 0.0f : ((const float *)p[1])[0];
+        const uint8_t x0 = ((const uint8_t *)p[0])[i0];
+        const float x1 = ((const float *)p[1])[0];
+        const float x2 = ((const float *)p[2])[i0];
+        const float v1 = x0 ? 0.0f : x1;
         const float v2 = -v1;
-        const float v3 = v1 / ((const float *)p[2])[i0];
+        const float v3 = v1 / x2;
         const float *x3 = (const float *)p[3] + i0 * 10;
         const int64_t x4 = ((const int64_t *)p[4])[i0];
         float *y0 = (float *)p[5] + i0 * 10;
         RT_SIMD
         for (int64_t i = 0; i < 10; i++)
-            y0[i] = v3 * x3[i] + ((int64_t)i == x4 ? v2 : 0.0f);
+            y0[i] = v3 * x3[i] + (i == x4 ? v2 : 0.0f);
     }
 }
 
-static void rows8(char *const *p, int64_t first, int64_t last)
+// grad_norm 4.bias: mul reduce_sum; 10 elements
+// x0 4 f32[10] -> y0 f32[]
+static void grad_norm(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 10; i++)
             s0 += x0[i] * x0[i];
-        ((float *)p[1])[0] = s0;
+        y0[0] = s0;
     }
 }
 
-static void rows9(char *const *p, int64_t first, int64_t last)
+// sgd: neg; one number
+// lr f32[] -> y0 f32[]
+static void sgd_scalars(char *const *p, int64_t first, int64_t last)
 {
-    const float x0 = ((const float *)p[0])[0];
+    const float lr = ((const float *)p[0])[0];
     float *y0 = (float *)p[1];
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[0] = -x0;
+        y0[0] = -lr;
 }
 
-static void rows10(char *const *p, int64_t first, int64_t last)
+// sgd 4.bias, 4.weight, 2.bias and 3 more: mul add
+// param, weight_decay f32[], x2, momentum_buffer, momentum f32[], x5 sgd f32[]
+//   -> next_momentum_buffer, next_param
+static void sgd(char *const *p, int64_t first, int64_t last)
 {
-    const float *x0 = (const float *)p[0];
-    const float x1 = ((const float *)p[1])[0];
+    const float *param = (const float *)p[0];
+    const float weight_decay = ((const float *)p[1])[0];
     const float *x2 = (const float *)p[2];
-    const float *x3 = (const float *)p[3];
-    const float x4 = ((const float *)p[4])[0];
+    const float *momentum_buffer = (const float *)p[3];
+    const float momentum = ((const float *)p[4])[0];
     const float x5 = ((const float *)p[5])[0];
-    float *y0 = (float *)p[3];
-    float *y1 = (float *)p[0];
+    float *next_momentum_buffer = (float *)p[3];
+    float *next_param = (float *)p[0];
 
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
-        const float v1 = x3[i] * x4 + (x2[i] + x0[i] * x1);
-        y1[i] = x0[i] + v1 * x5;
-        y0[i] = v1;
+        const float v1 = momentum_buffer[i] * momentum + (x2[i] + param[i] * weight_decay);
+        next_param[i] = param[i] + v1 * x5;
+        next_momentum_buffer[i] = v1;
     }
 }
 
-static void rows11(char *const *p, int64_t first, int64_t last)
+// grad_norm 4.weight: mul reduce_sum; 640 elements
+// x0 4 f32[10,64] -> y0 f32[]
+static void grad_norm_2(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 640; i++)
             s0 += x0[i] * x0[i];
-        ((float *)p[1])[0] = s0;
+        y0[0] = s0;
     }
 }
 
-static void rows12(char *const *p, int64_t first, int64_t last)
+// 3: mul; 1024 elements
+// x0 4 f32[16,64], x1 f32[16,64] -> y0 f32[16,64]
+static void module_3_backward_2(char *const *p, int64_t first, int64_t last)
 {
     const float *x0 = (const float *)p[0];
     const float *x1 = (const float *)p[1];
@@ -345,29 +385,34 @@ static void rows12(char *const *p, int64_t first, int64_t last)
         y0[i] = x0[i] * x1[i];
 }
 
-static void rows13(char *const *p, int64_t first, int64_t last)
+// grad_norm 2.bias, 0.bias: mul reduce_sum; 64 elements
+// x0 f32[64] -> y0 f32[]
+static void grad_norm_3(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 64; i++)
             s0 += x0[i] * x0[i];
-        ((float *)p[1])[0] = s0;
+        y0[0] = s0;
     }
 }
 
-static void rows14(char *const *p, int64_t first, int64_t last)
+// 1: add le select; 16 rows of 64
+// x0 0 f32[16,64], bias 0.bias f32[64], x2 2 f32[16,64] -> y0 f32[16,64], y1 f32[16,64]
+static void module_1_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 64;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         const float *x2 = (const float *)p[2] + i0 * 64;
         float *y0 = (float *)p[3] + i0 * 64;
         float *y1 = (float *)p[4] + i0 * 64;
         RT_SIMD
         for (int64_t i = 0; i < 64; i++) {
-            const float v1 = x0[i] + x1[i];
+            const float v1 = x0[i] + bias[i];
             const uint8_t v2 = v1 <= 0.0f;
             const float v3 = v2 ? 0.0f : x2[i];
             y1[i] = v2 ? 0.0f : v1;
@@ -376,31 +421,40 @@ static void rows14(char *const *p, int64_t first, int64_t last)
     }
 }
 
-static void rows15(char *const *p, int64_t first, int64_t last)
+// grad_norm 2.weight: mul reduce_sum; 64 rows of 64
+// x0 2 f32[64,64] -> y0 f32[64]
+static void grad_norm_4(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[1];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0] + i0 * 64;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 64; i++)
             s0 += x0[i] * x0[i];
-        ((float *)p[1])[i0] = s0;
+        y0[i0] = s0;
     }
 }
 
-static void rows16(char *const *p, int64_t first, int64_t last)
+// grad_norm 0.weight: mul reduce_sum; 64 rows of 32
+// x0 0 f32[64,32] -> y0 f32[64]
+static void grad_norm_5(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[1];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0] + i0 * 32;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 32; i++)
             s0 += x0[i] * x0[i];
-        ((float *)p[1])[i0] = s0;
+        y0[i0] = s0;
     }
 }
 
-static void rows17(char *const *p, int64_t first, int64_t last)
+// grad_norm: add sqrt; one number
+// x0 grad_norm 0.weight f32[], x1 grad_norm 0.bias f32[], x2 grad_norm 2.weight f32[], x3 grad_norm
+//   2.bias f32[], x4 grad_norm 4.weight f32[], x5 grad_norm 4.bias f32[] -> y0 f32[]
+static void grad_norm_6(char *const *p, int64_t first, int64_t last)
 {
     const float x0 = ((const float *)p[0])[0];
     const float x1 = ((const float *)p[1])[0];
@@ -415,20 +469,26 @@ static void rows17(char *const *p, int64_t first, int64_t last)
         y0[0] = rt_sqrtf(0.0f + x0 + x1 + x2 + x3 + x4 + x5);
 }
 
-static void rows18(char *const *p, int64_t first, int64_t last)
+// 3: add tanh; 16 rows of 64
+// x0 2 f32[16,64], bias 2.bias f32[64] -> y0 f32[16,64]
+static void module_3_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 64;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         float *y0 = (float *)p[2] + i0 * 64;
         RT_SIMD
         for (int64_t i = 0; i < 64; i++)
-            y0[i] = rt_tanhf(x0[i] + x1[i]);
+            y0[i] = rt_tanhf(x0[i] + bias[i]);
     }
 }
 
-static void rows19(char *const *p, int64_t first, int64_t last)
+// cross_entropy: eq not cast reduce_sum lt le or and select; 16 elements
+// x0 labels i64[16], x1 i64[16], x2 i64[16], x3 i64[16], x4 i64[16], x5 i64[16] -> y0 bool[16],
+//   y1 f32[], y2 i64[16]
+static void cross_entropy_predict(char *const *p, int64_t first, int64_t last)
 {
+    float *y1 = (float *)p[7];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const int64_t *x0 = (const int64_t *)p[0];
@@ -447,25 +507,30 @@ static void rows19(char *const *p, int64_t first, int64_t last)
             y2[i] = v2 & ((x0[i] < x2[i]) | (x3[i] <= x0[i])) ? x4[i] : x5[i];
             y0[i] = v1;
         }
-        ((float *)p[7])[0] = s0;
+        y1[0] = s0;
     }
 }
 
-static void rows20(char *const *p, int64_t first, int64_t last)
+// cross_entropy: floor sub exp reduce_sum log iota eq select; 16 rows of 10
+// x0 f32[16], x1 4 f32[16,10], x2 labels i64[16], x3 bool[16] -> y0 f32[16]
+static void cross_entropy_predict_2(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[4];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
-        const float v1 = rt_floorf(((const float *)p[0])[i0]);
+        const float x0 = ((const float *)p[0])[i0];
+        const float v1 = rt_floorf(x0);
         const float *x1 = (const float *)p[1] + i0 * 10;
         const int64_t x2 = ((const int64_t *)p[2])[i0];
         RT_SIMD_SUM(s0, s1)
         for (int64_t i = 0; i < 10; i++) {
             const float v2 = x1[i] - v1;
             s0 += rt_exp_lowf(v2);
-            s1 += (int64_t)i == x2 ? v2 : 0.0f;
+            s1 += i == x2 ? v2 : 0.0f;
         }
-        const float v3 = ((const uint8_t *)p[3])[i0] ? 0.0f : rt_logf(s0) - s1;
-        ((float *)p[4])[i0] = v3;
+        const uint8_t x3 = ((const uint8_t *)p[3])[i0];
+        const float v3 = x3 ? 0.0f : rt_logf(s0) - s1;
+        y0[i0] = v3;
     }
 }
 

@@ -56,22 +56,26 @@ static const int64_t W4 = 0, W5 = 18496, W8 = 21632, W9 = 22272, W16 = 22912, W1
     S195 = 692992, S196 = 693632, S197 = 694272, S198 = 804928, S199 = 915584, S200 = 917952,
     S201 = 920320, S202 = 1030976, S203 = 1141632, S204 = 1142272;
 
-static RtRows rows1, rows2, rows3, rows4, rows5, rows6, rows7, rows8, rows9, rows10, rows11,
-    rows12, rows13, rows14, rows15, rows16, rows17, rows18, rows19, rows20, rows21, rows22, rows23,
-    rows24, rows25, rows26, rows27, rows28, rows29, rows30, rows31, rows32, rows33, rows34;
+static RtRows wte_forward, add_forward, ln1_forward, qkv_forward, ln2_forward, blocks_erf_forward,
+    blocks_add_forward, ln_forward, cross_entropy_forward, cross_entropy_forward_2,
+    cross_entropy_forward_3, cross_entropy_backward, ln_backward, ln_backward_2,
+    blocks_erf_backward, ln_backward_3, ln_backward_4, grad_norm, grad_norm_2, grad_norm_3,
+    grad_norm_4, grad_norm_5, grad_norm_6, grad_norm_7, grad_norm_8, grad_norm_9, grad_norm_10,
+    grad_norm_11, clip_norm, adamw, ln_predict, ln2_predict, cross_entropy_predict,
+    cross_entropy_predict_2;
 
 // blocks.{}, 3 times
 static void block1_forward(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub mul ... f32[4,16,48]", 2.22e4, 2.57e4, 1.31e4);
-    rt_rows(rt, rows3, (char *[]){m + A7 - 12288 + layer * 12288, m + W8 + layer * 192,
+    rt_rows(rt, ln1_forward, (char *[]){m + A7 - 12288 + layer * 12288, m + W8 + layer * 192,
         m + W9 + layer * 192, m + A10 + layer * 256, m + A11 + layer * 256, m + A12 + layer * 256,
         m + A13}, 64, 36864);
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]", 8.85e5, 7.68e4, 3.69e4);
     rt_dot(rt_with(rt, m + T14), 0, m + A15, m + A13, m + W16 + layer * 27648);
     RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]", 9.22e3, 7.43e4, 3.69e4);
-    rt_rows(rt, rows4, (char *[]){m + A15, m + W17 + layer * 576, m + A18 + layer * 36864}, 64,
-        9216);
+    rt_rows(rt, qkv_forward, (char *[]){m + A15, m + W17 + layer * 576, m + A18 + layer * 36864},
+        64, 9216);
     RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]", 9.83e4, 5.02e4, 1.33e4);
     rt_attention(rt_with(rt, m + T19), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .n_group = 0,
         .s = 16, .t = 16, .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0},
@@ -82,19 +86,20 @@ static void block1_forward(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4);
     rt_dot(rt_with(rt, m + T22), 1, m + A23, m + A20 + layer * 12288, m + W24 + layer * 9216);
     RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul ... f32[4,16,48]", 2.84e4, 3.82e4, 2.53e4);
-    rt_rows(rt, rows5, (char *[]){m + A23, m + W25 + layer * 192, m + A7 - 12288 + layer * 12288,
-        m + W26 + layer * 192, m + W27 + layer * 192, m + A28 + layer * 12288,
-        m + A29 + layer * 256, m + A30 + layer * 256, m + A31 + layer * 256, m + A23}, 64, 43008);
+    rt_rows(rt, ln2_forward, (char *[]){m + A23, m + W25 + layer * 192,
+        m + A7 - 12288 + layer * 12288, m + W26 + layer * 192, m + W27 + layer * 192,
+        m + A28 + layer * 12288, m + A29 + layer * 256, m + A30 + layer * 256,
+        m + A31 + layer * 256, m + A23}, 64, 43008);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4);
     rt_dot(rt_with(rt, m + T32), 2, m + A33 + layer * 49152, m + A23, m + W34 + layer * 36864);
     RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]", 2.83e5, 9.91e4, 4.92e4);
-    rt_rows(rt, rows6, (char *[]){m + A33 + layer * 49152, m + W35 + layer * 768, m + A36}, 64,
-        73728);
+    rt_rows(rt, blocks_erf_forward, (char *[]){m + A33 + layer * 49152, m + W35 + layer * 768,
+        m + A36}, 64, 73728);
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]", 1.18e6, 9.83e4, 1.23e4);
     rt_dot(rt_with(rt, m + T37), 3, m + A38, m + A36, m + W39 + layer * 36864);
     RT_AT(rt, "blocks.{}: add add f32[4,16,48]", 6.14e3, 3.71e4, 1.23e4);
-    rt_rows(rt, rows7, (char *[]){m + A38, m + W40 + layer * 192, m + A28 + layer * 12288,
-        m + A7 + layer * 12288}, 64, 6144);
+    rt_rows(rt, blocks_add_forward, (char *[]){m + A38, m + W40 + layer * 192,
+        m + A28 + layer * 12288, m + A7 + layer * 12288}, 64, 6144);
 }
 
 // blocks.{}, 3 times
@@ -109,8 +114,8 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_dot(rt_with(rt, m + T81), 7, m + A82, m + A80 + (layer + 1) % 2 * 12288,
         m + W39 + layer * 36864);
     RT_AT(rt, "blocks.{}: add div erf add mul mul mul ... f32[4,16,192]", 5.53e5, 1.48e5, 9.83e4);
-    rt_rows(rt, rows15, (char *[]){m + A33 + layer * 49152, m + W35 + layer * 768, m + A82,
-        m + A82, m + A83}, 64, 196608);
+    rt_rows(rt, blocks_erf_backward, (char *[]){m + A33 + layer * 49152, m + W35 + layer * 768,
+        m + A82, m + A82, m + A83}, 64, 196608);
     RT_AT(rt, "blocks.{}.out: dot f32[48,192]", 1.18e6, 9.83e4, 3.69e4);
     rt_dot(rt_with(rt, m + T84), 8, m + A85 + layer * 36864, m + A82,
         m + A80 + (layer + 1) % 2 * 12288);
@@ -126,7 +131,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A91 + layer * 192, m + A89);
     rt_gradient(rt, 6, layer, m + A91 + layer * 192);
     RT_AT(rt, "blocks.{}.ln2: mul mul reduce_sum mul ... f32[4,16,48]", 3.09e4, 6.28e4, 4.97e4);
-    rt_rows(rt, rows16, (char *[]){m + A89, m + W26 + layer * 192, m + A31 + layer * 256,
+    rt_rows(rt, ln_backward_3, (char *[]){m + A89, m + W26 + layer * 192, m + A31 + layer * 256,
         m + A28 + layer * 12288, m + A29 + layer * 256, m + W27 + layer * 192, m + A89, m + A92,
         m + A93, m + A94, m + A95, m + A96}, 64, 39936);
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
@@ -134,8 +139,8 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A98 + layer * 192, m + A94);
     rt_gradient(rt, 7, layer, m + A98 + layer * 192);
     RT_AT(rt, "blocks.{}.ln2: mul add sqrt div mul neg ... f32[4,16,48]", 1.96e4, 3.79e4, 1.23e4);
-    rt_rows(rt, rows17, (char *[]){m + A30 + layer * 256, m + A95, m + A31 + layer * 256, m + A93,
-        m + A89, m + A80 + (layer + 1) % 2 * 12288, m + A92, m + A93}, 64, 46080);
+    rt_rows(rt, ln_backward_4, (char *[]){m + A30 + layer * 256, m + A95, m + A31 + layer * 256,
+        m + A93, m + A89, m + A80 + (layer + 1) % 2 * 12288, m + A92, m + A93}, 64, 46080);
     RT_AT(rt, "blocks.{}.fc: dot f32[192,48]", 1.18e6, 9.83e4, 3.69e4);
     rt_dot(rt_with(rt, m + T99), 10, m + A100 + layer * 36864, m + A96, m + A83);
     rt_gradient(rt, 8, layer, m + A100 + layer * 36864);
@@ -170,7 +175,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A114 + layer * 192, m + A112);
     rt_gradient(rt, 12, layer, m + A114 + layer * 192);
     RT_AT(rt, "blocks.{}.ln1: mul mul reduce_sum mul ... f32[4,16,48]", 3.09e4, 6.28e4, 4.97e4);
-    rt_rows(rt, rows16, (char *[]){m + A112, m + W8 + layer * 192, m + A12 + layer * 256,
+    rt_rows(rt, ln_backward_3, (char *[]){m + A112, m + W8 + layer * 192, m + A12 + layer * 256,
         m + A7 - 12288 + layer * 12288, m + A10 + layer * 256, m + W9 + layer * 192, m + A112,
         m + A115, m + A116, m + A117, m + A118, m + A119}, 64, 39936);
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
@@ -178,7 +183,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A121 + layer * 192, m + A117);
     rt_gradient(rt, 13, layer, m + A121 + layer * 192);
     RT_AT(rt, "blocks.{}.ln1: mul add sqrt div mul neg ... f32[4,16,48]", 1.96e4, 5.02e4, 1.23e4);
-    rt_rows(rt, rows17, (char *[]){m + A11 + layer * 256, m + A118, m + A12 + layer * 256,
+    rt_rows(rt, ln_backward_4, (char *[]){m + A11 + layer * 256, m + A118, m + A12 + layer * 256,
         m + A116, m + A112, m + A93, m + A115, m + A80 + layer % 2 * 12288}, 64, 46080);
     RT_AT(rt, "blocks.{}.qkv: dot f32[3,4,12,48]", 8.85e5, 7.68e4, 2.76e4);
     rt_dot(rt_with(rt, m + T122), 14, m + A123 + layer * 27648, m + A119, m + A108);
@@ -188,38 +193,39 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
 static void micro(Rt *rt, char *m)
 {
     RT_AT(rt, "wte: lt add select i64[4,16]", 192, 1.02e3, 512);
-    rt_rows(rt, rows1, (char *[]){m + I1, m + A2}, 64, 192);
+    rt_rows(rt, wte_forward, (char *[]){m + I1, m + A2}, 64, 192);
     RT_AT(rt, "wte: gather f32[4,16,48]", 0, 2.51e4, 1.23e4);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
         .n = 96, .index = 64, .inner = 48, .whole = 96}, m + A3, m + W4, m + A2);
     RT_AT(rt, "node_add: add f32[4,16,48]", 3.07e3, 2.76e4, 1.23e4);
-    rt_rows(rt, rows2, (char *[]){m + A3, m + W5, m + A6}, 4, 3072);
+    rt_rows(rt, add_forward, (char *[]){m + A3, m + W5, m + A6}, 4, 3072);
     for (int64_t layer = 0; layer < 3; layer++)
         block1_forward(rt, m, layer);
     RT_AT(rt, "ln: reduce_sum mul sub mul reduce_sum mul ... f32[4,16,48]", 2.27e4, 2.6e4, 1.33e4);
-    rt_rows(rt, rows8, (char *[]){m + A7 + 24576, m + W41, m + W42, m + A43, m + A44, m + A45,
+    rt_rows(rt, ln_forward, (char *[]){m + A7 + 24576, m + W41, m + W42, m + A43, m + A44, m + A45,
         m + A46, m + A47}, 64, 49152);
     RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4);
     rt_dot(rt_with(rt, m + T48), 4, m + A49, m + A47, m + W50);
     RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... f32[]", 772, 1.1e3, 584);
-    rt_rows(rt, rows9, (char *[]){m + I51, m + A52, m + A53, m + A54, m + A55}, 1, 960);
+    rt_rows(rt, cross_entropy_forward, (char *[]){m + I51, m + A52, m + A53, m + A54, m + A55}, 1,
+        960);
     RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 520, 8);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
         .reduced = {1}}, m + A56, m + A54);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    rt_rows(rt, rows10, (char *[]){m + A56, m + A56}, 1, 1);
+    rt_rows(rt, cross_entropy_forward_2, (char *[]){m + A56, m + A56}, 1, 1);
     RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256);
     rt_reduce(rt_with(rt, m + T57), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {64, 96}, .stride = {96, 1}, .reduced = {0, 1}}, m + A58, m + A49);
     RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log ... f32[4,16]", 9.3e4, 2.62e4, 768);
-    rt_rows(rt, rows11, (char *[]){m + A58, m + A49, m + I51, m + A52, m + A59, m + A60, m + A61},
-        64, 67584);
+    rt_rows(rt, cross_entropy_forward_3, (char *[]){m + A58, m + A49, m + I51, m + A52, m + A59,
+        m + A60, m + A61}, 64, 67584);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4);
     rt_reduce(rt_with(rt, m + T62), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {64}, .stride = {1}, .reduced = {1}}, m + A63, m + A61);
     RT_AT(rt, "cross_entropy: select neg div iota eq ... f32[4,16,96]", 9.25e4, 2.57e4, 2.46e4);
-    rt_rows(rt, rows12, (char *[]){m + A52, m + A55, m + A60, m + I51, m + A49, m + A59, m + A49},
-        64, 61440);
+    rt_rows(rt, cross_entropy_backward, (char *[]){m + A52, m + A55, m + A60, m + I51, m + A49,
+        m + A59, m + A49}, 64, 61440);
     RT_AT(rt, "head: dot f32[4,16,48]", 5.9e5, 5.53e4, 1.23e4);
     rt_dot(rt_with(rt, m + T64), 5, m + A65, m + A49, m + W50);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
@@ -227,14 +233,15 @@ static void micro(Rt *rt, char *m)
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A67, m + A65);
     rt_gradient(rt, 0, 0, m + A67);
     RT_AT(rt, "ln: mul mul reduce_sum mul neg mul sub ... f32[4,16,48]", 3.16e4, 6.34e4, 4.97e4);
-    rt_rows(rt, rows13, (char *[]){m + A65, m + W41, m + A44, m + A7 + 24576, m + A43, m + A45,
-        m + A46, m + W42, m + A65, m + A68, m + A69, m + A70, m + A71, m + A72}, 64, 55296);
+    rt_rows(rt, ln_backward, (char *[]){m + A65, m + W41, m + A44, m + A7 + 24576, m + A43,
+        m + A45, m + A46, m + W42, m + A65, m + A68, m + A69, m + A70, m + A71, m + A72}, 64,
+        55296);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
     rt_reduce(rt_with(rt, m + T73), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A74, m + A70);
     rt_gradient(rt, 1, 0, m + A74);
     RT_AT(rt, "ln: mul mul add add add f32[4,16,48]", 1.54e4, 3.74e4, 1.23e4);
-    rt_rows(rt, rows14, (char *[]){m + A71, m + A69, m + A65, m + A68, m + A75}, 64, 15360);
+    rt_rows(rt, ln_backward_2, (char *[]){m + A71, m + A69, m + A65, m + A68, m + A75}, 64, 15360);
     RT_AT(rt, "head: dot f32[96,48]", 5.9e5, 5.53e4, 1.84e4);
     rt_dot(rt_with(rt, m + T76), 6, m + A77, m + A72, m + A49);
     rt_gradient(rt, 2, 0, m + A77);
@@ -245,7 +252,7 @@ static void micro(Rt *rt, char *m)
         .dim = {4, 768}, .stride = {768, 1}, .reduced = {1, 0}}, m + A125, m + A80);
     rt_gradient(rt, 15, 0, m + A125);
     RT_AT(rt, "wte: add lt select i64[4,16]", 192, 512, 512);
-    rt_rows(rt, rows1, (char *[]){m + I1, m + I1}, 64, 192);
+    rt_rows(rt, wte_forward, (char *[]){m + I1, m + I1}, 64, 192);
     RT_AT(rt, "wte: scatter_add f32[96,48]", 0, 3.12e4, 1.84e4);
     rt_scatter_add(rt_with(rt, m + T126), &(RtGather){.type = RT_F32, .index_type = RT_I64,
         .batch = 1, .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + A127, m + A80,
@@ -257,69 +264,69 @@ static void micro(Rt *rt, char *m)
 static void block1_reduce(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "grad_norm blocks.{}.ln1.weight: mul reduce_sum f32[]", 96, 196, 4);
-    rt_rows(rt, rows23, (char *[]){m + A121 + layer * 192, m + A137}, 1, 96);
+    rt_rows(rt, grad_norm_6, (char *[]){m + A121 + layer * 192, m + A137}, 1, 96);
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, rows21, (char *[]){m + A114 + layer * 192, m + A137, m + A138}, 1, 144);
+    rt_rows(rt, grad_norm_4, (char *[]){m + A114 + layer * 192, m + A137, m + A138}, 1, 144);
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: mul ... f32[3,4,12]", 1.38e4, 2.82e4, 576);
-    rt_rows(rt, rows18, (char *[]){m + A123 + layer * 27648, m + A139}, 144, 13824);
+    rt_rows(rt, grad_norm, (char *[]){m + A123 + layer * 27648, m + A139}, 144, 13824);
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]", 144, 580, 4);
     rt_reduce(rt_with(rt, m + T140), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {144}, .stride = {1}, .reduced = {1}}, m + A141, m + A139);
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: add f32[]", 1, 8, 4);
-    rt_rows(rt, rows22, (char *[]){m + A138, m + A141, m + A138}, 1, 1);
+    rt_rows(rt, grad_norm_5, (char *[]){m + A138, m + A141, m + A138}, 1, 1);
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum add f32[]", 289, 584, 4);
-    rt_rows(rt, rows24, (char *[]){m + A110 + layer * 576, m + A138, m + A142}, 1, 432);
+    rt_rows(rt, grad_norm_7, (char *[]){m + A110 + layer * 576, m + A138, m + A142}, 1, 432);
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul ... f32[48,4]", 4.61e3, 9.98e3, 768);
-    rt_rows(rt, rows25, (char *[]){m + A106 + layer * 9216, m + A143}, 192, 4608);
+    rt_rows(rt, grad_norm_8, (char *[]){m + A106 + layer * 9216, m + A143}, 192, 4608);
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]", 192, 772, 4);
     rt_reduce(rt_with(rt, m + T144), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {192}, .stride = {1}, .reduced = {1}}, m + A145, m + A143);
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: add f32[]", 1, 8, 4);
-    rt_rows(rt, rows22, (char *[]){m + A142, m + A145, m + A142}, 1, 1);
+    rt_rows(rt, grad_norm_5, (char *[]){m + A142, m + A145, m + A142}, 1, 1);
     RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, rows21, (char *[]){m + A102 + layer * 192, m + A142, m + A146}, 1, 144);
+    rt_rows(rt, grad_norm_4, (char *[]){m + A102 + layer * 192, m + A142, m + A146}, 1, 144);
     RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, rows21, (char *[]){m + A98 + layer * 192, m + A146, m + A147}, 1, 144);
+    rt_rows(rt, grad_norm_4, (char *[]){m + A98 + layer * 192, m + A146, m + A147}, 1, 144);
     RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, rows21, (char *[]){m + A91 + layer * 192, m + A147, m + A148}, 1, 144);
+    rt_rows(rt, grad_norm_4, (char *[]){m + A91 + layer * 192, m + A147, m + A148}, 1, 144);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul reduce_sum f32[192]", 1.84e4, 3.76e4, 768);
-    rt_rows(rt, rows18, (char *[]){m + A100 + layer * 36864, m + A149}, 192, 18432);
+    rt_rows(rt, grad_norm, (char *[]){m + A100 + layer * 36864, m + A149}, 192, 18432);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]", 192, 772, 4);
     rt_reduce(rt_with(rt, m + T150), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {192}, .stride = {1}, .reduced = {1}}, m + A151, m + A149);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: add f32[]", 1, 8, 4);
-    rt_rows(rt, rows22, (char *[]){m + A148, m + A151, m + A148}, 1, 1);
+    rt_rows(rt, grad_norm_5, (char *[]){m + A148, m + A151, m + A148}, 1, 1);
     RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum add f32[]", 385, 776, 4);
-    rt_rows(rt, rows26, (char *[]){m + A87 + layer * 768, m + A148, m + A152}, 1, 576);
+    rt_rows(rt, grad_norm_9, (char *[]){m + A87 + layer * 768, m + A148, m + A152}, 1, 576);
     RT_AT(rt, "grad_norm blocks.{}.out.weight: mul reduce_sum add f32[]", 1.84e4, 3.69e4, 4);
-    rt_rows(rt, rows27, (char *[]){m + A85 + layer * 36864, m + A152, m + A153}, 1, 27648);
+    rt_rows(rt, grad_norm_10, (char *[]){m + A85 + layer * 36864, m + A152, m + A153}, 1, 27648);
     RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, rows21, (char *[]){m + A79 + layer * 192, m + A153, m + A154 + layer * 64}, 1,
+    rt_rows(rt, grad_norm_4, (char *[]){m + A79 + layer * 192, m + A153, m + A154 + layer * 64}, 1,
         144);
 }
 
 static void reduce(Rt *rt, char *m)
 {
     RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384);
-    rt_rows(rt, rows18, (char *[]){m + A127, m + A128}, 96, 9216);
+    rt_rows(rt, grad_norm, (char *[]){m + A127, m + A128}, 96, 9216);
     RT_AT(rt, "grad_norm wte.weight: reduce_sum f32[]", 96, 388, 4);
     rt_reduce(rt_with(rt, m + T129), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {96}, .stride = {1}, .reduced = {1}}, m + A130, m + A128);
     RT_AT(rt, "grad_norm: add f32[]", 1, 4, 4);
-    rt_rows(rt, rows19, (char *[]){m + A130, m + A130}, 1, 1);
+    rt_rows(rt, grad_norm_2, (char *[]){m + A130, m + A130}, 1, 1);
     RT_AT(rt, "grad_norm: mul reduce_sum add f32[]", 1.54e3, 3.08e3, 4);
-    rt_rows(rt, rows20, (char *[]){m + A125, m + A130, m + A131}, 1, 2304);
+    rt_rows(rt, grad_norm_3, (char *[]){m + A125, m + A130, m + A131}, 1, 2304);
     RT_AT(rt, "grad_norm: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, rows21, (char *[]){m + A74, m + A131, m + A132}, 1, 144);
+    rt_rows(rt, grad_norm_4, (char *[]){m + A74, m + A131, m + A132}, 1, 144);
     RT_AT(rt, "grad_norm: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, rows21, (char *[]){m + A67, m + A132, m + A133}, 1, 144);
+    rt_rows(rt, grad_norm_4, (char *[]){m + A67, m + A132, m + A133}, 1, 144);
     RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384);
-    rt_rows(rt, rows18, (char *[]){m + A77, m + A134}, 96, 9216);
+    rt_rows(rt, grad_norm, (char *[]){m + A77, m + A134}, 96, 9216);
     RT_AT(rt, "grad_norm head.weight: reduce_sum f32[]", 96, 388, 4);
     rt_reduce(rt_with(rt, m + T135), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {96}, .stride = {1}, .reduced = {1}}, m + A136, m + A134);
     RT_AT(rt, "grad_norm: add f32[]", 1, 8, 4);
-    rt_rows(rt, rows22, (char *[]){m + A133, m + A136, m + A133}, 1, 1);
+    rt_rows(rt, grad_norm_5, (char *[]){m + A133, m + A136, m + A133}, 1, 1);
     for (int64_t layer = 0; layer < 3; layer++)
         block1_reduce(rt, m, layer);
     for (int64_t layer = 0; layer < 3; layer++) {
@@ -330,58 +337,58 @@ static void reduce(Rt *rt, char *m)
     rt_reduce(rt_with(rt, m + T156), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {3}, .stride = {1}, .reduced = {1}}, m + A157, m + A155);
     RT_AT(rt, "grad_norm: add sqrt f32[]", 5, 8, 4);
-    rt_rows(rt, rows28, (char *[]){m + A133, m + A157, m + A133}, 1, 2);
+    rt_rows(rt, grad_norm_11, (char *[]){m + A133, m + A157, m + A133}, 1, 2);
 }
 
 // blocks.{}, 3 times
 static void block1_update(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "adamw blocks.{}.ln1.weight: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, rows30, (char *[]){m + A121 + layer * 192, m + A169, m + S181 + layer * 192,
+    rt_rows(rt, adamw, (char *[]){m + A121 + layer * 192, m + A169, m + S181 + layer * 192,
         m + A166, m + A165, m + W8 + layer * 192, m + A168, m + S182 + layer * 192, m + H161,
         m + A167, m + H172, m + A164}, 48, 720);
     RT_AT(rt, "adamw blocks.{}.ln1.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, rows30, (char *[]){m + A114 + layer * 192, m + A169, m + S183 + layer * 192,
+    rt_rows(rt, adamw, (char *[]){m + A114 + layer * 192, m + A169, m + S183 + layer * 192,
         m + A166, m + A165, m + W9 + layer * 192, m + A168, m + S184 + layer * 192, m + H161,
         m + A167, m + H172, m + A164}, 48, 720);
     RT_AT(rt, "adamw blocks.{}.qkv.weight: mul sub ... f32[3,4,12,48]", 1.45e5, 1.11e5, 8.29e4);
-    rt_rows(rt, rows30, (char *[]){m + A123 + layer * 27648, m + A169, m + S185 + layer * 27648,
+    rt_rows(rt, adamw, (char *[]){m + A123 + layer * 27648, m + A169, m + S185 + layer * 27648,
         m + A166, m + A165, m + W16 + layer * 27648, m + A168, m + S186 + layer * 27648, m + H161,
         m + A167, m + H172, m + A164}, 6912, 103680);
     RT_AT(rt, "adamw blocks.{}.qkv.bias: mul sub mul mul ... f32[3,4,12]", 3.02e3, 2.34e3, 1.73e3);
-    rt_rows(rt, rows30, (char *[]){m + A110 + layer * 576, m + A169, m + S187 + layer * 576,
+    rt_rows(rt, adamw, (char *[]){m + A110 + layer * 576, m + A169, m + S187 + layer * 576,
         m + A166, m + A165, m + W17 + layer * 576, m + A168, m + S188 + layer * 576, m + H161,
         m + A167, m + H172, m + A164}, 144, 2160);
     RT_AT(rt, "adamw blocks.{}.proj.weight: mul sub mul ... f32[48,4,12]", 4.84e4, 3.69e4, 2.76e4);
-    rt_rows(rt, rows30, (char *[]){m + A106 + layer * 9216, m + A169, m + S189 + layer * 9216,
+    rt_rows(rt, adamw, (char *[]){m + A106 + layer * 9216, m + A169, m + S189 + layer * 9216,
         m + A166, m + A165, m + W24 + layer * 9216, m + A168, m + S190 + layer * 9216, m + H161,
         m + A167, m + H172, m + A164}, 2304, 34560);
     RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, rows30, (char *[]){m + A102 + layer * 192, m + A169, m + S191 + layer * 192,
+    rt_rows(rt, adamw, (char *[]){m + A102 + layer * 192, m + A169, m + S191 + layer * 192,
         m + A166, m + A165, m + W25 + layer * 192, m + A168, m + S192 + layer * 192, m + H161,
         m + A167, m + H172, m + A164}, 48, 720);
     RT_AT(rt, "adamw blocks.{}.ln2.weight: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, rows30, (char *[]){m + A98 + layer * 192, m + A169, m + S193 + layer * 192,
+    rt_rows(rt, adamw, (char *[]){m + A98 + layer * 192, m + A169, m + S193 + layer * 192,
         m + A166, m + A165, m + W26 + layer * 192, m + A168, m + S194 + layer * 192, m + H161,
         m + A167, m + H172, m + A164}, 48, 720);
     RT_AT(rt, "adamw blocks.{}.ln2.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, rows30, (char *[]){m + A91 + layer * 192, m + A169, m + S195 + layer * 192,
+    rt_rows(rt, adamw, (char *[]){m + A91 + layer * 192, m + A169, m + S195 + layer * 192,
         m + A166, m + A165, m + W27 + layer * 192, m + A168, m + S196 + layer * 192, m + H161,
         m + A167, m + H172, m + A164}, 48, 720);
     RT_AT(rt, "adamw blocks.{}.fc.weight: mul sub mul ... f32[192,48]", 1.94e5, 1.47e5, 1.11e5);
-    rt_rows(rt, rows30, (char *[]){m + A100 + layer * 36864, m + A169, m + S197 + layer * 36864,
+    rt_rows(rt, adamw, (char *[]){m + A100 + layer * 36864, m + A169, m + S197 + layer * 36864,
         m + A166, m + A165, m + W34 + layer * 36864, m + A168, m + S198 + layer * 36864, m + H161,
         m + A167, m + H172, m + A164}, 9216, 138240);
     RT_AT(rt, "adamw blocks.{}.fc.bias: mul sub mul mul mul ... f32[192]", 4.03e3, 3.1e3, 2.3e3);
-    rt_rows(rt, rows30, (char *[]){m + A87 + layer * 768, m + A169, m + S199 + layer * 768,
+    rt_rows(rt, adamw, (char *[]){m + A87 + layer * 768, m + A169, m + S199 + layer * 768,
         m + A166, m + A165, m + W35 + layer * 768, m + A168, m + S200 + layer * 768, m + H161,
         m + A167, m + H172, m + A164}, 192, 2880);
     RT_AT(rt, "adamw blocks.{}.out.weight: mul sub mul ... f32[48,192]", 1.94e5, 1.47e5, 1.11e5);
-    rt_rows(rt, rows30, (char *[]){m + A85 + layer * 36864, m + A169, m + S201 + layer * 36864,
+    rt_rows(rt, adamw, (char *[]){m + A85 + layer * 36864, m + A169, m + S201 + layer * 36864,
         m + A166, m + A165, m + W39 + layer * 36864, m + A168, m + S202 + layer * 36864, m + H161,
         m + A167, m + H172, m + A164}, 9216, 138240);
     RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, rows30, (char *[]){m + A79 + layer * 192, m + A169, m + S203 + layer * 192,
+    rt_rows(rt, adamw, (char *[]){m + A79 + layer * 192, m + A169, m + S203 + layer * 192,
         m + A166, m + A165, m + W40 + layer * 192, m + A168, m + S204 + layer * 192, m + H161,
         m + A167, m + H172, m + A164}, 48, 720);
 }
@@ -389,22 +396,22 @@ static void block1_update(Rt *rt, char *m, int64_t layer)
 static void update(Rt *rt, char *m)
 {
     RT_AT(rt, "clip_norm: cast cast pow sub cast div cast cast pow sub ... f32[]", 72, 52, 24);
-    rt_rows(rt, rows29, (char *[]){m + H158, m + H159, m + H160, m + H161, m + H162, m + A133,
+    rt_rows(rt, clip_norm, (char *[]){m + H158, m + H159, m + H160, m + H161, m + H162, m + A133,
         m + H163, m + A164, m + A165, m + A166, m + A167, m + A168, m + A169}, 1, 22);
     RT_AT(rt, "adamw wte.weight: mul sub mul mul mul add ... f32[96,48]", 9.68e4, 7.38e4, 5.53e4);
-    rt_rows(rt, rows30, (char *[]){m + A127, m + A169, m + S170, m + A166, m + A165, m + W4,
+    rt_rows(rt, adamw, (char *[]){m + A127, m + A169, m + S170, m + A166, m + A165, m + W4,
         m + A168, m + S171, m + H161, m + A167, m + H172, m + A164}, 4608, 69120);
     RT_AT(rt, "adamw wpe.weight: mul sub mul mul mul add ... f32[16,48]", 1.61e4, 1.23e4, 9.22e3);
-    rt_rows(rt, rows30, (char *[]){m + A125, m + A169, m + S173, m + A166, m + A165, m + W5,
+    rt_rows(rt, adamw, (char *[]){m + A125, m + A169, m + S173, m + A166, m + A165, m + W5,
         m + A168, m + S174, m + H161, m + A167, m + H172, m + A164}, 768, 11520);
     RT_AT(rt, "adamw ln.weight: mul sub mul mul mul add mul mul ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, rows30, (char *[]){m + A74, m + A169, m + S175, m + A166, m + A165, m + W41,
+    rt_rows(rt, adamw, (char *[]){m + A74, m + A169, m + S175, m + A166, m + A165, m + W41,
         m + A168, m + S176, m + H161, m + A167, m + H172, m + A164}, 48, 720);
     RT_AT(rt, "adamw ln.bias: mul sub mul mul mul add mul mul add ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, rows30, (char *[]){m + A67, m + A169, m + S177, m + A166, m + A165, m + W42,
+    rt_rows(rt, adamw, (char *[]){m + A67, m + A169, m + S177, m + A166, m + A165, m + W42,
         m + A168, m + S178, m + H161, m + A167, m + H172, m + A164}, 48, 720);
     RT_AT(rt, "adamw head.weight: mul sub mul mul mul add ... f32[96,48]", 9.68e4, 7.38e4, 5.53e4);
-    rt_rows(rt, rows30, (char *[]){m + A77, m + A169, m + S179, m + A166, m + A165, m + W50,
+    rt_rows(rt, adamw, (char *[]){m + A77, m + A169, m + S179, m + A166, m + A165, m + W50,
         m + A168, m + S180, m + H161, m + A167, m + H172, m + A164}, 4608, 69120);
     for (int64_t layer = 0; layer < 3; layer++)
         block1_update(rt, m, layer);
@@ -414,12 +421,12 @@ static void update(Rt *rt, char *m)
 static void block1_predict(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub mul ... f32[4,16,48]", 2.22e4, 2.5e4, 1.23e4);
-    rt_rows(rt, rows31, (char *[]){m + A208 + (layer + 1) % 2 * 12288, m + W8 + layer * 192,
+    rt_rows(rt, ln_predict, (char *[]){m + A208 + (layer + 1) % 2 * 12288, m + W8 + layer * 192,
         m + W9 + layer * 192, m + A209}, 64, 36864);
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]", 8.85e5, 7.68e4, 3.69e4);
     rt_dot(rt_with(rt, m + T210), 0, m + A211, m + A209, m + W16 + layer * 27648);
     RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]", 9.22e3, 3.74e4, 3.69e4);
-    rt_rows(rt, rows4, (char *[]){m + A211, m + W17 + layer * 576, m + A211}, 64, 9216);
+    rt_rows(rt, qkv_forward, (char *[]){m + A211, m + W17 + layer * 576, m + A211}, 64, 9216);
     RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]", 9.83e4, 5.02e4, 1.33e4);
     rt_attention(rt_with(rt, m + T212), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .n_group = 0,
         .s = 16, .t = 16, .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0},
@@ -429,76 +436,88 @@ static void block1_predict(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4);
     rt_dot(rt_with(rt, m + T215), 1, m + A216, m + A213, m + W24 + layer * 9216);
     RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul ... f32[4,16,48]", 2.84e4, 3.74e4, 2.46e4);
-    rt_rows(rt, rows32, (char *[]){m + A216, m + W25 + layer * 192,
+    rt_rows(rt, ln2_predict, (char *[]){m + A216, m + W25 + layer * 192,
         m + A208 + (layer + 1) % 2 * 12288, m + W26 + layer * 192, m + W27 + layer * 192, m + A217,
         m + A216}, 64, 43008);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4);
     rt_dot(rt_with(rt, m + T218), 2, m + A219, m + A216, m + W34 + layer * 36864);
     RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]", 2.83e5, 4.99e4, 4.92e4);
-    rt_rows(rt, rows6, (char *[]){m + A219, m + W35 + layer * 768, m + A219}, 64, 73728);
+    rt_rows(rt, blocks_erf_forward, (char *[]){m + A219, m + W35 + layer * 768, m + A219}, 64,
+        73728);
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]", 1.18e6, 9.83e4, 1.23e4);
     rt_dot(rt_with(rt, m + T220), 3, m + A221, m + A219, m + W39 + layer * 36864);
     RT_AT(rt, "blocks.{}: add add f32[4,16,48]", 6.14e3, 3.71e4, 1.23e4);
-    rt_rows(rt, rows7, (char *[]){m + A221, m + W40 + layer * 192, m + A217,
+    rt_rows(rt, blocks_add_forward, (char *[]){m + A221, m + W40 + layer * 192, m + A217,
         m + A208 + layer % 2 * 12288}, 64, 6144);
 }
 
 static void forward(Rt *rt, char *m)
 {
     RT_AT(rt, "wte: lt add select i64[4,16]", 192, 512, 512);
-    rt_rows(rt, rows1, (char *[]){m + I205, m + I205}, 64, 192);
+    rt_rows(rt, wte_forward, (char *[]){m + I205, m + I205}, 64, 192);
     RT_AT(rt, "wte: gather f32[4,16,48]", 0, 2.51e4, 1.23e4);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
         .n = 96, .index = 64, .inner = 48, .whole = 96}, m + A206, m + W4, m + I205);
     RT_AT(rt, "node_add: add f32[4,16,48]", 3.07e3, 2.76e4, 1.23e4);
-    rt_rows(rt, rows2, (char *[]){m + A206, m + W5, m + A207}, 4, 3072);
+    rt_rows(rt, add_forward, (char *[]){m + A206, m + W5, m + A207}, 4, 3072);
     for (int64_t layer = 0; layer < 3; layer++)
         block1_predict(rt, m, layer);
     RT_AT(rt, "ln: reduce_sum mul sub mul reduce_sum mul ... f32[4,16,48]", 2.22e4, 2.5e4, 1.23e4);
-    rt_rows(rt, rows31, (char *[]){m + A208, m + W41, m + W42, m + A222}, 64, 36864);
+    rt_rows(rt, ln_predict, (char *[]){m + A208, m + W41, m + W42, m + A222}, 64, 36864);
     RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4);
     rt_dot(rt_with(rt, m + T223), 4, m + A224, m + A222, m + W50);
     RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or ... i64[4,16]", 768, 1.09e3, 580);
-    rt_rows(rt, rows33, (char *[]){m + I225, m + A226, m + A227, m + A228}, 1, 896);
+    rt_rows(rt, cross_entropy_predict, (char *[]){m + I225, m + A226, m + A227, m + A228}, 1, 896);
     RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 520, 8);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
         .reduced = {1}}, m + A229, m + A228);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    rt_rows(rt, rows10, (char *[]){m + A229, m + A229}, 1, 1);
+    rt_rows(rt, cross_entropy_forward_2, (char *[]){m + A229, m + A229}, 1, 1);
     RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256);
     rt_reduce(rt_with(rt, m + T230), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {64, 96}, .stride = {96, 1}, .reduced = {0, 1}}, m + A231, m + A224);
     RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log ... f32[4,16]", 9.3e4, 2.57e4, 256);
-    rt_rows(rt, rows34, (char *[]){m + A231, m + A224, m + I225, m + A226, m + A232}, 64, 67584);
+    rt_rows(rt, cross_entropy_predict_2, (char *[]){m + A231, m + A224, m + I225, m + A226,
+        m + A232}, 64, 67584);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4);
     rt_reduce(rt_with(rt, m + T233), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {64}, .stride = {1}, .reduced = {1}}, m + A234, m + A232);
 }
 
-static void rows1(char *const *p, int64_t first, int64_t last)
+// wte: lt add select; 64 elements
+// x0 input_ids i64[4,16] -> y0 i64[4,16]
+static void wte_forward(char *const *p, int64_t first, int64_t last)
 {
     const int64_t *x0 = (const int64_t *)p[0];
     int64_t *y0 = (int64_t *)p[1];
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[i] = x0[i] < INT64_C(0) ? (int64_t)rt_add_int(x0[i], INT64_C(96)) : x0[i];
+        y0[i] = x0[i] < 0 ? (int64_t)rt_add_int(x0[i], 96) : x0[i];
 }
 
-static void rows2(char *const *p, int64_t first, int64_t last)
+// node_add: add; 4 rows of 768
+// x0 wte f32[4,16,48], weight wpe.weight f32[16,48] -> y0 f32[4,16,48]
+static void add_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 768;
-        const float *x1 = (const float *)p[1];
+        const float *weight = (const float *)p[1];
         float *y0 = (float *)p[2] + i0 * 768;
         RT_SIMD
         for (int64_t i = 0; i < 768; i++)
-            y0[i] = x0[i] + x1[i];
+            y0[i] = x0[i] + weight[i];
     }
 }
 
-static void rows3(char *const *p, int64_t first, int64_t last)
+// blocks.{}.ln1: reduce_sum mul sub add sqrt div; 64 rows of 48
+// x0 blocks.{} f32[4,16,48], weight f32[48], bias f32[48] -> y0 f32[4,16], y1 f32[4,16],
+//   y2 f32[4,16], y3 f32[4,16,48]
+static void ln1_forward(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[3];
+    float *y1 = (float *)p[4];
+    float *y2 = (float *)p[5];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
         const float *x0 = (const float *)p[0] + i0 * 48;
@@ -506,98 +525,118 @@ static void rows3(char *const *p, int64_t first, int64_t last)
         for (int64_t i = 0; i < 48; i++)
             s0 += x0[i];
         const float v1 = s0 * 0.020833334f;
-        ((float *)p[3])[i0] = v1;
+        y0[i0] = v1;
         RT_SIMD_SUM(s1)
         for (int64_t i = 0; i < 48; i++) {
             const float v2 = x0[i] - v1;
             s1 += v2 * v2;
         }
         const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
-        ((float *)p[5])[i0] = v3;
-        const float *x1 = (const float *)p[1];
-        const float *x2 = (const float *)p[2];
+        y2[i0] = v3;
+        const float *weight = (const float *)p[1];
+        const float *bias = (const float *)p[2];
         float *y3 = (float *)p[6] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y3[i] = (x0[i] - v1) * v3 * x1[i] + x2[i];
-        ((float *)p[4])[i0] = s1;
+            y3[i] = (x0[i] - v1) * v3 * weight[i] + bias[i];
+        y1[i0] = s1;
     }
 }
 
-static void rows4(char *const *p, int64_t first, int64_t last)
+// blocks.{}.qkv: add; 64 rows of 144
+// x0 f32[4,16,3,4,12], bias f32[3,4,12] -> y0 f32[4,16,3,4,12]
+static void qkv_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 144;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         float *y0 = (float *)p[2] + i0 * 144;
         RT_SIMD
         for (int64_t i = 0; i < 144; i++)
-            y0[i] = x0[i] + x1[i];
+            y0[i] = x0[i] + bias[i];
     }
 }
 
-static void rows5(char *const *p, int64_t first, int64_t last)
+// blocks.{}.ln2: add reduce_sum mul sub sqrt div; 64 rows of 48
+// x0 blocks.{}.proj f32[4,16,48], bias blocks.{}.proj.bias f32[48], x2 blocks.{} f32[4,16,48],
+//   weight f32[48], x4 bias f32[48] -> y0 blocks.{} f32[4,16,48], y1 f32[4,16], y2 f32[4,16],
+//   y3 f32[4,16], y4 f32[4,16,48]
+static void ln2_forward(char *const *p, int64_t first, int64_t last)
 {
+    float *y1 = (float *)p[6];
+    float *y2 = (float *)p[7];
+    float *y3 = (float *)p[8];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
         const float *x0 = (const float *)p[0] + i0 * 48;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         const float *x2 = (const float *)p[2] + i0 * 48;
         float *y0 = (float *)p[5] + i0 * 48;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 48; i++) {
-            const float v1 = x2[i] + (x0[i] + x1[i]);
+            const float v1 = x2[i] + (x0[i] + bias[i]);
             s0 += v1;
             y0[i] = v1;
         }
         const float v2 = s0 * 0.020833334f;
-        ((float *)p[6])[i0] = v2;
+        y1[i0] = v2;
         RT_SIMD_SUM(s1)
         for (int64_t i = 0; i < 48; i++) {
             const float v3 = y0[i] - v2;
             s1 += v3 * v3;
         }
         const float v4 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
-        ((float *)p[8])[i0] = v4;
-        const float *x3 = (const float *)p[3];
+        y3[i0] = v4;
+        const float *weight = (const float *)p[3];
         const float *x4 = (const float *)p[4];
         float *y4 = (float *)p[9] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y4[i] = (y0[i] - v2) * v4 * x3[i] + x4[i];
-        ((float *)p[7])[i0] = s1;
+            y4[i] = (y0[i] - v2) * v4 * weight[i] + x4[i];
+        y2[i0] = s1;
     }
 }
 
-static void rows6(char *const *p, int64_t first, int64_t last)
+// blocks.{}: add div erf mul; 64 rows of 192
+// x0 fc f32[4,16,192], bias fc.bias f32[192] -> y0 f32[4,16,192]
+static void blocks_erf_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 192;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         float *y0 = (float *)p[2] + i0 * 192;
         RT_SIMD
         for (int64_t i = 0; i < 192; i++) {
-            const float v1 = x0[i] + x1[i];
+            const float v1 = x0[i] + bias[i];
             y0[i] = v1 * (0.5f * (rt_erff(v1 / 1.41421354f) + 1.0f));
         }
     }
 }
 
-static void rows7(char *const *p, int64_t first, int64_t last)
+// blocks.{}: add; 64 rows of 48
+// x0 out f32[4,16,48], bias out.bias f32[48], x2 f32[4,16,48] -> y0 f32[4,16,48]
+static void blocks_add_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 48;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         const float *x2 = (const float *)p[2] + i0 * 48;
         float *y0 = (float *)p[3] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y0[i] = x2[i] + (x0[i] + x1[i]);
+            y0[i] = x2[i] + (x0[i] + bias[i]);
     }
 }
 
-static void rows8(char *const *p, int64_t first, int64_t last)
+// ln: reduce_sum mul sub add sqrt div; 64 rows of 48
+// x0 blocks.{} f32[4,16,48], weight f32[48], bias f32[48] -> y0 f32[4,16], y1 f32[4,16],
+//   y2 f32[4,16], y3 f32[4,16], y4 f32[4,16,48]
+static void ln_forward(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[3];
+    float *y1 = (float *)p[4];
+    float *y2 = (float *)p[5];
+    float *y3 = (float *)p[6];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
         const float *x0 = (const float *)p[0] + i0 * 48;
@@ -605,7 +644,7 @@ static void rows8(char *const *p, int64_t first, int64_t last)
         for (int64_t i = 0; i < 48; i++)
             s0 += x0[i];
         const float v1 = s0 * 0.020833334f;
-        ((float *)p[3])[i0] = v1;
+        y0[i0] = v1;
         RT_SIMD_SUM(s1)
         for (int64_t i = 0; i < 48; i++) {
             const float v2 = x0[i] - v1;
@@ -614,20 +653,24 @@ static void rows8(char *const *p, int64_t first, int64_t last)
         const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
         const float v4 = rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
         const float v5 = v4 * 2.0f;
-        ((float *)p[4])[i0] = v3;
-        ((float *)p[5])[i0] = v4;
-        ((float *)p[6])[i0] = v5;
-        const float *x1 = (const float *)p[1];
-        const float *x2 = (const float *)p[2];
+        y1[i0] = v3;
+        y2[i0] = v4;
+        y3[i0] = v5;
+        const float *weight = (const float *)p[1];
+        const float *bias = (const float *)p[2];
         float *y4 = (float *)p[7] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y4[i] = (x0[i] - v1) * v3 * x1[i] + x2[i];
+            y4[i] = (x0[i] - v1) * v3 * weight[i] + bias[i];
     }
 }
 
-static void rows9(char *const *p, int64_t first, int64_t last)
+// cross_entropy: eq not cast reduce_sum lt le or and iota add mul select div; 64 elements
+// x0 labels i64[4,16] -> y0 bool[4,16], y1 f32[], y2 i64[4,16], y3 f32[]
+static void cross_entropy_forward(char *const *p, int64_t first, int64_t last)
 {
+    float *y1 = (float *)p[2];
+    float *y3 = (float *)p[4];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         for (int64_t i0 = 0; i0 < 4; i0++) {
@@ -636,109 +679,133 @@ static void rows9(char *const *p, int64_t first, int64_t last)
             int64_t *y2 = (int64_t *)p[3] + i0 * 16;
             RT_SIMD_SUM(s0)
             for (int64_t i = 0; i < 16; i++) {
-                const uint8_t v1 = x0[i] == INT64_C(-100);
+                const uint8_t v1 = x0[i] == -100;
                 const uint8_t v2 = !v1;
                 s0 += (float)v2;
-                const int64_t v3 = (int64_t)rt_add_int((int64_t)rt_add_int((int64_t)i, INT64_C(1)),
-                    (int64_t)rt_mul_int((int64_t)i0, INT64_C(16)));
-                y2[i] = v2 & ((x0[i] < INT64_C(0)) | (INT64_C(96) <= x0[i])) ? v3 : INT64_C(65);
+                y2[i] = v2 & ((x0[i] < 0) | (96 <= x0[i])) ?
+                    (int64_t)rt_add_int((int64_t)rt_add_int(i, 1), (int64_t)rt_mul_int(i0,
+                    16)) : 65;
                 y0[i] = v1;
             }
         }
-        const float v4 = 1.0f / s0;
-        ((float *)p[4])[0] = v4;
-        ((float *)p[2])[0] = s0;
+        const float v3 = 1.0f / s0;
+        y3[0] = v3;
+        y1[0] = s0;
     }
 }
 
-static void rows10(char *const *p, int64_t first, int64_t last)
+// cross_entropy: mod; one number
+// x0 i64[] -> y0 i64[]
+static void cross_entropy_forward_2(char *const *p, int64_t first, int64_t last)
 {
     const int64_t x0 = ((const int64_t *)p[0])[0];
     int64_t *y0 = (int64_t *)p[1];
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[0] = (int64_t)rt_mod_int(x0, INT64_C(65));
+        y0[0] = (int64_t)rt_mod_int(x0, 65);
 }
 
-static void rows11(char *const *p, int64_t first, int64_t last)
+// cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96
+// x0 f32[4,16], x1 head f32[4,16,96], x2 labels i64[4,16], x3 bool[4,16] -> y0 f32[4,16],
+//   y1 f32[4,16], y2 f32[4,16]
+static void cross_entropy_forward_3(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[4];
+    float *y1 = (float *)p[5];
+    float *y2 = (float *)p[6];
     for (int64_t r = first; r < last; r++) {
         const int64_t i1 = r % 16;
         const int64_t i0 = r / 16;
         float s0 = 0, s1 = 0;
-        const float v1 = rt_floorf(((const float *)p[0])[i0 * 16 + i1]);
-        ((float *)p[4])[i0 * 16 + i1] = v1;
+        const float x0 = ((const float *)p[0])[i0 * 16 + i1];
+        const float v1 = rt_floorf(x0);
+        y0[i0 * 16 + i1] = v1;
         const float *x1 = (const float *)p[1] + i0 * 1536 + i1 * 96;
         const int64_t x2 = ((const int64_t *)p[2])[i0 * 16 + i1];
         RT_SIMD_SUM(s0, s1)
         for (int64_t i = 0; i < 96; i++) {
             const float v2 = x1[i] - v1;
             s0 += rt_exp_lowf(v2);
-            s1 += (int64_t)i == x2 ? v2 : 0.0f;
+            s1 += i == x2 ? v2 : 0.0f;
         }
-        const float v3 = ((const uint8_t *)p[3])[i0 * 16 + i1] ? 0.0f : rt_logf(s0) - s1;
-        ((float *)p[6])[i0 * 16 + i1] = v3;
-        ((float *)p[5])[i0 * 16 + i1] = s0;
+        const uint8_t x3 = ((const uint8_t *)p[3])[i0 * 16 + i1];
+        const float v3 = x3 ? 0.0f : rt_logf(s0) - s1;
+        y2[i0 * 16 + i1] = v3;
+        y1[i0 * 16 + i1] = s0;
     }
 }
 
-static void rows12(char *const *p, int64_t first, int64_t last)
+// cross_entropy: select neg div iota eq sub exp mul add; 64 rows of 96
+// x0 bool[4,16], x1 f32[], x2 f32[4,16], x3 labels i64[4,16], x4 head f32[4,16,96], x5 f32[4,16]
+//   -> y0 f32[4,16,96]
+static void cross_entropy_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t r = first; r < last; r++) {
         const int64_t i1 = r % 16;
         const int64_t i0 = r / 16;
-        const float v1 = ((const uint8_t *)p[0])[i0 * 16 + i1] ? 0.0f : ((const float *)p[1])[0];
+        const uint8_t x0 = ((const uint8_t *)p[0])[i0 * 16 + i1];
+        const float x1 = ((const float *)p[1])[0];
+        const float x2 = ((const float *)p[2])[i0 * 16 + i1];
+        const float v1 = x0 ? 0.0f : x1;
         const float v2 = -v1;
-        const float v3 = v1 / ((const float *)p[2])[i0 * 16 + i1];
+        const float v3 = v1 / x2;
         const int64_t x3 = ((const int64_t *)p[3])[i0 * 16 + i1];
         const float *x4 = (const float *)p[4] + i0 * 1536 + i1 * 96;
         const float x5 = ((const float *)p[5])[i0 * 16 + i1];
         float *y0 = (float *)p[6] + i0 * 1536 + i1 * 96;
         RT_SIMD
         for (int64_t i = 0; i < 96; i++)
-            y0[i] = ((int64_t)i == x3 ? v2 : 0.0f) + v3 * rt_exp_lowf(x4[i] - x5);
+            y0[i] = (i == x3 ? v2 : 0.0f) + v3 * rt_exp_lowf(x4[i] - x5);
     }
 }
 
-static void rows13(char *const *p, int64_t first, int64_t last)
+// ln: mul reduce_sum neg sub div add; 64 rows of 48
+// x0 head f32[4,16,48], weight f32[48], x2 f32[4,16], x3 blocks.{} f32[4,16,48], x4 f32[4,16],
+//   x5 f32[4,16], x6 f32[4,16], bias f32[48] -> y0 f32[4,16,48], y1 f32[4,16], y2 f32[4,16,48],
+//   y3 f32[4,16,48], y4 f32[4,16], y5 f32[4,16,48]
+static void ln_backward(char *const *p, int64_t first, int64_t last)
 {
+    float *y1 = (float *)p[9];
+    float *y4 = (float *)p[12];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
         const float *x0 = (const float *)p[0] + i0 * 48;
-        const float *x1 = (const float *)p[1];
+        const float *weight = (const float *)p[1];
         const float x2 = ((const float *)p[2])[i0];
         const float *x3 = (const float *)p[3] + i0 * 48;
         const float x4 = ((const float *)p[4])[i0];
-        const float *x7 = (const float *)p[7];
+        const float *bias = (const float *)p[7];
         float *y0 = (float *)p[8] + i0 * 48;
         float *y2 = (float *)p[10] + i0 * 48;
         float *y3 = (float *)p[11] + i0 * 48;
         float *y5 = (float *)p[13] + i0 * 48;
         RT_SIMD_SUM(s0, s1)
         for (int64_t i = 0; i < 48; i++) {
-            const float v1 = x0[i] * x1[i];
+            const float v1 = x0[i] * weight[i];
             const float v2 = v1 * x2;
             s0 += v1;
             const float v3 = x3[i] - x4;
             const float v4 = v3 * x2;
             const float v5 = x0[i] * v4;
             s1 += v1 * v3;
-            y5[i] = v4 * x1[i] + x7[i];
+            y5[i] = v4 * weight[i] + bias[i];
             y0[i] = v2;
             y2[i] = v3;
             y3[i] = v5;
         }
-        const float v6 = -(s0 * ((const float *)p[2])[i0]) * 0.020833334f;
-        const float v7 = -(s1 / ((const float *)p[5])[i0] * ((const float *)p[2])[i0]) / ((const
-            float *)p[6])[i0];
-        const float v8 = v7 * 0.020833334f;
-        ((float *)p[9])[i0] = v6;
-        ((float *)p[12])[i0] = v8;
+        const float x5 = ((const float *)p[5])[i0];
+        const float x6 = ((const float *)p[6])[i0];
+        const float v6 = -(s0 * x2) * 0.020833334f;
+        const float v7 = -(s1 / x5 * x2) / x6 * 0.020833334f;
+        y1[i0] = v6;
+        y4[i0] = v7;
     }
 }
 
-static void rows14(char *const *p, int64_t first, int64_t last)
+// ln: mul add; 64 rows of 48
+// x0 f32[4,16], x1 f32[4,16,48], x2 f32[4,16,48], x3 f32[4,16] -> y0 f32[4,16,48]
+static void ln_backward_2(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float x0 = ((const float *)p[0])[i0];
@@ -752,17 +819,20 @@ static void rows14(char *const *p, int64_t first, int64_t last)
     }
 }
 
-static void rows15(char *const *p, int64_t first, int64_t last)
+// blocks.{}: add div erf mul neg exp; 64 rows of 192
+// x0 fc f32[4,16,192], bias fc.bias f32[192], x2 out f32[4,16,192] -> y0 f32[4,16,192],
+//   y1 f32[4,16,192]
+static void blocks_erf_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 192;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         const float *x2 = (const float *)p[2] + i0 * 192;
         float *y0 = (float *)p[3] + i0 * 192;
         float *y1 = (float *)p[4] + i0 * 192;
         RT_SIMD
         for (int64_t i = 0; i < 192; i++) {
-            const float v1 = x0[i] + x1[i];
+            const float v1 = x0[i] + bias[i];
             const float v2 = v1 / 1.41421354f;
             const float v3 = 0.5f * (rt_erff(v2) + 1.0f);
             const float v4 = v1 * v3;
@@ -773,46 +843,57 @@ static void rows15(char *const *p, int64_t first, int64_t last)
     }
 }
 
-static void rows16(char *const *p, int64_t first, int64_t last)
+// blocks.{}.ln2, blocks.{}.ln1: mul reduce_sum neg sub add; 64 rows of 48
+// x0 f32[4,16,48], weight f32[48], x2 f32[4,16], x3 blocks.{} f32[4,16,48], x4 f32[4,16],
+//   bias f32[48] -> y0 f32[4,16,48], y1 f32[4,16], y2 f32[4,16,48], y3 f32[4,16,48], y4 f32[4,16],
+//   y5 f32[4,16,48]
+static void ln_backward_3(char *const *p, int64_t first, int64_t last)
 {
+    float *y1 = (float *)p[7];
+    float *y4 = (float *)p[10];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
         const float *x0 = (const float *)p[0] + i0 * 48;
-        const float *x1 = (const float *)p[1];
+        const float *weight = (const float *)p[1];
         const float x2 = ((const float *)p[2])[i0];
         const float *x3 = (const float *)p[3] + i0 * 48;
         const float x4 = ((const float *)p[4])[i0];
-        const float *x5 = (const float *)p[5];
+        const float *bias = (const float *)p[5];
         float *y0 = (float *)p[6] + i0 * 48;
         float *y2 = (float *)p[8] + i0 * 48;
         float *y3 = (float *)p[9] + i0 * 48;
         float *y5 = (float *)p[11] + i0 * 48;
         RT_SIMD_SUM(s0, s1)
         for (int64_t i = 0; i < 48; i++) {
-            const float v1 = x0[i] * x1[i];
+            const float v1 = x0[i] * weight[i];
             const float v2 = v1 * x2;
             s0 += v1;
             const float v3 = x3[i] - x4;
             const float v4 = v3 * x2;
             const float v5 = x0[i] * v4;
             s1 += v1 * v3;
-            y5[i] = v4 * x1[i] + x5[i];
+            y5[i] = v4 * weight[i] + bias[i];
             y0[i] = v2;
             y2[i] = v3;
             y3[i] = v5;
         }
-        const float v6 = -(s0 * ((const float *)p[2])[i0]) * 0.020833334f;
-        ((float *)p[7])[i0] = v6;
-        ((float *)p[10])[i0] = s1;
+        const float v6 = -(s0 * x2) * 0.020833334f;
+        y1[i0] = v6;
+        y4[i0] = s1;
     }
 }
 
-static void rows17(char *const *p, int64_t first, int64_t last)
+// blocks.{}.ln2, blocks.{}.ln1: mul add sqrt div neg; 64 rows of 48
+// x0 f32[4,16], x1 f32[4,16], x2 f32[4,16], x3 f32[4,16,48], x4 f32[4,16,48], x5 f32[4,16,48],
+//   x6 f32[4,16] -> y0 f32[4,16,48]
+static void ln_backward_4(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        const float v1 = rt_sqrtf(((const float *)p[0])[i0] * 0.020833334f + 9.99999975e-06f);
-        const float v2 = -(((const float *)p[1])[i0] / v1 * ((const float *)p[2])[i0]) / (v1 * 2.0f)
-            * 0.020833334f;
+        const float x0 = ((const float *)p[0])[i0];
+        const float x1 = ((const float *)p[1])[i0];
+        const float x2 = ((const float *)p[2])[i0];
+        const float v1 = rt_sqrtf(x0 * 0.020833334f + 9.99999975e-06f);
+        const float v2 = -(x1 / v1 * x2) / (v1 * 2.0f) * 0.020833334f;
         const float *x3 = (const float *)p[3] + i0 * 48;
         const float *x4 = (const float *)p[4] + i0 * 48;
         const float *x5 = (const float *)p[5] + i0 * 48;
@@ -824,19 +905,23 @@ static void rows17(char *const *p, int64_t first, int64_t last)
     }
 }
 
-static void rows18(char *const *p, int64_t first, int64_t last)
+// grad_norm wte.weight, head.weight, blocks.{}.qkv.weight and 1 more: mul reduce_sum
+static void grad_norm(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[1];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0] + i0 * 48;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 48; i++)
             s0 += x0[i] * x0[i];
-        ((float *)p[1])[i0] = s0;
+        y0[i0] = s0;
     }
 }
 
-static void rows19(char *const *p, int64_t first, int64_t last)
+// grad_norm: add; one number
+// x0 grad_norm wte.weight f32[] -> y0 f32[]
+static void grad_norm_2(char *const *p, int64_t first, int64_t last)
 {
     const float x0 = ((const float *)p[0])[0];
     float *y0 = (float *)p[1];
@@ -846,33 +931,43 @@ static void rows19(char *const *p, int64_t first, int64_t last)
         y0[0] = 0.0f + x0;
 }
 
-static void rows20(char *const *p, int64_t first, int64_t last)
+// grad_norm: mul reduce_sum add; 768 elements
+// x0 node_add f32[16,48], x1 f32[] -> y0 f32[]
+static void grad_norm_3(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 768; i++)
             s0 += x0[i] * x0[i];
-        const float v1 = ((const float *)p[1])[0] + s0;
-        ((float *)p[2])[0] = v1;
+        const float x1 = ((const float *)p[1])[0];
+        const float v1 = x1 + s0;
+        y0[0] = v1;
     }
 }
 
-static void rows21(char *const *p, int64_t first, int64_t last)
+// grad_norm, blocks.{}.ln1.bias, blocks.{}.proj.bias and 3 more: mul reduce_sum add; 48 elements
+// x0 f32[48], x1 f32[] -> y0 f32[]
+static void grad_norm_4(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 48; i++)
             s0 += x0[i] * x0[i];
-        const float v1 = ((const float *)p[1])[0] + s0;
-        ((float *)p[2])[0] = v1;
+        const float x1 = ((const float *)p[1])[0];
+        const float v1 = x1 + s0;
+        y0[0] = v1;
     }
 }
 
-static void rows22(char *const *p, int64_t first, int64_t last)
+// grad_norm, blocks.{}.qkv.weight, blocks.{}.proj.weight and 1 more: add; one number
+// x0 f32[], x1 f32[] -> y0 f32[]
+static void grad_norm_5(char *const *p, int64_t first, int64_t last)
 {
     const float x0 = ((const float *)p[0])[0];
     const float x1 = ((const float *)p[1])[0];
@@ -883,58 +978,75 @@ static void rows22(char *const *p, int64_t first, int64_t last)
         y0[0] = x0 + x1;
 }
 
-static void rows23(char *const *p, int64_t first, int64_t last)
+// grad_norm blocks.{}.ln1.weight: mul reduce_sum; 48 elements
+// x0 blocks.{}.ln1 f32[48] -> y0 f32[]
+static void grad_norm_6(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 48; i++)
             s0 += x0[i] * x0[i];
-        ((float *)p[1])[0] = s0;
+        y0[0] = s0;
     }
 }
 
-static void rows24(char *const *p, int64_t first, int64_t last)
+// grad_norm blocks.{}.qkv.bias: mul reduce_sum add; 144 elements
+// x0 blocks.{}.qkv f32[3,4,12], x1 grad_norm blocks.{}.qkv.weight f32[] -> y0 f32[]
+static void grad_norm_7(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 144; i++)
             s0 += x0[i] * x0[i];
-        const float v1 = ((const float *)p[1])[0] + s0;
-        ((float *)p[2])[0] = v1;
+        const float x1 = ((const float *)p[1])[0];
+        const float v1 = x1 + s0;
+        y0[0] = v1;
     }
 }
 
-static void rows25(char *const *p, int64_t first, int64_t last)
+// grad_norm blocks.{}.proj.weight: mul reduce_sum; 192 rows of 12
+// x0 blocks.{}.proj f32[48,4,12] -> y0 f32[48,4]
+static void grad_norm_8(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[1];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0] + i0 * 12;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 12; i++)
             s0 += x0[i] * x0[i];
-        ((float *)p[1])[i0] = s0;
+        y0[i0] = s0;
     }
 }
 
-static void rows26(char *const *p, int64_t first, int64_t last)
+// grad_norm blocks.{}.fc.bias: mul reduce_sum add; 192 elements
+// x0 blocks.{}.fc f32[192], x1 grad_norm blocks.{}.fc.weight f32[] -> y0 f32[]
+static void grad_norm_9(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 192; i++)
             s0 += x0[i] * x0[i];
-        const float v1 = ((const float *)p[1])[0] + s0;
-        ((float *)p[2])[0] = v1;
+        const float x1 = ((const float *)p[1])[0];
+        const float v1 = x1 + s0;
+        y0[0] = v1;
     }
 }
 
-static void rows27(char *const *p, int64_t first, int64_t last)
+// grad_norm blocks.{}.out.weight: mul reduce_sum add; 9216 elements
+// x0 blocks.{}.out f32[48,192], x1 grad_norm blocks.{}.fc.bias f32[] -> y0 f32[]
+static void grad_norm_10(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0];
@@ -948,12 +1060,15 @@ static void rows27(char *const *p, int64_t first, int64_t last)
             w0 += (double)s0;
         }
         s0 = (float)w0;
-        const float v1 = ((const float *)p[1])[0] + s0;
-        ((float *)p[2])[0] = v1;
+        const float x1 = ((const float *)p[1])[0];
+        const float v1 = x1 + s0;
+        y0[0] = v1;
     }
 }
 
-static void rows28(char *const *p, int64_t first, int64_t last)
+// grad_norm: add sqrt; one number
+// x0 f32[], x1 f32[] -> y0 f32[]
+static void grad_norm_11(char *const *p, int64_t first, int64_t last)
 {
     const float x0 = ((const float *)p[0])[0];
     const float x1 = ((const float *)p[1])[0];
@@ -964,15 +1079,19 @@ static void rows28(char *const *p, int64_t first, int64_t last)
         y0[0] = rt_sqrtf(x0 + x1);
 }
 
-static void rows29(char *const *p, int64_t first, int64_t last)
+// clip_norm: cast pow sub div sqrt neg mul add min; one number
+// beta1 f32[], step f32[], lr f32[], beta2 f32[], weight_decay f32[], x5 grad_norm f32[],
+//   clip_norm f32[] -> y0 adamw f32[], y1 adamw f32[], y2 adamw f32[], y3 adamw f32[],
+//   y4 adamw f32[], y5 f32[]
+static void clip_norm(char *const *p, int64_t first, int64_t last)
 {
-    const float x0 = ((const float *)p[0])[0];
-    const float x1 = ((const float *)p[1])[0];
-    const float x2 = ((const float *)p[2])[0];
-    const float x3 = ((const float *)p[3])[0];
-    const float x4 = ((const float *)p[4])[0];
+    const float beta1 = ((const float *)p[0])[0];
+    const float step = ((const float *)p[1])[0];
+    const float lr = ((const float *)p[2])[0];
+    const float beta2 = ((const float *)p[3])[0];
+    const float weight_decay = ((const float *)p[4])[0];
     const float x5 = ((const float *)p[5])[0];
-    const float x6 = ((const float *)p[6])[0];
+    const float clip_norm = ((const float *)p[6])[0];
     float *y0 = (float *)p[7];
     float *y1 = (float *)p[8];
     float *y2 = (float *)p[9];
@@ -982,12 +1101,12 @@ static void rows29(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
-        const float v1 = -(float)((double)x2 / (1.0 - rt_pow((double)x0, (double)x1)));
-        const float v2 = 1.0f - x0;
-        const float v3 = 1.0f - x3;
-        const float v4 = (float)(1.0 / rt_sqrt(1.0 - rt_pow((double)x3, (double)x1)));
-        const float v5 = 1.0f - x2 * x4;
-        y5[0] = rt_minf(x6 / (x5 + 9.99999997e-07f), 1.0f);
+        const float v1 = -(float)((double)lr / (1.0 - rt_pow((double)beta1, (double)step)));
+        const float v2 = 1.0f - beta1;
+        const float v3 = 1.0f - beta2;
+        const float v4 = (float)(1.0 / rt_sqrt(1.0 - rt_pow((double)beta2, (double)step)));
+        const float v5 = 1.0f - lr * weight_decay;
+        y5[0] = rt_minf(clip_norm / (x5 + 9.99999997e-07f), 1.0f);
         y0[0] = v1;
         y1[0] = v2;
         y2[0] = v3;
@@ -996,36 +1115,42 @@ static void rows29(char *const *p, int64_t first, int64_t last)
     }
 }
 
-static void rows30(char *const *p, int64_t first, int64_t last)
+// adamw wte.weight, wpe.weight, ln.weight and 14 more: mul sub add sqrt div
+// x0, x1 clip_norm f32[], exp_avg, x3 adamw f32[], x4 adamw f32[], param, x6 adamw f32[],
+//   exp_avg_sq, beta2 f32[], x9 adamw f32[], eps f32[], x11 adamw f32[] -> next_exp_avg,
+//   next_exp_avg_sq, next_param
+static void adamw(char *const *p, int64_t first, int64_t last)
 {
     const float *x0 = (const float *)p[0];
     const float x1 = ((const float *)p[1])[0];
-    const float *x2 = (const float *)p[2];
+    const float *exp_avg = (const float *)p[2];
     const float x3 = ((const float *)p[3])[0];
     const float x4 = ((const float *)p[4])[0];
-    const float *x5 = (const float *)p[5];
+    const float *param = (const float *)p[5];
     const float x6 = ((const float *)p[6])[0];
-    const float *x7 = (const float *)p[7];
-    const float x8 = ((const float *)p[8])[0];
+    const float *exp_avg_sq = (const float *)p[7];
+    const float beta2 = ((const float *)p[8])[0];
     const float x9 = ((const float *)p[9])[0];
-    const float x10 = ((const float *)p[10])[0];
+    const float eps = ((const float *)p[10])[0];
     const float x11 = ((const float *)p[11])[0];
-    float *y0 = (float *)p[2];
-    float *y1 = (float *)p[7];
-    float *y2 = (float *)p[5];
+    float *next_exp_avg = (float *)p[2];
+    float *next_exp_avg_sq = (float *)p[7];
+    float *next_param = (float *)p[5];
 
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
         const float v1 = x0[i] * x1;
-        const float v2 = x2[i] + (v1 - x2[i]) * x4;
-        const float v3 = x7[i] * x8 + v1 * v1 * x3;
-        y2[i] = x5[i] * x6 + v2 / (rt_sqrtf(v3) * x9 + x10) * x11;
-        y0[i] = v2;
-        y1[i] = v3;
+        const float v2 = exp_avg[i] + (v1 - exp_avg[i]) * x4;
+        const float v3 = exp_avg_sq[i] * beta2 + v1 * v1 * x3;
+        next_param[i] = param[i] * x6 + v2 / (rt_sqrtf(v3) * x9 + eps) * x11;
+        next_exp_avg[i] = v2;
+        next_exp_avg_sq[i] = v3;
     }
 }
 
-static void rows31(char *const *p, int64_t first, int64_t last)
+// blocks.{}.ln1, ln: reduce_sum mul sub add sqrt div; 64 rows of 48
+// x0 blocks.{} f32[4,16,48], weight f32[48], bias f32[48] -> y0 f32[4,16,48]
+static void ln_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
@@ -1040,26 +1165,29 @@ static void rows31(char *const *p, int64_t first, int64_t last)
             s1 += v2 * v2;
         }
         const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
-        const float *x1 = (const float *)p[1];
-        const float *x2 = (const float *)p[2];
+        const float *weight = (const float *)p[1];
+        const float *bias = (const float *)p[2];
         float *y0 = (float *)p[3] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y0[i] = (x0[i] - v1) * v3 * x1[i] + x2[i];
+            y0[i] = (x0[i] - v1) * v3 * weight[i] + bias[i];
     }
 }
 
-static void rows32(char *const *p, int64_t first, int64_t last)
+// blocks.{}.ln2: add reduce_sum mul sub sqrt div; 64 rows of 48
+// x0 blocks.{}.proj f32[4,16,48], bias blocks.{}.proj.bias f32[48], x2 blocks.{} f32[4,16,48],
+//   weight f32[48], x4 bias f32[48] -> y0 blocks.{} f32[4,16,48], y1 f32[4,16,48]
+static void ln2_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
         const float *x0 = (const float *)p[0] + i0 * 48;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         const float *x2 = (const float *)p[2] + i0 * 48;
         float *y0 = (float *)p[5] + i0 * 48;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 48; i++) {
-            const float v1 = x2[i] + (x0[i] + x1[i]);
+            const float v1 = x2[i] + (x0[i] + bias[i]);
             s0 += v1;
             y0[i] = v1;
         }
@@ -1070,17 +1198,20 @@ static void rows32(char *const *p, int64_t first, int64_t last)
             s1 += v3 * v3;
         }
         const float v4 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
-        const float *x3 = (const float *)p[3];
+        const float *weight = (const float *)p[3];
         const float *x4 = (const float *)p[4];
         float *y1 = (float *)p[6] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y1[i] = (y0[i] - v2) * v4 * x3[i] + x4[i];
+            y1[i] = (y0[i] - v2) * v4 * weight[i] + x4[i];
     }
 }
 
-static void rows33(char *const *p, int64_t first, int64_t last)
+// cross_entropy: eq not cast reduce_sum lt le or and iota add mul select; 64 elements
+// x0 labels i64[4,16] -> y0 bool[4,16], y1 f32[], y2 i64[4,16]
+static void cross_entropy_predict(char *const *p, int64_t first, int64_t last)
 {
+    float *y1 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         for (int64_t i0 = 0; i0 < 4; i0++) {
@@ -1089,36 +1220,41 @@ static void rows33(char *const *p, int64_t first, int64_t last)
             int64_t *y2 = (int64_t *)p[3] + i0 * 16;
             RT_SIMD_SUM(s0)
             for (int64_t i = 0; i < 16; i++) {
-                const uint8_t v1 = x0[i] == INT64_C(-100);
+                const uint8_t v1 = x0[i] == -100;
                 const uint8_t v2 = !v1;
                 s0 += (float)v2;
-                const int64_t v3 = (int64_t)rt_add_int((int64_t)rt_add_int((int64_t)i, INT64_C(1)),
-                    (int64_t)rt_mul_int((int64_t)i0, INT64_C(16)));
-                y2[i] = v2 & ((x0[i] < INT64_C(0)) | (INT64_C(96) <= x0[i])) ? v3 : INT64_C(65);
+                y2[i] = v2 & ((x0[i] < 0) | (96 <= x0[i])) ?
+                    (int64_t)rt_add_int((int64_t)rt_add_int(i, 1), (int64_t)rt_mul_int(i0,
+                    16)) : 65;
                 y0[i] = v1;
             }
         }
-        ((float *)p[2])[0] = s0;
+        y1[0] = s0;
     }
 }
 
-static void rows34(char *const *p, int64_t first, int64_t last)
+// cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96
+// x0 f32[4,16], x1 head f32[4,16,96], x2 labels i64[4,16], x3 bool[4,16] -> y0 f32[4,16]
+static void cross_entropy_predict_2(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[4];
     for (int64_t r = first; r < last; r++) {
         const int64_t i1 = r % 16;
         const int64_t i0 = r / 16;
         float s0 = 0, s1 = 0;
-        const float v1 = rt_floorf(((const float *)p[0])[i0 * 16 + i1]);
+        const float x0 = ((const float *)p[0])[i0 * 16 + i1];
+        const float v1 = rt_floorf(x0);
         const float *x1 = (const float *)p[1] + i0 * 1536 + i1 * 96;
         const int64_t x2 = ((const int64_t *)p[2])[i0 * 16 + i1];
         RT_SIMD_SUM(s0, s1)
         for (int64_t i = 0; i < 96; i++) {
             const float v2 = x1[i] - v1;
             s0 += rt_exp_lowf(v2);
-            s1 += (int64_t)i == x2 ? v2 : 0.0f;
+            s1 += i == x2 ? v2 : 0.0f;
         }
-        const float v3 = ((const uint8_t *)p[3])[i0 * 16 + i1] ? 0.0f : rt_logf(s0) - s1;
-        ((float *)p[4])[i0 * 16 + i1] = v3;
+        const uint8_t x3 = ((const uint8_t *)p[3])[i0 * 16 + i1];
+        const float v3 = x3 ? 0.0f : rt_logf(s0) - s1;
+        y0[i0 * 16 + i1] = v3;
     }
 }
 

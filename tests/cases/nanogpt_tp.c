@@ -61,23 +61,26 @@ static const int64_t W4 = 0, W5 = 18496, W8 = 21632, W9 = 22272, W16 = 22912, W1
     S206 = 269696, S207 = 270336, S208 = 270976, S209 = 312512, S220 = 242560, S221 = 245696,
     S227 = 205568, S228 = 224064;
 
-static RtRows rows1, rows2, rows3, rows4, rows5, rows6, rows7, rows8, rows9, rows10, rows11,
-    rows12, rows13, rows14, rows15, rows16, rows17, rows18, rows19, rows20, rows21, rows22, rows23,
-    rows24, rows25, rows26, rows27, rows28, rows29, rows30, rows31, rows32, rows33, rows34, rows35,
-    rows36;
+static RtRows wte_forward, add_forward, ln1_forward, qkv_forward, ln2_forward, blocks_erf_forward,
+    blocks_add_forward, ln_forward, cross_entropy_forward, cross_entropy_forward_2,
+    cross_entropy_forward_3, cross_entropy_backward, adamw_scalars, ln_backward, grad_norm, adamw,
+    ln_backward_2, grad_norm_2, blocks_erf_backward, adamw_2, grad_norm_3, ln_backward_3,
+    ln_backward_4, grad_norm_4, grad_norm_5, grad_norm_6, grad_norm_7, grad_norm_8, grad_norm_9,
+    grad_norm_10, ln_predict, qkv_predict, ln2_predict, blocks_erf_predict, cross_entropy_predict,
+    cross_entropy_predict_2;
 
 // blocks.{}, 3 times
 static void block1_forward(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "blocks.{}.ln1: reduce_sum mul ... f32[4,16,48]", 2.22e4, 2.57e4, 1.31e4, 3.01e-6);
-    rt_rows(rt, rows3, (char *[]){m + A7 - 12288 + layer * 12288, m + W8 + layer * 192,
+    rt_rows(rt, ln1_forward, (char *[]){m + A7 - 12288 + layer * 12288, m + W8 + layer * 192,
         m + W9 + layer * 192, m + A10 + layer * 256, m + A11 + layer * 256, m + A12 + layer * 256,
         m + A13}, 64, 36864);
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,2,12]", 4.42e5, 4.45e4, 1.84e4, 3.07e-6);
     rt_dot(rt_with(rt, m + T14), 0, m + A15, m + A13, m + W16 + layer * 13824);
     RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,2,12]", 4.61e3, 3.72e4, 1.84e4, 3.02e-6);
-    rt_rows(rt, rows4, (char *[]){m + A15, m + W17 + layer * 320, m + A18 + layer * 18432}, 64,
-        4608);
+    rt_rows(rt, qkv_forward, (char *[]){m + A15, m + W17 + layer * 320, m + A18 + layer * 18432},
+        64, 4608);
     RT_AT(rt, "blocks.{}: attention f32[4,16,2,12]", 4.92e4, 2.51e4, 6.66e3, 3.01e-6);
     rt_attention(rt_with(rt, m + T19), &(RtAttention){.n_batch = 2, .batch = {4, 2}, .n_group = 0,
         .s = 16, .t = 16, .e = 12, .f = 12, .q = {{1152, 12}, {0}, 72, 1}, .k = {{1152, 12}, {0},
@@ -92,13 +95,14 @@ static void block1_forward(Rt *rt, char *m, int64_t layer)
     rt_all_reduce(rt_with(rt, m + T25), &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0,
         .outer = 1, .whole = 3072, .inner = 1}, m + A26, m + A23);
     RT_AT(rt, "blocks.{}.ln2: add add ... f32[4,16,48]", 2.84e4, 3.82e4, 2.53e4, 3.02e-6);
-    rt_rows(rt, rows5, (char *[]){m + A26, m + W27 + layer * 192, m + A7 - 12288 + layer * 12288,
-        m + W28 + layer * 192, m + W29 + layer * 192, m + A30 + layer * 12288,
-        m + A31 + layer * 256, m + A32 + layer * 256, m + A33 + layer * 256, m + A26}, 64, 43008);
+    rt_rows(rt, ln2_forward, (char *[]){m + A26, m + W27 + layer * 192,
+        m + A7 - 12288 + layer * 12288, m + W28 + layer * 192, m + W29 + layer * 192,
+        m + A30 + layer * 12288, m + A31 + layer * 256, m + A32 + layer * 256,
+        m + A33 + layer * 256, m + A26}, 64, 43008);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4, 3.09e-6);
     rt_dot(rt_with(rt, m + T34), 2, m + A35 + layer * 24576, m + A26, m + W36 + layer * 18432);
     RT_AT(rt, "blocks.{}: add div erf add mul ... f32[4,16,96]", 1.41e5, 4.95e4, 2.46e4, 3.03e-6);
-    rt_rows(rt, rows6, (char *[]){m + A35 + layer * 24576,
+    rt_rows(rt, blocks_erf_forward, (char *[]){m + A35 + layer * 24576,
         m + W37 + rt->shard[0].offset * 4 + layer * 768, m + A38}, 64, 36864);
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]", 5.9e5, 5.53e4, 1.23e4, 3.09e-6);
     rt_dot(rt_with(rt, m + T39), 3, m + A40, m + A38, m + W41 + layer * 18432);
@@ -107,8 +111,8 @@ static void block1_forward(Rt *rt, char *m, int64_t layer)
     rt_all_reduce(rt_with(rt, m + T42), &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0,
         .outer = 1, .whole = 3072, .inner = 1}, m + A43, m + A40);
     RT_AT(rt, "blocks.{}: add add f32[4,16,48]", 6.14e3, 3.71e4, 1.23e4, 3.02e-6);
-    rt_rows(rt, rows7, (char *[]){m + A43, m + W44 + layer * 192, m + A30 + layer * 12288,
-        m + A7 + layer * 12288}, 64, 6144);
+    rt_rows(rt, blocks_add_forward, (char *[]){m + A43, m + W44 + layer * 192,
+        m + A30 + layer * 12288, m + A7 + layer * 12288}, 64, 6144);
 }
 
 // blocks.{}, 3 times
@@ -120,16 +124,15 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         m + A113 + (layer + 1) % 2 * 12288);
     rt_gradient(rt, 3, layer, m + A112);
     RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
-    rt_rows(rt, rows15, (char *[]){m + A112, m + A114}, 1, 96);
+    rt_rows(rt, grad_norm, (char *[]){m + A112, m + A114}, 1, 96);
     RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
-    rt_rows(rt, rows16, (char *[]){m + W44 + layer * 192, m + A84, m + A112,
-        m + S115 + layer * 192, m + A82, m + A81, m + S116 + layer * 192, m + H78, m + A83,
-        m + H102, m + A80}, 48, 672);
+    rt_rows(rt, adamw, (char *[]){m + W44 + layer * 192, m + A84, m + A112, m + S115 + layer * 192,
+        m + A82, m + A81, m + S116 + layer * 192, m + H78, m + A83, m + H102, m + A80}, 48, 672);
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4, 3.09e-6);
     rt_dot(rt_with(rt, m + T117), 7, m + A118, m + A113 + (layer + 1) % 2 * 12288,
         m + W41 + layer * 18432);
     RT_AT(rt, "blocks.{}: add div erf add mul ... f32[4,16,96]", 2.76e5, 7.41e4, 4.92e4, 3.04e-6);
-    rt_rows(rt, rows19, (char *[]){m + A35 + layer * 24576,
+    rt_rows(rt, blocks_erf_backward, (char *[]){m + A35 + layer * 24576,
         m + W37 + rt->shard[0].offset * 4 + layer * 768, m + A118, m + A118, m + A119}, 64, 98304);
     RT_AT(rt, "blocks.{}.out: dot f32[48,96]", 5.9e5, 5.53e4, 1.84e4, 3.09e-6);
     rt_dot(rt_with(rt, m + T120), 8, m + A121, m + A118, m + A113 + (layer + 1) % 2 * 12288);
@@ -139,14 +142,14 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         .outer = 48, .whole = 192, .inner = 1}, m + A122, m + A121);
     rt_gradient(rt, 4, layer, m + A121);
     RT_AT(rt, "adamw blocks.{}.out.weight: mul ... f32[48,96]", 9.22e4, 7.38e4, 5.53e4, 3.05e-6);
-    rt_rows(rt, rows16, (char *[]){m + W41 + layer * 18432, m + A84, m + A121,
+    rt_rows(rt, adamw, (char *[]){m + W41 + layer * 18432, m + A84, m + A121,
         m + S123 + layer * 18432, m + A82, m + A81, m + S124 + layer * 18432, m + H78, m + A83,
         m + H102, m + A80}, 4608, 64512);
     RT_AT(rt, "blocks.{}.fc: reduce_sum f32[96]", 6.14e3, 2.5e4, 384, 3.01e-6);
     rt_reduce(rt_with(rt, m + T125), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 96}, .stride = {96, 1}, .reduced = {1, 0}}, m + A126, m + A119);
     RT_AT(rt, "adamw blocks.{}.fc.bias: mul sub mul ... f32[96]", 1.92e3, 1.95e3, 1.15e3, 3e-6);
-    rt_rows(rt, rows20, (char *[]){m + W37 + rt->shard[0].offset * 4 + layer * 768, m + A84,
+    rt_rows(rt, adamw_2, (char *[]){m + W37 + rt->shard[0].offset * 4 + layer * 768, m + A84,
         m + A126, m + S127 + layer * 384, m + A82, m + A81, m + S128 + layer * 384, m + H78,
         m + A83, m + H102, m + A80, m + A129}, 96, 1344);
     // all_gather on tp: 0.000366 MiB, 6 us
@@ -157,7 +160,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "grad_norm blocks.{}.out.weight: wait for all_gather f32[48,192]", 0, 0, 0, 3e-6);
     rt_wait(rt, 3);
     RT_AT(rt, "grad_norm blocks.{}.out.weight: mul ... f32[]", 1.84e4, 3.69e4, 4, 3.01e-6);
-    rt_rows(rt, rows21, (char *[]){m + A122, m + A130}, 1, 18432);
+    rt_rows(rt, grad_norm_3, (char *[]){m + A122, m + A130}, 1, 18432);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,48]", 5.9e5, 5.53e4, 1.23e4, 3.09e-6);
     rt_dot(rt_with(rt, m + T131), 9, m + A132, m + A119, m + W36 + layer * 18432);
     // all_reduce on tp: 0.0117 MiB, 6.05 us
@@ -165,7 +168,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_all_reduce(rt_with(rt, m + T133), &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0,
         .outer = 1, .whole = 3072, .inner = 1}, m + A134, m + A132);
     RT_AT(rt, "blocks.{}.ln2: mul mul ... f32[4,16,48]", 3.09e4, 7.51e4, 4.97e4, 3.04e-6);
-    rt_rows(rt, rows22, (char *[]){m + A134, m + W28 + layer * 192, m + A33 + layer * 256,
+    rt_rows(rt, ln_backward_3, (char *[]){m + A134, m + W28 + layer * 192, m + A33 + layer * 256,
         m + A30 + layer * 12288, m + A31 + layer * 256, m + W29 + layer * 192, m + A135, m + A136,
         m + A137, m + A138, m + A139, m + A140}, 64, 39936);
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
@@ -173,24 +176,22 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A142, m + A134);
     rt_gradient(rt, 6, layer, m + A142);
     RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
-    rt_rows(rt, rows15, (char *[]){m + A142, m + A143}, 1, 96);
+    rt_rows(rt, grad_norm, (char *[]){m + A142, m + A143}, 1, 96);
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(rt_with(rt, m + T144), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A145, m + A138);
     rt_gradient(rt, 7, layer, m + A145);
     RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
-    rt_rows(rt, rows15, (char *[]){m + A145, m + A146}, 1, 96);
+    rt_rows(rt, grad_norm, (char *[]){m + A145, m + A146}, 1, 96);
     RT_AT(rt, "adamw blocks.{}.ln2.weight: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
-    rt_rows(rt, rows16, (char *[]){m + W28 + layer * 192, m + A84, m + A145,
-        m + S147 + layer * 192, m + A82, m + A81, m + S148 + layer * 192, m + H78, m + A83,
-        m + H102, m + A80}, 48, 672);
+    rt_rows(rt, adamw, (char *[]){m + W28 + layer * 192, m + A84, m + A145, m + S147 + layer * 192,
+        m + A82, m + A81, m + S148 + layer * 192, m + H78, m + A83, m + H102, m + A80}, 48, 672);
     RT_AT(rt, "blocks.{}.ln2: mul add sqrt div ... f32[4,16,48]", 1.96e4, 3.79e4, 1.23e4, 3.02e-6);
-    rt_rows(rt, rows23, (char *[]){m + A32 + layer * 256, m + A139, m + A33 + layer * 256,
+    rt_rows(rt, ln_backward_4, (char *[]){m + A32 + layer * 256, m + A139, m + A33 + layer * 256,
         m + A137, m + A135, m + A113 + (layer + 1) % 2 * 12288, m + A136, m + A137}, 64, 46080);
     RT_AT(rt, "adamw blocks.{}.ln2.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
-    rt_rows(rt, rows16, (char *[]){m + W29 + layer * 192, m + A84, m + A142,
-        m + S149 + layer * 192, m + A82, m + A81, m + S150 + layer * 192, m + H78, m + A83,
-        m + H102, m + A80}, 48, 672);
+    rt_rows(rt, adamw, (char *[]){m + W29 + layer * 192, m + A84, m + A142, m + S149 + layer * 192,
+        m + A82, m + A81, m + S150 + layer * 192, m + H78, m + A83, m + H102, m + A80}, 48, 672);
     RT_AT(rt, "blocks.{}.fc: dot f32[96,48]", 5.9e5, 5.53e4, 1.84e4, 3.09e-6);
     rt_dot(rt_with(rt, m + T151), 10, m + A152, m + A140, m + A119);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: copy f32[1,4608]", 0, 3.69e4, 1.84e4, 3.02e-6);
@@ -205,7 +206,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         .outer = 1, .whole = 2, .inner = 4704}, m + A154, m + A153);
     rt_gradient(rt, 8, layer, m + A152);
     RT_AT(rt, "adamw blocks.{}.fc.weight: mul ... f32[96,48]", 9.22e4, 7.38e4, 5.53e4, 3.05e-6);
-    rt_rows(rt, rows16, (char *[]){m + W36 + layer * 18432, m + A84, m + A152,
+    rt_rows(rt, adamw, (char *[]){m + W36 + layer * 18432, m + A84, m + A152,
         m + S155 + layer * 18432, m + A82, m + A81, m + S156 + layer * 18432, m + H78, m + A83,
         m + H102, m + A80}, 4608, 64512);
     RT_AT(rt, "blocks.{}.proj: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
@@ -213,7 +214,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A158, m + A137);
     rt_gradient(rt, 9, layer, m + A158);
     RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
-    rt_rows(rt, rows15, (char *[]){m + A158, m + A159}, 1, 96);
+    rt_rows(rt, grad_norm, (char *[]){m + A158, m + A159}, 1, 96);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: wait for all_gather f32[2,4704]", 0, 0, 0, 3e-6);
     rt_wait(rt, 5);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: copy f32[2,4608]", 0, 7.37e4, 3.69e4, 3.04e-6);
@@ -223,7 +224,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 2, .dim = {2, 96}, .x_stride = {4704, 1},
         .y_stride = {96, 1}}, m + A161, m + A154 + 18432);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul ... f32[192]", 1.84e4, 3.76e4, 768, 3.01e-6);
-    rt_rows(rt, rows18, (char *[]){m + A160, m + A162}, 192, 18432);
+    rt_rows(rt, grad_norm_2, (char *[]){m + A160, m + A162}, 192, 18432);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]", 192, 772, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T163), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {192}, .stride = {1}, .reduced = {1}}, m + A164, m + A162);
@@ -234,16 +235,15 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_start(rt_with(rt, m + T55), 6, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 48, .whole = 4, .inner = 12}, m + A167, m + A166);
     RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum f32[]", 384, 772, 4, 3e-6);
-    rt_rows(rt, rows24, (char *[]){m + A161, m + A168}, 1, 384);
+    rt_rows(rt, grad_norm_4, (char *[]){m + A161, m + A168}, 1, 384);
     RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
-    rt_rows(rt, rows16, (char *[]){m + W27 + layer * 192, m + A84, m + A158,
-        m + S169 + layer * 192, m + A82, m + A81, m + S170 + layer * 192, m + H78, m + A83,
-        m + H102, m + A80}, 48, 672);
+    rt_rows(rt, adamw, (char *[]){m + W27 + layer * 192, m + A84, m + A158, m + S169 + layer * 192,
+        m + A82, m + A81, m + S170 + layer * 192, m + H78, m + A83, m + H102, m + A80}, 48, 672);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,2,12]", 1.47e5, 2.3e4, 6.14e3, 3.02e-6);
     rt_dot(rt_with(rt, m + T171), 12, m + A172, m + A137, m + W24 + layer * 4608);
     rt_gradient(rt, 10, layer, m + A166);
     RT_AT(rt, "adamw {}.proj.weight: mul sub ... f32[48,2,12]", 2.3e4, 1.85e4, 1.38e4, 3.01e-6);
-    rt_rows(rt, rows16, (char *[]){m + W24 + layer * 4608, m + A84, m + A166,
+    rt_rows(rt, adamw, (char *[]){m + W24 + layer * 4608, m + A84, m + A166,
         m + S173 + layer * 4608, m + A82, m + A81, m + S174 + layer * 4608, m + H78, m + A83,
         m + H102, m + A80}, 1152, 16128);
     RT_AT(rt, "blocks.{}: attention_grad f32[4,16,2,12]", 9.83e4, 4.97e4, 1.84e4, 3.02e-6);
@@ -266,7 +266,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: wait for all_gather f32[48,4,12]", 0, 0, 0, 3e-6);
     rt_wait(rt, 6);
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul ... f32[48,4]", 4.61e3, 9.98e3, 768, 3e-6);
-    rt_rows(rt, rows25, (char *[]){m + A167, m + A180}, 192, 4608);
+    rt_rows(rt, grad_norm_5, (char *[]){m + A167, m + A180}, 192, 4608);
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]", 192, 772, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T181), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {192}, .stride = {1}, .reduced = {1}}, m + A182, m + A180);
@@ -278,17 +278,16 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_start(rt_with(rt, m + T55), 8, rt_all_reduce, &(RtExchange){.type = RT_F32, .op = RT_SUM,
         .axis = 0, .outer = 1, .whole = 3072, .inner = 1}, m + A185, m + A184);
     RT_AT(rt, "adamw blocks.{}.qkv.bias: mul sub mul ... f32[3,2,12]", 1.44e3, 1.18e3, 864, 3e-6);
-    rt_rows(rt, rows16, (char *[]){m + W17 + layer * 320, m + A84, m + A178,
-        m + S186 + layer * 320, m + A82, m + A81, m + S187 + layer * 320, m + H78, m + A83,
-        m + H102, m + A80}, 72, 1008);
+    rt_rows(rt, adamw, (char *[]){m + W17 + layer * 320, m + A84, m + A178, m + S186 + layer * 320,
+        m + A82, m + A81, m + S187 + layer * 320, m + H78, m + A83, m + H102, m + A80}, 72, 1008);
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: wait for all_gather f32[3,4,12]", 0, 0, 0, 3e-6);
     rt_wait(rt, 7);
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum f32[]", 288, 580, 4, 3e-6);
-    rt_rows(rt, rows26, (char *[]){m + A179, m + A188}, 1, 288);
+    rt_rows(rt, grad_norm_6, (char *[]){m + A179, m + A188}, 1, 288);
     RT_AT(rt, "blocks.{}.qkv: wait for all_reduce f32[4,16,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 8);
     RT_AT(rt, "blocks.{}.ln1: mul mul ... f32[4,16,48]", 3.09e4, 7.51e4, 4.97e4, 3.04e-6);
-    rt_rows(rt, rows22, (char *[]){m + A185, m + W8 + layer * 192, m + A12 + layer * 256,
+    rt_rows(rt, ln_backward_3, (char *[]){m + A185, m + W8 + layer * 192, m + A12 + layer * 256,
         m + A7 - 12288 + layer * 12288, m + A10 + layer * 256, m + W9 + layer * 192, m + A189,
         m + A190, m + A191, m + A192, m + A193, m + A194}, 64, 39936);
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
@@ -296,13 +295,13 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A196, m + A185);
     rt_gradient(rt, 12, layer, m + A196);
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
-    rt_rows(rt, rows15, (char *[]){m + A196, m + A197}, 1, 96);
+    rt_rows(rt, grad_norm, (char *[]){m + A196, m + A197}, 1, 96);
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(rt_with(rt, m + T198), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A199, m + A192);
     rt_gradient(rt, 13, layer, m + A199);
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]", 97, 200, 4, 3e-6);
-    rt_rows(rt, rows27, (char *[]){m + A199, m + A197, m + A200}, 1, 144);
+    rt_rows(rt, grad_norm_7, (char *[]){m + A199, m + A197, m + A200}, 1, 144);
     RT_AT(rt, "blocks.{}.qkv: dot f32[3,2,12,48]", 4.42e5, 4.45e4, 1.38e4, 3.07e-6);
     rt_dot(rt_with(rt, m + T201), 14, m + A202, m + A194, m + A176);
     // all_gather on tp: 0.0132 MiB, 6.09 us
@@ -310,28 +309,28 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_start(rt_with(rt, m + T55), 9, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 3, .whole = 4, .inner = 576}, m + A203, m + A202);
     RT_AT(rt, "adamw blocks.{}.ln1.weight: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
-    rt_rows(rt, rows16, (char *[]){m + W8 + layer * 192, m + A84, m + A199, m + S204 + layer * 192,
+    rt_rows(rt, adamw, (char *[]){m + W8 + layer * 192, m + A84, m + A199, m + S204 + layer * 192,
         m + A82, m + A81, m + S205 + layer * 192, m + H78, m + A83, m + H102, m + A80}, 48, 672);
     RT_AT(rt, "blocks.{}.ln1: mul add sqrt div ... f32[4,16,48]", 1.96e4, 5.02e4, 1.23e4, 3.02e-6);
-    rt_rows(rt, rows23, (char *[]){m + A11 + layer * 256, m + A193, m + A12 + layer * 256,
+    rt_rows(rt, ln_backward_4, (char *[]){m + A11 + layer * 256, m + A193, m + A12 + layer * 256,
         m + A191, m + A189, m + A137, m + A190, m + A113 + layer % 2 * 12288}, 64, 46080);
     RT_AT(rt, "adamw blocks.{}.ln1.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
-    rt_rows(rt, rows16, (char *[]){m + W9 + layer * 192, m + A84, m + A196, m + S206 + layer * 192,
+    rt_rows(rt, adamw, (char *[]){m + W9 + layer * 192, m + A84, m + A196, m + S206 + layer * 192,
         m + A82, m + A81, m + S207 + layer * 192, m + H78, m + A83, m + H102, m + A80}, 48, 672);
     rt_gradient(rt, 14, layer, m + A202);
     RT_AT(rt, "adamw {}.qkv.weight: mul sub ... f32[3,2,12,48]", 6.91e4, 5.53e4, 4.15e4, 3.03e-6);
-    rt_rows(rt, rows16, (char *[]){m + W16 + layer * 13824, m + A84, m + A202,
+    rt_rows(rt, adamw, (char *[]){m + W16 + layer * 13824, m + A84, m + A202,
         m + S208 + layer * 13824, m + A82, m + A81, m + S209 + layer * 13824, m + H78, m + A83,
         m + H102, m + A80}, 3456, 48384);
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: wait for all_gather f32[3,4,12,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 9);
     RT_AT(rt, "grad_norm {}.qkv.weight: mul ... f32[3,4,12]", 1.38e4, 2.82e4, 576, 3.01e-6);
-    rt_rows(rt, rows18, (char *[]){m + A203, m + A210}, 144, 13824);
+    rt_rows(rt, grad_norm_2, (char *[]){m + A203, m + A210}, 144, 13824);
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]", 144, 580, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T211), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {144}, .stride = {1}, .reduced = {1}}, m + A212, m + A210);
     RT_AT(rt, "grad_norm blocks.{}.out.bias: add add add add add add ... f32[]", 10, 48, 4, 3e-6);
-    rt_rows(rt, rows28, (char *[]){m + A200, m + A212, m + A188, m + A182, m + A159, m + A146,
+    rt_rows(rt, grad_norm_8, (char *[]){m + A200, m + A212, m + A188, m + A182, m + A159, m + A146,
         m + A143, m + A164, m + A168, m + A130, m + A114, m + A213 + layer * 64}, 1, 10);
     RT_AT(rt, "adamw blocks.{}.fc.bias: wait for all_gather f32[192]", 0, 0, 0, 3e-6);
     rt_wait(rt, 4);
@@ -340,16 +339,16 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
 static void micro(Rt *rt, char *m)
 {
     RT_AT(rt, "wte: lt add select i64[4,16]", 192, 1.02e3, 512, 3e-6);
-    rt_rows(rt, rows1, (char *[]){m + I1, m + A2}, 64, 192);
+    rt_rows(rt, wte_forward, (char *[]){m + I1, m + A2}, 64, 192);
     RT_AT(rt, "wte: gather f32[4,16,48]", 0, 2.51e4, 1.23e4, 3.01e-6);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
         .n = 96, .index = 64, .inner = 48, .whole = 96}, m + A3, m + W4, m + A2);
     RT_AT(rt, "node_add: add f32[4,16,48]", 3.07e3, 2.76e4, 1.23e4, 3.01e-6);
-    rt_rows(rt, rows2, (char *[]){m + A3, m + W5, m + A6}, 4, 3072);
+    rt_rows(rt, add_forward, (char *[]){m + A3, m + W5, m + A6}, 4, 3072);
     for (int64_t layer = 0; layer < 3; layer++)
         block1_forward(rt, m, layer);
     RT_AT(rt, "ln: reduce_sum mul sub mul ... f32[4,16,48]", 2.27e4, 2.6e4, 1.33e4, 3.01e-6);
-    rt_rows(rt, rows8, (char *[]){m + A7 + 24576, m + W45, m + W46, m + A47, m + A48, m + A49,
+    rt_rows(rt, ln_forward, (char *[]){m + A7 + 24576, m + W45, m + W46, m + A47, m + A48, m + A49,
         m + A50, m + A51}, 64, 49152);
     RT_AT(rt, "head: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4, 3.04e-6);
     rt_dot(rt_with(rt, m + T52), 4, m + A53, m + A51, m + W54);
@@ -358,26 +357,27 @@ static void micro(Rt *rt, char *m)
     rt_start(rt_with(rt, m + T55), 0, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 64, .whole = 96, .inner = 1}, m + A56, m + A53);
     RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or ... f32[]", 772, 1.1e3, 584, 3e-6);
-    rt_rows(rt, rows9, (char *[]){m + I57, m + A58, m + A59, m + A60, m + A61}, 1, 960);
+    rt_rows(rt, cross_entropy_forward, (char *[]){m + I57, m + A58, m + A59, m + A60, m + A61}, 1,
+        960);
     RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 520, 8, 3e-6);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
         .reduced = {1}}, m + A62, m + A60);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8, 3e-6);
-    rt_rows(rt, rows10, (char *[]){m + A62, m + A62}, 1, 1);
+    rt_rows(rt, cross_entropy_forward_2, (char *[]){m + A62, m + A62}, 1, 1);
     RT_AT(rt, "head: wait for all_gather f32[4,16,96]", 0, 0, 0, 3e-6);
     rt_wait(rt, 0);
     RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256, 3.01e-6);
     rt_reduce(rt_with(rt, m + T63), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {64, 96}, .stride = {96, 1}, .reduced = {0, 1}}, m + A64, m + A56);
     RT_AT(rt, "cross_entropy: floor sub exp ... f32[4,16]", 9.3e4, 2.62e4, 768, 3.01e-6);
-    rt_rows(rt, rows11, (char *[]){m + A64, m + A56, m + I57, m + A58, m + A65, m + A66, m + A67},
-        64, 67584);
+    rt_rows(rt, cross_entropy_forward_3, (char *[]){m + A64, m + A56, m + I57, m + A58, m + A65,
+        m + A66, m + A67}, 64, 67584);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T68), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {64}, .stride = {1}, .reduced = {1}}, m + A69, m + A67);
     RT_AT(rt, "cross_entropy: select neg div ... f32[4,16,96]", 9.25e4, 2.57e4, 2.46e4, 3.02e-6);
-    rt_rows(rt, rows12, (char *[]){m + A58, m + A61, m + A66, m + I57, m + A56, m + A65, m + A56},
-        64, 61440);
+    rt_rows(rt, cross_entropy_backward, (char *[]){m + A58, m + A61, m + A66, m + I57, m + A56,
+        m + A65, m + A56}, 64, 61440);
     // shard on tp
     RT_AT(rt, "head: shard f32[4,16,48]", 0, 3.69e4, 1.23e4, 6.03e-6);
     rt_shard(rt_with(rt, m + T70), &(RtExchange){.type = RT_F32, .axis = 0, .outer = 64,
@@ -389,25 +389,26 @@ static void micro(Rt *rt, char *m)
     rt_start(rt_with(rt, m + T55), 1, rt_all_reduce, &(RtExchange){.type = RT_F32, .op = RT_SUM,
         .axis = 0, .outer = 1, .whole = 3072, .inner = 1}, m + A74, m + A73);
     RT_AT(rt, "adamw: cast cast pow sub cast div cast cast pow sub ... f32[]", 66, 40, 20, 3e-6);
-    rt_rows(rt, rows13, (char *[]){m + H75, m + H76, m + H77, m + H78, m + H79, m + A80, m + A81,
-        m + A82, m + A83, m + A84}, 1, 19);
+    rt_rows(rt, adamw_scalars, (char *[]){m + H75, m + H76, m + H77, m + H78, m + H79, m + A80,
+        m + A81, m + A82, m + A83, m + A84}, 1, 19);
     RT_AT(rt, "head: wait for all_reduce f32[4,16,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 1);
     RT_AT(rt, "ln: mul mul reduce_sum mul neg ... f32[4,16,48]", 3.16e4, 7.56e4, 4.97e4, 3.04e-6);
-    rt_rows(rt, rows14, (char *[]){m + A74, m + W45, m + A48, m + A7 + 24576, m + A47, m + A49,
-        m + A50, m + W46, m + A85, m + A86, m + A87, m + A88, m + A89, m + A90}, 64, 55296);
+    rt_rows(rt, ln_backward, (char *[]){m + A74, m + W45, m + A48, m + A7 + 24576, m + A47,
+        m + A49, m + A50, m + W46, m + A85, m + A86, m + A87, m + A88, m + A89, m + A90}, 64,
+        55296);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(rt_with(rt, m + T91), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A92, m + A74);
     rt_gradient(rt, 0, 0, m + A92);
     RT_AT(rt, "grad_norm ln.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
-    rt_rows(rt, rows15, (char *[]){m + A92, m + A93}, 1, 96);
+    rt_rows(rt, grad_norm, (char *[]){m + A92, m + A93}, 1, 96);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(rt_with(rt, m + T94), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A95, m + A88);
     rt_gradient(rt, 1, 0, m + A95);
     RT_AT(rt, "grad_norm ln.weight: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
-    rt_rows(rt, rows15, (char *[]){m + A95, m + A96}, 1, 96);
+    rt_rows(rt, grad_norm, (char *[]){m + A95, m + A96}, 1, 96);
     RT_AT(rt, "head: dot f32[48,48]", 2.95e5, 3.38e4, 9.22e3, 3.04e-6);
     rt_dot(rt_with(rt, m + T97), 6, m + A98, m + A90, m + A71);
     // all_gather on tp: 0.00879 MiB, 6.04 us
@@ -415,21 +416,22 @@ static void micro(Rt *rt, char *m)
     rt_start(rt_with(rt, m + T55), 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 1, .whole = 96, .inner = 48}, m + A99, m + A98);
     RT_AT(rt, "adamw ln.weight: mul sub mul mul mul add mul add ... f32[48]", 960, 796, 576, 3e-6);
-    rt_rows(rt, rows16, (char *[]){m + W45, m + A84, m + A95, m + S100, m + A82, m + A81, m + S101,
+    rt_rows(rt, adamw, (char *[]){m + W45, m + A84, m + A95, m + S100, m + A82, m + A81, m + S101,
         m + H78, m + A83, m + H102, m + A80}, 48, 672);
     RT_AT(rt, "ln: mul mul add add add f32[4,16,48]", 1.54e4, 3.74e4, 1.23e4, 3.02e-6);
-    rt_rows(rt, rows17, (char *[]){m + A89, m + A87, m + A85, m + A86, m + A103}, 64, 15360);
+    rt_rows(rt, ln_backward_2, (char *[]){m + A89, m + A87, m + A85, m + A86, m + A103}, 64,
+        15360);
     RT_AT(rt, "adamw ln.bias: mul sub mul mul mul add mul add ... f32[48]", 960, 796, 576, 3e-6);
-    rt_rows(rt, rows16, (char *[]){m + W46, m + A84, m + A92, m + S104, m + A82, m + A81, m + S105,
+    rt_rows(rt, adamw, (char *[]){m + W46, m + A84, m + A92, m + S104, m + A82, m + A81, m + S105,
         m + H78, m + A83, m + H102, m + A80}, 48, 672);
     rt_gradient(rt, 2, 0, m + A98);
     RT_AT(rt, "adamw head.weight: mul sub mul ... f32[48,48]", 4.61e4, 3.69e4, 2.76e4, 3.02e-6);
-    rt_rows(rt, rows16, (char *[]){m + W54, m + A84, m + A98, m + S106, m + A82, m + A81, m + S107,
+    rt_rows(rt, adamw, (char *[]){m + W54, m + A84, m + A98, m + S106, m + A82, m + A81, m + S107,
         m + H78, m + A83, m + H102, m + A80}, 2304, 32256);
     RT_AT(rt, "grad_norm head.weight: wait for all_gather f32[96,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 2);
     RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384, 3.01e-6);
-    rt_rows(rt, rows18, (char *[]){m + A99, m + A108}, 96, 9216);
+    rt_rows(rt, grad_norm_2, (char *[]){m + A99, m + A108}, 96, 9216);
     RT_AT(rt, "grad_norm head.weight: reduce_sum f32[]", 96, 388, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T109), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {96}, .stride = {1}, .reduced = {1}}, m + A110, m + A108);
@@ -447,27 +449,27 @@ static void micro(Rt *rt, char *m)
         .dim = {4, 768}, .stride = {768, 1}, .reduced = {1, 0}}, m + A218, m + A113);
     rt_gradient(rt, 15, 0, m + A218);
     RT_AT(rt, "grad_norm wpe.weight: mul reduce_sum f32[]", 1.54e3, 3.08e3, 4, 3e-6);
-    rt_rows(rt, rows29, (char *[]){m + A218, m + A219}, 1, 1536);
+    rt_rows(rt, grad_norm_9, (char *[]){m + A218, m + A219}, 1, 1536);
     RT_AT(rt, "adamw wpe.weight: mul sub mul mul ... f32[16,48]", 1.54e4, 1.23e4, 9.22e3, 3.01e-6);
-    rt_rows(rt, rows16, (char *[]){m + W5, m + A84, m + A218, m + S220, m + A82, m + A81, m + S221,
+    rt_rows(rt, adamw, (char *[]){m + W5, m + A84, m + A218, m + S220, m + A82, m + A81, m + S221,
         m + H78, m + A83, m + H102, m + A80}, 768, 10752);
     RT_AT(rt, "wte: add lt select i64[4,16]", 192, 512, 512, 3e-6);
-    rt_rows(rt, rows1, (char *[]){m + I1, m + I1}, 64, 192);
+    rt_rows(rt, wte_forward, (char *[]){m + I1, m + I1}, 64, 192);
     RT_AT(rt, "wte: scatter_add f32[96,48]", 0, 3.12e4, 1.84e4, 3.02e-6);
     rt_scatter_add(rt_with(rt, m + T222), &(RtGather){.type = RT_F32, .index_type = RT_I64,
         .batch = 1, .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + A223,
         m + A113, m + I1, NULL);
     rt_gradient(rt, 16, 0, m + A223);
     RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384, 3.01e-6);
-    rt_rows(rt, rows18, (char *[]){m + A223, m + A224}, 96, 9216);
+    rt_rows(rt, grad_norm_2, (char *[]){m + A223, m + A224}, 96, 9216);
     RT_AT(rt, "grad_norm wte.weight: reduce_sum f32[]", 96, 388, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T225), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {96}, .stride = {1}, .reduced = {1}}, m + A226, m + A224);
     RT_AT(rt, "grad_norm: add add add add add add sqrt f32[]", 10, 24, 4, 3e-6);
-    rt_rows(rt, rows30, (char *[]){m + A226, m + A219, m + A96, m + A93, m + A110, m + A216,
+    rt_rows(rt, grad_norm_10, (char *[]){m + A226, m + A219, m + A96, m + A93, m + A110, m + A216,
         m + A226}, 1, 7);
     RT_AT(rt, "adamw wte.weight: mul sub mul mul ... f32[96,48]", 9.22e4, 7.38e4, 5.53e4, 3.05e-6);
-    rt_rows(rt, rows16, (char *[]){m + W4, m + A84, m + A223, m + S227, m + A82, m + A81, m + S228,
+    rt_rows(rt, adamw, (char *[]){m + W4, m + A84, m + A223, m + S227, m + A82, m + A81, m + S228,
         m + H78, m + A83, m + H102, m + A80}, 4608, 64512);
 }
 
@@ -505,7 +507,7 @@ static void block1_predict(Rt *rt, char *m, int64_t layer)
 static void block1_predict_skew1(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "blocks.{}.ln1: reduce_sum mul ... f32[4,16,48]", 2.22e4, 2.5e4, 1.23e4, 3.01e-6);
-    rt_rows(rt, rows31, (char *[]){m + A239 + (layer + 1) % 2 * 12288, m + W8 + layer * 192,
+    rt_rows(rt, ln_predict, (char *[]){m + A239 + (layer + 1) % 2 * 12288, m + W8 + layer * 192,
         m + W9 + layer * 192, m + A240}, 64, 36864);
     RT_AT(rt, "blocks.{}.qkv: wait for all_gather f32[3,4,12,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 1 + layer % 2);
@@ -514,7 +516,7 @@ static void block1_predict_skew1(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.qkv: wait for all_gather f32[3,4,12]", 0, 0, 0, 3e-6);
     rt_wait(rt, 3 + layer % 2);
     RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]", 9.22e3, 3.74e4, 3.69e4, 3.03e-6);
-    rt_rows(rt, rows32, (char *[]){m + A242, m + A235 + layer % 2 * 576, m + A242}, 64, 9216);
+    rt_rows(rt, qkv_predict, (char *[]){m + A242, m + A235 + layer % 2 * 576, m + A242}, 64, 9216);
     RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]", 9.83e4, 5.02e4, 1.33e4, 3.02e-6);
     rt_attention(rt_with(rt, m + T243), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .n_group = 0,
         .s = 16, .t = 16, .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0},
@@ -526,7 +528,7 @@ static void block1_predict_skew1(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4, 3.04e-6);
     rt_dot(rt_with(rt, m + T246), 4, m + A247, m + A244, m + A236 + layer % 2 * 9216);
     RT_AT(rt, "blocks.{}.ln2: add add ... f32[4,16,48]", 2.84e4, 3.74e4, 2.46e4, 3.02e-6);
-    rt_rows(rt, rows33, (char *[]){m + A247, m + W27 + layer * 192,
+    rt_rows(rt, ln2_predict, (char *[]){m + A247, m + W27 + layer * 192,
         m + A239 + (layer + 1) % 2 * 12288, m + W28 + layer * 192, m + W29 + layer * 192, m + A248,
         m + A247}, 64, 43008);
     RT_AT(rt, "blocks.{}.fc: wait for all_gather f32[192,48]", 0, 0, 0, 3e-6);
@@ -534,25 +536,26 @@ static void block1_predict_skew1(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4, 3.18e-6);
     rt_dot(rt_with(rt, m + T249), 16, m + A250, m + A247, m + A237 + layer % 2 * 36864);
     RT_AT(rt, "blocks.{}: add div erf add mul ... f32[4,16,192]", 2.83e5, 4.99e4, 4.92e4, 3.03e-6);
-    rt_rows(rt, rows34, (char *[]){m + A250, m + W37 + layer * 768, m + A250}, 64, 73728);
+    rt_rows(rt, blocks_erf_predict, (char *[]){m + A250, m + W37 + layer * 768, m + A250}, 64,
+        73728);
     RT_AT(rt, "blocks.{}.out: wait for all_gather f32[48,192]", 0, 0, 0, 3e-6);
     rt_wait(rt, 9 + layer % 2);
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]", 1.18e6, 9.83e4, 1.23e4, 3.18e-6);
     rt_dot(rt_with(rt, m + T251), 17, m + A252, m + A250, m + A238 + layer % 2 * 36864);
     RT_AT(rt, "blocks.{}: add add f32[4,16,48]", 6.14e3, 3.71e4, 1.23e4, 3.02e-6);
-    rt_rows(rt, rows7, (char *[]){m + A252, m + W44 + layer * 192, m + A248,
+    rt_rows(rt, blocks_add_forward, (char *[]){m + A252, m + W44 + layer * 192, m + A248,
         m + A239 + layer % 2 * 12288}, 64, 6144);
 }
 
 static void forward(Rt *rt, char *m)
 {
     RT_AT(rt, "wte: lt add select i64[4,16]", 192, 512, 512, 3e-6);
-    rt_rows(rt, rows1, (char *[]){m + I229, m + I229}, 64, 192);
+    rt_rows(rt, wte_forward, (char *[]){m + I229, m + I229}, 64, 192);
     RT_AT(rt, "wte: gather f32[4,16,48]", 0, 2.51e4, 1.23e4, 3.01e-6);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
         .n = 96, .index = 64, .inner = 48, .whole = 96}, m + A230, m + W4, m + I229);
     RT_AT(rt, "node_add: add f32[4,16,48]", 3.07e3, 2.76e4, 1.23e4, 3.01e-6);
-    rt_rows(rt, rows2, (char *[]){m + A230, m + W5, m + A231}, 4, 3072);
+    rt_rows(rt, add_forward, (char *[]){m + A230, m + W5, m + A231}, 4, 3072);
     // all_gather on tp: 0.00879 MiB, 6.04 us
     RT_AT(rt, "head: start all_gather f32[96,48]", 0, 0, 0, 3e-6);
     rt_start(rt_with(rt, m + T232), 0, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
@@ -564,52 +567,63 @@ static void forward(Rt *rt, char *m)
             block1_predict_skew1(rt, m, layer - 1);
     }
     RT_AT(rt, "ln: reduce_sum mul sub mul ... f32[4,16,48]", 2.22e4, 2.5e4, 1.23e4, 3.01e-6);
-    rt_rows(rt, rows31, (char *[]){m + A239, m + W45, m + W46, m + A253}, 64, 36864);
+    rt_rows(rt, ln_predict, (char *[]){m + A239, m + W45, m + W46, m + A253}, 64, 36864);
     RT_AT(rt, "head: wait for all_gather f32[96,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 0);
     RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4, 3.09e-6);
     rt_dot(rt_with(rt, m + T254), 2, m + A255, m + A253, m + A233);
     RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le ... i64[4,16]", 768, 1.09e3, 580, 3e-6);
-    rt_rows(rt, rows35, (char *[]){m + I256, m + A257, m + A258, m + A259}, 1, 896);
+    rt_rows(rt, cross_entropy_predict, (char *[]){m + I256, m + A257, m + A258, m + A259}, 1, 896);
     RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 520, 8, 3e-6);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
         .reduced = {1}}, m + A260, m + A259);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8, 3e-6);
-    rt_rows(rt, rows10, (char *[]){m + A260, m + A260}, 1, 1);
+    rt_rows(rt, cross_entropy_forward_2, (char *[]){m + A260, m + A260}, 1, 1);
     RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256, 3.01e-6);
     rt_reduce(rt_with(rt, m + T261), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {64, 96}, .stride = {96, 1}, .reduced = {0, 1}}, m + A262, m + A255);
     RT_AT(rt, "cross_entropy: floor sub exp ... f32[4,16]", 9.3e4, 2.57e4, 256, 3.01e-6);
-    rt_rows(rt, rows36, (char *[]){m + A262, m + A255, m + I256, m + A257, m + A263}, 64, 67584);
+    rt_rows(rt, cross_entropy_predict_2, (char *[]){m + A262, m + A255, m + I256, m + A257,
+        m + A263}, 64, 67584);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T264), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {64}, .stride = {1}, .reduced = {1}}, m + A265, m + A263);
 }
 
-static void rows1(char *const *p, int64_t first, int64_t last)
+// wte: lt add select; 64 elements
+// x0 input_ids i64[4,16] -> y0 i64[4,16]
+static void wte_forward(char *const *p, int64_t first, int64_t last)
 {
     const int64_t *x0 = (const int64_t *)p[0];
     int64_t *y0 = (int64_t *)p[1];
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[i] = x0[i] < INT64_C(0) ? (int64_t)rt_add_int(x0[i], INT64_C(96)) : x0[i];
+        y0[i] = x0[i] < 0 ? (int64_t)rt_add_int(x0[i], 96) : x0[i];
 }
 
-static void rows2(char *const *p, int64_t first, int64_t last)
+// node_add: add; 4 rows of 768
+// x0 wte f32[4,16,48], weight wpe.weight f32[16,48] -> y0 f32[4,16,48]
+static void add_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 768;
-        const float *x1 = (const float *)p[1];
+        const float *weight = (const float *)p[1];
         float *y0 = (float *)p[2] + i0 * 768;
         RT_SIMD
         for (int64_t i = 0; i < 768; i++)
-            y0[i] = x0[i] + x1[i];
+            y0[i] = x0[i] + weight[i];
     }
 }
 
-static void rows3(char *const *p, int64_t first, int64_t last)
+// blocks.{}.ln1: reduce_sum mul sub add sqrt div; 64 rows of 48
+// x0 blocks.{} f32[4,16,48], weight f32[48], bias f32[48] -> y0 f32[4,16], y1 f32[4,16],
+//   y2 f32[4,16], y3 f32[4,16,48]
+static void ln1_forward(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[3];
+    float *y1 = (float *)p[4];
+    float *y2 = (float *)p[5];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
         const float *x0 = (const float *)p[0] + i0 * 48;
@@ -617,98 +631,118 @@ static void rows3(char *const *p, int64_t first, int64_t last)
         for (int64_t i = 0; i < 48; i++)
             s0 += x0[i];
         const float v1 = s0 * 0.020833334f;
-        ((float *)p[3])[i0] = v1;
+        y0[i0] = v1;
         RT_SIMD_SUM(s1)
         for (int64_t i = 0; i < 48; i++) {
             const float v2 = x0[i] - v1;
             s1 += v2 * v2;
         }
         const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
-        ((float *)p[5])[i0] = v3;
-        const float *x1 = (const float *)p[1];
-        const float *x2 = (const float *)p[2];
+        y2[i0] = v3;
+        const float *weight = (const float *)p[1];
+        const float *bias = (const float *)p[2];
         float *y3 = (float *)p[6] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y3[i] = (x0[i] - v1) * v3 * x1[i] + x2[i];
-        ((float *)p[4])[i0] = s1;
+            y3[i] = (x0[i] - v1) * v3 * weight[i] + bias[i];
+        y1[i0] = s1;
     }
 }
 
-static void rows4(char *const *p, int64_t first, int64_t last)
+// blocks.{}.qkv: add; 64 rows of 72
+// x0 f32[4,16,3,2,12], bias f32[3,2,12] -> y0 f32[4,16,3,2,12]
+static void qkv_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 72;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         float *y0 = (float *)p[2] + i0 * 72;
         RT_SIMD
         for (int64_t i = 0; i < 72; i++)
-            y0[i] = x0[i] + x1[i];
+            y0[i] = x0[i] + bias[i];
     }
 }
 
-static void rows5(char *const *p, int64_t first, int64_t last)
+// blocks.{}.ln2: add reduce_sum mul sub sqrt div; 64 rows of 48
+// x0 blocks.{}.proj f32[4,16,48], bias blocks.{}.proj.bias f32[48], x2 blocks.{} f32[4,16,48],
+//   weight f32[48], x4 bias f32[48] -> y0 blocks.{} f32[4,16,48], y1 f32[4,16], y2 f32[4,16],
+//   y3 f32[4,16], y4 f32[4,16,48]
+static void ln2_forward(char *const *p, int64_t first, int64_t last)
 {
+    float *y1 = (float *)p[6];
+    float *y2 = (float *)p[7];
+    float *y3 = (float *)p[8];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
         const float *x0 = (const float *)p[0] + i0 * 48;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         const float *x2 = (const float *)p[2] + i0 * 48;
         float *y0 = (float *)p[5] + i0 * 48;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 48; i++) {
-            const float v1 = x2[i] + (x0[i] + x1[i]);
+            const float v1 = x2[i] + (x0[i] + bias[i]);
             s0 += v1;
             y0[i] = v1;
         }
         const float v2 = s0 * 0.020833334f;
-        ((float *)p[6])[i0] = v2;
+        y1[i0] = v2;
         RT_SIMD_SUM(s1)
         for (int64_t i = 0; i < 48; i++) {
             const float v3 = y0[i] - v2;
             s1 += v3 * v3;
         }
         const float v4 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
-        ((float *)p[8])[i0] = v4;
-        const float *x3 = (const float *)p[3];
+        y3[i0] = v4;
+        const float *weight = (const float *)p[3];
         const float *x4 = (const float *)p[4];
         float *y4 = (float *)p[9] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y4[i] = (y0[i] - v2) * v4 * x3[i] + x4[i];
-        ((float *)p[7])[i0] = s1;
+            y4[i] = (y0[i] - v2) * v4 * weight[i] + x4[i];
+        y2[i0] = s1;
     }
 }
 
-static void rows6(char *const *p, int64_t first, int64_t last)
+// blocks.{}: add div erf mul; 64 rows of 96
+// x0 fc f32[4,16,96], bias fc.bias f32[192] -> y0 f32[4,16,96]
+static void blocks_erf_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 96;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         float *y0 = (float *)p[2] + i0 * 96;
         RT_SIMD
         for (int64_t i = 0; i < 96; i++) {
-            const float v1 = x0[i] + x1[i];
+            const float v1 = x0[i] + bias[i];
             y0[i] = v1 * (0.5f * (rt_erff(v1 / 1.41421354f) + 1.0f));
         }
     }
 }
 
-static void rows7(char *const *p, int64_t first, int64_t last)
+// blocks.{}: add; 64 rows of 48
+// x0 out f32[4,16,48], bias out.bias f32[48], x2 f32[4,16,48] -> y0 f32[4,16,48]
+static void blocks_add_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 48;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         const float *x2 = (const float *)p[2] + i0 * 48;
         float *y0 = (float *)p[3] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y0[i] = x2[i] + (x0[i] + x1[i]);
+            y0[i] = x2[i] + (x0[i] + bias[i]);
     }
 }
 
-static void rows8(char *const *p, int64_t first, int64_t last)
+// ln: reduce_sum mul sub add sqrt div; 64 rows of 48
+// x0 blocks.{} f32[4,16,48], weight f32[48], bias f32[48] -> y0 f32[4,16], y1 f32[4,16],
+//   y2 f32[4,16], y3 f32[4,16], y4 f32[4,16,48]
+static void ln_forward(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[3];
+    float *y1 = (float *)p[4];
+    float *y2 = (float *)p[5];
+    float *y3 = (float *)p[6];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
         const float *x0 = (const float *)p[0] + i0 * 48;
@@ -716,7 +750,7 @@ static void rows8(char *const *p, int64_t first, int64_t last)
         for (int64_t i = 0; i < 48; i++)
             s0 += x0[i];
         const float v1 = s0 * 0.020833334f;
-        ((float *)p[3])[i0] = v1;
+        y0[i0] = v1;
         RT_SIMD_SUM(s1)
         for (int64_t i = 0; i < 48; i++) {
             const float v2 = x0[i] - v1;
@@ -725,20 +759,24 @@ static void rows8(char *const *p, int64_t first, int64_t last)
         const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
         const float v4 = rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
         const float v5 = v4 * 2.0f;
-        ((float *)p[4])[i0] = v3;
-        ((float *)p[5])[i0] = v4;
-        ((float *)p[6])[i0] = v5;
-        const float *x1 = (const float *)p[1];
-        const float *x2 = (const float *)p[2];
+        y1[i0] = v3;
+        y2[i0] = v4;
+        y3[i0] = v5;
+        const float *weight = (const float *)p[1];
+        const float *bias = (const float *)p[2];
         float *y4 = (float *)p[7] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y4[i] = (x0[i] - v1) * v3 * x1[i] + x2[i];
+            y4[i] = (x0[i] - v1) * v3 * weight[i] + bias[i];
     }
 }
 
-static void rows9(char *const *p, int64_t first, int64_t last)
+// cross_entropy: eq not cast reduce_sum lt le or and iota add mul select div; 64 elements
+// x0 labels i64[4,16] -> y0 bool[4,16], y1 f32[], y2 i64[4,16], y3 f32[]
+static void cross_entropy_forward(char *const *p, int64_t first, int64_t last)
 {
+    float *y1 = (float *)p[2];
+    float *y3 = (float *)p[4];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         for (int64_t i0 = 0; i0 < 4; i0++) {
@@ -747,78 +785,97 @@ static void rows9(char *const *p, int64_t first, int64_t last)
             int64_t *y2 = (int64_t *)p[3] + i0 * 16;
             RT_SIMD_SUM(s0)
             for (int64_t i = 0; i < 16; i++) {
-                const uint8_t v1 = x0[i] == INT64_C(-100);
+                const uint8_t v1 = x0[i] == -100;
                 const uint8_t v2 = !v1;
                 s0 += (float)v2;
-                const int64_t v3 = (int64_t)rt_add_int((int64_t)rt_add_int((int64_t)i, INT64_C(1)),
-                    (int64_t)rt_mul_int((int64_t)i0, INT64_C(16)));
-                y2[i] = v2 & ((x0[i] < INT64_C(0)) | (INT64_C(96) <= x0[i])) ? v3 : INT64_C(65);
+                y2[i] = v2 & ((x0[i] < 0) | (96 <= x0[i])) ?
+                    (int64_t)rt_add_int((int64_t)rt_add_int(i, 1), (int64_t)rt_mul_int(i0,
+                    16)) : 65;
                 y0[i] = v1;
             }
         }
-        const float v4 = 1.0f / s0;
-        ((float *)p[4])[0] = v4;
-        ((float *)p[2])[0] = s0;
+        const float v3 = 1.0f / s0;
+        y3[0] = v3;
+        y1[0] = s0;
     }
 }
 
-static void rows10(char *const *p, int64_t first, int64_t last)
+// cross_entropy: mod; one number
+// x0 i64[] -> y0 i64[]
+static void cross_entropy_forward_2(char *const *p, int64_t first, int64_t last)
 {
     const int64_t x0 = ((const int64_t *)p[0])[0];
     int64_t *y0 = (int64_t *)p[1];
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        y0[0] = (int64_t)rt_mod_int(x0, INT64_C(65));
+        y0[0] = (int64_t)rt_mod_int(x0, 65);
 }
 
-static void rows11(char *const *p, int64_t first, int64_t last)
+// cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96
+// x0 f32[4,16], x1 head f32[4,16,96], x2 labels i64[4,16], x3 bool[4,16] -> y0 f32[4,16],
+//   y1 f32[4,16], y2 f32[4,16]
+static void cross_entropy_forward_3(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[4];
+    float *y1 = (float *)p[5];
+    float *y2 = (float *)p[6];
     for (int64_t r = first; r < last; r++) {
         const int64_t i1 = r % 16;
         const int64_t i0 = r / 16;
         float s0 = 0, s1 = 0;
-        const float v1 = rt_floorf(((const float *)p[0])[i0 * 16 + i1]);
-        ((float *)p[4])[i0 * 16 + i1] = v1;
+        const float x0 = ((const float *)p[0])[i0 * 16 + i1];
+        const float v1 = rt_floorf(x0);
+        y0[i0 * 16 + i1] = v1;
         const float *x1 = (const float *)p[1] + i0 * 1536 + i1 * 96;
         const int64_t x2 = ((const int64_t *)p[2])[i0 * 16 + i1];
         RT_SIMD_SUM(s0, s1)
         for (int64_t i = 0; i < 96; i++) {
             const float v2 = x1[i] - v1;
             s0 += rt_exp_lowf(v2);
-            s1 += (int64_t)i == x2 ? v2 : 0.0f;
+            s1 += i == x2 ? v2 : 0.0f;
         }
-        const float v3 = ((const uint8_t *)p[3])[i0 * 16 + i1] ? 0.0f : rt_logf(s0) - s1;
-        ((float *)p[6])[i0 * 16 + i1] = v3;
-        ((float *)p[5])[i0 * 16 + i1] = s0;
+        const uint8_t x3 = ((const uint8_t *)p[3])[i0 * 16 + i1];
+        const float v3 = x3 ? 0.0f : rt_logf(s0) - s1;
+        y2[i0 * 16 + i1] = v3;
+        y1[i0 * 16 + i1] = s0;
     }
 }
 
-static void rows12(char *const *p, int64_t first, int64_t last)
+// cross_entropy: select neg div iota eq sub exp mul add; 64 rows of 96
+// x0 bool[4,16], x1 f32[], x2 f32[4,16], x3 labels i64[4,16], x4 head f32[4,16,96], x5 f32[4,16]
+//   -> y0 f32[4,16,96]
+static void cross_entropy_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t r = first; r < last; r++) {
         const int64_t i1 = r % 16;
         const int64_t i0 = r / 16;
-        const float v1 = ((const uint8_t *)p[0])[i0 * 16 + i1] ? 0.0f : ((const float *)p[1])[0];
+        const uint8_t x0 = ((const uint8_t *)p[0])[i0 * 16 + i1];
+        const float x1 = ((const float *)p[1])[0];
+        const float x2 = ((const float *)p[2])[i0 * 16 + i1];
+        const float v1 = x0 ? 0.0f : x1;
         const float v2 = -v1;
-        const float v3 = v1 / ((const float *)p[2])[i0 * 16 + i1];
+        const float v3 = v1 / x2;
         const int64_t x3 = ((const int64_t *)p[3])[i0 * 16 + i1];
         const float *x4 = (const float *)p[4] + i0 * 1536 + i1 * 96;
         const float x5 = ((const float *)p[5])[i0 * 16 + i1];
         float *y0 = (float *)p[6] + i0 * 1536 + i1 * 96;
         RT_SIMD
         for (int64_t i = 0; i < 96; i++)
-            y0[i] = ((int64_t)i == x3 ? v2 : 0.0f) + v3 * rt_exp_lowf(x4[i] - x5);
+            y0[i] = (i == x3 ? v2 : 0.0f) + v3 * rt_exp_lowf(x4[i] - x5);
     }
 }
 
-static void rows13(char *const *p, int64_t first, int64_t last)
+// adamw: cast pow sub div sqrt neg mul; one number
+// beta1 f32[], step f32[], lr f32[], beta2 f32[], weight_decay f32[] -> y0 f32[], y1 f32[],
+//   y2 f32[], y3 f32[], y4 f32[]
+static void adamw_scalars(char *const *p, int64_t first, int64_t last)
 {
-    const float x0 = ((const float *)p[0])[0];
-    const float x1 = ((const float *)p[1])[0];
-    const float x2 = ((const float *)p[2])[0];
-    const float x3 = ((const float *)p[3])[0];
-    const float x4 = ((const float *)p[4])[0];
+    const float beta1 = ((const float *)p[0])[0];
+    const float step = ((const float *)p[1])[0];
+    const float lr = ((const float *)p[2])[0];
+    const float beta2 = ((const float *)p[3])[0];
+    const float weight_decay = ((const float *)p[4])[0];
     float *y0 = (float *)p[5];
     float *y1 = (float *)p[6];
     float *y2 = (float *)p[7];
@@ -827,11 +884,11 @@ static void rows13(char *const *p, int64_t first, int64_t last)
 
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
-        const float v1 = -(float)((double)x2 / (1.0 - rt_pow((double)x0, (double)x1)));
-        const float v2 = 1.0f - x0;
-        const float v3 = 1.0f - x3;
-        const float v4 = (float)(1.0 / rt_sqrt(1.0 - rt_pow((double)x3, (double)x1)));
-        y4[0] = 1.0f - x2 * x4;
+        const float v1 = -(float)((double)lr / (1.0 - rt_pow((double)beta1, (double)step)));
+        const float v2 = 1.0f - beta1;
+        const float v3 = 1.0f - beta2;
+        const float v4 = (float)(1.0 / rt_sqrt(1.0 - rt_pow((double)beta2, (double)step)));
+        y4[0] = 1.0f - lr * weight_decay;
         y0[0] = v1;
         y1[0] = v2;
         y2[0] = v3;
@@ -839,83 +896,97 @@ static void rows13(char *const *p, int64_t first, int64_t last)
     }
 }
 
-static void rows14(char *const *p, int64_t first, int64_t last)
+// ln: mul reduce_sum neg sub div add; 64 rows of 48
+// x0 head f32[4,16,48], weight f32[48], x2 f32[4,16], x3 blocks.{} f32[4,16,48], x4 f32[4,16],
+//   x5 f32[4,16], x6 f32[4,16], bias f32[48] -> y0 f32[4,16,48], y1 f32[4,16], y2 f32[4,16,48],
+//   y3 f32[4,16,48], y4 f32[4,16], y5 f32[4,16,48]
+static void ln_backward(char *const *p, int64_t first, int64_t last)
 {
+    float *y1 = (float *)p[9];
+    float *y4 = (float *)p[12];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
         const float *x0 = (const float *)p[0] + i0 * 48;
-        const float *x1 = (const float *)p[1];
+        const float *weight = (const float *)p[1];
         const float x2 = ((const float *)p[2])[i0];
         const float *x3 = (const float *)p[3] + i0 * 48;
         const float x4 = ((const float *)p[4])[i0];
-        const float *x7 = (const float *)p[7];
+        const float *bias = (const float *)p[7];
         float *y0 = (float *)p[8] + i0 * 48;
         float *y2 = (float *)p[10] + i0 * 48;
         float *y3 = (float *)p[11] + i0 * 48;
         float *y5 = (float *)p[13] + i0 * 48;
         RT_SIMD_SUM(s0, s1)
         for (int64_t i = 0; i < 48; i++) {
-            const float v1 = x0[i] * x1[i];
+            const float v1 = x0[i] * weight[i];
             const float v2 = v1 * x2;
             s0 += v1;
             const float v3 = x3[i] - x4;
             const float v4 = v3 * x2;
             const float v5 = x0[i] * v4;
             s1 += v1 * v3;
-            y5[i] = v4 * x1[i] + x7[i];
+            y5[i] = v4 * weight[i] + bias[i];
             y0[i] = v2;
             y2[i] = v3;
             y3[i] = v5;
         }
-        const float v6 = -(s0 * ((const float *)p[2])[i0]) * 0.020833334f;
-        const float v7 = -(s1 / ((const float *)p[5])[i0] * ((const float *)p[2])[i0]) / ((const
-            float *)p[6])[i0];
-        const float v8 = v7 * 0.020833334f;
-        ((float *)p[9])[i0] = v6;
-        ((float *)p[12])[i0] = v8;
+        const float x5 = ((const float *)p[5])[i0];
+        const float x6 = ((const float *)p[6])[i0];
+        const float v6 = -(s0 * x2) * 0.020833334f;
+        const float v7 = -(s1 / x5 * x2) / x6 * 0.020833334f;
+        y1[i0] = v6;
+        y4[i0] = v7;
     }
 }
 
-static void rows15(char *const *p, int64_t first, int64_t last)
+// grad_norm ln.bias, ln.weight, blocks.{}.out.bias and 4 more: mul reduce_sum; 48 elements
+// x0 f32[48] -> y0 f32[]
+static void grad_norm(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 48; i++)
             s0 += x0[i] * x0[i];
-        ((float *)p[1])[0] = s0;
+        y0[0] = s0;
     }
 }
 
-static void rows16(char *const *p, int64_t first, int64_t last)
+// adamw ln.weight, ln.bias, head.weight and 13 more: mul sub add sqrt div
+// param, x1 adamw f32[], x2, exp_avg, x4 adamw f32[], x5 adamw f32[], exp_avg_sq, beta2 f32[],
+//   x8 adamw f32[], eps f32[], x10 adamw f32[] -> next_exp_avg, next_exp_avg_sq, next_param
+static void adamw(char *const *p, int64_t first, int64_t last)
 {
-    const float *x0 = (const float *)p[0];
+    const float *param = (const float *)p[0];
     const float x1 = ((const float *)p[1])[0];
     const float *x2 = (const float *)p[2];
-    const float *x3 = (const float *)p[3];
+    const float *exp_avg = (const float *)p[3];
     const float x4 = ((const float *)p[4])[0];
     const float x5 = ((const float *)p[5])[0];
-    const float *x6 = (const float *)p[6];
-    const float x7 = ((const float *)p[7])[0];
+    const float *exp_avg_sq = (const float *)p[6];
+    const float beta2 = ((const float *)p[7])[0];
     const float x8 = ((const float *)p[8])[0];
-    const float x9 = ((const float *)p[9])[0];
+    const float eps = ((const float *)p[9])[0];
     const float x10 = ((const float *)p[10])[0];
-    float *y0 = (float *)p[3];
-    float *y1 = (float *)p[6];
-    float *y2 = (float *)p[0];
+    float *next_exp_avg = (float *)p[3];
+    float *next_exp_avg_sq = (float *)p[6];
+    float *next_param = (float *)p[0];
 
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
-        const float v1 = x3[i] + (x2[i] - x3[i]) * x5;
-        const float v2 = x6[i] * x7 + x2[i] * x2[i] * x4;
-        y2[i] = x0[i] * x1 + v1 / (rt_sqrtf(v2) * x8 + x9) * x10;
-        y0[i] = v1;
-        y1[i] = v2;
+        const float v1 = exp_avg[i] + (x2[i] - exp_avg[i]) * x5;
+        const float v2 = exp_avg_sq[i] * beta2 + x2[i] * x2[i] * x4;
+        next_param[i] = param[i] * x1 + v1 / (rt_sqrtf(v2) * x8 + eps) * x10;
+        next_exp_avg[i] = v1;
+        next_exp_avg_sq[i] = v2;
     }
 }
 
-static void rows17(char *const *p, int64_t first, int64_t last)
+// ln: mul add; 64 rows of 48
+// x0 f32[4,16], x1 f32[4,16,48], x2 f32[4,16,48], x3 f32[4,16] -> y0 f32[4,16,48]
+static void ln_backward_2(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float x0 = ((const float *)p[0])[i0];
@@ -929,29 +1000,34 @@ static void rows17(char *const *p, int64_t first, int64_t last)
     }
 }
 
-static void rows18(char *const *p, int64_t first, int64_t last)
+// grad_norm head.weight, blocks.{}.fc.weight, blocks.{}.qkv.weight and 1 more: mul reduce_sum
+static void grad_norm_2(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[1];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0] + i0 * 48;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 48; i++)
             s0 += x0[i] * x0[i];
-        ((float *)p[1])[i0] = s0;
+        y0[i0] = s0;
     }
 }
 
-static void rows19(char *const *p, int64_t first, int64_t last)
+// blocks.{}: add div erf mul neg exp; 64 rows of 96
+// x0 fc f32[4,16,96], bias fc.bias f32[192], x2 out f32[4,16,96] -> y0 f32[4,16,96],
+//   y1 f32[4,16,96]
+static void blocks_erf_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 96;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         const float *x2 = (const float *)p[2] + i0 * 96;
         float *y0 = (float *)p[3] + i0 * 96;
         float *y1 = (float *)p[4] + i0 * 96;
         RT_SIMD
         for (int64_t i = 0; i < 96; i++) {
-            const float v1 = x0[i] + x1[i];
+            const float v1 = x0[i] + bias[i];
             const float v2 = v1 / 1.41421354f;
             const float v3 = 0.5f * (rt_erff(v2) + 1.0f);
             const float v4 = v1 * v3;
@@ -962,35 +1038,43 @@ static void rows19(char *const *p, int64_t first, int64_t last)
     }
 }
 
-static void rows20(char *const *p, int64_t first, int64_t last)
+// adamw blocks.{}.fc.bias: mul sub add sqrt div; 96 elements
+// param blocks.{}.fc.bias f32[192], x1 adamw f32[], x2 blocks.{}.fc f32[96],
+//   exp_avg blocks.{}.fc.bias.exp_avg f32[96], x4 adamw f32[], x5 adamw f32[],
+//   exp_avg_sq blocks.{}.fc.bias.exp_avg_sq f32[96], beta2 f32[], x8 adamw f32[], eps f32[],
+//   x10 adamw f32[] -> next_exp_avg f32[96], next_exp_avg_sq f32[96], y2 f32[96]
+static void adamw_2(char *const *p, int64_t first, int64_t last)
 {
-    const float *x0 = (const float *)p[0];
+    const float *param = (const float *)p[0];
     const float x1 = ((const float *)p[1])[0];
     const float *x2 = (const float *)p[2];
-    const float *x3 = (const float *)p[3];
+    const float *exp_avg = (const float *)p[3];
     const float x4 = ((const float *)p[4])[0];
     const float x5 = ((const float *)p[5])[0];
-    const float *x6 = (const float *)p[6];
-    const float x7 = ((const float *)p[7])[0];
+    const float *exp_avg_sq = (const float *)p[6];
+    const float beta2 = ((const float *)p[7])[0];
     const float x8 = ((const float *)p[8])[0];
-    const float x9 = ((const float *)p[9])[0];
+    const float eps = ((const float *)p[9])[0];
     const float x10 = ((const float *)p[10])[0];
-    float *y0 = (float *)p[3];
-    float *y1 = (float *)p[6];
+    float *next_exp_avg = (float *)p[3];
+    float *next_exp_avg_sq = (float *)p[6];
     float *y2 = (float *)p[11];
 
     RT_SIMD
     for (int64_t i = first; i < last; i++) {
-        const float v1 = x3[i] + (x2[i] - x3[i]) * x5;
-        const float v2 = x6[i] * x7 + x2[i] * x2[i] * x4;
-        y2[i] = x0[i] * x1 + v1 / (rt_sqrtf(v2) * x8 + x9) * x10;
-        y0[i] = v1;
-        y1[i] = v2;
+        const float v1 = exp_avg[i] + (x2[i] - exp_avg[i]) * x5;
+        const float v2 = exp_avg_sq[i] * beta2 + x2[i] * x2[i] * x4;
+        y2[i] = param[i] * x1 + v1 / (rt_sqrtf(v2) * x8 + eps) * x10;
+        next_exp_avg[i] = v1;
+        next_exp_avg_sq[i] = v2;
     }
 }
 
-static void rows21(char *const *p, int64_t first, int64_t last)
+// grad_norm blocks.{}.out.weight: mul reduce_sum; 9216 elements
+// x0 f32[48,192] -> y0 f32[]
+static void grad_norm_3(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0];
@@ -1004,50 +1088,61 @@ static void rows21(char *const *p, int64_t first, int64_t last)
             w0 += (double)s0;
         }
         s0 = (float)w0;
-        ((float *)p[1])[0] = s0;
+        y0[0] = s0;
     }
 }
 
-static void rows22(char *const *p, int64_t first, int64_t last)
+// blocks.{}.ln2, blocks.{}.ln1: mul reduce_sum neg sub add; 64 rows of 48
+// x0 f32[4,16,48], weight f32[48], x2 f32[4,16], x3 blocks.{} f32[4,16,48], x4 f32[4,16],
+//   bias f32[48] -> y0 f32[4,16,48], y1 f32[4,16], y2 f32[4,16,48], y3 f32[4,16,48], y4 f32[4,16],
+//   y5 f32[4,16,48]
+static void ln_backward_3(char *const *p, int64_t first, int64_t last)
 {
+    float *y1 = (float *)p[7];
+    float *y4 = (float *)p[10];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
         const float *x0 = (const float *)p[0] + i0 * 48;
-        const float *x1 = (const float *)p[1];
+        const float *weight = (const float *)p[1];
         const float x2 = ((const float *)p[2])[i0];
         const float *x3 = (const float *)p[3] + i0 * 48;
         const float x4 = ((const float *)p[4])[i0];
-        const float *x5 = (const float *)p[5];
+        const float *bias = (const float *)p[5];
         float *y0 = (float *)p[6] + i0 * 48;
         float *y2 = (float *)p[8] + i0 * 48;
         float *y3 = (float *)p[9] + i0 * 48;
         float *y5 = (float *)p[11] + i0 * 48;
         RT_SIMD_SUM(s0, s1)
         for (int64_t i = 0; i < 48; i++) {
-            const float v1 = x0[i] * x1[i];
+            const float v1 = x0[i] * weight[i];
             const float v2 = v1 * x2;
             s0 += v1;
             const float v3 = x3[i] - x4;
             const float v4 = v3 * x2;
             const float v5 = x0[i] * v4;
             s1 += v1 * v3;
-            y5[i] = v4 * x1[i] + x5[i];
+            y5[i] = v4 * weight[i] + bias[i];
             y0[i] = v2;
             y2[i] = v3;
             y3[i] = v5;
         }
-        const float v6 = -(s0 * ((const float *)p[2])[i0]) * 0.020833334f;
-        ((float *)p[7])[i0] = v6;
-        ((float *)p[10])[i0] = s1;
+        const float v6 = -(s0 * x2) * 0.020833334f;
+        y1[i0] = v6;
+        y4[i0] = s1;
     }
 }
 
-static void rows23(char *const *p, int64_t first, int64_t last)
+// blocks.{}.ln2, blocks.{}.ln1: mul add sqrt div neg; 64 rows of 48
+// x0 f32[4,16], x1 f32[4,16], x2 f32[4,16], x3 f32[4,16,48], x4 f32[4,16,48], x5 f32[4,16,48],
+//   x6 f32[4,16] -> y0 f32[4,16,48]
+static void ln_backward_4(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        const float v1 = rt_sqrtf(((const float *)p[0])[i0] * 0.020833334f + 9.99999975e-06f);
-        const float v2 = -(((const float *)p[1])[i0] / v1 * ((const float *)p[2])[i0]) / (v1 * 2.0f)
-            * 0.020833334f;
+        const float x0 = ((const float *)p[0])[i0];
+        const float x1 = ((const float *)p[1])[i0];
+        const float x2 = ((const float *)p[2])[i0];
+        const float v1 = rt_sqrtf(x0 * 0.020833334f + 9.99999975e-06f);
+        const float v2 = -(x1 / v1 * x2) / (v1 * 2.0f) * 0.020833334f;
         const float *x3 = (const float *)p[3] + i0 * 48;
         const float *x4 = (const float *)p[4] + i0 * 48;
         const float *x5 = (const float *)p[5] + i0 * 48;
@@ -1059,56 +1154,75 @@ static void rows23(char *const *p, int64_t first, int64_t last)
     }
 }
 
-static void rows24(char *const *p, int64_t first, int64_t last)
+// grad_norm blocks.{}.fc.bias: mul reduce_sum; 192 elements
+// x0 grad_norm blocks.{}.fc.weight f32[192] -> y0 f32[]
+static void grad_norm_4(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 192; i++)
             s0 += x0[i] * x0[i];
-        ((float *)p[1])[0] = s0;
+        y0[0] = s0;
     }
 }
 
-static void rows25(char *const *p, int64_t first, int64_t last)
+// grad_norm blocks.{}.proj.weight: mul reduce_sum; 192 rows of 12
+// x0 f32[48,4,12] -> y0 f32[48,4]
+static void grad_norm_5(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[1];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0] + i0 * 12;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 12; i++)
             s0 += x0[i] * x0[i];
-        ((float *)p[1])[i0] = s0;
+        y0[i0] = s0;
     }
 }
 
-static void rows26(char *const *p, int64_t first, int64_t last)
+// grad_norm blocks.{}.qkv.bias: mul reduce_sum; 144 elements
+// x0 f32[3,4,12] -> y0 f32[]
+static void grad_norm_6(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 144; i++)
             s0 += x0[i] * x0[i];
-        ((float *)p[1])[0] = s0;
+        y0[0] = s0;
     }
 }
 
-static void rows27(char *const *p, int64_t first, int64_t last)
+// grad_norm blocks.{}.ln1.bias: mul reduce_sum add; 48 elements
+// x0 blocks.{}.ln1 f32[48], x1 f32[] -> y0 f32[]
+static void grad_norm_7(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 48; i++)
             s0 += x0[i] * x0[i];
-        const float v1 = s0 + ((const float *)p[1])[0];
-        ((float *)p[2])[0] = v1;
+        const float x1 = ((const float *)p[1])[0];
+        const float v1 = s0 + x1;
+        y0[0] = v1;
     }
 }
 
-static void rows28(char *const *p, int64_t first, int64_t last)
+// grad_norm blocks.{}.out.bias: add; one number
+// x0 grad_norm blocks.{}.ln1.bias f32[], x1 grad_norm blocks.{}.qkv.weight f32[], x2 grad_norm
+//   blocks.{}.qkv.bias f32[], x3 grad_norm blocks.{}.proj.weight f32[], x4 grad_norm
+//   blocks.{}.proj.bias f32[], x5 grad_norm blocks.{}.ln2.weight f32[], x6 grad_norm
+//   blocks.{}.ln2.bias f32[], x7 grad_norm blocks.{}.fc.weight f32[], x8 grad_norm
+//   blocks.{}.fc.bias f32[], x9 grad_norm blocks.{}.out.weight f32[], x10 f32[] -> y0 f32[]
+static void grad_norm_8(char *const *p, int64_t first, int64_t last)
 {
     const float x0 = ((const float *)p[0])[0];
     const float x1 = ((const float *)p[1])[0];
@@ -1128,19 +1242,25 @@ static void rows28(char *const *p, int64_t first, int64_t last)
         y0[0] = x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7 + x8 + x9 + x10;
 }
 
-static void rows29(char *const *p, int64_t first, int64_t last)
+// grad_norm wpe.weight: mul reduce_sum; 768 elements
+// x0 node_add f32[16,48] -> y0 f32[]
+static void grad_norm_9(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         const float *x0 = (const float *)p[0];
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 768; i++)
             s0 += x0[i] * x0[i];
-        ((float *)p[1])[0] = s0;
+        y0[0] = s0;
     }
 }
 
-static void rows30(char *const *p, int64_t first, int64_t last)
+// grad_norm: add sqrt; one number
+// x0 grad_norm wte.weight f32[], x1 grad_norm wpe.weight f32[], x2 grad_norm ln.weight f32[],
+//   x3 grad_norm ln.bias f32[], x4 grad_norm head.weight f32[], x5 f32[] -> y0 f32[]
+static void grad_norm_10(char *const *p, int64_t first, int64_t last)
 {
     const float x0 = ((const float *)p[0])[0];
     const float x1 = ((const float *)p[1])[0];
@@ -1155,7 +1275,9 @@ static void rows30(char *const *p, int64_t first, int64_t last)
         y0[0] = rt_sqrtf(0.0f + x0 + x1 + x2 + x3 + x4 + x5);
 }
 
-static void rows31(char *const *p, int64_t first, int64_t last)
+// blocks.{}.ln1, ln: reduce_sum mul sub add sqrt div; 64 rows of 48
+// x0 blocks.{} f32[4,16,48], weight f32[48], bias f32[48] -> y0 f32[4,16,48]
+static void ln_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
@@ -1170,16 +1292,18 @@ static void rows31(char *const *p, int64_t first, int64_t last)
             s1 += v2 * v2;
         }
         const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
-        const float *x1 = (const float *)p[1];
-        const float *x2 = (const float *)p[2];
+        const float *weight = (const float *)p[1];
+        const float *bias = (const float *)p[2];
         float *y0 = (float *)p[3] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y0[i] = (x0[i] - v1) * v3 * x1[i] + x2[i];
+            y0[i] = (x0[i] - v1) * v3 * weight[i] + bias[i];
     }
 }
 
-static void rows32(char *const *p, int64_t first, int64_t last)
+// blocks.{}.qkv: add; 64 rows of 144
+// x0 f32[4,16,3,4,12], x1 f32[3,4,12] -> y0 f32[4,16,3,4,12]
+static void qkv_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 144;
@@ -1191,17 +1315,20 @@ static void rows32(char *const *p, int64_t first, int64_t last)
     }
 }
 
-static void rows33(char *const *p, int64_t first, int64_t last)
+// blocks.{}.ln2: add reduce_sum mul sub sqrt div; 64 rows of 48
+// x0 blocks.{}.proj f32[4,16,48], bias blocks.{}.proj.bias f32[48], x2 blocks.{} f32[4,16,48],
+//   weight f32[48], x4 bias f32[48] -> y0 blocks.{} f32[4,16,48], y1 f32[4,16,48]
+static void ln2_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
         const float *x0 = (const float *)p[0] + i0 * 48;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         const float *x2 = (const float *)p[2] + i0 * 48;
         float *y0 = (float *)p[5] + i0 * 48;
         RT_SIMD_SUM(s0)
         for (int64_t i = 0; i < 48; i++) {
-            const float v1 = x2[i] + (x0[i] + x1[i]);
+            const float v1 = x2[i] + (x0[i] + bias[i]);
             s0 += v1;
             y0[i] = v1;
         }
@@ -1212,31 +1339,36 @@ static void rows33(char *const *p, int64_t first, int64_t last)
             s1 += v3 * v3;
         }
         const float v4 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
-        const float *x3 = (const float *)p[3];
+        const float *weight = (const float *)p[3];
         const float *x4 = (const float *)p[4];
         float *y1 = (float *)p[6] + i0 * 48;
         RT_SIMD
         for (int64_t i = 0; i < 48; i++)
-            y1[i] = (y0[i] - v2) * v4 * x3[i] + x4[i];
+            y1[i] = (y0[i] - v2) * v4 * weight[i] + x4[i];
     }
 }
 
-static void rows34(char *const *p, int64_t first, int64_t last)
+// blocks.{}: add div erf mul; 64 rows of 192
+// x0 fc f32[4,16,192], bias fc.bias f32[192] -> y0 f32[4,16,192]
+static void blocks_erf_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 192;
-        const float *x1 = (const float *)p[1];
+        const float *bias = (const float *)p[1];
         float *y0 = (float *)p[2] + i0 * 192;
         RT_SIMD
         for (int64_t i = 0; i < 192; i++) {
-            const float v1 = x0[i] + x1[i];
+            const float v1 = x0[i] + bias[i];
             y0[i] = v1 * (0.5f * (rt_erff(v1 / 1.41421354f) + 1.0f));
         }
     }
 }
 
-static void rows35(char *const *p, int64_t first, int64_t last)
+// cross_entropy: eq not cast reduce_sum lt le or and iota add mul select; 64 elements
+// x0 labels i64[4,16] -> y0 bool[4,16], y1 f32[], y2 i64[4,16]
+static void cross_entropy_predict(char *const *p, int64_t first, int64_t last)
 {
+    float *y1 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         for (int64_t i0 = 0; i0 < 4; i0++) {
@@ -1245,36 +1377,41 @@ static void rows35(char *const *p, int64_t first, int64_t last)
             int64_t *y2 = (int64_t *)p[3] + i0 * 16;
             RT_SIMD_SUM(s0)
             for (int64_t i = 0; i < 16; i++) {
-                const uint8_t v1 = x0[i] == INT64_C(-100);
+                const uint8_t v1 = x0[i] == -100;
                 const uint8_t v2 = !v1;
                 s0 += (float)v2;
-                const int64_t v3 = (int64_t)rt_add_int((int64_t)rt_add_int((int64_t)i, INT64_C(1)),
-                    (int64_t)rt_mul_int((int64_t)i0, INT64_C(16)));
-                y2[i] = v2 & ((x0[i] < INT64_C(0)) | (INT64_C(96) <= x0[i])) ? v3 : INT64_C(65);
+                y2[i] = v2 & ((x0[i] < 0) | (96 <= x0[i])) ?
+                    (int64_t)rt_add_int((int64_t)rt_add_int(i, 1), (int64_t)rt_mul_int(i0,
+                    16)) : 65;
                 y0[i] = v1;
             }
         }
-        ((float *)p[2])[0] = s0;
+        y1[0] = s0;
     }
 }
 
-static void rows36(char *const *p, int64_t first, int64_t last)
+// cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96
+// x0 f32[4,16], x1 head f32[4,16,96], x2 labels i64[4,16], x3 bool[4,16] -> y0 f32[4,16]
+static void cross_entropy_predict_2(char *const *p, int64_t first, int64_t last)
 {
+    float *y0 = (float *)p[4];
     for (int64_t r = first; r < last; r++) {
         const int64_t i1 = r % 16;
         const int64_t i0 = r / 16;
         float s0 = 0, s1 = 0;
-        const float v1 = rt_floorf(((const float *)p[0])[i0 * 16 + i1]);
+        const float x0 = ((const float *)p[0])[i0 * 16 + i1];
+        const float v1 = rt_floorf(x0);
         const float *x1 = (const float *)p[1] + i0 * 1536 + i1 * 96;
         const int64_t x2 = ((const int64_t *)p[2])[i0 * 16 + i1];
         RT_SIMD_SUM(s0, s1)
         for (int64_t i = 0; i < 96; i++) {
             const float v2 = x1[i] - v1;
             s0 += rt_exp_lowf(v2);
-            s1 += (int64_t)i == x2 ? v2 : 0.0f;
+            s1 += i == x2 ? v2 : 0.0f;
         }
-        const float v3 = ((const uint8_t *)p[3])[i0 * 16 + i1] ? 0.0f : rt_logf(s0) - s1;
-        ((float *)p[4])[i0 * 16 + i1] = v3;
+        const uint8_t x3 = ((const uint8_t *)p[3])[i0 * 16 + i1];
+        const float v3 = x3 ? 0.0f : rt_logf(s0) - s1;
+        y0[i0 * 16 + i1] = v3;
     }
 }
 

@@ -1,0 +1,360 @@
+// Names and comments of fused groups' functions. The model's names are untrusted: they are reduced
+// to lower-case letters, digits and underscores, and end in a phase, so that they are neither words
+// of C nor names of its library.
+#include <ctype.h>
+#include <string.h>
+
+#include "generator/cpu/group_function.h"
+
+enum { NAME_ROOM = 32, MODULE_ROOM = 40, MODULES_SHOWN = 3 };
+
+// ---- parts of names ----
+
+// Turns "LayerNorm-2" into "layer_norm_2". "": nothing of it can stand in a name.
+static const char *identifier(Arena *a, const char *s)
+{
+    Text t = {0};
+
+    for (char before = 0; *s && t.n < NAME_ROOM; before = *s++) {
+        bool is_word = isupper((unsigned char)*s) && islower((unsigned char)before);
+        bool is_plain = isalnum((unsigned char)*s);
+        if ((is_word || !is_plain) && t.n && t.s[t.n - 1] != '_')
+            text_printf(&t, "_");
+        if (is_plain)
+            text_printf(&t, "%c", tolower((unsigned char)*s));
+    }
+    size_t n = t.n;
+    while (n && t.s[n - 1] == '_')
+        n--;
+    const char *name = arena_copy(a, t.n ? t.s : "", n);
+    text_free(&t);
+    return name;
+}
+
+// The last part of a path that is more than a number, with the numbers after it: "layer3.{}.bn1"
+// gives "bn1", "layer3.{}.downsample.1" gives "downsample.1".
+static const char *last_part(const char *path)
+{
+    const char *from = path + strlen(path);
+
+    while (from > path && !isalpha((unsigned char)*from))
+        do
+            from--;
+        while (from > path && !strchr("./", from[-1]));
+    return from;
+}
+
+// A name without the numbers at its end.
+static const char *unnumbered(Arena *a, const char *name)
+{
+    size_t n = strlen(name);
+
+    while (n && strchr("_0123456789", name[n - 1]))
+        n--;
+    return arena_copy(a, name, n);
+}
+
+// The name that two names share: "ln" of "ln1" and "ln2", "norm" of "q_norm" and "k_norm". NULL:
+// nothing.
+static const char *shared_name(Arena *a, const char *x, const char *y)
+{
+    x = unnumbered(a, x), y = unnumbered(a, y);
+    if (strcmp(x, y)) {
+        x = strrchr(x, '_'), y = strrchr(y, '_');
+        if (!x || !y || strcmp(x, y))
+            return NULL;
+        x++;
+    }
+    return strlen(x) > 1 ? x : NULL;
+}
+
+static bool is_optimizer(const char *name)
+{
+#define OPTIMIZER(x) !strcmp(name, #x) ||
+    return
+#include "ir/optimizers.def"
+        false;
+}
+
+// ---- what is known of a group ----
+
+static const Node *last_node(const Body *b)
+{
+    return &b->g->s->g->nodes[b->it->nodes[b->it->n_nodes - 1]];
+}
+
+// The operator that costs most; of several the last.
+static const char *main_operator(const Body *b)
+{
+    const OpDef *most = last_node(b)->op;
+
+    for (int i = b->it->n_nodes - 1; i >= 0; i--) {
+        const OpDef *op = b->g->s->g->nodes[b->it->nodes[i]].op;
+        most = op->flops > most->flops ? op : most;
+    }
+    return most->name;
+}
+
+static const char *operators_text(const Body *b)
+{
+    const char *s = "";
+
+    for (int i = 0; i < b->it->n_nodes; i++) {
+        const char *name = b->g->s->g->nodes[b->it->nodes[i]].op->name;
+        if (!has_word(s, name))
+            s = arena_string(b->g->arena, "%s%s%s", s, *s ? " " : "", name);
+    }
+    return s;
+}
+
+static const char *walk_text(const Body *b)
+{
+    const Walk *w = b->w;
+    int64_t rows = 1, columns = 1;
+
+    for (int d = 0; d < w->rank; d++)
+        *(d < w->rows && (w->rank > 1 || b->it->group.has_rows) ? &rows : &columns) *= w->dim[d];
+    if (rows == 1)
+        return columns == 1 ? "one number"
+                            : arena_string(b->g->arena, "%" PRId64 " elements", columns);
+    return arena_string(b->g->arena, "%" PRId64 " rows of %" PRId64, rows, columns);
+}
+
+// The module in a name. Nodes of a block that are in none of its modules are told apart by their
+// main operator; those of no module have the ONNX node's name, "node_add_3".
+static const char *base_text(const Body *b, const char *module)
+{
+    Arena *a = b->g->arena;
+    const Node *n = last_node(b);
+    const char *scope = n->source ? n->source->scope : NULL;
+    size_t length = strlen(module);
+
+    if (n->phase == UPDATE && n->source && n->source->name)
+        return identifier(a, n->source->name);
+    if (length > 2 && !strcmp(module + length - 2, "{}"))
+        return arena_string(a, "%s_%s", identifier(a, last_part(module)), main_operator(b));
+    const char *name = identifier(a, last_part(module));
+    if (!scope || !*scope)
+        name = unnumbered(a, name + (strncmp(name, "node_", 5) ? 0 : 5));
+    return *name ? name : main_operator(b);
+}
+
+// The phase of most nodes, of an update's last node: groups also make again what they read.
+static Phase phase_of(const Body *b)
+{
+    int n[UPDATE + 1] = {0};
+
+    for (int i = 0; i < b->it->n_nodes; i++)
+        n[b->g->s->g->nodes[b->it->nodes[i]].phase]++;
+    return last_node(b)->phase == UPDATE ? UPDATE : n[FORWARD] > n[BACKWARD] ? FORWARD : BACKWARD;
+}
+
+static const char *ending_text(const Body *b)
+{
+    static const char *const norms[] = {"grad_norm", "clip_norm", "accumulate"};
+    const Node *n = last_node(b);
+    const char *name = n->source && n->source->name ? n->source->name : "";
+
+    if (phase_of(b) == BACKWARD)
+        return "_backward";
+    if (phase_of(b) == FORWARD)
+        return b->g->set == SET_PREDICT ? "_predict" : "_forward";
+    for (int i = 0; i < COUNT(norms); i++)
+        if (!strcmp(name, norms[i]))
+            return "";
+    if (!is_optimizer(name))
+        return "_update";
+    return n->source->scope && *n->source->scope ? "" : "_scalars";
+}
+
+// The origin of a value: the module of its node, or its own name if no node makes it. Without the
+// module of the group, if it is in that.
+static const char *origin_text(const Body *b, ValueId v, const char *module)
+{
+    const Value *x = value_of(b->g->s->g, v);
+    const Node made = {.source = &(Source){.name = x->name, .scope = ""}, .block = x->block};
+    const char *s = node_label(b->g, x->producer ? producer(b->g->s->g, v) : &made, MODULE_ROOM);
+    size_t n = strlen(module);
+
+    if (strncmp(s, module, n) || (s[n] && s[n] != '.'))
+        return s;
+    return s + n + (s[n] == '.');
+}
+
+static OperandNote note_of(const Body *b, int k, const char *module)
+{
+    const Item *it = b->it;
+    ValueId v = k < it->n_in ? it->operands[k].base : it->operands[k].value;
+    OperandNote note = {.name = b->name[k], .origin = origin_text(b, v, module)};
+    Text type = {0};
+
+    if (!strcmp(note.origin, note.name))
+        note.origin = "";
+    for (int i = 0; i < it->n_nodes; i++)
+        if (it->group.is_column_sum[i] && b->g->s->g->nodes[it->nodes[i]].out[0] == v)
+            note.name = b->expr[it->nodes[i]];
+    print_type(value_of(b->g->s->g, v), &type);
+    note.type = arena_copy(b->g->arena, type.s, type.n);
+    text_free(&type);
+    return note;
+}
+
+static GroupFunction describe(const Body *b, const char *text)
+{
+    const Item *it = b->it;
+    const char *module = node_label(b->g, last_node(b), MODULE_ROOM);
+    GroupFunction f = {.text = text,
+                       .base = base_text(b, module),
+                       .ending = ending_text(b),
+                       .has_columns = it->group.has_columns,
+                       .main_operator = main_operator(b),
+                       .operators = operators_text(b),
+                       .walk = walk_text(b),
+                       .n_notes = it->n_in + it->n_out,
+                       .n_in = it->n_in};
+
+    f.note = arena_array(b->g->arena, OperandNote, f.n_notes);
+    for (int k = 0; k < f.n_notes; k++)
+        f.note[k] = note_of(b, k, module);
+    *arena_push(b->g->arena, f.module, f.n_modules, f.cap_modules) = module;
+    return f;
+}
+
+// ---- functions ----
+
+// Adds a group to a function that it shares.
+static void share(Gen *g, GroupFunction *f, const GroupFunction *x)
+{
+    bool is_known = false;
+
+    if (f->base)
+        f->base = !strcmp(f->base, x->base) ? f->base : shared_name(g->arena, f->base, x->base);
+    if (f->walk && strcmp(f->walk, x->walk))
+        f->walk = NULL;
+    for (int i = 0; i < f->n_modules; i++)
+        is_known |= !strcmp(f->module[i], x->module[0]);
+    if (!is_known)
+        *arena_push(g->arena, f->module, f->n_modules, f->cap_modules) = x->module[0];
+    if (f->n_notes != x->n_notes)
+        f->n_notes = 0;
+    for (int k = 0; k < f->n_notes; k++) {
+        OperandNote *to = &f->note[k];
+        const OperandNote *from = &x->note[k];
+        if (to->origin && strcmp(to->origin, from->origin))
+            to->origin = NULL;
+        if (to->type && strcmp(to->type, from->type))
+            to->type = NULL;
+    }
+}
+
+int add_function(const Body *b, const char *text)
+{
+    Gen *g = b->g;
+    int number = map_get(&g->functions, text);
+    GroupFunction f = describe(b, text);
+
+    if (number) {
+        share(g, &g->function[number - 1], &f);
+        return number - 1;
+    }
+    *arena_push(g->arena, g->function, g->n_groups, g->cap_groups) = f;
+    map_set(&g->functions, text, g->n_groups);  // 1 + its index
+    return g->n_groups - 1;
+}
+
+// Names of other functions, and beginnings that no name has.
+static bool is_reserved(const char *name)
+{
+    return !isalpha((unsigned char)*name) || !strncmp(name, "rt_", 3) ||
+           !strncmp(name, "every_", 6) ||
+           (!strncmp(name, "block", 5) && isdigit((unsigned char)name[5]));
+}
+
+// Names a function. A second one of the same name gets a number.
+static void set_name(GroupFunction *f, Map *taken)
+{
+    const char *base = f->base ? f->base : f->main_operator;
+    const char *ending = f->base || *f->ending ? f->ending : "_update";
+    char *name =
+        arena_string(taken->arena, "%s%s%s", is_reserved(base) ? "module_" : "", base, ending);
+
+    f->name = name;
+    for (int i = 2; map_get(taken, f->name); i++)
+        f->name = arena_string(taken->arena, "%s_%d", name, i);
+    map_set(taken, f->name, 1);
+}
+
+// Appends a comment, broken at blanks. Tabs are blanks where it isn't broken.
+static void print_comment(Text *t, const char *s)
+{
+    int column = 2;
+
+    text_printf(t, "//");
+    while (*s) {
+        size_t n = strcspn(s, " ");
+        if (column + 1 + (int)n > COLUMNS) {
+            text_printf(t, "\n//  ");
+            column = 4;
+        }
+        text_printf(t, " ");
+        for (size_t i = 0; i < n; i++)
+            text_printf(t, "%c", s[i] == '\t' ? ' ' : s[i]);
+        column += 1 + (int)n;
+        s += n + (s[n] == ' ');
+    }
+    text_printf(t, "\n");
+}
+
+static void print_head(const GroupFunction *f, Text *t)
+{
+    Text line = {0};
+
+    for (int i = 0; i < f->n_modules && i < MODULES_SHOWN; i++) {
+        const char *blank = strchr(f->module[i], ' ');  // after the optimizer
+        text_printf(&line, "%s%s", i ? ", " : "", i && blank ? blank + 1 : f->module[i]);
+    }
+    if (f->n_modules > MODULES_SHOWN)
+        text_printf(&line, " and %d more", f->n_modules - MODULES_SHOWN);
+    text_printf(&line, "%s%s%s%s", line.n ? ": " : "", f->operators, f->walk ? "; " : "",
+                f->walk ? f->walk : "");
+    print_comment(t, line.s);
+    text_free(&line);
+}
+
+// "x0 attn f32[4,16,48], weight f32[48] -> y0 f32[4,16,48]". Nothing if the groups differ in all.
+static void print_notes(const GroupFunction *f, Text *t)
+{
+    Text line = {0};
+    const char *between = "";
+    bool is_known = false;
+
+    for (int k = 0; k < f->n_notes; k++) {
+        const OperandNote *x = &f->note[k];
+        if (k < f->n_in && !has_word(f->text, x->name))
+            continue;
+        text_printf(&line, "%s%s", k == f->n_in ? " ->\t" : between, x->name);
+        if (x->origin && *x->origin)
+            text_printf(&line, "\t%s", x->origin);
+        if (x->type)
+            text_printf(&line, "\t%s", x->type);
+        is_known |= x->type || (x->origin && *x->origin);
+        between = ", ";
+    }
+    if (is_known)
+        print_comment(t, line.s);
+    text_free(&line);
+}
+
+void print_functions(Gen *g)
+{
+    Map taken = {.arena = g->arena};
+
+    for (int i = 0; i < g->n_groups; i++) {
+        GroupFunction *f = &g->function[i];
+        set_name(f, &taken);
+        print_head(f, g->groups);
+        print_notes(f, g->groups);
+        text_printf(g->group_names[f->has_columns], ", %s", f->name);
+        text_printf(g->groups, "static void %s%s\n\n", f->name, f->text);
+    }
+}

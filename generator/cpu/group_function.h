@@ -1,0 +1,36 @@
+// The functions of fused groups: shared by groups of the same text, named and headed by comments.
+#ifndef SHARDCC_GENERATOR_CPU_GROUP_FUNCTION_H
+#define SHARDCC_GENERATOR_CPU_GROUP_FUNCTION_H
+
+#include "generator/cpu/element.h"
+
+// An operand in the function's comment.
+typedef struct OperandNote {
+    const char *name;    // in the function
+    const char *origin;  // the module or the parameter that it is from; "" if it is the group's
+    const char *type;
+} OperandNote;
+
+// Where groups that share a function differ, a text is NULL.
+struct GroupFunction {
+    const char *text;    // its parameters and its body
+    const char *base;    // the module as part of a name
+    const char *ending;  // the phase as the end of a name
+    bool has_columns;
+    const char *main_operator;
+    const char *operators;  // each once
+    const char *walk;       // "64 rows of 48"
+    const char **module;    // each once
+    int n_modules, cap_modules;
+    OperandNote *note;  // inputs, then outputs
+    int n_notes, n_in;
+    const char *name;  // set by print_functions
+};
+
+// The number of the function with this text. It is new, or known from a group before.
+int add_function(const Body *b, const char *text);
+
+// Gives all functions names, which no two share, and prints them to g->groups.
+void print_functions(Gen *g);
+
+#endif
