@@ -57,6 +57,10 @@ const char *place_name(Gen *g, int32_t buffer, int64_t offset);
 void print_string(Text *t, const char *s, int indent);
 // A line, broken after commas so that none is longer than COLUMNS.
 void print_wrapped(Text *t, int indent, const char *s);
+// The module of an item's statement or, of an update, "adamw h.{}.ln_1.weight".
+char *item_label(const Gen *g, const Item *it, int room);
+// Prints a call that is no statement of its own for RT_AT, with a label as its comment.
+void print_labelled(Text *t, int indent, const char *call, const char *label);
 // Prints an item's call after a statement that says what it does: see RT_AT in rt_kernels.h.
 void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *call);
 void print_number(Text *t, DType type, double x);

@@ -3,6 +3,8 @@
 
 #include "generator/target_text.h"
 
+enum { LABEL_ROOM = 60 };  // columns of a comment
+
 static void print_dims(Text *t, const char *name, int rank, const int64_t *dim)
 {
     text_printf(t, ".%s = {", name);
@@ -98,20 +100,35 @@ static void generate_pad(Gen *g, const Item *it, Text *t, int indent)
     print_dims(&call, "stride", it->rank, o->stride);
     text_printf(&call, "}, &rt->shard[%d], %s);", node_shard(g, it->nodes[0], it->pad.factor),
                 place_text(g, o));
-    print_wrapped(t, indent, call.s);
+    print_labelled(t, indent, call.s, item_label(g, it, LABEL_ROOM));
     text_free(&call);
 }
 
 // ---- gradients ----
 
+// The name of the parameter whose gradient the item shows.
+static const char *parameter_label(const Gen *g, const Item *it)
+{
+    const Graph *graph = g->s->g;
+    ValueId v = it->operands[0].value;
+    Source from = {.name = "", .scope = ""};
+    const Node label = {.source = &from, .block.cls = it->region ? it->cls : 0};
+
+    for (int i = 0; i < graph->n_outputs; i++)
+        if (graph->outputs[i].role == OUTPUT_GRADIENT && graph->outputs[i].value == v)
+            from.name = graph->outputs[i].name;
+    return node_label(g, &label, LABEL_ROOM);
+}
+
 static void generate_gradient(Gen *g, const Item *it, Text *t, int indent)
 {
     const Operand *o = &it->operands[0];
 
-    print_wrapped(t, indent,
-                  arena_string(g->arena, "rt_gradient(rt, %d, %s, %s);",
-                               gradient_number(g, o->value), it->region ? "layer" : "0",
-                               place_text(g, o)));
+    print_labelled(t, indent,
+                   arena_string(g->arena, "rt_gradient(rt, %d, %s, %s);",
+                                gradient_number(g, o->value), it->region ? "layer" : "0",
+                                place_text(g, o)),
+                   parameter_label(g, it));
 }
 
 // ---- functions ----

@@ -168,11 +168,12 @@ static const char *ending_text(const Body *b)
 }
 
 // The origin of a value: the module of its node, or its own name if no node makes it. Without the
-// module of the group, if it is in that.
+// module of the group, if it is in that. Constants often have no name.
 static const char *origin_text(const Body *b, ValueId v, const char *module)
 {
     const Value *x = value_of(b->g->s->g, v);
-    const Node made = {.source = &(Source){.name = x->name, .scope = ""}, .block = x->block};
+    const char *name = x->kind == VALUE_CONSTANT ? "constant" : x->name;
+    const Node made = {.source = &(Source){.name = name, .scope = ""}, .block = x->block};
     const char *s = node_label(b->g, x->producer ? producer(b->g->s->g, v) : &made, MODULE_ROOM);
     size_t n = strlen(module);
 
@@ -202,7 +203,7 @@ static OperandNote note_of(const Body *b, int k, const char *module)
 static GroupFunction describe(const Body *b, const char *text)
 {
     const Item *it = b->it;
-    const char *module = node_label(b->g, last_node(b), MODULE_ROOM);
+    const char *module = item_label(b->g, it, MODULE_ROOM);
     GroupFunction f = {.text = text,
                        .base = base_text(b, module),
                        .ending = ending_text(b),

@@ -4,6 +4,8 @@
 
 #include "generator/cpu/kernel_call.h"
 
+enum { LABEL_ROOM = 40 };  // columns of a comment
+
 static void add_places(Gen *g, const Item *it, Text *call)
 {
     for (int k = 0; k < it->n_out; k++)
@@ -61,9 +63,10 @@ void print_kernel(Gen *g, const Item *it, Text *t, int indent)
             number = ++g->n_kernels;
             map_set(&g->kernels, key, number);
             const char *percent = strchr(key, '%');
-            print_wrapped(g->init, 4,
-                          arena_string(g->arena, "%.*s%d%s", (int)(percent - key), key, number - 1,
-                                       percent + 1));
+            print_labelled(g->init, 4,
+                           arena_string(g->arena, "%.*s%d%s", (int)(percent - key), key, number - 1,
+                                        percent + 1),
+                           item_label(g, it, LABEL_ROOM));
         }
         text_printf(&call, "%d", number - 1);
     } else {

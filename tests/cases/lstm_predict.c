@@ -273,14 +273,14 @@ static void init(Rt *rt)
 {
     rt_dot_init(rt, 0, &(RtDot){.m = 12, .n = 192, .k = 32, .a_m = 32, .a_k = 1, .b_k = 1,
         .b_n = 32, .y_m = 768, .y_n = 1, .n_batch = 1, .batch = {4}, .a_batch = {384},
-        .b_batch = {0}, .y_batch = {192}, .type = RT_F32});
+        .b_batch = {0}, .y_batch = {192}, .type = RT_F32});  // rnn
     rt_dot_init(rt, 1, &(RtDot){.m = 4, .n = 192, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 192, .y_n = 1, .type = RT_F32});
+        .b_n = 48, .y_m = 192, .y_n = 1, .type = RT_F32});  // rnn
     rt_dot_init(rt, 2, &(RtDot){.m = 48, .n = 192, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 192, .y_n = 1, .type = RT_F32});
+        .b_n = 48, .y_m = 192, .y_n = 1, .type = RT_F32});  // rnn
     rt_dot_init(rt, 3, &(RtDot){.m = 12, .n = 50, .k = 48, .a_m = 192, .a_k = 1, .b_k = 1,
         .b_n = 48, .y_m = 50, .y_n = 1, .n_batch = 1, .batch = {4}, .a_batch = {48},
-        .b_batch = {0}, .y_batch = {600}, .type = RT_F32});
+        .b_batch = {0}, .y_batch = {600}, .type = RT_F32});  // out
 }
 
 static const RtTensor tensors[] = {

@@ -1,0 +1,115 @@
+// Prints statements, each with what it is of: a module, or an optimizer and its parameter.
+#include <string.h>
+
+#include "generator/internal.h"
+
+// "1.93e10": three digits, in the shortest form that C reads.
+static char *short_number(Gen *g, double x)
+{
+    char *s = arena_string(g->arena, "%.3g", x), *e = strchr(s, 'e');
+
+    if (!e)
+        return s;
+    const char *digits = e + 1 + strspn(e + 1, "+-0");
+    return arena_string(g->arena, "%.*se%s%s", (int)(e - s), s, e[1] == '-' ? "-" : "", digits);
+}
+
+// The node that an item is labelled by: the last one or, of an update, the last one that serves a
+// parameter. NULL: no node makes the item's value.
+static const Node *label_node(const Gen *g, const Item *it)
+{
+    const Graph *graph = g->s->g;
+    ValueId v = it->operands[0].value;
+
+    for (int i = it->n_nodes - 1; i >= 0; i--) {
+        const Node *n = &graph->nodes[it->nodes[i]];
+        if (n->phase == UPDATE && n->source && *n->source->scope)
+            return n;
+    }
+    if (it->n_nodes)
+        return &graph->nodes[it->nodes[it->n_nodes - 1]];
+    return value_of(graph, v)->producer ? producer(graph, v) : NULL;
+}
+
+char *item_label(const Gen *g, const Item *it, int room)
+{
+    const Value *v = value_of(g->s->g, it->operands[0].value);
+    const Node made = {.source = &(Source){.name = v->name, .scope = ""}, .block = v->block};
+    const Node *n = label_node(g, it);
+
+    return node_label(g, n ? n : &made, room);
+}
+
+// The value that the item makes, moves or fills.
+static const Value *result_of(const Gen *g, const Item *it)
+{
+    const Graph *graph = g->s->g;
+
+    return it->n_nodes ? out(graph, &graph->nodes[it->nodes[it->n_nodes - 1]])
+                       : value_of(graph, it->operands[0].value);
+}
+
+// "h.{}.mlp.act: add mul ... f32[4,16]", in `room` columns if possible.
+static char *call_text(Gen *g, const Item *it, int room)
+{
+    Text t = {0}, type = {0};
+
+    print_type(result_of(g, it), &type);
+    int left = room - (int)type.n - 12;  // with the last operator
+    const char *label = item_label(g, it, left < 16 ? 16 : left > 40 ? 40 : left);
+    room -= (int)type.n + 6;  // with " ..." and a space
+    text_printf(&t, "%s%s", label, *label ? ": " : "");
+    if (item_slot(it))
+        text_printf(&t, it->kind == ITEM_WAIT ? "wait for " : "start ");
+    if (!it->n_nodes)
+        text_printf(&t, it->kind == ITEM_COPY ? "copy " : "fill ");
+    for (int i = 0; i < it->n_nodes; i++) {
+        const char *name = g->s->g->nodes[it->nodes[i]].op->name;
+        if (i && (int)(t.n + strlen(name)) > room) {
+            text_printf(&t, "... ");
+            break;
+        }
+        text_printf(&t, "%s ", name);
+    }
+    char *s = arena_string(g->arena, "%s%s", t.s, type.s);
+    text_free(&t);
+    text_free(&type);
+    return s;
+}
+
+void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *call)
+{
+    const Work *w = &it->work;
+    char *numbers = arena_string(g->arena, ", %s, %s, %s", short_number(g, w->flops),
+                                 short_number(g, w->read), short_number(g, w->written));
+
+    if (g->o->cluster)
+        numbers =
+            arena_string(g->arena, "%s, %s", numbers,
+                         short_number(g, exchange_seconds(g, it) + work_seconds(g->o->cluster, w)));
+    int room = COLUMNS - indent - (int)strlen("RT_AT(rt, \"\");") - (int)strlen(numbers);
+    const char *comment = exchange_comment(g, it);
+    if (comment)
+        print_wrapped(t, indent, comment);
+    print_wrapped(t, indent,
+                  arena_string(g->arena, "RT_AT(rt, \"%s\"%s);", call_text(g, it, room), numbers));
+    print_wrapped(t, indent, call);
+}
+
+void print_labelled(Text *t, int indent, const char *call, const char *label)
+{
+    Text lines = {0};
+
+    print_wrapped(&lines, indent, call);
+    const char *last = lines.s + lines.n - 1;  // after the last line
+    while (last > lines.s && last[-1] != '\n')
+        last--;
+    size_t length = lines.n - 1 - (size_t)(last - lines.s);
+    if (length + strlen("  // ") + strlen(label) <= COLUMNS) {
+        text_put(t, lines.s, lines.n - 1);
+        text_printf(t, "  // %s\n", label);
+    } else {
+        text_printf(t, "%*s// %s\n%s", indent, "", label, lines.s);
+    }
+    text_free(&lines);
+}
