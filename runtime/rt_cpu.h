@@ -37,6 +37,13 @@ static inline void rt_prefetch(const void *x, int64_t bytes)
         __builtin_prefetch((const void *)((uintptr_t)x + (uintptr_t)i));
 }
 
+// In the loops of fused groups: RT_PREFETCH prefetches the line of x that is read RT_AHEAD elements
+// after x[i], RT_PREFETCH_ROW a whole row of n elements that far after this row. RT_AHEAD is about
+// as far as memory needs to answer.
+enum { RT_AHEAD = 1024 };
+#define RT_PREFETCH(x, i) rt_prefetch((x) + (i) + RT_AHEAD, RT_LINE * (int64_t)sizeof *(x))
+#define RT_PREFETCH_ROW(x, n) rt_prefetch((x) + RT_AHEAD, (n) * (int64_t)sizeof *(x))
+
 // Sums in RT_LINE lanes, a number that is the same on all machines. rt_add_lanes adds a line of x;
 // rt_total returns the sum of all lanes.
 enum { RT_LINE = 16 };
@@ -70,6 +77,8 @@ void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const 
 enum { RT_STREAM_BYTES = 64 << 20 };
 void rt_stream_store(void *to, const void *from, int64_t bytes);
 void rt_stream_fence(void);
+// Streams `from` to the n elements y[i], y[i + 1] …
+#define RT_STREAM(y, i, from, n) rt_stream_store((y) + (i), from, (n) * (int64_t)sizeof *(y))
 
 // ---- threads ----
 // For a program of its own to call first: executes the program again with threads that spin only

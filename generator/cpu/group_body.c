@@ -229,7 +229,7 @@ static void print_runs(Body *b, int indent, const char *from, const char *to, bo
         print_loop(b, indent + 4, "c", "end");
     }
     b->is_run = false;
-    print_stream_stores(b, indent + 4, " + c", "(end - c)");
+    print_stream_stores(b, indent + 4, "c", "end - c");
     if (has_sum)
         print_each_sum(b, indent + 4, "w%d += (double)s%d;", " w%d += (double)s%d;", "");
     text_printf(&b->text, "%*s}\n", indent, "");
@@ -248,7 +248,7 @@ static void print_inner(Body *b, int indent)
     if (n <= LONG_ROW_ELEMENTS || !(has_sum || has_prefetch || has_streamed(b))) {
         print_row_prefetch(b, indent);
         print_loop(b, indent, "0", length);
-        print_stream_stores(b, indent, "", length);
+        print_stream_stores(b, indent, "0", length);
         return;
     }
     if (has_sum && has_prefetch)

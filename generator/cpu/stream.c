@@ -72,15 +72,14 @@ bool has_streamed(const Body *b)
     return false;
 }
 
-// Prefetches n elements of each prefetched input, PREFETCH_ELEMENTS after `from`.
-static void print_prefetch_of(Body *b, int indent, const char *from, int64_t n)
+// Prints `macro` for each prefetched input: "RT_PREFETCH(x0, b), RT_PREFETCH(x1, b);".
+static void print_prefetch_of(Body *b, int indent, const char *macro, const char *argument)
 {
     Text line = {0};
 
     for (int k = 0; k < b->it->n_in; k++)
         if (b->is_prefetched[k] && is_used(b, k))
-            text_printf(&line, "%srt_prefetch(%s%s + %d, %" PRId64 ")", line.n ? ", " : "",
-                        b->name[k], from, PREFETCH_ELEMENTS, n * dtype_size(value_at(b, k)->dtype));
+            text_printf(&line, "%s%s(%s, %s)", line.n ? ", " : "", macro, b->name[k], argument);
     if (line.n)
         print_wrapped(&b->text, indent, arena_string(b->g->arena, "%s;", line.s));
     text_free(&line);
@@ -89,7 +88,7 @@ static void print_prefetch_of(Body *b, int indent, const char *from, int64_t n)
 void print_prefetch(Body *b, int indent)
 {
     if (needs_prefetch(b))
-        print_prefetch_of(b, indent, " + b", RT_LINE);
+        print_prefetch_of(b, indent, "RT_PREFETCH", "b");
     for (int k = 0; k < b->it->n_in; k++)
         b->is_prefetched[k] &= !is_used(b, k);
 }
@@ -102,7 +101,7 @@ void print_row_prefetch(Body *b, int indent)
     for (int k = 0; k < b->it->n_in; k++)
         has_transposed |= b->w->transposed[k] && is_used(b, k);
     if (has_transposed && n <= LONG_ROW_ELEMENTS)
-        print_prefetch_of(b, indent, "", n);
+        print_prefetch_of(b, indent, "RT_PREFETCH_ROW", arena_string(b->g->arena, "%" PRId64, n));
 }
 
 void print_stream_buffers(Body *b)
@@ -118,9 +117,7 @@ void print_stream_buffers(Body *b)
 void print_stream_stores(Body *b, int indent, const char *from, const char *n)
 {
     for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
-        if (b->is_streamed[k] && is_used(b, k)) {
-            int i = k - b->it->n_in, size = dtype_size(value_at(b, k)->dtype);
-            text_printf(&b->text, "%*srt_stream_store(%s%s, f%d, %d * %s);\n", indent, "",
-                        b->name[k], from, i, size, n);
-        }
+        if (b->is_streamed[k] && is_used(b, k))
+            text_printf(&b->text, "%*sRT_STREAM(%s, %s, f%d, %s);\n", indent, "", b->name[k], from,
+                        k - b->it->n_in, n);
 }

@@ -6,9 +6,8 @@
 #include "generator/cpu/element.h"
 
 // All in elements. Rows longer than LONG_ROW_ELEMENTS are summed, or stored past the caches, in
-// runs of RUN_ELEMENTS. Prefetches are PREFETCH_ELEMENTS ahead: about as far as memory needs to
-// answer.
-enum { RUN_ELEMENTS = 256, LONG_ROW_ELEMENTS = 1024, PREFETCH_ELEMENTS = 1024 };
+// runs of RUN_ELEMENTS.
+enum { RUN_ELEMENTS = 256, LONG_ROW_ELEMENTS = 1024 };
 
 // Sets Body.is_prefetched and Body.is_streamed. A streamed result has rows of whole, consecutive
 // cache lines, is made in the last pass, and isn't in a cache already.
@@ -21,11 +20,11 @@ bool needs_prefetch(const Body *b);
 // Does the pass being printed have streamed results?
 bool has_streamed(const Body *b);
 
-// Prefetches one line of each prefetched input, PREFETCH_ELEMENTS after element b. Later passes
+// Prefetches one line of each prefetched input, RT_AHEAD elements after element b. Later passes
 // find it in a cache.
 void print_prefetch(Body *b, int indent);
 
-// Prefetches a short row of each such input, PREFETCH_ELEMENTS after this row, if the pass also
+// Prefetches a short row of each such input, RT_AHEAD elements after this row, if the pass also
 // transposes an operand: the hardware then doesn't prefetch by itself.
 void print_row_prefetch(Body *b, int indent);
 

@@ -74,8 +74,9 @@ static void streamed_results_are_eval(void **state)
     assert_non_null(mkdtemp(dir));
     write_program(&c, "far", dir, &d);
     const char *file = arena_string(c.arena, "%s/far.c", dir);
-    assert_int_equal(count_calls(file, "rt_stream_store(", &d), STREAMED);
-    assert_int_equal(count_calls(file, "rt_prefetch(", &d), 3);
+    assert_int_equal(count_calls(file, "RT_STREAM(", &d), STREAMED);
+    assert_int_equal(count_calls(file, "RT_PREFETCH(", &d), 2);
+    assert_int_equal(count_calls(file, "RT_PREFETCH_ROW(", &d), 1);
     assert_int_equal(count_calls(file, "rt_exp_lowf(", &d), 2);
     compile_all(dir, "-O1");
     Loaded p = load_program(dir, "far");
