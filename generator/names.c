@@ -1,4 +1,5 @@
 // Prints names, literals and comments. Names of the model reach the text only through here.
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -113,13 +114,25 @@ static size_t slice(const char *s)
     return n;
 }
 
-// Where to break `s` to fit into `room`: at its last space there, if it has one.
+// Where to break `s` to fit into `room`: after an operator in the fewest brackets that stands in
+// the second half; else at the last space, if it has one.
 static size_t fit(const char *s, size_t n, int room)
 {
-    for (int i = room; n > (size_t)room && i > 20; i--)
-        if (s[i] == ' ')
-            return (size_t)i;
-    return n;
+    int depth = 0, least = INT_MAX, at_operator = 0, space = 0;
+
+    if (n <= (size_t)room)
+        return n;
+    for (int i = 0; i <= room; i++) {
+        depth += (s[i] == '(' || s[i] == '[') - (s[i] == ')' || s[i] == ']');
+        if (s[i] != ' ' || i <= 20)
+            continue;
+        space = i;
+        if (i > room / 2 && strchr("+-*/%<=>&|?:", s[i - 1]) && depth <= least) {
+            least = depth;
+            at_operator = i;
+        }
+    }
+    return at_operator ? (size_t)at_operator : space ? (size_t)space : n;
 }
 
 void print_wrapped(Text *t, int indent, const char *s)
