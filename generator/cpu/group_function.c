@@ -271,14 +271,17 @@ static bool is_reserved(const char *name)
            (!strncmp(name, "block", 5) && isdigit((unsigned char)name[5]));
 }
 
-// Names a function. A second one of the same name gets a number.
+// Names a function. A second one of the same name is told apart by its main operator, others by
+// numbers.
 static void set_name(GroupFunction *f, Map *taken)
 {
     const char *base = f->base ? f->base : f->main_operator;
     const char *ending = f->base || *f->ending ? f->ending : "_update";
-    char *name =
-        arena_string(taken->arena, "%s%s%s", is_reserved(base) ? "module_" : "", base, ending);
+    const char *before = is_reserved(base) ? "module_" : "";
+    char *name = arena_string(taken->arena, "%s%s%s", before, base, ending);
 
+    if (map_get(taken, name) && f->base)
+        name = arena_string(taken->arena, "%s%s_%s%s", before, base, f->main_operator, ending);
     f->name = name;
     for (int i = 2; map_get(taken, f->name); i++)
         f->name = arena_string(taken->arena, "%s_%d", name, i);

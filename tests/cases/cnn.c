@@ -81,7 +81,7 @@ static void module_1_forward(char *const *p, int64_t first, int64_t last, float 
 
 // 1: mul add; 8 elements
 // x0 f32[8], running_mean f32[8] -> y0 f32[8], next_running_mean f32[8]
-static void module_1_forward_2(char *const *p, int64_t first, int64_t last)
+static void module_1_add_forward(char *const *p, int64_t first, int64_t last)
 {
     const float *x0 = (const float *)p[0];
     const float *running_mean = (const float *)p[1];
@@ -98,7 +98,7 @@ static void module_1_forward_2(char *const *p, int64_t first, int64_t last)
 
 // 1: sub mul reduce_sum; 6272 rows of 8
 // x0 0 f32[8,8,28,28], x1 f32[8] -> y0 f32[8,8,28,28], s[i] f32[8]
-static void module_1_forward_3(char *const *p, int64_t first, int64_t last, float *s)
+static void module_1_reduce_sum_forward(char *const *p, int64_t first, int64_t last, float *s)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 8;
@@ -115,7 +115,7 @@ static void module_1_forward_3(char *const *p, int64_t first, int64_t last, floa
 
 // 1: mul add sqrt div; 8 elements
 // x0 f32[8], weight f32[8], running_var f32[8] -> y0 f32[8], next_running_var f32[8]
-static void module_1_forward_4(char *const *p, int64_t first, int64_t last)
+static void module_1_div_forward(char *const *p, int64_t first, int64_t last)
 {
     const float *x0 = (const float *)p[0];
     const float *weight = (const float *)p[1];
@@ -163,7 +163,7 @@ static void module_5_forward(char *const *p, int64_t first, int64_t last, float 
 
 // 5: mul add; 16 elements
 // x0 f32[16], running_mean f32[16] -> y0 f32[16], next_running_mean f32[16]
-static void module_5_forward_2(char *const *p, int64_t first, int64_t last)
+static void module_5_add_forward(char *const *p, int64_t first, int64_t last)
 {
     const float *x0 = (const float *)p[0];
     const float *running_mean = (const float *)p[1];
@@ -180,7 +180,7 @@ static void module_5_forward_2(char *const *p, int64_t first, int64_t last)
 
 // 5: sub mul reduce_sum; 1568 rows of 16
 // x0 4 f32[8,16,14,14], x1 f32[16] -> s[i] f32[16]
-static void module_5_forward_3(char *const *p, int64_t first, int64_t last, float *s)
+static void module_5_reduce_sum_forward(char *const *p, int64_t first, int64_t last, float *s)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 16;
@@ -195,7 +195,7 @@ static void module_5_forward_3(char *const *p, int64_t first, int64_t last, floa
 
 // 5: mul add sqrt div; 16 elements
 // x0 f32[16], weight f32[16], running_var f32[16] -> y0 f32[16], next_running_var f32[16]
-static void module_5_forward_4(char *const *p, int64_t first, int64_t last)
+static void module_5_div_forward(char *const *p, int64_t first, int64_t last)
 {
     const float *x0 = (const float *)p[0];
     const float *weight = (const float *)p[1];
@@ -289,7 +289,7 @@ static void cross_entropy_forward(char *const *p, int64_t first, int64_t last)
 
 // cross_entropy: mod; one number
 // x0 i64[] -> y0 i64[]
-static void cross_entropy_forward_2(char *const *p, int64_t first, int64_t last)
+static void cross_entropy_mod_forward(char *const *p, int64_t first, int64_t last)
 {
     const int64_t x0 = ((const int64_t *)p[0])[0];
     int64_t *y0 = (int64_t *)p[1];
@@ -301,7 +301,7 @@ static void cross_entropy_forward_2(char *const *p, int64_t first, int64_t last)
 
 // cross_entropy: floor sub exp reduce_sum log iota eq select; 8 rows of 10
 // x0 f32[8], x1 9 f32[8,10], x2 labels i64[8], x3 bool[8] -> y0 f32[8,10], y1 f32[8], y2 f32[8]
-static void cross_entropy_forward_3(char *const *p, int64_t first, int64_t last)
+static void cross_entropy_log_forward(char *const *p, int64_t first, int64_t last)
 {
     float *y1 = (float *)p[5];
     float *y2 = (float *)p[6];
@@ -424,7 +424,7 @@ static void adamw(char *const *p, int64_t first, int64_t last)
 
 // grad_norm 9.weight: mul reduce_sum; 160 rows of 49
 // x0 9 f32[10,16,7,7] -> y0 f32[10,16]
-static void grad_norm_2(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t i0 = first; i0 < last; i0++) {
@@ -463,7 +463,7 @@ static void module_5_backward(char *const *p, int64_t first, int64_t last, float
 
 // grad_norm 5.bias: mul reduce_sum; 16 elements
 // x0 5 f32[16] -> y0 f32[]
-static void grad_norm_3(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum_2(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
@@ -481,7 +481,7 @@ static void grad_norm_3(char *const *p, int64_t first, int64_t last)
 //   x4 adamw f32[], x5 adamw f32[], x6 adamw f32[], exp_avg_sq 5.weight.exp_avg_sq f32[16],
 //   beta2 f32[], x9 adamw f32[], eps f32[], x11 adamw f32[] -> y0 5 f32[16], y1 grad_norm
 //   5.weight f32[], next_exp_avg f32[16], y3 5 f32[16], next_exp_avg_sq f32[16], next_param f32[16]
-static void adamw_2(char *const *p, int64_t first, int64_t last)
+static void adamw_div(char *const *p, int64_t first, int64_t last)
 {
     float *y1 = (float *)p[13];
     for (int64_t r = first; r < last; r++) {
@@ -524,7 +524,7 @@ static void adamw_2(char *const *p, int64_t first, int64_t last)
 
 // 5: mul neg; 16 elements
 // x0 f32[16], x1 f32[16] -> y0 f32[16]
-static void module_5_backward_2(char *const *p, int64_t first, int64_t last)
+static void module_5_mul_backward(char *const *p, int64_t first, int64_t last)
 {
     const float *x0 = (const float *)p[0];
     const float *x1 = (const float *)p[1];
@@ -538,7 +538,7 @@ static void module_5_backward_2(char *const *p, int64_t first, int64_t last)
 // 5: sub mul add; 1568 rows of 16
 // x0 4 f32[8,16,14,14], x1 f32[16], x2 f32[16], x3 f32[8,16,14,14], x4 f32[16]
 //   -> y0 f32[8,16,14,14]
-static void module_5_backward_3(char *const *p, int64_t first, int64_t last)
+static void module_5_add_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 16;
@@ -557,7 +557,7 @@ static void module_5_backward_3(char *const *p, int64_t first, int64_t last)
 
 // grad_norm 4.weight: mul reduce_sum; 128 rows of 9
 // x0 4 f32[16,8,3,3] -> y0 f32[16,8]
-static void grad_norm_4(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum_3(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t i0 = first; i0 < last; i0++) {
@@ -620,7 +620,7 @@ static void module_1_backward(char *const *p, int64_t first, int64_t last, float
 
 // grad_norm 1.bias, 0.bias: mul reduce_sum; 8 elements
 // x0 f32[8] -> y0 f32[]
-static void grad_norm_5(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum_4(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
@@ -638,7 +638,7 @@ static void grad_norm_5(char *const *p, int64_t first, int64_t last)
 //   x5 adamw f32[], x6 adamw f32[], exp_avg_sq 1.weight.exp_avg_sq f32[8], beta2 f32[],
 //   x9 adamw f32[], eps f32[], x11 adamw f32[] -> y0 1 f32[8], y1 grad_norm 1.weight f32[],
 //   next_exp_avg f32[8], y3 1 f32[8], next_exp_avg_sq f32[8], next_param f32[8]
-static void adamw_3(char *const *p, int64_t first, int64_t last)
+static void adamw_div_2(char *const *p, int64_t first, int64_t last)
 {
     float *y1 = (float *)p[13];
     for (int64_t r = first; r < last; r++) {
@@ -681,7 +681,7 @@ static void adamw_3(char *const *p, int64_t first, int64_t last)
 
 // 1: mul neg; 8 elements
 // x0 f32[8], x1 f32[8] -> y0 f32[8]
-static void module_1_backward_2(char *const *p, int64_t first, int64_t last)
+static void module_1_mul_backward(char *const *p, int64_t first, int64_t last)
 {
     const float *x0 = (const float *)p[0];
     const float *x1 = (const float *)p[1];
@@ -716,7 +716,7 @@ static void module_0_backward(char *const *p, int64_t first, int64_t last, float
 // x0 0 f32[8,1,3,3], x1 grad_norm 0.bias f32[], x2 grad_norm 1.weight f32[], x3 grad_norm
 //   1.bias f32[], x4 grad_norm 4.weight f32[], x5 grad_norm 5.weight f32[], x6 grad_norm
 //   5.bias f32[], x7 grad_norm 9.weight f32[], x8 grad_norm 9.bias f32[] -> y0 grad_norm f32[]
-static void grad_norm_6(char *const *p, int64_t first, int64_t last)
+static void grad_norm_sqrt(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[9];
     for (int64_t r = first; r < last; r++) {
@@ -801,7 +801,7 @@ static void cross_entropy_predict(char *const *p, int64_t first, int64_t last)
 
 // cross_entropy: floor sub exp reduce_sum log iota eq select; 8 rows of 10
 // x0 f32[8], x1 9 f32[8,10], x2 labels i64[8], x3 bool[8] -> y0 f32[8]
-static void cross_entropy_predict_2(char *const *p, int64_t first, int64_t last)
+static void cross_entropy_log_predict(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[4];
     for (int64_t i0 = first; i0 < last; i0++) {
@@ -831,13 +831,13 @@ static void micro(Rt *rt, char *m)
         &(RtSums){.outer = 1, .rows = 6272, .width = 8, .n = 1, .work = 100352},
         (char *[]){m + A8});
     RT_AT(rt, "1: mul mul mul add f32[8]", 32, 64, 64);
-    rt_rows(rt, module_1_forward_2, (char *[]){m + A8, m + B9, m + A8}, 8, 32);
+    rt_rows(rt, module_1_add_forward, (char *[]){m + A8, m + B9, m + A8}, 8, 32);
     RT_AT(rt, "1: sub mul reduce_sum f32[8]", 1.51e5, 2.01e5, 2.01e5);
-    rt_sums(rt_with(rt, m + T10), module_1_forward_3, (char *[]){m + A7, m + A8, m + A7},
+    rt_sums(rt_with(rt, m + T10), module_1_reduce_sum_forward, (char *[]){m + A7, m + A8, m + A7},
         &(RtSums){.outer = 1, .rows = 6272, .width = 8, .n = 1, .work = 150528},
         (char *[]){m + A11});
     RT_AT(rt, "1: mul mul mul add sqrt div mul mul add f32[8]", 120, 128, 64);
-    rt_rows(rt, module_1_forward_4, (char *[]){m + A11, m + W12, m + B13, m + A14}, 8, 72);
+    rt_rows(rt, module_1_div_forward, (char *[]){m + A11, m + W12, m + B13, m + A14}, 8, 72);
     RT_AT(rt, "2: mul add le select f32[8,8,28,28]", 2.01e5, 2.01e5, 2.01e5);
     rt_rows(rt, module_2_forward, (char *[]){m + A7, m + A14, m + W15, m + A7}, 6272, 200704);
     RT_AT(rt, "3: max_pool f32[8,8,14,14]", 5.02e4, 2.51e5, 5.02e4);
@@ -850,13 +850,13 @@ static void micro(Rt *rt, char *m)
     rt_sums(rt_with(rt, m + T20), module_5_forward, (char *[]){m + A18}, &(RtSums){.outer = 1,
         .rows = 1568, .width = 16, .n = 1, .work = 25088}, (char *[]){m + A21});
     RT_AT(rt, "5: mul mul mul add f32[16]", 64, 128, 128);
-    rt_rows(rt, module_5_forward_2, (char *[]){m + A21, m + B22, m + A21}, 16, 64);
+    rt_rows(rt, module_5_add_forward, (char *[]){m + A21, m + B22, m + A21}, 16, 64);
     RT_AT(rt, "5: sub mul reduce_sum f32[16]", 7.53e4, 1e5, 64);
-    rt_sums(rt_with(rt, m + T23), module_5_forward_3, (char *[]){m + A18, m + A21},
+    rt_sums(rt_with(rt, m + T23), module_5_reduce_sum_forward, (char *[]){m + A18, m + A21},
         &(RtSums){.outer = 1, .rows = 1568, .width = 16, .n = 1, .work = 75264},
         (char *[]){m + A24});
     RT_AT(rt, "5: mul mul mul add sqrt div mul mul add f32[16]", 240, 256, 128);
-    rt_rows(rt, module_5_forward_4, (char *[]){m + A24, m + W25, m + B26, m + A27}, 16, 144);
+    rt_rows(rt, module_5_div_forward, (char *[]){m + A24, m + W25, m + B26, m + A27}, 16, 144);
     RT_AT(rt, "6: sub mul add le select f32[8,16,14,14]", 1.25e5, 2.01e5, 1e5);
     rt_rows(rt, module_6_forward, (char *[]){m + A18, m + A21, m + A27, m + W28, m + A29}, 1568,
         125440);
@@ -883,12 +883,12 @@ static void micro(Rt *rt, char *m)
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {8}, .stride = {1},
         .reduced = {1}}, m + A47, m + A45);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    rt_rows(rt, cross_entropy_forward_2, (char *[]){m + A47, m + A47}, 1, 1);
+    rt_rows(rt, cross_entropy_mod_forward, (char *[]){m + A47, m + A47}, 1, 1);
     RT_AT(rt, "cross_entropy: reduce_max f32[8]", 80, 352, 32);
     rt_reduce(rt_with(rt, m + T48), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2, .dim = {8,
         10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A49, m + A35);
     RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log iota eq ... f32[8]", 1.3e3, 488, 384);
-    rt_rows(rt, cross_entropy_forward_3, (char *[]){m + A49, m + A35, m + I37, m + A43, m + A35,
+    rt_rows(rt, cross_entropy_log_forward, (char *[]){m + A49, m + A35, m + I37, m + A43, m + A35,
         m + A50, m + A51}, 8, 880);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 8, 36, 4);
     rt_reduce(rt_with(rt, m + T52), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
@@ -914,7 +914,7 @@ static void micro(Rt *rt, char *m)
     rt_dot(rt_with(rt, m + T72), 4, m + A73, m + A30, m + A35);
     rt_gradient(rt, 1, 0, m + A73);  // 9.weight
     RT_AT(rt, "grad_norm 9.weight: mul reduce_sum f32[10,16]", 1.57e4, 3.2e4, 640);
-    rt_rows(rt, grad_norm_2, (char *[]){m + A73, m + A74}, 160, 15680);
+    rt_rows(rt, grad_norm_reduce_sum, (char *[]){m + A73, m + A74}, 160, 15680);
     RT_AT(rt, "grad_norm 9.weight: reduce_sum f32[]", 160, 644, 4);
     rt_reduce(rt_with(rt, m + T75), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {160}, .stride = {1}, .reduced = {1}}, m + A76, m + A74);
@@ -933,18 +933,18 @@ static void micro(Rt *rt, char *m)
         .work = 225792}, (char *[]){m + A81, m + A82});
     rt_gradient(rt, 2, 0, m + A81);  // 5.bias
     RT_AT(rt, "grad_norm 5.bias: mul reduce_sum f32[]", 32, 68, 4);
-    rt_rows(rt, grad_norm_3, (char *[]){m + A81, m + A83}, 1, 32);
+    rt_rows(rt, grad_norm_reduce_sum_2, (char *[]){m + A81, m + A83}, 1, 32);
     RT_AT(rt, "adamw 5.bias: mul sub mul mul mul add mul add sqrt mul ... f32[16]", 320, 284, 192);
     rt_rows(rt, adamw, (char *[]){m + W28, m + A66, m + A81, m + S84, m + A64, m + A63, m + S85,
         m + H60, m + A65, m + H69, m + A62}, 16, 224);
     RT_AT(rt, "adamw 5.weight: mul mul add sqrt div mul mul ... f32[16]", 736, 352, 324);
-    rt_rows(rt, adamw_2, (char *[]){m + A82, m + W25, m + A24, m + S86, m + A64, m + A63, m + A66,
-        m + S87, m + H60, m + A65, m + H69, m + A62, m + A82, m + A88, m + A24}, 1, 448);
+    rt_rows(rt, adamw_div, (char *[]){m + A82, m + W25, m + A24, m + S86, m + A64, m + A63,
+        m + A66, m + S87, m + H60, m + A65, m + H69, m + A62, m + A82, m + A88, m + A24}, 1, 448);
     rt_gradient(rt, 3, 0, m + A82);  // 5.weight
     RT_AT(rt, "5: mul neg mul f32[16]", 48, 128, 64);
-    rt_rows(rt, module_5_backward_2, (char *[]){m + A81, m + A27, m + A81}, 16, 48);
+    rt_rows(rt, module_5_mul_backward, (char *[]){m + A81, m + A27, m + A81}, 16, 48);
     RT_AT(rt, "5: sub mul mul add add add f32[8,16,14,14]", 1.51e5, 2.01e5, 1e5);
-    rt_rows(rt, module_5_backward_3, (char *[]){m + A18, m + A21, m + A24, m + A79, m + A81,
+    rt_rows(rt, module_5_add_backward, (char *[]){m + A18, m + A21, m + A24, m + A79, m + A81,
         m + A18}, 1568, 150528);
     RT_AT(rt, "4: conv_input_grad f32[8,8,14,14]", 3.61e6, 1.55e5, 5.02e4);
     rt_conv_input_grad(rt_with(rt, m + T89), 5, m + A90, m + A18, m + W19);
@@ -952,7 +952,7 @@ static void micro(Rt *rt, char *m)
     rt_conv_weight_grad(rt_with(rt, m + T91), 6, m + A92, m + A16, m + A18);
     rt_gradient(rt, 4, 0, m + A92);  // 4.weight
     RT_AT(rt, "grad_norm 4.weight: mul reduce_sum f32[16,8]", 2.3e3, 5.12e3, 512);
-    rt_rows(rt, grad_norm_4, (char *[]){m + A92, m + A93}, 128, 2304);
+    rt_rows(rt, grad_norm_reduce_sum_3, (char *[]){m + A92, m + A93}, 128, 2304);
     RT_AT(rt, "grad_norm 4.weight: reduce_sum f32[]", 128, 516, 4);
     rt_reduce(rt_with(rt, m + T94), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {128}, .stride = {1}, .reduced = {1}}, m + A95, m + A93);
@@ -972,24 +972,24 @@ static void micro(Rt *rt, char *m)
         (char *[]){m + A102, m + A103});
     rt_gradient(rt, 5, 0, m + A102);  // 1.bias
     RT_AT(rt, "grad_norm 1.bias: mul reduce_sum f32[]", 16, 36, 4);
-    rt_rows(rt, grad_norm_5, (char *[]){m + A102, m + A104}, 1, 16);
+    rt_rows(rt, grad_norm_reduce_sum_4, (char *[]){m + A102, m + A104}, 1, 16);
     RT_AT(rt, "adamw 1.bias: mul sub mul mul mul add mul add sqrt mul ... f32[8]", 160, 156, 96);
     rt_rows(rt, adamw, (char *[]){m + W15, m + A66, m + A102, m + S105, m + A64, m + A63, m + S106,
         m + H60, m + A65, m + H69, m + A62}, 8, 112);
     RT_AT(rt, "adamw 1.weight: mul mul add sqrt div mul mul reduce_sum ... f32[8]", 368, 192, 164);
-    rt_rows(rt, adamw_3, (char *[]){m + A103, m + W12, m + A11, m + S107, m + A64, m + A63,
+    rt_rows(rt, adamw_div_2, (char *[]){m + A103, m + W12, m + A11, m + S107, m + A64, m + A63,
         m + A66, m + S108, m + H60, m + A65, m + H69, m + A62, m + A103, m + A109, m + A11}, 1,
         224);
     rt_gradient(rt, 6, 0, m + A103);  // 1.weight
     RT_AT(rt, "1: mul neg mul f32[8]", 24, 64, 32);
-    rt_rows(rt, module_1_backward_2, (char *[]){m + A102, m + A14, m + A102}, 8, 24);
+    rt_rows(rt, module_1_mul_backward, (char *[]){m + A102, m + A14, m + A102}, 8, 24);
     RT_AT(rt, "0: mul mul add add add reduce_sum f32[8]", 3.01e5, 4.02e5, 2.01e5);
     rt_sums(rt_with(rt, m + T110), module_0_backward, (char *[]){m + A11, m + A2, m + A100,
         m + A102, m + A2}, &(RtSums){.outer = 1, .rows = 6272, .width = 8, .n = 1, .work = 301056},
         (char *[]){m + A111});
     rt_gradient(rt, 7, 0, m + A111);  // 0.bias
     RT_AT(rt, "grad_norm 0.bias: mul reduce_sum f32[]", 16, 36, 4);
-    rt_rows(rt, grad_norm_5, (char *[]){m + A111, m + A112}, 1, 16);
+    rt_rows(rt, grad_norm_reduce_sum_4, (char *[]){m + A111, m + A112}, 1, 16);
     RT_AT(rt, "adamw 0.bias: mul sub mul mul mul add mul add sqrt mul ... f32[8]", 160, 156, 96);
     rt_rows(rt, adamw, (char *[]){m + W6, m + A66, m + A111, m + S113, m + A64, m + A63, m + S114,
         m + H60, m + A65, m + H69, m + A62}, 8, 112);
@@ -997,8 +997,8 @@ static void micro(Rt *rt, char *m)
     rt_conv_weight_grad(rt_with(rt, m + T115), 7, m + A116, m + I3, m + A2);
     rt_gradient(rt, 8, 0, m + A116);  // 0.weight
     RT_AT(rt, "grad_norm 0.weight: mul reduce_sum add add add add add add ... f32[]", 157, 324, 4);
-    rt_rows(rt, grad_norm_6, (char *[]){m + A116, m + A112, m + A109, m + A104, m + A95, m + A88,
-        m + A83, m + A76, m + A56, m + A117}, 1, 864);
+    rt_rows(rt, grad_norm_sqrt, (char *[]){m + A116, m + A112, m + A109, m + A104, m + A95,
+        m + A88, m + A83, m + A76, m + A56, m + A117}, 1, 864);
     RT_AT(rt, "adamw 0.weight: mul sub mul mul mul add mul ... f32[8,1,3,3]", 1.44e3, 1.18e3, 864);
     rt_rows(rt, adamw, (char *[]){m + W4, m + A66, m + A116, m + S118, m + A64, m + A63, m + S119,
         m + H60, m + A65, m + H69, m + A62}, 72, 1008);
@@ -1047,12 +1047,12 @@ static void forward(Rt *rt, char *m)
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {8}, .stride = {1},
         .reduced = {1}}, m + A142, m + A141);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    rt_rows(rt, cross_entropy_forward_2, (char *[]){m + A142, m + A142}, 1, 1);
+    rt_rows(rt, cross_entropy_mod_forward, (char *[]){m + A142, m + A142}, 1, 1);
     RT_AT(rt, "cross_entropy: reduce_max f32[8]", 80, 352, 32);
     rt_reduce(rt_with(rt, m + T143), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {8, 10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A144, m + A132);
     RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log iota eq ... f32[8]", 1.3e3, 456, 32);
-    rt_rows(rt, cross_entropy_predict_2, (char *[]){m + A144, m + A132, m + I133, m + A139,
+    rt_rows(rt, cross_entropy_log_predict, (char *[]){m + A144, m + A132, m + I133, m + A139,
         m + A145}, 8, 880);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 8, 36, 4);
     rt_reduce(rt_with(rt, m + T146), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,

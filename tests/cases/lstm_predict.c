@@ -57,7 +57,7 @@ static void rnn_predict(char *const *p, int64_t first, int64_t last)
 
 // rnn: add; 48 rows of 192
 // x0 f32[12,4,4,48], x1 f32[4,48] -> y0 f32[12,4,4,48]
-static void rnn_predict_2(char *const *p, int64_t first, int64_t last)
+static void rnn_add_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 192;
@@ -72,7 +72,7 @@ static void rnn_predict_2(char *const *p, int64_t first, int64_t last)
 // rnn: mul tanh add; 4 rows of 48
 // x0 f32[4,4,48], x1 f32[4,48], x2 f32[4,4,48], x3 f32[4,4,48], x4 f32[4,4,48] -> y0 f32[4,48],
 //   y1 f32[4,48]
-static void rnn_predict_3(char *const *p, int64_t first, int64_t last)
+static void rnn_tanh_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (const float *)p[0] + i0 * 192;
@@ -114,8 +114,9 @@ static void block1_predict(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "rnn: add f32[4,4,48]", 768, 6.14e3, 3.07e3);
     rt_rows(rt, rnn_predict, (char *[]){m + A7 + layer * 3072, m + A18, m + A18}, 768, 768);
     RT_AT(rt, "rnn: mul tanh mul add mul mul tanh mul add ... f32[4,48]", 1.69e4, 5.38e3, 1.54e3);
-    rt_rows(rt, rnn_predict_3, (char *[]){m + A18 + 384, m + A16 + (layer + 1) % 2 * 768, m + A18,
-        m + A18 + 576, m + A18 + 192, m + A16 + layer % 2 * 768, m + A15 + layer * 768}, 4, 3456);
+    rt_rows(rt, rnn_tanh_predict, (char *[]){m + A18 + 384, m + A16 + (layer + 1) % 2 * 768,
+        m + A18, m + A18 + 576, m + A18 + 192, m + A16 + layer % 2 * 768, m + A15 + layer * 768},
+        4, 3456);
 }
 
 // rnn.{}, 12 times
@@ -126,8 +127,9 @@ static void block2_predict(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "rnn: add f32[4,4,48]", 768, 6.14e3, 3.07e3);
     rt_rows(rt, rnn_predict, (char *[]){m + A23 + layer * 3072, m + A33, m + A33}, 768, 768);
     RT_AT(rt, "rnn: mul tanh mul add mul mul tanh mul add ... f32[4,48]", 1.69e4, 5.38e3, 1.54e3);
-    rt_rows(rt, rnn_predict_3, (char *[]){m + A33 + 384, m + A31 + (layer + 1) % 2 * 768, m + A33,
-        m + A33 + 576, m + A33 + 192, m + A31 + layer % 2 * 768, m + A30 + layer * 768}, 4, 3456);
+    rt_rows(rt, rnn_tanh_predict, (char *[]){m + A33 + 384, m + A31 + (layer + 1) % 2 * 768,
+        m + A33, m + A33 + 576, m + A33 + 192, m + A31 + layer % 2 * 768, m + A30 + layer * 768},
+        4, 3456);
 }
 
 static void forward(Rt *rt, char *m)
@@ -178,7 +180,7 @@ static void forward(Rt *rt, char *m)
     RT_AT(rt, "rnn: add f32[4,48]", 192, 1.54e3, 768);
     rt_rows(rt, rnn_predict, (char *[]){m + A9, m + A11, m + A9}, 192, 192);
     RT_AT(rt, "rnn: add f32[12,4,4,48]", 9.22e3, 3.76e4, 3.69e4);
-    rt_rows(rt, rnn_predict_2, (char *[]){m + A7, m + A9, m + A7}, 48, 9216);
+    rt_rows(rt, rnn_add_predict, (char *[]){m + A7, m + A9, m + A7}, 48, 9216);
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A13, m + W12);
@@ -245,7 +247,7 @@ static void forward(Rt *rt, char *m)
     RT_AT(rt, "rnn: add f32[4,48]", 192, 1.54e3, 768);
     rt_rows(rt, rnn_predict, (char *[]){m + A25, m + A27, m + A25}, 192, 192);
     RT_AT(rt, "rnn: add f32[12,4,4,48]", 9.22e3, 3.76e4, 3.69e4);
-    rt_rows(rt, rnn_predict_2, (char *[]){m + A23, m + A25, m + A23}, 48, 9216);
+    rt_rows(rt, rnn_add_predict, (char *[]){m + A23, m + A25, m + A23}, 48, 9216);
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
         m + A29, m + W28);

@@ -129,7 +129,7 @@ static void cross_entropy_forward(char *const *p, int64_t first, int64_t last)
 
 // cross_entropy: mod; one number
 // x0 i64[] -> y0 i64[]
-static void cross_entropy_forward_2(char *const *p, int64_t first, int64_t last)
+static void cross_entropy_mod_forward(char *const *p, int64_t first, int64_t last)
 {
     const int64_t x0 = ((const int64_t *)p[0])[0];
     int64_t *y0 = (int64_t *)p[1];
@@ -142,7 +142,7 @@ static void cross_entropy_forward_2(char *const *p, int64_t first, int64_t last)
 // cross_entropy: floor sub exp reduce_sum log iota eq select; 16 rows of 10
 // x0 f32[16], x1 4 f32[16,10], x2 labels i64[16], x3 bool[16] -> y0 f32[16,10], y1 f32[16],
 //   y2 f32[16]
-static void cross_entropy_forward_3(char *const *p, int64_t first, int64_t last)
+static void cross_entropy_log_forward(char *const *p, int64_t first, int64_t last)
 {
     float *y1 = (float *)p[5];
     float *y2 = (float *)p[6];
@@ -239,7 +239,7 @@ static void sgd(char *const *p, int64_t first, int64_t last)
 
 // grad_norm 4.weight: mul reduce_sum; 640 elements
 // x0 4 f32[10,64] -> y0 f32[]
-static void grad_norm_2(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
@@ -254,7 +254,7 @@ static void grad_norm_2(char *const *p, int64_t first, int64_t last)
 
 // 3: mul; 1024 elements
 // x0 4 f32[16,64], x1 f32[16,64] -> y0 f32[16,64]
-static void module_3_backward_2(char *const *p, int64_t first, int64_t last)
+static void module_3_mul_backward(char *const *p, int64_t first, int64_t last)
 {
     const float *x0 = (const float *)p[0];
     const float *x1 = (const float *)p[1];
@@ -267,7 +267,7 @@ static void module_3_backward_2(char *const *p, int64_t first, int64_t last)
 
 // grad_norm 2.bias, 0.bias: mul reduce_sum; 64 elements
 // x0 f32[64] -> y0 f32[]
-static void grad_norm_3(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum_2(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
@@ -303,7 +303,7 @@ static void module_1_backward(char *const *p, int64_t first, int64_t last)
 
 // grad_norm 2.weight: mul reduce_sum; 64 rows of 64
 // x0 2 f32[64,64] -> y0 f32[64]
-static void grad_norm_4(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum_3(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t i0 = first; i0 < last; i0++) {
@@ -318,7 +318,7 @@ static void grad_norm_4(char *const *p, int64_t first, int64_t last)
 
 // grad_norm 0.weight: mul reduce_sum; 64 rows of 32
 // x0 0 f32[64,32] -> y0 f32[64]
-static void grad_norm_5(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum_4(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t i0 = first; i0 < last; i0++) {
@@ -334,7 +334,7 @@ static void grad_norm_5(char *const *p, int64_t first, int64_t last)
 // grad_norm: add sqrt; one number
 // x0 grad_norm 0.weight f32[], x1 grad_norm 0.bias f32[], x2 grad_norm 2.weight f32[], x3 grad_norm
 //   2.bias f32[], x4 grad_norm 4.weight f32[], x5 grad_norm 4.bias f32[] -> y0 f32[]
-static void grad_norm_6(char *const *p, int64_t first, int64_t last)
+static void grad_norm_sqrt(char *const *p, int64_t first, int64_t last)
 {
     const float x0 = ((const float *)p[0])[0];
     const float x1 = ((const float *)p[1])[0];
@@ -393,7 +393,7 @@ static void cross_entropy_predict(char *const *p, int64_t first, int64_t last)
 
 // cross_entropy: floor sub exp reduce_sum log iota eq select; 16 rows of 10
 // x0 f32[16], x1 4 f32[16,10], x2 labels i64[16], x3 bool[16] -> y0 f32[16]
-static void cross_entropy_predict_2(char *const *p, int64_t first, int64_t last)
+static void cross_entropy_log_predict(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[4];
     for (int64_t i0 = first; i0 < last; i0++) {
@@ -435,12 +435,12 @@ static void micro(Rt *rt, char *m)
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {16}, .stride = {1},
         .reduced = {1}}, m + A26, m + A24);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    rt_rows(rt, cross_entropy_forward_2, (char *[]){m + A26, m + A26}, 1, 1);
+    rt_rows(rt, cross_entropy_mod_forward, (char *[]){m + A26, m + A26}, 1, 1);
     RT_AT(rt, "cross_entropy: reduce_max f32[16]", 160, 704, 64);
     rt_reduce(rt_with(rt, m + T27), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {16, 10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A28, m + A13);
     RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log iota eq ... f32[16]", 2.61e3, 976, 768);
-    rt_rows(rt, cross_entropy_forward_3, (char *[]){m + A28, m + A13, m + I16, m + A22, m + A13,
+    rt_rows(rt, cross_entropy_log_forward, (char *[]){m + A28, m + A13, m + I16, m + A22, m + A13,
         m + A29, m + A30}, 16, 1760);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 16, 68, 4);
     rt_reduce(rt_with(rt, m + T31), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
@@ -464,17 +464,17 @@ static void micro(Rt *rt, char *m)
     rt_dot(rt_with(rt, m + T43), 4, m + A44, m + A8, m + A13);
     rt_gradient(rt, 1, 0, m + A44);  // 4.weight
     RT_AT(rt, "grad_norm 4.weight: mul reduce_sum f32[]", 1.28e3, 2.56e3, 4);
-    rt_rows(rt, grad_norm_2, (char *[]){m + A44, m + A45}, 1, 1280);
+    rt_rows(rt, grad_norm_reduce_sum, (char *[]){m + A44, m + A45}, 1, 1280);
     RT_AT(rt, "sgd 4.weight: mul add mul add mul add f32[10,64]", 3.84e3, 7.69e3, 5.12e3);
     rt_rows(rt, sgd, (char *[]){m + W14, m + H38, m + A44, m + S46, m + H40, m + A37}, 640, 3840);
     RT_AT(rt, "3: mul f32[16,64]", 1.02e3, 8.19e3, 4.1e3);
-    rt_rows(rt, module_3_backward_2, (char *[]){m + A42, m + A11, m + A42}, 1024, 1024);
+    rt_rows(rt, module_3_mul_backward, (char *[]){m + A42, m + A11, m + A42}, 1024, 1024);
     RT_AT(rt, "2: reduce_sum f32[64]", 1.02e3, 4.35e3, 256);
     rt_reduce(rt_with(rt, m + T47), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {16, 64}, .stride = {64, 1}, .reduced = {1, 0}}, m + A48, m + A42);
     rt_gradient(rt, 2, 0, m + A48);  // 2.bias
     RT_AT(rt, "grad_norm 2.bias: mul reduce_sum f32[]", 128, 260, 4);
-    rt_rows(rt, grad_norm_3, (char *[]){m + A48, m + A49}, 1, 128);
+    rt_rows(rt, grad_norm_reduce_sum_2, (char *[]){m + A48, m + A49}, 1, 128);
     RT_AT(rt, "sgd 2.bias: mul add mul add mul add f32[64]", 384, 780, 512);
     rt_rows(rt, sgd, (char *[]){m + W10, m + H38, m + A48, m + S50, m + H40, m + A37}, 64, 384);
     RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.46e4, 4.1e3);
@@ -485,7 +485,7 @@ static void micro(Rt *rt, char *m)
     rt_dot(rt_with(rt, m + T53), 6, m + A54, m + A52, m + A42);
     rt_gradient(rt, 3, 0, m + A54);  // 2.weight
     RT_AT(rt, "grad_norm 2.weight: mul reduce_sum f32[64]", 8.19e3, 1.66e4, 256);
-    rt_rows(rt, grad_norm_4, (char *[]){m + A54, m + A55}, 64, 8192);
+    rt_rows(rt, grad_norm_reduce_sum_3, (char *[]){m + A54, m + A55}, 64, 8192);
     RT_AT(rt, "grad_norm 2.weight: reduce_sum f32[]", 64, 260, 4);
     rt_reduce(rt_with(rt, m + T56), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {64}, .stride = {1}, .reduced = {1}}, m + A57, m + A55);
@@ -496,19 +496,19 @@ static void micro(Rt *rt, char *m)
         .dim = {16, 64}, .stride = {64, 1}, .reduced = {1, 0}}, m + A60, m + A2);
     rt_gradient(rt, 4, 0, m + A60);  // 0.bias
     RT_AT(rt, "grad_norm 0.bias: mul reduce_sum f32[]", 128, 260, 4);
-    rt_rows(rt, grad_norm_3, (char *[]){m + A60, m + A61}, 1, 128);
+    rt_rows(rt, grad_norm_reduce_sum_2, (char *[]){m + A60, m + A61}, 1, 128);
     RT_AT(rt, "sgd 0.bias: mul add mul add mul add f32[64]", 384, 780, 512);
     rt_rows(rt, sgd, (char *[]){m + W5, m + H38, m + A60, m + S62, m + H40, m + A37}, 64, 384);
     RT_AT(rt, "0: dot f32[64,32]", 6.55e4, 1.43e4, 8.19e3);
     rt_dot(rt_with(rt, m + T63), 7, m + A64, m + I3, m + A2);
     rt_gradient(rt, 5, 0, m + A64);  // 0.weight
     RT_AT(rt, "grad_norm 0.weight: mul reduce_sum f32[64]", 4.1e3, 8.45e3, 256);
-    rt_rows(rt, grad_norm_5, (char *[]){m + A64, m + A65}, 64, 4096);
+    rt_rows(rt, grad_norm_reduce_sum_4, (char *[]){m + A64, m + A65}, 64, 4096);
     RT_AT(rt, "grad_norm 0.weight: reduce_sum f32[]", 64, 260, 4);
     rt_reduce(rt_with(rt, m + T66), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {64}, .stride = {1}, .reduced = {1}}, m + A67, m + A65);
     RT_AT(rt, "grad_norm: add add add add add add sqrt f32[]", 10, 24, 4);
-    rt_rows(rt, grad_norm_6, (char *[]){m + A67, m + A61, m + A57, m + A49, m + A45, m + A35,
+    rt_rows(rt, grad_norm_sqrt, (char *[]){m + A67, m + A61, m + A57, m + A49, m + A45, m + A35,
         m + A67}, 1, 7);
     RT_AT(rt, "sgd 0.weight: mul add mul add mul add f32[64,32]", 1.23e4, 2.46e4, 1.64e4);
     rt_rows(rt, sgd, (char *[]){m + W4, m + H38, m + A64, m + S68, m + H40, m + A37}, 2048, 12288);
@@ -535,12 +535,12 @@ static void forward(Rt *rt, char *m)
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {16}, .stride = {1},
         .reduced = {1}}, m + A85, m + A84);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    rt_rows(rt, cross_entropy_forward_2, (char *[]){m + A85, m + A85}, 1, 1);
+    rt_rows(rt, cross_entropy_mod_forward, (char *[]){m + A85, m + A85}, 1, 1);
     RT_AT(rt, "cross_entropy: reduce_max f32[16]", 160, 704, 64);
     rt_reduce(rt_with(rt, m + T86), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {16, 10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A87, m + A75);
     RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log iota eq ... f32[16]", 2.61e3, 912, 64);
-    rt_rows(rt, cross_entropy_predict_2, (char *[]){m + A87, m + A75, m + I76, m + A82, m + A88},
+    rt_rows(rt, cross_entropy_log_predict, (char *[]){m + A87, m + A75, m + I76, m + A82, m + A88},
         16, 1760);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 16, 68, 4);
     rt_reduce(rt_with(rt, m + T89), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,

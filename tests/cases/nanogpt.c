@@ -306,7 +306,7 @@ static void cross_entropy_forward(char *const *p, int64_t first, int64_t last)
 
 // cross_entropy: mod; one number
 // x0 i64[] -> y0 i64[]
-static void cross_entropy_forward_2(char *const *p, int64_t first, int64_t last)
+static void cross_entropy_mod_forward(char *const *p, int64_t first, int64_t last)
 {
     const int64_t x0 = ((const int64_t *)p[0])[0];
     int64_t *y0 = (int64_t *)p[1];
@@ -319,7 +319,7 @@ static void cross_entropy_forward_2(char *const *p, int64_t first, int64_t last)
 // cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96
 // x0 f32[4,16], x1 head f32[4,16,96], x2 labels i64[4,16], x3 bool[4,16] -> y0 f32[4,16],
 //   y1 f32[4,16], y2 f32[4,16]
-static void cross_entropy_forward_3(char *const *p, int64_t first, int64_t last)
+static void cross_entropy_log_forward(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[4];
     float *y1 = (float *)p[5];
@@ -415,7 +415,7 @@ static void ln_backward(char *const *p, int64_t first, int64_t last)
 
 // ln: mul add; 64 rows of 48
 // x0 f32[4,16], x1 f32[4,16,48], x2 f32[4,16,48], x3 f32[4,16] -> y0 f32[4,16,48]
-static void ln_backward_2(char *const *p, int64_t first, int64_t last)
+static void ln_add_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float x0 = ((const float *)p[0])[i0];
@@ -457,7 +457,7 @@ static void blocks_erf_backward(char *const *p, int64_t first, int64_t last)
 // x0 f32[4,16,48], weight f32[48], x2 f32[4,16], x3 blocks.{} f32[4,16,48], x4 f32[4,16],
 //   bias f32[48] -> y0 f32[4,16,48], y1 f32[4,16], y2 f32[4,16,48], y3 f32[4,16,48], y4 f32[4,16],
 //   y5 f32[4,16,48]
-static void ln_backward_3(char *const *p, int64_t first, int64_t last)
+static void ln_add_backward_2(char *const *p, int64_t first, int64_t last)
 {
     float *y1 = (float *)p[7];
     float *y4 = (float *)p[10];
@@ -496,7 +496,7 @@ static void ln_backward_3(char *const *p, int64_t first, int64_t last)
 // blocks.{}.ln2, blocks.{}.ln1: mul add sqrt div neg; 64 rows of 48
 // x0 f32[4,16], x1 f32[4,16], x2 f32[4,16], x3 f32[4,16,48], x4 f32[4,16,48], x5 f32[4,16,48],
 //   x6 f32[4,16] -> y0 f32[4,16,48]
-static void ln_backward_4(char *const *p, int64_t first, int64_t last)
+static void ln_div_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float x0 = ((const float *)p[0])[i0];
@@ -531,7 +531,7 @@ static void grad_norm(char *const *p, int64_t first, int64_t last)
 
 // grad_norm: add; one number
 // x0 grad_norm wte.weight f32[] -> y0 f32[]
-static void grad_norm_2(char *const *p, int64_t first, int64_t last)
+static void grad_norm_add(char *const *p, int64_t first, int64_t last)
 {
     const float x0 = ((const float *)p[0])[0];
     float *y0 = (float *)p[1];
@@ -543,7 +543,7 @@ static void grad_norm_2(char *const *p, int64_t first, int64_t last)
 
 // grad_norm wpe.weight: mul reduce_sum add; 768 elements
 // x0 node_add f32[16,48], x1 grad_norm f32[] -> y0 grad_norm f32[]
-static void grad_norm_3(char *const *p, int64_t first, int64_t last)
+static void grad_norm_add_2(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
@@ -560,7 +560,7 @@ static void grad_norm_3(char *const *p, int64_t first, int64_t last)
 
 // grad_norm ln.weight, ln.bias, blocks.{}.ln1.bias and 4 more: mul reduce_sum add; 48 elements
 // x0 f32[48], x1 f32[] -> y0 f32[]
-static void grad_norm_4(char *const *p, int64_t first, int64_t last)
+static void grad_norm_add_3(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
@@ -577,7 +577,7 @@ static void grad_norm_4(char *const *p, int64_t first, int64_t last)
 
 // grad_norm, blocks.{}.qkv.weight, blocks.{}.proj.weight and 1 more: add; one number
 // x0 f32[], x1 f32[] -> y0 f32[]
-static void grad_norm_5(char *const *p, int64_t first, int64_t last)
+static void grad_norm_add_4(char *const *p, int64_t first, int64_t last)
 {
     const float x0 = ((const float *)p[0])[0];
     const float x1 = ((const float *)p[1])[0];
@@ -590,7 +590,7 @@ static void grad_norm_5(char *const *p, int64_t first, int64_t last)
 
 // grad_norm blocks.{}.ln1.weight: mul reduce_sum; 48 elements
 // x0 blocks.{}.ln1 f32[48] -> y0 f32[]
-static void grad_norm_6(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
@@ -605,7 +605,7 @@ static void grad_norm_6(char *const *p, int64_t first, int64_t last)
 
 // grad_norm blocks.{}.qkv.bias: mul reduce_sum add; 144 elements
 // x0 blocks.{}.qkv f32[3,4,12], x1 grad_norm blocks.{}.qkv.weight f32[] -> y0 f32[]
-static void grad_norm_7(char *const *p, int64_t first, int64_t last)
+static void grad_norm_add_5(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
@@ -622,7 +622,7 @@ static void grad_norm_7(char *const *p, int64_t first, int64_t last)
 
 // grad_norm blocks.{}.proj.weight: mul reduce_sum; 192 rows of 12
 // x0 blocks.{}.proj f32[48,4,12] -> y0 f32[48,4]
-static void grad_norm_8(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum_2(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t i0 = first; i0 < last; i0++) {
@@ -637,7 +637,7 @@ static void grad_norm_8(char *const *p, int64_t first, int64_t last)
 
 // grad_norm blocks.{}.fc.bias: mul reduce_sum add; 192 elements
 // x0 blocks.{}.fc f32[192], x1 grad_norm blocks.{}.fc.weight f32[] -> y0 f32[]
-static void grad_norm_9(char *const *p, int64_t first, int64_t last)
+static void grad_norm_add_6(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
@@ -654,7 +654,7 @@ static void grad_norm_9(char *const *p, int64_t first, int64_t last)
 
 // grad_norm blocks.{}.out.weight: mul reduce_sum add; 9216 elements
 // x0 blocks.{}.out f32[48,192], x1 grad_norm blocks.{}.fc.bias f32[] -> y0 f32[]
-static void grad_norm_10(char *const *p, int64_t first, int64_t last)
+static void grad_norm_add_7(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
@@ -678,7 +678,7 @@ static void grad_norm_10(char *const *p, int64_t first, int64_t last)
 
 // grad_norm: add sqrt; one number
 // x0 f32[], x1 f32[] -> y0 f32[]
-static void grad_norm_11(char *const *p, int64_t first, int64_t last)
+static void grad_norm_sqrt(char *const *p, int64_t first, int64_t last)
 {
     const float x0 = ((const float *)p[0])[0];
     const float x1 = ((const float *)p[1])[0];
@@ -845,7 +845,7 @@ static void cross_entropy_predict(char *const *p, int64_t first, int64_t last)
 
 // cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96
 // x0 f32[4,16], x1 head f32[4,16,96], x2 labels i64[4,16], x3 bool[4,16] -> y0 f32[4,16]
-static void cross_entropy_predict_2(char *const *p, int64_t first, int64_t last)
+static void cross_entropy_log_predict(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[4];
     for (int64_t r = first; r < last; r++) {
@@ -935,15 +935,15 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A91 + layer * 192, m + A89);
     rt_gradient(rt, 6, layer, m + A91 + layer * 192);  // blocks.{}.ln2.bias
     RT_AT(rt, "blocks.{}.ln2: mul mul reduce_sum mul ... f32[4,16,48]", 3.09e4, 6.28e4, 4.97e4);
-    rt_rows(rt, ln_backward_3, (char *[]){m + A89, m + W26 + layer * 192, m + A31 + layer * 256,
-        m + A28 + layer * 12288, m + A29 + layer * 256, m + W27 + layer * 192, m + A89, m + A92,
-        m + A93, m + A94, m + A95, m + A96}, 64, 39936);
+    rt_rows(rt, ln_add_backward_2, (char *[]){m + A89, m + W26 + layer * 192,
+        m + A31 + layer * 256, m + A28 + layer * 12288, m + A29 + layer * 256,
+        m + W27 + layer * 192, m + A89, m + A92, m + A93, m + A94, m + A95, m + A96}, 64, 39936);
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
     rt_reduce(rt_with(rt, m + T97), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A98 + layer * 192, m + A94);
     rt_gradient(rt, 7, layer, m + A98 + layer * 192);  // blocks.{}.ln2.weight
     RT_AT(rt, "blocks.{}.ln2: mul add sqrt div mul neg ... f32[4,16,48]", 1.96e4, 3.79e4, 1.23e4);
-    rt_rows(rt, ln_backward_4, (char *[]){m + A30 + layer * 256, m + A95, m + A31 + layer * 256,
+    rt_rows(rt, ln_div_backward, (char *[]){m + A30 + layer * 256, m + A95, m + A31 + layer * 256,
         m + A93, m + A89, m + A80 + (layer + 1) % 2 * 12288, m + A92, m + A93}, 64, 46080);
     RT_AT(rt, "blocks.{}.fc: dot f32[192,48]", 1.18e6, 9.83e4, 3.69e4);
     rt_dot(rt_with(rt, m + T99), 10, m + A100 + layer * 36864, m + A96, m + A83);
@@ -979,15 +979,16 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A114 + layer * 192, m + A112);
     rt_gradient(rt, 12, layer, m + A114 + layer * 192);  // blocks.{}.ln1.bias
     RT_AT(rt, "blocks.{}.ln1: mul mul reduce_sum mul ... f32[4,16,48]", 3.09e4, 6.28e4, 4.97e4);
-    rt_rows(rt, ln_backward_3, (char *[]){m + A112, m + W8 + layer * 192, m + A12 + layer * 256,
-        m + A7 - 12288 + layer * 12288, m + A10 + layer * 256, m + W9 + layer * 192, m + A112,
-        m + A115, m + A116, m + A117, m + A118, m + A119}, 64, 39936);
+    rt_rows(rt, ln_add_backward_2, (char *[]){m + A112, m + W8 + layer * 192,
+        m + A12 + layer * 256, m + A7 - 12288 + layer * 12288, m + A10 + layer * 256,
+        m + W9 + layer * 192, m + A112, m + A115, m + A116, m + A117, m + A118, m + A119}, 64,
+        39936);
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
     rt_reduce(rt_with(rt, m + T120), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A121 + layer * 192, m + A117);
     rt_gradient(rt, 13, layer, m + A121 + layer * 192);  // blocks.{}.ln1.weight
     RT_AT(rt, "blocks.{}.ln1: mul add sqrt div mul neg ... f32[4,16,48]", 1.96e4, 5.02e4, 1.23e4);
-    rt_rows(rt, ln_backward_4, (char *[]){m + A11 + layer * 256, m + A118, m + A12 + layer * 256,
+    rt_rows(rt, ln_div_backward, (char *[]){m + A11 + layer * 256, m + A118, m + A12 + layer * 256,
         m + A116, m + A112, m + A93, m + A115, m + A80 + layer % 2 * 12288}, 64, 46080);
     RT_AT(rt, "blocks.{}.qkv: dot f32[3,4,12,48]", 8.85e5, 7.68e4, 2.76e4);
     rt_dot(rt_with(rt, m + T122), 14, m + A123 + layer * 27648, m + A119, m + A108);
@@ -1017,12 +1018,12 @@ static void micro(Rt *rt, char *m)
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
         .reduced = {1}}, m + A56, m + A54);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    rt_rows(rt, cross_entropy_forward_2, (char *[]){m + A56, m + A56}, 1, 1);
+    rt_rows(rt, cross_entropy_mod_forward, (char *[]){m + A56, m + A56}, 1, 1);
     RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256);
     rt_reduce(rt_with(rt, m + T57), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {64, 96}, .stride = {96, 1}, .reduced = {0, 1}}, m + A58, m + A49);
     RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log ... f32[4,16]", 9.3e4, 2.62e4, 768);
-    rt_rows(rt, cross_entropy_forward_3, (char *[]){m + A58, m + A49, m + I51, m + A52, m + A59,
+    rt_rows(rt, cross_entropy_log_forward, (char *[]){m + A58, m + A49, m + I51, m + A52, m + A59,
         m + A60, m + A61}, 64, 67584);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4);
     rt_reduce(rt_with(rt, m + T62), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
@@ -1045,7 +1046,8 @@ static void micro(Rt *rt, char *m)
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A74, m + A70);
     rt_gradient(rt, 1, 0, m + A74);  // ln.weight
     RT_AT(rt, "ln: mul mul add add add f32[4,16,48]", 1.54e4, 3.74e4, 1.23e4);
-    rt_rows(rt, ln_backward_2, (char *[]){m + A71, m + A69, m + A65, m + A68, m + A75}, 64, 15360);
+    rt_rows(rt, ln_add_backward, (char *[]){m + A71, m + A69, m + A65, m + A68, m + A75}, 64,
+        15360);
     RT_AT(rt, "head: dot f32[96,48]", 5.9e5, 5.53e4, 1.84e4);
     rt_dot(rt_with(rt, m + T76), 6, m + A77, m + A72, m + A49);
     rt_gradient(rt, 2, 0, m + A77);  // head.weight
@@ -1068,45 +1070,46 @@ static void micro(Rt *rt, char *m)
 static void block1_reduce(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "grad_norm blocks.{}.ln1.weight: mul reduce_sum f32[]", 96, 196, 4);
-    rt_rows(rt, grad_norm_6, (char *[]){m + A121 + layer * 192, m + A137}, 1, 96);
+    rt_rows(rt, grad_norm_reduce_sum, (char *[]){m + A121 + layer * 192, m + A137}, 1, 96);
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, grad_norm_4, (char *[]){m + A114 + layer * 192, m + A137, m + A138}, 1, 144);
+    rt_rows(rt, grad_norm_add_3, (char *[]){m + A114 + layer * 192, m + A137, m + A138}, 1, 144);
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: mul ... f32[3,4,12]", 1.38e4, 2.82e4, 576);
     rt_rows(rt, grad_norm, (char *[]){m + A123 + layer * 27648, m + A139}, 144, 13824);
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]", 144, 580, 4);
     rt_reduce(rt_with(rt, m + T140), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {144}, .stride = {1}, .reduced = {1}}, m + A141, m + A139);
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: add f32[]", 1, 8, 4);
-    rt_rows(rt, grad_norm_5, (char *[]){m + A138, m + A141, m + A138}, 1, 1);
+    rt_rows(rt, grad_norm_add_4, (char *[]){m + A138, m + A141, m + A138}, 1, 1);
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum add f32[]", 289, 584, 4);
-    rt_rows(rt, grad_norm_7, (char *[]){m + A110 + layer * 576, m + A138, m + A142}, 1, 432);
+    rt_rows(rt, grad_norm_add_5, (char *[]){m + A110 + layer * 576, m + A138, m + A142}, 1, 432);
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul ... f32[48,4]", 4.61e3, 9.98e3, 768);
-    rt_rows(rt, grad_norm_8, (char *[]){m + A106 + layer * 9216, m + A143}, 192, 4608);
+    rt_rows(rt, grad_norm_reduce_sum_2, (char *[]){m + A106 + layer * 9216, m + A143}, 192, 4608);
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]", 192, 772, 4);
     rt_reduce(rt_with(rt, m + T144), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {192}, .stride = {1}, .reduced = {1}}, m + A145, m + A143);
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: add f32[]", 1, 8, 4);
-    rt_rows(rt, grad_norm_5, (char *[]){m + A142, m + A145, m + A142}, 1, 1);
+    rt_rows(rt, grad_norm_add_4, (char *[]){m + A142, m + A145, m + A142}, 1, 1);
     RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, grad_norm_4, (char *[]){m + A102 + layer * 192, m + A142, m + A146}, 1, 144);
+    rt_rows(rt, grad_norm_add_3, (char *[]){m + A102 + layer * 192, m + A142, m + A146}, 1, 144);
     RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, grad_norm_4, (char *[]){m + A98 + layer * 192, m + A146, m + A147}, 1, 144);
+    rt_rows(rt, grad_norm_add_3, (char *[]){m + A98 + layer * 192, m + A146, m + A147}, 1, 144);
     RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, grad_norm_4, (char *[]){m + A91 + layer * 192, m + A147, m + A148}, 1, 144);
+    rt_rows(rt, grad_norm_add_3, (char *[]){m + A91 + layer * 192, m + A147, m + A148}, 1, 144);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul reduce_sum f32[192]", 1.84e4, 3.76e4, 768);
     rt_rows(rt, grad_norm, (char *[]){m + A100 + layer * 36864, m + A149}, 192, 18432);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]", 192, 772, 4);
     rt_reduce(rt_with(rt, m + T150), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {192}, .stride = {1}, .reduced = {1}}, m + A151, m + A149);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: add f32[]", 1, 8, 4);
-    rt_rows(rt, grad_norm_5, (char *[]){m + A148, m + A151, m + A148}, 1, 1);
+    rt_rows(rt, grad_norm_add_4, (char *[]){m + A148, m + A151, m + A148}, 1, 1);
     RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum add f32[]", 385, 776, 4);
-    rt_rows(rt, grad_norm_9, (char *[]){m + A87 + layer * 768, m + A148, m + A152}, 1, 576);
+    rt_rows(rt, grad_norm_add_6, (char *[]){m + A87 + layer * 768, m + A148, m + A152}, 1, 576);
     RT_AT(rt, "grad_norm blocks.{}.out.weight: mul reduce_sum add f32[]", 1.84e4, 3.69e4, 4);
-    rt_rows(rt, grad_norm_10, (char *[]){m + A85 + layer * 36864, m + A152, m + A153}, 1, 27648);
+    rt_rows(rt, grad_norm_add_7, (char *[]){m + A85 + layer * 36864, m + A152, m + A153}, 1,
+        27648);
     RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, grad_norm_4, (char *[]){m + A79 + layer * 192, m + A153, m + A154 + layer * 64}, 1,
-        144);
+    rt_rows(rt, grad_norm_add_3, (char *[]){m + A79 + layer * 192, m + A153,
+        m + A154 + layer * 64}, 1, 144);
 }
 
 static void reduce(Rt *rt, char *m)
@@ -1117,20 +1120,20 @@ static void reduce(Rt *rt, char *m)
     rt_reduce(rt_with(rt, m + T129), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {96}, .stride = {1}, .reduced = {1}}, m + A130, m + A128);
     RT_AT(rt, "grad_norm: add f32[]", 1, 4, 4);
-    rt_rows(rt, grad_norm_2, (char *[]){m + A130, m + A130}, 1, 1);
+    rt_rows(rt, grad_norm_add, (char *[]){m + A130, m + A130}, 1, 1);
     RT_AT(rt, "grad_norm wpe.weight: mul reduce_sum add f32[]", 1.54e3, 3.08e3, 4);
-    rt_rows(rt, grad_norm_3, (char *[]){m + A125, m + A130, m + A131}, 1, 2304);
+    rt_rows(rt, grad_norm_add_2, (char *[]){m + A125, m + A130, m + A131}, 1, 2304);
     RT_AT(rt, "grad_norm ln.weight: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, grad_norm_4, (char *[]){m + A74, m + A131, m + A132}, 1, 144);
+    rt_rows(rt, grad_norm_add_3, (char *[]){m + A74, m + A131, m + A132}, 1, 144);
     RT_AT(rt, "grad_norm ln.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, grad_norm_4, (char *[]){m + A67, m + A132, m + A133}, 1, 144);
+    rt_rows(rt, grad_norm_add_3, (char *[]){m + A67, m + A132, m + A133}, 1, 144);
     RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384);
     rt_rows(rt, grad_norm, (char *[]){m + A77, m + A134}, 96, 9216);
     RT_AT(rt, "grad_norm head.weight: reduce_sum f32[]", 96, 388, 4);
     rt_reduce(rt_with(rt, m + T135), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {96}, .stride = {1}, .reduced = {1}}, m + A136, m + A134);
     RT_AT(rt, "grad_norm: add f32[]", 1, 8, 4);
-    rt_rows(rt, grad_norm_5, (char *[]){m + A133, m + A136, m + A133}, 1, 1);
+    rt_rows(rt, grad_norm_add_4, (char *[]){m + A133, m + A136, m + A133}, 1, 1);
     for (int64_t layer = 0; layer < 3; layer++)
         block1_reduce(rt, m, layer);
     for (int64_t layer = 0; layer < 3; layer++) {
@@ -1141,7 +1144,7 @@ static void reduce(Rt *rt, char *m)
     rt_reduce(rt_with(rt, m + T156), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {3}, .stride = {1}, .reduced = {1}}, m + A157, m + A155);
     RT_AT(rt, "grad_norm: add sqrt f32[]", 5, 8, 4);
-    rt_rows(rt, grad_norm_11, (char *[]){m + A133, m + A157, m + A133}, 1, 2);
+    rt_rows(rt, grad_norm_sqrt, (char *[]){m + A133, m + A157, m + A133}, 1, 2);
 }
 
 // blocks.{}, 3 times
@@ -1276,12 +1279,12 @@ static void forward(Rt *rt, char *m)
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
         .reduced = {1}}, m + A229, m + A228);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    rt_rows(rt, cross_entropy_forward_2, (char *[]){m + A229, m + A229}, 1, 1);
+    rt_rows(rt, cross_entropy_mod_forward, (char *[]){m + A229, m + A229}, 1, 1);
     RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256);
     rt_reduce(rt_with(rt, m + T230), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {64, 96}, .stride = {96, 1}, .reduced = {0, 1}}, m + A231, m + A224);
     RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log ... f32[4,16]", 9.3e4, 2.57e4, 256);
-    rt_rows(rt, cross_entropy_predict_2, (char *[]){m + A231, m + A224, m + I225, m + A226,
+    rt_rows(rt, cross_entropy_log_predict, (char *[]){m + A231, m + A224, m + I225, m + A226,
         m + A232}, 64, 67584);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4);
     rt_reduce(rt_with(rt, m + T233), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,

@@ -316,7 +316,7 @@ static void cross_entropy_forward(char *const *p, int64_t first, int64_t last)
 
 // cross_entropy: mod; one number
 // x0 i64[] -> y0 i64[]
-static void cross_entropy_forward_2(char *const *p, int64_t first, int64_t last)
+static void cross_entropy_mod_forward(char *const *p, int64_t first, int64_t last)
 {
     const int64_t x0 = ((const int64_t *)p[0])[0];
     int64_t *y0 = (int64_t *)p[1];
@@ -329,7 +329,7 @@ static void cross_entropy_forward_2(char *const *p, int64_t first, int64_t last)
 // cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96
 // x0 f32[4,16], x1 head f32[4,16,96], x2 labels i64[4,16], x3 bool[4,16] -> y0 f32[4,16],
 //   y1 f32[4,16], y2 f32[4,16]
-static void cross_entropy_forward_3(char *const *p, int64_t first, int64_t last)
+static void cross_entropy_log_forward(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[4];
     float *y1 = (float *)p[5];
@@ -500,7 +500,7 @@ static void adamw(char *const *p, int64_t first, int64_t last)
 
 // ln: mul add; 64 rows of 48
 // x0 f32[4,16], x1 f32[4,16,48], x2 f32[4,16,48], x3 f32[4,16] -> y0 f32[4,16,48]
-static void ln_backward_2(char *const *p, int64_t first, int64_t last)
+static void ln_add_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float x0 = ((const float *)p[0])[i0];
@@ -515,7 +515,7 @@ static void ln_backward_2(char *const *p, int64_t first, int64_t last)
 }
 
 // grad_norm head.weight, blocks.{}.fc.weight, blocks.{}.qkv.weight and 1 more: mul reduce_sum
-static void grad_norm_2(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t i0 = first; i0 < last; i0++) {
@@ -557,7 +557,7 @@ static void blocks_erf_backward(char *const *p, int64_t first, int64_t last)
 //   exp_avg blocks.{}.fc.bias.exp_avg f32[96], x4 adamw f32[], x5 adamw f32[],
 //   exp_avg_sq blocks.{}.fc.bias.exp_avg_sq f32[96], beta2 f32[], x8 adamw f32[], eps f32[],
 //   x10 adamw f32[] -> next_exp_avg f32[96], next_exp_avg_sq f32[96], y2 f32[96]
-static void adamw_2(char *const *p, int64_t first, int64_t last)
+static void adamw_div(char *const *p, int64_t first, int64_t last)
 {
     const float *param = (const float *)p[0];
     const float x1 = ((const float *)p[1])[0];
@@ -586,7 +586,7 @@ static void adamw_2(char *const *p, int64_t first, int64_t last)
 
 // grad_norm blocks.{}.out.weight: mul reduce_sum; 9216 elements
 // x0 f32[48,192] -> y0 f32[]
-static void grad_norm_3(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum_2(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
@@ -610,7 +610,7 @@ static void grad_norm_3(char *const *p, int64_t first, int64_t last)
 // x0 f32[4,16,48], weight f32[48], x2 f32[4,16], x3 blocks.{} f32[4,16,48], x4 f32[4,16],
 //   bias f32[48] -> y0 f32[4,16,48], y1 f32[4,16], y2 f32[4,16,48], y3 f32[4,16,48], y4 f32[4,16],
 //   y5 f32[4,16,48]
-static void ln_backward_3(char *const *p, int64_t first, int64_t last)
+static void ln_add_backward_2(char *const *p, int64_t first, int64_t last)
 {
     float *y1 = (float *)p[7];
     float *y4 = (float *)p[10];
@@ -649,7 +649,7 @@ static void ln_backward_3(char *const *p, int64_t first, int64_t last)
 // blocks.{}.ln2, blocks.{}.ln1: mul add sqrt div neg; 64 rows of 48
 // x0 f32[4,16], x1 f32[4,16], x2 f32[4,16], x3 f32[4,16,48], x4 f32[4,16,48], x5 f32[4,16,48],
 //   x6 f32[4,16] -> y0 f32[4,16,48]
-static void ln_backward_4(char *const *p, int64_t first, int64_t last)
+static void ln_div_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float x0 = ((const float *)p[0])[i0];
@@ -670,7 +670,7 @@ static void ln_backward_4(char *const *p, int64_t first, int64_t last)
 
 // grad_norm blocks.{}.fc.bias: mul reduce_sum; 192 elements
 // x0 grad_norm blocks.{}.fc.weight f32[192] -> y0 f32[]
-static void grad_norm_4(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum_3(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
@@ -685,7 +685,7 @@ static void grad_norm_4(char *const *p, int64_t first, int64_t last)
 
 // grad_norm blocks.{}.proj.weight: mul reduce_sum; 192 rows of 12
 // x0 f32[48,4,12] -> y0 f32[48,4]
-static void grad_norm_5(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum_4(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t i0 = first; i0 < last; i0++) {
@@ -700,7 +700,7 @@ static void grad_norm_5(char *const *p, int64_t first, int64_t last)
 
 // grad_norm blocks.{}.qkv.bias: mul reduce_sum; 144 elements
 // x0 f32[3,4,12] -> y0 f32[]
-static void grad_norm_6(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum_5(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
@@ -715,7 +715,7 @@ static void grad_norm_6(char *const *p, int64_t first, int64_t last)
 
 // grad_norm blocks.{}.ln1.bias: mul reduce_sum add; 48 elements
 // x0 blocks.{}.ln1 f32[48], x1 f32[] -> y0 f32[]
-static void grad_norm_7(char *const *p, int64_t first, int64_t last)
+static void grad_norm_add(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
@@ -736,7 +736,7 @@ static void grad_norm_7(char *const *p, int64_t first, int64_t last)
 //   blocks.{}.proj.bias f32[], x5 grad_norm blocks.{}.ln2.weight f32[], x6 grad_norm
 //   blocks.{}.ln2.bias f32[], x7 grad_norm blocks.{}.fc.weight f32[], x8 grad_norm
 //   blocks.{}.fc.bias f32[], x9 grad_norm blocks.{}.out.weight f32[], x10 f32[] -> y0 f32[]
-static void grad_norm_8(char *const *p, int64_t first, int64_t last)
+static void grad_norm_add_2(char *const *p, int64_t first, int64_t last)
 {
     const float x0 = ((const float *)p[0])[0];
     const float x1 = ((const float *)p[1])[0];
@@ -758,7 +758,7 @@ static void grad_norm_8(char *const *p, int64_t first, int64_t last)
 
 // grad_norm wpe.weight: mul reduce_sum; 768 elements
 // x0 node_add f32[16,48] -> y0 f32[]
-static void grad_norm_9(char *const *p, int64_t first, int64_t last)
+static void grad_norm_reduce_sum_6(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
@@ -774,7 +774,7 @@ static void grad_norm_9(char *const *p, int64_t first, int64_t last)
 // grad_norm: add sqrt; one number
 // x0 grad_norm wte.weight f32[], x1 grad_norm wpe.weight f32[], x2 grad_norm ln.weight f32[],
 //   x3 grad_norm ln.bias f32[], x4 grad_norm head.weight f32[], x5 f32[] -> y0 f32[]
-static void grad_norm_10(char *const *p, int64_t first, int64_t last)
+static void grad_norm_sqrt(char *const *p, int64_t first, int64_t last)
 {
     const float x0 = ((const float *)p[0])[0];
     const float x1 = ((const float *)p[1])[0];
@@ -906,7 +906,7 @@ static void cross_entropy_predict(char *const *p, int64_t first, int64_t last)
 
 // cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96
 // x0 f32[4,16], x1 head f32[4,16,96], x2 labels i64[4,16], x3 bool[4,16] -> y0 f32[4,16]
-static void cross_entropy_predict_2(char *const *p, int64_t first, int64_t last)
+static void cross_entropy_log_predict(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[4];
     for (int64_t r = first; r < last; r++) {
@@ -1009,7 +1009,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_reduce(rt_with(rt, m + T125), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 96}, .stride = {96, 1}, .reduced = {1, 0}}, m + A126, m + A119);
     RT_AT(rt, "adamw blocks.{}.fc.bias: mul sub mul ... f32[96]", 1.92e3, 1.95e3, 1.15e3, 3e-6);
-    rt_rows(rt, adamw_2, (char *[]){m + W37 + rt->shard[0].offset * 4 + layer * 768, m + A84,
+    rt_rows(rt, adamw_div, (char *[]){m + W37 + rt->shard[0].offset * 4 + layer * 768, m + A84,
         m + A126, m + S127 + layer * 384, m + A82, m + A81, m + S128 + layer * 384, m + H78,
         m + A83, m + H102, m + A80, m + A129}, 96, 1344);
     // all_gather on tp: 0.000366 MiB, 6 us
@@ -1020,7 +1020,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "grad_norm blocks.{}.out.weight: wait for all_gather f32[48,192]", 0, 0, 0, 3e-6);
     rt_wait(rt, 3);
     RT_AT(rt, "grad_norm blocks.{}.out.weight: mul ... f32[]", 1.84e4, 3.69e4, 4, 3.01e-6);
-    rt_rows(rt, grad_norm_3, (char *[]){m + A122, m + A130}, 1, 18432);
+    rt_rows(rt, grad_norm_reduce_sum_2, (char *[]){m + A122, m + A130}, 1, 18432);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,48]", 5.9e5, 5.53e4, 1.23e4, 3.09e-6);
     rt_dot(rt_with(rt, m + T131), 9, m + A132, m + A119, m + W36 + layer * 18432);
     // all_reduce on tp: 0.0117 MiB, 6.05 us
@@ -1028,9 +1028,10 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_all_reduce(rt_with(rt, m + T133), &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0,
         .outer = 1, .whole = 3072, .inner = 1}, m + A134, m + A132);
     RT_AT(rt, "blocks.{}.ln2: mul mul ... f32[4,16,48]", 3.09e4, 7.51e4, 4.97e4, 3.04e-6);
-    rt_rows(rt, ln_backward_3, (char *[]){m + A134, m + W28 + layer * 192, m + A33 + layer * 256,
-        m + A30 + layer * 12288, m + A31 + layer * 256, m + W29 + layer * 192, m + A135, m + A136,
-        m + A137, m + A138, m + A139, m + A140}, 64, 39936);
+    rt_rows(rt, ln_add_backward_2, (char *[]){m + A134, m + W28 + layer * 192,
+        m + A33 + layer * 256, m + A30 + layer * 12288, m + A31 + layer * 256,
+        m + W29 + layer * 192, m + A135, m + A136, m + A137, m + A138, m + A139, m + A140}, 64,
+        39936);
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(rt_with(rt, m + T141), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A142, m + A134);
@@ -1047,7 +1048,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_rows(rt, adamw, (char *[]){m + W28 + layer * 192, m + A84, m + A145, m + S147 + layer * 192,
         m + A82, m + A81, m + S148 + layer * 192, m + H78, m + A83, m + H102, m + A80}, 48, 672);
     RT_AT(rt, "blocks.{}.ln2: mul add sqrt div ... f32[4,16,48]", 1.96e4, 3.79e4, 1.23e4, 3.02e-6);
-    rt_rows(rt, ln_backward_4, (char *[]){m + A32 + layer * 256, m + A139, m + A33 + layer * 256,
+    rt_rows(rt, ln_div_backward, (char *[]){m + A32 + layer * 256, m + A139, m + A33 + layer * 256,
         m + A137, m + A135, m + A113 + (layer + 1) % 2 * 12288, m + A136, m + A137}, 64, 46080);
     RT_AT(rt, "adamw blocks.{}.ln2.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
     rt_rows(rt, adamw, (char *[]){m + W29 + layer * 192, m + A84, m + A142, m + S149 + layer * 192,
@@ -1084,7 +1085,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 2, .dim = {2, 96}, .x_stride = {4704, 1},
         .y_stride = {96, 1}}, m + A161, m + A154 + 18432);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul ... f32[192]", 1.84e4, 3.76e4, 768, 3.01e-6);
-    rt_rows(rt, grad_norm_2, (char *[]){m + A160, m + A162}, 192, 18432);
+    rt_rows(rt, grad_norm_reduce_sum, (char *[]){m + A160, m + A162}, 192, 18432);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]", 192, 772, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T163), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {192}, .stride = {1}, .reduced = {1}}, m + A164, m + A162);
@@ -1095,7 +1096,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_start(rt_with(rt, m + T55), 6, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 48, .whole = 4, .inner = 12}, m + A167, m + A166);
     RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum f32[]", 384, 772, 4, 3e-6);
-    rt_rows(rt, grad_norm_4, (char *[]){m + A161, m + A168}, 1, 384);
+    rt_rows(rt, grad_norm_reduce_sum_3, (char *[]){m + A161, m + A168}, 1, 384);
     RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
     rt_rows(rt, adamw, (char *[]){m + W27 + layer * 192, m + A84, m + A158, m + S169 + layer * 192,
         m + A82, m + A81, m + S170 + layer * 192, m + H78, m + A83, m + H102, m + A80}, 48, 672);
@@ -1126,7 +1127,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: wait for all_gather f32[48,4,12]", 0, 0, 0, 3e-6);
     rt_wait(rt, 6);
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul ... f32[48,4]", 4.61e3, 9.98e3, 768, 3e-6);
-    rt_rows(rt, grad_norm_5, (char *[]){m + A167, m + A180}, 192, 4608);
+    rt_rows(rt, grad_norm_reduce_sum_4, (char *[]){m + A167, m + A180}, 192, 4608);
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]", 192, 772, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T181), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {192}, .stride = {1}, .reduced = {1}}, m + A182, m + A180);
@@ -1143,13 +1144,14 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: wait for all_gather f32[3,4,12]", 0, 0, 0, 3e-6);
     rt_wait(rt, 7);
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum f32[]", 288, 580, 4, 3e-6);
-    rt_rows(rt, grad_norm_6, (char *[]){m + A179, m + A188}, 1, 288);
+    rt_rows(rt, grad_norm_reduce_sum_5, (char *[]){m + A179, m + A188}, 1, 288);
     RT_AT(rt, "blocks.{}.qkv: wait for all_reduce f32[4,16,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 8);
     RT_AT(rt, "blocks.{}.ln1: mul mul ... f32[4,16,48]", 3.09e4, 7.51e4, 4.97e4, 3.04e-6);
-    rt_rows(rt, ln_backward_3, (char *[]){m + A185, m + W8 + layer * 192, m + A12 + layer * 256,
-        m + A7 - 12288 + layer * 12288, m + A10 + layer * 256, m + W9 + layer * 192, m + A189,
-        m + A190, m + A191, m + A192, m + A193, m + A194}, 64, 39936);
+    rt_rows(rt, ln_add_backward_2, (char *[]){m + A185, m + W8 + layer * 192,
+        m + A12 + layer * 256, m + A7 - 12288 + layer * 12288, m + A10 + layer * 256,
+        m + W9 + layer * 192, m + A189, m + A190, m + A191, m + A192, m + A193, m + A194}, 64,
+        39936);
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(rt_with(rt, m + T195), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A196, m + A185);
@@ -1161,7 +1163,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A199, m + A192);
     rt_gradient(rt, 13, layer, m + A199);  // blocks.{}.ln1.weight
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]", 97, 200, 4, 3e-6);
-    rt_rows(rt, grad_norm_7, (char *[]){m + A199, m + A197, m + A200}, 1, 144);
+    rt_rows(rt, grad_norm_add, (char *[]){m + A199, m + A197, m + A200}, 1, 144);
     RT_AT(rt, "blocks.{}.qkv: dot f32[3,2,12,48]", 4.42e5, 4.45e4, 1.38e4, 3.07e-6);
     rt_dot(rt_with(rt, m + T201), 14, m + A202, m + A194, m + A176);
     // all_gather on tp: 0.0132 MiB, 6.09 us
@@ -1172,7 +1174,7 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     rt_rows(rt, adamw, (char *[]){m + W8 + layer * 192, m + A84, m + A199, m + S204 + layer * 192,
         m + A82, m + A81, m + S205 + layer * 192, m + H78, m + A83, m + H102, m + A80}, 48, 672);
     RT_AT(rt, "blocks.{}.ln1: mul add sqrt div ... f32[4,16,48]", 1.96e4, 5.02e4, 1.23e4, 3.02e-6);
-    rt_rows(rt, ln_backward_4, (char *[]){m + A11 + layer * 256, m + A193, m + A12 + layer * 256,
+    rt_rows(rt, ln_div_backward, (char *[]){m + A11 + layer * 256, m + A193, m + A12 + layer * 256,
         m + A191, m + A189, m + A137, m + A190, m + A113 + layer % 2 * 12288}, 64, 46080);
     RT_AT(rt, "adamw blocks.{}.ln1.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
     rt_rows(rt, adamw, (char *[]){m + W9 + layer * 192, m + A84, m + A196, m + S206 + layer * 192,
@@ -1185,13 +1187,13 @@ static void block1_backward(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: wait for all_gather f32[3,4,12,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 9);
     RT_AT(rt, "grad_norm {}.qkv.weight: mul ... f32[3,4,12]", 1.38e4, 2.82e4, 576, 3.01e-6);
-    rt_rows(rt, grad_norm_2, (char *[]){m + A203, m + A210}, 144, 13824);
+    rt_rows(rt, grad_norm_reduce_sum, (char *[]){m + A203, m + A210}, 144, 13824);
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]", 144, 580, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T211), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {144}, .stride = {1}, .reduced = {1}}, m + A212, m + A210);
     RT_AT(rt, "grad_norm blocks.{}.out.bias: add add add add add add ... f32[]", 10, 48, 4, 3e-6);
-    rt_rows(rt, grad_norm_8, (char *[]){m + A200, m + A212, m + A188, m + A182, m + A159, m + A146,
-        m + A143, m + A164, m + A168, m + A130, m + A114, m + A213 + layer * 64}, 1, 10);
+    rt_rows(rt, grad_norm_add_2, (char *[]){m + A200, m + A212, m + A188, m + A182, m + A159,
+        m + A146, m + A143, m + A164, m + A168, m + A130, m + A114, m + A213 + layer * 64}, 1, 10);
     RT_AT(rt, "adamw blocks.{}.fc.bias: wait for all_gather f32[192]", 0, 0, 0, 3e-6);
     rt_wait(rt, 4);
 }
@@ -1223,14 +1225,14 @@ static void micro(Rt *rt, char *m)
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
         .reduced = {1}}, m + A62, m + A60);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8, 3e-6);
-    rt_rows(rt, cross_entropy_forward_2, (char *[]){m + A62, m + A62}, 1, 1);
+    rt_rows(rt, cross_entropy_mod_forward, (char *[]){m + A62, m + A62}, 1, 1);
     RT_AT(rt, "head: wait for all_gather f32[4,16,96]", 0, 0, 0, 3e-6);
     rt_wait(rt, 0);
     RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256, 3.01e-6);
     rt_reduce(rt_with(rt, m + T63), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {64, 96}, .stride = {96, 1}, .reduced = {0, 1}}, m + A64, m + A56);
     RT_AT(rt, "cross_entropy: floor sub exp ... f32[4,16]", 9.3e4, 2.62e4, 768, 3.01e-6);
-    rt_rows(rt, cross_entropy_forward_3, (char *[]){m + A64, m + A56, m + I57, m + A58, m + A65,
+    rt_rows(rt, cross_entropy_log_forward, (char *[]){m + A64, m + A56, m + I57, m + A58, m + A65,
         m + A66, m + A67}, 64, 67584);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T68), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
@@ -1279,7 +1281,7 @@ static void micro(Rt *rt, char *m)
     rt_rows(rt, adamw, (char *[]){m + W45, m + A84, m + A95, m + S100, m + A82, m + A81, m + S101,
         m + H78, m + A83, m + H102, m + A80}, 48, 672);
     RT_AT(rt, "ln: mul mul add add add f32[4,16,48]", 1.54e4, 3.74e4, 1.23e4, 3.02e-6);
-    rt_rows(rt, ln_backward_2, (char *[]){m + A89, m + A87, m + A85, m + A86, m + A103}, 64,
+    rt_rows(rt, ln_add_backward, (char *[]){m + A89, m + A87, m + A85, m + A86, m + A103}, 64,
         15360);
     RT_AT(rt, "adamw ln.bias: mul sub mul mul mul add mul add ... f32[48]", 960, 796, 576, 3e-6);
     rt_rows(rt, adamw, (char *[]){m + W46, m + A84, m + A92, m + S104, m + A82, m + A81, m + S105,
@@ -1291,7 +1293,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "grad_norm head.weight: wait for all_gather f32[96,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 2);
     RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384, 3.01e-6);
-    rt_rows(rt, grad_norm_2, (char *[]){m + A99, m + A108}, 96, 9216);
+    rt_rows(rt, grad_norm_reduce_sum, (char *[]){m + A99, m + A108}, 96, 9216);
     RT_AT(rt, "grad_norm head.weight: reduce_sum f32[]", 96, 388, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T109), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {96}, .stride = {1}, .reduced = {1}}, m + A110, m + A108);
@@ -1309,7 +1311,7 @@ static void micro(Rt *rt, char *m)
         .dim = {4, 768}, .stride = {768, 1}, .reduced = {1, 0}}, m + A218, m + A113);
     rt_gradient(rt, 15, 0, m + A218);  // wpe.weight
     RT_AT(rt, "grad_norm wpe.weight: mul reduce_sum f32[]", 1.54e3, 3.08e3, 4, 3e-6);
-    rt_rows(rt, grad_norm_9, (char *[]){m + A218, m + A219}, 1, 1536);
+    rt_rows(rt, grad_norm_reduce_sum_6, (char *[]){m + A218, m + A219}, 1, 1536);
     RT_AT(rt, "adamw wpe.weight: mul sub mul mul ... f32[16,48]", 1.54e4, 1.23e4, 9.22e3, 3.01e-6);
     rt_rows(rt, adamw, (char *[]){m + W5, m + A84, m + A218, m + S220, m + A82, m + A81, m + S221,
         m + H78, m + A83, m + H102, m + A80}, 768, 10752);
@@ -1321,13 +1323,13 @@ static void micro(Rt *rt, char *m)
         m + A113, m + I1, NULL);
     rt_gradient(rt, 16, 0, m + A223);  // wte.weight
     RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384, 3.01e-6);
-    rt_rows(rt, grad_norm_2, (char *[]){m + A223, m + A224}, 96, 9216);
+    rt_rows(rt, grad_norm_reduce_sum, (char *[]){m + A223, m + A224}, 96, 9216);
     RT_AT(rt, "grad_norm wte.weight: reduce_sum f32[]", 96, 388, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T225), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
         .dim = {96}, .stride = {1}, .reduced = {1}}, m + A226, m + A224);
     RT_AT(rt, "grad_norm: add add add add add add sqrt f32[]", 10, 24, 4, 3e-6);
-    rt_rows(rt, grad_norm_10, (char *[]){m + A226, m + A219, m + A96, m + A93, m + A110, m + A216,
-        m + A226}, 1, 7);
+    rt_rows(rt, grad_norm_sqrt, (char *[]){m + A226, m + A219, m + A96, m + A93, m + A110,
+        m + A216, m + A226}, 1, 7);
     RT_AT(rt, "adamw wte.weight: mul sub mul mul ... f32[96,48]", 9.22e4, 7.38e4, 5.53e4, 3.05e-6);
     rt_rows(rt, adamw, (char *[]){m + W4, m + A84, m + A223, m + S227, m + A82, m + A81, m + S228,
         m + H78, m + A83, m + H102, m + A80}, 4608, 64512);
@@ -1438,12 +1440,12 @@ static void forward(Rt *rt, char *m)
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
         .reduced = {1}}, m + A260, m + A259);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8, 3e-6);
-    rt_rows(rt, cross_entropy_forward_2, (char *[]){m + A260, m + A260}, 1, 1);
+    rt_rows(rt, cross_entropy_mod_forward, (char *[]){m + A260, m + A260}, 1, 1);
     RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256, 3.01e-6);
     rt_reduce(rt_with(rt, m + T261), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
         .dim = {64, 96}, .stride = {96, 1}, .reduced = {0, 1}}, m + A262, m + A255);
     RT_AT(rt, "cross_entropy: floor sub exp ... f32[4,16]", 9.3e4, 2.57e4, 256, 3.01e-6);
-    rt_rows(rt, cross_entropy_predict_2, (char *[]){m + A262, m + A255, m + I256, m + A257,
+    rt_rows(rt, cross_entropy_log_predict, (char *[]){m + A262, m + A255, m + I256, m + A257,
         m + A263}, 64, 67584);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4, 3e-6);
     rt_reduce(rt_with(rt, m + T264), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
