@@ -115,6 +115,9 @@ static bool parse_sharded_node(SplitParser *x, const char *word, bool *is_said)
         return false;
     if (!strcmp(word, "node") && (!lexer_word(x->p->lex, "of") || !parse_whole_node(x, &of)))
         return false;
+    if (is_said[n])
+        return lexer_error(x->p->lex, "the node of '%s' stands there twice",
+                           value_of(x->s->g, x->s->g->nodes[n].out[0])->name);
     x->s->node[n].of = of;
     is_said[n] = true;
     return strcmp(word, "exchange") || parse_exchange(x, &x->s->node[n], &x->s->g->nodes[n]);
