@@ -173,6 +173,8 @@ static const char *body_name(Gen *g, const Item *loop, Timing timing, int skew)
                                                    : "forward";
 
     const char *name = arena_string(g->arena, "block%d_%s", loop->cls, phase);
+    if (loop->loop.again)
+        name = arena_string(g->arena, "%s_again%d", name, loop->loop.again);
     if (loop->loop.fission_part)
         name = arena_string(g->arena, "%s_part%d", name, loop->loop.fission_part);
     if (skew)

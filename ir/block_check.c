@@ -181,7 +181,8 @@ static bool check_node(const Iterations *it, int pos, int32_t k)
     const Node *n = &g->nodes[id], *first = &g->nodes[it->node[pos]];
     const Node *second = &g->nodes[it->node[(it->length > 1) * it->n_nodes + pos]];
 
-    if (n->op != first->op || n->phase != first->phase || n->n_in != first->n_in)
+    if (n->op != first->op || n->phase != first->phase || n->block.again != first->block.again ||
+        n->n_in != first->n_in)
         return differs(it, k, id, "another operator, phase or number of inputs than iteration 0");
     for (int i = 0; i < MAX_ATTRS && n->op->attrs[i].name; i++) {
         if (!same_attr(&n->op->attrs[i], &n->attr[i], &first->attr[i], &second->attr[i], k))

@@ -10,6 +10,7 @@ enum {
     MAX_NODES = 1 << 22,
     MAX_VALUES = 1 << 22,
     MAX_CONSTANT_BYTES = 1 << 20,
+    MAX_AGAIN = 1 << 10,
 };
 
 // ---- shape inference (ops) ----

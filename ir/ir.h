@@ -58,9 +58,10 @@ typedef enum ValueKind {
 
 // The label of a value or node in a repeated block: class `cls` (0: in none), iteration `iter`,
 // position `pos`. Nodes with equal (cls, pos) are instances of each other. A value without a
-// producer (a parameter, a state) has the label of the iteration that it belongs to.
+// producer (a parameter, a state) has the label of the iteration that it belongs to. Nodes that
+// recompute what an iteration has made run `again`: so many times it has been made before.
 typedef struct Block {
-    int32_t cls, iter, pos;
+    int32_t cls, iter, pos, again;
 } Block;
 
 // Are both in the same iteration of the same class?

@@ -14,7 +14,7 @@ static bool check_block(const Graph *g, Block b)
     if (!b.cls)
         return true;
     return b.cls > 0 && b.cls < g->n_classes && b.iter >= 0 && b.iter < g->classes[b.cls].length &&
-           b.pos >= 0;
+           b.pos >= 0 && b.again >= 0;
 }
 
 // ---- values ----

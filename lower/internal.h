@@ -12,12 +12,14 @@ typedef struct View {
     RankSlice rank_slice;
 } View;
 
-// All iterations of one block class in one phase and function: a loop. The nodes of iteration
+// All iterations of one block class in one phase and function, made for the first time or `again`:
+// a loop. The nodes of iteration
 // `representative` stand for all. It is the second iteration to run, so that its neighbour inputs
 // come from within the loop.
 typedef struct Region {
     int32_t cls;
     Phase phase;
+    int again;  // Block.again of its nodes
     Timing timing;
     bool is_reverse;
     int representative, other;  // `other`: a second one, to find what depends on the iteration

@@ -131,6 +131,7 @@ typedef struct Loop {
     bool is_reverse;   // from the last iteration to the first
     int skew;          // the largest of its items
     int fission_part;  // the number, from 0, of this part of a loop that fission has cut
+    int again;         // Block.again of its nodes
 } Loop;
 
 typedef struct Fill {

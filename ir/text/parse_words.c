@@ -75,7 +75,14 @@ bool parse_block(Parser *p, Block *b)
     if (b->iter >= p->g->classes[b->cls].length)
         return lexer_error(p->lex, "class %d has no iteration %d", (int)b->cls, (int)b->iter);
     lexer_next(p->lex);
-    return true;
+    if (!lexer_skip_word(p->lex, "again"))
+        return true;
+    int64_t again;
+    if (!lexer_int(p->lex, &again))
+        return false;
+    b->again = (int32_t)again;
+    return (again > 0 && again <= MAX_AGAIN) ||
+           lexer_error(p->lex, "an iteration is made again at most %d times", MAX_AGAIN);
 }
 
 bool parse_reference(Parser *p, ValueId *v)

@@ -89,6 +89,8 @@ static void put_block(Text *out, Block b)
 {
     if (b.cls)
         text_printf(out, " block %d.%d.%d", (int)b.cls, (int)b.iter, (int)b.pos);
+    if (b.cls && b.again)
+        text_printf(out, " again %d", (int)b.again);
 }
 
 static void put_data(Printer *p, const Value *x)

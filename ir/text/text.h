@@ -31,7 +31,7 @@ typedef struct Definition {
 } Definition;
 
 bool parse_definition(Parser *p, Definition *def);
-bool parse_block(Parser *p, Block *b);  // "block 1.0.3", if the line has it
+bool parse_block(Parser *p, Block *b);  // "block 1.0.3 again 1", if the line has it
 bool parse_reference(Parser *p, ValueId *v);
 bool parse_node(Parser *p);  // a whole line
 

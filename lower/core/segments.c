@@ -5,7 +5,8 @@
 
 static bool is_same_iteration(const Node *a, const Node *b)
 {
-    return a->block.cls == b->block.cls && a->block.iter == b->block.iter && a->phase == b->phase;
+    return a->block.cls == b->block.cls && a->block.iter == b->block.iter &&
+           a->block.again == b->block.again && a->phase == b->phase;
 }
 
 // Finds the segments of the iteration whose nodes of a phase are in [first, last]. `depth` is

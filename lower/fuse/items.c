@@ -195,6 +195,7 @@ static bool lower_region(Emit *e, int r)
     e->loop = begin;
     Item *it = add_item(e, ITEM_LOOP);
     it->loop.is_reverse = x->is_reverse;
+    it->loop.again = x->again;
     for (int i = 0; i < x->n_nodes; i++)
         if (!lower_node(e, x->nodes[i]))
             return false;

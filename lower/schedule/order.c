@@ -68,11 +68,12 @@ static int find_region(Lowering *l, const Node *n, Timing timing)
 
     for (int r = 1; r < l->n_regions; r++) {
         const Region *x = &l->regions[r];
-        if (x->cls == n->block.cls && x->phase == phase && x->timing == timing)
+        if (x->cls == n->block.cls && x->phase == phase && x->again == n->block.again &&
+            x->timing == timing)
             return r;
     }
     Region *x = arena_push(l->p->arena, l->regions, l->n_regions, l->cap_regions);
-    *x = (Region){.cls = n->block.cls, .phase = phase, .timing = timing};
+    *x = (Region){.cls = n->block.cls, .phase = phase, .again = n->block.again, .timing = timing};
     return l->n_regions - 1;
 }
 

@@ -173,11 +173,11 @@ static bool finish_gradient(Parser *p, const Item *it)
 
 // ---- loops ----
 
-// Reads "class 1 x 3 backward reverse part 1 skew 2", or "of copies class 1 x 3".
+// Reads "class 1 x 3 backward again 1 reverse part 1 skew 2", or "of copies class 1 x 3".
 static bool parse_loop(Parser *p, Item *it)
 {
     const Graph *g = p->s->g;
-    int64_t cls, part = 0, skew = 0;
+    int64_t cls, again = 0, part = 0, skew = 0;
     char length[16];
 
     if (p->loop >= 0)
@@ -195,11 +195,14 @@ static bool parse_loop(Parser *p, Item *it)
     for (Phase phase = BACKWARD; phase <= UPDATE; phase++)
         if (lexer_skip_word(p->lex, phase_words[phase]))
             it->phase = phase;
+    if (lexer_skip_word(p->lex, "again") && !parse_between(p, 1, INT16_MAX, &again))
+        return false;
     it->loop.is_reverse = lexer_skip_word(p->lex, "reverse");
     if ((lexer_skip_word(p->lex, "part") && !parse_between(p, 1, INT16_MAX, &part)) ||
         (lexer_skip_word(p->lex, "skew") && !parse_between(p, 1, MAX_SKEW, &skew)))
         return false;
     it->cls = (int32_t)cls;
+    it->loop.again = (int)again;
     it->loop.fission_part = (int)part;
     it->loop.skew = (int)skew;
     p->loop = p->s->n_items - 1;

@@ -168,6 +168,8 @@ static void print_loop(const Printer *r, const Item *it)
     text_printf(t, " class %d x %d", it->cls, r->s->g->classes[it->cls].length);
     if (it->phase)
         text_printf(t, " %s", phase_words[it->phase]);
+    if (it->loop.again)
+        text_printf(t, " again %d", it->loop.again);
     if (it->loop.is_reverse)
         text_printf(t, " reverse");
     if (it->loop.fission_part)

@@ -2,109 +2,26 @@
 //   shardcc lstm.onnx --march x86-64-v3
 //   plan: 1 rank, arena 370624 bytes, bound 370624
 //
-// `m` is the arena. A place in it is an offset with a name: W parameter, B buffer, S state,
-// I input, H number set by the trainer, C constant, Z accumulator, A any other value,
-// T workspace of one call. For repeated layers it is the place of layer 0. micro is forward and
-// backward of one micro-batch, reduce completes the gradients, update is the optimizer,
-// forward only predicts.
+// micro is forward and backward of one micro-batch, reduce completes the gradients, update is the
+// optimizer, forward only predicts. They stand first, after the names of their places in memory;
+// fused functions, the tables of tensors and the live ranges of buffers follow.
 #include <math.h>
 #include <stddef.h>
 
 #include "rt.h"
 
-// Buffers of a step and of forward: name, offset, bytes, first and last statement of the live
-// range. Begins and ends of loops count as statements. --check-arena uses the table.
-#define FORWARD(B) \
-    B(I1, 155328, 384, 0, 1) B(A2, 364416, 6144, 1, 6) B(A5, 339776, 24576, 2, 6) \
-    B(A7, 302848, 36864, 6, 27) B(A9, 155328, 768, 7, 16) B(A11, 156160, 768, 11, 15) \
-    B(A13, 229120, 36864, 17, 27) B(A18, 276096, 3072, 24, 26) B(A16, 279232, 1536, 22, 27) \
-    B(A39, 266048, 9984, 21, 30) B(A19, 302976, 9216, 28, 35) B(A21, 229120, 36864, 31, 35) \
-    B(A23, 266048, 36864, 35, 56) B(A25, 155328, 768, 36, 45) B(A27, 156160, 768, 40, 44) \
-    B(A29, 229120, 36864, 46, 56) B(A33, 313024, 3072, 53, 55) B(A31, 316160, 1536, 51, 56) \
-    B(A40, 302976, 9984, 50, 59) B(A34, 263360, 9216, 57, 60) B(A36, 253696, 9600, 60, 62) \
-    B(T6, 155328, 147456, 6, 6) B(T17, 155328, 73728, 24, 24) B(T22, 155328, 73728, 35, 35) \
-    B(T32, 155328, 73728, 53, 53) B(T35, 155328, 98304, 60, 60)
-#define PLACE(name, at, ...) static const int64_t name = at;
-#define LIVE(name, at, ...) {#name, name, __VA_ARGS__},
-FORWARD(PLACE)
+// `m` is the arena. A place in it is an offset with a name: W parameter, B buffer, S state,
+// I input, H number set by the trainer, C constant, Z accumulator, A any other value,
+// T workspace of one call. For repeated layers it is the place of layer 0.
+static const int64_t I1 = 155328, A2 = 364416, A5 = 339776, T6 = 155328, A7 = 302848, A9 = 155328,
+    A11 = 156160, A13 = 229120, A15 = 266816, A16 = 279232, T17 = 155328, A18 = 276096,
+    A19 = 302976, A21 = 229120, T22 = 155328, A23 = 266048, A25 = 155328, A27 = 156160,
+    A29 = 229120, A30 = 303744, A31 = 316160, T32 = 155328, A33 = 313024, A34 = 263360,
+    T35 = 155328, A36 = 253696, A39 = 266048, A40 = 302976;
 static const int64_t W3 = 0, W4 = 6464, W8 = 31104, W10 = 31936, W12 = 32768, C14 = 69696,
-    A15 = 266816, W20 = 69824, W24 = 106752, W26 = 107584, W28 = 108416, A30 = 303744,
-    W37 = 145344, W38 = 155008;
+    W20 = 69824, W24 = 106752, W26 = 107584, W28 = 108416, W37 = 145344, W38 = 155008;
 
-// emb: lt add select; 48 elements
-// x0 input_ids i64[4,12] -> y0 i64[4,12]
-static void emb_predict(char *const *p, int64_t first, int64_t last)
-{
-    const int64_t *x0 = (const int64_t *)p[0];
-    int64_t *y0 = (int64_t *)p[1];
-
-    RT_SIMD
-    for (int64_t i = first; i < last; i++)
-        y0[i] = x0[i] < 0 ? (int64_t)rt_add_int(x0[i], 50) : x0[i];
-}
-
-// rnn: add
-static void rnn_predict(char *const *p, int64_t first, int64_t last)
-{
-    const float *x0 = (const float *)p[0];
-    const float *x1 = (const float *)p[1];
-    float *y0 = (float *)p[2];
-
-    RT_SIMD
-    for (int64_t i = first; i < last; i++)
-        y0[i] = x0[i] + x1[i];
-}
-
-// rnn: add; 48 rows of 192
-// x0 f32[12,4,4,48], x1 f32[4,48] -> y0 f32[12,4,4,48]
-static void rnn_add_predict(char *const *p, int64_t first, int64_t last)
-{
-    for (int64_t i0 = first; i0 < last; i0++) {
-        const float *x0 = (const float *)p[0] + i0 * 192;
-        const float *x1 = (const float *)p[1];
-        float *y0 = (float *)p[2] + i0 * 192;
-        RT_SIMD
-        for (int64_t i = 0; i < 192; i++)
-            y0[i] = x0[i] + x1[i];
-    }
-}
-
-// rnn: mul tanh add; 4 rows of 48
-// x0 f32[4,4,48], x1 f32[4,48], x2 f32[4,4,48], x3 f32[4,4,48], x4 f32[4,4,48] -> y0 f32[4,48],
-//   y1 f32[4,48]
-static void rnn_tanh_predict(char *const *p, int64_t first, int64_t last)
-{
-    for (int64_t i0 = first; i0 < last; i0++) {
-        const float *x0 = (const float *)p[0] + i0 * 192;
-        const float *x1 = (const float *)p[1] + i0 * 48;
-        const float *x2 = (const float *)p[2] + i0 * 192;
-        const float *x3 = (const float *)p[3] + i0 * 192;
-        const float *x4 = (const float *)p[4] + i0 * 192;
-        float *y0 = (float *)p[5] + i0 * 48;
-        float *y1 = (float *)p[6] + i0 * 48;
-        RT_SIMD
-        for (int64_t i = 0; i < 48; i++) {
-            const float v1 = (0.5f + 0.5f * rt_tanhf(0.5f * x0[i])) * x1[i] +
-                (0.5f + 0.5f * rt_tanhf(0.5f * x2[i])) * rt_tanhf(x3[i]);
-            y1[i] = (0.5f + 0.5f * rt_tanhf(0.5f * x4[i])) * rt_tanhf(v1);
-            y0[i] = v1;
-        }
-    }
-}
-
-// out: add; 48 rows of 50
-// x0 f32[4,12,50], bias f32[50] -> y0 f32[4,12,50]
-static void out_predict(char *const *p, int64_t first, int64_t last)
-{
-    for (int64_t i0 = first; i0 < last; i0++) {
-        const float *x0 = (const float *)p[0] + i0 * 50;
-        const float *bias = (const float *)p[1];
-        float *y0 = (float *)p[2] + i0 * 50;
-        RT_SIMD
-        for (int64_t i = 0; i < 50; i++)
-            y0[i] = x0[i] + bias[i];
-    }
-}
+static RtRows emb_predict, rnn_predict, rnn_add_predict, rnn_tanh_predict, out_predict;
 
 // rnn.{}, 12 times
 static void block1_predict(Rt *rt, char *m, int64_t layer)
@@ -279,6 +196,81 @@ static void forward(Rt *rt, char *m)
     rt_rows(rt, out_predict, (char *[]){m + A36, m + W38, m + A36}, 48, 2400);
 }
 
+// emb: lt add select; 48 elements
+// x0 input_ids i64[4,12] -> y0 i64[4,12]
+static void emb_predict(char *const *p, int64_t first, int64_t last)
+{
+    const int64_t *x0 = (const int64_t *)p[0];
+    int64_t *y0 = (int64_t *)p[1];
+
+    RT_SIMD
+    for (int64_t i = first; i < last; i++)
+        y0[i] = x0[i] < 0 ? (int64_t)rt_add_int(x0[i], 50) : x0[i];
+}
+
+// rnn: add
+static void rnn_predict(char *const *p, int64_t first, int64_t last)
+{
+    const float *x0 = (const float *)p[0];
+    const float *x1 = (const float *)p[1];
+    float *y0 = (float *)p[2];
+
+    RT_SIMD
+    for (int64_t i = first; i < last; i++)
+        y0[i] = x0[i] + x1[i];
+}
+
+// rnn: add; 48 rows of 192
+// x0 f32[12,4,4,48], x1 f32[4,48] -> y0 f32[12,4,4,48]
+static void rnn_add_predict(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t i0 = first; i0 < last; i0++) {
+        const float *x0 = (const float *)p[0] + i0 * 192;
+        const float *x1 = (const float *)p[1];
+        float *y0 = (float *)p[2] + i0 * 192;
+        RT_SIMD
+        for (int64_t i = 0; i < 192; i++)
+            y0[i] = x0[i] + x1[i];
+    }
+}
+
+// rnn: mul tanh add; 4 rows of 48
+// x0 f32[4,4,48], x1 f32[4,48], x2 f32[4,4,48], x3 f32[4,4,48], x4 f32[4,4,48] -> y0 f32[4,48],
+//   y1 f32[4,48]
+static void rnn_tanh_predict(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t i0 = first; i0 < last; i0++) {
+        const float *x0 = (const float *)p[0] + i0 * 192;
+        const float *x1 = (const float *)p[1] + i0 * 48;
+        const float *x2 = (const float *)p[2] + i0 * 192;
+        const float *x3 = (const float *)p[3] + i0 * 192;
+        const float *x4 = (const float *)p[4] + i0 * 192;
+        float *y0 = (float *)p[5] + i0 * 48;
+        float *y1 = (float *)p[6] + i0 * 48;
+        RT_SIMD
+        for (int64_t i = 0; i < 48; i++) {
+            const float v1 = (0.5f + 0.5f * rt_tanhf(0.5f * x0[i])) * x1[i] +
+                (0.5f + 0.5f * rt_tanhf(0.5f * x2[i])) * rt_tanhf(x3[i]);
+            y1[i] = (0.5f + 0.5f * rt_tanhf(0.5f * x4[i])) * rt_tanhf(v1);
+            y0[i] = v1;
+        }
+    }
+}
+
+// out: add; 48 rows of 50
+// x0 f32[4,12,50], bias f32[50] -> y0 f32[4,12,50]
+static void out_predict(char *const *p, int64_t first, int64_t last)
+{
+    for (int64_t i0 = first; i0 < last; i0++) {
+        const float *x0 = (const float *)p[0] + i0 * 50;
+        const float *bias = (const float *)p[1];
+        float *y0 = (float *)p[2] + i0 * 50;
+        RT_SIMD
+        for (int64_t i = 0; i < 50; i++)
+            y0[i] = x0[i] + bias[i];
+    }
+}
+
 static void init(Rt *rt)
 {
     rt_dot_init(rt, 0, &(RtDot){.m = 12, .n = 192, .k = 32, .a_m = 32, .a_k = 1, .b_k = 1,
@@ -291,12 +283,6 @@ static void init(Rt *rt)
     rt_dot_init(rt, 3, &(RtDot){.m = 12, .n = 50, .k = 48, .a_m = 192, .a_k = 1, .b_k = 1,
         .b_n = 48, .y_m = 50, .y_n = 1, .n_batch = 1, .batch = {4}, .a_batch = {48},
         .b_batch = {0}, .y_batch = {600}, .type = RT_F32});  // out
-}
-
-static void live_ranges(Rt *rt)
-{
-    rt_live_ranges(rt, RT_FORWARD, (RtLiveRange[]){FORWARD(LIVE){0}}, (RtLoop[]){{23, 27, 12, {0}},
-        {28, 30, 12, {0}}, {52, 56, 12, {0}}, {57, 59, 12, {0}}, {0}});
 }
 
 static const RtTensor tensors[] = {
@@ -330,6 +316,25 @@ static const RtTensor predict_tensors[] = {
         .bound = 50},
     {RT_OUTPUT, RT_F32, "logits", .rank = 3, .dim = {4, 12, 50}, .offset = 253696},
 };
+
+// Buffers of a step and of forward: name, bytes, first and last statement of the live range. Begins
+// and ends of loops count as statements. --check-arena uses the table.
+#define LIVE(name, ...) {#name, name, __VA_ARGS__}
+static void live_ranges(Rt *rt)
+{
+    rt_live_ranges(rt, RT_FORWARD, (RtLiveRange[]){
+        LIVE(I1, 384, 0, 1), LIVE(A2, 6144, 1, 6), LIVE(A5, 24576, 2, 6), LIVE(A7, 36864, 6, 27),
+        LIVE(A9, 768, 7, 16), LIVE(A11, 768, 11, 15), LIVE(A13, 36864, 17, 27),
+        LIVE(A18, 3072, 24, 26), LIVE(A16, 1536, 22, 27), LIVE(A39, 9984, 21, 30),
+        LIVE(A19, 9216, 28, 35), LIVE(A21, 36864, 31, 35), LIVE(A23, 36864, 35, 56),
+        LIVE(A25, 768, 36, 45), LIVE(A27, 768, 40, 44), LIVE(A29, 36864, 46, 56),
+        LIVE(A33, 3072, 53, 55), LIVE(A31, 1536, 51, 56), LIVE(A40, 9984, 50, 59),
+        LIVE(A34, 9216, 57, 60), LIVE(A36, 9600, 60, 62), LIVE(T6, 147456, 6, 6),
+        LIVE(T17, 73728, 24, 24), LIVE(T22, 73728, 35, 35), LIVE(T32, 73728, 53, 53),
+        LIVE(T35, 98304, 60, 60),
+        {0}}, (RtLoop[]){{23, 27, 12, {0}}, {28, 30, 12, {0}}, {52, 56, 12, {0}}, {57, 59, 12,
+            {0}}, {0}});
+}
 
 static const RtModel model = {
     .name = "lstm",

@@ -3,50 +3,170 @@
 //      --march x86-64-v3
 //   plan: 1 rank, arena 106816 bytes, bound 102848
 //
-// `m` is the arena. A place in it is an offset with a name: W parameter, B buffer, S state,
-// I input, H number set by the trainer, C constant, Z accumulator, A any other value,
-// T workspace of one call. For repeated layers it is the place of layer 0. micro is forward and
-// backward of one micro-batch, reduce completes the gradients, update is the optimizer,
-// forward only predicts.
+// micro is forward and backward of one micro-batch, reduce completes the gradients, update is the
+// optimizer, forward only predicts. They stand first, after the names of their places in memory;
+// fused functions, the tables of tensors and the live ranges of buffers follow.
 #include <math.h>
 #include <stddef.h>
 
 #include "rt.h"
 
-// Buffers of a step and of forward: name, offset, bytes, first and last statement of the live
-// range. Begins and ends of loops count as statements. --check-arena uses the table.
-#define TRAINING(B) \
-    B(I3, 103808, 2048, 0, 34) B(I16, 87296, 128, 0, 12) B(A2, 91328, 4096, 0, 34) \
-    B(A6, 83136, 4096, 1, 2) B(A8, 95488, 4096, 2, 18) B(A13, 77632, 640, 4, 18) \
-    B(A22, 66752, 64, 6, 12) B(A23, 105920, 64, 6, 39) B(A24, 58496, 128, 6, 7) \
-    B(A26, 106048, 64, 7, 39) B(A28, 66880, 64, 9, 10) B(A29, 59072, 64, 10, 12) \
-    B(A30, 59200, 64, 10, 11) B(A32, 106176, 64, 11, 39) B(A25, 67008, 64, 6, 12) \
-    B(A34, 63680, 64, 13, 16) B(A42, 99648, 4096, 17, 27) B(A44, 75008, 2560, 18, 20) \
-    B(A11, 70848, 4096, 3, 21) B(A48, 95488, 256, 22, 24) B(A52, 95488, 4096, 25, 27) \
-    B(A54, 58496, 16384, 27, 30) B(A60, 95488, 256, 31, 33) B(A64, 58496, 8192, 34, 38) \
-    B(A65, 67328, 256, 35, 36) B(A67, 67648, 64, 36, 39) B(A61, 72960, 64, 32, 37) \
-    B(A55, 75520, 256, 28, 29) B(A57, 95808, 64, 29, 37) B(A49, 106304, 64, 23, 37) \
-    B(A45, 106432, 64, 19, 37) B(A35, 106560, 64, 14, 37) B(A37, 106688, 64, 15, 38) \
-    B(T1, 58496, 12288, 0, 0) B(T7, 58496, 24576, 2, 2) B(T12, 58496, 12288, 4, 4) \
-    B(T27, 58496, 8192, 9, 9) B(T31, 58496, 512, 11, 11) B(T33, 58496, 5120, 13, 13) \
-    B(T41, 58496, 12288, 17, 17) B(T43, 58496, 12288, 18, 18) B(T47, 58496, 32768, 22, 22) \
-    B(T51, 58496, 24576, 25, 25) B(T53, 74944, 12288, 27, 27) B(T56, 74944, 512, 29, 29) \
-    B(T59, 58496, 32768, 31, 31) B(T63, 66752, 6144, 34, 34) B(T66, 66752, 512, 36, 36)
-#define FORWARD(B) \
-    B(I71, 70848, 2048, 0, 0) B(I76, 91456, 128, 0, 10) B(A70, 83136, 4096, 0, 2) \
-    B(A73, 87296, 4096, 2, 4) B(A75, 70848, 640, 4, 12) B(A82, 66752, 64, 6, 10) \
-    B(A83, 66880, 64, 6, 12) B(A84, 58496, 128, 6, 7) B(A85, 67008, 64, 7, 12) \
-    B(A87, 67136, 64, 9, 10) B(A88, 59072, 64, 10, 11) B(A90, 59200, 64, 11, 12) \
-    B(T69, 58496, 12288, 0, 0) B(T72, 58496, 24576, 2, 2) B(T74, 58496, 12288, 4, 4) \
-    B(T86, 58496, 8192, 9, 9) B(T89, 58496, 512, 11, 11)
-#define PLACE(name, at, ...) static const int64_t name = at;
-#define LIVE(name, at, ...) {#name, name, __VA_ARGS__},
-TRAINING(PLACE)
-FORWARD(PLACE)
+// `m` is the arena. A place in it is an offset with a name: W parameter, B buffer, S state,
+// I input, H number set by the trainer, C constant, Z accumulator, A any other value,
+// T workspace of one call. For repeated layers it is the place of layer 0.
+static const int64_t T1 = 58496, A2 = 91328, I3 = 103808, A6 = 83136, T7 = 58496, A8 = 95488,
+    A11 = 70848, T12 = 58496, A13 = 77632, I16 = 87296, A22 = 66752, A23 = 105920, A24 = 58496,
+    A25 = 67008, A26 = 106048, T27 = 58496, A28 = 66880, A29 = 59072, A30 = 59200, T31 = 58496,
+    A32 = 106176, T33 = 58496, A34 = 63680, A35 = 106560, A37 = 106688, T41 = 58496, A42 = 99648,
+    T43 = 58496, A44 = 75008, A45 = 106432, T47 = 58496, A48 = 95488, A49 = 106304, T51 = 58496,
+    A52 = 95488, T53 = 74944, A54 = 58496, A55 = 75520, T56 = 74944, A57 = 95808, T59 = 58496,
+    A60 = 95488, A61 = 72960, T63 = 66752, A64 = 58496, A65 = 67328, T66 = 66752, A67 = 67648;
+static const int64_t T69 = 58496, A70 = 83136, I71 = 70848, T72 = 58496, A73 = 87296, T74 = 58496,
+    A75 = 70848, I76 = 91456, A82 = 66752, A83 = 66880, A84 = 58496, A85 = 67008, T86 = 58496,
+    A87 = 67136, A88 = 59072, T89 = 58496, A90 = 59200;
 static const int64_t W4 = 0, W5 = 8256, W9 = 8576, W10 = 25024, W14 = 25344, W15 = 27968,
     C17 = 28096, C18 = 28288, C19 = 28480, C20 = 28672, C21 = 28864, H36 = 29056, H38 = 29184,
     S39 = 57408, H40 = 29312, S46 = 54784, S50 = 54464, S58 = 38016, S62 = 37696, S68 = 29440,
     C77 = 57536, C78 = 57728, C79 = 57920, C80 = 58112, C81 = 58304;
+
+static RtRows module_1_forward, module_3_backward, module_4_forward, cross_entropy_forward,
+    cross_entropy_mod_forward, cross_entropy_log_forward, cross_entropy_backward, grad_norm,
+    sgd_scalars, sgd, grad_norm_reduce_sum, module_3_mul_backward, grad_norm_reduce_sum_2,
+    module_1_backward, grad_norm_reduce_sum_3, grad_norm_reduce_sum_4, grad_norm_sqrt,
+    module_3_predict, cross_entropy_predict, cross_entropy_log_predict;
+
+static void micro(Rt *rt, char *m)
+{
+    RT_AT(rt, "0: dot f32[16,64]", 6.55e4, 1.43e4, 4.1e3);
+    rt_dot(rt_with(rt, m + T1), 0, m + A2, m + I3, m + W4);
+    RT_AT(rt, "1: add le select f32[16,64]", 3.07e3, 8.45e3, 4.1e3);
+    rt_rows(rt, module_1_forward, (char *[]){m + A2, m + W5, m + A6}, 16, 3072);
+    RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.46e4, 4.1e3);
+    rt_dot(rt_with(rt, m + T7), 1, m + A8, m + A6, m + W9);
+    RT_AT(rt, "3: add tanh mul sub f32[16,64]", 1.84e4, 8.45e3, 8.19e3);
+    rt_rows(rt, module_3_backward, (char *[]){m + A8, m + W10, m + A8, m + A11}, 16, 4096);
+    RT_AT(rt, "4: dot f32[16,10]", 2.05e4, 7.3e3, 640);
+    rt_dot(rt_with(rt, m + T12), 2, m + A13, m + A8, m + W14);
+    RT_AT(rt, "4: add f32[16,10]", 160, 680, 640);
+    rt_rows(rt, module_4_forward, (char *[]){m + A13, m + W15, m + A13}, 16, 160);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... f32[]", 148, 920, 152);
+    rt_rows(rt, cross_entropy_forward, (char *[]){m + I16, m + C17, m + C18, m + C19, m + C20,
+        m + C21, m + A22, m + A23, m + A24, m + A25}, 1, 160);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]", 16, 136, 8);
+    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {16}, .stride = {1},
+        .reduced = {1}}, m + A26, m + A24);
+    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
+    rt_rows(rt, cross_entropy_mod_forward, (char *[]){m + A26, m + A26}, 1, 1);
+    RT_AT(rt, "cross_entropy: reduce_max f32[16]", 160, 704, 64);
+    rt_reduce(rt_with(rt, m + T27), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
+        .dim = {16, 10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A28, m + A13);
+    RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log iota eq ... f32[16]", 2.61e3, 976, 768);
+    rt_rows(rt, cross_entropy_log_forward, (char *[]){m + A28, m + A13, m + I16, m + A22, m + A13,
+        m + A29, m + A30}, 16, 1760);
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 16, 68, 4);
+    rt_reduce(rt_with(rt, m + T31), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
+        .dim = {16}, .stride = {1}, .reduced = {1}}, m + A32, m + A30);
+    RT_AT(rt, "cross_entropy: select neg div mul iota eq select ... f32[16,10]", 736, 852, 640);
+    rt_rows(rt, cross_entropy_backward, (char *[]){m + A22, m + A25, m + A29, m + A13, m + I16,
+        m + A13}, 16, 1280);
+    RT_AT(rt, "4: reduce_sum f32[10]", 160, 680, 40);
+    rt_reduce(rt_with(rt, m + T33), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
+        .dim = {16, 10}, .stride = {10, 1}, .reduced = {1, 0}}, m + A34, m + A13);
+    rt_gradient(rt, 0, 0, m + A34);  // 4.bias
+    RT_AT(rt, "grad_norm 4.bias: mul reduce_sum f32[]", 20, 44, 4);
+    rt_rows(rt, grad_norm, (char *[]){m + A34, m + A35}, 1, 20);
+    RT_AT(rt, "sgd: neg f32[]", 1, 8, 4);
+    rt_rows(rt, sgd_scalars, (char *[]){m + H36, m + A37}, 1, 1);
+    RT_AT(rt, "sgd 4.bias: mul add mul add mul add f32[10]", 60, 132, 80);
+    rt_rows(rt, sgd, (char *[]){m + W15, m + H38, m + A34, m + S39, m + H40, m + A37}, 10, 60);
+    RT_AT(rt, "4: dot f32[16,64]", 2.05e4, 7.3e3, 4.1e3);
+    rt_dot(rt_with(rt, m + T41), 3, m + A42, m + A13, m + W14);
+    RT_AT(rt, "4: dot f32[10,64]", 2.05e4, 7.3e3, 2.56e3);
+    rt_dot(rt_with(rt, m + T43), 4, m + A44, m + A8, m + A13);
+    rt_gradient(rt, 1, 0, m + A44);  // 4.weight
+    RT_AT(rt, "grad_norm 4.weight: mul reduce_sum f32[]", 1.28e3, 2.56e3, 4);
+    rt_rows(rt, grad_norm_reduce_sum, (char *[]){m + A44, m + A45}, 1, 1280);
+    RT_AT(rt, "sgd 4.weight: mul add mul add mul add f32[10,64]", 3.84e3, 7.69e3, 5.12e3);
+    rt_rows(rt, sgd, (char *[]){m + W14, m + H38, m + A44, m + S46, m + H40, m + A37}, 640, 3840);
+    RT_AT(rt, "3: mul f32[16,64]", 1.02e3, 8.19e3, 4.1e3);
+    rt_rows(rt, module_3_mul_backward, (char *[]){m + A42, m + A11, m + A42}, 1024, 1024);
+    RT_AT(rt, "2: reduce_sum f32[64]", 1.02e3, 4.35e3, 256);
+    rt_reduce(rt_with(rt, m + T47), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
+        .dim = {16, 64}, .stride = {64, 1}, .reduced = {1, 0}}, m + A48, m + A42);
+    rt_gradient(rt, 2, 0, m + A48);  // 2.bias
+    RT_AT(rt, "grad_norm 2.bias: mul reduce_sum f32[]", 128, 260, 4);
+    rt_rows(rt, grad_norm_reduce_sum_2, (char *[]){m + A48, m + A49}, 1, 128);
+    RT_AT(rt, "sgd 2.bias: mul add mul add mul add f32[64]", 384, 780, 512);
+    rt_rows(rt, sgd, (char *[]){m + W10, m + H38, m + A48, m + S50, m + H40, m + A37}, 64, 384);
+    RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.46e4, 4.1e3);
+    rt_dot(rt_with(rt, m + T51), 5, m + A52, m + A42, m + W9);
+    RT_AT(rt, "1: add le select select f32[16,64]", 4.1e3, 8.45e3, 8.19e3);
+    rt_rows(rt, module_1_backward, (char *[]){m + A2, m + W5, m + A52, m + A2, m + A52}, 16, 4096);
+    RT_AT(rt, "2: dot f32[64,64]", 1.31e5, 2.46e4, 1.64e4);
+    rt_dot(rt_with(rt, m + T53), 6, m + A54, m + A52, m + A42);
+    rt_gradient(rt, 3, 0, m + A54);  // 2.weight
+    RT_AT(rt, "grad_norm 2.weight: mul reduce_sum f32[64]", 8.19e3, 1.66e4, 256);
+    rt_rows(rt, grad_norm_reduce_sum_3, (char *[]){m + A54, m + A55}, 64, 8192);
+    RT_AT(rt, "grad_norm 2.weight: reduce_sum f32[]", 64, 260, 4);
+    rt_reduce(rt_with(rt, m + T56), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
+        .dim = {64}, .stride = {1}, .reduced = {1}}, m + A57, m + A55);
+    RT_AT(rt, "sgd 2.weight: mul add mul add mul add f32[64,64]", 2.46e4, 4.92e4, 3.28e4);
+    rt_rows(rt, sgd, (char *[]){m + W9, m + H38, m + A54, m + S58, m + H40, m + A37}, 4096, 24576);
+    RT_AT(rt, "0: reduce_sum f32[64]", 1.02e3, 4.35e3, 256);
+    rt_reduce(rt_with(rt, m + T59), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
+        .dim = {16, 64}, .stride = {64, 1}, .reduced = {1, 0}}, m + A60, m + A2);
+    rt_gradient(rt, 4, 0, m + A60);  // 0.bias
+    RT_AT(rt, "grad_norm 0.bias: mul reduce_sum f32[]", 128, 260, 4);
+    rt_rows(rt, grad_norm_reduce_sum_2, (char *[]){m + A60, m + A61}, 1, 128);
+    RT_AT(rt, "sgd 0.bias: mul add mul add mul add f32[64]", 384, 780, 512);
+    rt_rows(rt, sgd, (char *[]){m + W5, m + H38, m + A60, m + S62, m + H40, m + A37}, 64, 384);
+    RT_AT(rt, "0: dot f32[64,32]", 6.55e4, 1.43e4, 8.19e3);
+    rt_dot(rt_with(rt, m + T63), 7, m + A64, m + I3, m + A2);
+    rt_gradient(rt, 5, 0, m + A64);  // 0.weight
+    RT_AT(rt, "grad_norm 0.weight: mul reduce_sum f32[64]", 4.1e3, 8.45e3, 256);
+    rt_rows(rt, grad_norm_reduce_sum_4, (char *[]){m + A64, m + A65}, 64, 4096);
+    RT_AT(rt, "grad_norm 0.weight: reduce_sum f32[]", 64, 260, 4);
+    rt_reduce(rt_with(rt, m + T66), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
+        .dim = {64}, .stride = {1}, .reduced = {1}}, m + A67, m + A65);
+    RT_AT(rt, "grad_norm: add add add add add add sqrt f32[]", 10, 24, 4);
+    rt_rows(rt, grad_norm_sqrt, (char *[]){m + A67, m + A61, m + A57, m + A49, m + A45, m + A35,
+        m + A67}, 1, 7);
+    RT_AT(rt, "sgd 0.weight: mul add mul add mul add f32[64,32]", 1.23e4, 2.46e4, 1.64e4);
+    rt_rows(rt, sgd, (char *[]){m + W4, m + H38, m + A64, m + S68, m + H40, m + A37}, 2048, 12288);
+}
+
+static void forward(Rt *rt, char *m)
+{
+    RT_AT(rt, "0: dot f32[16,64]", 6.55e4, 1.43e4, 4.1e3);
+    rt_dot(rt_with(rt, m + T69), 0, m + A70, m + I71, m + W4);
+    RT_AT(rt, "1: add le select f32[16,64]", 3.07e3, 4.35e3, 4.1e3);
+    rt_rows(rt, module_1_forward, (char *[]){m + A70, m + W5, m + A70}, 16, 3072);
+    RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.46e4, 4.1e3);
+    rt_dot(rt_with(rt, m + T72), 1, m + A73, m + A70, m + W9);
+    RT_AT(rt, "3: add tanh f32[16,64]", 1.64e4, 4.35e3, 4.1e3);
+    rt_rows(rt, module_3_predict, (char *[]){m + A73, m + W10, m + A73}, 16, 2048);
+    RT_AT(rt, "4: dot f32[16,10]", 2.05e4, 7.3e3, 640);
+    rt_dot(rt_with(rt, m + T74), 2, m + A75, m + A73, m + W14);
+    RT_AT(rt, "4: add f32[16,10]", 160, 680, 640);
+    rt_rows(rt, module_4_forward, (char *[]){m + A75, m + W15, m + A75}, 16, 160);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... i64[16]", 144, 916, 148);
+    rt_rows(rt, cross_entropy_predict, (char *[]){m + I76, m + C77, m + C78, m + C79, m + C80,
+        m + C81, m + A82, m + A83, m + A84}, 1, 144);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]", 16, 136, 8);
+    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {16}, .stride = {1},
+        .reduced = {1}}, m + A85, m + A84);
+    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
+    rt_rows(rt, cross_entropy_mod_forward, (char *[]){m + A85, m + A85}, 1, 1);
+    RT_AT(rt, "cross_entropy: reduce_max f32[16]", 160, 704, 64);
+    rt_reduce(rt_with(rt, m + T86), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
+        .dim = {16, 10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A87, m + A75);
+    RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log iota eq ... f32[16]", 2.61e3, 912, 64);
+    rt_rows(rt, cross_entropy_log_predict, (char *[]){m + A87, m + A75, m + I76, m + A82, m + A88},
+        16, 1760);
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 16, 68, 4);
+    rt_reduce(rt_with(rt, m + T89), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
+        .dim = {16}, .stride = {1}, .reduced = {1}}, m + A90, m + A88);
+}
 
 // 1: add le select; 16 rows of 64
 // x0 0 f32[16,64], bias 0.bias f32[64] -> y0 f32[16,64]
@@ -414,139 +534,6 @@ static void cross_entropy_log_predict(char *const *p, int64_t first, int64_t las
     }
 }
 
-static void micro(Rt *rt, char *m)
-{
-    RT_AT(rt, "0: dot f32[16,64]", 6.55e4, 1.43e4, 4.1e3);
-    rt_dot(rt_with(rt, m + T1), 0, m + A2, m + I3, m + W4);
-    RT_AT(rt, "1: add le select f32[16,64]", 3.07e3, 8.45e3, 4.1e3);
-    rt_rows(rt, module_1_forward, (char *[]){m + A2, m + W5, m + A6}, 16, 3072);
-    RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.46e4, 4.1e3);
-    rt_dot(rt_with(rt, m + T7), 1, m + A8, m + A6, m + W9);
-    RT_AT(rt, "3: add tanh mul sub f32[16,64]", 1.84e4, 8.45e3, 8.19e3);
-    rt_rows(rt, module_3_backward, (char *[]){m + A8, m + W10, m + A8, m + A11}, 16, 4096);
-    RT_AT(rt, "4: dot f32[16,10]", 2.05e4, 7.3e3, 640);
-    rt_dot(rt_with(rt, m + T12), 2, m + A13, m + A8, m + W14);
-    RT_AT(rt, "4: add f32[16,10]", 160, 680, 640);
-    rt_rows(rt, module_4_forward, (char *[]){m + A13, m + W15, m + A13}, 16, 160);
-    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... f32[]", 148, 920, 152);
-    rt_rows(rt, cross_entropy_forward, (char *[]){m + I16, m + C17, m + C18, m + C19, m + C20,
-        m + C21, m + A22, m + A23, m + A24, m + A25}, 1, 160);
-    RT_AT(rt, "cross_entropy: reduce_min i64[]", 16, 136, 8);
-    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {16}, .stride = {1},
-        .reduced = {1}}, m + A26, m + A24);
-    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    rt_rows(rt, cross_entropy_mod_forward, (char *[]){m + A26, m + A26}, 1, 1);
-    RT_AT(rt, "cross_entropy: reduce_max f32[16]", 160, 704, 64);
-    rt_reduce(rt_with(rt, m + T27), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
-        .dim = {16, 10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A28, m + A13);
-    RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log iota eq ... f32[16]", 2.61e3, 976, 768);
-    rt_rows(rt, cross_entropy_log_forward, (char *[]){m + A28, m + A13, m + I16, m + A22, m + A13,
-        m + A29, m + A30}, 16, 1760);
-    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 16, 68, 4);
-    rt_reduce(rt_with(rt, m + T31), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
-        .dim = {16}, .stride = {1}, .reduced = {1}}, m + A32, m + A30);
-    RT_AT(rt, "cross_entropy: select neg div mul iota eq select ... f32[16,10]", 736, 852, 640);
-    rt_rows(rt, cross_entropy_backward, (char *[]){m + A22, m + A25, m + A29, m + A13, m + I16,
-        m + A13}, 16, 1280);
-    RT_AT(rt, "4: reduce_sum f32[10]", 160, 680, 40);
-    rt_reduce(rt_with(rt, m + T33), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
-        .dim = {16, 10}, .stride = {10, 1}, .reduced = {1, 0}}, m + A34, m + A13);
-    rt_gradient(rt, 0, 0, m + A34);  // 4.bias
-    RT_AT(rt, "grad_norm 4.bias: mul reduce_sum f32[]", 20, 44, 4);
-    rt_rows(rt, grad_norm, (char *[]){m + A34, m + A35}, 1, 20);
-    RT_AT(rt, "sgd: neg f32[]", 1, 8, 4);
-    rt_rows(rt, sgd_scalars, (char *[]){m + H36, m + A37}, 1, 1);
-    RT_AT(rt, "sgd 4.bias: mul add mul add mul add f32[10]", 60, 132, 80);
-    rt_rows(rt, sgd, (char *[]){m + W15, m + H38, m + A34, m + S39, m + H40, m + A37}, 10, 60);
-    RT_AT(rt, "4: dot f32[16,64]", 2.05e4, 7.3e3, 4.1e3);
-    rt_dot(rt_with(rt, m + T41), 3, m + A42, m + A13, m + W14);
-    RT_AT(rt, "4: dot f32[10,64]", 2.05e4, 7.3e3, 2.56e3);
-    rt_dot(rt_with(rt, m + T43), 4, m + A44, m + A8, m + A13);
-    rt_gradient(rt, 1, 0, m + A44);  // 4.weight
-    RT_AT(rt, "grad_norm 4.weight: mul reduce_sum f32[]", 1.28e3, 2.56e3, 4);
-    rt_rows(rt, grad_norm_reduce_sum, (char *[]){m + A44, m + A45}, 1, 1280);
-    RT_AT(rt, "sgd 4.weight: mul add mul add mul add f32[10,64]", 3.84e3, 7.69e3, 5.12e3);
-    rt_rows(rt, sgd, (char *[]){m + W14, m + H38, m + A44, m + S46, m + H40, m + A37}, 640, 3840);
-    RT_AT(rt, "3: mul f32[16,64]", 1.02e3, 8.19e3, 4.1e3);
-    rt_rows(rt, module_3_mul_backward, (char *[]){m + A42, m + A11, m + A42}, 1024, 1024);
-    RT_AT(rt, "2: reduce_sum f32[64]", 1.02e3, 4.35e3, 256);
-    rt_reduce(rt_with(rt, m + T47), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
-        .dim = {16, 64}, .stride = {64, 1}, .reduced = {1, 0}}, m + A48, m + A42);
-    rt_gradient(rt, 2, 0, m + A48);  // 2.bias
-    RT_AT(rt, "grad_norm 2.bias: mul reduce_sum f32[]", 128, 260, 4);
-    rt_rows(rt, grad_norm_reduce_sum_2, (char *[]){m + A48, m + A49}, 1, 128);
-    RT_AT(rt, "sgd 2.bias: mul add mul add mul add f32[64]", 384, 780, 512);
-    rt_rows(rt, sgd, (char *[]){m + W10, m + H38, m + A48, m + S50, m + H40, m + A37}, 64, 384);
-    RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.46e4, 4.1e3);
-    rt_dot(rt_with(rt, m + T51), 5, m + A52, m + A42, m + W9);
-    RT_AT(rt, "1: add le select select f32[16,64]", 4.1e3, 8.45e3, 8.19e3);
-    rt_rows(rt, module_1_backward, (char *[]){m + A2, m + W5, m + A52, m + A2, m + A52}, 16, 4096);
-    RT_AT(rt, "2: dot f32[64,64]", 1.31e5, 2.46e4, 1.64e4);
-    rt_dot(rt_with(rt, m + T53), 6, m + A54, m + A52, m + A42);
-    rt_gradient(rt, 3, 0, m + A54);  // 2.weight
-    RT_AT(rt, "grad_norm 2.weight: mul reduce_sum f32[64]", 8.19e3, 1.66e4, 256);
-    rt_rows(rt, grad_norm_reduce_sum_3, (char *[]){m + A54, m + A55}, 64, 8192);
-    RT_AT(rt, "grad_norm 2.weight: reduce_sum f32[]", 64, 260, 4);
-    rt_reduce(rt_with(rt, m + T56), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
-        .dim = {64}, .stride = {1}, .reduced = {1}}, m + A57, m + A55);
-    RT_AT(rt, "sgd 2.weight: mul add mul add mul add f32[64,64]", 2.46e4, 4.92e4, 3.28e4);
-    rt_rows(rt, sgd, (char *[]){m + W9, m + H38, m + A54, m + S58, m + H40, m + A37}, 4096, 24576);
-    RT_AT(rt, "0: reduce_sum f32[64]", 1.02e3, 4.35e3, 256);
-    rt_reduce(rt_with(rt, m + T59), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
-        .dim = {16, 64}, .stride = {64, 1}, .reduced = {1, 0}}, m + A60, m + A2);
-    rt_gradient(rt, 4, 0, m + A60);  // 0.bias
-    RT_AT(rt, "grad_norm 0.bias: mul reduce_sum f32[]", 128, 260, 4);
-    rt_rows(rt, grad_norm_reduce_sum_2, (char *[]){m + A60, m + A61}, 1, 128);
-    RT_AT(rt, "sgd 0.bias: mul add mul add mul add f32[64]", 384, 780, 512);
-    rt_rows(rt, sgd, (char *[]){m + W5, m + H38, m + A60, m + S62, m + H40, m + A37}, 64, 384);
-    RT_AT(rt, "0: dot f32[64,32]", 6.55e4, 1.43e4, 8.19e3);
-    rt_dot(rt_with(rt, m + T63), 7, m + A64, m + I3, m + A2);
-    rt_gradient(rt, 5, 0, m + A64);  // 0.weight
-    RT_AT(rt, "grad_norm 0.weight: mul reduce_sum f32[64]", 4.1e3, 8.45e3, 256);
-    rt_rows(rt, grad_norm_reduce_sum_4, (char *[]){m + A64, m + A65}, 64, 4096);
-    RT_AT(rt, "grad_norm 0.weight: reduce_sum f32[]", 64, 260, 4);
-    rt_reduce(rt_with(rt, m + T66), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
-        .dim = {64}, .stride = {1}, .reduced = {1}}, m + A67, m + A65);
-    RT_AT(rt, "grad_norm: add add add add add add sqrt f32[]", 10, 24, 4);
-    rt_rows(rt, grad_norm_sqrt, (char *[]){m + A67, m + A61, m + A57, m + A49, m + A45, m + A35,
-        m + A67}, 1, 7);
-    RT_AT(rt, "sgd 0.weight: mul add mul add mul add f32[64,32]", 1.23e4, 2.46e4, 1.64e4);
-    rt_rows(rt, sgd, (char *[]){m + W4, m + H38, m + A64, m + S68, m + H40, m + A37}, 2048, 12288);
-}
-
-static void forward(Rt *rt, char *m)
-{
-    RT_AT(rt, "0: dot f32[16,64]", 6.55e4, 1.43e4, 4.1e3);
-    rt_dot(rt_with(rt, m + T69), 0, m + A70, m + I71, m + W4);
-    RT_AT(rt, "1: add le select f32[16,64]", 3.07e3, 4.35e3, 4.1e3);
-    rt_rows(rt, module_1_forward, (char *[]){m + A70, m + W5, m + A70}, 16, 3072);
-    RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.46e4, 4.1e3);
-    rt_dot(rt_with(rt, m + T72), 1, m + A73, m + A70, m + W9);
-    RT_AT(rt, "3: add tanh f32[16,64]", 1.64e4, 4.35e3, 4.1e3);
-    rt_rows(rt, module_3_predict, (char *[]){m + A73, m + W10, m + A73}, 16, 2048);
-    RT_AT(rt, "4: dot f32[16,10]", 2.05e4, 7.3e3, 640);
-    rt_dot(rt_with(rt, m + T74), 2, m + A75, m + A73, m + W14);
-    RT_AT(rt, "4: add f32[16,10]", 160, 680, 640);
-    rt_rows(rt, module_4_forward, (char *[]){m + A75, m + W15, m + A75}, 16, 160);
-    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... i64[16]", 144, 916, 148);
-    rt_rows(rt, cross_entropy_predict, (char *[]){m + I76, m + C77, m + C78, m + C79, m + C80,
-        m + C81, m + A82, m + A83, m + A84}, 1, 144);
-    RT_AT(rt, "cross_entropy: reduce_min i64[]", 16, 136, 8);
-    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {16}, .stride = {1},
-        .reduced = {1}}, m + A85, m + A84);
-    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    rt_rows(rt, cross_entropy_mod_forward, (char *[]){m + A85, m + A85}, 1, 1);
-    RT_AT(rt, "cross_entropy: reduce_max f32[16]", 160, 704, 64);
-    rt_reduce(rt_with(rt, m + T86), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
-        .dim = {16, 10}, .stride = {10, 1}, .reduced = {0, 1}}, m + A87, m + A75);
-    RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log iota eq ... f32[16]", 2.61e3, 912, 64);
-    rt_rows(rt, cross_entropy_log_predict, (char *[]){m + A87, m + A75, m + I76, m + A82, m + A88},
-        16, 1760);
-    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 16, 68, 4);
-    rt_reduce(rt_with(rt, m + T89), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
-        .dim = {16}, .stride = {1}, .reduced = {1}}, m + A90, m + A88);
-}
-
 static void init(Rt *rt)
 {
     rt_dot_init(rt, 0, &(RtDot){.m = 16, .n = 64, .k = 32, .a_m = 32, .a_k = 1, .b_k = 1,
@@ -565,12 +552,6 @@ static void init(Rt *rt)
         .b_n = 1, .y_m = 1, .y_n = 64, .type = RT_F32});  // 2
     rt_dot_init(rt, 7, &(RtDot){.m = 32, .n = 64, .k = 16, .a_m = 1, .a_k = 32, .b_k = 64,
         .b_n = 1, .y_m = 1, .y_n = 32, .type = RT_F32});  // 0
-}
-
-static void live_ranges(Rt *rt)
-{
-    rt_live_ranges(rt, RT_TRAINING, (RtLiveRange[]){TRAINING(LIVE){0}}, (RtLoop[]){{0}});
-    rt_live_ranges(rt, RT_FORWARD, (RtLiveRange[]){FORWARD(LIVE){0}}, (RtLoop[]){{0}});
 }
 
 static const RtTensor tensors[] = {
@@ -699,6 +680,36 @@ static const RtTensor predict_tensors[] = {
     {RT_LOSS_COUNT, RT_F32, "count", .offset = 66880},
     {RT_BAD_LABEL, RT_I64, "bad_label", .offset = 67008},
 };
+
+// Buffers of a step and of forward: name, bytes, first and last statement of the live range. Begins
+// and ends of loops count as statements. --check-arena uses the table.
+#define LIVE(name, ...) {#name, name, __VA_ARGS__}
+static void live_ranges(Rt *rt)
+{
+    rt_live_ranges(rt, RT_TRAINING, (RtLiveRange[]){
+        LIVE(I3, 2048, 0, 34), LIVE(I16, 128, 0, 12), LIVE(A2, 4096, 0, 34), LIVE(A6, 4096, 1, 2),
+        LIVE(A8, 4096, 2, 18), LIVE(A13, 640, 4, 18), LIVE(A22, 64, 6, 12), LIVE(A23, 64, 6, 39),
+        LIVE(A24, 128, 6, 7), LIVE(A26, 64, 7, 39), LIVE(A28, 64, 9, 10), LIVE(A29, 64, 10, 12),
+        LIVE(A30, 64, 10, 11), LIVE(A32, 64, 11, 39), LIVE(A25, 64, 6, 12), LIVE(A34, 64, 13, 16),
+        LIVE(A42, 4096, 17, 27), LIVE(A44, 2560, 18, 20), LIVE(A11, 4096, 3, 21),
+        LIVE(A48, 256, 22, 24), LIVE(A52, 4096, 25, 27), LIVE(A54, 16384, 27, 30),
+        LIVE(A60, 256, 31, 33), LIVE(A64, 8192, 34, 38), LIVE(A65, 256, 35, 36),
+        LIVE(A67, 64, 36, 39), LIVE(A61, 64, 32, 37), LIVE(A55, 256, 28, 29), LIVE(A57, 64, 29, 37),
+        LIVE(A49, 64, 23, 37), LIVE(A45, 64, 19, 37), LIVE(A35, 64, 14, 37), LIVE(A37, 64, 15, 38),
+        LIVE(T1, 12288, 0, 0), LIVE(T7, 24576, 2, 2), LIVE(T12, 12288, 4, 4), LIVE(T27, 8192, 9, 9),
+        LIVE(T31, 512, 11, 11), LIVE(T33, 5120, 13, 13), LIVE(T41, 12288, 17, 17),
+        LIVE(T43, 12288, 18, 18), LIVE(T47, 32768, 22, 22), LIVE(T51, 24576, 25, 25),
+        LIVE(T53, 12288, 27, 27), LIVE(T56, 512, 29, 29), LIVE(T59, 32768, 31, 31),
+        LIVE(T63, 6144, 34, 34), LIVE(T66, 512, 36, 36),
+        {0}}, (RtLoop[]){{0}});
+    rt_live_ranges(rt, RT_FORWARD, (RtLiveRange[]){
+        LIVE(I71, 2048, 0, 0), LIVE(I76, 128, 0, 10), LIVE(A70, 4096, 0, 2), LIVE(A73, 4096, 2, 4),
+        LIVE(A75, 640, 4, 12), LIVE(A82, 64, 6, 10), LIVE(A83, 64, 6, 12), LIVE(A84, 128, 6, 7),
+        LIVE(A85, 64, 7, 12), LIVE(A87, 64, 9, 10), LIVE(A88, 64, 10, 11), LIVE(A90, 64, 11, 12),
+        LIVE(T69, 12288, 0, 0), LIVE(T72, 24576, 2, 2), LIVE(T74, 12288, 4, 4),
+        LIVE(T86, 8192, 9, 9), LIVE(T89, 512, 11, 11),
+        {0}}, (RtLoop[]){{0}});
+}
 
 static const RtModel model = {
     .name = "mlp",

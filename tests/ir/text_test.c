@@ -39,6 +39,7 @@ static const char *const same[] = {
     "  input %i i64[2]\n"
     "  %h f32[2,4] = gather(%w, %i) from \"node_1\" \"model.wte\"\n"
     "  %t f32[4,2] = transpose(%h) perm=[1,0] from \"node_2\" block 1.0.0\n"
+    "  %u f32[4,2] = transpose(%h) perm=[1,0] backward block 1.0.1 again 1\n"
     "  %s f32[2,1], %at i64[2,1] = top_k(%h) axis=1 k=1 backward\n"
     "  %v17 f16[4,2] = cast(%t) to=f16 update\n"
     "  output model \"logits\" %s\n"
@@ -149,6 +150,8 @@ static const struct {
     {IN_GRAPH("  class 1 \"c\" 0\n"), "error: line 3: a class of 0 iterations\n"},
     {IN_GRAPH("  class 1 \"c\" 2\n  input %a f32[] block 1.2.0\n"),
      "error: line 4: class 1 has no iteration 2\n"},
+    {IN_GRAPH("  class 1 \"c\" 2\n  input %a f32[] block 1.1.0 again 0\n"),
+     "error: line 4: an iteration is made again at most 1024 times\n"},
     {IN_GRAPH("  class 1 \"c\" 2\n  input %a f32[] block 1.1\n"),
      "error: line 4: class.iteration.position expected, not '1.1'\n"},
     {IN_GRAPH("  output model \"y\" %y\n  carry step %x %y\n"),
