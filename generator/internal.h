@@ -46,6 +46,8 @@ void print_type(const Value *v, Text *t);  // "f32[8,128]"
 const char *rank_text(Gen *g, const Item *it);
 // "3" or, if the iterations alternate between several slots, "3 + layer % 2".
 const char *slot_text(Gen *g, const Item *it);
+// The name of the index of a loop around an item: 0 is the innermost one.
+const char *loop_index(const Gen *g, int k);
 // "m + A12 + layer * 96". A new place gets a name and a line in the table.
 char *place_text(Gen *g, const Operand *o);
 

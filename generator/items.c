@@ -172,113 +172,167 @@ static const char *body_name(Gen *g, const Item *loop, Timing timing, int skew)
                         : timing == TIMING_FORWARD ? "predict"
                                                    : "forward";
 
-    const char *name = arena_string(g->arena, "block%d_%s", loop->cls, phase);
+    const char *name =
+        arena_string(g->arena, "%s%d_%s", loop->region ? "block" : "loop", loop->cls, phase);
     if (loop->loop.again)
         name = arena_string(g->arena, "%s_again%d", name, loop->loop.again);
     if (loop->loop.fission_part)
         name = arena_string(g->arena, "%s_part%d", name, loop->loop.fission_part);
     if (skew)
         name = arena_string(g->arena, "%s_skew%d", name, skew);
-    return name;
+    int known = map_get(&g->functions, name);
+    map_set(&g->functions, name, known + 1);
+    return known ? arena_string(g->arena, "%s_%d", name, known + 1) : name;
 }
 
-// Prints one iteration's items of that skew as a function.
-static void generate_body(Gen *g, int begin, int skew, const char *name)
+// A loop that is printed, and how many loops are around it.
+typedef struct PrintedLoop {
+    const Item *it;
+    int begin, depth;
+    Timing timing;
+} PrintedLoop;
+
+static void generate_range(Gen *g, const PrintedLoop *around, int begin, int end, int skew, Text *t,
+                           int indent);
+
+// Prints the indices of n loops, from the innermost outwards.
+static void print_indices(const Gen *g, int n, const char *before, Text *t)
 {
-    const Item *loop = &g->s->items[begin];
+    for (int k = 0; k < n; k++)
+        text_printf(t, "%s%s", before, loop_index(g, k));
+}
+
+// Prints one iteration's items of that skew as a function. Returns how many indices it takes: those
+// of the loops around it only if it needs them.
+static int generate_body(Gen *g, const PrintedLoop *p, int skew, const char *name)
+{
+    const Item *loop = p->it;
     const BlockClass *c = &g->s->g->classes[loop->cls];
     Node label = {.source = &(Source){.name = c->name ? c->name : "", .scope = ""}};
     Text body = {0};
 
-    for (int i = begin + 1; i < loop->loop.end; i++)
-        if (g->s->items[i].skew == skew)
-            generate_item(g, &g->s->items[i], &body, 4);
-    text_printf(g->bodies, "// %s.{}, %d times", node_label(g, &label, 60), c->length);
+    generate_range(g, p, p->begin + 1, loop->loop.end, skew, &body, 4);
+    const char *text = body.s ? body.s : "";
+    int n = strstr(text, "outer") ? p->depth + 1 : 1;
+    text_printf(g->bodies, "// %s.{}, %d times", node_label(g, &label, 60),
+                loop_length(g->s->g, loop));
     if (loop->loop.fission_part)
         text_printf(g->bodies, ", split from the loop before");
     if (skew)
         text_printf(g->bodies, ", %d iteration%s later", skew, skew > 1 ? "s" : "");
-    text_printf(g->bodies, "\nstatic void %s(Rt *rt, char *m, int64_t layer)\n{\n", name);
-    if (!strstr(body.s ? body.s : "", "layer"))
-        text_printf(g->bodies, "    (void)layer;\n");
-    text_put(g->bodies, body.s ? body.s : "", body.n);
+    text_printf(g->bodies, "\nstatic void %s(Rt *rt, char *m", name);
+    print_indices(g, n, ", int64_t ", g->bodies);
+    text_printf(g->bodies, ")\n{\n");
+    for (int k = 0; k < n; k++)
+        if (!strstr(text, loop_index(g, k)))
+            text_printf(g->bodies, "    (void)%s;\n", loop_index(g, k));
+    text_put(g->bodies, text, body.n);
     text_printf(g->bodies, "}\n\n");
     text_free(&body);
+    return n;
 }
 
-static void print_for(Gen *g, const Item *loop, Text *t)
-{
-    int length = g->s->g->classes[loop->cls].length;
+// The index of a loop where it is printed: the loop around it has `layer`.
+static const char *own_index(const PrintedLoop *p) { return p->depth ? "layer2" : "layer"; }
 
-    if (loop->loop.is_reverse)
-        text_printf(t, "    for (int64_t layer = %d; layer >= %d; layer--)", length - 1,
-                    -loop->loop.skew);
-    else
-        text_printf(t, "    for (int64_t layer = 0; layer < %d; layer++)",
-                    length + loop->loop.skew);
+// "3", counted from the first iteration that the loop walks: "layer * 4 + 3" in a part of a class.
+static const char *bound_text(const Gen *g, const PrintedLoop *p, int at)
+{
+    const Loop *loop = &p->it->loop;
+
+    if (!p->depth || !loop->length || !p->it->cls)
+        return arena_string(g->arena, "%d", at);
+    return arena_string(g->arena, at ? "layer * %d + %d" : "layer * %d", loop->length, at);
 }
 
-// Prints the call of a skewed body, for an earlier iteration, if that exists.
-static void print_skewed(const Gen *g, const Item *loop, int skew, const char *name, Text *t)
+static void print_for(const Gen *g, const PrintedLoop *p, Text *t, int indent)
 {
-    int length = g->s->g->classes[loop->cls].length;
-    bool has_before = skew > 0, has_after = skew < loop->loop.skew;
+    int length = loop_length(g->s->g, p->it), skew = p->it->loop.skew;
+    bool is_reverse = p->it->loop.is_reverse;
+    const char *i = own_index(p);
 
-    text_printf(t, "        if (");
-    if (loop->loop.is_reverse && has_before)
-        text_printf(t, "layer < %d%s", length - skew, has_after ? " && " : "");
-    if (loop->loop.is_reverse && has_after)
-        text_printf(t, "layer >= %d", -skew);
-    if (!loop->loop.is_reverse && has_before)
-        text_printf(t, "layer >= %d%s", skew, has_after ? " && " : "");
-    if (!loop->loop.is_reverse && has_after)
-        text_printf(t, "layer < %d", length + skew);
-    text_printf(t, ")\n            %s(rt, m, layer", name);
+    text_printf(t, "%*sfor (int64_t %s = %s; %s %s %s; %s%s)", indent, "", i,
+                bound_text(g, p, is_reverse ? length - 1 : 0), i, is_reverse ? ">=" : "<",
+                bound_text(g, p, is_reverse ? -skew : length + skew), i, is_reverse ? "--" : "++");
+}
+
+// Prints the condition that an item of that skew runs: its own iteration is in the loop.
+static void print_condition(const Gen *g, const PrintedLoop *p, int skew, Text *t, int indent)
+{
+    int length = loop_length(g->s->g, p->it);
+    bool is_reverse = p->it->loop.is_reverse;
+    bool has_before = skew > 0, has_after = skew < p->it->loop.skew;
+    const char *i = own_index(p);
+
+    text_printf(t, "%*sif (", indent, "");
+    if (is_reverse && has_before)
+        text_printf(t, "%s < %d%s", i, length - skew, has_after ? " && " : "");
+    if (is_reverse && has_after)
+        text_printf(t, "%s >= %d", i, -skew);
+    if (!is_reverse && has_before)
+        text_printf(t, "%s >= %d%s", i, skew, has_after ? " && " : "");
+    if (!is_reverse && has_after)
+        text_printf(t, "%s < %d", i, length + skew);
+    text_printf(t, ")\n");
+}
+
+// Calls a body with so many indices.
+static void print_body_call(const Gen *g, const PrintedLoop *p, int skew, const char *name, int n,
+                            Text *t, int indent)
+{
+    text_printf(t, "%*s%s(rt, m, %s", indent, "", name, own_index(p));
     if (skew)
-        text_printf(t, " %c %d", loop->loop.is_reverse ? '+' : '-', skew);
+        text_printf(t, " %c %d", p->it->loop.is_reverse ? '+' : '-', skew);
+    print_indices(g, n - 1, ", ", t);
     text_printf(t, ");\n");
 }
 
 // Prints a loop over one iteration's items. They are in a function of their own, one for each skew,
-// unless the loop only copies.
-static void generate_loop(Gen *g, int begin, Timing timing, Text *t)
+// unless the loop only copies, or runs other loops, and is in none.
+static void generate_loop(Gen *g, const PrintedLoop *p, Text *t, int indent)
 {
-    const Item *loop = &g->s->items[begin];
+    int skews = p->it->loop.skew;
 
-    print_for(g, loop, t);
-    if (!loop->region) {
+    print_for(g, p, t, indent);
+    if (!p->it->region && !p->depth) {
         text_printf(t, " {\n");
-        for (int i = begin + 1; i < loop->loop.end; i++)
-            generate_item(g, &g->s->items[i], t, 8);
-        text_printf(t, "    }\n");
+        generate_range(g, p, p->begin + 1, p->it->loop.end, 0, t, indent + 4);
+        text_printf(t, "%*s}\n", indent, "");
         return;
     }
-    text_printf(t, loop->loop.skew ? " {\n" : "\n");
-    for (int skew = 0; skew <= loop->loop.skew; skew++) {
-        const char *name = body_name(g, loop, timing, skew);
-        if (loop->loop.skew)
-            print_skewed(g, loop, skew, name, t);
-        else
-            text_printf(t, "        %s(rt, m, layer);\n", name);
-        generate_body(g, begin, skew, name);
+    text_printf(t, skews ? " {\n" : "\n");
+    for (int skew = 0; skew <= skews; skew++) {
+        const char *name = body_name(g, p->it, p->timing, skew);
+        int n = generate_body(g, p, skew, name);
+        if (skews)
+            print_condition(g, p, skew, t, indent + 4);
+        print_body_call(g, p, skew, name, n, t, skews ? indent + 8 : indent + 4);
     }
-    if (loop->loop.skew)
-        text_printf(t, "    }\n");
+    if (skews)
+        text_printf(t, "%*s}\n", indent, "");
+}
+
+// Prints the items [begin, end) of that skew, with the loops among them.
+static void generate_range(Gen *g, const PrintedLoop *around, int begin, int end, int skew, Text *t,
+                           int indent)
+{
+    for (int i = begin; i < end; i++) {
+        const Item *it = &g->s->items[i];
+        const PrintedLoop loop = {it, i, around->it ? around->depth + 1 : 0, around->timing};
+        if (it->kind == ITEM_LOOP) {
+            generate_loop(g, &loop, t, indent);
+            i = it->loop.end;
+        } else if (it->skew == skew) {
+            generate_item(g, it, t, indent);
+        }
+    }
 }
 
 static void generate_function(Gen *g, const Function *f)
 {
     Text t = {0};
-    const Set *s = g->s;
 
-    for (int i = f->begin; i < f->end; i++) {
-        if (s->items[i].kind == ITEM_LOOP) {
-            generate_loop(g, i, f->timing, &t);
-            i = s->items[i].loop.end;
-        } else {
-            generate_item(g, &s->items[i], &t, 4);
-        }
-    }
+    generate_range(g, &(PrintedLoop){.timing = f->timing}, f->begin, f->end, 0, &t, 4);
     text_printf(g->bodies, "static void %s(Rt *rt, char *m)\n{\n", f->name);
     if (!t.n)
         text_printf(g->bodies, "    (void)rt;\n    (void)m;\n");

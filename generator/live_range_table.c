@@ -50,7 +50,7 @@ static void print_loops(Gen *g, const int *before)
         if (it->kind != ITEM_LOOP)
             continue;
         text_printf(&t, "{%d, %d, %d, {", before[i], before[it->loop.end],
-                    g->s->g->classes[it->cls].length + it->loop.skew);
+                    loop_length(g->s->g, it) + it->loop.skew);
         for (int k = i + 1, skew = 0; k < it->loop.end; k++)
             for (; skew < g->s->items[k].skew; skew++)
                 text_printf(&t, skew ? ", %d" : "%d", before[k]);

@@ -204,6 +204,24 @@ const char *rank_text(Gen *g, const Item *it)
                                 : "rt";
 }
 
+const char *loop_index(const Gen *g, int k)
+{
+    return !k ? "layer" : k == 1 ? "outer" : arena_string(g->arena, "outer%d", k);
+}
+
+static char *add_movement(Gen *g, char *s, const Movement *m, const char *index)
+{
+    if (m->ring && m->shift)
+        return arena_string(g->arena, "%s + (%s + %d) %% %d * %" PRId64, s, index, m->shift,
+                            m->ring, m->step);
+    if (m->ring)
+        return arena_string(g->arena, "%s + %s %% %d * %" PRId64, s, index, m->ring, m->step);
+    if (m->step)
+        return arena_string(g->arena, "%s %c %s * %" PRId64, s, m->step < 0 ? '-' : '+', index,
+                            m->step < 0 ? -m->step : m->step);
+    return s;
+}
+
 char *place_text(Gen *g, const Operand *o)
 {
     const Address a = o->address;
@@ -216,13 +234,7 @@ char *place_text(Gen *g, const Operand *o)
     if (distance)
         s = arena_string(g->arena, "%s %c %" PRId64, s, distance < 0 ? '-' : '+',
                          distance < 0 ? -distance : distance);
-    if (a.ring && a.shift)
-        return arena_string(g->arena, "%s + (layer + %d) %% %d * %" PRId64, s, a.shift, a.ring,
-                            a.step);
-    if (a.ring)
-        return arena_string(g->arena, "%s + layer %% %d * %" PRId64, s, a.ring, a.step);
-    if (a.step)
-        return arena_string(g->arena, "%s %c layer * %" PRId64, s, a.step < 0 ? '-' : '+',
-                            a.step < 0 ? -a.step : a.step);
+    for (int k = MAX_LOOPS - 1; k >= 0; k--)
+        s = add_movement(g, s, &a.move[k], loop_index(g, k));
     return s;
 }

@@ -43,26 +43,49 @@ typedef struct RankSlice {
     int64_t stride;
 } RankSlice;
 
-// A place in the arena, in bytes: at + step * layer in iteration `layer` or, where `ring` is set,
-// at + step * ((layer + shift) mod ring), with shift ≥ 0. It is part of what lies at `first`: of a
-// value or, in a loop, of a value's instance of iteration 0.
+enum { MAX_LOOPS = 4 };  // loops around an item
+
+// How a place moves with the iterations of a loop: by step * iteration or, where `ring` is set, by
+// step * ((iteration + shift) mod ring), with shift ≥ 0. In bytes.
+typedef struct Movement {
+    int64_t step;
+    int ring, shift;
+} Movement;
+
+// A place in the arena, in bytes: `at`, and its movement with each of the loops around the item,
+// the innermost first. It is part of what lies at `first`: of a value or, in a loop, of a value's
+// instance of iteration 0.
 typedef struct Address {
     int32_t buffer;  // 0: no place
     int64_t first;
-    int64_t at, step;
-    int ring, shift;
+    int64_t at;
+    Movement move[MAX_LOOPS];
 } Address;
 
+// The byte of the arena in these iterations of the loops around the item, the innermost first.
+static inline int64_t address_at(const Address *a, const int *iteration)
+{
+    int64_t at = a->at;
+
+    for (int k = 0; k < MAX_LOOPS; k++) {
+        const Movement *m = &a->move[k];
+        at += m->step * (m->ring ? (iteration[k] + m->shift) % m->ring : iteration[k]);
+    }
+    return at;
+}
+
 // A place that an item reads or writes: `value`, which is `base` or a view of it. Where
-// is_instance, a loop over base's own block uses base's instance of iteration layer + delta.
-// Elsewhere the item uses base's own iteration + delta; -1 and the class's length are the places of
-// a loop's initial values.
+// is_instance, it is in a loop over base's own block and uses base's instance of that loop's
+// iteration + delta. Elsewhere the item uses base's own iteration + delta; -1 and the class's
+// length are the places of a loop's initial values.
 typedef struct Operand {
     ValueId value, base;
     bool is_instance;
     int delta;
-    // The view, from base's first element: `offset` at iteration 0, plus `step` for each iteration.
-    int64_t offset, step;      // elements
+    int loop;  // of an instance: how many loops around the item are within the loop over its block
+    // The view, from base's first element: `offset` at iteration 0, plus `step` for each iteration
+    // of the loops around the item, the innermost first. Elements.
+    int64_t offset, step[MAX_LOOPS];
     int64_t stride[MAX_RANK];  // elements
     RankSlice rank_slice;
     Address address;  // of the first element, but for the rank slice; set by program_finish
@@ -126,8 +149,11 @@ typedef struct KernelCall {
     int slot, n_slots;
 } KernelCall;
 
+// A loop over a class, or over a number of iterations (cls 0). In a loop, one with a length walks
+// a part of its class: in iteration i of the loop around it, from iteration i * length on.
 typedef struct Loop {
     int end;           // the index of its ITEM_END
+    int length;        // 0: of the class
     bool is_reverse;   // from the last iteration to the first
     int skew;          // the largest of its items
     int fission_part;  // the number, from 0, of this part of a loop that fission has cut
@@ -181,18 +207,6 @@ static inline int64_t item_workspace(const Item *it)
                                      : 0;
 }
 
-// A loop of `length` iterations runs its items in order, length + loop.skew times. Each time, an
-// item works for the iteration `skew` iterations ago. Gives that iteration; -1: the item doesn't
-// run, as there is no such iteration.
-static inline int item_iteration(const Item *loop, int length, const Item *it, int loop_iteration)
-{
-    int i = loop_iteration - it->skew;
-
-    if (i < 0 || i >= length)
-        return -1;
-    return loop->loop.is_reverse ? length - 1 - i : i;
-}
-
 // How the mesh splits a dim. n_axes 0: it doesn't.
 typedef struct DimSplit {
     RtCut cut;
@@ -236,6 +250,33 @@ typedef struct Set {
     double flops;  // of a step's products, counting all loops, micro-batches and ranks
     int64_t end;   // where its buffers end in the arena
 } Set;
+
+// How many iterations of its own a loop runs.
+static inline int loop_length(const Graph *g, const Item *loop)
+{
+    return loop->loop.length ? loop->loop.length : g->classes[loop->cls].length;
+}
+
+// A loop runs its items in order, loop_length + skew times. Each time, an item works for the
+// iteration `skew` iterations ago, if there is such an iteration.
+typedef struct WalkedLoop {
+    int item;   // its ITEM_LOOP
+    int at;     // how often it has run its items
+    int first;  // the first iteration of its class that it walks
+} WalkedLoop;
+
+// A walk through the items [begin, end) in the order of execution, with loops unrolled.
+typedef struct ItemWalk {
+    const Set *s;
+    int item, end;
+    int depth;                   // loops around the item
+    WalkedLoop loop[MAX_LOOPS];  // the outermost first
+    int iteration[MAX_LOOPS];    // of the loops around the item, the innermost first
+} ItemWalk;
+
+ItemWalk item_walk_new(const Set *s, int begin, int end);
+bool item_walk_next(
+    ItemWalk *w);  // goes to the next item that isn't a loop's begin or end; false: the end
 
 enum { SET_TRAIN, SET_PREDICT, N_SETS };
 

@@ -43,8 +43,8 @@ static bool is_same_place(const Operand *x, const Operand *y)
 {
     const Address *a = &x->address, *b = &y->address;
 
-    return a->buffer == b->buffer && a->first == b->first && a->at == b->at && a->step == b->step &&
-           a->ring == b->ring && a->shift == b->shift &&
+    return a->buffer == b->buffer && a->first == b->first && a->at == b->at &&
+           !memcmp(a->move, b->move, sizeof a->move) &&
            x->rank_slice.slice == y->rank_slice.slice && x->rank_slice.whole == y->rank_slice.whole;
 }
 

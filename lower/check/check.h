@@ -97,9 +97,11 @@ typedef struct Check {
     int n_pending, cap_pending;
     // The item that runs now.
     const Item *it;
-    int representative;  // the iteration whose nodes stand for all iterations of the loop
-    int iteration;       // the iteration that runs
-    bool is_read;        // true: its reads are checked; false: only its writes are noted
+    int *
+        representatives;  // by loop item: the iteration whose nodes stand for all of its iterations
+    int representative;   // of the item's loop
+    int iteration[MAX_LOOPS];  // those that run, of the loops around the item, the innermost first
+    bool is_read;              // true: its reads are checked; false: only its writes are noted
     bool is_first;
     int findings;
 } Check;

@@ -10,8 +10,7 @@ static int64_t place_of(const Check *c, const Operand *o)
 {
     Address a = operand_address(c->p, c->s, o);
 
-    return a.at + a.step * (a.ring ? (c->iteration + a.shift) % a.ring : c->iteration) +
-           operand_rank_offset(c->s, o, c->rank);
+    return address_at(&a, c->iteration) + operand_rank_offset(c->s, o, c->rank);
 }
 
 Footprint check_place(const Check *c, const Operand *o, int rank, const int64_t *dim)
@@ -139,7 +138,7 @@ static void check_attrs(Check *c, NodeId id)
     }
     for (int i = 0; i < MAX_ATTRS && n->op->attrs[i].name; i++)
         if (!same_attr(&n->op->attrs[i], &n->attr[i], &now->attr[i],
-                       n->op->attrs[i].is_affine ? c->iteration - c->representative : 0))
+                       n->op->attrs[i].is_affine ? c->iteration[0] - c->representative : 0))
             check_fail(c, n, "attribute %s differs in this iteration", n->op->attrs[i].name);
 }
 
@@ -227,7 +226,7 @@ static Footprint *find_places(Check *c)
 static int slot_of(const Check *c)
 {
     return c->it->call.slot - 1 +
-           (c->it->call.n_slots > 1 ? c->iteration % c->it->call.n_slots : 0);
+           (c->it->call.n_slots > 1 ? c->iteration[0] % c->it->call.n_slots : 0);
 }
 
 static void start_exchange(Check *c, const Node *now, Footprint *f)

@@ -21,7 +21,7 @@ void check_fail(Check *c, const Node *n, const char *fmt, ...)
     if (c->s->sharded)
         text_printf(&t, "rank %d: ", c->rank);
     if (c->it && c->it->region)
-        text_printf(&t, "iteration %d of %s: ", c->iteration, class_label(c->g, c->it->cls));
+        text_printf(&t, "iteration %d of %s: ", c->iteration[0], class_label(c->g, c->it->cls));
     text_printf(&t, "%s", s);
     if (n)
         node_error(c->g, n, c->d, "%s", t.s);
@@ -37,7 +37,7 @@ static int find_representative(const Check *c, int loop)
 {
     const Item *it = &c->s->items[loop];
 
-    for (int i = loop + 1; i < it->loop.end; i++)
+    for (int i = loop + 1; it->cls && i < it->loop.end; i++)
         for (int k = 0; k < c->s->items[i].n_nodes; k++) {
             Block b = c->g->nodes[c->s->items[i].nodes[k]].block;
             if (b.cls == it->cls)
@@ -53,7 +53,7 @@ const Node *check_node(Check *c, NodeId n)
     if (!c->it->region || x->block.cls != c->it->cls)
         return x;
     const ClassTable *t = &c->table[x->block.cls];
-    int iter = c->iteration + x->block.iter - c->representative;
+    int iter = c->iteration[0] + x->block.iter - c->representative;
     NodeId now = 0;
     if (iter >= 0 && iter < c->g->classes[x->block.cls].length && x->block.pos < t->n_nodes)
         now = t->nodes[(int64_t)iter * t->n_nodes + x->block.pos];
@@ -72,37 +72,39 @@ ValueId check_value(Check *c, ValueId v)
     return now ? now->out[v - n->out[0]] : 0;
 }
 
-static void run_loop(Check *c, int begin)
+// Is the item in an iteration at the begin or end of each loop around it? There its reads are
+// checked.
+static bool is_at_edge(const ItemWalk *w)
 {
-    const Item *loop = &c->s->items[begin];
-    int length = c->g->classes[loop->cls].length, loop_iterations = length + loop->loop.skew;
-
-    c->representative = find_representative(c, begin);
-    for (int loop_iteration = 0; loop_iteration < loop_iterations; loop_iteration++) {
-        c->is_read = loop_iteration < EDGE_ITERATIONS + loop->loop.skew ||
-                     loop_iteration >= loop_iterations - EDGE_ITERATIONS - loop->loop.skew;
-        for (int i = begin + 1; i < loop->loop.end; i++) {
-            c->it = &c->s->items[i];
-            c->iteration = item_iteration(loop, length, c->it, loop_iteration);
-            c->is_first = c->iteration == (loop->loop.is_reverse ? length - 1 : 0);
-            if (c->iteration >= 0)
-                check_item(c);
-        }
+    for (int k = 0; k < w->depth; k++) {
+        const Item *loop = &w->s->items[w->loop[k].item];
+        int skew = loop->loop.skew, iterations = loop_length(w->s->g, loop) + skew;
+        if (w->loop[k].at >= EDGE_ITERATIONS + skew &&
+            w->loop[k].at < iterations - EDGE_ITERATIONS - skew)
+            return false;
     }
+    return true;
+}
+
+static bool is_first_run(const ItemWalk *w)
+{
+    for (int k = 0; k < w->depth; k++)
+        if (w->loop[k].at != (k + 1 < w->depth ? 0 : w->s->items[w->item].skew))
+            return false;
+    return true;
 }
 
 static void run_function(Check *c, const Function *f)
 {
-    for (int i = f->begin; i < f->end; i++) {
-        c->it = &c->s->items[i];
-        c->iteration = c->representative = 0;
-        c->is_read = c->is_first = true;
-        if (c->it->kind == ITEM_LOOP) {
-            run_loop(c, i);
-            i = c->s->items[i].loop.end;
-        } else {
-            check_item(c);
-        }
+    ItemWalk w = item_walk_new(c->s, f->begin, f->end);
+
+    while (item_walk_next(&w)) {
+        c->it = &c->s->items[w.item];
+        memcpy(c->iteration, w.iteration, sizeof c->iteration);
+        c->representative = w.depth ? c->representatives[w.loop[w.depth - 1].item] : 0;
+        c->is_read = is_at_edge(&w);
+        c->is_first = is_first_run(&w);
+        check_item(c);
     }
     c->it = NULL;
 }
@@ -182,7 +184,7 @@ static void check_ends(Check *c)
             continue;
         }
         dense_strides(v->rank, v->dim, place.stride);
-        c->iteration = 0;
+        memset(c->iteration, 0, sizeof c->iteration);
         Footprint f = check_place(c, &place, v->rank, v->dim);
         check_holds(c, producer(c->g, o->value), &f, o->value);
     }
@@ -199,6 +201,10 @@ bool set_check(const Program *p, int set, int rank, Diag *d)
     c.boundaries.arena = c.arena;
     c.table = class_tables(s->g, c.arena);
     c.shown = arena_array(c.arena, int, s->g->n_values);
+    c.representatives = arena_array(c.arena, int, s->n_items);
+    for (int i = 0; i < s->n_items; i++)
+        if (s->items[i].kind == ITEM_LOOP)
+            c.representatives[i] = find_representative(&c, i);
     check_stored_set(&c);
     put_live_in(&c);
     for (int k = 0; k < s->n_functions; k++) {

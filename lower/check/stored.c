@@ -5,8 +5,8 @@
 
 static bool same_address(const Address *a, const Address *b)
 {
-    return a->buffer == b->buffer && a->first == b->first && a->at == b->at && a->step == b->step &&
-           a->ring == b->ring && a->shift == b->shift;
+    return a->buffer == b->buffer && a->first == b->first && a->at == b->at &&
+           !memcmp(a->move, b->move, sizeof a->move);
 }
 
 void check_stored_places(Check *c)

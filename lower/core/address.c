@@ -7,19 +7,19 @@ Address operand_address(const Program *p, const Set *s, const Operand *o)
     const Value *v = value_of(s->g, o->base);
     int64_t size = dtype_size(v->dtype);
     int64_t first = p->buffers[st->buffer].offset + st->offset;
-    Address a = {.buffer = st->buffer,
-                 .first = first,
-                 .at = first + o->offset * size,
-                 .step = o->step * size};
+    Address a = {.buffer = st->buffer, .first = first, .at = first + o->offset * size};
 
+    for (int k = 0; k < MAX_LOOPS; k++)
+        a.move[k].step = o->step[k] * size;
     if (!o->is_instance) {
         a.at += st->step * ring_index(st, value_block(s->g, o->base).iter + o->delta);
         return a;
     }
-    a.step += st->step;
+    Movement *m = &a.move[o->loop];
+    m->step += st->step;
     if (st->ring) {
-        a.ring = st->ring;
-        a.shift = (int)ring_index(st, o->delta);
+        m->ring = st->ring;
+        m->shift = (int)ring_index(st, o->delta);
     } else {
         a.at += st->step * o->delta;
     }

@@ -15,7 +15,7 @@ static void shift_view(const Emit *e, NodeId n, Operand *o, int64_t offset)
         const Node *instance = &l->g->nodes[node_instance(l, n, x->other)];
         instance->op->view(l->g, instance, o->stride, stride, &at_other);
         int64_t step = (at_other - offset) / (x->other - x->representative);
-        o->step += step;
+        o->step[0] += step;
         offset -= step * x->representative;
     }
     o->offset += offset;
@@ -107,8 +107,8 @@ static void place_loop(Emit *e, NodeId n, int k)
     it->loop.end = begin + 2;
     from.is_instance = true;
     from.delta = 0;
-    to.step = by * (next.offset - to.offset);
-    to.offset -= to.step * b.iter;
+    to.step[0] = by * (next.offset - to.offset);
+    to.offset -= to.step[0] * b.iter;
     add_copy(e, &from, &to, in(g, x, k)->rank, in(g, x, k)->dim);
     e->l->s->items[begin + 1].cls = b.cls;
     it = add_item(e, ITEM_END);

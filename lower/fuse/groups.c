@@ -32,8 +32,8 @@ typedef struct Groups {
 static bool operand_equal(const Operand *a, const Operand *b)
 {
     return a->base == b->base && a->is_instance == b->is_instance && a->delta == b->delta &&
-           a->offset == b->offset && a->step == b->step &&
-           a->rank_slice.slice == b->rank_slice.slice &&
+           a->offset == b->offset && !memcmp(a->step, b->step, sizeof a->step) &&
+           a->loop == b->loop && a->rank_slice.slice == b->rank_slice.slice &&
            !memcmp(a->stride, b->stride, sizeof a->stride);
 }
 

@@ -163,8 +163,8 @@ Operand operand_of(const Lowering *l, int r, ValueId v, ValueId other)
     o.is_instance = !is_shared;
     o.delta = is_shared ? 0 : b.iter - x->representative;
     if (is_shared || (c.cls == b.cls && c.iter - x->other == o.delta)) {
-        o.step = (at_other->offset - at_representative->offset) / (x->other - x->representative);
-        o.offset -= o.step * x->representative;
+        o.step[0] = (at_other->offset - at_representative->offset) / (x->other - x->representative);
+        o.offset -= o.step[0] * x->representative;
     }
     return o;
 }

@@ -13,7 +13,7 @@ static bool is_whole(const Set *s, const Item *it, const Operand *o)
     int axis[MAX_RANK];
     int64_t step = 1;
 
-    if (st->step || st->ring || o->offset || o->step)
+    if (st->step || st->ring || o->offset || o->step[0])
         return false;
     if (it->kind == ITEM_KERNEL) {
         const Value *v = value_of(s->g, o->value);

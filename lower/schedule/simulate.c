@@ -99,31 +99,6 @@ static void run_item(Clock *k, const Item *it, int iteration)
     }
 }
 
-static void run_loop(Clock *k, const Item *loop, int begin)
-{
-    int length = k->s->g->classes[loop->cls].length;
-
-    for (int loop_iteration = 0; loop_iteration < length + loop->loop.skew; loop_iteration++)
-        for (int i = begin + 1; i < loop->loop.end; i++) {
-            int iteration = item_iteration(loop, length, &k->s->items[i], loop_iteration);
-            if (iteration >= 0)
-                run_item(k, &k->s->items[i], iteration);
-        }
-}
-
-static void run(Clock *k, int begin, int end)
-{
-    for (int i = begin; i < end; i++) {
-        const Item *it = &k->s->items[i];
-        if (it->kind == ITEM_LOOP) {
-            run_loop(k, it, i);
-            i = it->loop.end;
-        } else {
-            run_item(k, it, 0);
-        }
-    }
-}
-
 Simulated program_simulate(const Program *p, int set, const Cluster *c)
 {
     Arena *scratch = arena_new();
@@ -133,7 +108,9 @@ Simulated program_simulate(const Program *p, int set, const Cluster *c)
         const Function *f = &p->set[set].functions[i];
         int times = f->timing == TIMING_MICRO ? p->accumulate : 1;
         Clock k = {p, &p->set[set], c, arena_array(scratch, double, p->n_slots + 1)};
-        run(&k, f->begin, f->end);
+        ItemWalk w = item_walk_new(k.s, f->begin, f->end);
+        while (item_walk_next(&w))
+            run_item(&k, &k.s->items[w.item], w.depth ? w.iteration[0] : 0);
         sum.seconds += times * k.now;
         sum.compute += times * k.sum.compute;
         sum.communication += times * k.sum.communication;

@@ -1,4 +1,6 @@
 // Counts the work of items, for predictions and profiles.
+#include <string.h>
+
 #include "lower/internal.h"
 
 // The bytes that operand k brings. Along dims with stride 0 it is read once.
@@ -20,7 +22,7 @@ bool group_updates_in_place(const Program *p, const Set *s, const Item *it, int 
 
     for (int i = 0; i < it->n_in; i++) {
         Address from = operand_address(p, s, &it->operands[i]);
-        if (from.at == to.at && from.step == to.step && from.shift == to.shift)
+        if (from.at == to.at && !memcmp(from.move, to.move, sizeof to.move))
             return true;
     }
     return false;

@@ -181,7 +181,7 @@ static bool parse_program(Parser *p, const Target *t)
 Program *program_parse(Arena *a, const char *text, size_t n, const Target *t, Diag *d)
 {
     Lexer l = lexer_new(text, n, a, d);
-    Parser p = {.lex = &l, .p = program_new(a, t, 1), .loop = -1};
+    Parser p = {.lex = &l, .p = program_new(a, t, 1)};
     bool ok = parse_program(&p, t);
 
     lexer_free(&l);

@@ -50,7 +50,7 @@ static bool parse_slot(Parser *p, Item *it)
         (!lexer_word(p->lex, "layer") || !lexer_word(p->lex, "mod") ||
          !parse_between(p, 2, MAX_SLOTS, &n)))
         return false;
-    if (n > 1 && p->loop < 0)
+    if (n > 1 && !p->depth)
         return lexer_error(p->lex, "there is no loop");
     it->call.slot = (int)slot + 1;
     it->call.n_slots = (int)n;
@@ -173,24 +173,70 @@ static bool finish_gradient(Parser *p, const Item *it)
 
 // ---- loops ----
 
-// Reads "class 1 x 3 backward again 1 reverse part 1 skew 2", or "of copies class 1 x 3".
+static Item *loop_around(const Parser *p, int k) { return &p->s->items[p->loop[k]]; }
+
+// Reads "x 3": the length of the class, a part of it in a loop, or any number without a class.
+static bool parse_length(Parser *p, Item *it)
+{
+    int64_t n, whole = it->cls ? p->s->g->classes[it->cls].length : INT16_MAX;
+
+    if (!lexer_word(p->lex, "x") || !parse_between(p, it->cls && !p->depth ? whole : 1, whole, &n))
+        return false;
+    it->loop.length = it->cls && n == whole ? 0 : (int)n;
+    if (!it->cls || !it->loop.length)
+        return true;
+    const Item *outer = loop_around(p, 0);
+    int64_t most = outer->cls ? p->s->g->classes[outer->cls].length : outer->loop.length;
+    return n * most <= whole ||
+           lexer_error(p->lex, "%" PRId64 " x %" PRId64 " iterations, but the class has %" PRId64,
+                       most, n, whole);
+}
+
+// Reads "class 1 x 3", "of copies class 1 x 3" or "x 3".
+static bool parse_iterations(Parser *p, Item *it)
+{
+    int64_t cls = 0;
+    bool is_of_copies = lexer_skip_word(p->lex, "of");
+
+    if (is_of_copies && !lexer_word(p->lex, "copies"))
+        return false;
+    if (is_of_copies || lexer_is_word(p->lex, "class")) {
+        if (!lexer_word(p->lex, "class") || !parse_between(p, 1, p->s->g->n_classes - 1, &cls))
+            return false;
+        it->region = is_of_copies ? 0 : ++p->n_region;
+    }
+    it->cls = (int32_t)cls;
+    for (int k = 0; cls && k < p->depth; k++)
+        if (loop_around(p, k)->cls == cls)
+            return lexer_error(p->lex, "a loop over class %d is around it already", it->cls);
+    return parse_length(p, it);
+}
+
+// A loop around others has no skew, as each of its iterations runs them as a whole, nor has a loop
+// over a part of its class.
+static bool parse_loop_skew(Parser *p, Item *it)
+{
+    int64_t skew = 0;
+
+    if (lexer_skip_word(p->lex, "skew") &&
+        !parse_between(p, 1, it->loop.length ? 0 : MAX_SKEW, &skew))
+        return false;
+    it->loop.skew = (int)skew;
+    return true;
+}
+
+// Reads "class 1 x 3 backward again 1 reverse part 1 skew 2".
 static bool parse_loop(Parser *p, Item *it)
 {
-    const Graph *g = p->s->g;
-    int64_t cls, again = 0, part = 0, skew = 0;
-    char length[16];
+    int64_t again = 0, part = 0;
 
-    if (p->loop >= 0)
-        return lexer_error(p->lex, "a loop in a loop");
-    if (!lexer_skip_word(p->lex, "of"))
-        it->region = ++p->n_region;
-    else if (!lexer_word(p->lex, "copies"))
-        return false;
-    if (!lexer_word(p->lex, "class") || !parse_between(p, 1, g->n_classes - 1, &cls) ||
-        !lexer_word(p->lex, "x"))
-        return false;
-    snprintf(length, sizeof length, "%d", (int)g->classes[cls].length);
-    if (!lexer_expect(p->lex, length))
+    if (p->depth == MAX_LOOPS)
+        return lexer_error(p->lex, "more than %d loops in each other", MAX_LOOPS);
+    if (p->depth && loop_around(p, 0)->loop.skew)
+        return lexer_error(p->lex, "a loop in a loop with skew");
+    it->phase = FORWARD;
+    it->region = 0;
+    if (!parse_iterations(p, it))
         return false;
     for (Phase phase = BACKWARD; phase <= UPDATE; phase++)
         if (lexer_skip_word(p->lex, phase_words[phase]))
@@ -198,25 +244,25 @@ static bool parse_loop(Parser *p, Item *it)
     if (lexer_skip_word(p->lex, "again") && !parse_between(p, 1, INT16_MAX, &again))
         return false;
     it->loop.is_reverse = lexer_skip_word(p->lex, "reverse");
-    if ((lexer_skip_word(p->lex, "part") && !parse_between(p, 1, INT16_MAX, &part)) ||
-        (lexer_skip_word(p->lex, "skew") && !parse_between(p, 1, MAX_SKEW, &skew)))
+    if (lexer_skip_word(p->lex, "part") && !parse_between(p, 1, INT16_MAX, &part))
         return false;
-    it->cls = (int32_t)cls;
     it->loop.again = (int)again;
     it->loop.fission_part = (int)part;
-    it->loop.skew = (int)skew;
-    p->loop = p->s->n_items - 1;
-    return true;
+    memmove(p->loop + 1, p->loop, sizeof *p->loop * (MAX_LOOPS - 1));
+    p->loop[0] = p->s->n_items - 1;
+    p->depth++;
+    return parse_loop_skew(p, it);
 }
 
-static bool end_loop(Parser *p)
+static bool end_loop(Parser *p, Item *end)
 {
-    if (p->loop < 0)
+    if (!p->depth)
         return lexer_error(p->lex, "no loop ends here");
-    Item *loop = &p->s->items[p->loop];
-    loop->loop.end = p->s->n_items - 1;
-    p->loop = -1;
-    int last = p->s->items[loop->loop.end - 1].skew;
+    Item *loop = loop_around(p, 0);
+    loop->loop.end = (int)(end - p->s->items);
+    memmove(p->loop, p->loop + 1, sizeof *p->loop * (MAX_LOOPS - 1));
+    p->depth--;
+    int last = end[-1].skew;
     return last == loop->loop.skew ||
            lexer_error(p->lex, "the last item's skew is %d, but that of the loop %d", last,
                        loop->loop.skew);
@@ -226,8 +272,7 @@ static bool end_loop(Parser *p)
 // before.
 static bool parse_skew(Parser *p, Item *it)
 {
-    int before = p->loop < 0 ? 0 : p->s->items[p->s->n_items - 2].skew;
-    int most = p->loop < 0 ? 0 : p->s->items[p->loop].loop.skew;
+    int before = p->depth ? it[-1].skew : 0, most = p->depth ? loop_around(p, 0)->loop.skew : 0;
     int64_t skew = it->kind == ITEM_NONE ? before : 0;
 
     if (lexer_skip_word(p->lex, "skew") && !parse_between(p, 1, most, &skew))
@@ -346,8 +391,8 @@ static bool parse_item(Parser *p)
         return lexer_error(p->lex, "more than %d items", MAX_ITEMS);
     Item *it = arena_push(p->p->arena, s->items, s->n_items, s->cap_items);
     *it = (Item){0};
-    if (p->loop >= 0) {
-        const Item *loop = &s->items[p->loop];
+    if (p->depth) {
+        const Item *loop = loop_around(p, 0);
         it->cls = loop->cls;
         it->phase = loop->phase;
         it->region = loop->region;
@@ -357,7 +402,7 @@ static bool parse_item(Parser *p)
     if (it->kind == ITEM_LOOP)
         return parse_loop(p, it) && lexer_line(p->lex);
     if (it->kind == ITEM_END)
-        return end_loop(p) && lexer_line(p->lex);
+        return end_loop(p, it) && lexer_line(p->lex);
     return parse_kind(p, it, has_slot, &op) && parse_skew(p, it) && parse_workspace(p, it) &&
            parse_operands(p, it) && finish_kind(p, it, op) && check_workspace(p, it) &&
            lexer_line(p->lex);
@@ -398,7 +443,7 @@ static bool parse_function(Parser *p)
     while (p->lex->kind == TOKEN_NUMBER)
         if (!parse_item(p))
             return false;
-    if (p->loop >= 0)
+    if (p->depth)
         return lexer_error(p->lex, "the loop doesn't end");
     *arena_push(p->p->arena, p->s->functions, p->s->n_functions, p->s->cap_functions) =
         (Function){.name = name, .timing = (Timing)timing, .begin = begin, .end = p->s->n_items};

@@ -15,37 +15,57 @@ static bool add_reach(int64_t x, int64_t count, int64_t *sum)
            add_size(*sum, bytes, sum) && *sum < FAR;
 }
 
-static int iterations_around(const Parser *p)
+// No more iterations than a loop around has, which may walk a part of its class.
+static int most_iterations(const Parser *p, int k)
 {
-    return p->loop < 0 ? 1 : p->s->g->classes[p->s->items[p->loop].cls].length;
+    if (k >= p->depth)
+        return 1;
+    const Item *loop = &p->s->items[p->loop[k]];
+    return loop->cls ? p->s->g->classes[loop->cls].length : loop->loop.length;
 }
 
 bool check_reach(Parser *p, const Operand *o, int rank, const int64_t *dim)
 {
     int64_t size = dtype_size(value_of(p->s->g, o->base)->dtype), sum = 0;
 
-    bool ok =
-        add_reach(o->offset, size, &sum) && add_reach(o->step, size * iterations_around(p), &sum);
+    bool ok = add_reach(o->offset, size, &sum);
+
+    for (int k = 0; ok && k < MAX_LOOPS; k++)
+        ok = add_reach(o->step[k], size * most_iterations(p, k), &sum);
     for (int i = 0; ok && i < rank; i++)
         ok = add_reach(o->stride[i], size * (dim[i] > 1 ? dim[i] : 1), &sum);
     return ok || lexer_error(p->lex, "'%s' reaches too far", value_of(p->s->g, o->value)->name);
 }
 
+// Reads the index of a loop around the item: which one, the innermost is 0. -1 after an error.
+static int parse_loop_name(Parser *p)
+{
+    int k = parse_one_of(p, loop_names, MAX_LOOPS, "the index of a loop");
+
+    if (k < p->depth)
+        return k;
+    lexer_error(p->lex, "there is no loop '%s' here", loop_names[k]);
+    return -1;
+}
+
 // Reads "[layer-1]", the instance of a loop's iteration, or "[-1]", one beyond the end of a class.
-static bool parse_instance(Parser *p, const Item *it, Operand *o)
+static bool parse_instance(Parser *p, Operand *o)
 {
     int32_t cls = value_block(p->s->g, o->base).cls;
     int64_t delta = 0;
 
     if (!lexer_skip_sign(p->lex, "["))
         return true;
-    o->is_instance = lexer_skip_word(p->lex, "layer");
+    o->is_instance = p->lex->kind == TOKEN_WORD;
+    o->loop = o->is_instance ? parse_loop_name(p) : 0;
+    if (o->loop < 0)
+        return false;
     bool has_delta =
         !o->is_instance || lexer_skip_sign(p->lex, "+") || p->lex->kind == TOKEN_NUMBER;
     if (has_delta && !parse_between(p, -1, 1, &delta))
         return false;
     o->delta = (int)delta;
-    if (!cls || (o->is_instance && (p->loop < 0 || it->cls != cls)))
+    if (!cls || (o->is_instance && p->s->items[p->loop[o->loop]].cls != cls))
         return lexer_error(p->lex, "'%s' has no instance here", value_of(p->s->g, o->base)->name);
     return lexer_sign(p->lex, "]");
 }
@@ -58,24 +78,20 @@ static bool parse_offset(Parser *p, Operand *o)
     while (lexer_skip_sign(p->lex, "+")) {
         if (!lexer_int(p->lex, &x))
             return false;
-        if (!lexer_skip_sign(p->lex, "*"))
-            o->offset = x;
-        else if (p->loop < 0)
-            return lexer_error(p->lex, "there is no loop");
-        else if (!lexer_word(p->lex, "layer"))
+        int k = lexer_skip_sign(p->lex, "*") ? parse_loop_name(p) : MAX_LOOPS;
+        if (k < 0)
             return false;
-        else
-            o->step = x;
+        *(k < MAX_LOOPS ? &o->step[k] : &o->offset) = x;
     }
     return true;
 }
 
-static bool parse_base(Parser *p, const Item *it, Operand *o)
+static bool parse_base(Parser *p, Operand *o)
 {
     o->base = o->value;
     return lexer_skip_word(p->lex, "in")
-               ? parse_value_name(p, &o->base) && parse_instance(p, it, o) && parse_offset(p, o)
-               : parse_instance(p, it, o);
+               ? parse_value_name(p, &o->base) && parse_instance(p, o) && parse_offset(p, o)
+               : parse_instance(p, o);
 }
 
 static bool parse_type(Parser *p, const Value *v)
@@ -149,7 +165,7 @@ bool parse_operand(Parser *p, const Item *it, Operand *o)
     *o = (Operand){0};
     if (lexer_skip_word(p->lex, "_"))
         return true;
-    if (!parse_value_name(p, &o->value) || !parse_base(p, it, o))
+    if (!parse_value_name(p, &o->value) || !parse_base(p, o))
         return false;
     const Value *v = value_of(p->s->g, o->value);
     bool is_copy = it->kind == ITEM_COPY;

@@ -5,6 +5,7 @@
 
 const char *const item_kind_names[] = {"group", "kernel",   "copy", "fill", "loop",
                                        "end",   "gradient", "pad",  "wait", "none"};
+const char *const loop_names[] = {"layer", "outer", "outer2", "outer3"};
 const char *const phase_words[] = {"forward", "backward", "update"};
 
 // ---- operands ----
@@ -12,19 +13,22 @@ const char *const phase_words[] = {"forward", "backward", "update"};
 void print_address(const Address *a, Text *t)
 {
     text_printf(t, "@%" PRId64, a->at);
-    if (a->ring)
-        text_printf(t, "+%" PRId64 "*((layer+%d)%%%d)", a->step, a->shift, a->ring);
-    else if (a->step)
-        text_printf(t, "+%" PRId64 "*layer", a->step);
+    for (int k = 0; k < MAX_LOOPS; k++) {
+        const Movement *m = &a->move[k];
+        if (m->ring)
+            text_printf(t, "+%" PRId64 "*((%s+%d)%%%d)", m->step, loop_names[k], m->shift, m->ring);
+        else if (m->step)
+            text_printf(t, "+%" PRId64 "*%s", m->step, loop_names[k]);
+    }
 }
 
 // Prints which instance of its base the operand is: [layer-1], or [-1] outside of a loop over it.
 static void print_instance(const Operand *o, Text *t)
 {
     if (o->is_instance && o->delta)
-        text_printf(t, "[layer%+d]", o->delta);
+        text_printf(t, "[%s%+d]", loop_names[o->loop], o->delta);
     else if (o->is_instance)
-        text_printf(t, "[layer]");
+        text_printf(t, "[%s]", loop_names[o->loop]);
     else if (o->delta)
         text_printf(t, "[%d]", o->delta);
 }
@@ -32,7 +36,9 @@ static void print_instance(const Operand *o, Text *t)
 // Prints the base that the operand is a view of: " in %b[layer]+12+4*layer", in elements.
 static void print_base(const Printer *r, const Operand *o)
 {
-    if (o->base == o->value && !o->offset && !o->step) {
+    static const int64_t none[MAX_LOOPS];
+
+    if (o->base == o->value && !o->offset && !memcmp(o->step, none, sizeof none)) {
         print_instance(o, r->t);
         return;
     }
@@ -41,8 +47,9 @@ static void print_base(const Printer *r, const Operand *o)
     print_instance(o, r->t);
     if (o->offset)
         text_printf(r->t, "+%" PRId64, o->offset);
-    if (o->step)
-        text_printf(r->t, "+%" PRId64 "*layer", o->step);
+    for (int k = 0; k < MAX_LOOPS; k++)
+        if (o->step[k])
+            text_printf(r->t, "+%" PRId64 "*%s", o->step[k], loop_names[k]);
 }
 
 // Prints strides over the `rank` dims, unless they are dense.
@@ -163,9 +170,11 @@ static void print_loop(const Printer *r, const Item *it)
 {
     Text *t = r->t;
 
-    if (!it->region)
+    if (it->cls && !it->region)
         text_printf(t, " of copies");
-    text_printf(t, " class %d x %d", it->cls, r->s->g->classes[it->cls].length);
+    if (it->cls)
+        text_printf(t, " class %d", it->cls);
+    text_printf(t, " x %d", loop_length(r->s->g, it));
     if (it->phase)
         text_printf(t, " %s", phase_words[it->phase]);
     if (it->loop.again)

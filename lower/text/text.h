@@ -11,6 +11,7 @@ extern const char *const buffer_kind_names[BUFFER_WORKSPACE + 1];
 extern const char *const item_kind_names[ITEM_NONE + 1];
 extern const char *const reshard_names[N_RESHARD_KINDS];
 extern const char *const phase_words[UPDATE + 1];
+extern const char *const loop_names[MAX_LOOPS];  // indices of the loops around an item
 
 // ---- printing ----
 
@@ -44,9 +45,10 @@ typedef struct Parser {
     int set;    // the one that is being read
     Set *s;
     SetParser of[N_SETS];
-    int loop;       // the item that began the loop that is being read; -1: none
-    int n_region;   // loops so far: items tell by a number which loop they are in
-    Map functions;  // by name
+    int loop[MAX_LOOPS];  // the items that began the loops that are being read, the innermost first
+    int depth;            // how many loops
+    int n_region;         // loops so far: items tell by a number which loop they are in
+    Map functions;        // by name
 } Parser;
 
 // The functions below return false after reporting an error at the current line.

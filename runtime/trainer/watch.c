@@ -19,6 +19,7 @@ typedef struct Timeline {
     RtLiveRange *range;  // index: number - 1; persistent buffers come first
     int n;
     RtLoop *loop;
+    int *iteration;  // by loop: the one that runs
     int n_loops;
     int end;  // the statement after the last; 0: unknown
 } Timeline;
@@ -31,8 +32,8 @@ struct RtWatch {
     Timeline timeline[2];  // by RtSet
     const Timeline *now;   // of the running set, at statement `at`; -1: before the first
     RtSet set;
-    int at, iteration;  // iteration of the current loop
-    const char *call;   // the running call; NULL: no call yet
+    int at;
+    const char *call;  // the running call; NULL: no call yet
     bool is_broken;
 };
 
@@ -84,6 +85,7 @@ void rt_live_ranges(Rt *rt, RtSet set, const RtLiveRange *range, const RtLoop *l
         p->n_loops++;
     p->range = rt_alloc((size_t)(m->n_tensors + n), sizeof *p->range);
     p->loop = rt_alloc((size_t)p->n_loops, sizeof *p->loop);
+    p->iteration = rt_alloc((size_t)p->n_loops, sizeof *p->iteration);
     memcpy(p->loop, loop, (size_t)p->n_loops * sizeof *loop);
     for (int i = 0; i < m->n_tensors; i++)
         p->range[p->n++] = live_range_of(m, &m->tensors[i]);
@@ -118,6 +120,7 @@ void rt_watch_close(RtWatch *w)
     for (int s = 0; w && s < 2; s++) {
         free(w->timeline[s].range);
         free(w->timeline[s].loop);
+        free(w->timeline[s].iteration);
     }
     if (w)
         free(w->kept);
@@ -187,7 +190,6 @@ void rt_watch_begin(RtWatch *w, RtSet set)
     w->now = &w->timeline[set];
     w->set = set;
     w->at = -1;
-    w->iteration = 0;
     w->call = NULL;
     for (int i = 0; i <= w->n_kept; i++) {
         int64_t next = i < w->n_kept ? w->kept[i][0] : w->model->arena_bytes;
@@ -202,28 +204,30 @@ void rt_watch_begin(RtWatch *w, RtSet set)
 
 // ---- statements ----
 
-// The loop whose begin or end is this statement; NULL if it is a call.
-static const RtLoop *loop_at(const Timeline *p, int statement)
+// The number of the loop whose begin or end is this statement; -1 if it is a call.
+static int loop_at(const Timeline *p, int statement)
 {
-    for (int i = 0; i < p->n_loops; i++)
-        if (p->loop[i].begin == statement || p->loop[i].end == statement)
-            return &p->loop[i];
-    return NULL;
+    int i = p->n_loops - 1;
+
+    while (i >= 0 && p->loop[i].begin != statement && p->loop[i].end != statement)
+        i--;
+    return i;
 }
 
 // Does the run skip the statement? It skips a loop's begin and end, and pipelined calls whose own
 // iteration isn't between the first and the last one.
-static bool is_skipped(const Timeline *p, int statement, int iteration)
+static bool is_skipped(const Timeline *p, int statement)
 {
-    if (loop_at(p, statement))
+    if (loop_at(p, statement) >= 0)
         return true;
     for (int i = 0; i < p->n_loops; i++) {
         const RtLoop *l = &p->loop[i];
         int skewed = 0, most = 0;
         for (int k = 0; k < RT_MAX_SKEW && l->skewed[k]; k++, most++)
             skewed += l->skewed[k] <= statement;
-        if (l->begin < statement && statement < l->end)
-            return iteration < skewed || iteration >= l->iterations - most + skewed;
+        if (l->begin < statement && statement < l->end &&
+            (p->iteration[i] < skewed || p->iteration[i] >= l->iterations - most + skewed))
+            return true;
     }
     return false;
 }
@@ -238,11 +242,13 @@ static void advance(RtWatch *w)
         if (p->range[i].last == w->at)
             mark(w, &p->range[i], 0, p->range[i].bytes);
     w->at++;
-    const RtLoop *loop = loop_at(p, w->at);
-    if (loop && loop->begin == w->at)
-        w->iteration = 0;
-    else if (loop && ++w->iteration < loop->iterations)
-        w->at = loop->begin + 1;
+    int at = loop_at(p, w->at);
+    if (at >= 0 && p->loop[at].end == w->at && ++p->iteration[at] < p->loop[at].iterations) {
+        w->at = p->loop[at].begin + 1;
+        at = loop_at(p, w->at);
+    }
+    if (at >= 0 && p->loop[at].begin == w->at)
+        p->iteration[at] = 0;
     for (int i = 0; i < p->n; i++)
         if (p->range[i].first == w->at)
             mark(w, &p->range[i], p->range[i].bytes, w->model->redzone);
@@ -253,7 +259,7 @@ void rt_watch_call(RtWatch *w, const char *what)
     check_zones(w);
     do
         advance(w);
-    while (is_skipped(w->now, w->at, w->iteration));
+    while (is_skipped(w->now, w->at));
     w->call = what;
 }
 
@@ -324,7 +330,7 @@ bool rt_watch_end(RtWatch *w)
 {
     if (!rt_watch_check(w))
         return false;
-    while (w && w->now->end && loop_at(w->now, w->at + 1))
+    while (w && w->now->end && loop_at(w->now, w->at + 1) >= 0)
         advance(w);
     if (w && w->now->end && w->at + 1 != w->now->end)
         return rt_error(w->model, "arena: %d statements were run, expected %d", w->at + 1,

@@ -13,6 +13,7 @@ from harness import read_log, run, test_in_folder, without_command, write_data
 from model import loss_text
 
 TINY = Path(__file__).parents[2] / "models/tiny"
+SEEDS = Path(__file__).parents[2] / "tests/fuzz/program"
 RANKS = {1: [], 3: ["--ranks", "3", "--plan-preset", "fsdp"], 4: ["--ranks", "4", "--plan-preset", "fsdp"]}
 ADAMW = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
 # Other programs: collectives that run beside computation in loops, updates after the norm, micro-batches, one set alone.
@@ -78,6 +79,21 @@ class Programs:
         losses = [self.train(program) for program in ("./model", "./text", "source/source")]
         self.checks.check("they train alike", losses[0] and losses == [losses[0]] * 3, str(losses))
 
+    def nested(self):
+        """A program whose layers run again and then backward, segment by segment, computes what it does without segments."""
+        rng = np.random.default_rng(1)
+        write_data(self.work / "rows", {n: rng.standard_normal((8, 6)).astype(np.float32) for n in "xt"})
+        for name in "again", "nested":
+            self.compile(SEEDS / f"{name}.program", "--init", "normal(0.5)", "-o", name)
+            words = ["--data", "rows", "--seed", 1, "--no-shuffle", "--quiet", "--steps", 3, "--log", f"{name}.jsonl"]
+            run(f"./{name}", *words, "--save", f"{name}.safetensors", "--check-arena", cwd=self.work)
+        losses = [[x["loss"] for x in read_log(self.work / f"{name}.jsonl")] for name in ("again", "nested")]
+        self.checks.check("nested loops: the same losses", losses[0] == losses[1] and len(losses[0]) == 3, str(losses))
+        saved = [(self.work / f"{name}.safetensors").read_bytes() for name in ("again", "nested")]
+        self.checks.check("nested loops: the same parameters", saved[0] == saved[1])
+        said = self.text("nested.c")
+        self.checks.check("nested loops in C", "for (int64_t layer2 = layer * 2 + 1; layer2 >= layer * 2; layer2--)" in said)
+
     def refused(self):
         for name, options in REFUSED.items():
             said = self.compile("text.program", *options, status=2)
@@ -98,6 +114,7 @@ class Programs:
 def test(t):
     t.models()
     t.trainers()
+    t.nested()
     t.refused()
 
 

@@ -21,12 +21,11 @@ typedef struct Machine {
     uint64_t *shown;  // sum of the hashes of all gradients that GRADIENT items show
 } Machine;
 
-static int64_t place_at(const Machine *m, const Operand *o, int layer)
+static int64_t place_at(const Machine *m, const Operand *o, const int *layer)
 {
-    Address a = o->address;
+    static const int none[MAX_LOOPS];
 
-    return a.at + a.step * (a.ring ? (layer + a.shift) % a.ring : layer) +
-           operand_rank_offset(m->s, o, m->rank);
+    return address_at(&o->address, layer ? layer : none) + operand_rank_offset(m->s, o, m->rank);
 }
 
 static double load_one(DType t, const char *at)
@@ -91,7 +90,8 @@ static bool is_inside(const Machine *m, int64_t at, DType t)
     return is_in;
 }
 
-static Tensor load(const Machine *m, const Operand *o, int layer, int rank, const int64_t *dim)
+static Tensor load(const Machine *m, const Operand *o, const int *layer, int rank,
+                   const int64_t *dim)
 {
     DType type = value_of(m->s->g, o->base)->dtype;
     Tensor t = tensor_new(m->scratch, type, rank, dim);
@@ -109,7 +109,7 @@ static Tensor load(const Machine *m, const Operand *o, int layer, int rank, cons
     return t;
 }
 
-static void store(const Machine *m, const Operand *o, int layer, const Tensor *t)
+static void store(const Machine *m, const Operand *o, const int *layer, const Tensor *t)
 {
     int64_t base = place_at(m, o, layer);
 
@@ -122,13 +122,13 @@ static void store(const Machine *m, const Operand *o, int layer, const Tensor *t
 }
 
 // The node as iteration `layer` has it: affine attributes are advanced to that iteration.
-static Node node_at(const Node *n, const Item *it, int layer)
+static Node node_at(const Node *n, const Item *it, const int *layer)
 {
     Node at = *n;
 
     for (int k = 0; it->region && k < MAX_ATTRS; k++)
         if (n->op->attrs[k].is_affine && n->op->attrs[k].type == ATTR_INT)
-            at.attr[k].i += layer - n->block.iter;
+            at.attr[k].i += layer[0] - n->block.iter;
     return at;
 }
 
@@ -223,7 +223,7 @@ static Tensor summed(const Machine *m, NodeId id, const Tensor *x)
     return t;
 }
 
-static void run_pad(const Machine *m, const Item *it, int layer)
+static void run_pad(const Machine *m, const Item *it, const int *layer)
 {
     Tensor t = load(m, &it->operands[0], layer, it->rank, it->dim);
 
@@ -233,7 +233,7 @@ static void run_pad(const Machine *m, const Item *it, int layer)
 
 // ---- items ----
 
-static void run_group(const Machine *m, const Item *it, int layer)
+static void run_group(const Machine *m, const Item *it, const int *layer)
 {
     const Graph *g = m->s->g;
     Tensor *made = arena_array(m->scratch, Tensor, g->n_values);
@@ -261,7 +261,7 @@ static void run_group(const Machine *m, const Item *it, int layer)
         store(m, &it->operands[k], layer, &made[it->operands[k].value]);
 }
 
-static void run_kernel(const Machine *m, const Item *it, int layer)
+static void run_kernel(const Machine *m, const Item *it, const int *layer)
 {
     const Graph *g = m->s->g;
     Node at = node_at(&g->nodes[it->nodes[0]], it, layer), *n = &at;
@@ -276,7 +276,7 @@ static void run_kernel(const Machine *m, const Item *it, int layer)
 }
 
 // A hash of the rank's shard of a value.
-static uint64_t hash_value(const Machine *m, const Operand *o, int layer, uint64_t seed)
+static uint64_t hash_value(const Machine *m, const Operand *o, const int *layer, uint64_t seed)
 {
     const Value *v = value_of(m->s->g, o->value);
     int64_t dim[MAX_RANK];
@@ -288,11 +288,11 @@ static uint64_t hash_value(const Machine *m, const Operand *o, int layer, uint64
     return hash_bytes(t.f ? (void *)t.f : t.i, (size_t)tensor_count(&t) * 8, seed);
 }
 
-static void run_item(const Machine *m, const Item *it, int layer)
+static void run_item(const Machine *m, const Item *it, const int *layer)
 {
     if (it->kind == ITEM_GRADIENT && m->shown)
         *m->shown +=
-            hash_value(m, &it->operands[0], layer, (uint64_t)(it->operands[0].value + layer));
+            hash_value(m, &it->operands[0], layer, (uint64_t)(it->operands[0].value + layer[0]));
     if (it->kind == ITEM_GROUP)
         run_group(m, it, layer);
     if (it->kind == ITEM_KERNEL)
@@ -313,27 +313,20 @@ static void run_item(const Machine *m, const Item *it, int layer)
 // Calls `visit` for each item of [from, to) in the order of execution, with loops unrolled. Calls
 // `between_items` after each item outside loops and after each loop.
 static inline void walk_items(const Set *s, int from, int to, void *of,
-                              void (*visit)(void *of, const Item *it, int layer),
+                              void (*visit)(void *of, const Item *it, const int *layer),
                               void (*between_items)(void *of))
 {
     for (int i = from; i < to; i++) {
-        const Item *it = &s->items[i];
-        int length = it->kind == ITEM_LOOP ? s->g->classes[it->cls].length : 0;
-        for (int iteration = 0; length && iteration < length + it->loop.skew; iteration++)
-            for (int j = i + 1; j < it->loop.end; j++) {
-                int layer = item_iteration(it, length, &s->items[j], iteration);
-                if (layer >= 0)
-                    visit(of, &s->items[j], layer);
-            }
-        if (length)
-            i = it->loop.end;
-        else
-            visit(of, it, 0);
+        int end = s->items[i].kind == ITEM_LOOP ? s->items[i].loop.end : i;
+        ItemWalk w = item_walk_new(s, i, end + 1);
+        while (item_walk_next(&w))
+            visit(of, &s->items[w.item], w.iteration);
+        i = end;
         between_items(of);
     }
 }
 
-static inline void machine_visit(void *machine, const Item *it, int layer)
+static inline void machine_visit(void *machine, const Item *it, const int *layer)
 {
     run_item(machine, it, layer);
 }

@@ -18,7 +18,7 @@ typedef struct Machines {
 // ---- memory ----
 
 // Loads the rank's shard of `v`, or of a copy of it, from the chunk that holds it.
-static inline Tensor load_shard(const Machine *m, ValueId v, const Operand *o, int layer)
+static inline Tensor load_shard(const Machine *m, ValueId v, const Operand *o, const int *layer)
 {
     int64_t dim[MAX_RANK];
 
@@ -44,7 +44,7 @@ static inline void machine_start(Machine *m, const RankTensors *c, const Tensor 
 
 // ---- running ----
 
-static inline void run_exchange(const Machines *x, const Item *it, int layer)
+static inline void run_exchange(const Machines *x, const Item *it, const int *layer)
 {
     const Node *n = &x->all_ranks.s->g->nodes[it->nodes[0]];
     int *rank = arena_array(x->all_ranks.arena, int, x->all_ranks.n);
@@ -67,7 +67,7 @@ static inline void run_exchange(const Machines *x, const Item *it, int layer)
 }
 
 // Fills the collective's result with NaN: between its start and its wait nobody may read it.
-static inline void poison(const Machines *x, const Item *it, int layer)
+static inline void poison(const Machines *x, const Item *it, const int *layer)
 {
     const Value *y = value_of(x->all_ranks.s->g, it->operands[1].value);
 
@@ -76,7 +76,7 @@ static inline void poison(const Machines *x, const Item *it, int layer)
                (size_t)value_bytes(y));
 }
 
-static inline void run_on_all(void *machines, const Item *it, int layer)
+static inline void run_on_all(void *machines, const Item *it, const int *layer)
 {
     const Machines *x = machines;
     const Graph *g = x->all_ranks.s->g;

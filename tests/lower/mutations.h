@@ -217,7 +217,7 @@ static bool change_offset(Program *p, Set *s, Dice *d)
     (void)p;
     if (!o)
         return false;
-    *(roll(d, 4) ? &o->offset : &o->step) += roll(d, 2) ? 1 : -1;
+    *(roll(d, 4) ? &o->offset : &o->step[0]) += roll(d, 2) ? 1 : -1;
     return true;
 }
 
@@ -297,7 +297,7 @@ static bool change_address(Program *p, Set *s, Dice *d)
     (void)p;
     if (!o)
         return false;
-    *(roll(d, 4) ? &o->address.at : &o->address.step) += roll(d, 2) ? 64 : -64;
+    *(roll(d, 4) ? &o->address.at : &o->address.move[0].step) += roll(d, 2) ? 64 : -64;
     return true;
 }
 

@@ -1,5 +1,6 @@
 // Tests the text of programs: those of tests/fuzz/program print as themselves and pass the check,
 // and each mistake in them is found, by the reader or by the check.
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,10 +9,13 @@
 #include <cmocka.h>
 
 #include "lower/lower.h"
+#include "tests/lower/plans.h"
 
 #define LINE "line"      // a layer
 #define LAYERS "layers"  // a layer and a loop over two
 #define RANKS "ranks"    // the same on two ranks
+#define AGAIN "again"    // a loop over four layers, of which the products are made again
+#define NESTED "nested"  // the same in segments of two layers, which run again and then backward
 
 // The first `from` behind `after` becomes `to`.
 static const struct {
@@ -79,7 +83,7 @@ static const struct {
     {LINE, "   0 kernel ", "%x f32[4,6]@7040", "%x f32[4,7]@7040", "'f32[4,6]' expected, not 'f32"},
     {LINE, "   0 kernel ", "%x f32[4,6]@7040", "_", "operand 0 isn't like that of its node"},
     {LINE, "   0 kernel ", "%x f32[4,6]@", "%x f32[4,6]/1,4@", "'dot{.m = 4, .n = 5"},
-    {LINE, "   0 kernel ", "%x f32[4,6]@", "%x[layer] f32[4,6]@", "'x' has no instance here"},
+    {LINE, "   0 kernel ", "%x f32[4,6]@", "%x[layer] f32[4,6]@", "there is no loop 'layer' here"},
     {LINE, "   0 kernel ", "%x f32[4,6]@", "%x f32[4,6]/288230376151711744,4@",
      "'x' reaches too far"},
     {LINE, "   0 kernel ", ".k = 6", ".k = 5", "expected, not 'dot{.m = 4, .n = 5, .k = 5"},
@@ -98,8 +102,8 @@ static const struct {
     {LINE, "   5 ", "gradient %v23 f32[5]@3456", "none", "is shown 0 times"},
     {LINE, "", "\n  10 gradient %v24 f32[6,5]@7232", "\n  10 end", "no loop ends here"},
     {LAYERS, "", "loop class 1", "loop class 2", "2 isn't between 1 and 1"},
-    {LAYERS, "loop class 1 x ", "2", "3", "'2' expected, not '3'"},
-    {LAYERS, "   7 ", "end", "loop class 1 x 2", "a loop in a loop"},
+    {LAYERS, "loop class 1 x ", "2", "3", "3 isn't between 2 and 2"},
+    {LAYERS, "   7 ", "end", "loop class 1 x 2", "a loop over class 1 is around it already"},
     {LAYERS, "  24 ", "end", "none", "the loop doesn't end"},
     {LAYERS, "   4 loop class 1 x 2", "", " skew 1", "the last item's skew is 0, but that of the"},
     {LAYERS, "   5   kernel dot", "", " skew 1", "1 isn't between 1 and 0"},
@@ -108,6 +112,23 @@ static const struct {
     {LAYERS, "  13 loop class 1 x 2 backward ", "reverse", "", "it reads"},
     {LAYERS, "  23   copy [1] ", "in %v56[layer]", "in %v56[layer]+1",
      "'@9540+64*layer' expected, not '@9536+64*layer"},
+    // loops in loops
+    {NESTED, "  11 loop x ", "2", "3", "3 x 2 iterations, but the class has 4"},
+    {NESTED, "  11 loop x ", "2", "1", "it reads"},
+    {NESTED, "  11 loop x 2", " reverse", "", "it reads"},
+    {NESTED, "  11 loop ", "x 2", "class 1 x 4", "a loop over class 1 is around it already"},
+    {NESTED, "  11 loop x 2 reverse", "", " skew 1", "1 isn't between 1 and 0"},
+    {NESTED, "  12   loop class 1 x ", "2", "1", "it reads"},
+    {NESTED, "  12   loop class 1 x ", "2", "4", "it reads"},
+    {NESTED, "  12   loop class 1 x 2 backward again 1", "", " reverse skew 1",
+     "1 isn't between 1"},
+    {NESTED, "  16   loop class 1 x 2 backward", " reverse", "", "it reads"},
+    {NESTED, "", "ring 2", "ring 3", "doesn't fit into the buffer"},
+    {NESTED, "", ": %ra2 step 128 ring 2", ": %ra2", "'shard' expected, not '('"},
+    {NESTED, "  13     kernel ", "%y2[layer-1]", "%y2[outer-1]", "'y2' has no instance here"},
+    {NESTED, "  13     kernel ", "%y2[layer-1]", "%y2[outer2]", "there is no loop 'outer2' here"},
+    {NESTED, "  13     kernel ", "%y2[layer-1]", "%y2 in %y2[layer-1]+24*outer",
+     "'@8768+128*layer+96*outer' expected"},
     {RANKS, "   9 start ", "2", "-1", "-1 isn't between 0 and"},
     {RANKS, "  34 wait ", "3", "4", "slot 4 is waited for, but nothing is under way in it"},
     {RANKS, "  17   start 0+layer mod ", "2", "1", "1 isn't between 2 and"},
@@ -126,7 +147,7 @@ static Text read_file(Arena *a, const char *name)
 
 static void test_same(void **state)
 {
-    static const char *const files[] = {LINE, LAYERS, RANKS};
+    static const char *const files[] = {LINE, LAYERS, RANKS, AGAIN, NESTED};
 
     (void)state;
     for (int i = 0; i < COUNT(files); i++) {
@@ -141,6 +162,28 @@ static void test_same(void **state)
         text_free(&again);
         arena_free(a);
     }
+}
+
+static double seconds_of(const char *name)
+{
+    const Cluster c = slow_machine();
+    Arena *a = arena_new();
+    Text text = read_file(a, name);
+    Program *p = program_parse(a, text.s, text.n, &target_cpu, &(Diag){.file = name});
+    double seconds = p ? program_simulate(p, SET_TRAIN, &c).seconds : 0;
+
+    text_free(&text);
+    arena_free(a);
+    return seconds;
+}
+
+// Loops in loops run their items as often.
+static void test_simulation(void **state)
+{
+    double again = seconds_of(AGAIN), nested = seconds_of(NESTED);
+
+    (void)state;
+    assert_true(again > 0 && fabs(again - nested) < 1e-9 * again);
 }
 
 static void change(int i, const Text *text, Text *to)
@@ -178,6 +221,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same),
+        cmocka_unit_test(test_simulation),
         cmocka_unit_test(test_mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,18 +23,18 @@ static int place_in_node(const Graph *g, ValueId v)
 }
 
 // Is v the operand's value, or its instance at iteration `layer`?
-static bool is_in(const Graph *g, const Operand *o, int layer, ValueId v)
+static bool is_in(const Graph *g, const Operand *o, const int *layer, ValueId v)
 {
     Block want = value_block(g, o->value), is = value_block(g, v);
 
     if (!o->is_instance)
         return v == o->value;
-    return is.cls == want.cls && is.pos == want.pos && is.iter == layer + o->delta &&
+    return is.cls == want.cls && is.pos == want.pos && is.iter == layer[o->loop] + o->delta &&
            place_in_node(g, v) == place_in_node(g, o->value);
 }
 
 // Stores a gradient that the program shows. Outputs of the same value all get it.
-static void show(const Run *r, const Operand *o, int layer)
+static void show(const Run *r, const Operand *o, const int *layer)
 {
     const Graph *g = r->m.s->g;
     const Value *v = value_of(g, o->value);
@@ -47,7 +47,7 @@ static void show(const Run *r, const Operand *o, int layer)
     }
 }
 
-static void run_one(void *run, const Item *it, int layer)
+static void run_one(void *run, const Item *it, const int *layer)
 {
     Run *r = run;
 
