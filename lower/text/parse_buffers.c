@@ -12,6 +12,8 @@ static bool place_instances(Parser *p, ValueId v, const Storage *st)
     int32_t cls = value_block(g, v).cls;
     int length = cls ? g->classes[cls].length : 1;
 
+    if (value_block(g, v).iter)
+        return lexer_error(p->lex, "'%s' isn't of the first iteration", value_of(g, v)->name);
     for (int i = 0; i < length; i++) {
         ValueId w = value_instance(&p->of[p->set].l, v, i);
         if (p->s->storage[w].buffer)

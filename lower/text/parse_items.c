@@ -3,7 +3,7 @@
 
 #include "lower/text/text.h"
 
-enum { MAX_ITEMS = 1 << 22, MAX_SLOTS = 1 << 16, MAX_SKEW = 31 };
+enum { MAX_ITEMS = 1 << 22, MAX_SLOTS = 1 << 16, MAX_SKEW = 31, MAX_ITERATIONS = 1 << 15 };
 
 // ---- operands ----
 
@@ -178,11 +178,16 @@ static Item *loop_around(const Parser *p, int k) { return &p->s->items[p->loop[k
 // Reads "x 3": the length of the class, a part of it in a loop, or any number without a class.
 static bool parse_length(Parser *p, Item *it)
 {
-    int64_t n, whole = it->cls ? p->s->g->classes[it->cls].length : INT16_MAX;
+    int64_t n, whole = it->cls ? p->s->g->classes[it->cls].length : MAX_ITERATIONS, all;
 
     if (!lexer_word(p->lex, "x") || !parse_between(p, it->cls && !p->depth ? whole : 1, whole, &n))
         return false;
     it->loop.length = it->cls && n == whole ? 0 : (int)n;
+    all = n;
+    for (int k = 0; k < p->depth; k++)
+        all *= loop_length(p->s->g, loop_around(p, k));
+    if ((p->depth || !it->cls) && all > MAX_ITERATIONS)
+        return lexer_error(p->lex, "loops of more than %d iterations together", MAX_ITERATIONS);
     if (!it->cls || !it->loop.length)
         return true;
     const Item *outer = loop_around(p, 0);

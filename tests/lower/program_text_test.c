@@ -69,6 +69,7 @@ static const struct {
     {LAYERS, "buffer 4 ", "step 192", "step 256", "'w1' doesn't fit into the buffer"},
     {LAYERS, "buffer 4 ", "predict %w1 step 192 %w2+192 step 192", "predict %w2 step 192 %w1+192",
      "'@448' expected, not '@256'"},
+    {LAYERS, "buffer 4 ", "%w1", "%w2", "'w2' isn't of the first iteration"},
     {LAYERS, "buffer 16 ", "ring 2", "ring 1", "1 isn't between 2 and"},
     // items
     {LINE, "train micro\n", "   0 ", "   1 ", "1 isn't between 0 and 0"},
@@ -115,6 +116,9 @@ static const struct {
     // loops in loops
     {NESTED, "  11 loop x ", "2", "3", "3 x 2 iterations, but the class has 4"},
     {NESTED, "  11 loop x ", "2", "1", "it reads"},
+    {NESTED, "  11 loop x ", "2", "32769", "32769 isn't between 1 and 32768"},
+    {NESTED, "  12   loop class 1 x ", "2 backward again 1", "4\n  13 loop x 32768",
+     "loops of more than 32768 iterations together"},
     {NESTED, "  11 loop x 2", " reverse", "", "it reads"},
     {NESTED, "  11 loop ", "x 2", "class 1 x 4", "a loop over class 1 is around it already"},
     {NESTED, "  11 loop x 2 reverse", "", " skew 1", "1 isn't between 1 and 0"},
