@@ -5,6 +5,8 @@
 #ifndef SHARDCC_LOWER_H
 #define SHARDCC_LOWER_H
 
+#include <string.h>
+
 #include "analyzer/analyzer.h"
 #include "analyzer/target.h"
 
@@ -61,6 +63,12 @@ typedef struct Address {
     int64_t at;
     Movement move[MAX_LOOPS];
 } Address;
+
+static inline bool address_equal(const Address *a, const Address *b)
+{
+    return a->buffer == b->buffer && a->first == b->first && a->at == b->at &&
+           !memcmp(a->move, b->move, sizeof a->move);
+}
 
 // The byte of the arena in these iterations of the loops around the item, the innermost first.
 static inline int64_t address_at(const Address *a, const int *iteration)

@@ -41,11 +41,8 @@ static void number_sums(Body *b)
 
 static bool is_same_place(const Operand *x, const Operand *y)
 {
-    const Address *a = &x->address, *b = &y->address;
-
-    return a->buffer == b->buffer && a->first == b->first && a->at == b->at &&
-           !memcmp(a->move, b->move, sizeof a->move) &&
-           x->rank_slice.slice == y->rank_slice.slice && x->rank_slice.whole == y->rank_slice.whole;
+    return address_equal(&x->address, &y->address) && x->rank_slice.slice == y->rank_slice.slice &&
+           x->rank_slice.whole == y->rank_slice.whole;
 }
 
 // Finds the operands whose places are passed. A buffer that is updated in place is passed once;

@@ -3,12 +3,6 @@
 
 #include "lower/check/check.h"
 
-static bool same_address(const Address *a, const Address *b)
-{
-    return a->buffer == b->buffer && a->first == b->first && a->at == b->at &&
-           !memcmp(a->move, b->move, sizeof a->move);
-}
-
 void check_stored_places(Check *c)
 {
     const Item *it = c->it;
@@ -16,7 +10,7 @@ void check_stored_places(Check *c)
     for (int k = 0; k < it->n_in + it->n_out; k++) {
         const Operand *o = &it->operands[k];
         Address a = o->base ? operand_address(c->p, c->s, o) : (Address){0};
-        if (!same_address(&a, &o->address))
+        if (!address_equal(&a, &o->address))
             check_fail(c, NULL, "operand %d is at %" PRId64 ", but its place is %" PRId64, k,
                        o->address.at, a.at);
     }
@@ -88,7 +82,7 @@ void check_stored_set(Check *c)
     for (ValueId v = 1; v < c->g->n_values; v++) {
         Address a = {0};
         value_address(c->p, c->s, v, &a);
-        if (!same_address(&a, &c->s->address[v]))
+        if (!address_equal(&a, &c->s->address[v]))
             check_fail(c, NULL, "a value is at %" PRId64 ", but its place is %" PRId64,
                        c->s->address[v].at, a.at);
     }
