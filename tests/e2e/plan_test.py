@@ -6,17 +6,14 @@
 The sums in plans of the tiny models must be right. The tables are those of a plan that is written here.
 """
 import json
-import math
 import re
-import subprocess
 from pathlib import Path
 
 from harness import test_in_folder
+from plans import TINY, TRAIN, Planner, cheapest
 
 SLOW = Path(__file__).with_name("slow.json")  # a cluster on which splitting pays even for tiny models
 SLOW_LINK = Path(__file__).with_name("slow_link.json")  # such a cluster on which overlap pays too
-TINY = Path(__file__).parents[2] / "models/tiny"
-TRAIN = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
 
 # ---- tables ----
 
@@ -236,24 +233,7 @@ FILES = [
 ]
 
 
-def cheapest(plan):
-    """The least price of the plans that were found."""
-    return plan.get("cheapest", plan["seconds"])
-
-
-class Plans:
-    def __init__(self, shardcc, work, checks):
-        self.shardcc, self.work, self.checks = shardcc, work, checks
-
-    def run(self, *args):
-        return subprocess.run([self.shardcc, *map(str, args)], cwd=self.work, capture_output=True, text=True, timeout=300)
-
-    def expect(self, args, status, said, printed=""):
-        done = self.run(*args)
-        ok = (done.returncode, done.stderr, done.stdout) == (status, said, printed)
-        if not self.checks.check(" ".join([*args]), ok):
-            print(f"# exit {done.returncode}\n# {done.stderr!r}\n# expected {said!r}\n{done.stdout}")
-
+class Plans(Planner):
     def tables(self):
         (self.work / "two.plan.json").write_text(json.dumps(PLAN))
         (self.work / "empty.json").write_text("")
@@ -299,12 +279,6 @@ class Plans:
         self.run(*args, "-o", "again.json")
         check(f"{name}: the same options, the same bytes", (self.work / "again.json").read_bytes() == first)
         check(f"{name}: diff with itself", self.run("diff", path, path).returncode == 0)
-
-    def planned(self, name, *options):
-        """Makes a tiny model's plan; None, after printing why, if there is none."""
-        done = self.run("plan", TINY / f"{name}.onnx", *TRAIN, *options, "-o", "planned.json")
-        print(done.stderr, end="")
-        return json.loads((self.work / "planned.json").read_text()) if done.returncode == 0 else None
 
     def pins(self):
         """The next best alternative, pinned and solved again, costs at most what the plan says, and no less than the bound."""
@@ -395,120 +369,6 @@ class Plans:
             said = f"p.json: error: {what}_hash is {plan[what + '_hash']}, expected "
             self.checks.check(f"the plan of another {what}", done.returncode == 1 and done.stderr.startswith(said), done.stderr)
 
-    def recomputed(self):
-        """A plan's recomputation policy can be edited, and the model's hash doesn't depend on it."""
-        gpt2, spread = TINY / "gpt2.onnx", ["--ranks", "2", "--mesh", "2", "--cluster", "local"]
-        plan = self.planned("gpt2", *spread)
-        self.checks.check("the default policy", plan["recompute"] == plan["recompute_solved"] == "min_cut")
-
-        def edit(name, **changes):
-            (self.work / f"{name}.json").write_text(json.dumps({**plan, **changes}))
-
-        def arena(*args):
-            done = self.run(*args, "--emit", "program", "-o", "p.txt")
-            return int((self.work / "p.txt").read_text().split()[2]) if done.returncode == 0 else 0, done.stderr
-
-        edit("none", recompute="none")
-        kept, said = arena(gpt2, "--plan", "none.json")
-        self.checks.check("keeping all takes more memory", kept > plan["bytes"], f"{kept} {plan['bytes']} {said}")
-        found = self.run("inspect", "none.json").stdout
-        self.checks.check("inspect shows it", "\nrecompute none (edited: all else is of min_cut)\n" in found, found)
-        found = self.run("diff", "planned.json", "none.json")
-        self.checks.check("diff shows it", found.returncode == 3 and re.search(r"^recompute +min_cut +none$", found.stdout, re.M))
-        for policy in "none", "planned":
-            self.run(gpt2, "--plan", f"{policy}.json", "--dump-after", "recompute", "-o", f"{policy}.ir")
-            self.run(f"{policy}.ir", *spread, "--dump-after", "recompute", "-o", "again.ir")
-            same = (self.work / f"{policy}.ir").read_text() == (self.work / "again.ir").read_text()
-            self.checks.check(f"{policy}: a graph isn't recomputed twice", same)
-        nodes = [(self.work / f"{policy}.ir").read_text().count("\n") for policy in ("none", "planned")]
-        self.checks.check("--dump-after recompute follows the plan", nodes[0] < nodes[1], str(nodes))
-        self.run(gpt2, *TRAIN, "--dump-after", "outputs", "-o", "outputs.ir")
-        for text, policy in ("outputs", "min_cut"), ("planned", "none"):
-            self.run("plan", f"{text}.ir", *spread, "-o", "of_text.json")
-            of_text = json.loads((self.work / "of_text.json").read_text())
-            same = [of_text[x] == plan[x] for x in ("model_hash", "bytes", "seconds")]
-            self.checks.check(f"the plan of {text}.ir", of_text["recompute"] == policy and same == [text == "outputs", True, True], str(same))
-        found, said = arena("planned.ir", "--plan", "of_text.json")
-        self.checks.check("the program of a text's plan", found == plan["bytes"], f"{found} {said}")
-        (self.work / "twice.json").write_text(json.dumps({**of_text, "recompute": "min_cut"}))
-        edit("unknown", recompute="mincut")
-        edit("tight", recompute="none", memory=plan["bytes"])
-        for args, message in (
-            (["planned.ir", "--plan", "twice.json"], "twice.json: error: recompute is 'min_cut', but the graph has no loss or is after recompute already"),
-            ([str(gpt2), "--plan", "unknown.json"], "unknown.json: error: recompute is 'mincut', expected 'none' or 'min_cut'"),
-            (["inspect", "unknown.json"], "unknown.json: error: recompute is 'mincut', expected 'none' or 'min_cut'"),
-        ):
-            self.expect(args, 1, f"{message}\n")
-        done = self.run(gpt2, "--plan", "tight.json")
-        said = f"tight.json: error: the plan takes {kept} bytes of each rank, but memory is {plan['bytes']}\n"
-        self.checks.check("an edited plan that doesn't fit", done.returncode == 1 and done.stderr.startswith(said), done.stderr)
-
-    def arenas(self):
-        """The memory that a plan names is the arena of its program."""
-        for name, *options in (
-            ("gpt2", "--ranks", "2"),
-            ("gpt2", "--ranks", "2", "--threads", "1"),
-            ("gpt2", "--mesh", "2x2", "--ranks", "4", "--clip-norm", "1"),
-            ("llama", "--mesh", "2x3", "--ranks", "6"),
-            ("resnet", "--mesh", "3", "--ranks", "3"),
-            ("mixer", "--mesh", "2x2", "--ranks", "4", "--plan-preset", "fsdp"),
-            ("vit", "--mesh", "4", "--ranks", "4", "--plan-preset", "megatron"),
-            ("bert", "--mesh", "8", "--ranks", "8", "--plan-preset", "zero1"),
-            ("mobilenet", "--mesh", "2", "--ranks", "2", "--no-fuse"),
-        ):
-            what = f"{name} {' '.join(options)}"
-            plan = self.planned(name, "--cluster", "h100x8", *options)
-            if self.checks.check(f"plan {what}", plan):
-                self.run(TINY / f"{name}.onnx", "--plan", "planned.json", "--cluster", "h100x8", "--emit", "program", "-o", "p.txt")
-                arena = int((self.work / "p.txt").read_text().split()[2])
-                self.checks.check(f"arena of {what}", arena == plan["bytes"], f"{arena}, not {plan['bytes']}")
-
-    def budget(self, name, mesh, memory):
-        """Bytes and seconds of the plan within `memory`; if none fits, None, None and the least bytes that the message names."""
-        ranks = str(math.prod(map(int, mesh.split("x"))))
-        args = ["plan", TINY / f"{name}.onnx", *TRAIN, "--cluster", "h100x8", "--ranks", ranks, "--mesh", mesh]
-        done = self.run(*args, "-o", "b.json", "--memory", memory)
-        if done.returncode == 0:
-            p = json.loads((self.work / "b.json").read_text())
-            return p["bytes"], cheapest(p), p["bound"]
-        said = re.search(r"smallest one found takes (\d+) bytes", done.stderr)
-        return None, None, int(said[1]) if said else done.stderr
-
-    def budgets(self):
-        """Every budget from the least on is kept, and more memory costs no more time. Where nothing fits, the message
-        names the least, whatever budget was asked for."""
-        for name, mesh, rungs in (("gpt2", "2", 3), ("llama", "2", 1), ("nanogpt", "4", 1)):
-            what = f"{name} on {mesh}"
-            most, last, _ = self.budget(name, mesh, 1 << 40)
-            least = self.budget(name, mesh, 1)[2]
-            self.checks.check(f"{what}: nothing fits one byte", 1 < least <= most, f"{least} {most}")
-            for memory in (least - 1, least * 9 // 10, least // 2):
-                found = self.budget(name, mesh, memory)
-                self.checks.check(f"{what}: {memory} bytes are {least - memory} too few", found == (None, None, least), str(found))
-            steps = [least + (most - least) * k // rungs for k in range(rungs + 1)]
-            found = [self.budget(name, mesh, b) for b in steps]
-            self.checks.check(f"{what}: budgets are kept to", all(s and used <= b for b, (used, s, _) in zip(steps, found)), f"{steps} {found}")
-            times = [s for _, s, _ in found] + [last]
-            self.checks.check(f"{what}: more memory costs no more", all(b <= a for a, b in zip(times, times[1:])), str(times))
-
-    def a_little_less(self):
-        """Where the fastest plan just doesn't fit, the one found is at most 1.5 times slower."""
-        args = ["lstm", "--cluster", "h100x16", "--ranks", "16", "--mesh", "16"]
-        free = self.planned(*args)
-        less = self.planned(*args, "--memory", free["bytes"] - 1)
-        steps = [p["simulated"] for p in (free, less)]
-        self.checks.check("one byte less costs little", less["bytes"] < free["bytes"] and steps[1] < 1.5 * steps[0], str(steps))
-
-    def too_small(self):
-        """With too little memory, the message names the smallest arena found, and what holds its peak."""
-        args = [TINY / "mlp.onnx", *TRAIN, "--ranks", "4", "--mesh", "4", "--cluster", "h100x4", "--memory", "1KiB", "-o", "small.json"]
-        said = """mlp.onnx: error: no plan for 4 ranks fits in 1.0 KiB a rank: the smallest one found takes 79488 bytes (77.6 KiB)
-  its peak is in prediction of 2: parameters 7.4 KiB, optimizer 14.8 KiB, activations 6.9 KiB, copies 16.1 KiB, workspace 32.6 KiB
-"""
-        done = self.run("plan", *args)
-        ok = (done.returncode, done.stderr) == (4, said) and not (self.work / "small.json").exists()
-        self.checks.check("too little memory", ok, done.stderr)
-
     def idle(self):
         """A batch of 4 is too small for 6 ranks if the preset splits nothing else."""
         args = [str(TINY / "nanogpt.onnx"), *TRAIN, "--ranks", "6", "--mesh", "6", "--cluster", str(SLOW), "--plan-preset", "ddp"]
@@ -530,11 +390,6 @@ def test(plans):
     plans.presets()
     plans.meshes()
     plans.followed()
-    plans.recomputed()
-    plans.arenas()
-    plans.budgets()
-    plans.a_little_less()
-    plans.too_small()
     plans.idle()
 
 
