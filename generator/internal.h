@@ -3,9 +3,22 @@
 #define SHARDCC_GENERATOR_INTERNAL_H
 
 #include "generator/generator.h"
+#include "generator/identifiers.h"
 
 enum { COLUMNS = 100 };
-enum { PLACES_TRAIN, PLACES_PREDICT, PLACES_PERSISTENT, N_PLACES };  // of a set or of both
+
+typedef struct Sizes Sizes;
+
+// A place in the arena, `at` bytes from its start.
+typedef struct PlaceName {
+    const char *name;
+    int group;  // its set; N_SETS: it is persistent
+    int rank;   // how well the name tells what lies there
+    int64_t at;
+    int64_t step;  // of a stack, from one instance to the next, or back to it; 0: it is no stack
+    bool is_used;
+    bool is_listed;  // it is a buffer's, and in the list of buffers
+} PlaceName;
 
 // The target's own.
 typedef struct GroupFunction GroupFunction;
@@ -17,21 +30,24 @@ typedef struct Gen {
     Arena *arena;
     const Set *s;  // the set being printed
     int set;
-    Text *places[N_PLACES];  // names of offsets into the arena
-    Text *groups;            // functions of fused groups
-    Text *group_names[2];    // the names of those without and with column sums
-    Text *bodies;            // functions of blocks and parts
-    Text *init;              // preparation of kernels
-    Text *tables;            // tensors
-    Text *live_ranges;       // of local buffers
-    Map names;               // places in buffers → 1 + index in `name`
-    const char **name;
+    Text *groups;          // functions of fused groups
+    Text *macros;          // of arguments that calls of these share
+    Text *group_names[2];  // the names of those without and with column sums
+    Text *bodies;          // functions of blocks and parts
+    Text *init;            // preparation of kernels
+    Text *tables;          // tensors
+    Text *live_ranges;     // of local buffers
+    Identifiers identifiers;
+    Sizes *sizes;
+    Map places;  // places in buffers → 1 + index in `place`
+    PlaceName *place;
     Map kernels;    // prepared kernels by their text
     Map functions;  // groups' functions by their text → 1 + index in `function`
     GroupFunction *function;
     GroupCall **group_call[N_SETS];  // by item
     Map gradients;  // gradients by their place in the graph → 1 + number in rt_gradient
-    int n_names, cap_names, n_groups, cap_groups, n_kernels, n_gradients, n_persistent;
+    bool has_workspace, has_stacks;  // the text uses WITH, AT
+    int n_places, cap_places, n_groups, cap_groups, n_kernels, n_gradients, n_persistent;
     RtCut *cut;  // splits of dims over ranks: rt->shard[i] is the rank's shard of cut[i]
     int n_cuts, cap_cuts;
     // by NodeId, empty between groups: the text of a node's value in the group being printed
@@ -51,9 +67,43 @@ const char *loop_index(const Gen *g, int k);
 // "m + A12 + layer * 96". A new place gets a name and a line in the table.
 char *place_text(Gen *g, const Operand *o);
 
-// The name of a place in a buffer, new or known. Instances of a block share the name of iteration
-// 0.
-const char *place_name(Gen *g, int32_t buffer, int64_t offset);
+// The name that the model gives a value; "" if it gives none.
+const char *given_name(const Value *v);
+// "h.{}.attn" from "h.1.attn", the path of something in a block.
+char *layered_path(const Gen *g, const Graph *graph, Block b, const char *s);
+
+// "c_attn" from "h.{}.attn.c_attn": the end of a path that no other one has.
+char *lower_identifier(Gen *g, const char *path);
+
+// The place at an offset in a buffer. Instances of a block share that of iteration 0.
+const PlaceName *use_place(Gen *g, int32_t buffer, int64_t offset);
+// Its offset in the arena: "LN_1_OUT" or, of a stack, "H_OUT.first".
+const char *place_offset(Gen *g, int32_t buffer, int64_t offset);
+
+// Is a buffer in its set's list?
+bool buffer_is_listed(const Program *p, int buffer);
+
+// "LAYERS": the length of a class of the set being printed.
+const char *layers_text(Gen *g, int cls);
+// "4 * B * T": the product of dims of a value, which a mask selects, and `by`.
+char *count_text(Gen *g, ValueId v, uint32_t dims, int64_t by);
+// The same for the dims [from, to) of a group, from the outermost that it walks.
+char *walk_count_text(Gen *g, const Item *it, int from, int to, int64_t by);
+
+// A list whose entries fill lines, which begin at a column and end with `end`.
+typedef struct List {
+    Text *t;
+    int column, indent;
+    const char *between, *end;  // after each entry but the last; at the end of a line
+    int n;
+} List;
+
+// Appends an entry. `room` more columns are kept free on its line.
+void list_add(List *l, int room, const char *entry);
+// The columns by which a place, and the bytes of a stack, are shorter than with up to 99 layers.
+// With this room the number of lines doesn't depend on the number of layers. `step`: 0, it is no
+// stack.
+int list_room(int64_t at, int64_t step, int64_t bytes);
 
 // A string literal, escaped; broken over lines indented by `indent` columns.
 void print_string(Text *t, const char *s, int indent);
@@ -94,8 +144,9 @@ double exchange_seconds(const Gen *g, const Item *it);
 // A gradient's number in calls of rt_gradient. Instances share one.
 int gradient_number(Gen *g, ValueId v);
 
-void generate_items(Gen *g);        // all functions of one set
-void generate_tensors(Gen *g);      // of both sets
-void generate_live_ranges(Gen *g);  // of both sets, after their items
+void generate_items(Gen *g);             // all functions of one set
+void generate_tensors(Gen *g);           // of both sets
+void generate_buffers(Gen *g, Text *t);  // the lists of buffers that are no workspaces
+void generate_live_ranges(Gen *g);       // of both sets, after their items
 
 #endif

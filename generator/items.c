@@ -1,4 +1,5 @@
 // Prints the functions of one set: one per loop body, and those that call them in order.
+#include <stdlib.h>
 #include <string.h>
 
 #include "generator/target_text.h"
@@ -164,6 +165,25 @@ static void generate_item(Gen *g, const Item *it, Text *t, int indent)
     }
 }
 
+static const char *class_name(Gen *g, int cls)
+{
+    const char *path = g->s->g->classes[cls].name;
+    const char *name = lower_identifier(g, path ? path : "");
+
+    return *name ? name : "block";
+}
+
+// Do two classes have that name?
+static bool is_twice(Gen *g, const char *name)
+{
+    int n = 0;
+
+    for (int i = 1; i < g->s->g->n_classes; i++)
+        n += !strcmp(name, class_name(g, i));
+    return n > 1;
+}
+
+// "h_forward_layer". Functions of fused groups end otherwise.
 static const char *body_name(Gen *g, const Item *loop, Timing timing, int skew)
 {
     const char *phase = timing == TIMING_REDUCE    ? "reduce"
@@ -172,8 +192,9 @@ static const char *body_name(Gen *g, const Item *loop, Timing timing, int skew)
                         : timing == TIMING_FORWARD ? "predict"
                                                    : "forward";
 
-    const char *name =
-        arena_string(g->arena, "%s%d_%s", loop->region ? "block" : "loop", loop->cls, phase);
+    const char *name = arena_string(g->arena, "%s_%s_layer", class_name(g, loop->cls), phase);
+    if (is_twice(g, class_name(g, loop->cls)))
+        name = arena_string(g->arena, "%s%d", name, loop->cls);
     if (loop->loop.again)
         name = arena_string(g->arena, "%s_again%d", name, loop->loop.again);
     if (loop->loop.fission_part)
@@ -235,44 +256,63 @@ static int generate_body(Gen *g, const PrintedLoop *p, int skew, const char *nam
 // The index of a loop where it is printed: the loop around it has `layer`.
 static const char *own_index(const PrintedLoop *p) { return p->depth ? "layer2" : "layer"; }
 
-// "3", counted from the first iteration that the loop walks: "layer * 4 + 3" in a part of a class.
-static const char *bound_text(const Gen *g, const PrintedLoop *p, int at)
+// "LAYERS + 1", the loop's length and more.
+static const char *length_text(Gen *g, const PrintedLoop *p, int more)
 {
-    const Loop *loop = &p->it->loop;
+    const Item *loop = p->it;
+    int length = loop_length(g->s->g, loop);
 
-    if (!p->depth || !loop->length || !p->it->cls)
-        return arena_string(g->arena, "%d", at);
-    return arena_string(g->arena, at ? "layer * %d + %d" : "layer * %d", loop->length, at);
+    if (!loop->cls || loop->loop.length)
+        return arena_string(g->arena, "%d", length + more);
+    const char *s = layers_text(g, loop->cls);
+    return more ? arena_string(g->arena, "%s %c %d", s, more < 0 ? '-' : '+', abs(more)) : s;
 }
 
-static void print_for(const Gen *g, const PrintedLoop *p, Text *t, int indent)
+// The iteration that the loop begins with is 0 but in a part of a class: "layer * 4".
+static const char *begin_text(const Gen *g, const PrintedLoop *p)
 {
-    int length = loop_length(g->s->g, p->it), skew = p->it->loop.skew;
-    bool is_reverse = p->it->loop.is_reverse;
-    const char *i = own_index(p);
+    bool is_part = p->depth && p->it->loop.length && p->it->cls;
 
-    text_printf(t, "%*sfor (int64_t %s = %s; %s %s %s; %s%s)", indent, "", i,
-                bound_text(g, p, is_reverse ? length - 1 : 0), i, is_reverse ? ">=" : "<",
-                bound_text(g, p, is_reverse ? -skew : length + skew), i, is_reverse ? "--" : "++");
+    return is_part ? arena_string(g->arena, "layer * %d", p->it->loop.length) : "0";
+}
+
+static const char *sum_text(const Gen *g, const char *a, const char *b)
+{
+    bool is_zero = !strcmp(a, "0");
+
+    return is_zero ? b : !strcmp(b, "0") ? a : arena_string(g->arena, "%s + %s", a, b);
+}
+
+static void print_for(Gen *g, const PrintedLoop *p, Text *t, int indent)
+{
+    int skew = p->it->loop.skew;
+    const char *i = own_index(p), *begin = begin_text(g, p);
+
+    if (p->it->loop.is_reverse)
+        text_printf(t, "%*sfor (int64_t %s = %s; %s >= %s; %s--)", indent, "", i,
+                    sum_text(g, begin, length_text(g, p, -1)), i,
+                    skew ? arena_string(g->arena, "%s - %d", begin, skew) : begin, i);
+    else
+        text_printf(t, "%*sfor (int64_t %s = %s; %s < %s; %s++)", indent, "", i, begin, i,
+                    sum_text(g, begin, length_text(g, p, skew)), i);
 }
 
 // Prints the condition that an item of that skew runs: its own iteration is in the loop.
-static void print_condition(const Gen *g, const PrintedLoop *p, int skew, Text *t, int indent)
+static void print_condition(Gen *g, const PrintedLoop *p, int skew, Text *t, int indent)
 {
-    int length = loop_length(g->s->g, p->it);
     bool is_reverse = p->it->loop.is_reverse;
     bool has_before = skew > 0, has_after = skew < p->it->loop.skew;
     const char *i = own_index(p);
 
     text_printf(t, "%*sif (", indent, "");
     if (is_reverse && has_before)
-        text_printf(t, "%s < %d%s", i, length - skew, has_after ? " && " : "");
+        text_printf(t, "%s < %s%s", i, length_text(g, p, -skew), has_after ? " && " : "");
     if (is_reverse && has_after)
         text_printf(t, "%s >= %d", i, -skew);
     if (!is_reverse && has_before)
         text_printf(t, "%s >= %d%s", i, skew, has_after ? " && " : "");
     if (!is_reverse && has_after)
-        text_printf(t, "%s < %d", i, length + skew);
+        text_printf(t, "%s < %s", i, length_text(g, p, skew));
     text_printf(t, ")\n");
 }
 

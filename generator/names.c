@@ -11,10 +11,21 @@ static bool is_plain(char c)
            strchr("_.-/:,[]{}()@ ", c);
 }
 
-// Replaces the number of the layer in a scope, "h.1.attn", by {}.
-static char *layered(const Gen *g, const Node *n, const char *s)
+// A constant without a name is called v and a number where a graph is printed (value_label). Read
+// back, it still has no name for the user.
+const char *given_name(const Value *v)
 {
-    const char *prefix = n->block.cls ? g->s->g->classes[n->block.cls].name : NULL;
+    const char *s = v->name ? v->name : "";
+    bool is_label =
+        v->kind == VALUE_CONSTANT && *s == 'v' && s[1] && !s[1 + strspn(s + 1, "0123456789")];
+
+    return is_label ? "" : s;
+}
+
+// Replaces the number of the layer by {}.
+char *layered_path(const Gen *g, const Graph *graph, Block b, const char *s)
+{
+    const char *prefix = b.cls ? graph->classes[b.cls].name : NULL;
     size_t at = prefix ? strlen(prefix) : 0;
     size_t digits =
         at && !strncmp(s, prefix, at) && s[at] == '.' ? strspn(s + at + 1, "0123456789") : 0;
@@ -22,6 +33,16 @@ static char *layered(const Gen *g, const Node *n, const char *s)
     if (!digits || (s[at + 1 + digits] && s[at + 1 + digits] != '.'))
         return arena_copy(g->arena, s, strlen(s));
     return arena_string(g->arena, "%s.{}%s", prefix, s + at + 1 + digits);
+}
+
+char *lower_identifier(Gen *g, const char *path)
+{
+    char *s = identifier_of(&g->identifiers, path, 1);
+
+    s = *s >= '0' && *s <= '9' ? arena_string(g->arena, "MODEL_%s", s) : s;
+    for (char *c = s; *c; c++)
+        *c += *c >= 'A' && *c <= 'Z' ? 'a' - 'A' : 0;
+    return s;
 }
 
 // The end of a dotted path that has room, from the beginning of a part on if it can be.
@@ -41,7 +62,8 @@ char *node_label(const Gen *g, const Node *n, int room)
     const char *s = has_scope ? from->scope : from ? from->name : "";
     const char *before = is_both ? arena_string(g->arena, "%s ", from->name) : "";
     int left = room - (int)strlen(before);
-    const char *path = fitting_end(layered(g, n, s ? s : ""), left > 0 ? (size_t)left : 0);
+    const char *path =
+        fitting_end(layered_path(g, g->s->g, n->block, s ? s : ""), left > 0 ? (size_t)left : 0);
     char *label = arena_string(g->arena, "%s%s", before, path);
 
     for (char *c = label; *c; c++)
@@ -157,84 +179,31 @@ void print_wrapped(Text *t, int indent, const char *s)
     text_printf(t, "\n");
 }
 
-static char kind_letter(const Program *p, const Buffer *b)
+void list_add(List *l, int room, const char *entry)
 {
-    if (b->kind == BUFFER_WORKSPACE)
-        return 'T';
-    switch (buffer_value(p, b)->kind) {
-    case VALUE_PARAMETER:
-        return 'W';
-    case VALUE_BUFFER:
-        return 'B';
-    case VALUE_STATE:
-        return 'S';
-    case VALUE_INPUT:
-        return 'I';
-    case VALUE_HYPER:
-        return 'H';
-    case VALUE_CONSTANT:
-        return 'C';
-    case VALUE_ZERO:
-        return 'Z';
-    default:
-        return 'A';
+    int n = (int)strlen(entry) + (int)strlen(l->between), end = (int)strlen(l->end);
+
+    text_printf(l->t, "%s", l->n++ ? l->between : "");
+    if (l->column + 1 + n + room + end > COLUMNS) {
+        text_printf(l->t, "%s\n%*s", l->end, l->indent - 1, "");
+        l->column = l->indent - 1;
     }
+    text_printf(l->t, " %s", entry);
+    l->column += 1 + n + room;
 }
 
-const char *place_name(Gen *g, int32_t buffer, int64_t offset)
-{
-    const Buffer *b = &g->p->buffers[buffer];
-    char *key = arena_string(g->arena, "%d.%" PRId64, buffer, offset);
-    int known = map_get(&g->names, key);
+static int digits(int64_t x) { return snprintf(NULL, 0, "%" PRId64, x); }
 
-    if (known)
-        return g->name[known - 1];
-    char *name = arena_string(g->arena, "%c%d", kind_letter(g->p, b), g->n_names + 1);
-    *arena_push(g->arena, g->name, g->n_names, g->cap_names) = name;
-    map_set(&g->names, key, g->n_names);
-    text_printf(g->places[b->kind == BUFFER_PERSISTENT ? PLACES_PERSISTENT : b->set],
-                ", %s = %" PRId64, name, b->offset + offset);
-    return name;
-}
-
-const char *rank_text(Gen *g, const Item *it)
+int list_room(int64_t at, int64_t step, int64_t bytes)
 {
-    return it->workspace_buffer ? arena_string(g->arena, "rt_with(rt, m + %s)",
-                                               place_name(g, it->workspace_buffer, 0))
-                                : "rt";
+    enum { AT_DIGITS = 10, BYTES_DIGITS = 5, LAYER_DIGITS = 2 };
+    int at_room = AT_DIGITS - digits(at);
+    int bytes_room = (step ? digits(step) + LAYER_DIGITS : BYTES_DIGITS) - digits(bytes);
+
+    return (at_room > 0 ? at_room : 0) + (bytes && bytes_room > 0 ? bytes_room : 0);
 }
 
 const char *loop_index(const Gen *g, int k)
 {
     return !k ? "layer" : k == 1 ? "outer" : arena_string(g->arena, "outer%d", k);
-}
-
-static char *add_movement(Gen *g, char *s, const Movement *m, const char *index)
-{
-    if (m->ring && m->shift)
-        return arena_string(g->arena, "%s + (%s + %d) %% %d * %" PRId64, s, index, m->shift,
-                            m->ring, m->step);
-    if (m->ring)
-        return arena_string(g->arena, "%s + %s %% %d * %" PRId64, s, index, m->ring, m->step);
-    if (m->step)
-        return arena_string(g->arena, "%s %c %s * %" PRId64, s, m->step < 0 ? '-' : '+', index,
-                            m->step < 0 ? -m->step : m->step);
-    return s;
-}
-
-char *place_text(Gen *g, const Operand *o)
-{
-    const Address a = o->address;
-    int64_t distance = a.at - a.first;
-    char *s = arena_string(g->arena, "m + %s",
-                           place_name(g, a.buffer, a.first - g->p->buffers[a.buffer].offset));
-
-    if (o->rank_slice.slice)
-        s = arena_string(g->arena, "%s%s", s, own_text(g, o));
-    if (distance)
-        s = arena_string(g->arena, "%s %c %" PRId64, s, distance < 0 ? '-' : '+',
-                         distance < 0 ? -distance : distance);
-    for (int k = MAX_LOOPS - 1; k >= 0; k--)
-        s = add_movement(g, s, &a.move[k], loop_index(g, k));
-    return s;
 }

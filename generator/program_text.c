@@ -1,6 +1,8 @@
 // Prints the trainer's text: head, places, functions, tables, main.
 #include <string.h>
 
+#include "generator/place_names.h"
+#include "generator/sizes.h"
 #include "generator/target_text.h"
 
 // Prints the options as comment lines, broken before an option.
@@ -42,18 +44,22 @@ static void print_names(const Gen *g, const char *type, const Text *names, Text 
         print_wrapped(t, 0, arena_string(g->arena, "static %s%s;", type, names->s + 1));
 }
 
+static void put(Text *t, const Text *part) { text_put(t, part->s ? part->s : "", part->n); }
+
 // Declares the places, and the fused functions, which stand below their callers.
-static void print_declarations(const Gen *g, Text *t)
+static void print_declarations(Gen *g, Text *t)
 {
-    text_printf(t, "// `m` is the arena. A place in it is an offset with a name: W parameter, B "
-                   "buffer, S state,\n// I input, H number set by the trainer, C constant, Z "
-                   "accumulator, A any other value,\n// T workspace of one call. For repeated "
-                   "layers it is the place of layer 0.\n");
-    for (int i = 0; i < N_PLACES; i++)
-        print_names(g, "const int64_t", g->places[i], t);
+    generate_sizes(g, t);
+    text_printf(t,
+                "// Places in the arena, in bytes from its start `m`; of repeated layers, that of "
+                "layer 0. OUT is the\n// result of a module, D_ a gradient, D_ and IN that of its "
+                "input. F_ is for forward alone.\n");
+    generate_places(g, t);
+    generate_buffers(g, t);
     text_printf(t, "\n");
     for (int i = 0; i < 2; i++)
         print_names(g, g->o->target->group_type[i], g->group_names[i], t);
+    put(t, g->macros);
     text_printf(t, "\n");
 }
 
@@ -181,9 +187,7 @@ static bool select_set(Gen *g, int set)
     return g->s->g;
 }
 
-static void put(Text *t, const Text *part) { text_put(t, part->s ? part->s : "", part->n); }
-
-static void print_program(const Gen *g, Text *t)
+static void print_program(Gen *g, Text *t)
 {
     print_head(g, t);
     print_declarations(g, t);
@@ -198,7 +202,7 @@ static void print_program(const Gen *g, Text *t)
     print_model(g, t);
 }
 
-enum { N_TEXTS = 7 + N_PLACES };
+enum { N_TEXTS = 8 };
 
 void generate_c(const Program *p, const GenerateOptions *o, Text *t)
 {
@@ -210,11 +214,13 @@ void generate_c(const Program *p, const GenerateOptions *o, Text *t)
              .init = &part[2],
              .tables = &part[3],
              .live_ranges = &part[4],
-             .group_names = {&part[5], &part[6]}};
+             .group_names = {&part[5], &part[6]},
+             .macros = &part[7]};
 
-    for (int i = 0; i < N_PLACES; i++)
-        g.places[i] = &part[7 + i];
-    g.arena = g.names.arena = g.kernels.arena = g.functions.arena = g.gradients.arena = arena_new();
+    g.arena = g.places.arena = g.kernels.arena = g.functions.arena = g.gradients.arena =
+        arena_new();
+    g.identifiers.known.arena = g.identifiers.ends.arena = g.identifiers.taken.arena = g.arena;
+    find_place_names(&g);
     for (int set = 0; set < N_SETS; set++)
         if (select_set(&g, set))
             o->target->make_functions(&g);

@@ -52,15 +52,49 @@ static char *name_pattern(Gen *g, const Instances *t, const char *const *names, 
     return arena_string(g->arena, "%.*s{}%s", (int)before, names[0], names[0] + after);
 }
 
-static void print_names(Gen *g, Text *t, const Instances *instances, const char *const *names)
+// Prints the shape that the user knows. A refined constant, which the user doesn't see, may have
+// more dims than a tensor of the trainer: it is one row of elements.
+static void print_shape(Text *t, const Value *v)
+{
+    int rank = v->own_rank < 0 ? v->rank : v->own_rank;
+    const int64_t *dim = v->own_rank < 0 ? v->dim : v->own_dim;
+    int64_t n = value_count(v);
+
+    if (rank > COUNT(((RtTensor *)NULL)->dim)) {
+        rank = 1;
+        dim = &n;
+    }
+    text_printf(t, ", %d, {", rank);
+    for (int i = 0; i < rank; i++)
+        text_printf(t, "%s%" PRId64, i ? ", " : "", dim[i]);
+    text_printf(t, rank ? "}" : "0}");
+}
+
+// Prints the offset, and of layers how many there are and the step from one to the next.
+static void print_place(const Gen *g, Text *t, const Instances *instances, bool has_place)
+{
+    const Address *address = g->s->address;
+    int64_t at = address[instances->value[0]].at;
+
+    if (has_place)
+        text_printf(t, ", .at = %" PRId64, at);
+    if (instances->n > 1)
+        text_printf(t, has_place ? ", %d" : ", .layers = %d", instances->n);
+    if (has_place && instances->n > 1)
+        text_printf(t, ", %" PRId64, address[instances->value[1]].at - at);
+}
+
+// Prints the name, the shape and the place, then what differs between instances.
+static void print_names(Gen *g, Text *t, const Instances *instances, const char *const *names,
+                        const Value *v, bool has_place)
 {
     long first = 0, by = 0;
     char *pattern = instances->n > 1 ? name_pattern(g, instances, names, &first, &by) : NULL;
 
     text_printf(t, ", ");
     print_string(t, pattern ? pattern : names[0], 4);
-    if (instances->n > 1)
-        text_printf(t, ", .layers = %d", instances->n);
+    print_shape(t, v);
+    print_place(g, t, instances, has_place);
     if (first)
         text_printf(t, ", .first = %ld", first);
     if (pattern && by != 1)
@@ -77,7 +111,8 @@ static void print_names(Gen *g, Text *t, const Instances *instances, const char 
 
 // ---- one tensor ----
 
-static const char *init_of(const Gen *g, ValueId v)
+// Does a vector scale what it is applied to? Else it is added, and begins at 0.
+static bool is_scale(const Gen *g, ValueId v)
 {
     const Graph *graph = whole_graph(g->s);
     v = whole_value(g->s, v);
@@ -85,10 +120,8 @@ static const char *init_of(const Gen *g, ValueId v)
     int rank = x->own_rank < 0 ? x->rank : x->own_rank;
     bool *seen = arena_array(g->arena, bool, graph->n_values);
 
-    if (x->kind != VALUE_PARAMETER)
-        return "RT_INIT_NONE";
-    if (rank >= 2)
-        return "RT_INIT_NORMAL";
+    if (x->kind != VALUE_PARAMETER || rank >= 2)
+        return false;
     seen[v] = true;
     for (NodeId i = 1; i < graph->n_nodes; i++) {
         const Node *n = &graph->nodes[i];
@@ -101,10 +134,10 @@ static const char *init_of(const Gen *g, ValueId v)
             }
             Rule r = {0};
             node_rule(graph, n, g->arena, &r);
-            return r.single >> k & 1 ? "RT_INIT_ONE" : "RT_INIT_ZERO";
+            return r.single >> k & 1;
         }
     }
-    return "RT_INIT_ZERO";
+    return false;
 }
 
 // Prints the bytes of all layers, one after the other.
@@ -184,8 +217,8 @@ int gradient_number(Gen *g, ValueId v)
 // Prints the fields that only tensors of that role have.
 static void print_special(Gen *g, Text *t, const char *role, const Instances *instances)
 {
-    if (!strcmp(role, "RT_PARAMETER"))
-        text_printf(t, ", .init = %s", init_of(g, instances->value[0]));
+    if (is_scale(g, instances->value[0]))
+        text_printf(t, ", .is_one = true");
     if (!strcmp(role, "RT_GRADIENT"))
         text_printf(t, ", .gradient = %d", gradient_number(g, instances->value[0]));
     if (!strcmp(role, "RT_INPUT"))
@@ -194,43 +227,17 @@ static void print_special(Gen *g, Text *t, const char *role, const Instances *in
         print_bytes(g, t, instances);
 }
 
-// Prints the shape that the user knows. A refined constant, which the user doesn't see, may have
-// more dims than a tensor of the trainer: it is one row of elements.
-static void print_shape(Text *t, const Value *v)
-{
-    int rank = v->own_rank < 0 ? v->rank : v->own_rank;
-    const int64_t *dim = v->own_rank < 0 ? v->dim : v->own_dim;
-    int64_t n = value_count(v);
-
-    if (rank > COUNT(((RtTensor *)NULL)->dim)) {
-        rank = 1;
-        dim = &n;
-    }
-    if (rank)
-        text_printf(t, ", .rank = %d, .dim = {", rank);
-    for (int i = 0; i < rank; i++)
-        text_printf(t, "%s%" PRId64, i ? ", " : "", dim[i]);
-    text_printf(t, "%s", rank ? "}" : "");
-}
-
 static void print_tensor(Gen *g, Text *t, const char *role, const char *const *names,
                          const Instances *instances)
 {
     ValueId id = instances->value[0];
     const Value *v = value_of(whole_graph(g->s), whole_value(g->s, id));
     bool has_place = strcmp(role, "RT_GRADIENT") != 0;
-    int64_t at = g->s->address[id].at;
-    int64_t step = instances->n > 1 ? g->s->address[instances->value[1]].at - at : 0;
 
     Text line = {0};
     text_printf(&line, "{%s, %s", role, dtype_rt(v->dtype));
-    print_names(g, &line, instances, names);
-    print_shape(&line, v);
+    print_names(g, &line, instances, names, v, has_place);
     print_parts(g, id, &line);
-    if (has_place)
-        text_printf(&line, ", .offset = %" PRId64, at);
-    if (has_place && instances->n > 1)
-        text_printf(&line, ", .step = %" PRId64, step);
     if (v->fill != 0) {
         text_printf(&line, ", .fill = ");
         print_number(&line, F64, v->fill);
@@ -298,22 +305,12 @@ static const char *persistent_role(ValueKind k)
     }
 }
 
-// A constant without a name is called v and a number where a graph is printed (value_label). Read
-// back, it still has no name for the user.
-static bool is_label(const Value *v)
-{
-    const char *s = v->name;
-
-    return v->kind == VALUE_CONSTANT && *s == 'v' && s[1] && !s[1 + strspn(s + 1, "0123456789")];
-}
-
 static const char **value_names(Gen *g, const Instances *t)
 {
     const char **names = arena_array(g->arena, const char *, t->n);
 
     for (int i = 0; i < t->n; i++) {
-        const Value *v = value_of(g->s->g, t->value[i]);
-        names[i] = v->name && !is_label(v) ? v->name : "";
+        names[i] = given_name(value_of(g->s->g, t->value[i]));
     }
     return names;
 }
@@ -336,7 +333,10 @@ static void print_persistent(Gen *g, Map *done)
         Instances t = instances_of(g, v, by_place[x->block.cls], stride[x->block.cls]);
         const char **names = value_names(g, &t);
         if (!g->n_persistent++)
-            text_printf(g->tables, "static const RtTensor tensors[] = {\n");
+            text_printf(g->tables,
+                        "// Role, type, name, rank, shape and place; of layers also how many, and "
+                        "the bytes between two.\n"
+                        "static const RtTensor tensors[] = {\n");
         print_tensor(g, g->tables, role, names, &t);
         for (int i = 0; i < t.n; i++)
             if (x->kind != VALUE_CONSTANT && *names[i])

@@ -61,15 +61,33 @@ static inline double rt_total(double *lane)
 }
 
 // A fused group over rows [first, last). p has the addresses of its operands, so that equal groups
-// share a function. rt_rows partitions the rows statically over the threads. `work` (elements times
-// operations) decides whether it wakes them.
+// share a function. rt_rows partitions the rows statically over the threads. `work`, the operations
+// of one row, decides whether it wakes them.
 typedef void RtRows(char *const *p, int64_t first, int64_t last);
 void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work);
+// The same, with the operands' places as the last arguments.
+#define RT_ROWS(rt, f, rows, work, ...) rt_rows(rt, f, (char *[]){__VA_ARGS__}, rows, work)
 
 // A fused group that also sums columns: the function adds to the sums in s, and rt_sums stores them
 // in y.
 typedef void RtSumRows(char *const *p, int64_t first, int64_t last, float *s);
 void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const *y);
+// The same, with the places of the sums as a list in brackets, and those of the operands after it.
+#define RT_SUMS(rt, f, outer, rows, width, work, sums, ...)                                        \
+    rt_sums(rt, f, (char *[]){__VA_ARGS__},                                                        \
+            &(RtSums){outer, rows, width, RT_COUNT(RT_LIST sums), work}, (char *[]){RT_LIST sums})
+#define RT_COUNT(...) (sizeof((char *[]){__VA_ARGS__}) / sizeof(char *))
+#define RT_LIST(...) __VA_ARGS__
+
+// Long rows are summed in runs: those of c to `end` of the elements [from, to) are one. Sums in
+// float are exact enough over a run, and the runs' sums are added in double.
+enum { RT_RUN_ELEMENTS = 256 };
+static inline int64_t rt_run_end(int64_t c, int64_t to)
+{
+    return c + RT_RUN_ELEMENTS < to ? c + RT_RUN_ELEMENTS : to;
+}
+#define RT_RUNS(c, end, from, to)                                                                  \
+    for (int64_t c = from, end = rt_run_end(c, to); c < (to); c = end, end = rt_run_end(c, to))
 
 // Streaming stores. A result larger than RT_STREAM_BYTES has left the caches by the time it is read
 // again. A streaming store doesn't read the old bytes from memory first. Writes zeros if `from` is

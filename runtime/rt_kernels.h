@@ -98,7 +98,7 @@ void rt_sum_pool(Rt *rt, const RtConv *p, void *y, const void *x);
 void rt_sum_pool_grad(Rt *rt, const RtConv *p, void *dx, const void *dy);
 
 // Reduces a strided tensor to a dense one. y lacks the dims that are `reduced` and keeps the order
-// of the others. The tree of the reduction depends on the sizes alone.
+// of the others. Without `op` it adds. The tree of the reduction depends on the sizes alone.
 typedef enum RtReduceOp { RT_SUM, RT_MAX, RT_MIN } RtReduceOp;
 typedef struct RtReduce {
     RtReduceOp op;
@@ -120,7 +120,7 @@ void rt_fill(Rt *rt, RtType t, void *y, int64_t count, double value);
 
 // Sums of columns in a fused group. Row r of `rows` at outer index o is row o * rows + r. There are
 // n sums of `width` elements, each stored as [outer, width]. The tree of additions depends on these
-// sizes alone. `work`: elements times operations. rt_cpu.h has the call.
+// sizes alone. `work`: operations of an element. rt_cpu.h has the call.
 typedef struct RtSums {
     int64_t outer, rows, width, n, work;
 } RtSums;

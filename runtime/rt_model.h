@@ -75,18 +75,21 @@ extern const RtTransport rt_mpi;
 typedef struct RtDevice RtDevice;
 extern const RtDevice rt_cpu;
 
-typedef enum RtInit { RT_INIT_NONE, RT_INIT_NORMAL, RT_INIT_ONE, RT_INIT_ZERO } RtInit;
-
 // One tensor in the arena, or `layers` tensors of the same shape, `step` bytes apart.
 typedef struct RtTensor {
     RtRole role;
     RtType type;
     const char *name;  // {} in "h.{}.attn.weight" stands for first + layer * by (by 0: 1); UTF-8
-    const char *const *names;  // or one name per layer, if the names follow no pattern
-    int layers, first, by;     // layers 0: a single tensor
     int rank;
-    int64_t dim[8];        // the shape that the user sees
-    int64_t offset, step;  // bytes in the arena
+    int64_t dim[8];  // the shape that the user sees
+    int64_t at;      // place in the arena, in bytes
+    int layers;      // 0: a single tensor
+    int64_t step;    // from one layer's to the next, in bytes
+    // RT_PARAMETER: without a file it begins at 1. Others are drawn if they have two dims or more,
+    // and begin at 0 else.
+    bool is_one;
+    int first, by;
+    const char *const *names;  // or one name per layer, if the names follow no pattern
     // For sharded tensors: the dims of the same bytes as dim[], maybe refined; and for each of them
     // 1 + the number of its cut in RtModel.cuts, or 0 if it isn't cut. A rank's shard lies
     // row-major in a chunk. n_parts 0: every rank has the whole tensor.
@@ -96,8 +99,7 @@ typedef struct RtTensor {
     int gradient;  // RT_GRADIENT: the number that rt_gradient is called with
     double fill;
     int64_t least, bound;  // RT_INPUT: its elements index tables of rows [least, bound); 0: no
-    RtInit init;
-    const void *data;  // RT_CONSTANT: all layers, contiguous
+    const void *data;      // RT_CONSTANT: all layers, contiguous
 } RtTensor;
 
 enum { RT_MAX_THREADS = 64 };  // most of RtModel.threads
@@ -109,7 +111,7 @@ typedef struct RtModel {
     int n_kernels;
     int threads;      // the most that it may compute with
     int accumulate;   // micro-batches per step
-    double init_std;  // standard deviation of RT_INIT_NORMAL; 0: the program needs a weights file
+    double init_std;  // standard deviation of drawn parameters; 0: the program needs a weights file
     double flops;     // of a whole step
     int64_t vocabulary;  // number of tokens that the model knows; 0: its inputs aren't tokens
     const char *labels;  // name of the input that only the loss reads; NULL: there is none
@@ -134,6 +136,12 @@ typedef struct RtModel {
     void (*forward)(Rt *rt, char *m);  // forward only
 } RtModel;
 
+// Instances of a value of repeated layers, one after the other: the place of the first, in bytes
+// from the arena's start, and the bytes from each to the next.
+typedef struct RtStack {
+    int64_t first, step;
+} RtStack;
+
 // ---- live ranges: the buffers of a set, for --check-arena ----
 typedef enum RtSet { RT_TRAINING, RT_FORWARD } RtSet;
 
@@ -144,6 +152,14 @@ typedef struct RtLiveRange {
     int64_t offset, bytes;
     int first, last;
 } RtLiveRange;
+
+// A program lists its buffers once, as VALUE(name, offset, bytes, first, last) or, for stacks,
+// STACK(name, offset, step, bytes, first, last). These declare their names, and give the table's
+// rows.
+#define RT_DECLARE_VALUE(name, at, ...) static const int64_t name = at;
+#define RT_DECLARE_STACK(name, at, step, ...) static const RtStack name = {at, step};
+#define RT_LIVE_VALUE(name, at, ...) {#name, name, __VA_ARGS__},
+#define RT_LIVE_STACK(name, at, step, ...) {#name, name.first, __VA_ARGS__},
 
 // Software pipelining: the statements from skewed[k] (0: unused) up to the next such number, or to
 // the loop's end, run k + 1 iterations after the loop's first statements. They are skipped in the

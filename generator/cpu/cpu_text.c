@@ -16,7 +16,7 @@ static const char *const collectives[] = {"all_gather", "all_reduce",     "all_t
                                           "permute",    "reduce_scatter", "shard",      NULL};
 
 const TargetText cpu_text = {.make_functions = make_functions,
-                             .print_functions = print_functions,
+                             .print_functions = finish_functions,
                              .print_group = print_group,
                              .print_kernel = print_kernel,
                              .group_type = {"RtRows", "RtSumRows"},

@@ -362,8 +362,11 @@ static void print_node(Body *b, int i, int indent, Text *stores)
     Text t = {0};
 
     print_expr(b, i, &t);
-    if (k >= 0 && b->uses[i] == 2 && is_last(b, i) && !b->of_row) {
+    bool is_only_stored = k >= 0 && b->uses[i] == 2 && !(b->of_row && is_read_later(b, i));
+    if (is_only_stored && is_last(b, i) && !b->of_row) {
         print_store(b, k, t.s, indent, &b->text);
+    } else if (is_only_stored && !strchr(t.s, '[')) {
+        print_store(b, k, t.s, indent, stores);  // it reads no place, so it may follow other stores
     } else if (b->uses[i] == 1 && t.n < INLINE) {
         b->expr[b->it->nodes[i]] = arena_copy(b->g->arena, t.s, t.n);
     } else {

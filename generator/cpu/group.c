@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "generator/cpu/group.h"
+#include "generator/cpu/group_arguments.h"
 #include "generator/cpu/group_body.h"
 #include "generator/cpu/group_function.h"
 #include "generator/cpu/operand_name.h"
@@ -14,7 +15,8 @@ struct GroupCall {
     int *place, n_places;           // operands whose places are passed
     int shard[MAX_RANK], n_shards;  // indices into rt->shard
     bool uses_layer;
-    int64_t rows, elements;
+    int variant;  // of the function's sizes
+    int64_t rows;
 };
 
 // Numbers the variables of sums. Column sums are parts of one array.
@@ -109,6 +111,24 @@ static char *function_text(Body *b, GroupCall *call)
     return text;
 }
 
+// Names the function's arguments after the first operand of each place.
+static void name_arguments(const Body *b, const GroupCall *call)
+{
+    int n = call->n_places + b->n_shards + b->uses_layer;
+    const char **name = arena_array(b->g->arena, const char *, n + 1);
+
+    for (int k = b->it->n_in + b->it->n_out - 1; k >= 0; k--)
+        if (!is_column_output(b->g, b->it, k))
+            name[b->slot[k]] = b->name[k];
+    for (int k = 0; k < b->n_shards; k++)
+        name[call->n_places + k] = arena_string(b->g->arena, "shard%d", k);
+    if (b->uses_layer)
+        name[call->n_places + b->n_shards] = "index";
+    name[n] = "sizes";
+    b->g->function[call->function].sizes_at = n;
+    b->g->function[call->function].argument_name = name;
+}
+
 static GroupCall *make_call(Gen *g, const Item *it)
 {
     Walk w = make_walk(g, it);
@@ -119,15 +139,14 @@ static GroupCall *make_call(Gen *g, const Item *it)
     b.is_selected = arena_array(g->arena, bool, it->n_nodes);
     b.is_named = arena_array(g->arena, bool, it->n_in + it->n_out);
     b.is_row_result = arena_array(g->arena, bool, it->n_in + it->n_out);
-    call->function = add_function(&b, function_text(&b, call));
+    call->function = add_function(&b, function_text(&b, call), &call->variant);
+    name_arguments(&b, call);
     call->n_shards = b.n_shards;
     memcpy(call->shard, b.shard, sizeof b.shard);
     call->uses_layer = b.uses_layer;
-    call->rows = call->elements = 1;
-    for (int d = 0; d < w.rank; d++) {
-        call->rows *= d < w.rows ? w.dim[d] : 1;
-        call->elements *= w.dim[d];
-    }
+    call->rows = 1;
+    for (int d = 0; d < w.rows; d++)
+        call->rows *= w.dim[d];
     for (int i = 0; i < it->n_nodes; i++)
         g->expr[it->nodes[i]] = NULL;
     return call;
@@ -158,29 +177,84 @@ static void print_sum_places(Gen *g, const Item *it, Text *t)
     }
 }
 
-// The call: the places, then the number of rows or, for column sums, their shape and places.
+// Prints the shape of column sums, and the work of each element.
+static void print_sums(Gen *g, const Item *it, Text *t)
+{
+    RtSums s = it->group.sums;
+    int outer = it->group.column_rank;
+
+    text_printf(t, "%s, ", walk_count_text(g, it, 0, outer, 1));
+    text_printf(t, "%s, ", walk_count_text(g, it, outer, it->rank - 1, 1));
+    text_printf(t, "%s, ", walk_count_text(g, it, it->rank - 1, it->rank, 1));
+    text_printf(t, "%" PRId64 ", ", s.work);
+}
+
+// Prints the number of rows, and the work of each.
+static void print_rows(Gen *g, const Item *it, int64_t rows, Text *t)
+{
+    int n = 0;
+
+    for (int64_t left = rows; left > 1; n++)
+        left /= it->dim[it->group.axis[n]];
+    text_printf(t, "%s, ", walk_count_text(g, it, 0, n, 1));
+    text_printf(t, "%s", walk_count_text(g, it, n, it->rank, it->n_nodes));
+}
+
+// The places that the function is passed, the shards and the layer.
+static Arguments arguments_of(Gen *g, const Item *it, const GroupCall *c)
+{
+    Arguments x = {.text = arena_array(g->arena, const char *, c->n_places + c->n_shards + 2)};
+
+    for (int k = 0; k < c->n_places; k++)
+        x.text[x.n++] = place_text(g, &it->operands[c->place[k]]);
+    for (int k = 0; k < c->n_shards; k++)
+        x.text[x.n++] = arena_string(g->arena, "(char *)&rt->shard[%d]", c->shard[k]);
+    if (c->uses_layer)
+        x.text[x.n++] = "(char *)&layer";
+    const char *sizes = sized_text_argument(g->arena, &g->function[c->function].text, c->variant);
+    if (sizes)
+        x.text[x.n++] = sizes;
+    return x;
+}
+
+void finish_functions(Gen *g)
+{
+    for (g->set = 0; g->set < N_SETS; g->set++) {
+        g->s = &g->p->set[g->set];
+        for (int i = 0; g->s->g && i < g->s->n_items; i++) {
+            const GroupCall *c = g->group_call[g->set][i];
+            if (!c)
+                continue;
+            Arguments x = arguments_of(g, &g->s->items[i], c);
+            note_arguments(g, c->function, &x);
+        }
+    }
+    print_functions(g);
+    print_argument_macros(g);
+}
+
+// The call: the number of rows or the shape of column sums, then the places.
 void print_group(Gen *g, const Item *it, Text *to, int indent)
 {
     const GroupCall *c = g->group_call[g->set][it - g->s->items];
+    const char *name = g->function[c->function].name;
+    Arguments x = arguments_of(g, it, c);
     Text t = {0};
 
-    text_printf(&t, "%s(%s, %s, (char *[]){", it->group.has_columns ? "rt_sums" : "rt_rows",
-                rank_text(g, it), g->function[c->function].name);
-    for (int k = 0; k < c->n_places; k++)
-        text_printf(&t, "%s%s", k ? ", " : "", place_text(g, &it->operands[c->place[k]]));
-    for (int k = 0; k < c->n_shards; k++)
-        text_printf(&t, "%s(char *)&rt->shard[%d]", c->n_places + k ? ", " : "", c->shard[k]);
-    text_printf(&t, "%s}, ", c->uses_layer ? ", (char *)&layer" : "");
     if (it->group.has_columns) {
-        RtSums s = it->group.sums;
-        text_printf(&t,
-                    "&(RtSums){.outer = %" PRId64 ", .rows = %" PRId64 ", .width = %" PRId64
-                    ", .n = %" PRId64 ", .work = %" PRId64 "}, (char *[]){",
-                    s.outer, s.rows, s.width, s.n, s.work);
+        text_printf(&t, "RT_SUMS(%s, %s, ", rank_text(g, it), name);
+        print_sums(g, it, &t);
+        text_printf(&t, "(");
         print_sum_places(g, it, &t);
-        text_printf(&t, "});");
+        text_printf(&t, "), ");
+        print_arguments(g, c->function, &x, &t);
+        text_printf(&t, ");");
     } else {
-        text_printf(&t, "%" PRId64 ", %" PRId64 ");", c->rows, c->elements * it->n_nodes);
+        text_printf(&t, "RT_ROWS(%s, %s, ", rank_text(g, it), name);
+        print_rows(g, it, c->rows, &t);
+        text_printf(&t, ", ");
+        print_arguments(g, c->function, &x, &t);
+        text_printf(&t, ");");
     }
     print_statement(g, it, to, indent, t.s);
     text_free(&t);

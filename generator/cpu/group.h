@@ -4,8 +4,10 @@
 
 #include "generator/internal.h"
 
-// Makes the functions of the set's groups. Both sets' are made before the first call is printed.
+// Makes the functions of the set's groups.
 void make_functions(Gen *g);
+// Names and prints those of both sets. After this calls can be printed.
+void finish_functions(Gen *g);
 
 // Prints the group's call.
 void print_group(Gen *g, const Item *it, Text *t, int indent);

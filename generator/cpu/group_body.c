@@ -15,26 +15,52 @@ static void print_transpose(Body *b, int k, int indent)
 
     print_wrapped(&b->text, indent,
                   arena_string(b->g->arena,
-                               "rt_transpose_rows(t%d, (const float *)p[%d]%s, %" PRId64
+                               "rt_transpose_rows(t%d, (float *)p[%d]%s, %" PRId64
                                ", i%d, %s == first, %" PRId64 ", %" PRId64 ");",
                                k, b->slot[k], at, w->transposed[k], d, row, w->dim[d], columns));
     text_printf(&b->text, "%*sconst float *%s = t%d + i%d %% RT_TRANSPOSE_ROWS * %" PRId64 ";\n",
                 indent, "", b->name[k], k, d, columns);
 }
 
-// Declares operand k as a number, "const float x0 = …;", of its place along the dims [0, n), or as
-// a pointer to it.
-static void print_declaration(Body *b, int k, bool is_number, int n, int indent)
-{
-    bool is_in = k < b->it->n_in;
-    const char *type = operand_type(b, k), *at = index_text(b, k, n);
+// How operands are declared: each is a number, or a pointer.
+typedef enum Declared { AS_NOTHING, AS_NUMBER, AS_POINTER } Declared;
 
-    text_printf(&b->text, "%*s%s%s %s%s = ", indent, "", is_in ? "const " : "", type,
-                is_number ? "" : "*", b->name[k]);
-    if (is_number)
-        text_printf(&b->text, "((const %s *)p[%d])[%s];\n", type, b->slot[k], *at ? at + 3 : "0");
-    else
-        text_printf(&b->text, "(%s%s *)p[%d]%s;\n", is_in ? "const " : "", type, b->slot[k], at);
+// The declarator of operand k, at its place along the dims [0, n): "x0 = ((float *)p[0])[i0]" or
+// "*x0 = (float *)p[0] + i0 * 768".
+static const char *declarator(const Body *b, int k, Declared as, int n)
+{
+    const char *type = operand_type(b, k), *at = index_text(b, k, n);
+    const char *place = arena_string(b->g->arena, "(%s *)p[%d]", type, b->slot[k]);
+
+    if (as == AS_NUMBER)
+        return arena_string(b->g->arena, "%s = (%s)[%s]", b->name[k], place, *at ? at + 3 : "0");
+    return arena_string(b->g->arena, "*%s = %s%s", b->name[k], place, at);
+}
+
+// Declares operands, of which as[] says how, at their places along the dims [0, n). Those that are
+// declared alike are in one statement.
+static void print_declarations(Body *b, Declared *as, int n, int indent)
+{
+    int n_in = b->it->n_in, n_operands = n_in + b->it->n_out;
+
+    for (int first = 0; first < n_operands; first++) {
+        Declared kind = as[first];
+        const char *type = operand_type(b, first);
+        Text line = {0};
+        for (int k = first; kind && k < n_operands; k++) {
+            bool is_alike =
+                as[k] == kind && (k < n_in) == (first < n_in) && !strcmp(operand_type(b, k), type);
+            if (!is_alike)
+                continue;
+            text_printf(&line, "%s%s", line.n ? ", " : "", declarator(b, k, kind, n));
+            as[k] = AS_NOTHING;
+        }
+        if (line.n)
+            print_wrapped(
+                &b->text, indent,
+                arena_string(b->g->arena, "%s%s %s;", first < n_in ? "const " : "", type, line.s));
+        text_free(&line);
+    }
 }
 
 // Declares the pointers of the operands in use, or their numbers where they are constant along a
@@ -42,6 +68,7 @@ static void print_declaration(Body *b, int k, bool is_number, int n, int indent)
 static void print_pointers(Body *b, int indent)
 {
     const Walk *w = b->w;
+    Declared *as = arena_array(b->g->arena, Declared, b->it->n_in + b->it->n_out);
 
     for (int k = 0; k < b->it->n_in + b->it->n_out; k++) {
         bool is_number = k < b->it->n_in && (!w->rank || w->stride[k][w->rank - 1] == 0);
@@ -51,18 +78,22 @@ static void print_pointers(Body *b, int indent)
         if (w->transposed[k])
             print_transpose(b, k, indent);
         else
-            print_declaration(b, k, is_number, w->rank - 1, indent);
+            as[k] = is_number ? AS_NUMBER : AS_POINTER;
     }
+    print_declarations(b, as, w->rank - 1, indent);
 }
 
 // Declares the inputs of row scalars that are not declared yet.
 static void print_row_inputs(Body *b)
 {
+    Declared *as = arena_array(b->g->arena, Declared, b->it->n_in + b->it->n_out);
+
     for (int k = 0; k < b->it->n_in; k++)
         if (is_used(b, k) && !b->is_named[k]) {
-            print_declaration(b, k, true, b->w->rows, 8);
+            as[k] = AS_NUMBER;
             b->is_named[k] = true;
         }
+    print_declarations(b, as, b->w->rows, 8);
 }
 
 // Prints the row's index along each dim that `body` uses. A dim of size 0 counts as 1: without rows
@@ -71,20 +102,23 @@ static void print_indices(Body *b, const char *body)
 {
     const Walk *w = b->w;
     int64_t below = 1;
+    Text line = {0};
 
     for (int d = w->rows - 1; w->rows > 1 && d >= 0; d--) {
         int64_t size = w->dim[d] ? w->dim[d] : 1;
         const char *name = arena_string(b->g->arena, "i%d", d);
         if (has_word(body, name)) {
-            text_printf(&b->text, "        const int64_t %s = r", name);
+            text_printf(&line, "%s %s = r", line.n ? "," : "const int64_t", name);
             if (below > 1)
-                text_printf(&b->text, " / %" PRId64, below);
+                text_printf(&line, " / %" PRId64, below);
             if (d)
-                text_printf(&b->text, " %% %" PRId64, size);
-            text_printf(&b->text, ";\n");
+                text_printf(&line, " %% %" PRId64, size);
         }
         below *= size;
     }
+    if (line.n)
+        print_wrapped(&b->text, 8, arena_string(b->g->arena, "%s;", line.s));
+    text_free(&line);
 }
 
 // ---- loops ----
@@ -139,8 +173,7 @@ static void print_loop(Body *b, int indent, const char *from, const char *to)
             text_printf(&b->text, "%ss%d", has_sum ? ", " : "_SUM(", b->sum[i]);
             has_sum = true;
         }
-    text_printf(&b->text, "%s\n%*sfor (int64_t i = %s; i < %s; i++)", has_sum ? ")" : "", indent,
-                "", from, to);
+    text_printf(&b->text, "%s for (int64_t i = %s; i < %s; i++)", has_sum ? ")" : "", from, to);
     print_loop_body(b, indent);
 }
 
@@ -157,8 +190,7 @@ static bool has_float_sum(const Body *b)
 // Prints the end of a loop over lines: the loop over a line's lanes, which is whole vectors.
 static void print_line(Body *b, int indent)
 {
-    text_printf(&b->text, "%*sRT_SIMD\n%*sfor (int64_t l = 0; l < RT_LINE; l++) {\n", indent, "",
-                indent, "");
+    text_printf(&b->text, "%*sRT_SIMD for (int64_t l = 0; l < RT_LINE; l++) {\n", indent, "");
     text_printf(&b->text, "%*sconst int64_t i = b + l;\n", indent + 4, "");
     print_element(b, indent + 4);
     text_printf(&b->text, "%*s}\n%*s}\n", indent, "", indent - 4, "");
@@ -195,8 +227,7 @@ static void print_lines(Body *b, int indent, const char *from, const char *to, b
     b->is_line = true;
     print_line(b, indent + 4);
     if (!is_whole) {
-        text_printf(&b->text, "%*sRT_SIMD\n%*sfor (int64_t i = b; i < %s; i++)", indent, "", indent,
-                    "", to);
+        text_printf(&b->text, "%*sRT_SIMD for (int64_t i = b; i < %s; i++)", indent, "", to);
         print_loop_body(b, indent);
     }
     b->is_line = false;
@@ -205,8 +236,8 @@ static void print_lines(Body *b, int indent, const char *from, const char *to, b
     print_other_sums(b, indent, true);
 }
 
-// Prints the loop in runs of RUN_ELEMENTS. Each run is summed in float and those sums are added in
-// double. Then the run's streamed results are stored. `is_whole`: runs are whole lines.
+// Prints the loop in runs of RT_RUN_ELEMENTS. Each run is summed in float and those sums are added
+// in double. Then the run's streamed results are stored. `is_whole`: runs are whole lines.
 static void print_runs(Body *b, int indent, const char *from, const char *to, bool is_whole)
 {
     bool has_prefetch = needs_prefetch(b), has_sum = has_float_sum(b) && !has_prefetch;
@@ -215,10 +246,7 @@ static void print_runs(Body *b, int indent, const char *from, const char *to, bo
         print_lines(b, indent, from, to, is_whole);
         return;
     }
-    text_printf(&b->text, "%*sfor (int64_t c = %s; c < %s; c += %d) {\n", indent, "", from, to,
-                RUN_ELEMENTS);
-    text_printf(&b->text, "%*sconst int64_t end = c + %d < %s ? c + %d : %s;\n", indent + 4, "",
-                RUN_ELEMENTS, to, RUN_ELEMENTS, to);
+    text_printf(&b->text, "%*sRT_RUNS(c, end, %s, %s) {\n", indent, "", from, to);
     if (has_sum)
         print_each_sum(b, indent + 4, "s%d = ", "s%d = ", "0;");
     b->is_run = true;
@@ -269,7 +297,6 @@ static void print_flat(Body *b)
     select_pass(b, 0, false);
     print_pointers(b, 4);
     print_stream_buffers(b);
-    text_printf(&b->text, "\n");
     if (needs_prefetch(b) || has_streamed(b))
         print_runs(b, 4, "first", "last", false);
     else
@@ -336,6 +363,23 @@ static void print_row(Body *b)
     }
 }
 
+// Declares the pointers of stored row scalars, those of one type in a line.
+static void print_row_results(Body *b)
+{
+    for (DType type = DT_NONE; type < N_DTYPES; type++) {
+        Text line = {0};
+        for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++) {
+            const Value *v = value_of(b->g->s->g, b->it->operands[k].value);
+            if (b->is_row_result[k] && v->dtype == type)
+                text_printf(&line, "%s *%s = (%s *)p[%d]", line.n ? "," : dtype_c_type(type),
+                            b->name[k], dtype_c_type(type), b->slot[k]);
+        }
+        if (line.n)
+            print_wrapped(&b->text, 4, arena_string(b->g->arena, "%s;", line.s));
+        text_free(&line);
+    }
+}
+
 static void print_rows(Body *b)
 {
     const char *r = b->w->rows == 1 ? "i0" : "r";
@@ -353,9 +397,7 @@ static void print_rows(Body *b)
     for (int i = 0; i < b->it->n_nodes; i++)
         if (b->is_kept[i])
             text_printf(&b->text, "    float k%d[%" PRId64 "];\n", i, b->w->dim[b->w->rank - 1]);
-    for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
-        if (b->is_row_result[k])
-            print_declaration(b, k, false, 0, 4);
+    print_row_results(b);
     text_printf(&b->text, "    for (int64_t %s = first; %s < last; %s++) {\n", r, r, r);
     print_indices(b, row.s);
     text_printf(&b->text, "%s    }\n", row.s);

@@ -6,7 +6,7 @@
 
 #include "generator/cpu/group_function.h"
 
-enum { NAME_ROOM = 32, MODULE_ROOM = 40, MODULES_SHOWN = 3 };
+enum { NAME_ROOM = 32, MODULE_ROOM = 40, ORIGIN_ROOM = 20, MODULES_SHOWN = 2 };
 
 // ---- parts of names ----
 
@@ -117,7 +117,8 @@ static const char *walk_text(const Body *b)
     if (rows == 1)
         return columns == 1 ? "one number"
                             : arena_string(b->g->arena, "%" PRId64 " elements", columns);
-    return arena_string(b->g->arena, "%" PRId64 " rows of %" PRId64, rows, columns);
+    return arena_string(b->g->arena, "%" PRId64 " rows of %" PRId64 "%s", rows, columns,
+                        b->it->group.has_columns ? ", with sums of columns" : "");
 }
 
 // The module in a name. Nodes of a block that are in none of its modules are told apart by their
@@ -174,7 +175,7 @@ static const char *origin_text(const Body *b, ValueId v, const char *module)
     const Value *x = value_of(b->g->s->g, v);
     const char *name = x->kind == VALUE_CONSTANT ? "constant" : x->name;
     const Node made = {.source = &(Source){.name = name, .scope = ""}, .block = x->block};
-    const char *s = node_label(b->g, x->producer ? producer(b->g->s->g, v) : &made, MODULE_ROOM);
+    const char *s = node_label(b->g, x->producer ? producer(b->g->s->g, v) : &made, ORIGIN_ROOM);
     size_t n = strlen(module);
 
     if (strncmp(s, module, n) || (s[n] && s[n] != '.'))
@@ -187,24 +188,20 @@ static OperandNote note_of(const Body *b, int k, const char *module)
     const Item *it = b->it;
     ValueId v = k < it->n_in ? it->operands[k].base : it->operands[k].value;
     OperandNote note = {.name = b->name[k], .origin = origin_text(b, v, module)};
-    Text type = {0};
 
     if (!strcmp(note.origin, note.name))
         note.origin = "";
     for (int i = 0; i < it->n_nodes; i++)
         if (it->group.is_column_sum[i] && b->g->s->g->nodes[it->nodes[i]].out[0] == v)
             note.name = b->expr[it->nodes[i]];
-    print_type(value_of(b->g->s->g, v), &type);
-    note.type = arena_copy(b->g->arena, type.s, type.n);
-    text_free(&type);
     return note;
 }
 
-static GroupFunction describe(const Body *b, const char *text)
+static GroupFunction describe(const Body *b, const SizedText *text)
 {
     const Item *it = b->it;
     const char *module = item_label(b->g, it, MODULE_ROOM);
-    GroupFunction f = {.text = text,
+    GroupFunction f = {.text = *text,
                        .base = base_text(b, module),
                        .ending = ending_text(b),
                        .has_columns = it->group.has_columns,
@@ -243,23 +240,25 @@ static void share(Gen *g, GroupFunction *f, const GroupFunction *x)
         const OperandNote *from = &x->note[k];
         if (to->origin && strcmp(to->origin, from->origin))
             to->origin = NULL;
-        if (to->type && strcmp(to->type, from->type))
-            to->type = NULL;
     }
 }
 
-int add_function(const Body *b, const char *text)
+int add_function(const Body *b, const char *text, int *variant)
 {
     Gen *g = b->g;
-    int number = map_get(&g->functions, text);
-    GroupFunction f = describe(b, text);
+    SizedText sized = sized_text(g->arena, text);
+    int number = map_get(&g->functions, sized.text);
+    GroupFunction f = describe(b, &sized);
 
+    *variant = 0;
     if (number) {
-        share(g, &g->function[number - 1], &f);
+        GroupFunction *known = &g->function[number - 1];
+        *variant = sized_text_add(g->arena, &known->text, sized.variant[0]);
+        share(g, known, &f);
         return number - 1;
     }
     *arena_push(g->arena, g->function, g->n_groups, g->cap_groups) = f;
-    map_set(&g->functions, text, g->n_groups);  // 1 + its index
+    map_set(&g->functions, sized.text, g->n_groups);  // 1 + its index
     return g->n_groups - 1;
 }
 
@@ -277,11 +276,14 @@ static void set_name(GroupFunction *f, Map *taken)
 {
     const char *base = f->base ? f->base : f->main_operator;
     const char *ending = f->base || *f->ending ? f->ending : "_update";
-    const char *before = is_reserved(base) ? "module_" : "";
-    char *name = arena_string(taken->arena, "%s%s%s", before, base, ending);
+    char *name = arena_string(taken->arena, "%s%s", base, ending);
 
+    if (is_reserved(name)) {
+        base = arena_string(taken->arena, "module_%s", base);
+        name = arena_string(taken->arena, "%s%s", base, ending);
+    }
     if (map_get(taken, name) && f->base)
-        name = arena_string(taken->arena, "%s%s_%s%s", before, base, f->main_operator, ending);
+        name = arena_string(taken->arena, "%s_%s%s", base, f->main_operator, ending);
     f->name = name;
     for (int i = 2; map_get(taken, f->name); i++)
         f->name = arena_string(taken->arena, "%s_%d", name, i);
@@ -309,44 +311,46 @@ static void print_comment(Text *t, const char *s)
     text_printf(t, "\n");
 }
 
-static void print_head(const GroupFunction *f, Text *t)
+// "blocks.{}.ln1, ln: reduce_sum mul sub; 64 rows of 48".
+static void head_text(const GroupFunction *f, Text *t)
 {
-    Text line = {0};
-
     for (int i = 0; i < f->n_modules && i < MODULES_SHOWN; i++) {
         const char *blank = strchr(f->module[i], ' ');  // after the optimizer
-        text_printf(&line, "%s%s", i ? ", " : "", i && blank ? blank + 1 : f->module[i]);
+        text_printf(t, "%s%s", i ? ", " : "", i && blank ? blank + 1 : f->module[i]);
     }
     if (f->n_modules > MODULES_SHOWN)
-        text_printf(&line, " and %d more", f->n_modules - MODULES_SHOWN);
-    text_printf(&line, "%s%s%s%s", line.n ? ": " : "", f->operators, f->walk ? "; " : "",
+        text_printf(t, " and %d more", f->n_modules - MODULES_SHOWN);
+    text_printf(t, "%s%s%s%s", t->n ? ": " : "", f->operators, f->walk ? "; " : "",
                 f->walk ? f->walk : "");
-    print_comment(t, line.s);
-    text_free(&line);
 }
 
-// "x0 attn f32[4,16,48], weight f32[48] -> y0 f32[4,16,48]". Nothing if the groups differ in all.
-static void print_notes(const GroupFunction *f, Text *t)
+// "; x0 attn, x1 ln_1": the inputs that come from elsewhere, if from the same in all groups. Those
+// that have a name say it themselves. The calls name all, so they stand only where a line has room.
+static void notes_text(const GroupFunction *f, Text *t)
 {
-    Text line = {0};
-    const char *between = "";
-    bool is_known = false;
+    const char *between = "; ";
 
-    for (int k = 0; k < f->n_notes; k++) {
+    for (int k = 0; k < f->n_in && f->n_notes; k++) {
         const OperandNote *x = &f->note[k];
-        if (k < f->n_in && !has_word(f->text, x->name))
+        bool is_named = x->name[0] != 'x' || !isdigit((unsigned char)x->name[1]);
+        if (is_named || !x->origin || !*x->origin || !has_word(f->text.text, x->name))
             continue;
-        text_printf(&line, "%s%s", k == f->n_in ? " ->\t" : between, x->name);
-        if (x->origin && *x->origin)
-            text_printf(&line, "\t%s", x->origin);
-        if (x->type)
-            text_printf(&line, "\t%s", x->type);
-        is_known |= x->type || (x->origin && *x->origin);
+        text_printf(t, "%s%s\t%s", between, x->name, x->origin);
         between = ", ";
     }
-    if (is_known)
-        print_comment(t, line.s);
-    text_free(&line);
+}
+
+static void print_head(Arena *a, const GroupFunction *f, Text *t)
+{
+    Text head = {0}, notes = {0};
+
+    head_text(f, &head);
+    notes_text(f, &notes);
+    print_comment(t, strlen("// ") + head.n + notes.n <= COLUMNS && notes.n
+                         ? arena_string(a, "%s%s", head.s, notes.s)
+                         : head.s);
+    text_free(&head);
+    text_free(&notes);
 }
 
 void print_functions(Gen *g)
@@ -356,9 +360,9 @@ void print_functions(Gen *g)
     for (int i = 0; i < g->n_groups; i++) {
         GroupFunction *f = &g->function[i];
         set_name(f, &taken);
-        print_head(f, g->groups);
-        print_notes(f, g->groups);
+        print_head(g->arena, f, g->groups);
         text_printf(g->group_names[f->has_columns], ", %s", f->name);
-        text_printf(g->groups, "static void %s%s\n\n", f->name, f->text);
+        text_printf(g->groups, "static void %s%s\n\n", f->name,
+                    sized_text_fill(g->arena, &f->text, f->sizes_at));
     }
 }

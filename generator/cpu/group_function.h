@@ -3,17 +3,17 @@
 #define SHARDCC_GENERATOR_CPU_GROUP_FUNCTION_H
 
 #include "generator/cpu/element.h"
+#include "generator/cpu/group_sizes.h"
 
 // An operand in the function's comment.
 typedef struct OperandNote {
     const char *name;    // in the function
     const char *origin;  // the module or the parameter that it is from; "" if it is the group's
-    const char *type;
 } OperandNote;
 
 // Where groups that share a function differ, a text is NULL.
 struct GroupFunction {
-    const char *text;    // its parameters and its body
+    SizedText text;      // its parameters and its body
     const char *base;    // the module as part of a name
     const char *ending;  // the phase as the end of a name
     bool has_columns;
@@ -25,10 +25,16 @@ struct GroupFunction {
     OperandNote *note;  // inputs, then outputs
     int n_notes, n_in;
     const char *name;  // set by print_functions
+    // Its calls: the names of their arguments in the function, and those that are the same in all.
+    const char **argument_name, **shared;
+    int n_calls, n_arguments;
+    int sizes_at;       // the number of the argument that passes sizes, if they differ
+    const char *macro;  // of the shared ones; NULL: it has none
 };
 
-// The number of the function with this text. It is new, or known from a group before.
-int add_function(const Body *b, const char *text);
+// The number of the function with this text. It is new, or known from a group before, if with other
+// sizes: *variant gets the number of these.
+int add_function(const Body *b, const char *text, int *variant);
 
 // Gives all functions names, which no two share, and prints them to g->groups.
 void print_functions(Gen *g);

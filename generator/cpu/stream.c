@@ -111,7 +111,7 @@ void print_stream_buffers(Body *b)
     for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
         if (b->is_streamed[k])
             text_printf(&b->text, "    %s f%d[%" PRId64 "];\n", operand_type(b, k), k - b->it->n_in,
-                        n > LONG_ROW_ELEMENTS ? RUN_ELEMENTS : n);
+                        n > LONG_ROW_ELEMENTS ? RT_RUN_ELEMENTS : n);
 }
 
 void print_stream_stores(Body *b, int indent, const char *from, const char *n)

@@ -6,8 +6,8 @@
 #include "generator/cpu/element.h"
 
 // All in elements. Rows longer than LONG_ROW_ELEMENTS are summed, or stored past the caches, in
-// runs of RUN_ELEMENTS.
-enum { RUN_ELEMENTS = 256, LONG_ROW_ELEMENTS = 1024 };
+// runs of RT_RUN_ELEMENTS.
+enum { LONG_ROW_ELEMENTS = 1024 };
 
 // Sets Body.is_prefetched and Body.is_streamed. A streamed result has rows of whole, consecutive
 // cache lines, is made in the last pass, and isn't in a cache already.

@@ -78,7 +78,7 @@ static const ParamTable strides_table = {strides_fields, COUNT(strides_fields), 
 static const ParamField attention_fields[] = {
     FIELD(RtAttention, n_batch, INT),
     LIST(RtAttention, batch, SIZE, n_batch),
-    FIELD(RtAttention, n_group, INT),
+    OPTIONAL(RtAttention, n_group, INT),
     LIST(RtAttention, group, SIZE, n_group),
     FIELD(RtAttention, s, SIZE),
     FIELD(RtAttention, t, SIZE),
@@ -95,12 +95,12 @@ static const ParamField attention_fields[] = {
     STRIDES(dq),
     STRIDES(dk),
     STRIDES(dv),
-    FIELD(RtAttention, offset, SIZE),
+    OPTIONAL(RtAttention, offset, SIZE),
     OPTIONAL(RtAttention, drop_at, SIZE),
     OPTIONAL(RtAttention, has_bias, FLAG),
     OPTIONAL(RtAttention, bool_bias, FLAG),
     OPTIONAL(RtAttention, causal, FLAG),
-    FIELD(RtAttention, window, SIZE),
+    OPTIONAL(RtAttention, window, SIZE),
     FIELD(RtAttention, scale, REAL),
     OPTIONAL(RtAttention, drops, FLAG),
     OPTIONAL(RtAttention, rate, REAL),
@@ -110,12 +110,9 @@ static const ParamField attention_fields[] = {
 };
 
 static const ParamField reduce_fields[] = {
-    FIELD(RtReduce, op, OP),
-    FIELD(RtReduce, type, TYPE),
-    FIELD(RtReduce, rank, INT),
-    LIST(RtReduce, dim, SIZE, rank),
-    LIST(RtReduce, stride, SIZE, rank),
-    LIST(RtReduce, reduced, FLAG, rank),
+    OPTIONAL(RtReduce, op, OP),         FIELD(RtReduce, type, TYPE),
+    FIELD(RtReduce, rank, INT),         LIST(RtReduce, dim, SIZE, rank),
+    LIST(RtReduce, stride, SIZE, rank), LIST(RtReduce, reduced, FLAG, rank),
 };
 
 static const ParamField gather_fields[] = {

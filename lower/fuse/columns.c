@@ -31,7 +31,7 @@ RtSums column_sums(const Graph *g, const Item *it)
     s.width = it->dim[axis[it->rank - 1]];
     for (int i = 0; i < it->n_nodes; i++)
         s.n += is_column_sum(it, &g->nodes[it->nodes[i]]);
-    s.work = s.outer * s.rows * s.width * it->n_nodes;
+    s.work = it->n_nodes;
     return s;
 }
 

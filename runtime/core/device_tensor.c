@@ -5,7 +5,7 @@
 
 enum { MOST_BYTES = 8 };  // of an element
 
-int64_t rt_place(const RtTensor *t, int layer) { return t->offset + layer * t->step; }
+int64_t rt_place(const RtTensor *t, int layer) { return t->at + layer * t->step; }
 
 void rt_fill_tensor(Rt *rt, const RtModel *m, const RtTensor *t, double value)
 {

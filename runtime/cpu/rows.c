@@ -6,7 +6,7 @@
 void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work)
 {
     enum { WORTH = 1 << 15 };  // work below this runs on one thread; about 5 microseconds
-    int team = work < WORTH ? 1 : rows < rt->threads ? (int)rows : rt->threads;
+    int team = rows * work < WORTH ? 1 : rows < rt->threads ? (int)rows : rt->threads;
 
     if (team <= 1) {
         f(p, 0, rows);

@@ -37,7 +37,8 @@ void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const 
     int64_t chunks = rt_sums_chunks(q), units = q->outer * chunks, count = q->n * q->width;
     double *partial = (double *)rt->workspace;
     float *sums = (float *)(partial + units * count);
-    int team = (int)rt_least(rt_team(rt, q->work), rt_most(1, units));
+    int team =
+        (int)rt_least(rt_team(rt, q->outer * q->rows * q->width * q->work), rt_most(1, units));
 
 #pragma omp parallel for num_threads(team) schedule(static)
     for (int64_t i = 0; i < units; i++)

@@ -269,7 +269,7 @@ typedef struct Loop {
 
 static void loop(Rt *rt, const void *p)
 {
-    const int64_t much = (int64_t)1 << 40;  // makes all threads take part
+    const int64_t much = 1 << 20;  // operations of a row: makes all threads take part
     const Loop *x = p;
 
     rt_rows(rt, x->rows, x->p, x->n, much);

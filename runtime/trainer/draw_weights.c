@@ -43,8 +43,7 @@ static void draw(RtRun *run, const RtTensor *t, int layer, const char *name)
             n = r.count - i < CHUNK ? r.count - i : CHUNK;
             for (int64_t k = 0; k < n; k++)
                 rt_set(t->type, (char *)chunk + k * bytes,
-                       t->init == RT_INIT_NORMAL ? std * normal(seed, stream, r.whole + i + k)
-                                                 : t->init == RT_INIT_ONE);
+                       t->rank >= 2 ? std * normal(seed, stream, r.whole + i + k) : t->is_one);
             run->rt.device->copy_in(&run->rt, place + (r.own + i) * bytes, chunk, n * bytes);
         }
 }
@@ -56,7 +55,7 @@ bool rt_weights_draw(RtRun *run)
     bool ok = true;
 
     for (int i = 0; i < m->n_tensors; i++)
-        if (weights >> m->tensors[i].role & 1 && m->tensors[i].init == RT_INIT_NONE)
+        if (weights >> m->tensors[i].role & 1 && m->tensors[i].role != RT_PARAMETER)
             ok = rt_error(m, "the trainer can't draw '%s'; give --load", m->tensors[i].name);
     RtEntries e = rt_entries(m->tensors, m->n_tensors, weights);
     for (int i = 0; i < e.n && ok; i++)

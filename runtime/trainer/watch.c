@@ -67,9 +67,9 @@ static void list_kept(RtWatch *w)
 // before it.
 static RtLiveRange live_range_of(const RtModel *m, const RtTensor *t)
 {
-    int64_t end = t->offset + (rt_layers(t) - 1) * t->step + rt_bytes(m, t);
+    int64_t end = t->at + (rt_layers(t) - 1) * t->step + rt_bytes(m, t);
 
-    return (RtLiveRange){t->name, t->offset, (end + 63) / 64 * 64 - t->offset, 0, INT_MAX};
+    return (RtLiveRange){t->name, t->at, (end + 63) / 64 * 64 - t->at, 0, INT_MAX};
 }
 
 void rt_live_ranges(Rt *rt, RtSet set, const RtLiveRange *range, const RtLoop *loop)

@@ -10,245 +10,258 @@
 
 #include "rt.h"
 
-// `m` is the arena. A place in it is an offset with a name: W parameter, B buffer, S state,
-// I input, H number set by the trainer, C constant, Z accumulator, A any other value,
-// T workspace of one call. For repeated layers it is the place of layer 0.
-static const int64_t I1 = 155328, A2 = 364416, A5 = 339776, T6 = 155328, A7 = 302848, A9 = 155328,
-    A11 = 156160, A13 = 229120, A15 = 266816, A16 = 279232, T17 = 155328, A18 = 276096,
-    A19 = 302976, A21 = 229120, T22 = 155328, A23 = 266048, A25 = 155328, A27 = 156160,
-    A29 = 229120, A30 = 303744, A31 = 316160, T32 = 155328, A33 = 313024, A34 = 263360,
-    T35 = 155328, A36 = 253696, A39 = 266048, A40 = 302976;
-static const int64_t W3 = 0, W4 = 6464, W8 = 31104, W10 = 31936, W12 = 32768, C14 = 69696,
-    W20 = 69824, W24 = 106752, W26 = 107584, W28 = 108416, W37 = 145344, W38 = 155008;
+static const int64_t RNN_LAYERS = 12, B = 4, T = 12, VOCAB = 50, C = 48, EMB_SIZE = 32,
+    RNN_SIZE = 48;
+// Places in the arena, in bytes from its start `m`; of repeated layers, that of layer 0. OUT is the
+// result of a module, D_ a gradient, D_ and IN that of its input. F_ is for forward alone.
+static const int64_t EMB_WEIGHT = 0, RNN_WEIGHT_IH_L0 = 6464,
+    RNN_BIAS_IH_L0 = 31104, RNN_BIAS_HH_L0 = 31936, RNN_WEIGHT_HH_L0 = 32768,
+    CONSTANT = 69696, RNN_WEIGHT_IH_L1 = 69824, RNN_BIAS_IH_L1 = 106752,
+    RNN_BIAS_HH_L1 = 107584, RNN_WEIGHT_HH_L1 = 108416, OUT_WEIGHT = 145344,
+    OUT_BIAS = 155008;
+static const RtStack RNN_MUL = {266816, 768}, RNN_MUL_2 = {303744, 768};
+#define WITH(workspace) rt_with(rt, m + workspace)
+#define AT(stack, layer) (m + (stack).first + (layer) * (stack).step)
+// Buffers: place, of stacks the bytes between two, size, first and last statement of the live
+// range. Begins and ends of loops count as statements.
+#define FORWARD_BUFFERS(VALUE, STACK) \
+    VALUE(INPUT_IDS, 155328, 384, 0, 1) VALUE(EMB_OUT, 364416, 6144, 1, 6) \
+    VALUE(RNN_CONCAT, 339776, 24576, 2, 6) STACK(RNN_DOT, 302848, 3072, 36864, 6, 27) \
+    VALUE(RNN_CONCAT_2, 155328, 768, 7, 16) VALUE(RNN_CONCAT_3, 156160, 768, 11, 15) \
+    VALUE(RNN_CONCAT_4, 229120, 36864, 17, 27) VALUE(RNN_DOT_2, 276096, 3072, 24, 26) \
+    STACK(RNN_ADD, 279232, 768, 1536, 22, 27) VALUE(RNN_MUL_3, 266048, 9984, 21, 30) \
+    STACK(RNN_CONCAT_5, 302976, 768, 9216, 28, 35) \
+    VALUE(RNN_CONCAT_6, 229120, 36864, 31, 35) \
+    STACK(RNN_DOT_3, 266048, 3072, 36864, 35, 56) \
+    VALUE(RNN_CONCAT_7, 155328, 768, 36, 45) VALUE(RNN_CONCAT_8, 156160, 768, 40, 44) \
+    VALUE(RNN_CONCAT_9, 229120, 36864, 46, 56) VALUE(RNN_DOT_4, 313024, 3072, 53, 55) \
+    STACK(RNN_ADD_2, 316160, 768, 1536, 51, 56) VALUE(RNN_MUL_4, 302976, 9984, 50, 59) \
+    STACK(RNN_OUT, 263360, 768, 9216, 57, 60) VALUE(LOGITS, 253696, 9600, 60, 62) \
+    VALUE(WORK, 155328, 147456, 6, 6) VALUE(WORK_2, 155328, 73728, 24, 24) \
+    VALUE(WORK_3, 155328, 73728, 35, 35) VALUE(WORK_4, 155328, 73728, 53, 53) \
+    VALUE(WORK_5, 155328, 98304, 60, 60)
+FORWARD_BUFFERS(RT_DECLARE_VALUE, RT_DECLARE_STACK)
 
 static RtRows emb_predict, rnn_predict, rnn_add_predict, rnn_tanh_predict, out_predict;
 
 // rnn.{}, 12 times
-static void block1_predict(Rt *rt, char *m, int64_t layer)
+static void rnn_predict_layer1(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "rnn: dot f32[4,4,48]", 7.37e4, 4.07e4, 3.07e3);
-    rt_dot(rt_with(rt, m + T17), 1, m + A18, m + A15 - 768 + layer * 768, m + A13);
+    rt_dot(WITH(WORK_2), 1, m + RNN_DOT_2, AT(RNN_MUL, layer - 1), m + RNN_CONCAT_4);
     RT_AT(rt, "rnn: add f32[4,4,48]", 768, 6.14e3, 3.07e3);
-    rt_rows(rt, rnn_predict, (char *[]){m + A7 + layer * 3072, m + A18, m + A18}, 768, 768);
+    RT_ROWS(rt, rnn_predict, 4 * B * C, 1, AT(RNN_DOT, layer), m + RNN_DOT_2, m + RNN_DOT_2);
     RT_AT(rt, "rnn: mul tanh mul add mul mul tanh mul add ... f32[4,48]", 1.69e4, 5.38e3, 1.54e3);
-    rt_rows(rt, rnn_tanh_predict, (char *[]){m + A18 + 384, m + A16 + (layer + 1) % 2 * 768,
-        m + A18, m + A18 + 576, m + A18 + 192, m + A16 + layer % 2 * 768, m + A15 + layer * 768},
-        4, 3456);
+    RT_ROWS(rt, rnn_tanh_predict, 4, 864, m + RNN_DOT_2 + 8 * C, AT(RNN_ADD, (layer + 1) % 2),
+        m + RNN_DOT_2, m + RNN_DOT_2 + 12 * C, m + RNN_DOT_2 + 4 * C, AT(RNN_ADD, layer % 2),
+        AT(RNN_MUL, layer));
 }
 
 // rnn.{}, 12 times
-static void block2_predict(Rt *rt, char *m, int64_t layer)
+static void rnn_predict_layer2(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "rnn: dot f32[4,4,48]", 7.37e4, 4.07e4, 3.07e3);
-    rt_dot(rt_with(rt, m + T32), 1, m + A33, m + A30 - 768 + layer * 768, m + A29);
+    rt_dot(WITH(WORK_4), 1, m + RNN_DOT_4, AT(RNN_MUL_2, layer - 1), m + RNN_CONCAT_9);
     RT_AT(rt, "rnn: add f32[4,4,48]", 768, 6.14e3, 3.07e3);
-    rt_rows(rt, rnn_predict, (char *[]){m + A23 + layer * 3072, m + A33, m + A33}, 768, 768);
+    RT_ROWS(rt, rnn_predict, 4 * B * RNN_SIZE, 1, AT(RNN_DOT_3, layer), m + RNN_DOT_4,
+        m + RNN_DOT_4);
     RT_AT(rt, "rnn: mul tanh mul add mul mul tanh mul add ... f32[4,48]", 1.69e4, 5.38e3, 1.54e3);
-    rt_rows(rt, rnn_tanh_predict, (char *[]){m + A33 + 384, m + A31 + (layer + 1) % 2 * 768,
-        m + A33, m + A33 + 576, m + A33 + 192, m + A31 + layer % 2 * 768, m + A30 + layer * 768},
-        4, 3456);
+    RT_ROWS(rt, rnn_tanh_predict, 4, 864, m + RNN_DOT_4 + 8 * RNN_SIZE, AT(RNN_ADD_2,
+        (layer + 1) % 2), m + RNN_DOT_4, m + RNN_DOT_4 + 12 * RNN_SIZE,
+        m + RNN_DOT_4 + 4 * RNN_SIZE, AT(RNN_ADD_2, layer % 2), AT(RNN_MUL_2, layer));
 }
 
 static void forward(Rt *rt, char *m)
 {
     RT_AT(rt, "emb: lt add select i64[4,12]", 144, 384, 384);
-    rt_rows(rt, emb_predict, (char *[]){m + I1, m + I1}, 48, 144);
+    RT_ROWS(rt, emb_predict, B * T, 3, m + INPUT_IDS, m + INPUT_IDS);
     RT_AT(rt, "emb: gather f32[4,12,32]", 0, 1.27e4, 6.14e3);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
-        .n = 50, .index = 48, .inner = 32, .whole = 50}, m + A2, m + W3, m + I1);
+        .n = 50, .index = 48, .inner = 32, .whole = 50}, m + EMB_OUT, m + EMB_WEIGHT,
+        m + INPUT_IDS);
     RT_AT(rt, "rnn: copy f32[1,48,32]", 0, 1.23e4, 6.14e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {1536}, .x_stride = {1}, .y_stride = {1}},
-        m + A5, m + W4);
+        m + RNN_CONCAT, m + RNN_WEIGHT_IH_L0);
     RT_AT(rt, "rnn: copy f32[1,48,32]", 0, 1.23e4, 6.14e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {1536}, .x_stride = {1}, .y_stride = {1}},
-        m + A5 + 6144, m + W4 + 18432);
+        m + RNN_CONCAT + 4 * C * EMB_SIZE, m + RNN_WEIGHT_IH_L0 + 12 * C * EMB_SIZE);
     RT_AT(rt, "rnn: copy f32[1,48,32]", 0, 1.23e4, 6.14e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {1536}, .x_stride = {1}, .y_stride = {1}},
-        m + A5 + 12288, m + W4 + 6144);
+        m + RNN_CONCAT + 8 * C * EMB_SIZE, m + RNN_WEIGHT_IH_L0 + 4 * C * EMB_SIZE);
     RT_AT(rt, "rnn: copy f32[1,48,32]", 0, 1.23e4, 6.14e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {1536}, .x_stride = {1}, .y_stride = {1}},
-        m + A5 + 18432, m + W4 + 12288);
+        m + RNN_CONCAT + 12 * C * EMB_SIZE, m + RNN_WEIGHT_IH_L0 + 8 * C * EMB_SIZE);
     RT_AT(rt, "rnn: dot f32[12,4,4,48]", 5.9e5, 6.76e4, 3.69e4);
-    rt_dot(rt_with(rt, m + T6), 0, m + A7, m + A2, m + A5);
+    rt_dot(WITH(WORK), 0, AT(RNN_DOT, 0), m + EMB_OUT, m + RNN_CONCAT);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A9, m + W8);
+        m + RNN_CONCAT_2, m + RNN_BIAS_IH_L0);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A9 + 192, m + W8 + 576);
+        m + RNN_CONCAT_2 + 4 * C, m + RNN_BIAS_IH_L0 + 12 * C);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A9 + 384, m + W8 + 192);
+        m + RNN_CONCAT_2 + 8 * C, m + RNN_BIAS_IH_L0 + 4 * C);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A9 + 576, m + W8 + 384);
+        m + RNN_CONCAT_2 + 12 * C, m + RNN_BIAS_IH_L0 + 8 * C);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A11, m + W10);
+        m + RNN_CONCAT_3, m + RNN_BIAS_HH_L0);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A11 + 192, m + W10 + 576);
+        m + RNN_CONCAT_3 + 4 * C, m + RNN_BIAS_HH_L0 + 12 * C);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A11 + 384, m + W10 + 192);
+        m + RNN_CONCAT_3 + 8 * C, m + RNN_BIAS_HH_L0 + 4 * C);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A11 + 576, m + W10 + 384);
+        m + RNN_CONCAT_3 + 12 * C, m + RNN_BIAS_HH_L0 + 8 * C);
     RT_AT(rt, "rnn: add f32[4,48]", 192, 1.54e3, 768);
-    rt_rows(rt, rnn_predict, (char *[]){m + A9, m + A11, m + A9}, 192, 192);
+    RT_ROWS(rt, rnn_predict, 4 * C, 1, m + RNN_CONCAT_2, m + RNN_CONCAT_3, m + RNN_CONCAT_2);
     RT_AT(rt, "rnn: add f32[12,4,4,48]", 9.22e3, 3.76e4, 3.69e4);
-    rt_rows(rt, rnn_add_predict, (char *[]){m + A7, m + A9, m + A7}, 48, 9216);
+    RT_ROWS(rt, rnn_add_predict, T * B, 4 * C, AT(RNN_DOT, 0), m + RNN_CONCAT_2, AT(RNN_DOT, 0));
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
-        m + A13, m + W12);
+        m + RNN_CONCAT_4, m + RNN_WEIGHT_HH_L0);
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
-        m + A13 + 9216, m + W12 + 27648);
+        m + RNN_CONCAT_4 + 4 * C * C, m + RNN_WEIGHT_HH_L0 + 12 * C * C);
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
-        m + A13 + 18432, m + W12 + 9216);
+        m + RNN_CONCAT_4 + 8 * C * C, m + RNN_WEIGHT_HH_L0 + 4 * C * C);
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
-        m + A13 + 27648, m + W12 + 18432);
+        m + RNN_CONCAT_4 + 12 * C * C, m + RNN_WEIGHT_HH_L0 + 8 * C * C);
     RT_AT(rt, "rnn: copy f32[4,48]", 0, 772, 768);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {192}, .x_stride = {0}, .y_stride = {1}},
-        m + A15 - 768, m + C14);
+        AT(RNN_MUL, -1), m + CONSTANT);
     RT_AT(rt, "rnn: copy f32[4,48]", 0, 772, 768);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {192}, .x_stride = {0}, .y_stride = {1}},
-        m + A16 + 768, m + C14);
-    for (int64_t layer = 0; layer < 12; layer++)
-        block1_predict(rt, m, layer);
-    for (int64_t layer = 0; layer < 12; layer++) {
+        AT(RNN_ADD, 1), m + CONSTANT);
+    for (int64_t layer = 0; layer < RNN_LAYERS; layer++)
+        rnn_predict_layer1(rt, m, layer);
+    for (int64_t layer = 0; layer < RNN_LAYERS; layer++) {
         RT_AT(rt, "rnn: copy f32[1,4,48]", 0, 1.54e3, 768);
         rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {192}, .x_stride = {1},
-            .y_stride = {1}}, m + A19 + layer * 768, m + A15 + layer * 768);
+            .y_stride = {1}}, AT(RNN_CONCAT_5, layer), AT(RNN_MUL, layer));
     }
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
-        m + A21, m + W20);
+        m + RNN_CONCAT_6, m + RNN_WEIGHT_IH_L1);
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
-        m + A21 + 9216, m + W20 + 27648);
+        m + RNN_CONCAT_6 + 4 * RNN_SIZE * C, m + RNN_WEIGHT_IH_L1 + 12 * RNN_SIZE * C);
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
-        m + A21 + 18432, m + W20 + 9216);
+        m + RNN_CONCAT_6 + 8 * RNN_SIZE * C, m + RNN_WEIGHT_IH_L1 + 4 * RNN_SIZE * C);
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
-        m + A21 + 27648, m + W20 + 18432);
+        m + RNN_CONCAT_6 + 12 * RNN_SIZE * C, m + RNN_WEIGHT_IH_L1 + 8 * RNN_SIZE * C);
     RT_AT(rt, "rnn: dot f32[12,4,4,48]", 8.85e5, 8.29e4, 3.69e4);
-    rt_dot(rt_with(rt, m + T22), 2, m + A23, m + A19, m + A21);
+    rt_dot(WITH(WORK_3), 2, AT(RNN_DOT_3, 0), AT(RNN_CONCAT_5, 0), m + RNN_CONCAT_6);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A25, m + W24);
+        m + RNN_CONCAT_7, m + RNN_BIAS_IH_L1);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A25 + 192, m + W24 + 576);
+        m + RNN_CONCAT_7 + 4 * RNN_SIZE, m + RNN_BIAS_IH_L1 + 12 * RNN_SIZE);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A25 + 384, m + W24 + 192);
+        m + RNN_CONCAT_7 + 8 * RNN_SIZE, m + RNN_BIAS_IH_L1 + 4 * RNN_SIZE);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A25 + 576, m + W24 + 384);
+        m + RNN_CONCAT_7 + 12 * RNN_SIZE, m + RNN_BIAS_IH_L1 + 8 * RNN_SIZE);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A27, m + W26);
+        m + RNN_CONCAT_8, m + RNN_BIAS_HH_L1);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A27 + 192, m + W26 + 576);
+        m + RNN_CONCAT_8 + 4 * RNN_SIZE, m + RNN_BIAS_HH_L1 + 12 * RNN_SIZE);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A27 + 384, m + W26 + 192);
+        m + RNN_CONCAT_8 + 8 * RNN_SIZE, m + RNN_BIAS_HH_L1 + 4 * RNN_SIZE);
     RT_AT(rt, "rnn: copy f32[1,48]", 0, 384, 192);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {48}, .x_stride = {1}, .y_stride = {1}},
-        m + A27 + 576, m + W26 + 384);
+        m + RNN_CONCAT_8 + 12 * RNN_SIZE, m + RNN_BIAS_HH_L1 + 8 * RNN_SIZE);
     RT_AT(rt, "rnn: add f32[4,48]", 192, 1.54e3, 768);
-    rt_rows(rt, rnn_predict, (char *[]){m + A25, m + A27, m + A25}, 192, 192);
+    RT_ROWS(rt, rnn_predict, 4 * RNN_SIZE, 1, m + RNN_CONCAT_7, m + RNN_CONCAT_8,
+        m + RNN_CONCAT_7);
     RT_AT(rt, "rnn: add f32[12,4,4,48]", 9.22e3, 3.76e4, 3.69e4);
-    rt_rows(rt, rnn_add_predict, (char *[]){m + A23, m + A25, m + A23}, 48, 9216);
+    RT_ROWS(rt, rnn_add_predict, 12 * B, 4 * RNN_SIZE, AT(RNN_DOT_3, 0), m + RNN_CONCAT_7,
+        AT(RNN_DOT_3, 0));
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
-        m + A29, m + W28);
+        m + RNN_CONCAT_9, m + RNN_WEIGHT_HH_L1);
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
-        m + A29 + 9216, m + W28 + 27648);
+        m + RNN_CONCAT_9 + 4 * RNN_SIZE * RNN_SIZE,
+        m + RNN_WEIGHT_HH_L1 + 12 * RNN_SIZE * RNN_SIZE);
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
-        m + A29 + 18432, m + W28 + 9216);
+        m + RNN_CONCAT_9 + 8 * RNN_SIZE * RNN_SIZE,
+        m + RNN_WEIGHT_HH_L1 + 4 * RNN_SIZE * RNN_SIZE);
     RT_AT(rt, "rnn: copy f32[1,48,48]", 0, 1.84e4, 9.22e3);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {2304}, .x_stride = {1}, .y_stride = {1}},
-        m + A29 + 27648, m + W28 + 18432);
+        m + RNN_CONCAT_9 + 12 * RNN_SIZE * RNN_SIZE,
+        m + RNN_WEIGHT_HH_L1 + 8 * RNN_SIZE * RNN_SIZE);
     RT_AT(rt, "rnn: copy f32[4,48]", 0, 772, 768);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {192}, .x_stride = {0}, .y_stride = {1}},
-        m + A30 - 768, m + C14);
+        AT(RNN_MUL_2, -1), m + CONSTANT);
     RT_AT(rt, "rnn: copy f32[4,48]", 0, 772, 768);
     rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {192}, .x_stride = {0}, .y_stride = {1}},
-        m + A31 + 768, m + C14);
-    for (int64_t layer = 0; layer < 12; layer++)
-        block2_predict(rt, m, layer);
-    for (int64_t layer = 0; layer < 12; layer++) {
+        AT(RNN_ADD_2, 1), m + CONSTANT);
+    for (int64_t layer = 0; layer < RNN_LAYERS; layer++)
+        rnn_predict_layer2(rt, m, layer);
+    for (int64_t layer = 0; layer < RNN_LAYERS; layer++) {
         RT_AT(rt, "rnn: copy f32[1,4,48]", 0, 1.54e3, 768);
         rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {192}, .x_stride = {1},
-            .y_stride = {1}}, m + A34 + layer * 768, m + A30 + layer * 768);
+            .y_stride = {1}}, AT(RNN_OUT, layer), AT(RNN_MUL_2, layer));
     }
     RT_AT(rt, "out: dot f32[4,12,50]", 2.3e5, 2.84e4, 9.6e3);
-    rt_dot(rt_with(rt, m + T35), 3, m + A36, m + A34, m + W37);
+    rt_dot(WITH(WORK_5), 3, m + LOGITS, AT(RNN_OUT, 0), m + OUT_WEIGHT);
     RT_AT(rt, "out: add f32[4,12,50]", 2.4e3, 9.8e3, 9.6e3);
-    rt_rows(rt, out_predict, (char *[]){m + A36, m + W38, m + A36}, 48, 2400);
+    RT_ROWS(rt, out_predict, 12 * B, VOCAB, m + LOGITS, m + OUT_BIAS, m + LOGITS);
 }
 
-// emb: lt add select; 48 elements
-// x0 input_ids i64[4,12] -> y0 i64[4,12]
+// emb: lt add select; 48 elements; x0 input_ids
 static void emb_predict(char *const *p, int64_t first, int64_t last)
 {
-    const int64_t *x0 = (const int64_t *)p[0];
+    const int64_t *x0 = (int64_t *)p[0];
     int64_t *y0 = (int64_t *)p[1];
-
-    RT_SIMD
-    for (int64_t i = first; i < last; i++)
+    RT_SIMD for (int64_t i = first; i < last; i++)
         y0[i] = x0[i] < 0 ? (int64_t)rt_add_int(x0[i], 50) : x0[i];
 }
 
 // rnn: add
 static void rnn_predict(char *const *p, int64_t first, int64_t last)
 {
-    const float *x0 = (const float *)p[0];
-    const float *x1 = (const float *)p[1];
+    const float *x0 = (float *)p[0], *x1 = (float *)p[1];
     float *y0 = (float *)p[2];
-
-    RT_SIMD
-    for (int64_t i = first; i < last; i++)
+    RT_SIMD for (int64_t i = first; i < last; i++)
         y0[i] = x0[i] + x1[i];
 }
 
 // rnn: add; 48 rows of 192
-// x0 f32[12,4,4,48], x1 f32[4,48] -> y0 f32[12,4,4,48]
 static void rnn_add_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        const float *x0 = (const float *)p[0] + i0 * 192;
-        const float *x1 = (const float *)p[1];
+        const float *x0 = (float *)p[0] + i0 * 192, *x1 = (float *)p[1];
         float *y0 = (float *)p[2] + i0 * 192;
-        RT_SIMD
-        for (int64_t i = 0; i < 192; i++)
+        RT_SIMD for (int64_t i = 0; i < 192; i++)
             y0[i] = x0[i] + x1[i];
     }
 }
 
 // rnn: mul tanh add; 4 rows of 48
-// x0 f32[4,4,48], x1 f32[4,48], x2 f32[4,4,48], x3 f32[4,4,48], x4 f32[4,4,48] -> y0 f32[4,48],
-//   y1 f32[4,48]
 static void rnn_tanh_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        const float *x0 = (const float *)p[0] + i0 * 192;
-        const float *x1 = (const float *)p[1] + i0 * 48;
-        const float *x2 = (const float *)p[2] + i0 * 192;
-        const float *x3 = (const float *)p[3] + i0 * 192;
-        const float *x4 = (const float *)p[4] + i0 * 192;
-        float *y0 = (float *)p[5] + i0 * 48;
-        float *y1 = (float *)p[6] + i0 * 48;
-        RT_SIMD
-        for (int64_t i = 0; i < 48; i++) {
+        const float *x0 = (float *)p[0] + i0 * 192, *x1 = (float *)p[1] + i0 * 48,
+            *x2 = (float *)p[2] + i0 * 192, *x3 = (float *)p[3] + i0 * 192,
+            *x4 = (float *)p[4] + i0 * 192;
+        float *y0 = (float *)p[5] + i0 * 48, *y1 = (float *)p[6] + i0 * 48;
+        RT_SIMD for (int64_t i = 0; i < 48; i++) {
             const float v1 = (0.5f + 0.5f * rt_tanhf(0.5f * x0[i])) * x1[i] +
                 (0.5f + 0.5f * rt_tanhf(0.5f * x2[i])) * rt_tanhf(x3[i]);
             y1[i] = (0.5f + 0.5f * rt_tanhf(0.5f * x4[i])) * rt_tanhf(v1);
@@ -258,15 +271,12 @@ static void rnn_tanh_predict(char *const *p, int64_t first, int64_t last)
 }
 
 // out: add; 48 rows of 50
-// x0 f32[4,12,50], bias f32[50] -> y0 f32[4,12,50]
 static void out_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        const float *x0 = (const float *)p[0] + i0 * 50;
-        const float *bias = (const float *)p[1];
+        const float *x0 = (float *)p[0] + i0 * 50, *bias = (float *)p[1];
         float *y0 = (float *)p[2] + i0 * 50;
-        RT_SIMD
-        for (int64_t i = 0; i < 50; i++)
+        RT_SIMD for (int64_t i = 0; i < 50; i++)
             y0[i] = x0[i] + bias[i];
     }
 }
@@ -285,53 +295,32 @@ static void init(Rt *rt)
         .b_batch = {0}, .y_batch = {600}, .type = RT_F32});  // out
 }
 
+// Role, type, name, rank, shape and place; of layers also how many, and the bytes between two.
 static const RtTensor tensors[] = {
-    {RT_PARAMETER, RT_F32, "emb.weight", .rank = 2, .dim = {50, 32}, .offset = 0,
-        .init = RT_INIT_NORMAL},
-    {RT_PARAMETER, RT_F32, "rnn.weight_ih_l0", .rank = 2, .dim = {192, 32}, .offset = 6464,
-        .init = RT_INIT_NORMAL},
-    {RT_PARAMETER, RT_F32, "rnn.bias_ih_l0", .rank = 1, .dim = {192}, .offset = 31104,
-        .init = RT_INIT_ZERO},
-    {RT_PARAMETER, RT_F32, "rnn.bias_hh_l0", .rank = 1, .dim = {192}, .offset = 31936,
-        .init = RT_INIT_ZERO},
-    {RT_PARAMETER, RT_F32, "rnn.weight_hh_l0", .rank = 2, .dim = {192, 48}, .offset = 32768,
-        .init = RT_INIT_NORMAL},
-    {RT_CONSTANT, RT_F32, "", .offset = 69696, .data = "\000\000\000\000"},
-    {RT_PARAMETER, RT_F32, "rnn.weight_ih_l1", .rank = 2, .dim = {192, 48}, .offset = 69824,
-        .init = RT_INIT_NORMAL},
-    {RT_PARAMETER, RT_F32, "rnn.bias_ih_l1", .rank = 1, .dim = {192}, .offset = 106752,
-        .init = RT_INIT_ZERO},
-    {RT_PARAMETER, RT_F32, "rnn.bias_hh_l1", .rank = 1, .dim = {192}, .offset = 107584,
-        .init = RT_INIT_ZERO},
-    {RT_PARAMETER, RT_F32, "rnn.weight_hh_l1", .rank = 2, .dim = {192, 48}, .offset = 108416,
-        .init = RT_INIT_NORMAL},
-    {RT_PARAMETER, RT_F32, "out.weight", .rank = 2, .dim = {50, 48}, .offset = 145344,
-        .init = RT_INIT_NORMAL},
-    {RT_PARAMETER, RT_F32, "out.bias", .rank = 1, .dim = {50}, .offset = 155008,
-        .init = RT_INIT_ZERO},
+    {RT_PARAMETER, RT_F32, "emb.weight", 2, {50, 32}, .at = 0},
+    {RT_PARAMETER, RT_F32, "rnn.weight_ih_l0", 2, {192, 32}, .at = 6464},
+    {RT_PARAMETER, RT_F32, "rnn.bias_ih_l0", 1, {192}, .at = 31104},
+    {RT_PARAMETER, RT_F32, "rnn.bias_hh_l0", 1, {192}, .at = 31936},
+    {RT_PARAMETER, RT_F32, "rnn.weight_hh_l0", 2, {192, 48}, .at = 32768},
+    {RT_CONSTANT, RT_F32, "", 0, {0}, .at = 69696, .data = "\000\000\000\000"},
+    {RT_PARAMETER, RT_F32, "rnn.weight_ih_l1", 2, {192, 48}, .at = 69824},
+    {RT_PARAMETER, RT_F32, "rnn.bias_ih_l1", 1, {192}, .at = 106752},
+    {RT_PARAMETER, RT_F32, "rnn.bias_hh_l1", 1, {192}, .at = 107584},
+    {RT_PARAMETER, RT_F32, "rnn.weight_hh_l1", 2, {192, 48}, .at = 108416},
+    {RT_PARAMETER, RT_F32, "out.weight", 2, {50, 48}, .at = 145344},
+    {RT_PARAMETER, RT_F32, "out.bias", 1, {50}, .at = 155008},
 };
 
 static const RtTensor predict_tensors[] = {
-    {RT_INPUT, RT_I64, "input_ids", .rank = 2, .dim = {4, 12}, .offset = 155328, .least = -50,
-        .bound = 50},
-    {RT_OUTPUT, RT_F32, "logits", .rank = 3, .dim = {4, 12, 50}, .offset = 253696},
+    {RT_INPUT, RT_I64, "input_ids", 2, {4, 12}, .at = 155328, .least = -50, .bound = 50},
+    {RT_OUTPUT, RT_F32, "logits", 3, {4, 12, 50}, .at = 253696},
 };
 
-// Buffers of a step and of forward: name, bytes, first and last statement of the live range. Begins
-// and ends of loops count as statements. --check-arena uses the table.
-#define LIVE(name, ...) {#name, name, __VA_ARGS__}
+// The buffers' live ranges, for --check-arena.
 static void live_ranges(Rt *rt)
 {
     rt_live_ranges(rt, RT_FORWARD, (RtLiveRange[]){
-        LIVE(I1, 384, 0, 1), LIVE(A2, 6144, 1, 6), LIVE(A5, 24576, 2, 6), LIVE(A7, 36864, 6, 27),
-        LIVE(A9, 768, 7, 16), LIVE(A11, 768, 11, 15), LIVE(A13, 36864, 17, 27),
-        LIVE(A18, 3072, 24, 26), LIVE(A16, 1536, 22, 27), LIVE(A39, 9984, 21, 30),
-        LIVE(A19, 9216, 28, 35), LIVE(A21, 36864, 31, 35), LIVE(A23, 36864, 35, 56),
-        LIVE(A25, 768, 36, 45), LIVE(A27, 768, 40, 44), LIVE(A29, 36864, 46, 56),
-        LIVE(A33, 3072, 53, 55), LIVE(A31, 1536, 51, 56), LIVE(A40, 9984, 50, 59),
-        LIVE(A34, 9216, 57, 60), LIVE(A36, 9600, 60, 62), LIVE(T6, 147456, 6, 6),
-        LIVE(T17, 73728, 24, 24), LIVE(T22, 73728, 35, 35), LIVE(T32, 73728, 53, 53),
-        LIVE(T35, 98304, 60, 60),
+        FORWARD_BUFFERS(RT_LIVE_VALUE, RT_LIVE_STACK)
         {0}}, (RtLoop[]){{23, 27, 12, {0}}, {28, 30, 12, {0}}, {52, 56, 12, {0}}, {57, 59, 12,
             {0}}, {0}});
 }

@@ -11,677 +11,749 @@
 
 #include "rt.h"
 
-// `m` is the arena. A place in it is an offset with a name: W parameter, B buffer, S state,
-// I input, H number set by the trainer, C constant, Z accumulator, A any other value,
-// T workspace of one call. For repeated layers it is the place of layer 0.
-static const int64_t I1 = 8182592, A2 = 1155264, A3 = 1142912, A6 = 7910912, A7 = 7923200,
-    A10 = 8173760, A11 = 8174592, A12 = 8175424, A13 = 1241344, T14 = 1142912, A15 = 1204416,
-    A18 = 7495936, T19 = 1142912, A20 = 7960128, A21 = 8166464, T22 = 1142912, A23 = 1216704,
-    A28 = 7997056, A29 = 8176256, A30 = 8177088, A31 = 8177920, T32 = 1142912, A33 = 7348416,
-    A36 = 1216704, T37 = 1142912, A38 = 1265920, A43 = 1253888, A44 = 1254208, A45 = 1254528,
-    A46 = 1254848, A47 = 1204480, T48 = 1142912, A49 = 1179840, I51 = 7606592, A52 = 1176064,
-    A53 = 8183680, A54 = 1142912, A55 = 1176192, A56 = 8183808, T57 = 1142912, A58 = 1175744,
-    A59 = 1143488, A60 = 1143808, A61 = 1144128, T62 = 1142912, A63 = 8183936, T64 = 1142912,
-    A65 = 1204480, T66 = 1142912, A67 = 8183168, A68 = 1167872, A69 = 1216832, A70 = 1229184,
-    A71 = 1167552, A72 = 1241536, T73 = 1142912, A74 = 8183424, A75 = 8110912, T76 = 1142912,
-    A77 = 8123264, T78 = 1142912, A79 = 8178752, A80 = 8098624, T81 = 1142912, A82 = 1216704,
-    A83 = 1265920, T84 = 1142912, A85 = 7606592, T86 = 1142912, A87 = 8169600, T88 = 1142912,
-    A89 = 1216704, T90 = 1142912, A91 = 8179392, A92 = 1192576, A93 = 8141760, A94 = 1167552,
-    A95 = 1192256, A96 = 1179904, T97 = 1142912, A98 = 8180032, T99 = 1142912, A100 = 7717248,
-    T101 = 1142912, A102 = 8180672, T103 = 1142912, A104 = 8154112, T105 = 1142912, A106 = 8070912,
-    T107 = 1142912, A108 = 8033984, T109 = 1142912, A110 = 8171968, T111 = 1142912, A112 = 1204416,
-    T113 = 1142912, A114 = 8181312, A115 = 1192576, A116 = 1167552, A117 = 1179904, A118 = 1192256,
-    A119 = 1216768, T120 = 1142912, A121 = 8181952, T122 = 1142912, A123 = 7827904, T124 = 1142912,
-    A125 = 1536192, T126 = 1161408, A127 = 1142912, A128 = 1161984, T129 = 1161408, A130 = 1162432,
-    A131 = 1161408, A132 = 1161536, A133 = 1163072, A134 = 1161984, T135 = 1161408, A136 = 1162432,
-    A137 = 1161408, A138 = 1162624, A139 = 1161408, T140 = 1162048, A141 = 1163200, A142 = 1163200,
-    A143 = 1161408, T144 = 1162240, A145 = 1163328, A146 = 1161408, A147 = 1161536, A148 = 1163200,
-    A149 = 1161408, T150 = 1162240, A151 = 1163328, A152 = 1161408, A153 = 1161536, A154 = 1162816,
-    A155 = 1161984, T156 = 1161408, A157 = 1162112, A164 = 1161408, A165 = 1161536, A166 = 1161664,
-    A167 = 1161792, A168 = 1161920, A169 = 1162048;
-static const int64_t I205 = 1155264, A206 = 1142912, A207 = 7397632, A208 = 7385344,
-    A209 = 1204416, T210 = 1142912, A211 = 7348416, T212 = 1142912, A213 = 7409984, A214 = 7422336,
-    T215 = 1142912, A216 = 1265920, A217 = 1278272, T218 = 1142912, A219 = 1216704, T220 = 1142912,
-    A221 = 1265920, A222 = 1204480, T223 = 1142912, A224 = 1179840, I225 = 7423424, A226 = 1176064,
-    A227 = 1176192, A228 = 1142912, A229 = 1176320, T230 = 1142912, A231 = 1175744, A232 = 1143488,
-    T233 = 1142912, A234 = 1143808;
-static const int64_t W4 = 0, W5 = 18496, W8 = 21632, W9 = 22272, W16 = 22912, W17 = 105920,
-    W24 = 107712, W25 = 135424, W26 = 136064, W27 = 136704, W34 = 137344, W35 = 248000,
-    W39 = 250368, W40 = 361024, W41 = 361664, W42 = 361920, W50 = 362176, H158 = 380800,
-    H159 = 380928, H160 = 380672, H161 = 381056, H162 = 381312, H163 = 381440, S170 = 381568,
-    S171 = 400064, H172 = 381184, S173 = 418560, S174 = 421696, S175 = 424832, S176 = 425088,
-    S177 = 425344, S178 = 425600, S179 = 425856, S180 = 444352, S181 = 462848, S182 = 463488,
-    S183 = 464128, S184 = 464768, S185 = 465408, S186 = 548416, S187 = 631424, S188 = 633216,
-    S189 = 635008, S190 = 662720, S191 = 690432, S192 = 691072, S193 = 691712, S194 = 692352,
-    S195 = 692992, S196 = 693632, S197 = 694272, S198 = 804928, S199 = 915584, S200 = 917952,
-    S201 = 920320, S202 = 1030976, S203 = 1141632, S204 = 1142272;
+static const int64_t LAYERS = 3, B = 4, T = 16, VOCAB = 96, C = 48, HEADS = 4, HEAD_SIZE = 12,
+    FC_SIZE = 192;
+// Places in the arena, in bytes from its start `m`; of repeated layers, that of layer 0. OUT is the
+// result of a module, D_ a gradient, D_ and IN that of its input. F_ is for forward alone.
+static const int64_t WTE_WEIGHT = 0, WPE_WEIGHT = 18496, LN_WEIGHT = 361664,
+    LN_BIAS = 361920, HEAD_WEIGHT = 362176, LR = 380672, BETA1 = 380800,
+    STEP = 380928, BETA2 = 381056, EPS = 381184, WEIGHT_DECAY = 381312,
+    CLIP_NORM = 381440, WTE_WEIGHT_EXP_AVG = 381568, WTE_WEIGHT_EXP_AVG_SQ = 400064,
+    WPE_WEIGHT_EXP_AVG = 418560, WPE_WEIGHT_EXP_AVG_SQ = 421696,
+    LN_WEIGHT_EXP_AVG = 424832, LN_WEIGHT_EXP_AVG_SQ = 425088, LN_BIAS_EXP_AVG = 425344,
+    LN_BIAS_EXP_AVG_SQ = 425600, HEAD_WEIGHT_EXP_AVG = 425856,
+    HEAD_WEIGHT_EXP_AVG_SQ = 444352;
+static const RtStack LN1_WEIGHT = {21632, 192}, LN1_BIAS = {22272, 192},
+    QKV_WEIGHT = {22912, 27648}, QKV_BIAS = {105920, 576},
+    PROJ_WEIGHT = {107712, 9216}, PROJ_BIAS = {135424, 192}, LN2_WEIGHT = {136064, 192},
+    LN2_BIAS = {136704, 192}, FC_WEIGHT = {137344, 36864}, FC_BIAS = {248000, 768},
+    OUT_WEIGHT = {250368, 36864}, OUT_BIAS = {361024, 192},
+    LN1_WEIGHT_EXP_AVG = {462848, 192}, LN1_WEIGHT_EXP_AVG_SQ = {463488, 192},
+    LN1_BIAS_EXP_AVG = {464128, 192}, LN1_BIAS_EXP_AVG_SQ = {464768, 192},
+    QKV_WEIGHT_EXP_AVG = {465408, 27648}, QKV_WEIGHT_EXP_AVG_SQ = {548416, 27648},
+    QKV_BIAS_EXP_AVG = {631424, 576}, QKV_BIAS_EXP_AVG_SQ = {633216, 576},
+    PROJ_WEIGHT_EXP_AVG = {635008, 9216}, PROJ_WEIGHT_EXP_AVG_SQ = {662720, 9216},
+    PROJ_BIAS_EXP_AVG = {690432, 192}, PROJ_BIAS_EXP_AVG_SQ = {691072, 192},
+    LN2_WEIGHT_EXP_AVG = {691712, 192}, LN2_WEIGHT_EXP_AVG_SQ = {692352, 192},
+    LN2_BIAS_EXP_AVG = {692992, 192}, LN2_BIAS_EXP_AVG_SQ = {693632, 192},
+    FC_WEIGHT_EXP_AVG = {694272, 36864}, FC_WEIGHT_EXP_AVG_SQ = {804928, 36864},
+    FC_BIAS_EXP_AVG = {915584, 768}, FC_BIAS_EXP_AVG_SQ = {917952, 768},
+    OUT_WEIGHT_EXP_AVG = {920320, 36864}, OUT_WEIGHT_EXP_AVG_SQ = {1030976, 36864},
+    OUT_BIAS_EXP_AVG = {1141632, 192}, OUT_BIAS_EXP_AVG_SQ = {1142272, 192};
+static const int64_t D_LN_IN_2 = 8110912;
+static const RtStack BLOCKS_OUT = {7923200, 12288};
+static const int64_t F_NODE_ADD_OUT = 7397632;
+#define WITH(workspace) rt_with(rt, m + workspace)
+#define AT(stack, layer) (m + (stack).first + (layer) * (stack).step)
+// Buffers: place, of stacks the bytes between two, size, first and last statement of the live
+// range. Begins and ends of loops count as statements.
+#define TRAINING_BUFFERS(VALUE, STACK) \
+    VALUE(INPUT_IDS, 8182592, 512, 0, 56) VALUE(LABELS, 7606592, 512, 0, 23) \
+    VALUE(WTE_SELECT, 1155264, 512, 0, 1) VALUE(WTE_OUT, 1142912, 12288, 1, 2) \
+    STACK(LN1_MUL, 8173760, 256, 768, 3, 53) STACK(LN1_SUM, 8174592, 256, 768, 3, 53) \
+    STACK(LN1_DIV, 8175424, 256, 768, 3, 53) VALUE(LN1_OUT, 1241344, 12288, 4, 5) \
+    VALUE(QKV_DOT, 1204416, 36864, 5, 6) STACK(QKV_OUT, 7495936, 36864, 110592, 3, 53) \
+    STACK(BLOCKS_OUT_2, 7960128, 12288, 36864, 3, 53) \
+    STACK(BLOCKS_ATTENTION, 8166464, 1024, 3072, 3, 53) \
+    VALUE(LN2_OUT, 1216704, 12288, 8, 10) \
+    STACK(BLOCKS_OUT_3, 7997056, 12288, 36864, 3, 53) \
+    STACK(LN2_MUL, 8176256, 256, 768, 3, 53) STACK(LN2_SUM, 8177088, 256, 768, 3, 53) \
+    STACK(LN2_DIV, 8177920, 256, 768, 3, 53) STACK(FC_DOT, 7348416, 49152, 147456, 3, 53) \
+    VALUE(BLOCKS_OUT_4, 1216704, 49152, 11, 12) VALUE(OUT_DOT, 1265920, 12288, 12, 13) \
+    VALUE(NODE_ADD_OUT, 7910912, 49152, 2, 53) VALUE(LN_MUL, 1253888, 256, 15, 26) \
+    VALUE(LN_DIV, 1254208, 256, 15, 26) VALUE(LN_OUT, 1204480, 12288, 15, 16) \
+    VALUE(HEAD_OUT, 1179840, 24576, 16, 29) VALUE(CROSS_ENTROPY_EQ, 1176064, 64, 17, 23) \
+    VALUE(COUNT, 8183680, 64, 17, 111) VALUE(CROSS_ENTROPY_SELECT, 1142912, 512, 17, 18) \
+    VALUE(BAD_LABEL, 8183808, 64, 18, 111) \
+    VALUE(CROSS_ENTROPY_MAX, 1175744, 256, 20, 21) \
+    VALUE(CROSS_ENTROPY_FLOOR, 1143488, 256, 21, 23) \
+    VALUE(CROSS_ENTROPY_SUM, 1143808, 256, 21, 23) \
+    VALUE(CROSS_ENTROPY_SELECT_2, 1144128, 256, 21, 22) \
+    VALUE(LOSS, 8183936, 64, 22, 111) VALUE(D_CROSS_ENTROPY_DIV, 1176192, 64, 17, 23) \
+    VALUE(D_HEAD_IN, 1204480, 12288, 24, 28) VALUE(D_LN_BIAS, 8183168, 192, 25, 95) \
+    VALUE(D_LN_SUB, 1216832, 12288, 26, 28) VALUE(D_LN_MUL_3, 1229184, 12288, 26, 27) \
+    VALUE(D_LN_WEIGHT, 8183424, 192, 27, 94) VALUE(D_LN_SQRT, 1254528, 256, 15, 26) \
+    VALUE(D_LN_MUL, 1254848, 256, 15, 26) VALUE(D_LN_MUL_4, 1167552, 256, 26, 28) \
+    VALUE(D_LN_IN, 1241536, 12288, 26, 29) VALUE(D_HEAD_WEIGHT, 8123264, 18432, 29, 96) \
+    VALUE(D_LN_MUL_2, 1167872, 256, 26, 28) \
+    STACK(D_OUT_BIAS, 8178752, 192, 576, 30, 110) VALUE(D_OUT_IN, 1216704, 49152, 32, 34) \
+    STACK(D_OUT_WEIGHT, 7606592, 36864, 110592, 30, 110) \
+    VALUE(D_BLOCKS_IN, 1265920, 49152, 33, 41) \
+    STACK(D_FC_BIAS, 8169600, 768, 2304, 30, 110) VALUE(D_FC_IN, 1216704, 12288, 36, 40) \
+    STACK(D_LN2_BIAS, 8179392, 192, 576, 30, 110) VALUE(D_LN2_IN, 8141760, 12288, 38, 51) \
+    VALUE(D_LN2_MUL_2, 1167552, 12288, 38, 39) \
+    STACK(D_LN2_WEIGHT, 8180032, 192, 576, 30, 110) \
+    VALUE(D_LN2_SUM, 1192256, 256, 38, 40) VALUE(D_LN2_IN_2, 1179904, 12288, 38, 41) \
+    STACK(D_FC_WEIGHT, 7717248, 36864, 110592, 30, 110) \
+    VALUE(D_LN2_MUL, 1192576, 256, 38, 40) \
+    STACK(D_PROJ_BIAS, 8180672, 192, 576, 30, 110) \
+    VALUE(D_PROJ_IN, 8154112, 12288, 43, 45) \
+    STACK(D_PROJ_WEIGHT, 8070912, 9216, 27648, 30, 110) \
+    VALUE(D_QKV_CONCAT, 8033984, 36864, 45, 52) \
+    STACK(D_QKV_BIAS, 8171968, 576, 1728, 30, 110) VALUE(D_QKV_IN, 1204416, 12288, 47, 51) \
+    STACK(D_LN1_BIAS, 8181312, 192, 576, 30, 110) VALUE(D_LN1_SUB, 1167552, 12288, 49, 51) \
+    VALUE(D_LN1_MUL_2, 1179904, 12288, 49, 50) \
+    STACK(D_LN1_WEIGHT, 8181952, 192, 576, 30, 110) \
+    VALUE(D_LN1_SUM, 1192256, 256, 49, 51) VALUE(D_LN1_IN_2, 1216768, 12288, 49, 52) \
+    STACK(D_QKV_WEIGHT, 7827904, 27648, 82944, 30, 110) \
+    VALUE(D_LN1_MUL, 1192576, 256, 49, 51) \
+    STACK(D_LN1_IN, 8098624, 12288, 24576, 28, 56) \
+    VALUE(D_WPE_WEIGHT, 1536192, 3072, 54, 93) VALUE(D_WTE_WEIGHT, 1142912, 18432, 56, 92) \
+    VALUE(GRAD_NORM_WTE_WEIGHT, 1161984, 384, 57, 58) \
+    VALUE(GRAD_NORM_WTE_WEIGHT_2, 1162432, 64, 58, 60) \
+    VALUE(GRAD_NORM_ADD, 1161408, 64, 60, 61) \
+    VALUE(GRAD_NORM_ADD_2, 1161536, 64, 61, 62) VALUE(GRAD_NORM, 1163072, 64, 62, 111) \
+    VALUE(GRAD_NORM_HEAD_WEIGHT, 1161984, 384, 63, 64) \
+    VALUE(GRAD_NORM_HEAD_WEIGHT_2, 1162432, 64, 64, 65) \
+    VALUE(GRAD_NORM_LN1_WEIGHT, 1161408, 64, 67, 68) \
+    VALUE(GRAD_NORM_LN1_BIAS, 1162624, 64, 68, 72) \
+    VALUE(GRAD_NORM_QKV_WEIGHT, 1161408, 576, 69, 70) \
+    VALUE(GRAD_NORM_QKV_WEIGHT_2, 1163200, 64, 70, 71) \
+    VALUE(GRAD_NORM_QKV_BIAS, 1163200, 64, 72, 76) \
+    VALUE(GRAD_NORM_PROJ_WEIGHT, 1161408, 768, 73, 74) \
+    VALUE(GRAD_NORM_PROJ_WEIGHT_2, 1163328, 64, 74, 75) \
+    VALUE(GRAD_NORM_PROJ_BIAS, 1161408, 64, 76, 77) \
+    VALUE(GRAD_NORM_LN2_WEIGHT, 1161536, 64, 77, 78) \
+    VALUE(GRAD_NORM_LN2_BIAS, 1163200, 64, 78, 82) \
+    VALUE(GRAD_NORM_FC_WEIGHT, 1161408, 768, 79, 80) \
+    VALUE(GRAD_NORM_FC_WEIGHT_2, 1163328, 64, 80, 81) \
+    VALUE(GRAD_NORM_FC_BIAS, 1161408, 64, 82, 83) \
+    VALUE(GRAD_NORM_OUT_WEIGHT, 1161536, 64, 83, 84) \
+    STACK(GRAD_NORM_OUT_BIAS, 1162816, 64, 192, 66, 88) \
+    STACK(GRAD_NORM_CONCAT, 1161984, 4, 64, 86, 89) \
+    VALUE(GRAD_NORM_SUM, 1162112, 64, 89, 90) VALUE(ADAMW_NEG, 1161408, 64, 91, 110) \
+    VALUE(ADAMW_SUB, 1161536, 64, 91, 110) VALUE(ADAMW_SUB_2, 1161664, 64, 91, 110) \
+    VALUE(ADAMW_CAST, 1161792, 64, 91, 110) VALUE(ADAMW_SUB_3, 1161920, 64, 91, 110) \
+    VALUE(CLIP_NORM_OUT, 1162048, 64, 91, 110) VALUE(WORK, 1142912, 61440, 5, 5) \
+    VALUE(WORK_2, 1142912, 6205440, 7, 7) VALUE(WORK_3, 1142912, 24576, 8, 8) \
+    VALUE(WORK_4, 1142912, 73728, 10, 10) VALUE(WORK_5, 1142912, 73728, 12, 12) \
+    VALUE(WORK_6, 1142912, 36864, 16, 16) VALUE(WORK_7, 1142912, 32768, 20, 20) \
+    VALUE(WORK_8, 1142912, 512, 22, 22) VALUE(WORK_9, 1142912, 36864, 24, 24) \
+    VALUE(WORK_10, 1142912, 24576, 25, 25) VALUE(WORK_11, 1142912, 24576, 27, 27) \
+    VALUE(WORK_12, 1142912, 24576, 29, 29) VALUE(WORK_13, 1142912, 24576, 31, 31) \
+    VALUE(WORK_14, 1142912, 73728, 32, 32) VALUE(WORK_15, 1142912, 73728, 34, 34) \
+    VALUE(WORK_16, 1142912, 98304, 35, 35) VALUE(WORK_17, 1142912, 73728, 36, 36) \
+    VALUE(WORK_18, 1142912, 24576, 37, 37) VALUE(WORK_19, 1142912, 24576, 39, 39) \
+    VALUE(WORK_20, 1142912, 24576, 41, 41) VALUE(WORK_21, 1142912, 24576, 42, 42) \
+    VALUE(WORK_22, 1142912, 24576, 43, 43) VALUE(WORK_23, 1142912, 24576, 44, 44) \
+    VALUE(WORK_24, 1142912, 6205440, 45, 45) VALUE(WORK_25, 1142912, 73728, 46, 46) \
+    VALUE(WORK_26, 1142912, 61440, 47, 47) VALUE(WORK_27, 1142912, 24576, 48, 48) \
+    VALUE(WORK_28, 1142912, 24576, 50, 50) VALUE(WORK_29, 1142912, 24576, 52, 52) \
+    VALUE(WORK_30, 1142912, 393216, 54, 54) VALUE(WORK_31, 1161408, 1280, 56, 56) \
+    VALUE(WORK_32, 1161408, 512, 58, 58) VALUE(WORK_33, 1161408, 512, 64, 64) \
+    VALUE(WORK_34, 1162048, 512, 70, 70) VALUE(WORK_35, 1162240, 512, 74, 74) \
+    VALUE(WORK_36, 1162240, 512, 80, 80) VALUE(WORK_37, 1161408, 512, 89, 89)
+TRAINING_BUFFERS(RT_DECLARE_VALUE, RT_DECLARE_STACK)
+#define FORWARD_BUFFERS(VALUE, STACK) \
+    VALUE(F_INPUT_IDS, 1155264, 512, 0, 1) VALUE(F_LABELS, 7423424, 512, 0, 21) \
+    VALUE(F_WTE_OUT, 1142912, 12288, 1, 2) VALUE(F_LN1_OUT, 1204416, 12288, 4, 5) \
+    VALUE(F_QKV_OUT, 7348416, 36864, 5, 7) VALUE(F_BLOCKS_OUT_2, 7409984, 12288, 7, 8) \
+    VALUE(F_BLOCKS_ATTENTION, 7422336, 1024, 7, 7) VALUE(F_LN2_OUT, 1265920, 12288, 8, 10) \
+    VALUE(F_BLOCKS_OUT_3, 1278272, 12288, 9, 13) \
+    VALUE(F_BLOCKS_OUT_4, 1216704, 49152, 10, 12) VALUE(F_OUT_DOT, 1265920, 12288, 12, 13) \
+    STACK(F_BLOCKS_OUT, 7385344, 12288, 24576, 2, 15) \
+    VALUE(F_LN_OUT, 1204480, 12288, 15, 16) VALUE(F_LOGITS, 1179840, 24576, 16, 23) \
+    VALUE(F_CROSS_ENTROPY_EQ, 1176064, 64, 17, 21) VALUE(F_COUNT, 1176192, 64, 17, 23) \
+    VALUE(F_CROSS_ENTROPY_SELECT, 1142912, 512, 17, 18) \
+    VALUE(F_BAD_LABEL, 1176320, 64, 18, 23) \
+    VALUE(F_CROSS_ENTROPY_MAX, 1175744, 256, 20, 21) \
+    VALUE(F_CROSS_ENTROPY_SELECT_2, 1143488, 256, 21, 22) \
+    VALUE(F_LOSS, 1143808, 64, 22, 23) VALUE(F_WORK, 1142912, 61440, 5, 5) \
+    VALUE(F_WORK_2, 1142912, 6205440, 7, 7) VALUE(F_WORK_3, 1142912, 24576, 8, 8) \
+    VALUE(F_WORK_4, 1142912, 73728, 10, 10) VALUE(F_WORK_5, 1142912, 73728, 12, 12) \
+    VALUE(F_WORK_6, 1142912, 36864, 16, 16) VALUE(F_WORK_7, 1142912, 32768, 20, 20) \
+    VALUE(F_WORK_8, 1142912, 512, 22, 22)
+FORWARD_BUFFERS(RT_DECLARE_VALUE, RT_DECLARE_STACK)
 
 static RtRows wte_forward, add_forward, ln1_forward, qkv_forward, ln2_forward, blocks_erf_forward,
     blocks_add_forward, ln_forward, cross_entropy_forward, cross_entropy_mod_forward,
     cross_entropy_log_forward, cross_entropy_backward, ln_backward, ln_add_backward,
     blocks_erf_backward, ln_add_backward_2, ln_div_backward, grad_norm, grad_norm_add,
-    grad_norm_add_2, grad_norm_add_3, grad_norm_add_4, grad_norm_reduce_sum, grad_norm_add_5,
-    grad_norm_reduce_sum_2, grad_norm_add_6, grad_norm_add_7, grad_norm_sqrt, clip_norm, adamw,
-    ln_predict, ln2_predict, cross_entropy_predict, cross_entropy_log_predict;
+    grad_norm_add_2, grad_norm_add_3, grad_norm_add_4, grad_norm_reduce_sum,
+    grad_norm_reduce_sum_2, grad_norm_add_5, grad_norm_sqrt, clip_norm, adamw, ln_predict,
+    ln2_predict, cross_entropy_predict, cross_entropy_log_predict;
+#define ADAMW(x0, exp_avg, param, exp_avg_sq) \
+    x0, m + CLIP_NORM_OUT, exp_avg, m + ADAMW_SUB_2, m + ADAMW_SUB, param, m + ADAMW_SUB_3, \
+        exp_avg_sq, m + BETA2, m + ADAMW_CAST, m + EPS, m + ADAMW_NEG
 
 // blocks.{}, 3 times
-static void block1_forward(Rt *rt, char *m, int64_t layer)
+static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub mul ... f32[4,16,48]", 2.22e4, 2.57e4, 1.31e4);
-    rt_rows(rt, ln1_forward, (char *[]){m + A7 - 12288 + layer * 12288, m + W8 + layer * 192,
-        m + W9 + layer * 192, m + A10 + layer * 256, m + A11 + layer * 256, m + A12 + layer * 256,
-        m + A13}, 64, 36864);
+    RT_ROWS(rt, ln1_forward, B * T, 12 * C, AT(BLOCKS_OUT, layer - 1), AT(LN1_WEIGHT, layer),
+        AT(LN1_BIAS, layer), AT(LN1_MUL, layer), AT(LN1_SUM, layer), AT(LN1_DIV, layer),
+        m + LN1_OUT);
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]", 8.85e5, 7.68e4, 3.69e4);
-    rt_dot(rt_with(rt, m + T14), 0, m + A15, m + A13, m + W16 + layer * 27648);
+    rt_dot(WITH(WORK), 0, m + QKV_DOT, m + LN1_OUT, AT(QKV_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]", 9.22e3, 7.43e4, 3.69e4);
-    rt_rows(rt, qkv_forward, (char *[]){m + A15, m + W17 + layer * 576, m + A18 + layer * 36864},
-        64, 9216);
+    RT_ROWS(rt, qkv_forward, B * T, 3 * HEADS * HEAD_SIZE, m + QKV_DOT, AT(QKV_BIAS, layer),
+        AT(QKV_OUT, layer));
     RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]", 9.83e4, 5.02e4, 1.33e4);
-    rt_attention(rt_with(rt, m + T19), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .n_group = 0,
-        .s = 16, .t = 16, .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0},
-        144, 1}, .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1},
-        {0}, 4, 0}, .offset = 0, .causal = true, .window = 0, .scale = 0.288675129},
-        m + A20 + layer * 12288, m + A21 + layer * 1024, m + A18 + layer * 36864,
-        m + A18 + 192 + layer * 36864, m + A18 + 384 + layer * 36864, NULL, NULL, NULL, NULL);
+    rt_attention(WITH(WORK_2), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16, .t = 16,
+        .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
+        .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1}, {0}, 4, 0},
+        .causal = true, .scale = 0.288675129}, AT(BLOCKS_OUT_2, layer), AT(BLOCKS_ATTENTION,
+        layer), AT(QKV_OUT, layer), AT(QKV_OUT, layer) + 4 * HEADS * HEAD_SIZE, AT(QKV_OUT,
+        layer) + 8 * HEADS * HEAD_SIZE, NULL, NULL, NULL, NULL);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4);
-    rt_dot(rt_with(rt, m + T22), 1, m + A23, m + A20 + layer * 12288, m + W24 + layer * 9216);
+    rt_dot(WITH(WORK_3), 1, m + LN2_OUT, AT(BLOCKS_OUT_2, layer), AT(PROJ_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul ... f32[4,16,48]", 2.84e4, 3.82e4, 2.53e4);
-    rt_rows(rt, ln2_forward, (char *[]){m + A23, m + W25 + layer * 192,
-        m + A7 - 12288 + layer * 12288, m + W26 + layer * 192, m + W27 + layer * 192,
-        m + A28 + layer * 12288, m + A29 + layer * 256, m + A30 + layer * 256,
-        m + A31 + layer * 256, m + A23}, 64, 43008);
+    RT_ROWS(rt, ln2_forward, B * T, 14 * C, m + LN2_OUT, AT(PROJ_BIAS, layer), AT(BLOCKS_OUT,
+        layer - 1), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer), AT(BLOCKS_OUT_3, layer),
+        AT(LN2_MUL, layer), AT(LN2_SUM, layer), AT(LN2_DIV, layer), m + LN2_OUT);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4);
-    rt_dot(rt_with(rt, m + T32), 2, m + A33 + layer * 49152, m + A23, m + W34 + layer * 36864);
+    rt_dot(WITH(WORK_4), 2, AT(FC_DOT, layer), m + LN2_OUT, AT(FC_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]", 2.83e5, 9.91e4, 4.92e4);
-    rt_rows(rt, blocks_erf_forward, (char *[]){m + A33 + layer * 49152, m + W35 + layer * 768,
-        m + A36}, 64, 73728);
+    RT_ROWS(rt, blocks_erf_forward, B * T, 6 * FC_SIZE, AT(FC_DOT, layer), AT(FC_BIAS, layer),
+        m + BLOCKS_OUT_4);
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]", 1.18e6, 9.83e4, 1.23e4);
-    rt_dot(rt_with(rt, m + T37), 3, m + A38, m + A36, m + W39 + layer * 36864);
+    rt_dot(WITH(WORK_5), 3, m + OUT_DOT, m + BLOCKS_OUT_4, AT(OUT_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add add f32[4,16,48]", 6.14e3, 3.71e4, 1.23e4);
-    rt_rows(rt, blocks_add_forward, (char *[]){m + A38, m + W40 + layer * 192,
-        m + A28 + layer * 12288, m + A7 + layer * 12288}, 64, 6144);
+    RT_ROWS(rt, blocks_add_forward, B * T, 2 * C, m + OUT_DOT, AT(OUT_BIAS, layer),
+        AT(BLOCKS_OUT_3, layer), AT(BLOCKS_OUT, layer));
 }
 
 // blocks.{}, 3 times
-static void block1_backward(Rt *rt, char *m, int64_t layer)
+static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "blocks.{}.out: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(rt_with(rt, m + T78), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
-        .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A79 + layer * 192,
-        m + A80 + (layer + 1) % 2 * 12288);
-    rt_gradient(rt, 3, layer, m + A79 + layer * 192);  // blocks.{}.out.bias
+    rt_reduce(WITH(WORK_13), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
+        1}, .reduced = {1, 0}}, AT(D_OUT_BIAS, layer), AT(D_LN1_IN, (layer + 1) % 2));
+    rt_gradient(rt, 3, layer, AT(D_OUT_BIAS, layer));  // blocks.{}.out.bias
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4);
-    rt_dot(rt_with(rt, m + T81), 7, m + A82, m + A80 + (layer + 1) % 2 * 12288,
-        m + W39 + layer * 36864);
+    rt_dot(WITH(WORK_14), 7, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2), AT(OUT_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add div erf add mul mul mul ... f32[4,16,192]", 5.53e5, 1.48e5, 9.83e4);
-    rt_rows(rt, blocks_erf_backward, (char *[]){m + A33 + layer * 49152, m + W35 + layer * 768,
-        m + A82, m + A82, m + A83}, 64, 196608);
+    RT_ROWS(rt, blocks_erf_backward, B * T, 16 * FC_SIZE, AT(FC_DOT, layer), AT(FC_BIAS, layer),
+        m + D_OUT_IN, m + D_OUT_IN, m + D_BLOCKS_IN);
     RT_AT(rt, "blocks.{}.out: dot f32[48,192]", 1.18e6, 9.83e4, 3.69e4);
-    rt_dot(rt_with(rt, m + T84), 8, m + A85 + layer * 36864, m + A82,
-        m + A80 + (layer + 1) % 2 * 12288);
-    rt_gradient(rt, 4, layer, m + A85 + layer * 36864);  // blocks.{}.out.weight
+    rt_dot(WITH(WORK_15), 8, AT(D_OUT_WEIGHT, layer), m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2));
+    rt_gradient(rt, 4, layer, AT(D_OUT_WEIGHT, layer));  // blocks.{}.out.weight
     RT_AT(rt, "blocks.{}.fc: reduce_sum f32[192]", 1.23e4, 4.99e4, 768);
-    rt_reduce(rt_with(rt, m + T86), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
-        .dim = {64, 192}, .stride = {192, 1}, .reduced = {1, 0}}, m + A87 + layer * 768, m + A83);
-    rt_gradient(rt, 5, layer, m + A87 + layer * 768);  // blocks.{}.fc.bias
+    rt_reduce(WITH(WORK_16), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 192},
+        .stride = {192, 1}, .reduced = {1, 0}}, AT(D_FC_BIAS, layer), m + D_BLOCKS_IN);
+    rt_gradient(rt, 5, layer, AT(D_FC_BIAS, layer));  // blocks.{}.fc.bias
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,48]", 1.18e6, 9.83e4, 1.23e4);
-    rt_dot(rt_with(rt, m + T88), 9, m + A89, m + A83, m + W34 + layer * 36864);
+    rt_dot(WITH(WORK_17), 9, m + D_FC_IN, m + D_BLOCKS_IN, AT(FC_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(rt_with(rt, m + T90), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
-        .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A91 + layer * 192, m + A89);
-    rt_gradient(rt, 6, layer, m + A91 + layer * 192);  // blocks.{}.ln2.bias
+    rt_reduce(WITH(WORK_18), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
+        1}, .reduced = {1, 0}}, AT(D_LN2_BIAS, layer), m + D_FC_IN);
+    rt_gradient(rt, 6, layer, AT(D_LN2_BIAS, layer));  // blocks.{}.ln2.bias
     RT_AT(rt, "blocks.{}.ln2: mul mul reduce_sum mul ... f32[4,16,48]", 3.09e4, 6.28e4, 4.97e4);
-    rt_rows(rt, ln_add_backward_2, (char *[]){m + A89, m + W26 + layer * 192,
-        m + A31 + layer * 256, m + A28 + layer * 12288, m + A29 + layer * 256,
-        m + W27 + layer * 192, m + A89, m + A92, m + A93, m + A94, m + A95, m + A96}, 64, 39936);
+    RT_ROWS(rt, ln_add_backward_2, B * T, 13 * C, m + D_FC_IN, AT(LN2_WEIGHT, layer), AT(LN2_DIV,
+        layer), AT(BLOCKS_OUT_3, layer), AT(LN2_MUL, layer), AT(LN2_BIAS, layer), m + D_FC_IN,
+        m + D_LN2_MUL, m + D_LN2_IN, m + D_LN2_MUL_2, m + D_LN2_SUM, m + D_LN2_IN_2);
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(rt_with(rt, m + T97), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
-        .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A98 + layer * 192, m + A94);
-    rt_gradient(rt, 7, layer, m + A98 + layer * 192);  // blocks.{}.ln2.weight
+    rt_reduce(WITH(WORK_19), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
+        1}, .reduced = {1, 0}}, AT(D_LN2_WEIGHT, layer), m + D_LN2_MUL_2);
+    rt_gradient(rt, 7, layer, AT(D_LN2_WEIGHT, layer));  // blocks.{}.ln2.weight
     RT_AT(rt, "blocks.{}.ln2: mul add sqrt div mul neg ... f32[4,16,48]", 1.96e4, 3.79e4, 1.23e4);
-    rt_rows(rt, ln_div_backward, (char *[]){m + A30 + layer * 256, m + A95, m + A31 + layer * 256,
-        m + A93, m + A89, m + A80 + (layer + 1) % 2 * 12288, m + A92, m + A93}, 64, 46080);
+    RT_ROWS(rt, ln_div_backward, B * T, 15 * C, AT(LN2_SUM, layer), m + D_LN2_SUM, AT(LN2_DIV,
+        layer), m + D_LN2_IN, m + D_FC_IN, AT(D_LN1_IN, (layer + 1) % 2), m + D_LN2_MUL,
+        m + D_LN2_IN);
     RT_AT(rt, "blocks.{}.fc: dot f32[192,48]", 1.18e6, 9.83e4, 3.69e4);
-    rt_dot(rt_with(rt, m + T99), 10, m + A100 + layer * 36864, m + A96, m + A83);
-    rt_gradient(rt, 8, layer, m + A100 + layer * 36864);  // blocks.{}.fc.weight
+    rt_dot(WITH(WORK_20), 10, AT(D_FC_WEIGHT, layer), m + D_LN2_IN_2, m + D_BLOCKS_IN);
+    rt_gradient(rt, 8, layer, AT(D_FC_WEIGHT, layer));  // blocks.{}.fc.weight
     RT_AT(rt, "blocks.{}.proj: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(rt_with(rt, m + T101), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
-        .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A102 + layer * 192, m + A93);
-    rt_gradient(rt, 9, layer, m + A102 + layer * 192);  // blocks.{}.proj.bias
+    rt_reduce(WITH(WORK_21), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
+        1}, .reduced = {1, 0}}, AT(D_PROJ_BIAS, layer), m + D_LN2_IN);
+    rt_gradient(rt, 9, layer, AT(D_PROJ_BIAS, layer));  // blocks.{}.proj.bias
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,4,12]", 2.95e5, 3.38e4, 1.23e4);
-    rt_dot(rt_with(rt, m + T103), 11, m + A104, m + A93, m + W24 + layer * 9216);
+    rt_dot(WITH(WORK_22), 11, m + D_PROJ_IN, m + D_LN2_IN, AT(PROJ_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.proj: dot f32[48,4,12]", 2.95e5, 3.38e4, 9.22e3);
-    rt_dot(rt_with(rt, m + T105), 12, m + A106 + layer * 9216, m + A20 + layer * 12288, m + A93);
-    rt_gradient(rt, 10, layer, m + A106 + layer * 9216);  // blocks.{}.proj.weight
+    rt_dot(WITH(WORK_23), 12, AT(D_PROJ_WEIGHT, layer), AT(BLOCKS_OUT_2, layer), m + D_LN2_IN);
+    rt_gradient(rt, 10, layer, AT(D_PROJ_WEIGHT, layer));  // blocks.{}.proj.weight
     RT_AT(rt, "blocks.{}: attention_grad f32[4,16,4,12]", 1.97e5, 9.93e4, 3.69e4);
-    rt_attention_grad(rt_with(rt, m + T107), &(RtAttention){.n_batch = 2, .batch = {4, 4},
-        .n_group = 0, .s = 16, .t = 16, .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1},
-        .k = {{2304, 12}, {0}, 144, 1}, .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48,
-        1}, .lse = {{64, 1}, {0}, 4, 0}, .dy = {{768, 12}, {0}, 48, 1}, .dq = {{2304, 12}, {0},
-        144, 1}, .dk = {{2304, 12}, {0}, 144, 1}, .dv = {{2304, 12}, {0}, 144, 1}, .offset = 0,
-        .causal = true, .window = 0, .scale = 0.288675129}, m + A108, m + A108 + 192,
-        m + A108 + 384, m + A18 + layer * 36864, m + A18 + 192 + layer * 36864,
-        m + A18 + 384 + layer * 36864, NULL, NULL, NULL, NULL, m + A20 + layer * 12288,
-        m + A21 + layer * 1024, m + A104);
+    rt_attention_grad(WITH(WORK_24), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16,
+        .t = 16, .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
+        .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1}, {0}, 4, 0},
+        .dy = {{768, 12}, {0}, 48, 1}, .dq = {{2304, 12}, {0}, 144, 1}, .dk = {{2304, 12}, {0},
+        144, 1}, .dv = {{2304, 12}, {0}, 144, 1}, .causal = true, .scale = 0.288675129},
+        m + D_QKV_CONCAT, m + D_QKV_CONCAT + 4 * HEADS * HEAD_SIZE,
+        m + D_QKV_CONCAT + 8 * HEADS * HEAD_SIZE, AT(QKV_OUT, layer), AT(QKV_OUT,
+        layer) + 4 * HEADS * HEAD_SIZE, AT(QKV_OUT, layer) + 8 * HEADS * HEAD_SIZE, NULL, NULL,
+        NULL, NULL, AT(BLOCKS_OUT_2, layer), AT(BLOCKS_ATTENTION, layer), m + D_PROJ_IN);
     RT_AT(rt, "blocks.{}.qkv: reduce_sum f32[3,4,12]", 9.22e3, 3.74e4, 576);
-    rt_reduce(rt_with(rt, m + T109), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
-        .dim = {64, 144}, .stride = {144, 1}, .reduced = {1, 0}}, m + A110 + layer * 576,
-        m + A108);
-    rt_gradient(rt, 11, layer, m + A110 + layer * 576);  // blocks.{}.qkv.bias
+    rt_reduce(WITH(WORK_25), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 144},
+        .stride = {144, 1}, .reduced = {1, 0}}, AT(D_QKV_BIAS, layer), m + D_QKV_CONCAT);
+    rt_gradient(rt, 11, layer, AT(D_QKV_BIAS, layer));  // blocks.{}.qkv.bias
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,48]", 8.85e5, 7.68e4, 1.23e4);
-    rt_dot(rt_with(rt, m + T111), 13, m + A112, m + A108, m + W16 + layer * 27648);
+    rt_dot(WITH(WORK_26), 13, m + D_QKV_IN, m + D_QKV_CONCAT, AT(QKV_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(rt_with(rt, m + T113), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
-        .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A114 + layer * 192, m + A112);
-    rt_gradient(rt, 12, layer, m + A114 + layer * 192);  // blocks.{}.ln1.bias
+    rt_reduce(WITH(WORK_27), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
+        1}, .reduced = {1, 0}}, AT(D_LN1_BIAS, layer), m + D_QKV_IN);
+    rt_gradient(rt, 12, layer, AT(D_LN1_BIAS, layer));  // blocks.{}.ln1.bias
     RT_AT(rt, "blocks.{}.ln1: mul mul reduce_sum mul ... f32[4,16,48]", 3.09e4, 6.28e4, 4.97e4);
-    rt_rows(rt, ln_add_backward_2, (char *[]){m + A112, m + W8 + layer * 192,
-        m + A12 + layer * 256, m + A7 - 12288 + layer * 12288, m + A10 + layer * 256,
-        m + W9 + layer * 192, m + A112, m + A115, m + A116, m + A117, m + A118, m + A119}, 64,
-        39936);
+    RT_ROWS(rt, ln_add_backward_2, B * T, 13 * C, m + D_QKV_IN, AT(LN1_WEIGHT, layer), AT(LN1_DIV,
+        layer), AT(BLOCKS_OUT, layer - 1), AT(LN1_MUL, layer), AT(LN1_BIAS, layer), m + D_QKV_IN,
+        m + D_LN1_MUL, m + D_LN1_SUB, m + D_LN1_MUL_2, m + D_LN1_SUM, m + D_LN1_IN_2);
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(rt_with(rt, m + T120), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
-        .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A121 + layer * 192, m + A117);
-    rt_gradient(rt, 13, layer, m + A121 + layer * 192);  // blocks.{}.ln1.weight
+    rt_reduce(WITH(WORK_28), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
+        1}, .reduced = {1, 0}}, AT(D_LN1_WEIGHT, layer), m + D_LN1_MUL_2);
+    rt_gradient(rt, 13, layer, AT(D_LN1_WEIGHT, layer));  // blocks.{}.ln1.weight
     RT_AT(rt, "blocks.{}.ln1: mul add sqrt div mul neg ... f32[4,16,48]", 1.96e4, 5.02e4, 1.23e4);
-    rt_rows(rt, ln_div_backward, (char *[]){m + A11 + layer * 256, m + A118, m + A12 + layer * 256,
-        m + A116, m + A112, m + A93, m + A115, m + A80 + layer % 2 * 12288}, 64, 46080);
+    RT_ROWS(rt, ln_div_backward, B * T, 15 * C, AT(LN1_SUM, layer), m + D_LN1_SUM, AT(LN1_DIV,
+        layer), m + D_LN1_SUB, m + D_QKV_IN, m + D_LN2_IN, m + D_LN1_MUL, AT(D_LN1_IN, layer % 2));
     RT_AT(rt, "blocks.{}.qkv: dot f32[3,4,12,48]", 8.85e5, 7.68e4, 2.76e4);
-    rt_dot(rt_with(rt, m + T122), 14, m + A123 + layer * 27648, m + A119, m + A108);
-    rt_gradient(rt, 14, layer, m + A123 + layer * 27648);  // blocks.{}.qkv.weight
+    rt_dot(WITH(WORK_29), 14, AT(D_QKV_WEIGHT, layer), m + D_LN1_IN_2, m + D_QKV_CONCAT);
+    rt_gradient(rt, 14, layer, AT(D_QKV_WEIGHT, layer));  // blocks.{}.qkv.weight
 }
 
 static void micro(Rt *rt, char *m)
 {
     RT_AT(rt, "wte: lt add select i64[4,16]", 192, 1.02e3, 512);
-    rt_rows(rt, wte_forward, (char *[]){m + I1, m + A2}, 64, 192);
+    RT_ROWS(rt, wte_forward, B * T, 3, m + INPUT_IDS, m + WTE_SELECT);
     RT_AT(rt, "wte: gather f32[4,16,48]", 0, 2.51e4, 1.23e4);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
-        .n = 96, .index = 64, .inner = 48, .whole = 96}, m + A3, m + W4, m + A2);
+        .n = 96, .index = 64, .inner = 48, .whole = 96}, m + WTE_OUT, m + WTE_WEIGHT,
+        m + WTE_SELECT);
     RT_AT(rt, "node_add: add f32[4,16,48]", 3.07e3, 2.76e4, 1.23e4);
-    rt_rows(rt, add_forward, (char *[]){m + A3, m + W5, m + A6}, 4, 3072);
-    for (int64_t layer = 0; layer < 3; layer++)
-        block1_forward(rt, m, layer);
+    RT_ROWS(rt, add_forward, B, T * C, m + WTE_OUT, m + WPE_WEIGHT, m + NODE_ADD_OUT);
+    for (int64_t layer = 0; layer < LAYERS; layer++)
+        blocks_forward_layer(rt, m, layer);
     RT_AT(rt, "ln: reduce_sum mul sub mul reduce_sum mul ... f32[4,16,48]", 2.27e4, 2.6e4, 1.33e4);
-    rt_rows(rt, ln_forward, (char *[]){m + A7 + 24576, m + W41, m + W42, m + A43, m + A44, m + A45,
-        m + A46, m + A47}, 64, 49152);
+    RT_ROWS(rt, ln_forward, B * T, 16 * C, AT(BLOCKS_OUT, LAYERS - 1), m + LN_WEIGHT, m + LN_BIAS,
+        m + LN_MUL, m + LN_DIV, m + D_LN_SQRT, m + D_LN_MUL, m + LN_OUT);
     RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4);
-    rt_dot(rt_with(rt, m + T48), 4, m + A49, m + A47, m + W50);
+    rt_dot(WITH(WORK_6), 4, m + HEAD_OUT, m + LN_OUT, m + HEAD_WEIGHT);
     RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... f32[]", 772, 1.1e3, 584);
-    rt_rows(rt, cross_entropy_forward, (char *[]){m + I51, m + A52, m + A53, m + A54, m + A55}, 1,
-        960);
+    RT_ROWS(rt, cross_entropy_forward, 1, 15 * B * T, m + LABELS, m + CROSS_ENTROPY_EQ, m + COUNT,
+        m + CROSS_ENTROPY_SELECT, m + D_CROSS_ENTROPY_DIV);
     RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 520, 8);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
-        .reduced = {1}}, m + A56, m + A54);
+        .reduced = {1}}, m + BAD_LABEL, m + CROSS_ENTROPY_SELECT);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    rt_rows(rt, cross_entropy_mod_forward, (char *[]){m + A56, m + A56}, 1, 1);
+    RT_ROWS(rt, cross_entropy_mod_forward, 1, 1, m + BAD_LABEL, m + BAD_LABEL);
     RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256);
-    rt_reduce(rt_with(rt, m + T57), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
-        .dim = {64, 96}, .stride = {96, 1}, .reduced = {0, 1}}, m + A58, m + A49);
+    rt_reduce(WITH(WORK_7), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2, .dim = {64, 96},
+        .stride = {96, 1}, .reduced = {0, 1}}, m + CROSS_ENTROPY_MAX, m + HEAD_OUT);
     RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log ... f32[4,16]", 9.3e4, 2.62e4, 768);
-    rt_rows(rt, cross_entropy_log_forward, (char *[]){m + A58, m + A49, m + I51, m + A52, m + A59,
-        m + A60, m + A61}, 64, 67584);
+    RT_ROWS(rt, cross_entropy_log_forward, B * T, 11 * VOCAB, m + CROSS_ENTROPY_MAX, m + HEAD_OUT,
+        m + LABELS, m + CROSS_ENTROPY_EQ, m + CROSS_ENTROPY_FLOOR, m + CROSS_ENTROPY_SUM,
+        m + CROSS_ENTROPY_SELECT_2);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4);
-    rt_reduce(rt_with(rt, m + T62), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
-        .dim = {64}, .stride = {1}, .reduced = {1}}, m + A63, m + A61);
+    rt_reduce(WITH(WORK_8), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {64}, .stride = {1},
+        .reduced = {1}}, m + LOSS, m + CROSS_ENTROPY_SELECT_2);
     RT_AT(rt, "cross_entropy: select neg div iota eq ... f32[4,16,96]", 9.25e4, 2.57e4, 2.46e4);
-    rt_rows(rt, cross_entropy_backward, (char *[]){m + A52, m + A55, m + A60, m + I51, m + A49,
-        m + A59, m + A49}, 64, 61440);
+    RT_ROWS(rt, cross_entropy_backward, 64, 960, m + CROSS_ENTROPY_EQ, m + D_CROSS_ENTROPY_DIV,
+        m + CROSS_ENTROPY_SUM, m + LABELS, m + HEAD_OUT, m + CROSS_ENTROPY_FLOOR, m + HEAD_OUT);
     RT_AT(rt, "head: dot f32[4,16,48]", 5.9e5, 5.53e4, 1.23e4);
-    rt_dot(rt_with(rt, m + T64), 5, m + A65, m + A49, m + W50);
+    rt_dot(WITH(WORK_9), 5, m + D_HEAD_IN, m + HEAD_OUT, m + HEAD_WEIGHT);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(rt_with(rt, m + T66), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
-        .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A67, m + A65);
-    rt_gradient(rt, 0, 0, m + A67);  // ln.bias
+    rt_reduce(WITH(WORK_10), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
+        1}, .reduced = {1, 0}}, m + D_LN_BIAS, m + D_HEAD_IN);
+    rt_gradient(rt, 0, 0, m + D_LN_BIAS);  // ln.bias
     RT_AT(rt, "ln: mul mul reduce_sum mul neg mul sub ... f32[4,16,48]", 3.16e4, 6.34e4, 4.97e4);
-    rt_rows(rt, ln_backward, (char *[]){m + A65, m + W41, m + A44, m + A7 + 24576, m + A43,
-        m + A45, m + A46, m + W42, m + A65, m + A68, m + A69, m + A70, m + A71, m + A72}, 64,
-        55296);
+    RT_ROWS(rt, ln_backward, B * T, 18 * C, m + D_HEAD_IN, m + LN_WEIGHT, m + LN_DIV,
+        AT(BLOCKS_OUT, LAYERS - 1), m + LN_MUL, m + D_LN_SQRT, m + D_LN_MUL, m + LN_BIAS,
+        m + D_HEAD_IN, m + D_LN_MUL_2, m + D_LN_SUB, m + D_LN_MUL_3, m + D_LN_MUL_4, m + D_LN_IN);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(rt_with(rt, m + T73), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
-        .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + A74, m + A70);
-    rt_gradient(rt, 1, 0, m + A74);  // ln.weight
+    rt_reduce(WITH(WORK_11), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
+        1}, .reduced = {1, 0}}, m + D_LN_WEIGHT, m + D_LN_MUL_3);
+    rt_gradient(rt, 1, 0, m + D_LN_WEIGHT);  // ln.weight
     RT_AT(rt, "ln: mul mul add add add f32[4,16,48]", 1.54e4, 3.74e4, 1.23e4);
-    rt_rows(rt, ln_add_backward, (char *[]){m + A71, m + A69, m + A65, m + A68, m + A75}, 64,
-        15360);
+    RT_ROWS(rt, ln_add_backward, B * T, 5 * C, m + D_LN_MUL_4, m + D_LN_SUB, m + D_HEAD_IN,
+        m + D_LN_MUL_2, m + D_LN_IN_2);
     RT_AT(rt, "head: dot f32[96,48]", 5.9e5, 5.53e4, 1.84e4);
-    rt_dot(rt_with(rt, m + T76), 6, m + A77, m + A72, m + A49);
-    rt_gradient(rt, 2, 0, m + A77);  // head.weight
-    for (int64_t layer = 2; layer >= 0; layer--)
-        block1_backward(rt, m, layer);
+    rt_dot(WITH(WORK_12), 6, m + D_HEAD_WEIGHT, m + D_LN_IN, m + HEAD_OUT);
+    rt_gradient(rt, 2, 0, m + D_HEAD_WEIGHT);  // head.weight
+    for (int64_t layer = LAYERS - 1; layer >= 0; layer--)
+        blocks_backward_layer(rt, m, layer);
     RT_AT(rt, "node_add: reduce_sum f32[16,48]", 3.07e3, 1.54e4, 3.07e3);
-    rt_reduce(rt_with(rt, m + T124), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 2,
-        .dim = {4, 768}, .stride = {768, 1}, .reduced = {1, 0}}, m + A125, m + A80);
-    rt_gradient(rt, 15, 0, m + A125);  // wpe.weight
+    rt_reduce(WITH(WORK_30), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {4, 768},
+        .stride = {768, 1}, .reduced = {1, 0}}, m + D_WPE_WEIGHT, AT(D_LN1_IN, 0));
+    rt_gradient(rt, 15, 0, m + D_WPE_WEIGHT);  // wpe.weight
     RT_AT(rt, "wte: add lt select i64[4,16]", 192, 512, 512);
-    rt_rows(rt, wte_forward, (char *[]){m + I1, m + I1}, 64, 192);
+    RT_ROWS(rt, wte_forward, B * T, 3, m + INPUT_IDS, m + INPUT_IDS);
     RT_AT(rt, "wte: scatter_add f32[96,48]", 0, 3.12e4, 1.84e4);
-    rt_scatter_add(rt_with(rt, m + T126), &(RtGather){.type = RT_F32, .index_type = RT_I64,
-        .batch = 1, .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + A127, m + A80,
-        m + I1, NULL);
-    rt_gradient(rt, 16, 0, m + A127);  // wte.weight
+    rt_scatter_add(WITH(WORK_31), &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1,
+        .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + D_WTE_WEIGHT, AT(D_LN1_IN,
+        0), m + INPUT_IDS, NULL);
+    rt_gradient(rt, 16, 0, m + D_WTE_WEIGHT);  // wte.weight
 }
 
 // blocks.{}, 3 times
-static void block1_reduce(Rt *rt, char *m, int64_t layer)
+static void blocks_reduce_layer(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "grad_norm blocks.{}.ln1.weight: mul reduce_sum f32[]", 96, 196, 4);
-    rt_rows(rt, grad_norm_reduce_sum, (char *[]){m + A121 + layer * 192, m + A137}, 1, 96);
+    RT_ROWS(rt, grad_norm_reduce_sum, 1, 2 * C, AT(D_LN1_WEIGHT, layer), m + GRAD_NORM_LN1_WEIGHT);
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, grad_norm_add_3, (char *[]){m + A114 + layer * 192, m + A137, m + A138}, 1, 144);
+    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, AT(D_LN1_BIAS, layer), m + GRAD_NORM_LN1_WEIGHT,
+        m + GRAD_NORM_LN1_BIAS);
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: mul ... f32[3,4,12]", 1.38e4, 2.82e4, 576);
-    rt_rows(rt, grad_norm, (char *[]){m + A123 + layer * 27648, m + A139}, 144, 13824);
+    RT_ROWS(rt, grad_norm, 3 * HEADS * HEAD_SIZE, 2 * C, AT(D_QKV_WEIGHT, layer),
+        m + GRAD_NORM_QKV_WEIGHT);
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]", 144, 580, 4);
-    rt_reduce(rt_with(rt, m + T140), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
-        .dim = {144}, .stride = {1}, .reduced = {1}}, m + A141, m + A139);
+    rt_reduce(WITH(WORK_34), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {144}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_QKV_WEIGHT_2, m + GRAD_NORM_QKV_WEIGHT);
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: add f32[]", 1, 8, 4);
-    rt_rows(rt, grad_norm_add_4, (char *[]){m + A138, m + A141, m + A138}, 1, 1);
+    RT_ROWS(rt, grad_norm_add_4, 1, 1, m + GRAD_NORM_LN1_BIAS, m + GRAD_NORM_QKV_WEIGHT_2,
+        m + GRAD_NORM_LN1_BIAS);
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum add f32[]", 289, 584, 4);
-    rt_rows(rt, grad_norm_add_5, (char *[]){m + A110 + layer * 576, m + A138, m + A142}, 1, 432);
+    RT_ROWS(rt, grad_norm_add_2, 1, 9 * HEADS * HEAD_SIZE, AT(D_QKV_BIAS, layer),
+        m + GRAD_NORM_LN1_BIAS, m + GRAD_NORM_QKV_BIAS, (char *)(int64_t[]){144});
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul ... f32[48,4]", 4.61e3, 9.98e3, 768);
-    rt_rows(rt, grad_norm_reduce_sum_2, (char *[]){m + A106 + layer * 9216, m + A143}, 192, 4608);
+    RT_ROWS(rt, grad_norm_reduce_sum_2, C * HEADS, 2 * HEAD_SIZE, AT(D_PROJ_WEIGHT, layer),
+        m + GRAD_NORM_PROJ_WEIGHT);
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]", 192, 772, 4);
-    rt_reduce(rt_with(rt, m + T144), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
-        .dim = {192}, .stride = {1}, .reduced = {1}}, m + A145, m + A143);
+    rt_reduce(WITH(WORK_35), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_PROJ_WEIGHT_2, m + GRAD_NORM_PROJ_WEIGHT);
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: add f32[]", 1, 8, 4);
-    rt_rows(rt, grad_norm_add_4, (char *[]){m + A142, m + A145, m + A142}, 1, 1);
+    RT_ROWS(rt, grad_norm_add_4, 1, 1, m + GRAD_NORM_QKV_BIAS, m + GRAD_NORM_PROJ_WEIGHT_2,
+        m + GRAD_NORM_QKV_BIAS);
     RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, grad_norm_add_3, (char *[]){m + A102 + layer * 192, m + A142, m + A146}, 1, 144);
+    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, AT(D_PROJ_BIAS, layer), m + GRAD_NORM_QKV_BIAS,
+        m + GRAD_NORM_PROJ_BIAS);
     RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, grad_norm_add_3, (char *[]){m + A98 + layer * 192, m + A146, m + A147}, 1, 144);
+    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, AT(D_LN2_WEIGHT, layer), m + GRAD_NORM_PROJ_BIAS,
+        m + GRAD_NORM_LN2_WEIGHT);
     RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, grad_norm_add_3, (char *[]){m + A91 + layer * 192, m + A147, m + A148}, 1, 144);
+    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, AT(D_LN2_BIAS, layer), m + GRAD_NORM_LN2_WEIGHT,
+        m + GRAD_NORM_LN2_BIAS);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul reduce_sum f32[192]", 1.84e4, 3.76e4, 768);
-    rt_rows(rt, grad_norm, (char *[]){m + A100 + layer * 36864, m + A149}, 192, 18432);
+    RT_ROWS(rt, grad_norm, FC_SIZE, 2 * C, AT(D_FC_WEIGHT, layer), m + GRAD_NORM_FC_WEIGHT);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]", 192, 772, 4);
-    rt_reduce(rt_with(rt, m + T150), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
-        .dim = {192}, .stride = {1}, .reduced = {1}}, m + A151, m + A149);
+    rt_reduce(WITH(WORK_36), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_FC_WEIGHT_2, m + GRAD_NORM_FC_WEIGHT);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: add f32[]", 1, 8, 4);
-    rt_rows(rt, grad_norm_add_4, (char *[]){m + A148, m + A151, m + A148}, 1, 1);
+    RT_ROWS(rt, grad_norm_add_4, 1, 1, m + GRAD_NORM_LN2_BIAS, m + GRAD_NORM_FC_WEIGHT_2,
+        m + GRAD_NORM_LN2_BIAS);
     RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum add f32[]", 385, 776, 4);
-    rt_rows(rt, grad_norm_add_6, (char *[]){m + A87 + layer * 768, m + A148, m + A152}, 1, 576);
+    RT_ROWS(rt, grad_norm_add_2, 1, 3 * FC_SIZE, AT(D_FC_BIAS, layer), m + GRAD_NORM_LN2_BIAS,
+        m + GRAD_NORM_FC_BIAS, (char *)(int64_t[]){192});
     RT_AT(rt, "grad_norm blocks.{}.out.weight: mul reduce_sum add f32[]", 1.84e4, 3.69e4, 4);
-    rt_rows(rt, grad_norm_add_7, (char *[]){m + A85 + layer * 36864, m + A152, m + A153}, 1,
-        27648);
+    RT_ROWS(rt, grad_norm_add_5, 1, 3 * C * FC_SIZE, AT(D_OUT_WEIGHT, layer),
+        m + GRAD_NORM_FC_BIAS, m + GRAD_NORM_OUT_WEIGHT);
     RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, grad_norm_add_3, (char *[]){m + A79 + layer * 192, m + A153,
-        m + A154 + layer * 64}, 1, 144);
+    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, AT(D_OUT_BIAS, layer), m + GRAD_NORM_OUT_WEIGHT,
+        AT(GRAD_NORM_OUT_BIAS, layer));
 }
 
 static void reduce(Rt *rt, char *m)
 {
     RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384);
-    rt_rows(rt, grad_norm, (char *[]){m + A127, m + A128}, 96, 9216);
+    RT_ROWS(rt, grad_norm, 96, 2 * C, m + D_WTE_WEIGHT, m + GRAD_NORM_WTE_WEIGHT);
     RT_AT(rt, "grad_norm wte.weight: reduce_sum f32[]", 96, 388, 4);
-    rt_reduce(rt_with(rt, m + T129), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
-        .dim = {96}, .stride = {1}, .reduced = {1}}, m + A130, m + A128);
+    rt_reduce(WITH(WORK_32), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_WTE_WEIGHT_2, m + GRAD_NORM_WTE_WEIGHT);
     RT_AT(rt, "grad_norm: add f32[]", 1, 4, 4);
-    rt_rows(rt, grad_norm_add, (char *[]){m + A130, m + A130}, 1, 1);
+    RT_ROWS(rt, grad_norm_add, 1, 1, m + GRAD_NORM_WTE_WEIGHT_2, m + GRAD_NORM_WTE_WEIGHT_2);
     RT_AT(rt, "grad_norm wpe.weight: mul reduce_sum add f32[]", 1.54e3, 3.08e3, 4);
-    rt_rows(rt, grad_norm_add_2, (char *[]){m + A125, m + A130, m + A131}, 1, 2304);
+    RT_ROWS(rt, grad_norm_add_2, 1, 3 * T * C, m + D_WPE_WEIGHT, m + GRAD_NORM_WTE_WEIGHT_2,
+        m + GRAD_NORM_ADD, (char *)(int64_t[]){768});
     RT_AT(rt, "grad_norm ln.weight: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, grad_norm_add_3, (char *[]){m + A74, m + A131, m + A132}, 1, 144);
+    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, m + D_LN_WEIGHT, m + GRAD_NORM_ADD,
+        m + GRAD_NORM_ADD_2);
     RT_AT(rt, "grad_norm ln.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    rt_rows(rt, grad_norm_add_3, (char *[]){m + A67, m + A132, m + A133}, 1, 144);
+    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, m + D_LN_BIAS, m + GRAD_NORM_ADD_2, m + GRAD_NORM);
     RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384);
-    rt_rows(rt, grad_norm, (char *[]){m + A77, m + A134}, 96, 9216);
+    RT_ROWS(rt, grad_norm, VOCAB, 2 * C, m + D_HEAD_WEIGHT, m + GRAD_NORM_HEAD_WEIGHT);
     RT_AT(rt, "grad_norm head.weight: reduce_sum f32[]", 96, 388, 4);
-    rt_reduce(rt_with(rt, m + T135), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
-        .dim = {96}, .stride = {1}, .reduced = {1}}, m + A136, m + A134);
+    rt_reduce(WITH(WORK_33), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_HEAD_WEIGHT_2, m + GRAD_NORM_HEAD_WEIGHT);
     RT_AT(rt, "grad_norm: add f32[]", 1, 8, 4);
-    rt_rows(rt, grad_norm_add_4, (char *[]){m + A133, m + A136, m + A133}, 1, 1);
-    for (int64_t layer = 0; layer < 3; layer++)
-        block1_reduce(rt, m, layer);
-    for (int64_t layer = 0; layer < 3; layer++) {
+    RT_ROWS(rt, grad_norm_add_4, 1, 1, m + GRAD_NORM, m + GRAD_NORM_HEAD_WEIGHT_2, m + GRAD_NORM);
+    for (int64_t layer = 0; layer < LAYERS; layer++)
+        blocks_reduce_layer(rt, m, layer);
+    for (int64_t layer = 0; layer < LAYERS; layer++) {
         RT_AT(rt, "grad_norm: copy f32[1]", 0, 8, 4);
-        rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 0}, m + A155 + layer * 4, m + A154 + layer * 64);
+        rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 0}, AT(GRAD_NORM_CONCAT, layer),
+            AT(GRAD_NORM_OUT_BIAS, layer));
     }
     RT_AT(rt, "grad_norm: reduce_sum f32[]", 3, 16, 4);
-    rt_reduce(rt_with(rt, m + T156), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
-        .dim = {3}, .stride = {1}, .reduced = {1}}, m + A157, m + A155);
+    rt_reduce(WITH(WORK_37), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {3}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_SUM, AT(GRAD_NORM_CONCAT, 0));
     RT_AT(rt, "grad_norm: add sqrt f32[]", 5, 8, 4);
-    rt_rows(rt, grad_norm_sqrt, (char *[]){m + A133, m + A157, m + A133}, 1, 2);
+    RT_ROWS(rt, grad_norm_sqrt, 1, 2, m + GRAD_NORM, m + GRAD_NORM_SUM, m + GRAD_NORM);
 }
 
 // blocks.{}, 3 times
-static void block1_update(Rt *rt, char *m, int64_t layer)
+static void blocks_update_layer(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "adamw blocks.{}.ln1.weight: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, adamw, (char *[]){m + A121 + layer * 192, m + A169, m + S181 + layer * 192,
-        m + A166, m + A165, m + W8 + layer * 192, m + A168, m + S182 + layer * 192, m + H161,
-        m + A167, m + H172, m + A164}, 48, 720);
+    RT_ROWS(rt, adamw, C, 15, ADAMW(AT(D_LN1_WEIGHT, layer), AT(LN1_WEIGHT_EXP_AVG, layer),
+        AT(LN1_WEIGHT, layer), AT(LN1_WEIGHT_EXP_AVG_SQ, layer)));
     RT_AT(rt, "adamw blocks.{}.ln1.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, adamw, (char *[]){m + A114 + layer * 192, m + A169, m + S183 + layer * 192,
-        m + A166, m + A165, m + W9 + layer * 192, m + A168, m + S184 + layer * 192, m + H161,
-        m + A167, m + H172, m + A164}, 48, 720);
+    RT_ROWS(rt, adamw, C, 15, ADAMW(AT(D_LN1_BIAS, layer), AT(LN1_BIAS_EXP_AVG, layer),
+        AT(LN1_BIAS, layer), AT(LN1_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "adamw blocks.{}.qkv.weight: mul sub ... f32[3,4,12,48]", 1.45e5, 1.11e5, 8.29e4);
-    rt_rows(rt, adamw, (char *[]){m + A123 + layer * 27648, m + A169, m + S185 + layer * 27648,
-        m + A166, m + A165, m + W16 + layer * 27648, m + A168, m + S186 + layer * 27648, m + H161,
-        m + A167, m + H172, m + A164}, 6912, 103680);
+    RT_ROWS(rt, adamw, 3 * HEADS * HEAD_SIZE * C, 15, ADAMW(AT(D_QKV_WEIGHT, layer),
+        AT(QKV_WEIGHT_EXP_AVG, layer), AT(QKV_WEIGHT, layer), AT(QKV_WEIGHT_EXP_AVG_SQ, layer)));
     RT_AT(rt, "adamw blocks.{}.qkv.bias: mul sub mul mul ... f32[3,4,12]", 3.02e3, 2.34e3, 1.73e3);
-    rt_rows(rt, adamw, (char *[]){m + A110 + layer * 576, m + A169, m + S187 + layer * 576,
-        m + A166, m + A165, m + W17 + layer * 576, m + A168, m + S188 + layer * 576, m + H161,
-        m + A167, m + H172, m + A164}, 144, 2160);
+    RT_ROWS(rt, adamw, 3 * HEADS * HEAD_SIZE, 15, ADAMW(AT(D_QKV_BIAS, layer), AT(QKV_BIAS_EXP_AVG,
+        layer), AT(QKV_BIAS, layer), AT(QKV_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "adamw blocks.{}.proj.weight: mul sub mul ... f32[48,4,12]", 4.84e4, 3.69e4, 2.76e4);
-    rt_rows(rt, adamw, (char *[]){m + A106 + layer * 9216, m + A169, m + S189 + layer * 9216,
-        m + A166, m + A165, m + W24 + layer * 9216, m + A168, m + S190 + layer * 9216, m + H161,
-        m + A167, m + H172, m + A164}, 2304, 34560);
+    RT_ROWS(rt, adamw, C * HEADS * HEAD_SIZE, 15, ADAMW(AT(D_PROJ_WEIGHT, layer),
+        AT(PROJ_WEIGHT_EXP_AVG, layer), AT(PROJ_WEIGHT, layer), AT(PROJ_WEIGHT_EXP_AVG_SQ,
+        layer)));
     RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, adamw, (char *[]){m + A102 + layer * 192, m + A169, m + S191 + layer * 192,
-        m + A166, m + A165, m + W25 + layer * 192, m + A168, m + S192 + layer * 192, m + H161,
-        m + A167, m + H172, m + A164}, 48, 720);
+    RT_ROWS(rt, adamw, C, 15, ADAMW(AT(D_PROJ_BIAS, layer), AT(PROJ_BIAS_EXP_AVG, layer),
+        AT(PROJ_BIAS, layer), AT(PROJ_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "adamw blocks.{}.ln2.weight: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, adamw, (char *[]){m + A98 + layer * 192, m + A169, m + S193 + layer * 192,
-        m + A166, m + A165, m + W26 + layer * 192, m + A168, m + S194 + layer * 192, m + H161,
-        m + A167, m + H172, m + A164}, 48, 720);
+    RT_ROWS(rt, adamw, C, 15, ADAMW(AT(D_LN2_WEIGHT, layer), AT(LN2_WEIGHT_EXP_AVG, layer),
+        AT(LN2_WEIGHT, layer), AT(LN2_WEIGHT_EXP_AVG_SQ, layer)));
     RT_AT(rt, "adamw blocks.{}.ln2.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, adamw, (char *[]){m + A91 + layer * 192, m + A169, m + S195 + layer * 192,
-        m + A166, m + A165, m + W27 + layer * 192, m + A168, m + S196 + layer * 192, m + H161,
-        m + A167, m + H172, m + A164}, 48, 720);
+    RT_ROWS(rt, adamw, C, 15, ADAMW(AT(D_LN2_BIAS, layer), AT(LN2_BIAS_EXP_AVG, layer),
+        AT(LN2_BIAS, layer), AT(LN2_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "adamw blocks.{}.fc.weight: mul sub mul ... f32[192,48]", 1.94e5, 1.47e5, 1.11e5);
-    rt_rows(rt, adamw, (char *[]){m + A100 + layer * 36864, m + A169, m + S197 + layer * 36864,
-        m + A166, m + A165, m + W34 + layer * 36864, m + A168, m + S198 + layer * 36864, m + H161,
-        m + A167, m + H172, m + A164}, 9216, 138240);
+    RT_ROWS(rt, adamw, FC_SIZE * C, 15, ADAMW(AT(D_FC_WEIGHT, layer), AT(FC_WEIGHT_EXP_AVG, layer),
+        AT(FC_WEIGHT, layer), AT(FC_WEIGHT_EXP_AVG_SQ, layer)));
     RT_AT(rt, "adamw blocks.{}.fc.bias: mul sub mul mul mul ... f32[192]", 4.03e3, 3.1e3, 2.3e3);
-    rt_rows(rt, adamw, (char *[]){m + A87 + layer * 768, m + A169, m + S199 + layer * 768,
-        m + A166, m + A165, m + W35 + layer * 768, m + A168, m + S200 + layer * 768, m + H161,
-        m + A167, m + H172, m + A164}, 192, 2880);
+    RT_ROWS(rt, adamw, FC_SIZE, 15, ADAMW(AT(D_FC_BIAS, layer), AT(FC_BIAS_EXP_AVG, layer),
+        AT(FC_BIAS, layer), AT(FC_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "adamw blocks.{}.out.weight: mul sub mul ... f32[48,192]", 1.94e5, 1.47e5, 1.11e5);
-    rt_rows(rt, adamw, (char *[]){m + A85 + layer * 36864, m + A169, m + S201 + layer * 36864,
-        m + A166, m + A165, m + W39 + layer * 36864, m + A168, m + S202 + layer * 36864, m + H161,
-        m + A167, m + H172, m + A164}, 9216, 138240);
+    RT_ROWS(rt, adamw, C * FC_SIZE, 15, ADAMW(AT(D_OUT_WEIGHT, layer), AT(OUT_WEIGHT_EXP_AVG,
+        layer), AT(OUT_WEIGHT, layer), AT(OUT_WEIGHT_EXP_AVG_SQ, layer)));
     RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, adamw, (char *[]){m + A79 + layer * 192, m + A169, m + S203 + layer * 192,
-        m + A166, m + A165, m + W40 + layer * 192, m + A168, m + S204 + layer * 192, m + H161,
-        m + A167, m + H172, m + A164}, 48, 720);
+    RT_ROWS(rt, adamw, C, 15, ADAMW(AT(D_OUT_BIAS, layer), AT(OUT_BIAS_EXP_AVG, layer),
+        AT(OUT_BIAS, layer), AT(OUT_BIAS_EXP_AVG_SQ, layer)));
 }
 
 static void update(Rt *rt, char *m)
 {
     RT_AT(rt, "clip_norm: cast cast pow sub cast div cast cast pow sub ... f32[]", 72, 52, 24);
-    rt_rows(rt, clip_norm, (char *[]){m + H158, m + H159, m + H160, m + H161, m + H162, m + A133,
-        m + H163, m + A164, m + A165, m + A166, m + A167, m + A168, m + A169}, 1, 22);
+    RT_ROWS(rt, clip_norm, 1, 22, m + BETA1, m + STEP, m + LR, m + BETA2, m + WEIGHT_DECAY,
+        m + GRAD_NORM, m + CLIP_NORM, m + ADAMW_NEG, m + ADAMW_SUB, m + ADAMW_SUB_2,
+        m + ADAMW_CAST, m + ADAMW_SUB_3, m + CLIP_NORM_OUT);
     RT_AT(rt, "adamw wte.weight: mul sub mul mul mul add ... f32[96,48]", 9.68e4, 7.38e4, 5.53e4);
-    rt_rows(rt, adamw, (char *[]){m + A127, m + A169, m + S170, m + A166, m + A165, m + W4,
-        m + A168, m + S171, m + H161, m + A167, m + H172, m + A164}, 4608, 69120);
+    RT_ROWS(rt, adamw, 96 * C, 15, ADAMW(m + D_WTE_WEIGHT, m + WTE_WEIGHT_EXP_AVG, m + WTE_WEIGHT,
+        m + WTE_WEIGHT_EXP_AVG_SQ));
     RT_AT(rt, "adamw wpe.weight: mul sub mul mul mul add ... f32[16,48]", 1.61e4, 1.23e4, 9.22e3);
-    rt_rows(rt, adamw, (char *[]){m + A125, m + A169, m + S173, m + A166, m + A165, m + W5,
-        m + A168, m + S174, m + H161, m + A167, m + H172, m + A164}, 768, 11520);
+    RT_ROWS(rt, adamw, T * C, 15, ADAMW(m + D_WPE_WEIGHT, m + WPE_WEIGHT_EXP_AVG, m + WPE_WEIGHT,
+        m + WPE_WEIGHT_EXP_AVG_SQ));
     RT_AT(rt, "adamw ln.weight: mul sub mul mul mul add mul mul ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, adamw, (char *[]){m + A74, m + A169, m + S175, m + A166, m + A165, m + W41,
-        m + A168, m + S176, m + H161, m + A167, m + H172, m + A164}, 48, 720);
+    RT_ROWS(rt, adamw, C, 15, ADAMW(m + D_LN_WEIGHT, m + LN_WEIGHT_EXP_AVG, m + LN_WEIGHT,
+        m + LN_WEIGHT_EXP_AVG_SQ));
     RT_AT(rt, "adamw ln.bias: mul sub mul mul mul add mul mul add ... f32[48]", 1.01e3, 800, 576);
-    rt_rows(rt, adamw, (char *[]){m + A67, m + A169, m + S177, m + A166, m + A165, m + W42,
-        m + A168, m + S178, m + H161, m + A167, m + H172, m + A164}, 48, 720);
+    RT_ROWS(rt, adamw, C, 15, ADAMW(m + D_LN_BIAS, m + LN_BIAS_EXP_AVG, m + LN_BIAS,
+        m + LN_BIAS_EXP_AVG_SQ));
     RT_AT(rt, "adamw head.weight: mul sub mul mul mul add ... f32[96,48]", 9.68e4, 7.38e4, 5.53e4);
-    rt_rows(rt, adamw, (char *[]){m + A77, m + A169, m + S179, m + A166, m + A165, m + W50,
-        m + A168, m + S180, m + H161, m + A167, m + H172, m + A164}, 4608, 69120);
-    for (int64_t layer = 0; layer < 3; layer++)
-        block1_update(rt, m, layer);
+    RT_ROWS(rt, adamw, VOCAB * C, 15, ADAMW(m + D_HEAD_WEIGHT, m + HEAD_WEIGHT_EXP_AVG,
+        m + HEAD_WEIGHT, m + HEAD_WEIGHT_EXP_AVG_SQ));
+    for (int64_t layer = 0; layer < LAYERS; layer++)
+        blocks_update_layer(rt, m, layer);
 }
 
 // blocks.{}, 3 times
-static void block1_predict(Rt *rt, char *m, int64_t layer)
+static void blocks_predict_layer(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub mul ... f32[4,16,48]", 2.22e4, 2.5e4, 1.23e4);
-    rt_rows(rt, ln_predict, (char *[]){m + A208 + (layer + 1) % 2 * 12288, m + W8 + layer * 192,
-        m + W9 + layer * 192, m + A209}, 64, 36864);
+    RT_ROWS(rt, ln_predict, B * T, 12 * C, AT(F_BLOCKS_OUT, (layer + 1) % 2), AT(LN1_WEIGHT,
+        layer), AT(LN1_BIAS, layer), m + F_LN1_OUT);
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]", 8.85e5, 7.68e4, 3.69e4);
-    rt_dot(rt_with(rt, m + T210), 0, m + A211, m + A209, m + W16 + layer * 27648);
+    rt_dot(WITH(F_WORK), 0, m + F_QKV_OUT, m + F_LN1_OUT, AT(QKV_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]", 9.22e3, 3.74e4, 3.69e4);
-    rt_rows(rt, qkv_forward, (char *[]){m + A211, m + W17 + layer * 576, m + A211}, 64, 9216);
+    RT_ROWS(rt, qkv_forward, B * T, 3 * HEADS * HEAD_SIZE, m + F_QKV_OUT, AT(QKV_BIAS, layer),
+        m + F_QKV_OUT);
     RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]", 9.83e4, 5.02e4, 1.33e4);
-    rt_attention(rt_with(rt, m + T212), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .n_group = 0,
-        .s = 16, .t = 16, .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0},
-        144, 1}, .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1},
-        {0}, 4, 0}, .offset = 0, .causal = true, .window = 0, .scale = 0.288675129}, m + A213,
-        m + A214, m + A211, m + A211 + 192, m + A211 + 384, NULL, NULL, NULL, NULL);
+    rt_attention(WITH(F_WORK_2), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16, .t = 16,
+        .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
+        .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1}, {0}, 4, 0},
+        .causal = true, .scale = 0.288675129}, m + F_BLOCKS_OUT_2, m + F_BLOCKS_ATTENTION,
+        m + F_QKV_OUT, m + F_QKV_OUT + 4 * HEADS * HEAD_SIZE,
+        m + F_QKV_OUT + 8 * HEADS * HEAD_SIZE, NULL, NULL, NULL, NULL);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4);
-    rt_dot(rt_with(rt, m + T215), 1, m + A216, m + A213, m + W24 + layer * 9216);
+    rt_dot(WITH(F_WORK_3), 1, m + F_LN2_OUT, m + F_BLOCKS_OUT_2, AT(PROJ_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul ... f32[4,16,48]", 2.84e4, 3.74e4, 2.46e4);
-    rt_rows(rt, ln2_predict, (char *[]){m + A216, m + W25 + layer * 192,
-        m + A208 + (layer + 1) % 2 * 12288, m + W26 + layer * 192, m + W27 + layer * 192, m + A217,
-        m + A216}, 64, 43008);
+    RT_ROWS(rt, ln2_predict, B * T, 14 * C, m + F_LN2_OUT, AT(PROJ_BIAS, layer), AT(F_BLOCKS_OUT,
+        (layer + 1) % 2), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer), m + F_BLOCKS_OUT_3,
+        m + F_LN2_OUT);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4);
-    rt_dot(rt_with(rt, m + T218), 2, m + A219, m + A216, m + W34 + layer * 36864);
+    rt_dot(WITH(F_WORK_4), 2, m + F_BLOCKS_OUT_4, m + F_LN2_OUT, AT(FC_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]", 2.83e5, 4.99e4, 4.92e4);
-    rt_rows(rt, blocks_erf_forward, (char *[]){m + A219, m + W35 + layer * 768, m + A219}, 64,
-        73728);
+    RT_ROWS(rt, blocks_erf_forward, B * T, 6 * FC_SIZE, m + F_BLOCKS_OUT_4, AT(FC_BIAS, layer),
+        m + F_BLOCKS_OUT_4);
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]", 1.18e6, 9.83e4, 1.23e4);
-    rt_dot(rt_with(rt, m + T220), 3, m + A221, m + A219, m + W39 + layer * 36864);
+    rt_dot(WITH(F_WORK_5), 3, m + F_OUT_DOT, m + F_BLOCKS_OUT_4, AT(OUT_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add add f32[4,16,48]", 6.14e3, 3.71e4, 1.23e4);
-    rt_rows(rt, blocks_add_forward, (char *[]){m + A221, m + W40 + layer * 192, m + A217,
-        m + A208 + layer % 2 * 12288}, 64, 6144);
+    RT_ROWS(rt, blocks_add_forward, B * T, 2 * C, m + F_OUT_DOT, AT(OUT_BIAS, layer),
+        m + F_BLOCKS_OUT_3, AT(F_BLOCKS_OUT, layer % 2));
 }
 
 static void forward(Rt *rt, char *m)
 {
     RT_AT(rt, "wte: lt add select i64[4,16]", 192, 512, 512);
-    rt_rows(rt, wte_forward, (char *[]){m + I205, m + I205}, 64, 192);
+    RT_ROWS(rt, wte_forward, B * T, 3, m + F_INPUT_IDS, m + F_INPUT_IDS);
     RT_AT(rt, "wte: gather f32[4,16,48]", 0, 2.51e4, 1.23e4);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
-        .n = 96, .index = 64, .inner = 48, .whole = 96}, m + A206, m + W4, m + I205);
+        .n = 96, .index = 64, .inner = 48, .whole = 96}, m + F_WTE_OUT, m + WTE_WEIGHT,
+        m + F_INPUT_IDS);
     RT_AT(rt, "node_add: add f32[4,16,48]", 3.07e3, 2.76e4, 1.23e4);
-    rt_rows(rt, add_forward, (char *[]){m + A206, m + W5, m + A207}, 4, 3072);
-    for (int64_t layer = 0; layer < 3; layer++)
-        block1_predict(rt, m, layer);
+    RT_ROWS(rt, add_forward, B, T * C, m + F_WTE_OUT, m + WPE_WEIGHT, m + F_NODE_ADD_OUT);
+    for (int64_t layer = 0; layer < LAYERS; layer++)
+        blocks_predict_layer(rt, m, layer);
     RT_AT(rt, "ln: reduce_sum mul sub mul reduce_sum mul ... f32[4,16,48]", 2.22e4, 2.5e4, 1.23e4);
-    rt_rows(rt, ln_predict, (char *[]){m + A208, m + W41, m + W42, m + A222}, 64, 36864);
+    RT_ROWS(rt, ln_predict, B * T, 12 * C, AT(F_BLOCKS_OUT, 0), m + LN_WEIGHT, m + LN_BIAS,
+        m + F_LN_OUT);
     RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4);
-    rt_dot(rt_with(rt, m + T223), 4, m + A224, m + A222, m + W50);
+    rt_dot(WITH(F_WORK_6), 4, m + F_LOGITS, m + F_LN_OUT, m + HEAD_WEIGHT);
     RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or ... i64[4,16]", 768, 1.09e3, 580);
-    rt_rows(rt, cross_entropy_predict, (char *[]){m + I225, m + A226, m + A227, m + A228}, 1, 896);
+    RT_ROWS(rt, cross_entropy_predict, 1, 14 * B * T, m + F_LABELS, m + F_CROSS_ENTROPY_EQ,
+        m + F_COUNT, m + F_CROSS_ENTROPY_SELECT);
     RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 520, 8);
     rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
-        .reduced = {1}}, m + A229, m + A228);
+        .reduced = {1}}, m + F_BAD_LABEL, m + F_CROSS_ENTROPY_SELECT);
     RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    rt_rows(rt, cross_entropy_mod_forward, (char *[]){m + A229, m + A229}, 1, 1);
+    RT_ROWS(rt, cross_entropy_mod_forward, 1, 1, m + F_BAD_LABEL, m + F_BAD_LABEL);
     RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256);
-    rt_reduce(rt_with(rt, m + T230), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
-        .dim = {64, 96}, .stride = {96, 1}, .reduced = {0, 1}}, m + A231, m + A224);
+    rt_reduce(WITH(F_WORK_7), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2, .dim = {64, 96},
+        .stride = {96, 1}, .reduced = {0, 1}}, m + F_CROSS_ENTROPY_MAX, m + F_LOGITS);
     RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log ... f32[4,16]", 9.3e4, 2.57e4, 256);
-    rt_rows(rt, cross_entropy_log_predict, (char *[]){m + A231, m + A224, m + I225, m + A226,
-        m + A232}, 64, 67584);
+    RT_ROWS(rt, cross_entropy_log_predict, B * T, 11 * VOCAB, m + F_CROSS_ENTROPY_MAX,
+        m + F_LOGITS, m + F_LABELS, m + F_CROSS_ENTROPY_EQ, m + F_CROSS_ENTROPY_SELECT_2);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4);
-    rt_reduce(rt_with(rt, m + T233), &(RtReduce){.op = RT_SUM, .type = RT_F32, .rank = 1,
-        .dim = {64}, .stride = {1}, .reduced = {1}}, m + A234, m + A232);
+    rt_reduce(WITH(F_WORK_8), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {64}, .stride = {1},
+        .reduced = {1}}, m + F_LOSS, m + F_CROSS_ENTROPY_SELECT_2);
 }
 
-// wte: lt add select; 64 elements
-// x0 input_ids i64[4,16] -> y0 i64[4,16]
+// wte: lt add select; 64 elements; x0 input_ids
 static void wte_forward(char *const *p, int64_t first, int64_t last)
 {
-    const int64_t *x0 = (const int64_t *)p[0];
+    const int64_t *x0 = (int64_t *)p[0];
     int64_t *y0 = (int64_t *)p[1];
-
-    RT_SIMD
-    for (int64_t i = first; i < last; i++)
+    RT_SIMD for (int64_t i = first; i < last; i++)
         y0[i] = x0[i] < 0 ? (int64_t)rt_add_int(x0[i], 96) : x0[i];
 }
 
-// node_add: add; 4 rows of 768
-// x0 wte f32[4,16,48], weight wpe.weight f32[16,48] -> y0 f32[4,16,48]
+// node_add: add; 4 rows of 768; x0 wte
 static void add_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        const float *x0 = (const float *)p[0] + i0 * 768;
-        const float *weight = (const float *)p[1];
+        const float *x0 = (float *)p[0] + i0 * 768, *weight = (float *)p[1];
         float *y0 = (float *)p[2] + i0 * 768;
-        RT_SIMD
-        for (int64_t i = 0; i < 768; i++)
+        RT_SIMD for (int64_t i = 0; i < 768; i++)
             y0[i] = x0[i] + weight[i];
     }
 }
 
-// blocks.{}.ln1: reduce_sum mul sub add sqrt div; 64 rows of 48
-// x0 blocks.{} f32[4,16,48], weight f32[48], bias f32[48] -> y0 f32[4,16], y1 f32[4,16],
-//   y2 f32[4,16], y3 f32[4,16,48]
+// blocks.{}.ln1: reduce_sum mul sub add sqrt div; 64 rows of 48; x0 blocks.{}
 static void ln1_forward(char *const *p, int64_t first, int64_t last)
 {
-    float *y0 = (float *)p[3];
-    float *y1 = (float *)p[4];
-    float *y2 = (float *)p[5];
+    float *y0 = (float *)p[3], *y1 = (float *)p[4], *y2 = (float *)p[5];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
-        const float *x0 = (const float *)p[0] + i0 * 48;
-        RT_SIMD_SUM(s0)
-        for (int64_t i = 0; i < 48; i++)
+        const float *x0 = (float *)p[0] + i0 * 48;
+        RT_SIMD_SUM(s0) for (int64_t i = 0; i < 48; i++)
             s0 += x0[i];
         const float v1 = s0 * 0.020833334f;
         y0[i0] = v1;
-        RT_SIMD_SUM(s1)
-        for (int64_t i = 0; i < 48; i++) {
+        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++) {
             const float v2 = x0[i] - v1;
             s1 += v2 * v2;
         }
         const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
         y2[i0] = v3;
-        const float *weight = (const float *)p[1];
-        const float *bias = (const float *)p[2];
+        const float *weight = (float *)p[1], *bias = (float *)p[2];
         float *y3 = (float *)p[6] + i0 * 48;
-        RT_SIMD
-        for (int64_t i = 0; i < 48; i++)
+        RT_SIMD for (int64_t i = 0; i < 48; i++)
             y3[i] = (x0[i] - v1) * v3 * weight[i] + bias[i];
         y1[i0] = s1;
     }
 }
 
 // blocks.{}.qkv: add; 64 rows of 144
-// x0 f32[4,16,3,4,12], bias f32[3,4,12] -> y0 f32[4,16,3,4,12]
 static void qkv_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        const float *x0 = (const float *)p[0] + i0 * 144;
-        const float *bias = (const float *)p[1];
+        const float *x0 = (float *)p[0] + i0 * 144, *bias = (float *)p[1];
         float *y0 = (float *)p[2] + i0 * 144;
-        RT_SIMD
-        for (int64_t i = 0; i < 144; i++)
+        RT_SIMD for (int64_t i = 0; i < 144; i++)
             y0[i] = x0[i] + bias[i];
     }
 }
 
 // blocks.{}.ln2: add reduce_sum mul sub sqrt div; 64 rows of 48
-// x0 blocks.{}.proj f32[4,16,48], bias blocks.{}.proj.bias f32[48], x2 blocks.{} f32[4,16,48],
-//   weight f32[48], x4 bias f32[48] -> y0 blocks.{} f32[4,16,48], y1 f32[4,16], y2 f32[4,16],
-//   y3 f32[4,16], y4 f32[4,16,48]
 static void ln2_forward(char *const *p, int64_t first, int64_t last)
 {
-    float *y1 = (float *)p[6];
-    float *y2 = (float *)p[7];
-    float *y3 = (float *)p[8];
+    float *y1 = (float *)p[6], *y2 = (float *)p[7], *y3 = (float *)p[8];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
-        const float *x0 = (const float *)p[0] + i0 * 48;
-        const float *bias = (const float *)p[1];
-        const float *x2 = (const float *)p[2] + i0 * 48;
+        const float *x0 = (float *)p[0] + i0 * 48, *bias = (float *)p[1],
+            *x2 = (float *)p[2] + i0 * 48;
         float *y0 = (float *)p[5] + i0 * 48;
-        RT_SIMD_SUM(s0)
-        for (int64_t i = 0; i < 48; i++) {
+        RT_SIMD_SUM(s0) for (int64_t i = 0; i < 48; i++) {
             const float v1 = x2[i] + (x0[i] + bias[i]);
             s0 += v1;
             y0[i] = v1;
         }
         const float v2 = s0 * 0.020833334f;
         y1[i0] = v2;
-        RT_SIMD_SUM(s1)
-        for (int64_t i = 0; i < 48; i++) {
+        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++) {
             const float v3 = y0[i] - v2;
             s1 += v3 * v3;
         }
         const float v4 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
         y3[i0] = v4;
-        const float *weight = (const float *)p[3];
-        const float *x4 = (const float *)p[4];
+        const float *weight = (float *)p[3], *x4 = (float *)p[4];
         float *y4 = (float *)p[9] + i0 * 48;
-        RT_SIMD
-        for (int64_t i = 0; i < 48; i++)
+        RT_SIMD for (int64_t i = 0; i < 48; i++)
             y4[i] = (y0[i] - v2) * v4 * weight[i] + x4[i];
         y2[i0] = s1;
     }
 }
 
-// blocks.{}: add div erf mul; 64 rows of 192
-// x0 fc f32[4,16,192], bias fc.bias f32[192] -> y0 f32[4,16,192]
+// blocks.{}: add div erf mul; 64 rows of 192; x0 fc
 static void blocks_erf_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        const float *x0 = (const float *)p[0] + i0 * 192;
-        const float *bias = (const float *)p[1];
+        const float *x0 = (float *)p[0] + i0 * 192, *bias = (float *)p[1];
         float *y0 = (float *)p[2] + i0 * 192;
-        RT_SIMD
-        for (int64_t i = 0; i < 192; i++) {
+        RT_SIMD for (int64_t i = 0; i < 192; i++) {
             const float v1 = x0[i] + bias[i];
             y0[i] = v1 * (0.5f * (rt_erff(v1 / 1.41421354f) + 1.0f));
         }
     }
 }
 
-// blocks.{}: add; 64 rows of 48
-// x0 out f32[4,16,48], bias out.bias f32[48], x2 f32[4,16,48] -> y0 f32[4,16,48]
+// blocks.{}: add; 64 rows of 48; x0 out
 static void blocks_add_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        const float *x0 = (const float *)p[0] + i0 * 48;
-        const float *bias = (const float *)p[1];
-        const float *x2 = (const float *)p[2] + i0 * 48;
+        const float *x0 = (float *)p[0] + i0 * 48, *bias = (float *)p[1],
+            *x2 = (float *)p[2] + i0 * 48;
         float *y0 = (float *)p[3] + i0 * 48;
-        RT_SIMD
-        for (int64_t i = 0; i < 48; i++)
+        RT_SIMD for (int64_t i = 0; i < 48; i++)
             y0[i] = x2[i] + (x0[i] + bias[i]);
     }
 }
 
-// ln: reduce_sum mul sub add sqrt div; 64 rows of 48
-// x0 blocks.{} f32[4,16,48], weight f32[48], bias f32[48] -> y0 f32[4,16], y1 f32[4,16],
-//   y2 f32[4,16], y3 f32[4,16], y4 f32[4,16,48]
+// ln: reduce_sum mul sub add sqrt div; 64 rows of 48; x0 blocks.{}
 static void ln_forward(char *const *p, int64_t first, int64_t last)
 {
-    float *y0 = (float *)p[3];
-    float *y1 = (float *)p[4];
-    float *y2 = (float *)p[5];
-    float *y3 = (float *)p[6];
+    float *y0 = (float *)p[3], *y1 = (float *)p[4], *y2 = (float *)p[5], *y3 = (float *)p[6];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
-        const float *x0 = (const float *)p[0] + i0 * 48;
-        RT_SIMD_SUM(s0)
-        for (int64_t i = 0; i < 48; i++)
+        const float *x0 = (float *)p[0] + i0 * 48;
+        RT_SIMD_SUM(s0) for (int64_t i = 0; i < 48; i++)
             s0 += x0[i];
         const float v1 = s0 * 0.020833334f;
         y0[i0] = v1;
-        RT_SIMD_SUM(s1)
-        for (int64_t i = 0; i < 48; i++) {
+        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++) {
             const float v2 = x0[i] - v1;
             s1 += v2 * v2;
         }
         const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
         const float v4 = rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
-        const float v5 = v4 * 2.0f;
         y1[i0] = v3;
         y2[i0] = v4;
-        y3[i0] = v5;
-        const float *weight = (const float *)p[1];
-        const float *bias = (const float *)p[2];
+        y3[i0] = v4 * 2.0f;
+        const float *weight = (float *)p[1], *bias = (float *)p[2];
         float *y4 = (float *)p[7] + i0 * 48;
-        RT_SIMD
-        for (int64_t i = 0; i < 48; i++)
+        RT_SIMD for (int64_t i = 0; i < 48; i++)
             y4[i] = (x0[i] - v1) * v3 * weight[i] + bias[i];
     }
 }
 
 // cross_entropy: eq not cast reduce_sum lt le or and iota add mul select div; 64 elements
-// x0 labels i64[4,16] -> y0 bool[4,16], y1 f32[], y2 i64[4,16], y3 f32[]
 static void cross_entropy_forward(char *const *p, int64_t first, int64_t last)
 {
-    float *y1 = (float *)p[2];
-    float *y3 = (float *)p[4];
+    float *y1 = (float *)p[2], *y3 = (float *)p[4];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         for (int64_t i0 = 0; i0 < 4; i0++) {
-            const int64_t *x0 = (const int64_t *)p[0] + i0 * 16;
+            const int64_t *x0 = (int64_t *)p[0] + i0 * 16;
             uint8_t *y0 = (uint8_t *)p[1] + i0 * 16;
             int64_t *y2 = (int64_t *)p[3] + i0 * 16;
-            RT_SIMD_SUM(s0)
-            for (int64_t i = 0; i < 16; i++) {
+            RT_SIMD_SUM(s0) for (int64_t i = 0; i < 16; i++) {
                 const uint8_t v1 = x0[i] == -100;
                 const uint8_t v2 = !v1;
                 s0 += (float)v2;
@@ -691,457 +763,309 @@ static void cross_entropy_forward(char *const *p, int64_t first, int64_t last)
                 y0[i] = v1;
             }
         }
-        const float v3 = 1.0f / s0;
-        y3[0] = v3;
+        y3[0] = 1.0f / s0;
         y1[0] = s0;
     }
 }
 
 // cross_entropy: mod; one number
-// x0 i64[] -> y0 i64[]
 static void cross_entropy_mod_forward(char *const *p, int64_t first, int64_t last)
 {
-    const int64_t x0 = ((const int64_t *)p[0])[0];
+    const int64_t x0 = ((int64_t *)p[0])[0];
     int64_t *y0 = (int64_t *)p[1];
-
-    RT_SIMD
-    for (int64_t i = first; i < last; i++)
+    RT_SIMD for (int64_t i = first; i < last; i++)
         y0[0] = (int64_t)rt_mod_int(x0, 65);
 }
 
-// cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96
-// x0 f32[4,16], x1 head f32[4,16,96], x2 labels i64[4,16], x3 bool[4,16] -> y0 f32[4,16],
-//   y1 f32[4,16], y2 f32[4,16]
+// cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96; x1 head, x2 labels
 static void cross_entropy_log_forward(char *const *p, int64_t first, int64_t last)
 {
-    float *y0 = (float *)p[4];
-    float *y1 = (float *)p[5];
-    float *y2 = (float *)p[6];
+    float *y0 = (float *)p[4], *y1 = (float *)p[5], *y2 = (float *)p[6];
     for (int64_t r = first; r < last; r++) {
-        const int64_t i1 = r % 16;
-        const int64_t i0 = r / 16;
+        const int64_t i1 = r % 16, i0 = r / 16;
         float s0 = 0, s1 = 0;
-        const float x0 = ((const float *)p[0])[i0 * 16 + i1];
+        const float x0 = ((float *)p[0])[i0 * 16 + i1];
         const float v1 = rt_floorf(x0);
         y0[i0 * 16 + i1] = v1;
-        const float *x1 = (const float *)p[1] + i0 * 1536 + i1 * 96;
-        const int64_t x2 = ((const int64_t *)p[2])[i0 * 16 + i1];
-        RT_SIMD_SUM(s0, s1)
-        for (int64_t i = 0; i < 96; i++) {
+        const float *x1 = (float *)p[1] + i0 * 1536 + i1 * 96;
+        const int64_t x2 = ((int64_t *)p[2])[i0 * 16 + i1];
+        RT_SIMD_SUM(s0, s1) for (int64_t i = 0; i < 96; i++) {
             const float v2 = x1[i] - v1;
             s0 += rt_exp_lowf(v2);
             s1 += i == x2 ? v2 : 0.0f;
         }
-        const uint8_t x3 = ((const uint8_t *)p[3])[i0 * 16 + i1];
-        const float v3 = x3 ? 0.0f : rt_logf(s0) - s1;
-        y2[i0 * 16 + i1] = v3;
+        const uint8_t x3 = ((uint8_t *)p[3])[i0 * 16 + i1];
+        y2[i0 * 16 + i1] = x3 ? 0.0f : rt_logf(s0) - s1;
         y1[i0 * 16 + i1] = s0;
     }
 }
 
-// cross_entropy: select neg div iota eq sub exp mul add; 64 rows of 96
-// x0 bool[4,16], x1 f32[], x2 f32[4,16], x3 labels i64[4,16], x4 head f32[4,16,96], x5 f32[4,16]
-//   -> y0 f32[4,16,96]
+// cross_entropy: select neg div iota eq sub exp mul add; 64 rows of 96; x3 labels, x4 head
 static void cross_entropy_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t r = first; r < last; r++) {
-        const int64_t i1 = r % 16;
-        const int64_t i0 = r / 16;
-        const uint8_t x0 = ((const uint8_t *)p[0])[i0 * 16 + i1];
-        const float x1 = ((const float *)p[1])[0];
-        const float x2 = ((const float *)p[2])[i0 * 16 + i1];
+        const int64_t i1 = r % 16, i0 = r / 16;
+        const uint8_t x0 = ((uint8_t *)p[0])[i0 * 16 + i1];
+        const float x1 = ((float *)p[1])[0], x2 = ((float *)p[2])[i0 * 16 + i1];
         const float v1 = x0 ? 0.0f : x1;
         const float v2 = -v1;
         const float v3 = v1 / x2;
-        const int64_t x3 = ((const int64_t *)p[3])[i0 * 16 + i1];
-        const float *x4 = (const float *)p[4] + i0 * 1536 + i1 * 96;
-        const float x5 = ((const float *)p[5])[i0 * 16 + i1];
+        const int64_t x3 = ((int64_t *)p[3])[i0 * 16 + i1];
+        const float *x4 = (float *)p[4] + i0 * 1536 + i1 * 96;
+        const float x5 = ((float *)p[5])[i0 * 16 + i1];
         float *y0 = (float *)p[6] + i0 * 1536 + i1 * 96;
-        RT_SIMD
-        for (int64_t i = 0; i < 96; i++)
+        RT_SIMD for (int64_t i = 0; i < 96; i++)
             y0[i] = (i == x3 ? v2 : 0.0f) + v3 * rt_exp_lowf(x4[i] - x5);
     }
 }
 
-// ln: mul reduce_sum neg sub div add; 64 rows of 48
-// x0 head f32[4,16,48], weight f32[48], x2 f32[4,16], x3 blocks.{} f32[4,16,48], x4 f32[4,16],
-//   x5 f32[4,16], x6 f32[4,16], bias f32[48] -> y0 f32[4,16,48], y1 f32[4,16], y2 f32[4,16,48],
-//   y3 f32[4,16,48], y4 f32[4,16], y5 f32[4,16,48]
+// ln: mul reduce_sum neg sub div add; 64 rows of 48; x0 head, x3 blocks.{}
 static void ln_backward(char *const *p, int64_t first, int64_t last)
 {
-    float *y1 = (float *)p[9];
-    float *y4 = (float *)p[12];
+    float *y1 = (float *)p[9], *y4 = (float *)p[12];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
-        const float *x0 = (const float *)p[0] + i0 * 48;
-        const float *weight = (const float *)p[1];
-        const float x2 = ((const float *)p[2])[i0];
-        const float *x3 = (const float *)p[3] + i0 * 48;
-        const float x4 = ((const float *)p[4])[i0];
-        const float *bias = (const float *)p[7];
-        float *y0 = (float *)p[8] + i0 * 48;
-        float *y2 = (float *)p[10] + i0 * 48;
-        float *y3 = (float *)p[11] + i0 * 48;
-        float *y5 = (float *)p[13] + i0 * 48;
-        RT_SIMD_SUM(s0, s1)
-        for (int64_t i = 0; i < 48; i++) {
+        const float *x0 = (float *)p[0] + i0 * 48, *weight = (float *)p[1],
+            *x3 = (float *)p[3] + i0 * 48, *bias = (float *)p[7];
+        const float x2 = ((float *)p[2])[i0], x4 = ((float *)p[4])[i0];
+        float *y0 = (float *)p[8] + i0 * 48, *y2 = (float *)p[10] + i0 * 48,
+            *y3 = (float *)p[11] + i0 * 48, *y5 = (float *)p[13] + i0 * 48;
+        RT_SIMD_SUM(s0, s1) for (int64_t i = 0; i < 48; i++) {
             const float v1 = x0[i] * weight[i];
-            const float v2 = v1 * x2;
             s0 += v1;
-            const float v3 = x3[i] - x4;
-            const float v4 = v3 * x2;
-            const float v5 = x0[i] * v4;
-            s1 += v1 * v3;
-            y5[i] = v4 * weight[i] + bias[i];
-            y0[i] = v2;
-            y2[i] = v3;
-            y3[i] = v5;
+            const float v2 = x3[i] - x4;
+            const float v3 = v2 * x2;
+            const float v4 = x0[i] * v3;
+            s1 += v1 * v2;
+            y5[i] = v3 * weight[i] + bias[i];
+            y0[i] = v1 * x2;
+            y2[i] = v2;
+            y3[i] = v4;
         }
-        const float x5 = ((const float *)p[5])[i0];
-        const float x6 = ((const float *)p[6])[i0];
-        const float v6 = -(s0 * x2) * 0.020833334f;
-        const float v7 = -(s1 / x5 * x2) / x6 * 0.020833334f;
-        y1[i0] = v6;
-        y4[i0] = v7;
+        const float x5 = ((float *)p[5])[i0], x6 = ((float *)p[6])[i0];
+        y1[i0] = -(s0 * x2) * 0.020833334f;
+        y4[i0] = -(s1 / x5 * x2) / x6 * 0.020833334f;
     }
 }
 
 // ln: mul add; 64 rows of 48
-// x0 f32[4,16], x1 f32[4,16,48], x2 f32[4,16,48], x3 f32[4,16] -> y0 f32[4,16,48]
 static void ln_add_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        const float x0 = ((const float *)p[0])[i0];
-        const float *x1 = (const float *)p[1] + i0 * 48;
-        const float *x2 = (const float *)p[2] + i0 * 48;
-        const float x3 = ((const float *)p[3])[i0];
+        const float x0 = ((float *)p[0])[i0], x3 = ((float *)p[3])[i0];
+        const float *x1 = (float *)p[1] + i0 * 48, *x2 = (float *)p[2] + i0 * 48;
         float *y0 = (float *)p[4] + i0 * 48;
-        RT_SIMD
-        for (int64_t i = 0; i < 48; i++)
+        RT_SIMD for (int64_t i = 0; i < 48; i++)
             y0[i] = x2[i] + x0 * x1[i] + x0 * x1[i] + x3;
     }
 }
 
-// blocks.{}: add div erf mul neg exp; 64 rows of 192
-// x0 fc f32[4,16,192], bias fc.bias f32[192], x2 out f32[4,16,192] -> y0 f32[4,16,192],
-//   y1 f32[4,16,192]
+// blocks.{}: add div erf mul neg exp; 64 rows of 192; x0 fc, x2 out
 static void blocks_erf_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        const float *x0 = (const float *)p[0] + i0 * 192;
-        const float *bias = (const float *)p[1];
-        const float *x2 = (const float *)p[2] + i0 * 192;
-        float *y0 = (float *)p[3] + i0 * 192;
-        float *y1 = (float *)p[4] + i0 * 192;
-        RT_SIMD
-        for (int64_t i = 0; i < 192; i++) {
+        const float *x0 = (float *)p[0] + i0 * 192, *bias = (float *)p[1],
+            *x2 = (float *)p[2] + i0 * 192;
+        float *y0 = (float *)p[3] + i0 * 192, *y1 = (float *)p[4] + i0 * 192;
+        RT_SIMD for (int64_t i = 0; i < 192; i++) {
             const float v1 = x0[i] + bias[i];
             const float v2 = v1 / 1.41421354f;
             const float v3 = 0.5f * (rt_erff(v2) + 1.0f);
-            const float v4 = v1 * v3;
             y1[i] = x2[i] * v3 + x2[i] * v1 * 0.5f * (rt_exp_lowf(-(v2 * v2)) * 1.12837923f) /
                 1.41421354f;
-            y0[i] = v4;
+            y0[i] = v1 * v3;
         }
     }
 }
 
-// blocks.{}.ln2, blocks.{}.ln1: mul reduce_sum neg sub add; 64 rows of 48
-// x0 f32[4,16,48], weight f32[48], x2 f32[4,16], x3 blocks.{} f32[4,16,48], x4 f32[4,16],
-//   bias f32[48] -> y0 f32[4,16,48], y1 f32[4,16], y2 f32[4,16,48], y3 f32[4,16,48], y4 f32[4,16],
-//   y5 f32[4,16,48]
+// blocks.{}.ln2, blocks.{}.ln1: mul reduce_sum neg sub add; 64 rows of 48; x3 blocks.{}
 static void ln_add_backward_2(char *const *p, int64_t first, int64_t last)
 {
-    float *y1 = (float *)p[7];
-    float *y4 = (float *)p[10];
+    float *y1 = (float *)p[7], *y4 = (float *)p[10];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
-        const float *x0 = (const float *)p[0] + i0 * 48;
-        const float *weight = (const float *)p[1];
-        const float x2 = ((const float *)p[2])[i0];
-        const float *x3 = (const float *)p[3] + i0 * 48;
-        const float x4 = ((const float *)p[4])[i0];
-        const float *bias = (const float *)p[5];
-        float *y0 = (float *)p[6] + i0 * 48;
-        float *y2 = (float *)p[8] + i0 * 48;
-        float *y3 = (float *)p[9] + i0 * 48;
-        float *y5 = (float *)p[11] + i0 * 48;
-        RT_SIMD_SUM(s0, s1)
-        for (int64_t i = 0; i < 48; i++) {
+        const float *x0 = (float *)p[0] + i0 * 48, *weight = (float *)p[1],
+            *x3 = (float *)p[3] + i0 * 48, *bias = (float *)p[5];
+        const float x2 = ((float *)p[2])[i0], x4 = ((float *)p[4])[i0];
+        float *y0 = (float *)p[6] + i0 * 48, *y2 = (float *)p[8] + i0 * 48,
+            *y3 = (float *)p[9] + i0 * 48, *y5 = (float *)p[11] + i0 * 48;
+        RT_SIMD_SUM(s0, s1) for (int64_t i = 0; i < 48; i++) {
             const float v1 = x0[i] * weight[i];
-            const float v2 = v1 * x2;
             s0 += v1;
-            const float v3 = x3[i] - x4;
-            const float v4 = v3 * x2;
-            const float v5 = x0[i] * v4;
-            s1 += v1 * v3;
-            y5[i] = v4 * weight[i] + bias[i];
-            y0[i] = v2;
-            y2[i] = v3;
-            y3[i] = v5;
+            const float v2 = x3[i] - x4;
+            const float v3 = v2 * x2;
+            const float v4 = x0[i] * v3;
+            s1 += v1 * v2;
+            y5[i] = v3 * weight[i] + bias[i];
+            y0[i] = v1 * x2;
+            y2[i] = v2;
+            y3[i] = v4;
         }
-        const float v6 = -(s0 * x2) * 0.020833334f;
-        y1[i0] = v6;
+        y1[i0] = -(s0 * x2) * 0.020833334f;
         y4[i0] = s1;
     }
 }
 
 // blocks.{}.ln2, blocks.{}.ln1: mul add sqrt div neg; 64 rows of 48
-// x0 f32[4,16], x1 f32[4,16], x2 f32[4,16], x3 f32[4,16,48], x4 f32[4,16,48], x5 f32[4,16,48],
-//   x6 f32[4,16] -> y0 f32[4,16,48]
 static void ln_div_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        const float x0 = ((const float *)p[0])[i0];
-        const float x1 = ((const float *)p[1])[i0];
-        const float x2 = ((const float *)p[2])[i0];
+        const float x0 = ((float *)p[0])[i0], x1 = ((float *)p[1])[i0], x2 = ((float *)p[2])[i0];
         const float v1 = rt_sqrtf(x0 * 0.020833334f + 9.99999975e-06f);
         const float v2 = -(x1 / v1 * x2) / (v1 * 2.0f) * 0.020833334f;
-        const float *x3 = (const float *)p[3] + i0 * 48;
-        const float *x4 = (const float *)p[4] + i0 * 48;
-        const float *x5 = (const float *)p[5] + i0 * 48;
-        const float x6 = ((const float *)p[6])[i0];
+        const float *x3 = (float *)p[3] + i0 * 48, *x4 = (float *)p[4] + i0 * 48,
+            *x5 = (float *)p[5] + i0 * 48;
+        const float x6 = ((float *)p[6])[i0];
         float *y0 = (float *)p[7] + i0 * 48;
-        RT_SIMD
-        for (int64_t i = 0; i < 48; i++)
+        RT_SIMD for (int64_t i = 0; i < 48; i++)
             y0[i] = x5[i] + (x4[i] + v2 * x3[i] + v2 * x3[i]) + x6;
     }
 }
 
-// grad_norm wte.weight, head.weight, blocks.{}.qkv.weight and 1 more: mul reduce_sum
+// grad_norm wte.weight, head.weight and 2 more: mul reduce_sum
 static void grad_norm(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0;
-        const float *x0 = (const float *)p[0] + i0 * 48;
-        RT_SIMD_SUM(s0)
-        for (int64_t i = 0; i < 48; i++)
+        const float *x0 = (float *)p[0] + i0 * 48;
+        RT_SIMD_SUM(s0) for (int64_t i = 0; i < 48; i++)
             s0 += x0[i] * x0[i];
         y0[i0] = s0;
     }
 }
 
-// grad_norm: add; one number
-// x0 grad_norm wte.weight f32[] -> y0 f32[]
+// grad_norm: add; one number; x0 grad_norm wte.weight
 static void grad_norm_add(char *const *p, int64_t first, int64_t last)
 {
-    const float x0 = ((const float *)p[0])[0];
+    const float x0 = ((float *)p[0])[0];
     float *y0 = (float *)p[1];
-
-    RT_SIMD
-    for (int64_t i = first; i < last; i++)
+    RT_SIMD for (int64_t i = first; i < last; i++)
         y0[0] = 0.0f + x0;
 }
 
-// grad_norm wpe.weight: mul reduce_sum add; 768 elements
-// x0 node_add f32[16,48], x1 grad_norm f32[] -> y0 grad_norm f32[]
+// grad_norm wpe.weight, blocks.{}.qkv.bias and 1 more: mul reduce_sum add
 static void grad_norm_add_2(char *const *p, int64_t first, int64_t last)
 {
+    const int64_t n0 = ((int64_t *)p[3])[0];
     float *y0 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
-        const float *x0 = (const float *)p[0];
-        RT_SIMD_SUM(s0)
-        for (int64_t i = 0; i < 768; i++)
+        const float *x0 = (float *)p[0];
+        RT_SIMD_SUM(s0) for (int64_t i = 0; i < n0; i++)
             s0 += x0[i] * x0[i];
-        const float x1 = ((const float *)p[1])[0];
-        const float v1 = x1 + s0;
-        y0[0] = v1;
+        const float x1 = ((float *)p[1])[0];
+        y0[0] = x1 + s0;
     }
 }
 
-// grad_norm ln.weight, ln.bias, blocks.{}.ln1.bias and 4 more: mul reduce_sum add; 48 elements
-// x0 f32[48], x1 f32[] -> y0 f32[]
+// grad_norm ln.weight, ln.bias and 5 more: mul reduce_sum add; 48 elements
 static void grad_norm_add_3(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
-        const float *x0 = (const float *)p[0];
-        RT_SIMD_SUM(s0)
-        for (int64_t i = 0; i < 48; i++)
+        const float *x0 = (float *)p[0];
+        RT_SIMD_SUM(s0) for (int64_t i = 0; i < 48; i++)
             s0 += x0[i] * x0[i];
-        const float x1 = ((const float *)p[1])[0];
-        const float v1 = x1 + s0;
-        y0[0] = v1;
+        const float x1 = ((float *)p[1])[0];
+        y0[0] = x1 + s0;
     }
 }
 
-// grad_norm, blocks.{}.qkv.weight, blocks.{}.proj.weight and 1 more: add; one number
-// x0 f32[], x1 f32[] -> y0 f32[]
+// grad_norm, blocks.{}.qkv.weight and 2 more: add; one number
 static void grad_norm_add_4(char *const *p, int64_t first, int64_t last)
 {
-    const float x0 = ((const float *)p[0])[0];
-    const float x1 = ((const float *)p[1])[0];
+    const float x0 = ((float *)p[0])[0], x1 = ((float *)p[1])[0];
     float *y0 = (float *)p[2];
-
-    RT_SIMD
-    for (int64_t i = first; i < last; i++)
+    RT_SIMD for (int64_t i = first; i < last; i++)
         y0[0] = x0 + x1;
 }
 
-// grad_norm blocks.{}.ln1.weight: mul reduce_sum; 48 elements
-// x0 blocks.{}.ln1 f32[48] -> y0 f32[]
+// grad_norm blocks.{}.ln1.weight: mul reduce_sum; 48 elements; x0 blocks.{}.ln1
 static void grad_norm_reduce_sum(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
-        const float *x0 = (const float *)p[0];
-        RT_SIMD_SUM(s0)
-        for (int64_t i = 0; i < 48; i++)
+        const float *x0 = (float *)p[0];
+        RT_SIMD_SUM(s0) for (int64_t i = 0; i < 48; i++)
             s0 += x0[i] * x0[i];
         y0[0] = s0;
     }
 }
 
-// grad_norm blocks.{}.qkv.bias: mul reduce_sum add; 144 elements
-// x0 blocks.{}.qkv f32[3,4,12], x1 grad_norm blocks.{}.qkv.weight f32[] -> y0 f32[]
-static void grad_norm_add_5(char *const *p, int64_t first, int64_t last)
-{
-    float *y0 = (float *)p[2];
-    for (int64_t r = first; r < last; r++) {
-        float s0 = 0;
-        const float *x0 = (const float *)p[0];
-        RT_SIMD_SUM(s0)
-        for (int64_t i = 0; i < 144; i++)
-            s0 += x0[i] * x0[i];
-        const float x1 = ((const float *)p[1])[0];
-        const float v1 = x1 + s0;
-        y0[0] = v1;
-    }
-}
-
-// grad_norm blocks.{}.proj.weight: mul reduce_sum; 192 rows of 12
-// x0 blocks.{}.proj f32[48,4,12] -> y0 f32[48,4]
+// grad_norm blocks.{}.proj.weight: mul reduce_sum; 192 rows of 12; x0 blocks.{}.proj
 static void grad_norm_reduce_sum_2(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[1];
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0;
-        const float *x0 = (const float *)p[0] + i0 * 12;
-        RT_SIMD_SUM(s0)
-        for (int64_t i = 0; i < 12; i++)
+        const float *x0 = (float *)p[0] + i0 * 12;
+        RT_SIMD_SUM(s0) for (int64_t i = 0; i < 12; i++)
             s0 += x0[i] * x0[i];
         y0[i0] = s0;
     }
 }
 
-// grad_norm blocks.{}.fc.bias: mul reduce_sum add; 192 elements
-// x0 blocks.{}.fc f32[192], x1 grad_norm blocks.{}.fc.weight f32[] -> y0 f32[]
-static void grad_norm_add_6(char *const *p, int64_t first, int64_t last)
-{
-    float *y0 = (float *)p[2];
-    for (int64_t r = first; r < last; r++) {
-        float s0 = 0;
-        const float *x0 = (const float *)p[0];
-        RT_SIMD_SUM(s0)
-        for (int64_t i = 0; i < 192; i++)
-            s0 += x0[i] * x0[i];
-        const float x1 = ((const float *)p[1])[0];
-        const float v1 = x1 + s0;
-        y0[0] = v1;
-    }
-}
-
 // grad_norm blocks.{}.out.weight: mul reduce_sum add; 9216 elements
-// x0 blocks.{}.out f32[48,192], x1 grad_norm blocks.{}.fc.bias f32[] -> y0 f32[]
-static void grad_norm_add_7(char *const *p, int64_t first, int64_t last)
+static void grad_norm_add_5(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
-        const float *x0 = (const float *)p[0];
+        const float *x0 = (float *)p[0];
         double w0 = (double)s0;
-        for (int64_t c = 0; c < 9216; c += 256) {
-            const int64_t end = c + 256 < 9216 ? c + 256 : 9216;
+        RT_RUNS(c, end, 0, 9216) {
             s0 = 0;
-            RT_SIMD_SUM(s0)
-            for (int64_t i = c; i < end; i++)
+            RT_SIMD_SUM(s0) for (int64_t i = c; i < end; i++)
                 s0 += x0[i] * x0[i];
             w0 += (double)s0;
         }
         s0 = (float)w0;
-        const float x1 = ((const float *)p[1])[0];
-        const float v1 = x1 + s0;
-        y0[0] = v1;
+        const float x1 = ((float *)p[1])[0];
+        y0[0] = x1 + s0;
     }
 }
 
 // grad_norm: add sqrt; one number
-// x0 f32[], x1 f32[] -> y0 f32[]
 static void grad_norm_sqrt(char *const *p, int64_t first, int64_t last)
 {
-    const float x0 = ((const float *)p[0])[0];
-    const float x1 = ((const float *)p[1])[0];
+    const float x0 = ((float *)p[0])[0], x1 = ((float *)p[1])[0];
     float *y0 = (float *)p[2];
-
-    RT_SIMD
-    for (int64_t i = first; i < last; i++)
+    RT_SIMD for (int64_t i = first; i < last; i++)
         y0[0] = rt_sqrtf(x0 + x1);
 }
 
-// clip_norm: cast pow sub div sqrt neg mul add min; one number
-// beta1 f32[], step f32[], lr f32[], beta2 f32[], weight_decay f32[], x5 grad_norm f32[],
-//   clip_norm f32[] -> y0 adamw f32[], y1 adamw f32[], y2 adamw f32[], y3 adamw f32[],
-//   y4 adamw f32[], y5 f32[]
+// clip_norm: cast pow sub div sqrt neg mul add min; one number; x5 grad_norm
 static void clip_norm(char *const *p, int64_t first, int64_t last)
 {
-    const float beta1 = ((const float *)p[0])[0];
-    const float step = ((const float *)p[1])[0];
-    const float lr = ((const float *)p[2])[0];
-    const float beta2 = ((const float *)p[3])[0];
-    const float weight_decay = ((const float *)p[4])[0];
-    const float x5 = ((const float *)p[5])[0];
-    const float clip_norm = ((const float *)p[6])[0];
-    float *y0 = (float *)p[7];
-    float *y1 = (float *)p[8];
-    float *y2 = (float *)p[9];
-    float *y3 = (float *)p[10];
-    float *y4 = (float *)p[11];
-    float *y5 = (float *)p[12];
-
-    RT_SIMD
-    for (int64_t i = first; i < last; i++) {
-        const float v1 = -(float)((double)lr / (1.0 - rt_pow((double)beta1, (double)step)));
-        const float v2 = 1.0f - beta1;
-        const float v3 = 1.0f - beta2;
-        const float v4 = (float)(1.0 / rt_sqrt(1.0 - rt_pow((double)beta2, (double)step)));
-        const float v5 = 1.0f - lr * weight_decay;
+    const float beta1 = ((float *)p[0])[0], step = ((float *)p[1])[0], lr = ((float *)p[2])[0],
+        beta2 = ((float *)p[3])[0], weight_decay = ((float *)p[4])[0], x5 = ((float *)p[5])[0],
+        clip_norm = ((float *)p[6])[0];
+    float *y0 = (float *)p[7], *y1 = (float *)p[8], *y2 = (float *)p[9], *y3 = (float *)p[10],
+        *y4 = (float *)p[11], *y5 = (float *)p[12];
+    RT_SIMD for (int64_t i = first; i < last; i++) {
         y5[0] = rt_minf(clip_norm / (x5 + 9.99999997e-07f), 1.0f);
-        y0[0] = v1;
-        y1[0] = v2;
-        y2[0] = v3;
-        y3[0] = v4;
-        y4[0] = v5;
+        y0[0] = -(float)((double)lr / (1.0 - rt_pow((double)beta1, (double)step)));
+        y1[0] = 1.0f - beta1;
+        y2[0] = 1.0f - beta2;
+        y3[0] = (float)(1.0 / rt_sqrt(1.0 - rt_pow((double)beta2, (double)step)));
+        y4[0] = 1.0f - lr * weight_decay;
     }
 }
 
-// adamw wte.weight, wpe.weight, ln.weight and 14 more: mul sub add sqrt div
-// x0, x1 clip_norm f32[], exp_avg, x3 adamw f32[], x4 adamw f32[], param, x6 adamw f32[],
-//   exp_avg_sq, beta2 f32[], x9 adamw f32[], eps f32[], x11 adamw f32[] -> next_exp_avg,
-//   next_exp_avg_sq, next_param
+// adamw wte.weight, wpe.weight and 15 more: mul sub add sqrt div
 static void adamw(char *const *p, int64_t first, int64_t last)
 {
-    const float *x0 = (const float *)p[0];
-    const float x1 = ((const float *)p[1])[0];
-    const float *exp_avg = (const float *)p[2];
-    const float x3 = ((const float *)p[3])[0];
-    const float x4 = ((const float *)p[4])[0];
-    const float *param = (const float *)p[5];
-    const float x6 = ((const float *)p[6])[0];
-    const float *exp_avg_sq = (const float *)p[7];
-    const float beta2 = ((const float *)p[8])[0];
-    const float x9 = ((const float *)p[9])[0];
-    const float eps = ((const float *)p[10])[0];
-    const float x11 = ((const float *)p[11])[0];
-    float *next_exp_avg = (float *)p[2];
-    float *next_exp_avg_sq = (float *)p[7];
-    float *next_param = (float *)p[5];
-
-    RT_SIMD
-    for (int64_t i = first; i < last; i++) {
+    const float *x0 = (float *)p[0], *exp_avg = (float *)p[2], *param = (float *)p[5],
+        *exp_avg_sq = (float *)p[7];
+    const float x1 = ((float *)p[1])[0], x3 = ((float *)p[3])[0], x4 = ((float *)p[4])[0],
+        x6 = ((float *)p[6])[0], beta2 = ((float *)p[8])[0], x9 = ((float *)p[9])[0],
+        eps = ((float *)p[10])[0], x11 = ((float *)p[11])[0];
+    float *next_exp_avg = (float *)p[2], *next_exp_avg_sq = (float *)p[7],
+        *next_param = (float *)p[5];
+    RT_SIMD for (int64_t i = first; i < last; i++) {
         const float v1 = x0[i] * x1;
         const float v2 = exp_avg[i] + (v1 - exp_avg[i]) * x4;
         const float v3 = exp_avg_sq[i] * beta2 + v1 * v1 * x3;
@@ -1151,78 +1075,64 @@ static void adamw(char *const *p, int64_t first, int64_t last)
     }
 }
 
-// blocks.{}.ln1, ln: reduce_sum mul sub add sqrt div; 64 rows of 48
-// x0 blocks.{} f32[4,16,48], weight f32[48], bias f32[48] -> y0 f32[4,16,48]
+// blocks.{}.ln1, ln: reduce_sum mul sub add sqrt div; 64 rows of 48; x0 blocks.{}
 static void ln_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
-        const float *x0 = (const float *)p[0] + i0 * 48;
-        RT_SIMD_SUM(s0)
-        for (int64_t i = 0; i < 48; i++)
+        const float *x0 = (float *)p[0] + i0 * 48;
+        RT_SIMD_SUM(s0) for (int64_t i = 0; i < 48; i++)
             s0 += x0[i];
         const float v1 = s0 * 0.020833334f;
-        RT_SIMD_SUM(s1)
-        for (int64_t i = 0; i < 48; i++) {
+        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++) {
             const float v2 = x0[i] - v1;
             s1 += v2 * v2;
         }
         const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
-        const float *weight = (const float *)p[1];
-        const float *bias = (const float *)p[2];
+        const float *weight = (float *)p[1], *bias = (float *)p[2];
         float *y0 = (float *)p[3] + i0 * 48;
-        RT_SIMD
-        for (int64_t i = 0; i < 48; i++)
+        RT_SIMD for (int64_t i = 0; i < 48; i++)
             y0[i] = (x0[i] - v1) * v3 * weight[i] + bias[i];
     }
 }
 
 // blocks.{}.ln2: add reduce_sum mul sub sqrt div; 64 rows of 48
-// x0 blocks.{}.proj f32[4,16,48], bias blocks.{}.proj.bias f32[48], x2 blocks.{} f32[4,16,48],
-//   weight f32[48], x4 bias f32[48] -> y0 blocks.{} f32[4,16,48], y1 f32[4,16,48]
 static void ln2_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         float s0 = 0, s1 = 0;
-        const float *x0 = (const float *)p[0] + i0 * 48;
-        const float *bias = (const float *)p[1];
-        const float *x2 = (const float *)p[2] + i0 * 48;
+        const float *x0 = (float *)p[0] + i0 * 48, *bias = (float *)p[1],
+            *x2 = (float *)p[2] + i0 * 48;
         float *y0 = (float *)p[5] + i0 * 48;
-        RT_SIMD_SUM(s0)
-        for (int64_t i = 0; i < 48; i++) {
+        RT_SIMD_SUM(s0) for (int64_t i = 0; i < 48; i++) {
             const float v1 = x2[i] + (x0[i] + bias[i]);
             s0 += v1;
             y0[i] = v1;
         }
         const float v2 = s0 * 0.020833334f;
-        RT_SIMD_SUM(s1)
-        for (int64_t i = 0; i < 48; i++) {
+        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++) {
             const float v3 = y0[i] - v2;
             s1 += v3 * v3;
         }
         const float v4 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
-        const float *weight = (const float *)p[3];
-        const float *x4 = (const float *)p[4];
+        const float *weight = (float *)p[3], *x4 = (float *)p[4];
         float *y1 = (float *)p[6] + i0 * 48;
-        RT_SIMD
-        for (int64_t i = 0; i < 48; i++)
+        RT_SIMD for (int64_t i = 0; i < 48; i++)
             y1[i] = (y0[i] - v2) * v4 * weight[i] + x4[i];
     }
 }
 
-// cross_entropy: eq not cast reduce_sum lt le or and iota add mul select; 64 elements
-// x0 labels i64[4,16] -> y0 bool[4,16], y1 f32[], y2 i64[4,16]
+// cross_entropy: eq not cast reduce_sum lt le or and iota add mul select; 64 elements; x0 labels
 static void cross_entropy_predict(char *const *p, int64_t first, int64_t last)
 {
     float *y1 = (float *)p[2];
     for (int64_t r = first; r < last; r++) {
         float s0 = 0;
         for (int64_t i0 = 0; i0 < 4; i0++) {
-            const int64_t *x0 = (const int64_t *)p[0] + i0 * 16;
+            const int64_t *x0 = (int64_t *)p[0] + i0 * 16;
             uint8_t *y0 = (uint8_t *)p[1] + i0 * 16;
             int64_t *y2 = (int64_t *)p[3] + i0 * 16;
-            RT_SIMD_SUM(s0)
-            for (int64_t i = 0; i < 16; i++) {
+            RT_SIMD_SUM(s0) for (int64_t i = 0; i < 16; i++) {
                 const uint8_t v1 = x0[i] == -100;
                 const uint8_t v2 = !v1;
                 s0 += (float)v2;
@@ -1236,28 +1146,24 @@ static void cross_entropy_predict(char *const *p, int64_t first, int64_t last)
     }
 }
 
-// cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96
-// x0 f32[4,16], x1 head f32[4,16,96], x2 labels i64[4,16], x3 bool[4,16] -> y0 f32[4,16]
+// cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96; x1 head, x2 labels
 static void cross_entropy_log_predict(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[4];
     for (int64_t r = first; r < last; r++) {
-        const int64_t i1 = r % 16;
-        const int64_t i0 = r / 16;
+        const int64_t i1 = r % 16, i0 = r / 16;
         float s0 = 0, s1 = 0;
-        const float x0 = ((const float *)p[0])[i0 * 16 + i1];
+        const float x0 = ((float *)p[0])[i0 * 16 + i1];
         const float v1 = rt_floorf(x0);
-        const float *x1 = (const float *)p[1] + i0 * 1536 + i1 * 96;
-        const int64_t x2 = ((const int64_t *)p[2])[i0 * 16 + i1];
-        RT_SIMD_SUM(s0, s1)
-        for (int64_t i = 0; i < 96; i++) {
+        const float *x1 = (float *)p[1] + i0 * 1536 + i1 * 96;
+        const int64_t x2 = ((int64_t *)p[2])[i0 * 16 + i1];
+        RT_SIMD_SUM(s0, s1) for (int64_t i = 0; i < 96; i++) {
             const float v2 = x1[i] - v1;
             s0 += rt_exp_lowf(v2);
             s1 += i == x2 ? v2 : 0.0f;
         }
-        const uint8_t x3 = ((const uint8_t *)p[3])[i0 * 16 + i1];
-        const float v3 = x3 ? 0.0f : rt_logf(s0) - s1;
-        y0[i0 * 16 + i1] = v3;
+        const uint8_t x3 = ((uint8_t *)p[3])[i0 * 16 + i1];
+        y0[i0 * 16 + i1] = x3 ? 0.0f : rt_logf(s0) - s1;
     }
 }
 
@@ -1295,224 +1201,112 @@ static void init(Rt *rt)
         .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});  // blocks.{}.qkv
 }
 
+// Role, type, name, rank, shape and place; of layers also how many, and the bytes between two.
 static const RtTensor tensors[] = {
-    {RT_PARAMETER, RT_F32, "wte.weight", .rank = 2, .dim = {96, 48}, .offset = 0,
-        .init = RT_INIT_NORMAL},
-    {RT_PARAMETER, RT_F32, "wpe.weight", .rank = 2, .dim = {16, 48}, .offset = 18496,
-        .init = RT_INIT_NORMAL},
-    {RT_PARAMETER, RT_F32, "blocks.{}.ln1.weight", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 21632, .step = 192, .init = RT_INIT_ONE},
-    {RT_PARAMETER, RT_F32, "blocks.{}.ln1.bias", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 22272, .step = 192, .init = RT_INIT_ZERO},
-    {RT_PARAMETER, RT_F32, "blocks.{}.qkv.weight", .layers = 3, .rank = 2, .dim = {144, 48},
-        .offset = 22912, .step = 27648, .init = RT_INIT_NORMAL},
-    {RT_PARAMETER, RT_F32, "blocks.{}.qkv.bias", .layers = 3, .rank = 1, .dim = {144},
-        .offset = 105920, .step = 576, .init = RT_INIT_ZERO},
-    {RT_PARAMETER, RT_F32, "blocks.{}.proj.weight", .layers = 3, .rank = 2, .dim = {48, 48},
-        .offset = 107712, .step = 9216, .init = RT_INIT_NORMAL},
-    {RT_PARAMETER, RT_F32, "blocks.{}.proj.bias", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 135424, .step = 192, .init = RT_INIT_ZERO},
-    {RT_PARAMETER, RT_F32, "blocks.{}.ln2.weight", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 136064, .step = 192, .init = RT_INIT_ONE},
-    {RT_PARAMETER, RT_F32, "blocks.{}.ln2.bias", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 136704, .step = 192, .init = RT_INIT_ZERO},
-    {RT_PARAMETER, RT_F32, "blocks.{}.fc.weight", .layers = 3, .rank = 2, .dim = {192, 48},
-        .offset = 137344, .step = 36864, .init = RT_INIT_NORMAL},
-    {RT_PARAMETER, RT_F32, "blocks.{}.fc.bias", .layers = 3, .rank = 1, .dim = {192},
-        .offset = 248000, .step = 768, .init = RT_INIT_ZERO},
-    {RT_PARAMETER, RT_F32, "blocks.{}.out.weight", .layers = 3, .rank = 2, .dim = {48, 192},
-        .offset = 250368, .step = 36864, .init = RT_INIT_NORMAL},
-    {RT_PARAMETER, RT_F32, "blocks.{}.out.bias", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 361024, .step = 192, .init = RT_INIT_ZERO},
-    {RT_PARAMETER, RT_F32, "ln.weight", .rank = 1, .dim = {48}, .offset = 361664,
-        .init = RT_INIT_ONE},
-    {RT_PARAMETER, RT_F32, "ln.bias", .rank = 1, .dim = {48}, .offset = 361920,
-        .init = RT_INIT_ZERO},
-    {RT_PARAMETER, RT_F32, "head.weight", .rank = 2, .dim = {96, 48}, .offset = 362176,
-        .init = RT_INIT_NORMAL},
-    {RT_HYPER, RT_F32, "lr", .offset = 380672, .fill = 0.001},
-    {RT_HYPER, RT_F32, "beta1", .offset = 380800, .fill = 0.90000000000000002},
-    {RT_HYPER, RT_F32, "step", .offset = 380928, .fill = 1.0},
-    {RT_HYPER, RT_F32, "beta2", .offset = 381056, .fill = 0.999},
-    {RT_HYPER, RT_F32, "eps", .offset = 381184, .fill = 1e-08},
-    {RT_HYPER, RT_F32, "weight_decay", .offset = 381312, .fill = 0.01},
-    {RT_HYPER, RT_F32, "clip_norm", .offset = 381440, .fill = 1.0},
-    {RT_STATE, RT_F32, "wte.weight.exp_avg", .rank = 2, .dim = {96, 48}, .offset = 381568},
-    {RT_STATE, RT_F32, "wte.weight.exp_avg_sq", .rank = 2, .dim = {96, 48}, .offset = 400064},
-    {RT_STATE, RT_F32, "wpe.weight.exp_avg", .rank = 2, .dim = {16, 48}, .offset = 418560},
-    {RT_STATE, RT_F32, "wpe.weight.exp_avg_sq", .rank = 2, .dim = {16, 48}, .offset = 421696},
-    {RT_STATE, RT_F32, "ln.weight.exp_avg", .rank = 1, .dim = {48}, .offset = 424832},
-    {RT_STATE, RT_F32, "ln.weight.exp_avg_sq", .rank = 1, .dim = {48}, .offset = 425088},
-    {RT_STATE, RT_F32, "ln.bias.exp_avg", .rank = 1, .dim = {48}, .offset = 425344},
-    {RT_STATE, RT_F32, "ln.bias.exp_avg_sq", .rank = 1, .dim = {48}, .offset = 425600},
-    {RT_STATE, RT_F32, "head.weight.exp_avg", .rank = 2, .dim = {96, 48}, .offset = 425856},
-    {RT_STATE, RT_F32, "head.weight.exp_avg_sq", .rank = 2, .dim = {96, 48}, .offset = 444352},
-    {RT_STATE, RT_F32, "blocks.{}.ln1.weight.exp_avg", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 462848, .step = 192},
-    {RT_STATE, RT_F32, "blocks.{}.ln1.weight.exp_avg_sq", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 463488, .step = 192},
-    {RT_STATE, RT_F32, "blocks.{}.ln1.bias.exp_avg", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 464128, .step = 192},
-    {RT_STATE, RT_F32, "blocks.{}.ln1.bias.exp_avg_sq", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 464768, .step = 192},
-    {RT_STATE, RT_F32, "blocks.{}.qkv.weight.exp_avg", .layers = 3, .rank = 2, .dim = {144, 48},
-        .offset = 465408, .step = 27648},
-    {RT_STATE, RT_F32, "blocks.{}.qkv.weight.exp_avg_sq", .layers = 3, .rank = 2, .dim = {144, 48},
-        .offset = 548416, .step = 27648},
-    {RT_STATE, RT_F32, "blocks.{}.qkv.bias.exp_avg", .layers = 3, .rank = 1, .dim = {144},
-        .offset = 631424, .step = 576},
-    {RT_STATE, RT_F32, "blocks.{}.qkv.bias.exp_avg_sq", .layers = 3, .rank = 1, .dim = {144},
-        .offset = 633216, .step = 576},
-    {RT_STATE, RT_F32, "blocks.{}.proj.weight.exp_avg", .layers = 3, .rank = 2, .dim = {48, 48},
-        .offset = 635008, .step = 9216},
-    {RT_STATE, RT_F32, "blocks.{}.proj.weight.exp_avg_sq", .layers = 3, .rank = 2, .dim = {48, 48},
-        .offset = 662720, .step = 9216},
-    {RT_STATE, RT_F32, "blocks.{}.proj.bias.exp_avg", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 690432, .step = 192},
-    {RT_STATE, RT_F32, "blocks.{}.proj.bias.exp_avg_sq", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 691072, .step = 192},
-    {RT_STATE, RT_F32, "blocks.{}.ln2.weight.exp_avg", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 691712, .step = 192},
-    {RT_STATE, RT_F32, "blocks.{}.ln2.weight.exp_avg_sq", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 692352, .step = 192},
-    {RT_STATE, RT_F32, "blocks.{}.ln2.bias.exp_avg", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 692992, .step = 192},
-    {RT_STATE, RT_F32, "blocks.{}.ln2.bias.exp_avg_sq", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 693632, .step = 192},
-    {RT_STATE, RT_F32, "blocks.{}.fc.weight.exp_avg", .layers = 3, .rank = 2, .dim = {192, 48},
-        .offset = 694272, .step = 36864},
-    {RT_STATE, RT_F32, "blocks.{}.fc.weight.exp_avg_sq", .layers = 3, .rank = 2, .dim = {192, 48},
-        .offset = 804928, .step = 36864},
-    {RT_STATE, RT_F32, "blocks.{}.fc.bias.exp_avg", .layers = 3, .rank = 1, .dim = {192},
-        .offset = 915584, .step = 768},
-    {RT_STATE, RT_F32, "blocks.{}.fc.bias.exp_avg_sq", .layers = 3, .rank = 1, .dim = {192},
-        .offset = 917952, .step = 768},
-    {RT_STATE, RT_F32, "blocks.{}.out.weight.exp_avg", .layers = 3, .rank = 2, .dim = {48, 192},
-        .offset = 920320, .step = 36864},
-    {RT_STATE, RT_F32, "blocks.{}.out.weight.exp_avg_sq", .layers = 3, .rank = 2, .dim = {48, 192},
-        .offset = 1030976, .step = 36864},
-    {RT_STATE, RT_F32, "blocks.{}.out.bias.exp_avg", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 1141632, .step = 192},
-    {RT_STATE, RT_F32, "blocks.{}.out.bias.exp_avg_sq", .layers = 3, .rank = 1, .dim = {48},
-        .offset = 1142272, .step = 192},
+    {RT_PARAMETER, RT_F32, "wte.weight", 2, {96, 48}, .at = 0},
+    {RT_PARAMETER, RT_F32, "wpe.weight", 2, {16, 48}, .at = 18496},
+    {RT_PARAMETER, RT_F32, "blocks.{}.ln1.weight", 1, {48}, .at = 21632, 3, 192, .is_one = true},
+    {RT_PARAMETER, RT_F32, "blocks.{}.ln1.bias", 1, {48}, .at = 22272, 3, 192},
+    {RT_PARAMETER, RT_F32, "blocks.{}.qkv.weight", 2, {144, 48}, .at = 22912, 3, 27648},
+    {RT_PARAMETER, RT_F32, "blocks.{}.qkv.bias", 1, {144}, .at = 105920, 3, 576},
+    {RT_PARAMETER, RT_F32, "blocks.{}.proj.weight", 2, {48, 48}, .at = 107712, 3, 9216},
+    {RT_PARAMETER, RT_F32, "blocks.{}.proj.bias", 1, {48}, .at = 135424, 3, 192},
+    {RT_PARAMETER, RT_F32, "blocks.{}.ln2.weight", 1, {48}, .at = 136064, 3, 192, .is_one = true},
+    {RT_PARAMETER, RT_F32, "blocks.{}.ln2.bias", 1, {48}, .at = 136704, 3, 192},
+    {RT_PARAMETER, RT_F32, "blocks.{}.fc.weight", 2, {192, 48}, .at = 137344, 3, 36864},
+    {RT_PARAMETER, RT_F32, "blocks.{}.fc.bias", 1, {192}, .at = 248000, 3, 768},
+    {RT_PARAMETER, RT_F32, "blocks.{}.out.weight", 2, {48, 192}, .at = 250368, 3, 36864},
+    {RT_PARAMETER, RT_F32, "blocks.{}.out.bias", 1, {48}, .at = 361024, 3, 192},
+    {RT_PARAMETER, RT_F32, "ln.weight", 1, {48}, .at = 361664, .is_one = true},
+    {RT_PARAMETER, RT_F32, "ln.bias", 1, {48}, .at = 361920},
+    {RT_PARAMETER, RT_F32, "head.weight", 2, {96, 48}, .at = 362176},
+    {RT_HYPER, RT_F32, "lr", 0, {0}, .at = 380672, .fill = 0.001},
+    {RT_HYPER, RT_F32, "beta1", 0, {0}, .at = 380800, .fill = 0.90000000000000002},
+    {RT_HYPER, RT_F32, "step", 0, {0}, .at = 380928, .fill = 1.0},
+    {RT_HYPER, RT_F32, "beta2", 0, {0}, .at = 381056, .fill = 0.999},
+    {RT_HYPER, RT_F32, "eps", 0, {0}, .at = 381184, .fill = 1e-08},
+    {RT_HYPER, RT_F32, "weight_decay", 0, {0}, .at = 381312, .fill = 0.01},
+    {RT_HYPER, RT_F32, "clip_norm", 0, {0}, .at = 381440, .fill = 1.0},
+    {RT_STATE, RT_F32, "wte.weight.exp_avg", 2, {96, 48}, .at = 381568},
+    {RT_STATE, RT_F32, "wte.weight.exp_avg_sq", 2, {96, 48}, .at = 400064},
+    {RT_STATE, RT_F32, "wpe.weight.exp_avg", 2, {16, 48}, .at = 418560},
+    {RT_STATE, RT_F32, "wpe.weight.exp_avg_sq", 2, {16, 48}, .at = 421696},
+    {RT_STATE, RT_F32, "ln.weight.exp_avg", 1, {48}, .at = 424832},
+    {RT_STATE, RT_F32, "ln.weight.exp_avg_sq", 1, {48}, .at = 425088},
+    {RT_STATE, RT_F32, "ln.bias.exp_avg", 1, {48}, .at = 425344},
+    {RT_STATE, RT_F32, "ln.bias.exp_avg_sq", 1, {48}, .at = 425600},
+    {RT_STATE, RT_F32, "head.weight.exp_avg", 2, {96, 48}, .at = 425856},
+    {RT_STATE, RT_F32, "head.weight.exp_avg_sq", 2, {96, 48}, .at = 444352},
+    {RT_STATE, RT_F32, "blocks.{}.ln1.weight.exp_avg", 1, {48}, .at = 462848, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.ln1.weight.exp_avg_sq", 1, {48}, .at = 463488, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.ln1.bias.exp_avg", 1, {48}, .at = 464128, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.ln1.bias.exp_avg_sq", 1, {48}, .at = 464768, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.qkv.weight.exp_avg", 2, {144, 48}, .at = 465408, 3, 27648},
+    {RT_STATE, RT_F32, "blocks.{}.qkv.weight.exp_avg_sq", 2, {144, 48}, .at = 548416, 3, 27648},
+    {RT_STATE, RT_F32, "blocks.{}.qkv.bias.exp_avg", 1, {144}, .at = 631424, 3, 576},
+    {RT_STATE, RT_F32, "blocks.{}.qkv.bias.exp_avg_sq", 1, {144}, .at = 633216, 3, 576},
+    {RT_STATE, RT_F32, "blocks.{}.proj.weight.exp_avg", 2, {48, 48}, .at = 635008, 3, 9216},
+    {RT_STATE, RT_F32, "blocks.{}.proj.weight.exp_avg_sq", 2, {48, 48}, .at = 662720, 3, 9216},
+    {RT_STATE, RT_F32, "blocks.{}.proj.bias.exp_avg", 1, {48}, .at = 690432, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.proj.bias.exp_avg_sq", 1, {48}, .at = 691072, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.ln2.weight.exp_avg", 1, {48}, .at = 691712, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.ln2.weight.exp_avg_sq", 1, {48}, .at = 692352, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.ln2.bias.exp_avg", 1, {48}, .at = 692992, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.ln2.bias.exp_avg_sq", 1, {48}, .at = 693632, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.fc.weight.exp_avg", 2, {192, 48}, .at = 694272, 3, 36864},
+    {RT_STATE, RT_F32, "blocks.{}.fc.weight.exp_avg_sq", 2, {192, 48}, .at = 804928, 3, 36864},
+    {RT_STATE, RT_F32, "blocks.{}.fc.bias.exp_avg", 1, {192}, .at = 915584, 3, 768},
+    {RT_STATE, RT_F32, "blocks.{}.fc.bias.exp_avg_sq", 1, {192}, .at = 917952, 3, 768},
+    {RT_STATE, RT_F32, "blocks.{}.out.weight.exp_avg", 2, {48, 192}, .at = 920320, 3, 36864},
+    {RT_STATE, RT_F32, "blocks.{}.out.weight.exp_avg_sq", 2, {48, 192}, .at = 1030976, 3, 36864},
+    {RT_STATE, RT_F32, "blocks.{}.out.bias.exp_avg", 1, {48}, .at = 1141632, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.out.bias.exp_avg_sq", 1, {48}, .at = 1142272, 3, 192},
 };
 
 static const RtTensor train_tensors[] = {
-    {RT_INPUT, RT_I64, "input_ids", .rank = 2, .dim = {4, 16}, .offset = 8182592, .least = -96,
-        .bound = 96},
-    {RT_INPUT, RT_I64, "labels", .rank = 2, .dim = {4, 16}, .offset = 7606592},
-    {RT_LOSS_SUM, RT_F32, "loss", .offset = 8183936},
-    {RT_LOSS_COUNT, RT_F32, "count", .offset = 8183680},
-    {RT_BAD_LABEL, RT_I64, "bad_label", .offset = 8183808},
-    {RT_GRADIENT, RT_F32, "wte.weight", .rank = 2, .dim = {96, 48}, .gradient = 16},
-    {RT_GRADIENT, RT_F32, "wpe.weight", .rank = 2, .dim = {16, 48}, .gradient = 15},
-    {RT_GRADIENT, RT_F32, "ln.weight", .rank = 1, .dim = {48}, .gradient = 1},
-    {RT_GRADIENT, RT_F32, "ln.bias", .rank = 1, .dim = {48}, .gradient = 0},
-    {RT_GRADIENT, RT_F32, "head.weight", .rank = 2, .dim = {96, 48}, .gradient = 2},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.weight", .layers = 3, .rank = 1, .dim = {48},
-        .gradient = 13},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.bias", .layers = 3, .rank = 1, .dim = {48},
-        .gradient = 12},
-    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.weight", .layers = 3, .rank = 2, .dim = {144, 48},
-        .gradient = 14},
-    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.bias", .layers = 3, .rank = 1, .dim = {144},
-        .gradient = 11},
-    {RT_GRADIENT, RT_F32, "blocks.{}.proj.weight", .layers = 3, .rank = 2, .dim = {48, 48},
-        .gradient = 10},
-    {RT_GRADIENT, RT_F32, "blocks.{}.proj.bias", .layers = 3, .rank = 1, .dim = {48},
-        .gradient = 9},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.weight", .layers = 3, .rank = 1, .dim = {48},
-        .gradient = 7},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.bias", .layers = 3, .rank = 1, .dim = {48},
-        .gradient = 6},
-    {RT_GRADIENT, RT_F32, "blocks.{}.fc.weight", .layers = 3, .rank = 2, .dim = {192, 48},
-        .gradient = 8},
-    {RT_GRADIENT, RT_F32, "blocks.{}.fc.bias", .layers = 3, .rank = 1, .dim = {192},
-        .gradient = 5},
-    {RT_GRADIENT, RT_F32, "blocks.{}.out.weight", .layers = 3, .rank = 2, .dim = {48, 192},
-        .gradient = 4},
-    {RT_GRADIENT, RT_F32, "blocks.{}.out.bias", .layers = 3, .rank = 1, .dim = {48},
-        .gradient = 3},
-    {RT_GRAD_NORM, RT_F32, "grad_norm", .offset = 1163072},
+    {RT_INPUT, RT_I64, "input_ids", 2, {4, 16}, .at = 8182592, .least = -96, .bound = 96},
+    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 7606592},
+    {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 8183936},
+    {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 8183680},
+    {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 8183808},
+    {RT_GRADIENT, RT_F32, "wte.weight", 2, {96, 48}, .gradient = 16},
+    {RT_GRADIENT, RT_F32, "wpe.weight", 2, {16, 48}, .gradient = 15},
+    {RT_GRADIENT, RT_F32, "ln.weight", 1, {48}, .gradient = 1},
+    {RT_GRADIENT, RT_F32, "ln.bias", 1, {48}, .gradient = 0},
+    {RT_GRADIENT, RT_F32, "head.weight", 2, {96, 48}, .gradient = 2},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.weight", 1, {48}, .layers = 3, .gradient = 13},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.bias", 1, {48}, .layers = 3, .gradient = 12},
+    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.weight", 2, {144, 48}, .layers = 3, .gradient = 14},
+    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.bias", 1, {144}, .layers = 3, .gradient = 11},
+    {RT_GRADIENT, RT_F32, "blocks.{}.proj.weight", 2, {48, 48}, .layers = 3, .gradient = 10},
+    {RT_GRADIENT, RT_F32, "blocks.{}.proj.bias", 1, {48}, .layers = 3, .gradient = 9},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.weight", 1, {48}, .layers = 3, .gradient = 7},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.bias", 1, {48}, .layers = 3, .gradient = 6},
+    {RT_GRADIENT, RT_F32, "blocks.{}.fc.weight", 2, {192, 48}, .layers = 3, .gradient = 8},
+    {RT_GRADIENT, RT_F32, "blocks.{}.fc.bias", 1, {192}, .layers = 3, .gradient = 5},
+    {RT_GRADIENT, RT_F32, "blocks.{}.out.weight", 2, {48, 192}, .layers = 3, .gradient = 4},
+    {RT_GRADIENT, RT_F32, "blocks.{}.out.bias", 1, {48}, .layers = 3, .gradient = 3},
+    {RT_GRAD_NORM, RT_F32, "grad_norm", 0, {0}, .at = 1163072},
 };
 
 static const RtTensor predict_tensors[] = {
-    {RT_INPUT, RT_I64, "input_ids", .rank = 2, .dim = {4, 16}, .offset = 1155264, .least = -96,
-        .bound = 96},
-    {RT_INPUT, RT_I64, "labels", .rank = 2, .dim = {4, 16}, .offset = 7423424},
-    {RT_OUTPUT, RT_F32, "logits", .rank = 3, .dim = {4, 16, 96}, .offset = 1179840},
-    {RT_LOSS_SUM, RT_F32, "loss", .offset = 1143808},
-    {RT_LOSS_COUNT, RT_F32, "count", .offset = 1176192},
-    {RT_BAD_LABEL, RT_I64, "bad_label", .offset = 1176320},
+    {RT_INPUT, RT_I64, "input_ids", 2, {4, 16}, .at = 1155264, .least = -96, .bound = 96},
+    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 7423424},
+    {RT_OUTPUT, RT_F32, "logits", 3, {4, 16, 96}, .at = 1179840},
+    {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 1143808},
+    {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 1176192},
+    {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 1176320},
 };
 
-// Buffers of a step and of forward: name, bytes, first and last statement of the live range. Begins
-// and ends of loops count as statements. --check-arena uses the table.
-#define LIVE(name, ...) {#name, name, __VA_ARGS__}
+// The buffers' live ranges, for --check-arena.
 static void live_ranges(Rt *rt)
 {
     rt_live_ranges(rt, RT_TRAINING, (RtLiveRange[]){
-        LIVE(I1, 512, 0, 56), LIVE(I51, 512, 0, 23), LIVE(A2, 512, 0, 1), LIVE(A3, 12288, 1, 2),
-        LIVE(A10, 768, 3, 53), LIVE(A11, 768, 3, 53), LIVE(A12, 768, 3, 53), LIVE(A13, 12288, 4, 5),
-        LIVE(A15, 36864, 5, 6), LIVE(A18, 110592, 3, 53), LIVE(A20, 36864, 3, 53),
-        LIVE(A21, 3072, 3, 53), LIVE(A23, 12288, 8, 10), LIVE(A28, 36864, 3, 53),
-        LIVE(A29, 768, 3, 53), LIVE(A30, 768, 3, 53), LIVE(A31, 768, 3, 53),
-        LIVE(A33, 147456, 3, 53), LIVE(A36, 49152, 11, 12), LIVE(A38, 12288, 12, 13),
-        LIVE(A6, 49152, 2, 53), LIVE(A43, 256, 15, 26), LIVE(A44, 256, 15, 26),
-        LIVE(A47, 12288, 15, 16), LIVE(A49, 24576, 16, 29), LIVE(A52, 64, 17, 23),
-        LIVE(A53, 64, 17, 111), LIVE(A54, 512, 17, 18), LIVE(A56, 64, 18, 111),
-        LIVE(A58, 256, 20, 21), LIVE(A59, 256, 21, 23), LIVE(A60, 256, 21, 23),
-        LIVE(A61, 256, 21, 22), LIVE(A63, 64, 22, 111), LIVE(A55, 64, 17, 23),
-        LIVE(A65, 12288, 24, 28), LIVE(A67, 192, 25, 95), LIVE(A69, 12288, 26, 28),
-        LIVE(A70, 12288, 26, 27), LIVE(A74, 192, 27, 94), LIVE(A45, 256, 15, 26),
-        LIVE(A46, 256, 15, 26), LIVE(A71, 256, 26, 28), LIVE(A72, 12288, 26, 29),
-        LIVE(A77, 18432, 29, 96), LIVE(A68, 256, 26, 28), LIVE(A79, 576, 30, 110),
-        LIVE(A82, 49152, 32, 34), LIVE(A85, 110592, 30, 110), LIVE(A83, 49152, 33, 41),
-        LIVE(A87, 2304, 30, 110), LIVE(A89, 12288, 36, 40), LIVE(A91, 576, 30, 110),
-        LIVE(A93, 12288, 38, 51), LIVE(A94, 12288, 38, 39), LIVE(A98, 576, 30, 110),
-        LIVE(A95, 256, 38, 40), LIVE(A96, 12288, 38, 41), LIVE(A100, 110592, 30, 110),
-        LIVE(A92, 256, 38, 40), LIVE(A102, 576, 30, 110), LIVE(A104, 12288, 43, 45),
-        LIVE(A106, 27648, 30, 110), LIVE(A108, 36864, 45, 52), LIVE(A110, 1728, 30, 110),
-        LIVE(A112, 12288, 47, 51), LIVE(A114, 576, 30, 110), LIVE(A116, 12288, 49, 51),
-        LIVE(A117, 12288, 49, 50), LIVE(A121, 576, 30, 110), LIVE(A118, 256, 49, 51),
-        LIVE(A119, 12288, 49, 52), LIVE(A123, 82944, 30, 110), LIVE(A115, 256, 49, 51),
-        LIVE(A80, 24576, 28, 56), LIVE(A125, 3072, 54, 93), LIVE(A127, 18432, 56, 92),
-        LIVE(A128, 384, 57, 58), LIVE(A130, 64, 58, 60), LIVE(A131, 64, 60, 61),
-        LIVE(A132, 64, 61, 62), LIVE(A133, 64, 62, 111), LIVE(A134, 384, 63, 64),
-        LIVE(A136, 64, 64, 65), LIVE(A137, 64, 67, 68), LIVE(A138, 64, 68, 72),
-        LIVE(A139, 576, 69, 70), LIVE(A141, 64, 70, 71), LIVE(A142, 64, 72, 76),
-        LIVE(A143, 768, 73, 74), LIVE(A145, 64, 74, 75), LIVE(A146, 64, 76, 77),
-        LIVE(A147, 64, 77, 78), LIVE(A148, 64, 78, 82), LIVE(A149, 768, 79, 80),
-        LIVE(A151, 64, 80, 81), LIVE(A152, 64, 82, 83), LIVE(A153, 64, 83, 84),
-        LIVE(A154, 192, 66, 88), LIVE(A155, 64, 86, 89), LIVE(A157, 64, 89, 90),
-        LIVE(A164, 64, 91, 110), LIVE(A165, 64, 91, 110), LIVE(A166, 64, 91, 110),
-        LIVE(A167, 64, 91, 110), LIVE(A168, 64, 91, 110), LIVE(A169, 64, 91, 110),
-        LIVE(T14, 61440, 5, 5), LIVE(T19, 6205440, 7, 7), LIVE(T22, 24576, 8, 8),
-        LIVE(T32, 73728, 10, 10), LIVE(T37, 73728, 12, 12), LIVE(T48, 36864, 16, 16),
-        LIVE(T57, 32768, 20, 20), LIVE(T62, 512, 22, 22), LIVE(T64, 36864, 24, 24),
-        LIVE(T66, 24576, 25, 25), LIVE(T73, 24576, 27, 27), LIVE(T76, 24576, 29, 29),
-        LIVE(T78, 24576, 31, 31), LIVE(T81, 73728, 32, 32), LIVE(T84, 73728, 34, 34),
-        LIVE(T86, 98304, 35, 35), LIVE(T88, 73728, 36, 36), LIVE(T90, 24576, 37, 37),
-        LIVE(T97, 24576, 39, 39), LIVE(T99, 24576, 41, 41), LIVE(T101, 24576, 42, 42),
-        LIVE(T103, 24576, 43, 43), LIVE(T105, 24576, 44, 44), LIVE(T107, 6205440, 45, 45),
-        LIVE(T109, 73728, 46, 46), LIVE(T111, 61440, 47, 47), LIVE(T113, 24576, 48, 48),
-        LIVE(T120, 24576, 50, 50), LIVE(T122, 24576, 52, 52), LIVE(T124, 393216, 54, 54),
-        LIVE(T126, 1280, 56, 56), LIVE(T129, 512, 58, 58), LIVE(T135, 512, 64, 64),
-        LIVE(T140, 512, 70, 70), LIVE(T144, 512, 74, 74), LIVE(T150, 512, 80, 80),
-        LIVE(T156, 512, 89, 89),
+        TRAINING_BUFFERS(RT_LIVE_VALUE, RT_LIVE_STACK)
         {0}}, (RtLoop[]){{3, 14, 3, {0}}, {30, 53, 3, {0}}, {66, 85, 3, {0}}, {86, 88, 3, {0}},
             {97, 110, 3, {0}}, {0}});
     rt_live_ranges(rt, RT_FORWARD, (RtLiveRange[]){
-        LIVE(I205, 512, 0, 1), LIVE(I225, 512, 0, 21), LIVE(A206, 12288, 1, 2),
-        LIVE(A209, 12288, 4, 5), LIVE(A211, 36864, 5, 7), LIVE(A213, 12288, 7, 8),
-        LIVE(A214, 1024, 7, 7), LIVE(A216, 12288, 8, 10), LIVE(A217, 12288, 9, 13),
-        LIVE(A219, 49152, 10, 12), LIVE(A221, 12288, 12, 13), LIVE(A208, 24576, 2, 15),
-        LIVE(A222, 12288, 15, 16), LIVE(A224, 24576, 16, 23), LIVE(A226, 64, 17, 21),
-        LIVE(A227, 64, 17, 23), LIVE(A228, 512, 17, 18), LIVE(A229, 64, 18, 23),
-        LIVE(A231, 256, 20, 21), LIVE(A232, 256, 21, 22), LIVE(A234, 64, 22, 23),
-        LIVE(T210, 61440, 5, 5), LIVE(T212, 6205440, 7, 7), LIVE(T215, 24576, 8, 8),
-        LIVE(T218, 73728, 10, 10), LIVE(T220, 73728, 12, 12), LIVE(T223, 36864, 16, 16),
-        LIVE(T230, 32768, 20, 20), LIVE(T233, 512, 22, 22),
+        FORWARD_BUFFERS(RT_LIVE_VALUE, RT_LIVE_STACK)
         {0}}, (RtLoop[]){{3, 14, 3, {0}}, {0}});
 }
 

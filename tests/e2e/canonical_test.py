@@ -15,17 +15,39 @@ from wire import rename, reorder
 SEEDS = (1, 2)
 
 
-def without_comments(text):
-    """The lines of C text that are not empty, without comments, the spaces before them, and labels. Functions of fused
-    groups, which are named after modules, get numbers."""
-    text = re.sub(r'RT_AT\(rt, "(?:[^"\\]|\\.)*"([^;]*)', lambda at: " ".join(at[1].split()), text)
-    text = re.sub(r"[ \t]*(//[^\n]*|/\*.*?\*/)", "", text, flags=re.S)
-    functions = re.findall(r"^static void (\w+)\(char \*const \*p", text, re.M)
-    number = {name: f"group{i}" for i, name in enumerate(functions)}
-    text = re.sub(r"\w+", lambda word: number.get(word[0], word[0]), text)
-    # a call is broken where its names end, and not by their length
-    text = re.sub(r",\n +", ", ", text)
-    return [line for line in text.split("\n") if line]
+DECLARATION = re.compile(r"^static const (?:int64_t|RtStack) .*?;|^static Rt(?:Sum)?Rows .*?;|^#define \w+|^static void \w+", re.M | re.S)
+
+
+def declared(text):
+    """The names that a text declares: of sizes, places, functions and macros."""
+    names = re.findall(r"\b(?:VALUE|STACK)\((\w+)", text)
+    for line in DECLARATION.findall(text):
+        names += re.findall(r"(?:\bstatic void |#define |[ ,])([A-Za-z_]\w*)(?= =|,|;|$)", line)
+    return set(names)
+
+
+def sizes(text):
+    """The named sizes, which are the first constants of a text, and their values."""
+    first = re.search(r"^static const int64_t .*?;", text, re.M | re.S)
+    return dict(re.findall(r"(\w+) = (\d+)", first[0]))
+
+
+def without_names(text):
+    """The words of C text without comments and labels. Sizes are numbers; other names that it declares are numbered in their
+    order."""
+    text = re.sub(r'RT_AT\(rt, "(?:[^"\\]|\\.)*"', "RT_AT(rt", text)
+    text = re.sub(r"//[^\n]*|/\*.*?\*/|\\\n", " ", text, flags=re.S)
+    value, known, number = sizes(text), declared(text), {}
+    text = re.sub(r"^static const int64_t (?:(?!;).)*?;", "", text, count=1, flags=re.M | re.S)
+    text = re.sub(r"\w+", lambda word: value.get(word[0], word[0]), text)
+    while (fewer := re.sub(r"\b(\d+) ([*/]) (\d+)\b", product, text)) != text:
+        text = fewer
+    text = re.sub(r"\w+", lambda word: f"name{number.setdefault(word[0], len(number))}" if word[0] in known else word[0], text)
+    return text.split()
+
+
+def product(x):
+    return str(int(x[1]) * int(x[3]) if x[2] == "*" else int(x[1]) // int(x[3]))
 
 
 def meaningless(model, data):
@@ -66,10 +88,10 @@ def test(checks, model):
     for seed in SEEDS:
         variants[f"shuffled names, {seed}"] = shuffled(data, seed)
         variants[f"another order, {seed}"] = reorder(data, random.Random(seed).randrange)
-    plain = without_comments(text_of(model, "plain", data))
+    plain = without_names(text_of(model, "plain", data))
     for name, variant in variants.items():
         text = text_of(model, name.replace(" ", "_"), variant)
-        checks.check(f"{model.name}: {name}", without_comments(text) == plain)
+        checks.check(f"{model.name}: {name}", without_names(text) == plain)
 
 
 def main():

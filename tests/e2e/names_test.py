@@ -84,6 +84,18 @@ def test_hostile(checks, model):
     checks.check("hostile names: output", list(out) == ["return"], str(list(out)))
 
 
+def test_macros(checks, model):
+    """Parameters with the names of macros, of each other, and of nothing compile without a word."""
+    names = ["fp.nan", "int64.c", "int8/max", "null", "rt.at", "uint64_max", "m.pi", "a.b", "a/b", "a_b", "A.B", "1.2", "_", "%"]
+    path = model.work / "macros.onnx"
+    path.write_bytes(sum_of(names, "x"))
+    text = model.work / "macros.c"
+    run(model.shardcc, path, "--loss", "mse(logits, y)", "--optimizer", "adamw", "--emit", "c", "-o", text)
+    for compiler in filter(shutil.which, ("gcc", "clang")):
+        found = warnings_of(compiler, ["-fopenmp"], text, model.shardcc)
+        checks.check(f"names of macros: {compiler}", not found, found)
+
+
 def losses(log):
     return re.findall(r'"loss": ?[^,}]*', log.read_text())
 
@@ -148,6 +160,30 @@ def test_bytes(checks, shardcc, work):
     checks.check("more names than a file takes", said.endswith(expected + "\n"), said)
 
 
+def test_functions(checks, shardcc, work):
+    """Functions named after modules that are words of C, names of its library or of other functions compile."""
+    modules = ["int", "main", "rt", "every", "block1", "exit", "1", "{}", "*/ #error", "LayerNorm", "layer_norm", "x" * 300]
+    lines = ["input %v0 f32[4,6]", "parameter %w f32[6,6]"]
+    for i, module in enumerate(modules):
+        lines += [f'%d{i} f32[4,6] = dot(%v{i}, %w) eq="mk,kn->mn" from "n" "{module}"']
+        steps = [f"%d{i}", *[f"%t{i}_{k}" for k in range(i)], f"%v{i + 1}"]  # each group is another one
+        lines += [f'{y} f32[4,6] = tanh({x}) from "n" "{module}"' for x, y in zip(steps, steps[1:])]
+    lines += [f'output model "logits" %v{len(modules)}']
+    (work / "functions.ir").write_text('graph "functions" {\n' + "\n".join(lines) + "\n}\n")
+    options = ["--loss", "mse(logits, y)", "--optimizer", "adamw", "--clip-norm", 1]
+    run(shardcc, work / "functions.ir", *options, "--dump-after", "optimizer", "-o", work / "updates.ir")
+    updates = (work / "updates.ir").read_text().replace('from "adamw"', 'from "exit"').replace('from "grad_norm"', 'from "sqrt"')
+    (work / "updates.ir").write_text(updates)
+    for name, more in ("functions", options), ("updates", []):
+        text = work / f"{name}.c"
+        run(shardcc, work / f"{name}.ir", *more, "--emit", "c", "-o", text)
+        for compiler in filter(shutil.which, ("gcc", "clang")):
+            found = warnings_of(compiler, ["-fopenmp"], text, shardcc)
+            checks.check(f"{name} named after modules: {compiler}", not found, found)
+        found = re.findall(r"^static void (\w+)\(char", text.read_text(), re.M)
+        checks.check(f"{name}: one each", len(set(found)) == len(found) > len(modules), str(found))
+
+
 def listing(folder):
     return set(Path(folder).rglob("*"))
 
@@ -159,8 +195,10 @@ def main():
     def one(checks, path, work):
         model = Model(path, options.shardcc, work)
         test_hostile(checks, model)
+        test_macros(checks, model)
         test_paths(checks, model)
         test_bytes(checks, options.shardcc, work)
+        test_functions(checks, options.shardcc, work)
 
     for_models(options, one)
 

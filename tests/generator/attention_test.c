@@ -187,7 +187,7 @@ static void check(const Cases *c, const RtModel *m, const Tensor *values, const 
     for (int i = 0; i < c->g->n_outputs; i++) {
         const Form *f = &form[i / OUTPUTS];
         ValueId v = c->g->outputs[i].value;
-        int64_t at = find_tensor(m, c->g->outputs[i].name)->offset;
+        int64_t at = find_tensor(m, c->g->outputs[i].name)->at;
         double d = distance((const float *)(arena[0] + at), &values[v]);
         bool same = !memcmp(arena[0] + at, arena[1] + at, (size_t)value_bytes(value_of(c->g, v)));
         if (!(d <= bound) || !same)

@@ -173,7 +173,7 @@ static void check_program(Test *t, const OpDef *op, const char *dir)
     for (int i = 0; i < t->n_checks; i++) {
         const Check *c = &t->checks[i];
         const RtTensor *y = find_tensor(p.model, g->outputs[i].name);
-        compare(c, value_of(g, c->v), arena + y->offset, &values[c->v]);
+        compare(c, value_of(g, c->v), arena + y->at, &values[c->v]);
     }
     free(arena);
     arena_free(a);

@@ -100,7 +100,7 @@ static inline char *run_program(const Cases *c, const RtModel *m, const Tensor *
         ValueId v = c->inputs[i].v;
         const RtTensor *to = find_tensor(m, value_of(c->g, v)->name);
         Arena *a = arena_new();
-        memcpy(rt.arena + to->offset, tensor_pack(a, &values[v]),
+        memcpy(rt.arena + to->at, tensor_pack(a, &values[v]),
                (size_t)value_bytes(value_of(c->g, v)));
         arena_free(a);
     }

@@ -83,7 +83,7 @@ static void streamed_results_are_eval(void **state)
     Tensor *values = eval_values(&c, c.arena);
     char *arena = run_program(&c, p.model, values, 2);
     for (int i = 0; i < RESULTS; i++)
-        check_result(&c, result[i], arena + find_tensor(p.model, c.g->outputs[i].name)->offset,
+        check_result(&c, result[i], arena + find_tensor(p.model, c.g->outputs[i].name)->at,
                      &values[result[i]],
                      i < STREAMED ? 0
                      : i == SUM   ? 1e-3f

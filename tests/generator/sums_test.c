@@ -79,7 +79,7 @@ static void sums_are_eval(void **state)
     Tensor *values = eval_values(&c, c.arena);
     char *arena = run_program(&c, p.model, values, 2);
     for (int i = 0; i < n; i++)
-        check_result(&c, i, arena + find_tensor(p.model, c.g->outputs[i].name)->offset,
+        check_result(&c, i, arena + find_tensor(p.model, c.g->outputs[i].name)->at,
                      &values[result[i]]);
     free(arena);
     dlclose(p.handle);

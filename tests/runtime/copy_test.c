@@ -254,7 +254,7 @@ static void test_rows(void **state)
         for (int t = 1; t <= 5; t++) {
             char m[20] = {0};
             Rt rt = rt_new(t, 0);
-            rt_rows(&rt, count_rows, (char *[]){m}, rows, rows << 20);
+            rt_rows(&rt, count_rows, (char *[]){m}, rows, 1 << 20);
             for (int64_t i = 0; i < 20; i++)
                 assert_int_equal(m[i], i < rows ? 3 : 0);
             rt_delete(&rt);

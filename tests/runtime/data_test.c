@@ -44,9 +44,9 @@ static void converts(void **state)
 // ---- folders ----
 
 static const RtTensor inputs[] = {
-    {.role = RT_INPUT, .type = RT_F32, .name = "../a/b", .rank = 2, .dim = {2, 3}, .offset = 0},
-    {.role = RT_INPUT, .type = RT_I64, .name = "positions", .rank = 2, .dim = {1, 3}, .offset = 64},
-    {.role = RT_INPUT, .type = RT_I64, .name = "labels", .rank = 1, .dim = {2}, .offset = 128},
+    {.role = RT_INPUT, .type = RT_F32, .name = "../a/b", .rank = 2, .dim = {2, 3}, .at = 0},
+    {.role = RT_INPUT, .type = RT_I64, .name = "positions", .rank = 2, .dim = {1, 3}, .at = 64},
+    {.role = RT_INPUT, .type = RT_I64, .name = "labels", .rank = 1, .dim = {2}, .at = 128},
 };
 static const RtModel folder_model = {
     .name = "folder", .accumulate = 1, .labels = "labels", .train = inputs, .n_train = N(inputs)};

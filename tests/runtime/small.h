@@ -48,50 +48,34 @@ enum {
 };
 
 static const RtTensor linear_tensors[] = {
-    {.role = RT_PARAMETER,
-     .type = RT_F32,
-     .name = "weight",
-     .rank = 1,
-     .dim = {LD},
-     .offset = L_W,
-     .init = RT_INIT_NORMAL},
-    {.role = RT_PARAMETER, .type = RT_F32, .name = "bias", .offset = L_BIAS, .init = RT_INIT_ZERO},
-    {.role = RT_ZERO, .type = RT_F32, .name = "dw", .rank = 1, .dim = {LD}, .offset = L_DW},
-    {.role = RT_ZERO, .type = RT_F32, .name = "db", .offset = L_DBIAS},
-    {.role = RT_ZERO, .type = RT_F32, .name = "sum", .offset = L_SUM},
-    {.role = RT_ZERO, .type = RT_F32, .name = "count", .offset = L_COUNT},
-    {.role = RT_HYPER, .type = RT_F32, .name = "lr", .offset = L_LR, .fill = 0.1},
-    {.role = RT_HYPER, .type = RT_F32, .name = "weight_decay", .offset = L_DECAY},
-    {.role = RT_HYPER, .type = RT_F32, .name = "step", .offset = L_STEP},
-    {.role = RT_HYPER, .type = RT_I64, .name = "step_index", .offset = L_INDEX},
-    {.role = RT_HYPER, .type = RT_I64, .name = "seed", .offset = L_SEED},
-    {.role = RT_HYPER, .type = RT_I64, .name = "micro", .offset = L_MICRO},
+    {.role = RT_PARAMETER, .type = RT_F32, .name = "weight", .rank = 1, .dim = {LD}, .at = L_W},
+    {.role = RT_PARAMETER, .type = RT_F32, .name = "bias", .at = L_BIAS},
+    {.role = RT_ZERO, .type = RT_F32, .name = "dw", .rank = 1, .dim = {LD}, .at = L_DW},
+    {.role = RT_ZERO, .type = RT_F32, .name = "db", .at = L_DBIAS},
+    {.role = RT_ZERO, .type = RT_F32, .name = "sum", .at = L_SUM},
+    {.role = RT_ZERO, .type = RT_F32, .name = "count", .at = L_COUNT},
+    {.role = RT_HYPER, .type = RT_F32, .name = "lr", .at = L_LR, .fill = 0.1},
+    {.role = RT_HYPER, .type = RT_F32, .name = "weight_decay", .at = L_DECAY},
+    {.role = RT_HYPER, .type = RT_F32, .name = "step", .at = L_STEP},
+    {.role = RT_HYPER, .type = RT_I64, .name = "step_index", .at = L_INDEX},
+    {.role = RT_HYPER, .type = RT_I64, .name = "seed", .at = L_SEED},
+    {.role = RT_HYPER, .type = RT_I64, .name = "micro", .at = L_MICRO},
 };
 static const RtTensor linear_train[] = {
-    {.role = RT_INPUT, .type = RT_F32, .name = "x", .rank = 2, .dim = {LB, LD}, .offset = L_X},
-    {.role = RT_INPUT,
-     .type = RT_F32,
-     .name = "labels",
-     .rank = 1,
-     .dim = {LB},
-     .offset = L_LABELS},
+    {.role = RT_INPUT, .type = RT_F32, .name = "x", .rank = 2, .dim = {LB, LD}, .at = L_X},
+    {.role = RT_INPUT, .type = RT_F32, .name = "labels", .rank = 1, .dim = {LB}, .at = L_LABELS},
     {.role = RT_GRADIENT, .type = RT_F32, .name = "weight", .rank = 1, .dim = {LD}},
     {.role = RT_GRADIENT, .type = RT_F32, .name = "bias", .gradient = 1},
-    {.role = RT_LOSS_SUM, .type = RT_F32, .name = "sum", .offset = L_SUM},
-    {.role = RT_LOSS_COUNT, .type = RT_F32, .name = "count", .offset = L_COUNT},
-    {.role = RT_GRAD_NORM, .type = RT_F32, .name = "norm", .offset = L_NORM},
+    {.role = RT_LOSS_SUM, .type = RT_F32, .name = "sum", .at = L_SUM},
+    {.role = RT_LOSS_COUNT, .type = RT_F32, .name = "count", .at = L_COUNT},
+    {.role = RT_GRAD_NORM, .type = RT_F32, .name = "norm", .at = L_NORM},
 };
 static const RtTensor linear_predict[] = {
-    {.role = RT_INPUT, .type = RT_F32, .name = "x", .rank = 2, .dim = {LB, LD}, .offset = L_X},
-    {.role = RT_INPUT,
-     .type = RT_F32,
-     .name = "labels",
-     .rank = 1,
-     .dim = {LB},
-     .offset = L_LABELS},
-    {.role = RT_OUTPUT, .type = RT_F32, .name = "y", .rank = 1, .dim = {LB}, .offset = L_Y},
-    {.role = RT_LOSS_SUM, .type = RT_F32, .name = "sum", .offset = L_SUM},
-    {.role = RT_LOSS_COUNT, .type = RT_F32, .name = "count", .offset = L_COUNT},
+    {.role = RT_INPUT, .type = RT_F32, .name = "x", .rank = 2, .dim = {LB, LD}, .at = L_X},
+    {.role = RT_INPUT, .type = RT_F32, .name = "labels", .rank = 1, .dim = {LB}, .at = L_LABELS},
+    {.role = RT_OUTPUT, .type = RT_F32, .name = "y", .rank = 1, .dim = {LB}, .at = L_Y},
+    {.role = RT_LOSS_SUM, .type = RT_F32, .name = "sum", .at = L_SUM},
+    {.role = RT_LOSS_COUNT, .type = RT_F32, .name = "count", .at = L_COUNT},
 };
 
 static inline void linear_y(char *m)
@@ -190,11 +174,11 @@ enum {
     .type = RT_F32, .name = "h.{}.weight", .layers = 2, .first = 3, .by = 2, .rank = 2,            \
     .dim = {BV, BV}, .step = B_TABLE
 static const RtTensor bigram_tensors[] = {
-    {.role = RT_PARAMETER, BIGRAM_LAYERS, .offset = B_W, .init = RT_INIT_NORMAL},
-    {.role = RT_ZERO, BIGRAM_LAYERS, .offset = B_D},
-    {.role = RT_ZERO, .type = RT_F32, .name = "sum", .offset = B_SUM},
-    {.role = RT_ZERO, .type = RT_F32, .name = "count", .offset = B_COUNT},
-    {.role = RT_HYPER, .type = RT_F32, .name = "lr", .offset = B_LR, .fill = 8},
+    {.role = RT_PARAMETER, BIGRAM_LAYERS, .at = B_W},
+    {.role = RT_ZERO, BIGRAM_LAYERS, .at = B_D},
+    {.role = RT_ZERO, .type = RT_F32, .name = "sum", .at = B_SUM},
+    {.role = RT_ZERO, .type = RT_F32, .name = "count", .at = B_COUNT},
+    {.role = RT_HYPER, .type = RT_F32, .name = "lr", .at = B_LR, .fill = 8},
 };
 #define BIGRAM_INPUTS                                                                              \
     {.role = RT_INPUT,                                                                             \
@@ -202,17 +186,17 @@ static const RtTensor bigram_tensors[] = {
      .name = "input_ids",                                                                          \
      .rank = 2,                                                                                    \
      .dim = {BB, BT},                                                                              \
-     .offset = B_IDS},                                                                             \
+     .at = B_IDS},                                                                                 \
         {.role = RT_INPUT,                                                                         \
          .type = RT_I64,                                                                           \
          .name = "labels",                                                                         \
          .rank = 2,                                                                                \
          .dim = {BB, BT},                                                                          \
-         .offset = B_LABELS},                                                                      \
-        {.role = RT_LOSS_SUM, .type = RT_F32, .name = "sum", .offset = B_SUM},                     \
-        {.role = RT_LOSS_COUNT, .type = RT_F32, .name = "count", .offset = B_COUNT},               \
+         .at = B_LABELS},                                                                          \
+        {.role = RT_LOSS_SUM, .type = RT_F32, .name = "sum", .at = B_SUM},                         \
+        {.role = RT_LOSS_COUNT, .type = RT_F32, .name = "count", .at = B_COUNT},                   \
     {                                                                                              \
-        .role = RT_BAD_LABEL, .type = RT_I64, .name = "bad", .offset = B_BAD                       \
+        .role = RT_BAD_LABEL, .type = RT_I64, .name = "bad", .at = B_BAD                           \
     }
 static const RtTensor bigram_train[] = {
     BIGRAM_INPUTS,
@@ -225,7 +209,7 @@ static const RtTensor bigram_predict[] = {
      .name = "logits",
      .rank = 3,
      .dim = {BB, BT, BV},
-     .offset = B_Y},
+     .at = B_Y},
 };
 
 // Computes the logits and probabilities of place p and returns its loss; -1 for an invalid label.

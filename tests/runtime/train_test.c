@@ -96,8 +96,8 @@ static void learns_text(void **state)
 enum { CT = 4, CV = 300, C_IDS = 0, C_Y = 64, C_BYTES = C_Y + 4 * CT * CV };
 
 static const RtTensor counting_predict[] = {
-    {RT_INPUT, RT_I64, "input_ids", .rank = 2, .dim = {1, CT}, .offset = C_IDS},
-    {RT_OUTPUT, RT_F32, "logits", .rank = 3, .dim = {1, CT, CV}, .offset = C_Y},
+    {RT_INPUT, RT_I64, "input_ids", .rank = 2, .dim = {1, CT}, .at = C_IDS},
+    {RT_OUTPUT, RT_F32, "logits", .rank = 3, .dim = {1, CT, CV}, .at = C_Y},
 };
 
 static void count_on(Rt *rt, char *m)

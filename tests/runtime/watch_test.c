@@ -23,14 +23,14 @@ static bool is_skewed;  // the loop's second statement runs an iteration later
 static int ends;  // 1: the last two statements are a loop of one iteration, with begin and end
 
 static const RtTensor tensors[] = {
-    {RT_PARAMETER, RT_F32, "sum", .offset = SUM, .init = RT_INIT_ZERO},
-    {RT_PARAMETER, RT_F32, "count", .offset = COUNT, .init = RT_INIT_ZERO},
-    {RT_PARAMETER, RT_F32, "w", .rank = 1, .dim = {16}, .offset = W, .init = RT_INIT_ZERO},
+    {RT_PARAMETER, RT_F32, "sum", .at = SUM},
+    {RT_PARAMETER, RT_F32, "count", .at = COUNT},
+    {RT_PARAMETER, RT_F32, "w", .rank = 1, .dim = {16}, .at = W},
 };
 static const RtTensor own[] = {
-    {RT_INPUT, RT_F32, "x", .rank = 2, .dim = {LB, LD}, .offset = X},
-    {RT_LOSS_SUM, RT_F32, "loss", .offset = SUM},
-    {RT_LOSS_COUNT, RT_F32, "count", .offset = COUNT},
+    {RT_INPUT, RT_F32, "x", .rank = 2, .dim = {LB, LD}, .at = X},
+    {RT_LOSS_SUM, RT_F32, "loss", .at = SUM},
+    {RT_LOSS_COUNT, RT_F32, "count", .at = COUNT},
 };
 
 static void add(char *const *p, int64_t first, int64_t last)

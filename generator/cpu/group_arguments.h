@@ -1,0 +1,23 @@
+// Arguments that all calls of a fused group's function share, such as an optimizer's scalars. They
+// stand once, in a macro of the function's name.
+#ifndef SHARDCC_GENERATOR_CPU_GROUP_ARGUMENTS_H
+#define SHARDCC_GENERATOR_CPU_GROUP_ARGUMENTS_H
+
+#include "generator/cpu/element.h"
+
+// The arguments of a call: places, shards, the layer.
+typedef struct Arguments {
+    const char **text;
+    int n;
+} Arguments;
+
+// Notes a call. The function has a number, its operands names, by argument.
+void note_arguments(Gen *g, int function, const Arguments *x);
+
+// Makes the macros, after all calls are noted and functions have names.
+void print_argument_macros(Gen *g);
+
+// Appends the arguments of a call, by the function's macro if it has one.
+void print_arguments(Gen *g, int function, const Arguments *x, Text *t);
+
+#endif

@@ -1,0 +1,30 @@
+// Functions that differ in sizes alone are one function, which is passed them.
+#ifndef SHARDCC_GENERATOR_CPU_GROUP_SIZES_H
+#define SHARDCC_GENERATOR_CPU_GROUP_SIZES_H
+
+#include "base/base.h"
+
+// The text of a function with holes for its sizes, and those of each text that it stands for.
+typedef struct SizedText {
+    const char *text;  // each hole is a '#'
+    int n_holes;
+    int64_t **variant;
+    int n_variants, cap_variants;
+} SizedText;
+
+// Takes the sizes out of a text: integers that are long enough for a loop not to need them as
+// constants.
+SizedText sized_text(Arena *a, const char *text);
+
+// Adds the sizes of another text with these holes. Returns the variant's number.
+int sized_text_add(Arena *a, SizedText *s, const int64_t *size);
+
+// The text with sizes in its holes; those that differ between variants are n0, n1 …, read from the
+// argument with that number.
+char *sized_text_fill(Arena *a, const SizedText *s, int argument);
+
+// "(char *)(int64_t[]){64, 512}": the argument with a variant's sizes; NULL: all variants are
+// equal.
+char *sized_text_argument(Arena *a, const SizedText *s, int variant);
+
+#endif
