@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyzer/analyzer.h"
-#include "analyzer/json.h"
+#include "base/json.h"
 
 enum {
     VERSION = 2,

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "analyzer/plan_file.h"
-#include "analyzer/record.h"
+#include "base/record.h"
 
 enum { VERSION = 1, MAX_PLAN_FILE_BYTES = 1 << 28 };
 

@@ -1,6 +1,6 @@
 // JSON text that isn't trusted.
-#ifndef SHARDCC_ANALYZER_JSON_H
-#define SHARDCC_ANALYZER_JSON_H
+#ifndef SHARDCC_BASE_JSON_H
+#define SHARDCC_BASE_JSON_H
 
 #include <cjson/cJSON.h>
 

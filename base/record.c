@@ -1,5 +1,5 @@
 // Prints and reads structs as JSON.
-#include "analyzer/record.h"
+#include "base/record.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 // Structs as JSON. A table of fields prints them and reads them back; a text that is read is not
 // trusted.
-#ifndef SHARDCC_ANALYZER_RECORD_H
-#define SHARDCC_ANALYZER_RECORD_H
+#ifndef SHARDCC_BASE_RECORD_H
+#define SHARDCC_BASE_RECORD_H
 
-#include "analyzer/json.h"
+#include "base/json.h"
 
 typedef enum FieldKind {
     FIELD_TEXT,     // of printable ASCII

@@ -1,5 +1,5 @@
 // Parses JSON text that isn't trusted.
-#include "analyzer/json.h"
+#include "base/json.h"
 
 #include <string.h>
 
