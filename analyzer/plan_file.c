@@ -101,7 +101,7 @@ static const RecordField file_fields[] = {
     {"collectives", LIST(PlanFile, LIST, n_collectives, collective), true, &of_collective},
 };
 
-static const RecordTable whole = {TABLE(PlanFile, file_fields)};
+static const RecordTable whole = {TABLE(PlanFile, file_fields), .has_version = true};
 
 void plan_file_print(const PlanFile *f, Text *t)
 {

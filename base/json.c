@@ -3,6 +3,20 @@
 
 #include <string.h>
 
+// Reports where the text stops being JSON, with the rest of the word or line that stands there.
+static void report(const char *text, size_t n, const char *end, Diag *d)
+{
+    enum { MOST_BYTES_SHOWN = 20 };
+    size_t at = end ? (size_t)(end - text) : 0, shown = 0;
+
+    while (shown < MOST_BYTES_SHOWN && at + shown < n && !strchr(" \t\r\n", text[at + shown]))
+        shown++;
+    if (shown)
+        diag_error(d, "not JSON: byte %zu: found '%.*s'", at, (int)shown, text + at);
+    else
+        diag_error(d, "not JSON: byte %zu", at);
+}
+
 cJSON *json_parse(const char *text, size_t n, size_t most, const char *what, Diag *d)
 {
     const char *end = NULL;
@@ -16,7 +30,7 @@ cJSON *json_parse(const char *text, size_t n, size_t most, const char *what, Dia
         end++;
     if (root && end == text + n)
         return root;
-    diag_error(d, "not JSON: byte %td", end ? end - text : 0);
+    report(text, n, end, d);
     cJSON_Delete(root);
     return NULL;
 }

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double MAX_RECORD_BYTES = 9007199254740992, MAX_RECORD_SECONDS = 1e12;
+static const double MAX_RECORD_BYTES = 9007199254740992, MAX_RECORD_SECONDS = 1e12,
+                    MAX_RECORD_TIME = 1e18;
 
 // Reads a pointer member at an offset. Only the table knows the type that it points to.
 static void *pointer_at(const void *s, size_t at)
@@ -31,6 +32,7 @@ static bool is_zero(const RecordField *f, const void *s)
     case FIELD_TEXT:
         return !pointer_at(s, f->at);
     case FIELD_SECONDS:
+    case FIELD_TIME:
         return *(const double *)at == 0;
     case FIELD_INT:
         return !*(const int *)at;
@@ -74,6 +76,9 @@ static void print_field(const RecordField *f, const void *s, Text *t)
     case FIELD_SECONDS:
         text_printf(t, "%.9g", *(const double *)at);
         break;
+    case FIELD_TIME:
+        text_number(t, *(const double *)at);
+        break;
     case FIELD_INT:
         text_printf(t, "%d", *(const int *)at);
         break;
@@ -113,6 +118,28 @@ void record_print(const RecordTable *k, const void *s, const char *between, Text
 
 // ---- reading ----
 
+// Appends the place of the reader: "stages[3].keep[0]."
+static void put_place(const RecordReader *r, Text *t)
+{
+    if (r->outer)
+        put_place(r->outer, t);
+    if (r->list)
+        text_printf(t, "%s[%d].", r->list, r->i);
+}
+
+static bool wrong(const RecordReader *r, const char *name, const char *what)
+{
+    Text place = {0};
+
+    put_place(r, &place);
+    if (!*name)  // the item itself
+        diag_error(r->d, "%.*s %s", (int)place.n - 1, place.s, what);
+    else
+        diag_error(r->d, "%s%.100s %s", place.n ? place.s : "", name, what);
+    text_free(&place);
+    return false;
+}
+
 bool record_wrong(const RecordReader *r, const char *name, const char *fmt, ...)
 {
     char what[200];
@@ -121,11 +148,21 @@ bool record_wrong(const RecordReader *r, const char *name, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
-    if (r->list)
-        diag_error(r->d, "%s[%d].%.100s %s", r->list, r->i, name, what);
-    else
-        diag_error(r->d, "%.100s %s", name, what);
-    return false;
+    return wrong(r, name, what);
+}
+
+// Reports that member `name` is `x`, which isn't what it must be.
+static bool mistaken(const RecordReader *r, const char *name, const char *expected, const cJSON *x)
+{
+    if (cJSON_IsNumber(x))
+        return record_wrong(r, name, "must be %s, found %.16g", expected, x->valuedouble);
+    if (cJSON_IsString(x))
+        return record_wrong(r, name, "must be %s, found '%.40s'", expected, x->valuestring);
+    return record_wrong(r, name, "must be %s, found %s", expected,
+                        cJSON_IsObject(x)  ? "an object"
+                        : cJSON_IsArray(x) ? "a list"
+                        : cJSON_IsBool(x)  ? cJSON_IsTrue(x) ? "true" : "false"
+                                           : "null");
 }
 
 static const char *printable(const cJSON *x)
@@ -143,7 +180,7 @@ static bool read_text(const RecordReader *r, const char *name, const cJSON *x, c
     const char *s = printable(x);
 
     if (!s)
-        return record_wrong(r, name, "must be a text of printable ASCII");
+        return mistaken(r, name, "a text of printable ASCII", x);
     *to = arena_copy(r->a, s, strlen(s));
     return true;
 }
@@ -153,7 +190,7 @@ static bool read_hash(const RecordReader *r, const char *name, const cJSON *x, u
     const char *s = printable(x);
 
     if (!s || strlen(s) != 16 || strspn(s, "0123456789abcdef") != 16)
-        return record_wrong(r, name, "must be a text of 16 digits 0 to f");
+        return mistaken(r, name, "a text of 16 digits 0 to f", x);
     *to = strtoull(s, NULL, 16);
     return true;
 }
@@ -164,8 +201,10 @@ static bool read_number(const RecordReader *r, const char *name, const cJSON *x,
     *to = cJSON_IsNumber(x) ? x->valuedouble : NAN;
     if (*to >= least && *to <= most && (!is_whole || *to == floor(*to)))
         return true;
-    return record_wrong(r, name, "must be a %snumber from %.16g to %.16g", is_whole ? "whole " : "",
-                        least, most);
+    char expected[80];
+    snprintf(expected, sizeof expected, "a %snumber from %.16g to %.16g", is_whole ? "whole " : "",
+             least, most);
+    return mistaken(r, name, expected, x);
 }
 
 static bool read_texts(const RecordReader *r, const RecordField *f, const cJSON *x, void *to)
@@ -173,8 +212,10 @@ static bool read_texts(const RecordReader *r, const RecordField *f, const cJSON 
     int n = cJSON_IsArray(x) ? cJSON_GetArraySize(x) : -1;
     const char **s = arena_array(r->a, const char *, n > 0 ? n : 0);
 
-    if (n < 0 || n > MAX_RECORD_ITEMS)
-        return record_wrong(r, f->name, "must be a list of texts");
+    if (n < 0)
+        return mistaken(r, f->name, "a list of texts", x);
+    if (n > MAX_RECORD_ITEMS)
+        return record_wrong(r, f->name, "has %d items, more than %d", n, MAX_RECORD_ITEMS);
     put_pointer(to, f->at, s);
     *(int *)((char *)to + f->n_at) = n;
     for (x = x->child; x; x = x->next)
@@ -186,10 +227,12 @@ static bool read_texts(const RecordReader *r, const RecordField *f, const cJSON 
 static bool read_list(const RecordReader *r, const RecordField *f, const cJSON *x, void *to)
 {
     int n = cJSON_IsArray(x) ? cJSON_GetArraySize(x) : -1;
-    RecordReader inner = {r->a, r->d, f->name, 0};
+    RecordReader inner = {r->a, r->d, f->name, 0, r};
 
-    if (n < 0 || n > MAX_RECORD_ITEMS)
-        return record_wrong(r, f->name, "must be a list");
+    if (n < 0)
+        return mistaken(r, f->name, "a list", x);
+    if (n > MAX_RECORD_ITEMS)
+        return record_wrong(r, f->name, "has %d items, more than %d", n, MAX_RECORD_ITEMS);
     char *item = arena_alloc(r->a, (size_t)n, f->of->size);
     put_pointer(to, f->at, item);
     *(int *)((char *)to + f->n_at) = n;
@@ -216,6 +259,8 @@ static bool read_field(const RecordReader *r, const RecordField *f, const cJSON 
     case FIELD_SECONDS:
         return read_number(r, f->name, x, -MAX_RECORD_SECONDS, MAX_RECORD_SECONDS, false,
                            (double *)at);
+    case FIELD_TIME:
+        return read_number(r, f->name, x, 0, MAX_RECORD_TIME, false, (double *)at);
     case FIELD_INT:
         if (!read_number(r, f->name, x, 0, MAX_RECORD_ITEMS, true, &number))
             return false;
@@ -228,7 +273,7 @@ static bool read_field(const RecordReader *r, const RecordField *f, const cJSON 
         return true;
     case FIELD_FLAG:
         if (!cJSON_IsBool(x))
-            return record_wrong(r, f->name, "must be true or false");
+            return mistaken(r, f->name, "true or false", x);
         *(bool *)at = cJSON_IsTrue(x);
         return true;
     case FIELD_TEXTS:
@@ -238,20 +283,18 @@ static bool read_field(const RecordReader *r, const RecordField *f, const cJSON 
     }
 }
 
-// Every member must be a field, and every needed field must be there, each at most once.
 bool record_read(const RecordReader *r, const RecordTable *k, const cJSON *x, void *to)
 {
     bool seen[MAX_FIELDS] = {false};
 
     assert(k->n_fields <= MAX_FIELDS);
     if (!cJSON_IsObject(x))
-        return r->list ? (diag_error(r->d, "%s[%d] must be an object", r->list, r->i), false)
-                       : record_wrong(r, "the top level", "must be an object");
+        return mistaken(r, r->list ? "" : "the top level", "an object", x);
     for (x = x->child; x; x = x->next) {
         int i = 0;
         while (i < k->n_fields && strcmp(k->field[i].name, x->string))
             i++;
-        if (i == k->n_fields && !r->list && !strcmp(x->string, "version"))
+        if (i == k->n_fields && k->has_version && !strcmp(x->string, "version"))
             continue;
         if (i == k->n_fields || seen[i])
             return record_wrong(r, x->string, i == k->n_fields ? "is unknown" : "occurs twice");

@@ -9,6 +9,7 @@ typedef enum FieldKind {
     FIELD_TEXT,     // of printable ASCII
     FIELD_HASH,     // uint64_t, as 16 digits
     FIELD_SECONDS,  // double, printed with 9 digits
+    FIELD_TIME,     // double, not negative, in any unit; printed so that it reads back as it is
     FIELD_INT,      // int, not negative
     FIELD_BYTES,    // int64_t, not negative, up to 2^53: JSON's numbers are doubles
     FIELD_FLAG,     // bool
@@ -27,7 +28,8 @@ typedef struct RecordField {
 typedef struct RecordTable {
     const RecordField *field;
     int n_fields;
-    size_t size;  // of the struct
+    size_t size;       // of the struct
+    bool has_version;  // a member `version` is left to the caller
 } RecordTable;
 
 // The most fields of a table. The most items of a list, and the most of a FIELD_INT.
@@ -39,12 +41,13 @@ typedef struct RecordReader {
     Diag *d;
     const char *list;  // the reader is in item `i` of this list; NULL: in none
     int i;
+    const struct RecordReader *outer;  // where the list is; NULL: at the top level
 } RecordReader;
 
 // Prints the members alone, without braces.
 void record_print(const RecordTable *k, const void *s, const char *between, Text *t);
-// Returns false after an error. Every member must be a field, or `version` outside of lists. Every
-// field that is needed must be there.
+// Returns false after an error. Every member must be a field, and every field that is needed must
+// be there, each at most once.
 bool record_read(const RecordReader *r, const RecordTable *k, const cJSON *x, void *to);
 // Reports that member `name` is wrong. Returns false.
 bool record_wrong(const RecordReader *r, const char *name, const char *fmt, ...) PRINTF(3, 4);

@@ -45,11 +45,11 @@ static void read_and_printed(void **state)
 static const struct {
     const char *from, *to, *message;
 } cases[] = {
-    {"{", "", "not JSON: byte 12"},
-    {"{", "{} {", "not JSON: byte 3"},
-    {"{", "7", "not JSON: byte 4"},
+    {"{", "", "not JSON: byte 12: found ':'"},
+    {"{", "{} {", "not JSON: byte 3: found '{'"},
+    {"{", "7", "not JSON: byte 4: found '\"version\":'"},
     {good, "7", "the top level must be an object"},
-    {"\"threads\": 2,", "\"threads\": 2 2,", "not JSON: byte 359"},
+    {"\"threads\": 2,", "\"threads\": 2 2,", "not JSON: byte 359: found '2,'"},
     {"\"version\": 2", "\"version\": 3", "version must be 2, as shardcc detect writes it"},
     {"\"version\": 2", "\"version\": \"2\"", "version must be 2, as shardcc detect writes it"},
     {"\"version\": 2", "\"version\": 1",

@@ -168,7 +168,7 @@ MODELS = [
 # ---- clusters: file, message; exit status 1 ----
 CLUSTERS = [
     ("none.json", "cannot read 'none.json': No such file or directory"),
-    ("text.onnx", "not JSON: byte 0"),
+    ("text.onnx", "not JSON: byte 0: found 'once'"),
     ("list.json", "the top level must be an object"),
     ("version.json", "version must be 2, as shardcc detect writes it"),
     ("old.json", 'version 1 has no links: make the file again with shardcc detect, or add "links": [] and set version 2'),
