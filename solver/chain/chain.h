@@ -1,0 +1,128 @@
+// Optimal recomputation of a chain of stages within a memory: the dynamic program of Rotor
+// (Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova, "Optimal checkpointing for heterogeneous
+// chains", INRIA RR-9302, 2019), with several ways of keeping a stage. Knows nothing of models.
+//
+// ---- the model ----
+//
+// Stages 0 to n - 1 run forward in order, then backward. Value i is the input of stage i; stage i
+// makes value i + 1, its output. A value's gradient has the bytes of the value; value n, the output
+// of the loss, has none. At the start value 0 is live, and nothing else.
+//
+// An operation needs the values that it reads. While it runs, all that is live before is live, and
+// besides what it makes and its scratch:
+//
+//   operation   reads                        while it runs, besides       afterwards
+//   forward     value i                      output, forward_scratch      the output instead of
+//   value i checkpoint  value i                      output, forward_scratch      the output too;
+//   value i is a checkpoint save        value i                      saved, forward_scratch saved
+//   too; value i is a checkpoint backward    value i, saved, gradient     backward_scratch gradient
+//   i instead of all that it read
+//               of value i + 1
+//
+// `saved` is of the way that the stage is saved in, and has the output in it. So a value is live by
+// itself or as part of what its maker saved. A part of `saved` stays with it: backward of stage i
+// leaves gradient i beside what stage i - 1 saved, or in the place of a value i that is live by
+// itself. A checkpoint, and what is saved, stays until its stage's backward, which is the class of
+// schedules that the paper calls memory persistent: an operation that drops a checkpoint, or makes
+// a value that is live, belongs to no schedule. Of this class the dynamic program is optimal.
+//
+// Times are doubles in any unit: sums of whole numbers up to 2^53 are exact, and of others the
+// rounding is below what matters.
+#ifndef SHARDCC_SOLVER_CHAIN_H
+#define SHARDCC_SOLVER_CHAIN_H
+
+#include "base/base.h"
+
+enum { MAX_CHAIN_STAGES = 2048, MAX_CHAIN_WAYS = 256 };
+
+// A way of keeping a stage for its backward.
+typedef struct ChainWay {
+    int64_t saved;  // bytes that the backward needs beyond the input; the output is among them
+    double forward_time, backward_time;
+} ChainWay;
+
+typedef struct ChainStage {
+    const char *name;
+    int64_t output;            // bytes, of its gradient too
+    int64_t forward_scratch;   // bytes
+    int64_t backward_scratch;  // bytes; the gradient that it writes is among them
+    double forward_time;       // of a forward that saves nothing
+    int n_ways;                // at least one
+    ChainWay *way;
+} ChainStage;
+
+// All bytes sum to 2^53 at most (chain_read checks it).
+typedef struct ChainProblem {
+    int64_t input;  // bytes of value 0
+    int n_stages;   // at least one
+    ChainStage *stage;
+} ChainProblem;
+
+typedef enum ChainOpKind {
+    CHAIN_FORWARD,
+    CHAIN_CHECKPOINT,
+    CHAIN_SAVE,
+    CHAIN_BACKWARD,
+    CHAIN_OP_KINDS
+} ChainOpKind;
+
+typedef struct ChainOp {
+    ChainOpKind kind;
+    int stage, way;  // the way of CHAIN_SAVE
+} ChainOp;
+
+typedef struct ChainSchedule {
+    ChainOp *op;
+    int n_ops, cap_ops;
+    double time;   // these two are what the replay finds
+    int64_t peak;  // the most bytes that are live
+} ChainSchedule;
+
+// ---- files ----
+
+// Reads a chain's file. Returns false after an error.
+bool chain_read(Arena *a, const char *path, ChainProblem *p, Diag *d);
+bool chain_parse(Arena *a, const char *text, size_t n, ChainProblem *p, Diag *d);
+
+// Prints the file of a schedule.
+void chain_print(const ChainProblem *p, const ChainSchedule *s, Text *t);
+
+// ---- schedules ----
+
+// Executes the operations on bytes and times, and sets time and peak. Returns false if an operation
+// isn't possible where it stands, or not all is done at the end.
+bool chain_replay(const ChainProblem *p, ChainSchedule *s, Arena *a);
+
+// Schedules by a rule. Each stage is saved in the way that takes the least time.
+typedef enum ChainRule {
+    CHAIN_NONE,  // nothing runs twice
+    CHAIN_SQRT,  // of √n segments only the inputs are kept (Chen et al. 2016)
+    CHAIN_FULL,  // only the inputs of stages are kept
+    CHAIN_RULES
+} ChainRule;
+
+void chain_by_rule(const ChainProblem *p, ChainRule rule, ChainSchedule *s, Arena *a);
+
+// ---- optimal schedules ----
+
+typedef struct ChainTable ChainTable;
+
+// Solves the chain for every memory up to `most` bytes. Where few times are possible the table has
+// all of them, and schedules are optimal to the byte. Otherwise the memory is cut into equal slots,
+// and sizes are rounded up to slots: schedules may then be slightly slower than the optimum, but
+// never exceed the memory. `slots` is the most slots; 0 lets the function choose, at least 2000 for
+// chains of up to 350 unequal stages. The problem must outlive the table.
+ChainTable *chain_solve(const ChainProblem *p, int64_t most, int slots, Arena *a);
+
+// The least memory for which there is a schedule, exactly.
+int64_t chain_least(const ChainTable *t);
+
+// The time of a schedule within that memory, infinite below the least memory. chain_schedule finds
+// one that takes as long or less.
+double chain_time(const ChainTable *t, int64_t memory);
+bool chain_schedule(const ChainTable *t, int64_t memory, ChainSchedule *s, Arena *a);
+
+// The slots of the table; 0: it has all times, exactly.
+int chain_slots(const ChainTable *t);
+
+#endif

@@ -1,0 +1,172 @@
+// The dynamic program on slots of memory. The innermost loops run over slots, and are vectors.
+#include <math.h>
+
+#include "solver/chain/internal.h"
+
+#if defined __x86_64__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__
+#define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define WIDEST
+#endif
+
+static double smaller(double a, double b) { return a < b ? a : b; }
+
+// to[i] = min(to[i], x[i] + y[i] + time)
+WIDEST static void least_sum(double *restrict to, const double *x, const double *y, double time,
+                             int n)
+{
+    for (int i = 0; i < n; i++) {
+        double sum = x[i] + y[i] + time;
+        to[i] = sum < to[i] ? sum : to[i];
+    }
+}
+
+// to[i] = min(to[i], x[i] + time)
+WIDEST static void least_shifted(double *restrict to, const double *x, double time, int n)
+{
+    for (int i = 0; i < n; i++) {
+        double sum = x[i] + time;
+        to[i] = sum < to[i] ? sum : to[i];
+    }
+}
+
+// How many slots so many bytes take.
+static int slots_up(const ChainTable *t, int64_t bytes)
+{
+    int64_t n = bytes / t->slot + (bytes % t->slot > 0);
+
+    return n < t->n_slots + 1 ? (int)n : t->n_slots + 1;
+}
+
+// Lowers best[i] to the time that the choice gives in slot i, in all slots where that is less than
+// in the slot before.
+static void try_choice(const ChainTable *t, const Choice *c, double *best)
+{
+    const SlotRow *x = &t->slot_row[c->behind], *y = &t->slot_row[c->before];
+    int held = slots_up(t, c->held),
+        need = c->need > t->offset ? slots_up(t, c->need - t->offset) : 0;
+    int x_first = x->first + held, x_last = x_first + x->n - 1, y_last = y->first + y->n - 1;
+    int i = need > x_first ? need : x_first;
+
+    i = i > y->first ? i : y->first;
+    if (!x->n || !y->n || i > t->n_slots)
+        return;
+    int both = x_last < y_last ? x_last : y_last, either = x_last > y_last ? x_last : y_last;
+    both = both < t->n_slots ? both : t->n_slots;
+    either = either < t->n_slots ? either : t->n_slots;
+    if (i <= both) {
+        least_sum(best + i, x->time + (i - x_first), y->time + (i - y->first), c->time,
+                  both - i + 1);
+        i = both + 1;
+    }
+    if (i <= either && x_last > y_last)
+        least_shifted(best + i, x->time + (i - x_first), y->time[y->n - 1] + c->time,
+                      either - i + 1);
+    else if (i <= either)
+        least_shifted(best + i, y->time + (i - y->first), x->time[x->n - 1] + c->time,
+                      either - i + 1);
+    else if (i <= t->n_slots)
+        best[i] = smaller(best[i], x->time[x->n - 1] + y->time[y->n - 1] + c->time);
+}
+
+// Makes a row of the times, without the slots at the end that gain nothing.
+static SlotRow make_row(const ChainTable *t, double *best, Arena *a)
+{
+    SlotRow row = {.first = t->n_slots + 1};
+    int last = t->n_slots;
+
+    for (int i = 1; i <= t->n_slots; i++)
+        best[i] = smaller(best[i], best[i - 1]);
+    while (row.first > 0 && best[row.first - 1] < INFINITY)
+        row.first--;
+    while (last > row.first && best[last - 1] == best[last])
+        last--;
+    row.n = last - row.first + 1;
+    row.time = arena_array(a, double, row.n);
+    for (int i = 0; i < row.n; i++)
+        row.time[i] = best[row.first + i];
+    return row;
+}
+
+// ---- how many slots ----
+
+static int64_t divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+// The greatest common divisor of all bytes; at least 1.
+static int64_t common_divisor(const ChainProblem *p)
+{
+    int64_t d = 0;
+
+    for (int i = 0; i < p->n_stages; i++) {
+        const ChainStage *s = &p->stage[i];
+        d = divisor(divisor(divisor(d, s->output), s->forward_scratch), s->backward_scratch);
+        for (int k = 0; k < s->n_ways; k++)
+            d = divisor(d, s->way[k].saved);
+    }
+    return d ? d : 1;
+}
+
+// As many slots as take about a second and 512 MiB, but not fewer than 2000 unless they take more
+// than 1 GiB.
+static int choose_slots(const ChainTable *t)
+{
+    enum { FEWEST = 2000, MOST = 1 << 16 };
+    const double most_sums = 1e9, most_times = 1 << 26;  // a time has 8 bytes
+    double sums = 0;
+
+    for (int row = 1; row < t->n_rows; row++) {
+        Subchain c = t->subchain[row];
+        sums += c.last - c.first + t->p->stage[c.first].n_ways;
+    }
+    double n = smaller(most_sums / sums, most_times / t->n_rows);
+    n = n > FEWEST ? n : smaller(FEWEST, 2 * most_times / t->n_rows);
+    return n < MOST ? (int)n : MOST;
+}
+
+static void cut_memory(ChainTable *t, int slots)
+{
+    int64_t least = (t->most + slots - 1) / slots, d = common_divisor(t->p);
+
+    t->slot = t->most / d <= slots ? d : least;
+    t->n_slots = (int)(t->most / t->slot);
+    t->offset = t->most - t->n_slots * t->slot;
+}
+
+void fill_slots(ChainTable *t, int slots, Arena *a)
+{
+    Arena *own = arena_new();
+    Choice *choice = arena_array(own, Choice, t->p->n_stages + MAX_CHAIN_WAYS);
+
+    cut_memory(t, slots ? slots : choose_slots(t));
+    double *best = arena_array(own, double, t->n_slots + 1);
+    t->slot_row = arena_array(a, SlotRow, t->n_rows);
+    t->slot_row[0] = (SlotRow){0, 1, arena_array(a, double, 1)};
+    for (int row = 1; row < t->n_rows; row++) {
+        Subchain c = t->subchain[row];
+        int n = list_choices(t, c.first, c.last, choice);
+        for (int i = 0; i <= t->n_slots; i++)
+            best[i] = INFINITY;
+        for (int i = 0; i < n; i++)
+            try_choice(t, &choice[i], best);
+        t->slot_row[row] = make_row(t, best, a);
+    }
+    arena_free(own);
+}
+
+double slot_time(const ChainTable *t, int row, int64_t memory)
+{
+    const SlotRow *r = &t->slot_row[row];
+    int64_t i = (memory - t->offset) / t->slot - r->first;
+
+    if (memory < t->offset || i < 0 || !r->n)
+        return INFINITY;
+    return r->time[i < r->n ? i : r->n - 1];
+}
