@@ -6,11 +6,6 @@
 
 enum { VERSION = 1, MAX_PLAN_FILE_BYTES = 1 << 28 };
 
-#define TABLE(T, fields) fields, COUNT(fields), sizeof(T)
-#define NEEDED(T, kind, name) #name, FIELD_##kind, offsetof(T, name), 0, true, NULL
-#define MAYBE(T, kind, name) #name, FIELD_##kind, offsetof(T, name), 0, false, NULL
-#define LIST(T, kind, n, at) FIELD_##kind, offsetof(T, at), offsetof(T, n)
-
 static const RecordField axis_fields[] = {
     {NEEDED(PlanAxis, TEXT, name)},
     {NEEDED(PlanAxis, INT, size)},

@@ -32,6 +32,12 @@ typedef struct RecordTable {
     bool has_version;  // a member `version` is left to the caller
 } RecordTable;
 
+// For tables: the fields of struct T that are named as they are, and lists.
+#define TABLE(T, fields) fields, COUNT(fields), sizeof(T)
+#define NEEDED(T, kind, name) #name, FIELD_##kind, offsetof(T, name), 0, true, NULL
+#define MAYBE(T, kind, name) #name, FIELD_##kind, offsetof(T, name), 0, false, NULL
+#define LIST(T, kind, n, at) FIELD_##kind, offsetof(T, at), offsetof(T, n)
+
 // The most fields of a table. The most items of a list, and the most of a FIELD_INT.
 enum { MAX_FIELDS = 32, MAX_RECORD_ITEMS = 1 << 22 };
 
