@@ -9,6 +9,10 @@
 #define WIDEST
 #endif
 
+// After so many choices the best times are made to fall from slot to slot, so that slots in which
+// the next ones can't win are found: 200 stages of three ways then take 1.3 s in place of 1.8 s.
+enum { SETTLE_EVERY = 32 };
+
 static double smaller(double a, double b) { return a < b ? a : b; }
 
 // to[i] = min(to[i], x[i] + y[i] + time)
@@ -38,35 +42,61 @@ static int slots_up(const ChainTable *t, int64_t bytes)
     return n < t->n_slots + 1 ? (int)n : t->n_slots + 1;
 }
 
+static int earlier(int a, int b) { return a < b ? a : b; }
+
+static int later(int a, int b) { return a > b ? a : b; }
+
+// A slot at most `time`, the first one if best[] falls; `last` if none is found.
+static int find_slot(const double *best, double time, int first, int last)
+{
+    while (first < last) {
+        int middle = first + (last - first) / 2;
+        if (best[middle] <= time)
+            last = middle;
+        else
+            first = middle + 1;
+    }
+    return first;
+}
+
 // Lowers best[i] to the time that the choice gives in slot i, in all slots where that is less than
 // in the slot before.
 static void try_choice(const ChainTable *t, const Choice *c, double *best)
 {
     const SlotRow *x = &t->slot_row[c->behind], *y = &t->slot_row[c->before];
-    int held = slots_up(t, c->held),
-        need = c->need > t->offset ? slots_up(t, c->need - t->offset) : 0;
-    int x_first = x->first + held, x_last = x_first + x->n - 1, y_last = y->first + y->n - 1;
-    int i = need > x_first ? need : x_first;
-
-    i = i > y->first ? i : y->first;
-    if (!x->n || !y->n || i > t->n_slots)
+    if (!x->n || !y->n)
         return;
-    int both = x_last < y_last ? x_last : y_last, either = x_last > y_last ? x_last : y_last;
-    both = both < t->n_slots ? both : t->n_slots;
-    either = either < t->n_slots ? either : t->n_slots;
-    if (i <= both) {
-        least_sum(best + i, x->time + (i - x_first), y->time + (i - y->first), c->time,
-                  both - i + 1);
-        i = both + 1;
-    }
-    if (i <= either && x_last > y_last)
-        least_shifted(best + i, x->time + (i - x_first), y->time[y->n - 1] + c->time,
-                      either - i + 1);
-    else if (i <= either)
-        least_shifted(best + i, y->time + (i - y->first), x->time[x->n - 1] + c->time,
-                      either - i + 1);
-    else if (i <= t->n_slots)
-        best[i] = smaller(best[i], x->time[x->n - 1] + y->time[y->n - 1] + c->time);
+    int64_t need = c->need > t->offset ? c->need - t->offset : 0;
+    int x_first = x->first + slots_up(t, c->held), x_last = x_first + x->n - 1,
+        y_last = y->first + y->n - 1;
+    double x_least = x->time[x->n - 1], y_least = y->time[y->n - 1];
+    int first = later(slots_up(t, need), later(x_first, y->first));
+    // The slots from `end` on have a time that this choice doesn't reach at all.
+    int end = find_slot(best, c->time + x_least + y_least, first, t->n_slots + 1);
+    int both = earlier(earlier(x_last, y_last), end - 1),
+        either = earlier(later(x_last, y_last), end - 1);
+
+    if (first >= end)
+        return;
+    if (first > either)
+        best[first] = smaller(best[first], c->time + x_least + y_least);
+    if (first <= both)
+        least_sum(best + first, x->time + (first - x_first), y->time + (first - y->first), c->time,
+                  both - first + 1);
+    first = later(first, both + 1);
+    if (first <= either && x_last > y_last)
+        least_shifted(best + first, x->time + (first - x_first), y_least + c->time,
+                      either - first + 1);
+    else if (first <= either)
+        least_shifted(best + first, y->time + (first - y->first), x_least + c->time,
+                      either - first + 1);
+}
+
+// More memory never takes more time.
+static void settle(const ChainTable *t, double *best)
+{
+    for (int i = 1; i <= t->n_slots; i++)
+        best[i] = smaller(best[i], best[i - 1]);
 }
 
 // Makes a row of the times, without the slots at the end that gain nothing.
@@ -75,8 +105,7 @@ static SlotRow make_row(const ChainTable *t, double *best, Arena *a)
     SlotRow row = {.first = t->n_slots + 1};
     int last = t->n_slots;
 
-    for (int i = 1; i <= t->n_slots; i++)
-        best[i] = smaller(best[i], best[i - 1]);
+    settle(t, best);
     while (row.first > 0 && best[row.first - 1] < INFINITY)
         row.first--;
     while (last > row.first && best[last - 1] == best[last])
@@ -114,12 +143,12 @@ static int64_t common_divisor(const ChainProblem *p)
     return d ? d : 1;
 }
 
-// As many slots as take about a second and 512 MiB, but not fewer than 2000 unless they take more
-// than 1 GiB.
+// As many slots as take about 0.2 seconds and 512 MiB, but not fewer than 2000 unless they take
+// more than 1 GiB.
 static int choose_slots(const ChainTable *t)
 {
     enum { FEWEST = 2000, MOST = 1 << 16 };
-    const double most_sums = 1e9, most_times = 1 << 26;  // a time has 8 bytes
+    const double most_sums = 2e8, most_times = 1 << 26;  // a time has 8 bytes
     double sums = 0;
 
     for (int row = 1; row < t->n_rows; row++) {
@@ -131,11 +160,13 @@ static int choose_slots(const ChainTable *t)
     return n < MOST ? (int)n : MOST;
 }
 
+// A slot is the sizes' common divisor, with which nothing is rounded, if that gives few enough
+// slots.
 static void cut_memory(ChainTable *t, int slots)
 {
-    int64_t least = (t->most + slots - 1) / slots, d = common_divisor(t->p);
+    int64_t cut = t->most / slots, d = common_divisor(t->p);
 
-    t->slot = t->most / d <= slots ? d : least;
+    t->slot = d > cut ? d : cut;
     t->n_slots = (int)(t->most / t->slot);
     t->offset = t->most - t->n_slots * t->slot;
 }
@@ -154,8 +185,11 @@ void fill_slots(ChainTable *t, int slots, Arena *a)
         int n = list_choices(t, c.first, c.last, choice);
         for (int i = 0; i <= t->n_slots; i++)
             best[i] = INFINITY;
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n; i++) {
             try_choice(t, &choice[i], best);
+            if (i % SETTLE_EVERY == 0)
+                settle(t, best);
+        }
         t->slot_row[row] = make_row(t, best, a);
     }
     arena_free(own);

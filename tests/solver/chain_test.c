@@ -88,7 +88,7 @@ static void slots(void **state)
         chain_by_rule(&p, CHAIN_NONE, &fastest, a);
         bool is_fine = fastest.peak < 100000;
         ChainTable *t = chain_solve(&p, INT64_MAX, is_fine ? 100000 : cut, a);
-        assert_true(!chain_slots(exact) && chain_slots(t) <= 100000);
+        assert_true(!chain_slots(exact) && chain_slots(t) <= 200000);
         assert_int_equal(chain_least(t), least);
         for (int i = 0; i < 30; i++, n++) {
             int64_t memory = least + (fastest.peak - least) * i / 25;
@@ -104,11 +104,135 @@ static void slots(void **state)
     printf("# %d schedules, %d slower than the optimum\n", n, n_slower);
 }
 
+// No schedule of a table with slots exceeds its memory, and rules are never faster at theirs.
+static void replays(void **state)
+{
+    int n = 0;
+
+    for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)n_searched / 4; seed++) {
+        Arena *a = arena_new();
+        uint64_t r = seed;
+        ChainProblem p = random_chain(seed, 1 + below(&r, 30), 4, a);
+        ChainSchedule s = {0}, by_rule[CHAIN_RULES] = {{0}};
+
+        for (int i = 0; i < CHAIN_RULES; i++) {
+            chain_by_rule(&p, (ChainRule)i, &by_rule[i], a);
+            assert_true(chain_replay(&p, &by_rule[i], a));
+        }
+        ChainTable *t = chain_solve(&p, by_rule[CHAIN_NONE].peak, 300 + below(&r, 300), a);
+        int64_t least = chain_least(t);
+        for (int i = 0; i < 100; i++, n++) {
+            int64_t memory = least + (by_rule[CHAIN_NONE].peak - least) / 100 * i;
+            assert_true(chain_schedule(t, memory, &s, a) && chain_replay(&p, &s, a));
+            assert_true(s.peak <= memory && s.time <= chain_time(t, memory));
+            assert_true(s.time >= by_rule[CHAIN_NONE].time);
+        }
+        for (int i = 0; i < CHAIN_RULES; i++)
+            assert_true(least <= by_rule[i].peak);
+        arena_free(a);
+    }
+    printf("# %d schedules\n", n);
+}
+
+static void write_ops(const ChainProblem *p, const ChainSchedule *s, Text *t)
+{
+    static const char *const names[] = {"forward", "checkpoint", "save", "backward"};
+
+    t->n = 0;
+    for (int i = 0; i < s->n_ops; i++) {
+        const ChainOp *o = &s->op[i];
+        text_printf(t, "%s%s %s", i ? ", " : "", names[o->kind], p->stage[o->stage].name);
+        if (o->kind == CHAIN_SAVE && p->stage[o->stage].n_ways > 1)
+            text_printf(t, "/%d", o->way);
+    }
+}
+
+// A chain that is small enough to be looked through.
+static ChainWay a_ways[] = {{30, 1, 2}, {12, 1, 2.5}}, b_ways[] = {{20, 1, 2}},
+                loss_ways[] = {{1, 0.5, 0.5}};
+static ChainStage stages[] = {{"a", 10, 1, 11, 1, 2, a_ways},
+                              {"b", 10, 1, 12, 1, 1, b_ways},
+                              {"c", 10, 1, 12, 1, 1, b_ways},
+                              {"loss", 1, 0, 10, 0.5, 1, loss_ways}};
+static const ChainProblem small = {10, 4, stages};
+
+static const struct {
+    int64_t memory;  // the least with this schedule, so its peak too
+    double time;
+    const char *ops;
+} known[] = {
+    {62, 13,
+     "checkpoint a, forward b, save c, save loss, backward loss, backward c, checkpoint a, save b, "
+     "backward b, save a/0, backward a"},
+    {64, 12.5,
+     "checkpoint a, forward b, save c, save loss, backward loss, backward c, save a/1, save b, "
+     "backward b, backward a"},
+    {72, 12,
+     "checkpoint a, checkpoint b, save c, save loss, backward loss, backward c, save b, backward "
+     "b, save a/0, backward a"},
+    {74, 11.5,
+     "save a/1, checkpoint b, save c, save loss, backward loss, backward c, save b, backward b, "
+     "backward a"},
+    {82, 11,
+     "checkpoint a, save b, save c, save loss, backward loss, backward c, backward b, save a/0, "
+     "backward a"},
+    {84, 10.5,
+     "save a/1, save b, save c, save loss, backward loss, backward c, backward b, backward a"},
+    {102, 10,
+     "save a/0, save b, save c, save loss, backward loss, backward c, backward b, backward a"},
+};
+
+static void known_schedules(void **state)
+{
+    Arena *a = arena_new();
+    Text t = {0};
+
+    for (int i = 0; i < COUNT(known); i++) {
+        ChainSchedule s = {0};
+        assert_true(
+            chain_schedule(chain_solve(&small, known[i].memory, 0, a), known[i].memory, &s, a));
+        write_ops(&small, &s, &t);
+        assert_string_equal(t.s, known[i].ops);
+        assert_true(s.time == known[i].time && s.peak == known[i].memory);
+    }
+    text_free(&t);
+    arena_free(a);
+}
+
+// A schedule without one of its operations, or that drops a checkpoint, is refused.
+static void wrong_schedules(void **state)
+{
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        Arena *a = arena_new();
+        uint64_t r = seed;
+        ChainProblem p = random_chain(seed, 1 + below(&r, 8), 3, a);
+        ChainTable *t = chain_solve(&p, INT64_MAX, 0, a);
+        ChainSchedule s = {0};
+
+        assert_true(chain_schedule(t, chain_least(t), &s, a));
+        for (int i = 0; i < s.n_ops; i++) {
+            ChainSchedule less = {arena_array(a, ChainOp, s.n_ops), s.n_ops - 1};
+            for (int j = 0; j < less.n_ops; j++)
+                less.op[j] = s.op[j + (j >= i)];
+            assert_false(chain_replay(&p, &less, a));
+            ChainOp *o = &s.op[i], was = *o;
+            o->kind = o->kind == CHAIN_CHECKPOINT ? CHAIN_FORWARD : CHAIN_OP_KINDS;
+            assert_false(chain_replay(&p, &s, a));
+            *o = was;
+            o->stage = o->kind == CHAIN_BACKWARD ? o->stage - 1 : p.n_stages;
+            assert_false(chain_replay(&p, &s, a));
+            *o = was;
+        }
+        arena_free(a);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_schedules),
-        cmocka_unit_test(slots),
+        cmocka_unit_test(all_schedules),   cmocka_unit_test(slots),
+        cmocka_unit_test(replays),         cmocka_unit_test(known_schedules),
+        cmocka_unit_test(wrong_schedules),
     };
 
     n_searched = argc > 1 ? atoi(argv[1]) : n_searched;
