@@ -61,6 +61,7 @@ PlanRequest plan_request(Arena *a, const Options *o, RecomputePolicy recompute);
 char *options_text(Arena *a, const Options *o);
 
 // The commands. Each returns the exit status. argv[0] is the command's name.
+int chain_command(Arena *a, int argc, char **argv);
 int compile(Arena *a, int argc, char **argv);
 int detect(Arena *a, int argc, char **argv);
 int diff(Arena *a, int argc, char **argv);

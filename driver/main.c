@@ -18,8 +18,8 @@ static const struct {
     const char *name;
     int (*run)(Arena *a, int argc, char **argv);
 } commands[] = {
-    {"detect", detect},     {"diff", diff},           {"inspect", inspect},
-    {"plan", plan_command}, {"solve", solve_command},
+    {"chain", chain_command}, {"detect", detect},     {"diff", diff},
+    {"inspect", inspect},     {"plan", plan_command}, {"solve", solve_command},
 };
 
 static int run(Arena *a, int argc, char **argv)
