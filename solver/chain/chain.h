@@ -33,7 +33,7 @@
 
 #include "base/base.h"
 
-enum { MAX_CHAIN_STAGES = 2048, MAX_CHAIN_WAYS = 256 };
+enum { MAX_CHAIN_STAGES = 1024, MAX_CHAIN_WAYS = 256 };
 
 // A way of keeping a stage for its backward.
 typedef struct ChainWay {
@@ -110,9 +110,9 @@ typedef struct ChainTable ChainTable;
 // Solves the chain for every memory up to `most` bytes. Where few times are possible the table has
 // all of them, and schedules are optimal to the byte. Otherwise the memory is cut into equal slots,
 // and sizes are rounded up to slots: schedules may then be slightly slower than the optimum, but
-// never exceed the memory. `slots` is how many there are at least, unless fewer round nothing; 0
-// lets the function choose: at least 2000 for chains of up to 350 unequal stages. The problem must
-// outlive the table.
+// never exceed the memory. `slots` is how many there are at least, unless fewer round nothing or
+// the table would take more than 4 GiB; 0 lets the function choose: at least 2000 for chains of up
+// to 350 unequal stages. The problem must outlive the table.
 ChainTable *chain_solve(const ChainProblem *p, int64_t most, int slots, Arena *a);
 
 // The least memory for which there is a schedule, exactly.

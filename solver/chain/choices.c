@@ -1,8 +1,6 @@
 // The recurrences of the dynamic program: in which ways the schedule of a subchain begins.
 #include "solver/chain/internal.h"
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
 int fastest_way(const ChainStage *s)
 {
     int best = 0;

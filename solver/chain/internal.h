@@ -58,6 +58,8 @@ static inline int subchain_row(const ChainTable *t, int first, int last)
     return t->row[first * t->p->n_stages + last];
 }
 
+static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
 static inline int64_t value_bytes(const ChainProblem *p, int i)
 {
     return i ? p->stage[i - 1].output : p->input;

@@ -1,5 +1,5 @@
 // Executes a schedule on bytes and times, operation by operation, as chain.h says what they do.
-#include "solver/chain/chain.h"
+#include "solver/chain/internal.h"
 
 // The state of value i, and of what stage i saved.
 typedef struct Live {
@@ -16,11 +16,6 @@ typedef struct Replay {
     double time;
 } Replay;
 
-static int64_t value_size(const ChainProblem *p, int i)
-{
-    return i ? p->stage[i - 1].output : p->input;
-}
-
 static bool is_live(const Replay *r, int i)
 {
     return r->live[i].value || (i && r->live[i - 1].saved);
@@ -29,7 +24,7 @@ static bool is_live(const Replay *r, int i)
 // Counts the bytes while an operation runs that takes so many besides those live before.
 static void run(Replay *r, int64_t bytes, double time)
 {
-    r->peak = r->bytes + bytes > r->peak ? r->bytes + bytes : r->peak;
+    r->peak = larger(r->peak, r->bytes + bytes);
     r->time += time;
 }
 
@@ -48,7 +43,7 @@ static bool run_forward(Replay *r, int i, bool is_checkpoint)
     in->checkpoint = is_checkpoint;
     if (!is_checkpoint) {
         in->value = false;
-        r->bytes -= value_size(r->p, i);
+        r->bytes -= value_bytes(r->p, i);
     }
     return true;
 }
@@ -76,8 +71,8 @@ static bool run_backward(Replay *r, int i)
         return false;
     run(r, s->backward_scratch, in->saved->backward_time);
     r->bytes -= in->saved->saved + (is_loss ? 0 : s->output);
-    r->bytes += value_size(r->p, i) - (in->value ? value_size(r->p, i) : 0);
-    r->peak = r->bytes > r->peak ? r->bytes : r->peak;
+    r->bytes += value_bytes(r->p, i) - (in->value ? value_bytes(r->p, i) : 0);
+    r->peak = larger(r->peak, r->bytes);
     *out = (Live){0};
     *in = (Live){.gradient = true};
     return true;

@@ -12,6 +12,8 @@
 // After so many choices the best times are made to fall from slot to slot, so that slots in which
 // the next ones can't win are found: 200 stages of three ways then take 1.3 s in place of 1.8 s.
 enum { SETTLE_EVERY = 32 };
+// The most times of a table: 4 GiB.
+enum { MOST_TIMES = 1 << 29 };
 
 static double smaller(double a, double b) { return a < b ? a : b; }
 
@@ -148,7 +150,7 @@ static int64_t common_divisor(const ChainProblem *p)
 static int choose_slots(const ChainTable *t)
 {
     enum { FEWEST = 2000, MOST = 1 << 16 };
-    const double most_sums = 2e8, most_times = 1 << 26;  // a time has 8 bytes
+    const double most_sums = 2e8, most_times = MOST_TIMES / 8;
     double sums = 0;
 
     for (int row = 1; row < t->n_rows; row++) {
@@ -176,7 +178,8 @@ void fill_slots(ChainTable *t, int slots, Arena *a)
     Arena *own = arena_new();
     Choice *choice = arena_array(own, Choice, t->p->n_stages + MAX_CHAIN_WAYS);
 
-    cut_memory(t, slots ? slots : choose_slots(t));
+    slots = slots ? earlier(slots, later(MOST_TIMES / t->n_rows, 1)) : choose_slots(t);
+    cut_memory(t, slots);
     double *best = arena_array(own, double, t->n_slots + 1);
     t->slot_row = arena_array(a, SlotRow, t->n_rows);
     t->slot_row[0] = (SlotRow){0, 1, arena_array(a, double, 1)};

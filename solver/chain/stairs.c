@@ -13,8 +13,6 @@ typedef struct Filler {
     Arena *a;  // of the three stairs
 } Filler;
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
 // Adds a point to the right of the others. Returns false if there is no need of more.
 static bool put_point(Filler *f, Stair *s, int64_t memory, double time)
 {

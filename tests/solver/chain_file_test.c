@@ -54,7 +54,7 @@ static const struct {
     {"\"input\": 100", "\"version\": 1, \"input\": 100", "version is unknown"},
     {good, "{\"input\": 1}", "stages is missing"},
     {good, "{\"input\": 1, \"stages\": 1}", "stages must be a list, found 1"},
-    {good, "{\"input\": 1, \"stages\": []}", "stages must have 1 to 2048 stages, found 0"},
+    {good, "{\"input\": 1, \"stages\": []}", "stages must have 1 to 1024 stages, found 0"},
     {good, "{\"input\": 1, \"stages\": [1]}", "stages[0] must be an object, found 1"},
     {"\"name\": \"embed\"", "\"name\": 7",
      "stages[0].name must be a text of printable ASCII, found 7"},
@@ -123,13 +123,13 @@ static void many(void **state)
     Text t = {0};
 
     text_printf(&t, "{\"input\": 1, \"stages\": [");
-    for (int i = 0; i < 2049; i++)
+    for (int i = 0; i < 1025; i++)
         text_printf(&t,
                     "%s{\"name\": \"%d\", \"output\": 0, \"forward_scratch\": 0, "
                     "\"backward_scratch\": 0, \"forward_time\": 0, \"keep\": []}",
                     i ? "," : "", i);
     text_printf(&t, "]}");
-    refuse(a, t.s, "stages must have 1 to 2048 stages, found 2049");
+    refuse(a, t.s, "stages must have 1 to 1024 stages, found 1025");
     t.n = 0;
     text_printf(&t, "\"keep\": [");
     for (int i = 0; i < 257; i++)
