@@ -6,25 +6,13 @@
 //
 // Stages 0 to n - 1 run forward in order, then backward. Value i is the input of stage i; stage i
 // makes value i + 1, its output. A value's gradient has the bytes of the value; value n, the output
-// of the loss, has none. At the start value 0 is live, and nothing else.
+// of the loss, has none. At the start value 0 is live and nothing else, at the end its gradient.
 //
-// An operation needs the values that it reads. While it runs, all that is live before is live, and
-// besides what it makes and its scratch:
-//
-//   operation   reads                        while it runs, besides       afterwards
-//   forward     value i                      output, forward_scratch      the output instead of
-//   value i checkpoint  value i                      output, forward_scratch      the output too;
-//   value i is a checkpoint save        value i                      saved, forward_scratch saved
-//   too; value i is a checkpoint backward    value i, saved, gradient     backward_scratch gradient
-//   i instead of all that it read
-//               of value i + 1
-//
-// `saved` is of the way that the stage is saved in, and has the output in it. So a value is live by
-// itself or as part of what its maker saved. A part of `saved` stays with it: backward of stage i
-// leaves gradient i beside what stage i - 1 saved, or in the place of a value i that is live by
-// itself. A checkpoint, and what is saved, stays until its stage's backward, which is the class of
-// schedules that the paper calls memory persistent: an operation that drops a checkpoint, or makes
-// a value that is live, belongs to no schedule. Of this class the dynamic program is optimal.
+// An operation (ChainOp) needs what it reads. While it runs, all that was live before stays live. A
+// value is live by itself, or as a part of what its maker saved. An operation that drops a
+// checkpoint, or makes a value that is live, belongs to no schedule: so a checkpoint, and what is
+// saved, stays until its stage's backward. The paper calls these schedules memory persistent, and
+// the dynamic program is optimal among them.
 //
 // Times are doubles in any unit: sums of whole numbers up to 2^53 are exact, and of others the
 // rounding is below what matters.
@@ -59,16 +47,25 @@ typedef struct ChainProblem {
 } ChainProblem;
 
 typedef enum ChainOpKind {
+    // Reads value i, with output + forward_scratch bytes more. Afterwards the output is live by
+    // itself, and value i, which must have been live by itself and no checkpoint, is not.
     CHAIN_FORWARD,
+    // The same, but value i stays and is a checkpoint.
     CHAIN_CHECKPOINT,
+    // Reads value i, with `saved` of the way + forward_scratch bytes more. Afterwards `saved` is
+    // live, with the output in it, and value i is a checkpoint.
     CHAIN_SAVE,
+    // Reads value i, what stage i saved and, except for the loss, the gradient of value i + 1, with
+    // backward_scratch bytes more. Afterwards the gradient of value i is live, and of what it read
+    // only a value i that is part of what stage i - 1 saved.
     CHAIN_BACKWARD,
     CHAIN_OP_KINDS
 } ChainOpKind;
 
 typedef struct ChainOp {
     ChainOpKind kind;
-    int stage, way;  // the way of CHAIN_SAVE
+    int stage;  // i
+    int way;    // of CHAIN_SAVE
 } ChainOp;
 
 typedef struct ChainSchedule {
