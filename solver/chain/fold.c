@@ -46,24 +46,34 @@ static void find_originals(const int *equal, int n, int first, int *common, int 
         original[first + length] = first;
 }
 
+// Rows are in an order in which those that are read together lie together: blocks of last stages,
+// in which the first stage falls. 200 stages of three ways and 2000 slots take 0.9 s in place of
+// 1.3 s with blocks of one.
+enum { BLOCK = 4 };
+
 void fold_subchains(ChainTable *t, Arena *a)
 {
     int n = t->p->n_stages;
-    int *equal = find_equal_stages(t->p, a), *common = arena_array(a, int, n + 1);
+    Arena *own = arena_new();
+    int *equal = find_equal_stages(t->p, own), *common = arena_array(own, int, n + 1);
+    int *original = arena_array(own, int, n *n);
 
-    t->row = arena_array(a, int, (int64_t)n *n);
     for (int first = n - 1; first >= 0; first--)
-        find_originals(equal, n, first, common, t->row + (int64_t)first * n);
-    t->subchain = arena_array(a, Subchain, (int64_t)n * (n + 1) / 2 + 1);
+        find_originals(equal, n, first, common, original + first * n);
+    t->row = arena_array(a, int, n *n);
+    t->subchain = arena_array(a, Subchain, n * (n + 1) / 2 + 1);
     t->n_rows = 1;
-    for (int last = 0; last < n; last++)
-        for (int first = last; first >= 0; first--) {
-            int *row = &t->row[first * n + last], original = *row;
-            if (original < first) {
-                *row = t->row[original * n + last - (first - original)];
-                continue;
+    for (int block = 0; block < n; block += BLOCK)
+        for (int first = n - 1; first >= 0; first--)
+            for (int last = first > block ? first : block; last < n && last < block + BLOCK;
+                 last++) {
+                int earlier = original[first * n + last];
+                int *row = &t->row[earlier * n + last - (first - earlier)];
+                if (!*row) {
+                    *row = t->n_rows++;
+                    t->subchain[*row] = (Subchain){first, last};
+                }
+                t->row[first * n + last] = *row;
             }
-            t->subchain[t->n_rows] = (Subchain){first, last};
-            *row = t->n_rows++;
-        }
+    arena_free(own);
 }
