@@ -32,13 +32,13 @@ typedef struct Subchain {
 // Equal subchains share a row. The rows of what a subchain is made of stand before its own.
 struct ChainTable {
     const ChainProblem *p;
-    int64_t most;          // bytes beyond value 0
-    int *row;              // by first and last stage
-    int n_rows;            // row 0 is of no stage: it takes no memory and no time
-    Subchain *subchain;    // by row, the one that is looked at
-    Stair *stair;          // by row; its first point is the least memory
-    SlotRow *slot_row;     // by row
-    int64_t slot, offset;  // slot i ends at offset + i * slot bytes
+    int64_t most;        // bytes beyond value 0
+    int *row;            // by first and last stage
+    int n_rows;          // row 0 is of no stage: it takes no memory and no time
+    Subchain *subchain;  // by row, the one that is looked at
+    Stair *stair;        // by row; its first point is the least memory
+    SlotRow *slot_row;   // by row
+    int64_t slot;        // bytes; slot i ends at i * slot bytes
     int n_slots;
 };
 

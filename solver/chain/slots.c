@@ -68,11 +68,10 @@ static void try_choice(const ChainTable *t, const Choice *c, double *best)
     const SlotRow *x = &t->slot_row[c->behind], *y = &t->slot_row[c->before];
     if (!x->n || !y->n)
         return;
-    int64_t need = c->need > t->offset ? c->need - t->offset : 0;
     int x_first = x->first + slots_up(t, c->held), x_last = x_first + x->n - 1,
         y_last = y->first + y->n - 1;
     double x_least = x->time[x->n - 1], y_least = y->time[y->n - 1];
-    int first = later(slots_up(t, need), later(x_first, y->first));
+    int first = later(slots_up(t, c->need), later(x_first, y->first));
     // The slots from `end` on have a time that this choice doesn't reach at all.
     int end = find_slot(best, c->time + x_least + y_least, first, t->n_slots + 1);
     int both = earlier(earlier(x_last, y_last), end - 1),
@@ -170,7 +169,6 @@ static void cut_memory(ChainTable *t, int slots)
 
     t->slot = d > cut ? d : cut;
     t->n_slots = (int)(t->most / t->slot);
-    t->offset = t->most - t->n_slots * t->slot;
 }
 
 void fill_slots(ChainTable *t, int slots, Arena *a)
@@ -201,9 +199,9 @@ void fill_slots(ChainTable *t, int slots, Arena *a)
 double slot_time(const ChainTable *t, int row, int64_t memory)
 {
     const SlotRow *r = &t->slot_row[row];
-    int64_t i = (memory - t->offset) / t->slot - r->first;
+    int64_t i = memory / t->slot - r->first;
 
-    if (memory < t->offset || i < 0 || !r->n)
+    if (memory < 0 || i < 0 || !r->n)
         return INFINITY;
     return r->time[i < r->n ? i : r->n - 1];
 }

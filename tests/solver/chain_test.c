@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "solver/chain/internal.h"
 #include "tests/solver/chains.h"
 
 static int n_searched = 1200;
@@ -199,6 +200,42 @@ static void known_schedules(void **state)
     arena_free(a);
 }
 
+// A schedule that drops the input of b and makes it again is refused, though nothing is missing.
+static void not_persistent(void **state)
+{
+    enum { A, B, C, LOSS };
+    ChainOp op[] = {
+        {CHAIN_CHECKPOINT, A},  {CHAIN_CHECKPOINT, B}, {CHAIN_FORWARD, C},  {CHAIN_SAVE, LOSS},
+        {CHAIN_BACKWARD, LOSS}, {CHAIN_FORWARD, B},    {CHAIN_SAVE, C},     {CHAIN_BACKWARD, C},
+        {CHAIN_CHECKPOINT, A},  {CHAIN_SAVE, B},       {CHAIN_BACKWARD, B}, {CHAIN_SAVE, A},
+        {CHAIN_BACKWARD, A},
+    };
+    Arena *a = arena_new();
+    ChainSchedule s = {op, COUNT(op)};
+
+    assert_false(chain_replay(&small, &s, a));
+    arena_free(a);
+}
+
+// Equal subchains are solved once.
+static void folded(void **state)
+{
+    static const struct {
+        int n_stages, period, n_rows;
+    } chains[] = {{96, 1, 192}, {96, 2, 286}, {7, 7, 29}, {1, 1, 2}};
+
+    for (int i = 0; i < COUNT(chains); i++) {
+        Arena *a = arena_new();
+        ChainProblem p = {10, chains[i].n_stages, arena_array(a, ChainStage, chains[i].n_stages)};
+        for (int j = 0; j < p.n_stages; j++) {
+            p.stage[j] = stages[0];
+            p.stage[j].output += j % chains[i].period;
+        }
+        assert_int_equal(chain_solve(&p, 1000, 100, a)->n_rows, chains[i].n_rows);
+        arena_free(a);
+    }
+}
+
 // A schedule without one of its operations, or that drops a checkpoint, is refused.
 static void wrong_schedules(void **state)
 {
@@ -232,6 +269,7 @@ int main(int argc, char **argv)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_schedules),   cmocka_unit_test(slots),
         cmocka_unit_test(replays),         cmocka_unit_test(known_schedules),
+        cmocka_unit_test(not_persistent),  cmocka_unit_test(folded),
         cmocka_unit_test(wrong_schedules),
     };
 
