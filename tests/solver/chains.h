@@ -66,6 +66,36 @@ static inline ChainStage random_stage(uint64_t *r, const ChainStyle *s, int n_wa
     return x;
 }
 
+// Copies a stage; one in four times something of it is another.
+static inline ChainStage nearly_equal(uint64_t *r, const ChainStage *s, Arena *a)
+{
+    ChainStage x = *s;
+
+    x.way = arena_array(a, ChainWay, x.n_ways);
+    memcpy(x.way, s->way, (size_t)x.n_ways * sizeof *x.way);
+    ChainWay *last = &x.way[x.n_ways - 1];
+    switch (below(r, 24)) {
+    case 0:
+        x.forward_scratch += 1 + x.output;
+        break;
+    case 1:
+        x.backward_scratch += 1 + x.output;
+        break;
+    case 2:
+        x.forward_time++;
+        break;
+    case 3:
+        last->saved += 1 + x.output;
+        break;
+    case 4:
+        last->forward_time++;
+        break;
+    case 5:
+        last->backward_time++;
+    }
+    return x;
+}
+
 static inline ChainProblem random_chain(uint64_t seed, int n_stages, int n_ways, Arena *a)
 {
     uint64_t r = seed * 0x2545f4914f6cdd1d + 7;
@@ -75,7 +105,8 @@ static inline ChainProblem random_chain(uint64_t seed, int n_stages, int n_ways,
     for (int i = 0; i < n_stages; i++) {
         int64_t input = i ? p.stage[i - 1].output : p.input;
         bool is_equal = i && chance(&r, s.equal);
-        p.stage[i] = is_equal ? p.stage[below(&r, i)] : random_stage(&r, &s, n_ways, input, a);
+        p.stage[i] = is_equal ? nearly_equal(&r, &p.stage[below(&r, i)], a)
+                              : random_stage(&r, &s, n_ways, input, a);
     }
     return p;
 }
