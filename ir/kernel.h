@@ -113,9 +113,7 @@ void kernel_print(const Kernel *k, TermsPrint *terms, void *context, Text *t);
 void params_print(const KernelDef *def, const void *params, Text *t);
 
 // In the text of a program a request is "dot{.m = 4, .n = 8}", and a field with terms is
-// "0+1*layer" or "5+64*shard[2]". These print the kernel and its parameters so, and read them back.
-// The text is not trusted; `why` gets a message, and `*s` stands at the mistake.
+// "0+1*layer" or "5+64*shard[2]". Two requests of equal types are equal if their texts are.
 void kernel_print_text(const Kernel *k, Text *t);
-bool kernel_read_text(const char **s, Kernel *k, Text *why);
 
 #endif

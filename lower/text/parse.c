@@ -24,27 +24,38 @@ int parse_one_of(Parser *p, const char *const *words, int n, const char *what)
     return -1;
 }
 
+bool parse_name_in(Parser *p, const Map *names, const char *where, ValueId *v)
+{
+    Lexer *l = p->lex;
+
+    if (l->kind != TOKEN_NAME)
+        return lexer_unexpected(l, "a %name");
+    *v = map_get(names, l->text);
+    if (!*v)
+        return lexer_error(l, "'%%%s' is not defined%s", l->text, where);
+    lexer_next(l);
+    return true;
+}
+
+bool parse_node_in(Parser *p, const Graph *g, const Map *names, const char *where, NodeId *n)
+{
+    ValueId v;
+
+    if (!parse_name_in(p, names, where, &v))
+        return false;
+    *n = value_of(g, v)->producer;
+    return (*n && g->nodes[*n].out[0] == v) ||
+           lexer_error(p->lex, "no node makes '%s' as its first result", value_of(g, v)->name);
+}
+
 bool parse_value_name(Parser *p, ValueId *v)
 {
-    if (p->lex->kind != TOKEN_NAME)
-        return lexer_unexpected(p->lex, "a %name");
-    *v = map_get(&p->of[p->set].names, p->lex->text);
-    if (!*v)
-        return lexer_error(p->lex, "'%%%s' is not defined", p->lex->text);
-    lexer_next(p->lex);
-    return true;
+    return parse_name_in(p, &p->of[p->set].names, "", v);
 }
 
 bool parse_node_name(Parser *p, NodeId *n)
 {
-    ValueId v;
-
-    if (!parse_value_name(p, &v))
-        return false;
-    *n = value_of(p->s->g, v)->producer;
-    return (*n && p->s->g->nodes[*n].out[0] == v) ||
-           lexer_error(p->lex, "no node makes '%s' as its first result",
-                       value_of(p->s->g, v)->name);
+    return parse_node_in(p, p->s->g, &p->of[p->set].names, "", n);
 }
 
 // ---- the head ----

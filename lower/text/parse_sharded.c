@@ -14,27 +14,12 @@ typedef struct SplitParser {
 // Reads the name of a value of the whole graph.
 static bool parse_whole_name(SplitParser *x, ValueId *v)
 {
-    Lexer *l = x->p->lex;
-
-    if (l->kind != TOKEN_NAME)
-        return lexer_unexpected(l, "a %name");
-    *v = map_get(&x->names, l->text);
-    if (!*v)
-        return lexer_error(l, "the whole graph has no '%%%s'", l->text);
-    lexer_next(l);
-    return true;
+    return parse_name_in(x->p, &x->names, " in the whole graph", v);
 }
 
 static bool parse_whole_node(SplitParser *x, NodeId *n)
 {
-    ValueId v;
-
-    if (!parse_whole_name(x, &v))
-        return false;
-    *n = value_of(x->s->whole, v)->producer;
-    return (*n && x->s->whole->nodes[*n].out[0] == v) ||
-           lexer_error(x->p->lex, "no node makes '%s' as its first result",
-                       value_of(x->s->whole, v)->name);
+    return parse_node_in(x->p, x->s->whole, &x->names, " in the whole graph", n);
 }
 
 // Says where a wrong spec or strategy stands.

@@ -54,6 +54,11 @@ typedef struct Parser {
 // The functions below return false after reporting an error at the current line.
 bool parse_between(Parser *p, int64_t least, int64_t most, int64_t *x);
 int parse_one_of(Parser *p, const char *const *words, int n, const char *what);  // -1: an error
+// Reads the name of a value among those of a graph. Messages end with `where`: "" or " in the whole
+// graph".
+bool parse_name_in(Parser *p, const Map *names, const char *where, ValueId *v);
+// The name of the first result of a node.
+bool parse_node_in(Parser *p, const Graph *g, const Map *names, const char *where, NodeId *n);
 bool parse_value_name(Parser *p, ValueId *v);
 bool parse_node_name(Parser *p, NodeId *n);  // the name of its first result
 bool parse_sharded(Parser *p, Graph *whole);

@@ -36,10 +36,10 @@ static const struct {
     {RANKS, "", "dp=2", "tp=2", "the mesh has no such axis"},
     // what a split graph holds
     {RANKS, "", "strategy %a1 \"m:dp\"", "strategy %a1 \"q:dp\"", "the rule has no such factor"},
-    {RANKS, "", "strategy %a1", "strategy %q", "the whole graph has no '%q'"},
+    {RANKS, "", "strategy %a1", "strategy %q", "'%q' is not defined in the whole graph"},
     {RANKS, "", "strategy %a1", "strategy %w0", "no node makes 'w0' as its first result"},
     {RANKS, "\nshard ", "of %x", "of %w0", "'x' hasn't the dims of such a shard"},
-    {RANKS, "\nshard ", "of %x", "of %q", "the whole graph has no '%q'"},
+    {RANKS, "\nshard ", "of %x", "of %q", "'%q' is not defined in the whole graph"},
     {RANKS, "\nshard ", "[dp,-]", "[dp,dp]", "occurs"},
     {RANKS, "", "exchange %v24 all_reduce", "exchange %v24 slice", "all_reduce is no slice"},
     {RANKS, "", "exchange %v24 all_reduce", "exchange %v24 send", "a collective expected"},
