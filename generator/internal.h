@@ -17,7 +17,6 @@ typedef struct PlaceName {
     int64_t at;
     int64_t step;  // of a stack, from one instance to the next, or back to it; 0: it is no stack
     bool is_used;
-    bool is_listed;  // it is a buffer's, and in the list of buffers
 } PlaceName;
 
 // The target's own.
@@ -80,9 +79,6 @@ const PlaceName *use_place(Gen *g, int32_t buffer, int64_t offset);
 // Its offset in the arena: "LN_1_OUT" or, of a stack, "H_OUT.first".
 const char *place_offset(Gen *g, int32_t buffer, int64_t offset);
 
-// Is a buffer in its set's list?
-bool buffer_is_listed(const Program *p, int buffer);
-
 // "LAYERS": the length of a class of the set being printed.
 const char *layers_text(Gen *g, int cls);
 // "4 * B * T": the product of dims of a value, which a mask selects, and `by`.
@@ -100,10 +96,11 @@ typedef struct List {
 
 // Appends an entry. `room` more columns are kept free on its line.
 void list_add(List *l, int room, const char *entry);
-// The columns by which a place, and the bytes of a stack, are shorter than with up to 99 layers.
-// With this room the number of lines doesn't depend on the number of layers. `step`: 0, it is no
-// stack.
-int list_room(int64_t at, int64_t step, int64_t bytes);
+// The columns to keep free so that the number of lines doesn't depend on the number of layers: by
+// which an offset, and the bytes of a buffer, are shorter than they may be with more of them.
+// `step`: of a stack; 0: it is none.
+int offset_room(int64_t at);
+int bytes_room(int64_t bytes, int64_t step);
 
 // A string literal, escaped; broken over lines indented by `indent` columns.
 void print_string(Text *t, const char *s, int indent);
@@ -144,9 +141,8 @@ double exchange_seconds(const Gen *g, const Item *it);
 // A gradient's number in calls of rt_gradient. Instances share one.
 int gradient_number(Gen *g, ValueId v);
 
-void generate_items(Gen *g);             // all functions of one set
-void generate_tensors(Gen *g);           // of both sets
-void generate_buffers(Gen *g, Text *t);  // the lists of buffers that are no workspaces
-void generate_live_ranges(Gen *g);       // of both sets, after their items
+void generate_items(Gen *g);        // all functions of one set
+void generate_tensors(Gen *g);      // of both sets
+void generate_live_ranges(Gen *g);  // of both sets, after their items
 
 #endif

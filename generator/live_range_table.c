@@ -17,13 +17,6 @@ static int *count_statements(const Gen *g)
     return before;
 }
 
-bool buffer_is_listed(const Program *p, int buffer)
-{
-    const Buffer *b = &p->buffers[buffer];
-
-    return b->kind != BUFFER_PERSISTENT && b->first >= 0;
-}
-
 // "12288, 3, 87".
 static const char *range_text(const Gen *g, const Buffer *b, const int *before)
 {
@@ -33,41 +26,18 @@ static const char *range_text(const Gen *g, const Buffer *b, const int *before)
                         last);
 }
 
-static void list_buffer(Gen *g, List *l, int buffer, const int *before)
+static void print_buffers(Gen *g, const int *before)
 {
-    const Buffer *b = &g->p->buffers[buffer];
-    const PlaceName *place = use_place(g, buffer, 0);
-    const char *range = range_text(g, b, before);
-    int room = list_room(place->at, place->step, b->bytes);
+    List l = {.t = g->live_ranges, .column = COLUMNS, .indent = 8, .between = "", .end = ""};
 
-    if (place->step)
-        list_add(l, room,
-                 arena_string(g->arena, "STACK(%s, %" PRId64 ", %" PRId64 ", %s)", place->name,
-                              place->at, place->step, range));
-    else
-        list_add(
-            l, room,
-            arena_string(g->arena, "VALUE(%s, %" PRId64 ", %s)", place->name, place->at, range));
-}
-
-static const char *const set_names[N_SETS] = {"TRAINING", "FORWARD"};
-
-void generate_buffers(Gen *g, Text *t)
-{
-    text_printf(t,
-                "// Buffers: place, of stacks the bytes between two, size, first and last "
-                "statement of the live\n// range. Begins and ends of loops count as statements.\n");
-    for (g->set = 0; g->set < N_SETS; g->set++) {
-        List l = {.t = t, .column = COLUMNS, .indent = 4, .between = "", .end = " \\"};
-        g->s = &g->p->set[g->set];
-        if (!g->s->g)
+    for (int i = 1; i < g->p->n_buffers; i++) {
+        const Buffer *b = &g->p->buffers[i];
+        if (b->kind == BUFFER_PERSISTENT || b->set != g->set || b->first < 0)
             continue;
-        const int *before = count_statements(g);
-        text_printf(t, "#define %s_BUFFERS(VALUE, STACK)", set_names[g->set]);
-        for (int i = 1; i < g->p->n_buffers; i++)
-            if (buffer_is_listed(g->p, i) && g->p->buffers[i].set == g->set)
-                list_buffer(g, &l, i, before);
-        text_printf(t, "\n%s_BUFFERS(RT_DECLARE_VALUE, RT_DECLARE_STACK)\n", set_names[g->set]);
+        const PlaceName *place = use_place(g, i, 0);
+        list_add(&l, bytes_room(b->bytes, place->step),
+                 arena_string(g->arena, "%s(%s, %s),", place->step ? "STACK" : "LIVE", place->name,
+                              range_text(g, b, before)));
     }
 }
 
@@ -95,19 +65,23 @@ static void print_loops(Gen *g, const int *before)
 
 void generate_live_ranges(Gen *g)
 {
+    static const char *const set_names[N_SETS] = {"TRAINING", "FORWARD"};
     Text *t = g->live_ranges;
 
-    text_printf(t, "// The buffers' live ranges, for --check-arena.\n"
-                   "static void live_ranges(Rt *rt)\n{\n");
+    text_printf(t,
+                "// Buffers of a step and of forward: name, bytes, first and last statement of the "
+                "live range. Begins\n// and ends of loops count as statements. --check-arena "
+                "uses the table.\n"
+                "#define LIVE(name, ...) {#name, name, __VA_ARGS__}\n"
+                "#define STACK(name, ...) {#name, name.first, __VA_ARGS__}\n"
+                "static void live_ranges(Rt *rt)\n{\n");
     for (g->set = 0; g->set < N_SETS; g->set++) {
         g->s = &g->p->set[g->set];
         if (!g->s->g)
             continue;
         const int *before = count_statements(g);
-        text_printf(t,
-                    "    rt_live_ranges(rt, RT_%s, (RtLiveRange[]){\n        "
-                    "%s_BUFFERS(RT_LIVE_VALUE, RT_LIVE_STACK)",
-                    set_names[g->set], set_names[g->set]);
+        text_printf(t, "    rt_live_ranges(rt, RT_%s, (RtLiveRange[]){", set_names[g->set]);
+        print_buffers(g, before);
         text_printf(t, "\n");
         print_loops(g, before);
     }

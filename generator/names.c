@@ -192,15 +192,22 @@ void list_add(List *l, int room, const char *entry)
     l->column += 1 + n + room;
 }
 
-static int digits(int64_t x) { return snprintf(NULL, 0, "%" PRId64, x); }
-
-int list_room(int64_t at, int64_t step, int64_t bytes)
+// The columns by which x is shorter than a number with so many digits.
+static int missing_digits(int64_t x, int digits)
 {
-    enum { AT_DIGITS = 10, BYTES_DIGITS = 5, LAYER_DIGITS = 2 };
-    int at_room = AT_DIGITS - digits(at);
-    int bytes_room = (step ? digits(step) + LAYER_DIGITS : BYTES_DIGITS) - digits(bytes);
+    int n = snprintf(NULL, 0, "%" PRId64, x);
 
-    return (at_room > 0 ? at_room : 0) + (bytes && bytes_room > 0 ? bytes_room : 0);
+    return n < digits ? digits - n : 0;
+}
+
+int offset_room(int64_t at) { return missing_digits(at, 10); }
+
+int bytes_room(int64_t bytes, int64_t step)
+{
+    enum { MOST_LAYERS = 100, LEAST_DIGITS = 5 };
+    int64_t most = step > INT64_MAX / MOST_LAYERS ? step : step * MOST_LAYERS;
+
+    return missing_digits(bytes, step ? snprintf(NULL, 0, "%" PRId64, most) : LEAST_DIGITS);
 }
 
 const char *loop_index(const Gen *g, int k)

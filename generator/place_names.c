@@ -195,9 +195,6 @@ void find_place_names(Gen *g)
     for (int i = 1; i < g->p->n_buffers; i++)
         if (g->p->buffers[i].kind != BUFFER_PERSISTENT)
             note_place(&of[g->p->buffers[i].set], i, 0, g->p->buffers[i].value, 0);
-    for (int i = 1; i < g->p->n_buffers; i++)
-        if (buffer_is_listed(g->p, i))
-            g->place[map_get(&g->places, place_key(g, i, 0)) - 1].is_listed = true;
     find_sizes(g);
     for (int i = 0; i < g->n_places; i++) {
         PlaceName *place = &g->place[i];
@@ -230,14 +227,14 @@ static void declare_places(const Gen *g, int group, bool are_stacks, Text *t)
 
     for (int k = 0; k < g->n_places; k++) {
         const PlaceName *x = &g->place[k];
-        bool is_declared = x->is_used && !x->is_listed && x->group == group;
+        bool is_declared = x->is_used && x->group == group;
         if (!is_declared || !x->step == are_stacks)
             continue;
         if (!l.n) {
             text_printf(t, "static const %s", type);
             l.column = (int)strlen("static const ") + (int)strlen(type);
         }
-        list_add(&l, list_room(x->at, 0, 0),
+        list_add(&l, offset_room(x->at),
                  are_stacks ? arena_string(g->arena, "%s = {%" PRId64 ", %" PRId64 "}", x->name,
                                            x->at, x->step)
                             : arena_string(g->arena, "%s = %" PRId64, x->name, x->at));

@@ -55,7 +55,6 @@ static void print_declarations(Gen *g, Text *t)
                 "layer 0. OUT is the\n// result of a module, D_ a gradient, D_ and IN that of its "
                 "input. F_ is for forward alone.\n");
     generate_places(g, t);
-    generate_buffers(g, t);
     text_printf(t, "\n");
     for (int i = 0; i < 2; i++)
         print_names(g, g->o->target->group_type[i], g->group_names[i], t);

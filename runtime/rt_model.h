@@ -153,14 +153,6 @@ typedef struct RtLiveRange {
     int first, last;
 } RtLiveRange;
 
-// A program lists its buffers once, as VALUE(name, offset, bytes, first, last) or, for stacks,
-// STACK(name, offset, step, bytes, first, last). These declare their names, and give the table's
-// rows.
-#define RT_DECLARE_VALUE(name, at, ...) static const int64_t name = at;
-#define RT_DECLARE_STACK(name, at, step, ...) static const RtStack name = {at, step};
-#define RT_LIVE_VALUE(name, at, ...) {#name, name, __VA_ARGS__},
-#define RT_LIVE_STACK(name, at, step, ...) {#name, name.first, __VA_ARGS__},
-
 // Software pipelining: the statements from skewed[k] (0: unused) up to the next such number, or to
 // the loop's end, run k + 1 iterations after the loop's first statements. They are skipped in the
 // loop's first iterations, and run alone in its last ones.

@@ -19,28 +19,17 @@ static const int64_t EMB_WEIGHT = 0, RNN_WEIGHT_IH_L0 = 6464,
     CONSTANT = 69696, RNN_WEIGHT_IH_L1 = 69824, RNN_BIAS_IH_L1 = 106752,
     RNN_BIAS_HH_L1 = 107584, RNN_WEIGHT_HH_L1 = 108416, OUT_WEIGHT = 145344,
     OUT_BIAS = 155008;
-static const RtStack RNN_MUL = {266816, 768}, RNN_MUL_2 = {303744, 768};
+static const int64_t INPUT_IDS = 155328, EMB_OUT = 364416, RNN_CONCAT = 339776,
+    RNN_CONCAT_2 = 155328, RNN_CONCAT_3 = 156160, RNN_CONCAT_4 = 229120,
+    RNN_DOT_2 = 276096, RNN_CONCAT_6 = 229120, RNN_CONCAT_7 = 155328,
+    RNN_CONCAT_8 = 156160, RNN_CONCAT_9 = 229120, RNN_DOT_4 = 313024,
+    LOGITS = 253696, RNN_MUL_3 = 266048, RNN_MUL_4 = 302976, WORK = 155328,
+    WORK_2 = 155328, WORK_3 = 155328, WORK_4 = 155328, WORK_5 = 155328;
+static const RtStack RNN_DOT = {302848, 3072}, RNN_MUL = {266816, 768},
+    RNN_ADD = {279232, 768}, RNN_CONCAT_5 = {302976, 768}, RNN_DOT_3 = {266048, 3072},
+    RNN_MUL_2 = {303744, 768}, RNN_ADD_2 = {316160, 768}, RNN_OUT = {263360, 768};
 #define WITH(workspace) rt_with(rt, m + workspace)
 #define AT(stack, layer) (m + (stack).first + (layer) * (stack).step)
-// Buffers: place, of stacks the bytes between two, size, first and last statement of the live
-// range. Begins and ends of loops count as statements.
-#define FORWARD_BUFFERS(VALUE, STACK) \
-    VALUE(INPUT_IDS, 155328, 384, 0, 1) VALUE(EMB_OUT, 364416, 6144, 1, 6) \
-    VALUE(RNN_CONCAT, 339776, 24576, 2, 6) STACK(RNN_DOT, 302848, 3072, 36864, 6, 27) \
-    VALUE(RNN_CONCAT_2, 155328, 768, 7, 16) VALUE(RNN_CONCAT_3, 156160, 768, 11, 15) \
-    VALUE(RNN_CONCAT_4, 229120, 36864, 17, 27) VALUE(RNN_DOT_2, 276096, 3072, 24, 26) \
-    STACK(RNN_ADD, 279232, 768, 1536, 22, 27) VALUE(RNN_MUL_3, 266048, 9984, 21, 30) \
-    STACK(RNN_CONCAT_5, 302976, 768, 9216, 28, 35) \
-    VALUE(RNN_CONCAT_6, 229120, 36864, 31, 35) \
-    STACK(RNN_DOT_3, 266048, 3072, 36864, 35, 56) \
-    VALUE(RNN_CONCAT_7, 155328, 768, 36, 45) VALUE(RNN_CONCAT_8, 156160, 768, 40, 44) \
-    VALUE(RNN_CONCAT_9, 229120, 36864, 46, 56) VALUE(RNN_DOT_4, 313024, 3072, 53, 55) \
-    STACK(RNN_ADD_2, 316160, 768, 1536, 51, 56) VALUE(RNN_MUL_4, 302976, 9984, 50, 59) \
-    STACK(RNN_OUT, 263360, 768, 9216, 57, 60) VALUE(LOGITS, 253696, 9600, 60, 62) \
-    VALUE(WORK, 155328, 147456, 6, 6) VALUE(WORK_2, 155328, 73728, 24, 24) \
-    VALUE(WORK_3, 155328, 73728, 35, 35) VALUE(WORK_4, 155328, 73728, 53, 53) \
-    VALUE(WORK_5, 155328, 98304, 60, 60)
-FORWARD_BUFFERS(RT_DECLARE_VALUE, RT_DECLARE_STACK)
 
 static RtRows emb_predict, rnn_predict, rnn_add_predict, rnn_tanh_predict, out_predict;
 
@@ -316,11 +305,25 @@ static const RtTensor predict_tensors[] = {
     {RT_OUTPUT, RT_F32, "logits", 3, {4, 12, 50}, .at = 253696},
 };
 
-// The buffers' live ranges, for --check-arena.
+// Buffers of a step and of forward: name, bytes, first and last statement of the live range. Begins
+// and ends of loops count as statements. --check-arena uses the table.
+#define LIVE(name, ...) {#name, name, __VA_ARGS__}
+#define STACK(name, ...) {#name, name.first, __VA_ARGS__}
 static void live_ranges(Rt *rt)
 {
     rt_live_ranges(rt, RT_FORWARD, (RtLiveRange[]){
-        FORWARD_BUFFERS(RT_LIVE_VALUE, RT_LIVE_STACK)
+        LIVE(INPUT_IDS, 384, 0, 1), LIVE(EMB_OUT, 6144, 1, 6), LIVE(RNN_CONCAT, 24576, 2, 6),
+        STACK(RNN_DOT, 36864, 6, 27), LIVE(RNN_CONCAT_2, 768, 7, 16),
+        LIVE(RNN_CONCAT_3, 768, 11, 15), LIVE(RNN_CONCAT_4, 36864, 17, 27),
+        LIVE(RNN_DOT_2, 3072, 24, 26), STACK(RNN_ADD, 1536, 22, 27),
+        LIVE(RNN_MUL_3, 9984, 21, 30), STACK(RNN_CONCAT_5, 9216, 28, 35),
+        LIVE(RNN_CONCAT_6, 36864, 31, 35), STACK(RNN_DOT_3, 36864, 35, 56),
+        LIVE(RNN_CONCAT_7, 768, 36, 45), LIVE(RNN_CONCAT_8, 768, 40, 44),
+        LIVE(RNN_CONCAT_9, 36864, 46, 56), LIVE(RNN_DOT_4, 3072, 53, 55),
+        STACK(RNN_ADD_2, 1536, 51, 56), LIVE(RNN_MUL_4, 9984, 50, 59),
+        STACK(RNN_OUT, 9216, 57, 60), LIVE(LOGITS, 9600, 60, 62), LIVE(WORK, 147456, 6, 6),
+        LIVE(WORK_2, 73728, 24, 24), LIVE(WORK_3, 73728, 35, 35), LIVE(WORK_4, 73728, 53, 53),
+        LIVE(WORK_5, 98304, 60, 60),
         {0}}, (RtLoop[]){{23, 27, 12, {0}}, {28, 30, 12, {0}}, {52, 56, 12, {0}}, {57, 59, 12,
             {0}}, {0}});
 }

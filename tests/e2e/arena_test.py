@@ -60,8 +60,8 @@ class Changed:
     @staticmethod
     def read(source, name):
         """The live ranges of a set: name, bytes, first and last statement."""
-        body = re.search(rf"#define {name}_BUFFERS\(VALUE, STACK\)(.*?)\n{name}_BUFFERS", source, re.S).group(1)
-        found = re.findall(r"\b(?:VALUE|STACK)\((\w+), [\d, ]*?(\d+), (\d+), (\d+)\)", body)
+        body = re.search(rf"rt_live_ranges\(rt, RT_{name},(.*?);\n", source, re.S).group(1)
+        found = re.findall(r"\b(?:LIVE|STACK)\((\w+), (\d+), (\d+), (\d+)\)", body)
         return [(place, *map(int, numbers)) for place, *numbers in found]
 
     def run(self, kind, number=0, size=0, last=0):

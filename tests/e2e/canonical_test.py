@@ -20,7 +20,7 @@ DECLARATION = re.compile(r"^static const (?:int64_t|RtStack) .*?;|^static Rt(?:S
 
 def declared(text):
     """The names that a text declares: of sizes, places, functions and macros."""
-    names = re.findall(r"\b(?:VALUE|STACK)\((\w+)", text)
+    names = []
     for line in DECLARATION.findall(text):
         names += re.findall(r"(?:\bstatic void |#define |[ ,])([A-Za-z_]\w*)(?= =|,|;|$)", line)
     return set(names)
