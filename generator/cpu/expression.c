@@ -81,9 +81,13 @@ static const Operator *operator_after(const char *to)
     return *to == ' ' ? find_operator(to + 1, strcspn(to + 1, " ")) : NULL;
 }
 
-// gcc warns of !a < b and !a & b.
+// gcc warns of !a < b and !a & b, clang of a & b ? x : y.
 static bool is_odd(const Operator *o, const char *operand)
 {
+    Level level = level_of(operand);
+
+    if (o->level == CHOICE)
+        return *o->name == '?' && (level == OR || level == AND);
     return *operand == '!' && o->level >= OR && o->level <= ORDER;
 }
 

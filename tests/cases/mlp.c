@@ -256,7 +256,7 @@ static void cross_entropy_forward(char *const *p, int64_t first, int64_t last)
             const uint8_t v1 = x0[i] == x1[i];
             const uint8_t v2 = !v1;
             s0 += (float)v2;
-            y2[i] = v2 & ((x0[i] < x2[i]) | (x3[i] <= x0[i])) ? x4[i] : x5[i];
+            y2[i] = (v2 & ((x0[i] < x2[i]) | (x3[i] <= x0[i]))) ? x4[i] : x5[i];
             y0[i] = v1;
         }
         y3[0] = 1.0f / s0;
@@ -451,7 +451,7 @@ static void cross_entropy_predict(char *const *p, int64_t first, int64_t last)
             const uint8_t v1 = x0[i] == x1[i];
             const uint8_t v2 = !v1;
             s0 += (float)v2;
-            y2[i] = v2 & ((x0[i] < x2[i]) | (x3[i] <= x0[i])) ? x4[i] : x5[i];
+            y2[i] = (v2 & ((x0[i] < x2[i]) | (x3[i] <= x0[i]))) ? x4[i] : x5[i];
             y0[i] = v1;
         }
         y1[0] = s0;

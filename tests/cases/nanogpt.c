@@ -695,7 +695,7 @@ static void cross_entropy_forward(char *const *p, int64_t first, int64_t last)
                 const uint8_t v1 = x0[i] == -100;
                 const uint8_t v2 = !v1;
                 s0 += (float)v2;
-                y2[i] = v2 & ((x0[i] < 0) | (96 <= x0[i])) ?
+                y2[i] = (v2 & ((x0[i] < 0) | (96 <= x0[i]))) ?
                     (int64_t)rt_add_int((int64_t)rt_add_int(i, 1), (int64_t)rt_mul_int(i0,
                     16)) : 65;
                 y0[i] = v1;
@@ -1074,7 +1074,7 @@ static void cross_entropy_predict(char *const *p, int64_t first, int64_t last)
                 const uint8_t v1 = x0[i] == -100;
                 const uint8_t v2 = !v1;
                 s0 += (float)v2;
-                y2[i] = v2 & ((x0[i] < 0) | (96 <= x0[i])) ?
+                y2[i] = (v2 & ((x0[i] < 0) | (96 <= x0[i]))) ?
                     (int64_t)rt_add_int((int64_t)rt_add_int(i, 1), (int64_t)rt_mul_int(i0,
                     16)) : 65;
                 y0[i] = v1;

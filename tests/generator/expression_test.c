@@ -37,9 +37,12 @@ static const struct {
     {"x * $", "1e-05f", "x * 1e-05f"},
     {"$ ? x : y", "a < b", "a < b ? x : y"},
     {"$ ? x : y", "a ? b : c", "(a ? b : c) ? x : y"},
+    {"$ ? x : y", "a && b", "a && b ? x : y"},
     {"x ? $ : y", "a ? b : c", "x ? (a ? b : c) : y"},
     {"x ? y : $", "a ? b : c", "x ? y : a ? b : c"},
-    // gcc warns of these without brackets
+    // gcc or clang warns of these without brackets
+    {"$ ? x : y", "a & b", "(a & b) ? x : y"},
+    {"$ ? x : y", "a | b", "(a | b) ? x : y"},
     {"x & $", "a < b", "x & (a < b)"},
     {"$ & x", "a == b", "(a == b) & x"},
     {"x | $", "a & b", "x | (a & b)"},
