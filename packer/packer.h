@@ -1,0 +1,42 @@
+// Packs buffers with live ranges into one range of addresses: buffers that are live at the same
+// time share no byte. It knows nothing of programs.
+//
+// Source: Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine
+// Learning", ASPLOS 2023. search.c says what differs.
+#ifndef SHARDCC_PACKER_H
+#define SHARDCC_PACKER_H
+
+#include "base/base.h"
+
+// A buffer is live at the times t with 0 <= lower <= t < upper. It needs `bytes` > 0.
+typedef struct LiveBuffer {
+    int64_t lower, upper, bytes;
+} LiveBuffer;
+
+typedef struct PackOptions {
+    // The bytes that there are: a packing that needs more is of no use, one that needs as many is
+    // as good as any. 0: the fewer, the better.
+    int64_t capacity;
+    int64_t enough;  // a packing of so many bytes is as good as any; 0: only one at the bound
+    // How much work the search may do, in words of its tables; so a run can be repeated exactly. 0:
+    // there is no limit.
+    int64_t effort;
+    double time_limit;  // seconds; 0: none
+} PackOptions;
+
+typedef struct Packing {
+    int64_t *offset;  // by buffer, in the caller's arena
+    int64_t bytes;    // where the last buffer ends
+    int64_t bound;    // no packing needs fewer bytes
+} Packing;
+
+// The largest sum of bytes that are live at once; 0 for no buffers.
+int64_t pack_bound(const LiveBuffer *b, int n);
+
+// Packs n buffers. The sum of all bytes must be below 2^62. Every offset is 0 or a sum of buffers'
+// bytes, so it keeps an alignment that all bytes have. The same buffers in the same order and the
+// same effort give the same offsets, unless the time limit or a pending signal ends the search. It
+// always gives a packing: the best one found, even where that exceeds the capacity.
+Packing pack(const LiveBuffer *b, int n, const PackOptions *o, Arena *a);
+
+#endif

@@ -1,0 +1,471 @@
+// Branch and bound over one component.
+//
+// The search fills the address range from below. A buffer is placed at the lowest address where any
+// buffer can still begin, so all that is placed later lies above it or at other times: each section
+// has a floor. It chooses one section on the lowest floor and tries every buffer that may come next
+// there, then to waste the bytes up to where the next one could begin. A section whose floor and
+// remaining bytes exceed the capacity ends the branch.
+//
+// Only packings in which no buffer can slide down are considered. There each buffer lies at 0 or on
+// another one that is live with it, and each such packing is reached in one way.
+//
+// Like MiniMalloc (see packer.h): canonical packings, bounds of sections, several static orders,
+// parts of time that nothing joins any more are solved one after the other. Differences: the
+// branches are those of one section, the one with fewest, instead of all buffers; wasted bytes are
+// a branch of their own; sections that have failed often come first; and orders get more noise and
+// work from run to run, so that a bad beginning costs little.
+#include <string.h>
+
+#include "packer/internal.h"
+
+enum {
+    MOST_DEPTH = 3000,    // of recursion: 300 bytes of stack each
+    LOOK_AT_CLOCK = 256,  // nodes between two looks
+};
+
+typedef struct Change {
+    int64_t *at, before;
+} Change;
+
+// How buffers and sections are chosen in one run.
+typedef struct Style {
+    bool weighs_failures;  // prefer sections that have failed often
+    bool fits_snugly;      // prefer buffers that fill a gap from wall to wall or end level with one
+} Style;
+
+struct PackSearch {
+    const Sections *s;
+    Arena *a;
+    int64_t capacity;
+    Style style;
+    // By buffer: the lowest offset that it can still have; where the highest one below it ends.
+    int64_t *low, *support;
+    int64_t *offset;     // by buffer, once placed
+    int *order;          // of this run
+    int64_t *rank;       // by buffer: its place in the order
+    int64_t *urgency;    // by buffer: scratch
+    int64_t *floor;      // by section: the lowest `low` of its buffers to place; NO_FLOOR: none
+    int64_t *left;       // by section: the bytes of its buffers to place
+    int64_t *joins;      // by section: buffers to place that are also in the next section
+    bool *is_stale;      // by section: `floor` has to be found again
+    int64_t *failures;   // by section
+    uint64_t *unplaced;  // buffers to place
+    int *candidate;      // a stack of candidates
+    int n_candidates, cap_candidates;
+    Change *trail;
+    int n_trail, cap_trail;
+    int depth, run;
+    int64_t nodes, most_nodes;
+    PackLimits *limits;
+};
+
+#define NO_FLOOR INT64_MAX
+
+// ---- state ----
+
+static void set(PackSearch *x, int64_t *at, int64_t value)
+{
+    *arena_push(x->a, x->trail, x->n_trail, x->cap_trail) = (Change){at, *at};
+    *at = value;
+}
+
+static void undo(PackSearch *x, int to)
+{
+    while (x->n_trail > to) {
+        x->n_trail--;
+        *x->trail[x->n_trail].at = x->trail[x->n_trail].before;
+    }
+}
+
+// ---- placing ----
+
+// The buffers to place in word k of a set.
+static inline uint64_t to_place(const PackSearch *x, const WordRange *w, int k)
+{
+    return w->word[k - w->first] & x->unplaced[k];
+}
+
+static int64_t lowest_of(PackSearch *x, const WordRange *live)
+{
+    int64_t least = NO_FLOOR;
+
+    x->limits->work -= live->end - live->first;
+    for (int k = live->first; k < live->end; k++)
+        for (uint64_t bits = to_place(x, live, k); bits; bits &= bits - 1) {
+            int64_t low = x->low[k * 64 + __builtin_ctzll(bits)];
+            least = low < least ? low : least;
+        }
+    return least;
+}
+
+// Finds the stale floors among these sections. False if one of them can't hold its buffers.
+static bool find_floors(PackSearch *x, int first, int last)
+{
+    bool fits = true;
+
+    for (int k = first; k <= last; k++) {
+        if (!x->is_stale[k])
+            continue;
+        x->is_stale[k] = false;
+        if (!fits)
+            continue;
+        int64_t floor = lowest_of(x, &x->s->live[k]);
+        if (floor != x->floor[k])
+            set(x, &x->floor[k], floor);
+        fits = floor == NO_FLOOR || x->left[k] <= x->capacity - floor;
+        x->failures[k] += !fits;
+    }
+    return fits;
+}
+
+// Buffer i can't lie below `low` any more. Widens the range of sections with stale floors.
+static void raise_buffer(PackSearch *x, int i, int64_t low, int *first, int *last)
+{
+    const Sections *s = x->s;
+
+    set(x, &x->low[i], low);
+    memset(x->is_stale + s->first[i], true, (size_t)(s->last[i] - s->first[i] + 1));
+    *first = s->first[i] < *first ? s->first[i] : *first;
+    *last = s->last[i] > *last ? s->last[i] : *last;
+}
+
+static bool place(PackSearch *x, int i)
+{
+    const Sections *s = x->s;
+    const WordRange *near = &s->near[i];
+    int first = s->first[i], last = s->last[i];
+    int64_t end = x->low[i] + s->bytes[i];
+
+    x->offset[i] = x->low[i];
+    set(x, (int64_t *)&x->unplaced[i / 64],
+        (int64_t)(x->unplaced[i / 64] & ~(UINT64_C(1) << i % 64)));
+    for (int k = first; k <= last; k++) {
+        set(x, &x->left[k], x->left[k] - s->bytes[i]);
+        if (k < last)
+            set(x, &x->joins[k], x->joins[k] - 1);
+        x->is_stale[k] = true;
+    }
+    x->limits->work -= near->end - near->first + 2 * (last - first + 1);
+    for (int k = near->first; k < near->end; k++)
+        for (uint64_t bits = to_place(x, near, k); bits; bits &= bits - 1) {
+            int j = k * 64 + __builtin_ctzll(bits);
+            if (x->support[j] < end)
+                set(x, &x->support[j], end);
+            if (x->low[j] < end)
+                raise_buffer(x, j, end, &first, &last);
+        }
+    return find_floors(x, first, last);
+}
+
+// Nothing begins in the section below `floor` any more.
+static bool raise_floor(PackSearch *x, int section, int64_t floor)
+{
+    const WordRange *live = &x->s->live[section];
+    int first = section, last = section;
+
+    for (int k = live->first; k < live->end; k++)
+        for (uint64_t bits = to_place(x, live, k); bits; bits &= bits - 1) {
+            int i = k * 64 + __builtin_ctzll(bits);
+            if (x->low[i] < floor)
+                raise_buffer(x, i, floor, &first, &last);
+        }
+    return find_floors(x, first, last);
+}
+
+// ---- branching ----
+
+// A branching: the buffers that may come next on the floor of a section, or a higher floor.
+typedef struct Branching {
+    int section;
+    int64_t slack;  // bytes of the section that may be wasted
+    int64_t next;   // the floor after wasting bytes; NO_FLOOR: that isn't possible
+    int64_t branches;
+} Branching;
+
+// May buffer i begin at `floor`, the lowest one? Something must be there to lie on.
+static bool can_begin(const PackSearch *x, int i, int64_t floor)
+{
+    return x->low[i] == floor && x->support[i] == floor;
+}
+
+static int64_t count_candidates(PackSearch *x, const WordRange *live, int64_t floor)
+{
+    int64_t n = 0;
+
+    x->limits->work -= live->end - live->first;
+    for (int k = live->first; k < live->end; k++)
+        for (uint64_t bits = to_place(x, live, k); bits; bits &= bits - 1)
+            n += can_begin(x, k * 64 + __builtin_ctzll(bits), floor);
+    return n;
+}
+
+// The lowest offset at which buffer i of the section can lie on a buffer of other sections alone
+// that is still to be placed.
+static int64_t lowest_support(PackSearch *x, int i, const WordRange *live)
+{
+    const WordRange *near = &x->s->near[i];
+    int64_t least = NO_FLOOR;
+
+    x->limits->work -= near->end - near->first;
+    for (int k = near->first; k < near->end; k++) {
+        bool may_be_live = k >= live->first && k < live->end;
+        uint64_t bits = to_place(x, near, k) & ~(may_be_live ? live->word[k - live->first] : 0);
+        for (; bits; bits &= bits - 1) {
+            int j = k * 64 + __builtin_ctzll(bits);
+            int64_t end = x->low[j] + x->s->bytes[j];
+            least = end < least ? end : least;
+        }
+    }
+    return least;
+}
+
+// Where the first buffer of the section can begin if none begins at `floor`. NO_FLOOR if the
+// capacity forbids it.
+static int64_t next_floor(PackSearch *x, int section, int64_t floor, int64_t slack)
+{
+    const WordRange *live = &x->s->live[section];
+    int64_t least = NO_FLOOR;
+
+    if (slack < x->s->unit)
+        return NO_FLOOR;
+    for (int k = live->first; k < live->end; k++)
+        for (uint64_t bits = to_place(x, live, k); bits; bits &= bits - 1) {
+            int i = k * 64 + __builtin_ctzll(bits);
+            int64_t at = x->low[i] > floor ? x->low[i] : lowest_support(x, i, live);
+            least = at < least ? at : least;
+        }
+    return least != NO_FLOOR && least - floor <= slack ? least : NO_FLOOR;
+}
+
+// Has `a` fewer branches than `b`, or as many and less slack? Failures count as if they divided
+// the branches.
+static bool is_narrower(const PackSearch *x, const Branching *a, const Branching *b)
+{
+    double n = (double)a->branches, m = (double)b->branches;
+
+    if (x->style.weighs_failures) {
+        n /= 1 + (double)x->failures[a->section];
+        m /= 1 + (double)x->failures[b->section];
+    }
+    return n < m || (n <= m && a->slack < b->slack);
+}
+
+static Branching choose_section(PackSearch *x, int first, int last, int64_t floor)
+{
+    Branching best = {.branches = INT64_MAX};
+
+    for (int k = first; k <= last; k++) {
+        if (x->floor[k] != floor)
+            continue;
+        Branching b = {k, x->capacity - floor - x->left[k], NO_FLOOR,
+                       count_candidates(x, &x->s->live[k], floor)};
+        if (!is_narrower(x, &b, &best))
+            continue;
+        b.next = next_floor(x, k, floor, b.slack);
+        b.branches += b.next != NO_FLOOR;
+        if (is_narrower(x, &b, &best))
+            best = b;
+        if (!best.branches)
+            return best;
+    }
+    return best;
+}
+
+// The more walls of the gap a buffer touches, and the more of them it ends level with, the less it
+// leaves that nothing fits.
+static int snugness(const PackSearch *x, int i, int first, int last, int64_t floor)
+{
+    const Sections *s = x->s;
+    int before = s->first[i] - 1, after = s->last[i] + 1;
+    int64_t left = before < first ? NO_FLOOR : x->floor[before];
+    int64_t right = after > last ? NO_FLOOR : x->floor[after], end = floor + s->bytes[i];
+
+    return 2 * (left > floor && right > floor) + (left == end) + (right == end);
+}
+
+// Are the buffers alike in all but their number?
+static bool is_same_shape(const Sections *s, int i, int j)
+{
+    return s->first[i] == s->first[j] && s->last[i] == s->last[j] && s->bytes[i] == s->bytes[j];
+}
+
+static bool has_same_shape(const PackSearch *x, int from, int i)
+{
+    for (int k = from; k < x->n_candidates; k++)
+        if (is_same_shape(x->s, x->candidate[k], i))
+            return true;
+    return false;
+}
+
+// Pushes the candidates of a section onto the stack, the most urgent first; one of each shape.
+static void push_candidates(PackSearch *x, const Branching *b, int first, int last)
+{
+    const WordRange *live = &x->s->live[b->section];
+    int64_t floor = x->floor[b->section];
+    int from = x->n_candidates;
+
+    for (int k = live->first; k < live->end; k++)
+        for (uint64_t bits = to_place(x, live, k); bits; bits &= bits - 1) {
+            int i = k * 64 + __builtin_ctzll(bits), at;
+            if (!can_begin(x, i, floor) || has_same_shape(x, from, i))
+                continue;
+            int snug = x->style.fits_snugly ? snugness(x, i, first, last, floor) : 0;
+            x->urgency[i] = (int64_t)snug * x->s->n - x->rank[i];
+            arena_push(x->a, x->candidate, x->n_candidates, x->cap_candidates);
+            for (at = x->n_candidates - 1; at > from; at--) {
+                if (x->urgency[x->candidate[at - 1]] >= x->urgency[i])
+                    break;
+                x->candidate[at] = x->candidate[at - 1];
+            }
+            x->candidate[at] = i;
+        }
+}
+
+// ---- the search ----
+
+static bool is_stopped(const PackSearch *x)
+{
+    if (x->nodes > x->most_nodes || x->limits->work <= 0 || x->depth >= MOST_DEPTH)
+        return true;
+    return x->nodes % LOOK_AT_CLOCK == 0 &&
+           (signal_is_pending() || (x->limits->deadline > 0 && pack_clock() > x->limits->deadline));
+}
+
+static PackOutcome solve(PackSearch *x, int first, int last);
+
+// Solves the parts of the sections that no buffer joins any more, one after the other. If one
+// can't be solved, other packings of the parts before don't help.
+static PackOutcome solve_parts(PackSearch *x, int first, int last)
+{
+    PackOutcome outcome = PACK_FOUND;
+
+    for (int k = first; k <= last && outcome == PACK_FOUND; k++)
+        if (k == last || !x->joins[k]) {
+            outcome = solve(x, first, k);
+            first = k + 1;
+        }
+    return outcome;
+}
+
+static PackOutcome try_branches(PackSearch *x, const Branching *b, int first, int last)
+{
+    PackOutcome outcome = PACK_NONE;
+    int from = x->n_candidates, mark = x->n_trail;
+
+    push_candidates(x, b, first, last);
+    for (int k = from, end = x->n_candidates; k < end && outcome == PACK_NONE; k++) {
+        if (place(x, x->candidate[k]))
+            outcome = solve_parts(x, first, last);
+        if (outcome != PACK_FOUND)
+            undo(x, mark);
+    }
+    x->n_candidates = from;
+    if (outcome != PACK_NONE || b->next == NO_FLOOR)
+        return outcome;
+    if (raise_floor(x, b->section, b->next))
+        outcome = solve(x, first, last);
+    if (outcome != PACK_FOUND)
+        undo(x, mark);
+    return outcome;
+}
+
+static PackOutcome solve(PackSearch *x, int first, int last)
+{
+    int64_t floor = NO_FLOOR;
+
+    for (int k = first; k <= last; k++)
+        floor = x->floor[k] < floor ? x->floor[k] : floor;
+    x->limits->work -= (last - first) / 8;
+    if (floor == NO_FLOOR)
+        return PACK_FOUND;
+    x->nodes++;
+    if (is_stopped(x))
+        return PACK_STOPPED;
+    Branching b = choose_section(x, first, last, floor);
+    x->failures[b.section] += !b.branches;
+    x->depth++;
+    PackOutcome outcome = b.branches ? try_branches(x, &b, first, last) : PACK_NONE;
+    x->depth--;
+    return outcome;
+}
+
+PackSearch *pack_search_new(const Sections *s, Arena *a)
+{
+    PackSearch *x = arena_array(a, PackSearch, 1);
+
+    *x = (PackSearch){.s = s, .a = a};
+    x->low = arena_array(a, int64_t, s->n);
+    x->support = arena_array(a, int64_t, s->n);
+    x->offset = arena_array(a, int64_t, s->n);
+    x->rank = arena_array(a, int64_t, s->n);
+    x->urgency = arena_array(a, int64_t, s->n);
+    x->order = arena_array(a, int, s->n);
+    x->unplaced = arena_array(a, uint64_t, s->n / 64 + 1);
+    x->floor = arena_array(a, int64_t, s->n_sections);
+    x->left = arena_array(a, int64_t, s->n_sections);
+    x->joins = arena_array(a, int64_t, s->n_sections);
+    x->is_stale = arena_array(a, bool, s->n_sections);
+    x->failures = arena_array(a, int64_t, s->n_sections);
+    return x;
+}
+
+// Puts the search back to where nothing is placed. False if a section is too full.
+static bool start(PackSearch *x)
+{
+    const Sections *s = x->s;
+
+    x->n_trail = x->n_candidates = x->depth = 0;
+    x->nodes = 0;
+    memset(x->left, 0, (size_t)s->n_sections * sizeof *x->left);
+    memset(x->joins, 0, (size_t)s->n_sections * sizeof *x->joins);
+    memset(x->low, 0, (size_t)s->n * sizeof *x->low);
+    memset(x->support, 0, (size_t)s->n * sizeof *x->support);
+    for (int i = 0; i < s->n; i++) {
+        x->unplaced[i / 64] |= UINT64_C(1) << i % 64;
+        for (int k = s->first[i]; k <= s->last[i]; k++) {
+            x->left[k] += s->bytes[i];
+            x->joins[k] += k < s->last[i];
+        }
+    }
+    memset(x->is_stale, true, (size_t)s->n_sections);
+    return find_floors(x, 0, s->n_sections - 1);
+}
+
+// Chooses how the next run goes: the styles and orders in turn, without chance in the first turn
+// of each.
+static void choose_style(PackSearch *x)
+{
+    enum { STYLES = 2 };
+    const double noise = 0.3;
+    int turn = x->run / (ORDERS * STYLES);
+    Order order = (Order)(x->run % ORDERS);
+
+    x->style.weighs_failures = x->run / ORDERS % STYLES == 1;
+    x->style.fits_snugly = turn % 2 == 1;
+    sections_order(x->s, order, turn < 2 ? 0 : noise, (uint64_t)x->run, x->order);
+    for (int k = 0; k < x->s->n; k++)
+        x->rank[x->order[k]] = k;
+}
+
+PackOutcome pack_search(PackSearch *x, int64_t capacity, PackLimits *limits)
+{
+    // Nodes of the first runs, and how they grow from turn to turn. Of 54 instances (MiniMalloc's A
+    // to F, random ones without waste) these solved most in 4 s.
+    const double first_nodes = 1000, growth = 1.3;
+    PackOutcome outcome = PACK_STOPPED;
+
+    x->capacity = capacity;
+    x->limits = limits;
+    for (double nodes = first_nodes + 4 * x->s->n; outcome == PACK_STOPPED; x->run++) {
+        choose_style(x);
+        x->most_nodes = (int64_t)nodes;
+        outcome = start(x) ? solve(x, 0, x->s->n_sections - 1) : PACK_NONE;
+        if (outcome == PACK_STOPPED && (limits->work <= 0 || signal_is_pending() ||
+                                        (limits->deadline > 0 && pack_clock() > limits->deadline)))
+            break;
+        nodes *= x->run % ORDERS ? 1 : growth;
+    }
+    return outcome;
+}
+
+int64_t pack_search_offset(const PackSearch *x, int i) { return x->offset[i]; }
