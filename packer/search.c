@@ -45,6 +45,7 @@ struct PackSearch {
     int64_t *rank;       // by buffer: its place in the order
     int64_t *urgency;    // by buffer: scratch
     int64_t *floor;      // by section: the lowest `low` of its buffers to place; NO_FLOOR: none
+    int64_t *choices;    // by section: how many buffers may begin on its floor
     int64_t *left;       // by section: the bytes of its buffers to place
     int64_t *joins;      // by section: buffers to place that are also in the next section
     bool *is_stale;      // by section: `floor` has to be found again
@@ -85,17 +86,29 @@ static inline uint64_t to_place(const PackSearch *x, const WordRange *w, int k)
     return w->word[k - w->first] & x->unplaced[k];
 }
 
-static int64_t lowest_of(PackSearch *x, const WordRange *live)
+// May the buffer come next where it is? Something must be there to lie on.
+static inline bool can_begin(const PackSearch *x, int i) { return x->low[i] == x->support[i]; }
+
+// Finds the floor of a section, and how many of its buffers may begin there.
+static void find_floor(PackSearch *x, int section)
 {
-    int64_t least = NO_FLOOR;
+    const WordRange *live = &x->s->live[section];
+    int64_t floor = NO_FLOOR, n = 0;
 
     x->limits->work -= live->end - live->first;
     for (int k = live->first; k < live->end; k++)
         for (uint64_t bits = to_place(x, live, k); bits; bits &= bits - 1) {
-            int64_t low = x->low[k * 64 + __builtin_ctzll(bits)];
-            least = low < least ? low : least;
+            int i = k * 64 + __builtin_ctzll(bits);
+            if (x->low[i] < floor) {
+                floor = x->low[i];
+                n = 0;
+            }
+            n += x->low[i] == floor && can_begin(x, i);
         }
-    return least;
+    if (floor != x->floor[section])
+        set(x, &x->floor[section], floor);
+    if (n != x->choices[section])
+        set(x, &x->choices[section], n);
 }
 
 // Finds the stale floors among these sections. False if one of them can't hold its buffers.
@@ -109,22 +122,21 @@ static bool find_floors(PackSearch *x, int first, int last)
         x->is_stale[k] = false;
         if (!fits)
             continue;
-        int64_t floor = lowest_of(x, &x->s->live[k]);
-        if (floor != x->floor[k])
-            set(x, &x->floor[k], floor);
-        fits = floor == NO_FLOOR || x->left[k] <= x->capacity - floor;
+        find_floor(x, k);
+        fits = x->floor[k] == NO_FLOOR || x->left[k] <= x->capacity - x->floor[k];
         x->failures[k] += !fits;
     }
     return fits;
 }
 
-// Buffer i can't lie below `low` any more. Widens the range of sections with stale floors.
-static void raise_buffer(PackSearch *x, int i, int64_t low, int *first, int *last)
+// Marks the sections stale whose floor at `level` buffer i is on or leaves, and widens their range.
+static void touch(PackSearch *x, int i, int64_t level, int *first, int *last)
 {
     const Sections *s = x->s;
 
-    set(x, &x->low[i], low);
-    memset(x->is_stale + s->first[i], true, (size_t)(s->last[i] - s->first[i] + 1));
+    for (int k = s->first[i]; k <= s->last[i]; k++)
+        if (x->floor[k] == level)
+            x->is_stale[k] = true;
     *first = s->first[i] < *first ? s->first[i] : *first;
     *last = s->last[i] > *last ? s->last[i] : *last;
 }
@@ -151,8 +163,10 @@ static bool place(PackSearch *x, int i)
             int j = k * 64 + __builtin_ctzll(bits);
             if (x->support[j] < end)
                 set(x, &x->support[j], end);
+            if (x->low[j] <= end)
+                touch(x, j, x->low[j], &first, &last);
             if (x->low[j] < end)
-                raise_buffer(x, j, end, &first, &last);
+                set(x, &x->low[j], end);
         }
     return find_floors(x, first, last);
 }
@@ -166,8 +180,10 @@ static bool raise_floor(PackSearch *x, int section, int64_t floor)
     for (int k = live->first; k < live->end; k++)
         for (uint64_t bits = to_place(x, live, k); bits; bits &= bits - 1) {
             int i = k * 64 + __builtin_ctzll(bits);
-            if (x->low[i] < floor)
-                raise_buffer(x, i, floor, &first, &last);
+            if (x->low[i] >= floor)
+                continue;
+            touch(x, i, x->low[i], &first, &last);
+            set(x, &x->low[i], floor);
         }
     return find_floors(x, first, last);
 }
@@ -181,23 +197,6 @@ typedef struct Branching {
     int64_t next;   // the floor after wasting bytes; NO_FLOOR: that isn't possible
     int64_t branches;
 } Branching;
-
-// May buffer i begin at `floor`, the lowest one? Something must be there to lie on.
-static bool can_begin(const PackSearch *x, int i, int64_t floor)
-{
-    return x->low[i] == floor && x->support[i] == floor;
-}
-
-static int64_t count_candidates(PackSearch *x, const WordRange *live, int64_t floor)
-{
-    int64_t n = 0;
-
-    x->limits->work -= live->end - live->first;
-    for (int k = live->first; k < live->end; k++)
-        for (uint64_t bits = to_place(x, live, k); bits; bits &= bits - 1)
-            n += can_begin(x, k * 64 + __builtin_ctzll(bits), floor);
-    return n;
-}
 
 // The lowest offset at which buffer i of the section can lie on a buffer of other sections alone
 // that is still to be placed.
@@ -257,8 +256,7 @@ static Branching choose_section(PackSearch *x, int first, int last, int64_t floo
     for (int k = first; k <= last; k++) {
         if (x->floor[k] != floor)
             continue;
-        Branching b = {k, x->capacity - floor - x->left[k], NO_FLOOR,
-                       count_candidates(x, &x->s->live[k], floor)};
+        Branching b = {k, x->capacity - floor - x->left[k], NO_FLOOR, x->choices[k]};
         if (!is_narrower(x, &b, &best))
             continue;
         b.next = next_floor(x, k, floor, b.slack);
@@ -307,7 +305,7 @@ static void push_candidates(PackSearch *x, const Branching *b, int first, int la
     for (int k = live->first; k < live->end; k++)
         for (uint64_t bits = to_place(x, live, k); bits; bits &= bits - 1) {
             int i = k * 64 + __builtin_ctzll(bits), at;
-            if (!can_begin(x, i, floor) || has_same_shape(x, from, i))
+            if (x->low[i] != floor || !can_begin(x, i) || has_same_shape(x, from, i))
                 continue;
             int snug = x->style.fits_snugly ? snugness(x, i, first, last, floor) : 0;
             x->urgency[i] = (int64_t)snug * x->s->n - x->rank[i];
@@ -402,6 +400,7 @@ PackSearch *pack_search_new(const Sections *s, Arena *a)
     x->order = arena_array(a, int, s->n);
     x->unplaced = arena_array(a, uint64_t, s->n / 64 + 1);
     x->floor = arena_array(a, int64_t, s->n_sections);
+    x->choices = arena_array(a, int64_t, s->n_sections);
     x->left = arena_array(a, int64_t, s->n_sections);
     x->joins = arena_array(a, int64_t, s->n_sections);
     x->is_stale = arena_array(a, bool, s->n_sections);
