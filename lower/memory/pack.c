@@ -1,7 +1,6 @@
 // Places buffers in the arena: buffers that are not live at the same time share bytes.
-#include <stdlib.h>
-
 #include "lower/internal.h"
+#include "packer/packer.h"
 
 // ---- in place ----
 
@@ -109,69 +108,30 @@ void lower_in_place(Program *p, Set *s)
 
 // ---- packing ----
 
+// How much work the packer may do for a set's buffers: some 30 ms.
+enum { PACKING_EFFORT = 1 << 24 };
+
 static bool is_packed(const Buffer *b, int set)
 {
     return b->kind != BUFFER_PERSISTENT && b->set == set && b->first >= 0;
 }
 
-typedef struct Key {
-    int64_t bytes;
-    int32_t buffer;
-} Key;
-
-static int by_size(const void *a, const void *b)
+// Places the buffers of a set above `base`. A packing of `enough` bytes is as good as any.
+static void pack_set(Program *p, int set, int64_t base, int64_t enough)
 {
-    const Key *x = a, *y = b;
+    LiveBuffer *live = arena_array(p->arena, LiveBuffer, p->n_buffers);
+    int n = 0;
 
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return x->buffer - y->buffer;
-}
-
-// The lowest offset from `base` on where `b` overlaps none of `placed` (sorted by offset) that is
-// live at the same time.
-static int64_t first_fit(const Buffer *b, Buffer *const *placed, int n, int64_t base)
-{
-    int64_t at = base;
-
-    for (int i = 0; i < n; i++) {
-        const Buffer *o = placed[i];
-        if (o->last < b->first || b->last < o->first)
-            continue;
-        if (at + b->bytes <= o->offset)
-            return at;
-        if (o->offset + o->bytes > at)
-            at = o->offset + o->bytes;
+    for (int i = 1; i < p->n_buffers; i++) {
+        const Buffer *b = &p->buffers[i];
+        if (is_packed(b, set))
+            live[n++] = (LiveBuffer){b->first, b->last + 1, b->bytes};
     }
-    return at;
-}
-
-// Inserts a buffer into the placed ones, which are sorted by offset.
-static void insert(Buffer *b, Buffer **placed, int n)
-{
-    while (n && placed[n - 1]->offset > b->offset) {
-        placed[n] = placed[n - 1];
-        n--;
-    }
-    placed[n] = b;
-}
-
-// Places the buffers of a set, largest first, each at the lowest free offset.
-static void pack(Program *p, int set, int64_t base)
-{
-    Key *key = arena_array(p->arena, Key, p->n_buffers);
-    Buffer **placed = arena_array(p->arena, Buffer *, p->n_buffers);
-    int n = 0, n_placed = 0;
-
+    const PackOptions o = {.enough = enough, .effort = PACKING_EFFORT};
+    const int64_t *offset = pack(live, n, &o, p->arena).offset;
     for (int i = 1; i < p->n_buffers; i++)
         if (is_packed(&p->buffers[i], set))
-            key[n++] = (Key){p->buffers[i].bytes, i};
-    qsort(key, (size_t)n, sizeof *key, by_size);
-    for (int i = 0; i < n; i++) {
-        Buffer *b = &p->buffers[key[i].buffer];
-        b->offset = first_fit(b, placed, n_placed, base);
-        insert(b, placed, n_placed++);
-    }
+            p->buffers[i].offset = base + *offset++;
 }
 
 int64_t program_peak_bytes(const Program *p, int set, const bool *counts, int *item)
@@ -282,10 +242,15 @@ bool lower_arena(Program *p, Diag *d)
             lower_in_place(p, &p->set[i]);
             add_workspaces(p, i);
         }
-    int64_t base = place_persistent(p);
+    int64_t base = place_persistent(p), enough = 0;
+    for (int i = 0; i < N_SETS; i++)
+        if (p->set[i].g) {
+            int64_t live = program_peak_bytes(p, i, NULL, NULL);
+            enough = live > enough ? live : enough;
+        }
     for (int i = 0; i < N_SETS; i++)
         if (p->set[i].g)
-            pack(p, i, base);
+            pack_set(p, i, base, enough);
     measure_arena(p);
     if (p->arena_bytes < MAX_ARENA_BYTES)
         return true;
