@@ -66,6 +66,7 @@ int compile(Arena *a, int argc, char **argv);
 int detect(Arena *a, int argc, char **argv);
 int diff(Arena *a, int argc, char **argv);
 int inspect(Arena *a, int argc, char **argv);
+int pack_command(Arena *a, int argc, char **argv);
 int plan_command(Arena *a, int argc, char **argv);
 int solve_command(Arena *a, int argc, char **argv);
 

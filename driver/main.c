@@ -19,7 +19,8 @@ static const struct {
     int (*run)(Arena *a, int argc, char **argv);
 } commands[] = {
     {"chain", chain_command}, {"detect", detect},     {"diff", diff},
-    {"inspect", inspect},     {"plan", plan_command}, {"solve", solve_command},
+    {"inspect", inspect},     {"pack", pack_command}, {"plan", plan_command},
+    {"solve", solve_command},
 };
 
 static int run(Arena *a, int argc, char **argv)

@@ -39,4 +39,24 @@ int64_t pack_bound(const LiveBuffer *b, int n);
 // always gives a packing: the best one found, even where that exceeds the capacity.
 Packing pack(const LiveBuffer *b, int n, const PackOptions *o, Arena *a);
 
+// ---- files of buffers (table.c) ----
+
+enum { MOST_BUFFERS = 1 << 16 };  // of a file
+
+// The lines of a file: first the names of the columns, then a buffer each. They are kept as they
+// are, so that a file with offsets differs in nothing else.
+typedef struct BufferTable {
+    LiveBuffer *buffer;
+    char **line;  // [n + 1]; line[0] is the head
+    int n;
+} BufferTable;
+
+// Reads a file in the CSV form of google/minimalloc: the columns id, lower, upper and size in any
+// order. Everything is in the arena. False after one error, which names its line.
+bool buffer_table_read(const char *path, BufferTable *t, Arena *a, Diag *d);
+bool buffer_table_parse(File f, BufferTable *t, Arena *a, Diag *d);
+
+// Prints the table with one more column, the offsets.
+void buffer_table_print(const BufferTable *t, const int64_t *offset, Text *to);
+
 #endif

@@ -104,6 +104,7 @@ static void find_floor(PackSearch *x, int section)
                 n = 0;
             }
             n += x->low[i] == floor && can_begin(x, i);
+            x->limits->work--;
         }
     if (floor != x->floor[section])
         set(x, &x->floor[section], floor);
@@ -137,6 +138,7 @@ static void touch(PackSearch *x, int i, int64_t level, int *first, int *last)
     for (int k = s->first[i]; k <= s->last[i]; k++)
         if (x->floor[k] == level)
             x->is_stale[k] = true;
+    x->limits->work -= (s->last[i] - s->first[i]) / 4;
     *first = s->first[i] < *first ? s->first[i] : *first;
     *last = s->last[i] > *last ? s->last[i] : *last;
 }
@@ -163,6 +165,7 @@ static bool place(PackSearch *x, int i)
             int j = k * 64 + __builtin_ctzll(bits);
             if (x->support[j] < end)
                 set(x, &x->support[j], end);
+            x->limits->work--;
             if (x->low[j] <= end)
                 touch(x, j, x->low[j], &first, &last);
             if (x->low[j] < end)
@@ -213,6 +216,7 @@ static int64_t lowest_support(PackSearch *x, int i, const WordRange *live)
             int j = k * 64 + __builtin_ctzll(bits);
             int64_t end = x->low[j] + x->s->bytes[j];
             least = end < least ? end : least;
+            x->limits->work--;
         }
     }
     return least;
@@ -373,7 +377,7 @@ static PackOutcome solve(PackSearch *x, int first, int last)
 
     for (int k = first; k <= last; k++)
         floor = x->floor[k] < floor ? x->floor[k] : floor;
-    x->limits->work -= (last - first) / 8;
+    x->limits->work -= (last - first) / 4;
     if (floor == NO_FLOOR)
         return PACK_FOUND;
     x->nodes++;
