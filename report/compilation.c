@@ -91,10 +91,11 @@ void report_program(const Program *p)
     int64_t other_bytes = p->arena_bytes - persistent - workspace - gradients;
     printf("%-13s ", set == SET_TRAIN ? "step" : "forward");
     print_count(s->flops, "FLOP");
-    printf("; arena %.1f MiB: parameters %.1f, gradients %.1f, optimizer %.1f, "
+    printf("; arena %.1f MiB, %.1f wasted: parameters %.1f, gradients %.1f, optimizer %.1f, "
            "activations %.1f, workspace %.1f\n",
-           mib(p->arena_bytes), mib(by[VALUE_PARAMETER] + by[VALUE_BUFFER]), mib(gradients),
-           mib(by[VALUE_STATE]), mib(other_bytes > 0 ? other_bytes : 0), mib(workspace));
+           mib(p->arena_bytes), mib(p->arena_bytes - p->bound),
+           mib(by[VALUE_PARAMETER] + by[VALUE_BUFFER]), mib(gradients), mib(by[VALUE_STATE]),
+           mib(other_bytes > 0 ? other_bytes : 0), mib(workspace));
 }
 
 char *plan_line(Arena *a, const Program *p)
