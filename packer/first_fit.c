@@ -1,9 +1,13 @@
 // Places buffers one by one, each at the lowest offset that is free for its time.
+#include <string.h>
+
 #include "packer/internal.h"
 
+// A buffer that is placed. Its numbers stand side by side, as all of them are read for each buffer
+// that comes after it.
 typedef struct Placed {
-    const LiveBuffer *buffer;
-    int64_t offset;
+    int64_t lower, upper;
+    int64_t offset, end;
 } Placed;
 
 // The lowest offset where `b` overlaps none of `placed` (sorted by offset) that is live at the same
@@ -13,15 +17,29 @@ static int64_t lowest_free(const LiveBuffer *b, const Placed *placed, int n)
     int64_t at = 0;
 
     for (int i = 0; i < n; i++) {
-        const LiveBuffer *o = placed[i].buffer;
-        if (o->upper <= b->lower || b->upper <= o->lower)
+        const Placed *p = &placed[i];
+        if (p->upper <= b->lower || b->upper <= p->lower)
             continue;
-        if (at + b->bytes <= placed[i].offset)
+        if (at + b->bytes <= p->offset)
             return at;
-        if (placed[i].offset + o->bytes > at)
-            at = placed[i].offset + o->bytes;
+        at = p->end > at ? p->end : at;
     }
     return at;
+}
+
+// How many of `placed` begin at `at` or below.
+static int count_below(const Placed *placed, int n, int64_t at)
+{
+    int low = 0;
+
+    while (low < n) {
+        int middle = low + (n - low) / 2;
+        if (placed[middle].offset <= at)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
 }
 
 int64_t first_fit(const LiveBuffer *b, const int *order, int n, int64_t *offset, Arena *a)
@@ -32,10 +50,9 @@ int64_t first_fit(const LiveBuffer *b, const int *order, int n, int64_t *offset,
     for (int i = 0; i < n; i++) {
         const LiveBuffer *x = &b[order[i]];
         int64_t at = lowest_free(x, placed, i);
-        int k = i;
-        for (; k && placed[k - 1].offset > at; k--)
-            placed[k] = placed[k - 1];
-        placed[k] = (Placed){x, at};
+        int k = count_below(placed, i, at);
+        memmove(placed + k + 1, placed + k, (size_t)(i - k) * sizeof *placed);
+        placed[k] = (Placed){x->lower, x->upper, at, at + x->bytes};
         offset[order[i]] = at;
         end = at + x->bytes > end ? at + x->bytes : end;
     }
