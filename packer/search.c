@@ -261,14 +261,21 @@ static Branching choose_section(PackSearch *x, int first, int last, int64_t floo
         if (x->floor[k] != floor)
             continue;
         Branching b = {k, x->capacity - floor - x->left[k], NO_FLOOR, x->choices[k]};
+        b.branches += b.slack >= x->s->unit;
         if (!is_narrower(x, &b, &best))
             continue;
-        b.next = next_floor(x, k, floor, b.slack);
-        b.branches += b.next != NO_FLOOR;
-        if (is_narrower(x, &b, &best))
-            best = b;
-        if (!best.branches)
-            return best;
+        if (!x->choices[k]) {
+            b.next = next_floor(x, k, floor, b.slack);
+            if (b.next == NO_FLOOR) {
+                b.branches = 0;
+                return b;
+            }
+        }
+        best = b;
+    }
+    if (x->choices[best.section]) {
+        best.next = next_floor(x, best.section, floor, best.slack);
+        best.branches = x->choices[best.section] + (best.next != NO_FLOOR);
     }
     return best;
 }
