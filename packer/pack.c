@@ -6,7 +6,7 @@
 #include "packer/internal.h"
 
 enum {
-    FIRST_BUDGET = 1 << 24,  // work of a search in the first turn; it doubles from turn to turn
+    FIRST_BUDGET = 1 << 25,  // work of a search in the first turn; it doubles from turn to turn
     MOST_WORDS = 1 << 27,    // of a component's bit sets: 1 GiB
     WORK_OF_FIRST_FIT = 16,  // pairs of buffers that first fit compares for one unit of work
 };
@@ -205,19 +205,20 @@ static int64_t most_proved(const Packer *p)
     return most;
 }
 
-// Looks for a packing as good as any, then for the best between it and the one at hand by
-// bisection; each try with so much work at most.
+// Looks for a packing as good as any with so much work, then by bisection for the best between it
+// and the one at hand, with less work for each try.
 static void improve(Packer *p, Component *c, int64_t budget)
 {
-    int64_t least = p->wanted, bytes = least;
+    int64_t least = p->wanted, bytes = least, share = 1;
 
     while (least < c->bytes && !is_over(p)) {
-        PackOutcome outcome = try_search(p, c, bytes, budget);
+        PackOutcome outcome = try_search(p, c, bytes, budget / share);
         if (outcome == PACK_NONE)
             p->wanted = c->proved > p->wanted ? c->proved : p->wanted;
         if (outcome != PACK_FOUND)
             least = bytes + c->sections.unit;
         bytes = least + (c->bytes - least) / 2;
+        share = 8;
     }
 }
 

@@ -6,190 +6,20 @@
 // there, then to waste the bytes up to where the next one could begin. A section whose floor and
 // remaining bytes exceed the capacity ends the branch.
 //
-// Only packings in which no buffer can slide down are considered. There each buffer lies at 0 or on
-// another one that is live with it, and each such packing is reached in one way.
+// Only packings in which no buffer can slide down are considered: each buffer lies at 0 or on
+// another one that is live with it.
 //
 // Like MiniMalloc (see packer.h): canonical packings, bounds of sections, several static orders,
 // parts of time that nothing joins any more are solved one after the other. Differences: the
 // branches are those of one section, the one with fewest, instead of all buffers; wasted bytes are
 // a branch of their own; sections that have failed often come first; and orders get more noise and
 // work from run to run, so that a bad beginning costs little.
-#include <string.h>
-
-#include "packer/internal.h"
+#include "packer/search.h"
 
 enum {
     MOST_DEPTH = 3000,    // of recursion: 300 bytes of stack each
     LOOK_AT_CLOCK = 256,  // nodes between two looks
 };
-
-typedef struct Change {
-    int64_t *at, before;
-} Change;
-
-// How buffers and sections are chosen in one run.
-typedef struct Style {
-    bool weighs_failures;  // prefer sections that have failed often
-    bool fits_snugly;      // prefer buffers that fill a gap from wall to wall or end level with one
-} Style;
-
-struct PackSearch {
-    const Sections *s;
-    Arena *a;
-    int64_t capacity;
-    Style style;
-    // By buffer: the lowest offset that it can still have; where the highest one below it ends.
-    int64_t *low, *support;
-    int64_t *offset;     // by buffer, once placed
-    int *order;          // of this run
-    int64_t *rank;       // by buffer: its place in the order
-    int64_t *urgency;    // by buffer: scratch
-    int64_t *floor;      // by section: the lowest `low` of its buffers to place; NO_FLOOR: none
-    int64_t *choices;    // by section: how many buffers may begin on its floor
-    int64_t *left;       // by section: the bytes of its buffers to place
-    int64_t *joins;      // by section: buffers to place that are also in the next section
-    bool *is_stale;      // by section: `floor` has to be found again
-    int64_t *failures;   // by section
-    uint64_t *unplaced;  // buffers to place
-    int *candidate;      // a stack of candidates
-    int n_candidates, cap_candidates;
-    Change *trail;
-    int n_trail, cap_trail;
-    int depth, run;
-    int64_t nodes, most_nodes;
-    PackLimits *limits;
-};
-
-#define NO_FLOOR INT64_MAX
-
-// ---- state ----
-
-static void set(PackSearch *x, int64_t *at, int64_t value)
-{
-    *arena_push(x->a, x->trail, x->n_trail, x->cap_trail) = (Change){at, *at};
-    *at = value;
-}
-
-static void undo(PackSearch *x, int to)
-{
-    while (x->n_trail > to) {
-        x->n_trail--;
-        *x->trail[x->n_trail].at = x->trail[x->n_trail].before;
-    }
-}
-
-// ---- placing ----
-
-// The buffers to place in word k of a set.
-static inline uint64_t to_place(const PackSearch *x, const WordRange *w, int k)
-{
-    return w->word[k - w->first] & x->unplaced[k];
-}
-
-// May the buffer come next where it is? Something must be there to lie on.
-static inline bool can_begin(const PackSearch *x, int i) { return x->low[i] == x->support[i]; }
-
-// Finds the floor of a section, and how many of its buffers may begin there.
-static void find_floor(PackSearch *x, int section)
-{
-    const WordRange *live = &x->s->live[section];
-    int64_t floor = NO_FLOOR, n = 0;
-
-    x->limits->work -= live->end - live->first;
-    for (int k = live->first; k < live->end; k++)
-        for (uint64_t bits = to_place(x, live, k); bits; bits &= bits - 1) {
-            int i = k * 64 + __builtin_ctzll(bits);
-            if (x->low[i] < floor) {
-                floor = x->low[i];
-                n = 0;
-            }
-            n += x->low[i] == floor && can_begin(x, i);
-            x->limits->work--;
-        }
-    if (floor != x->floor[section])
-        set(x, &x->floor[section], floor);
-    if (n != x->choices[section])
-        set(x, &x->choices[section], n);
-}
-
-// Finds the stale floors among these sections. False if one of them can't hold its buffers.
-static bool find_floors(PackSearch *x, int first, int last)
-{
-    bool fits = true;
-
-    for (int k = first; k <= last; k++) {
-        if (!x->is_stale[k])
-            continue;
-        x->is_stale[k] = false;
-        if (!fits)
-            continue;
-        find_floor(x, k);
-        fits = x->floor[k] == NO_FLOOR || x->left[k] <= x->capacity - x->floor[k];
-        x->failures[k] += !fits;
-    }
-    return fits;
-}
-
-// Marks the sections stale whose floor at `level` buffer i is on or leaves, and widens their range.
-static void touch(PackSearch *x, int i, int64_t level, int *first, int *last)
-{
-    const Sections *s = x->s;
-
-    for (int k = s->first[i]; k <= s->last[i]; k++)
-        if (x->floor[k] == level)
-            x->is_stale[k] = true;
-    x->limits->work -= (s->last[i] - s->first[i]) / 4;
-    *first = s->first[i] < *first ? s->first[i] : *first;
-    *last = s->last[i] > *last ? s->last[i] : *last;
-}
-
-static bool place(PackSearch *x, int i)
-{
-    const Sections *s = x->s;
-    const WordRange *near = &s->near[i];
-    int first = s->first[i], last = s->last[i];
-    int64_t end = x->low[i] + s->bytes[i];
-
-    x->offset[i] = x->low[i];
-    set(x, (int64_t *)&x->unplaced[i / 64],
-        (int64_t)(x->unplaced[i / 64] & ~(UINT64_C(1) << i % 64)));
-    for (int k = first; k <= last; k++) {
-        set(x, &x->left[k], x->left[k] - s->bytes[i]);
-        if (k < last)
-            set(x, &x->joins[k], x->joins[k] - 1);
-        x->is_stale[k] = true;
-    }
-    x->limits->work -= near->end - near->first + 2 * (last - first + 1);
-    for (int k = near->first; k < near->end; k++)
-        for (uint64_t bits = to_place(x, near, k); bits; bits &= bits - 1) {
-            int j = k * 64 + __builtin_ctzll(bits);
-            if (x->support[j] < end)
-                set(x, &x->support[j], end);
-            x->limits->work--;
-            if (x->low[j] <= end)
-                touch(x, j, x->low[j], &first, &last);
-            if (x->low[j] < end)
-                set(x, &x->low[j], end);
-        }
-    return find_floors(x, first, last);
-}
-
-// Nothing begins in the section below `floor` any more.
-static bool raise_floor(PackSearch *x, int section, int64_t floor)
-{
-    const WordRange *live = &x->s->live[section];
-    int first = section, last = section;
-
-    for (int k = live->first; k < live->end; k++)
-        for (uint64_t bits = to_place(x, live, k); bits; bits &= bits - 1) {
-            int i = k * 64 + __builtin_ctzll(bits);
-            if (x->low[i] >= floor)
-                continue;
-            touch(x, i, x->low[i], &first, &last);
-            set(x, &x->low[i], floor);
-        }
-    return find_floors(x, first, last);
-}
 
 // ---- branching ----
 
@@ -363,18 +193,18 @@ static PackOutcome try_branches(PackSearch *x, const Branching *b, int first, in
 
     push_candidates(x, b, first, last);
     for (int k = from, end = x->n_candidates; k < end && outcome == PACK_NONE; k++) {
-        if (place(x, x->candidate[k]))
+        if (floors_place(x, x->candidate[k]))
             outcome = solve_parts(x, first, last);
         if (outcome != PACK_FOUND)
-            undo(x, mark);
+            floors_undo(x, mark);
     }
     x->n_candidates = from;
     if (outcome != PACK_NONE || b->next == NO_FLOOR)
         return outcome;
-    if (raise_floor(x, b->section, b->next))
+    if (floors_raise(x, b->section, b->next))
         outcome = solve(x, first, last);
     if (outcome != PACK_FOUND)
-        undo(x, mark);
+        floors_undo(x, mark);
     return outcome;
 }
 
@@ -419,28 +249,6 @@ PackSearch *pack_search_new(const Sections *s, Arena *a)
     return x;
 }
 
-// Puts the search back to where nothing is placed. False if a section is too full.
-static bool start(PackSearch *x)
-{
-    const Sections *s = x->s;
-
-    x->n_trail = x->n_candidates = x->depth = 0;
-    x->nodes = 0;
-    memset(x->left, 0, (size_t)s->n_sections * sizeof *x->left);
-    memset(x->joins, 0, (size_t)s->n_sections * sizeof *x->joins);
-    memset(x->low, 0, (size_t)s->n * sizeof *x->low);
-    memset(x->support, 0, (size_t)s->n * sizeof *x->support);
-    for (int i = 0; i < s->n; i++) {
-        x->unplaced[i / 64] |= UINT64_C(1) << i % 64;
-        for (int k = s->first[i]; k <= s->last[i]; k++) {
-            x->left[k] += s->bytes[i];
-            x->joins[k] += k < s->last[i];
-        }
-    }
-    memset(x->is_stale, true, (size_t)s->n_sections);
-    return find_floors(x, 0, s->n_sections - 1);
-}
-
 // Chooses how the next run goes: the styles and orders in turn, without chance in the first turn
 // of each.
 static void choose_style(PackSearch *x)
@@ -469,7 +277,8 @@ PackOutcome pack_search(PackSearch *x, int64_t capacity, PackLimits *limits)
     for (double nodes = first_nodes + 4 * x->s->n; outcome == PACK_STOPPED; x->run++) {
         choose_style(x);
         x->most_nodes = (int64_t)nodes;
-        outcome = start(x) ? solve(x, 0, x->s->n_sections - 1) : PACK_NONE;
+        x->nodes = x->n_candidates = x->depth = 0;
+        outcome = floors_start(x) ? solve(x, 0, x->s->n_sections - 1) : PACK_NONE;
         if (outcome == PACK_STOPPED && (limits->work <= 0 || signal_is_pending() ||
                                         (limits->deadline > 0 && pack_clock() > limits->deadline)))
             break;
