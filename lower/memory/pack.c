@@ -108,7 +108,7 @@ void lower_in_place(Program *p, Set *s)
 
 // ---- packing ----
 
-// How much work the packer may do for a set's buffers: some 30 ms.
+// How much work the packer may do for a set's buffers: 0.2 s at most.
 enum { PACKING_EFFORT = 3 << 24 };
 
 static bool is_packed(const Buffer *b, int set)
