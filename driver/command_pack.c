@@ -19,9 +19,9 @@ typedef struct Request {
 static const OptionDef options[] = {
     {"-o", "FILE.csv", &option_text, AT(output), "where to write the buffers with their offsets"},
     {"--capacity", "BYTES", &option_bytes, AT(capacity),
-     "the bytes that there are (the fewer, the better)"},
+     "the bytes that there are (as few as possible)"},
     {"--time-limit", "SECONDS", &option_number, AT(time_limit),
-     "when to stop the search (0: after a fixed amount of work, a minute or so with\n"
+     "when to stop the search (0: after a fixed amount of work, a minute or so with "
      "--capacity, a second without)"},
     {"--help", NULL, &option_help, 0, "print this text"},
 };
