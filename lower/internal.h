@@ -204,7 +204,7 @@ bool lower_overlap(Lowering *l);
 bool lower_storage(Lowering *l);
 // Lets a group's or kernel's output take over the place of an input that it reads last.
 void lower_in_place(Program *p, Set *s);
-bool lower_arena(Program *p, Diag *d);
+bool lower_arena(Program *p, const LowerOptions *o, Diag *d);
 // Finds where the sets' buffers end in the arena, its bytes and their bound, from the places.
 void measure_arena(Program *p);
 

@@ -124,7 +124,7 @@ static Program *lower_sets(Arena *a, Graph *train, Graph *predict, const LowerOp
         return NULL;
     if (predict && !lower_set(p, SET_PREDICT, predict, o, d))
         return NULL;
-    if (!lower_arena(p, d))
+    if (!lower_arena(p, o, d))
         return NULL;
     program_finish(p);
     return p;

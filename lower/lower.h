@@ -324,6 +324,7 @@ typedef struct LowerOptions {
     // blocks.
     const Cluster *cluster;
     int64_t memory;  // bytes for the arena: overlap is reduced until it fits; 0: no limit
+    bool is_trial;   // the arena need only fit the memory: no smaller one is looked for
     OverlapLevel overlap_level;
 } LowerOptions;
 

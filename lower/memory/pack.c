@@ -235,7 +235,7 @@ static void add_workspaces(Program *p, int set)
     }
 }
 
-bool lower_arena(Program *p, Diag *d)
+bool lower_arena(Program *p, const LowerOptions *o, Diag *d)
 {
     for (int i = 0; i < N_SETS; i++)
         if (p->set[i].g) {
@@ -248,6 +248,8 @@ bool lower_arena(Program *p, Diag *d)
             int64_t live = program_peak_bytes(p, i, NULL, NULL);
             enough = live > enough ? live : enough;
         }
+    if (o->is_trial && o->memory - base > enough)
+        enough = o->memory - base;
     for (int i = 0; i < N_SETS; i++)
         if (p->set[i].g)
             pack_set(p, i, base, enough);

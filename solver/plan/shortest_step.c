@@ -26,6 +26,7 @@ static void try_choice(const Chooser *x, PlanChoice *c)
     Diag d = {.file = x->g->name, .to = &said};
     Plan plan = {.mesh = *x->mesh};
     LowerOptions o = *x->o;
+    o.is_trial = true;
 
     plan_of_choice(x->q, x->g, c->choice, &plan, a);
     Sharded *s = partition(a, x->g, &plan, &d);
