@@ -212,7 +212,7 @@ static int write_result(Arena *a, Options *o, Program *p, const Graph *train, co
         return print_split(o, p, d);
     if (o->output || (o->emit != EMIT_PROGRAM && o->emit != EMIT_C)) {
         report_model(d->file, train ? train : predict);
-        report_program(p);
+        report_program(a, p);
     }
     return finish(a, o, p, predict, w, c, d) ? 0 : EXIT_USER;
 }

@@ -57,45 +57,20 @@ void report_model(const char *file, const Graph *g)
     printf("\n");
 }
 
-static double mib(int64_t bytes) { return (double)bytes / (1 << 20); }
-
-// The most bytes that gradients take at once. With early updates each gradient is dropped when it
-// has been used.
-static int64_t gradient_bytes(const Program *p, const Set *s)
+void report_program(Arena *a, const Program *p)
 {
-    bool *is_one = arena_array(p->arena, bool, p->n_buffers);
+    const Set *s = &p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT];
+    PlanFile f = {0};
+    Text parts = {0};
 
-    for (int i = 0; i < s->g->n_outputs; i++)
-        if (s->g->outputs[i].role == OUTPUT_GRADIENT)
-            is_one[s->storage[s->g->outputs[i].value].buffer] = true;
-    return program_peak_bytes(p, (int)(s - p->set), is_one, NULL);
-}
-
-void report_program(const Program *p)
-{
-    int set = p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT, fullest;
-    const Set *s = &p->set[set];
-    int64_t by[N_VALUE_KINDS] = {0}, persistent = 0, workspace = 0;
-    int64_t gradients = gradient_bytes(p, s);
-
-    program_peak_bytes(p, set, NULL, &fullest);
-    for (int i = 1; i < p->n_buffers; i++) {
-        const Buffer *b = &p->buffers[i];
-        if (b->kind == BUFFER_WORKSPACE && buffer_is_live(b, set, fullest))
-            workspace += b->bytes;
-        if (b->kind != BUFFER_PERSISTENT)
-            continue;
-        by[buffer_value(p, b)->kind] += b->bytes;
-        persistent += b->bytes;
-    }
-    int64_t other_bytes = p->arena_bytes - persistent - workspace - gradients;
-    printf("%-13s ", set == SET_TRAIN ? "step" : "forward");
+    plan_make_memory(&f, p, a);
+    print_memory_parts(a, &f, &parts);
+    printf("%-13s ", s->g->training ? "step" : "forward");
     print_count(s->flops, "FLOP");
-    printf("; arena %.1f MiB, %.1f wasted: parameters %.1f, gradients %.1f, optimizer %.1f, "
-           "activations %.1f, workspace %.1f\n",
-           mib(p->arena_bytes), mib(p->arena_bytes - p->bound),
-           mib(by[VALUE_PARAMETER] + by[VALUE_BUFFER]), mib(gradients), mib(by[VALUE_STATE]),
-           mib(other_bytes > 0 ? other_bytes : 0), mib(workspace));
+    printf("; arena %s, %s wasted\n", bytes_text(a, (double)f.bytes),
+           bytes_text(a, (double)(p->arena_bytes - p->bound)));
+    printf("%-13s %s\n", "peak", parts.s);
+    text_free(&parts);
 }
 
 char *plan_line(Arena *a, const Program *p)

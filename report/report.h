@@ -4,11 +4,12 @@
 
 #include "analyzer/plan_file.h"
 #include "solver/plan/fit_memory.h"
+#include "solver/plan/memory_parts.h"
 
 // ---- what the user learns about a compilation: compilation.c ----
 
 void report_model(const char *file, const Graph *g);  // parameters, layers, inputs
-void report_program(const Program *p);                // flops, arena, and what the arena holds
+void report_program(Arena *a, const Program *p);      // flops, arena, and what the arena holds
 char *plan_line(Arena *a, const Program *p);          // the plan in one line
 
 // ---- a plan's file from the result of a search: make_plan_file.c, list_collectives.c ----

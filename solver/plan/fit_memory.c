@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "solver/plan/follow_plan.h"
+#include "solver/plan/memory_parts.h"
 #include "solver/plan/parse_pins.h"
 
 // ---- what is asked for ----

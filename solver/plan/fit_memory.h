@@ -42,12 +42,4 @@ typedef struct PlanResult {
 PlanStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
                       const Graph *predict, PlanResult *to, Diag *d);
 
-// For any program: fills in the bytes of its arena, what they hold when most are in use, and when
-// that is.
-void plan_make_memory(PlanFile *f, const Program *p, Arena *a);
-
-// Prints the moment when most bytes are in use, and what holds them: "backward of h.31: activations
-// 38.1 GiB, …".
-void print_memory_parts(Arena *a, const PlanFile *f, Text *t);
-
 #endif

@@ -1,70 +1,126 @@
 // Finds what a program's arena holds when most of it is in use.
-#include <stdlib.h>
+#include "solver/plan/memory_parts.h"
 
-#include "solver/plan/fit_memory.h"
+const char *const memory_kind_names[N_MEMORY_KINDS] = {
+    "parameters",  "optimizer", "accumulators", "gradients", "saved",
+    "activations", "copies",    "constants",    "workspace", "gaps"};
 
-typedef enum MemoryKind {
-    MEMORY_PARAMETERS,   // with buffers
-    MEMORY_OPTIMIZER,    // the optimizer's states
-    MEMORY_GRADIENTS,    // with their sums over micro-batches
-    MEMORY_ACTIVATIONS,  // all other stored values
-    MEMORY_COPIES,       // of values, in other specs than their storage specs
-    MEMORY_WORKSPACE,
-    MEMORY_GAPS,  // holes between buffers
-    N_MEMORY_KINDS
-} MemoryKind;
+// ---- categories ----
 
-typedef struct Memory {
-    const Program *p;
-    bool **is_gradient;  // by set and ValueId
-    int64_t bytes_of_kind[N_MEMORY_KINDS];
-} Memory;
-
-// Is the value a copy, whose spec isn't the storage spec, or that a kernel needs?
+// Is the value a copy that a kernel needs or one in another spec than its storage spec, or does it
+// only carry a bucket?
 static bool is_copy(const Set *s, ValueId v)
 {
     const Sharded *x = s->sharded;
+    bool is_added = !value_of(s->g, v)->producer;
 
-    return v >= x->n_values ||
+    if (!x || is_added)
+        return is_added;
+    return !x->value[v].of ||
            !spec_equal(&x->value[v].spec, &x->plan->storage_spec[x->value[v].of]);
 }
 
-static MemoryKind memory_kind_of(const Memory *m, const Buffer *b)
+static MemoryKind kind_of_value(const Set *s, ValueId v)
 {
-    const Set *s = &m->p->set[b->set];
-
-    if (b->kind == BUFFER_WORKSPACE)
-        return MEMORY_WORKSPACE;
-    switch (buffer_value(m->p, b)->kind) {
+    switch (value_of(s->g, v)->kind) {
     case VALUE_PARAMETER:
     case VALUE_BUFFER:
         return MEMORY_PARAMETERS;
     case VALUE_STATE:
         return MEMORY_OPTIMIZER;
     case VALUE_ZERO:
-        return MEMORY_GRADIENTS;
+        return MEMORY_ACCUMULATORS;
+    case VALUE_CONSTANT:
+    case VALUE_HYPER:
+        return MEMORY_CONSTANTS;
+    case VALUE_ACTIVATION:
+        return is_copy(s, v) ? MEMORY_COPIES : MEMORY_ACTIVATIONS;
     default:
-        return is_copy(s, b->value)               ? MEMORY_COPIES
-               : m->is_gradient[b->set][b->value] ? MEMORY_GRADIENTS
-                                                  : MEMORY_ACTIVATIONS;
+        return MEMORY_ACTIVATIONS;
     }
 }
 
-static bool **find_gradients(const Program *p, Arena *a)
+// Puts the buffer of a value into another category, if it holds activations of no special kind.
+static void refine_kind(const Set *s, ValueId v, MemoryKind to, MemoryKind *kind)
 {
-    bool **is = arena_array(a, bool *, N_SETS);
+    int32_t b = s->storage[v].buffer;
 
-    for (int k = 0; k < N_SETS; k++) {
-        const Graph *g = p->set[k].g;
-        is[k] = arena_array(a, bool, g ? g->n_values : 0);
-        for (int i = 0; g && i < g->n_outputs; i++)
-            is[k][g->outputs[i].value] |= g->outputs[i].role == OUTPUT_GRADIENT;
-    }
-    return is;
+    if (b && kind[b] == MEMORY_ACTIVATIONS)
+        kind[b] = to;
 }
 
-// The place of the first node at or after an item, like "backward of h.31".
-static const char *place_of(const Set *s, int item, Arena *a)
+// Gradients are outputs and, with several micro-batches, what is added to accumulators.
+static void find_gradients(const Set *s, MemoryKind *kind)
+{
+    const Graph *g = s->g;
+
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i].role == OUTPUT_GRADIENT)
+            refine_kind(s, g->outputs[i].value, MEMORY_GRADIENTS, kind);
+    for (int i = 0; i < g->n_carries; i++) {
+        const Carry *c = &g->carries[i];
+        const Node *n = producer(g, c->out);
+        if (value_of(g, c->in)->kind != VALUE_ZERO || n->phase != BACKWARD)
+            continue;
+        for (int k = 0; k < n->n_in; k++)
+            if (value_of(g, n->in[k])->producer && producer(g, n->in[k])->phase == BACKWARD)
+                refine_kind(s, n->in[k], MEMORY_GRADIENTS, kind);
+    }
+}
+
+static void find_saved(const Set *s, MemoryKind *kind)
+{
+    for (int i = 0; i < s->n_items; i++)
+        for (int k = 0; s->items[i].phase == BACKWARD && k < s->items[i].n_in; k++) {
+            ValueId v = s->items[i].operands[k].base;
+            if (value_of(s->g, v)->producer && producer(s->g, v)->phase == FORWARD)
+                refine_kind(s, v, MEMORY_SAVED, kind);
+        }
+}
+
+MemoryKind *memory_kinds(const Program *p, Arena *a)
+{
+    MemoryKind *kind = arena_array(a, MemoryKind, p->n_buffers);
+
+    for (int i = 1; i < p->n_buffers; i++) {
+        const Buffer *b = &p->buffers[i];
+        kind[i] = b->kind == BUFFER_WORKSPACE ? MEMORY_WORKSPACE
+                                              : kind_of_value(&p->set[b->set], b->value);
+    }
+    for (int i = 0; i < N_SETS; i++)
+        if (p->set[i].g) {
+            find_gradients(&p->set[i], kind);
+            find_saved(&p->set[i], kind);
+        }
+    return kind;
+}
+
+// ---- the peak ----
+
+MemoryMoment memory_peak(const Program *p, const MemoryKind *kind)
+{
+    MemoryMoment m = {0};
+    int64_t most = -1;
+
+    for (int i = 0; i < N_SETS; i++) {
+        int item;
+        int64_t bytes = p->set[i].g ? program_peak_bytes(p, i, NULL, &item) : -1;
+        if (bytes <= most)
+            continue;
+        most = bytes;
+        m.set = i;
+        m.item = item;
+    }
+    m.bytes[MEMORY_GAPS] = p->arena_bytes;
+    for (int i = 1; i < p->n_buffers; i++)
+        if (buffer_is_live(&p->buffers[i], m.set, m.item)) {
+            m.bytes[kind[i]] += p->buffers[i].bytes;
+            m.bytes[MEMORY_GAPS] -= p->buffers[i].bytes;
+        }
+    return m;
+}
+
+const char *memory_place(const Set *s, int item, Arena *a)
 {
     while (item < s->n_items && !s->items[item].n_nodes)
         item++;
@@ -78,28 +134,14 @@ static const char *place_of(const Set *s, int item, Arena *a)
 
 void plan_make_memory(PlanFile *f, const Program *p, Arena *a)
 {
-    static const char *const kinds[N_MEMORY_KINDS] = {
-        "parameters", "optimizer", "gradients", "activations", "copies", "workspace", "gaps"};
-    Memory m = {.p = p, .is_gradient = find_gradients(p, a)};
-    int set = SET_PREDICT, item = 0, other = 0;
-    int64_t most = program_peak_bytes(p, SET_PREDICT, NULL, &item);
+    MemoryMoment m = memory_peak(p, memory_kinds(p, a));
 
-    if (p->set[SET_TRAIN].g && program_peak_bytes(p, SET_TRAIN, NULL, &other) >= most) {
-        set = SET_TRAIN;
-        item = other;
-    }
-    f->bytes = m.bytes_of_kind[MEMORY_GAPS] = p->arena_bytes;
-    for (int i = 1; i < p->n_buffers; i++) {
-        const Buffer *b = &p->buffers[i];
-        bool is_live = buffer_is_live(b, set, item);
-        m.bytes_of_kind[memory_kind_of(&m, b)] += is_live ? b->bytes : 0;
-        m.bytes_of_kind[MEMORY_GAPS] -= is_live ? b->bytes : 0;
-    }
+    f->bytes = p->arena_bytes;
     f->n_memory_parts = N_MEMORY_KINDS;
     f->memory_part = arena_array(a, PlanMemoryPart, N_MEMORY_KINDS);
     for (int i = 0; i < N_MEMORY_KINDS; i++)
-        f->memory_part[i] = (PlanMemoryPart){kinds[i], m.bytes_of_kind[i]};
-    f->fullest = place_of(&p->set[set], item, a);
+        f->memory_part[i] = (PlanMemoryPart){memory_kind_names[i], m.bytes[i]};
+    f->fullest = memory_place(&p->set[m.set], m.item, a);
 }
 
 void print_memory_parts(Arena *a, const PlanFile *f, Text *t)

@@ -1,0 +1,50 @@
+// Facts about a program's arena: which category each buffer is in, and what the arena holds when
+// most of it is in use.
+#ifndef SHARDCC_MEMORY_PARTS_H
+#define SHARDCC_MEMORY_PARTS_H
+
+#include "analyzer/plan_file.h"
+#include "lower/lower.h"
+
+// The categories. Each byte of the arena is in one of them.
+typedef enum MemoryKind {
+    MEMORY_PARAMETERS,    // with the model's buffers
+    MEMORY_OPTIMIZER,     // the optimizer's states
+    MEMORY_ACCUMULATORS,  // sums over micro-batches
+    MEMORY_GRADIENTS,
+    MEMORY_SAVED,        // activations that the forward part makes and the backward part reads
+    MEMORY_ACTIVATIONS,  // all other stored values
+    MEMORY_COPIES,       // of values, in other specs than their storage specs; communication
+    MEMORY_CONSTANTS,    // with the scalars that the trainer sets
+    MEMORY_WORKSPACE,
+    MEMORY_GAPS,  // holes between buffers
+    N_MEMORY_KINDS
+} MemoryKind;
+
+extern const char *const memory_kind_names[N_MEMORY_KINDS];
+
+// By buffer of the program: its category.
+MemoryKind *memory_kinds(const Program *p, Arena *a);
+
+// A moment of a program: item `item` of a set, and the bytes that the arena holds then. The bytes
+// of all categories add up to the arena.
+typedef struct MemoryMoment {
+    int set, item;
+    int64_t bytes[N_MEMORY_KINDS];
+} MemoryMoment;
+
+// The first moment at which most bytes are in use, in the set that needs the most.
+MemoryMoment memory_peak(const Program *p, const MemoryKind *kind);
+
+// The place of the first node at or after an item, like "backward of h.31". NULL: there is none.
+const char *memory_place(const Set *s, int item, Arena *a);
+
+// For any program: fills in the bytes of its arena, what they hold when most are in use, and when
+// that is.
+void plan_make_memory(PlanFile *f, const Program *p, Arena *a);
+
+// Prints the moment when most bytes are in use, and what holds them: "backward of h.31: activations
+// 38.1 GiB, …".
+void print_memory_parts(Arena *a, const PlanFile *f, Text *t);
+
+#endif
