@@ -3,11 +3,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "driver/passes.h"
+#include "driver/make_program.h"
 #include "generator/generator.h"
-#include "lower/lower.h"
 #include "report/report.h"
-#include "solver/plan/fit_memory.h"
 
 // ---- the trainer ----
 
@@ -85,9 +83,6 @@ static bool write_program(Arena *a, const Options *o, const Program *p, const Te
     return true;
 }
 
-// Programs with several ranks need the costs of a cluster; --cluster asks for a prediction.
-static bool needs_cluster(const Options *o) { return o->cluster || o->ranks > 1; }
-
 static bool finish(Arena *a, const Options *o, Program *p, const Graph *predict, const Weights *w,
                    const Cluster *c, Diag *d)
 {
@@ -122,26 +117,6 @@ static bool is_readable(const char *path, Diag *d)
     return ok;
 }
 
-static bool open_cluster(Arena *a, const Options *o, Cluster *c)
-{
-    const char *name = o->cluster ? o->cluster : "local";
-    Diag d = {.file = base_name(name)};
-
-    return cluster_open(a, name, o->ranks ? o->ranks : 1, c, &d);
-}
-
-static Program *make_program(Arena *a, const Options *o, const Cluster *c, const Graphs *g, Diag *d)
-{
-    PlanRequest request = plan_request(a, o, g->recompute);
-    const LowerOptions lo = {
-        .target = request.target, .fuse = request.fuse, .accumulate = request.accumulate};
-    PlanResult s;
-
-    if (o->ranks < 2)
-        return lower(a, g->train, g->predict, &lo, d);
-    return fit_memory(a, &request, c, g->train, g->predict, &s, d) == PLAN_DONE ? s.program : NULL;
-}
-
 static int print_text(const Options *o, Text *t, Diag *d)
 {
     bool ok = output_text(o, t, d);
@@ -173,21 +148,6 @@ static int print_split(const Options *o, const Program *p, Diag *d)
 }
 
 // ---- the whole ----
-
-// Reads a program's text, which says for how many ranks it is.
-static Program *read_program(Arena *a, Options *o, Diag *d)
-{
-    File f;
-
-    if (!file_map(o->input, &f, d))
-        return NULL;
-    Program *p = program_parse(a, (const char *)f.data, f.size, options_target(a, o), d);
-    file_unmap(&f);
-    for (int i = 0; p && i < N_SETS; i++)
-        if (p->set[i].sharded)
-            o->ranks = mesh_ranks(&p->set[i].sharded->plan->mesh);
-    return p;
-}
 
 // The graph that the program was made of, before it was split over ranks.
 static const Graph *graph_of(const Program *p, int set)
@@ -232,6 +192,7 @@ static int compile_model(Arena *a, Options *o, Diag *d)
 {
     Cluster c = {0};
     Graphs g;
+    Program *p;
 
     if (needs_cluster(o) && !open_cluster(a, o, &c))
         return EXIT_USER;
@@ -239,8 +200,9 @@ static int compile_model(Arena *a, Options *o, Diag *d)
         return print_graphs(a, o, d);
     if (!passes_run(a, o, &g, d))
         return EXIT_USER;
-    Program *p = make_program(a, o, &c, &g, d);
-    return p ? write_result(a, o, p, g.train, g.predict, &g.weights, &c, d) : EXIT_USER;
+    if (make_program(a, o, &c, &g, &p, d) != PLAN_DONE)
+        return EXIT_USER;
+    return write_result(a, o, p, g.train, g.predict, &g.weights, &c, d);
 }
 
 int compile(Arena *a, int argc, char **argv)

@@ -1,0 +1,24 @@
+// The way from options to a program in memory, which commands share.
+#ifndef SHARDCC_MAKE_PROGRAM_H
+#define SHARDCC_MAKE_PROGRAM_H
+
+#include "driver/passes.h"
+#include "lower/lower.h"
+#include "solver/plan/fit_memory.h"
+
+// Programs with several ranks need the costs of a cluster; --cluster asks for a prediction.
+static inline bool needs_cluster(const Options *o) { return o->cluster || o->ranks > 1; }
+
+// Opens the cluster that the options name, or else this machine. False after an error.
+bool open_cluster(Arena *a, const Options *o, Cluster *c);
+
+// Makes the program of the graphs; with several ranks, the one of the best plan. Any status except
+// PLAN_DONE has been reported. With PLAN_INFEASIBLE the program is the smallest one found; with
+// others there is none.
+PlanStatus make_program(Arena *a, const Options *o, const Cluster *c, const Graphs *g, Program **to,
+                        Diag *d);
+
+// Reads a program's text, which says for how many ranks it is. NULL after an error.
+Program *read_program(Arena *a, Options *o, Diag *d);
+
+#endif
