@@ -68,8 +68,6 @@ char *place_text(Gen *g, const Operand *o);
 
 // The name that the model gives a value; "" if it gives none.
 const char *given_name(const Value *v);
-// "h.{}.attn" from "h.1.attn", the path of something in a block.
-char *layered_path(const Gen *g, const Graph *graph, Block b, const char *s);
 
 // "c_attn" from "h.{}.attn.c_attn": the end of a path that no other one has.
 char *lower_identifier(Gen *g, const char *path);

@@ -22,19 +22,6 @@ const char *given_name(const Value *v)
     return is_label ? "" : s;
 }
 
-// Replaces the number of the layer by {}.
-char *layered_path(const Gen *g, const Graph *graph, Block b, const char *s)
-{
-    const char *prefix = b.cls ? graph->classes[b.cls].name : NULL;
-    size_t at = prefix ? strlen(prefix) : 0;
-    size_t digits =
-        at && !strncmp(s, prefix, at) && s[at] == '.' ? strspn(s + at + 1, "0123456789") : 0;
-
-    if (!digits || (s[at + 1 + digits] && s[at + 1 + digits] != '.'))
-        return arena_copy(g->arena, s, strlen(s));
-    return arena_string(g->arena, "%s.{}%s", prefix, s + at + 1 + digits);
-}
-
 char *lower_identifier(Gen *g, const char *path)
 {
     char *s = identifier_of(&g->identifiers, path, 1);
@@ -62,8 +49,8 @@ char *node_label(const Gen *g, const Node *n, int room)
     const char *s = has_scope ? from->scope : from ? from->name : "";
     const char *before = is_both ? arena_string(g->arena, "%s ", from->name) : "";
     int left = room - (int)strlen(before);
-    const char *path =
-        fitting_end(layered_path(g, g->s->g, n->block, s ? s : ""), left > 0 ? (size_t)left : 0);
+    const char *path = fitting_end(layered_path(g->arena, g->s->g, n->block, s ? s : ""),
+                                   left > 0 ? (size_t)left : 0);
     char *label = arena_string(g->arena, "%s%s", before, path);
 
     for (char *c = label; *c; c++)

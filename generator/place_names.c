@@ -25,12 +25,12 @@ static const char *module_of(Gen *g, const Graph *graph, const Node *n)
     bool has_scope = from && from->scope && *from->scope && n->phase != UPDATE;
     const char *s = has_scope ? from->scope : from ? from->name : NULL;
 
-    return layered_path(g, graph, n->block, s ? s : "");
+    return layered_path(g->arena, graph, n->block, s ? s : "");
 }
 
 static const char *value_path(Gen *g, const Graph *graph, ValueId v, const char *name)
 {
-    return layered_path(g, graph, value_block(graph, v), name ? name : "");
+    return layered_path(g->arena, graph, value_block(graph, v), name ? name : "");
 }
 
 // Views only hand on the value: they leave the module if their result does.
@@ -110,7 +110,7 @@ static char *made_name(Namer *x, ValueId v)
     const char *end = !x->leaves[v] ? upper(g, op, 1) : n->phase == BACKWARD ? "IN" : "OUT";
 
     if (n->phase == UPDATE && n->source && n->source->scope && *n->source->scope)
-        end = upper(g, layered_path(g, x->graph, n->block, n->source->scope), 2);
+        end = upper(g, layered_path(g->arena, x->graph, n->block, n->source->scope), 2);
     return arena_string(g->arena, "%s%s%s%s", n->phase == BACKWARD ? "D_" : "", module,
                         *module ? "_" : "", end);
 }

@@ -151,7 +151,7 @@ static void name_by_module(Gen *g, int set, const Node *n, const Rule *r)
             name_dim(g, set, n->out[0], i, "C");
         if (!is_made || !from || !from->scope || !*from->scope)
             continue;
-        const char *path = layered_path(g, graph, n->block, from->scope);
+        const char *path = layered_path(g->arena, graph, n->block, from->scope);
         name_dim(g, set, n->out[0], i,
                  arena_string(g->arena, "%s_SIZE", identifier_of(&g->identifiers, path, 1)));
     }

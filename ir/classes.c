@@ -1,4 +1,6 @@
 // Labels of repeated blocks: looks them up, splits classes and clears labels.
+#include <string.h>
+
 #include "ir/classes.h"
 
 ClassNodes *class_nodes(const Graph *g, Arena *a)
@@ -41,6 +43,19 @@ const char *class_label(const Graph *g, int32_t cls)
     const char *name = g->classes[cls].name;
 
     return name && *name ? name : arena_string(g->arena, "repeated block %d", (int)cls);
+}
+
+char *layered_path(Arena *a, const Graph *g, Block b, const char *path)
+{
+    const char *prefix = b.cls ? g->classes[b.cls].name : NULL;
+    size_t at = prefix ? strlen(prefix) : 0;
+    size_t digits = at && !strncmp(path, prefix, at) && path[at] == '.'
+                        ? strspn(path + at + 1, "0123456789")
+                        : 0;
+
+    if (!digits || (path[at + 1 + digits] && path[at + 1 + digits] != '.'))
+        return arena_copy(a, path, strlen(path));
+    return arena_string(a, "%s.{}%s", prefix, path + at + 1 + digits);
 }
 
 void class_drop(Graph *g, int32_t cls) { g->classes[cls].length = 0; }

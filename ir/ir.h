@@ -265,6 +265,8 @@ void graph_prune(Graph *g);
 
 // The name of a class, or "repeated block 3" if it has none.
 const char *class_label(const Graph *g, int32_t cls);
+// "h.{}.attn" from "h.1.attn", the path of something in a block.
+char *layered_path(Arena *a, const Graph *g, Block b, const char *path);
 // Clears the labels of a class, so that its iterations are compiled one by one.
 void graph_write_out(Graph *g, int32_t cls);
 

@@ -431,6 +431,12 @@ typedef struct Simulated {
 
 Simulated program_simulate(const Program *p, int set, const Cluster *c);
 
+// The item's collective; NULL: it is none.
+const ShardedNode *item_exchange(const Set *s, const Item *it);
+// Seconds of one run of an item: of a collective from its start to its end, of other items on the
+// rank's processor.
+double item_seconds(const Set *s, const Item *it, const Cluster *c);
+
 void program_print(const Program *p, Text *t);
 
 // Reads a program back, finished. The text is not trusted: NULL after reporting errors with line

@@ -58,23 +58,21 @@ static void run_blocking(Clock *k, double seconds)
 
 static double overhead(const Clock *k, const Item *it)
 {
-    const Sharded *s = k->s->sharded;
-    const ShardedNode *n = &s->node[it->nodes[0]];
+    const ShardedNode *n = item_exchange(k->s, it);
     const Attr *axis = &k->s->g->nodes[it->nodes[0]].attr[0];
     unsigned axes = 0;
 
     for (int i = 0; i < axis->n; i++)
         axes |= 1U << axis->v[i];
-    return collective_overhead(&s->plan->mesh, n->kind, axes, (double)n->bytes);
+    return collective_overhead(&k->s->sharded->plan->mesh, n->kind, axes, (double)n->bytes);
 }
 
 // A collective without a slot blocks: it ends before the next item begins.
 static void exchange(Clock *k, const Item *it, int iteration)
 {
-    const ShardedNode *n = &k->s->sharded->node[it->nodes[0]];
-    double seconds = 1e-12 * (double)n->picoseconds;
+    double seconds = item_seconds(k->s, it, k->c);
 
-    if (!n->bytes) {  // within the rank's own memory
+    if (!item_exchange(k->s, it)->bytes) {  // within the rank's own memory
         compute(k, seconds);
         return;
     }
@@ -90,13 +88,12 @@ static void exchange(Clock *k, const Item *it, int iteration)
 
 static void run_item(Clock *k, const Item *it, int iteration)
 {
-    if (it->kind == ITEM_KERNEL && k->s->g->nodes[it->nodes[0]].op->exchange) {
+    if (item_exchange(k->s, it))
         exchange(k, it, iteration);
-    } else if (it->kind == ITEM_WAIT) {
+    else if (it->kind == ITEM_WAIT)
         wait_until(k, k->done[slot_of(it, iteration)]);
-    } else {
-        compute(k, busy_seconds(&it->work, k->c));
-    }
+    else
+        compute(k, item_seconds(k->s, it, k->c));
 }
 
 Simulated program_simulate(const Program *p, int set, const Cluster *c)

@@ -107,3 +107,17 @@ double busy_seconds(const Work *w, const Cluster *c)
 {
     return w->read + w->written > 0 ? work_seconds(c, w) : 0;
 }
+
+const ShardedNode *item_exchange(const Set *s, const Item *it)
+{
+    bool is_one = it->kind == ITEM_KERNEL && s->g->nodes[it->nodes[0]].op->exchange;
+
+    return is_one ? &s->sharded->node[it->nodes[0]] : NULL;
+}
+
+double item_seconds(const Set *s, const Item *it, const Cluster *c)
+{
+    const ShardedNode *sent = item_exchange(s, it);
+
+    return sent ? 1e-12 * (double)sent->picoseconds : busy_seconds(&it->work, c);
+}
