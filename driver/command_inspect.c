@@ -80,12 +80,6 @@ static const char *states_of(const PlanFile *f, const PlanEntry *e)
 
 // ---- tables ----
 
-static void add_row(Columns *c, const char *const *cell)
-{
-    for (int i = 0; i < c->n_columns; i++)
-        columns_add(c, cell[i]);
-}
-
 static bool is_parameter(const PlanEntry *e)
 {
     return !strcmp(e->kind, "parameter") || !strcmp(e->kind, "buffer");
@@ -100,11 +94,11 @@ static void parameters_of(Arena *a, const PlanFile *f, int block)
         if (!is_parameter(e) || e->block != block)
             continue;
         if (!c.n_texts)
-            add_row(&c,
-                    (const char *[]){block ? block_title(a, f, block) : "outside blocks", "shape",
+            columns_add_row(
+                &c, (const char *[]){block ? block_title(a, f, block) : "outside blocks", "shape",
                                      "storage spec", "states", "compute spec", "next best"});
-        add_row(&c, (const char *[]){short_name(f, e), e->type, e->spec, states_of(f, e), e->read,
-                                     next_text(a, e)});
+        columns_add_row(&c, (const char *[]){short_name(f, e), e->type, e->spec, states_of(f, e),
+                                             e->read, next_text(a, e)});
     }
     if (c.n_texts)
         printf("\n");
@@ -154,12 +148,13 @@ static void traffic(Arena *a, const PlanFile *f)
 
     if (!n)
         return;
-    add_row(&c,
-            (const char *[]){"collective", "axis", "phase", "calls", "input of a rank", "time"});
+    columns_add_row(
+        &c, (const char *[]){"collective", "axis", "phase", "calls", "input of a rank", "time"});
     for (int i = 0; i < n; i++)
-        add_row(&c, (const char *[]){t[i].of->kind, t[i].of->axis, t[i].of->phase,
-                                     arena_string(a, "%" PRId64, t[i].times),
-                                     bytes_text(a, t[i].bytes), time_text(a, t[i].seconds)});
+        columns_add_row(&c,
+                        (const char *[]){t[i].of->kind, t[i].of->axis, t[i].of->phase,
+                                         arena_string(a, "%" PRId64, t[i].times),
+                                         bytes_text(a, t[i].bytes), time_text(a, t[i].seconds)});
     printf("\n");
     columns_print(&c);
 }
@@ -168,15 +163,15 @@ static void values(Arena *a, const PlanFile *f, const char *glob)
 {
     Columns c = {.arena = a, .n_columns = 8};
 
-    add_row(&c, (const char *[]){"value", "kind", "shape", "storage spec", "compute spec", "bytes",
-                                 "collectives", "next best"});
+    columns_add_row(&c, (const char *[]){"value", "kind", "shape", "storage spec", "compute spec",
+                                         "bytes", "collectives", "next best"});
     for (int i = 0; i < f->n_values; i++) {
         const PlanEntry *e = &f->value[i];
         if (glob_match(glob, e->name))
-            add_row(&c, (const char *[]){e->name, e->kind, e->type, e->spec, e->read,
-                                         e->bytes ? bytes_text(a, (double)e->bytes) : "",
-                                         e->seconds > 0 ? time_text(a, e->seconds) : "",
-                                         next_text(a, e)});
+            columns_add_row(&c, (const char *[]){e->name, e->kind, e->type, e->spec, e->read,
+                                                 e->bytes ? bytes_text(a, (double)e->bytes) : "",
+                                                 e->seconds > 0 ? time_text(a, e->seconds) : "",
+                                                 next_text(a, e)});
     }
     columns_print(&c);
 }
@@ -185,14 +180,15 @@ static void nodes(Arena *a, const PlanFile *f, int block)
 {
     Columns c = {.arena = a, .n_columns = 7};
 
-    add_row(&c, (const char *[]){block_title(a, f, block), "operator", "rule", "phase", "strategy",
-                                 "time", "next best"});
+    columns_add_row(&c, (const char *[]){block_title(a, f, block), "operator", "rule", "phase",
+                                         "strategy", "time", "next best"});
     for (int i = 0; i < f->n_nodes; i++) {
         const PlanEntry *e = &f->node[i];
         if (e->block == block)
-            add_row(&c, (const char *[]){short_name(f, e), e->kind, e->type, e->phase, e->spec,
-                                         e->seconds > 0 ? time_text(a, e->seconds) : "",
-                                         next_text(a, e)});
+            columns_add_row(&c,
+                            (const char *[]){short_name(f, e), e->kind, e->type, e->phase, e->spec,
+                                             e->seconds > 0 ? time_text(a, e->seconds) : "",
+                                             next_text(a, e)});
     }
     columns_print(&c);
 }

@@ -2,6 +2,7 @@
 #ifndef SHARDCC_DRIVER_H
 #define SHARDCC_DRIVER_H
 
+#include "report/report.h"
 #include "solver/plan/fit_memory.h"
 
 #define SHARDCC_VERSION "0.1"
@@ -14,6 +15,12 @@ typedef struct Strings {
     const char **s;
     int n, cap;
 } Strings;
+
+// Sizes of a dim to try: DIM=A..B.
+typedef struct DimRange {
+    const char *dim;  // NULL: there is none
+    int64_t first, last;
+} DimRange;
 
 typedef struct Options {
     const char *input;
@@ -35,6 +42,11 @@ typedef struct Options {
     int accumulate;
     RecomputePolicy recompute;  // by the plan's file, or else by default
     Emit emit;
+    // Of shardcc profile: the table that is asked for, files (NULL: none), and the dim of which it
+    // is to find the largest size.
+    ProfileBy by;
+    const char *csv, *svg;
+    DimRange range;
     bool frozen_batch_norm, no_weights, no_fuse, verify;
 } Options;
 
@@ -43,6 +55,9 @@ typedef struct Options {
 bool options_read(Arena *a, int argc, char **argv, Options *o, int *status);
 // The same for the command line of shardcc plan.
 bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status);
+
+// The same for the command line of shardcc profile.
+bool profile_options_read(Arena *a, int argc, char **argv, Options *o, int *status);
 
 // With --plan, takes the options of the plan's file. Returns false after an error: the command line
 // gives an option with another value.
@@ -68,6 +83,7 @@ int diff(Arena *a, int argc, char **argv);
 int inspect(Arena *a, int argc, char **argv);
 int pack_command(Arena *a, int argc, char **argv);
 int plan_command(Arena *a, int argc, char **argv);
+int profile_command(Arena *a, int argc, char **argv);
 int solve_command(Arena *a, int argc, char **argv);
 
 // Returns an option that does nothing without --loss; NULL if none is given.

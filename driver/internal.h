@@ -78,10 +78,11 @@ bool complain(int *status, const char *fmt, ...) PRINTF(2, 3);
 // Does the value have the form that the option takes?
 bool check_loss(const char *s, int *status);
 bool check_optimizer(const char *s, int *status);
-bool check_bind(const char *s, int *status);     // DIM=N
-bool check_shape(const char *s, int *status);    // INPUT=N,N
-bool check_padding(const char *s, int *status);  // GLOB=K
-bool check_pin(const char *s, int *status);      // GLOB=SPEC
+bool check_bind(const char *s, int *status);           // DIM=N
+bool check_bind_or_range(const char *s, int *status);  // DIM=N or DIM=A..B
+bool check_shape(const char *s, int *status);          // INPUT=N,N
+bool check_padding(const char *s, int *status);        // GLOB=K
+bool check_pin(const char *s, int *status);            // GLOB=SPEC
 bool check_mesh(const char *s, int *status);
 bool check_preset(const char *s, int *status);
 bool check_pass(const char *s, int *status);
@@ -95,6 +96,12 @@ const OptionDef *option_of_graph(const char *name);
 const char *option_of_passes(Arena *a, const Options *o);
 // Copies all options that determine the graphs.
 void options_copy_graph(Options *to, const Options *from);
+
+// Reads DIM=A..B with 1 <= A <= B. False: the text isn't of this form.
+bool range_read(Arena *a, const char *s, DimRange *to);
+
+// Moves the range that a --bind gives, if one does, to o->range, and checks what goes with it.
+bool range_take(Arena *a, Options *o, int *status);
 
 // Are the options consistent? check_graph checks only those that determine the graph.
 bool check_graph(const Options *o, int *status);

@@ -19,7 +19,9 @@ static const struct {
     int (*run)(Arena *a, int argc, char **argv);
 } commands[] = {
     {"chain", chain_command}, {"detect", detect},     {"diff", diff},
+    {"chain", chain_command}, {"detect", detect},     {"diff", diff},
     {"inspect", inspect},     {"pack", pack_command}, {"plan", plan_command},
+    {"profile", profile},     {"solve", solve_command},
     {"solve", solve_command},
 };
 

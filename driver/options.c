@@ -52,8 +52,22 @@ static bool read_version(Arena *a, const OptionDef *o, const char *s, void *fiel
     return false;
 }
 
+static bool read_by(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
+{
+    static const char *const names[] = {"block", "operator", "time"};
+    static const ProfileBy by[] = {PROFILE_BY_BLOCK, PROFILE_BY_OPERATOR, PROFILE_BY_TIME};
+
+    for (int i = 0; i < COUNT(names); i++)
+        if (!strcmp(s, names[i])) {
+            *(ProfileBy *)field = by[i];
+            return true;
+        }
+    return complain(status, "--by: '%s' is not one of block, operator, time", s);
+}
+
 static const OptionType option_init = {read_init, put_init, sizeof(double)},
                         option_emit = {.read = read_emit, .size = sizeof(Emit)},
+                        option_by = {.read = read_by, .size = sizeof(ProfileBy)},
                         option_version = {.read = read_version};
 
 // ---- the table ----
@@ -70,7 +84,7 @@ static const char optimizers_help[] =
     ;
 
 // Bits of the commands that share the table.
-enum { COMPILE = 1, PLAN = 2 };
+enum { COMPILE = 1, PLAN = 2, PROFILE = 4 };
 
 #define AT(field) offsetof(Options, field)
 
@@ -88,9 +102,22 @@ static const OptionDef table[] = {
      "scale gradients so that their 2-norm is at most X", .use = USE_GRAPH},
     {"--accumulate", "K", &option_count, AT(accumulate), "split the batch into K micro-batches",
      .most = MAX_ACCUMULATE, .otherwise = 1, .use = USE_GRAPH},
+    {"Profile", .of = PROFILE},
+    {"--by", "WHAT", &option_by, AT(by),
+     "block (the default) or operator: the work of a step, added up;\n"
+     "time: the bytes in use while it runs, and what holds them at the peak",
+     .of = PROFILE, .is_of_text = true},
+    {"--csv", "FILE", &option_text, AT(csv), "write all statements and buffers as a table",
+     .of = PROFILE, .is_of_text = true},
+    {"--svg", "FILE", &option_text, AT(svg), "draw the bytes in use over the step", .of = PROFILE,
+     .is_of_text = true},
     {"Shapes"},
     {"--bind", "DIM=N", &option_texts, AT(bind), "the size of a named dim: batch=4",
-     .check = check_bind, .use = USE_GRAPH},
+     .check = check_bind, .use = USE_GRAPH, .of = COMPILE | PLAN},
+    {"--bind", "DIM=N", &option_texts, AT(bind),
+     "the size of a named dim: batch=4; DIM=A..B with --memory: finds the largest\n"
+     "size with which the program fits",
+     .check = check_bind_or_range, .of = PROFILE},
     {"--shape", "INPUT=N,N", &option_texts, AT(shape), "the shape of an input: input_ids=4,64",
      .check = check_shape, .use = USE_GRAPH},
     {"Parameters"},
@@ -111,7 +138,7 @@ static const OptionDef table[] = {
      .of = COMPILE},
     {"--verify", NULL, &option_flag, AT(verify),
      "check the graph after each pass; takes a tenth of the time more", .of = COMPILE},
-    {"Output"},
+    {"Output", .of = COMPILE | PLAN},
     {"-o", "FILE", &option_text, AT(output),
      "the plan file (the model's name with .plan.json, in this folder)", .of = PLAN},
     {"-o", "NAME", &option_text, AT(output),
@@ -129,13 +156,13 @@ static const OptionDef table[] = {
      .is_of_text = true},
     {"Ranks"},
     {"--ranks", "N", &option_count, AT(ranks), "compile for N ranks, which mpirun -n N starts",
-     .most = MAX_MESH_RANKS, .use = USE_PROGRAM, .of = COMPILE},
+     .most = MAX_MESH_RANKS, .use = USE_PROGRAM, .of = COMPILE | PROFILE},
     {"--ranks", "N", &option_count, AT(ranks), "how many ranks (one for each device)",
      .most = MAX_MESH_RANKS, .of = PLAN},
     {"--plan", "FILE.json", &option_text, AT(plan),
      "compile this plan of shardcc plan, with the options that it was made for;\n"
      "entries that you edited stay fixed, and a search chooses all others again",
-     .of = COMPILE},
+     .of = COMPILE | PROFILE},
     {"--mesh", "MESH", &option_text, AT(mesh),
      "the ranks as a grid: 2x4, or dp=2,tp=4 (the best one)", .check = check_mesh,
      .use = USE_PROGRAM},
@@ -164,6 +191,10 @@ static const OptionDef table[] = {
      "the machines: a file of shardcc detect, or local, a100xN, h100xN;\n"
      "the trainer's --profile then prints predicted times of calls too",
      .use = USE_PROGRAM, .of = COMPILE, .is_of_text = true},
+    {"--cluster", "FILE.json", &option_text, AT(cluster),
+     "predict times on these machines: a file of shardcc detect, or local, a100xN,\n"
+     "h100xN",
+     .of = PROFILE, .is_of_text = true},
     {"--cluster", "FILE.json", &option_text, AT(cluster),
      "the machines: a file of shardcc detect, or a100xN, h100xN,\n"
      "or local (the default): this machine, with a device for each core",
@@ -204,7 +235,7 @@ void options_copy_graph(Options *to, const Options *from)
 
 static const Command compile_command = {
     "shardcc MODEL.onnx [-o NAME] --loss TEXT --optimizer TEXT [OPTIONS]\n"
-    "shardcc COMMAND --help; the commands: chain detect diff inspect pack plan solve\n\n"
+    "shardcc COMMAND --help; the commands: chain detect diff inspect pack plan profile solve\n\n"
     "Compiles an ONNX model into a trainer: a program, its C text and its weights.\n"
     "Without --loss and --optimizer the program only predicts. The model may also be\n"
     "a graph in text form, MODEL.ir, as --emit ir prints it, or a whole program,\n"
@@ -263,6 +294,31 @@ bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
     if (o->input && input_is(o, ".program"))
         return complain(status, "'%s': a program is behind its plan", o->input);
     return check_graph(o, status);
+}
+
+static const Command profile_options = {
+    "shardcc profile MODEL.onnx [--by WHAT] [--csv FILE] [--svg FILE] [OPTIONS]\n"
+    "shardcc profile MODEL.onnx --memory 8GiB --bind batch=1..256 [OPTIONS]\n\n"
+    "Shows the work of a training step, or of a prediction if there is no --loss: operations,\n"
+    "bytes and, with --cluster, predicted times; and what holds the memory while it runs. The\n"
+    "program is made in memory, with the options that it would be compiled with.\n\n"
+    "With a range of sizes it finds the largest one with which the program fits the memory.\n",
+    table,
+    COUNT(table),
+    "model",
+    1,
+    AT(input),
+    "0 done, 4 nothing fits the memory, 2 wrong options, 1 any other error",
+    PROFILE};
+
+bool profile_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
+{
+    *o = (Options){.accumulate = 1, .march = "native", .emit = EMIT_PROGRAM};
+    if (!command_read(&profile_options, a, argc, argv, o, status))
+        return false;
+    choose_recompute(o);
+    return (!o->plan || plan_options_take(a, o, status)) && check_together(a, o, status) &&
+           range_take(a, o, status);
 }
 
 static void add_words(Arena *a, const Options *o, OptionUse use, Strings *to)

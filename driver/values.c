@@ -53,6 +53,8 @@ bool check_loss(const char *s, int *status) { return has_form(loss_check, s, sta
 
 bool check_optimizer(const char *s, int *status) { return has_form(optimizer_check, s, status); }
 
+enum { MAX_BOUND = 1 << 30 };  // elements of a dim
+
 // Is it NAME=N or, with up to `most` numbers, NAME=N,N,…? The name may contain an equals sign.
 static bool is_binding(const char *s, int most)
 {
@@ -62,7 +64,7 @@ static bool is_binding(const char *s, int most)
     if (!at || at == s)
         return false;
     for (int i = 0; i < most; i++) {
-        if (!read_whole(at + 1, &at, 1 << 30, &n))
+        if (!read_whole(at + 1, &at, MAX_BOUND, &n))
             return false;
         if (!*at)
             return true;
@@ -75,6 +77,35 @@ static bool is_binding(const char *s, int most)
 bool check_bind(const char *s, int *status)
 {
     return is_binding(s, 1) || complain(status, "--bind: '%s' is not of the form DIM=N", s);
+}
+
+bool range_read(Arena *a, const char *s, DimRange *to)
+{
+    const char *at = strrchr(s, '='), *end;
+
+    if (!at || at == s || !read_whole(at + 1, &end, MAX_BOUND, &to->first) ||
+        strncmp(end, "..", 2) || !read_whole(end + 2, &end, MAX_BOUND, &to->last) || *end ||
+        to->first < 1 || to->last < to->first)
+        return false;
+    to->dim = arena_copy(a, s, (size_t)(at - s));
+    return true;
+}
+
+static bool is_range(const char *s)
+{
+    Arena *a = arena_new();
+    DimRange r;
+    bool is = range_read(a, s, &r);
+
+    arena_free(a);
+    return is;
+}
+
+bool check_bind_or_range(const char *s, int *status)
+{
+    return is_binding(s, 1) || is_range(s) ||
+           complain(status, "--bind: '%s' is not of the form DIM=N, or DIM=A..B with 1 <= A <= B",
+                    s);
 }
 
 bool check_shape(const char *s, int *status)
@@ -214,16 +245,50 @@ bool check_graph(const Options *o, int *status)
     return true;
 }
 
+static bool has_range(const Options *o)
+{
+    for (int i = 0; i < o->bind.n; i++)
+        if (is_range(o->bind.s[i]))
+            return true;
+    return false;
+}
+
+bool range_take(Arena *a, Options *o, int *status)
+{
+    int n = 0;
+
+    for (int i = 0; i < o->bind.n; i++) {
+        DimRange r;
+        if (!range_read(a, o->bind.s[i], &r)) {
+            o->bind.s[n++] = o->bind.s[i];
+            continue;
+        }
+        if (o->range.dim)
+            return complain(status, "--bind: one range at a time: '%s' and '%s'", o->range.dim,
+                            r.dim);
+        o->range = r;
+    }
+    o->bind.n = n;
+    if (!o->range.dim)
+        return true;
+    if (!o->memory)
+        return complain(status, "--bind %s=%" PRId64 "..%" PRId64 " needs --memory", o->range.dim,
+                        o->range.first, o->range.last);
+    if (o->svg || o->by != PROFILE_BY_BLOCK)
+        return complain(status, "%s doesn't go with a range of --bind", o->svg ? "--svg" : "--by");
+    return true;
+}
+
 // Returns an option that says how to spread a step over ranks, but there is only one rank; NULL if
 // none is given.
 static const char *needs_ranks(const Options *o)
 {
-    return o->ranks > 1 ? NULL
-           : o->pin.n   ? "--pin"
-           : o->preset  ? "--plan-preset"
-           : o->mesh    ? "--mesh"
-           : o->memory  ? "--memory"
-                        : NULL;
+    return o->ranks > 1                 ? NULL
+           : o->pin.n                   ? "--pin"
+           : o->preset                  ? "--plan-preset"
+           : o->mesh                    ? "--mesh"
+           : o->memory && !has_range(o) ? "--memory"
+                                        : NULL;
 }
 
 bool check_together(Arena *a, const Options *o, int *status)

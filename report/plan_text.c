@@ -153,6 +153,12 @@ void columns_add(Columns *c, const char *text)
     *arena_push(c->arena, c->text, c->n_texts, c->cap_texts) = text ? text : "";
 }
 
+void columns_add_row(Columns *c, const char *const *cell)
+{
+    for (int i = 0; i < c->n_columns; i++)
+        columns_add(c, cell[i]);
+}
+
 void columns_print(const Columns *c)
 {
     int *width = arena_array(c->arena, int, c->n_columns), pad = 0;

@@ -12,6 +12,32 @@ void report_model(const char *file, const Graph *g);  // parameters, layers, inp
 void report_program(Arena *a, const Program *p);      // flops, arena, and what the arena holds
 char *plan_line(Arena *a, const Program *p);          // the plan in one line
 
+// ---- the profile of a program: profile.c, profile_labels.c, profile_*.c ----
+
+// The work of a program's step, and what the arena holds meanwhile. Each item that isn't the begin
+// or the end of a loop is a statement.
+typedef struct Profile {
+    Arena *arena;
+    const Program *p;
+    const Set *s;            // of the step: the training set, or the other if there is none
+    const Cluster *cluster;  // NULL: there are no times
+    int64_t *times;          // by item: how often a step runs it; 0: it is no statement
+    MemoryKind *kind;        // by buffer
+    MemoryMoment *moment;    // by item, and one more
+    MemoryMoment peak;       // of the program: predictions may need more than the step
+} Profile;
+
+Profile profile_make(Arena *a, const Program *p, const Cluster *c);
+
+typedef enum ProfileBy { PROFILE_BY_BLOCK, PROFILE_BY_OPERATOR, PROFILE_BY_TIME } ProfileBy;
+
+// Prints the tables.
+void profile_print(const Profile *f, ProfileBy by);
+// All statements and buffers, as a table of RFC 4180.
+void profile_csv(const Profile *f, Text *t);
+// The bytes over the step by category, as a drawing. `name`: the model's file.
+void profile_svg(const Profile *f, const char *name, Text *t);
+
 // ---- a plan's file from the result of a search: make_plan_file.c, list_collectives.c ----
 
 // Fills in all fields except the names of files and the request.
@@ -42,6 +68,7 @@ typedef struct Columns {
 } Columns;
 
 void columns_add(Columns *c, const char *text);  // NULL: an empty text
+void columns_add_row(Columns *c, const char *const *cell);
 void columns_print(const Columns *c);
 
 #endif

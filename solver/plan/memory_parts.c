@@ -68,10 +68,20 @@ static void find_gradients(const Set *s, MemoryKind *kind)
     }
 }
 
+bool item_is_backward(const Set *s, const Item *it)
+{
+    if (it->region)
+        return it->phase == BACKWARD;
+    for (int i = 0; i < it->n_nodes; i++)
+        if (s->g->nodes[it->nodes[i]].phase == BACKWARD)
+            return true;
+    return false;
+}
+
 static void find_saved(const Set *s, MemoryKind *kind)
 {
     for (int i = 0; i < s->n_items; i++)
-        for (int k = 0; s->items[i].phase == BACKWARD && k < s->items[i].n_in; k++) {
+        for (int k = 0; item_is_backward(s, &s->items[i]) && k < s->items[i].n_in; k++) {
             ValueId v = s->items[i].operands[k].base;
             if (value_of(s->g, v)->producer && producer(s->g, v)->phase == FORWARD)
                 refine_kind(s, v, MEMORY_SAVED, kind);
@@ -95,29 +105,47 @@ MemoryKind *memory_kinds(const Program *p, Arena *a)
     return kind;
 }
 
-// ---- the peak ----
+// ---- moments ----
 
-MemoryMoment memory_peak(const Program *p, const MemoryKind *kind)
+MemoryMoment *memory_moments(const Program *p, int set, const MemoryKind *kind, Arena *a)
 {
-    MemoryMoment m = {0};
-    int64_t most = -1;
+    int n = p->set[set].n_items;
+    MemoryMoment *m = arena_array(a, MemoryMoment, n + 2);  // first as changes of bytes
+
+    for (int i = 1; i < p->n_buffers; i++) {
+        const Buffer *b = &p->buffers[i];
+        bool is_persistent = b->kind == BUFFER_PERSISTENT;
+        if (!is_persistent && (b->set != set || b->first < 0))
+            continue;
+        m[is_persistent ? 0 : b->first].bytes[kind[i]] += b->bytes;
+        m[is_persistent ? n + 1 : b->last + 1].bytes[kind[i]] -= b->bytes;
+    }
+    for (int i = 0; i <= n; i++) {
+        int64_t used = 0;
+        m[i].set = set;
+        m[i].item = i;
+        for (int k = 0; k < MEMORY_GAPS; k++) {
+            m[i].bytes[k] += i ? m[i - 1].bytes[k] : 0;
+            used += m[i].bytes[k];
+        }
+        m[i].bytes[MEMORY_GAPS] = p->arena_bytes - used;
+    }
+    return m;
+}
+
+MemoryMoment memory_peak(const Program *p, const MemoryKind *kind, Arena *a)
+{
+    MemoryMoment peak = {.bytes[MEMORY_GAPS] = INT64_MAX};
 
     for (int i = 0; i < N_SETS; i++) {
-        int item;
-        int64_t bytes = p->set[i].g ? program_peak_bytes(p, i, NULL, &item) : -1;
-        if (bytes <= most)
-            continue;
-        most = bytes;
-        m.set = i;
-        m.item = item;
+        const MemoryMoment *m = p->set[i].g ? memory_moments(p, i, kind, a) : NULL;
+        int n = m ? p->set[i].n_items : -1;
+        for (int k = 0; k <= n; k++)
+            if ((k == n || item_is_statement(&p->set[i].items[k])) &&
+                m[k].bytes[MEMORY_GAPS] < peak.bytes[MEMORY_GAPS])
+                peak = m[k];
     }
-    m.bytes[MEMORY_GAPS] = p->arena_bytes;
-    for (int i = 1; i < p->n_buffers; i++)
-        if (buffer_is_live(&p->buffers[i], m.set, m.item)) {
-            m.bytes[kind[i]] += p->buffers[i].bytes;
-            m.bytes[MEMORY_GAPS] -= p->buffers[i].bytes;
-        }
-    return m;
+    return peak;
 }
 
 const char *memory_place(const Set *s, int item, Arena *a)
@@ -134,7 +162,7 @@ const char *memory_place(const Set *s, int item, Arena *a)
 
 void plan_make_memory(PlanFile *f, const Program *p, Arena *a)
 {
-    MemoryMoment m = memory_peak(p, memory_kinds(p, a));
+    MemoryMoment m = memory_peak(p, memory_kinds(p, a), a);
 
     f->bytes = p->arena_bytes;
     f->n_memory_parts = N_MEMORY_KINDS;

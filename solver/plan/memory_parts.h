@@ -27,14 +27,27 @@ extern const char *const memory_kind_names[N_MEMORY_KINDS];
 MemoryKind *memory_kinds(const Program *p, Arena *a);
 
 // A moment of a program: item `item` of a set, and the bytes that the arena holds then. The bytes
-// of all categories add up to the arena.
+// of all categories add up to the arena; gaps are all that is not in use.
 typedef struct MemoryMoment {
     int set, item;
     int64_t bytes[N_MEMORY_KINDS];
 } MemoryMoment;
 
-// The first moment at which most bytes are in use, in the set that needs the most.
-MemoryMoment memory_peak(const Program *p, const MemoryKind *kind);
+// By item of the set, and one more: the moment after all items.
+MemoryMoment *memory_moments(const Program *p, int set, const MemoryKind *kind, Arena *a);
+
+// Does an item compute or move something? Begins and ends of loops, and marks, don't.
+static inline bool item_is_statement(const Item *it)
+{
+    return it->kind != ITEM_LOOP && it->kind != ITEM_END && it->kind != ITEM_GRADIENT &&
+           it->kind != ITEM_NONE;
+}
+
+// The first statement during which most bytes are in use, in the set that needs the most.
+MemoryMoment memory_peak(const Program *p, const MemoryKind *kind, Arena *a);
+
+// Is the item of the backward part?
+bool item_is_backward(const Set *s, const Item *it);
 
 // The place of the first node at or after an item, like "backward of h.31". NULL: there is none.
 const char *memory_place(const Set *s, int item, Arena *a);

@@ -1,0 +1,91 @@
+// shardcc profile: shows the work of a step, and what the arena holds while it runs.
+#include <string.h>
+
+#include "driver/largest_size.h"
+#include "driver/make_program.h"
+#include "report/report.h"
+
+typedef struct Job {
+    Arena *a;
+    Options o;
+    Cluster cluster;
+    const Graph *model;  // the graph that the program was made of
+    Program *program;
+    Diag *d;
+} Job;
+
+static bool find_cluster(Job *j)
+{
+    return !needs_cluster(&j->o) || open_cluster(j->a, &j->o, &j->cluster);
+}
+
+static bool make(Job *j)
+{
+    Graphs g;
+
+    if (!find_cluster(j) || !passes_run(j->a, &j->o, &g, j->d))
+        return false;
+    j->model = g.train ? g.train : g.predict;
+    return make_program(j->a, &j->o, &j->cluster, &g, &j->program, j->d) == PLAN_DONE;
+}
+
+static bool make_of_text(Job *j)
+{
+    j->program = read_program(j->a, &j->o, j->d);
+    if (!j->program)
+        return false;
+    const Set *s = &j->program->set[j->program->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT];
+    j->model = s->sharded ? s->sharded->whole : s->g;
+    return find_cluster(j);
+}
+
+static bool write_files(const Job *j, const Profile *f)
+{
+    Text csv = {0}, svg = {0};
+
+    if (j->o.csv)
+        profile_csv(f, &csv);
+    if (j->o.svg)
+        profile_svg(f, j->d->file, &svg);
+    bool ok = (!j->o.csv || out_write(j->o.csv, csv.s, csv.n, j->d)) &&
+              (!j->o.svg || out_write(j->o.svg, svg.s, svg.n, j->d));
+    text_free(&csv);
+    text_free(&svg);
+    return ok;
+}
+
+static bool check_files(Job *j)
+{
+    return (!j->o.csv || output_check_file(j->a, &j->o, j->o.csv, j->d)) &&
+           (!j->o.svg || output_check_file(j->a, &j->o, j->o.svg, j->d));
+}
+
+static int profile_program(Job *j)
+{
+    if (!(input_is(&j->o, ".program") ? make_of_text : make)(j))
+        return EXIT_USER;
+    Profile f = profile_make(j->a, j->program, needs_cluster(&j->o) ? &j->cluster : NULL);
+    report_model(j->d->file, j->model);
+    report_program(j->a, j->program);
+    profile_print(&f, j->o.by);
+    return write_files(j, &f) ? 0 : EXIT_USER;
+}
+
+static int find_largest_size(Job *j)
+{
+    return find_cluster(j) ? largest_size(j->a, &j->o, &j->cluster, j->d) : EXIT_USER;
+}
+
+int profile_command(Arena *a, int argc, char **argv)
+{
+    Job j = {.a = a};
+    int status = 0;
+
+    if (!profile_options_read(a, argc, argv, &j.o, &status))
+        return status;
+    Diag d = {.file = base_name(j.o.input)};
+    j.d = &d;
+    if (!check_files(&j))
+        return EXIT_USER;
+    return j.o.range.dim ? find_largest_size(&j) : profile_program(&j);
+}

@@ -1,0 +1,48 @@
+// Collects the facts of a profile: how often statements run, their work, and bytes in use.
+#include "report/profile.h"
+
+// Counts the runs of each statement in a step.
+static int64_t *count_runs(const Program *p, const Set *s, Arena *a)
+{
+    int64_t *times = arena_array(a, int64_t, s->n_items);
+
+    for (int i = 0; i < s->n_functions; i++) {
+        const Function *f = &s->functions[i];
+        ItemWalk w = item_walk_new(s, f->begin, f->end);
+        while (item_walk_next(&w))
+            if (item_is_statement(&s->items[w.item]))
+                times[w.item] += f->timing == TIMING_MICRO ? p->accumulate : 1;
+    }
+    return times;
+}
+
+Profile profile_make(Arena *a, const Program *p, const Cluster *c)
+{
+    int set = p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT;
+    const Set *s = &p->set[set];
+    MemoryKind *kind = memory_kinds(p, a);
+
+    return (Profile){.arena = a,
+                     .p = p,
+                     .s = s,
+                     .cluster = c,
+                     .times = count_runs(p, s, a),
+                     .kind = kind,
+                     .moment = memory_moments(p, set, kind, a),
+                     .peak = memory_peak(p, kind, a)};
+}
+
+StatementWork profile_work(const Profile *f, int item)
+{
+    const Item *it = &f->s->items[item];
+    const ShardedNode *exchange = item_exchange(f->s, it);
+    double times = (double)f->times[item];
+
+    return (StatementWork){
+        .flops = times * it->work.flops,
+        .read = times * it->work.read,
+        .written = times * it->work.written,
+        .sent = exchange ? times * (double)exchange->bytes : 0,
+        .seconds = f->cluster ? times * item_seconds(f->s, it, f->cluster) : 0,
+    };
+}
