@@ -42,8 +42,8 @@ typedef struct Options {
     int accumulate;
     RecomputePolicy recompute;  // by the plan's file, or else by default
     Emit emit;
-    // Of shardcc profile: the table that is asked for, files (NULL: none), and the dim of which it
-    // is to find the largest size.
+    // For shardcc profile: the table to print, the files to write (NULL: none), and the dim whose
+    // largest size is asked for.
     ProfileBy by;
     const char *csv, *svg;
     DimRange range;

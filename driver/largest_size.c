@@ -77,16 +77,17 @@ static bool fits(Search *s, int64_t i) { return try_size(s, s->first + s->step *
 // ---- many sizes ----
 
 // Finds the first size that compiles, and the step to the next one. False, with the compiler's
-// messages, if none of the first ones compiles.
+// messages, if none of the first ones compiles. Several ranks or micro-batches may need more than
+// the range begins with.
 static bool find_steps(Search *s)
 {
     const DimRange *r = &s->o->range;
-    int64_t i = 0, last = r->last - r->first;
+    int64_t i = 0, last = r->last - r->first, tries = s->o->accumulate + s->o->ranks;
     Text said = {0};
 
-    while (i < s->o->accumulate && i <= last && !try_size(s, r->first + i).bytes)
+    while (i < tries && i <= last && !try_size(s, r->first + i).bytes)
         i++;
-    if (i == s->o->accumulate || i > last) {
+    if (i == tries || i > last) {
         compile_with(s, r->first, &said);
         fprintf(stderr, "%s", said.s ? said.s : "");
         diag_note(s->d, "that is with %s=%" PRId64, r->dim, r->first);

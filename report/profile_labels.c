@@ -123,6 +123,16 @@ static const char *copied_name(const Profile *f, const Set *s, ValueId copy)
     return "copy";
 }
 
+// The name that the model gives a value; NULL if it gives none. In a text, values without a name
+// have one of v and a number.
+static const char *given_name(const Value *v)
+{
+    const char *s = v->name;
+    bool is_label = s && *s == 'v' && s[1] && !s[1 + strspn(s + 1, "0123456789")];
+
+    return is_label ? NULL : s;
+}
+
 static const char *activation_name(const Profile *f, const Set *s, ValueId v)
 {
     Arena *a = f->arena;
@@ -133,7 +143,7 @@ static const char *activation_name(const Profile *f, const Set *s, ValueId v)
     const Node *n = producer(s->g, v);
     const char *path = node_path(a, s->g, n);
     return arena_string(a, "%s%s%s", path, *path ? ": " : "",
-                        x->name ? printable_text(a, x->name) : n->op->name);
+                        given_name(x) ? printable_text(a, given_name(x)) : n->op->name);
 }
 
 const char *profile_buffer_name(const Profile *f, int32_t buffer)
@@ -145,9 +155,11 @@ const char *profile_buffer_name(const Profile *f, int32_t buffer)
     if (b->kind == BUFFER_WORKSPACE)
         return workspace_name(f, s, buffer);
     const Value *x = buffer_value(f->p, b);
-    const char *name = x->kind == VALUE_ACTIVATION
-                           ? activation_name(f, s, b->value)
-                           : path_of(f->arena, s->g, x->block, x->name ? x->name : "constant");
+    const char *name =
+        x->kind == VALUE_ACTIVATION
+            ? activation_name(f, s, b->value)
+            : path_of(f->arena, s->g, x->block,
+                      given_name(x) || x->kind != VALUE_CONSTANT ? x->name : "constant");
     if (gradient && f->kind[buffer] == MEMORY_GRADIENTS)
         name = arena_string(f->arena, "gradient of %s", gradient);
     else if (x->kind == VALUE_ZERO)
