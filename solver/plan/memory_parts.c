@@ -8,7 +8,8 @@ const char *const memory_kind_names[N_MEMORY_KINDS] = {
 // ---- categories ----
 
 // Is the value a copy that a kernel needs or one in another spec than its storage spec, or does it
-// only carry a bucket?
+// only carry a bucket? A program that was read from a text doesn't know storage specs. There the
+// results of collectives are copies.
 static bool is_copy(const Set *s, ValueId v)
 {
     const Sharded *x = s->sharded;
@@ -16,8 +17,11 @@ static bool is_copy(const Set *s, ValueId v)
 
     if (!x || is_added)
         return is_added;
-    return !x->value[v].of ||
-           !spec_equal(&x->value[v].spec, &x->plan->storage_spec[x->value[v].of]);
+    if (!x->value[v].of)
+        return true;
+    if (!x->plan->storage_spec)
+        return producer(s->g, v)->op->exchange;
+    return !spec_equal(&x->value[v].spec, &x->plan->storage_spec[x->value[v].of]);
 }
 
 static MemoryKind kind_of_value(const Set *s, ValueId v)
