@@ -1,4 +1,5 @@
 // Prints a profile as tables for people.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,13 +136,15 @@ static void print_work(const Profile *f, ProfileBy by)
 
 static void print_step(const Profile *f)
 {
+    Arena *a = f->arena;
+
     if (!f->cluster)
         return;
     Simulated x = program_simulate(f->p, (int)(f->s - f->p->set), f->cluster);
-    double exposed = x.seconds - x.compute;
-    printf("%-13s %s = compute %s + exposed communication %s\n", "simulated",
-           time_text(f->arena, x.seconds), time_text(f->arena, x.compute),
-           time_text(f->arena, exposed > 0 ? exposed : 0));
+    double exposed = fmax(0, x.seconds - x.compute);  // rounding of sums may make it negative
+    printf("%-13s %s = compute %s + exposed communication %s (%s hidden)\n", "simulated",
+           time_text(a, x.seconds), time_text(a, x.compute), time_text(a, exposed),
+           time_text(a, fmax(0, x.communication - exposed)));
 }
 
 void profile_print(const Profile *f, ProfileBy by)

@@ -167,6 +167,31 @@ class Profiles:
         other = re.search(r"^all .*", self.profile(*args, "--by", "operator").stdout, re.M)[0].split()
         self.checks.check("the same total by operator", other == total, f"{other} {total}")
 
+    def overlap(self):
+        """Seconds of statements are the computation and the communication of the simulated step, hidden or not."""
+        _, *options = TABLES["nanogpt_operator"]
+        said = self.profile(TINY / "nanogpt.onnx", *options, "--csv", "a.csv").stdout
+        numbers = re.search(r"^simulated +(\S+ us) = compute (\S+ us) \+ exposed communication (\S+ us) \((\S+ us) hidden\)$", said, re.M)
+        step, *parts = (float(x.split()[0]) for x in numbers.groups())
+        seconds = sum(float(r["seconds"]) for r in rows_of(self.work / "a.csv") if r["row"] == "statement")
+        ok = abs(1e6 * seconds - sum(parts)) <= 1 and abs(step - parts[0] - parts[1]) <= 1 and parts[2] > 0
+        self.checks.check("seconds are computation and communication", ok, f"{seconds} {step} {parts}")
+
+    def plans(self):
+        """The profile of a plan's program has the arena and the holders that the plan's file has."""
+        cluster = ["--cluster", "h100x2"]
+        for name, *options in (("nanogpt", "--mesh", "2"), ("mlp", "--accumulate", "2", "--plan-preset", "fsdp")):
+            run(self.shardcc, "plan", TINY / f"{name}.onnx", *ADAMW, *cluster, *options, "-o", "plan.json", cwd=self.work)
+            plan = json.loads((self.work / "plan.json").read_text())
+            done = self.profile(TINY / f"{name}.onnx", "--plan", "plan.json", *cluster, "--csv", "a.csv")
+            row = rows_of(self.work / "a.csv")[-1]
+            ok = done.returncode == 0 and int(row["bytes"]) == plan["bytes"] and row["name"] == plan["fullest"]
+            ok = ok and {h["kind"]: h["bytes"] for h in plan["holders"]} == {k: int(row[k]) for k in KINDS}
+            self.checks.check(f"plan of {name}", ok, f"{done.stderr} {row} {plan['holders']}")
+        done = self.profile(TINY / "mlp.onnx", "--plan", "plan.json", "--memory", "1GiB", "--bind", "batch=1..4")
+        said = "shardcc: error: --bind: the plan was made without this option\n"
+        self.checks.check("a plan and a range", (done.returncode, done.stderr) == (2, said), done.stderr)
+
     def texts(self):
         """A program's text has the same profile as the model, except for numbers of equal names and of buffers that became
         part of others and, on several ranks, for activations and copies: the text doesn't know storage specs."""
@@ -247,6 +272,8 @@ def test(profiles):
     profiles.tables()
     profiles.models()
     profiles.times()
+    profiles.overlap()
+    profiles.plans()
     profiles.texts()
     profiles.files()
     profiles.largest()
