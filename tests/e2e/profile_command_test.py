@@ -92,6 +92,10 @@ class Profiles:
     def tables(self):
         for name, (model, *options) in TABLES.items():
             compare(self.checks, CASES / f"{name}.profile", run(self.shardcc, "profile", TINY / f"{model}.onnx", *options, cwd=self.work))
+        sizes = [*ADAMW, "--accumulate", "3", "--memory", "20MiB", "--bind", "batch=1..64"]
+        compare(self.checks, CASES / "demo_gpt_sizes.profile", run(self.shardcc, "profile", DEMO, *sizes, cwd=self.work))
+        self.profile(TINY / "mlp.onnx", *ADAMW, "--accumulate", "2", "--svg", "mlp.svg")
+        compare(self.checks, CASES / "mlp.svg", (self.work / "mlp.svg").read_text())
 
     # ---- sums ----
 
