@@ -3,9 +3,9 @@ batch  arena               fits
 2      -         -         can't be compiled
 3      16699904  15.9 MiB  yes
 4      -         -         can't be compiled
-6      18089984  17.3 MiB  yes
-9      19640768  18.7 MiB  yes
-12     21333440  20.3 MiB  no
+6      18025024  17.2 MiB  yes
+9      19608640  18.7 MiB  yes
+12     21267904  20.3 MiB  no
 15     23080896  22.0 MiB  no
 18     24893888  23.7 MiB  no
 21     26706880  25.5 MiB  no

@@ -1,26 +1,25 @@
 lstm.onnx     38.6 k parameters, 12 layers of 26 operators, 12 layers of 26 operators, input_ids i64[4,12]
-forward       3.5 MFLOP; arena 315 KiB
-peak          prediction of rnn: parameters 152 KiB, activations 86.6 KiB, constants 128 B, workspace 72.1 KiB, gaps 4.4 KiB
+forward       3.5 MFLOP; arena 310 KiB, 0 B wasted
+peak          prediction of rnn: parameters 152 KiB, activations 86.6 KiB, constants 128 B, workspace 72.1 KiB
 
 items     phase       block           in use   saved                            most while this runs
 0 to 7    prediction  outside blocks  290 KiB  0 B    ######################    rnn: dot
-8 to 15   prediction  outside blocks  189 KiB  0 B    ##############            rnn: copy
+8 to 15   prediction  outside blocks  189 KiB  0 B    ###############           rnn: copy
 16 to 22  prediction  outside blocks  235 KiB  0 B    ##################        rnn: copy
 24 to 26  prediction  rnn (x12)       310 KiB  0 B    ########################  peak: rnn: dot
-29 to 37  prediction  outside blocks  305 KiB  0 B    #######################   rnn: dot
-38 to 45  prediction  outside blocks  189 KiB  0 B    ##############            rnn: copy
+29 to 37  prediction  outside blocks  305 KiB  0 B    ########################  rnn: dot
+38 to 45  prediction  outside blocks  189 KiB  0 B    ###############           rnn: copy
 46 to 51  prediction  outside blocks  235 KiB  0 B    ##################        rnn: copy
 53 to 55  prediction  rnn (x12)       310 KiB  0 B    ########################  rnn: dot
 58 to 61  prediction  outside blocks  218 KiB  0 B    #################         out: dot
 
 peak          item 24, prediction of rnn
 at the peak  bytes             of the arena
-parameters   155200  152 KiB   48.2 %
-activations  88640   86.6 KiB  27.5 %
+parameters   155200  152 KiB   48.8 %
+activations  88640   86.6 KiB  27.9 %
 constants    128     128 B     0.0 %
-workspace    73792   72.1 KiB  22.9 %
-gaps         4544    4.4 KiB   1.4 %
-arena        322304  315 KiB   100.0 %
+workspace    73792   72.1 KiB  23.2 %
+arena        317760  310 KiB   100.0 %
 
 bytes     category     items     held by
 72.1 KiB  workspace    24 to 24  workspace of rnn

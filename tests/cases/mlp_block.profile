@@ -1,6 +1,6 @@
 mlp.onnx      6.9 k parameters, x f32[8,32], labels i64[8]
-step          585.7 kFLOP; arena 169 KiB
-peak          backward of 0: parameters 27.4 KiB, optimizer 54.9 KiB, accumulators 27.7 KiB, gradients 19.4 KiB, saved 2.2 KiB, activations 1.2 KiB, constants 2.0 KiB, workspace 32.1 KiB, gaps 1.8 KiB
+step          585.7 kFLOP; arena 167 KiB, 0 B wasted
+peak          backward of 0: parameters 27.4 KiB, optimizer 54.9 KiB, accumulators 27.7 KiB, gradients 19.4 KiB, saved 2.2 KiB, activations 1.2 KiB, constants 2.0 KiB, workspace 32.1 KiB
 simulated     234 us = compute 234 us + exposed communication 0 us (0 us hidden)
 
 block           phase     statements  runs  flops      read      written   sent  time     of the time

@@ -1,5 +1,5 @@
 nanogpt.onnx  94.9 k parameters, 3 layers of 55 operators, input_ids i64[4,16], labels i64[4,16]
-step          34.5 MFLOP; arena 2.6 MiB
+step          34.5 MFLOP; arena 2.6 MiB, 0 B wasted
 peak          backward of blocks.1: parameters 372 KiB, optimizer 744 KiB, gradients 351 KiB, saved 380 KiB, activations 85.2 KiB, constants 896 B, workspace 758 KiB
 
 items       phase     block           in use   saved                               most while this runs
