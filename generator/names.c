@@ -187,11 +187,11 @@ static int missing_digits(int64_t x, int digits)
     return n < digits ? digits - n : 0;
 }
 
-int offset_room(int64_t at) { return missing_digits(at, 10); }
+int offset_room(int64_t at) { return missing_digits(at, 9); }
 
 int bytes_room(int64_t bytes, int64_t step)
 {
-    enum { MOST_LAYERS = 100, LEAST_DIGITS = 5 };
+    enum { MOST_LAYERS = 100, LEAST_DIGITS = 4 };
     int64_t most = step > INT64_MAX / MOST_LAYERS ? step : step * MOST_LAYERS;
 
     return missing_digits(bytes, step ? snprintf(NULL, 0, "%" PRId64, most) : LEAST_DIGITS);

@@ -6,9 +6,6 @@
 #include "generator/cpu/group_sizes.h"
 #include "generator/internal.h"
 
-// Shorter loops stay as they are: their compiler should know the length.
-enum { LEAST_SIZE = 64 };
-
 // The length of the number or word at `s`; 0: there is none.
 static size_t word_length(const char *s)
 {
@@ -20,12 +17,12 @@ static size_t word_length(const char *s)
 }
 
 // Is the word a size? A number in square brackets is the length of an array, or an index.
-static bool is_size(const char *s, size_t n, bool in_brackets)
+static bool is_size(const char *s, size_t n, bool in_brackets, int64_t least)
 {
-    return !in_brackets && strspn(s, "0123456789") == n && n < 18 && atoll(s) >= LEAST_SIZE;
+    return !in_brackets && strspn(s, "0123456789") == n && n < 18 && atoll(s) >= least;
 }
 
-SizedText sized_text(Arena *a, const char *text)
+SizedText sized_text(Arena *a, const char *text, int64_t least)
 {
     int64_t *size = arena_array(a, int64_t, strlen(text));
     SizedText s = {0};
@@ -35,7 +32,7 @@ SizedText sized_text(Arena *a, const char *text)
     for (const char *at = text; *at;) {
         size_t n = word_length(at);
         depth += (*at == '[') - (*at == ']');
-        if (n && is_size(at, n, depth)) {
+        if (n && is_size(at, n, depth, least)) {
             size[s.n_holes++] = atoll(at);
             text_printf(&t, "#");
         } else {

@@ -12,9 +12,9 @@ typedef struct SizedText {
     int n_variants, cap_variants;
 } SizedText;
 
-// Takes the sizes out of a text: integers that are long enough for a loop not to need them as
-// constants.
-SizedText sized_text(Arena *a, const char *text);
+// Takes the sizes out of a text: integers of `least` or more. Short loops of known lengths are
+// faster.
+SizedText sized_text(Arena *a, const char *text, int64_t least);
 
 // Adds the sizes of another text with these holes. Returns the variant's number.
 int sized_text_add(Arena *a, SizedText *s, const int64_t *size);
