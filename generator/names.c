@@ -105,8 +105,23 @@ void print_number(Text *t, DType type, double x)
     }
 }
 
-// The length of `s` up to and including its first comma outside of string literals, or its first
-// newline.
+// The length of the brackets at `s` before the last one, if they are short; else 0. They stay
+// together.
+static size_t short_brackets(const char *s)
+{
+    enum { SHORT = 40 };
+    int depth = 0;
+
+    for (size_t n = 0; n < SHORT && s[n] && !strchr("\"\n", s[n]); n++) {
+        depth += (strchr("({[", s[n]) != NULL) - (strchr(")}]", s[n]) != NULL);
+        if (depth <= 0)
+            return n;
+    }
+    return 0;
+}
+
+// The length of `s` up to and including its first comma outside of string literals and of short
+// brackets, or its first newline.
 static size_t slice(const char *s)
 {
     bool quoted = false;
@@ -119,6 +134,8 @@ static size_t slice(const char *s)
             quoted = !quoted;
         else if (s[n] == '\n' || (s[n] == ',' && !quoted))
             return n + 1;
+        else if (!quoted)
+            n += short_brackets(s + n);
     }
     return n;
 }

@@ -40,27 +40,28 @@ static const char *macro_name(Gen *g, const GroupFunction *f)
     return identifier_take(&g->identifiers, s);
 }
 
-// "#define ADAMW(param, x2, exp_avg) param, m + ADAMW_SUB, x2, exp_avg, …".
-static void print_macro(Gen *g, const GroupFunction *f)
+// "#define ADAMW(param, x2, exp_avg)".
+static const char *macro_head(Gen *g, const GroupFunction *f, const char *name)
 {
-    Text head = {0}, list = {0}, lines = {0};
+    const char *s = arena_string(g->arena, "#define %s(", name), *before = "";
 
-    text_printf(&head, "#define %s(", f->macro);
-    for (int i = 0; i < f->n_arguments; i++) {
-        const char *own = f->argument_name[i];
-        text_printf(&list, "%s%s", i ? ", " : "", f->shared[i] ? f->shared[i] : own);
-        if (!f->shared[i])
-            text_printf(&head, "%s%s", head.s[head.n - 1] == '(' ? "" : ", ", own);
-    }
-    text_printf(&head, ")");
-    print_wrapped(&lines, 4, list.s);
-    text_printf(g->macros, "%s", head.s);
-    for (char *line = lines.s, *end; (end = strchr(line, '\n')); line = end + 1)
-        text_printf(g->macros, " \\\n%.*s", (int)(end - line), line);
+    for (int i = 0; i < f->n_arguments; i++)
+        if (!f->shared[i]) {
+            s = arena_string(g->arena, "%s%s%s", s, before, f->argument_name[i]);
+            before = ", ";
+        }
+    return arena_string(g->arena, "%s)", s);
+}
+
+// "#define ADAMW(param, x2, exp_avg) param, m + ADAMW_SUB, x2, exp_avg, …".
+static void print_macro(Gen *g, const GroupFunction *f, const char *head)
+{
+    List l = {.t = g->macros, .column = COLUMNS, .indent = 4, .between = ",", .end = " \\"};
+
+    text_printf(g->macros, "%s", head);
+    for (int i = 0; i < f->n_arguments; i++)
+        list_add(&l, 0, f->shared[i] ? f->shared[i] : f->argument_name[i]);
     text_printf(g->macros, "\n");
-    text_free(&head);
-    text_free(&list);
-    text_free(&lines);
 }
 
 void print_argument_macros(Gen *g)
@@ -69,8 +70,11 @@ void print_argument_macros(Gen *g)
         GroupFunction *f = &g->function[i];
         if (!has_macro(f))
             continue;
-        f->macro = macro_name(g, f);
-        print_macro(g, f);
+        const char *name = macro_name(g, f), *head = macro_head(g, f, name);
+        if (strlen(head) + strlen(" \\") > COLUMNS)
+            continue;
+        f->macro = name;
+        print_macro(g, f, head);
     }
 }
 

@@ -76,7 +76,7 @@ static RtSumRows module_1_forward, module_1_reduce_sum_forward, module_5_forward
     module_5_reduce_sum_forward, module_5_backward, module_1_backward, module_0_backward;
 #define ADAMW(param, x2, exp_avg, exp_avg_sq) \
     param, m + ADAMW_SUB_3, x2, exp_avg, m + ADAMW_SUB_2, m + ADAMW_SUB, exp_avg_sq, m + BETA2, \
-        m + ADAMW_CAST, m + EPS, m + ADAMW_NEG
+    m + ADAMW_CAST, m + EPS, m + ADAMW_NEG
 
 static void micro(Rt *rt, char *m)
 {
@@ -158,8 +158,8 @@ static void micro(Rt *rt, char *m)
         m + D_CROSS_ENTROPY_DIV, m + CROSS_ENTROPY_SUM, m + MODEL_9_OUT, m + LABELS,
         m + MODEL_9_OUT);
     RT_AT(rt, "9: reduce_sum f32[10]", 80, 360, 40);
-    rt_reduce(WITH(WORK_10), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {8, 10}, .stride = {10,
-        1}, .reduced = {1, 0}}, m + D_9_BIAS, m + MODEL_9_OUT);
+    rt_reduce(WITH(WORK_10), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {8, 10},
+        .stride = {10, 1}, .reduced = {1, 0}}, m + D_9_BIAS, m + MODEL_9_OUT);
     rt_gradient(rt, 0, 0, m + D_9_BIAS);  // 9.bias
     RT_AT(rt, "grad_norm 9.bias: mul reduce_sum f32[]", 20, 44, 4);
     RT_ROWS(rt, grad_norm, 1, 2 * CLASSES, m + D_9_BIAS, m + GRAD_NORM_9_BIAS);
@@ -186,13 +186,13 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "7: mul f32[8,16,7,7]", 6.27e3, 2.51e4, 2.51e4);
     RT_ROWS(rt, module_7_forward, B * C_2 * H_3 * W_3, 1, m + D_9_IN, m + D_9_IN);
     RT_AT(rt, "7: sum_pool_grad f32[8,16,14,14]", 2.51e4, 1.25e5, 1e5);
-    rt_sum_pool_grad(rt, &(RtConv){.window = {.n = 2, .size = {2, 2}, .stride = {2, 2}, .low = {0,
-        0}, .high = {0, 0}, .dilation = {1, 1}}, .n = 8, .c = 16, .x_dim = {14, 14}, .y_dim = {7,
-        7}, .x_last = true, .y_last = true}, m + D_7_IN, m + D_9_IN);
+    rt_sum_pool_grad(rt, &(RtConv){.window = {.n = 2, .size = {2, 2}, .stride = {2, 2},
+        .low = {0, 0}, .high = {0, 0}, .dilation = {1, 1}}, .n = 8, .c = 16, .x_dim = {14, 14},
+        .y_dim = {7, 7}, .x_last = true, .y_last = true}, m + D_7_IN, m + D_9_IN);
     RT_AT(rt, "5: sub mul add le select reduce_sum mul mul ... f32[16]", 2.26e5, 2.01e5, 1e5);
-    RT_SUMS(WITH(WORK_14), module_5_backward, 1, B * H_2 * W_2, C_2, 9, (m + D_5_BIAS,
-        m + D_5_WEIGHT), m + MODEL_4_OUT, m + MODEL_5_SUM, m + MODEL_5_MUL, m + MODEL_5_BIAS,
-        m + D_7_IN, m + D_7_IN);
+    RT_SUMS(WITH(WORK_14), module_5_backward, 1, B * H_2 * W_2, C_2, 9,
+        (m + D_5_BIAS, m + D_5_WEIGHT), m + MODEL_4_OUT, m + MODEL_5_SUM, m + MODEL_5_MUL,
+        m + MODEL_5_BIAS, m + D_7_IN, m + D_7_IN);
     rt_gradient(rt, 2, 0, m + D_5_BIAS);  // 5.bias
     RT_AT(rt, "grad_norm 5.bias: mul reduce_sum f32[]", 32, 68, 4);
     RT_ROWS(rt, grad_norm_reduce_sum_2, 1, 2 * C_2, m + D_5_BIAS, m + GRAD_NORM_5_BIAS);
@@ -227,9 +227,9 @@ static void micro(Rt *rt, char *m)
     RT_ROWS(rt, module_2_backward, B * H * W, 6 * C, m + D_1_IN, m + MODEL_0_BIAS, m + MODEL_1_SUM,
         m + MODEL_1_MUL, m + MODEL_1_BIAS, m + D_1_IN, m + D_2_LE, m + D_2_IN);
     RT_AT(rt, "3: max_pool_grad f32[8,8,28,28]", 5.02e4, 4.52e5, 2.01e5);
-    rt_max_pool_grad(rt, &(RtConv){.window = {.n = 2, .size = {2, 2}, .stride = {2, 2}, .low = {0,
-        0}, .high = {0, 0}, .dilation = {1, 1}}, .n = 8, .c = 8, .x_dim = {28, 28}, .y_dim = {14,
-        14}, .x_last = true, .y_last = true}, m + D_3_IN, m + D_2_IN, m + D_4_IN);
+    rt_max_pool_grad(rt, &(RtConv){.window = {.n = 2, .size = {2, 2}, .stride = {2, 2},
+        .low = {0, 0}, .high = {0, 0}, .dilation = {1, 1}}, .n = 8, .c = 8, .x_dim = {28, 28},
+        .y_dim = {14, 14}, .x_last = true, .y_last = true}, m + D_3_IN, m + D_2_IN, m + D_4_IN);
     RT_AT(rt, "1: select reduce_sum mul mul reduce_sum f32[8]", 2.51e5, 4.52e5, 2.01e5);
     RT_SUMS(WITH(WORK_18), module_1_backward, 1, B * H * W, C, 5, (m + D_1_BIAS, m + D_1_WEIGHT),
         m + D_2_LE, m + D_3_IN, m + MODEL_1_MUL, m + D_1_IN, m + D_3_IN);
@@ -890,11 +890,11 @@ static void cross_entropy_log_predict(char *const *p, int64_t first, int64_t las
 
 static void init(Rt *rt)
 {
-    rt_conv_init(rt, 0, &(RtConv){.window = {.n = 2, .size = {3, 3}, .stride = {1, 1}, .low = {1,
-        1}, .high = {1, 1}, .dilation = {1, 1}}, .n = 8, .c = 1, .o = 8, .groups = 1, .x_dim = {28,
-        28}, .y_dim = {28, 28}, .x_last = true, .y_last = true});  // 0
-    rt_conv_init(rt, 1, &(RtConv){.window = {.n = 2, .size = {3, 3}, .stride = {1, 1}, .low = {1,
-        1}, .high = {1, 1}, .dilation = {1, 1}}, .n = 8, .c = 8, .o = 16, .groups = 1,
+    rt_conv_init(rt, 0, &(RtConv){.window = {.n = 2, .size = {3, 3}, .stride = {1, 1},
+        .low = {1, 1}, .high = {1, 1}, .dilation = {1, 1}}, .n = 8, .c = 1, .o = 8, .groups = 1,
+        .x_dim = {28, 28}, .y_dim = {28, 28}, .x_last = true, .y_last = true});  // 0
+    rt_conv_init(rt, 1, &(RtConv){.window = {.n = 2, .size = {3, 3}, .stride = {1, 1},
+        .low = {1, 1}, .high = {1, 1}, .dilation = {1, 1}}, .n = 8, .c = 8, .o = 16, .groups = 1,
         .x_dim = {14, 14}, .y_dim = {14, 14}, .x_last = true, .y_last = true});  // 4
     rt_dot_init(rt, 2, &(RtDot){.m = 8, .n = 10, .k = 784, .a_m = 784, .a_k = 1, .b_k = 1,
         .b_n = 784, .y_m = 10, .y_n = 1, .type = RT_F32});  // 9

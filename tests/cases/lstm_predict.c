@@ -55,8 +55,8 @@ static void rnn_predict_layer2(Rt *rt, char *m, int64_t layer)
     RT_ROWS(rt, rnn_predict, 4 * B * RNN_SIZE, 1, AT(RNN_DOT_3, layer), m + RNN_DOT_4,
         m + RNN_DOT_4);
     RT_AT(rt, "rnn: mul tanh mul add mul mul tanh mul add ... f32[4,48]", 1.69e4, 5.38e3, 1.54e3);
-    RT_ROWS(rt, rnn_tanh_predict, 4, 864, m + RNN_DOT_4 + 8 * RNN_SIZE, AT(RNN_ADD_2,
-        (layer + 1) % 2), m + RNN_DOT_4, m + RNN_DOT_4 + 12 * RNN_SIZE,
+    RT_ROWS(rt, rnn_tanh_predict, 4, 864, m + RNN_DOT_4 + 8 * RNN_SIZE,
+        AT(RNN_ADD_2, (layer + 1) % 2), m + RNN_DOT_4, m + RNN_DOT_4 + 12 * RNN_SIZE,
         m + RNN_DOT_4 + 4 * RNN_SIZE, AT(RNN_ADD_2, layer % 2), AT(RNN_MUL_2, layer));
 }
 
@@ -323,8 +323,8 @@ static void live_ranges(Rt *rt)
         LIVE(RNN_MUL_4, 9984, 50, 59), STACK(RNN_OUT, 9216, 57, 60), LIVE(LOGITS, 9600, 60, 62),
         LIVE(WORK, 147456, 6, 6), LIVE(WORK_2, 73728, 24, 24), LIVE(WORK_3, 73728, 35, 35),
         LIVE(WORK_4, 73728, 53, 53), LIVE(WORK_5, 98304, 60, 60),
-        {0}}, (RtLoop[]){{23, 27, 12, {0}}, {28, 30, 12, {0}}, {52, 56, 12, {0}}, {57, 59, 12,
-            {0}}, {0}});
+        {0}}, (RtLoop[]){{23, 27, 12, {0}}, {28, 30, 12, {0}}, {52, 56, 12, {0}},
+            {57, 59, 12, {0}}, {0}});
 }
 
 static const RtModel model = {

@@ -92,8 +92,8 @@ static void micro(Rt *rt, char *m)
         m + D_CROSS_ENTROPY_DIV, m + CROSS_ENTROPY_SUM, m + MODEL_4_OUT, m + LABELS,
         m + MODEL_4_OUT);
     RT_AT(rt, "4: reduce_sum f32[10]", 160, 680, 40);
-    rt_reduce(WITH(WORK_6), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {16, 10}, .stride = {10,
-        1}, .reduced = {1, 0}}, m + D_4_BIAS, m + MODEL_4_OUT);
+    rt_reduce(WITH(WORK_6), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {16, 10},
+        .stride = {10, 1}, .reduced = {1, 0}}, m + D_4_BIAS, m + MODEL_4_OUT);
     rt_gradient(rt, 0, 0, m + D_4_BIAS);  // 4.bias
     RT_AT(rt, "grad_norm 4.bias: mul reduce_sum f32[]", 20, 44, 4);
     RT_ROWS(rt, grad_norm, 1, 2 * CLASSES, m + D_4_BIAS, m + GRAD_NORM_4_BIAS);
@@ -116,8 +116,8 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "3: mul f32[16,64]", 1.02e3, 8.19e3, 4.1e3);
     RT_ROWS(rt, module_3_mul_backward, B * MODEL_2_SIZE, 1, m + D_4_IN, m + D_3_SUB, m + D_4_IN);
     RT_AT(rt, "2: reduce_sum f32[64]", 1.02e3, 4.35e3, 256);
-    rt_reduce(WITH(WORK_9), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {16, 64}, .stride = {64,
-        1}, .reduced = {1, 0}}, m + D_2_BIAS, m + D_4_IN);
+    rt_reduce(WITH(WORK_9), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {16, 64},
+        .stride = {64, 1}, .reduced = {1, 0}}, m + D_2_BIAS, m + D_4_IN);
     rt_gradient(rt, 2, 0, m + D_2_BIAS);  // 2.bias
     RT_AT(rt, "grad_norm 2.bias: mul reduce_sum f32[]", 128, 260, 4);
     RT_ROWS(rt, grad_norm_reduce_sum, 1, 2 * MODEL_2_SIZE, m + D_2_BIAS, m + GRAD_NORM_2_BIAS,
@@ -143,8 +143,8 @@ static void micro(Rt *rt, char *m)
     RT_ROWS(rt, sgd, MODEL_2_SIZE * MODEL_0_SIZE, 6, SGD(m + MODEL_2_WEIGHT, m + D_2_WEIGHT,
         m + MODEL_2_WEIGHT_MOMENTUM_BUFFER));
     RT_AT(rt, "0: reduce_sum f32[64]", 1.02e3, 4.35e3, 256);
-    rt_reduce(WITH(WORK_13), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {16, 64}, .stride = {64,
-        1}, .reduced = {1, 0}}, m + D_0_BIAS, m + D_1_IN);
+    rt_reduce(WITH(WORK_13), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {16, 64},
+        .stride = {64, 1}, .reduced = {1, 0}}, m + D_0_BIAS, m + D_1_IN);
     rt_gradient(rt, 4, 0, m + D_0_BIAS);  // 0.bias
     RT_AT(rt, "grad_norm 0.bias: mul reduce_sum f32[]", 128, 260, 4);
     RT_ROWS(rt, grad_norm_reduce_sum, 1, 2 * MODEL_0_SIZE, m + D_0_BIAS, m + GRAD_NORM_0_BIAS,

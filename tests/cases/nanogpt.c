@@ -109,7 +109,7 @@ static RtRows wte_forward, add_forward, ln1_forward, qkv_forward, ln2_forward, b
     ln2_predict, cross_entropy_predict, cross_entropy_log_predict;
 #define ADAMW(x0, exp_avg, param, exp_avg_sq) \
     x0, m + CLIP_NORM_OUT, exp_avg, m + ADAMW_SUB_2, m + ADAMW_SUB, param, m + ADAMW_SUB_3, \
-        exp_avg_sq, m + BETA2, m + ADAMW_CAST, m + EPS, m + ADAMW_NEG
+    exp_avg_sq, m + BETA2, m + ADAMW_CAST, m + EPS, m + ADAMW_NEG
 
 // blocks.{}, 3 times
 static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
@@ -127,15 +127,17 @@ static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
     rt_attention(WITH(WORK_2), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16, .t = 16,
         .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
         .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1}, {0}, 4, 0},
-        .causal = true, .scale = 0.288675129}, AT(BLOCKS_OUT_2, layer), AT(BLOCKS_ATTENTION,
-        layer), AT(QKV_OUT, layer), AT(QKV_OUT, layer) + 4 * HEADS * HEAD_SIZE, AT(QKV_OUT,
-        layer) + 8 * HEADS * HEAD_SIZE, NULL, NULL, NULL, NULL);
+        .causal = true, .scale = 0.288675129}, AT(BLOCKS_OUT_2, layer),
+        AT(BLOCKS_ATTENTION, layer), AT(QKV_OUT, layer),
+        AT(QKV_OUT, layer) + 4 * HEADS * HEAD_SIZE, AT(QKV_OUT, layer) + 8 * HEADS * HEAD_SIZE,
+        NULL, NULL, NULL, NULL);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4);
     rt_dot(WITH(WORK_3), 1, m + LN2_OUT, AT(BLOCKS_OUT_2, layer), AT(PROJ_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul ... f32[4,16,48]", 2.84e4, 3.82e4, 2.53e4);
-    RT_ROWS(rt, ln2_forward, B * T, 14 * C, m + LN2_OUT, AT(PROJ_BIAS, layer), AT(BLOCKS_OUT,
-        layer - 1), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer), AT(BLOCKS_OUT_3, layer),
-        AT(LN2_MUL, layer), AT(LN2_SUM, layer), AT(LN2_DIV, layer), m + LN2_OUT);
+    RT_ROWS(rt, ln2_forward, B * T, 14 * C, m + LN2_OUT, AT(PROJ_BIAS, layer),
+        AT(BLOCKS_OUT, layer - 1), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
+        AT(BLOCKS_OUT_3, layer), AT(LN2_MUL, layer), AT(LN2_SUM, layer), AT(LN2_DIV, layer),
+        m + LN2_OUT);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4);
     rt_dot(WITH(WORK_4), 2, AT(FC_DOT, layer), m + LN2_OUT, AT(FC_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]", 2.83e5, 9.91e4, 4.92e4);
@@ -152,8 +154,9 @@ static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
 static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "blocks.{}.out: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_13), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, AT(D_OUT_BIAS, layer), AT(D_LN1_IN, (layer + 1) % 2));
+    rt_reduce(WITH(WORK_13), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, AT(D_OUT_BIAS, layer),
+        AT(D_LN1_IN, (layer + 1) % 2));
     rt_gradient(rt, 3, layer, AT(D_OUT_BIAS, layer));  // blocks.{}.out.bias
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4);
     rt_dot(WITH(WORK_14), 7, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2), AT(OUT_WEIGHT, layer));
@@ -170,27 +173,27 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,48]", 1.18e6, 9.83e4, 1.23e4);
     rt_dot(WITH(WORK_17), 9, m + D_FC_IN, m + D_BLOCKS_IN, AT(FC_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_18), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, AT(D_LN2_BIAS, layer), m + D_FC_IN);
+    rt_reduce(WITH(WORK_18), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, AT(D_LN2_BIAS, layer), m + D_FC_IN);
     rt_gradient(rt, 6, layer, AT(D_LN2_BIAS, layer));  // blocks.{}.ln2.bias
     RT_AT(rt, "blocks.{}.ln2: mul mul reduce_sum mul ... f32[4,16,48]", 3.09e4, 6.28e4, 4.97e4);
-    RT_ROWS(rt, ln_add_backward_2, B * T, 13 * C, m + D_FC_IN, AT(LN2_WEIGHT, layer), AT(LN2_DIV,
-        layer), AT(BLOCKS_OUT_3, layer), AT(LN2_MUL, layer), AT(LN2_BIAS, layer), m + D_FC_IN,
-        m + D_LN2_MUL, m + D_LN2_IN, m + D_LN2_MUL_2, m + D_LN2_SUM, m + D_LN2_IN_2);
+    RT_ROWS(rt, ln_add_backward_2, B * T, 13 * C, m + D_FC_IN, AT(LN2_WEIGHT, layer),
+        AT(LN2_DIV, layer), AT(BLOCKS_OUT_3, layer), AT(LN2_MUL, layer), AT(LN2_BIAS, layer),
+        m + D_FC_IN, m + D_LN2_MUL, m + D_LN2_IN, m + D_LN2_MUL_2, m + D_LN2_SUM, m + D_LN2_IN_2);
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_19), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, AT(D_LN2_WEIGHT, layer), m + D_LN2_MUL_2);
+    rt_reduce(WITH(WORK_19), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, AT(D_LN2_WEIGHT, layer), m + D_LN2_MUL_2);
     rt_gradient(rt, 7, layer, AT(D_LN2_WEIGHT, layer));  // blocks.{}.ln2.weight
     RT_AT(rt, "blocks.{}.ln2: mul add sqrt div mul neg ... f32[4,16,48]", 1.96e4, 3.79e4, 1.23e4);
-    RT_ROWS(rt, ln_div_backward, B * T, 15 * C, AT(LN2_SUM, layer), m + D_LN2_SUM, AT(LN2_DIV,
-        layer), m + D_LN2_IN, m + D_FC_IN, AT(D_LN1_IN, (layer + 1) % 2), m + D_LN2_MUL,
-        m + D_LN2_IN);
+    RT_ROWS(rt, ln_div_backward, B * T, 15 * C, AT(LN2_SUM, layer), m + D_LN2_SUM,
+        AT(LN2_DIV, layer), m + D_LN2_IN, m + D_FC_IN, AT(D_LN1_IN, (layer + 1) % 2),
+        m + D_LN2_MUL, m + D_LN2_IN);
     RT_AT(rt, "blocks.{}.fc: dot f32[192,48]", 1.18e6, 9.83e4, 3.69e4);
     rt_dot(WITH(WORK_20), 10, AT(D_FC_WEIGHT, layer), m + D_LN2_IN_2, m + D_BLOCKS_IN);
     rt_gradient(rt, 8, layer, AT(D_FC_WEIGHT, layer));  // blocks.{}.fc.weight
     RT_AT(rt, "blocks.{}.proj: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_21), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, AT(D_PROJ_BIAS, layer), m + D_LN2_IN);
+    rt_reduce(WITH(WORK_21), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, AT(D_PROJ_BIAS, layer), m + D_LN2_IN);
     rt_gradient(rt, 9, layer, AT(D_PROJ_BIAS, layer));  // blocks.{}.proj.bias
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,4,12]", 2.95e5, 3.38e4, 1.23e4);
     rt_dot(WITH(WORK_22), 11, m + D_PROJ_IN, m + D_LN2_IN, AT(PROJ_WEIGHT, layer));
@@ -201,12 +204,13 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_attention_grad(WITH(WORK_24), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16,
         .t = 16, .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
         .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1}, {0}, 4, 0},
-        .dy = {{768, 12}, {0}, 48, 1}, .dq = {{2304, 12}, {0}, 144, 1}, .dk = {{2304, 12}, {0},
-        144, 1}, .dv = {{2304, 12}, {0}, 144, 1}, .causal = true, .scale = 0.288675129},
-        m + D_QKV_CONCAT, m + D_QKV_CONCAT + 4 * HEADS * HEAD_SIZE,
-        m + D_QKV_CONCAT + 8 * HEADS * HEAD_SIZE, AT(QKV_OUT, layer), AT(QKV_OUT,
-        layer) + 4 * HEADS * HEAD_SIZE, AT(QKV_OUT, layer) + 8 * HEADS * HEAD_SIZE, NULL, NULL,
-        NULL, NULL, AT(BLOCKS_OUT_2, layer), AT(BLOCKS_ATTENTION, layer), m + D_PROJ_IN);
+        .dy = {{768, 12}, {0}, 48, 1}, .dq = {{2304, 12}, {0}, 144, 1},
+        .dk = {{2304, 12}, {0}, 144, 1}, .dv = {{2304, 12}, {0}, 144, 1}, .causal = true,
+        .scale = 0.288675129}, m + D_QKV_CONCAT, m + D_QKV_CONCAT + 4 * HEADS * HEAD_SIZE,
+        m + D_QKV_CONCAT + 8 * HEADS * HEAD_SIZE, AT(QKV_OUT, layer),
+        AT(QKV_OUT, layer) + 4 * HEADS * HEAD_SIZE, AT(QKV_OUT, layer) + 8 * HEADS * HEAD_SIZE,
+        NULL, NULL, NULL, NULL, AT(BLOCKS_OUT_2, layer), AT(BLOCKS_ATTENTION, layer),
+        m + D_PROJ_IN);
     RT_AT(rt, "blocks.{}.qkv: reduce_sum f32[3,4,12]", 9.22e3, 3.74e4, 576);
     rt_reduce(WITH(WORK_25), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 144},
         .stride = {144, 1}, .reduced = {1, 0}}, AT(D_QKV_BIAS, layer), m + D_QKV_CONCAT);
@@ -214,20 +218,22 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,48]", 8.85e5, 7.68e4, 1.23e4);
     rt_dot(WITH(WORK_26), 13, m + D_QKV_IN, m + D_QKV_CONCAT, AT(QKV_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_27), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, AT(D_LN1_BIAS, layer), m + D_QKV_IN);
+    rt_reduce(WITH(WORK_27), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, AT(D_LN1_BIAS, layer), m + D_QKV_IN);
     rt_gradient(rt, 12, layer, AT(D_LN1_BIAS, layer));  // blocks.{}.ln1.bias
     RT_AT(rt, "blocks.{}.ln1: mul mul reduce_sum mul ... f32[4,16,48]", 3.09e4, 6.28e4, 4.97e4);
-    RT_ROWS(rt, ln_add_backward_2, B * T, 13 * C, m + D_QKV_IN, AT(LN1_WEIGHT, layer), AT(LN1_DIV,
-        layer), AT(BLOCKS_OUT, layer - 1), AT(LN1_MUL, layer), AT(LN1_BIAS, layer), m + D_QKV_IN,
-        m + D_LN1_MUL, m + D_LN1_SUB, m + D_LN1_MUL_2, m + D_LN1_SUM, m + D_LN1_IN_2);
+    RT_ROWS(rt, ln_add_backward_2, B * T, 13 * C, m + D_QKV_IN, AT(LN1_WEIGHT, layer),
+        AT(LN1_DIV, layer), AT(BLOCKS_OUT, layer - 1), AT(LN1_MUL, layer), AT(LN1_BIAS, layer),
+        m + D_QKV_IN, m + D_LN1_MUL, m + D_LN1_SUB, m + D_LN1_MUL_2, m + D_LN1_SUM,
+        m + D_LN1_IN_2);
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_28), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, AT(D_LN1_WEIGHT, layer), m + D_LN1_MUL_2);
+    rt_reduce(WITH(WORK_28), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, AT(D_LN1_WEIGHT, layer), m + D_LN1_MUL_2);
     rt_gradient(rt, 13, layer, AT(D_LN1_WEIGHT, layer));  // blocks.{}.ln1.weight
     RT_AT(rt, "blocks.{}.ln1: mul add sqrt div mul neg ... f32[4,16,48]", 1.96e4, 5.02e4, 1.23e4);
-    RT_ROWS(rt, ln_div_backward, B * T, 15 * C, AT(LN1_SUM, layer), m + D_LN1_SUM, AT(LN1_DIV,
-        layer), m + D_LN1_SUB, m + D_QKV_IN, m + D_LN2_IN, m + D_LN1_MUL, AT(D_LN1_IN, layer % 2));
+    RT_ROWS(rt, ln_div_backward, B * T, 15 * C, AT(LN1_SUM, layer), m + D_LN1_SUM,
+        AT(LN1_DIV, layer), m + D_LN1_SUB, m + D_QKV_IN, m + D_LN2_IN, m + D_LN1_MUL,
+        AT(D_LN1_IN, layer % 2));
     RT_AT(rt, "blocks.{}.qkv: dot f32[3,4,12,48]", 8.85e5, 7.68e4, 2.76e4);
     rt_dot(WITH(WORK_29), 14, AT(D_QKV_WEIGHT, layer), m + D_LN1_IN_2, m + D_QKV_CONCAT);
     rt_gradient(rt, 14, layer, AT(D_QKV_WEIGHT, layer));  // blocks.{}.qkv.weight
@@ -274,16 +280,16 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "head: dot f32[4,16,48]", 5.9e5, 5.53e4, 1.23e4);
     rt_dot(WITH(WORK_9), 5, m + D_HEAD_IN, m + HEAD_OUT, m + HEAD_WEIGHT);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_10), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, m + D_LN_BIAS, m + D_HEAD_IN);
+    rt_reduce(WITH(WORK_10), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN_BIAS, m + D_HEAD_IN);
     rt_gradient(rt, 0, 0, m + D_LN_BIAS);  // ln.bias
     RT_AT(rt, "ln: mul mul reduce_sum mul neg mul sub ... f32[4,16,48]", 3.16e4, 6.34e4, 4.97e4);
     RT_ROWS(rt, ln_backward, B * T, 18 * C, m + D_HEAD_IN, m + LN_WEIGHT, m + LN_DIV,
         AT(BLOCKS_OUT, LAYERS - 1), m + LN_MUL, m + D_LN_SQRT, m + D_LN_MUL, m + LN_BIAS,
         m + D_HEAD_IN, m + D_LN_MUL_2, m + D_LN_SUB, m + D_LN_MUL_3, m + D_LN_MUL_4, m + D_LN_IN);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_11), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, m + D_LN_WEIGHT, m + D_LN_MUL_3);
+    rt_reduce(WITH(WORK_11), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN_WEIGHT, m + D_LN_MUL_3);
     rt_gradient(rt, 1, 0, m + D_LN_WEIGHT);  // ln.weight
     RT_AT(rt, "ln: mul mul add add add f32[4,16,48]", 1.54e4, 3.74e4, 1.23e4);
     RT_ROWS(rt, ln_add_backward, B * T, 5 * C, m + D_LN_MUL_4, m + D_LN_SUB, m + D_HEAD_IN,
@@ -301,8 +307,8 @@ static void micro(Rt *rt, char *m)
     RT_ROWS(rt, wte_forward, B * T, 3, m + INPUT_IDS, m + INPUT_IDS);
     RT_AT(rt, "wte: scatter_add f32[96,48]", 0, 3.12e4, 1.84e4);
     rt_scatter_add(WITH(WORK_31), &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1,
-        .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + D_WTE_WEIGHT, AT(D_LN1_IN,
-        0), m + INPUT_IDS, NULL);
+        .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + D_WTE_WEIGHT,
+        AT(D_LN1_IN, 0), m + INPUT_IDS, NULL);
     rt_gradient(rt, 16, 0, m + D_WTE_WEIGHT);  // wte.weight
 }
 
@@ -414,12 +420,12 @@ static void blocks_update_layer(Rt *rt, char *m, int64_t layer)
     RT_ROWS(rt, adamw, 3 * HEADS * HEAD_SIZE * C, 15, ADAMW(AT(D_QKV_WEIGHT, layer),
         AT(QKV_WEIGHT_EXP_AVG, layer), AT(QKV_WEIGHT, layer), AT(QKV_WEIGHT_EXP_AVG_SQ, layer)));
     RT_AT(rt, "adamw blocks.{}.qkv.bias: mul sub mul mul ... f32[3,4,12]", 3.02e3, 2.34e3, 1.73e3);
-    RT_ROWS(rt, adamw, 3 * HEADS * HEAD_SIZE, 15, ADAMW(AT(D_QKV_BIAS, layer), AT(QKV_BIAS_EXP_AVG,
-        layer), AT(QKV_BIAS, layer), AT(QKV_BIAS_EXP_AVG_SQ, layer)));
+    RT_ROWS(rt, adamw, 3 * HEADS * HEAD_SIZE, 15, ADAMW(AT(D_QKV_BIAS, layer),
+        AT(QKV_BIAS_EXP_AVG, layer), AT(QKV_BIAS, layer), AT(QKV_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "adamw blocks.{}.proj.weight: mul sub mul ... f32[48,4,12]", 4.84e4, 3.69e4, 2.76e4);
     RT_ROWS(rt, adamw, C * HEADS * HEAD_SIZE, 15, ADAMW(AT(D_PROJ_WEIGHT, layer),
-        AT(PROJ_WEIGHT_EXP_AVG, layer), AT(PROJ_WEIGHT, layer), AT(PROJ_WEIGHT_EXP_AVG_SQ,
-        layer)));
+        AT(PROJ_WEIGHT_EXP_AVG, layer), AT(PROJ_WEIGHT, layer),
+        AT(PROJ_WEIGHT_EXP_AVG_SQ, layer)));
     RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
     RT_ROWS(rt, adamw, C, 15, ADAMW(AT(D_PROJ_BIAS, layer), AT(PROJ_BIAS_EXP_AVG, layer),
         AT(PROJ_BIAS, layer), AT(PROJ_BIAS_EXP_AVG_SQ, layer)));
@@ -436,8 +442,8 @@ static void blocks_update_layer(Rt *rt, char *m, int64_t layer)
     RT_ROWS(rt, adamw, FC_SIZE, 15, ADAMW(AT(D_FC_BIAS, layer), AT(FC_BIAS_EXP_AVG, layer),
         AT(FC_BIAS, layer), AT(FC_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "adamw blocks.{}.out.weight: mul sub mul ... f32[48,192]", 1.94e5, 1.47e5, 1.11e5);
-    RT_ROWS(rt, adamw, C * FC_SIZE, 15, ADAMW(AT(D_OUT_WEIGHT, layer), AT(OUT_WEIGHT_EXP_AVG,
-        layer), AT(OUT_WEIGHT, layer), AT(OUT_WEIGHT_EXP_AVG_SQ, layer)));
+    RT_ROWS(rt, adamw, C * FC_SIZE, 15, ADAMW(AT(D_OUT_WEIGHT, layer),
+        AT(OUT_WEIGHT_EXP_AVG, layer), AT(OUT_WEIGHT, layer), AT(OUT_WEIGHT_EXP_AVG_SQ, layer)));
     RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
     RT_ROWS(rt, adamw, C, 15, ADAMW(AT(D_OUT_BIAS, layer), AT(OUT_BIAS_EXP_AVG, layer),
         AT(OUT_BIAS, layer), AT(OUT_BIAS_EXP_AVG_SQ, layer)));
@@ -472,8 +478,8 @@ static void update(Rt *rt, char *m)
 static void blocks_predict_layer(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub mul ... f32[4,16,48]", 2.22e4, 2.5e4, 1.23e4);
-    RT_ROWS(rt, ln_predict, B * T, 12 * C, AT(F_BLOCKS_OUT, (layer + 1) % 2), AT(LN1_WEIGHT,
-        layer), AT(LN1_BIAS, layer), m + F_LN1_OUT);
+    RT_ROWS(rt, ln_predict, B * T, 12 * C, AT(F_BLOCKS_OUT, (layer + 1) % 2),
+        AT(LN1_WEIGHT, layer), AT(LN1_BIAS, layer), m + F_LN1_OUT);
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]", 8.85e5, 7.68e4, 3.69e4);
     rt_dot(WITH(F_WORK), 0, m + F_QKV_OUT, m + F_LN1_OUT, AT(QKV_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]", 9.22e3, 3.74e4, 3.69e4);
@@ -489,9 +495,9 @@ static void blocks_predict_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4);
     rt_dot(WITH(F_WORK_3), 1, m + F_LN2_OUT, m + F_BLOCKS_OUT_2, AT(PROJ_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul ... f32[4,16,48]", 2.84e4, 3.74e4, 2.46e4);
-    RT_ROWS(rt, ln2_predict, B * T, 14 * C, m + F_LN2_OUT, AT(PROJ_BIAS, layer), AT(F_BLOCKS_OUT,
-        (layer + 1) % 2), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer), m + F_BLOCKS_OUT_3,
-        m + F_LN2_OUT);
+    RT_ROWS(rt, ln2_predict, B * T, 14 * C, m + F_LN2_OUT, AT(PROJ_BIAS, layer),
+        AT(F_BLOCKS_OUT, (layer + 1) % 2), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
+        m + F_BLOCKS_OUT_3, m + F_LN2_OUT);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4);
     rt_dot(WITH(F_WORK_4), 2, m + F_BLOCKS_OUT_4, m + F_LN2_OUT, AT(FC_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]", 2.83e5, 4.99e4, 4.92e4);
@@ -693,8 +699,8 @@ static void cross_entropy_forward(char *const *p, int64_t first, int64_t last)
                 const uint8_t v2 = !v1;
                 s0 += (float)v2;
                 y2[i] = (v2 & ((x0[i] < 0) | (96 <= x0[i]))) ?
-                    (int64_t)rt_add_int((int64_t)rt_add_int(i, 1), (int64_t)rt_mul_int(i0,
-                    16)) : 65;
+                    (int64_t)rt_add_int((int64_t)rt_add_int(i, 1),
+                    (int64_t)rt_mul_int(i0, 16)) : 65;
                 y0[i] = v1;
             }
         }
@@ -1072,8 +1078,8 @@ static void cross_entropy_predict(char *const *p, int64_t first, int64_t last)
                 const uint8_t v2 = !v1;
                 s0 += (float)v2;
                 y2[i] = (v2 & ((x0[i] < 0) | (96 <= x0[i]))) ?
-                    (int64_t)rt_add_int((int64_t)rt_add_int(i, 1), (int64_t)rt_mul_int(i0,
-                    16)) : 65;
+                    (int64_t)rt_add_int((int64_t)rt_add_int(i, 1),
+                    (int64_t)rt_mul_int(i0, 16)) : 65;
                 y0[i] = v1;
             }
         }

@@ -118,7 +118,7 @@ static RtRows wte_forward, add_forward, ln1_forward, qkv_forward, ln2_forward, b
     qkv_predict, ln2_predict, blocks_erf_predict, cross_entropy_predict, cross_entropy_log_predict;
 #define ADAMW(param, x2, exp_avg, exp_avg_sq) \
     param, m + ADAMW_SUB_3, x2, exp_avg, m + ADAMW_SUB_2, m + ADAMW_SUB, exp_avg_sq, m + BETA2, \
-        m + ADAMW_CAST, m + EPS, m + ADAMW_NEG
+    m + ADAMW_CAST, m + EPS, m + ADAMW_NEG
 
 // blocks.{}, 3 times
 static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
@@ -136,9 +136,10 @@ static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
     rt_attention(WITH(WORK_3), &(RtAttention){.n_batch = 2, .batch = {4, 2}, .s = 16, .t = 16,
         .e = 12, .f = 12, .q = {{1152, 12}, {0}, 72, 1}, .k = {{1152, 12}, {0}, 72, 1},
         .v = {{1152, 12}, {0}, 72, 1}, .y = {{384, 12}, {0}, 24, 1}, .lse = {{32, 1}, {0}, 2, 0},
-        .causal = true, .scale = 0.288675129}, AT(BLOCKS_OUT_2, layer), AT(BLOCKS_ATTENTION,
-        layer), AT(QKV_OUT, layer), AT(QKV_OUT, layer) + 4 * HEADS / 2 * HEAD_SIZE, AT(QKV_OUT,
-        layer) + 8 * HEADS / 2 * HEAD_SIZE, NULL, NULL, NULL, NULL);
+        .causal = true, .scale = 0.288675129}, AT(BLOCKS_OUT_2, layer),
+        AT(BLOCKS_ATTENTION, layer), AT(QKV_OUT, layer),
+        AT(QKV_OUT, layer) + 4 * HEADS / 2 * HEAD_SIZE,
+        AT(QKV_OUT, layer) + 8 * HEADS / 2 * HEAD_SIZE, NULL, NULL, NULL, NULL);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 1.47e5, 2.3e4, 1.23e4, 3.02e-6);
     rt_dot(WITH(WORK_4), 1, m + PROJ_DOT, AT(BLOCKS_OUT_2, layer), AT(PROJ_WEIGHT, layer));
     // all_reduce on tp: 0.0117 MiB, 6.05 us
@@ -146,14 +147,15 @@ static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
     rt_all_reduce(WITH(WORK_5), &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0, .outer = 1,
         .whole = 3072, .inner = 1}, m + LN2_OUT, m + PROJ_DOT);
     RT_AT(rt, "blocks.{}.ln2: add add ... f32[4,16,48]", 2.84e4, 3.82e4, 2.53e4, 3.02e-6);
-    RT_ROWS(rt, ln2_forward, B * T, 14 * C, m + LN2_OUT, AT(PROJ_BIAS, layer), AT(BLOCKS_OUT,
-        layer - 1), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer), AT(BLOCKS_OUT_3, layer),
-        AT(LN2_MUL, layer), AT(LN2_SUM, layer), AT(LN2_DIV, layer), m + LN2_OUT);
+    RT_ROWS(rt, ln2_forward, B * T, 14 * C, m + LN2_OUT, AT(PROJ_BIAS, layer),
+        AT(BLOCKS_OUT, layer - 1), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
+        AT(BLOCKS_OUT_3, layer), AT(LN2_MUL, layer), AT(LN2_SUM, layer), AT(LN2_DIV, layer),
+        m + LN2_OUT);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4, 3.09e-6);
     rt_dot(WITH(WORK_6), 2, AT(FC_DOT, layer), m + LN2_OUT, AT(FC_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add div erf add mul ... f32[4,16,96]", 1.41e5, 4.95e4, 2.46e4, 3.03e-6);
-    RT_ROWS(rt, blocks_erf_forward, B * T, 6 * FC_SIZE / 2, AT(FC_DOT, layer), AT(FC_BIAS,
-        layer) + rt->shard[0].offset * 4, m + BLOCKS_OUT_4);
+    RT_ROWS(rt, blocks_erf_forward, B * T, 6 * FC_SIZE / 2, AT(FC_DOT, layer),
+        AT(FC_BIAS, layer) + rt->shard[0].offset * 4, m + BLOCKS_OUT_4);
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]", 5.9e5, 5.53e4, 1.23e4, 3.09e-6);
     rt_dot(WITH(WORK_7), 3, m + OUT_DOT, m + BLOCKS_OUT_4, AT(OUT_WEIGHT, layer));
     // all_reduce on tp: 0.0117 MiB, 6.05 us
@@ -169,19 +171,19 @@ static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
 static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "blocks.{}.out: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_18), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, m + D_OUT_BIAS, AT(D_LN1_IN, (layer + 1) % 2));
+    rt_reduce(WITH(WORK_18), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, m + D_OUT_BIAS, AT(D_LN1_IN, (layer + 1) % 2));
     rt_gradient(rt, 3, layer, m + D_OUT_BIAS);  // blocks.{}.out.bias
     RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_OUT_BIAS, m + GRAD_NORM_OUT_BIAS);
     RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
-    RT_ROWS(rt, adamw, C, 14, ADAMW(AT(OUT_BIAS, layer), m + D_OUT_BIAS, AT(OUT_BIAS_EXP_AVG,
-        layer), AT(OUT_BIAS_EXP_AVG_SQ, layer)));
+    RT_ROWS(rt, adamw, C, 14, ADAMW(AT(OUT_BIAS, layer), m + D_OUT_BIAS,
+        AT(OUT_BIAS_EXP_AVG, layer), AT(OUT_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4, 3.09e-6);
     rt_dot(WITH(WORK_19), 7, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2), AT(OUT_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add div erf add mul ... f32[4,16,96]", 2.76e5, 7.41e4, 4.92e4, 3.04e-6);
-    RT_ROWS(rt, blocks_erf_backward, B * T, 16 * FC_SIZE / 2, AT(FC_DOT, layer), AT(FC_BIAS,
-        layer) + rt->shard[0].offset * 4, m + D_OUT_IN, m + D_OUT_IN, m + D_BLOCKS_IN);
+    RT_ROWS(rt, blocks_erf_backward, B * T, 16 * FC_SIZE / 2, AT(FC_DOT, layer),
+        AT(FC_BIAS, layer) + rt->shard[0].offset * 4, m + D_OUT_IN, m + D_OUT_IN, m + D_BLOCKS_IN);
     RT_AT(rt, "blocks.{}.out: dot f32[48,96]", 5.9e5, 5.53e4, 1.84e4, 3.09e-6);
     rt_dot(WITH(WORK_20), 8, m + D_OUT_WEIGHT, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2));
     // all_gather on tp: 0.0176 MiB, 6.12 us
@@ -193,8 +195,8 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_ROWS(rt, adamw, C * FC_SIZE / 2, 14, ADAMW(AT(OUT_WEIGHT, layer), m + D_OUT_WEIGHT,
         AT(OUT_WEIGHT_EXP_AVG, layer), AT(OUT_WEIGHT_EXP_AVG_SQ, layer)));
     RT_AT(rt, "blocks.{}.fc: reduce_sum f32[96]", 6.14e3, 2.5e4, 384, 3.01e-6);
-    rt_reduce(WITH(WORK_21), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 96}, .stride = {96,
-        1}, .reduced = {1, 0}}, m + D_FC_BIAS, m + D_BLOCKS_IN);
+    rt_reduce(WITH(WORK_21), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 96},
+        .stride = {96, 1}, .reduced = {1, 0}}, m + D_FC_BIAS, m + D_BLOCKS_IN);
     RT_AT(rt, "adamw blocks.{}.fc.bias: mul sub mul ... f32[96]", 1.92e3, 1.95e3, 1.15e3, 3e-6);
     RT_ROWS(rt, adamw_div, FC_SIZE / 2, 14, AT(FC_BIAS, layer) + rt->shard[0].offset * 4,
         m + ADAMW_SUB_3, m + D_FC_BIAS, AT(FC_BIAS_EXP_AVG, layer), m + ADAMW_SUB_2, m + ADAMW_SUB,
@@ -217,31 +219,32 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_all_reduce(WITH(WORK_23), &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0, .outer = 1,
         .whole = 3072, .inner = 1}, m + D_FC_IN, m + D_FC_DOT);
     RT_AT(rt, "blocks.{}.ln2: mul mul ... f32[4,16,48]", 3.09e4, 7.51e4, 4.97e4, 3.04e-6);
-    RT_ROWS(rt, ln_add_backward_2, B * T, 13 * C, m + D_FC_IN, AT(LN2_WEIGHT, layer), AT(LN2_DIV,
-        layer), AT(BLOCKS_OUT_3, layer), AT(LN2_MUL, layer), AT(LN2_BIAS, layer), m + D_LN2_MUL,
-        m + D_LN2_MUL_2, m + D_LN2_IN, m + D_LN2_MUL_3, m + D_LN2_SUM, m + D_LN2_IN_2);
+    RT_ROWS(rt, ln_add_backward_2, B * T, 13 * C, m + D_FC_IN, AT(LN2_WEIGHT, layer),
+        AT(LN2_DIV, layer), AT(BLOCKS_OUT_3, layer), AT(LN2_MUL, layer), AT(LN2_BIAS, layer),
+        m + D_LN2_MUL, m + D_LN2_MUL_2, m + D_LN2_IN, m + D_LN2_MUL_3, m + D_LN2_SUM,
+        m + D_LN2_IN_2);
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_24), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, m + D_LN2_BIAS, m + D_FC_IN);
+    rt_reduce(WITH(WORK_24), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN2_BIAS, m + D_FC_IN);
     rt_gradient(rt, 6, layer, m + D_LN2_BIAS);  // blocks.{}.ln2.bias
     RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN2_BIAS, m + GRAD_NORM_LN2_BIAS);
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_25), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, m + D_LN2_WEIGHT, m + D_LN2_MUL_3);
+    rt_reduce(WITH(WORK_25), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN2_WEIGHT, m + D_LN2_MUL_3);
     rt_gradient(rt, 7, layer, m + D_LN2_WEIGHT);  // blocks.{}.ln2.weight
     RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN2_WEIGHT, m + GRAD_NORM_LN2_WEIGHT);
     RT_AT(rt, "adamw blocks.{}.ln2.weight: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
-    RT_ROWS(rt, adamw, C, 14, ADAMW(AT(LN2_WEIGHT, layer), m + D_LN2_WEIGHT, AT(LN2_WEIGHT_EXP_AVG,
-        layer), AT(LN2_WEIGHT_EXP_AVG_SQ, layer)));
+    RT_ROWS(rt, adamw, C, 14, ADAMW(AT(LN2_WEIGHT, layer), m + D_LN2_WEIGHT,
+        AT(LN2_WEIGHT_EXP_AVG, layer), AT(LN2_WEIGHT_EXP_AVG_SQ, layer)));
     RT_AT(rt, "blocks.{}.ln2: mul add sqrt div ... f32[4,16,48]", 1.96e4, 3.79e4, 1.23e4, 3.02e-6);
-    RT_ROWS(rt, ln_div_backward, B * T, 15 * C, AT(LN2_SUM, layer), m + D_LN2_SUM, AT(LN2_DIV,
-        layer), m + D_LN2_IN, m + D_LN2_MUL, AT(D_LN1_IN, (layer + 1) % 2), m + D_LN2_MUL_2,
-        m + D_LN2_IN);
+    RT_ROWS(rt, ln_div_backward, B * T, 15 * C, AT(LN2_SUM, layer), m + D_LN2_SUM,
+        AT(LN2_DIV, layer), m + D_LN2_IN, m + D_LN2_MUL, AT(D_LN1_IN, (layer + 1) % 2),
+        m + D_LN2_MUL_2, m + D_LN2_IN);
     RT_AT(rt, "adamw blocks.{}.ln2.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
-    RT_ROWS(rt, adamw, C, 14, ADAMW(AT(LN2_BIAS, layer), m + D_LN2_BIAS, AT(LN2_BIAS_EXP_AVG,
-        layer), AT(LN2_BIAS_EXP_AVG_SQ, layer)));
+    RT_ROWS(rt, adamw, C, 14, ADAMW(AT(LN2_BIAS, layer), m + D_LN2_BIAS,
+        AT(LN2_BIAS_EXP_AVG, layer), AT(LN2_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "blocks.{}.fc: dot f32[96,48]", 5.9e5, 5.53e4, 1.84e4, 3.09e-6);
     rt_dot(WITH(WORK_26), 10, m + D_FC_WEIGHT, m + D_LN2_IN_2, m + D_BLOCKS_IN);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: copy f32[1,4608]", 0, 3.69e4, 1.84e4, 3.02e-6);
@@ -259,8 +262,8 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_ROWS(rt, adamw, FC_SIZE / 2 * C, 14, ADAMW(AT(FC_WEIGHT, layer), m + D_FC_WEIGHT,
         AT(FC_WEIGHT_EXP_AVG, layer), AT(FC_WEIGHT_EXP_AVG_SQ, layer)));
     RT_AT(rt, "blocks.{}.proj: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_27), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, m + D_PROJ_BIAS, m + D_LN2_IN);
+    rt_reduce(WITH(WORK_27), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, m + D_PROJ_BIAS, m + D_LN2_IN);
     rt_gradient(rt, 9, layer, m + D_PROJ_BIAS);  // blocks.{}.proj.bias
     RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_PROJ_BIAS, m + GRAD_NORM_PROJ_BIAS);
@@ -288,8 +291,8 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 2 * FC_SIZE, m + GRAD_NORM_FC_WEIGHT_4,
         m + GRAD_NORM_FC_BIAS, (char *)(int64_t[]){192});
     RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
-    RT_ROWS(rt, adamw, C, 14, ADAMW(AT(PROJ_BIAS, layer), m + D_PROJ_BIAS, AT(PROJ_BIAS_EXP_AVG,
-        layer), AT(PROJ_BIAS_EXP_AVG_SQ, layer)));
+    RT_ROWS(rt, adamw, C, 14, ADAMW(AT(PROJ_BIAS, layer), m + D_PROJ_BIAS,
+        AT(PROJ_BIAS_EXP_AVG, layer), AT(PROJ_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,2,12]", 1.47e5, 2.3e4, 6.14e3, 3.02e-6);
     rt_dot(WITH(WORK_30), 12, m + D_PROJ_IN, m + D_LN2_IN, AT(PROJ_WEIGHT, layer));
     rt_gradient(rt, 10, layer, m + D_PROJ_WEIGHT);  // blocks.{}.proj.weight
@@ -300,15 +303,16 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_attention_grad(WITH(WORK_31), &(RtAttention){.n_batch = 2, .batch = {4, 2}, .s = 16,
         .t = 16, .e = 12, .f = 12, .q = {{1152, 12}, {0}, 72, 1}, .k = {{1152, 12}, {0}, 72, 1},
         .v = {{1152, 12}, {0}, 72, 1}, .y = {{384, 12}, {0}, 24, 1}, .lse = {{32, 1}, {0}, 2, 0},
-        .dy = {{384, 12}, {0}, 24, 1}, .dq = {{1152, 12}, {0}, 72, 1}, .dk = {{1152, 12}, {0}, 72,
-        1}, .dv = {{1152, 12}, {0}, 72, 1}, .causal = true, .scale = 0.288675129},
-        m + D_QKV_CONCAT, m + D_QKV_CONCAT + 4 * HEADS / 2 * HEAD_SIZE,
-        m + D_QKV_CONCAT + 8 * HEADS / 2 * HEAD_SIZE, AT(QKV_OUT, layer), AT(QKV_OUT,
-        layer) + 4 * HEADS / 2 * HEAD_SIZE, AT(QKV_OUT, layer) + 8 * HEADS / 2 * HEAD_SIZE, NULL,
-        NULL, NULL, NULL, AT(BLOCKS_OUT_2, layer), AT(BLOCKS_ATTENTION, layer), m + D_PROJ_IN);
+        .dy = {{384, 12}, {0}, 24, 1}, .dq = {{1152, 12}, {0}, 72, 1},
+        .dk = {{1152, 12}, {0}, 72, 1}, .dv = {{1152, 12}, {0}, 72, 1}, .causal = true,
+        .scale = 0.288675129}, m + D_QKV_CONCAT, m + D_QKV_CONCAT + 4 * HEADS / 2 * HEAD_SIZE,
+        m + D_QKV_CONCAT + 8 * HEADS / 2 * HEAD_SIZE, AT(QKV_OUT, layer),
+        AT(QKV_OUT, layer) + 4 * HEADS / 2 * HEAD_SIZE,
+        AT(QKV_OUT, layer) + 8 * HEADS / 2 * HEAD_SIZE, NULL, NULL, NULL, NULL,
+        AT(BLOCKS_OUT_2, layer), AT(BLOCKS_ATTENTION, layer), m + D_PROJ_IN);
     RT_AT(rt, "blocks.{}.qkv: reduce_sum f32[3,2,12]", 4.61e3, 1.87e4, 288, 3.01e-6);
-    rt_reduce(WITH(WORK_32), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 72}, .stride = {72,
-        1}, .reduced = {1, 0}}, m + D_QKV_BIAS, m + D_QKV_CONCAT);
+    rt_reduce(WITH(WORK_32), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 72},
+        .stride = {72, 1}, .reduced = {1, 0}}, m + D_QKV_BIAS, m + D_QKV_CONCAT);
     // all_gather on tp: 0.000275 MiB, 6 us
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: start all_gather f32[3,4,12]", 0, 0, 0, 3e-6);
     rt_start(WITH(WORK), 7, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 3,
@@ -339,18 +343,19 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.qkv: wait for all_reduce f32[4,16,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 8);
     RT_AT(rt, "blocks.{}.ln1: mul mul ... f32[4,16,48]", 3.09e4, 7.51e4, 4.97e4, 3.04e-6);
-    RT_ROWS(rt, ln_add_backward_2, B * T, 13 * C, m + D_QKV_IN, AT(LN1_WEIGHT, layer), AT(LN1_DIV,
-        layer), AT(BLOCKS_OUT, layer - 1), AT(LN1_MUL, layer), AT(LN1_BIAS, layer), m + D_LN1_MUL,
-        m + D_LN1_MUL_2, m + D_LN1_SUB, m + D_LN1_MUL_3, m + D_LN1_SUM, m + D_LN1_IN_2);
+    RT_ROWS(rt, ln_add_backward_2, B * T, 13 * C, m + D_QKV_IN, AT(LN1_WEIGHT, layer),
+        AT(LN1_DIV, layer), AT(BLOCKS_OUT, layer - 1), AT(LN1_MUL, layer), AT(LN1_BIAS, layer),
+        m + D_LN1_MUL, m + D_LN1_MUL_2, m + D_LN1_SUB, m + D_LN1_MUL_3, m + D_LN1_SUM,
+        m + D_LN1_IN_2);
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_35), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, m + D_LN1_BIAS, m + D_QKV_IN);
+    rt_reduce(WITH(WORK_35), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN1_BIAS, m + D_QKV_IN);
     rt_gradient(rt, 12, layer, m + D_LN1_BIAS);  // blocks.{}.ln1.bias
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN1_BIAS, m + GRAD_NORM_LN1_BIAS);
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_36), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, m + D_LN1_WEIGHT, m + D_LN1_MUL_3);
+    rt_reduce(WITH(WORK_36), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN1_WEIGHT, m + D_LN1_MUL_3);
     rt_gradient(rt, 13, layer, m + D_LN1_WEIGHT);  // blocks.{}.ln1.weight
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]", 97, 200, 4, 3e-6);
     RT_ROWS(rt, grad_norm_add, 1, 3 * C, m + D_LN1_WEIGHT, m + GRAD_NORM_LN1_BIAS,
@@ -362,15 +367,15 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_start(WITH(WORK), 9, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 3,
         .whole = 4, .inner = 576}, m + GRAD_NORM_QKV_WEIGHT, m + D_QKV_WEIGHT);
     RT_AT(rt, "adamw blocks.{}.ln1.weight: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
-    RT_ROWS(rt, adamw, C, 14, ADAMW(AT(LN1_WEIGHT, layer), m + D_LN1_WEIGHT, AT(LN1_WEIGHT_EXP_AVG,
-        layer), AT(LN1_WEIGHT_EXP_AVG_SQ, layer)));
+    RT_ROWS(rt, adamw, C, 14, ADAMW(AT(LN1_WEIGHT, layer), m + D_LN1_WEIGHT,
+        AT(LN1_WEIGHT_EXP_AVG, layer), AT(LN1_WEIGHT_EXP_AVG_SQ, layer)));
     RT_AT(rt, "blocks.{}.ln1: mul add sqrt div ... f32[4,16,48]", 1.96e4, 5.02e4, 1.23e4, 3.02e-6);
-    RT_ROWS(rt, ln_div_backward, B * T, 15 * C, AT(LN1_SUM, layer), m + D_LN1_SUM, AT(LN1_DIV,
-        layer), m + D_LN1_SUB, m + D_LN1_MUL, m + D_LN2_IN, m + D_LN1_MUL_2, AT(D_LN1_IN,
-        layer % 2));
+    RT_ROWS(rt, ln_div_backward, B * T, 15 * C, AT(LN1_SUM, layer), m + D_LN1_SUM,
+        AT(LN1_DIV, layer), m + D_LN1_SUB, m + D_LN1_MUL, m + D_LN2_IN, m + D_LN1_MUL_2,
+        AT(D_LN1_IN, layer % 2));
     RT_AT(rt, "adamw blocks.{}.ln1.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
-    RT_ROWS(rt, adamw, C, 14, ADAMW(AT(LN1_BIAS, layer), m + D_LN1_BIAS, AT(LN1_BIAS_EXP_AVG,
-        layer), AT(LN1_BIAS_EXP_AVG_SQ, layer)));
+    RT_ROWS(rt, adamw, C, 14, ADAMW(AT(LN1_BIAS, layer), m + D_LN1_BIAS,
+        AT(LN1_BIAS_EXP_AVG, layer), AT(LN1_BIAS_EXP_AVG_SQ, layer)));
     rt_gradient(rt, 14, layer, m + D_QKV_WEIGHT);  // blocks.{}.qkv.weight
     RT_AT(rt, "adamw {}.qkv.weight: mul sub ... f32[3,2,12,48]", 6.91e4, 5.53e4, 4.15e4, 3.03e-6);
     RT_ROWS(rt, adamw, 3 * HEADS / 2 * HEAD_SIZE * C, 14, ADAMW(AT(QKV_WEIGHT, layer),
@@ -457,14 +462,14 @@ static void micro(Rt *rt, char *m)
         AT(BLOCKS_OUT, LAYERS - 1), m + LN_MUL, m + D_LN_SQRT, m + D_LN_MUL, m + LN_BIAS,
         m + D_LN_MUL_2, m + D_LN_MUL_3, m + D_LN_SUB, m + D_LN_MUL_4, m + D_LN_MUL_5, m + D_LN_IN);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_14), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, m + D_LN_BIAS, m + D_HEAD_IN);
+    rt_reduce(WITH(WORK_14), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN_BIAS, m + D_HEAD_IN);
     rt_gradient(rt, 0, 0, m + D_LN_BIAS);  // ln.bias
     RT_AT(rt, "grad_norm ln.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN_BIAS, m + GRAD_NORM_LN_BIAS);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_15), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48,
-        1}, .reduced = {1, 0}}, m + D_LN_WEIGHT, m + D_LN_MUL_4);
+    rt_reduce(WITH(WORK_15), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
+        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN_WEIGHT, m + D_LN_MUL_4);
     rt_gradient(rt, 1, 0, m + D_LN_WEIGHT);  // ln.weight
     RT_AT(rt, "grad_norm ln.weight: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN_WEIGHT, m + GRAD_NORM_LN_WEIGHT);
@@ -519,8 +524,8 @@ static void micro(Rt *rt, char *m)
     RT_ROWS(rt, wte_forward, B * T, 3, m + INPUT_IDS, m + INPUT_IDS);
     RT_AT(rt, "wte: scatter_add f32[96,48]", 0, 3.12e4, 1.84e4, 3.02e-6);
     rt_scatter_add(WITH(WORK_41), &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1,
-        .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + D_WTE_WEIGHT, AT(D_LN1_IN,
-        0), m + INPUT_IDS, NULL);
+        .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + D_WTE_WEIGHT,
+        AT(D_LN1_IN, 0), m + INPUT_IDS, NULL);
     rt_gradient(rt, 16, 0, m + D_WTE_WEIGHT);  // wte.weight
     RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384, 3.01e-6);
     RT_ROWS(rt, grad_norm_reduce_sum, 96, 2 * C, m + D_WTE_WEIGHT, m + GRAD_NORM_WTE_WEIGHT);
@@ -542,36 +547,36 @@ static void blocks_predict_layer(Rt *rt, char *m, int64_t layer)
     // all_gather on tp: 0.0132 MiB, 6.09 us
     RT_AT(rt, "blocks.{}.qkv: start all_gather f32[3,4,12,48]", 0, 0, 0, 3e-6);
     rt_start(WITH(F_WORK), 1 + layer % 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
-        .outer = 3, .whole = 4, .inner = 576}, AT(F_QKV_ALL_GATHER, layer % 2), AT(QKV_WEIGHT,
-        layer));
+        .outer = 3, .whole = 4, .inner = 576}, AT(F_QKV_ALL_GATHER, layer % 2),
+        AT(QKV_WEIGHT, layer));
     // all_gather on tp: 0.000275 MiB, 6 us
     RT_AT(rt, "blocks.{}.qkv: start all_gather f32[3,4,12]", 0, 0, 0, 3e-6);
     rt_start(WITH(F_WORK), 3 + layer % 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
-        .outer = 3, .whole = 4, .inner = 12}, AT(F_QKV_ALL_GATHER_2, layer % 2), AT(QKV_BIAS,
-        layer));
+        .outer = 3, .whole = 4, .inner = 12}, AT(F_QKV_ALL_GATHER_2, layer % 2),
+        AT(QKV_BIAS, layer));
     // all_gather on tp: 0.00439 MiB, 6.03 us
     RT_AT(rt, "blocks.{}.proj: start all_gather f32[48,4,12]", 0, 0, 0, 3e-6);
     rt_start(WITH(F_WORK), 5 + layer % 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
-        .outer = 48, .whole = 4, .inner = 12}, AT(F_PROJ_ALL_GATHER, layer % 2), AT(PROJ_WEIGHT,
-        layer));
+        .outer = 48, .whole = 4, .inner = 12}, AT(F_PROJ_ALL_GATHER, layer % 2),
+        AT(PROJ_WEIGHT, layer));
     // all_gather on tp: 0.0176 MiB, 6.08 us
     RT_AT(rt, "blocks.{}.fc: start all_gather f32[192,48]", 0, 0, 0, 3e-6);
     rt_start(WITH(F_WORK), 7 + layer % 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
-        .outer = 1, .whole = 192, .inner = 48}, AT(F_FC_ALL_GATHER, layer % 2), AT(FC_WEIGHT,
-        layer));
+        .outer = 1, .whole = 192, .inner = 48}, AT(F_FC_ALL_GATHER, layer % 2),
+        AT(FC_WEIGHT, layer));
     // all_gather on tp: 0.0176 MiB, 6.12 us
     RT_AT(rt, "blocks.{}.out: start all_gather f32[48,192]", 0, 0, 0, 3e-6);
     rt_start(WITH(F_WORK), 9 + layer % 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
-        .outer = 48, .whole = 192, .inner = 1}, AT(F_OUT_ALL_GATHER, layer % 2), AT(OUT_WEIGHT,
-        layer));
+        .outer = 48, .whole = 192, .inner = 1}, AT(F_OUT_ALL_GATHER, layer % 2),
+        AT(OUT_WEIGHT, layer));
 }
 
 // blocks.{}, 3 times, 1 iteration later
 static void blocks_predict_layer_skew1(Rt *rt, char *m, int64_t layer)
 {
     RT_AT(rt, "blocks.{}.ln1: reduce_sum mul ... f32[4,16,48]", 2.22e4, 2.5e4, 1.23e4, 3.01e-6);
-    RT_ROWS(rt, ln_predict, B * T, 12 * C, AT(F_BLOCKS_OUT, (layer + 1) % 2), AT(LN1_WEIGHT,
-        layer), AT(LN1_BIAS, layer), m + F_LN1_OUT);
+    RT_ROWS(rt, ln_predict, B * T, 12 * C, AT(F_BLOCKS_OUT, (layer + 1) % 2),
+        AT(LN1_WEIGHT, layer), AT(LN1_BIAS, layer), m + F_LN1_OUT);
     RT_AT(rt, "blocks.{}.qkv: wait for all_gather f32[3,4,12,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 1 + layer % 2);
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]", 8.85e5, 7.68e4, 3.69e4, 3.13e-6);
@@ -579,8 +584,8 @@ static void blocks_predict_layer_skew1(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.qkv: wait for all_gather f32[3,4,12]", 0, 0, 0, 3e-6);
     rt_wait(rt, 3 + layer % 2);
     RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]", 9.22e3, 3.74e4, 3.69e4, 3.03e-6);
-    RT_ROWS(rt, qkv_predict, B * T, 3 * HEADS * HEAD_SIZE, m + F_QKV_OUT, AT(F_QKV_ALL_GATHER_2,
-        layer % 2), m + F_QKV_OUT);
+    RT_ROWS(rt, qkv_predict, B * T, 3 * HEADS * HEAD_SIZE, m + F_QKV_OUT,
+        AT(F_QKV_ALL_GATHER_2, layer % 2), m + F_QKV_OUT);
     RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]", 9.83e4, 5.02e4, 1.33e4, 3.02e-6);
     rt_attention(WITH(F_WORK_3), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16, .t = 16,
         .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
@@ -593,9 +598,9 @@ static void blocks_predict_layer_skew1(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4, 3.04e-6);
     rt_dot(WITH(F_WORK_4), 4, m + F_LN2_OUT, m + F_BLOCKS_OUT_2, AT(F_PROJ_ALL_GATHER, layer % 2));
     RT_AT(rt, "blocks.{}.ln2: add add ... f32[4,16,48]", 2.84e4, 3.74e4, 2.46e4, 3.02e-6);
-    RT_ROWS(rt, ln2_predict, B * T, 14 * C, m + F_LN2_OUT, AT(PROJ_BIAS, layer), AT(F_BLOCKS_OUT,
-        (layer + 1) % 2), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer), m + F_BLOCKS_OUT_3,
-        m + F_LN2_OUT);
+    RT_ROWS(rt, ln2_predict, B * T, 14 * C, m + F_LN2_OUT, AT(PROJ_BIAS, layer),
+        AT(F_BLOCKS_OUT, (layer + 1) % 2), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
+        m + F_BLOCKS_OUT_3, m + F_LN2_OUT);
     RT_AT(rt, "blocks.{}.fc: wait for all_gather f32[192,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 7 + layer % 2);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4, 3.18e-6);
@@ -811,8 +816,8 @@ static void cross_entropy_forward(char *const *p, int64_t first, int64_t last)
                 const uint8_t v2 = !v1;
                 s0 += (float)v2;
                 y2[i] = (v2 & ((x0[i] < 0) | (96 <= x0[i]))) ?
-                    (int64_t)rt_add_int((int64_t)rt_add_int(i, 1), (int64_t)rt_mul_int(i0,
-                    16)) : 65;
+                    (int64_t)rt_add_int((int64_t)rt_add_int(i, 1),
+                    (int64_t)rt_mul_int(i0, 16)) : 65;
                 y0[i] = v1;
             }
         }
@@ -1222,8 +1227,8 @@ static void cross_entropy_predict(char *const *p, int64_t first, int64_t last)
                 const uint8_t v2 = !v1;
                 s0 += (float)v2;
                 y2[i] = (v2 & ((x0[i] < 0) | (96 <= x0[i]))) ?
-                    (int64_t)rt_add_int((int64_t)rt_add_int(i, 1), (int64_t)rt_mul_int(i0,
-                    16)) : 65;
+                    (int64_t)rt_add_int((int64_t)rt_add_int(i, 1),
+                    (int64_t)rt_mul_int(i0, 16)) : 65;
                 y0[i] = v1;
             }
         }
@@ -1322,8 +1327,8 @@ static const RtTensor tensors[] = {
     {RT_PARAMETER, RT_F32, "blocks.{}.out.bias", 1, {48}, .at = 194368, 3, 192},
     {RT_PARAMETER, RT_F32, "ln.weight", 1, {48}, .at = 195008, .is_one = true},
     {RT_PARAMETER, RT_F32, "ln.bias", 1, {48}, .at = 195264},
-    {RT_PARAMETER, RT_F32, "head.weight", 2, {96, 48}, .at = 195520, .n_parts = 2, .part = {96,
-        48}, .cut = {3, 0}},
+    {RT_PARAMETER, RT_F32, "head.weight", 2, {96, 48}, .at = 195520, .n_parts = 2,
+        .part = {96, 48}, .cut = {3, 0}},
     {RT_HYPER, RT_F32, "lr", 0, {0}, .at = 204800, .fill = 0.001},
     {RT_HYPER, RT_F32, "beta1", 0, {0}, .at = 204928, .fill = 0.90000000000000002},
     {RT_HYPER, RT_F32, "step", 0, {0}, .at = 205056, .fill = 1.0},
@@ -1338,8 +1343,8 @@ static const RtTensor tensors[] = {
     {RT_STATE, RT_F32, "ln.weight.exp_avg_sq", 1, {48}, .at = 249088},
     {RT_STATE, RT_F32, "ln.bias.exp_avg", 1, {48}, .at = 249344},
     {RT_STATE, RT_F32, "ln.bias.exp_avg_sq", 1, {48}, .at = 249600},
-    {RT_STATE, RT_F32, "head.weight.exp_avg", 2, {96, 48}, .at = 249856, .n_parts = 2, .part = {96,
-        48}, .cut = {3, 0}},
+    {RT_STATE, RT_F32, "head.weight.exp_avg", 2, {96, 48}, .at = 249856, .n_parts = 2,
+        .part = {96, 48}, .cut = {3, 0}},
     {RT_STATE, RT_F32, "head.weight.exp_avg_sq", 2, {96, 48}, .at = 259136, .n_parts = 2,
         .part = {96, 48}, .cut = {3, 0}},
     {RT_STATE, RT_F32, "blocks.{}.ln1.weight.exp_avg", 1, {48}, .at = 268416, 3, 192},
@@ -1390,14 +1395,14 @@ static const RtTensor train_tensors[] = {
     {RT_GRADIENT, RT_F32, "wpe.weight", 2, {16, 48}, .gradient = 15},
     {RT_GRADIENT, RT_F32, "ln.weight", 1, {48}, .gradient = 1},
     {RT_GRADIENT, RT_F32, "ln.bias", 1, {48}, .gradient = 0},
-    {RT_GRADIENT, RT_F32, "head.weight", 2, {96, 48}, .n_parts = 2, .part = {96, 48}, .cut = {3,
-        0}, .gradient = 2},
+    {RT_GRADIENT, RT_F32, "head.weight", 2, {96, 48}, .n_parts = 2, .part = {96, 48},
+        .cut = {3, 0}, .gradient = 2},
     {RT_GRADIENT, RT_F32, "blocks.{}.ln1.weight", 1, {48}, .layers = 3, .gradient = 13},
     {RT_GRADIENT, RT_F32, "blocks.{}.ln1.bias", 1, {48}, .layers = 3, .gradient = 12},
     {RT_GRADIENT, RT_F32, "blocks.{}.qkv.weight", 2, {144, 48}, .layers = 3, .n_parts = 4,
         .part = {3, 4, 12, 48}, .cut = {0, 2, 0, 0}, .gradient = 14},
-    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.bias", 1, {144}, .layers = 3, .n_parts = 3, .part = {3, 4,
-        12}, .cut = {0, 2, 0}, .gradient = 11},
+    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.bias", 1, {144}, .layers = 3, .n_parts = 3,
+        .part = {3, 4, 12}, .cut = {0, 2, 0}, .gradient = 11},
     {RT_GRADIENT, RT_F32, "blocks.{}.proj.weight", 2, {48, 48}, .layers = 3, .n_parts = 3,
         .part = {48, 4, 12}, .cut = {0, 2, 0}, .gradient = 10},
     {RT_GRADIENT, RT_F32, "blocks.{}.proj.bias", 1, {48}, .layers = 3, .gradient = 9},
