@@ -9,6 +9,7 @@ with a dynamic batch take a step in two micro-batches. Plans are for a machine s
 models. With slow links too, communication overlaps computation, which changes no bit.
 """
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def planned(path):
 
 def counted(text):
     """The last table of --profile."""
-    rows = map(str.split, text.partition("sent in a step")[2].splitlines()[1:])
+    rows = re.findall(r"^(\w+) +(\S+) +(\d+)$", text.partition("sent in a step")[2], re.M)  # MPI may have said more
     return Counter({(kind, axis): int(n) for kind, axis, n in rows})
 
 
