@@ -188,15 +188,11 @@ static const char *origin_text(const Body *b, ValueId v, const char *module)
 
 static OperandNote note_of(const Body *b, int k, const char *module)
 {
-    const Item *it = b->it;
-    ValueId v = k < it->n_in ? it->operands[k].base : it->operands[k].value;
-    OperandNote note = {.name = b->name[k], .origin = origin_text(b, v, module)};
+    OperandNote note = {.name = b->name[k],
+                        .origin = origin_text(b, b->it->operands[k].base, module)};
 
     if (!strcmp(note.origin, note.name))
         note.origin = "";
-    for (int i = 0; i < it->n_nodes; i++)
-        if (it->group.is_column_sum[i] && b->g->s->g->nodes[it->nodes[i]].out[0] == v)
-            note.name = b->expr[it->nodes[i]];
     return note;
 }
 
@@ -211,8 +207,7 @@ static GroupFunction describe(const Body *b, const SizedText *text)
                        .main_operator = main_operator(b),
                        .operators = operators_text(b),
                        .walk = walk_text(b),
-                       .n_notes = it->n_in + it->n_out,
-                       .n_in = it->n_in};
+                       .n_notes = it->n_in};
 
     f.note = arena_array(b->g->arena, OperandNote, f.n_notes);
     for (int k = 0; k < f.n_notes; k++)
@@ -334,7 +329,7 @@ static void notes_text(const GroupFunction *f, Text *t)
 {
     const char *between = "; ";
 
-    for (int k = 0; k < f->n_in && f->n_notes; k++) {
+    for (int k = 0; k < f->n_notes; k++) {
         const OperandNote *x = &f->note[k];
         bool is_named = x->name[0] != 'x' || !isdigit((unsigned char)x->name[1]);
         if (is_named || !x->origin || !*x->origin || !has_word(f->text.text, x->name))

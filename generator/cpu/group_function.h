@@ -5,7 +5,7 @@
 #include "generator/cpu/element.h"
 #include "generator/cpu/group_sizes.h"
 
-// An operand in the function's comment.
+// An input in the function's comment.
 typedef struct OperandNote {
     const char *name;    // in the function
     const char *origin;  // the module or the parameter that it is from; "" if it is the group's
@@ -22,8 +22,8 @@ struct GroupFunction {
     const char *walk;       // "64 rows of 48"
     const char **module;    // each once
     int n_modules, cap_modules;
-    OperandNote *note;  // inputs, then outputs
-    int n_notes, n_in;
+    OperandNote *note;  // by input
+    int n_notes;
     const char *name;  // set by print_functions
     // Its calls: the names of their arguments in the function, and those that are the same in all.
     const char **argument_name, **shared;
