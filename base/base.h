@@ -54,6 +54,17 @@ void text_name(Text *t, const char *s);
 
 void text_number(Text *t, double x);  // the shortest decimal that reads back as x
 
+// The greatest common divisor of two numbers of at least 0; that of 0 and x is x.
+static inline int64_t gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 char *time_text(Arena *a, double seconds);  // "2.31 s", "11.2 ms", "3 us"
 char *bytes_text(Arena *a, double bytes);   // "61.2 GiB", "8 MiB"
 

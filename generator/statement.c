@@ -14,28 +14,11 @@ static char *short_number(Gen *g, double x)
     return arena_string(g->arena, "%.*se%s%s", (int)(e - s), s, e[1] == '-' ? "-" : "", digits);
 }
 
-// The node that an item is labelled by: the last one or, of an update, the last one that serves a
-// parameter. NULL: no node makes the item's value.
-static const Node *label_node(const Gen *g, const Item *it)
-{
-    const Graph *graph = g->s->g;
-    ValueId v = it->operands[0].value;
-
-    for (int i = it->n_nodes - 1; i >= 0; i--) {
-        const Node *n = &graph->nodes[it->nodes[i]];
-        if (n->phase == UPDATE && n->source && *n->source->scope)
-            return n;
-    }
-    if (it->n_nodes)
-        return &graph->nodes[it->nodes[it->n_nodes - 1]];
-    return value_of(graph, v)->producer ? producer(graph, v) : NULL;
-}
-
 char *item_label(const Gen *g, const Item *it, int room)
 {
     const Value *v = value_of(g->s->g, it->operands[0].value);
     const Node made = {.source = &(Source){.name = v->name, .scope = ""}, .block = v->block};
-    const Node *n = label_node(g, it);
+    const Node *n = item_node(g->s->g, it);
 
     return node_label(g, n ? n : &made, room);
 }

@@ -265,6 +265,21 @@ static inline int loop_length(const Graph *g, const Item *loop)
     return loop->loop.length ? loop->loop.length : g->classes[loop->cls].length;
 }
 
+// The node that names an item: the last one or, of an update, the last one that serves a parameter.
+// NULL: no node makes the item's value.
+static inline const Node *item_node(const Graph *g, const Item *it)
+{
+    for (int i = it->n_nodes - 1; i >= 0; i--) {
+        const Node *n = &g->nodes[it->nodes[i]];
+        if (n->phase == UPDATE && n->source && *n->source->scope)
+            return n;
+    }
+    if (it->n_nodes)
+        return &g->nodes[it->nodes[it->n_nodes - 1]];
+    NodeId from = it->n_in + it->n_out ? value_of(g, it->operands[0].value)->producer : 0;
+    return from ? &g->nodes[from] : NULL;
+}
+
 // A loop runs its items in order, loop_length + skew times. Each time, an item works for the
 // iteration `skew` iterations ago, if there is such an iteration.
 typedef struct WalkedLoop {

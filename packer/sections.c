@@ -19,16 +19,6 @@ static int by_time(const void *a, const void *b)
     return x->is_end != y->is_end ? y->is_end - x->is_end : x->buffer - y->buffer;
 }
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static void add_buffer(Sections *s, const LiveBuffer *b, int source)
 {
     int i = s->n++;
@@ -37,7 +27,7 @@ static void add_buffer(Sections *s, const LiveBuffer *b, int source)
     s->bytes[i] = b->bytes;
     s->time[i] = b->upper - b->lower;
     s->first[i] = s->n_sections;
-    s->unit = common_divisor(s->unit, b->bytes);
+    s->unit = gcd(s->unit, b->bytes);
 }
 
 // A section ends where a buffer ends after another one has begun: only there the set of live

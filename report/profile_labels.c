@@ -3,21 +3,6 @@
 
 #include "report/profile.h"
 
-// The node that names an item: the last one or, of an update, the last one that serves a
-// parameter. NULL: no node makes the item's value.
-static const Node *naming_node(const Graph *g, const Item *it)
-{
-    for (int i = it->n_nodes - 1; i >= 0; i--) {
-        const Node *n = &g->nodes[it->nodes[i]];
-        if (n->phase == UPDATE && n->source && *n->source->scope)
-            return n;
-    }
-    if (it->n_nodes)
-        return &g->nodes[it->nodes[it->n_nodes - 1]];
-    NodeId from = it->n_in + it->n_out ? value_of(g, it->operands[0].value)->producer : 0;
-    return from ? &g->nodes[from] : NULL;
-}
-
 static const char *path_of(Arena *a, const Graph *g, Block b, const char *path)
 {
     return printable_text(a, layered_path(a, g, b, path ? path : ""));
@@ -36,7 +21,7 @@ static const char *node_path(Arena *a, const Graph *g, const Node *n)
 
 static const char *item_path(Arena *a, const Graph *g, const Item *it)
 {
-    const Node *n = naming_node(g, it);
+    const Node *n = item_node(g, it);
 
     if (n)
         return node_path(a, g, n);
@@ -71,7 +56,7 @@ const char *profile_operators(const Profile *f, const Item *it)
 const char *profile_phase(const Profile *f, const Item *it)
 {
     const Graph *g = f->s->g;
-    const Node *n = naming_node(g, it);
+    const Node *n = item_node(g, it);
 
     if (!g->training)
         return "prediction";

@@ -84,8 +84,6 @@ static void concat_place(const Graph *g, const Node *n, int i, const int64_t *ou
         in_stride[j] = out_stride[j];
 }
 
-static int64_t gcd(int64_t a, int64_t b) { return b ? gcd(b, a % b) : a; }
-
 // The joined dim may be split at an inner part that all operands have. Its outer part stays a dim
 // of each operand, even of size 1.
 static void concat_relate(const Graph *g, const Node *n, Relation *r)

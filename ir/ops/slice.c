@@ -145,8 +145,6 @@ static bool slice_view(const Graph *g, const Node *n, const int64_t *in_stride, 
     return true;
 }
 
-static int64_t gcd(int64_t a, int64_t b) { return b ? gcd(b, a % b) : a; }
-
 // Relates the inner part of each dim that the slice keeps whole. A slice that takes one of several
 // equal parts splits the dim into them: so q, k and v come out of qkv.
 static void slice_relate(const Graph *g, const Node *n, Relation *r)

@@ -120,16 +120,6 @@ static SlotRow make_row(const ChainTable *t, double *best, Arena *a)
 
 // ---- how many slots ----
 
-static int64_t divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 // The greatest common divisor of all bytes; at least 1.
 static int64_t common_divisor(const ChainProblem *p)
 {
@@ -137,9 +127,9 @@ static int64_t common_divisor(const ChainProblem *p)
 
     for (int i = 0; i < p->n_stages; i++) {
         const ChainStage *s = &p->stage[i];
-        d = divisor(divisor(divisor(d, s->output), s->forward_scratch), s->backward_scratch);
+        d = gcd(gcd(gcd(d, s->output), s->forward_scratch), s->backward_scratch);
         for (int k = 0; k < s->n_ways; k++)
-            d = divisor(d, s->way[k].saved);
+            d = gcd(d, s->way[k].saved);
     }
     return d ? d : 1;
 }
