@@ -37,14 +37,19 @@ static ValueId *find_sources(const Graph *copy, int n_values, const Set *s, Aren
     return source;
 }
 
-// A value that is written over another one takes room only from where that one ends.
+// A value that is written over another one takes room only from where that one ends: none if that
+// is an accumulator.
 static void find_ranges(const Program *p, const Buffer *before, const ValueId *source,
                         LiveRanges *to)
 {
+    const Set *s = &p->set[SET_TRAIN];
+
     for (int i = 1; i < p->n_buffers; i++) {
         const Buffer *b = &before[i];
         bool is_local = b->kind == BUFFER_LOCAL;
         LiveRange x = {source[b->value], b->n_instances, 0, to->n_items};
+        if (is_local && p->buffers[s->storage[b->value].buffer].kind == BUFFER_PERSISTENT)
+            continue;
         if (is_local) {
             x.first = b->first + !p->buffers[i].bytes;
             x.last = b->last + 1 < to->n_items ? b->last + 1 : to->n_items;

@@ -6,13 +6,15 @@
 
 static const Operand *output_at(const Item *it, int k) { return &it->operands[it->n_in + k]; }
 
+// Is the operand all of a buffer or, in a loop, all of a slot of a stack, in the order in which the
+// item walks?
 static bool is_whole(const Set *s, const Item *it, const Operand *o)
 {
     const Storage *st = &s->storage[o->base];
     int axis[MAX_RANK];
     int64_t step = 1;
 
-    if (st->step || st->ring || o->offset || o->step[0])
+    if ((st->step && !o->is_instance) || o->delta || st->ring || o->offset || o->step[0])
         return false;
     if (it->kind == ITEM_KERNEL) {
         const Value *v = value_of(s->g, o->value);
@@ -53,6 +55,42 @@ static bool is_read_after_last_pass(const Set *s, const Item *it, int operand)
     return false;
 }
 
+// Does an item of [begin, end) use the buffer?
+static bool is_used_between(const Set *s, int begin, int end, int32_t buffer)
+{
+    for (int i = begin; i < end; i++)
+        for (int k = 0; k < s->items[i].n_in + s->items[i].n_out; k++)
+            if (s->storage[s->items[i].operands[k].base].buffer == buffer)
+                return true;
+    return false;
+}
+
+// Is `from` an accumulator that the item uses last, and is `to` first used there? In a loop they
+// are stacks: the item uses the slots of its own iteration, and no other item uses them.
+static bool ends_accumulator(const Program *p, const Set *s, int item, const Operand *from,
+                             const Operand *to)
+{
+    const Storage *x = &s->storage[from->base], *y = &s->storage[to->base];
+    const Buffer *a = &p->buffers[x->buffer];
+    bool is_output = a->last == s->n_items;
+
+    return value_of(s->g, a->value)->kind == VALUE_ZERO && !is_output && x->step == y->step &&
+           x->offset == y->offset && !is_used_between(s, item + 1, s->n_items, x->buffer) &&
+           !is_used_between(s, 0, item, y->buffer);
+}
+
+// Is `from` read last and `to` written first by the item?
+static bool ends_and_begins(const Program *p, const Set *s, int item, const Operand *from,
+                            const Operand *to)
+{
+    const Storage *x = &s->storage[from->base], *y = &s->storage[to->base];
+    const Buffer *a = &p->buffers[x->buffer], *b = &p->buffers[y->buffer];
+
+    if (a->kind == BUFFER_PERSISTENT)
+        return ends_accumulator(p, s, item, from, to);
+    return a->kind == BUFFER_LOCAL && !x->step && !y->step && a->last == item && b->first == item;
+}
+
 // Can the item write output `to` over input `from`, which it reads last?
 static bool can_overwrite(const Program *p, const Set *s, int item, const Operand *from,
                           const Operand *to)
@@ -61,8 +99,8 @@ static bool can_overwrite(const Program *p, const Set *s, int item, const Operan
     int32_t old = s->storage[from->base].buffer, new = s->storage[to->base].buffer;
     const Buffer *a = &p->buffers[old], *b = &p->buffers[new];
 
-    if (old == new || a->kind != BUFFER_LOCAL || b->kind != BUFFER_LOCAL || a->last != item ||
-        b->first != item || a->bytes != b->bytes || !is_whole(s, it, from) || !is_whole(s, it, to))
+    if (old == new || b->kind != BUFFER_LOCAL || a->bytes != b->bytes ||
+        !ends_and_begins(p, s, item, from, to) || !is_whole(s, it, from) || !is_whole(s, it, to))
         return false;
     // If rows have one element, a row scalar has as many bytes as the whole value.
     bool is_like = value_of(s->g, from->value)->rank == value_of(s->g, to->value)->rank;

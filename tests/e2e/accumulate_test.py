@@ -5,13 +5,27 @@
 
 The models' batch is a named dim. Models with batch norm are left out, because it sees the micro-batch. Some of the
 encoder's labels are ignored, so that its micro-batches have different weights. gpt_dropout drops the same elements
-either way.
+either way. The gradients of two micro-batches take no bytes beside their accumulators.
 """
-from harness import read_safetensors, relative
-from model import REPOSITORY, Model, for_models, parser
+import re
+
+from harness import read_safetensors, relative, run
+from model import REPOSITORY, Model, curves_of, for_models, parser
+
+
+def check_places(checks, model, *more):
+    """Each accumulator's buffer holds three values: the accumulator, the sum after a micro-batch and the gradient."""
+    text = model.work / "text.program"
+    options = [*model.arguments(curves_of(model.info)["adamw"]), "--accumulate", 2, *more]
+    run(model.shardcc, model.onnx, *options, "--emit", "program", "-o", text)
+    values = [x.split(": ")[1] for x in re.findall(r"^buffer .*\.grad .*", text.read_text(), re.M)]
+    left = [x for x in values if len(re.findall(r"%\S+", x)) != 3]
+    checks.check(f"{model.name} {' '.join(map(str, more))}: {len(values)} gradients in accumulators", values and not left, str(left))
 
 
 def test(checks, model):
+    check_places(checks, model)
+    check_places(checks, model, "--clip-norm", 1)
     gradients, curves = {}, {}
     for k in (1, 2):
         trainer = model.compile(f"by_{k}", None, "--accumulate", k)

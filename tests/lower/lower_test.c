@@ -34,8 +34,8 @@ static void compare(const Machine *m, const Tensor *values, double most)
         bool is_out = i < g->n_outputs;
         ValueId v = is_out ? g->outputs[i].value : g->carries[i - g->n_outputs].in;
         ValueId w = is_out ? v : g->carries[i - g->n_outputs].out;
-        if (is_out && g->outputs[i].role == OUTPUT_GRADIENT)
-            continue;  // the update may overwrite it
+        if (is_out ? g->outputs[i].role == OUTPUT_GRADIENT : value_of(g, v)->kind == VALUE_ZERO)
+            continue;  // an update may overwrite a gradient, and a gradient its accumulator
         Operand o = whole(m, v);
         Tensor t = load(m, &o, 0, value_of(g, v)->rank, value_of(g, v)->dim);
         double e = difference(&values[w], &t);

@@ -14,7 +14,8 @@
 
 // ---- comparing ----
 
-// Compares the carried values and the outputs, except gradients, which updates may overwrite.
+// Compares the carried values and the outputs, except gradients, which updates may overwrite, and
+// accumulators, which gradients may overwrite.
 static void compare(Machines *x, const Model *m, uint64_t dice)
 {
     const Graph *g = x->all_ranks.s->g;
@@ -26,8 +27,9 @@ static void compare(Machines *x, const Model *m, uint64_t dice)
         ValueId v = is_out ? g->outputs[i].value : g->carries[i - g->n_outputs].in;
         ValueId w = is_out ? v : g->carries[i - g->n_outputs].out;
         const Tensor *want = &m->value[x->all_ranks.s->value[w].of];
-        if (!want->f || (is_out && g->outputs[i].role == OUTPUT_GRADIENT) ||
-            (!is_out && !m->is_smooth))
+        bool may_be_gone =
+            is_out ? g->outputs[i].role == OUTPUT_GRADIENT : value_of(g, v)->kind == VALUE_ZERO;
+        if (!want->f || may_be_gone || (!is_out && !m->is_smooth))
             continue;
         for (int r = 0; r < x->all_ranks.n; r++) {
             Operand o = whole(&x->m[r], v);
