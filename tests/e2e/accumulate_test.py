@@ -10,7 +10,7 @@ either way. The gradients of two micro-batches take no bytes beside their accumu
 import re
 
 from harness import read_safetensors, relative, run
-from model import REPOSITORY, Model, curves_of, for_models, parser
+from model import QUICK_CC, REPOSITORY, Model, curves_of, for_models, parser
 
 
 def check_places(checks, model, *more):
@@ -53,7 +53,7 @@ def main():
     def one(checks, path, work):
         npz = path.with_suffix(".npz")
         reference = npz if npz.exists() else REPOSITORY / "models/tiny" / npz.name
-        model = Model(path, options.shardcc, work, reference)
+        model = Model(path, options.shardcc, work, reference, QUICK_CC)
         if not model.info["batch_norm"]:
             test(checks, model)
 

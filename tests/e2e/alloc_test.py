@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 from harness import run
-from model import Model, curves_of, for_models, parser
+from model import QUICK_CC, Model, curves_of, for_models, parser
 
 
 def watched(preload, trainer, report, *args):
@@ -79,7 +79,7 @@ def main():
     def one(checks, path, work):
         if path.stem == "mlp":
             check_watching(checks, preload, work)
-        test(checks, Model(path, options.shardcc, work), preload)
+        test(checks, Model(path, options.shardcc, work, cc=QUICK_CC), preload)
 
     for_models(options, one)
 

@@ -11,7 +11,7 @@ import re
 import subprocess
 
 from harness import run
-from model import Model, curves_of, for_models, parser
+from model import QUICK_CC, Model, curves_of, for_models, parser
 
 MODELS = ("mlp", "nanogpt", "lstm", "cnn")
 
@@ -97,7 +97,7 @@ def test(checks, model):
 def main():
     options = parser(__doc__).parse_args()
     options.names = options.names or MODELS
-    for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work)))
+    for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work, cc=QUICK_CC)))
 
 
 if __name__ == "__main__":

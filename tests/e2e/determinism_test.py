@@ -7,7 +7,7 @@ import os
 import subprocess
 
 from harness import read_safetensors, relative, run
-from model import Model, for_models, parser
+from model import QUICK_CC, Model, for_models, parser
 
 
 class Run:
@@ -60,7 +60,7 @@ def worst_difference(model, found, expected):
 
 def main():
     options = parser(__doc__).parse_args()
-    for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work)))
+    for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work, cc=QUICK_CC)))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from harness import MPI_ENV, Checks, mpirun, read_log, read_safetensors, write_data
-from model import REPOSITORY, Model
+from model import QUICK_CC, REPOSITORY, Model
 
 ENV = {**MPI_ENV, "OMP_NUM_THREADS": "1"}
 MESH, RANKS = "2x2", 4
@@ -241,7 +241,7 @@ def main():
     o = options.parse_args()
     checks = Checks()
     with tempfile.TemporaryDirectory() as work:
-        runs = Runs(Model(o.model, o.shardcc, Path(work)))
+        runs = Runs(Model(o.model, o.shardcc, Path(work), cc=QUICK_CC))
         test_files(checks, runs)
         test_messages(checks, runs)
         test_signals(checks, runs)

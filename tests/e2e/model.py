@@ -10,6 +10,7 @@ import numpy as np
 from harness import Checks, read_log, run, write_data
 
 REPOSITORY = Path(__file__).parents[2]
+QUICK_CC = Path(__file__).with_name("quick_cc")
 LOSS = {"cross_entropy": "cross_entropy({0}, labels)", "mse": "mse({0}, labels)"}
 
 
@@ -44,10 +45,11 @@ def curves_of(info):
 
 
 class Model:
-    """NAME.onnx, NAME.json and NAME.npz. The files made from them are in a folder of the model's own below `work`."""
+    """NAME.onnx, NAME.json and NAME.npz. The files made from them are in a folder of the model's own below `work`. Trainers
+    are compiled by `cc`."""
 
-    def __init__(self, path, shardcc, work, reference=None):
-        self.onnx, self.shardcc = path, shardcc
+    def __init__(self, path, shardcc, work, reference=None, cc="cc"):
+        self.onnx, self.shardcc, self.cc = path, shardcc, cc
         self.name = path.stem
         self.info = json.loads(path.with_suffix(".json").read_text())
         self.ref = np.load(reference or path.with_suffix(".npz"))
@@ -77,7 +79,7 @@ class Model:
         """Compiles the trainer NAME_TAG; by default with AdamW."""
         trainer = self.work / f"{self.name}_{tag}"
         args = self.arguments(curve or curves_of(self.info)["adamw"])
-        run(self.shardcc, self.onnx, "-o", trainer, *args, *more)
+        run(self.shardcc, self.onnx, "-o", trainer, "--cc", self.cc, *args, *more)
         return trainer
 
     def data(self, curve=None):

@@ -9,7 +9,7 @@ import json
 import re
 
 from harness import run
-from model import Model, for_models, parser
+from model import QUICK_CC, Model, for_models, parser
 
 MODELS = ("cnn", "nanogpt")
 STEPS = ["--steps", "3", "--epochs", "9", "--no-shuffle", "--quiet"]
@@ -83,7 +83,7 @@ def test(checks, model):
 def main():
     options = parser(__doc__).parse_args()
     options.names = options.names or MODELS
-    for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work)))
+    for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work, cc=QUICK_CC)))
 
 
 if __name__ == "__main__":

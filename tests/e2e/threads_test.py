@@ -6,7 +6,7 @@
 import re
 import subprocess
 
-from model import Model, for_models, parser
+from model import QUICK_CC, Model, for_models, parser
 
 MODELS = ("mlp", "nanogpt", "cnn")
 SMALLER = ("nanogpt",)  # the peak of its memory has workspace of several threads
@@ -48,7 +48,7 @@ def test(checks, model):
 def main():
     options = parser(__doc__).parse_args()
     options.names = options.names or MODELS
-    for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work)))
+    for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work, cc=QUICK_CC)))
 
 
 if __name__ == "__main__":
